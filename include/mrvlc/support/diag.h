@@ -1,0 +1,80 @@
+// Diagnostics are data: a stable code, a severity, the ONNX node it is about, a text. diag.def lists them all.
+#pragma once
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mrvlc {
+
+enum class Severity : uint8_t { Note, Warning, Error };
+// Which exit code of the command line an error of this kind leads to.
+enum class ExitClass : uint8_t { Rejected = 1, Usage = 2, Io = 3, Limit = 4, Gate = 5, Internal = 70 };
+
+enum class DiagCode : uint16_t {
+#define MRVLC_DIAG(code, severity, exit_class, text) MRV##code,
+#include "mrvlc/support/diag.def"
+#undef MRVLC_DIAG
+};
+
+struct DiagInfo {
+  std::string_view name;  // "MRV0312"
+  Severity severity;
+  ExitClass exit_class;
+  std::string_view text;  // fmt format string
+};
+
+inline constexpr DiagInfo kDiagInfo[] = {
+#define MRVLC_DIAG(code, severity, exit_class, text) \
+  {"MRV" #code, Severity::severity, ExitClass::exit_class, text},
+#include "mrvlc/support/diag.def"
+#undef MRVLC_DIAG
+};
+
+constexpr const DiagInfo& diag_info(DiagCode code) { return kDiagInfo[static_cast<size_t>(code)]; }
+
+struct Diag {
+  DiagCode code;
+  std::string message;
+  std::string node;     // the ONNX node's name, or empty when the diagnostic is about the file
+  std::string op_type;  // its operator
+
+  Severity severity() const { return diag_info(code).severity; }
+  ExitClass exit_class() const { return diag_info(code).exit_class; }
+};
+
+// make_diag<DiagCode::MRV0201>(2, 3): the arguments are checked against the text of diag.def at compile time.
+template <DiagCode Code, class... Args>
+Diag make_diag(Args&&... args) {
+  constexpr std::string_view text = kDiagInfo[static_cast<size_t>(Code)].text;
+  return Diag{Code, fmt::format(fmt::format_string<Args...>(text), std::forward<Args>(args)...), {}, {}};
+}
+
+inline Diag at_node(Diag diag, std::string_view node, std::string_view op_type) {
+  if (diag.node.empty()) diag.node = node;
+  if (diag.op_type.empty()) diag.op_type = op_type;
+  return diag;
+}
+
+// "model.onnx: node 'conv_7' (Conv): error MRV0312: dilation 4, the target takes at most 2".
+// Control characters and bidirectional marks in names are escaped.
+std::string format_diag(std::string_view file, const Diag& diag);
+
+// Printable form of a name that came from a model: control characters, invalid UTF-8 and bidirectional marks as \xNN or
+// \u{...}, at most `max_bytes` bytes of it.
+std::string printable(std::string_view name, size_t max_bytes = 200);
+
+class Diagnostics {
+ public:
+  void add(Diag diag) { list_.push_back(std::move(diag)); }
+  const std::vector<Diag>& list() const { return list_; }
+  bool has_errors() const;
+  // Exit code of the first error; 0 without errors.
+  int exit_code() const;
+
+ private:
+  std::vector<Diag> list_;
+};
+
+}  // namespace mrvlc

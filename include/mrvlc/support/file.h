@@ -1,0 +1,39 @@
+// Files in and out. Everything a compile writes goes through OutputDir: it appears whole or not at all.
+#pragma once
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "mrvlc/support/result.h"
+
+namespace mrvlc {
+
+// Whole file; refuses anything that is not a regular file or is larger than `max_bytes`.
+Result<std::string> read_file(const std::filesystem::path& path, uint64_t max_bytes = uint64_t{2} << 30);
+
+// Written to a temporary name in the same folder, synced, renamed: readers see the old or the new file.
+Status write_file_atomic(const std::filesystem::path& path, std::string_view bytes);
+
+// A staging folder beside the destination; commit() moves it into place in one rename. Destruction without commit, and a
+// killed process, leave the destination as it was (a killed process leaves only the hidden staging folder, which the next
+// compile to the same place removes).
+class OutputDir {
+ public:
+  static Result<OutputDir> create(const std::filesystem::path& destination);
+  OutputDir(OutputDir&&) noexcept;
+  OutputDir& operator=(OutputDir&&) noexcept;
+  ~OutputDir();
+  Status write(const std::string& name, std::string_view bytes);
+  // Names and SHA-256 of the files written, in order of name.
+  std::vector<std::pair<std::string, std::string>> files() const;
+  Status commit();
+
+ private:
+  OutputDir() = default;
+  std::filesystem::path destination_, staging_;
+  int lock_fd_ = -1;
+  std::vector<std::pair<std::string, std::string>> files_;
+};
+
+}  // namespace mrvlc

@@ -1,0 +1,13 @@
+// NumPy's .npy format, versions 1 to 3, C order (numpy.lib.format). BF16 is not part of it.
+#pragma once
+#include <filesystem>
+
+#include "mrvlc/tensor/tensor.h"
+
+namespace mrvlc {
+
+Result<Tensor> parse_npy(std::string_view bytes, std::string_view shown_name);
+Result<Tensor> read_npy(const std::filesystem::path& path);
+std::string to_npy(const Tensor& tensor);
+
+}  // namespace mrvlc

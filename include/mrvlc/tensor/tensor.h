@@ -1,0 +1,83 @@
+// A dense constant: type and bytes, row-major, little-endian as in memory. The bytes are shared and immutable once a
+// tensor was copied, so passing a Tensor by value costs a pointer; only the unique owner may write (mutable_data).
+#pragma once
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "mrvlc/support/result.h"
+#include "mrvlc/tensor/shape.h"
+
+namespace mrvlc {
+
+class Tensor {
+ public:
+  Tensor() = default;
+  // Zero-filled. The caller has checked the size against its budget.
+  explicit Tensor(TensorType type);
+  // Takes the bytes without copying; bytes.size() must equal type.bytes().
+  Tensor(TensorType type, std::string bytes);
+  template <class T>
+  static Tensor of(ElementType elem, Shape shape, const std::vector<T>& values);
+  static Tensor strings(Shape shape, std::vector<std::string> values);
+
+  const TensorType& type() const { return type_; }
+  const Shape& shape() const { return type_.shape; }
+  ElementType elem() const { return type_.elem; }
+  int64_t elements() const { return type_.elements(); }
+  std::span<const std::byte> bytes() const;
+  template <class T>
+  std::span<const T> data() const;  // sizeof(T) must be the element's size; BOOL as uint8_t, F16 as uint16_t
+  template <class T>
+  std::span<T> mutable_data();  // copies the bytes first if they are shared
+  const std::vector<std::string>& string_data() const { return *strings_; }
+  // Same bytes under another shape (same element count).
+  Tensor reshaped(Shape shape) const;
+
+  // Element i converted to double / int64 (any numeric type). double is exact for every type up to 53 bits.
+  double as_double(int64_t i) const;
+  int64_t as_int(int64_t i) const;
+  // Rounds to nearest even / truncates toward zero and wraps for integers, as the type asks.
+  void set_double(int64_t i, double value);
+  void set_int(int64_t i, int64_t value);
+  std::vector<int64_t> to_ints() const;    // every element
+  std::vector<double> to_doubles() const;  // every element
+
+  // Equal type and equal bytes.
+  bool operator==(const Tensor& other) const;
+
+ private:
+  TensorType type_;
+  // std::string: allocations from the importer (protobuf) are taken over without a copy.
+  std::shared_ptr<std::string> bytes_;
+  std::shared_ptr<std::vector<std::string>> strings_;
+};
+
+template <class T>
+std::span<const T> Tensor::data() const {
+  auto raw = bytes();
+  return {reinterpret_cast<const T*>(raw.data()), raw.size() / sizeof(T)};
+}
+
+template <class T>
+std::span<T> Tensor::mutable_data() {
+  if (bytes_.use_count() != 1) bytes_ = std::make_shared<std::string>(bytes_ ? *bytes_ : std::string());
+  return {reinterpret_cast<T*>(bytes_->data()), bytes_->size() / sizeof(T)};
+}
+
+template <class T>
+Tensor Tensor::of(ElementType elem, Shape shape, const std::vector<T>& values) {
+  Tensor t(TensorType{elem, std::move(shape)});
+  for (size_t i = 0; i < values.size(); ++i) {
+    if constexpr (std::is_floating_point_v<T>) {
+      t.set_double(static_cast<int64_t>(i), static_cast<double>(values[i]));
+    } else {
+      t.set_int(static_cast<int64_t>(i), static_cast<int64_t>(values[i]));
+    }
+  }
+  return t;
+}
+
+}  // namespace mrvlc

@@ -1,0 +1,67 @@
+#include "mrvlc/support/diag.h"
+
+#include <algorithm>
+
+namespace mrvlc {
+namespace {
+
+constexpr std::string_view kSeverityNames[] = {"note", "warning", "error"};
+
+// Length of the UTF-8 sequence at the start of `s` with its code point, or 0 when it is malformed.
+size_t decode_utf8(std::string_view s, uint32_t& code_point) {
+  auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<unsigned char>(s[i])); };
+  uint32_t b = byte(0);
+  size_t n = b < 0x80 ? 1 : b >= 0xc2 && b < 0xe0 ? 2 : b >= 0xe0 && b < 0xf0 ? 3 : b >= 0xf0 && b < 0xf5 ? 4 : 0;
+  if (n == 0 || s.size() < n) return 0;
+  code_point = n == 1 ? b : b & (0x7fu >> n);
+  for (size_t i = 1; i < n; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0;
+    code_point = code_point << 6 | (byte(i) & 0x3f);
+  }
+  return n;
+}
+
+bool is_hidden(uint32_t c) {
+  return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
+         (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;
+}
+
+}  // namespace
+
+std::string printable(std::string_view name, size_t max_bytes) {
+  std::string out;
+  for (size_t i = 0; i < name.size();) {
+    if (out.size() >= max_bytes) return out + "...";
+    uint32_t c = 0;
+    size_t n = decode_utf8(name.substr(i), c);
+    if (n == 0) {
+      out += fmt::format("\\x{:02x}", static_cast<unsigned>(static_cast<unsigned char>(name[i++])));
+      continue;
+    }
+    if (is_hidden(c)) {
+      out += c < 0x80 ? fmt::format("\\x{:02x}", c) : fmt::format("\\u{{{:x}}}", c);
+    } else {
+      out.append(name.substr(i, n));
+    }
+    i += n;
+  }
+  return out;
+}
+
+std::string format_diag(std::string_view file, const Diag& diag) {
+  std::string where = printable(file, 4096);
+  if (!diag.node.empty() || !diag.op_type.empty()) {
+    where += fmt::format(": node '{}' ({})", printable(diag.node), printable(diag.op_type));
+  }
+  return fmt::format("{}: {} {}: {}", where, kSeverityNames[static_cast<size_t>(diag.severity())],
+                     diag_info(diag.code).name, diag.message);
+}
+
+bool Diagnostics::has_errors() const { return exit_code() != 0; }
+
+int Diagnostics::exit_code() const {
+  auto it = std::find_if(list_.begin(), list_.end(), [](const Diag& d) { return d.severity() == Severity::Error; });
+  return it == list_.end() ? 0 : static_cast<int>(it->exit_class());
+}
+
+}  // namespace mrvlc

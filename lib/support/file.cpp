@@ -1,0 +1,161 @@
+#include "mrvlc/support/file.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "mrvlc/support/hash.h"
+
+namespace mrvlc {
+namespace fs = std::filesystem;
+namespace {
+
+class Fd {
+ public:
+  explicit Fd(int fd) : fd_(fd) {}
+  Fd(const Fd&) = delete;
+  Fd& operator=(const Fd&) = delete;
+  ~Fd() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+std::string error_text() { return std::strerror(errno); }
+
+Status write_all(int fd, std::string_view bytes, const fs::path& path) {
+  while (!bytes.empty()) {
+    ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return make_diag<DiagCode::MRV0002>(path.string(), error_text());
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
+  return {};
+}
+
+Status write_new_file(const fs::path& path, std::string_view bytes) {
+  Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644));
+  if (fd.get() < 0) return make_diag<DiagCode::MRV0002>(path.string(), error_text());
+  return write_all(fd.get(), bytes, path);
+}
+
+fs::path staging_name(const fs::path& destination) {
+  return destination.parent_path() / ("." + destination.filename().string() + ".mrvlc-partial");
+}
+
+}  // namespace
+
+Result<std::string> read_file(const fs::path& path, uint64_t max_bytes) {
+  // O_NONBLOCK: a FIFO must be refused, not waited for.
+  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (fd.get() < 0) return make_diag<DiagCode::MRV0001>(path.string(), error_text());
+  struct stat st {};
+  if (::fstat(fd.get(), &st) != 0) return make_diag<DiagCode::MRV0003>(path.string(), error_text());
+  if (!S_ISREG(st.st_mode)) return make_diag<DiagCode::MRV0003>(path.string(), "not a regular file");
+  auto size = static_cast<uint64_t>(st.st_size);
+  if (size > max_bytes) return make_diag<DiagCode::MRV0005>(size, max_bytes);
+  std::string bytes(size, '\0');
+  size_t done = 0;
+  while (done < size) {
+    ssize_t n = ::read(fd.get(), bytes.data() + done, size - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return make_diag<DiagCode::MRV0003>(path.string(), error_text());
+    if (n == 0) return make_diag<DiagCode::MRV0003>(path.string(), "it became shorter while it was read");
+    done += static_cast<size_t>(n);
+  }
+  return bytes;
+}
+
+Status write_file_atomic(const fs::path& path, std::string_view bytes) {
+  fs::path temporary = path.parent_path() / ("." + path.filename().string() + ".mrvlc-partial");
+  Status status = write_new_file(temporary, bytes);
+  if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0) {
+    status = make_diag<DiagCode::MRV0002>(path.string(), error_text());
+  }
+  if (!status.ok()) ::unlink(temporary.c_str());
+  return status;
+}
+
+Result<OutputDir> OutputDir::create(const fs::path& destination) {
+  OutputDir dir;
+  std::error_code ec;
+  dir.destination_ = fs::absolute(destination, ec).lexically_normal();
+  if (!dir.destination_.has_filename()) dir.destination_ = dir.destination_.parent_path();
+  const std::string shown = destination.string();
+  if (fs::is_symlink(fs::symlink_status(dir.destination_, ec))) {
+    return make_diag<DiagCode::MRV0002>(shown, "it is a symbolic link");
+  }
+  if (fs::exists(dir.destination_, ec)) {
+    // Only a folder that a compile made, or an empty one, is replaced: never somebody's home.
+    bool ours = fs::is_directory(dir.destination_, ec) &&
+                (fs::is_empty(dir.destination_, ec) || fs::exists(dir.destination_ / "manifest.json", ec));
+    if (!ours) return make_diag<DiagCode::MRV0002>(shown, "it exists and no compile wrote it (no manifest.json)");
+  }
+  fs::create_directories(dir.destination_.parent_path(), ec);
+  if (ec) return make_diag<DiagCode::MRV0002>(shown, ec.message());
+  dir.staging_ = staging_name(dir.destination_);
+  fs::path lock = dir.staging_.string() + ".lock";
+  dir.lock_fd_ = ::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+  if (dir.lock_fd_ < 0) return make_diag<DiagCode::MRV0002>(shown, error_text());
+  if (::flock(dir.lock_fd_, LOCK_EX | LOCK_NB) != 0) {
+    ::close(dir.lock_fd_);
+    dir.lock_fd_ = -1;
+    return make_diag<DiagCode::MRV0002>(shown, "another compile is writing it");
+  }
+  fs::remove_all(dir.staging_, ec);
+  if (!fs::create_directory(dir.staging_, ec)) return make_diag<DiagCode::MRV0002>(shown, ec.message());
+  return dir;
+}
+
+OutputDir::OutputDir(OutputDir&& o) noexcept { *this = std::move(o); }
+
+OutputDir& OutputDir::operator=(OutputDir&& o) noexcept {
+  std::swap(destination_, o.destination_);
+  std::swap(staging_, o.staging_);
+  std::swap(lock_fd_, o.lock_fd_);
+  std::swap(files_, o.files_);
+  return *this;
+}
+
+OutputDir::~OutputDir() {
+  if (lock_fd_ < 0) return;
+  std::error_code ec;
+  fs::remove_all(staging_, ec);
+  ::unlink((staging_.string() + ".lock").c_str());
+  ::close(lock_fd_);
+}
+
+Status OutputDir::write(const std::string& name, std::string_view bytes) {
+  MRVLC_TRY(write_new_file(staging_ / name, bytes));
+  files_.emplace_back(name, sha256_hex(bytes));
+  std::sort(files_.begin(), files_.end());
+  return {};
+}
+
+std::vector<std::pair<std::string, std::string>> OutputDir::files() const { return files_; }
+
+Status OutputDir::commit() {
+  std::error_code ec;
+  if (fs::exists(destination_, ec)) {
+    // Exchange is atomic: at every moment the destination is either the old output, whole, or the new one, whole.
+    if (::renameat2(AT_FDCWD, staging_.c_str(), AT_FDCWD, destination_.c_str(), RENAME_EXCHANGE) != 0) {
+      return make_diag<DiagCode::MRV0002>(destination_.string(), error_text());
+    }
+    fs::remove_all(staging_, ec);
+    return {};
+  }
+  if (::rename(staging_.c_str(), destination_.c_str()) != 0) {
+    return make_diag<DiagCode::MRV0002>(destination_.string(), error_text());
+  }
+  return {};
+}
+
+}  // namespace mrvlc

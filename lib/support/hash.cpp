@@ -1,0 +1,51 @@
+#include "mrvlc/support/hash.h"
+
+#include <fmt/format.h>
+#include <openssl/evp.h>
+
+#include <array>
+
+namespace mrvlc {
+
+std::string sha256_hex(std::span<const std::byte> bytes) {
+  std::array<unsigned char, 32> digest{};
+  EVP_Digest(bytes.data(), bytes.size(), digest.data(), nullptr, EVP_sha256(), nullptr);
+  std::string hex;
+  for (unsigned char b : digest) hex += fmt::format("{:02x}", static_cast<unsigned>(b));
+  return hex;
+}
+
+namespace {
+
+// Slicing by eight: the binaries are tens of megabytes and the CRC must not dominate writing them.
+struct Crc32cTables {
+  std::array<std::array<uint32_t, 256>, 8> t{};
+  constexpr Crc32cTables() {
+    for (uint32_t i = 0; i < 256; ++i) {
+      uint32_t c = i;
+      for (int k = 0; k < 8; ++k) c = (c & 1) != 0 ? 0x82f63b78u ^ (c >> 1) : c >> 1;
+      t[0][i] = c;
+    }
+    for (size_t s = 1; s < 8; ++s)
+      for (size_t i = 0; i < 256; ++i) t[s][i] = (t[s - 1][i] >> 8) ^ t[0][t[s - 1][i] & 0xff];
+  }
+};
+constexpr Crc32cTables kTables;
+
+}  // namespace
+
+uint32_t crc32c(std::span<const std::byte> bytes) {
+  const auto& t = kTables.t;
+  auto at = [&](size_t i) { return static_cast<uint32_t>(bytes[i]); };
+  uint32_t crc = 0;
+  size_t i = 0;
+  for (; i + 8 <= bytes.size(); i += 8) {
+    uint32_t lo = crc ^ (at(i) | at(i + 1) << 8 | at(i + 2) << 16 | at(i + 3) << 24);
+    crc = t[7][lo & 0xff] ^ t[6][lo >> 8 & 0xff] ^ t[5][lo >> 16 & 0xff] ^ t[4][lo >> 24] ^ t[3][at(i + 4)] ^
+          t[2][at(i + 5)] ^ t[1][at(i + 6)] ^ t[0][at(i + 7)];
+  }
+  for (; i < bytes.size(); ++i) crc = t[0][(crc ^ at(i)) & 0xff] ^ (crc >> 8);
+  return crc;
+}
+
+}  // namespace mrvlc

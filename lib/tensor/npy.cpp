@@ -1,0 +1,103 @@
+#include "mrvlc/tensor/npy.h"
+
+#include <charconv>
+#include <map>
+
+#include "mrvlc/support/file.h"
+
+namespace mrvlc {
+namespace {
+
+struct Dtype {
+  std::string_view descr;
+  ElementType elem;
+};
+constexpr Dtype kDtypes[] = {{"<f4", ElementType::F32}, {"<f8", ElementType::F64}, {"<f2", ElementType::F16},
+                             {"|u1", ElementType::U8},  {"|i1", ElementType::I8},  {"<u2", ElementType::U16},
+                             {"<i2", ElementType::I16}, {"<i4", ElementType::I32}, {"<u4", ElementType::U32},
+                             {"<i8", ElementType::I64}, {"<u8", ElementType::U64}, {"|b1", ElementType::Bool}};
+
+Diag bad(std::string_view file, std::string_view why) { return make_diag<DiagCode::MRV0006>(file, why); }
+
+// Text after `key` and its colon, up to the end of the value; empty when the key is missing.
+std::string_view value_of(std::string_view header, std::string_view key) {
+  size_t at = header.find("'" + std::string(key) + "'");
+  if (at == std::string_view::npos) return {};
+  at = header.find(':', at);
+  if (at == std::string_view::npos) return {};
+  at = header.find_first_not_of(' ', at + 1);
+  return at == std::string_view::npos ? std::string_view{} : header.substr(at);
+}
+
+bool parse_shape(std::string_view text, Shape& shape) {
+  if (text.empty() || text[0] != '(') return false;
+  size_t i = 1;
+  while (i < text.size() && text[i] != ')') {
+    if (text[i] == ' ' || text[i] == ',') {
+      ++i;
+      continue;
+    }
+    int64_t d = 0;
+    auto [end, ec] = std::from_chars(text.data() + i, text.data() + text.size(), d);
+    if (ec != std::errc() || d < 0) return false;
+    shape.push_back(d);
+    i = static_cast<size_t>(end - text.data());
+  }
+  return i < text.size() && static_cast<int64_t>(shape.size()) <= 32;
+}
+
+}  // namespace
+
+Result<Tensor> parse_npy(std::string_view bytes, std::string_view file) {
+  if (bytes.size() < 10 || bytes.substr(0, 6) != std::string_view("\x93NUMPY", 6)) return bad(file, "wrong magic");
+  auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<unsigned char>(bytes[i])); };
+  size_t version = byte(6);
+  if (version < 1 || version > 3) return bad(file, "unknown version");
+  size_t start = version == 1 ? 10 : 12;
+  if (bytes.size() < start) return bad(file, "cut short");
+  size_t length = byte(8) | byte(9) << 8;
+  if (version > 1) length |= byte(10) << 16 | byte(11) << 24;
+  if (bytes.size() - start < length) return bad(file, "cut short");
+  std::string_view header = bytes.substr(start, length), data = bytes.substr(start + length);
+  TensorType type;
+  std::string_view descr = value_of(header, "descr");
+  for (const Dtype& d : kDtypes) {
+    if (descr.size() >= 5 && descr.substr(1, 3) == d.descr) type.elem = d.elem;
+  }
+  if (type.elem == ElementType::Undefined) return bad(file, "unsupported element type");
+  if (value_of(header, "fortran_order").substr(0, 5) != "False") return bad(file, "Fortran order is not supported");
+  if (!parse_shape(value_of(header, "shape"), type.shape)) return bad(file, "malformed shape");
+  auto count = checked_product(type.shape);
+  if (!count || *count > kMaxElements || static_cast<uint64_t>(type.bytes()) != data.size()) {
+    return bad(file, "data does not match the shape");
+  }
+  return Tensor(type, std::string(data));
+}
+
+Result<Tensor> read_npy(const std::filesystem::path& path) {
+  MRVLC_ASSIGN(std::string bytes, read_file(path));
+  return parse_npy(bytes, path.string());
+}
+
+std::string to_npy(const Tensor& tensor) {
+  std::string_view descr = "|b1";
+  for (const Dtype& d : kDtypes) {
+    if (d.elem == tensor.elem()) descr = d.descr;
+  }
+  std::string shape;
+  for (int64_t d : tensor.shape()) shape += std::to_string(d) + ", ";
+  if (tensor.shape().size() > 1) shape.resize(shape.size() - 2);
+  if (tensor.shape().size() == 1) shape.resize(shape.size() - 1);
+  std::string header = "{'descr': '" + std::string(descr) + "', 'fortran_order': False, 'shape': (" + shape + "), }";
+  header.append(63 - (10 + header.size()) % 64, ' ');  // data starts at a multiple of 64
+  header += '\n';
+  std::string out("\x93NUMPY\x01\x00", 8);
+  out += static_cast<char>(header.size() & 0xff);
+  out += static_cast<char>(header.size() >> 8);
+  out += header;
+  auto raw = tensor.bytes();
+  out.append(reinterpret_cast<const char*>(raw.data()), raw.size());
+  return out;
+}
+
+}  // namespace mrvlc

@@ -1,0 +1,47 @@
+#include "mrvlc/tensor/shape.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace mrvlc {
+
+int64_t element_count(const Shape& shape) { return checked_product(shape).value_or(0); }
+
+Shape row_major_strides(const Shape& shape) {
+  Shape strides(shape.size(), 1);
+  for (size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
+  return strides;
+}
+
+std::string to_string(const Shape& shape) {
+  return shape.empty() ? "scalar" : fmt::format("{}", fmt::join(shape, "x"));
+}
+
+std::string to_string(const TensorType& type) {
+  return fmt::format("{}[{}]", name(type.elem), fmt::join(type.shape, ","));
+}
+
+std::optional<Shape> broadcast_shapes(const Shape& a, const Shape& b) {
+  Shape out(std::max(a.size(), b.size()));
+  for (size_t i = 0; i < out.size(); ++i) {
+    int64_t da = i < a.size() ? a[a.size() - 1 - i] : 1;
+    int64_t db = i < b.size() ? b[b.size() - 1 - i] : 1;
+    if (da != db && da != 1 && db != 1) return std::nullopt;
+    out[out.size() - 1 - i] = da == 1 ? db : da;
+  }
+  return out;
+}
+
+Shape broadcast_strides(const Shape& shape, const Shape& target) {
+  Shape own = row_major_strides(shape);
+  Shape out(target.size(), 0);
+  for (size_t i = 0; i < shape.size(); ++i) {
+    size_t t = target.size() - shape.size() + i;
+    out[t] = shape[i] == 1 ? 0 : own[i];
+  }
+  return out;
+}
+
+}  // namespace mrvlc

@@ -1,0 +1,122 @@
+#include "mrvlc/tensor/tensor.h"
+
+#include <cmath>
+
+#include "mrvlc/tensor/float16.h"
+
+namespace mrvlc {
+namespace {
+
+// Calls f with a value of the C++ type that stores `elem` (half types as themselves are handled by the callers).
+template <class F>
+auto with_storage(ElementType elem, F f) {
+  switch (elem) {
+    case ElementType::F32: return f(float{});
+    case ElementType::F64: return f(double{});
+    case ElementType::U8:
+    case ElementType::Bool: return f(uint8_t{});
+    case ElementType::I8: return f(int8_t{});
+    case ElementType::U16: return f(uint16_t{});
+    case ElementType::I16: return f(int16_t{});
+    case ElementType::I32: return f(int32_t{});
+    case ElementType::U32: return f(uint32_t{});
+    case ElementType::U64: return f(uint64_t{});
+    default: return f(int64_t{});
+  }
+}
+
+// Float to integer as C does where it is defined, saturating where C is undefined; NaN becomes 0.
+int64_t to_int64(double v) {
+  if (std::isnan(v)) return 0;
+  if (v >= 9223372036854775808.0) return INT64_MAX;
+  if (v <= -9223372036854775808.0) return INT64_MIN;
+  return static_cast<int64_t>(v);
+}
+
+}  // namespace
+
+Tensor::Tensor(TensorType type) : type_(std::move(type)) {
+  if (type_.elem == ElementType::String) {
+    strings_ = std::make_shared<std::vector<std::string>>(static_cast<size_t>(type_.elements()));
+  }
+  bytes_ = std::make_shared<std::string>(static_cast<size_t>(type_.bytes()), '\0');
+}
+
+Tensor::Tensor(TensorType type, std::string bytes)
+    : type_(std::move(type)), bytes_(std::make_shared<std::string>(std::move(bytes))) {}
+
+Tensor Tensor::strings(Shape shape, std::vector<std::string> values) {
+  Tensor t(TensorType{ElementType::String, std::move(shape)});
+  *t.strings_ = std::move(values);
+  return t;
+}
+
+std::span<const std::byte> Tensor::bytes() const {
+  if (!bytes_) return {};
+  return std::as_bytes(std::span(bytes_->data(), bytes_->size()));
+}
+
+Tensor Tensor::reshaped(Shape shape) const {
+  Tensor t = *this;
+  t.type_.shape = std::move(shape);
+  return t;
+}
+
+double Tensor::as_double(int64_t i) const {
+  auto at = static_cast<size_t>(i);
+  if (elem() == ElementType::F16) return static_cast<double>(half_to_float(data<uint16_t>()[at]));
+  if (elem() == ElementType::BF16) return static_cast<double>(bfloat_to_float(data<uint16_t>()[at]));
+  return with_storage(elem(), [&](auto t) { return static_cast<double>(data<decltype(t)>()[at]); });
+}
+
+int64_t Tensor::as_int(int64_t i) const {
+  if (is_float(elem())) return to_int64(as_double(i));
+  return with_storage(elem(), [&](auto t) { return static_cast<int64_t>(data<decltype(t)>()[static_cast<size_t>(i)]); });
+}
+
+void Tensor::set_double(int64_t i, double value) {
+  auto at = static_cast<size_t>(i);
+  if (elem() == ElementType::F32) {
+    mutable_data<float>()[at] = static_cast<float>(value);
+  } else if (elem() == ElementType::F64) {
+    mutable_data<double>()[at] = value;
+  } else if (elem() == ElementType::F16) {
+    mutable_data<uint16_t>()[at] = double_to_half(value);
+  } else if (elem() == ElementType::BF16) {
+    mutable_data<uint16_t>()[at] = float_to_bfloat(static_cast<float>(value));
+  } else if (elem() == ElementType::Bool) {
+    mutable_data<uint8_t>()[at] = value != 0;
+  } else {
+    set_int(i, to_int64(value));
+  }
+}
+
+void Tensor::set_int(int64_t i, int64_t value) {
+  if (is_float(elem())) return set_double(i, static_cast<double>(value));
+  if (elem() == ElementType::Bool) value = value != 0;
+  with_storage(elem(), [&](auto t) {
+    using T = decltype(t);
+    mutable_data<T>()[static_cast<size_t>(i)] = static_cast<T>(value);
+  });
+}
+
+std::vector<int64_t> Tensor::to_ints() const {
+  std::vector<int64_t> out(static_cast<size_t>(elements()));
+  for (size_t i = 0; i < out.size(); ++i) out[i] = as_int(static_cast<int64_t>(i));
+  return out;
+}
+
+std::vector<double> Tensor::to_doubles() const {
+  std::vector<double> out(static_cast<size_t>(elements()));
+  for (size_t i = 0; i < out.size(); ++i) out[i] = as_double(static_cast<int64_t>(i));
+  return out;
+}
+
+bool Tensor::operator==(const Tensor& other) const {
+  if (!(type_ == other.type_)) return false;
+  if (elem() == ElementType::String) return *strings_ == *other.strings_;
+  auto a = bytes(), b = other.bytes();
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
+}
+
+}  // namespace mrvlc
