@@ -1,0 +1,58 @@
+// Accelerator code generation: a region of layers to a model binary. Stages, each apart: layer (what is computed) -> layout
+// (how values are stored) -> cut and tile program -> placement in memory -> instructions -> bytes.
+#pragma once
+#include "mrvlc/isa/container.h"
+#include "mrvlc/partition/partition.h"
+
+namespace mrvlc::accel {
+
+struct Options {
+  uint32_t tiles = 8;
+  std::string name;  // of the binary
+  isa::Architecture architecture = isa::Architecture::Experimental;
+};
+
+// How the host hands a value of the region to the device: fp16, dimensions permuted. stored dim i is logical dim perm[i].
+struct PortLayout {
+  ir::ValueId value;
+  std::vector<int64_t> perm;  // identity: row-major as in ONNX
+};
+
+// Instructions [begin, end) of a section belong to a layer and one of its expressions.
+struct InstructionRange {
+  enum class Section : uint8_t { Init, Main, Finish } section = Section::Main;
+  uint32_t begin = 0, end = 0;
+  uint32_t layer = 0;     // index into Region::layers
+  ir::NodeId expr;
+};
+
+struct LayerReport {
+  uint32_t layer = 0;
+  std::string cut;         // "rows x 8", "channels x 4"
+  int64_t macs = 0;
+  int64_t weight_bytes = 0;
+  uint64_t bound_cycles = 0;  // least cycles of arithmetic on all tiles
+};
+
+struct CompiledRegion {
+  isa::Binary binary;
+  std::vector<PortLayout> inputs, outputs;     // in order of Region::inputs / outputs
+  std::vector<InstructionRange> instructions;  // cover every instruction of every section, in order
+  std::vector<LayerReport> layers;
+  int64_t macs = 0;
+  int64_t weights_bytes = 0;
+  uint64_t lower_bound_cycles = 0;  // facts of the machine only, see docs/timing.md
+  int64_t ocm_peak_bytes = 0;
+};
+
+// Errors name the ONNX node: MRV05xx.
+Result<CompiledRegion> compile_region(const ir::Graph& graph, const partition::Region& region,
+                                      const target::Machine& machine, const Options& options);
+
+// Whether compile_region can compile this layer; the reason if not. Rules ask it as predicate `accelerator_can(...)`, so that
+// legality is decided in one place. Cheap: looks at types and attributes only.
+struct Legality {
+  bool ok = true;
+  std::string condition, actual, limit, reason;
+};
+}  // namespace mrvlc::accel

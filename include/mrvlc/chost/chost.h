@@ -1,0 +1,43 @@
+// Host code: the C99 stub for the CPU steps, with calls to the device for the regions.
+#pragma once
+#include "mrvlc/accel/accel.h"
+#include "mrvlc/partition/partition.h"
+
+namespace mrvlc::chost {
+
+struct Options {
+  std::string name;  // prefix of every symbol, a C identifier
+  std::string file_stem;  // NAME in NAME.c; usually equal to name
+};
+
+struct HostFunction {
+  std::string symbol, file;
+  uint32_t first_line = 0, last_line = 0;  // 1-based, inclusive
+  ir::NodeId expr;  // of a support function: the expression it was first emitted for
+};
+
+struct HostCode {
+  // File name and bytes: NAME.h, NAME.c, NAME_weights.bin, NAME_weights.S, main.c, Makefile.
+  std::vector<std::pair<std::string, std::string>> files;
+  std::vector<HostFunction> functions;  // every function of NAME.c
+  int64_t arena_bytes = 0, arena_lower_bound_bytes = 0, weights_bytes = 0;
+};
+
+// `regions[i]` is the compiled form of partition.regions[i]. Float16 values of CPU steps are computed in fp32 (they must have
+// been widened by the pass `widen-f16`; graph inputs and outputs keep their type).
+Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& partition,
+                          const std::vector<accel::CompiledRegion>& regions, const Options& options);
+
+// Static planning of buffers with lifetimes [first, last] (steps, inclusive): offsets of least total size by a good heuristic,
+// plus the lower bound (greatest sum of sizes alive at one step).
+struct Buffer {
+  int64_t size = 0;
+  uint32_t first = 0, last = 0;
+};
+struct ArenaPlan {
+  std::vector<int64_t> offsets;
+  int64_t bytes = 0, lower_bound = 0;
+};
+ArenaPlan plan_arena(const std::vector<Buffer>& buffers, int64_t alignment);
+
+}  // namespace mrvlc::chost

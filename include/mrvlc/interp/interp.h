@@ -1,0 +1,20 @@
+// Reference execution of a graph over the operator table: the oracle of every other part.
+#pragma once
+#include "mrvlc/ir/graph.h"
+
+namespace mrvlc::interp {
+
+struct Options {
+  int64_t max_bytes = int64_t{8} << 30;  // live tensors together; MRV0008 beyond
+};
+
+// Values by graph input order; outputs in graph output order. Tensors die after their last use.
+Result<std::vector<Tensor>> run(const ir::Graph& graph, const std::vector<Tensor>& inputs, const Options& options = {});
+
+// Evaluates one node on given tensors (also the folder's and the importer's way to compute constants).
+Result<std::vector<Tensor>> evaluate(const ir::Graph& graph, const ir::Node& node, const std::vector<const Tensor*>& inputs);
+
+// Seeded inputs: floats uniform in [0, 1), integers in [0, 4), bools random; mulberry32, one stream over all inputs.
+std::vector<Tensor> seeded_inputs(const ir::Graph& graph, uint32_t seed);
+
+}  // namespace mrvlc::interp

@@ -1,0 +1,112 @@
+// The owned IR. A Graph holds values and nodes in id-indexed stores (ids are never reused), its inputs and outputs, the
+// table of ONNX sources and the lineage of every node ever made. Values are single-assignment tensors with static types.
+// Only the Rewriter (rewriter.h) changes def-use; everybody else reads.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mrvlc/ir/schema.h"
+#include "mrvlc/support/id.h"
+
+namespace mrvlc::ir {
+
+using NodeId = Id<struct NodeTag>;      // also the expression id ("expr_id") of the ID map
+using ValueId = Id<struct ValueTag>;    // an invalid one in an input list: optional input not given
+using SourceId = Id<struct SourceTag>;  // an ONNX node of the model
+
+struct Node {
+  NodeId id;
+  const OpSchema* op = nullptr;
+  std::string name;                // the ONNX node's name, or that of the node it was made from
+  std::vector<Attr> attrs;         // one slot for each of op->attrs, defaults filled in
+  std::vector<ValueId> inputs;
+  std::vector<ValueId> outputs;
+  int64_t position = 0;            // tie-break of the topological order: program order of the model
+  bool erased = false;
+
+  bool is(std::string_view op_name) const { return op->domain.empty() && op->name == op_name; }
+  // By name, checked against the schema; the attribute must be set and of that type.
+  int64_t int_attr(std::string_view attr) const;
+  float float_attr(std::string_view attr) const;
+  const std::string& string_attr(std::string_view attr) const;
+  const std::vector<int64_t>& ints_attr(std::string_view attr) const;  // empty when absent
+  bool has_attr(std::string_view attr) const;
+};
+
+enum class ValueKind : uint8_t { Input, Constant, Result };
+
+struct Value {
+  ValueId id;
+  ValueKind kind = ValueKind::Result;
+  std::string name;      // ONNX's name; unique in the graph
+  TensorType type;
+  NodeId producer;       // Result only
+  Tensor constant;       // Constant only
+  std::vector<NodeId> users;      // one entry a use; a node that reads it twice is there twice
+  std::vector<NodeId> made_from;  // Constant only: nodes it was folded from
+};
+
+// An ONNX node, in the main graph, a subgraph or an inlined function.
+struct Source {
+  std::string id;         // "main/17"; "main/17.then_branch/3"; "main/4:MyFunction/2"
+  std::string name, op_type, domain;
+  std::vector<std::string> outputs;
+};
+
+// How a node came to be; index = NodeId. Kept for erased nodes too.
+struct Lineage {
+  std::vector<SourceId> sources;  // sorted, non-empty
+  std::vector<NodeId> from;       // nodes it was made of; empty for imported ones
+  std::string pass;               // "import" or the pass that made it
+  std::string erased_because;     // empty while the node lives
+};
+
+class Graph {
+ public:
+  std::string name;
+
+  const Node& node(NodeId id) const { return nodes_[id.index()]; }
+  const Value& value(ValueId id) const { return values_[id.index()]; }
+  const Lineage& lineage(NodeId id) const { return lineage_[id.index()]; }
+  const std::vector<Source>& sources() const { return sources_; }
+  const std::vector<ValueId>& inputs() const { return inputs_; }
+  const std::vector<ValueId>& outputs() const { return outputs_; }
+  size_t node_slots() const { return nodes_.size(); }    // ids ever given, erased ones included
+  size_t value_slots() const { return values_.size(); }
+
+  // Live nodes, producers before users; ties by position, then id. Iterative and linear (times a log).
+  std::vector<NodeId> topological_order() const;
+  bool is_constant(ValueId id) const { return id.valid() && value(id).kind == ValueKind::Constant; }
+  // The tensor of a constant value, else nullptr.
+  const Tensor* constant(ValueId id) const { return is_constant(id) ? &value(id).constant : nullptr; }
+  bool is_output(ValueId id) const;
+  // Uses by live nodes plus uses as a graph output.
+  size_t use_count(ValueId id) const;
+  std::optional<ValueId> find_value(std::string_view value_name) const;  // linear; for tools
+
+  // Building (importer, parser). The Rewriter is the way for everybody else.
+  SourceId add_source(Source source);
+  ValueId add_input(std::string value_name, TensorType type);
+  ValueId add_constant(std::string value_name, Tensor tensor);
+  // Outputs get `types` and `output_names` (an empty name is made unique).
+  NodeId add_node(const OpSchema& op, std::string node_name, std::vector<ValueId> inputs, std::vector<Attr> attrs,
+                  std::vector<TensorType> types, std::vector<std::string> output_names, Lineage lineage);
+  void add_output(ValueId id) { outputs_.push_back(id); }
+
+ private:
+  friend class Rewriter;
+  ValueId new_value(ValueKind kind, std::string value_name, TensorType type);
+  std::vector<Node> nodes_;
+  std::vector<Value> values_;
+  std::vector<Lineage> lineage_;
+  std::vector<Source> sources_;
+  std::vector<ValueId> inputs_, outputs_;
+};
+
+// Slots for every attribute of `op` with its defaults; for add_node callers to override.
+std::vector<Attr> default_attrs(const OpSchema& op);
+// Sets a slot by name; the name must be in the schema.
+void set_attr(const OpSchema& op, std::vector<Attr>& attrs, std::string_view attr, Attr value);
+
+}  // namespace mrvlc::ir

@@ -1,0 +1,45 @@
+// What the IR knows of an operator: its name and its attributes. The rest of an operator's facets are in ops/op.h.
+#pragma once
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "mrvlc/tensor/tensor.h"
+
+namespace mrvlc::ir {
+
+enum class AttrKind : uint8_t { Int, Float, String, Ints, Floats, Strings, Type, Tensor };
+
+// monostate: the attribute is absent (and has no default). The alternatives stand in the order of AttrKind, plus one.
+using Attr = std::variant<std::monostate, int64_t, float, std::string, std::vector<int64_t>, std::vector<float>,
+                          std::vector<std::string>, ElementType, Tensor>;
+
+inline bool is_set(const Attr& attr) { return attr.index() != 0; }
+inline AttrKind kind_of(const Attr& attr) { return static_cast<AttrKind>(attr.index() - 1); }  // attr must be set
+
+// One row drives ONNX decoding, text, equality and hashing of an attribute.
+struct AttrSpec {
+  std::string_view name;
+  AttrKind kind;
+  Attr default_value = {};
+  bool required = false;
+};
+
+struct OpSchema {
+  std::string_view name;         // ONNX's operator name
+  std::string_view domain = "";  // "" is ai.onnx
+  std::vector<AttrSpec> attrs;
+
+  // Index of the attribute, or -1.
+  int attr_index(std::string_view attr) const;
+};
+
+// Where the parser finds operators by name; implemented by the operator table.
+class OpRegistry {
+ public:
+  virtual ~OpRegistry() = default;
+  virtual const OpSchema* find(std::string_view domain, std::string_view name) const = 0;
+};
+
+}  // namespace mrvlc::ir

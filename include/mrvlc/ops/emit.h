@@ -1,0 +1,51 @@
+// What an operator's C emission sees of the host code generator (implemented by lib/chost). The emission writes the body of
+//   static void f(const T0* x0, const T1* x1, ..., U0* y0, ...)     -- `restrict` pointers, row-major data
+// in C99: no malloc, no stdio, no globals. Absent optional inputs and inputs that are compile-time constants of shape kind
+// (see constant()) are still counted in the numbering but may be unused.
+#pragma once
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
+#include "mrvlc/ir/graph.h"
+
+namespace mrvlc::ops {
+
+class EmitContext {
+ public:
+  virtual ~EmitContext() = default;
+  virtual const ir::Node& node() const = 0;
+  virtual bool has(size_t i) const = 0;
+  virtual const TensorType& in_type(size_t i) const = 0;
+  virtual const TensorType& out_type(size_t i) const = 0;
+  virtual const Tensor* constant(size_t i) const = 0;  // input known at compile time, else nullptr
+  virtual std::string in(size_t i) const = 0;          // "x0": C name of the pointer
+  virtual std::string out(size_t i) const = 0;         // "y0"
+
+  // One line of the body, indented by the open blocks.
+  virtual void line(std::string_view text) = 0;
+  virtual void open(std::string_view head) = 0;  // "for (size_t i = 0; i < 10; ++i)" then "{"
+  virtual void close() = 0;
+  // for (ptrdiff_t VAR = 0; VAR < N; ++VAR) {
+  void loop(std::string_view var, int64_t n) {
+    open(fmt::format("for (ptrdiff_t {0} = 0; {0} < {1}; ++{0})", var, n));
+  }
+
+  // Makes sure a shared helper is emitted once for the program, and returns the name to call it by. Helpers: "erf" (float
+  // erf(float)), "round_even", "f16_to_f32", "f32_to_f16", "pow_int" ... see lib/chost/helpers.cpp. Math functions of <math.h>
+  // (expf, logf, sqrtf, tanhf, erff, powf, fabsf, floorf, ...) may be called directly.
+  virtual std::string helper(std::string_view name) = 0;
+  // Scratch memory of the function, from the arena, 64-byte aligned; returns the C name of a void pointer.
+  virtual std::string scratch(int64_t bytes) = 0;
+  // A constant table placed in the weights blob (aligned to 64); returns a C expression of type const T*.
+  virtual std::string table(const Tensor& tensor) = 0;
+};
+
+// "float", "int64_t", "uint8_t" (bool), "uint16_t" (f16 bits) ...
+std::string_view c_type(ElementType elem);
+// A C literal that reads back to the same value: "0x1.8p+1f", "INT64_C(3)", handles NaN and infinities.
+std::string c_literal(double value, ElementType elem);
+std::string c_literal(int64_t value, ElementType elem);
+
+}  // namespace mrvlc::ops

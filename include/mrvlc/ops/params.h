@@ -1,0 +1,58 @@
+// Resolved parameters of operators, the one place that interprets their attributes (auto_pad, defaults, negative axes...).
+// Used by inference, reference, C emission, rules and the accelerator alike. Spatial vectors have one entry a spatial
+// dimension; pads are split in begin and end.
+#pragma once
+#include "mrvlc/ops/op.h"
+
+namespace mrvlc::ops {
+
+struct WindowParams {  // Conv, ConvTranspose, pools: over `rank` spatial dimensions
+  std::vector<int64_t> input, kernel, strides, dilations, pads_begin, pads_end, output;
+};
+
+struct ConvParams : WindowParams {
+  int64_t batch = 0, in_channels = 0, out_channels = 0, group = 1;
+  std::vector<int64_t> output_padding;  // ConvTranspose only
+};
+Result<ConvParams> conv_params(const InferContext& context);            // Conv: X [N,C,...], W [M,C/group,...]
+Result<ConvParams> conv_transpose_params(const InferContext& context);  // W [C,M/group,...]
+
+struct PoolParams : WindowParams {
+  int64_t batch = 0, channels = 0;
+  bool count_include_pad = false, ceil_mode = false, is_max = false;
+};
+Result<PoolParams> pool_params(const InferContext& context);  // MaxPool, AveragePool, GlobalMaxPool, GlobalAveragePool
+
+struct GemmParams {
+  int64_t m = 0, n = 0, k = 0;
+  bool trans_a = false, trans_b = false;
+  float alpha = 1, beta = 1;
+};
+Result<GemmParams> gemm_params(const InferContext& context);
+
+struct SliceParams {  // one entry a dimension of the data
+  std::vector<int64_t> start, step, size;
+};
+Result<SliceParams> slice_params(const InferContext& context);
+struct PadParams {  // one entry a dimension; negative crops
+  std::vector<int64_t> begin, end;
+  std::string mode;  // constant, reflect, edge, wrap
+  double value = 0;
+};
+Result<PadParams> pad_params(const InferContext& context);
+struct ResizeParams {  // one entry a dimension
+  std::vector<double> scale;       // output / input as the operator uses it
+  std::vector<int64_t> output;
+  std::string mode, coordinate_mode, nearest_mode;
+  double cubic_a = -0.75, extrapolation = 0;
+  std::vector<double> roi_begin, roi_end;  // tf_crop_and_resize
+  // Input coordinate of output index o along dimension d.
+  double source(size_t d, int64_t o, int64_t input_size) const;
+};
+Result<ResizeParams> resize_params(const InferContext& context);
+// Axis in [0, rank) or an MRV0206.
+Result<int64_t> normalize_axis(int64_t axis, int64_t rank);
+// Reduced axes of Reduce*, sorted; all axes when none are given and noop_with_empty_axes is 0.
+Result<std::vector<int64_t>> reduce_axes(const InferContext& context);
+
+}  // namespace mrvlc::ops

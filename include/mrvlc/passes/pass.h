@@ -1,0 +1,42 @@
+// Passes over the IR. passes.def lists them: name, one sentence, function. Each file of lib/passes shows before and after, its
+// preconditions and why it is safe.
+#pragma once
+#include <functional>
+#include <span>
+
+#include "mrvlc/ir/rewriter.h"
+
+namespace mrvlc::passes {
+
+struct PassContext {
+  int64_t max_folded_bytes = int64_t{256} << 20;  // of one constant; larger results stay computed at run time
+};
+
+struct PassInfo {
+  std::string_view name;
+  std::string_view summary;
+  Status (*run)(ir::Graph& graph, const PassContext& context, bool& changed);
+};
+
+const std::vector<PassInfo>& all_passes();  // order of passes.def
+const PassInfo* find_pass(std::string_view name);
+
+struct PassTime {
+  std::string name;
+  double seconds = 0;
+};
+
+struct RunOptions {
+  PassContext context;
+  bool verify = true;  // after every pass that changed something
+  // Called after the named pass ran; for --dump-ir.
+  std::function<void(std::string_view pass, const ir::Graph& graph)> after;
+  std::vector<PassTime>* times = nullptr;
+};
+
+Status run_passes(ir::Graph& graph, std::span<const std::string_view> names, const RunOptions& options = {});
+// The pipelines of `mrvlc compile`.
+std::span<const std::string_view> default_pipeline();       // with an accelerator: fp16 values stay
+std::span<const std::string_view> host_pipeline();          // after partitioning nothing is left in fp16 on the CPU
+
+}  // namespace mrvlc::passes
