@@ -10,7 +10,8 @@ import argparse
 import os
 import sys
 
-os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"  # sums in one order, whatever the machine's cores
+# One thread, so that sums are taken in one order whatever the number of cores.
+os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "generators"))
 from build import Builder  # noqa: E402
 import numpy as np  # noqa: E402
@@ -133,18 +134,12 @@ def train(x, y):
 def graph(p):
     """The trained network as ONNX. BatchNormalization stays a node of its own."""
     b = Builder("digits")
-    c = b.constant
-    attributes = {"kernel_shape": [3, 3], "strides": [1, 1], "pads": [1, 1, 1, 1]}
     x = b.input("image", (1, 1, 8, 8))
-    x = b.node("Conv", "conv1", [x, c("conv1.weight", p["w1"].reshape(16, 1, 3, 3)), c("conv1.bias", p["b1"])],
-               (1, 16, 8, 8), 1, **attributes)
-    x = b.relu(x, "relu1")
-    x = b.node("Conv", "conv2", [x, c("conv2.weight", p["w2"].reshape(32, 16, 3, 3)), c("conv2.bias", p["b2"])],
-               (1, 32, 8, 8), 1, **attributes)
-    statistics = [c(f"bn2.{k}", p[v]) for k, v in (("scale", "scale"), ("bias", "shift"), ("mean", "mean"), ("var", "var"))]
-    x = b.node("BatchNormalization", "bn2", [x, *statistics], (1, 32, 8, 8), 1, epsilon=EPSILON)
+    x = b.relu(b.conv(x, "conv1", 16, 3, trained=(p["w1"].reshape(16, 1, 3, 3), p["b1"])), "relu1")
+    x = b.conv(x, "conv2", 32, 3, trained=(p["w2"].reshape(32, 16, 3, 3), p["b2"]))
+    x = b.batch_norm(x, "bn2", trained=(p["scale"], p["shift"], p["mean"], p["var"]))
     x = b.flatten(b.max_pool(b.relu(x, "relu2"), "pool", 2, 2), "flatten")
-    x = b.node("Gemm", "fc", [x, c("fc.weight", p["w3"]), c("fc.bias", p["b3"])], (1, 10), 1, transB=1)
+    x = b.gemm(x, "fc", 10, trained=(p["w3"], p["b3"]))
     b.output(x, "logits")
     return b
 

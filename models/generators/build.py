@@ -71,37 +71,51 @@ class Builder:
     def normal(self, shape, std):
         return (self.rng.standard_normal(shape, dtype=np.float32) * np.float32(std)).astype(np.float32)
 
+    def _parameters(self, name, shapes, arrays, suffixes=("weight", "bias")):
+        for shape, array in zip(shapes, arrays):
+            if array.shape != shape:
+                raise ValueError(f"{self.name}: parameters of '{name}' are {array.shape}, {shape} expected")
+        return [self.constant(f"{name}.{suffix}", array) for suffix, array in zip(suffixes, arrays)]
+
     # Layers with weights.
 
-    def conv(self, x, name, channels, kernel, stride=1, pad=None, group=1, bias=False, gain=2.0):
-        """He-initialised convolution; pad defaults to kernel // 2 on each side. gain 2 compensates a relu in x."""
+    def conv(self, x, name, channels, kernel, stride=1, pad=None, group=1, bias=False, gain=2.0, trained=None):
+        """He-initialised convolution; pad defaults to kernel // 2 on each side. gain 2 compensates a relu in x.
+
+        trained: (weights, bias) to take instead of seeded ones.
+        """
         n, cin, h, w = self.shape[x]
         pad = kernel // 2 if pad is None else pad
         fan_in = cin // group * kernel * kernel
         oh, ow = ((d + 2 * pad - kernel) // stride + 1 for d in (h, w))
-        weights = self.normal((channels, cin // group, kernel, kernel), math.sqrt(gain / fan_in))
-        inputs = [x, self.constant(f"{name}.weight", weights)]
-        if bias:
-            inputs.append(self.constant(f"{name}.bias", self.normal((channels,), 0.05)))
+        shape = (channels, cin // group, kernel, kernel)
+        if trained is None:
+            trained = [self.normal(shape, math.sqrt(gain / fan_in))]
+            trained += [self.normal((channels,), 0.05)] if bias else []
+        inputs = [x] + self._parameters(name, (shape, (channels,)), trained)
         self.macs += n * channels * oh * ow * fan_in
-        return self.node("Conv", name, inputs, (n, channels, oh, ow), gain * self.moment[x], kernel_shape=[kernel] * 2,
-                         strides=[stride] * 2, pads=[pad] * 4, dilations=[1, 1], group=group)
+        return self.node("Conv", name, inputs, (n, channels, oh, ow), gain * self.moment[x],
+                         kernel_shape=[kernel] * 2, strides=[stride] * 2, pads=[pad] * 4, dilations=[1, 1], group=group)
 
-    def batch_norm(self, x, name, gain=1.0):
-        """Statistics spread around those expected of x, as a trained network has them; scale near `gain`."""
+    def batch_norm(self, x, name, gain=1.0, trained=None):
+        """Statistics spread around those expected of x, as a trained network has them; scale near `gain`.
+
+        trained: (scale, bias, mean, variance) to take instead.
+        """
         channels, std = self.shape[x][1], math.sqrt(self.moment[x])
         uniform = lambda low, high: self.rng.uniform(low, high, channels).astype(np.float32)
-        inputs = [x, self.constant(f"{name}.scale", uniform(0.8, 1.2) * np.float32(gain)),
-                  self.constant(f"{name}.bias", self.normal((channels,), 0.1)),
-                  self.constant(f"{name}.mean", self.normal((channels,), 0.1 * std)),
-                  self.constant(f"{name}.var", uniform(0.8, 1.2) * np.float32(std * std))]
+        if trained is None:
+            trained = (uniform(0.8, 1.2) * np.float32(gain), self.normal((channels,), 0.1),
+                       self.normal((channels,), 0.1 * std), uniform(0.8, 1.2) * np.float32(std * std))
+        inputs = [x] + self._parameters(name, ((channels,),) * 4, trained, ("scale", "bias", "mean", "var"))
         return self.node("BatchNormalization", name, inputs, self.shape[x], gain * gain + 0.02, epsilon=1e-5)
 
-    def gemm(self, x, name, features, gain=1.0):
+    def gemm(self, x, name, features, gain=1.0, trained=None):
+        """Dense layer, weights [features, depth]. trained: (weights, bias) to take instead of seeded ones."""
         n, depth = self.shape[x]
-        weights = self.normal((features, depth), math.sqrt(gain / depth))
-        inputs = [x, self.constant(f"{name}.weight", weights),
-                  self.constant(f"{name}.bias", self.normal((features,), 0.05))]
+        if trained is None:
+            trained = (self.normal((features, depth), math.sqrt(gain / depth)), self.normal((features,), 0.05))
+        inputs = [x] + self._parameters(name, ((features, depth), (features,)), trained)
         self.macs += n * features * depth
         return self.node("Gemm", name, inputs, (n, features), gain * self.moment[x], transB=1)
 
@@ -132,8 +146,9 @@ class Builder:
         shape = np.broadcast_shapes(self.shape[a], self.shape[b])
         return self.node("Add", name, [a, b], shape, self.moment[a] + extra)
 
-    def relu(self, x, name):
-        return self.node("Relu", name, [x], self.shape[x], self.moment[x] / 2)
+    def relu(self, x, name, kept=0.5):
+        """kept: the part of x's expected square that survives; half for a symmetric x, more for a positive one"""
+        return self.node("Relu", name, [x], self.shape[x], self.moment[x] * kept)
 
     def relu6(self, x, name):
         for limit, value in (("relu6_min", 0.0), ("relu6_max", 6.0)):

@@ -11,12 +11,15 @@ def conv_bn(b, x, name, channels, kernel, stride=1, gain=1.0):
 
 
 def bottleneck(b, x, name, width, stride, project):
-    """The branch's last scale is 0.3, so that sums over the blocks of a stage stay near unit scale."""
+    """The branch's last scale is 0.3, so that sums over the blocks of a stage stay near unit scale.
+
+    Without a projection the shortcut is a relu's output: the sum is mostly positive and passes the last relu.
+    """
     y = b.relu(conv_bn(b, x, f"{name}.a", width, 1, stride), f"{name}.a.relu")
     y = b.relu(conv_bn(b, y, f"{name}.b", width, 3), f"{name}.b.relu")
     y = conv_bn(b, y, f"{name}.c", 4 * width, 1, gain=0.3)
     shortcut = conv_bn(b, x, f"{name}.shortcut", 4 * width, 1, stride) if project else x
-    return b.relu(b.add(y, shortcut, f"{name}.add"), f"{name}.relu")
+    return b.relu(b.add(y, shortcut, f"{name}.add"), f"{name}.relu", kept=0.5 if project else 1.0)
 
 
 def backbone(b, x):
