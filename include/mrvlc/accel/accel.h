@@ -49,10 +49,4 @@ struct CompiledRegion {
 Result<CompiledRegion> compile_region(const ir::Graph& graph, const partition::Region& region,
                                       const target::Machine& machine, const Options& options);
 
-// Whether compile_region can compile this layer; the reason if not. Rules ask it as predicate `accelerator_can(...)`, so that
-// legality is decided in one place. Cheap: looks at types and attributes only.
-struct Legality {
-  bool ok = true;
-  std::string condition, actual, limit, reason;
-};
 }  // namespace mrvlc::accel

@@ -80,5 +80,4 @@ struct Options {
 
 Result<Partition> partition(const ir::Graph& graph, const target::Machine& machine, const Options& options);
 
-// The rest of the epilogue chain split in operations the accelerator applies on the way out; see lib/partition/epilogue.cpp.
 }  // namespace mrvlc::partition
