@@ -1,0 +1,85 @@
+#!/usr/bin/env node
+// The ONNX Runtime side of bench.sh; $ORT_DIR holds node_modules/onnxruntime-node.
+//
+//   bench_ort.mjs inputs MODEL.onnx DIR                    writes seeded inputs, prints NAME=FILE.npy for each
+//   bench_ort.mjs time MODEL.onnx N NAME=FILE.npy...       runs N times on one thread, prints median_ms and min_ms
+//
+// Dimensions that the model leaves open are 1; floats are uniform in [0, 1), all other types 0.
+import fs from 'fs';
+import path from 'path';
+import { createRequire } from 'module';
+
+const require = createRequire(path.resolve(process.env.ORT_DIR || '.') + '/');
+const ort = require('onnxruntime-node');
+
+const TYPES = {
+  float32: ['<f4', Float32Array], float64: ['<f8', Float64Array], int8: ['|i1', Int8Array], uint8: ['|u1', Uint8Array],
+  int16: ['<i2', Int16Array], int32: ['<i4', Int32Array], int64: ['<i8', BigInt64Array], bool: ['|b1', Uint8Array],
+};
+
+function fail(message) {
+  console.error(`bench_ort: ${message}`);
+  process.exit(1);
+}
+
+// The linear congruential generator of Numerical Recipes: repeatable, and good enough to fill an input.
+let state = 1;
+function uniform() {
+  state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+  return state / 4294967296;
+}
+
+// Version 1.0 of the .npy format: magic, header length, a Python dict padded to 64 bytes, the elements.
+function writeNpy(file, descr, dims, data) {
+  const shape = `(${dims.map(d => `${d},`).join(' ')})`;
+  const dict = `{'descr': '${descr}', 'fortran_order': False, 'shape': ${shape}, }`;
+  const header = dict.padEnd(Math.ceil((dict.length + 11) / 64) * 64 - 11) + '\n';
+  const prefix = Buffer.from('\x93NUMPY\x01\x00\x00\x00', 'latin1');
+  prefix.writeUInt16LE(header.length, 8);
+  fs.writeFileSync(file, Buffer.concat([prefix, Buffer.from(header), Buffer.from(data.buffer)]));
+}
+
+function readNpy(file) {
+  const bytes = fs.readFileSync(file);
+  const start = 10 + bytes.readUInt16LE(8);
+  const header = bytes.toString('latin1', 10, start);
+  const descr = /'descr': '(.*?)'/.exec(header)[1];
+  const dims = (/'shape': \((.*?)\)/.exec(header)[1].match(/\d+/g) || []).map(Number);
+  const type = Object.keys(TYPES).find(k => TYPES[k][0] === descr) ?? fail(`${file}: type ${descr}`);
+  const data = new Uint8Array(bytes.subarray(start)).slice().buffer;
+  return new ort.Tensor(type, new TYPES[type][1](data), dims);
+}
+
+function makeInputs(session, dir) {
+  fs.mkdirSync(dir, { recursive: true });
+  session.inputMetadata.forEach((input, k) => {
+    const [descr, Elements] = TYPES[input.type] ?? fail(`input '${input.name}' has type ${input.type}`);
+    const dims = input.shape.map(d => (typeof d === 'number' && d > 0 ? d : 1));
+    const data = new Elements(dims.reduce((a, b) => a * b, 1));
+    if (input.type.startsWith('float')) data.forEach((_, i) => { data[i] = uniform(); });
+    const file = path.join(dir, `${k}.npy`);
+    writeNpy(file, descr, dims, data);
+    console.log(`${input.name}=${file}`);
+  });
+}
+
+async function time(session, iterations, inputs) {
+  const feeds = Object.fromEntries(inputs.map(i => [i.slice(0, i.lastIndexOf('=')), readNpy(i.slice(i.lastIndexOf('=') + 1))]));
+  await session.run(feeds); // the first run allocates
+  const times = [];
+  for (let i = 0; i < iterations; ++i) {
+    const start = performance.now();
+    await session.run(feeds);
+    times.push(performance.now() - start);
+  }
+  times.sort((a, b) => a - b);
+  console.log(`median_ms ${times[times.length >> 1].toFixed(4)} min_ms ${times[0].toFixed(4)}`);
+}
+
+const [mode, model, ...rest] = process.argv.slice(2);
+if (!model || !['inputs', 'time'].includes(mode)) fail('usage: inputs MODEL DIR | time MODEL N NAME=FILE...');
+const session = await ort.InferenceSession.create(model, {
+  graphOptimizationLevel: 'all', intraOpNumThreads: 1, interOpNumThreads: 1, executionMode: 'sequential',
+});
+if (mode === 'inputs') makeInputs(session, rest[0]);
+else await time(session, Number(rest[0]), rest.slice(1));

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# From a clean clone to a trained model on the simulator: installs what is missing, builds, compiles
+# models/digits/digits.onnx, prints where each operator went, the accuracy on held-out images and the cycles.
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+step() { printf '\n== %s\n' "$*"; }
+
+step "packages"
+scripts/install-deps.sh --build-only python3-numpy
+
+step "build (release, in build/)"
+cmake --preset release
+cmake --build --preset release --parallel "$(nproc)" --target mrvlc
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mrvlc=build/bin/mrvlc
+model=models/digits/digits.onnx
+
+step "compile $model"
+"$mrvlc" compile "$model" -o "$work/accelerator"
+"$mrvlc" compile "$model" --target host -o "$work/host"
+
+step "where each operator runs"
+"$mrvlc" explain "$work/accelerator"
+
+step "accuracy on the held-out images"
+scripts/digits_accuracy.py --mrvlc "$mrvlc" --accelerator "$work/accelerator" --host "$work/host"
+
+step "cycles"
+"$mrvlc" profile "$work/accelerator"
