@@ -61,7 +61,10 @@ printf '%-6s %14s %14s\n' round 'mrvlc ms' 'onnxruntime ms'
 for ((round = 1; round <= rounds; ++round)); do
   a=$(median_of "$(ours)")
   b=$(median_of "$(theirs)")
-  [ -n "$a" ] && [ -n "$b" ] || { echo "bench: a run printed no 'median_ms'" >&2; exit 1; }
+  if [ -z "$a" ] || [ -z "$b" ]; then
+    echo "bench: a run printed no 'median_ms'" >&2
+    exit 1
+  fi
   printf '%-6s %14s %14s\n' "$round" "$a" "$b"
   echo "$a" >>"$work/ours"
   echo "$b" >>"$work/theirs"

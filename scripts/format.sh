@@ -12,4 +12,4 @@ case ${1-} in
   '') mode=(-i) ;;
   *) echo "usage: scripts/format.sh [--check]" >&2; exit 2 ;;
 esac
-git ls-files -z '*.c' '*.h' '*.cpp' '*.hpp' | xargs -0 -r clang-format "${mode[@]}"
+git ls-files -z '*.c' '*.h' '*.cpp' '*.hpp' | xargs -0 -r clang-format "${mode[@]}" || exit 1
