@@ -1,15 +1,19 @@
-// The instruction set of the accelerator, decoded form. docs/isa.md is the reference; this header is its mirror in code.
+// The instruction set of the accelerator, decoded form. docs/isa.md is the reference; this header is its
+// mirror in code.
 //
-// A machine has up to 8 tiles. A tile has 1 MiB of on-chip memory (OCM), a matrix unit (POD), a vector unit (PE) and two
-// DMA engines. Each of the four engines has one queue, worked off in order; all queues of all tiles run concurrently.
+// A machine has up to 8 tiles. A tile has 1 MiB of on-chip memory (OCM), a matrix unit (POD), a vector unit
+// (PE) and two DMA engines. Each of the four engines has one queue, worked off in order; all queues of all
+// tiles run concurrently.
 //
-// A program section is ONE list of instructions. Its order defines its meaning: the result is that of executing the list
-// from the first to the last. Hardware overlaps instructions of different queues as far as waits allow, so every pair of
-// instructions that conflicts (touches the same 16-byte granule of a memory, at least one writing) must be ordered: by
-// standing in the same queue, or by a chain of waits. A conflict that is not ordered is a hazard, an error.
+// A program section is ONE list of instructions. Its order defines its meaning: the result is that of
+// executing the list from the first to the last. Hardware overlaps instructions of different queues as far as
+// waits allow, so every pair of instructions that conflicts (touches the same 16-byte granule of a memory, at
+// least one writing) must be ordered: by standing in the same queue, or by a chain of waits. A conflict that
+// is not ordered is a hazard, an error.
 //
-// Synchronisation: every queue has a semaphore that counts its completed instructions since the section began. An
-// instruction names up to six (tile, queue, count) waits and starts when all those semaphores have reached their counts.
+// Synchronisation: every queue has a semaphore that counts its completed instructions since the section
+// began. An instruction names up to six (tile, queue, count) waits and starts when all those semaphores have
+// reached their counts.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -32,10 +36,25 @@ inline constexpr uint32_t kMaxTiles = 8;
 enum class Queue : uint8_t { DmaIn = 0, DmaOut = 1, Pod = 2, Pe = 3 };
 inline constexpr size_t kQueues = 4;
 
-enum class Opcode : uint8_t { Sync = 0, Dma = 1, Conv = 2, Depthwise = 3, Elementwise = 4, Reduce = 5, Pool = 6 };
+enum class Opcode : uint8_t {
+  Sync = 0,
+  Dma = 1,
+  Conv = 2,
+  Depthwise = 3,
+  Elementwise = 4,
+  Reduce = 5,
+  Pool = 6
+};
 
-enum class DataType : uint8_t { F16 = 0, F32 = 1, I8 = 2, I32 = 3 };  // I8 and I32 are reserved for integer networks
-constexpr uint32_t data_bytes(DataType t) { return t == DataType::F16 ? 2 : t == DataType::I8 ? 1 : 4; }
+enum class DataType : uint8_t {
+  F16 = 0,
+  F32 = 1,
+  I8 = 2,
+  I32 = 3
+};  // I8 and I32 are reserved for integer networks
+constexpr uint32_t data_bytes(DataType t) {
+  return t == DataType::F16 ? 2 : t == DataType::I8 ? 1 : 4;
+}
 
 struct Wait {
   uint8_t tile = 0;
@@ -52,7 +71,8 @@ enum class Activation : uint8_t {
   Leaky = 3,        // x < 0 ? alpha * x : x
   HardSigmoid = 4,  // min(max(fma(alpha, x, beta), 0), 1)
   HardSwish = 5,    // x * min(max(fma(alpha, x, beta), 0), 1)
-  Table = 6,        // piecewise linear, see docs/isa.md: 2048 segments of (c0, c1) fp32, index = fp16 bits of x >> 5, fma(c1, x, c0)
+  Table = 6,  // piecewise linear, see docs/isa.md: 2048 segments of (c0, c1) fp32, index = fp16 bits of x >>
+              // 5, fma(c1, x, c0)
 };
 inline constexpr uint32_t kTableSegments = 2048;
 inline constexpr uint32_t kTableBytes = kTableSegments * 8;
@@ -71,9 +91,10 @@ struct Sync {
 
 enum class Space : uint8_t { Ddr = 0, Ocm = 1 };
 
-// Strided copy of bytes: dims[0..2] outermost to innermost repetitions of a run of `run_bytes` contiguous bytes.
-// Queue DmaIn: DDR to OCM (multicast to every tile of dst_tiles at the same address). Queue DmaOut: OCM of the own tile to
-// DDR, or to the OCM of the tiles in dst_tiles. DDR addresses are offsets in the model's address space.
+// Strided copy of bytes: dims[0..2] outermost to innermost repetitions of a run of `run_bytes` contiguous
+// bytes. Queue DmaIn: DDR to OCM (multicast to every tile of dst_tiles at the same address). Queue DmaOut:
+// OCM of the own tile to DDR, or to the OCM of the tiles in dst_tiles. DDR addresses are offsets in the
+// model's address space.
 struct Dma {
   Space src_space = Space::Ddr, dst_space = Space::Ocm;
   uint8_t dst_tiles = 0;  // bit mask, when dst_space is Ocm
@@ -92,11 +113,11 @@ struct Dma {
 //     skip if iy not in [0, in_h) or ix not in [0, in_w)
 //     acc = fma(X[iy, ix, c], W[(r * kernel_w + s) * channels + c, n], acc)
 //   if last: v = acc; v += bias[n]; v += residual[oy, ox, n]; out[oy, ox, n] = round(activation(v))
-// X[iy, ix, c] at x + iy * x_row + ix * x_col + c * 2; W[k, n] at w + (n / 16) * w_block + k * w_k + (n % 16) * w_n.
-// bias: fp32 [out_channels]. residual: fp16, strides of its own. Accumulators: out_h * out_w <= 1024; an instruction without
-// `first` or without `last` keeps its sums in accumulator memory: then out_h * out_w * ceil(out_channels / 16) <= 1024.
-// Depthwise: channel n reads only X[.., n] and W[r * kernel_w + s, n] at w + (r * kernel_w + s) * w_k + n * w_n; channels is
-// not used and out_channels counts the channels.
+// X[iy, ix, c] at x + iy * x_row + ix * x_col + c * 2; W[k, n] at w + (n / 16) * w_block + k * w_k + (n % 16)
+// * w_n. bias: fp32 [out_channels]. residual: fp16, strides of its own. Accumulators: out_h * out_w <= 1024;
+// an instruction without `first` or without `last` keeps its sums in accumulator memory: then out_h * out_w *
+// ceil(out_channels / 16) <= 1024. Depthwise: channel n reads only X[.., n] and W[r * kernel_w + s, n] at w +
+// (r * kernel_w + s) * w_k + n * w_n; channels is not used and out_channels counts the channels.
 struct Conv {
   bool depthwise = false;  // opcode Depthwise
   bool first = true, last = true;
@@ -124,16 +145,16 @@ struct Operand {
 };
 
 enum class EwOp : uint8_t {
-  Copy = 0,   // a
-  Fill = 1,   // alpha (no operand is read)
+  Copy = 0,  // a
+  Fill = 1,  // alpha (no operand is read)
   Add = 2,
   Sub = 3,
   Mul = 4,
   Div = 5,
-  Max = 6,    // NaN if either is NaN
+  Max = 6,  // NaN if either is NaN
   Min = 7,
-  AxpBy = 8,  // fma(alpha, a, beta * b)
-  Prelu = 9,  // a < 0 ? a * b : a
+  AxpBy = 8,    // fma(alpha, a, beta * b)
+  Prelu = 9,    // a < 0 ? a * b : a
   Affine = 10,  // fma(alpha, a, beta)
   Sqrt = 11,
   Reciprocal = 12,
@@ -143,8 +164,26 @@ enum class EwOp : uint8_t {
   Less = 16,     // a < b
   Greater = 17,  // a > b
   Floor = 18,
-  Select = 19,   // a != 0 ? b : alpha
+  Select = 19,  // a != 0 ? b : alpha
 };
+
+// How many of the operands a, b an element-wise operation reads.
+constexpr int operand_count(EwOp op) {
+  switch (op) {
+    case EwOp::Fill:
+      return 0;
+    case EwOp::Copy:
+    case EwOp::Affine:
+    case EwOp::Sqrt:
+    case EwOp::Reciprocal:
+    case EwOp::Abs:
+    case EwOp::Neg:
+    case EwOp::Floor:
+      return 1;
+    default:
+      return 2;
+  }
+}
 
 // PE. dst[i] = round(activation(op(a[i], b[i]))) over dims, each step rounded to fp32, row-major order of i.
 struct Elementwise {
@@ -158,8 +197,8 @@ struct Elementwise {
 
 enum class ReduceOp : uint8_t { Sum = 0, Max = 1, Min = 2, SumOfSquares = 3, Prod = 4 };
 
-// PE. Dimensions with dst stride 0 are reduced: v = combine in row-major order of dims (fp32, starting from the first
-// element; SumOfSquares: v = fma(a, a, v) from 0); dst = round(activation(fma(alpha, v, beta))).
+// PE. Dimensions with dst stride 0 are reduced: v = combine in row-major order of dims (fp32, starting from
+// the first element; SumOfSquares: v = fma(a, a, v) from 0); dst = round(activation(fma(alpha, v, beta))).
 struct Reduce {
   ReduceOp op = ReduceOp::Sum;
   float alpha = 1, beta = 0;
@@ -199,19 +238,20 @@ struct Instruction {
 
 Opcode opcode_of(const Instruction& instruction);
 
-// A contiguous span of bytes an instruction reads or writes (a conservative hull per strided access is split as finely as
-// the outermost dimension allows; see lib/isa/access.cpp).
+// A contiguous span of bytes an instruction reads or writes (a conservative hull per strided access is split
+// as finely as the outermost dimension allows; see lib/isa/access.cpp).
 struct Access {
   Space space = Space::Ocm;
   uint8_t tile = 0;  // when space is Ocm
   uint64_t begin = 0, end = 0;
   bool write = false;
 };
-// The hulls of everything the instruction touches; both the compiler's dependency tracker and the simulator's hazard
-// detector use it, the latter only for bounds: its hazards come from exact bytes.
+// The hulls of everything the instruction touches; both the compiler's dependency tracker and the simulator's
+// hazard detector use it, the latter only for bounds: its hazards come from exact bytes.
 std::vector<Access> accesses(const Instruction& instruction);
 
-// 256-byte encodings, little-endian; layout in docs/isa.md. decode() validates every enumeration and reserved byte.
+// 256-byte encodings, little-endian; layout in docs/isa.md. decode() validates every enumeration and reserved
+// byte.
 void encode(const Instruction& instruction, std::span<std::byte, kInstructionBytes> out);
 Result<Instruction> decode(std::span<const std::byte, kInstructionBytes> bytes);
 // One line of text, as `mrvlc disasm` prints it.

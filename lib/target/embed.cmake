@@ -1,0 +1,10 @@
+# cmake -DFILES="a/target.json;b/target.json" -DOUTPUT=out.cpp -P embed.cmake
+set(text "#include \"builtin.h\"\n\nnamespace mrvlc::target {\n\nconst BuiltinTarget kBuiltinTargets[] = {\n")
+foreach(file ${FILES})
+  get_filename_component(folder ${file} DIRECTORY)
+  get_filename_component(name ${folder} NAME)
+  file(READ ${file} json)
+  string(APPEND text "    {\"${name}\", R\"TARGET(${json})TARGET\"},\n")
+endforeach()
+string(APPEND text "};\nconst size_t kBuiltinTargetCount = std::size(kBuiltinTargets);\n\n}  // namespace mrvlc::target\n")
+file(WRITE ${OUTPUT} "${text}")

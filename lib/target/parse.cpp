@@ -1,0 +1,168 @@
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "mrvlc/target/machine.h"
+
+namespace mrvlc::target {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr size_t kMaxBytes = 1 << 20;
+
+struct NumberField {
+  const char* name;
+  uint32_t Machine::*member;
+  uint32_t min, max;
+};
+
+// Bounds keep every product the simulator forms from them inside 64 bits; they say nothing about real
+// hardware.
+constexpr NumberField kNumbers[] = {
+    {"max_tiles", &Machine::max_tiles, 1, 8},
+    {"ocm_bytes", &Machine::ocm_bytes, 4096, 1u << 28},
+    {"ocm_alignment", &Machine::ocm_alignment, 16, 4096},
+    {"fp16_macs", &Machine::fp16_macs, 256, 256},
+    {"depthwise_macs", &Machine::depthwise_macs, 1, 1u << 16},
+    {"int8_macs", &Machine::int8_macs, 1, 1u << 16},
+    {"accumulator_pixels", &Machine::accumulator_pixels, 1, 1u << 20},
+    {"weight_block_cycles", &Machine::weight_block_cycles, 1, 1u << 16},
+    {"strided_weight_block_cycles", &Machine::strided_weight_block_cycles, 1, 1u << 16},
+    {"pe_lanes", &Machine::pe_lanes, 1, 1u << 16},
+    {"pe_slow_factor", &Machine::pe_slow_factor, 1, 1u << 16},
+    {"ocm_read_bytes", &Machine::ocm_read_bytes, 1, 1u << 16},
+    {"ocm_write_bytes", &Machine::ocm_write_bytes, 1, 1u << 16},
+    {"ddr_bytes", &Machine::ddr_bytes, 1, 1u << 16},
+    {"ddr_latency", &Machine::ddr_latency, 0, 1u << 20},
+    {"ddr_burst", &Machine::ddr_burst, 1, 1u << 16},
+    {"tile_link_bytes", &Machine::tile_link_bytes, 1, 1u << 16},
+    {"instruction_overhead", &Machine::instruction_overhead, 0, 1u << 20},
+    {"max_layers", &Machine::max_layers, 1, 1u << 20},
+    {"max_ports", &Machine::max_ports, 1, 32},
+    {"max_batch", &Machine::max_batch, 1, 255},
+};
+
+class Parser {
+ public:
+  explicit Parser(std::string_view shown) : shown_(printable(shown)) {}
+
+  Result<Machine> run(std::string_view text) {
+    if (text.size() > kMaxBytes) return general("is larger than a target file may be");
+    Json root;
+    MRVLC_TRY(parse_text(text, root));
+    if (!root.is_object()) return general("is not a JSON object");
+    for (const auto& [key, value] : root.items())
+      if (key != "name" && key != "description" && key != "fields") return field(key, "is unknown");
+    MRVLC_TRY(string(root, "name", machine_.name));
+    MRVLC_TRY(string(root, "description", machine_.description));
+    if (machine_.name.empty()) return field("name", "is empty");
+    if (!root.contains("fields") || !root["fields"].is_object())
+      return field("fields", "is missing or not an object");
+    for (const auto& [key, value] : root["fields"].items()) MRVLC_TRY(entry(key, value));
+    for (const auto& known : kNumbers) MRVLC_TRY(required(known.name));
+    MRVLC_TRY(required("tile_counts"));
+    MRVLC_TRY(required("clock_ghz"));
+    MRVLC_TRY(consistent());
+    return std::move(machine_);
+  }
+
+ private:
+  Diag general(std::string_view what) const { return make_diag<DiagCode::MRV0350>(shown_, what); }
+  Diag field(std::string_view name, std::string_view what) const {
+    return make_diag<DiagCode::MRV0351>(shown_, printable(name), what);
+  }
+
+  // A repeated key would silently win or lose, so it is an error.
+  Status parse_text(std::string_view text, Json& root) {
+    std::vector<std::set<std::string>> open;
+    std::string twice;
+    auto callback = [&](int, Json::parse_event_t event, Json& parsed) {
+      if (event == Json::parse_event_t::object_start) open.emplace_back();
+      if (event == Json::parse_event_t::object_end) open.pop_back();
+      if (event == Json::parse_event_t::key && !open.back().insert(parsed.get<std::string>()).second)
+        twice = parsed.get<std::string>();
+      return true;
+    };
+    root = Json::parse(text.begin(), text.end(), callback, false);
+    if (root.is_discarded()) return general("is not valid JSON");
+    if (!twice.empty()) return field(twice, "is given twice");
+    return {};
+  }
+
+  Status string(const Json& object, const char* key, std::string& out) {
+    if (!object.contains(key)) return field(key, "is missing");
+    if (!object[key].is_string()) return field(key, "is not a string");
+    out = object[key].get<std::string>();
+    return {};
+  }
+
+  Status entry(const std::string& key, const Json& value) {
+    if (!value.is_object()) return field(key, "is not an object with value, source and note");
+    for (const auto& [name, unused] : value.items())
+      if (name != "value" && name != "source" && name != "note") return field(key + "." + name, "is unknown");
+    if (!value.contains("value")) return field(key, "has no value");
+    Machine::Provenance p{key, value["value"].dump(-1, ' ', false, Json::error_handler_t::replace), {}, {}};
+    MRVLC_TRY(string(value, "source", p.source));
+    MRVLC_TRY(string(value, "note", p.note));
+    if (p.source != "public" && p.source != "assumed")
+      return field(key, "has a source that is neither public nor assumed");
+    machine_.provenance.push_back(std::move(p));
+    if (key == "tile_counts") return tile_counts(value["value"]);
+    if (key == "clock_ghz") return clock(value["value"]);
+    return number(key, value["value"]);
+  }
+
+  Status number(const std::string& key, const Json& value) {
+    const auto* known = std::ranges::find_if(kNumbers, [&](const NumberField& f) { return key == f.name; });
+    if (known == std::end(kNumbers)) return field(key, "is unknown");
+    if (!value.is_number_unsigned()) return field(key, "is not a whole number");
+    auto v = value.get<uint64_t>();
+    if (v < known->min || v > known->max)
+      return field(key, fmt::format("is {}; it must be between {} and {}", v, known->min, known->max));
+    machine_.*(known->member) = static_cast<uint32_t>(v);
+    return {};
+  }
+
+  Status tile_counts(const Json& value) {
+    if (!value.is_array() || value.empty() || value.size() > 8)
+      return field("tile_counts", "is not a short array");
+    for (const Json& v : value) {
+      bool ok = v.is_number_unsigned() && v.get<uint64_t>() >= 1 && v.get<uint64_t>() <= 8;
+      if (!ok || (!machine_.tile_counts.empty() && v.get<uint64_t>() <= machine_.tile_counts.back()))
+        return field("tile_counts", "is not a rising list of numbers from 1 to 8");
+      machine_.tile_counts.push_back(v.get<uint32_t>());
+    }
+    return {};
+  }
+
+  Status clock(const Json& value) {
+    if (!value.is_number()) return field("clock_ghz", "is not a number");
+    machine_.clock_ghz = value.get<double>();
+    bool ok = machine_.clock_ghz > 0 && machine_.clock_ghz <= 1000;
+    return ok ? Status() : field("clock_ghz", "must be above 0 and at most 1000");
+  }
+
+  Status required(std::string_view name) {
+    auto same = [&](const Machine::Provenance& p) { return p.field == name; };
+    return std::ranges::any_of(machine_.provenance, same) ? Status() : field(name, "is missing");
+  }
+
+  Status consistent() {
+    if (machine_.tile_counts.back() > machine_.max_tiles) return field("tile_counts", "exceeds max_tiles");
+    if ((machine_.ocm_alignment & (machine_.ocm_alignment - 1)) != 0)
+      return field("ocm_alignment", "is not a power of two");
+    return {};
+  }
+
+  std::string shown_;
+  Machine machine_;
+};
+
+}  // namespace
+
+Result<Machine> parse_machine(std::string_view json, std::string_view shown_name) {
+  return Parser(shown_name).run(json);
+}
+
+}  // namespace mrvlc::target
