@@ -97,6 +97,9 @@ class Graph {
  private:
   friend class Rewriter;
   ValueId new_value(ValueKind kind, std::string value_name, TensorType type);
+  // Values without a name of the model are called %0, %1, ...; numbers taken by read-back text are not given again.
+  void reserve_auto_name(std::string_view value_name);
+  int64_t next_auto_name_ = 0;
   std::vector<Node> nodes_;
   std::vector<Value> values_;
   std::vector<Lineage> lineage_;

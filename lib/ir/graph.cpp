@@ -1,0 +1,151 @@
+#include "mrvlc/ir/graph.h"
+
+#include <algorithm>
+#include <cassert>
+#include <queue>
+
+namespace mrvlc::ir {
+
+int OpSchema::attr_index(std::string_view attr) const {
+  for (size_t i = 0; i < attrs.size(); ++i) {
+    if (attrs[i].name == attr) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+namespace {
+
+const Attr& slot(const Node& node, std::string_view attr) {
+  int index = node.op->attr_index(attr);
+  assert(index >= 0 && "attribute is not in the operator's schema");
+  return node.attrs[static_cast<size_t>(index)];
+}
+
+}  // namespace
+
+int64_t Node::int_attr(std::string_view attr) const { return std::get<int64_t>(slot(*this, attr)); }
+float Node::float_attr(std::string_view attr) const { return std::get<float>(slot(*this, attr)); }
+const std::string& Node::string_attr(std::string_view attr) const { return std::get<std::string>(slot(*this, attr)); }
+bool Node::has_attr(std::string_view attr) const { return is_set(slot(*this, attr)); }
+
+const std::vector<int64_t>& Node::ints_attr(std::string_view attr) const {
+  static const std::vector<int64_t> kEmpty;
+  const Attr& a = slot(*this, attr);
+  return is_set(a) ? std::get<std::vector<int64_t>>(a) : kEmpty;
+}
+
+std::vector<NodeId> Graph::topological_order() const {
+  std::vector<uint32_t> missing(nodes_.size(), 0);
+  using Key = std::pair<int64_t, uint32_t>;  // position, id: program order decides among ready nodes
+  std::priority_queue<Key, std::vector<Key>, std::greater<>> ready;
+  for (const Node& n : nodes_) {
+    if (n.erased) continue;
+    for (ValueId in : n.inputs) {
+      if (in.valid() && value(in).kind == ValueKind::Result) ++missing[n.id.index()];
+    }
+    if (missing[n.id.index()] == 0) ready.emplace(n.position, n.id.index());
+  }
+  std::vector<NodeId> order;
+  while (!ready.empty()) {
+    NodeId id(ready.top().second);
+    ready.pop();
+    order.push_back(id);
+    for (ValueId out : node(id).outputs) {
+      for (NodeId user : value(out).users) {
+        if (--missing[user.index()] == 0) ready.emplace(node(user).position, user.index());
+      }
+    }
+  }
+  return order;
+}
+
+bool Graph::is_output(ValueId id) const { return std::find(outputs_.begin(), outputs_.end(), id) != outputs_.end(); }
+
+size_t Graph::use_count(ValueId id) const {
+  return value(id).users.size() + static_cast<size_t>(std::count(outputs_.begin(), outputs_.end(), id));
+}
+
+std::optional<ValueId> Graph::find_value(std::string_view value_name) const {
+  for (const Value& v : values_) {
+    if (v.name == value_name) return v.id;
+  }
+  return std::nullopt;
+}
+
+SourceId Graph::add_source(Source source) {
+  sources_.push_back(std::move(source));
+  return SourceId(sources_.size() - 1);
+}
+
+void Graph::reserve_auto_name(std::string_view value_name) {
+  if (value_name.size() < 2 || value_name.size() > 18 || value_name[0] != '%') return;
+  int64_t number = 0;
+  for (char c : value_name.substr(1)) {
+    if (c == '.') break;
+    if (c < '0' || c > '9') return;
+    number = number * 10 + (c - '0');
+  }
+  next_auto_name_ = std::max(next_auto_name_, number + 1);
+}
+
+ValueId Graph::new_value(ValueKind kind, std::string value_name, TensorType type) {
+  Value v;
+  v.id = ValueId(values_.size());
+  v.kind = kind;
+  v.name = value_name.empty() ? "%" + std::to_string(next_auto_name_) : std::move(value_name);
+  reserve_auto_name(v.name);
+  v.type = std::move(type);
+  values_.push_back(std::move(v));
+  return values_.back().id;
+}
+
+ValueId Graph::add_input(std::string value_name, TensorType type) {
+  inputs_.push_back(new_value(ValueKind::Input, std::move(value_name), std::move(type)));
+  return inputs_.back();
+}
+
+ValueId Graph::add_constant(std::string value_name, Tensor tensor) {
+  ValueId id = new_value(ValueKind::Constant, std::move(value_name), tensor.type());
+  values_[id.index()].constant = std::move(tensor);
+  return id;
+}
+
+NodeId Graph::add_node(const OpSchema& op, std::string node_name, std::vector<ValueId> inputs, std::vector<Attr> attrs,
+                       std::vector<TensorType> types, std::vector<std::string> output_names, Lineage lineage) {
+  Node n;
+  n.id = NodeId(nodes_.size());
+  n.op = &op;
+  n.name = std::move(node_name);
+  n.attrs = std::move(attrs);
+  n.inputs = std::move(inputs);
+  n.position = static_cast<int64_t>(n.id.index());
+  for (ValueId in : n.inputs) {
+    if (in.valid()) values_[in.index()].users.push_back(n.id);
+  }
+  output_names.resize(types.size());
+  for (size_t i = 0; i < types.size(); ++i) {
+    ValueId out = new_value(ValueKind::Result, std::move(output_names[i]), std::move(types[i]));
+    values_[out.index()].producer = n.id;
+    n.outputs.push_back(out);
+  }
+  std::sort(lineage.sources.begin(), lineage.sources.end());
+  lineage.sources.erase(std::unique(lineage.sources.begin(), lineage.sources.end()), lineage.sources.end());
+  lineage_.push_back(std::move(lineage));
+  nodes_.push_back(std::move(n));
+  return nodes_.back().id;
+}
+
+std::vector<Attr> default_attrs(const OpSchema& op) {
+  std::vector<Attr> attrs;
+  attrs.reserve(op.attrs.size());
+  for (const AttrSpec& spec : op.attrs) attrs.push_back(spec.default_value);
+  return attrs;
+}
+
+void set_attr(const OpSchema& op, std::vector<Attr>& attrs, std::string_view attr, Attr value) {
+  int index = op.attr_index(attr);
+  assert(index >= 0 && "attribute is not in the operator's schema");
+  attrs[static_cast<size_t>(index)] = std::move(value);
+}
+
+}  // namespace mrvlc::ir

@@ -1,0 +1,270 @@
+#include <algorithm>
+#include <limits>
+#include <unordered_map>
+
+#include "lexer.h"
+#include "mrvlc/ir/text.h"
+
+namespace mrvlc::ir {
+namespace {
+
+class Parser {
+ public:
+  Parser(std::string_view text, const OpRegistry& registry) : lex_(text), registry_(registry) {}
+
+  Result<Graph> run() {
+    MRVLC_TRY(lex_.expect("graph"));
+    MRVLC_ASSIGN(graph_.name, lex_.quoted());
+    MRVLC_TRY(lex_.expect("{"));
+    while (!lex_.accept("}")) MRVLC_TRY(statement());
+    if (!lex_.at_end()) return lex_.error("text after the graph");
+    return std::move(graph_);
+  }
+
+ private:
+  Status statement() {
+    if (lex_.accept("source")) return source();
+    if (lex_.accept("input")) return input();
+    if (lex_.accept("const")) return constant();
+    if (lex_.accept("output")) return output();
+    if (lex_.next_is('%')) return node();
+    return lex_.error("expected source, input, const, output, a node or '}'");
+  }
+
+  Status source() {
+    MRVLC_ASSIGN(int64_t number, lex_.integer());
+    if (number != static_cast<int64_t>(graph_.sources().size())) return lex_.error("sources are numbered from 0 on");
+    Source s;
+    MRVLC_ASSIGN(s.id, lex_.quoted());
+    MRVLC_ASSIGN(s.name, lex_.quoted());
+    MRVLC_ASSIGN(s.domain, lex_.quoted());
+    MRVLC_ASSIGN(s.op_type, lex_.quoted());
+    MRVLC_ASSIGN(s.outputs, string_list());
+    graph_.add_source(std::move(s));
+    return {};
+  }
+
+  Status input() {
+    MRVLC_ASSIGN(std::string name, value_name());
+    MRVLC_TRY(lex_.expect(":"));
+    MRVLC_ASSIGN(TensorType t, type());
+    return define(name, graph_.add_input(name, std::move(t)));
+  }
+
+  Status constant() {
+    MRVLC_ASSIGN(std::string name, value_name());
+    MRVLC_TRY(lex_.expect(":"));
+    MRVLC_ASSIGN(TensorType t, type());
+    MRVLC_TRY(lex_.expect("="));
+    MRVLC_ASSIGN(Tensor tensor, tensor_data(std::move(t)));
+    return define(name, graph_.add_constant(name, std::move(tensor)));
+  }
+
+  Status output() {
+    MRVLC_ASSIGN(ValueId id, use());
+    graph_.add_output(id);
+    return {};
+  }
+
+  Status node() {
+    std::vector<std::string> names;
+    do {
+      MRVLC_ASSIGN(names.emplace_back(), value_name());
+    } while (lex_.accept(","));
+    MRVLC_TRY(lex_.expect("="));
+    MRVLC_ASSIGN(const OpSchema* op, op_name());
+    MRVLC_ASSIGN(std::vector<ValueId> inputs, operands());
+    std::vector<Attr> attrs = default_attrs(*op);
+    if (lex_.accept("{")) MRVLC_TRY(attributes(*op, attrs));
+    MRVLC_TRY(lex_.expect(":"));
+    std::vector<TensorType> types;
+    do {
+      MRVLC_ASSIGN(types.emplace_back(), type());
+    } while (lex_.accept(","));
+    if (types.size() != names.size()) return lex_.error("as many types as results are needed");
+    for (size_t i = 0; i < op->attrs.size(); ++i) {
+      if (op->attrs[i].required && !is_set(attrs[i])) {
+        return lex_.error("attribute '" + std::string(op->attrs[i].name) + "' is required");
+      }
+    }
+    MRVLC_ASSIGN(Lineage lineage, location(*op, names));
+    std::string node_name;
+    if (lex_.next_is('"')) {
+      MRVLC_ASSIGN(node_name, lex_.quoted());
+    }
+    lineage.pass = "import";
+    if (lex_.accept("by")) {
+      MRVLC_ASSIGN(lineage.pass, lex_.quoted());
+    }
+    NodeId id = graph_.add_node(*op, std::move(node_name), std::move(inputs), std::move(attrs), std::move(types), names,
+                                std::move(lineage));
+    for (size_t i = 0; i < names.size(); ++i) MRVLC_TRY(define(names[i], graph_.node(id).outputs[i]));
+    return {};
+  }
+
+  // loc(17) or loc(1, 2); a node without it gets a source of its own (hand-written tests).
+  Result<Lineage> location(const OpSchema& op, const std::vector<std::string>& outputs) {
+    Lineage lineage;
+    if (!lex_.accept("loc")) {
+      std::string id = "main/" + std::to_string(graph_.sources().size());
+      lineage.sources.push_back(
+          graph_.add_source({std::move(id), outputs[0], std::string(op.name), std::string(op.domain), outputs}));
+      return lineage;
+    }
+    MRVLC_TRY(lex_.expect("("));
+    do {
+      MRVLC_ASSIGN(int64_t number, lex_.integer());
+      if (number < 0 || number >= static_cast<int64_t>(graph_.sources().size())) return lex_.error("no such source");
+      lineage.sources.push_back(SourceId(static_cast<size_t>(number)));
+    } while (lex_.accept(","));
+    MRVLC_TRY(lex_.expect(")"));
+    return lineage;
+  }
+
+  Result<const OpSchema*> op_name() {
+    MRVLC_ASSIGN(std::string name, lex_.word());
+    std::string domain;
+    if (lex_.accept("::")) {
+      domain = std::move(name);
+      MRVLC_ASSIGN(name, lex_.word());
+    }
+    const OpSchema* op = registry_.find(domain, name);
+    if (op == nullptr) return lex_.error("unknown operator '" + name + "'");
+    return op;
+  }
+
+  Result<std::vector<ValueId>> operands() {
+    std::vector<ValueId> inputs;
+    MRVLC_TRY(lex_.expect("("));
+    if (lex_.accept(")")) return inputs;
+    do {
+      if (lex_.accept("_")) {
+        inputs.emplace_back();
+        continue;
+      }
+      MRVLC_ASSIGN(inputs.emplace_back(), use());
+    } while (lex_.accept(","));
+    MRVLC_TRY(lex_.expect(")"));
+    return inputs;
+  }
+
+  Status attributes(const OpSchema& op, std::vector<Attr>& attrs) {
+    do {
+      MRVLC_ASSIGN(std::string name, lex_.word());
+      int index = op.attr_index(name);
+      if (index < 0) return lex_.error("operator has no attribute '" + name + "'");
+      MRVLC_TRY(lex_.expect("="));
+      MRVLC_ASSIGN(attrs[static_cast<size_t>(index)], attribute(op.attrs[static_cast<size_t>(index)].kind));
+    } while (lex_.accept(","));
+    return lex_.expect("}");
+  }
+
+  Result<Attr> attribute(AttrKind kind) {
+    switch (kind) {
+      case AttrKind::Int: return wrap(lex_.integer());
+      case AttrKind::Float: return wrap(lex_.real());
+      case AttrKind::String: return wrap(lex_.quoted());
+      case AttrKind::Ints: return wrap(list<int64_t>([&] { return lex_.integer(); }));
+      case AttrKind::Floats: return wrap(list<float>([&] { return lex_.real(); }));
+      case AttrKind::Strings: return wrap(string_list());
+      case AttrKind::Type: return wrap(element_type());
+      case AttrKind::Tensor: break;
+    }
+    MRVLC_ASSIGN(TensorType t, type());
+    return wrap(tensor_data(std::move(t)));
+  }
+
+  template <class T>
+  static Result<Attr> wrap(Result<T> r) {
+    if (!r.ok()) return std::move(r).error();
+    return Attr(std::move(r).value());
+  }
+
+  template <class T, class F>
+  Result<std::vector<T>> list(F item) {
+    std::vector<T> out;
+    MRVLC_TRY(lex_.expect("["));
+    if (lex_.accept("]")) return out;
+    do {
+      MRVLC_ASSIGN(out.emplace_back(), item());
+    } while (lex_.accept(","));
+    MRVLC_TRY(lex_.expect("]"));
+    return out;
+  }
+
+  Result<std::vector<std::string>> string_list() {
+    return list<std::string>([&] { return lex_.quoted(); });
+  }
+
+  Result<ElementType> element_type() {
+    MRVLC_ASSIGN(std::string name, lex_.word());
+    auto t = element_type_from_name(name);
+    if (!t) return lex_.error("unknown element type '" + name + "'");
+    return *t;
+  }
+
+  Result<TensorType> type() {
+    TensorType t;
+    MRVLC_ASSIGN(t.elem, element_type());
+    MRVLC_ASSIGN(t.shape, list<int64_t>([&] { return lex_.integer(); }));
+    auto count = checked_product(t.shape);
+    if (!count || *count > kMaxElements || t.rank() > kMaxRank) return lex_.error("impossible shape");
+    return t;
+  }
+
+  Result<Tensor> tensor_data(TensorType t) {
+    if (t.elem == ElementType::String) {
+      MRVLC_ASSIGN(std::vector<std::string> values, string_list());
+      if (static_cast<int64_t>(values.size()) != t.elements()) return lex_.error("wrong number of elements");
+      return Tensor::strings(t.shape, std::move(values));
+    }
+    if (!lex_.next_is('[')) {
+      MRVLC_ASSIGN(std::string bytes, lex_.hex());
+      if (static_cast<int64_t>(bytes.size()) != t.bytes()) return lex_.error("wrong number of bytes for the type");
+      return Tensor(std::move(t), std::move(bytes));
+    }
+    // A list of numbers; the count is checked before anything is allocated.
+    MRVLC_ASSIGN(std::vector<float> floats, is_float(t.elem) ? list<float>([&] { return lex_.real(); })
+                                                             : Result<std::vector<float>>(std::vector<float>{}));
+    std::vector<int64_t> ints;
+    if (!is_float(t.elem)) {
+      MRVLC_ASSIGN(ints, list<int64_t>([&] { return lex_.integer(); }));
+    }
+    if (static_cast<int64_t>(floats.size() + ints.size()) != t.elements()) {
+      return lex_.error("wrong number of elements");
+    }
+    Shape shape = t.shape;
+    return is_float(t.elem) ? Tensor::of(t.elem, std::move(shape), floats) : Tensor::of(t.elem, std::move(shape), ints);
+  }
+
+  Result<std::string> value_name() {
+    MRVLC_TRY(lex_.expect("%"));
+    if (lex_.next_is('"')) return lex_.quoted();
+    MRVLC_ASSIGN(std::string name, lex_.simple_name());
+    if (name[0] >= '0' && name[0] <= '9') name = "%" + name;
+    return name;
+  }
+
+  Result<ValueId> use() {
+    MRVLC_ASSIGN(std::string name, value_name());
+    auto it = values_.find(name);
+    if (it == values_.end()) return lex_.error("value '" + printable(name) + "' is not defined above");
+    return it->second;
+  }
+
+  Status define(const std::string& name, ValueId id) {
+    if (!values_.emplace(name, id).second) return lex_.error("value '" + printable(name) + "' is defined twice");
+    return {};
+  }
+
+  Lexer lex_;
+  const OpRegistry& registry_;
+  Graph graph_;
+  std::unordered_map<std::string, ValueId> values_;
+};
+
+}  // namespace
+
+Result<Graph> parse(std::string_view text, const OpRegistry& registry) { return Parser(text, registry).run(); }
+
+}  // namespace mrvlc::ir
