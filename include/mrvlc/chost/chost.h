@@ -14,6 +14,7 @@ struct HostFunction {
   std::string symbol, file;
   uint32_t first_line = 0, last_line = 0;  // 1-based, inclusive
   ir::NodeId expr;  // of a support function: the expression it was first emitted for
+  std::vector<ir::NodeId> fused;  // further expressions the function computes (bias, activation...)
 };
 
 struct HostCode {
