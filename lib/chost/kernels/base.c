@@ -1,0 +1,81 @@
+//@ piece base
+#if defined(__GNUC__) && !defined(__clang__)
+/* ISO mode switches contraction off in GCC; products and sums may be fused here. */
+#pragma GCC optimize("fp-contract=fast")
+#endif
+/* Vectors of K_VW floats in registers; 0: plain loops. K_LANES is the width of every packed panel. */
+#if defined(__GNUC__) && defined(__AVX__)
+#define K_VW 8
+#elif defined(__GNUC__) && (defined(__SSE__) || defined(__ARM_NEON))
+#define K_VW 4
+#else
+#define K_VW 0
+#endif
+#define K_LANES 16
+#if K_VW
+typedef float K_vec __attribute__((vector_size(K_VW * 4)));
+typedef float K_vecu __attribute__((vector_size(K_VW * 4), aligned(4), may_alias));
+#define K_LOAD(p) (*(const K_vecu*)(const void*)(p))
+#define K_STORE(p, v) (*(K_vecu*)(void*)(p) = (v))
+#endif
+
+//@ piece clamp: base
+/* [lo, hi] with NaN kept: the second operand is returned when the comparison is unordered. */
+#if K_VW == 8
+#define K_MAX(lo, v) __builtin_ia32_maxps256(lo, v)
+#define K_MIN(hi, v) __builtin_ia32_minps256(hi, v)
+#elif K_VW == 4 && defined(__SSE__)
+#define K_MAX(lo, v) __builtin_ia32_maxps(lo, v)
+#define K_MIN(hi, v) __builtin_ia32_minps(hi, v)
+#elif K_VW
+typedef int K_ivec __attribute__((vector_size(K_VW * 4)));
+#define K_BLEND(m, a, b) ((K_vec)(((K_ivec)(a) & (m)) | ((K_ivec)(b) & ~(m))))
+#define K_MAX(lo, v) K_BLEND((K_ivec)((v) < (lo)), lo, v)
+#define K_MIN(hi, v) K_BLEND((K_ivec)((v) > (hi)), hi, v)
+#endif
+
+//@ piece epilogue: base
+/* What happens to results on their way out: clamp to [lo, hi], then `fn` over runs of n elements of one row, which begin
+ * at column `col` of row `row` and at element `at` of the whole result. */
+typedef struct K_epilogue {
+  float lo, hi;
+  void (*fn)(const void* const* args, float* y, ptrdiff_t row, ptrdiff_t col, ptrdiff_t at, ptrdiff_t n);
+  const void* const* args;
+} K_epilogue;
+
+//@ piece tile: base clamp
+/* Adds a tile of up to rows x 16 sums to y (`first`: replaces it), and on the last part of a reduction adds the bias
+ * of the row or of the column and clamps. */
+static void K_tile_edge(const float* t, ptrdiff_t rows, ptrdiff_t cols, float* y, ptrdiff_t ldy,
+                        const float* row_bias, const float* col_bias, float lo, float hi, int first) {
+  for (ptrdiff_t r = 0; r < rows; ++r, t += K_LANES, y += ldy) {
+    const float bias = row_bias ? row_bias[r] : 0.0f;
+    for (ptrdiff_t j = 0; j < cols; ++j) {
+      float v = t[j] + (first ? 0.0f : y[j]) + (col_bias ? col_bias[j] : 0.0f) + bias;
+      v = v < lo ? lo : v;
+      y[j] = v > hi ? hi : v;
+    }
+  }
+}
+
+static void K_tile(const float* t, ptrdiff_t rows, ptrdiff_t cols, float* y, ptrdiff_t ldy, const float* row_bias,
+                   const float* col_bias, float lo, float hi, int first) {
+#if K_VW
+  if (cols == K_LANES) {
+    const K_vec vlo = (K_vec){0} + lo, vhi = (K_vec){0} + hi;
+    for (ptrdiff_t r = 0; r < rows; ++r, t += K_LANES, y += ldy) {
+      const float bias = row_bias ? row_bias[r] : 0.0f;
+      for (ptrdiff_t j = 0; j < K_LANES; j += K_VW) {
+        K_vec v = K_LOAD(t + j) + bias;
+        if (!first) v += K_LOAD(y + j);
+        if (col_bias) v += K_LOAD(col_bias + j);
+        v = K_MAX(vlo, v);
+        v = K_MIN(vhi, v);
+        K_STORE(y + j, v);
+      }
+    }
+    return;
+  }
+#endif
+  K_tile_edge(t, rows, cols, y, ldy, row_bias, col_bias, lo, hi, first);
+}
