@@ -23,7 +23,7 @@ constexpr NumberField kNumbers[] = {
     {"max_tiles", &Machine::max_tiles, 1, 8},
     {"ocm_bytes", &Machine::ocm_bytes, 4096, 1u << 28},
     {"ocm_alignment", &Machine::ocm_alignment, 16, 4096},
-    {"fp16_macs", &Machine::fp16_macs, 256, 256},
+    {"fp16_macs", &Machine::fp16_macs, 1, 1u << 16},
     {"depthwise_macs", &Machine::depthwise_macs, 1, 1u << 16},
     {"int8_macs", &Machine::int8_macs, 1, 1u << 16},
     {"accumulator_pixels", &Machine::accumulator_pixels, 1, 1u << 20},

@@ -1,0 +1,191 @@
+#include "mrvlc/isa/container.h"
+
+#include <catch2/catch.hpp>
+#include <cstring>
+
+#include "mrvlc/support/hash.h"
+#include "random_instruction.h"
+
+using namespace mrvlc;
+using namespace mrvlc::isa;
+
+namespace {
+
+Binary example() {
+  Binary b;
+  b.name = "net";
+  b.tiles = 4;
+  b.batch = 2;
+  b.layers = 17;
+  b.ocm_bytes = 0x8000;
+  b.weights = std::string(300, 'w');
+  RandomInstruction random(6);
+  for (auto* p : {&b.init, &b.main, &b.finish})
+    for (int n = 0; n < 3; ++n) p->push_back(random());
+  for (uint32_t i = 0; i < 10; ++i) {
+    b.inputs.push_back({"in" + std::to_string(i), 8, 7, 1.0f, 2, {2, 1, 1, 8}, 384 + i * 32});
+    b.outputs.push_back({"out" + std::to_string(i), 8, 1, 0.5f, 2, {1, 1, 1, 5}, 768 + i * 8});
+  }
+  b.ddr_input_begin = 384, b.ddr_input_end = 704;
+  b.ddr_output_begin = 768, b.ddr_output_end = 848;
+  b.ddr_scratch_begin = 1024, b.ddr_scratch_end = 2048;
+  return b;
+}
+
+template <class T>
+T at(const std::string& f, size_t offset) {
+  T v{};
+  std::memcpy(&v, f.data() + offset, sizeof v);
+  return v;
+}
+
+std::span<const std::byte> bytes(const std::string& f, size_t begin, size_t end) {
+  return std::as_bytes(std::span(f.data() + begin, end - begin));
+}
+
+// As an attacker would: the checksums are right.
+void repair(std::string& f) {
+  uint32_t crc = crc32c(bytes(f, 256, f.size()));
+  std::memcpy(f.data() + 248, &crc, 4);
+  crc = crc32c(bytes(f, 0, 252));
+  std::memcpy(f.data() + 252, &crc, 4);
+}
+
+}  // namespace
+
+TEST_CASE("CRC32C without final inversion: check value of '123456789'") {
+  // The common CRC-32C (seed ~0, inverted) of this text is 0xe3069283; with seed 0 and no inversion it is
+  // 0x58e3fa20.
+  CHECK(crc32c(bytes("123456789", 0, 9)) == 0x58e3fa20u);
+}
+
+TEST_CASE("container fields lie where the driver looks for them") {
+  std::string f = write_container(example());
+  CHECK(f.substr(0, 4) == "MRVL");
+  CHECK(f.substr(4, 4) == std::string("\2\3\0\1", 4));
+  CHECK(at<uint32_t>(f, 8) == 8192);
+  CHECK(at<uint32_t>(f, 140) == 256);
+  CHECK(at<uint32_t>(f, 248) == crc32c(bytes(f, 256, f.size())));
+  CHECK(at<uint32_t>(f, 252) == crc32c(bytes(f, 0, 252)));
+  CHECK(f.substr(256, 4) == std::string("net\0", 4));
+  CHECK(at<uint32_t>(f, 256 + 68) == 9 * 256);
+  CHECK(at<uint32_t>(f, 256 + 72) == 300);
+  CHECK(at<uint32_t>(f, 256 + 80) == 0xfffff);
+  CHECK(at<uint8_t>(f, 256 + 84) == 1);
+  CHECK(at<uint8_t>(f, 256 + 85) == 1);
+  CHECK(at<uint8_t>(f, 256 + 86) == 0);
+  CHECK(at<uint8_t>(f, 256 + 87) == 3);
+  CHECK(at<uint8_t>(f, 256 + 88) == 2);
+  CHECK(at<uint8_t>(f, 256 + 89) == 10);
+  CHECK(at<uint8_t>(f, 256 + 90) == 10);
+  CHECK(at<uint32_t>(f, 256 + 92) == 10 * 16 * 2);
+  CHECK(at<uint32_t>(f, 256 + 96) == 50);
+  CHECK(at<uint32_t>(f, 256 + 104) == 17);
+  CHECK(at<uint64_t>(f, 256 + 112) == 0x100000 - 0x8000);
+  CHECK(at<uint64_t>(f, 256 + 136) == 0);
+  CHECK(at<uint64_t>(f, 256 + 144) == 299);
+  CHECK(at<uint64_t>(f, 256 + 152) == 384);
+  CHECK(at<uint64_t>(f, 256 + 160) == 703);
+  CHECK(at<uint64_t>(f, 256 + 168) == 768);
+  CHECK(at<uint64_t>(f, 256 + 200) == 1024);
+  CHECK(at<uint64_t>(f, 256 + 208) == 2047);
+  CHECK(at<uint32_t>(f, 512) == 8192);
+  CHECK(at<uint32_t>(f, 516) == 768);
+  CHECK(at<uint32_t>(f, 576) == 8192 + 768);
+  CHECK(at<uint32_t>(f, 640) == 8192 + 2 * 768);
+  CHECK(at<uint32_t>(f, 1216 + 8) == 8192 + 3 * 768);
+  CHECK(at<uint32_t>(f, 1216 + 12) == 300);
+  CHECK(at<uint8_t>(f, 1216 + 16) == 1);
+  CHECK(at<uint64_t>(f, 1280 + 64) == 384 + 32);
+  CHECK(at<uint8_t>(f, 1280 + 9) == 1);
+  CHECK(at<uint8_t>(f, 1280 + 10) == 8);
+  CHECK(at<uint8_t>(f, 1280 + 11) == 7);
+  CHECK(at<float>(f, 1280 + 12) == 1.0f);
+  CHECK(at<uint8_t>(f, 1280 + 16) == 2);
+  CHECK(at<uint32_t>(f, 1280 + 20) == 2);
+  CHECK(at<uint32_t>(f, 1280 + 32) == 8);
+  CHECK(f.substr(1280 + 40, 4) == std::string("in0\0", 4));
+  CHECK(at<uint64_t>(f, 1280 + 56) == 384 + 31);
+  CHECK(f.substr(4096 + 40, 4) == std::string("in8\0", 4));
+  CHECK(f.substr(1792 + 48, 5) == std::string("out0\0", 5));
+  CHECK(at<uint32_t>(f, 1792 + 16) == 5);
+  CHECK(at<uint64_t>(f, 1792 + 40) == 768 + 4);
+  CHECK(f.substr(5632 + 64 + 48, 5) == std::string("out9\0", 5));
+}
+
+TEST_CASE("what is written is read back") {
+  Binary b = example();
+  b.inputs[0].name = "a_rather_long_name_of_a_layer";
+  b.name = std::string(100, 'n');
+  std::string f = write_container(b);
+  auto r = read_container(f);
+  REQUIRE(r.ok());
+  CHECK(r->name == std::string(63, 'n'));
+  CHECK(r->inputs[0].name == "name_of_a_layer");
+  CHECK(r->main == b.main);
+  CHECK(r->weights == b.weights);
+  CHECK(r->ocm_bytes == b.ocm_bytes);
+  CHECK(r->inputs[9].dims == b.inputs[9].dims);
+  CHECK(r->ddr_scratch_end == 2048);
+  CHECK(r->ddr_input_end == 704);
+  CHECK(write_container(*r) == f);
+}
+
+TEST_CASE("an empty program and no weights still give the driver four sections") {
+  Binary b;
+  b.main.resize(1);
+  auto r = read_container(write_container(b));
+  REQUIRE(r.ok());
+  CHECK(r->init == std::vector<Instruction>(1));
+  CHECK(r->weights.size() == 1);
+  CHECK(r->ddr_scratch_begin == r->ddr_scratch_end);
+}
+
+TEST_CASE("every flipped byte and every cut is a diagnostic") {
+  const std::string good = write_container(example());
+  for (size_t i = 0; i < good.size(); ++i) {
+    std::string bad = good;
+    bad[i] = static_cast<char>(bad[i] ^ 0x10);
+    auto r = read_container(bad);
+    REQUIRE_FALSE(r.ok());
+    REQUIRE(r.error().code == DiagCode::MRV0701);
+  }
+  for (size_t n = 0; n < good.size(); n += n < 8300 ? 7 : 1)
+    REQUIRE_FALSE(read_container(good.substr(0, n)).ok());
+  CHECK_FALSE(read_container(good + '\0').ok());
+}
+
+TEST_CASE("with checksums repaired, a flipped byte is refused or harmless, and never crashes") {
+  const std::string good = write_container(example());
+  size_t refused = 0;
+  for (size_t i = 0; i < good.size(); ++i) {
+    for (char mask : {'\x01', '\x80'}) {
+      std::string bad = good;
+      bad[i] = static_cast<char>(bad[i] ^ mask);
+      repair(bad);
+      auto r = read_container(bad);
+      if (r.ok()) continue;
+      ++refused;
+      REQUIRE((r.error().code == DiagCode::MRV0701 || r.error().code == DiagCode::MRV0703));
+    }
+  }
+  CHECK(refused > 500);
+}
+
+TEST_CASE("impossible sizes are refused even with right checksums") {
+  const std::string good = write_container(example());
+  auto with = [&](size_t offset, uint32_t value) {
+    std::string f = good;
+    std::memcpy(f.data() + offset, &value, 4);
+    repair(f);
+    return read_container(f).ok();
+  };
+  CHECK(with(516, 768));
+  CHECK_FALSE(with(516, 0));
+  CHECK_FALSE(with(516, 767));
+  CHECK_FALSE(with(576, 0xffffff00u));
+  CHECK_FALSE(with(1216 + 12, 0xffffffffu));
+  CHECK_FALSE(with(1280 + 20, 0xffffffffu));
+  CHECK_FALSE(with(1280, 0xfffffff0u));
+  CHECK_FALSE(with(140, 2));
+}
