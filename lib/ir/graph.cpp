@@ -23,10 +23,18 @@ const Attr& slot(const Node& node, std::string_view attr) {
 
 }  // namespace
 
-int64_t Node::int_attr(std::string_view attr) const { return std::get<int64_t>(slot(*this, attr)); }
-float Node::float_attr(std::string_view attr) const { return std::get<float>(slot(*this, attr)); }
-const std::string& Node::string_attr(std::string_view attr) const { return std::get<std::string>(slot(*this, attr)); }
-bool Node::has_attr(std::string_view attr) const { return is_set(slot(*this, attr)); }
+int64_t Node::int_attr(std::string_view attr) const {
+  return std::get<int64_t>(slot(*this, attr));
+}
+float Node::float_attr(std::string_view attr) const {
+  return std::get<float>(slot(*this, attr));
+}
+const std::string& Node::string_attr(std::string_view attr) const {
+  return std::get<std::string>(slot(*this, attr));
+}
+bool Node::has_attr(std::string_view attr) const {
+  return is_set(slot(*this, attr));
+}
 
 const std::vector<int64_t>& Node::ints_attr(std::string_view attr) const {
   static const std::vector<int64_t> kEmpty;
@@ -59,10 +67,37 @@ std::vector<NodeId> Graph::topological_order() const {
   return order;
 }
 
-bool Graph::is_output(ValueId id) const { return std::find(outputs_.begin(), outputs_.end(), id) != outputs_.end(); }
-
 size_t Graph::use_count(ValueId id) const {
-  return value(id).users.size() + static_cast<size_t>(std::count(outputs_.begin(), outputs_.end(), id));
+  return value(id).users.size() + value(id).output_uses;
+}
+
+void Graph::add_output(ValueId id) {
+  outputs_.push_back(id);
+  ++values_[id.index()].output_uses;
+}
+
+void Graph::add_use(NodeId user, size_t input) {
+  Node& n = nodes_[user.index()];
+  if (n.use_at.size() < n.inputs.size()) n.use_at.resize(n.inputs.size(), 0);
+  if (!n.inputs[input].valid()) return;
+  Value& v = values_[n.inputs[input].index()];
+  n.use_at[input] = static_cast<uint32_t>(v.users.size());
+  v.users.push_back(user);
+  v.user_inputs.push_back(static_cast<uint32_t>(input));
+}
+
+// The last use takes the place of the dropped one.
+void Graph::drop_use(NodeId user, size_t input) {
+  const Node& n = nodes_[user.index()];
+  if (!n.inputs[input].valid()) return;
+  Value& v = values_[n.inputs[input].index()];
+  uint32_t at = n.use_at[input];
+  assert(v.users[at] == user && v.user_inputs[at] == input);
+  v.users[at] = v.users.back();
+  v.user_inputs[at] = v.user_inputs.back();
+  nodes_[v.users[at].index()].use_at[v.user_inputs[at]] = at;
+  v.users.pop_back();
+  v.user_inputs.pop_back();
 }
 
 std::optional<ValueId> Graph::find_value(std::string_view value_name) const {
@@ -110,8 +145,9 @@ ValueId Graph::add_constant(std::string value_name, Tensor tensor) {
   return id;
 }
 
-NodeId Graph::add_node(const OpSchema& op, std::string node_name, std::vector<ValueId> inputs, std::vector<Attr> attrs,
-                       std::vector<TensorType> types, std::vector<std::string> output_names, Lineage lineage) {
+NodeId Graph::add_node(const OpSchema& op, std::string node_name, std::vector<ValueId> inputs,
+                       std::vector<Attr> attrs, std::vector<TensorType> types,
+                       std::vector<std::string> output_names, Lineage lineage) {
   Node n;
   n.id = NodeId(nodes_.size());
   n.op = &op;
@@ -119,9 +155,6 @@ NodeId Graph::add_node(const OpSchema& op, std::string node_name, std::vector<Va
   n.attrs = std::move(attrs);
   n.inputs = std::move(inputs);
   n.position = static_cast<int64_t>(n.id.index());
-  for (ValueId in : n.inputs) {
-    if (in.valid()) values_[in.index()].users.push_back(n.id);
-  }
   output_names.resize(types.size());
   for (size_t i = 0; i < types.size(); ++i) {
     ValueId out = new_value(ValueKind::Result, std::move(output_names[i]), std::move(types[i]));
@@ -132,7 +165,9 @@ NodeId Graph::add_node(const OpSchema& op, std::string node_name, std::vector<Va
   lineage.sources.erase(std::unique(lineage.sources.begin(), lineage.sources.end()), lineage.sources.end());
   lineage_.push_back(std::move(lineage));
   nodes_.push_back(std::move(n));
-  return nodes_.back().id;
+  NodeId id = nodes_.back().id;
+  for (size_t i = 0; i < nodes_.back().inputs.size(); ++i) add_use(id, i);
+  return id;
 }
 
 std::vector<Attr> default_attrs(const OpSchema& op) {

@@ -35,47 +35,43 @@ ValueId Rewriter::constant(Tensor tensor, std::span<const NodeId> from, std::str
   return id;
 }
 
-void Rewriter::drop_use(ValueId value, NodeId user) {
-  if (!value.valid()) return;
-  auto& users = graph_.values_[value.index()].users;
-  auto it = std::find(users.begin(), users.end(), user);
-  assert(it != users.end());
-  users.erase(it);
+void Rewriter::release_if_unused(ValueId constant) {
+  Value& v = graph_.values_[constant.index()];
+  if (v.kind != ValueKind::Constant || v.released || graph_.use_count(constant) != 0) return;
+  v.constant = Tensor();
+  v.released = true;
 }
 
 void Rewriter::replace_all_uses(ValueId old, ValueId now) {
   if (old == now) return;
-  Value& from = graph_.values_[old.index()];
-  Value& to = graph_.values_[now.index()];
-  assert(from.type == to.type);
-  for (NodeId user : from.users) {
-    for (ValueId& in : graph_.nodes_[user.index()].inputs) {
-      if (in == old) in = now;
-    }
-    to.users.push_back(user);
-  }
-  from.users.clear();
-  bool was_output = graph_.is_output(old);
-  bool now_fixed = to.kind != ValueKind::Result || graph_.is_output(now);
-  if (was_output && now_fixed) {
-    // The interface keeps its names: an output that is another output, an input or a constant stays a node of its own
-    // (its producer is kept by the caller).
-    changed_ = true;
-    return;
-  }
-  if (was_output) {
-    std::swap(from.name, to.name);
-    std::replace(graph_.outputs_.begin(), graph_.outputs_.end(), old, now);
+  assert(graph_.value(old).type == graph_.value(now).type);
+  while (!graph_.value(old).users.empty()) {
+    NodeId user = graph_.value(old).users.back();
+    size_t input = graph_.value(old).user_inputs.back();
+    graph_.drop_use(user, input);
+    graph_.nodes_[user.index()].inputs[input] = now;
+    graph_.add_use(user, input);
   }
   changed_ = true;
+  Value& from = graph_.values_[old.index()];
+  Value& to = graph_.values_[now.index()];
+  // The interface keeps its names: an output that is another output, an input or a constant stays a node of
+  // its own (its producer is kept by the caller).
+  if (graph_.is_output(old) && to.kind == ValueKind::Result && !graph_.is_output(now)) {
+    std::swap(from.name, to.name);
+    std::replace(graph_.outputs_.begin(), graph_.outputs_.end(), old, now);
+    std::swap(from.output_uses, to.output_uses);
+  }
+  release_if_unused(old);
 }
 
 void Rewriter::set_input(NodeId node, size_t i, ValueId value) {
-  ValueId& in = graph_.nodes_[node.index()].inputs[i];
-  if (in == value) return;
-  drop_use(in, node);
-  in = value;
-  if (value.valid()) graph_.values_[value.index()].users.push_back(node);
+  ValueId old = graph_.node(node).inputs[i];
+  if (old == value) return;
+  graph_.drop_use(node, i);
+  graph_.nodes_[node.index()].inputs[i] = value;
+  graph_.add_use(node, i);
+  if (old.valid()) release_if_unused(old);
   changed_ = true;
 }
 
@@ -90,8 +86,12 @@ void Rewriter::erase(NodeId node, std::string_view because) {
   Node& n = graph_.nodes_[node.index()];
   assert(!n.erased);
   for ([[maybe_unused]] ValueId out : n.outputs) assert(graph_.use_count(out) == 0);
-  for (ValueId in : n.inputs) drop_use(in, node);
+  for (size_t i = 0; i < n.inputs.size(); ++i) {
+    graph_.drop_use(node, i);
+    if (n.inputs[i].valid()) release_if_unused(n.inputs[i]);
+  }
   n.inputs.clear();
+  n.use_at.clear();
   n.erased = true;
   graph_.lineage_[node.index()].erased_because = because;
   changed_ = true;

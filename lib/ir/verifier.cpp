@@ -34,7 +34,8 @@ class Verifier {
   bool live(ValueId id) const {
     if (!in_range(id)) return false;
     const Value& v = graph_.value(id);
-    return v.kind != ValueKind::Result || (v.producer.valid() && !graph_.node(v.producer).erased);
+    return v.kind != ValueKind::Result ? !v.released
+                                       : (v.producer.valid() && !graph_.node(v.producer).erased);
   }
 
   Status check_values() {
@@ -42,8 +43,10 @@ class Verifier {
     for (size_t i = 0; i < graph_.value_slots(); ++i) {
       const Value& v = graph_.value(ValueId(i));
       if (!live(v.id)) continue;
-      if (!names.insert(v.name).second) return broken(nullptr, "value name '" + printable(v.name) + "' is not unique");
-      if (v.type.elem == ElementType::Undefined) return broken(nullptr, "value '" + printable(v.name) + "' has no type");
+      if (!names.insert(v.name).second)
+        return broken(nullptr, "value name '" + printable(v.name) + "' is not unique");
+      if (v.type.elem == ElementType::Undefined)
+        return broken(nullptr, "value '" + printable(v.name) + "' has no type");
       if (v.kind == ValueKind::Constant && !(v.constant.type() == v.type)) {
         return broken(nullptr, "constant '" + printable(v.name) + "' disagrees with its type");
       }
@@ -64,7 +67,8 @@ class Verifier {
       if (!live(in)) return broken(&n, "an input is read that nothing produces");
     }
     for (ValueId out : n.outputs) {
-      if (!in_range(out) || graph_.value(out).producer != n.id) return broken(&n, "an output has another producer");
+      if (!in_range(out) || graph_.value(out).producer != n.id)
+        return broken(&n, "an output has another producer");
     }
     const Lineage& lineage = graph_.lineage(n.id);
     if (lineage.sources.empty()) return broken(&n, "it has no ONNX source");
@@ -74,24 +78,33 @@ class Verifier {
     return {};
   }
 
+  Status check_use(const Value& v, size_t k) const {
+    const Node& n = graph_.node(v.users[k]);
+    size_t input = v.user_inputs[k];
+    if (n.erased || input >= n.inputs.size() || n.inputs[input] != v.id || n.use_at[input] != k) {
+      return broken(&n, "it is listed as user of a value it does not read");
+    }
+    return {};
+  }
+
   // Users and inputs agree (as multisets), and there is no cycle.
   Status check_uses() const {
-    size_t uses = 0, listed = 0, live_nodes = 0;
+    size_t uses = 0, listed = 0, outputs = 0, live_nodes = 0;
     for (size_t i = 0; i < graph_.node_slots(); ++i) {
       const Node& n = graph_.node(NodeId(i));
       if (n.erased) continue;
       ++live_nodes;
-      uses += static_cast<size_t>(std::count_if(n.inputs.begin(), n.inputs.end(), [](ValueId v) { return v.valid(); }));
+      uses += static_cast<size_t>(
+          std::count_if(n.inputs.begin(), n.inputs.end(), [](ValueId v) { return v.valid(); }));
     }
     for (size_t i = 0; i < graph_.value_slots(); ++i) {
-      for (NodeId user : graph_.value(ValueId(i)).users) {
-        const Node& n = graph_.node(user);
-        if (n.erased || std::find(n.inputs.begin(), n.inputs.end(), ValueId(i)) == n.inputs.end()) {
-          return broken(&n, "it is listed as user of a value it does not read");
-        }
-        ++listed;
-      }
+      const Value& v = graph_.value(ValueId(i));
+      outputs += v.output_uses;
+      if (v.users.size() != v.user_inputs.size()) return broken(nullptr, "users and their inputs disagree");
+      for (size_t k = 0; k < v.users.size(); ++k) MRVLC_TRY(check_use(v, k));
+      listed += v.users.size();
     }
+    if (outputs != graph_.outputs().size()) return broken(nullptr, "graph outputs are miscounted");
     if (uses != listed) return broken(nullptr, "users and inputs disagree");
     if (graph_.topological_order().size() != live_nodes) return broken(nullptr, "the graph has a cycle");
     return {};
@@ -102,6 +115,8 @@ class Verifier {
 
 }  // namespace
 
-Status verify(const Graph& graph) { return Verifier(graph).run(); }
+Status verify(const Graph& graph) {
+  return Verifier(graph).run();
+}
 
 }  // namespace mrvlc::ir

@@ -1,6 +1,6 @@
-// The owned IR. A Graph holds values and nodes in id-indexed stores (ids are never reused), its inputs and outputs, the
-// table of ONNX sources and the lineage of every node ever made. Values are single-assignment tensors with static types.
-// Only the Rewriter (rewriter.h) changes def-use; everybody else reads.
+// The owned IR. A Graph holds values and nodes in id-indexed stores (ids are never reused), its inputs and
+// outputs, the table of ONNX sources and the lineage of every node ever made. Values are single-assignment
+// tensors with static types. Only the Rewriter (rewriter.h) changes def-use; everybody else reads.
 #pragma once
 #include <optional>
 #include <string>
@@ -18,12 +18,13 @@ using SourceId = Id<struct SourceTag>;  // an ONNX node of the model
 struct Node {
   NodeId id;
   const OpSchema* op = nullptr;
-  std::string name;                // the ONNX node's name, or that of the node it was made from
-  std::vector<Attr> attrs;         // one slot for each of op->attrs, defaults filled in
+  std::string name;         // the ONNX node's name, or that of the node it was made from
+  std::vector<Attr> attrs;  // one slot for each of op->attrs, defaults filled in
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
-  int64_t position = 0;            // tie-break of the topological order: program order of the model
+  int64_t position = 0;  // tie-break of the topological order: program order of the model
   bool erased = false;
+  std::vector<uint32_t> use_at;  // inputs[i] == v: v.users[use_at[i]] is this use; kept by Graph and Rewriter
 
   bool is(std::string_view op_name) const { return op->domain.empty() && op->name == op_name; }
   // By name, checked against the schema; the attribute must be set and of that type.
@@ -39,17 +40,21 @@ enum class ValueKind : uint8_t { Input, Constant, Result };
 struct Value {
   ValueId id;
   ValueKind kind = ValueKind::Result;
-  std::string name;      // ONNX's name; unique in the graph
+  std::string name;  // ONNX's name; unique in the graph
   TensorType type;
-  NodeId producer;       // Result only
-  Tensor constant;       // Constant only
-  std::vector<NodeId> users;      // one entry a use; a node that reads it twice is there twice
-  std::vector<NodeId> made_from;  // Constant only: nodes it was folded from
+  NodeId producer;            // Result only
+  Tensor constant;            // Constant only
+  std::vector<NodeId> users;  // one entry a use, in no order; a node that reads it twice is there twice
+  std::vector<uint32_t> user_inputs;  // users[k] reads it as input user_inputs[k]
+  uint32_t output_uses = 0;           // how often it is a graph output
+  std::vector<NodeId> made_from;      // Constant only: nodes it was folded from
+  bool released =
+      false;  // Constant only: its last use went away and its bytes with it; must not be used again
 };
 
 // An ONNX node, in the main graph, a subgraph or an inlined function.
 struct Source {
-  std::string id;         // "main/17"; "main/17.then_branch/3"; "main/4:MyFunction/2"
+  std::string id;  // "main/17"; "main/17.then_branch/3"; "main/4:MyFunction/2"
   std::string name, op_type, domain;
   std::vector<std::string> outputs;
 };
@@ -72,7 +77,7 @@ class Graph {
   const std::vector<Source>& sources() const { return sources_; }
   const std::vector<ValueId>& inputs() const { return inputs_; }
   const std::vector<ValueId>& outputs() const { return outputs_; }
-  size_t node_slots() const { return nodes_.size(); }    // ids ever given, erased ones included
+  size_t node_slots() const { return nodes_.size(); }  // ids ever given, erased ones included
   size_t value_slots() const { return values_.size(); }
 
   // Live nodes, producers before users; ties by position, then id. Iterative and linear (times a log).
@@ -80,7 +85,7 @@ class Graph {
   bool is_constant(ValueId id) const { return id.valid() && value(id).kind == ValueKind::Constant; }
   // The tensor of a constant value, else nullptr.
   const Tensor* constant(ValueId id) const { return is_constant(id) ? &value(id).constant : nullptr; }
-  bool is_output(ValueId id) const;
+  bool is_output(ValueId id) const { return value(id).output_uses != 0; }
   // Uses by live nodes plus uses as a graph output.
   size_t use_count(ValueId id) const;
   std::optional<ValueId> find_value(std::string_view value_name) const;  // linear; for tools
@@ -90,14 +95,19 @@ class Graph {
   ValueId add_input(std::string value_name, TensorType type);
   ValueId add_constant(std::string value_name, Tensor tensor);
   // Outputs get `types` and `output_names` (an empty name is made unique).
-  NodeId add_node(const OpSchema& op, std::string node_name, std::vector<ValueId> inputs, std::vector<Attr> attrs,
-                  std::vector<TensorType> types, std::vector<std::string> output_names, Lineage lineage);
-  void add_output(ValueId id) { outputs_.push_back(id); }
+  NodeId add_node(const OpSchema& op, std::string node_name, std::vector<ValueId> inputs,
+                  std::vector<Attr> attrs, std::vector<TensorType> types,
+                  std::vector<std::string> output_names, Lineage lineage);
+  void add_output(ValueId id);
 
  private:
   friend class Rewriter;
+  // Def-use in constant time a use, whatever the fan-out.
+  void add_use(NodeId user, size_t input);
+  void drop_use(NodeId user, size_t input);
   ValueId new_value(ValueKind kind, std::string value_name, TensorType type);
-  // Values without a name of the model are called %0, %1, ...; numbers taken by read-back text are not given again.
+  // Values without a name of the model are called %0, %1, ...; numbers taken by read-back text are not given
+  // again.
   void reserve_auto_name(std::string_view value_name);
   int64_t next_auto_name_ = 0;
   std::vector<Node> nodes_;

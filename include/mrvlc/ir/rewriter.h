@@ -1,5 +1,5 @@
-// The only way to change a graph. Every new node names the nodes it comes from, so lineage (and with it the ID map) cannot
-// be forgotten; every erased one says why.
+// The only way to change a graph. Every new node names the nodes it comes from, so lineage (and with it the
+// ID map) cannot be forgotten; every erased one says why.
 #pragma once
 #include <span>
 
@@ -12,24 +12,29 @@ class Rewriter {
   Rewriter(Graph& graph, std::string_view pass) : graph_(graph), pass_(pass) {}
 
   const Graph& graph() const { return graph_; }
-  // `from` must not be empty. The node takes its place in program order, and its name when `name` is empty, from the last.
-  NodeId create(const OpSchema& op, std::vector<ValueId> inputs, std::vector<Attr> attrs, std::vector<TensorType> types,
-                std::span<const NodeId> from, std::string name = {});
+  // `from` must not be empty. The node takes its place in program order, and its name when `name` is empty,
+  // from the last.
+  NodeId create(const OpSchema& op, std::vector<ValueId> inputs, std::vector<Attr> attrs,
+                std::vector<TensorType> types, std::span<const NodeId> from, std::string name = {});
   ValueId output(NodeId node, size_t i = 0) const { return graph_.node(node).outputs[i]; }
   // A constant made from nodes (folding), or from none when it only restates a fact of an attribute.
   ValueId constant(Tensor tensor, std::span<const NodeId> from, std::string name = {});
-  // Every use, graph outputs included, reads `now` instead. Types must be equal. When `old` is a graph output that is no
-  // longer read, `now` takes over its name so that the model's interface keeps it (unless `now` is an input or an output).
+  // Every use, graph outputs included, reads `now` instead. Types must be equal. When `old` is a graph output
+  // that is no longer read, `now` takes over its name so that the model's interface keeps it (unless `now` is
+  // an input or an output).
   void replace_all_uses(ValueId old, ValueId now);
   void set_input(NodeId node, size_t i, ValueId value);
   // Changes the type of a value (layout and precision passes); the verifier checks the graph afterwards.
   void set_type(ValueId value, TensorType type);
   // Outputs must be unused. `because` ends up in the ID map as the reason.
   void erase(NodeId node, std::string_view because);
+  // Constants give their bytes back as soon as the last use goes away (by erase, set_input or
+  // replace_all_uses), so create the new reader before the old one is erased. This does the same for one that
+  // never had a use.
+  void release_if_unused(ValueId constant);
   bool changed() const { return changed_; }
 
  private:
-  void drop_use(ValueId value, NodeId user);
   Graph& graph_;
   std::string pass_;
   bool changed_ = false;
