@@ -1,0 +1,77 @@
+// What conditions can ask. Every function has a name, typed parameters and a sentence of documentation; it is pure, looks at
+// the matched nodes only, and (for predicates) answers with a reason and the values it compared, never a bare bool.
+#pragma once
+#include <functional>
+#include <span>
+#include <variant>
+
+#include "mrvlc/ir/graph.h"
+#include "mrvlc/rules/rule.h"
+
+namespace mrvlc::rules {
+
+// Kinds of arguments and results. A Value parameter also takes an element's capture: its first output.
+// Attribute: the kind follows from the attribute named.
+enum class Kind : uint8_t { Verdict, Integer, Float, String, ElementType, Integers, Value, Node, Layer, Attribute };
+std::string_view kind_name(Kind kind);
+
+struct Verdict {
+  bool ok = true;
+  std::string condition;      // set by the rule engine unless the check is more specific than the condition as written
+  std::string actual, limit;  // of a failed check
+  std::string reason;         // of a failed check, a sentence
+};
+
+// What a capture stands for in a match.
+struct Binding {
+  std::string capture;
+  bool is_node = false;
+  bool absent = false;   // optional operand not given, or optional element that did not match
+  ir::NodeId node;       // of an element
+  ir::ValueId value;     // the operand; of an element its first output
+};
+
+struct Match {
+  const Rule* rule = nullptr;
+  ir::NodeId anchor;
+  std::vector<ir::NodeId> nodes;  // in the order of the pattern, producers first
+  std::vector<Binding> bindings;
+
+  const Binding* find(std::string_view capture) const;
+};
+
+// Whether the back end takes the layer of this match: `accelerator_can(layer)`.
+using LayerCheck = std::function<Verdict(const Match&)>;
+
+struct Context {
+  const ir::Graph& graph;
+  const Match& match;
+  const LayerCheck& accelerator_can;
+};
+
+struct Argument {
+  Kind kind = Kind::Integer;
+  const Binding* binding = nullptr;  // Value, Node
+  int64_t integer = 0;
+  std::string_view text;  // String
+};
+
+// Integer, Float, String and ElementType, Integers; monostate: there is no such thing (absent attribute, rank too low).
+using Datum = std::variant<std::monostate, int64_t, double, std::string, std::vector<int64_t>>;
+
+struct Function {
+  std::string_view name;
+  std::vector<Kind> parameters;
+  Kind result = Kind::Verdict;
+  std::string_view doc;
+  Verdict (*test)(const Context&, std::span<const Argument>) = nullptr;   // result Verdict
+  Datum (*measure)(const Context&, std::span<const Argument>) = nullptr;  // any other
+};
+
+const std::vector<Function>& functions();  // in order of name
+const Function* find_function(std::string_view name);
+
+// Conditions that mention the capture of an absent operand or element hold.
+Verdict evaluate(const Condition& condition, const Context& context);
+
+}  // namespace mrvlc::rules

@@ -1,0 +1,42 @@
+// A checked set of rules in the order in which they decide: priority (higher first), size of the pattern (larger first),
+// name. The order of files and of rules in a file never matters.
+#pragma once
+#include <functional>
+#include <string_view>
+
+#include "mrvlc/ops/op.h"
+#include "mrvlc/rules/rule.h"
+
+namespace mrvlc::rules {
+
+// Where operators are looked up; ops::find_op in the compiler.
+using FindOperator = std::function<const ops::OpDef*(std::string_view domain, std::string_view name)>;
+
+struct RuleFile {
+  std::string shown_name, text;
+};
+
+class RuleSet {
+ public:
+  const std::vector<Rule>& rules() const { return rules_; }
+  const Rule* find(std::string_view name) const;
+
+ private:
+  friend struct LoadResult load_rules(const std::vector<RuleFile>&, const std::vector<std::string_view>&, const FindOperator&);
+  std::vector<Rule> rules_;
+};
+
+// Every error of every file, in order of file and line. The set holds rules only when there are none.
+struct LoadResult {
+  RuleSet set;
+  Diagnostics diagnostics;
+};
+
+// Parses and checks. `layer_kinds`: what may stand after `layer`. Refused, each with file, line and column: syntax (MRV0301),
+// unknown operators (0302) and predicates (0303), wrong number or kinds of operands and arguments (0304), unbound captures
+// (0305), duplicate names (0306), overlap at equal priority (0307), shadowed rules (0308), unknown layer kinds (0309),
+// missing clauses (0310), malformed patterns (0311), files beyond the limits (0313), unknown attributes (0314).
+LoadResult load_rules(const std::vector<RuleFile>& files, const std::vector<std::string_view>& layer_kinds,
+                      const FindOperator& find_operator);
+
+}  // namespace mrvlc::rules

@@ -1,0 +1,68 @@
+// A position in the tokens of a rule file, and what parsers of patterns and conditions share.
+#pragma once
+#include <algorithm>
+
+#include "lexer.h"
+
+namespace mrvlc::rules {
+
+// The first syntax error of a rule; parsing functions return false after recording it.
+class Cursor {
+ public:
+  Cursor(const std::vector<Token>& tokens, std::string_view text) : tokens_(tokens), text_(text) {}
+
+  const Token& token(size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
+  bool at_end() const { return token().kind == Token::Kind::End; }
+  void advance() {
+    if (!at_end()) ++at_;
+  }
+  bool is(std::string_view text) const {
+    return (token().kind == Token::Kind::Punctuation || token().kind == Token::Kind::Word) && token().text == text;
+  }
+  bool accept(std::string_view text) {
+    if (!is(text)) return false;
+    advance();
+    return true;
+  }
+  bool expect(std::string_view text) { return accept(text) || fail("expected '" + std::string(text) + "'"); }
+  bool expect(Token::Kind kind, std::string_view what, std::string& out) {
+    if (token().kind != kind) return fail("expected " + std::string(what));
+    out = token().text;
+    advance();
+    return true;
+  }
+  // What stands at the cursor is not what was expected; a Bad token says itself what is wrong.
+  bool fail(std::string_view what) { return fail_at(token().at, describe(what)); }
+  bool fail_at(Location at, std::string what) {
+    if (!failed_) {
+      failed_ = true;
+      error_at_ = at;
+      error_ = std::move(what);
+    }
+    return false;
+  }
+  bool failed() const { return failed_; }
+  Location error_at() const { return error_at_; }
+  const std::string& error() const { return error_; }
+  void clear_error() { failed_ = false; }
+  // The text from token `begin` to the one before the cursor, blanks as one space.
+  std::string text_since(size_t begin) const;
+  size_t position() const { return at_; }
+
+ private:
+  std::string describe(std::string_view what) const;
+  const std::vector<Token>& tokens_;
+  std::string_view text_;
+  size_t at_ = 0;
+  bool failed_ = false;
+  Location error_at_;
+  std::string error_;
+};
+
+using Groups = std::vector<std::pair<std::string, std::vector<Operator>>>;
+
+bool parse_operators(Cursor& cursor, const Groups& groups, std::vector<Operator>& out);
+bool parse_pattern(Cursor& cursor, const Groups& groups, std::vector<Element>& out);
+bool parse_conditions(Cursor& cursor, std::vector<Condition>& out);
+
+}  // namespace mrvlc::rules

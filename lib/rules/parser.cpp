@@ -1,0 +1,149 @@
+#include "parser.h"
+
+#include <algorithm>
+
+#include "cursor.h"
+
+namespace mrvlc::rules {
+
+std::string location_text(const Rule& rule, Location at) {
+  return fmt::format("{}:{}:{}", rule.origin, at.line, at.column);
+}
+
+std::string Cursor::text_since(size_t begin) const {
+  std::string out;
+  if (begin >= at_) return out;
+  bool blank = false;
+  for (size_t i = begin; i < at_; ++i) {
+    blank = i > begin && tokens_[i].begin > tokens_[i - 1].end;
+    if (blank) out += ' ';
+    out += text_.substr(tokens_[i].begin, tokens_[i].end - tokens_[i].begin);
+  }
+  return out;
+}
+
+std::string Cursor::describe(std::string_view what) const {
+  const Token& t = token();
+  if (t.kind == Token::Kind::Bad) return t.text;
+  if (t.kind == Token::Kind::End) return std::string(what) + ", found the end of the file";
+  return fmt::format("{}, found '{}'", what, printable(text_.substr(t.begin, t.end - t.begin), 40));
+}
+
+namespace {
+
+class FileParser {
+ public:
+  FileParser(const RuleFile& file, std::vector<Rule>& rules, Diagnostics& diagnostics)
+      : file_(file), tokens_(tokenize(file.text)), cursor_(tokens_, file.text), rules_(rules), diagnostics_(diagnostics) {}
+
+  void run() {
+    while (!cursor_.at_end()) {
+      bool ok = cursor_.is("rule") ? rule() : cursor_.is("group") ? group() : cursor_.fail("expected 'rule' or 'group'");
+      if (ok) continue;
+      diagnostics_.add(make_diag<DiagCode::MRV0301>(where(cursor_.error_at()), cursor_.error()));
+      if (++errors_ == kMaxDiagnostics) return;
+      cursor_.clear_error();
+      recover();
+    }
+  }
+
+ private:
+  std::string where(Location at) const { return fmt::format("{}:{}:{}", file_.shown_name, at.line, at.column); }
+
+  // To the next `rule NAME {` or `group NAME =`, so that one mistake does not hide the others.
+  void recover() {
+    cursor_.advance();
+    while (!cursor_.at_end()) {
+      bool starts = (cursor_.is("rule") && cursor_.token(2).text == "{") || (cursor_.is("group") && cursor_.token(2).text == "=");
+      if (starts && cursor_.token(1).kind == Token::Kind::Word) return;
+      cursor_.advance();
+    }
+  }
+
+  bool group() {
+    cursor_.advance();
+    Location at = cursor_.token().at;
+    std::string name;
+    if (!cursor_.expect(Token::Kind::Word, "the group's name", name) || !cursor_.expect("=")) return false;
+    for (const auto& g : groups_) {
+      if (g.first == name) return cursor_.fail_at(at, "group '" + printable(name) + "' is already defined");
+    }
+    std::vector<Operator> operators;
+    if (!parse_operators(cursor_, groups_, operators)) return false;
+    groups_.emplace_back(std::move(name), std::move(operators));
+    return true;
+  }
+
+  bool rule() {
+    size_t begin = cursor_.token().begin;
+    cursor_.advance();
+    Rule r;
+    seen_.clear();
+    r.origin = file_.shown_name;
+    r.at = cursor_.token().at;
+    if (!cursor_.expect(Token::Kind::Word, "the rule's name", r.name) || !cursor_.expect("{")) return false;
+    while (!cursor_.is("}")) {
+      if (!clause(r)) return false;
+    }
+    r.text = file_.text.substr(begin, cursor_.token().end - begin);
+    cursor_.advance();
+    if (rules_.size() >= kMaxRules) return cursor_.fail_at(r.at, fmt::format("more than {} rules", kMaxRules));
+    missing_clauses(r);
+    rules_.push_back(std::move(r));
+    return true;
+  }
+
+  bool clause(Rule& r) {
+    Location at = cursor_.token().at;
+    for (std::string_view word : {"layer", "priority", "why", "match", "where"}) {
+      if (!cursor_.accept(word)) continue;
+      if (std::find(seen_.begin(), seen_.end(), word) != seen_.end()) {
+        return cursor_.fail_at(at, fmt::format("'{}' stands twice in the rule", word));
+      }
+      seen_.push_back(word);
+      return clause_body(word, r);
+    }
+    return cursor_.fail("expected 'layer', 'priority', 'why', 'match', 'where' or '}'");
+  }
+
+  bool clause_body(std::string_view word, Rule& r) {
+    if (word == "layer") return cursor_.expect(Token::Kind::Word, "a layer kind", r.layer);
+    if (word == "why") return cursor_.expect(Token::Kind::String, "a sentence in quotes", r.why);
+    if (word == "match") return parse_pattern(cursor_, groups_, r.pattern);
+    if (word == "where") return parse_conditions(cursor_, r.where);
+    if (cursor_.token().kind != Token::Kind::Integer) return cursor_.fail("expected a whole number");
+    r.priority = cursor_.token().integer;
+    cursor_.advance();
+    return true;
+  }
+
+  void missing_clauses(const Rule& r) {
+    for (std::string_view word : {"layer", "priority", "why", "match"}) {
+      bool there = std::find(seen_.begin(), seen_.end(), word) != seen_.end();
+      if (word == "why" && there && r.why.empty()) there = false;
+      if (!there) diagnostics_.add(make_diag<DiagCode::MRV0310>(where(r.at), r.name, word));
+    }
+  }
+
+  const RuleFile& file_;
+  std::vector<Token> tokens_;
+  Cursor cursor_;
+  Groups groups_;
+  std::vector<std::string_view> seen_;
+  std::vector<Rule>& rules_;
+  Diagnostics& diagnostics_;
+  size_t errors_ = 0;
+};
+
+}  // namespace
+
+void parse_file(const RuleFile& file, std::vector<Rule>& rules, Diagnostics& diagnostics) {
+  if (file.text.size() > kMaxFileBytes) {
+    diagnostics.add(make_diag<DiagCode::MRV0313>(
+        file.shown_name, fmt::format("the file has {} bytes; at most {} are read", file.text.size(), kMaxFileBytes)));
+    return;
+  }
+  FileParser(file, rules, diagnostics).run();
+}
+
+}  // namespace mrvlc::rules
