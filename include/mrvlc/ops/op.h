@@ -54,6 +54,8 @@ struct ScalarOp {
   // C expression; `x` are C expressions of the operands (primary expressions), `elem` the type computed in. May call the
   // helper functions of emit.h by requesting them.
   std::string (*c_expr)(EmitContext& context, const std::vector<std::string>& x, ElementType elem) = nullptr;
+  // For U64 where signed arithmetic on the same bits would differ; nullptr: eval_int is used.
+  uint64_t (*eval_uint)(const uint64_t* x, const ir::OpSchema& op, const std::vector<ir::Attr>& attrs) = nullptr;
 };
 
 struct TypeSet {
@@ -76,7 +78,13 @@ struct RawNode {
   std::vector<int64_t> inputs;
   std::vector<TensorType> input_types;   // by ONNX input index (Undefined for an absent one)
   std::vector<Tensor> new_constants;
+  // Reshapes the importer puts in front: input position and new shape. Opsets before 7 aligned a broadcast operand to an
+  // axis; today's form is the operand with ones appended.
+  std::vector<std::pair<size_t, Shape>> reshapes;
   size_t num_outputs = 1;
+
+  // Type of the ONNX input at position `i`; nullptr when it is absent or a new constant.
+  const TensorType* input_type(size_t i) const;
 
   const ir::Attr* find(std::string_view attr) const;
   // Removes the attribute and returns its value (monostate when it is absent).
