@@ -1,0 +1,31 @@
+// The subcommands: their options, and what they call in lib/driver. Each callback sets the exit code.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "messages.h"
+#include "mrvlc/driver/driver.h"
+
+namespace mrvlc::app {
+
+struct Context {
+  MessageOptions messages;
+  int exit_code = 0;
+
+  // Prints the text to stdout, or the error to stderr, and sets the exit code.
+  void finish(const std::string& file, const Result<std::string>& result);
+  void fail(const std::string& file, const Diag& diag);
+};
+
+void add_compile(CLI::App& app, Context& context);
+void add_run(CLI::App& app, Context& context);
+void add_verify(CLI::App& app, Context& context);
+void add_profile(CLI::App& app, Context& context);
+void add_queries(CLI::App& app, Context& context);  // explain, map, disasm, inspect, ops
+void add_rules(CLI::App& app, Context& context);
+void add_targets(CLI::App& app, Context& context);
+
+// $MRVLC_TARGET_PATH and --target-dir, in this order of precedence: options first.
+std::vector<std::filesystem::path> target_search(const std::vector<std::string>& dirs);
+
+}  // namespace mrvlc::app

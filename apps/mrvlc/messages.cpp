@@ -1,0 +1,47 @@
+#include "messages.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+namespace mrvlc::app {
+namespace {
+
+bool use_color(const MessageOptions& options) {
+  if (options.color != "auto") return options.color == "always";
+  const char* no_color = std::getenv("NO_COLOR");
+  return (no_color == nullptr || *no_color == '\0') && ::isatty(STDERR_FILENO) != 0;
+}
+
+bool shown(const Diag& d, const MessageOptions& options) {
+  if (d.severity() == Severity::Error) return true;
+  return !options.quiet && (d.severity() == Severity::Warning || options.verbose);
+}
+
+std::string json_line(const std::string& file, const Diag& d) {
+  constexpr const char* kNames[] = {"note", "warning", "error"};
+  nlohmann::ordered_json j = {{"file", printable(file, 4096)},
+                              {"node", printable(d.node)},
+                              {"op_type", printable(d.op_type)},
+                              {"severity", kNames[static_cast<size_t>(d.severity())]},
+                              {"code", diag_info(d.code).name},
+                              {"message", printable(d.message, 1u << 16)}};
+  return j.dump();
+}
+
+}  // namespace
+
+void print_diagnostics(const std::string& file, const Diagnostics& diagnostics, const MessageOptions& options) {
+  constexpr const char* kColors[] = {"\x1b[36m", "\x1b[33m", "\x1b[31m"};
+  bool color = use_color(options);
+  for (const Diag& d : diagnostics.list()) {
+    if (!shown(d, options)) continue;
+    std::string line = options.format == "json" ? json_line(file, d) : format_diag(file, d);
+    if (color && options.format != "json") line = kColors[static_cast<size_t>(d.severity())] + line + "\x1b[0m";
+    std::fprintf(stderr, "%s\n", line.c_str());
+  }
+}
+
+}  // namespace mrvlc::app

@@ -1,0 +1,23 @@
+// Messages to stderr: as text with colour, or one JSON object a line.
+#pragma once
+#include <string>
+
+#include "mrvlc/support/diag.h"
+
+namespace mrvlc::app {
+
+struct MessageOptions {
+  std::string format = "text";  // text, json
+  std::string color = "auto";   // auto, always, never; NO_COLOR wins over auto
+  bool quiet = false;           // errors only
+  bool verbose = false;         // notes too
+};
+
+void print_diagnostics(const std::string& file, const Diagnostics& diagnostics, const MessageOptions& options);
+inline void print_error(const std::string& file, const Diag& diag, const MessageOptions& options) {
+  Diagnostics list;
+  list.add(diag);
+  print_diagnostics(file, list, options);
+}
+
+}  // namespace mrvlc::app

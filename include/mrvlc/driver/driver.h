@@ -1,0 +1,67 @@
+// The commands behind the command line. Each writes readable text or JSON to its result; diagnostics are collected, not printed.
+#pragma once
+#include <functional>
+#include <iosfwd>
+#include <optional>
+
+#include "mrvlc/driver/options.h"
+#include "mrvlc/ir/graph.h"
+#include "mrvlc/support/diag.h"
+#include "mrvlc/support/result.h"
+
+namespace mrvlc::driver {
+
+// Compiles and writes OUT. `dump` receives --dump-ir text. False: `diagnostics` say why and nothing was written.
+bool compile(const CompileOptions& options, Diagnostics& diagnostics, const std::function<void(std::string)>& dump);
+
+struct RunOptions {
+  std::filesystem::path out;                                     // folder made by compile
+  std::vector<std::pair<std::string, std::filesystem::path>> inputs;  // NAME=FILE.npy
+  std::filesystem::path output_dir;
+  bool repeat_axis0 = false;  // run once for each slice of the leading dimension, stack the outputs
+  int bench = 0;              // timed runs
+  std::string cc;             // $CC, "cc" by default
+  std::string cflags;
+};
+// Returns what the example program printed.
+Result<std::string> run(const RunOptions& options);
+
+struct VerifyOptions {
+  CompileOptions compile;
+  std::vector<std::filesystem::path> data;
+  std::optional<double> tolerance;  // max |a-b| / (1 + |b|); by default 2e-2 with an accelerator, 1e-4 on the host
+  uint32_t seed = 1;
+};
+struct Comparison {
+  std::string set, output;
+  double error = 0;  // max |a-b| / (1 + |b|); infinity when shapes, types or NaNs disagree
+  double tolerance = 0;
+  std::string note;
+};
+// The comparisons made; an exceeded tolerance is MRV0009 in the diagnostics.
+std::vector<Comparison> verify(const VerifyOptions& options, Diagnostics& diagnostics);
+// max |a-b| / (1 + |b|) over the elements; infinity on different types or shapes, or a NaN or infinity not in both.
+double relative_error(const Tensor& actual, const Tensor& expected);
+
+struct ProfileOptions {
+  std::filesystem::path out;
+  std::vector<std::filesystem::path> target_dirs;
+  bool json = false;
+  std::filesystem::path trace;
+};
+Result<std::string> profile(const ProfileOptions& options);
+
+Result<std::string> explain(const std::filesystem::path& out, const std::optional<std::string>& node);
+
+struct MapQuery {
+  std::optional<std::string> node, instruction, line;  // NAME, REGION:N or REGION:SECTION:N, FILE:N
+  std::optional<uint32_t> expression;
+};
+Result<std::string> map(const std::filesystem::path& out, const MapQuery& query);
+Result<std::string> disasm(const std::filesystem::path& file);
+// Text of `mrvlc inspect`; warnings of the importer go to `diagnostics`.
+std::optional<std::string> inspect(const CompileOptions& options, Diagnostics& diagnostics);
+enum class OpsFormat { Text, Json, Markdown };
+std::string ops_table(OpsFormat format);
+
+}  // namespace mrvlc::driver

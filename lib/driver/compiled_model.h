@@ -1,0 +1,42 @@
+// Everything the phases of one compile hand on; the writers of OUT read it.
+#pragma once
+#include <nlohmann/json.hpp>
+
+#include "mrvlc/accel/accel.h"
+#include "mrvlc/chost/chost.h"
+#include "mrvlc/driver/driver.h"
+#include "mrvlc/onnx/importer.h"
+#include "mrvlc/partition/partition.h"
+#include "mrvlc/target/machine.h"
+
+namespace mrvlc::driver {
+
+using Json = nlohmann::ordered_json;
+
+struct RegionTiming {
+  uint64_t cycles = 0, ddr_read_bytes = 0, ddr_write_bytes = 0;
+  double pod_utilization = 0;
+};
+
+struct CompiledModel {
+  onnx::Model model;
+  std::string name;
+  bool has_accelerator = false;
+  target::Machine machine;
+  partition::Partition partition;
+  std::vector<accel::CompiledRegion> regions;
+  std::vector<std::string> binaries;       // encoded containers, one a region
+  std::vector<RegionTiming> timings;       // what the simulator counts for the same bytes
+  std::vector<std::string> region_notes;   // why a first partition was revised
+  chost::HostCode host;
+};
+
+// MACs of a node: Conv, ConvTranspose, Gemm, MatMul; 0 for all others.
+int64_t macs_of(const ir::Graph& graph, const ir::Node& node);
+
+Json placement_json(const CompiledModel& m);
+Json report_json(const CompiledModel& m, const CompileOptions& options);
+std::string report_text(const Json& report, const Json& placement);
+Status write_output(const CompiledModel& m, const CompileOptions& options);
+
+}  // namespace mrvlc::driver

@@ -1,0 +1,237 @@
+// OUT: placement.json, report.json, report.txt, idmap.json, the stub, the binaries, and manifest.json last.
+#include <set>
+
+#include "compiled_model.h"
+#include "mrvlc/idmap/idmap.h"
+#include "mrvlc/ir/text.h"
+#include "mrvlc/ops/params.h"
+#include "mrvlc/support/file.h"
+
+namespace mrvlc::driver {
+
+int64_t macs_of(const ir::Graph& graph, const ir::Node& node) {
+  auto context = ops::infer_context(graph, node);
+  int64_t out = node.outputs.empty() ? 0 : graph.value(node.outputs[0]).type.elements();
+  if (node.is("Conv")) {
+    const Shape& w = context.type(1).shape;
+    return out * (w[0] == 0 ? 0 : element_count(w) / w[0]);
+  }
+  if (node.is("ConvTranspose")) {
+    const Shape& w = context.type(1).shape;
+    return context.type(0).elements() * (w[0] == 0 ? 0 : element_count(w) / w[0]);
+  }
+  if (node.is("Gemm")) {
+    const Shape& a = context.type(0).shape;
+    return out * a[node.int_attr("transA") != 0 ? 0 : 1];
+  }
+  if (node.is("MatMul")) return out * (context.type(0).rank() == 0 ? 0 : context.type(0).shape.back());
+  return 0;
+}
+
+namespace {
+
+std::string json_text(std::string_view text) { return printable(text, 1u << 20); }
+
+Json trial_json(const partition::RuleTrial& t) {
+  return {{"rule", t.rule},     {"accepted", t.accepted}, {"condition", t.condition},
+          {"actual", t.actual}, {"limit", t.limit},       {"reason", t.reason}};
+}
+
+struct SourcePlace {
+  bool accelerator = false, cpu = false;
+  const partition::NodeDecision* decision = nullptr;  // of its main node
+};
+
+std::vector<SourcePlace> places(const CompiledModel& m) {
+  std::vector<SourcePlace> out(m.model.graph.sources().size());
+  for (const auto& d : m.partition.decisions) {
+    for (ir::SourceId s : m.model.graph.lineage(d.node).sources) {
+      SourcePlace& p = out[s.index()];
+      (d.accelerator ? p.accelerator : p.cpu) = true;
+      // What a reader asks for is why it is on the CPU, if any part is.
+      if (p.decision == nullptr || (p.decision->accelerator && !d.accelerator)) p.decision = &d;
+    }
+  }
+  return out;
+}
+
+const char* where(const SourcePlace& p) {
+  if (p.accelerator && p.cpu) return "both";
+  return p.accelerator ? "accelerator" : p.cpu ? "cpu" : "folded";
+}
+
+}  // namespace
+
+Json placement_json(const CompiledModel& m) {
+  auto place = places(m);
+  Json nodes = Json::array();
+  for (size_t i = 0; i < place.size(); ++i) {
+    const ir::Source& s = m.model.graph.sources()[i];
+    const SourcePlace& p = place[i];
+    Json entry = {{"id", s.id}, {"name", json_text(s.name)}, {"op_type", json_text(s.op_type)}, {"where", where(p)}};
+    Json outputs = Json::array();
+    for (const auto& o : s.outputs) outputs.push_back(json_text(o));
+    entry["outputs"] = std::move(outputs);
+    if (p.decision != nullptr) {
+      entry["expr_id"] = p.decision->node.index();
+      if (p.decision->accelerator) entry["region"] = p.decision->region;
+      entry["rule"] = p.decision->rule;
+      entry["reason"] = json_text(p.decision->reason);
+      Json tried = Json::array();
+      for (const auto& t : p.decision->trials) tried.push_back(trial_json(t));
+      entry["tried"] = std::move(tried);
+    }
+    nodes.push_back(std::move(entry));
+  }
+  return {{"schema", "mrvlc-placement-1"}, {"target", m.has_accelerator ? m.machine.name : "host"}, {"nodes", nodes}};
+}
+
+namespace {
+
+double mac_share(const CompiledModel& m) {
+  int64_t total = 0, accelerator = 0;
+  for (const auto& d : m.partition.decisions) {
+    int64_t macs = macs_of(m.model.graph, m.model.graph.node(d.node));
+    total += macs;
+    if (d.accelerator) accelerator += macs;
+  }
+  return total == 0 ? 0 : static_cast<double>(accelerator) / static_cast<double>(total);
+}
+
+Json region_json(const CompiledModel& m, size_t i) {
+  const auto& region = m.partition.regions[i];
+  const auto& c = m.regions[i];
+  const RegionTiming& t = m.timings[i];
+  return {{"id", region.id},
+          {"file", fmt::format("{}.region{}.mrvl", m.name, region.id)},
+          {"layers", region.layers.size()},
+          {"macs", c.macs},
+          {"cycles", t.cycles},
+          {"lower_bound_cycles", c.lower_bound_cycles},
+          {"ddr_read_bytes", t.ddr_read_bytes},
+          {"ddr_write_bytes", t.ddr_write_bytes},
+          {"ocm_peak_bytes", c.ocm_peak_bytes},
+          {"weights_bytes", c.weights_bytes},
+          {"pod_utilization", t.pod_utilization}};
+}
+
+}  // namespace
+
+Json report_json(const CompiledModel& m, const CompileOptions& options) {
+  size_t accelerator = 0, cpu = 0, folded = 0;
+  for (const SourcePlace& p : places(m)) {
+    accelerator += p.accelerator;
+    cpu += p.cpu && !p.accelerator;
+    folded += !p.cpu && !p.accelerator;
+  }
+  Json regions = Json::array();
+  for (size_t i = 0; i < m.regions.size(); ++i) regions.push_back(region_json(m, i));
+  Json r;
+  r["schema"] = "mrvlc-report-1";
+  r["model"] = {{"name", m.name}, {"sha256", m.model.sha256}};
+  r["target"] = {{"name", m.has_accelerator ? m.machine.name : "host"},
+                 {"tiles", m.has_accelerator ? options.tiles : 0},
+                 {"precision", m.has_accelerator ? "fp16" : "fp32"}};
+  r["placement"] = {{"onnx_nodes", m.model.graph.sources().size()},
+                    {"accelerator", accelerator},
+                    {"cpu", cpu},
+                    {"folded", folded},
+                    {"mac_share_accelerator", mac_share(m)}};
+  r["regions"] = std::move(regions);
+  r["host"] = {{"arena_bytes", m.host.arena_bytes},
+               {"arena_lower_bound_bytes", m.host.arena_lower_bound_bytes},
+               {"weights_bytes", m.host.weights_bytes}};
+  return r;
+}
+
+std::string report_text(const Json& r, const Json& placement) {
+  const Json& p = r.at("placement");
+  std::string out = fmt::format(
+      "model {}  target {}  tiles {}  precision {}\n"
+      "{} ONNX nodes: {} on the accelerator, {} on the CPU, {} folded; {:.2f} % of the MACs on the accelerator\n",
+      r["model"]["name"].get<std::string>(), r["target"]["name"].get<std::string>(), r["target"]["tiles"].get<int>(),
+      r["target"]["precision"].get<std::string>(), p["onnx_nodes"].get<int64_t>(), p["accelerator"].get<int64_t>(),
+      p["cpu"].get<int64_t>(), p["folded"].get<int64_t>(), 100 * p["mac_share_accelerator"].get<double>());
+  for (const Json& g : r.at("regions")) {
+    auto cycles = g["cycles"].get<uint64_t>(), bound = g["lower_bound_cycles"].get<uint64_t>();
+    out += fmt::format("region {}: {} layers, {} MACs, {} cycles (lower bound {}, x{:.2f}), DDR read {} B, written {} B, "
+                       "OCM peak {} B a tile, weights {} B, matrix units {:.1f} % busy\n",
+                       g["id"].get<int>(), g["layers"].get<int>(), g["macs"].get<int64_t>(), cycles, bound,
+                       bound == 0 ? 0.0 : static_cast<double>(cycles) / static_cast<double>(bound),
+                       g["ddr_read_bytes"].get<uint64_t>(), g["ddr_write_bytes"].get<uint64_t>(),
+                       g["ocm_peak_bytes"].get<int64_t>(), g["weights_bytes"].get<int64_t>(),
+                       100 * g["pod_utilization"].get<double>());
+  }
+  const Json& h = r.at("host");
+  out += fmt::format("host: arena {} B (lower bound {} B), weights {} B\n", h["arena_bytes"].get<int64_t>(),
+                     h["arena_lower_bound_bytes"].get<int64_t>(), h["weights_bytes"].get<int64_t>());
+  for (const Json& n : placement.at("nodes")) {
+    if (n["where"] != "cpu" || r["target"]["name"] == "host") continue;
+    out += fmt::format("on the CPU: {} '{}' ({}): {}\n", n["id"].get<std::string>(), n["name"].get<std::string>(),
+                       n["op_type"].get<std::string>(), n.value("reason", ""));
+  }
+  return out;
+}
+
+namespace {
+
+Json options_json(const CompileOptions& o) {
+  Json shapes = Json::object();
+  for (const auto& [name, shape] : o.input_shapes) shapes[name] = to_string(shape);
+  Json rules = Json::array();
+  for (const auto& r : o.rules) rules.push_back(r.filename().string());
+  return {{"target", o.targets},       {"tiles", o.tiles},
+          {"precision", o.precision},  {"input_shape", shapes},
+          {"batch", o.batch},          {"rules", rules},
+          {"default_rules", o.default_rules}, {"cpu", o.cpu},
+          {"accel", o.accel},          {"border", o.borders},
+          {"emit", o.emit}};
+}
+
+bool wants(const CompileOptions& options, std::string_view kind) {
+  return std::find(options.emit.begin(), options.emit.end(), kind) != options.emit.end();
+}
+
+Status write_extras(OutputDir& dir, const CompiledModel& m, const CompileOptions& options) {
+  if (wants(options, "ir")) MRVLC_TRY(dir.write(m.name + ".ir", ir::print(m.model.graph)));
+  if (!wants(options, "disasm")) return {};
+  for (size_t i = 0; i < m.regions.size(); ++i) {
+    std::string text;
+    const auto& main = m.regions[i].binary.main;
+    for (size_t k = 0; k < main.size(); ++k) text += fmt::format("{:6} {}\n", k, isa::to_text(main[k]));
+    MRVLC_TRY(dir.write(fmt::format("{}.region{}.txt", m.name, m.partition.regions[i].id), text));
+  }
+  return {};
+}
+
+}  // namespace
+
+Status write_output(const CompiledModel& m, const CompileOptions& options) {
+  MRVLC_ASSIGN(OutputDir dir, OutputDir::create(options.out));
+  Json placement = placement_json(m), report = report_json(m, options);
+  MRVLC_TRY(dir.write("placement.json", placement.dump(1) + "\n"));
+  MRVLC_TRY(dir.write("report.json", report.dump(1) + "\n"));
+  MRVLC_TRY(dir.write("report.txt", report_text(report, placement)));
+  MRVLC_TRY(dir.write("idmap.json", idmap::build(m.model.graph, m.partition, m.regions, m.host).dump(1) + "\n"));
+  for (size_t i = 0; i < m.binaries.size(); ++i) {
+    MRVLC_TRY(dir.write(fmt::format("{}.region{}.mrvl", m.name, m.partition.regions[i].id), m.binaries[i]));
+  }
+  for (const auto& [file, bytes] : m.host.files) MRVLC_TRY(dir.write(file, bytes));
+  MRVLC_TRY(write_extras(dir, m, options));
+  Json inputs = Json::array(), outputs = Json::array();
+  auto port = [&](ir::ValueId id) {
+    const ir::Value& v = m.model.graph.value(id);
+    return Json{{"name", json_text(v.name)}, {"type", name(v.type.elem)}, {"shape", v.type.shape}};
+  };
+  for (ir::ValueId id : m.model.graph.inputs()) inputs.push_back(port(id));
+  for (ir::ValueId id : m.model.graph.outputs()) outputs.push_back(port(id));
+  Json files = Json::array();
+  for (const auto& [file, sha] : dir.files()) files.push_back({{"file", file}, {"sha256", sha}});
+  Json manifest = {{"schema", "mrvlc-manifest-1"}, {"tool", {{"name", "mrvlc"}, {"version", MRVLC_VERSION}}},
+                   {"model", {{"name", m.name}, {"sha256", m.model.sha256}}},
+                   {"options", options_json(options)}, {"inputs", inputs}, {"outputs", outputs}, {"files", files}};
+  MRVLC_TRY(dir.write("manifest.json", manifest.dump(1) + "\n"));
+  return dir.commit();
+}
+
+}  // namespace mrvlc::driver

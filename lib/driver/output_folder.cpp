@@ -1,0 +1,62 @@
+#include "output_folder.h"
+
+#include "mrvlc/support/file.h"
+#include "mrvlc/support/hash.h"
+
+namespace mrvlc::driver {
+namespace {
+
+Diag bad(const std::filesystem::path& file, std::string_view why) { return make_diag<DiagCode::MRV0003>(file.string(), why); }
+
+Result<Json> parse_json(const std::filesystem::path& file, const std::string& text) {
+  Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) return bad(file, "not valid JSON");
+  return json;
+}
+
+std::vector<Port> ports(const Json& list) {
+  std::vector<Port> out;
+  for (const Json& p : list) {
+    TensorType type;
+    type.elem = element_type_from_name(p.at("type").get<std::string>()).value_or(ElementType::Undefined);
+    type.shape = p.at("shape").get<Shape>();
+    out.push_back({p.at("name").get<std::string>(), type});
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<std::string> OutputFolder::bytes(const std::string& file) const {
+  MRVLC_ASSIGN(std::string text, read_file(path / file));
+  for (const Json& f : manifest.at("files")) {
+    if (f.at("file") == file && f.at("sha256") != sha256_hex(text)) {
+      return bad(path / file, "it was changed after the compile (its SHA-256 is not the manifest's)");
+    }
+  }
+  return text;
+}
+
+Result<Json> OutputFolder::json(const std::string& file) const {
+  MRVLC_ASSIGN(std::string text, bytes(file));
+  return parse_json(path / file, text);
+}
+
+Result<OutputFolder> open_output(const std::filesystem::path& path) {
+  OutputFolder folder;
+  folder.path = path;
+  std::filesystem::path file = path / "manifest.json";
+  MRVLC_ASSIGN(std::string text, read_file(file, 64u << 20));
+  MRVLC_ASSIGN(folder.manifest, parse_json(file, text));
+  try {
+    folder.name = folder.manifest.at("model").at("name").get<std::string>();
+    folder.inputs = ports(folder.manifest.at("inputs"));
+    folder.outputs = ports(folder.manifest.at("outputs"));
+    if (!folder.manifest.at("files").is_array()) return bad(file, "not a manifest of mrvlc");
+  } catch (const Json::exception&) {
+    return bad(file, "not a manifest of mrvlc");
+  }
+  return folder;
+}
+
+}  // namespace mrvlc::driver

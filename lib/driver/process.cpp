@@ -1,0 +1,80 @@
+#include "process.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+extern char** environ;
+
+namespace mrvlc::driver {
+namespace fs = std::filesystem;
+namespace {
+
+Diag failed(std::string_view what) { return make_diag<DiagCode::MRV0003>(what, std::strerror(errno)); }
+
+std::string drain(int fd) {
+  std::string out;
+  char buffer[4096];
+  for (;;) {
+    ssize_t n = ::read(fd, buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return out;
+    out.append(buffer, static_cast<size_t>(n));
+  }
+}
+
+}  // namespace
+
+Result<ProcessResult> run_process(const std::vector<std::string>& argv) {
+  int fds[2];
+  if (::pipe2(fds, O_CLOEXEC) != 0) return failed("pipe");
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, fds[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, fds[1], STDERR_FILENO);
+  std::vector<char*> args;
+  for (const std::string& a : argv) args.push_back(const_cast<char*>(a.c_str()));
+  args.push_back(nullptr);
+  pid_t pid = 0;
+  int error = ::posix_spawnp(&pid, args[0], &actions, nullptr, args.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  ::close(fds[1]);
+  if (error != 0) {
+    ::close(fds[0]);
+    return make_diag<DiagCode::MRV0001>(argv[0], std::strerror(error));
+  }
+  ProcessResult result;
+  result.output = drain(fds[0]);
+  ::close(fds[0]);
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return result;
+}
+
+Result<TemporaryDir> TemporaryDir::create() {
+  std::error_code ec;
+  std::string pattern = (fs::temp_directory_path(ec) / "mrvlc-XXXXXX").string();
+  if (ec || ::mkdtemp(pattern.data()) == nullptr) return failed("temporary folder");
+  TemporaryDir dir;
+  dir.path_ = pattern;
+  return dir;
+}
+
+TemporaryDir::~TemporaryDir() {
+  std::error_code ec;
+  if (!path_.empty()) fs::remove_all(path_, ec);
+}
+
+fs::path install_prefix() {
+  std::error_code ec;
+  return fs::read_symlink("/proc/self/exe", ec).parent_path().parent_path();
+}
+
+}  // namespace mrvlc::driver

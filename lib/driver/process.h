@@ -1,0 +1,35 @@
+// Child processes and temporary folders for `mrvlc run` and `verify`.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "mrvlc/support/result.h"
+
+namespace mrvlc::driver {
+
+struct ProcessResult {
+  int exit_code = 0;   // 128 + signal when killed
+  std::string output;  // stdout and stderr together, in order
+};
+// argv[0] is looked up in PATH; no shell is involved.
+Result<ProcessResult> run_process(const std::vector<std::string>& argv);
+
+// Removed with everything in it when it goes out of scope.
+class TemporaryDir {
+ public:
+  static Result<TemporaryDir> create();
+  TemporaryDir(TemporaryDir&& o) noexcept : path_(std::move(o.path_)) { o.path_.clear(); }
+  TemporaryDir& operator=(TemporaryDir&&) = delete;
+  ~TemporaryDir();
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  TemporaryDir() = default;
+  std::filesystem::path path_;
+};
+
+// Folder that holds bin/, include/ and lib/ of this mrvlc, from the running executable's own path.
+std::filesystem::path install_prefix();
+
+}  // namespace mrvlc::driver
