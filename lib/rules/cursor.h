@@ -17,7 +17,8 @@ class Cursor {
     if (!at_end()) ++at_;
   }
   bool is(std::string_view text) const {
-    return (token().kind == Token::Kind::Punctuation || token().kind == Token::Kind::Word) && token().text == text;
+    return (token().kind == Token::Kind::Punctuation || token().kind == Token::Kind::Word) &&
+           token().text == text;
   }
   bool accept(std::string_view text) {
     if (!is(text)) return false;

@@ -5,9 +5,15 @@
 namespace mrvlc::rules {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_word(char c) { return is_letter(c) || is_digit(c); }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+bool is_word(char c) {
+  return is_letter(c) || is_digit(c);
+}
 
 class Lexer {
  public:
@@ -80,7 +86,8 @@ class Lexer {
       ++at_;
       while (is_digit(peek())) ++at_;
     }
-    if ((peek() == 'e' || peek() == 'E') && (is_digit(peek(1)) || ((peek(1) == '-' || peek(1) == '+') && is_digit(peek(2))))) {
+    if ((peek() == 'e' || peek() == 'E') &&
+        (is_digit(peek(1)) || ((peek(1) == '-' || peek(1) == '+') && is_digit(peek(2))))) {
       real = true;
       at_ += 2;
       while (is_digit(peek())) ++at_;
@@ -90,7 +97,8 @@ class Lexer {
 
   static void convert(Token& t, std::string_view digits, bool real) {
     const char* end = digits.data() + digits.size();
-    std::from_chars_result r = real ? std::from_chars(digits.data(), end, t.real) : std::from_chars(digits.data(), end, t.integer);
+    std::from_chars_result r =
+        real ? std::from_chars(digits.data(), end, t.real) : std::from_chars(digits.data(), end, t.integer);
     bool ok = r.ec == std::errc() && r.ptr == end;
     t.kind = !ok ? Token::Kind::Bad : real ? Token::Kind::Float : Token::Kind::Integer;
     t.text = ok ? std::string(digits) : "number out of range";
@@ -111,8 +119,8 @@ class Lexer {
   }
 
   void punctuation(Token& t) {
-    for (std::string_view p : {"...", "..", "::", "==", "!=", "<=", ">=", "<", ">", "=", "{", "}", "(", ")", "[", "]", ",", "?",
-                               "*", "|", "@"}) {
+    for (std::string_view p : {"...", "..", "::", "==", "!=", "<=", ">=", "<", ">", "=", "{",
+                               "}",   "(",  ")",  "[",  "]",  ",",  "?",  "*", "|", "@"}) {
       if (text_.substr(at_, p.size()) != p) continue;
       at_ += p.size();
       t.kind = Token::Kind::Punctuation;
@@ -136,6 +144,8 @@ class Lexer {
 
 }  // namespace
 
-std::vector<Token> tokenize(std::string_view text) { return Lexer(text).run(); }
+std::vector<Token> tokenize(std::string_view text) {
+  return Lexer(text).run();
+}
 
 }  // namespace mrvlc::rules

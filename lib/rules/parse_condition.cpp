@@ -71,8 +71,8 @@ bool parse_in(Cursor& cursor, Term& out) {
 bool parse_relation(Cursor& cursor, Term& out) {
   if (cursor.accept("in")) return parse_in(cursor, out);
   static constexpr std::pair<std::string_view, Relation> kRelations[] = {
-      {"==", Relation::Equal},  {"!=", Relation::NotEqual}, {"<", Relation::Less}, {"<=", Relation::LessEqual},
-      {">", Relation::Greater}, {">=", Relation::GreaterEqual}};
+      {"==", Relation::Equal},     {"!=", Relation::NotEqual}, {"<", Relation::Less},
+      {"<=", Relation::LessEqual}, {">", Relation::Greater},   {">=", Relation::GreaterEqual}};
   for (const auto& [text, relation] : kRelations) {
     if (!cursor.accept(text)) continue;
     out.relation = relation;

@@ -62,8 +62,10 @@ bool parse_element(Cursor& cursor, const Groups& groups, Element& out) {
   if (!cursor.expect(Token::Kind::Capture, "an element: %name = Operator(...)", out.capture)) return false;
   if (!cursor.expect("=") || !parse_operators(cursor, groups, out.operators)) return false;
   if (!parse_operands(cursor, out.operands)) return false;
-  if (cursor.accept("?")) out.repeat = Element::Repeat::Optional;
-  else if (cursor.accept("*")) out.repeat = Element::Repeat::Many;
+  if (cursor.accept("?"))
+    out.repeat = Element::Repeat::Optional;
+  else if (cursor.accept("*"))
+    out.repeat = Element::Repeat::Many;
   out.text = cursor.text_since(begin);
   return true;
 }

@@ -34,11 +34,17 @@ namespace {
 class FileParser {
  public:
   FileParser(const RuleFile& file, std::vector<Rule>& rules, Diagnostics& diagnostics)
-      : file_(file), tokens_(tokenize(file.text)), cursor_(tokens_, file.text), rules_(rules), diagnostics_(diagnostics) {}
+      : file_(file),
+        tokens_(tokenize(file.text)),
+        cursor_(tokens_, file.text),
+        rules_(rules),
+        diagnostics_(diagnostics) {}
 
   void run() {
     while (!cursor_.at_end()) {
-      bool ok = cursor_.is("rule") ? rule() : cursor_.is("group") ? group() : cursor_.fail("expected 'rule' or 'group'");
+      bool ok = cursor_.is("rule")    ? rule()
+                : cursor_.is("group") ? group()
+                                      : cursor_.fail("expected 'rule' or 'group'");
       if (ok) continue;
       diagnostics_.add(make_diag<DiagCode::MRV0301>(where(cursor_.error_at()), cursor_.error()));
       if (++errors_ == kMaxDiagnostics) return;
@@ -48,13 +54,16 @@ class FileParser {
   }
 
  private:
-  std::string where(Location at) const { return fmt::format("{}:{}:{}", file_.shown_name, at.line, at.column); }
+  std::string where(Location at) const {
+    return fmt::format("{}:{}:{}", file_.shown_name, at.line, at.column);
+  }
 
   // To the next `rule NAME {` or `group NAME =`, so that one mistake does not hide the others.
   void recover() {
     cursor_.advance();
     while (!cursor_.at_end()) {
-      bool starts = (cursor_.is("rule") && cursor_.token(2).text == "{") || (cursor_.is("group") && cursor_.token(2).text == "=");
+      bool starts = (cursor_.is("rule") && cursor_.token(2).text == "{") ||
+                    (cursor_.is("group") && cursor_.token(2).text == "=");
       if (starts && cursor_.token(1).kind == Token::Kind::Word) return;
       cursor_.advance();
     }
@@ -87,7 +96,8 @@ class FileParser {
     }
     r.text = file_.text.substr(begin, cursor_.token().end - begin);
     cursor_.advance();
-    if (rules_.size() >= kMaxRules) return cursor_.fail_at(r.at, fmt::format("more than {} rules", kMaxRules));
+    if (rules_.size() >= kMaxRules)
+      return cursor_.fail_at(r.at, fmt::format("more than {} rules", kMaxRules));
     missing_clauses(r);
     rules_.push_back(std::move(r));
     return true;
@@ -140,7 +150,8 @@ class FileParser {
 void parse_file(const RuleFile& file, std::vector<Rule>& rules, Diagnostics& diagnostics) {
   if (file.text.size() > kMaxFileBytes) {
     diagnostics.add(make_diag<DiagCode::MRV0313>(
-        file.shown_name, fmt::format("the file has {} bytes; at most {} are read", file.text.size(), kMaxFileBytes)));
+        file.shown_name,
+        fmt::format("the file has {} bytes; at most {} are read", file.text.size(), kMaxFileBytes)));
     return;
   }
   FileParser(file, rules, diagnostics).run();

@@ -1,6 +1,6 @@
-// Tries a rule at an anchor node. The longest chain that fulfils the conditions wins: when the conditions fail, shorter
-// matches (optional elements left out, repetitions cut) are tried. Every value between two matched nodes must be used by
-// matched nodes only, so a match is always convex.
+// Tries a rule at an anchor node. The longest chain that fulfils the conditions wins: when the conditions
+// fail, shorter matches (optional elements left out, repetitions cut) are tried. Every value between two
+// matched nodes must be used by matched nodes only, so a match is always convex.
 #pragma once
 #include <optional>
 
@@ -9,7 +9,7 @@
 
 namespace mrvlc::rules {
 
-inline constexpr size_t kMaxRepeats = 16;    // of one repeated element
+inline constexpr size_t kMaxRepeats = 16;       // of one repeated element
 inline constexpr size_t kMaxMatchSteps = 2048;  // extensions tried for one rule at one node
 
 struct MatchOptions {
@@ -22,7 +22,8 @@ struct MatchOptions {
 
 struct Outcome {
   std::optional<Match> match;
-  // Without a match: the first condition that failed for the shortest candidate, or the element that found no node.
+  // Without a match: the first condition that failed for the shortest candidate, or the element that found no
+  // node.
   std::string condition, actual, limit, reason;
   size_t progress = 0;  // how far it came; compares rules that failed at the same node
 };

@@ -1,5 +1,6 @@
-// What conditions can ask. Every function has a name, typed parameters and a sentence of documentation; it is pure, looks at
-// the matched nodes only, and (for predicates) answers with a reason and the values it compared, never a bare bool.
+// What conditions can ask. Every function has a name, typed parameters and a sentence of documentation; it is
+// pure, looks at the matched nodes only, and (for predicates) answers with a reason and the values it
+// compared, never a bare bool.
 #pragma once
 #include <functional>
 #include <span>
@@ -12,12 +13,24 @@ namespace mrvlc::rules {
 
 // Kinds of arguments and results. A Value parameter also takes an element's capture: its first output.
 // Attribute: the kind follows from the attribute named.
-enum class Kind : uint8_t { Verdict, Integer, Float, String, ElementType, Integers, Value, Node, Layer, Attribute };
+enum class Kind : uint8_t {
+  Verdict,
+  Integer,
+  Float,
+  String,
+  ElementType,
+  Integers,
+  Value,
+  Node,
+  Layer,
+  Attribute
+};
 std::string_view kind_name(Kind kind);
 
 struct Verdict {
   bool ok = true;
-  std::string condition;      // set by the rule engine unless the check is more specific than the condition as written
+  std::string
+      condition;  // set by the rule engine unless the check is more specific than the condition as written
   std::string actual, limit;  // of a failed check
   std::string reason;         // of a failed check, a sentence
 };
@@ -26,9 +39,9 @@ struct Verdict {
 struct Binding {
   std::string capture;
   bool is_node = false;
-  bool absent = false;   // optional operand not given, or optional element that did not match
-  ir::NodeId node;       // of an element
-  ir::ValueId value;     // the operand; of an element its first output
+  bool absent = false;  // optional operand not given, or optional element that did not match
+  ir::NodeId node;      // of an element
+  ir::ValueId value;    // the operand; of an element its first output
 };
 
 struct Match {
@@ -56,7 +69,8 @@ struct Argument {
   std::string_view text;  // String
 };
 
-// Integer, Float, String and ElementType, Integers; monostate: there is no such thing (absent attribute, rank too low).
+// Integer, Float, String and ElementType, Integers; monostate: there is no such thing (absent attribute, rank
+// too low).
 using Datum = std::variant<std::monostate, int64_t, double, std::string, std::vector<int64_t>>;
 
 struct Function {

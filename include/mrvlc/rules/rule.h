@@ -1,5 +1,5 @@
-// Rules as parsed: which chains of operators become one accelerator layer, and on what conditions. The guide is
-// docs/rules.md; the grammar stands at the top of lib/rules/parser.h.
+// Rules as parsed: which chains of operators become one accelerator layer, and on what conditions. The guide
+// is docs/rules.md; the grammar stands at the top of lib/rules/parser.h.
 #pragma once
 #include <string>
 #include <vector>
@@ -17,7 +17,8 @@ struct Operator {
   Location at;
 };
 
-// An operand of an element: a capture, `_` (any value), or `...` (any number of further inputs, present or not).
+// An operand of an element: a capture, `_` (any value), or `...` (any number of further inputs, present or
+// not).
 struct PatternOperand {
   enum class Kind : uint8_t { Capture, Any, Rest } kind = Kind::Any;
   std::string capture;    // without the percent sign
@@ -25,10 +26,11 @@ struct PatternOperand {
   Location at;
 };
 
-// `%a = Add|Mul(%c, %k)?`. The first element of a pattern is the anchor; every later one reads an earlier one.
+// `%a = Add|Mul(%c, %k)?`. The first element of a pattern is the anchor; every later one reads an earlier
+// one.
 struct Element {
-  // Optional: when it does not match, its name stands for the earlier element it reads. Many: zero or more, each reading
-  // the previous one.
+  // Optional: when it does not match, its name stands for the earlier element it reads. Many: zero or more,
+  // each reading the previous one.
   enum class Repeat : uint8_t { One, Optional, Many } repeat = Repeat::One;
   std::string capture;
   std::vector<Operator> operators;  // alternatives
@@ -42,12 +44,22 @@ struct Expression {
   enum class Kind : uint8_t { Integer, Float, String, Word, Capture, List, Call } kind = Kind::Integer;
   int64_t integer = 0;
   double real = 0;
-  std::string text;             // String: its value; Word, Capture, Call: the name
+  std::string text;               // String: its value; Word, Capture, Call: the name
   std::vector<Expression> items;  // List, Call
   Location at;
 };
 
-enum class Relation : uint8_t { Holds, Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, InRange, InSet };
+enum class Relation : uint8_t {
+  Holds,
+  Equal,
+  NotEqual,
+  Less,
+  LessEqual,
+  Greater,
+  GreaterEqual,
+  InRange,
+  InSet
+};
 
 struct Term {
   bool negated = false;
@@ -70,7 +82,7 @@ struct Rule {
   std::vector<Condition> where;
   std::string origin;  // shown name of the file
   Location at;
-  std::string text;    // the whole rule as written
+  std::string text;  // the whole rule as written
 };
 
 std::string location_text(const Rule& rule, Location at);  // "my.rules:3:5"

@@ -1,5 +1,5 @@
-// A checked set of rules in the order in which they decide: priority (higher first), size of the pattern (larger first),
-// name. The order of files and of rules in a file never matters.
+// A checked set of rules in the order in which they decide: priority (higher first), size of the pattern
+// (larger first), name. The order of files and of rules in a file never matters.
 #pragma once
 #include <functional>
 #include <string_view>
@@ -22,7 +22,8 @@ class RuleSet {
   const Rule* find(std::string_view name) const;
 
  private:
-  friend struct LoadResult load_rules(const std::vector<RuleFile>&, const std::vector<std::string_view>&, const FindOperator&);
+  friend struct LoadResult load_rules(const std::vector<RuleFile>&, const std::vector<std::string_view>&,
+                                      const FindOperator&);
   std::vector<Rule> rules_;
 };
 
@@ -32,10 +33,11 @@ struct LoadResult {
   Diagnostics diagnostics;
 };
 
-// Parses and checks. `layer_kinds`: what may stand after `layer`. Refused, each with file, line and column: syntax (MRV0301),
-// unknown operators (0302) and predicates (0303), wrong number or kinds of operands and arguments (0304), unbound captures
-// (0305), duplicate names (0306), overlap at equal priority (0307), shadowed rules (0308), unknown layer kinds (0309),
-// missing clauses (0310), malformed patterns (0311), files beyond the limits (0313), unknown attributes (0314).
+// Parses and checks. `layer_kinds`: what may stand after `layer`. Refused, each with file, line and column:
+// syntax (MRV0301), unknown operators (0302) and predicates (0303), wrong number or kinds of operands and
+// arguments (0304), unbound captures (0305), duplicate names (0306), overlap at equal priority (0307),
+// shadowed rules (0308), unknown layer kinds (0309), missing clauses (0310), malformed patterns (0311), files
+// beyond the limits (0313), unknown attributes (0314).
 LoadResult load_rules(const std::vector<RuleFile>& files, const std::vector<std::string_view>& layer_kinds,
                       const FindOperator& find_operator);
 

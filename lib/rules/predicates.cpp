@@ -1,0 +1,187 @@
+#include "mrvlc/rules/predicates.h"
+
+#include <algorithm>
+
+namespace mrvlc::rules {
+
+std::string_view kind_name(Kind kind) {
+  static constexpr std::string_view kNames[] = {"verdict",  "integer", "float", "string",  "element type",
+                                                "integers", "value",   "node",  "'layer'", "attribute"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+const Binding* Match::find(std::string_view capture) const {
+  // The latest wins: a repeated element binds its name once an iteration.
+  for (auto it = bindings.rbegin(); it != bindings.rend(); ++it) {
+    if (it->capture == capture) return &*it;
+  }
+  return nullptr;
+}
+
+namespace {
+
+using Arguments = std::span<const Argument>;
+
+const ir::Value& value_of(const Context& c, const Argument& a) {
+  return c.graph.value(a.binding->value);
+}
+std::string shown(const Argument& a) {
+  return "%" + a.binding->capture;
+}
+
+Verdict yes() {
+  return {};
+}
+Verdict no(std::string actual, std::string limit, std::string reason) {
+  return {false, {}, std::move(actual), std::move(limit), std::move(reason)};
+}
+
+Verdict accelerator_can(const Context& c, Arguments) {
+  return c.accelerator_can ? c.accelerator_can(c.match) : Verdict();
+}
+
+Verdict activation(const Context& c, Arguments a) {
+  if (!c.graph.is_constant(a[0].binding->value)) return yes();
+  return no("a constant", "an activation",
+            fmt::format("{} is a constant; the rule needs a value computed at run time.", shown(a[0])));
+}
+
+Datum attr(const Context& c, Arguments a) {
+  const ir::Node& node = c.graph.node(a[0].binding->node);
+  int index = node.op->attr_index(a[1].text);
+  if (index < 0) return {};
+  const ir::Attr& value = node.attrs[static_cast<size_t>(index)];
+  if (auto* i = std::get_if<int64_t>(&value)) return *i;
+  if (auto* f = std::get_if<float>(&value)) return static_cast<double>(*f);
+  if (auto* s = std::get_if<std::string>(&value)) return *s;
+  if (auto* v = std::get_if<std::vector<int64_t>>(&value)) return *v;
+  if (auto* t = std::get_if<ElementType>(&value)) return std::string(name(*t));
+  return {};
+}
+
+Verdict constant(const Context& c, Arguments a) {
+  const ir::Value& v = value_of(c, a[0]);
+  if (v.kind == ir::ValueKind::Constant) return yes();
+  std::string actual = v.kind == ir::ValueKind::Input ? "an input of the model" : "computed at run time";
+  return no(
+      actual, "a constant",
+      fmt::format("{} ('{}') is {}; the rule needs a constant.", shown(a[0]), printable(v.name, 80), actual));
+}
+
+Datum dim(const Context& c, Arguments a) {
+  const Shape& shape = value_of(c, a[0]).type.shape;
+  auto rank = static_cast<int64_t>(shape.size());
+  int64_t i = a[1].integer < 0 ? a[1].integer + rank : a[1].integer;
+  if (i < 0 || i >= rank) return {};
+  return shape[static_cast<size_t>(i)];
+}
+
+Datum elem(const Context& c, Arguments a) {
+  return std::string(name(value_of(c, a[0]).type.elem));
+}
+Datum elements(const Context& c, Arguments a) {
+  return value_of(c, a[0]).type.elements();
+}
+
+Datum inputs(const Context& c, Arguments a) {
+  const auto& in = c.graph.node(a[0].binding->node).inputs;
+  return static_cast<int64_t>(std::count_if(in.begin(), in.end(), [](ir::ValueId v) { return v.valid(); }));
+}
+
+Verdict output_unused(const Context& c, Arguments a) {
+  const auto& outputs = c.graph.node(a[0].binding->node).outputs;
+  if (a[1].integer < 0 || a[1].integer >= static_cast<int64_t>(outputs.size())) return yes();
+  size_t uses = c.graph.use_count(outputs[static_cast<size_t>(a[1].integer)]);
+  if (uses == 0) return yes();
+  return no(fmt::format("{} uses", uses), "0 uses",
+            fmt::format("output {} of {} is used; the rule takes it only when nobody reads that output.",
+                        a[1].integer, shown(a[0])));
+}
+
+Datum outputs(const Context& c, Arguments a) {
+  return static_cast<int64_t>(c.graph.node(a[0].binding->node).outputs.size());
+}
+Datum rank(const Context& c, Arguments a) {
+  return value_of(c, a[0]).type.rank();
+}
+
+Verdict same_shape(const Context& c, Arguments a) {
+  const Shape &x = value_of(c, a[0]).type.shape, &y = value_of(c, a[1]).type.shape;
+  if (x == y) return yes();
+  return no(to_string(x), to_string(y),
+            fmt::format("{} has shape {} and {} has shape {}; the rule needs equal shapes.", shown(a[0]),
+                        to_string(x), shown(a[1]), to_string(y)));
+}
+
+Verdict scalar(const Context& c, Arguments a) {
+  const TensorType& type = value_of(c, a[0]).type;
+  if (type.elements() == 1) return yes();
+  return no(
+      fmt::format("{} elements", type.elements()), "1 element",
+      fmt::format("{} has shape {}; the rule needs a single element.", shown(a[0]), to_string(type.shape)));
+}
+
+Datum uses(const Context& c, Arguments a) {
+  return static_cast<int64_t>(c.graph.use_count(a[0].binding->value));
+}
+
+}  // namespace
+
+const std::vector<Function>& functions() {
+  static const std::vector<Function> kFunctions = {
+      {"accelerator_can",
+       {Kind::Layer},
+       Kind::Verdict,
+       "The accelerator's back end compiles the layer of this match.",
+       accelerator_can,
+       nullptr},
+      {"activation", {Kind::Value}, Kind::Verdict, "The value is not a constant.", activation, nullptr},
+      {"attr",
+       {Kind::Node, Kind::String},
+       Kind::Attribute,
+       "The value of the operator's attribute of that name.",
+       nullptr,
+       attr},
+      {"constant", {Kind::Value}, Kind::Verdict, "The value is known at compile time.", constant, nullptr},
+      {"dim",
+       {Kind::Value, Kind::Integer},
+       Kind::Integer,
+       "The size of that dimension; negative numbers count from the last.",
+       nullptr,
+       dim},
+      {"elem", {Kind::Value}, Kind::ElementType, "The element type of the value.", nullptr, elem},
+      {"elements", {Kind::Value}, Kind::Integer, "The number of elements of the value.", nullptr, elements},
+      {"inputs", {Kind::Node}, Kind::Integer, "The number of inputs the operator is given.", nullptr, inputs},
+      {"output_unused",
+       {Kind::Node, Kind::Integer},
+       Kind::Verdict,
+       "Nobody reads that output of the operator.",
+       output_unused,
+       nullptr},
+      {"outputs", {Kind::Node}, Kind::Integer, "The number of outputs of the operator.", nullptr, outputs},
+      {"rank", {Kind::Value}, Kind::Integer, "The number of dimensions of the value.", nullptr, rank},
+      {"same_shape",
+       {Kind::Value, Kind::Value},
+       Kind::Verdict,
+       "The two values have the same shape.",
+       same_shape,
+       nullptr},
+      {"scalar", {Kind::Value}, Kind::Verdict, "The value has exactly one element.", scalar, nullptr},
+      {"uses",
+       {Kind::Value},
+       Kind::Integer,
+       "How many operators and outputs of the model read the value.",
+       nullptr,
+       uses},
+  };
+  return kFunctions;
+}
+
+const Function* find_function(std::string_view name) {
+  for (const Function& f : functions()) {
+    if (f.name == name) return &f;
+  }
+  return nullptr;
+}
+
+}  // namespace mrvlc::rules
