@@ -1,5 +1,5 @@
-// Passes over the IR. passes.def lists them: name, one sentence, function. Each file of lib/passes shows before and after, its
-// preconditions and why it is safe.
+// Passes over the IR. passes.def lists them: name, one sentence, function. Each file of lib/passes shows
+// before and after, its preconditions and why it is safe.
 #pragma once
 #include <functional>
 #include <span>
@@ -36,7 +36,7 @@ struct RunOptions {
 
 Status run_passes(ir::Graph& graph, std::span<const std::string_view> names, const RunOptions& options = {});
 // The pipelines of `mrvlc compile`.
-std::span<const std::string_view> default_pipeline();       // with an accelerator: fp16 values stay
-std::span<const std::string_view> host_pipeline();          // after partitioning nothing is left in fp16 on the CPU
+std::span<const std::string_view> default_pipeline();  // with an accelerator: fp16 values stay
+std::span<const std::string_view> host_pipeline();  // after partitioning nothing is left in fp16 on the CPU
 
 }  // namespace mrvlc::passes

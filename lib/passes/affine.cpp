@@ -1,0 +1,184 @@
+#include "affine.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "mrvlc/ops/params.h"
+
+namespace mrvlc::passes {
+namespace {
+
+bool all_finite(const std::vector<double>& v) {
+  return std::all_of(v.begin(), v.end(), [](double x) { return std::isfinite(x); });
+}
+
+int64_t channels(const TensorType& type) {
+  return type.rank() >= 2 ? type.shape[1] : 0;
+}
+
+// The constant as one number a channel; nullopt when it varies along another axis of a result of `rank`
+// dimensions.
+std::optional<std::vector<double>> per_channel(const Tensor& t, const TensorType& result) {
+  int64_t count = channels(result), first = result.rank() - t.type().rank();
+  if (first < 0 || count == 0 || !is_float(t.elem())) return std::nullopt;
+  for (int64_t d = 0; d < t.type().rank(); ++d) {
+    if (t.shape()[static_cast<size_t>(d)] != 1 && d + first != 1) return std::nullopt;
+  }
+  if (t.elements() != 1 && t.elements() != count) return std::nullopt;
+  std::vector<double> v = t.to_doubles();
+  v.resize(static_cast<size_t>(count), v[0]);
+  return v;
+}
+
+// Weights seen as [outer, channel, inner] or, for ConvTranspose, [group, C/group, M/group, inner]: which
+// output channel element i belongs to.
+struct WeightLayout {
+  int64_t groups = 1, repeat = 1, per_group = 0, inner = 1;
+  int64_t channel(int64_t i) const {
+    int64_t within = i / inner % per_group, group = i / inner / per_group / repeat % groups;
+    return group * per_group + within;
+  }
+};
+
+int64_t product_from(const Shape& shape, size_t first) {
+  int64_t p = 1;
+  for (size_t d = first; d < shape.size(); ++d) p *= shape[d];
+  return p;
+}
+
+WeightLayout weight_layout(const Node& n, const Shape& w) {
+  if (n.is("Conv")) return {1, 1, w[0], product_from(w, 1)};
+  if (n.is("Gemm"))
+    return n.int_attr("transB") != 0 ? WeightLayout{1, 1, w[0], w[1]} : WeightLayout{1, w[0], w[1], 1};
+  int64_t group = n.int_attr("group");
+  return {group, w[0] / group, w[1], product_from(w, 2)};
+}
+
+// nullopt when a finite weight would become infinite in its type.
+std::optional<Tensor> scaled(const Tensor& w, const WeightLayout& layout, const std::vector<double>& scale) {
+  Tensor out(w.type());
+  for (int64_t i = 0; i < w.elements(); ++i) {
+    double before = w.as_double(i);
+    out.set_double(i, before * scale[static_cast<size_t>(layout.channel(i))]);
+    if (std::isfinite(before) && !std::isfinite(out.as_double(i))) return std::nullopt;
+  }
+  return out;
+}
+
+// The bias as one number a channel, beta of Gemm included; zeros when there is none.
+std::optional<std::vector<double>> bias_of(const Graph& g, const Node& n, const TensorType& result) {
+  ValueId bias = input_or_none(n, 2);
+  if (!bias.valid()) return std::vector<double>(static_cast<size_t>(channels(result)), 0.0);
+  if (!g.is_constant(bias)) return std::nullopt;
+  const Tensor& t = *g.constant(bias);
+  if (!n.is("Gemm")) return t.elements() == channels(result) ? std::optional(t.to_doubles()) : std::nullopt;
+  auto v = per_channel(t, result);
+  if (v) {
+    for (double& x : *v) x *= static_cast<double>(n.float_attr("beta"));
+  }
+  return v;
+}
+
+std::optional<Tensor> new_bias(const Graph& g, const Node& n, ElementType elem, const ChannelAffine& a) {
+  auto bias = bias_of(g, n, type_of(g, n.outputs[0]));
+  if (!bias || bias->size() != a.scale.size()) return std::nullopt;
+  Tensor out(TensorType{elem, {static_cast<int64_t>(bias->size())}});
+  for (size_t c = 0; c < bias->size(); ++c) {
+    out.set_double(static_cast<int64_t>(c), (*bias)[c] * a.scale[c] + a.shift[c]);
+    if (!std::isfinite(out.as_double(static_cast<int64_t>(c)))) return std::nullopt;
+  }
+  return out;
+}
+
+bool foldable_producer(const Graph& g, const Node* n, ValueId data, ValueId follower_out) {
+  if (n == nullptr || (!n->is("Conv") && !n->is("ConvTranspose") && !n->is("Gemm"))) return false;
+  if (!single_use(g, data) || g.use_count(follower_out) == 0 || n->inputs.size() < 2) return false;
+  if (!g.is_constant(n->inputs[1]) || !is_float(type_of(g, n->inputs[1]).elem)) return false;
+  return type_of(g, data) == type_of(g, follower_out);
+}
+
+bool is_one(const std::vector<double>& v) {
+  return std::all_of(v.begin(), v.end(), [](double x) { return x == 1; });
+}
+
+}  // namespace
+
+std::optional<ChannelAffine> batchnorm_affine(const Graph& g, const Node& n) {
+  if (!n.is("BatchNormalization") || n.inputs.size() != 5 || n.int_attr("training_mode") != 0)
+    return std::nullopt;
+  for (size_t i = 1; i < n.outputs.size(); ++i) {
+    if (g.use_count(n.outputs[i]) != 0) return std::nullopt;
+  }
+  std::array<std::vector<double>, 4> stats;  // gamma, beta, mean, variance
+  auto count = static_cast<size_t>(channels(type_of(g, n.outputs[0])));
+  for (size_t i = 0; i < 4; ++i) {
+    const Tensor* t = g.constant(n.inputs[i + 1]);
+    if (t == nullptr || static_cast<size_t>(t->elements()) != count) return std::nullopt;
+    stats[i] = t->to_doubles();
+  }
+  ChannelAffine a;
+  auto epsilon = static_cast<double>(n.float_attr("epsilon"));
+  for (size_t c = 0; c < count; ++c) {
+    a.scale.push_back(stats[0][c] / std::sqrt(stats[3][c] + epsilon));
+    a.shift.push_back(stats[1][c] - stats[2][c] * a.scale[c]);
+  }
+  if (count == 0 || !all_finite(a.scale) || !all_finite(a.shift)) return std::nullopt;
+  return a;
+}
+
+std::optional<ChannelAffine> arithmetic_affine(const Graph& g, const Node& n, ValueId& data) {
+  bool commutes = n.is("Mul") || n.is("Add");
+  if ((!commutes && !n.is("Div") && !n.is("Sub")) || n.inputs.size() != 2) return std::nullopt;
+  size_t c = g.is_constant(n.inputs[1]) ? 1 : 0;
+  const Tensor* t = g.constant(n.inputs[c]);
+  data = n.inputs[1 - c];
+  const TensorType& result = type_of(g, n.outputs[0]);
+  if (t == nullptr || (c == 0 && !commutes) || !(type_of(g, data) == result)) return std::nullopt;
+  auto v = per_channel(*t, result);
+  if (!v) return std::nullopt;
+  ChannelAffine a{std::vector<double>(v->size(), 1.0), std::vector<double>(v->size(), 0.0)};
+  for (size_t i = 0; i < v->size(); ++i) {
+    double x = (*v)[i];
+    if (n.is("Mul")) a.scale[i] = x;
+    if (n.is("Div")) a.scale[i] = 1 / x;
+    if (n.is("Add")) a.shift[i] = x;
+    if (n.is("Sub")) a.shift[i] = -x;
+  }
+  if (!all_finite(a.scale) || !all_finite(a.shift)) return std::nullopt;
+  return a;
+}
+
+bool fold_into_producer(Rewriter& rw, NodeId follower, ValueId data, const ChannelAffine& affine,
+                        std::string_view because) {
+  const Graph& g = rw.graph();
+  const Node* layer = producer(g, data);
+  if (!foldable_producer(g, layer, data, g.node(follower).outputs[0])) return false;
+  NodeId layer_id = layer->id;
+  ValueId weights = layer->inputs[1], bias = input_or_none(*layer, 2);
+  bool keeps_weights = is_one(affine.scale);
+  // A copy of weights that others read, too, would cost more memory than the arithmetic it saves.
+  if (!keeps_weights && g.use_count(weights) != 1) return false;
+  const Tensor& w = *g.constant(weights);
+  auto b = new_bias(g, *layer, w.elem(), affine);
+  if (!b) return false;
+  std::vector<Attr> attrs = layer->attrs;
+  if (layer->is("Gemm")) ir::set_attr(*layer->op, attrs, "beta", Attr(1.0f));
+  ValueId new_weights = weights;
+  if (!keeps_weights) {
+    auto s = scaled(w, weight_layout(*layer, w.shape()), affine.scale);
+    if (!s) return false;
+    new_weights = rw.constant(std::move(*s), origins(g, {layer_id, follower}, {weights}));
+  }
+  ValueId b_id = rw.constant(std::move(*b), origins(g, {layer_id, follower}, {bias}));
+  const Node& old = g.node(layer_id);  // making constants moved nothing of the nodes
+  std::array<NodeId, 2> from{layer_id, follower};
+  TensorType type = type_of(g, data);
+  NodeId now =
+      rw.create(*old.op, {old.inputs[0], new_weights, b_id}, std::move(attrs), {type}, from, old.name);
+  bypass(rw, follower, rw.output(now), because);
+  erase_if_unused(rw, layer_id, "merged with what scales its result");
+  return true;
+}
+
+}  // namespace mrvlc::passes

@@ -1,0 +1,28 @@
+// fold-batchnorm
+//   before  %1 = Conv(%x, %w, %b)    %2 = BatchNormalization(%1, %gamma, %beta, %mean, %var)
+//   after   %2 = Conv(%x, %w2, %b2)
+// Preconditions: inference mode; statistics, weights and bias constant; the layer (Conv, ConvTranspose, Gemm)
+// has no other reader and its weights no other user; no weight overflows its type. Safe because the layer is
+// linear in weights and bias: s*(W x + b) + t = (s W) x + (s b + t), channel by channel. The new numbers are
+// computed in double and rounded once.
+#include "affine.h"
+#include "passes.h"
+
+namespace mrvlc::passes {
+namespace {
+
+bool fold(Rewriter& rw, NodeId id) {
+  const Graph& g = rw.graph();
+  auto affine = batchnorm_affine(g, g.node(id));
+  return affine && fold_into_producer(rw, id, g.node(id).inputs[0], *affine,
+                                      "folded into the weights of the layer before it");
+}
+
+}  // namespace
+
+Status fold_batchnorm(Graph& graph, const PassContext&, bool& changed) {
+  changed = rewrite_nodes(graph, "fold-batchnorm", fold);
+  return {};
+}
+
+}  // namespace mrvlc::passes

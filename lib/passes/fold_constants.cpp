@@ -1,0 +1,107 @@
+// fold-constants
+//   before  %1 = DequantizeLinear(%q, %s, %z)    %2 = Conv(%x, %1)          (%q, %s, %z constant)
+//   after   %2 = Conv(%x, %3)                                               (%3 constant)
+// Preconditions: every input is constant (Shape and Size need only the type of theirs), results are not
+// random, and they are within the context's limit. A small constant that would swell (Expand,
+// ConstantOfShape, Tile) stays computed at run time: its bytes would only make the binaries larger. Safe
+// because the reference semantics of the operator table compute the result. An evaluation that fails leaves
+// the node as it is. Where a result is an output of the model, an Identity of the constant carries its name.
+#include <algorithm>
+
+#include "mrvlc/interp/interp.h"
+#include "passes.h"
+#include "util.h"
+
+namespace mrvlc::passes {
+namespace {
+
+constexpr int64_t kSwellFloor = int64_t{1} << 20;  // bytes; below, swelling does not matter
+constexpr int64_t kSwellFactor = 8;
+
+bool inputs_constant(const Graph& g, const Node& n) {
+  return std::all_of(n.inputs.begin(), n.inputs.end(),
+                     [&](ValueId v) { return !v.valid() || g.is_constant(v); });
+}
+
+bool carries_interface_name(const Graph& g, const Node& n) {
+  return n.is("Identity") && g.is_output(n.outputs[0]);
+}
+
+bool within_limits(const Graph& g, const Node& n, const PassContext& context) {
+  int64_t in = 0, out = 0;
+  for (ValueId v : n.inputs) {
+    if (v.valid()) in += type_of(g, v).bytes();
+  }
+  for (ValueId v : n.outputs) {
+    int64_t bytes = type_of(g, v).bytes();
+    if (bytes > context.max_folded_bytes) return false;
+    out += bytes;
+  }
+  if (!n.inputs.empty() && out > kSwellFloor && out / kSwellFactor > in) return false;
+  return out <= context.max_folded_bytes;
+}
+
+// Shape's start and end count as in ONNX: negative from the back, clamped.
+std::vector<int64_t> shape_slice(const Node& n, const Shape& shape) {
+  auto rank = static_cast<int64_t>(shape.size());
+  auto clamp = [&](std::string_view attr, int64_t otherwise) {
+    int64_t v = n.op->attr_index(attr) >= 0 && n.has_attr(attr) ? n.int_attr(attr) : otherwise;
+    return std::clamp<int64_t>(v < 0 ? v + rank : v, 0, rank);
+  };
+  int64_t start = clamp("start", 0), end = clamp("end", rank);
+  if (start >= end) return {};
+  return {shape.begin() + start, shape.begin() + end};
+}
+
+Result<std::vector<Tensor>> evaluate(const Graph& g, const Node& n) {
+  if (n.is("Shape")) return std::vector<Tensor>{ints_tensor(shape_slice(n, type_of(g, n.inputs[0]).shape))};
+  if (n.is("Size"))
+    return std::vector<Tensor>{
+        Tensor::of(ElementType::I64, {}, std::vector<int64_t>{type_of(g, n.inputs[0]).elements()})};
+  std::vector<const Tensor*> inputs;
+  for (ValueId v : n.inputs) inputs.push_back(g.constant(v));
+  return interp::evaluate(g, n, inputs);
+}
+
+void put_in_place(Rewriter& rw, NodeId id, ValueId out, Tensor tensor) {
+  std::vector<NodeId> from{id};
+  ValueId folded = rw.constant(std::move(tensor), from);
+  if (!rw.graph().is_output(out)) return rw.replace_all_uses(out, folded);
+  ValueId named = make(rw, "Identity", {folded}, type_of(rw.graph(), folded), {id});
+  rw.replace_all_uses(out, named);
+  rw.replace_all_uses(named, folded);
+}
+
+bool foldable(const Graph& g, const Node& n, const PassContext& context) {
+  if (n.outputs.empty() || is_random(n) || carries_interface_name(g, n)) return false;
+  bool of_type = n.is("Shape") || n.is("Size");
+  return (of_type || inputs_constant(g, n)) && within_limits(g, n, context);
+}
+
+bool fold(Rewriter& rw, NodeId id, const PassContext& context) {
+  const Graph& g = rw.graph();
+  if (!foldable(g, g.node(id), context)) return false;
+  auto results = evaluate(g, g.node(id));
+  if (!results.ok()) return false;
+  std::vector<ValueId> outputs = g.node(id).outputs;
+  bool of_type = g.node(id).is("Shape") || g.node(id).is("Size");
+  if (results->size() < outputs.size()) return false;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!((*results)[i].type() == type_of(g, outputs[i]))) return false;
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (g.use_count(outputs[i]) != 0) put_in_place(rw, id, outputs[i], std::move((*results)[i]));
+  }
+  rw.erase(id, of_type ? "folded: shapes are known at compile time" : "folded: every input is constant");
+  return true;
+}
+
+}  // namespace
+
+Status fold_constants(Graph& graph, const PassContext& context, bool& changed) {
+  changed =
+      rewrite_nodes(graph, "fold-constants", [&](Rewriter& rw, NodeId id) { return fold(rw, id, context); });
+  return {};
+}
+
+}  // namespace mrvlc::passes

@@ -1,0 +1,76 @@
+#include <array>
+#include <chrono>
+
+#include "mrvlc/ir/verifier.h"
+#include "mrvlc/ops/op.h"
+#include "passes.h"
+#include "structure.h"
+
+namespace mrvlc::passes {
+namespace {
+
+#ifdef NDEBUG
+constexpr bool kDebug = false;
+#else
+constexpr bool kDebug = true;
+#endif
+
+Diag after_pass(std::string_view pass, const Diag& d) {
+  return at_node(make_diag<DiagCode::MRV0291>(pass, d.message), d.node, d.op_type);
+}
+
+Status check(const ir::Graph& graph, std::string_view pass) {
+  Status s = ir::verify(graph);
+  if (s.ok() && kDebug) s = ops::verify_types(graph);
+  if (!s.ok()) return after_pass(pass, s.error());
+  return {};
+}
+
+// A pass that says "nothing changed" is believed: nothing is verified or run again. In debug builds it is
+// checked.
+Status check_claim(const ir::Graph& graph, std::string_view pass, uint64_t before, bool changed) {
+  if (!kDebug || changed == (fingerprint(graph) != before)) return {};
+  return make_diag<DiagCode::MRV0292>(pass, changed ? "a change but made none" : "no change but made one");
+}
+
+Status run_pass(ir::Graph& graph, const PassInfo& pass, const RunOptions& options) {
+  uint64_t before = kDebug ? fingerprint(graph) : 0;
+  bool changed = false;
+  auto start = std::chrono::steady_clock::now();
+  MRVLC_TRY(pass.run(graph, options.context, changed));
+  std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  if (options.times != nullptr) options.times->push_back({std::string(pass.name), elapsed.count()});
+  MRVLC_TRY(check_claim(graph, pass.name, before, changed));
+  if (changed && options.verify) MRVLC_TRY(check(graph, pass.name));
+  if (options.after) options.after(pass.name, graph);
+  return {};
+}
+
+}  // namespace
+
+const std::vector<PassInfo>& all_passes() {
+  static const std::vector<PassInfo> kPasses = {
+#define MRVLC_PASS(function, name, summary) {name, summary, static_cast<decltype(PassInfo::run)>(&function)},
+#include "mrvlc/passes/passes.def"
+#undef MRVLC_PASS
+  };
+  return kPasses;
+}
+
+const PassInfo* find_pass(std::string_view name) {
+  for (const PassInfo& p : all_passes()) {
+    if (p.name == name) return &p;
+  }
+  return nullptr;
+}
+
+Status run_passes(ir::Graph& graph, std::span<const std::string_view> names, const RunOptions& options) {
+  for (std::string_view name : names) {
+    const PassInfo* pass = find_pass(name);
+    if (pass == nullptr) return make_diag<DiagCode::MRV0290>(name);
+    MRVLC_TRY(run_pass(graph, *pass, options));
+  }
+  return {};
+}
+
+}  // namespace mrvlc::passes

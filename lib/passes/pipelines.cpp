@@ -1,0 +1,32 @@
+// The pipelines of the compiler. Unused nodes go first: they would make values look shared. Shapes are folded
+// before anything asks whether a parameter is constant, padding and normalisation are merged into layers once
+// their parameters are, and what that leaves behind is folded in a second round. Equal constants are merged
+// last: before, a weight that two layers share could not be scaled for one of them.
+#include <array>
+
+#include "mrvlc/passes/pass.h"
+
+namespace mrvlc::passes {
+namespace {
+
+#define MRVLC_DEFAULT_PIPELINE                                                                              \
+  "dce", "remove-identity", "fold-constants", "canonicalize-shape", "canonicalize-math", "remove-identity", \
+      "dce", "explicit-padding", "fold-pad", "fold-batchnorm", "matmul-to-gemm", "fold-scale",              \
+      "fold-batchnorm", "lower-batchnorm", "fuse-activations", "fold-constants", "remove-identity",         \
+      "canonicalize-shape", "canonicalize-math", "fold-scale", "fold-constants", "cse", "remove-identity",  \
+      "dce"
+
+constexpr auto kDefault = std::to_array<std::string_view>({MRVLC_DEFAULT_PIPELINE});
+constexpr auto kHost = std::to_array<std::string_view>(
+    {MRVLC_DEFAULT_PIPELINE, "widen-f16", "fold-constants", "remove-identity", "cse", "dce"});
+
+}  // namespace
+
+std::span<const std::string_view> default_pipeline() {
+  return kDefault;
+}
+std::span<const std::string_view> host_pipeline() {
+  return kHost;
+}
+
+}  // namespace mrvlc::passes

@@ -1,0 +1,115 @@
+#include "util.h"
+
+#include <algorithm>
+
+namespace mrvlc::passes {
+
+const Node* producer(const Graph& graph, ValueId value) {
+  if (!value.valid() || graph.value(value).kind != ir::ValueKind::Result) return nullptr;
+  return &graph.node(graph.value(value).producer);
+}
+
+const Node* producer_of(const Graph& graph, ValueId value, std::string_view op) {
+  const Node* n = producer(graph, value);
+  return n != nullptr && n->is(op) ? n : nullptr;
+}
+
+bool single_use(const Graph& graph, ValueId value) {
+  return graph.use_count(value) == 1 && graph.value(value).users.size() == 1;
+}
+
+std::optional<double> uniform_constant(const Graph& graph, ValueId value) {
+  const Tensor* t = graph.constant(value);
+  // Larger ones are weights, and looking through them for every reader would cost more than it finds.
+  constexpr int64_t kMostElements = 1 << 16;
+  if (t == nullptr || t->elements() == 0 || t->elements() > kMostElements) return std::nullopt;
+  if (!is_float(t->elem()) && !is_integer(t->elem())) return std::nullopt;
+  double first = t->as_double(0);
+  for (int64_t i = 1; i < t->elements(); ++i) {
+    if (t->as_double(i) != first) return std::nullopt;
+  }
+  return first;
+}
+
+std::optional<std::vector<int64_t>> constant_ints(const Graph& graph, ValueId value) {
+  const Tensor* t = graph.constant(value);
+  if (t == nullptr || !is_integer(t->elem())) return std::nullopt;
+  return t->to_ints();
+}
+
+Tensor ints_tensor(const std::vector<int64_t>& values) {
+  return Tensor::of(ElementType::I64, {static_cast<int64_t>(values.size())}, values);
+}
+
+Tensor scalar_tensor(ElementType elem, double value) {
+  Tensor t(TensorType{elem, {}});
+  t.set_double(0, value);
+  return t;
+}
+
+bool is_random(const Node& n) {
+  return n.op->name.substr(0, 6) == "Random" || n.is("Bernoulli") || n.is("Multinomial");
+}
+
+ValueId make(Rewriter& rw, std::string_view op, std::vector<ValueId> inputs, TensorType type,
+             std::initializer_list<NodeId> from, AttrList attrs, std::string name) {
+  const ir::OpSchema& schema = ops::schema(op);
+  std::vector<Attr> slots = ir::default_attrs(schema);
+  for (const auto& [attr, value] : attrs) ir::set_attr(schema, slots, attr, value);
+  NodeId id = rw.create(schema, std::move(inputs), std::move(slots), {std::move(type)},
+                        std::span(from.begin(), from.size()), std::move(name));
+  return rw.output(id);
+}
+
+namespace {
+
+// replace_all_uses leaves the interface alone when `now` has a name of its own to keep.
+bool bypass_output(Rewriter& rw, NodeId node, ValueId out, ValueId now, std::string_view because) {
+  const Graph& g = rw.graph();
+  bool moved = !g.value(out).users.empty();
+  if (g.node(node).is("Identity") && g.node(node).inputs[0] == now) {
+    if (moved) rw.replace_all_uses(out, now);
+    return moved;
+  }
+  ValueId kept = make(rw, "Identity", {now}, type_of(g, now), {node});
+  rw.replace_all_uses(out, kept);
+  rw.replace_all_uses(kept, now);
+  erase_if_unused(rw, node, because);
+  return true;
+}
+
+}  // namespace
+
+bool bypass(Rewriter& rw, NodeId node, ValueId now, std::string_view because) {
+  const Graph& g = rw.graph();
+  ValueId out = g.node(node).outputs[0];
+  if (out == now || !(type_of(g, out) == type_of(g, now)) || g.use_count(out) == 0) return false;
+  bool keeps_name = g.value(now).kind != ir::ValueKind::Result || g.is_output(now);
+  if (g.is_output(out) && keeps_name) return bypass_output(rw, node, out, now, because);
+  rw.replace_all_uses(out, now);
+  erase_if_unused(rw, node, because);
+  return true;
+}
+
+void erase_if_unused(Rewriter& rw, NodeId node, std::string_view because) {
+  const Graph& g = rw.graph();
+  const Node& n = g.node(node);
+  if (n.erased) return;
+  if (std::any_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) { return g.use_count(v) != 0; })) return;
+  rw.erase(node, because);
+}
+
+std::vector<NodeId> origins(const Graph& graph, std::initializer_list<NodeId> nodes,
+                            std::initializer_list<ValueId> constants) {
+  constexpr size_t kMost = 64;
+  std::vector<NodeId> out(nodes);
+  for (ValueId c : constants) {
+    if (!graph.is_constant(c)) continue;
+    for (NodeId n : graph.value(c).made_from) {
+      if (out.size() < kMost && std::find(out.begin(), out.end(), n) == out.end()) out.push_back(n);
+    }
+  }
+  return out;
+}
+
+}  // namespace mrvlc::passes

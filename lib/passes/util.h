@@ -1,0 +1,71 @@
+// Small questions and steps that several passes share.
+#pragma once
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "mrvlc/ir/rewriter.h"
+#include "mrvlc/ops/op.h"
+
+namespace mrvlc::passes {
+
+using ir::Attr;
+using ir::Graph;
+using ir::Node;
+using ir::NodeId;
+using ir::Rewriter;
+using ir::ValueId;
+
+// The node that produces `value` when it is a live node of that operator, else nullptr.
+const Node* producer(const Graph& graph, ValueId value);
+const Node* producer_of(const Graph& graph, ValueId value, std::string_view op);
+// One use in all, by a node: nobody else notices when the value disappears.
+bool single_use(const Graph& graph, ValueId value);
+inline ValueId input_or_none(const Node& n, size_t i) {
+  return i < n.inputs.size() ? n.inputs[i] : ValueId();
+}
+inline const TensorType& type_of(const Graph& graph, ValueId value) {
+  return graph.value(value).type;
+}
+// The number that every element of a float or integer constant has; nullopt: not a constant, empty, not
+// uniform, or of more than 65536 elements.
+std::optional<double> uniform_constant(const Graph& graph, ValueId value);
+// Exact small integers of a constant; nullopt when it is not known.
+std::optional<std::vector<int64_t>> constant_ints(const Graph& graph, ValueId value);
+Tensor ints_tensor(const std::vector<int64_t>& values);
+Tensor scalar_tensor(ElementType elem, double value);
+
+// Operators whose results differ from run to run are never folded or merged.
+bool is_random(const Node& n);
+
+using AttrList = std::initializer_list<std::pair<std::string_view, Attr>>;
+// A node with one result; attributes not listed have their defaults. `name` empty: that of the last of
+// `from`.
+ValueId make(Rewriter& rw, std::string_view op, std::vector<ValueId> inputs, TensorType type,
+             std::initializer_list<NodeId> from, AttrList attrs = {}, std::string name = {});
+// All uses of the single used output of `node` read `now` instead and the node is erased. When the output is
+// part of the model's interface and `now` cannot take its name over, an Identity of `now` stays in its place.
+// Returns whether the graph changed. Does nothing when the types differ.
+bool bypass(Rewriter& rw, NodeId node, ValueId now, std::string_view because);
+// Erases the producer of `value` if nothing reads any of its outputs any more.
+void erase_if_unused(Rewriter& rw, NodeId node, std::string_view because);
+// Nodes a constant was made from, `node` first, at most 64 of them: chains of folding do not grow without
+// bound.
+std::vector<NodeId> origins(const Graph& graph, std::initializer_list<NodeId> nodes,
+                            std::initializer_list<ValueId> constants);
+
+// Offers every node, producers first, to the rewrites in turn until one of them applies. Nodes made on the
+// way are not offered again: one call is linear, and the pipelines come back.
+template <class... Rewrites>
+bool rewrite_nodes(Graph& graph, std::string_view pass, Rewrites... rewrites) {
+  Rewriter rw(graph, pass);
+  bool changed = false;
+  for (NodeId id : graph.topological_order()) {
+    auto apply = [&](auto rewrite) { return !graph.node(id).erased && rewrite(rw, id); };
+    if ((apply(rewrites) || ...)) changed = true;
+  }
+  return changed;
+}
+
+}  // namespace mrvlc::passes

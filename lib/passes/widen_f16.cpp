@@ -1,0 +1,174 @@
+// widen-f16
+//   before  input %x : f16[8]    %1 = Relu(%x) : f16[8]    output %1
+//   after   input %x : f16[8]    %2 = Cast(%x) : f32[8]    %3 = Relu(%2) : f32[8]    %1 = Cast(%3) : f16[8]
+//   output %1
+// Preconditions: none; nodes for which on_cpu is false, and the types of the model's interface, stay.
+// Safe because f32 holds every f16 exactly, and computing in it is at least as precise. Values change in
+// place where no attribute names the type, so most nodes keep their ids. Casts at a border are left alone,
+// which makes the pass idempotent.
+#include "mrvlc/passes/widen_f16.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "passes.h"
+#include "util.h"
+
+namespace mrvlc::passes {
+namespace {
+
+Tensor to_f32(const Tensor& t) {
+  Tensor out(TensorType{ElementType::F32, t.shape()});
+  for (int64_t i = 0; i < t.elements(); ++i) out.set_double(i, t.as_double(i));
+  return out;
+}
+
+class Widener {
+ public:
+  Widener(Graph& graph, const std::function<bool(const Node&)>& on_cpu) : g_(graph), rw_(graph, "widen-f16") {
+    cpu_.resize(graph.node_slots(), false);
+    for (size_t i = 0; i < cpu_.size(); ++i) {
+      const Node& n = graph.node(NodeId(i));
+      cpu_[i] = !n.erased && on_cpu(n);
+    }
+  }
+
+  bool run() {
+    bool changed = false;
+    for (NodeId id : g_.topological_order()) {
+      if (is_cpu(id)) changed = widen(id) || changed;
+    }
+    return changed;
+  }
+
+ private:
+  bool is_cpu(NodeId id) const { return id.index() >= cpu_.size() || cpu_[id.index()]; }
+  bool is_f16(ValueId v) const { return v.valid() && type_of(g_, v).elem == ElementType::F16; }
+
+  bool widen(NodeId id) {
+    if (g_.node(id).is("Cast")) return widen_cast(id);
+    const std::vector<ValueId> inputs = g_.node(id).inputs, outputs = g_.node(id).outputs;
+    bool changed = false;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (!is_f16(inputs[i])) continue;
+      rw_.set_input(id, i, wide(inputs[i], id));
+      changed = true;
+    }
+    if (std::none_of(outputs.begin(), outputs.end(), [&](ValueId v) { return is_f16(v); })) return changed;
+    for (ValueId v : outputs) {
+      if (is_f16(v)) widen_result(v, id);
+    }
+    widen_attrs(id);
+    return true;
+  }
+
+  // The f32 form of an f16 value that is a constant or comes from outside the CPU; made once.
+  ValueId wide(ValueId v, NodeId reader) {
+    auto it = wide_.find(v.index());
+    if (it != wide_.end()) return it->second;
+    ValueId w;
+    if (const Tensor* t = g_.constant(v)) {
+      w = rw_.constant(to_f32(*t), g_.value(v).made_from);
+    } else {
+      w = cast(v, ElementType::F32, reader);
+    }
+    wide_.emplace(v.index(), w);
+    return w;
+  }
+
+  ValueId cast(ValueId v, ElementType to, NodeId from) {
+    return make(rw_, "Cast", {v}, TensorType{to, type_of(g_, v).shape}, {from}, {{"to", Attr(to)}});
+  }
+
+  // Readers outside the CPU, and the model's outputs, get the f16 form through a Cast.
+  void widen_result(ValueId v, NodeId id) {
+    const std::vector<NodeId> users = g_.value(v).users;
+    bool border =
+        g_.is_output(v) || std::any_of(users.begin(), users.end(), [&](NodeId u) { return !is_cpu(u); });
+    if (border) {
+      ValueId narrow = cast(v, ElementType::F16, id);
+      rw_.replace_all_uses(v, narrow);  // moves the Cast's own use, too
+      rw_.set_input(g_.value(narrow).producer, 0, v);
+      for (NodeId user : users) {
+        if (is_cpu(user)) redirect(user, narrow, v);
+      }
+    }
+    rw_.set_type(v, TensorType{ElementType::F32, type_of(g_, v).shape});
+  }
+
+  void redirect(NodeId user, ValueId from, ValueId to) {
+    for (size_t i = 0; i < g_.node(user).inputs.size(); ++i) {
+      if (g_.node(user).inputs[i] == from) rw_.set_input(user, i, to);
+    }
+  }
+
+  // A Cast from f16 at a border is what other readers can use, too; one to f16 disappears for readers on the
+  // CPU.
+  bool widen_cast(NodeId id) {
+    ValueId in = g_.node(id).inputs[0], out = g_.node(id).outputs[0];
+    ElementType from = type_of(g_, in).elem, to = type_of(g_, out).elem;
+    if (to == ElementType::F16) return skip_narrowing(id, in, out);
+    if (to != ElementType::F32) return false;
+    if (from == ElementType::F32) return bypass(rw_, id, in, "computed in f32 already");
+    if (from == ElementType::F16) wide_.emplace(in.index(), out);
+    return false;
+  }
+
+  bool skip_narrowing(NodeId id, ValueId in, ValueId out) {
+    const std::vector<NodeId> users = g_.value(out).users;
+    if (std::none_of(users.begin(), users.end(), [&](NodeId u) { return is_cpu(u); })) return false;
+    ValueId w = type_of(g_, in).elem == ElementType::F32 ? in
+                : is_f16(in)                             ? wide(in, id)
+                                                         : cast(in, ElementType::F32, id);
+    for (NodeId user : users) {
+      if (is_cpu(user)) redirect(user, out, w);
+    }
+    erase_if_unused(rw_, id, "computed in f32");
+    return true;
+  }
+
+  // Attributes that name the type of the result, or hold its value.
+  void widen_attrs(NodeId id) {
+    std::vector<Attr> attrs = g_.node(id).attrs;
+    bool changed = false;
+    for (Attr& a : attrs) {
+      if (auto* t = std::get_if<ElementType>(&a); t != nullptr && *t == ElementType::F16) {
+        *t = ElementType::F32;
+        changed = true;
+      } else if (auto* v = std::get_if<Tensor>(&a); v != nullptr && v->elem() == ElementType::F16) {
+        *v = to_f32(*v);
+        changed = true;
+      }
+    }
+    if (changed) remake(id, std::move(attrs));
+  }
+
+  void remake(NodeId id, std::vector<Attr> attrs) {
+    const std::vector<ValueId> outputs = g_.node(id).outputs;
+    std::vector<TensorType> types;
+    for (ValueId v : outputs) types.push_back(type_of(g_, v));
+    NodeId now = rw_.create(*g_.node(id).op, g_.node(id).inputs, std::move(attrs), std::move(types),
+                            std::span(&id, 1));
+    for (size_t i = 0; i < outputs.size(); ++i) rw_.replace_all_uses(outputs[i], rw_.output(now, i));
+    rw_.erase(id, "computed in f32");
+  }
+
+  const Graph& g_;
+  Rewriter rw_;
+  std::vector<bool> cpu_;
+  std::unordered_map<uint32_t, ValueId> wide_;  // looked up only
+};
+
+}  // namespace
+
+Status widen_f16(ir::Graph& graph, const std::function<bool(const ir::Node&)>& on_cpu, bool& changed) {
+  changed = Widener(graph, on_cpu).run();
+  return {};
+}
+
+Status widen_f16(ir::Graph& graph, const PassContext&, bool& changed) {
+  return widen_f16(
+      graph, [](const ir::Node&) { return true; }, changed);
+}
+
+}  // namespace mrvlc::passes
