@@ -1,0 +1,81 @@
+#include "arithmetic.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "kernels.h"
+#include "mrvlc/tensor/float16.h"
+
+namespace mrvlc::sim {
+namespace {
+
+constexpr uint16_t kHalfNan = 0x7e00;
+constexpr uint32_t kFloatNan = 0x7fc00000;
+
+uint16_t narrow(float v) {
+  return v != v ? kHalfNan : float_to_half(v);
+}
+
+float clip(float v, float low, float high) {
+  v = v < low ? low : v;
+  return v > high ? high : v;
+}
+
+float look_up(const std::byte* table, float x) {
+  float c[2];
+  std::memcpy(c, table + size_t{narrow(x)} / 32 * sizeof c, sizeof c);
+  // A flat segment stays flat at infinity, where the product would be NaN.
+  if (c[1] == 0 && x == x) return c[0];
+  return std::fma(c[1], x, c[0]);
+}
+
+template <class F>
+void each(float* values, size_t n, F f) {
+  for (size_t i = 0; i < n; ++i) values[i] = f(values[i]);
+}
+
+}  // namespace
+
+void activate(const isa::Epilogue& e, const std::byte* table, float* values, size_t n) {
+  const float alpha = e.alpha, beta = e.beta;
+  auto hard = [=](float v) { return clip(std::fma(alpha, v, beta), 0.0f, 1.0f); };
+  switch (e.activation) {
+    case isa::Activation::None:
+      return;
+    case isa::Activation::Relu:
+      return each(values, n, [](float v) { return v > 0 || v != v ? v : 0.0f; });
+    case isa::Activation::Clip:
+      return each(values, n, [=](float v) { return clip(v, alpha, beta); });
+    case isa::Activation::Leaky:
+      return each(values, n, [=](float v) { return v < 0 ? alpha * v : v; });
+    case isa::Activation::HardSigmoid:
+      return each(values, n, hard);
+    case isa::Activation::HardSwish:
+      return each(values, n, [=](float v) { return v * hard(v); });
+    case isa::Activation::Table:
+      return each(values, n, [=](float v) { return look_up(table, v); });
+  }
+}
+
+void load(isa::DataType type, const std::byte* memory, int64_t stride, float* values, size_t n) {
+  if (type == isa::DataType::F32) {
+    for (size_t i = 0; i < n; ++i) std::memcpy(values + i, memory + static_cast<int64_t>(i) * stride, 4);
+    return;
+  }
+  if (stride == 2) return kernels().widen(memory, values, n);
+  for (size_t i = 0; i < n; ++i) kernels().widen(memory + static_cast<int64_t>(i) * stride, values + i, 1);
+}
+
+void store(isa::DataType type, std::byte* memory, int64_t stride, const float* values, size_t n) {
+  for (size_t i = 0; i < n; ++i, memory += stride) {
+    if (type == isa::DataType::F32) {
+      uint32_t bits = values[i] != values[i] ? kFloatNan : std::bit_cast<uint32_t>(values[i]);
+      std::memcpy(memory, &bits, 4);
+    } else {
+      uint16_t bits = narrow(values[i]);
+      std::memcpy(memory, &bits, 2);
+    }
+  }
+}
+
+}  // namespace mrvlc::sim

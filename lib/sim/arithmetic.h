@@ -1,0 +1,24 @@
+// Activations and rounding, as docs/isa.md defines them, on rows of fp32 values.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "mrvlc/isa/isa.h"
+
+namespace mrvlc::sim {
+
+// `table` points at the table's bytes in OCM; used by Activation::Table only.
+void activate(const isa::Epilogue& epilogue, const std::byte* table, float* values, size_t n);
+// Element i at memory + i * stride. Rounding is to nearest even; every NaN is stored as the canonical quiet
+// NaN.
+void load(isa::DataType type, const std::byte* memory, int64_t stride, float* values, size_t n);
+void store(isa::DataType type, std::byte* memory, int64_t stride, const float* values, size_t n);
+
+inline float maximum(float a, float b) {
+  return a != a ? a : b != b ? b : a > b ? a : b;
+}
+inline float minimum(float a, float b) {
+  return a != a ? a : b != b ? b : a < b ? a : b;
+}
+
+}  // namespace mrvlc::sim

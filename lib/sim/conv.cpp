@@ -1,0 +1,184 @@
+#include <algorithm>
+
+#include "arithmetic.h"
+#include "functional.h"
+#include "kernels.h"
+#include "window.h"
+
+namespace mrvlc::sim {
+namespace {
+
+// Taps [begin, end) of a kernel row that are one contiguous run of the packed input, and the output columns
+// whose windows have exactly these taps inside the input. Border columns see fewer taps than inner ones,
+// hence several runs.
+struct TapRun {
+  uint32_t begin = 0, end = 0;
+  std::vector<uint32_t> columns;
+};
+
+std::vector<TapRun> dense_runs(const isa::Conv& c) {
+  std::vector<TapRun> runs;
+  for (uint32_t ox = 0; ox < c.out_w; ++ox) {
+    int64_t ix = c.x0 + int64_t{ox} * c.stride_w;
+    int64_t begin = std::max<int64_t>(0, -ix), end = std::min<int64_t>(c.kernel_w, c.in_w - ix);
+    if (begin >= end) continue;
+    auto b = static_cast<uint32_t>(begin), e = static_cast<uint32_t>(end);
+    auto run = std::ranges::find_if(runs, [&](const TapRun& r) { return r.begin == b && r.end == e; });
+    if (run == runs.end()) run = runs.insert(run, TapRun{b, e, {}});
+    run->columns.push_back(ox);
+  }
+  return runs;
+}
+
+std::vector<TapRun> dilated_runs(const isa::Conv& c) {
+  std::vector<TapRun> runs;
+  for (uint32_t s = 0; s < c.kernel_w; ++s) {
+    TapRun run{s, s + 1, {}};
+    for (uint32_t ox = 0; ox < c.out_w; ++ox) {
+      int64_t ix = c.x0 + int64_t{ox} * c.stride_w + int64_t{s} * c.dilation_w;
+      if (ix >= 0 && ix < c.in_w) run.columns.push_back(ox);
+    }
+    if (!run.columns.empty()) runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+class ConvExecution {
+ public:
+  ConvExecution(const isa::Conv& c, uint8_t tile, Memory& memory, Scratch& scratch)
+      : c_(c),
+        tile_(tile),
+        memory_(memory),
+        s_(scratch),
+        rows_(rows_of(c)),
+        cols_(cols_of(c)),
+        depth_(c.depthwise ? c.out_channels : c.channels),
+        pixels_(size_t{c.out_h} * c.out_w) {}
+
+  void run() {
+    widen_window();
+    runs_ = c_.dilation_w == 1 && !c_.depthwise ? dense_runs(c_) : dilated_runs(c_);
+    if (c_.first && c_.last) s_.acc.resize(pixels_ * kLanes);
+    for (uint32_t n = 0; n < c_.out_channels; n += kLanes) {
+      auto lanes = std::min<uint32_t>(kLanes, c_.out_channels - n);
+      float* acc = c_.first && c_.last ? s_.acc.data() : memory_.accumulators(tile_).data() + n * pixels_;
+      if (c_.first) std::fill_n(acc, pixels_ * kLanes, 0.0f);
+      widen_weights(n, lanes);
+      for (uint32_t r = 0; r < c_.kernel_h; ++r)
+        for (const TapRun& run : runs_)
+          c_.depthwise ? depthwise_taps(acc, n, lanes, r, run) : dense_taps(acc, r, run);
+      if (c_.last) drain(acc, n, lanes);
+    }
+    if (c_.last) memory_.forget_accumulators(tile_);
+  }
+
+ private:
+  void widen_window() {
+    auto width = static_cast<size_t>(cols_.size()) * depth_;
+    s_.x.resize(static_cast<size_t>(rows_.size()) * width);
+    if (width == 0) return;
+    bool packed = c_.x_col == depth_ * 2;
+    for (int64_t iy = rows_.begin; iy < rows_.end; ++iy) {
+      if (!reached(iy, c_.y0, c_.out_h, c_.stride_h, c_.kernel_h, c_.dilation_h)) continue;
+      float* out = s_.x.data() + static_cast<size_t>(iy - rows_.begin) * width;
+      uint64_t row = c_.x + static_cast<uint64_t>(iy) * c_.x_row;
+      const std::byte* in = memory_.ocm(tile_, row + static_cast<uint64_t>(cols_.begin) * c_.x_col);
+      if (packed) {
+        kernels().widen(in, out, width);
+      } else {
+        for (int64_t k = 0; k < cols_.size(); ++k, out += depth_, in += c_.x_col)
+          kernels().widen(in, out, depth_);
+      }
+    }
+  }
+
+  // Weights of channels n .. n + 15 as [reduction][16]; the lanes past the last channel compute on zeros.
+  void widen_weights(uint32_t n, uint32_t lanes) {
+    size_t taps = size_t{c_.kernel_h} * c_.kernel_w, k = c_.depthwise ? taps : taps * c_.channels;
+    s_.w.resize(k * kLanes);
+    uint64_t base = c_.depthwise ? c_.w + uint64_t{n} * c_.w_n : c_.w + uint64_t{n} / kLanes * c_.w_block;
+    const std::byte* in = memory_.ocm(tile_, base);
+    if (c_.w_n == 2 && c_.w_k == 2 * kLanes && lanes == kLanes)
+      return kernels().widen(in, s_.w.data(), k * kLanes);
+    for (size_t i = 0; i < k; ++i, in += c_.w_k) {
+      float* row = s_.w.data() + i * kLanes;
+      load(isa::DataType::F16, in, c_.w_n, row, lanes);
+      std::fill(row + lanes, row + kLanes, 0.0f);
+    }
+  }
+
+  const float* input(int64_t iy, int64_t ix) const {
+    return s_.x.data() + static_cast<size_t>((iy - rows_.begin) * cols_.size() + (ix - cols_.begin)) * depth_;
+  }
+
+  // f(pixel index, input of the run's first tap) for every pixel whose kernel row r lies inside the input.
+  template <class F>
+  void each_pixel(uint32_t r, const TapRun& run, F f) {
+    for (uint32_t oy = 0; oy < c_.out_h; ++oy) {
+      int64_t iy = c_.y0 + int64_t{oy} * c_.stride_h + int64_t{r} * c_.dilation_h;
+      if (iy < 0 || iy >= c_.in_h) continue;
+      for (uint32_t ox : run.columns) {
+        int64_t ix = c_.x0 + int64_t{ox} * c_.stride_w + int64_t{run.begin} * c_.dilation_w;
+        f(size_t{oy} * c_.out_w + ox, input(iy, ix));
+      }
+    }
+  }
+
+  void dense_taps(float* acc, uint32_t r, const TapRun& run) {
+    s_.pixels.clear();
+    s_.sums.clear();
+    each_pixel(r, run, [&](size_t pixel, const float* x) {
+      s_.pixels.push_back(x);
+      s_.sums.push_back(acc + pixel * kLanes);
+    });
+    const float* w = s_.w.data() + (size_t{r} * c_.kernel_w + run.begin) * c_.channels * kLanes;
+    size_t length = size_t{run.end - run.begin} * c_.channels;
+    kernels().fma_block(s_.pixels.data(), s_.sums.data(), s_.pixels.size(), w, length);
+  }
+
+  void depthwise_taps(float* acc, uint32_t n, uint32_t lanes, uint32_t r, const TapRun& run) {
+    const float* w = s_.w.data() + (size_t{r} * c_.kernel_w + run.begin) * kLanes;
+    each_pixel(r, run, [&](size_t pixel, const float* x) {
+      kernels().fma_channels(acc + pixel * kLanes, x + n, w, lanes);
+    });
+  }
+
+  void drain(float* acc, uint32_t n, uint32_t lanes) {
+    float bias[kLanes] = {}, residual[kLanes] = {};
+    if (c_.bias != isa::kNoAddress)
+      load(isa::DataType::F32, memory_.ocm(tile_, c_.bias + uint64_t{n} * 4), 4, bias, lanes);
+    bool table = c_.epilogue.activation == isa::Activation::Table;
+    const std::byte* segments = table ? memory_.ocm(tile_, c_.epilogue.table) : nullptr;
+    for (size_t p = 0; p < pixels_; ++p) {
+      uint64_t oy = p / c_.out_w, ox = p % c_.out_w;
+      float* v = acc + p * kLanes;
+      if (c_.bias != isa::kNoAddress)
+        for (size_t i = 0; i < lanes; ++i) v[i] += bias[i];
+      if (c_.residual != isa::kNoAddress) {
+        uint64_t at = c_.residual + oy * c_.residual_row + ox * c_.residual_col + uint64_t{n} * 2;
+        kernels().widen(memory_.ocm(tile_, at), residual, lanes);
+        for (size_t i = 0; i < lanes; ++i) v[i] += residual[i];
+      }
+      activate(c_.epilogue, segments, v, lanes);
+      uint64_t at = c_.out + oy * c_.out_row + ox * c_.out_col + uint64_t{n} * c_.out_channel;
+      store(c_.out_type, memory_.ocm(tile_, at), c_.out_channel, v, lanes);
+    }
+  }
+
+  const isa::Conv& c_;
+  uint8_t tile_;
+  Memory& memory_;
+  Scratch& s_;
+  Range rows_, cols_;
+  uint32_t depth_;
+  size_t pixels_;
+  std::vector<TapRun> runs_;
+};
+
+}  // namespace
+
+void execute_conv(const isa::Conv& c, uint8_t tile, Memory& memory, Scratch& scratch) {
+  ConvExecution(c, tile, memory, scratch).run();
+}
+
+}  // namespace mrvlc::sim

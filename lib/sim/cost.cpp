@@ -1,0 +1,164 @@
+#include "cost.h"
+
+#include <algorithm>
+
+namespace mrvlc::sim {
+namespace {
+
+using target::Machine;
+
+constexpr uint64_t kBlock = 16;  // the matrix unit is 16 x 16: part of the instruction set, not of a target
+
+constexpr uint64_t ceil_div(uint64_t a, uint64_t b) {
+  return a / b + (a % b != 0 ? 1 : 0);
+}
+
+// Blocks of 16 reduction elements: the input of a kernel row is one run of memory when its pixels are
+// adjacent.
+uint64_t reduction_blocks(const isa::Conv& c) {
+  bool one_run = c.kernel_w == 1 || (c.dilation_w == 1 && c.x_col == uint64_t{c.channels} * 2);
+  uint64_t row = one_run ? ceil_div(uint64_t{c.kernel_w} * c.channels, kBlock)
+                         : c.kernel_w * ceil_div(c.channels, kBlock);
+  return c.kernel_h * row;
+}
+
+uint64_t output_bytes(const isa::Conv& c, uint64_t pixels) {
+  return c.last ? pixels * c.out_channels * isa::data_bytes(c.out_type) : 0;
+}
+
+uint64_t epilogue_reads(const isa::Conv& c, uint64_t pixels) {
+  if (!c.last) return 0;
+  uint64_t bytes = 0;
+  if (c.bias != isa::kNoAddress) bytes += uint64_t{c.out_channels} * 4;
+  if (c.residual != isa::kNoAddress) bytes += pixels * c.out_channels * 2;
+  if (c.epilogue.activation == isa::Activation::Table) bytes += isa::kTableBytes;
+  return bytes;
+}
+
+// Computing one block of output channels and draining the one before overlap as long as both fit the
+// accumulators.
+uint64_t with_drain(const isa::Conv& c, const Machine& m, uint64_t pixels, uint64_t blocks,
+                    uint64_t compute) {
+  if (!c.last) return blocks * compute;
+  uint64_t drain = ceil_div(pixels * kBlock, m.pe_lanes);
+  if (pixels * 2 > m.accumulator_pixels) return blocks * (compute + drain);
+  return compute + (blocks - 1) * std::max(compute, drain) + drain;
+}
+
+Cost conv_cost(const isa::Conv& c, const Machine& m) {
+  Cost r;
+  uint64_t pixels = uint64_t{c.out_h} * c.out_w, blocks = ceil_div(c.out_channels, kBlock);
+  uint64_t k = uint64_t{c.kernel_h} * c.kernel_w * c.channels;
+  bool packed = c.w_n == 2 && c.w_k == 2 * kBlock;
+  uint64_t weight_cycles = packed ? m.weight_block_cycles : m.strided_weight_block_cycles;
+  uint64_t step = std::max<uint64_t>(ceil_div(pixels * kBlock * kBlock, m.fp16_macs), weight_cycles);
+  r.engine_cycles = with_drain(c, m, pixels, blocks, reduction_blocks(c) * step);
+  r.macs = pixels * k * c.out_channels;
+  r.read_bytes = blocks * pixels * k * 2 + k * c.out_channels * 2 + epilogue_reads(c, pixels);
+  r.write_bytes = output_bytes(c, pixels);
+  return r;
+}
+
+// Each kernel row reads the pixels under it once; its taps share them.
+Cost depthwise_cost(const isa::Conv& c, const Machine& m) {
+  Cost r;
+  uint64_t pixels = uint64_t{c.out_h} * c.out_w, blocks = ceil_div(c.out_channels, kBlock);
+  uint64_t taps = uint64_t{c.kernel_h} * c.kernel_w;
+  r.engine_cycles = with_drain(c, m, pixels, blocks, ceil_div(pixels * kBlock * taps, m.depthwise_macs));
+  r.macs = pixels * taps * c.out_channels;
+  uint64_t span = (uint64_t{c.out_w} - 1) * c.stride_w + (uint64_t{c.kernel_w} - 1) * c.dilation_w + 1;
+  uint64_t row = std::min(span, uint64_t{c.out_w} * c.kernel_w);
+  r.read_bytes =
+      c.kernel_h * c.out_h * row * c.out_channels * 2 + taps * c.out_channels * 2 + epilogue_reads(c, pixels);
+  r.write_bytes = output_bytes(c, pixels);
+  return r;
+}
+
+// Elements fetched through the port: one repeated along the innermost dimensions is fetched once.
+uint64_t fetched(const isa::Operand& o, const std::array<uint32_t, 5>& dims) {
+  uint64_t n = 1;
+  bool repeats = true;
+  for (size_t k = 5; k-- > 0;) {
+    repeats = repeats && (o.strides[k] == 0 || dims[k] == 1);
+    if (!repeats) n *= dims[k];
+  }
+  return n * isa::data_bytes(o.type);
+}
+
+uint64_t volume(const std::array<uint32_t, 5>& d) {
+  return saturating_product(d[0], d[1], d[2], d[3], d[4]);
+}
+
+uint64_t table_bytes(const isa::Epilogue& e) {
+  return e.activation == isa::Activation::Table ? isa::kTableBytes : 0;
+}
+
+Cost elementwise_cost(const isa::Elementwise& e, const Machine& m) {
+  Cost r;
+  bool slow = e.op == isa::EwOp::Div || e.op == isa::EwOp::Sqrt || e.op == isa::EwOp::Reciprocal;
+  r.engine_cycles = ceil_div(volume(e.dims), m.pe_lanes) * (slow ? m.pe_slow_factor : 1);
+  int operands = isa::operand_count(e.op);
+  if (operands >= 1) r.read_bytes += fetched(e.a, e.dims);
+  if (operands >= 2) r.read_bytes += fetched(e.b, e.dims);
+  r.read_bytes += table_bytes(e.epilogue);
+  r.write_bytes = volume(e.dims) * isa::data_bytes(e.dst.type);
+  return r;
+}
+
+Cost reduce_cost(const isa::Reduce& v, const Machine& m) {
+  Cost r;
+  r.engine_cycles = ceil_div(volume(v.dims), m.pe_lanes);
+  r.read_bytes = fetched(v.a, v.dims) + table_bytes(v.epilogue);
+  uint64_t results = 1;
+  for (size_t k = 0; k < 5; ++k) results *= v.dst.strides[k] == 0 ? 1 : v.dims[k];
+  r.write_bytes = results * isa::data_bytes(v.dst.type);
+  return r;
+}
+
+Cost pool_cost(const isa::Pool& p, const Machine& m) {
+  Cost r;
+  uint64_t outputs = uint64_t{p.out_h} * p.out_w * p.channels, visited = outputs * p.kernel_h * p.kernel_w;
+  r.engine_cycles = ceil_div(visited, m.pe_lanes);
+  r.read_bytes = visited * 2 + table_bytes(p.epilogue);
+  r.write_bytes = outputs * 2;
+  return r;
+}
+
+// Runs that follow each other without a gap are one; every run then takes whole bursts.
+uint64_t burst_bytes(const isa::Dma& d, const std::array<int64_t, 3>& strides, uint64_t burst) {
+  uint64_t run = d.run_bytes, count = 1;
+  bool joined = true;
+  for (size_t k = 3; k-- > 0;) {
+    if (d.dims[k] == 1) continue;
+    joined = joined && strides[k] >= 0 && static_cast<uint64_t>(strides[k]) == run;
+    (joined ? run : count) *= d.dims[k];
+  }
+  return count * ceil_div(run, burst) * burst;
+}
+
+Cost dma_cost(const isa::Dma& d, const Machine& m) {
+  Cost r;
+  uint64_t bytes = uint64_t{d.dims[0]} * d.dims[1] * d.dims[2] * d.run_bytes;
+  if (d.src_space == isa::Space::Ddr) r.ddr_read_bytes = burst_bytes(d, d.src_strides, m.ddr_burst);
+  if (d.dst_space == isa::Space::Ddr) r.ddr_write_bytes = burst_bytes(d, d.dst_strides, m.ddr_burst);
+  if (d.src_space == isa::Space::Ocm) r.read_bytes = bytes;
+  r.link_tiles = d.dst_tiles;
+  r.write_bytes = d.dst_space == isa::Space::Ocm ? bytes : 0;
+  uint64_t ddr = r.ddr_read_bytes + r.ddr_write_bytes;
+  r.engine_cycles = ddr > 0 ? ceil_div(ddr, m.ddr_bytes) : ceil_div(bytes, m.tile_link_bytes);
+  return r;
+}
+
+}  // namespace
+
+Cost cost_of(const isa::Instruction& instruction, const target::Machine& machine) {
+  if (const auto* d = std::get_if<isa::Dma>(&instruction.body)) return dma_cost(*d, machine);
+  if (const auto* c = std::get_if<isa::Conv>(&instruction.body))
+    return c->depthwise ? depthwise_cost(*c, machine) : conv_cost(*c, machine);
+  if (const auto* e = std::get_if<isa::Elementwise>(&instruction.body)) return elementwise_cost(*e, machine);
+  if (const auto* r = std::get_if<isa::Reduce>(&instruction.body)) return reduce_cost(*r, machine);
+  if (const auto* p = std::get_if<isa::Pool>(&instruction.body)) return pool_cost(*p, machine);
+  return {};
+}
+
+}  // namespace mrvlc::sim

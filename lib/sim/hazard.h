@@ -1,0 +1,17 @@
+// Finds pairs of conflicting instructions that simulated time did not keep in program order.
+#pragma once
+#include <vector>
+
+#include "mrvlc/sim/simulator.h"
+#include "schedule.h"
+
+namespace mrvlc::sim {
+
+inline constexpr size_t kMaxHazards = 16;
+
+// Appends to `hazards`, up to kMaxHazards in all, at most one of each kind for a pair of instructions.
+void find_hazards(const isa::Binary& binary, const target::Machine& machine, Section section,
+                  const std::vector<isa::Instruction>& program, const Schedule& schedule,
+                  std::vector<Hazard>& hazards);
+
+}  // namespace mrvlc::sim
