@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# The dependency arrows of docs/architecture.md: what each component may include of the others. Also: no file over 600 lines.
+set -euo pipefail
+cd "$1"
+declare -A may=(
+  [support]="" [tensor]="support" [ir]="tensor support" [isa]="tensor support" [target]="tensor support"
+  [ops]="ir tensor support" [interp]="ops ir tensor support" [onnx]="interp ops ir tensor support"
+  [passes]="interp ops ir tensor support" [rules]="ops ir tensor support"
+  [partition]="rules ops target ir tensor support"
+  [accel]="partition ops isa target ir tensor support"
+  [sim]="isa target tensor support"
+  [chost]="accel partition ops isa ir tensor support target"
+  [idmap]="accel chost partition ops isa target ir tensor support"
+  [runtime]="sim isa target tensor support"
+)
+fail=0
+for component in "${!may[@]}"; do
+  [ -d "lib/$component" ] || continue
+  used=$(grep -rhoE '#include "mrvlc/[a-z]+/' "lib/$component" "include/mrvlc/$component" 2>/dev/null |
+    sed -E 's|.*mrvlc/([a-z]+)/|\1|' | sort -u)
+  for u in $used; do
+    [ "$u" = "$component" ] && continue
+    if ! grep -qw "$u" <<<"${may[$component]}"; then
+      echo "lib/$component includes mrvlc/$u, which docs/architecture.md does not allow"
+      fail=1
+    fi
+  done
+done
+if grep -rlE 'onnx\.pb\.h|google/protobuf' lib include apps | grep -v '^lib/onnx/'; then
+  echo "protobuf is seen outside lib/onnx"
+  fail=1
+fi
+while read -r lines file; do
+  if [ "$file" != total ] && [ "$lines" -gt 600 ]; then
+    echo "$file has $lines lines: is it two things?"
+    fail=1
+  fi
+done < <(git ls-files '*.cpp' '*.h' '*.c' '*.py' '*.sh' '*.rules' 2>/dev/null | xargs -r wc -l)
+exit "$fail"

@@ -1,0 +1,92 @@
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <limits>
+
+#include "mrvlc/tensor/float16.h"
+#include "mrvlc/tensor/npy.h"
+
+using namespace mrvlc;
+
+TEST_CASE("every half survives a trip through float") {
+  for (uint32_t h = 0; h < 0x10000; ++h) {
+    auto bits = static_cast<uint16_t>(h);
+    float f = half_to_float(bits);
+    if (std::isnan(f)) {
+      CHECK(std::isnan(half_to_float(float_to_half(f))));
+    } else if (float_to_half(f) != bits) {
+      FAIL("half " << h);
+    }
+  }
+}
+
+TEST_CASE("rounding to half is to nearest, ties to even, against the two neighbours") {
+  for (uint32_t h = 0; h < 0x7bff; ++h) {
+    auto lo = static_cast<uint16_t>(h), hi = static_cast<uint16_t>(h + 1);
+    double a = static_cast<double>(half_to_float(lo)), b = static_cast<double>(half_to_float(hi));
+    auto middle = static_cast<float>((a + b) / 2);
+    if (float_to_half(middle) != ((h & 1) == 0 ? lo : hi)) FAIL("tie after " << h);
+    if (float_to_half(std::nextafter(middle, 0.0f)) != lo) FAIL("below the tie after " << h);
+    if (float_to_half(std::nextafter(middle, 1e9f)) != hi) FAIL("above the tie after " << h);
+  }
+  CHECK(float_to_half(65519.0f) == 0x7bff);
+  CHECK(float_to_half(65520.0f) == 0x7c00);
+  CHECK(float_to_half(-1e30f) == 0xfc00);
+}
+
+TEST_CASE("double to half rounds once") {
+  // 1 + 2^-11 + 2^-40 is above the tie; rounded to float first it would fall on it and go down to 1.
+  CHECK(double_to_half(1 + 0x1p-11 + 0x1p-40) == 0x3c01);
+  CHECK(double_to_half(1 + 0x1p-11) == 0x3c00);
+  CHECK(double_to_half(-(1 + 0x1p-11 + 0x1p-40)) == 0xbc01);
+}
+
+TEST_CASE("npy round trip") {
+  for (ElementType elem : {ElementType::F32, ElementType::F64, ElementType::F16, ElementType::I64, ElementType::U8,
+                           ElementType::Bool}) {
+    for (Shape shape : {Shape{}, Shape{3}, Shape{2, 3}, Shape{0, 4}}) {
+      Tensor t(TensorType{elem, shape});
+      for (int64_t i = 0; i < t.elements(); ++i) t.set_int(i, i % 2);
+      auto back = parse_npy(to_npy(t), "x");
+      REQUIRE(back.ok());
+      CHECK(*back == t);
+      CHECK(to_npy(t).find('\n') % 64 == 63);
+    }
+  }
+}
+
+TEST_CASE("a cut or altered npy file is refused, never read beyond") {
+  Tensor t = Tensor::of(ElementType::F32, {2, 2}, std::vector<float>{1, 2, 3, 4});
+  std::string bytes = to_npy(t);
+  for (size_t n = 0; n < bytes.size(); ++n) CHECK_FALSE(parse_npy(std::string_view(bytes).substr(0, n), "x").ok());
+  for (size_t i = 0; i < 100; ++i) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string altered = bytes;
+      altered[i] = static_cast<char>(altered[i] ^ (1 << bit));
+      auto r = parse_npy(altered, "x");
+      if (r.ok()) CHECK(static_cast<size_t>(r->type().bytes()) == r->bytes().size());
+    }
+  }
+}
+
+TEST_CASE("broadcasting follows NumPy") {
+  CHECK(broadcast_shapes({3, 1}, {4}) == Shape{3, 4});
+  CHECK(broadcast_shapes({2}, {3}) == std::nullopt);
+  CHECK(broadcast_shapes({1}, {0}) == Shape{0});
+  CHECK(broadcast_strides({3, 1}, {2, 3, 4}) == Shape{0, 1, 0});
+}
+
+TEST_CASE("copies of a tensor share bytes until one writes") {
+  Tensor a = Tensor::of(ElementType::I32, {2}, std::vector<int64_t>{1, 2});
+  Tensor b = a;
+  b.set_int(0, 9);
+  CHECK(a.as_int(0) == 1);
+  CHECK(b.as_int(0) == 9);
+}
+
+TEST_CASE("floats turn into integers without undefined behaviour") {
+  Tensor t(TensorType{ElementType::I64, {1}});
+  t.set_double(0, std::numeric_limits<double>::quiet_NaN());
+  CHECK(t.as_int(0) == 0);
+  t.set_double(0, 1e300);
+  CHECK(t.as_int(0) == INT64_MAX);
+}
