@@ -1,0 +1,140 @@
+#include "legal.h"
+
+#include <algorithm>
+#include <set>
+
+namespace mrvlc::partition {
+
+Legality legal() {
+  return {};
+}
+
+Legality refuse(std::string condition, std::string actual, std::string limit, std::string reason) {
+  return {false, std::move(condition), std::move(actual), std::move(limit), std::move(reason)};
+}
+
+Legality refuse(const Diag& diag) {
+  return refuse("parameters resolved", "unresolved", "resolved",
+                "its parameters cannot be resolved: " + diag.message + ".");
+}
+
+Legality at_most(std::string_view condition, std::string_view what, int64_t actual, int64_t limit) {
+  if (actual <= limit) return legal();
+  return refuse(std::string(condition), std::to_string(actual), std::to_string(limit),
+                fmt::format("{} is {}; the accelerator takes at most {}.", what, actual, limit));
+}
+
+Legality collapsed_rank(std::string_view what, int64_t dims) {
+  return at_most("collapsed_rank",
+                 fmt::format("the number of dimensions of the {} that cannot be merged", what), dims, 5);
+}
+
+Legality constant_input(const LegalContext& c, size_t input, std::string_view what) {
+  if (!c.has(c.anchor(), input) || c.is_constant(c.anchor(), input)) return legal();
+  return refuse(
+      fmt::format("constant({})", what), "computed at run time", "a constant",
+      fmt::format("the {} is computed at run time; the accelerator needs it at compile time.", what));
+}
+
+Legality outputs_unused(const LegalContext& c, size_t first) {
+  const auto& outputs = c.anchor().outputs;
+  for (size_t i = first; i < outputs.size(); ++i) {
+    if (!outputs[i].valid() || c.graph.use_count(outputs[i]) == 0) continue;
+    return refuse("output_unused", fmt::format("output {} is read", i), "not read",
+                  fmt::format("output {} is read; the accelerator computes the first {} only.", i,
+                              first == 1 ? "output" : "outputs"));
+  }
+  return legal();
+}
+
+namespace {
+
+std::string shown(const ir::Value& v) {
+  return "'" + printable(v.name, 80) + "'";
+}
+
+Legality check_element(const ir::Value& v) {
+  if (v.type.elem == ElementType::F32 || v.type.elem == ElementType::F16) return legal();
+  std::string elem(name(v.type.elem));
+  return refuse(
+      "element type", elem, "f32 or f16",
+      fmt::format(
+          "{} has element type {}; the accelerator computes in float16 and takes float32 and float16 values.",
+          shown(v), elem));
+}
+
+Legality check_value(const ir::Value& v) {
+  MRVLC_LEGAL(check_element(v));
+  auto empty = std::find_if(v.type.shape.begin(), v.type.shape.end(), [](int64_t d) { return d < 1; });
+  if (empty == v.type.shape.end()) return legal();
+  return refuse("dimensions >= 1", to_string(v.type.shape), "at least 1 each",
+                fmt::format("{} has shape {}, which holds no elements.", shown(v), to_string(v.type.shape)));
+}
+
+// Integer constants are parameters (shapes, axes, sizes); the checks of each kind look at them.
+Legality check_constant(const ir::Value& v) {
+  if (is_integer(v.type.elem) || v.type.elements() == 0) return legal();
+  return check_element(v);
+}
+
+Legality check_node(const LegalContext& c, const ir::Node& node) {
+  for (ir::ValueId in : node.inputs) {
+    if (!in.valid()) continue;
+    const ir::Value& v = c.graph.value(in);
+    MRVLC_LEGAL(v.kind == ir::ValueKind::Constant ? check_constant(v) : check_value(v));
+  }
+  for (ir::ValueId out : node.outputs) {
+    if (out.valid() && c.graph.use_count(out) > 0) MRVLC_LEGAL(check_value(c.graph.value(out)));
+  }
+  return legal();
+}
+
+Legality check_ports(const LegalContext& c) {
+  std::set<ir::ValueId> inputs;
+  for (ir::NodeId n : c.layer.nodes) {
+    for (ir::ValueId in : c.graph.node(n).inputs) {
+      if (in.valid() && !c.graph.is_constant(in)) inputs.insert(in);
+    }
+  }
+  // Values between the nodes of the layer were counted too; a chain has one for each node after the first.
+  auto read = static_cast<int64_t>(inputs.size() + 1 - c.layer.nodes.size());
+  if (read < 1) {
+    return refuse("activation inputs", "0", "at least 1",
+                  "all of its operands are constants; it is computed at compile time.");
+  }
+  MRVLC_LEGAL(at_most("activation inputs", "the number of activations it reads", read, c.machine.max_ports));
+  return at_most("outputs", "the number of its outputs", static_cast<int64_t>(c.anchor().outputs.size()),
+                 c.machine.max_ports);
+}
+
+struct KindCheck {
+  std::string_view kind;
+  Legality (*check)(const LegalContext&);
+};
+
+constexpr KindCheck kChecks[] = {
+    {"conv", legal_conv},       {"conv_transpose", legal_conv_transpose},
+    {"fc", legal_fc},           {"matmul", legal_matmul},
+    {"pool", legal_pool},       {"elementwise", legal_elementwise},
+    {"reduce", legal_reduce},   {"softmax", legal_softmax},
+    {"norm", legal_norm},       {"resize", legal_resize},
+    {"concat", legal_concat},   {"move", legal_move},
+    {"reshape", legal_reshape},
+};
+
+}  // namespace
+
+Legality layer_legal(const ir::Graph& graph, const Layer& layer, const target::Machine& machine) {
+  LegalContext c{graph, layer, machine};
+  for (const KindCheck& k : kChecks) {
+    if (k.kind != layer.kind) continue;
+    for (ir::NodeId n : layer.nodes) MRVLC_LEGAL(check_node(c, graph.node(n)));
+    MRVLC_LEGAL(check_ports(c));
+    MRVLC_LEGAL(k.check(c));
+    return legal_epilogue(c);
+  }
+  return refuse("layer kind", layer.kind, "a kind of layer",
+                "'" + layer.kind + "' is no kind of accelerator layer.");
+}
+
+}  // namespace mrvlc::partition

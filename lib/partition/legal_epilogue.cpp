@@ -1,0 +1,108 @@
+// The chain of element-wise operators after the anchor: each reads the previous one's only output and
+// constants, or, once in a layer, another activation of the same shape (the residual).
+#include "legal.h"
+
+namespace mrvlc::partition {
+namespace {
+
+bool has_epilogue(std::string_view kind) {
+  return kind == "conv" || kind == "conv_transpose" || kind == "fc" || kind == "matmul" ||
+         kind == "elementwise";
+}
+
+// Dimension of the result that channels lie along.
+size_t channel_dim(const LegalContext& c) {
+  bool image = c.layer.kind == "conv" || c.layer.kind == "conv_transpose";
+  return image ? 1 : c.out().shape.size() - 1;
+}
+
+// One value, or one for each channel.
+Legality channel_constant(const LegalContext& c, const ir::Node& node, const TensorType& constant) {
+  const Shape& out = c.out().shape;
+  if (constant.elements() == 1) return legal();
+  bool fits = constant.shape.size() <= out.size();
+  size_t missing = fits ? out.size() - constant.shape.size() : 0;
+  for (size_t d = 0; fits && d < constant.shape.size(); ++d) {
+    fits = constant.shape[d] == 1 || d + missing == channel_dim(c);
+  }
+  if (fits) return legal();
+  return refuse(
+      "per-channel constant", to_string(constant.shape), "one value, or one for each channel",
+      fmt::format(
+          "the constant of {} '{}' has shape {}; an epilogue takes one value, or one for each channel.",
+          node.op->name, printable(node.name, 80), to_string(constant.shape)));
+}
+
+Legality residual(const LegalContext& c, const ir::Node& node, const TensorType& other, int& residuals) {
+  if (++residuals > 1) {
+    return refuse("residual operands", "2", "1",
+                  "an epilogue takes one other activation, this one would take two.");
+  }
+  if (!node.is("Add") && !node.is("Sub") && !node.is("Mul")) {
+    return refuse("residual operator", std::string(node.op->name), "Add, Sub or Mul",
+                  fmt::format("{} with another activation is not part of an epilogue.", node.op->name));
+  }
+  if (other.shape == c.out().shape) return legal();
+  return refuse(
+      "residual shape", to_string(other.shape), to_string(c.out().shape),
+      fmt::format(
+          "the other operand of {} '{}' has shape {}; an epilogue takes one of the result's shape {}.",
+          node.op->name, printable(node.name, 80), to_string(other.shape), to_string(c.out().shape)));
+}
+
+Legality epilogue_binary(const LegalContext& c, const ir::Node& node, ir::ValueId previous, int& residuals) {
+  if (node.inputs.size() != 2) {
+    return refuse(
+        "operands", std::to_string(node.inputs.size()), "2",
+        fmt::format("{} has {} operands; an epilogue takes two.", node.op->name, node.inputs.size()));
+  }
+  MRVLC_LEGAL(pow_exponent(c, node));
+  ir::ValueId other = node.inputs[0] == previous ? node.inputs[1] : node.inputs[0];
+  if (other == previous) {
+    return refuse("operands", "the same value twice", "two values",
+                  "an operator that reads its predecessor twice is not part of an epilogue.");
+  }
+  if (c.graph.is_constant(other)) return channel_constant(c, node, c.type(other));
+  return residual(c, node, c.type(other), residuals);
+}
+
+Legality epilogue_node(const LegalContext& c, const ir::Node& node, ir::ValueId previous, int& residuals) {
+  if (!is_binary(node)) {
+    std::optional<std::string> why = unary_refusal(c, node);
+    if (why)
+      return refuse("epilogue operator", std::string(node.op->name), "an element-wise operator", *why + ".");
+    if (node.inputs[0] == previous) return legal();
+    return refuse("epilogue chain", "a side branch", "a chain",
+                  "the operators after the anchor are not a chain.");
+  }
+  if (c.layer.kind == "elementwise") {
+    return refuse("epilogue operator", std::string(node.op->name), "a function of one operand",
+                  "an element-wise layer is followed by functions of one operand only.");
+  }
+  return epilogue_binary(c, node, previous, residuals);
+}
+
+}  // namespace
+
+Legality legal_epilogue(const LegalContext& c) {
+  if (c.layer.nodes.size() == 1) return legal();
+  if (!has_epilogue(c.layer.kind) || c.layer.nodes.front() != c.layer.anchor) {
+    return refuse("operators of the layer", std::to_string(c.layer.nodes.size()), "1",
+                  fmt::format("a layer of kind {} is a single operator.", c.layer.kind));
+  }
+  int residuals = 0;
+  ir::ValueId previous = c.anchor().outputs[0];
+  for (size_t i = 1; i < c.layer.nodes.size(); ++i) {
+    const ir::Node& node = c.graph.node(c.layer.nodes[i]);
+    MRVLC_LEGAL(epilogue_node(c, node, previous, residuals));
+    if (c.type(node.outputs[0]).shape != c.out().shape) {
+      return refuse(
+          "epilogue shape", to_string(c.type(node.outputs[0]).shape), to_string(c.out().shape),
+          fmt::format("{} '{}' changes the shape of the result.", node.op->name, printable(node.name, 80)));
+    }
+    previous = node.outputs[0];
+  }
+  return legal();
+}
+
+}  // namespace mrvlc::partition

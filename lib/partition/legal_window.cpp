@@ -1,0 +1,104 @@
+// Convolutions and pools: windows over one or two spatial dimensions.
+#include <algorithm>
+
+#include "legal.h"
+
+namespace mrvlc::partition {
+namespace {
+
+// Window fields of instructions are 32 bits wide, and origins signed.
+constexpr int64_t kMaxField = (int64_t{1} << 31) - 1;
+
+Legality window(const LegalContext& c, const ops::WindowParams& p, int64_t batch) {
+  auto spatial = static_cast<int64_t>(p.input.size());
+  if (spatial < 1 || spatial > 2) {
+    return refuse("spatial dimensions", std::to_string(spatial), "1 or 2",
+                  fmt::format("it has {} spatial dimensions; the accelerator takes 1 or 2.", spatial));
+  }
+  MRVLC_LEGAL(at_most("batch", "the batch", batch, c.machine.max_batch));
+  for (const auto* field : {&p.input, &p.kernel, &p.strides, &p.dilations, &p.output}) {
+    for (int64_t v : *field) MRVLC_LEGAL(at_most("window", "a number of its window", v, kMaxField));
+  }
+  for (const auto* pads : {&p.pads_begin, &p.pads_end}) {
+    for (int64_t v : *pads) {
+      if (v < 0)
+        return refuse("pads >= 0", std::to_string(v), "0",
+                      fmt::format("a pad is {}; the accelerator takes none below 0.", v));
+      MRVLC_LEGAL(at_most("window", "a pad", v, kMaxField));
+    }
+  }
+  return legal();
+}
+
+Legality weights(const LegalContext& c) {
+  MRVLC_LEGAL(constant_input(c, 2, "bias"));
+  if (!c.is_constant(c.anchor(), 1)) {
+    return refuse("constant(weights)", "computed at run time", "a constant",
+                  "the weights are computed at run time; the accelerator needs them at compile time.");
+  }
+  return legal();
+}
+
+// Whether the window of output o along dimension d reads at least one element of the input.
+bool reads_input(const ops::PoolParams& p, size_t d, int64_t o) {
+  int64_t start = o * p.strides[d] - p.pads_begin[d];
+  int64_t first = start >= 0 ? 0 : ceil_div(-start, p.dilations[d]);
+  return first < p.kernel[d] && start + first * p.dilations[d] < p.input[d];
+}
+
+// A maximum over nothing has no value, and the divisor of an average would be 0.
+Legality no_empty_window(const ops::PoolParams& p) {
+  for (size_t d = 0; d < p.input.size(); ++d) {
+    // Windows in the middle reach into the input if the first and last few do; with dilation any may miss it.
+    for (int64_t o = 0; o < p.output[d]; ++o) {
+      if (!reads_input(p, d, o)) {
+        return refuse("window reads input", fmt::format("output {} of dimension {} reads padding only", o, d),
+                      "at least one element", "a window lies in the padding altogether.");
+      }
+      // Beyond the padding at the front and before that at the end every window starts inside the input.
+      int64_t inside = (p.input[d] - 1 + p.pads_begin[d]) / p.strides[d];
+      if (o * p.strides[d] >= p.pads_begin[d] && o < inside) o = inside - 1;
+    }
+  }
+  return legal();
+}
+
+// The instruction divides by a fixed number or by the elements inside the input; with ceil_mode ONNX counts,
+// beside these, the padding but not what lies beyond it.
+Legality average(const ops::PoolParams& p) {
+  if (p.is_max || !p.count_include_pad || !p.ceil_mode) return legal();
+  for (size_t d = 0; d < p.input.size(); ++d) {
+    int64_t end = (p.output[d] - 1) * p.strides[d] + (p.kernel[d] - 1) * p.dilations[d] + 1;
+    int64_t padded = p.input[d] + p.pads_begin[d] + p.pads_end[d];
+    if (end <= padded) continue;
+    return refuse("last window inside the padding", std::to_string(end), std::to_string(padded),
+                  "with ceil_mode and count_include_pad the last window reaches beyond the padding, so that "
+                  "its divisor differs.");
+  }
+  return legal();
+}
+
+}  // namespace
+
+Legality legal_conv(const LegalContext& c) {
+  MRVLC_LEGAL(weights(c));
+  auto p = ops::conv_params(ops::infer_context(c.graph, c.anchor()));
+  return p.ok() ? window(c, *p, p->batch) : refuse(p.error());
+}
+
+Legality legal_conv_transpose(const LegalContext& c) {
+  MRVLC_LEGAL(weights(c));
+  auto p = ops::conv_transpose_params(ops::infer_context(c.graph, c.anchor()));
+  return p.ok() ? window(c, *p, p->batch) : refuse(p.error());
+}
+
+Legality legal_pool(const LegalContext& c) {
+  MRVLC_LEGAL(outputs_unused(c, 1));
+  auto p = ops::pool_params(ops::infer_context(c.graph, c.anchor()));
+  if (!p.ok()) return refuse(p.error());
+  MRVLC_LEGAL(window(c, *p, p->batch));
+  MRVLC_LEGAL(no_empty_window(*p));
+  return average(*p);
+}
+
+}  // namespace mrvlc::partition
