@@ -1,0 +1,130 @@
+// Builds the IR graph from the messages. One Scope is one set of names: the main graph, an inlined function,
+// an inlined branch of an If. A value that could not be made (its node was refused) is poison: readers are
+// skipped in silence, so one error is one message.
+#pragma once
+#include <unordered_map>
+#include <unordered_set>
+
+#include "attributes.h"
+#include "functions.h"
+#include "inputs.h"
+#include "mrvlc/ops/op.h"
+#include "order.h"
+
+namespace mrvlc::onnx {
+
+struct Binding {
+  enum class State : uint8_t { Value, Absent, Poison };
+  State state = State::Poison;
+  ir::ValueId value = {};
+};
+
+using AttributeMap = std::unordered_map<std::string_view, pb::AttributeProto*>;
+
+struct Scope {
+  Scope* parent = nullptr;  // whose names a subgraph sees too; none for a function
+  std::string id = "main";  // prefix of the ids of its sources
+  const Opsets* opsets = nullptr;
+  const AttributeMap* attributes = nullptr;  // what ref_attr_name refers to; none outside functions
+  std::unordered_map<std::string_view, Binding> values;
+  std::unordered_map<std::string_view, std::string>
+      result_names;                   // IR names of the values that the caller reads
+  std::vector<ir::SourceId> callers;  // nodes that were replaced by this scope's nodes, outermost first
+  int depth = 0;
+
+  bool is_main() const { return depth == 0; }
+};
+
+class Builder {
+ public:
+  Builder(pb::ModelProto& model, const ImportOptions& options, std::vector<std::filesystem::path> folders,
+          Sink& sink)
+      : model_(model),
+        options_(options),
+        sink_(sink),
+        functions_(model, sink),
+        tensors_(std::move(folders)) {}
+
+  // False when an error was reported.
+  bool build(const Opsets& opsets);
+  ir::Graph& graph() { return graph_; }
+
+ private:
+  // An ONNX node and where it stands.
+  struct Site {
+    Scope& scope;
+    pb::NodeProto& node;
+    ir::SourceId source;
+  };
+  // A node on its way into the graph: ONNX inputs, then the form that the operator table wants.
+  struct Pending {
+    ops::RawNode raw;
+    std::vector<ir::ValueId> onnx_inputs;
+    std::vector<ir::ValueId> inputs;
+    std::vector<ir::Attr> slots;
+    std::vector<TensorType> types;
+  };
+
+  // main.cpp: the main graph's frame
+  bool check_size();
+  void collect_main_names(const pb::GraphProto& graph);
+  void add_inputs(Scope& scope, const pb::GraphProto& graph);
+  void add_outputs(Scope& scope, const pb::GraphProto& graph);
+  void check_declared(const Scope& scope, const pb::GraphProto& graph);
+  void check_output_type(const pb::ValueInfoProto& info, const TensorType& computed);
+
+  // names.cpp: scopes, names, sources
+  const Binding* lookup(const Scope& scope, std::string_view name) const;
+  std::string ir_name(const Scope& scope, std::string_view name);
+  std::string unique_name(std::string name);
+  ir::SourceId add_source(const std::string& scope_id, const pb::NodeProto& node, size_t index);
+  void record_sources(const std::string& scope_id, const pb::GraphProto& graph);
+  std::string shown_name(const Site& site) const;
+  void report(const Site& site, Diag diag);
+  bool charge(size_t bytes);
+  void add_initializers(Scope& scope, pb::GraphProto& graph);
+  void add_initializer(Scope& scope, const std::string& name, Result<Tensor> tensor);
+
+  // nodes.cpp: nodes through the operator table
+  void add_nodes(Scope& scope, google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes);
+  void add_node(Site site);
+  Result<const ops::OpDef*> resolve_op(const Site& site) const;
+  bool gather_inputs(const Site& site, std::vector<ir::ValueId>& inputs) const;
+  Result<std::vector<std::pair<std::string, ir::Attr>>> read_attributes(const Site& site);
+  pb::AttributeProto* resolve_attribute(const Scope& scope, pb::AttributeProto& attribute) const;
+  Status prepare(const Site& site, const ops::OpDef& op, Pending& pending);
+  Status wire_inputs(const Site& site, Pending& pending);
+  Status infer(const ops::OpDef& op, Pending& pending);
+  void insert(const Site& site, const ops::OpDef& op, Pending pending);
+  ir::Lineage lineage(const Site& site) const;
+
+  // inline.cpp: functions and branches
+  void inline_function(const Site& site, Function& function);
+  void inline_if(const Site& site, bool condition);
+  std::optional<bool> known_condition(const Site& site) const;
+  bool enter(const Site& site, Scope& inner);
+  void bind_results(const Site& site, const Scope& inner, const std::vector<std::string_view>& formals);
+  ir::ValueId renamed(const Site& site, ir::ValueId value, const std::string& name);
+
+  // known.cpp: values known at import, for inference alone
+  const Tensor* known(ir::ValueId value) const;
+  void learn(ir::NodeId node);
+  bool affordable(const ops::OpDef& op, const ir::Node& node);
+
+  pb::ModelProto& model_;
+  const ImportOptions& options_;
+  Sink& sink_;
+  FunctionTable functions_;
+  TensorDecoder tensors_;
+  ir::Graph graph_;
+  std::unordered_set<std::string_view>
+      main_names_;                               // every name of the main graph: they are kept as they are
+  std::unordered_set<std::string> inner_names_;  // names made up for values of inlined scopes
+  std::unordered_map<uint32_t, Tensor> known_;   // by value
+  int64_t known_bytes_left_ = int64_t{256} << 20;
+  int64_t known_work_left_ = int64_t{1} << 30;  // multiply-adds or so
+  size_t text_bytes_left_ = size_t{1} << 30;    // of names and attributes copied by inlining
+  bool told_unsorted_ = false;
+};
+
+}  // namespace mrvlc::onnx

@@ -1,0 +1,45 @@
+// Weights kept in files beside the model. The location comes from the model, so it is not trusted: it must
+// name a regular file with one link, beneath an allowed folder, reached through no symbolic link.
+#pragma once
+#include <filesystem>
+#include <map>
+#include <vector>
+
+#include "fd.h"
+#include "mrvlc/tensor/tensor.h"
+#include "proto.h"
+
+namespace mrvlc::onnx {
+
+class ExternalData {
+ public:
+  // Folders are tried in order; an empty path is the current folder.
+  explicit ExternalData(std::vector<std::filesystem::path> folders) : folders_(std::move(folders)) {}
+
+  // The bytes of a tensor of `type`. Tensors may share a range exactly (they then share memory); ranges that
+  // overlap otherwise are refused, which also bounds the memory by the sizes of the files. MRV0123, MRV0124.
+  Result<Tensor> load(const pb::TensorProto& tensor, const TensorType& type);
+
+ private:
+  struct Location {
+    std::string file;
+    uint64_t offset = 0, length = 0;
+  };
+  struct Range {
+    uint64_t end = 0;
+    Tensor tensor;
+  };
+  struct FileId {
+    uint64_t device = 0, inode = 0;
+    auto operator<=>(const FileId&) const = default;
+  };
+
+  Result<Location> locate(const pb::TensorProto& tensor, uint64_t bytes) const;
+  Result<Fd> open(const std::string& tensor, const std::string& file) const;
+  Result<Tensor> load_range(int fd, const std::string& tensor, const Location& where, const TensorType& type);
+
+  std::vector<std::filesystem::path> folders_;
+  std::map<FileId, std::map<uint64_t, Range>> ranges_;  // what was read already, by file and offset
+};
+
+}  // namespace mrvlc::onnx

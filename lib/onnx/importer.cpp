@@ -1,0 +1,86 @@
+#include "mrvlc/onnx/importer.h"
+
+#include <new>
+#include <stdexcept>
+
+#include "builder.h"
+#include "mrvlc/support/hash.h"
+#include "read_model.h"
+
+namespace mrvlc::onnx {
+namespace {
+
+std::optional<Model> import_message(pb::ModelProto& message, const std::filesystem::path& folder,
+                                    const ImportOptions& options, Sink& sink) {
+  check_ir_version(message, sink);
+  Opsets opsets = model_opsets(message, sink);
+  std::vector<std::filesystem::path> folders = {folder};
+  if (!options.external_data_dir.empty()) folders.push_back(options.external_data_dir);
+  Builder builder(message, options, std::move(folders), sink);
+  if (!builder.build(opsets)) return std::nullopt;
+  Model model;
+  model.graph = std::move(builder.graph());
+  model.ir_version = message.ir_version();
+  auto opset = opsets.find("");
+  model.opset = opset == opsets.end() ? 0 : opset->second;
+  model.producer = message.producer_name();
+  return model;
+}
+
+// Messages of a hostile file may unfold to more than there is memory for; that is the model's fault, not a
+// crash.
+template <class Import>
+std::optional<Model> guarded(Sink& sink, const Import& import) {
+  try {
+    return import();
+  } catch (const std::bad_alloc&) {
+    sink.add(make_diag<DiagCode::MRV0117>("the model does not fit in memory"));
+  } catch (const std::length_error&) {
+    sink.add(make_diag<DiagCode::MRV0117>("the model does not fit in memory"));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Model> import_file(const std::filesystem::path& path, const ImportOptions& options,
+                                 Diagnostics& diagnostics) {
+  Sink sink(diagnostics);
+  return guarded(sink, [&]() -> std::optional<Model> {
+    pb::ModelProto message;
+    std::string sha256;
+    Status read = read_message(path, options.max_file_bytes, message, sha256);
+    if (!read.ok()) {
+      sink.add(std::move(read).error());
+      return std::nullopt;
+    }
+    auto model = import_message(message, path.parent_path(), options, sink);
+    if (model) model->sha256 = std::move(sha256);
+    return model;
+  });
+}
+
+std::optional<Model> import_bytes(std::string_view bytes, const std::filesystem::path& folder,
+                                  const ImportOptions& options, Diagnostics& diagnostics) {
+  Sink sink(diagnostics);
+  return guarded(sink, [&]() -> std::optional<Model> {
+    pb::ModelProto message;
+    Status parsed = parse_message(bytes, message);
+    if (!parsed.ok()) {
+      sink.add(std::move(parsed).error());
+      return std::nullopt;
+    }
+    auto model = import_message(message, folder, options, sink);
+    if (model) model->sha256 = sha256_hex(bytes);
+    return model;
+  });
+}
+
+Result<Tensor> read_tensor_pb(const std::filesystem::path& path) {
+  pb::TensorProto message;
+  std::string sha256;
+  MRVLC_TRY(read_message(path, uint64_t{INT32_MAX}, message, sha256));
+  return TensorDecoder({path.parent_path()}).decode(std::move(message));
+}
+
+}  // namespace mrvlc::onnx

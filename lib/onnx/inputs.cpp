@@ -1,0 +1,198 @@
+#include "inputs.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "tensor_decode.h"
+
+namespace mrvlc::onnx {
+namespace {
+
+struct Dim {
+  int64_t value = -1;  // -1: open
+  std::string symbol;  // may be empty
+};
+
+struct Input {
+  const pb::ValueInfoProto* info = nullptr;
+  ElementType elem = ElementType::Undefined;
+  bool has_rank = false, refused = false;
+  std::vector<Dim> dims;
+
+  const std::string& name() const { return info->name(); }
+};
+
+class Resolver {
+ public:
+  Resolver(const ImportOptions& options, Sink& sink) : options_(options), sink_(sink) {}
+
+  std::vector<InputDecl> run(const std::vector<const pb::ValueInfoProto*>& infos) {
+    if (options_.batch < 1) sink_.add(make_diag<DiagCode::MRV0137>(options_.batch));
+    for (const auto* info : infos) inputs_.push_back(read(*info));
+    check_option_names();
+    for (Input& in : inputs_) apply_option(in);
+    for (Input& in : inputs_) bind_batch(in);
+    std::vector<InputDecl> out;
+    for (Input& in : inputs_) out.push_back({in.info, finish(in)});
+    return out;
+  }
+
+ private:
+  struct Binding {
+    int64_t value = 0;
+    std::string input;
+  };
+
+  void refuse(Input& in, Diag diag) {
+    sink_.add(std::move(diag));
+    in.refused = true;
+  }
+  void refuse(Input& in, std::string_view why) {
+    refuse(in, make_diag<DiagCode::MRV0130>(printable(in.name()), why));
+  }
+
+  Input read(const pb::ValueInfoProto& info);
+  void read_dims(Input& in, const pb::TensorShapeProto& shape);
+  void check_option_names();
+  void apply_option(Input& in);
+  void bind(Input& in, const std::string& symbol, int64_t value);
+  void bind_batch(Input& in);
+  std::optional<TensorType> finish(Input& in);
+  std::string example(const Input& in) const;
+
+  const ImportOptions& options_;
+  Sink& sink_;
+  std::vector<Input> inputs_;
+  std::map<std::string, Binding> symbols_;
+};
+
+Input Resolver::read(const pb::ValueInfoProto& info) {
+  Input in;
+  in.info = &info;
+  if (!info.type().has_tensor_type()) {
+    refuse(in, "it is not a tensor (sequences, maps, optionals and sparse tensors are not supported)");
+    return in;
+  }
+  const auto& type = info.type().tensor_type();
+  in.elem = element_type_from_onnx(type.elem_type()).value_or(ElementType::Undefined);
+  if (!is_float(in.elem) && !is_integer(in.elem) && in.elem != ElementType::Bool) {
+    refuse(in, "element type " + element_type_text(type.elem_type()) + " is not supported");
+  }
+  in.has_rank = type.has_shape();
+  if (in.has_rank) read_dims(in, type.shape());
+  return in;
+}
+
+void Resolver::read_dims(Input& in, const pb::TensorShapeProto& shape) {
+  if (shape.dim_size() > kMaxRank)
+    return refuse(in, fmt::format("rank {} is over the limit of {}", shape.dim_size(), kMaxRank));
+  for (const auto& dim : shape.dim()) {
+    // -1 is how some exporters write an open dimension.
+    if (dim.has_dim_value() && dim.dim_value() < -1) {
+      refuse(in, fmt::format("dimension {} is {}", in.dims.size(), dim.dim_value()));
+    }
+    in.dims.push_back({dim.has_dim_value() ? std::max<int64_t>(dim.dim_value(), -1) : -1, dim.dim_param()});
+  }
+}
+
+void Resolver::check_option_names() {
+  for (const auto& [name, shape] : options_.input_shapes) {
+    auto named = [&, wanted = &name](const Input& in) { return in.name() == *wanted; };
+    if (std::any_of(inputs_.begin(), inputs_.end(), named)) continue;
+    std::vector<std::string> known;
+    for (const Input& in : inputs_) {
+      if (known.size() < 10) known.push_back("'" + printable(in.name()) + "'");
+    }
+    sink_.add(make_diag<DiagCode::MRV0132>(
+        printable(name), known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", "))));
+  }
+}
+
+void Resolver::apply_option(Input& in) {
+  auto it = options_.input_shapes.find(in.name());
+  if (it == options_.input_shapes.end() || in.refused) return;
+  const Shape& given = it->second;
+  auto refuse_option = [&](std::string_view why) {
+    refuse(in, make_diag<DiagCode::MRV0133>(to_string(given), printable(in.name()), why));
+  };
+  if (auto why = bad_shape(given)) return refuse_option(*why);
+  if (in.has_rank && given.size() != in.dims.size()) {
+    return refuse_option(fmt::format("it has rank {}", in.dims.size()));
+  }
+  in.dims.resize(given.size());
+  in.has_rank = true;
+  for (size_t i = 0; i < given.size(); ++i) {
+    Dim& dim = in.dims[i];
+    if (dim.value >= 0 && dim.value != given[i])
+      return refuse_option(fmt::format("dimension {} is {}", i, dim.value));
+    if (dim.value < 0 && !dim.symbol.empty()) bind(in, dim.symbol, given[i]);
+    dim.value = given[i];
+  }
+}
+
+void Resolver::bind(Input& in, const std::string& symbol, int64_t value) {
+  auto [it, fresh] = symbols_.try_emplace(symbol, Binding{value, in.name()});
+  if (!fresh && it->second.value != value) {
+    refuse(in, make_diag<DiagCode::MRV0135>(printable(symbol), it->second.value, printable(it->second.input),
+                                            value, printable(in.name())));
+  }
+}
+
+void Resolver::bind_batch(Input& in) {
+  if (in.refused || in.dims.empty() || in.dims[0].value >= 0) return;
+  Dim& dim = in.dims[0];
+  if (!dim.symbol.empty() && symbols_.count(dim.symbol) != 0) return;
+  if (dim.symbol.empty()) {
+    dim.value = options_.batch;
+  } else {
+    bind(in, dim.symbol, options_.batch);
+  }
+  std::string shown = dim.symbol.empty() ? "no name" : "'" + printable(dim.symbol) + "'";
+  sink_.add(make_diag<DiagCode::MRV0134>(printable(in.name()), shown, options_.batch));
+}
+
+std::string Resolver::example(const Input& in) const {
+  std::vector<std::string> dims;
+  for (const Dim& dim : in.dims) dims.push_back(dim.value >= 0 ? std::to_string(dim.value) : "N");
+  return fmt::format("{}", fmt::join(dims, "x"));
+}
+
+std::optional<TensorType> Resolver::finish(Input& in) {
+  if (in.refused) return std::nullopt;
+  const std::string shown = printable(in.name());
+  if (!in.has_rank) {
+    refuse(in,
+           fmt::format("its rank is not known; give the shape, e.g. --input-shape {}=1x3x224x224", shown));
+    return std::nullopt;
+  }
+  for (Dim& dim : in.dims) {
+    if (dim.value >= 0) continue;
+    if (auto it = symbols_.find(dim.symbol); !dim.symbol.empty() && it != symbols_.end())
+      dim.value = it->second.value;
+  }
+  TensorType type{in.elem, {}};
+  for (size_t i = 0; i < in.dims.size(); ++i) {
+    if (in.dims[i].value < 0) {
+      std::string symbol = in.dims[i].symbol.empty() ? "no name" : "'" + printable(in.dims[i].symbol) + "'";
+      refuse(in, make_diag<DiagCode::MRV0131>(shown, i, symbol, shown, example(in)));
+      return std::nullopt;
+    }
+    type.shape.push_back(in.dims[i].value);
+  }
+  if (auto why = bad_shape(type.shape)) {
+    refuse(in, *why);
+    return std::nullopt;
+  }
+  return type;
+}
+
+}  // namespace
+
+std::vector<InputDecl> resolve_inputs(const std::vector<const pb::ValueInfoProto*>& inputs,
+                                      const ImportOptions& options, Sink& sink) {
+  return Resolver(options, sink).run(inputs);
+}
+
+}  // namespace mrvlc::onnx

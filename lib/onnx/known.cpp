@@ -1,0 +1,90 @@
+#include <algorithm>
+
+#include "builder.h"
+#include "mrvlc/interp/interp.h"
+
+namespace mrvlc::onnx {
+namespace {
+
+// Shapes, axes, pads and the arithmetic on them are small; anything larger is data and no concern of
+// inference.
+constexpr int64_t kMaxKnownElements = 65536;
+
+bool small(const TensorType& type) {
+  return type.elements() <= kMaxKnownElements;
+}
+
+bool can_be_known(ElementType elem) {
+  return is_float(elem) || is_integer(elem) || elem == ElementType::Bool;
+}
+
+// Shape needs the type of its input alone (ONNX, operator Shape: start and end clamp to [0, rank]).
+Tensor shape_of(const ir::Node& node, const TensorType& input, const TensorType& output) {
+  int64_t rank = input.rank();
+  int64_t start = node.op->attr_index("start") >= 0 && node.has_attr("start") ? node.int_attr("start") : 0;
+  start = std::clamp<int64_t>(start < 0 ? start + rank : start, 0, rank);
+  Tensor shape(output);
+  for (int64_t i = 0; i < std::min(output.elements(), rank - start); ++i)
+    shape.set_int(i, input.shape[static_cast<size_t>(start + i)]);
+  return shape;
+}
+
+}  // namespace
+
+const Tensor* Builder::known(ir::ValueId value) const {
+  if (const Tensor* constant = graph_.constant(value)) return constant;
+  auto it = known_.find(value.index());
+  return it == known_.end() ? nullptr : &it->second;
+}
+
+// An element-wise operator costs its elements; any other at most every input element for every output
+// element.
+bool Builder::affordable(const ops::OpDef& op, const ir::Node& node) {
+  int64_t in = 1, out = 1, bytes = 0;
+  for (ir::ValueId id : node.inputs) {
+    if (!id.valid()) continue;
+    if (!small(graph_.value(id).type)) return false;
+    in += graph_.value(id).type.elements();
+  }
+  for (ir::ValueId id : node.outputs) {
+    const TensorType& type = graph_.value(id).type;
+    if (!small(type) || !can_be_known(type.elem)) return false;
+    out += type.elements();
+    bytes += type.bytes();
+  }
+  int64_t work = op.scalar != nullptr ? in + out : in * out;
+  if (work > known_work_left_ || bytes > known_bytes_left_) return false;
+  known_work_left_ -= work;
+  known_bytes_left_ -= bytes;
+  return true;
+}
+
+void Builder::learn(ir::NodeId id) {
+  const ir::Node& node = graph_.node(id);
+  if (node.outputs.empty()) return;
+  if (node.is("Constant") && node.op->attr_index("value") >= 0 && node.has_attr("value")) {
+    const auto& value = std::get<Tensor>(node.attrs[static_cast<size_t>(node.op->attr_index("value"))]);
+    known_.emplace(node.outputs[0].index(), value);
+    return;
+  }
+  if (node.is("Shape")) {
+    known_.emplace(node.outputs[0].index(),
+                   shape_of(node, graph_.value(node.inputs[0]).type, graph_.value(node.outputs[0]).type));
+    return;
+  }
+  std::vector<const Tensor*> inputs;
+  for (ir::ValueId in : node.inputs) {
+    inputs.push_back(in.valid() ? known(in) : nullptr);
+    if (in.valid() && inputs.back() == nullptr) return;
+  }
+  // Without inputs there is nothing to compute from; what draws random numbers must not be taken for a
+  // constant.
+  if (inputs.empty() && !node.is("Constant")) return;
+  if (!affordable(ops::op_def(node), node)) return;
+  auto outputs = interp::evaluate(graph_, node, inputs);
+  if (!outputs.ok() || outputs->size() != node.outputs.size()) return;
+  for (size_t k = 0; k < node.outputs.size(); ++k)
+    known_.emplace(node.outputs[k].index(), std::move((*outputs)[k]));
+}
+
+}  // namespace mrvlc::onnx

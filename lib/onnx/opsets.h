@@ -1,0 +1,27 @@
+// IR version and operator sets of a model or a function.
+#pragma once
+#include <map>
+#include <string>
+
+#include "proto.h"
+#include "sink.h"
+
+namespace mrvlc::onnx {
+
+inline constexpr int64_t kMaxIrVersion = 13;  // ONNX 1.20
+inline constexpr int64_t kMaxOpset = 25;      // of ai.onnx; ONNX 1.20
+
+using Opsets = std::map<std::string, int64_t, std::less<>>;  // by domain; "" is ai.onnx
+
+// "ai.onnx" is another spelling of "".
+inline std::string_view canonical_domain(std::string_view domain) {
+  return domain == "ai.onnx" ? "" : domain;
+}
+std::string shown_domain(std::string_view domain);
+
+void check_ir_version(const pb::ModelProto& model, Sink& sink);
+// Versions from 1, each domain once, ai.onnx at most kMaxOpset. MRV0103.
+Opsets read_opsets(const google::protobuf::RepeatedPtrField<pb::OperatorSetIdProto>& imports, Sink& sink);
+Opsets model_opsets(const pb::ModelProto& model, Sink& sink);
+
+}  // namespace mrvlc::onnx

@@ -1,0 +1,185 @@
+#include "tensor_decode.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+namespace mrvlc::onnx {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "raw data is little-endian and is used as it is");
+
+Diag bad_tensor(const pb::TensorProto& tensor, std::string_view why) {
+  return make_diag<DiagCode::MRV0120>(printable(tensor.name()), why);
+}
+
+// Fields that hold elements. Exactly one may be used, and it must be the one for the element type
+// (onnx.proto, TensorProto).
+enum class Field { None, Float, Int32, Int64, String, Double, Uint64, Raw, Several };
+
+Field used_field(const pb::TensorProto& t) {
+  Field used = Field::None;
+  auto note = [&](bool there, Field field) {
+    if (there) used = used == Field::None ? field : Field::Several;
+  };
+  note(t.float_data_size() > 0, Field::Float);
+  note(t.int32_data_size() > 0, Field::Int32);
+  note(t.int64_data_size() > 0, Field::Int64);
+  note(t.string_data_size() > 0, Field::String);
+  note(t.double_data_size() > 0, Field::Double);
+  note(t.uint64_data_size() > 0, Field::Uint64);
+  note(t.has_raw_data() && (!t.raw_data().empty() || used == Field::None), Field::Raw);
+  return used;
+}
+
+Field field_of(ElementType elem) {
+  switch (elem) {
+    case ElementType::F32:
+    case ElementType::C64:
+      return Field::Float;
+    case ElementType::F64:
+    case ElementType::C128:
+      return Field::Double;
+    case ElementType::I64:
+      return Field::Int64;
+    case ElementType::U32:
+    case ElementType::U64:
+      return Field::Uint64;
+    case ElementType::String:
+      return Field::String;
+    default:
+      return Field::Int32;
+  }
+}
+
+// Copies values into elements of type T; nullopt when one of them does not fit.
+template <class T, class Values>
+std::optional<std::string> pack(const Values& values) {
+  std::string bytes(static_cast<size_t>(values.size()) * sizeof(T), '\0');
+  char* out = bytes.data();
+  for (auto v : values) {
+    T t = static_cast<T>(v);
+    if constexpr (std::is_integral_v<T>) {
+      if (!std::in_range<T>(v)) return std::nullopt;
+    }
+    std::memcpy(out, &t, sizeof t);
+    out += sizeof t;
+  }
+  return bytes;
+}
+
+std::optional<std::string> pack_field(const pb::TensorProto& t, ElementType elem) {
+  switch (elem) {
+    case ElementType::F32:
+    case ElementType::C64:
+      return pack<float>(t.float_data());
+    case ElementType::F64:
+    case ElementType::C128:
+      return pack<double>(t.double_data());
+    case ElementType::I64:
+      return pack<int64_t>(t.int64_data());
+    case ElementType::U64:
+      return pack<uint64_t>(t.uint64_data());
+    case ElementType::U32:
+      return pack<uint32_t>(t.uint64_data());
+    case ElementType::I32:
+      return pack<int32_t>(t.int32_data());
+    case ElementType::I16:
+      return pack<int16_t>(t.int32_data());
+    case ElementType::I8:
+      return pack<int8_t>(t.int32_data());
+    case ElementType::U8:
+    case ElementType::Bool:
+      return pack<uint8_t>(t.int32_data());
+    default:
+      return pack<uint16_t>(t.int32_data());  // U16, and the bits of F16 and BF16
+  }
+}
+
+// Any non-zero byte is true; the rest of the compiler relies on 0 and 1.
+void normalise_bools(Tensor& tensor) {
+  auto bytes = tensor.data<uint8_t>();
+  if (std::all_of(bytes.begin(), bytes.end(), [](uint8_t b) { return b <= 1; })) return;
+  for (uint8_t& b : tensor.mutable_data<uint8_t>()) b = b != 0;
+}
+
+Result<Tensor> decode_strings(pb::TensorProto& tensor, const TensorType& type) {
+  if (tensor.string_data_size() != type.elements())
+    return bad_tensor(tensor, "string data does not match the shape");
+  auto& data = *tensor.mutable_string_data();
+  return Tensor::strings(type.shape,
+                         {std::make_move_iterator(data.begin()), std::make_move_iterator(data.end())});
+}
+
+}  // namespace
+
+std::optional<std::string> bad_shape(const Shape& shape) {
+  if (static_cast<int64_t>(shape.size()) > kMaxRank) {
+    return fmt::format("rank {} is over the limit of {}", shape.size(), kMaxRank);
+  }
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] < 0) return fmt::format("dimension {} is {}", i, shape[i]);
+  }
+  auto count = checked_product(shape);
+  if (!count || *count > kMaxElements) {
+    return fmt::format("shape {} has more than {} elements", to_string(shape), kMaxElements);
+  }
+  return std::nullopt;
+}
+
+std::string element_type_text(int32_t data_type) {
+  if (auto elem = element_type_from_onnx(data_type)) return std::string(name(*elem));
+  // Types that came after the schema we compile against (ONNX 1.14 and later).
+  constexpr std::string_view kLater[] = {
+      "float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "uint4",
+      "int4",         "float4e2m1",     "float8e8m0", "uint2",          "int2"};
+  if (data_type >= 17 && data_type < 17 + static_cast<int32_t>(std::size(kLater))) {
+    return std::string(kLater[data_type - 17]);
+  }
+  return data_type == 0 ? "undefined" : fmt::format("number {}", data_type);
+}
+
+Result<Tensor> TensorDecoder::decode_stored(pb::TensorProto& tensor, const TensorType& type) {
+  Field field = used_field(tensor);
+  if (field == Field::Several) return bad_tensor(tensor, "more than one data field is set");
+  if (field == Field::Raw) {
+    if (type.elem == ElementType::String) return bad_tensor(tensor, "strings cannot be raw data");
+    std::string raw = std::move(*tensor.mutable_raw_data());
+    if (static_cast<int64_t>(raw.size()) == type.bytes()) return Tensor(type, std::move(raw));
+    return bad_tensor(
+        tensor, fmt::format("raw data has {} bytes, {} needs {}", raw.size(), to_string(type), type.bytes()));
+  }
+  if (field != Field::None && field != field_of(type.elem)) {
+    return bad_tensor(tensor, "the data field is not the one for " + std::string(name(type.elem)));
+  }
+  if (type.elem == ElementType::String) return decode_strings(tensor, type);
+  std::optional<std::string> bytes = pack_field(tensor, type.elem);
+  if (!bytes) return bad_tensor(tensor, "a value does not fit " + std::string(name(type.elem)));
+  if (static_cast<int64_t>(bytes->size()) != type.bytes()) {
+    return bad_tensor(tensor, fmt::format("has data for {} bytes, {} needs {}", bytes->size(),
+                                          to_string(type), type.bytes()));
+  }
+  return Tensor(type, std::move(*bytes));
+}
+
+Result<Tensor> TensorDecoder::decode(pb::TensorProto tensor) {
+  auto elem = element_type_from_onnx(tensor.data_type());
+  if (!elem)
+    return make_diag<DiagCode::MRV0121>(printable(tensor.name()), element_type_text(tensor.data_type()));
+  TensorType type{*elem, Shape(tensor.dims().begin(), tensor.dims().end())};
+  if (auto why = bad_shape(type.shape)) return bad_tensor(tensor, *why);
+  if (tensor.has_segment()) return bad_tensor(tensor, "segmented tensors are not supported");
+  Result<Tensor> result = Tensor();
+  if (tensor.data_location() == pb::TensorProto::EXTERNAL) {
+    if (used_field(tensor) != Field::None)
+      return bad_tensor(tensor, "has both external data and data in the model");
+    if (type.elem == ElementType::String) return bad_tensor(tensor, "strings cannot be external data");
+    result = external_.load(tensor, type);
+  } else {
+    result = decode_stored(tensor, type);
+  }
+  if (result.ok() && type.elem == ElementType::Bool) normalise_bools(*result);
+  return result;
+}
+
+}  // namespace mrvlc::onnx

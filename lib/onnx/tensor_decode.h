@@ -1,0 +1,58 @@
+// TensorProto and SparseTensorProto to Tensor.
+#pragma once
+#include <unordered_map>
+
+#include "external_data.h"
+
+namespace mrvlc::onnx {
+
+// Checks dimensions: not negative, rank at most kMaxRank, product at most kMaxElements. The text says what is
+// wrong.
+std::optional<std::string> bad_shape(const Shape& shape);
+
+// "float8e4m3fn" and the like for types that are not supported, else the IR's name, else the number.
+std::string element_type_text(int32_t data_type);
+
+class TensorDecoder {
+ public:
+  explicit TensorDecoder(std::vector<std::filesystem::path> folders) : external_(std::move(folders)) {}
+
+  // Raw data is moved out of the message, which is why it is taken by value. MRV0120 to MRV0124.
+  Result<Tensor> decode(pb::TensorProto tensor);
+  // As a dense tensor. Indices must be in range, ascending and without duplicates. MRV0125, MRV0122.
+  Result<Tensor> decode(pb::SparseTensorProto tensor);
+  // Empties the message but for its name. What was taken once may be taken again (a function's body is
+  // inlined wherever it is called) and shares its memory.
+  template <class Proto>
+  Result<Tensor> take(Proto& message);
+
+ private:
+  Result<Tensor> decode_stored(pb::TensorProto& tensor, const TensorType& type);
+
+  ExternalData external_;
+  std::unordered_map<const void*, Tensor> taken_;
+  int64_t sparse_bytes_left_ = INT32_MAX;  // what sparse tensors may grow to, together
+};
+
+// The message that holds the tensor's name.
+inline pb::TensorProto& named(pb::TensorProto& message) {
+  return message;
+}
+inline pb::TensorProto& named(pb::SparseTensorProto& message) {
+  return *message.mutable_values();
+}
+
+template <class Proto>
+Result<Tensor> TensorDecoder::take(Proto& message) {
+  if (auto it = taken_.find(&message); it != taken_.end()) return it->second;
+  // The very string stays where it is: scopes hold views of it.
+  std::string* name = named(message).release_name();
+  Proto contents(std::move(message));
+  if (name != nullptr) named(contents).set_name(*name);
+  named(message).set_allocated_name(name);
+  Result<Tensor> tensor = decode(std::move(contents));
+  if (tensor.ok()) taken_.emplace(&message, *tensor);
+  return tensor;
+}
+
+}  // namespace mrvlc::onnx
