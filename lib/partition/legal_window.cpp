@@ -6,8 +6,8 @@
 namespace mrvlc::partition {
 namespace {
 
-// Window fields of instructions are 32 bits wide, and origins signed.
-constexpr int64_t kMaxField = (int64_t{1} << 31) - 1;
+constexpr int64_t kMaxSize = (int64_t{1} << 31) - 1;  // origins of windows are signed 32-bit fields
+constexpr int64_t kMaxWindow = 65535;                 // kernel, stride, dilation, pad
 
 Legality window(const LegalContext& c, const ops::WindowParams& p, int64_t batch) {
   auto spatial = static_cast<int64_t>(p.input.size());
@@ -16,15 +16,17 @@ Legality window(const LegalContext& c, const ops::WindowParams& p, int64_t batch
                   fmt::format("it has {} spatial dimensions; the accelerator takes 1 or 2.", spatial));
   }
   MRVLC_LEGAL(at_most("batch", "the batch", batch, c.machine.max_batch));
-  for (const auto* field : {&p.input, &p.kernel, &p.strides, &p.dilations, &p.output}) {
-    for (int64_t v : *field) MRVLC_LEGAL(at_most("window", "a number of its window", v, kMaxField));
+  for (const auto* sizes : {&p.input, &p.output}) {
+    for (int64_t v : *sizes) MRVLC_LEGAL(at_most("spatial size", "a spatial size", v, kMaxSize));
+  }
+  for (const auto* field : {&p.kernel, &p.strides, &p.dilations, &p.pads_begin, &p.pads_end}) {
+    for (int64_t v : *field) MRVLC_LEGAL(at_most("window", "a number of its window", v, kMaxWindow));
   }
   for (const auto* pads : {&p.pads_begin, &p.pads_end}) {
     for (int64_t v : *pads) {
       if (v < 0)
         return refuse("pads >= 0", std::to_string(v), "0",
                       fmt::format("a pad is {}; the accelerator takes none below 0.", v));
-      MRVLC_LEGAL(at_most("window", "a pad", v, kMaxField));
     }
   }
   return legal();
@@ -46,19 +48,19 @@ bool reads_input(const ops::PoolParams& p, size_t d, int64_t o) {
   return first < p.kernel[d] && start + first * p.dilations[d] < p.input[d];
 }
 
-// A maximum over nothing has no value, and the divisor of an average would be 0.
+// A maximum over nothing has no value, and the divisor of an average would be 0. Windows that start inside
+// the input read it; left are those that start before it, and the last one.
 Legality no_empty_window(const ops::PoolParams& p) {
   for (size_t d = 0; d < p.input.size(); ++d) {
-    // Windows in the middle reach into the input if the first and last few do; with dilation any may miss it.
-    for (int64_t o = 0; o < p.output[d]; ++o) {
-      if (!reads_input(p, d, o)) {
-        return refuse("window reads input", fmt::format("output {} of dimension {} reads padding only", o, d),
-                      "at least one element", "a window lies in the padding altogether.");
-      }
-      // Beyond the padding at the front and before that at the end every window starts inside the input.
-      int64_t inside = (p.input[d] - 1 + p.pads_begin[d]) / p.strides[d];
-      if (o * p.strides[d] >= p.pads_begin[d] && o < inside) o = inside - 1;
+    int64_t before = std::min(ceil_div(p.pads_begin[d], p.strides[d]), p.output[d]);
+    int64_t bad = p.output[d];
+    for (int64_t o = 0; o < before && bad == p.output[d]; ++o) {
+      if (!reads_input(p, d, o)) bad = o;
     }
+    if (bad == p.output[d] && !reads_input(p, d, p.output[d] - 1)) bad = p.output[d] - 1;
+    if (bad == p.output[d]) continue;
+    return refuse("window reads input", fmt::format("output {} of dimension {} reads padding only", bad, d),
+                  "at least one element", "a window lies in the padding altogether.");
   }
   return legal();
 }

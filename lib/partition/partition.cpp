@@ -1,0 +1,49 @@
+#include "mrvlc/partition/partition.h"
+
+#include "mrvlc/partition/rules.h"
+#include "placement.h"
+
+namespace mrvlc::partition {
+namespace {
+
+Result<rules::RuleSet> rules_of(const Options& options) {
+  std::vector<rules::RuleFile> files;
+  for (const auto& [name, text] : options.rule_files) files.push_back({name, text});
+  rules::LoadResult loaded = load_rules(options.default_rules, files);
+  if (loaded.diagnostics.has_errors()) return loaded.diagnostics.list().front();
+  return std::move(loaded.set);
+}
+
+Status check_batch(const Options& options, const target::Machine& machine) {
+  if (options.batch >= 1 && options.batch <= machine.max_batch) return {};
+  return make_diag<DiagCode::MRV0404>(options.batch, machine.max_batch);
+}
+
+void keep_all(Placement& placement, Partition& out) {
+  for (ir::NodeId n : placement.order) {
+    placement.decision(n).reason = "The model is compiled for the host CPU alone.";
+    out.steps.push_back({Step::Kind::Cpu, n, 0});
+  }
+}
+
+}  // namespace
+
+Result<Partition> partition(const ir::Graph& graph, const target::Machine& machine, const Options& options) {
+  Placement placement(graph, machine);
+  Partition out;
+  // Wishes are read for the host alone too: a pattern that names nothing is a mistake there as well.
+  MRVLC_TRY(read_wishes(placement, options));
+  MRVLC_ASSIGN(rules::RuleSet set, rules_of(options));
+  if (options.accelerator) {
+    MRVLC_TRY(check_batch(options, machine));
+    place_layers(placement, set);
+    MRVLC_TRY(check_forced(placement));
+    form_regions(placement, out);
+  } else {
+    keep_all(placement, out);
+  }
+  for (ir::NodeId n : placement.order) out.decisions.push_back(std::move(placement.decision(n)));
+  return out;
+}
+
+}  // namespace mrvlc::partition

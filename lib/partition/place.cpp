@@ -1,0 +1,133 @@
+#include <algorithm>
+
+#include "placement.h"
+
+namespace mrvlc::partition {
+
+Placement::Placement(const ir::Graph& g, const target::Machine& m)
+    : graph(g), machine(m), order(g.topological_order()) {
+  size_t n = g.node_slots();
+  rank.resize(n);
+  wishes.resize(n);
+  decisions.resize(n);
+  progress.resize(n);
+  settled.resize(n);
+  layer_of.assign(n, kNone);
+  for (size_t i = 0; i < order.size(); ++i) {
+    rank[order[i].index()] = static_cast<uint32_t>(i);
+    decision(order[i]).node = order[i];
+  }
+}
+
+namespace {
+
+Layer layer_of_match(const rules::Match& match) {
+  return {match.rule->name, match.rule->layer, match.nodes, match.anchor};
+}
+
+class Placer {
+ public:
+  Placer(Placement& p, const rules::RuleSet& set) : p_(p), set_(set) {
+    for (ir::NodeId n : p.order) {
+      const ir::OpSchema& op = *p.graph.node(n).op;
+      by_operator_[{op.domain, op.name}].push_back(n);
+    }
+    options_.available = [this](ir::NodeId n) { return free(n); };
+    options_.starts_region = [this](ir::NodeId n) { return p_.wishes[n.index()].border; };
+    options_.accelerator_can = [this](const rules::Match& m) { return can(m); };
+  }
+
+  void run() {
+    for (const rules::Rule& rule : set_.rules()) {
+      for (ir::NodeId n : anchors_of(rule)) {
+        if (free(n)) attempt(rule, n);
+      }
+    }
+    for (ir::NodeId n : p_.order) {
+      if (!p_.settled[n.index()]) explain(n);
+    }
+  }
+
+ private:
+  bool free(ir::NodeId n) const { return !p_.settled[n.index()] && p_.wishes[n.index()].cpu_pattern.empty(); }
+
+  rules::Verdict can(const rules::Match& match) const {
+    if (match.rule->layer == "cpu") return {};
+    Legality l = layer_legal(p_.graph, layer_of_match(match), p_.machine);
+    if (l.ok) return {};
+    std::string condition = fmt::format("accelerator_can(layer): {}", l.condition);
+    return {false, std::move(condition), std::move(l.actual), std::move(l.limit), std::move(l.reason)};
+  }
+
+  std::vector<ir::NodeId> anchors_of(const rules::Rule& rule) const {
+    std::vector<ir::NodeId> out;
+    for (const rules::Operator& op : rule.pattern.front().operators) {
+      auto it = by_operator_.find({op.domain, op.name});
+      if (it != by_operator_.end()) out.insert(out.end(), it->second.begin(), it->second.end());
+    }
+    std::sort(out.begin(), out.end(),
+              [&](ir::NodeId a, ir::NodeId b) { return p_.rank[a.index()] < p_.rank[b.index()]; });
+    out.erase(std::unique(out.begin(), out.end()), out.end());
+    return out;
+  }
+
+  void attempt(const rules::Rule& rule, ir::NodeId n) {
+    rules::Outcome o = rules::try_rule(rule, p_.graph, n, options_);
+    NodeDecision& d = p_.decision(n);
+    if (!o.match) {
+      if (d.trials.empty() || o.progress > p_.progress[n.index()]) {
+        p_.progress[n.index()] = o.progress;
+        d.reason = fmt::format("Rule '{}' does not take it: {}", rule.name, o.reason);
+      }
+      d.trials.push_back({rule.name, false, o.condition, o.actual, o.limit, o.reason});
+      return;
+    }
+    if (rule.layer == "cpu") return keep(rule, *o.match);
+    take(rule, *o.match);
+  }
+
+  void settle(const rules::Rule& rule, ir::NodeId n, std::string reason) {
+    p_.settled[n.index()] = true;
+    NodeDecision& d = p_.decision(n);
+    d.rule = rule.name;
+    d.reason = std::move(reason);
+    d.trials.push_back({rule.name, true, {}, {}, {}, rule.why});
+  }
+
+  void keep(const rules::Rule& rule, const rules::Match& match) {
+    for (ir::NodeId n : match.nodes)
+      settle(rule, n, fmt::format("Rule '{}' keeps it on the CPU: {}.", rule.name, rule.why));
+  }
+
+  void take(const rules::Rule& rule, const rules::Match& match) {
+    for (ir::NodeId n : match.nodes) {
+      p_.layer_of[n.index()] = static_cast<uint32_t>(p_.layers.size());
+      settle(rule, n, rule.why);
+    }
+    p_.layers.push_back(layer_of_match(match));
+  }
+
+  void explain(ir::NodeId n) {
+    NodeDecision& d = p_.decision(n);
+    const Wishes& w = p_.wishes[n.index()];
+    const ir::OpSchema& op = *p_.graph.node(n).op;
+    if (!w.cpu_pattern.empty()) {
+      d.reason = fmt::format("It is kept on the CPU because --cpu '{}' names it.", printable(w.cpu_pattern));
+    } else if (d.trials.empty()) {
+      d.reason = fmt::format("No rule takes operator {}.", printable(op.name));
+    }
+  }
+
+  Placement& p_;
+  const rules::RuleSet& set_;
+  std::map<std::pair<std::string_view, std::string_view>, std::vector<ir::NodeId>> by_operator_;
+  rules::MatchOptions options_;
+};
+
+}  // namespace
+
+void place_layers(Placement& placement, const rules::RuleSet& set) {
+  Placer(placement, set).run();
+}
+
+}  // namespace mrvlc::partition

@@ -1,0 +1,47 @@
+// The stages of partitioning: which rule takes which node (place), which layers share a region (regions), the
+// result.
+#pragma once
+#include <map>
+
+#include "mrvlc/partition/legality.h"
+#include "mrvlc/rules/matcher.h"
+
+namespace mrvlc::partition {
+
+// What the options ask of a node.
+struct Wishes {
+  std::string cpu_pattern, accel_pattern;  // the pattern that names the node, or empty
+  bool border = false;
+};
+
+// State while partitioning; vectors are indexed by NodeId.
+struct Placement {
+  const ir::Graph& graph;
+  const target::Machine& machine;
+  std::vector<ir::NodeId> order;  // topological
+  std::vector<uint32_t> rank;     // position in `order`
+  std::vector<Wishes> wishes;
+  std::vector<NodeDecision> decisions;
+  std::vector<uint64_t> progress;  // of the best rule that failed
+  std::vector<Layer> layers;
+
+  static constexpr uint32_t kNone = 0xffffffffu;
+  std::vector<uint32_t> layer_of;  // index into layers, or kNone: on the CPU
+  std::vector<bool> settled;       // taken by a rule, of kind cpu too
+
+  Placement(const ir::Graph& g, const target::Machine& m);
+  NodeDecision& decision(ir::NodeId n) { return decisions[n.index()]; }
+};
+
+// --cpu, --accel and borders; MRV0401 and 0403.
+Status read_wishes(Placement& placement, const Options& options);
+// Tries every rule at every node its anchor names, in the order in which rules decide.
+void place_layers(Placement& placement, const rules::RuleSet& set);
+// MRV0402 for every --accel node that no rule takes: the first is the error.
+Status check_forced(const Placement& placement);
+
+// Groups layers into regions and orders all work. Layers in parts without a convolution or matrix product go
+// back to the CPU.
+void form_regions(Placement& placement, Partition& out);
+
+}  // namespace mrvlc::partition

@@ -1,0 +1,234 @@
+// Layers to regions. Work items are layers and CPU nodes; they form a directed acyclic graph, because the
+// values inside a layer are read inside it only. An item's phase is the number of times a path to it has to
+// leave the accelerator:
+//
+//   phase(layer)    = max over producers of their phase (one more in front of a border)
+//   phase(CPU node) = max over producers of their phase, one more after a layer
+//
+// All layers of a phase may form one region: a path from one of them through a CPU node ends in a later
+// phase, so the region is convex, and running phase by phase (CPU nodes first) is a valid order. No partition
+// into convex regions has fewer phases on a longest path, so a network without CPU nodes is one region. Then
+// connected parts of a phase that only later phases read are moved to the first of these, which saves the
+// values between. Linear but for sorting.
+#include <algorithm>
+#include <numeric>
+#include <queue>
+
+#include "placement.h"
+#include "split.h"
+
+namespace mrvlc::partition {
+namespace {
+
+using Item = uint32_t;
+
+class Regions {
+ public:
+  Regions(Placement& p) : p_(p) {}
+
+  void run(Partition& out) {
+    do {
+      make_items();
+      sort_items();
+      compute_phases();
+      move_late();
+      connect();
+    } while (give_back());
+    emit(out);
+  }
+
+ private:
+  bool is_layer(Item i) const { return i < p_.layers.size(); }
+  bool dropped(Item i) const { return is_layer(i) && p_.layers[i].nodes.empty(); }
+  Item item_of(ir::NodeId n) const { return item_[n.index()]; }
+
+  // Layers keep their index; CPU nodes follow.
+  void make_items() {
+    item_.assign(p_.graph.node_slots(), 0);
+    cpu_nodes_.clear();
+    for (ir::NodeId n : p_.order) {
+      uint32_t layer = p_.layer_of[n.index()];
+      if (layer != Placement::kNone) {
+        item_[n.index()] = layer;
+      } else {
+        item_[n.index()] = static_cast<Item>(p_.layers.size() + cpu_nodes_.size());
+        cpu_nodes_.push_back(n);
+      }
+    }
+    size_t count = p_.layers.size() + cpu_nodes_.size();
+    users_.assign(count, {});
+    producers_.assign(count, {});
+    for (ir::NodeId n : p_.order) connect_inputs(n);
+  }
+
+  void connect_inputs(ir::NodeId n) {
+    for (ir::ValueId in : p_.graph.node(n).inputs) {
+      if (!in.valid() || p_.graph.value(in).kind != ir::ValueKind::Result) continue;
+      Item from = item_of(p_.graph.value(in).producer), to = item_of(n);
+      if (from == to) continue;
+      users_[from].push_back(to);
+      producers_[to].push_back(from);
+    }
+  }
+
+  ir::NodeId first_node(Item i) const {
+    return is_layer(i) ? p_.layers[i].anchor : cpu_nodes_[i - p_.layers.size()];
+  }
+
+  // Topological; program order decides among items that are ready.
+  void sort_items() {
+    using Key = std::pair<uint32_t, Item>;
+    std::priority_queue<Key, std::vector<Key>, std::greater<>> ready;
+    std::vector<size_t> missing(users_.size());
+    for (Item i = 0; i < users_.size(); ++i) {
+      missing[i] = producers_[i].size();
+      if (missing[i] == 0 && !dropped(i)) ready.emplace(p_.rank[first_node(i).index()], i);
+    }
+    sorted_.clear();
+    while (!ready.empty()) {
+      Item i = ready.top().second;
+      ready.pop();
+      sorted_.push_back(i);
+      for (Item u : users_[i]) {
+        if (--missing[u] == 0) ready.emplace(p_.rank[first_node(u).index()], u);
+      }
+    }
+  }
+
+  bool starts_region(Item i) const { return is_layer(i) && p_.wishes[p_.layers[i].anchor.index()].border; }
+
+  // Phases between the producer and the earliest its user can have.
+  uint32_t step(Item from, Item to) const {
+    return is_layer(from) && (!is_layer(to) || starts_region(to)) ? 1 : 0;
+  }
+
+  void compute_phases() {
+    phase_.assign(users_.size(), 0);
+    for (Item i : sorted_) {
+      for (Item from : producers_[i]) phase_[i] = std::max(phase_[i], phase_[from] + step(from, i));
+    }
+  }
+
+  Item root(Item i) {
+    while (parent_[i] != i) {
+      parent_[i] = parent_[parent_[i]];
+      i = parent_[i];
+    }
+    return i;
+  }
+
+  // Connected parts of each phase.
+  void connect() {
+    parent_.resize(users_.size());
+    std::iota(parent_.begin(), parent_.end(), Item{0});
+    for (Item i : sorted_) {
+      for (Item u : users_[i]) {
+        if (is_layer(i) && is_layer(u) && phase_[i] == phase_[u]) parent_[root(u)] = root(i);
+      }
+    }
+  }
+
+  // From the last phase to the first, so that a part can follow the part that reads it.
+  void move_late() {
+    connect();
+    constexpr uint32_t kStay = Placement::kNone;
+    std::vector<Item> parts;
+    std::vector<uint32_t> latest(users_.size(), kStay);
+    std::vector<std::vector<Item>> members(users_.size());
+    for (Item i : sorted_) {
+      if (!is_layer(i)) continue;
+      if (members[root(i)].empty()) parts.push_back(root(i));
+      members[root(i)].push_back(i);
+    }
+    std::stable_sort(parts.begin(), parts.end(), [&](Item a, Item b) { return phase_[a] > phase_[b]; });
+    for (Item part : parts) {
+      for (Item i : members[part]) {
+        for (Item u : users_[i]) {
+          if (!is_layer(u) || root(u) != part) latest[part] = std::min(latest[part], phase_[u] - step(i, u));
+        }
+      }
+      if (latest[part] == kStay || latest[part] <= phase_[part]) continue;
+      for (Item i : members[part]) phase_[i] = latest[part];
+    }
+  }
+
+  bool computes(Item i) const {
+    const Layer& l = p_.layers[i];
+    if (l.kind == "conv" || l.kind == "conv_transpose" || l.kind == "fc" || l.kind == "matmul") return true;
+    return std::any_of(l.nodes.begin(), l.nodes.end(),
+                       [&](ir::NodeId n) { return !p_.wishes[n.index()].accel_pattern.empty(); });
+  }
+
+  // Connected parts without a convolution or matrix product go to the CPU; true when there was one.
+  bool give_back() {
+    std::vector<bool> worthwhile(users_.size());
+    for (Item i : sorted_) {
+      if (is_layer(i) && computes(i)) worthwhile[root(i)] = true;
+    }
+    bool any = false;
+    for (Item i : sorted_) {
+      if (!is_layer(i) || worthwhile[root(i)]) continue;
+      give_back(p_.layers[i]);
+      any = true;
+    }
+    return any;
+  }
+
+  void give_back(Layer& layer) {
+    for (ir::NodeId n : layer.nodes) {
+      p_.layer_of[n.index()] = Placement::kNone;
+      p_.decision(n).rule.clear();
+      p_.decision(n).reason = fmt::format(
+          "Rule '{}' takes it, but the layers it is connected with hold no convolution and no matrix "
+          "product, so handing them "
+          "to the accelerator would cost more than it saves.",
+          layer.rule);
+    }
+    layer.nodes.clear();
+  }
+
+  void emit(Partition& out) {
+    uint32_t phases = 0;
+    for (Item i : sorted_) phases = std::max(phases, phase_[i] + 1);
+    std::vector<std::vector<Item>> by_phase(phases);
+    for (Item i : sorted_) by_phase[phase_[i]].push_back(i);
+    for (const auto& items : by_phase) {
+      std::vector<Layer> layers;
+      for (Item i : items) {
+        if (is_layer(i))
+          layers.push_back(p_.layers[i]);
+        else
+          out.steps.push_back({Step::Kind::Cpu, first_node(i), 0});
+      }
+      for (Region& r : split_region(p_.graph, std::move(layers), p_.machine)) add_region(std::move(r), out);
+    }
+  }
+
+  void add_region(Region region, Partition& out) {
+    region.id = static_cast<uint32_t>(out.regions.size());
+    for (const Layer& l : region.layers) {
+      for (ir::NodeId n : l.nodes) {
+        p_.decision(n).accelerator = true;
+        p_.decision(n).region = region.id;
+      }
+    }
+    out.steps.push_back({Step::Kind::Region, {}, region.id});
+    out.regions.push_back(std::move(region));
+  }
+
+  Placement& p_;
+  std::vector<Item> item_;  // by NodeId
+  std::vector<ir::NodeId> cpu_nodes_;
+  std::vector<std::vector<Item>> users_, producers_;  // by item, one entry a use
+  std::vector<Item> sorted_;
+  std::vector<uint32_t> phase_;
+  std::vector<Item> parent_;
+};
+
+}  // namespace
+
+void form_regions(Placement& placement, Partition& out) {
+  Regions(placement).run(out);
+}
+
+}  // namespace mrvlc::partition

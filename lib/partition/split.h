@@ -1,0 +1,12 @@
+#pragma once
+#include "mrvlc/partition/partition.h"
+
+namespace mrvlc::partition {
+
+// Cuts layers, given in an order of execution, into as few consecutive regions as the machine's limits on
+// layers and on inputs and outputs of a binary ask for (taking as many layers as possible each time), and
+// fills in inputs and outputs. Consecutive cuts keep every region convex. No region for no layers.
+std::vector<Region> split_region(const ir::Graph& graph, std::vector<Layer> layers,
+                                 const target::Machine& machine);
+
+}  // namespace mrvlc::partition

@@ -1,0 +1,71 @@
+#include "glob.h"
+#include "placement.h"
+
+namespace mrvlc::partition {
+namespace {
+
+// A node answers to its own name and operator and to the names of the ONNX nodes it was made of.
+bool answers(const ir::Graph& graph, const ir::Node& node, std::string_view pattern) {
+  if (glob_match(pattern, node.name) || glob_match(pattern, node.op->name)) return true;
+  for (ir::SourceId s : graph.lineage(node.id).sources) {
+    if (glob_match(pattern, graph.sources()[s.index()].name)) return true;
+  }
+  return false;
+}
+
+// Nodes that were folded or merged away leave nothing to place, but naming them is no mistake.
+bool names_source(const ir::Graph& graph, std::string_view pattern) {
+  for (const ir::Source& s : graph.sources()) {
+    if (glob_match(pattern, s.name) || glob_match(pattern, s.op_type)) return true;
+  }
+  return false;
+}
+
+template <class Apply>
+Status for_each_match(const Placement& p, std::string_view option, const std::string& pattern, Apply apply) {
+  bool any = false;
+  for (ir::NodeId id : p.order) {
+    if (!answers(p.graph, p.graph.node(id), pattern)) continue;
+    any = true;
+    apply(id);
+  }
+  if (any || names_source(p.graph, pattern)) return {};
+  return make_diag<DiagCode::MRV0401>(option, printable(pattern));
+}
+
+}  // namespace
+
+Status read_wishes(Placement& p, const Options& options) {
+  for (const std::string& pattern : options.cpu) {
+    MRVLC_TRY(for_each_match(p, "--cpu", pattern,
+                             [&](ir::NodeId n) { p.wishes[n.index()].cpu_pattern = pattern; }));
+  }
+  for (const std::string& pattern : options.accel) {
+    MRVLC_TRY(for_each_match(p, "--accel", pattern,
+                             [&](ir::NodeId n) { p.wishes[n.index()].accel_pattern = pattern; }));
+  }
+  for (const std::string& border : options.borders) {
+    MRVLC_TRY(for_each_match(p, "border", border, [&](ir::NodeId n) { p.wishes[n.index()].border = true; }));
+  }
+  for (ir::NodeId n : p.order) {
+    const Wishes& w = p.wishes[n.index()];
+    if (w.cpu_pattern.empty() || w.accel_pattern.empty()) continue;
+    const ir::Node& node = p.graph.node(n);
+    return at_node(make_diag<DiagCode::MRV0403>(printable(w.cpu_pattern), printable(w.accel_pattern)),
+                   node.name, node.op->name);
+  }
+  return {};
+}
+
+Status check_forced(const Placement& p) {
+  for (ir::NodeId n : p.order) {
+    const std::string& pattern = p.wishes[n.index()].accel_pattern;
+    if (pattern.empty() || p.layer_of[n.index()] != Placement::kNone) continue;
+    const ir::Node& node = p.graph.node(n);
+    return at_node(make_diag<DiagCode::MRV0402>(printable(pattern), p.decisions[n.index()].reason), node.name,
+                   node.op->name);
+  }
+  return {};
+}
+
+}  // namespace mrvlc::partition
