@@ -1,0 +1,145 @@
+// Golden tests of passes. Each case of test/ir/passes/*.txt reads
+//   # RUN: pass [pass...]
+//   graph ... (input)
+//   # EXPECT
+//   graph ... (result, then a comment for each erased node and why)
+// MRVLC_BLESS=1 ctest -R passes   rewrites the expected parts. Whatever stands there, the result must also
+// verify, and compute what the input computes.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+#include "helpers.h"
+#include "mrvlc/interp/interp.h"
+#include "mrvlc/passes/pass.h"
+#include "mrvlc/support/file.h"
+
+using namespace mrvlc;
+using namespace mrvlc::test;
+
+namespace {
+
+constexpr std::string_view kRun = "# RUN:", kExpect = "# EXPECT\n";
+
+struct Case {
+  std::string comment;  // lines before the RUN line of the first case
+  std::string header;   // the RUN line
+  std::string input, expected;
+  std::vector<std::string> passes() const {
+    std::istringstream words(header.substr(kRun.size()));
+    std::vector<std::string> out;
+    for (std::string w; words >> w;) out.push_back(w);
+    return out;
+  }
+};
+
+std::vector<Case> split(const std::string& text) {
+  std::vector<Case> cases;
+  size_t at = text.find(kRun);
+  std::string comment = text.substr(0, std::min(at, text.size()));
+  while (at != std::string::npos) {
+    size_t next = text.find(kRun, at + 1), line = text.find('\n', at) + 1;
+    std::string body = text.substr(line, next == std::string::npos ? next : next - line);
+    size_t expect = body.find(kExpect);
+    Case c{comment, text.substr(at, line - at - 1), body.substr(0, expect), ""};
+    if (expect != std::string::npos) c.expected = body.substr(expect + kExpect.size());
+    comment.clear();
+    cases.push_back(std::move(c));
+    at = next;
+  }
+  return cases;
+}
+
+std::string with_reasons(const ir::Graph& g) {
+  std::string out = ir::print(g);
+  for (size_t i = 0; i < g.node_slots(); ++i) {
+    ir::NodeId id(i);
+    if (!g.node(id).erased) continue;
+    const ir::Lineage& l = g.lineage(id);
+    out += fmt::format("# {} of source {} erased: {}\n", g.node(id).op->name, l.sources[0].index(),
+                       l.erased_because);
+  }
+  return out;
+}
+
+// Relative to the larger of 1 and the expected value; half precision rounds at 2^-11.
+double tolerance(const Tensor& t) {
+  return t.elem() == ElementType::F16 ? 2e-3 : 1e-5;
+}
+
+void check_same(const Tensor& want, const Tensor& got) {
+  REQUIRE(want.type() == got.type());
+  for (int64_t i = 0; i < want.elements(); ++i) {
+    double w = want.as_double(i), g = got.as_double(i);
+    bool same = w == g || (std::isnan(w) && std::isnan(g)) ||
+                std::abs(w - g) <= tolerance(want) * std::max(1.0, std::abs(w));
+    if (!same) FAIL_CHECK("element " << i << ": " << w << " before, " << g << " after");
+  }
+}
+
+// Seeded inputs lie in [0, 1); the second run sees them spread over [-8, 8) so that every branch of an
+// activation is met.
+void check_semantics(const ir::Graph& before, const ir::Graph& after) {
+  std::vector<Tensor> inputs = interp::seeded_inputs(before, 1);
+  for (int round = 0; round < 2; ++round) {
+    auto want = interp::run(before, inputs), got = interp::run(after, inputs);
+    if (!want.ok()) FAIL(want.error().message);
+    if (!got.ok()) FAIL(got.error().message);
+    REQUIRE(want->size() == got->size());
+    for (size_t i = 0; i < want->size(); ++i) check_same((*want)[i], (*got)[i]);
+    for (Tensor& t : inputs) {
+      if (!is_float(t.elem())) continue;
+      for (int64_t i = 0; i < t.elements(); ++i) t.set_double(i, t.as_double(i) * 16 - 8);
+    }
+  }
+}
+
+std::string run_case(const Case& c) {
+  INFO(c.header << "\n" << c.input);
+  ir::Graph before = parse_ok(c.input);
+  Status types = ops::verify_types(before);
+  if (!types.ok()) FAIL(format_diag("input", types.error()));
+  ir::Graph after = before;
+  std::vector<std::string> names = c.passes();
+  std::vector<std::string_view> views(names.begin(), names.end());
+  REQUIRE_FALSE(views.empty());
+  Status s = passes::run_passes(after, views);
+  if (!s.ok()) FAIL(format_diag("result", s.error()));
+  REQUIRE(ir::verify(after).ok());
+  check_semantics(before, after);
+  return with_reasons(after);
+}
+
+}  // namespace
+
+TEST_CASE("golden files of the passes", "[passes]") {
+  const char* bless = std::getenv("MRVLC_BLESS");
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(MRVLC_PASS_FILES)) {
+    if (entry.path().extension() == ".txt") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  REQUIRE_FALSE(files.empty());
+  for (const auto& path : files) {
+    INFO(path.filename().string());
+    auto text = read_file(path);
+    REQUIRE(text.ok());
+    std::string blessed;
+    for (const Case& c : split(*text)) {
+      std::string result = run_case(c);
+      blessed += c.comment + c.header + "\n" + c.input + std::string(kExpect) + result;
+      if (bless == nullptr) CHECK(result == c.expected);
+    }
+    if (bless != nullptr) REQUIRE(write_file_atomic(path, blessed).ok());
+  }
+}
+
+TEST_CASE("every pass has a golden file", "[passes]") {
+  for (const passes::PassInfo& p : passes::all_passes()) {
+    CAPTURE(p.name);
+    CHECK(std::filesystem::exists(std::filesystem::path(MRVLC_PASS_FILES) / (std::string(p.name) + ".txt")));
+    CHECK_FALSE(p.summary.empty());
+  }
+}
