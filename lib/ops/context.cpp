@@ -8,8 +8,12 @@ namespace mrvlc::ops {
 const ir::Attr& InferContext::attr(std::string_view name) const {
   return (*attrs)[static_cast<size_t>(op->attr_index(name))];
 }
-int64_t InferContext::int_attr(std::string_view name) const { return std::get<int64_t>(attr(name)); }
-float InferContext::float_attr(std::string_view name) const { return std::get<float>(attr(name)); }
+int64_t InferContext::int_attr(std::string_view name) const {
+  return std::get<int64_t>(attr(name));
+}
+float InferContext::float_attr(std::string_view name) const {
+  return std::get<float>(attr(name));
+}
 const std::string& InferContext::string_attr(std::string_view name) const {
   return std::get<std::string>(attr(name));
 }

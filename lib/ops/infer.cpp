@@ -7,9 +7,10 @@ namespace {
 Status check_arity(const OpDef& op, const InferContext& c) {
   auto given = static_cast<int64_t>(c.num_inputs());
   if (given < op.min_inputs || (op.max_inputs >= 0 && given > op.max_inputs)) {
-    std::string range = op.max_inputs < 0                ? fmt::format("at least {}", op.min_inputs)
-                        : op.min_inputs == op.max_inputs ? fmt::format("{}", op.min_inputs)
-                                                         : fmt::format("{} to {}", op.min_inputs, op.max_inputs);
+    std::string range = op.max_inputs < 0 ? fmt::format("at least {}", op.min_inputs)
+                        : op.min_inputs == op.max_inputs
+                            ? fmt::format("{}", op.min_inputs)
+                            : fmt::format("{} to {}", op.min_inputs, op.max_inputs);
     return make_diag<DiagCode::MRV0201>(range, given);
   }
   for (size_t i = 0; i < c.num_inputs(); ++i) {
@@ -18,8 +19,8 @@ Status check_arity(const OpDef& op, const InferContext& c) {
   }
   auto outputs = static_cast<int64_t>(c.num_outputs);
   if (outputs < op.min_outputs || (op.max_outputs >= 0 && outputs > op.max_outputs)) {
-    return make_diag<DiagCode::MRV0208>(fmt::format("{} outputs are asked for, {} gives {} to {}", outputs, op.name,
-                                                    op.min_outputs, op.max_outputs));
+    return make_diag<DiagCode::MRV0208>(fmt::format("{} outputs are asked for, {} gives {} to {}", outputs,
+                                                    op.name, op.min_outputs, op.max_outputs));
   }
   return {};
 }
@@ -32,7 +33,8 @@ Status check_attrs(const OpDef& op, const InferContext& c) {
     const ir::AttrSpec& spec = op.attrs[i];
     const ir::Attr& value = (*c.attrs)[i];
     if (!ir::is_set(value)) {
-      if (spec.required || ir::is_set(spec.default_value)) return make_diag<DiagCode::MRV0204>(spec.name, "is required");
+      if (spec.required || ir::is_set(spec.default_value))
+        return make_diag<DiagCode::MRV0204>(spec.name, "is required");
     } else if (ir::kind_of(value) != spec.kind) {
       return make_diag<DiagCode::MRV0204>(spec.name, "is of the wrong kind");
     }
@@ -62,7 +64,8 @@ Status check_output(const TensorType& type) {
   }
   auto count = checked_product(type.shape);
   if (!count || *count > kMaxElements) {
-    return make_diag<DiagCode::MRV0209>(fmt::format("more than {}", kMaxElements), fmt::format("{} elements", kMaxElements));
+    return make_diag<DiagCode::MRV0209>(fmt::format("more than {}", kMaxElements),
+                                        fmt::format("{} elements", kMaxElements));
   }
   return {};
 }
@@ -73,8 +76,9 @@ Status compare_types(const ir::Graph& graph, const ir::Node& node, const std::ve
     const ir::Value& value = graph.value(node.outputs[i]);
     if (i < inferred.size() && value.type == inferred[i]) continue;
     std::string expected = i < inferred.size() ? to_string(inferred[i]) : std::string("nothing");
-    Diag diag = make_diag<DiagCode::MRV0801>(fmt::format("value '{}' has type {}, inference gives {}",
-                                                         printable(value.name), to_string(value.type), expected));
+    Diag diag =
+        make_diag<DiagCode::MRV0801>(fmt::format("value '{}' has type {}, inference gives {}",
+                                                 printable(value.name), to_string(value.type), expected));
     return at_node(std::move(diag), node.name, node.op->name);
   }
   return {};

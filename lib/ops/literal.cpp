@@ -18,11 +18,15 @@ std::string float_literal(double value, std::string_view suffix) {
 
 std::string unsigned_literal(uint64_t value, ElementType elem) {
   switch (elem) {
-    case ElementType::U64: return fmt::format("UINT64_C({})", value);
-    case ElementType::U32: return fmt::format("UINT32_C({})", value & 0xffffffffu);
+    case ElementType::U64:
+      return fmt::format("UINT64_C({})", value);
+    case ElementType::U32:
+      return fmt::format("UINT32_C({})", value & 0xffffffffu);
     case ElementType::U8:
-    case ElementType::Bool: return fmt::format("{}", value & 0xffu);
-    default: return fmt::format("{}", value & 0xffffu);
+    case ElementType::Bool:
+      return fmt::format("{}", value & 0xffu);
+    default:
+      return fmt::format("{}", value & 0xffffu);
   }
 }
 
@@ -36,29 +40,44 @@ std::string signed_literal(int64_t value, int64_t lowest, std::string_view macro
 
 std::string_view c_type(ElementType elem) {
   switch (elem) {
-    case ElementType::F32: return "float";
-    case ElementType::F64: return "double";
-    case ElementType::I8: return "int8_t";
-    case ElementType::I16: return "int16_t";
-    case ElementType::I32: return "int32_t";
-    case ElementType::I64: return "int64_t";
+    case ElementType::F32:
+      return "float";
+    case ElementType::F64:
+      return "double";
+    case ElementType::I8:
+      return "int8_t";
+    case ElementType::I16:
+      return "int16_t";
+    case ElementType::I32:
+      return "int32_t";
+    case ElementType::I64:
+      return "int64_t";
     case ElementType::U8:
-    case ElementType::Bool: return "uint8_t";
+    case ElementType::Bool:
+      return "uint8_t";
     case ElementType::U16:
     case ElementType::F16:
-    case ElementType::BF16: return "uint16_t";
-    case ElementType::U32: return "uint32_t";
-    case ElementType::U64: return "uint64_t";
-    default: return "void";
+    case ElementType::BF16:
+      return "uint16_t";
+    case ElementType::U32:
+      return "uint32_t";
+    case ElementType::U64:
+      return "uint64_t";
+    default:
+      return "void";
   }
 }
 
 std::string c_literal(double value, ElementType elem) {
   switch (elem) {
-    case ElementType::F32: return float_literal(static_cast<double>(static_cast<float>(value)), "f");
-    case ElementType::F64: return float_literal(value, "");
-    case ElementType::F16: return fmt::format("{}", double_to_half(value));
-    case ElementType::BF16: return fmt::format("{}", float_to_bfloat(static_cast<float>(value)));
+    case ElementType::F32:
+      return float_literal(static_cast<double>(static_cast<float>(value)), "f");
+    case ElementType::F64:
+      return float_literal(value, "");
+    case ElementType::F16:
+      return fmt::format("{}", double_to_half(value));
+    case ElementType::BF16:
+      return fmt::format("{}", float_to_bfloat(static_cast<float>(value)));
     default: {
       Tensor converted(TensorType{ElementType::I64, {}});
       converted.set_double(0, value);
@@ -70,12 +89,20 @@ std::string c_literal(double value, ElementType elem) {
 std::string c_literal(int64_t value, ElementType elem) {
   if (is_float(elem)) return c_literal(static_cast<double>(value), elem);
   switch (elem) {
-    case ElementType::Bool: return value != 0 ? "1" : "0";
-    case ElementType::I64: return signed_literal(value, INT64_MIN, "INT64_C");
-    case ElementType::I32: return signed_literal(static_cast<int32_t>(value), INT32_MIN, "INT32_C");
-    case ElementType::I16: value = static_cast<int16_t>(value); break;
-    case ElementType::I8: value = static_cast<int8_t>(value); break;
-    default: return unsigned_literal(static_cast<uint64_t>(value), elem);
+    case ElementType::Bool:
+      return value != 0 ? "1" : "0";
+    case ElementType::I64:
+      return signed_literal(value, INT64_MIN, "INT64_C");
+    case ElementType::I32:
+      return signed_literal(static_cast<int32_t>(value), INT32_MIN, "INT32_C");
+    case ElementType::I16:
+      value = static_cast<int16_t>(value);
+      break;
+    case ElementType::I8:
+      value = static_cast<int8_t>(value);
+      break;
+    default:
+      return unsigned_literal(static_cast<uint64_t>(value), elem);
   }
   return value < 0 ? fmt::format("({})", value) : fmt::format("{}", value);
 }

@@ -45,9 +45,13 @@ const OpDef* find_op(std::string_view domain, std::string_view name) {
   return it == index_by_name().end() ? nullptr : it->second;
 }
 
-const OpDef& op_def(const ir::Node& node) { return static_cast<const OpDef&>(*node.op); }
+const OpDef& op_def(const ir::Node& node) {
+  return static_cast<const OpDef&>(*node.op);
+}
 
-const ir::OpSchema& schema(std::string_view name) { return *find_op("", name); }
+const ir::OpSchema& schema(std::string_view name) {
+  return *find_op("", name);
+}
 
 const ir::OpRegistry& registry() {
   static const TableRegistry instance;

@@ -1,0 +1,139 @@
+#include "mrvlc/interp/interp.h"
+
+#include "mrvlc/ops/op.h"
+
+namespace mrvlc::interp {
+namespace {
+
+// Tensors alive during a run: graph inputs and results until their last use; constants belong to the graph.
+class Values {
+ public:
+  Values(const ir::Graph& graph, int64_t max_bytes)
+      : graph_(graph), max_bytes_(max_bytes), tensors_(graph.value_slots()), uses_(graph.value_slots(), 0) {
+    for (ir::ValueId id : graph.outputs()) ++uses_[id.index()];
+  }
+
+  void count_uses(const std::vector<ir::NodeId>& order) {
+    for (ir::NodeId id : order) {
+      for (ir::ValueId input : graph_.node(id).inputs) {
+        if (input.valid()) ++uses_[input.index()];
+      }
+    }
+  }
+
+  const Tensor* get(ir::ValueId id) const {
+    if (!id.valid()) return nullptr;
+    const Tensor* constant = graph_.constant(id);
+    return constant != nullptr ? constant : &tensors_[id.index()];
+  }
+
+  // Room for results of these types, asked for before they are computed.
+  Status reserve(const std::vector<ir::ValueId>& results) {
+    int64_t needed = live_bytes_;
+    for (ir::ValueId id : results) {
+      needed = checked_add(needed, graph_.value(id).type.bytes()).value_or(INT64_MAX);
+    }
+    if (needed > max_bytes_) return make_diag<DiagCode::MRV0008>(needed, max_bytes_);
+    return {};
+  }
+
+  void set(ir::ValueId id, Tensor tensor) {
+    if (uses_[id.index()] == 0) return;
+    live_bytes_ += tensor.type().bytes();
+    tensors_[id.index()] = std::move(tensor);
+  }
+
+  void used(ir::ValueId id) {
+    if (!id.valid() || graph_.is_constant(id) || --uses_[id.index()] != 0) return;
+    live_bytes_ -= tensors_[id.index()].type().bytes();
+    tensors_[id.index()] = Tensor();
+  }
+
+ private:
+  const ir::Graph& graph_;
+  int64_t max_bytes_, live_bytes_ = 0;
+  std::vector<Tensor> tensors_;
+  std::vector<uint32_t> uses_;
+};
+
+ops::EvalContext eval_context(const ir::Node& node, const std::vector<const Tensor*>& inputs,
+                              std::vector<Tensor>& out) {
+  ops::EvalContext context;
+  context.op = node.op;
+  context.attrs = &node.attrs;
+  context.inputs = inputs;
+  context.outputs = &out;
+  return context;
+}
+
+// Allocates the results with the types that inference finds for these very inputs; they must be those of the
+// graph.
+Status allocate(const ir::Graph& graph, const ir::Node& node, const ops::EvalContext& context) {
+  MRVLC_ASSIGN(auto types, ops::infer_types(ops::op_def(node), context.infer_view()));
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    const ir::Value& value = graph.value(node.outputs[i]);
+    if (i >= types.size() || !(types[i] == value.type)) {
+      return make_diag<DiagCode::MRV0801>(fmt::format(
+          "value '{}' has type {}, its operator gives {}", printable(value.name), to_string(value.type),
+          i < types.size() ? to_string(types[i]) : std::string("nothing")));
+    }
+    (*context.outputs)[i] = Tensor(types[i]);
+  }
+  return {};
+}
+
+Status check_inputs(const ir::Graph& graph, const std::vector<Tensor>& inputs) {
+  if (inputs.size() != graph.inputs().size()) {
+    return make_diag<DiagCode::MRV0707>(inputs.size(), graph.inputs().size());
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const ir::Value& value = graph.value(graph.inputs()[i]);
+    if (inputs[i].type() == value.type) continue;
+    return make_diag<DiagCode::MRV0004>(fmt::format("input '{}' is {}, the model takes {}",
+                                                    printable(value.name), to_string(inputs[i].type()),
+                                                    to_string(value.type)));
+  }
+  return {};
+}
+
+Status run_node(const ir::Graph& graph, const ir::Node& node, Values& values) {
+  std::vector<const Tensor*> inputs;
+  for (ir::ValueId id : node.inputs) inputs.push_back(values.get(id));
+  MRVLC_TRY(values.reserve(node.outputs));
+  MRVLC_ASSIGN(std::vector<Tensor> results, evaluate(graph, node, inputs));
+  for (size_t i = 0; i < results.size(); ++i) values.set(node.outputs[i], std::move(results[i]));
+  for (ir::ValueId id : node.inputs) values.used(id);
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<Tensor>> evaluate(const ir::Graph& graph, const ir::Node& node,
+                                     const std::vector<const Tensor*>& inputs) {
+  std::vector<Tensor> results(node.outputs.size());
+  ops::EvalContext context = eval_context(node, inputs, results);
+  Status status = allocate(graph, node, context);
+  if (status.ok()) status = ops::op_def(node).eval(context);
+  if (!status.ok()) return at_node(std::move(status).error(), node.name, node.op->name);
+  return results;
+}
+
+Result<std::vector<Tensor>> run(const ir::Graph& graph, const std::vector<Tensor>& inputs,
+                                const Options& options) {
+  MRVLC_TRY(check_inputs(graph, inputs));
+  std::vector<ir::NodeId> order = graph.topological_order();
+  Values values(graph, options.max_bytes);
+  values.count_uses(order);
+  MRVLC_TRY(values.reserve(graph.inputs()));
+  for (size_t i = 0; i < inputs.size(); ++i) values.set(graph.inputs()[i], inputs[i]);
+  for (ir::NodeId id : order) {
+    const ir::Node& node = graph.node(id);
+    Status status = run_node(graph, node, values);
+    if (!status.ok()) return at_node(std::move(status).error(), node.name, node.op->name);
+  }
+  std::vector<Tensor> outputs;
+  for (ir::ValueId id : graph.outputs()) outputs.push_back(*values.get(id));
+  return outputs;
+}
+
+}  // namespace mrvlc::interp

@@ -1,0 +1,58 @@
+#include "mrvlc/interp/interp.h"
+
+namespace mrvlc::interp {
+namespace {
+
+// mulberry32 by Tommy Ettinger (public domain): 32 bits of state, one 32-bit number a call.
+class Mulberry32 {
+ public:
+  explicit Mulberry32(uint32_t seed) : state_(seed) {}
+  uint32_t next() {
+    state_ += 0x6d2b79f5u;
+    uint32_t t = (state_ ^ state_ >> 15) * (state_ | 1u);
+    t ^= t + (t ^ t >> 7) * (t | 61u);
+    return t ^ t >> 14;
+  }
+
+ private:
+  uint32_t state_;
+};
+
+// Bits of the mantissa, so that cutting to them keeps every value below 1.
+double resolution(ElementType elem) {
+  if (elem == ElementType::F16) return 0x1p11;
+  return elem == ElementType::BF16 ? 0x1p8 : 0x1p24;
+}
+
+void fill_floats(Tensor& t, Mulberry32& random) {
+  double steps = resolution(t.elem());
+  auto draw = [&] {
+    double uniform = static_cast<double>(random.next()) * 0x1p-32;
+    return static_cast<double>(static_cast<int64_t>(uniform * steps)) / steps;
+  };
+  if (t.elem() == ElementType::F32) {
+    for (float& v : t.mutable_data<float>()) v = static_cast<float>(draw());
+  } else {
+    for (int64_t i = 0; i < t.elements(); ++i) t.set_double(i, draw());
+  }
+}
+
+}  // namespace
+
+std::vector<Tensor> seeded_inputs(const ir::Graph& graph, uint32_t seed) {
+  Mulberry32 random(seed);
+  std::vector<Tensor> inputs;
+  for (ir::ValueId id : graph.inputs()) {
+    Tensor t(graph.value(id).type);
+    if (is_float(t.elem())) {
+      fill_floats(t, random);
+    } else if (t.elem() != ElementType::String) {
+      unsigned shift = t.elem() == ElementType::Bool ? 31 : 30;  // the top bit, or the top two: 0 to 3
+      for (int64_t i = 0; i < t.elements(); ++i) t.set_int(i, static_cast<int64_t>(random.next() >> shift));
+    }
+    inputs.push_back(std::move(t));
+  }
+  return inputs;
+}
+
+}  // namespace mrvlc::interp

@@ -1,0 +1,98 @@
+// Cast between numeric types and bool. Floats truncate to integers; where C leaves the result undefined (NaN,
+// out of range) it saturates, and NaN becomes 0. Integers wrap; floats round to nearest even.
+#include <limits>
+
+#include "elementwise.h"
+
+namespace mrvlc::ops {
+namespace {
+
+struct Range {
+  double low, past;  // representable values v have low <= v < past
+};
+
+Range range_of(ElementType elem) {
+  int bits = static_cast<int>(byte_size(elem)) * 8;
+  if (is_signed_integer(elem)) return {-std::ldexp(1.0, bits - 1), std::ldexp(1.0, bits - 1)};
+  return {0, std::ldexp(1.0, bits)};
+}
+
+ElementType target_of(const Attrs& attrs) {
+  return std::get<ElementType>(attrs[0]);
+}
+
+double eval_cast(const double* x, const ir::OpSchema&, const Attrs& attrs) {
+  ElementType to = target_of(attrs);
+  if (!is_integer(to)) return x[0];
+  Range range = range_of(to);
+  if (std::isnan(x[0])) return 0;
+  if (x[0] <= range.low) return range.low;
+  if (x[0] < range.past) return std::trunc(x[0]);
+  // The greatest 64-bit integer has no double; storing saturates from 2^63 and 2^64 on.
+  return byte_size(to) == 8 ? range.past : range.past - 1;
+}
+
+template <class T>
+T same(const T* x, const ir::OpSchema&, const Attrs&) {
+  return x[0];
+}
+
+std::string saturated(const std::string& x, ElementType from, ElementType to) {
+  Range range = range_of(to);
+  std::string lowest = c_literal(range.low, to);
+  std::string highest =
+      c_literal(static_cast<int64_t>(is_signed_integer(to) ? ~uint64_t{0} >> (65 - byte_size(to) * 8)
+                                                           : ~uint64_t{0} >> (64 - byte_size(to) * 8)),
+                to);
+  return fmt::format(
+      "({t})({x} >= {past} ? {highest} : {x} <= {low} ? {lowest} : isnan({x}) ? 0 : ({t}){x})",
+      fmt::arg("t", c_type(to)), fmt::arg("x", x), fmt::arg("past", c_literal(range.past, from)),
+      fmt::arg("low", c_literal(range.low, from)), fmt::arg("highest", highest), fmt::arg("lowest", lowest));
+}
+
+std::string cast_text(EmitContext& c, const std::vector<std::string>& x, ElementType) {
+  ElementType from = c.in_type(0).elem, to = c.out_type(0).elem;
+  if (from == to) return x[0];
+  std::string value = x[0];
+  if (from == ElementType::F16) {
+    value = fmt::format("{}({})", c.helper("f16_to_f32"), value);
+    from = ElementType::F32;
+  }
+  if (to == ElementType::F16) return fmt::format("{}((float){})", c.helper("f32_to_f16"), value);
+  if (to == ElementType::Bool) return fmt::format("{} != 0", value);
+  if (is_float(from) && is_integer(to)) return saturated(value, from, to);
+  return fmt::format("({}){}", c_type(to), value);
+}
+
+Result<std::vector<TensorType>> infer_cast(const InferContext& c) {
+  ElementType to = target_of(*c.attrs);
+  if (!spec::kFixedSize.has(to))
+    return bad_attr("to", fmt::format("asks for {}, which is not supported", name(to)));
+  return one_type(to, c.type(0).shape);
+}
+
+Status emit_cast(EmitContext& c) {
+  if (c.in_type(0).elem == ElementType::BF16 || c.out_type(0).elem == ElementType::BF16) {
+    return bad_operands("bf16 has no C emission");
+  }
+  return emit_elementwise(c);
+}
+
+}  // namespace
+
+const OpDef& def_Cast() {
+  static constexpr ScalarOp scalar{eval_cast, same<int64_t>, cast_text, same<uint64_t>};
+  static const OpDef op = [] {
+    OpDef d = elementwise("Cast", 1, spec::kFixedSize, scalar,
+                          {spec::required("to", ir::AttrKind::Type), spec::with_int("saturate", 1),
+                           spec::with_string("round_mode", "up")});
+    d.since_min = 6;  // before, `to` was a text
+    d.upgrade = nullptr;
+    d.infer = infer_cast;
+    d.emit = emit_cast;
+    return host_only(std::move(d), "accelerator: conversion at its borders belongs to the host");
+  }();
+  return op;
+}
+
+}  // namespace mrvlc::ops

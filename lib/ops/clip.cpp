@@ -1,0 +1,81 @@
+// Clip: bounds are optional scalar inputs since opset 11, attributes before.
+#include <limits>
+
+#include "elementwise.h"
+
+namespace mrvlc::ops {
+namespace {
+
+template <class T>
+T clip(const T* x, const ir::OpSchema&, const Attrs&) {
+  T raised = x[0] < x[1] ? x[1] : x[0];
+  return raised > x[2] ? x[2] : raised;
+}
+
+Result<std::vector<TensorType>> infer_clip(const InferContext& c) {
+  for (size_t i = 1; i < c.num_inputs(); ++i) {
+    if (!c.has(i)) continue;
+    MRVLC_TRY(check_same_elem(c, i));
+    if (c.type(i).elements() != 1 || c.type(i).rank() > 1)
+      return bad_operands(fmt::format("input {} must be a scalar", i));
+  }
+  return std::vector<TensorType>{c.type(0)};
+}
+
+// The bound that leaves every value as it is.
+Tensor open_bound(ElementType elem, bool upper) {
+  Tensor bound(TensorType{elem, {}});
+  if (is_float(elem)) {
+    bound.set_double(0, upper ? INFINITY : -INFINITY);
+    return bound;
+  }
+  auto bits = static_cast<unsigned>(byte_size(elem) * 8);
+  uint64_t ones = ~uint64_t{0} >> (64 - bits);
+  uint64_t highest = is_signed_integer(elem) ? ones >> 1 : ones;
+  uint64_t lowest = is_signed_integer(elem) ? ~highest : 0;
+  bound.set_int(0, static_cast<int64_t>(upper ? highest : lowest));
+  return bound;
+}
+
+Status eval_clip(const EvalContext& c) {
+  Tensor low = c.has(1) ? c.in(1).reshaped({}) : open_bound(c.in(0).elem(), false);
+  Tensor high = c.has(2) ? c.in(2).reshaped({}) : open_bound(c.in(0).elem(), true);
+  return eval_scalar(*static_cast<const OpDef&>(*c.op).scalar, c, {&c.in(0), &low, &high}, false);
+}
+
+std::string clip_text(EmitContext& c, const std::vector<std::string>& x, ElementType elem) {
+  std::string value = x[0];
+  if (c.has(1)) value = fmt::format("({0} < {1} ? {1} : {0})", value, x[1]);
+  if (c.has(2)) value = fmt::format("({0} > {1} ? {1} : {0})", value, x[2]);
+  return expand_pattern("{x}", c.node(), {value}, elem);
+}
+
+Status upgrade_clip(RawNode& node) {
+  node.take("consumed_inputs");
+  if (node.opset >= 11) return {};
+  const TensorType* x = node.input_type(0);
+  ElementType elem = x != nullptr ? x->elem : ElementType::F32;
+  for (size_t position : {size_t{1}, size_t{2}}) {
+    ir::Attr bound = node.take(position == 1 ? "min" : "max");
+    const auto* value = std::get_if<float>(&bound);
+    if (value != nullptr) node.add_constant_input(position, Tensor::of<float>(elem, {}, {*value}));
+  }
+  return {};
+}
+
+}  // namespace
+
+const OpDef& def_Clip() {
+  static constexpr ScalarOp scalar{clip<double>, clip<int64_t>, clip_text, clip<uint64_t>};
+  static const OpDef op = [] {
+    OpDef d = elementwise("Clip", 3, spec::kNumeric, scalar);
+    d.min_inputs = 1;
+    d.upgrade = upgrade_clip;
+    d.infer = infer_clip;
+    d.eval = eval_clip;
+    return d;
+  }();
+  return op;
+}
+
+}  // namespace mrvlc::ops

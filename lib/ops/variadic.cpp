@@ -1,0 +1,59 @@
+// Min, Max, Sum, Mean: any number of broadcasting operands, folded in order.
+#include "elementwise.h"
+
+namespace mrvlc::ops {
+namespace {
+
+OpDef variadic(OpDef op) {
+  op.min_inputs = 1;
+  op.max_inputs = -1;
+  return op;
+}
+
+constexpr ScalarOp kPairSum{[](const double* x, const ir::OpSchema&, const Attrs&) { return x[0] + x[1]; },
+                            nullptr, c_pattern<"{x} + {y}">};
+
+Status eval_mean(const EvalContext& c) {
+  return eval_scalar(kPairSum, c, c.inputs, true, static_cast<double>(c.inputs.size()));
+}
+
+Status emit_mean(EmitContext& c) {
+  return emit_scalar(kPairSum, c, true, static_cast<double>(c.node().inputs.size()));
+}
+
+}  // namespace
+
+// A NaN on either side is the result, as in NumPy.
+const OpDef& def_Max() {
+  static const OpDef op = variadic(
+      numeric<"{x} > {y} || isnan({x}) ? {x} : {y}", "{x} > {y} ? {x} : {y}", "{x} > {y} ? {x} : {y}", 2>(
+          "Max", [](auto a, auto b) { return a > b || is_nan(a) ? a : b; }));
+  return op;
+}
+
+const OpDef& def_Min() {
+  static const OpDef op = variadic(
+      numeric<"{x} < {y} || isnan({x}) ? {x} : {y}", "{x} < {y} ? {x} : {y}", "{x} < {y} ? {x} : {y}", 2>(
+          "Min", [](auto a, auto b) { return a < b || is_nan(a) ? a : b; }));
+  return op;
+}
+
+const OpDef& def_Sum() {
+  static const OpDef op = variadic(numeric<"{x} + {y}", "({u}){x} + ({u}){y}", "({u}){x} + ({u}){y}", 2>(
+      "Sum", [](auto a, auto b) { return wrap_add(a, b); }));
+  return op;
+}
+
+// Not a scalar operator on pairs: the division follows the last addition.
+const OpDef& def_Mean() {
+  static const OpDef op = [] {
+    OpDef d = variadic(elementwise("Mean", 1, spec::kFloats, kPairSum));
+    d.scalar = nullptr;
+    d.eval = eval_mean;
+    d.emit = emit_mean;
+    return host_only(std::move(d), "accelerator: the partial sums would be rounded to fp16");
+  }();
+  return op;
+}
+
+}  // namespace mrvlc::ops
