@@ -7,6 +7,9 @@
 namespace mrvlc::ops {
 namespace {
 
+// A pool's window is described by numbers alone; work and tables proportional to it must stay bounded.
+constexpr int64_t kMaxTaps = int64_t{1} << 24;
+
 enum class AutoPad { Explicit, SameUpper, SameLower, Valid };
 
 Result<AutoPad> auto_pad(const InferContext& context) {
@@ -176,6 +179,9 @@ Status local_window(const InferContext& context, PoolParams& p) {
                                           p.pads_begin[d], p.pads_end[d], window_extent(p, d)));
     }
   }
+  auto taps = checked_product(p.kernel);
+  if (!taps || *taps > kMaxTaps)
+    return bad_attr("kernel_shape", fmt::format("has more than {} elements", kMaxTaps));
   p.ceil_mode = context.int_attr("ceil_mode") != 0;
   p.count_include_pad = !p.is_max && context.int_attr("count_include_pad") != 0;
   return window_output(context, p, p.ceil_mode);

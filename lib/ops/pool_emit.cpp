@@ -1,0 +1,220 @@
+// C of the pools. A window slides tap by tap: for one output row and one tap, the outputs whose tap falls
+// inside the input form a range known beforehand, so the innermost loop over the width has no conditions and
+// vectorises.
+#include <algorithm>
+#include <cmath>
+
+#include "emit_util.h"
+#include "pool.h"
+
+namespace mrvlc::ops {
+namespace {
+
+struct PoolCode {
+  EmitContext& context;
+  const PoolParams& p;
+  std::string type;
+  size_t last;  // the innermost spatial dimension
+};
+
+std::string lowest(ElementType elem) {
+  if (is_float(elem)) return c_literal(-INFINITY, elem);
+  return c_literal(elem == ElementType::I8 ? int64_t{-128} : int64_t{0}, elem);
+}
+
+// (v0 * n1 + v1) * n2 + v2 ... over dimensions [0, count), "0" without any.
+std::string nested_index(std::string_view var, const Shape& sizes, size_t count) {
+  std::string text;
+  for (size_t d = 0; d < count; ++d) {
+    text = d == 0 ? fmt::format("{}{}", var, d) : fmt::format("({}) * {} + {}{}", text, sizes[d], var, d);
+  }
+  return text.empty() ? "0" : text;
+}
+
+// Loops over the kernel of the outer dimensions; leaves `src` at the input row.
+void open_outer_taps(PoolCode& code) {
+  const PoolParams& p = code.p;
+  for (size_t d = 0; d < code.last; ++d) {
+    code.context.loop(fmt::format("k{}", d), p.kernel[d]);
+    code.context.line(fmt::format("const ptrdiff_t i{0} = o{0} * {1} + k{0} * {2} - {3};", d, p.strides[d],
+                                  p.dilations[d], p.pads_begin[d]));
+    code.context.line(fmt::format("if (i{0} < 0 || i{0} >= {1}) continue;", d, p.input[d]));
+  }
+}
+
+void close_blocks(EmitContext& context, size_t count) {
+  for (size_t i = 0; i < count; ++i) context.close();
+}
+
+void accumulate(PoolCode& code, const std::string& offset) {
+  std::string read = fmt::format("src[ox * {} + {}]", code.p.strides[code.last], offset);
+  if (code.p.is_max) {
+    code.context.line(fmt::format("const {} v = {};", code.type, read));
+    code.context.line("row[ox] = v > row[ox] ? v : row[ox];");
+  } else {
+    code.context.line(fmt::format("row[ox] += {};", read));
+  }
+}
+
+// One tap of the innermost dimension with its range of outputs worked out here.
+void fixed_tap(PoolCode& code, int64_t k) {
+  size_t d = code.last;
+  const PoolParams& p = code.p;
+  int64_t base = k * p.dilations[d] - p.pads_begin[d], s = p.strides[d];
+  int64_t low = base >= 0 ? 0 : ceil_div(-base, s);
+  int64_t high = base >= p.input[d] ? 0 : std::min(p.output[d], ceil_div(p.input[d] - base, s));
+  if (low >= high) return;
+  code.context.open(fmt::format("for (ptrdiff_t ox = {}; ox < {}; ++ox)", low, high));
+  accumulate(code, signed_text(base));
+  code.context.close();
+}
+
+// Wide kernels: the range is worked out in the generated code.
+void looped_taps(PoolCode& code) {
+  size_t d = code.last;
+  const PoolParams& p = code.p;
+  code.context.loop("kx", p.kernel[d]);
+  code.context.line(fmt::format("const ptrdiff_t base = kx * {} - {};", p.dilations[d], p.pads_begin[d]));
+  code.context.line(
+      fmt::format("const ptrdiff_t low = base >= 0 ? 0 : ({} - base) / {};", p.strides[d] - 1, p.strides[d]));
+  code.context.line(fmt::format("const ptrdiff_t past = base >= {0} ? 0 : ({1} - base) / {2};", p.input[d],
+                                p.input[d] + p.strides[d] - 1, p.strides[d]));
+  code.context.line(fmt::format("const ptrdiff_t high = past < {0} ? past : {0};", p.output[d]));
+  code.context.open("for (ptrdiff_t ox = low; ox < high; ++ox)");
+  accumulate(code, "base");
+  code.context.close();
+  code.context.close();
+}
+
+bool uniform(const std::vector<int64_t>& counts) {
+  return std::all_of(counts.begin(), counts.end(), [&](int64_t c) { return c == counts[0]; });
+}
+
+// The divisor of dimension d at output `var`: a number when it is the same everywhere, else an element of a
+// table.
+std::string divisor(PoolCode& code, const std::vector<int64_t>& counts, std::string_view var,
+                    ElementType elem) {
+  if (uniform(counts)) return c_literal(counts[0], elem);
+  auto table = Tensor::of(elem, {static_cast<int64_t>(counts.size())}, counts);
+  return fmt::format("{}[{}]", code.context.table(table), var);
+}
+
+void divide(PoolCode& code, ElementType elem) {
+  auto counts = pool_counts(code.p);
+  std::string outer = divisor(code, counts[code.last], "ox", elem);
+  for (size_t d = 0; d < code.last; ++d)
+    outer += " * " + divisor(code, counts[d], fmt::format("o{}", d), elem);
+  code.context.loop("ox", code.p.output[code.last]);
+  code.context.line(fmt::format("row[ox] /= {};", outer));
+  code.context.close();
+}
+
+void pool_row(PoolCode& code) {
+  const PoolParams& p = code.p;
+  EmitContext& context = code.context;
+  ElementType elem = context.in_type(0).elem;
+  context.line(fmt::format("{}* row = plane_out + ({}) * {};", code.type,
+                           nested_index("o", p.output, code.last), p.output[code.last]));
+  std::string init = p.is_max ? lowest(elem) : c_literal(0.0, elem);
+  context.line(fmt::format("for (ptrdiff_t ox = 0; ox < {}; ++ox) row[ox] = {};", p.output[code.last], init));
+  open_outer_taps(code);
+  context.line(fmt::format("const {}* src = plane_in + ({}) * {};", code.type,
+                           nested_index("i", p.input, code.last), p.input[code.last]));
+  constexpr int64_t kUnrolled = 8;
+  if (p.kernel[code.last] <= kUnrolled) {
+    for (int64_t k = 0; k < p.kernel[code.last]; ++k) fixed_tap(code, k);
+  } else {
+    looped_taps(code);
+  }
+  close_blocks(context, code.last);
+  if (!p.is_max) divide(code, elem);
+}
+
+// With the optional output Indices: one output at a time, conditions at every tap.
+void pool_with_indices(PoolCode& code, bool column_major) {
+  const PoolParams& p = code.p;
+  EmitContext& context = code.context;
+  size_t rank = code.last + 1;
+  context.loop(fmt::format("o{}", code.last), p.output[code.last]);
+  context.line(fmt::format("{} best = {};", code.type, lowest(context.in_type(0).elem)));
+  context.line("ptrdiff_t where = -1;");
+  PoolCode all = code;
+  all.last = rank;
+  open_outer_taps(all);
+  std::string index = nested_index("i", p.input, rank), stored = index;
+  if (column_major) {
+    stored = fmt::format("i{}", rank - 1);
+    for (size_t d = rank - 1; d-- > 0;) stored = fmt::format("({}) * {} + i{}", stored, p.input[d], d);
+  }
+  context.line(fmt::format("const {} v = plane_in[{}];", code.type, index));
+  context.open("if (where < 0 || v > best)");
+  context.line("best = v;");
+  context.line(fmt::format("where = {};", stored));
+  context.close();
+  close_blocks(context, rank);
+  std::string at_output = nested_index("o", p.output, rank);
+  context.line(fmt::format("plane_out[{}] = best;", at_output));
+  context.line(fmt::format("{}[p * {} + {}] = where < 0 ? -1 : (int64_t)(p * {} + where);", context.out(1),
+                           element_count(p.output), at_output, element_count(p.input)));
+  context.close();
+}
+
+void open_plane(EmitContext& context, const PoolParams& p, std::string_view type) {
+  context.loop("p", p.batch * p.channels);
+  context.line(fmt::format("const {}* plane_in = {} + p * {};", type, context.in(0), element_count(p.input)));
+  context.line(fmt::format("{}* plane_out = {} + p * {};", type, context.out(0), element_count(p.output)));
+}
+
+}  // namespace
+
+Status emit_pool(EmitContext& context) {
+  MRVLC_TRY(require_widened(context));
+  InferContext view = emit_view(context);
+  MRVLC_ASSIGN(PoolParams p, pool_params(view));
+  if (context.out_type(0).elements() == 0) return {};
+  PoolCode code{context, p, std::string(c_type(context.in_type(0).elem)), p.kernel.size() - 1};
+  open_plane(context, p, code.type);
+  for (size_t d = 0; d < code.last; ++d) context.loop(fmt::format("o{}", d), p.output[d]);
+  if (view.num_outputs > 1) {
+    pool_with_indices(code, view.int_attr("storage_order") != 0);
+  } else {
+    pool_row(code);
+  }
+  close_blocks(context, code.last + 1);
+  return {};
+}
+
+// Sixteen running results keep vector units busy without reordering a sum the C standard fixes.
+Status emit_global_pool(EmitContext& context) {
+  MRVLC_TRY(require_widened(context));
+  MRVLC_ASSIGN(PoolParams p, pool_params(emit_view(context)));
+  if (context.out_type(0).elements() == 0) return {};
+  ElementType elem = context.in_type(0).elem;
+  std::string type(c_type(elem)), init = p.is_max ? lowest(elem) : c_literal(0.0, elem);
+  int64_t count = element_count(p.input), blocked = count / 16 * 16;
+  auto step = [&](std::string_view into, std::string_view value) {
+    return p.is_max ? fmt::format("{0} = {1} > {0} ? {1} : {0};", into, value)
+                    : fmt::format("{} += {};", into, value);
+  };
+  context.loop("p", p.batch * p.channels);
+  context.line(fmt::format("const {}* plane = {} + p * {};", type, context.in(0), count));
+  context.line(fmt::format("{} total = {};", type, init));
+  if (blocked > 0) {
+    context.line(fmt::format("{} part[16];", type));
+    context.line(fmt::format("for (ptrdiff_t j = 0; j < 16; ++j) part[j] = {};", init));
+    context.open(fmt::format("for (ptrdiff_t i = 0; i < {}; i += 16)", blocked));
+    context.line("for (ptrdiff_t j = 0; j < 16; ++j) " + step("part[j]", "plane[i + j]"));
+    context.close();
+    context.line("for (ptrdiff_t j = 0; j < 16; ++j) " + step("total", "part[j]"));
+  }
+  if (blocked < count) {
+    context.line(fmt::format("for (ptrdiff_t i = {}; i < {}; ++i) ", blocked, count) +
+                 step("total", "plane[i]"));
+  }
+  std::string result = p.is_max ? "total" : fmt::format("total / {}", c_literal(count, elem));
+  context.line(fmt::format("{}[p] = {};", context.out(0), result));
+  context.close();
+  return {};
+}
+
+}  // namespace mrvlc::ops
