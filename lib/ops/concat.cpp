@@ -1,0 +1,184 @@
+// Concat (ONNX Concat-13) and Split (ONNX Split-18).
+#include "strided_copy.h"
+
+namespace mrvlc::ops {
+namespace {
+
+using namespace spec;
+
+struct Pieces {  // of the joined tensor along one axis
+  size_t axis = 0;
+  Shape joined;
+  std::vector<int64_t> sizes, begins;
+};
+
+// Copy between piece i (dense) and its place in the joined tensor; `joining`: from the piece.
+StridedCopy piece_copy(const Pieces& p, size_t i, bool joining) {
+  StridedCopy copy;
+  copy.size = p.joined;
+  copy.size[p.axis] = p.sizes[i];
+  Shape whole = row_major_strides(p.joined), part = row_major_strides(copy.size);
+  copy.in = joining ? part : whole;
+  copy.out = joining ? whole : part;
+  (joining ? copy.out_offset : copy.in_offset) = p.begins[i] * whole[p.axis];
+  return copy;
+}
+
+Result<Pieces> concat_pieces(const InferContext& context) {
+  MRVLC_TRY(check_rank(context, 0, 1));
+  MRVLC_ASSIGN(int64_t axis, normalize_axis(context.int_attr("axis"), context.type(0).rank()));
+  Pieces p{at(axis), context.type(0).shape, {}, {}};
+  int64_t total = 0;
+  for (size_t i = 0; i < context.num_inputs(); ++i) {
+    MRVLC_TRY(check_same_elem(context, i));
+    Shape shape = context.type(i).shape;
+    bool agree = shape.size() == p.joined.size();
+    if (agree) {
+      p.sizes.push_back(shape[p.axis]);
+      shape[p.axis] = p.joined[p.axis];
+    }
+    if (!agree || shape != p.joined) {
+      return make_diag<DiagCode::MRV0205>(to_string(context.type(0).shape), to_string(context.type(i).shape),
+                                          fmt::format("only axis {} may differ", axis));
+    }
+    p.begins.push_back(total);
+    auto sum = checked_add(total, p.sizes.back());
+    if (!sum) return bad_operands("the joined dimension is too large");
+    total = *sum;
+  }
+  p.joined[p.axis] = total;
+  return p;
+}
+
+Result<std::vector<TensorType>> infer_concat(const InferContext& context) {
+  MRVLC_ASSIGN(Pieces p, concat_pieces(context));
+  return one_type(context.type(0).elem, p.joined);
+}
+
+Status eval_concat(const EvalContext& context) {
+  MRVLC_ASSIGN(Pieces p, concat_pieces(context.infer_view()));
+  for (size_t i = 0; i < p.sizes.size(); ++i) run_copy(piece_copy(p, i, true), context.in(i), context.out());
+  return {};
+}
+
+Status emit_concat(EmitContext& context) {
+  MRVLC_ASSIGN(Pieces p, concat_pieces(emit_view(context)));
+  for (size_t i = 0; i < p.sizes.size(); ++i) {
+    emit_copy(context, piece_copy(p, i, true), context.in(i), context.out(0), context.in_type(0).elem);
+  }
+  return {};
+}
+
+// Opsets before 13 give the sizes as an attribute; before 18 the number of parts is that of the outputs.
+Status upgrade_split(RawNode& node) {
+  if (node.opset < 13) MRVLC_TRY(attr_to_input(node, "split", 1));
+  bool sized = node.inputs.size() > 1 && node.inputs[1] != -1;
+  if (node.opset < 18 && !sized) {
+    node.attrs.emplace_back("num_outputs", ir::Attr(static_cast<int64_t>(node.num_outputs)));
+  }
+  return {};
+}
+
+// Sizes without an explicit list: all equal, the last one smaller when they do not divide.
+Result<std::vector<int64_t>> equal_parts(const InferContext& context, int64_t dim) {
+  auto outputs = static_cast<int64_t>(context.num_outputs);
+  int64_t parts = is_attr_set(context, "num_outputs") ? context.int_attr("num_outputs") : outputs;
+  if (parts != outputs)
+    return bad_attr("num_outputs", fmt::format("is {}, the node has {} outputs", parts, outputs));
+  int64_t size = ceil_div(dim, parts);
+  if (size * (parts - 1) > dim)
+    return bad_attr("num_outputs", fmt::format("is {} for a dimension of {}", parts, dim));
+  std::vector<int64_t> sizes(at(parts), size);
+  sizes.back() = dim - size * (parts - 1);
+  return sizes;
+}
+
+Result<Pieces> split_pieces(const InferContext& context) {
+  MRVLC_TRY(check_rank(context, 0, 1));
+  MRVLC_ASSIGN(int64_t axis, normalize_axis(context.int_attr("axis"), context.type(0).rank()));
+  Pieces p{at(axis), context.type(0).shape, {}, {}};
+  int64_t dim = p.joined[p.axis], total = 0;
+  MRVLC_TRY(check_dim(dim, "the split dimension"));
+  if (context.has(1)) {
+    MRVLC_ASSIGN(p.sizes, known_ints(context, 1, "split", static_cast<int64_t>(context.num_outputs)));
+  } else {
+    MRVLC_ASSIGN(p.sizes, equal_parts(context, dim));
+  }
+  for (int64_t size : p.sizes) {
+    if (size < 0 || size > dim)
+      return bad_operands(fmt::format("a part of {} of a dimension of {}", size, dim));
+    p.begins.push_back(total);
+    total += size;
+  }
+  if (total != dim || p.sizes.size() != context.num_outputs) {
+    return bad_operands(fmt::format("{} parts of {} together, for {} outputs and a dimension of {}",
+                                    p.sizes.size(), total, context.num_outputs, dim));
+  }
+  return p;
+}
+
+Result<std::vector<TensorType>> infer_split(const InferContext& context) {
+  MRVLC_ASSIGN(Pieces p, split_pieces(context));
+  std::vector<TensorType> types;
+  for (int64_t size : p.sizes) {
+    types.push_back(context.type(0));
+    types.back().shape[p.axis] = size;
+  }
+  return types;
+}
+
+Status eval_split(const EvalContext& context) {
+  InferContext view = context.infer_view();
+  MRVLC_ASSIGN(Pieces p, split_pieces(view));
+  for (size_t i = 0; i < p.sizes.size(); ++i)
+    run_copy(piece_copy(p, i, false), context.in(0), context.out(i));
+  return {};
+}
+
+Status emit_split(EmitContext& context) {
+  MRVLC_ASSIGN(Pieces p, split_pieces(emit_view(context)));
+  for (size_t i = 0; i < p.sizes.size(); ++i) {
+    emit_copy(context, piece_copy(p, i, false), context.in(0), context.out(i), context.in_type(0).elem);
+  }
+  return {};
+}
+
+}  // namespace
+
+const OpDef& def_Concat() {
+  static const OpDef def = [] {
+    OpDef d;
+    d.name = "Concat";
+    d.since_min = 4;
+    d.attrs = {required("axis", ir::AttrKind::Int)};
+    d.max_inputs = -1;
+    d.types = kFixedSize;
+    d.infer = infer_concat;
+    d.eval = eval_concat;
+    d.emit = emit_concat;
+    d.accel = "concat";
+    return d;
+  }();
+  return def;
+}
+
+const OpDef& def_Split() {
+  static const OpDef def = [] {
+    OpDef d;
+    d.name = "Split";
+    d.since_min = 2;
+    d.attrs = {with_int("axis", 0), optional("num_outputs", ir::AttrKind::Int)};
+    d.max_inputs = 2;
+    d.max_outputs = -1;
+    d.types = kFixedSize;
+    d.upgrade = upgrade_split;
+    d.infer = infer_split;
+    d.eval = eval_split;
+    d.emit = emit_split;
+    d.accel = "move";
+    return d;
+  }();
+  return def;
+}
+
+}  // namespace mrvlc::ops
