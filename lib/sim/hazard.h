@@ -1,4 +1,5 @@
-// Finds pairs of conflicting instructions that simulated time did not keep in program order.
+// Finds pairs of conflicting instructions that nothing but luck keeps in program order: neither their queue
+// nor a chain of waits. Bytes are exact; the pair need not have collided in simulated time.
 #pragma once
 #include <vector>
 
@@ -9,7 +10,7 @@ namespace mrvlc::sim {
 
 inline constexpr size_t kMaxHazards = 16;
 
-// Appends to `hazards`, up to kMaxHazards in all, at most one of each kind for a pair of instructions.
+// Appends to `hazards`, up to kMaxHazards in all, at most one for a pair of instructions.
 void find_hazards(const isa::Binary& binary, const target::Machine& machine, Section section,
                   const std::vector<isa::Instruction>& program, const Schedule& schedule,
                   std::vector<Hazard>& hazards);

@@ -1,7 +1,6 @@
 #include "schedule.h"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 
 #include "cost.h"
@@ -35,9 +34,8 @@ class Scheduler {
       if (next == kAllQueues) return deadlock(section);
       issue(queues_[next]);
     }
-    result_.order.resize(program_.size());
-    std::iota(result_.order.begin(), result_.order.end(), 0u);
-    std::ranges::stable_sort(result_.order, {}, [&](uint32_t i) { return result_.slots[i].start; });
+    result_.order = result_.issued;
+    std::ranges::sort(result_.order, {}, [&](uint32_t i) { return std::pair(result_.slots[i].start, i); });
     return std::move(result_);
   }
 
@@ -87,6 +85,7 @@ class Scheduler {
     if (!queue.ends.empty()) slot.end = std::max(slot.end, queue.ends.back());
     queue.free = pipelined ? moved : slot.end;
     queue.ends.push_back(slot.end);
+    result_.issued.push_back(index);
     result_.cycles = std::max(result_.cycles, slot.end);
   }
 

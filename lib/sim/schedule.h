@@ -14,8 +14,9 @@ struct Slot {
 };
 
 struct Schedule {
-  std::vector<Slot> slots;      // by instruction
-  std::vector<uint32_t> order;  // instructions by start time, then index
+  std::vector<Slot> slots;       // by instruction
+  std::vector<uint32_t> order;   // instructions by start time, then index
+  std::vector<uint32_t> issued;  // by start time, each after all it waits for
   uint64_t cycles = 0;
 };
 

@@ -9,10 +9,10 @@
 namespace mrvlc::sim {
 namespace {
 
-constexpr uint64_t kMaxDdr = uint64_t{4} << 30;  // inputs, outputs and scratch
+constexpr uint64_t kMaxDdr = uint64_t{1} << 30;  // inputs, outputs and scratch
 constexpr uint64_t kMaxMacs = uint64_t{1}
                               << 32;  // of one instruction; without aliasing a tile's memory allows 2^29
-constexpr uint64_t kMaxElements = uint64_t{1} << 28;  // that one PE instruction visits
+constexpr uint64_t kMaxElements = uint64_t{1} << 26;  // that one PE instruction visits
 constexpr uint32_t kMaxSize = 1u << 24;               // of a dimension, stride or dilation of a window
 
 using Problem = std::string;  // empty: none
