@@ -1,0 +1,136 @@
+// Subgraphs: If with a known condition is inlined; the rest is refused by name.
+#include "model_util.h"
+
+using namespace mrvlc;
+using namespace mrvlc::test;
+
+namespace {
+
+void add_branch(pb::NodeProto& node, const std::string& name, const std::vector<pb::NodeProto>& nodes,
+                const std::string& output) {
+  auto* attribute = node.add_attribute();
+  attribute->set_name(name);
+  attribute->set_type(pb::AttributeProto::GRAPH);
+  for (const auto& n : nodes) *attribute->mutable_g()->add_node() = n;
+  attribute->mutable_g()->add_output()->set_name(output);
+}
+
+pb::TensorProto flag(const std::string& name, bool value) {
+  pb::TensorProto t;
+  t.set_name(name);
+  t.set_data_type(pb::TensorProto::BOOL);
+  t.set_raw_data(value ? "\1" : std::string(1, '\0'));
+  return t;
+}
+
+// y = c ? Relu(x) : Abs(Neg(x)), c an initializer
+pb::ModelProto if_model(bool condition) {
+  pb::ModelProto model = relu_model();
+  *model.mutable_graph()->add_initializer() = flag("c", condition);
+  auto* node = model.mutable_graph()->mutable_node(0);
+  *node = make_node("If", {"c"}, {"y"});
+  node->set_name("choose");
+  add_branch(*node, "then_branch", {make_node("Relu", {"x"}, {"t"})}, "t");
+  add_branch(*node, "else_branch", {make_node("Neg", {"x"}, {"n"}), make_node("Abs", {"n"}, {"e"})}, "e");
+  return model;
+}
+
+}  // namespace
+
+TEST_CASE("If with a known condition", "[onnx]") {
+  Outcome taken = import(if_model(true));
+  check_imported(taken);
+  const ir::Graph& graph = taken.model->graph;
+  REQUIRE(graph.node_slots() == 1);
+  CHECK(graph.node(ir::NodeId(size_t{0})).is("Relu"));
+  CHECK(graph.value(graph.outputs()[0]).name == "y");
+  std::vector<std::string> ids;
+  for (const auto& source : graph.sources()) ids.push_back(source.id);
+  CHECK(ids == std::vector<std::string>{"main/0", "main/0.else_branch/0", "main/0.else_branch/1",
+                                        "main/0.then_branch/0"});
+
+  Outcome other = import(if_model(false));
+  check_imported(other);
+  CHECK(other.model->graph.node_slots() == 2);
+}
+
+TEST_CASE("a branch that only passes a value on", "[onnx]") {
+  pb::ModelProto model = if_model(true);
+  auto* branch = model.mutable_graph()->mutable_node(0)->mutable_attribute(0)->mutable_g();
+  branch->clear_node();
+  branch->mutable_output(0)->set_name("x");
+  Outcome outcome = import(model);
+  check_imported(outcome);
+  CHECK(outcome.model->graph.node(ir::NodeId(size_t{0})).is("Identity"));
+}
+
+TEST_CASE("a branch with its own constants", "[onnx]") {
+  pb::ModelProto model = if_model(true);
+  auto* branch = model.mutable_graph()->mutable_node(0)->mutable_attribute(0)->mutable_g();
+  *branch->add_initializer() = float_tensor("k", {2, 3}, std::vector<float>(6, 1));
+  *branch->mutable_node(0) = make_node("Add", {"x", "k"}, {"t"});
+  check_imported(import(model));
+}
+
+TEST_CASE("If with a condition that is not known", "[onnx]") {
+  pb::ModelProto model = if_model(true);
+  model.mutable_graph()->clear_initializer();
+  add_input(model, "c", {}, pb::TensorProto::BOOL);
+  Outcome outcome = import(model);
+  check_refused(outcome, DiagCode::MRV0109);
+  CHECK(outcome.first(DiagCode::MRV0109).node == "choose");
+}
+
+TEST_CASE("Loop and Scan", "[onnx]") {
+  for (const char* op : {"Loop", "Scan"}) {
+    pb::ModelProto model = relu_model();
+    auto* node = model.mutable_graph()->mutable_node(0);
+    *node = make_node(op, {"", "", "x"}, {"y"});
+    node->set_name("again");
+    add_branch(*node, "body", {make_node("Relu", {"x"}, {"t"})}, "t");
+    Outcome outcome = import(model);
+    check_refused(outcome, DiagCode::MRV0109);
+    CHECK(outcome.first(DiagCode::MRV0109).node == "again");
+  }
+}
+
+TEST_CASE("branches that are malformed", "[onnx]") {
+  pb::ModelProto shadowing = if_model(true);
+  auto* branch = shadowing.mutable_graph()->mutable_node(0)->mutable_attribute(0)->mutable_g();
+  *branch->add_node() = make_node("Relu", {"t"}, {"x"});
+  check_refused(import(shadowing), DiagCode::MRV0110);
+
+  pb::ModelProto undefined = if_model(true);
+  undefined.mutable_graph()->mutable_node(0)->mutable_attribute(0)->mutable_g()->mutable_node(0)->set_input(
+      0, "nope");
+  check_refused(import(undefined), DiagCode::MRV0111);
+
+  pb::ModelProto missing = if_model(true);
+  missing.mutable_graph()->mutable_node(0)->mutable_attribute()->RemoveLast();
+  check_refused(import(missing), DiagCode::MRV0140);
+
+  pb::ModelProto inputs = if_model(true);
+  inputs.mutable_graph()->mutable_node(0)->mutable_attribute(0)->mutable_g()->add_input()->set_name("i");
+  check_refused(import(inputs), DiagCode::MRV0140);
+
+  pb::ModelProto outputs = if_model(true);
+  outputs.mutable_graph()->mutable_node(0)->mutable_attribute(0)->mutable_g()->clear_output();
+  check_refused(import(outputs), DiagCode::MRV0140);
+}
+
+TEST_CASE("If nested as deep as protobuf allows", "[onnx]") {
+  pb::ModelProto model = if_model(true);
+  for (int i = 0; i < 20; ++i) {
+    pb::NodeProto outer = make_node("If", {"c"}, {"y"});
+    std::string own = "y" + std::to_string(i);
+    pb::NodeProto inner = model.graph().node(0);
+    inner.set_output(0, own);
+    add_branch(outer, "then_branch", {inner}, own);
+    add_branch(outer, "else_branch", {make_node("Relu", {"x"}, {"r" + own})}, "r" + own);
+    *model.mutable_graph()->mutable_node(0) = outer;
+  }
+  Outcome outcome = import(model);
+  check_imported(outcome);
+  CHECK(outcome.model->graph.node_slots() == 1);
+  CHECK(outcome.model->graph.lineage(ir::NodeId(size_t{0})).sources.size() == 22);
+}

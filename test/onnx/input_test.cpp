@@ -1,0 +1,132 @@
+// Graph inputs: types and open dimensions.
+#include "model_util.h"
+
+using namespace mrvlc;
+using namespace mrvlc::test;
+
+namespace {
+
+// Inputs "a", "b", ... added; a symbol for a text, a number for a number.
+struct D {
+  D(int n) : value(n) {}  // NOLINT: reads like a shape
+  D(const char* s) : symbol(s) {}
+  int64_t value = 0;
+  std::string symbol;
+};
+
+pb::ModelProto model_with(const std::vector<std::vector<D>>& inputs) {
+  pb::ModelProto model = empty_model();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    std::string name(1, static_cast<char>('a' + i));
+    add_input(model, name, {});
+    auto* shape = model.mutable_graph()
+                      ->mutable_input(static_cast<int>(i))
+                      ->mutable_type()
+                      ->mutable_tensor_type()
+                      ->mutable_shape();
+    for (const D& d : inputs[i]) {
+      auto* dim = shape->add_dim();
+      if (d.symbol.empty()) {
+        dim->set_dim_value(d.value);
+      } else if (d.symbol != "?") {
+        dim->set_dim_param(d.symbol);
+      }
+    }
+    add_node(model, "Relu", {name}, {"y_" + name});
+    model.mutable_graph()->add_output()->set_name("y_" + name);
+  }
+  return model;
+}
+
+Shape shape_of(const Outcome& outcome, const std::string& name) {
+  check_imported(outcome);
+  return value_named(outcome.model->graph, name).type.shape;
+}
+
+}  // namespace
+
+TEST_CASE("the leading open dimension is the batch", "[onnx]") {
+  onnx::ImportOptions options;
+  options.batch = 4;
+  Outcome outcome = import(model_with({{"N", 3}, {3, "N"}, {"?", 2}}), options);
+  CHECK(shape_of(outcome, "a") == Shape{4, 3});
+  CHECK(shape_of(outcome, "b") == Shape{3, 4});  // the same symbol
+  CHECK(shape_of(outcome, "c") == Shape{4, 2});
+  CHECK(outcome.count(DiagCode::MRV0134) == 2);
+  CHECK(shape_of(import(model_with({{-1, 3}}), options), "a") == Shape{4, 3});
+  options.batch = 0;
+  check_refused(import(model_with({{"N", 3}}), options), DiagCode::MRV0137);
+}
+
+TEST_CASE("other open dimensions must be given", "[onnx]") {
+  pb::ModelProto model = model_with({{1, 3, "height", "width"}});
+  Outcome outcome = import(model);
+  check_refused(outcome, DiagCode::MRV0131);
+  const std::string message = outcome.first(DiagCode::MRV0131).message;
+  CHECK(message.find("height") != std::string::npos);
+  CHECK(message.find("--input-shape a=1x3xNxN") != std::string::npos);
+  onnx::ImportOptions options;
+  options.input_shapes["a"] = {1, 3, 8, 9};
+  CHECK(shape_of(import(model, options), "a") == Shape{1, 3, 8, 9});
+}
+
+TEST_CASE("a shape given for one input binds its symbols everywhere", "[onnx]") {
+  onnx::ImportOptions options;
+  options.input_shapes["a"] = {2, 7};
+  Outcome outcome = import(model_with({{"N", "T"}, {"N", 1, "T"}}), options);
+  CHECK(shape_of(outcome, "b") == Shape{2, 1, 7});
+  CHECK_FALSE(outcome.has(DiagCode::MRV0134));
+  options.input_shapes["b"] = {2, 1, 8};
+  check_refused(import(model_with({{"N", "T"}, {"N", 1, "T"}}), options), DiagCode::MRV0135);
+  options.input_shapes = {{"a", {2, 3}}};
+  check_refused(import(model_with({{"N", "N"}}), options), DiagCode::MRV0135);
+}
+
+TEST_CASE("shapes that do not fit", "[onnx]") {
+  pb::ModelProto model = model_with({{1, "T"}});
+  auto refused = [&](const std::string& name, const Shape& shape, DiagCode code) {
+    onnx::ImportOptions options;
+    options.input_shapes[name] = shape;
+    Outcome outcome = import(model, options);
+    check_refused(outcome, code);
+    CHECK(outcome.diagnostics.exit_code() == 2);
+  };
+  refused("nobody", {1, 2}, DiagCode::MRV0132);
+  refused("a", {2, 2}, DiagCode::MRV0133);
+  refused("a", {1}, DiagCode::MRV0133);
+  refused("a", {1, -2}, DiagCode::MRV0133);
+  refused("a", {1, int64_t{1} << 62}, DiagCode::MRV0133);
+}
+
+TEST_CASE("an input without a rank", "[onnx]") {
+  pb::ModelProto model = relu_model();
+  model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->clear_shape();
+  check_refused(import(model), DiagCode::MRV0130);
+  onnx::ImportOptions options;
+  options.input_shapes["x"] = {2, 3};
+  CHECK(shape_of(import(model, options), "y") == Shape{2, 3});
+}
+
+TEST_CASE("inputs with hostile types and dimensions", "[onnx]") {
+  for (int64_t dim : {int64_t{-2}, INT64_MIN, INT64_MAX, int64_t{1} << 62}) {
+    pb::ModelProto model = relu_model();
+    *model.mutable_graph()->mutable_input(0) = value_info("x", {2, dim});
+    check_refused(import(model), DiagCode::MRV0130);
+  }
+  for (int elem : {0, 8, 14, 17, 99, -1}) {
+    pb::ModelProto model = relu_model();
+    *model.mutable_graph()->mutable_input(0) = value_info("x", {2, 3}, elem);
+    check_refused(import(model), DiagCode::MRV0130);
+  }
+  pb::ModelProto model = relu_model();
+  *model.mutable_graph()->mutable_input(0) = value_info("x", std::vector<int64_t>(9, 1));
+  check_refused(import(model), DiagCode::MRV0130);
+  model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_sequence_type();
+  check_refused(import(model), DiagCode::MRV0130);
+  model.mutable_graph()->mutable_input(0)->clear_type();
+  check_refused(import(model), DiagCode::MRV0130);
+}
+
+TEST_CASE("a dimension of zero is a shape like any other", "[onnx]") {
+  CHECK(shape_of(import(model_with({{0, 3}})), "a") == Shape{0, 3});
+}
