@@ -146,4 +146,18 @@ void store_run(Tensor& t, int64_t first, int64_t stride, int64_t n, const uint64
   store(t, first, stride, n, in);
 }
 
+Tensor extreme_value(ElementType elem, bool highest) {
+  Tensor value(TensorType{elem, {}});
+  if (is_float(elem)) {
+    value.set_double(0, highest ? INFINITY : -INFINITY);
+    return value;
+  }
+  auto bits = static_cast<unsigned>(byte_size(elem) * 8);
+  uint64_t ones = ~uint64_t{0} >> (64 - bits);
+  uint64_t greatest = is_signed_integer(elem) ? ones >> 1 : ones;
+  uint64_t lowest = is_signed_integer(elem) ? ~greatest : 0;
+  value.set_int(0, static_cast<int64_t>(highest ? greatest : lowest));
+  return value;
+}
+
 }  // namespace mrvlc::ops

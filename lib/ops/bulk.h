@@ -14,4 +14,7 @@ void store_run(Tensor& t, int64_t first, int64_t stride, int64_t n, const double
 void store_run(Tensor& t, int64_t first, int64_t stride, int64_t n, const int64_t* in);
 void store_run(Tensor& t, int64_t first, int64_t stride, int64_t n, const uint64_t* in);
 
+// The greatest or lowest value of a type, infinities for floats: where a running minimum or maximum starts.
+Tensor extreme_value(ElementType elem, bool highest);
+
 }  // namespace mrvlc::ops

@@ -37,6 +37,10 @@ T same(const T* x, const ir::OpSchema&, const Attrs&) {
   return x[0];
 }
 
+bool is_half(ElementType elem) {
+  return elem == ElementType::F16 || elem == ElementType::BF16;
+}
+
 std::string saturated(const std::string& x, ElementType from, ElementType to) {
   Range range = range_of(to);
   std::string lowest = c_literal(range.low, to);
@@ -54,11 +58,14 @@ std::string cast_text(EmitContext& c, const std::vector<std::string>& x, Element
   ElementType from = c.in_type(0).elem, to = c.out_type(0).elem;
   if (from == to) return x[0];
   std::string value = x[0];
-  if (from == ElementType::F16) {
-    value = fmt::format("{}({})", c.helper("f16_to_f32"), value);
+  if (is_half(from)) {
+    value = fmt::format("{}({})", c.helper(from == ElementType::F16 ? "f16_to_f32" : "bf16_to_f32"), value);
     from = ElementType::F32;
   }
-  if (to == ElementType::F16) return fmt::format("{}((float){})", c.helper("f32_to_f16"), value);
+  if (is_half(to)) {
+    return fmt::format("{}((float){})", c.helper(to == ElementType::F16 ? "f32_to_f16" : "f32_to_bf16"),
+                       value);
+  }
   if (to == ElementType::Bool) return fmt::format("{} != 0", value);
   if (is_float(from) && is_integer(to)) return saturated(value, from, to);
   return fmt::format("({}){}", c_type(to), value);
@@ -69,13 +76,6 @@ Result<std::vector<TensorType>> infer_cast(const InferContext& c) {
   if (!spec::kFixedSize.has(to))
     return bad_attr("to", fmt::format("asks for {}, which is not supported", name(to)));
   return one_type(to, c.type(0).shape);
-}
-
-Status emit_cast(EmitContext& c) {
-  if (c.in_type(0).elem == ElementType::BF16 || c.out_type(0).elem == ElementType::BF16) {
-    return bad_operands("bf16 has no C emission");
-  }
-  return emit_elementwise(c);
 }
 
 }  // namespace
@@ -89,7 +89,6 @@ const OpDef& def_Cast() {
     d.since_min = 6;  // before, `to` was a text
     d.upgrade = nullptr;
     d.infer = infer_cast;
-    d.emit = emit_cast;
     return host_only(std::move(d), "accelerator: conversion at its borders belongs to the host");
   }();
   return op;

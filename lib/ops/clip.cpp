@@ -1,6 +1,5 @@
 // Clip: bounds are optional scalar inputs since opset 11, attributes before.
-#include <limits>
-
+#include "bulk.h"
 #include "elementwise.h"
 
 namespace mrvlc::ops {
@@ -22,24 +21,9 @@ Result<std::vector<TensorType>> infer_clip(const InferContext& c) {
   return std::vector<TensorType>{c.type(0)};
 }
 
-// The bound that leaves every value as it is.
-Tensor open_bound(ElementType elem, bool upper) {
-  Tensor bound(TensorType{elem, {}});
-  if (is_float(elem)) {
-    bound.set_double(0, upper ? INFINITY : -INFINITY);
-    return bound;
-  }
-  auto bits = static_cast<unsigned>(byte_size(elem) * 8);
-  uint64_t ones = ~uint64_t{0} >> (64 - bits);
-  uint64_t highest = is_signed_integer(elem) ? ones >> 1 : ones;
-  uint64_t lowest = is_signed_integer(elem) ? ~highest : 0;
-  bound.set_int(0, static_cast<int64_t>(upper ? highest : lowest));
-  return bound;
-}
-
 Status eval_clip(const EvalContext& c) {
-  Tensor low = c.has(1) ? c.in(1).reshaped({}) : open_bound(c.in(0).elem(), false);
-  Tensor high = c.has(2) ? c.in(2).reshaped({}) : open_bound(c.in(0).elem(), true);
+  Tensor low = c.has(1) ? c.in(1).reshaped({}) : extreme_value(c.in(0).elem(), false);
+  Tensor high = c.has(2) ? c.in(2).reshaped({}) : extreme_value(c.in(0).elem(), true);
   return eval_scalar(*static_cast<const OpDef&>(*c.op).scalar, c, {&c.in(0), &low, &high}, false);
 }
 

@@ -73,6 +73,9 @@ struct BroadcastLoops {
   Shape size;                  // result shape, merged
   std::vector<Shape> strides;  // one a operand
 };
+// Moves `index` over all loops but the innermost, and `base`, the first element of each operand's run, with
+// it.
+void next_run(const BroadcastLoops& loops, Shape& index, std::vector<int64_t>& base);
 BroadcastLoops broadcast_loops(const Shape& result, const std::vector<Shape>& operands);
 // "i0 * 48 + i1"; "0" when every stride is 0.
 std::string index_text(const Shape& strides);

@@ -64,24 +64,23 @@ struct Evaluator {
       for (int64_t first = 0; first < inner; first += kRun) {
         run(loops, base, first, std::min(kRun, inner - first), out_at + first);
       }
-      advance(loops, index, base);
-    }
-  }
-
-  // The next position of the loops around the innermost one.
-  static void advance(const BroadcastLoops& loops, Shape& index, std::vector<int64_t>& base) {
-    for (size_t d = loops.size.size() - 1; d-- > 0;) {
-      bool carry = ++index[d] == loops.size[d];
-      for (size_t j = 0; j < base.size(); ++j) {
-        base[j] += carry ? -loops.strides[j][d] * (loops.size[d] - 1) : loops.strides[j][d];
-      }
-      if (!carry) return;
-      index[d] = 0;
+      next_run(loops, index, base);
     }
   }
 };
 
 }  // namespace
+
+void next_run(const BroadcastLoops& loops, Shape& index, std::vector<int64_t>& base) {
+  for (size_t d = loops.size.size() - 1; d-- > 0;) {
+    bool carry = ++index[d] == loops.size[d];
+    for (size_t j = 0; j < base.size(); ++j) {
+      base[j] += carry ? -loops.strides[j][d] * (loops.size[d] - 1) : loops.strides[j][d];
+    }
+    if (!carry) return;
+    index[d] = 0;
+  }
+}
 
 BroadcastLoops broadcast_loops(const Shape& result, const std::vector<Shape>& operands) {
   BroadcastLoops full{result, {}};

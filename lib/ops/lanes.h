@@ -1,0 +1,35 @@
+// Views of a tensor along one axis, and C loops that reduce a run.
+#pragma once
+#include <functional>
+
+#include "infer_util.h"
+
+namespace mrvlc::ops {
+
+// Row-major data as [outer, n, inner].
+struct AxisView {
+  int64_t outer = 1, n = 1, inner = 1;
+  int64_t lanes() const { return outer * inner; }
+  // First element of lane k; its elements are `inner` apart.
+  int64_t first(int64_t lane) const { return lane / inner * n * inner + lane % inner; }
+};
+AxisView axis_view(const Shape& shape, int64_t axis);       // n is the dimension `axis`
+AxisView flattened_from(const Shape& shape, int64_t axis);  // n is everything from `axis` on
+// Replaces every lane of input 0 by f(lane) as output 0.
+void map_lanes(const EvalContext& context, const AxisView& view,
+               const std::function<void(std::vector<double>&)>& f);
+
+// A run reduced in C. Floats go to sixteen accumulators side by side: the compiler may not reorder a single
+// sum.
+struct RunReduction {
+  std::string var;                                                                   // declared by emit_run
+  std::string start;                                                                 // C expression
+  std::function<std::string(const std::string& v, const std::string& index)> step;   // statement
+  std::function<std::string(const std::string& v, const std::string& other)> merge;  // statement
+};
+void emit_run(EmitContext& context, const RunReduction& run, ElementType elem, int64_t n);
+// float VAR = the sum of term(index) over n elements.
+void emit_sum(EmitContext& context, const std::string& var, ElementType elem, int64_t n,
+              const std::function<std::string(const std::string& index)>& term);
+
+}  // namespace mrvlc::ops

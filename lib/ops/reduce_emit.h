@@ -1,0 +1,27 @@
+// A reduction as data, and its C loops.
+#pragma once
+#include "elementwise.h"
+
+namespace mrvlc::ops {
+
+// C texts are fmt patterns of {v} the accumulator, {x} the element, {t} {u} {f} as in elementwise.h.
+struct Reduction {
+  double start = 0;
+  int64_t start_int = 0;
+  double (*step)(double acc, double x) = nullptr;
+  int64_t (*step_int)(int64_t acc, int64_t x) = nullptr;  // nullptr: integers are computed in double
+  double (*finish)(double acc) = nullptr;
+  bool mean = false;   // divide by the number of elements
+  int extreme = 0;     // 1 maximum, -1 minimum: integers start at the other end of their type
+  bool shift = false;  // LogSumExp: the maximum is taken away first
+  std::string_view c_step = "{v} += {x};";
+  std::string_view c_step_int = "{v} = ({t})(({u}){v} + ({u}){x});";  // empty: no C emission for integers
+  std::string_view c_finish = "{v}";
+  std::string_view c_merge = "{v} += {x};";  // of two float accumulators
+};
+
+// Loops over the data; operand 0 is the data, operand 1 the result (stride 0 where it is reduced).
+BroadcastLoops reduce_loops(const Shape& shape, const std::vector<int64_t>& axes);
+Status emit_reduction(EmitContext& context, const Reduction& reduction);
+
+}  // namespace mrvlc::ops
