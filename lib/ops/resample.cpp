@@ -1,0 +1,97 @@
+#include "resample.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace mrvlc::ops {
+namespace {
+
+// Keys' cubic convolution kernel at distances s + 1, s, 1 - s, 2 - s (ONNX Resize-19, cubic_coeff_a).
+void cubic_weights(double s, double a, double* w) {
+  auto outer = [a](double t) { return ((a * t - 5 * a) * t + 8 * a) * t - 4 * a; };
+  auto inner = [a](double t) { return ((a + 2) * t - (a + 3)) * t * t + 1; };
+  w[0] = outer(s + 1), w[1] = inner(s), w[2] = inner(1 - s), w[3] = outer(2 - s);
+}
+
+int64_t clamp_index(double i, int64_t size) {
+  return static_cast<int64_t>(std::clamp(i, 0.0, static_cast<double>(size - 1)));
+}
+
+void cubic_output(const ResizeParams& p, double x, int64_t size, bool exclude_outside, int64_t* index,
+                  double* weight) {
+  double low = std::floor(x), sum = 0;
+  cubic_weights(x - low, p.cubic_a, weight);
+  for (int k = 0; k < 4; ++k) {
+    double i = low - 1 + k;
+    index[k] = clamp_index(i, size);
+    if (exclude_outside && (i < 0 || i > static_cast<double>(size - 1))) weight[k] = 0;
+    sum += weight[k];
+  }
+  for (int k = 0; exclude_outside && sum != 0 && k < 4; ++k) weight[k] /= sum;
+}
+
+void linear_output(double x, int64_t size, int64_t* index, double* weight) {
+  x = std::clamp(x, 0.0, static_cast<double>(size - 1));
+  double low = std::floor(x);
+  index[0] = clamp_index(low, size);
+  index[1] = clamp_index(low + 1, size);
+  weight[1] = x - low;
+  weight[0] = 1 - weight[1];
+}
+
+double nearest(const ResizeParams& p, size_t d, double x) {
+  if (p.nearest_mode == "round_prefer_floor") return std::ceil(x - 0.5);
+  if (p.nearest_mode == "round_prefer_ceil") return std::floor(x + 0.5);
+  if (p.nearest_mode == "ceil") return std::ceil(x);
+  if (p.nearest_mode == "ceil_when_shrinking" && p.scale[d] < 1) return std::ceil(x);
+  return std::floor(x);
+}
+
+}  // namespace
+
+AxisTaps axis_taps(const ResizeParams& params, size_t d, int64_t input_size, bool exclude_outside) {
+  AxisTaps taps;
+  bool cubic = params.mode == "cubic";
+  taps.taps = cubic ? 4 : 2;
+  taps.index.resize(at(params.output[d] * taps.taps));
+  taps.weight.resize(taps.index.size());
+  for (int64_t o = 0; o < params.output[d]; ++o) {
+    double x = params.source(d, o, input_size);
+    int64_t* index = taps.index.data() + o * taps.taps;
+    double* weight = taps.weight.data() + o * taps.taps;
+    if (cubic) {
+      cubic_output(params, x, input_size, exclude_outside, index, weight);
+    } else {
+      linear_output(x, input_size, index, weight);
+    }
+  }
+  return taps;
+}
+
+std::vector<int64_t> nearest_table(const ResizeParams& params, size_t d, int64_t input_size) {
+  std::vector<int64_t> table;
+  for (int64_t o = 0; o < params.output[d]; ++o) {
+    table.push_back(clamp_index(nearest(params, d, params.source(d, o, input_size)), input_size));
+  }
+  return table;
+}
+
+std::vector<int64_t> outside_outputs(const ResizeParams& params, size_t d, int64_t input_size) {
+  std::vector<int64_t> out;
+  if (params.coordinate_mode != "tf_crop_and_resize") return out;
+  for (int64_t o = 0; o < params.output[d]; ++o) {
+    double x = params.source(d, o, input_size);
+    if (x < 0 || x > static_cast<double>(input_size - 1)) out.push_back(o);
+  }
+  return out;
+}
+
+bool keeps_dimension(const ResizeParams& params, size_t d, int64_t input_size) {
+  if (params.output[d] != input_size) return false;
+  for (int64_t o = 0; o < input_size; ++o) {
+    if (params.source(d, o, input_size) != static_cast<double>(o)) return false;
+  }
+  return true;
+}
+
+}  // namespace mrvlc::ops

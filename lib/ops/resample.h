@@ -1,0 +1,24 @@
+// Interpolation along one dimension as a sparse matrix: every output is a weighted sum of a fixed number of
+// inputs. Linear and cubic resizing in any number of dimensions are one such pass a dimension.
+#pragma once
+#include "infer_util.h"
+
+namespace mrvlc::ops {
+
+struct AxisTaps {
+  int64_t taps = 1;            // inputs an output reads
+  std::vector<int64_t> index;  // [output * taps]
+  std::vector<double> weight;  // [output * taps]
+};
+
+// Weights of dimension d; modes linear and cubic.
+AxisTaps axis_taps(const ResizeParams& params, size_t d, int64_t input_size, bool exclude_outside);
+// Input index of dimension d for mode nearest.
+std::vector<int64_t> nearest_table(const ResizeParams& params, size_t d, int64_t input_size);
+// Outputs of dimension d whose coordinate lies outside the input, where tf_crop_and_resize extrapolates;
+// empty: none.
+std::vector<int64_t> outside_outputs(const ResizeParams& params, size_t d, int64_t input_size);
+// The dimension keeps every index, so that no pass is needed.
+bool keeps_dimension(const ResizeParams& params, size_t d, int64_t input_size);
+
+}  // namespace mrvlc::ops
