@@ -1,0 +1,242 @@
+// Conv and ConvTranspose. A transposed convolution is one ordinary convolution for each residue of the output position
+// modulo the stride: output o reads input (o + pad - k * dilation) / stride for the taps k where that is whole.
+#include <cstring>
+#include <numeric>
+
+#include "conv_lowering.h"
+#include "mrvlc/ops/params.h"
+#include "mrvlc/support/checked.h"
+#include "mrvlc/tensor/float16.h"
+#include "window_plan.h"
+
+namespace mrvlc::accel {
+namespace {
+
+// Taps of one phase along one axis, in order of increasing input position.
+struct Axis {
+  int64_t input = 1, output = 1, stride = 1, dilation = 1, lattice = 1;  // as WindowOp has them
+  struct Phase {
+    int64_t first = 0, origin = 0;
+    std::vector<int64_t> taps;  // index into the kernel; empty: nothing contributes to these outputs
+  };
+  std::vector<Phase> phases;
+};
+
+Axis forward_axis(const ops::WindowParams& p, size_t d) {
+  Axis a{p.input[d], p.output[d], p.strides[d], p.dilations[d], 1, {}};
+  Axis::Phase phase{0, -p.pads_begin[d], std::vector<int64_t>(static_cast<size_t>(p.kernel[d]))};
+  std::iota(phase.taps.begin(), phase.taps.end(), int64_t{0});
+  a.phases.push_back(std::move(phase));
+  return a;
+}
+
+Axis transposed_axis(const ops::WindowParams& p, size_t d) {
+  int64_t s = p.strides[d], dilation = p.dilations[d], common = std::gcd(s, dilation);
+  Axis a{p.input[d], p.output[d], 1, dilation / common, s, {}};
+  for (int64_t first = 0; first < std::min(s, p.output[d]); ++first) {
+    Axis::Phase phase{first, 0, {}};
+    for (int64_t k = p.kernel[d] - 1; k >= 0; --k)
+      if ((first + p.pads_begin[d] - k * dilation) % s == 0) phase.taps.push_back(k);
+    if (!phase.taps.empty()) phase.origin = (first + p.pads_begin[d] - phase.taps[0] * dilation) / s;
+    a.phases.push_back(std::move(phase));
+  }
+  return a;
+}
+
+class ConvLowering {
+ public:
+  ConvLowering(Lowering& l, const ir::Node& node, ops::ConvParams params, bool transposed)
+      : l_(l), n_(node), p_(std::move(params)), transposed_(transposed),
+        w_(l.graph().constant(node.inputs[1])), oc_group_(p_.out_channels / p_.group),
+        ic_group_(p_.in_channels / p_.group) {}
+
+  Status run() {
+    bool plain_depthwise = ic_group_ == 1 && p_.group > 1;
+    f_ = fold_epilogue(l_, 1, true, !plain_depthwise || oc_group_ == 1);
+    for (size_t d = 0; d < p_.input.size(); ++d)
+      axes_.push_back(transposed_ ? transposed_axis(p_, d) : forward_axis(p_, d));
+    if (axes_.size() == 1) axes_.insert(axes_.begin(), Axis{1, 1, 1, 1, 1, {{0, 0, {0}}}});
+    geometry(plain_depthwise);
+    images();
+    View out = writable(l_, f_.value, 1);
+    op_.out = image(out);
+    op_.bias = pack_bias(l_, bias());
+    op_.epilogue = f_.activation;
+    pack_phases();
+    flatten_pixels(op_);
+    l_.count_macs(macs());
+    emit();
+    settle(l_, f_.value, out, n_.id);
+    if (f_.taken < l_.layer().nodes.size()) return lower_chain(l_, f_.value, f_.taken);
+    return {};
+  }
+
+ private:
+  void geometry(bool depthwise) {
+    const Axis &h = axes_[0], &w = axes_[1];
+    op_.kind = depthwise ? WindowOp::Kind::Depthwise : WindowOp::Kind::Conv;
+    op_.owner = l_.owner(n_.id);
+    op_.in_h = h.input;
+    op_.in_w = w.input;
+    op_.out_h = h.output;
+    op_.out_w = w.output;
+    op_.stride_h = h.stride;
+    op_.stride_w = w.stride;
+    op_.dilation_h = h.dilation;
+    op_.dilation_w = w.dilation;
+    op_.lattice_h = h.lattice;
+    op_.lattice_w = w.lattice;
+    op_.groups = p_.group;
+    op_.group_in = ic_group_;
+    op_.group_out = oc_group_;
+  }
+
+  WindowOp::Image image(const View& v) const {
+    bool plane = v.dims.size() == 4;
+    return image_of(v, {0}, plane ? 2 : -1, plane ? 3 : 2);
+  }
+
+  void images() {
+    op_.x = image(l_.with_inner(l_.read(n_.inputs[0]), 1, n_.id));
+    if (!f_.residual.valid()) return;
+    op_.residual = image(l_.with_inner(l_.read(f_.residual), 1, n_.id));
+    op_.has_residual = true;
+  }
+
+  std::vector<float> bias() const {
+    std::vector<float> b(static_cast<size_t>(p_.out_channels), 0.0f);
+    const Tensor* t = n_.inputs.size() > 2 && n_.inputs[2].valid() ? l_.graph().constant(n_.inputs[2]) : nullptr;
+    for (size_t i = 0; i < b.size(); ++i) {
+      if (t != nullptr) b[i] = static_cast<float>(t->as_double(static_cast<int64_t>(i)));
+      if (!f_.scale.empty()) b[i] = b[i] * f_.scale[i] + f_.shift[i];
+    }
+    if (op_.kind != WindowOp::Kind::Depthwise) return b;
+    std::vector<float> by_multiplier(b.size());
+    for (int64_t g = 0; g < p_.group; ++g)
+      for (int64_t j = 0; j < oc_group_; ++j)
+        by_multiplier[static_cast<size_t>(j * p_.group + g)] = b[static_cast<size_t>(g * oc_group_ + j)];
+    return by_multiplier;
+  }
+
+  // Element offset in the weight tensor of (output channel o of group g, input channel 0, tap).
+  int64_t weight_base(int64_t g, int64_t o, int64_t kh, int64_t kw) const {
+    int64_t height = p_.kernel.size() == 2 ? p_.kernel[0] : 1, width = p_.kernel.back();
+    int64_t row = transposed_ ? g * ic_group_ * oc_group_ + o : (g * oc_group_ + o) * ic_group_;
+    return (row * height + kh) * width + kw;
+  }
+  int64_t weight_channel_stride() const {
+    int64_t taps = p_.kernel.back() * (p_.kernel.size() == 2 ? p_.kernel[0] : 1);
+    return transposed_ ? oc_group_ * taps : taps;
+  }
+
+  float weight(int64_t index, int64_t channel) const {
+    float w = w_->elem() == ElementType::F32 ? w_->data<float>()[static_cast<size_t>(index)]
+                                             : static_cast<float>(w_->as_double(index));
+    return f_.scale.empty() ? w : w * f_.scale[static_cast<size_t>(channel)];
+  }
+
+  void put(int64_t at, float value) {
+    uint16_t half = float_to_half(value);
+    std::memcpy(l_.weights_at(at), &half, 2);
+  }
+
+  void pack_phases() {
+    for (const Axis::Phase& h : axes_[0].phases)
+      for (const Axis::Phase& w : axes_[1].phases) {
+        WindowPhase ph;
+        ph.first_h = h.first;
+        ph.first_w = w.first;
+        bool nothing = h.taps.empty() || w.taps.empty();
+        // No tap reaches these outputs: one zero tap far outside the input leaves just the bias.
+        ph.y0 = nothing ? -(int64_t{1} << 24) : h.origin;
+        ph.x0 = nothing ? -(int64_t{1} << 24) : w.origin;
+        ph.kernel_h = nothing ? 1 : static_cast<int64_t>(h.taps.size());
+        ph.kernel_w = nothing ? 1 : static_cast<int64_t>(w.taps.size());
+        ph.weights = nothing ? pack({}, {}) : pack(h.taps, w.taps);
+        op_.phases.push_back(ph);
+      }
+  }
+
+  int64_t pack(const std::vector<int64_t>& kh, const std::vector<int64_t>& kw) {
+    auto taps = std::max<int64_t>(1, static_cast<int64_t>(kh.size() * kw.size()));
+    return op_.kind == WindowOp::Kind::Depthwise ? pack_depthwise(kh, kw, taps) : pack_blocks(kh, kw, taps);
+  }
+
+  int64_t pack_depthwise(const std::vector<int64_t>& kh, const std::vector<int64_t>& kw, int64_t taps) {
+    int64_t at = l_.reserve_weights(oc_group_ * taps * p_.group * 2);
+    for (int64_t j = 0; j < oc_group_; ++j)
+      for (size_t t = 0; t < kh.size() * kw.size(); ++t)
+        for (int64_t g = 0; g < p_.group; ++g) {
+          int64_t index = weight_base(g, j, kh[t / kw.size()], kw[t % kw.size()]);
+          int64_t to = (j * taps + static_cast<int64_t>(t)) * p_.group + g;
+          put(at + 2 * to, weight(index, g * oc_group_ + j));
+        }
+    return at;
+  }
+
+  int64_t pack_blocks(const std::vector<int64_t>& kh, const std::vector<int64_t>& kw, int64_t taps) {
+    int64_t blocks = ceil_div(oc_group_, 16), stride = weight_channel_stride();
+    int64_t at = l_.reserve_weights(p_.group * blocks * taps * ic_group_ * 32);
+    for (int64_t g = 0; g < p_.group; ++g)
+      for (int64_t o = 0; o < oc_group_; ++o)
+        for (size_t t = 0; t < kh.size() * kw.size(); ++t) {
+          int64_t from = weight_base(g, o, kh[t / kw.size()], kw[t % kw.size()]);
+          int64_t block = (g * blocks + o / 16) * taps * ic_group_;
+          int64_t to = at + (block + static_cast<int64_t>(t) * ic_group_) * 32 + o % 16 * 2;
+          for (int64_t c = 0; c < ic_group_; ++c) put(to + c * 32, weight(from + c * stride, g * oc_group_ + o));
+        }
+    return at;
+  }
+
+  int64_t macs() const {
+    int64_t taps = 1, pixels = p_.batch;
+    for (int64_t k : p_.kernel) taps *= k;
+    for (int64_t n : transposed_ ? p_.input : p_.output) pixels *= n;
+    return pixels * taps * ic_group_ * p_.out_channels;
+  }
+
+  // A transposed convolution whose weights of all phases do not fit together is done phase by phase.
+  void emit() {
+    if (op_.phases.size() == 1 || plan_window(op_, l_.machine(), 1)) return l_.add(op_);
+    for (const WindowPhase& ph : op_.phases) {
+      WindowOp one = op_;
+      auto count = [](int64_t size, int64_t first, int64_t lattice) { return ceil_div(size - first, lattice); };
+      one.out_h = count(op_.out_h, ph.first_h, op_.lattice_h);
+      one.out_w = count(op_.out_w, ph.first_w, op_.lattice_w);
+      one.lattice_h = one.lattice_w = 1;
+      for (WindowOp::Image* i : {&one.out, &one.residual}) {
+        for (int64_t& offset : i->offsets) offset += ph.first_h * i->stride_h + ph.first_w * i->stride_w;
+        i->stride_h *= op_.lattice_h;
+        i->stride_w *= op_.lattice_w;
+      }
+      one.phases = {ph};
+      one.phases[0].first_h = one.phases[0].first_w = 0;
+      l_.add(one);
+    }
+  }
+
+  Lowering& l_;
+  const ir::Node& n_;
+  ops::ConvParams p_;
+  bool transposed_;
+  const Tensor* w_;
+  int64_t oc_group_, ic_group_;
+  FoldedEpilogue f_;
+  std::vector<Axis> axes_;
+  WindowOp op_;
+};
+
+}  // namespace
+
+Status lower_conv(Lowering& l) {
+  const ir::Node& node = l.graph().node(l.layer().anchor);
+  bool transposed = node.is("ConvTranspose");
+  ops::InferContext context = ops::infer_context(l.graph(), node);
+  MRVLC_ASSIGN(ops::ConvParams params,
+               transposed ? ops::conv_transpose_params(context) : ops::conv_params(context));
+  if (params.input.empty() || params.input.size() > 2)
+    return make_diag<DiagCode::MRV0502>("convolutions over " + std::to_string(params.input.size()) + " dimensions");
+  return ConvLowering(l, node, std::move(params), transposed).run();
+}
+
+}  // namespace mrvlc::accel

@@ -1,0 +1,269 @@
+#include "pe_plan.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "emitter.h"
+#include "mrvlc/support/checked.h"
+
+namespace mrvlc::accel {
+namespace {
+
+constexpr int64_t kMinBlockBytes = 8 << 10;  // smaller blocks cost more in latency than they gain in overlap
+constexpr int64_t kBlocksWanted = 4;         // a tile, so that loads, work and stores overlap
+constexpr size_t kInstructionDims = 5;
+
+template <class F>
+void each_operand(PeGroup& g, F f) {
+  for (PeStage& s : g.stages) {
+    f(s.dst);
+    f(s.a);
+    f(s.b);
+  }
+}
+template <class F>
+void each_operand(const PeGroup& g, F f) {
+  for (const PeStage& s : g.stages) {
+    f(s.dst);
+    f(s.a);
+    f(s.b);
+  }
+}
+
+void keep_dims(PeGroup& g, const std::vector<size_t>& order) {
+  auto pick = [&](auto& list) {
+    auto old = list;
+    list.clear();
+    for (size_t d : order) list.push_back(old[d]);
+  };
+  pick(g.dims);
+  for (PeTemp& t : g.temps) pick(t.spans);
+  each_operand(g, [&](PeOperand& o) {
+    if (o.kind != PeOperand::Kind::External) return;
+    pick(o.view.strides);
+    o.view.dims = g.dims;
+  });
+}
+
+// Strides of the operand that spans most elements; the first such, results before operands.
+Dims leading_strides(const PeGroup& g) {
+  int64_t most = -1;
+  Dims best(g.dims.size(), 0);
+  each_operand(g, [&](const PeOperand& o) {
+    if (o.kind != PeOperand::Kind::External) return;
+    int64_t n = 1;
+    for (size_t d = 0; d < g.dims.size(); ++d)
+      if (o.view.strides[d] != 0) n *= g.dims[d];
+    if (n > most) {
+      most = n;
+      best = o.view.strides;
+    }
+  });
+  return best;
+}
+
+bool joinable(const PeGroup& g, size_t d) {
+  bool ok = true;
+  for (const PeTemp& t : g.temps) ok = ok && t.spans[d] == t.spans[d + 1];
+  each_operand(g, [&](const PeOperand& o) {
+    if (o.kind != PeOperand::Kind::External) return;
+    ok = ok && o.view.strides[d] == o.view.strides[d + 1] * g.dims[d + 1];
+  });
+  return ok;
+}
+
+void join(PeGroup& g, size_t d) {
+  auto drop = [&](auto& list) { list.erase(list.begin() + static_cast<std::ptrdiff_t>(d)); };
+  g.dims[d + 1] *= g.dims[d];
+  drop(g.dims);
+  for (PeTemp& t : g.temps) drop(t.spans);
+  each_operand(g, [&](PeOperand& o) {
+    if (o.kind != PeOperand::Kind::External) return;
+    drop(o.view.strides);
+    o.view.dims = g.dims;
+  });
+}
+
+int64_t temp_size(const PeGroup& g, const PeTemp& t, const Dims& block) {
+  int64_t n = isa::data_bytes(t.type);
+  for (size_t d = 0; d < g.dims.size(); ++d)
+    if (t.spans[d]) n *= block[d];
+  return n;
+}
+
+struct Footprint {
+  std::vector<int64_t> inputs, outputs, temps;
+  int64_t total = 0;      // with second buffers
+  int64_t transfer = 0;   // bytes on the bus for one block
+};
+
+int64_t add_views(std::vector<int64_t>& sizes, const std::vector<View>& views, const Dims& block,
+                  const target::Machine& m, bool load, int64_t& transfer) {
+  int64_t total = 0;
+  for (const View& v : views) {
+    Packed p = pack_box(0, v.strides, block, isa::data_bytes(v.type), load);
+    sizes.push_back(aligned(p.bytes, m));
+    total += sizes.back();
+    transfer += p.transfer.burst_bytes(m.ddr_burst);
+  }
+  return total;
+}
+
+Footprint footprint(const PeGroup& g, const PeSlots& slots, const Dims& block, bool twice, const target::Machine& m) {
+  Footprint f;
+  int64_t io = add_views(f.inputs, slots.inputs, block, m, true, f.transfer);
+  io += add_views(f.outputs, slots.outputs, block, m, false, f.transfer);
+  f.total = io * (twice ? 2 : 1) + static_cast<int64_t>(slots.tables.size()) * isa::kTableBytes;
+  for (const PeTemp& t : g.temps) {
+    f.temps.push_back(aligned(temp_size(g, t, block), m));
+    f.total += f.temps.back();
+  }
+  return f;
+}
+
+int64_t block_count(const Dims& extents, const Dims& block) {
+  int64_t n = 1;
+  for (size_t d = 0; d < extents.size(); ++d) n *= ceil_div(extents[d], block[d]);
+  return n;
+}
+
+// The dimension whose halving costs the least extra traffic; dims.size() when none can be halved.
+size_t best_halving(const PeGroup& g, const PeSlots& slots, const Dims& extents, const Dims& block,
+                    const std::vector<bool>& whole, const target::Machine& m) {
+  size_t best = g.dims.size();
+  int64_t least = 0;
+  for (size_t d = 0; d < g.dims.size(); ++d) {
+    if (whole[d] || block[d] <= 1) continue;
+    Dims trial = block;
+    trial[d] = ceil_div(trial[d], 2);
+    int64_t cost = footprint(g, slots, trial, true, m).transfer * block_count(extents, trial);
+    if (best == g.dims.size() || cost < least) {
+      best = d;
+      least = cost;
+    }
+  }
+  return best;
+}
+
+// An instruction has five dimensions: the rest is walked block by block, smallest extents first.
+void limit_rank(const PeGroup& g, Dims& block, const std::vector<bool>& whole) {
+  auto wide = [&] { return static_cast<size_t>(std::ranges::count_if(block, [](int64_t e) { return e > 1; })); };
+  while (wide() > kInstructionDims) {
+    size_t smallest = g.dims.size();
+    for (size_t d = 0; d < g.dims.size(); ++d)
+      if (!whole[d] && block[d] > 1 && (smallest == g.dims.size() || block[d] < block[smallest])) smallest = d;
+    if (smallest == g.dims.size()) return;
+    block[smallest] = 1;
+  }
+}
+
+size_t choose_cut(const PeGroup& g, const std::vector<bool>& whole, int64_t tiles) {
+  size_t best = 0;
+  double most = -1;
+  for (size_t d = 0; d < g.dims.size(); ++d) {
+    if (whole[d]) continue;
+    double parts = static_cast<double>(ceil_div(g.dims[d], tiles) * tiles);
+    double efficiency = static_cast<double>(g.dims[d]) / parts;
+    if (efficiency > most + 0.1) {
+      most = efficiency;
+      best = d;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+void simplify(PeGroup& g) {
+  std::vector<size_t> order;
+  for (size_t d = 0; d < g.dims.size(); ++d)
+    if (g.dims[d] != 1) order.push_back(d);
+  if (order.empty()) order.push_back(0);
+  Dims lead = leading_strides(g);
+  std::ranges::stable_sort(order, [&](size_t a, size_t b) { return std::abs(lead[a]) > std::abs(lead[b]); });
+  keep_dims(g, order);
+  for (size_t d = 0; d + 1 < g.dims.size();) {
+    if (joinable(g, d)) {
+      join(g, d);
+    } else {
+      ++d;
+    }
+  }
+}
+
+bool spans(const PeGroup& g, const PeOperand& o, size_t d) {
+  if (o.kind == PeOperand::Kind::Temp) return g.temps[o.temp].spans[d];
+  return o.kind == PeOperand::Kind::External && (o.view.strides[d] != 0 || g.dims[d] == 1);
+}
+
+std::vector<bool> whole_dims(const PeGroup& g) {
+  std::vector<bool> whole(g.dims.size(), false);
+  for (const PeStage& s : g.stages) {
+    if (!s.reduce) continue;
+    for (size_t d = 0; d < g.dims.size(); ++d)
+      if (!spans(g, s.dst, d)) whole[d] = true;
+  }
+  return whole;
+}
+
+PeSlots slots_of(const PeGroup& g) {
+  PeSlots slots;
+  auto add = [](std::vector<View>& list, const PeOperand& o) {
+    if (o.kind == PeOperand::Kind::External && std::ranges::find(list, o.view) == list.end()) list.push_back(o.view);
+  };
+  for (const PeStage& s : g.stages) {
+    add(slots.inputs, s.a);
+    add(slots.inputs, s.b);
+    add(slots.outputs, s.dst);
+    bool table = s.epilogue.activation == isa::Activation::Table;
+    if (table && std::ranges::find(slots.tables, s.epilogue.table) == slots.tables.end())
+      slots.tables.push_back(s.epilogue.table);
+  }
+  return slots;
+}
+
+bool fits_smallest(const PeGroup& g, const target::Machine& m) {
+  std::vector<bool> whole = whole_dims(g);
+  Dims block(g.dims.size(), 1);
+  size_t wide = 0;
+  for (size_t d = 0; d < block.size(); ++d)
+    if (whole[d]) {
+      block[d] = g.dims[d];
+      ++wide;
+    }
+  return wide <= kInstructionDims && footprint(g, slots_of(g), block, true, m).total <= m.ocm_bytes;
+}
+
+PePlan plan_pe(const PeGroup& g, const target::Machine& m, uint32_t tiles) {
+  std::vector<bool> whole = whole_dims(g);
+  PeSlots slots = slots_of(g);
+  PePlan plan;
+  plan.cut = choose_cut(g, whole, tiles);
+  bool can_cut = !whole[plan.cut];
+  plan.share = can_cut ? part_of(g.dims[plan.cut], tiles, 0, 1).size() : g.dims[plan.cut];
+  // Tiles should not meet within a burst.
+  constexpr int64_t kAlign = 64;
+  if (can_cut && plan.cut + 1 == g.dims.size() && plan.share >= 4 * kAlign) plan.share = round_up(plan.share, kAlign);
+  Dims extents = g.dims;
+  extents[plan.cut] = plan.share;
+  plan.block = extents;
+  limit_rank(g, plan.block, whole);
+  Footprint f = footprint(g, slots, plan.block, false, m);
+  int64_t target = std::clamp<int64_t>(f.total / kBlocksWanted, kMinBlockBytes, m.ocm_bytes);
+  auto done = [&] {
+    plan.one_block = block_count(extents, plan.block) == 1;
+    f = footprint(g, slots, plan.block, !plan.one_block, m);
+    return f.total <= m.ocm_bytes && f.transfer <= target;
+  };
+  while (!done()) {
+    size_t d = best_halving(g, slots, extents, plan.block, whole, m);
+    if (d == g.dims.size()) break;
+    plan.block[d] = ceil_div(plan.block[d], 2);
+  }
+  plan.input_bytes = f.inputs;
+  plan.output_bytes = f.outputs;
+  plan.temp_bytes = f.temps;
+  return plan;
+}
+
+}  // namespace mrvlc::accel

@@ -1,0 +1,132 @@
+// What lowering produces and code generation reads: primitive operations on stored tensors. A stored tensor is a
+// strided view of a buffer in DDR, so transposition, slicing and broadcasting cost nothing until somebody
+// computes with them.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "mrvlc/ir/graph.h"
+#include "mrvlc/isa/isa.h"
+
+namespace mrvlc::accel {
+
+using Dims = std::vector<int64_t>;
+
+// A range of DDR. Weights is buffer 0, at offset 0; the others are placed by plan_memory (memory.h).
+struct Buffer {
+  enum class Kind : uint8_t { Weights, Input, Output, Scratch } kind = Kind::Scratch;
+  int64_t bytes = 0;
+  int64_t ddr = 0;  // byte offset in the model's address space
+};
+inline constexpr uint32_t kWeights = 0;
+
+// Element (i0, i1, ...) at offset + sum of i_k * strides[k], counted in elements from the buffer's start.
+struct View {
+  uint32_t buffer = kWeights;
+  isa::DataType type = isa::DataType::F16;
+  int64_t offset = 0;
+  Dims dims, strides;
+  bool operator==(const View&) const = default;
+};
+
+// isa::Epilogue with the table still in DDR: its byte offset in the weights, or -1.
+struct EpilogueSpec {
+  isa::Activation activation = isa::Activation::None;
+  float alpha = 0, beta = 0;
+  int64_t table = -1;
+};
+
+struct Owner {
+  uint32_t layer = 0;
+  ir::NodeId expr;
+};
+
+// --- Vector unit: a chain of element-wise and reducing stages over one iteration space.
+
+struct PeOperand {
+  enum class Kind : uint8_t { None, External, Temp } kind = Kind::None;
+  View view;          // External; dims are those of the group, strides 0 where repeated (or reduced, of a result)
+  uint32_t temp = 0;  // Temp: index into PeGroup::temps
+};
+
+// A value that lives in on-chip memory between stages; it spans the dimensions of `spans`.
+struct PeTemp {
+  std::vector<bool> spans;
+  isa::DataType type = isa::DataType::F32;
+};
+
+struct PeStage {
+  bool reduce = false;  // dimensions that dst does not span are reduced
+  isa::EwOp op = isa::EwOp::Copy;
+  isa::ReduceOp reduce_op = isa::ReduceOp::Sum;
+  float alpha = 0, beta = 0;
+  PeOperand dst, a, b;
+  EpilogueSpec epilogue;
+  ir::NodeId expr;
+};
+
+struct PeGroup {
+  Owner owner;
+  Dims dims;
+  std::vector<PeTemp> temps;
+  std::vector<PeStage> stages;
+};
+
+// --- Sliding windows: convolution, depthwise convolution, pooling, matrix products (a 1x1 convolution over rows).
+
+// Outputs of one residue class of a transposed convolution (an ordinary one has a single class): output row
+// first_h + q * lattice_h reads input rows y0 + q * stride_h + r * dilation_h.
+struct WindowPhase {
+  int64_t first_h = 0, first_w = 0;
+  int64_t y0 = 0, x0 = 0;
+  int64_t kernel_h = 1, kernel_w = 1;
+  int64_t weights = 0;  // byte offset in the weights buffer
+};
+
+struct WindowOp {
+  enum class Kind : uint8_t { Conv, Depthwise, Pool } kind = Kind::Conv;
+  Owner owner;
+  isa::PoolOp pool = isa::PoolOp::Max;
+  float pool_alpha = 1;
+  int64_t in_h = 1, in_w = 1, out_h = 1, out_w = 1;
+  int64_t stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1;
+  int64_t lattice_h = 1, lattice_w = 1;
+  std::vector<WindowPhase> phases;
+  // Conv: `groups` groups of group_in -> group_out channels. Depthwise: group_in = 1, group_out the channel
+  // multiplier. Pool: as depthwise with multiplier 1.
+  int64_t groups = 1, group_in = 1, group_out = 1;
+  // Images: element offsets of each in the three buffers; strides of (h, w), channels are contiguous.
+  struct Image {
+    uint32_t buffer = kWeights;
+    int64_t stride_h = 0, stride_w = 0;
+    std::vector<int64_t> offsets;  // one a batch entry
+  };
+  Image x, out, residual;
+  bool has_residual = false;
+  // Conv with computed weights (a product of two activations): element (k, n) at offsets[b] + k * stride_h + n *
+  // stride_w.
+  bool dynamic_weights = false;
+  Image w;
+  int64_t bias = -1;  // byte offset in the weights buffer, fp32
+  EpilogueSpec epilogue;
+
+  int64_t batch() const { return static_cast<int64_t>(x.offsets.size()); }
+  int64_t in_channels() const { return groups * group_in; }
+  int64_t out_channels() const { return groups * group_out; }
+};
+
+using Primitive = std::variant<PeGroup, WindowOp>;
+
+inline const Owner& owner_of(const Primitive& p) {
+  return std::visit([](const auto& v) -> const Owner& { return v.owner; }, p);
+}
+
+struct Program {
+  std::vector<Buffer> buffers = {{Buffer::Kind::Weights, 0, 0}};
+  std::string weights;
+  std::vector<Primitive> primitives;  // in order of execution
+};
+
+}  // namespace mrvlc::accel

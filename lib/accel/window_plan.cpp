@@ -1,0 +1,220 @@
+#include "window_plan.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "emitter.h"
+#include "mrvlc/support/checked.h"
+
+namespace mrvlc::accel {
+namespace {
+
+constexpr double kStepCycles = 48;      // what starting one more block costs beyond its work
+constexpr double kReorderPenalty = 1.0;
+
+struct Reach {
+  int64_t lowest = 0, highest = 0;  // of input offsets over all phases and taps, for output 0 of each phase
+};
+
+Reach reach(const WindowOp& op, bool rows) {
+  Reach r{INT64_MAX, INT64_MIN};
+  for (const WindowPhase& p : op.phases) {
+    int64_t origin = rows ? p.y0 : p.x0;
+    int64_t span = ((rows ? p.kernel_h : p.kernel_w) - 1) * (rows ? op.dilation_h : op.dilation_w);
+    r.lowest = std::min(r.lowest, origin);
+    r.highest = std::max(r.highest, origin + span);
+  }
+  return r;
+}
+
+// Candidates from `all` down by halves.
+std::vector<int64_t> halvings(int64_t all) {
+  std::vector<int64_t> out;
+  for (int64_t v = std::max<int64_t>(all, 1);; v = ceil_div(v, 2)) {
+    out.push_back(v);
+    if (v == 1) return out;
+  }
+}
+
+class Search {
+ public:
+  Search(const WindowOp& op, const target::Machine& m, uint32_t tiles)
+      : op_(op), m_(m), g_(op), tiles_(tiles), rows_(reach(op, true)), cols_(reach(op, false)) {}
+
+  std::optional<WindowPlan> run() {
+    for (int64_t parts = tiles_; parts >= 1; parts /= 2) try_cut(parts, tiles_ / parts);
+    return best_;
+  }
+
+ private:
+  void try_cut(int64_t row_parts, int64_t channel_parts) {
+    if (channel_parts > 1 && channel_parts > g_.units) return;
+    int64_t total_rows = op_.batch() * op_.out_h;
+    WindowPlan p;
+    p.row_parts = row_parts;
+    p.channel_parts = channel_parts;
+    int64_t rows_tile = ceil_div(total_rows, row_parts), units_tile = ceil_div(g_.units, channel_parts);
+    bool found = try_blocks(p, rows_tile, units_tile, op_.out_w, g_.all_channels);
+    for (int64_t cols : halvings(op_.out_w)) {
+      if (found || cols == op_.out_w) continue;
+      found = try_blocks(p, rows_tile, units_tile, cols, g_.all_channels);
+    }
+    if (!found && op_.kind == WindowOp::Kind::Conv && op_.phases.size() == 1) try_split(p, rows_tile, units_tile);
+  }
+
+  bool try_blocks(WindowPlan p, int64_t rows_tile, int64_t units_tile, int64_t cols, int64_t k) {
+    bool found = false;
+    p.cols = cols;
+    p.k = k;
+    for (int64_t units : halvings(units_tile))
+      for (int64_t rows : halvings(std::min(rows_tile, op_.out_h)))
+        for (bool outer : {true, false}) {
+          p.units = units;
+          p.rows = rows;
+          p.weights_outer = outer;
+          found = consider(p, rows_tile, units_tile) || found;
+        }
+    return found;
+  }
+
+  void try_split(const WindowPlan& p, int64_t rows_tile, int64_t units_tile) {
+    for (int64_t cols : halvings(op_.out_w))
+      for (int64_t k : halvings(ceil_div(g_.all_channels, 16))) {
+        if (k * 16 >= g_.all_channels) continue;
+        if (try_blocks(p, rows_tile, op_.groups > 1 ? 1 : units_tile, cols, k * 16)) return;
+      }
+  }
+
+  bool consider(WindowPlan p, int64_t rows_tile, int64_t units_tile) {
+    bool split = p.k < g_.all_channels;
+    int64_t out_channels = std::min(p.units * g_.unit_out, op_.out_channels());
+    if (split && p.rows * p.cols * ceil_div(out_channels, 16) > m_.accumulator_pixels) return false;
+    sizes(p, out_channels, split);
+    int64_t pixel_blocks = pixel_blocks_of(p, rows_tile), unit_blocks = ceil_div(units_tile, p.units);
+    int64_t k_blocks = ceil_div(g_.all_channels, p.k);
+    int64_t steps = pixel_blocks * unit_blocks * k_blocks;
+    int64_t x_loads = x_load_count(p, pixel_blocks, unit_blocks, k_blocks);
+    int64_t w_loads = w_load_count(p, pixel_blocks, unit_blocks, k_blocks);
+    p.x_depth = x_loads > 1 ? 2 : 1;
+    p.w_depth = w_loads > 1 ? 2 : 1;
+    p.out_depth = pixel_blocks * unit_blocks > 1 ? 2 : 1;
+    int64_t total = (p.x_bytes) * p.x_depth + p.w_bytes * p.w_depth + p.bias_bytes * 2 +
+                    (p.out_bytes + p.residual_bytes) * p.out_depth;
+    if (op_.epilogue.activation == isa::Activation::Table) total += isa::kTableBytes;
+    if (total > m_.ocm_bytes) return false;
+    p.cycles = estimate(p, out_channels, static_cast<double>(steps), static_cast<double>(x_loads),
+                        static_cast<double>(w_loads), static_cast<double>(pixel_blocks * unit_blocks));
+    if (!best_ || p.cycles < best_->cycles * kReorderPenalty) best_ = p;
+    return true;
+  }
+
+  void sizes(WindowPlan& p, int64_t out_channels, bool split) const {
+    int64_t in_rows = input_extent(p.rows, op_.lattice_h, op_.stride_h, rows_.lowest, rows_.highest, op_.in_h);
+    int64_t in_cols = input_extent(p.cols, op_.lattice_w, op_.stride_w, cols_.lowest, cols_.highest, op_.in_w);
+    int64_t channels = g_.shared_input || split ? p.k : std::min(p.units * g_.unit_in, op_.in_channels());
+    p.x_bytes = aligned(in_rows * in_cols * channels * 2, m_);
+    p.w_bytes = aligned(weight_bytes(p, out_channels), m_);
+    p.bias_bytes = op_.bias >= 0 ? aligned(out_channels * 4, m_) : 0;
+    p.out_bytes = aligned(p.rows * p.cols * out_channels * 2, m_);
+    p.residual_bytes = op_.has_residual ? p.out_bytes : 0;
+  }
+
+  int64_t weight_bytes(const WindowPlan& p, int64_t out_channels) const {
+    if (op_.kind == WindowOp::Kind::Pool) return 0;
+    if (op_.kind == WindowOp::Kind::Depthwise) return g_.taps * out_channels * 2;
+    if (op_.dynamic_weights) return p.k * out_channels * 2;
+    return p.units * g_.unit_blocks * g_.taps * p.k * 32;
+  }
+
+  int64_t pixel_blocks_of(const WindowPlan& p, int64_t rows_tile) const {
+    int64_t images = ceil_div(rows_tile, op_.out_h);
+    int64_t rows = std::min(rows_tile, op_.out_h);
+    return images * ceil_div(rows, p.rows) * ceil_div(op_.out_w, p.cols);
+  }
+
+  int64_t x_load_count(const WindowPlan& p, int64_t pixels, int64_t units, int64_t k) const {
+    if (!g_.shared_input) return pixels * units * k;
+    if (pixels * k == 1) return 1;
+    return p.weights_outer || k > 1 ? pixels * units * k : pixels;
+  }
+
+  int64_t w_load_count(const WindowPlan& p, int64_t pixels, int64_t units, int64_t k) const {
+    if (op_.kind == WindowOp::Kind::Pool) return 0;
+    if (units * k == 1 && (!op_.dynamic_weights || op_.batch() == 1)) return 1;
+    return p.weights_outer && k == 1 && !(op_.dynamic_weights && op_.batch() > 1) ? units : pixels * units * k;
+  }
+
+  double estimate(const WindowPlan& p, int64_t out_channels, double steps, double x_loads, double w_loads,
+                  double blocks) const {
+    auto as_double = [](int64_t v) { return static_cast<double>(v); };
+    double channel_parts = as_double(p.channel_parts), row_parts = as_double(p.row_parts);
+    double x = as_double(p.x_bytes) * x_loads * row_parts * (g_.shared_input ? 1 : channel_parts);
+    double w = as_double(p.w_bytes) * w_loads * channel_parts;
+    double out = as_double(p.out_bytes + p.residual_bytes) * blocks * channel_parts * row_parts;
+    double ddr = (x + w + out) / m_.ddr_bytes;
+    double fill = (x / std::max(1.0, x_loads) + w / std::max(1.0, w_loads) + out / blocks) / m_.ddr_bytes;
+    return std::max(ddr, compute_cycles(p, out_channels) * steps) + fill + steps * kStepCycles;
+  }
+
+  // Of one block, one chunk of the reduction.
+  double compute_cycles(const WindowPlan& p, int64_t out_channels) const {
+    auto pixels = static_cast<double>(p.rows * p.cols);
+    auto taps = static_cast<double>(g_.taps), channels = static_cast<double>(out_channels);
+    if (op_.kind == WindowOp::Kind::Depthwise) return pixels * taps * channels / m_.depthwise_macs / phases();
+    if (op_.kind == WindowOp::Kind::Pool) return pixels * taps * std::ceil(channels / m_.pe_lanes);
+    double cycles = 0;
+    for (const WindowPhase& ph : op_.phases) {
+      bool dense = op_.dilation_w == 1 && g_.shared_input;
+      int64_t runs = dense ? ph.kernel_h * ceil_div(ph.kernel_w * p.k, 16)
+                           : ph.kernel_h * ph.kernel_w * ceil_div(p.k, 16);
+      double px = std::max(1.0, pixels / phases());
+      double instructions = std::ceil(px / m_.accumulator_pixels);
+      double block = std::max<double>(px, instructions * (op_.dynamic_weights ? m_.strided_weight_block_cycles
+                                                                              : m_.weight_block_cycles));
+      cycles += static_cast<double>(runs * p.units * g_.unit_blocks) * block + instructions * m_.instruction_overhead;
+    }
+    return cycles;
+  }
+  double phases() const { return static_cast<double>(op_.lattice_h * op_.lattice_w); }
+
+  const WindowOp& op_;
+  const target::Machine& m_;
+  WindowGeometry g_;
+  int64_t tiles_;
+  Reach rows_, cols_;
+  std::optional<WindowPlan> best_;
+};
+
+}  // namespace
+
+WindowGeometry::WindowGeometry(const WindowOp& op) {
+  for (const WindowPhase& p : op.phases) taps += p.kernel_h * p.kernel_w;
+  taps -= 1;
+  all_channels = op.group_in;
+  if (op.kind != WindowOp::Kind::Conv) {
+    unit_in = 16;
+    unit_out = 16 * op.group_out;
+    units = ceil_div(op.groups, 16);
+  } else if (op.groups == 1) {
+    shared_input = true;
+    unit_in = op.group_in;
+    units = ceil_div(op.group_out, 16);
+  } else {
+    unit_in = op.group_in;
+    unit_out = op.group_out;
+    unit_blocks = ceil_div(op.group_out, 16);
+    units = op.groups;
+  }
+}
+
+int64_t input_extent(int64_t outputs, int64_t lattice, int64_t stride, int64_t lowest, int64_t highest, int64_t size) {
+  // Phases may start up to one lattice point apart.
+  int64_t points = ceil_div(outputs, lattice) - 1 + (lattice > 1 ? 1 : 0);
+  return std::clamp<int64_t>(points * stride + highest - lowest + 1, 1, size);
+}
+
+std::optional<WindowPlan> plan_window(const WindowOp& op, const target::Machine& machine, uint32_t tiles) {
+  return Search(op, machine, tiles).run();
+}
+
+}  // namespace mrvlc::accel
