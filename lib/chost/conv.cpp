@@ -1,0 +1,285 @@
+// Conv and ConvTranspose over 1 or 2 spatial dimensions with constant weights: weights are packed here into
+// panels of six and four output channels, the order in which the kernel reads them. ConvTranspose is one
+// convolution for each phase of its stride: output columns of one phase all read the same kernel columns.
+#include <algorithm>
+
+#include "function.h"
+#include "mrvlc/ops/params.h"
+
+namespace mrvlc::chost {
+namespace {
+
+// Parameters as two spatial dimensions; a 1-D window gets a height of 1.
+struct Window2 {
+  int64_t in[2], kernel[2], stride[2], dilation[2], pad[2], out[2];
+};
+
+Window2 window2(const ops::WindowParams& p) {
+  Window2 w{{1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, {1, 1}};
+  size_t lead = 2 - p.input.size();
+  for (size_t i = 0; i < p.input.size(); ++i) {
+    w.in[lead + i] = p.input[i];
+    w.kernel[lead + i] = p.kernel[i];
+    w.stride[lead + i] = p.strides[i];
+    w.dilation[lead + i] = p.dilations[i];
+    w.pad[lead + i] = p.pads_begin[i];
+    w.out[lead + i] = p.output[i];
+  }
+  return w;
+}
+
+// Panels of 6 and 4 rows that cover m rows with the least waste, then the fewest panels.
+struct Panels {
+  int64_t six = 0, four = 0;
+  int64_t rows() const { return 6 * six + 4 * four; }
+};
+
+Panels choose_panels(int64_t m) {
+  Panels best{ceil_div(m, 6), 0};
+  for (int64_t four = 1; four <= 5; ++four) {
+    Panels p{m > 4 * four ? ceil_div(m - 4 * four, 6) : 0, four};
+    if (p.rows() < best.rows()) best = p;
+  }
+  return best;
+}
+
+// One tap: input row = output row * stride + dy, input column = output column * stride + dx.
+struct Tap {
+  int64_t dy = 0, dx = 0, kernel_index = -1;  // -1: a tap of zeros that reads nothing
+};
+
+// What a K_conv_shape is made from.
+struct ConvPlan {
+  int64_t batch = 1, groups = 1, channels = 1, m = 1;
+  int64_t in[2] = {1, 1}, out[2] = {1, 1}, stride[2] = {1, 1};
+  std::vector<Tap> taps;
+  bool direct = false;
+};
+
+struct Blocking {
+  int64_t block_k = 1, columns = 16;
+  int64_t bytes() const { return block_k * columns * 4; }
+};
+
+// Up to 320 x 112 gathered elements stay in the second-level cache, and a panel of six channels in the first.
+Blocking choose_blocking(const ConvPlan& plan) {
+  constexpr int64_t kDepth = 320, kColumns = 112;
+  int64_t depth = std::max<int64_t>(1, plan.channels * static_cast<int64_t>(plan.taps.size()));
+  Blocking b;
+  b.block_k = ceil_div(depth, ceil_div(depth, kDepth));
+  b.columns = std::min(kColumns, round_up(std::max<int64_t>(plan.out[0] * plan.out[1], 1), 16));
+  return b;
+}
+
+// weight(group, row in group, channel, kernel index); panel[k][rows], k = channel * taps + tap.
+template <class Weight>
+std::vector<float> pack_panels(const ConvPlan& plan, Weight weight) {
+  Panels panels = choose_panels(plan.m);
+  std::vector<float> packed;
+  packed.reserve(static_cast<size_t>(plan.groups * panels.rows() * plan.channels) * plan.taps.size());
+  for (int64_t g = 0; g < plan.groups; ++g) {
+    for (int64_t row = 0; row < panels.rows();) {
+      int64_t height = row < 6 * panels.six ? 6 : 4;
+      for (int64_t c = 0; c < plan.channels; ++c) {
+        for (const Tap& tap : plan.taps) {
+          for (int64_t r = row; r < row + height; ++r) {
+            packed.push_back(r < plan.m && tap.kernel_index >= 0 ? weight(g, r, c, tap.kernel_index) : 0.0f);
+          }
+        }
+      }
+      row += height;
+    }
+  }
+  return packed;
+}
+
+// First output column that reads at or behind input column 0, and the first that reads behind the last.
+std::pair<int64_t, int64_t> valid_columns(const ConvPlan& plan, const Tap& tap) {
+  int64_t s = plan.stride[1];
+  int64_t lo = tap.dx >= 0 ? 0 : ceil_div(-tap.dx, s);
+  int64_t hi = plan.in[1] > tap.dx ? ceil_div(plan.in[1] - tap.dx, s) : 0;
+  lo = std::min(lo, plan.out[1]);
+  return {lo, std::clamp(hi, lo, plan.out[1])};
+}
+
+// Declares `static const int tap<suffix>[]` and `static const K_conv_shape p<suffix>`.
+void declare_shape(Function& f, const ConvPlan& plan, const std::string& suffix) {
+  std::string taps;
+  for (const Tap& t : plan.taps) {
+    auto [lo, hi] = valid_columns(plan, t);
+    taps += fmt::format("{}{}, {}, {}, {}", taps.empty() ? "" : ", ", t.dy, t.dx, lo, hi);
+  }
+  Panels panels = choose_panels(plan.m);
+  Blocking b = choose_blocking(plan);
+  f.put("static const int tap{}[] = {{{}}};", suffix, taps);
+  f.put("static const {} p{} = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, tap{}, {}}};",
+        f.prefixed("K_conv_shape"), suffix, plan.batch, plan.groups, plan.channels, plan.in[0], plan.in[1],
+        plan.m, plan.out[0], plan.out[1], plan.stride[0], plan.stride[1], plan.taps.size(), panels.six,
+        panels.four, b.block_k, b.columns, suffix, plan.direct ? 1 : 0);
+}
+
+std::vector<float> constant_floats(const Tensor* tensor) {
+  if (tensor == nullptr) return {};
+  auto data = tensor->data<float>();
+  return {data.begin(), data.end()};
+}
+
+Epilogue begin_epilogue(Function& f, int64_t out_channels) {
+  NodeContext context(f, f.nodes().front());
+  Epilogue e;
+  e.bias = constant_floats(context.constant(2));
+  fold_epilogue(f, out_channels, e);
+  return e;
+}
+
+std::string bias_text(Function& f, const Epilogue& e) {
+  return e.bias.empty() ? "NULL" : f.weights(e.bias);
+}
+
+void emit_depthwise(Function& f, const ops::ConvParams& p, const Window2& w) {
+  Epilogue e = begin_epilogue(f, p.out_channels);
+  f.need("depthwise");
+  declare_epilogue(f, e);
+  int64_t rows = (w.out[0] - 1) * w.stride[0] + (w.kernel[0] - 1) * w.dilation[0] + 1;
+  int64_t reach = (w.kernel[1] - 1) * w.dilation[1];
+  int64_t pitch = round_up(w.out[1], 16) + reach / w.stride[1] + 1;
+  f.put("static const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};",
+        f.prefixed("K_depthwise_shape"), p.batch, p.in_channels, p.out_channels / p.in_channels, w.in[0],
+        w.in[1], w.out[0], w.out[1], w.kernel[0], w.kernel[1], w.stride[0], w.stride[1], w.dilation[0],
+        w.dilation[1], w.pad[0], w.pad[1], rows, pitch);
+  std::string plane = f.scratch(rows * w.stride[1] * pitch * 4);
+  const ir::Node& last = f.program().node(f.nodes().back());
+  std::string weights = f.weights(constant_floats(f.program().graph.constant(f.head().inputs[1])));
+  f.put("{}(&p, {}, {}, {}, {}, (float*){}, &e);", f.prefixed("K_depthwise"),
+        f.read(f.head().inputs[0], "x0"), weights, bias_text(f, e), f.write(last.outputs[0], "y0"), plane);
+}
+
+ConvPlan conv_plan(const ops::ConvParams& p, const Window2& w) {
+  ConvPlan plan;
+  plan.batch = p.batch;
+  plan.groups = p.group;
+  plan.channels = p.in_channels / p.group;
+  plan.m = p.out_channels / p.group;
+  for (size_t d = 0; d < 2; ++d) {
+    plan.in[d] = w.in[d];
+    plan.out[d] = w.out[d];
+    plan.stride[d] = w.stride[d];
+  }
+  for (int64_t r = 0; r < w.kernel[0]; ++r) {
+    for (int64_t s = 0; s < w.kernel[1]; ++s) {
+      plan.taps.push_back({r * w.dilation[0] - w.pad[0], s * w.dilation[1] - w.pad[1], r * w.kernel[1] + s});
+    }
+  }
+  plan.direct = plan.taps.size() == 1 && w.stride[0] == 1 && w.stride[1] == 1 && w.pad[0] == 0 &&
+                w.pad[1] == 0 && w.in[0] == w.out[0] && w.in[1] == w.out[1];
+  return plan;
+}
+
+// The convolution that makes the outputs (a + stride * q) of a transposed one.
+ConvPlan phase_plan(const ops::ConvParams& p, const Window2& w, int64_t a, int64_t b) {
+  ConvPlan plan;
+  plan.batch = p.batch;
+  plan.groups = p.group;
+  plan.channels = p.in_channels / p.group;
+  plan.m = p.out_channels / p.group;
+  int64_t phase[2] = {a, b};
+  for (size_t d = 0; d < 2; ++d) {
+    plan.in[d] = w.in[d];
+    plan.out[d] = ceil_div(w.out[d] - phase[d], w.stride[d]);
+  }
+  for (int64_t r = 0; r < w.kernel[0]; ++r) {
+    int64_t y = a + w.pad[0] - r * w.dilation[0];
+    if (y % w.stride[0] != 0) continue;
+    for (int64_t s = 0; s < w.kernel[1]; ++s) {
+      int64_t x = b + w.pad[1] - s * w.dilation[1];
+      if (x % w.stride[1] == 0) plan.taps.push_back({y / w.stride[0], x / w.stride[1], r * w.kernel[1] + s});
+    }
+  }
+  if (plan.taps.empty()) plan.taps.push_back({-w.in[0] - w.out[0], 0, -1});
+  return plan;
+}
+
+}  // namespace
+
+Status emit_conv(Function& f) {
+  MRVLC_ASSIGN(ops::ConvParams p, ops::conv_params(ops::infer_context(f.program().graph, f.head())));
+  Window2 w = window2(p);
+  if (p.group == p.in_channels && p.group > 1) {
+    emit_depthwise(f, p, w);
+    return {};
+  }
+  ConvPlan plan = conv_plan(p, w);
+  Epilogue e = begin_epilogue(f, p.out_channels);
+  f.need("conv");
+  declare_epilogue(f, e);
+  declare_shape(f, plan, "");
+  auto data = f.program().graph.constant(f.head().inputs[1])->data<float>();
+  auto taps = static_cast<int64_t>(plan.taps.size());
+  std::string weights = f.weights(pack_panels(plan, [&](int64_t g, int64_t r, int64_t c, int64_t t) {
+    return data[static_cast<size_t>(((g * plan.m + r) * plan.channels + c) * taps + t)];
+  }));
+  std::string scratch = f.scratch(choose_blocking(plan).bytes());
+  const ir::Node& last = f.program().node(f.nodes().back());
+  f.put("{}(&p, {}, {}, {}, {}, (float*){}, &e);", f.prefixed("K_conv"), f.read(f.head().inputs[0], "x0"),
+        weights, bias_text(f, e), f.write(last.outputs[0], "y0"), scratch);
+  return {};
+}
+
+Status emit_conv_transpose(Function& f) {
+  MRVLC_ASSIGN(ops::ConvParams p,
+               ops::conv_transpose_params(ops::infer_context(f.program().graph, f.head())));
+  Window2 w = window2(p);
+  const ir::Node& last = f.program().node(f.nodes().back());
+  auto data = f.program().graph.constant(f.head().inputs[1])->data<float>();
+  Epilogue e = begin_epilogue(f, p.out_channels);
+  f.need("conv");
+  declare_epilogue(f, e);
+  f.put("const {} clamp = {{e.lo, e.hi, NULL, NULL}};", f.prefixed("K_epilogue"));
+  std::string x = f.read(f.head().inputs[0], "x0"), y = f.write(last.outputs[0], "y0");
+  int64_t columns_bytes = 0, phase_bytes = 0;
+  struct Phase {
+    int64_t a, b;
+    ConvPlan plan;
+  };
+  std::vector<Phase> list;
+  for (int64_t a = 0; a < std::min(w.stride[0], w.out[0]); ++a) {
+    for (int64_t b = 0; b < std::min(w.stride[1], w.out[1]); ++b) {
+      Phase phase{a, b, phase_plan(p, w, a, b)};
+      columns_bytes = std::max(columns_bytes, choose_blocking(phase.plan).bytes());
+      phase_bytes =
+          std::max(phase_bytes, p.batch * p.out_channels * phase.plan.out[0] * phase.plan.out[1] * 4);
+      list.push_back(std::move(phase));
+    }
+  }
+  std::string columns = f.scratch(columns_bytes), buffer = f.scratch(phase_bytes);
+  f.put("float* const z = (float*){};", buffer);
+  int64_t kernel = w.kernel[0] * w.kernel[1];
+  for (const Phase& phase : list) {
+    const ConvPlan& plan = phase.plan;
+    f.open("");
+    declare_shape(f, plan, "");
+    std::string weights = f.weights(pack_panels(plan, [&](int64_t g, int64_t r, int64_t c, int64_t t) {
+      return data[static_cast<size_t>(((g * plan.channels + c) * plan.m + r) * kernel + t)];
+    }));
+    f.put("{}(&p, {}, {}, {}, z, (float*){}, &clamp);", f.prefixed("K_conv"), x, weights, bias_text(f, e),
+          columns);
+    f.loop("c", p.batch * p.out_channels);
+    f.loop("i", plan.out[0]);
+    f.loop("j", plan.out[1]);
+    f.put("{}[(c * {} + i * {} + {}) * {} + j * {} + {}] = z[(c * {} + i) * {} + j];", y, w.out[0],
+          w.stride[0], phase.a, w.out[1], w.stride[1], phase.b, plan.out[0], plan.out[1]);
+    f.close();
+    f.close();
+    f.close();
+    f.close();
+  }
+  int64_t plane = w.out[0] * w.out[1];
+  if (e.next < f.nodes().size()) {
+    f.loop("c", p.batch * p.out_channels);
+    f.put("e.fn(e.args, {0} + c * {1}, c % {2}, 0, c * {1}, {1});", y, plane, p.out_channels);
+    f.close();
+  }
+  return {};
+}
+
+}  // namespace mrvlc::chost

@@ -1,0 +1,258 @@
+// Groups of element-wise nodes as one loop nest, and epilogues of kernels. Every operand is read by strides
+// that are zero where it is broadcast; neighbouring dimensions all operands agree on are merged, so the usual
+// case is one loop.
+#include <algorithm>
+#include <cmath>
+
+#include "function.h"
+
+namespace mrvlc::chost {
+namespace {
+
+// Loop variables and extents after merging, and for each operand its stride in each loop.
+struct Nest {
+  std::vector<int64_t> extents;
+  std::vector<Shape> strides;  // [operand][loop]
+};
+
+Nest merge_loops(const Shape& shape, const std::vector<Shape>& operand_strides) {
+  Nest nest;
+  nest.strides.resize(operand_strides.size());
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] == 1) continue;
+    bool mergeable = !nest.extents.empty();
+    for (size_t i = 0; mergeable && i < operand_strides.size(); ++i) {
+      mergeable = nest.strides[i].back() == operand_strides[i][d] * shape[d];
+    }
+    if (mergeable) {
+      nest.extents.back() *= shape[d];
+    } else {
+      nest.extents.push_back(shape[d]);
+    }
+    for (size_t i = 0; i < operand_strides.size(); ++i) {
+      if (mergeable) nest.strides[i].pop_back();
+      nest.strides[i].push_back(operand_strides[i][d]);
+    }
+  }
+  return nest;
+}
+
+std::string index_text(const Shape& strides) {
+  std::string text;
+  for (size_t d = 0; d < strides.size(); ++d) {
+    if (strides[d] == 0) continue;
+    if (!text.empty()) text += " + ";
+    text += strides[d] == 1 ? fmt::format("i{}", d) : fmt::format("i{} * {}", d, strides[d]);
+  }
+  return text.empty() ? "0" : text;
+}
+
+// A scalar known at compile time as a literal, else nothing.
+std::string literal(const ir::Graph& graph, ir::ValueId v) {
+  const Tensor* t = graph.constant(v);
+  if (t == nullptr || t->elements() != 1) return {};
+  return ops::c_literal(t->as_double(0), t->elem());
+}
+
+// `const float v3 = ...;` for node k of the group; `operands` are C primary expressions. Variadic operators
+// fold pairs.
+void compute(Function& f, size_t k, const std::vector<std::string>& operands) {
+  const ir::Node& node = f.program().node(f.nodes()[k]);
+  const ops::OpDef& def = ops::op_def(node);
+  NodeContext context(f, node.id);
+  if (def.max_inputs >= 0) {
+    f.put("const float v{} = (float)({});", k, def.scalar->c_expr(context, operands, ElementType::F32));
+    return;
+  }
+  std::string value = operands[0];
+  for (size_t i = 1; i < operands.size(); ++i) {
+    f.put("const float v{}_{} = (float)({});", k, i,
+          def.scalar->c_expr(context, {value, operands[i]}, ElementType::F32));
+    value = fmt::format("v{}_{}", k, i);
+  }
+  f.put("const float v{} = {};", k, value);
+}
+
+// Operands of the group that come from outside, each once, in order of first use.
+std::vector<ir::ValueId> outside_operands(const Program& program, const std::vector<ir::NodeId>& nodes,
+                                          size_t first) {
+  std::vector<ir::ValueId> found, inside;
+  if (first > 0) inside.push_back(program.node(nodes[first - 1]).outputs[0]);
+  for (size_t k = first; k < nodes.size(); ++k) {
+    for (ir::ValueId v : program.node(nodes[k]).inputs) {
+      bool known = std::find(found.begin(), found.end(), v) != found.end() ||
+                   std::find(inside.begin(), inside.end(), v) != inside.end();
+      if (v.valid() && !known) found.push_back(v);
+    }
+    inside.push_back(program.node(nodes[k]).outputs[0]);
+  }
+  return found;
+}
+
+// C expressions of the operands of node k: by value, absent ones are empty.
+std::vector<std::string> operand_texts(const ir::Node& node,
+                                       const std::map<ir::ValueId, std::string>& texts) {
+  std::vector<std::string> list;
+  for (ir::ValueId v : node.inputs) list.push_back(v.valid() ? texts.at(v) : std::string());
+  return list;
+}
+
+bool add_bias(const Program& program, const ir::Node& node, ir::ValueId result, int64_t channels,
+              Epilogue& e) {
+  if (!node.is("Add")) return false;
+  ir::ValueId other = node.inputs[0] == result ? node.inputs[1] : node.inputs[0];
+  const Tensor* t = program.graph.constant(other);
+  if (t == nullptr) return false;
+  OperandKind kind = operand_kind(t->shape(), program.graph.value(result).type.shape);
+  if (kind != OperandKind::Scalar && t->elements() != channels) return false;
+  if (kind != OperandKind::Scalar && kind != OperandKind::Row && kind != OperandKind::Column) return false;
+  if (e.bias.empty()) e.bias.assign(static_cast<size_t>(channels), 0.0f);
+  for (size_t c = 0; c < e.bias.size(); ++c) {
+    e.bias[c] += static_cast<float>(t->as_double(kind == OperandKind::Scalar ? 0 : static_cast<int64_t>(c)));
+  }
+  return true;
+}
+
+// [lo, hi] of a Relu or of a Clip with limits known at compile time.
+bool add_clamp(const Program& program, const ir::Node& node, Epilogue& e) {
+  float lo = -std::numeric_limits<float>::infinity(), hi = std::numeric_limits<float>::infinity();
+  if (node.is("Relu")) {
+    lo = 0;
+  } else if (node.is("Clip")) {
+    for (size_t i = 1; i < node.inputs.size(); ++i) {
+      if (!node.inputs[i].valid()) continue;
+      const Tensor* t = program.graph.constant(node.inputs[i]);
+      if (t == nullptr || t->elements() != 1) return false;
+      (i == 1 ? lo : hi) = static_cast<float>(t->as_double(0));
+    }
+  } else {
+    return false;
+  }
+  e.lo = std::min(std::max(e.lo, lo), hi);
+  e.hi = std::min(std::max(e.hi, lo), hi);
+  return true;
+}
+
+std::string float_text(float v) {
+  return ops::c_literal(static_cast<double>(v), ElementType::F32);
+}
+
+// How the epilogue function reads operand number `arg`.
+std::string operand_read(OperandKind kind, size_t arg) {
+  switch (kind) {
+    case OperandKind::Row:
+      return fmt::format("r{}[row]", arg);
+    case OperandKind::Column:
+      return fmt::format("r{}[col + i]", arg);
+    case OperandKind::Full:
+      return fmt::format("r{}[at + i]", arg);
+    default:
+      return fmt::format("r{}[0]", arg);
+  }
+}
+
+}  // namespace
+
+void emit_elementwise(Function& f) {
+  Program& program = f.program();
+  const ir::Graph& graph = program.graph;
+  const ir::ValueId result = program.node(f.nodes().back()).outputs[0];
+  const TensorType& type = graph.value(result).type;
+  std::vector<ir::ValueId> operands = outside_operands(program, f.nodes(), 0);
+  std::vector<Shape> strides;
+  for (ir::ValueId v : operands) strides.push_back(broadcast_strides(graph.value(v).type.shape, type.shape));
+  strides.push_back(row_major_strides(type.shape));
+  Nest nest = merge_loops(type.shape, strides);
+
+  std::map<ir::ValueId, std::string> texts;
+  for (size_t d = 0; d < nest.extents.size(); ++d) f.loop(fmt::format("i{}", d), nest.extents[d]);
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (std::string text = literal(graph, operands[i]); !text.empty()) {
+      texts[operands[i]] = fmt::format("({})", text);
+      continue;
+    }
+    std::string pointer = f.read(operands[i], fmt::format("x{}", i));
+    f.put("const float a{} = {}[{}];", i, pointer, index_text(nest.strides[i]));
+    texts[operands[i]] = fmt::format("a{}", i);
+  }
+  for (size_t k = 0; k < f.nodes().size(); ++k) {
+    const ir::Node& node = program.node(f.nodes()[k]);
+    compute(f, k, operand_texts(node, texts));
+    texts[node.outputs[0]] = fmt::format("v{}", k);
+  }
+  std::string y = f.write(result, "y0");
+  f.put("{}[{}] = {};", y, index_text(nest.strides.back()), texts.at(result));
+  for (size_t d = 0; d < nest.extents.size(); ++d) f.close();
+}
+
+void fold_epilogue(Function& f, int64_t channels, Epilogue& e) {
+  const Program& program = f.program();
+  bool clamped = false;
+  for (; e.next < f.nodes().size(); ++e.next) {
+    ir::ValueId result = program.node(f.nodes()[e.next - 1]).outputs[0];
+    const ir::Node& node = program.node(f.nodes()[e.next]);
+    if (!clamped && add_bias(program, node, result, channels, e)) continue;
+    if (!add_clamp(program, node, e)) break;
+    clamped = true;
+  }
+}
+
+void declare_epilogue(Function& f, const Epilogue& e) {
+  Program& program = f.program();
+  const ir::Graph& graph = program.graph;
+  std::string type = f.need("epilogue");
+  if (e.next == f.nodes().size()) {
+    f.put("const {} e = {{{}, {}, NULL, NULL}};", type, float_text(e.lo), float_text(e.hi));
+    return;
+  }
+  // The function for the rest has the text of a Function but parameters of its own.
+  std::vector<ir::NodeId> rest(f.nodes().begin() + static_cast<std::ptrdiff_t>(e.next), f.nodes().end());
+  Function tail(program, rest, "epilogue");
+  std::string head_text, args;
+  std::map<ir::ValueId, std::string> texts;
+  const ir::ValueId input = program.node(f.nodes()[e.next - 1]).outputs[0];
+  texts[input] = "y_i";
+  size_t arg = 0;
+  bool row = false, col = false, at = false;
+  for (ir::ValueId v : outside_operands(program, f.nodes(), e.next)) {
+    if (std::string text = literal(graph, v); !text.empty()) {
+      texts[v] = fmt::format("({})", text);
+      continue;
+    }
+    OperandKind kind = operand_kind(graph.value(v).type.shape, graph.value(input).type.shape);
+    row |= kind == OperandKind::Row;
+    col |= kind == OperandKind::Column;
+    at |= kind == OperandKind::Full;
+    head_text += fmt::format("  const float* const r{0} = (const float*)args[{0}];\n", arg);
+    texts[v] = operand_read(kind, arg);
+    args += fmt::format("{}{}", args.empty() ? "" : ", ", f.read(v, fmt::format("r{}", arg)));
+    ++arg;
+  }
+  if (arg == 0) head_text += "  (void)args;\n";
+  if (!row) head_text += "  (void)row;\n";
+  if (!col) head_text += "  (void)col;\n";
+  if (!at) head_text += "  (void)at;\n";
+  tail.open("for (ptrdiff_t i = 0; i < n; ++i)");
+  tail.line("const float y_i = y[i];");
+  for (size_t k = 0; k < rest.size(); ++k) {
+    const ir::Node& node = program.node(rest[k]);
+    compute(tail, k, operand_texts(node, texts));
+    texts[node.outputs[0]] = fmt::format("v{}", k);
+  }
+  tail.put("y[i] = v{};", rest.size() - 1);
+  tail.close();
+  FunctionText text;
+  text.symbol = tail.symbol();
+  text.text = fmt::format(
+      "static void {}(const void* const* args, float* y, ptrdiff_t row, ptrdiff_t col, ptrdiff_t at,\n"
+      "    ptrdiff_t n) {{\n{}{}}}\n",
+      tail.symbol(), head_text, tail.body());
+  text.expr = rest.front();
+  text.fused.assign(rest.begin() + 1, rest.end());
+  f.add_front(std::move(text));
+  if (arg == 0) args = "NULL";
+  f.put("const void* const e_args[] = {{{}}};", args);
+  f.put("const {} e = {{{}, {}, {}, e_args}};", type, float_text(e.lo), float_text(e.hi), tail.symbol());
+}
+
+}  // namespace mrvlc::chost

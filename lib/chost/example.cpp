@@ -1,0 +1,157 @@
+// main.c and Makefile: a program that reads and writes .npy files and runs the model on the simulator.
+#include "function.h"
+#include "text.h"
+
+namespace mrvlc::chost {
+namespace {
+
+std::string_view npy_type(ElementType elem) {
+  switch (elem) {
+    case ElementType::F32:
+      return "<f4";
+    case ElementType::F64:
+      return "<f8";
+    case ElementType::F16:
+      return "<f2";
+    case ElementType::I8:
+      return "|i1";
+    case ElementType::I16:
+      return "<i2";
+    case ElementType::I32:
+      return "<i4";
+    case ElementType::I64:
+      return "<i8";
+    case ElementType::U8:
+      return "|u1";
+    case ElementType::U16:
+    case ElementType::BF16:
+      return "<u2";
+    case ElementType::U32:
+      return "<u4";
+    case ElementType::U64:
+      return "<u8";
+    default:
+      return "|b1";
+  }
+}
+
+std::string port_table(std::string_view name, const std::vector<Interface::Port>& ports) {
+  std::string out = fmt::format("static const port {}[] = {{\n", name);
+  for (const auto& p : ports) {
+    std::string shape;
+    for (int64_t d : p.type.shape) shape += fmt::format("{}{}", shape.empty() ? "" : ", ", d);
+    out += fmt::format("    {{{}, {}, \"{}\", {}, {}, {{{}}}}},\n", c_string(p.model_name),
+                       c_string(file_name(p.model_name)), npy_type(p.type.elem), p.type.bytes(),
+                       p.type.rank(), shape.empty() ? "0" : shape);
+  }
+  return out + "    {NULL, NULL, NULL, 0, 0, {0}}};\n";
+}
+
+std::string run_once(const Interface& interface) {
+  std::string out =
+      "\nstatic int run_once(void* const* in, void* const* out, void* arena, const K_device* device, "
+      "K_error* error) {\n"
+      "  K_inputs inputs;\n  K_outputs outputs;\n";
+  if (interface.inputs.empty()) out += "  inputs.none = NULL;\n  (void)in;\n";
+  if (interface.outputs.empty()) out += "  outputs.none = NULL;\n  (void)out;\n";
+  for (size_t i = 0; i < interface.inputs.size(); ++i) {
+    const auto& p = interface.inputs[i];
+    out += fmt::format("  inputs.{} = (const {}*)in[{}];\n", p.field, ops::c_type(p.type.elem), i);
+  }
+  for (size_t i = 0; i < interface.outputs.size(); ++i) {
+    const auto& p = interface.outputs[i];
+    out += fmt::format("  outputs.{} = ({}*)out[{}];\n", p.field, ops::c_type(p.type.elem), i);
+  }
+  return out + "  return K_run(&inputs, &outputs, arena, device, NULL, NULL, error);\n}\n";
+}
+
+constexpr std::string_view kMainHost = R"(
+int main(int argc, char** argv) {
+  arguments a;
+  K_device device;
+  memset(&a, 0, sizeof a);
+  memset(&device, 0, sizeof device);
+  if (parse(argc, argv, &a) != 0) return 2;
+  const int rc = run_all(&a, allocate(K_ARENA_BYTES), &device);
+  if (rc == 0 && a.cycles) printf("cycles 0\n");
+  return rc;
+}
+)";
+
+constexpr std::string_view kMainDevice = R"(
+int main(int argc, char** argv) {
+  arguments a;
+  K_device device;
+  int rc = 0;
+  memset(&a, 0, sizeof a);
+  memset(&device, 0, sizeof device);
+  if (parse(argc, argv, &a) != 0) return 2;
+  mrvl_device* simulator = mrvl_simulator_open(a.target ? a.target : "cn10ka");
+  if (!simulator) return fail(4, "cannot open", "the simulator");
+  if (mrvl_simulator_error(simulator)[0] != 0) return fail(3, "simulator", mrvl_simulator_error(simulator));
+  device.device = simulator;
+  for (int i = 0; i < K_REGION_COUNT && rc == 0; ++i) {
+    rc = load_model(simulator, a.dir ? a.dir : ".", i, &device.models[i]);
+  }
+  if (rc == 0) rc = run_all(&a, allocate(K_ARENA_BYTES), &device);
+  if (rc == 1) fprintf(stderr, "device: %s\n", mrvl_simulator_error(simulator));
+  if (rc == 0 && a.cycles) {
+    uint64_t cycles = 0;
+    for (int i = 0; i < K_REGION_COUNT; ++i) cycles += simulator->cycles(simulator->context, device.models[i]);
+    printf("cycles %llu\n", (unsigned long long)cycles);
+  }
+  for (int i = 0; i < K_REGION_COUNT; ++i) {
+    if (device.models[i]) simulator->unload(simulator->context, device.models[i]);
+  }
+  mrvl_simulator_close(simulator);
+  return rc;
+}
+)";
+
+constexpr std::string_view kMakefile =
+    R"MAKE(# Builds the example program of the model {0}. MRVLC_PREFIX is where mrvlc is installed or built;
+# MRVL_CFLAGS and MRVL_LIBS say where its headers and the simulator are.
+CC ?= cc
+CFLAGS ?= -O3 -march=native
+MRVLC_PREFIX ?= $(shell dirname "$$(command -v mrvlc)")/..
+MRVL_CFLAGS ?= -I$(MRVLC_PREFIX)/include
+MRVL_LIBS ?= {2}
+
+{1}_example: main.c {1}.c {1}.h {1}_weights.S {1}_weights.bin
+	$(CC) -std=c99 $(CFLAGS) $(MRVL_CFLAGS) -o $@ main.c {1}.c {1}_weights.S $(LDFLAGS) $(MRVL_LIBS) -lm
+
+clean:
+	rm -f {1}_example
+
+.PHONY: clean
+)MAKE";
+
+}  // namespace
+
+std::string example_text(const Program& program, const Interface& interface) {
+  bool device = !program.regions.empty();
+  std::string out = fmt::format(
+      "/* Example: runs the model on .npy files. */\n#define _POSIX_C_SOURCE 199309L\n#include \"{}.h\"\n\n"
+      "#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include "
+      "<time.h>\n\n",
+      program.options.file_stem);
+  out += Library::piece_text("example");
+  if (device) {
+    out += fmt::format("\nstatic const char model_stem[] = {};\n\n", c_string(program.options.file_stem));
+    out += Library::piece_text("example_device");
+  }
+  out += "\n" + port_table("input_ports", interface.inputs) + "\n" +
+         port_table("output_ports", interface.outputs);
+  out += run_once(interface) + "\n" + Library::piece_text("example_main");
+  out += device ? kMainDevice : kMainHost;
+  return Library::with_prefix(out, program.options.name);
+}
+
+std::string makefile_text(const Program& program) {
+  // A host without regions needs nothing of the simulator.
+  std::string libs =
+      program.regions.empty() ? "" : "-L$(MRVLC_PREFIX)/lib -Wl,-rpath,$(MRVLC_PREFIX)/lib -lmrvl_simdev";
+  return fmt::format(fmt::runtime(kMakefile), program.options.name, program.options.file_stem, libs);
+}
+
+}  // namespace mrvlc::chost

@@ -1,0 +1,118 @@
+// Builds the text of one C function of the program, and what NAME_run has to pass to it.
+#pragma once
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "program.h"
+
+namespace mrvlc::chost {
+
+class Function {
+ public:
+  // `nodes`: what it computes, head first.
+  Function(Program& program, std::vector<ir::NodeId> nodes, std::string_view what);
+
+  Program& program() { return program_; }
+  const ir::Node& head() const { return program_.node(nodes_.front()); }
+  const std::vector<ir::NodeId>& nodes() const { return nodes_; }
+  const std::string& symbol() const { return symbol_; }
+
+  void line(std::string_view text);
+  template <class... Args>
+  void put(fmt::format_string<Args...> format, Args&&... args) {
+    line(fmt::format(format, std::forward<Args>(args)...));
+  }
+  void open(std::string_view head);
+  void close();
+  void loop(std::string_view var, int64_t n) {
+    open(fmt::format("for (ptrdiff_t {0} = 0; {0} < {1}; ++{0})", var, n));
+  }
+
+  // Declares a parameter on first use and returns `name`.
+  std::string read(ir::ValueId value, std::string name);
+  std::string write(ir::ValueId value, std::string name);
+  std::string read_store(StoreId store, std::string_view c_type, std::string name);
+  std::string write_store(StoreId store, std::string_view c_type, std::string name);
+  std::string scratch(int64_t bytes);
+  // Constant data in the weights blob, as an expression of type const T*.
+  std::string weights(const std::vector<float>& values);
+  std::string table(const Tensor& tensor);
+  // Makes sure a library piece is there and returns the prefixed name.
+  std::string need(std::string_view piece);
+  std::string prefixed(std::string_view text) const {
+    return Library::with_prefix(text, program_.options.name);
+  }
+
+  const std::string& body() const { return body_; }
+  // Text of another function in front of this one (epilogues).
+  void add_front(FunctionText text) { front_.push_back(std::move(text)); }
+  // Hands the function over to the program and returns the call.
+  Call finish();
+
+ private:
+  std::string declare(StoreId store, std::string declaration, std::string name, bool written);
+  Program& program_;
+  std::vector<ir::NodeId> nodes_;
+  std::string symbol_, body_;
+  int depth_ = 1, scratches_ = 0;
+  std::vector<Param> params_;
+  std::map<std::string, size_t> names_;
+  std::vector<FunctionText> front_;
+};
+
+// What an operator's emission sees: one node of a function.
+class NodeContext : public ops::EmitContext {
+ public:
+  NodeContext(Function& function, ir::NodeId node)
+      : function_(function), node_(function.program().node(node)) {}
+  const ir::Node& node() const override { return node_; }
+  bool has(size_t i) const override { return i < node_.inputs.size() && node_.inputs[i].valid(); }
+  const TensorType& in_type(size_t i) const override { return value(node_.inputs[i]).type; }
+  const TensorType& out_type(size_t i) const override { return value(node_.outputs[i]).type; }
+  const Tensor* constant(size_t i) const override {
+    return has(i) ? function_.program().graph.constant(node_.inputs[i]) : nullptr;
+  }
+  std::string in(size_t i) const override { return function_.read(node_.inputs[i], fmt::format("x{}", i)); }
+  std::string out(size_t i) const override {
+    return function_.write(node_.outputs[i], fmt::format("y{}", i));
+  }
+  void line(std::string_view text) override { function_.line(text); }
+  void open(std::string_view head) override { function_.open(head); }
+  void close() override { function_.close(); }
+  std::string helper(std::string_view name) override;
+  std::string scratch(int64_t bytes) override { return function_.scratch(bytes); }
+  std::string table(const Tensor& tensor) override { return function_.table(tensor); }
+
+ private:
+  const ir::Value& value(ir::ValueId id) const { return function_.program().graph.value(id); }
+  Function& function_;
+  const ir::Node& node_;
+};
+
+// Epilogue of a kernel: what could be folded into bias and clamp, and a function for the rest.
+struct Epilogue {
+  std::vector<float> bias;  // of rows (convolutions) or columns (matrix products); empty: none
+  float lo = -std::numeric_limits<float>::infinity(), hi = std::numeric_limits<float>::infinity();
+  size_t next = 1;  // first node of the group that is left for the function
+};
+// Takes Add of constants and a first Relu or Clip; `channels`: number of rows or columns of the bias.
+void fold_epilogue(Function& f, int64_t channels, Epilogue& epilogue);
+// Emits the rest as a function of its own, and the local variable `e` of type K_epilogue.
+void declare_epilogue(Function& f, const Epilogue& epilogue);
+
+// One emission each; they return the call after finish().
+void emit_elementwise(Function& f);
+Status emit_conv(Function& f);
+Status emit_conv_transpose(Function& f);
+Status emit_generic_conv(Function& f);
+Status emit_generic_conv_transpose(Function& f);
+Status emit_matmul(Function& f);
+void emit_concat(Function& f);
+// Conversion of a value from its form on the host to that of the device (fp16, permuted) and back.
+Call emit_to_device(Program& program, ir::NodeId expr, ir::ValueId value, const std::vector<int64_t>& perm,
+                    StoreId to, std::string_view what);
+Call emit_from_device(Program& program, ir::NodeId expr, ir::ValueId value, const std::vector<int64_t>& perm,
+                      StoreId from, std::string_view what);
+
+}  // namespace mrvlc::chost

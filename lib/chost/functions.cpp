@@ -1,0 +1,225 @@
+// Every unit becomes a C function, or calls around a run of the device.
+#include <algorithm>
+
+#include "function.h"
+
+namespace mrvlc::chost {
+namespace {
+
+class Emitter {
+ public:
+  Emitter(Program& program, std::vector<Unit> units) : program_(program), units_(std::move(units)) {}
+
+  Status run() {
+    for (Unit& unit : units_) {
+      Step step;
+      step.unit = unit;
+      if (unit.region >= 0) {
+        MRVLC_TRY(emit_region(step));
+      } else if (unit.no_code) {
+        program_.without_code.push_back(unit.nodes.front());
+        continue;
+      } else {
+        const ir::Node& head = program_.node(unit.nodes.front());
+        Status status = emit_cpu(step);
+        if (!status.ok()) return at_node(std::move(status).error(), head.name, head.op->name);
+      }
+      program_.steps.push_back(std::move(step));
+    }
+    return {};
+  }
+
+ private:
+  Status emit_cpu(Step& step) {
+    const ir::Node& head = program_.node(step.unit.nodes.front());
+    MRVLC_TRY(check_types(head));
+    Function f(program_, step.unit.nodes, head.op->name);
+    MRVLC_TRY(emit_body(f));
+    if (!program_.error.empty()) {
+      return make_diag<DiagCode::MRV0007>(fmt::format("unknown helper '{}' in emitted C", program_.error));
+    }
+    step.before.push_back(f.finish());
+    return {};
+  }
+
+  Status emit_body(Function& f) {
+    const ir::Node& node = f.head();
+    const ops::OpDef& def = ops::op_def(node);
+    bool f32 = program_.graph.value(node.outputs[0]).type.elem == ElementType::F32;
+    if (node.is("Concat") && parts_in_place(node)) {
+      emit_concat(f);
+      return {};
+    }
+    if (is_alias_op(program_.graph, node)) {
+      emit_copy(f);
+      return {};
+    }
+    if (f32 && is_packed_conv(program_.graph, node))
+      return node.is("Conv") ? emit_conv(f) : emit_conv_transpose(f);
+    if (f32 && node.is("Conv")) return emit_generic_conv(f);
+    if (f32 && node.is("ConvTranspose")) return emit_generic_conv_transpose(f);
+    if (f32 && is_matrix_product(node)) return emit_matmul(f);
+    if (is_elementwise(node) && all_f32(program_.graph, node)) {
+      emit_elementwise(f);
+      return {};
+    }
+    if (def.emit == nullptr) return make_diag<DiagCode::MRV0601>(std::string(node.op->name));
+    NodeContext context(f, node.id);
+    return def.emit(context);
+  }
+
+  Status check_types(const ir::Node& node) const {
+    auto check = [&](ir::ValueId v) -> Status {
+      if (!v.valid()) return {};
+      ElementType elem = program_.graph.value(v).type.elem;
+      if (byte_size(elem) == 0 || elem == ElementType::C64 || elem == ElementType::C128) {
+        return make_diag<DiagCode::MRV0602>(std::string(name(elem)));
+      }
+      return {};
+    };
+    for (ir::ValueId v : node.inputs) MRVLC_TRY(check(v));
+    for (ir::ValueId v : node.outputs) MRVLC_TRY(check(v));
+    return {};
+  }
+
+  bool parts_in_place(const ir::Node& concat) {
+    StoreId whole = program_.resolve(program_.store_of(concat.outputs[0])).first;
+    return std::any_of(concat.inputs.begin(), concat.inputs.end(),
+                       [&](ir::ValueId v) { return program_.resolve(program_.store_of(v)).first == whole; });
+  }
+
+  void emit_copy(Function& f) {
+    std::string x = f.read(f.head().inputs[0], "x0"), y = f.write(f.head().outputs[0], "y0");
+    f.put("memcpy({}, {}, {});", y, x, program_.graph.value(f.head().outputs[0]).type.bytes());
+  }
+
+  bool needed_on_host(ir::ValueId value) const {
+    if (program_.graph.is_output(value)) return true;
+    const auto& users = program_.graph.value(value).users;
+    return std::any_of(users.begin(), users.end(),
+                       [&](ir::NodeId user) { return !region_nodes_all().contains(user); });
+  }
+
+  const std::set<ir::NodeId>& region_nodes_all() const {
+    if (region_nodes_.empty()) {
+      for (const auto& region : program_.partition.regions) {
+        for (const auto& layer : region.layers) region_nodes_.insert(layer.nodes.begin(), layer.nodes.end());
+      }
+    }
+    return region_nodes_;
+  }
+
+  Status check_port(ir::ValueId value, const std::vector<int64_t>& perm) const {
+    const TensorType& type = program_.graph.value(value).type;
+    if (type.elem != ElementType::F32 && type.elem != ElementType::F16) {
+      return make_diag<DiagCode::MRV0602>(std::string(name(type.elem)));
+    }
+    std::vector<int64_t> sorted = perm;
+    std::sort(sorted.begin(), sorted.end());
+    for (size_t d = 0; d < sorted.size(); ++d) {
+      if (sorted[d] != static_cast<int64_t>(d))
+        return make_diag<DiagCode::MRV0007>("a port's layout is no permutation");
+    }
+    if (perm.size() != type.shape.size())
+      return make_diag<DiagCode::MRV0007>("a port's layout has the wrong rank");
+    return {};
+  }
+
+  StoreId device_store(ir::ValueId value) {
+    Store store;
+    store.bytes = program_.graph.value(value).type.elements() * 2;
+    return program_.add_store(store);
+  }
+
+  // An fp16 value that is stored as on the host needs no conversion at all.
+  bool same_form(ir::ValueId value, const std::vector<int64_t>& perm) const {
+    const TensorType& type = program_.graph.value(value).type;
+    int64_t previous = -1;
+    for (int64_t d : perm) {
+      if (type.shape[static_cast<size_t>(d)] == 1) continue;
+      if (d < previous) return false;
+      previous = d;
+    }
+    return type.elem == ElementType::F16;
+  }
+
+  ir::NodeId expr_of_input(const partition::Region& region, ir::ValueId value) const {
+    for (const auto& layer : region.layers) {
+      for (ir::NodeId n : layer.nodes) {
+        const auto& inputs = program_.node(n).inputs;
+        if (std::find(inputs.begin(), inputs.end(), value) != inputs.end()) return n;
+      }
+    }
+    return region.layers.front().nodes.front();
+  }
+
+  Status emit_region(Step& step) {
+    auto r = static_cast<size_t>(step.unit.region);
+    const accel::CompiledRegion& compiled = program_.regions[r];
+    const partition::Region& region = program_.partition.regions[r];
+    for (size_t i = 0; i < compiled.inputs.size(); ++i) {
+      const auto& port = compiled.inputs[i];
+      MRVLC_TRY(check_port(port.value, port.perm));
+      auto [it, is_new] = program_.device_stores.try_emplace({port.value, port.perm});
+      if (is_new && same_form(port.value, port.perm)) {
+        it->second = program_.store_of(port.value);
+      } else if (is_new) {
+        it->second = device_store(port.value);
+        step.before.push_back(emit_to_device(program_, expr_of_input(region, port.value), port.value,
+                                             port.perm, it->second, fmt::format("r{}_in{}", region.id, i)));
+      }
+      step.device_inputs.push_back(it->second);
+    }
+    for (size_t i = 0; i < compiled.outputs.size(); ++i) {
+      const auto& port = compiled.outputs[i];
+      MRVLC_TRY(check_port(port.value, port.perm));
+      bool same = same_form(port.value, port.perm);
+      StoreId store = same ? program_.store_of(port.value) : device_store(port.value);
+      program_.device_stores[{port.value, port.perm}] = store;
+      step.device_outputs.push_back(store);
+      if (same || !(needed_on_host(port.value) || other_layout(port.value, port.perm))) continue;
+      step.after.push_back(emit_from_device(program_, program_.graph.value(port.value).producer, port.value,
+                                            port.perm, store, fmt::format("r{}_out{}", region.id, i)));
+    }
+    return {};
+  }
+
+  // Does another region take the value in another layout?
+  bool other_layout(ir::ValueId value, const std::vector<int64_t>& perm) const {
+    for (const auto& region : program_.regions) {
+      for (const auto& port : region.inputs) {
+        if (port.value == value && port.perm != perm) return true;
+      }
+    }
+    return false;
+  }
+
+  Program& program_;
+  std::vector<Unit> units_;
+  mutable std::set<ir::NodeId> region_nodes_;
+};
+
+}  // namespace
+
+// Operands that could not be computed in place.
+void emit_concat(Function& f) {
+  Program& program = f.program();
+  auto [whole, begin] = program.resolve(program.store_of(f.head().outputs[0]));
+  int64_t offset = 0;
+  for (size_t i = 0; i < f.head().inputs.size(); ++i) {
+    ir::ValueId v = f.head().inputs[i];
+    StoreId part = program.store_of(v);
+    int64_t bytes = program.graph.value(v).type.bytes();
+    if (program.resolve(part) != std::pair(whole, begin + offset)) {
+      std::string x = f.read(v, fmt::format("x{}", i)), y = f.write(f.head().outputs[0], "y0");
+      f.put("memcpy((unsigned char*){} + {}, {}, {});", y, offset, x, bytes);
+    }
+    offset += bytes;
+  }
+}
+
+Status emit_functions(Program& program, std::vector<Unit> units) {
+  return Emitter(program, std::move(units)).run();
+}
+
+}  // namespace mrvlc::chost

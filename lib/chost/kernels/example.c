@@ -1,0 +1,245 @@
+//@ piece example
+typedef struct port {
+  const char *name, *file, *type; /* type: NumPy's, "<f4" */
+  size_t bytes;
+  int rank;
+  long shape[8];
+} port;
+
+/* A tensor read from a file: its data, and how many times the model's leading dimension. */
+typedef struct tensor {
+  void* data;
+  long repeats;
+} tensor;
+
+static int fail(int code, const char* what, const char* name) {
+  fprintf(stderr, "%s: %s\n", what, name);
+  return code;
+}
+
+static void* allocate(size_t bytes) {
+  /* Aligned by hand: aligned_alloc is not C99. The block in front is never handed back; the program ends soon. */
+  unsigned char* p = (unsigned char*)malloc(bytes + 64);
+  if (!p) exit(fail(4, "out of memory", "example"));
+  return p + (64 - (uintptr_t)p % 64) % 64;
+}
+
+static void* read_all(const char* path, size_t* bytes) {
+  FILE* f = fopen(path, "rb");
+  long size;
+  void* data;
+  if (!f) return NULL;
+  if (fseek(f, 0, SEEK_END) != 0 || (size = ftell(f)) < 0 || fseek(f, 0, SEEK_SET) != 0) {
+    fclose(f);
+    return NULL;
+  }
+  data = allocate((size_t)size + 1);
+  *bytes = fread(data, 1, (size_t)size, f);
+  ((char*)data)[*bytes] = 0;
+  fclose(f);
+  return *bytes == (size_t)size ? data : NULL;
+}
+
+/* The dictionary of a .npy header: type, order and shape as the port wants them; returns the number of repeats, or 0. */
+static long check_header(const char* text, const port* p, int may_repeat) {
+  const char *type = strstr(text, "'descr'"), *order = strstr(text, "'fortran_order'"), *shape = strstr(text, "'shape'");
+  long repeats = 1;
+  if (!type || !order || !shape || !(type = strchr(type + 7, '\'')) || !(shape = strchr(shape, '('))) return 0;
+  if (strncmp(type + 1, p->type, strlen(p->type)) != 0 || type[1 + strlen(p->type)] != '\'') return 0;
+  if (!(order = strchr(order, ':')) || order[1 + strspn(order + 1, " ")] != 'F') return 0;
+  ++shape;
+  for (int d = 0; d < p->rank; ++d) {
+    char* end;
+    long n = strtol(shape, &end, 10);
+    if (end == shape) return 0;
+    if (n != p->shape[d]) {
+      if (d > 0 || !may_repeat || p->shape[0] <= 0 || n <= 0 || n % p->shape[0] != 0) return 0;
+      repeats = n / p->shape[0];
+    }
+    shape = end + strspn(end, " ,");
+  }
+  return *shape == ')' ? repeats : 0;
+}
+
+static int read_npy(const char* path, const port* p, int may_repeat, tensor* t) {
+  size_t bytes = 0, start, length;
+  unsigned char* file = (unsigned char*)read_all(path, &bytes);
+  char* text;
+  if (!file) return fail(3, "cannot read", path);
+  if (bytes < 12 || memcmp(file, "\x93NUMPY", 6) != 0) return fail(3, "not a .npy file", path);
+  start = file[6] == 1 ? 10 : 12;
+  length = (size_t)file[8] | (size_t)file[9] << 8;
+  if (file[6] != 1) length |= (size_t)file[10] << 16 | (size_t)file[11] << 24;
+  if (length > bytes - start) return fail(3, "not a .npy file", path);
+  text = (char*)allocate(length + 1);
+  memcpy(text, file + start, length);
+  text[length] = 0;
+  t->repeats = check_header(text, p, may_repeat);
+  if (t->repeats == 0) return fail(2, "wrong type or shape for this input", path);
+  if (bytes - start - length != p->bytes * (size_t)t->repeats) return fail(3, "wrong number of bytes", path);
+  t->data = allocate(p->bytes * (size_t)t->repeats);
+  memcpy(t->data, file + start + length, p->bytes * (size_t)t->repeats);
+  return 0;
+}
+
+static int write_npy(const char* folder, const port* p, const void* data, long repeats, int stacked) {
+  char header[512], shape[256] = "";
+  size_t length = strlen(folder) + strlen(p->file) + 8, used = 0;
+  char* path = (char*)allocate(length);
+  int rank = p->rank == 0 && stacked ? 1 : p->rank;
+  FILE* f;
+  int ok;
+  for (int d = 0; d < rank; ++d) {
+    const long n = (p->rank == 0 ? 1 : p->shape[d]) * (d == 0 ? repeats : 1);
+    used += (size_t)sprintf(shape + used, "%ld,%s", n, d + 1 < rank ? " " : "");
+  }
+  if (rank > 1) shape[used - 1] = 0;
+  sprintf(header, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", p->type, shape);
+  used = strlen(header);
+  while ((10 + used + 1) % 64 != 0) header[used++] = ' ';
+  header[used++] = '\n';
+  sprintf(path, "%s/%s.npy", folder, p->file);
+  f = fopen(path, "wb");
+  if (!f) return fail(3, "cannot write", path);
+  ok = fwrite("\x93NUMPY\x01\x00", 1, 8, f) == 8;
+  ok &= fputc((int)(used & 255u), f) != EOF && fputc((int)(used >> 8), f) != EOF;
+  ok &= fwrite(header, 1, used, f) == used;
+  ok &= fwrite(data, 1, p->bytes * (size_t)repeats, f) == p->bytes * (size_t)repeats;
+  ok &= fclose(f) == 0;
+  return ok ? 0 : fail(3, "cannot write", path);
+}
+
+static double now_ms(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+static int compare_double(const void* a, const void* b) {
+  const double x = *(const double*)a, y = *(const double*)b;
+  return (x > y) - (x < y);
+}
+
+//@ piece example_device
+/* Loads model i of the folder; exits with a message when that fails. */
+static int load_model(mrvl_device* device, const char* folder, int i, void** model) {
+  size_t bytes = 0, length = strlen(folder) + strlen(model_stem) + 40;
+  char* path = (char*)allocate(length);
+  void* data;
+  sprintf(path, "%s/%s.region%d.mrvl", folder, model_stem, i);
+  data = read_all(path, &bytes);
+  if (!data) return fail(3, "cannot read", path);
+  if (device->load(device->context, data, bytes, model) != 0) return fail(1, path, mrvl_simulator_error(device));
+  return 0;
+}
+
+//@ piece example_main
+typedef struct arguments {
+  const char *input_files[K_INPUT_COUNT + 1], *output_dir, *dir, *target;
+  long bench;
+  int repeat, cycles;
+} arguments;
+
+static int usage(const char* what) {
+  fprintf(stderr, "%s\nusage: --input NAME=FILE.npy ... [--output-dir DIR] [--repeat-axis0] [--bench N] [--cycles]\n"
+          "       [--target NAME|FILE] [--dir DIR]\ninputs:", what);
+  for (int i = 0; i < K_INPUT_COUNT; ++i) fprintf(stderr, " %s", input_ports[i].name);
+  fprintf(stderr, "\n");
+  return 2;
+}
+
+/* "NAME=FILE"; a name may hold '=' itself, so the names decide. With a single input the name may be left out. */
+static int take_input(arguments* a, const char* text) {
+  for (int i = 0; i < K_INPUT_COUNT; ++i) {
+    const size_t n = strlen(input_ports[i].name);
+    if (strncmp(text, input_ports[i].name, n) == 0 && text[n] == '=') {
+      a->input_files[i] = text + n + 1;
+      return 0;
+    }
+  }
+  return usage("--input names no input of the model");
+}
+
+static int parse(int argc, char** argv, arguments* a) {
+  for (int i = 1; i < argc; ++i) {
+    const char *name = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
+    if (strcmp(name, "--repeat-axis0") == 0) {
+      a->repeat = 1;
+      continue;
+    }
+    if (strcmp(name, "--cycles") == 0) {
+      a->cycles = 1;
+      continue;
+    }
+    if (!value) return usage("an option without value");
+    ++i;
+    if (strcmp(name, "--input") == 0) {
+      if (take_input(a, value) != 0) return 2;
+    } else if (strcmp(name, "--output-dir") == 0) {
+      a->output_dir = value;
+    } else if (strcmp(name, "--dir") == 0) {
+      a->dir = value;
+    } else if (strcmp(name, "--target") == 0) {
+      a->target = value;
+    } else if (strcmp(name, "--bench") == 0) {
+      a->bench = strtol(value, NULL, 10);
+      if (a->bench < 1 || a->bench > 1000000) return usage("--bench takes 1 to 1000000");
+    } else {
+      return usage("unknown option");
+    }
+  }
+  return 0;
+}
+
+static int report(int code, const K_error* error) {
+  fprintf(stderr, "inference failed: error %d, device code %d, expression %lu, node '%s'\n", code, error->device_code,
+          (unsigned long)error->expr_id, error->node);
+  return 1;
+}
+
+static int bench(long runs, void* const* in, void* const* out, void* arena, const K_device* device) {
+  double* times = (double*)allocate((size_t)runs * sizeof(double));
+  K_error error;
+  for (long i = 0; i < runs; ++i) {
+    const double start = now_ms();
+    const int rc = run_once(in, out, arena, device, &error);
+    if (rc != 0) return report(rc, &error);
+    times[i] = now_ms() - start;
+  }
+  qsort(times, (size_t)runs, sizeof(double), compare_double);
+  printf("median_ms %.6f min_ms %.6f\n", times[runs / 2], times[0]);
+  return 0;
+}
+
+/* All repeats of all inputs; outputs are stacked along axis 0. */
+static int run_all(const arguments* a, void* arena, const K_device* device) {
+  tensor inputs[K_INPUT_COUNT + 1];
+  void *in[K_INPUT_COUNT + 1], *out[K_OUTPUT_COUNT + 1], *all[K_OUTPUT_COUNT + 1];
+  long repeats = 1;
+  K_error error;
+  for (int i = 0; i < K_INPUT_COUNT; ++i) {
+    if (!a->input_files[i]) return usage("an input is missing");
+    const int rc = read_npy(a->input_files[i], &input_ports[i], a->repeat, &inputs[i]);
+    if (rc != 0) return rc;
+    if (inputs[i].repeats != 1 && repeats != 1 && inputs[i].repeats != repeats) return usage("inputs repeat differently");
+    if (inputs[i].repeats != 1) repeats = inputs[i].repeats;
+  }
+  for (int i = 0; i < K_OUTPUT_COUNT; ++i) all[i] = allocate(output_ports[i].bytes * (size_t)repeats);
+  for (long r = 0; r < repeats; ++r) {
+    for (int i = 0; i < K_INPUT_COUNT; ++i) {
+      in[i] = (unsigned char*)inputs[i].data + (inputs[i].repeats == 1 ? 0 : (size_t)r * input_ports[i].bytes);
+    }
+    for (int i = 0; i < K_OUTPUT_COUNT; ++i) out[i] = (unsigned char*)all[i] + (size_t)r * output_ports[i].bytes;
+    const int rc = run_once(in, out, arena, device, &error);
+    if (rc != 0) return report(rc, &error);
+  }
+  if (a->bench > 0) {
+    const int rc = bench(a->bench, in, out, arena, device);
+    if (rc != 0) return rc;
+  }
+  for (int i = 0; a->output_dir && i < K_OUTPUT_COUNT; ++i) {
+    const int rc = write_npy(a->output_dir, &output_ports[i], all[i], repeats, a->repeat);
+    if (rc != 0) return rc;
+  }
+  return 0;
+}

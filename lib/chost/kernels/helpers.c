@@ -1,0 +1,69 @@
+//@ piece f16_to_f32: base
+/* IEEE binary16 to binary32. No branches, so that loops over it become vector code. */
+static float K_f16_to_f32(uint16_t h) {
+  const uint32_t mag = (uint32_t)(h & 0x7fffu) << 13;
+  const float small = (float)(int32_t)(h & 0x3ffu) * 0x1p-24f;
+  uint32_t bits, low;
+  float f;
+  memcpy(&low, &small, sizeof low);
+  bits = mag + 0x38000000u + (mag >= 0x0f800000u ? 0x38000000u : 0u);
+  bits = mag < 0x00800000u ? low : bits;
+  bits |= (uint32_t)(h & 0x8000u) << 16;
+  memcpy(&f, &bits, sizeof f);
+  return f;
+}
+
+//@ piece f32_to_f16: base
+/* Rounds to nearest even, overflows to infinity, keeps NaN. Adding 0.5 lets the FPU round what becomes subnormal. */
+static uint16_t K_f32_to_f16(float f) {
+  uint32_t bits, mag, normal, small;
+  float aligned;
+  memcpy(&bits, &f, sizeof bits);
+  mag = bits & 0x7fffffffu;
+  normal = (mag - 0x38000000u + 0xfffu + (mag >> 13 & 1u)) >> 13;
+  memcpy(&aligned, &mag, sizeof aligned);
+  aligned = (mag < 0x38800000u ? aligned : 0.0f) + 0.5f;
+  memcpy(&small, &aligned, sizeof small);
+  normal = mag < 0x38800000u ? small - 0x3f000000u : normal;
+  normal = mag >= 0x477ff000u ? 0x7c00u : normal;
+  normal = mag > 0x7f800000u ? (0x7e00u | (mag >> 13 & 0x3ffu)) : normal;
+  return (uint16_t)(normal | (bits >> 16 & 0x8000u));
+}
+
+//@ piece bf16_to_f32: base
+static float K_bf16_to_f32(uint16_t b) {
+  const uint32_t bits = (uint32_t)b << 16;
+  float f;
+  memcpy(&f, &bits, sizeof f);
+  return f;
+}
+
+//@ piece f32_to_bf16: base
+static uint16_t K_f32_to_bf16(float f) {
+  uint32_t bits;
+  memcpy(&bits, &f, sizeof bits);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return (uint16_t)(bits >> 16 | 0x40u);
+  return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
+
+//@ piece erf: base
+static float K_erf(float x) { return erff(x); }
+
+//@ piece round_even: base
+/* Nearest integer, ties to even, whatever the rounding mode of the caller. */
+static float K_round_even(float x) {
+  const float f = floorf(x), d = x - f;
+  if (d < 0.5f) return f;
+  if (d > 0.5f) return f + 1.0f;
+  return fmodf(f, 2.0f) == 0.0f ? f : f + 1.0f;
+}
+
+//@ piece pow_int: base
+static int64_t K_pow_int(int64_t x, int64_t n) {
+  uint64_t r = 1, b = (uint64_t)x;
+  if (n < 0) return x == 1 ? 1 : x == -1 ? ((n & 1) ? -1 : 1) : 0;
+  for (; n > 0; n >>= 1, b *= b) {
+    if (n & 1) r *= b;
+  }
+  return (int64_t)r;
+}

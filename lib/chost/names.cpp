@@ -1,0 +1,74 @@
+#include "names.h"
+
+#include <fmt/format.h>
+
+namespace mrvlc::chost {
+namespace {
+
+constexpr std::string_view kReserved[] = {
+    "auto",     "break",     "case",     "char",     "const",     "continue", "default", "do",      "double",
+    "else",     "enum",      "extern",   "float",    "for",       "goto",     "if",      "inline",  "int",
+    "long",     "register",  "restrict", "return",   "short",     "signed",   "sizeof",  "static",  "struct",
+    "switch",   "typedef",   "union",    "unsigned", "void",      "volatile", "while",   "bool",    "class",
+    "new",      "delete",    "this",     "template", "namespace", "true",     "false",   "private", "public",
+    "operator", "typename",  "using",    "virtual",  "friend",    "catch",    "throw",   "try",     "asm",
+    "and",      "or",        "not",      "xor",      "compl",     "bitand",   "bitor",   "typeof",  "linux",
+    "unix",     "protected", "explicit", "export",   "mutable",   "NULL",     "EOF",     "errno",   "NAN",
+    "INFINITY", "signature", "wchar_t",  "nullptr",  "constexpr", "decltype", "and_eq",  "or_eq",   "not_eq"};
+
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+}  // namespace
+
+bool is_c_identifier(std::string_view text) {
+  if (text.empty() || is_digit(text.front())) return false;
+  for (char c : text) {
+    if (!is_letter(c) && !is_digit(c) && c != '_') return false;
+  }
+  return true;
+}
+
+std::string to_identifier(std::string_view text) {
+  std::string out;
+  for (char c : text.substr(0, 48)) out += is_letter(c) || is_digit(c) ? c : '_';
+  // A leading underscore may be reserved to the implementation, a leading digit is no identifier.
+  if (out.empty() || !is_letter(out.front())) out.insert(0, "v");
+  return out;
+}
+
+std::string UniqueNames::make(std::string_view text) {
+  std::string base = to_identifier(text), name = base;
+  for (std::string_view word : kReserved) {
+    if (name == word) name = base += "_";
+  }
+  for (int i = 2; !used_.insert(name).second; ++i) name = fmt::format("{}_{}", base, i);
+  return name;
+}
+
+std::string c_string(std::string_view text) {
+  std::string out = "\"";
+  for (char c : text) {
+    auto byte = static_cast<unsigned char>(c);
+    if (byte == 0) {
+      out += "\\342\\220\\200";  // U+2400, symbol for null
+    } else if (byte < 0x20 || byte >= 0x7f || c == '"' || c == '\\' || c == '?') {
+      out += fmt::format("\\{:03o}", byte);
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+std::string file_name(std::string_view text) {
+  std::string out;
+  for (char c : text) out += is_letter(c) || is_digit(c) || c == '_' || c == '.' || c == '-' ? c : '_';
+  return out;
+}
+
+}  // namespace mrvlc::chost

@@ -1,0 +1,29 @@
+// Names that came from a model, made safe for C.
+#pragma once
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace mrvlc::chost {
+
+bool is_c_identifier(std::string_view text);
+// Letters, digits and underscores of `text`, everything else an underscore; never empty, never starts with a
+// digit.
+std::string to_identifier(std::string_view text);
+// Distinct identifiers for distinct names: a suffix is added on collision, and C keywords are avoided.
+class UniqueNames {
+ public:
+  std::string make(std::string_view text);
+
+ private:
+  std::set<std::string, std::less<>> used_;
+};
+
+// A C string literal, quotes included, whose bytes are those of `text` except that NUL becomes U+2400 (a C
+// string would end there). Only printable ASCII stands raw; '?' is escaped so that no trigraph can form, and
+// the line never breaks.
+std::string c_string(std::string_view text);
+// The file name a tensor is written to: characters outside [A-Za-z0-9_.-] become '_'.
+std::string file_name(std::string_view text);
+
+}  // namespace mrvlc::chost

@@ -1,0 +1,114 @@
+// What is known of a program while it is generated: where every value is stored, the order of work, and the C
+// functions with the values they read and write. Stages: units (fusion) -> stores (aliases) -> functions ->
+// arena -> text.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "library.h"
+#include "mrvlc/chost/chost.h"
+#include "mrvlc/ops/op.h"
+#include "names.h"
+#include "weights.h"
+
+namespace mrvlc::chost {
+
+using StoreId = Id<struct StoreTag>;
+
+// A piece of memory that holds a value (or scratch, or a value in the form of the device).
+struct Store {
+  enum class Kind : uint8_t { Arena, Input, Output, Weights };
+  Kind kind = Kind::Arena;
+  int64_t bytes = 0;
+  uint32_t index = 0;  // Input, Output: which; Arena: buffer, once planned
+  int64_t offset = 0;  // from the parent, or in the weights
+  StoreId parent;      // part of another store
+};
+
+// One step of work: a region, or a node with the element-wise nodes fused behind it.
+struct Unit {
+  std::vector<ir::NodeId> nodes;  // head first; of a region: its nodes
+  int region = -1;
+  bool no_code = false;  // the result is the operand's memory
+};
+
+// A parameter of a generated function and what NAME_run passes for it.
+struct Param {
+  std::string declaration;  // "const float* restrict x0"
+  StoreId store;
+  bool written = false;
+};
+
+// One call of NAME_run.
+struct Call {
+  std::string function;
+  std::vector<Param> params;
+};
+
+// What NAME_run does for a unit, in order. `raw` lines come between calls before and after the device runs.
+struct Step {
+  Unit unit;
+  std::vector<Call> before, after;  // calls; regions: conversions to and from the device's form
+  std::vector<StoreId> device_inputs, device_outputs;
+};
+
+struct FunctionText {
+  std::string symbol, text;
+  ir::NodeId expr;
+  std::vector<ir::NodeId> fused;
+};
+
+class Program {
+ public:
+  Program(const ir::Graph& g, const partition::Partition& p, const std::vector<accel::CompiledRegion>& r,
+          const Options& o)
+      : graph(g), partition(p), regions(r), options(o), library(o.name) {}
+
+  const ir::Graph& graph;
+  const partition::Partition& partition;
+  const std::vector<accel::CompiledRegion>& regions;
+  const Options& options;
+  Library library;
+  Weights weights;
+  std::vector<Store> stores;
+  std::map<ir::ValueId, StoreId> value_stores;
+  std::map<std::pair<ir::ValueId, std::vector<int64_t>>, StoreId> device_stores;  // (value, perm): fp16 form
+  std::vector<Step> steps;
+  std::vector<FunctionText> functions;
+  std::vector<ir::NodeId> without_code;                     // alias nodes, computed by addresses alone
+  std::vector<std::pair<StoreId, uint32_t>> output_copies;  // to graph output
+  std::string error;  // of the first helper asked for that does not exist
+
+  StoreId add_store(Store store) {
+    stores.push_back(store);
+    return StoreId(stores.size() - 1);
+  }
+  // The store of a value; constants are placed in the weights on the first call.
+  StoreId store_of(ir::ValueId value);
+  // The store without parent that holds it, and the offset in it.
+  std::pair<StoreId, int64_t> resolve(StoreId store) const;
+  const ir::Node& node(ir::NodeId id) const { return graph.node(id); }
+};
+
+// units.cpp: fusion; decides the order of work.
+std::vector<Unit> make_units(const Program& program);
+// Operand `i` of a fused node reads how: relative to the result of the group's head.
+enum class OperandKind : uint8_t { Scalar, Row, Column, Full, Other };
+// Row: varies with dimension 1 only (channels); Column: with the last dimension only.
+OperandKind operand_kind(const Shape& operand, const Shape& result);
+bool all_f32(const ir::Graph& graph, const ir::Node& node);
+bool is_elementwise(const ir::Node& node);
+bool is_alias_op(const ir::Graph& graph, const ir::Node& node);
+// Convolution by packed panels (1-D and 2-D, constant weights)?
+bool is_packed_conv(const ir::Graph& graph, const ir::Node& node);
+// Conv-like kernels take row operands in their epilogue, matrix products column operands.
+bool is_matrix_product(const ir::Node& node);
+
+// stores.cpp: inputs, outputs, results; parts of concatenations; reshapes.
+void assign_stores(Program& program, std::vector<Unit>& units);
+
+// functions.cpp: all functions and calls.
+Status emit_functions(Program& program, std::vector<Unit> units);
+
+}  // namespace mrvlc::chost

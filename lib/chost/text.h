@@ -1,0 +1,32 @@
+// The files of a program, from the finished functions.
+#pragma once
+#include "program.h"
+
+namespace mrvlc::chost {
+
+// Names of the model's inputs and outputs as C sees them.
+struct Interface {
+  struct Port {
+    std::string field;  // member of the struct
+    std::string model_name;
+    TensorType type;
+  };
+  std::vector<Port> inputs, outputs;
+};
+Interface make_interface(const Program& program);
+
+struct ArenaResult {
+  int64_t bytes = 0, lower_bound = 0;
+  std::map<StoreId, int64_t> offsets;  // of arena stores without parent
+};
+ArenaResult plan_program_arena(const Program& program);
+
+inline constexpr int64_t kArenaAlign = 64;
+
+std::string header_text(const Program& program, const Interface& interface, int64_t arena_bytes);
+std::string source_text(const Program& program, const Interface& interface, const ArenaResult& arena);
+std::string weights_assembly(const Program& program);
+std::string example_text(const Program& program, const Interface& interface);
+std::string makefile_text(const Program& program);
+
+}  // namespace mrvlc::chost

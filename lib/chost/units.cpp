@@ -1,0 +1,156 @@
+// Fusion on the host: a convolution or matrix product takes the chain of element-wise nodes behind it as its
+// epilogue, an element-wise node the chain behind it into its loop. A group runs where its last node stood,
+// so that every operand is there.
+#include <set>
+
+#include "mrvlc/ops/params.h"
+#include "program.h"
+
+namespace mrvlc::chost {
+namespace {
+
+constexpr size_t kMaxGroup = 24;
+
+}  // namespace
+
+bool all_f32(const ir::Graph& graph, const ir::Node& node) {
+  for (ir::ValueId v : node.inputs) {
+    if (v.valid() && graph.value(v).type.elem != ElementType::F32) return false;
+  }
+  return node.outputs.size() == 1 && graph.value(node.outputs[0]).type.elem == ElementType::F32;
+}
+
+bool is_elementwise(const ir::Node& node) {
+  const auto& def = ops::op_def(node);
+  return def.scalar != nullptr && def.scalar->c_expr != nullptr;
+}
+
+namespace {
+
+class UnitBuilder {
+ public:
+  explicit UnitBuilder(const Program& program) : program_(program), graph_(program.graph) {}
+
+  std::vector<Unit> run() {
+    for (const auto& step : program_.partition.steps) {
+      if (step.kind == partition::Step::Kind::Cpu) cpu_.insert(step.node);
+    }
+    for (const auto& step : program_.partition.steps) {
+      if (step.kind == partition::Step::Kind::Cpu && !member_of_.contains(step.node)) grow(step.node);
+    }
+    std::vector<Unit> units;
+    for (const auto& step : program_.partition.steps) {
+      if (step.kind == partition::Step::Kind::Region) {
+        Unit unit;
+        unit.region = static_cast<int>(step.region);
+        for (const auto& layer : program_.partition.regions[step.region].layers) {
+          unit.nodes.insert(unit.nodes.end(), layer.nodes.begin(), layer.nodes.end());
+        }
+        units.push_back(std::move(unit));
+      } else if (const auto& group = groups_.at(member_of_.at(step.node)); group.back() == step.node) {
+        units.push_back({group, -1, false});
+      }
+    }
+    return units;
+  }
+
+ private:
+  void grow(ir::NodeId head) {
+    std::vector<ir::NodeId> group = {head};
+    const ir::Node& first = graph_.node(head);
+    bool elementwise = is_elementwise(first) && all_f32(graph_, first);
+    if (elementwise || takes_epilogue(first)) {
+      while (group.size() < kMaxGroup) {
+        ir::NodeId next = next_in_chain(first, group.back(), elementwise);
+        if (!next.valid()) break;
+        group.push_back(next);
+      }
+    }
+    for (ir::NodeId n : group) member_of_[n] = head;
+    groups_[head] = std::move(group);
+  }
+
+  bool takes_epilogue(const ir::Node& node) const {
+    if (!all_f32(graph_, node)) return false;
+    if (is_packed_conv(graph_, node)) return true;
+    if (!is_matrix_product(node)) return false;
+    // alpha is folded into a constant right operand only.
+    if (node.is("Gemm") && node.float_attr("alpha") != 1.0f && !graph_.is_constant(node.inputs[1]))
+      return false;
+    // A Gemm whose C is not a row vector known at compile time adds it after the product, see matmul.cpp.
+    if (!node.is("Gemm") || node.inputs.size() < 3 || !node.inputs[2].valid()) return true;
+    const Shape& c = graph_.value(node.inputs[2]).type.shape;
+    OperandKind kind = operand_kind(c, graph_.value(node.outputs[0]).type.shape);
+    bool one_row = kind == OperandKind::Full && graph_.value(node.outputs[0]).type.shape[0] == 1;
+    return graph_.is_constant(node.inputs[2]) &&
+           (kind == OperandKind::Scalar || kind == OperandKind::Column || one_row);
+  }
+
+  ir::NodeId next_in_chain(const ir::Node& head, ir::NodeId last, bool elementwise) const {
+    ir::ValueId value = graph_.node(last).outputs[0];
+    if (graph_.use_count(value) != 1 || graph_.is_output(value)) return {};
+    ir::NodeId user = graph_.value(value).users.front();
+    const ir::Node& node = graph_.node(user);
+    if (!cpu_.contains(user) || !is_elementwise(node) || !all_f32(graph_, node)) return {};
+    const Shape& shape = graph_.value(value).type.shape;
+    if (graph_.value(node.outputs[0]).type.shape != shape) return {};
+    if (shape != graph_.value(head.outputs[0]).type.shape) return {};
+    for (ir::ValueId operand : node.inputs) {
+      if (operand == value || !operand.valid() || elementwise) continue;
+      OperandKind kind = operand_kind(graph_.value(operand).type.shape, shape);
+      bool row_ok = is_packed_conv(graph_, head), column_ok = is_matrix_product(head);
+      bool ok = kind == OperandKind::Scalar || kind == OperandKind::Full ||
+                (kind == OperandKind::Row && row_ok) || (kind == OperandKind::Column && column_ok);
+      if (!ok) return {};
+    }
+    return user;
+  }
+
+  const Program& program_;
+  const ir::Graph& graph_;
+  std::set<ir::NodeId> cpu_;
+  std::map<ir::NodeId, ir::NodeId> member_of_;  // head of its group
+  std::map<ir::NodeId, std::vector<ir::NodeId>> groups_;
+};
+
+}  // namespace
+
+OperandKind operand_kind(const Shape& operand, const Shape& result) {
+  if (element_count(operand) == 1 && operand.size() <= result.size()) return OperandKind::Scalar;
+  if (operand == result) return OperandKind::Full;
+  if (operand.size() > result.size()) return OperandKind::Other;
+  size_t lead = result.size() - operand.size(), varying = result.size();
+  for (size_t i = 0; i < operand.size(); ++i) {
+    if (operand[i] == 1) continue;
+    if (operand[i] != result[lead + i] || varying != result.size()) {
+      // More than one dimension varies: only the whole result, with leading ones left out, is handled.
+      return element_count(operand) == element_count(result) ? OperandKind::Full : OperandKind::Other;
+    }
+    varying = lead + i;
+  }
+  if (element_count(operand) == element_count(result)) return OperandKind::Full;
+  if (varying + 1 == result.size()) return OperandKind::Column;
+  return varying == 1 ? OperandKind::Row : OperandKind::Other;
+}
+
+bool is_alias_op(const ir::Graph& graph, const ir::Node& node) {
+  bool reshape = node.is("Reshape") || node.is("Flatten") || node.is("Squeeze") || node.is("Unsqueeze") ||
+                 node.is("Identity") || (node.is("Dropout") && node.outputs.size() == 1);
+  bool same_cast = node.is("Cast");
+  if ((!reshape && !same_cast) || node.inputs.empty() || !node.inputs[0].valid()) return false;
+  return graph.value(node.inputs[0]).type.elem == graph.value(node.outputs[0]).type.elem &&
+         graph.value(node.inputs[0]).type.elem != ElementType::String;
+}
+
+bool is_packed_conv(const ir::Graph& graph, const ir::Node& node) {
+  if (!node.is("Conv") && !node.is("ConvTranspose")) return false;
+  int64_t rank = graph.value(node.inputs[0]).type.rank();
+  bool bias_ok = node.inputs.size() < 3 || !node.inputs[2].valid() || graph.is_constant(node.inputs[2]);
+  return (rank == 3 || rank == 4) && graph.is_constant(node.inputs[1]) && bias_ok;
+}
+
+bool is_matrix_product(const ir::Node& node) {
+  return node.is("Gemm") || node.is("MatMul");
+}
+
+}  // namespace mrvlc::chost

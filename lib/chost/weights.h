@@ -1,0 +1,25 @@
+// The weights blob of a program: constants of its CPU part, each aligned to 64 bytes, equal bytes stored
+// once.
+#pragma once
+#include <map>
+#include <span>
+#include <string>
+
+#include "mrvlc/tensor/tensor.h"
+
+namespace mrvlc::chost {
+
+class Weights {
+ public:
+  // Offset of the bytes in the blob.
+  int64_t add(std::span<const std::byte> bytes);
+  int64_t add(const Tensor& tensor) { return add(tensor.bytes()); }
+  int64_t add(const std::vector<float>& values) { return add(std::as_bytes(std::span(values))); }
+  const std::string& blob() const { return blob_; }
+
+ private:
+  std::string blob_;
+  std::map<std::string, int64_t> offsets_;  // by SHA-256 of the bytes
+};
+
+}  // namespace mrvlc::chost

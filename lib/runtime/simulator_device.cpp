@@ -1,0 +1,141 @@
+// The simulator as a device. No exception leaves: every entry point turns one into an error code and a text.
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <string>
+
+#include "mrvl/device.h"
+#include "mrvlc/sim/simulator.h"
+#include "mrvlc/support/file.h"
+#include "mrvlc/target/machine.h"
+
+namespace {
+
+using mrvlc::Result;
+
+enum DeviceError : int { kOk = 0, kBadBinary = 1, kRunFailed = 2, kOutOfMemory = 3, kBadTarget = 4 };
+
+struct SimulatorDevice {
+  mrvl_device interface = {};
+  std::optional<mrvlc::target::Machine> machine;  // empty: the target could not be read
+  mutable std::mutex mutex;                       // guards error; models are the caller's to serialise
+  std::string error;
+
+  int fail(int code, std::string text) {
+    std::lock_guard lock(mutex);
+    error = std::move(text);
+    return code;
+  }
+};
+
+struct LoadedModel {
+  mrvlc::sim::Simulator simulator;
+  uint64_t cycles = 0;
+};
+
+// Bytes of a port's element by the container's type number: 1 i8, 2 u8, 3 i16, 4 u16, 5 i32, 6 u32, 7 fp16, 8
+// fp32.
+size_t element_bytes(uint8_t type) {
+  constexpr size_t kBytes[] = {0, 1, 1, 2, 2, 4, 4, 2, 4};
+  return type < std::size(kBytes) ? kBytes[type] : 0;
+}
+
+SimulatorDevice& device_of(void* context) {
+  return *static_cast<SimulatorDevice*>(context);
+}
+
+template <class F>
+int guarded(SimulatorDevice& device, F body) {
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return kOutOfMemory;
+  } catch (const std::exception& e) {
+    return device.fail(kRunFailed, e.what());
+  }
+}
+
+int load(void* context, const void* binary, size_t bytes, void** model) {
+  SimulatorDevice& device = device_of(context);
+  return guarded(device, [&]() -> int {
+    *model = nullptr;
+    if (!device.machine) return kBadTarget;
+    auto container = mrvlc::isa::read_container({static_cast<const char*>(binary), bytes});
+    if (!container.ok()) return device.fail(kBadBinary, container.error().message);
+    auto simulator = mrvlc::sim::Simulator::create(std::move(container).value(), *device.machine);
+    if (!simulator.ok()) return device.fail(kBadBinary, simulator.error().message);
+    *model = new LoadedModel{std::move(simulator).value()};
+    return kOk;
+  });
+}
+
+void unload(void*, void* model) {
+  delete static_cast<LoadedModel*>(model);
+}
+
+int run(void* context, void* handle, const void* const* inputs, void* const* outputs) {
+  SimulatorDevice& device = device_of(context);
+  return guarded(device, [&]() -> int {
+    auto& model = *static_cast<LoadedModel*>(handle);
+    const auto& ports = model.simulator.binary().inputs;
+    std::vector<std::span<const std::byte>> given;
+    for (size_t i = 0; i < ports.size(); ++i) {
+      size_t bytes = size_t{ports[i].elements()} * element_bytes(ports[i].inner_type);
+      given.emplace_back(static_cast<const std::byte*>(inputs[i]), bytes);
+    }
+    std::vector<std::string> results;
+    mrvlc::sim::Options options;
+    options.keep_events = false;
+    auto report = model.simulator.run(given, results, options);
+    if (!report.ok()) return device.fail(kRunFailed, report.error().message);
+    if (!report->hazards.empty()) return device.fail(kRunFailed, "hazard: " + report->hazards.front().what);
+    for (size_t i = 0; i < results.size(); ++i) std::memcpy(outputs[i], results[i].data(), results[i].size());
+    model.cycles = report->total_cycles();
+    return kOk;
+  });
+}
+
+uint64_t cycles(void*, void* model) {
+  return static_cast<LoadedModel*>(model)->cycles;
+}
+
+// A path when it looks like one, else the name of a built-in target.
+Result<mrvlc::target::Machine> find_machine(const std::string& target) {
+  bool is_path = target.find('/') != std::string::npos || target.ends_with(".json");
+  if (!is_path) return mrvlc::target::load_machine(target, {});
+  MRVLC_ASSIGN(std::string text, mrvlc::read_file(target, uint64_t{1} << 20));
+  return mrvlc::target::parse_machine(text, target);
+}
+
+}  // namespace
+
+extern "C" {
+
+__attribute__((visibility("default"))) mrvl_device* mrvl_simulator_open(const char* target) try {
+  auto device = std::make_unique<SimulatorDevice>();
+  device->interface = {device.get(), load, unload, run, cycles};
+  auto machine = find_machine(target != nullptr ? target : "cn10ka");
+  if (machine.ok()) {
+    device->machine = std::move(machine).value();
+  } else {
+    device->error = machine.error().message;
+  }
+  return &device.release()->interface;
+} catch (...) {
+  return nullptr;
+}
+
+__attribute__((visibility("default"))) void mrvl_simulator_close(mrvl_device* device) {
+  if (device != nullptr) delete &device_of(device->context);
+}
+
+__attribute__((visibility("default"))) const char* mrvl_simulator_error(const mrvl_device* device) {
+  if (device == nullptr) return "";
+  const SimulatorDevice& d = device_of(device->context);
+  std::lock_guard lock(d.mutex);
+  return d.error.c_str();
+}
+
+}  // extern "C"

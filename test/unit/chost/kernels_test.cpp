@@ -1,0 +1,201 @@
+// Kernels of the library against the reference semantics of the operators.
+#include <catch2/catch.hpp>
+
+#include "stub.h"
+
+using namespace mrvlc;
+using namespace mrvlc::chost;
+using namespace mrvlc::chost::test;
+
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+struct ConvCase {
+  Shape x, w;
+  Ints strides, pads, dilations;
+  int64_t group = 1;
+  bool bias = true;
+};
+
+void add_conv(GraphBuilder& b, const ConvCase& c) {
+  std::vector<ir::ValueId> inputs = {b.input(c.x), b.constant(c.w)};
+  if (c.bias) inputs.push_back(b.constant({c.w[0]}));
+  b.output(
+      b.node("Conv", inputs,
+             {{"strides", c.strides}, {"pads", c.pads}, {"dilations", c.dilations}, {"group", c.group}}));
+}
+
+GraphBuilder conv_graph() {
+  GraphBuilder b;
+  add_conv(b, {{1, 3, 9, 11}, {8, 3, 3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}});
+  add_conv(b, {{2, 4, 12, 10}, {7, 4, 3, 2}, {2, 3}, {0, 1, 2, 0}, {1, 1}});
+  add_conv(b, {{1, 16, 8, 8}, {13, 16, 1, 1}, {1, 1}, {0, 0, 0, 0}, {1, 1}, 1, false});
+  add_conv(b, {{1, 40, 7, 7}, {5, 40, 3, 3}, {1, 1}, {2, 2, 2, 2}, {2, 2}});  // reduction in two blocks
+  add_conv(b, {{2, 12, 15, 15}, {18, 4, 3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}, 3});
+  add_conv(b, {{1, 5, 30}, {6, 5, 7}, {2}, {3, 3}, {1}});
+  add_conv(b, {{1, 2, 3, 3}, {4, 2, 3, 3}, {1, 1}, {4, 4, 4, 4}, {1, 1}});  // whole rows outside
+  add_conv(b, {{1, 130, 12, 12}, {26, 130, 1, 1}, {1, 1}, {0, 0, 0, 0}, {1, 1}});
+  add_conv(b, {{1, 6, 20, 20}, {3, 6, 1, 1}, {2, 2}, {0, 0, 0, 0}, {1, 1}});
+  add_conv(b, {{1, 8, 17, 19}, {8, 1, 3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}, 8});   // depthwise
+  add_conv(b, {{2, 8, 17, 19}, {16, 1, 3, 3}, {2, 2}, {1, 1, 1, 1}, {1, 1}, 8});  // with multiplier
+  add_conv(b, {{1, 4, 21, 40}, {4, 1, 5, 3}, {3, 2}, {2, 0, 1, 4}, {2, 3}, 4});
+  add_conv(b, {{1, 4, 9, 9}, {4, 1, 3, 3}, {3, 3}, {0, 0, 0, 0}, {1, 1}, 4});
+  add_conv(b, {{1, 4, 50}, {4, 1, 9}, {1}, {8, 0}, {1}, 4});
+  add_conv(b, {{1, 2, 5, 6, 7}, {4, 2, 3, 2, 3}, {1, 2, 1}, {1, 0, 1, 1, 0, 1}, {1, 1, 1}});  // 3-D
+  return b;
+}
+
+GraphBuilder conv_transpose_graph() {
+  GraphBuilder b;
+  auto add = [&](Shape x, Shape w, Ints strides, Ints pads, Ints dilations, Ints output_padding,
+                 int64_t group) {
+    int64_t m = w[1] * group;
+    b.output(b.node("ConvTranspose", {b.input(x), b.constant(w), b.constant({m})},
+                    {{"strides", strides},
+                     {"pads", pads},
+                     {"dilations", dilations},
+                     {"output_padding", output_padding},
+                     {"group", group}}));
+  };
+  add({1, 3, 5, 6}, {3, 4, 3, 3}, {2, 2}, {1, 1, 1, 1}, {1, 1}, {1, 1}, 1);
+  add({2, 4, 5, 4}, {4, 3, 2, 2}, {2, 2}, {0, 0, 0, 0}, {1, 1}, {0, 0}, 2);
+  add({1, 2, 4, 4}, {2, 2, 1, 1}, {3, 2}, {0, 0, 0, 0}, {1, 1}, {2, 1}, 1);  // phases without any tap
+  add({1, 2, 6, 5}, {2, 3, 3, 4}, {1, 3}, {2, 1, 0, 2}, {2, 1}, {0, 0}, 1);
+  add({1, 3, 9}, {3, 2, 4}, {2}, {1, 1}, {1}, {0}, 1);
+  add({1, 2, 3, 3, 3}, {2, 2, 2, 2, 2}, {2, 1, 2}, {0, 0, 0, 0, 0, 0}, {1, 1, 1}, {0, 0, 0}, 1);
+  return b;
+}
+
+GraphBuilder product_graph() {
+  GraphBuilder b;
+  auto gemm = [&](Shape a, Shape w, Shape c, int64_t ta, int64_t tb, float alpha, float beta, bool constant) {
+    std::vector<ir::ValueId> inputs = {b.input(a), constant ? b.constant(w) : b.input(w)};
+    if (!c.empty()) inputs.push_back(constant ? b.constant(c) : b.input(c));
+    b.output(b.node("Gemm", inputs, {{"transA", ta}, {"transB", tb}, {"alpha", alpha}, {"beta", beta}}));
+  };
+  for (bool constant : {true, false}) {
+    gemm({1, 70}, {70, 100}, {100}, 0, 0, 1, 1, constant);
+    gemm({1, 33}, {10, 33}, {1, 10}, 0, 1, 0.5f, 2, constant);
+    gemm({23, 40}, {40, 50}, {50}, 0, 0, 1, 1, constant);
+    gemm({40, 11}, {17, 40}, {11, 17}, 1, 1, 2, 0.5f, constant);
+    gemm({6, 400}, {400, 16}, {}, 0, 0, 1, 1, constant);
+    gemm({5, 4}, {4, 3}, {5, 1}, 0, 0, 1, 1, constant);
+  }
+  auto matmul = [&](Shape a, Shape w, bool constant) {
+    b.output(b.node("MatMul", {b.input(a), constant ? b.constant(w) : b.input(w)}));
+  };
+  for (bool constant : {true, false}) {
+    matmul({2, 3, 9, 20}, {20, 31}, constant);
+    matmul({2, 1, 9, 20}, {3, 20, 8}, constant);
+    matmul({7}, {7, 19}, constant);
+    matmul({4, 7}, {7}, constant);
+    matmul({7}, {7}, constant);
+    matmul({3, 5, 7}, {3, 7, 5}, constant);
+  }
+  return b;
+}
+
+void add_epilogues(GraphBuilder& b) {
+  auto conv = [&](ir::ValueId x) {
+    return b.node("Conv", {x, b.constant({8, 4, 3, 3})}, {{"pads", Ints{1, 1, 1, 1}}});
+  };
+  ir::ValueId x = b.input({2, 4, 10, 13}), r = b.input({2, 8, 10, 13});
+  // bias, clamp
+  b.output(b.node("Relu", {b.node("Add", {conv(x), b.constant({8, 1, 1})})}));
+  // clamp, then a residual, then clamp
+  b.output(b.node(
+      "Relu",
+      {b.node("Add", {r, b.node("Clip", {conv(x), b.constant(Tensor::of<float>(ElementType::F32, {}, {0})),
+                                         b.constant(Tensor::of<float>(ElementType::F32, {}, {6}))})})}));
+  // scale a row, subtract from a scalar, sigmoid
+  ir::ValueId scaled = b.node("Mul", {conv(x), b.constant({1, 8, 1, 1})});
+  b.output(b.node("Sigmoid", {b.node("Sub", {b.constant({1}), scaled})}));
+  // an operand that varies with the column is not taken into the kernel
+  b.output(b.node("Add", {conv(x), b.constant({13})}));
+  // depthwise with a residual
+  ir::ValueId dw =
+      b.node("Conv", {r, b.constant({8, 1, 3, 3})}, {{"pads", Ints{1, 1, 1, 1}}, {"group", int64_t{8}}});
+  b.output(b.node("Tanh", {b.node("Add", {dw, r})}));
+  // products: column bias, full residual
+  ir::ValueId p = b.input({9, 21}), q = b.input({9, 18});
+  ir::ValueId m = b.node("Add", {b.node("MatMul", {p, b.constant({21, 18})}), b.constant({18})});
+  b.output(b.node("Relu", {b.node("Add", {m, q})}));
+  b.output(b.node("Mul", {b.node("MatMul", {b.input({1, 30}), b.constant({30, 70})}), b.constant({70})}));
+  // transposed
+  ir::ValueId t = b.node("ConvTranspose", {x, b.constant({4, 3, 2, 2})}, {{"strides", Ints{2, 2}}});
+  b.output(b.node("LeakyRelu", {b.node("Mul", {t, b.constant({3, 1, 1})})}, {{"alpha", 0.3f}}));
+}
+
+void add_elementwise(GraphBuilder& b) {
+  ir::ValueId x = b.input({2, 3, 4, 5}), y = b.input({3, 1, 5}), z = b.input({4, 1});
+  ir::ValueId s = b.node("Add", {x, y});
+  ir::ValueId t = b.node("Mul", {b.node("Sub", {s, z}), b.constant({1})});
+  b.output(b.node("Max", {b.node("Exp", {t}), x, z}));
+  b.output(b.node("Neg", {s}));
+  b.output(b.node("Abs", {b.node("Add", {z, y})}));
+}
+
+std::vector<std::string> compilers() {
+  std::vector<std::string> list = {"gcc -O2", "gcc -O3 -march=native"};
+  if (have_tool("clang")) list.push_back("clang -O2 -march=native");
+  return list;
+}
+
+}  // namespace
+
+TEST_CASE("convolutions") {
+  for (const std::string& compiler : compilers()) {
+    GraphBuilder b = conv_graph();
+    check_graph(b, compiler);
+  }
+}
+
+TEST_CASE("transposed convolutions") {
+  for (const std::string& compiler : compilers()) {
+    GraphBuilder b = conv_transpose_graph();
+    check_graph(b, compiler);
+  }
+}
+
+TEST_CASE("matrix products") {
+  for (const std::string& compiler : compilers()) {
+    GraphBuilder b = product_graph();
+    check_graph(b, compiler);
+  }
+}
+
+TEST_CASE("fused epilogues and element-wise groups") {
+  for (const std::string& compiler : compilers()) {
+    GraphBuilder b;
+    add_epilogues(b);
+    add_elementwise(b);
+    check_graph(b, compiler);
+  }
+}
+
+TEST_CASE("plain C without vectors gives the same") {
+  for (auto make : {conv_graph, conv_transpose_graph, product_graph}) {
+    GraphBuilder b = make();
+    check_graph(b, "gcc -O1 -U__GNUC__ -D__GNUC_STDC_INLINE__");
+  }
+}
+
+TEST_CASE("no kernel reads or writes out of bounds") {
+  for (auto make : {conv_graph, conv_transpose_graph, product_graph}) {
+    GraphBuilder b = make();
+    check_graph(b, "gcc -O1 -g -march=native -fsanitize=address,undefined -fno-sanitize-recover=all");
+  }
+  GraphBuilder b;
+  add_epilogues(b);
+  add_elementwise(b);
+  check_graph(b, "gcc -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all");
+}
+
+TEST_CASE("aarch64") {
+  if (!have_tool("aarch64-linux-gnu-gcc") || !have_tool("qemu-aarch64")) return;
+  for (auto make : {conv_graph, product_graph}) {
+    GraphBuilder b = make();
+    check_graph(b, "aarch64-linux-gnu-gcc -O2 -static", 1e-5, "qemu-aarch64");
+  }
+}

@@ -1,0 +1,46 @@
+#include "names.h"
+
+#include <catch2/catch.hpp>
+
+#include "library.h"
+
+using namespace mrvlc::chost;
+
+TEST_CASE("identifiers are safe and distinct") {
+  UniqueNames names;
+  CHECK(names.make("conv/1:0") == "conv_1_0");
+  CHECK(names.make("conv_1:0") == "conv_1_0_2");
+  CHECK(names.make("int") == "int_");
+  CHECK(names.make("") == "v");
+  CHECK(names.make("9") == "v9");
+  CHECK(names.make("\xe2\x80\xae") == "v___");
+}
+
+TEST_CASE("string literals hold any bytes") {
+  CHECK(c_string("conv_1") == "\"conv_1\"");
+  CHECK(c_string("a\"b\\c\n*/??/") == "\"a\\042b\\134c\\012*/\\077\\077/\"");
+  CHECK(c_string(std::string_view("a\0"
+                                  "1",
+                                  3)) == "\"a\\342\\220\\2001\"");
+  CHECK(c_string("\xe2\x80\xae") == "\"\\342\\200\\256\"");
+}
+
+TEST_CASE("file names keep safe characters only") {
+  CHECK(file_name("out/a b:0.x-y_Z") == "out_a_b_0.x-y_Z");
+}
+
+TEST_CASE("the prefix is put in front of identifiers only") {
+  CHECK(Library::with_prefix("K_a(K_b, xK_c, 1K_)", "net") == "net_a(net_b, xK_c, 1K_)");
+}
+
+TEST_CASE("functions are found with their lines") {
+  auto f = find_functions(
+      "#define A\n\nstatic int f(int a,\n    int b) {\n  if (a) {\n  }\n  return b;\n}\ntypedef struct s {\n "
+      " int a;\n} s;\nint g(void) {\n}\n");
+  REQUIRE(f.size() == 2);
+  CHECK(f[0].symbol == "f");
+  CHECK(f[0].first == 3);
+  CHECK(f[0].last == 8);
+  CHECK(f[1].symbol == "g");
+  CHECK(f[1].first == 12);
+}

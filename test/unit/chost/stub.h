@@ -1,0 +1,69 @@
+// Builds small graphs, generates their host program, compiles it with a C compiler, runs it and compares with
+// the reference semantics of the operator table.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "mrvlc/chost/chost.h"
+#include "mrvlc/ops/op.h"
+
+namespace mrvlc::chost::test {
+
+using Attrs = std::vector<std::pair<std::string, ir::Attr>>;
+
+class GraphBuilder {
+ public:
+  ir::Graph graph;
+
+  ir::ValueId input(Shape shape, ElementType elem = ElementType::F32, std::string name = {});
+  // Values in [-1, 1], the same for the same order of calls.
+  ir::ValueId constant(Shape shape, double scale = 1);
+  ir::ValueId constant(Tensor tensor);
+  ir::ValueId node(std::string_view op, std::vector<ir::ValueId> inputs, const Attrs& attrs = {},
+                   std::string name = {});
+  void output(ir::ValueId value) { graph.add_output(value); }
+  Tensor random(const TensorType& type, double scale = 1);
+
+ private:
+  uint32_t state_ = 12345;
+  int count_ = 0;
+};
+
+// Every node on the host, in topological order.
+partition::Partition host_partition(const ir::Graph& graph);
+HostCode generate_host(const ir::Graph& graph, const std::string& name = "net");
+// Text of one generated file.
+const std::string& file_of(const HostCode& code, const std::string& name);
+
+std::vector<Tensor> reference(const ir::Graph& graph, const std::vector<Tensor>& inputs);
+
+// A folder that is removed with the object.
+class TempDir {
+ public:
+  TempDir();
+  ~TempDir();
+  TempDir(const TempDir&) = delete;
+  TempDir& operator=(const TempDir&) = delete;
+  std::filesystem::path path;
+};
+void write_files(const HostCode& code, const std::filesystem::path& dir);
+// Runs a command in the folder; returns its exit status, and what it printed in `output`.
+int shell(const std::filesystem::path& dir, const std::string& command, std::string* output = nullptr);
+bool have_tool(const std::string& tool);
+
+inline constexpr const char* kStrict = "-std=c99 -Wall -Wextra -Wconversion -pedantic -Werror";
+std::string include_flag();
+// Builds the example with `compiler`, runs it (behind `runner`) on the inputs and returns the outputs; fails
+// the test on errors.
+std::vector<Tensor> build_and_run(const HostCode& code, const ir::Graph& graph,
+                                  const std::vector<Tensor>& inputs, const std::string& compiler,
+                                  const std::string& runner = {});
+// Greatest difference relative to the greatest magnitude of `expected` (at least 1e-3); infinite when types
+// differ.
+double distance(const Tensor& actual, const Tensor& expected);
+// Random inputs through the stub and the reference: differences at most `tolerance`.
+void check_graph(GraphBuilder& builder, const std::string& compiler = "gcc -O2", double tolerance = 1e-5,
+                 const std::string& runner = {});
+
+}  // namespace mrvlc::chost::test
