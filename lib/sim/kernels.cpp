@@ -122,8 +122,8 @@ constexpr Kernels kSet = {"avx512", fma_block, avx2::fma_channels, avx2::widen};
 }  // namespace avx512
 
 const Kernels& choose() {
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("f16c"))
-    return portable::kSet;
+  // Every processor with AVX2 converts halves (F16C), which not every compiler can ask for.
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return portable::kSet;
   return __builtin_cpu_supports("avx512f") ? avx512::kSet : avx2::kSet;
 }
 

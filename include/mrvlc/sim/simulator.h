@@ -13,7 +13,7 @@ namespace mrvlc::sim {
 
 enum class Section : uint8_t { Init = 0, Main = 1, Finish = 2 };
 
-// What one executed instruction did in simulated time.
+// What one executed instruction did in simulated time; cycles since its section began.
 struct Event {
   Section section = Section::Main;
   uint32_t instruction = 0;  // index in its section
@@ -22,10 +22,12 @@ struct Event {
   uint64_t ready = 0;   // its queue was free
   uint64_t start = 0;   // its waits were met
   uint64_t end = 0;
-  uint64_t macs = 0;
+  uint64_t macs = 0;    // nominal: taps in the padding count
   uint64_t ddr_read_bytes = 0, ddr_write_bytes = 0;  // bursts counted whole
 };
 
+// Two instructions that touch the same granule, at least one writing, and that neither their queue nor a chain of waits
+// orders. Found whether or not they collided in this run's timing.
 struct Hazard {
   Section section = Section::Main;
   uint32_t first = 0, second = 0;  // instruction indices, program order
