@@ -33,8 +33,12 @@ Status upgrade_dropout(RawNode& node) {
 
 Result<std::vector<TensorType>> infer_dropout(const InferContext& c) {
   if (c.has(2)) {
-    MRVLC_ASSIGN(int64_t training, known_int(c, 2, "training_mode"));
-    if (training != 0) return bad_operands("training_mode must be false: only inference is compiled");
+    const Tensor* training = c.constant(2);
+    if (training == nullptr) return make_diag<DiagCode::MRV0207>(2);
+    if (training->elements() != 1 || training->elem() != ElementType::Bool) {
+      return bad_operands("training_mode must be one bool");
+    }
+    if (training->as_int(0) != 0) return bad_operands("training_mode must be false: only inference is compiled");
   }
   std::vector<TensorType> types{c.type(0)};
   if (c.num_outputs > 1) types.push_back({ElementType::Bool, c.type(0).shape});

@@ -1,0 +1,276 @@
+// The generated C of every operator here, compiled with the warnings users compile with, against the
+// reference.
+#include <dlfcn.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "one_node.h"
+
+namespace mrvlc::test {
+namespace {
+
+class TextContext final : public ops::EmitContext {
+ public:
+  TextContext(const ir::Graph& graph, const ir::Node& node) : graph_(graph), node_(node) {}
+  const ir::Node& node() const override { return node_; }
+  bool has(size_t i) const override { return i < node_.inputs.size() && node_.inputs[i].valid(); }
+  const TensorType& in_type(size_t i) const override { return graph_.value(node_.inputs[i]).type; }
+  const TensorType& out_type(size_t i) const override { return graph_.value(node_.outputs[i]).type; }
+  const Tensor* constant(size_t i) const override {
+    return has(i) ? graph_.constant(node_.inputs[i]) : nullptr;
+  }
+  std::string in(size_t i) const override { return fmt::format("x{}", i); }
+  std::string out(size_t i) const override { return fmt::format("y{}", i); }
+  void line(std::string_view line) override { text.append(line).append("\n"); }
+  void open(std::string_view head) override { text.append(head).append(" {\n"); }
+  void close() override { text.append("}\n"); }
+  std::string helper(std::string_view name) override { return "K_" + std::string(name); }
+  std::string scratch(int64_t) override { return "NULL"; }
+  std::string table(const Tensor&) override { return "NULL"; }
+
+  std::string text;
+
+ private:
+  const ir::Graph& graph_;
+  const ir::Node& node_;
+};
+
+// A wrapper takes arrays of pointers, so that all functions have one type for dlsym.
+std::string function_text(const OneNode& c, size_t k) {
+  const ir::Node& node = c.node();
+  TextContext context(c.graph, node);
+  Status status = ops::op_def(node).emit(context);
+  if (!status.ok()) FAIL(node.op->name << ": " << status.error().message);
+  std::string head = fmt::format("void f{}(const void* const* in, void* const* out) {{\n", k);
+  for (size_t i = 0, given = 0; i < node.inputs.size(); ++i) {
+    if (!context.has(i) || context.constant(i) != nullptr) continue;
+    head += fmt::format("const {0}* restrict x{1} = in[{2}]; (void)x{1};\n", ops::c_type(context.in_type(i).elem),
+                        i, given++);
+  }
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    head += fmt::format("{0}* restrict y{1} = out[{1}]; (void)y{1};\n", ops::c_type(context.out_type(i).elem), i);
+  }
+  return head + context.text + "}\n";
+}
+
+// Values of both signs, with zeros, ties and an integer-friendly spread.
+Tensor sample(E elem, const Shape& shape, uint32_t seed) {
+  Tensor t(TensorType{elem, shape});
+  for (int64_t i = 0; i < t.elements(); ++i) {
+    seed = seed * 1664525u + 1013904223u;
+    int64_t v = static_cast<int64_t>(seed >> 24) - 128;
+    if (elem == E::Bool) {
+      t.set_int(i, v & 1);
+    } else if (is_float(elem)) {
+      t.set_double(i, static_cast<double>(v) / 32);
+    } else {
+      t.set_int(i, v / 8);
+    }
+  }
+  return t;
+}
+
+std::vector<OneNode> unary_cases() {
+  std::vector<OneNode> cases;
+  for (const ops::OpDef* op : ops::all_ops()) {
+    if (op->scalar == nullptr || op->max_inputs != 1 || op->name == "Cast") continue;
+    for (E elem : {E::F32, E::F64, E::I8, E::U8, E::I32, E::U32, E::I64, E::U64, E::Bool}) {
+      if (op->types.has(elem)) cases.emplace_back(op->name, std::vector<Operand>{{sample(elem, {3, 7}, 5)}});
+    }
+  }
+  return cases;
+}
+
+std::vector<OneNode> binary_cases() {
+  std::vector<OneNode> cases;
+  for (const ops::OpDef* op : ops::all_ops()) {
+    bool pair = op->scalar != nullptr && (op->max_inputs == 2 || op->max_inputs < 0);
+    if (!pair) continue;
+    for (E elem : {E::F32, E::F64, E::I8, E::U8, E::I16, E::I32, E::U32, E::I64, E::U64, E::Bool}) {
+      if (!op->types.has(elem)) continue;
+      AttrList attrs;
+      if (op->name == "BitShift") attrs = {{"direction", std::string("LEFT")}};
+      if (op->name == "Mod" && is_float(elem)) attrs = {{"fmod", int64_t{1}}};
+      Tensor a = sample(elem, {2, 3, 1, 4}, 1), b = sample(elem, {3, 1, 1}, 2);
+      cases.emplace_back(op->name, std::vector<Operand>{{a}, {b}}, attrs);
+      cases.emplace_back(op->name, std::vector<Operand>{{a}, {sample(elem, {}, 3), true}}, attrs);
+      if (op->name != "PRelu")
+        cases.emplace_back(op->name, std::vector<Operand>{{b}, {sample(elem, {2, 1}, 4)}}, attrs);
+    }
+  }
+  return cases;
+}
+
+std::vector<OneNode> cast_cases() {
+  std::vector<OneNode> cases;
+  std::array all{E::F32, E::F64, E::F16, E::BF16, E::I8,  E::U8,  E::I16,
+                 E::U16, E::I32, E::U32, E::I64,  E::U64, E::Bool};
+  for (E from : all) {
+    for (E to : all) {
+      Tensor x = sample(from, {9}, 6);
+      if (from == E::F32) x = f32({9}, {0.5, -1.5, 300, -300, 1e10, -1e10, 1e20, -1e20, std::nan("")});
+      cases.emplace_back("Cast", std::vector<Operand>{{x}}, AttrList{{"to", to}});
+    }
+  }
+  return cases;
+}
+
+std::vector<OneNode> selection_cases() {
+  std::vector<OneNode> cases;
+  Tensor x = sample(E::F32, {5, 40}, 7);
+  for (E elem : {E::F32, E::I8, E::U8, E::I64}) {
+    cases.emplace_back(
+        "Where",
+        std::vector<Operand>{{sample(E::Bool, {2, 1}, 1)}, {sample(elem, {3}, 2)}, {sample(elem, {}, 3)}});
+    cases.emplace_back(
+        "Clip", std::vector<Operand>{{sample(elem, {9}, 2)}, {Tensor::of<int64_t>(elem, {}, {1})}, {}});
+    cases.emplace_back("Clip", std::vector<Operand>{{sample(elem, {9}, 2)},
+                                                    {Tensor::of<int64_t>(elem, {}, {1}), true},
+                                                    {Tensor::of<int64_t>(elem, {}, {2}), true}});
+    for (auto name : {"ArgMax", "ArgMin"}) {
+      for (int64_t axis : {0, 1}) {
+        AttrList attrs{{"axis", axis}, {"select_last_index", axis}};
+        cases.emplace_back(name, std::vector<Operand>{{sample(elem, {3, 5}, 4)}}, attrs);
+      }
+    }
+    cases.emplace_back("Max", std::vector<Operand>{
+                                  {sample(elem, {3, 1}, 2)}, {sample(elem, {5}, 3)}, {sample(elem, {}, 4)}});
+  }
+  cases.emplace_back("Mean", std::vector<Operand>{{x}, {sample(E::F32, {40}, 1)}, {sample(E::F32, {1}, 2)}});
+  cases.emplace_back("Identity", std::vector<Operand>{{x}});
+  cases.emplace_back("Dropout", std::vector<Operand>{{x}}, AttrList{}, 2);
+  cases.emplace_back("Gelu", std::vector<Operand>{{x}}, AttrList{{"approximate", std::string("tanh")}});
+  for (double e : {1.0, 2.0, 3.0, 0.5}) {
+    cases.emplace_back("Pow", std::vector<Operand>{{f32({3}, {1, 2, 3})}, {f32({}, {e}), true}});
+  }
+  cases.emplace_back("Pow", std::vector<Operand>{{f32({3}, {1, 2, 3})}, {i64({3}, {3, 2, -1})}});
+  cases.emplace_back("Mod", std::vector<Operand>{{i32({4}, {7, -7, 7, -7})}, {i32({4}, {3, 3, -3, -3})}},
+                     AttrList{{"fmod", int64_t{1}}});
+  return cases;
+}
+
+std::vector<OneNode> reduction_cases() {
+  std::vector<OneNode> cases;
+  for (const ops::OpDef* op : ops::all_ops()) {
+    if (!op->name.starts_with("Reduce")) continue;
+    for (std::vector<int64_t> axes : {std::vector<int64_t>{0}, {1}, {2}, {0, 2}, {1, 2}, {0, 1, 2}}) {
+      for (E elem : {E::F32, E::F64, E::I32, E::I64, E::U32}) {
+        bool integer_text =
+            op->name != "ReduceL2" && op->name != "ReduceLogSum" && op->name != "ReduceLogSumExp";
+        if (!is_float(elem) && !integer_text) continue;
+        Operand list{i64({static_cast<int64_t>(axes.size())}, axes), true};
+        cases.emplace_back(op->name, std::vector<Operand>{{sample(elem, {2, 3, 37}, 9)}, list});
+      }
+    }
+  }
+  return cases;
+}
+
+std::vector<OneNode> norm_cases() {
+  std::vector<OneNode> cases;
+  for (E elem : {E::F32, E::F64}) {
+    Tensor x = sample(elem, {2, 3, 37}, 8), c = sample(elem, {3}, 1), row = sample(elem, {37}, 3);
+    Tensor var = Tensor::of<double>(elem, {3}, {0.5, 1, 4});
+    for (auto name : {"Softmax", "LogSoftmax", "Hardmax"}) {
+      for (int64_t axis : {0, 1, 2})
+        cases.emplace_back(name, std::vector<Operand>{{x}}, AttrList{{"axis", axis}});
+      cases.emplace_back(name, std::vector<Operand>{{x}},
+                         AttrList{{"axis", int64_t{1}}, {"coerce", int64_t{1}}});
+    }
+    cases.emplace_back("BatchNormalization", std::vector<Operand>{{x}, {c}, {c}, {c}, {var}});
+    cases.emplace_back("InstanceNormalization", std::vector<Operand>{{x}, {c}, {c}});
+    cases.emplace_back("LayerNormalization", std::vector<Operand>{{x}, {row}, {row}}, AttrList{}, 3);
+    cases.emplace_back("LayerNormalization", std::vector<Operand>{{x}, {sample(elem, {3, 1}, 4)}},
+                       AttrList{{"axis", int64_t{1}}});
+    cases.emplace_back("LayerNormalization", std::vector<Operand>{{x}, {sample(elem, {3, 37}, 4)}},
+                       AttrList{{"axis", int64_t{1}}});
+    for (int64_t p : {1, 2})
+      cases.emplace_back("LpNormalization", std::vector<Operand>{{x}}, AttrList{{"p", p}, {"axis", p - 2}});
+    for (int64_t size : {1, 2, 3})
+      cases.emplace_back("LRN", std::vector<Operand>{{x}}, AttrList{{"size", size}});
+  }
+  return cases;
+}
+
+void check_same(const OneNode& c, const Tensor& expected, const Tensor& actual) {
+  ElementType elem = expected.elem();
+  for (int64_t i = 0; i < expected.elements(); ++i) {
+    CAPTURE(i);
+    if (!is_float(elem)) {
+      REQUIRE(actual.as_int(i) == expected.as_int(i));
+      continue;
+    }
+    double e = expected.as_double(i), a = actual.as_double(i);
+    CAPTURE(e, a);
+    bool same = (std::isnan(e) && std::isnan(a)) || e == a;
+    // expf and friends are good to a few ulp, float sums of 200 terms to a few dozen.
+    double bound = (elem == E::F64 ? 1e-12 : 1e-5) * std::max(1.0, std::fabs(e));
+    if (!same && !(std::fabs(e - a) <= bound)) FAIL(c.node().op->name << ": differs");
+  }
+}
+
+void check_cases(const std::vector<OneNode>& cases, const std::string& name) {
+  auto folder = std::filesystem::path(MRVLC_BINARY_DIR) / ("ops_emission_" + name);
+  std::filesystem::create_directories(folder);
+  std::string source =
+      "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n#include "
+      "\"" MRVLC_SOURCE_DIR "/lib/chost/kernels/helpers.c\"\n";
+  std::string declarations;
+  for (size_t k = 0; k < cases.size(); ++k) {
+    if (!cases[k].error.ok()) FAIL(name << " " << k << ": " << cases[k].error.error().message);
+    declarations += fmt::format("void f{}(const void* const* in, void* const* out);\n", k);
+  }
+  source += declarations;
+  for (size_t k = 0; k < cases.size(); ++k) source += function_text(cases[k], k);
+  std::ofstream(folder / "ops.c") << source;
+  std::string command = fmt::format(
+      "cc -std=c99 -O1 -Wall -Wextra -Wconversion -pedantic -Werror -Wno-unused-function -fwrapv -shared "
+      "-fPIC "
+      "-o '{0}/ops.so' '{0}/ops.c' -lm",
+      folder.string());
+  REQUIRE(std::system(command.c_str()) == 0);
+  void* library = dlopen((folder / "ops.so").c_str(), RTLD_NOW);
+  REQUIRE(library != nullptr);
+  for (size_t k = 0; k < cases.size(); ++k) {
+    CAPTURE(cases[k].node().op->name, k, to_string(cases[k].graph.value(cases[k].node().inputs[0]).type));
+    auto expected = cases[k].run();
+    if (!expected.ok()) FAIL(expected.error().message);
+    std::vector<const void*> in;
+    for (const Tensor& t : cases[k].inputs) in.push_back(t.bytes().data());
+    std::vector<Tensor> results;
+    std::vector<void*> out;
+    for (const Tensor& t : *expected) results.emplace_back(t.type());
+    for (Tensor& t : results) out.push_back(t.mutable_data<uint8_t>().data());
+    auto f = reinterpret_cast<void (*)(const void* const*, void* const*)>(
+        dlsym(library, fmt::format("f{}", k).c_str()));
+    REQUIRE(f != nullptr);
+    f(in.data(), out.data());
+    for (size_t i = 0; i < results.size(); ++i) check_same(cases[k], (*expected)[i], results[i]);
+  }
+  dlclose(library);
+}
+
+TEST_CASE("C of unary operators") {
+  check_cases(unary_cases(), "unary");
+}
+TEST_CASE("C of binary operators") {
+  check_cases(binary_cases(), "binary");
+}
+TEST_CASE("C of conversions") {
+  check_cases(cast_cases(), "cast");
+}
+TEST_CASE("C of selections") {
+  check_cases(selection_cases(), "selection");
+}
+TEST_CASE("C of reductions") {
+  check_cases(reduction_cases(), "reduction");
+}
+TEST_CASE("C of normalisations") {
+  check_cases(norm_cases(), "norm");
+}
+
+}  // namespace
+}  // namespace mrvlc::test
