@@ -92,7 +92,7 @@ void table(Collector& c, Access read, const Epilogue& e) {
 void weights(Collector& c, Access read, const Conv& i) {
   Wide taps = Wide{i.kernel_h} * i.kernel_w;
   if (i.depthwise) return c.strided(read, i.w, {{taps, i.w_k}, {i.out_channels, i.w_n}}, 2);
-  Wide k = taps * i.channels;
+  Wide k = std::min<Wide>(taps * i.channels, UINT64_MAX);  // already more than any memory
   Wide full = i.out_channels / 16, rest = i.out_channels % 16;
   if (full > 0) c.strided(read, i.w, {{full, i.w_block}, {k, i.w_k}, {16, i.w_n}}, 2);
   if (rest > 0) c.strided(read, i.w + full * i.w_block, {{k, i.w_k}, {rest, i.w_n}}, 2);
