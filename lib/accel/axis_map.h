@@ -1,5 +1,5 @@
-// Moves described one dimension at a time: output index -> input index. Padding, slicing, tiling, nearest resizing and
-// linear interpolation are all of this kind; they become a few strided copies.
+// Moves described one dimension at a time: output index -> input index. Padding, slicing, tiling, nearest
+// resizing and linear interpolation are all of this kind; they become a few strided copies.
 #pragma once
 #include "lowering.h"
 
@@ -26,10 +26,10 @@ std::vector<Run> runs_of(const std::vector<Source>& map);
 std::vector<Source> identity_map(int64_t size);
 
 // to[i] = from[maps[0][i0]][maps[1][i1]]..., or `fill_value` where any map says kFill. Weights must be 0.
-void copy_mapped(Lowering& lowering, const View& from, const View& to, const std::vector<std::vector<Source>>& maps,
-                 float fill_value, ir::NodeId expr);
+void copy_mapped(Lowering& lowering, const View& from, const View& to,
+                 const std::vector<std::vector<Source>>& maps, float fill_value, ir::NodeId expr);
 // Interpolates along one dimension; the others are equal.
-Status interpolate(Lowering& lowering, const View& from, const View& to, size_t dim, const std::vector<Source>& map,
-                   ir::NodeId expr);
+Status interpolate(Lowering& lowering, const View& from, const View& to, size_t dim,
+                   const std::vector<Source>& map, ir::NodeId expr);
 
 }  // namespace mrvlc::accel

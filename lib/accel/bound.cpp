@@ -13,7 +13,8 @@ uint64_t window_cycles(const WindowOp& op, const target::Machine& m, int64_t til
   int64_t macs = 0, pixels = op.batch() * op.out_h * op.out_w;
   for (const WindowPhase& p : op.phases) {
     auto count = [](int64_t n, int64_t first, int64_t lattice) { return ceil_div(n - first, lattice); };
-    int64_t outputs = op.batch() * count(op.out_h, p.first_h, op.lattice_h) * count(op.out_w, p.first_w, op.lattice_w);
+    int64_t outputs =
+        op.batch() * count(op.out_h, p.first_h, op.lattice_h) * count(op.out_w, p.first_w, op.lattice_w);
     macs += outputs * p.kernel_h * p.kernel_w * op.group_in * op.out_channels();
   }
   int64_t rate = op.kind == WindowOp::Kind::Depthwise ? m.depthwise_macs : m.fp16_macs;
@@ -35,8 +36,8 @@ int64_t weight_bytes(const WindowOp& op) {
 
 }  // namespace
 
-void fill_bounds(CompiledRegion& out, const ir::Graph&, const partition::Region& region, const Lowered& lowered,
-                 const target::Machine& machine, uint32_t tiles) {
+void fill_bounds(CompiledRegion& out, const ir::Graph&, const partition::Region& region,
+                 const Lowered& lowered, const target::Machine& machine, uint32_t tiles) {
   std::vector<int64_t> weights(region.layers.size(), 0);
   for (uint32_t i = 0; i < region.layers.size(); ++i) {
     out.layers.push_back({i, {}, lowered.layer_macs[i], lowered.layer_weight_bytes[i], 0});

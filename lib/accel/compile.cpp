@@ -51,7 +51,8 @@ void frame(CompiledRegion& out, const partition::Region& region) {
   out.instructions = std::move(ranges);
 }
 
-Status generate_all(const ir::Graph& graph, const Program& program, Emitter& emitter, std::vector<std::string>& cuts) {
+Status generate_all(const ir::Graph& graph, const Program& program, Emitter& emitter,
+                    std::vector<std::string>& cuts) {
   for (const Primitive& p : program.primitives) {
     std::string cut;
     if (const auto* g = std::get_if<PeGroup>(&p)) {
@@ -95,9 +96,11 @@ Result<CompiledRegion> compile_region(const ir::Graph& graph, const partition::R
   b.ddr_scratch_begin = static_cast<uint64_t>(map.scratch_begin);
   b.ddr_scratch_end = static_cast<uint64_t>(map.end);
   for (size_t i = 0; i < lowered.inputs.size(); ++i)
-    b.inputs.push_back(make_port(graph, lowered.inputs[i], lowered.program.buffers[lowered.input_buffers[i]]));
+    b.inputs.push_back(
+        make_port(graph, lowered.inputs[i], lowered.program.buffers[lowered.input_buffers[i]]));
   for (size_t i = 0; i < lowered.outputs.size(); ++i)
-    b.outputs.push_back(make_port(graph, lowered.outputs[i], lowered.program.buffers[lowered.output_buffers[i]]));
+    b.outputs.push_back(
+        make_port(graph, lowered.outputs[i], lowered.program.buffers[lowered.output_buffers[i]]));
   // The container's sections must not be empty.
   if (lowered.program.weights.empty()) lowered.program.weights.assign(1, '\0');
   b.weights = std::move(lowered.program.weights);

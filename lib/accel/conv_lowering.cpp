@@ -7,7 +7,8 @@ namespace mrvlc::accel {
 namespace {
 
 // Values per channel of a constant that varies along `channel` only; nullopt otherwise.
-std::optional<std::vector<float>> per_channel(const Lowering& l, ir::ValueId v, size_t channel, const Dims& out) {
+std::optional<std::vector<float>> per_channel(const Lowering& l, ir::ValueId v, size_t channel,
+                                              const Dims& out) {
   const Tensor* t = v.valid() ? l.graph().constant(v) : nullptr;
   if (t == nullptr || t->shape().size() > out.size()) return std::nullopt;
   size_t shift = out.size() - t->shape().size();
@@ -135,7 +136,8 @@ bool join_columns(WindowOp::Image& image, int64_t w) {
 
 bool uniform_batch(const WindowOp::Image& image, int64_t pixels) {
   for (size_t b = 1; b < image.offsets.size(); ++b)
-    if (image.offsets[b] != image.offsets[0] + static_cast<int64_t>(b) * pixels * image.stride_h) return false;
+    if (image.offsets[b] != image.offsets[0] + static_cast<int64_t>(b) * pixels * image.stride_h)
+      return false;
   return true;
 }
 
@@ -144,8 +146,8 @@ bool uniform_batch(const WindowOp::Image& image, int64_t pixels) {
 void flatten_pixels(WindowOp& op) {
   if (op.phases.size() != 1 || op.kind == WindowOp::Kind::Pool) return;
   const WindowPhase& ph = op.phases[0];
-  bool pointwise = ph.kernel_h == 1 && ph.kernel_w == 1 && op.stride_h == 1 && op.stride_w == 1 && ph.y0 == 0 &&
-                   ph.x0 == 0 && op.in_h == op.out_h && op.in_w == op.out_w;
+  bool pointwise = ph.kernel_h == 1 && ph.kernel_w == 1 && op.stride_h == 1 && op.stride_w == 1 &&
+                   ph.y0 == 0 && ph.x0 == 0 && op.in_h == op.out_h && op.in_w == op.out_w;
   if (!pointwise) return;
   std::vector<WindowOp::Image*> images = {&op.x, &op.out};
   if (op.has_residual) images.push_back(&op.residual);

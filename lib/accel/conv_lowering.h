@@ -1,5 +1,5 @@
-// What convolutions and matrix products share: per-channel constants of the epilogue folded into weights and bias, then
-// residual and activation as far as the matrix unit's epilogue goes.
+// What convolutions and matrix products share: per-channel constants of the epilogue folded into weights and
+// bias, then residual and activation as far as the matrix unit's epilogue goes.
 #pragma once
 #include "lowering.h"
 
@@ -9,13 +9,14 @@ struct FoldedEpilogue {
   std::vector<float> scale, shift;  // per output channel; empty: 1 and 0
   ir::ValueId residual;             // invalid: none
   EpilogueSpec activation;
-  size_t taken = 0;       // nodes of the layer folded, the anchor included
-  ir::ValueId value;      // the result of the last of them
+  size_t taken = 0;   // nodes of the layer folded, the anchor included
+  ir::ValueId value;  // the result of the last of them
 };
 // `channel` is the channel dimension of the anchor's output. Scales are folded only when `constant_weights`.
 FoldedEpilogue fold_epilogue(Lowering& lowering, size_t channel, bool constant_weights, bool allow_residual);
 
-// Where the operation writes: the value's place if its channels are contiguous there, else scratch that `settle` copies.
+// Where the operation writes: the value's place if its channels are contiguous there, else scratch that
+// `settle` copies.
 View writable(Lowering& lowering, ir::ValueId value, size_t channel);
 void settle(Lowering& lowering, ir::ValueId value, const View& written, ir::NodeId expr);
 

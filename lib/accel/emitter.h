@@ -1,5 +1,5 @@
-// Instructions as they are made: appended with their waits, attributed to a layer and an expression; on-chip memory
-// handed out to primitives from a ring.
+// Instructions as they are made: appended with their waits, attributed to a layer and an expression; on-chip
+// memory handed out to primitives from a ring.
 #pragma once
 #include "mrvlc/accel/accel.h"
 #include "program.h"
@@ -29,8 +29,8 @@ class Emitter {
   void load(uint8_t tiles, const Transfer& transfer, uint32_t address);
   void store(uint32_t tile, const Transfer& transfer, uint32_t address);
 
-  // A block of every tile's memory for the primitive being generated. Blocks follow each other round the memory, so
-  // that a primitive's first loads need not wait for the previous one's last stores.
+  // A block of every tile's memory for the primitive being generated. Blocks follow each other round the
+  // memory, so that a primitive's first loads need not wait for the previous one's last stores.
   uint32_t reserve(int64_t bytes);
 
   std::vector<isa::Instruction> take_instructions() { return std::move(instructions_); }
@@ -49,13 +49,14 @@ class Emitter {
   uint32_t rotate_ = 0;  // which tile of a set issues the next multicast
 };
 
-// The on-chip buffers of one operand: `depth` of them, used in turn, so that a block is loaded while the previous one is
-// still being read. A block that is already there is not loaded again.
+// The on-chip buffers of one operand: `depth` of them, used in turn, so that a block is loaded while the
+// previous one is still being read. A block that is already there is not loaded again.
 class InputSlot {
  public:
   InputSlot() = default;
   InputSlot(uint32_t base, int64_t bytes, uint32_t depth) : base_(base), bytes_(bytes), depth_(depth) {}
-  // wanted[t]: what tile t needs; empty for a tile that needs nothing. Equal wants are served by one multicast.
+  // wanted[t]: what tile t needs; empty for a tile that needs nothing. Equal wants are served by one
+  // multicast.
   uint32_t fetch(Emitter& emitter, std::vector<std::vector<Transfer>> wanted);
 
  private:

@@ -1,5 +1,5 @@
-// Which values are stored channels last: those that a sliding window reads or writes, and those that element-wise layers
-// tie to them, so that no layer in between has to transpose.
+// Which values are stored channels last: those that a sliding window reads or writes, and those that
+// element-wise layers tie to them, so that no layer in between has to transpose.
 #include <numeric>
 
 #include "lowering.h"
@@ -9,7 +9,9 @@ namespace {
 
 class Classes {
  public:
-  explicit Classes(size_t n) : parent_(n), last_(n, false) { std::iota(parent_.begin(), parent_.end(), size_t{0}); }
+  explicit Classes(size_t n) : parent_(n), last_(n, false) {
+    std::iota(parent_.begin(), parent_.end(), size_t{0});
+  }
   size_t find(size_t i) {
     while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
     return i;
@@ -29,13 +31,16 @@ class Classes {
 };
 
 bool wants_channels_last(const partition::Layer& layer, const ir::Node& anchor) {
-  if (layer.kind == "conv" || layer.kind == "conv_transpose" || layer.kind == "pool" || layer.kind == "resize")
+  if (layer.kind == "conv" || layer.kind == "conv_transpose" || layer.kind == "pool" ||
+      layer.kind == "resize")
     return true;
   return anchor.is("InstanceNormalization") || anchor.is("BatchNormalization") || anchor.is("DepthToSpace") ||
          anchor.is("SpaceToDepth");
 }
 
-bool ties(const ir::Node& node) { return !(node.is("Transpose") || node.is("MatMul") || node.is("Gemm")); }
+bool ties(const ir::Node& node) {
+  return !(node.is("Transpose") || node.is("MatMul") || node.is("Gemm"));
+}
 
 }  // namespace
 

@@ -1,5 +1,6 @@
-// Conv and ConvTranspose. A transposed convolution is one ordinary convolution for each residue of the output position
-// modulo the stride: output o reads input (o + pad - k * dilation) / stride for the taps k where that is whole.
+// Conv and ConvTranspose. A transposed convolution is one ordinary convolution for each residue of the output
+// position modulo the stride: output o reads input (o + pad - k * dilation) / stride for the taps k where
+// that is whole.
 #include <cstring>
 #include <numeric>
 
@@ -46,8 +47,12 @@ Axis transposed_axis(const ops::WindowParams& p, size_t d) {
 class ConvLowering {
  public:
   ConvLowering(Lowering& l, const ir::Node& node, ops::ConvParams params, bool transposed)
-      : l_(l), n_(node), p_(std::move(params)), transposed_(transposed),
-        w_(l.graph().constant(node.inputs[1])), oc_group_(p_.out_channels / p_.group),
+      : l_(l),
+        n_(node),
+        p_(std::move(params)),
+        transposed_(transposed),
+        w_(l.graph().constant(node.inputs[1])),
+        oc_group_(p_.out_channels / p_.group),
         ic_group_(p_.in_channels / p_.group) {}
 
   Status run() {
@@ -105,7 +110,8 @@ class ConvLowering {
 
   std::vector<float> bias() const {
     std::vector<float> b(static_cast<size_t>(p_.out_channels), 0.0f);
-    const Tensor* t = n_.inputs.size() > 2 && n_.inputs[2].valid() ? l_.graph().constant(n_.inputs[2]) : nullptr;
+    const Tensor* t =
+        n_.inputs.size() > 2 && n_.inputs[2].valid() ? l_.graph().constant(n_.inputs[2]) : nullptr;
     for (size_t i = 0; i < b.size(); ++i) {
       if (t != nullptr) b[i] = static_cast<float>(t->as_double(static_cast<int64_t>(i)));
       if (!f_.scale.empty()) b[i] = b[i] * f_.scale[i] + f_.shift[i];
@@ -183,7 +189,8 @@ class ConvLowering {
           int64_t from = weight_base(g, o, kh[t / kw.size()], kw[t % kw.size()]);
           int64_t block = (g * blocks + o / 16) * taps * ic_group_;
           int64_t to = at + (block + static_cast<int64_t>(t) * ic_group_) * 32 + o % 16 * 2;
-          for (int64_t c = 0; c < ic_group_; ++c) put(to + c * 32, weight(from + c * stride, g * oc_group_ + o));
+          for (int64_t c = 0; c < ic_group_; ++c)
+            put(to + c * 32, weight(from + c * stride, g * oc_group_ + o));
         }
     return at;
   }
@@ -200,7 +207,9 @@ class ConvLowering {
     if (op_.phases.size() == 1 || plan_window(op_, l_.machine(), 1)) return l_.add(op_);
     for (const WindowPhase& ph : op_.phases) {
       WindowOp one = op_;
-      auto count = [](int64_t size, int64_t first, int64_t lattice) { return ceil_div(size - first, lattice); };
+      auto count = [](int64_t size, int64_t first, int64_t lattice) {
+        return ceil_div(size - first, lattice);
+      };
       one.out_h = count(op_.out_h, ph.first_h, op_.lattice_h);
       one.out_w = count(op_.out_w, ph.first_w, op_.lattice_w);
       one.lattice_h = one.lattice_w = 1;
@@ -235,7 +244,8 @@ Status lower_conv(Lowering& l) {
   MRVLC_ASSIGN(ops::ConvParams params,
                transposed ? ops::conv_transpose_params(context) : ops::conv_params(context));
   if (params.input.empty() || params.input.size() > 2)
-    return make_diag<DiagCode::MRV0502>("convolutions over " + std::to_string(params.input.size()) + " dimensions");
+    return make_diag<DiagCode::MRV0502>("convolutions over " + std::to_string(params.input.size()) +
+                                        " dimensions");
   return ConvLowering(l, node, std::move(params), transposed).run();
 }
 

@@ -1,5 +1,5 @@
-// Element-wise operators: activations become epilogues, operators with a scalar constant need no second operand, other
-// functions of one variable are looked up.
+// Element-wise operators: activations become epilogues, operators with a scalar constant need no second
+// operand, other functions of one variable are looked up.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -26,7 +26,8 @@ EpilogueSpec simple(Activation a, double alpha = 0, double beta = 0) {
 
 EpilogueSpec clip_of(const Lowering& l, const ir::Node& node) {
   auto bound = [&](size_t i, double otherwise) {
-    return i < node.inputs.size() ? scalar_constant(l.graph(), node.inputs[i]).value_or(otherwise) : otherwise;
+    return i < node.inputs.size() ? scalar_constant(l.graph(), node.inputs[i]).value_or(otherwise)
+                                  : otherwise;
   };
   constexpr double inf = std::numeric_limits<double>::infinity();
   return simple(Activation::Clip, bound(1, -inf), bound(2, inf));
@@ -34,9 +35,9 @@ EpilogueSpec clip_of(const Lowering& l, const ir::Node& node) {
 
 // Operators a line per segment cannot follow, or that have an instruction of their own.
 bool has_table(std::string_view name) {
-  static const std::set<std::string_view> no = {"Round", "Sign",  "Ceil",       "Floor",    "Neg",   "Abs", "Not",
-                                                "IsNaN", "IsInf", "Reciprocal", "Identity", "Clip",  "Cast",
-                                                "Dropout", "Relu", "Sqrt"};
+  static const std::set<std::string_view> no = {"Round", "Sign",    "Ceil",  "Floor",      "Neg",      "Abs",
+                                                "Not",   "IsNaN",   "IsInf", "Reciprocal", "Identity", "Clip",
+                                                "Cast",  "Dropout", "Relu",  "Sqrt"};
   return !no.contains(name);
 }
 
@@ -56,15 +57,22 @@ struct Binary {
   EwOp op;
   bool negated = false;  // 1 - result
 };
-constexpr Binary kBinary[] = {
-    {"Add", EwOp::Add},         {"Sub", EwOp::Sub},
-    {"Mul", EwOp::Mul},         {"Div", EwOp::Div},
-    {"Max", EwOp::Max},         {"Min", EwOp::Min},
-    {"Sum", EwOp::Add},         {"Mean", EwOp::Add},
-    {"PRelu", EwOp::Prelu},     {"Equal", EwOp::Equal},
-    {"Less", EwOp::Less},       {"Greater", EwOp::Greater},
-    {"And", EwOp::Mul},         {"Or", EwOp::Max},
-    {"LessOrEqual", EwOp::Greater, true}, {"GreaterOrEqual", EwOp::Less, true}};
+constexpr Binary kBinary[] = {{"Add", EwOp::Add},
+                              {"Sub", EwOp::Sub},
+                              {"Mul", EwOp::Mul},
+                              {"Div", EwOp::Div},
+                              {"Max", EwOp::Max},
+                              {"Min", EwOp::Min},
+                              {"Sum", EwOp::Add},
+                              {"Mean", EwOp::Add},
+                              {"PRelu", EwOp::Prelu},
+                              {"Equal", EwOp::Equal},
+                              {"Less", EwOp::Less},
+                              {"Greater", EwOp::Greater},
+                              {"And", EwOp::Mul},
+                              {"Or", EwOp::Max},
+                              {"LessOrEqual", EwOp::Greater, true},
+                              {"GreaterOrEqual", EwOp::Less, true}};
 
 const Binary* find_binary(std::string_view name) {
   auto it = std::ranges::find(kBinary, name, &Binary::name);
@@ -76,14 +84,15 @@ struct Unary {
   EwOp op;
   float alpha = 0, beta = 0;
 };
-constexpr Unary kUnary[] = {{"Identity", EwOp::Copy},   {"Dropout", EwOp::Copy}, {"Cast", EwOp::Copy},
-                            {"Sqrt", EwOp::Sqrt},       {"Reciprocal", EwOp::Reciprocal},
-                            {"Abs", EwOp::Abs},         {"Neg", EwOp::Neg},      {"Floor", EwOp::Floor},
-                            {"Not", EwOp::Affine, -1, 1}};
+constexpr Unary kUnary[] = {
+    {"Identity", EwOp::Copy}, {"Dropout", EwOp::Copy},          {"Cast", EwOp::Copy},
+    {"Sqrt", EwOp::Sqrt},     {"Reciprocal", EwOp::Reciprocal}, {"Abs", EwOp::Abs},
+    {"Neg", EwOp::Neg},       {"Floor", EwOp::Floor},           {"Not", EwOp::Affine, -1, 1}};
 
 class NodeLowering {
  public:
-  NodeLowering(Lowering& l, PeBuilder& b, const ir::Node& node, ir::ValueId current_value, const PeOperand& current)
+  NodeLowering(Lowering& l, PeBuilder& b, const ir::Node& node, ir::ValueId current_value,
+               const PeOperand& current)
       : l_(l), b_(b), n_(node), current_value_(current_value), current_(current) {}
 
   Result<PeOperand> run() {
@@ -94,8 +103,7 @@ class NodeLowering {
       PeOperand down = one(EwOp::Floor, one(EwOp::Neg, operand(0)));
       return one(EwOp::Neg, down);
     }
-    if (n_.is("Sign"))
-      return two(EwOp::Sub, compare_zero(EwOp::Greater), compare_zero(EwOp::Less));
+    if (n_.is("Sign")) return two(EwOp::Sub, compare_zero(EwOp::Greater), compare_zero(EwOp::Less));
     if (n_.is("Where")) return where();
     if (n_.is("Xor")) return one(EwOp::Abs, two(EwOp::Sub, operand(0), operand(1)));
     if (const Binary* op = find_binary(n_.op->name)) return binary(*op);
@@ -172,7 +180,8 @@ class NodeLowering {
   }
 
   PeOperand where() {
-    std::optional<double> x = scalar_constant(l_.graph(), n_.inputs[1]), y = scalar_constant(l_.graph(), n_.inputs[2]);
+    std::optional<double> x = scalar_constant(l_.graph(), n_.inputs[1]),
+                          y = scalar_constant(l_.graph(), n_.inputs[2]);
     PeOperand c = operand(0);
     if (y) return two(EwOp::Select, c, operand(1), static_cast<float>(*y));
     PeOperand inverse = one(EwOp::Affine, c, -1, 1);
@@ -200,7 +209,8 @@ std::optional<EpilogueSpec> activation_of(Lowering& l, const ir::Node& node, ir:
     return clip_of(l, node);
   }
   if (node.is("LeakyRelu")) return simple(Activation::Leaky, node.float_attr("alpha"));
-  if (node.is("HardSigmoid")) return simple(Activation::HardSigmoid, node.float_attr("alpha"), node.float_attr("beta"));
+  if (node.is("HardSigmoid"))
+    return simple(Activation::HardSigmoid, node.float_attr("alpha"), node.float_attr("beta"));
   if (node.is("HardSwish")) return simple(Activation::HardSwish, 1.0 / 6, 0.5);
   bool unary = node.inputs.size() == 1 && ops::op_def(node).scalar != nullptr;
   if (!unary || !has_table(node.op->name)) return std::nullopt;
@@ -232,6 +242,8 @@ Status lower_chain(Lowering& l, ir::ValueId value, size_t from) {
   return {};
 }
 
-Status lower_elementwise(Lowering& l) { return lower_chain(l, ir::ValueId(), 0); }
+Status lower_elementwise(Lowering& l) {
+  return lower_chain(l, ir::ValueId(), 0);
+}
 
 }  // namespace mrvlc::accel

@@ -12,14 +12,14 @@ namespace mrvlc::accel {
 namespace {
 
 struct Product {
-  View x;                     // [batch..., M, K]
+  View x;  // [batch..., M, K]
   int64_t k = 0, n = 0;
   const Tensor* w = nullptr;  // constant weights: element (k, n) at k * w_k + n * w_n
   int64_t w_k = 0, w_n = 0;
   std::vector<int64_t> k_order;  // where the k-th stored element of a row stands logically; empty: in order
   float alpha = 1;
   std::vector<float> bias;
-  ir::ValueId added;          // a constant that is not per column, to be added with beta; invalid: none
+  ir::ValueId added;  // a constant that is not per column, to be added with beta; invalid: none
   float beta = 1;
 };
 
@@ -130,7 +130,8 @@ class ProductLowering {
       int64_t from = (p.k_order.empty() ? k : p.k_order[static_cast<size_t>(k)]) * p.w_k;
       for (int64_t n = 0; n < p.n; ++n) {
         int64_t index = from + n * p.w_n;
-        float w = floats ? p.w->data<float>()[static_cast<size_t>(index)] : static_cast<float>(p.w->as_double(index));
+        float w = floats ? p.w->data<float>()[static_cast<size_t>(index)]
+                         : static_cast<float>(p.w->as_double(index));
         w *= p.alpha;
         if (!scale.empty()) w *= scale[static_cast<size_t>(n)];
         uint16_t half = float_to_half(w);
@@ -151,14 +152,16 @@ class ProductLowering {
   const ir::Node& n_;
 };
 
-// The left operand: a flattening that was put off is undone here, its order of elements becomes the order of weights.
+// The left operand: a flattening that was put off is undone here, its order of elements becomes the order of
+// weights.
 bool take_deferred(Lowering& l, ir::ValueId value, Product& p) {
   std::optional<View> source = l.deferred(value);
   if (!source) return false;
   size_t rank = source->dims.size();
   std::vector<size_t> order(rank - 1);
   std::iota(order.begin(), order.end(), size_t{1});
-  std::ranges::stable_sort(order, [&](size_t a, size_t b) { return source->strides[a] > source->strides[b]; });
+  std::ranges::stable_sort(order,
+                           [&](size_t a, size_t b) { return source->strides[a] > source->strides[b]; });
   Dims logical = dense_strides(source->dims, identity_perm(rank));
   p.k_order = {0};
   for (size_t d : order) {

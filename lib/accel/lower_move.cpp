@@ -105,7 +105,7 @@ Status depth_space(Lowering& l, const ir::Node& node) {
   const View &deep = to_space ? x : y, &wide = to_space ? y : x;
   View w = factored(factored(wide, 3, b), 2, b);  // n c h bh w bw
   bool column_first = to_space && node.string_attr("mode") == "CRD";
-  View d = column_first ? factored(factored(deep, 1, b), 1, b)               // n c bh bw h w
+  View d = column_first ? factored(factored(deep, 1, b), 1, b)                      // n c bh bw h w
                         : factored(factored(deep, 1, deep.dims[1] / b / b), 1, b);  // n bh bw c h w
   if (column_first) {
     int64_t perm[] = {0, 1, 4, 2, 5, 3};
@@ -147,7 +147,8 @@ Status lower_move(Lowering& l) {
 Status lower_concat(Lowering& l) {
   const ir::Node& node = l.graph().node(l.layer().anchor);
   View whole = l.result(node.outputs[0]);
-  MRVLC_ASSIGN(int64_t axis, ops::normalize_axis(node.int_attr("axis"), static_cast<int64_t>(whole.dims.size())));
+  MRVLC_ASSIGN(int64_t axis,
+               ops::normalize_axis(node.int_attr("axis"), static_cast<int64_t>(whole.dims.size())));
   auto d = static_cast<size_t>(axis);
   int64_t at = 0;
   for (ir::ValueId in : node.inputs) {
@@ -166,8 +167,8 @@ bool only_feeds_products(const Lowering& l, ir::ValueId value) {
   for (ir::NodeId user : l.graph().value(value).users) {
     const partition::Layer* layer = l.layer_of(user);
     const ir::Node& node = l.graph().node(user);
-    bool product = layer != nullptr && layer->anchor == user && layer->kind == "fc" && node.inputs[0] == value &&
-                   l.graph().is_constant(node.inputs[1]);
+    bool product = layer != nullptr && layer->anchor == user && layer->kind == "fc" &&
+                   node.inputs[0] == value && l.graph().is_constant(node.inputs[1]);
     if (product && node.is("Gemm")) product = node.int_attr("transA") == 0;
     if (!product) return false;
   }
@@ -199,7 +200,8 @@ Status lower_reshape(Lowering& l) {
     l.bind(out, *v, node.id);
     return finish_layer(l, out);
   }
-  bool flattens = dims.size() == 2 && x.dims.size() > 2 && dims[0] == x.dims[0] && l.layer().nodes.size() == 1;
+  bool flattens =
+      dims.size() == 2 && x.dims.size() > 2 && dims[0] == x.dims[0] && l.layer().nodes.size() == 1;
   if (flattens && only_feeds_products(l, out) && dense_rows(x)) {
     l.defer(out, x);
     return {};

@@ -73,7 +73,9 @@ Status lower_window(Lowering& l, const ir::Node& node, const ops::PoolParams& p,
   }
   op.phases = {ph};
   op.groups = p.channels;
-  op.pool = p.is_max ? isa::PoolOp::Max : p.count_include_pad ? isa::PoolOp::AverageFixed : isa::PoolOp::AverageValid;
+  op.pool = p.is_max              ? isa::PoolOp::Max
+            : p.count_include_pad ? isa::PoolOp::AverageFixed
+                                  : isa::PoolOp::AverageValid;
   op.pool_alpha = 1.0f / static_cast<float>(ph.kernel_h * ph.kernel_w);
   auto image = [&](const View& v) { return image_of(v, {0}, plane ? 2 : -1, plane ? 3 : 2); };
   op.x = image(l.with_inner(l.read(node.inputs[0]), 1, node.id));

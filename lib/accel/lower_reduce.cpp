@@ -1,4 +1,5 @@
-// Reductions, softmax and normalisations: chains of stages over one iteration space, intermediate values in fp32.
+// Reductions, softmax and normalisations: chains of stages over one iteration space, intermediate values in
+// fp32.
 #include <cmath>
 
 #include "lowering.h"
@@ -58,7 +59,8 @@ Status lower_reduce(Lowering& l) {
   return finish_layer(l, node.outputs[0]);
 }
 
-// x - max, its exponential, the sum of those; then the quotient, or for the logarithm the difference from log(sum).
+// x - max, its exponential, the sum of those; then the quotient, or for the logarithm the difference from
+// log(sum).
 Status lower_softmax(Lowering& l) {
   const ir::Node& node = l.graph().node(l.layer().anchor);
   const Dims& dims = l.shape(node.inputs[0]);
@@ -92,7 +94,8 @@ Status lower_softmax(Lowering& l) {
 
 namespace {
 
-// A constant operand in fp32, its dimensions placed so that it broadcasts to `rank` dimensions from `first` on.
+// A constant operand in fp32, its dimensions placed so that it broadcasts to `rank` dimensions from `first`
+// on.
 View parameter(Lowering& l, ir::ValueId v, size_t first, size_t rank) {
   const Tensor* t = l.graph().constant(v);
   std::vector<float> values;
@@ -106,7 +109,8 @@ View parameter(Lowering& l, ir::ValueId v, size_t first, size_t rank) {
 constexpr size_t kFromRight = SIZE_MAX;
 
 // (x - mean) / sqrt(variance + epsilon) over `axes`, then scale and bias (either may be absent).
-Status normalise(Lowering& l, const ir::Node& node, const std::vector<int64_t>& axes, size_t parameters_from) {
+Status normalise(Lowering& l, const ir::Node& node, const std::vector<int64_t>& axes,
+                 size_t parameters_from) {
   const Dims& dims = l.shape(node.inputs[0]);
   float mean_scale = 1.0f / static_cast<float>(count_of(dims, axes));
   PeBuilder b(l, dims, node.id);
@@ -121,7 +125,8 @@ Status normalise(Lowering& l, const ir::Node& node, const std::vector<int64_t>& 
   b.apply(EwOp::Mul, y, centred, inverse);
   for (size_t i = 1; i < 3; ++i) {
     if (i >= node.inputs.size() || !node.inputs[i].valid()) continue;
-    if (!l.graph().is_constant(node.inputs[i])) return make_diag<DiagCode::MRV0502>("scale or bias is not constant");
+    if (!l.graph().is_constant(node.inputs[i]))
+      return make_diag<DiagCode::MRV0502>("scale or bias is not constant");
     size_t own = l.shape(node.inputs[i]).size();  // aligned to the right unless told where to start
     size_t first = parameters_from == kFromRight ? dims.size() - own : parameters_from;
     PeOperand p = b.view(parameter(l, node.inputs[i], first, dims.size())), t = b.temp();
@@ -140,7 +145,8 @@ Status batch_norm(Lowering& l, const ir::Node& node) {
   }
   std::vector<float> scale, shift;
   for (int64_t i = 0; i < c[0]->elements(); ++i) {
-    double s = c[0]->as_double(i) / std::sqrt(c[3]->as_double(i) + static_cast<double>(node.float_attr("epsilon")));
+    double s =
+        c[0]->as_double(i) / std::sqrt(c[3]->as_double(i) + static_cast<double>(node.float_attr("epsilon")));
     scale.push_back(static_cast<float>(s));
     shift.push_back(static_cast<float>(c[1]->as_double(i) - c[2]->as_double(i) * s));
   }

@@ -250,7 +250,8 @@ Status Lowering::unfuse(const PeGroup& group) {
     PeGroup single{group.owner, group.dims, {}, {stage}};
     for (size_t d = 0; d < single.dims.size(); ++d)
       if (!stage.reduce && stage.dst.view.strides[d] == 0) single.dims[d] = 1;
-    for (PeOperand* o : {&single.stages[0].dst, &single.stages[0].a, &single.stages[0].b}) o->view.dims = single.dims;
+    for (PeOperand* o : {&single.stages[0].dst, &single.stages[0].a, &single.stages[0].b})
+      o->view.dims = single.dims;
     MRVLC_TRY(add(std::move(single)));
   }
   return {};

@@ -1,5 +1,5 @@
-// Layers to primitive operations. Lowering keeps, for every value of the region, where it is stored; one file a family of
-// layers does the rest (lower_*.cpp).
+// Layers to primitive operations. Lowering keeps, for every value of the region, where it is stored; one file
+// a family of layers does the rest (lower_*.cpp).
 #pragma once
 #include <functional>
 #include <map>
@@ -48,7 +48,8 @@ class Lowering {
   View constant(const Tensor& tensor, std::span<const int64_t> perm);
   int64_t table(const std::vector<float>& segments);
 
-  // PeGroups are made to fit: split into single stages, reductions in parts, when their smallest block is too large.
+  // PeGroups are made to fit: split into single stages, reductions in parts, when their smallest block is too
+  // large.
   Status add(PeGroup group);
   void add(WindowOp op) { program_.primitives.emplace_back(std::move(op)); }
   void copy(const View& from, const View& to, ir::NodeId expr);
@@ -119,9 +120,10 @@ class PeBuilder {
   ir::NodeId expr_;
 };
 
-// Element-wise nodes (lower_elementwise.cpp): `current` holds the value `current_value`; returns the node's result.
-Result<PeOperand> append_node(Lowering& lowering, PeBuilder& builder, const ir::Node& node, ir::ValueId current_value,
-                              const PeOperand& current);
+// Element-wise nodes (lower_elementwise.cpp): `current` holds the value `current_value`; returns the node's
+// result.
+Result<PeOperand> append_node(Lowering& lowering, PeBuilder& builder, const ir::Node& node,
+                              ir::ValueId current_value, const PeOperand& current);
 // nodes[from..] of the layer after value `v`, as element-wise groups.
 Status lower_chain(Lowering& lowering, ir::ValueId v, size_t from);
 // Activation of a unary node, as epilogue; nullopt when it is not one.

@@ -46,7 +46,8 @@ int64_t place_scratch(Program& program, int64_t base) {
   std::vector<size_t> order, placed;
   for (size_t i = 0; i < program.buffers.size(); ++i)
     if (program.buffers[i].kind == Buffer::Kind::Scratch) order.push_back(i);
-  std::ranges::stable_sort(order, [&](size_t a, size_t b) { return program.buffers[a].bytes > program.buffers[b].bytes; });
+  std::ranges::stable_sort(
+      order, [&](size_t a, size_t b) { return program.buffers[a].bytes > program.buffers[b].bytes; });
   int64_t end = base;
   for (size_t i : order) {
     Buffer& b = program.buffers[i];

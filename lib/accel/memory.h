@@ -1,5 +1,6 @@
-// Where buffers lie in the model's DDR address space: weights at 0, inputs at the next multiple of 128, outputs after
-// them, scratch at the next multiple of 1024. Scratch buffers share bytes when they are not needed at the same time.
+// Where buffers lie in the model's DDR address space: weights at 0, inputs at the next multiple of 128,
+// outputs after them, scratch at the next multiple of 1024. Scratch buffers share bytes when they are not
+// needed at the same time.
 #pragma once
 #include "mrvlc/target/machine.h"
 #include "program.h"

@@ -64,7 +64,8 @@ Status PeBuilder::finish(const PeOperand& x, const View& to) {
   bool replace = false;
   if (!group_.stages.empty() && x.kind == PeOperand::Kind::Temp) {
     const PeStage& last = group_.stages.back();
-    replace = last.dst.kind == PeOperand::Kind::Temp && last.dst.temp == x.temp && x.temp + 1 == group_.temps.size();
+    replace = last.dst.kind == PeOperand::Kind::Temp && last.dst.temp == x.temp &&
+              x.temp + 1 == group_.temps.size();
   }
   if (replace) {
     group_.stages.back().dst = dst;

@@ -16,7 +16,10 @@ struct Box {
 class PeCodegen {
  public:
   PeCodegen(const PeGroup& group, const Program& program, Emitter& emitter)
-      : g_(group), program_(program), e_(emitter), slots_(slots_of(group)),
+      : g_(group),
+        program_(program),
+        e_(emitter),
+        slots_(slots_of(group)),
         plan_(plan_pe(group, emitter.machine(), emitter.tiles())) {
     allocate();
   }

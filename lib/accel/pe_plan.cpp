@@ -93,8 +93,8 @@ int64_t temp_size(const PeGroup& g, const PeTemp& t, const Dims& block) {
 
 struct Footprint {
   std::vector<int64_t> inputs, outputs, temps;
-  int64_t total = 0;      // with second buffers
-  int64_t transfer = 0;   // bytes on the bus for one block
+  int64_t total = 0;     // with second buffers
+  int64_t transfer = 0;  // bytes on the bus for one block
 };
 
 int64_t add_views(std::vector<int64_t>& sizes, const std::vector<View>& views, const Dims& block,
@@ -109,7 +109,8 @@ int64_t add_views(std::vector<int64_t>& sizes, const std::vector<View>& views, c
   return total;
 }
 
-Footprint footprint(const PeGroup& g, const PeSlots& slots, const Dims& block, bool twice, const target::Machine& m) {
+Footprint footprint(const PeGroup& g, const PeSlots& slots, const Dims& block, bool twice,
+                    const target::Machine& m) {
   Footprint f;
   int64_t io = add_views(f.inputs, slots.inputs, block, m, true, f.transfer);
   io += add_views(f.outputs, slots.outputs, block, m, false, f.transfer);
@@ -147,11 +148,14 @@ size_t best_halving(const PeGroup& g, const PeSlots& slots, const Dims& extents,
 
 // An instruction has five dimensions: the rest is walked block by block, smallest extents first.
 void limit_rank(const PeGroup& g, Dims& block, const std::vector<bool>& whole) {
-  auto wide = [&] { return static_cast<size_t>(std::ranges::count_if(block, [](int64_t e) { return e > 1; })); };
+  auto wide = [&] {
+    return static_cast<size_t>(std::ranges::count_if(block, [](int64_t e) { return e > 1; }));
+  };
   while (wide() > kInstructionDims) {
     size_t smallest = g.dims.size();
     for (size_t d = 0; d < g.dims.size(); ++d)
-      if (!whole[d] && block[d] > 1 && (smallest == g.dims.size() || block[d] < block[smallest])) smallest = d;
+      if (!whole[d] && block[d] > 1 && (smallest == g.dims.size() || block[d] < block[smallest]))
+        smallest = d;
     if (smallest == g.dims.size()) return;
     block[smallest] = 1;
   }
@@ -209,7 +213,8 @@ std::vector<bool> whole_dims(const PeGroup& g) {
 PeSlots slots_of(const PeGroup& g) {
   PeSlots slots;
   auto add = [](std::vector<View>& list, const PeOperand& o) {
-    if (o.kind == PeOperand::Kind::External && std::ranges::find(list, o.view) == list.end()) list.push_back(o.view);
+    if (o.kind == PeOperand::Kind::External && std::ranges::find(list, o.view) == list.end())
+      list.push_back(o.view);
   };
   for (const PeStage& s : g.stages) {
     add(slots.inputs, s.a);
@@ -243,7 +248,8 @@ PePlan plan_pe(const PeGroup& g, const target::Machine& m, uint32_t tiles) {
   plan.share = can_cut ? part_of(g.dims[plan.cut], tiles, 0, 1).size() : g.dims[plan.cut];
   // Tiles should not meet within a burst.
   constexpr int64_t kAlign = 64;
-  if (can_cut && plan.cut + 1 == g.dims.size() && plan.share >= 4 * kAlign) plan.share = round_up(plan.share, kAlign);
+  if (can_cut && plan.cut + 1 == g.dims.size() && plan.share >= 4 * kAlign)
+    plan.share = round_up(plan.share, kAlign);
   Dims extents = g.dims;
   extents[plan.cut] = plan.share;
   plan.block = extents;

@@ -8,8 +8,8 @@
 
 namespace mrvlc::accel {
 
-// Drops dimensions of size 1, orders them as the largest operand lies in memory, joins those that every operand walks
-// through as one.
+// Drops dimensions of size 1, orders them as the largest operand lies in memory, joins those that every
+// operand walks through as one.
 void simplify(PeGroup& group);
 
 // Dimensions that some stage reduces, which a block must hold whole.
@@ -24,11 +24,11 @@ struct PeSlots {
 PeSlots slots_of(const PeGroup& group);
 
 struct PePlan {
-  size_t cut = 0;    // dimension cut over tiles
+  size_t cut = 0;     // dimension cut over tiles
   int64_t share = 1;  // its extent a tile
   Dims block;
   std::vector<int64_t> input_bytes, output_bytes, temp_bytes;  // of one buffer each, largest block
-  bool one_block = false;  // a tile has a single block: no second buffers
+  bool one_block = false;                                      // a tile has a single block: no second buffers
 };
 // The group must fit: fits_smallest.
 PePlan plan_pe(const PeGroup& group, const target::Machine& machine, uint32_t tiles);

@@ -1,6 +1,6 @@
-// What lowering produces and code generation reads: primitive operations on stored tensors. A stored tensor is a
-// strided view of a buffer in DDR, so transposition, slicing and broadcasting cost nothing until somebody
-// computes with them.
+// What lowering produces and code generation reads: primitive operations on stored tensors. A stored tensor
+// is a strided view of a buffer in DDR, so transposition, slicing and broadcasting cost nothing until
+// somebody computes with them.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -47,7 +47,7 @@ struct Owner {
 
 struct PeOperand {
   enum class Kind : uint8_t { None, External, Temp } kind = Kind::None;
-  View view;          // External; dims are those of the group, strides 0 where repeated (or reduced, of a result)
+  View view;  // External; dims are those of the group, strides 0 where repeated (or reduced, of a result)
   uint32_t temp = 0;  // Temp: index into PeGroup::temps
 };
 
@@ -74,7 +74,8 @@ struct PeGroup {
   std::vector<PeStage> stages;
 };
 
-// --- Sliding windows: convolution, depthwise convolution, pooling, matrix products (a 1x1 convolution over rows).
+// --- Sliding windows: convolution, depthwise convolution, pooling, matrix products (a 1x1 convolution over
+// rows).
 
 // Outputs of one residue class of a transposed convolution (an ordinary one has a single class): output row
 // first_h + q * lattice_h reads input rows y0 + q * stride_h + r * dilation_h.
@@ -105,8 +106,8 @@ struct WindowOp {
   };
   Image x, out, residual;
   bool has_residual = false;
-  // Conv with computed weights (a product of two activations): element (k, n) at offsets[b] + k * stride_h + n *
-  // stride_w.
+  // Conv with computed weights (a product of two activations): element (k, n) at offsets[b] + k * stride_h +
+  // n * stride_w.
   bool dynamic_weights = false;
   Image w;
   int64_t bias = -1;  // byte offset in the weights buffer, fp32

@@ -1,5 +1,5 @@
-// Look-up tables: segment i covers the fp16 numbers whose upper eleven bits are i (sign, exponent, five bits of mantissa)
-// and holds the line through the function's values at its two ends.
+// Look-up tables: segment i covers the fp16 numbers whose upper eleven bits are i (sign, exponent, five bits
+// of mantissa) and holds the line through the function's values at its two ends.
 #include <cmath>
 #include <functional>
 #include <limits>

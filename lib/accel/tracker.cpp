@@ -5,8 +5,12 @@
 namespace mrvlc::accel {
 namespace {
 
-uint64_t granule_down(uint64_t v) { return v / isa::kHazardGranule * isa::kHazardGranule; }
-uint64_t granule_up(uint64_t v) { return granule_down(v + isa::kHazardGranule - 1); }
+uint64_t granule_down(uint64_t v) {
+  return v / isa::kHazardGranule * isa::kHazardGranule;
+}
+uint64_t granule_up(uint64_t v) {
+  return granule_down(v + isa::kHazardGranule - 1);
+}
 
 // Rounded to granules; pieces that touch joined. Reads and writes apart.
 std::vector<isa::Access> coarse(const isa::Instruction& instruction) {

@@ -1,6 +1,6 @@
-// Orders instructions that conflict. Keeps, for every byte range of DDR and of each tile's memory, who wrote it last and
-// who has read it since, and turns that into the fewest waits: one a queue, none that follows from another wait or from
-// what the queue already knows.
+// Orders instructions that conflict. Keeps, for every byte range of DDR and of each tile's memory, who wrote
+// it last and who has read it since, and turns that into the fewest waits: one a queue, none that follows
+// from another wait or from what the queue already knows.
 #pragma once
 #include <array>
 #include <map>
@@ -14,8 +14,8 @@ class Tracker {
  public:
   // DDR below `constant_end` is never written; reads of it need no tracking.
   explicit Tracker(uint64_t constant_end) : constant_end_(constant_end) {}
-  // Gives `instruction` its waits and appends it to `out`, after Sync instructions in the same queue when it needs more
-  // waits than one instruction has.
+  // Gives `instruction` its waits and appends it to `out`, after Sync instructions in the same queue when it
+  // needs more waits than one instruction has.
   void append(isa::Instruction instruction, std::vector<isa::Instruction>& out);
 
  private:
@@ -35,12 +35,13 @@ class Tracker {
   void read(Memory& memory, uint64_t begin, uint64_t end, Ref self, Clock& needs);
   void write(Memory& memory, uint64_t begin, uint64_t end, Ref self, Clock& needs);
   std::vector<Ref> reduce(uint32_t lane, const Clock& needs) const;
-  void issue(isa::Instruction instruction, uint32_t lane, std::vector<Ref> waits, std::vector<isa::Instruction>& out);
+  void issue(isa::Instruction instruction, uint32_t lane, std::vector<Ref> waits,
+             std::vector<isa::Instruction>& out);
 
   uint64_t constant_end_;
-  std::array<Memory, isa::kMaxTiles + 1> memories_;         // tiles, then DDR
-  std::array<Clock, kLanes> known_{};                       // by a lane's latest instruction when it started
-  std::array<std::vector<Clock>, kLanes> history_;          // known_ of each instruction of a lane
+  std::array<Memory, isa::kMaxTiles + 1> memories_;  // tiles, then DDR
+  std::array<Clock, kLanes> known_{};                // by a lane's latest instruction when it started
+  std::array<std::vector<Clock>, kLanes> history_;   // known_ of each instruction of a lane
 };
 
 }  // namespace mrvlc::accel

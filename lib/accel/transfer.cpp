@@ -8,7 +8,8 @@
 namespace mrvlc::accel {
 namespace {
 
-constexpr int64_t kMaxGap = 8;  // a load fetches up to this many times the elements it needs to keep runs long
+constexpr int64_t kMaxGap =
+    8;  // a load fetches up to this many times the elements it needs to keep runs long
 
 struct Axis {
   size_t dim = 0;
@@ -17,8 +18,8 @@ struct Axis {
 };
 
 // Axes that move in memory, outermost (largest stride) first.
-std::vector<Axis> moving_axes(std::span<const int64_t> strides, std::span<const int64_t> extents, int64_t element_bytes,
-                              int64_t& ddr) {
+std::vector<Axis> moving_axes(std::span<const int64_t> strides, std::span<const int64_t> extents,
+                              int64_t element_bytes, int64_t& ddr) {
   std::vector<Axis> axes;
   for (size_t d = 0; d < strides.size(); ++d) {
     if (extents[d] <= 1 || strides[d] == 0) continue;
@@ -37,7 +38,8 @@ void add_level(Transfer& t, const Level& level) {
   // Levels are added innermost first and kept outermost first; one that continues the previous one joins it.
   if (!t.levels.empty()) {
     Level& inner = t.levels.front();
-    if (level.ddr_stride == inner.count * inner.ddr_stride && level.ocm_stride == inner.count * inner.ocm_stride) {
+    if (level.ddr_stride == inner.count * inner.ddr_stride &&
+        level.ocm_stride == inner.count * inner.ocm_stride) {
       inner.count *= level.count;
       return;
     }
@@ -59,15 +61,17 @@ int64_t Transfer::burst_bytes(int64_t burst) const {
   return n;
 }
 
-Packed pack_box(int64_t ddr, std::span<const int64_t> strides, std::span<const int64_t> extents, int64_t element_bytes,
-                bool load) {
+Packed pack_box(int64_t ddr, std::span<const int64_t> strides, std::span<const int64_t> extents,
+                int64_t element_bytes, bool load) {
   Packed p;
   p.strides.assign(strides.size(), 0);
   std::vector<Axis> axes = moving_axes(strides, extents, element_bytes, ddr);
-  // Whether gaps are fetched depends on the view alone, so that a smaller box never needs more room than a larger one.
+  // Whether gaps are fetched depends on the view alone, so that a smaller box never needs more room than a
+  // larger one.
   int64_t closest = 0;
   for (int64_t s : strides)
-    if (s != 0 && (closest == 0 || std::abs(s) * element_bytes < closest)) closest = std::abs(s) * element_bytes;
+    if (s != 0 && (closest == 0 || std::abs(s) * element_bytes < closest))
+      closest = std::abs(s) * element_bytes;
   int64_t run = element_bytes;  // contiguous so far, both in DDR and on chip
   size_t k = axes.size();
   for (; k > 0; --k) {

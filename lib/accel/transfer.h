@@ -12,7 +12,8 @@ struct Level {
   bool operator==(const Level&) const = default;
 };
 
-// `levels` (outermost first) repetitions of a run of contiguous bytes; the on-chip address is relative to a slot.
+// `levels` (outermost first) repetitions of a run of contiguous bytes; the on-chip address is relative to a
+// slot.
 struct Transfer {
   int64_t ddr = 0, ocm = 0;
   int64_t run = 0;
@@ -31,12 +32,13 @@ struct Packed {
   int64_t bytes = 0;
 };
 
-// The box of `extents` whose first element stands at byte `ddr`. A load may fetch small gaps between elements along; a
-// store may not.
-Packed pack_box(int64_t ddr, std::span<const int64_t> strides, std::span<const int64_t> extents, int64_t element_bytes,
-                bool load);
+// The box of `extents` whose first element stands at byte `ddr`. A load may fetch small gaps between elements
+// along; a store may not.
+Packed pack_box(int64_t ddr, std::span<const int64_t> strides, std::span<const int64_t> extents,
+                int64_t element_bytes, bool load);
 
-// The DMA instructions of a transfer; more than one when it has more levels than an instruction has dimensions.
+// The DMA instructions of a transfer; more than one when it has more levels than an instruction has
+// dimensions.
 std::vector<isa::Dma> load_dmas(const Transfer& transfer, uint32_t ocm, uint8_t tiles);
 std::vector<isa::Dma> store_dmas(const Transfer& transfer, uint32_t ocm);
 

@@ -49,7 +49,8 @@ View slice(const View& view, size_t dim, int64_t start, int64_t step, int64_t si
 }
 
 std::optional<View> reshaped(const View& view, const Dims& dims) {
-  // Both shapes are walked from the outside; groups of dimensions with equal products must be dense among themselves.
+  // Both shapes are walked from the outside; groups of dimensions with equal products must be dense among
+  // themselves.
   View v = view;
   v.dims = dims;
   v.strides.assign(dims.size(), 0);
@@ -66,7 +67,8 @@ std::optional<View> reshaped(const View& view, const Dims& dims) {
         return std::nullopt;
       }
     }
-    int64_t inner = 0, expected = 0;  // stride of the group's innermost element; where the next one out must be
+    int64_t inner = 0,
+            expected = 0;  // stride of the group's innermost element; where the next one out must be
     bool seen = false;
     for (size_t k = i; k-- > i0;) {
       if (view.dims[k] == 1) continue;

@@ -1,5 +1,5 @@
-// WindowOp -> instructions. All tiles take the same steps: step i works on the i-th block of each tile, so that what two
-// tiles need at the same time arrives in one multicast.
+// WindowOp -> instructions. All tiles take the same steps: step i works on the i-th block of each tile, so
+// that what two tiles need at the same time arrives in one multicast.
 #include <algorithm>
 
 #include "codegen.h"
@@ -30,7 +30,8 @@ Span input_range(const WindowOp& op, Span outputs, bool rows) {
     r.begin = std::min(r.begin, origin + q0 * stride);
     r.end = std::max(r.end, origin + (q1 - 1) * stride + span + 1);
   }
-  r.begin = std::clamp<int64_t>(r.begin, 0, size - 1);  // windows wholly in the padding: one row that nothing uses
+  r.begin =
+      std::clamp<int64_t>(r.begin, 0, size - 1);  // windows wholly in the padding: one row that nothing uses
   r.end = std::clamp<int64_t>(r.end, r.begin + 1, size);
   return r;
 }
@@ -144,7 +145,8 @@ class WindowCodegen {
     return {group + b.k.begin, group + b.k.end};
   }
 
-  Packed pack_image(const WindowOp::Image& image, const Block& b, Span rows, Span cols, Span channels, bool load) const {
+  Packed pack_image(const WindowOp::Image& image, const Block& b, Span rows, Span cols, Span channels,
+                    bool load) const {
     int64_t element = image.offsets[static_cast<size_t>(b.image)] + rows.begin * image.stride_h +
                       cols.begin * image.stride_w + channels.begin;
     int64_t strides[] = {image.stride_h, image.stride_w, 1};
@@ -152,7 +154,8 @@ class WindowCodegen {
     return pack_box(program_.buffers[image.buffer].ddr + element * 2, strides, extents, 2, load);
   }
   Packed pack_x(const Block& b) const {
-    return pack_image(op_.x, b, input_range(op_, b.rows, true), input_range(op_, b.cols, false), in_channels(b), true);
+    return pack_image(op_.x, b, input_range(op_, b.rows, true), input_range(op_, b.cols, false),
+                      in_channels(b), true);
   }
   Packed pack_w(const Block& b) const {  // computed weights
     int64_t element = op_.w.offsets[static_cast<size_t>(b.image)] + b.k.begin * op_.w.stride_h +
@@ -239,9 +242,11 @@ class WindowCodegen {
       if (!blocks[t].empty()) compute(static_cast<uint32_t>(t), blocks[t], a);
     for (size_t t = 0; t < blocks.size(); ++t)
       if (!blocks[t].empty() && blocks[t].last)
-        e_.store(static_cast<uint32_t>(t),
-                 pack_image(op_.out, blocks[t], blocks[t].rows, blocks[t].cols, out_channels(blocks[t]), false).transfer,
-                 a.out);
+        e_.store(
+            static_cast<uint32_t>(t),
+            pack_image(op_.out, blocks[t], blocks[t].rows, blocks[t].cols, out_channels(blocks[t]), false)
+                .transfer,
+            a.out);
   }
 
   void compute(uint32_t tile, const Block& b, const Addresses& a) {
@@ -298,8 +303,8 @@ class WindowCodegen {
     i.out_col = u(op_.lattice_w * out.strides[1]);
   }
 
-  void piece(uint32_t tile, const Block& b, const Addresses& a, const WindowPhase& ph, int64_t weights_at, Span y,
-             Span x) {
+  void piece(uint32_t tile, const Block& b, const Addresses& a, const WindowPhase& ph, int64_t weights_at,
+             Span y, Span x) {
     Packed in = pack_x(b), out = pack_image(op_.out, b, b.rows, b.cols, out_channels(b), false);
     if (op_.kind == WindowOp::Kind::Pool) {
       isa::Pool i;
@@ -338,9 +343,9 @@ class WindowCodegen {
 
   void place_residual(isa::Conv& i, const Block& b, const WindowPhase& ph, Span y, Span x, const Addresses& a,
                       const Packed& res) const {
-    i.residual = a.residual +
-                 static_cast<uint32_t>((ph.first_h + y.begin * op_.lattice_h - b.rows.begin) * res.strides[0] +
-                                       (ph.first_w + x.begin * op_.lattice_w - b.cols.begin) * res.strides[1]);
+    i.residual = a.residual + static_cast<uint32_t>(
+                                  (ph.first_h + y.begin * op_.lattice_h - b.rows.begin) * res.strides[0] +
+                                  (ph.first_w + x.begin * op_.lattice_w - b.cols.begin) * res.strides[1]);
     i.residual_row = static_cast<uint32_t>(op_.lattice_h * res.strides[0]);
     i.residual_col = static_cast<uint32_t>(op_.lattice_w * res.strides[1]);
   }

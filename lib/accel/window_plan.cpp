@@ -9,7 +9,7 @@
 namespace mrvlc::accel {
 namespace {
 
-constexpr double kStepCycles = 48;      // what starting one more block costs beyond its work
+constexpr double kStepCycles = 48;  // what starting one more block costs beyond its work
 constexpr double kReorderPenalty = 1.0;
 
 struct Reach {
@@ -59,7 +59,8 @@ class Search {
       if (found || cols == op_.out_w) continue;
       found = try_blocks(p, rows_tile, units_tile, cols, g_.all_channels);
     }
-    if (!found && op_.kind == WindowOp::Kind::Conv && op_.phases.size() == 1) try_split(p, rows_tile, units_tile);
+    if (!found && op_.kind == WindowOp::Kind::Conv && op_.phases.size() == 1)
+      try_split(p, rows_tile, units_tile);
   }
 
   bool try_blocks(WindowPlan p, int64_t rows_tile, int64_t units_tile, int64_t cols, int64_t k) {
@@ -109,8 +110,10 @@ class Search {
   }
 
   void sizes(WindowPlan& p, int64_t out_channels, bool split) const {
-    int64_t in_rows = input_extent(p.rows, op_.lattice_h, op_.stride_h, rows_.lowest, rows_.highest, op_.in_h);
-    int64_t in_cols = input_extent(p.cols, op_.lattice_w, op_.stride_w, cols_.lowest, cols_.highest, op_.in_w);
+    int64_t in_rows =
+        input_extent(p.rows, op_.lattice_h, op_.stride_h, rows_.lowest, rows_.highest, op_.in_h);
+    int64_t in_cols =
+        input_extent(p.cols, op_.lattice_w, op_.stride_w, cols_.lowest, cols_.highest, op_.in_w);
     int64_t channels = g_.shared_input || split ? p.k : std::min(p.units * g_.unit_in, op_.in_channels());
     p.x_bytes = aligned(in_rows * in_cols * channels * 2, m_);
     p.w_bytes = aligned(weight_bytes(p, out_channels), m_);
@@ -141,7 +144,8 @@ class Search {
   int64_t w_load_count(const WindowPlan& p, int64_t pixels, int64_t units, int64_t k) const {
     if (op_.kind == WindowOp::Kind::Pool) return 0;
     if (units * k == 1 && (!op_.dynamic_weights || op_.batch() == 1)) return 1;
-    return p.weights_outer && k == 1 && !(op_.dynamic_weights && op_.batch() > 1) ? units : pixels * units * k;
+    return p.weights_outer && k == 1 && !(op_.dynamic_weights && op_.batch() > 1) ? units
+                                                                                  : pixels * units * k;
   }
 
   double estimate(const WindowPlan& p, int64_t out_channels, double steps, double x_loads, double w_loads,
@@ -169,9 +173,10 @@ class Search {
                            : ph.kernel_h * ph.kernel_w * ceil_div(p.k, 16);
       double px = std::max(1.0, pixels / phases());
       double instructions = std::ceil(px / m_.accumulator_pixels);
-      double block = std::max<double>(px, instructions * (op_.dynamic_weights ? m_.strided_weight_block_cycles
-                                                                              : m_.weight_block_cycles));
-      cycles += static_cast<double>(runs * p.units * g_.unit_blocks) * block + instructions * m_.instruction_overhead;
+      double block = std::max<double>(
+          px, instructions * (op_.dynamic_weights ? m_.strided_weight_block_cycles : m_.weight_block_cycles));
+      cycles += static_cast<double>(runs * p.units * g_.unit_blocks) * block +
+                instructions * m_.instruction_overhead;
     }
     return cycles;
   }
@@ -207,7 +212,8 @@ WindowGeometry::WindowGeometry(const WindowOp& op) {
   }
 }
 
-int64_t input_extent(int64_t outputs, int64_t lattice, int64_t stride, int64_t lowest, int64_t highest, int64_t size) {
+int64_t input_extent(int64_t outputs, int64_t lattice, int64_t stride, int64_t lowest, int64_t highest,
+                     int64_t size) {
   // Phases may start up to one lattice point apart.
   int64_t points = ceil_div(outputs, lattice) - 1 + (lattice > 1 ? 1 : 0);
   return std::clamp<int64_t>(points * stride + highest - lowest + 1, 1, size);
