@@ -72,27 +72,25 @@ ValueId make_clip(Rewriter& rw, ValueId x, double low, double high, std::initial
   return make(rw, "Clip", std::move(inputs), type, from);
 }
 
-bool max_min_to_clip(Rewriter& rw, NodeId id) {
-  const Graph& g = rw.graph();
-  const Node& n = g.node(id);
-  if ((!n.is("Max") && !n.is("Min")) || !used(g, n)) return false;
-  auto operands = split_operands(g, n);
-  auto bound = operands ? uniform_constant(g, operands->constant) : std::nullopt;
-  if (!bound || !is_exact_bound(type_of(g, n.outputs[0]).elem, *bound)) return false;
-  bool is_max = n.is("Max");
-  ValueId clip = make_clip(rw, operands->data, is_max ? *bound : -kInf, is_max ? kInf : *bound, {id});
-  return bypass(rw, id, clip, "rewritten as Relu or Clip");
-}
-
+// low <= data <= high, whichever operator says so.
 struct Bounds {
+  ValueId data;
   double low = -kInf, high = kInf;
 };
 
-// nullopt: not known at compile time, or not one number.
-std::optional<Bounds> clip_bounds(const Graph& g, const Node& n) {
-  Bounds b;
-  if (n.is("Relu")) return Bounds{0, kInf};
+std::optional<Bounds> max_min_bounds(const Graph& g, const Node& n) {
+  auto operands = split_operands(g, n);
+  auto bound = operands ? uniform_constant(g, operands->constant) : std::nullopt;
+  if (!bound || !is_exact_bound(type_of(g, n.outputs[0]).elem, *bound)) return std::nullopt;
+  return n.is("Max") ? Bounds{operands->data, *bound, kInf} : Bounds{operands->data, -kInf, *bound};
+}
+
+// nullopt: not a bounding operator, or the bounds are not known at compile time, or not one number.
+std::optional<Bounds> bounds_of(const Graph& g, const Node& n) {
+  if (n.is("Relu")) return Bounds{n.inputs[0], 0, kInf};
+  if (n.is("Max") || n.is("Min")) return max_min_bounds(g, n);
   if (!n.is("Clip")) return std::nullopt;
+  Bounds b{n.inputs[0]};
   for (size_t i : {size_t{1}, size_t{2}}) {
     ValueId v = input_or_none(n, i);
     if (!v.valid()) continue;
@@ -103,31 +101,35 @@ std::optional<Bounds> clip_bounds(const Graph& g, const Node& n) {
   return b;
 }
 
-bool clip_to_relu(Rewriter& rw, NodeId id) {
-  const Graph& g = rw.graph();
-  const Node& n = g.node(id);
-  if (!n.is("Clip") || !used(g, n) || !is_float(type_of(g, n.outputs[0]).elem)) return false;
-  auto b = clip_bounds(g, n);
-  if (!b || b->low != 0 || b->high != kInf) return false;
-  return bypass(rw, id, make_clip(rw, n.inputs[0], 0, kInf, {id}), "rewritten as Relu");
+bool has_canonical_form(const Graph& g, const Node& n, const Bounds& b) {
+  bool relu = b.low == 0 && b.high == kInf && is_float(type_of(g, n.outputs[0]).elem);
+  return n.is(relu ? "Relu" : "Clip");
 }
 
-bool clip_of_clip(Rewriter& rw, NodeId id) {
+// Bounds right after bounds are one operator, unless they cross.
+bool merge_bounds(Rewriter& rw, NodeId id, const Bounds& outer) {
   const Graph& g = rw.graph();
-  const Node& n = g.node(id);
-  if ((!n.is("Clip") && !n.is("Relu")) || !used(g, n)) return false;
-  const Node* first = producer(g, n.inputs[0]);
-  if (first == nullptr || !single_use(g, n.inputs[0]) || (!first->is("Clip") && !first->is("Relu")))
-    return false;
-  auto outer = clip_bounds(g, n), inner = clip_bounds(g, *first);
-  if (!outer || !inner) return false;
-  double low = std::max(outer->low, inner->low), high = std::min(outer->high, inner->high);
+  const Node* first = producer(g, outer.data);
+  if (first == nullptr || !single_use(g, outer.data)) return false;
+  auto inner = bounds_of(g, *first);
+  if (!inner) return false;
+  double low = std::max(outer.low, inner->low), high = std::min(outer.high, inner->high);
   if (low > high) return false;
   NodeId first_id = first->id;
-  bypass(rw, id, make_clip(rw, first->inputs[0], low, high, {first_id, id}),
-         "merged with the bound before it");
+  bypass(rw, id, make_clip(rw, inner->data, low, high, {first_id, id}), "merged with the bound before it");
   erase_if_unused(rw, first_id, "merged with the bound after it");
   return true;
+}
+
+bool canonical_bounds(Rewriter& rw, NodeId id) {
+  const Graph& g = rw.graph();
+  const Node& n = g.node(id);
+  if (!used(g, n)) return false;
+  auto b = bounds_of(g, n);
+  if (!b) return false;
+  if (merge_bounds(rw, id, *b)) return true;
+  if (has_canonical_form(g, g.node(id), *b)) return false;
+  return bypass(rw, id, make_clip(rw, b->data, b->low, b->high, {id}), "rewritten as Relu or Clip");
 }
 
 Tensor map_elements(const Tensor& t, double (*f)(double)) {
@@ -186,8 +188,8 @@ bool square(Rewriter& rw, NodeId id) {
 }  // namespace
 
 Status canonicalize_math(Graph& graph, const PassContext&, bool& changed) {
-  changed = rewrite_nodes(graph, "canonicalize-math", sum_to_add, max_min_to_clip, clip_of_clip, clip_to_relu,
-                          sub_to_add, div_to_mul, square);
+  changed =
+      rewrite_nodes(graph, "canonicalize-math", sum_to_add, canonical_bounds, sub_to_add, div_to_mul, square);
   return {};
 }
 

@@ -33,7 +33,7 @@ TEST_CASE("flipped, doubled and dropped bytes", "[ir][robust]") {
   std::mt19937 random(11);
   for (int round = 0; round < 20000; ++round) {
     std::string text(kEverything);
-    for (uint32_t k = 0, n = 1 + random() % 3; k < n; ++k) {
+    for (uint64_t k = 0, n = 1 + random() % 3; k < n; ++k) {
       size_t at = random() % text.size();
       switch (random() % 4) {
         case 0:

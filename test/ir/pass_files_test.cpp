@@ -114,25 +114,38 @@ std::string run_case(const Case& c) {
 
 }  // namespace
 
-TEST_CASE("golden files of the passes", "[passes]") {
-  const char* bless = std::getenv("MRVLC_BLESS");
+namespace {
+
+std::vector<std::filesystem::path> golden_files() {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(MRVLC_PASS_FILES)) {
     if (entry.path().extension() == ".txt") files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
+  return files;
+}
+
+void check_file(const std::filesystem::path& path, bool bless) {
+  auto text = read_file(path);
+  REQUIRE(text.ok());
+  std::string blessed;
+  for (const Case& c : split(*text)) {
+    std::string result = run_case(c);
+    blessed += c.comment + c.header + "\n" + c.input + std::string(kExpect) + result;
+    if (!bless) CHECK(result == c.expected);
+  }
+  if (bless) REQUIRE(write_file_atomic(path, blessed).ok());
+}
+
+}  // namespace
+
+TEST_CASE("golden files of the passes", "[passes]") {
+  auto files = golden_files();
   REQUIRE_FALSE(files.empty());
   for (const auto& path : files) {
-    INFO(path.filename().string());
-    auto text = read_file(path);
-    REQUIRE(text.ok());
-    std::string blessed;
-    for (const Case& c : split(*text)) {
-      std::string result = run_case(c);
-      blessed += c.comment + c.header + "\n" + c.input + std::string(kExpect) + result;
-      if (bless == nullptr) CHECK(result == c.expected);
+    DYNAMIC_SECTION(path.filename().string()) {
+      check_file(path, std::getenv("MRVLC_BLESS") != nullptr);
     }
-    if (bless != nullptr) REQUIRE(write_file_atomic(path, blessed).ok());
   }
 }
 

@@ -64,7 +64,7 @@ TEST_CASE("names of any bytes survive", "[ir]") {
   std::mt19937 random(3);
   for (int round = 0; round < 200; ++round) {
     std::string name;
-    for (uint32_t i = 0, n = 1 + random() % 12; i < n; ++i) name += static_cast<char>(random());
+    for (uint64_t i = 0, n = 1 + random() % 12; i < n; ++i) name += static_cast<char>(random());
     ir::Graph g;
     g.name = name;
     g.add_output(g.add_input(name, TensorType{ElementType::F32, {2}}));
