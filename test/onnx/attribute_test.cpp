@@ -1,8 +1,7 @@
 // Attributes: wrong types, missing and double values, values that operators refuse.
 #include "model_util.h"
 
-using namespace mrvlc;
-using namespace mrvlc::test;
+namespace mrvlc::test {
 
 namespace {
 
@@ -133,3 +132,5 @@ TEST_CASE("bad axes and permutations", "[onnx]") {
   refused("Transpose", "perm", {-1, 0});
   refused("Transpose", "perm", {0, 1, 2});
 }
+
+}  // namespace mrvlc::test

@@ -1,8 +1,7 @@
 // Subgraphs: If with a known condition is inlined; the rest is refused by name.
 #include "model_util.h"
 
-using namespace mrvlc;
-using namespace mrvlc::test;
+namespace mrvlc::test {
 
 namespace {
 
@@ -134,3 +133,5 @@ TEST_CASE("If nested as deep as protobuf allows", "[onnx]") {
   CHECK(outcome.model->graph.node_slots() == 1);
   CHECK(outcome.model->graph.lineage(ir::NodeId(size_t{0})).sources.size() == 22);
 }
+
+}  // namespace mrvlc::test

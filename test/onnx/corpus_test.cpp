@@ -4,8 +4,7 @@
 
 #include "model_util.h"
 
-using namespace mrvlc;
-using namespace mrvlc::test;
+namespace mrvlc::test {
 namespace fs = std::filesystem;
 
 namespace {
@@ -50,3 +49,5 @@ TEST_CASE("real models", "[onnx][corpus]") {
   const char* shared = std::getenv("MRVLC_SHARED");
   if (shared != nullptr) import_all(fs::path(shared) / "data" / "zoo");
 }
+
+}  // namespace mrvlc::test

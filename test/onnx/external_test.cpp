@@ -6,8 +6,7 @@
 
 #include "model_util.h"
 
-using namespace mrvlc;
-using namespace mrvlc::test;
+namespace mrvlc::test {
 namespace fs = std::filesystem;
 
 namespace {
@@ -135,3 +134,5 @@ TEST_CASE("external data and data in the model at once", "[onnx]") {
   model.mutable_graph()->mutable_initializer(0)->set_raw_data(floats({1, 2}));
   check_refused(import(model, {}, dir.path()), DiagCode::MRV0120);
 }
+
+}  // namespace mrvlc::test

@@ -4,8 +4,7 @@
 #include "model_util.h"
 #include "mrvlc/support/hash.h"
 
-using namespace mrvlc;
-using namespace mrvlc::test;
+namespace mrvlc::test {
 
 namespace {
 
@@ -121,3 +120,5 @@ TEST_CASE("test data tensors", "[onnx]") {
   CHECK(onnx::read_tensor_pb(dir.path() / "bad.pb").error().code == DiagCode::MRV0101);
   CHECK(onnx::read_tensor_pb(dir.path() / "none.pb").error().code == DiagCode::MRV0001);
 }
+
+}  // namespace mrvlc::test

@@ -1,8 +1,7 @@
 // The model's own functions are inlined; every node of them is a source.
 #include "model_util.h"
 
-using namespace mrvlc;
-using namespace mrvlc::test;
+namespace mrvlc::test {
 
 namespace {
 
@@ -207,3 +206,5 @@ TEST_CASE("errors inside a function name the node", "[onnx]") {
   check_refused(outcome, DiagCode::MRV0107);
   CHECK(outcome.first(DiagCode::MRV0107).node == "main/0:F/0");
 }
+
+}  // namespace mrvlc::test

@@ -1,8 +1,7 @@
 // Names, order and outputs of graphs.
 #include "model_util.h"
 
-using namespace mrvlc;
-using namespace mrvlc::test;
+namespace mrvlc::test {
 
 TEST_CASE("values, nodes and sources of a small graph", "[onnx]") {
   Outcome outcome = import(relu_model());
@@ -216,3 +215,5 @@ TEST_CASE("constants: initializers, and inputs that have one", "[onnx]") {
   model.set_ir_version(3);
   CHECK_FALSE(import(model).has(DiagCode::MRV0136));
 }
+
+}  // namespace mrvlc::test

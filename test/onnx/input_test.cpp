@@ -1,8 +1,7 @@
 // Graph inputs: types and open dimensions.
 #include "model_util.h"
 
-using namespace mrvlc;
-using namespace mrvlc::test;
+namespace mrvlc::test {
 
 namespace {
 
@@ -130,3 +129,5 @@ TEST_CASE("inputs with hostile types and dimensions", "[onnx]") {
 TEST_CASE("a dimension of zero is a shape like any other", "[onnx]") {
   CHECK(shape_of(import(model_with({{0, 3}})), "a") == Shape{0, 3});
 }
+
+}  // namespace mrvlc::test

@@ -1,8 +1,7 @@
 // Values computed at import so that shapes that depend on them resolve, and bombs that must not go off.
 #include "model_util.h"
 
-using namespace mrvlc;
-using namespace mrvlc::test;
+namespace mrvlc::test {
 
 namespace {
 
@@ -99,3 +98,5 @@ TEST_CASE("large constants that fit the rules are not computed at import", "[onn
   add_node(model, "Relu", {"z"}, {"z2"});
   check_imported(import(model));
 }
+
+}  // namespace mrvlc::test

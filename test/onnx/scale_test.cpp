@@ -1,8 +1,7 @@
 // Large graphs: time grows with the nodes, and nothing recurses over them.
 #include "model_util.h"
 
-using namespace mrvlc;
-using namespace mrvlc::test;
+namespace mrvlc::test {
 
 TEST_CASE("a chain of 10^5 nodes", "[onnx]") {
   constexpr int kNodes = 100000;
@@ -40,3 +39,5 @@ TEST_CASE("more nodes than the limit", "[onnx]") {
   options.max_nodes = 100;
   check_refused(import(model, options), DiagCode::MRV0116);
 }
+
+}  // namespace mrvlc::test

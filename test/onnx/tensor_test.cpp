@@ -3,8 +3,7 @@
 
 #include "model_util.h"
 
-using namespace mrvlc;
-using namespace mrvlc::test;
+namespace mrvlc::test {
 
 namespace {
 
@@ -153,3 +152,5 @@ TEST_CASE("hostile sparse initializers", "[onnx]") {
   check_refused(import_sparse(values, int64_tensor("", {2}, {0, 1}), {int64_t{1} << 39}), DiagCode::MRV0122);
   check_refused(import_sparse({}, {}, {}), DiagCode::MRV0121);
 }
+
+}  // namespace mrvlc::test

@@ -1,8 +1,7 @@
 // IR versions, operator sets and domains.
 #include "model_util.h"
 
-using namespace mrvlc;
-using namespace mrvlc::test;
+namespace mrvlc::test {
 
 TEST_CASE("IR versions", "[onnx]") {
   pb::ModelProto model = relu_model();
@@ -67,3 +66,5 @@ TEST_CASE("unknown operators and opsets before an operator's first", "[onnx]") {
   model.mutable_graph()->mutable_node(0)->clear_op_type();
   check_refused(import(model), DiagCode::MRV0107);
 }
+
+}  // namespace mrvlc::test
