@@ -91,9 +91,17 @@ std::string pow_float_text(EmitContext& c, const std::vector<std::string>& x, El
   return expand_pattern("pow{f}({x}, ({t}){y})", c.node(), x, elem);
 }
 
+// The helper takes signed exponents. Modulo 2^64 an odd base to the 2^62 is 1 and an even one 0, so exponents
+// beyond that range may be cut to their low 62 bits plus 2^62.
+std::string exponent_text(const std::string& y, ElementType elem) {
+  if (elem != ElementType::U64) return fmt::format("(int64_t){}", y);
+  return fmt::format("(int64_t)({0} >> 62 == 0 ? {0} : ({0} & UINT64_MAX >> 2) | UINT64_C(1) << 62)", y);
+}
+
 std::string pow_text(EmitContext& c, const std::vector<std::string>& x, ElementType elem) {
   if (is_float(elem)) return pow_float_text(c, x, elem);
-  return fmt::format("({}){}((int64_t){}, (int64_t){})", c_type(elem), c.helper("pow_int"), x[0], x[1]);
+  return fmt::format("({}){}((int64_t){}, {})", c_type(elem), c.helper("pow_int"), x[0],
+                     exponent_text(x[1], c.in_type(1).elem));
 }
 
 Status emit_pow(EmitContext& c) {

@@ -64,27 +64,55 @@ std::vector<double> log_sum_exp(const Tensor& data, const BroadcastLoops& loops,
   return acc;
 }
 
+// What a reduction runs over.
+struct Extent {
+  BroadcastLoops loops;
+  int64_t results = 0, count = 0;  // results, and elements that go into each
+};
+
+void reduce_unsigned(const EvalContext& c, const Reduction& r, const Extent& e) {
+  uint64_t start = r.extreme < 0 ? UINT64_MAX : 0;
+  auto acc = accumulate<uint64_t>(c.in(0), e.loops, e.results, start, r.step_uint);
+  store_run(c.out(), 0, 1, e.results, acc.data());
+}
+
+void reduce_integers(const EvalContext& c, const Reduction& r, const Extent& e) {
+  ElementType elem = c.in(0).elem();
+  int64_t start = r.extreme == 0 ? r.start_int : extreme_value(elem, r.extreme < 0).as_int(0);
+  auto acc = accumulate<int64_t>(c.in(0), e.loops, e.results, start, r.step_int);
+  for (int64_t& v : acc) {
+    if (!r.mean || e.count == 0) continue;
+    bool as_unsigned = elem == ElementType::U64;
+    v = as_unsigned ? static_cast<int64_t>(static_cast<uint64_t>(v) / static_cast<uint64_t>(e.count))
+                    : v / e.count;
+  }
+  store_run(c.out(), 0, 1, e.results, acc.data());
+}
+
+void reduce_doubles(const EvalContext& c, const Reduction& r, const Extent& e) {
+  auto acc = r.shift ? log_sum_exp(c.in(0), e.loops, e.results)
+                     : accumulate<double>(c.in(0), e.loops, e.results, r.start, r.step);
+  for (double& v : acc) {
+    if (r.mean) v /= static_cast<double>(e.count);
+    if (r.finish != nullptr) v = r.finish(v);
+  }
+  store_run(c.out(), 0, 1, e.results, acc.data());
+}
+
 template <const Reduction& R>
 Status eval_reduce(const EvalContext& c) {
   MRVLC_ASSIGN(std::vector<int64_t> axes, reduce_axes(c.infer_view()));
   ElementType elem = c.in(0).elem();
-  BroadcastLoops loops = reduce_loops(c.in(0).shape(), axes);
-  int64_t results = c.out().elements();
-  int64_t count = results == 0 ? 0 : c.in(0).elements() / results;
-  if (!is_float(elem) && R.step_int != nullptr) {
-    int64_t start = R.extreme == 0 ? R.start_int : extreme_value(elem, R.extreme < 0).as_int(0);
-    auto acc = accumulate<int64_t>(c.in(0), loops, results, start, R.step_int);
-    if (R.mean && count != 0) std::ranges::for_each(acc, [&](int64_t& v) { v /= count; });
-    store_run(c.out(), 0, 1, results, acc.data());
-    return {};
+  Extent extent{reduce_loops(c.in(0).shape(), axes), c.out().elements(), 0};
+  if (extent.results == 0) return {};
+  extent.count = c.in(0).elements() / extent.results;
+  if (elem == ElementType::U64 && R.step_uint != nullptr) {
+    reduce_unsigned(c, R, extent);
+  } else if (!is_float(elem) && R.step_int != nullptr) {
+    reduce_integers(c, R, extent);
+  } else {
+    reduce_doubles(c, R, extent);
   }
-  auto acc = R.shift ? log_sum_exp(c.in(0), loops, results)
-                     : accumulate<double>(c.in(0), loops, results, R.start, R.step);
-  for (double& v : acc) {
-    if (R.mean) v /= static_cast<double>(count);
-    if (R.finish != nullptr) v = R.finish(v);
-  }
-  store_run(c.out(), 0, 1, results, acc.data());
   return {};
 }
 
@@ -127,6 +155,7 @@ constexpr Reduction kMean{.step = add, .step_int = add_int, .mean = true};
 constexpr Reduction kMax{.start = -INFINITY,
                          .step = [](double a, double x) { return x > a || std::isnan(x) ? x : a; },
                          .step_int = [](int64_t a, int64_t x) { return std::max(a, x); },
+                         .step_uint = [](uint64_t a, uint64_t x) { return std::max(a, x); },
                          .extreme = 1,
                          .c_step = "{v} = {x} > {v} || isnan({x}) ? {x} : {v};",
                          .c_step_int = "{v} = {x} > {v} ? {x} : {v};",
@@ -134,6 +163,7 @@ constexpr Reduction kMax{.start = -INFINITY,
 constexpr Reduction kMin{.start = INFINITY,
                          .step = [](double a, double x) { return x < a || std::isnan(x) ? x : a; },
                          .step_int = [](int64_t a, int64_t x) { return std::min(a, x); },
+                         .step_uint = [](uint64_t a, uint64_t x) { return std::min(a, x); },
                          .extreme = -1,
                          .c_step = "{v} = {x} < {v} || isnan({x}) ? {x} : {v};",
                          .c_step_int = "{v} = {x} < {v} ? {x} : {v};",
@@ -147,6 +177,7 @@ constexpr Reduction kProd{.start = 1,
                           .c_merge = "{v} *= {x};"};
 constexpr Reduction kL1{.step = [](double a, double x) { return a + std::fabs(x); },
                         .step_int = [](int64_t a, int64_t x) { return wrap_add(a, x < 0 ? wrap_neg(x) : x); },
+                        .step_uint = [](uint64_t a, uint64_t x) { return a + x; },
                         .c_step = "{v} += fabs{f}({x});",
                         .c_step_int = "{v} = ({t})({x} > 0 ? ({u}){v} + ({u}){x} : ({u}){v} - ({u}){x});"};
 constexpr Reduction kL2{.step = square_add,

@@ -13,14 +13,14 @@ namespace {
 class Emitter {
  public:
   Emitter(EmitContext& c, const Reduction& r, BroadcastLoops loops)
-      : c_(c), r_(r), loops_(std::move(loops)), elem_(c.in_type(0).elem) {}
+      : c_(c), r_(r), loops_(std::move(loops)), elem_(accumulator(c.in_type(0).elem, r.mean)) {}
 
   void emit() {
     bool last_kept = kept(last());
     std::vector<size_t> outer, reduced;
     for (size_t d = 0; d < last(); ++d) (kept(d) ? outer : reduced).push_back(d);
     open(outer);
-    if (last_kept && !r_.shift) {
+    if (last_kept && in_place()) {
       emit_row(reduced);
     } else {
       if (last_kept) open({last()});
@@ -31,6 +31,12 @@ class Emitter {
   }
 
  private:
+  // A mean of integers is that of the exact sum.
+  static ElementType accumulator(ElementType elem, bool mean) {
+    if (!mean || is_float(elem)) return elem;
+    return is_signed_integer(elem) ? ElementType::I64 : ElementType::U64;
+  }
+  bool in_place() const { return !r_.shift && elem_ == c_.out_type(0).elem; }
   size_t last() const { return loops_.size.size() - 1; }
   bool kept(size_t d) const { return loops_.strides[1][d] != 0; }
   void open(const std::vector<size_t>& dims) {
@@ -93,7 +99,9 @@ class Emitter {
       c_.line("if (isinf(peak)) peak = 0;");
     }
     accumulate("v", start(), reduced, last_kept, is_float(elem_) ? r_.c_step : r_.c_step_int, r_.c_merge);
-    c_.line(fmt::format("{} = {};", result(), finished("v")));
+    std::string value = finished("v");
+    if (!in_place() && !is_float(elem_)) value = fmt::format("({})({})", c_type(c_.out_type(0).elem), value);
+    c_.line(fmt::format("{} = {};", result(), value));
   }
 
   void accumulate(const std::string& var, const std::string& from, const std::vector<size_t>& reduced,
@@ -103,14 +111,14 @@ class Emitter {
       c_.line(expand(step_text, var, data()));
     } else {
       RunReduction run;
-      run.var = "part";
+      run.var = "part_of_" + var;
       run.start = from;
       run.step = [&](const std::string& v, const std::string& i) { return expand(step_text, v, data_at(i)); };
       run.merge = [&](const std::string& v, const std::string& other) {
         return expand(merge_text, v, other);
       };
       emit_run(c_, run, elem_, loops_.size[last()]);
-      c_.line(expand(is_float(elem_) ? merge_text : integer_merge(), var, "part"));
+      c_.line(expand(is_float(elem_) ? merge_text : integer_merge(), var, run.var));
     }
     close(reduced.size());
   }

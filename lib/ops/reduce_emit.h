@@ -9,7 +9,8 @@ struct Reduction {
   double start = 0;
   int64_t start_int = 0;
   double (*step)(double acc, double x) = nullptr;
-  int64_t (*step_int)(int64_t acc, int64_t x) = nullptr;  // nullptr: integers are computed in double
+  int64_t (*step_int)(int64_t acc, int64_t x) = nullptr;      // nullptr: integers are computed in double
+  uint64_t (*step_uint)(uint64_t acc, uint64_t x) = nullptr;  // for U64 where the sign matters
   double (*finish)(double acc) = nullptr;
   bool mean = false;   // divide by the number of elements
   int extreme = 0;     // 1 maximum, -1 minimum: integers start at the other end of their type

@@ -47,11 +47,12 @@ std::string function_text(const OneNode& c, size_t k) {
   std::string head = fmt::format("void f{}(const void* const* in, void* const* out) {{\n", k);
   for (size_t i = 0, given = 0; i < node.inputs.size(); ++i) {
     if (!context.has(i) || context.constant(i) != nullptr) continue;
-    head += fmt::format("const {0}* restrict x{1} = in[{2}]; (void)x{1};\n", ops::c_type(context.in_type(i).elem),
-                        i, given++);
+    head += fmt::format("const {0}* restrict x{1} = in[{2}]; (void)x{1};\n",
+                        ops::c_type(context.in_type(i).elem), i, given++);
   }
   for (size_t i = 0; i < node.outputs.size(); ++i) {
-    head += fmt::format("{0}* restrict y{1} = out[{1}]; (void)y{1};\n", ops::c_type(context.out_type(i).elem), i);
+    head +=
+        fmt::format("{0}* restrict y{1} = out[{1}]; (void)y{1};\n", ops::c_type(context.out_type(i).elem), i);
   }
   return head + context.text + "}\n";
 }
@@ -157,10 +158,10 @@ std::vector<OneNode> reduction_cases() {
   for (const ops::OpDef* op : ops::all_ops()) {
     if (!op->name.starts_with("Reduce")) continue;
     for (std::vector<int64_t> axes : {std::vector<int64_t>{0}, {1}, {2}, {0, 2}, {1, 2}, {0, 1, 2}}) {
-      for (E elem : {E::F32, E::F64, E::I32, E::I64, E::U32}) {
+      for (E elem : {E::F32, E::F64, E::I32, E::I64, E::U32, E::U64, E::I8, E::Bool}) {
         bool integer_text =
             op->name != "ReduceL2" && op->name != "ReduceLogSum" && op->name != "ReduceLogSumExp";
-        if (!is_float(elem) && !integer_text) continue;
+        if (!op->types.has(elem) || (!is_float(elem) && !integer_text)) continue;
         Operand list{i64({static_cast<int64_t>(axes.size())}, axes), true};
         cases.emplace_back(op->name, std::vector<Operand>{{sample(elem, {2, 3, 37}, 9)}, list});
       }
