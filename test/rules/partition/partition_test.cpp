@@ -1,0 +1,194 @@
+#include "build.h"
+
+using namespace mrvlc;
+using test::decision;
+using test::image_graph;
+using test::node;
+using test::split;
+using test::steps;
+
+namespace {
+
+const std::string kTwoConvs = node("%c = Conv(%x, %w)") + node("%b = Add(%c, %k)") + node("%r = Relu(%b)") +
+                              node("%d = Conv(%r, %w)") + node("%s = Add(%d, %r)") + node("%t = Relu(%s)") +
+                              " output %t\n";
+
+}  // namespace
+
+TEST_CASE("the built-in rules pass the checker, and each is documented") {
+  rules::LoadResult r = partition::load_rules(true, {});
+  for (const Diag& d : r.diagnostics.list()) FAIL_CHECK(d.message);
+  CHECK(r.set.rules().size() >= 15);
+  for (const rules::Rule& rule : r.set.rules()) CHECK(rule.origin == "cn10ka.rules");
+}
+
+TEST_CASE("a supported network is one region of fused layers") {
+  ir::Graph g = image_graph(kTwoConvs);
+  partition::Partition p = split(g);
+  CHECK(steps(g, p) == "R0");
+  REQUIRE(p.regions.size() == 1);
+  REQUIRE(p.regions[0].layers.size() == 2);
+  CHECK(p.regions[0].layers[0].nodes.size() == 3);
+  CHECK(p.regions[0].layers[1].nodes.size() == 3);  // residual and activation in the epilogue
+  CHECK(p.regions[0].layers[1].kind == "conv");
+  CHECK(p.regions[0].inputs == std::vector<ir::ValueId>{g.inputs()[0]});
+  CHECK(p.regions[0].outputs == std::vector<ir::ValueId>{g.outputs()[0]});
+  CHECK(p.decisions.size() == 6);
+  CHECK(decision(g, p, "r").rule == "conv");
+  CHECK(decision(g, p, "r").accelerator);
+  CHECK_FALSE(decision(g, p, "r").reason.empty());
+}
+
+TEST_CASE("an operator of the CPU in the middle makes two regions") {
+  ir::Graph g = image_graph(node("%c = Conv(%x, %w)") + node("%r = Round(%c)") + node("%d = Conv(%r, %w)") +
+                            " output %d\n");
+  partition::Partition p = split(g);
+  CHECK(steps(g, p) == "R0 C:r R1");
+  CHECK_FALSE(decision(g, p, "r").accelerator);
+  CHECK(decision(g, p, "r").reason == "No rule takes operator Round.");
+}
+
+TEST_CASE("a branch on the CPU beside the accelerator does not cut it") {
+  ir::Graph g = image_graph(node("%c = Conv(%x, %w)") + node("%s = Round(%x)") + node("%d = Conv(%c, %w)") +
+                            node("%a = Add(%d, %s)") + " output %a\n");
+  partition::Partition p = split(g);
+  CHECK(steps(g, p) == "C:s R0");
+  CHECK(p.regions[0].inputs.size() == 2);
+}
+
+TEST_CASE("layers are moved to the region that reads them") {
+  // %e does not depend on the first region, but only the second reads it.
+  ir::Graph g = image_graph(node("%c = Conv(%x, %w)") + node("%e = Conv(%x, %w)") + node("%r = Round(%c)") +
+                            node("%d = Conv(%r, %w)") + node("%m = Mul(%d, %e)") + " output %m\n");
+  partition::Partition p = split(g);
+  CHECK(steps(g, p) == "R0 C:r R1");
+  CHECK(decision(g, p, "e").region == 1);
+  CHECK(p.regions[0].outputs.size() == 1);
+}
+
+TEST_CASE("parts without a convolution or matrix product go back to the CPU") {
+  ir::Graph g = image_graph(node("%a = Relu(%x)") + node("%b = Sigmoid(%a)") + " output %b\n");
+  partition::Partition p = split(g);
+  CHECK(p.regions.empty());
+  CHECK(steps(g, p) == "C:a C:b");
+  CHECK(decision(g, p, "a").reason.find("no convolution") != std::string::npos);
+  partition::Options options;
+  options.accel = {"Relu", "b"};
+  CHECK(split(g, options).regions.size() == 1);
+}
+
+TEST_CASE("--cpu keeps nodes by operator, name and pattern") {
+  ir::Graph g = image_graph(kTwoConvs);
+  partition::Options options;
+  options.cpu = {"Rel?"};
+  partition::Partition p = split(g, options);
+  CHECK(steps(g, p) == "R0 C:r R1 C:t");
+  CHECK(decision(g, p, "r").reason == "It is kept on the CPU because --cpu 'Rel?' names it.");
+  options.cpu = {"d"};  // sources of hand-written nodes are named after their output
+  CHECK(steps(g, split(g, options)).find("C:d") != std::string::npos);
+}
+
+TEST_CASE("patterns that match nothing, contradict each other or ask the impossible are errors") {
+  ir::Graph g = image_graph(node("%c = Conv(%x, %w)") + node("%r = Round(%c)") + " output %r\n");
+  auto code = [&](const partition::Options& o) {
+    auto p = partition::partition(g, test::machine(), o);
+    REQUIRE_FALSE(p.ok());
+    return std::string(diag_info(p.error().code).name) + " " + p.error().op_type;
+  };
+  partition::Options options;
+  options.cpu = {"nothing*"};
+  CHECK(code(options) == "MRV0401 ");
+  options.cpu = {};
+  options.borders = {"nothing"};
+  CHECK(code(options) == "MRV0401 ");
+  options.borders = {};
+  options.accel = {"Round"};
+  CHECK(code(options) == "MRV0402 Round");
+  options.accel = {"Conv"};
+  options.cpu = {"C*"};
+  CHECK(code(options) == "MRV0403 Conv");
+  options = {};
+  options.batch = 9;
+  CHECK(code(options) == "MRV0404 ");
+  options = {};
+  options.rule_files = {{"my.rules", "rule x {}"}};
+  CHECK(code(options) == "MRV0310 ");
+}
+
+TEST_CASE("borders start a new region") {
+  ir::Graph g = image_graph(kTwoConvs);
+  partition::Options options;
+  options.borders = {"d"};
+  partition::Partition p = split(g, options);
+  CHECK(steps(g, p) == "R0 R1");
+  CHECK(decision(g, p, "r").region == 0);
+  CHECK(decision(g, p, "d").region == 1);
+  options.borders = {"b"};  // in front of an epilogue: the chain is not fused across it
+  p = split(g, options);
+  CHECK(steps(g, p) == "R0 R1");
+  CHECK(decision(g, p, "c").region == 0);
+  CHECK(decision(g, p, "b").region == 1);
+}
+
+TEST_CASE("the user's rules stand beside the built-in ones or in their place") {
+  ir::Graph g = image_graph(kTwoConvs);
+  partition::Options options;
+  options.rule_files = {
+      {"my.rules",
+       R"(rule stay { layer cpu priority 1000 why "activations are watched" match { %r = Relu(%x) } })"}};
+  partition::Partition p = split(g, options);
+  CHECK(steps(g, p) == "R0 C:r R1 C:t");
+  CHECK(decision(g, p, "r").rule == "stay");
+  CHECK(decision(g, p, "r").reason == "Rule 'stay' keeps it on the CPU: activations are watched.");
+  options.default_rules = false;
+  CHECK(split(g, options).regions.empty());
+  options.rule_files = {
+      {"my.rules",
+       R"(rule only { layer conv priority 1 why "w" match { %c = Conv(%x, %w) } where accelerator_can(layer) })"}};
+  CHECK(steps(g, split(g, options)) == "R0 C:b C:r R1 C:s C:t");
+}
+
+TEST_CASE("a node on the CPU says which condition failed, with the value and the limit") {
+  ir::Graph g = image_graph(" %c = Conv(%x, %x) : f32[1,1,1,1]\n output %c\n");
+  partition::Partition p = split(g);
+  const partition::NodeDecision& d = decision(g, p, "c");
+  REQUIRE(d.trials.size() == 1);
+  CHECK(d.trials[0].rule == "conv");
+  CHECK_FALSE(d.trials[0].accepted);
+  CHECK(d.trials[0].condition == "constant(%w)");
+  CHECK(d.trials[0].actual == "an input of the model");
+  CHECK(d.trials[0].limit == "a constant");
+  CHECK(d.reason ==
+        "Rule 'conv' does not take it: %w ('x') is an input of the model; the rule needs a constant.");
+}
+
+TEST_CASE("the host alone") {
+  ir::Graph g = image_graph(kTwoConvs);
+  partition::Options options;
+  options.accelerator = false;
+  partition::Partition p = split(g, options);
+  CHECK(p.regions.empty());
+  CHECK(p.steps.size() == 6);
+  CHECK(p.decisions[0].reason == "The model is compiled for the host CPU alone.");
+}
+
+TEST_CASE("limits on layers and ports split regions") {
+  std::string body, previous = "%x";
+  for (int i = 0; i < 1300; ++i) {
+    std::string name = "%c" + std::to_string(i);
+    body += node(name + " = Conv(" + previous + ", %w)");
+    previous = name;
+  }
+  ir::Graph g = image_graph(body + " output " + previous + "\n");
+  partition::Partition p = split(g);
+  CHECK(steps(g, p) == "R0 R1 R2");
+  CHECK(p.regions[0].layers.size() == 512);
+
+  std::string wide;
+  for (int i = 0; i < 40; ++i) wide += node("%c" + std::to_string(i) + " = Conv(%x, %w)");
+  for (int i = 0; i < 40; ++i) wide += " output %c" + std::to_string(i) + "\n";
+  ir::Graph many = image_graph(wide);
+  p = split(many);
+  REQUIRE(p.regions.size() == 2);
+  CHECK(p.regions[0].outputs.size() == 32);
+}
