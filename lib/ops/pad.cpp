@@ -17,9 +17,9 @@ Status upgrade_pad(RawNode& node) {
   if (!ir::is_set(value)) return {};
   const float* number = std::get_if<float>(&value);
   if (number == nullptr) return bad_attr("value", "must be a number");
-  if (node.input_types.empty()) return bad_operands("the data is missing");
-  node.add_constant_input(2,
-                          Tensor::of<double>(node.input_types[0].elem, {}, {static_cast<double>(*number)}));
+  const TensorType* data = node.input_type(0);
+  if (data == nullptr) return bad_operands("the data is missing");
+  node.add_constant_input(2, Tensor::of<double>(data->elem, {}, {static_cast<double>(*number)}));
   return {};
 }
 

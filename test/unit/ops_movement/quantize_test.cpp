@@ -1,0 +1,75 @@
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "../ops_window/harness.h"
+
+namespace mrvlc::ops::test {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+Tensor of(ElementType elem, Ints values, Shape shape = {}) {
+  return Tensor::of(elem, std::move(shape), values);
+}
+
+}  // namespace
+
+TEST_CASE("QuantizeLinear rounds to even and saturates") {
+  Tensor x = floats({7}, {0.5, 1.5, -0.5, 1000, -1000, NAN, INFINITY});
+  Case c = Case("QuantizeLinear").in(x).in(floats({}, {1}));
+  REQUIRE(c.value().to_ints() == Ints{0, 2, 0, 255, 0, 0, 255});
+  Case zero = Case("QuantizeLinear").in(x).in(floats({}, {0.5})).in(of(ElementType::I8, {-3}));
+  REQUIRE(zero.value().to_ints() == Ints{-2, 0, -4, 127, -128, -128, 127});
+}
+
+TEST_CASE("DequantizeLinear per tensor, per axis and of int32") {
+  Case all = Case("DequantizeLinear")
+                 .in(of(ElementType::U8, {0, 128, 255}, {3}))
+                 .in(floats({}, {0.5}))
+                 .in(of(ElementType::U8, {128}));
+  REQUIRE(all.value().to_doubles() == std::vector<double>{-64, 0, 63.5});
+  Case axis = Case("DequantizeLinear")
+                  .set("axis", num(0))
+                  .in(of(ElementType::I8, {1, 2, 3, 4}, {2, 2}))
+                  .in(floats({2}, {1, 10}));
+  REQUIRE(axis.value().to_doubles() == std::vector<double>{1, 2, 30, 40});
+  Case wide = Case("DequantizeLinear")
+                  .in(of(ElementType::I32, {INT32_MIN, 7}, {2}))
+                  .in(floats({}, {1}))
+                  .in(of(ElementType::I32, {1}));
+  REQUIRE(wide.value().to_doubles() == std::vector<double>{-2147483648.0, 6});
+}
+
+TEST_CASE("generated code of quantisation equals the reference bit by bit") {
+  std::vector<Case> cases;
+  std::vector<double> values{NAN, INFINITY, -INFINITY, 0.5, 1.5, 2.5, -0.5, -1.5, 1e30, -1e30};
+  for (int i = 0; i < 400; ++i) values.push_back((i - 200) * 0.37);
+  auto count = static_cast<int64_t>(values.size());
+  for (ElementType elem : {ElementType::U8, ElementType::I8, ElementType::U16, ElementType::I16}) {
+    Tensor x = floats({2, count / 2}, values), zero = of(elem, {7}), zeros = of(elem, {7, 100}, {2});
+    cases.push_back(Case("QuantizeLinear").unknown(x).in(floats({}, {0.25})).in(zero));
+    cases.push_back(
+        Case("QuantizeLinear").set("axis", num(0)).unknown(x).in(floats({2}, {0.25, 0.001})).in(zeros));
+    Tensor q = random_tensor(elem, {3, 2, 5}, 1);
+    cases.push_back(Case("DequantizeLinear").unknown(q).in(floats({}, {0.3})).in(zero));
+    cases.push_back(
+        Case("DequantizeLinear").set("axis", num(-2)).unknown(q).in(floats({2}, {0.3, 0.7})).in(zeros));
+  }
+  cases.push_back(Case("DequantizeLinear")
+                      .unknown(of(ElementType::I32, {INT32_MIN, INT32_MAX, 5}, {3}))
+                      .in(floats({}, {0.3})));
+  check_generated_code(cases, 0);
+}
+
+TEST_CASE("quantisation refuses what it does not do") {
+  Tensor x = floats({2, 4}, std::vector<double>(8));
+  REQUIRE(Case("QuantizeLinear").in(x).in(floats({3}, {1, 1, 1})).refusal() == "MRV0205");
+  REQUIRE(Case("QuantizeLinear").set("axis", num(2)).in(x).in(floats({4}, {1, 1, 1, 1})).refusal() ==
+          "MRV0206");
+  REQUIRE(Case("QuantizeLinear").set("block_size", num(2)).in(x).in(floats({}, {1})).refusal() == "MRV0204");
+  REQUIRE(Case("QuantizeLinear").in(x).in(floats({}, {1})).in(of(ElementType::I32, {0})).refusal() ==
+          "MRV0208");
+  REQUIRE(Case("DequantizeLinear").in(x).in(floats({}, {1})).refusal() == "MRV0202");
+}
+
+}  // namespace mrvlc::ops::test
