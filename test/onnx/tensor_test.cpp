@@ -150,7 +150,8 @@ TEST_CASE("hostile sparse initializers", "[onnx]") {
   check_refused(import_sparse(values, int64_tensor("", {2}, {0, 1}), {int64_t{1} << 62, 8}),
                 DiagCode::MRV0125);
   check_refused(import_sparse(values, int64_tensor("", {2}, {0, 1}), {int64_t{1} << 39}), DiagCode::MRV0122);
-  check_refused(import_sparse({}, {}, {}), DiagCode::MRV0121);
+  check_refused(import_sparse({}, {}, {}), DiagCode::MRV0114);
+  check_refused(import_sparse(values, {}, {6}), DiagCode::MRV0121);
 }
 
 }  // namespace mrvlc::test
