@@ -6,7 +6,8 @@ namespace mrvlc::driver {
 
 std::string rules_list() {
   std::string out = fmt::format("{:<18} {:<16} {:>8}  {}\n", "rule", "layer", "priority", "why");
-  for (const rules::Rule& r : partition::load_rules(true, {}).set.rules()) {
+  auto loaded = partition::load_rules(true, {});
+  for (const rules::Rule& r : loaded.set.rules()) {
     out += fmt::format("{:<18} {:<16} {:>8}  {}\n", r.name, r.layer, r.priority, r.why);
   }
   return out;
