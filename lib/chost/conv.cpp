@@ -102,8 +102,8 @@ std::pair<int64_t, int64_t> valid_columns(const ConvPlan& plan, const Tap& tap) 
   return {lo, std::clamp(hi, lo, plan.out[1])};
 }
 
-// Declares `static const int tap<suffix>[]` and `static const K_conv_shape p<suffix>`.
-void declare_shape(Function& f, const ConvPlan& plan, const std::string& suffix) {
+// Declares the table of taps, and `p` of type K_conv_shape.
+void declare_shape(Function& f, const ConvPlan& plan) {
   std::string taps;
   for (const Tap& t : plan.taps) {
     auto [lo, hi] = valid_columns(plan, t);
@@ -111,11 +111,11 @@ void declare_shape(Function& f, const ConvPlan& plan, const std::string& suffix)
   }
   Panels panels = choose_panels(plan.m);
   Blocking b = choose_blocking(plan);
-  f.put("static const int tap{}[] = {{{}}};", suffix, taps);
-  f.put("static const {} p{} = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, tap{}, {}}};",
-        f.prefixed("K_conv_shape"), suffix, plan.batch, plan.groups, plan.channels, plan.in[0], plan.in[1],
-        plan.m, plan.out[0], plan.out[1], plan.stride[0], plan.stride[1], plan.taps.size(), panels.six,
-        panels.four, b.block_k, b.columns, suffix, plan.direct ? 1 : 0);
+  f.put("static const int {}[] = {{{}}};", f.prefixed("K_tap"), taps);
+  f.put("const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};",
+        f.prefixed("K_conv_shape"), plan.batch, plan.groups, plan.channels, plan.in[0], plan.in[1], plan.m,
+        plan.out[0], plan.out[1], plan.stride[0], plan.stride[1], plan.taps.size(), panels.six, panels.four,
+        b.block_k, b.columns, f.prefixed("K_tap"), plan.direct ? 1 : 0);
 }
 
 std::vector<float> constant_floats(const Tensor* tensor) {
@@ -143,7 +143,7 @@ void emit_depthwise(Function& f, const ops::ConvParams& p, const Window2& w) {
   int64_t rows = (w.out[0] - 1) * w.stride[0] + (w.kernel[0] - 1) * w.dilation[0] + 1;
   int64_t reach = (w.kernel[1] - 1) * w.dilation[1];
   int64_t pitch = round_up(w.out[1], 16) + reach / w.stride[1] + 1;
-  f.put("static const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};",
+  f.put("const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};",
         f.prefixed("K_depthwise_shape"), p.batch, p.in_channels, p.out_channels / p.in_channels, w.in[0],
         w.in[1], w.out[0], w.out[1], w.kernel[0], w.kernel[1], w.stride[0], w.stride[1], w.dilation[0],
         w.dilation[1], w.pad[0], w.pad[1], rows, pitch);
@@ -212,7 +212,7 @@ Status emit_conv(Function& f) {
   Epilogue e = begin_epilogue(f, p.out_channels);
   f.need("conv");
   declare_epilogue(f, e);
-  declare_shape(f, plan, "");
+  declare_shape(f, plan);
   auto data = f.program().graph.constant(f.head().inputs[1])->data<float>();
   auto taps = static_cast<int64_t>(plan.taps.size());
   std::string weights = f.weights(pack_panels(plan, [&](int64_t g, int64_t r, int64_t c, int64_t t) {
@@ -257,7 +257,7 @@ Status emit_conv_transpose(Function& f) {
   for (const Phase& phase : list) {
     const ConvPlan& plan = phase.plan;
     f.open("");
-    declare_shape(f, plan, "");
+    declare_shape(f, plan);
     std::string weights = f.weights(pack_panels(plan, [&](int64_t g, int64_t r, int64_t c, int64_t t) {
       return data[static_cast<size_t>(((g * plan.channels + c) * plan.m + r) * kernel + t)];
     }));

@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
   if (parse(argc, argv, &a) != 0) return 2;
   const int rc = run_all(&a, allocate(K_ARENA_BYTES), &device);
   if (rc == 0 && a.cycles) printf("cycles 0\n");
-  return rc;
+  return release(rc);
 }
 )";
 
@@ -104,7 +104,7 @@ int main(int argc, char** argv) {
     if (device.models[i]) simulator->unload(simulator->context, device.models[i]);
   }
   mrvl_simulator_close(simulator);
-  return rc;
+  return release(rc);
 }
 )";
 

@@ -81,8 +81,8 @@ void emit_product(Function& f, const Product& p, Epilogue& e) {
   int64_t depth = std::max<int64_t>(p.k, 1);
   int64_t block_k = ceil_div(depth, ceil_div(depth, kDepth));
   std::string panel = packed ? "NULL" : fmt::format("(float*){}", f.scratch(block_k * kLanes * 4));
-  f.put("static const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}}};", f.prefixed("K_gemm_shape"), p.m, p.n,
-        p.k, p.a_row, p.a_k, p.b_k, p.b_n, block_k, packed ? 1 : 0);
+  f.put("const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}}};", f.prefixed("K_gemm_shape"), p.m, p.n, p.k,
+        p.a_row, p.a_k, p.b_k, p.b_n, block_k, packed ? 1 : 0);
   for (size_t d = 0; d < p.batch.size(); ++d) f.loop(fmt::format("g{}", d), p.batch[d]);
   std::string matrix = batch_offset(row_major_strides(p.batch));
   f.put("const ptrdiff_t row = ({}) * {};", matrix, p.m);

@@ -91,7 +91,8 @@ class UnitBuilder {
     if (graph_.use_count(value) != 1 || graph_.is_output(value)) return {};
     ir::NodeId user = graph_.value(value).users.front();
     const ir::Node& node = graph_.node(user);
-    if (!cpu_.contains(user) || !is_elementwise(node) || !all_f32(graph_, node)) return {};
+    if (!cpu_.contains(user) || member_of_.contains(user) || !is_elementwise(node) || !all_f32(graph_, node))
+      return {};
     const Shape& shape = graph_.value(value).type.shape;
     if (graph_.value(node.outputs[0]).type.shape != shape) return {};
     if (shape != graph_.value(head.outputs[0]).type.shape) return {};
@@ -114,6 +115,10 @@ class UnitBuilder {
 };
 
 }  // namespace
+
+std::vector<Unit> make_units(const Program& program) {
+  return UnitBuilder(program).run();
+}
 
 OperandKind operand_kind(const Shape& operand, const Shape& result) {
   if (element_count(operand) == 1 && operand.size() <= result.size()) return OperandKind::Scalar;

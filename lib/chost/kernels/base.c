@@ -3,8 +3,10 @@
 /* ISO mode switches contraction off in GCC; products and sums may be fused here. */
 #pragma GCC optimize("fp-contract=fast")
 #endif
-/* Vectors of K_VW floats in registers; 0: plain loops. K_LANES is the width of every packed panel. */
-#if defined(__GNUC__) && defined(__AVX__)
+/* Vectors of K_VW floats in registers; 0 (also with MRVL_NO_VECTORS defined): plain loops. K_LANES is the width of every packed panel. */
+#if defined(MRVL_NO_VECTORS)
+#define K_VW 0
+#elif defined(__GNUC__) && defined(__AVX__)
 #define K_VW 8
 #elif defined(__GNUC__) && (defined(__SSE__) || defined(__ARM_NEON))
 #define K_VW 4

@@ -17,11 +17,25 @@ static int fail(int code, const char* what, const char* name) {
   return code;
 }
 
+/* Memory aligned to 64 bytes, released all at once. Aligned by hand: aligned_alloc is not C99. */
+static void** blocks;
+
 static void* allocate(size_t bytes) {
-  /* Aligned by hand: aligned_alloc is not C99. The block in front is never handed back; the program ends soon. */
-  unsigned char* p = (unsigned char*)malloc(bytes + 64);
-  if (!p) exit(fail(4, "out of memory", "example"));
+  void** block = (void**)malloc(sizeof(void*) + bytes + 64);
+  unsigned char* p = (unsigned char*)(block + 1);
+  if (!block) exit(fail(4, "out of memory", "example"));
+  *block = (void*)blocks;
+  blocks = block;
   return p + (64 - (uintptr_t)p % 64) % 64;
+}
+
+static int release(int rc) {
+  while (blocks) {
+    void** next = (void**)*blocks;
+    free((void*)blocks);
+    blocks = next;
+  }
+  return rc;
 }
 
 static void* read_all(const char* path, size_t* bytes) {
@@ -213,8 +227,8 @@ static int bench(long runs, void* const* in, void* const* out, void* arena, cons
 
 /* All repeats of all inputs; outputs are stacked along axis 0. */
 static int run_all(const arguments* a, void* arena, const K_device* device) {
-  tensor inputs[K_INPUT_COUNT + 1];
-  void *in[K_INPUT_COUNT + 1], *out[K_OUTPUT_COUNT + 1], *all[K_OUTPUT_COUNT + 1];
+  tensor inputs[K_INPUT_COUNT + 1] = {{NULL, 0}};
+  void *in[K_INPUT_COUNT + 1] = {NULL}, *out[K_OUTPUT_COUNT + 1] = {NULL}, *all[K_OUTPUT_COUNT + 1] = {NULL};
   long repeats = 1;
   K_error error;
   for (int i = 0; i < K_INPUT_COUNT; ++i) {

@@ -19,7 +19,7 @@ GraphBuilder nasty_graph() {
   GraphBuilder b;
   ir::ValueId x = b.input({1, 3, 8, 8}, ElementType::F32, "in*/put\n\"0");
   ir::ValueId y =
-      b.node("Conv", {x, b.constant({5, 3, 3, 3}), b.constant({5})}, {}, "conv */ ??/\n\"\\ \xe2\x80\xae");
+      b.node("Conv", {x, b.constant({5, 3, 3, 3}), b.constant({5})}, {}, "conv */ ?\?/\n\"\\ \xe2\x80\xae");
   ir::ValueId z = b.node("Sigmoid", {y}, {}, std::string("a\0b", 3));
   b.output(z);
   b.output(b.node("Gemm", {b.node("Flatten", {z}), b.constant({180, 7}), b.constant({7})}, {}, "static"));
