@@ -1,4 +1,4 @@
-// Fully connected layers and products of two activations.
+// Fully connected layers and other matrix products.
 #include <algorithm>
 
 #include "legal.h"
@@ -19,28 +19,10 @@ Legality weight_matrix(const LegalContext& c, const char* operand) {
                 fmt::format("the weights have rank {}; the accelerator takes 2.", rank));
 }
 
-// One value for each column, or one for all.
-Legality column_bias(const LegalContext& c) {
-  const ir::Node& n = c.anchor();
-  MRVLC_LEGAL(constant_input(c, 2, "bias"));
-  if (!c.has(n, 2)) return legal();
-  const Shape& bias = c.in(2).shape;
-  const Shape& out = c.out().shape;
-  bool rows = bias.size() == 2 && bias[0] != 1;
-  if (!rows || out[0] == 1) return legal();
-  return refuse(
-      "shape(bias)", to_string(bias), fmt::format("1x{}", out[1]),
-      fmt::format("the bias has shape {}, one value for each row; the accelerator takes one for each column.",
-                  to_string(bias)));
-}
-
 Legality fc_gemm(const LegalContext& c) {
   const ir::Node& n = c.anchor();
-  if (n.int_attr("transA") != 0) {
-    return refuse("transA", "1", "0", "the left operand is transposed; the accelerator takes it as it is.");
-  }
   MRVLC_LEGAL(weight_matrix(c, "the right operand"));
-  return column_bias(c);
+  return constant_input(c, 2, "bias");
 }
 
 int64_t batches(const Shape& shape) {
@@ -64,14 +46,8 @@ Legality legal_fc(const LegalContext& c) {
 Legality legal_matmul(const LegalContext& c) {
   const ir::Node& n = c.anchor();
   if (!n.is("MatMul"))
-    return refuse("operator", std::string(n.op->name), "MatMul", "it is no product of two activations.");
+    return refuse("operator", std::string(n.op->name), "MatMul", "it is no matrix product.");
   for (size_t i = 0; i < 2; ++i) {
-    if (c.is_constant(n, i)) {
-      return refuse(
-          "activation", fmt::format("operand {} is a constant", i), "computed at run time",
-          fmt::format("operand {} is a constant of rank {}; a product of two activations is needed here.", i,
-                      c.in(i).rank()));
-    }
     if (c.in(i).rank() >= 2) continue;
     return refuse("rank", std::to_string(c.in(i).rank()), "at least 2",
                   fmt::format("operand {} has rank {}; the accelerator takes matrices.", i, c.in(i).rank()));

@@ -65,21 +65,6 @@ Legality no_empty_window(const ops::PoolParams& p) {
   return legal();
 }
 
-// The instruction divides by a fixed number or by the elements inside the input; with ceil_mode ONNX counts,
-// beside these, the padding but not what lies beyond it.
-Legality average(const ops::PoolParams& p) {
-  if (p.is_max || !p.count_include_pad || !p.ceil_mode) return legal();
-  for (size_t d = 0; d < p.input.size(); ++d) {
-    int64_t end = (p.output[d] - 1) * p.strides[d] + (p.kernel[d] - 1) * p.dilations[d] + 1;
-    int64_t padded = p.input[d] + p.pads_begin[d] + p.pads_end[d];
-    if (end <= padded) continue;
-    return refuse("last window inside the padding", std::to_string(end), std::to_string(padded),
-                  "with ceil_mode and count_include_pad the last window reaches beyond the padding, so that "
-                  "its divisor differs.");
-  }
-  return legal();
-}
-
 }  // namespace
 
 Legality legal_conv(const LegalContext& c) {
@@ -99,8 +84,7 @@ Legality legal_pool(const LegalContext& c) {
   auto p = ops::pool_params(ops::infer_context(c.graph, c.anchor()));
   if (!p.ok()) return refuse(p.error());
   MRVLC_LEGAL(window(c, *p, p->batch));
-  MRVLC_LEGAL(no_empty_window(*p));
-  return average(*p);
+  return no_empty_window(*p);
 }
 
 }  // namespace mrvlc::partition

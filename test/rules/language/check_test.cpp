@@ -49,7 +49,7 @@ TEST_CASE("numbers and kinds of operands and arguments are checked") {
   expect(rule("a", "%c = Conv(%x, %w)", "constant(%w, %x)"), "MRV0304", "6:7");
   expect(rule("a", "%c = Conv(%x, %w)", "constant(3)"), "MRV0304", "6:16");
   expect(rule("a", "%c = Conv(%x, %w)", "attr(%x, \"group\") == 1"), "MRV0304", "6:12");
-  expect(rule("a", "%c = Conv(%x, %w)", "attr(%c, \"group\") == \"1\""), "MRV0304", "6:27");
+  expect(rule("a", "%c = Conv(%x, %w)", "attr(%c, \"group\") == \"1\""), "MRV0304", "6:28");
   expect(rule("a", "%c = Conv(%x, %w)", "elem(%x) < f32"), "MRV0304", "6:18");
   expect(rule("a", "%c = Conv(%x, %w)", "elem(%x) == 4"), "MRV0304", "6:19");
   expect(rule("a", "%c = Conv(%x, %w)", "rank(%x)"), "MRV0304", "6:7");

@@ -1,0 +1,200 @@
+// What the accelerator takes and why not: graphs with one operator in question, asked through layer_legal.
+#include "build.h"
+
+using namespace mrvlc;
+
+namespace {
+
+ir::Graph parse(const std::string& body) {
+  auto g = ir::parse("graph \"g\" {\n" + body + "\n}\n", ops::registry());
+  if (!g.ok()) FAIL(g.error().message << "\n" << body);
+  return std::move(g).value();
+}
+
+// All nodes of the graph as one layer, the first being the anchor.
+partition::Legality ask(const std::string& kind, const std::string& body) {
+  ir::Graph g = parse(body);
+  partition::Layer layer{"test", kind, g.topological_order(), g.topological_order().front()};
+  return partition::layer_legal(g, layer, test::machine());
+}
+
+void accept(const std::string& kind, const std::string& body) {
+  CAPTURE(body);
+  partition::Legality l = ask(kind, body);
+  CAPTURE(l.reason);
+  CHECK(l.ok);
+}
+
+void refuse(const std::string& kind, const std::string& body, const std::string& actual,
+            const std::string& limit) {
+  CAPTURE(body);
+  partition::Legality l = ask(kind, body);
+  CAPTURE(l.reason);
+  CHECK_FALSE(l.ok);
+  CHECK(l.actual == actual);
+  CHECK(l.limit == limit);
+  CHECK_FALSE(l.condition.empty());
+  REQUIRE_FALSE(l.reason.empty());
+  CHECK(l.reason.back() == '.');
+}
+
+std::string list(int n, const std::string& v = "1") {
+  std::string out = "[" + v;
+  for (int i = 1; i < n; ++i) out += ", " + v;
+  return out + "]";
+}
+
+const std::string kImage = "input %x : f32[1,4,8,8]\n const %w : f32[4,4,3,3] = " + list(144) + "\n";
+
+}  // namespace
+
+TEST_CASE("convolutions") {
+  accept("conv", kImage + "%c = Conv(%x, %w) {pads = [1,1,1,1]} : f32[1,4,8,8]\n output %c");
+  accept("conv",
+         kImage + "%c = Conv(%x, %w) {dilations = [2,2], strides = [2,1]} : f32[1,4,2,4]\n output %c");
+  accept("conv", "input %x : f16[8,4,9]\n const %w : f16[4,1,3] = x\"" + std::string(48, '0') +
+                     "\"\n %c = Conv(%x, %w) {group = 4} : f16[8,4,7]\n output %c");
+  refuse("conv",
+         "input %x : f32[1,4,8,8]\n input %w : f32[4,4,1,1]\n %c = Conv(%x, %w) : f32[1,4,8,8]\n output %c",
+         "computed at run time", "a constant");
+  refuse("conv",
+         "input %x : f32[9,1,2,2]\n const %w : f32[1,1,1,1] = [1]\n %c = Conv(%x, %w) : f32[9,1,2,2]\n "
+         "output %c",
+         "9", "8");
+  refuse("conv",
+         "input %x : f64[1,1,2,2]\n const %w : f64[1,1,1,1] = [1]\n %c = Conv(%x, %w) : f64[1,1,2,2]\n "
+         "output %c",
+         "f64", "f32 or f16");
+  refuse("conv",
+         "input %x : f32[0,1,2,2]\n const %w : f32[1,1,1,1] = [1]\n %c = Conv(%x, %w) : f32[0,1,2,2]\n "
+         "output %c",
+         "0x1x2x2", "at least 1 each");
+  refuse("conv",
+         "input %x : f32[1,1,2,2,2]\n const %w : f32[1,1,1,1,1] = [1]\n %c = Conv(%x, %w) : f32[1,1,2,2,2]\n "
+         "output %c",
+         "3", "1 or 2");
+}
+
+TEST_CASE("epilogues") {
+  const std::string conv = kImage + "const %k : f32[4,1,1] = [1,2,3,4]\n const %row : f32[8] = " + list(8) +
+                           "\n input %y : f32[1,4,8,8]\n input %z : f32[1,4,1,1]\n %c = Conv(%x, %w) {pads = "
+                           "[1,1,1,1]} : f32[1,4,8,8]\n ";
+  const std::string shape = " : f32[1,4,8,8]\n ";
+  accept("conv", conv + "%a = Add(%k, %c)" + shape + "%b = HardSwish(%a)" + shape + "%d = Add(%b, %y)" +
+                     shape + "%e = Sigmoid(%d)" + shape + "output %e");
+  refuse("conv", conv + "%a = Add(%c, %row)" + shape + "output %a", "8",
+         "one value, or one for each channel");
+  refuse("conv", conv + "%a = Mul(%c, %z)" + shape + "output %a", "1x4x1x1", "1x4x8x8");
+  refuse("conv", conv + "%a = Add(%c, %y)" + shape + "%b = Add(%a, %y)" + shape + "output %b", "2", "1");
+  refuse("conv", conv + "%a = Max(%c, %y)" + shape + "output %a", "Max", "Add, Sub or Mul");
+  refuse("conv", conv + "%a = Mul(%c, %c)" + shape + "output %a", "the same value twice", "two values");
+  refuse("conv", conv + "%a = Sin(%c)" + shape + "output %a", "Sin", "an element-wise operator");
+  refuse("pool",
+         "input %x : f32[1,4,8,8]\n %p = GlobalMaxPool(%x) : f32[1,4,1,1]\n %r = Relu(%p) : f32[1,4,1,1]\n "
+         "output %r",
+         "2", "1");
+}
+
+TEST_CASE("matrix products") {
+  const std::string w = "const %w : f32[3,2] = " + list(6) + "\n";
+  accept(
+      "fc",
+      w + "input %x : f32[5,3]\n const %b : f32[2] = [1, 2]\n %c = Gemm(%x, %w, %b) : f32[5,2]\n output %c");
+  accept("fc", w + "input %x : f32[2,5,3]\n %c = MatMul(%x, %w) : f32[2,5,2]\n output %c");
+  refuse("fc", "input %x : f32[5,3]\n input %w : f32[3,2]\n %c = Gemm(%x, %w) : f32[5,2]\n output %c",
+         "computed at run time", "a constant");
+  accept(
+      "matmul",
+      "input %x : f32[2,7,5,3]\n input %y : f32[2,7,3,4]\n %c = MatMul(%x, %y) : f32[2,7,5,4]\n output %c");
+  refuse("matmul",
+         "input %x : f32[2,7,5,3]\n input %y : f32[7,3,4]\n %c = MatMul(%x, %y) : f32[2,7,5,4]\n output %c",
+         "7", "1 or 14");
+  refuse("matmul", "input %x : f32[3]\n input %y : f32[3,4]\n %c = MatMul(%x, %y) : f32[4]\n output %c", "1",
+         "at least 2");
+}
+
+TEST_CASE("pools") {
+  const std::string x = "input %x : f32[1,4,8,8]\n ";
+  accept("pool", x + "%p = MaxPool(%x) {kernel_shape = [3,3], strides = [2,2], pads = [1,1,1,1]} : "
+                     "f32[1,4,4,4]\n output %p");
+  accept("pool", x + "%p = AveragePool(%x) {kernel_shape = [3,3], strides = [2,2], ceil_mode = 1} : "
+                     "f32[1,4,4,4]\n output %p");
+  refuse(
+      "pool",
+      x + "%p, %i = MaxPool(%x) {kernel_shape = [2,2]} : f32[1,4,7,7], i64[1,4,7,7]\n output %p\n output %i",
+      "i64", "f32 or f16");
+  refuse("pool", x + "%p = MaxPool(%x) {kernel_shape = [2,2], pads = [2,0,0,0]} : f32[1,4,9,7]\n output %p",
+         "output 0 of dimension 0 reads padding only", "at least one element");
+}
+
+TEST_CASE("element-wise operators and reductions") {
+  accept("elementwise",
+         "input %x : f32[2,3,4]\n input %y : f32[3,1]\n %a = Div(%x, %y) : f32[2,3,4]\n output %a");
+  accept("elementwise", "input %x : f32[]\n %a = Exp(%x) : f32[]\n output %a");
+  refuse("elementwise",
+         "input %x : f32[2,1,2,1,2,1]\n input %y : f32[1,2,1,2,1,2]\n %a = Add(%x, %y) : f32[2,2,2,2,2,2]\n "
+         "output %a",
+         "6", "5");
+  refuse("elementwise", "input %x : i32[2]\n input %y : i32[2]\n %a = Add(%x, %y) : i32[2]\n output %a",
+         "i32", "f32 or f16");
+  refuse("elementwise",
+         "input %x : f32[2]\n const %e : f32[] = [2.5]\n %a = Pow(%x, %e) : f32[2]\n output %a", "2.5",
+         "0.5, 2 or 3");
+  refuse("elementwise", "input %x : f32[2]\n %a = Round(%x) : f32[2]\n output %a", "Round",
+         "a function of the vector unit");
+  accept(
+      "reduce",
+      "input %x : f32[2,3,4]\n const %a : i64[1] = [1]\n %r = ReduceMean(%x, %a) : f32[2,1,4]\n output %r");
+  refuse("reduce",
+         "input %x : f32[2,3,4]\n input %a : i64[1]\n %r = ReduceMean(%x, %a) : f32[2,1,4]\n output %r",
+         "i64", "f32 or f16");
+  refuse("reduce",
+         "input %x : f32[2,2,2,2,2,2]\n const %a : i64[3] = [0,2,4]\n %r = ReduceSum(%x, %a) : "
+         "f32[1,2,1,2,1,2]\n output %r",
+         "6", "5");
+  accept("softmax", "input %x : f32[2,1000]\n %s = Softmax(%x) : f32[2,1000]\n output %s");
+  refuse("softmax", "input %x : f32[2,100000]\n %s = Softmax(%x) : f32[2,100000]\n output %s", "100000",
+         "65536");
+}
+
+TEST_CASE("moves and shapes") {
+  accept("move",
+         "input %x : f32[2,3,4,5]\n %t = Transpose(%x) {perm = [0,2,3,1]} : f32[2,4,5,3]\n output %t");
+  refuse("move",
+         "input %x : f32[2,2,2,2,2,2]\n %t = Transpose(%x) {perm = [5,4,3,2,1,0]} : f32[2,2,2,2,2,2]\n "
+         "output %t",
+         "6", "5");
+  accept("move",
+         "input %x : f32[4,6]\n const %s : i64[1] = [5]\n const %e : i64[1] = [-7]\n const %a : i64[1] = "
+         "[1]\n const %d : i64[1] = [-2]\n"
+         " %t = Slice(%x, %s, %e, %a, %d) : f32[4,3]\n output %t");
+  const std::string pad = "input %x : f32[2,3]\n const %p : i64[4] = [0,1,0,1]\n ";
+  accept("move", pad + "%t = Pad(%x, %p) : f32[2,5]\n output %t");
+  refuse("move", pad + "%t = Pad(%x, %p) {mode = \"reflect\"} : f32[2,5]\n output %t", "reflect", "constant");
+  accept("concat",
+         "input %x : f32[2,3]\n input %y : f32[2,1]\n %t = Concat(%x, %y) {axis = 1} : f32[2,4]\n output %t");
+  accept("reshape",
+         "input %x : f32[2,3]\n const %s : i64[1] = [6]\n %t = Reshape(%x, %s) : f32[6]\n output %t");
+  accept("resize",
+         "input %x : f32[1,2,4,4]\n const %s : f32[4] = [1,1,2,2]\n %t = Resize(%x, _, %s) {mode = "
+         "\"linear\"} : f32[1,2,8,8]\n output %t");
+  refuse("resize",
+         "input %x : f32[1,2,4,4]\n const %s : f32[4] = [1,1,2,2]\n %t = Resize(%x, _, %s) {mode = "
+         "\"cubic\"} : f32[1,2,8,8]\n output %t",
+         "cubic", "nearest or linear");
+  std::string inputs, names;
+  for (int i = 0; i < 33; ++i) {
+    inputs += "input %x" + std::to_string(i) + " : f32[2]\n";
+    names += (i == 0 ? "%x" : ", %x") + std::to_string(i);
+  }
+  refuse("concat", inputs + "%t = Concat(" + names + ") {axis = 0} : f32[66]\n output %t", "33", "32");
+}
+
+TEST_CASE("normalisations") {
+  const std::string c = "input %x : f32[1,2,3]\n const %s : f32[3] = [1,1,1]\n input %b : f32[3]\n ";
+  accept("norm", c + "%t = LayerNormalization(%x, %s) : f32[1,2,3]\n output %t");
+  refuse("norm", c + "%t = LayerNormalization(%x, %s, %b) : f32[1,2,3]\n output %t", "computed at run time",
+         "a constant");
+  refuse("nonsense", c + "%t = LayerNormalization(%x, %s) : f32[1,2,3]\n output %t", "nonsense",
+         "a kind of layer");
+}
