@@ -20,7 +20,6 @@ Legality weight_matrix(const LegalContext& c, const char* operand) {
 }
 
 Legality fc_gemm(const LegalContext& c) {
-  const ir::Node& n = c.anchor();
   MRVLC_LEGAL(weight_matrix(c, "the right operand"));
   return constant_input(c, 2, "bias");
 }
