@@ -228,7 +228,8 @@ void check_cases(const std::vector<OneNode>& cases, const std::string& name) {
   for (size_t k = 0; k < cases.size(); ++k) source += function_text(cases[k], k);
   std::ofstream(folder / "ops.c") << source;
   std::string command = fmt::format(
-      "cc -std=c99 -O1 -Wall -Wextra -Wconversion -pedantic -Werror -Wno-unused-function -fwrapv -shared "
+      "cc -std=c99 -O1 -Wall -Wextra -Wconversion -pedantic -Werror -Wno-unused-function "
+      "-fsanitize=undefined -fsanitize-undefined-trap-on-error -shared "
       "-fPIC "
       "-o '{0}/ops.so' '{0}/ops.c' -lm",
       folder.string());
