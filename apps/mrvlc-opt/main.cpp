@@ -102,6 +102,7 @@ int parse_and_run(int argc, char** argv) {
   app.add_option("FILE", args.file, "textual IR; '-' is standard input")->capture_default_str();
   app.add_option("--import", args.model, "read an ONNX model instead")->excludes("FILE");
   app.add_option("--pass", args.passes, "run this pass, after the pipeline; repeatable, in order")
+      ->allow_extra_args(false)
       ->take_all();
   app.add_option("--pipeline", args.pipeline, "run a whole pipeline")
       ->check(CLI::IsMember({"default", "host"}));
