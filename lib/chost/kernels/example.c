@@ -105,14 +105,14 @@ static int write_npy(const char* folder, const port* p, const void* data, long r
   int ok;
   for (int d = 0; d < rank; ++d) {
     const long n = (p->rank == 0 ? 1 : p->shape[d]) * (d == 0 ? repeats : 1);
-    used += (size_t)sprintf(shape + used, "%ld,%s", n, d + 1 < rank ? " " : "");
+    used += (size_t)snprintf(shape + used, sizeof shape - used, "%ld,%s", n, d + 1 < rank ? " " : "");
   }
   if (rank > 1) shape[used - 1] = 0;
-  sprintf(header, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", p->type, shape);
+  snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", p->type, shape);
   used = strlen(header);
   while ((10 + used + 1) % 64 != 0) header[used++] = ' ';
   header[used++] = '\n';
-  sprintf(path, "%s/%s.npy", folder, p->file);
+  snprintf(path, length, "%s/%s.npy", folder, p->file);
   f = fopen(path, "wb");
   if (!f) return fail(3, "cannot write", path);
   ok = fwrite("\x93NUMPY\x01\x00", 1, 8, f) == 8;
@@ -140,7 +140,7 @@ static int load_model(mrvl_device* device, const char* folder, int i, void** mod
   size_t bytes = 0, length = strlen(folder) + strlen(model_stem) + 40;
   char* path = (char*)allocate(length);
   void* data;
-  sprintf(path, "%s/%s.region%d.mrvl", folder, model_stem, i);
+  snprintf(path, length, "%s/%s.region%d.mrvl", folder, model_stem, i);
   data = read_all(path, &bytes);
   if (!data) return fail(3, "cannot read", path);
   if (device->load(device->context, data, bytes, model) != 0) return fail(1, path, mrvl_simulator_error(device));

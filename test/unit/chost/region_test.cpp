@@ -113,7 +113,7 @@ TEST_CASE("values cross the border in the device's layout, and stay in it betwee
   int status =
       shell(dir.path,
             fields + " && " + build + " -Wno-conversion test.c net.c net_weights.S -lm -o t && ./t && " +
-                build + " -c main.c",
+                "gcc -O2 " + strict + " -c main.c",
             &log);
   INFO(log);
   CHECK(status == 0);
