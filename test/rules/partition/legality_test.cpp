@@ -123,7 +123,11 @@ TEST_CASE("pools") {
       "pool",
       x + "%p, %i = MaxPool(%x) {kernel_shape = [2,2]} : f32[1,4,7,7], i64[1,4,7,7]\n output %p\n output %i",
       "i64", "f32 or f16");
-  refuse("pool", x + "%p = MaxPool(%x) {kernel_shape = [2,2], pads = [2,0,0,0]} : f32[1,4,9,7]\n output %p",
+  // The two rows a window reads are ten apart, the input has three.
+  refuse("pool",
+         "input %x : f32[1,4,3,3]\n %p = MaxPool(%x) {kernel_shape = [2,1], dilations = [10,1], pads = "
+         "[5,0,5,0]} : "
+         "f32[1,4,3,3]\n output %p",
          "output 0 of dimension 0 reads padding only", "at least one element");
 }
 
