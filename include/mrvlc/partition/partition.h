@@ -12,10 +12,10 @@ namespace mrvlc::partition {
 //   conv            Conv with constant weights, any group (depthwise included), 1-D and 2-D
 //   conv_transpose  ConvTranspose with constant weights
 //   fc              Gemm or MatMul with a constant right operand
-//   matmul          MatMul of two activations
+//   matmul          MatMul of two activations, or of one and a constant that is no matrix
 //   pool            MaxPool, AveragePool, GlobalAveragePool, GlobalMaxPool
 //   elementwise     one element-wise operator, unary or binary, broadcasting
-//   reduce          ReduceMean/Sum/Max/Min
+//   reduce          ReduceMean/Sum/SumSquare/Prod/Max/Min
 //   softmax         Softmax, LogSoftmax
 //   norm            LayerNormalization, InstanceNormalization, BatchNormalization that could not be folded
 //   resize          Resize, Upsample (nearest, linear)
