@@ -21,7 +21,13 @@ class Planner {
 
   ArenaPlan run() {
     if (buffers_.empty()) return best_;
-    for (const Order& order : start_orders()) try_order(order);
+    Order first;
+    for (const Order& order : start_orders()) {
+      constexpr int64_t kUnlimited = int64_t{1} << 60;
+      int64_t before = best_.offsets.empty() ? kUnlimited : best_.bytes;
+      if (try_order(order, kUnlimited) < before) first = order;
+    }
+    try_order(first, best_.bytes);
     improve();
     return best_;
   }
@@ -98,55 +104,74 @@ class Planner {
     return found < 0 ? end : found;
   }
 
-  // True when the order gave a better plan.
-  bool try_order(const Order& order) {
-    bool better = false;
+  // Plans in the given order, by first and by best fit, and keeps the better one if it beats the best so far.
+  // Gives up on an order as soon as it needs more than `limit`; returns the bytes needed, or more than
+  // `limit`.
+  int64_t try_order(const Order& order, int64_t limit) {
+    int64_t least = limit + 1;
     for (bool best_fit : {false, true}) {
       std::vector<int64_t> offsets(buffers_.size(), -1);
       int64_t bytes = 0;
       for (uint32_t b : order) {
         offsets[b] = find_gap(b, offsets, best_fit);
         bytes = std::max(bytes, offsets[b] + buffers_[b].size);
-        if (!best_.offsets.empty() && bytes >= best_.bytes) break;
+        work_ += 8 + static_cast<int64_t>(conflicts_[b].size());
+        if (bytes > limit) break;
       }
-      work_ += static_cast<int64_t>(order.size());
-      if (!best_.offsets.empty() && bytes >= best_.bytes) continue;
-      best_.offsets = std::move(offsets);
-      best_.bytes = bytes;
-      best_order_ = order;
-      better = true;
+      if (bytes >= least) continue;
+      least = bytes;
+      if (best_.offsets.empty() || bytes < best_.bytes) {
+        best_.bytes = bytes;
+        best_.offsets = offsets;
+      }
+      current_offsets_ = std::move(offsets);
+      current_order_ = order;
     }
-    return better;
+    return least;
   }
 
+  // A buffer that reaches the top is placed before one of those it conflicts with. Plans that are no worse
+  // are accepted, so the search walks along plateaus; now and then one that is slightly worse, to leave a
+  // dead end.
   void improve() {
-    constexpr int64_t kWork = 2'000'000;  // placements; keeps planning under about a second
+    constexpr int64_t kWork = 60'000'000;  // conflicts looked at; about a second
     uint64_t state = 0x9e3779b97f4a7c15u;
     auto random = [&](size_t n) {
       state = state * 6364136223846793005u + 1442695040888963407u;
       return static_cast<size_t>((state >> 33) % n);
     };
+    int64_t bytes = best_.bytes;
     while (best_.bytes > best_.lower_bound && work_ < kWork) {
-      Order order = best_order_;
-      // A buffer that reaches the top goes to the front, then two random ones change places.
-      Order top;
+      Order order = current_order_, top;
       for (uint32_t b = 0; b < buffers_.size(); ++b) {
-        if (best_.offsets[b] + buffers_[b].size == best_.bytes) top.push_back(b);
+        if (current_offsets_[b] + buffers_[b].size == bytes) top.push_back(b);
       }
-      auto it = std::find(order.begin(), order.end(), top[random(top.size())]);
-      size_t from = static_cast<size_t>(it - order.begin());
-      size_t to = random(from + 1);
-      std::rotate(order.begin() + static_cast<std::ptrdiff_t>(to), it, it + 1);
-      for (size_t i = random(3); i > 0; --i)
-        std::swap(order[random(order.size())], order[random(order.size())]);
-      try_order(order);
+      move_forward(order, top[random(top.size())], random);
+      if (random(3) == 0) std::swap(order[random(order.size())], order[random(order.size())]);
+      int64_t slack = random(40) == 0 ? bytes / 50 : 0;
+      int64_t found = try_order(order, bytes + slack);
+      if (found <= bytes + slack) bytes = found;
+    }
+  }
+
+  template <class Random>
+  void move_forward(Order& order, uint32_t buffer, Random& random) const {
+    auto at = std::find(order.begin(), order.end(), buffer);
+    const Order& others = conflicts_[buffer];
+    auto before =
+        others.empty() ? order.begin() : std::find(order.begin(), order.end(), others[random(others.size())]);
+    if (before < at) {
+      std::rotate(before, at, at + 1);
+    } else {
+      std::rotate(at, at + 1, before);
     }
   }
 
   std::vector<Buffer> buffers_;
   std::vector<Order> conflicts_;
   ArenaPlan best_;
-  Order best_order_;
+  std::vector<int64_t> current_offsets_;
+  Order current_order_;
   int64_t work_ = 0;
 };
 

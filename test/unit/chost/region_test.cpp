@@ -108,8 +108,8 @@ TEST_CASE("values cross the border in the device's layout, and stay in it betwee
       "sed -i \"s/out.sum/out.$(sed -n 's/.*float\\* \\(v[a-z_0-9]*\\);.*/\\1/p' net.h)/; "
       "s/out.half/out.$(sed -n 's/.*uint16_t\\* \\(v[a-z_0-9]*\\);.*/\\1/p' net.h)/\" test.c";
   std::string log;
-  std::string build =
-      std::string("gcc -O1 -g -fsanitize=address,undefined ") + kStrict + " " + include_flag();
+  std::string strict = std::string(kStrict) + " " + include_flag();
+  std::string build = "gcc -O1 -g -fsanitize=address,undefined " + strict;
   int status =
       shell(dir.path,
             fields + " && " + build + " -Wno-conversion test.c net.c net_weights.S -lm -o t && ./t && " +
