@@ -153,11 +153,20 @@ class Search {
     auto as_double = [](int64_t v) { return static_cast<double>(v); };
     double channel_parts = as_double(p.channel_parts), row_parts = as_double(p.row_parts);
     double x = as_double(p.x_bytes) * x_loads * row_parts * (g_.shared_input ? 1 : channel_parts);
+    x *= burst_factor(g_.shared_input ? p.k : std::min(p.units * g_.unit_in, op_.in_channels()),
+                      op_.in_channels());
     double w = as_double(p.w_bytes) * w_loads * channel_parts;
     double out = as_double(p.out_bytes + p.residual_bytes) * blocks * channel_parts * row_parts;
+    out *= burst_factor(out_channels, op_.out_channels());
     double ddr = (x + w + out) / m_.ddr_bytes;
     double fill = (x / std::max(1.0, x_loads) + w / std::max(1.0, w_loads) + out / blocks) / m_.ddr_bytes;
     return std::max(ddr, compute_cycles(p, out_channels) * steps) + fill + steps * kStepCycles;
+  }
+
+  // A block with some of the channels is moved pixel by pixel, each run rounded up to bursts.
+  double burst_factor(int64_t channels, int64_t all) const {
+    if (channels >= all) return 1;
+    return static_cast<double>(round_up(channels * 2, m_.ddr_burst)) / static_cast<double>(channels * 2);
   }
 
   // Of one block, one chunk of the reduction.

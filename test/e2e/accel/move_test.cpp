@@ -86,7 +86,7 @@ TEST_CASE("changes of shape") {
   x = net.layer("pool", "MaxPool", {x}, {{"kernel_shape", Ints{2, 2}}});
   ir::ValueId flat = net.layer("reshape", "Flatten", {x});
   net.output(net.layer("fc", "Gemm", {flat, net.constant({240, 20}, -0.2, 0.2)}));
-  net.output(net.layer("elementwise", "Relu", {net.layer("reshape", "Reshape", {x, ints(net, {2, 3, 48})})}));
+  net.output(net.layer("elementwise", "Relu", {net.layer("reshape", "Reshape", {x, ints(net, {2, 3, 80})})}));
   check(net, "Flatten before a product");
 }
 
