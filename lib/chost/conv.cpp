@@ -143,10 +143,17 @@ void emit_depthwise(Function& f, const ops::ConvParams& p, const Window2& w) {
   int64_t rows = (w.out[0] - 1) * w.stride[0] + (w.kernel[0] - 1) * w.dilation[0] + 1;
   int64_t reach = (w.kernel[1] - 1) * w.dilation[1];
   int64_t pitch = round_up(w.out[1], 16) + reach / w.stride[1] + 1;
-  f.put("const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};",
+  std::string taps;
+  for (int64_t k = 0; k < w.kernel[0] * w.kernel[1]; ++k) {
+    int64_t r = k / w.kernel[1], x = k % w.kernel[1] * w.dilation[1];
+    int64_t line = r * w.dilation[0] * w.stride[1] + x % w.stride[1];
+    taps += fmt::format("{}{}", k == 0 ? "" : ", ", line * pitch + x / w.stride[1]);
+  }
+  f.put("static const int {}[] = {{{}}};", f.prefixed("K_tap"), taps);
+  f.put("const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};",
         f.prefixed("K_depthwise_shape"), p.batch, p.in_channels, p.out_channels / p.in_channels, w.in[0],
         w.in[1], w.out[0], w.out[1], w.kernel[0], w.kernel[1], w.stride[0], w.stride[1], w.dilation[0],
-        w.dilation[1], w.pad[0], w.pad[1], rows, pitch);
+        w.dilation[1], w.pad[0], w.pad[1], rows, pitch, f.prefixed("K_tap"));
   std::string plane = f.scratch(rows * w.stride[1] * pitch * 4);
   const ir::Node& last = f.program().node(f.nodes().back());
   std::string weights = f.weights(constant_floats(f.program().graph.constant(f.head().inputs[1])));

@@ -4,6 +4,7 @@
 typedef struct K_depthwise_shape {
   ptrdiff_t batch, channels, multiplier, h, w, out_h, out_w, kernel_h, kernel_w, stride_h, stride_w;
   ptrdiff_t dilation_h, dilation_w, pad_h, pad_w, rows, pitch;
+  const int* tap; /* of each tap, the offset from the plane's element for output column 0 */
 } K_depthwise_shape;
 
 static void K_depthwise_plane(const K_depthwise_shape* p, const float* x, float* plane) {
@@ -35,21 +36,34 @@ static void K_depthwise_plane(const K_depthwise_shape* p, const float* x, float*
   }
 }
 
-/* n outputs of one row, any kernel. */
+/* 16 outputs of one row, any kernel. */
+static void K_depthwise_span(const K_depthwise_shape* p, const float* plane, const float* w, float bias, float* t) {
+  const ptrdiff_t taps = p->kernel_h * p->kernel_w;
+#if K_VW
+  for (ptrdiff_t j = 0; j < K_LANES; j += 2 * K_VW) {
+    K_vec s0 = (K_vec){0} + bias, s1 = s0;
+    for (ptrdiff_t i = 0; i < taps; ++i) {
+      const float* b = plane + p->tap[i] + j;
+      s0 += w[i] * K_LOAD(b);
+      s1 += w[i] * K_LOAD(b + K_VW);
+    }
+    K_STORE(t + j, s0);
+    K_STORE(t + j + K_VW, s1);
+  }
+#else
+  for (ptrdiff_t j = 0; j < K_LANES; ++j) t[j] = bias;
+  for (ptrdiff_t i = 0; i < taps; ++i) {
+    for (ptrdiff_t j = 0; j < K_LANES; ++j) t[j] += w[i] * plane[p->tap[i] + j];
+  }
+#endif
+}
+
 static void K_depthwise_row(const K_depthwise_shape* p, const float* plane, const float* w, float bias, float lo,
                             float hi, float* y, ptrdiff_t n) {
   for (ptrdiff_t j0 = 0; j0 < n; j0 += K_LANES) {
     const ptrdiff_t cols = n - j0 < K_LANES ? n - j0 : K_LANES;
-    const float* tap = w;
     float t[K_LANES];
-    for (ptrdiff_t j = 0; j < K_LANES; ++j) t[j] = bias;
-    for (ptrdiff_t r = 0; r < p->kernel_h; ++r) {
-      for (ptrdiff_t s = 0; s < p->kernel_w; ++s, ++tap) {
-        const ptrdiff_t x = s * p->dilation_w;
-        const float* b = plane + (r * p->dilation_h * p->stride_w + x % p->stride_w) * p->pitch + x / p->stride_w + j0;
-        for (ptrdiff_t j = 0; j < K_LANES; ++j) t[j] += *tap * b[j];
-      }
-    }
+    K_depthwise_span(p, plane + j0, w, bias, t);
     for (ptrdiff_t j = 0; j < K_LANES; ++j) t[j] = t[j] < lo ? lo : t[j];
     for (ptrdiff_t j = 0; j < K_LANES; ++j) t[j] = t[j] > hi ? hi : t[j];
     for (ptrdiff_t j = 0; j < cols; ++j) y[j0 + j] = t[j];

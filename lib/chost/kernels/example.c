@@ -162,13 +162,16 @@ static int usage(const char* what) {
   return 2;
 }
 
-/* "NAME=FILE"; a name may hold '=' itself, so the names decide. With a single input the name may be left out. */
+/* "NAME=FILE"; a name may hold '=' itself, so the names decide. The name's form in file names does as well. */
 static int take_input(arguments* a, const char* text) {
-  for (int i = 0; i < K_INPUT_COUNT; ++i) {
-    const size_t n = strlen(input_ports[i].name);
-    if (strncmp(text, input_ports[i].name, n) == 0 && text[n] == '=') {
-      a->input_files[i] = text + n + 1;
-      return 0;
+  for (int form = 0; form < 2; ++form) {
+    for (int i = 0; i < K_INPUT_COUNT; ++i) {
+      const char* name = form == 0 ? input_ports[i].name : input_ports[i].file;
+      const size_t n = strlen(name);
+      if (strncmp(text, name, n) == 0 && text[n] == '=') {
+        a->input_files[i] = text + n + 1;
+        return 0;
+      }
     }
   }
   return usage("--input names no input of the model");
