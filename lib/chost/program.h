@@ -46,7 +46,8 @@ struct Call {
   std::vector<Param> params;
 };
 
-// What NAME_run does for a unit, in order. `raw` lines come between calls before and after the device runs.
+// What NAME_run does for a unit, in order. A CPU unit is one call; a region converts, runs the device and
+// converts back.
 struct Step {
   Unit unit;
   std::vector<Call> before, after;  // calls; regions: conversions to and from the device's form
