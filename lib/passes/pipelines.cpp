@@ -9,16 +9,17 @@
 namespace mrvlc::passes {
 namespace {
 
-#define MRVLC_DEFAULT_PIPELINE                                                                              \
+#define MRVLC_COMMON                                                                                        \
   "dce", "remove-identity", "fold-constants", "canonicalize-shape", "canonicalize-math", "remove-identity", \
       "dce", "explicit-padding", "fold-pad", "fold-batchnorm", "matmul-to-gemm", "fold-scale",              \
       "fold-batchnorm", "lower-batchnorm", "fuse-activations", "fold-constants", "remove-identity",         \
-      "canonicalize-shape", "canonicalize-math", "fold-scale", "fold-constants", "cse", "remove-identity",  \
-      "dce"
+      "canonicalize-shape", "canonicalize-math", "fold-scale"
+#define MRVLC_CLEAN_UP "fold-constants", "cse", "remove-identity", "dce"
 
-constexpr auto kDefault = std::to_array<std::string_view>({MRVLC_DEFAULT_PIPELINE});
+// Scale and shift of images go into weights for the accelerator's sake: the host computes in fp32 and pads for free.
+constexpr auto kDefault = std::to_array<std::string_view>({MRVLC_COMMON, "fold-input-affine", MRVLC_CLEAN_UP});
 constexpr auto kHost = std::to_array<std::string_view>(
-    {MRVLC_DEFAULT_PIPELINE, "widen-f16", "fold-constants", "remove-identity", "cse", "dce"});
+    {MRVLC_COMMON, MRVLC_CLEAN_UP, "widen-f16", "fold-constants", "remove-identity", "cse", "dce"});
 
 }  // namespace
 
