@@ -5,6 +5,7 @@
 #include "compiled_model.h"
 #include "mrvlc/ir/text.h"
 #include "mrvlc/passes/pass.h"
+#include "mrvlc/passes/round_weights.h"
 #include "mrvlc/passes/widen_f16.h"
 #include "mrvlc/sim/simulator.h"
 #include "mrvlc/support/file.h"
@@ -113,9 +114,19 @@ class Compiler {
     }
     bool changed = false;
     MRVLC_TRY(passes::widen_f16(m_.model.graph, [&](const ir::Node& n) { return on_cpu.contains(n.id); }, changed));
-    if (!changed) return {};
-    MRVLC_ASSIGN(m_.partition, partition::partition(m_.model.graph, m_.machine, o));
+    if (changed) {
+      MRVLC_ASSIGN(m_.partition, partition::partition(m_.model.graph, m_.machine, o));
+    }
+    round_accelerator_weights();
     return {};
+  }
+
+  void round_accelerator_weights() {
+    std::set<ir::NodeId> accelerated;
+    for (const auto& d : m_.partition.decisions) {
+      if (d.accelerator) accelerated.insert(d.node);
+    }
+    passes::round_weights(m_.model.graph, [&](const ir::Node& n) { return accelerated.contains(n.id); });
   }
 
   Status compile_regions() {
