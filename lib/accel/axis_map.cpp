@@ -109,7 +109,7 @@ void copy_mapped(Lowering& l, const View& from, const View& to, const std::vecto
       l.fill(p.to, fill_value, expr);
     } else {
       PeBuilder b(l, p.to.dims, expr);
-      (void)b.finish({PeOperand::Kind::External, p.from, 0}, p.to);
+      l.keep(b.finish({PeOperand::Kind::External, p.from, 0}, p.to));
     }
   }
 }

@@ -93,7 +93,8 @@ Result<Lowered> Lowering::run() {
   for (layer_ = 0; layer_ < region_.layers.size(); ++layer_) {
     auto before = static_cast<int64_t>(program_.weights.size());
     const ir::Node& anchor = graph_.node(layer().anchor);
-    if (Status s = lower_layer(); !s.ok()) return at_node(std::move(s).error(), anchor.name, anchor.op->name);
+    keep(lower_layer());
+    if (!failed_.ok()) return at_node(std::move(failed_).error(), anchor.name, anchor.op->name);
     lowered_.layer_weight_bytes[layer_] = static_cast<int64_t>(program_.weights.size()) - before;
   }
   program_.buffers[kWeights].bytes = static_cast<int64_t>(program_.weights.size());
@@ -205,14 +206,14 @@ int64_t Lowering::table(const std::vector<float>& segments) {
 
 void Lowering::copy(const View& from, const View& to, ir::NodeId expr) {
   PeBuilder b(*this, to.dims, expr);
-  (void)b.finish(b.view(from), to);
+  keep(b.finish(b.view(from), to));
 }
 
 void Lowering::fill(const View& to, float value, ir::NodeId expr) {
   PeBuilder b(*this, to.dims, expr);
   PeOperand t = b.temp(isa::DataType::F16);
   b.apply(isa::EwOp::Fill, t, {}, {}, value);
-  (void)b.finish(t, to);
+  keep(b.finish(t, to));
 }
 
 View Lowering::with_inner(const View& view, size_t dim, ir::NodeId expr) {

@@ -54,6 +54,10 @@ class Lowering {
   void add(WindowOp op) { program_.primitives.emplace_back(std::move(op)); }
   void copy(const View& from, const View& to, ir::NodeId expr);
   void fill(const View& to, float value, ir::NodeId expr);
+  // Remembers the first error of work that has no result to report it through; run() returns it.
+  void keep(Status status) {
+    if (failed_.ok()) failed_ = std::move(status);
+  }
   // `view` with dimension `dim` contiguous: itself or a copy.
   View with_inner(const View& view, size_t dim, ir::NodeId expr);
 
@@ -83,6 +87,7 @@ class Lowering {
   const partition::Region& region_;
   const target::Machine& machine_;
   uint32_t layer_ = 0;
+  Status failed_;
   Program program_;
   Lowered lowered_;
   std::vector<bool> channels_last_;
