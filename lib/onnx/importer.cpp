@@ -80,7 +80,7 @@ Result<Tensor> read_tensor_pb(const std::filesystem::path& path) {
   pb::TensorProto message;
   std::string sha256;
   MRVLC_TRY(read_message(path, uint64_t{INT32_MAX}, message, sha256));
-  return TensorDecoder({path.parent_path()}).decode(std::move(message));
+  return TensorDecoder({path.parent_path()}).decode(message);
 }
 
 }  // namespace mrvlc::onnx

@@ -35,13 +35,13 @@ Result<std::vector<int64_t>> positions(const Tensor& indices, int64_t nnz, const
 
 }  // namespace
 
-Result<Tensor> TensorDecoder::decode(pb::SparseTensorProto sparse) {
+Result<Tensor> TensorDecoder::decode(pb::SparseTensorProto& sparse) {
   const std::string name = sparse.values().name();
   auto bad = [&](std::string_view why) { return make_diag<DiagCode::MRV0125>(printable(name), why); };
   Shape dims(sparse.dims().begin(), sparse.dims().end());
   if (auto why = bad_shape(dims)) return bad(*why);
-  MRVLC_ASSIGN(Tensor values, decode(std::move(*sparse.mutable_values())));
-  MRVLC_ASSIGN(Tensor indices, decode(std::move(*sparse.mutable_indices())));
+  MRVLC_ASSIGN(Tensor values, decode(*sparse.mutable_values()));
+  MRVLC_ASSIGN(Tensor indices, decode(*sparse.mutable_indices()));
   if (values.shape().size() != 1) return bad("the values are not a vector");
   if (values.elem() == ElementType::String) return bad("strings are not supported");
   MRVLC_ASSIGN(std::vector<int64_t> at, positions(indices, values.shape()[0], dims, name));

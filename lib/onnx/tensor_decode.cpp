@@ -96,6 +96,15 @@ std::optional<std::string> pack_field(const pb::TensorProto& t, ElementType elem
   }
 }
 
+// Clear() would keep the memory for reuse.
+void free_fields(pb::TensorProto& t) {
+  google::protobuf::RepeatedField<float>().Swap(t.mutable_float_data());
+  google::protobuf::RepeatedField<double>().Swap(t.mutable_double_data());
+  google::protobuf::RepeatedField<int32_t>().Swap(t.mutable_int32_data());
+  google::protobuf::RepeatedField<int64_t>().Swap(t.mutable_int64_data());
+  google::protobuf::RepeatedField<uint64_t>().Swap(t.mutable_uint64_data());
+}
+
 // Any non-zero byte is true; the rest of the compiler relies on 0 and 1.
 void normalise_bools(Tensor& tensor) {
   auto bytes = tensor.data<uint8_t>();
@@ -154,6 +163,7 @@ Result<Tensor> TensorDecoder::decode_stored(pb::TensorProto& tensor, const Tenso
   }
   if (type.elem == ElementType::String) return decode_strings(tensor, type);
   std::optional<std::string> bytes = pack_field(tensor, type.elem);
+  free_fields(tensor);
   if (!bytes) return bad_tensor(tensor, "a value does not fit " + std::string(name(type.elem)));
   if (static_cast<int64_t>(bytes->size()) != type.bytes()) {
     return bad_tensor(tensor, fmt::format("has data for {} bytes, {} needs {}", bytes->size(),
@@ -162,7 +172,7 @@ Result<Tensor> TensorDecoder::decode_stored(pb::TensorProto& tensor, const Tenso
   return Tensor(type, std::move(*bytes));
 }
 
-Result<Tensor> TensorDecoder::decode(pb::TensorProto tensor) {
+Result<Tensor> TensorDecoder::decode(pb::TensorProto& tensor) {
   auto elem = element_type_from_onnx(tensor.data_type());
   if (!elem)
     return make_diag<DiagCode::MRV0121>(printable(tensor.name()), element_type_text(tensor.data_type()));

@@ -17,12 +17,13 @@ class TensorDecoder {
  public:
   explicit TensorDecoder(std::vector<std::filesystem::path> folders) : external_(std::move(folders)) {}
 
-  // Raw data is moved out of the message, which is why it is taken by value. MRV0120 to MRV0124.
-  Result<Tensor> decode(pb::TensorProto tensor);
+  // Consumes the data of the message; its name stays where it is, because scopes hold views of it. MRV0120 to
+  // MRV0124.
+  Result<Tensor> decode(pb::TensorProto& tensor);
   // As a dense tensor. Indices must be in range, ascending and without duplicates. MRV0125, MRV0122.
-  Result<Tensor> decode(pb::SparseTensorProto tensor);
-  // Empties the message but for its name. What was taken once may be taken again (a function's body is
-  // inlined wherever it is called) and shares its memory.
+  Result<Tensor> decode(pb::SparseTensorProto& tensor);
+  // As decode; but what was taken once may be taken again (a function's body is inlined wherever it is
+  // called) and shares its memory.
   template <class Proto>
   Result<Tensor> take(Proto& message);
 
@@ -34,23 +35,10 @@ class TensorDecoder {
   int64_t sparse_bytes_left_ = INT32_MAX;  // what sparse tensors may grow to, together
 };
 
-// The message that holds the tensor's name.
-inline pb::TensorProto& named(pb::TensorProto& message) {
-  return message;
-}
-inline pb::TensorProto& named(pb::SparseTensorProto& message) {
-  return *message.mutable_values();
-}
-
 template <class Proto>
 Result<Tensor> TensorDecoder::take(Proto& message) {
   if (auto it = taken_.find(&message); it != taken_.end()) return it->second;
-  // The very string stays where it is: scopes hold views of it.
-  std::string* name = named(message).release_name();
-  Proto contents(std::move(message));
-  if (name != nullptr) named(contents).set_name(*name);
-  named(message).set_allocated_name(name);
-  Result<Tensor> tensor = decode(std::move(contents));
+  Result<Tensor> tensor = decode(message);
   if (tensor.ok()) taken_.emplace(&message, *tensor);
   return tensor;
 }
