@@ -12,7 +12,8 @@ namespace {
 #define MRVLC_COMMON                                                                                        \
   "dce", "remove-identity", "fold-constants", "canonicalize-shape", "canonicalize-math", "remove-identity", \
       "dce", "explicit-padding", "fold-pad", "fold-batchnorm", "matmul-to-gemm", "fold-scale",              \
-      "fold-batchnorm", "lower-batchnorm", "fuse-activations", "fold-constants", "remove-identity",         \
+      "fold-batchnorm", "lower-batchnorm", "fuse-activations", "fold-constants", "gather-to-slice",         \
+      "remove-identity",                                                                                    \
       "canonicalize-shape", "canonicalize-math", "fold-scale"
 #define MRVLC_CLEAN_UP "fold-constants", "cse", "remove-identity", "dce"
 
