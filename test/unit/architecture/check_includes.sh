@@ -16,8 +16,9 @@ declare -A may=(
 fail=0
 for component in "${!may[@]}"; do
   [ -d "lib/$component" ] || continue
-  used=$(grep -rhoE '#include "mrvlc/[a-z]+/' "lib/$component" "include/mrvlc/$component" 2>/dev/null |
-    sed -E 's|.*mrvlc/([a-z]+)/|\1|' | sort -u)
+  folders=("lib/$component")
+  [ -d "include/mrvlc/$component" ] && folders+=("include/mrvlc/$component")
+  used=$( (grep -rhoE '#include "mrvlc/[a-z]+/' "${folders[@]}" || true) | sed -E 's|.*mrvlc/([a-z]+)/|\1|' | sort -u)
   for u in $used; do
     [ "$u" = "$component" ] && continue
     if ! grep -qw "$u" <<<"${may[$component]}"; then
