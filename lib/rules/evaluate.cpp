@@ -46,7 +46,8 @@ Datum measure(const Expression& e, const Context& context) {
     }
     case Expression::Kind::Call: {
       const Function* f = find_function(e.text);
-      return f && f->measure ? f->measure(context, arguments(*f, e, context.match)) : Datum();
+      if (f == nullptr || f->measure == nullptr) return {};
+      return f->measure(context, arguments(*f, e, context.match));
     }
     case Expression::Kind::Capture:
       break;
@@ -111,8 +112,9 @@ bool compare(const Datum& a, Relation relation, const std::vector<Datum>& right)
   auto* list = std::get_if<std::vector<int64_t>>(&a);
   bool with_list = !right.empty() && std::holds_alternative<std::vector<int64_t>>(right[0]);
   if (list == nullptr || with_list) return compare_one(a, relation, right);
-  return !list->empty() &&
-         std::all_of(list->begin(), list->end(), [&](int64_t i) { return compare_one(i, relation, right); });
+  const std::vector<Datum> elements(list->begin(), list->end());
+  return !elements.empty() && std::all_of(elements.begin(), elements.end(),
+                                          [&](const Datum& d) { return compare_one(d, relation, right); });
 }
 
 std::string limit_text(Relation relation, const std::vector<Datum>& right) {
