@@ -94,6 +94,7 @@ class Builder {
   pb::AttributeProto* resolve_attribute(const Scope& scope, pb::AttributeProto& attribute) const;
   Status prepare(const Site& site, const ops::OpDef& op, Pending& pending);
   Status wire_inputs(const Site& site, Pending& pending);
+  Status reshape_input(const Site& site, size_t at, const Shape& shape, Pending& pending);
   Status infer(const ops::OpDef& op, Pending& pending);
   void insert(const Site& site, const ops::OpDef& op, Pending pending);
   ir::Lineage lineage(const Site& site) const;

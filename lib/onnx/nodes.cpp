@@ -161,6 +161,29 @@ Status Builder::wire_inputs(const Site& site, Pending& pending) {
     pending.inputs.push_back(in == -1 ? ir::ValueId() : from[index]);
   }
   while (!pending.inputs.empty() && !pending.inputs.back().valid()) pending.inputs.pop_back();
+  for (const auto& [at, shape] : raw.reshapes) MRVLC_TRY(reshape_input(site, at, shape, pending));
+  return {};
+}
+
+// Puts a Reshape in front of input `at`; it is part of the same ONNX node.
+Status Builder::reshape_input(const Site& site, size_t at, const Shape& shape, Pending& pending) {
+  if (at >= pending.inputs.size() || !pending.inputs[at].valid())
+    return make_diag<DiagCode::MRV0007>("an operator's upgrade reshapes a missing input");
+  const std::string prefix = fmt::format("{}.reshape{}", graph_.sources()[site.source.index()].id, at);
+  const TensorType& from = graph_.value(pending.inputs[at]).type;
+  if (element_count(from.shape) != element_count(shape))
+    return make_diag<DiagCode::MRV0007>("an operator's upgrade reshapes to another size");
+  TensorType type{from.elem, shape};
+  ir::ValueId target =
+      graph_.add_constant(unique_name(prefix + ".shape"),
+                          Tensor::of(ElementType::I64, {static_cast<int64_t>(shape.size())}, shape));
+  const ir::OpSchema& reshape = ops::schema("Reshape");
+  std::vector<ir::Attr> slots = ir::default_attrs(reshape);
+  ir::set_attr(reshape, slots, "allowzero", int64_t{1});  // a dimension of 0 is one
+  ir::NodeId id = graph_.add_node(reshape, site.node.name(), {pending.inputs[at], target}, std::move(slots),
+                                  {std::move(type)}, {unique_name(prefix)}, lineage(site));
+  pending.inputs[at] = graph_.node(id).outputs[0];
+  learn(id);
   return {};
 }
 
