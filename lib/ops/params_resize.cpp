@@ -164,11 +164,23 @@ Result<ResizeParams> resize_params(const InferContext& context) {
   return p;
 }
 
+namespace {
+
+// ONNX's length_resized is scale * length, fraction and all: its conformance data for align_corners with
+// scales that leave one have it so. Where a whole number was meant, the rounding of a float scale must not
+// shift coordinates.
+float resized_length(double scale, int64_t input, int64_t output) {
+  double exact = scale * static_cast<double>(input), whole = static_cast<double>(output);
+  return static_cast<float>(std::fabs(exact - whole) < 1e-4 * whole ? whole : exact);
+}
+
+}  // namespace
+
 double ResizeParams::source(size_t d, int64_t o, int64_t input_size) const {
   bool crop = coordinate_mode == "tf_crop_and_resize";
   if (!crop && output[d] == input_size && scale[d] == 1.0) return static_cast<double>(o);
   auto x = static_cast<float>(o), s = static_cast<float>(scale[d]), in = static_cast<float>(input_size);
-  auto out = static_cast<float>(output[d]);
+  float out = resized_length(scale[d], input_size, output[d]);
   float half = (x + 0.5f) / s - 0.5f;
   if (coordinate_mode == "asymmetric") return static_cast<double>(x / s);
   if (coordinate_mode == "pytorch_half_pixel") return output[d] > 1 ? static_cast<double>(half) : 0.0;
@@ -176,7 +188,7 @@ double ResizeParams::source(size_t d, int64_t o, int64_t input_size) const {
     return output[d] > 1 ? static_cast<double>(x * (in - 1) / (out - 1)) : 0.0;
   if (coordinate_mode == "tf_half_pixel_for_nn") return static_cast<double>((x + 0.5f) / s);
   if (coordinate_mode == "half_pixel_symmetric") {
-    float adjustment = out / (s * in);
+    float adjustment = static_cast<float>(output[d]) / (s * in);
     return static_cast<double>(in / 2 * (1 - adjustment) + half);
   }
   if (crop) {

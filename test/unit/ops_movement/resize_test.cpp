@@ -38,6 +38,8 @@ TEST_CASE("Resize reproduces ONNX's examples") {
           Doubles{1, 1.25, 1.75, 2});
   REQUIRE(greatest_error(scaled(line({1, 2}, "linear", "align_corners"), {2}).value(),
                          {1, 4.0 / 3, 5.0 / 3, 2}) < 1e-6);
+  REQUIRE(greatest_error(scaled(line({1, 2, 3, 4}, "linear", "align_corners"), {0.6}).value(),
+                         {1, 1 + 3 / 1.4}) < 1e-6);
   REQUIRE(scaled(line({1, 2, 3, 4}, "linear", "half_pixel"), {0.6}).value().to_doubles().size() == 2);
   REQUIRE(greatest_error(scaled(line({1, 2, 3, 4}, "linear", "half_pixel"), {0.6}).value(), {4.0 / 3, 3.0}) <
           1e-6);
