@@ -1,5 +1,7 @@
 // Real models through the pipelines: whatever the passes do, the reference interpreter computes the same
-// before and after. Needs models in $MRVLC_SHARED/data/zoo; without them there is nothing to check.
+// before and after; and every model reads back from its printed form. Models: those of
+// $MRVLC_SHARED/data/zoo, or of `shared` beside the checkout, and ONNX's test models where they are
+// installed; none are needed.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -17,16 +19,38 @@ namespace {
 
 constexpr uintmax_t kMostBytes = 1'600'000;  // the reference is slow; small models suffice
 
-std::vector<std::filesystem::path> models() {
-  std::vector<std::filesystem::path> out;
-  const char* shared = std::getenv("MRVLC_SHARED");
-  std::filesystem::path zoo = std::filesystem::path(shared != nullptr ? shared : "") / "data/zoo";
-  if (shared == nullptr || !std::filesystem::is_directory(zoo)) return out;
-  for (const auto& entry : std::filesystem::directory_iterator(zoo)) {
-    if (entry.path().extension() == ".onnx" && entry.file_size() < kMostBytes) out.push_back(entry.path());
+namespace fs = std::filesystem;
+
+std::vector<fs::path> models_under(const fs::path& folder) {
+  std::vector<fs::path> out;
+  std::error_code ec;
+  for (const auto& entry : fs::recursive_directory_iterator(folder, ec)) {
+    if (entry.path().extension() == ".onnx") out.push_back(entry.path());
   }
   std::sort(out.begin(), out.end());
   return out;
+}
+
+std::vector<fs::path> zoo() {
+  const char* variable = std::getenv("MRVLC_SHARED");
+  const fs::path shared =
+      variable != nullptr ? fs::path(variable) : fs::path(MRVLC_SOURCE_DIR) / ".." / "shared";
+  return models_under(shared / "data" / "zoo");
+}
+
+std::vector<fs::path> small_models() {
+  std::vector<fs::path> models = zoo();
+  std::erase_if(models, [](const fs::path& path) { return fs::file_size(path) >= kMostBytes; });
+  return models;
+}
+
+// The graph reads back from its text, and prints the same again.
+void check_round_trip(const ir::Graph& graph) {
+  const std::string text = ir::print(graph);
+  auto again = ir::parse(text, ops::registry());
+  if (!again.ok()) FAIL(again.error().message);
+  CHECK(ir::structurally_equal(graph, *again));
+  CHECK(ir::print(*again) == text);
 }
 
 // Largest difference relative to the largest magnitude of the expected tensor. Quantised results may differ
@@ -44,7 +68,7 @@ double relative_error(const Tensor& want, const Tensor& got) {
 }  // namespace
 
 TEST_CASE("models compute the same after the pipelines", "[passes][zoo]") {
-  for (const auto& path : models()) {
+  for (const auto& path : small_models()) {
     CAPTURE(path.filename().string());
     Diagnostics diagnostics;
     auto model = onnx::import_file(path, {}, diagnostics);
@@ -63,5 +87,20 @@ TEST_CASE("models compute the same after the pipelines", "[passes][zoo]") {
         CHECK(relative_error((*want)[i], (*got)[i]) <= limit);
       }
     }
+  }
+}
+
+TEST_CASE("models read back from their text", "[ir][zoo]") {
+  std::vector<fs::path> all = zoo();
+  for (const fs::path& path : models_under("/usr/share/libonnx-testdata/data")) all.push_back(path);
+  for (const fs::path& path : all) {
+    CAPTURE(path.string());
+    Diagnostics diagnostics;
+    auto model = onnx::import_file(path, {}, diagnostics);
+    if (!model) continue;
+    check_round_trip(model->graph);
+    Status s = passes::run_passes(model->graph, passes::default_pipeline());
+    if (!s.ok()) FAIL(format_diag(path.filename().string(), s.error()));
+    check_round_trip(model->graph);
   }
 }
