@@ -11,7 +11,8 @@ namespace {
 
 std::vector<idmap::SectionCounts> counts_of(const std::filesystem::path& out) {
   std::vector<idmap::SectionCounts> counts;
-  for (const auto& region : test::read_json(out / "report.json")["regions"]) {
+  const auto report = test::read_json(out / "report.json");
+  for (const auto& region : report["regions"]) {
     auto binary = isa::read_container(test::slurp(out / region["file"].get<std::string>()));
     REQUIRE(binary.ok());
     counts.push_back({binary->init.size(), binary->main.size(), binary->finish.size()});
