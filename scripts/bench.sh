@@ -1,17 +1,20 @@
 #!/usr/bin/env bash
-# Times the host code generated for a model against ONNX Runtime, one thread each, in alternating rounds.
+# Times the host code generated for models against ONNX Runtime, one thread each, in alternating rounds.
 #
-#   scripts/bench.sh MODEL.onnx [-n ITERATIONS] [-r ROUNDS] [-- OPTION...]      options go to mrvlc compile
+#   scripts/bench.sh [-n ITERATIONS] [-r ROUNDS] [MODEL.onnx...] [-- OPTION...]     options go to mrvlc compile
 #
-# ONNX Runtime is npm's onnxruntime-node, installed in build/ort (or taken from $ORT_DIR). Prints each round's medians
-# and the ratio of the medians over all rounds; below 1 the generated code is the faster one.
+# Without models: SqueezeNet and UltraFace of the shared data ($MRVLC_SHARED, or `shared` beside the checkout). ONNX
+# Runtime is npm's onnxruntime-node, installed in build/ort (or taken from $ORT_DIR); mrvlc is built here, or taken from
+# the build folder $MRVLC_BUILD. Prints, for each model, the time of the C compiler, minimum and median of every round, and
+# the ratios of the minima and of the medians over all rounds; below 1 the generated code is the faster one.
 set -euo pipefail
 
+started=$PWD
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
-usage() { sed -n '2,7s/^# \{0,1\}//p' "$root/scripts/bench.sh"; exit "$1"; }
+usage() { sed -n '2,9s/^# \{0,1\}//p' "$root/scripts/bench.sh"; exit "$1"; }
 
-model='' iterations=10 rounds=5
+models=() iterations=20 rounds=5
 while [ $# -gt 0 ]; do
   case $1 in
     -n) iterations=${2?}; shift 2 ;;
@@ -19,13 +22,20 @@ while [ $# -gt 0 ]; do
     -h | --help) usage 0 ;;
     --) shift; break ;;
     -*) usage 2 >&2 ;;
-    *) [ -z "$model" ] || usage 2 >&2; model=$1; shift ;;
+    /*) models+=("$1"); shift ;;
+    *) models+=("$started/$1"); shift ;;
   esac
 done
-[ -n "$model" ] || usage 2 >&2
-[ -r "$model" ] || { echo "bench: cannot read $model" >&2; exit 3; }
 for number in "$iterations" "$rounds"; do
   [[ $number =~ ^[1-9][0-9]*$ ]] || { echo "bench: '$number' is not a positive number" >&2; exit 2; }
+done
+if [ ${#models[@]} -eq 0 ]; then
+  zoo=${MRVLC_SHARED:-$root/../shared}/data/zoo
+  [ -d "$zoo" ] || { echo "bench: no models given, and no shared data to take them from" >&2; usage 2 >&2; }
+  models=("$zoo/squeezenet_fp16.onnx" "$zoo/ultraface_rfb320.onnx")
+fi
+for model in "${models[@]}"; do
+  [ -r "$model" ] || { echo "bench: cannot read $model" >&2; exit 3; }
 done
 
 install_runtime() {
@@ -36,39 +46,47 @@ install_runtime() {
 export ORT_DIR=${ORT_DIR:-$root/build/ort}
 [ -d "$ORT_DIR/node_modules/onnxruntime-node" ] || install_runtime
 
-scripts/install-deps.sh --build-only >&2
-cmake --preset release >/dev/null
-cmake --build --preset release --parallel "$(nproc)" --target mrvlc >&2
+build_mrvlc() {
+  scripts/install-deps.sh --build-only >&2
+  cmake --preset release >/dev/null
+  cmake --build --preset release --parallel "$(nproc)" --target mrvlc >&2
+}
+build=${MRVLC_BUILD:-$root/build}
+[ -n "${MRVLC_BUILD:-}" ] || build_mrvlc
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-build/bin/mrvlc compile "$model" --name model --target host -o "$work/out" "$@"
-make -s -C "$work/out" CC="${CC:-gcc}" CFLAGS="${CFLAGS:--O3 -march=native}" \
-  MRVL_INCLUDE="$root/include" MRVL_LIB="$root/build/lib"
-mapfile -t inputs < <(node scripts/bench_ort.mjs inputs "$model" "$work/in")
-[ ${#inputs[@]} -gt 0 ] || { echo "bench: no inputs were made for $model" >&2; exit 1; }
-
-ours() {
-  local arguments=()
-  for input in "${inputs[@]}"; do arguments+=(--input "$input"); done
-  "$work/out/example" "${arguments[@]}" --output-dir "$work/results" --bench "$iterations"
-}
-theirs() { node scripts/bench_ort.mjs time "$model" "$iterations" "${inputs[@]}"; }
-median_of() { sed -n 's/.*median_ms \([0-9.e+-]*\).*/\1/p' <<<"$1"; }
-
-mkdir -p "$work/results"
-printf '%-6s %14s %14s\n' round 'mrvlc ms' 'onnxruntime ms'
-for ((round = 1; round <= rounds; ++round)); do
-  a=$(median_of "$(ours)")
-  b=$(median_of "$(theirs)")
-  if [ -z "$a" ] || [ -z "$b" ]; then
-    echo "bench: a run printed no 'median_ms'" >&2
-    exit 1
-  fi
-  printf '%-6s %14s %14s\n' "$round" "$a" "$b"
-  echo "$a" >>"$work/ours"
-  echo "$b" >>"$work/theirs"
-done
+field() { sed -n "s/.*$1 \([0-9.e+-]*\).*/\1/p" <<<"$2"; }
+least() { sort -g "$1" | head -n 1; }
 middle() { sort -g "$1" | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
-awk -v a="$(middle "$work/ours")" -v b="$(middle "$work/theirs")" \
-  'BEGIN { printf "median mrvlc %.3f ms, onnxruntime %.3f ms, ratio %.2f\n", a, b, a / b }'
+
+# bench MODEL OPTION...
+bench() {
+  local model=$1 dir round input arguments=() inputs=() TIMEFORMAT=%R
+  shift
+  dir=$(mktemp -d "$work/XXXXXX")
+  "$build/bin/mrvlc" compile "$model" --name model --target host -q -o "$dir/out" "$@"
+  { time make -s -C "$dir/out" CC="${CC:-gcc}" CFLAGS="${CFLAGS:--O3 -march=native}" MRVLC_PREFIX="$build" \
+    MRVL_CFLAGS="-I$root/include" >&2; } 2>"$dir/cc_seconds" || { cat "$dir/cc_seconds" >&2; exit 1; }
+  mapfile -t inputs < <(node scripts/bench_ort.mjs inputs "$model" "$dir/in")
+  [ ${#inputs[@]} -gt 0 ] || { echo "bench: no inputs were made for $model" >&2; exit 1; }
+  for input in "${inputs[@]}"; do arguments+=(--input "$input"); done
+
+  printf '%s: C compiler %s s\n' "$(basename "$model")" "$(tail -n 1 "$dir/cc_seconds")"
+  printf '%-6s %10s %10s %10s %10s   ms\n' round 'mrvlc min' median 'ORT min' median
+  for ((round = 1; round <= rounds; ++round)); do
+    local ours theirs
+    ours=$("$dir/out/model_example" "${arguments[@]}" --bench "$iterations")
+    theirs=$(node scripts/bench_ort.mjs time "$model" "$iterations" "${inputs[@]}")
+    local a_min a b_min b
+    a_min=$(field min_ms "$ours") a=$(field median_ms "$ours")
+    b_min=$(field min_ms "$theirs") b=$(field median_ms "$theirs")
+    [ -n "$a_min" ] && [ -n "$b_min" ] || { echo "bench: a run printed no 'min_ms'" >&2; exit 1; }
+    printf '%-6s %10.3f %10.3f %10.3f %10.3f\n' "$round" "$a_min" "$a" "$b_min" "$b"
+    echo "$a_min" >>"$dir/a_min"; echo "$a" >>"$dir/a"; echo "$b_min" >>"$dir/b_min"; echo "$b" >>"$dir/b"
+  done
+  awk -v a="$(least "$dir/a_min")" -v b="$(least "$dir/b_min")" -v c="$(middle "$dir/a")" -v d="$(middle "$dir/b")" \
+    'BEGIN { printf "mrvlc/ORT: minimum %.3f / %.3f ms = %.2f, median %.3f / %.3f ms = %.2f\n\n", a, b, a / b, c, d, c / d }'
+}
+
+for model in "${models[@]}"; do bench "$model" "$@"; done

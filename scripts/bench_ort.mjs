@@ -4,7 +4,7 @@
 //   bench_ort.mjs inputs MODEL.onnx DIR                    writes seeded inputs, prints NAME=FILE.npy for each
 //   bench_ort.mjs time MODEL.onnx N NAME=FILE.npy...       runs N times on one thread, prints median_ms and min_ms
 //
-// Dimensions that the model leaves open are 1; floats are uniform in [0, 1), all other types 0.
+// Dimensions that the model leaves open are 1; floats are uniform in [0, 1), all other types 0. Float16 is held as bits.
 import fs from 'fs';
 import path from 'path';
 import { createRequire } from 'module';
@@ -13,7 +13,7 @@ const require = createRequire(path.resolve(process.env.ORT_DIR || '.') + '/');
 const ort = require('onnxruntime-node');
 
 const TYPES = {
-  float32: ['<f4', Float32Array], float64: ['<f8', Float64Array], int8: ['|i1', Int8Array], uint8: ['|u1', Uint8Array],
+  float32: ['<f4', Float32Array], float16: ['<f2', Uint16Array], float64: ['<f8', Float64Array], int8: ['|i1', Int8Array], uint8: ['|u1', Uint8Array],
   int16: ['<i2', Int16Array], int32: ['<i4', Int32Array], int64: ['<i8', BigInt64Array], bool: ['|b1', Uint8Array],
 };
 
@@ -27,6 +27,13 @@ let state = 1;
 function uniform() {
   state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
   return state / 4294967296;
+}
+
+// Bits of a float16 near v in [0, 1): v is cut to 11 significant bits, so the rest is exact; small values become 0.
+function halfBits(v) {
+  if (v < 2 ** -14) return 0;
+  const exponent = Math.floor(Math.log2(v));
+  return ((exponent + 15) << 10) | Math.floor((v / 2 ** exponent - 1) * 1024);
 }
 
 // Version 1.0 of the .npy format: magic, header length, a Python dict padded to 64 bytes, the elements.
@@ -56,7 +63,8 @@ function makeInputs(session, dir) {
     const [descr, Elements] = TYPES[input.type] ?? fail(`input '${input.name}' has type ${input.type}`);
     const dims = input.shape.map(d => (typeof d === 'number' && d > 0 ? d : 1));
     const data = new Elements(dims.reduce((a, b) => a * b, 1));
-    if (input.type.startsWith('float')) data.forEach((_, i) => { data[i] = uniform(); });
+    const draw = input.type === 'float16' ? () => halfBits(uniform()) : uniform;
+    if (input.type.startsWith('float')) data.forEach((_, i) => { data[i] = draw(); });
     const file = path.join(dir, `${k}.npy`);
     writeNpy(file, descr, dims, data);
     console.log(`${input.name}=${file}`);
@@ -80,6 +88,7 @@ const [mode, model, ...rest] = process.argv.slice(2);
 if (!model || !['inputs', 'time'].includes(mode)) fail('usage: inputs MODEL DIR | time MODEL N NAME=FILE...');
 const session = await ort.InferenceSession.create(model, {
   graphOptimizationLevel: 'all', intraOpNumThreads: 1, interOpNumThreads: 1, executionMode: 'sequential',
+  logSeverityLevel: 3,
 });
 if (mode === 'inputs') makeInputs(session, rest[0]);
 else await time(session, Number(rest[0]), rest.slice(1));
