@@ -41,19 +41,6 @@ bool is_half(ElementType elem) {
   return elem == ElementType::F16 || elem == ElementType::BF16;
 }
 
-std::string saturated(const std::string& x, ElementType from, ElementType to) {
-  Range range = range_of(to);
-  std::string lowest = c_literal(range.low, to);
-  std::string highest =
-      c_literal(static_cast<int64_t>(is_signed_integer(to) ? ~uint64_t{0} >> (65 - byte_size(to) * 8)
-                                                           : ~uint64_t{0} >> (64 - byte_size(to) * 8)),
-                to);
-  return fmt::format(
-      "({t})({x} >= {past} ? {highest} : {x} <= {low} ? {lowest} : isnan({x}) ? 0 : ({t}){x})",
-      fmt::arg("t", c_type(to)), fmt::arg("x", x), fmt::arg("past", c_literal(range.past, from)),
-      fmt::arg("low", c_literal(range.low, from)), fmt::arg("highest", highest), fmt::arg("lowest", lowest));
-}
-
 std::string cast_text(EmitContext& c, const std::vector<std::string>& x, ElementType) {
   ElementType from = c.in_type(0).elem, to = c.out_type(0).elem;
   if (from == to) return x[0];
@@ -67,7 +54,7 @@ std::string cast_text(EmitContext& c, const std::vector<std::string>& x, Element
                        value);
   }
   if (to == ElementType::Bool) return fmt::format("{} != 0", value);
-  if (is_float(from) && is_integer(to)) return saturated(value, from, to);
+  if (is_float(from) && is_integer(to)) return saturated_text(value, from, to);
   return fmt::format("({}){}", c_type(to), value);
 }
 
@@ -79,6 +66,19 @@ Result<std::vector<TensorType>> infer_cast(const InferContext& c) {
 }
 
 }  // namespace
+
+std::string saturated_text(const std::string& x, ElementType from, ElementType to) {
+  Range range = range_of(to);
+  std::string lowest = c_literal(range.low, to);
+  std::string highest =
+      c_literal(static_cast<int64_t>(is_signed_integer(to) ? ~uint64_t{0} >> (65 - byte_size(to) * 8)
+                                                           : ~uint64_t{0} >> (64 - byte_size(to) * 8)),
+                to);
+  return fmt::format(
+      "({t})({x} >= {past} ? {highest} : {x} <= {low} ? {lowest} : isnan({x}) ? 0 : ({t}){x})",
+      fmt::arg("t", c_type(to)), fmt::arg("x", x), fmt::arg("past", c_literal(range.past, from)),
+      fmt::arg("low", c_literal(range.low, from)), fmt::arg("highest", highest), fmt::arg("lowest", lowest));
+}
 
 const OpDef& def_Cast() {
   static constexpr ScalarOp scalar{eval_cast, same<int64_t>, cast_text, same<uint64_t>};

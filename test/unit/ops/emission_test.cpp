@@ -148,6 +148,10 @@ std::vector<OneNode> selection_cases() {
     cases.emplace_back("Pow", std::vector<Operand>{{f32({3}, {1, 2, 3})}, {f32({}, {e}), true}});
   }
   cases.emplace_back("Pow", std::vector<Operand>{{f32({3}, {1, 2, 3})}, {i64({3}, {3, 2, -1})}});
+  for (E elem : {E::I8, E::I32, E::I64, E::U32}) {
+    cases.emplace_back("Pow", std::vector<Operand>{{Tensor::of<int64_t>(elem, {4}, {4, 9, 3, 0})},
+                                                   {f32({4}, {0.5, 1.5, 50, -1})}});
+  }
   cases.emplace_back("Mod", std::vector<Operand>{{i32({4}, {7, -7, 7, -7})}, {i32({4}, {3, 3, -3, -3})}},
                      AttrList{{"fmod", int64_t{1}}});
   return cases;
