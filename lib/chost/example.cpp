@@ -1,5 +1,6 @@
 // main.c and Makefile: a program that reads and writes .npy files and runs the model on the simulator.
 #include "function.h"
+#include "mrvlc/support/file_names.h"
 #include "text.h"
 
 namespace mrvlc::chost {
@@ -37,11 +38,15 @@ std::string_view npy_type(ElementType elem) {
 
 std::string port_table(std::string_view name, const std::vector<Interface::Port>& ports) {
   std::string out = fmt::format("static const port {}[] = {{\n", name);
-  for (const auto& p : ports) {
+  std::vector<std::string> names;
+  for (const auto& p : ports) names.push_back(p.model_name);
+  const auto files = file_names(names);
+  for (size_t i = 0; i < ports.size(); ++i) {
+    const auto& p = ports[i];
     std::string shape;
     for (int64_t d : p.type.shape) shape += fmt::format("{}{}", shape.empty() ? "" : ", ", d);
     out += fmt::format("    {{{}, {}, \"{}\", {}, {}, {{{}}}}},\n", c_string(p.model_name),
-                       c_string(file_name(p.model_name)), npy_type(p.type.elem), p.type.bytes(),
+                       c_string(files[i]), npy_type(p.type.elem), p.type.bytes(),
                        p.type.rank(), shape.empty() ? "0" : shape);
   }
   return out + "    {NULL, NULL, NULL, 0, 0, {0}}};\n";

@@ -13,29 +13,51 @@ struct Piece {
 };
 using Pieces = std::map<std::string, Piece, std::less<>>;
 
-// rows x 16 sums over k: t[r][j] = sum of a[r * a_row + i * a_k] * b[i * ldb + j]. Written out for each
-// number of rows so that every sum has a register; two vectors of columns at a time, which suits 16 registers
-// and 32.
-std::string micro_kernel(int rows) {
+// The operand of row r, x being the operand of row 0.
+std::string row_operand(int r) {
+  return r == 0 ? "*x" : r == 1 ? "x[a_row]" : fmt::format("x[{} * a_row]", r);
+}
+
+// One vector for the 16 sums of a row.
+std::string wide_kernel(int rows) {
   std::string sums, step, store;
   for (int r = 0; r < rows; ++r) {
-    std::string a = r == 0 ? "*x" : r == 1 ? "x[a_row]" : fmt::format("x[{} * a_row]", r);
+    sums += fmt::format("  K_wide s{} = {{0}};\n", r);
+    step += fmt::format("    s{} += {} * y;\n", r, row_operand(r));
+    store += fmt::format("  *(K_wideu*)(void*)(t + {}) = s{};\n", r * 16, r);
+  }
+  return fmt::format(
+      "  const float* x = a;\n{}  for (ptrdiff_t i = 0; i < k; ++i, x += a_k, b += ldb) {{\n"
+      "    const K_wide y = *(const K_wideu*)(const void*)b;\n{}  }}\n{}",
+      sums, step, store);
+}
+
+// Two vectors of columns at a time, which suits 16 registers and 32.
+std::string vector_kernel(int rows) {
+  std::string sums, step, store;
+  for (int r = 0; r < rows; ++r) {
     sums += fmt::format("    K_vec s{0} = {{0}}, u{0} = {{0}};\n", r);
-    step += fmt::format("      s{0} += {1} * y0;\n      u{0} += {1} * y1;\n", r, a);
+    step += fmt::format("      s{0} += {1} * y0;\n      u{0} += {1} * y1;\n", r, row_operand(r));
     store +=
         fmt::format("    K_STORE(t + {0} + j, s{1});\n    K_STORE(t + {0} + j + K_VW, u{1});\n", r * 16, r);
   }
   return fmt::format(
+      "  for (ptrdiff_t j = 0; j < K_LANES; j += 2 * K_VW) {{\n    const float *x = a, *y = b + j;\n{}"
+      "    for (ptrdiff_t i = 0; i < k; ++i, x += a_k, y += ldb) {{\n"
+      "      const K_vec y0 = K_LOAD(y), y1 = K_LOAD(y + K_VW);\n{}    }}\n{}  }}\n",
+      sums, step, store);
+}
+
+// rows x 16 sums over k: t[r][j] = sum of a[r * a_row + i * a_k] * b[i * ldb + j]. Written out for each
+// number of rows so that every sum has a register.
+std::string micro_kernel(int rows) {
+  // A single wide sum would wait for itself.
+  std::string head = rows == 1 ? "  (void)a_row;\n#" : "#if K_WIDE\n" + wide_kernel(rows) + "#el";
+  return fmt::format(
       R"(static void K_micro{0}(ptrdiff_t k, const float* a, ptrdiff_t a_row, ptrdiff_t a_k, const float* b,
                      ptrdiff_t ldb, float* t) {{
-#if K_VW
-  {4}for (ptrdiff_t j = 0; j < K_LANES; j += 2 * K_VW) {{
-    const float *x = a, *y = b + j;
-{1}    for (ptrdiff_t i = 0; i < k; ++i, x += a_k, y += ldb) {{
-      const K_vec y0 = K_LOAD(y), y1 = K_LOAD(y + K_VW);
-{2}    }}
-{3}  }}
-#else
+{1}if K_VW
+{2}#else
   for (ptrdiff_t r = 0; r < {0}; ++r, t += K_LANES) {{
     float s[K_LANES] = {{0}};
     for (ptrdiff_t i = 0; i < k; ++i) {{
@@ -47,7 +69,7 @@ std::string micro_kernel(int rows) {
 #endif
 }}
 )",
-      rows, sums, step, store, rows == 1 ? "(void)a_row;\n  " : "");
+      rows, head, vector_kernel(rows));
 }
 
 // "//@ piece NAME: DEPS" and everything up to the next such line.

@@ -65,10 +65,4 @@ std::string c_string(std::string_view text) {
   return out + "\"";
 }
 
-std::string file_name(std::string_view text) {
-  std::string out;
-  for (char c : text) out += is_letter(c) || is_digit(c) || c == '_' || c == '.' || c == '-' ? c : '_';
-  return out;
-}
-
 }  // namespace mrvlc::chost

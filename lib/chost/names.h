@@ -23,7 +23,5 @@ class UniqueNames {
 // string would end there). Only printable ASCII stands raw; '?' is escaped so that no trigraph can form, and
 // the line never breaks.
 std::string c_string(std::string_view text);
-// The file name a tensor is written to: characters outside [A-Za-z0-9_.-] become '_'.
-std::string file_name(std::string_view text);
 
 }  // namespace mrvlc::chost

@@ -20,6 +20,14 @@ typedef float K_vecu __attribute__((vector_size(K_VW * 4), aligned(4), may_alias
 #define K_LOAD(p) (*(const K_vecu*)(const void*)(p))
 #define K_STORE(p, v) (*(K_vecu*)(void*)(p) = (v))
 #endif
+/* With AVX-512 one vector holds the K_LANES columns of a panel: half the instructions for as many sums. */
+#if K_VW && defined(__AVX512F__)
+#define K_WIDE 1
+typedef float K_wide __attribute__((vector_size(K_LANES * 4)));
+typedef float K_wideu __attribute__((vector_size(K_LANES * 4), aligned(4), may_alias));
+#else
+#define K_WIDE 0
+#endif
 
 //@ piece clamp: base
 /* [lo, hi] with NaN kept: the second operand is returned when the comparison is unordered. */
