@@ -61,13 +61,17 @@ struct Blocking {
   int64_t bytes() const { return block_k * columns * 4; }
 };
 
-// Up to 320 x 112 gathered elements stay in the second-level cache, and a panel of six channels in the first.
+// Up to 320 x 176 gathered elements stay in the second-level cache, and a panel of six channels in the first.
+// Blocks are equally wide, so that no pass over the weights serves a few pixels only; an odd number of cache
+// lines from row to row spreads the rows of a panel over the sets of the first-level cache.
 Blocking choose_blocking(const ConvPlan& plan) {
-  constexpr int64_t kDepth = 320, kColumns = 112;
+  constexpr int64_t kDepth = 320, kColumns = 176;
   int64_t depth = std::max<int64_t>(1, plan.channels * static_cast<int64_t>(plan.taps.size()));
   Blocking b;
   b.block_k = ceil_div(depth, ceil_div(depth, kDepth));
-  b.columns = std::min(kColumns, round_up(std::max<int64_t>(plan.out[0] * plan.out[1], 1), 16));
+  int64_t pixels = std::max<int64_t>(plan.out[0] * plan.out[1], 1);
+  int64_t panels = ceil_div(ceil_div(pixels, ceil_div(pixels, kColumns)), 16);
+  b.columns = 16 * (panels + (panels % 2 == 0 ? 1 : 0));
   return b;
 }
 
