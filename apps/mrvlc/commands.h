@@ -15,6 +15,8 @@ struct Context {
   // Prints the text to stdout, or the error to stderr, and sets the exit code.
   void finish(const std::string& file, const Result<std::string>& result);
   void fail(const std::string& file, const Diag& diag);
+  // An error when what was printed to stdout did not arrive.
+  void check_stdout(const std::string& file);
 };
 
 void add_compile(CLI::App& app, Context& context);
@@ -24,8 +26,5 @@ void add_profile(CLI::App& app, Context& context);
 void add_queries(CLI::App& app, Context& context);  // explain, map, disasm, inspect, ops
 void add_rules(CLI::App& app, Context& context);
 void add_targets(CLI::App& app, Context& context);
-
-// $MRVLC_TARGET_PATH and --target-dir, in this order of precedence: options first.
-std::vector<std::filesystem::path> target_search(const std::vector<std::string>& dirs);
 
 }  // namespace mrvlc::app

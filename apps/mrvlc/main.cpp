@@ -5,10 +5,16 @@
 #include <new>
 
 #include "commands.h"
+#include "mrvlc/driver/interrupt.h"
+#include "usage.h"
 
 namespace {
 
-constexpr int kUsage = 2, kLimit = 4, kInternal = 70;
+constexpr int kLimit = 4, kInternal = 70;
+constexpr const char* kInterruptedText = "mrvlc: interrupted\n";
+constexpr const char* kInterruptedJson =
+    R"({"file":"mrvlc","node":"","op_type":"","severity":"error","code":"","message":"interrupted"})"
+    "\n";
 
 // -MD and -MF are spelled as compilers do; CLI11 has no single-dash long options.
 std::vector<std::string> normalised(int argc, char** argv) {
@@ -20,14 +26,29 @@ std::vector<std::string> normalised(int argc, char** argv) {
   return args;
 }
 
+// Errors of the command line itself are found before its options are set, and must have the asked form as
+// well.
+bool json_asked(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    std::string_view a = argv[i];
+    if (a == "--log-format=json") return true;
+    if (a == "--log-format" && i + 1 < argc && std::string_view(argv[i + 1]) == "json") return true;
+  }
+  return false;
+}
+
 int run(int argc, char** argv) {
-  CLI::App app{"mrvlc compiles ONNX models for an ML accelerator and its host CPU"};
+  CLI::App app{"mrvlc compiles ONNX models for an ML accelerator and its host CPU", "mrvlc"};
   mrvlc::app::Context context;
+  context.messages.format = json_asked(argc, argv) ? "json" : "text";
+  mrvlc::driver::handle_interrupts(context.messages.format == "json" ? kInterruptedJson : kInterruptedText);
   app.set_version_flag("--version", "mrvlc " MRVLC_VERSION);
   app.require_subcommand(1);
   app.fallthrough();
-  app.add_option("--log-format", context.messages.format, "messages as text or JSON lines")->check(CLI::IsMember({"text", "json"}));
-  app.add_option("--color", context.messages.color, "auto, always or never; NO_COLOR holds")->check(CLI::IsMember({"auto", "always", "never"}));
+  app.add_option("--log-format", context.messages.format, "messages as text or JSON lines")
+      ->check(CLI::IsMember({"text", "json"}));
+  app.add_option("--color", context.messages.color, "auto, always or never; NO_COLOR holds")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
   app.add_flag("-v,--verbose", context.messages.verbose, "notes too");
   app.add_flag("-q,--quiet", context.messages.quiet, "errors only");
   mrvlc::app::add_compile(app, context);
@@ -40,10 +61,21 @@ int run(int argc, char** argv) {
   try {
     app.parse(normalised(argc, argv));
   } catch (const CLI::ParseError& e) {
-    int code = app.exit(e);
-    return code == 0 ? 0 : kUsage;
+    mrvlc::app::report(app, e, context);
+  }
+  if (int code = mrvlc::driver::interrupted(); code != 0) {
+    std::fputs(context.messages.format == "json" ? kInterruptedJson : kInterruptedText, stderr);
+    return code;
   }
   return context.exit_code;
+}
+
+// The last word before the end: allocates as little as it can.
+void fail(bool json, const char* code, const char* message) {
+  const char* form = json ? "{\"file\":\"mrvlc\",\"node\":\"\",\"op_type\":\"\",\"severity\":\"error\","
+                            "\"code\":\"%s\",\"message\":\"%s\"}\n"
+                          : "mrvlc: error %s: %s\n";
+  std::fprintf(stderr, form, code, message);
 }
 
 }  // namespace
@@ -53,10 +85,11 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const std::bad_alloc&) {
-    std::fputs("mrvlc: error MRV0008: out of memory\n", stderr);
+    fail(json_asked(argc, argv), "MRV0008", "out of memory");
     return kLimit;
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "mrvlc: error MRV0007: internal error: %s (this is a bug in mrvlc; please report it)\n", e.what());
+    auto diag = mrvlc::make_diag<mrvlc::DiagCode::MRV0007>(e.what());
+    fail(json_asked(argc, argv), "MRV0007", mrvlc::printable(diag.message, 4096).c_str());
     return kInternal;
   }
 }

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "mrvlc/driver/interrupt.h"
+
 namespace mrvlc::app {
 namespace {
 
@@ -22,24 +24,25 @@ bool shown(const Diag& d, const MessageOptions& options) {
 
 std::string json_line(const std::string& file, const Diag& d) {
   constexpr const char* kNames[] = {"note", "warning", "error"};
-  nlohmann::ordered_json j = {{"file", printable(file, 4096)},
-                              {"node", printable(d.node)},
-                              {"op_type", printable(d.op_type)},
-                              {"severity", kNames[static_cast<size_t>(d.severity())]},
-                              {"code", diag_info(d.code).name},
-                              {"message", printable(d.message, 1u << 16)}};
-  return j.dump();
+  nlohmann::ordered_json j = {
+      {"file", printable(file, 4096)},   {"node", printable(d.node)},
+      {"op_type", printable(d.op_type)}, {"severity", kNames[static_cast<size_t>(d.severity())]},
+      {"code", diag_info(d.code).name},  {"message", d.message}};
+  return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace
 
-void print_diagnostics(const std::string& file, const Diagnostics& diagnostics, const MessageOptions& options) {
+void print_diagnostics(const std::string& file, const Diagnostics& diagnostics,
+                       const MessageOptions& options) {
   constexpr const char* kColors[] = {"\x1b[36m", "\x1b[33m", "\x1b[31m"};
+  if (driver::interrupted() != 0) return;  // what failed then failed because of that; main says so
   bool color = use_color(options);
   for (const Diag& d : diagnostics.list()) {
     if (!shown(d, options)) continue;
     std::string line = options.format == "json" ? json_line(file, d) : format_diag(file, d);
-    if (color && options.format != "json") line = kColors[static_cast<size_t>(d.severity())] + line + "\x1b[0m";
+    if (color && options.format != "json")
+      line = kColors[static_cast<size_t>(d.severity())] + line + "\x1b[0m";
     std::fprintf(stderr, "%s\n", line.c_str());
   }
 }

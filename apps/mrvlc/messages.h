@@ -13,7 +13,8 @@ struct MessageOptions {
   bool verbose = false;         // notes too
 };
 
-void print_diagnostics(const std::string& file, const Diagnostics& diagnostics, const MessageOptions& options);
+void print_diagnostics(const std::string& file, const Diagnostics& diagnostics,
+                       const MessageOptions& options);
 inline void print_error(const std::string& file, const Diag& diag, const MessageOptions& options) {
   Diagnostics list;
   list.add(diag);

@@ -1,12 +1,16 @@
-#include "commands.h"
 #include "mrvlc/driver/rules_targets.h"
+
+#include "commands.h"
+#include "compile_options.h"
 
 namespace mrvlc::app {
 
 void add_rules(CLI::App& app, Context& context) {
   CLI::App* rules = app.add_subcommand("rules", "placement rules: what is built in, checks of your own");
   rules->require_subcommand(1);
-  rules->add_subcommand("list", "every built-in rule")->callback([&context] { context.finish("mrvlc", driver::rules_list()); });
+  rules->add_subcommand("list", "every built-in rule")->callback([&context] {
+    context.finish("mrvlc", driver::rules_list());
+  });
   auto name = std::make_shared<std::string>();
   CLI::App* show = rules->add_subcommand("show", "the text of one rule");
   show->add_option("NAME", *name)->required();
@@ -23,16 +27,21 @@ void add_rules(CLI::App& app, Context& context) {
 }
 
 void add_targets(CLI::App& app, Context& context) {
-  CLI::App* targets = app.add_subcommand("targets", "machine descriptions: what is built in, checks of your own");
+  CLI::App* targets =
+      app.add_subcommand("targets", "machine descriptions: what is built in, checks of your own");
   targets->require_subcommand(1);
-  targets->add_subcommand("list", "every built-in target")->callback([&context] { context.finish("mrvlc", driver::targets_list()); });
+  targets->add_subcommand("list", "every built-in target")->callback([&context] {
+    context.finish("mrvlc", driver::targets_list());
+  });
   auto name = std::make_shared<std::string>();
   auto dirs = std::make_shared<std::vector<std::string>>();
   CLI::App* show = targets->add_subcommand("show", "every number of a target, and where it is from");
   show->add_option("NAME", *name)->required();
   show->add_option("--target-dir", *dirs, "folder of target packages")->allow_extra_args(false);
   show->callback([name, dirs, &context] {
-    context.finish("mrvlc", driver::targets_show(*name, target_search(*dirs)));
+    auto search = target_search(*dirs);
+    if (!search.ok()) return context.fail("mrvlc", search.error());
+    context.finish("mrvlc", driver::targets_show(*name, *search));
   });
   auto dir = std::make_shared<std::string>();
   CLI::App* check = targets->add_subcommand("check", "check a target package");

@@ -1,18 +1,25 @@
 // The list of phases of `mrvlc compile`, to be read as one page.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <set>
 
 #include "compiled_model.h"
+#include "depfile.h"
+#include "mrvlc/driver/interrupt.h"
 #include "mrvlc/ir/text.h"
 #include "mrvlc/passes/pass.h"
 #include "mrvlc/passes/round_weights.h"
 #include "mrvlc/passes/widen_f16.h"
 #include "mrvlc/sim/simulator.h"
 #include "mrvlc/support/file.h"
+#include "output_folder.h"
 #include "phase_timer.h"
 
 namespace mrvlc::driver {
 namespace {
+
+constexpr size_t kMaxGateErrors = 20;
 
 using DumpFn = std::function<void(std::string)>;
 
@@ -24,26 +31,33 @@ class Compiler {
   bool run() {
     return phase("options", [&] { return choose_target(); }) && import_model() &&
            phase("passes", [&] { return simplify(); }) && phase("partition", [&] { return place(); }) &&
-           phase("accelerator", [&] { return compile_regions(); }) && phase("gate", [&] { return check_gates(); }) &&
-           phase("simulate", [&] { return time_regions(); }) && phase("host", [&] { return generate_host(); }) &&
-           phase("write", [&] { return write_output(m_, options_); }) && write_side_files();
+           check_gates() && phase("accelerator", [&] { return compile_regions(); }) &&
+           phase("simulate", [&] { return time_regions(); }) &&
+           phase("host", [&] { return generate_host(); }) &&
+           phase("write",
+                 [&] { return write_output(m_, options_, [&] { return write_depfile(options_); }); }) &&
+           write_timing();
   }
 
  private:
   template <class F>
   bool phase(const char* name, F f) {
     Status status = timer_.time(name, f);
+    if (status.ok() && interrupted() != 0)
+      status = make_diag<DiagCode::MRV0002>(options_.out.string(), "interrupted");
     if (!status.ok()) diagnostics_.add(status.error());
     return status.ok();
   }
 
   Status choose_target() {
     m_.name = options_.name.empty() ? c_identifier(options_.model.stem().string()) : options_.name;
-    if (m_.name != c_identifier(m_.name)) {
-      return make_diag<DiagCode::MRV0004>(fmt::format("--name: '{}' is not a C identifier", printable(m_.name)));
+    if (std::string fault = name_fault(m_.name); !fault.empty()) {
+      return make_diag<DiagCode::MRV0004>(fmt::format("--name: '{}' {}", printable(m_.name), fault));
     }
+    MRVLC_TRY(check_replaceable(options_.out));  // before the work, and again when it is done
     if (options_.precision == "int8") {
-      return make_diag<DiagCode::MRV0004>("--precision int8 needs calibration data, which this version cannot take yet");
+      return make_diag<DiagCode::MRV0004>(
+          "--precision int8 needs calibration data, which this version cannot take yet");
     }
     std::vector<std::string> accelerators = options_.targets;
     std::erase(accelerators, "host");
@@ -51,10 +65,13 @@ class Compiler {
       return make_diag<DiagCode::MRV0004>("--target: at most one accelerator beside 'host' in this version");
     }
     m_.has_accelerator = !accelerators.empty();
-    MRVLC_ASSIGN(m_.machine, target::load_machine(m_.has_accelerator ? accelerators[0] : "cn10ka", options_.target_dirs));
+    MRVLC_ASSIGN(m_.machine,
+                 target::load_machine(m_.has_accelerator ? accelerators[0] : "cn10ka", options_.target_dirs));
     const auto& counts = m_.machine.tile_counts;
     if (std::find(counts.begin(), counts.end(), options_.tiles) == counts.end()) {
-      return make_diag<DiagCode::MRV0004>(fmt::format("--tiles: {} does not take {} tiles", m_.machine.name, options_.tiles));
+      return make_diag<DiagCode::MRV0004>(fmt::format("--tiles: {} does not take {} tiles; it takes {}",
+                                                      m_.machine.name, options_.tiles,
+                                                      fmt::join(counts, ", ")));
     }
     return {};
   }
@@ -64,7 +81,8 @@ class Compiler {
     import.input_shapes = options_.input_shapes;
     import.batch = options_.batch;
     import.external_data_dir = options_.external_data_dir;
-    auto model = timer_.time("import", [&] { return onnx::import_file(options_.model, import, diagnostics_); });
+    auto model =
+        timer_.time("import", [&] { return onnx::import_file(options_.model, import, diagnostics_); });
     if (!model) return false;
     m_.model = *std::move(model);
     return true;
@@ -80,7 +98,8 @@ class Compiler {
 
   Status simplify() {
     if (!options_.dump_ir.empty() && passes::find_pass(options_.dump_ir) == nullptr) {
-      return make_diag<DiagCode::MRV0004>(fmt::format("--dump-ir: there is no pass '{}'", printable(options_.dump_ir)));
+      return make_diag<DiagCode::MRV0004>(
+          fmt::format("--dump-ir: there is no pass '{}'", printable(options_.dump_ir)));
     }
     auto pipeline = m_.has_accelerator ? passes::default_pipeline() : passes::host_pipeline();
     return passes::run_passes(m_.model.graph, pipeline, pass_options());
@@ -102,8 +121,8 @@ class Compiler {
     return o;
   }
 
-  // CPU nodes of a float16 model compute in float32: the conversions are nodes of the graph like all others, so the
-  // partition is made again on the widened graph, with the same decisions.
+  // CPU nodes of a float16 model compute in float32: the conversions are nodes of the graph like all others,
+  // so the partition is made again on the widened graph, with the same decisions.
   Status place() {
     MRVLC_ASSIGN(partition::Options o, partition_options());
     MRVLC_ASSIGN(m_.partition, partition::partition(m_.model.graph, m_.machine, o));
@@ -113,7 +132,8 @@ class Compiler {
       if (!d.accelerator) on_cpu.insert(d.node);
     }
     bool changed = false;
-    MRVLC_TRY(passes::widen_f16(m_.model.graph, [&](const ir::Node& n) { return on_cpu.contains(n.id); }, changed));
+    MRVLC_TRY(passes::widen_f16(
+        m_.model.graph, [&](const ir::Node& n) { return on_cpu.contains(n.id); }, changed));
     if (changed) {
       MRVLC_ASSIGN(m_.partition, partition::partition(m_.model.graph, m_.machine, o));
     }
@@ -135,7 +155,8 @@ class Compiler {
       o.tiles = options_.tiles;
       o.name = fmt::format("{}_region{}", m_.name, region.id);
       if (options_.silicon_id) o.architecture = isa::Architecture::Mlip;
-      MRVLC_ASSIGN(accel::CompiledRegion compiled, accel::compile_region(m_.model.graph, region, m_.machine, o));
+      MRVLC_ASSIGN(accel::CompiledRegion compiled,
+                   accel::compile_region(m_.model.graph, region, m_.machine, o));
       m_.binaries.push_back(isa::write_container(compiled.binary));
       compiled.binary.weights.clear();  // they are in the container now
       compiled.binary.weights.shrink_to_fit();
@@ -144,14 +165,28 @@ class Compiler {
     return {};
   }
 
-  Status check_gates() const {
-    if (!options_.fail_on_fallback) return {};
+  // Every node in the way is named, not only the first.
+  bool check_gates() {
+    if (!options_.fail_on_fallback) return true;
+    size_t found = 0;
     for (const auto& d : m_.partition.decisions) {
-      if (d.accelerator) continue;
-      const ir::Node& n = m_.model.graph.node(d.node);
-      return at_node(make_diag<DiagCode::MRV0009>("--fail-on-fallback: runs on the CPU: " + d.reason), n.name, n.op->name);
+      if (d.accelerator || ++found > kMaxGateErrors) continue;
+      diagnostics_.add(as_in_model(
+          make_diag<DiagCode::MRV0009>("--fail-on-fallback: runs on the CPU: " + d.reason), d.node));
     }
-    return {};
+    if (found > kMaxGateErrors) {
+      diagnostics_.add(make_diag<DiagCode::MRV0009>(
+          fmt::format("--fail-on-fallback: {} more nodes run on the CPU", found - kMaxGateErrors)));
+    }
+    return found == 0;
+  }
+
+  // Names the ONNX node that an expression comes from, by its first output when it has no name.
+  Diag as_in_model(Diag diag, ir::NodeId id) const {
+    const auto& sources = m_.model.graph.lineage(id).sources;
+    if (sources.empty()) return diag;
+    const ir::Source& s = m_.model.graph.sources()[sources.front().index()];
+    return at_node(std::move(diag), s.name.empty() && !s.outputs.empty() ? s.outputs[0] : s.name, s.op_type);
   }
 
   Status time_regions() {
@@ -172,18 +207,12 @@ class Compiler {
     return {};
   }
 
-  bool write_side_files() {
-    Status status;
-    if (!options_.depfile.empty()) {
-      std::string rule = options_.out.string() + "/manifest.json: " + options_.model.string();
-      for (const auto& file : options_.rules) rule += " " + file.string();
-      status = write_file_atomic(options_.depfile, rule + "\n");
-    }
-    if (status.ok() && !options_.timing.empty()) {
-      Json phases = Json::array();
-      for (const auto& [name, seconds] : timer_.phases()) phases.push_back({{"phase", name}, {"seconds", seconds}});
-      status = write_file_atomic(options_.timing, Json{{"phases", phases}}.dump(1) + "\n");
-    }
+  bool write_timing() {
+    if (options_.timing.empty()) return true;
+    Json phases = Json::array();
+    for (const auto& [name, seconds] : timer_.phases())
+      phases.push_back({{"phase", name}, {"seconds", seconds}});
+    Status status = write_file_atomic(options_.timing, Json{{"phases", phases}}.dump(1) + "\n");
     if (!status.ok()) diagnostics_.add(status.error());
     return status.ok();
   }

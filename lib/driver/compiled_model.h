@@ -13,6 +13,8 @@ namespace mrvlc::driver {
 
 using Json = nlohmann::ordered_json;
 
+inline constexpr const char* kManifestSchema = "mrvlc-manifest-1";
+
 struct RegionTiming {
   uint64_t cycles = 0, ddr_read_bytes = 0, ddr_write_bytes = 0;
   double pod_utilization = 0;
@@ -25,9 +27,9 @@ struct CompiledModel {
   target::Machine machine;
   partition::Partition partition;
   std::vector<accel::CompiledRegion> regions;
-  std::vector<std::string> binaries;       // encoded containers, one a region
-  std::vector<RegionTiming> timings;       // what the simulator counts for the same bytes
-  std::vector<std::string> region_notes;   // why a first partition was revised
+  std::vector<std::string> binaries;      // encoded containers, one a region
+  std::vector<RegionTiming> timings;      // what the simulator counts for the same bytes
+  std::vector<std::string> region_notes;  // why a first partition was revised
   chost::HostCode host;
 };
 
@@ -37,6 +39,9 @@ int64_t macs_of(const ir::Graph& graph, const ir::Node& node);
 Json placement_json(const CompiledModel& m);
 Json report_json(const CompiledModel& m, const CompileOptions& options);
 std::string report_text(const Json& report, const Json& placement);
-Status write_output(const CompiledModel& m, const CompileOptions& options);
+// Writes OUT; `before_commit` runs when all is written and nothing is in place yet, and its error keeps OUT
+// away.
+Status write_output(const CompiledModel& m, const CompileOptions& options,
+                    const std::function<Status()>& before_commit);
 
 }  // namespace mrvlc::driver

@@ -7,13 +7,21 @@
 namespace mrvlc::driver {
 namespace {
 
-Diag usage(std::string text) { return make_diag<DiagCode::MRV0004>(std::move(text)); }
+Diag usage(std::string text) {
+  return make_diag<DiagCode::MRV0004>(std::move(text));
+}
+
+// A node without a name is known by its first output.
+std::string shown_name(const Json& n) {
+  if (n.at("name") != "" || n.at("outputs").empty()) return n.at("name").get<std::string>();
+  return n.at("outputs")[0].get<std::string>();
+}
 
 std::string node_row(const Json& n) {
   std::string place = n.at("where").get<std::string>();
   if (n.contains("region")) place += fmt::format(" {}", n.at("region").get<int>());
   return fmt::format("{:<14} {:<20} {:<22} {:<24} {}\n", place, n.at("op_type").get<std::string>(),
-                     n.value("rule", ""), n.at("name").get<std::string>(), n.value("reason", ""));
+                     n.value("rule", ""), shown_name(n), n.value("reason", ""));
 }
 
 std::string node_details(const Json& n) {
@@ -46,7 +54,8 @@ Result<std::string> by_instruction(const Json& map, const std::string& text) {
   bool ok = first != std::string::npos && parse_number(std::string_view(text).substr(0, first), region) &&
             parse_number(std::string_view(text).substr(last + 1), index);
   if (!ok) return usage("--instruction takes REGION:N or REGION:SECTION:N, e.g. 0:17");
-  return idmap::query_instruction(map, region, first == last ? "main" : text.substr(first + 1, last - first - 1), index);
+  return idmap::query_instruction(map, region,
+                                  first == last ? "main" : text.substr(first + 1, last - first - 1), index);
 }
 
 Result<std::string> by_line(const Json& map, const std::string& text) {
@@ -55,14 +64,11 @@ Result<std::string> by_line(const Json& map, const std::string& text) {
   if (colon == std::string::npos || !parse_number(std::string_view(text).substr(colon + 1), line)) {
     return usage("--line takes FILE:N, e.g. model.c:120");
   }
-  return idmap::query_line(map, text.substr(0, colon), line);
+  // As compilers print it, OUT/model.c:120; the files of a stub lie in one folder.
+  return idmap::query_line(map, std::filesystem::path(text.substr(0, colon)).filename().string(), line);
 }
 
-}  // namespace
-
-Result<std::string> explain(const std::filesystem::path& out, const std::optional<std::string>& node) {
-  MRVLC_ASSIGN(OutputFolder folder, open_output(out));
-  MRVLC_ASSIGN(Json placement, folder.json("placement.json"));
+Result<std::string> explanation(const Json& placement, const std::optional<std::string>& node) {
   std::string text;
   if (!node) {
     text = fmt::format("{:<14} {:<20} {:<22} {:<24} {}\n", "where", "operator", "rule", "node", "reason");
@@ -71,21 +77,32 @@ Result<std::string> explain(const std::filesystem::path& out, const std::optiona
   }
   for (const Json& n : placement.at("nodes")) {
     const Json& outputs = n.at("outputs");
-    bool hit = n.at("name") == *node || n.at("id") == *node || std::find(outputs.begin(), outputs.end(), *node) != outputs.end();
+    bool hit = n.at("name") == *node || n.at("id") == *node ||
+               std::find(outputs.begin(), outputs.end(), *node) != outputs.end();
     if (hit) text += node_details(n);
   }
   if (text.empty()) return usage(fmt::format("no ONNX node is called '{}'", printable(*node)));
   return text;
 }
 
+}  // namespace
+
+Result<std::string> explain(const std::filesystem::path& out, const std::optional<std::string>& node) {
+  MRVLC_ASSIGN(OutputFolder folder, open_output(out));
+  MRVLC_ASSIGN(Json placement, folder.json("placement.json"));
+  return folder.reading([&] { return explanation(placement, node); });
+}
+
 Result<std::string> map(const std::filesystem::path& out, const MapQuery& query) {
   MRVLC_ASSIGN(OutputFolder folder, open_output(out));
   MRVLC_ASSIGN(Json json, folder.json("idmap.json"));
-  if (query.node) return idmap::query_node(json, *query.node);
-  if (query.expression) return idmap::query_expression(json, *query.expression);
-  if (query.instruction) return by_instruction(json, *query.instruction);
-  if (query.line) return by_line(json, *query.line);
-  return usage("one of --node, --expr, --instruction, --line is needed");
+  return folder.reading([&]() -> Result<std::string> {
+    if (query.node) return idmap::query_node(json, *query.node);
+    if (query.expression) return idmap::query_expression(json, *query.expression);
+    if (query.instruction) return by_instruction(json, *query.instruction);
+    if (query.line) return by_line(json, *query.line);
+    return usage("one of --node, --expr, --instruction, --line is needed");
+  });
 }
 
 }  // namespace mrvlc::driver

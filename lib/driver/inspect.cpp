@@ -8,10 +8,10 @@
 namespace mrvlc::driver {
 namespace {
 
-constexpr ElementType kShownTypes[] = {ElementType::F32, ElementType::F16, ElementType::F64, ElementType::BF16,
-                                       ElementType::I8,  ElementType::I16, ElementType::I32, ElementType::I64,
-                                       ElementType::U8,  ElementType::U16, ElementType::U32, ElementType::U64,
-                                       ElementType::Bool, ElementType::String};
+constexpr ElementType kShownTypes[] = {
+    ElementType::F32, ElementType::F16, ElementType::F64,  ElementType::BF16,  ElementType::I8,
+    ElementType::I16, ElementType::I32, ElementType::I64,  ElementType::U8,    ElementType::U16,
+    ElementType::U32, ElementType::U64, ElementType::Bool, ElementType::String};
 
 std::string types_text(ops::TypeSet types) {
   std::string out;
@@ -27,20 +27,15 @@ std::string c_text(const ops::OpDef& op) {
 }
 
 Json op_json(const ops::OpDef& op) {
-  return {{"name", op.name},
-          {"domain", op.domain},
-          {"opset_min", op.since_min},
-          {"opset_max", op.since_max},
-          {"types", types_text(op.types)},
-          {"reference", op.eval != nullptr},
-          {"c", c_text(op)},
-          {"accelerator", op.accel},
-          {"declined", op.declined}};
+  return {{"name", op.name},           {"domain", op.domain},           {"opset_min", op.since_min},
+          {"opset_max", op.since_max}, {"types", types_text(op.types)}, {"reference", op.eval != nullptr},
+          {"c", c_text(op)},           {"accelerator", op.accel},       {"declined", op.declined}};
 }
 
 std::string op_row(const ops::OpDef& op, std::string_view format) {
-  return fmt::format(fmt::runtime(format), op.name, fmt::format("{}-{}", op.since_min, op.since_max), types_text(op.types),
-                     op.eval != nullptr ? "yes" : "no", c_text(op), op.accel.empty() ? "no" : op.accel, op.declined);
+  return fmt::format(fmt::runtime(format), op.name, fmt::format("{}-{}", op.since_min, op.since_max),
+                     types_text(op.types), op.eval != nullptr ? "yes" : "no", c_text(op),
+                     op.accel.empty() ? "no" : op.accel, op.declined);
 }
 
 }  // namespace
@@ -52,44 +47,13 @@ std::string ops_table(OpsFormat format) {
     return list.dump(1) + "\n";
   }
   bool markdown = format == OpsFormat::Markdown;
-  std::string out = markdown ? "| operator | opsets | types | reference | C | accelerator | note |\n|---|---|---|---|---|---|---|\n"
-                             : fmt::format("{:<24} {:<8} {:<9} {:<22} {:<14} {}\n", "operator", "opsets", "reference", "C",
-                                           "accelerator", "note");
+  std::string out = markdown ? "| operator | opsets | types | reference | C | accelerator | note "
+                               "|\n|---|---|---|---|---|---|---|\n"
+                             : fmt::format("{:<24} {:<8} {:<9} {:<22} {:<14} {}\n", "operator", "opsets",
+                                           "reference", "C", "accelerator", "note");
   for (const ops::OpDef* op : ops::all_ops()) {
-    out += op_row(*op, markdown ? "| {0} | {1} | {2} | {3} | {4} | {5} | {6} |\n" : "{0:<24} {1:<8} {3:<9} {4:<22} {5:<14} {6}\n");
-  }
-  return out;
-}
-
-Result<std::string> disasm(const std::filesystem::path& file) {
-  MRVLC_ASSIGN(std::string bytes, read_file(file));
-  MRVLC_ASSIGN(isa::Binary b, isa::read_container(bytes));
-  // Beside its ID map, every line names its expression.
-  std::map<std::pair<std::string, uint32_t>, uint32_t> expr_at;
-  std::string out = fmt::format("; {} tiles {} batch {} layers {} weights {} B\n", printable(b.name), b.tiles, b.batch,
-                                b.layers, b.weights.size());
-  Json map;
-  auto map_text = read_file(file.parent_path() / "idmap.json");
-  if (map_text.ok()) map = Json::parse(*map_text, nullptr, false);
-  std::string stem = file.stem().string();
-  size_t at = stem.rfind(".region");
-  int region = at == std::string::npos ? -1 : std::atoi(stem.c_str() + at + 7);
-  const std::pair<const char*, const std::vector<isa::Instruction>*> sections[] = {
-      {"init", &b.init}, {"main", &b.main}, {"finish", &b.finish}};
-  for (const auto& [section, list] : sections) {
-    out += fmt::format("section {} ({} instructions)\n", section, list->size());
-    std::vector<int64_t> exprs(list->size(), -1);
-    if (map.is_object() && map.contains("instructions")) {
-      for (const Json& i : map["instructions"]) {
-        if (i.at("region") != region || i.at("section") != section) continue;
-        for (auto k = i.at("begin").get<size_t>(); k < std::min(i.at("end").get<size_t>(), exprs.size()); ++k) {
-          exprs[k] = i.at("expr_id").get<int64_t>();
-        }
-      }
-    }
-    for (size_t k = 0; k < list->size(); ++k) {
-      out += fmt::format("{:6}  {:<8} {}\n", k, exprs[k] < 0 ? "" : fmt::format("e{}", exprs[k]), isa::to_text((*list)[k]));
-    }
+    out += op_row(*op, markdown ? "| {0} | {1} | {2} | {3} | {4} | {5} | {6} |\n"
+                                : "{0:<24} {1:<8} {3:<9} {4:<22} {5:<14} {6}\n");
   }
   return out;
 }
@@ -102,10 +66,13 @@ std::optional<std::string> inspect(const CompileOptions& options, Diagnostics& d
   auto model = onnx::import_file(options.model, import, diagnostics);
   if (!model) return std::nullopt;
   const ir::Graph& g = model->graph;
-  std::string out = fmt::format("{}: IR version {}, opset {}, producer '{}'\n", options.model.filename().string(),
-                                model->ir_version, model->opset, printable(model->producer));
-  for (ir::ValueId id : g.inputs()) out += fmt::format("input  {} : {}\n", printable(g.value(id).name), to_string(g.value(id).type));
-  for (ir::ValueId id : g.outputs()) out += fmt::format("output {} : {}\n", printable(g.value(id).name), to_string(g.value(id).type));
+  std::string out =
+      fmt::format("{}: IR version {}, opset {}, producer '{}'\n", options.model.filename().string(),
+                  model->ir_version, model->opset, printable(model->producer));
+  for (ir::ValueId id : g.inputs())
+    out += fmt::format("input  {} : {}\n", printable(g.value(id).name), to_string(g.value(id).type));
+  for (ir::ValueId id : g.outputs())
+    out += fmt::format("output {} : {}\n", printable(g.value(id).name), to_string(g.value(id).type));
   int64_t parameters = 0, parameter_bytes = 0, macs = 0;
   for (size_t i = 0; i < g.value_slots(); ++i) {
     const ir::Value& v = g.value(ir::ValueId(i));
@@ -122,10 +89,11 @@ std::optional<std::string> inspect(const CompileOptions& options, Diagnostics& d
     macs += m;
     std::string types;
     for (ir::ValueId o : n.outputs) types += (types.empty() ? "" : ", ") + to_string(g.value(o).type);
-    nodes += fmt::format("  {:<20} {:<40} {:<28} {}\n", n.op->name, printable(n.name, 40), types, m == 0 ? "" : fmt::format("{} MACs", m));
+    nodes += fmt::format("  {:<20} {:<40} {:<28} {}\n", n.op->name, printable(n.name, 40), types,
+                         m == 0 ? "" : fmt::format("{} MACs", m));
   }
-  out += fmt::format("{} nodes, {} parameters ({} B), {} MACs\noperators:", g.topological_order().size(), parameters,
-                     parameter_bytes, macs);
+  out += fmt::format("{} nodes, {} parameters ({} B), {} MACs\noperators:", g.topological_order().size(),
+                     parameters, parameter_bytes, macs);
   for (const auto& [op, count] : counts) out += fmt::format(" {}:{}", op, count);
   return out + "\n" + nodes;
 }

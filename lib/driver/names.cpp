@@ -1,23 +1,54 @@
+#include <algorithm>
+#include <array>
+
 #include "mrvlc/driver/options.h"
+#include "mrvlc/support/hash.h"
 
 namespace mrvlc::driver {
 namespace {
 
-bool is_alnum(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
+// Keywords of C99 to C23, `main` (OUT/main.c is the example program), and the standard headers: OUT/math.h
+// would hide <math.h> from every file compiled with -I OUT.
+constexpr auto kReserved = std::to_array<std::string_view>(
+    {"alignas",   "alignof",       "asm",       "auto",         "bool",      "break",       "case",
+     "char",      "const",         "constexpr", "continue",     "default",   "do",          "double",
+     "else",      "enum",          "extern",    "false",        "float",     "for",         "goto",
+     "if",        "inline",        "int",       "long",         "main",      "nullptr",     "register",
+     "restrict",  "return",        "short",     "signed",       "sizeof",    "static",      "struct",
+     "switch",    "static_assert", "true",      "typedef",      "typeof",    "union",       "unsigned",
+     "void",      "volatile",      "while",     "thread_local", "assert",    "complex",     "ctype",
+     "errno",     "fenv",          "inttypes",  "iso646",       "limits",    "locale",      "math",
+     "setjmp",    "signal",        "stdalign",  "stdarg",       "stdatomic", "stdbit",      "stdbool",
+     "stdckdint", "stddef",        "stdint",    "stdio",        "stdlib",    "stdnoreturn", "string",
+     "tgmath",    "threads",       "time",      "uchar",        "wchar",     "wctype",      "typeof_unqual"});
+
+bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+bool is_reserved(std::string_view text) {
+  return std::find(kReserved.begin(), kReserved.end(), text) != kReserved.end();
+}
 
 }  // namespace
 
 std::string c_identifier(std::string_view text) {
   std::string out;
-  for (char c : text) out += is_alnum(c) || c == '_' ? c : '_';
-  if (out.empty() || (out[0] >= '0' && out[0] <= '9')) out = "m_" + out;
+  for (char c : text) out += is_letter(c) || is_digit(c) ? c : '_';
+  if (out.empty() || is_digit(out[0]) || is_reserved(out)) out = "m_" + out;
+  if (out.size() > kMaxName) out = out.substr(0, kMaxName - 9) + "_" + sha256_hex(text).substr(0, 8);
   return out;
 }
 
-std::string file_name_for(std::string_view value_name) {
-  std::string out;
-  for (char c : value_name) out += is_alnum(c) || c == '.' || c == '_' || c == '-' ? c : '_';
-  return out.empty() ? "_" : out;
+std::string name_fault(std::string_view name) {
+  bool letters = std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || is_digit(c); });
+  if (name.empty() || !letters || is_digit(name[0])) return "is not a C identifier";
+  if (is_reserved(name)) return "is a keyword of C, a standard header or 'main'";
+  if (name.size() > kMaxName) return "is longer than " + std::to_string(kMaxName) + " characters";
+  return {};
 }
 
 }  // namespace mrvlc::driver

@@ -2,10 +2,14 @@
 #include <set>
 
 #include "compiled_model.h"
+#include "disasm.h"
+#include "mrvlc/driver/interrupt.h"
 #include "mrvlc/idmap/idmap.h"
 #include "mrvlc/ir/text.h"
 #include "mrvlc/ops/params.h"
 #include "mrvlc/support/file.h"
+#include "mrvlc/support/file_names.h"
+#include "output_folder.h"
 
 namespace mrvlc::driver {
 
@@ -30,11 +34,14 @@ int64_t macs_of(const ir::Graph& graph, const ir::Node& node) {
 
 namespace {
 
-std::string json_text(std::string_view text) { return printable(text, 1u << 20); }
+std::string json_text(std::string_view text) {
+  return printable(text, 1u << 20);
+}
 
 Json trial_json(const partition::RuleTrial& t) {
-  return {{"rule", t.rule},     {"accepted", t.accepted}, {"condition", t.condition},
-          {"actual", t.actual}, {"limit", t.limit},       {"reason", t.reason}};
+  return {{"rule", json_text(t.rule)},           {"accepted", t.accepted},
+          {"condition", json_text(t.condition)}, {"actual", json_text(t.actual)},
+          {"limit", json_text(t.limit)},         {"reason", json_text(t.reason)}};
 }
 
 struct SourcePlace {
@@ -68,7 +75,8 @@ Json placement_json(const CompiledModel& m) {
   for (size_t i = 0; i < place.size(); ++i) {
     const ir::Source& s = m.model.graph.sources()[i];
     const SourcePlace& p = place[i];
-    Json entry = {{"id", s.id}, {"name", json_text(s.name)}, {"op_type", json_text(s.op_type)}, {"where", where(p)}};
+    Json entry = {
+        {"id", s.id}, {"name", json_text(s.name)}, {"op_type", json_text(s.op_type)}, {"where", where(p)}};
     Json outputs = Json::array();
     for (const auto& o : s.outputs) outputs.push_back(json_text(o));
     entry["outputs"] = std::move(outputs);
@@ -83,7 +91,9 @@ Json placement_json(const CompiledModel& m) {
     }
     nodes.push_back(std::move(entry));
   }
-  return {{"schema", "mrvlc-placement-1"}, {"target", m.has_accelerator ? m.machine.name : "host"}, {"nodes", nodes}};
+  return {{"schema", "mrvlc-placement-1"},
+          {"target", m.has_accelerator ? m.machine.name : "host"},
+          {"nodes", nodes}};
 }
 
 namespace {
@@ -148,43 +158,57 @@ std::string report_text(const Json& r, const Json& placement) {
   const Json& p = r.at("placement");
   std::string out = fmt::format(
       "model {}  target {}  tiles {}  precision {}\n"
-      "{} ONNX nodes: {} on the accelerator, {} on the CPU, {} folded; {:.2f} % of the MACs on the accelerator\n",
-      r["model"]["name"].get<std::string>(), r["target"]["name"].get<std::string>(), r["target"]["tiles"].get<int>(),
-      r["target"]["precision"].get<std::string>(), p["onnx_nodes"].get<int64_t>(), p["accelerator"].get<int64_t>(),
-      p["cpu"].get<int64_t>(), p["folded"].get<int64_t>(), 100 * p["mac_share_accelerator"].get<double>());
+      "{} ONNX nodes: {} on the accelerator, {} on the CPU, {} folded; {:.2f} % of the MACs on the "
+      "accelerator\n",
+      r["model"]["name"].get<std::string>(), r["target"]["name"].get<std::string>(),
+      r["target"]["tiles"].get<int>(), r["target"]["precision"].get<std::string>(),
+      p["onnx_nodes"].get<int64_t>(), p["accelerator"].get<int64_t>(), p["cpu"].get<int64_t>(),
+      p["folded"].get<int64_t>(), 100 * p["mac_share_accelerator"].get<double>());
   for (const Json& g : r.at("regions")) {
     auto cycles = g["cycles"].get<uint64_t>(), bound = g["lower_bound_cycles"].get<uint64_t>();
-    out += fmt::format("region {}: {} layers, {} MACs, {} cycles (lower bound {}, x{:.2f}), DDR read {} B, written {} B, "
-                       "OCM peak {} B a tile, weights {} B, matrix units {:.1f} % busy\n",
-                       g["id"].get<int>(), g["layers"].get<int>(), g["macs"].get<int64_t>(), cycles, bound,
-                       bound == 0 ? 0.0 : static_cast<double>(cycles) / static_cast<double>(bound),
-                       g["ddr_read_bytes"].get<uint64_t>(), g["ddr_write_bytes"].get<uint64_t>(),
-                       g["ocm_peak_bytes"].get<int64_t>(), g["weights_bytes"].get<int64_t>(),
-                       100 * g["pod_utilization"].get<double>());
+    out += fmt::format(
+        "region {}: {} layers, {} MACs, {} cycles (lower bound {}, x{:.2f}), DDR read {} B, written {} B, "
+        "OCM peak {} B a tile, weights {} B, matrix units {:.1f} % busy\n",
+        g["id"].get<int>(), g["layers"].get<int>(), g["macs"].get<int64_t>(), cycles, bound,
+        bound == 0 ? 0.0 : static_cast<double>(cycles) / static_cast<double>(bound),
+        g["ddr_read_bytes"].get<uint64_t>(), g["ddr_write_bytes"].get<uint64_t>(),
+        g["ocm_peak_bytes"].get<int64_t>(), g["weights_bytes"].get<int64_t>(),
+        100 * g["pod_utilization"].get<double>());
   }
   const Json& h = r.at("host");
   out += fmt::format("host: arena {} B (lower bound {} B), weights {} B\n", h["arena_bytes"].get<int64_t>(),
                      h["arena_lower_bound_bytes"].get<int64_t>(), h["weights_bytes"].get<int64_t>());
   for (const Json& n : placement.at("nodes")) {
     if (n["where"] != "cpu" || r["target"]["name"] == "host") continue;
-    out += fmt::format("on the CPU: {} '{}' ({}): {}\n", n["id"].get<std::string>(), n["name"].get<std::string>(),
-                       n["op_type"].get<std::string>(), n.value("reason", ""));
+    out += fmt::format("on the CPU: {} '{}' ({}): {}\n", n["id"].get<std::string>(),
+                       n["name"].get<std::string>(), n["op_type"].get<std::string>(), n.value("reason", ""));
   }
   return out;
 }
 
 namespace {
 
+Json json_texts(const std::vector<std::string>& texts) {
+  Json list = Json::array();
+  for (const std::string& t : texts) list.push_back(json_text(t));
+  return list;
+}
+
 Json options_json(const CompileOptions& o) {
   Json shapes = Json::object();
-  for (const auto& [name, shape] : o.input_shapes) shapes[name] = to_string(shape);
+  for (const auto& [name, shape] : o.input_shapes) shapes[json_text(name)] = to_string(shape);
   Json rules = Json::array();
-  for (const auto& r : o.rules) rules.push_back(r.filename().string());
-  return {{"target", o.targets},       {"tiles", o.tiles},
-          {"precision", o.precision},  {"input_shape", shapes},
-          {"batch", o.batch},          {"rules", rules},
-          {"default_rules", o.default_rules}, {"cpu", o.cpu},
-          {"accel", o.accel},          {"border", o.borders},
+  for (const auto& r : o.rules) rules.push_back(json_text(r.filename().string()));
+  return {{"target", o.targets},
+          {"tiles", o.tiles},
+          {"precision", o.precision},
+          {"input_shape", shapes},
+          {"batch", o.batch},
+          {"rules", rules},
+          {"default_rules", o.default_rules},
+          {"cpu", json_texts(o.cpu)},
+          {"accel", json_texts(o.accel)},
+          {"border", json_texts(o.borders)},
           {"emit", o.emit}};
 }
 
@@ -192,45 +216,65 @@ bool wants(const CompileOptions& options, std::string_view kind) {
   return std::find(options.emit.begin(), options.emit.end(), kind) != options.emit.end();
 }
 
-Status write_extras(OutputDir& dir, const CompiledModel& m, const CompileOptions& options) {
+Status write_extras(OutputDir& dir, const CompiledModel& m, const CompileOptions& options, const Json& map) {
   if (wants(options, "ir")) MRVLC_TRY(dir.write(m.name + ".ir", ir::print(m.model.graph)));
   if (!wants(options, "disasm")) return {};
-  for (size_t i = 0; i < m.regions.size(); ++i) {
-    std::string text;
-    const auto& main = m.regions[i].binary.main;
-    for (size_t k = 0; k < main.size(); ++k) text += fmt::format("{:6} {}\n", k, isa::to_text(main[k]));
-    MRVLC_TRY(dir.write(fmt::format("{}.region{}.txt", m.name, m.partition.regions[i].id), text));
+  for (size_t i = 0; i < m.binaries.size(); ++i) {
+    uint32_t id = m.partition.regions[i].id;
+    MRVLC_ASSIGN(isa::Binary binary, isa::read_container(m.binaries[i]));
+    MRVLC_TRY(dir.write(fmt::format("{}.region{}.txt", m.name, id), disasm_text(binary, map, id)));
   }
   return {};
 }
 
+Json ports_json(const ir::Graph& graph, const std::vector<ir::ValueId>& values) {
+  std::vector<std::string> names;
+  for (ir::ValueId id : values) names.push_back(graph.value(id).name);
+  auto files = file_names(names);
+  Json list = Json::array();
+  for (size_t i = 0; i < values.size(); ++i) {
+    const ir::Value& v = graph.value(values[i]);
+    list.push_back({{"name", json_text(v.name)},
+                    {"file", files[i]},
+                    {"type", name(v.type.elem)},
+                    {"shape", v.type.shape}});
+  }
+  return list;
+}
+
+Json manifest_json(const CompiledModel& m, const CompileOptions& options, const OutputDir& dir) {
+  Json files = Json::array();
+  for (const auto& [file, sha] : dir.files()) files.push_back({{"file", file}, {"sha256", sha}});
+  return {{"schema", kManifestSchema},
+          {"tool", {{"name", "mrvlc"}, {"version", MRVLC_VERSION}}},
+          {"model", {{"name", m.name}, {"sha256", m.model.sha256}}},
+          {"options", options_json(options)},
+          {"inputs", ports_json(m.model.graph, m.model.graph.inputs())},
+          {"outputs", ports_json(m.model.graph, m.model.graph.outputs())},
+          {"files", files}};
+}
+
 }  // namespace
 
-Status write_output(const CompiledModel& m, const CompileOptions& options) {
+Status write_output(const CompiledModel& m, const CompileOptions& options,
+                    const std::function<Status()>& before_commit) {
+  MRVLC_TRY(check_replaceable(options.out));
+  InterruptGuard guard;  // a signal must not leave the staging folder behind
   MRVLC_ASSIGN(OutputDir dir, OutputDir::create(options.out));
   Json placement = placement_json(m), report = report_json(m, options);
   MRVLC_TRY(dir.write("placement.json", placement.dump(1) + "\n"));
   MRVLC_TRY(dir.write("report.json", report.dump(1) + "\n"));
   MRVLC_TRY(dir.write("report.txt", report_text(report, placement)));
-  MRVLC_TRY(dir.write("idmap.json", idmap::build(m.model.graph, m.partition, m.regions, m.host).dump(1) + "\n"));
+  Json map = idmap::build(m.model.graph, m.partition, m.regions, m.host);
+  MRVLC_TRY(dir.write("idmap.json", map.dump(1) + "\n"));
   for (size_t i = 0; i < m.binaries.size(); ++i) {
     MRVLC_TRY(dir.write(fmt::format("{}.region{}.mrvl", m.name, m.partition.regions[i].id), m.binaries[i]));
   }
   for (const auto& [file, bytes] : m.host.files) MRVLC_TRY(dir.write(file, bytes));
-  MRVLC_TRY(write_extras(dir, m, options));
-  Json inputs = Json::array(), outputs = Json::array();
-  auto port = [&](ir::ValueId id) {
-    const ir::Value& v = m.model.graph.value(id);
-    return Json{{"name", json_text(v.name)}, {"type", name(v.type.elem)}, {"shape", v.type.shape}};
-  };
-  for (ir::ValueId id : m.model.graph.inputs()) inputs.push_back(port(id));
-  for (ir::ValueId id : m.model.graph.outputs()) outputs.push_back(port(id));
-  Json files = Json::array();
-  for (const auto& [file, sha] : dir.files()) files.push_back({{"file", file}, {"sha256", sha}});
-  Json manifest = {{"schema", "mrvlc-manifest-1"}, {"tool", {{"name", "mrvlc"}, {"version", MRVLC_VERSION}}},
-                   {"model", {{"name", m.name}, {"sha256", m.model.sha256}}},
-                   {"options", options_json(options)}, {"inputs", inputs}, {"outputs", outputs}, {"files", files}};
-  MRVLC_TRY(dir.write("manifest.json", manifest.dump(1) + "\n"));
+  MRVLC_TRY(write_extras(dir, m, options, map));
+  MRVLC_TRY(dir.write("manifest.json", manifest_json(m, options, dir).dump(1) + "\n"));
+  MRVLC_TRY(before_commit());
+  if (interrupted() != 0) return make_diag<DiagCode::MRV0002>(options.out.string(), "interrupted");
   return dir.commit();
 }
 

@@ -6,7 +6,9 @@
 namespace mrvlc::driver {
 namespace {
 
-Diag bad(const std::filesystem::path& file, std::string_view why) { return make_diag<DiagCode::MRV0003>(file.string(), why); }
+Diag bad(const std::filesystem::path& file, std::string_view why) {
+  return make_diag<DiagCode::MRV0003>(file.string(), why);
+}
 
 Result<Json> parse_json(const std::filesystem::path& file, const std::string& text) {
   Json json = Json::parse(text, nullptr, false);
@@ -20,7 +22,7 @@ std::vector<Port> ports(const Json& list) {
     TensorType type;
     type.elem = element_type_from_name(p.at("type").get<std::string>()).value_or(ElementType::Undefined);
     type.shape = p.at("shape").get<Shape>();
-    out.push_back({p.at("name").get<std::string>(), type});
+    out.push_back({p.at("name").get<std::string>(), p.at("file").get<std::string>(), type});
   }
   return out;
 }
@@ -42,14 +44,42 @@ Result<Json> OutputFolder::json(const std::string& file) const {
   return parse_json(path / file, text);
 }
 
+Status check_replaceable(const std::filesystem::path& path) {
+  auto refused = [&](std::string_view why) -> Status {
+    return make_diag<DiagCode::MRV0002>(path.string(), why);
+  };
+  std::filesystem::path folder = path.has_filename() ? path : path.parent_path();
+  std::error_code ec;
+  auto kind = std::filesystem::symlink_status(folder, ec);
+  if (!std::filesystem::exists(kind)) return {};
+  if (std::filesystem::is_symlink(kind)) return refused("it is a symbolic link");
+  if (!std::filesystem::is_directory(kind)) return refused("it exists and is not a folder");
+  if (std::filesystem::is_empty(folder, ec)) return {};
+  // Browser extensions and web pages have a manifest.json as well.
+  auto text = read_file(folder / "manifest.json", 64u << 20);
+  if (!text.ok()) return refused("it exists and no compile wrote it (no manifest.json)");
+  Json manifest = Json::parse(*text, nullptr, false);
+  if (manifest.is_object() && manifest.value("schema", Json()) == kManifestSchema) return {};
+  return refused("it exists and no compile wrote it (its manifest.json is not mrvlc's)");
+}
+
 Result<OutputFolder> open_output(const std::filesystem::path& path) {
   OutputFolder folder;
   folder.path = path;
   std::filesystem::path file = path / "manifest.json";
+  std::error_code ec;
+  if (std::filesystem::is_directory(path, ec) && !std::filesystem::exists(file, ec)) {
+    return make_diag<DiagCode::MRV0001>(file.string(),
+                                        "no such file; this folder is not made by 'mrvlc compile'");
+  }
   MRVLC_ASSIGN(std::string text, read_file(file, 64u << 20));
   MRVLC_ASSIGN(folder.manifest, parse_json(file, text));
   try {
     folder.name = folder.manifest.at("model").at("name").get<std::string>();
+    folder.target = "host";
+    for (const Json& target : folder.manifest.at("options").at("target")) {
+      if (target != "host") folder.target = target.get<std::string>();
+    }
     folder.inputs = ports(folder.manifest.at("inputs"));
     folder.outputs = ports(folder.manifest.at("outputs"));
     if (!folder.manifest.at("files").is_array()) return bad(file, "not a manifest of mrvlc");

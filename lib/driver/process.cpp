@@ -1,11 +1,13 @@
 #include "process.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 
@@ -15,12 +17,19 @@ namespace mrvlc::driver {
 namespace fs = std::filesystem;
 namespace {
 
-Diag failed(std::string_view what) { return make_diag<DiagCode::MRV0003>(what, std::strerror(errno)); }
+Diag failed(std::string_view what) {
+  return make_diag<DiagCode::MRV0003>(what, std::strerror(errno));
+}
 
-std::string drain(int fd) {
+// Reads to the end. Woken up now and then: a signal may come between the question and the wait.
+std::string drain(int fd, pid_t child) {
   std::string out;
   char buffer[4096];
   for (;;) {
+    pollfd wait{fd, POLLIN, 0};
+    int ready = ::poll(&wait, 1, 100);
+    if (interrupted() != 0) ::kill(-child, SIGTERM);
+    if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
     ssize_t n = ::read(fd, buffer, sizeof buffer);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return out;
@@ -41,7 +50,12 @@ Result<ProcessResult> run_process(const std::vector<std::string>& argv) {
   for (const std::string& a : argv) args.push_back(const_cast<char*>(a.c_str()));
   args.push_back(nullptr);
   pid_t pid = 0;
-  int error = ::posix_spawnp(&pid, args[0], &actions, nullptr, args.data(), environ);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETPGROUP);  // a group of its own, so that all of it can be ended
+  int error = ::posix_spawnp(&pid, args[0], &actions, &attributes, args.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   ::close(fds[1]);
   if (error != 0) {
@@ -49,20 +63,21 @@ Result<ProcessResult> run_process(const std::vector<std::string>& argv) {
     return make_diag<DiagCode::MRV0001>(argv[0], std::strerror(error));
   }
   ProcessResult result;
-  result.output = drain(fds[0]);
+  result.output = drain(fds[0], pid);
   ::close(fds[0]);
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
+  if (interrupted() != 0) return make_diag<DiagCode::MRV0003>(argv[0], "interrupted");
   result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return result;
 }
 
 Result<TemporaryDir> TemporaryDir::create() {
+  TemporaryDir dir;  // first: its guard covers the folder from the start
   std::error_code ec;
   std::string pattern = (fs::temp_directory_path(ec) / "mrvlc-XXXXXX").string();
   if (ec || ::mkdtemp(pattern.data()) == nullptr) return failed("temporary folder");
-  TemporaryDir dir;
   dir.path_ = pattern;
   return dir;
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "mrvlc/driver/interrupt.h"
 #include "mrvlc/support/result.h"
 
 namespace mrvlc::driver {
@@ -12,10 +13,10 @@ struct ProcessResult {
   int exit_code = 0;   // 128 + signal when killed
   std::string output;  // stdout and stderr together, in order
 };
-// argv[0] is looked up in PATH; no shell is involved.
+// argv[0] is looked up in PATH; no shell is involved. An interrupt ends the child and everything it started.
 Result<ProcessResult> run_process(const std::vector<std::string>& argv);
 
-// Removed with everything in it when it goes out of scope.
+// Removed with everything in it when it goes out of scope, after an interrupt as well.
 class TemporaryDir {
  public:
   static Result<TemporaryDir> create();
@@ -26,6 +27,7 @@ class TemporaryDir {
 
  private:
   TemporaryDir() = default;
+  InterruptGuard guard_;
   std::filesystem::path path_;
 };
 

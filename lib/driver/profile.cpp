@@ -1,5 +1,5 @@
-// `mrvlc profile`: simulated time and traffic by layer and ONNX operator, and a trace in the Trace Event format
-// (a JSON array of complete events, which Perfetto and chrome://tracing open).
+// `mrvlc profile`: simulated time and traffic by layer and ONNX operator, and a trace in the Trace Event
+// format (a JSON array of complete events, which Perfetto and chrome://tracing open).
 #include <algorithm>
 #include <map>
 
@@ -19,7 +19,7 @@ struct LayerProfile {
   std::string kind, label;
   uint64_t begin = UINT64_MAX, end = 0;  // main section, cycles
   uint64_t macs = 0, ddr_read_bytes = 0, ddr_write_bytes = 0;
-  uint64_t busy[4] = {0, 0, 0, 0};       // cycles by queue kind, all tiles
+  uint64_t busy[4] = {0, 0, 0, 0};  // cycles by queue kind, all tiles
 };
 
 struct RegionProfile {
@@ -34,7 +34,9 @@ class InstructionIndex {
   InstructionIndex(const Json& map, uint32_t region) {
     for (const Json& i : map.at("instructions")) {
       if (i.at("region") != region) continue;
-      auto section = std::find(std::begin(kSections), std::end(kSections), i.at("section").get<std::string>());
+      auto section =
+          std::find(std::begin(kSections), std::end(kSections), i.at("section").get<std::string>());
+      if (section == std::end(kSections)) continue;
       rows_[static_cast<size_t>(section - kSections)].push_back(
           {i.at("end").get<uint32_t>(), i.at("layer").get<uint32_t>(), i.at("expr_id").get<uint32_t>()});
     }
@@ -44,7 +46,8 @@ class InstructionIndex {
   };
   const Row* find(sim::Section section, uint32_t index) const {
     const auto& rows = rows_[static_cast<size_t>(section)];
-    auto it = std::upper_bound(rows.begin(), rows.end(), index, [](uint32_t i, const Row& r) { return i < r.end; });
+    auto it =
+        std::upper_bound(rows.begin(), rows.end(), index, [](uint32_t i, const Row& r) { return i < r.end; });
     return it == rows.end() ? nullptr : &*it;
   }
 
@@ -55,7 +58,7 @@ class InstructionIndex {
 class Profiler {
  public:
   Profiler(const ProfileOptions& options, const OutputFolder& folder, Json map)
-      : options_(options), folder_(folder), map_(std::move(map)) {}
+      : options_(options), folder_(folder), map_(std::move(map)), labels_(map_) {}
 
   Result<std::string> run() {
     MRVLC_ASSIGN(Json report, folder_.json("report.json"));
@@ -86,7 +89,7 @@ class Profiler {
       p.layer = l.at("layer").get<uint32_t>();
       p.kind = l.at("kind").get<std::string>();
       for (const Json& e : l.at("exprs")) {
-        p.label += (p.label.empty() ? "" : " + ") + idmap::expression_label(map_, e.get<uint32_t>());
+        p.label += (p.label.empty() ? "" : " + ") + labels_.of(e.get<uint32_t>());
       }
     }
     InstructionIndex index(map_, id);
@@ -111,8 +114,8 @@ class Profiler {
     p.busy[static_cast<size_t>(e.queue)] += e.end - e.start;
   }
 
-  // Layers overlap in time; a layer is charged the time from the end of everything before it to its own end, so that the
-  // column adds up to the region's main cycles.
+  // Layers overlap in time; a layer is charged the time from the end of everything before it to its own end,
+  // so that the column adds up to the region's main cycles.
   static std::vector<uint64_t> charged(const RegionProfile& r) {
     std::vector<uint64_t> cycles;
     uint64_t done = 0;
@@ -129,13 +132,14 @@ class Profiler {
     for (size_t i = 0; i < regions_.size(); ++i) {
       const RegionProfile& r = regions_[i];
       auto bound = report.at("regions")[i].at("lower_bound_cycles").get<uint64_t>();
-      out += fmt::format("region {}: {} cycles (init {}, main {}, finish {}), lower bound {}; {} tiles, matrix units {:.1f} % "
-                         "busy, DDR read {} B, written {} B\n",
-                         i, r.report.total_cycles(), r.report.init_cycles, r.report.main_cycles, r.report.finish_cycles,
-                         bound, r.tiles, 100 * r.report.pod_utilization, r.report.ddr_read_bytes,
-                         r.report.ddr_write_bytes);
-      out += fmt::format("{:>10} {:>6} {:>12} {:>7} {:>11} {:>11}  {:<14} {}\n", "cycles", "%", "MACs", "MAC %", "DDR read",
-                         "DDR write", "kind", "ONNX operators");
+      out += fmt::format(
+          "region {}: {} cycles (init {}, main {}, finish {}), lower bound {}; {} tiles, matrix units {:.1f} "
+          "% "
+          "busy, DDR read {} B, written {} B\n",
+          i, r.report.total_cycles(), r.report.init_cycles, r.report.main_cycles, r.report.finish_cycles,
+          bound, r.tiles, 100 * r.report.pod_utilization, r.report.ddr_read_bytes, r.report.ddr_write_bytes);
+      out += fmt::format("{:>10} {:>6} {:>12} {:>7} {:>11} {:>11}  {:<14} {}\n", "cycles", "%", "MACs",
+                         "MAC %", "DDR read", "DDR write", "kind", "ONNX operators");
       auto cycles = charged(r);
       std::vector<size_t> order(r.layers.size());
       for (size_t k = 0; k < order.size(); ++k) order[k] = k;
@@ -146,7 +150,9 @@ class Profiler {
   }
 
   std::string row(const RegionProfile& r, const LayerProfile& l, uint64_t cycles) const {
-    double share = r.report.main_cycles == 0 ? 0 : 100 * static_cast<double>(cycles) / static_cast<double>(r.report.main_cycles);
+    double share = r.report.main_cycles == 0
+                       ? 0
+                       : 100 * static_cast<double>(cycles) / static_cast<double>(r.report.main_cycles);
     return fmt::format("{:>10} {:>6.2f} {:>12} {:>7.1f} {:>11} {:>11}  {:<14} {}\n", cycles, share, l.macs,
                        100 * utilization(r, l, cycles), l.ddr_read_bytes, l.ddr_write_bytes, l.kind, l.label);
   }
@@ -164,16 +170,29 @@ class Profiler {
       Json layers = Json::array();
       for (size_t k = 0; k < r.layers.size(); ++k) {
         const LayerProfile& l = r.layers[k];
-        layers.push_back({{"layer", l.layer}, {"kind", l.kind}, {"operators", l.label}, {"cycles", cycles[k]},
-                          {"begin", l.begin == UINT64_MAX ? 0 : l.begin}, {"end", l.end}, {"macs", l.macs},
-                          {"mac_utilization", utilization(r, l, cycles[k])},
-                          {"ddr_read_bytes", l.ddr_read_bytes}, {"ddr_write_bytes", l.ddr_write_bytes},
-                          {"busy_cycles", {{"dma_in", l.busy[0]}, {"dma_out", l.busy[1]}, {"pod", l.busy[2]}, {"pe", l.busy[3]}}}});
+        layers.push_back(
+            {{"layer", l.layer},
+             {"kind", l.kind},
+             {"operators", l.label},
+             {"cycles", cycles[k]},
+             {"begin", l.begin == UINT64_MAX ? 0 : l.begin},
+             {"end", l.end},
+             {"macs", l.macs},
+             {"mac_utilization", utilization(r, l, cycles[k])},
+             {"ddr_read_bytes", l.ddr_read_bytes},
+             {"ddr_write_bytes", l.ddr_write_bytes},
+             {"busy_cycles",
+              {{"dma_in", l.busy[0]}, {"dma_out", l.busy[1]}, {"pod", l.busy[2]}, {"pe", l.busy[3]}}}});
       }
-      regions.push_back({{"id", i}, {"init_cycles", r.report.init_cycles}, {"main_cycles", r.report.main_cycles},
-                         {"finish_cycles", r.report.finish_cycles}, {"pod_utilization", r.report.pod_utilization},
-                         {"ddr_read_bytes", r.report.ddr_read_bytes}, {"ddr_write_bytes", r.report.ddr_write_bytes},
-                         {"macs", r.report.macs}, {"layers", std::move(layers)}});
+      regions.push_back({{"id", i},
+                         {"init_cycles", r.report.init_cycles},
+                         {"main_cycles", r.report.main_cycles},
+                         {"finish_cycles", r.report.finish_cycles},
+                         {"pod_utilization", r.report.pod_utilization},
+                         {"ddr_read_bytes", r.report.ddr_read_bytes},
+                         {"ddr_write_bytes", r.report.ddr_write_bytes},
+                         {"macs", r.report.macs},
+                         {"layers", std::move(layers)}});
     }
     return {{"schema", "mrvlc-profile-1"}, {"model", folder_.name}, {"regions", std::move(regions)}};
   }
@@ -185,15 +204,24 @@ class Profiler {
       const RegionProfile& r = regions_[i];
       InstructionIndex index(map_, static_cast<uint32_t>(i));
       for (uint32_t t = 0; t < r.tiles * 4; ++t) {
-        events.push_back({{"ph", "M"}, {"name", "thread_name"}, {"pid", i}, {"tid", t},
+        events.push_back({{"ph", "M"},
+                          {"name", "thread_name"},
+                          {"pid", i},
+                          {"tid", t},
                           {"args", {{"name", fmt::format("tile {} {}", t / 4, kQueues[t % 4])}}}});
       }
       for (const sim::Event& e : r.report.events) {
         const auto* row = index.find(e.section, e.instruction);
-        std::string label = row == nullptr ? "?" : idmap::expression_label(map_, row->expr);
-        events.push_back({{"ph", "X"}, {"name", label}, {"pid", i}, {"tid", e.tile * 4u + static_cast<uint32_t>(e.queue)},
-                          {"ts", static_cast<double>(e.start) / 1000}, {"dur", static_cast<double>(e.end - e.start) / 1000},
-                          {"args", {{"section", kSections[static_cast<size_t>(e.section)]}, {"instruction", e.instruction}}}});
+        std::string label = row == nullptr ? "?" : labels_.of(row->expr);
+        events.push_back(
+            {{"ph", "X"},
+             {"name", label},
+             {"pid", i},
+             {"tid", e.tile * 4u + static_cast<uint32_t>(e.queue)},
+             {"ts", static_cast<double>(e.start) / 1000},
+             {"dur", static_cast<double>(e.end - e.start) / 1000},
+             {"args",
+              {{"section", kSections[static_cast<size_t>(e.section)]}, {"instruction", e.instruction}}}});
       }
     }
     return Json{{"traceEvents", std::move(events)}, {"displayTimeUnit", "ns"}}.dump() + "\n";
@@ -202,6 +230,7 @@ class Profiler {
   const ProfileOptions& options_;
   const OutputFolder& folder_;
   Json map_;
+  idmap::Labels labels_;
   target::Machine machine_;
   std::vector<RegionProfile> regions_;
 };
@@ -211,7 +240,7 @@ class Profiler {
 Result<std::string> profile(const ProfileOptions& options) {
   MRVLC_ASSIGN(OutputFolder folder, open_output(options.out));
   MRVLC_ASSIGN(Json map, folder.json("idmap.json"));
-  return Profiler(options, folder, std::move(map)).run();
+  return folder.reading([&] { return Profiler(options, folder, std::move(map)).run(); });
 }
 
 }  // namespace mrvlc::driver

@@ -1,5 +1,6 @@
-#include "mrvlc/driver/rules_targets.h"
 #include "mrvlc/partition/rules.h"
+
+#include "mrvlc/driver/rules_targets.h"
 #include "mrvlc/support/file.h"
 
 namespace mrvlc::driver {
@@ -16,7 +17,8 @@ std::string rules_list() {
 Result<std::string> rules_show(const std::string& name) {
   auto loaded = partition::load_rules(true, {});
   const rules::Rule* rule = loaded.set.find(name);
-  if (rule == nullptr) return make_diag<DiagCode::MRV0004>(fmt::format("there is no rule '{}'", printable(name)));
+  if (rule == nullptr)
+    return make_diag<DiagCode::MRV0004>(fmt::format("there is no rule '{}'", printable(name)));
   return fmt::format("# {}\n{}\n", rules::location_text(*rule, rule->at), rule->text);
 }
 

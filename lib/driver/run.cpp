@@ -1,5 +1,8 @@
-// `mrvlc run`: builds the host stub with the C compiler in a temporary folder and runs it against the simulator.
+// `mrvlc run`: builds the host stub with the C compiler in a temporary folder and runs it against the
+// simulator.
+#include <algorithm>
 #include <cstdlib>
+#include <map>
 
 #include "compiled_model.h"
 #include "mrvlc/support/file.h"
@@ -28,50 +31,145 @@ std::string compiler_of(const RunOptions& options) {
   return cc != nullptr && *cc != '\0' ? cc : "cc";
 }
 
-Status build_stub(const RunOptions& options, const OutputFolder& folder, const fs::path& program) {
+// Includes of the stub's own header are quoted, so OUT is no include folder: a model called "features" must
+// not hide <features.h>.
+Status build_stub(const RunOptions& options, const OutputFolder& folder, const fs::path& out,
+                  const fs::path& program) {
   fs::path prefix = install_prefix();
   std::vector<std::string> argv = split_words(compiler_of(options));
+  if (argv.empty()) return make_diag<DiagCode::MRV0004>("--cc: names no compiler");
   auto flags = split_words(options.cflags.empty() ? "-O2" : options.cflags);
   argv.insert(argv.end(), flags.begin(), flags.end());
-  auto file = [&](const std::string& name) { return (options.out / name).string(); };
-  argv.insert(argv.end(), {"-std=c99", "-I" + (prefix / "include").string(), "-I" + options.out.string(), "-o",
-                           program.string(), file("main.c"), file(folder.name + ".c"), file(folder.name + "_weights.S"),
-                           "-L" + (prefix / "lib").string(), "-lmrvl_simdev",
-                           "-Wl,-rpath," + (prefix / "lib").string(), "-lm", "-I" + options.out.string()});
+  auto file = [&](const std::string& name) { return (out / name).string(); };
+  argv.insert(
+      argv.end(),
+      {"-std=c99", "-I" + (prefix / "include").string(), "-Xassembler", "-I" + out.string(), "-o",
+       program.string(), file("main.c"), file(folder.name + ".c"), file(folder.name + "_weights.S"),
+       "-L" + (prefix / "lib").string(), "-lmrvl_simdev", "-Wl,-rpath," + (prefix / "lib").string(), "-lm"});
   MRVLC_ASSIGN(ProcessResult built, run_process(argv));
   if (built.exit_code == 0) return {};
   return make_diag<DiagCode::MRV0708>(argv[0], built.exit_code, built.output);
 }
 
-Status check_inputs(const RunOptions& options, const OutputFolder& folder) {
-  for (const auto& [name, path] : options.inputs) {
-    bool known = std::any_of(folder.inputs.begin(), folder.inputs.end(), [&](const Port& p) { return p.name == name; });
-    if (!known) return make_diag<DiagCode::MRV0004>(fmt::format("--input: the model has no input '{}'", printable(name)));
-  }
+// "NAME=FILE": both may hold '=', so the model's names decide where NAME ends, the longest first.
+const Port* port_of(const OutputFolder& folder, const std::string& binding, size_t& length) {
+  const Port* found = nullptr;
+  length = 0;
   for (const Port& p : folder.inputs) {
-    bool given = std::any_of(options.inputs.begin(), options.inputs.end(), [&](const auto& i) { return i.first == p.name; });
-    if (!given) return make_diag<DiagCode::MRV0004>(fmt::format("--input {}=FILE.npy is missing", printable(p.name)));
+    for (const std::string& name : {p.name, p.file}) {
+      if (!binding.starts_with(name + "=") || (found != nullptr && name.size() <= length)) continue;
+      found = &p;
+      length = name.size();
+    }
   }
-  return {};
+  return found;
+}
+
+std::string input_names(const OutputFolder& folder) {
+  std::string names;
+  for (const Port& p : folder.inputs) names += (names.empty() ? "'" : ", '") + p.name + "'";
+  return names.empty() ? "the model has no inputs" : "its inputs are " + names;
+}
+
+// The file of each input of the model, in order.
+Result<std::vector<fs::path>> input_files(const RunOptions& options, const OutputFolder& folder) {
+  std::map<const Port*, fs::path> given;
+  auto add = [&](const Port& p, const fs::path& file) -> Status {
+    if (given.emplace(&p, file).second) return {};
+    return make_diag<DiagCode::MRV0004>(fmt::format("--input: '{}' is given twice", p.name));
+  };
+  for (const std::string& binding : options.bindings) {
+    size_t length = 0;
+    const Port* p = port_of(folder, binding, length);
+    if (p == nullptr) {
+      return make_diag<DiagCode::MRV0004>(fmt::format("--input: '{}' names no input of the model; {}",
+                                                      printable(binding.substr(0, binding.rfind('='))),
+                                                      input_names(folder)));
+    }
+    MRVLC_TRY(add(*p, binding.substr(length + 1)));
+  }
+  for (const auto& [name, file] : options.inputs) {
+    auto p = std::find_if(folder.inputs.begin(), folder.inputs.end(),
+                          [&](const Port& i) { return i.name == name; });
+    if (p == folder.inputs.end())
+      return make_diag<DiagCode::MRV0004>(fmt::format("no input '{}'", printable(name)));
+    MRVLC_TRY(add(*p, file));
+  }
+  std::vector<fs::path> files;
+  for (const Port& p : folder.inputs) {
+    if (!given.contains(&p))
+      return make_diag<DiagCode::MRV0004>(fmt::format("--input {}=FILE.npy is missing", p.name));
+    files.push_back(given[&p]);
+  }
+  return files;
+}
+
+// Asked here, before minutes of compiling, and answered with the model's own terms.
+Status check_input(const Port& port, const fs::path& file, bool may_repeat) {
+  auto tensor = read_npy(file);
+  if (!tensor.ok()) {
+    if (tensor.error().code != DiagCode::MRV0006) return tensor.error();
+    const std::string& text = tensor.error().message;  // "... is not a valid .npy file: why"
+    return make_diag<DiagCode::MRV0003>(file.string(),
+                                        "not a valid .npy file: " + text.substr(text.rfind(": ") + 2));
+  }
+  TensorType type = tensor->type();
+  if (port.type.elem == ElementType::BF16 && type.elem == ElementType::U16)
+    type.elem = ElementType::BF16;  // NumPy has none
+  Shape one = type.shape;
+  bool repeats = may_repeat && !one.empty() && !port.type.shape.empty() && port.type.shape[0] > 0 &&
+                 one[0] > 0 && one[0] % port.type.shape[0] == 0;
+  if (repeats) one[0] = port.type.shape[0];
+  if (type.elem == port.type.elem && one == port.type.shape) return {};
+  bool would = !may_repeat && type.elem == port.type.elem && one.size() == port.type.shape.size() &&
+               !one.empty() && std::equal(one.begin() + 1, one.end(), port.type.shape.begin() + 1);
+  return make_diag<DiagCode::MRV0004>(
+      fmt::format("--input: {} is {}, input '{}' takes {}{}", printable(file.string(), 4096), to_string(type),
+                  port.name, to_string(port.type), would ? "; --repeat-axis0 runs slice by slice" : ""));
+}
+
+Result<ProcessResult> run_program(const RunOptions& options, const OutputFolder& folder,
+                                  const std::vector<fs::path>& files, const fs::path& out,
+                                  const fs::path& program) {
+  std::vector<std::string> argv = {program.string(), "--dir", out.string()};
+  std::string target = folder.target;
+  if (target != "host" && !target.empty()) {
+    for (const fs::path& dir : options.target_dirs) {
+      std::error_code ec;
+      if (fs::exists(dir / target / "target.json", ec)) {
+        target = (dir / target / "target.json").string();
+        break;
+      }
+    }
+    argv.insert(argv.end(), {"--target", target});
+  }
+  for (size_t i = 0; i < files.size(); ++i) {
+    argv.insert(argv.end(), {"--input", folder.inputs[i].file + "=" + files[i].string()});
+  }
+  if (!options.output_dir.empty()) argv.insert(argv.end(), {"--output-dir", options.output_dir.string()});
+  if (options.repeat_axis0) argv.emplace_back("--repeat-axis0");
+  if (options.bench > 0) argv.insert(argv.end(), {"--bench", std::to_string(options.bench)});
+  return run_process(argv);
 }
 
 }  // namespace
 
 Result<std::string> run(const RunOptions& options) {
   MRVLC_ASSIGN(OutputFolder folder, open_output(options.out));
-  MRVLC_TRY(check_inputs(options, folder));
-  MRVLC_ASSIGN(TemporaryDir temporary, TemporaryDir::create());
-  fs::path program = temporary.path() / "program";
-  MRVLC_TRY(build_stub(options, folder, program));
+  MRVLC_ASSIGN(std::vector<fs::path> files, input_files(options, folder));
+  for (size_t i = 0; i < files.size(); ++i)
+    MRVLC_TRY(check_input(folder.inputs[i], files[i], options.repeat_axis0));
   std::error_code ec;
   if (!options.output_dir.empty()) fs::create_directories(options.output_dir, ec);
   if (ec) return make_diag<DiagCode::MRV0002>(options.output_dir.string(), ec.message());
-  std::vector<std::string> argv = {program.string(), "--dir", options.out.string()};
-  for (const auto& [name, path] : options.inputs) argv.insert(argv.end(), {"--input", name + "=" + path.string()});
-  if (!options.output_dir.empty()) argv.insert(argv.end(), {"--output-dir", options.output_dir.string()});
-  if (options.repeat_axis0) argv.emplace_back("--repeat-axis0");
-  if (options.bench > 0) argv.insert(argv.end(), {"--bench", std::to_string(options.bench)});
-  MRVLC_ASSIGN(ProcessResult ran, run_process(argv));
+  MRVLC_ASSIGN(TemporaryDir temporary, TemporaryDir::create());
+  fs::path program = temporary.path() / "program";
+  fs::path out =
+      fs::absolute(options.out);  // a name that begins with '-' must not become an option of the compiler
+  MRVLC_TRY(build_stub(options, folder, out, program));
+  MRVLC_ASSIGN(ProcessResult ran, run_program(options, folder, files, out, program));
+  // The inputs were checked, so that what the program could not read or write is a matter of the files.
+  if (ran.exit_code == 3) return make_diag<DiagCode::MRV0002>(options.output_dir.string(), ran.output);
   if (ran.exit_code != 0) return make_diag<DiagCode::MRV0709>(ran.exit_code, ran.output);
   return std::move(ran.output);
 }

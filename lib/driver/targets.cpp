@@ -5,7 +5,8 @@
 namespace mrvlc::driver {
 
 std::string targets_list() {
-  std::string out = fmt::format("{:<16} {}\n{:<16} {}\n", "target", "description", "host", "the CPU alone: C99, no accelerator");
+  std::string out = fmt::format("{:<16} {}\n{:<16} {}\n", "target", "description", "host",
+                                "the CPU alone: C99, no accelerator");
   for (const std::string& name : target::builtin_targets()) {
     auto machine = target::load_machine(name, {});
     if (machine.ok()) out += fmt::format("{:<16} {}\n", name, machine->description);
@@ -14,9 +15,11 @@ std::string targets_list() {
 }
 
 Result<std::string> targets_show(const std::string& name, const std::vector<std::filesystem::path>& search) {
+  if (name == "host") return std::string("host: the CPU alone: C99, no accelerator\n");
   MRVLC_ASSIGN(target::Machine m, target::load_machine(name, search));
   std::string out = fmt::format("{}: {}\n", m.name, m.description);
-  for (const auto& p : m.provenance) out += fmt::format("  {:<28} {:>10}  {:<8} {}\n", p.field, p.value, p.source, p.note);
+  for (const auto& p : m.provenance)
+    out += fmt::format("  {:<28} {:>10}  {:<8} {}\n", p.field, p.value, p.source, p.note);
   return out;
 }
 

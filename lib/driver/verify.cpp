@@ -1,4 +1,5 @@
-// `mrvlc verify`: compiles, runs and compares with given outputs, or with the reference interpreter on seeded inputs.
+// `mrvlc verify`: compiles, runs and compares with given outputs, or with the reference interpreter on seeded
+// inputs.
 #include <algorithm>
 #include <map>
 
@@ -27,7 +28,9 @@ std::map<int, fs::path> numbered_files(const fs::path& folder, const std::string
     std::string file = entry.path().filename().string(), ext = entry.path().extension().string();
     if (ext != ".pb" && ext != ".npy") continue;
     for (const std::string& prefix : {kind + "put_", kind + "_"}) {
-      if (!file.starts_with(prefix) || file.size() <= prefix.size() || !std::isdigit(static_cast<unsigned char>(file[prefix.size()]))) continue;
+      if (!file.starts_with(prefix) || file.size() <= prefix.size() ||
+          !std::isdigit(static_cast<unsigned char>(file[prefix.size()])))
+        continue;
       found[std::atoi(file.c_str() + prefix.size())] = entry.path();
     }
   }
@@ -48,7 +51,8 @@ Result<std::vector<DataSet>> read_data(const fs::path& folder) {
   std::vector<fs::path> folders;
   std::error_code ec;
   for (const auto& entry : fs::directory_iterator(folder, ec)) {
-    if (entry.is_directory() && entry.path().filename().string().starts_with("test_data_set_")) folders.push_back(entry.path());
+    if (entry.is_directory() && entry.path().filename().string().starts_with("test_data_set_"))
+      folders.push_back(entry.path());
   }
   if (ec) return make_diag<DiagCode::MRV0001>(folder.string(), ec.message());
   std::sort(folders.begin(), folders.end());
@@ -58,7 +62,8 @@ Result<std::vector<DataSet>> read_data(const fs::path& folder) {
     DataSet set{f.filename().string(), {}, {}};
     MRVLC_ASSIGN(set.inputs, read_tensors(numbered_files(f, "in")));
     MRVLC_ASSIGN(set.outputs, read_tensors(numbered_files(f, "out")));
-    if (set.outputs.empty()) return make_diag<DiagCode::MRV0003>(f.string(), "it holds no output_K.pb or output_K.npy");
+    if (set.outputs.empty())
+      return make_diag<DiagCode::MRV0003>(f.string(), "it holds no output_K.pb or output_K.npy");
     sets.push_back(std::move(set));
   }
   return sets;
@@ -66,7 +71,8 @@ Result<std::vector<DataSet>> read_data(const fs::path& folder) {
 
 class Verifier {
  public:
-  Verifier(const VerifyOptions& options, Diagnostics& diagnostics) : options_(options), diagnostics_(diagnostics) {}
+  Verifier(const VerifyOptions& options, Diagnostics& diagnostics)
+      : options_(options), diagnostics_(diagnostics) {}
 
   std::vector<Comparison> run() {
     auto temporary = TemporaryDir::create();
@@ -117,12 +123,13 @@ class Verifier {
 
   Status run_set(const DataSet& set, const OutputFolder& folder, const fs::path& temporary) {
     if (set.inputs.size() != folder.inputs.size()) {
-      return make_diag<DiagCode::MRV0004>(
-          fmt::format("--data: {} holds {} inputs, the model takes {}", set.name, set.inputs.size(), folder.inputs.size()));
+      return make_diag<DiagCode::MRV0004>(fmt::format("--data: {} holds {} inputs, the model takes {}",
+                                                      set.name, set.inputs.size(), folder.inputs.size()));
     }
     RunOptions r;
     r.out = folder.path;
     r.output_dir = temporary / "results";
+    r.target_dirs = options_.compile.target_dirs;
     for (size_t i = 0; i < set.inputs.size(); ++i) {
       fs::path file = temporary / fmt::format("input_{}.npy", i);
       MRVLC_TRY(write_file_atomic(file, to_npy(set.inputs[i])));
@@ -131,7 +138,7 @@ class Verifier {
     auto ran = driver::run(r);
     if (!ran.ok()) return ran.error();
     for (size_t i = 0; i < std::min(set.outputs.size(), folder.outputs.size()); ++i) {
-      MRVLC_ASSIGN(Tensor actual, read_npy(r.output_dir / (file_name_for(folder.outputs[i].name) + ".npy")));
+      MRVLC_ASSIGN(Tensor actual, read_npy(r.output_dir / (folder.outputs[i].file + ".npy")));
       compare(set, folder.outputs[i].name, actual, set.outputs[i]);
     }
     return {};
@@ -139,11 +146,12 @@ class Verifier {
 
   void compare(const DataSet& set, const std::string& output, const Tensor& actual, const Tensor& expected) {
     Comparison c{set.name, output, relative_error(actual, expected), tolerance(), {}};
-    if (!(actual.type() == expected.type())) c.note = to_string(actual.type()) + " instead of " + to_string(expected.type());
+    if (!(actual.type() == expected.type()))
+      c.note = to_string(actual.type()) + " instead of " + to_string(expected.type());
     if (c.error > c.tolerance) {
       diagnostics_.add(make_diag<DiagCode::MRV0009>(
-          fmt::format("{}: output '{}' differs by {:.3g} (max |a-b|/(1+|b|)), more than {:.3g} {}", set.name,
-                      printable(output), c.error, c.tolerance, c.note)));
+          fmt::format("{}: output '{}' differs by {:.3g} (max |a-b|/(1+|b|)), more than {:.3g}{}{}", set.name,
+                      printable(output), c.error, c.tolerance, c.note.empty() ? "" : ", ", c.note)));
     }
     comparisons_.push_back(std::move(c));
   }

@@ -10,7 +10,9 @@ namespace {
 constexpr const char* kSections[] = {"init", "main", "finish"};
 
 // Text from a model may hold any bytes; JSON must be valid UTF-8.
-std::string json_text(std::string_view text) { return printable(text, 1u << 20); }
+std::string json_text(std::string_view text) {
+  return printable(text, 1u << 20);
+}
 
 class Builder {
  public:
@@ -31,7 +33,8 @@ class Builder {
   }
 
  private:
-  // Which live expressions have code of their own, are part of a layer or function that has, or have a reason for none.
+  // Which live expressions have code of their own, are part of a layer or function that has, or have a reason
+  // for none.
   void index_code() {
     for (const auto& region : regions_) {
       for (const auto& range : region.instructions) has_code_.insert(range.expr);
@@ -95,7 +98,8 @@ class Builder {
 
   std::pair<std::string, std::string> fate_of_erased(ir::SourceId source) const {
     auto it = erased_.find(source);
-    if (it == erased_.end()) return {"removed", "never executed: the compiler proved that control does not reach it"};
+    if (it == erased_.end())
+      return {"removed", "never executed: the compiler proved that control does not reach it"};
     // The last reason is that of the newest node made from it.
     const std::string& reason = graph_.lineage(it->second.back()).erased_because;
     bool folded = std::any_of(it->second.begin(), it->second.end(), [&](ir::NodeId n) {
@@ -131,7 +135,10 @@ class Builder {
         const partition::Layer& layer = region.layers[l];
         Json exprs = Json::array();
         for (ir::NodeId n : layer.nodes) exprs.push_back(n.index());
-        list.push_back({{"layer", l}, {"region", region.id}, {"rule", layer.rule}, {"kind", layer.kind},
+        list.push_back({{"layer", l},
+                        {"region", region.id},
+                        {"rule", layer.rule},
+                        {"kind", layer.kind},
                         {"exprs", std::move(exprs)}});
       }
     }
@@ -142,8 +149,11 @@ class Builder {
     Json list = Json::array();
     for (size_t r = 0; r < regions_.size(); ++r) {
       for (const auto& range : regions_[r].instructions) {
-        list.push_back({{"region", partition_.regions[r].id}, {"section", kSections[static_cast<size_t>(range.section)]},
-                        {"begin", range.begin}, {"end", range.end}, {"layer", range.layer},
+        list.push_back({{"region", partition_.regions[r].id},
+                        {"section", kSections[static_cast<size_t>(range.section)]},
+                        {"begin", range.begin},
+                        {"end", range.end},
+                        {"layer", range.layer},
                         {"expr_id", range.expr.index()}});
       }
     }
@@ -155,8 +165,12 @@ class Builder {
     for (const auto& f : host_.functions) {
       Json fused = Json::array();
       for (ir::NodeId n : f.fused) fused.push_back(n.index());
-      list.push_back({{"symbol", f.symbol}, {"file", f.file}, {"first_line", f.first_line}, {"last_line", f.last_line},
-                      {"expr_id", f.expr.index()}, {"fused", std::move(fused)}});
+      list.push_back({{"symbol", f.symbol},
+                      {"file", f.file},
+                      {"first_line", f.first_line},
+                      {"last_line", f.last_line},
+                      {"expr_id", f.expr.index()},
+                      {"fused", std::move(fused)}});
     }
     return list;
   }

@@ -1,5 +1,6 @@
-#include <set>
 #include <fmt/format.h>
+
+#include <set>
 
 #include "mrvlc/idmap/idmap.h"
 
@@ -37,10 +38,12 @@ class GapFinder {
       ++next;
       if (e.at("sources").empty()) gap(fmt::format("expression {} has no source", next - 1));
       for (const Json& s : e.at("sources")) {
-        if (!sources_.contains(s.get<std::string>())) gap(fmt::format("expression {} names an unknown source", next - 1));
+        if (!sources_.contains(s.get<std::string>()))
+          gap(fmt::format("expression {} names an unknown source", next - 1));
       }
       for (const Json& f : e.at("from")) {
-        if (f.get<uint32_t>() >= map_.at("expressions").size()) gap(fmt::format("expression {} is from nothing", next - 1));
+        if (f.get<uint32_t>() >= map_.at("expressions").size())
+          gap(fmt::format("expression {} is from nothing", next - 1));
       }
     }
     expressions_ = next;
@@ -57,10 +60,13 @@ class GapFinder {
     for (const Json& i : map_.at("instructions")) with_code.emplace(i.at("region"), i.at("layer"));
     for (const Json& l : map_.at("layers")) {
       std::pair<uint32_t, uint32_t> key(l.at("region"), l.at("layer"));
-      if (!layers_.insert(key).second) gap(fmt::format("layer {} of region {} stands twice", key.second, key.first));
-      if (l.at("exprs").empty()) gap(fmt::format("layer {} of region {} has no expression", key.second, key.first));
+      if (!layers_.insert(key).second)
+        gap(fmt::format("layer {} of region {} stands twice", key.second, key.first));
+      if (l.at("exprs").empty())
+        gap(fmt::format("layer {} of region {} has no expression", key.second, key.first));
       if (!with_code.contains(key)) continue;
-      for (const Json& e : l.at("exprs")) reach(e, fmt::format("layer {} of region {}", key.second, key.first));
+      for (const Json& e : l.at("exprs"))
+        reach(e, fmt::format("layer {} of region {}", key.second, key.first));
     }
   }
 
@@ -75,9 +81,11 @@ class GapFinder {
         gap("instructions of a region that does not exist");
         continue;
       }
-      if (i.at("begin") != next[region][s]) gap(fmt::format("region {} {}: a hole at {}", region, section, next[region][s]));
+      if (i.at("begin") != next[region][s])
+        gap(fmt::format("region {} {}: a hole at {}", region, section, next[region][s]));
       next[region][s] = i.at("end");
-      if (!layers_.contains({i.at("region"), i.at("layer")})) gap("instructions of a layer that does not exist");
+      if (!layers_.contains({i.at("region"), i.at("layer")}))
+        gap("instructions of a layer that does not exist");
       reach(i.at("expr_id"), "an instruction");
     }
     for (size_t r = 0; r < counts_.size(); ++r) {
@@ -102,7 +110,8 @@ class GapFinder {
       if (!reached_.contains(id) && s.at("reason").get_ref<const std::string&>().empty()) {
         gap("source " + id + " has neither code nor a reason");
       }
-      bool known = fate == "accelerator" || fate == "cpu" || fate == "both" || fate == "folded" || fate == "removed";
+      bool known =
+          fate == "accelerator" || fate == "cpu" || fate == "both" || fate == "folded" || fate == "removed";
       if (!known) gap("source " + id + " has no fate");
     }
   }

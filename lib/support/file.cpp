@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "mrvlc/support/file_names.h"
 #include "mrvlc/support/hash.h"
 
 namespace mrvlc {
@@ -41,14 +42,18 @@ Status write_all(int fd, std::string_view bytes, const fs::path& path) {
   return {};
 }
 
-Status write_new_file(const fs::path& path, std::string_view bytes) {
+// `shown` is the name in messages: the file's final place.
+Status write_new_file(const fs::path& path, std::string_view bytes, const fs::path& shown) {
   Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644));
-  if (fd.get() < 0) return make_diag<DiagCode::MRV0002>(path.string(), error_text());
-  return write_all(fd.get(), bytes, path);
+  if (fd.get() < 0) return make_diag<DiagCode::MRV0002>(shown.string(), error_text());
+  return write_all(fd.get(), bytes, shown);
 }
 
+// Beside the destination; a long name is cut so that the suffixes still fit into a file name.
 fs::path staging_name(const fs::path& destination) {
-  return destination.parent_path() / ("." + destination.filename().string() + ".mrvlc-partial");
+  std::string name = destination.filename().string();
+  if (name.size() > kMaxFileStem) name = file_name(name);
+  return destination.parent_path() / ("." + name + ".mrvlc-partial");
 }
 
 }  // namespace
@@ -75,8 +80,16 @@ Result<std::string> read_file(const fs::path& path, uint64_t max_bytes) {
 }
 
 Status write_file_atomic(const fs::path& path, std::string_view bytes) {
-  fs::path temporary = path.parent_path() / ("." + path.filename().string() + ".mrvlc-partial");
-  Status status = write_new_file(temporary, bytes);
+  std::error_code ec;
+  fs::file_status kind = fs::symlink_status(path, ec);
+  if (fs::exists(kind) && !fs::is_regular_file(kind)) {
+    // A rename would put a file in the place of /dev/stdout, a pipe or a link.
+    Fd fd(::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
+    if (fd.get() < 0) return make_diag<DiagCode::MRV0002>(path.string(), error_text());
+    return write_all(fd.get(), bytes, path);
+  }
+  fs::path temporary = staging_name(path);
+  Status status = write_new_file(temporary, bytes, path);
   if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0) {
     status = make_diag<DiagCode::MRV0002>(path.string(), error_text());
   }
@@ -134,7 +147,7 @@ OutputDir::~OutputDir() {
 }
 
 Status OutputDir::write(const std::string& name, std::string_view bytes) {
-  MRVLC_TRY(write_new_file(staging_ / name, bytes));
+  MRVLC_TRY(write_new_file(staging_ / name, bytes, destination_ / name));
   files_.emplace_back(name, sha256_hex(bytes));
   std::sort(files_.begin(), files_.end());
   return {};

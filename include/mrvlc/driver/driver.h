@@ -1,4 +1,5 @@
-// The commands behind the command line. Each writes readable text or JSON to its result; diagnostics are collected, not printed.
+// The commands behind the command line. Each writes readable text or JSON to its result; diagnostics are
+// collected, not printed.
 #pragma once
 #include <functional>
 #include <iosfwd>
@@ -11,17 +12,21 @@
 
 namespace mrvlc::driver {
 
-// Compiles and writes OUT. `dump` receives --dump-ir text. False: `diagnostics` say why and nothing was written.
-bool compile(const CompileOptions& options, Diagnostics& diagnostics, const std::function<void(std::string)>& dump);
+// Compiles and writes OUT. `dump` receives --dump-ir text. False: `diagnostics` say why and nothing was
+// written.
+bool compile(const CompileOptions& options, Diagnostics& diagnostics,
+             const std::function<void(std::string)>& dump);
 
 struct RunOptions {
-  std::filesystem::path out;                                     // folder made by compile
+  std::filesystem::path out;          // folder made by compile
+  std::vector<std::string> bindings;  // NAME=FILE.npy as typed: the model's names say where NAME ends
   std::vector<std::pair<std::string, std::filesystem::path>> inputs;  // NAME=FILE.npy
   std::filesystem::path output_dir;
   bool repeat_axis0 = false;  // run once for each slice of the leading dimension, stack the outputs
   int bench = 0;              // timed runs
   std::string cc;             // $CC, "cc" by default
   std::string cflags;
+  std::vector<std::filesystem::path> target_dirs;  // for binaries of a target that is not built in
 };
 // Returns what the example program printed.
 Result<std::string> run(const RunOptions& options);
@@ -29,7 +34,8 @@ Result<std::string> run(const RunOptions& options);
 struct VerifyOptions {
   CompileOptions compile;
   std::vector<std::filesystem::path> data;
-  std::optional<double> tolerance;  // max |a-b| / (1 + |b|); by default 2e-2 with an accelerator, 1e-4 on the host
+  std::optional<double>
+      tolerance;  // max |a-b| / (1 + |b|); by default 2e-2 with an accelerator, 1e-4 on the host
   uint32_t seed = 1;
 };
 struct Comparison {
@@ -40,7 +46,8 @@ struct Comparison {
 };
 // The comparisons made; an exceeded tolerance is MRV0009 in the diagnostics.
 std::vector<Comparison> verify(const VerifyOptions& options, Diagnostics& diagnostics);
-// max |a-b| / (1 + |b|) over the elements; infinity on different types or shapes, or a NaN or infinity not in both.
+// max |a-b| / (1 + |b|) over the elements; infinity on different types or shapes, or a NaN or infinity not in
+// both.
 double relative_error(const Tensor& actual, const Tensor& expected);
 
 struct ProfileOptions {

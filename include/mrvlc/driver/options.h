@@ -11,29 +11,31 @@ namespace mrvlc::driver {
 
 struct CompileOptions {
   std::filesystem::path model, out;
-  std::string name;                              // empty: from the model's stem
+  std::string name;                               // empty: from the model's stem
   std::vector<std::string> targets = {"cn10ka"};  // "host" alone: no accelerator
   uint32_t tiles = 8;
-  std::string precision = "auto";                // fp16, int8, auto
+  std::string precision = "auto";  // fp16, int8, auto
   std::map<std::string, Shape> input_shapes;
   int64_t batch = 1;
   std::vector<std::filesystem::path> rules;
   bool default_rules = true;
   std::vector<std::string> cpu, accel, borders;
   bool fail_on_fallback = false;
-  bool silicon_id = false;                       // container architecture 128 instead of 256
+  bool silicon_id = false;  // container architecture 128 instead of 256
   std::vector<std::filesystem::path> target_dirs;
-  std::vector<std::string> emit;                 // ir, disasm
-  std::filesystem::path depfile;                 // -MF
-  std::filesystem::path timing;                  // --timing
+  std::vector<std::string> emit;  // ir, disasm
+  std::filesystem::path depfile;  // -MF
+  std::filesystem::path timing;   // --timing
   std::filesystem::path external_data_dir;
-  std::string dump_ir;                           // pass name
+  std::string dump_ir;  // pass name
   unsigned jobs = 0;
 };
 
-// A C identifier from any text: "mobilenet-v2.0" -> "mobilenet_v2_0".
+// Longest NAME: files are called after it.
+inline constexpr size_t kMaxName = 128;
+// A NAME from any text: "mobilenet-v2.0" -> "mobilenet_v2_0", "int" -> "m_int".
 std::string c_identifier(std::string_view text);
-// "out:0" -> "out_0": what stands in file names of outputs.
-std::string file_name_for(std::string_view value_name);
+// Why this cannot be NAME, to be read after it: "is not a C identifier"; empty when it can.
+std::string name_fault(std::string_view name);
 
 }  // namespace mrvlc::driver

@@ -25,10 +25,6 @@ TEST_CASE("string literals hold any bytes") {
   CHECK(c_string("\xe2\x80\xae") == "\"\\342\\200\\256\"");
 }
 
-TEST_CASE("file names keep safe characters only") {
-  CHECK(file_name("out/a b:0.x-y_Z") == "out_a_b_0.x-y_Z");
-}
-
 TEST_CASE("the prefix is put in front of identifiers only") {
   CHECK(Library::with_prefix("K_a(K_b, xK_c, 1K_)", "net") == "net_a(net_b, xK_c, 1K_)");
 }

@@ -7,6 +7,7 @@
 
 #include "mrvlc/support/checked.h"
 #include "mrvlc/support/file.h"
+#include "mrvlc/support/file_names.h"
 #include "mrvlc/support/hash.h"
 
 using namespace mrvlc;
@@ -115,4 +116,24 @@ TEST_CASE("a symbolic link is not followed as output") {
   fs::create_directory(folder / "real");
   fs::create_directory_symlink(folder / "real", folder / "out");
   CHECK_FALSE(OutputDir::create(folder / "out").ok());
+}
+
+TEST_CASE("file names of values") {
+  CHECK(file_name("out/a b:0.x-y_Z") == "out_a_b_0.x-y_Z");
+  CHECK(file_name("") == "_");
+  std::string longest(kMaxFileStem, 'n');
+  CHECK(file_name(longest) == longest);
+  CHECK(file_name(longest + "x").size() == kMaxFileStem);
+  CHECK(file_name(longest + "x") != file_name(longest + "y"));
+}
+
+TEST_CASE("file names of one list are distinct, and names that need no change keep theirs") {
+  std::vector<std::string> names = {"a:0", "a_0", "a/0", "b:0", std::string(300, 'n') + "1", std::string(300, 'n') + "2"};
+  auto files = file_names(names);
+  CHECK(files[1] == "a_0");
+  CHECK(files[3] == "b_0");
+  CHECK(std::set<std::string>(files.begin(), files.end()).size() == names.size());
+  CHECK(file_names(names) == files);
+  std::vector<std::string> twice = {"y:0", "y:0"};
+  CHECK(file_names(twice) == std::vector<std::string>{"y_0", "y_0"});
 }

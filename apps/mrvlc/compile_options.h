@@ -1,0 +1,32 @@
+// The options that compile, verify and inspect share.
+#pragma once
+#include <CLI/CLI.hpp>
+
+#include "mrvlc/driver/options.h"
+#include "mrvlc/support/result.h"
+
+namespace mrvlc::app {
+
+// What the command line says before it is checked.
+struct CompileArguments {
+  std::string model, out, name, targets = "cn10ka", precision = "auto", depfile, timing, dump_ir, external;
+  std::vector<std::string> shapes, rules, cpu, accel, borders, target_dirs, emit;
+  uint32_t tiles = 8;
+  int64_t batch = 1;
+  unsigned jobs = 0;
+  bool no_default_rules = false, fail_on_fallback = false, depfile_default = false, silicon_id = false;
+};
+
+// An empty value is most often a shell variable that is not set.
+CLI::Validator not_empty();
+// MODEL, --input-shape, --batch, --external-data-dir.
+void add_model_options(CLI::App& cmd, CompileArguments& a);
+// These and what decides on the code: name, target, rules, placement.
+void add_compile_options(CLI::App& cmd, CompileArguments& a);
+Result<driver::CompileOptions> checked(const CompileArguments& a);
+
+// --target-dir, then the folders of $MRVLC_TARGET_PATH. A folder of an option that is not there is an error,
+// one of the variable is passed over, as in $PATH.
+Result<std::vector<std::filesystem::path>> target_search(const std::vector<std::string>& dirs);
+
+}  // namespace mrvlc::app

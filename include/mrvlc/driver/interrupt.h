@@ -1,0 +1,22 @@
+// Ctrl-C and SIGTERM. With nothing half-done the process ends at once; while a Guard lives a first signal
+// only sets a flag, so that its owner cleans up and main returns 130; a second signal ends the process in any
+// case.
+#pragma once
+
+namespace mrvlc::driver {
+
+// `message` is written to stderr when a signal ends the process; it must live as long as the process.
+void handle_interrupts(const char* message);
+
+// The exit code that a signal seen under a Guard asks for, 128 + its number; 0 without one.
+int interrupted();
+
+class InterruptGuard {
+ public:
+  InterruptGuard();
+  ~InterruptGuard();
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+};
+
+}  // namespace mrvlc::driver

@@ -1,0 +1,47 @@
+#include "mrvlc/driver/interrupt.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstring>
+
+namespace mrvlc::driver {
+namespace {
+
+// A signal handler has no other way to reach the program than objects of static lifetime.
+std::atomic<const char*> text{""};
+std::atomic<int> guards{0}, pending{0};
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<const char*>::is_always_lock_free);
+
+extern "C" void mrvlc_on_signal(int signal) {
+  int expected = 0;
+  if (guards.load() > 0 && pending.compare_exchange_strong(expected, signal)) return;
+  const char* t = text.load();
+  [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, t, std::strlen(t));
+  ::_exit(128 + signal);
+}
+
+}  // namespace
+
+void handle_interrupts(const char* message) {
+  text = message;
+  struct sigaction action {};
+  action.sa_handler =
+      mrvlc_on_signal;  // without SA_RESTART: calls that wait return, and their loops ask interrupted()
+  for (int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &action, nullptr);
+}
+
+int interrupted() {
+  int signal = pending.load();
+  return signal == 0 ? 0 : 128 + signal;
+}
+
+InterruptGuard::InterruptGuard() {
+  ++guards;
+}
+InterruptGuard::~InterruptGuard() {
+  --guards;
+}
+
+}  // namespace mrvlc::driver
