@@ -1,0 +1,287 @@
+#!/usr/bin/env bash
+# usage: cli.sh MRVLC MODELS/DIGITS WORK
+# Runs mrvlc as a user does and checks exit codes, messages and what is left behind. WORK is emptied first.
+set -u
+mrvlc=$1 digits=$2/digits.onnx images=$2/test_x.npy labels=$2/test_y.npy work=$3
+unset CC NO_COLOR MRVLC_TARGET_PATH
+rm -rf "$work" && mkdir -p "$work/tmp" && cd "$work" || exit 1
+export TMPDIR=$work/tmp
+failures=0 checks=0
+
+problem() {
+  failures=$((failures + 1))
+  printf 'FAILED: %s\n' "$*"
+  sed 's/^/  stderr: /' stderr
+}
+
+# expect CODE TEXT ARGUMENT...: runs mrvlc; stdout or stderr must hold TEXT.
+expect() {
+  local code=$1 text=$2 got
+  shift 2
+  checks=$((checks + 1))
+  timeout 60 "$mrvlc" "$@" >stdout 2>stderr
+  got=$?
+  [ $got = "$code" ] || problem "exit code $got, not $code: mrvlc $*"
+  [ -z "$text" ] || grep -qF -e "$text" stdout stderr || problem "no '$text': mrvlc $*"
+}
+
+# check TEXT COMMAND...: the command must succeed.
+check() {
+  local text=$1
+  shift
+  checks=$((checks + 1))
+  "$@" >/dev/null 2>&1 || problem "$text"
+}
+
+absent() {
+  checks=$((checks + 1))
+  [ ! -e "$1" ] && [ ! -L "$1" ] || problem "$1 was left behind"
+}
+
+json() {
+  command -v python3 >/dev/null || return 0
+  check "$1 is not JSON" python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$1"
+}
+
+json_lines() {
+  command -v python3 >/dev/null || return 0
+  check "$1: not every line is JSON" python3 -c 'import json, sys; [json.loads(l) for l in open(sys.argv[1])]' "$1"
+}
+
+compile() { "$mrvlc" compile "$digits" -q "$@"; }
+
+command_line() {
+  expect 2 "a command is required"
+  expect 2 "there is no command 'frob'" frob
+  expect 2 "unknown option '--frob'" compile "$digits" -o o --frob
+  expect 2 "mrvlc compile: error MRV0004: MODEL is required" compile
+  expect 2 "--output is required" compile "$digits"
+  expect 2 "--output" compile "$digits" -o
+  expect 2 "--output: is empty" compile "$digits" -o ''
+  expect 2 "unexpected argument 'more'" compile "$digits" more -o o
+  expect 2 "it takes 1, 2, 4, 8" compile "$digits" -o o --tiles 3
+  expect 2 "--tiles" compile "$digits" -o o --tiles many
+  expect 2 "no target named 'nope'" compile "$digits" -o o --target nope
+  expect 2 "--precision" compile "$digits" -o o --precision fp8
+  expect 2 "--batch" compile "$digits" -o o --batch 0
+  expect 2 "there is no pass 'nope'" compile "$digits" -o o --dump-ir nope
+  expect 2 "--emit" compile "$digits" -o o --emit nope
+  for name in int main math 9a 'a-b' ../x ''; do expect 2 "--name: " compile "$digits" -o o --name "$name"; done
+  for shape in image =1x2 image=1x image=1xx2 image=-1x1 image=99999999999999999999; do
+    expect 2 "--input-shape takes NAME=1x3x224x224" compile "$digits" -o o --input-shape "$shape"
+  done
+  expect 2 "the model has no input 'nope'" compile "$digits" -o o --input-shape nope=1x1x8x8
+  expect 2 "dimension 2 is 8" compile "$digits" -o o --input-shape image=1x1x9x9
+  for option in --cpu --accel --border; do
+    expect 2 "$option 'nope' matches no node name" compile "$digits" -o o $option nope
+  done
+  expect 2 "both name it" compile "$digits" -o o --cpu conv1 --accel Conv
+  expect 3 "cannot open 'nope'" compile "$digits" -o o --rules nope
+  expect 3 "--target-dir takes a folder" compile "$digits" -o o --target-dir nope
+  absent o
+  expect 0 "Usage: mrvlc compile [OPTIONS] MODEL" compile --help
+  expect 0 "mrvlc " --version
+}
+
+models() {
+  : >empty.onnx
+  echo "not a model" >text.onnx
+  head -c 1000 "$digits" >cut.onnx
+  mkfifo pipe
+  expect 3 "nope.onnx: error MRV0001: cannot open" compile nope.onnx -o o
+  expect 3 "not a regular file" compile "$work" -o o
+  expect 3 "not a regular file" compile pipe -o o
+  expect 1 "empty.onnx: error MRV0101: not an ONNX model: the file is empty" compile empty.onnx -o o
+  expect 1 "error MRV0101" compile text.onnx -o o
+  expect 1 "error MRV0101" compile cut.onnx -o o
+  expect 1 "error MRV0101" inspect text.onnx
+  absent o
+  cp "$digits" $'a \'b"\n\u00fc.onnx'
+  expect 0 "" compile $'a \'b"\n\u00fc.onnx' -o o
+  cp "$digits" int.onnx
+  expect 0 "" compile int.onnx -o o
+  check "a model called int.onnx gets another name" test -f o/m_int.c
+  cp "$digits" "$(printf 'x%.0s' {1..245}).onnx"
+  expect 0 "" compile x*.onnx -o o
+  rm -r o
+}
+
+output_folder() {
+  mkdir foreign theirs && echo x >foreign/mine && echo '{"name": "page"}' >theirs/manifest.json && echo x >theirs/mine
+  expect 3 "no compile wrote it" compile "$digits" -o foreign
+  expect 3 "no compile wrote it" compile "$digits" -o theirs
+  check "a folder of somebody else's is kept" test -f foreign/mine -a -f theirs/mine
+  echo text >file && ln -s nowhere link
+  expect 3 "not a folder" compile "$digits" -o file
+  expect 3 "cannot write 'file/x'" compile "$digits" -o file/x
+  expect 3 "symbolic link" compile "$digits" -o link
+  expect 3 "cannot write" compile "$digits" -o /proc/mrvlc-out
+  expect 0 "" compile "$digits" -o slash/ -MD
+  check "-MD writes OUT.d beside OUT" test -f slash.d
+  expect 0 "" compile "$digits" -o slash/
+  expect 3 "cannot write '/nope/x'" compile "$digits" -o side -MF /nope/x
+  absent side
+  if [ "$(id -u)" != 0 ]; then
+    mkdir -m 555 readonly
+    expect 3 "Permission denied" compile "$digits" -o readonly/out
+  fi
+  cp "$digits" 'a b$c#d.onnx'
+  expect 0 "" compile 'a b$c#d.onnx' -o 'o t' -MF dep.d
+  if command -v make >/dev/null; then
+    printf '%s\n' 'include dep.d' 'o\ t/manifest.json:' $'\t@echo \'$<\' >made' >deps.mk
+    touch 'a b$c#d.onnx' && sleep 0.01 && touch -d '+1 hour' 'a b$c#d.onnx'
+    check "make reads the dependency file" make -f deps.mk 'o t/manifest.json'
+    check "make sees the model in the dependency file" grep -qF 'a b$c#d.onnx' made
+  fi
+  check "no temporary files stay" test -z "$(find . -name '*mrvlc-partial*')"
+}
+
+gates() {
+  expect 5 "node 'pool' (MaxPool): error MRV0009: --fail-on-fallback" compile "$digits" -o gate --fail-on-fallback --cpu pool
+  expect 5 "node 'conv1' (Conv): error MRV0009" compile "$digits" -o gate --fail-on-fallback --target host
+  absent gate
+  expect 0 "" compile "$digits" -o gate --fail-on-fallback
+  expect 0 "ok" verify "$digits"
+  expect 0 "ok" verify "$digits" --target host
+  expect 5 "error MRV0009" verify "$digits" --tolerance 0
+  expect 3 "cannot open 'nope'" verify "$digits" --data nope
+  expect 3 "it holds no output_K" verify "$digits" --data "$work"
+}
+
+run_command() {
+  expect 0 "" run out --input "image=$images" --repeat-axis0 --output-dir results
+  check "the output is written" test -s results/logits.npy
+  cp "$images" 'a=b.npy'
+  expect 0 "" run out --input 'image=a=b.npy' --repeat-axis0 --output-dir results
+  head -c 500 "$images" >cut.npy
+  expect 2 "--repeat-axis0 runs slice by slice" run out --input "image=$images" --output-dir r
+  expect 2 "is i64[450], input 'image' takes f32[1,1,8,8]" run out --input "image=$labels" --output-dir r
+  expect 2 "its inputs are 'image'" run out --input "picture=$images" --output-dir r
+  expect 2 "given twice" run out --input "image=$images" --input "image=$images" --output-dir r
+  expect 2 "--input image=FILE.npy is missing" run out --output-dir r
+  expect 2 "--input takes NAME=FILE.npy" run out --input image --output-dir r
+  expect 3 "cannot open 'nope.npy'" run out --input image=nope.npy --output-dir r
+  expect 3 "not a valid .npy file" run out --input "image=$digits" --output-dir r
+  expect 3 "not a valid .npy file" run out --input image=cut.npy --output-dir r
+  absent r
+  expect 3 "not made by 'mrvlc compile'" run foreign --input "image=$images" --output-dir r
+  expect 3 "cannot write 'file'" run out --input "image=$images" --repeat-axis0 --output-dir file
+  expect 3 "the C compiler false failed" run out --input "image=$images" --repeat-axis0 --output-dir r --cc false
+  expect 3 "cannot open 'no-such-cc'" run out --input "image=$images" --repeat-axis0 --output-dir r --cc no-such-cc
+}
+
+queries() {
+  local line
+  expect 0 "source main/0 'conv1' (Conv): accelerator" map out --node conv1
+  expect 0 "source main/0" map out --node conv1_out
+  expect 0 "source main/0" map out --expr 0
+  expect 0 "layer 0 of region 0" map out --instruction 0:17
+  expect 0 "instructions region 0 init" map out --instruction 0:init:0
+  line=$(grep -n '_run(' out/digits.c | tail -1 | cut -d: -f1)
+  expect 0 "function digits_run digits.c:" map out --line "digits.c:$line"
+  expect 0 "function digits_run digits.c:" map out --line "out/digits.c:$line"
+  expect 2 "Exactly 1 option" map out
+  expect 2 "Exactly 1 option" map out --node a --expr 1
+  expect 2 "no ONNX node is called 'nope'" map out --node nope
+  expect 2 "there is no expression 9999" map out --expr 9999
+  expect 2 "region 7 has no instruction 0" map out --instruction 7:0
+  expect 2 "--instruction takes REGION:N" map out --instruction 7
+  expect 2 "--line takes FILE:N" map out --line digits.c
+  expect 0 "rule conv: accepted" explain out --node conv1
+  expect 2 "no ONNX node is called 'nope'" explain out --node nope
+  expect 3 "cannot open 'nope/manifest.json'" explain nope
+  expect 0 "region 0:" profile out --trace trace.json
+  json trace.json
+  check "the trace holds events" grep -q '"ph":"X"' trace.json
+  expect 0 "mrvlc-profile-1" profile out --json
+  json stdout
+  expect 3 "cannot write '/nope/t'" profile out --trace /nope/t
+  expect 0 "section main" disasm out/digits.region0.mrvl
+  expect 1 "not a valid model binary" disasm "$digits"
+  expect 3 "not a regular file" disasm out
+  cp -r out changed && echo ' ' >>changed/idmap.json
+  expect 3 "it was changed after the compile" map changed --node conv1
+}
+
+tables() {
+  expect 0 '"name": "Conv"' ops --json
+  json stdout
+  expect 0 "| Conv |" ops --markdown
+  expect 2 "excludes" ops --json --markdown
+  expect 0 "rule conv {" rules show conv
+  expect 2 "there is no rule 'nope'" rules show nope
+  expect 2 "there is no command 'frob'" rules frob
+  echo 'rule broken {' >broken.rules
+  expect 1 "broken.rules:2" rules check broken.rules
+  expect 3 "cannot open 'nope'" rules check nope
+  expect 1 "broken.rules:2" compile "$digits" -o o --rules broken.rules
+  expect 0 "cn10ka" targets list
+  expect 2 "no target named 'nope'" targets show nope
+  mkdir target && echo '{' >target/target.json
+  expect 1 "not valid JSON" targets check target
+  echo '{}' >target/target.json
+  expect 1 "field 'name' is missing" targets check target
+  expect 3 "cannot open" targets check nope
+}
+
+messages() {
+  local arguments
+  expect 0 "" compile "$digits" -o out2 --timing timing.json
+  check "success is silent when stderr is no terminal" test ! -s stderr
+  json timing.json
+  for arguments in "compile nope -o o" "compile" "frob" "compile $digits -o o --tiles x" "rules check broken.rules" \
+    "verify $digits --tolerance 0" "compile $digits -o o --cpu nope"; do
+    # shellcheck disable=SC2086
+    "$mrvlc" $arguments --log-format json >/dev/null 2>stderr
+    check "$arguments: says something" test -s stderr
+    json_lines stderr
+  done
+  "$mrvlc" compile nope -o o --color always 2>stderr
+  check "--color always colours" grep -q $'\x1b' stderr
+  "$mrvlc" compile nope -o o 2>stderr
+  check "no colour without a terminal" test -z "$(grep $'\x1b' stderr)"
+  for arguments in ops "rules list" "explain out" "profile out" "--help" "compile --help" --version; do
+    # shellcheck disable=SC2086
+    "$mrvlc" $arguments >/dev/full 2>stderr
+    check "$arguments >/dev/full exits with 3" test $? = 3
+    # shellcheck disable=SC2086
+    "$mrvlc" $arguments >&- 2>stderr
+    check "$arguments >&- exits with 3" test $? = 3
+  done
+}
+
+same_bytes() {
+  compile -o first && mkdir elsewhere
+  (cd elsewhere && env LC_ALL=de_DE.UTF-8 TZ=Asia/Tokyo "$mrvlc" compile "$digits" -q -o second -j 3)
+  check "the same bytes in another folder, locale and -j" diff -r first elsewhere/second
+  compile -o host --target host
+  check "report.json of the host" grep -q '"name": "host"' host/report.json
+  check "the host computes in fp32" grep -q '"precision": "fp32"' host/report.json
+  for file in first host; do
+    for report in idmap placement report manifest; do json $file/$report.json; done
+  done
+}
+
+interrupts() {
+  printf '#!/bin/sh\nsleep 30\n' >slow-cc && chmod +x slow-cc
+  timeout -s INT --preserve-status 0.5 "$mrvlc" run out --input "image=$images" --repeat-axis0 --output-dir r \
+    --cc "$work/slow-cc" 2>stderr
+  check "an interrupt exits with 130" test $? = 130
+  check "an interrupt says so" grep -q interrupted stderr
+  check "an interrupt leaves no temporary folder" test -z "$(ls "$TMPDIR")"
+}
+
+command_line
+models
+output_folder
+compile -o out || exit 1
+gates
+run_command
+queries
+tables
+messages
+same_bytes
+interrupts
+check "no temporary folders stay" test -z "$(ls "$TMPDIR")"
+echo "$checks checks, $failures failures"
+[ $failures = 0 ]
