@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "emit_util.h"
+#include "quantized.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -66,9 +67,6 @@ Result<std::vector<TensorType>> infer_dequantize(const InferContext& context) {
   return one_type(context.type(1).elem, context.type(0).shape);
 }
 
-struct IntRange {
-  int64_t low = 0, high = 0;
-};
 IntRange range_of(ElementType elem) {
   switch (elem) {
     case E::I8:
@@ -80,13 +78,6 @@ IntRange range_of(ElementType elem) {
     default:
       return {0, 65535};
   }
-}
-
-int64_t quantized(float x, float scale, int64_t zero, IntRange r) {
-  float v = std::nearbyint(x / scale);
-  auto low = static_cast<float>(r.low - zero), high = static_cast<float>(r.high - zero);
-  if (!(v > low)) return r.low;  // NaN too
-  return v > high ? r.high : static_cast<int64_t>(v) + zero;
 }
 
 Status eval_quantize(const EvalContext& context) {

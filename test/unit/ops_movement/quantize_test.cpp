@@ -61,6 +61,31 @@ TEST_CASE("generated code of quantisation equals the reference bit by bit") {
   check_generated_code(cases, 0);
 }
 
+TEST_CASE("DynamicQuantizeLinear takes scale and zero point from the data") {
+  Case c = Case("DynamicQuantizeLinear").in(floats({4}, {-1, 0, 1, 4})).outputs(3);
+  REQUIRE(c.value(1).as_double(0) == static_cast<double>(5.0f / 255.0f));
+  REQUIRE(c.value(2).as_int(0) == 51);
+  REQUIRE(c.value(0).to_ints() == std::vector<int64_t>{0, 51, 102, 255});
+  Case positive = Case("DynamicQuantizeLinear").in(floats({2}, {3, 6})).outputs(3);  // the range starts at 0
+  REQUIRE(positive.value(0).to_ints() == std::vector<int64_t>{128, 255});
+  Case zero = Case("DynamicQuantizeLinear").in(floats({2}, {0, 0})).outputs(3);
+  REQUIRE(zero.value(1).as_double(0) == 1);
+  REQUIRE(zero.value(0).to_ints() == std::vector<int64_t>{0, 0});
+  std::vector<Case> cases;
+  for (std::vector<double> values : {std::vector<double>{-1, 0.3, 1, 4},
+                                     {3, 6, 7, 8},
+                                     {-3, -6, -7, -0.01},
+                                     {0, 0, 0, 0},
+                                     {NAN, 1, -2, 5},
+                                     {INFINITY, 1, -2, 5}}) {
+    cases.push_back(Case("DynamicQuantizeLinear").unknown(floats({2, 2}, values)).outputs(3));
+    cases.push_back(Case("DynamicQuantizeLinear").unknown(floats({4}, values)));
+  }
+  cases.push_back(
+      Case("DynamicQuantizeLinear").unknown(random_tensor(ElementType::F32, {500}, 3)).outputs(3));
+  check_generated_code(cases, 0);
+}
+
 TEST_CASE("quantisation refuses what it does not do") {
   Tensor x = floats({2, 4}, std::vector<double>(8));
   REQUIRE(Case("QuantizeLinear").in(x).in(floats({3}, {1, 1, 1})).refusal() == "MRV0205");
