@@ -5,7 +5,12 @@
 #include "elementwise.h"
 
 namespace mrvlc::ops {
+
+const OpDef& def_Cast();
+
 namespace {
+
+constexpr std::string_view kCastOnHost = "accelerator: conversion at its borders belongs to the host";
 
 struct Range {
   double low, past;  // representable values v have low <= v < past
@@ -65,6 +70,33 @@ Result<std::vector<TensorType>> infer_cast(const InferContext& c) {
   return one_type(to, c.type(0).shape);
 }
 
+// -- CastLike: Cast to the type of the second input, whose values and shape do not matter
+
+Result<std::vector<TensorType>> infer_cast_like(const InferContext& c) {
+  MRVLC_TRY(check_elem(c, 1, spec::kFixedSize));
+  return one_type(c.type(1).elem, c.type(0).shape);
+}
+
+Status eval_cast_like(const EvalContext& c) {
+  const OpDef& cast = def_Cast();
+  std::vector<ir::Attr> slots = ir::default_attrs(cast);
+  ir::set_attr(cast, slots, "to", c.out().elem());
+  EvalContext inner = c;
+  inner.op = &cast;
+  inner.attrs = &slots;
+  inner.inputs.resize(1);
+  return cast.eval(inner);
+}
+
+Status emit_cast_like(EmitContext& c) {
+  c.loop("i", c.out_type(0).elements());
+  std::string value = cast_text(c, {fmt::format("{}[i]", c.in(0))}, c.in_type(0).elem);
+  std::string_view to_bool = c.out_type(0).elem == ElementType::Bool ? "(uint8_t)" : "";
+  c.line(fmt::format("{}[i] = {}({});", c.out(0), to_bool, value));
+  c.close();
+  return {};
+}
+
 }  // namespace
 
 std::string saturated_text(const std::string& x, ElementType from, ElementType to) {
@@ -89,7 +121,23 @@ const OpDef& def_Cast() {
     d.since_min = 6;  // before, `to` was a text
     d.upgrade = nullptr;
     d.infer = infer_cast;
-    return host_only(std::move(d), "accelerator: conversion at its borders belongs to the host");
+    return host_only(std::move(d), kCastOnHost);
+  }();
+  return op;
+}
+
+const OpDef& def_CastLike() {
+  static const OpDef op = [] {
+    OpDef d;
+    d.name = "CastLike";
+    d.since_min = 15;
+    d.attrs = {spec::with_int("saturate", 1), spec::with_string("round_mode", "up")};
+    d.min_inputs = d.max_inputs = 2;
+    d.types = spec::kFixedSize;
+    d.infer = infer_cast_like;
+    d.eval = eval_cast_like;
+    d.emit = emit_cast_like;
+    return host_only(std::move(d), kCastOnHost);
   }();
   return op;
 }

@@ -114,6 +114,7 @@ std::vector<OneNode> cast_cases() {
       Tensor x = sample(from, {9}, 6);
       if (from == E::F32) x = f32({9}, {0.5, -1.5, 300, -300, 1e10, -1e10, 1e20, -1e20, std::nan("")});
       cases.emplace_back("Cast", std::vector<Operand>{{x}}, AttrList{{"to", to}});
+      cases.emplace_back("CastLike", std::vector<Operand>{{x}, {sample(to, {2, 1}, 1)}});
     }
   }
   return cases;
