@@ -203,7 +203,7 @@ class Compiler {
   }
 
   Status generate_host() {
-    MRVLC_ASSIGN(m_.host, chost::generate(m_.model.graph, m_.partition, m_.regions, {m_.name, m_.name}));
+    MRVLC_ASSIGN(m_.host, chost::generate(m_.model.graph, m_.partition, m_.regions, {m_.name, m_.name, m_.machine.name}));
     return {};
   }
 

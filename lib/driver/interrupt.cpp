@@ -4,7 +4,9 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstdint>
 #include <cstring>
+#include <ctime>
 
 namespace mrvlc::driver {
 namespace {
@@ -12,11 +14,27 @@ namespace {
 // A signal handler has no other way to reach the program than objects of static lifetime.
 std::atomic<const char*> text{""};
 std::atomic<int> guards{0}, pending{0};
-static_assert(std::atomic<int>::is_always_lock_free && std::atomic<const char*>::is_always_lock_free);
+std::atomic<int64_t> first_ms{0};
+// `timeout` and shells signal the process and then its group: one wish, delivered twice.
+constexpr int64_t kSameSignalMs = 500;
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<int64_t>::is_always_lock_free &&
+              std::atomic<const char*>::is_always_lock_free);
+
+int64_t now_ms() {
+  timespec t{};
+  ::clock_gettime(CLOCK_MONOTONIC, &t);
+  return int64_t{t.tv_sec} * 1000 + t.tv_nsec / 1'000'000;
+}
 
 extern "C" void mrvlc_on_signal(int signal) {
   int expected = 0;
-  if (guards.load() > 0 && pending.compare_exchange_strong(expected, signal)) return;
+  if (guards.load() > 0) {
+    if (pending.compare_exchange_strong(expected, signal)) {
+      first_ms = now_ms();
+      return;
+    }
+    if (now_ms() - first_ms.load() < kSameSignalMs) return;
+  }
   const char* t = text.load();
   [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, t, std::strlen(t));
   ::_exit(128 + signal);

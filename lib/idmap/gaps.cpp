@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <map>
 #include <set>
 
 #include "mrvlc/idmap/idmap.h"
@@ -57,9 +58,12 @@ class GapFinder {
 
   void check_layers() {
     std::set<std::pair<uint32_t, uint32_t>> with_code;
+    std::map<uint32_t, uint32_t> next;  // layer that comes next, by region
     for (const Json& i : map_.at("instructions")) with_code.emplace(i.at("region"), i.at("layer"));
     for (const Json& l : map_.at("layers")) {
       std::pair<uint32_t, uint32_t> key(l.at("region"), l.at("layer"));
+      if (uint32_t& n = next[key.first]; n++ != key.second)
+        gap(fmt::format("layer {} of region {} is missing", n - 1, key.first));
       if (!layers_.insert(key).second)
         gap(fmt::format("layer {} of region {} stands twice", key.second, key.first));
       if (l.at("exprs").empty())

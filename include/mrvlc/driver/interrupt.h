@@ -1,5 +1,5 @@
 // Ctrl-C and SIGTERM. With nothing half-done the process ends at once; while a Guard lives a first signal
-// only sets a flag, so that its owner cleans up and main returns 130; a second signal ends the process in any
+// only sets a flag, so that its owner cleans up and main returns 130; a further one ends the process in any
 // case.
 #pragma once
 
