@@ -45,9 +45,9 @@ std::string port_table(std::string_view name, const std::vector<Interface::Port>
     const auto& p = ports[i];
     std::string shape;
     for (int64_t d : p.type.shape) shape += fmt::format("{}{}", shape.empty() ? "" : ", ", d);
-    out += fmt::format("    {{{}, {}, \"{}\", {}, {}, {{{}}}}},\n", c_string(p.model_name),
-                       c_string(files[i]), npy_type(p.type.elem), p.type.bytes(),
-                       p.type.rank(), shape.empty() ? "0" : shape);
+    out +=
+        fmt::format("    {{{}, {}, \"{}\", {}, {}, {{{}}}}},\n", c_string(p.model_name), c_string(files[i]),
+                    npy_type(p.type.elem), p.type.bytes(), p.type.rank(), shape.empty() ? "0" : shape);
   }
   return out + "    {NULL, NULL, NULL, 0, 0, {0}}};\n";
 }
@@ -91,7 +91,7 @@ int main(int argc, char** argv) {
   memset(&a, 0, sizeof a);
   memset(&device, 0, sizeof device);
   if (parse(argc, argv, &a) != 0) return 2;
-  mrvl_device* simulator = mrvl_simulator_open(a.target ? a.target : "cn10ka");
+  mrvl_device* simulator = mrvl_simulator_open(a.target ? a.target : default_target);
   if (!simulator) return fail(4, "cannot open", "the simulator");
   if (mrvl_simulator_error(simulator)[0] != 0) return fail(3, "simulator", mrvl_simulator_error(simulator));
   device.device = simulator;
@@ -142,7 +142,8 @@ std::string example_text(const Program& program, const Interface& interface) {
       program.options.file_stem);
   out += Library::piece_text("example");
   if (device) {
-    out += fmt::format("\nstatic const char model_stem[] = {};\n\n", c_string(program.options.file_stem));
+    out += fmt::format("\nstatic const char model_stem[] = {};\nstatic const char default_target[] = {};\n\n",
+                       c_string(program.options.file_stem), c_string(program.options.target));
     out += Library::piece_text("example_device");
   }
   out += "\n" + port_table("input_ports", interface.inputs) + "\n" +

@@ -1,10 +1,14 @@
 // The simulator as a device. No exception leaves: every entry point turns one into an error code and a text.
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <optional>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "mrvl/device.h"
 #include "mrvlc/sim/simulator.h"
@@ -101,10 +105,21 @@ uint64_t cycles(void*, void* model) {
   return static_cast<LoadedModel*>(model)->cycles;
 }
 
-// A path when it looks like one, else the name of a built-in target.
+// The folders of $MRVLC_TARGET_PATH, which mrvlc searches as well.
+std::vector<std::filesystem::path> search_path() {
+  std::vector<std::filesystem::path> folders;
+  const char* variable = std::getenv("MRVLC_TARGET_PATH");
+  std::istringstream text(variable != nullptr ? variable : "");
+  for (std::string folder; std::getline(text, folder, ':');) {
+    if (!folder.empty()) folders.emplace_back(folder);
+  }
+  return folders;
+}
+
+// A path when it looks like one, else the name of a target package.
 Result<mrvlc::target::Machine> find_machine(const std::string& target) {
   bool is_path = target.find('/') != std::string::npos || target.ends_with(".json");
-  if (!is_path) return mrvlc::target::load_machine(target, {});
+  if (!is_path) return mrvlc::target::load_machine(target, search_path());
   MRVLC_ASSIGN(std::string text, mrvlc::read_file(target, uint64_t{1} << 20));
   return mrvlc::target::parse_machine(text, target);
 }

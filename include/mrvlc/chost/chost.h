@@ -8,6 +8,7 @@ namespace mrvlc::chost {
 struct Options {
   std::string name;  // prefix of every symbol, a C identifier
   std::string file_stem;  // NAME in NAME.c; usually equal to name
+  std::string target = "cn10ka";  // what the example program simulates unless told otherwise
 };
 
 struct HostFunction {

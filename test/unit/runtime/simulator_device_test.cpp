@@ -1,7 +1,11 @@
 // The simulator behind the C interface, as a program of another language would see it: through the shared
 // library alone.
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <string>
 
 #include "mrvl/device.h"
@@ -26,6 +30,28 @@ TEST_CASE("an unknown target, or file, is told by its error and refuses models")
     CHECK(model == nullptr);
     mrvl_simulator_close(device);
   }
+}
+
+TEST_CASE("a target package is found in the folders of MRVLC_TARGET_PATH") {
+  namespace fs = std::filesystem;
+  std::ifstream builtin(fs::path(MRVLC_SOURCE_DIR) / "lib/target/cn10ka/target.json");
+  std::ostringstream text;
+  text << builtin.rdbuf();
+  std::string json = text.str();
+  size_t at = json.find("\"cn10ka\"");
+  REQUIRE(at != std::string::npos);
+  fs::path folder = fs::path(MRVLC_BINARY_DIR) / "test-output" / "runtime-targets";
+  fs::create_directories(folder / "my_chip");
+  std::ofstream(folder / "my_chip" / "target.json") << json.replace(at, 8, "\"my_chip\"");
+  for (bool listed : {false, true}) {
+    std::string path = listed ? "/no/such/folder::" + folder.string() : "/no/such/folder";
+    REQUIRE(setenv("MRVLC_TARGET_PATH", path.c_str(), 1) == 0);
+    mrvl_device* device = mrvl_simulator_open("my_chip");
+    REQUIRE(device != nullptr);
+    CHECK(std::string(mrvl_simulator_error(device)).empty() == listed);
+    mrvl_simulator_close(device);
+  }
+  unsetenv("MRVLC_TARGET_PATH");
 }
 
 TEST_CASE("bytes that are no model binary are refused with a text") {
