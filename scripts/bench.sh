@@ -53,6 +53,7 @@ build_mrvlc() {
 }
 build=${MRVLC_BUILD:-$root/build}
 [ -n "${MRVLC_BUILD:-}" ] || build_mrvlc
+build=$(cd "$build" && pwd)
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
