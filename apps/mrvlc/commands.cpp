@@ -81,7 +81,7 @@ void add_run(CLI::App& app, Context& context) {
       ->check(not_empty());
   cmd->add_flag("--repeat-axis0", o->repeat_axis0,
                 "run once for each slice of the inputs' leading dimension, stack the outputs");
-  cmd->add_option("--bench", o->bench, "time this many runs")->check(CLI::Range(1, 1000000, "N"));
+  cmd->add_option("--bench", o->bench, "time this many runs")->check(CLI::Range(1, 1000000).description(""));
   cmd->add_option("--cc", o->cc, "C compiler ($CC, or cc)");
   cmd->add_option("--cflags", o->cflags, "its flags (-O2)");
   cmd->add_option("--target-dir", *dirs, "folder of target packages (repeatable)")

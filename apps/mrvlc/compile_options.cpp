@@ -54,7 +54,8 @@ void add_model_options(CLI::App& cmd, CompileArguments& a) {
       ->type_name("NAME=DIMS")
       ->allow_extra_args(false);
   cmd.add_option("--batch", a.batch, "value of a symbolic leading dimension, 1 to 4096")
-      ->check(CLI::Range(int64_t{1}, int64_t{4096}, "N"));
+      ->type_name("N")
+      ->check(CLI::Range(int64_t{1}, int64_t{4096}).description(""));
   cmd.add_option("--external-data-dir", a.external, "a further folder that external tensor data may lie in")
       ->type_name("DIR");
 }
@@ -73,7 +74,7 @@ void add_compile_options(CLI::App& cmd, CompileArguments& a) {
       ->capture_default_str();
   cmd.add_option("--precision", a.precision, "arithmetic of the accelerator")
       ->check(CLI::IsMember({"fp16", "int8", "auto"}))
-      ->type_name("")
+      ->type_name("KIND")
       ->capture_default_str();
   cmd.add_option("--rules", a.rules, "file of placement rules (repeatable)")
       ->type_name("FILE")

@@ -58,6 +58,11 @@ int run(int argc, char** argv) {
   mrvlc::app::add_queries(app, context);
   mrvlc::app::add_rules(app, context);
   mrvlc::app::add_targets(app, context);
+  app.footer(
+      "'mrvlc COMMAND --help' lists the options of a command.\n"
+      "Exit codes: 0 done, 1 model rejected, 2 usage, 3 input/output, 4 a limit exceeded, 5 a comparison or "
+      "gate failed,\n"
+      "70 internal error, 130 interrupted");
   try {
     app.parse(normalised(argc, argv));
   } catch (const CLI::ParseError& e) {

@@ -97,11 +97,13 @@ class Compiler {
   }
 
   Status simplify() {
-    if (!options_.dump_ir.empty() && passes::find_pass(options_.dump_ir) == nullptr) {
-      return make_diag<DiagCode::MRV0004>(
-          fmt::format("--dump-ir: there is no pass '{}'", printable(options_.dump_ir)));
-    }
     auto pipeline = m_.has_accelerator ? passes::default_pipeline() : passes::host_pipeline();
+    bool known = std::find(pipeline.begin(), pipeline.end(), options_.dump_ir) != pipeline.end();
+    if (!options_.dump_ir.empty() && !known) {
+      std::set<std::string_view> names(pipeline.begin(), pipeline.end());
+      return make_diag<DiagCode::MRV0004>(fmt::format("--dump-ir: there is no pass '{}'; passes are {}",
+                                                      printable(options_.dump_ir), fmt::join(names, ", ")));
+    }
     return passes::run_passes(m_.model.graph, pipeline, pass_options());
   }
 
@@ -181,12 +183,12 @@ class Compiler {
     return found == 0;
   }
 
-  // Names the ONNX node that an expression comes from, by its first output when it has no name.
+  // Names the ONNX node that an expression comes from, by its id when it has no name.
   Diag as_in_model(Diag diag, ir::NodeId id) const {
     const auto& sources = m_.model.graph.lineage(id).sources;
     if (sources.empty()) return diag;
     const ir::Source& s = m_.model.graph.sources()[sources.front().index()];
-    return at_node(std::move(diag), s.name.empty() && !s.outputs.empty() ? s.outputs[0] : s.name, s.op_type);
+    return at_node(std::move(diag), s.name.empty() ? s.id : s.name, s.op_type);
   }
 
   Status time_regions() {
@@ -203,7 +205,8 @@ class Compiler {
   }
 
   Status generate_host() {
-    MRVLC_ASSIGN(m_.host, chost::generate(m_.model.graph, m_.partition, m_.regions, {m_.name, m_.name, m_.machine.name}));
+    MRVLC_ASSIGN(m_.host, chost::generate(m_.model.graph, m_.partition, m_.regions,
+                                          {m_.name, m_.name, m_.machine.name}));
     return {};
   }
 

@@ -210,6 +210,8 @@ class Profiler {
                           {"tid", t},
                           {"args", {{"name", fmt::format("tile {} {}", t / 4, kQueues[t % 4])}}}});
       }
+      // Events count from the start of their section; the sections run one after the other.
+      const uint64_t begin[] = {0, r.report.init_cycles, r.report.init_cycles + r.report.main_cycles};
       for (const sim::Event& e : r.report.events) {
         const auto* row = index.find(e.section, e.instruction);
         std::string label = row == nullptr ? "?" : labels_.of(row->expr);
@@ -218,7 +220,7 @@ class Profiler {
              {"name", label},
              {"pid", i},
              {"tid", e.tile * 4u + static_cast<uint32_t>(e.queue)},
-             {"ts", static_cast<double>(e.start) / 1000},
+             {"ts", static_cast<double>(begin[static_cast<size_t>(e.section)] + e.start) / 1000},
              {"dur", static_cast<double>(e.end - e.start) / 1000},
              {"args",
               {{"section", kSections[static_cast<size_t>(e.section)]}, {"instruction", e.instruction}}}});
