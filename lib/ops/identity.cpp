@@ -38,7 +38,8 @@ Result<std::vector<TensorType>> infer_dropout(const InferContext& c) {
     if (training->elements() != 1 || training->elem() != ElementType::Bool) {
       return bad_operands("training_mode must be one bool");
     }
-    if (training->as_int(0) != 0) return bad_operands("training_mode must be false: only inference is compiled");
+    if (training->as_int(0) != 0)
+      return bad_operands("training_mode must be false: only inference is compiled");
   }
   std::vector<TensorType> types{c.type(0)};
   if (c.num_outputs > 1) types.push_back({ElementType::Bool, c.type(0).shape});

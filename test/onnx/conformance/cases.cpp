@@ -101,7 +101,7 @@ Case load_case(const fs::path& folder) {
   c.shown = folder.lexically_relative(data_folder()).string();
   c.model = onnx::import_file(folder / "model.onnx", {}, c.diagnostics);
   for (size_t i = 0; c.model && i < c.model->graph.inputs().size(); ++i) c.inputs.push_back(i);
-  for (size_t first : {1, 0}) {
+  for (size_t first : {size_t{1}, size_t{0}}) {
     if (asks_for_constants(c) && !import_bound(c, first)) break;
   }
   return c;
