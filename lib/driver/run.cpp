@@ -159,6 +159,11 @@ Result<std::string> run(const RunOptions& options) {
   MRVLC_ASSIGN(std::vector<fs::path> files, input_files(options, folder));
   for (size_t i = 0; i < files.size(); ++i)
     MRVLC_TRY(check_input(folder.inputs[i], files[i], options.repeat_axis0));
+  if (folder.target != "host") {
+    // Asked here for a message that names the known targets; the program would only fail later.
+    auto machine = target::load_machine(folder.target, options.target_dirs);
+    if (!machine.ok()) return machine.error();
+  }
   std::error_code ec;
   if (!options.output_dir.empty()) fs::create_directories(options.output_dir, ec);
   if (ec) return make_diag<DiagCode::MRV0002>(options.output_dir.string(), ec.message());

@@ -2,7 +2,7 @@
 # usage: cli.sh MRVLC MODELS/DIGITS WORK
 # Runs mrvlc as a user does and checks exit codes, messages and what is left behind. WORK is emptied first.
 set -u
-mrvlc=$1 digits=$2/digits.onnx images=$2/test_x.npy labels=$2/test_y.npy work=$3
+mrvlc=$1 digits_folder=$2 digits=$2/digits.onnx images=$2/test_x.npy labels=$2/test_y.npy work=$3
 unset CC NO_COLOR MRVLC_TARGET_PATH
 rm -rf "$work" && mkdir -p "$work/tmp" && cd "$work" || exit 1
 export TMPDIR=$work/tmp
@@ -167,6 +167,11 @@ run_command() {
   expect 3 "not made by 'mrvlc compile'" run foreign --input "image=$images" --output-dir r
   expect 3 "cannot write 'file'" run out --input "image=$images" --repeat-axis0 --output-dir file
   expect 3 "the C compiler false failed" run out --input "image=$images" --repeat-axis0 --output-dir r --cc false
+  mkdir -p targets/mine
+  sed 's/"cn10ka"/"mine"/' "$digits_folder/../../lib/target/cn10ka/target.json" >targets/mine/target.json
+  expect 0 "" compile "$digits" -o mine --target mine --target-dir targets
+  expect 2 "no target named 'mine'" run mine --input "image=$images" --repeat-axis0 --output-dir r
+  expect 0 "" run mine --input "image=$images" --repeat-axis0 --output-dir results --target-dir targets
   expect 3 "cannot open 'no-such-cc'" run out --input "image=$images" --repeat-axis0 --output-dir r --cc no-such-cc
 }
 
