@@ -27,9 +27,8 @@ struct CompiledModel {
   target::Machine machine;
   partition::Partition partition;
   std::vector<accel::CompiledRegion> regions;
-  std::vector<std::string> binaries;      // encoded containers, one a region
-  std::vector<RegionTiming> timings;      // what the simulator counts for the same bytes
-  std::vector<std::string> region_notes;  // why a first partition was revised
+  std::vector<std::string> binaries;  // encoded containers, one a region
+  std::vector<RegionTiming> timings;  // what the simulator counts for the same bytes
   chost::HostCode host;
 };
 
