@@ -1,7 +1,9 @@
-/* The device interface a generated host stub calls. A driver for real hardware, or the simulator, fills in the table.
+/* The device interface a generated host stub calls. A driver for real hardware, or the simulator, fills in
+ * the table.
  *
- * A stub never stores the table or a handle: the caller passes both with every inference, so stubs are re-entrant.
- * All functions return 0 on success, else an error code of their own that the stub passes on. C99. */
+ * A stub never stores the table or a handle: the caller passes both with every inference, so stubs are
+ * re-entrant. All functions return 0 on success, else an error code of their own that the stub passes on.
+ * C99. */
 #ifndef MRVL_DEVICE_H
 #define MRVL_DEVICE_H
 
@@ -19,7 +21,8 @@ typedef struct mrvl_device {
   int (*load)(void* context, const void* binary, size_t bytes, void** model);
   void (*unload)(void* context, void* model);
 
-  /* One inference. inputs[i] and outputs[i]: the binary's ports in order, in their inner type and stored layout. */
+  /* One inference. inputs[i] and outputs[i]: the binary's ports in order, in their inner type and stored
+   * layout. */
   int (*run)(void* context, void* model, const void* const* inputs, void* const* outputs);
 
   /* Cycles of the last run on this handle, 0 when unknown. May be null. */

@@ -7,7 +7,9 @@
 namespace mrvlc::ir {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 bool is_word_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '.';
 }
@@ -112,7 +114,8 @@ Result<std::string> Lexer::quoted() {
     if (next == '"' || next == '\\') {
       out += next;
       ++i;
-    } else if (next == 'x' && i + 3 < text_.size() && hex_digit(text_[i + 2]) >= 0 && hex_digit(text_[i + 3]) >= 0) {
+    } else if (next == 'x' && i + 3 < text_.size() && hex_digit(text_[i + 2]) >= 0 &&
+               hex_digit(text_[i + 3]) >= 0) {
       out += static_cast<char>(hex_digit(text_[i + 2]) * 16 + hex_digit(text_[i + 3]));
       i += 3;
     } else {

@@ -33,7 +33,8 @@ class Parser {
 
   Status source() {
     MRVLC_ASSIGN(int64_t number, lex_.integer());
-    if (number != static_cast<int64_t>(graph_.sources().size())) return lex_.error("sources are numbered from 0 on");
+    if (number != static_cast<int64_t>(graph_.sources().size()))
+      return lex_.error("sources are numbered from 0 on");
     Source s;
     MRVLC_ASSIGN(s.id, lex_.quoted());
     MRVLC_ASSIGN(s.name, lex_.quoted());
@@ -96,8 +97,8 @@ class Parser {
     if (lex_.accept("by")) {
       MRVLC_ASSIGN(lineage.pass, lex_.quoted());
     }
-    NodeId id = graph_.add_node(*op, std::move(node_name), std::move(inputs), std::move(attrs), std::move(types), names,
-                                std::move(lineage));
+    NodeId id = graph_.add_node(*op, std::move(node_name), std::move(inputs), std::move(attrs),
+                                std::move(types), names, std::move(lineage));
     for (size_t i = 0; i < names.size(); ++i) MRVLC_TRY(define(names[i], graph_.node(id).outputs[i]));
     return {};
   }
@@ -107,14 +108,15 @@ class Parser {
     Lineage lineage;
     if (!lex_.accept("loc")) {
       std::string id = "main/" + std::to_string(graph_.sources().size());
-      lineage.sources.push_back(
-          graph_.add_source({std::move(id), outputs[0], std::string(op.name), std::string(op.domain), outputs}));
+      lineage.sources.push_back(graph_.add_source(
+          {std::move(id), outputs[0], std::string(op.name), std::string(op.domain), outputs}));
       return lineage;
     }
     MRVLC_TRY(lex_.expect("("));
     do {
       MRVLC_ASSIGN(int64_t number, lex_.integer());
-      if (number < 0 || number >= static_cast<int64_t>(graph_.sources().size())) return lex_.error("no such source");
+      if (number < 0 || number >= static_cast<int64_t>(graph_.sources().size()))
+        return lex_.error("no such source");
       lineage.sources.push_back(SourceId(static_cast<size_t>(number)));
     } while (lex_.accept(","));
     MRVLC_TRY(lex_.expect(")"));
@@ -161,14 +163,22 @@ class Parser {
 
   Result<Attr> attribute(AttrKind kind) {
     switch (kind) {
-      case AttrKind::Int: return wrap(lex_.integer());
-      case AttrKind::Float: return wrap(lex_.real());
-      case AttrKind::String: return wrap(lex_.quoted());
-      case AttrKind::Ints: return wrap(list<int64_t>([&] { return lex_.integer(); }));
-      case AttrKind::Floats: return wrap(list<float>([&] { return lex_.real(); }));
-      case AttrKind::Strings: return wrap(string_list());
-      case AttrKind::Type: return wrap(element_type());
-      case AttrKind::Tensor: break;
+      case AttrKind::Int:
+        return wrap(lex_.integer());
+      case AttrKind::Float:
+        return wrap(lex_.real());
+      case AttrKind::String:
+        return wrap(lex_.quoted());
+      case AttrKind::Ints:
+        return wrap(list<int64_t>([&] { return lex_.integer(); }));
+      case AttrKind::Floats:
+        return wrap(list<float>([&] { return lex_.real(); }));
+      case AttrKind::Strings:
+        return wrap(string_list());
+      case AttrKind::Type:
+        return wrap(element_type());
+      case AttrKind::Tensor:
+        break;
     }
     MRVLC_ASSIGN(TensorType t, type());
     return wrap(tensor_data(std::move(t)));
@@ -220,12 +230,14 @@ class Parser {
     }
     if (!lex_.next_is('[')) {
       MRVLC_ASSIGN(std::string bytes, lex_.hex());
-      if (static_cast<int64_t>(bytes.size()) != t.bytes()) return lex_.error("wrong number of bytes for the type");
+      if (static_cast<int64_t>(bytes.size()) != t.bytes())
+        return lex_.error("wrong number of bytes for the type");
       return Tensor(std::move(t), std::move(bytes));
     }
     // A list of numbers; the count is checked before anything is allocated.
-    MRVLC_ASSIGN(std::vector<float> floats, is_float(t.elem) ? list<float>([&] { return lex_.real(); })
-                                                             : Result<std::vector<float>>(std::vector<float>{}));
+    MRVLC_ASSIGN(std::vector<float> floats, is_float(t.elem)
+                                                ? list<float>([&] { return lex_.real(); })
+                                                : Result<std::vector<float>>(std::vector<float>{}));
     std::vector<int64_t> ints;
     if (!is_float(t.elem)) {
       MRVLC_ASSIGN(ints, list<int64_t>([&] { return lex_.integer(); }));
@@ -234,7 +246,8 @@ class Parser {
       return lex_.error("wrong number of elements");
     }
     Shape shape = t.shape;
-    return is_float(t.elem) ? Tensor::of(t.elem, std::move(shape), floats) : Tensor::of(t.elem, std::move(shape), ints);
+    return is_float(t.elem) ? Tensor::of(t.elem, std::move(shape), floats)
+                            : Tensor::of(t.elem, std::move(shape), ints);
   }
 
   Result<std::string> value_name() {
@@ -253,7 +266,8 @@ class Parser {
   }
 
   Status define(const std::string& name, ValueId id) {
-    if (!values_.emplace(name, id).second) return lex_.error("value '" + printable(name) + "' is defined twice");
+    if (!values_.emplace(name, id).second)
+      return lex_.error("value '" + printable(name) + "' is defined twice");
     return {};
   }
 
@@ -265,6 +279,8 @@ class Parser {
 
 }  // namespace
 
-Result<Graph> parse(std::string_view text, const OpRegistry& registry) { return Parser(text, registry).run(); }
+Result<Graph> parse(std::string_view text, const OpRegistry& registry) {
+  return Parser(text, registry).run();
+}
 
 }  // namespace mrvlc::ir

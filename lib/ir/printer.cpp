@@ -71,14 +71,18 @@ std::string tensor_data(const Tensor& t) {
   return fmt::format("[{}]", fmt::join(t.to_ints(), ", "));
 }
 
-std::string tensor_text(const Tensor& t) { return to_string(t.type()) + " " + tensor_data(t); }
+std::string tensor_text(const Tensor& t) {
+  return to_string(t.type()) + " " + tensor_data(t);
+}
 
 struct AttrPrinter {
   std::string operator()(std::monostate) const { return "none"; }
   std::string operator()(int64_t v) const { return fmt::format("{}", v); }
   std::string operator()(float v) const { return float_text(v); }
   std::string operator()(const std::string& v) const { return quote(v); }
-  std::string operator()(const std::vector<int64_t>& v) const { return fmt::format("[{}]", fmt::join(v, ", ")); }
+  std::string operator()(const std::vector<int64_t>& v) const {
+    return fmt::format("[{}]", fmt::join(v, ", "));
+  }
   std::string operator()(const std::vector<float>& v) const {
     std::string out = "[";
     for (size_t i = 0; i < v.size(); ++i) out += (i == 0 ? "" : ", ") + float_text(v[i]);
@@ -134,7 +138,8 @@ class Printer {
 
   void print_node(const Node& n) {
     out_ += "  ";
-    for (size_t i = 0; i < n.outputs.size(); ++i) out_ += (i == 0 ? "" : ", ") + value_ref(graph_.value(n.outputs[i]));
+    for (size_t i = 0; i < n.outputs.size(); ++i)
+      out_ += (i == 0 ? "" : ", ") + value_ref(graph_.value(n.outputs[i]));
     out_ += " = ";
     if (!n.op->domain.empty()) out_ += std::string(n.op->domain) + "::";
     out_ += std::string(n.op->name) + "(";
@@ -174,9 +179,13 @@ class Printer {
 
 }  // namespace
 
-std::string attr_text(const Attr& attr) { return std::visit(AttrPrinter{}, attr); }
+std::string attr_text(const Attr& attr) {
+  return std::visit(AttrPrinter{}, attr);
+}
 
-std::string print(const Graph& graph, const PrintOptions& options) { return Printer(graph, options).run(); }
+std::string print(const Graph& graph, const PrintOptions& options) {
+  return Printer(graph, options).run();
+}
 
 namespace {
 
@@ -196,23 +205,27 @@ bool same_node(const Graph& a, const Node& x, const Graph& b, const Node& y) {
          a.lineage(x.id).sources == b.lineage(y.id).sources && a.lineage(x.id).pass == b.lineage(y.id).pass;
 }
 
-bool same_names(const Graph& a, const std::vector<ValueId>& x, const Graph& b, const std::vector<ValueId>& y) {
+bool same_names(const Graph& a, const std::vector<ValueId>& x, const Graph& b,
+                const std::vector<ValueId>& y) {
   return std::equal(x.begin(), x.end(), y.begin(), y.end(), [&](ValueId p, ValueId q) {
     return a.value(p).name == b.value(q).name && a.value(p).type == b.value(q).type;
   });
 }
 
 bool same_source(const Source& s, const Source& t) {
-  return s.id == t.id && s.name == t.name && s.op_type == t.op_type && s.domain == t.domain && s.outputs == t.outputs;
+  return s.id == t.id && s.name == t.name && s.op_type == t.op_type && s.domain == t.domain &&
+         s.outputs == t.outputs;
 }
 
 }  // namespace
 
 bool structurally_equal(const Graph& a, const Graph& b) {
-  if (a.name != b.name || !same_names(a, a.inputs(), b, b.inputs()) || !same_names(a, a.outputs(), b, b.outputs())) {
+  if (a.name != b.name || !same_names(a, a.inputs(), b, b.inputs()) ||
+      !same_names(a, a.outputs(), b, b.outputs())) {
     return false;
   }
-  if (!std::equal(a.sources().begin(), a.sources().end(), b.sources().begin(), b.sources().end(), same_source)) {
+  if (!std::equal(a.sources().begin(), a.sources().end(), b.sources().begin(), b.sources().end(),
+                  same_source)) {
     return false;
   }
   auto x = a.topological_order(), y = b.topological_order();

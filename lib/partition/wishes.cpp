@@ -45,7 +45,8 @@ Status read_wishes(Placement& p, const Options& options) {
                              [&](ir::NodeId n) { p.wishes[n.index()].accel_pattern = pattern; }));
   }
   for (const std::string& border : options.borders) {
-    MRVLC_TRY(for_each_match(p, "--border", border, [&](ir::NodeId n) { p.wishes[n.index()].border = true; }));
+    MRVLC_TRY(
+        for_each_match(p, "--border", border, [&](ir::NodeId n) { p.wishes[n.index()].border = true; }));
   }
   for (ir::NodeId n : p.order) {
     const Wishes& w = p.wishes[n.index()];

@@ -1,12 +1,12 @@
 // fold-input-affine
-//   before  %1 = Mul(%x, 0.0078125)   %2 = Add(%1, -1)   %3 = Transpose(%2)   %4 = Conv(%3, %w) {pads = [1, 1, 1, 1]}
-//   after   %3 = Transpose(%x)   %5 = Pad(%3, 128)   %4 = Conv(%5, %w2, %b2) {pads = [0, 0, 0, 0]}
-// Preconditions: the arithmetic is with constants, uniform or (nearer to the Conv than any Transpose) one number a channel,
-// each step is read by the next alone, weights and bias are constant. Where the Conv pads, the padding value that becomes 0
-// under the map must be the same for all channels.
-// Safe because convolution is linear: conv(s*x + t) = conv_{s*w}(x) + sum(w)*t, and a border that is 0 after the map is -t/s
-// before it. Worth it where values are rounded to fp16: an image scaled to [-1, 1] keeps 11 bits of its distance from 0, not
-// of its contrast; unscaled it keeps its own 8.
+//   before  %1 = Mul(%x, 0.0078125)   %2 = Add(%1, -1)   %3 = Transpose(%2)   %4 = Conv(%3, %w) {pads = [1,
+//   1, 1, 1]} after   %3 = Transpose(%x)   %5 = Pad(%3, 128)   %4 = Conv(%5, %w2, %b2) {pads = [0, 0, 0, 0]}
+// Preconditions: the arithmetic is with constants, uniform or (nearer to the Conv than any Transpose) one
+// number a channel, each step is read by the next alone, weights and bias are constant. Where the Conv pads,
+// the padding value that becomes 0 under the map must be the same for all channels. Safe because convolution
+// is linear: conv(s*x + t) = conv_{s*w}(x) + sum(w)*t, and a border that is 0 after the map is -t/s before
+// it. Worth it where values are rounded to fp16: an image scaled to [-1, 1] keeps 11 bits of its distance
+// from 0, not of its contrast; unscaled it keeps its own 8.
 #include <algorithm>
 #include <cmath>
 
@@ -21,7 +21,7 @@ struct InputMap {
   std::vector<double> scale, shift;  // one entry an input channel of the convolution
   std::vector<NodeId> arithmetic;    // nearest to the convolution first
   std::vector<NodeId> transposes;
-  std::vector<NodeId> chain;         // both, nearest first
+  std::vector<NodeId> chain;  // both, nearest first
   ValueId root;
 };
 
@@ -33,7 +33,12 @@ std::optional<ChannelAffine> uniform_affine(const Graph& g, const Node& n, Value
   auto v = uniform_constant(g, n.inputs[c]);
   data = n.inputs[1 - c];
   if (!v || (c == 0 && !commutes) || !(type_of(g, data) == type_of(g, n.outputs[0]))) return std::nullopt;
-  double scale = n.is("Mul") ? *v : n.is("Div") ? 1 / *v : 1, shift = n.is("Add") ? *v : n.is("Sub") ? -*v : 0;
+  double scale = n.is("Mul")   ? *v
+                 : n.is("Div") ? 1 / *v
+                               : 1,
+         shift = n.is("Add")   ? *v
+                 : n.is("Sub") ? -*v
+                               : 0;
   return ChannelAffine{std::vector<double>(channels, scale), std::vector<double>(channels, shift)};
 }
 
@@ -127,9 +132,11 @@ bool applicable(const Graph& g, const Node& n) {
 bool fold(Rewriter& rw, NodeId id) {
   const Graph& g = rw.graph();
   if (!applicable(g, g.node(id))) return false;
-  InputMap map = walk_back(g, g.node(id).inputs[0], static_cast<size_t>(type_of(g, g.node(id).inputs[0]).shape[1]));
+  InputMap map =
+      walk_back(g, g.node(id).inputs[0], static_cast<size_t>(type_of(g, g.node(id).inputs[0]).shape[1]));
   if (map.arithmetic.empty() || map.scale.empty()) return false;
-  bool finite = std::all_of(map.scale.begin(), map.scale.end(), [](double s) { return std::isfinite(s) && s != 0; });
+  bool finite =
+      std::all_of(map.scale.begin(), map.scale.end(), [](double s) { return std::isfinite(s) && s != 0; });
   std::vector<int64_t> pads = g.node(id).ints_attr("pads");
   bool pads_any = std::any_of(pads.begin(), pads.end(), [](int64_t p) { return p != 0; });
   auto value = finite ? border(map) : std::nullopt;

@@ -1,9 +1,10 @@
 // gather-to-slice
 //   before  %1 = Gather(%x, 1) {axis = 2}                       (%x [1,4,2,8])
 //   after   %2 = Slice(%x, [1], [2], [2], [1])   %1 = Reshape(%2, [1,4,8])
-// Preconditions: the indices are constant, in range, and an arithmetic progression (one index, all even channels, a reversal).
-// Safe because such a Gather reads exactly the elements of a strided slice, in its order; a scalar index or indices of rank
-// above 1 change the shape only. Slices move on the accelerator, gathers do not.
+// Preconditions: the indices are constant, in range, and an arithmetic progression (one index, all even
+// channels, a reversal). Safe because such a Gather reads exactly the elements of a strided slice, in its
+// order; a scalar index or indices of rank above 1 change the shape only. Slices move on the accelerator,
+// gathers do not.
 #include <array>
 #include <limits>
 

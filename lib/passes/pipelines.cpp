@@ -13,12 +13,13 @@ namespace {
   "dce", "remove-identity", "fold-constants", "canonicalize-shape", "canonicalize-math", "remove-identity", \
       "dce", "explicit-padding", "fold-pad", "fold-batchnorm", "matmul-to-gemm", "fold-scale",              \
       "fold-batchnorm", "lower-batchnorm", "fuse-activations", "fold-constants", "gather-to-slice",         \
-      "remove-identity",                                                                                    \
-      "canonicalize-shape", "canonicalize-math", "fold-scale"
+      "remove-identity", "canonicalize-shape", "canonicalize-math", "fold-scale"
 #define MRVLC_CLEAN_UP "fold-constants", "cse", "remove-identity", "dce"
 
-// Scale and shift of images go into weights for the accelerator's sake: the host computes in fp32 and pads for free.
-constexpr auto kDefault = std::to_array<std::string_view>({MRVLC_COMMON, "fold-input-affine", MRVLC_CLEAN_UP});
+// Scale and shift of images go into weights for the accelerator's sake: the host computes in fp32 and pads
+// for free.
+constexpr auto kDefault =
+    std::to_array<std::string_view>({MRVLC_COMMON, "fold-input-affine", MRVLC_CLEAN_UP});
 constexpr auto kHost = std::to_array<std::string_view>(
     {MRVLC_COMMON, MRVLC_CLEAN_UP, "widen-f16", "fold-constants", "remove-identity", "cse", "dce"});
 

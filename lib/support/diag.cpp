@@ -11,7 +11,11 @@ constexpr std::string_view kSeverityNames[] = {"note", "warning", "error"};
 size_t decode_utf8(std::string_view s, uint32_t& code_point) {
   auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<unsigned char>(s[i])); };
   uint32_t b = byte(0);
-  size_t n = b < 0x80 ? 1 : b >= 0xc2 && b < 0xe0 ? 2 : b >= 0xe0 && b < 0xf0 ? 3 : b >= 0xf0 && b < 0xf5 ? 4 : 0;
+  size_t n = b < 0x80                ? 1
+             : b >= 0xc2 && b < 0xe0 ? 2
+             : b >= 0xe0 && b < 0xf0 ? 3
+             : b >= 0xf0 && b < 0xf5 ? 4
+                                     : 0;
   if (n == 0 || s.size() < n) return 0;
   code_point = n == 1 ? b : b & (0x7fu >> n);
   for (size_t i = 1; i < n; ++i) {
@@ -22,8 +26,8 @@ size_t decode_utf8(std::string_view s, uint32_t& code_point) {
 }
 
 bool is_hidden(uint32_t c) {
-  return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
-         (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;
+  return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x200b && c <= 0x200f) ||
+         (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;
 }
 
 }  // namespace
@@ -57,10 +61,13 @@ std::string format_diag(std::string_view file, const Diag& diag) {
                      diag_info(diag.code).name, diag.message);
 }
 
-bool Diagnostics::has_errors() const { return exit_code() != 0; }
+bool Diagnostics::has_errors() const {
+  return exit_code() != 0;
+}
 
 int Diagnostics::exit_code() const {
-  auto it = std::find_if(list_.begin(), list_.end(), [](const Diag& d) { return d.severity() == Severity::Error; });
+  auto it =
+      std::find_if(list_.begin(), list_.end(), [](const Diag& d) { return d.severity() == Severity::Error; });
   return it == list_.end() ? 0 : static_cast<int>(it->exit_class());
 }
 

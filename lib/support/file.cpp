@@ -30,7 +30,9 @@ class Fd {
   int fd_;
 };
 
-std::string error_text() { return std::strerror(errno); }
+std::string error_text() {
+  return std::strerror(errno);
+}
 
 Status write_all(int fd, std::string_view bytes, const fs::path& path) {
   while (!bytes.empty()) {
@@ -110,7 +112,8 @@ Result<OutputDir> OutputDir::create(const fs::path& destination) {
     // Only a folder that a compile made, or an empty one, is replaced: never somebody's home.
     bool ours = fs::is_directory(dir.destination_, ec) &&
                 (fs::is_empty(dir.destination_, ec) || fs::exists(dir.destination_ / "manifest.json", ec));
-    if (!ours) return make_diag<DiagCode::MRV0002>(shown, "it exists and no compile wrote it (no manifest.json)");
+    if (!ours)
+      return make_diag<DiagCode::MRV0002>(shown, "it exists and no compile wrote it (no manifest.json)");
   }
   fs::create_directories(dir.destination_.parent_path(), ec);
   if (ec) return make_diag<DiagCode::MRV0002>(shown, ec.message());
@@ -128,7 +131,9 @@ Result<OutputDir> OutputDir::create(const fs::path& destination) {
   return dir;
 }
 
-OutputDir::OutputDir(OutputDir&& o) noexcept { *this = std::move(o); }
+OutputDir::OutputDir(OutputDir&& o) noexcept {
+  *this = std::move(o);
+}
 
 OutputDir& OutputDir::operator=(OutputDir&& o) noexcept {
   std::swap(destination_, o.destination_);
@@ -153,12 +158,15 @@ Status OutputDir::write(const std::string& name, std::string_view bytes) {
   return {};
 }
 
-std::vector<std::pair<std::string, std::string>> OutputDir::files() const { return files_; }
+std::vector<std::pair<std::string, std::string>> OutputDir::files() const {
+  return files_;
+}
 
 Status OutputDir::commit() {
   std::error_code ec;
   if (fs::exists(destination_, ec)) {
-    // Exchange is atomic: at every moment the destination is either the old output, whole, or the new one, whole.
+    // Exchange is atomic: at every moment the destination is either the old output, whole, or the new one,
+    // whole.
     if (::renameat2(AT_FDCWD, staging_.c_str(), AT_FDCWD, destination_.c_str(), RENAME_EXCHANGE) != 0) {
       return make_diag<DiagCode::MRV0002>(destination_.string(), error_text());
     }

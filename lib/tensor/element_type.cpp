@@ -9,13 +9,29 @@ struct Info {
   std::string_view name;
   int64_t bytes;
 };
-constexpr std::array<Info, 17> kInfo = {{{"undefined", 0}, {"f32", 4}, {"u8", 1}, {"i8", 1}, {"u16", 2}, {"i16", 2},
-                                         {"i32", 4}, {"i64", 8}, {"str", 0}, {"bool", 1}, {"f16", 2}, {"f64", 8},
-                                         {"u32", 4}, {"u64", 8}, {"c64", 8}, {"c128", 16}, {"bf16", 2}}};
+constexpr std::array<Info, 17> kInfo = {{{"undefined", 0},
+                                         {"f32", 4},
+                                         {"u8", 1},
+                                         {"i8", 1},
+                                         {"u16", 2},
+                                         {"i16", 2},
+                                         {"i32", 4},
+                                         {"i64", 8},
+                                         {"str", 0},
+                                         {"bool", 1},
+                                         {"f16", 2},
+                                         {"f64", 8},
+                                         {"u32", 4},
+                                         {"u64", 8},
+                                         {"c64", 8},
+                                         {"c128", 16},
+                                         {"bf16", 2}}};
 
 }  // namespace
 
-std::string_view name(ElementType type) { return kInfo[static_cast<size_t>(type)].name; }
+std::string_view name(ElementType type) {
+  return kInfo[static_cast<size_t>(type)].name;
+}
 
 std::optional<ElementType> element_type_from_name(std::string_view text) {
   for (size_t i = 1; i < kInfo.size(); ++i) {
@@ -29,19 +45,23 @@ std::optional<ElementType> element_type_from_onnx(int32_t data_type) {
   return static_cast<ElementType>(data_type);
 }
 
-int64_t byte_size(ElementType type) { return kInfo[static_cast<size_t>(type)].bytes; }
+int64_t byte_size(ElementType type) {
+  return kInfo[static_cast<size_t>(type)].bytes;
+}
 
 bool is_float(ElementType type) {
-  return type == ElementType::F16 || type == ElementType::BF16 || type == ElementType::F32 || type == ElementType::F64;
+  return type == ElementType::F16 || type == ElementType::BF16 || type == ElementType::F32 ||
+         type == ElementType::F64;
 }
 
 bool is_signed_integer(ElementType type) {
-  return type == ElementType::I8 || type == ElementType::I16 || type == ElementType::I32 || type == ElementType::I64;
+  return type == ElementType::I8 || type == ElementType::I16 || type == ElementType::I32 ||
+         type == ElementType::I64;
 }
 
 bool is_integer(ElementType type) {
-  return is_signed_integer(type) || type == ElementType::U8 || type == ElementType::U16 || type == ElementType::U32 ||
-         type == ElementType::U64;
+  return is_signed_integer(type) || type == ElementType::U8 || type == ElementType::U16 ||
+         type == ElementType::U32 || type == ElementType::U64;
 }
 
 }  // namespace mrvlc

@@ -12,12 +12,15 @@ struct Dtype {
   std::string_view descr;
   ElementType elem;
 };
-constexpr Dtype kDtypes[] = {{"<f4", ElementType::F32}, {"<f8", ElementType::F64}, {"<f2", ElementType::F16},
-                             {"|u1", ElementType::U8},  {"|i1", ElementType::I8},  {"<u2", ElementType::U16},
-                             {"<i2", ElementType::I16}, {"<i4", ElementType::I32}, {"<u4", ElementType::U32},
-                             {"<i8", ElementType::I64}, {"<u8", ElementType::U64}, {"|b1", ElementType::Bool}};
+constexpr Dtype kDtypes[] = {
+    {"<f4", ElementType::F32}, {"<f8", ElementType::F64}, {"<f2", ElementType::F16},
+    {"|u1", ElementType::U8},  {"|i1", ElementType::I8},  {"<u2", ElementType::U16},
+    {"<i2", ElementType::I16}, {"<i4", ElementType::I32}, {"<u4", ElementType::U32},
+    {"<i8", ElementType::I64}, {"<u8", ElementType::U64}, {"|b1", ElementType::Bool}};
 
-Diag bad(std::string_view file, std::string_view why) { return make_diag<DiagCode::MRV0006>(file, why); }
+Diag bad(std::string_view file, std::string_view why) {
+  return make_diag<DiagCode::MRV0006>(file, why);
+}
 
 // Text after `key` and its colon, up to the end of the value; empty when the key is missing.
 std::string_view value_of(std::string_view header, std::string_view key) {
@@ -49,7 +52,8 @@ bool parse_shape(std::string_view text, Shape& shape) {
 }  // namespace
 
 Result<Tensor> parse_npy(std::string_view bytes, std::string_view file) {
-  if (bytes.size() < 10 || bytes.substr(0, 6) != std::string_view("\x93NUMPY", 6)) return bad(file, "wrong magic");
+  if (bytes.size() < 10 || bytes.substr(0, 6) != std::string_view("\x93NUMPY", 6))
+    return bad(file, "wrong magic");
   auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<unsigned char>(bytes[i])); };
   size_t version = byte(6);
   if (version < 1 || version > 3) return bad(file, "unknown version");
@@ -65,7 +69,8 @@ Result<Tensor> parse_npy(std::string_view bytes, std::string_view file) {
     if (descr.size() >= 5 && descr.substr(1, 3) == d.descr) type.elem = d.elem;
   }
   if (type.elem == ElementType::Undefined) return bad(file, "unsupported element type");
-  if (value_of(header, "fortran_order").substr(0, 5) != "False") return bad(file, "Fortran order is not supported");
+  if (value_of(header, "fortran_order").substr(0, 5) != "False")
+    return bad(file, "Fortran order is not supported");
   if (!parse_shape(value_of(header, "shape"), type.shape)) return bad(file, "malformed shape");
   auto count = checked_product(type.shape);
   if (!count || *count > kMaxElements || static_cast<uint64_t>(type.bytes()) != data.size()) {
@@ -88,7 +93,8 @@ std::string to_npy(const Tensor& tensor) {
   for (int64_t d : tensor.shape()) shape += std::to_string(d) + ", ";
   if (tensor.shape().size() > 1) shape.resize(shape.size() - 2);
   if (tensor.shape().size() == 1) shape.resize(shape.size() - 1);
-  std::string header = "{'descr': '" + std::string(descr) + "', 'fortran_order': False, 'shape': (" + shape + "), }";
+  std::string header =
+      "{'descr': '" + std::string(descr) + "', 'fortran_order': False, 'shape': (" + shape + "), }";
   header.append(63 - (10 + header.size()) % 64, ' ');  // data starts at a multiple of 64
   header += '\n';
   std::string out("\x93NUMPY\x01\x00", 8);

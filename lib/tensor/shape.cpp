@@ -7,7 +7,9 @@
 
 namespace mrvlc {
 
-int64_t element_count(const Shape& shape) { return checked_product(shape).value_or(0); }
+int64_t element_count(const Shape& shape) {
+  return checked_product(shape).value_or(0);
+}
 
 Shape row_major_strides(const Shape& shape) {
   Shape strides(shape.size(), 1);

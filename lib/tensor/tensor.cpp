@@ -7,21 +7,32 @@
 namespace mrvlc {
 namespace {
 
-// Calls f with a value of the C++ type that stores `elem` (half types as themselves are handled by the callers).
+// Calls f with a value of the C++ type that stores `elem` (half types as themselves are handled by the
+// callers).
 template <class F>
 auto with_storage(ElementType elem, F f) {
   switch (elem) {
-    case ElementType::F32: return f(float{});
-    case ElementType::F64: return f(double{});
+    case ElementType::F32:
+      return f(float{});
+    case ElementType::F64:
+      return f(double{});
     case ElementType::U8:
-    case ElementType::Bool: return f(uint8_t{});
-    case ElementType::I8: return f(int8_t{});
-    case ElementType::U16: return f(uint16_t{});
-    case ElementType::I16: return f(int16_t{});
-    case ElementType::I32: return f(int32_t{});
-    case ElementType::U32: return f(uint32_t{});
-    case ElementType::U64: return f(uint64_t{});
-    default: return f(int64_t{});
+    case ElementType::Bool:
+      return f(uint8_t{});
+    case ElementType::I8:
+      return f(int8_t{});
+    case ElementType::U16:
+      return f(uint16_t{});
+    case ElementType::I16:
+      return f(int16_t{});
+    case ElementType::I32:
+      return f(int32_t{});
+    case ElementType::U32:
+      return f(uint32_t{});
+    case ElementType::U64:
+      return f(uint64_t{});
+    default:
+      return f(int64_t{});
   }
 }
 
@@ -71,7 +82,8 @@ double Tensor::as_double(int64_t i) const {
 
 int64_t Tensor::as_int(int64_t i) const {
   if (is_float(elem())) return to_int64(as_double(i));
-  return with_storage(elem(), [&](auto t) { return static_cast<int64_t>(data<decltype(t)>()[static_cast<size_t>(i)]); });
+  return with_storage(
+      elem(), [&](auto t) { return static_cast<int64_t>(data<decltype(t)>()[static_cast<size_t>(i)]); });
 }
 
 void Tensor::set_double(int64_t i, double value) {

@@ -1,5 +1,6 @@
-// Accelerator code generation: a region of layers to a model binary. Stages, each apart: layer (what is computed) -> layout
-// (how values are stored) -> cut and tile program -> placement in memory -> instructions -> bytes.
+// Accelerator code generation: a region of layers to a model binary. Stages, each apart: layer (what is
+// computed) -> layout (how values are stored) -> cut and tile program -> placement in memory -> instructions
+// -> bytes.
 #pragma once
 #include "mrvlc/isa/container.h"
 #include "mrvlc/partition/partition.h"
@@ -12,7 +13,8 @@ struct Options {
   isa::Architecture architecture = isa::Architecture::Experimental;
 };
 
-// How the host hands a value of the region to the device: fp16, dimensions permuted. stored dim i is logical dim perm[i].
+// How the host hands a value of the region to the device: fp16, dimensions permuted. stored dim i is logical
+// dim perm[i].
 struct PortLayout {
   ir::ValueId value;
   std::vector<int64_t> perm;  // identity: row-major as in ONNX
@@ -22,13 +24,13 @@ struct PortLayout {
 struct InstructionRange {
   enum class Section : uint8_t { Init, Main, Finish } section = Section::Main;
   uint32_t begin = 0, end = 0;
-  uint32_t layer = 0;     // index into Region::layers
+  uint32_t layer = 0;  // index into Region::layers
   ir::NodeId expr;
 };
 
 struct LayerReport {
   uint32_t layer = 0;
-  std::string cut;         // "rows x 8", "channels x 4"
+  std::string cut;  // "rows x 8", "channels x 4"
   int64_t macs = 0;
   int64_t weight_bytes = 0;
   uint64_t bound_cycles = 0;  // least cycles of arithmetic on all tiles

@@ -6,16 +6,16 @@
 namespace mrvlc::chost {
 
 struct Options {
-  std::string name;  // prefix of every symbol, a C identifier
-  std::string file_stem;  // NAME in NAME.c; usually equal to name
+  std::string name;               // prefix of every symbol, a C identifier
+  std::string file_stem;          // NAME in NAME.c; usually equal to name
   std::string target = "cn10ka";  // what the example program simulates unless told otherwise
 };
 
 struct HostFunction {
   std::string symbol, file;
   uint32_t first_line = 0, last_line = 0;  // 1-based, inclusive
-  ir::NodeId expr;  // of a support function: the expression it was first emitted for
-  std::vector<ir::NodeId> fused;  // further expressions the function computes (bias, activation...)
+  ir::NodeId expr;                         // of a support function: the expression it was first emitted for
+  std::vector<ir::NodeId> fused;           // further expressions the function computes (bias, activation...)
 };
 
 struct HostCode {
@@ -25,13 +25,13 @@ struct HostCode {
   int64_t arena_bytes = 0, arena_lower_bound_bytes = 0, weights_bytes = 0;
 };
 
-// `regions[i]` is the compiled form of partition.regions[i]. Float16 values of CPU steps are computed in fp32 (they must have
-// been widened by the pass `widen-f16`; graph inputs and outputs keep their type).
+// `regions[i]` is the compiled form of partition.regions[i]. Float16 values of CPU steps are computed in fp32
+// (they must have been widened by the pass `widen-f16`; graph inputs and outputs keep their type).
 Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& partition,
                           const std::vector<accel::CompiledRegion>& regions, const Options& options);
 
-// Static planning of buffers with lifetimes [first, last] (steps, inclusive): offsets of least total size by a good heuristic,
-// plus the lower bound (greatest sum of sizes alive at one step).
+// Static planning of buffers with lifetimes [first, last] (steps, inclusive): offsets of least total size by
+// a good heuristic, plus the lower bound (greatest sum of sizes alive at one step).
 struct Buffer {
   int64_t size = 0;
   uint32_t first = 0, last = 0;

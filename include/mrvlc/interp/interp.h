@@ -9,12 +9,15 @@ struct Options {
 };
 
 // Values by graph input order; outputs in graph output order. Tensors die after their last use.
-Result<std::vector<Tensor>> run(const ir::Graph& graph, const std::vector<Tensor>& inputs, const Options& options = {});
+Result<std::vector<Tensor>> run(const ir::Graph& graph, const std::vector<Tensor>& inputs,
+                                const Options& options = {});
 
 // Evaluates one node on given tensors (also the folder's and the importer's way to compute constants).
-Result<std::vector<Tensor>> evaluate(const ir::Graph& graph, const ir::Node& node, const std::vector<const Tensor*>& inputs);
+Result<std::vector<Tensor>> evaluate(const ir::Graph& graph, const ir::Node& node,
+                                     const std::vector<const Tensor*>& inputs);
 
-// Seeded inputs: floats uniform in [0, 1), integers in [0, 4), bools random; mulberry32, one stream over all inputs.
+// Seeded inputs: floats uniform in [0, 1), integers in [0, 4), bools random; mulberry32, one stream over all
+// inputs.
 std::vector<Tensor> seeded_inputs(const ir::Graph& graph, uint32_t seed);
 
 }  // namespace mrvlc::interp

@@ -1,4 +1,5 @@
-// What the IR knows of an operator: its name and its attributes. The rest of an operator's facets are in ops/op.h.
+// What the IR knows of an operator: its name and its attributes. The rest of an operator's facets are in
+// ops/op.h.
 #pragma once
 #include <string>
 #include <string_view>
@@ -11,12 +12,17 @@ namespace mrvlc::ir {
 
 enum class AttrKind : uint8_t { Int, Float, String, Ints, Floats, Strings, Type, Tensor };
 
-// monostate: the attribute is absent (and has no default). The alternatives stand in the order of AttrKind, plus one.
-using Attr = std::variant<std::monostate, int64_t, float, std::string, std::vector<int64_t>, std::vector<float>,
-                          std::vector<std::string>, ElementType, Tensor>;
+// monostate: the attribute is absent (and has no default). The alternatives stand in the order of AttrKind,
+// plus one.
+using Attr = std::variant<std::monostate, int64_t, float, std::string, std::vector<int64_t>,
+                          std::vector<float>, std::vector<std::string>, ElementType, Tensor>;
 
-inline bool is_set(const Attr& attr) { return attr.index() != 0; }
-inline AttrKind kind_of(const Attr& attr) { return static_cast<AttrKind>(attr.index() - 1); }  // attr must be set
+inline bool is_set(const Attr& attr) {
+  return attr.index() != 0;
+}
+inline AttrKind kind_of(const Attr& attr) {
+  return static_cast<AttrKind>(attr.index() - 1);
+}  // attr must be set
 
 // One row drives ONNX decoding, text, equality and hashing of an attribute.
 struct AttrSpec {

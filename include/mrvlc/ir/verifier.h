@@ -1,5 +1,6 @@
-// Checks the IR's invariants: ids in range, users and producers agree, no use of erased nodes, no cycle, unique names,
-// attribute kinds as the schema says, lineage present. Run after every pass that changed something.
+// Checks the IR's invariants: ids in range, users and producers agree, no use of erased nodes, no cycle,
+// unique names, attribute kinds as the schema says, lineage present. Run after every pass that changed
+// something.
 #pragma once
 #include "mrvlc/ir/graph.h"
 

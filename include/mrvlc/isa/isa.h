@@ -71,8 +71,8 @@ enum class Activation : uint8_t {
   Leaky = 3,        // x < 0 ? alpha * x : x
   HardSigmoid = 4,  // min(max(fma(alpha, x, beta), 0), 1)
   HardSwish = 5,    // x * min(max(fma(alpha, x, beta), 0), 1)
-  Table = 6,        // piecewise linear: 2048 segments of (c0, c1) fp32, index = fp16 bits of x >> 5, fma(c1, x, c0);
-                    // c0 when c1 is 0 and x no NaN
+  Table = 6,  // piecewise linear: 2048 segments of (c0, c1) fp32, index = fp16 bits of x >> 5, fma(c1, x,
+              // c0); c0 when c1 is 0 and x no NaN
 };
 inline constexpr uint32_t kTableSegments = 2048;
 inline constexpr uint32_t kTableBytes = kTableSegments * 8;

@@ -8,12 +8,13 @@
 namespace mrvlc::onnx {
 
 struct ImportOptions {
-  // --input-shape NAME=1x3x224x224. A name that is no input is an error, and so is a shape that contradicts a fixed
-  // dimension. Symbolic dimensions not bound here: the leading one becomes `batch` with a warning; others are an error
-  // that names the dimension and shows the option to give.
+  // --input-shape NAME=1x3x224x224. A name that is no input is an error, and so is a shape that contradicts a
+  // fixed dimension. Symbolic dimensions not bound here: the leading one becomes `batch` with a warning;
+  // others are an error that names the dimension and shows the option to give.
   std::map<std::string, Shape> input_shapes;
   int64_t batch = 1;
-  std::filesystem::path external_data_dir;  // extra folder that external data may lie in; by default the model's own only
+  std::filesystem::path
+      external_data_dir;  // extra folder that external data may lie in; by default the model's own only
   uint64_t max_file_bytes = (uint64_t{2} << 30) - 1;  // protobuf's limit
   int64_t max_nodes = 4'000'000;
 };
@@ -25,7 +26,8 @@ struct Model {
   std::string sha256;  // of the file
 };
 
-// Errors go to `diagnostics` (all that can be found, at most 50), warnings and notes too; nullopt when there was an error.
+// Errors go to `diagnostics` (all that can be found, at most 50), warnings and notes too; nullopt when there
+// was an error.
 std::optional<Model> import_file(const std::filesystem::path& path, const ImportOptions& options,
                                  Diagnostics& diagnostics);
 std::optional<Model> import_bytes(std::string_view bytes, const std::filesystem::path& folder,

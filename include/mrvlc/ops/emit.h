@@ -1,7 +1,8 @@
-// What an operator's C emission sees of the host code generator (implemented by lib/chost). The emission writes the body of
+// What an operator's C emission sees of the host code generator (implemented by lib/chost). The emission
+// writes the body of
 //   static void f(const T0* x0, const T1* x1, ..., U0* y0, ...)     -- `restrict` pointers, row-major data
-// in C99: no malloc, no stdio, no globals. Absent optional inputs and inputs that are compile-time constants of shape kind
-// (see constant()) are still counted in the numbering but may be unused.
+// in C99: no malloc, no stdio, no globals. Absent optional inputs and inputs that are compile-time constants
+// of shape kind (see constant()) are still counted in the numbering but may be unused.
 #pragma once
 #include <fmt/format.h>
 
@@ -32,9 +33,10 @@ class EmitContext {
     open(fmt::format("for (ptrdiff_t {0} = 0; {0} < {1}; ++{0})", var, n));
   }
 
-  // Makes sure a shared helper is emitted once for the program, and returns the name to call it by. Helpers: "erf" (float
-  // erf(float)), "round_even", "f16_to_f32", "f32_to_f16", "pow_int" ... see lib/chost/helpers.cpp. Math functions of <math.h>
-  // (expf, logf, sqrtf, tanhf, erff, powf, fabsf, floorf, ...) may be called directly.
+  // Makes sure a shared helper is emitted once for the program, and returns the name to call it by. Helpers:
+  // "erf" (float erf(float)), "round_even", "f16_to_f32", "f32_to_f16", "pow_int" ... see
+  // lib/chost/helpers.cpp. Math functions of <math.h> (expf, logf, sqrtf, tanhf, erff, powf, fabsf, floorf,
+  // ...) may be called directly.
   virtual std::string helper(std::string_view name) = 0;
   // Scratch memory of the function, from the arena, 64-byte aligned; returns the C name of a void pointer.
   virtual std::string scratch(int64_t bytes) = 0;

@@ -1,5 +1,6 @@
-// The operator table. One file an operator or family in lib/ops defines every facet of it; ops.def lists them. To add one:
-// CONTRIBUTING.md. A facet is either there or declined with a reason (a test over the table asserts that).
+// The operator table. One file an operator or family in lib/ops defines every facet of it; ops.def lists
+// them. To add one: CONTRIBUTING.md. A facet is either there or declined with a reason (a test over the table
+// asserts that).
 #pragma once
 #include <functional>
 #include <span>
@@ -14,8 +15,8 @@ class InferContext {
  public:
   const ir::OpSchema* op = nullptr;
   const std::vector<ir::Attr>* attrs = nullptr;
-  std::vector<const TensorType*> types;    // nullptr: optional input not given
-  std::vector<const Tensor*> constants;    // nullptr: not known at compile time
+  std::vector<const TensorType*> types;  // nullptr: optional input not given
+  std::vector<const Tensor*> constants;  // nullptr: not known at compile time
   size_t num_outputs = 1;
 
   size_t num_inputs() const { return types.size(); }
@@ -44,18 +45,19 @@ class EvalContext {
   InferContext infer_view() const;
 };
 
-// An element-wise operator's arithmetic on scalars: operands broadcast, computed in double for the reference and as a C
-// expression for generated code. `attrs` are the node's slots.
+// An element-wise operator's arithmetic on scalars: operands broadcast, computed in double for the reference
+// and as a C expression for generated code. `attrs` are the node's slots.
 struct ScalarOp {
   // x[0..arity): the operands at one element.
   double (*eval)(const double* x, const ir::OpSchema& op, const std::vector<ir::Attr>& attrs) = nullptr;
   // For integer element types, where double would not be exact; nullptr: eval is used.
   int64_t (*eval_int)(const int64_t* x, const ir::OpSchema& op, const std::vector<ir::Attr>& attrs) = nullptr;
-  // C expression; `x` are C expressions of the operands (primary expressions), `elem` the type computed in. May call the
-  // helper functions of emit.h by requesting them.
+  // C expression; `x` are C expressions of the operands (primary expressions), `elem` the type computed in.
+  // May call the helper functions of emit.h by requesting them.
   std::string (*c_expr)(EmitContext& context, const std::vector<std::string>& x, ElementType elem) = nullptr;
   // For U64 where signed arithmetic on the same bits would differ; nullptr: eval_int is used.
-  uint64_t (*eval_uint)(const uint64_t* x, const ir::OpSchema& op, const std::vector<ir::Attr>& attrs) = nullptr;
+  uint64_t (*eval_uint)(const uint64_t* x, const ir::OpSchema& op,
+                        const std::vector<ir::Attr>& attrs) = nullptr;
 };
 
 struct TypeSet {
@@ -68,18 +70,19 @@ constexpr TypeSet types_of(std::initializer_list<ElementType> list) {
   return s;
 }
 
-// An ONNX node as decoded, before it becomes IR: `upgrade` rewrites one of an older opset into the canonical (newest) form,
-// e.g. turns Squeeze-1's attribute `axes` into an input. New constant inputs are appended as tensors.
+// An ONNX node as decoded, before it becomes IR: `upgrade` rewrites one of an older opset into the canonical
+// (newest) form, e.g. turns Squeeze-1's attribute `axes` into an input. New constant inputs are appended as
+// tensors.
 struct RawNode {
   int64_t opset = 0;
   const ir::OpSchema* op = nullptr;
   std::vector<std::pair<std::string, ir::Attr>> attrs;  // every attribute of the ONNX node, by name
   // input i: an index >= 0 into the node's ONNX inputs, -1 for absent, or -2-k for new_constants[k].
   std::vector<int64_t> inputs;
-  std::vector<TensorType> input_types;   // by ONNX input index (Undefined for an absent one)
+  std::vector<TensorType> input_types;  // by ONNX input index (Undefined for an absent one)
   std::vector<Tensor> new_constants;
-  // Reshapes the importer puts in front: input position and new shape. Opsets before 7 aligned a broadcast operand to an
-  // axis; today's form is the operand with ones appended.
+  // Reshapes the importer puts in front: input position and new shape. Opsets before 7 aligned a broadcast
+  // operand to an axis; today's form is the operand with ones appended.
   std::vector<std::pair<size_t, Shape>> reshapes;
   size_t num_outputs = 1;
 
@@ -94,32 +97,33 @@ struct RawNode {
 };
 
 struct OpDef : ir::OpSchema {
-  int since_min = 1, since_max = 25;  // opsets of its domain whose form `upgrade` understands
+  int since_min = 1, since_max = 25;   // opsets of its domain whose form `upgrade` understands
   int min_inputs = 1, max_inputs = 1;  // max_inputs -1: variadic
   int min_outputs = 1, max_outputs = 1;
-  TypeSet types;                      // element types of the main data input that inference admits
+  TypeSet types;  // element types of the main data input that inference admits
 
   Status (*upgrade)(RawNode& node) = nullptr;  // nullptr: the form never changed in a way that matters
   Result<std::vector<TensorType>> (*infer)(const InferContext& context) = nullptr;
   Status (*eval)(const EvalContext& context) = nullptr;
-  const ScalarOp* scalar = nullptr;   // element-wise operators
+  const ScalarOp* scalar = nullptr;                // element-wise operators
   Status (*emit)(EmitContext& context) = nullptr;  // body of the C function
-  std::string_view emit_kernel;       // instead of `emit`: name of the packed kernel family in lib/chost/kernels
-  std::string_view accel;             // kind of accelerator layer it can be the anchor of, see lib/partition; or empty
-  std::string_view declined;          // why facets are missing (emit or accel), for the support table
+  std::string_view emit_kernel;  // instead of `emit`: name of the packed kernel family in lib/chost/kernels
+  std::string_view accel;  // kind of accelerator layer it can be the anchor of, see lib/partition; or empty
+  std::string_view declined;  // why facets are missing (emit or accel), for the support table
 };
 
 // ops.def order; stable within a version.
 const std::vector<const OpDef*>& all_ops();
 const OpDef* find_op(std::string_view domain, std::string_view name);
-const OpDef& op_def(const ir::Node& node);   // every node of a graph built on this table has one
+const OpDef& op_def(const ir::Node& node);          // every node of a graph built on this table has one
 const ir::OpSchema& schema(std::string_view name);  // must exist; for passes that create nodes
 const ir::OpRegistry& registry();
 
-// Inference for a node with arity and type checks around op.infer; sizes are checked for overflow and kMaxElements.
+// Inference for a node with arity and type checks around op.infer; sizes are checked for overflow and
+// kMaxElements.
 Result<std::vector<TensorType>> infer_types(const OpDef& op, const InferContext& context);
-// Re-infers every node of a graph and compares with its value types (nodes whose shapes need values that are not constants
-// are skipped).
+// Re-infers every node of a graph and compares with its value types (nodes whose shapes need values that are
+// not constants are skipped).
 Status verify_types(const ir::Graph& graph);
 InferContext infer_context(const ir::Graph& graph, const ir::Node& node);
 

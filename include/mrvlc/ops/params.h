@@ -1,6 +1,6 @@
-// Resolved parameters of operators, the one place that interprets their attributes (auto_pad, defaults, negative axes...).
-// Used by inference, reference, C emission, rules and the accelerator alike. Spatial vectors have one entry a spatial
-// dimension; pads are split in begin and end.
+// Resolved parameters of operators, the one place that interprets their attributes (auto_pad, defaults,
+// negative axes...). Used by inference, reference, C emission, rules and the accelerator alike. Spatial
+// vectors have one entry a spatial dimension; pads are split in begin and end.
 #pragma once
 #include "mrvlc/ops/op.h"
 
@@ -14,14 +14,15 @@ struct ConvParams : WindowParams {
   int64_t batch = 0, in_channels = 0, out_channels = 0, group = 1;
   std::vector<int64_t> output_padding;  // ConvTranspose only
 };
-Result<ConvParams> conv_params(const InferContext& context);            // Conv: X [N,C,...], W [M,C/group,...]
+Result<ConvParams> conv_params(const InferContext& context);  // Conv: X [N,C,...], W [M,C/group,...]
 Result<ConvParams> conv_transpose_params(const InferContext& context);  // W [C,M/group,...]
 
 struct PoolParams : WindowParams {
   int64_t batch = 0, channels = 0;
   bool count_include_pad = false, ceil_mode = false, is_max = false;
 };
-Result<PoolParams> pool_params(const InferContext& context);  // MaxPool, AveragePool, GlobalMaxPool, GlobalAveragePool
+Result<PoolParams> pool_params(
+    const InferContext& context);  // MaxPool, AveragePool, GlobalMaxPool, GlobalAveragePool
 
 struct GemmParams {
   int64_t m = 0, n = 0, k = 0;
@@ -40,8 +41,8 @@ struct PadParams {  // one entry a dimension; negative crops
   double value = 0;
 };
 Result<PadParams> pad_params(const InferContext& context);
-struct ResizeParams {  // one entry a dimension
-  std::vector<double> scale;       // output / input as the operator uses it
+struct ResizeParams {         // one entry a dimension
+  std::vector<double> scale;  // output / input as the operator uses it
   std::vector<int64_t> output;
   std::string mode, coordinate_mode, nearest_mode;
   double cubic_a = -0.75, extrapolation = 0;

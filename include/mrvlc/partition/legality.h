@@ -1,5 +1,6 @@
-// Legality is asked in one place and answered with a reason: whether the accelerator back end compiles this layer. Rules ask
-// it through the predicate `accelerator_can`; the back end relies on it. Looks at types, attributes and machine limits only.
+// Legality is asked in one place and answered with a reason: whether the accelerator back end compiles this
+// layer. Rules ask it through the predicate `accelerator_can`; the back end relies on it. Looks at types,
+// attributes and machine limits only.
 #pragma once
 #include "mrvlc/partition/partition.h"
 

@@ -1,5 +1,5 @@
-// Which part of the graph runs where, and why. Layers are what the rules matched: one accelerator operation each. Regions are
-// convex sets of layers, as large as correctness allows; everything else is CPU steps.
+// Which part of the graph runs where, and why. Layers are what the rules matched: one accelerator operation
+// each. Regions are convex sets of layers, as large as correctness allows; everything else is CPU steps.
 #pragma once
 #include <set>
 
@@ -8,7 +8,8 @@
 
 namespace mrvlc::partition {
 
-// Kinds a rule can make (the `layer` word of rule files). Semantics are those of the anchor operator plus the epilogue chain.
+// Kinds a rule can make (the `layer` word of rule files). Semantics are those of the anchor operator plus the
+// epilogue chain.
 //   conv            Conv with constant weights, any group (depthwise included), 1-D and 2-D
 //   conv_transpose  ConvTranspose with constant weights
 //   fc              Gemm or MatMul with a constant right operand
@@ -22,19 +23,19 @@ namespace mrvlc::partition {
 //   concat, move    Concat; Split, Slice, Pad, Transpose, Expand, Tile, DepthToSpace, SpaceToDepth
 //   reshape         Reshape, Flatten, Squeeze, Unsqueeze, Identity: same bytes when the layout allows
 struct Layer {
-  std::string rule;                // rule that matched
-  std::string kind;                // one of the above
-  std::vector<ir::NodeId> nodes;   // topological order, anchor included
-  ir::NodeId anchor;               // the operator that names the kind; nodes after it are its epilogue: a chain of
-                                   // element-wise operators, each reading the previous one's only output and constants or
-                                   // one other activation of the same shape (residual)
+  std::string rule;               // rule that matched
+  std::string kind;               // one of the above
+  std::vector<ir::NodeId> nodes;  // topological order, anchor included
+  ir::NodeId anchor;  // the operator that names the kind; nodes after it are its epilogue: a chain of
+                      // element-wise operators, each reading the previous one's only output and constants or
+                      // one other activation of the same shape (residual)
 };
 
 struct Region {
   uint32_t id = 0;
-  std::vector<Layer> layers;           // an execution order
-  std::vector<ir::ValueId> inputs;     // activations from outside, in order of first use
-  std::vector<ir::ValueId> outputs;    // activations used outside or graph outputs
+  std::vector<Layer> layers;         // an execution order
+  std::vector<ir::ValueId> inputs;   // activations from outside, in order of first use
+  std::vector<ir::ValueId> outputs;  // activations used outside or graph outputs
 };
 
 // The order of work on the host: a CPU node, or a region.
@@ -50,26 +51,26 @@ struct RuleTrial {
   bool accepted = false;
   std::string condition;  // "dilation_at_most(%c, 2)"
   std::string actual, limit;
-  std::string reason;     // a sentence
+  std::string reason;  // a sentence
 };
 
 struct NodeDecision {
   ir::NodeId node;
   bool accelerator = false;
-  uint32_t region = 0;        // when on the accelerator
-  std::string rule;           // the rule that placed it, or empty
-  std::string reason;         // why it is where it is; a full sentence for CPU nodes
+  uint32_t region = 0;  // when on the accelerator
+  std::string rule;     // the rule that placed it, or empty
+  std::string reason;   // why it is where it is; a full sentence for CPU nodes
   std::vector<RuleTrial> trials;
 };
 
 struct Partition {
   std::vector<Region> regions;
-  std::vector<Step> steps;                // all CPU nodes and regions, in a valid order
-  std::vector<NodeDecision> decisions;    // every live node, topological order
+  std::vector<Step> steps;              // all CPU nodes and regions, in a valid order
+  std::vector<NodeDecision> decisions;  // every live node, topological order
 };
 
 struct Options {
-  bool accelerator = true;           // false: --target host
+  bool accelerator = true;  // false: --target host
   bool default_rules = true;
   std::vector<std::pair<std::string, std::string>> rule_files;  // (shown name, text)
   std::vector<std::string> cpu, accel;  // patterns: node names or operator types, * and ? allowed

@@ -1,4 +1,5 @@
-// The accelerator, simulated: bit-exact and cycle-approximate. Reads only the encoded binary and the machine description.
+// The accelerator, simulated: bit-exact and cycle-approximate. Reads only the encoded binary and the machine
+// description.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -19,27 +20,27 @@ struct Event {
   uint32_t instruction = 0;  // index in its section
   uint8_t tile = 0;
   isa::Queue queue = isa::Queue::DmaIn;
-  uint64_t ready = 0;   // its queue was free
-  uint64_t start = 0;   // its waits were met
+  uint64_t ready = 0;  // its queue was free
+  uint64_t start = 0;  // its waits were met
   uint64_t end = 0;
-  uint64_t macs = 0;    // nominal: taps in the padding count
+  uint64_t macs = 0;                                 // nominal: taps in the padding count
   uint64_t ddr_read_bytes = 0, ddr_write_bytes = 0;  // bursts counted whole
 };
 
-// Two instructions that touch the same granule, at least one writing, and that neither their queue nor a chain of waits
-// orders. Found whether or not they collided in this run's timing.
+// Two instructions that touch the same granule, at least one writing, and that neither their queue nor a
+// chain of waits orders. Found whether or not they collided in this run's timing.
 struct Hazard {
   Section section = Section::Main;
   uint32_t first = 0, second = 0;  // instruction indices, program order
-  std::string what;                // "read of OCM tile 2 [0x1000, 0x1040) before instruction 17 has written it"
+  std::string what;  // "read of OCM tile 2 [0x1000, 0x1040) before instruction 17 has written it"
 };
 
 struct Report {
   uint64_t init_cycles = 0, main_cycles = 0, finish_cycles = 0;
   uint64_t total_cycles() const { return init_cycles + main_cycles + finish_cycles; }
   uint64_t macs = 0, ddr_read_bytes = 0, ddr_write_bytes = 0;
-  double pod_utilization = 0;  // busy POD cycles of all used tiles / (tiles x main cycles)
-  std::vector<Event> events;   // in order of start time (ties: instruction index)
+  double pod_utilization = 0;   // busy POD cycles of all used tiles / (tiles x main cycles)
+  std::vector<Event> events;    // in order of start time (ties: instruction index)
   std::vector<Hazard> hazards;  // at most 16 are kept
 };
 
@@ -51,17 +52,19 @@ struct Options {
 
 class Simulator {
  public:
-  // Rejects binaries that do not fit the machine (tiles, OCM bounds, accumulator limits): a diagnostic, never a crash.
+  // Rejects binaries that do not fit the machine (tiles, OCM bounds, accumulator limits): a diagnostic, never
+  // a crash.
   static Result<Simulator> create(isa::Binary binary, target::Machine machine);
-  // inputs[i]: bytes of port i in its inner type and stored layout (see isa::Port); outputs are resized. DDR scratch and
-  // OCM start filled with a NaN pattern so that a read of what nobody wrote shows.
+  // inputs[i]: bytes of port i in its inner type and stored layout (see isa::Port); outputs are resized. DDR
+  // scratch and OCM start filled with a NaN pattern so that a read of what nobody wrote shows.
   Result<Report> run(std::span<const std::span<const std::byte>> inputs, std::vector<std::string>& outputs,
                      const Options& options = {});
   Result<Report> time_only();
   const isa::Binary& binary() const { return binary_; }
 
  private:
-  Simulator(isa::Binary binary, target::Machine machine) : binary_(std::move(binary)), machine_(std::move(machine)) {}
+  Simulator(isa::Binary binary, target::Machine machine)
+      : binary_(std::move(binary)), machine_(std::move(machine)) {}
   isa::Binary binary_;
   target::Machine machine_;
 };

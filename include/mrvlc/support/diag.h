@@ -1,4 +1,5 @@
-// Diagnostics are data: a stable code, a severity, the ONNX node it is about, a text. diag.def lists them all.
+// Diagnostics are data: a stable code, a severity, the ONNX node it is about, a text. diag.def lists them
+// all.
 #pragma once
 #include <fmt/format.h>
 
@@ -32,7 +33,9 @@ inline constexpr DiagInfo kDiagInfo[] = {
 #undef MRVLC_DIAG
 };
 
-constexpr const DiagInfo& diag_info(DiagCode code) { return kDiagInfo[static_cast<size_t>(code)]; }
+constexpr const DiagInfo& diag_info(DiagCode code) {
+  return kDiagInfo[static_cast<size_t>(code)];
+}
 
 struct Diag {
   DiagCode code;
@@ -61,8 +64,8 @@ inline Diag at_node(Diag diag, std::string_view node, std::string_view op_type) 
 // Control characters and bidirectional marks in names are escaped.
 std::string format_diag(std::string_view file, const Diag& diag);
 
-// Printable form of a name that came from a model: control characters, invalid UTF-8 and bidirectional marks as \xNN or
-// \u{...}, at most `max_bytes` bytes of it.
+// Printable form of a name that came from a model: control characters, invalid UTF-8 and bidirectional marks
+// as \xNN or \u{...}, at most `max_bytes` bytes of it.
 std::string printable(std::string_view name, size_t max_bytes = 200);
 
 class Diagnostics {

@@ -12,13 +12,13 @@ namespace mrvlc {
 // Whole file; refuses anything that is not a regular file or is larger than `max_bytes`.
 Result<std::string> read_file(const std::filesystem::path& path, uint64_t max_bytes = uint64_t{2} << 30);
 
-// Written to a temporary name in the same folder, then renamed: readers see the old or the new file. What exists and is no
-// regular file (a device, a pipe, a link) is written through instead.
+// Written to a temporary name in the same folder, then renamed: readers see the old or the new file. What
+// exists and is no regular file (a device, a pipe, a link) is written through instead.
 Status write_file_atomic(const std::filesystem::path& path, std::string_view bytes);
 
-// A staging folder beside the destination; commit() moves it into place in one rename. Destruction without commit, and a
-// killed process, leave the destination as it was (a killed process leaves only the hidden staging folder, which the next
-// compile to the same place removes).
+// A staging folder beside the destination; commit() moves it into place in one rename. Destruction without
+// commit, and a killed process, leave the destination as it was (a killed process leaves only the hidden
+// staging folder, which the next compile to the same place removes).
 class OutputDir {
  public:
   static Result<OutputDir> create(const std::filesystem::path& destination);

@@ -11,7 +11,7 @@ namespace mrvlc {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit by design
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}     // NOLINT: implicit by design
   Result(Diag error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
@@ -46,17 +46,17 @@ class [[nodiscard]] Status {
 #define MRVLC_CONCAT(a, b) MRVLC_CONCAT_(a, b)
 
 // Status s = f(); returns its error from the enclosing function.
-#define MRVLC_TRY(expr)                                              \
-  do {                                                               \
-    auto mrvlc_status_ = (expr);                                     \
+#define MRVLC_TRY(expr)                                               \
+  do {                                                                \
+    auto mrvlc_status_ = (expr);                                      \
     if (!mrvlc_status_.ok()) return std::move(mrvlc_status_).error(); \
   } while (false)
 
 // MRVLC_ASSIGN(auto x, f()): x = value of the Result, or returns its error.
 #define MRVLC_ASSIGN(lhs, expr) MRVLC_ASSIGN_(MRVLC_CONCAT(mrvlc_result_, __LINE__), lhs, expr)
-#define MRVLC_ASSIGN_(tmp, lhs, expr)            \
-  auto tmp = (expr);                             \
-  if (!tmp.ok()) return std::move(tmp).error();  \
+#define MRVLC_ASSIGN_(tmp, lhs, expr)           \
+  auto tmp = (expr);                            \
+  if (!tmp.ok()) return std::move(tmp).error(); \
   lhs = std::move(tmp).value()
 
 }  // namespace mrvlc

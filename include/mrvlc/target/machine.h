@@ -1,4 +1,5 @@
-// The machine description: every number of the accelerator, read from a target file (JSON), never written in code.
+// The machine description: every number of the accelerator, read from a target file (JSON), never written in
+// code.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -11,26 +12,27 @@
 namespace mrvlc::target {
 
 struct Machine {
-  std::string name;               // "cn10ka"
+  std::string name;  // "cn10ka"
   std::string description;
   uint32_t max_tiles = 8;
   std::vector<uint32_t> tile_counts;  // {1, 2, 4, 8}
-  uint32_t ocm_bytes = 0;         // a tile
-  uint32_t ocm_alignment = 0;     // of buffers
-  uint32_t fp16_macs = 0;         // MAC/cycle/tile
-  uint32_t depthwise_macs = 0;    // MAC/cycle/tile, fp16 depthwise on the POD
+  uint32_t ocm_bytes = 0;             // a tile
+  uint32_t ocm_alignment = 0;         // of buffers
+  uint32_t fp16_macs = 0;             // MAC/cycle/tile
+  uint32_t depthwise_macs = 0;        // MAC/cycle/tile, fp16 depthwise on the POD
   uint32_t int8_macs = 0;
   uint32_t accumulator_pixels = 0;  // pixels x 16 channels of fp32 accumulators
-  uint32_t weight_block_cycles = 0;  // least cycles a 16x16 weight block occupies the POD (double-buffered load)
+  uint32_t weight_block_cycles =
+      0;  // least cycles a 16x16 weight block occupies the POD (double-buffered load)
   uint32_t strided_weight_block_cycles = 0;  // same when weights are not packed (w_n != 2 or w_k != 32)
   uint32_t pe_lanes = 0;
-  uint32_t pe_slow_factor = 0;    // divide, square root: cycles per lane group
+  uint32_t pe_slow_factor = 0;                       // divide, square root: cycles per lane group
   uint32_t ocm_read_bytes = 0, ocm_write_bytes = 0;  // a cycle, per tile
-  uint32_t ddr_bytes = 0;         // a cycle, all tiles
-  uint32_t ddr_latency = 0;       // cycles
-  uint32_t ddr_burst = 0;         // bytes
-  uint32_t tile_link_bytes = 0;   // a cycle into each tile
-  uint32_t instruction_overhead = 0;  // cycles from start to first result, each engine
+  uint32_t ddr_bytes = 0;                            // a cycle, all tiles
+  uint32_t ddr_latency = 0;                          // cycles
+  uint32_t ddr_burst = 0;                            // bytes
+  uint32_t tile_link_bytes = 0;                      // a cycle into each tile
+  uint32_t instruction_overhead = 0;                 // cycles from start to first result, each engine
   uint32_t max_layers = 0, max_ports = 0, max_batch = 0;
   double clock_ghz = 0;
 

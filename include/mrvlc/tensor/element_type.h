@@ -1,4 +1,5 @@
-// Element types, with the names the textual IR uses and ONNX's TensorProto numbering (onnx.proto, TensorProto.DataType).
+// Element types, with the names the textual IR uses and ONNX's TensorProto numbering (onnx.proto,
+// TensorProto.DataType).
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -1,4 +1,5 @@
-// IEEE 754 binary16 and bfloat16 by their bits. Narrowing rounds to nearest even, overflows to infinity, keeps NaN a NaN.
+// IEEE 754 binary16 and bfloat16 by their bits. Narrowing rounds to nearest even, overflows to infinity,
+// keeps NaN a NaN.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -21,7 +22,8 @@ inline uint16_t float_to_half(float f) {
   uint32_t mag = bits & 0x7fffffffu;
   if (mag > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u | (mag >> 13 & 0x3ffu));
   if (mag >= 0x477ff000u) return static_cast<uint16_t>(sign | 0x7c00u);  // >= 65520 rounds to infinity
-  if (mag < 0x38800000u) {  // below 2^-14: adding 0.5 aligns the mantissa so that the FPU rounds to a multiple of 2^-24
+  if (mag < 0x38800000u) {  // below 2^-14: adding 0.5 aligns the mantissa so that the FPU rounds to a
+                            // multiple of 2^-24
     float aligned = std::bit_cast<float>(mag) + 0.5f;
     return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(aligned) - 0x3f000000u));
   }
@@ -29,7 +31,9 @@ inline uint16_t float_to_half(float f) {
   return static_cast<uint16_t>(sign | ((mag - 0x38000000u + 0xfffu + odd) >> 13));
 }
 
-inline float bfloat_to_float(uint16_t b) { return std::bit_cast<float>(static_cast<uint32_t>(b) << 16); }
+inline float bfloat_to_float(uint16_t b) {
+  return std::bit_cast<float>(static_cast<uint32_t>(b) << 16);
+}
 
 inline uint16_t float_to_bfloat(float f) {
   uint32_t bits = std::bit_cast<uint32_t>(f);
@@ -41,7 +45,8 @@ inline uint16_t float_to_bfloat(float f) {
 inline uint16_t double_to_half(double d) {
   auto f = static_cast<float>(d);
   double back = static_cast<double>(f);
-  // Round to odd: if the float is inexact, force its last bit so that the second rounding sees the sticky bit.
+  // Round to odd: if the float is inexact, force its last bit so that the second rounding sees the sticky
+  // bit.
   if (back != d && d == d) {
     uint32_t bits = std::bit_cast<uint32_t>(f);
     bool away = (d > 0) == (back > d);

@@ -12,7 +12,8 @@ namespace mrvlc {
 using Shape = std::vector<int64_t>;
 
 inline constexpr int64_t kMaxRank = 8;
-// No tensor of a model may have more elements: a product that overflows, or a bomb, is refused long before memory is.
+// No tensor of a model may have more elements: a product that overflows, or a bomb, is refused long before
+// memory is.
 inline constexpr int64_t kMaxElements = int64_t{1} << 40;
 
 // Elements of a verified shape (dims >= 0, product checked when the type was made).
@@ -35,7 +36,8 @@ std::string to_string(const TensorType& type);  // "f32[1,3,224,224]"
 
 // Result shape of NumPy broadcasting; nullopt when the shapes do not agree.
 std::optional<Shape> broadcast_shapes(const Shape& a, const Shape& b);
-// Strides that read a tensor of `shape` as if it had `target` (stride 0 where it is repeated). `shape` must broadcast.
+// Strides that read a tensor of `shape` as if it had `target` (stride 0 where it is repeated). `shape` must
+// broadcast.
 Shape broadcast_strides(const Shape& shape, const Shape& target);
 
 }  // namespace mrvlc

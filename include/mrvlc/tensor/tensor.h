@@ -1,5 +1,6 @@
-// A dense constant: type and bytes, row-major, little-endian as in memory. The bytes are shared and immutable once a
-// tensor was copied, so passing a Tensor by value costs a pointer; only the unique owner may write (mutable_data).
+// A dense constant: type and bytes, row-major, little-endian as in memory. The bytes are shared and immutable
+// once a tensor was copied, so passing a Tensor by value costs a pointer; only the unique owner may write
+// (mutable_data).
 #pragma once
 #include <cstring>
 #include <memory>

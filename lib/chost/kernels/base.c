@@ -3,7 +3,8 @@
 /* ISO mode switches contraction off in GCC; products and sums may be fused here. */
 #pragma GCC optimize("fp-contract=fast")
 #endif
-/* Vectors of K_VW floats in registers; 0 (also with MRVL_NO_VECTORS defined): plain loops. K_LANES is the width of every packed panel. */
+/* Vectors of K_VW floats in registers; 0 (also with MRVL_NO_VECTORS defined): plain loops. K_LANES is the
+ * width of every packed panel. */
 #if defined(MRVL_NO_VECTORS)
 #define K_VW 0
 #elif defined(__GNUC__) && defined(__AVX__)
@@ -45,8 +46,8 @@ typedef int K_ivec __attribute__((vector_size(K_VW * 4)));
 #endif
 
 //@ piece epilogue: base
-/* What happens to results on their way out: clamp to [lo, hi], then `fn` over runs of n elements of one row, which begin
- * at column `col` of row `row` and at element `at` of the whole result. */
+/* What happens to results on their way out: clamp to [lo, hi], then `fn` over runs of n elements of one row,
+ * which begin at column `col` of row `row` and at element `at` of the whole result. */
 typedef struct K_epilogue {
   float lo, hi;
   void (*fn)(const void* const* args, float* y, ptrdiff_t row, ptrdiff_t col, ptrdiff_t at, ptrdiff_t n);
@@ -54,8 +55,8 @@ typedef struct K_epilogue {
 } K_epilogue;
 
 //@ piece tile: base clamp
-/* Adds a tile of up to rows x 16 sums to y (`first`: replaces it), and on the last part of a reduction adds the bias
- * of the row or of the column and clamps. */
+/* Adds a tile of up to rows x 16 sums to y (`first`: replaces it), and on the last part of a reduction adds
+ * the bias of the row or of the column and clamps. */
 static void K_tile_edge(const float* t, ptrdiff_t rows, ptrdiff_t cols, float* y, ptrdiff_t ldy,
                         const float* row_bias, const float* col_bias, float lo, float hi, int first) {
   for (ptrdiff_t r = 0; r < rows; ++r, t += K_LANES, y += ldy) {
@@ -68,8 +69,8 @@ static void K_tile_edge(const float* t, ptrdiff_t rows, ptrdiff_t cols, float* y
   }
 }
 
-static void K_tile(const float* t, ptrdiff_t rows, ptrdiff_t cols, float* y, ptrdiff_t ldy, const float* row_bias,
-                   const float* col_bias, float lo, float hi, int first) {
+static void K_tile(const float* t, ptrdiff_t rows, ptrdiff_t cols, float* y, ptrdiff_t ldy,
+                   const float* row_bias, const float* col_bias, float lo, float hi, int first) {
 #if K_VW
   if (cols == K_LANES) {
     const K_vec vlo = (K_vec){0} + lo, vhi = (K_vec){0} + hi;

@@ -1,7 +1,8 @@
 //@ piece conv: epilogue tile micro6 micro4
-/* Convolution of one image by blocks of output pixels: columns of the input are gathered into b[k][ldb], then every
- * panel of output channels (six and four at a time) is multiplied with every 16 pixels.
- * tap[4 * t + (0..3)]: offset in rows, offset in columns, first and last + 1 output column that reads inside the image. */
+/* Convolution of one image by blocks of output pixels: columns of the input are gathered into b[k][ldb], then
+ * every panel of output channels (six and four at a time) is multiplied with every 16 pixels. tap[4 * t +
+ * (0..3)]: offset in rows, offset in columns, first and last + 1 output column that reads inside the image.
+ */
 typedef struct K_conv_shape {
   ptrdiff_t batch, groups, channels, h, w; /* channels: of one group */
   ptrdiff_t m, out_h, out_w;               /* m: output channels of one group */
@@ -15,7 +16,8 @@ static void K_conv_zero(float* b, ptrdiff_t n) {
 }
 
 /* One run of output columns [ox, ox + n) of a row, for one tap; src is the row of the input. */
-static void K_conv_run(const float* src, ptrdiff_t stride, const int* tap, ptrdiff_t ox, ptrdiff_t n, float* b) {
+static void K_conv_run(const float* src, ptrdiff_t stride, const int* tap, ptrdiff_t ox, ptrdiff_t n,
+                       float* b) {
   ptrdiff_t lo = tap[2] - ox, hi = tap[3] - ox;
   lo = lo < 0 ? 0 : lo > n ? n : lo;
   hi = hi < lo ? lo : hi > n ? n : hi;
@@ -35,8 +37,8 @@ static void K_conv_run(const float* src, ptrdiff_t stride, const int* tap, ptrdi
   K_conv_zero(b + hi, n - hi);
 }
 
-static void K_conv_gather(const K_conv_shape* p, const float* x, ptrdiff_t k0, ptrdiff_t kn, ptrdiff_t p0, ptrdiff_t n,
-                          float* b) {
+static void K_conv_gather(const K_conv_shape* p, const float* x, ptrdiff_t k0, ptrdiff_t kn, ptrdiff_t p0,
+                          ptrdiff_t n, float* b) {
   const ptrdiff_t padded = (n + K_LANES - 1) / K_LANES * K_LANES;
   ptrdiff_t c = k0 / p->taps, t = k0 % p->taps;
   for (ptrdiff_t k = 0; k < kn; ++k, b += p->ldb) {
@@ -76,16 +78,16 @@ static void K_conv_block(const K_conv_shape* p, const float* w, ptrdiff_t k0, pt
       } else {
         K_micro4(kn, w + k0 * 4, 1, 4, b + j, ldb, t);
       }
-      K_tile(t, rows, n - j < K_LANES ? n - j : K_LANES, y + row * pixels + j, pixels, bias ? bias + row : NULL, NULL,
-             lo, hi, k0 == 0);
+      K_tile(t, rows, n - j < K_LANES ? n - j : K_LANES, y + row * pixels + j, pixels,
+             bias ? bias + row : NULL, NULL, lo, hi, k0 == 0);
     }
     w += depth * mr;
     row += mr;
   }
 }
 
-static void K_conv_image(const K_conv_shape* p, const float* x, const float* w, const float* bias, float* y, float* b,
-                         const K_epilogue* e, ptrdiff_t channel, ptrdiff_t at) {
+static void K_conv_image(const K_conv_shape* p, const float* x, const float* w, const float* bias, float* y,
+                         float* b, const K_epilogue* e, ptrdiff_t channel, ptrdiff_t at) {
   const ptrdiff_t depth = p->channels * p->taps, pixels = p->out_h * p->out_w;
   for (ptrdiff_t p0 = 0; p0 < pixels; p0 += p->ldb) {
     const ptrdiff_t n = pixels - p0 < p->ldb ? pixels - p0 : p->ldb;
@@ -95,7 +97,8 @@ static void K_conv_image(const K_conv_shape* p, const float* x, const float* w, 
       const float lo = last ? e->lo : -INFINITY, hi = last ? e->hi : INFINITY;
       const ptrdiff_t in_place = p->direct ? n / K_LANES * K_LANES : 0;
       if (in_place) {
-        K_conv_block(p, w, k0, kn, x + k0 * pixels + p0, pixels, last ? bias : NULL, lo, hi, y + p0, in_place);
+        K_conv_block(p, w, k0, kn, x + k0 * pixels + p0, pixels, last ? bias : NULL, lo, hi, y + p0,
+                     in_place);
       }
       if (in_place < n) {
         K_conv_gather(p, x, k0, kn, p0 + in_place, n - in_place, b);
@@ -108,8 +111,8 @@ static void K_conv_image(const K_conv_shape* p, const float* x, const float* w, 
   }
 }
 
-static void K_conv(const K_conv_shape* p, const float* x, const float* w, const float* bias, float* y, float* b,
-                   const K_epilogue* e) {
+static void K_conv(const K_conv_shape* p, const float* x, const float* w, const float* bias, float* y,
+                   float* b, const K_epilogue* e) {
   const ptrdiff_t depth = p->channels * p->taps, pixels = p->out_h * p->out_w;
   const ptrdiff_t weights = depth * (6 * p->panels6 + 4 * p->panels4);
   ptrdiff_t at = 0;

@@ -1,6 +1,7 @@
 //@ piece depthwise: epilogue clamp
-/* Depthwise convolution. A channel is copied with its padding, its columns sorted by their phase modulo the stride, so that
- * every tap reads consecutive elements: plane[row][phase][column], `pitch` columns in each phase. */
+/* Depthwise convolution. A channel is copied with its padding, its columns sorted by their phase modulo the
+ * stride, so that every tap reads consecutive elements: plane[row][phase][column], `pitch` columns in each
+ * phase. */
 typedef struct K_depthwise_shape {
   ptrdiff_t batch, channels, multiplier, h, w, out_h, out_w, kernel_h, kernel_w, stride_h, stride_w;
   ptrdiff_t dilation_h, dilation_w, pad_h, pad_w, rows, pitch;
@@ -37,7 +38,8 @@ static void K_depthwise_plane(const K_depthwise_shape* p, const float* x, float*
 }
 
 /* 16 outputs of one row, any kernel. */
-static void K_depthwise_span(const K_depthwise_shape* p, const float* plane, const float* w, float bias, float* t) {
+static void K_depthwise_span(const K_depthwise_shape* p, const float* plane, const float* w, float bias,
+                             float* t) {
   const ptrdiff_t taps = p->kernel_h * p->kernel_w;
 #if K_VW
   for (ptrdiff_t j = 0; j < K_LANES; j += 2 * K_VW) {
@@ -58,8 +60,8 @@ static void K_depthwise_span(const K_depthwise_shape* p, const float* plane, con
 #endif
 }
 
-static void K_depthwise_row(const K_depthwise_shape* p, const float* plane, const float* w, float bias, float lo,
-                            float hi, float* y, ptrdiff_t n) {
+static void K_depthwise_row(const K_depthwise_shape* p, const float* plane, const float* w, float bias,
+                            float lo, float hi, float* y, ptrdiff_t n) {
   for (ptrdiff_t j0 = 0; j0 < n; j0 += K_LANES) {
     const ptrdiff_t cols = n - j0 < K_LANES ? n - j0 : K_LANES;
     float t[K_LANES];
@@ -72,8 +74,8 @@ static void K_depthwise_row(const K_depthwise_shape* p, const float* plane, cons
 
 #if K_VW
 /* The common 3x3 without dilation: x1 and x2 are the offsets of the second and third tap. */
-static void K_depthwise_row3(const float* b, ptrdiff_t line, ptrdiff_t x1, ptrdiff_t x2, const float* w, float bias,
-                             float lo, float hi, float* y, ptrdiff_t n) {
+static void K_depthwise_row3(const float* b, ptrdiff_t line, ptrdiff_t x1, ptrdiff_t x2, const float* w,
+                             float bias, float lo, float hi, float* y, ptrdiff_t n) {
   const K_vec vlo = (K_vec){0} + lo, vhi = (K_vec){0} + hi;
   for (ptrdiff_t j = 0; j < n; j += K_VW, b += K_VW) {
     const float *b1 = b + line, *b2 = b1 + line;
@@ -99,8 +101,8 @@ static void K_depthwise_row3(const float* b, ptrdiff_t line, ptrdiff_t x1, ptrdi
 }
 #endif
 
-static void K_depthwise(const K_depthwise_shape* p, const float* x, const float* w, const float* bias, float* y,
-                        float* plane, const K_epilogue* e) {
+static void K_depthwise(const K_depthwise_shape* p, const float* x, const float* w, const float* bias,
+                        float* y, float* plane, const K_epilogue* e) {
   const ptrdiff_t out_channels = p->channels * p->multiplier, taps = p->kernel_h * p->kernel_w;
 #if K_VW
   const int three = taps == 9 && p->kernel_h == 3 && p->dilation_w == 1 && p->dilation_h == 1;

@@ -54,11 +54,14 @@ static void* read_all(const char* path, size_t* bytes) {
   return *bytes == (size_t)size ? data : NULL;
 }
 
-/* The dictionary of a .npy header: type, order and shape as the port wants them; returns the number of repeats, or 0. */
+/* The dictionary of a .npy header: type, order and shape as the port wants them; returns the number of
+ * repeats, or 0. */
 static long check_header(const char* text, const port* p, int may_repeat) {
-  const char *type = strstr(text, "'descr'"), *order = strstr(text, "'fortran_order'"), *shape = strstr(text, "'shape'");
+  const char *type = strstr(text, "'descr'"), *order = strstr(text, "'fortran_order'"),
+             *shape = strstr(text, "'shape'");
   long repeats = 1;
-  if (!type || !order || !shape || !(type = strchr(type + 7, '\'')) || !(shape = strchr(shape, '('))) return 0;
+  if (!type || !order || !shape || !(type = strchr(type + 7, '\'')) || !(shape = strchr(shape, '(')))
+    return 0;
   if (strncmp(type + 1, p->type, strlen(p->type)) != 0 || type[1 + strlen(p->type)] != '\'') return 0;
   if (!(order = strchr(order, ':')) || order[1 + strspn(order + 1, " ")] != 'F') return 0;
   ++shape;
@@ -143,7 +146,8 @@ static int load_model(mrvl_device* device, const char* folder, int i, void** mod
   snprintf(path, length, "%s/%s.region%d.mrvl", folder, model_stem, i);
   data = read_all(path, &bytes);
   if (!data) return fail(3, "cannot read", path);
-  if (device->load(device->context, data, bytes, model) != 0) return fail(1, path, mrvl_simulator_error(device));
+  if (device->load(device->context, data, bytes, model) != 0)
+    return fail(1, path, mrvl_simulator_error(device));
   return 0;
 }
 
@@ -155,14 +159,17 @@ typedef struct arguments {
 } arguments;
 
 static int usage(const char* what) {
-  fprintf(stderr, "%s\nusage: --input NAME=FILE.npy ... [--output-dir DIR] [--repeat-axis0] [--bench N] [--cycles]\n"
-          "       [--target NAME|FILE] [--dir DIR]\ninputs:", what);
+  fprintf(stderr,
+          "%s\nusage: --input NAME=FILE.npy ... [--output-dir DIR] [--repeat-axis0] [--bench N] [--cycles]\n"
+          "       [--target NAME|FILE] [--dir DIR]\ninputs:",
+          what);
   for (int i = 0; i < K_INPUT_COUNT; ++i) fprintf(stderr, " %s", input_ports[i].name);
   fprintf(stderr, "\n");
   return 2;
 }
 
-/* "NAME=FILE"; a name may hold '=' itself, so the names decide. The name's form in file names does as well. */
+/* "NAME=FILE"; a name may hold '=' itself, so the names decide. The name's form in file names does as well.
+ */
 static int take_input(arguments* a, const char* text) {
   for (int form = 0; form < 2; ++form) {
     for (int i = 0; i < K_INPUT_COUNT; ++i) {
@@ -209,8 +216,8 @@ static int parse(int argc, char** argv, arguments* a) {
 }
 
 static int report(int code, const K_error* error) {
-  fprintf(stderr, "inference failed: error %d, device code %d, expression %lu, node '%s'\n", code, error->device_code,
-          (unsigned long)error->expr_id, error->node);
+  fprintf(stderr, "inference failed: error %d, device code %d, expression %lu, node '%s'\n", code,
+          error->device_code, (unsigned long)error->expr_id, error->node);
   return 1;
 }
 
@@ -238,15 +245,18 @@ static int run_all(const arguments* a, void* arena, const K_device* device) {
     if (!a->input_files[i]) return usage("an input is missing");
     const int rc = read_npy(a->input_files[i], &input_ports[i], a->repeat, &inputs[i]);
     if (rc != 0) return rc;
-    if (inputs[i].repeats != 1 && repeats != 1 && inputs[i].repeats != repeats) return usage("inputs repeat differently");
+    if (inputs[i].repeats != 1 && repeats != 1 && inputs[i].repeats != repeats)
+      return usage("inputs repeat differently");
     if (inputs[i].repeats != 1) repeats = inputs[i].repeats;
   }
   for (int i = 0; i < K_OUTPUT_COUNT; ++i) all[i] = allocate(output_ports[i].bytes * (size_t)repeats);
   for (long r = 0; r < repeats; ++r) {
     for (int i = 0; i < K_INPUT_COUNT; ++i) {
-      in[i] = (unsigned char*)inputs[i].data + (inputs[i].repeats == 1 ? 0 : (size_t)r * input_ports[i].bytes);
+      in[i] =
+          (unsigned char*)inputs[i].data + (inputs[i].repeats == 1 ? 0 : (size_t)r * input_ports[i].bytes);
     }
-    for (int i = 0; i < K_OUTPUT_COUNT; ++i) out[i] = (unsigned char*)all[i] + (size_t)r * output_ports[i].bytes;
+    for (int i = 0; i < K_OUTPUT_COUNT; ++i)
+      out[i] = (unsigned char*)all[i] + (size_t)r * output_ports[i].bytes;
     const int rc = run_once(in, out, arena, device, &error);
     if (rc != 0) return report(rc, &error);
   }

@@ -1,20 +1,21 @@
 //@ piece gemm: epilogue tile micro6 micro4 micro1
-/* y[m][n] = a[m][k] * b[k][n]. b is packed in panels of 16 columns, panel[k][16], at compile time (b_packed) or here,
- * panel by panel. Element strides of a and b are given, so either may be transposed. */
+/* y[m][n] = a[m][k] * b[k][n]. b is packed in panels of 16 columns, panel[k][16], at compile time (b_packed)
+ * or here, panel by panel. Element strides of a and b are given, so either may be transposed. */
 typedef struct K_gemm_shape {
   ptrdiff_t m, n, k, a_row, a_k, b_k, b_n, block_k;
   int b_packed;
 } K_gemm_shape;
 
-static void K_gemm_pack(const float* b, ptrdiff_t b_k, ptrdiff_t b_n, ptrdiff_t kn, ptrdiff_t cols, float* to) {
+static void K_gemm_pack(const float* b, ptrdiff_t b_k, ptrdiff_t b_n, ptrdiff_t kn, ptrdiff_t cols,
+                        float* to) {
   for (ptrdiff_t k = 0; k < kn; ++k, to += K_LANES, b += b_k) {
     for (ptrdiff_t j = 0; j < cols; ++j) to[j] = b[j * b_n];
     for (ptrdiff_t j = cols; j < K_LANES; ++j) to[j] = 0.0f;
   }
 }
 
-static void K_gemm_panel(const K_gemm_shape* p, const float* a, ptrdiff_t kn, const float* b, const float* bias,
-                         float lo, float hi, float* y, ptrdiff_t cols, int first) {
+static void K_gemm_panel(const K_gemm_shape* p, const float* a, ptrdiff_t kn, const float* b,
+                         const float* bias, float lo, float hi, float* y, ptrdiff_t cols, int first) {
   float t[6 * K_LANES];
   for (ptrdiff_t i = 0; i < p->m;) {
     const ptrdiff_t left = p->m - i, rows = left >= 6 ? 6 : left >= 4 ? 4 : 1;
@@ -30,8 +31,8 @@ static void K_gemm_panel(const K_gemm_shape* p, const float* a, ptrdiff_t kn, co
   }
 }
 
-static void K_gemm(const K_gemm_shape* p, const float* a, const float* b, const float* bias, float* y, float* panel,
-                   const K_epilogue* e, ptrdiff_t row, ptrdiff_t at) {
+static void K_gemm(const K_gemm_shape* p, const float* a, const float* b, const float* bias, float* y,
+                   float* panel, const K_epilogue* e, ptrdiff_t row, ptrdiff_t at) {
   for (ptrdiff_t n0 = 0; n0 < p->n; n0 += K_LANES) {
     const ptrdiff_t cols = p->n - n0 < K_LANES ? p->n - n0 : K_LANES;
     for (ptrdiff_t k0 = 0; k0 < p->k; k0 += p->block_k) {
@@ -51,7 +52,8 @@ static void K_gemm(const K_gemm_shape* p, const float* a, const float* b, const 
 }
 
 //@ piece gemv: epilogue tile micro1
-/* y[n] = x[k] * b[k][n], b in panels of 16 columns. Bound by the stream of b: several panels keep the multipliers busy. */
+/* y[n] = x[k] * b[k][n], b in panels of 16 columns. Bound by the stream of b: several panels keep the
+ * multipliers busy. */
 static void K_gemv_panels(ptrdiff_t k, const float* x, const float* b, float* t) {
 #if K_VW == 8
   K_vec s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, s4 = {0}, s5 = {0}, s6 = {0}, s7 = {0};
@@ -91,8 +93,8 @@ static void K_gemv(ptrdiff_t n, ptrdiff_t k, const float* x, const float* b, con
       K_micro1(k, x, 0, 1, b + n0 * k, K_LANES, t);
     }
     for (ptrdiff_t j = 0; j < panels; ++j, n0 += K_LANES) {
-      K_tile(t + j * K_LANES, 1, n - n0 < K_LANES ? n - n0 : K_LANES, y + n0, 0, NULL, bias ? bias + n0 : NULL, e->lo,
-             e->hi, 1);
+      K_tile(t + j * K_LANES, 1, n - n0 < K_LANES ? n - n0 : K_LANES, y + n0, 0, NULL,
+             bias ? bias + n0 : NULL, e->lo, e->hi, 1);
     }
   }
   if (e->fn) e->fn(e->args, y, 0, 0, 0, n);

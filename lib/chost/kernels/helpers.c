@@ -14,7 +14,8 @@ static float K_f16_to_f32(uint16_t h) {
 }
 
 //@ piece f32_to_f16: base
-/* Rounds to nearest even, overflows to infinity, keeps NaN. Adding 0.5 lets the FPU round what becomes subnormal. */
+/* Rounds to nearest even, overflows to infinity, keeps NaN. Adding 0.5 lets the FPU round what becomes
+ * subnormal. */
 static uint16_t K_f32_to_f16(float f) {
   uint32_t bits, mag, normal, small;
   float aligned;
@@ -47,7 +48,9 @@ static uint16_t K_f32_to_bf16(float f) {
 }
 
 //@ piece erf: base
-static float K_erf(float x) { return erff(x); }
+static float K_erf(float x) {
+  return erff(x);
+}
 
 //@ piece round_even: base
 /* Nearest integer, ties to even, whatever the rounding mode of the caller. */

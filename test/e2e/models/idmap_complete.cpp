@@ -42,8 +42,12 @@ TEST_CASE("the ID map is complete") {
   if (data.empty()) return;
   for (const auto& model : test::kZoo) {
     auto file = data / "zoo" / (std::string(model.name) + ".onnx");
-    DYNAMIC_SECTION(model.name << " accelerator") { check_complete(file, {"cn10ka"}); }
-    DYNAMIC_SECTION(model.name << " host") { check_complete(file, {"host"}); }
+    DYNAMIC_SECTION(model.name << " accelerator") {
+      check_complete(file, {"cn10ka"});
+    }
+    DYNAMIC_SECTION(model.name << " host") {
+      check_complete(file, {"host"});
+    }
   }
 }
 

@@ -2,8 +2,8 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
-#include <csignal>
 #include <chrono>
+#include <csignal>
 #include <fstream>
 #include <map>
 #include <thread>
@@ -45,8 +45,9 @@ TEST_CASE("two compiles in different folders give identical bytes, and no path o
     CHECK(bytes.find(MRVLC_SOURCE_DIR) == std::string::npos);
     CHECK(bytes.find(MRVLC_BINARY_DIR) == std::string::npos);
   }
-  for (const char* wanted : {"digits.h", "digits.c", "digits_weights.S", "digits.region0.mrvl", "main.c", "Makefile",
-                             "idmap.json", "placement.json", "report.json", "report.txt", "manifest.json"}) {
+  for (const char* wanted :
+       {"digits.h", "digits.c", "digits_weights.S", "digits.region0.mrvl", "main.c", "Makefile", "idmap.json",
+        "placement.json", "report.json", "report.txt", "manifest.json"}) {
     CHECK(files.count(wanted) == 1);
   }
 }

@@ -31,8 +31,12 @@ TEST_CASE("the seeded networks agree with the reference interpreter") {
       WARN(name << " was not generated (python3-onnx is missing)");
       continue;
     }
-    DYNAMIC_SECTION(name << " on the accelerator") { check(test::generated_model(name), {"cn10ka"}, 2e-2); }
-    DYNAMIC_SECTION(name << " on the host") { check(test::generated_model(name), {"host"}, 1e-4); }
+    DYNAMIC_SECTION(name << " on the accelerator") {
+      check(test::generated_model(name), {"cn10ka"}, 2e-2);
+    }
+    DYNAMIC_SECTION(name << " on the host") {
+      check(test::generated_model(name), {"host"}, 1e-4);
+    }
   }
 }
 

@@ -9,12 +9,17 @@ namespace fs = std::filesystem;
 
 fs::path shared_data() {
   const char* variable = std::getenv("MRVLC_SHARED");
-  fs::path folder = variable != nullptr ? fs::path(variable) : fs::path(MRVLC_SOURCE_DIR).parent_path() / "shared";
+  fs::path folder =
+      variable != nullptr ? fs::path(variable) : fs::path(MRVLC_SOURCE_DIR).parent_path() / "shared";
   return fs::exists(folder / "data" / "zoo") ? folder / "data" : fs::path();
 }
 
-fs::path own_model(const std::string& relative) { return fs::path(MRVLC_SOURCE_DIR) / "models" / relative; }
-fs::path generated_model(const std::string& name) { return fs::path(MRVLC_BINARY_DIR) / "models" / (name + ".onnx"); }
+fs::path own_model(const std::string& relative) {
+  return fs::path(MRVLC_SOURCE_DIR) / "models" / relative;
+}
+fs::path generated_model(const std::string& name) {
+  return fs::path(MRVLC_BINARY_DIR) / "models" / (name + ".onnx");
+}
 
 fs::path scratch(const std::string& name) {
   fs::path folder = fs::path(MRVLC_BINARY_DIR) / "test-output" / name;
@@ -30,7 +35,9 @@ std::string slurp(const fs::path& file) {
   return out.str();
 }
 
-Json read_json(const fs::path& file) { return Json::parse(slurp(file)); }
+Json read_json(const fs::path& file) {
+  return Json::parse(slurp(file));
+}
 
 std::string text_of(const Diagnostics& diagnostics) {
   std::string text;

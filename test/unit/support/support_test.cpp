@@ -22,24 +22,30 @@ fs::path scratch(const std::string& name) {
   return folder;
 }
 
-std::span<const std::byte> bytes(std::string_view text) { return std::as_bytes(std::span(text.data(), text.size())); }
+std::span<const std::byte> bytes(std::string_view text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
 
 }  // namespace
 
 TEST_CASE("SHA-256 of FIPS 180-4's examples") {
-  CHECK(sha256_hex(std::string_view("abc")) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  CHECK(sha256_hex(std::string_view("")) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  CHECK(sha256_hex(std::string_view("abc")) ==
+        "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  CHECK(sha256_hex(std::string_view("")) ==
+        "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 }
 
 TEST_CASE("CRC-32C without inversion, at every length around the slicing width") {
-  // With the usual inversions the check value of "123456789" is 0xe3069283; from seed 0 without them it is this.
+  // With the usual inversions the check value of "123456789" is 0xe3069283; from seed 0 without them it is
+  // this.
   CHECK(crc32c(bytes("123456789")) == 0x58e3fa20u);
   std::string text = "The quick brown fox jumps over the lazy dog";
   for (size_t n = 0; n <= text.size(); ++n) {
     uint32_t expected = 0;
     for (size_t i = 0; i < n; ++i) {
       expected ^= static_cast<unsigned char>(text[i]);
-      for (int k = 0; k < 8; ++k) expected = (expected & 1) != 0 ? 0x82f63b78u ^ (expected >> 1) : expected >> 1;
+      for (int k = 0; k < 8; ++k)
+        expected = (expected & 1) != 0 ? 0x82f63b78u ^ (expected >> 1) : expected >> 1;
     }
     CHECK(crc32c(bytes(text.substr(0, n))) == expected);
   }
@@ -56,13 +62,15 @@ TEST_CASE("checked arithmetic") {
 
 TEST_CASE("diagnostics name file, node, operator, severity and code") {
   Diag d = at_node(make_diag<DiagCode::MRV0206>(7, 4), "conv\n7", "Conv");
-  CHECK(format_diag("model.onnx", d) == "model.onnx: node 'conv\\x0a7' (Conv): error MRV0206: axis 7 is out of range for rank 4");
+  CHECK(format_diag("model.onnx", d) ==
+        "model.onnx: node 'conv\\x0a7' (Conv): error MRV0206: axis 7 is out of range for rank 4");
   CHECK(d.exit_class() == ExitClass::Rejected);
 }
 
 TEST_CASE("names of a model are printed without control or direction characters") {
   CHECK(printable("a\x1b[31mb") == "a\\x1b[31mb");
-  CHECK(printable("\xe2\x80\xae" "evil") == "\\u{202e}evil");
+  CHECK(printable("\xe2\x80\xae"
+                  "evil") == "\\u{202e}evil");
   CHECK(printable("na\xc3\xafve") == "na\xc3\xafve");
   CHECK(printable("\xff") == "\\xff");
   CHECK(printable(std::string(1000, 'x')).size() < 300);
@@ -128,7 +136,8 @@ TEST_CASE("file names of values") {
 }
 
 TEST_CASE("file names of one list are distinct, and names that need no change keep theirs") {
-  std::vector<std::string> names = {"a:0", "a_0", "a/0", "b:0", std::string(300, 'n') + "1", std::string(300, 'n') + "2"};
+  std::vector<std::string> names = {
+      "a:0", "a_0", "a/0", "b:0", std::string(300, 'n') + "1", std::string(300, 'n') + "2"};
   auto files = file_names(names);
   CHECK(files[1] == "a_0");
   CHECK(files[3] == "b_0");

@@ -41,8 +41,8 @@ TEST_CASE("double to half rounds once") {
 }
 
 TEST_CASE("npy round trip") {
-  for (ElementType elem : {ElementType::F32, ElementType::F64, ElementType::F16, ElementType::I64, ElementType::U8,
-                           ElementType::Bool}) {
+  for (ElementType elem : {ElementType::F32, ElementType::F64, ElementType::F16, ElementType::I64,
+                           ElementType::U8, ElementType::Bool}) {
     for (Shape shape : {Shape{}, Shape{3}, Shape{2, 3}, Shape{0, 4}}) {
       Tensor t(TensorType{elem, shape});
       for (int64_t i = 0; i < t.elements(); ++i) t.set_int(i, i % 2);
@@ -57,7 +57,8 @@ TEST_CASE("npy round trip") {
 TEST_CASE("a cut or altered npy file is refused, never read beyond") {
   Tensor t = Tensor::of(ElementType::F32, {2, 2}, std::vector<float>{1, 2, 3, 4});
   std::string bytes = to_npy(t);
-  for (size_t n = 0; n < bytes.size(); ++n) CHECK_FALSE(parse_npy(std::string_view(bytes).substr(0, n), "x").ok());
+  for (size_t n = 0; n < bytes.size(); ++n)
+    CHECK_FALSE(parse_npy(std::string_view(bytes).substr(0, n), "x").ok());
   for (size_t i = 0; i < 100; ++i) {
     for (int bit = 0; bit < 8; ++bit) {
       std::string altered = bytes;
