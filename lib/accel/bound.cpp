@@ -44,8 +44,8 @@ int64_t touched(const View& v) {
 
 int64_t touched(const WindowOp& op) {
   std::vector<int64_t> images = op.x.offsets;
-  std::ranges::sort(images);
-  auto distinct = std::ranges::unique(images).begin() - images.begin();
+  std::sort(images.begin(), images.end());
+  auto distinct = std::unique(images.begin(), images.end()) - images.begin();
   const WindowPhase& p = op.phases[0];
   bool several = op.phases.size() > 1;
   int64_t rows = several ? 0 : std::min(op.in_h, op.out_h * p.kernel_h);

@@ -88,12 +88,12 @@ Result<std::vector<fs::path>> input_files(const RunOptions& options, const Outpu
     }
     MRVLC_TRY(add(*p, binding.substr(length + 1)));
   }
-  for (const auto& [name, file] : options.inputs) {
+  for (const auto& input : options.inputs) {
     auto p = std::find_if(folder.inputs.begin(), folder.inputs.end(),
-                          [&](const Port& i) { return i.name == name; });
+                          [&](const Port& i) { return i.name == input.first; });
     if (p == folder.inputs.end())
-      return make_diag<DiagCode::MRV0004>(fmt::format("no input '{}'", printable(name)));
-    MRVLC_TRY(add(*p, file));
+      return make_diag<DiagCode::MRV0004>(fmt::format("no input '{}'", printable(input.first)));
+    MRVLC_TRY(add(*p, input.second));
   }
   std::vector<fs::path> files;
   for (const Port& p : folder.inputs) {

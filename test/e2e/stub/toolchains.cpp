@@ -140,6 +140,7 @@ int main(void) {{
   void* arena = raw + (64 - (size_t)raw % 64);
   driver.run = fake_run;
   device.device = &driver;
+  for (size_t i = 0; i < sizeof device.models / sizeof device.models[0]; ++i) device.models[i] = &driver;
   memcpy(&in0, &(const float*){{zeros}}, sizeof in0);
   memcpy(&in1, &(const float*){{zeros}}, sizeof in1);
   memcpy(&out0, &(float*){{first}}, sizeof out0);
