@@ -34,14 +34,10 @@ int64_t macs_of(const ir::Graph& graph, const ir::Node& node) {
 
 namespace {
 
-std::string json_text(std::string_view text) {
-  return printable(text, 1u << 20);
-}
-
 Json trial_json(const partition::RuleTrial& t) {
-  return {{"rule", json_text(t.rule)},           {"accepted", t.accepted},
-          {"condition", json_text(t.condition)}, {"actual", json_text(t.actual)},
-          {"limit", json_text(t.limit)},         {"reason", json_text(t.reason)}};
+  return {{"rule", idmap::json_text(t.rule)},           {"accepted", t.accepted},
+          {"condition", idmap::json_text(t.condition)}, {"actual", idmap::json_text(t.actual)},
+          {"limit", idmap::json_text(t.limit)},         {"reason", idmap::json_text(t.reason)}};
 }
 
 struct SourcePlace {
@@ -75,16 +71,18 @@ Json placement_json(const CompiledModel& m) {
   for (size_t i = 0; i < place.size(); ++i) {
     const ir::Source& s = m.model.graph.sources()[i];
     const SourcePlace& p = place[i];
-    Json entry = {
-        {"id", s.id}, {"name", json_text(s.name)}, {"op_type", json_text(s.op_type)}, {"where", where(p)}};
+    Json entry = {{"id", s.id},
+                  {"name", idmap::json_text(s.name)},
+                  {"op_type", idmap::json_text(s.op_type)},
+                  {"where", where(p)}};
     Json outputs = Json::array();
-    for (const auto& o : s.outputs) outputs.push_back(json_text(o));
+    for (const auto& o : s.outputs) outputs.push_back(idmap::json_text(o));
     entry["outputs"] = std::move(outputs);
     if (p.decision != nullptr) {
       entry["expr_id"] = p.decision->node.index();
       if (p.decision->accelerator) entry["region"] = p.decision->region;
       entry["rule"] = p.decision->rule;
-      entry["reason"] = json_text(p.decision->reason);
+      entry["reason"] = idmap::json_text(p.decision->reason);
       Json tried = Json::array();
       for (const auto& t : p.decision->trials) tried.push_back(trial_json(t));
       entry["tried"] = std::move(tried);
@@ -190,15 +188,15 @@ namespace {
 
 Json json_texts(const std::vector<std::string>& texts) {
   Json list = Json::array();
-  for (const std::string& t : texts) list.push_back(json_text(t));
+  for (const std::string& t : texts) list.push_back(idmap::json_text(t));
   return list;
 }
 
 Json options_json(const CompileOptions& o) {
   Json shapes = Json::object();
-  for (const auto& [name, shape] : o.input_shapes) shapes[json_text(name)] = to_string(shape);
+  for (const auto& [name, shape] : o.input_shapes) shapes[idmap::json_text(name)] = to_string(shape);
   Json rules = Json::array();
-  for (const auto& r : o.rules) rules.push_back(json_text(r.filename().string()));
+  for (const auto& r : o.rules) rules.push_back(idmap::json_text(r.filename().string()));
   return {{"target", o.targets},
           {"tiles", o.tiles},
           {"precision", o.precision},
@@ -234,7 +232,7 @@ Json ports_json(const ir::Graph& graph, const std::vector<ir::ValueId>& values) 
   Json list = Json::array();
   for (size_t i = 0; i < values.size(); ++i) {
     const ir::Value& v = graph.value(values[i]);
-    list.push_back({{"name", json_text(v.name)},
+    list.push_back({{"name", idmap::json_text(v.name)},
                     {"file", files[i]},
                     {"type", name(v.type.elem)},
                     {"shape", v.type.shape}});

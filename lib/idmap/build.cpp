@@ -9,11 +9,6 @@ namespace {
 
 constexpr const char* kSections[] = {"init", "main", "finish"};
 
-// Text from a model may hold any bytes; JSON must be valid UTF-8.
-std::string json_text(std::string_view text) {
-  return printable(text, 1u << 20);
-}
-
 class Builder {
  public:
   Builder(const ir::Graph& graph, const partition::Partition& partition,
@@ -185,6 +180,10 @@ class Builder {
 };
 
 }  // namespace
+
+std::string json_text(std::string_view text) {
+  return printable(text, 1u << 20);
+}
 
 Json build(const ir::Graph& graph, const partition::Partition& partition,
            const std::vector<accel::CompiledRegion>& regions, const chost::HostCode& host) {

@@ -11,6 +11,10 @@ namespace mrvlc::idmap {
 
 using Json = nlohmann::ordered_json;
 
+// Names of a model may hold any bytes; JSON must be valid UTF-8. Every writer of names uses this form, so
+// files agree.
+std::string json_text(std::string_view text);
+
 Json build(const ir::Graph& graph, const partition::Partition& partition,
            const std::vector<accel::CompiledRegion>& regions, const chost::HostCode& host);
 
