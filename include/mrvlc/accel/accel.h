@@ -36,6 +36,16 @@ struct LayerReport {
   uint64_t bound_cycles = 0;  // least cycles of arithmetic on all tiles
 };
 
+// What holds a range of on-chip memory, and while which instructions of main: the memory map over time.
+struct OcmUse {
+  enum class Kind : uint8_t { Activation, Weights, Workspace } kind = Kind::Activation;
+  std::string name;              // of the ONNX value or node
+  uint8_t tiles = 0;             // bit t: in tile t, the same range in each
+  uint32_t begin = 0, end = 0;   // bytes
+  uint32_t first = 0, last = 0;  // instruction indices in main, inclusive
+  uint32_t layer = 0;            // index into Region::layers
+};
+
 struct CompiledRegion {
   isa::Binary binary;
   std::vector<PortLayout> inputs, outputs;     // in order of Region::inputs / outputs
@@ -45,6 +55,7 @@ struct CompiledRegion {
   int64_t weights_bytes = 0;
   uint64_t lower_bound_cycles = 0;  // facts of the machine only, see docs/timing.md
   int64_t ocm_peak_bytes = 0;
+  std::vector<OcmUse> ocm_uses;  // by first instruction, then address
 };
 
 // Errors name the ONNX node: MRV05xx.
