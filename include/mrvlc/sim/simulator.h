@@ -8,24 +8,10 @@
 #include <vector>
 
 #include "mrvlc/isa/container.h"
+#include "mrvlc/sim/timing.h"
 #include "mrvlc/target/machine.h"
 
 namespace mrvlc::sim {
-
-enum class Section : uint8_t { Init = 0, Main = 1, Finish = 2 };
-
-// What one executed instruction did in simulated time; cycles since its section began.
-struct Event {
-  Section section = Section::Main;
-  uint32_t instruction = 0;  // index in its section
-  uint8_t tile = 0;
-  isa::Queue queue = isa::Queue::DmaIn;
-  uint64_t ready = 0;  // its queue was free
-  uint64_t start = 0;  // its waits were met
-  uint64_t end = 0;
-  uint64_t macs = 0;                                 // nominal: taps in the padding count
-  uint64_t ddr_read_bytes = 0, ddr_write_bytes = 0;  // bursts counted whole
-};
 
 // Two instructions that touch the same granule, at least one writing, and that neither their queue nor a
 // chain of waits orders. Found whether or not they collided in this run's timing.
@@ -46,8 +32,12 @@ struct Report {
 
 struct Options {
   bool functional = true;  // false: timing only
+  // Without, the functional simulation runs on one thread: only a program without hazards may be executed in
+  // any order that its queues and waits allow.
   bool detect_hazards = true;
   bool keep_events = true;
+  // Threads of the functional simulation; 0: one for each processor. Outputs never depend on it.
+  unsigned jobs = 0;
 };
 
 class Simulator {
