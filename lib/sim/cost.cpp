@@ -1,4 +1,4 @@
-#include "cost.h"
+#include "mrvlc/sim/cost.h"
 
 #include <algorithm>
 

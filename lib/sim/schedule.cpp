@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "cost.h"
+#include "mrvlc/sim/cost.h"
+#include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/diag/sim.h"
 #include "timeline.h"
 
 namespace mrvlc::sim {

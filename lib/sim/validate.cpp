@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "cost.h"
+#include "mrvlc/sim/cost.h"
+#include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/diag/sim.h"
 #include "window.h"
 
 namespace mrvlc::sim {

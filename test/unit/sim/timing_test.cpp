@@ -2,7 +2,7 @@
 #include <chrono>
 #include <random>
 
-#include "cost.h"
+#include "mrvlc/sim/cost.h"
 #include "program.h"
 #include "timeline.h"
 
