@@ -2,18 +2,14 @@
 
 #include <algorithm>
 
+#include "order.h"
+#include "queues.h"
 #include "touch.h"
 
 namespace mrvlc::sim {
 namespace {
 
 constexpr uint32_t kNobody = 0xffffffffu;
-
-constexpr size_t kAllQueues = isa::kMaxTiles * isa::kQueues;
-
-size_t queue_index(uint8_t tile, isa::Queue queue) {
-  return size_t{tile} * isa::kQueues + static_cast<size_t>(queue);
-}
 
 // For each granule, who touched it last: one entry for the writer, then one for each queue that can read this
 // memory (OCM: DMA out, POD and PE of its tile; DDR: DMA in of every tile). One entry a queue is exact
@@ -33,14 +29,13 @@ void join(Clock& into, const Clock& from) {
   for (size_t q = 0; q < kAllQueues; ++q) into[q] = std::max(into[q], from[q]);
 }
 
-std::vector<Clock> clocks(const std::vector<isa::Instruction>& program, const Schedule& schedule) {
+std::vector<Clock> clocks(const std::vector<isa::Instruction>& program, const Timing& timing) {
   std::array<std::vector<uint32_t>, kAllQueues> queues;
-  for (uint32_t i = 0; i < program.size(); ++i)
-    queues[queue_index(program[i].tile, program[i].queue)].push_back(i);
+  for (uint32_t i = 0; i < program.size(); ++i) queues[queue_of(program[i])].push_back(i);
   std::vector<Clock> clock(program.size(), Clock{});
   std::array<uint32_t, kAllQueues> started{};
-  for (uint32_t i : schedule.issued) {
-    size_t own = queue_index(program[i].tile, program[i].queue);
+  for (uint32_t i : timing.issued) {
+    size_t own = queue_of(program[i]);
     if (started[own] > 0) join(clock[i], clock[queues[own][started[own] - 1]]);
     ++started[own];
     for (const isa::Wait& w : program[i].waits) {
@@ -56,16 +51,15 @@ std::vector<Clock> clocks(const std::vector<isa::Instruction>& program, const Sc
 class Detector {
  public:
   Detector(const isa::Binary& b, const target::Machine& m, Section section,
-           const std::vector<isa::Instruction>& program, const Schedule& schedule,
-           std::vector<Hazard>& hazards)
+           const std::vector<isa::Instruction>& program, const Timing& timing, std::vector<Hazard>& hazards)
       : program_(program),
-        schedule_(schedule),
+        timing_(timing),
         section_(section),
         hazards_(hazards),
-        clocks_(clocks(program, schedule)),
+        clocks_(clocks(program, timing)),
         tiles_(b.tiles) {
     std::array<uint32_t, kAllQueues> count{};
-    for (const isa::Instruction& i : program) position_.push_back(++count[queue_index(i.tile, i.queue)]);
+    for (const isa::Instruction& i : program) position_.push_back(++count[queue_of(i)]);
     for (unsigned t = 0; t < b.tiles; ++t) add(fmt::format("OCM tile {}", t), 0, m.ocm_bytes, 4);
     add("DDR", b.ddr_input_begin, b.ddr_input_end, 1 + tiles_);
     add("DDR", b.ddr_output_begin, b.ddr_output_end, 1 + tiles_);
@@ -73,7 +67,7 @@ class Detector {
   }
 
   void run() {
-    for (uint32_t i : schedule_.order) {
+    for (uint32_t i : by_start(timing_)) {
       each_touched(program_[i], [&](Region r, uint64_t begin, uint64_t end) { touch(i, r, begin, end); });
       if (hazards_.size() >= kMaxHazards) return;
     }
@@ -124,8 +118,8 @@ class Detector {
   bool conflicts(uint32_t i, uint32_t other) const {
     if (other == kNobody || other == i) return false;
     const isa::Instruction& o = program_[other];
-    size_t queue = queue_index(o.tile, o.queue);
-    if (queue == queue_index(program_[i].tile, program_[i].queue)) return false;
+    size_t queue = queue_of(o);
+    if (queue == queue_of(program_[i])) return false;
     return other > i || clocks_[i][queue] < position_[other];
   }
 
@@ -146,7 +140,7 @@ class Detector {
   }
 
   const std::vector<isa::Instruction>& program_;
-  const Schedule& schedule_;
+  const Timing& timing_;
   Section section_;
   std::vector<Hazard>& hazards_;
   std::vector<Clock> clocks_;
@@ -158,9 +152,9 @@ class Detector {
 }  // namespace
 
 void find_hazards(const isa::Binary& binary, const target::Machine& machine, Section section,
-                  const std::vector<isa::Instruction>& program, const Schedule& schedule,
+                  const std::vector<isa::Instruction>& program, const Timing& timing,
                   std::vector<Hazard>& hazards) {
-  Detector(binary, machine, section, program, schedule, hazards).run();
+  Detector(binary, machine, section, program, timing, hazards).run();
 }
 
 }  // namespace mrvlc::sim

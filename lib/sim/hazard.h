@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "mrvlc/sim/simulator.h"
-#include "schedule.h"
 
 namespace mrvlc::sim {
 
@@ -12,7 +11,7 @@ inline constexpr size_t kMaxHazards = 16;
 
 // Appends to `hazards`, up to kMaxHazards in all, at most one for a pair of instructions.
 void find_hazards(const isa::Binary& binary, const target::Machine& machine, Section section,
-                  const std::vector<isa::Instruction>& program, const Schedule& schedule,
+                  const std::vector<isa::Instruction>& program, const Timing& timing,
                   std::vector<Hazard>& hazards);
 
 }  // namespace mrvlc::sim

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace mrvlc::sim {
 namespace {
@@ -19,7 +20,7 @@ Memory::Memory(const isa::Binary& b, const target::Machine& machine) : weights_(
   segment(b.ddr_output_begin, b.ddr_output_end);
   segment(b.ddr_scratch_begin, b.ddr_scratch_end);
   ocm_.assign(b.tiles, std::vector<std::byte>(machine.ocm_bytes, kUnwritten));
-  accumulators_.assign(b.tiles, std::vector<float>(size_t{machine.accumulator_pixels} * 16, kNoSum));
+  accumulators_.assign(b.tiles, {std::vector<float>(size_t{machine.accumulator_pixels} * 16, kNoSum)});
 }
 
 const std::byte* Memory::read_ddr(uint64_t address) const {
@@ -36,7 +37,8 @@ std::byte* Memory::write_ddr(uint64_t address) {
 }
 
 void Memory::forget_accumulators(uint8_t tile) {
-  std::ranges::fill(accumulators_[tile], kNoSum);
+  Accumulators& a = accumulators_[tile];
+  if (std::exchange(a.written, false)) std::ranges::fill(a.sums, kNoSum);
 }
 
 }  // namespace mrvlc::sim

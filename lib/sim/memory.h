@@ -9,15 +9,19 @@
 
 namespace mrvlc::sim {
 
-// Addresses have been checked by validate(); nothing here checks again.
+// Addresses have been checked by validate(); nothing here checks again. Instructions of different queues may
+// use it at the same time as long as they touch different bytes; accumulators belong to one queue.
 class Memory {
  public:
   Memory(const isa::Binary& binary, const target::Machine& machine);
   std::byte* ocm(uint8_t tile, uint64_t address) { return ocm_[tile].data() + address; }
   const std::byte* read_ddr(uint64_t address) const;
   std::byte* write_ddr(uint64_t address);
-  // 16 fp32 sums for each of the machine's accumulator pixels; not a number until written.
-  std::vector<float>& accumulators(uint8_t tile) { return accumulators_[tile]; }
+  // 16 fp32 sums for each of the machine's accumulator pixels, to be written; not a number until then.
+  std::vector<float>& accumulators(uint8_t tile) {
+    accumulators_[tile].written = true;
+    return accumulators_[tile].sums;
+  }
   void forget_accumulators(uint8_t tile);
 
  private:
@@ -25,10 +29,14 @@ class Memory {
     uint64_t begin = 0;
     std::vector<std::byte> bytes;
   };
+  struct Accumulators {
+    std::vector<float> sums;
+    bool written = false;  // since they were forgotten: most instructions keep nothing in them
+  };
   const std::string& weights_;
   std::vector<Segment> segments_;
   std::vector<std::vector<std::byte>> ocm_;
-  std::vector<std::vector<float>> accumulators_;
+  std::vector<Accumulators> accumulators_;
 };
 
 }  // namespace mrvlc::sim

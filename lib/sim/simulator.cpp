@@ -2,16 +2,17 @@
 
 #include <algorithm>
 #include <cstring>
+#include <thread>
 
-#include "functional.h"
+#include "execute.h"
 #include "hazard.h"
-#include "schedule.h"
+#include "mrvlc/support/diag/sim.h"
+#include "order.h"
 #include "validate.h"
 
 namespace mrvlc::sim {
 namespace {
 
-constexpr const char* kSectionNames[] = {"init", "main", "finish"};
 constexpr Section kSections[] = {Section::Init, Section::Main, Section::Finish};
 
 const std::vector<isa::Instruction>& program_of(const isa::Binary& b, Section s) {
@@ -22,26 +23,22 @@ uint64_t& cycles_of(Report& r, Section s) {
   return s == Section::Init ? r.init_cycles : s == Section::Main ? r.main_cycles : r.finish_cycles;
 }
 
-void add_events(Report& report, Section section, const std::vector<isa::Instruction>& program,
-                const Schedule& schedule, bool keep) {
-  for (uint32_t i : schedule.order) {
-    const Slot& s = schedule.slots[i];
-    report.macs += s.macs;
-    report.ddr_read_bytes += s.ddr_read_bytes;
-    report.ddr_write_bytes += s.ddr_write_bytes;
-    if (!keep) continue;
-    report.events.push_back({section, i, program[i].tile, program[i].queue, s.ready, s.start, s.end, s.macs,
-                             s.ddr_read_bytes, s.ddr_write_bytes});
+void add_events(Report& report, const Timing& timing, bool keep) {
+  for (const Event& e : timing.events) {
+    report.macs += e.macs;
+    report.ddr_read_bytes += e.ddr_read_bytes;
+    report.ddr_write_bytes += e.ddr_write_bytes;
   }
+  if (!keep) return;
+  report.events.reserve(report.events.size() + timing.events.size());
+  for (uint32_t i : by_start(timing)) report.events.push_back(timing.events[i]);
 }
 
-double pod_utilization(const std::vector<isa::Instruction>& program, const Schedule& schedule,
-                       unsigned tiles) {
+double pod_utilization(const std::vector<isa::Instruction>& program, const Timing& timing, unsigned tiles) {
   uint64_t busy = 0;
-  for (size_t i = 0; i < program.size(); ++i)
-    if (std::holds_alternative<isa::Conv>(program[i].body))
-      busy += schedule.slots[i].end - schedule.slots[i].start;
-  double all = static_cast<double>(schedule.cycles) * tiles;
+  for (const Event& e : timing.events)
+    if (std::holds_alternative<isa::Conv>(program[e.instruction].body)) busy += e.end - e.start;
+  double all = static_cast<double>(timing.cycles) * tiles;
   return all > 0 ? static_cast<double>(busy) / all : 0;
 }
 
@@ -50,9 +47,9 @@ Result<Report> time_sections(const isa::Binary& binary, const target::Machine& m
   Report report;
   for (Section s : kSections) {
     const auto& program = program_of(binary, s);
-    MRVLC_ASSIGN(Schedule timed, schedule(program, machine, kSectionNames[static_cast<size_t>(s)]));
+    MRVLC_ASSIGN(Timing timed, time_program(program, machine, s));
     cycles_of(report, s) = timed.cycles;
-    add_events(report, s, program, timed, options.keep_events);
+    add_events(report, timed, options.keep_events);
     if (s == Section::Main) report.pod_utilization = pod_utilization(program, timed, binary.tiles);
     if (options.detect_hazards) find_hazards(binary, machine, s, program, timed, report.hazards);
   }
@@ -72,15 +69,18 @@ Status check_inputs(const isa::Binary& b, std::span<const std::span<const std::b
   return {};
 }
 
-void execute_all(const isa::Binary& b, const target::Machine& machine,
+unsigned threads_of(const Options& options, const Report& report) {
+  if (!options.detect_hazards || !report.hazards.empty()) return 1;
+  return options.jobs != 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
+}
+
+void execute_all(const isa::Binary& b, const target::Machine& machine, unsigned threads,
                  std::span<const std::span<const std::byte>> inputs, std::vector<std::string>& outputs) {
   Memory memory(b, machine);
   for (size_t i = 0; i < inputs.size(); ++i)
     if (!inputs[i].empty())
       std::memcpy(memory.write_ddr(b.inputs[i].ddr_offset), inputs[i].data(), inputs[i].size());
-  Scratch scratch;
-  for (Section s : kSections)
-    for (const isa::Instruction& i : program_of(b, s)) execute(i, memory, scratch);
+  for (Section s : kSections) execute_in_parallel(program_of(b, s), memory, threads);
   outputs.clear();
   for (const isa::Port& p : b.outputs) {
     std::string bytes(port_bytes(p), '\0');
@@ -100,7 +100,7 @@ Result<Report> Simulator::run(std::span<const std::span<const std::byte>> inputs
                               std::vector<std::string>& outputs, const Options& options) {
   if (options.functional) MRVLC_TRY(check_inputs(binary_, inputs));
   MRVLC_ASSIGN(Report report, time_sections(binary_, machine_, options));
-  if (options.functional) execute_all(binary_, machine_, inputs, outputs);
+  if (options.functional) execute_all(binary_, machine_, threads_of(options, report), inputs, outputs);
   return report;
 }
 
