@@ -9,6 +9,7 @@
 #include "mrvlc/onnx/importer.h"
 #include "mrvlc/ops/op.h"
 #include "mrvlc/passes/pass.h"
+#include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file.h"
 
 namespace {

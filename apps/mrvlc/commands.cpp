@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "compile_options.h"
+#include "mrvlc/support/diag/general.h"
 
 namespace mrvlc::app {
 

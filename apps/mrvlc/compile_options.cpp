@@ -3,6 +3,8 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "mrvlc/support/diag/general.h"
+
 namespace mrvlc::app {
 namespace {
 

@@ -6,6 +6,7 @@
 
 #include "commands.h"
 #include "mrvlc/driver/interrupt.h"
+#include "mrvlc/support/diag/general.h"
 #include "usage.h"
 
 namespace {

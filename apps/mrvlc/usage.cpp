@@ -2,6 +2,8 @@
 
 #include <sstream>
 
+#include "mrvlc/support/diag/general.h"
+
 namespace mrvlc::app {
 namespace {
 

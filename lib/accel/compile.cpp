@@ -6,6 +6,7 @@
 #include "lowering.h"
 #include "memory.h"
 #include "mrvlc/support/checked.h"
+#include "mrvlc/support/diag/general.h"
 
 namespace mrvlc::accel {
 namespace {

@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "function.h"
+#include "mrvlc/support/diag/chost.h"
+#include "mrvlc/support/diag/general.h"
 
 namespace mrvlc::chost {
 namespace {

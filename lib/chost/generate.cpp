@@ -1,4 +1,5 @@
 #include "mrvlc/chost/chost.h"
+#include "mrvlc/support/diag/chost.h"
 #include "text.h"
 
 namespace mrvlc::chost {

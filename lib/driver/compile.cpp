@@ -12,6 +12,7 @@
 #include "mrvlc/passes/round_weights.h"
 #include "mrvlc/passes/widen_f16.h"
 #include "mrvlc/sim/simulator.h"
+#include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file.h"
 #include "output_folder.h"
 #include "phase_timer.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file.h"
 
 namespace mrvlc::driver {

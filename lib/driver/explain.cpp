@@ -2,6 +2,7 @@
 #include <charconv>
 
 #include "mrvlc/idmap/idmap.h"
+#include "mrvlc/support/diag/general.h"
 #include "output_folder.h"
 
 namespace mrvlc::driver {

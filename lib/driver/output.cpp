@@ -7,6 +7,7 @@
 #include "mrvlc/idmap/idmap.h"
 #include "mrvlc/ir/text.h"
 #include "mrvlc/ops/params.h"
+#include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/file_names.h"
 #include "output_folder.h"

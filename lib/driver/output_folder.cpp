@@ -1,5 +1,6 @@
 #include "output_folder.h"
 
+#include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/hash.h"
 

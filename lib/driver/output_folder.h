@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "compiled_model.h"
+#include "mrvlc/support/diag/general.h"
 
 namespace mrvlc::driver {
 

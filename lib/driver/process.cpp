@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "mrvlc/support/diag/general.h"
+
 extern char** environ;
 
 namespace mrvlc::driver {

@@ -1,6 +1,7 @@
 #include "mrvlc/partition/rules.h"
 
 #include "mrvlc/driver/rules_targets.h"
+#include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file.h"
 
 namespace mrvlc::driver {

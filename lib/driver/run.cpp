@@ -5,6 +5,8 @@
 #include <map>
 
 #include "compiled_model.h"
+#include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/diag/sim.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/tensor/npy.h"
 #include "output_folder.h"

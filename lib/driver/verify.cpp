@@ -6,6 +6,7 @@
 #include "compiled_model.h"
 #include "mrvlc/interp/interp.h"
 #include "mrvlc/onnx/importer.h"
+#include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/tensor/npy.h"
 #include "output_folder.h"

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "mrvlc/idmap/idmap.h"
+#include "mrvlc/support/diag/general.h"
 
 namespace mrvlc::idmap {
 namespace {

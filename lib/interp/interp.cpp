@@ -1,6 +1,9 @@
 #include "mrvlc/interp/interp.h"
 
 #include "mrvlc/ops/op.h"
+#include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/diag/ir.h"
+#include "mrvlc/support/diag/sim.h"
 
 namespace mrvlc::interp {
 namespace {

@@ -4,6 +4,8 @@
 #include <bit>
 #include <charconv>
 
+#include "mrvlc/support/diag/ir.h"
+
 namespace mrvlc::ir {
 namespace {
 

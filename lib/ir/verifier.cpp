@@ -4,6 +4,8 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "mrvlc/support/diag/ir.h"
+
 namespace mrvlc::ir {
 namespace {
 

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "container_layout.h"
+#include "mrvlc/support/diag/sim.h"
 #include "mrvlc/support/hash.h"
 
 namespace mrvlc::isa {

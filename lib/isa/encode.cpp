@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "fields.h"
+#include "mrvlc/support/diag/sim.h"
 
 namespace mrvlc::isa {
 namespace {

@@ -1,6 +1,7 @@
 #include "attributes.h"
 
 #include "mrvlc/ir/graph.h"
+#include "mrvlc/support/diag/onnx.h"
 
 namespace mrvlc::onnx {
 namespace {

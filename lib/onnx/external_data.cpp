@@ -9,6 +9,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "mrvlc/support/diag/onnx.h"
+
 namespace mrvlc::onnx {
 namespace {
 

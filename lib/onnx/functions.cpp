@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "mrvlc/support/diag/onnx.h"
 #include "wire.h"
 
 namespace mrvlc::onnx {

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "builder.h"
+#include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/hash.h"
 #include "read_model.h"
 

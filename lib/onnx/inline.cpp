@@ -1,4 +1,6 @@
 #include "builder.h"
+#include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/diag/onnx.h"
 
 namespace mrvlc::onnx {
 namespace {

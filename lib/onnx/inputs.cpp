@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "mrvlc/support/diag/onnx.h"
 #include "tensor_decode.h"
 
 namespace mrvlc::onnx {

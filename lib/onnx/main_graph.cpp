@@ -1,6 +1,7 @@
 #include <fmt/ranges.h>
 
 #include "builder.h"
+#include "mrvlc/support/diag/onnx.h"
 
 namespace mrvlc::onnx {
 namespace {

@@ -1,4 +1,5 @@
 #include "builder.h"
+#include "mrvlc/support/diag/onnx.h"
 
 namespace mrvlc::onnx {
 

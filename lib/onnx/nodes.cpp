@@ -1,6 +1,9 @@
 #include <algorithm>
 
 #include "builder.h"
+#include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/diag/onnx.h"
+#include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::onnx {
 namespace {

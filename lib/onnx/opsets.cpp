@@ -1,5 +1,7 @@
 #include "opsets.h"
 
+#include "mrvlc/support/diag/onnx.h"
+
 namespace mrvlc::onnx {
 
 std::string shown_domain(std::string_view domain) {

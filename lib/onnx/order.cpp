@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "mrvlc/support/diag/onnx.h"
+
 namespace mrvlc::onnx {
 namespace {
 

@@ -13,6 +13,8 @@
 #include <memory>
 
 #include "fd.h"
+#include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/diag/onnx.h"
 
 namespace mrvlc::onnx {
 namespace {

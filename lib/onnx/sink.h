@@ -1,5 +1,6 @@
 // Collects diagnostics up to the limits of importer.h: at most 50 errors, and as many warnings.
 #pragma once
+#include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/result.h"
 
 namespace mrvlc::onnx {

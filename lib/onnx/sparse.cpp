@@ -1,3 +1,4 @@
+#include "mrvlc/support/diag/onnx.h"
 #include "tensor_decode.h"
 
 namespace mrvlc::onnx {

@@ -4,6 +4,8 @@
 #include <bit>
 #include <limits>
 
+#include "mrvlc/support/diag/onnx.h"
+
 namespace mrvlc::onnx {
 namespace {
 

@@ -1,5 +1,6 @@
 // Add, Sub, Mul, Div, Mod, Pow, PRelu. Integers wrap; division truncates, and by zero gives zero.
 #include "elementwise.h"
+#include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::ops {
 namespace {

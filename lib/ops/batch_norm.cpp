@@ -3,6 +3,7 @@
 
 #include "bulk.h"
 #include "lanes.h"
+#include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::ops {
 namespace {

@@ -1,4 +1,5 @@
 // Concat (ONNX Concat-13) and Split (ONNX Split-18).
+#include "mrvlc/support/diag/ops.h"
 #include "strided_copy.h"
 
 namespace mrvlc::ops {

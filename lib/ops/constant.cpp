@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "emit_util.h"
+#include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::ops {
 namespace {

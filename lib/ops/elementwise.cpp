@@ -3,6 +3,8 @@
 
 #include <fmt/args.h>
 
+#include "mrvlc/support/diag/ops.h"
+
 namespace mrvlc::ops {
 namespace {
 

@@ -1,5 +1,7 @@
 #include "emit_util.h"
 
+#include "mrvlc/support/diag/ops.h"
+
 namespace mrvlc::ops {
 
 InferContext emit_view(const EmitContext& context) {

@@ -1,5 +1,6 @@
 // Identity, and Dropout as inference sees it.
 #include "infer_util.h"
+#include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::ops {
 namespace {

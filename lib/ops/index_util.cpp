@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "mrvlc/support/diag/ops.h"
+
 namespace mrvlc::ops {
 namespace {
 

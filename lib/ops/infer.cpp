@@ -1,5 +1,8 @@
 // Type inference of one node with the checks every operator shares, and of a whole graph.
 #include "mrvlc/ops/op.h"
+#include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/diag/ir.h"
+#include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::ops {
 namespace {

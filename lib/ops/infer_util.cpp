@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "mrvlc/support/diag/ops.h"
+
 namespace mrvlc::ops {
 
 Diag bad_attr(std::string_view attr, std::string text) {

@@ -2,6 +2,7 @@
 // What lies in the padding of a convolution is the zero point, so it adds nothing.
 #include "emit_util.h"
 #include "matmul_shape.h"
+#include "mrvlc/support/diag/ops.h"
 #include "ref_conv.h"
 #include "ref_gemm.h"
 

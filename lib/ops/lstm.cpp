@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "emit_util.h"
+#include "mrvlc/support/diag/ops.h"
 #include "ref_gemm.h"
 
 namespace mrvlc::ops {

@@ -1,6 +1,7 @@
 #include "matmul_shape.h"
 
 #include "infer_util.h"
+#include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::ops {
 

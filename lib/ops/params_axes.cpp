@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "infer_util.h"
+#include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::ops {
 

@@ -1,4 +1,5 @@
 #include "infer_util.h"
+#include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::ops {
 

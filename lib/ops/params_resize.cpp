@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "infer_util.h"
+#include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::ops {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "infer_util.h"
+#include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::ops {
 namespace {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "emit_util.h"
+#include "mrvlc/support/diag/ops.h"
 #include "quantized.h"
 
 namespace mrvlc::ops {

@@ -1,6 +1,7 @@
 // Reshape (ONNX Reshape-14), Flatten, Squeeze and Unsqueeze (-13): the same elements in the same order.
 #include <algorithm>
 
+#include "mrvlc/support/diag/ops.h"
 #include "strided_copy.h"
 
 namespace mrvlc::ops {

@@ -6,6 +6,7 @@
 #include "elementwise.h"
 #include "emit_util.h"
 #include "lanes.h"
+#include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::ops {
 namespace {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "index_util.h"
+#include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::ops {
 namespace {

@@ -1,4 +1,5 @@
 // Slice (ONNX Slice-13), Expand (Expand-13) and Tile (Tile-13).
+#include "mrvlc/support/diag/ops.h"
 #include "strided_copy.h"
 
 namespace mrvlc::ops {

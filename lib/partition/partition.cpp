@@ -1,6 +1,7 @@
 #include "mrvlc/partition/partition.h"
 
 #include "mrvlc/partition/rules.h"
+#include "mrvlc/support/diag/partition.h"
 #include "placement.h"
 
 namespace mrvlc::partition {

@@ -1,4 +1,5 @@
 #include "glob.h"
+#include "mrvlc/support/diag/partition.h"
 #include "placement.h"
 
 namespace mrvlc::partition {

@@ -3,6 +3,7 @@
 
 #include "mrvlc/ir/verifier.h"
 #include "mrvlc/ops/op.h"
+#include "mrvlc/support/diag/passes.h"
 #include "passes.h"
 #include "structure.h"
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "check.h"
+#include "mrvlc/support/diag/rules.h"
 
 namespace mrvlc::rules {
 namespace {
@@ -30,7 +31,7 @@ class ConditionCheck {
   }
 
  private:
-  template <DiagCode Code, class... Args>
+  template <DiagId Code, class... Args>
   std::nullopt_t error(Location at, Args&&... args) {
     c_.diagnostics.add(make_diag<Code>(c_.where(at), std::forward<Args>(args)...));
     return std::nullopt;

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "check.h"
+#include "mrvlc/support/diag/rules.h"
 
 namespace mrvlc::rules {
 
@@ -35,7 +36,7 @@ class PatternCheck {
   }
 
  private:
-  template <DiagCode Code, class... Args>
+  template <DiagId Code, class... Args>
   void error(Location at, Args&&... args) {
     c_.diagnostics.add(make_diag<Code>(c_.where(at), std::forward<Args>(args)...));
   }

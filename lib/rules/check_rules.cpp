@@ -7,6 +7,7 @@
 #include <set>
 
 #include "check.h"
+#include "mrvlc/support/diag/rules.h"
 
 namespace mrvlc::rules {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cursor.h"
+#include "mrvlc/support/diag/rules.h"
 
 namespace mrvlc::rules {
 

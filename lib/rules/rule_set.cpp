@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "check.h"
+#include "mrvlc/support/diag/rules.h"
 #include "parser.h"
 
 namespace mrvlc::rules {

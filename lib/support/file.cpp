@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file_names.h"
 #include "mrvlc/support/hash.h"
 

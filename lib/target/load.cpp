@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "builtin.h"
+#include "mrvlc/support/diag/target.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/target/machine.h"
 

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "mrvlc/support/diag/target.h"
 #include "mrvlc/target/machine.h"
 
 namespace mrvlc::target {

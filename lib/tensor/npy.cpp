@@ -3,6 +3,7 @@
 #include <charconv>
 #include <map>
 
+#include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file.h"
 
 namespace mrvlc {

@@ -1,5 +1,6 @@
 // Attributes: wrong types, missing and double values, values that operators refuse.
 #include "model_util.h"
+#include "mrvlc/support/diag/onnx.h"
 
 namespace mrvlc::test {
 

@@ -1,5 +1,6 @@
 // Subgraphs: If with a known condition is inlined; the rest is refused by name.
 #include "model_util.h"
+#include "mrvlc/support/diag/onnx.h"
 
 namespace mrvlc::test {
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "model_util.h"
+#include "mrvlc/support/diag/onnx.h"
 
 namespace mrvlc::test {
 namespace fs = std::filesystem;

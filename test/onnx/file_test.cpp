@@ -2,6 +2,8 @@
 #include <sys/stat.h>
 
 #include "model_util.h"
+#include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/hash.h"
 
 namespace mrvlc::test {

@@ -1,5 +1,7 @@
 // The model's own functions are inlined; every node of them is a source.
 #include "model_util.h"
+#include "mrvlc/support/diag/onnx.h"
+#include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::test {
 

@@ -1,5 +1,7 @@
 // Names, order and outputs of graphs.
 #include "model_util.h"
+#include "mrvlc/support/diag/onnx.h"
+#include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::test {
 

@@ -1,5 +1,6 @@
 // Graph inputs: types and open dimensions.
 #include "model_util.h"
+#include "mrvlc/support/diag/onnx.h"
 
 namespace mrvlc::test {
 
@@ -83,7 +84,7 @@ TEST_CASE("a shape given for one input binds its symbols everywhere", "[onnx]") 
 
 TEST_CASE("shapes that do not fit", "[onnx]") {
   pb::ModelProto model = model_with({{1, "T"}});
-  auto refused = [&](const std::string& name, const Shape& shape, DiagCode code) {
+  auto refused = [&](const std::string& name, const Shape& shape, DiagId code) {
     onnx::ImportOptions options;
     options.input_shapes[name] = shape;
     Outcome outcome = import(model, options);

@@ -1,5 +1,6 @@
 // Values computed at import so that shapes that depend on them resolve, and bombs that must not go off.
 #include "model_util.h"
+#include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::test {
 

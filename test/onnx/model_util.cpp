@@ -9,11 +9,11 @@
 
 namespace mrvlc::test {
 
-bool Outcome::has(DiagCode code) const {
+bool Outcome::has(DiagId code) const {
   return count(code) > 0;
 }
 
-size_t Outcome::count(DiagCode code) const {
+size_t Outcome::count(DiagId code) const {
   const auto& list = diagnostics.list();
   return static_cast<size_t>(
       std::count_if(list.begin(), list.end(), [&](const Diag& d) { return d.code == code; }));
@@ -25,7 +25,7 @@ std::string Outcome::text() const {
   return all;
 }
 
-const Diag& Outcome::first(DiagCode code) const {
+const Diag& Outcome::first(DiagId code) const {
   for (const Diag& d : diagnostics.list()) {
     if (d.code == code) return d;
   }
@@ -46,7 +46,7 @@ Outcome import_text(std::string_view bytes) {
   return outcome;
 }
 
-void check_refused(const Outcome& outcome, DiagCode code) {
+void check_refused(const Outcome& outcome, DiagId code) {
   INFO(outcome.text());
   CHECK_FALSE(outcome.model.has_value());
   CHECK(outcome.has(code));

@@ -14,11 +14,11 @@ struct Outcome {
   std::optional<onnx::Model> model;
   Diagnostics diagnostics;
 
-  bool has(DiagCode code) const;
-  size_t count(DiagCode code) const;
+  bool has(DiagId code) const;
+  size_t count(DiagId code) const;
   // Every diagnostic as the user reads it; for messages of failed checks.
   std::string text() const;
-  const Diag& first(DiagCode code) const;
+  const Diag& first(DiagId code) const;
 };
 
 Outcome import(const pb::ModelProto& model, const onnx::ImportOptions& options = {},
@@ -26,7 +26,7 @@ Outcome import(const pb::ModelProto& model, const onnx::ImportOptions& options =
 Outcome import_text(std::string_view bytes);
 
 // Checks that the model is refused: with that code, its exit class, and no model.
-void check_refused(const Outcome& outcome, DiagCode code);
+void check_refused(const Outcome& outcome, DiagId code);
 void check_imported(const Outcome& outcome);
 
 // A model of IR version 8, opset 17, without nodes.

@@ -1,5 +1,6 @@
 // Large graphs: time grows with the nodes, and nothing recurses over them.
 #include "model_util.h"
+#include "mrvlc/support/diag/onnx.h"
 
 namespace mrvlc::test {
 

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "model_util.h"
+#include "mrvlc/support/diag/onnx.h"
 
 namespace mrvlc::test {
 

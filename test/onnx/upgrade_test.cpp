@@ -1,6 +1,7 @@
 // Forms of older operator sets that need a node in front of the operator.
 #include "model_util.h"
 #include "mrvlc/interp/interp.h"
+#include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::test {
 namespace {

@@ -1,5 +1,6 @@
 // IR versions, operator sets and domains.
 #include "model_util.h"
+#include "mrvlc/support/diag/onnx.h"
 
 namespace mrvlc::test {
 

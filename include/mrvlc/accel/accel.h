@@ -4,6 +4,7 @@
 #pragma once
 #include "mrvlc/isa/container.h"
 #include "mrvlc/partition/partition.h"
+#include "mrvlc/support/diag/accel.h"
 
 namespace mrvlc::accel {
 

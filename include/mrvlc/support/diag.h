@@ -1,5 +1,6 @@
-// Diagnostics are data: a stable code, a severity, the ONNX node it is about, a text. diag.def lists them
-// all.
+// Diagnostics are data: a stable code, a severity, the ONNX node it is about, a text. Each component's are in
+// a file of their own in mrvlc/support/diag/, so that a new one rebuilds that component only; diag/all.h has
+// them all.
 #pragma once
 #include <fmt/format.h>
 
@@ -13,12 +14,6 @@ enum class Severity : uint8_t { Note, Warning, Error };
 // Which exit code of the command line an error of this kind leads to.
 enum class ExitClass : uint8_t { Rejected = 1, Usage = 2, Io = 3, Limit = 4, Gate = 5, Internal = 70 };
 
-enum class DiagCode : uint16_t {
-#define MRVLC_DIAG(code, severity, exit_class, text) MRV##code,
-#include "mrvlc/support/diag.def"
-#undef MRVLC_DIAG
-};
-
 struct DiagInfo {
   std::string_view name;  // "MRV0312"
   Severity severity;
@@ -26,19 +21,20 @@ struct DiagInfo {
   std::string_view text;  // fmt format string
 };
 
-inline constexpr DiagInfo kDiagInfo[] = {
-#define MRVLC_DIAG(code, severity, exit_class, text) \
-  {"MRV" #code, Severity::severity, ExitClass::exit_class, text},
-#include "mrvlc/support/diag.def"
-#undef MRVLC_DIAG
-};
-
-constexpr const DiagInfo& diag_info(DiagCode code) {
-  return kDiagInfo[static_cast<size_t>(code)];
+// Identity is the address: there is one DiagInfo a code.
+using DiagId = const DiagInfo*;
+constexpr const DiagInfo& diag_info(DiagId id) {
+  return *id;
 }
 
+// MRVLC_DIAG(code, severity, exit class, text), inside namespace mrvlc::DiagCode, defines DiagCode::MRVcode.
+// Codes are stable: never renumbered, never reused. Exit classes are those of the command line contract.
+#define MRVLC_DIAG(code, severity, exit_class, text)                                                      \
+  inline constexpr DiagInfo kInfo##code = {"MRV" #code, Severity::severity, ExitClass::exit_class, text}; \
+  inline constexpr DiagId MRV##code = &kInfo##code;
+
 struct Diag {
-  DiagCode code;
+  DiagId code;
   std::string message;
   std::string node;     // the ONNX node's name, or empty when the diagnostic is about the file
   std::string op_type;  // its operator
@@ -47,11 +43,10 @@ struct Diag {
   ExitClass exit_class() const { return diag_info(code).exit_class; }
 };
 
-// make_diag<DiagCode::MRV0201>(2, 3): the arguments are checked against the text of diag.def at compile time.
-template <DiagCode Code, class... Args>
+// make_diag<DiagCode::MRV0201>(2, 3): the arguments are checked against the text at compile time.
+template <DiagId Id, class... Args>
 Diag make_diag(Args&&... args) {
-  constexpr std::string_view text = kDiagInfo[static_cast<size_t>(Code)].text;
-  return Diag{Code, fmt::format(fmt::format_string<Args...>(text), std::forward<Args>(args)...), {}, {}};
+  return Diag{Id, fmt::format(fmt::format_string<Args...>(Id->text), std::forward<Args>(args)...), {}, {}};
 }
 
 inline Diag at_node(Diag diag, std::string_view node, std::string_view op_type) {

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "compare.h"
+#include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::test {
 namespace fs = std::filesystem;

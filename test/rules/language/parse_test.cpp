@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+#include "mrvlc/support/diag/rules.h"
 #include "table.h"
 
 using namespace mrvlc;

@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "mrvlc/support/diag/chost.h"
 #include "names.h"
 #include "stub.h"
 

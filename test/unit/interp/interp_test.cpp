@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 
 #include "mrvlc/ops/op.h"
+#include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/diag/sim.h"
 
 namespace mrvlc {
 namespace {

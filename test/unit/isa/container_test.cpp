@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 
+#include "mrvlc/support/diag/sim.h"
 #include "mrvlc/support/hash.h"
 #include "random_instruction.h"
 

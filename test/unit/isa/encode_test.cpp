@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 
+#include "mrvlc/support/diag/sim.h"
 #include "random_instruction.h"
 
 using namespace mrvlc;

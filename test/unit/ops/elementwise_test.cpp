@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "mrvlc/support/diag/ops.h"
 #include "one_node.h"
 
 namespace mrvlc::test {

@@ -96,8 +96,8 @@ inline Tensor result_of(std::string_view op, const std::vector<Operand>& operand
 }
 
 // Code of the error a node must be refused with.
-inline DiagCode refusal_of(std::string_view op, const std::vector<Operand>& operands,
-                           const AttrList& attrs = {}) {
+inline DiagId refusal_of(std::string_view op, const std::vector<Operand>& operands,
+                         const AttrList& attrs = {}) {
   auto results = OneNode(op, operands, attrs).run();
   if (results.ok()) FAIL(op << " was accepted");
   return results.error().code;

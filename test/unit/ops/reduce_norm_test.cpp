@@ -1,6 +1,7 @@
 // Reductions, extremes, the softmax family and normalisations.
 #include <cmath>
 
+#include "mrvlc/support/diag/ops.h"
 #include "one_node.h"
 
 namespace mrvlc::test {

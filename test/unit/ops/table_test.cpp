@@ -1,6 +1,7 @@
 // Facts about every operator of the table, and the editing of nodes of older opsets.
 #include <set>
 
+#include "mrvlc/support/diag/ops.h"
 #include "one_node.h"
 
 namespace mrvlc::test {

@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "../isa/random_instruction.h"
+#include "mrvlc/support/diag/sim.h"
 #include "program.h"
 
 using namespace mrvlc;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "mrvlc/support/checked.h"
+#include "mrvlc/support/diag/all.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/file_names.h"
 #include "mrvlc/support/hash.h"
@@ -76,9 +77,12 @@ TEST_CASE("names of a model are printed without control or direction characters"
   CHECK(printable(std::string(1000, 'x')).size() < 300);
 }
 
-TEST_CASE("codes are unique and every text formats") {
-  std::set<std::string_view> names;
-  for (const DiagInfo& info : kDiagInfo) CHECK(names.insert(info.name).second);
+// A code that two components claimed would be a redefinition in diag/all.h.
+TEST_CASE("a code stands for its name, severity, exit code and text") {
+  CHECK(diag_info(DiagCode::MRV0404).name == "MRV0404");
+  CHECK(make_diag<DiagCode::MRV0404>(9, 8).message == "batch 9: the target takes 1 to 8");
+  CHECK(make_diag<DiagCode::MRV0113>().severity() == Severity::Warning);
+  CHECK(make_diag<DiagCode::MRV0801>("x").exit_class() == ExitClass::Internal);
 }
 
 TEST_CASE("files that are not regular are refused, not waited for") {

@@ -1,3 +1,5 @@
+#include "mrvlc/support/diag/target.h"
+
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>

@@ -1,0 +1,13 @@
+// Diagnostics 05xx: accelerator. Rules in mrvlc/support/diag.h.
+#pragma once
+#include "mrvlc/support/diag.h"
+
+namespace mrvlc::DiagCode {
+
+// clang-format off
+MRVLC_DIAG(0501, Error, Rejected, "the accelerator cannot hold the smallest block of this layer in its {} bytes of on-chip memory")
+MRVLC_DIAG(0502, Error, Rejected, "the accelerator back end cannot compile this layer: {}")
+MRVLC_DIAG(0503, Error, Limit, "the region needs {} bytes of device memory; at most {} can be addressed")
+// clang-format on
+
+}  // namespace mrvlc::DiagCode

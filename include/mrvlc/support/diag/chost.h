@@ -1,0 +1,13 @@
+// Diagnostics 06xx: host code. Rules in mrvlc/support/diag.h.
+#pragma once
+#include "mrvlc/support/diag.h"
+
+namespace mrvlc::DiagCode {
+
+// clang-format off
+MRVLC_DIAG(0601, Error, Rejected, "operator {} has no C implementation")
+MRVLC_DIAG(0602, Error, Rejected, "element type {} cannot be used on the host")
+MRVLC_DIAG(0603, Error, Usage, "'{}' is not a C identifier")
+// clang-format on
+
+}  // namespace mrvlc::DiagCode

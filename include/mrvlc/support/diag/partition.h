@@ -1,0 +1,14 @@
+// Diagnostics 04xx: partition. Rules in mrvlc/support/diag.h.
+#pragma once
+#include "mrvlc/support/diag.h"
+
+namespace mrvlc::DiagCode {
+
+// clang-format off
+MRVLC_DIAG(0401, Error, Usage, "{} '{}' matches no node name and no operator type of the model")
+MRVLC_DIAG(0402, Error, Rejected, "cannot run on the accelerator as --accel '{}' asks: {}")
+MRVLC_DIAG(0403, Error, Usage, "--cpu '{}' and --accel '{}' both name it")
+MRVLC_DIAG(0404, Error, Usage, "batch {}: the target takes 1 to {}")
+// clang-format on
+
+}  // namespace mrvlc::DiagCode

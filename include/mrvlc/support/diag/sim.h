@@ -1,0 +1,19 @@
+// Diagnostics 07xx: simulator and run. Rules in mrvlc/support/diag.h.
+#pragma once
+#include "mrvlc/support/diag.h"
+
+namespace mrvlc::DiagCode {
+
+// clang-format off
+MRVLC_DIAG(0701, Error, Rejected, "not a valid model binary: {}")
+MRVLC_DIAG(0702, Error, Rejected, "invalid instruction: {}")
+MRVLC_DIAG(0703, Error, Rejected, "section {}, instruction {}: {}")
+MRVLC_DIAG(0704, Error, Rejected, "the binary does not fit the target: {}")
+MRVLC_DIAG(0705, Error, Rejected, "section {}: deadlock, {}")
+MRVLC_DIAG(0706, Error, Usage, "input {}: {} bytes given, the model takes {}")
+MRVLC_DIAG(0707, Error, Usage, "{} inputs given, the model takes {}")
+MRVLC_DIAG(0708, Error, Io, "the C compiler {} failed with exit code {}:\n{}")
+MRVLC_DIAG(0709, Error, Rejected, "the program failed with exit code {}:\n{}")
+// clang-format on
+
+}  // namespace mrvlc::DiagCode
