@@ -3,13 +3,13 @@
 set -euo pipefail
 cd "$1"
 declare -A may=(
-  [support]="" [tensor]="support" [ir]="tensor support" [isa]="tensor support" [target]="tensor support"
+  [support]="" [alloc]="support" [tensor]="support" [ir]="tensor support" [isa]="tensor support" [target]="tensor support"
   [ops]="ir tensor support" [interp]="ops ir tensor support" [onnx]="interp ops ir tensor support"
   [passes]="interp ops ir tensor support" [rules]="ops ir tensor support"
   [partition]="rules ops target ir tensor support"
-  [accel]="partition ops isa target ir tensor support"
+  [accel]="alloc partition ops isa target ir tensor support"
   [sim]="isa target tensor support"
-  [chost]="accel partition ops isa ir tensor support target"
+  [chost]="accel alloc partition ops isa ir tensor support target"
   [idmap]="accel chost partition ops isa target ir tensor support"
   [runtime]="sim isa target tensor support"
 )

@@ -1,0 +1,142 @@
+#include "problem.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "mrvlc/support/checked.h"
+
+namespace mrvlc::alloc {
+namespace {
+
+bool occupies(const Item& i) {
+  return i.size > 0 && i.begin < i.end;
+}
+
+struct Event {
+  int64_t time;
+  bool begins;  // at one time, ends come first
+  uint32_t item;
+  bool operator<(const Event& o) const {
+    return std::tie(time, begins, item) < std::tie(o.time, o.begins, o.item);
+  }
+};
+
+// Sections of the whole time. One is complete when an item ends after another has begun.
+struct Sections {
+  std::vector<Box> boxes;  // of each item, size 0 when it occupies nothing
+  uint32_t count = 0;
+};
+
+Sections cut(const std::vector<Item>& items) {
+  std::vector<Event> events;
+  for (uint32_t i = 0; i < items.size(); ++i) {
+    if (!occupies(items[i])) continue;
+    events.push_back({items[i].begin, true, i});
+    events.push_back({items[i].end, false, i});
+  }
+  std::sort(events.begin(), events.end());
+  Sections s;
+  s.boxes.resize(items.size());
+  bool open = false;
+  for (const Event& e : events) {
+    if (e.begins) {
+      s.boxes[e.item].begin = s.count;
+      open = true;
+      continue;
+    }
+    s.count += open;
+    open = false;
+    s.boxes[e.item].end = s.count;
+  }
+  return s;
+}
+
+// Where a new part begins: sections that share no item with the one before.
+std::vector<uint32_t> part_of_section(const Sections& s) {
+  std::vector<uint32_t> reach(s.count, 0);  // greatest end of the items that begin here
+  for (const Box& b : s.boxes)
+    if (b.end > 0) reach[b.begin] = std::max(reach[b.begin], b.end);
+  std::vector<uint32_t> part(s.count, 0);
+  uint32_t current = 0, furthest = s.count == 0 ? 0 : reach[0];
+  for (uint32_t i = 1; i < s.count; ++i) {
+    current += furthest <= i;
+    part[i] = current;
+    furthest = std::max(furthest, reach[i]);
+  }
+  return part;
+}
+
+void finish(Problem& p) {
+  std::vector<int64_t> change(p.sections + 1, 0);
+  for (const Box& b : p.boxes) {
+    change[b.begin] += b.size;
+    change[b.end] -= b.size;
+  }
+  p.load.resize(p.sections);
+  int64_t load = 0;
+  for (uint32_t s = 0; s < p.sections; ++s) p.load[s] = load += change[s];
+  p.lower_bound = *std::max_element(p.load.begin(), p.load.end());
+}
+
+}  // namespace
+
+Instance normalise(const std::vector<Item>& items, int64_t alignment) {
+  Instance out;
+  Sections s = cut(items);
+  int64_t unit = 0;
+  std::vector<uint32_t> order;
+  for (uint32_t i = 0; i < items.size(); ++i) {
+    if (!occupies(items[i])) continue;
+    s.boxes[i].size = round_up(items[i].size, alignment);
+    unit = std::gcd(unit, s.boxes[i].size);
+    order.push_back(i);
+  }
+  if (order.empty()) return out;
+  out.unit = unit;
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    return std::tie(s.boxes[a].begin, s.boxes[a].end, a) < std::tie(s.boxes[b].begin, s.boxes[b].end, b);
+  });
+  std::vector<uint32_t> part = part_of_section(s), first;
+  for (uint32_t i = 0; i < s.count; ++i)
+    if (i == 0 || part[i] != part[i - 1]) first.push_back(i);
+  first.push_back(s.count);
+  out.parts.resize(first.size() - 1);
+  for (uint32_t i : order) {
+    uint32_t p = part[s.boxes[i].begin];
+    out.parts[p].boxes.push_back(
+        {s.boxes[i].begin - first[p], s.boxes[i].end - first[p], s.boxes[i].size / unit});
+    out.parts[p].items.push_back(i);
+  }
+  for (size_t p = 0; p < out.parts.size(); ++p) {
+    out.parts[p].sections = first[p + 1] - first[p];
+    finish(out.parts[p]);
+    out.lower_bound = std::max(out.lower_bound, out.parts[p].lower_bound);
+  }
+  return out;
+}
+
+Peak peak_load(const std::vector<Item>& items, int64_t alignment) {
+  std::vector<Event> events;
+  for (uint32_t i = 0; i < items.size(); ++i) {
+    if (!occupies(items[i])) continue;
+    events.push_back({items[i].begin, true, i});
+    events.push_back({items[i].end, false, i});
+  }
+  std::sort(events.begin(), events.end());
+  Peak peak;
+  int64_t load = 0;
+  for (const Event& e : events) {
+    int64_t size = round_up(items[e.item].size, alignment);
+    load += e.begins ? size : -size;
+    if (load > peak.bytes) peak = {e.time, load, {}};
+  }
+  for (uint32_t i = 0; i < items.size(); ++i)
+    if (occupies(items[i]) && items[i].begin <= peak.time && peak.time < items[i].end)
+      peak.items.push_back(i);
+  std::stable_sort(peak.items.begin(), peak.items.end(),
+                   [&](uint32_t a, uint32_t b) { return items[a].size > items[b].size; });
+  return peak;
+}
+
+}  // namespace mrvlc::alloc
