@@ -73,23 +73,37 @@ class ConvExecution {
   }
 
  private:
+  // The pixels that some window reaches, and no other: those between may be written meanwhile.
   void widen_window() {
     auto width = static_cast<size_t>(cols_.size()) * depth_;
     s_.x.resize(static_cast<size_t>(rows_.size()) * width);
-    if (width == 0) return;
+    std::vector<Range> runs = reached_columns();
     bool packed = c_.x_col == depth_ * 2;
     for (int64_t iy = rows_.begin; iy < rows_.end; ++iy) {
       if (!reached(iy, c_.y0, c_.out_h, c_.stride_h, c_.kernel_h, c_.dilation_h)) continue;
-      float* out = s_.x.data() + static_cast<size_t>(iy - rows_.begin) * width;
-      uint64_t row = c_.x + static_cast<uint64_t>(iy) * c_.x_row;
-      const std::byte* in = memory_.ocm(tile_, row + static_cast<uint64_t>(cols_.begin) * c_.x_col);
-      if (packed) {
-        kernels().widen(in, out, width);
-      } else {
-        for (int64_t k = 0; k < cols_.size(); ++k, out += depth_, in += c_.x_col)
-          kernels().widen(in, out, depth_);
+      float* row = s_.x.data() + static_cast<size_t>(iy - rows_.begin) * width;
+      for (const Range& run : runs) {
+        float* out = row + static_cast<size_t>(run.begin - cols_.begin) * depth_;
+        const std::byte* in = memory_.ocm(
+            tile_, c_.x + static_cast<uint64_t>(iy) * c_.x_row + static_cast<uint64_t>(run.begin) * c_.x_col);
+        if (packed) {
+          kernels().widen(in, out, static_cast<size_t>(run.size()) * depth_);
+        } else {
+          for (int64_t k = 0; k < run.size(); ++k, out += depth_, in += c_.x_col)
+            kernels().widen(in, out, depth_);
+        }
       }
     }
+  }
+
+  std::vector<Range> reached_columns() const {
+    std::vector<Range> runs;
+    for (int64_t ix = cols_.begin; ix < cols_.end; ++ix) {
+      if (!reached(ix, c_.x0, c_.out_w, c_.stride_w, c_.kernel_w, c_.dilation_w)) continue;
+      if (runs.empty() || runs.back().end != ix) runs.push_back({ix, ix});
+      ++runs.back().end;
+    }
+    return runs;
   }
 
   // Weights of channels n .. n + 15 as [reduction][16]; the lanes past the last channel compute on zeros.

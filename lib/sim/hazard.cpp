@@ -11,15 +11,14 @@ namespace {
 
 constexpr uint32_t kNobody = 0xffffffffu;
 
-// For each granule, who touched it last: one entry for the writer, then one for each queue that can read this
-// memory (OCM: DMA out, POD and PE of its tile; DDR: DMA in of every tile). One entry a queue is exact
-// because a queue keeps its order.
+// Who touched each granule last: [0] by writing, then one for each queue that can read this memory (OCM: DMA
+// out, POD and PE of its tile; DDR: DMA in of every tile). One for each queue is exact because a queue keeps
+// its order.
 struct Memory {
   std::string name;  // as diagnostics call it
   uint64_t begin = 0;
-  size_t entries = 0;  // of a granule
-  std::vector<uint32_t> last;
-  size_t granules() const { return last.size() / entries; }
+  size_t granules = 0;
+  std::vector<std::vector<uint32_t>> last;  // by granule
 };
 
 // Which completions an instruction knows of when it starts, by way of waits: a count for each queue.
@@ -48,6 +47,19 @@ std::vector<Clock> clocks(const std::vector<isa::Instruction>& program, const Ti
   return clock;
 }
 
+// The first of last[begin .. end) that is not `value`, or end. Neighbours have mostly been touched by the
+// same instruction: most of the detector's time goes by here, so it looks at many at once.
+size_t other_than(uint32_t value, const uint32_t* last, size_t begin, size_t end) {
+  constexpr size_t kAtOnce = 16;
+  for (; begin + kAtOnce <= end; begin += kAtOnce) {
+    uint32_t difference = 0;
+    for (size_t k = 0; k < kAtOnce; ++k) difference |= last[begin + k] ^ value;
+    if (difference != 0) break;
+  }
+  while (begin < end && last[begin] == value) ++begin;
+  return begin;
+}
+
 class Detector {
  public:
   Detector(const isa::Binary& b, const target::Machine& m, Section section,
@@ -59,7 +71,10 @@ class Detector {
         clocks_(clocks(program, timing)),
         tiles_(b.tiles) {
     std::array<uint32_t, kAllQueues> count{};
-    for (const isa::Instruction& i : program) position_.push_back(++count[queue_of(i)]);
+    for (const isa::Instruction& i : program) {
+      queue_.push_back(static_cast<uint8_t>(queue_of(i)));
+      position_.push_back(++count[queue_of(i)]);
+    }
     for (unsigned t = 0; t < b.tiles; ++t) add(fmt::format("OCM tile {}", t), 0, m.ocm_bytes, 4);
     add("DDR", b.ddr_input_begin, b.ddr_input_end, 1 + tiles_);
     add("DDR", b.ddr_output_begin, b.ddr_output_end, 1 + tiles_);
@@ -78,8 +93,8 @@ class Detector {
     uint64_t first = begin / isa::kHazardGranule,
              last = (end + isa::kHazardGranule - 1) / isa::kHazardGranule;
     uint64_t granules = end > begin ? last - first : 0;
-    memories_.push_back({std::move(name), first * isa::kHazardGranule, entries,
-                         std::vector<uint32_t>(granules * entries, kNobody)});
+    memories_.push_back({std::move(name), first * isa::kHazardGranule, granules,
+                         std::vector(entries, std::vector<uint32_t>(granules, kNobody))});
   }
 
   // Null for the weights, which nothing writes.
@@ -87,7 +102,7 @@ class Detector {
     if (r.space == isa::Space::Ocm) return &memories_[r.tile];
     for (size_t m = tiles_; m < memories_.size(); ++m)
       if (begin >= memories_[m].begin &&
-          (begin - memories_[m].begin) / isa::kHazardGranule < memories_[m].granules())
+          (begin - memories_[m].begin) / isa::kHazardGranule < memories_[m].granules)
         return &memories_[m];
     return nullptr;
   }
@@ -95,46 +110,45 @@ class Detector {
   void touch(uint32_t i, Region r, uint64_t begin, uint64_t end) {
     Memory* memory = find(r, begin);
     if (memory == nullptr || begin >= end) return;
-    size_t entries = memory->entries;
     size_t reader =
         r.space == isa::Space::Ocm ? static_cast<size_t>(program_[i].queue) : size_t{program_[i].tile} + 1;
     size_t first = (begin - memory->begin) / isa::kHazardGranule,
-           last = (end - 1 - memory->begin) / isa::kHazardGranule;
-    for (size_t g = first; g <= last; ++g) {
-      uint32_t* who = memory->last.data() + g * entries;
-      if (conflicts(i, who[0])) report(i, who[0], r.write, 0, *memory, g, last);
-      if (r.write) {
-        for (size_t e = 1; e < entries; ++e)
-          if (conflicts(i, who[e])) report(i, who[e], true, e, *memory, g, last);
-        who[0] = i;
-      } else {
-        who[reader] = i;
-      }
+           past = (end - 1 - memory->begin) / isa::kHazardGranule + 1;
+    for (size_t e = 0; e < (r.write ? memory->last.size() : 1); ++e)
+      check(i, r.write, e, *memory, first, past);
+    std::vector<uint32_t>& mine = memory->last[r.write ? 0 : reader];
+    std::fill(mine.begin() + static_cast<std::ptrdiff_t>(first),
+              mine.begin() + static_cast<std::ptrdiff_t>(past), i);
+  }
+
+  void check(uint32_t i, bool write, size_t e, const Memory& memory, size_t first, size_t past) {
+    const uint32_t* last = memory.last[e].data();
+    uint32_t harmless = kNobody;
+    for (size_t g = first; (g = other_than(harmless, last, g, past)) < past; ++g) {
+      if (conflicts(i, last[g])) report(i, last[g], write, e, memory, g, past);
+      harmless = last[g];
     }
   }
 
   // `other` has started no later than i. The pair is in order if it comes first in the program, and i started
   // knowing that it had completed; that time happened to keep the order is not enough.
   bool conflicts(uint32_t i, uint32_t other) const {
-    if (other == kNobody || other == i) return false;
-    const isa::Instruction& o = program_[other];
-    size_t queue = queue_of(o);
-    if (queue == queue_of(program_[i])) return false;
-    return other > i || clocks_[i][queue] < position_[other];
+    if (other == kNobody || other == i || queue_[other] == queue_[i]) return false;
+    return other > i || clocks_[i][queue_[other]] < position_[other];
   }
 
-  // Entry `e` of granules g and on, up to `last`, is `other`.
-  void report(uint32_t i, uint32_t other, bool write, size_t e, const Memory& memory, size_t g, size_t last) {
+  // Entry `e` of granules g and on, up to `past`, is `other`.
+  void report(uint32_t i, uint32_t other, bool write, size_t e, const Memory& memory, size_t g, size_t past) {
     uint32_t first = std::min(i, other), second = std::max(i, other);
     auto same = [&](const Hazard& h) {
       return h.section == section_ && h.first == first && h.second == second;
     };
     if (hazards_.size() >= kMaxHazards || std::ranges::any_of(hazards_, same)) return;
-    size_t past = g;
-    while (past <= last && memory.last[past * memory.entries + e] == other) ++past;
+    size_t end = g;
+    while (end < past && memory.last[e][end] == other) ++end;
     std::string what = fmt::format(
         "{} {} [{:#x}, {:#x}) {} instruction {} has {} it", write ? "write to" : "read of", memory.name,
-        memory.begin + g * isa::kHazardGranule, memory.begin + past * isa::kHazardGranule,
+        memory.begin + g * isa::kHazardGranule, memory.begin + end * isa::kHazardGranule,
         other < i ? "before" : "after", other, e == 0 ? "written" : "read");
     hazards_.push_back({section_, first, second, std::move(what)});
   }
@@ -144,7 +158,8 @@ class Detector {
   Section section_;
   std::vector<Hazard>& hazards_;
   std::vector<Clock> clocks_;
-  std::vector<uint32_t> position_;  // of an instruction in its queue, from 1
+  std::vector<uint8_t> queue_;      // of an instruction
+  std::vector<uint32_t> position_;  // and where it stands in it, from 1
   std::vector<Memory> memories_;    // tiles, then DDR ranges
   size_t tiles_ = 0;
 };

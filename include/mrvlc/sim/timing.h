@@ -59,7 +59,7 @@ struct Timing {
 };
 
 // Times one section; its instructions must fit the machine (tiles, queues and waits are those the instruction
-// set allows: Simulator::create checks). Nearly linear in the number of instructions, about a tenth of a
+// set allows: Simulator::create checks). Nearly linear in the number of instructions, half a
 // microsecond each; nothing is executed and hazards are not looked for. A section that cannot finish is a
 // diagnostic (MRV0705) that names an instruction and what it waits for.
 Result<Timing> time_program(std::span<const isa::Instruction> program, const target::Machine& machine,
