@@ -1,23 +1,20 @@
 #include "memory.h"
 
 #include <algorithm>
-#include <numeric>
 
+#include "mrvlc/alloc/alloc.h"
 #include "mrvlc/support/checked.h"
 
 namespace mrvlc::accel {
 namespace {
 
-struct Life {
-  int64_t first = INT64_MAX, last = -1;  // primitives that touch it
-};
-
-std::vector<Life> lives(const Program& program) {
-  std::vector<Life> out(program.buffers.size());
+// The primitives that touch each buffer, as a half-open range.
+std::vector<alloc::Item> lives(const Program& program) {
+  std::vector<alloc::Item> out(program.buffers.size(), alloc::Item{INT64_MAX, 0, 0});
   for (size_t i = 0; i < program.primitives.size(); ++i) {
     auto touch = [&](uint32_t buffer) {
-      out[buffer].first = std::min(out[buffer].first, static_cast<int64_t>(i));
-      out[buffer].last = static_cast<int64_t>(i);
+      out[buffer].begin = std::min(out[buffer].begin, static_cast<int64_t>(i));
+      out[buffer].end = static_cast<int64_t>(i) + 1;
     };
     if (const auto* g = std::get_if<PeGroup>(&program.primitives[i])) {
       for (const PeStage& s : g->stages)
@@ -40,31 +37,18 @@ int64_t place_ports(Program& program, Buffer::Kind kind, int64_t at) {
   return at;
 }
 
-// Largest first, each at the lowest offset free for its whole life.
 int64_t place_scratch(Program& program, int64_t base) {
-  std::vector<Life> life = lives(program);
-  std::vector<size_t> order, placed;
-  for (size_t i = 0; i < program.buffers.size(); ++i)
-    if (program.buffers[i].kind == Buffer::Kind::Scratch) order.push_back(i);
-  std::ranges::stable_sort(
-      order, [&](size_t a, size_t b) { return program.buffers[a].bytes > program.buffers[b].bytes; });
-  int64_t end = base;
-  for (size_t i : order) {
-    Buffer& b = program.buffers[i];
-    std::vector<std::pair<int64_t, int64_t>> taken;
-    for (size_t j : placed)
-      if (life[j].first <= life[i].last && life[i].first <= life[j].last)
-        taken.emplace_back(program.buffers[j].ddr, program.buffers[j].ddr + program.buffers[j].bytes);
-    std::ranges::sort(taken);
-    b.ddr = base;
-    for (const auto& [from, to] : taken) {
-      if (b.ddr + b.bytes <= from) break;
-      b.ddr = std::max(b.ddr, to);
-    }
-    end = std::max(end, b.ddr + b.bytes);
-    placed.push_back(i);
+  constexpr uint64_t kEffort = 2'000'000;  // DDR is plentiful
+  std::vector<alloc::Item> items = lives(program);
+  for (size_t i = 0; i < items.size(); ++i) {
+    const Buffer& b = program.buffers[i];
+    if (b.kind == Buffer::Kind::Scratch) items[i].size = b.bytes;
   }
-  return end;
+  alloc::Placement placement = alloc::minimise_peak(items, {.alignment = 1, .effort = kEffort});
+  for (size_t i = 0; i < items.size(); ++i)
+    if (program.buffers[i].kind == Buffer::Kind::Scratch)
+      program.buffers[i].ddr = base + placement.offsets[i];
+  return base + placement.peak;
 }
 
 }  // namespace

@@ -67,7 +67,9 @@ std::vector<uint32_t> part_of_section(const Sections& s) {
   return part;
 }
 
-void finish(Problem& p) {
+}  // namespace
+
+void add_up(Problem& p) {
   std::vector<int64_t> change(p.sections + 1, 0);
   for (const Box& b : p.boxes) {
     change[b.begin] += b.size;
@@ -78,8 +80,6 @@ void finish(Problem& p) {
   for (uint32_t s = 0; s < p.sections; ++s) p.load[s] = load += change[s];
   p.lower_bound = *std::max_element(p.load.begin(), p.load.end());
 }
-
-}  // namespace
 
 Instance normalise(const std::vector<Item>& items, int64_t alignment) {
   Instance out;
@@ -105,12 +105,12 @@ Instance normalise(const std::vector<Item>& items, int64_t alignment) {
   for (uint32_t i : order) {
     uint32_t p = part[s.boxes[i].begin];
     out.parts[p].boxes.push_back(
-        {s.boxes[i].begin - first[p], s.boxes[i].end - first[p], s.boxes[i].size / unit});
+        {s.boxes[i].begin - first[p], s.boxes[i].end - first[p], s.boxes[i].size / unit, -1});
     out.parts[p].items.push_back(i);
   }
   for (size_t p = 0; p < out.parts.size(); ++p) {
     out.parts[p].sections = first[p + 1] - first[p];
-    finish(out.parts[p]);
+    add_up(out.parts[p]);
     out.lower_bound = std::max(out.lower_bound, out.parts[p].lower_bound);
   }
   return out;

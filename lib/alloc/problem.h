@@ -13,6 +13,7 @@ namespace mrvlc::alloc {
 struct Box {
   uint32_t begin = 0, end = 0;  // sections [begin, end)
   int64_t size = 0;             // units
+  int64_t fixed = -1;           // offset that only the search respects; -1: free
 };
 
 struct Problem {
@@ -29,12 +30,16 @@ struct Instance {
   int64_t lower_bound = 0;  // units
 };
 
+// Load and lower bound from the boxes.
+void add_up(Problem& problem);
+
 Instance normalise(const std::vector<Item>& items, int64_t alignment);
 
 // Effort, shared by all that work on one call.
 struct Budget {
   uint64_t steps = 0, limit = 0;
   bool spent() const { return steps >= limit; }
+  uint64_t left() const { return spent() ? 0 : limit - steps; }
 };
 
 // Offsets of the boxes of a problem, in units, and the top of the highest.

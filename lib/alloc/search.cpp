@@ -40,7 +40,7 @@ class Search {
   Answer restarts() {
     if (!state_.infer()) return Answer::None;
     constexpr uint64_t kFirstNodes = 500;
-    uint64_t nodes = kFirstNodes;
+    uint64_t nodes = std::max<uint64_t>(kFirstNodes, problem_.boxes.size() * 2);
     for (size_t round = 0; budget_.steps < last_step_; ++round) {
       rule_ = kRules[round % kRules.size()];
       node_limit_ = nodes_ + nodes;

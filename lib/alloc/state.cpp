@@ -22,11 +22,14 @@ State::State(const Problem& problem, int64_t capacity, Budget& budget)
   weight_.assign(problem.sections, 0);
   is_dirty_.assign(problem.sections, 0);
   for (uint32_t b = 0; b < n; ++b) {
+    const Box& box = problem.boxes[b];
+    low_[b] = std::max<int64_t>(0, box.fixed);
+    highest_top_.push_back(box.fixed < 0 ? capacity : std::min(capacity, box.fixed + box.size));
     position_first_.push_back(position_.size());
-    for (uint32_t s = problem.boxes[b].begin; s < problem.boxes[b].end; ++s) {
+    for (uint32_t s = box.begin; s < box.end; ++s) {
       position_.push_back(static_cast<uint32_t>(open_[s].size()));
       open_[s].push_back(b);
-      if (s > problem.boxes[b].begin) ++crossing_[s];
+      if (s > box.begin) ++crossing_[s];
     }
   }
   for (const auto& o : open_) open_size_.push_back(static_cast<uint32_t>(o.size()));
@@ -145,7 +148,7 @@ bool State::infer_section(uint32_t s) {
   for (uint32_t i = 0; i < n; ++i) {
     uint32_t b = open[i];
     int64_t top = low_[b] + problem_.boxes[b].size;
-    if (top > capacity_) return false;
+    if (top > highest_top_[b]) return false;
     if (low_[b] <= limit) {
       first = std::min(first, top);
       ++count;
@@ -181,7 +184,7 @@ bool State::infer_postponed(uint32_t box) {
     low = std::min(low, least_box_[s] == box ? second_[s] : least_[s]);
   }
   budget_.steps += 1 + (b.end - b.begin) / 8;
-  if (low > capacity_ - b.size) return false;
+  if (low > highest_top_[box] - b.size) return false;
   raise(box, low);
   return true;
 }

@@ -20,7 +20,10 @@ class State {
   bool placed(uint32_t box) const { return placed_[box]; }
   int64_t low(uint32_t box) const { return low_[box]; }
   // Nothing known speaks against placing it next.
-  bool ready(uint32_t box) const { return !placed_[box] && !postponed_[box] && low_[box] == base_[box]; }
+  bool ready(uint32_t box) const {
+    return !placed_[box] && !postponed_[box] &&
+           (low_[box] == base_[box] || low_[box] == problem_.boxes[box].fixed);
+  }
   bool postponed(uint32_t box) const { return postponed_[box]; }
   int64_t floor(uint32_t section) const { return floor_[section]; }
   int64_t slack(uint32_t section) const { return capacity_ - floor_[section] - rest_[section]; }
@@ -63,6 +66,7 @@ class State {
   Budget& budget_;
   std::vector<int64_t> low_;   // of a placed box: its offset; else no solution from here has it lower
   std::vector<int64_t> base_;  // top of what is placed under it
+  std::vector<int64_t> highest_top_;
   std::vector<int64_t> floor_, rest_, choices_;
   std::vector<char> placed_, postponed_;
   std::vector<uint32_t> postponed_list_;

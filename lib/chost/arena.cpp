@@ -1,184 +1,115 @@
-// Static memory planning: place buffers one after the other at the lowest or the tightest free gap among
-// those alive at the same time. The order decides the quality, so several orders are tried and the best is
-// improved by moving the buffers that stick out to the front (a bounded, deterministic local search).
-#include <algorithm>
-#include <numeric>
+// Which memory is needed when, and where in the arena it lies.
+#include <fmt/ranges.h>
 
-#include "mrvlc/chost/chost.h"
+#include <algorithm>
+
+#include "mrvlc/alloc/alloc.h"
+#include "mrvlc/support/diag/chost.h"
+#include "text.h"
 
 namespace mrvlc::chost {
 namespace {
 
-using Order = std::vector<uint32_t>;
+struct Life {
+  int64_t bytes = 0, begin = 0, end = 0;  // moments [begin, end)
+};
 
-class Planner {
+class ArenaPlanner {
  public:
-  Planner(const std::vector<Buffer>& buffers, int64_t alignment) {
-    for (const Buffer& b : buffers) buffers_.push_back({round_up(b.size, alignment), b.first, b.last});
-    best_.lower_bound = lower_bound();
-    find_conflicts();
-  }
+  explicit ArenaPlanner(const Program& program) : program_(program) { find_lives(); }
 
-  ArenaPlan run() {
-    if (buffers_.empty()) return best_;
-    Order first;
-    for (const Order& order : start_orders()) {
-      constexpr int64_t kUnlimited = int64_t{1} << 60;
-      int64_t before = best_.offsets.empty() ? kUnlimited : best_.bytes;
-      if (try_order(order, kUnlimited) < before) first = order;
+  Result<ArenaResult> run() const {
+    std::vector<alloc::Item> items;
+    for (const auto& [store, life] : lives_) items.push_back({life.begin, life.end, life.bytes});
+    alloc::Options options{.alignment = kArenaAlign};
+    alloc::Placement plan = alloc::minimise_peak(items, options);
+    int64_t limit = program_.options.arena_limit;
+    if (plan.peak > limit && plan.lower_bound <= limit) {  // it matters: as long again as the first attempt
+      if (auto fits = alloc::place_within(items, limit, options)) plan = *std::move(fits);
     }
-    try_order(first, best_.bytes);
-    improve();
-    return best_;
+    if (plan.peak > limit) return too_large(plan, alloc::peak_load(items, kArenaAlign));
+    ArenaResult result{plan.peak, plan.lower_bound, {}};
+    size_t i = 0;
+    for (const auto& [store, life] : lives_) result.offsets[store] = plan.offsets[i++];
+    return result;
   }
 
  private:
-  bool overlap(uint32_t a, uint32_t b) const {
-    return buffers_[a].first <= buffers_[b].last && buffers_[b].first <= buffers_[a].last;
+  // Conversions run before and behind the device: three moments a step.
+  static constexpr int64_t kMoments = 3;
+
+  void touch(StoreId id, int64_t moment) {
+    StoreId root = program_.resolve(id).first;
+    const Store& s = program_.stores[root.index()];
+    if (s.kind != Store::Kind::Arena) return;
+    auto [it, is_new] = lives_.try_emplace(root, Life{std::max<int64_t>(s.bytes, 1), moment, moment + 1});
+    it->second.begin = std::min(it->second.begin, moment);
+    it->second.end = std::max(it->second.end, moment + 1);
   }
 
-  void find_conflicts() {
-    conflicts_.resize(buffers_.size());
-    Order by_first(buffers_.size());
-    std::iota(by_first.begin(), by_first.end(), 0u);
-    std::stable_sort(by_first.begin(), by_first.end(),
-                     [&](uint32_t a, uint32_t b) { return buffers_[a].first < buffers_[b].first; });
-    Order alive;
-    for (uint32_t b : by_first) {
-      std::erase_if(alive, [&](uint32_t a) { return !overlap(a, b); });
-      for (uint32_t a : alive) {
-        conflicts_[a].push_back(b);
-        conflicts_[b].push_back(a);
+  void find_lives() {
+    int64_t now = 0;
+    for (const Step& step : program_.steps) {
+      for (const Call& c : step.before)
+        for (const Param& p : c.params) touch(p.store, now);
+      for (StoreId s : step.device_inputs) touch(s, now), touch(s, now + 1);
+      for (StoreId s : step.device_outputs) touch(s, now + 1);
+      for (const Call& c : step.after)
+        for (const Param& p : c.params) touch(p.store, now + 2);
+      now += kMoments;
+    }
+    for (auto [store, output] : program_.output_copies) touch(store, now);
+  }
+
+  // The value that is all of it, else one that is part of it, else the work it is scratch memory of.
+  std::string describe(StoreId store, int64_t begin) const {
+    std::string part;
+    for (const auto& [value, s] : program_.value_stores) {
+      if (program_.resolve(s).first != store) continue;
+      if (s == store) return "'" + printable(program_.graph.value(value).name) + "'";
+      if (part.empty()) part = "'" + printable(program_.graph.value(value).name) + "'";
+    }
+    if (!part.empty()) return part;
+    for (const auto& [form, s] : program_.device_stores)
+      if (program_.resolve(s).first == store)
+        return "'" + printable(program_.graph.value(form.first).name) + "' for the device";
+    const ir::Node* node = node_at(begin);
+    return node ? "scratch of '" + printable(node->name) + "'" : "scratch";
+  }
+
+  const ir::Node* node_at(int64_t moment) const {
+    auto step = static_cast<size_t>(moment / kMoments);
+    if (step >= program_.steps.size() || program_.steps[step].unit.nodes.empty()) return nullptr;
+    return &program_.node(program_.steps[step].unit.nodes[0]);
+  }
+
+  Diag too_large(const alloc::Placement& plan, const alloc::Peak& peak) const {
+    constexpr size_t kMaxNamed = 8;
+    std::vector<std::pair<StoreId, Life>> stores(lives_.begin(), lives_.end());
+    std::vector<std::string> alive;
+    for (uint32_t i : peak.items) {
+      if (alive.size() == kMaxNamed) {
+        alive.push_back(fmt::format("{} more", peak.items.size() - kMaxNamed));
+        break;
       }
-      alive.push_back(b);
+      const auto& [store, life] = stores[i];
+      alive.push_back(fmt::format("{} {}", describe(store, life.begin), life.bytes));
     }
+    int64_t limit = program_.options.arena_limit;
+    Diag diag = make_diag<DiagCode::MRV0604>(plan.peak, plan.peak - limit, limit, plan.lower_bound,
+                                             fmt::format("{}", fmt::join(alive, ", ")));
+    const ir::Node* node = node_at(peak.time);
+    return node ? at_node(std::move(diag), node->name, node->op->name) : diag;
   }
 
-  int64_t lower_bound() const {
-    std::vector<std::pair<uint64_t, int64_t>> events;  // (step, change); ends after the step
-    for (const Buffer& b : buffers_) {
-      events.emplace_back(b.first, b.size);
-      events.emplace_back(uint64_t{b.last} + 1, -b.size);
-    }
-    std::sort(events.begin(), events.end());
-    int64_t alive = 0, most = 0;
-    for (auto [step, change] : events) most = std::max(most, alive += change);
-    return most;
-  }
-
-  template <class Key>
-  Order sorted(Key key) const {
-    Order order(buffers_.size());
-    std::iota(order.begin(), order.end(), 0u);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](uint32_t a, uint32_t b) { return key(buffers_[a]) > key(buffers_[b]); });
-    return order;
-  }
-
-  std::vector<Order> start_orders() const {
-    auto life = [](const Buffer& b) { return int64_t{b.last} - int64_t{b.first} + 1; };
-    auto area = [&](const Buffer& b) { return static_cast<double>(b.size) * static_cast<double>(life(b)); };
-    return {sorted([](const Buffer& b) { return b.size; }),
-            sorted([&](const Buffer& b) { return std::pair(life(b), b.size); }),
-            sorted([&](const Buffer& b) { return area(b); }),
-            sorted([](const Buffer& b) { return std::pair(-int64_t{b.first}, b.size); }),
-            sorted([](const Buffer& b) { return std::pair(int64_t{b.last}, b.size); })};
-  }
-
-  // Offset for buffer b: the smallest gap that holds it (best fit), or the lowest one (first fit).
-  int64_t find_gap(uint32_t b, const std::vector<int64_t>& offsets, bool best_fit) const {
-    std::vector<std::pair<int64_t, int64_t>> taken;  // (begin, end)
-    for (uint32_t c : conflicts_[b]) {
-      if (offsets[c] >= 0) taken.emplace_back(offsets[c], offsets[c] + buffers_[c].size);
-    }
-    std::sort(taken.begin(), taken.end());
-    int64_t end = 0, found = -1, found_gap = 0;
-    for (auto [lo, hi] : taken) {
-      int64_t gap = lo - end;
-      if (gap >= buffers_[b].size && (found < 0 || (best_fit && gap < found_gap))) {
-        found = end;
-        found_gap = gap;
-      }
-      end = std::max(end, hi);
-    }
-    return found < 0 ? end : found;
-  }
-
-  // Plans in the given order, by first and by best fit, and keeps the better one if it beats the best so far.
-  // Gives up on an order as soon as it needs more than `limit`; returns the bytes needed, or more than
-  // `limit`.
-  int64_t try_order(const Order& order, int64_t limit) {
-    int64_t least = limit + 1;
-    for (bool best_fit : {false, true}) {
-      std::vector<int64_t> offsets(buffers_.size(), -1);
-      int64_t bytes = 0;
-      for (uint32_t b : order) {
-        offsets[b] = find_gap(b, offsets, best_fit);
-        bytes = std::max(bytes, offsets[b] + buffers_[b].size);
-        work_ += 8 + static_cast<int64_t>(conflicts_[b].size());
-        if (bytes > limit) break;
-      }
-      if (bytes >= least) continue;
-      least = bytes;
-      if (best_.offsets.empty() || bytes < best_.bytes) {
-        best_.bytes = bytes;
-        best_.offsets = offsets;
-      }
-      current_offsets_ = std::move(offsets);
-      current_order_ = order;
-    }
-    return least;
-  }
-
-  // A buffer that reaches the top is placed before one of those it conflicts with. Plans that are no worse
-  // are accepted, so the search walks along plateaus; now and then one that is slightly worse, to leave a
-  // dead end.
-  void improve() {
-    constexpr int64_t kWork = 60'000'000;  // conflicts looked at; about a second
-    uint64_t state = 0x9e3779b97f4a7c15u;
-    auto random = [&](size_t n) {
-      state = state * 6364136223846793005u + 1442695040888963407u;
-      return static_cast<size_t>((state >> 33) % n);
-    };
-    int64_t bytes = best_.bytes;
-    while (best_.bytes > best_.lower_bound && work_ < kWork) {
-      Order order = current_order_, top;
-      for (uint32_t b = 0; b < buffers_.size(); ++b) {
-        if (current_offsets_[b] + buffers_[b].size == bytes) top.push_back(b);
-      }
-      move_forward(order, top[random(top.size())], random);
-      if (random(3) == 0) std::swap(order[random(order.size())], order[random(order.size())]);
-      int64_t slack = random(40) == 0 ? bytes / 50 : 0;
-      int64_t found = try_order(order, bytes + slack);
-      if (found <= bytes + slack) bytes = found;
-    }
-  }
-
-  template <class Random>
-  void move_forward(Order& order, uint32_t buffer, Random& random) const {
-    auto at = std::find(order.begin(), order.end(), buffer);
-    const Order& others = conflicts_[buffer];
-    auto before =
-        others.empty() ? order.begin() : std::find(order.begin(), order.end(), others[random(others.size())]);
-    if (before < at) {
-      std::rotate(before, at, at + 1);
-    } else {
-      std::rotate(at, at + 1, before);
-    }
-  }
-
-  std::vector<Buffer> buffers_;
-  std::vector<Order> conflicts_;
-  ArenaPlan best_;
-  std::vector<int64_t> current_offsets_;
-  Order current_order_;
-  int64_t work_ = 0;
+  const Program& program_;
+  std::map<StoreId, Life> lives_;
 };
 
 }  // namespace
 
-ArenaPlan plan_arena(const std::vector<Buffer>& buffers, int64_t alignment) {
-  return Planner(buffers, alignment).run();
+Result<ArenaResult> plan_program_arena(const Program& program) {
+  return ArenaPlanner(program).run();
 }
 
 }  // namespace mrvlc::chost

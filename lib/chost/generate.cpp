@@ -42,7 +42,7 @@ Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& pa
   std::vector<Unit> units = make_units(program);
   assign_stores(program, units);
   MRVLC_TRY(emit_functions(program, std::move(units)));
-  ArenaResult arena = plan_program_arena(program);
+  MRVLC_ASSIGN(ArenaResult arena, plan_program_arena(program));
   Interface interface = make_interface(program);
 
   HostCode code;

@@ -160,39 +160,6 @@ class SourceWriter {
 
 }  // namespace
 
-ArenaResult plan_program_arena(const Program& program) {
-  std::map<StoreId, Buffer> buffers;
-  auto touch = [&](StoreId id, size_t step) {
-    StoreId root = program.resolve(id).first;
-    const Store& s = program.stores[root.index()];
-    if (s.kind != Store::Kind::Arena) return;
-    auto now = static_cast<uint32_t>(step);
-    auto [it, is_new] = buffers.try_emplace(root, Buffer{std::max<int64_t>(s.bytes, 1), now, now});
-    it->second.first = std::min(it->second.first, now);
-    it->second.last = std::max(it->second.last, now);
-  };
-  // Conversions run before and behind the device: three moments a step.
-  for (size_t i = 0; i < program.steps.size(); ++i) {
-    const Step& step = program.steps[i];
-    for (const Call& c : step.before) {
-      for (const Param& p : c.params) touch(p.store, 3 * i);
-    }
-    for (StoreId s : step.device_inputs) touch(s, 3 * i), touch(s, 3 * i + 1);
-    for (StoreId s : step.device_outputs) touch(s, 3 * i + 1);
-    for (const Call& c : step.after) {
-      for (const Param& p : c.params) touch(p.store, 3 * i + 2);
-    }
-  }
-  for (auto [store, output] : program.output_copies) touch(store, 3 * program.steps.size());
-  std::vector<Buffer> list;
-  for (const auto& [id, b] : buffers) list.push_back(b);
-  ArenaPlan plan = plan_arena(list, kArenaAlign);
-  ArenaResult result{plan.bytes, plan.lower_bound, {}};
-  size_t i = 0;
-  for (const auto& [id, b] : buffers) result.offsets[id] = plan.offsets[i++];
-  return result;
-}
-
 std::string source_text(const Program& program, const Interface& interface, const ArenaResult& arena) {
   return SourceWriter(program, interface, arena).run();
 }

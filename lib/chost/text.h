@@ -19,7 +19,8 @@ struct ArenaResult {
   int64_t bytes = 0, lower_bound = 0;
   std::map<StoreId, int64_t> offsets;  // of arena stores without parent
 };
-ArenaResult plan_program_arena(const Program& program);
+// MRV0604, at the node where most is alive, when it needs more than the limit of the options.
+Result<ArenaResult> plan_program_arena(const Program& program);
 
 inline constexpr int64_t kArenaAlign = 64;
 

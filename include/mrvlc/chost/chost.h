@@ -9,6 +9,7 @@ struct Options {
   std::string name;               // prefix of every symbol, a C identifier
   std::string file_stem;          // NAME in NAME.c; usually equal to name
   std::string target = "cn10ka";  // what the example program simulates unless told otherwise
+  int64_t arena_limit = INT64_MAX;  // bytes; a plan that needs more is an error (MRV0604)
 };
 
 struct HostFunction {
@@ -29,17 +30,5 @@ struct HostCode {
 // (they must have been widened by the pass `widen-f16`; graph inputs and outputs keep their type).
 Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& partition,
                           const std::vector<accel::CompiledRegion>& regions, const Options& options);
-
-// Static planning of buffers with lifetimes [first, last] (steps, inclusive): offsets of least total size by
-// a good heuristic, plus the lower bound (greatest sum of sizes alive at one step).
-struct Buffer {
-  int64_t size = 0;
-  uint32_t first = 0, last = 0;
-};
-struct ArenaPlan {
-  std::vector<int64_t> offsets;
-  int64_t bytes = 0, lower_bound = 0;
-};
-ArenaPlan plan_arena(const std::vector<Buffer>& buffers, int64_t alignment);
 
 }  // namespace mrvlc::chost
