@@ -10,8 +10,9 @@
 #include <cstring>
 
 #include "mrvlc/support/diag/general.h"
-#include "mrvlc/support/file_names.h"
+#include "mrvlc/support/file_writer.h"
 #include "mrvlc/support/hash.h"
+#include "staging.h"
 
 namespace mrvlc {
 namespace fs = std::filesystem;
@@ -52,13 +53,6 @@ Status write_new_file(const fs::path& path, std::string_view bytes, const fs::pa
   return write_all(fd.get(), bytes, shown);
 }
 
-// Beside the destination; a long name is cut so that the suffixes still fit into a file name.
-fs::path staging_name(const fs::path& destination) {
-  std::string name = destination.filename().string();
-  if (name.size() > kMaxFileStem) name = file_name(name);
-  return destination.parent_path() / ("." + name + ".mrvlc-partial");
-}
-
 }  // namespace
 
 Result<std::string> read_file(const fs::path& path, uint64_t max_bytes) {
@@ -83,21 +77,9 @@ Result<std::string> read_file(const fs::path& path, uint64_t max_bytes) {
 }
 
 Status write_file_atomic(const fs::path& path, std::string_view bytes) {
-  std::error_code ec;
-  fs::file_status kind = fs::symlink_status(path, ec);
-  if (fs::exists(kind) && !fs::is_regular_file(kind)) {
-    // A rename would put a file in the place of /dev/stdout, a pipe or a link.
-    Fd fd(::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC));
-    if (fd.get() < 0) return make_diag<DiagCode::MRV0002>(path.string(), error_text());
-    return write_all(fd.get(), bytes, path);
-  }
-  fs::path temporary = staging_name(path);
-  Status status = write_new_file(temporary, bytes, path);
-  if (status.ok() && ::rename(temporary.c_str(), path.c_str()) != 0) {
-    status = make_diag<DiagCode::MRV0002>(path.string(), error_text());
-  }
-  if (!status.ok()) ::unlink(temporary.c_str());
-  return status;
+  MRVLC_ASSIGN(FileWriter writer, FileWriter::create(path));
+  MRVLC_TRY(writer.append(bytes));
+  return writer.commit();
 }
 
 Result<OutputDir> OutputDir::create(const fs::path& destination) {

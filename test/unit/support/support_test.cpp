@@ -9,6 +9,7 @@
 #include "mrvlc/support/diag/all.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/file_names.h"
+#include "mrvlc/support/file_writer.h"
 #include "mrvlc/support/hash.h"
 
 using namespace mrvlc;
@@ -149,4 +150,34 @@ TEST_CASE("file names of one list are distinct, and names that need no change ke
   CHECK(file_names(names) == files);
   std::vector<std::string> twice = {"y:0", "y:0"};
   CHECK(file_names(twice) == std::vector<std::string>{"y_0", "y_0"});
+}
+
+TEST_CASE("a file written piece by piece appears whole or not at all") {
+  fs::path dir = scratch("writer");
+  fs::path file = dir / "trace.json";
+  REQUIRE(write_file_atomic(file, "old").ok());
+  std::string all;
+  {
+    auto writer = FileWriter::create(file);
+    REQUIRE(writer.ok());
+    for (size_t n : {0, 1, 100, 70000, 7, 65535, 65536, 3}) {
+      std::string piece(n, static_cast<char>('a' + n % 26));
+      REQUIRE(writer->append(piece).ok());
+      all += piece;
+      CHECK(read_file(file).value() == "old");
+    }
+    REQUIRE(writer->commit().ok());
+  }
+  CHECK(read_file(file).value() == all);
+  {
+    auto writer = FileWriter::create(file);
+    REQUIRE(writer->append("half of it").ok());
+  }
+  CHECK(read_file(file).value() == all);
+  CHECK(std::distance(fs::directory_iterator(dir), fs::directory_iterator()) == 1);  // nothing is left over
+  CHECK(FileWriter::create(dir / "no" / "folder").error().code == DiagCode::MRV0002);
+  fs::create_symlink(file, dir / "link");  // written through
+  REQUIRE(write_file_atomic(dir / "link", "new").ok());
+  CHECK(read_file(file).value() == "new");
+  CHECK(fs::is_symlink(dir / "link"));
 }
