@@ -22,6 +22,10 @@ size_t decode_utf8(std::string_view s, uint32_t& code_point) {
     if ((byte(i) & 0xc0) != 0x80) return 0;
     code_point = code_point << 6 | (byte(i) & 0x3f);
   }
+  // Longer than need be, a surrogate, or beyond Unicode: readers of UTF-8 refuse them.
+  constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
+  if (code_point < kLeast[n] || code_point > 0x10ffff || (code_point >= 0xd800 && code_point < 0xe000))
+    return 0;
   return n;
 }
 

@@ -12,6 +12,7 @@ declare -A may=(
   [chost]="accel alloc partition ops isa ir tensor support target"
   [idmap]="accel chost partition ops isa target ir tensor support"
   [runtime]="sim isa target tensor support"
+  [report]="support"
 )
 fail=0
 for component in "${!may[@]}"; do

@@ -75,6 +75,10 @@ TEST_CASE("names of a model are printed without control or direction characters"
                   "evil") == "\\u{202e}evil");
   CHECK(printable("na\xc3\xafve") == "na\xc3\xafve");
   CHECK(printable("\xff") == "\\xff");
+  CHECK(printable("\xe0\x80\x80") == "\\xe0\\x80\\x80");           // longer than need be
+  CHECK(printable("\xed\xa0\x80") == "\\xed\\xa0\\x80");           // a surrogate
+  CHECK(printable("\xf4\x90\x80\x80") == "\\xf4\\x90\\x80\\x80");  // beyond U+10FFFF
+  CHECK(printable("\xf4\x8f\xbf\xbd") == "\xf4\x8f\xbf\xbd");
   CHECK(printable(std::string(1000, 'x')).size() < 300);
 }
 

@@ -1,0 +1,265 @@
+// report.html: the fixed page and, as JSON in it, the data that its script draws. Long series are packed
+// (pack.h).
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "mrvlc/report/report.h"
+#include "mrvlc/support/hash.h"
+#include "pack.h"
+#include "page.h"
+#include "reduce.h"
+
+namespace mrvlc::report {
+namespace {
+
+// JSON text in the making; values are numbers or text made by json_string or base64.
+class Writer {
+ public:
+  explicit Writer(const Limits& limits) : limits_(limits) {}
+
+  std::string page(const Page& p) {
+    out_ = "{\"schema\":\"mrvlc-page-1\"";
+    text("model", p.model);
+    text("sha256", p.sha256);
+    text("target", p.target);
+    text("precision", p.precision);
+    number("tiles", p.tiles);
+    number("ocm_bytes", p.ocm_bytes);
+    number("clock_ghz", p.clock_ghz);
+    number("onnx_nodes", p.onnx_nodes);
+    number("on_accelerator", p.on_accelerator);
+    number("on_cpu", p.on_cpu);
+    number("folded", p.folded);
+    number("mac_share_accelerator", p.mac_share_accelerator);
+    number("arena_bytes", p.arena_bytes);
+    number("arena_lower_bound_bytes", p.arena_lower_bound_bytes);
+    number("host_weights_bytes", p.host_weights_bytes);
+    names("bounds", bound_names());
+    names("queues", queue_names());
+    steps(p.steps);
+    fallbacks(p.fallbacks);
+    out_ += ",\"regions\":[";
+    Shares shares = shares_of(p);
+    for (size_t i = 0; i < p.regions.size(); ++i) {
+      if (i > 0) out_ += ',';
+      region(p.regions[i], shares);
+    }
+    return std::move(out_) + "]}";
+  }
+
+ private:
+  // Regions share the limits in proportion to what they have.
+  struct Shares {
+    size_t bars = 0, stretches = 0, memory = 0;  // of all regions
+  };
+  static Shares shares_of(const Page& p) {
+    Shares s;
+    for (const Region& r : p.regions) {
+      s.bars += r.bars.size();
+      s.stretches += r.path.size();
+      s.memory += r.memory.size();
+    }
+    return s;
+  }
+  static size_t share(size_t mine, size_t all, size_t limit) {
+    if (all <= limit) return mine;
+    return static_cast<size_t>(static_cast<double>(limit) / static_cast<double>(all) *
+                               static_cast<double>(mine));
+  }
+
+  void key(const char* name) { out_ += fmt::format("{}\"{}\":", out_.back() == '{' ? "" : ",", name); }
+  template <class T>
+  void number(const char* name, T value) {
+    key(name);
+    out_ += fmt::format("{}", value);
+  }
+  void text(const char* name, std::string_view value) {
+    key(name);
+    out_ += json_string(value, limits_.text);
+  }
+  template <size_t N>
+  void names(const char* name, const std::array<const char*, N>& list) {
+    key(name);
+    for (size_t i = 0; i < N; ++i) out_ += (i == 0 ? "[" : ",") + json_string(list[i], limits_.text);
+    out_ += ']';
+  }
+
+  void steps(const std::vector<Step>& list) {
+    key("steps");
+    out_ += '[';
+    for (const Step& s : list) {
+      if (out_.back() != '[') out_ += ',';
+      out_ += s.region ? fmt::format("{{\"region\":{}}}", s.index) : fmt::format("{{\"nodes\":{}}}", s.nodes);
+    }
+    out_ += ']';
+  }
+
+  void fallbacks(const std::vector<Fallback>& list) {
+    size_t shown = std::min(list.size(), limits_.fallbacks);
+    number("fallbacks_left_out", list.size() - shown);
+    key("fallbacks");
+    out_ += '[';
+    for (size_t i = 0; i < shown; ++i) {
+      const Fallback& f = list[i];
+      out_ += i == 0 ? "[" : ",[";
+      out_ += json_string(f.id, limits_.text) + ',' + json_string(f.name, limits_.text) + ',' +
+              json_string(f.op_type, limits_.text) + ',' + json_string(f.reason, 2 * limits_.text) + ']';
+    }
+    out_ += ']';
+  }
+
+  void region(const Region& r, const Shares& all) {
+    out_ += '{';
+    number("id", r.id);
+    text("file", r.file);
+    number("tiles", r.tiles);
+    number("init_cycles", r.init_cycles);
+    number("main_cycles", r.main_cycles);
+    number("finish_cycles", r.finish_cycles);
+    number("lower_bound_cycles", r.lower_bound_cycles);
+    number("macs", r.macs);
+    number("ddr_read_bytes", r.ddr_read_bytes);
+    number("ddr_write_bytes", r.ddr_write_bytes);
+    number("weights_bytes", r.weights_bytes);
+    number("ocm_peak_bytes", r.ocm_peak_bytes);
+    number("pod_utilization", r.pod_utilization);
+    layers(r.layers);
+    bars(r, share(r.bars.size(), all.bars, limits_.bars));
+    path(r.path, share(r.path.size(), all.stretches, limits_.stretches));
+    memory(r.memory, share(r.memory.size(), all.memory, limits_.memory_uses));
+    out_ += '}';
+  }
+
+  // Columns in the order of `layerColumns` in page/data.js.
+  void layers(const std::vector<Layer>& list) {
+    key("layers");
+    out_ += '[';
+    for (size_t i = 0; i < list.size(); ++i) {
+      const Layer& l = list[i];
+      out_ += fmt::format("{}[{},{},{},{},{},{},{},{},{},{},{},{},{:.4f},[{}],[{}]]", i == 0 ? "" : ",",
+                          l.number, json_string(l.operators, limits_.text), json_string(l.kind, limits_.text),
+                          json_string(l.rule, limits_.text), json_string(l.cut, limits_.text), l.begin, l.end,
+                          l.cycles, l.macs, l.ddr_read_bytes, l.ddr_write_bytes, l.weights_bytes,
+                          l.mac_utilization, fmt::join(l.bound, ","), fmt::join(l.busy, ","));
+    }
+    out_ += ']';
+  }
+
+  void bars(const Region& r, size_t limit) {
+    Lanes lanes = lanes_of(r);
+    number("instructions", bar_count(lanes));
+    number("bars_merged_below", merge_bars(lanes, limit));
+    Packer p;
+    for (const auto& lane : lanes) {
+      p.number(lane.size());
+      Bar last;
+      for (const Bar& b : lane) {
+        p.number(b.start - last.start);
+        for (uint64_t v : {b.begin - b.start, b.moved - b.begin, b.end - b.moved, b.wait, b.bytes,
+                           uint64_t{b.count}, uint64_t{b.bound}})
+          p.number(v);
+        p.difference(last.instruction, b.instruction);
+        p.difference(last.layer, b.layer);
+        last = b;
+      }
+    }
+    packed("bars", p);
+  }
+
+  void path(std::vector<Stretch> list, size_t limit) {
+    number("path_merged_below", merge_path(list, limit));
+    Packer p;
+    p.number(list.size());
+    Stretch last;
+    for (const Stretch& s : list) {
+      p.difference(last.end, s.start);
+      p.number(s.end - s.start);
+      p.number(s.bound);
+      p.difference(last.layer, s.layer);
+      last = s;
+    }
+    packed("path", p);
+  }
+
+  void memory(std::vector<MemoryUse> list, size_t limit) {
+    number("memory_left_out", drop_memory(list, limit));
+    std::map<std::string, size_t> ids;
+    std::vector<const std::string*> in_order;
+    Packer p;
+    p.number(list.size());
+    uint64_t last = 0;
+    for (const MemoryUse& u : list) {
+      auto [it, fresh] = ids.emplace(u.name, in_order.size());
+      if (fresh) in_order.push_back(&it->first);
+      for (uint64_t v : {uint64_t{it->second}, uint64_t{u.kind}, uint64_t{u.tiles}, uint64_t{u.begin},
+                         uint64_t{u.end} - u.begin, uint64_t{u.layer}, u.stop - u.start})
+        p.number(v);
+      p.difference(last, u.start);
+      last = u.start;
+    }
+    key("memory_names");
+    out_ += '[';
+    for (size_t i = 0; i < in_order.size(); ++i)
+      out_ += (i == 0 ? "" : ",") + json_string(*in_order[i], limits_.text);
+    out_ += ']';
+    packed("memory", p);
+  }
+
+  void packed(const char* name, const Packer& p) {
+    key(name);
+    out_ += '"' + base64(p.bytes()) + '"';
+  }
+
+  const Limits& limits_;
+  std::string out_;
+};
+
+// 'sha256-...' of Content-Security-Policy: nothing but the page's own style and script runs, whatever the
+// data.
+std::string source_hash(std::string_view text) {
+  std::string hex = sha256_hex(text), bytes;
+  for (size_t i = 0; i < hex.size(); i += 2) {
+    bytes.push_back(static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16)));
+  }
+  return "'sha256-" + base64(bytes) + "'";
+}
+
+}  // namespace
+
+const std::array<const char*, kBounds>& bound_names() {
+  static constexpr std::array<const char*, kBounds> kNames = {"matrix unit", "vector unit", "on-chip port",
+                                                              "DDR", "waiting"};
+  return kNames;
+}
+
+const std::array<const char*, kQueues>& queue_names() {
+  static constexpr std::array<const char*, kQueues> kNames = {"DMA in", "DMA out", "POD", "PE"};
+  return kNames;
+}
+
+size_t main_bound(const std::array<uint64_t, kBounds>& bound) {
+  auto most = std::ranges::max_element(bound);
+  return *most == 0 ? kBounds : static_cast<size_t>(most - bound.begin());
+}
+
+std::string html(const Page& page, const Limits& limits) {
+  const std::string policy = fmt::format("default-src 'none'; img-src data:; style-src {}; script-src {}",
+                                         source_hash(kStyle), source_hash(kScript));
+  const std::string data = Writer(limits).page(page);
+  const std::pair<std::string_view, std::string_view> marks[] = {
+      {"@POLICY@", policy}, {"@STYLE@", kStyle}, {"@DATA@", data}, {"@SCRIPT@", kScript}};
+  std::string out;
+  out.reserve(kPage.size() + policy.size() + kStyle.size() + data.size() + kScript.size());
+  std::string_view rest = kPage;
+  for (const auto& [mark, text] : marks) {
+    size_t at = rest.find(mark);
+    out.append(rest.substr(0, at)).append(text);
+    rest = rest.substr(at + mark.size());
+  }
+  return out.append(rest);
+}
+
+}  // namespace mrvlc::report

@@ -1,0 +1,120 @@
+// Puts the page together.
+
+const timeline = new Timeline(), overview = new Overview(), memoryMap = new MemoryMap();
+
+function card(title, value, note) {
+  return el('div', { class: 'card' }, el('h3', null, title), el('p', { class: 'value' }, value), el('p', { class: 'note' }, note ?? ''));
+}
+
+function summary() {
+  const sum = (value) => data.regions.reduce((all, r) => all + value(r), 0);
+  const cycles = sum((r) => r.init_cycles + r.main_cycles + r.finish_cycles), bound = sum((r) => r.lower_bound_cycles);
+  const cards = [];
+  if (data.regions.length > 0) {
+    const time = data.clock_ghz > 0 ? `${(cycles / data.clock_ghz / 1e6).toFixed(3)} ms at ${data.clock_ghz} GHz` : '';
+    cards.push(card('Cycles', integer(cycles), time),
+      card('Over the lower bound', bound > 0 ? `× ${(cycles / bound).toFixed(2)}` : '–', `no schedule takes less than ${integer(bound)}`),
+      card('Matrix units busy', percent(cycles ? sum((r) => r.pod_utilization * r.main_cycles) / cycles : 0), `${count(sum((r) => r.macs))} MACs`),
+      card('DDR read', bytes(sum((r) => r.ddr_read_bytes)), `${bytes(sum((r) => r.weights_bytes))} are weights; written ${bytes(sum((r) => r.ddr_write_bytes))}`),
+      card('On-chip peak', bytes(Math.max(...data.regions.map((r) => r.ocm_peak_bytes))), `of ${bytes(data.ocm_bytes)} a tile`));
+  }
+  cards.push(card('On the accelerator', `${integer(data.on_accelerator)} of ${integer(data.onnx_nodes)}`,
+    `nodes; ${percent(data.mac_share_accelerator)} of the MACs`),
+    card('Host arena', bytes(data.arena_bytes), `lower bound ${bytes(data.arena_lower_bound_bytes)}; weights ${bytes(data.host_weights_bytes)}`));
+  byId('summary').replaceChildren(...cards);
+}
+
+function boundsView(region) {
+  const cycles = data.bounds.map((_, i) => region.layers.reduce((all, l) => all + l.bound[i], 0));
+  const total = Math.max(cycles.reduce((a, b) => a + b, 0), 1);
+  const bar = boundBar(cycles);
+  bar.classList.add('large');
+  byId('bounds-bar').replaceChildren(bar, el('ul', { class: 'legend' }, ...data.bounds.map((name, i) =>
+    el('li', null, el('i', { class: `bound-${i}` }), `${name} `, el('b', null, percent(cycles[i] / total)), ` ${integer(cycles[i])}`))));
+}
+
+function notices(region) {
+  const time = [];
+  if (region.bars_merged_below > 0) {
+    const drawn = region.lanes.reduce((all, lane) => all + lane.bars.length, 0);
+    time.push(`${integer(region.instructions)} instructions are drawn as ${integer(drawn)} bars: in each queue those that follow each other ` +
+      `within ${integer(region.bars_merged_below)} cycles are merged. “mrvlc profile --trace” has all.`);
+  }
+  if (region.path_merged_below > 0) time.push(`The strip “bound by” is merged below ${integer(region.path_merged_below)} cycles.`);
+  const memory = [];
+  if (region.memory.length === 0) memory.push('This region has no record of what holds on-chip memory.');
+  if (region.memory_left_out > 0) memory.push(`The ${integer(region.memory_left_out)} smallest ranges are left out.`);
+  for (const [id, texts] of [['time-notice', time], ['memory-notice', memory]]) {
+    byId(id).textContent = texts.join(' ');
+    byId(id).hidden = texts.length === 0;
+  }
+}
+
+function tools(region) {
+  const button = (text, label, action) => el('button', { type: 'button', 'aria-label': label, title: label, onclick: action }, text);
+  const tiles = [...Array(region.tiles).keys()].map((t) => [String(t), `tile ${t}`]);
+  byId('time-tools').replaceChildren(
+    legend(data.bounds, 'bound'),
+    choice('colour', [['layer', 'by layer'], ['bound', 'by bound']], timeline.colourBy, (value) => { timeline.colourBy = value; view.changed(); }),
+    choice('show', [['all', 'all tiles'], ...tiles], timeline.tiles, (value) => { timeline.tiles = value; timeline.layout(); }),
+    el('span', { class: 'group' }, button('−', 'zoom out', () => view.zoom(2)), button('+', 'zoom in', () => view.zoom(0.5)),
+      button('fit', 'show everything', () => view.show(0, view.total))));
+  byId('memory-tools').replaceChildren(legend(memoryKinds, 'memory'),
+    choice('tile', tiles, String(memoryMap.tile), (value) => memoryMap.setTile(Number(value))));
+}
+
+// From the table to the timeline.
+function goToLayer(region, layer) {
+  if (layer.end > layer.begin) {
+    const margin = (layer.end - layer.begin) * 0.1;
+    view.show(region.init_cycles + layer.begin - margin, region.init_cycles + layer.end + margin);
+  }
+  view.pinned = layer.index;
+  view.changed();
+  const quiet = matchMedia('(prefers-reduced-motion: reduce)').matches;
+  byId('time').scrollIntoView({ behavior: quiet ? 'auto' : 'smooth' });
+}
+
+let layersShown = null;
+
+function showRegion(index) {
+  const region = unpackRegion(data.regions[index]);
+  view.reset(region.cycles);
+  timeline.setRegion(region);
+  overview.setRegion(region);
+  memoryMap.setRegion(region);
+  boundsView(region);
+  tools(region);
+  notices(region);
+  for (const id of ['memory', 'memory-tools']) byId(id).hidden = region.memory.length === 0;
+  layersShown = layerTable(byId('layers-table'), region, (layer) => goToLayer(region, layer));
+  byId('layers-tools').replaceChildren(el('label', { class: 'choice' }, 'filter',
+    el('input', { type: 'search', placeholder: 'name, kind, bound', oninput: (e) => layersShown.setFilter(e.target.value) })));
+  byId('regions').replaceChildren(...regionChoice(index));
+}
+
+function regionChoice(index) {
+  if (data.regions.length < 2) return [];
+  return [choice('region', data.regions.map((r, i) => [String(i), `${r.id}: ${integer(r.layers.length)} layers, ` +
+    `${integer(r.init_cycles + r.main_cycles + r.finish_cycles)} cycles`]), String(index), (value) => showRegion(Number(value)))];
+}
+
+function longestRegion() {
+  const cycles = data.regions.map((r) => r.init_cycles + r.main_cycles + r.finish_cycles);
+  return cycles.indexOf(Math.max(...cycles));
+}
+
+function start() {
+  document.title = `${data.model}: mrvlc report`;
+  byId('model').textContent = data.model;
+  byId('subtitle').textContent = data.regions.length === 0 ? `target ${data.target}, ${data.precision}`
+    : `target ${data.target}, ${data.tiles} ${data.tiles === 1 ? 'tile' : 'tiles'}, ${data.precision}; model ${data.sha256.slice(0, 12)}`;
+  readColours();
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { readColours(); view.changed(); });
+  summary();
+  byId('placement-body').replaceChildren(...placementView());
+  if (data.regions.length === 0) for (const id of ['bounds', 'time', 'layers']) byId(id).hidden = true;
+  else showRegion(longestRegion());
+}
+
+start();

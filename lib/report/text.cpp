@@ -1,0 +1,65 @@
+// Tables for terminals.
+#include <algorithm>
+
+#include "mrvlc/report/report.h"
+#include "mrvlc/support/diag.h"
+
+namespace mrvlc::report {
+namespace {
+
+double share(uint64_t part, uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+std::string bounds_line(const Region& r) {
+  std::string out = "  bound by:";
+  for (size_t b = 0; b < kBounds; ++b) {
+    uint64_t cycles = 0;
+    for (const Layer& l : r.layers) cycles += l.bound[b];
+    out +=
+        fmt::format("{} {} {:.1f} %", b == 0 ? "" : ",", bound_names()[b], 100 * share(cycles, r.cycles()));
+  }
+  return out + "\n";
+}
+
+std::string region_lines(const Region& r) {
+  std::string out = fmt::format(
+      "region {}: {} cycles (init {}, main {}, finish {}), lower bound {} (x{:.2f}); {} tiles, matrix units "
+      "{:.1f} % busy, DDR read {} B, written {} B\n",
+      r.id, r.cycles(), r.init_cycles, r.main_cycles, r.finish_cycles, r.lower_bound_cycles,
+      share(r.cycles(), r.lower_bound_cycles), r.tiles, 100 * r.pod_utilization, r.ddr_read_bytes,
+      r.ddr_write_bytes);
+  return out + bounds_line(r);
+}
+
+std::string row(const Region& r, const Layer& l) {
+  size_t bound = main_bound(l.bound);
+  std::string why = bound == kBounds ? "hidden"
+                                     : fmt::format("{} {:.0f} %", bound_names()[bound],
+                                                   100 * share(l.bound[bound], l.cycles));
+  return fmt::format("{:>10} {:>6.2f}  {:<18} {:>6.1f} {:>12} {:>11} {:>11}  {:<14} {}\n", l.cycles,
+                     100 * share(l.cycles, r.cycles()), why, 100 * l.mac_utilization, l.macs,
+                     l.ddr_read_bytes, l.ddr_write_bytes, printable(l.kind), printable(l.operators, 400));
+}
+
+std::string table(const Region& r, size_t rows) {
+  std::string out =
+      fmt::format("{:>10} {:>6}  {:<18} {:>6} {:>12} {:>11} {:>11}  {:<14} {}\n", "cycles", "%", "bound by",
+                  "MAC %", "MACs", "DDR read", "DDR write", "kind", "ONNX operators");
+  std::vector<const Layer*> order;
+  for (const Layer& l : r.layers) order.push_back(&l);
+  std::ranges::stable_sort(order, std::greater<>{}, [](const Layer* l) { return l->cycles; });
+  for (size_t i = 0; i < std::min(rows, order.size()); ++i) out += row(r, *order[i]);
+  if (order.size() > rows) out += fmt::format("{:>10} more layers\n", order.size() - rows);
+  return out;
+}
+
+}  // namespace
+
+std::string profile_text(const std::vector<Region>& regions, size_t rows) {
+  std::string out;
+  for (const Region& r : regions) out += region_lines(r) + table(r, rows);
+  return out;
+}
+
+}  // namespace mrvlc::report
