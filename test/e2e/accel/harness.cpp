@@ -106,15 +106,6 @@ void each_element(const accel::PortLayout& port, const Shape& shape, F f) {
   }
 }
 
-std::string to_device(const accel::PortLayout& port, const Tensor& t) {
-  std::string bytes(static_cast<size_t>(t.elements()) * 2, '\0');
-  each_element(port, t.shape(), [&](int64_t i, int64_t at) {
-    uint16_t half = double_to_half(t.as_double(i));
-    std::memcpy(bytes.data() + 2 * at, &half, 2);
-  });
-  return bytes;
-}
-
 double distance(const accel::PortLayout& port, const std::string& bytes, const Tensor& expected) {
   double worst = 0;
   each_element(port, expected.shape(), [&](int64_t i, int64_t at) {
@@ -126,6 +117,28 @@ double distance(const accel::PortLayout& port, const std::string& bytes, const T
     worst = std::isnan(d) ? INFINITY : std::max(worst, d);
   });
   return worst;
+}
+
+}  // namespace
+
+std::string to_device(const accel::PortLayout& port, const Tensor& t) {
+  std::string bytes(static_cast<size_t>(t.elements()) * 2, '\0');
+  each_element(port, t.shape(), [&](int64_t i, int64_t at) {
+    uint16_t half = double_to_half(t.as_double(i));
+    std::memcpy(bytes.data() + 2 * at, &half, 2);
+  });
+  return bytes;
+}
+
+Tensor from_device(const accel::PortLayout& port, const std::string& bytes, const Shape& shape) {
+  Tensor t({ElementType::F32, shape});
+  std::span<float> values = t.mutable_data<float>();
+  each_element(port, shape, [&](int64_t i, int64_t at) {
+    uint16_t half = 0;
+    std::memcpy(&half, bytes.data() + 2 * at, 2);
+    values[static_cast<size_t>(i)] = half_to_float(half);
+  });
+  return t;
 }
 
 bool covers(const accel::CompiledRegion& c) {
@@ -140,8 +153,6 @@ bool covers(const accel::CompiledRegion& c) {
   return next[0] == c.binary.init.size() && next[1] == c.binary.main.size() &&
          next[2] == c.binary.finish.size();
 }
-
-}  // namespace
 
 Run run(const Net& net, const Setup& setup, uint32_t seed) {
   Run r;

@@ -1,0 +1,211 @@
+#include "check.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <cstdlib>
+
+#include "model.h"
+#include "mrvlc/ir/text.h"
+#include "mrvlc/tensor/float16.h"
+
+namespace mrvlc::accel_random {
+namespace {
+
+Tensor random_values(Dice& dice, const TensorType& type) {
+  Tensor t = zeros(type.shape);
+  double scale = dice.of({1.0, 1.0, 1.0, 4.0, 30.0});
+  bool special = dice.chance(6);
+  for (float& v : t.mutable_data<float>()) {
+    v = narrow(static_cast<float>(dice.real(-scale, scale)));
+    if (special && dice.chance(3))
+      v = half_to_float(static_cast<uint16_t>(dice.next()));  // any number, or none
+  }
+  return t;
+}
+
+bool same(float a, float b) {
+  return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b) || (a != a && b != b);
+}
+
+std::string first_difference(const Tensor& got, const Tensor& expected) {
+  int64_t different = 0, first = -1;
+  for (int64_t i = 0; i < got.elements(); ++i) {
+    auto k = static_cast<size_t>(i);
+    if (same(got.data<float>()[k], expected.data<float>()[k])) continue;
+    if (different++ == 0) first = i;
+  }
+  if (first < 0) return {};
+  auto k = static_cast<size_t>(first);
+  return fmt::format("{} of {} elements differ, the first at {}: {} instead of {}", different, got.elements(),
+                     first, got.data<float>()[k], expected.data<float>()[k]);
+}
+
+class Case {
+ public:
+  Case(const ir::Graph& graph, const Setup& setup, uint64_t seed) : g_(graph), setup_(setup), dice_(seed) {}
+
+  Outcome run() {
+    partition::Options options;
+    options.accel = {"*"};
+    options.tiles = setup_.tiles;
+    auto parts = partition::partition(g_, setup_.machine, options);
+    if (!parts.ok()) return refused(parts.error());
+    for (ir::ValueId v : g_.inputs()) values_[v] = random_values(dice_, g_.value(v).type);
+    for (const partition::Step& step : parts->steps) {
+      if (step.kind == partition::Step::Kind::Cpu) return fail("a node was left to the CPU");
+      if (!region(parts->regions[step.region])) break;
+      out_.layers += parts->regions[step.region].layers.size();
+    }
+    return out_;
+  }
+
+ private:
+  Outcome fail(std::string why) {
+    out_.failure = std::move(why);
+    return out_;
+  }
+  Outcome refused(const Diag& d) {
+    out_.refused = true;
+    out_.refusal = d.message;
+    return out_;
+  }
+
+  bool region(const partition::Region& r) {
+    Model model(g_, r);
+    for (ir::ValueId v : r.inputs) model.set(v, values_.at(v));
+    for (const partition::Layer& layer : r.layers) {
+      Status s = model.run(layer);
+      if (!s.ok()) return refused(s.error()), false;
+    }
+    auto compiled =
+        accel::compile_region(g_, r, setup_.machine, {setup_.tiles, "net", isa::Architecture::Experimental});
+    if (!compiled.ok()) {
+      if (compiled.error().code == DiagCode::MRV0501) return refused(compiled.error()), false;
+      return fail("compile: " + compiled.error().message), false;
+    }
+    simulate(*compiled);
+    for (size_t i = 0; i < r.outputs.size() && out_.failure.empty(); ++i) compare(model, *compiled, i);
+    return out_.failure.empty();
+  }
+
+  void simulate(const accel::CompiledRegion& c) {
+    if (!accel_test::covers(c)) fail("an instruction belongs to no layer");
+    auto binary = isa::read_container(isa::write_container(c.binary));
+    if (!binary.ok()) return void(fail("container: " + binary.error().message));
+    auto simulator = sim::Simulator::create(*binary, setup_.machine);
+    if (!simulator.ok()) return void(fail("simulator: " + simulator.error().message));
+    std::vector<std::string> bytes;
+    for (const accel::PortLayout& port : c.inputs)
+      bytes.push_back(accel_test::to_device(port, values_.at(port.value)));
+    std::vector<std::span<const std::byte>> spans;
+    for (const std::string& b : bytes) spans.push_back(std::as_bytes(std::span(b.data(), b.size())));
+    sim::Options options;
+    options.keep_events = false;
+    auto report = simulator->run(spans, bytes_out_, options);
+    if (!report.ok()) return void(fail("run: " + report.error().message));
+    if (!report->hazards.empty()) return void(fail("hazard: " + report->hazards[0].what));
+    if (report->total_cycles() < c.lower_bound_cycles)
+      fail(fmt::format("{} cycles, less than the lower bound {}", report->total_cycles(),
+                       c.lower_bound_cycles));
+  }
+
+  void compare(Model& model, const accel::CompiledRegion& c, size_t i) {
+    ir::ValueId v = c.outputs[i].value;
+    const Tensor& expected = model.get(v);
+    std::string why =
+        first_difference(accel_test::from_device(c.outputs[i], bytes_out_[i], expected.shape()), expected);
+    if (!why.empty()) fail(fmt::format("output %{}: {}", g_.value(v).name, why));
+    values_[v] = expected;
+  }
+
+  const ir::Graph& g_;
+  const Setup& setup_;
+  Dice dice_;
+  Outcome out_;
+  std::map<ir::ValueId, Tensor> values_;
+  std::vector<std::string> bytes_out_;
+};
+
+int64_t setting(const char* name, int64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoll(text, nullptr, 10);
+}
+
+std::string without_numbers(const std::string& text) {
+  std::string out;
+  for (char c : text)
+    if (c < '0' || c > '9') {
+      out += c;
+    } else if (!out.ends_with('#')) {
+      out += '#';
+    }
+  return out;
+}
+
+struct Tally {
+  int64_t cases = 0, refused = 0, failed = 0;
+  size_t layers = 0;
+  std::map<std::string, int64_t> refusals;
+};
+
+void one_case(void (*make)(Builder&), uint64_t seed, Tally& tally) {
+  Dice dice(seed * 2 + 1);
+  Setup setup = random_setup(dice);
+  Builder b(seed, dice.chance(8) ? 4000000 : dice.pick(50000, 900000));
+  make(b);
+  Outcome o = check(b.net.graph, setup, seed);
+  ++tally.cases;
+  tally.layers += o.layers;
+  if (o.refused) {
+    ++tally.refused;
+    ++tally.refusals[without_numbers(o.refusal)];
+  }
+  if (o.failure.empty()) return;
+  ++tally.failed;
+  ir::Graph small = shrink(b.net.graph, setup, seed);
+  std::string why = check(small, setup, seed).failure;
+  FAIL_CHECK("MRVLC_RANDOM_SEED=" << seed << " MRVLC_RANDOM_CASES=1: " << o.failure << "\nshrunk: " << why
+                                  << "\n"
+                                  << to_string(setup) << "\n"
+                                  << ir::print(small, {false}));
+}
+
+}  // namespace
+
+Setup random_setup(Dice& dice) {
+  Setup s{accel_test::machine(), dice.of({1u, 2u, 4u, 8u})};
+  target::Machine& m = s.machine;
+  m.ocm_bytes = dice.chance(40) ? 64u << 10 : static_cast<uint32_t>(dice.pick(512, 8192)) * 128;
+  m.ddr_bytes = dice.of({4u, 8u, 16u, 32u, 64u});
+  m.accumulator_pixels = dice.of({1024u, 1024u, 256u, 512u, 2048u});
+  m.tile_link_bytes = dice.of({64u, 64u, 16u, 32u, 128u});
+  return s;
+}
+
+std::string to_string(const Setup& s) {
+  return fmt::format("{} tiles, ocm_bytes {}, ddr_bytes {}, accumulator_pixels {}, tile_link_bytes {}",
+                     s.tiles, s.machine.ocm_bytes, s.machine.ddr_bytes, s.machine.accumulator_pixels,
+                     s.machine.tile_link_bytes);
+}
+
+Outcome check(const ir::Graph& graph, const Setup& setup, uint64_t seed) {
+  return Case(graph, setup, seed).run();
+}
+
+void run_cases(const char* name, void (*make)(Builder&), uint64_t first, int64_t cases) {
+  auto from = static_cast<uint64_t>(setting("MRVLC_RANDOM_SEED", static_cast<int64_t>(first)));
+  int64_t count = setting("MRVLC_RANDOM_CASES", cases);
+  Tally tally;
+  for (int64_t i = 0; i < count && tally.failed < 20; ++i)
+    one_case(make, from + static_cast<uint64_t>(i), tally);
+  std::string text = fmt::format("{}: {} cases, {} layers, {} outside, {} failed\n", name, tally.cases,
+                                 tally.layers, tally.refused, tally.failed);
+  for (const auto& [why, n] : tally.refusals) text += fmt::format("  {} x {}\n", n, why);
+  fmt::print("{}", text);
+  CHECK(tally.refused * 20 <= tally.cases);
+}
+
+}  // namespace mrvlc::accel_random

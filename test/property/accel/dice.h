@@ -1,0 +1,51 @@
+// Random choices that are the same with every compiler and library: a case is its seed.
+#pragma once
+#include <cstdint>
+#include <initializer_list>
+#include <vector>
+
+namespace mrvlc::accel_random {
+
+class Dice {
+ public:
+  explicit Dice(uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 0x632be59bd9b4e019u) {}
+
+  // splitmix64, Steele, Lea and Flood 2014.
+  uint64_t next() {
+    uint64_t z = state_ += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+  // Both ends included.
+  int64_t pick(int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(next() % static_cast<uint64_t>(high - low + 1));
+  }
+  bool chance(int percent) { return pick(0, 99) < percent; }
+  // In [low, high).
+  double real(double low, double high) {
+    return low + (high - low) * (static_cast<double>(next() >> 11) * 0x1p-53);
+  }
+  template <class T>
+  T of(std::initializer_list<T> list) {
+    return list.begin()[pick(0, static_cast<int64_t>(list.size()) - 1)];
+  }
+  template <class T>
+  const T& of(const std::vector<T>& list) {
+    return list[static_cast<size_t>(pick(0, static_cast<int64_t>(list.size()) - 1))];
+  }
+  // Sizes of every magnitude up to `high`, small ones as often as large ones; every fourth is a multiple of
+  // 16 or one beside it, where blocks of channels begin and end.
+  int64_t size(int64_t low, int64_t high) {
+    int64_t top = low;
+    while (top < high && chance(75)) top = top * 2 + 1;
+    int64_t n = pick(low, top < high ? top : high);
+    if (high >= 32 && chance(25)) n = pick(1, high / 16) * 16 + pick(-1, 1);
+    return n < low ? low : n > high ? high : n;
+  }
+
+ private:
+  uint64_t state_;
+};
+
+}  // namespace mrvlc::accel_random

@@ -1,0 +1,138 @@
+#include "model.h"
+
+#include <cmath>
+#include <limits>
+
+#include "mrvlc/support/diag/accel.h"
+#include "mrvlc/tensor/float16.h"
+
+namespace mrvlc::accel_random {
+
+float narrow(float v) {
+  return half_to_float(float_to_half(v));
+}
+
+Tensor zeros(Shape shape) {
+  return Tensor({ElementType::F32, std::move(shape)});
+}
+
+int64_t position(const Shape& index, const Shape& strides) {
+  int64_t at = 0;
+  for (size_t d = 0; d < index.size(); ++d) at += index[d] * strides[d];
+  return at;
+}
+
+Tensor narrowed(const Tensor& t) {
+  Tensor r = zeros(t.shape());
+  std::span<float> out = r.mutable_data<float>();
+  for (size_t i = 0; i < out.size(); ++i)
+    out[i] = half_to_float(double_to_half(t.as_double(static_cast<int64_t>(i))));
+  return r;
+}
+
+const Tensor& Model::get(ir::ValueId v) {
+  auto it = values_.find(v);
+  if (it == values_.end()) it = values_.emplace(v, narrowed(*graph_.constant(v))).first;
+  return it->second;
+}
+
+Status Model::run(const partition::Layer& layer) {
+  const std::string& kind = layer.kind;
+  if (kind == "conv" || kind == "conv_transpose") return conv(layer);
+  if (kind == "fc" || kind == "matmul") return product(layer);
+  if (kind == "elementwise") return chain(layer, 0, ir::ValueId());
+  if (kind == "pool") return pool(layer);
+  if (kind == "reduce") return reduce(layer);
+  if (kind == "softmax") return softmax(layer);
+  if (kind == "norm") return norm(layer);
+  if (kind == "resize") return resize(layer);
+  if (kind == "concat") return concat(layer);
+  if (kind == "move") return move(layer);
+  return reshape(layer);
+}
+
+std::vector<float> segments(const std::function<double(double)>& f) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  std::vector<float> table;
+  auto put = [&](double c0, double c1) {
+    table.push_back(static_cast<float>(c0));
+    table.push_back(static_cast<float>(c1));
+  };
+  for (uint32_t i = 0; i < 2048; ++i) {
+    double sign = i < 1024 ? 1 : -1;
+    uint32_t magnitude = i % 1024 * 32;  // the smallest float16 number of the segment, without its sign
+    if (magnitude > 0x7c00) {
+      put(std::numeric_limits<double>::quiet_NaN(), 0);
+    } else if (magnitude == 0x7c00) {
+      double y = f(sign * inf);
+      put(std::isnan(y) ? f(sign * 65504) : y, 0);
+    } else {
+      auto value = [&](uint32_t half) {
+        return static_cast<double>(half_to_float(static_cast<uint16_t>(half)));
+      };
+      double a = sign * value(magnitude),
+             b = sign * (magnitude + 32 == 0x7c00 ? 65504 : value(magnitude + 32));
+      double fa = f(a), fb = f(b);
+      bool finite = std::isfinite(fa) && std::isfinite(fb);
+      double c1 = finite ? (fb - fa) / (b - a) : 0;
+      double c0 = finite ? fa - c1 * a : std::isfinite(fb) ? fb : fa;
+      double middle = (a + b) / 2, error = f(middle) - (c0 + c1 * middle);
+      if (magnitude != 0 && std::isfinite(error)) c0 += error / 2;
+      put(c0, c1);
+    }
+  }
+  return table;
+}
+
+float look_up(const std::vector<float>& table, float x) {
+  uint16_t half = x != x ? 0x7e00 : float_to_half(x);
+  float c0 = table[half / 32 * size_t{2}], c1 = table[half / 32 * size_t{2} + 1];
+  return c1 == 0 && x == x ? c0 : std::fma(c1, x, c0);
+}
+
+namespace {
+
+float clip(float v, float low, float high) {
+  v = v < low ? low : v;
+  return v > high ? high : v;
+}
+
+std::optional<Unary> clip_of(const ir::Graph& graph, const ir::Node& node) {
+  float bounds[2] = {-std::numeric_limits<float>::infinity(), std::numeric_limits<float>::infinity()};
+  for (size_t i = 1; i < node.inputs.size(); ++i) {
+    if (!node.inputs[i].valid()) continue;
+    const Tensor* bound = graph.constant(node.inputs[i]);
+    if (bound == nullptr) return std::nullopt;
+    bounds[i - 1] = static_cast<float>(bound->as_double(0));
+  }
+  return [low = bounds[0], high = bounds[1]](float x) { return clip(x, low, high); };
+}
+
+// What an instruction computes.
+constexpr const char* kNoTable[] = {"Abs", "Neg", "Sqrt", "Reciprocal", "Floor", "Ceil", "Identity"};
+
+}  // namespace
+
+std::optional<Unary> activation_of(const ir::Graph& graph, const ir::Node& node) {
+  if (node.is("Relu")) return [](float x) { return x > 0 || x != x ? x : 0.0f; };
+  if (node.is("Clip")) return clip_of(graph, node);
+  if (node.is("LeakyRelu"))
+    return [alpha = node.float_attr("alpha")](float x) { return x < 0 ? alpha * x : x; };
+  if (node.is("HardSigmoid") || node.is("HardSwish")) {
+    bool swish = node.is("HardSwish");
+    float alpha = swish ? static_cast<float>(1.0 / 6) : node.float_attr("alpha");
+    float beta = swish ? 0.5f : node.float_attr("beta");
+    return [=](float x) {
+      float gate = clip(std::fma(alpha, x, beta), 0, 1);
+      return swish ? x * gate : gate;
+    };
+  }
+  for (const char* op : kNoTable)
+    if (node.is(op)) return std::nullopt;
+  const ops::ScalarOp* scalar = ops::op_def(node).scalar;
+  if (node.inputs.size() != 1 || scalar == nullptr) return std::nullopt;
+  auto f = [&](double x) { return scalar->eval(&x, *node.op, node.attrs); };
+  return [table = segments(f)](float x) { return look_up(table, x); };
+}
+
+}  // namespace mrvlc::accel_random

@@ -1,0 +1,93 @@
+// The documented arithmetic of the accelerator (docs/arithmetic.md) in plain loops, one layer after the
+// other: no blocks, no tiles, no memory. Every element of a value is a float16 number held in float.
+#pragma once
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "mrvlc/ops/params.h"
+#include "mrvlc/partition/partition.h"
+#include "storage.h"
+
+namespace mrvlc::accel_random {
+
+// To float16 and back.
+float narrow(float v);
+Tensor narrowed(const Tensor& t);
+
+// What the vector unit looks up: docs/arithmetic.md, "Tables".
+std::vector<float> segments(const std::function<double(double)>& f);
+float look_up(const std::vector<float>& table, float x);
+
+// A function of one operand, applied in float.
+using Unary = std::function<float(float)>;
+// Functions that come directly out of an epilogue (by instruction or by table); nullopt: `node` is none.
+std::optional<Unary> activation_of(const ir::Graph& graph, const ir::Node& node);
+
+class Model {
+ public:
+  Model(const ir::Graph& graph, const partition::Region& region)
+      : graph_(graph), region_(region), storage_(graph, region) {}
+
+  void set(ir::ValueId v, Tensor t) { values_[v] = std::move(t); }
+  const Tensor& get(ir::ValueId v);  // constants are rounded to float16
+  // Computes the results of a layer whose operands are set. Errors: the layer's arithmetic is not documented.
+  Status run(const partition::Layer& layer);
+
+ private:
+  friend class Chain;
+  Status conv(const partition::Layer& layer);
+  Status product(const partition::Layer& layer);
+  Status product_order(ir::ValueId value, std::vector<int64_t>& order) const;
+  Status pool(const partition::Layer& layer);
+  Status reduce(const partition::Layer& layer);
+  Status softmax(const partition::Layer& layer);
+  Status norm(const partition::Layer& layer);
+  Status normalise(const ir::Node& node, const std::vector<int64_t>& axes, size_t parameters_from);
+  Status batch_norm(const ir::Node& node);
+  Status resize(const partition::Layer& layer);
+  Status concat(const partition::Layer& layer);
+  Status move(const partition::Layer& layer);
+  Status reshape(const partition::Layer& layer);
+  // Nodes layer.nodes[from..], the first of which reads `value`, in float; the last result is rounded.
+  Status chain(const partition::Layer& layer, size_t from, ir::ValueId value);
+
+  // In which order the elements along `axes` are visited (dimensions, outermost first).
+  Result<std::vector<size_t>> order_for(ir::ValueId value, const std::vector<int64_t>& axes) const;
+
+  const Shape& shape(ir::ValueId v) const { return graph_.value(v).type.shape; }
+  void store(ir::ValueId v, Tensor t) { values_[v] = narrowed(t); }
+
+  const ir::Graph& graph_;
+  const partition::Region& region_;
+  Storage storage_;
+  std::map<ir::ValueId, Tensor> values_;
+};
+
+// What is applied to the sums of a convolution or matrix product before the one rounding, and what is left.
+struct Tail {
+  std::vector<float> scale, shift;  // per channel; empty: 1 and 0
+  ir::ValueId residual;             // invalid: none
+  Unary activation;                 // empty: none
+  size_t taken = 1;                 // nodes of the layer, the anchor included
+  ir::ValueId value;                // the result of the last of them
+};
+Tail tail_of(const ir::Graph& graph, const partition::Layer& layer, size_t channel, bool constant_weights,
+             bool residual_allowed);
+
+// Index arithmetic on dense tensors.
+Tensor zeros(Shape shape);
+// Calls f(index, flat position) for every element in row-major order.
+template <class F>
+void each_index(const Shape& dims, F f) {
+  Shape index(dims.size(), 0);
+  for (int64_t i = 0, n = element_count(dims); i < n; ++i) {
+    f(index, i);
+    for (size_t d = dims.size(); d-- > 0 && ++index[d] == dims[d];) index[d] = 0;
+  }
+}
+int64_t position(const Shape& index, const Shape& strides);
+
+}  // namespace mrvlc::accel_random

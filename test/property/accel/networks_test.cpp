@@ -1,0 +1,11 @@
+#include <catch2/catch.hpp>
+
+#include "check.h"
+
+namespace mrvlc::accel_random {
+
+TEST_CASE("random networks on random machines, bit for bit") {
+  run_cases("networks", network, 3000, 2000);
+}
+
+}  // namespace mrvlc::accel_random
