@@ -1,103 +1,315 @@
 #include "bound.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
+#include "mrvlc/ops/params.h"
 #include "mrvlc/support/checked.h"
 
 namespace mrvlc::accel {
 namespace {
 
-// Rate of a convolution on one tile, MAC/cycle; a matrix product of few rows waits for its weights.
-uint64_t window_cycles(const WindowOp& op, const target::Machine& m, int64_t tiles) {
-  if (op.kind == WindowOp::Kind::Pool) return 0;
-  int64_t macs = 0, pixels = op.batch() * op.out_h * op.out_w;
-  for (const WindowPhase& p : op.phases) {
-    auto count = [](int64_t n, int64_t first, int64_t lattice) { return ceil_div(n - first, lattice); };
-    int64_t outputs =
-        op.batch() * count(op.out_h, p.first_h, op.lattice_h) * count(op.out_w, p.first_w, op.lattice_w);
-    macs += outputs * p.kernel_h * p.kernel_w * op.group_in * op.out_channels();
+// The matrix unit takes 16 reduction elements and 16 output channels at a time.
+constexpr int64_t kBlock = 16;
+
+// Smaller than it is where int64 could not hold sums of such products: still a bound.
+int64_t times(int64_t a, int64_t b) {
+  constexpr int64_t kMost = int64_t{1} << 44;
+  return std::min(kMost, checked_mul(a, b).value_or(kMost));
+}
+
+int64_t times(int64_t a, const std::vector<int64_t>& factors) {
+  for (int64_t f : factors) a = times(a, f);
+  return a;
+}
+
+// Windows along one dimension.
+struct Axis {
+  int64_t taps = 0;       // kernel positions that meet the input at least once
+  int64_t pairs = 0;      // (output, tap) inside the input
+  int64_t positions = 0;  // input positions that some window touches, at least
+};
+
+int64_t floor_div(int64_t a, int64_t b) {
+  return a >= 0 ? a / b : -((-a + b - 1) / b);
+}
+
+Axis axis_of(const ops::WindowParams& p, size_t d) {
+  Axis a;
+  int64_t most = 0, in = p.input[d], out = p.output[d], stride = p.strides[d];
+  for (int64_t r = 0; r < p.kernel[d]; ++r) {
+    int64_t at = p.pads_begin[d] - r * p.dilations[d];  // output y reads y * stride - at
+    int64_t first = std::max<int64_t>(0, -floor_div(-at, stride));
+    int64_t last = std::min(out - 1, floor_div(in - 1 + at, stride));
+    int64_t n = std::max<int64_t>(0, last - first + 1);
+    a.taps += n > 0;
+    a.pairs += n;
+    most = std::max(most, n);
   }
-  int64_t rate = op.kind == WindowOp::Kind::Depthwise ? m.depthwise_macs : m.fp16_macs;
-  int64_t least = macs / (tiles * rate);
-  if (op.kind == WindowOp::Kind::Conv && pixels > 0) {
-    // Each 16 x 16 weight block occupies the unit for so many cycles whatever the number of pixels.
-    int64_t blocks = macs / pixels / 256;
-    least = std::max(least, blocks * m.weight_block_cycles / tiles);
+  bool dense = p.dilations[d] == 1 && stride <= p.kernel[d];
+  int64_t end = std::min(in, (out - 1) * stride - p.pads_begin[d] + p.kernel[d]);
+  a.positions = dense ? std::max(most, end - std::max<int64_t>(0, -p.pads_begin[d])) : most;
+  return a;
+}
+
+struct Products {
+  int64_t results = 0;
+  int64_t reduction = 0;     // products summed in one result
+  int64_t reuse = 0;         // results that each loaded weight takes part in
+  bool one_channel = false;  // a result sees one channel of the input: Depthwise can do it
+  bool depthwise = false;    // and an input channel has one result: nothing else is meant for it
+};
+
+// Each result needs its reduction in runs of 16, and a cycle has one run for 16 results.
+int64_t pod_cycles(const Products& p, const target::Machine& m) {
+  if (p.results == 0) return 0;
+  int64_t by_channel = times(p.results, p.reduction) / m.depthwise_macs;
+  if (p.depthwise) return by_channel;
+  int64_t runs = times(p.results, ceil_div(p.reduction, kBlock));
+  int64_t compute = times(runs, kBlock) / m.fp16_macs;
+  int64_t loads = times(runs, m.weight_block_cycles) / kBlock / std::max<int64_t>(1, p.reuse);
+  int64_t dense = std::max(compute, loads);
+  return p.one_channel ? std::min(dense, by_channel) : dense;
+}
+
+// Moves that keep every element, and moves that keep each element at most once.
+bool rearranges(const ir::Node& n) {
+  static constexpr std::string_view kNames[] = {"Identity", "Reshape",      "Flatten",
+                                                "Squeeze",  "Unsqueeze",    "Transpose",
+                                                "Concat",   "DepthToSpace", "SpaceToDepth"};
+  return std::any_of(std::begin(kNames), std::end(kNames), [&](std::string_view k) { return n.is(k); });
+}
+bool selects(const ir::Node& n) {
+  return n.is("Slice") || n.is("Split");
+}
+bool copies(const ir::Node& n) {
+  return n.is("Pad") || n.is("Expand") || n.is("Tile") || n.is("Gather") || n.is("Resize") ||
+         n.is("Upsample");
+}
+
+constexpr int kDeepest = 64;  // chains of moves are followed so far
+
+// How much of a region's inputs must be fetched: what slices and strided windows leave out need not be.
+class Touched {
+ public:
+  Touched(const ir::Graph& graph, const partition::Region& region)
+      : graph_(graph), outputs_(region.outputs.begin(), region.outputs.end()) {
+    for (const partition::Layer& l : region.layers) inside_.insert(l.nodes.begin(), l.nodes.end());
   }
-  return static_cast<uint64_t>(least);
-}
 
-int64_t weight_bytes(const WindowOp& op) {
-  if (op.kind == WindowOp::Kind::Pool || op.dynamic_weights) return 0;
-  int64_t n = 0;
-  for (const WindowPhase& p : op.phases) n += p.kernel_h * p.kernel_w * op.group_in * op.out_channels() * 2;
-  return n;
-}
+  int64_t operator()(ir::ValueId v, int depth = 0) {
+    if (auto known = known_.find(v); known != known_.end()) return known->second;
+    const ir::Value& value = graph_.value(v);
+    int64_t most = outputs_.contains(v) ? value.type.elements() : 0;
+    if (depth < kDeepest)
+      for (ir::NodeId user : value.users)
+        if (inside_.contains(user)) most = std::max(most, by(graph_.node(user), v, depth));
+    known_[v] = most;
+    return most;
+  }
 
-// Bytes of each buffer that the primitive reading most of it touches: the least that must be fetched.
-int64_t touched(const View& v) {
-  int64_t n = isa::data_bytes(v.type);
-  for (size_t d = 0; d < v.dims.size(); ++d)
-    if (v.strides[d] != 0) n *= v.dims[d];
-  return n;
-}
-
-int64_t touched(const WindowOp& op) {
-  std::vector<int64_t> images = op.x.offsets;
-  std::sort(images.begin(), images.end());
-  auto distinct = std::unique(images.begin(), images.end()) - images.begin();
-  const WindowPhase& p = op.phases[0];
-  bool several = op.phases.size() > 1;
-  int64_t rows = several ? 0 : std::min(op.in_h, op.out_h * p.kernel_h);
-  int64_t cols = several ? 0 : std::min(op.in_w, op.out_w * p.kernel_w);
-  return distinct * rows * cols * op.in_channels() * 2;
-}
-
-std::vector<int64_t> read_bytes(const Program& program) {
-  std::vector<int64_t> out(program.buffers.size(), 0);
-  for (const Primitive& p : program.primitives) {
-    if (const auto* g = std::get_if<PeGroup>(&p)) {
-      for (const PeStage& s : g->stages)
-        for (const PeOperand* o : {&s.a, &s.b})
-          if (o->kind == PeOperand::Kind::External)
-            out[o->view.buffer] = std::max(out[o->view.buffer], touched(o->view));
-    } else {
-      const auto& op = std::get<WindowOp>(p);
-      out[op.x.buffer] = std::max(out[op.x.buffer], touched(op));
+ private:
+  int64_t by(const ir::Node& n, ir::ValueId v, int depth) {
+    int64_t all = graph_.value(v).type.elements(), most = 0;
+    if (rearranges(n)) {
+      int64_t untouched = graph_.value(n.outputs[0]).type.elements() - (*this)(n.outputs[0], depth + 1);
+      return std::max<int64_t>(0, all - untouched);
     }
+    if (selects(n)) {
+      for (ir::ValueId o : n.outputs)
+        if (o.valid()) most = std::max(most, (*this)(o, depth + 1));
+      return most;
+    }
+    if (copies(n)) return 0;
+    if (n.is("Conv") && n.inputs[0] == v)
+      return by_windows(ops::conv_params(ops::infer_context(graph_, n)), all);
+    if (n.is("MaxPool") || n.is("AveragePool"))
+      return by_windows(ops::pool_params(ops::infer_context(graph_, n)), all);
+    return all;
   }
-  return out;
-}
+
+  template <class Params>
+  static int64_t by_windows(const Result<Params>& p, int64_t all) {
+    if (!p.ok()) return 0;
+    for (size_t d = 0; d < p->kernel.size(); ++d) all = all / p->input[d] * axis_of(*p, d).positions;
+    return all;
+  }
+
+  const ir::Graph& graph_;
+  std::set<ir::ValueId> outputs_;
+  std::set<ir::NodeId> inside_;
+  std::map<ir::ValueId, int64_t> known_;
+};
+
+// Looks at the nodes of a region in order of execution.
+class Reader {
+ public:
+  Reader(const ir::Graph& graph, const target::Machine& machine) : graph_(graph), m_(machine) {}
+
+  RegionFacts run(const partition::Region& region) {
+    for (const partition::Layer& layer : region.layers) {
+      facts_.layers.emplace_back();
+      for (ir::NodeId id : layer.nodes) node(graph_.node(id));
+    }
+    for (const auto& [value, use] : weights_) facts_.layers[use.last].weight_bytes += use.bytes;
+    Touched touched(graph_, region);
+    for (ir::ValueId v : region.inputs) facts_.input_bytes += 2 * touched(v);
+    for (ir::ValueId v : region.outputs) facts_.output_bytes += 2 * elements(v);
+    return std::move(facts_);
+  }
+
+ private:
+  struct WeightUse {
+    size_t last = 0;  // layer
+    int64_t bytes = 0;
+  };
+  LayerFacts& layer() { return facts_.layers.back(); }
+  int64_t elements(ir::ValueId v) const { return graph_.value(v).type.elements(); }
+
+  void node(const ir::Node& n) {
+    ops::InferContext context = ops::infer_context(graph_, n);
+    if (n.is("Conv"))
+      convolution(n, ops::conv_params(context), false);
+    else if (n.is("ConvTranspose"))
+      convolution(n, ops::conv_transpose_params(context), true);
+    else if (n.is("MatMul"))
+      matrix_product(n, graph_.value(n.inputs[0]).type.shape.back());
+    else if (n.is("Gemm"))
+      matrix_product(n, graph_.value(n.inputs[0]).type.shape[n.int_attr("transA") == 0 ? 1 : 0]);
+    else
+      maximum(n, context);
+  }
+
+  void use_weights(ir::ValueId v, int64_t count) {
+    if (!graph_.is_constant(v)) return;
+    WeightUse& use = weights_[v];
+    use = {facts_.layers.size() - 1, std::max(use.bytes, 2 * count)};
+  }
+
+  // A transposed one is counted from its input: every element meets the taps whose result is kept.
+  void convolution(const ir::Node& n, const Result<ops::ConvParams>& params, bool transposed) {
+    if (!params.ok()) return;
+    ops::ConvParams p = *params;
+    int64_t in_pixels = times(p.batch, p.input), pixels = times(p.batch, p.output);
+    if (transposed) std::swap(p.input, p.output);
+    int64_t taps = 1, widest = 1, pairs = p.batch;
+    for (size_t d = 0; d < p.kernel.size(); ++d) {
+      Axis axis = axis_of(p, d);
+      taps *= axis.taps;
+      widest = std::max(widest, axis.taps);
+      pairs = times(pairs, axis.pairs);
+    }
+    int64_t group_in = p.in_channels / p.group, group_out = p.out_channels / p.group;
+    Products q{times(pixels, p.out_channels), taps * group_in, pixels, group_in == 1,
+               group_in == 1 && group_out == 1 && p.group > 1};
+    if (transposed) {
+      q.results = times(times(pairs, group_in), p.out_channels) / kBlock;
+      q.reduction = kBlock;
+      q.reuse = std::max(pixels, in_pixels);
+    }
+    if (taps == 1) q.reuse = std::min(q.reuse, group_out);
+    layer().pod_cycles += pod_cycles(q, m_);
+    use_weights(n.inputs[1], taps * group_in * p.out_channels);
+    if (!transposed && !q.depthwise && taps / widest * group_in >= kFewest)
+      drain(n.inputs[0], pixels, p.out_channels);
+  }
+
+  void matrix_product(const ir::Node& n, int64_t k) {
+    int64_t results = elements(n.outputs[0]), macs = times(results, k);
+    if (macs == 0) return;
+    int64_t columns = macs / elements(n.inputs[0]), rows = macs / elements(n.inputs[1]);
+    layer().pod_cycles += pod_cycles({results, k, std::min(rows, columns), false, false}, m_);
+    for (size_t i : {0, 1}) use_weights(n.inputs[i], elements(n.inputs[i]));
+    if (k >= kFewest && graph_.is_constant(n.inputs[1])) drain(n.inputs[0], rows, columns);
+  }
+
+  // Several outputs taken as channels of one would shorten the drain; with so many elements in a kernel row,
+  // what that adds to the products is more.
+  static constexpr int64_t kFewest = 4;
+
+  // Convolutions of one input can be one instruction with the channels of all, so only the longest counts.
+  void drain(ir::ValueId input, int64_t pixels, int64_t channels) {
+    int64_t cycles = times(pixels, std::min(channels, kBlock)) / m_.pe_lanes, seen = 0;
+    std::set<ir::ValueId> roots;
+    collect_roots(input, roots, 0);
+    for (ir::ValueId v : roots) {
+      int64_t& longest = drained_[v];
+      seen = std::max(seen, longest);
+      longest = std::max(longest, cycles);
+    }
+    layer().drain_cycles += std::max<int64_t>(0, cycles - seen);
+  }
+
+  void collect_roots(ir::ValueId v, std::set<ir::ValueId>& out, int depth) const {
+    out.insert(v);
+    const ir::Value& value = graph_.value(v);
+    if (depth == kDeepest || !value.producer.valid()) return;
+    const ir::Node& n = graph_.node(value.producer);
+    if (!rearranges(n) && !selects(n) && !copies(n)) return;
+    for (ir::ValueId operand : n.inputs)
+      if (operand.valid() && !graph_.is_constant(operand) && !out.contains(operand))
+        collect_roots(operand, out, depth + 1);
+  }
+
+  // The maximum of n values in m results takes at least n - m pairs, and only the vector unit has it.
+  void maximum(const ir::Node& n, const ops::InferContext& context) {
+    int64_t used = 0;
+    if (n.is("MaxPool")) {
+      auto p = ops::pool_params(context);
+      if (!p.ok()) return;
+      used = p->batch * p->channels;
+      for (size_t d = 0; d < p->kernel.size(); ++d) used *= axis_of(*p, d).positions;
+    } else if (n.is("GlobalMaxPool") || n.is("ReduceMax") || n.is("ReduceMin")) {
+      used = elements(n.inputs[0]);
+    }
+    if (used > 0) layer().pe_cycles += std::max<int64_t>(0, used - elements(n.outputs[0])) / m_.pe_lanes;
+  }
+
+  const ir::Graph& graph_;
+  const target::Machine& m_;
+  RegionFacts facts_;
+  std::map<ir::ValueId, WeightUse> weights_;
+  std::map<ir::ValueId, int64_t> drained_;
+};
 
 }  // namespace
 
+RegionFacts region_facts(const ir::Graph& graph, const partition::Region& region,
+                         const target::Machine& machine) {
+  return Reader(graph, machine).run(region);
+}
+
+uint64_t lower_bound(const RegionFacts& facts, const target::Machine& machine, uint32_t tiles) {
+  int64_t on_chip = int64_t{tiles} * machine.ocm_bytes, links = int64_t{tiles} * machine.tile_link_bytes;
+  int64_t load_rate = std::min<int64_t>(machine.ddr_bytes, links);
+  int64_t rest = 0, pod = 0, pe = 0, bound = 0;
+  for (const LayerFacts& l : facts.layers) rest += l.weight_bytes;
+  // A copy has arrived so long after its last byte left.
+  int64_t edge = int64_t{machine.ddr_latency} + machine.instruction_overhead;
+  int64_t loads = rest + facts.input_bytes, moved = loads + facts.output_bytes;
+  int64_t begin = loads > 0 ? edge : 0, end = facts.output_bytes > 0 ? edge : 0;
+  for (const LayerFacts& l : facts.layers) {
+    pod += l.pod_cycles + l.drain_cycles;
+    pe += l.pe_cycles;
+    rest -= l.weight_bytes;
+    int64_t late = std::max<int64_t>(0, rest - on_chip) / load_rate;
+    bound = std::max(bound, begin + std::max(pod, pe) / tiles + late + end);
+  }
+  bound = std::max(bound, moved / machine.ddr_bytes + std::max(begin, end));
+  return static_cast<uint64_t>(std::max(bound, loads / load_rate + begin));
+}
+
 void fill_bounds(CompiledRegion& out, const ir::Graph& graph, const partition::Region& region,
                  const Lowered& lowered, const target::Machine& machine, uint32_t tiles) {
-  std::vector<int64_t> weights(region.layers.size(), 0);
+  RegionFacts facts = region_facts(graph, region, machine);
   for (uint32_t i = 0; i < region.layers.size(); ++i) {
-    out.layers.push_back({i, {}, lowered.layer_macs[i], lowered.layer_weight_bytes[i], 0});
+    const LayerFacts& l = facts.layers[i];
+    auto cycles = static_cast<uint64_t>(std::max(l.pod_cycles + l.drain_cycles, l.pe_cycles) / tiles);
+    out.layers.push_back({i, {}, lowered.layer_macs[i], lowered.layer_weight_bytes[i], cycles});
     out.macs += lowered.layer_macs[i];
   }
-  for (const Primitive& p : lowered.program.primitives) {
-    const auto* op = std::get_if<WindowOp>(&p);
-    if (op == nullptr) continue;
-    out.layers[op->owner.layer].bound_cycles += window_cycles(*op, machine, tiles);
-    weights[op->owner.layer] += weight_bytes(*op);
-  }
-  int64_t on_chip = int64_t{tiles} * machine.ocm_bytes, rest = 0, moved = 0;
-  for (int64_t w : weights) rest += w;
-  moved = rest;
-  uint64_t arithmetic = 0, bound = 0;
-  for (size_t k = 0; k < weights.size(); ++k) {
-    arithmetic += out.layers[k].bound_cycles;
-    rest -= weights[k];
-    auto late = static_cast<uint64_t>(std::max<int64_t>(0, rest - on_chip)) / machine.ddr_bytes;
-    bound = std::max(bound, arithmetic + late);
-  }
-  std::vector<int64_t> read = read_bytes(lowered.program);
-  for (uint32_t b : lowered.input_buffers) moved += read[b];
-  for (const PortLayout& port : out.outputs) moved += graph.value(port.value).type.elements() * 2;
-  out.lower_bound_cycles = std::max(bound, static_cast<uint64_t>(moved) / machine.ddr_bytes);
+  out.lower_bound_cycles = lower_bound(facts, machine, tiles);
 }
 
 }  // namespace mrvlc::accel
