@@ -1,12 +1,16 @@
 // The stages in order: lowering, memory plan, instructions, container.
 #include <algorithm>
+#include <map>
 
 #include "bound.h"
 #include "codegen.h"
+#include "emit.h"
 #include "lowering.h"
 #include "memory.h"
 #include "mrvlc/support/checked.h"
 #include "mrvlc/support/diag/general.h"
+#include "placement.h"
+#include "search.h"
 
 namespace mrvlc::accel {
 namespace {
@@ -52,22 +56,116 @@ void frame(CompiledRegion& out, const partition::Region& region) {
   out.instructions = std::move(ranges);
 }
 
-Status generate_all(const ir::Graph& graph, const Program& program, Emitter& emitter,
-                    std::vector<std::string>& cuts) {
-  for (const Primitive& p : program.primitives) {
-    std::string cut;
-    if (const auto* g = std::get_if<PeGroup>(&p)) {
-      cut = generate(*g, program, emitter);
-    } else {
-      Result<std::string> r = generate(std::get<WindowOp>(p), program, emitter);
-      const ir::Node& node = graph.node(owner_of(p).expr);
-      if (!r.ok()) return at_node(std::move(r).error(), node.name, node.op->name);
-      cut = std::move(r).value();
-    }
-    std::string& shown = cuts[owner_of(p).layer];
-    if (shown.empty()) shown = cut;  // of the layer's first operation
+// Bytes on chip that homes take, by primitive.
+std::vector<int64_t> home_bytes(const std::vector<Home>& homes, size_t primitives) {
+  std::vector<int64_t> change(primitives + 1, 0);
+  for (const Home& h : homes) {
+    if (!h.on_chip) continue;
+    // The heir of a tensor takes over its memory after the primitive at which both live.
+    size_t first = h.shares != UINT32_MAX ? h.first + 1 : h.first;
+    if (first > h.last) continue;
+    change[first] += h.bytes;
+    change[h.last + 1] -= h.bytes;
   }
-  return {};
+  for (size_t i = 1; i < change.size(); ++i) change[i] += change[i - 1];
+  return change;
+}
+
+// Whether each primitive sends what it makes to other tiles: not when a later one makes the same rows again,
+// or their other half, before anybody reads them.
+std::vector<bool> publishers(const Program& program, const std::vector<Cut>& cuts) {
+  std::vector<bool> out(program.primitives.size(), true);
+  struct Made {
+    size_t by = 0;
+    Rect rect;
+  };
+  std::map<uint32_t, std::vector<Made>> pending;  // by buffer: written, not read yet
+  for (size_t i = 0; i < program.primitives.size(); ++i) {
+    std::vector<Touch> list = touches(program.primitives[i], cuts[i], 0, program);
+    for (const Touch& t : list)
+      if (!t.write) pending.erase(t.buffer);
+    for (const Touch& t : list) {
+      if (!t.write) continue;
+      std::vector<Made>& made = pending[t.buffer];
+      std::erase_if(made, [&](const Made& m) {
+        bool again = m.by != i && cuts[m.by] == cuts[i] && m.rect == t.rect;
+        if (again) out[m.by] = false;
+        return again;
+      });
+      made.push_back({i, t.rect});
+    }
+  }
+  return out;
+}
+
+struct Built {
+  TileProgram program;
+  std::optional<Shortage> shortage;
+};
+
+Result<Built> build(const ir::Graph& graph, const Program& program, const std::vector<Cut>& cuts,
+                    std::vector<Home>& homes, const target::Machine& machine, uint32_t tiles) {
+  Built out;
+  StepWriter writer(out.program, machine, tiles);
+  TableItems tables(program, machine);
+  CodegenContext c{program, cuts, homes, tables, writer};
+  std::vector<int64_t> taken = home_bytes(homes, program.primitives.size());
+  std::vector<bool> publishes = publishers(program, cuts);
+  for (size_t i = 0; i < program.primitives.size(); ++i) {
+    const Primitive& p = program.primitives[i];
+    c.primitive = i;
+    c.publishes = publishes[i];
+    c.budget = machine.ocm_bytes - taken[i] - tables.resident_bytes();
+    writer.set_primitive(i);
+    Status done = std::visit([&](const auto& v) { return generate(v, c); }, p);
+    if (!done.ok()) {
+      bool alone = taken[i] == 0 && tables.resident_bytes() == 0;
+      const ir::Node& node = graph.node(owner_of(p).expr);
+      if (alone) return at_node(std::move(done).error(), node.name, node.op->name);
+      out.shortage = Shortage{static_cast<uint32_t>(i)};
+      return out;
+    }
+  }
+  out.shortage = place(out.program, machine);
+  return out;
+}
+
+// Sends the largest tensor that lives at a primitive to DDR; false when there is none.
+bool spill_at(uint32_t primitive, const std::vector<Home>& homes, std::vector<bool>& spilled) {
+  size_t best = homes.size();
+  for (size_t b = 0; b < homes.size(); ++b) {
+    const Home& h = homes[b];
+    if (!h.on_chip || h.first > primitive || h.last < primitive) continue;
+    if (best == homes.size() || h.bytes > homes[best].bytes) best = b;
+  }
+  if (best == homes.size()) return false;
+  spilled[best] = true;
+  return true;
+}
+
+Result<TileProgram> plan_tiles(const ir::Graph& graph, const Program& program, const std::vector<Cut>& cuts,
+                               const target::Machine& machine, uint32_t tiles) {
+  std::vector<bool> spilled(program.buffers.size(), false);
+  constexpr int kMostAttempts = 24;
+  for (int attempt = 0;; ++attempt) {
+    std::vector<Home> homes = choose_homes(program, cuts, machine, tiles, spilled);
+    MRVLC_ASSIGN(Built built, build(graph, program, cuts, homes, machine, tiles));
+    if (!built.shortage) return std::move(built.program);
+    if (attempt < kMostAttempts && spill_at(built.shortage->primitive, homes, spilled)) continue;
+    bool all = std::ranges::find(spilled, false) == spilled.end();
+    if (all) return make_diag<DiagCode::MRV0501>(machine.ocm_bytes);
+    spilled.assign(spilled.size(), true);
+  }
+}
+
+void name_uses(std::vector<OcmUse>& uses, const ir::Graph& graph, const partition::Region& region,
+               const Program& program, uint32_t tiles) {
+  for (OcmUse& u : uses) {
+    u.tiles = static_cast<uint8_t>((1u << tiles) - 1);
+    ir::ValueId value;
+    if (!u.name.empty()) value = program.buffers[std::stoul(u.name)].value;
+    u.name = value.valid() ? graph.value(value).name : graph.node(region.layers[u.layer].anchor).name;
+  }
 }
 
 }  // namespace
@@ -78,9 +176,11 @@ Result<CompiledRegion> compile_region(const ir::Graph& graph, const partition::R
   MRVLC_ASSIGN(Lowered lowered, Lowering(graph, region, machine).run());
   MemoryMap map = plan_memory(lowered.program, machine);
   if (map.end > int64_t{1} << 40) return make_diag<DiagCode::MRV0503>(map.end, int64_t{1} << 40);
-  Emitter emitter(machine, options.tiles, static_cast<uint64_t>(lowered.program.weights.size()));
-  std::vector<std::string> cuts(region.layers.size());
-  MRVLC_TRY(generate_all(graph, lowered.program, emitter, cuts));
+  const Program& program = lowered.program;
+  std::vector<Cut> cuts = choose_cuts(program, machine, options.tiles);
+  MRVLC_ASSIGN(TileProgram tile_program, plan_tiles(graph, program, cuts, machine, options.tiles));
+  Emitted code = emit(std::move(tile_program), static_cast<uint64_t>(program.weights.size()),
+                      static_cast<uint64_t>(map.end));
 
   CompiledRegion out;
   isa::Binary& b = out.binary;
@@ -88,8 +188,8 @@ Result<CompiledRegion> compile_region(const ir::Graph& graph, const partition::R
   b.name = options.name;
   b.tiles = static_cast<uint8_t>(options.tiles);
   b.layers = static_cast<uint32_t>(region.layers.size());
-  b.ocm_bytes = static_cast<uint32_t>(emitter.ocm_peak());
-  b.main = emitter.take_instructions();
+  b.ocm_bytes = static_cast<uint32_t>(code.ocm_peak);
+  b.main = std::move(code.instructions);
   b.ddr_input_begin = static_cast<uint64_t>(map.input_begin);
   b.ddr_input_end = static_cast<uint64_t>(map.input_end);
   b.ddr_output_begin = static_cast<uint64_t>(map.output_begin);
@@ -105,13 +205,19 @@ Result<CompiledRegion> compile_region(const ir::Graph& graph, const partition::R
   // The container's sections must not be empty.
   if (lowered.program.weights.empty()) lowered.program.weights.assign(1, '\0');
   b.weights = std::move(lowered.program.weights);
-  out.instructions = emitter.take_ranges();
+  out.instructions = std::move(code.ranges);
   out.inputs = std::move(lowered.inputs);
   out.outputs = std::move(lowered.outputs);
   out.weights_bytes = static_cast<int64_t>(b.weights.size());
-  out.ocm_peak_bytes = emitter.ocm_peak();
+  out.ocm_peak_bytes = code.ocm_peak;
+  name_uses(code.uses, graph, region, lowered.program, options.tiles);
+  out.ocm_uses = std::move(code.uses);
   fill_bounds(out, graph, region, lowered, machine, options.tiles);
-  for (size_t i = 0; i < cuts.size(); ++i) out.layers[i].cut = cuts[i].empty() ? "none" : cuts[i];
+  for (LayerReport& l : out.layers) l.cut = "none";
+  for (size_t i = 0; i < cuts.size(); ++i) {
+    std::string& shown = out.layers[owner_of(lowered.program.primitives[i]).layer].cut;
+    if (shown == "none") shown = describe(cuts[i]);  // of the layer's first operation
+  }
   frame(out, region);
   return out;
 }

@@ -155,6 +155,7 @@ void flatten_pixels(WindowOp& op) {
     for (WindowOp::Image* i : images)
       if (op.out_h > 1 && !join_columns(*i, op.out_w)) return;
     for (WindowOp::Image* i : images) i->stride_h = i->stride_w;
+    op.grain = op.out_w;
     op.in_h = op.out_h = op.out_h * op.out_w;
     op.in_w = op.out_w = 1;
   }

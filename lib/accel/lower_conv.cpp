@@ -204,7 +204,7 @@ class ConvLowering {
 
   // A transposed convolution whose weights of all phases do not fit together is done phase by phase.
   void emit() {
-    if (op_.phases.size() == 1 || plan_window(op_, l_.machine(), 1)) return l_.add(op_);
+    if (op_.phases.size() == 1 || window_fits(op_, l_.machine())) return l_.add(op_);
     for (const WindowPhase& ph : op_.phases) {
       WindowOp one = op_;
       auto count = [](int64_t size, int64_t first, int64_t lattice) {

@@ -17,6 +17,11 @@ int64_t storage_bytes(const Dims& dims, isa::DataType type) {
   return round_up(std::max<int64_t>(n, 1), kWeightAlignment);
 }
 
+int64_t row_bytes(const Dims& dims, std::span<const int64_t> perm, isa::DataType type) {
+  int64_t inner = perm.empty() ? 1 : dims[static_cast<size_t>(perm.back())];
+  return std::max<int64_t>(inner, 1) * isa::data_bytes(type);
+}
+
 }  // namespace
 
 Lowering::Lowering(const ir::Graph& graph, const partition::Region& region, const target::Machine& machine)
@@ -45,7 +50,8 @@ std::optional<View> Lowering::deferred(ir::ValueId value) const {
 void Lowering::make_ports() {
   auto port = [&](ir::ValueId v, Buffer::Kind kind) {
     auto buffer = static_cast<uint32_t>(program_.buffers.size());
-    program_.buffers.push_back({kind, storage_bytes(shape(v), isa::DataType::F16), 0});
+    program_.buffers.push_back({kind, storage_bytes(shape(v), isa::DataType::F16), 0,
+                                row_bytes(shape(v), perm_of(v), isa::DataType::F16), v});
     views_[v] = {buffer, isa::DataType::F16, 0, shape(v), dense_strides(shape(v), perm_of(v))};
     return buffer;
   };
@@ -133,6 +139,7 @@ View Lowering::result(ir::ValueId value) {
   View v;
   if (place == places_.end()) {
     v = scratch(shape(value), perm_of(value));
+    program_.buffers[v.buffer].value = value;
   } else {
     const Place& p = place->second;
     v = slice(result(p.whole), p.axis, p.at, 1, shape(value)[p.axis]);
@@ -151,7 +158,8 @@ void Lowering::bind(ir::ValueId value, const View& view, ir::NodeId expr) {
 
 View Lowering::scratch(const Dims& dims, std::span<const int64_t> perm, isa::DataType type) {
   auto buffer = static_cast<uint32_t>(program_.buffers.size());
-  program_.buffers.push_back({Buffer::Kind::Scratch, storage_bytes(dims, type), 0});
+  program_.buffers.push_back(
+      {Buffer::Kind::Scratch, storage_bytes(dims, type), 0, row_bytes(dims, perm, type), {}});
   return {buffer, type, 0, dims, dense_strides(dims, perm)};
 }
 
@@ -229,7 +237,7 @@ View Lowering::with_inner(const View& view, size_t dim, ir::NodeId expr) {
 Status Lowering::add(PeGroup group) {
   for (int64_t d : group.dims)
     if (d == 0) return {};
-  simplify(group);
+  simplify(group, program_.buffers);
   if (!fits_smallest(group, machine_))
     return group.stages.size() > 1 ? unfuse(group) : split_reduction(group);
   program_.primitives.emplace_back(std::move(group));

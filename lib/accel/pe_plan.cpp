@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "emitter.h"
 #include "mrvlc/support/checked.h"
 
 namespace mrvlc::accel {
@@ -62,20 +61,27 @@ Dims leading_strides(const PeGroup& g) {
   return best;
 }
 
-bool joinable(const PeGroup& g, size_t d) {
+// Dimensions join if every operand walks through both as one, and none leaves the row it is in: rows stay a
+// dimension of their own, so that they can be cut over tiles.
+bool joinable(const PeGroup& g, const std::vector<Buffer>& buffers, size_t d) {
   bool ok = true;
   for (const PeTemp& t : g.temps) ok = ok && t.spans[d] == t.spans[d + 1];
   each_operand(g, [&](const PeOperand& o) {
     if (o.kind != PeOperand::Kind::External) return;
     ok = ok && o.view.strides[d] == o.view.strides[d + 1] * g.dims[d + 1];
+    int64_t pitch = buffers[o.view.buffer].pitch / isa::data_bytes(o.view.type);
+    bool row_outside = o.view.buffer != kWeights && pitch > 1 && o.view.strides[d] % pitch == 0;
+    ok = ok && !(row_outside && o.view.strides[d + 1] % pitch != 0);
   });
   return ok;
 }
 
 void join(PeGroup& g, size_t d) {
   auto drop = [&](auto& list) { list.erase(list.begin() + static_cast<std::ptrdiff_t>(d)); };
+  g.grain[d + 1] = g.dims[d + 1];
   g.dims[d + 1] *= g.dims[d];
   drop(g.dims);
+  drop(g.grain);
   for (PeTemp& t : g.temps) drop(t.spans);
   each_operand(g, [&](PeOperand& o) {
     if (o.kind != PeOperand::Kind::External) return;
@@ -97,10 +103,20 @@ struct Footprint {
   int64_t transfer = 0;  // bytes on the bus for one block
 };
 
-int64_t add_views(std::vector<int64_t>& sizes, const std::vector<View>& views, const Dims& block,
-                  const target::Machine& m, bool load, int64_t& transfer) {
+struct OnChip {
+  std::vector<bool> inputs, outputs;
+};
+
+int64_t add_views(std::vector<int64_t>& sizes, const std::vector<View>& views,
+                  const std::vector<bool>& on_chip, const Dims& block, const target::Machine& m, bool load,
+                  int64_t& transfer) {
   int64_t total = 0;
-  for (const View& v : views) {
+  for (size_t k = 0; k < views.size(); ++k) {
+    const View& v = views[k];
+    if (k < on_chip.size() && on_chip[k]) {
+      sizes.push_back(0);
+      continue;
+    }
     Packed p = pack_box(0, v.strides, block, isa::data_bytes(v.type), load);
     sizes.push_back(aligned(p.bytes, m));
     total += sizes.back();
@@ -109,11 +125,11 @@ int64_t add_views(std::vector<int64_t>& sizes, const std::vector<View>& views, c
   return total;
 }
 
-Footprint footprint(const PeGroup& g, const PeSlots& slots, const Dims& block, bool twice,
-                    const target::Machine& m) {
+Footprint footprint(const PeGroup& g, const PeSlots& slots, const OnChip& on_chip, const Dims& block,
+                    bool twice, const target::Machine& m) {
   Footprint f;
-  int64_t io = add_views(f.inputs, slots.inputs, block, m, true, f.transfer);
-  io += add_views(f.outputs, slots.outputs, block, m, false, f.transfer);
+  int64_t io = add_views(f.inputs, slots.inputs, on_chip.inputs, block, m, true, f.transfer);
+  io += add_views(f.outputs, slots.outputs, on_chip.outputs, block, m, false, f.transfer);
   f.total = io * (twice ? 2 : 1) + static_cast<int64_t>(slots.tables.size()) * isa::kTableBytes;
   for (const PeTemp& t : g.temps) {
     f.temps.push_back(aligned(temp_size(g, t, block), m));
@@ -129,15 +145,15 @@ int64_t block_count(const Dims& extents, const Dims& block) {
 }
 
 // The dimension whose halving costs the least extra traffic; dims.size() when none can be halved.
-size_t best_halving(const PeGroup& g, const PeSlots& slots, const Dims& extents, const Dims& block,
-                    const std::vector<bool>& whole, const target::Machine& m) {
+size_t best_halving(const PeGroup& g, const PeSlots& slots, const OnChip& on_chip, const Dims& extents,
+                    const Dims& block, const std::vector<bool>& whole, const target::Machine& m) {
   size_t best = g.dims.size();
   int64_t least = 0;
   for (size_t d = 0; d < g.dims.size(); ++d) {
     if (whole[d] || block[d] <= 1) continue;
     Dims trial = block;
     trial[d] = ceil_div(trial[d], 2);
-    int64_t cost = footprint(g, slots, trial, true, m).transfer * block_count(extents, trial);
+    int64_t cost = footprint(g, slots, on_chip, trial, true, m).transfer * block_count(extents, trial);
     if (best == g.dims.size() || cost < least) {
       best = d;
       least = cost;
@@ -161,24 +177,9 @@ void limit_rank(const PeGroup& g, Dims& block, const std::vector<bool>& whole) {
   }
 }
 
-size_t choose_cut(const PeGroup& g, const std::vector<bool>& whole, int64_t tiles) {
-  size_t best = 0;
-  double most = -1;
-  for (size_t d = 0; d < g.dims.size(); ++d) {
-    if (whole[d]) continue;
-    double parts = static_cast<double>(ceil_div(g.dims[d], tiles) * tiles);
-    double efficiency = static_cast<double>(g.dims[d]) / parts;
-    if (efficiency > most + 0.1) {
-      most = efficiency;
-      best = d;
-    }
-  }
-  return best;
-}
-
 }  // namespace
 
-void simplify(PeGroup& g) {
+void simplify(PeGroup& g, const std::vector<Buffer>& buffers) {
   std::vector<size_t> order;
   for (size_t d = 0; d < g.dims.size(); ++d)
     if (g.dims[d] != 1) order.push_back(d);
@@ -186,8 +187,9 @@ void simplify(PeGroup& g) {
   Dims lead = leading_strides(g);
   std::ranges::stable_sort(order, [&](size_t a, size_t b) { return std::abs(lead[a]) > std::abs(lead[b]); });
   keep_dims(g, order);
+  g.grain.assign(g.dims.size(), 1);
   for (size_t d = 0; d + 1 < g.dims.size();) {
-    if (joinable(g, d)) {
+    if (joinable(g, buffers, d)) {
       join(g, d);
     } else {
       ++d;
@@ -236,42 +238,46 @@ bool fits_smallest(const PeGroup& g, const target::Machine& m) {
       block[d] = g.dims[d];
       ++wide;
     }
-  return wide <= kInstructionDims && footprint(g, slots_of(g), block, true, m).total <= m.ocm_bytes;
+  return wide <= kInstructionDims && footprint(g, slots_of(g), {}, block, true, m).total <= m.ocm_bytes;
 }
 
-PePlan plan_pe(const PeGroup& g, const target::Machine& m, uint32_t tiles) {
+int64_t PePlan::workspace() const {
+  int64_t depth = one_block ? 1 : 2, total = 0;
+  for (int64_t b : input_bytes) total += b * depth;
+  for (int64_t b : output_bytes) total += b * depth;
+  for (int64_t b : temp_bytes) total += b;
+  return total;
+}
+
+PePlan plan_pe(const PeGroup& g, const Cut& cut, int64_t budget, const target::Machine& m,
+               const std::vector<bool>& input_on_chip, const std::vector<bool>& output_on_chip) {
   std::vector<bool> whole = whole_dims(g);
   PeSlots slots = slots_of(g);
+  OnChip on_chip{input_on_chip, output_on_chip};
   PePlan plan;
-  plan.cut = choose_cut(g, whole, tiles);
-  bool can_cut = !whole[plan.cut];
-  plan.share = can_cut ? part_of(g.dims[plan.cut], tiles, 0, 1).size() : g.dims[plan.cut];
-  // Tiles should not meet within a burst: fewer tiles with whole bursts are faster than all with parts.
-  constexpr int64_t kAlign = 64;
-  if (can_cut && plan.cut + 1 == g.dims.size())
-    plan.share = std::min(g.dims[plan.cut], round_up(plan.share, kAlign));
-  Dims extents = g.dims;
-  extents[plan.cut] = plan.share;
+  Dims extents = tile_box(g, cut, 0).extent;
   plan.block = extents;
   limit_rank(g, plan.block, whole);
-  Footprint f = footprint(g, slots, plan.block, false, m);
-  int64_t target = std::clamp<int64_t>(f.total / kBlocksWanted, kMinBlockBytes, m.ocm_bytes);
+  Footprint f = footprint(g, slots, on_chip, plan.block, false, m);
+  int64_t target =
+      f.transfer == 0 ? budget : std::clamp<int64_t>(f.total / kBlocksWanted, kMinBlockBytes, budget);
   auto done = [&] {
     plan.one_block = block_count(extents, plan.block) == 1;
-    f = footprint(g, slots, plan.block, !plan.one_block, m);
-    return f.total <= m.ocm_bytes && f.transfer <= target;
+    f = footprint(g, slots, on_chip, plan.block, !plan.one_block, m);
+    return f.total <= budget && f.transfer <= target;
   };
   while (!done()) {
-    size_t d = best_halving(g, slots, extents, plan.block, whole, m);
+    size_t d = best_halving(g, slots, on_chip, extents, plan.block, whole, m);
     if (d == g.dims.size()) break;
     Dims smaller = plan.block;
     smaller[d] = ceil_div(smaller[d], 2);
     // Once it fits, smaller blocks must not cost more traffic than their overlap can save.
     int64_t now = f.transfer * block_count(extents, plan.block);
-    int64_t then = footprint(g, slots, smaller, true, m).transfer * block_count(extents, smaller);
-    if (f.total <= m.ocm_bytes && then > now + now / 8) break;
+    int64_t then = footprint(g, slots, on_chip, smaller, true, m).transfer * block_count(extents, smaller);
+    if (f.total <= budget && then > now + now / 8) break;
     plan.block = std::move(smaller);
   }
+  plan.fits = f.total <= budget;
   plan.input_bytes = f.inputs;
   plan.output_bytes = f.outputs;
   plan.temp_bytes = f.temps;

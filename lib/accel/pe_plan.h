@@ -1,16 +1,15 @@
-// How a PeGroup is cut: over tiles along one dimension, and into blocks that fit on-chip memory.
+// How a tile works through its part of a PeGroup: in blocks that fit on-chip memory.
 #pragma once
 #include <optional>
 
+#include "cut.h"
 #include "mrvlc/target/machine.h"
-#include "program.h"
-#include "transfer.h"
 
 namespace mrvlc::accel {
 
 // Drops dimensions of size 1, orders them as the largest operand lies in memory, joins those that every
 // operand walks through as one.
-void simplify(PeGroup& group);
+void simplify(PeGroup& group, const std::vector<Buffer>& buffers);
 
 // Dimensions that some stage reduces, which a block must hold whole.
 std::vector<bool> whole_dims(const PeGroup& group);
@@ -24,14 +23,16 @@ struct PeSlots {
 PeSlots slots_of(const PeGroup& group);
 
 struct PePlan {
-  size_t cut = 0;     // dimension cut over tiles
-  int64_t share = 1;  // its extent a tile
   Dims block;
-  std::vector<int64_t> input_bytes, output_bytes, temp_bytes;  // of one buffer each, largest block
-  bool one_block = false;                                      // a tile has a single block: no second buffers
+  std::vector<int64_t> input_bytes, output_bytes,
+      temp_bytes;          // of one buffer each, largest block; 0: lies on chip
+  bool one_block = false;  // a tile has a single block: no second buffers
+  bool fits = false;
+  int64_t workspace() const;
 };
-// The group must fit: fits_smallest.
-PePlan plan_pe(const PeGroup& group, const target::Machine& machine, uint32_t tiles);
+// Operands on chip are not streamed; by slot. `budget`: bytes for everything else.
+PePlan plan_pe(const PeGroup& group, const Cut& cut, int64_t budget, const target::Machine& machine,
+               const std::vector<bool>& input_on_chip, const std::vector<bool>& output_on_chip);
 // Whether the smallest possible block fits on-chip memory.
 bool fits_smallest(const PeGroup& group, const target::Machine& machine);
 

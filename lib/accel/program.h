@@ -18,7 +18,9 @@ using Dims = std::vector<int64_t>;
 struct Buffer {
   enum class Kind : uint8_t { Weights, Input, Output, Scratch } kind = Kind::Scratch;
   int64_t bytes = 0;
-  int64_t ddr = 0;  // byte offset in the model's address space
+  int64_t ddr = 0;    // byte offset in the model's address space
+  int64_t pitch = 1;  // bytes of a row: of the innermost dimension as stored
+  ir::ValueId value;  // that it was made for; invalid: an intermediate of lowering
 };
 inline constexpr uint32_t kWeights = 0;
 
@@ -72,6 +74,7 @@ struct PeGroup {
   Dims dims;
   std::vector<PeTemp> temps;
   std::vector<PeStage> stages;
+  Dims grain = {};  // of each dimension: as WindowOp::grain; filled by simplify
 };
 
 // --- Sliding windows: convolution, depthwise convolution, pooling, matrix products (a 1x1 convolution over
@@ -94,6 +97,7 @@ struct WindowOp {
   int64_t in_h = 1, in_w = 1, out_h = 1, out_w = 1;
   int64_t stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1;
   int64_t lattice_h = 1, lattice_w = 1;
+  int64_t grain = 1;  // rows that belong together (pixels of an image row) when height and width were joined
   std::vector<WindowPhase> phases;
   // Conv: `groups` groups of group_in -> group_out channels. Depthwise: group_in = 1, group_out the channel
   // multiplier. Pool: as depthwise with multiplier 1.
@@ -125,7 +129,8 @@ inline const Owner& owner_of(const Primitive& p) {
 }
 
 struct Program {
-  std::vector<Buffer> buffers = {{Buffer::Kind::Weights, 0, 0}};
+  Program() : buffers(1) { buffers[kWeights].kind = Buffer::Kind::Weights; }
+  std::vector<Buffer> buffers;
   std::string weights;
   std::vector<Primitive> primitives;  // in order of execution
 };

@@ -12,75 +12,87 @@ uint64_t granule_up(uint64_t v) {
   return granule_down(v + isa::kHazardGranule - 1);
 }
 
-// Rounded to granules; pieces that touch joined. Reads and writes apart.
-std::vector<isa::Access> coarse(const isa::Instruction& instruction) {
-  std::vector<isa::Access> list = isa::accesses(instruction), out;
-  for (isa::Access& a : list) {
-    a.begin = granule_down(a.begin);
-    a.end = granule_up(a.end);
-    if (!out.empty()) {
-      isa::Access& last = out.back();
-      bool same = last.space == a.space && last.tile == a.tile && last.write == a.write;
-      if (same && a.begin <= last.end && a.begin >= last.begin) {
-        last.end = std::max(last.end, a.end);
-        continue;
-      }
-    }
-    out.push_back(a);
-  }
-  return out;
-}
+constexpr size_t kMostMarks = 128;  // of a bucket; then the older half is summed up
 
 }  // namespace
 
-void Tracker::split(Memory& memory, uint64_t at) {
-  auto it = memory.upper_bound(at);
-  if (it == memory.begin()) return;
-  --it;
-  if (it->first == at || it->second.end <= at) return;
-  Segment right = it->second;
-  it->second.end = at;
-  memory.emplace(at, std::move(right));
+Tracker::Tracker(uint64_t constant_end, uint64_t ddr_end) : constant_end_(constant_end) {
+  constexpr uint64_t kDdrBuckets = 4096;
+  Memory& ddr = memories_[isa::kMaxTiles];
+  while ((ddr_end >> ddr.shift) > kDdrBuckets) ++ddr.shift;
 }
 
-void Tracker::read(Memory& memory, uint64_t begin, uint64_t end, Ref self, Clock& needs) {
-  split(memory, begin);
-  split(memory, end);
-  uint64_t at = begin;
-  auto it = memory.lower_bound(begin);
-  auto note = [&](Segment& s) {
-    for (Ref& r : s.readers)
-      if (r.lane == self.lane) {
-        r.count = self.count;
-        return;
+// Runs are rounded out to granules; an access whose stride is no whole number of granules counts as its hull.
+Tracker::Mark Tracker::mark_of(const isa::Access& a) {
+  Mark m;
+  m.write = a.write;
+  m.begin = granule_down(a.begin);
+  m.end = granule_up(a.end);
+  m.run = m.end - m.begin;
+  if (a.stride == 0 || a.stride % isa::kHazardGranule != 0) return m;
+  uint64_t run = granule_up(a.begin + a.run) - m.begin;
+  if (run >= a.stride) return m;
+  m.run = run;
+  m.stride = a.stride;
+  return m;
+}
+
+bool Tracker::conflict(const Mark& a, const Mark& b) {
+  if (a.end <= b.begin || b.end <= a.begin) return false;
+  if (a.stride == 0 && b.stride == 0) return true;
+  if (a.stride == b.stride) {
+    uint64_t s = a.stride, apart = (b.begin % s + s - a.begin % s) % s;
+    return apart < a.run || s - apart < b.run;
+  }
+  // One run against many: it may lie between two of them.
+  const Mark &one = a.stride == 0 ? a : b, &many = a.stride == 0 ? b : a;
+  if (one.stride != 0 || one.begin < many.begin) return true;
+  uint64_t at = (one.begin - many.begin) % many.stride;
+  return at < many.run || at + one.run > many.stride;
+}
+
+// Whether `a` covers what `b` has within [low, high).
+bool Tracker::covers(const Mark& a, const Mark& b, uint64_t low, uint64_t high) {
+  if (a.begin > std::max(b.begin, low) || a.end < std::min(b.end, high)) return false;
+  if (a.stride == 0) return true;
+  if (a.stride != b.stride) return false;
+  uint64_t s = a.stride, apart = (b.begin % s + s - a.begin % s) % s;
+  return apart + b.run <= a.run;
+}
+
+void Tracker::visit(Memory& memory, const Mark& mark, Clock& needs) const {
+  size_t first = mark.begin >> memory.shift, last = (mark.end - 1) >> memory.shift;
+  if (last >= memory.buckets.size()) memory.buckets.resize(last + 1);
+  for (size_t i = first; i <= last; ++i) {
+    const Bucket& b = memory.buckets[i];
+    const Clock& old = mark.write ? b.old_accesses : b.old_writes;
+    for (size_t l = 0; l < kLanes; ++l) needs[l] = std::max(needs[l], old[l]);
+    for (const Mark& m : b.marks)
+      if ((m.write || mark.write) && needs[m.by.lane] < m.by.count && conflict(m, mark))
+        needs[m.by.lane] = m.by.count;
+  }
+}
+
+void Tracker::record(Memory& memory, const Mark& mark) {
+  size_t first = mark.begin >> memory.shift, last = (mark.end - 1) >> memory.shift;
+  for (size_t i = first; i <= last; ++i) {
+    Bucket& b = memory.buckets[i];
+    uint64_t low = uint64_t{i} << memory.shift, high = low + (uint64_t{1} << memory.shift);
+    std::erase_if(b.marks, [&](const Mark& m) {
+      bool replaced = mark.write || (!m.write && m.by.lane == mark.by.lane);
+      return replaced && covers(mark, m, low, high);
+    });
+    if (b.marks.size() >= kMostMarks) {
+      auto half = b.marks.begin() + static_cast<std::ptrdiff_t>(kMostMarks / 2);
+      for (auto m = b.marks.begin(); m != half; ++m) {
+        uint32_t& any = b.old_accesses[m->by.lane];
+        any = std::max(any, m->by.count);
+        if (m->write) b.old_writes[m->by.lane] = std::max(b.old_writes[m->by.lane], m->by.count);
       }
-    s.readers.push_back(self);
-  };
-  while (at < end) {
-    if (it == memory.end() || it->first > at) {  // a range nobody has touched
-      uint64_t stop = it == memory.end() ? end : std::min(end, it->first);
-      it = memory.emplace_hint(it, at, Segment{stop, {}, {}});
+      b.marks.erase(b.marks.begin(), half);
     }
-    Segment& s = it->second;
-    if (s.writer.count != 0) needs[s.writer.lane] = std::max(needs[s.writer.lane], s.writer.count);
-    note(s);
-    at = s.end;
-    ++it;
+    b.marks.push_back(mark);
   }
-}
-
-void Tracker::write(Memory& memory, uint64_t begin, uint64_t end, Ref self, Clock& needs) {
-  split(memory, begin);
-  split(memory, end);
-  auto first = memory.lower_bound(begin);
-  auto last = first;
-  for (; last != memory.end() && last->first < end; ++last) {
-    const Segment& s = last->second;
-    if (s.writer.count != 0) needs[s.writer.lane] = std::max(needs[s.writer.lane], s.writer.count);
-    for (const Ref& r : s.readers) needs[r.lane] = std::max(needs[r.lane], r.count);
-  }
-  last = memory.erase(first, last);
-  memory.emplace_hint(last, begin, Segment{end, self, {}});
 }
 
 std::vector<Tracker::Ref> Tracker::reduce(uint32_t lane, const Clock& needs) const {
@@ -114,27 +126,15 @@ void Tracker::issue(isa::Instruction instruction, uint32_t lane, std::vector<Ref
 
 void Tracker::append(isa::Instruction instruction, std::vector<isa::Instruction>& out) {
   auto lane = static_cast<uint32_t>(instruction.tile * isa::kQueues + static_cast<size_t>(instruction.queue));
-  std::vector<isa::Access> list = coarse(instruction);
-  auto memory_of = [&](const isa::Access& a) -> Memory& {
-    return memories_[a.space == isa::Space::Ddr ? size_t{isa::kMaxTiles} : a.tile];
-  };
+  std::vector<std::pair<Memory*, Mark>> marks;
+  for (const isa::Access& a : isa::accesses(instruction)) {
+    bool ddr = a.space == isa::Space::Ddr;
+    if (ddr && a.end <= constant_end_) continue;
+    marks.emplace_back(&memories_[ddr ? size_t{isa::kMaxTiles} : a.tile], mark_of(a));
+  }
   Clock needs{};
-  // Needs first, with a count that is corrected below when Sync instructions come in between.
-  auto pass = [&](Ref self, Clock& sink) {
-    for (bool write_pass : {false, true})
-      for (const isa::Access& a : list) {
-        if (a.write != write_pass || (a.space == isa::Space::Ddr && a.end <= constant_end_)) continue;
-        if (a.write) {
-          write(memory_of(a), a.begin, a.end, self, sink);
-        } else {
-          read(memory_of(a), a.begin, a.end, self, sink);
-        }
-      }
-  };
-  auto next = static_cast<uint32_t>(history_[lane].size() + 1);
-  pass({lane, next}, needs);
+  for (auto& [memory, mark] : marks) visit(*memory, mark, needs);
   std::vector<Ref> waits = reduce(lane, needs);
-  bool syncs = waits.size() > isa::kMaxWaits;
   while (waits.size() > isa::kMaxWaits) {
     isa::Instruction sync;
     sync.tile = instruction.tile;
@@ -143,10 +143,9 @@ void Tracker::append(isa::Instruction instruction, std::vector<isa::Instruction>
     waits.resize(waits.size() - isa::kMaxWaits);
   }
   issue(std::move(instruction), lane, waits, out);
-  // The instruction stands later in its queue than its marks say: mark again.
-  if (syncs) {
-    Clock ignored{};
-    pass({lane, static_cast<uint32_t>(history_[lane].size())}, ignored);
+  for (auto& [memory, mark] : marks) {
+    mark.by = {lane, static_cast<uint32_t>(history_[lane].size())};
+    record(*memory, mark);
   }
 }
 

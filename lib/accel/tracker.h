@@ -1,9 +1,8 @@
-// Orders instructions that conflict. Keeps, for every byte range of DDR and of each tile's memory, who wrote
-// it last and who has read it since, and turns that into the fewest waits: one a queue, none that follows
-// from another wait or from what the queue already knows.
+// Orders instructions that conflict. Keeps who has written and read the bytes of DDR and of each tile's
+// memory, and turns that into the fewest waits: one a queue, none that follows from another wait or from what
+// the queue already knows.
 #pragma once
 #include <array>
-#include <map>
 #include <vector>
 
 #include "mrvlc/isa/isa.h"
@@ -12,8 +11,8 @@ namespace mrvlc::accel {
 
 class Tracker {
  public:
-  // DDR below `constant_end` is never written; reads of it need no tracking.
-  explicit Tracker(uint64_t constant_end) : constant_end_(constant_end) {}
+  // DDR below `constant_end` is never written; reads of it need no tracking. DDR ends at `ddr_end`.
+  explicit Tracker(uint64_t constant_end, uint64_t ddr_end = uint64_t{1} << 30);
   // Gives `instruction` its waits and appends it to `out`, after Sync instructions in the same queue when it
   // needs more waits than one instruction has.
   void append(isa::Instruction instruction, std::vector<isa::Instruction>& out);
@@ -24,24 +23,36 @@ class Tracker {
   struct Ref {
     uint32_t lane = 0, count = 0;
   };
-  struct Segment {
-    uint64_t end = 0;
-    Ref writer;                // count 0: nobody
-    std::vector<Ref> readers;  // at most one a lane
+  // One access of one instruction, rounded to granules.
+  struct Mark {
+    uint64_t begin = 0, end = 0, run = 0, stride = 0;
+    bool write = false;
+    Ref by;
   };
-  using Memory = std::map<uint64_t, Segment>;  // by begin; no overlaps
+  // A stretch of memory: recent accesses one by one, older ones as the latest of each lane.
+  struct Bucket {
+    std::vector<Mark> marks;
+    Clock old_writes{}, old_accesses{};
+  };
+  struct Memory {
+    uint32_t shift = 15;  // bytes of a bucket, log2
+    std::vector<Bucket> buckets;
+  };
 
-  void split(Memory& memory, uint64_t at);
-  void read(Memory& memory, uint64_t begin, uint64_t end, Ref self, Clock& needs);
-  void write(Memory& memory, uint64_t begin, uint64_t end, Ref self, Clock& needs);
+  static Mark mark_of(const isa::Access& access);
+  static bool conflict(const Mark& a, const Mark& b);
+  static bool covers(const Mark& a, const Mark& b, uint64_t low, uint64_t high);
+  void visit(Memory& memory, const Mark& mark, Clock& needs) const;
+  void record(Memory& memory, const Mark& mark);
   std::vector<Ref> reduce(uint32_t lane, const Clock& needs) const;
   void issue(isa::Instruction instruction, uint32_t lane, std::vector<Ref> waits,
              std::vector<isa::Instruction>& out);
 
   uint64_t constant_end_;
-  std::array<Memory, isa::kMaxTiles + 1> memories_;  // tiles, then DDR
-  std::array<Clock, kLanes> known_{};                // by a lane's latest instruction when it started
-  std::array<std::vector<Clock>, kLanes> history_;   // known_ of each instruction of a lane
+  std::array<Memory, isa::kMaxTiles + 1> memories_;  // tiles, DDR
+  std::array<std::vector<Clock>, kLanes>
+      history_;                        // what is known when instruction n of a lane has completed
+  std::array<Clock, kLanes> known_{};  // what each lane knows now
 };
 
 }  // namespace mrvlc::accel

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "emitter.h"
 #include "mrvlc/support/checked.h"
 
 namespace mrvlc::accel {
 namespace {
 
 constexpr double kStepCycles = 48;  // what starting one more block costs beyond its work
-constexpr double kReorderPenalty = 1.0;
 
 struct Reach {
   int64_t lowest = 0, highest = 0;  // of input offsets over all phases and taps, for output 0 of each phase
@@ -36,24 +34,29 @@ std::vector<int64_t> halvings(int64_t all) {
   }
 }
 
+// Largest range of input rows (or columns) that `outputs` adjacent outputs can touch.
+int64_t input_extent(int64_t outputs, int64_t lattice, int64_t stride, int64_t lowest, int64_t highest,
+                     int64_t size) {
+  // Phases may start up to one lattice point apart.
+  int64_t points = ceil_div(outputs, lattice) - 1 + (lattice > 1 ? 1 : 0);
+  return std::clamp<int64_t>(points * stride + highest - lowest + 1, 1, size);
+}
+
 class Search {
  public:
-  Search(const WindowOp& op, const target::Machine& m, uint32_t tiles)
-      : op_(op), m_(m), g_(op), tiles_(tiles), rows_(reach(op, true)), cols_(reach(op, false)) {}
+  Search(const WindowOp& op, const Cut& cut, const Streams& streams, int64_t budget, const target::Machine& m)
+      : op_(op),
+        cut_(cut),
+        s_(streams),
+        budget_(budget),
+        m_(m),
+        g_(op),
+        rows_(reach(op, true)),
+        cols_(reach(op, false)) {}
 
   std::optional<WindowPlan> run() {
-    for (int64_t parts = tiles_; parts >= 1; parts /= 2) try_cut(parts, tiles_ / parts);
-    return best_;
-  }
-
- private:
-  void try_cut(int64_t row_parts, int64_t channel_parts) {
-    if (channel_parts > 1 && channel_parts > g_.units) return;
-    int64_t total_rows = op_.batch() * op_.out_h;
+    int64_t rows_tile = tile_rows(op_, cut_, 0).size(), units_tile = tile_units(g_, cut_, 0).size();
     WindowPlan p;
-    p.row_parts = row_parts;
-    p.channel_parts = channel_parts;
-    int64_t rows_tile = ceil_div(total_rows, row_parts), units_tile = ceil_div(g_.units, channel_parts);
     bool found = try_blocks(p, rows_tile, units_tile, op_.out_w, g_.all_channels);
     for (int64_t cols : halvings(op_.out_w)) {
       if (found || cols == op_.out_w) continue;
@@ -61,20 +64,26 @@ class Search {
     }
     if (!found && op_.kind == WindowOp::Kind::Conv && op_.phases.size() == 1)
       try_split(p, rows_tile, units_tile);
+    return best_;
   }
+
+ private:
+  bool streamed() const { return s_.x || s_.out || (op_.has_residual && s_.residual); }
 
   bool try_blocks(WindowPlan p, int64_t rows_tile, int64_t units_tile, int64_t cols, int64_t k) {
     bool found = false;
     p.cols = cols;
     p.k = k;
     for (int64_t units : halvings(units_tile))
-      for (int64_t rows : halvings(std::min(rows_tile, op_.out_h)))
+      for (int64_t rows : halvings(std::min(rows_tile, op_.out_h))) {
+        if (found && !streamed()) return true;
         for (bool outer : {true, false}) {
           p.units = units;
           p.rows = rows;
           p.weights_outer = outer;
           found = consider(p, rows_tile, units_tile) || found;
         }
+      }
     return found;
   }
 
@@ -99,13 +108,16 @@ class Search {
     p.x_depth = x_loads > 1 ? 2 : 1;
     p.w_depth = w_loads > 1 ? 2 : 1;
     p.out_depth = pixel_blocks * unit_blocks > 1 ? 2 : 1;
-    int64_t total = (p.x_bytes) * p.x_depth + p.w_bytes * p.w_depth + p.bias_bytes * 2 +
-                    (p.out_bytes + p.residual_bytes) * p.out_depth;
+    p.weights_once = op_.kind != WindowOp::Kind::Pool && !op_.dynamic_weights && k_blocks == 1 &&
+                     (unit_blocks == 1 || p.weights_outer);
+    int64_t chunk = p.w_bytes + p.bias_bytes;
+    if (p.weights_once && p.units > 1 && chunk > weight_chunk_bytes(m_)) return false;
+    int64_t total = p.workspace() + (p.weights_once ? chunk * p.w_depth : 0);
     if (op_.epilogue.activation == isa::Activation::Table) total += isa::kTableBytes;
-    if (total > m_.ocm_bytes) return false;
+    if (total > budget_) return false;
     p.cycles = estimate(p, out_channels, static_cast<double>(steps), static_cast<double>(x_loads),
                         static_cast<double>(w_loads), static_cast<double>(pixel_blocks * unit_blocks));
-    if (!best_ || p.cycles < best_->cycles * kReorderPenalty) best_ = p;
+    if (!best_ || p.cycles < best_->cycles) best_ = p;
     return true;
   }
 
@@ -115,11 +127,12 @@ class Search {
     int64_t in_cols =
         input_extent(p.cols, op_.lattice_w, op_.stride_w, cols_.lowest, cols_.highest, op_.in_w);
     int64_t channels = g_.shared_input || split ? p.k : std::min(p.units * g_.unit_in, op_.in_channels());
-    p.x_bytes = aligned(in_rows * in_cols * channels * 2, m_);
-    p.w_bytes = aligned(weight_bytes(p, out_channels), m_);
+    p.x_bytes = s_.x ? aligned(in_rows * in_cols * channels * 2, m_) : 0;
+    p.w_bytes = op_.dynamic_weights && !s_.w ? 0 : aligned(weight_bytes(p, out_channels), m_);
     p.bias_bytes = op_.bias >= 0 ? aligned(out_channels * 4, m_) : 0;
-    p.out_bytes = aligned(p.rows * p.cols * out_channels * 2, m_);
-    p.residual_bytes = op_.has_residual ? p.out_bytes : 0;
+    int64_t block = aligned(p.rows * p.cols * out_channels * 2, m_);
+    p.out_bytes = s_.out ? block : 0;
+    p.residual_bytes = op_.has_residual && s_.residual ? block : 0;
   }
 
   int64_t weight_bytes(const WindowPlan& p, int64_t out_channels) const {
@@ -151,7 +164,7 @@ class Search {
   double estimate(const WindowPlan& p, int64_t out_channels, double steps, double x_loads, double w_loads,
                   double blocks) const {
     auto as_double = [](int64_t v) { return static_cast<double>(v); };
-    double channel_parts = as_double(p.channel_parts), row_parts = as_double(p.row_parts);
+    double channel_parts = as_double(cut_.channels), row_parts = as_double(cut_.rows);
     double x = as_double(p.x_bytes) * x_loads * row_parts * (g_.shared_input ? 1 : channel_parts);
     x *= burst_factor(g_.shared_input ? p.k : std::min(p.units * g_.unit_in, op_.in_channels()),
                       op_.in_channels());
@@ -160,7 +173,8 @@ class Search {
     out *= burst_factor(out_channels, op_.out_channels());
     double ddr = (x + w + out) / m_.ddr_bytes;
     double fill = (x / std::max(1.0, x_loads) + w / std::max(1.0, w_loads) + out / blocks) / m_.ddr_bytes;
-    return std::max(ddr, compute_cycles(p, out_channels) * steps) + fill + steps * kStepCycles;
+    double compute = window_cycles(op_, g_, p.rows, p.cols, p.units, p.k, m_);
+    return std::max(ddr, compute * steps) + fill + steps * kStepCycles;
   }
 
   // A block with some of the channels is moved pixel by pixel, each run rounded up to bursts.
@@ -169,67 +183,59 @@ class Search {
     return static_cast<double>(round_up(channels * 2, m_.ddr_burst)) / static_cast<double>(channels * 2);
   }
 
-  // Of one block, one chunk of the reduction.
-  double compute_cycles(const WindowPlan& p, int64_t out_channels) const {
-    auto pixels = static_cast<double>(p.rows * p.cols);
-    auto taps = static_cast<double>(g_.taps), channels = static_cast<double>(out_channels);
-    if (op_.kind == WindowOp::Kind::Depthwise) return pixels * taps * channels / m_.depthwise_macs / phases();
-    if (op_.kind == WindowOp::Kind::Pool) return pixels * taps * std::ceil(channels / m_.pe_lanes);
-    double cycles = 0;
-    for (const WindowPhase& ph : op_.phases) {
-      bool dense = op_.dilation_w == 1 && g_.shared_input;
-      int64_t runs = dense ? ph.kernel_h * ceil_div(ph.kernel_w * p.k, 16)
-                           : ph.kernel_h * ph.kernel_w * ceil_div(p.k, 16);
-      double px = std::max(1.0, pixels / phases());
-      double instructions = std::ceil(px / m_.accumulator_pixels);
-      double block = std::max<double>(
-          px, instructions * (op_.dynamic_weights ? m_.strided_weight_block_cycles : m_.weight_block_cycles));
-      cycles += static_cast<double>(runs * p.units * g_.unit_blocks) * block +
-                instructions * m_.instruction_overhead;
-    }
-    return cycles;
-  }
-  double phases() const { return static_cast<double>(op_.lattice_h * op_.lattice_w); }
-
   const WindowOp& op_;
+  const Cut& cut_;
+  const Streams& s_;
+  int64_t budget_;
   const target::Machine& m_;
   WindowGeometry g_;
-  int64_t tiles_;
   Reach rows_, cols_;
   std::optional<WindowPlan> best_;
 };
 
 }  // namespace
 
-WindowGeometry::WindowGeometry(const WindowOp& op) {
-  for (const WindowPhase& p : op.phases) taps += p.kernel_h * p.kernel_w;
-  taps -= 1;
-  all_channels = op.group_in;
-  if (op.kind != WindowOp::Kind::Conv) {
-    unit_in = 16;
-    unit_out = 16 * op.group_out;
-    units = ceil_div(op.groups, 16);
-  } else if (op.groups == 1) {
-    shared_input = true;
-    unit_in = op.group_in;
-    units = ceil_div(op.group_out, 16);
-  } else {
-    unit_in = op.group_in;
-    unit_out = op.group_out;
-    unit_blocks = ceil_div(op.group_out, 16);
-    units = op.groups;
+std::optional<WindowPlan> plan_window(const WindowOp& op, const Cut& cut, const Streams& streams,
+                                      int64_t budget, const target::Machine& machine) {
+  return Search(op, cut, streams, budget, machine).run();
+}
+
+bool window_fits(const WindowOp& op, const target::Machine& machine) {
+  return plan_window(op, {}, {}, machine.ocm_bytes, machine).has_value();
+}
+
+int64_t weight_chunk_bytes(const target::Machine& machine) {
+  return std::max<int64_t>(machine.ocm_bytes / 16, 4096);
+}
+
+double window_cycles(const WindowOp& op, const WindowGeometry& g, int64_t rows, int64_t cols, int64_t units,
+                     int64_t k, const target::Machine& m) {
+  auto as_double = [](int64_t v) { return static_cast<double>(v); };
+  int64_t out_channels = std::min(units * g.unit_out, op.out_channels());
+  double pixels = as_double(rows * cols), phases = as_double(op.lattice_h * op.lattice_w);
+  double channels = as_double(round_up(out_channels, 16)), lanes = m.pe_lanes;
+  if (op.kind == WindowOp::Kind::Pool)
+    return std::ceil(pixels * as_double(g.taps * out_channels) / lanes) + m.instruction_overhead;
+  double cycles = 0;
+  for (const WindowPhase& ph : op.phases) {
+    bool dense = op.dilation_w == 1 && g.shared_input;
+    int64_t runs =
+        dense ? ph.kernel_h * ceil_div(ph.kernel_w * k, 16) : ph.kernel_h * ph.kernel_w * ceil_div(k, 16);
+    double px = std::max(1.0, pixels / phases), most = m.accumulator_pixels / 2.0;
+    double instructions =
+        std::ceil(px / most) * (op.groups > 1 && op.kind == WindowOp::Kind::Conv ? as_double(units) : 1);
+    double drain = px / std::ceil(px / most) * 16 / lanes;
+    if (op.kind == WindowOp::Kind::Depthwise) {
+      double work = px * as_double(ph.kernel_h * ph.kernel_w) * channels / m.depthwise_macs;
+      cycles += std::max(work, px * channels / lanes) + instructions * (m.instruction_overhead + drain);
+      continue;
+    }
+    double least = op.dynamic_weights ? m.strided_weight_block_cycles : m.weight_block_cycles;
+    double block = std::max(px * 256 / m.fp16_macs, std::ceil(px / most) * least);
+    double work = as_double(runs) * block, blocks = as_double(units * g.unit_blocks);
+    cycles += std::max(work, px * 16 / lanes) * blocks + instructions * (m.instruction_overhead + drain);
   }
-}
-
-int64_t input_extent(int64_t outputs, int64_t lattice, int64_t stride, int64_t lowest, int64_t highest,
-                     int64_t size) {
-  // Phases may start up to one lattice point apart.
-  int64_t points = ceil_div(outputs, lattice) - 1 + (lattice > 1 ? 1 : 0);
-  return std::clamp<int64_t>(points * stride + highest - lowest + 1, 1, size);
-}
-
-std::optional<WindowPlan> plan_window(const WindowOp& op, const target::Machine& machine, uint32_t tiles) {
-  return Search(op, machine, tiles).run();
+  return cycles;
 }
 
 }  // namespace mrvlc::accel

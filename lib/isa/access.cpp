@@ -1,6 +1,6 @@
-// Which bytes an instruction touches, as contiguous hulls. A strided access becomes one hull for every index
-// of its outermost dimensions, as long as those hulls neither overlap nor touch and there are at most
-// kMaxPieces of them.
+// Which bytes an instruction touches, as runs at a distance: inner dimensions without gaps make the run, the
+// next one the stride; dimensions outside that must advance by whole strides, else the access counts as its
+// hull.
 #include <algorithm>
 
 #include "mrvlc/isa/isa.h"
@@ -9,7 +9,6 @@ namespace mrvlc::isa {
 namespace {
 
 using Wide = __int128;  // products of three 32-bit fields of an unchecked instruction
-constexpr Wide kMaxPieces = 64;
 
 struct Dim {
   Wide count = 1, stride = 0;
@@ -34,29 +33,26 @@ class Collector {
 
  private:
   void split(const Access& proto, Wide base, const std::vector<Dim>& dims, Wide bytes) {
-    std::vector<Wide> inner(dims.size() + 1, bytes);  // hull of the dimensions from k on
-    for (size_t k = dims.size(); k-- > 0;) inner[k] = inner[k + 1] + (dims[k].count - 1) * dims[k].stride;
-    size_t levels = 0;
-    Wide pieces = 1;
-    while (levels < dims.size() && dims[levels].stride > inner[levels + 1] &&
-           pieces * dims[levels].count <= kMaxPieces)
-      pieces *= dims[levels++].count;
-    for (Wide i = 0; i < pieces; ++i) {
-      Wide address = base, rest = i;
-      for (size_t k = levels; k-- > 0;) {
-        address += rest % dims[k].count * dims[k].stride;
-        rest /= dims[k].count;
-      }
-      emit(proto, address, address + inner[levels]);
+    size_t k = dims.size();
+    Wide run = bytes;
+    for (; k > 0 && dims[k - 1].stride <= run; --k) run += (dims[k - 1].count - 1) * dims[k - 1].stride;
+    Wide stride = k > 0 ? dims[k - 1].stride : 0, hull = run;
+    bool even = true;
+    for (; k > 0; --k) {
+      even = even && dims[k - 1].stride % stride == 0;
+      hull += (dims[k - 1].count - 1) * dims[k - 1].stride;
     }
+    emit(proto, base, base + hull, even ? run : hull, even ? stride : 0);
   }
 
   // What does not fit 64 bits covers everything, which no bounds check accepts.
-  void emit(Access access, Wide begin, Wide end) {
+  void emit(Access access, Wide begin, Wide end, Wide run, Wide stride) {
     constexpr Wide limit = UINT64_MAX;
     bool fits = begin >= 0 && end <= limit;
     access.begin = fits ? static_cast<uint64_t>(begin) : 0;
     access.end = fits ? static_cast<uint64_t>(end) : UINT64_MAX;
+    access.stride = fits ? static_cast<uint64_t>(stride) : 0;
+    access.run = fits ? static_cast<uint64_t>(run) : UINT64_MAX;
     out_.push_back(access);
   }
 

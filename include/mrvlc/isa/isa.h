@@ -238,16 +238,18 @@ struct Instruction {
 
 Opcode opcode_of(const Instruction& instruction);
 
-// A contiguous span of bytes an instruction reads or writes (a conservative hull per strided access is split
-// as finely as the outermost dimension allows; see lib/isa/access.cpp).
+// What one operand touches: runs of `run` bytes, `stride` apart, from `begin` to `end`. A stride of 0 says
+// one run that is the whole hull; it also stands for accesses that are no such pattern.
 struct Access {
   Space space = Space::Ocm;
   uint8_t tile = 0;  // when space is Ocm
   uint64_t begin = 0, end = 0;
   bool write = false;
+  uint64_t run = 0, stride = 0;
 };
-// The hulls of everything the instruction touches; both the compiler's dependency tracker and the simulator's
-// hazard detector use it, the latter only for bounds: its hazards come from exact bytes.
+// Everything the instruction touches, one access an operand (and destination tile) or few; both the
+// compiler's dependency tracker and the simulator's hazard detector use it, the latter only for bounds: its
+// hazards come from exact bytes.
 std::vector<Access> accesses(const Instruction& instruction);
 
 // 256-byte encodings, little-endian; layout in docs/isa.md. decode() validates every enumeration and reserved

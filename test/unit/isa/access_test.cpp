@@ -10,13 +10,18 @@ namespace {
 
 struct Span {
   uint64_t begin, end;
+  uint64_t run, stride = 0;
   bool operator==(const Span&) const = default;
+  bool has(uint64_t byte) const {
+    if (byte < begin || byte >= end) return false;
+    return stride == 0 || (byte - begin) % stride < run;
+  }
 };
 
 std::vector<Span> spans(const Instruction& i, bool write) {
   std::vector<Span> out;
   for (const Access& a : accesses(i))
-    if (a.write == write) out.push_back({a.begin, a.end});
+    if (a.write == write) out.push_back({a.begin, a.end, a.run, a.stride});
   return out;
 }
 
@@ -63,7 +68,7 @@ TEST_CASE("the hulls of a convolution cover what it touches and stay within its 
     for (bool write : {false, true}) {
       auto hulls = spans({0, Queue::Pod, {}, c}, write);
       for (uint64_t b : touched(c, write))
-        REQUIRE(std::any_of(hulls.begin(), hulls.end(), [&](Span s) { return b >= s.begin && b < s.end; }));
+        REQUIRE(std::any_of(hulls.begin(), hulls.end(), [&](Span s) { return s.has(b); }));
       for (Span s : hulls) {
         uint64_t x_end = c.x + (c.in_h - 1) * c.x_row + (c.in_w - 1) * c.x_col + c.channels * 2;
         if (s.begin < c.w) REQUIRE((s.begin >= c.x && s.end <= x_end));
@@ -72,18 +77,14 @@ TEST_CASE("the hulls of a convolution cover what it touches and stay within its 
   }
 }
 
-TEST_CASE("rows that do not touch are separate hulls, up to 64") {
+TEST_CASE("rows that do not touch are runs at a distance") {
   Dma d;
   d.dst_tiles = 0b101;
   d.src = 0, d.dst = 256, d.run_bytes = 96, d.dims = {1, 1, 3}, d.src_strides = {0, 0, 96},
   d.dst_strides = {0, 0, 128};
   Instruction i{0, Queue::DmaIn, {}, d};
-  CHECK(spans(i, false) == std::vector<Span>{{0, 288}});
-  CHECK(spans(i, true) ==
-        std::vector<Span>{{256, 352}, {384, 480}, {512, 608}, {256, 352}, {384, 480}, {512, 608}});
-  d.dims = {1, 1, 65};
-  i.body = d;
-  CHECK(spans(i, true).size() == 2);
+  CHECK(spans(i, false) == std::vector<Span>{{0, 288, 288}});
+  CHECK(spans(i, true) == std::vector<Span>{{256, 608, 96, 128}, {256, 608, 96, 128}});
 }
 
 TEST_CASE("a slice of channels is not the hull of the whole image") {
@@ -92,9 +93,16 @@ TEST_CASE("a slice of channels is not the hull of the whole image") {
   e.dst = {0, DataType::F16, {0, 0, 1024, 64, 2}};
   e.a = {8192, DataType::F16, {0, 0, 64, 16, 2}};
   auto w = spans({0, Queue::Pe, {}, e}, true);
-  CHECK(w.size() == 16);
-  CHECK(w[1] == Span{64, 80});
-  CHECK(spans({0, Queue::Pe, {}, e}, false) == std::vector<Span>{{8192, 8448}});
+  CHECK(w == std::vector<Span>{{0, 3 * 1024 + 3 * 64 + 16, 16, 64}});
+  CHECK(spans({0, Queue::Pe, {}, e}, false) == std::vector<Span>{{8192, 8448, 256}});
+}
+
+TEST_CASE("rows that are no whole number of strides apart count as their hull") {
+  Elementwise e;
+  e.dims = {1, 1, 4, 4, 8};
+  e.dst = {0, DataType::F16, {0, 0, 1000, 64, 2}};
+  e.a = e.dst;
+  CHECK(spans({0, Queue::Pe, {}, e}, true) == std::vector<Span>{{0, 3208, 3208}});
 }
 
 TEST_CASE("an address that wraps covers everything") {
@@ -102,9 +110,9 @@ TEST_CASE("an address that wraps covers everything") {
   e.op = EwOp::Fill;
   e.dims = {1, 1, 1, 1, 4};
   e.dst = {4, DataType::F16, {0, 0, 0, 0, -2}};
-  CHECK(spans({0, Queue::Pe, {}, e}, true) == std::vector<Span>{{0, UINT64_MAX}});
+  CHECK(spans({0, Queue::Pe, {}, e}, true) == std::vector<Span>{{0, UINT64_MAX, UINT64_MAX}});
   e.dst.address = 6;
-  CHECK(spans({0, Queue::Pe, {}, e}, true) == std::vector<Span>{{0, 8}});
+  CHECK(spans({0, Queue::Pe, {}, e}, true) == std::vector<Span>{{0, 8, 8}});
   RandomInstruction random(5);
-  for (int n = 0; n < 5000; ++n) CHECK(accesses(random()).size() <= 9 * 64);
+  for (int n = 0; n < 5000; ++n) CHECK(accesses(random()).size() <= 9 * isa::kMaxTiles);
 }

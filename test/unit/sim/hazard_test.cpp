@@ -123,7 +123,8 @@ TEST_CASE("exact runs lie within the hulls and agree with them where nothing is 
     Instruction i{0, Queue::Pod, {}, c};
     uint64_t exact[2] = {0, 0}, hull[2] = {0, 0};
     auto hulls = isa::accesses(i);
-    for (const auto& a : hulls) hull[a.write] += a.end - a.begin;
+    for (const auto& a : hulls)
+      hull[a.write] += a.stride == 0 ? a.run : ((a.end - a.begin - a.run) / a.stride + 1) * a.run;
     each_touched(i, [&](Region region, uint64_t begin, uint64_t end) {
       exact[region.write] += end - begin;
       for (uint64_t g = begin / 16 * 16; g < end; g += 16)

@@ -1,0 +1,97 @@
+#include "emit.h"
+
+#include <algorithm>
+
+#include "tracker.h"
+
+namespace mrvlc::accel {
+namespace {
+
+class Emission {
+ public:
+  Emission(TileProgram&& program, uint64_t constant_end, uint64_t ddr_end)
+      : p_(std::move(program)), tracker_(constant_end, ddr_end), use_of_(p_.items.size(), SIZE_MAX) {}
+
+  Emitted run() {
+    std::vector<uint32_t> fetches = p_.fetches;
+    std::erase_if(fetches, [&](uint32_t k) { return p_.items[k].last < 0; });
+    std::ranges::stable_sort(fetches, {},
+                             [&](uint32_t k) { return std::pair(p_.items[k].start, p_.items[k].first); });
+    size_t next = 0;
+    for (size_t s = 0; s < p_.steps.size(); ++s) {
+      for (; next < fetches.size() && p_.items[fetches[next]].start <= static_cast<int64_t>(s); ++next)
+        fetch(fetches[next]);
+      for (size_t c = p_.steps[s].first_code; c < p_.code_end(s); ++c) {
+        Code& code = p_.code[c];
+        resolve(code.instruction, code.items, p_.items);
+        append(std::move(code.instruction), code.owner);
+        for (uint32_t item : code.items) note(item);
+      }
+    }
+    std::ranges::stable_sort(out_.uses, {}, [](const OcmUse& u) { return std::pair(u.first, u.begin); });
+    return std::move(out_);
+  }
+
+ private:
+  void fetch(uint32_t index) {
+    const Item& item = p_.items[index];
+    for (const Load& l : item.loads) {
+      isa::Instruction i;
+      i.tile = static_cast<uint8_t>(issuer(l.tiles, rotate_++));
+      i.queue = isa::Queue::DmaIn;
+      for (const isa::Dma& d : load_dmas(l.transfer, static_cast<uint32_t>(item.address), l.tiles)) {
+        i.body = d;
+        append(i, item.owner);
+        note(index);
+      }
+    }
+  }
+
+  void append(isa::Instruction instruction, const Owner& owner) {
+    auto before = static_cast<uint32_t>(out_.instructions.size());
+    for (const isa::Access& a : isa::accesses(instruction))
+      if (a.space == isa::Space::Ocm) out_.ocm_peak = std::max(out_.ocm_peak, static_cast<int64_t>(a.end));
+    tracker_.append(std::move(instruction), out_.instructions);
+    auto after = static_cast<uint32_t>(out_.instructions.size());
+    if (!out_.ranges.empty() && out_.ranges.back().layer == owner.layer &&
+        out_.ranges.back().expr == owner.expr) {
+      out_.ranges.back().end = after;
+      return;
+    }
+    out_.ranges.push_back({InstructionRange::Section::Main, before, after, owner.layer, owner.expr});
+  }
+
+  void note(uint32_t index) {
+    if (index == kNoItem) return;
+    auto now = static_cast<uint32_t>(out_.instructions.size() - 1);
+    if (use_of_[index] != SIZE_MAX) {
+      out_.uses[use_of_[index]].last = now;
+      return;
+    }
+    const Item& item = p_.items[index];
+    use_of_[index] = out_.uses.size();
+    OcmUse u;
+    u.kind = item.kind;
+    u.tiles = 0xff;
+    u.begin = static_cast<uint32_t>(item.address);
+    u.end = static_cast<uint32_t>(item.address + item.bytes);
+    u.first = u.last = now;
+    u.layer = item.owner.layer;
+    u.name = item.buffer == UINT32_MAX ? "" : std::to_string(item.buffer);
+    out_.uses.push_back(std::move(u));
+  }
+
+  TileProgram p_;
+  Tracker tracker_;
+  std::vector<size_t> use_of_;  // by item
+  uint32_t rotate_ = 0;
+  Emitted out_;
+};
+
+}  // namespace
+
+Emitted emit(TileProgram&& program, uint64_t constant_end, uint64_t ddr_end) {
+  return Emission(std::move(program), constant_end, ddr_end).run();
+}
+
+}  // namespace mrvlc::accel

@@ -1,0 +1,20 @@
+// Time and place on chip for every item of a tile program.
+#pragma once
+#include <optional>
+
+#include "mrvlc/target/machine.h"
+#include "tile_program.h"
+
+namespace mrvlc::accel {
+
+// The first primitive at which memory was too short.
+struct Shortage {
+  uint32_t primitive = 0;
+};
+
+// Sets `start` and `address` of all items. Tensors and workspaces get their places first; then what is
+// fetched from DDR fills the room between them, in the order of use, each piece as early as it has to be for
+// DDR to keep up with the engines (estimated), or as memory permits.
+std::optional<Shortage> place(TileProgram& program, const target::Machine& machine);
+
+}  // namespace mrvlc::accel
