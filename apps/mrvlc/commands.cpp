@@ -84,6 +84,9 @@ void add_run(CLI::App& app, Context& context) {
   cmd->add_flag("--repeat-axis0", o->repeat_axis0,
                 "run once for each slice of the inputs' leading dimension, stack the outputs");
   cmd->add_option("--bench", o->bench, "time this many runs")->check(CLI::Range(1, 1000000).description(""));
+  cmd->add_option("-j", o->jobs,
+                  "threads of the simulator, one for each processor by default; outputs do not depend on it")
+      ->type_name("N");
   cmd->add_option("--cc", o->cc, "C compiler ($CC, or cc)");
   cmd->add_option("--cflags", o->cflags, "its flags (-O2)");
   cmd->add_option("--target-dir", *dirs, "folder of target packages (repeatable)")
@@ -118,6 +121,8 @@ void add_verify(CLI::App& app, Context& context) {
       ->allow_extra_args(false);
   cmd->add_option("--tolerance", *tolerance, "largest |a-b|/(1+|b|); 2e-2, or 1e-4 on the host")
       ->check(CLI::NonNegativeNumber);
+  cmd->add_option("-j", a->jobs, "threads of the simulator, one for each processor by default")
+      ->type_name("N");
   cmd->add_option("--seed", *seed, "of the inputs when there is no --data");
   cmd->callback([=, &context] {
     auto options = checked(*a);

@@ -34,7 +34,8 @@ typedef struct mrvl_device {
 typedef void (*mrvl_hook)(void* user, uint32_t expr_id, const char* name, int done);
 
 /* The simulator as a device: lib/runtime. Returns null when memory is short. target: "cn10ka", the name of a
- * package in a folder of $MRVLC_TARGET_PATH, or the path of a target file. */
+ * package in a folder of $MRVLC_TARGET_PATH, or the path of a target file. A run uses as many threads as
+ * there are processors, or $MRVLC_JOBS; its outputs never depend on that. */
 mrvl_device* mrvl_simulator_open(const char* target);
 void mrvl_simulator_close(mrvl_device* device);
 /* Text of the last error of this device, never null. */

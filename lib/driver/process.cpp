@@ -39,9 +39,19 @@ std::string drain(int fd, pid_t child) {
   }
 }
 
+// This process's environment with `added` in front: of two values of a name, the first counts.
+std::vector<char*> environment_with(const std::vector<std::string>& added) {
+  std::vector<char*> all;
+  for (const std::string& variable : added) all.push_back(const_cast<char*>(variable.c_str()));
+  for (char** v = environ; *v != nullptr; ++v) all.push_back(*v);
+  all.push_back(nullptr);
+  return all;
+}
+
 }  // namespace
 
-Result<ProcessResult> run_process(const std::vector<std::string>& argv) {
+Result<ProcessResult> run_process(const std::vector<std::string>& argv,
+                                  const std::vector<std::string>& environment) {
   int fds[2];
   if (::pipe2(fds, O_CLOEXEC) != 0) return failed("pipe");
   posix_spawn_file_actions_t actions;
@@ -51,12 +61,13 @@ Result<ProcessResult> run_process(const std::vector<std::string>& argv) {
   std::vector<char*> args;
   for (const std::string& a : argv) args.push_back(const_cast<char*>(a.c_str()));
   args.push_back(nullptr);
+  std::vector<char*> variables = environment_with(environment);
   pid_t pid = 0;
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes,
                            POSIX_SPAWN_SETPGROUP);  // a group of its own, so that all of it can be ended
-  int error = ::posix_spawnp(&pid, args[0], &actions, &attributes, args.data(), environ);
+  int error = ::posix_spawnp(&pid, args[0], &actions, &attributes, args.data(), variables.data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   ::close(fds[1]);

@@ -14,7 +14,9 @@ struct ProcessResult {
   std::string output;  // stdout and stderr together, in order
 };
 // argv[0] is looked up in PATH; no shell is involved. An interrupt ends the child and everything it started.
-Result<ProcessResult> run_process(const std::vector<std::string>& argv);
+// `environment`: NAME=VALUE, beside this process's own.
+Result<ProcessResult> run_process(const std::vector<std::string>& argv,
+                                  const std::vector<std::string>& environment = {});
 
 // Removed with everything in it when it goes out of scope, after an interrupt as well.
 class TemporaryDir {

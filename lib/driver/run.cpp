@@ -151,7 +151,9 @@ Result<ProcessResult> run_program(const RunOptions& options, const OutputFolder&
   if (!options.output_dir.empty()) argv.insert(argv.end(), {"--output-dir", options.output_dir.string()});
   if (options.repeat_axis0) argv.emplace_back("--repeat-axis0");
   if (options.bench > 0) argv.insert(argv.end(), {"--bench", std::to_string(options.bench)});
-  return run_process(argv);
+  std::vector<std::string> environment;
+  if (options.jobs > 0) environment.push_back(fmt::format("MRVLC_JOBS={}", options.jobs));
+  return run_process(argv, environment);
 }
 
 }  // namespace

@@ -131,6 +131,7 @@ class Verifier {
     r.out = folder.path;
     r.output_dir = temporary / "results";
     r.target_dirs = options_.compile.target_dirs;
+    r.jobs = options_.compile.jobs;
     for (size_t i = 0; i < set.inputs.size(); ++i) {
       fs::path file = temporary / fmt::format("input_{}.npy", i);
       MRVLC_TRY(write_file_atomic(file, to_npy(set.inputs[i])));

@@ -1,4 +1,5 @@
 // The simulator as a device. No exception leaves: every entry point turns one into an error code and a text.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -26,6 +27,7 @@ struct SimulatorDevice {
   std::optional<mrvlc::target::Machine> machine;  // empty: the target could not be read
   mutable std::mutex mutex;                       // guards error; models are the caller's to serialise
   std::string error;
+  unsigned jobs = 0;
 
   int fail(int code, std::string text) {
     std::lock_guard lock(mutex);
@@ -92,6 +94,7 @@ int run(void* context, void* handle, const void* const* inputs, void* const* out
     std::vector<std::string> results;
     mrvlc::sim::Options options;
     options.keep_events = false;
+    options.jobs = device.jobs;
     auto report = model.simulator.run(given, results, options);
     if (!report.ok()) return device.fail(kRunFailed, report.error().message);
     if (!report->hazards.empty()) return device.fail(kRunFailed, "hazard: " + report->hazards.front().what);
@@ -116,6 +119,15 @@ std::vector<std::filesystem::path> search_path() {
   return folders;
 }
 
+// $MRVLC_JOBS, 0 when it is none.
+unsigned jobs() {
+  constexpr unsigned long kMostJobs = 1024;
+  const char* variable = std::getenv("MRVLC_JOBS");
+  return variable == nullptr
+             ? 0
+             : static_cast<unsigned>(std::min(std::strtoul(variable, nullptr, 10), kMostJobs));
+}
+
 // A path when it looks like one, else the name of a target package.
 Result<mrvlc::target::Machine> find_machine(const std::string& target) {
   bool is_path = target.find('/') != std::string::npos || target.ends_with(".json");
@@ -131,6 +143,7 @@ extern "C" {
 __attribute__((visibility("default"))) mrvl_device* mrvl_simulator_open(const char* target) try {
   auto device = std::make_unique<SimulatorDevice>();
   device->interface = {device.get(), load, unload, run, cycles};
+  device->jobs = jobs();
   auto machine = find_machine(target != nullptr ? target : "cn10ka");
   if (machine.ok()) {
     device->machine = std::move(machine).value();

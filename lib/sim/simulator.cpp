@@ -99,7 +99,14 @@ Result<Simulator> Simulator::create(isa::Binary binary, target::Machine machine)
 Result<Report> Simulator::run(std::span<const std::span<const std::byte>> inputs,
                               std::vector<std::string>& outputs, const Options& options) {
   if (options.functional) MRVLC_TRY(check_inputs(binary_, inputs));
-  MRVLC_ASSIGN(Report report, time_sections(binary_, machine_, options));
+  bool keep = options.detect_hazards && !options.keep_events;
+  Report report;
+  if (keep && checked_) {
+    report = *checked_;
+  } else {
+    MRVLC_ASSIGN(report, time_sections(binary_, machine_, options));
+    if (keep) checked_ = report;
+  }
   if (options.functional) execute_all(binary_, machine_, threads_of(options, report), inputs, outputs);
   return report;
 }

@@ -76,6 +76,7 @@ class Scheduler {
     bool pipelined = instruction.queue == isa::Queue::DmaIn || instruction.queue == isa::Queue::DmaOut;
     bool ddr = cost.ddr_read_bytes + cost.ddr_write_bytes > 0;
     pipelined ? copy(cost, ddr, e) : compute(cost, e);
+    if (e.moved == e.begin) e.bound = Bound::Wait;
     e.end = e.moved + m_.instruction_overhead + (ddr ? m_.ddr_latency : 0);
     e.held = queue.last_end > e.end;
     queue.last_end = e.end = std::max(e.end, queue.last_end);

@@ -24,6 +24,7 @@ struct RunOptions {
   std::filesystem::path output_dir;
   bool repeat_axis0 = false;  // run once for each slice of the leading dimension, stack the outputs
   int bench = 0;              // timed runs
+  unsigned jobs = 0;          // threads of the simulator; 0: one for each processor
   std::string cc;             // $CC, "cc" by default
   std::string cflags;
   std::vector<std::filesystem::path> target_dirs;  // for binaries of a target that is not built in

@@ -2,7 +2,7 @@
 // description.
 #pragma once
 #include <cstdint>
-#include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,7 +46,8 @@ class Simulator {
   // a crash.
   static Result<Simulator> create(isa::Binary binary, target::Machine machine);
   // inputs[i]: bytes of port i in its inner type and stored layout (see isa::Port); outputs are resized. DDR
-  // scratch and OCM start filled with a NaN pattern so that a read of what nobody wrote shows.
+  // scratch and OCM start filled with a NaN pattern so that a read of what nobody wrote shows. Timing and
+  // hazards do not depend on data: runs with the default options but keep_events = false look for them once.
   Result<Report> run(std::span<const std::span<const std::byte>> inputs, std::vector<std::string>& outputs,
                      const Options& options = {});
   Result<Report> time_only();
@@ -57,6 +58,7 @@ class Simulator {
       : binary_(std::move(binary)), machine_(std::move(machine)) {}
   isa::Binary binary_;
   target::Machine machine_;
+  std::optional<Report> checked_;  // hazards looked for, without events: the same for every run
 };
 
 }  // namespace mrvlc::sim

@@ -41,6 +41,7 @@ TEST_CASE("one instruction: its own work, then overhead and latency") {
   CHECK(layers({load_ocm(kInputAt, 0, 12800)})[0].by_bound == Cycles{0, 0, 0, 400, 216});
   CHECK(layers({{0, Queue::DmaOut, {}, to_tile_1(6400)}})[0].by_bound == Cycles{0, 0, 100, 0, 16});
   CHECK(layers({Instruction{}})[0].by_bound == Cycles{0, 0, 0, 0, 16});
+  CHECK(timed({Instruction{}}).events[0].bound == Bound::Wait);
 }
 
 TEST_CASE("an engine that its ports hold up is bound by the port") {
