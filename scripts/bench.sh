@@ -7,12 +7,46 @@
 # Runtime is npm's onnxruntime-node, installed in build/ort (or taken from $ORT_DIR); mrvlc is built here, or taken from
 # the build folder $MRVLC_BUILD. Prints, for each model, the time of the C compiler, minimum and median of every round, and
 # the ratios of the minima and of the medians over all rounds; below 1 the generated code is the faster one.
+#
+#   scripts/bench.sh --table [--write | --check] [--seconds] [-j N]
+#
+# Cycles of the accelerator instead: compiles the networks of docs/performance.md, simulates them (timing only) and prints the
+# tables. --write puts them into the file, between its markers; --check says, with exit code 5, whether they are
+# current. Cycles do not depend on the machine; seconds are measured with --seconds only.
 set -euo pipefail
 
 started=$PWD
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
-usage() { sed -n '2,9s/^# \{0,1\}//p' "$root/scripts/bench.sh"; exit "$1"; }
+usage() { sed -n '2,15s/^# \{0,1\}//p' "$root/scripts/bench.sh"; exit "$1"; }
+
+build_mrvlc() {
+  scripts/install-deps.sh --build-only >&2
+  cmake --preset release >/dev/null
+  cmake --build --preset release --parallel "$(nproc)" --target mrvlc >&2
+}
+# Sets `build` to the folder with bin/mrvlc.
+find_mrvlc() {
+  build=${MRVLC_BUILD:-$root/build}
+  [ -n "${MRVLC_BUILD:-}" ] || build_mrvlc
+  build=$(cd "$build" && pwd)
+}
+
+tables() {
+  local arguments=() data=${MRVLC_SHARED:-$root/../shared}/data
+  if [ -d "$data/zoo" ]; then arguments+=(--data "$data"); fi
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --write | --check) arguments+=("$1" docs/performance.md); shift ;;
+      --seconds) arguments+=("$1"); shift ;;
+      -j) arguments+=(-j "${2?}"); shift 2 ;;
+      *) usage 2 >&2 ;;
+    esac
+  done
+  find_mrvlc
+  exec scripts/performance.py --mrvlc "$build/bin/mrvlc" "${arguments[@]}"
+}
+if [ "${1-}" = --table ]; then shift; tables "$@"; fi
 
 models=() iterations=20 rounds=5
 while [ $# -gt 0 ]; do
@@ -46,14 +80,7 @@ install_runtime() {
 export ORT_DIR=${ORT_DIR:-$root/build/ort}
 [ -d "$ORT_DIR/node_modules/onnxruntime-node" ] || install_runtime
 
-build_mrvlc() {
-  scripts/install-deps.sh --build-only >&2
-  cmake --preset release >/dev/null
-  cmake --build --preset release --parallel "$(nproc)" --target mrvlc >&2
-}
-build=${MRVLC_BUILD:-$root/build}
-[ -n "${MRVLC_BUILD:-}" ] || build_mrvlc
-build=$(cd "$build" && pwd)
+find_mrvlc
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
