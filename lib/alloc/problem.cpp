@@ -94,8 +94,10 @@ Instance normalise(const std::vector<Item>& items, int64_t alignment) {
   }
   if (order.empty()) return out;
   out.unit = unit;
+  // Down to size, so that the answer hardly depends on the order of the caller.
   std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    return std::tie(s.boxes[a].begin, s.boxes[a].end, a) < std::tie(s.boxes[b].begin, s.boxes[b].end, b);
+    const Box &x = s.boxes[a], &y = s.boxes[b];
+    return std::tie(x.begin, x.end, y.size, a) < std::tie(y.begin, y.end, x.size, b);
   });
   std::vector<uint32_t> part = part_of_section(s), first;
   for (uint32_t i = 0; i < s.count; ++i)

@@ -17,7 +17,7 @@ struct Box {
 };
 
 struct Problem {
-  std::vector<Box> boxes;       // by begin, then by end
+  std::vector<Box> boxes;       // by begin, then by end, then largest first
   std::vector<uint32_t> items;  // of the caller, one for each box
   uint32_t sections = 0;
   std::vector<int64_t> load;  // of each section: sum of the sizes

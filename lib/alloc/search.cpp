@@ -11,9 +11,9 @@ namespace mrvlc::alloc {
 namespace {
 
 // Among the boxes that can be placed lowest, the one with the greatest...
-enum class Rule : uint8_t { WeightArea, WeightSpan, Area, WeightSize, Span, Weight };
-constexpr std::array kRules = {Rule::WeightArea, Rule::WeightSpan, Rule::Area,
-                               Rule::WeightSize, Rule::Span,       Rule::Weight};
+enum class Rule : uint8_t { WeightSpan, WeightArea, Area, WeightSize, Weight, Span };
+constexpr std::array kRules = {Rule::WeightSpan, Rule::WeightArea, Rule::Area,
+                               Rule::WeightSize, Rule::Weight,     Rule::Span};
 
 class Search {
  public:
@@ -151,6 +151,11 @@ class Search {
 }  // namespace
 
 SearchResult search(const Problem& problem, int64_t capacity, uint64_t step_limit, Budget& budget) {
+  constexpr size_t kMaxCells = size_t{4} << 20;  // what a state keeps for each box in each of its sections
+  size_t cells = 0;
+  for (const Box& b : problem.boxes) cells += b.end - b.begin;
+  budget.steps += problem.boxes.size() + cells / 8;
+  if (cells > kMaxCells) return {};
   return Search(problem, capacity, step_limit, budget).run();
 }
 

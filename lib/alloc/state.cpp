@@ -3,6 +3,14 @@
 #include <algorithm>
 
 namespace mrvlc::alloc {
+namespace {
+
+// Boxes that can change places in every layout.
+bool is_twin(const Box& a, const Box& b) {
+  return a.begin == b.begin && a.end == b.end && a.size == b.size && a.fixed < 0 && b.fixed < 0;
+}
+
+}  // namespace
 
 State::State(const Problem& problem, int64_t capacity, Budget& budget)
     : problem_(problem), capacity_(capacity), budget_(budget) {
@@ -19,12 +27,15 @@ State::State(const Problem& problem, int64_t capacity, Budget& budget)
   least_.assign(problem.sections, 0);
   second_.assign(problem.sections, 0);
   least_box_.assign(problem.sections, 0);
-  weight_.assign(problem.sections, 0);
+  weight_.assign(problem.sections, 1);
   is_dirty_.assign(problem.sections, 0);
   for (uint32_t b = 0; b < n; ++b) {
     const Box& box = problem.boxes[b];
     low_[b] = std::max<int64_t>(0, box.fixed);
     highest_top_.push_back(box.fixed < 0 ? capacity : std::min(capacity, box.fixed + box.size));
+    bool same = b > 0 && is_twin(problem.boxes[b - 1], box);
+    twin_.push_back(same ? b - 1 : b);
+    if (same) low_[b] = low_[b - 1] + box.size;
     position_first_.push_back(position_.size());
     for (uint32_t s = box.begin; s < box.end; ++s) {
       position_.push_back(static_cast<uint32_t>(open_[s].size()));

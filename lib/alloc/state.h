@@ -21,7 +21,7 @@ class State {
   int64_t low(uint32_t box) const { return low_[box]; }
   // Nothing known speaks against placing it next.
   bool ready(uint32_t box) const {
-    return !placed_[box] && !postponed_[box] &&
+    return !placed_[box] && !postponed_[box] && (twin_[box] == box || placed_[twin_[box]]) &&
            (low_[box] == base_[box] || low_[box] == problem_.boxes[box].fixed);
   }
   bool postponed(uint32_t box) const { return postponed_[box]; }
@@ -67,6 +67,7 @@ class State {
   std::vector<int64_t> low_;   // of a placed box: its offset; else no solution from here has it lower
   std::vector<int64_t> base_;  // top of what is placed under it
   std::vector<int64_t> highest_top_;
+  std::vector<uint32_t> twin_;  // the one before that is the same and goes under it; itself: none
   std::vector<int64_t> floor_, rest_, choices_;
   std::vector<char> placed_, postponed_;
   std::vector<uint32_t> postponed_list_;
