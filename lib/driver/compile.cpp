@@ -200,14 +200,14 @@ class Compiler {
       if (!r.hazards.empty()) {
         return make_diag<DiagCode::MRV0007>("the generated program has a hazard: " + r.hazards[0].what);
       }
-      m_.timings.push_back({r.total_cycles(), r.ddr_read_bytes, r.ddr_write_bytes, r.pod_utilization});
+      m_.runs.push_back(std::move(r));
     }
     return {};
   }
 
   Status generate_host() {
     MRVLC_ASSIGN(m_.host, chost::generate(m_.model.graph, m_.partition, m_.regions,
-                                          {m_.name, m_.name, m_.machine.name}));
+                                          {m_.name, m_.name, m_.machine.name, options_.arena_limit}));
     return {};
   }
 

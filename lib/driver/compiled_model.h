@@ -7,6 +7,8 @@
 #include "mrvlc/driver/driver.h"
 #include "mrvlc/onnx/importer.h"
 #include "mrvlc/partition/partition.h"
+#include "mrvlc/report/report.h"
+#include "mrvlc/sim/simulator.h"
 #include "mrvlc/target/machine.h"
 
 namespace mrvlc::driver {
@@ -14,11 +16,6 @@ namespace mrvlc::driver {
 using Json = nlohmann::ordered_json;
 
 inline constexpr const char* kManifestSchema = "mrvlc-manifest-1";
-
-struct RegionTiming {
-  uint64_t cycles = 0, ddr_read_bytes = 0, ddr_write_bytes = 0;
-  double pod_utilization = 0;
-};
 
 struct CompiledModel {
   onnx::Model model;
@@ -28,7 +25,7 @@ struct CompiledModel {
   partition::Partition partition;
   std::vector<accel::CompiledRegion> regions;
   std::vector<std::string> binaries;  // encoded containers, one a region
-  std::vector<RegionTiming> timings;  // what the simulator counts for the same bytes
+  std::vector<sim::Report> runs;      // what the simulator counts for the same bytes, timing only
   chost::HostCode host;
 };
 
@@ -37,7 +34,8 @@ int64_t macs_of(const ir::Graph& graph, const ir::Node& node);
 
 Json placement_json(const CompiledModel& m);
 Json report_json(const CompiledModel& m, const CompileOptions& options);
-std::string report_text(const Json& report, const Json& placement);
+std::string report_text(const Json& report, const Json& placement,
+                        const std::vector<report::Region>& regions);
 // Writes OUT; `before_commit` runs when all is written and nothing is in place yet, and its error keeps OUT
 // away.
 Status write_output(const CompiledModel& m, const CompileOptions& options,

@@ -11,8 +11,12 @@
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/file_names.h"
 #include "output_folder.h"
+#include "report_page.h"
 
 namespace mrvlc::driver {
+
+// Layers in report.txt, for each region; `mrvlc profile` prints all.
+constexpr size_t kReportLayers = 20;
 
 int64_t macs_of(const ir::Graph& graph, const ir::Node& node) {
   auto context = ops::infer_context(graph, node);
@@ -110,12 +114,12 @@ double mac_share(const CompiledModel& m) {
 Json region_json(const CompiledModel& m, size_t i) {
   const auto& region = m.partition.regions[i];
   const auto& c = m.regions[i];
-  const RegionTiming& t = m.timings[i];
+  const sim::Report& t = m.runs[i];
   return {{"id", region.id},
           {"file", fmt::format("{}.region{}.mrvl", m.name, region.id)},
           {"layers", region.layers.size()},
           {"macs", c.macs},
-          {"cycles", t.cycles},
+          {"cycles", t.total_cycles()},
           {"lower_bound_cycles", c.lower_bound_cycles},
           {"ddr_read_bytes", t.ddr_read_bytes},
           {"ddr_write_bytes", t.ddr_write_bytes},
@@ -153,7 +157,7 @@ Json report_json(const CompiledModel& m, const CompileOptions& options) {
   return r;
 }
 
-std::string report_text(const Json& r, const Json& placement) {
+std::string report_text(const Json& r, const Json& placement, const std::vector<report::Region>& regions) {
   const Json& p = r.at("placement");
   std::string out = fmt::format(
       "model {}  target {}  tiles {}  precision {}\n"
@@ -163,20 +167,10 @@ std::string report_text(const Json& r, const Json& placement) {
       r["target"]["tiles"].get<int>(), r["target"]["precision"].get<std::string>(),
       p["onnx_nodes"].get<int64_t>(), p["accelerator"].get<int64_t>(), p["cpu"].get<int64_t>(),
       p["folded"].get<int64_t>(), 100 * p["mac_share_accelerator"].get<double>());
-  for (const Json& g : r.at("regions")) {
-    auto cycles = g["cycles"].get<uint64_t>(), bound = g["lower_bound_cycles"].get<uint64_t>();
-    out += fmt::format(
-        "region {}: {} layers, {} MACs, {} cycles (lower bound {}, x{:.2f}), DDR read {} B, written {} B, "
-        "OCM peak {} B a tile, weights {} B, matrix units {:.1f} % busy\n",
-        g["id"].get<int>(), g["layers"].get<int>(), g["macs"].get<int64_t>(), cycles, bound,
-        bound == 0 ? 0.0 : static_cast<double>(cycles) / static_cast<double>(bound),
-        g["ddr_read_bytes"].get<uint64_t>(), g["ddr_write_bytes"].get<uint64_t>(),
-        g["ocm_peak_bytes"].get<int64_t>(), g["weights_bytes"].get<int64_t>(),
-        100 * g["pod_utilization"].get<double>());
-  }
   const Json& h = r.at("host");
   out += fmt::format("host: arena {} B (lower bound {} B), weights {} B\n", h["arena_bytes"].get<int64_t>(),
                      h["arena_lower_bound_bytes"].get<int64_t>(), h["weights_bytes"].get<int64_t>());
+  out += report::profile_text(regions, kReportLayers);
   for (const Json& n : placement.at("nodes")) {
     if (n["where"] != "cpu" || r["target"]["name"] == "host") continue;
     out += fmt::format("on the CPU: {} '{}' ({}): {}\n", n["id"].get<std::string>(),
@@ -226,6 +220,15 @@ Status write_extras(OutputDir& dir, const CompiledModel& m, const CompileOptions
   return {};
 }
 
+Status write_reports(OutputDir& dir, const CompiledModel& m, const CompileOptions& options, const Json& map) {
+  Json placement = placement_json(m), report = report_json(m, options);
+  MRVLC_TRY(dir.write("placement.json", placement.dump(1) + "\n"));
+  MRVLC_TRY(dir.write("report.json", report.dump(1) + "\n"));
+  report::Page page = report_page(m, map, report, placement);
+  MRVLC_TRY(dir.write("report.txt", report_text(report, placement, page.regions)));
+  return dir.write("report.html", report::html(page));
+}
+
 Json ports_json(const ir::Graph& graph, const std::vector<ir::ValueId>& values) {
   std::vector<std::string> names;
   for (ir::ValueId id : values) names.push_back(graph.value(id).name);
@@ -260,12 +263,9 @@ Status write_output(const CompiledModel& m, const CompileOptions& options,
   MRVLC_TRY(check_replaceable(options.out));
   InterruptGuard guard;  // a signal must not leave the staging folder behind
   MRVLC_ASSIGN(OutputDir dir, OutputDir::create(options.out));
-  Json placement = placement_json(m), report = report_json(m, options);
-  MRVLC_TRY(dir.write("placement.json", placement.dump(1) + "\n"));
-  MRVLC_TRY(dir.write("report.json", report.dump(1) + "\n"));
-  MRVLC_TRY(dir.write("report.txt", report_text(report, placement)));
   Json map = idmap::build(m.model.graph, m.partition, m.regions, m.host);
   MRVLC_TRY(dir.write("idmap.json", map.dump(1) + "\n"));
+  MRVLC_TRY(write_reports(dir, m, options, map));
   for (size_t i = 0; i < m.binaries.size(); ++i) {
     MRVLC_TRY(dir.write(fmt::format("{}.region{}.mrvl", m.name, m.partition.regions[i].id), m.binaries[i]));
   }

@@ -24,11 +24,13 @@ std::string bounds_line(const Region& r) {
 
 std::string region_lines(const Region& r) {
   std::string out = fmt::format(
-      "region {}: {} cycles (init {}, main {}, finish {}), lower bound {} (x{:.2f}); {} tiles, matrix units "
-      "{:.1f} % busy, DDR read {} B, written {} B\n",
+      "region {}: {} cycles (init {}, main {}, finish {}), lower bound {} (x{:.2f}); {} layers on {} tiles, "
+      "matrix "
+      "units {:.1f} % busy\n",
       r.id, r.cycles(), r.init_cycles, r.main_cycles, r.finish_cycles, r.lower_bound_cycles,
-      share(r.cycles(), r.lower_bound_cycles), r.tiles, 100 * r.pod_utilization, r.ddr_read_bytes,
-      r.ddr_write_bytes);
+      share(r.cycles(), r.lower_bound_cycles), r.layers.size(), r.tiles, 100 * r.pod_utilization);
+  out += fmt::format("  {} MACs, DDR read {} B, written {} B, weights {} B, OCM peak {} B a tile\n", r.macs,
+                     r.ddr_read_bytes, r.ddr_write_bytes, r.weights_bytes, r.ocm_peak_bytes);
   return out + bounds_line(r);
 }
 

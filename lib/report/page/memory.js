@@ -61,7 +61,7 @@ class MemoryMap {
     const { left, top, width, height } = this.box(chart, use);
     if (left > chart.width || left + width < kGutter || top > kMemoryTop + kMemoryHeight || top + height < kMemoryTop) return;
     const x = Math.max(left, kGutter - 2), w = Math.min(left + width, chart.width + 2) - x;
-    context.globalAlpha = singled < 0 || use.layer === singled ? 1 : 0.25;
+    context.globalAlpha = singled < 0 || use.layer === singled ? 1 : dimmed();
     context.fillStyle = colours.memory[use.kind];
     context.fillRect(x, top, w > 4 ? w - 1 : w, height > 4 ? height - 1 : height);
     if (use === this.cursor) this.drawFrame(context, x, top, w, height);

@@ -60,8 +60,10 @@ class SortedTable {
       el('button', { type: 'button', onclick: () => { this.shown *= 4; this.render(); } }, 'Show more')] : []));
   }
   line(row) {
-    const line = el('tr', null, ...this.columns.map((c) => el('td', { class: c.number ? 'number' : c.wide ? 'wide' : '' },
-      c.show ? c.show(row) : String(c.value(row)))));
+    const line = el('tr', null, ...this.columns.map((c) => el('td', {
+      class: c.number ? 'number' : c.wide ? 'wide' : undefined,
+      title: c.number || c.wide || c.show ? undefined : String(c.value(row)),
+    }, c.show ? c.show(row) : String(c.value(row)))));
     if (this.onrow) line.addEventListener('click', () => this.onrow(row));
     return line;
   }
@@ -101,7 +103,7 @@ function placementView() {
   }
   const box = el('div', { class: 'scroll' });
   const column = (title, i, wide) => ({ title, wide, value: (row) => row[i] });
-  const table = new SortedTable(box, [column('node', 1), column('operator', 2), column('reason', 3, true), column('id', 0)],
+  const table = new SortedTable(box, [column('node', 1, true), column('operator', 2), column('reason', 3, true), column('id', 0)],
     data.fallbacks, 3);
   table.sort(3);
   return parts.concat(box);

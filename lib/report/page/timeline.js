@@ -104,7 +104,7 @@ class Timeline {
     flush();
     context.globalAlpha = 1;
   }
-  strength(bar, singled) { return singled < 0 || bar.layer === singled ? 1 : 0.22; }
+  strength(bar, singled) { return singled < 0 || bar.layer === singled ? 1 : dimmed(); }
   drawBar(context, chart, row, bar, left, right, singled) {
     const strength = this.strength(bar, singled);
     context.fillStyle = this.colourOf(row, bar);

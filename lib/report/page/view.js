@@ -62,6 +62,8 @@ function readColours() {
     memory: [0, 1, 2].map((i) => get(`--memory-${i}`)),
   };
 }
+// Opacity of what is not the layer singled out; less strict while it is only hovered over.
+const dimmed = () => view.pinned >= 0 ? 0.2 : 0.45;
 const layerColour = (layer) => colours.layers[layer % colours.layers.length];
 
 // A canvas with the time axis from kGutter to its right edge. `draw(context, chart)` paints it in CSS pixels;

@@ -47,7 +47,7 @@ TEST_CASE("two compiles in different folders give identical bytes, and no path o
   }
   for (const char* wanted :
        {"digits.h", "digits.c", "digits_weights.S", "digits.region0.mrvl", "main.c", "Makefile", "idmap.json",
-        "placement.json", "report.json", "report.txt", "manifest.json"}) {
+        "placement.json", "report.json", "report.txt", "report.html", "manifest.json"}) {
     CHECK(files.count(wanted) == 1);
   }
 }

@@ -45,7 +45,7 @@ void add_bars(report::Region& r, uint32_t number, uint64_t begin, uint64_t cycle
       b.begin = b.start + (lane % 4u < 2 ? slot / 16 : 0);
       b.moved = b.begin + slot / 2;
       b.end = b.moved + slot / 8;
-      b.wait = i * 3;
+      b.wait = (i + 1) * 3;
       b.bytes = lane % 4 < 2 ? slot * 8 : 0;
       b.instruction = static_cast<uint32_t>(r.bars.size());
       b.layer = number;

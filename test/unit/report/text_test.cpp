@@ -20,7 +20,7 @@ TEST_CASE("layers are listed by their cycles, with what bounds them") {
   CHECK(text.find("matrix unit 60 %") != text.npos);
   CHECK(text.find("hidden") != text.npos);
   CHECK(text.starts_with(
-      "region 0: 300 cycles (init 0, main 300, finish 0), lower bound 150 (x2.00); 2 tiles"));
+      "region 0: 300 cycles (init 0, main 300, finish 0), lower bound 150 (x2.00); 3 layers on 2 tiles"));
 }
 
 TEST_CASE("a limit of rows says how many are not shown") {

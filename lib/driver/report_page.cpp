@@ -1,0 +1,83 @@
+#include "report_page.h"
+
+#include "region_profile.h"
+
+namespace mrvlc::driver {
+namespace {
+
+report::Region page_region(const CompiledModel& m, size_t i, const MapIndex& index, const Json& report) {
+  const accel::CompiledRegion& compiled = m.regions[i];
+  report::Region r =
+      profile_region(index, m.partition.regions[i].id, m.runs[i], compiled.binary.tiles, m.machine,
+                     /*drawing=*/true);
+  r.file = report.at("file").get<std::string>();
+  r.lower_bound_cycles = compiled.lower_bound_cycles;
+  r.weights_bytes = static_cast<uint64_t>(compiled.weights_bytes);
+  r.ocm_peak_bytes = static_cast<uint64_t>(compiled.ocm_peak_bytes);
+  for (const accel::LayerReport& l : compiled.layers) {
+    if (l.layer >= r.layers.size()) continue;
+    r.layers[l.layer].cut = l.cut;
+    r.layers[l.layer].weights_bytes = static_cast<uint64_t>(l.weight_bytes);
+  }
+  r.memory = memory_uses(compiled.ocm_uses, m.runs[i]);
+  return r;
+}
+
+std::vector<report::Step> steps(const partition::Partition& partition) {
+  std::vector<report::Step> out;
+  for (const partition::Step& s : partition.steps) {
+    if (s.kind == partition::Step::Kind::Region) {
+      out.push_back({true, s.region, 0});
+    } else if (out.empty() || out.back().region) {
+      out.push_back({false, 0, 1});
+    } else {
+      ++out.back().nodes;
+    }
+  }
+  return out;
+}
+
+// With --target host everything is on the CPU, and there is nothing to explain.
+std::vector<report::Fallback> fallbacks(const CompiledModel& m, const Json& placement) {
+  std::vector<report::Fallback> out;
+  if (!m.has_accelerator) return out;
+  for (const Json& n : placement.at("nodes")) {
+    if (n.at("where") != "cpu" && n.at("where") != "both") continue;
+    std::string name = n.at("name").get<std::string>();
+    if (name.empty() && !n.at("outputs").empty()) name = n.at("outputs")[0].get<std::string>();
+    out.push_back({n.at("id").get<std::string>(), std::move(name), n.at("op_type").get<std::string>(),
+                   n.value("reason", "")});
+  }
+  return out;
+}
+
+}  // namespace
+
+report::Page report_page(const CompiledModel& m, const Json& map, const Json& report, const Json& placement) {
+  report::Page p;
+  p.model = m.name;
+  p.sha256 = m.model.sha256;
+  p.target = report.at("target").at("name").get<std::string>();
+  p.precision = report.at("target").at("precision").get<std::string>();
+  p.tiles = report.at("target").at("tiles").get<uint32_t>();
+  p.ocm_bytes = m.machine.ocm_bytes;
+  p.clock_ghz = m.machine.clock_ghz;
+  const Json& place = report.at("placement");
+  p.onnx_nodes = place.at("onnx_nodes").get<uint64_t>();
+  p.on_accelerator = place.at("accelerator").get<uint64_t>();
+  p.on_cpu = place.at("cpu").get<uint64_t>();
+  p.folded = place.at("folded").get<uint64_t>();
+  p.mac_share_accelerator = place.at("mac_share_accelerator").get<double>();
+  const Json& host = report.at("host");
+  p.arena_bytes = host.at("arena_bytes").get<uint64_t>();
+  p.arena_lower_bound_bytes = host.at("arena_lower_bound_bytes").get<uint64_t>();
+  p.host_weights_bytes = host.at("weights_bytes").get<uint64_t>();
+  MapIndex index(map);
+  for (size_t i = 0; i < m.regions.size(); ++i)
+    p.regions.push_back(page_region(m, i, index, report.at("regions")[i]));
+  p.steps = steps(m.partition);
+  p.fallbacks = fallbacks(m, placement);
+  return p;
+}
+
+}  // namespace mrvlc::driver

@@ -1,0 +1,104 @@
+#include "region_profile.h"
+
+#include <catch2/catch.hpp>
+
+using namespace mrvlc;
+using Json = idmap::Json;
+
+namespace {
+
+Json map_of_two_layers() {
+  Json map;
+  map["sources"] = {{{"id", "main/0"}, {"name", "conv"}, {"op_type", "Conv"}, {"outputs", {"x"}}},
+                    {{"id", "main/1"}, {"name", "pool"}, {"op_type", "MaxPool"}, {"outputs", {"y"}}}};
+  map["expressions"] = {{{"expr_id", 0}, {"sources", {"main/0"}}}, {{"expr_id", 1}, {"sources", {"main/1"}}}};
+  for (int l : {0, 1})
+    map["layers"].push_back(
+        {{"layer", l}, {"region", 4}, {"rule", "r"}, {"kind", "conv"}, {"exprs", Json::array({l})}});
+  map["instructions"] = {
+      {{"region", 4}, {"section", "main"}, {"begin", 0}, {"end", 2}, {"layer", 0}, {"expr_id", 0}},
+      {{"region", 4}, {"section", "main"}, {"begin", 2}, {"end", 3}, {"layer", 1}, {"expr_id", 1}}};
+  return map;
+}
+
+isa::Instruction copy(uint32_t bytes, uint64_t address) {
+  isa::Instruction i;
+  isa::Dma dma;
+  dma.dst_tiles = 1;
+  dma.run_bytes = bytes;
+  dma.src = dma.dst = address;
+  i.body = dma;
+  return i;
+}
+
+// Three copies one after the other, and 1000 cycles of init before, for which there is no event.
+sim::Report run_of_three(const target::Machine& machine) {
+  std::vector<isa::Instruction> program = {copy(4096, 0), copy(8192, 4096), copy(1024, 65536)};
+  auto timing = sim::time_program(program, machine);
+  REQUIRE(timing.ok());
+  sim::Report run;
+  run.init_cycles = 1000;
+  run.main_cycles = timing->cycles;
+  run.events = timing->events;
+  return run;
+}
+
+target::Machine machine() {
+  auto m = target::load_machine("cn10ka", {});
+  REQUIRE(m.ok());
+  return *m;
+}
+
+}  // namespace
+
+TEST_CASE("cycles of layers and of the critical path add up to the section") {
+  sim::Report run = run_of_three(machine());
+  driver::MapIndex index(map_of_two_layers());
+  report::Region r = driver::profile_region(index, 4, run, 1, machine(), true);
+  REQUIRE(r.layers.size() == 2);
+  CHECK(r.layers[0].operators == "conv (Conv)");
+  CHECK(r.layers[1].operators == "pool (MaxPool)");
+  CHECK(r.layers[0].cycles + r.layers[1].cycles == run.main_cycles);
+  for (const report::Layer& l : r.layers) {
+    uint64_t all = 0;
+    for (uint64_t cycles : l.bound) all += cycles;
+    CHECK(all == l.cycles);
+  }
+  CHECK(r.layers[0].ddr_read_bytes == 4096 + 8192);
+  CHECK(r.layers[1].ddr_read_bytes == 1024);
+  CHECK(report::main_bound(r.layers[0].bound) == static_cast<size_t>(sim::Bound::Ddr));
+  REQUIRE(r.bars.size() == 3);
+  for (const report::Bar& b : r.bars) CHECK(b.layer == (b.instruction < 2 ? 0u : 1u));
+  REQUIRE(!r.path.empty());
+  CHECK(r.path.front().start == 1000);
+  CHECK(r.path.back().end == 1000 + run.main_cycles);
+  for (size_t i = 1; i < r.path.size(); ++i) CHECK(r.path[i].start == r.path[i - 1].end);
+}
+
+TEST_CASE("instructions that no row of the map holds") {
+  driver::MapIndex index(map_of_two_layers());
+  CHECK(index.find(4, sim::Section::Main, 2)->span.layer == 1);
+  CHECK(index.find(4, sim::Section::Main, 3) == nullptr);
+  CHECK(index.find(4, sim::Section::Init, 0) == nullptr);
+  CHECK(index.find(0, sim::Section::Main, 0) == nullptr);
+  CHECK(index.layers(0).empty());
+}
+
+TEST_CASE("memory is held from the start of its first instruction to the end of its last") {
+  sim::Report run = run_of_three(machine());
+  std::vector<accel::OcmUse> uses(4);
+  uses[0] = {accel::OcmUse::Kind::Weights, "w", 1, 0, 4096, 0, 2, 1};
+  uses[1] = {accel::OcmUse::Kind::Activation, "beyond the program", 1, 0, 4096, 0, 3, 0};
+  uses[2] = {accel::OcmUse::Kind::Activation, "empty", 1, 64, 64, 0, 1, 0};
+  uses[3] = {accel::OcmUse::Kind::Workspace, "one instruction", 3, 64, 128, 1, 1, 0};
+  auto held = driver::memory_uses(uses, run);
+  REQUIRE(held.size() == 2);
+  CHECK(held[0].name == "w");
+  CHECK(held[0].kind == 1);
+  CHECK(held[0].start == 1000);
+  CHECK(held[0].stop == 1000 + run.main_cycles);
+  CHECK(held[1].name == "one instruction");
+  CHECK(held[1].tiles == 3);
+  CHECK(held[1].start < held[1].stop);
+  CHECK(held[1].stop < held[0].stop);
+}
