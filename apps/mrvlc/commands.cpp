@@ -39,6 +39,9 @@ void add_compile(CLI::App& app, Context& context) {
       ->type_name("OUT")
       ->check(not_empty());
   cmd->add_flag("--fail-on-fallback", a->fail_on_fallback, "exit with code 5 when anything runs on the CPU");
+  cmd->add_option("--arena-limit", a->arena_limit, "exit with code 4 when the host's arena needs more bytes")
+      ->type_name("BYTES")
+      ->check(CLI::Range(int64_t{0}, INT64_MAX).description(""));
   cmd->add_option("--emit", a->emit, "further files: ir, disasm (repeatable)")
       ->check(CLI::IsMember({"ir", "disasm"}))
       ->type_name("KIND")

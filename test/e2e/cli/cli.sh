@@ -141,6 +141,10 @@ gates() {
   expect 5 "node 'conv1' (Conv): error MRV0009" compile "$digits" -o gate --fail-on-fallback --target host
   absent gate
   expect 0 "" compile "$digits" -o gate --fail-on-fallback
+  expect 4 "error MRV0604: the arena needs" compile "$digits" -o gate2 --target host --arena-limit 100
+  absent gate2
+  expect 0 "" compile "$digits" -o gate2 --target host --arena-limit 100000000
+  expect 2 "" compile "$digits" -o gate3 --arena-limit -1
   expect 0 "ok" verify "$digits"
   expect 0 "ok" verify "$digits" --target host
   expect 5 "error MRV0009" verify "$digits" --tolerance 0
