@@ -14,18 +14,6 @@
 namespace mrvlc::accel_random {
 namespace {
 
-Tensor random_values(Dice& dice, const TensorType& type) {
-  Tensor t = zeros(type.shape);
-  double scale = dice.of({1.0, 1.0, 1.0, 4.0, 30.0});
-  bool special = dice.chance(6);
-  for (float& v : t.mutable_data<float>()) {
-    v = narrow(static_cast<float>(dice.real(-scale, scale)));
-    if (special && dice.chance(3))
-      v = half_to_float(static_cast<uint16_t>(dice.next()));  // any number, or none
-  }
-  return t;
-}
-
 bool same(float a, float b) {
   return std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b) || (a != a && b != b);
 }
@@ -45,7 +33,7 @@ std::string first_difference(const Tensor& got, const Tensor& expected) {
 
 class Case {
  public:
-  Case(const ir::Graph& graph, const Setup& setup, uint64_t seed) : g_(graph), setup_(setup), dice_(seed) {}
+  Case(const ir::Graph& graph, const Setup& setup, uint64_t seed) : g_(graph), setup_(setup), seed_(seed) {}
 
   Outcome run() {
     partition::Options options;
@@ -53,7 +41,7 @@ class Case {
     options.tiles = setup_.tiles;
     auto parts = partition::partition(g_, setup_.machine, options);
     if (!parts.ok()) return refused(parts.error());
-    for (ir::ValueId v : g_.inputs()) values_[v] = random_values(dice_, g_.value(v).type);
+    for (ir::ValueId v : g_.inputs()) values_[v] = random_values(g_.value(v));
     for (const partition::Step& step : parts->steps) {
       if (step.kind == partition::Step::Kind::Cpu) return fail("a node was left to the CPU");
       if (!region(parts->regions[step.region])) break;
@@ -63,6 +51,22 @@ class Case {
   }
 
  private:
+  // Of the name, so that they stay when other inputs are cut off.
+  Tensor random_values(const ir::Value& value) {
+    uint64_t seed = seed_;
+    for (char c : value.name) seed = seed * 131 + static_cast<unsigned char>(c);
+    Dice dice(seed);
+    Tensor t = zeros(value.type.shape);
+    double scale = dice.of({1.0, 1.0, 1.0, 4.0, 30.0});
+    bool special = dice.chance(6);
+    for (float& v : t.mutable_data<float>()) {
+      v = narrow(static_cast<float>(dice.real(-scale, scale)));
+      if (special && dice.chance(3))
+        v = half_to_float(static_cast<uint16_t>(dice.next()));  // any number, or none
+    }
+    return t;
+  }
+
   Outcome fail(std::string why) {
     out_.failure = std::move(why);
     return out_;
@@ -123,7 +127,7 @@ class Case {
 
   const ir::Graph& g_;
   const Setup& setup_;
-  Dice dice_;
+  uint64_t seed_;
   Outcome out_;
   std::map<ir::ValueId, Tensor> values_;
   std::vector<std::string> bytes_out_;
@@ -148,20 +152,20 @@ std::string without_numbers(const std::string& text) {
 struct Tally {
   int64_t cases = 0, refused = 0, failed = 0;
   size_t layers = 0;
-  std::map<std::string, int64_t> refusals;
+  std::map<std::string, std::vector<uint64_t>> refusals;  // reason: seeds
 };
 
 void one_case(void (*make)(Builder&), uint64_t seed, Tally& tally) {
   Dice dice(seed * 2 + 1);
   Setup setup = random_setup(dice);
-  Builder b(seed, dice.chance(8) ? 4000000 : dice.pick(50000, 900000));
+  Builder b(seed, dice.chance(8) ? 16000000 : dice.pick(50000, 3000000));
   make(b);
   Outcome o = check(b.net.graph, setup, seed);
   ++tally.cases;
   tally.layers += o.layers;
   if (o.refused) {
     ++tally.refused;
-    ++tally.refusals[without_numbers(o.refusal)];
+    tally.refusals[without_numbers(o.refusal)].push_back(seed);
   }
   if (o.failure.empty()) return;
   ++tally.failed;
@@ -182,6 +186,9 @@ Setup random_setup(Dice& dice) {
   m.ddr_bytes = dice.of({4u, 8u, 16u, 32u, 64u});
   m.accumulator_pixels = dice.of({1024u, 1024u, 256u, 512u, 2048u});
   m.tile_link_bytes = dice.of({64u, 64u, 16u, 32u, 128u});
+  m.ddr_burst = dice.of({128u, 128u, 64u, 256u});
+  m.ddr_latency = dice.of({200u, 200u, 20u, 1000u});
+  m.instruction_overhead = dice.of({16u, 16u, 1u, 100u});
   return s;
 }
 
@@ -203,7 +210,8 @@ void run_cases(const char* name, void (*make)(Builder&), uint64_t first, int64_t
     one_case(make, from + static_cast<uint64_t>(i), tally);
   std::string text = fmt::format("{}: {} cases, {} layers, {} outside, {} failed\n", name, tally.cases,
                                  tally.layers, tally.refused, tally.failed);
-  for (const auto& [why, n] : tally.refusals) text += fmt::format("  {} x {}\n", n, why);
+  for (const auto& [why, seeds] : tally.refusals)
+    text += fmt::format("  {} x {} (seed {})\n", seeds.size(), why, seeds[0]);
   fmt::print("{}", text);
   CHECK(tally.refused * 20 <= tally.cases);
 }

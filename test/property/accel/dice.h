@@ -38,7 +38,7 @@ class Dice {
   // 16 or one beside it, where blocks of channels begin and end.
   int64_t size(int64_t low, int64_t high) {
     int64_t top = low;
-    while (top < high && chance(75)) top = top * 2 + 1;
+    while (top < high && chance(84)) top = top * 2 + 1;
     int64_t n = pick(low, top < high ? top : high);
     if (high >= 32 && chance(25)) n = pick(1, high / 16) * 16 + pick(-1, 1);
     return n < low ? low : n > high ? high : n;

@@ -6,7 +6,7 @@
 namespace mrvlc::accel_random {
 
 ir::ValueId fully_connected(Builder& b, ir::ValueId x) {
-  int64_t k = b.shape(x).back(), n = b.dice.size(1, 300), rows = b.elements(x) / k;
+  int64_t k = b.shape(x).back(), n = b.dice.size(1, 600), rows = b.elements(x) / k;
   bool gemm = b.rank(x) == 2 && b.dice.chance(60), trans_a = gemm && b.dice.chance(15);
   if (trans_a) std::swap(k, rows);
   if (!b.spend(rows * k * n)) return {};

@@ -22,7 +22,7 @@ bool Builder::spend(int64_t work) {
 }
 
 ir::ValueId random_input(Builder& b, int64_t rank) {
-  int64_t most = b.dice.chance(8) ? 160000 : 30000;
+  int64_t most = b.dice.chance(8) ? 300000 : 60000;
   Shape s;
   int64_t batch = b.dice.chance(70) ? 1 : b.dice.pick(2, 4);
   if (rank == 4) {
@@ -121,7 +121,7 @@ std::vector<int64_t> divisors(int64_t n) {
 ir::ValueId conv(Builder& b, ir::ValueId x) {
   Geometry g = geometry(b, b.shape(x), b.shape(x).size() == 3 ? 9 : 7, false);
   int64_t group = b.dice.chance(80) ? 1 : b.dice.of(divisors(b.dim(x, 1)));
-  int64_t out = group * b.dice.size(1, std::max<int64_t>(2, 140 / group));
+  int64_t out = group * b.dice.size(1, std::max<int64_t>(2, 200 / group));
   return convolved(b, x, out, group, g);
 }
 

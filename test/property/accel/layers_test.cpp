@@ -5,7 +5,7 @@
 namespace mrvlc::accel_random {
 
 TEST_CASE("random layers on random machines, bit for bit") {
-  run_cases("layers", single_layer, 5000, 2000);
+  run_cases("layers", single_layer, 40000, 1500);
 }
 
 }  // namespace mrvlc::accel_random
