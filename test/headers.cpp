@@ -1,0 +1,2 @@
+// Owns the precompiled headers that the tests share.
+int main() { return 0; }
