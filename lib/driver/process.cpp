@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -39,11 +40,16 @@ std::string drain(int fd, pid_t child) {
   }
 }
 
-// This process's environment with `added` in front: of two values of a name, the first counts.
+// This process's environment, where `added` takes the place of variables of the same name.
 std::vector<char*> environment_with(const std::vector<std::string>& added) {
   std::vector<char*> all;
   for (const std::string& variable : added) all.push_back(const_cast<char*>(variable.c_str()));
-  for (char** v = environ; *v != nullptr; ++v) all.push_back(*v);
+  for (char** v = environ; *v != nullptr; ++v) {
+    bool replaced = std::any_of(added.begin(), added.end(), [&](const std::string& variable) {
+      return std::strncmp(*v, variable.c_str(), variable.find('=') + 1) == 0;
+    });
+    if (!replaced) all.push_back(*v);
+  }
   all.push_back(nullptr);
   return all;
 }

@@ -87,7 +87,7 @@ Layers layers_of(Section section, std::span<const InstructionSpan> spans, size_t
   for (const InstructionSpan& s : spans)
     if (s.section == section) l.numbers.push_back(s.layer);
   std::ranges::sort(l.numbers);
-  l.numbers.erase(std::ranges::unique(l.numbers).begin(), l.numbers.end());
+  l.numbers.erase(std::unique(l.numbers.begin(), l.numbers.end()), l.numbers.end());
   l.of.assign(instructions, kNoLayer);
   for (const InstructionSpan& s : spans) {
     if (s.section != section) continue;

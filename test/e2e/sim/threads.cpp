@@ -1,10 +1,12 @@
 // Compiled networks on the simulator: the same bits for any number of threads, and layers that add up.
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <random>
 
 #include "mrvlc/isa/container.h"
 #include "mrvlc/sim/simulator.h"
 #include "mrvlc/tensor/float16.h"
+#include "process.h"
 #include "support.h"
 
 using namespace mrvlc;
@@ -91,4 +93,21 @@ TEST_CASE("networks with many layers") {
   for (const char* name : {"mobilenetv2", "transformer_encoder"})
     if (fs::exists(test::generated_model(name))) check_model(test::generated_model(name), 4);
   if (!test::shared_data().empty()) check_model(test::shared_data() / "zoo" / "squeezenet_fp16.onnx", 8);
+}
+
+TEST_CASE("-j reaches the program that simulates, beside its environment") {
+  REQUIRE(::setenv("MRVLC_TEST_KEPT", "kept", 1) == 0);
+  REQUIRE(::setenv("MRVLC_JOBS", "9", 1) == 0);
+  auto ran = driver::run_process({"sh", "-c", "echo $MRVLC_JOBS $MRVLC_TEST_KEPT"}, {"MRVLC_JOBS=3"});
+  ::unsetenv("MRVLC_JOBS");
+  REQUIRE(ran.ok());
+  CHECK(ran->output == "3 kept\n");
+  driver::VerifyOptions options;
+  options.compile.model = test::own_model("digits/digits.onnx");
+  options.compile.jobs = 3;
+  std::string errors;
+  auto worst = test::verify(options, errors);
+  INFO(errors);
+  REQUIRE(worst);
+  CHECK(*worst < 2e-2);
 }
