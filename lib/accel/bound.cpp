@@ -57,19 +57,22 @@ struct Products {
   int64_t results = 0;
   int64_t reduction = 0;     // products summed in one result
   int64_t reuse = 0;         // results that each loaded weight takes part in
+  int64_t uses = kBlock;     // results that an element of the input takes part in, at most
   bool one_channel = false;  // a result sees one channel of the input: Depthwise can do it
   bool depthwise = false;    // and an input channel has one result: nothing else is meant for it
 };
 
-// Each result needs its reduction in runs of 16, and a cycle has one run for 16 results.
+// Each result needs its reduction in runs of 16, and a cycle has one run for 16 results, of which only those
+// count that use its elements.
 int64_t pod_cycles(const Products& p, const target::Machine& m) {
   if (p.results == 0) return 0;
-  int64_t by_channel = times(p.results, p.reduction) / m.depthwise_macs;
+  int64_t macs = times(p.results, p.reduction), by_channel = macs / m.depthwise_macs;
   if (p.depthwise) return by_channel;
   int64_t runs = times(p.results, ceil_div(p.reduction, kBlock));
   int64_t compute = times(runs, kBlock) / m.fp16_macs;
   int64_t loads = times(runs, m.weight_block_cycles) / kBlock / std::max<int64_t>(1, p.reuse);
-  int64_t dense = std::max(compute, loads);
+  int64_t few = times(macs, kBlock) / (m.fp16_macs * std::clamp<int64_t>(p.uses, 1, kBlock));
+  int64_t dense = std::max({compute, loads, few});
   return p.one_channel ? std::min(dense, by_channel) : dense;
 }
 
@@ -193,16 +196,19 @@ class Reader {
     ops::ConvParams p = *params;
     int64_t in_pixels = times(p.batch, p.input), pixels = times(p.batch, p.output);
     if (transposed) std::swap(p.input, p.output);
-    int64_t taps = 1, widest = 1, pairs = p.batch;
+    int64_t taps = 1, widest = 1, pairs = p.batch, uses = 1;
     for (size_t d = 0; d < p.kernel.size(); ++d) {
       Axis axis = axis_of(p, d);
       taps *= axis.taps;
       widest = std::max(widest, axis.taps);
       pairs = times(pairs, axis.pairs);
+      bool spread = !transposed && p.dilations[d] == 1;  // windows that overlap share an element
+      uses = times(uses, spread ? ceil_div(p.kernel[d], p.strides[d]) : p.kernel[d]);
     }
     int64_t group_in = p.in_channels / p.group, group_out = p.out_channels / p.group;
-    Products q{times(pixels, p.out_channels), taps * group_in, pixels, group_in == 1,
-               group_in == 1 && group_out == 1 && p.group > 1};
+    Products q{
+        times(pixels, p.out_channels), taps * group_in, pixels,
+        times(uses, group_out),        group_in == 1,   group_in == 1 && group_out == 1 && p.group > 1};
     if (transposed) {
       q.results = times(times(pairs, group_in), p.out_channels) / kBlock;
       q.reduction = kBlock;
@@ -219,7 +225,9 @@ class Reader {
     int64_t results = elements(n.outputs[0]), macs = times(results, k);
     if (macs == 0) return;
     int64_t columns = macs / elements(n.inputs[0]), rows = macs / elements(n.inputs[1]);
-    layer().pod_cycles += pod_cycles({results, k, std::min(rows, columns), false, false}, m_);
+    Products q{results, k, std::min(rows, columns)};
+    if (graph_.is_constant(n.inputs[1])) q.uses = columns;
+    layer().pod_cycles += pod_cycles(q, m_);
     for (size_t i : {0, 1}) use_weights(n.inputs[i], elements(n.inputs[i]));
     if (k >= kFewest && graph_.is_constant(n.inputs[1])) drain(n.inputs[0], rows, columns);
   }

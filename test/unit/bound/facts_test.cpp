@@ -132,6 +132,18 @@ TEST_CASE("a transposed convolution is counted from its input") {
   CHECK(net.facts().layers[0].pod_cycles == 64 * 4 * 16 * 32 / 256);
 }
 
+TEST_CASE("an element of the input that few results use wastes the unit's columns") {
+  Net net;
+  ir::ValueId x = net.input({1, 64, 8, 8});
+  net.output(net.layer("Conv", {x, net.constant({4, 64, 1, 1})}));
+  net.output(net.layer("Conv", {x, net.constant({1, 64, 3, 3})}, {{"strides", Ints{2, 2}}}));
+  net.output(net.layer("ConvTranspose", {x, net.constant({64, 1, 2, 2})}, {{"strides", Ints{2, 2}}}));
+  RegionFacts facts = net.facts();
+  CHECK(facts.layers[0].pod_cycles == 64 * 64 * 4 / 64);
+  CHECK(facts.layers[1].pod_cycles == 9 * 64 * 9 / 64);
+  CHECK(facts.layers[2].pod_cycles == 64 * 64 * 4 / 64);
+}
+
 TEST_CASE("a maximum takes pairs, on the vector unit") {
   Net net;
   ir::ValueId x = net.input({1, 64, 16, 16});
