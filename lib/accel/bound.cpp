@@ -228,7 +228,7 @@ class Reader {
     Products q{results, k, std::min(rows, columns)};
     if (graph_.is_constant(n.inputs[1])) q.uses = columns;
     layer().pod_cycles += pod_cycles(q, m_);
-    for (size_t i : {0, 1}) use_weights(n.inputs[i], elements(n.inputs[i]));
+    for (size_t i = 0; i < 2; ++i) use_weights(n.inputs[i], elements(n.inputs[i]));
     if (k >= kFewest && graph_.is_constant(n.inputs[1])) drain(n.inputs[0], rows, columns);
   }
 
