@@ -83,9 +83,12 @@ TEST_CASE("a dependency is charged to what is waited for, hidden work to nobody"
 }
 
 TEST_CASE("a completion held up by the one before is charged to that one") {
-  auto l = layers({store_ddr(0, kOutputAt, 128), {0, Queue::DmaOut, {}, to_tile_1(64)}});
+  auto l = layers({store_ddr(0, kOutputAt, 128),
+                   {0, Queue::DmaOut, {}, to_tile_1(64)},
+                   {1, Queue::Pe, {{0, Queue::DmaOut, 2}}, ew(EwOp::Neg, 3200, 32768, 65536)}});
   CHECK(l[0].by_bound == Cycles{0, 0, 0, 4, 216});
   CHECK(l[1].cycles == 0);
+  CHECK(l[2].by_bound == Cycles{0, 100, 0, 0, 16});
 }
 
 TEST_CASE("layers add up to the section, the path covers it without gaps") {
