@@ -51,9 +51,10 @@ class Timeline {
   drawSections(context, chart) {
     const r = this.region;
     for (const cycle of [r.init_cycles, r.init_cycles + r.main_cycles]) {
-      if (cycle === 0 || cycle === r.cycles || cycle < view.from || cycle > view.to) continue;
+      const x = Math.round(chart.x(cycle));
+      if (x < kGutter + 3 || x > chart.width - 3) continue;
       context.fillStyle = colours.text;
-      context.fillRect(Math.round(chart.x(cycle)), kAxis - 6, 1, chart.height);
+      context.fillRect(x, kAxis - 6, 1, chart.height);
     }
   }
   drawName(context, row) {
