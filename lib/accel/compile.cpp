@@ -10,6 +10,7 @@
 #include "mrvlc/support/checked.h"
 #include "mrvlc/support/diag/general.h"
 #include "placement.h"
+#include "prune.h"
 #include "search.h"
 
 namespace mrvlc::accel {
@@ -101,10 +102,18 @@ std::vector<bool> publishers(const Program& program, const std::vector<Cut>& cut
 struct Built {
   TileProgram program;
   std::optional<Shortage> shortage;
+  double cycles = 0;  // estimate
+};
+
+// What is decided before a schedule can be made and timed.
+struct Policy {
+  RoomPrice price;
+  double fetch_share = 0.25;  // of on-chip memory, for what is fetched just ahead
 };
 
 Result<Built> build(const ir::Graph& graph, const Program& program, const std::vector<Cut>& cuts,
-                    std::vector<Home>& homes, const target::Machine& machine, uint32_t tiles) {
+                    std::vector<Home>& homes, const target::Machine& machine, uint32_t tiles,
+                    double fetch_share) {
   Built out;
   StepWriter writer(out.program, machine, tiles);
   TableItems tables(program, machine);
@@ -126,7 +135,9 @@ Result<Built> build(const ir::Graph& graph, const Program& program, const std::v
       return out;
     }
   }
-  out.shortage = place(out.program, machine);
+  Placed placed = place(out.program, machine, fetch_share);
+  out.shortage = placed.shortage;
+  out.cycles = placed.cycles;
   return out;
 }
 
@@ -143,19 +154,55 @@ bool spill_at(uint32_t primitive, const std::vector<Home>& homes, std::vector<bo
   return true;
 }
 
-Result<TileProgram> plan_tiles(const ir::Graph& graph, const Program& program, const std::vector<Cut>& cuts,
-                               const target::Machine& machine, uint32_t tiles) {
+Result<Built> plan_tiles(const ir::Graph& graph, const Program& program, const std::vector<Cut>& cuts,
+                         const target::Machine& machine, uint32_t tiles, double fetch_share) {
   std::vector<bool> spilled(program.buffers.size(), false);
   constexpr int kMostAttempts = 24;
   for (int attempt = 0;; ++attempt) {
     std::vector<Home> homes = choose_homes(program, cuts, machine, tiles, spilled);
-    MRVLC_ASSIGN(Built built, build(graph, program, cuts, homes, machine, tiles));
-    if (!built.shortage) return std::move(built.program);
+    MRVLC_ASSIGN(Built built, build(graph, program, cuts, homes, machine, tiles, fetch_share));
+    if (!built.shortage) return built;
     if (attempt < kMostAttempts && spill_at(built.shortage->primitive, homes, spilled)) continue;
     bool all = std::ranges::find(spilled, false) == spilled.end();
     if (all) return make_diag<DiagCode::MRV0501>(machine.ocm_bytes);
     spilled.assign(spilled.size(), true);
   }
+}
+
+// Policies worth trying, the most promising first.
+std::vector<Policy> policies(const Program& program, const target::Machine& machine, const Options& options) {
+  double matters = room_matters(program, machine, options.tiles);
+  if (matters == 0) return {{}};
+  std::vector<Policy> list;
+  for (auto [tensors, weights] :
+       {std::pair{0.02, 0.0}, {0.035, 0.3}, {0.0, 0.0}, {0.05, 0.3}, {0.01, 0.0}, {0.08, 1.0}})
+    list.push_back({{tensors * matters, tensors * weights * matters}, 0.25});
+  if (options.effort > 1)
+    for (size_t i = 0; i < 6; ++i)
+      for (double share : {0.125, 0.1875, 0.375}) list.push_back({list[i].price, share});
+  else
+    list.resize(3);
+  return list;
+}
+
+struct Chosen {
+  std::vector<Cut> cuts;
+  TileProgram program;
+};
+
+// The best schedule of several by estimated cycles; the first at equal ones.
+Result<Chosen> schedule(const ir::Graph& graph, const Program& program, const target::Machine& machine,
+                        const Options& options) {
+  Chosen best;
+  double least = 0;
+  for (const Policy& policy : policies(program, machine, options)) {
+    std::vector<Cut> cuts = choose_cuts(program, machine, options.tiles, policy.price);
+    MRVLC_ASSIGN(Built built, plan_tiles(graph, program, cuts, machine, options.tiles, policy.fetch_share));
+    if (!best.cuts.empty() && built.cycles >= least) continue;
+    least = built.cycles;
+    best = {std::move(cuts), std::move(built.program)};
+  }
+  return best;
 }
 
 void name_uses(std::vector<OcmUse>& uses, const ir::Graph& graph, const partition::Region& region,
@@ -174,12 +221,13 @@ Result<CompiledRegion> compile_region(const ir::Graph& graph, const partition::R
                                       const target::Machine& machine, const Options& options) {
   if (region.layers.empty()) return make_diag<DiagCode::MRV0007>("a region without layers");
   MRVLC_ASSIGN(Lowered lowered, Lowering(graph, region, machine).run());
+  prune_unread_pixels(lowered.program);
   MemoryMap map = plan_memory(lowered.program, machine);
   if (map.end > int64_t{1} << 40) return make_diag<DiagCode::MRV0503>(map.end, int64_t{1} << 40);
   const Program& program = lowered.program;
-  std::vector<Cut> cuts = choose_cuts(program, machine, options.tiles);
-  MRVLC_ASSIGN(TileProgram tile_program, plan_tiles(graph, program, cuts, machine, options.tiles));
-  Emitted code = emit(std::move(tile_program), static_cast<uint64_t>(program.weights.size()),
+  MRVLC_ASSIGN(Chosen chosen, schedule(graph, program, machine, options));
+  const std::vector<Cut>& cuts = chosen.cuts;
+  Emitted code = emit(std::move(chosen.program), static_cast<uint64_t>(program.weights.size()),
                       static_cast<uint64_t>(map.end));
 
   CompiledRegion out;

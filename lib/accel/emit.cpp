@@ -13,14 +13,11 @@ class Emission {
       : p_(std::move(program)), tracker_(constant_end, ddr_end), use_of_(p_.items.size(), SIZE_MAX) {}
 
   Emitted run() {
-    std::vector<uint32_t> fetches = p_.fetches;
-    std::erase_if(fetches, [&](uint32_t k) { return p_.items[k].last < 0; });
-    std::ranges::stable_sort(fetches, {},
-                             [&](uint32_t k) { return std::pair(p_.items[k].start, p_.items[k].first); });
+    std::vector<Due> due = loads();
     size_t next = 0;
     for (size_t s = 0; s < p_.steps.size(); ++s) {
-      for (; next < fetches.size() && p_.items[fetches[next]].start <= static_cast<int64_t>(s); ++next)
-        fetch(fetches[next]);
+      for (; next < due.size() && due[next].step <= static_cast<int64_t>(s); ++next)
+        fetch(due[next].item, due[next].load);
       for (size_t c = p_.steps[s].first_code; c < p_.code_end(s); ++c) {
         Code& code = p_.code[c];
         resolve(code.instruction, code.items, p_.items);
@@ -33,17 +30,33 @@ class Emission {
   }
 
  private:
-  void fetch(uint32_t index) {
+  struct Due {
+    int64_t step = 0, use = 0;
+    uint32_t item = 0, load = 0;
+  };
+  // All loads by the step before which they are issued; what is used first goes first.
+  std::vector<Due> loads() const {
+    std::vector<Due> list;
+    for (uint32_t k : p_.fetches) {
+      const Item& item = p_.items[k];
+      if (item.last < 0) continue;
+      for (uint32_t l = 0; l < item.loads.size(); ++l)
+        list.push_back({item.load_steps.empty() ? item.start : item.load_steps[l], item.first, k, l});
+    }
+    std::ranges::stable_sort(list, {}, [](const Due& d) { return std::pair(d.step, d.use); });
+    return list;
+  }
+
+  void fetch(uint32_t index, uint32_t load) {
     const Item& item = p_.items[index];
-    for (const Load& l : item.loads) {
-      isa::Instruction i;
-      i.tile = static_cast<uint8_t>(issuer(l.tiles, rotate_++));
-      i.queue = isa::Queue::DmaIn;
-      for (const isa::Dma& d : load_dmas(l.transfer, static_cast<uint32_t>(item.address), l.tiles)) {
-        i.body = d;
-        append(i, item.owner);
-        note(index);
-      }
+    const Load& l = item.loads[load];
+    isa::Instruction i;
+    i.tile = static_cast<uint8_t>(issuer(l.tiles, rotate_++));
+    i.queue = isa::Queue::DmaIn;
+    for (const isa::Dma& d : load_dmas(l.transfer, static_cast<uint32_t>(item.address), l.tiles)) {
+      i.body = d;
+      append(i, item.owner);
+      note(index);
     }
   }
 

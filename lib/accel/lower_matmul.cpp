@@ -76,7 +76,8 @@ class ProductLowering {
     op.x = rows(with_batch(x));
     op.in_h = op.out_h = m;
     op.dynamic_weights = true;
-    View w = with_batch(b);
+    bool backwards = std::ranges::any_of(b.strides, [](int64_t s) { return s < 0; });
+    View w = with_batch(backwards ? l_.with_inner(b, b.dims.size() - 1, n_.id) : b);
     op.w = rows(w);
     op.w.stride_w = w.strides.back();
     View out = writable(l_, f.value, column);

@@ -225,7 +225,9 @@ void Lowering::fill(const View& to, float value, ir::NodeId expr) {
 }
 
 View Lowering::with_inner(const View& view, size_t dim, ir::NodeId expr) {
-  if (view.dims[dim] == 1 || view.strides[dim] == 1) return view;
+  // Windows step forwards only: a reversed slice is copied.
+  bool backwards = std::ranges::any_of(view.strides, [](int64_t s) { return s < 0; });
+  if (!backwards && (view.dims[dim] == 1 || view.strides[dim] == 1)) return view;
   std::vector<int64_t> perm = identity_perm(view.dims.size());
   perm.erase(perm.begin() + static_cast<std::ptrdiff_t>(dim));
   perm.push_back(static_cast<int64_t>(dim));

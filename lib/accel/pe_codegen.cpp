@@ -19,16 +19,17 @@ class PeCodegen {
         slots_(slots_of(group)) {
     int64_t constant_bytes = 0;
     for (const View& v : slots_.inputs)
-      if (v.buffer == kWeights) constant_bytes += view_bytes(v);
+      if (v.buffer == kWeights) constant_bytes += aligned(view_bytes(v), writer_.machine());
     // Small constants come ahead like weights.
-    bool ahead = constant_bytes <= weight_chunk_bytes(writer_.machine());
+    bool ahead = constant_bytes <= std::min(weight_chunk_bytes(writer_.machine()), c_.budget / 8);
     for (const View& v : slots_.inputs) {
       constant_.push_back(v.buffer == kWeights && ahead);
       input_on_chip_.push_back(constant_.back() || c_.on_chip(v.buffer));
     }
     constants_.resize(slots_.inputs.size());
     for (const View& v : slots_.outputs) output_on_chip_.push_back(c_.on_chip(v.buffer));
-    plan_ = plan_pe(g_, cut_, c_.budget, writer_.machine(), input_on_chip_, output_on_chip_);
+    plan_ = plan_pe(g_, cut_, c_.budget - (ahead ? constant_bytes : 0), writer_.machine(), input_on_chip_,
+                    output_on_chip_);
   }
 
   Status run() {

@@ -1,6 +1,9 @@
 #include "placement.h"
 
 #include <algorithm>
+#include <bit>
+#include <functional>
+#include <numeric>
 
 #include "mrvlc/alloc/alloc.h"
 #include "mrvlc/support/checked.h"
@@ -8,25 +11,95 @@
 namespace mrvlc::accel {
 namespace {
 
-// How much earlier than estimated a fetch is issued: a part of the distance, and a few latencies.
-constexpr double kEarlier = 0.25, kLatencies = 12;
+// What is taken of memory over time; steps in groups, so that a question looks at few items.
+class Taken {
+ public:
+  Taken(size_t steps, int64_t capacity) : groups_(steps / kGroup + 1), capacity_(capacity) {}
+
+  void keep(int64_t first, int64_t last, int64_t begin, int64_t end) {
+    for (int64_t g = first / kGroup; g <= last / kGroup; ++g)
+      groups_[static_cast<size_t>(g)].push_back({first, last, begin, end});
+  }
+  // The lowest (or highest) address with room for `bytes` in steps [first, last]; -1: none.
+  int64_t hole(int64_t first, int64_t last, int64_t bytes, bool from_top) {
+    busy_.clear();
+    for (int64_t g = first / kGroup; g <= last / kGroup; ++g)
+      for (const Range& r : groups_[static_cast<size_t>(g)])
+        if (r.last >= first && r.first <= last) busy_.emplace_back(r.begin, r.end);
+    std::ranges::sort(busy_);
+    int64_t at = 0, highest = -1;
+    for (const auto& [begin, end] : busy_) {
+      if (begin - at >= bytes) {
+        if (!from_top) return at;
+        highest = begin - bytes;
+      }
+      at = std::max(at, end);
+    }
+    return capacity_ - at >= bytes ? (from_top ? capacity_ - bytes : at) : highest;
+  }
+
+ private:
+  static constexpr int64_t kGroup = 32;
+  struct Range {
+    int64_t first, last, begin, end;
+  };
+  std::vector<std::vector<Range>> groups_;
+  int64_t capacity_;
+  std::vector<std::pair<int64_t, int64_t>> busy_;
+};
+
+// The greatest of a stretch of numbers, by a table of stretches of lengths 1, 2, 4, ...
+class RangeMax {
+ public:
+  explicit RangeMax(std::vector<int64_t> values) : table_{std::move(values)} {
+    for (size_t half = 1; 2 * half <= table_[0].size(); half *= 2) {
+      const std::vector<int64_t>& below = table_.back();
+      std::vector<int64_t> row(table_[0].size() - 2 * half + 1);
+      for (size_t i = 0; i < row.size(); ++i) row[i] = std::max(below[i], below[i + half]);
+      table_.push_back(std::move(row));
+    }
+  }
+  int64_t over(size_t begin, size_t end) const {
+    auto level = static_cast<size_t>(std::bit_width(end - begin) - 1);
+    return std::max(table_[level][begin], table_[level][end - (size_t{1} << level)]);
+  }
+
+ private:
+  std::vector<std::vector<int64_t>> table_;
+};
 
 class Placer {
  public:
-  Placer(TileProgram& program, const target::Machine& m) : p_(program), m_(m) {}
+  Placer(TileProgram& program, const target::Machine& m, double fetch_share)
+      : p_(program),
+        m_(m),
+        share_(fetch_share),
+        taken_(program.steps.size(), m.ocm_bytes),
+        reserved_(taken_) {}
 
-  std::optional<Shortage> run() {
+  Placed run() {
     for (Item& i : p_.items) i.bytes = aligned(std::max<int64_t>(i.bytes, 1), m_);
-    if (std::optional<Shortage> s = place_fixed()) return s;
-    times();
-    return place_fetches();
+    // Two steps' worth of what is fetched, so that one arrives while the other is used; one where that is too
+    // much.
+    auto share = static_cast<int64_t>(share_ * m_.ocm_bytes);
+    for (auto [steps, least] : {std::pair<int, int64_t>{2, share}, {2, 0}, {1, 0}})
+      if (place_fixed(steps, least)) {
+        schedule();
+        std::optional<Shortage> shortage = place_fetches();
+        return {shortage, begin_.back()};
+      }
+    return {shortage_, 0};
   }
 
  private:
   bool fixed(const Item& i) const { return !i.prefetch && i.last >= 0; }
 
+  struct Floor {
+    int64_t first, last, bytes;
+  };
+
   // Tensors and workspaces, and room at every step for what it must have fetched.
-  std::optional<Shortage> place_fixed() {
+  bool place_fixed(int steps_ahead, int64_t least) {
     std::vector<alloc::Item> list;
     std::vector<uint32_t> index;
     for (uint32_t k = 0; k < p_.items.size(); ++k) {
@@ -34,135 +107,262 @@ class Placer {
       list.push_back({p_.items[k].first, p_.items[k].last + 1, p_.items[k].bytes});
       index.push_back(k);
     }
-    add_floors(list);
+    std::vector<Floor> floors = floors_of(steps_ahead, least);
     alloc::Options options;
     options.alignment = m_.ocm_alignment;
-    options.effort = 2'000'000;
-    int64_t capacity = m_.ocm_bytes;
-    std::optional<alloc::Placement> placed = alloc::place_within(list, capacity, options);
-    if (!placed) return Shortage{p_.steps[static_cast<size_t>(alloc::peak_load(list).time)].primitive};
+    options.effort = 300'000;
+    // Tensors at the bottom, fetches at the top; only where that is too much do they share the middle.
+    std::vector<int64_t> offsets = bottom_up(list, alloc::minimise_peak(list, options).offsets, floors);
+    bool apart = !offsets.empty() || list.empty();
+    for (const Floor& f : floors) offsets.push_back(m_.ocm_bytes - f.bytes);
+    if (!apart) {
+      for (const Floor& f : floors) list.push_back({f.first, f.last + 1, f.bytes});
+      options.effort = 2'000'000;
+      std::optional<alloc::Placement> placed = alloc::place_within(list, m_.ocm_bytes, options);
+      if (!placed) {
+        shortage_ = Shortage{p_.steps[static_cast<size_t>(alloc::peak_load(list).time)].primitive};
+        return false;
+      }
+      offsets = placed->offsets;
+    }
     for (size_t k = 0; k < index.size(); ++k) {
       Item& i = p_.items[index[k]];
-      i.address = placed->offsets[k];
+      i.address = offsets[k];
       i.start = i.first;
+      taken_.keep(i.first, i.last, i.address, i.address + i.bytes);
     }
-    return std::nullopt;
+    reserved_ = taken_;
+    ahead_.assign(p_.steps.size(), 0);
+    for (size_t k = 0; k < floors.size(); ++k) {
+      std::fill(ahead_.begin() + floors[k].first, ahead_.begin() + floors[k].last + 1, floors[k].bytes);
+      int64_t at = offsets[index.size() + k];
+      reserved_.keep(floors[k].first, floors[k].last, at, at + floors[k].bytes);
+    }
+    return true;
   }
 
-  void add_floors(std::vector<alloc::Item>& list) const {
-    std::vector<int64_t> need(p_.steps.size(), 0);
-    for (const Item& i : p_.items) {
-      if (!i.prefetch) continue;
-      for (int64_t s = i.first; s <= i.last && s - i.first < 64; ++s) need[static_cast<size_t>(s)] += i.bytes;
-    }
-    for (size_t s = 0; s < need.size();) {
-      size_t end = s;
-      int64_t most = 0;
-      for (; end < need.size() && p_.steps[end].primitive == p_.steps[s].primitive; ++end)
-        most = std::max(most, need[end]);
-      if (most > 0) list.push_back({static_cast<int64_t>(s), static_cast<int64_t>(end), most});
-      s = end;
-    }
-  }
-
-  void times() {
-    begin_.assign(p_.steps.size() + 1, 0);
-    for (size_t s = 0; s < p_.steps.size(); ++s) begin_[s + 1] = begin_[s] + p_.steps[s].cycles;
-    latest_.assign(p_.fetches.size(), 0);
-    sorted_ = p_.fetches;
-    std::ranges::stable_sort(sorted_, {}, [&](uint32_t k) { return p_.items[k].first; });
-    size_t f = sorted_.size();
-    double at = begin_.back();
-    for (size_t s = p_.steps.size(); s-- > 0;) {
-      at = std::min(at, begin_[s + 1]) - p_.steps[s].ddr_cycles;
-      for (; f > 0 && p_.items[sorted_[f - 1]].first == static_cast<int64_t>(s); --f) {
-        at = std::min(at, begin_[s] - m_.ddr_latency - m_.instruction_overhead) -
-             fetch_cycles(p_.items[sorted_[f - 1]]);
-        double distance = begin_[s] - at;
-        latest_[f - 1] = begin_[s] - distance * (1 + kEarlier) - kLatencies * m_.ddr_latency;
+  // Lowest places in several orders, one of them that of a placement of least peak: the one that leaves most
+  // room above, over time. Empty when all reach into what fetches need.
+  std::vector<int64_t> bottom_up(const std::vector<alloc::Item>& list, const std::vector<int64_t>& exact,
+                                 const std::vector<Floor>& floors) const {
+    auto life = [&](size_t k) { return list[k].end - list[k].begin; };
+    std::vector<std::function<int64_t(size_t)>> keys = {
+        [&](size_t k) { return exact[k]; }, [&](size_t k) { return -life(k); },
+        [&](size_t k) { return -life(k) * list[k].size; }, [&](size_t k) { return list[k].begin; },
+        [&](size_t k) { return -list[k].size; }};
+    std::vector<int64_t> best;
+    double least = 0;
+    for (const auto& key : keys) {
+      std::vector<size_t> order(list.size());
+      std::iota(order.begin(), order.end(), size_t{0});
+      std::ranges::stable_sort(order, {}, key);
+      std::vector<int64_t> offsets = stack(list, order);
+      if (offsets.empty() || collide(list, offsets, floors)) continue;
+      double used = skyline(list, offsets);
+      if (best.empty() || used < least) {
+        least = used;
+        best = std::move(offsets);
       }
     }
+    return best;
+  }
+
+  std::vector<int64_t> stack(const std::vector<alloc::Item>& list, const std::vector<size_t>& order) const {
+    Taken taken(p_.steps.size(), m_.ocm_bytes);
+    std::vector<int64_t> offsets(list.size());
+    for (size_t k : order) {
+      offsets[k] = taken.hole(list[k].begin, list[k].end - 1, list[k].size, false);
+      if (offsets[k] < 0) return {};
+      taken.keep(list[k].begin, list[k].end - 1, offsets[k], offsets[k] + list[k].size);
+    }
+    return offsets;
+  }
+
+  // Highest byte in use, summed over time.
+  double skyline(const std::vector<alloc::Item>& list, const std::vector<int64_t>& offsets) const {
+    std::vector<int64_t> top(p_.steps.size(), 0);
+    for (size_t k = 0; k < list.size(); ++k)
+      for (int64_t s = list[k].begin; s < list[k].end; ++s)
+        top[static_cast<size_t>(s)] = std::max(top[static_cast<size_t>(s)], offsets[k] + list[k].size);
+    double sum = 0;
+    for (size_t s = 0; s < top.size(); ++s) sum += static_cast<double>(top[s]) * p_.steps[s].cycles;
+    return sum;
+  }
+
+  // Whether some tensor reaches into the room at the top that a primitive's fetches need.
+  bool collide(const std::vector<alloc::Item>& list, const std::vector<int64_t>& offsets,
+               const std::vector<Floor>& floors) const {
+    std::vector<int64_t> floor(p_.steps.size(), 0);
+    for (const Floor& f : floors)
+      for (int64_t s = f.first; s <= f.last; ++s) floor[static_cast<size_t>(s)] = f.bytes;
+    RangeMax most(floor);
+    for (size_t k = 0; k < list.size(); ++k)
+      if (offsets[k] + list[k].size +
+              most.over(static_cast<size_t>(list[k].begin), static_cast<size_t>(list[k].end)) >
+          m_.ocm_bytes)
+        return true;
+    return false;
+  }
+
+  // By primitive: the most that `steps_ahead` steps in a row need fetched.
+  std::vector<Floor> floors_of(int steps_ahead, int64_t least) const {
+    std::vector<int64_t> need(p_.steps.size() + 1, 0);
+    for (const Item& i : p_.items) {
+      if (!i.prefetch) continue;
+      constexpr int64_t kLong = 64;  // what stays for longer is no matter of this step
+      for (int64_t s = i.first; s <= i.last && s - i.first < kLong; ++s)
+        need[static_cast<size_t>(s)] += i.bytes;
+    }
+    std::vector<Floor> floors;
+    for (size_t s = 0; s < p_.steps.size();) {
+      size_t end = s;
+      int64_t most = 0;
+      for (; end < p_.steps.size() && p_.steps[end].primitive == p_.steps[s].primitive; ++end)
+        most = std::max(most, need[end] + (steps_ahead > 1 ? need[end + 1] : 0));
+      if (most > 0)
+        floors.push_back({static_cast<int64_t>(s), static_cast<int64_t>(end) - 1, std::max(most, least)});
+      s = end;
+    }
+    return floors;
   }
 
   double fetch_cycles(const Item& i) const {
-    double bytes = 0;
-    for (const Load& l : i.loads) bytes += static_cast<double>(l.transfer.burst_bytes(m_.ddr_burst));
-    return bytes / m_.ddr_bytes;
+    double cycles = 0;
+    for (const Load& l : i.loads) cycles += load_cycles(l);
+    return cycles;
   }
 
-  struct Taken {
-    int64_t first, last, begin, end;
-  };
+  // Walks through the steps as the machine will: DDR brings what is needed in order of use, a limited way
+  // ahead. What would come too late is brought long before, in time that DDR has left and memory that nobody
+  // else wants.
+  void schedule() {
+    sorted_ = p_.fetches;
+    std::erase_if(sorted_, [&](uint32_t k) { return p_.items[k].last < 0; });
+    std::ranges::stable_sort(sorted_, {}, [&](uint32_t k) { return p_.items[k].first; });
+    size_t n = p_.steps.size();
+    begin_.assign(n + 1, 0);
+    work_.assign(n + 1, 0);
+    for (size_t s = 0; s < n; ++s) work_[s + 1] = work_[s] + p_.steps[s].cycles;
+    int64_t flying = 0;
+    std::vector<int64_t> freed(n + 1, 0);  // bytes given back when a step has ended
+    size_t f = 0;
+    double latency = m_.ddr_latency + 2.0 * m_.instruction_overhead;
+    for (size_t s = 0; s < n; ++s) {
+      if (s > 0) flying -= freed[s - 1];
+      double ready = begin_[s];
+      auto due_now = [&] {
+        return f < sorted_.size() && p_.items[sorted_[f]].first <= static_cast<int64_t>(s);
+      };
+      while (f < sorted_.size()) {
+        Item& item = p_.items[sorted_[f]];
+        if (!due_now() && flying + item.bytes > ahead_[s]) break;
+        double cycles = fetch_cycles(item), start = std::max(ddr_, begin_[s]);
+        double due = begin_[s] + work_[static_cast<size_t>(item.first)] - work_[s];
+        ++f;
+        if (start + cycles + latency > due && early(item)) continue;
+        if (start > ddr_) idle_.emplace_back(ddr_, start);
+        ddr_ = start + cycles;
+        if (item.first == static_cast<int64_t>(s)) ready = std::max(ready, ddr_ + latency);
+        late_.emplace_back(item.first, ddr_ + latency);
+        item.start = static_cast<int64_t>(s);
+        flying += item.bytes;
+        freed[static_cast<size_t>(item.last)] += item.bytes;
+      }
+      for (; next_late_ < late_.size() && late_[next_late_].first <= static_cast<int64_t>(s); ++next_late_)
+        ready = std::max(ready, late_[next_late_].second);
+      begin_[s + 1] = ready + p_.steps[s].cycles;
+      if (p_.steps[s].ddr_cycles > 0) ddr_ = std::max(ddr_, ready) + p_.steps[s].ddr_cycles;
+    }
+  }
 
+  double load_cycles(const Load& l) const {
+    return static_cast<double>(l.transfer.burst_bytes(m_.ddr_burst)) / m_.ddr_bytes;
+  }
+
+  int64_t step_at(double time, int64_t before) const {
+    auto after = std::upper_bound(begin_.begin(), begin_.begin() + before, time);
+    return std::max<int64_t>(0, after - begin_.begin() - 1);
+  }
+
+  // In the latest idle time of DDR that suffices, each load for itself, so that no load just ahead waits for
+  // long.
+  bool early(Item& item) {
+    std::vector<std::pair<double, double>> idle = idle_;
+    std::vector<int64_t> steps(item.loads.size());
+    for (size_t l = item.loads.size(); l-- > 0;) {
+      double left = load_cycles(item.loads[l]), from = 0;
+      while (!idle.empty() && left > 0) {
+        auto& [begin, end] = idle.back();
+        double take = std::min(left, end - begin);
+        left -= take;
+        end -= take;
+        from = end;
+        if (end <= begin) idle.pop_back();
+      }
+      if (left > 0) return false;
+      steps[l] = step_at(from, item.first);
+    }
+    int64_t step = *std::ranges::min_element(steps);
+    if (step < item.earliest || step >= item.first) return false;
+    int64_t at = reserved_.hole(step, item.last, item.bytes, false);
+    if (at < 0) return false;
+    idle_ = std::move(idle);
+    item.start = step;
+    item.load_steps = std::move(steps);
+    item.address = at;
+    for (Taken* t : {&taken_, &reserved_}) t->keep(step, item.last, at, at + item.bytes);
+    return true;
+  }
+
+  // What comes just ahead, in the room that is left.
   std::optional<Shortage> place_fetches() {
-    std::vector<uint32_t> order;
-    for (uint32_t k = 0; k < p_.items.size(); ++k)
-      if (fixed(p_.items[k])) order.push_back(k);
-    std::ranges::stable_sort(order, {}, [&](uint32_t k) { return p_.items[k].first; });
-    size_t next = 0;
     int64_t low = 0;
-    for (size_t f = 0; f < sorted_.size(); ++f) {
-      Item& item = p_.items[sorted_[f]];
-      if (item.last < 0) continue;
-      for (; next < order.size() && p_.items[order[next]].first <= item.last; ++next)
-        keep(p_.items[order[next]]);
-      auto after = std::ranges::upper_bound(begin_, std::max(0.0, latest_[f]));
-      int64_t wanted = std::max<int64_t>(0, after - begin_.begin() - 1);
-      low = std::max(low, std::min(item.first, std::max(item.earliest, wanted)));
-      low = std::min(low, item.first);
-      std::erase_if(taken_, [&](const Taken& t) { return t.last < low; });
+    for (uint32_t index : sorted_) {
+      Item& item = p_.items[index];
+      if (item.address >= 0) continue;
+      low = std::min(item.first, std::max({low, item.earliest, item.start}));
       if (!settle(item, low)) return Shortage{p_.steps[static_cast<size_t>(item.first)].primitive};
       low = item.start;
-      keep(item);
+      taken_.keep(item.start, item.last, item.address, item.address + item.bytes);
     }
     return std::nullopt;
   }
-
-  void keep(const Item& i) { taken_.push_back({i.start, i.last, i.address, i.address + i.bytes}); }
 
   // The earliest step from `low` on since when there is room until the last use.
   bool settle(Item& item, int64_t low) {
     int64_t high = item.first;
-    if (hole(item, high) < 0) return false;
+    if (taken_.hole(high, item.last, item.bytes, true) < 0) return false;
     while (low < high) {
       int64_t middle = low + (high - low) / 2;
-      if (hole(item, middle) >= 0) {
+      if (taken_.hole(middle, item.last, item.bytes, true) >= 0) {
         high = middle;
       } else {
         low = middle + 1;
       }
     }
     item.start = high;
-    item.address = hole(item, high);
+    item.address = taken_.hole(high, item.last, item.bytes, true);
     return true;
-  }
-
-  int64_t hole(const Item& item, int64_t from) {
-    busy_.clear();
-    for (const Taken& t : taken_)
-      if (t.last >= from && t.first <= item.last) busy_.emplace_back(t.begin, t.end);
-    std::ranges::sort(busy_);
-    int64_t at = 0;
-    for (const auto& [begin, end] : busy_) {
-      if (begin - at >= item.bytes) return at;
-      at = std::max(at, end);
-    }
-    return m_.ocm_bytes - at >= item.bytes ? at : -1;
   }
 
   TileProgram& p_;
   const target::Machine& m_;
-  std::vector<double> begin_;     // estimated time at which a step begins
-  std::vector<uint32_t> sorted_;  // fetches by first use
-  std::vector<double> latest_;    // when each of them should be issued
-  std::vector<Taken> taken_;
-  std::vector<std::pair<int64_t, int64_t>> busy_;
+  double share_;
+  Taken taken_, reserved_;      // without and with room for what every step must have fetched
+  std::vector<int64_t> ahead_;  // by step: room for what is fetched just ahead
+  std::optional<Shortage> shortage_;
+  std::vector<uint32_t> sorted_;                  // fetches by first use
+  std::vector<double> begin_, work_;              // of each step: estimated begin; engine cycles before it
+  std::vector<std::pair<double, double>> idle_;   // of DDR
+  std::vector<std::pair<int64_t, double>> late_;  // step, arrival of what it needs
+  size_t next_late_ = 0;
+  double ddr_ = 0;  // DDR is free from then on
 };
 
 }  // namespace
 
-std::optional<Shortage> place(TileProgram& program, const target::Machine& machine) {
-  return Placer(program, machine).run();
+Placed place(TileProgram& program, const target::Machine& machine, double fetch_share) {
+  return Placer(program, machine, fetch_share).run();
 }
 
 }  // namespace mrvlc::accel

@@ -15,6 +15,12 @@ struct Shortage {
 // Sets `start` and `address` of all items. Tensors and workspaces get their places first; then what is
 // fetched from DDR fills the room between them, in the order of use, each piece as early as it has to be for
 // DDR to keep up with the engines (estimated), or as memory permits.
-std::optional<Shortage> place(TileProgram& program, const target::Machine& machine);
+// `fetch_share`: of memory, kept for what is fetched just ahead where tensors leave so much. Estimates the
+// cycles of the whole program.
+struct Placed {
+  std::optional<Shortage> shortage;
+  double cycles = 0;
+};
+Placed place(TileProgram& program, const target::Machine& machine, double fetch_share);
 
 }  // namespace mrvlc::accel

@@ -42,7 +42,8 @@ struct Edge {
 
 class Search {
  public:
-  Search(const Program& p, const target::Machine& m, uint32_t tiles) : p_(p), m_(m), tiles_(tiles) {
+  Search(const Program& p, const target::Machine& m, uint32_t tiles, const RoomPrice& price)
+      : p_(p), m_(m), tiles_(tiles), price_(price) {
     for (const Primitive& primitive : p.primitives) options_.push_back(options_of(primitive));
     connect();
   }
@@ -57,11 +58,24 @@ class Search {
   }
 
  private:
+  // Weights that lie in a tile's memory ahead of their use: those of layers for which DDR is the bottleneck.
+  double held_weights(const Primitive& primitive, const Cut& cut) const {
+    const auto* op = std::get_if<WindowOp>(&primitive);
+    if (op == nullptr || op->kind != WindowOp::Kind::Conv || op->dynamic_weights) return 0;
+    WindowGeometry g(*op);
+    auto all = static_cast<double>(g.units * g.unit_blocks * g.taps * g.all_channels * 32);
+    double bound = all / m_.ddr_bytes / std::max(1.0, work_cycles(primitive, {1, 1, true}, m_) / tiles_);
+    return std::clamp(bound - 0.5, 0.0, 1.0) * all / static_cast<double>(cut.channels);
+  }
+
   std::vector<Option> options_of(const Primitive& primitive) const {
     std::vector<Option> out;
     for (const Cut& cut : possible_cuts(primitive, tiles_)) {
       Option o{cut, work_cycles(primitive, cut, m_), {}};
       for (uint32_t t = 0; t < tiles_; ++t) o.touched.push_back(touches(primitive, cut, t, p_));
+      for (const Touch& t : o.touched[0])
+        if (!t.write) o.cycles += price_.tensors * static_cast<double>(t.rect.bytes());
+      o.cycles += price_.weights * held_weights(primitive, cut);
       out.push_back(std::move(o));
     }
     return out;
@@ -179,6 +193,7 @@ class Search {
   const Program& p_;
   const target::Machine& m_;
   uint32_t tiles_;
+  RoomPrice price_;
   std::vector<std::vector<Option>> options_;
   std::vector<Edge> edges_;
   std::vector<std::vector<size_t>> of_;  // edges of each primitive
@@ -199,8 +214,18 @@ double work_cycles(const Primitive& primitive, const Cut& cut, const target::Mac
   return cycles;
 }
 
-std::vector<Cut> choose_cuts(const Program& program, const target::Machine& machine, uint32_t tiles) {
-  return Search(program, machine, tiles).run();
+std::vector<Cut> choose_cuts(const Program& program, const target::Machine& machine, uint32_t tiles,
+                             const RoomPrice& price) {
+  return Search(program, machine, tiles, price).run();
+}
+
+double room_matters(const Program& program, const target::Machine& m, uint32_t tiles) {
+  double work = 0;
+  for (const Primitive& p : program.primitives) work += work_cycles(p, possible_cuts(p, tiles)[0], m);
+  double weights = static_cast<double>(program.weights.size()),
+         room = static_cast<double>(m.ocm_bytes) * tiles;
+  double short_of = std::clamp((weights - room / 4) / room, 0.0, 1.0);
+  return short_of * std::clamp(weights / m.ddr_bytes / std::max(work, 1.0), 0.0, 1.0);
 }
 
 }  // namespace mrvlc::accel

@@ -7,7 +7,15 @@
 
 namespace mrvlc::accel {
 
-std::vector<Cut> choose_cuts(const Program& program, const target::Machine& machine, uint32_t tiles);
+// What memory is worth while DDR is the bottleneck, in cycles a byte of a tile: of tensors, and of weights
+// that lie there ahead of their use.
+struct RoomPrice {
+  double tensors = 0, weights = 0;
+};
+std::vector<Cut> choose_cuts(const Program& program, const target::Machine& machine, uint32_t tiles,
+                             const RoomPrice& price);
+// Whether weights that could lie on chip would save time: they do not all fit, and DDR matters. 0 to 1.
+double room_matters(const Program& program, const target::Machine& machine, uint32_t tiles);
 
 // Cycles of the engines for the largest part of a cut.
 double work_cycles(const Primitive& primitive, const Cut& cut, const target::Machine& machine);

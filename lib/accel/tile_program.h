@@ -30,7 +30,8 @@ struct Item {
   Owner owner;
   uint32_t buffer = UINT32_MAX;  // the stored tensor it holds, if any
   // Placement.
-  int64_t start = -1;  // step before which its loads are issued
+  int64_t start = -1;               // step before which its loads are issued, all of them or
+  std::vector<int64_t> load_steps;  // each before a step of its own
   int64_t address = -1;
 };
 

@@ -109,7 +109,9 @@ class Search {
     p.w_depth = w_loads > 1 ? 2 : 1;
     p.out_depth = pixel_blocks * unit_blocks > 1 ? 2 : 1;
     p.weights_once = op_.kind != WindowOp::Kind::Pool && !op_.dynamic_weights && k_blocks == 1 &&
-                     (unit_blocks == 1 || p.weights_outer);
+                     (unit_blocks == 1 || pixel_blocks == 1 || p.weights_outer);
+    bool constant = op_.kind != WindowOp::Kind::Pool && !op_.dynamic_weights;
+    if (constant && !streamed() && !p.weights_once && k_blocks == 1) return false;
     int64_t chunk = p.w_bytes + p.bias_bytes;
     if (p.weights_once && p.units > 1 && chunk > weight_chunk_bytes(m_)) return false;
     int64_t total = p.workspace() + (p.weights_once ? chunk * p.w_depth : 0);
