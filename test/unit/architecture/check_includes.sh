@@ -7,10 +7,10 @@ declare -A may=(
   [ops]="ir tensor support" [interp]="ops ir tensor support" [onnx]="interp ops ir tensor support"
   [passes]="interp ops ir tensor support" [rules]="ops ir tensor support"
   [partition]="rules ops target ir tensor support"
-  [accel]="alloc partition ops isa target ir tensor support"
+  [accel]="alloc sim partition ops isa target ir tensor support"
   [sim]="isa target tensor support"
-  [chost]="accel alloc partition ops isa ir tensor support target"
-  [idmap]="accel chost partition ops isa target ir tensor support"
+  [chost]="accel alloc sim partition ops isa ir tensor support target"
+  [idmap]="accel chost sim partition ops isa target ir tensor support"
   [runtime]="sim isa target tensor support"
   [report]="support"
 )
