@@ -68,7 +68,9 @@ class Chooser {
     constexpr size_t kMost = 256;
     if (!sorted_) std::ranges::stable_sort(writes_, {}, &Write::buffer);
     sorted_ = true;
-    auto [from, to] = std::ranges::equal_range(writes_, static_cast<uint32_t>(b), {}, &Write::buffer);
+    // equal_range returns a view, which clang 14 cannot compile.
+    auto from = std::ranges::lower_bound(writes_, static_cast<uint32_t>(b), {}, &Write::buffer);
+    auto to = std::ranges::upper_bound(writes_, static_cast<uint32_t>(b), {}, &Write::buffer);
     if (static_cast<size_t>(to - from) > kMost) return false;
     for (auto x = from; x != to; ++x)
       for (auto y = x + 1; y != to; ++y)
