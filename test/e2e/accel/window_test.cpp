@@ -151,6 +151,26 @@ TEST_CASE("fully connected layers") {
   check(net, "matmul with constant weights");
 }
 
+TEST_CASE("windows over a reversed slice") {
+  auto reversed = [](Net& net, ir::ValueId x, double axis) {
+    auto ints = [&](double v) { return net.values({1}, {v}, ElementType::I64); };
+    return net.layer("move", "Slice", {x, ints(-1), ints(-1000), ints(axis), ints(-1)});
+  };
+  for (int axis : {1, 2, 3}) {
+    Net net(10);
+    ir::ValueId y = conv(net, reversed(net, net.input({1, 8, 9, 7}), axis), {1, 8, 12, 1, 9, 7, 3, 1, 1, 1});
+    y = net.layer("pool", "MaxPool", {reversed(net, y, axis)}, {{"kernel_shape", Ints{2, 2}}});
+    net.output(y);
+    check(net, "axis " + std::to_string(axis));
+  }
+  for (int axis : {0, 1}) {
+    Net net(10);
+    ir::ValueId a = net.input({20, 16}), b = net.input({16, 33});
+    net.output(net.layer("matmul", "MatMul", {reversed(net, a, axis), reversed(net, b, axis)}));
+    check(net, "product, axis " + std::to_string(axis));
+  }
+}
+
 TEST_CASE("products of two activations") {
   Net net(8);
   ir::ValueId a = net.input({2, 3, 20, 16}), b = net.input({2, 3, 16, 33});

@@ -90,9 +90,37 @@ class Case {
       if (compiled.error().code == DiagCode::MRV0501) return refused(compiled.error()), false;
       return fail("compile: " + compiled.error().message), false;
     }
+    if (seed_ % 16 == 0) again(r, *compiled);
+    memory_map(*compiled);
     simulate(*compiled);
     for (size_t i = 0; i < r.outputs.size() && out_.failure.empty(); ++i) compare(model, *compiled, i);
     return out_.failure.empty();
+  }
+
+  // What holds on-chip memory lies within it, and nothing holds what another one still does.
+  void memory_map(const accel::CompiledRegion& c) {
+    for (size_t i = 0; i < c.ocm_uses.size(); ++i) {
+      const accel::OcmUse& a = c.ocm_uses[i];
+      if (a.begin >= a.end || a.end > setup_.machine.ocm_bytes || a.first > a.last ||
+          a.last >= c.binary.main.size())
+        fail(fmt::format("memory map: '{}' [{:#x}, {:#x}) in instructions {} to {}", a.name, a.begin, a.end,
+                         a.first, a.last));
+      for (size_t k = 0; k < i && out_.failure.empty(); ++k) {
+        const accel::OcmUse& b = c.ocm_uses[k];
+        bool apart = (a.tiles & b.tiles) == 0 || a.end <= b.begin || b.end <= a.begin || a.last < b.first ||
+                     b.last < a.first;
+        if (!apart)
+          fail(fmt::format("memory map: '{}' [{:#x}, {:#x}) in {} to {} and '{}' [{:#x}, {:#x}) in {} to {}",
+                           a.name, a.begin, a.end, a.first, a.last, b.name, b.begin, b.end, b.first, b.last));
+      }
+    }
+  }
+
+  void again(const partition::Region& r, const accel::CompiledRegion& c) {
+    auto second =
+        accel::compile_region(g_, r, setup_.machine, {setup_.tiles, "net", isa::Architecture::Experimental});
+    if (!second.ok() || isa::write_container(second->binary) != isa::write_container(c.binary))
+      fail("compiled again, it is another binary");
   }
 
   void simulate(const accel::CompiledRegion& c) {
@@ -160,6 +188,8 @@ void one_case(void (*make)(Builder&), uint64_t seed, Tally& tally) {
   Setup setup = random_setup(dice);
   Builder b(seed, dice.chance(8) ? 16000000 : dice.pick(50000, 3000000));
   make(b);
+  if (std::getenv("MRVLC_RANDOM_PRINT") != nullptr)
+    fmt::print("{}\n{}", to_string(setup), ir::print(b.net.graph, {false}));
   Outcome o = check(b.net.graph, setup, seed);
   ++tally.cases;
   tally.layers += o.layers;
@@ -213,7 +243,7 @@ void run_cases(const char* name, void (*make)(Builder&), uint64_t first, int64_t
   for (const auto& [why, seeds] : tally.refusals)
     text += fmt::format("  {} x {} (seed {})\n", seeds.size(), why, seeds[0]);
   fmt::print("{}", text);
-  CHECK(tally.refused * 20 <= tally.cases);
+  CHECK(tally.refused * 20 <= tally.cases + 20);
 }
 
 }  // namespace mrvlc::accel_random

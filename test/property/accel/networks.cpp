@@ -182,6 +182,26 @@ ir::ValueId attention(Builder& b, ir::ValueId x) {
                {{"axis", int64_t{-1}}});
 }
 
+// Heads as a dimension of their own, as transformers have them.
+ir::ValueId multi_head(Builder& b, ir::ValueId x) {
+  const Shape s = b.shape(x);
+  int64_t heads = s[2] % 4 == 0 ? 4 : s[2] % 3 == 0 ? 3 : s[2] % 2 == 0 ? 2 : 1, d = s[2] / heads;
+  if (s[1] > 100 || !b.spend(3 * b.elements(x) * s[2] + 2 * b.elements(x) * s[1])) return {};
+  double bound = 1.7 / std::sqrt(static_cast<double>(s[2]));
+  auto project = [&](Ints perm) {
+    ir::ValueId y = b.add("MatMul", {x, b.constant({s[2], s[2]}, -bound, bound)});
+    y = b.add("Add", {y, b.constant({s[2]}, -1, 1)});
+    y = b.add("Reshape", {y, b.ints({s[0], s[1], heads, d})});
+    return b.add("Transpose", {y}, {{"perm", perm}});
+  };
+  ir::ValueId q = project({0, 2, 1, 3}), k = project({0, 2, 3, 1}), v = project({0, 2, 1, 3});
+  ir::ValueId scores = b.add("Mul", {b.add("MatMul", {q, k}), b.scalar(0.5)});
+  ir::ValueId y = b.add("MatMul", {b.add("Softmax", {scores}, {{"axis", int64_t{-1}}}), v});
+  y = b.add("Reshape", {b.add("Transpose", {y}, {{"perm", Ints{0, 2, 1, 3}}}), b.ints(s)});
+  y = b.add("MatMul", {y, b.constant({s[2], s[2]}, -bound, bound)});
+  return b.dice.chance(70) ? b.add("Add", {x, y}) : y;
+}
+
 Block pick_block(Builder& b, ir::ValueId x) {
   if (b.dice.chance(35)) return random_layer;
   if (b.rank(x) == 4) {
@@ -190,7 +210,7 @@ Block pick_block(Builder& b, ir::ValueId x) {
                                      shuffle,        classifier,  residual_block};
     return list[b.dice.pick(0, 10)];
   }
-  if (b.rank(x) == 3) return b.dice.chance(60) ? attention : fully_connected;
+  if (b.rank(x) == 3) return b.dice.chance(35) ? attention : b.dice.chance(50) ? multi_head : fully_connected;
   return b.rank(x) == 2 && b.dice.chance(60) ? fully_connected : random_layer;
 }
 
