@@ -12,7 +12,8 @@ namespace {
 struct Block {
   int64_t image = 0;
   Span rows, cols, units, k;
-  bool first = true, last = true;  // chunk of the reduction
+  int64_t tap = -1;                // of a split reduction; else all
+  bool first = true, last = true;  // part of the reduction
   bool empty() const { return rows.empty() || cols.empty() || units.empty(); }
 };
 
@@ -90,12 +91,15 @@ class WindowCodegen {
     pixels.resize(pixel_steps_);
     auto chunks = [&](Block b, Span u) {
       b.units = u;
-      for (int64_t k = 0; k < g_.all_channels; k += p_.k) {
-        b.k = {k, std::min(g_.all_channels, k + p_.k)};
-        b.first = k == 0;
-        b.last = b.k.end == g_.all_channels;
-        out.push_back(b);
-      }
+      int64_t taps = p_.split ? g_.taps : 1;
+      for (int64_t tap = 0; tap < taps; ++tap)
+        for (int64_t k = 0; k < g_.all_channels; k += p_.k) {
+          b.k = {k, std::min(g_.all_channels, k + p_.k)};
+          b.tap = p_.split ? tap : -1;
+          b.first = tap == 0 && k == 0;
+          b.last = tap + 1 == taps && b.k.end == g_.all_channels;
+          out.push_back(b);
+        }
     };
     std::vector<Span> parts = unit_parts(units);
     parts.resize(unit_steps_);
@@ -151,8 +155,7 @@ class WindowCodegen {
   Span block_out(const Block& b) const { return out_channels(op_, g_, b.units); }
   Span block_in(const Block& b) const {
     if (g_.shared_input) return b.k;
-    if (op_.kind != WindowOp::Kind::Conv || b.k.size() == g_.all_channels)
-      return in_channels(op_, g_, b.units);
+    if (op_.kind != WindowOp::Kind::Conv || !p_.split) return in_channels(op_, g_, b.units);
     int64_t group = b.units.begin * op_.group_in;
     return {group + b.k.begin, group + b.k.end};
   }
@@ -178,7 +181,9 @@ class WindowCodegen {
   }
 
   // Bytes of one 16-channel weight block of a phase, for the channels of the block.
-  static int64_t block_bytes(const WindowPhase& ph, int64_t k) { return ph.kernel_h * ph.kernel_w * k * 32; }
+  int64_t block_bytes(const WindowPhase& ph, int64_t k) const {
+    return p_.split ? k * 32 : ph.kernel_h * ph.kernel_w * k * 32;
+  }
 
   std::vector<Transfer> weight_transfers(const Block& b) const {
     if (op_.kind == WindowOp::Kind::Pool) return {};
@@ -197,13 +202,13 @@ class WindowCodegen {
         t.levels = {{op_.group_out * taps, op_.groups * 2, t.run}};
       } else {
         int64_t blocks = b.units.size() * g_.unit_blocks;
-        t.ddr += b.units.begin * g_.unit_blocks * block_bytes(ph, g_.all_channels) + b.k.begin * 32;
-        t.run = b.k.size() * 32;
-        if (b.k.size() == g_.all_channels) {
-          t.run = blocks * block_bytes(ph, g_.all_channels);
-        } else {
-          t.levels = {{blocks, block_bytes(ph, g_.all_channels), block_bytes(ph, b.k.size())},
-                      {taps, g_.all_channels * 32, t.run}};
+        int64_t whole = taps * g_.all_channels * 32;  // of 16 output channels
+        t.ddr += b.units.begin * g_.unit_blocks * whole;
+        t.run = blocks * whole;
+        if (p_.split) {
+          t.ddr += (b.tap * g_.all_channels + b.k.begin) * 32;
+          t.run = b.k.size() * 32;
+          t.levels = {{blocks, whole, t.run}};
         }
       }
       at += t.bytes();
@@ -338,7 +343,7 @@ class WindowCodegen {
     Span qh = range(b.rows, ph.first_h, op_.lattice_h), qw = range(b.cols, ph.first_w, op_.lattice_w);
     if (qh.empty() || qw.empty()) return;
     // Half the accumulators: one block of channels drains while the next is computed.
-    int64_t limit = writer_.machine().accumulator_pixels / (b.k.size() == g_.all_channels ? 2 : 1);
+    int64_t limit = writer_.machine().accumulator_pixels / (p_.split ? 1 : 2);
     int64_t cols = std::min(qw.size(), limit), rows = std::max<int64_t>(1, limit / cols);
     rows = ceil_div(qh.size(), ceil_div(qh.size(), rows));  // even pieces
     for (int64_t y = qh.begin; y < qh.end; y += rows)
@@ -434,6 +439,11 @@ class WindowCodegen {
               const Offsets& a) {
     i.channels = static_cast<uint32_t>(b.k.size());
     i.w_block = static_cast<uint32_t>(block_bytes(ph, b.k.size()));
+    if (b.tap >= 0) {
+      i.y0 += static_cast<int32_t>(b.tap / ph.kernel_w * op_.dilation_h);
+      i.x0 += static_cast<int32_t>(b.tap % ph.kernel_w * op_.dilation_w);
+      i.kernel_h = i.kernel_w = 1;
+    }
     if (op_.dynamic_weights) refs[1] = set_dynamic_weights(i, tile, b, a);
     if (op_.groups == 1) {
       i.out_channels = static_cast<uint32_t>(block_out(b).size());
@@ -441,10 +451,9 @@ class WindowCodegen {
       return;
     }
     i.out_channels = static_cast<uint32_t>(op_.group_out);
-    bool split = b.k.size() != g_.all_channels;
     for (int64_t u = b.units.begin; u < b.units.end; ++u) {
       writer_.emit(tile, isa::Queue::Pod, i, refs);
-      if (split) return;  // a split reduction works on one group at a time
+      if (p_.split) return;  // a split reduction works on one group at a time
       i.x += static_cast<uint32_t>(op_.group_in * 2);
       i.w += static_cast<uint32_t>(g_.unit_blocks * block_bytes(ph, b.k.size()));
       i.out += static_cast<uint32_t>(op_.group_out * 2);

@@ -87,21 +87,24 @@ class Search {
     return found;
   }
 
-  void try_split(const WindowPlan& p, int64_t rows_tile, int64_t units_tile) {
+  // Tap by tap and, within a tap, some channels at a time: the order of summation stays.
+  void try_split(WindowPlan p, int64_t rows_tile, int64_t units_tile) {
+    p.split = true;
     for (int64_t cols : halvings(op_.out_w))
       for (int64_t k : halvings(ceil_div(g_.all_channels, 16))) {
-        if (k * 16 >= g_.all_channels) continue;
-        if (try_blocks(p, rows_tile, op_.groups > 1 ? 1 : units_tile, cols, k * 16)) return;
+        k = std::min(k * 16, g_.all_channels);
+        if (k == g_.all_channels && g_.taps == 1) continue;
+        if (try_blocks(p, rows_tile, op_.groups > 1 ? 1 : units_tile, cols, k)) return;
       }
   }
 
   bool consider(WindowPlan p, int64_t rows_tile, int64_t units_tile) {
-    bool split = p.k < g_.all_channels;
+    bool split = p.split;
     int64_t out_channels = std::min(p.units * g_.unit_out, op_.out_channels());
     if (split && p.rows * p.cols * ceil_div(out_channels, 16) > m_.accumulator_pixels) return false;
     sizes(p, out_channels, split);
     int64_t pixel_blocks = pixel_blocks_of(p, rows_tile), unit_blocks = ceil_div(units_tile, p.units);
-    int64_t k_blocks = ceil_div(g_.all_channels, p.k);
+    int64_t k_blocks = ceil_div(g_.all_channels, p.k) * (split ? g_.taps : 1);
     int64_t steps = pixel_blocks * unit_blocks * k_blocks;
     int64_t x_loads = x_load_count(p, pixel_blocks, unit_blocks, k_blocks);
     int64_t w_loads = w_load_count(p, pixel_blocks, unit_blocks, k_blocks);
@@ -141,7 +144,7 @@ class Search {
     if (op_.kind == WindowOp::Kind::Pool) return 0;
     if (op_.kind == WindowOp::Kind::Depthwise) return g_.taps * out_channels * 2;
     if (op_.dynamic_weights) return p.k * out_channels * 2;
-    return p.units * g_.unit_blocks * g_.taps * p.k * 32;
+    return p.units * g_.unit_blocks * (p.split ? 1 : g_.taps) * p.k * 32;
   }
 
   int64_t pixel_blocks_of(const WindowPlan& p, int64_t rows_tile) const {
@@ -175,7 +178,8 @@ class Search {
     out *= burst_factor(out_channels, op_.out_channels());
     double ddr = (x + w + out) / m_.ddr_bytes;
     double fill = (x / std::max(1.0, x_loads) + w / std::max(1.0, w_loads) + out / blocks) / m_.ddr_bytes;
-    double compute = window_cycles(op_, g_, p.rows, p.cols, p.units, p.k, m_);
+    double compute =
+        window_cycles(op_, g_, p.rows, p.cols, p.units, p.k, m_) / (p.split ? as_double(g_.taps) : 1);
     return std::max(ddr, compute * steps) + fill + steps * kStepCycles;
   }
 

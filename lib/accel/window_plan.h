@@ -16,7 +16,8 @@ struct Streams {
 struct WindowPlan {
   int64_t rows = 1, cols = 1;  // of the output, a block
   int64_t units = 1;           // of output channels, a block
-  int64_t k = 0;               // input channels at a time; all of them unless the reduction is split
+  bool split = false;          // the reduction is done tap by tap, `k` input channels at a time
+  int64_t k = 0;               // else all of them
   bool weights_outer = true;   // loop order: channel blocks outside pixel blocks, or inside
   bool weights_once =
       false;  // every block of weights is loaded just once, so it can come long before it is used
