@@ -6,6 +6,7 @@
 
 #include "mrvlc/ops/params.h"
 #include "mrvlc/support/checked.h"
+#include "read_strides.h"
 
 namespace mrvlc::accel {
 namespace {
@@ -151,6 +152,7 @@ class Reader {
   Reader(const ir::Graph& graph, const target::Machine& machine) : graph_(graph), m_(machine) {}
 
   RegionFacts run(const partition::Region& region) {
+    read_strides_ = read_strides(graph_, region);
     for (const partition::Layer& layer : region.layers) {
       facts_.layers.emplace_back();
       for (ir::NodeId id : layer.nodes) node(graph_.node(id));
@@ -167,6 +169,7 @@ class Reader {
     size_t last = 0;  // layer
     int64_t bytes = 0;
   };
+  std::map<ir::ValueId, int64_t> read_strides_;
   LayerFacts& layer() { return facts_.layers.back(); }
   int64_t elements(ir::ValueId v) const { return graph_.value(v).type.elements(); }
 
@@ -194,6 +197,12 @@ class Reader {
   void convolution(const ir::Node& n, const Result<ops::ConvParams>& params, bool transposed) {
     if (!params.ok()) return;
     ops::ConvParams p = *params;
+    // Pixels that nobody reads need not be computed.
+    if (auto unread = read_strides_.find(n.outputs[0]); unread != read_strides_.end() && !transposed)
+      for (size_t d = 0; d < p.output.size(); ++d) {
+        p.strides[d] *= unread->second;
+        p.output[d] = ceil_div(p.output[d], unread->second);
+      }
     int64_t in_pixels = times(p.batch, p.input), pixels = times(p.batch, p.output);
     if (transposed) std::swap(p.input, p.output);
     int64_t taps = 1, widest = 1, pairs = p.batch, uses = 1;

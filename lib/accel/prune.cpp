@@ -91,8 +91,11 @@ void shrink(WindowOp& made, const Users& users, Buffer& buffer) {
 }  // namespace
 
 void prune_unread_pixels(Program& program) {
-  for (auto& [index, users] : users_of(program)) {
-    Buffer& buffer = program.buffers[index];
+  // Later images first: what they leave out may be all that an earlier one was read for.
+  std::map<uint32_t, Users> all = users_of(program);
+  for (auto it = all.rbegin(); it != all.rend(); ++it) {
+    Users& users = it->second;
+    Buffer& buffer = program.buffers[it->first];
     bool whole = users.writers.size() == 1 && !users.others && !users.readers.empty();
     if (!whole || buffer.kind != Buffer::Kind::Scratch) continue;
     WindowOp& made = *users.writers[0];
