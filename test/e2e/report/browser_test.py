@@ -240,6 +240,23 @@ def hostile_page(page, path):
     page.requests[:] = ["file://" + os.path.abspath(path)]
 
 
+def unreadable_names(model, to):
+    """The model with names that are no UTF-8 and look like HTML, of the same length so that the file stays valid."""
+    with open(model, "rb") as file:
+        bytes_ = file.read()
+    for name, other in ((b"conv1", b'<b>\xff"'), (b"conv2", b"<\xed\xa0\x80>"), (b"pool", b"&lt;")):
+        bytes_ = bytes_.replace(name, other)
+    with open(to, "wb") as file:
+        file.write(bytes_)
+
+
+def unreadable_page(page, path):
+    names = " ".join(column(page, 1))
+    for name in ('<b>\\xff" (Conv)', "<\\xed\\xa0\\x80> (Conv)", "&lt; (MaxPool)"):
+        check("the page shows %s: %s" % (name, names), name in names)
+    check("what is on the CPU is shown", "Gemm" in text(page, "#placement tbody"))
+
+
 def digits_page(page, path):
     check("the model is named", text(page, "h1") == "digits")
     check("a real compile has bars", page.evaluate("timeline.rows[3].bars.length") > 0)
@@ -271,14 +288,17 @@ def main():
     subprocess.run([pages_tool, folder], check=True)
     out = os.path.join(folder, "digits")
     subprocess.run([mrvlc, "compile", "-q", model, "-o", out, "--cpu", "pool"], check=True)
+    unreadable = os.path.join(folder, "unreadable.onnx")
+    unreadable_names(model, unreadable)
+    subprocess.run([mrvlc, "compile", "-q", unreadable, "-o", os.path.join(folder, "unreadable"), "--cpu", "Gemm"], check=True)
     tests = [("memory.html", memory_page), ("large.html", large_page), ("merged.html", merged_page), ("regions.html", regions_page),
-             ("host.html", host_page), ("hostile.html", hostile_page), ("digits/report.html", digits_page)]
+             ("host.html", host_page), ("hostile.html", hostile_page), ("digits/report.html", digits_page), ("unreadable/report.html", unreadable_page)]
     with chromium.Page(binary) as page:
         for name, test in tests:
             path = os.path.join(folder, name)
             page.call("Emulation.setDeviceMetricsOverride", width=1400, height=1000, deviceScaleFactor=1, mobile=False)
             page.open(path)
-            test(page, name and path)
+            test(page, path)
             layout(page, name)
             clean(page, path)
     dark(binary, os.path.join(folder, "memory.html"))
