@@ -10,15 +10,24 @@
 namespace mrvlc::alloc {
 namespace {
 
-// Among the boxes that can be placed lowest, the one with the greatest...
-enum class Rule : uint8_t { WeightSpan, WeightArea, Area, WeightSize, Weight, Span };
-constexpr std::array kRules = {Rule::WeightSpan, Rule::WeightArea, Rule::Area,
-                               Rule::WeightSize, Rule::Weight,     Rule::Span};
+// Which box is tried: among those that can be placed lowest, the one with the greatest value.
+struct Rule {
+  enum class Value : uint8_t { WeightSpan, WeightArea, WeightSize, Weight, Area, Span } value;
+  bool coarse = false;  // what differs by less than 1/256 of the capacity is equally low
+};
+constexpr std::array<Rule, 8> kRules = {{{Rule::Value::WeightSpan},
+                                         {Rule::Value::WeightArea},
+                                         {Rule::Value::Area},
+                                         {Rule::Value::WeightSize},
+                                         {Rule::Value::Weight},
+                                         {Rule::Value::Span},
+                                         {Rule::Value::WeightSpan, true},
+                                         {Rule::Value::WeightArea, true}}};
 
 class Search {
  public:
   Search(const Problem& problem, int64_t capacity, uint64_t step_limit, Budget& budget)
-      : problem_(problem), budget_(budget), state_(problem, capacity, budget) {
+      : problem_(problem), capacity_(capacity), budget_(budget), state_(problem, capacity, budget) {
     last_step_ = std::min(budget.limit, budget.steps + step_limit);
     first_box_.resize(problem.sections + 1, 0);
     for (const Box& b : problem.boxes) ++first_box_[b.begin + 1];
@@ -108,12 +117,14 @@ class Search {
     int64_t best = -1, best_low = INT64_MAX;
     double best_score = 0;
     budget_.steps += 1 + (first_box_[end] - first_box_[begin]) / 4;
+    int64_t step = rule_.coarse ? std::max<int64_t>(1, capacity_ / 256) : 1;
     for_open(begin, end, [&](uint32_t b) {
-      if (state_.low(b) > best_low || !state_.ready(b)) return;
+      int64_t low = state_.low(b) / step;
+      if (low > best_low || !state_.ready(b)) return;
       double s = score(problem_.boxes[b]);
-      if (state_.low(b) == best_low && s <= best_score) return;
+      if (low == best_low && s <= best_score) return;
       best = b;
-      best_low = state_.low(b);
+      best_low = low;
       best_score = s;
     });
     return best;
@@ -122,29 +133,30 @@ class Search {
   double score(const Box& b) const {
     double weight = 0, span = b.end - b.begin, size = static_cast<double>(b.size);
     for (uint32_t s = b.begin; s < b.end; ++s) weight = std::max(weight, state_.weight(s));
-    switch (rule_) {
-      case Rule::WeightArea:
+    switch (rule_.value) {
+      case Rule::Value::WeightArea:
         return weight * span * size;
-      case Rule::WeightSpan:
+      case Rule::Value::WeightSpan:
         return weight * span;
-      case Rule::Area:
+      case Rule::Value::Area:
         return span * size;
-      case Rule::WeightSize:
+      case Rule::Value::WeightSize:
         return weight * size;
-      case Rule::Span:
+      case Rule::Value::Span:
         return span;
-      case Rule::Weight:
+      case Rule::Value::Weight:
         return weight;
     }
     return 0;
   }
 
   const Problem& problem_;
+  int64_t capacity_;
   Budget& budget_;
   State state_;
   std::vector<uint32_t> first_box_;  // of each section: boxes that begin before it
   FailedStates failed_;
-  Rule rule_ = Rule::Area;
+  Rule rule_ = kRules[0];
   uint64_t nodes_ = 0, node_limit_ = 0, last_step_ = 0;
 };
 

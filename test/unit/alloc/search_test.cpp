@@ -49,6 +49,26 @@ TEST_CASE("more peaks of different height") {
   CHECK(p.peak == 407);
 }
 
+TEST_CASE("a hard stretch in a long easy time") {
+  for (uint64_t seed = 0; seed < 4; ++seed) {
+    std::vector<Item> items = network(1500, seed);
+    int64_t size = peak_load(items).bytes + 5000;
+    for (Item i : guillotine(60, size, 40, seed)) items.push_back({i.begin + 2000, i.end + 2000, i.size});
+    for (int64_t t = 1490; t < 2010; ++t) items.push_back({t, t + 2, 1});  // one part in time
+    Placement p = minimise_peak(items);
+    INFO("seed " << seed);
+    CHECK(fault(items, p) == "");
+    CHECK(p.proven);
+  }
+}
+
+TEST_CASE("the order of the items is of no account") {
+  std::vector<Item> items = guillotine(60, 500, 50, 2), turned(items.rbegin(), items.rend());
+  Placement a = minimise_peak(items), b = minimise_peak(turned);
+  CHECK(a.peak == b.peak);
+  CHECK(a.steps == b.steps);
+}
+
 TEST_CASE("little effort still gives an answer") {
   std::vector<Item> items = guillotine(200, 5000, 200, 9);
   Placement p = minimise_peak(items, {.alignment = 1, .effort = 1});
