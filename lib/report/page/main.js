@@ -18,8 +18,8 @@ function summary() {
       card('DDR read', bytes(sum((r) => r.ddr_read_bytes)), `${bytes(sum((r) => r.weights_bytes))} are weights; written ${bytes(sum((r) => r.ddr_write_bytes))}`),
       card('On-chip peak', bytes(Math.max(...data.regions.map((r) => r.ocm_peak_bytes))), `of ${bytes(data.ocm_bytes)} a tile`));
   }
-  cards.push(card('On the accelerator', `${integer(data.on_accelerator)} of ${integer(data.onnx_nodes)}`,
-    `nodes; ${percent(data.mac_share_accelerator)} of the MACs`),
+  cards.push(card('On the accelerator', integer(data.on_accelerator),
+    `of ${integer(data.onnx_nodes)} nodes; ${percent(data.mac_share_accelerator)} of the MACs`),
     card('Host arena', bytes(data.arena_bytes), `lower bound ${bytes(data.arena_lower_bound_bytes)}; weights ${bytes(data.host_weights_bytes)}`));
   byId('summary').replaceChildren(...cards);
 }
@@ -83,6 +83,10 @@ function showRegion(index) {
   timeline.setRegion(region);
   overview.setRegion(region);
   memoryMap.setRegion(region);
+  const of = data.regions.length > 1 ? ` of region ${region.id}` : '';
+  for (const [id, title] of [['bounds', 'What bounds the time'], ['time', 'Time'], ['layers', 'Layers']]) {
+    byId(`${id}-title`).textContent = title + of;
+  }
   boundsView(region);
   tools(region);
   notices(region);

@@ -17,8 +17,13 @@ class MemoryMap {
   setTile(tile) {
     this.tile = tile;
     this.uses = this.region.memory.filter((use) => use.tiles >> tile & 1);
+    this.fitAddresses();
+  }
+  // What is in use at any time; zooming out reaches all of the memory.
+  fitAddresses() {
+    const peak = this.uses.reduce((most, use) => Math.max(most, use.end), 0);
     this.low = 0;
-    this.high = data.ocm_bytes;
+    this.high = Math.min(Math.max(1.05 * peak, 1024), data.ocm_bytes);
     view.changed();
   }
   y(at) { return kMemoryTop + (this.high - at) / (this.high - this.low) * kMemoryHeight; }

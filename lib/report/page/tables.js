@@ -101,12 +101,23 @@ function placementView() {
     parts.push(el('p', { class: 'notice' }, `${integer(data.fallbacks_left_out)} more are not listed here: placement.json has all, ` +
       'and “mrvlc explain” tells every rule tried.'));
   }
+  parts.push(...frequentReasons());
   const box = el('div', { class: 'scroll' });
   const column = (title, i, wide) => ({ title, wide, value: (row) => row[i] });
-  const table = new SortedTable(box, [column('node', 1, true), column('operator', 2), column('reason', 3, true), column('id', 0)],
-    data.fallbacks, 3);
+  const order = new Map(data.fallbacks.map((row, i) => [row, i]));
+  const table = new SortedTable(box, [column('node', 1, true), column('operator', 2), column('reason', 3, true),
+    { title: 'id', value: (row) => order.get(row), show: (row) => row[0] }], data.fallbacks, 3);
   table.sort(3);
   return parts.concat(box);
+}
+
+// Reasons that many nodes share, when the list is complete.
+function frequentReasons() {
+  const nodes = new Map();
+  for (const row of data.fallbacks) nodes.set(row[3], (nodes.get(row[3]) ?? 0) + 1);
+  const shared = [...nodes].filter(([, n]) => n > 1).sort((a, b) => b[1] - a[1]).slice(0, 5);
+  if (data.fallbacks_left_out > 0 || shared.length === 0) return [];
+  return [el('ul', { class: 'reasons' }, ...shared.map(([reason, n]) => el('li', null, el('b', null, `${integer(n)} nodes: `), reason)))];
 }
 
 function stepsView() {
