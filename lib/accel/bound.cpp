@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "bound_inputs.h"
 #include "mrvlc/ops/params.h"
 #include "mrvlc/support/checked.h"
 #include "read_strides.h"
@@ -22,35 +23,6 @@ int64_t times(int64_t a, int64_t b) {
 
 int64_t times(int64_t a, const std::vector<int64_t>& factors) {
   for (int64_t f : factors) a = times(a, f);
-  return a;
-}
-
-// Windows along one dimension.
-struct Axis {
-  int64_t taps = 0;       // kernel positions that meet the input at least once
-  int64_t pairs = 0;      // (output, tap) inside the input
-  int64_t positions = 0;  // input positions that some window touches, at least
-};
-
-int64_t floor_div(int64_t a, int64_t b) {
-  return a >= 0 ? a / b : -((-a + b - 1) / b);
-}
-
-Axis axis_of(const ops::WindowParams& p, size_t d) {
-  Axis a;
-  int64_t most = 0, in = p.input[d], out = p.output[d], stride = p.strides[d];
-  for (int64_t r = 0; r < p.kernel[d]; ++r) {
-    int64_t at = p.pads_begin[d] - r * p.dilations[d];  // output y reads y * stride - at
-    int64_t first = std::max<int64_t>(0, -floor_div(-at, stride));
-    int64_t last = std::min(out - 1, floor_div(in - 1 + at, stride));
-    int64_t n = std::max<int64_t>(0, last - first + 1);
-    a.taps += n > 0;
-    a.pairs += n;
-    most = std::max(most, n);
-  }
-  bool dense = p.dilations[d] == 1 && stride <= p.kernel[d];
-  int64_t end = std::min(in, (out - 1) * stride - p.pads_begin[d] + p.kernel[d]);
-  a.positions = dense ? std::max(most, end - std::max<int64_t>(0, -p.pads_begin[d])) : most;
   return a;
 }
 
@@ -77,75 +49,6 @@ int64_t pod_cycles(const Products& p, const target::Machine& m) {
   return p.one_channel ? std::min(dense, by_channel) : dense;
 }
 
-// Moves that keep every element, and moves that keep each element at most once.
-bool rearranges(const ir::Node& n) {
-  static constexpr std::string_view kNames[] = {"Identity", "Reshape",      "Flatten",
-                                                "Squeeze",  "Unsqueeze",    "Transpose",
-                                                "Concat",   "DepthToSpace", "SpaceToDepth"};
-  return std::any_of(std::begin(kNames), std::end(kNames), [&](std::string_view k) { return n.is(k); });
-}
-bool selects(const ir::Node& n) {
-  return n.is("Slice") || n.is("Split");
-}
-bool copies(const ir::Node& n) {
-  return n.is("Pad") || n.is("Expand") || n.is("Tile") || n.is("Gather") || n.is("Resize") ||
-         n.is("Upsample");
-}
-
-constexpr int kDeepest = 64;  // chains of moves are followed so far
-
-// How much of a region's inputs must be fetched: what slices and strided windows leave out need not be.
-class Touched {
- public:
-  Touched(const ir::Graph& graph, const partition::Region& region)
-      : graph_(graph), outputs_(region.outputs.begin(), region.outputs.end()) {
-    for (const partition::Layer& l : region.layers) inside_.insert(l.nodes.begin(), l.nodes.end());
-  }
-
-  int64_t operator()(ir::ValueId v, int depth = 0) {
-    if (auto known = known_.find(v); known != known_.end()) return known->second;
-    const ir::Value& value = graph_.value(v);
-    int64_t most = outputs_.contains(v) ? value.type.elements() : 0;
-    if (depth < kDeepest)
-      for (ir::NodeId user : value.users)
-        if (inside_.contains(user)) most = std::max(most, by(graph_.node(user), v, depth));
-    known_[v] = most;
-    return most;
-  }
-
- private:
-  int64_t by(const ir::Node& n, ir::ValueId v, int depth) {
-    int64_t all = graph_.value(v).type.elements(), most = 0;
-    if (rearranges(n)) {
-      int64_t untouched = graph_.value(n.outputs[0]).type.elements() - (*this)(n.outputs[0], depth + 1);
-      return std::max<int64_t>(0, all - untouched);
-    }
-    if (selects(n)) {
-      for (ir::ValueId o : n.outputs)
-        if (o.valid()) most = std::max(most, (*this)(o, depth + 1));
-      return most;
-    }
-    if (copies(n)) return 0;
-    if (n.is("Conv") && n.inputs[0] == v)
-      return by_windows(ops::conv_params(ops::infer_context(graph_, n)), all);
-    if (n.is("MaxPool") || n.is("AveragePool"))
-      return by_windows(ops::pool_params(ops::infer_context(graph_, n)), all);
-    return all;
-  }
-
-  template <class Params>
-  static int64_t by_windows(const Result<Params>& p, int64_t all) {
-    if (!p.ok()) return 0;
-    for (size_t d = 0; d < p->kernel.size(); ++d) all = all / p->input[d] * axis_of(*p, d).positions;
-    return all;
-  }
-
-  const ir::Graph& graph_;
-  std::set<ir::ValueId> outputs_;
-  std::set<ir::NodeId> inside_;
-  std::map<ir::ValueId, int64_t> known_;
-};
-
 // Looks at the nodes of a region in order of execution.
 class Reader {
  public:
@@ -153,12 +56,14 @@ class Reader {
 
   RegionFacts run(const partition::Region& region) {
     read_strides_ = read_strides(graph_, region);
+    reach_ = Reach(graph_, region, read_strides_);
+    facts_.first_bytes = 2 * reach_.elements();
     for (const partition::Layer& layer : region.layers) {
       facts_.layers.emplace_back();
       for (ir::NodeId id : layer.nodes) node(graph_.node(id));
     }
     for (const auto& [value, use] : weights_) facts_.layers[use.last].weight_bytes += use.bytes;
-    Touched touched(graph_, region);
+    TouchedElements touched(graph_, region);
     for (ir::ValueId v : region.inputs) facts_.input_bytes += 2 * touched(v);
     for (ir::ValueId v : region.outputs) facts_.output_bytes += 2 * elements(v);
     return std::move(facts_);
@@ -169,20 +74,30 @@ class Reader {
     size_t last = 0;  // layer
     int64_t bytes = 0;
   };
-  std::map<ir::ValueId, int64_t> read_strides_;
   LayerFacts& layer() { return facts_.layers.back(); }
   int64_t elements(ir::ValueId v) const { return graph_.value(v).type.elements(); }
 
   void node(const ir::Node& n) {
+    LayerFacts before = layer();
+    compute(n);
+    bool whole =
+        std::any_of(n.inputs.begin(), n.inputs.end(), [&](ir::ValueId v) { return reach_.needs_all(v); });
+    if (whole) {
+      LayerFacts& l = layer();
+      l.pod_after_input += l.pod_cycles + l.drain_cycles - before.pod_cycles - before.drain_cycles;
+      l.pe_after_input += l.pe_cycles - before.pe_cycles;
+    }
+    reach_.add(n);
+  }
+
+  void compute(const ir::Node& n) {
     ops::InferContext context = ops::infer_context(graph_, n);
     if (n.is("Conv"))
       convolution(n, ops::conv_params(context), false);
     else if (n.is("ConvTranspose"))
       convolution(n, ops::conv_transpose_params(context), true);
-    else if (n.is("MatMul"))
-      matrix_product(n, graph_.value(n.inputs[0]).type.shape.back());
-    else if (n.is("Gemm"))
-      matrix_product(n, graph_.value(n.inputs[0]).type.shape[n.int_attr("transA") == 0 ? 1 : 0]);
+    else if (n.is("MatMul") || n.is("Gemm"))
+      matrix_product(n, reduction_of(graph_, n));
     else
       maximum(n, context);
   }
@@ -285,6 +200,8 @@ class Reader {
 
   const ir::Graph& graph_;
   const target::Machine& m_;
+  std::map<ir::ValueId, int64_t> read_strides_;
+  Reach reach_;
   RegionFacts facts_;
   std::map<ir::ValueId, WeightUse> weights_;
   std::map<ir::ValueId, int64_t> drained_;
@@ -300,7 +217,7 @@ RegionFacts region_facts(const ir::Graph& graph, const partition::Region& region
 uint64_t lower_bound(const RegionFacts& facts, const target::Machine& machine, uint32_t tiles) {
   int64_t on_chip = int64_t{tiles} * machine.ocm_bytes, links = int64_t{tiles} * machine.tile_link_bytes;
   int64_t load_rate = std::min<int64_t>(machine.ddr_bytes, links);
-  int64_t rest = 0, pod = 0, pe = 0, bound = 0;
+  int64_t rest = 0, pod = 0, pe = 0, pod_after = 0, pe_after = 0, bound = 0;
   for (const LayerFacts& l : facts.layers) rest += l.weight_bytes;
   // A copy has arrived so long after its last byte left.
   int64_t edge = int64_t{machine.ddr_latency} + machine.instruction_overhead;
@@ -311,7 +228,11 @@ uint64_t lower_bound(const RegionFacts& facts, const target::Machine& machine, u
     pe += l.pe_cycles;
     rest -= l.weight_bytes;
     int64_t late = std::max<int64_t>(0, rest - on_chip) / load_rate;
-    bound = std::max(bound, begin + std::max(pod, pe) / tiles + late + end);
+    pod_after += l.pod_after_input;
+    pe_after += l.pe_after_input;
+    int64_t after = std::max(pod_after, pe_after) / tiles, arithmetic = std::max(pod, pe) / tiles;
+    if (after > 0) arithmetic = std::max(arithmetic, facts.first_bytes / load_rate + after);
+    bound = std::max(bound, begin + arithmetic + late + end);
   }
   bound = std::max(bound, moved / machine.ddr_bytes + std::max(begin, end));
   return static_cast<uint64_t>(std::max(bound, loads / load_rate + begin));

@@ -13,11 +13,14 @@ struct LayerFacts {
       0;  // results of the last 16 channels of an instruction: nothing of it overlaps with them
   int64_t pe_cycles = 0;
   int64_t weight_bytes = 0;  // of constants that no later layer multiplies with
+  // Of matrix and vector unit: what cannot begin before every byte of the first input is there.
+  int64_t pod_after_input = 0, pe_after_input = 0;
 };
 
 struct RegionFacts {
   std::vector<LayerFacts> layers;             // in order of execution
   int64_t input_bytes = 0, output_bytes = 0;  // that must cross DDR once
+  int64_t first_bytes = 0;                    // of the first input
 };
 
 RegionFacts region_facts(const ir::Graph& graph, const partition::Region& region,

@@ -64,13 +64,20 @@ uint32_t CodegenContext::home_item(uint32_t buffer) {
   item.buffer = buffer;
   const Buffer& b = program.buffers[buffer];
   if (b.kind == Buffer::Kind::Input) {
-    std::vector<std::vector<Transfer>> wanted(h.need.size());
-    for (uint32_t t = 0; t < h.need.size(); ++t) {
-      Rect need = meet(h.need[t], {0, b.bytes / h.pitch, 0, h.pitch});
-      if (!need.empty()) wanted[t] = {window_transfer(h, t, need, b.ddr)};
+    // In stripes, each of all tiles before the next, so that work begins while the rest arrives.
+    constexpr int64_t kStripeBytes = 8192, kMostStripes = 8;
+    int64_t stripes = std::clamp<int64_t>(h.bytes / kStripeBytes, 1, kMostStripes);
+    for (int64_t s = 0; s < stripes; ++s) {
+      std::vector<std::vector<Transfer>> wanted(h.need.size());
+      for (uint32_t t = 0; t < h.need.size(); ++t) {
+        Rect need = meet(h.need[t], {0, b.rows, 0, h.pitch});
+        Span rows = part_of(need.rows(), stripes, s, 1);
+        need = {need.row0 + rows.begin, need.row0 + rows.end, need.byte0, need.byte1};
+        if (!need.empty()) wanted[t] = {window_transfer(h, t, need, b.ddr)};
+      }
+      for (Load& l : multicast(wanted)) item.loads.push_back(std::move(l));
     }
     item.prefetch = true;
-    item.loads = multicast(wanted);
   }
   return h.item = writer.add_item(std::move(item));
 }

@@ -74,6 +74,26 @@ Span input_range(const WindowOp& op, Span outputs, bool rows) {
   return r;
 }
 
+namespace {
+
+// Whether rows of the result tell which tile does what along dimension d.
+bool cuts_result(const PeGroup& g, size_t d) {
+  return g.result.rows > 1 && g.result.steps[d] > 0;
+}
+
+// Indices of dimension d whose rows of the result belong to part `index`.
+Span row_part(const PeGroup& g, const Cut& cut, size_t d, int64_t index) {
+  if (!cuts_result(g, d)) return part_of(g.dims[d], cut.rows, index, 1);
+  Span rows = part_of(g.result.rows, cut.rows, index, cut.aligned ? g.result.grain : 1);
+  auto first_from = [&](int64_t row) {
+    int64_t ahead = std::max<int64_t>(0, row - g.result.origin);
+    return std::min(g.dims[d], ceil_div(ahead, g.result.steps[d]));
+  };
+  return {first_from(rows.begin), first_from(rows.end)};
+}
+
+}  // namespace
+
 PeAxes pe_axes(const PeGroup& g) {
   std::vector<bool> whole = whole_dims(g);
   size_t rank = g.dims.size();
@@ -83,8 +103,9 @@ PeAxes pe_axes(const PeGroup& g) {
   int64_t most = 0;
   for (size_t d = 0; d < rank; ++d) {
     if (whole[d] || d == axes.channels) continue;
-    int64_t parts = std::min<int64_t>(g.dims[d] / (g.grain[d] > 1 ? g.grain[d] : 1), 64);
     // The outermost dimension that all tiles can share, else the longest.
+    int64_t parts =
+        g.dims[d] * std::max<int64_t>(1, cuts_result(g, d) ? g.result.steps[d] / g.result.grain : 0);
     if (parts > most && most < isa::kMaxTiles) {
       most = parts;
       axes.rows = d;
@@ -108,13 +129,20 @@ Box tile_box(const PeGroup& g, const Cut& cut, uint32_t tile) {
     box.begin[d] = s.begin;
     box.extent[d] = s.size();
   };
-  if (axes.rows < g.dims.size())
-    narrow(axes.rows,
-           part_of(g.dims[axes.rows], cut.rows, tile / cut.channels, cut.aligned ? g.grain[axes.rows] : 1));
+  if (axes.rows < g.dims.size()) narrow(axes.rows, row_part(g, cut, axes.rows, tile / cut.channels));
   if (axes.channels < g.dims.size())
     narrow(axes.channels,
            part_of(g.dims[axes.channels], cut.channels, tile % cut.channels, cut.channels > 1 ? 16 : 1));
   return box;
+}
+
+Dims largest_box(const PeGroup& g, const Cut& cut) {
+  Dims most(g.dims.size(), 0);
+  for (uint32_t t = 0; t < cut.parts(); ++t) {
+    Box box = tile_box(g, cut, t);
+    for (size_t d = 0; d < most.size(); ++d) most[d] = std::max(most[d], box.extent[d]);
+  }
+  return most;
 }
 
 Rect image_rect(const WindowOp::Image& image, int64_t batch, Span rows, Span cols, Span channels,
@@ -204,8 +232,9 @@ std::vector<Cut> possible_cuts(const Primitive& p, uint32_t tiles) {
     const auto& g = std::get<PeGroup>(p);
     PeAxes axes = pe_axes(g);
     if (axes.rows < g.dims.size()) {
-      rows = g.dims[axes.rows];
-      grain = g.grain[axes.rows];
+      bool by_result = cuts_result(g, axes.rows);
+      rows = by_result ? g.result.rows : g.dims[axes.rows];
+      grain = by_result ? g.result.grain : 1;
     }
     if (axes.channels < g.dims.size()) channels = ceil_div(g.dims[axes.channels], 16);
   }

@@ -49,6 +49,8 @@ struct Box {
   bool empty() const;
 };
 Box tile_box(const PeGroup& group, const Cut& cut, uint32_t tile);
+// In each dimension the longest of all tiles.
+Dims largest_box(const PeGroup& group, const Cut& cut);
 
 struct Touch {
   uint32_t buffer = 0;

@@ -228,12 +228,12 @@ int64_t workspace_floor(const Primitive& p, const Cut& cut, const std::vector<Ho
     return streams ? std::max(streamed_share, std::min(weights * 2, ocm / 2)) : weights;
   }
   const auto& group = std::get<PeGroup>(p);
-  Box box = tile_box(group, cut, 0);
+  Dims box = largest_box(group, cut);
   int64_t temps = 0;
   for (const PeTemp& t : group.temps) {
     int64_t n = isa::data_bytes(t.type);
     for (size_t d = 0; d < group.dims.size(); ++d)
-      if (t.spans[d]) n *= box.extent[d];
+      if (t.spans[d]) n *= box[d];
     temps += n + m.ocm_alignment;
   }
   int64_t room = std::min(temps, ocm / 4);

@@ -7,7 +7,11 @@ namespace {
 
 Status lower_global(Lowering& l, const ir::Node& node, bool is_max) {
   const Dims& in = l.shape(node.inputs[0]);
-  PeBuilder b(l, in, node.id);
+  View x = l.read(node.inputs[0]);
+  if (!is_max && in.size() == 4) {
+    MRVLC_ASSIGN(x, l.sum_rows(x, isa::ReduceOp::Sum, node.id));
+  }
+  PeBuilder b(l, x.dims, node.id);
   std::vector<int64_t> axes;
   int64_t count = 1;
   for (size_t d = 2; d < in.size(); ++d) {
@@ -15,7 +19,7 @@ Status lower_global(Lowering& l, const ir::Node& node, bool is_max) {
     count *= in[d];
   }
   PeOperand t = b.reduced_temp(axes);
-  b.reduce(is_max ? isa::ReduceOp::Max : isa::ReduceOp::Sum, t, b.view(l.read(node.inputs[0])),
+  b.reduce(is_max ? isa::ReduceOp::Max : isa::ReduceOp::Sum, t, b.view(x),
            is_max ? 1.0f : 1.0f / static_cast<float>(count));
   return b.finish(t, l.result(node.outputs[0]));
 }

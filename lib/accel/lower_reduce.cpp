@@ -1,5 +1,6 @@
 // Reductions, softmax and normalisations: chains of stages over one iteration space, intermediate values in
 // fp32.
+#include <algorithm>
 #include <cmath>
 
 #include "lowering.h"
@@ -35,18 +36,26 @@ Status lower_reduce(Lowering& l) {
   const ir::Node& node = l.graph().node(l.layer().anchor);
   MRVLC_ASSIGN(std::vector<int64_t> axes, ops::reduce_axes(ops::infer_context(l.graph(), node)));
   const Dims& in = l.shape(node.inputs[0]);
-  PeBuilder b(l, in, node.id);
-  PeOperand t = b.reduced_temp(axes);
-  PeOperand x = b.view(l.read(node.inputs[0]));
   float mean = 1.0f / static_cast<float>(count_of(in, axes));
+  View from = l.read(node.inputs[0]);
+  bool squares = node.is("ReduceSumSquare"), sums = squares || node.is("ReduceSum") || node.is("ReduceMean");
+  std::vector<int64_t> sorted = axes;
+  std::ranges::sort(sorted);
+  bool by_rows = sums && in.size() == 4 && sorted == std::vector<int64_t>{2, 3};
+  if (by_rows) {
+    MRVLC_ASSIGN(from, l.sum_rows(from, squares ? ReduceOp::SumOfSquares : ReduceOp::Sum, node.id));
+  }
+  PeBuilder b(l, from.dims, node.id);
+  PeOperand t = b.reduced_temp(axes);
+  PeOperand x = b.view(from);
   if (node.is("ReduceMax")) {
     b.reduce(ReduceOp::Max, t, x);
   } else if (node.is("ReduceMin")) {
     b.reduce(ReduceOp::Min, t, x);
   } else if (node.is("ReduceSum") || node.is("ReduceMean")) {
     b.reduce(ReduceOp::Sum, t, x, node.is("ReduceMean") ? mean : 1.0f);
-  } else if (node.is("ReduceSumSquare")) {
-    b.reduce(ReduceOp::SumOfSquares, t, x);
+  } else if (squares) {
+    b.reduce(by_rows ? ReduceOp::Sum : ReduceOp::SumOfSquares, t, x);
   } else if (node.is("ReduceProd")) {
     b.reduce(ReduceOp::Prod, t, x);
   } else {

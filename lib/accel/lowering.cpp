@@ -22,6 +22,17 @@ int64_t row_bytes(const Dims& dims, std::span<const int64_t> perm, isa::DataType
   return std::max<int64_t>(inner, 1) * isa::data_bytes(type);
 }
 
+Buffer make_buffer(Buffer::Kind kind, const Dims& dims, std::span<const int64_t> perm, isa::DataType type) {
+  Buffer b;
+  b.kind = kind;
+  b.bytes = storage_bytes(dims, type);
+  b.pitch = row_bytes(dims, perm, type);
+  b.rows = std::max<int64_t>(1, element_count(dims) * isa::data_bytes(type) / b.pitch);
+  bool image = dims.size() == 4 && perm.back() == 1;
+  if (image) b.grain = std::max<int64_t>(1, dims[3]);
+  return b;
+}
+
 }  // namespace
 
 Lowering::Lowering(const ir::Graph& graph, const partition::Region& region, const target::Machine& machine)
@@ -50,8 +61,8 @@ std::optional<View> Lowering::deferred(ir::ValueId value) const {
 void Lowering::make_ports() {
   auto port = [&](ir::ValueId v, Buffer::Kind kind) {
     auto buffer = static_cast<uint32_t>(program_.buffers.size());
-    program_.buffers.push_back({kind, storage_bytes(shape(v), isa::DataType::F16), 0,
-                                row_bytes(shape(v), perm_of(v), isa::DataType::F16), v});
+    program_.buffers.push_back(make_buffer(kind, shape(v), perm_of(v), isa::DataType::F16));
+    program_.buffers.back().value = v;
     views_[v] = {buffer, isa::DataType::F16, 0, shape(v), dense_strides(shape(v), perm_of(v))};
     return buffer;
   };
@@ -158,8 +169,7 @@ void Lowering::bind(ir::ValueId value, const View& view, ir::NodeId expr) {
 
 View Lowering::scratch(const Dims& dims, std::span<const int64_t> perm, isa::DataType type) {
   auto buffer = static_cast<uint32_t>(program_.buffers.size());
-  program_.buffers.push_back(
-      {Buffer::Kind::Scratch, storage_bytes(dims, type), 0, row_bytes(dims, perm, type), {}});
+  program_.buffers.push_back(make_buffer(Buffer::Kind::Scratch, dims, perm, type));
   return {buffer, type, 0, dims, dense_strides(dims, perm)};
 }
 
@@ -215,6 +225,17 @@ int64_t Lowering::table(const std::vector<float>& segments) {
 void Lowering::copy(const View& from, const View& to, ir::NodeId expr) {
   PeBuilder b(*this, to.dims, expr);
   keep(b.finish(b.view(from), to));
+}
+
+Result<View> Lowering::sum_rows(const View& images, isa::ReduceOp op, ir::NodeId expr) {
+  Dims dims = images.dims;
+  dims[3] = 1;
+  View sums = scratch(dims, channels_last_perm(4), isa::DataType::F32);
+  PeBuilder b(*this, images.dims, expr);
+  PeOperand t = b.reduced_temp({3});
+  b.reduce(op, t, b.view(images));
+  MRVLC_TRY(b.finish(t, sums));
+  return sums;
 }
 
 void Lowering::fill(const View& to, float value, ir::NodeId expr) {

@@ -34,9 +34,10 @@ class PeCodegen {
 
   Status run() {
     if (!plan_.fits) return make_diag<DiagCode::MRV0501>(writer_.machine().ocm_bytes);
+    stripe_outputs();
     allocate();
     for (int64_t t : slots_.tables) tables_.push_back(c_.tables.item(t, c_.primitive, writer_));
-    Dims extents = tile_box(g_, cut_, 0).extent, counts;
+    Dims extents = largest_box(g_, cut_), counts;
     int64_t steps = 1;
     for (size_t d = 0; d < g_.dims.size(); ++d) {
       counts.push_back(ceil_div(extents[d], plan_.block[d]));
@@ -57,6 +58,21 @@ class PeCodegen {
     for (size_t d = 0; d < v.dims.size(); ++d)
       if (v.strides[d] != 0) n *= v.dims[d];
     return n;
+  }
+
+  // What goes to DDR goes in stripes, each while the next is being made.
+  void stripe_outputs() {
+    constexpr int64_t kStripes = 4, kLeast = 2048;
+    bool leaves = false;
+    for (size_t k = 0; k < slots_.outputs.size(); ++k) {
+      const Buffer& b = c_.program.buffers[slots_.outputs[k].buffer];
+      leaves = leaves ||
+               (output_on_chip_[k] && b.kind == Buffer::Kind::Output && b.bytes >= kLeast * writer_.tiles());
+    }
+    size_t rows = pe_axes(g_).rows;
+    if (!leaves || !plan_.one_block || rows == g_.dims.size() || plan_.block[rows] < kStripes) return;
+    if (plan_.workspace() > 0) return;  // second buffers would be needed
+    plan_.block[rows] = ceil_div(plan_.block[rows], kStripes);
   }
 
   void allocate() {

@@ -78,10 +78,8 @@ bool joinable(const PeGroup& g, const std::vector<Buffer>& buffers, size_t d) {
 
 void join(PeGroup& g, size_t d) {
   auto drop = [&](auto& list) { list.erase(list.begin() + static_cast<std::ptrdiff_t>(d)); };
-  g.grain[d + 1] = g.dims[d + 1];
   g.dims[d + 1] *= g.dims[d];
   drop(g.dims);
-  drop(g.grain);
   for (PeTemp& t : g.temps) drop(t.spans);
   each_operand(g, [&](PeOperand& o) {
     if (o.kind != PeOperand::Kind::External) return;
@@ -179,6 +177,24 @@ void limit_rank(const PeGroup& g, Dims& block, const std::vector<bool>& whole) {
 
 }  // namespace
 
+namespace {
+
+PeGroup::Result locate_result(const PeGroup& g, const std::vector<Buffer>& buffers) {
+  PeGroup::Result r;
+  for (const PeStage& s : g.stages) {
+    if (s.dst.kind != PeOperand::Kind::External) continue;
+    const View& v = s.dst.view;
+    const Buffer& b = buffers[v.buffer];
+    int64_t bytes = isa::data_bytes(v.type);
+    r = {{}, v.offset * bytes / b.pitch, b.rows, b.grain};
+    for (int64_t stride : v.strides)
+      r.steps.push_back(stride > 0 && stride * bytes % b.pitch == 0 ? stride * bytes / b.pitch : 0);
+  }
+  return r;
+}
+
+}  // namespace
+
 void simplify(PeGroup& g, const std::vector<Buffer>& buffers) {
   std::vector<size_t> order;
   for (size_t d = 0; d < g.dims.size(); ++d)
@@ -187,7 +203,6 @@ void simplify(PeGroup& g, const std::vector<Buffer>& buffers) {
   Dims lead = leading_strides(g);
   std::ranges::stable_sort(order, [&](size_t a, size_t b) { return std::abs(lead[a]) > std::abs(lead[b]); });
   keep_dims(g, order);
-  g.grain.assign(g.dims.size(), 1);
   for (size_t d = 0; d + 1 < g.dims.size();) {
     if (joinable(g, buffers, d)) {
       join(g, d);
@@ -195,6 +210,7 @@ void simplify(PeGroup& g, const std::vector<Buffer>& buffers) {
       ++d;
     }
   }
+  g.result = locate_result(g, buffers);
 }
 
 bool spans(const PeGroup& g, const PeOperand& o, size_t d) {
@@ -255,7 +271,7 @@ PePlan plan_pe(const PeGroup& g, const Cut& cut, int64_t budget, const target::M
   PeSlots slots = slots_of(g);
   OnChip on_chip{input_on_chip, output_on_chip};
   PePlan plan;
-  Dims extents = tile_box(g, cut, 0).extent;
+  Dims extents = largest_box(g, cut);
   plan.block = extents;
   limit_rank(g, plan.block, whole);
   Footprint f = footprint(g, slots, on_chip, plan.block, false, m);

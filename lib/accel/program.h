@@ -20,6 +20,8 @@ struct Buffer {
   int64_t bytes = 0;
   int64_t ddr = 0;    // byte offset in the model's address space
   int64_t pitch = 1;  // bytes of a row: of the innermost dimension as stored
+  int64_t rows = 1;   // of `pitch` bytes, in use
+  int64_t grain = 1;  // rows that belong together: pixels of an image row when channels are stored last
   ir::ValueId value;  // that it was made for; invalid: an intermediate of lowering
 };
 inline constexpr uint32_t kWeights = 0;
@@ -74,7 +76,14 @@ struct PeGroup {
   Dims dims;
   std::vector<PeTemp> temps;
   std::vector<PeStage> stages;
-  Dims grain = {};  // of each dimension: as WindowOp::grain; filled by simplify
+  // Where the result lies, for cutting it like its neighbours: index i of dimension d advances by steps[d]
+  // rows of the result's buffer from row `origin` of `rows`. No rows: the iteration space itself is cut.
+  // Filled by simplify.
+  struct Result {
+    Dims steps;
+    int64_t origin = 0, rows = 0, grain = 1;
+  };
+  Result result = {};
 };
 
 // --- Sliding windows: convolution, depthwise convolution, pooling, matrix products (a 1x1 convolution over

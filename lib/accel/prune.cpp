@@ -80,6 +80,8 @@ void shrink(WindowOp& made, const Users& users, Buffer& buffer) {
   made.out_w = w;
   made.out.stride_h = w * pixel;
   buffer.bytes = ceil_div(buffer.bytes, before) * h * w;
+  buffer.rows = h * w;
+  buffer.grain = w;
   for (WindowOp* r : users.readers) {
     r->stride_h = r->stride_w = 1;
     r->in_h = h;

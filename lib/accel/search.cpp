@@ -13,12 +13,12 @@ namespace {
 constexpr double kExposed = 0.3, kSendLatency = 60;
 
 double pe_cycles(const PeGroup& g, const Cut& cut, const target::Machine& m) {
-  Box box = tile_box(g, cut, 0);
+  Dims box = largest_box(g, cut);
   double cycles = 0;
   for (const PeStage& s : g.stages) {
     double n = 1;
     for (size_t d = 0; d < g.dims.size(); ++d)
-      if (s.reduce || spans(g, s.dst, d)) n *= static_cast<double>(box.extent[d]);
+      if (s.reduce || spans(g, s.dst, d)) n *= static_cast<double>(box[d]);
     bool slow =
         !s.reduce && (s.op == isa::EwOp::Div || s.op == isa::EwOp::Sqrt || s.op == isa::EwOp::Reciprocal);
     cycles += std::ceil(n / m.pe_lanes) * (slow ? m.pe_slow_factor : 1) + m.instruction_overhead;

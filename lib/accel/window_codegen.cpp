@@ -298,8 +298,7 @@ class WindowCodegen {
       writer_.store(tile, out.transfer, out_.item(), a.out);
       return;
     }
-    const Home& h = c_.homes[op_.out.buffer];
-    c_.publish(tile, op_.out.buffer, image_rect(op_.out, b.image, b.rows, b.cols, block_out(b), h.pitch));
+    if (!by_stripes()) publish(tile, b, b.rows);
   }
 
   // Of the block's first row and column.
@@ -346,9 +345,26 @@ class WindowCodegen {
     int64_t limit = writer_.machine().accumulator_pixels / (p_.split ? 1 : 2);
     int64_t cols = std::min(qw.size(), limit), rows = std::max<int64_t>(1, limit / cols);
     rows = ceil_div(qh.size(), ceil_div(qh.size(), rows));  // even pieces
-    for (int64_t y = qh.begin; y < qh.end; y += rows)
+    std::vector<Span> stripes;
+    for (int64_t y = qh.begin; y < qh.end; y += rows) stripes.push_back({y, std::min(qh.end, y + rows)});
+    // Up and down in turn: what neighbours need first of this operation was made first, and the last of it is
+    // what they need last.
+    if (c_.primitive % 2 == 1) std::ranges::reverse(stripes);
+    for (Span y : stripes) {
       for (int64_t x = qw.begin; x < qw.end; x += cols)
-        piece(tile, b, a, ph, weights_at, {y, std::min(qh.end, y + rows)}, {x, std::min(qw.end, x + cols)});
+        piece(tile, b, a, ph, weights_at, y, {x, std::min(qw.end, x + cols)});
+      if (by_stripes() && b.last) publish(tile, b, y);
+    }
+  }
+
+  // Whether what a stripe makes is whole rows of the output, to be sent at once.
+  bool by_stripes() const {
+    return !s_.out && op_.phases.size() == 1 && op_.lattice_h == 1 && op_.lattice_w == 1;
+  }
+
+  void publish(uint32_t tile, const Block& b, Span rows) {
+    const Home& h = c_.homes[op_.out.buffer];
+    c_.publish(tile, op_.out.buffer, image_rect(op_.out, b.image, rows, b.cols, block_out(b), h.pitch));
   }
 
   // Fields common to POD and PE instructions.

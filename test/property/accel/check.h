@@ -27,7 +27,8 @@ Outcome check(const ir::Graph& graph, const Setup& setup, uint64_t seed);
 ir::Graph shrink(const ir::Graph& graph, const Setup& setup, uint64_t seed);
 
 // Runs cases of `make`: $MRVLC_RANDOM_CASES of them (default `cases`) from seed $MRVLC_RANDOM_SEED (default
-// `first`) on; prints them when $MRVLC_RANDOM_PRINT is set. Failures are shrunk and reported with their seed.
+// `first`) on; prints them when $MRVLC_RANDOM_PRINT is set. $MRVLC_RANDOM_LAYER names the grower that
+// single layers are made by. Failures are shrunk and reported with their seed.
 void run_cases(const char* name, void (*make)(Builder&), uint64_t first, int64_t cases);
 
 }  // namespace mrvlc::accel_random

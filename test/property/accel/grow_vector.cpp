@@ -102,8 +102,9 @@ ir::ValueId binary(Builder& b, ir::ValueId x) {
 
 ir::ValueId reduce(Builder& b, ir::ValueId x) {
   Ints axes;
+  int share = b.dice.chance(25) ? 90 : 45;
   for (int64_t d = 0; d < b.rank(x); ++d)
-    if (b.dice.chance(45)) axes.push_back(d);
+    if (b.dice.chance(share)) axes.push_back(d);
   if (axes.empty()) axes.push_back(b.dice.pick(0, b.rank(x) - 1));
   std::string op = b.dice.of({std::string("ReduceMean"), std::string("ReduceMean"), std::string("ReduceSum"),
                               std::string("ReduceSumSquare"), std::string("ReduceProd"),
@@ -138,6 +139,10 @@ ir::ValueId epilogue(Builder& b, ir::ValueId x, size_t channel) {
   for (int64_t i = b.dice.pick(0, 4); i > 0; --i) {
     if (b.dice.chance(45)) {
       x = activation(b, x);
+      continue;
+    }
+    if (b.dice.chance(6)) {
+      x = b.add("Pow", {x, b.scalar(b.dice.of({0.5, 2.0, 3.0}))});
       continue;
     }
     std::string op = one_of(b, kBinaries);

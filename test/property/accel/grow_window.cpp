@@ -32,7 +32,7 @@ ir::ValueId random_input(Builder& b, int64_t rank) {
   } else if (rank == 3) {
     s = {batch, b.dice.size(1, 130), b.dice.size(1, 130)};
   } else {
-    for (int64_t d = 0; d < rank; ++d) s.push_back(b.dice.size(1, rank == 5 ? 20 : rank == 1 ? 3000 : 700));
+    for (int64_t d = 0; d < rank; ++d) s.push_back(b.dice.size(1, rank == 5 ? 20 : rank == 1 ? 200000 : 700));
   }
   while (element_count(s) > most) {
     auto largest = std::max_element(s.begin(), s.end());

@@ -1,4 +1,5 @@
 // Element-wise layers and epilogues, reductions, softmax and normalisations.
+#include <algorithm>
 #include <cmath>
 
 #include "model.h"
@@ -253,7 +254,13 @@ Status Model::reduce(const partition::Layer& layer) {
                                            : Fold::Sum;
   const Tensor& x = get(node.inputs[0]);
   float alpha = node.is("ReduceMean") ? 1.0f / static_cast<float>(count_of(x.shape(), axes)) : 1.0f;
-  store(node.outputs[0], folded(x, axes, order, fold, alpha).reshaped(shape(node.outputs[0])));
+  std::vector<int64_t> sorted = axes;
+  std::ranges::sort(sorted);
+  bool by_rows = (fold == Fold::Sum || fold == Fold::Squares) && x.shape().size() == 4 &&
+                 sorted == std::vector<int64_t>{2, 3};
+  Tensor y = by_rows ? folded(folded(x, {3}, order, fold, 1.0f), {2}, order, Fold::Sum, alpha)
+                     : folded(x, axes, order, fold, alpha);
+  store(node.outputs[0], y.reshaped(shape(node.outputs[0])));
   return {};
 }
 

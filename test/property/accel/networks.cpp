@@ -1,6 +1,7 @@
 // Small networks: random layers on random values, and the blocks that real networks are made of.
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "builder.h"
 
@@ -217,7 +218,11 @@ Block pick_block(Builder& b, ir::ValueId x) {
 }  // namespace
 
 void single_layer(Builder& b) {
-  const Grower& g = pick_grower(b, 0);
+  const char* only = std::getenv("MRVLC_RANDOM_LAYER");
+  const Grower* chosen = &pick_grower(b, 0);
+  for (const Grower& g : growers())
+    if (only != nullptr && std::string(only) == g.name) chosen = &g;
+  const Grower& g = *chosen;
   for (int attempt = 0; attempt < 8; ++attempt) {
     int64_t rank = b.dice.chance(60) ? g.rank[1] : b.dice.pick(g.rank[0], g.rank[1]);
     ir::ValueId x = random_input(b, rank), y = g.grow(b, x);
