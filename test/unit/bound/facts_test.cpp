@@ -165,6 +165,35 @@ TEST_CASE("what strides and slices leave out of an input need not be fetched") {
   CHECK(net.facts().input_bytes == 2 * (16 * 25 + 16 * 81 + 50));
 }
 
+TEST_CASE("behind a global pool nothing begins before the whole input is there") {
+  Net net;
+  ir::ValueId x = net.input({1, 16, 8, 8});
+  ir::ValueId y = net.layer("Conv", {x, net.constant({32, 16, 1, 1})});
+  ir::ValueId gate = net.layer("GlobalAveragePool", {y});
+  gate = net.layer("Conv", {gate, net.constant({32, 32, 1, 1})});
+  ir::ValueId z = net.layer("Mul", {y, gate});
+  net.output(net.layer("Conv", {z, net.constant({16, 32, 1, 1})}));
+  RegionFacts facts = net.facts();
+  CHECK(facts.first_bytes == 2 * 16 * 64);
+  CHECK(facts.layers[0].pod_after_input == 0);
+  CHECK(facts.layers[2].pod_after_input == facts.layers[2].pod_cycles + facts.layers[2].drain_cycles);
+  CHECK(facts.layers[4].pod_after_input == 64 * 2 + 32);
+}
+
+TEST_CASE("what sees a part of the input, or a part of its channels, can begin earlier") {
+  Net net;
+  ir::ValueId x = net.input({1, 16, 9, 9});
+  ir::ValueId skipping = net.layer("Conv", {x, net.constant({16, 16, 2, 2})}, {{"strides", Ints{2, 2}}});
+  ir::ValueId own = net.layer("Conv", {x, net.constant({16, 1, 3, 3})}, {{"group", int64_t{16}}});
+  for (ir::ValueId y : {skipping, own}) {
+    ir::ValueId gate = net.layer("GlobalAveragePool", {y});
+    net.output(net.layer("Conv", {gate, net.constant({8, 16, 1, 1})}));
+  }
+  RegionFacts facts = net.facts();
+  CHECK(facts.layers[3].pod_after_input == 0);
+  CHECK(facts.layers[5].pod_after_input == 0);
+}
+
 TEST_CASE("sizes no machine computes do not overflow") {
   Net net;
   ir::ValueId a = net.input({1 << 20, 1 << 18}), b = net.input({1 << 18, 1 << 20});
