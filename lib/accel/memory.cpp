@@ -57,7 +57,7 @@ MemoryMap plan_memory(Program& program, const target::Machine& machine) {
   constexpr int64_t kScratchAlignment = 1024;
   int64_t port = machine.ocm_alignment;
   MemoryMap m;
-  auto weights = std::max<int64_t>(1, static_cast<int64_t>(program.weights.size()));
+  auto weights = std::max<int64_t>(1, program.buffers[kWeights].bytes);
   m.input_begin = round_up(weights, port);
   m.input_end = place_ports(program, Buffer::Kind::Input, m.input_begin);
   m.output_begin = round_up(m.input_end, port);

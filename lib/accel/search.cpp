@@ -222,7 +222,7 @@ std::vector<Cut> choose_cuts(const Program& program, const target::Machine& mach
 double room_matters(const Program& program, const target::Machine& m, uint32_t tiles) {
   double work = 0;
   for (const Primitive& p : program.primitives) work += work_cycles(p, possible_cuts(p, tiles)[0], m);
-  double weights = static_cast<double>(program.weights.size()),
+  double weights = static_cast<double>(program.buffers[kWeights].bytes),
          room = static_cast<double>(m.ocm_bytes) * tiles;
   double short_of = std::clamp((weights - room / 4) / room, 0.0, 1.0);
   return short_of * std::clamp(weights / m.ddr_bytes / std::max(work, 1.0), 0.0, 1.0);

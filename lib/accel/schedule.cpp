@@ -1,0 +1,214 @@
+// Programs, policies and placements tried; the fastest by estimate is taken.
+#include "schedule.h"
+
+#include <algorithm>
+#include <map>
+
+#include "codegen.h"
+#include "placement.h"
+#include "search.h"
+#include "stripe.h"
+
+namespace mrvlc::accel {
+namespace {
+
+// Bytes on chip that homes take, by primitive.
+std::vector<int64_t> home_bytes(const std::vector<Home>& homes, size_t primitives) {
+  std::vector<int64_t> change(primitives + 1, 0);
+  for (const Home& h : homes) {
+    if (!h.on_chip) continue;
+    // The heir of a tensor takes over its memory after the primitive at which both live.
+    size_t first = h.shares != UINT32_MAX ? h.first + 1 : h.first;
+    if (first > h.last) continue;
+    change[first] += h.bytes;
+    change[h.last + 1] -= h.bytes;
+  }
+  for (size_t i = 1; i < change.size(); ++i) change[i] += change[i - 1];
+  return change;
+}
+
+// Whether each primitive sends what it makes to other tiles: not when a later one makes the same rows again,
+// or their other half, before anybody reads them.
+std::vector<bool> publishers(const Program& program, const std::vector<Cut>& cuts, uint32_t tiles) {
+  std::vector<bool> out(program.primitives.size(), true);
+  struct Made {
+    size_t by = 0;
+    std::vector<Rect> rects;  // by tile
+  };
+  std::map<uint32_t, std::vector<Made>> pending;  // by buffer: written, not read yet
+  for (size_t i = 0; i < program.primitives.size(); ++i) {
+    std::map<uint32_t, std::vector<Rect>> made;
+    for (uint32_t t = 0; t < tiles; ++t)
+      for (const Touch& touch : touches(program.primitives[i], cuts[i], t, program)) {
+        if (!touch.write) {
+          pending.erase(touch.buffer);
+          continue;
+        }
+        std::vector<Rect>& rects = made[touch.buffer];
+        rects.resize(tiles);
+        rects[t] = hull(rects[t], touch.rect);
+      }
+    for (auto& [buffer, rects] : made) {
+      std::vector<Made>& before = pending[buffer];
+      std::erase_if(before, [&](const Made& m) {
+        bool again = m.by != i;
+        for (uint32_t t = 0; t < tiles; ++t) again = again && contains(rects[t], m.rects[t]);
+        if (again) out[m.by] = false;
+        return again;
+      });
+      before.push_back({i, std::move(rects)});
+    }
+  }
+  return out;
+}
+
+struct Built {
+  TileProgram program;
+  std::optional<Shortage> shortage;
+  double cycles = 0;  // estimate
+};
+
+// What is decided before a schedule can be made and timed.
+struct Policy {
+  RoomPrice price;
+  double fetch_share = 0.25;  // of on-chip memory, for what is fetched just ahead
+};
+
+Result<Built> build(const ir::Graph& graph, const Program& program, const std::vector<Cut>& cuts,
+                    std::vector<Home>& homes, const target::Machine& machine, uint32_t tiles,
+                    double fetch_share) {
+  Built out;
+  StepWriter writer(out.program, machine, tiles);
+  TableItems tables(program, machine);
+  CodegenContext c{program, cuts, homes, tables, writer};
+  std::vector<int64_t> taken = home_bytes(homes, program.primitives.size());
+  std::vector<bool> publishes = publishers(program, cuts, tiles);
+  for (size_t i = 0; i < program.primitives.size(); ++i) {
+    const Primitive& p = program.primitives[i];
+    c.primitive = i;
+    c.publishes = publishes[i];
+    c.budget = machine.ocm_bytes - taken[i] - tables.resident_bytes();
+    writer.set_primitive(i);
+    Status done = std::visit([&](const auto& v) { return generate(v, c); }, p);
+    if (!done.ok()) {
+      bool alone = taken[i] == 0 && tables.resident_bytes() == 0;
+      const ir::Node& node = graph.node(owner_of(p).expr);
+      if (alone) return at_node(std::move(done).error(), node.name, node.op->name);
+      out.shortage = Shortage{static_cast<uint32_t>(i)};
+      return out;
+    }
+  }
+  Placed placed = place(out.program, machine, fetch_share);
+  out.shortage = placed.shortage;
+  out.cycles = placed.cycles;
+  return out;
+}
+
+// Sends the largest tensor that lives at a primitive to DDR; false when there is none.
+bool spill_at(uint32_t primitive, const std::vector<Home>& homes, std::vector<bool>& spilled) {
+  size_t best = homes.size();
+  for (size_t b = 0; b < homes.size(); ++b) {
+    const Home& h = homes[b];
+    if (!h.on_chip || h.first > primitive || h.last < primitive) continue;
+    if (best == homes.size() || h.bytes > homes[best].bytes) best = b;
+  }
+  if (best == homes.size()) return false;
+  spilled[best] = true;
+  return true;
+}
+
+Result<Built> plan_tiles(const ir::Graph& graph, const Program& program, const std::vector<Cut>& cuts,
+                         const target::Machine& machine, uint32_t tiles, double fetch_share) {
+  std::vector<bool> spilled(program.buffers.size(), false);
+  constexpr int kMostAttempts = 24;
+  for (int attempt = 0;; ++attempt) {
+    std::vector<Home> homes = choose_homes(program, cuts, machine, tiles, spilled);
+    MRVLC_ASSIGN(Built built, build(graph, program, cuts, homes, machine, tiles, fetch_share));
+    if (!built.shortage) return built;
+    if (attempt < kMostAttempts && spill_at(built.shortage->primitive, homes, spilled)) continue;
+    bool all = std::ranges::find(spilled, false) == spilled.end();
+    if (all) return make_diag<DiagCode::MRV0501>(machine.ocm_bytes);
+    spilled.assign(spilled.size(), true);
+  }
+}
+
+// Policies worth trying, the most promising first.
+std::vector<Policy> policies(const Program& program, const target::Machine& machine, const Options& options) {
+  double matters = room_matters(program, machine, options.tiles);
+  if (matters == 0) return {{}};
+  std::vector<Policy> list;
+  for (auto [tensors, weights] :
+       {std::pair{0.02, 0.0}, {0.035, 0.3}, {0.0, 0.0}, {0.05, 0.3}, {0.01, 0.0}, {0.08, 1.0}})
+    list.push_back({{tensors * matters, tensors * weights * matters}, 0.25});
+  if (options.effort > 1)
+    for (size_t i = 0; i < 6; ++i)
+      for (double share : {0.125, 0.1875, 0.375}) list.push_back({list[i].price, share});
+  else
+    list.resize(3);
+  return list;
+}
+
+// The best schedule of a program by estimated cycles; the first at equal ones.
+class Scheduler {
+ public:
+  Scheduler(const ir::Graph& graph, const target::Machine& machine, const Options& options)
+      : graph_(graph), m_(machine), options_(options) {}
+
+  Result<Scheduled> run(Program program) {
+    std::vector<Policy> all = policies(program, m_, options_);
+    for (const Policy& policy : all) MRVLC_TRY(consider(program, policy));
+    MRVLC_TRY(cascade(program));
+    return std::move(best_);
+  }
+
+ private:
+  // Where large tensors go through DDR between layers, cascades may do better.
+  Status cascade(const Program& program) {
+    std::vector<Home> homes = choose_homes(program, best_.cuts, m_, options_.tiles,
+                                           std::vector<bool>(program.buffers.size(), false));
+    std::vector<Run> runs = find_runs(program, homes, m_, options_.tiles);
+    constexpr size_t kMostRuns = 8;
+    if (runs.size() > kMostRuns) runs.resize(kMostRuns);
+    std::vector<int64_t> stripes(runs.size(), 1);
+    Policy policy = policy_;
+    for (size_t k = 0; k < runs.size(); ++k) {
+      int64_t best = 1;
+      for (int64_t n : {2, 3, 4, 6, 8, 12}) {
+        stripes[k] = n;
+        std::optional<Program> striped = in_stripes(program, runs, stripes);
+        double before = least_;
+        if (striped) MRVLC_TRY(consider(*striped, policy));
+        if (least_ < before) best = n;
+      }
+      stripes[k] = best;
+    }
+    return {};
+  }
+
+  Status consider(Program program, const Policy& policy) {
+    MemoryMap map = plan_memory(program, m_);
+    std::vector<Cut> cuts = choose_cuts(program, m_, options_.tiles, policy.price);
+    MRVLC_ASSIGN(Built built, plan_tiles(graph_, program, cuts, m_, options_.tiles, policy.fetch_share));
+    if (!best_.cuts.empty() && built.cycles >= least_) return {};
+    least_ = built.cycles;
+    policy_ = policy;
+    best_ = {std::move(program), std::move(cuts), std::move(built.program), map};
+    return {};
+  }
+
+  const ir::Graph& graph_;
+  const target::Machine& m_;
+  const Options& options_;
+  Scheduled best_;
+  Policy policy_;  // of the best
+  double least_ = 0;
+};
+
+}  // namespace
+
+Result<Scheduled> schedule(const ir::Graph& graph, Program program, const target::Machine& machine,
+                           const Options& options) {
+  return Scheduler(graph, machine, options).run(std::move(program));
+}
+
+}  // namespace mrvlc::accel

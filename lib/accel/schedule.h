@@ -1,0 +1,21 @@
+// From primitive operations to a placed tile program: how they are cut over tiles, which tensors stay on
+// chip, what runs in stripes, when weights come. Several ways are tried.
+#pragma once
+#include "homes.h"
+#include "memory.h"
+#include "mrvlc/accel/accel.h"
+#include "tile_program.h"
+
+namespace mrvlc::accel {
+
+struct Scheduled {
+  Program program;  // as it is run, with DDR offsets
+  std::vector<Cut> cuts;
+  TileProgram tiles;
+  MemoryMap map;
+};
+// `program`: its weights may have been moved out. Errors name the node.
+Result<Scheduled> schedule(const ir::Graph& graph, Program program, const target::Machine& machine,
+                           const Options& options);
+
+}  // namespace mrvlc::accel
