@@ -1,12 +1,13 @@
 #include "homes.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "mrvlc/support/checked.h"
 #include "window_plan.h"
 
 namespace mrvlc::accel {
-namespace {
 
 class Chooser {
  public:
@@ -154,8 +155,11 @@ class Chooser {
     }
   }
 
-  int64_t total(const std::vector<uint32_t>& live, size_t i) const {
-    int64_t sum = workspace_floor(p_.primitives[i], cuts_[i], homes_, m_);
+  // Bytes a tile needs beside the homes while it works on a primitive.
+  int64_t floor_at(size_t i);
+
+  int64_t total(const std::vector<uint32_t>& live, size_t i) {
+    int64_t sum = floor_at(i);
     for (uint32_t b : live) {
       const Home& h = homes_[b];
       bool counted = h.shares != UINT32_MAX && h.first == i && homes_[h.shares].on_chip;
@@ -199,35 +203,47 @@ class Chooser {
   std::vector<std::vector<Rect>> made_;  // by buffer and tile: hull of what it writes
   std::vector<Write> writes_;
   bool sorted_ = false;
+  std::map<std::tuple<size_t, bool, bool, bool>, int64_t> floors_;  // primitive and what it streams
 };
 
-}  // namespace
+namespace {
 
-std::vector<Home> choose_homes(const Program& program, const std::vector<Cut>& cuts,
-                               const target::Machine& machine, uint32_t tiles,
-                               const std::vector<bool>& spilled) {
-  return Chooser(program, cuts, machine, tiles, spilled).run();
+Streams streams_of(const WindowOp& op, const std::vector<Home>& homes) {
+  Streams s;
+  s.x = !homes[op.x.buffer].on_chip;
+  s.out = !homes[op.out.buffer].on_chip;
+  s.residual = op.has_residual && !homes[op.residual.buffer].on_chip;
+  s.w = op.dynamic_weights && !homes[op.w.buffer].on_chip;
+  return s;
 }
 
-int64_t workspace_floor(const Primitive& p, const Cut& cut, const std::vector<Home>& homes,
+// The least room with which streaming is about as fast as with all memory.
+int64_t streaming_floor(const WindowOp& op, const Cut& cut, const Streams& streams,
                         const target::Machine& m) {
-  int64_t ocm = m.ocm_bytes, streamed_share = ocm * 3 / 8;
-  if (const auto* op = std::get_if<WindowOp>(&p)) {
-    WindowGeometry g(*op);
-    int64_t weights = 0, unit = g.unit_blocks * g.taps * g.all_channels * 32;
-    if (op->kind == WindowOp::Kind::Depthwise) unit = g.taps * g.unit_out * 2;
-    if (op->kind != WindowOp::Kind::Pool && !op->dynamic_weights) {
-      int64_t all = ceil_div(g.units, cut.channels) * unit;
-      weights = std::min(all, std::max(unit, std::min(2 * weight_chunk_bytes(m), ocm / 4)));
-      weights += aligned(g.unit_out * 4, m) + m.ocm_alignment;
-    }
-    bool streams = !homes[op->x.buffer].on_chip || !homes[op->out.buffer].on_chip ||
-                   (op->has_residual && !homes[op->residual.buffer].on_chip) ||
-                   (op->dynamic_weights && !homes[op->w.buffer].on_chip);
-    if (op->epilogue.activation == isa::Activation::Table) weights += isa::kTableBytes;
-    return streams ? std::max(streamed_share, std::min(weights * 2, ocm / 2)) : weights;
+  constexpr double kEnough = 1.05;
+  int64_t ocm = m.ocm_bytes;
+  std::optional<WindowPlan> best = plan_window(op, cut, streams, ocm, m);
+  for (int64_t eighths = 2; best && eighths < 8; ++eighths) {
+    std::optional<WindowPlan> plan = plan_window(op, cut, streams, ocm * eighths / 8, m);
+    if (plan && plan->cycles <= best->cycles * kEnough) return ocm * eighths / 8;
   }
-  const auto& group = std::get<PeGroup>(p);
+  return ocm;
+}
+
+int64_t weights_floor(const WindowOp& op, const Cut& cut, const target::Machine& m) {
+  WindowGeometry g(op);
+  int64_t ocm = m.ocm_bytes, room = op.epilogue.activation == isa::Activation::Table ? isa::kTableBytes : 0;
+  if (op.kind == WindowOp::Kind::Pool || op.dynamic_weights) return room;
+  int64_t unit = op.kind == WindowOp::Kind::Depthwise ? g.taps * g.unit_out * 2
+                                                      : g.unit_blocks * g.taps * g.all_channels * 32;
+  int64_t all = ceil_div(g.units, cut.channels) * unit;
+  int64_t two = std::max(unit, std::min(2 * weight_chunk_bytes(m), ocm / 4));
+  return room + std::min(all, two) + aligned(g.unit_out * 4, m) + m.ocm_alignment;
+}
+
+int64_t group_floor(const PeGroup& group, const Cut& cut, const std::vector<Home>& homes,
+                    const target::Machine& m) {
+  int64_t ocm = m.ocm_bytes, streamed_share = ocm * 3 / 8;
   Dims box = largest_box(group, cut);
   int64_t temps = 0;
   for (const PeTemp& t : group.temps) {
@@ -244,6 +260,25 @@ int64_t workspace_floor(const Primitive& p, const Cut& cut, const std::vector<Ho
         room = std::max(room, streamed_share);
   }
   return room;
+}
+
+}  // namespace
+
+int64_t Chooser::floor_at(size_t i) {
+  const auto* op = std::get_if<WindowOp>(&p_.primitives[i]);
+  if (op == nullptr) return group_floor(std::get<PeGroup>(p_.primitives[i]), cuts_[i], homes_, m_);
+  Streams s = streams_of(*op, homes_);
+  if (!s.x && !s.out && !s.residual && !s.w) return weights_floor(*op, cuts_[i], m_);
+  auto key = std::tuple(i, s.x, s.out, s.residual);
+  auto [it, fresh] = floors_.try_emplace(key, 0);
+  if (fresh) it->second = streaming_floor(*op, cuts_[i], s, m_);
+  return it->second;
+}
+
+std::vector<Home> choose_homes(const Program& program, const std::vector<Cut>& cuts,
+                               const target::Machine& machine, uint32_t tiles,
+                               const std::vector<bool>& spilled) {
+  return Chooser(program, cuts, machine, tiles, spilled).run();
 }
 
 }  // namespace mrvlc::accel

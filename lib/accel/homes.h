@@ -38,8 +38,4 @@ std::vector<Home> choose_homes(const Program& program, const std::vector<Cut>& c
                                const target::Machine& machine, uint32_t tiles,
                                const std::vector<bool>& spilled);
 
-// Bytes a tile needs beside the homes while it works on a primitive.
-int64_t workspace_floor(const Primitive& primitive, const Cut& cut, const std::vector<Home>& homes,
-                        const target::Machine& machine);
-
 }  // namespace mrvlc::accel
