@@ -82,11 +82,24 @@ uint32_t CodegenContext::home_item(uint32_t buffer) {
   return h.item = writer.add_item(std::move(item));
 }
 
+void CodegenContext::store_collected() {
+  for (uint32_t b : homes_written_last[primitive]) {
+    const Home& h = homes[b];
+    uint32_t item = home_item(b);
+    writer.begin_step();
+    for (uint32_t t = 0; t < writer.tiles(); ++t)
+      if (!h.made[t].empty())
+        writer.store(t, window_transfer(h, t, h.made[t], program.buffers[b].ddr), item, 0);
+    writer.end_step();
+  }
+}
+
 void CodegenContext::publish(uint32_t tile, uint32_t buffer, const Rect& rect) {
   const Home& h = homes[buffer];
   uint32_t item = home_item(buffer);
   const Buffer& b = program.buffers[buffer];
-  if (b.kind == Buffer::Kind::Output) writer.store(tile, window_transfer(h, tile, rect, b.ddr), item, 0);
+  if (b.kind == Buffer::Kind::Output && !h.collected)
+    writer.store(tile, window_transfer(h, tile, rect, b.ddr), item, 0);
   if (!publishes) return;
   std::vector<bool> served(writer.tiles(), false);
   for (uint32_t q = 0; q < writer.tiles(); ++q) {

@@ -26,6 +26,7 @@ struct CodegenContext {
   std::vector<Home>& homes;
   TableItems& tables;
   StepWriter& writer;
+  std::map<size_t, std::vector<uint32_t>> homes_written_last = {};  // by primitive: collected outputs
   int64_t budget = 0;     // bytes of on-chip memory beside the homes that live now
   size_t primitive = 0;   // the one at hand
   bool publishes = true;  // what it makes is sent to the tiles that need it; else a later primitive does that
@@ -36,6 +37,8 @@ struct CodegenContext {
   // Tile `tile` has made `rect` of a buffer on chip: to the tiles that need it, and to DDR if it is an
   // output.
   void publish(uint32_t tile, uint32_t buffer, const Rect& rect);
+  // Collected outputs whose last part the primitive at hand has made, to DDR.
+  void store_collected();
 };
 
 Status generate(const PeGroup& group, CodegenContext& context);

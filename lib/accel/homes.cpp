@@ -13,7 +13,12 @@ class Chooser {
  public:
   Chooser(const Program& program, const std::vector<Cut>& cuts, const target::Machine& m, uint32_t tiles,
           const std::vector<bool>& spilled)
-      : p_(program), cuts_(cuts), m_(m), tiles_(tiles), homes_(program.buffers.size()), made_(homes_.size()) {
+      : p_(program),
+        cuts_(cuts),
+        m_(m),
+        tiles_(tiles),
+        homes_(program.buffers.size()),
+        writers_(homes_.size()) {
     for (size_t b = 0; b < homes_.size(); ++b) {
       Home& h = homes_[b];
       h.pitch = h.local = p_.buffers[b].pitch;
@@ -21,7 +26,7 @@ class Chooser {
       h.need.resize(tiles);
       h.first = SIZE_MAX;
       h.on_chip = b != kWeights && !spilled[b];
-      made_[b].resize(tiles);
+      h.made.resize(tiles);
     }
   }
 
@@ -29,7 +34,9 @@ class Chooser {
     for (size_t i = 0; i < p_.primitives.size(); ++i) visit(i);
     for (size_t b = 0; b < homes_.size(); ++b) {
       Home& h = homes_[b];
-      h.on_chip = h.on_chip && h.first != SIZE_MAX && (separate(b) || detailed(b));
+      bool apart = separate(b);
+      h.on_chip = h.on_chip && h.first != SIZE_MAX && (apart || detailed(b));
+      h.collected = apart && writers_[b] > 1;
       shape(h);
       h.on_chip = h.on_chip && h.bytes <= m_.ocm_bytes;
     }
@@ -46,9 +53,12 @@ class Chooser {
         h.first = std::min(h.first, i);
         h.last = i;
         h.window[t] = hull(h.window[t], touch.rect);
-        Rect& r = touch.write ? made_[touch.buffer][t] : h.need[t];
+        Rect& r = touch.write ? h.made[t] : h.need[t];
         r = hull(r, touch.rect);
-        if (touch.write) writes_.push_back({touch.buffer, t, touch.rect});
+        if (!touch.write) continue;
+        writes_.push_back({touch.buffer, t, touch.rect});
+        if (writers_[touch.buffer] == 0 || h.last_write != i) ++writers_[touch.buffer];
+        h.last_write = i;
       }
   }
 
@@ -56,7 +66,7 @@ class Chooser {
   bool separate(size_t b) const {
     for (uint32_t t = 0; t < tiles_; ++t)
       for (uint32_t u = t + 1; u < tiles_; ++u)
-        if (!meet(made_[b][t], made_[b][u]).empty()) return false;
+        if (!meet(homes_[b].made[t], homes_[b].made[u]).empty()) return false;
     return true;
   }
 
@@ -200,7 +210,7 @@ class Chooser {
   const target::Machine& m_;
   uint32_t tiles_;
   std::vector<Home> homes_;
-  std::vector<std::vector<Rect>> made_;  // by buffer and tile: hull of what it writes
+  std::vector<size_t> writers_;  // by buffer: how many primitives
   std::vector<Write> writes_;
   bool sorted_ = false;
   std::map<std::tuple<size_t, bool, bool, bool>, int64_t> floors_;  // primitive and what it streams

@@ -9,10 +9,15 @@ namespace mrvlc::accel {
 
 struct Home {
   bool on_chip = false;
-  int64_t pitch = 1;             // bytes of a row of the buffer
-  int64_t local = 1;             // bytes of a row of the windows
-  std::vector<Rect> window;      // by tile: what it holds
-  std::vector<Rect> need;        // by tile: what its work reads; the others send it what they make of it
+  int64_t pitch = 1;         // bytes of a row of the buffer
+  int64_t local = 1;         // bytes of a row of the windows
+  std::vector<Rect> window;  // by tile: what it holds
+  std::vector<Rect> need;    // by tile: what its work reads; the others send it what they make of it
+  std::vector<Rect> made;    // by tile: what its work writes
+  size_t last_write = 0;     // primitive
+  // Several primitives write it, and what a tile makes lies apart from what others make: it goes to DDR in
+  // one piece.
+  bool collected = false;
   int64_t bytes = 0;             // of the largest window
   size_t first = 0, last = 0;    // primitives that touch it
   uint32_t shares = UINT32_MAX;  // takes over the memory of this buffer, which ends where this one begins

@@ -81,6 +81,11 @@ Result<Built> build(const ir::Graph& graph, const Program& program, const std::v
   StepWriter writer(out.program, machine, tiles);
   TableItems tables(program, machine);
   CodegenContext c{program, cuts, homes, tables, writer};
+  for (uint32_t b = 0; b < homes.size(); ++b) {
+    bool output = program.buffers[b].kind == Buffer::Kind::Output;
+    if (output && homes[b].on_chip && homes[b].collected)
+      c.homes_written_last[homes[b].last_write].push_back(b);
+  }
   std::vector<int64_t> taken = home_bytes(homes, program.primitives.size());
   std::vector<bool> publishes = publishers(program, cuts, tiles);
   for (size_t i = 0; i < program.primitives.size(); ++i) {
@@ -90,6 +95,7 @@ Result<Built> build(const ir::Graph& graph, const Program& program, const std::v
     c.budget = machine.ocm_bytes - taken[i] - tables.resident_bytes();
     writer.set_primitive(i);
     Status done = std::visit([&](const auto& v) { return generate(v, c); }, p);
+    if (done.ok()) c.store_collected();
     if (!done.ok()) {
       bool alone = taken[i] == 0 && tables.resident_bytes() == 0;
       const ir::Node& node = graph.node(owner_of(p).expr);

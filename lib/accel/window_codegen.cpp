@@ -41,7 +41,8 @@ class WindowCodegen {
         cut_(context.cuts[context.primitive]),
         g_(op) {
     allocate();
-    waited_for_ = !s_.out && p_.weights_once && shared_out();
+    bool one_stripe = tile_rows(op_, cut_, 0).size() * op_.out_w * 2 <= writer_.machine().accumulator_pixels;
+    waited_for_ = !s_.out && p_.weights_once && one_stripe && shared_out();
   }
 
   void run() {
