@@ -61,10 +61,12 @@ class ConvLowering {
     for (size_t d = 0; d < p_.input.size(); ++d)
       axes_.push_back(transposed_ ? transposed_axis(p_, d) : forward_axis(p_, d));
     if (axes_.size() == 1) axes_.insert(axes_.begin(), Axis{1, 1, 1, 1, 1, {{0, 0, {0}}}});
+    View out = writable(l_, f_.value, 1);
+    merge_columns(out);
     geometry(plain_depthwise);
     images();
-    View out = writable(l_, f_.value, 1);
     op_.out = image(out);
+    widen_columns();
     op_.bias = pack_bias(l_, bias());
     op_.epilogue = f_.activation;
     pack_phases();
@@ -96,6 +98,32 @@ class ConvLowering {
     op_.group_out = oc_group_;
   }
 
+  // A transposed convolution whose windows do not overlap, with few output channels: the phases of a row have
+  // the same input, so they can be channels of one.
+  void merge_columns(const View& out) {
+    Axis& w = axes_[1];
+    auto phases = static_cast<int64_t>(w.phases.size());
+    constexpr int64_t kChannels = 16;  // that one block of weights has
+    bool same = transposed_ && p_.group == 1 && phases == w.lattice && phases > 1 &&
+                phases * oc_group_ <= kChannels && w.output % w.lattice == 0 && !f_.residual.valid() &&
+                out.dims.size() == 4 && out.strides[3] == oc_group_ &&
+                (out.strides[1] == 1 || oc_group_ == 1);
+    for (const Axis::Phase& ph : w.phases)
+      same = same && ph.taps.size() == w.phases[0].taps.size() && !ph.taps.empty() &&
+             ph.origin == w.phases[0].origin;
+    if (!same) return;
+    merged_ = w.phases;
+    w.phases.resize(1);
+    w.output /= w.lattice;
+    w.lattice = 1;
+  }
+
+  void widen_columns() {
+    if (merged_.empty()) return;
+    op_.group_out *= static_cast<int64_t>(merged_.size());
+    op_.out.stride_w *= static_cast<int64_t>(merged_.size());
+  }
+
   WindowOp::Image image(const View& v) const {
     bool plane = v.dims.size() == 4;
     return image_of(v, {0}, plane ? 2 : -1, plane ? 3 : 2);
@@ -116,6 +144,8 @@ class ConvLowering {
       if (t != nullptr) b[i] = static_cast<float>(t->as_double(static_cast<int64_t>(i)));
       if (!f_.scale.empty()) b[i] = b[i] * f_.scale[i] + f_.shift[i];
     }
+    std::vector<float> once = b;
+    for (size_t i = 1; i < merged_.size(); ++i) b.insert(b.end(), once.begin(), once.end());
     if (op_.kind != WindowOp::Kind::Depthwise) return b;
     std::vector<float> by_multiplier(b.size());
     for (int64_t g = 0; g < p_.group; ++g)
@@ -181,14 +211,17 @@ class ConvLowering {
   }
 
   int64_t pack_blocks(const std::vector<int64_t>& kh, const std::vector<int64_t>& kw, int64_t taps) {
-    int64_t blocks = ceil_div(oc_group_, 16), stride = weight_channel_stride();
+    int64_t columns = std::max<int64_t>(1, static_cast<int64_t>(merged_.size()));
+    int64_t blocks = ceil_div(oc_group_ * columns, 16), stride = weight_channel_stride();
     int64_t at = l_.reserve_weights(p_.group * blocks * taps * ic_group_ * 32);
     for (int64_t g = 0; g < p_.group; ++g)
-      for (int64_t o = 0; o < oc_group_; ++o)
+      for (int64_t n = 0; n < oc_group_ * columns; ++n)
         for (size_t t = 0; t < kh.size() * kw.size(); ++t) {
-          int64_t from = weight_base(g, o, kh[t / kw.size()], kw[t % kw.size()]);
-          int64_t block = (g * blocks + o / 16) * taps * ic_group_;
-          int64_t to = at + (block + static_cast<int64_t>(t) * ic_group_) * 32 + o % 16 * 2;
+          int64_t o = n % oc_group_;
+          const auto& own = merged_.empty() ? kw : merged_[static_cast<size_t>(n / oc_group_)].taps;
+          int64_t from = weight_base(g, o, kh[t / kw.size()], own[t % kw.size()]);
+          int64_t block = (g * blocks + n / 16) * taps * ic_group_;
+          int64_t to = at + (block + static_cast<int64_t>(t) * ic_group_) * 32 + n % 16 * 2;
           for (int64_t c = 0; c < ic_group_; ++c)
             put(to + c * 32, weight(from + c * stride, g * oc_group_ + o));
         }
@@ -232,6 +265,7 @@ class ConvLowering {
   int64_t oc_group_, ic_group_;
   FoldedEpilogue f_;
   std::vector<Axis> axes_;
+  std::vector<Axis::Phase> merged_;  // columns of the output that are channels of the operation
   WindowOp op_;
 };
 
