@@ -137,12 +137,13 @@ OutputDir::~OutputDir() {
 Status OutputDir::write(const std::string& name, std::string_view bytes) {
   MRVLC_TRY(write_new_file(staging_ / name, bytes, destination_ / name));
   files_.emplace_back(name, sha256_hex(bytes));
-  std::sort(files_.begin(), files_.end());
   return {};
 }
 
 std::vector<std::pair<std::string, std::string>> OutputDir::files() const {
-  return files_;
+  auto sorted = files_;
+  std::sort(sorted.begin(), sorted.end());
+  return sorted;
 }
 
 Status OutputDir::commit() {

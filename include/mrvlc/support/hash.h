@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,7 +13,20 @@ inline std::string sha256_hex(std::string_view text) {
   return sha256_hex(std::as_bytes(std::span(text.data(), text.size())));
 }
 
+// The same, of bytes that come in pieces.
+class Sha256 {
+ public:
+  Sha256();
+  void add(std::span<const std::byte> bytes);
+  std::string hex();  // once, after the last piece
+
+ private:
+  std::shared_ptr<void> state_;
+};
+
 // CRC-32C as the model container wants it: Castagnoli polynomial, reflected, seed 0, no final inversion.
 uint32_t crc32c(std::span<const std::byte> bytes);
+// The same by tables, for machines without the instruction.
+uint32_t crc32c_portable(std::span<const std::byte> bytes);
 
 }  // namespace mrvlc

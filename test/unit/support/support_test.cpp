@@ -50,7 +50,17 @@ TEST_CASE("CRC-32C without inversion, at every length around the slicing width")
         expected = (expected & 1) != 0 ? 0x82f63b78u ^ (expected >> 1) : expected >> 1;
     }
     CHECK(crc32c(bytes(text.substr(0, n))) == expected);
+    CHECK(crc32c_portable(bytes(text.substr(0, n))) == expected);
   }
+}
+
+TEST_CASE("SHA-256 in pieces") {
+  std::string text(100'000, 'a');
+  Sha256 hash;
+  for (size_t at = 0, n = 1; at < text.size(); at += n, n = 2 * n + 1) {
+    hash.add(bytes(text).subspan(at, std::min(n, text.size() - at)));
+  }
+  CHECK(hash.hex() == sha256_hex(text));
 }
 
 TEST_CASE("checked arithmetic") {
