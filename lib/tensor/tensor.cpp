@@ -50,21 +50,39 @@ Tensor::Tensor(TensorType type) : type_(std::move(type)) {
   if (type_.elem == ElementType::String) {
     strings_ = std::make_shared<std::vector<std::string>>(static_cast<size_t>(type_.elements()));
   }
-  bytes_ = std::make_shared<std::string>(static_cast<size_t>(type_.bytes()), '\0');
+  storage_ = std::make_shared<Storage>(std::string(static_cast<size_t>(type_.bytes()), '\0'));
 }
 
 Tensor::Tensor(TensorType type, std::string bytes)
-    : type_(std::move(type)), bytes_(std::make_shared<std::string>(std::move(bytes))) {}
+    : type_(std::move(type)), storage_(std::make_shared<Storage>(std::move(bytes))) {}
+
+Tensor Tensor::view(TensorType type, std::span<const std::byte> bytes, std::shared_ptr<const void> owner) {
+  Tensor t;
+  t.type_ = std::move(type);
+  t.storage_ = std::make_shared<Storage>(bytes, std::move(owner));
+  return t;
+}
+
+Tensor::Storage::Storage(std::string taken)
+    : own(std::move(taken)), bytes(std::as_bytes(std::span(own.data(), own.size()))) {}
+
+Tensor::Storage::Storage(std::span<const std::byte> viewed, std::shared_ptr<const void> keeper)
+    : bytes(viewed), owner(std::move(keeper)) {}
+
+const std::byte* Tensor::Storage::aligned() {
+  std::call_once(copied, [this] { own.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size()); });
+  return reinterpret_cast<const std::byte*>(own.data());
+}
+
+void Tensor::make_writable() {
+  auto raw = bytes();
+  storage_ = std::make_shared<Storage>(std::string(reinterpret_cast<const char*>(raw.data()), raw.size()));
+}
 
 Tensor Tensor::strings(Shape shape, std::vector<std::string> values) {
   Tensor t(TensorType{ElementType::String, std::move(shape)});
   *t.strings_ = std::move(values);
   return t;
-}
-
-std::span<const std::byte> Tensor::bytes() const {
-  if (!bytes_) return {};
-  return std::as_bytes(std::span(bytes_->data(), bytes_->size()));
 }
 
 Tensor Tensor::reshaped(Shape shape) const {

@@ -1,9 +1,10 @@
 // A dense constant: type and bytes, row-major, little-endian as in memory. The bytes are shared and immutable
 // once a tensor was copied, so passing a Tensor by value costs a pointer; only the unique owner may write
-// (mutable_data).
+// (mutable_data). They may lie in a mapped file (view), at any address.
 #pragma once
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,6 +21,9 @@ class Tensor {
   explicit Tensor(TensorType type);
   // Takes the bytes without copying; bytes.size() must equal type.bytes().
   Tensor(TensorType type, std::string bytes);
+  // Bytes that `owner` keeps: they are read where they are, never written, and let go with the last tensor
+  // that shares them. bytes.size() must equal type.bytes().
+  static Tensor view(TensorType type, std::span<const std::byte> bytes, std::shared_ptr<const void> owner);
   template <class T>
   static Tensor of(ElementType elem, Shape shape, const std::vector<T>& values);
   static Tensor strings(Shape shape, std::vector<std::string> values);
@@ -28,11 +32,15 @@ class Tensor {
   const Shape& shape() const { return type_.shape; }
   ElementType elem() const { return type_.elem; }
   int64_t elements() const { return type_.elements(); }
-  std::span<const std::byte> bytes() const;
+  std::span<const std::byte> bytes() const {
+    return storage_ ? storage_->bytes : std::span<const std::byte>();
+  }
+  // sizeof(T) must be the element's size; BOOL as uint8_t, F16 as uint16_t. A view whose address does not
+  // suit T is copied once, for all tensors that share it; bytes() is never copied.
   template <class T>
-  std::span<const T> data() const;  // sizeof(T) must be the element's size; BOOL as uint8_t, F16 as uint16_t
+  std::span<const T> data() const;
   template <class T>
-  std::span<T> mutable_data();  // copies the bytes first if they are shared
+  std::span<T> mutable_data();  // copies the bytes first if they are shared or a view
   const std::vector<std::string>& string_data() const { return *strings_; }
   // Same bytes under another shape (same element count).
   Tensor reshaped(Shape shape) const;
@@ -50,22 +58,36 @@ class Tensor {
   bool operator==(const Tensor& other) const;
 
  private:
+  struct Storage {
+    explicit Storage(std::string taken);
+    Storage(std::span<const std::byte> viewed, std::shared_ptr<const void> keeper);
+    bool is_view() const { return bytes.data() != reinterpret_cast<const std::byte*>(own.data()); }
+    const std::byte* aligned();  // the bytes at an address that suits every element type
+
+    std::string own;  // std::string: allocations from the importer (protobuf) are taken over without a copy
+    std::span<const std::byte> bytes;   // all of `own`, or a view
+    std::shared_ptr<const void> owner;  // of a view
+    std::once_flag copied;              // `own` is the copy of a view at an odd address
+  };
+  void make_writable();
+
   TensorType type_;
-  // std::string: allocations from the importer (protobuf) are taken over without a copy.
-  std::shared_ptr<std::string> bytes_;
+  std::shared_ptr<Storage> storage_;
   std::shared_ptr<std::vector<std::string>> strings_;
 };
 
 template <class T>
 std::span<const T> Tensor::data() const {
   auto raw = bytes();
-  return {reinterpret_cast<const T*>(raw.data()), raw.size() / sizeof(T)};
+  const std::byte* at = raw.data();
+  if (reinterpret_cast<uintptr_t>(at) % alignof(T) != 0) at = storage_->aligned();
+  return {reinterpret_cast<const T*>(at), raw.size() / sizeof(T)};
 }
 
 template <class T>
 std::span<T> Tensor::mutable_data() {
-  if (bytes_.use_count() != 1) bytes_ = std::make_shared<std::string>(bytes_ ? *bytes_ : std::string());
-  return {reinterpret_cast<T*>(bytes_->data()), bytes_->size() / sizeof(T)};
+  if (storage_.use_count() != 1 || storage_->is_view()) make_writable();
+  return {reinterpret_cast<T*>(storage_->own.data()), storage_->own.size() / sizeof(T)};
 }
 
 template <class T>

@@ -84,6 +84,30 @@ TEST_CASE("copies of a tensor share bytes until one writes") {
   CHECK(b.as_int(0) == 9);
 }
 
+TEST_CASE("views are read where they are, at any address, and never written") {
+  std::string memory(4 * sizeof(float) + 1, '\0');
+  const float values[] = {1, 2, 3, 4};
+  std::memcpy(memory.data() + 1, values, sizeof values);
+  auto owner = std::make_shared<int>(0);
+  std::weak_ptr<int> alive = owner;
+  {
+    auto bytes = std::as_bytes(std::span(memory.data() + 1, sizeof values));
+    Tensor t = Tensor::view({ElementType::F32, {4}}, bytes, std::move(owner));
+    CHECK(t.bytes().data() == bytes.data());
+    Tensor copy = t.reshaped({2, 2});
+    CHECK(copy.to_doubles() == std::vector<double>{1, 2, 3, 4});
+    // Not an address for a float: both tensors read the one copy.
+    CHECK(reinterpret_cast<uintptr_t>(t.data<float>().data()) % alignof(float) == 0);
+    CHECK(t.data<float>().data() == copy.data<float>().data());
+    CHECK(t == Tensor::of<float>(ElementType::F32, {4}, {1, 2, 3, 4}));
+    t = Tensor();
+    copy.mutable_data<float>()[0] = 9;  // the only tensor left, but not of these bytes
+    CHECK(copy.to_doubles() == std::vector<double>{9, 2, 3, 4});
+    CHECK(std::memcmp(memory.data() + 1, values, sizeof values) == 0);
+    CHECK(alive.expired());
+  }
+}
+
 TEST_CASE("floats turn into integers without undefined behaviour") {
   Tensor t(TensorType{ElementType::I64, {1}});
   t.set_double(0, std::numeric_limits<double>::quiet_NaN());
