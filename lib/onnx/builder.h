@@ -37,17 +37,17 @@ struct Scope {
 
 class Builder {
  public:
-  Builder(pb::ModelProto& model, const ImportOptions& options, std::vector<std::filesystem::path> folders,
-          Sink& sink)
+  Builder(pb::ModelProto& model, const ImportOptions& options, TensorDecoder tensors, Sink& sink)
       : model_(model),
         options_(options),
         sink_(sink),
         functions_(model, sink),
-        tensors_(std::move(folders)) {}
+        tensors_(std::move(tensors)) {}
 
   // False when an error was reported.
   bool build(const Opsets& opsets);
   ir::Graph& graph() { return graph_; }
+  std::vector<std::shared_ptr<const MappedFile>> external_files() const { return tensors_.external_files(); }
 
  private:
   // An ONNX node and where it stands.

@@ -58,23 +58,6 @@ Fd open_beneath(int folder, const std::string& file, const std::vector<std::stri
   return Fd(fd);
 }
 
-bool unchanged(const struct stat& a, const struct stat& b) {
-  return a.st_size == b.st_size && a.st_mtim.tv_sec == b.st_mtim.tv_sec &&
-         a.st_mtim.tv_nsec == b.st_mtim.tv_nsec && a.st_ctim.tv_sec == b.st_ctim.tv_sec &&
-         a.st_ctim.tv_nsec == b.st_ctim.tv_nsec;
-}
-
-bool read_at(int fd, uint64_t offset, std::string& bytes) {
-  size_t done = 0;
-  while (done < bytes.size()) {
-    ssize_t n = ::pread(fd, bytes.data() + done, bytes.size() - done, static_cast<off_t>(offset + done));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    done += static_cast<size_t>(n);
-  }
-  return true;
-}
-
 }  // namespace
 
 Result<ExternalData::Location> ExternalData::locate(const pb::TensorProto& tensor, uint64_t bytes) const {
@@ -114,45 +97,55 @@ Result<Fd> ExternalData::open(const std::string& tensor, const std::string& file
   return unreadable(tensor, file, std::strerror(error));
 }
 
-Result<Tensor> ExternalData::load_range(int fd, const std::string& tensor, const Location& where,
+Result<ExternalData::File*> ExternalData::file(Fd fd, const std::string& tensor, const Location& where) {
+  struct stat st {};
+  if (::fstat(fd.get(), &st) != 0) return unreadable(tensor, where.file, std::strerror(errno));
+  if (!S_ISREG(st.st_mode)) return refused(tensor, "the location is not a regular file");
+  if (st.st_nlink != 1) return refused(tensor, "the file has more than one hard link");
+  File& file = files_[FileId{static_cast<uint64_t>(st.st_dev), static_cast<uint64_t>(st.st_ino)}];
+  if (file.bytes == nullptr) {
+    auto opened = MappedFile::from_fd(fd.release(), where.file, INT64_MAX);
+    if (!opened.ok()) return unreadable(tensor, where.file, opened.error().message);
+    file.bytes = *std::move(opened);
+  }
+  return &file;
+}
+
+Result<Tensor> ExternalData::load_range(File& file, const std::string& tensor, const Location& where,
                                         const TensorType& type) {
-  struct stat before {
-  }, after{};
-  if (::fstat(fd, &before) != 0) return unreadable(tensor, where.file, std::strerror(errno));
-  if (!S_ISREG(before.st_mode)) return refused(tensor, "the location is not a regular file");
-  if (before.st_nlink != 1) return refused(tensor, "the file has more than one hard link");
-  auto size = static_cast<uint64_t>(before.st_size);
+  const uint64_t size = file.bytes->bytes().size();
   if (where.offset > size || where.length > size - where.offset) {
     return refused(tensor, fmt::format("{} bytes at {} are beyond the file's {} bytes", where.length,
                                        where.offset, size));
   }
-  auto& ranges = ranges_[FileId{static_cast<uint64_t>(before.st_dev), static_cast<uint64_t>(before.st_ino)}];
   const uint64_t end = where.offset + where.length;
-  auto next = ranges.upper_bound(where.offset);
-  if (next != ranges.begin()) {
+  auto next = file.ranges.upper_bound(where.offset);
+  if (next != file.ranges.begin()) {
     const auto& [start, range] = *std::prev(next);
     if (start == where.offset && range.end == end && range.tensor.elem() == type.elem) {
       return range.tensor.reshaped(type.shape);
     }
     if (range.end > where.offset) return refused(tensor, "it overlaps the data of another tensor");
   }
-  if (next != ranges.end() && next->first < end)
+  if (next != file.ranges.end() && next->first < end)
     return refused(tensor, "it overlaps the data of another tensor");
-  std::string bytes(where.length, '\0');
-  if (!read_at(fd, where.offset, bytes))
-    return unreadable(tensor, where.file, "it became shorter while it was read");
-  if (::fstat(fd, &after) != 0 || !unchanged(before, after)) {
-    return unreadable(tensor, where.file, "it changed while it was read");
-  }
-  Tensor loaded(type, std::move(bytes));
-  if (where.length > 0) ranges[where.offset] = Range{end, loaded};
+  Tensor loaded = Tensor::view(type, file.bytes->bytes().subspan(where.offset, where.length),
+                               file.bytes->hold(where.offset, where.length));
+  if (where.length > 0) file.ranges[where.offset] = Range{end, loaded};
   return loaded;
 }
 
 Result<Tensor> ExternalData::load(const pb::TensorProto& tensor, const TensorType& type) {
   MRVLC_ASSIGN(Location where, locate(tensor, static_cast<uint64_t>(type.bytes())));
   MRVLC_ASSIGN(Fd fd, open(tensor.name(), where.file));
-  return load_range(fd.get(), tensor.name(), where, type);
+  MRVLC_ASSIGN(File * opened, file(std::move(fd), tensor.name(), where));
+  return load_range(*opened, tensor.name(), where, type);
+}
+
+std::vector<std::shared_ptr<const MappedFile>> ExternalData::files() const {
+  std::vector<std::shared_ptr<const MappedFile>> all;
+  for (const auto& [id, file] : files_) all.push_back(file.bytes);
+  return all;
 }
 
 }  // namespace mrvlc::onnx

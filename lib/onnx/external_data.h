@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "fd.h"
+#include "mrvlc/support/mapped_file.h"
 #include "mrvlc/tensor/tensor.h"
 #include "proto.h"
 
@@ -16,9 +17,11 @@ class ExternalData {
   // Folders are tried in order; an empty path is the current folder.
   explicit ExternalData(std::vector<std::filesystem::path> folders) : folders_(std::move(folders)) {}
 
-  // The bytes of a tensor of `type`. Tensors may share a range exactly (they then share memory); ranges that
-  // overlap otherwise are refused, which also bounds the memory by the sizes of the files. MRV0123, MRV0124.
+  // A tensor of `type`, a view of the mapped file. Tensors may share a range exactly (they then share
+  // memory); ranges that overlap otherwise are refused, which also bounds the memory by the sizes of the
+  // files. MRV0123, MRV0124.
   Result<Tensor> load(const pb::TensorProto& tensor, const TensorType& type);
+  std::vector<std::shared_ptr<const MappedFile>> files() const;
 
  private:
   struct Location {
@@ -29,6 +32,10 @@ class ExternalData {
     uint64_t end = 0;
     Tensor tensor;
   };
+  struct File {
+    std::shared_ptr<const MappedFile> bytes;
+    std::map<uint64_t, Range> ranges;  // what was read already, by offset
+  };
   struct FileId {
     uint64_t device = 0, inode = 0;
     auto operator<=>(const FileId&) const = default;
@@ -36,10 +43,12 @@ class ExternalData {
 
   Result<Location> locate(const pb::TensorProto& tensor, uint64_t bytes) const;
   Result<Fd> open(const std::string& tensor, const std::string& file) const;
-  Result<Tensor> load_range(int fd, const std::string& tensor, const Location& where, const TensorType& type);
+  Result<File*> file(Fd fd, const std::string& tensor, const Location& where);
+  Result<Tensor> load_range(File& file, const std::string& tensor, const Location& where,
+                            const TensorType& type);
 
   std::vector<std::filesystem::path> folders_;
-  std::map<FileId, std::map<uint64_t, Range>> ranges_;  // what was read already, by file and offset
+  std::map<FileId, File> files_;
 };
 
 }  // namespace mrvlc::onnx

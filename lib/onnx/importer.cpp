@@ -11,13 +11,14 @@
 namespace mrvlc::onnx {
 namespace {
 
-std::optional<Model> import_message(pb::ModelProto& message, const std::filesystem::path& folder,
+std::optional<Model> import_message(ModelMessage& parsed, const std::filesystem::path& folder,
                                     const ImportOptions& options, Sink& sink) {
+  pb::ModelProto& message = parsed.message;
   check_ir_version(message, sink);
   Opsets opsets = model_opsets(message, sink);
   std::vector<std::filesystem::path> folders = {folder};
   if (!options.external_data_dir.empty()) folders.push_back(options.external_data_dir);
-  Builder builder(message, options, std::move(folders), sink);
+  Builder builder(message, options, TensorDecoder(std::move(folders), std::move(parsed.stored)), sink);
   if (!builder.build(opsets)) return std::nullopt;
   Model model;
   model.graph = std::move(builder.graph());
@@ -25,6 +26,7 @@ std::optional<Model> import_message(pb::ModelProto& message, const std::filesyst
   auto opset = opsets.find("");
   model.opset = opset == opsets.end() ? 0 : opset->second;
   model.producer = message.producer_name();
+  model.files = builder.external_files();
   return model;
 }
 
@@ -48,15 +50,21 @@ std::optional<Model> import_file(const std::filesystem::path& path, const Import
                                  Diagnostics& diagnostics) {
   Sink sink(diagnostics);
   return guarded(sink, [&]() -> std::optional<Model> {
-    pb::ModelProto message;
-    std::string sha256;
-    Status read = read_message(path, options.max_file_bytes, message, sha256);
-    if (!read.ok()) {
-      sink.add(std::move(read).error());
+    auto refuse = [&](Diag diag) {
+      sink.add(std::move(diag));
       return std::nullopt;
-    }
+    };
+    auto file = MappedFile::open(path, options.max_file_bytes);
+    if (!file.ok()) return refuse(std::move(file).error());
+    ModelMessage message;
+    if (Status parsed = parse_model(*file, message); !parsed.ok()) return refuse(std::move(parsed).error());
     auto model = import_message(message, path.parent_path(), options, sink);
-    if (model) model->sha256 = std::move(sha256);
+    if (!model) return std::nullopt;
+    model->files.insert(model->files.begin(), *file);
+    if (!options.hash) return model;
+    auto sha256 = (*file)->sha256();
+    if (!sha256.ok()) return refuse(std::move(sha256).error());
+    model->sha256 = *std::move(sha256);
     return model;
   });
 }
@@ -65,22 +73,22 @@ std::optional<Model> import_bytes(std::string_view bytes, const std::filesystem:
                                   const ImportOptions& options, Diagnostics& diagnostics) {
   Sink sink(diagnostics);
   return guarded(sink, [&]() -> std::optional<Model> {
-    pb::ModelProto message;
-    Status parsed = parse_message(bytes, message);
-    if (!parsed.ok()) {
+    auto kept = std::make_shared<const std::string>(bytes);
+    ModelMessage message;
+    if (Status parsed = parse_model(kept, message); !parsed.ok()) {
       sink.add(std::move(parsed).error());
       return std::nullopt;
     }
     auto model = import_message(message, folder, options, sink);
-    if (model) model->sha256 = sha256_hex(bytes);
+    if (model && options.hash) model->sha256 = sha256_hex(bytes);
     return model;
   });
 }
 
 Result<Tensor> read_tensor_pb(const std::filesystem::path& path) {
+  MRVLC_ASSIGN(auto file, MappedFile::open(path, uint64_t{INT32_MAX}));
   pb::TensorProto message;
-  std::string sha256;
-  MRVLC_TRY(read_message(path, uint64_t{INT32_MAX}, message, sha256));
+  MRVLC_TRY(parse_message(file->text(), message));
   return TensorDecoder({path.parent_path()}).decode(message);
 }
 

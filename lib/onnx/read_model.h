@@ -1,18 +1,31 @@
-// Protobuf messages from files and memory. The file is parsed as it is read, so its bytes and the message are
-// never both in memory.
+// Protobuf messages from files and memory. What is large in a model stays in the file: the message is read
+// without it (skeleton.h), and tensors become views of the mapped bytes.
 #pragma once
 #include <filesystem>
-#include <string>
+#include <memory>
+#include <span>
+#include <unordered_map>
 
-#include "mrvlc/support/result.h"
+#include "mrvlc/support/mapped_file.h"
 #include "proto.h"
 
 namespace mrvlc::onnx {
 
-// Reads a message and the SHA-256 of the file. MRV0001, MRV0003, MRV0005 for the file; MRV0101 when it does
-// not parse.
-Status read_message(const std::filesystem::path& path, uint64_t max_bytes,
-                    google::protobuf::MessageLite& message, std::string& sha256);
+// Raw data that was left where it is.
+struct StoredBytes {
+  std::span<const std::byte> bytes;
+  std::shared_ptr<const void> owner;
+};
+using StoredTensors = std::unordered_map<const pb::TensorProto*, StoredBytes>;
+
+struct ModelMessage {
+  pb::ModelProto message;
+  StoredTensors stored;  // initializers of `message` whose raw_data is there, but empty
+};
+
+// MRV0101 when the bytes do not parse, MRV0005 when they are more than protobuf takes.
 Status parse_message(std::string_view bytes, google::protobuf::MessageLite& message);
+Status parse_model(const std::shared_ptr<const MappedFile>& file, ModelMessage& model);
+Status parse_model(std::shared_ptr<const std::string> bytes, ModelMessage& model);
 
 }  // namespace mrvlc::onnx

@@ -19,8 +19,9 @@ Diag bad_tensor(const pb::TensorProto& tensor, std::string_view why) {
 // (onnx.proto, TensorProto).
 enum class Field { None, Float, Int32, Int64, String, Double, Uint64, Raw, Several };
 
-Field used_field(const pb::TensorProto& t) {
-  Field used = Field::None;
+// `stored`: its raw data is somewhere else.
+Field used_field(const pb::TensorProto& t, bool stored) {
+  Field used = stored ? Field::Raw : Field::None;
   auto note = [&](bool there, Field field) {
     if (there) used = used == Field::None ? field : Field::Several;
   };
@@ -30,7 +31,7 @@ Field used_field(const pb::TensorProto& t) {
   note(t.string_data_size() > 0, Field::String);
   note(t.double_data_size() > 0, Field::Double);
   note(t.uint64_data_size() > 0, Field::Uint64);
-  note(t.has_raw_data() && (!t.raw_data().empty() || used == Field::None), Field::Raw);
+  note(!stored && t.has_raw_data() && (!t.raw_data().empty() || used == Field::None), Field::Raw);
   return used;
 }
 
@@ -151,14 +152,18 @@ std::string element_type_text(int32_t data_type) {
 }
 
 Result<Tensor> TensorDecoder::decode_stored(pb::TensorProto& tensor, const TensorType& type) {
-  Field field = used_field(tensor);
+  auto stored = stored_.find(&tensor);
+  Field field = used_field(tensor, stored != stored_.end());
   if (field == Field::Several) return bad_tensor(tensor, "more than one data field is set");
   if (field == Field::Raw) {
     if (type.elem == ElementType::String) return bad_tensor(tensor, "strings cannot be raw data");
-    std::string raw = std::move(*tensor.mutable_raw_data());
-    if (static_cast<int64_t>(raw.size()) == type.bytes()) return Tensor(type, std::move(raw));
-    return bad_tensor(
-        tensor, fmt::format("raw data has {} bytes, {} needs {}", raw.size(), to_string(type), type.bytes()));
+    size_t size = stored != stored_.end() ? stored->second.bytes.size() : tensor.raw_data().size();
+    if (static_cast<int64_t>(size) != type.bytes()) {
+      return bad_tensor(
+          tensor, fmt::format("raw data has {} bytes, {} needs {}", size, to_string(type), type.bytes()));
+    }
+    if (stored != stored_.end()) return Tensor::view(type, stored->second.bytes, stored->second.owner);
+    return Tensor(type, std::move(*tensor.mutable_raw_data()));
   }
   if (field != Field::None && field != field_of(type.elem)) {
     return bad_tensor(tensor, "the data field is not the one for " + std::string(name(type.elem)));
@@ -183,7 +188,7 @@ Result<Tensor> TensorDecoder::decode(pb::TensorProto& tensor) {
   if (tensor.has_segment()) return bad_tensor(tensor, "segmented tensors are not supported");
   Result<Tensor> result = Tensor();
   if (tensor.data_location() == pb::TensorProto::EXTERNAL) {
-    if (used_field(tensor) != Field::None)
+    if (used_field(tensor, stored_.contains(&tensor)) != Field::None)
       return bad_tensor(tensor, "has both external data and data in the model");
     if (type.elem == ElementType::String) return bad_tensor(tensor, "strings cannot be external data");
     result = external_.load(tensor, type);

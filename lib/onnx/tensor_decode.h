@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "external_data.h"
+#include "read_model.h"
 
 namespace mrvlc::onnx {
 
@@ -15,7 +16,10 @@ std::string element_type_text(int32_t data_type);
 
 class TensorDecoder {
  public:
-  explicit TensorDecoder(std::vector<std::filesystem::path> folders) : external_(std::move(folders)) {}
+  explicit TensorDecoder(std::vector<std::filesystem::path> folders, StoredTensors stored = {})
+      : external_(std::move(folders)), stored_(std::move(stored)) {}
+
+  std::vector<std::shared_ptr<const MappedFile>> external_files() const { return external_.files(); }
 
   // Consumes the data of the message; its name stays where it is, because scopes hold views of it. MRV0120 to
   // MRV0124.
@@ -31,6 +35,7 @@ class TensorDecoder {
   Result<Tensor> decode_stored(pb::TensorProto& tensor, const TensorType& type);
 
   ExternalData external_;
+  StoredTensors stored_;
   std::unordered_map<const void*, Tensor> taken_;
   int64_t sparse_bytes_left_ = INT32_MAX;  // what sparse tensors may grow to, together
 };

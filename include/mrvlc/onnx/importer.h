@@ -4,6 +4,7 @@
 #include <map>
 
 #include "mrvlc/ir/graph.h"
+#include "mrvlc/support/mapped_file.h"
 
 namespace mrvlc::onnx {
 
@@ -17,6 +18,7 @@ struct ImportOptions {
       external_data_dir;  // extra folder that external data may lie in; by default the model's own only
   uint64_t max_file_bytes = (uint64_t{2} << 30) - 1;  // protobuf's limit
   int64_t max_nodes = 4'000'000;
+  bool hash = true;  // fill in Model::sha256
 };
 
 struct Model {
@@ -24,6 +26,8 @@ struct Model {
   int64_t ir_version = 0, opset = 0;  // of ai.onnx
   std::string producer;
   std::string sha256;  // of the file
+  // The files that constants of the graph may be views of: the model's own, then those of external data.
+  std::vector<std::shared_ptr<const MappedFile>> files;
 };
 
 // Errors go to `diagnostics` (all that can be found, at most 50), warnings and notes too; nullopt when there
