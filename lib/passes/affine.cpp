@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <cstring>
 
 #include "mrvlc/ops/params.h"
 
@@ -55,8 +57,33 @@ WeightLayout weight_layout(const Node& n, const Shape& w) {
   return {group, w[0] / group, w[1], product_from(w, 2)};
 }
 
+bool is_finite(float x) {
+  return (std::bit_cast<uint32_t>(x) & 0x7f800000u) != 0x7f800000u;
+}
+
+// The case of nearly all weights; they may lie in the model's file, at any address.
+std::optional<Tensor> scaled_f32(const Tensor& w, const WeightLayout& layout,
+                                 const std::vector<double>& scale) {
+  Tensor out(w.type());
+  auto from = w.bytes();
+  auto to = out.mutable_data<float>();
+  bool overflow = false;
+  for (size_t i = 0; i < to.size();) {
+    double factor = scale[static_cast<size_t>(layout.channel(static_cast<int64_t>(i)))];
+    for (size_t end = i + static_cast<size_t>(layout.inner); i < end; ++i) {
+      float before = 0;
+      std::memcpy(&before, from.data() + i * sizeof before, sizeof before);
+      to[i] = static_cast<float>(static_cast<double>(before) * factor);
+      overflow |= is_finite(before) && !is_finite(to[i]);
+    }
+  }
+  if (overflow) return std::nullopt;
+  return out;
+}
+
 // nullopt when a finite weight would become infinite in its type.
 std::optional<Tensor> scaled(const Tensor& w, const WeightLayout& layout, const std::vector<double>& scale) {
+  if (w.elem() == ElementType::F32) return scaled_f32(w, layout, scale);
   Tensor out(w.type());
   for (int64_t i = 0; i < w.elements(); ++i) {
     double before = w.as_double(i);

@@ -19,6 +19,12 @@ class Rewriter {
   ValueId output(NodeId node, size_t i = 0) const { return graph_.node(node).outputs[i]; }
   // A constant made from nodes (folding), or from none when it only restates a fact of an attribute.
   ValueId constant(Tensor tensor, std::span<const NodeId> from, std::string name = {});
+  // The bytes of a constant with one use, to be changed without a copy. The use must read something else
+  // next: the value is empty.
+  Tensor take(ValueId constant);
+  // The bytes of a constant are given back although nodes read it: they are code by now, and nobody asks for
+  // more than its type again.
+  void discard(ValueId constant);
   // Every use, graph outputs included, reads `now` instead. Types must be equal. When `old` is a graph output
   // that is no longer read, `now` takes over its name so that the model's interface keeps it (unless `now` is
   // an input or an output).
