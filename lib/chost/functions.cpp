@@ -1,5 +1,6 @@
 // Every unit becomes a C function, or calls around a run of the device.
 #include <algorithm>
+#include <map>
 
 #include "function.h"
 #include "mrvlc/support/diag/chost.h"
@@ -188,17 +189,24 @@ class Emitter {
 
   // Does another region take the value in another layout?
   bool other_layout(ir::ValueId value, const std::vector<int64_t>& perm) const {
-    for (const auto& region : program_.regions) {
-      for (const auto& port : region.inputs) {
-        if (port.value == value && port.perm != perm) return true;
+    auto [first, last] = layouts_read().equal_range(value);
+    return std::any_of(first, last, [&](const auto& read) { return *read.second != perm; });
+  }
+
+  // Layouts in which regions take a value.
+  const std::multimap<ir::ValueId, const std::vector<int64_t>*>& layouts_read() const {
+    if (layouts_read_.empty()) {
+      for (const auto& region : program_.regions) {
+        for (const auto& port : region.inputs) layouts_read_.emplace(port.value, &port.perm);
       }
     }
-    return false;
+    return layouts_read_;
   }
 
   Program& program_;
   std::vector<Unit> units_;
   mutable std::set<ir::NodeId> region_nodes_;
+  mutable std::multimap<ir::ValueId, const std::vector<int64_t>*> layouts_read_;
 };
 
 }  // namespace

@@ -56,10 +56,10 @@ Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& pa
   code.functions = list_functions(program, source, stem + ".c");
   code.files.emplace_back(stem + ".h", header_text(program, interface, arena.bytes));
   code.files.emplace_back(stem + ".c", std::move(source));
-  code.files.emplace_back(stem + "_weights.bin", program.weights.blob());
   code.files.emplace_back(stem + "_weights.S", weights_assembly(program));
   code.files.emplace_back("main.c", example_text(program, interface));
   code.files.emplace_back("Makefile", makefile_text(program));
+  code.files.emplace_back(stem + "_weights.bin", program.weights.take_blob());
   return code;
 }
 

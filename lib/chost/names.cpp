@@ -46,7 +46,11 @@ std::string UniqueNames::make(std::string_view text) {
   for (std::string_view word : kReserved) {
     if (name == word) name = base += "_";
   }
-  for (int i = 2; !used_.insert(name).second; ++i) name = fmt::format("{}_{}", base, i);
+  if (used_.insert(name).second) return name;
+  int& next = next_.try_emplace(base, 2).first->second;
+  do {
+    name = fmt::format("{}_{}", base, next++);
+  } while (!used_.insert(name).second);
   return name;
 }
 

@@ -1,5 +1,6 @@
 // Names that came from a model, made safe for C.
 #pragma once
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@ class UniqueNames {
 
  private:
   std::set<std::string, std::less<>> used_;
+  std::map<std::string, int> next_;  // suffix to try, by the name without one: many names may begin alike
 };
 
 // A C string literal, quotes included, whose bytes are those of `text` except that NUL becomes U+2400 (a C

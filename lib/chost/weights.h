@@ -16,6 +16,7 @@ class Weights {
   int64_t add(const Tensor& tensor) { return add(tensor.bytes()); }
   int64_t add(const std::vector<float>& values) { return add(std::as_bytes(std::span(values))); }
   const std::string& blob() const { return blob_; }
+  std::string take_blob() { return std::move(blob_); }
 
  private:
   std::string blob_;
