@@ -50,9 +50,9 @@ void add_compile(CLI::App& app, Context& context) {
   cmd->add_option("--MF", a->depfile, "write the dependency file here (spelled -MF as well)")
       ->type_name("FILE")
       ->check(not_empty());
-  cmd->add_option("-j", a->jobs, "threads; this version compiles on one, and the output never depends on it")
+  cmd->add_option("-j", a->jobs, "threads, one for each core by default; the output never depends on it")
       ->type_name("N");
-  cmd->add_option("--timing", a->timing, "write the seconds of each phase to this JSON file")
+  cmd->add_option("--timing", a->timing, "write time and memory of each phase to this JSON file")
       ->type_name("FILE")
       ->check(not_empty());
   cmd->add_option("--dump-ir", a->dump_ir, "print the IR after this pass to stdout")->type_name("PASS");

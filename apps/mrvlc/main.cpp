@@ -16,6 +16,12 @@ constexpr const char* kInterruptedText = "mrvlc: interrupted\n";
 constexpr const char* kInterruptedJson =
     R"({"file":"mrvlc","node":"","op_type":"","severity":"error","code":"","message":"interrupted"})"
     "\n";
+constexpr const char* kLostInputText =
+    "mrvlc: error MRV0003: cannot read an input file: it became shorter while it was read\n";
+constexpr const char* kLostInputJson =
+    R"({"file":"mrvlc","node":"","op_type":"","severity":"error","code":"MRV0003",)"
+    R"("message":"cannot read an input file: it became shorter while it was read"})"
+    "\n";
 
 // -MD and -MF are spelled as compilers do; CLI11 has no single-dash long options.
 std::vector<std::string> normalised(int argc, char** argv) {
@@ -42,7 +48,9 @@ int run(int argc, char** argv) {
   CLI::App app{"mrvlc compiles ONNX models for an ML accelerator and its host CPU", "mrvlc"};
   mrvlc::app::Context context;
   context.messages.format = json_asked(argc, argv) ? "json" : "text";
-  mrvlc::driver::handle_interrupts(context.messages.format == "json" ? kInterruptedJson : kInterruptedText);
+  bool json = context.messages.format == "json";
+  mrvlc::driver::handle_interrupts(json ? kInterruptedJson : kInterruptedText);
+  mrvlc::driver::handle_lost_input(json ? kLostInputJson : kLostInputText);
   app.set_version_flag("--version", "mrvlc " MRVLC_VERSION);
   app.require_subcommand(1);
   app.fallthrough();

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <future>
 #include <set>
 
 #include "compiled_model.h"
@@ -21,6 +22,9 @@ namespace mrvlc::driver {
 namespace {
 
 constexpr size_t kMaxGateErrors = 20;
+// Constants are given back after code generation from this many bytes, with this many readers to ask.
+constexpr int64_t kDiscardFrom = 4096;
+constexpr size_t kDiscardUsers = 16;
 
 using DumpFn = std::function<void(std::string)>;
 
@@ -32,12 +36,10 @@ class Compiler {
   bool run() {
     return phase("options", [&] { return choose_target(); }) && import_model() &&
            phase("passes", [&] { return simplify(); }) && phase("partition", [&] { return place(); }) &&
-           check_gates() && phase("accelerator", [&] { return compile_regions(); }) &&
+           check_gates() && phase("weights", [&] { return round_weights(); }) && compile_regions() &&
            phase("simulate", [&] { return time_regions(); }) &&
-           phase("host", [&] { return generate_host(); }) &&
-           phase("write",
-                 [&] { return write_output(m_, options_, [&] { return write_depfile(options_); }); }) &&
-           write_timing();
+           phase("host", [&] { return generate_host(); }) && phase("hash", [&] { return finish_hash(); }) &&
+           phase("write", [&] { return write(); }) && write_timing();
   }
 
  private:
@@ -82,15 +84,29 @@ class Compiler {
     import.input_shapes = options_.input_shapes;
     import.batch = options_.batch;
     import.external_data_dir = options_.external_data_dir;
+    import.hash = false;
     auto model =
         timer_.time("import", [&] { return onnx::import_file(options_.model, import, diagnostics_); });
     if (!model) return false;
     m_.model = *std::move(model);
+    start_hash();
     return true;
+  }
+
+  // Nothing reads the hash of the model before the reports, so the other core has time for it.
+  void start_hash() {
+    auto how = options_.jobs == 1 ? std::launch::deferred : std::launch::async;
+    hash_ = std::async(how, [file = m_.model.files.front()] { return file->sha256(); });
+  }
+
+  Status finish_hash() {
+    MRVLC_ASSIGN(m_.model.sha256, hash_.get());
+    return {};
   }
 
   passes::RunOptions pass_options() {
     passes::RunOptions o;
+    o.times = &pass_times_;
     o.after = [this](std::string_view pass, const ir::Graph& graph) {
       if (options_.dump_ir == pass) dump_(ir::print(graph));
     };
@@ -140,32 +156,69 @@ class Compiler {
     if (changed) {
       MRVLC_ASSIGN(m_.partition, partition::partition(m_.model.graph, m_.machine, o));
     }
-    round_accelerator_weights();
     return {};
   }
 
-  void round_accelerator_weights() {
+  Status round_weights() {
+    if (!m_.has_accelerator) return {};
     std::set<ir::NodeId> accelerated;
     for (const auto& d : m_.partition.decisions) {
       if (d.accelerator) accelerated.insert(d.node);
     }
     passes::round_weights(m_.model.graph, [&](const ir::Node& n) { return accelerated.contains(n.id); });
+    return {};
   }
 
-  Status compile_regions() {
-    for (const auto& region : m_.partition.regions) {
-      accel::Options o;
-      o.tiles = options_.tiles;
-      o.name = fmt::format("{}_region{}", m_.name, region.id);
-      if (options_.silicon_id) o.architecture = isa::Architecture::Mlip;
-      MRVLC_ASSIGN(accel::CompiledRegion compiled,
-                   accel::compile_region(m_.model.graph, region, m_.machine, o));
-      m_.binaries.push_back(isa::write_container(compiled.binary));
-      compiled.binary.weights.clear();  // they are in the container now
-      compiled.binary.weights.shrink_to_fit();
-      m_.regions.push_back(std::move(compiled));
+  bool compile_regions() {
+    region_of_.assign(m_.model.graph.node_slots(), UINT32_MAX);
+    for (const auto& d : m_.partition.decisions) {
+      if (d.accelerator) region_of_[d.node.index()] = d.region;
     }
+    for (const auto& region : m_.partition.regions) {
+      bool ok = phase("codegen", [&] { return compile_region(region); }) &&
+                phase("encode", [&] { return encode(m_.regions.back().binary); });
+      if (!ok) return false;
+    }
+    return true;
+  }
+
+  // What is in the container is not kept a second time.
+  Status encode(isa::Binary& binary) {
+    m_.binaries.push_back(isa::write_container(binary));
+    binary.weights = std::string();
+    for (auto* program : {&binary.init, &binary.main, &binary.finish})
+      *program = std::vector<isa::Instruction>();
     return {};
+  }
+
+  Status compile_region(const partition::Region& region) {
+    accel::Options o;
+    o.tiles = options_.tiles;
+    o.name = fmt::format("{}_region{}", m_.name, region.id);
+    if (options_.silicon_id) o.architecture = isa::Architecture::Mlip;
+    MRVLC_ASSIGN(accel::CompiledRegion compiled,
+                 accel::compile_region(m_.model.graph, region, m_.machine, o));
+    m_.regions.push_back(std::move(compiled));
+    discard_weights(region);
+    return {};
+  }
+
+  // Weights that are in the binary are not kept a second time in the graph, unless it is to be printed.
+  void discard_weights(const partition::Region& region) {
+    if (std::find(options_.emit.begin(), options_.emit.end(), "ir") != options_.emit.end()) return;
+    ir::Rewriter rw(m_.model.graph, "codegen");
+    auto compiled = [&](ir::NodeId n) { return region_of_[n.index()] <= region.id; };
+    for (const auto& layer : region.layers) {
+      for (ir::NodeId n : layer.nodes) {
+        for (ir::ValueId in : m_.model.graph.node(n).inputs) {
+          if (!m_.model.graph.is_constant(in)) continue;
+          const ir::Value& v = m_.model.graph.value(in);
+          bool worthwhile =
+              v.type.bytes() >= kDiscardFrom && v.users.size() <= kDiscardUsers && v.output_uses == 0;
+          if (worthwhile && std::all_of(v.users.begin(), v.users.end(), compiled)) rw.discard(in);
+        }
+      }
+    }
   }
 
   // Every node in the way is named, not only the first.
@@ -211,12 +264,26 @@ class Compiler {
     return {};
   }
 
+  Status write() {
+    return write_output(m_, options_, [&]() -> Status {
+      for (const auto& file : m_.model.files) MRVLC_TRY(file->unchanged());
+      return write_depfile(options_);
+    });
+  }
+
   bool write_timing() {
     if (options_.timing.empty()) return true;
-    Json phases = Json::array();
-    for (const auto& [name, seconds] : timer_.phases())
-      phases.push_back({{"phase", name}, {"seconds", seconds}});
-    Status status = write_file_atomic(options_.timing, Json{{"phases", phases}}.dump(1) + "\n");
+    auto entry = [](const Phase& p) -> Json {
+      return {{"phase", p.name},
+              {"seconds", p.seconds},
+              {"cpu_seconds", p.cpu_seconds},
+              {"peak_memory_bytes", p.peak_bytes}};
+    };
+    Json phases = Json::array(), passes = Json::array();
+    for (const Phase& p : timer_.phases()) phases.push_back(entry(p));
+    for (const auto& p : pass_times_) passes.push_back({{"pass", p.name}, {"seconds", p.seconds}});
+    Json all = {{"phases", phases}, {"passes", passes}, {"total", entry(timer_.total())}};
+    Status status = write_file_atomic(options_.timing, all.dump(1) + "\n");
     if (!status.ok()) diagnostics_.add(status.error());
     return status.ok();
   }
@@ -225,6 +292,9 @@ class Compiler {
   Diagnostics& diagnostics_;
   const DumpFn& dump_;
   PhaseTimer timer_;
+  std::vector<passes::PassTime> pass_times_;
+  std::vector<uint32_t> region_of_;  // by node; UINT32_MAX on the CPU
+  std::future<Result<std::string>> hash_;
   CompiledModel m_;
 };
 

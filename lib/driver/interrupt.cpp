@@ -12,7 +12,7 @@ namespace mrvlc::driver {
 namespace {
 
 // A signal handler has no other way to reach the program than objects of static lifetime.
-std::atomic<const char*> text{""};
+std::atomic<const char*> text{""}, lost_input{""};
 std::atomic<int> guards{0}, pending{0};
 std::atomic<int64_t> first_ms{0};
 // `timeout` and shells signal the process and then its group: one wish, delivered twice.
@@ -26,6 +26,13 @@ int64_t now_ms() {
   return int64_t{t.tv_sec} * 1000 + t.tv_nsec / 1'000'000;
 }
 
+constexpr int kInputOutput = 3;
+
+[[noreturn]] void end(const char* message, int code) {
+  [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, message, std::strlen(message));
+  ::_exit(code);
+}
+
 extern "C" void mrvlc_on_signal(int signal) {
   int expected = 0;
   if (guards.load() > 0) {
@@ -35,9 +42,12 @@ extern "C" void mrvlc_on_signal(int signal) {
     }
     if (now_ms() - first_ms.load() < kSameSignalMs) return;
   }
-  const char* t = text.load();
-  [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, t, std::strlen(t));
-  ::_exit(128 + signal);
+  end(text.load(), 128 + signal);
+}
+
+extern "C" void mrvlc_on_bus_error(int signal, siginfo_t* info, void*) {
+  if (info->si_code == BUS_ADRERR) end(lost_input.load(), kInputOutput);
+  ::signal(signal, SIG_DFL);  // the instruction is run again, and ends the process
 }
 
 }  // namespace
@@ -48,6 +58,14 @@ void handle_interrupts(const char* message) {
   action.sa_handler =
       mrvlc_on_signal;  // without SA_RESTART: calls that wait return, and their loops ask interrupted()
   for (int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &action, nullptr);
+}
+
+void handle_lost_input(const char* message) {
+  lost_input = message;
+  struct sigaction action {};
+  action.sa_sigaction = mrvlc_on_bus_error;
+  action.sa_flags = SA_SIGINFO;
+  ::sigaction(SIGBUS, &action, nullptr);
 }
 
 int interrupted() {

@@ -8,6 +8,10 @@ namespace mrvlc::driver {
 // `message` is written to stderr when a signal ends the process; it must live as long as the process.
 void handle_interrupts(const char* message);
 
+// A mapped input file that another process cuts short shows as SIGBUS when what is gone is read: `message`
+// goes to stderr and the process ends with exit code 3. Any other SIGBUS is a crash as without this.
+void handle_lost_input(const char* message);
+
 // The exit code that a signal seen under a Guard asks for, 128 + its number; 0 without one.
 int interrupted();
 
