@@ -70,7 +70,7 @@ struct Built {
 
 // What is decided before a schedule can be made and timed.
 struct Policy {
-  RoomPrice price;
+  Prices price;
   double fetch_share = 0.25;  // of on-chip memory, for what is fetched just ahead
 };
 
@@ -140,17 +140,24 @@ Result<Built> plan_tiles(const ir::Graph& graph, const Program& program, const s
 
 // Policies worth trying, the most promising first.
 std::vector<Policy> policies(const Program& program, const target::Machine& machine, const Options& options) {
+  constexpr double kSend[] = {60, 150};
   double matters = room_matters(program, machine, options.tiles);
-  if (matters == 0) return {{}};
   std::vector<Policy> list;
-  for (auto [tensors, weights] :
-       {std::pair{0.02, 0.0}, {0.035, 0.3}, {0.0, 0.0}, {0.05, 0.3}, {0.01, 0.0}, {0.08, 1.0}})
-    list.push_back({{tensors * matters, tensors * weights * matters}, 0.25});
-  if (options.effort > 1)
-    for (size_t i = 0; i < 6; ++i)
-      for (double share : {0.125, 0.1875, 0.375}) list.push_back({list[i].price, share});
-  else
-    list.resize(3);
+  auto add = [&](double tensors, double weights, double share) {
+    for (double send : kSend) list.push_back({{tensors * matters, tensors * weights * matters, send}, share});
+  };
+  if (matters == 0) {
+    add(0, 0, 0.25);
+    return list;
+  }
+  bool many = options.effort > 1;
+  for (double share : many ? std::vector{0.25, 0.125, 0.1875, 0.375} : std::vector{0.25}) {
+    for (auto [tensors, weights] : {std::pair{0.02, 0.0}, {0.035, 0.3}, {0.0, 0.0}})
+      add(tensors, weights, share);
+    if (!many) continue;
+    for (auto [tensors, weights] : {std::pair{0.05, 0.3}, {0.01, 0.0}, {0.08, 1.0}})
+      add(tensors, weights, share);
+  }
   return list;
 }
 

@@ -10,7 +10,7 @@ namespace mrvlc::accel {
 namespace {
 
 // Sending overlaps with work except for its end.
-constexpr double kExposed = 0.3, kSendLatency = 60;
+constexpr double kExposed = 0.3;
 
 double pe_cycles(const PeGroup& g, const Cut& cut, const target::Machine& m) {
   Dims box = largest_box(g, cut);
@@ -42,7 +42,7 @@ struct Edge {
 
 class Search {
  public:
-  Search(const Program& p, const target::Machine& m, uint32_t tiles, const RoomPrice& price)
+  Search(const Program& p, const target::Machine& m, uint32_t tiles, const Prices& price)
       : p_(p), m_(m), tiles_(tiles), price_(price) {
     for (const Primitive& primitive : p.primitives) options_.push_back(options_of(primitive));
     connect();
@@ -129,7 +129,7 @@ class Search {
       most_in = std::max(most_in, in);
     }
     double most = std::max(most_in, *std::ranges::max_element(out));
-    return most > 0 ? kSendLatency + kExposed * most / m_.tile_link_bytes : 0;
+    return most > 0 ? price_.send + kExposed * most / m_.tile_link_bytes : 0;
   }
 
   // Exact where every primitive has one producer: the cheapest way for what follows, from the end on.
@@ -193,7 +193,7 @@ class Search {
   const Program& p_;
   const target::Machine& m_;
   uint32_t tiles_;
-  RoomPrice price_;
+  Prices price_;
   std::vector<std::vector<Option>> options_;
   std::vector<Edge> edges_;
   std::vector<std::vector<size_t>> of_;  // edges of each primitive
@@ -215,7 +215,7 @@ double work_cycles(const Primitive& primitive, const Cut& cut, const target::Mac
 }
 
 std::vector<Cut> choose_cuts(const Program& program, const target::Machine& machine, uint32_t tiles,
-                             const RoomPrice& price) {
+                             const Prices& price) {
   return Search(program, machine, tiles, price).run();
 }
 

@@ -9,11 +9,12 @@ namespace mrvlc::accel {
 
 // What memory is worth while DDR is the bottleneck, in cycles a byte of a tile: of tensors, and of weights
 // that lie there ahead of their use.
-struct RoomPrice {
-  double tensors = 0, weights = 0;
+struct Prices {
+  double tensors = 0, weights = 0;  // of room
+  double send = 60;                 // cycles of having to send anything at all
 };
 std::vector<Cut> choose_cuts(const Program& program, const target::Machine& machine, uint32_t tiles,
-                             const RoomPrice& price);
+                             const Prices& price);
 // Whether weights that could lie on chip would save time: they do not all fit, and DDR matters. 0 to 1.
 double room_matters(const Program& program, const target::Machine& machine, uint32_t tiles);
 

@@ -350,7 +350,8 @@ class WindowCodegen {
     for (int64_t y = qh.begin; y < qh.end; y += rows) stripes.push_back({y, std::min(qh.end, y + rows)});
     // Up and down in turn: what neighbours need first of this operation was made first, and the last of it is
     // what they need last.
-    if (c_.primitive % 2 == 1) std::ranges::reverse(stripes);
+    bool from_input = c_.program.buffers[op_.x.buffer].kind == Buffer::Kind::Input;  // arrives from the top
+    if (c_.primitive % 2 == 1 && !from_input) std::ranges::reverse(stripes);
     for (Span y : stripes) {
       for (int64_t x = qw.begin; x < qw.end; x += cols)
         piece(tile, b, a, ph, weights_at, y, {x, std::min(qw.end, x + cols)});
