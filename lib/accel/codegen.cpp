@@ -65,7 +65,7 @@ uint32_t CodegenContext::home_item(uint32_t buffer) {
   const Buffer& b = program.buffers[buffer];
   if (b.kind == Buffer::Kind::Input) {
     // In stripes, each of all tiles before the next, so that work begins while the rest arrives.
-    constexpr int64_t kStripeBytes = 8192, kMostStripes = 8;
+    constexpr int64_t kStripeBytes = 3072, kMostStripes = 12;
     int64_t stripes = std::clamp<int64_t>(h.bytes / kStripeBytes, 1, kMostStripes);
     for (int64_t s = 0; s < stripes; ++s) {
       std::vector<std::vector<Transfer>> wanted(h.need.size());
