@@ -74,6 +74,12 @@ void add_compile_options(CLI::App& cmd, CompileArguments& a) {
   cmd.add_option("--tiles", a.tiles, "tiles of the accelerator to use")
       ->type_name("1|2|4|8")
       ->capture_default_str();
+  cmd.add_option("--effort", a.effort, "1: compile fast; 2: try many more schedules for the accelerator")
+      ->check(CLI::Range(1u, 2u).description(""))
+      ->type_name("1|2")
+      ->capture_default_str();
+  cmd.add_flag("--wb-pin", a.pin_weights,
+               "keep weights on chip from one inference to the next (they must fit)");
   cmd.add_option("--precision", a.precision, "arithmetic of the accelerator")
       ->check(CLI::IsMember({"fp16", "int8", "auto"}))
       ->type_name("KIND")
@@ -108,6 +114,8 @@ Result<driver::CompileOptions> checked(const CompileArguments& a) {
   o.name = a.name;
   o.targets = CLI::detail::split(a.targets, ',');
   o.tiles = a.tiles;
+  o.effort = a.effort;
+  o.pin_weights = a.pin_weights;
   o.precision = a.precision;
   o.batch = a.batch;
   o.external_data_dir = a.external;

@@ -12,6 +12,8 @@ struct CompileArguments {
   std::string model, out, name, targets = "cn10ka", precision = "auto", depfile, timing, dump_ir, external;
   std::vector<std::string> shapes, rules, cpu, accel, borders, target_dirs, emit;
   uint32_t tiles = 8;
+  uint32_t effort = 1;
+  bool pin_weights = false;
   int64_t batch = 1, arena_limit = INT64_MAX;
   unsigned jobs = 0;
   bool no_default_rules = false, fail_on_fallback = false, depfile_default = false, silicon_id = false;

@@ -31,19 +31,22 @@ isa::Port make_port(const ir::Graph& graph, const PortLayout& layout, const Buff
   return port;
 }
 
-// Init and finish hold one Sync each: their sections must not be empty.
+// A section must not be empty: finish holds one Sync, and so does init when no weights are pinned.
 isa::Instruction sync() {
   isa::Instruction i;
   i.queue = isa::Queue::DmaIn;
   return i;
 }
 
-void frame(CompiledRegion& out, const partition::Region& region) {
+void frame(CompiledRegion& out, std::vector<InstructionRange> init, const partition::Region& region) {
   using Section = InstructionRange::Section;
-  out.binary.init = {sync()};
   out.binary.finish = {sync()};
   auto last = static_cast<uint32_t>(region.layers.size() - 1);
-  std::vector<InstructionRange> ranges = {{Section::Init, 0, 1, 0, region.layers[0].anchor}};
+  std::vector<InstructionRange> ranges = std::move(init);
+  if (out.binary.init.empty()) {
+    out.binary.init = {sync()};
+    ranges.push_back({Section::Init, 0, 1, 0, region.layers[0].anchor});
+  }
   if (out.binary.main.empty()) {
     out.binary.main = {sync()};
     ranges.push_back({Section::Main, 0, 1, 0, region.layers[0].anchor});
@@ -76,7 +79,7 @@ Result<CompiledRegion> compile_region(const ir::Graph& graph, const partition::R
   const Program& program = chosen.program;
   const MemoryMap& map = chosen.map;
   if (map.end > int64_t{1} << 40) return make_diag<DiagCode::MRV0503>(map.end, int64_t{1} << 40);
-  Emitted code = emit(std::move(chosen.tiles), weights.size(), static_cast<uint64_t>(map.end));
+  Emitted code = emit(std::move(chosen.tiles), static_cast<uint64_t>(map.end));
 
   CompiledRegion out;
   isa::Binary& b = out.binary;
@@ -85,6 +88,7 @@ Result<CompiledRegion> compile_region(const ir::Graph& graph, const partition::R
   b.tiles = static_cast<uint8_t>(options.tiles);
   b.layers = static_cast<uint32_t>(region.layers.size());
   b.ocm_bytes = static_cast<uint32_t>(code.ocm_peak);
+  b.init = std::move(code.init);
   b.main = std::move(code.instructions);
   b.ddr_input_begin = static_cast<uint64_t>(map.input_begin);
   b.ddr_input_end = static_cast<uint64_t>(map.input_end);
@@ -112,7 +116,7 @@ Result<CompiledRegion> compile_region(const ir::Graph& graph, const partition::R
     std::string& shown = out.layers[owner_of(program.primitives[i]).layer].cut;
     if (shown == "none") shown = describe(cuts[i]);  // of the layer's first operation
   }
-  frame(out, region);
+  frame(out, std::move(code.init_ranges), region);
   return out;
 }
 

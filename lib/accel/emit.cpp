@@ -9,10 +9,13 @@ namespace {
 
 class Emission {
  public:
-  Emission(TileProgram&& program, uint64_t constant_end, uint64_t ddr_end)
-      : p_(std::move(program)), tracker_(constant_end, ddr_end), use_of_(p_.items.size(), SIZE_MAX) {}
+  Emission(TileProgram&& program, uint64_t ddr_end)
+      : p_(std::move(program)),
+        tracker_(static_cast<uint64_t>(p_.constant_end), ddr_end),
+        use_of_(p_.items.size(), SIZE_MAX) {}
 
   Emitted run() {
+    pin();
     std::vector<Due> due = loads();
     size_t next = 0;
     for (size_t s = 0; s < p_.steps.size(); ++s) {
@@ -30,6 +33,37 @@ class Emission {
   }
 
  private:
+  // Weights that stay are loaded by a section of their own, whose instructions nothing in main has to wait
+  // for.
+  void pin() {
+    Tracker tracker(UINT64_MAX);
+    for (uint32_t k = 0; k < p_.items.size(); ++k) {
+      if (!p_.items[k].pinned) continue;
+      for (const Load& l : p_.items[k].loads) {
+        isa::Instruction i;
+        i.tile = static_cast<uint8_t>(issuer(l.tiles, rotate_++));
+        i.queue = isa::Queue::DmaIn;
+        for (const isa::Dma& d : load_dmas(l.transfer, static_cast<uint32_t>(p_.items[k].address), l.tiles)) {
+          i.body = d;
+          auto before = static_cast<uint32_t>(out_.init.size());
+          tracker.append(i, out_.init);
+          cover(out_.init_ranges, InstructionRange::Section::Init, before, out_.init.size(),
+                p_.items[k].owner);
+        }
+      }
+    }
+  }
+
+  static void cover(std::vector<InstructionRange>& ranges, InstructionRange::Section section, uint32_t before,
+                    size_t end, const Owner& owner) {
+    auto after = static_cast<uint32_t>(end);
+    if (!ranges.empty() && ranges.back().layer == owner.layer && ranges.back().expr == owner.expr) {
+      ranges.back().end = after;
+    } else {
+      ranges.push_back({section, before, after, owner.layer, owner.expr});
+    }
+  }
+
   struct Due {
     int64_t step = 0, use = 0;
     uint32_t item = 0, load = 0;
@@ -65,13 +99,7 @@ class Emission {
     for (const isa::Access& a : isa::accesses(instruction))
       if (a.space == isa::Space::Ocm) out_.ocm_peak = std::max(out_.ocm_peak, static_cast<int64_t>(a.end));
     tracker_.append(std::move(instruction), out_.instructions);
-    auto after = static_cast<uint32_t>(out_.instructions.size());
-    if (!out_.ranges.empty() && out_.ranges.back().layer == owner.layer &&
-        out_.ranges.back().expr == owner.expr) {
-      out_.ranges.back().end = after;
-      return;
-    }
-    out_.ranges.push_back({InstructionRange::Section::Main, before, after, owner.layer, owner.expr});
+    cover(out_.ranges, InstructionRange::Section::Main, before, out_.instructions.size(), owner);
   }
 
   void note(uint32_t index) {
@@ -103,8 +131,8 @@ class Emission {
 
 }  // namespace
 
-Emitted emit(TileProgram&& program, uint64_t constant_end, uint64_t ddr_end) {
-  return Emission(std::move(program), constant_end, ddr_end).run();
+Emitted emit(TileProgram&& program, uint64_t ddr_end) {
+  return Emission(std::move(program), ddr_end).run();
 }
 
 }  // namespace mrvlc::accel

@@ -86,9 +86,9 @@ class Placer {
       if (place_fixed(steps, least)) {
         schedule();
         std::optional<Shortage> shortage = place_fetches();
-        return {shortage, begin_.back()};
+        return {shortage, begin_.back(), 0};
       }
-    return {shortage_, 0};
+    return {shortage_, 0, short_bytes_};
   }
 
  private:
@@ -120,7 +120,9 @@ class Placer {
       options.effort = 2'000'000;
       std::optional<alloc::Placement> placed = alloc::place_within(list, m_.ocm_bytes, options);
       if (!placed) {
-        shortage_ = Shortage{p_.steps[static_cast<size_t>(alloc::peak_load(list).time)].primitive};
+        alloc::Peak peak = alloc::peak_load(list);
+        shortage_ = Shortage{p_.steps[static_cast<size_t>(peak.time)].primitive};
+        short_bytes_ = std::max<int64_t>(0, peak.bytes - m_.ocm_bytes);
         return false;
       }
       offsets = placed->offsets;
@@ -351,6 +353,7 @@ class Placer {
   Taken taken_, reserved_;      // without and with room for what every step must have fetched
   std::vector<int64_t> ahead_;  // by step: room for what is fetched just ahead
   std::optional<Shortage> shortage_;
+  int64_t short_bytes_ = 0;
   std::vector<uint32_t> sorted_;                  // fetches by first use
   std::vector<double> begin_, work_;              // of each step: estimated begin; engine cycles before it
   std::vector<std::pair<double, double>> idle_;   // of DDR

@@ -20,6 +20,8 @@ struct Shortage {
 struct Placed {
   std::optional<Shortage> shortage;
   double cycles = 0;
+  int64_t short_bytes =
+      0;  // what the fullest moment needs beyond the memory, at a shortage of room for what stays
 };
 Placed place(TileProgram& program, const target::Machine& machine, double fetch_share);
 

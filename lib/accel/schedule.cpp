@@ -5,6 +5,8 @@
 #include <map>
 
 #include "codegen.h"
+#include "emit.h"
+#include "mrvlc/sim/timing.h"
 #include "placement.h"
 #include "search.h"
 #include "stripe.h"
@@ -62,10 +64,27 @@ std::vector<bool> publishers(const Program& program, const std::vector<Cut>& cut
   return out;
 }
 
+// Weights are there for the whole program.
+void pin(TileProgram& program, int64_t weight_bytes) {
+  auto constant = [&](const Item& i) {
+    return std::ranges::all_of(i.loads, [&](const Load& l) { return l.transfer.ddr < weight_bytes; });
+  };
+  for (uint32_t k : program.fetches) {
+    Item& item = program.items[k];
+    if (item.last < 0 || !constant(item)) continue;
+    item.prefetch = false;
+    item.pinned = true;
+    item.first = 0;
+    item.last = static_cast<int64_t>(program.steps.size()) - 1;
+  }
+  std::erase_if(program.fetches, [&](uint32_t k) { return program.items[k].pinned; });
+}
+
 struct Built {
   TileProgram program;
   std::optional<Shortage> shortage;
-  double cycles = 0;  // estimate
+  double cycles = 0;        // estimate
+  int64_t short_bytes = 0;  // of memory, at a shortage
 };
 
 // What is decided before a schedule can be made and timed.
@@ -76,8 +95,9 @@ struct Policy {
 
 Result<Built> build(const ir::Graph& graph, const Program& program, const std::vector<Cut>& cuts,
                     std::vector<Home>& homes, const target::Machine& machine, uint32_t tiles,
-                    double fetch_share) {
+                    double fetch_share, bool pin_weights) {
   Built out;
+  out.program.constant_end = program.buffers[kWeights].bytes;
   StepWriter writer(out.program, machine, tiles);
   TableItems tables(program, machine);
   CodegenContext c{program, cuts, homes, tables, writer};
@@ -104,9 +124,11 @@ Result<Built> build(const ir::Graph& graph, const Program& program, const std::v
       return out;
     }
   }
+  if (pin_weights) pin(out.program, program.buffers[kWeights].bytes);
   Placed placed = place(out.program, machine, fetch_share);
   out.shortage = placed.shortage;
   out.cycles = placed.cycles;
+  out.short_bytes = placed.short_bytes;
   return out;
 }
 
@@ -124,15 +146,19 @@ bool spill_at(uint32_t primitive, const std::vector<Home>& homes, std::vector<bo
 }
 
 Result<Built> plan_tiles(const ir::Graph& graph, const Program& program, const std::vector<Cut>& cuts,
-                         const target::Machine& machine, uint32_t tiles, double fetch_share) {
+                         const target::Machine& machine, const Options& options, double fetch_share) {
   std::vector<bool> spilled(program.buffers.size(), false);
   constexpr int kMostAttempts = 24;
   for (int attempt = 0;; ++attempt) {
-    std::vector<Home> homes = choose_homes(program, cuts, machine, tiles, spilled);
-    MRVLC_ASSIGN(Built built, build(graph, program, cuts, homes, machine, tiles, fetch_share));
+    std::vector<Home> homes = choose_homes(program, cuts, machine, options.tiles, spilled);
+    MRVLC_ASSIGN(Built built, build(graph, program, cuts, homes, machine, options.tiles, fetch_share,
+                                    options.pin_weights));
     if (!built.shortage) return built;
     if (attempt < kMostAttempts && spill_at(built.shortage->primitive, homes, spilled)) continue;
     bool all = std::ranges::find(spilled, false) == spilled.end();
+    if (all && options.pin_weights)
+      return make_diag<DiagCode::MRV0504>(program.buffers[kWeights].bytes, built.short_bytes,
+                                          machine.ocm_bytes);
     if (all) return make_diag<DiagCode::MRV0501>(machine.ocm_bytes);
     spilled.assign(spilled.size(), true);
   }
@@ -161,7 +187,7 @@ std::vector<Policy> policies(const Program& program, const target::Machine& mach
   return list;
 }
 
-// The best schedule of a program by estimated cycles; the first at equal ones.
+// The best schedule of a program; the first at equal cycles.
 class Scheduler {
  public:
   Scheduler(const ir::Graph& graph, const target::Machine& machine, const Options& options)
@@ -201,20 +227,31 @@ class Scheduler {
   Status consider(Program program, const Policy& policy) {
     MemoryMap map = plan_memory(program, m_);
     std::vector<Cut> cuts = choose_cuts(program, m_, options_.tiles, policy.price);
-    MRVLC_ASSIGN(Built built, plan_tiles(graph_, program, cuts, m_, options_.tiles, policy.fetch_share));
-    if (!best_.cuts.empty() && built.cycles >= least_) return {};
-    least_ = built.cycles;
+    MRVLC_ASSIGN(Built built, plan_tiles(graph_, program, cuts, m_, options_, policy.fetch_share));
+    constexpr double kClose = 1.03;
+    if (!best_.cuts.empty() && options_.effort < 2 && built.cycles >= estimate_ * kClose) return {};
+    MRVLC_ASSIGN(double cycles, timed(built.program, static_cast<uint64_t>(map.end)));
+    if (!best_.cuts.empty() && cycles >= least_) return {};
+    least_ = cycles;
+    estimate_ = built.cycles;
     policy_ = policy;
     best_ = {std::move(program), std::move(cuts), std::move(built.program), map};
     return {};
+  }
+
+  // As the simulator sees it.
+  Result<double> timed(const TileProgram& program, uint64_t ddr_end) const {
+    Emitted code = emit(TileProgram(program), ddr_end);
+    MRVLC_ASSIGN(sim::Timing timing, sim::time_program(code.instructions, m_));
+    return static_cast<double>(timing.cycles);
   }
 
   const ir::Graph& graph_;
   const target::Machine& m_;
   const Options& options_;
   Scheduled best_;
-  Policy policy_;  // of the best
-  double least_ = 0;
+  Policy policy_;                    // of the best
+  double least_ = 0, estimate_ = 0;  // cycles of the best, timed and estimated
 };
 
 }  // namespace

@@ -26,6 +26,7 @@ struct Item {
   std::vector<Load> loads;
   int64_t earliest = 0;
   bool prefetch = false;
+  bool pinned = false;  // loaded by the init section, stays
   OcmUse::Kind kind = OcmUse::Kind::Workspace;
   Owner owner;
   uint32_t buffer = UINT32_MAX;  // the stored tensor it holds, if any
@@ -58,7 +59,7 @@ struct TileProgram {
   std::vector<uint32_t> fetches;  // items with loads, in the order of their first use
   std::vector<Code> code;
   std::vector<TileStep> steps;
-  std::vector<std::string> cuts;  // by layer, for the report
+  int64_t constant_end = 0;  // DDR below is never written
 
   size_t code_end(size_t step) const {
     return step + 1 < steps.size() ? steps[step + 1].first_code : code.size();

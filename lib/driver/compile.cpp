@@ -13,6 +13,7 @@
 #include "mrvlc/passes/round_weights.h"
 #include "mrvlc/passes/widen_f16.h"
 #include "mrvlc/sim/simulator.h"
+#include "mrvlc/support/diag/accel.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file.h"
 #include "output_folder.h"
@@ -192,8 +193,12 @@ class Compiler {
   }
 
   Status compile_region(const partition::Region& region) {
+    if (options_.pin_weights && m_.partition.regions.size() > 1)
+      return make_diag<DiagCode::MRV0505>(m_.partition.regions.size());
     accel::Options o;
     o.tiles = options_.tiles;
+    o.effort = options_.effort;
+    o.pin_weights = options_.pin_weights;
     o.name = fmt::format("{}_region{}", m_.name, region.id);
     if (options_.silicon_id) o.architecture = isa::Architecture::Mlip;
     MRVLC_ASSIGN(accel::CompiledRegion compiled,

@@ -194,6 +194,8 @@ Json options_json(const CompileOptions& o) {
   for (const auto& r : o.rules) rules.push_back(idmap::json_text(r.filename().string()));
   return {{"target", o.targets},
           {"tiles", o.tiles},
+          {"effort", o.effort},
+          {"wb_pin", o.pin_weights},
           {"precision", o.precision},
           {"input_shape", shapes},
           {"batch", o.batch},

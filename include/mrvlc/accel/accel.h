@@ -12,8 +12,12 @@ struct Options {
   uint32_t tiles = 8;
   std::string name;  // of the binary
   isa::Architecture architecture = isa::Architecture::Experimental;
-  // How many schedules are tried and estimated before the best is taken: 1 few, 2 many. Any gives the same results.
+  // How many schedules are tried and estimated before the best is taken: 1 few, 2 many. Any gives the same
+  // results.
   uint32_t effort = 1;
+  // Weights are loaded by the init section and stay on chip from one inference to the next; an error
+  // (MRV0504) when they do not fit.
+  bool pin_weights = false;
 };
 
 // How the host hands a value of the region to the device: fp16, dimensions permuted. stored dim i is logical

@@ -14,6 +14,8 @@ struct CompileOptions {
   std::string name;                               // empty: from the model's stem
   std::vector<std::string> targets = {"cn10ka"};  // "host" alone: no accelerator
   uint32_t tiles = 8;
+  uint32_t effort = 1;       // accel::Options
+  bool pin_weights = false;  // accel::Options
   std::string precision = "auto";  // fp16, int8, auto
   std::map<std::string, Shape> input_shapes;
   int64_t batch = 1;

@@ -8,6 +8,8 @@ namespace mrvlc::DiagCode {
 MRVLC_DIAG(0501, Error, Rejected, "the accelerator cannot hold the smallest block of this layer in its {} bytes of on-chip memory")
 MRVLC_DIAG(0502, Error, Rejected, "the accelerator back end cannot compile this layer: {}")
 MRVLC_DIAG(0503, Error, Limit, "the region needs {} bytes of device memory; at most {} can be addressed")
+MRVLC_DIAG(0504, Error, Limit, "--wb-pin: {} bytes of weights do not stay on chip beside the tensors; the fullest moment needs {} bytes more than the {} of a tile")
+MRVLC_DIAG(0505, Error, Limit, "--wb-pin: weights can stay on chip for one region, the model has {}")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode
