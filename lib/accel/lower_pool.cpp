@@ -1,27 +1,25 @@
 // MaxPool, AveragePool and the global ones (reductions).
 #include "conv_lowering.h"
 #include "mrvlc/ops/params.h"
+#include "sums.h"
 
 namespace mrvlc::accel {
 namespace {
 
 Status lower_global(Lowering& l, const ir::Node& node, bool is_max) {
-  const Dims& in = l.shape(node.inputs[0]);
   View x = l.read(node.inputs[0]);
-  if (!is_max && in.size() == 4) {
-    MRVLC_ASSIGN(x, l.sum_rows(x, isa::ReduceOp::Sum, node.id));
-  }
-  PeBuilder b(l, x.dims, node.id);
-  std::vector<int64_t> axes;
+  Reduction r;
   int64_t count = 1;
-  for (size_t d = 2; d < in.size(); ++d) {
-    axes.push_back(static_cast<int64_t>(d));
-    count *= in[d];
+  for (size_t d = 2; d < x.dims.size(); ++d) {
+    r.axes.push_back(static_cast<int64_t>(d));
+    count *= x.dims[d];
   }
-  PeOperand t = b.reduced_temp(axes);
-  b.reduce(is_max ? isa::ReduceOp::Max : isa::ReduceOp::Sum, t, b.view(x),
-           is_max ? 1.0f : 1.0f / static_cast<float>(count));
-  return b.finish(t, l.result(node.outputs[0]));
+  if (is_max) {
+    r.op = isa::ReduceOp::Max;
+  } else {
+    r.alpha = 1.0f / static_cast<float>(count);
+  }
+  return reduce_to(l, x, r, l.result(node.outputs[0]), node.id);
 }
 
 // Padded positions (within the declared padding) that a window of an average covers, along one axis.

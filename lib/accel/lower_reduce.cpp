@@ -6,6 +6,7 @@
 #include "lowering.h"
 #include "mrvlc/ops/params.h"
 #include "mrvlc/support/checked.h"
+#include "sums.h"
 
 namespace mrvlc::accel {
 namespace {
@@ -34,37 +35,26 @@ EpilogueSpec table_of(Lowering& l, const std::function<double(double)>& f) {
 
 Status lower_reduce(Lowering& l) {
   const ir::Node& node = l.graph().node(l.layer().anchor);
-  MRVLC_ASSIGN(std::vector<int64_t> axes, ops::reduce_axes(ops::infer_context(l.graph(), node)));
+  Reduction r;
+  MRVLC_ASSIGN(r.axes, ops::reduce_axes(ops::infer_context(l.graph(), node)));
   const Dims& in = l.shape(node.inputs[0]);
-  float mean = 1.0f / static_cast<float>(count_of(in, axes));
-  View from = l.read(node.inputs[0]);
-  bool squares = node.is("ReduceSumSquare"), sums = squares || node.is("ReduceSum") || node.is("ReduceMean");
-  std::vector<int64_t> sorted = axes;
-  std::ranges::sort(sorted);
-  bool by_rows = sums && in.size() == 4 && sorted == std::vector<int64_t>{2, 3};
-  if (by_rows) {
-    MRVLC_ASSIGN(from, l.sum_rows(from, squares ? ReduceOp::SumOfSquares : ReduceOp::Sum, node.id));
-  }
-  PeBuilder b(l, from.dims, node.id);
-  PeOperand t = b.reduced_temp(axes);
-  PeOperand x = b.view(from);
   if (node.is("ReduceMax")) {
-    b.reduce(ReduceOp::Max, t, x);
+    r.op = ReduceOp::Max;
   } else if (node.is("ReduceMin")) {
-    b.reduce(ReduceOp::Min, t, x);
-  } else if (node.is("ReduceSum") || node.is("ReduceMean")) {
-    b.reduce(ReduceOp::Sum, t, x, node.is("ReduceMean") ? mean : 1.0f);
-  } else if (squares) {
-    b.reduce(by_rows ? ReduceOp::Sum : ReduceOp::SumOfSquares, t, x);
+    r.op = ReduceOp::Min;
+  } else if (node.is("ReduceSumSquare")) {
+    r.op = ReduceOp::SumOfSquares;
   } else if (node.is("ReduceProd")) {
-    b.reduce(ReduceOp::Prod, t, x);
-  } else {
+    r.op = ReduceOp::Prod;
+  } else if (node.is("ReduceMean")) {
+    r.alpha = 1.0f / static_cast<float>(count_of(in, r.axes));
+  } else if (!node.is("ReduceSum")) {
     return make_diag<DiagCode::MRV0502>("operator " + std::string(node.op->name));
   }
   View out = l.result(node.outputs[0]);
   if (out.dims.size() != in.size())  // reduced dimensions were dropped
-    for (int64_t a : axes) out = unsqueezed(out, static_cast<size_t>(a));
-  MRVLC_TRY(b.finish(t, out));
+    for (int64_t a : r.axes) out = unsqueezed(out, static_cast<size_t>(a));
+  MRVLC_TRY(reduce_to(l, l.read(node.inputs[0]), r, out, node.id));
   return finish_layer(l, node.outputs[0]);
 }
 
@@ -117,17 +107,50 @@ View parameter(Lowering& l, ir::ValueId v, size_t first, size_t rank) {
 
 constexpr size_t kFromRight = SIZE_MAX;
 
+struct Statistics {
+  View centred, variance;  // fp32; variance + epsilon
+};
+
+// Sums that take several steps are groups of their own.
+Result<Statistics> statistics_apart(Lowering& l, const ir::Node& node, const Reduction& mean_of,
+                                    const Reduction& variance_of) {
+  View x = l.read(node.inputs[0]);
+  Dims kept = x.dims;
+  for (int64_t a : mean_of.axes) kept[static_cast<size_t>(a)] = 1;
+  auto stored = [&](const Dims& d) { return l.scratch(d, l.perm_of(node.outputs[0]), isa::DataType::F32); };
+  View mean = stored(kept);
+  Statistics s{stored(x.dims), stored(kept)};
+  MRVLC_TRY(reduce_to(l, x, mean_of, mean, node.id));
+  PeBuilder b(l, x.dims, node.id);
+  PeOperand t = b.temp();
+  b.apply(EwOp::Sub, t, b.view(x), b.view(mean));
+  MRVLC_TRY(b.finish(t, s.centred));
+  MRVLC_TRY(reduce_to(l, s.centred, variance_of, s.variance, node.id));
+  return s;
+}
+
 // (x - mean) / sqrt(variance + epsilon) over `axes`, then scale and bias (either may be absent).
 Status normalise(Lowering& l, const ir::Node& node, const std::vector<int64_t>& axes,
                  size_t parameters_from) {
   const Dims& dims = l.shape(node.inputs[0]);
-  float mean_scale = 1.0f / static_cast<float>(count_of(dims, axes));
+  float share = 1.0f / static_cast<float>(count_of(dims, axes));
+  bool instance = parameters_from != kFromRight;  // rows of a layer normalisation fit on-chip memory
+  Reduction mean_of{ReduceOp::Sum, axes, share, 0, instance},
+      variance_of{ReduceOp::SumOfSquares, axes, share, node.float_attr("epsilon"), instance};
   PeBuilder b(l, dims, node.id);
-  PeOperand x = b.view(l.read(node.inputs[0]));
-  PeOperand mean = b.reduced_temp(axes), centred = b.temp(), variance = b.reduced_temp(axes);
-  b.reduce(ReduceOp::Sum, mean, x, mean_scale);
-  b.apply(EwOp::Sub, centred, x, mean);
-  b.reduce(ReduceOp::SumOfSquares, variance, centred, mean_scale, node.float_attr("epsilon"));
+  PeOperand centred, variance;
+  if (at_once(dims, mean_of)) {
+    PeOperand mean = b.reduced_temp(axes);
+    centred = b.temp();
+    variance = b.reduced_temp(axes);
+    b.reduce(mean_of.op, mean, b.view(l.read(node.inputs[0])), mean_of.alpha);
+    b.apply(EwOp::Sub, centred, b.view(l.read(node.inputs[0])), mean);
+    b.reduce(variance_of.op, variance, centred, variance_of.alpha, variance_of.beta);
+  } else {
+    MRVLC_ASSIGN(Statistics apart, statistics_apart(l, node, mean_of, variance_of));
+    centred = b.view(apart.centred);
+    variance = b.view(apart.variance);
+  }
   PeOperand deviation = b.reduced_temp(axes), inverse = b.reduced_temp(axes), y = b.temp();
   b.apply(EwOp::Sqrt, deviation, variance);
   b.apply(EwOp::Reciprocal, inverse, deviation);

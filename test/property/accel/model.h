@@ -23,8 +23,19 @@ float look_up(const std::vector<float>& table, float x);
 
 // A function of one operand, applied in float.
 using Unary = std::function<float(float)>;
+using Binary = std::function<float(float, float)>;
+inline float maximum(float a, float b) {
+  return a != a ? a : b != b ? b : a > b ? a : b;
+}
+inline float minimum(float a, float b) {
+  return a != a ? a : b != b ? b : a < b ? a : b;
+}
 // Functions that come directly out of an epilogue (by instruction or by table); nullopt: `node` is none.
 std::optional<Unary> activation_of(const ir::Graph& graph, const ir::Node& node);
+
+enum class Fold { Sum, Squares, Max, Min, Product };
+// Reduced along `axes` (rising), in float; `parts`: long dimensions in parts. fma(alpha, v, beta) at the end.
+Tensor reduced(Tensor x, std::vector<int64_t> axes, Fold fold, bool parts, float alpha = 1, float beta = 0);
 
 class Model {
  public:
@@ -42,6 +53,7 @@ class Model {
   Status product(const partition::Layer& layer);
   Status product_order(ir::ValueId value, std::vector<int64_t>& order) const;
   Status pool(const partition::Layer& layer);
+  Status global_pool(const ir::Node& node, const ops::PoolParams& p);
   Status reduce(const partition::Layer& layer);
   Status softmax(const partition::Layer& layer);
   Status norm(const partition::Layer& layer);
@@ -53,9 +65,6 @@ class Model {
   Status reshape(const partition::Layer& layer);
   // Nodes layer.nodes[from..], the first of which reads `value`, in float; the last result is rounded.
   Status chain(const partition::Layer& layer, size_t from, ir::ValueId value);
-
-  // In which order the elements along `axes` are visited (dimensions, outermost first).
-  Result<std::vector<size_t>> order_for(ir::ValueId value, const std::vector<int64_t>& axes) const;
 
   const Shape& shape(ir::ValueId v) const { return graph_.value(v).type.shape; }
   void store(ir::ValueId v, Tensor t) { values_[v] = narrowed(t); }

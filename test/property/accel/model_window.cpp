@@ -173,18 +173,6 @@ Status Model::conv(const partition::Layer& layer) {
 
 namespace {
 
-// An image's mean: the sum of its rows' sums.
-float mean_of_rows(const ops::PoolParams& p, const float* image) {
-  float all = 0;
-  for (int64_t y = 0; y < p.input[0]; ++y) {
-    float row = image[y * p.input[1]];
-    for (int64_t x = 1; x < p.input[1]; ++x) row += image[y * p.input[1] + x];
-    row += 0.0f;
-    all = y == 0 ? row : all + row;
-  }
-  return all * (1.0f / static_cast<float>(p.kernel[0] * p.kernel[1]));
-}
-
 // A window of a pool: taps inside the input, row by row.
 float window(const ops::PoolParams& p, const float* image, const Taps& rows, const Taps& cols) {
   float v = p.is_max ? -std::numeric_limits<float>::infinity() : 0.0f;
@@ -216,13 +204,23 @@ int64_t covered(const ops::PoolParams& p, size_t d, int64_t o) {
 
 }  // namespace
 
+Status Model::global_pool(const ir::Node& node, const ops::PoolParams& p) {
+  std::vector<int64_t> axes;
+  int64_t count = 1;
+  for (size_t d = 0; d < p.input.size(); ++d) {
+    axes.push_back(static_cast<int64_t>(d) + 2);
+    count *= p.input[d];
+  }
+  float alpha = p.is_max ? 1.0f : 1.0f / static_cast<float>(count);
+  store(node.outputs[0], reduced(get(node.inputs[0]), axes, p.is_max ? Fold::Max : Fold::Sum, true, alpha));
+  return {};
+}
+
 Status Model::pool(const partition::Layer& layer) {
   const ir::Node& node = graph_.node(layer.anchor);
   MRVLC_ASSIGN(ops::PoolParams p, ops::pool_params(ops::infer_context(graph_, node)));
-  bool global = node.is("GlobalAveragePool") || node.is("GlobalMaxPool");
-  bool by_rows = global && !p.is_max && p.input.size() == 2;
+  if (node.is("GlobalAveragePool") || node.is("GlobalMaxPool")) return global_pool(node, p);
   p = plane(p);
-  if (global) p.count_include_pad = true;
   auto all = static_cast<float>(p.kernel[0] * p.kernel[1]);
   std::vector<Taps> rows = all_taps(p, 0, false), cols = all_taps(p, 1, false);
   const float* x = get(node.inputs[0]).data<float>().data();
@@ -234,12 +232,10 @@ Status Model::pool(const partition::Layer& layer) {
   for (int64_t c = 0; c < p.batch * p.channels; ++c, x += p.input[0] * p.input[1])
     for (int64_t oy = 0; oy < p.output[0]; ++oy)
       for (int64_t ox = 0; ox < p.output[1]; ++ox, ++y) {
-        float v =
-            narrow(by_rows ? mean_of_rows(p, x)
-                           : window(p, x, rows[static_cast<size_t>(oy)], cols[static_cast<size_t>(ox)]));
+        float v = narrow(window(p, x, rows[static_cast<size_t>(oy)], cols[static_cast<size_t>(ox)]));
         if (!p.is_max && p.count_include_pad && correct)
           v = narrow(v * (all / static_cast<float>(covered(p, 0, oy) * covered(p, 1, ox))));
-        *y = global ? v + 0.0f : v;  // a reduction ends with fma(alpha, v, +0)
+        *y = v;
       }
   values_[node.outputs[0]] = std::move(out);
   return {};
