@@ -108,6 +108,7 @@ Result<CompiledRegion> compile_region(const ir::Graph& graph, const partition::R
   out.outputs = std::move(lowered.outputs);
   out.weights_bytes = static_cast<int64_t>(b.weights.size());
   out.ocm_peak_bytes = code.ocm_peak;
+  out.estimated_cycles = static_cast<uint64_t>(chosen.estimated_cycles);
   name_uses(code.uses, graph, region, program, options.tiles);
   out.ocm_uses = std::move(code.uses);
   fill_bounds(out, graph, region, lowered, machine, options.tiles);

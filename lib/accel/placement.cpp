@@ -86,7 +86,8 @@ class Placer {
       if (place_fixed(steps, least)) {
         schedule();
         std::optional<Shortage> shortage = place_fetches();
-        return {shortage, begin_.back(), 0};
+        // The last store has arrived so long after its bytes left.
+        return {shortage, begin_.back() + m_.ddr_latency + 2.0 * m_.instruction_overhead, 0};
       }
     return {shortage_, 0, short_bytes_};
   }
@@ -264,8 +265,13 @@ class Placer {
         if (start + cycles + latency > due && early(item)) continue;
         if (start > ddr_) idle_.emplace_back(ddr_, start);
         ddr_ = start + cycles;
-        if (item.first == static_cast<int64_t>(s)) ready = std::max(ready, ddr_ + latency);
-        late_.emplace_back(item.first, ddr_ + latency);
+        // Work on an input begins with its first stripe.
+        double arrival = ddr_ + latency, stripes = static_cast<double>(item.loads.size()) / p_.tiles;
+        if (item.buffer != UINT32_MAX && stripes > 1)
+          arrival = std::max(start + cycles / stripes + latency,
+                             arrival - p_.steps[static_cast<size_t>(item.first)].cycles * (1 - 1 / stripes));
+        if (item.first == static_cast<int64_t>(s)) ready = std::max(ready, arrival);
+        late_.emplace_back(item.first, arrival);
         item.start = static_cast<int64_t>(s);
         flying += item.bytes;
         freed[static_cast<size_t>(item.last)] += item.bytes;

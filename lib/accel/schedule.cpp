@@ -98,6 +98,7 @@ Result<Built> build(const ir::Graph& graph, const Program& program, const std::v
                     double fetch_share, bool pin_weights) {
   Built out;
   out.program.constant_end = program.buffers[kWeights].bytes;
+  out.program.tiles = tiles;
   StepWriter writer(out.program, machine, tiles);
   TableItems tables(program, machine);
   CodegenContext c{program, cuts, homes, tables, writer};
@@ -228,14 +229,14 @@ class Scheduler {
     MemoryMap map = plan_memory(program, m_);
     std::vector<Cut> cuts = choose_cuts(program, m_, options_.tiles, policy.price);
     MRVLC_ASSIGN(Built built, plan_tiles(graph_, program, cuts, m_, options_, policy.fetch_share));
-    constexpr double kClose = 1.03;
+    constexpr double kClose = 1.06;
     if (!best_.cuts.empty() && options_.effort < 2 && built.cycles >= estimate_ * kClose) return {};
     MRVLC_ASSIGN(double cycles, timed(built.program, static_cast<uint64_t>(map.end)));
     if (!best_.cuts.empty() && cycles >= least_) return {};
     least_ = cycles;
     estimate_ = built.cycles;
     policy_ = policy;
-    best_ = {std::move(program), std::move(cuts), std::move(built.program), map};
+    best_ = {std::move(program), std::move(cuts), std::move(built.program), map, built.cycles};
     return {};
   }
 

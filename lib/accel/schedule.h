@@ -13,6 +13,7 @@ struct Scheduled {
   std::vector<Cut> cuts;
   TileProgram tiles;
   MemoryMap map;
+  double estimated_cycles = 0;
 };
 // `program`: its weights may have been moved out. Errors name the node.
 Result<Scheduled> schedule(const ir::Graph& graph, Program program, const target::Machine& machine,

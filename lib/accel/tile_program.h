@@ -60,6 +60,7 @@ struct TileProgram {
   std::vector<Code> code;
   std::vector<TileStep> steps;
   int64_t constant_end = 0;  // DDR below is never written
+  uint32_t tiles = 1;
 
   size_t code_end(size_t step) const {
     return step + 1 < steps.size() ? steps[step + 1].first_code : code.size();
@@ -109,6 +110,7 @@ class StepWriter {
   Owner owner_;
   std::array<double, isa::kMaxTiles * isa::kQueues> busy_{};
   double ddr_ = 0;
+  bool sends_ = false;
   uint32_t rotate_ = 0, primitive_ = 0;
 };
 

@@ -61,6 +61,7 @@ struct CompiledRegion {
   int64_t macs = 0;
   int64_t weights_bytes = 0;
   uint64_t lower_bound_cycles = 0;  // facts of the machine only, see docs/timing.md
+  uint64_t estimated_cycles = 0;    // of main, by the model that chose the schedule
   int64_t ocm_peak_bytes = 0;
   std::vector<OcmUse> ocm_uses;  // by first instruction, then address
 };
