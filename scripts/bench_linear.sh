@@ -55,8 +55,11 @@ print(f"{'layers':>7}{'seconds':>9}{'CPU s':>8}{'MiB':>6}{'us/layer':>10}" + "".
 for n, total, seconds in rows:
     print(f"{n:>7}{total['seconds']:>9.3f}{total['cpu_seconds']:>8.2f}{total['peak_memory_bytes'] >> 20:>6}"
           f"{total['seconds'] / n * 1e6:>10.1f}" + "".join(f"{seconds.get(p, 0) / n * 1e6:>10.1f}" for p in phases))
-each = [total["seconds"] / n for n, total, _ in rows]
-print(f"largest over smallest time a layer: {max(each) / min(each):.2f}\n")
+def spread(key):
+    each = [total[key] / n for n, total, _ in rows]
+    return max(each) / min(each)
+
+print(f"largest over smallest time a layer: {spread('seconds'):.2f}, of processors {spread('cpu_seconds'):.2f}\n")
 PY
   rm -f "$work"/*.json
 }
