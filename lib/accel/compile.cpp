@@ -108,6 +108,8 @@ Result<CompiledRegion> compile_region(const ir::Graph& graph, const partition::R
   out.outputs = std::move(lowered.outputs);
   out.weights_bytes = static_cast<int64_t>(b.weights.size());
   out.ocm_peak_bytes = code.ocm_peak;
+  out.ocm_tensor_peak_bytes = chosen.tensor_peak;
+  out.ocm_tensor_lower_bound_bytes = chosen.tensor_peak_bound;
   out.estimated_cycles = static_cast<uint64_t>(chosen.estimated_cycles);
   name_uses(code.uses, graph, region, program, options.tiles);
   out.ocm_uses = std::move(code.uses);

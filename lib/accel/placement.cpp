@@ -87,9 +87,10 @@ class Placer {
         schedule();
         std::optional<Shortage> shortage = place_fetches();
         // The last store has arrived so long after its bytes left.
-        return {shortage, begin_.back() + m_.ddr_latency + 2.0 * m_.instruction_overhead, 0};
+        return {shortage, begin_.back() + m_.ddr_latency + 2.0 * m_.instruction_overhead, 0, peak_,
+                peak_bound_};
       }
-    return {shortage_, 0, short_bytes_};
+    return {shortage_, 0, short_bytes_, 0, 0};
   }
 
  private:
@@ -113,8 +114,11 @@ class Placer {
     options.alignment = m_.ocm_alignment;
     options.effort = 300'000;
     // Tensors at the bottom, fetches at the top; only where that is too much do they share the middle.
-    std::vector<int64_t> offsets = bottom_up(list, alloc::minimise_peak(list, options).offsets, floors);
+    alloc::Placement low = alloc::minimise_peak(list, options);
+    std::vector<int64_t> offsets = bottom_up(list, low.offsets, low.lower_bound, floors);
     bool apart = !offsets.empty() || list.empty();
+    if (apart) peak_ = top_of(list, offsets);
+    peak_bound_ = low.lower_bound;
     for (const Floor& f : floors) offsets.push_back(m_.ocm_bytes - f.bytes);
     if (!apart) {
       for (const Floor& f : floors) list.push_back({f.first, f.last + 1, f.bytes});
@@ -127,6 +131,8 @@ class Placer {
         return false;
       }
       offsets = placed->offsets;
+      peak_ = placed->peak;
+      peak_bound_ = placed->lower_bound;
     }
     for (size_t k = 0; k < index.size(); ++k) {
       Item& i = p_.items[index[k]];
@@ -147,27 +153,37 @@ class Placer {
   // Lowest places in several orders, one of them that of a placement of least peak: the one that leaves most
   // room above, over time. Empty when all reach into what fetches need.
   std::vector<int64_t> bottom_up(const std::vector<alloc::Item>& list, const std::vector<int64_t>& exact,
-                                 const std::vector<Floor>& floors) const {
+                                 int64_t bound, const std::vector<Floor>& floors) const {
     auto life = [&](size_t k) { return list[k].end - list[k].begin; };
     std::vector<std::function<int64_t(size_t)>> keys = {
         [&](size_t k) { return exact[k]; }, [&](size_t k) { return -life(k); },
         [&](size_t k) { return -life(k) * list[k].size; }, [&](size_t k) { return list[k].begin; },
         [&](size_t k) { return -list[k].size; }};
     std::vector<int64_t> best;
-    double least = 0;
+    std::pair<bool, double> least;
     for (const auto& key : keys) {
       std::vector<size_t> order(list.size());
       std::iota(order.begin(), order.end(), size_t{0});
       std::ranges::stable_sort(order, {}, key);
       std::vector<int64_t> offsets = stack(list, order);
       if (offsets.empty() || collide(list, offsets, floors)) continue;
-      double used = skyline(list, offsets);
+      // A higher peak than need be is no price for room at other times.
+      constexpr double kPeak = 1.005;
+      std::pair<bool, double> used = {
+          static_cast<double>(top_of(list, offsets)) > kPeak * static_cast<double>(bound),
+          skyline(list, offsets)};
       if (best.empty() || used < least) {
         least = used;
         best = std::move(offsets);
       }
     }
     return best;
+  }
+
+  static int64_t top_of(const std::vector<alloc::Item>& list, const std::vector<int64_t>& offsets) {
+    int64_t top = 0;
+    for (size_t k = 0; k < list.size(); ++k) top = std::max(top, offsets[k] + list[k].size);
+    return top;
   }
 
   std::vector<int64_t> stack(const std::vector<alloc::Item>& list, const std::vector<size_t>& order) const {
@@ -360,6 +376,7 @@ class Placer {
   std::vector<int64_t> ahead_;  // by step: room for what is fetched just ahead
   std::optional<Shortage> shortage_;
   int64_t short_bytes_ = 0;
+  int64_t peak_ = 0, peak_bound_ = 0;             // of what is placed first
   std::vector<uint32_t> sorted_;                  // fetches by first use
   std::vector<double> begin_, work_;              // of each step: estimated begin; engine cycles before it
   std::vector<std::pair<double, double>> idle_;   // of DDR

@@ -22,6 +22,9 @@ struct Placed {
   double cycles = 0;
   int64_t short_bytes =
       0;  // what the fullest moment needs beyond the memory, at a shortage of room for what stays
+  // Of tensors, workspaces and, where these leave no room of their own, what must have been fetched; and the
+  // least that any placement needs for them.
+  int64_t peak = 0, peak_bound = 0;
 };
 Placed place(TileProgram& program, const target::Machine& machine, double fetch_share);
 

@@ -85,6 +85,7 @@ struct Built {
   std::optional<Shortage> shortage;
   double cycles = 0;        // estimate
   int64_t short_bytes = 0;  // of memory, at a shortage
+  int64_t peak = 0, peak_bound = 0;
 };
 
 // What is decided before a schedule can be made and timed.
@@ -130,6 +131,8 @@ Result<Built> build(const ir::Graph& graph, const Program& program, const std::v
   out.shortage = placed.shortage;
   out.cycles = placed.cycles;
   out.short_bytes = placed.short_bytes;
+  out.peak = placed.peak;
+  out.peak_bound = placed.peak_bound;
   return out;
 }
 
@@ -236,7 +239,8 @@ class Scheduler {
     least_ = cycles;
     estimate_ = built.cycles;
     policy_ = policy;
-    best_ = {std::move(program), std::move(cuts), std::move(built.program), map, built.cycles};
+    best_ = {std::move(program), std::move(cuts), std::move(built.program), map,
+             built.cycles,       built.peak,      built.peak_bound};
     return {};
   }
 

@@ -14,6 +14,7 @@ struct Scheduled {
   TileProgram tiles;
   MemoryMap map;
   double estimated_cycles = 0;
+  int64_t tensor_peak = 0, tensor_peak_bound = 0;  // Placed::peak
 };
 // `program`: its weights may have been moved out. Errors name the node.
 Result<Scheduled> schedule(const ir::Graph& graph, Program program, const target::Machine& machine,

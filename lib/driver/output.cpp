@@ -124,6 +124,8 @@ Json region_json(const CompiledModel& m, size_t i) {
           {"ddr_read_bytes", t.ddr_read_bytes},
           {"ddr_write_bytes", t.ddr_write_bytes},
           {"ocm_peak_bytes", c.ocm_peak_bytes},
+          {"ocm_tensor_peak_bytes", c.ocm_tensor_peak_bytes},
+          {"ocm_tensor_lower_bound_bytes", c.ocm_tensor_lower_bound_bytes},
           {"weights_bytes", c.weights_bytes},
           {"pod_utilization", t.pod_utilization}};
 }

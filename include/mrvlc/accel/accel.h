@@ -62,7 +62,9 @@ struct CompiledRegion {
   int64_t weights_bytes = 0;
   uint64_t lower_bound_cycles = 0;  // facts of the machine only, see docs/timing.md
   uint64_t estimated_cycles = 0;    // of main, by the model that chose the schedule
-  int64_t ocm_peak_bytes = 0;
+  int64_t ocm_peak_bytes = 0;       // a tile, weights included
+  // Of tensors and workspaces alone, and the least that any placement of them needs.
+  int64_t ocm_tensor_peak_bytes = 0, ocm_tensor_lower_bound_bytes = 0;
   std::vector<OcmUse> ocm_uses;  // by first instruction, then address
 };
 

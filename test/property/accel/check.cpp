@@ -234,6 +234,9 @@ Outcome check(const ir::Graph& graph, const Setup& setup, uint64_t seed) {
 
 void run_cases(const char* name, void (*make)(Builder&), uint64_t first, int64_t cases) {
   auto from = static_cast<uint64_t>(setting("MRVLC_RANDOM_SEED", static_cast<int64_t>(first)));
+#ifndef NDEBUG
+  cases /= 5;  // builds without optimisation, or with sanitizers, take several times as long
+#endif
   int64_t count = setting("MRVLC_RANDOM_CASES", cases);
   Tally tally;
   for (int64_t i = 0; i < count && tally.failed < 20; ++i)
