@@ -181,13 +181,13 @@ std::vector<Policy> policies(const Program& program, const target::Machine& mach
     return list;
   }
   bool many = options.effort > 1;
-  for (double share : many ? std::vector{0.25, 0.125, 0.1875, 0.375} : std::vector{0.25}) {
-    for (auto [tensors, weights] : {std::pair{0.02, 0.0}, {0.035, 0.3}, {0.0, 0.0}})
-      add(tensors, weights, share);
-    if (!many) continue;
-    for (auto [tensors, weights] : {std::pair{0.05, 0.3}, {0.01, 0.0}, {0.08, 1.0}})
-      add(tensors, weights, share);
-  }
+  constexpr std::pair<double, double> kRoom[] = {{0.02, 0.0}, {0.035, 0.3}, {0.0, 0.0}, {0.05, 0.15},
+                                                 {0.01, 0.0}, {0.08, 1.0},  {0.05, 0.3}};
+  for (size_t k = 0; k < (many ? std::size(kRoom) : 4); ++k) add(kRoom[k].first, kRoom[k].second, 0.25);
+  add(0.05, 0.15, 0.15);
+  if (!many) return list;
+  for (double share : {0.125, 0.1875, 0.375})
+    for (auto [tensors, weights] : kRoom) add(tensors, weights, share);
   return list;
 }
 
