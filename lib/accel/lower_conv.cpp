@@ -41,6 +41,7 @@ Axis transposed_axis(const ops::WindowParams& p, size_t d) {
     if (!phase.taps.empty()) phase.origin = (first + p.pads_begin[d] - phase.taps[0] * dilation) / s;
     a.phases.push_back(std::move(phase));
   }
+  if (a.phases.size() == 1) a.lattice = 1;  // a single output, next to those of other images
   return a;
 }
 
