@@ -27,7 +27,8 @@ class Striper {
       const Buffer& b = p_.buffers[op->out.buffer];
       const Users& u = users_[op->out.buffer];
       bool passed_on = b.kind == Buffer::Kind::Scratch && !homes[op->out.buffer].on_chip && b.bytes > large &&
-                       u.plain && u.writers == 1 && u.all.front() == i && u.all.size() > 1;
+                       u.plain && u.writers == 1 && u.all.front() == i && u.all.size() > 1 &&
+                       one_image(op->out.buffer);
       if (!passed_on || !all_candidates({i, u.all.back()})) continue;
       if (!out.empty() && out.back().last >= i) {
         out.back().last = std::max(out.back().last, u.all.back());
@@ -96,7 +97,23 @@ class Striper {
   bool internal(uint32_t b, const Run& r) const {
     const Users& u = users_[b];
     return p_.buffers[b].kind == Buffer::Kind::Scratch && u.plain && u.writers == 1 &&
-           u.all.front() >= r.first && u.all.back() <= r.last;
+           u.all.front() >= r.first && u.all.back() <= r.last && one_image(b);
+  }
+
+  // Whether all users see the buffer as the same rows of the same image.
+  bool one_image(uint32_t b) const {
+    const Users& u = users_[b];
+    const auto& made = std::get<WindowOp>(p_.primitives[u.all.front()]);
+    auto same = [&](const WindowOp::Image& i, int64_t grain, int64_t rows) {
+      return i.buffer != b || (i.offsets == made.out.offsets && rows == image_rows(made) &&
+                               i.stride_h * grain == made.out.stride_h * made.grain);
+    };
+    return made.out.buffer == b && made.out.offsets[0] % (p_.buffers[b].pitch / 2) == 0 &&
+           std::ranges::all_of(u.all, [&](size_t i) {
+             const auto& op = std::get<WindowOp>(p_.primitives[i]);
+             return same(op.x, op.grain, op.in_h / op.grain) &&
+                    (!op.has_residual || same(op.residual, op.grain, image_rows(op)));
+           });
   }
 
   // Output rows of each operation of the run in one stripe.
