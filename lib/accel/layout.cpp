@@ -1,16 +1,23 @@
 // Which values are stored channels last: those that a sliding window reads or writes, and those that
 // element-wise layers tie to them, so that no layer in between has to transpose.
-#include <numeric>
+#include <map>
+#include <set>
 
 #include "lowering.h"
 
 namespace mrvlc::accel {
 namespace {
 
+// Values of the region, numbered as they are met.
 class Classes {
  public:
-  explicit Classes(size_t n) : parent_(n), last_(n, false) {
-    std::iota(parent_.begin(), parent_.end(), size_t{0});
+  size_t of(ir::ValueId v) {
+    auto [it, fresh] = number_.try_emplace(v, parent_.size());
+    if (fresh) {
+      parent_.push_back(it->second);
+      last_.push_back(false);
+    }
+    return it->second;
   }
   size_t find(size_t i) {
     while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
@@ -23,9 +30,15 @@ class Classes {
     parent_[b] = a;
   }
   void mark(size_t i) { last_[find(i)] = true; }
-  bool last(size_t i) { return last_[find(i)]; }
+  std::set<ir::ValueId> last_values() {
+    std::set<ir::ValueId> out;
+    for (const auto& [value, i] : number_)
+      if (last_[find(i)]) out.insert(value);
+    return out;
+  }
 
  private:
+  std::map<ir::ValueId, size_t> number_;
   std::vector<size_t> parent_;
   std::vector<bool> last_;
 };
@@ -44,8 +57,8 @@ bool ties(const ir::Node& node) {
 
 }  // namespace
 
-std::vector<bool> choose_layouts(const ir::Graph& graph, const partition::Region& region) {
-  Classes classes(graph.value_slots());
+std::set<ir::ValueId> choose_layouts(const ir::Graph& graph, const partition::Region& region) {
+  Classes classes;
   auto rank = [&](ir::ValueId v) { return graph.value(v).type.shape.size(); };
   for (const partition::Layer& layer : region.layers) {
     for (ir::NodeId id : layer.nodes) {
@@ -53,16 +66,15 @@ std::vector<bool> choose_layouts(const ir::Graph& graph, const partition::Region
       if (!ties(node) || node.outputs.empty() || layer.kind == "reshape") continue;
       for (ir::ValueId in : node.inputs)
         if (in.valid() && !graph.is_constant(in) && rank(in) == rank(node.outputs[0]))
-          classes.join(in.index(), node.outputs[0].index());
+          classes.join(classes.of(in), classes.of(node.outputs[0]));
       for (ir::ValueId out : node.outputs)
-        if (rank(out) == rank(node.outputs[0])) classes.join(out.index(), node.outputs[0].index());
+        if (rank(out) == rank(node.outputs[0])) classes.join(classes.of(out), classes.of(node.outputs[0]));
     }
     const ir::Node& anchor = graph.node(layer.anchor);
-    if (wants_channels_last(layer, anchor)) classes.mark(anchor.outputs[0].index());
+    if (wants_channels_last(layer, anchor)) classes.mark(classes.of(anchor.outputs[0]));
   }
-  std::vector<bool> out(graph.value_slots());
-  for (size_t i = 0; i < out.size(); ++i)
-    out[i] = classes.last(i) && graph.value(ir::ValueId(i)).type.shape.size() >= 3;
+  std::set<ir::ValueId> out = classes.last_values();
+  std::erase_if(out, [&](ir::ValueId v) { return rank(v) < 3; });
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include "mrvlc/accel/accel.h"
@@ -66,7 +67,7 @@ class Lowering {
 
   std::optional<View> deferred(ir::ValueId value) const;
   void defer(ir::ValueId value, const View& source) { deferred_.emplace(value, source); }
-  bool channels_last(ir::ValueId value) const { return channels_last_[value.index()]; }
+  bool channels_last(ir::ValueId value) const { return channels_last_.contains(value); }
   std::vector<int64_t> perm_of(ir::ValueId value) const;
   bool is_region_output(ir::ValueId value) const { return output_index_.contains(value); }
   void count_macs(int64_t macs) { lowered_.layer_macs[layer_] += macs; }
@@ -93,7 +94,7 @@ class Lowering {
   Status failed_;
   Program program_;
   Lowered lowered_;
-  std::vector<bool> channels_last_;
+  std::set<ir::ValueId> channels_last_;
   std::map<ir::ValueId, View> views_, deferred_;
   std::map<ir::ValueId, Place> places_;
   std::map<ir::ValueId, uint32_t> output_index_;
@@ -101,8 +102,8 @@ class Lowering {
   std::map<ir::NodeId, uint32_t> layer_of_;
 };
 
-// Values stored channels last, by value id (layout.cpp).
-std::vector<bool> choose_layouts(const ir::Graph& graph, const partition::Region& region);
+// Values of the region stored channels last (layout.cpp).
+std::set<ir::ValueId> choose_layouts(const ir::Graph& graph, const partition::Region& region);
 
 // Builds a PeGroup stage by stage.
 class PeBuilder {

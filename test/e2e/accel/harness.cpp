@@ -154,14 +154,9 @@ bool covers(const accel::CompiledRegion& c) {
          next[2] == c.binary.finish.size();
 }
 
-Run run(const Net& net, const Setup& setup, uint32_t seed) {
-  Run r;
-  target::Machine m = machine(setup.ocm_bytes);
-  auto compiled =
-      accel::compile_region(net.graph, net.region, m, {setup.tiles, "net", isa::Architecture::Experimental});
-  if (!compiled.ok()) return r.error = "compile: " + compiled.error().message, r;
-  r.covered = covers(*compiled);
-  r.bound = compiled->lower_bound_cycles;
+namespace {
+
+std::vector<Tensor> random_inputs(const Net& net, uint32_t seed) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<float> uniform(-1, 1);
   std::vector<Tensor> inputs;
@@ -171,20 +166,56 @@ Run run(const Net& net, const Setup& setup, uint32_t seed) {
       t.set_double(i, static_cast<double>(half_to_float(float_to_half(uniform(random)))));
     inputs.push_back(std::move(t));
   }
+  return inputs;
+}
+
+Result<sim::Report> run_on(sim::Simulator& simulator, const Net& net,
+                           const std::vector<accel::PortLayout>& ports, const std::vector<Tensor>& inputs,
+                           std::vector<std::string>& outputs) {
+  std::vector<std::string> bytes;
+  for (const accel::PortLayout& port : ports) {
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (net.graph.inputs()[i] == port.value) bytes.push_back(to_device(port, inputs[i]));
+  }
+  std::vector<std::span<const std::byte>> spans;
+  for (const std::string& b : bytes) spans.push_back(std::as_bytes(std::span(b.data(), b.size())));
+  return simulator.run(spans, outputs);
+}
+
+}  // namespace
+
+Simulated simulate(const Net& net, const accel::Options& options, uint32_t ocm_bytes) {
+  Simulated r;
+  target::Machine m = machine(ocm_bytes);
+  auto compiled = accel::compile_region(net.graph, net.region, m, options);
+  if (!compiled.ok()) return r.code = compiled.error().code, r.error = compiled.error().message, r;
+  auto simulator = sim::Simulator::create(compiled->binary, m);
+  if (!simulator.ok()) return r.error = "simulator: " + simulator.error().message, r;
+  auto report = run_on(*simulator, net, compiled->inputs, random_inputs(net, 1), r.outputs);
+  if (!report.ok()) return r.error = "run: " + report.error().message, r;
+  if (!report->hazards.empty()) r.error = report->hazards[0].what;
+  r.report = *std::move(report);
+  r.compiled = *std::move(compiled);
+  return r;
+}
+
+Run run(const Net& net, const Setup& setup, uint32_t seed) {
+  Run r;
+  target::Machine m = machine(setup.ocm_bytes);
+  auto compiled =
+      accel::compile_region(net.graph, net.region, m, {setup.tiles, "net", isa::Architecture::Experimental});
+  if (!compiled.ok()) return r.error = "compile: " + compiled.error().message, r;
+  r.covered = covers(*compiled);
+  r.bound = compiled->lower_bound_cycles;
+  std::vector<Tensor> inputs = random_inputs(net, seed);
   auto expected = interp::run(net.graph, inputs);
   if (!expected.ok()) return r.error = "reference: " + expected.error().message, r;
   auto binary = isa::read_container(isa::write_container(compiled->binary));
   if (!binary.ok()) return r.error = "container: " + binary.error().message, r;
   auto simulator = sim::Simulator::create(*binary, m);
   if (!simulator.ok()) return r.error = "simulator: " + simulator.error().message, r;
-  std::vector<std::string> bytes, outputs;
-  for (const accel::PortLayout& port : compiled->inputs) {
-    for (size_t i = 0; i < inputs.size(); ++i)
-      if (net.graph.inputs()[i] == port.value) bytes.push_back(to_device(port, inputs[i]));
-  }
-  std::vector<std::span<const std::byte>> spans;
-  for (const std::string& b : bytes) spans.push_back(std::as_bytes(std::span(b.data(), b.size())));
-  auto report = simulator->run(spans, outputs);
+  std::vector<std::string> outputs;
+  auto report = run_on(*simulator, net, compiled->inputs, inputs, outputs);
   if (!report.ok()) return r.error = "run: " + report.error().message, r;
   r.hazards = report->hazards.size();
   if (r.hazards > 0) r.first_hazard = report->hazards[0].what;

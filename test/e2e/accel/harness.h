@@ -1,5 +1,6 @@
 // Small networks compiled for the accelerator, simulated, and compared with the reference interpreter.
 #pragma once
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -61,6 +62,17 @@ bool covers(const accel::CompiledRegion& compiled);
 target::Machine machine(uint32_t ocm_bytes = 1 << 20);
 // Inputs are uniform in [-1, 1).
 Run run(const Net& net, const Setup& setup, uint32_t seed = 1);
+
+// Compiled with any options, and what the simulator makes of it; inputs as in run().
+struct Simulated {
+  std::string error;   // of the compiler or the simulator, or the first hazard; empty: none
+  std::optional<DiagId> code;  // of the compiler
+  accel::CompiledRegion compiled;
+  sim::Report report;
+  std::vector<std::string> outputs;  // bytes of the ports
+};
+Simulated simulate(const Net& net, const accel::Options& options, uint32_t ocm_bytes = 1 << 20);
+
 // CHECKs that the run has no error and no hazard and is within `tolerance` on every setup in turn.
 void check(const Net& net, const std::string& what, double tolerance = 0.01);
 void check_on(const Net& net, const std::string& what, const Setup& setup, double tolerance = 0.01);

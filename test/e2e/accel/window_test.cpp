@@ -110,6 +110,14 @@ TEST_CASE("transposed convolutions") {
   }
 }
 
+TEST_CASE("a transposed convolution of single pixels") {
+  Net net(9);
+  ir::ValueId w = net.constant({9, 20, 1, 1}, -0.3, 0.3);
+  net.output(net.layer("conv_transpose", "ConvTranspose", {net.input({4, 9, 1, 1}), w, net.constant({20})},
+                       {{"strides", Ints{3, 2}}}));
+  check(net, "stride beyond the output");
+}
+
 TEST_CASE("pooling") {
   for (const char* op : {"MaxPool", "AveragePool"})
     for (int64_t ceil : {0, 1})
