@@ -1,6 +1,5 @@
 // Small networks compiled for the accelerator, simulated, and compared with the reference interpreter.
 #pragma once
-#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -65,8 +64,8 @@ Run run(const Net& net, const Setup& setup, uint32_t seed = 1);
 
 // Compiled with any options, and what the simulator makes of it; inputs as in run().
 struct Simulated {
-  std::string error;   // of the compiler or the simulator, or the first hazard; empty: none
-  std::optional<DiagId> code;  // of the compiler
+  std::string error;      // of the compiler or the simulator, or the first hazard; empty: none
+  DiagId code = nullptr;  // of the compiler
   accel::CompiledRegion compiled;
   sim::Report report;
   std::vector<std::string> outputs;  // bytes of the ports
