@@ -83,7 +83,9 @@ uint32_t CodegenContext::home_item(uint32_t buffer) {
 }
 
 void CodegenContext::store_collected() {
-  for (uint32_t b : homes_written_last[primitive]) {
+  auto it = collected.find(primitive);
+  if (it == collected.end()) return;
+  for (uint32_t b : it->second) {
     const Home& h = homes[b];
     uint32_t item = home_item(b);
     writer.begin_step();

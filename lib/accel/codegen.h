@@ -26,7 +26,8 @@ struct CodegenContext {
   std::vector<Home>& homes;
   TableItems& tables;
   StepWriter& writer;
-  std::map<size_t, std::vector<uint32_t>> homes_written_last = {};  // by primitive: collected outputs
+  std::map<size_t, std::vector<uint32_t>>
+      collected;          // outputs made by several primitives, by the last of them
   int64_t budget = 0;     // bytes of on-chip memory beside the homes that live now
   size_t primitive = 0;   // the one at hand
   bool publishes = true;  // what it makes is sent to the tiles that need it; else a later primitive does that

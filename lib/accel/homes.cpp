@@ -8,6 +8,61 @@
 #include "window_plan.h"
 
 namespace mrvlc::accel {
+namespace {
+
+Streams streams_of(const WindowOp& op, const std::vector<Home>& homes) {
+  Streams s;
+  s.x = !homes[op.x.buffer].on_chip;
+  s.out = !homes[op.out.buffer].on_chip;
+  s.residual = op.has_residual && !homes[op.residual.buffer].on_chip;
+  s.w = op.dynamic_weights && !homes[op.w.buffer].on_chip;
+  return s;
+}
+
+// The least room with which streaming is about as fast as with all memory.
+int64_t streaming_floor(const WindowOp& op, const Cut& cut, const Streams& streams,
+                        const target::Machine& m) {
+  constexpr double kEnough = 1.05;
+  int64_t ocm = m.ocm_bytes;
+  std::optional<WindowPlan> best = plan_window(op, cut, streams, ocm, m);
+  for (int64_t eighths = 2; best && eighths < 8; ++eighths) {
+    std::optional<WindowPlan> plan = plan_window(op, cut, streams, ocm * eighths / 8, m);
+    if (plan && plan->cycles <= best->cycles * kEnough) return ocm * eighths / 8;
+  }
+  return ocm;
+}
+
+int64_t weights_floor(const WindowOp& op, const Cut& cut, const target::Machine& m) {
+  WindowGeometry g(op);
+  int64_t ocm = m.ocm_bytes, room = op.epilogue.activation == isa::Activation::Table ? isa::kTableBytes : 0;
+  if (op.kind == WindowOp::Kind::Pool || op.dynamic_weights) return room;
+  int64_t unit = op.kind == WindowOp::Kind::Depthwise ? g.taps * g.unit_out * 2
+                                                      : g.unit_blocks * g.taps * g.all_channels * 32;
+  int64_t all = ceil_div(g.units, cut.channels) * unit;
+  int64_t two = std::max(unit, std::min(2 * weight_chunk_bytes(m), ocm / 4));
+  return room + std::min(all, two) + aligned(g.unit_out * 4, m) + m.ocm_alignment;
+}
+
+int64_t group_floor(const PeGroup& group, const Cut& cut, const std::vector<Home>& homes,
+                    const target::Machine& m) {
+  int64_t ocm = m.ocm_bytes, streamed_share = ocm * 3 / 8;
+  Dims box = largest_box(group, cut);
+  int64_t temps = 0;
+  for (const PeTemp& t : group.temps) {
+    int64_t n = isa::data_bytes(t.type);
+    for (size_t d = 0; d < group.dims.size(); ++d)
+      if (t.spans[d]) n *= box[d];
+    temps += n + m.ocm_alignment;
+  }
+  int64_t room = std::min(temps, ocm / 4);
+  for (const PeStage& s : group.stages) {
+    if (s.epilogue.activation == isa::Activation::Table) room += isa::kTableBytes;
+    for (const PeOperand* o : {&s.a, &s.b, &s.dst})
+      if (o->kind == PeOperand::Kind::External && !homes[o->view.buffer].on_chip)
+        room = std::max(room, streamed_share);
+  }
+  return room;
+}
 
 class Chooser {
  public:
@@ -166,7 +221,16 @@ class Chooser {
   }
 
   // Bytes a tile needs beside the homes while it works on a primitive.
-  int64_t floor_at(size_t i);
+  int64_t floor_at(size_t i) {
+    const auto* op = std::get_if<WindowOp>(&p_.primitives[i]);
+    if (op == nullptr) return group_floor(std::get<PeGroup>(p_.primitives[i]), cuts_[i], homes_, m_);
+    Streams s = streams_of(*op, homes_);
+    if (!s.x && !s.out && !s.residual && !s.w) return weights_floor(*op, cuts_[i], m_);
+    auto key = std::tuple(i, s.x, s.out, s.residual);
+    auto [it, fresh] = floors_.try_emplace(key, 0);
+    if (fresh) it->second = streaming_floor(*op, cuts_[i], s, m_);
+    return it->second;
+  }
 
   int64_t total(const std::vector<uint32_t>& live, size_t i) {
     int64_t sum = floor_at(i);
@@ -216,74 +280,7 @@ class Chooser {
   std::map<std::tuple<size_t, bool, bool, bool>, int64_t> floors_;  // primitive and what it streams
 };
 
-namespace {
-
-Streams streams_of(const WindowOp& op, const std::vector<Home>& homes) {
-  Streams s;
-  s.x = !homes[op.x.buffer].on_chip;
-  s.out = !homes[op.out.buffer].on_chip;
-  s.residual = op.has_residual && !homes[op.residual.buffer].on_chip;
-  s.w = op.dynamic_weights && !homes[op.w.buffer].on_chip;
-  return s;
-}
-
-// The least room with which streaming is about as fast as with all memory.
-int64_t streaming_floor(const WindowOp& op, const Cut& cut, const Streams& streams,
-                        const target::Machine& m) {
-  constexpr double kEnough = 1.05;
-  int64_t ocm = m.ocm_bytes;
-  std::optional<WindowPlan> best = plan_window(op, cut, streams, ocm, m);
-  for (int64_t eighths = 2; best && eighths < 8; ++eighths) {
-    std::optional<WindowPlan> plan = plan_window(op, cut, streams, ocm * eighths / 8, m);
-    if (plan && plan->cycles <= best->cycles * kEnough) return ocm * eighths / 8;
-  }
-  return ocm;
-}
-
-int64_t weights_floor(const WindowOp& op, const Cut& cut, const target::Machine& m) {
-  WindowGeometry g(op);
-  int64_t ocm = m.ocm_bytes, room = op.epilogue.activation == isa::Activation::Table ? isa::kTableBytes : 0;
-  if (op.kind == WindowOp::Kind::Pool || op.dynamic_weights) return room;
-  int64_t unit = op.kind == WindowOp::Kind::Depthwise ? g.taps * g.unit_out * 2
-                                                      : g.unit_blocks * g.taps * g.all_channels * 32;
-  int64_t all = ceil_div(g.units, cut.channels) * unit;
-  int64_t two = std::max(unit, std::min(2 * weight_chunk_bytes(m), ocm / 4));
-  return room + std::min(all, two) + aligned(g.unit_out * 4, m) + m.ocm_alignment;
-}
-
-int64_t group_floor(const PeGroup& group, const Cut& cut, const std::vector<Home>& homes,
-                    const target::Machine& m) {
-  int64_t ocm = m.ocm_bytes, streamed_share = ocm * 3 / 8;
-  Dims box = largest_box(group, cut);
-  int64_t temps = 0;
-  for (const PeTemp& t : group.temps) {
-    int64_t n = isa::data_bytes(t.type);
-    for (size_t d = 0; d < group.dims.size(); ++d)
-      if (t.spans[d]) n *= box[d];
-    temps += n + m.ocm_alignment;
-  }
-  int64_t room = std::min(temps, ocm / 4);
-  for (const PeStage& s : group.stages) {
-    if (s.epilogue.activation == isa::Activation::Table) room += isa::kTableBytes;
-    for (const PeOperand* o : {&s.a, &s.b, &s.dst})
-      if (o->kind == PeOperand::Kind::External && !homes[o->view.buffer].on_chip)
-        room = std::max(room, streamed_share);
-  }
-  return room;
-}
-
 }  // namespace
-
-int64_t Chooser::floor_at(size_t i) {
-  const auto* op = std::get_if<WindowOp>(&p_.primitives[i]);
-  if (op == nullptr) return group_floor(std::get<PeGroup>(p_.primitives[i]), cuts_[i], homes_, m_);
-  Streams s = streams_of(*op, homes_);
-  if (!s.x && !s.out && !s.residual && !s.w) return weights_floor(*op, cuts_[i], m_);
-  auto key = std::tuple(i, s.x, s.out, s.residual);
-  auto [it, fresh] = floors_.try_emplace(key, 0);
-  if (fresh) it->second = streaming_floor(*op, cuts_[i], s, m_);
-  return it->second;
-}
 
 std::vector<Home> choose_homes(const Program& program, const std::vector<Cut>& cuts,
                                const target::Machine& machine, uint32_t tiles,

@@ -83,9 +83,7 @@ void pin(TileProgram& program, int64_t weight_bytes) {
 struct Built {
   TileProgram program;
   std::optional<Shortage> shortage;
-  double cycles = 0;        // estimate
-  int64_t short_bytes = 0;  // of memory, at a shortage
-  int64_t peak = 0, peak_bound = 0;
+  Placed placed;
 };
 
 // What is decided before a schedule can be made and timed.
@@ -94,47 +92,67 @@ struct Policy {
   double fetch_share = 0.25;  // of on-chip memory, for what is fetched just ahead
 };
 
-Result<Built> build(const ir::Graph& graph, const Program& program, const std::vector<Cut>& cuts,
-                    std::vector<Home>& homes, const target::Machine& machine, uint32_t tiles,
-                    double fetch_share, bool pin_weights) {
-  Built out;
-  out.program.constant_end = program.buffers[kWeights].bytes;
-  out.program.tiles = tiles;
-  StepWriter writer(out.program, machine, tiles);
-  TableItems tables(program, machine);
-  CodegenContext c{program, cuts, homes, tables, writer};
+// Outputs made by several primitives, by the last of them.
+std::map<size_t, std::vector<uint32_t>> collected_outputs(const Program& program,
+                                                          const std::vector<Home>& homes) {
+  std::map<size_t, std::vector<uint32_t>> out;
   for (uint32_t b = 0; b < homes.size(); ++b) {
     bool output = program.buffers[b].kind == Buffer::Kind::Output;
-    if (output && homes[b].on_chip && homes[b].collected)
-      c.homes_written_last[homes[b].last_write].push_back(b);
+    if (output && homes[b].on_chip && homes[b].collected) out[homes[b].last_write].push_back(b);
   }
-  std::vector<int64_t> taken = home_bytes(homes, program.primitives.size());
-  std::vector<bool> publishes = publishers(program, cuts, tiles);
-  for (size_t i = 0; i < program.primitives.size(); ++i) {
-    const Primitive& p = program.primitives[i];
-    c.primitive = i;
-    c.publishes = publishes[i];
-    c.budget = machine.ocm_bytes - taken[i] - tables.resident_bytes();
-    writer.set_primitive(i);
-    Status done = std::visit([&](const auto& v) { return generate(v, c); }, p);
-    if (done.ok()) c.store_collected();
-    if (!done.ok()) {
-      bool alone = taken[i] == 0 && tables.resident_bytes() == 0;
-      const ir::Node& node = graph.node(owner_of(p).expr);
-      if (alone) return at_node(std::move(done).error(), node.name, node.op->name);
-      out.shortage = Shortage{static_cast<uint32_t>(i)};
-      return out;
-    }
-  }
-  if (pin_weights) pin(out.program, program.buffers[kWeights].bytes);
-  Placed placed = place(out.program, machine, fetch_share);
-  out.shortage = placed.shortage;
-  out.cycles = placed.cycles;
-  out.short_bytes = placed.short_bytes;
-  out.peak = placed.peak;
-  out.peak_bound = placed.peak_bound;
   return out;
 }
+
+// A program under one policy.
+class TileBuilder {
+ public:
+  TileBuilder(const ir::Graph& graph, const Program& program, const std::vector<Cut>& cuts,
+              const target::Machine& machine, const Options& options)
+      : graph_(graph), p_(program), cuts_(cuts), m_(machine), options_(options) {}
+
+  Result<Built> build(std::vector<Home> homes, double fetch_share) const {
+    Built out;
+    out.program.constant_end = p_.buffers[kWeights].bytes;
+    out.program.tiles = options_.tiles;
+    MRVLC_ASSIGN(out.shortage, generate_all(homes, out.program));
+    if (out.shortage) return out;
+    if (options_.pin_weights) pin(out.program, out.program.constant_end);
+    out.placed = place(out.program, m_, fetch_share);
+    out.shortage = out.placed.shortage;
+    return out;
+  }
+
+ private:
+  // An error where a primitive does not fit although it has all memory to itself.
+  Result<std::optional<Shortage>> generate_all(std::vector<Home>& homes, TileProgram& out) const {
+    StepWriter writer(out, m_, options_.tiles);
+    TableItems tables(p_, m_);
+    CodegenContext c{p_, cuts_, homes, tables, writer, collected_outputs(p_, homes)};
+    std::vector<int64_t> taken = home_bytes(homes, p_.primitives.size());
+    std::vector<bool> publishes = publishers(p_, cuts_, options_.tiles);
+    for (size_t i = 0; i < p_.primitives.size(); ++i) {
+      c.primitive = i;
+      c.publishes = publishes[i];
+      c.budget = m_.ocm_bytes - taken[i] - tables.resident_bytes();
+      writer.set_primitive(i);
+      Status done = std::visit([&](const auto& v) { return generate(v, c); }, p_.primitives[i]);
+      if (done.ok()) {
+        c.store_collected();
+        continue;
+      }
+      const ir::Node& node = graph_.node(owner_of(p_.primitives[i]).expr);
+      if (c.budget == m_.ocm_bytes) return at_node(std::move(done).error(), node.name, node.op->name);
+      return std::optional(Shortage{static_cast<uint32_t>(i)});
+    }
+    return std::optional<Shortage>();
+  }
+
+  const ir::Graph& graph_;
+  const Program& p_;
+  const std::vector<Cut>& cuts_;
+  const target::Machine& m_;
+  const Options& options_;
+};
 
 // Sends the largest tensor that lives at a primitive to DDR; false when there is none.
 bool spill_at(uint32_t primitive, const std::vector<Home>& homes, std::vector<bool>& spilled) {
@@ -152,16 +170,17 @@ bool spill_at(uint32_t primitive, const std::vector<Home>& homes, std::vector<bo
 Result<Built> plan_tiles(const ir::Graph& graph, const Program& program, const std::vector<Cut>& cuts,
                          const target::Machine& machine, const Options& options, double fetch_share) {
   std::vector<bool> spilled(program.buffers.size(), false);
+  TileBuilder builder(graph, program, cuts, machine, options);
   constexpr int kMostAttempts = 24;
   for (int attempt = 0;; ++attempt) {
     std::vector<Home> homes = choose_homes(program, cuts, machine, options.tiles, spilled);
-    MRVLC_ASSIGN(Built built, build(graph, program, cuts, homes, machine, options.tiles, fetch_share,
-                                    options.pin_weights));
+    std::vector<Home> copy = homes;
+    MRVLC_ASSIGN(Built built, builder.build(std::move(copy), fetch_share));
     if (!built.shortage) return built;
     if (attempt < kMostAttempts && spill_at(built.shortage->primitive, homes, spilled)) continue;
     bool all = std::ranges::find(spilled, false) == spilled.end();
     if (all && options.pin_weights)
-      return make_diag<DiagCode::MRV0504>(program.buffers[kWeights].bytes, built.short_bytes,
+      return make_diag<DiagCode::MRV0504>(program.buffers[kWeights].bytes, built.placed.short_bytes,
                                           machine.ocm_bytes);
     if (all) return make_diag<DiagCode::MRV0501>(machine.ocm_bytes);
     spilled.assign(spilled.size(), true);
@@ -231,16 +250,19 @@ class Scheduler {
   Status consider(Program program, const Policy& policy) {
     MemoryMap map = plan_memory(program, m_);
     std::vector<Cut> cuts = choose_cuts(program, m_, options_.tiles, policy.price);
-    MRVLC_ASSIGN(Built built, plan_tiles(graph_, program, cuts, m_, options_, policy.fetch_share));
+    Result<Built> planned = plan_tiles(graph_, program, cuts, m_, options_, policy.fetch_share);
+    if (!planned.ok() && !best_.cuts.empty()) return {};  // another one works
+    MRVLC_ASSIGN(Built built, std::move(planned));
+    const Placed& placed = built.placed;
     constexpr double kClose = 1.06;
-    if (!best_.cuts.empty() && options_.effort < 2 && built.cycles >= estimate_ * kClose) return {};
+    if (!best_.cuts.empty() && options_.effort < 2 && placed.cycles >= estimate_ * kClose) return {};
     MRVLC_ASSIGN(double cycles, timed(built.program, static_cast<uint64_t>(map.end)));
     if (!best_.cuts.empty() && cycles >= least_) return {};
     least_ = cycles;
-    estimate_ = built.cycles;
+    estimate_ = placed.cycles;
     policy_ = policy;
     best_ = {std::move(program), std::move(cuts), std::move(built.program), map,
-             built.cycles,       built.peak,      built.peak_bound};
+             placed.cycles,      placed.peak,     placed.peak_bound};
     return {};
   }
 
