@@ -87,8 +87,7 @@ class Placer {
         schedule();
         std::optional<Shortage> shortage = place_fetches();
         // The last store has arrived so long after its bytes left.
-        return {shortage, begin_.back() + m_.ddr_latency + 2.0 * m_.instruction_overhead, 0, peak_,
-                peak_bound_};
+        return {shortage, begin_.back() + latency(), 0, peak_, peak_bound_};
       }
     return {shortage_, 0, short_bytes_, 0, 0};
   }
@@ -262,41 +261,45 @@ class Placer {
     begin_.assign(n + 1, 0);
     work_.assign(n + 1, 0);
     for (size_t s = 0; s < n; ++s) work_[s + 1] = work_[s] + p_.steps[s].cycles;
-    int64_t flying = 0;
-    std::vector<int64_t> freed(n + 1, 0);  // bytes given back when a step has ended
-    size_t f = 0;
-    double latency = m_.ddr_latency + 2.0 * m_.instruction_overhead;
+    freed_.assign(n + 1, 0);
     for (size_t s = 0; s < n; ++s) {
-      if (s > 0) flying -= freed[s - 1];
+      if (s > 0) flying_ -= freed_[s - 1];
+      fetch_ahead(s);
       double ready = begin_[s];
-      auto due_now = [&] {
-        return f < sorted_.size() && p_.items[sorted_[f]].first <= static_cast<int64_t>(s);
-      };
-      while (f < sorted_.size()) {
-        Item& item = p_.items[sorted_[f]];
-        if (!due_now() && flying + item.bytes > ahead_[s]) break;
-        double cycles = fetch_cycles(item), start = std::max(ddr_, begin_[s]);
-        double due = begin_[s] + work_[static_cast<size_t>(item.first)] - work_[s];
-        ++f;
-        if (start + cycles + latency > due && early(item)) continue;
-        if (start > ddr_) idle_.emplace_back(ddr_, start);
-        ddr_ = start + cycles;
-        // Work on an input begins with its first stripe.
-        double arrival = ddr_ + latency, stripes = static_cast<double>(item.loads.size()) / p_.tiles;
-        if (item.buffer != UINT32_MAX && stripes > 1)
-          arrival = std::max(start + cycles / stripes + latency,
-                             arrival - p_.steps[static_cast<size_t>(item.first)].cycles * (1 - 1 / stripes));
-        if (item.first == static_cast<int64_t>(s)) ready = std::max(ready, arrival);
-        late_.emplace_back(item.first, arrival);
-        item.start = static_cast<int64_t>(s);
-        flying += item.bytes;
-        freed[static_cast<size_t>(item.last)] += item.bytes;
-      }
-      for (; next_late_ < late_.size() && late_[next_late_].first <= static_cast<int64_t>(s); ++next_late_)
-        ready = std::max(ready, late_[next_late_].second);
+      for (; next_ < arrivals_.size() && arrivals_[next_].first <= static_cast<int64_t>(s); ++next_)
+        ready = std::max(ready, arrivals_[next_].second);
       begin_[s + 1] = ready + p_.steps[s].cycles;
       if (p_.steps[s].ddr_cycles > 0) ddr_ = std::max(ddr_, ready) + p_.steps[s].ddr_cycles;
     }
+  }
+
+  // What step `s` needs, and what there is room for beyond.
+  void fetch_ahead(size_t s) {
+    for (; fetched_ < sorted_.size(); ++fetched_) {
+      Item& item = p_.items[sorted_[fetched_]];
+      bool needed = item.first <= static_cast<int64_t>(s);
+      if (!needed && flying_ + item.bytes > ahead_[s]) return;
+      double cycles = fetch_cycles(item), start = std::max(ddr_, begin_[s]);
+      double due = begin_[s] + work_[static_cast<size_t>(item.first)] - work_[s];
+      if (start + cycles + latency() > due && early(item)) continue;
+      if (start > ddr_) idle_.emplace_back(ddr_, start);
+      ddr_ = start + cycles;
+      arrivals_.emplace_back(item.first, arrival(item, start, cycles));
+      item.start = static_cast<int64_t>(s);
+      flying_ += item.bytes;
+      freed_[static_cast<size_t>(item.last)] += item.bytes;
+    }
+  }
+
+  double latency() const { return m_.ddr_latency + 2.0 * m_.instruction_overhead; }
+
+  // When work can begin such that it does not wait later: on an input it begins with its first stripe.
+  double arrival(const Item& item, double start, double cycles) const {
+    double whole = start + cycles + latency();
+    double stripes = static_cast<double>(item.loads.size()) / p_.tiles;
+    if (item.buffer == UINT32_MAX || stripes <= 1) return whole;
+    double work = p_.steps[static_cast<size_t>(item.first)].cycles;
+    return std::max(start + cycles / stripes + latency(), whole - work * (1 - 1 / stripes));
   }
 
   double load_cycles(const Load& l) const {
@@ -376,13 +379,15 @@ class Placer {
   std::vector<int64_t> ahead_;  // by step: room for what is fetched just ahead
   std::optional<Shortage> shortage_;
   int64_t short_bytes_ = 0;
-  int64_t peak_ = 0, peak_bound_ = 0;             // of what is placed first
-  std::vector<uint32_t> sorted_;                  // fetches by first use
-  std::vector<double> begin_, work_;              // of each step: estimated begin; engine cycles before it
-  std::vector<std::pair<double, double>> idle_;   // of DDR
-  std::vector<std::pair<int64_t, double>> late_;  // step, arrival of what it needs
-  size_t next_late_ = 0;
-  double ddr_ = 0;  // DDR is free from then on
+  int64_t peak_ = 0, peak_bound_ = 0;            // of what is placed first
+  std::vector<uint32_t> sorted_;                 // fetches by first use
+  std::vector<double> begin_, work_;             // of each step: estimated begin; engine cycles before it
+  std::vector<std::pair<double, double>> idle_;  // of DDR
+  std::vector<std::pair<int64_t, double>> arrivals_;  // step, and when what it needs has come
+  size_t fetched_ = 0, next_ = 0;                     // in sorted_, in arrivals_
+  int64_t flying_ = 0;                                // bytes of a tile fetched and not used up
+  std::vector<int64_t> freed_;                        // of them, by the step that ends their use
+  double ddr_ = 0;                                    // DDR is free from then on
 };
 
 }  // namespace
