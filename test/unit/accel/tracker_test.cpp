@@ -104,5 +104,60 @@ TEST_CASE("constants in DDR order nobody") {
   CHECK(out[1].waits.empty());
 }
 
+// `channels` 16-bit channels from `first` of 8 pixels with 64 channels each.
+isa::Instruction slice(uint8_t tile, Queue queue, uint32_t first, uint32_t channels, bool write) {
+  isa::Instruction i = at(tile, queue);
+  isa::Elementwise e;
+  e.dims[3] = 8;
+  e.dims[4] = channels;
+  isa::Operand pixels = {first * 2, isa::DataType::F16, {0, 0, 0, 128, 2}};
+  isa::Operand elsewhere = {
+      0x8000 + first * 16, isa::DataType::F16, {0, 0, 0, static_cast<int32_t>(channels * 2), 2}};
+  e.dst = write ? pixels : elsewhere;
+  e.a = write ? elsewhere : pixels;
+  i.body = e;
+  return i;
+}
+
+// Channels [first, first + channels) of 8 pixels of the own tile to `tiles`, to the same place.
+isa::Instruction send(uint8_t tile, uint8_t tiles, uint32_t first, uint32_t channels) {
+  isa::Instruction i = at(tile, Queue::DmaOut);
+  isa::Dma d;
+  d.src_space = d.dst_space = isa::Space::Ocm;
+  d.dst_tiles = tiles;
+  d.src = d.dst = first * 2;
+  d.run_bytes = channels * 2;
+  d.dims = {1, 1, 8};
+  d.src_strides = d.dst_strides = {0, 0, 128};
+  i.body = d;
+  return i;
+}
+
+TEST_CASE("slices of channels that tiles send each other do not wait for each other") {
+  Tracker tracker(0);
+  std::vector<isa::Instruction> out;
+  tracker.append(send(0, 0b100, 0, 16), out);
+  tracker.append(send(1, 0b100, 16, 16), out);
+  tracker.append(slice(2, Queue::Pe, 32, 32, true), out);
+  CHECK(out[1].waits.empty());
+  CHECK(out[2].waits.empty());
+  // A reader of some channels waits for those that bring them, and for nobody else.
+  tracker.append(slice(2, Queue::Pod, 16, 16, false), out);
+  CHECK(out[3].waits == std::vector<isa::Wait>{{1, Queue::DmaOut, 1}});
+  tracker.append(slice(2, Queue::Pod, 8, 16, false), out);
+  CHECK(out[4].waits == std::vector<isa::Wait>{{0, Queue::DmaOut, 1}});
+}
+
+TEST_CASE("slices of channels that overlap do wait") {
+  Tracker tracker(0);
+  std::vector<isa::Instruction> out;
+  tracker.append(send(0, 0b100, 0, 24), out);
+  tracker.append(send(1, 0b100, 16, 16), out);
+  CHECK(out[1].waits == std::vector<isa::Wait>{{0, Queue::DmaOut, 1}});
+  // One channel of a granule is the whole granule.
+  tracker.append(send(3, 0b100, 31, 1), out);
+  CHECK(out[2].waits == std::vector<isa::Wait>{{1, Queue::DmaOut, 1}});
+}
+
 }  // namespace
 }  // namespace mrvlc::accel
