@@ -144,6 +144,12 @@ gates() {
   expect 4 "error MRV0604: the arena needs" compile "$digits" -o gate2 --target host --arena-limit 100
   absent gate2
   expect 0 "" compile "$digits" -o gate2 --target host --arena-limit 100000000
+  expect 0 "" compile "$digits" -o pinned --wb-pin
+  expect 0 "" compile "$digits" -o effort --effort 2
+  expect 4 "error MRV0505: --wb-pin: weights can stay on chip for one region, the model has 2" \
+    compile "$digits" -o gate3 --wb-pin --cpu relu1
+  expect 2 "--effort" compile "$digits" -o gate3 --effort 3
+  absent gate3
   expect 2 "" compile "$digits" -o gate3 --arena-limit -1
   expect 0 "ok" verify "$digits"
   expect 0 "ok" verify "$digits" --target host
