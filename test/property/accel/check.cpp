@@ -84,8 +84,7 @@ class Case {
       Status s = model.run(layer);
       if (!s.ok()) return refused(s.error()), false;
     }
-    auto compiled =
-        accel::compile_region(g_, r, setup_.machine, {setup_.tiles, "net", isa::Architecture::Experimental});
+    auto compiled = compile(r);
     if (!compiled.ok()) {
       if (compiled.error().code == DiagCode::MRV0501) return refused(compiled.error()), false;
       return fail("compile: " + compiled.error().message), false;
@@ -95,6 +94,18 @@ class Case {
     simulate(*compiled);
     for (size_t i = 0; i < r.outputs.size() && out_.failure.empty(); ++i) compare(model, *compiled, i);
     return out_.failure.empty();
+  }
+
+  Result<accel::CompiledRegion> compile(const partition::Region& r) const {
+    accel::Options options;
+    options.tiles = setup_.tiles;
+    options.name = "net";
+    options.effort = setup_.effort;
+    options.pin_weights = setup_.pin_weights;
+    auto compiled = accel::compile_region(g_, r, setup_.machine, options);
+    if (compiled.ok() || compiled.error().code != DiagCode::MRV0504) return compiled;
+    options.pin_weights = false;
+    return accel::compile_region(g_, r, setup_.machine, options);
   }
 
   // What holds on-chip memory lies within it, and nothing holds what another one still does.
@@ -117,8 +128,7 @@ class Case {
   }
 
   void again(const partition::Region& r, const accel::CompiledRegion& c) {
-    auto second =
-        accel::compile_region(g_, r, setup_.machine, {setup_.tiles, "net", isa::Architecture::Experimental});
+    auto second = compile(r);
     if (!second.ok() || isa::write_container(second->binary) != isa::write_container(c.binary))
       fail("compiled again, it is another binary");
   }
@@ -219,13 +229,17 @@ Setup random_setup(Dice& dice) {
   m.ddr_burst = dice.of({128u, 128u, 64u, 256u});
   m.ddr_latency = dice.of({200u, 200u, 20u, 1000u});
   m.instruction_overhead = dice.of({16u, 16u, 1u, 100u});
+  s.effort = dice.chance(15) ? 2 : 1;
+  s.pin_weights = dice.chance(20);
   return s;
 }
 
 std::string to_string(const Setup& s) {
-  return fmt::format("{} tiles, ocm_bytes {}, ddr_bytes {}, accumulator_pixels {}, tile_link_bytes {}",
-                     s.tiles, s.machine.ocm_bytes, s.machine.ddr_bytes, s.machine.accumulator_pixels,
-                     s.machine.tile_link_bytes);
+  return fmt::format(
+      "{} tiles, effort {}, pin_weights {}, ocm_bytes {}, ddr_bytes {}, accumulator_pixels {}, "
+      "tile_link_bytes {}",
+      s.tiles, s.effort, s.pin_weights, s.machine.ocm_bytes, s.machine.ddr_bytes,
+      s.machine.accumulator_pixels, s.machine.tile_link_bytes);
 }
 
 Outcome check(const ir::Graph& graph, const Setup& setup, uint64_t seed) {

@@ -17,6 +17,8 @@ struct Outcome {
 struct Setup {
   target::Machine machine;
   uint32_t tiles = 1;
+  uint32_t effort = 1;
+  bool pin_weights = false;  // where they fit
 };
 Setup random_setup(Dice& dice);
 std::string to_string(const Setup& setup);
