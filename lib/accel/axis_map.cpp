@@ -8,14 +8,14 @@ namespace {
 constexpr int64_t kLargestPeriod = 16;
 
 // Runs among the outputs of each residue class modulo `period`.
-std::vector<Run> runs_with_period(const std::vector<Source>& map, int64_t period) {
-  std::vector<Run> runs;
+std::vector<AxisRun> runs_with_period(const std::vector<Source>& map, int64_t period) {
+  std::vector<AxisRun> runs;
   auto size = static_cast<int64_t>(map.size());
   for (int64_t residue = 0; residue < std::min(period, size); ++residue) {
     for (int64_t o = residue; o < size; o += period) {
       const Source& s = map[static_cast<size_t>(o)];
       if (o != residue) {
-        Run& r = runs.back();
+        AxisRun& r = runs.back();
         const Source& before = map[static_cast<size_t>(o - period)];
         int64_t low = s.low - before.low, high = s.high - before.high;
         bool fill = s.low == kFill;
@@ -61,11 +61,11 @@ std::vector<Source> identity_map(int64_t size) {
   return map;
 }
 
-std::vector<Run> runs_of(const std::vector<Source>& map) {
-  std::vector<Run> best = runs_with_period(map, 1);
+std::vector<AxisRun> runs_of(const std::vector<Source>& map) {
+  std::vector<AxisRun> best = runs_with_period(map, 1);
   for (int64_t p = 2; p <= kLargestPeriod; ++p) {
     if (best.size() <= static_cast<size_t>(p)) break;
-    std::vector<Run> runs = runs_with_period(map, p);
+    std::vector<AxisRun> runs = runs_with_period(map, p);
     if (runs.size() < best.size()) best = std::move(runs);
   }
   return best;
@@ -79,7 +79,7 @@ void copy_mapped(Lowering& l, const View& from, const View& to, const std::vecto
     size_t at = d + extra;
     std::vector<Piece> next;
     int64_t factor = repeat_factor(maps[d], from.dims[d]);
-    std::vector<Run> runs = factor > 0 ? std::vector<Run>{} : runs_of(maps[d]);
+    std::vector<AxisRun> runs = factor > 0 ? std::vector<AxisRun>{} : runs_of(maps[d]);
     for (const Piece& p : pieces) {
       if (factor > 0) {
         Piece q = p;
@@ -93,7 +93,7 @@ void copy_mapped(Lowering& l, const View& from, const View& to, const std::vecto
         next.push_back(std::move(q));
         continue;
       }
-      for (const Run& r : runs) {
+      for (const AxisRun& r : runs) {
         Piece q = p;
         q.to = along(p.to, at, r.start, r.step, r.count);
         q.fill = p.fill || r.first.low == kFill;
@@ -116,7 +116,7 @@ void copy_mapped(Lowering& l, const View& from, const View& to, const std::vecto
 
 Status interpolate(Lowering& l, const View& from, const View& to, size_t dim, const std::vector<Source>& map,
                    ir::NodeId expr) {
-  for (const Run& r : runs_of(map)) {
+  for (const AxisRun& r : runs_of(map)) {
     View dst = along(to, dim, r.start, r.step, r.count);
     PeOperand low{PeOperand::Kind::External, along(from, dim, r.first.low, r.low_step, r.count), 0};
     PeOperand high{PeOperand::Kind::External, along(from, dim, r.first.high, r.high_step, r.count), 0};

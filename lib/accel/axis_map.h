@@ -15,14 +15,14 @@ struct Source {
 };
 
 // Outputs start, start + step, ... (count of them), whose sources advance evenly.
-struct Run {
+struct AxisRun {
   int64_t start = 0, step = 1, count = 1;
   Source first;
   int64_t low_step = 0, high_step = 0;
 };
 
 // Few runs that cover all outputs.
-std::vector<Run> runs_of(const std::vector<Source>& map);
+std::vector<AxisRun> runs_of(const std::vector<Source>& map);
 std::vector<Source> identity_map(int64_t size);
 
 // to[i] = from[maps[0][i0]][maps[1][i1]]..., or `fill_value` where any map says kFill. Weights must be 0.
