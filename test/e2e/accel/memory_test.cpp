@@ -1,0 +1,86 @@
+// Networks whose tensors do not fit on chip, and pixels that nobody reads: what is left out of the work, and
+// that the results stay the same.
+#include <catch2/catch.hpp>
+#include <cmath>
+
+#include "harness.h"
+
+namespace mrvlc::accel_test {
+namespace {
+
+using Ints = std::vector<int64_t>;
+
+ir::ValueId conv(Net& net, ir::ValueId x, int64_t out, int64_t kernel, int64_t stride) {
+  int64_t in = net.graph.value(x).type.shape[1], pad = kernel / 2;
+  double bound = 1.7 / std::sqrt(static_cast<double>(in * kernel * kernel));
+  ir::ValueId y =
+      net.layer("conv", "Conv",
+                {x, net.constant({out, in, kernel, kernel}, -bound, bound), net.constant({out}, -0.1, 0.1)},
+                {{"strides", Ints{stride, stride}}, {"pads", Ints{pad, pad, pad, pad}}});
+  return net.epilogue("Relu", {y});
+}
+
+accel::Options options(uint32_t tiles) {
+  accel::Options o;
+  o.tiles = tiles;
+  o.name = "net";
+  return o;
+}
+
+// Images of 160 x 160 with 32 channels: 1.6 MB each.
+Net large_images() {
+  Net net(5);
+  ir::ValueId x = net.input({1, 3, 160, 160});
+  for (int i = 0; i < 4; ++i) x = conv(net, x, 32, 3, 1);
+  net.output(conv(net, x, 8, 3, 4));
+  return net;
+}
+
+TEST_CASE("images that do not fit are worked through in stripes, with the same bits") {
+  Net net = large_images();
+  constexpr uint64_t kBetween = uint64_t{4} * 2 * 2 * 32 * 160 * 160;  // written and read, if all went to DDR
+  Simulated roomy = simulate(net, options(8), 1 << 20), tight = simulate(net, options(8), 192 << 10);
+  REQUIRE(roomy.error == "");
+  REQUIRE(tight.error == "");
+  CHECK(tight.outputs == roomy.outputs);
+  auto traffic = [](const Simulated& s) { return s.report.ddr_read_bytes + s.report.ddr_write_bytes; };
+  INFO("DDR bytes: " << traffic(roomy) << " with room, " << traffic(tight) << " without");
+  // With room only the input, the weights and the output go through DDR.
+  CHECK(traffic(roomy) < 500'000);
+  CHECK(traffic(tight) < kBetween / 4);
+}
+
+TEST_CASE("memory size changes no bit of the results") {
+  Net net = large_images();
+  for (uint32_t tiles : {1u, 4u}) {
+    INFO(tiles << " tiles");
+    Simulated roomy = simulate(net, options(tiles), 1 << 20), tight = simulate(net, options(tiles), 64 << 10);
+    REQUIRE(roomy.error == "");
+    REQUIRE(tight.error == "");
+    CHECK(tight.outputs == roomy.outputs);
+  }
+}
+
+TEST_CASE("pixels that nobody reads are not computed") {
+  auto network = [](bool all_read) {
+    Net net(6);
+    ir::ValueId y = conv(net, net.input({1, 32, 28, 28}), 64, 3, 1);
+    net.output(conv(net, y, 64, 1, 2));
+    net.output(conv(net, y, 32, 1, 2));
+    if (all_read) net.output(y);
+    return net;
+  };
+  constexpr uint64_t kFirst = 28 * 28 * 9 * 32 * 64, kReaders = 14 * 14 * 64 * (64 + 32);
+  Simulated pruned = simulate(network(false), options(8)), whole = simulate(network(true), options(8));
+  REQUIRE(pruned.error == "");
+  REQUIRE(whole.error == "");
+  CHECK(pruned.report.macs == kFirst / 4 + kReaders);
+  CHECK(whole.report.macs == kFirst + kReaders);
+  REQUIRE(whole.outputs.size() == 3);
+  CHECK(pruned.outputs[0] == whole.outputs[0]);
+  CHECK(pruned.outputs[1] == whole.outputs[1]);
+  check(network(false), "pruned");
+}
+
+}  // namespace
+}  // namespace mrvlc::accel_test
