@@ -40,6 +40,25 @@ TEST_CASE("the seeded networks agree with the reference interpreter") {
   }
 }
 
+// Cycles depend on the program alone, so a schedule that becomes worse shows on every computer.
+TEST_CASE("ResNet-50 keeps the cycles and the traffic it has reached") {
+  if (!std::filesystem::exists(test::generated_model("full/resnet50"))) {
+    WARN("resnet50 was not generated (python3-onnx is missing)");
+    return;
+  }
+  driver::CompileOptions c;
+  c.model = test::generated_model("full/resnet50");
+  c.out = test::scratch("resnet50_schedule");
+  std::string errors;
+  bool ok = test::compile(c, errors);
+  INFO(errors);
+  REQUIRE(ok);
+  auto regions = test::read_json(c.out / "report.json")["regions"];
+  REQUIRE(regions.size() == 1);
+  CHECK(regions[0]["cycles"].get<uint64_t>() <= 2'560'000);
+  CHECK(regions[0]["ddr_read_bytes"].get<uint64_t>() <= 53'000'000);
+}
+
 TEST_CASE("fewer tiles give the same answers") {
   for (uint32_t tiles : {1u, 2u, 4u}) {
     driver::VerifyOptions v;
