@@ -45,6 +45,7 @@ class Emission {
         i.queue = isa::Queue::DmaIn;
         for (const isa::Dma& d : load_dmas(l.transfer, static_cast<uint32_t>(p_.items[k].address), l.tiles)) {
           i.body = d;
+          reach(i);
           auto before = static_cast<uint32_t>(out_.init.size());
           tracker.append(i, out_.init);
           cover(out_.init_ranges, InstructionRange::Section::Init, before, out_.init.size(),
@@ -94,10 +95,14 @@ class Emission {
     }
   }
 
-  void append(isa::Instruction instruction, const Owner& owner) {
-    auto before = static_cast<uint32_t>(out_.instructions.size());
+  void reach(const isa::Instruction& instruction) {
     for (const isa::Access& a : isa::accesses(instruction))
       if (a.space == isa::Space::Ocm) out_.ocm_peak = std::max(out_.ocm_peak, static_cast<int64_t>(a.end));
+  }
+
+  void append(isa::Instruction instruction, const Owner& owner) {
+    auto before = static_cast<uint32_t>(out_.instructions.size());
+    reach(instruction);
     tracker_.append(std::move(instruction), out_.instructions);
     cover(out_.ranges, InstructionRange::Section::Main, before, out_.instructions.size(), owner);
   }
