@@ -83,7 +83,9 @@ bool cuts_result(const PeGroup& g, size_t d) {
 
 // Indices of dimension d whose rows of the result belong to part `index`.
 Span row_part(const PeGroup& g, const Cut& cut, size_t d, int64_t index) {
-  if (!cuts_result(g, d)) return part_of(g.dims[d], cut.rows, index, 1);
+  // Tiles that write into one burst would wait for each other.
+  constexpr int64_t kBurst = 64;  // elements
+  if (!cuts_result(g, d)) return part_of(g.dims[d], cut.rows, index, d + 1 == g.dims.size() ? kBurst : 1);
   Span rows = part_of(g.result.rows, cut.rows, index, cut.aligned ? g.result.grain : 1);
   auto first_from = [&](int64_t row) {
     int64_t ahead = std::max<int64_t>(0, row - g.result.origin);

@@ -87,7 +87,7 @@ class Placer {
         schedule();
         std::optional<Shortage> shortage = place_fetches();
         // The last store has arrived so long after its bytes left.
-        return {shortage, begin_.back() + latency(), 0, peak_, peak_bound_};
+        return {shortage, std::max(begin_.back(), ddr_) + latency(), 0, peak_, peak_bound_};
       }
     return {shortage_, 0, short_bytes_, 0, 0};
   }
@@ -268,9 +268,29 @@ class Placer {
       double ready = begin_[s];
       for (; next_ < arrivals_.size() && arrivals_[next_].first <= static_cast<int64_t>(s); ++next_)
         ready = std::max(ready, arrivals_[next_].second);
-      begin_[s + 1] = ready + p_.steps[s].cycles;
-      if (p_.steps[s].ddr_cycles > 0) ddr_ = std::max(ddr_, ready) + p_.steps[s].ddr_cycles;
+      begin_[s + 1] = std::max(ready, stream(s)) + p_.steps[s].cycles;
+      stream_ahead(s);
     }
+  }
+
+  // When what is streamed for step `s` has come: it was asked for a step before.
+  double stream(size_t s) {
+    if (s == 0) ask(0);
+    return streamed_;
+  }
+
+  void ask(size_t s) {
+    double cycles = p_.steps[s].load_cycles;
+    streamed_ = 0;
+    if (cycles == 0) return;
+    ddr_ = std::max(ddr_, begin_[s == 0 ? 0 : s - 1]) + cycles;
+    streamed_ = ddr_ + latency();
+  }
+
+  // The next step's loads go before this one's stores.
+  void stream_ahead(size_t s) {
+    if (s + 1 < p_.steps.size()) ask(s + 1);
+    if (p_.steps[s].store_cycles > 0) ddr_ = std::max(ddr_, begin_[s + 1]) + p_.steps[s].store_cycles;
   }
 
   // What step `s` needs, and what there is room for beyond.
@@ -388,6 +408,7 @@ class Placer {
   int64_t flying_ = 0;                                // bytes of a tile fetched and not used up
   std::vector<int64_t> freed_;                        // of them, by the step that ends their use
   double ddr_ = 0;                                    // DDR is free from then on
+  double streamed_ = 0;                               // what the next step streams has come
 };
 
 }  // namespace

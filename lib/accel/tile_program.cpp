@@ -51,18 +51,22 @@ void resolve(isa::Instruction& instruction, const ItemRefs& refs, const std::vec
 }
 
 void StepWriter::begin_step() {
-  out_.steps.push_back({out_.code.size(), primitive_, 0, 0});
+  TileStep step;
+  step.first_code = out_.code.size();
+  step.primitive = primitive_;
+  out_.steps.push_back(step);
   busy_.fill(0);
-  ddr_ = 0;
+  loads_ = stores_ = 0;
   sends_ = false;
 }
 
 void StepWriter::end_step() {
   TileStep& step = out_.steps.back();
-  step.cycles = std::max(ddr_, *std::ranges::max_element(busy_));
+  step.cycles = *std::ranges::max_element(busy_);
   // What tiles send each other is on its way when the last of it has been made.
   if (sends_) step.cycles += 2.0 * machine_.instruction_overhead;
-  step.ddr_cycles = ddr_;
+  step.load_cycles = loads_;
+  step.store_cycles = stores_;
 }
 
 uint32_t StepWriter::add_item(Item item) {
@@ -84,13 +88,18 @@ void StepWriter::append(isa::Instruction instruction, const ItemRefs& refs) {
   for (uint32_t r : refs) use(r);
   sim::Cost cost = sim::cost_of(instruction, machine_);
   auto cycles = static_cast<double>(cost.engine_cycles);
-  if (cost.ddr_read_bytes + cost.ddr_write_bytes > 0) ddr_ += cycles;
-  const auto* copy = std::get_if<isa::Dma>(&instruction.body);
-  sends_ = sends_ || (copy != nullptr && copy->src_space == copy->dst_space);
   double ports = std::max(static_cast<double>(cost.read_bytes) / machine_.ocm_read_bytes,
                           static_cast<double>(cost.write_bytes) / machine_.ocm_write_bytes);
-  busy_[instruction.tile * isa::kQueues + static_cast<size_t>(instruction.queue)] +=
-      std::max(cycles, ports) + machine_.instruction_overhead;
+  const auto* copy = std::get_if<isa::Dma>(&instruction.body);
+  sends_ = sends_ || (copy != nullptr && copy->src_space == copy->dst_space);
+  if (cost.ddr_read_bytes > 0) {
+    loads_ += cycles;
+  } else if (cost.ddr_write_bytes > 0) {
+    stores_ += cycles;
+  } else {
+    busy_[instruction.tile * isa::kQueues + static_cast<size_t>(instruction.queue)] +=
+        std::max(cycles, ports) + machine_.instruction_overhead;
+  }
   out_.code.push_back({std::move(instruction), refs, owner_});
 }
 

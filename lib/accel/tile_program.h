@@ -50,8 +50,8 @@ struct Code {
 struct TileStep {
   size_t first_code = 0;
   uint32_t primitive = 0;
-  double cycles = 0;      // estimate
-  double ddr_cycles = 0;  // of the DDR channel, for what is not fetched ahead
+  double cycles = 0;                         // estimate
+  double load_cycles = 0, store_cycles = 0;  // of the DDR channel, for what is not fetched ahead
 };
 
 struct TileProgram {
@@ -109,7 +109,7 @@ class StepWriter {
   uint32_t tiles_;
   Owner owner_;
   std::array<double, isa::kMaxTiles * isa::kQueues> busy_{};
-  double ddr_ = 0;
+  double loads_ = 0, stores_ = 0;
   bool sends_ = false;
   uint32_t rotate_ = 0, primitive_ = 0;
 };
