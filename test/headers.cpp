@@ -1,2 +1,4 @@
 // Owns the precompiled headers that the tests share.
-int main() { return 0; }
+int main() {
+  return 0;
+}

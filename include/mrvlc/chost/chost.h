@@ -6,9 +6,9 @@
 namespace mrvlc::chost {
 
 struct Options {
-  std::string name;               // prefix of every symbol, a C identifier
-  std::string file_stem;          // NAME in NAME.c; usually equal to name
-  std::string target = "cn10ka";  // what the example program simulates unless told otherwise
+  std::string name;                 // prefix of every symbol, a C identifier
+  std::string file_stem;            // NAME in NAME.c; usually equal to name
+  std::string target = "cn10ka";    // what the example program simulates unless told otherwise
   int64_t arena_limit = INT64_MAX;  // bytes; a plan that needs more is an error (MRV0604)
 };
 

@@ -14,8 +14,8 @@ struct CompileOptions {
   std::string name;                               // empty: from the model's stem
   std::vector<std::string> targets = {"cn10ka"};  // "host" alone: no accelerator
   uint32_t tiles = 8;
-  uint32_t effort = 1;       // accel::Options
-  bool pin_weights = false;  // accel::Options
+  uint32_t effort = 1;             // accel::Options
+  bool pin_weights = false;        // accel::Options
   std::string precision = "auto";  // fp16, int8, auto
   std::map<std::string, Shape> input_shapes;
   int64_t batch = 1;
@@ -24,7 +24,7 @@ struct CompileOptions {
   std::vector<std::string> cpu, accel, borders;
   bool fail_on_fallback = false;
   int64_t arena_limit = INT64_MAX;  // bytes of the host's arena
-  bool silicon_id = false;  // container architecture 128 instead of 256
+  bool silicon_id = false;          // container architecture 128 instead of 256
   std::vector<std::filesystem::path> target_dirs;
   std::vector<std::string> emit;  // ir, disasm
   std::filesystem::path depfile;  // -MF
