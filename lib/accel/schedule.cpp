@@ -50,8 +50,9 @@ std::vector<bool> publishers(const Program& program, const std::vector<Cut>& cut
         rects.resize(tiles);
         rects[t] = hull(rects[t], touch.rect);
       }
-    for (auto& [buffer, rects] : made) {
-      std::vector<Made>& before = pending[buffer];
+    for (auto& entry : made) {
+      std::vector<Rect>& rects = entry.second;
+      std::vector<Made>& before = pending[entry.first];
       std::erase_if(before, [&](const Made& m) {
         bool again = m.by != i;
         for (uint32_t t = 0; t < tiles; ++t) again = again && contains(rects[t], m.rects[t]);
