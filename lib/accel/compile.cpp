@@ -56,14 +56,16 @@ void frame(CompiledRegion& out, std::vector<InstructionRange> init, const partit
   out.instructions = std::move(ranges);
 }
 
-void name_uses(std::vector<OcmUse>& uses, const ir::Graph& graph, const partition::Region& region,
-               const Program& program, uint32_t tiles) {
-  for (OcmUse& u : uses) {
-    u.tiles = static_cast<uint8_t>((1u << tiles) - 1);
-    ir::ValueId value;
-    if (!u.name.empty()) value = program.buffers[std::stoul(u.name)].value;
-    u.name = value.valid() ? graph.value(value).name : graph.node(region.layers[u.layer].anchor).name;
+std::vector<OcmUse> named(std::vector<Use> uses, const ir::Graph& graph, const partition::Region& region,
+                          const Program& program, uint32_t tiles) {
+  std::vector<OcmUse> out;
+  for (auto& [use, buffer] : uses) {
+    ir::ValueId value = buffer == UINT32_MAX ? ir::ValueId() : program.buffers[buffer].value;
+    use.tiles = static_cast<uint8_t>((1u << tiles) - 1);
+    use.name = value.valid() ? graph.value(value).name : graph.node(region.layers[use.layer].anchor).name;
+    out.push_back(std::move(use));
   }
+  return out;
 }
 
 }  // namespace
@@ -111,8 +113,7 @@ Result<CompiledRegion> compile_region(const ir::Graph& graph, const partition::R
   out.ocm_tensor_peak_bytes = chosen.tensor_peak;
   out.ocm_tensor_lower_bound_bytes = chosen.tensor_peak_bound;
   out.estimated_cycles = static_cast<uint64_t>(chosen.estimated_cycles);
-  name_uses(code.uses, graph, region, program, options.tiles);
-  out.ocm_uses = std::move(code.uses);
+  out.ocm_uses = named(std::move(code.uses), graph, region, program, options.tiles);
   fill_bounds(out, graph, region, lowered, machine, options.tiles);
   for (LayerReport& l : out.layers) l.cut = "none";
   for (size_t i = 0; i < cuts.size(); ++i) {

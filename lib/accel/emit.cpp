@@ -28,7 +28,7 @@ class Emission {
         for (uint32_t item : code.items) note(item);
       }
     }
-    std::ranges::stable_sort(out_.uses, {}, [](const OcmUse& u) { return std::pair(u.first, u.begin); });
+    std::ranges::stable_sort(out_.uses, {}, [](const Use& u) { return std::pair(u.use.first, u.use.begin); });
     return std::move(out_);
   }
 
@@ -111,7 +111,7 @@ class Emission {
     if (index == kNoItem) return;
     auto now = static_cast<uint32_t>(out_.instructions.size() - 1);
     if (use_of_[index] != SIZE_MAX) {
-      out_.uses[use_of_[index]].last = now;
+      out_.uses[use_of_[index]].use.last = now;
       return;
     }
     const Item& item = p_.items[index];
@@ -123,8 +123,7 @@ class Emission {
     u.end = static_cast<uint32_t>(item.address + item.bytes);
     u.first = u.last = now;
     u.layer = item.owner.layer;
-    u.name = item.buffer == UINT32_MAX ? "" : std::to_string(item.buffer);
-    out_.uses.push_back(std::move(u));
+    out_.uses.push_back({std::move(u), item.buffer});
   }
 
   TileProgram p_;

@@ -5,10 +5,15 @@
 
 namespace mrvlc::accel {
 
+struct Use {
+  OcmUse use;                    // without its name
+  uint32_t buffer = UINT32_MAX;  // the stored tensor, if it is one
+};
+
 struct Emitted {
   std::vector<isa::Instruction> init, instructions;  // of the sections init and main
   std::vector<InstructionRange> init_ranges, ranges;
-  std::vector<OcmUse> uses;  // without names
+  std::vector<Use> uses;  // by first instruction, then address
   int64_t ocm_peak = 0;
 };
 Emitted emit(TileProgram&& program, uint64_t ddr_end);

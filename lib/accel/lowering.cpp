@@ -227,17 +227,6 @@ void Lowering::copy(const View& from, const View& to, ir::NodeId expr) {
   keep(b.finish(b.view(from), to));
 }
 
-Result<View> Lowering::sum_rows(const View& images, isa::ReduceOp op, ir::NodeId expr) {
-  Dims dims = images.dims;
-  dims[3] = 1;
-  View sums = scratch(dims, channels_last_perm(4), isa::DataType::F32);
-  PeBuilder b(*this, images.dims, expr);
-  PeOperand t = b.reduced_temp({3});
-  b.reduce(op, t, b.view(images));
-  MRVLC_TRY(b.finish(t, sums));
-  return sums;
-}
-
 void Lowering::fill(const View& to, float value, ir::NodeId expr) {
   PeBuilder b(*this, to.dims, expr);
   PeOperand t = b.temp(isa::DataType::F16);

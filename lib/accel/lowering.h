@@ -54,9 +54,6 @@ class Lowering {
   Status add(PeGroup group);
   void add(WindowOp op) { program_.primitives.emplace_back(std::move(op)); }
   void copy(const View& from, const View& to, ir::NodeId expr);
-  // Images (the last two of four dimensions) are summed row by row, then the rows: tiles can share the work.
-  // What is left to reduce, in fp32: dimension 2.
-  Result<View> sum_rows(const View& images, isa::ReduceOp op, ir::NodeId expr);
   void fill(const View& to, float value, ir::NodeId expr);
   // Remembers the first error of work that has no result to report it through; run() returns it.
   void keep(Status status) {

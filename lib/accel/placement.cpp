@@ -350,7 +350,7 @@ class Placer {
       steps[l] = step_at(from, item.first);
     }
     int64_t step = *std::ranges::min_element(steps);
-    if (step < item.earliest || step >= item.first) return false;
+    if (step >= item.first) return false;
     int64_t at = reserved_.hole(step, item.last, item.bytes, false);
     if (at < 0) return false;
     idle_ = std::move(idle);
@@ -367,7 +367,7 @@ class Placer {
     for (uint32_t index : sorted_) {
       Item& item = p_.items[index];
       if (item.address >= 0) continue;
-      low = std::min(item.first, std::max({low, item.earliest, item.start}));
+      low = std::min(item.first, std::max(low, item.start));
       if (!settle(item, low)) return Shortage{p_.steps[static_cast<size_t>(item.first)].primitive};
       low = item.start;
       taken_.keep(item.start, item.last, item.address, item.address + item.bytes);

@@ -21,10 +21,8 @@ struct Load {
 struct Item {
   int64_t bytes = 0;
   int64_t first = INT64_MAX, last = -1;  // steps that use it
-  // What fills it from DDR before step `first`; such an item may be loaded, and take room, from `earliest`
-  // on.
+  // What fills it from DDR before step `first`; a prefetched one may be loaded, and take room, long before.
   std::vector<Load> loads;
-  int64_t earliest = 0;
   bool prefetch = false;
   bool pinned = false;  // loaded by the init section, stays
   OcmUse::Kind kind = OcmUse::Kind::Workspace;

@@ -28,7 +28,8 @@ struct Sections {
   uint32_t count = 0;
 };
 
-Sections cut(const std::vector<Item>& items) {
+// Begins and ends of all lives, in order of time.
+std::vector<Event> events_of(const std::vector<Item>& items) {
   std::vector<Event> events;
   for (uint32_t i = 0; i < items.size(); ++i) {
     if (!occupies(items[i])) continue;
@@ -36,10 +37,14 @@ Sections cut(const std::vector<Item>& items) {
     events.push_back({items[i].end, false, i});
   }
   std::sort(events.begin(), events.end());
+  return events;
+}
+
+Sections cut(const std::vector<Item>& items) {
   Sections s;
   s.boxes.resize(items.size());
   bool open = false;
-  for (const Event& e : events) {
+  for (const Event& e : events_of(items)) {
     if (e.begins) {
       s.boxes[e.item].begin = s.count;
       open = true;
@@ -119,16 +124,9 @@ Instance normalise(const std::vector<Item>& items, int64_t alignment) {
 }
 
 Peak peak_load(const std::vector<Item>& items, int64_t alignment) {
-  std::vector<Event> events;
-  for (uint32_t i = 0; i < items.size(); ++i) {
-    if (!occupies(items[i])) continue;
-    events.push_back({items[i].begin, true, i});
-    events.push_back({items[i].end, false, i});
-  }
-  std::sort(events.begin(), events.end());
   Peak peak;
   int64_t load = 0;
-  for (const Event& e : events) {
+  for (const Event& e : events_of(items)) {
     int64_t size = round_up(items[e.item].size, alignment);
     load += e.begins ? size : -size;
     if (load > peak.bytes) peak = {e.time, load, {}};

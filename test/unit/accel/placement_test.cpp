@@ -30,7 +30,6 @@ Item fetched(Dice& dice, const target::Machine& machine, int64_t first, int64_t 
     t.ocm = k * t.run;
     item.loads.push_back({0xff, t});
   }
-  if (dice.pick(0, 3) == 0) item.earliest = dice.pick(0, first);
   return item;
 }
 
@@ -88,11 +87,11 @@ size_t late(const TileProgram& p) {
   for (uint32_t k : p.fetches) {
     const Item& i = p.items[k];
     if (i.load_steps.empty()) {
-      n += i.start < i.earliest || i.start > i.first;
+      n += i.start < 0 || i.start > i.first;
       continue;
     }
     n += i.load_steps.size() != i.loads.size();
-    for (int64_t s : i.load_steps) n += s < i.earliest || s > i.first;
+    for (int64_t s : i.load_steps) n += s < 0 || s > i.first;
   }
   return n;
 }
