@@ -83,6 +83,21 @@ Call Function::finish() {
   return call;
 }
 
+std::string NodeContext::in_dim(size_t i, int64_t d) const {
+  const TensorType& type = in_type(i);
+  if (!type.is_open(d)) return fmt::format("{}", type.shape[static_cast<size_t>(d)]);
+  return fmt::format("v{}->dim[{}]", i, d);
+}
+
+std::string NodeContext::out_dim(size_t i, int64_t d) const {
+  const TensorType& type = out_type(i);
+  if (!type.is_open(d)) return fmt::format("{}", type.shape[static_cast<size_t>(d)]);
+  return fmt::format("w{}->dim[{}]", i, d);
+}
+
+void NodeContext::set_dims(size_t, const std::vector<std::string>&) {}
+void NodeContext::fail_if(std::string_view) {}
+
 std::string NodeContext::helper(std::string_view name) {
   if (!Library::has(name) && function_.program().error.empty()) function_.program().error = name;
   return function_.need(name);

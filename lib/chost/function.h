@@ -77,6 +77,10 @@ class NodeContext : public ops::EmitContext {
   std::string out(size_t i) const override {
     return function_.write(node_.outputs[i], fmt::format("y{}", i));
   }
+  std::string in_dim(size_t i, int64_t d) const override;
+  std::string out_dim(size_t i, int64_t d) const override;
+  void set_dims(size_t i, const std::vector<std::string>& dims) override;
+  void fail_if(std::string_view condition) override;
   void line(std::string_view text) override { function_.line(text); }
   void open(std::string_view head) override { function_.open(head); }
   void close() override { function_.close(); }

@@ -177,6 +177,10 @@ class Parser {
         return wrap(string_list());
       case AttrKind::Type:
         return wrap(element_type());
+      case AttrKind::Graph:
+        return lex_.error("graphs as attributes cannot be read");
+      case AttrKind::ValueType:
+        return wrap(type());
       case AttrKind::Tensor:
         break;
     }

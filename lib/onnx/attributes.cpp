@@ -48,7 +48,8 @@ bool is_list(Type::AttributeType type) {
 
 constexpr std::string_view kKindNames[] = {"an int",          "a float",          "a string",
                                            "a list of ints",  "a list of floats", "a list of strings",
-                                           "an element type", "a tensor"};
+                                           "an element type", "a tensor",         "a graph",
+                                           "a type"};
 
 std::string_view kind_name(ir::AttrKind kind) {
   return kKindNames[static_cast<size_t>(kind)];

@@ -30,6 +30,11 @@ class Hasher {
     add(static_cast<uint64_t>(t.elem));
     add(t.shape.size());
     for (int64_t d : t.shape) add(static_cast<uint64_t>(d));
+    if (t.is_static()) return;
+    add(t.open);
+    add(static_cast<uint64_t>(t.capacity));
+    add(static_cast<uint64_t>(t.wrapper));
+    add(static_cast<uint64_t>(t.length));
   }
   uint64_t value() const { return state_; }
 
@@ -55,6 +60,12 @@ struct AttrHash {
   void operator()(const std::string& v) const { h.add(v); }
   void operator()(ElementType v) const { h.add(static_cast<uint64_t>(v)); }
   void operator()(const Tensor& v) const { add_tensor(h, v); }
+  void operator()(const TensorType& v) const { h.add(v); }
+  // Bodies are the same graph or count as different.
+  void operator()(const std::shared_ptr<const ir::Graph>& v) const {
+    h.add(static_cast<uint64_t>(v->node_slots()));
+    h.add(static_cast<uint64_t>(v->value_slots()));
+  }
   template <class T>
   void operator()(const std::vector<T>& v) const {
     h.add(v.size());

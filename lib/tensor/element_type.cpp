@@ -9,7 +9,7 @@ struct Info {
   std::string_view name;
   int64_t bytes;
 };
-constexpr std::array<Info, 17> kInfo = {{{"undefined", 0},
+constexpr std::array<Info, 27> kInfo = {{{"undefined", 0},
                                          {"f32", 4},
                                          {"u8", 1},
                                          {"i8", 1},
@@ -25,7 +25,17 @@ constexpr std::array<Info, 17> kInfo = {{{"undefined", 0},
                                          {"u64", 8},
                                          {"c64", 8},
                                          {"c128", 16},
-                                         {"bf16", 2}}};
+                                         {"bf16", 2},
+                                         {"f8e4m3fn", 1},
+                                         {"f8e4m3fnuz", 1},
+                                         {"f8e5m2", 1},
+                                         {"f8e5m2fnuz", 1},
+                                         {"u4", 1},
+                                         {"i4", 1},
+                                         {"f4e2m1", 1},
+                                         {"f8e8m0", 1},
+                                         {"u2", 1},
+                                         {"i2", 1}}};
 
 }  // namespace
 

@@ -22,7 +22,27 @@ std::string to_string(const Shape& shape) {
 }
 
 std::string to_string(const TensorType& type) {
-  return fmt::format("{}[{}]", name(type.elem), fmt::join(type.shape, ","));
+  std::string dims;
+  for (int64_t d = 0; d < type.rank(); ++d) {
+    const int64_t bound = type.shape[static_cast<size_t>(d)];
+    dims += fmt::format("{}{}{}", d == 0 ? "" : ",", type.is_open(d) ? "<=" : "", bound);
+  }
+  if (type.capacity >= 0) dims += fmt::format(";{}", type.capacity);
+  std::string text = fmt::format("{}[{}]", name(type.elem), dims);
+  if (type.wrapper == Wrapper::Sequence || type.wrapper == Wrapper::OptionalSequence)
+    text = fmt::format("sequence({},{})", text, type.length);
+  if (type.wrapper == Wrapper::Optional || type.wrapper == Wrapper::OptionalSequence)
+    text = fmt::format("optional({})", text);
+  return text;
+}
+
+bool admits(const TensorType& type, const TensorType& actual) {
+  if (type.elem != actual.elem || type.wrapper != actual.wrapper || type.rank() != actual.rank()) return false;
+  for (int64_t d = 0; d < type.rank(); ++d) {
+    const int64_t bound = type.shape[static_cast<size_t>(d)], dim = actual.shape[static_cast<size_t>(d)];
+    if (type.is_open(d) ? dim > bound : dim != bound) return false;
+  }
+  return actual.elements() <= type.elements() && actual.length <= type.length;
 }
 
 std::optional<Shape> broadcast_shapes(const Shape& a, const Shape& b) {

@@ -85,6 +85,23 @@ Tensor Tensor::strings(Shape shape, std::vector<std::string> values) {
   return t;
 }
 
+Tensor Tensor::wrapped(TensorType type, std::vector<Tensor> items) {
+  Tensor t;
+  t.type_ = std::move(type);
+  t.items_ = std::make_shared<const std::vector<Tensor>>(std::move(items));
+  return t;
+}
+
+std::vector<std::string>& Tensor::mutable_strings() {
+  if (strings_.use_count() != 1) strings_ = std::make_shared<std::vector<std::string>>(*strings_);
+  return *strings_;
+}
+
+const std::vector<Tensor>& Tensor::items() const {
+  static const std::vector<Tensor> none;
+  return items_ ? *items_ : none;
+}
+
 Tensor Tensor::reshaped(Shape shape) const {
   Tensor t = *this;
   t.type_.shape = std::move(shape);
@@ -144,6 +161,7 @@ std::vector<double> Tensor::to_doubles() const {
 
 bool Tensor::operator==(const Tensor& other) const {
   if (!(type_ == other.type_)) return false;
+  if (type_.wrapper != Wrapper::None) return items() == other.items();
   if (elem() == ElementType::String) return *strings_ == *other.strings_;
   auto a = bytes(), b = other.bytes();
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);

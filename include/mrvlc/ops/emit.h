@@ -3,6 +3,13 @@
 //   static void f(const T0* x0, const T1* x1, ..., U0* y0, ...)     -- `restrict` pointers, row-major data
 // in C99: no malloc, no stdio, no globals. Absent optional inputs and inputs that are compile-time constants
 // of shape kind (see constant()) are still counted in the numbering but may be unused.
+//
+// Nodes with an open or wrapped operand or result, and nodes whose shape operands are no constants, have a
+// function with run-time shapes (OpDef::emit_open):
+//   static int f(const NAME_view* v0, ..., NAME_view* w0, ...)
+// in() and out() still name row-major data; dimensions are read with in_dim(), and those of every output are
+// set once, with set_dims(), before its data is written. The function returns 0 at its end by itself; fail_if
+// returns an error before.
 #pragma once
 #include <fmt/format.h>
 
@@ -23,6 +30,17 @@ class EmitContext {
   virtual const Tensor* constant(size_t i) const = 0;  // input known at compile time, else nullptr
   virtual std::string in(size_t i) const = 0;          // "x0": C name of the pointer
   virtual std::string out(size_t i) const = 0;         // "y0"
+
+  // Run-time shapes. C expressions: a literal for a dimension that is not open, else e.g. "v0->dim[1]".
+  virtual std::string in_dim(size_t i, int64_t d) const = 0;
+  virtual std::string out_dim(size_t i, int64_t d) const = 0;  // valid after set_dims
+  // Sets the dimensions of output i (C expressions of type int64_t, evaluated once, one for each dimension of
+  // its type) and returns an error from the function when they are negative, exceed the bounds or capacity of
+  // the type, or differ from a dimension that is not open.
+  virtual void set_dims(size_t i, const std::vector<std::string>& dims) = 0;
+  // Returns NAME_ERROR_VALUE from the function when the C condition holds: a value of an operand is not
+  // allowed.
+  virtual void fail_if(std::string_view condition) = 0;
 
   // One line of the body, indented by the open blocks.
   virtual void line(std::string_view text) = 0;

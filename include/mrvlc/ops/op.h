@@ -30,13 +30,17 @@ class InferContext {
   const ir::Attr& attr(std::string_view name) const;
 };
 
-// What the reference semantics sees. Outputs are allocated with their inferred types, zero-filled.
+// What the reference semantics sees. Outputs are allocated with their inferred types, zero-filled; where these
+// are not static though every input is known, e.g. of Unique, eval replaces the tensors with what it computed.
 class EvalContext {
  public:
   const ir::OpSchema* op = nullptr;
   const std::vector<ir::Attr>* attrs = nullptr;
   std::vector<const Tensor*> inputs;  // nullptr: optional input not given
   std::vector<Tensor>* outputs = nullptr;
+
+  // Runs the body of a control flow operator.
+  std::function<Result<std::vector<Tensor>>(const ir::Graph& body, const std::vector<Tensor>& inputs)> run;
 
   bool has(size_t i) const { return i < inputs.size() && inputs[i] != nullptr; }
   const Tensor& in(size_t i) const { return *inputs[i]; }
@@ -104,9 +108,16 @@ struct OpDef : ir::OpSchema {
 
   Status (*upgrade)(RawNode& node) = nullptr;  // nullptr: the form never changed in a way that matters
   Result<std::vector<TensorType>> (*infer)(const InferContext& context) = nullptr;
+  // Types of the outputs when a shape is known at run time only: an operand's type has open dimensions or is
+  // wrapped, or an operand that decides about the shape is no constant (infer gives MRV0207). The rank must be
+  // known; a dimension that nothing bounds is open with kNoBound. nullptr: infer is asked for some sizes
+  // within the bounds, and dimensions that differ are open (infer.cpp).
+  Result<std::vector<TensorType>> (*infer_open)(const InferContext& context) = nullptr;
   Status (*eval)(const EvalContext& context) = nullptr;
   const ScalarOp* scalar = nullptr;                // element-wise operators
   Status (*emit)(EmitContext& context) = nullptr;  // body of the C function
+  // Body of the C function for operands or results whose shapes are known at run time only, see emit.h.
+  Status (*emit_open)(EmitContext& context) = nullptr;
   std::string_view emit_kernel;  // instead of `emit`: name of the packed kernel family in lib/chost/kernels
   std::string_view accel;  // kind of accelerator layer it can be the anchor of, see lib/partition; or empty
   std::string_view declined;  // why facets are missing (emit or accel), for the support table

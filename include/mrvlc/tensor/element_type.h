@@ -25,13 +25,24 @@ enum class ElementType : uint8_t {
   C64 = 14,
   C128 = 15,
   BF16 = 16,
+  F8E4M3FN = 17,
+  F8E4M3FNUZ = 18,
+  F8E5M2 = 19,
+  F8E5M2FNUZ = 20,
+  U4 = 21,
+  I4 = 22,
+  F4E2M1 = 23,
+  F8E8M0 = 24,
+  U2 = 25,
+  I2 = 26,
 };
 
 std::string_view name(ElementType type);  // "f32", "i64", "bool", ...
 std::optional<ElementType> element_type_from_name(std::string_view name);
 std::optional<ElementType> element_type_from_onnx(int32_t data_type);  // nullopt: unknown or not supported
 
-// Bytes of one element in memory; 0 for String and Undefined.
+// Bytes of one element in memory; 0 for String and Undefined. Types of less than eight bits have a byte an
+// element: the bits of F4E2M1, the value of the integers (sign-extended).
 int64_t byte_size(ElementType type);
 bool is_float(ElementType type);    // F16, BF16, F32, F64
 bool is_integer(ElementType type);  // signed and unsigned, not Bool

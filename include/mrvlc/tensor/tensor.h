@@ -27,6 +27,9 @@ class Tensor {
   template <class T>
   static Tensor of(ElementType elem, Shape shape, const std::vector<T>& values);
   static Tensor strings(Shape shape, std::vector<std::string> values);
+  // A sequence or an optional (of at most one item) of the type; an optional sequence holds one item that is
+  // a sequence. Only the reference interpreter has such values.
+  static Tensor wrapped(TensorType type, std::vector<Tensor> items);
 
   const TensorType& type() const { return type_; }
   const Shape& shape() const { return type_.shape; }
@@ -42,6 +45,8 @@ class Tensor {
   template <class T>
   std::span<T> mutable_data();  // copies the bytes first if they are shared or a view
   const std::vector<std::string>& string_data() const { return *strings_; }
+  std::vector<std::string>& mutable_strings();  // copies them first if they are shared
+  const std::vector<Tensor>& items() const;     // of wrapped values
   // Same bytes under another shape (same element count).
   Tensor reshaped(Shape shape) const;
 
@@ -74,6 +79,7 @@ class Tensor {
   TensorType type_;
   std::shared_ptr<Storage> storage_;
   std::shared_ptr<std::vector<std::string>> strings_;
+  std::shared_ptr<const std::vector<Tensor>> items_;
 };
 
 template <class T>

@@ -14,6 +14,14 @@ namespace {
 
 class TextContext final : public ops::EmitContext {
  public:
+  std::string in_dim(size_t i, int64_t d) const override {
+    return std::to_string(in_type(i).shape[static_cast<size_t>(d)]);
+  }
+  std::string out_dim(size_t i, int64_t d) const override {
+    return std::to_string(out_type(i).shape[static_cast<size_t>(d)]);
+  }
+  void set_dims(size_t, const std::vector<std::string>&) override {}
+  void fail_if(std::string_view) override {}
   TextContext(const ir::Graph& graph, const ir::Node& node) : graph_(graph), node_(node) {}
   const ir::Node& node() const override { return node_; }
   bool has(size_t i) const override { return i < node_.inputs.size() && node_.inputs[i].valid(); }

@@ -15,6 +15,14 @@ namespace {
 // The emission's view of a case; tables and scratch become file-level arrays in front of the function.
 class CaseEmitter : public EmitContext {
  public:
+  std::string in_dim(size_t i, int64_t d) const override {
+    return std::to_string(in_type(i).shape[static_cast<size_t>(d)]);
+  }
+  std::string out_dim(size_t i, int64_t d) const override {
+    return std::to_string(out_type(i).shape[static_cast<size_t>(d)]);
+  }
+  void set_dims(size_t, const std::vector<std::string>&) override {}
+  void fail_if(std::string_view) override {}
   CaseEmitter(const Case& c, std::vector<TensorType> outputs, size_t number)
       : case_(c), outputs_(outputs), number_(number) {
     node_.op = c.op;
