@@ -8,8 +8,8 @@
 
 namespace mrvlc::onnx {
 
-inline constexpr int64_t kMaxIrVersion = 13;  // ONNX 1.20
-inline constexpr int64_t kMaxOpset = 25;      // of ai.onnx; ONNX 1.20
+inline constexpr int64_t kMaxIrVersion = 14;  // ONNX 1.23
+inline constexpr int64_t kMaxOpset = 28;      // of ai.onnx; ONNX 1.23
 
 using Opsets = std::map<std::string, int64_t, std::less<>>;  // by domain; "" is ai.onnx
 
@@ -20,7 +20,7 @@ inline std::string_view canonical_domain(std::string_view domain) {
 std::string shown_domain(std::string_view domain);
 
 void check_ir_version(const pb::ModelProto& model, Sink& sink);
-// Versions from 1, each domain once, ai.onnx at most kMaxOpset. MRV0103.
+// Versions from 1, each domain once, those of ONNX at most the newest known. MRV0103.
 Opsets read_opsets(const google::protobuf::RepeatedPtrField<pb::OperatorSetIdProto>& imports, Sink& sink);
 Opsets model_opsets(const pb::ModelProto& model, Sink& sink);
 

@@ -68,7 +68,7 @@ Result<std::vector<TensorType>> infer_where(const InferContext& c) {
 
 const OpDef& def_Equal() {
   static const OpDef op = comparison<"{x} == {y}">(
-      "Equal", [](auto a, auto b) { return a == b; }, spec::kFixedSize);
+      "Equal", [](auto a, auto b) { return a == b; }, spec::kOrdinary);
   return op;
 }
 

@@ -8,9 +8,15 @@ namespace mrvlc::ops::spec {
 
 using E = ElementType;
 
-// Every type whose elements have a size: data movement takes them all.
-inline constexpr TypeSet kFixedSize = types_of(
+// Ordinary numbers and bool: what arithmetic is defined on.
+inline constexpr TypeSet kOrdinary = types_of(
     {E::F32, E::U8, E::I8, E::U16, E::I16, E::I32, E::I64, E::Bool, E::F16, E::F64, E::U32, E::U64, E::BF16});
+inline constexpr TypeSet kFloat8 =
+    types_of({E::F8E4M3FN, E::F8E4M3FNUZ, E::F8E5M2, E::F8E5M2FNUZ, E::F8E8M0});
+// Integers and floats of less than eight bits.
+inline constexpr TypeSet kSubByte = types_of({E::U4, E::I4, E::U2, E::I2, E::F4E2M1});
+// Every type whose elements have a size: data movement takes them all.
+inline constexpr TypeSet kFixedSize{kOrdinary.bits | kFloat8.bits | kSubByte.bits};
 inline constexpr TypeSet kNumeric =
     types_of({E::F32, E::U8, E::I8, E::U16, E::I16, E::I32, E::I64, E::F16, E::F64, E::U32, E::U64, E::BF16});
 inline constexpr TypeSet kFloats = types_of({E::F32, E::F16, E::F64, E::BF16});

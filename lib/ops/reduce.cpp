@@ -130,7 +130,7 @@ OpDef reduction(std::string_view name, std::string_view accel) {
   op.name = name;
   op.attrs = {spec::with_int("keepdims", 1), spec::with_int("noop_with_empty_axes", 0)};
   op.max_inputs = 2;
-  op.types = R.extreme != 0 ? spec::kFixedSize : kReducible;
+  op.types = R.extreme != 0 ? spec::kOrdinary : kReducible;
   op.upgrade = upgrade_reduce;
   op.infer = infer_reduce;
   op.eval = eval_reduce<R>;

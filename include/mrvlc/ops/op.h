@@ -101,7 +101,7 @@ struct RawNode {
 };
 
 struct OpDef : ir::OpSchema {
-  int since_min = 1, since_max = 25;   // opsets of its domain whose form `upgrade` understands
+  int since_min = 1, since_max = 28;   // opsets of its domain whose form `upgrade` understands
   int min_inputs = 1, max_inputs = 1;  // max_inputs -1: variadic
   int min_outputs = 1, max_outputs = 1;
   TypeSet types;  // element types of the main data input that inference admits
