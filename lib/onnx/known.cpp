@@ -2,6 +2,7 @@
 
 #include "builder.h"
 #include "mrvlc/interp/interp.h"
+#include "mrvlc/ops/random.h"
 
 namespace mrvlc::onnx {
 namespace {
@@ -77,9 +78,7 @@ void Builder::learn(ir::NodeId id) {
     inputs.push_back(in.valid() ? known(in) : nullptr);
     if (in.valid() && inputs.back() == nullptr) return;
   }
-  // Without inputs there is nothing to compute from; what draws random numbers must not be taken for a
-  // constant.
-  if (inputs.empty() && !node.is("Constant")) return;
+  if (ops::is_random(node)) return;
   if (!affordable(ops::op_def(node), node)) return;
   auto outputs = interp::evaluate(graph_, node, inputs);
   if (!outputs.ok() || outputs->size() != node.outputs.size()) return;

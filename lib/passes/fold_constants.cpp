@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "mrvlc/interp/interp.h"
+#include "mrvlc/ops/random.h"
 #include "passes.h"
 #include "util.h"
 
@@ -73,7 +74,7 @@ void put_in_place(Rewriter& rw, NodeId id, ValueId out, Tensor tensor) {
 }
 
 bool foldable(const Graph& g, const Node& n, const PassContext& context) {
-  if (n.outputs.empty() || is_random(n) || carries_interface_name(g, n)) return false;
+  if (n.outputs.empty() || ops::is_random(n) || carries_interface_name(g, n)) return false;
   bool of_type = n.is("Shape") || n.is("Size");
   return (of_type || inputs_constant(g, n)) && within_limits(g, n, context);
 }

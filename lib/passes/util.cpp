@@ -47,10 +47,6 @@ Tensor scalar_tensor(ElementType elem, double value) {
   return t;
 }
 
-bool is_random(const Node& n) {
-  return n.op->name.substr(0, 6) == "Random" || n.is("Bernoulli") || n.is("Multinomial");
-}
-
 ValueId make(Rewriter& rw, std::string_view op, std::vector<ValueId> inputs, TensorType type,
              std::initializer_list<NodeId> from, AttrList attrs, std::string name) {
   const ir::OpSchema& schema = ops::schema(op);

@@ -36,9 +36,6 @@ std::optional<std::vector<int64_t>> constant_ints(const Graph& graph, ValueId va
 Tensor ints_tensor(const std::vector<int64_t>& values);
 Tensor scalar_tensor(ElementType elem, double value);
 
-// Operators whose results differ from run to run are never folded or merged.
-bool is_random(const Node& n);
-
 using AttrList = std::initializer_list<std::pair<std::string_view, Attr>>;
 // A node with one result; attributes not listed have their defaults. `name` empty: that of the last of
 // `from`.

@@ -70,3 +70,27 @@ static int64_t K_pow_int(int64_t x, int64_t n) {
   }
   return (int64_t)r;
 }
+
+//@ piece philox: base
+/* Philox 4x32-10 (Salmon et al., 2011): four words for each value of the counter. */
+static void K_philox(uint64_t counter, uint32_t k0, uint32_t k1, uint32_t* w) {
+  uint32_t c0 = (uint32_t)counter, c1 = (uint32_t)(counter >> 32), c2 = 0, c3 = 0;
+  for (int round = 0; round < 10; ++round) {
+    const uint64_t p = UINT64_C(0xd2511f53) * c0, q = UINT64_C(0xcd9e8d57) * c2;
+    c0 = (uint32_t)(q >> 32) ^ c1 ^ k0;
+    c1 = (uint32_t)q;
+    c2 = (uint32_t)(p >> 32) ^ c3 ^ k1;
+    c3 = (uint32_t)p;
+    k0 += 0x9e3779b9u;
+    k1 += 0xbb67ae85u;
+  }
+  w[0] = c0;
+  w[1] = c1;
+  w[2] = c2;
+  w[3] = c3;
+}
+
+//@ piece uniform53: base
+static double K_uniform53(const uint32_t* w) {
+  return ((double)(w[0] >> 5) * 0x1p26 + (double)(w[1] >> 6)) * 0x1p-53;
+}
