@@ -29,12 +29,38 @@ std::string Function::declare(StoreId store, std::string declaration, std::strin
   return name;
 }
 
+void Function::use_views() {
+  views_ = true;
+  need("view");
+}
+
+std::string Function::view(ir::ValueId value, std::string name, bool written) {
+  if (names_.emplace(name, params_.size()).second) {
+    params_.push_back({fmt::format("{}{}_view* {}", written ? "" : "const ", program_.options.name, name),
+                       program_.store_of(value), written, value});
+  }
+  return name;
+}
+
+// The pointer to a view's data, declared once.
+std::string Function::data_of(ir::ValueId value, std::string name, bool written) {
+  std::string shown = view(value, (written ? 'w' : 'v') + name.substr(1), written);
+  if (names_.emplace(name, params_.size()).second) {
+    front_lines_ +=
+        fmt::format("  {0}{1}* const restrict {2} = ({0}{1}*){3}->data;\n", written ? "" : "const ",
+                    ops::c_type(program_.graph.value(value).type.elem), name, shown);
+  }
+  return name;
+}
+
 std::string Function::read(ir::ValueId value, std::string name) {
+  if (views_) return data_of(value, std::move(name), false);
   return read_store(program_.store_of(value), ops::c_type(program_.graph.value(value).type.elem),
                     std::move(name));
 }
 
 std::string Function::write(ir::ValueId value, std::string name) {
+  if (views_) return data_of(value, std::move(name), true);
   return write_store(program_.store_of(value), ops::c_type(program_.graph.value(value).type.elem),
                      std::move(name));
 }
@@ -70,12 +96,14 @@ std::string Function::need(std::string_view piece) {
 }
 
 Call Function::finish() {
-  Call call{symbol_, params_};
+  Call call{symbol_, params_, views_};
+  if (views_) line("return 0;");
   std::string list;
   for (const Param& p : params_) list += (list.empty() ? "" : ", ") + p.declaration;
   FunctionText text;
   text.symbol = symbol_;
-  text.text = fmt::format("static void {}({}) {{\n{}}}\n", symbol_, list.empty() ? "void" : list, body_);
+  text.text = fmt::format("static {} {}({}) {{\n{}{}}}\n", views_ ? "int" : "void", symbol_,
+                          list.empty() ? "void" : list, front_lines_, body_);
   text.expr = nodes_.front();
   text.fused.assign(nodes_.begin() + 1, nodes_.end());
   for (auto& f : front_) program_.functions.push_back(std::move(f));
@@ -86,17 +114,34 @@ Call Function::finish() {
 std::string NodeContext::in_dim(size_t i, int64_t d) const {
   const TensorType& type = in_type(i);
   if (!type.is_open(d)) return fmt::format("{}", type.shape[static_cast<size_t>(d)]);
-  return fmt::format("v{}->dim[{}]", i, d);
+  return fmt::format("{}->dim[{}]", function_.view(node_.inputs[i], fmt::format("v{}", i), false), d);
 }
 
 std::string NodeContext::out_dim(size_t i, int64_t d) const {
   const TensorType& type = out_type(i);
   if (!type.is_open(d)) return fmt::format("{}", type.shape[static_cast<size_t>(d)]);
-  return fmt::format("w{}->dim[{}]", i, d);
+  return fmt::format("{}->dim[{}]", function_.view(node_.outputs[i], fmt::format("w{}", i), true), d);
 }
 
-void NodeContext::set_dims(size_t, const std::vector<std::string>&) {}
-void NodeContext::fail_if(std::string_view) {}
+void NodeContext::set_dims(size_t i, const std::vector<std::string>& dims) {
+  const TensorType& type = out_type(i);
+  const std::string view = function_.view(node_.outputs[i], fmt::format("w{}", i), true);
+  std::string given, bounds;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    given += fmt::format("{}{}", d == 0 ? "" : ", ", dims[d]);
+    bounds += fmt::format("{}INT64_C({})", d == 0 ? "" : ", ", type.shape[d]);
+  }
+  if (dims.empty()) given = bounds = "0";
+  function_.put(
+      "if ({}({}, {}, (const int64_t[]){{{}}}, (const int64_t[]){{{}}}, {}u, INT64_C({}))) return "
+      "{}_ERROR_SHAPE;",
+      helper("set_dims"), view, dims.size(), given, bounds, type.open, type.elements(),
+      function_.program().options.name);
+}
+
+void NodeContext::fail_if(std::string_view condition) {
+  function_.put("if ({}) return {}_ERROR_VALUE;", condition, function_.program().options.name);
+}
 
 std::string NodeContext::helper(std::string_view name) {
   if (!Library::has(name) && function_.program().error.empty()) function_.program().error = name;

@@ -14,6 +14,10 @@ class Function {
   Function(Program& program, std::vector<ir::NodeId> nodes, std::string_view what);
 
   Program& program() { return program_; }
+  // Parameters become views (`v0` of `x0`, `w0` of `y0`), and the function returns an error code.
+  void use_views();
+  // Declares the view of a value without its data.
+  std::string view(ir::ValueId value, std::string name, bool written);
   const ir::Node& head() const { return program_.node(nodes_.front()); }
   const std::vector<ir::NodeId>& nodes() const { return nodes_; }
   const std::string& symbol() const { return symbol_; }
@@ -51,10 +55,12 @@ class Function {
   Call finish();
 
  private:
+  std::string data_of(ir::ValueId value, std::string name, bool written);
   std::string declare(StoreId store, std::string declaration, std::string name, bool written);
   Program& program_;
   std::vector<ir::NodeId> nodes_;
-  std::string symbol_, body_;
+  std::string symbol_, body_, front_lines_;  // declarations in front of the body
+  bool views_ = false;
   int depth_ = 1, scratches_ = 0;
   std::vector<Param> params_;
   std::map<std::string, size_t> names_;

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "function.h"
+#include "mrvlc/ops/open.h"
 #include "mrvlc/support/diag/chost.h"
 #include "mrvlc/support/diag/general.h"
 
@@ -14,6 +15,10 @@ class Emitter {
   Emitter(Program& program, std::vector<Unit> units) : program_(program), units_(std::move(units)) {}
 
   Status run() {
+    for (ir::ValueId in : program_.graph.inputs()) {
+      if (!program_.graph.value(in).type.is_static() && !units_.empty())
+        program_.library.require("set_dims", units_.front().nodes.front());
+    }
     for (Unit& unit : units_) {
       Step step;
       step.unit = unit;
@@ -48,6 +53,7 @@ class Emitter {
   Status emit_body(Function& f) {
     const ir::Node& node = f.head();
     const ops::OpDef& def = ops::op_def(node);
+    if (ops::has_open_shapes(program_.graph, node)) return emit_with_views(f);
     bool f32 = program_.graph.value(node.outputs[0]).type.elem == ElementType::F32;
     if (node.is("Concat") && parts_in_place(node)) {
       emit_concat(f);
@@ -69,6 +75,14 @@ class Emitter {
     if (def.emit == nullptr) return make_diag<DiagCode::MRV0601>(std::string(node.op->name));
     NodeContext context(f, node.id);
     return def.emit(context);
+  }
+
+  Status emit_with_views(Function& f) {
+    const ops::OpDef& def = ops::op_def(f.head());
+    if (def.emit_open == nullptr) return make_diag<DiagCode::MRV0605>(std::string(def.name));
+    f.use_views();
+    NodeContext context(f, f.head().id);
+    return def.emit_open(context);
   }
 
   Status check_types(const ir::Node& node) const {

@@ -21,6 +21,7 @@ void port_macros(std::string& out, const std::string& prefix, std::string_view k
         "#define {0}_NAME {1}\n#define {0}_ELEMENTS {2}\n#define {0}_BYTES {3}\n#define {0}_RANK {4}\n"
         "#define {0}_SHAPE {{{5}}}\n",
         base, c_string(ports[i].model_name), t.elements(), t.bytes(), t.rank(), shape_list(t.shape));
+    if (t.open != 0) out += fmt::format("#define {}_OPEN {}u\n", base, t.open);
   }
   out += "\n";
 }
@@ -31,6 +32,7 @@ void port_struct(std::string& out, const std::string& prefix, std::string_view k
   for (const auto& p : ports) {
     out += fmt::format("  {}{}* {}; /* {} */\n", qualifier, ops::c_type(p.type.elem), p.field,
                        to_string(p.type));
+    if (!p.dims.empty()) out += fmt::format("  int64_t {}[{}];\n", p.dims, p.type.rank());
   }
   if (ports.empty()) out += "  const void* none;\n";
   out += fmt::format("}} {}_{};\n\n", prefix, kind);
@@ -40,15 +42,18 @@ void port_struct(std::string& out, const std::string& prefix, std::string_view k
 
 Interface make_interface(const Program& program) {
   Interface result;
-  UniqueNames in_names, out_names;
-  for (ir::ValueId v : program.graph.inputs()) {
-    const ir::Value& value = program.graph.value(v);
-    result.inputs.push_back({in_names.make(value.name), value.name, value.type});
-  }
-  for (ir::ValueId v : program.graph.outputs()) {
-    const ir::Value& value = program.graph.value(v);
-    result.outputs.push_back({out_names.make(value.name), value.name, value.type});
-  }
+  auto add = [&](const std::vector<ir::ValueId>& values, std::vector<Interface::Port>& ports) {
+    UniqueNames names;
+    for (ir::ValueId v : values) {
+      const ir::Value& value = program.graph.value(v);
+      ports.push_back({names.make(value.name), value.name, value.type, {}});
+    }
+    for (Interface::Port& port : ports) {
+      if (port.type.open != 0) port.dims = names.make(port.field + "_dim");
+    }
+  };
+  add(program.graph.inputs(), result.inputs);
+  add(program.graph.outputs(), result.outputs);
   return result;
 }
 
@@ -71,7 +76,11 @@ std::string header_text(const Program& program, const Interface& interface, int6
       " * hook: may be null; called before and after every operator and region.\n"
       " * error: may be null; filled in on every return. Float16 tensors are passed as their bits in "
       "uint16_t, truth values as\n"
-      " *   0 and 1 in uint8_t. Inputs and outputs must not overlap. */\n"
+      " *   0 and 1 in uint8_t. Inputs and outputs must not overlap.\n"
+      " * Members *_dim hold the dimensions of a tensor whose shape is known at run time only: given by the "
+      "caller for\n"
+      " *   inputs, set for outputs; the macros then give the bounds, {0}_INPUT<i>_OPEN which dimensions "
+      "they are for. */\n"
       "#ifndef {0}_STUB_H\n#define {0}_STUB_H\n\n#include <stddef.h>\n#include <stdint.h>\n\n#include "
       "\"mrvl/device.h\"\n\n"
       "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"
@@ -80,7 +89,12 @@ std::string header_text(const Program& program, const Interface& interface, int6
       "#define {0}_ERROR_ARGUMENT 1 /* a null pointer where a tensor or the device must be */\n"
       "#define {0}_ERROR_ARENA 2    /* the arena is null or not aligned */\n"
       "#define {0}_ERROR_DEVICE 3   /* the device failed: its code is in device_code, the operator in "
-      "expr_id and node */\n\n",
+      "expr_id and node */\n"
+      "#define {0}_ERROR_SHAPE 4    /* a dimension known at run time only exceeds its bound, or shapes do "
+      "not "
+      "fit each other */\n"
+      "#define {0}_ERROR_VALUE 5    /* a value that decides about a shape, or an index, is not allowed "
+      "*/\n\n",
       p, program.options.file_stem, arena_bytes, kArenaAlign, program.weights.blob().size(),
       program.regions.size());
   port_macros(out, p, "INPUT", interface.inputs);

@@ -38,12 +38,14 @@ struct Param {
   std::string declaration;  // "const float* restrict x0"
   StoreId store;
   bool written = false;
+  ir::ValueId view = {};  // the address of this value's view is passed, not that of its data
 };
 
 // One call of NAME_run.
 struct Call {
   std::string function;
   std::vector<Param> params;
+  bool fallible = false;  // it returns an error code
 };
 
 // What NAME_run does for a unit, in order. A CPU unit is one call; a region converts, runs the device and

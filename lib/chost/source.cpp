@@ -1,5 +1,6 @@
 // NAME.c: library pieces, functions, and NAME_run with the calls in order and the addresses of the arena.
 #include <algorithm>
+#include <set>
 
 #include "function.h"
 #include "text.h"
@@ -65,10 +66,70 @@ class SourceWriter {
     return fmt::format("({0}void*)(({0}unsigned char*){1} + {2})", is_const ? "const " : "", pointer, offset);
   }
 
-  void call(const Call& c) {
+  void call(const Step& step, const Call& c) {
     std::string args;
-    for (const Param& p : c.params) args += (args.empty() ? "" : ", ") + address(p.store);
-    put("{}({});", c.function, args);
+    for (const Param& p : c.params) {
+      args += (args.empty() ? "" : ", ") + (p.view.valid() ? "&" + view_name(p.view) : address(p.store));
+    }
+    if (!c.fallible) return put("{}({});", c.function, args);
+    put("if ((rc = {}({})) != 0) return {}_fail(error, rc, 0, {}u, {}_n{});", c.function, args, prefix_,
+        expr(step).index(), prefix_, expr(step).index());
+  }
+
+  static std::string view_name(ir::ValueId value) { return fmt::format("v{}", value.index()); }
+
+  // Values whose views are passed to functions, or whose shapes the caller is told.
+  std::set<ir::ValueId> viewed_values() const {
+    std::set<ir::ValueId> values;
+    for (const Step& step : program_.steps) {
+      for (const Call& c : step.before) {
+        for (const Param& p : c.params) {
+          if (p.view.valid()) values.insert(p.view);
+        }
+      }
+    }
+    for (const auto* ports : {&program_.graph.inputs(), &program_.graph.outputs()}) {
+      for (ir::ValueId v : *ports) {
+        if (program_.graph.value(v).type.open != 0) values.insert(v);
+      }
+    }
+    return values;
+  }
+
+  void declare_views() {
+    const auto values = viewed_values();
+    for (ir::ValueId v : values) {
+      std::string dims;
+      for (int64_t d : program_.graph.value(v).type.shape)
+        dims += fmt::format("{}{}", dims.empty() ? "" : ", ", d);
+      put("{}_view {} = {{{}, {{{}}}}};", prefix_, view_name(v), mutable_address(v),
+          dims.empty() ? "0" : dims);
+    }
+    if (!values.empty()) put("int rc = 0;");
+    for (size_t i = 0; i < interface_.inputs.size(); ++i) {
+      const TensorType& type = interface_.inputs[i].type;
+      if (type.open == 0) continue;
+      std::string bounds;
+      for (int64_t d : type.shape) bounds += fmt::format("{}{}", bounds.empty() ? "" : ", ", d);
+      put("if ({0}_set_dims(&{1}, {2}, inputs->{3}, (const int64_t[]){{{4}}}, {5}u, INT64_C({6}))) return "
+          "{0}_fail(error, {0}_ERROR_SHAPE, 0, 0u, \"\");",
+          prefix_, view_name(program_.graph.inputs()[i]), type.rank(), interface_.inputs[i].dims, bounds,
+          type.open, type.elements());
+    }
+    if (!values.empty()) put("(void)rc;");
+  }
+
+  // Views hold a pointer that may be written through; of operands nothing is.
+  std::string mutable_address(ir::ValueId v) const {
+    return "(void*)(uintptr_t)" + address(program_.value_stores.at(v));
+  }
+
+  void tell_dims() {
+    for (size_t i = 0; i < interface_.outputs.size(); ++i) {
+      const Interface::Port& port = interface_.outputs[i];
+      for (int64_t d = 0; !port.dims.empty() && d < port.type.rank(); ++d)
+        put("outputs->{}[{}] = {}.dim[{}];", port.dims, d, view_name(program_.graph.outputs()[i]), d);
+    }
   }
 
   void hook(const Step& step, int done) {
@@ -133,20 +194,22 @@ class SourceWriter {
         prefix_);
     if (arena_.bytes > 0) put("unsigned char* const a = (unsigned char*)arena;");
     check_arguments();
+    declare_views();
     if (arena_.bytes == 0) put("(void)arena;");
     if (!has_regions()) put("(void)device;");
     if (program_.steps.empty()) put("(void)hook;\n  (void)user;");
     for (const Step& step : program_.steps) {
       hook(step, 0);
-      for (const Call& c : step.before) call(c);
+      for (const Call& c : step.before) call(step, c);
       if (step.unit.region >= 0) device_call(step);
-      for (const Call& c : step.after) call(c);
+      for (const Call& c : step.after) call(step, c);
       hook(step, 1);
     }
     for (auto [store, output] : program_.output_copies) {
       put("memcpy(outputs->{}, {}, {});", interface_.outputs[output].field, address(store),
           interface_.outputs[output].type.bytes());
     }
+    tell_dims();
     put("return {}_fail(error, 0, 0, 0u, \"\");", prefix_);
     out_ += "}\n";
   }

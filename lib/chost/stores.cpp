@@ -3,6 +3,7 @@
 // caller's buffer.
 #include <algorithm>
 
+#include "mrvlc/ops/open.h"
 #include "program.h"
 
 namespace mrvlc::chost {
@@ -106,7 +107,8 @@ void assign_stores(Program& program, std::vector<Unit>& units) {
   alias_reshapes(program, units);
   place_outputs(program);
   for (Unit& unit : units) {
-    if (unit.region < 0 && unit.nodes.size() == 1 && program.node(unit.nodes[0]).is("Concat"))
+    if (unit.region < 0 && unit.nodes.size() == 1 && program.node(unit.nodes[0]).is("Concat") &&
+        !ops::has_open_shapes(program.graph, program.node(unit.nodes[0])))
       place_concat(program, unit);
   }
 }

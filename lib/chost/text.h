@@ -10,6 +10,7 @@ struct Interface {
     std::string field;  // member of the struct
     std::string model_name;
     TensorType type;
+    std::string dims;  // member with the dimensions; empty when none is open
   };
   std::vector<Port> inputs, outputs;
 };

@@ -1,8 +1,10 @@
 // Fusion on the host: a convolution or matrix product takes the chain of element-wise nodes behind it as its
 // epilogue, an element-wise node the chain behind it into its loop. A group runs where its last node stood,
 // so that every operand is there.
+#include <algorithm>
 #include <set>
 
+#include "mrvlc/ops/open.h"
 #include "mrvlc/ops/params.h"
 #include "program.h"
 
@@ -14,10 +16,14 @@ constexpr size_t kMaxGroup = 24;
 }  // namespace
 
 bool all_f32(const ir::Graph& graph, const ir::Node& node) {
+  auto f32 = [&](ir::ValueId v) {
+    const TensorType& type = graph.value(v).type;
+    return type.elem == ElementType::F32 && type.is_static();
+  };
   for (ir::ValueId v : node.inputs) {
-    if (v.valid() && graph.value(v).type.elem != ElementType::F32) return false;
+    if (v.valid() && !f32(v)) return false;
   }
-  return node.outputs.size() == 1 && graph.value(node.outputs[0]).type.elem == ElementType::F32;
+  return node.outputs.size() == 1 && f32(node.outputs[0]);
 }
 
 bool is_elementwise(const ir::Node& node) {
@@ -140,9 +146,11 @@ OperandKind operand_kind(const Shape& operand, const Shape& result) {
 
 bool is_alias_op(const ir::Graph& graph, const ir::Node& node) {
   bool reshape = node.is("Reshape") || node.is("Flatten") || node.is("Squeeze") || node.is("Unsqueeze") ||
-                 node.is("Identity") || (node.is("Dropout") && node.outputs.size() == 1);
+                 node.is("Identity") ||
+                 (node.is("Dropout") && node.outputs.size() == 1 && node.inputs.size() < 3);
   bool same_cast = node.is("Cast");
   if ((!reshape && !same_cast) || node.inputs.empty() || !node.inputs[0].valid()) return false;
+  if (ops::has_open_shapes(graph, node)) return false;
   return graph.value(node.inputs[0]).type.elem == graph.value(node.outputs[0]).type.elem &&
          graph.value(node.inputs[0]).type.elem != ElementType::String;
 }

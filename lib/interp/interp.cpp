@@ -66,21 +66,33 @@ ops::EvalContext eval_context(const ir::Node& node, const std::vector<const Tens
   context.attrs = &node.attrs;
   context.inputs = inputs;
   context.outputs = &out;
+  context.run = [](const ir::Graph& body, const std::vector<Tensor>& given) { return run(body, given); };
   return context;
 }
 
-// Allocates the results with the types that inference finds for these very inputs; they must be those of the
-// graph.
+Diag bad_type(const ir::Value& value, std::string_view given) {
+  return make_diag<DiagCode::MRV0801>(fmt::format("value '{}' has type {}, its operator gives {}",
+                                                  printable(value.name), to_string(value.type), given));
+}
+
+// Allocates the results with the types that inference finds for these very inputs; they must suit those of
+// the graph. What depends on data alone is left to the operator.
 Status allocate(const ir::Graph& graph, const ir::Node& node, const ops::EvalContext& context) {
   MRVLC_ASSIGN(auto types, ops::infer_types(ops::op_def(node), context.infer_view()));
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     const ir::Value& value = graph.value(node.outputs[i]);
-    if (i >= types.size() || !(types[i] == value.type)) {
-      return make_diag<DiagCode::MRV0801>(fmt::format(
-          "value '{}' has type {}, its operator gives {}", printable(value.name), to_string(value.type),
-          i < types.size() ? to_string(types[i]) : std::string("nothing")));
-    }
+    if (i >= types.size()) return bad_type(value, "nothing");
+    if (!types[i].is_static()) continue;
+    if (!admits(value.type, types[i])) return bad_type(value, to_string(types[i]));
     (*context.outputs)[i] = Tensor(types[i]);
+  }
+  return {};
+}
+
+Status check_results(const ir::Graph& graph, const ir::Node& node, const std::vector<Tensor>& results) {
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    const ir::Value& value = graph.value(node.outputs[i]);
+    if (!admits(value.type, results[i].type())) return bad_type(value, to_string(results[i].type()));
   }
   return {};
 }
@@ -91,7 +103,7 @@ Status check_inputs(const ir::Graph& graph, const std::vector<Tensor>& inputs) {
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
     const ir::Value& value = graph.value(graph.inputs()[i]);
-    if (inputs[i].type() == value.type) continue;
+    if (admits(value.type, inputs[i].type())) continue;
     return make_diag<DiagCode::MRV0004>(fmt::format("input '{}' is {}, the model takes {}",
                                                     printable(value.name), to_string(inputs[i].type()),
                                                     to_string(value.type)));
@@ -117,6 +129,7 @@ Result<std::vector<Tensor>> evaluate(const ir::Graph& graph, const ir::Node& nod
   ops::EvalContext context = eval_context(node, inputs, results);
   Status status = allocate(graph, node, context);
   if (status.ok()) status = ops::op_def(node).eval(context);
+  if (status.ok()) status = check_results(graph, node, results);
   if (!status.ok()) return at_node(std::move(status).error(), node.name, node.op->name);
   return results;
 }

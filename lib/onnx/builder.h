@@ -29,6 +29,7 @@ struct Scope {
   std::unordered_map<std::string_view, Binding> values;
   std::unordered_map<std::string_view, std::string>
       result_names;                   // IR names of the values that the caller reads
+  std::unordered_map<std::string_view, const pb::TypeProto*> declared;  // what the model says of values
   std::vector<ir::SourceId> callers;  // nodes that were replaced by this scope's nodes, outermost first
   int depth = 0;
 
@@ -95,9 +96,13 @@ class Builder {
   Status prepare(const Site& site, const ops::OpDef& op, Pending& pending);
   Status wire_inputs(const Site& site, Pending& pending);
   Status reshape_input(const Site& site, size_t at, const Shape& shape, Pending& pending);
-  Status infer(const ops::OpDef& op, Pending& pending);
+  Status infer(const Site& site, const ops::OpDef& op, Pending& pending);
   void insert(const Site& site, const ops::OpDef& op, Pending pending);
   ir::Lineage lineage(const Site& site) const;
+
+  // declared.cpp: shapes that the model declares, for results whose size is known at run time only
+  void note_declared(Scope& scope, const pb::GraphProto& graph);
+  Status bound_types(const Site& site, const ops::OpDef& op, Pending& pending) const;
 
   // inline.cpp: functions and branches
   void inline_function(const Site& site, Function& function);

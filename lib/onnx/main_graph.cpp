@@ -21,11 +21,13 @@ bool same_elem(const pb::TypeProto::Tensor& declared, ElementType computed) {
 }
 
 // Open dimensions (symbols, -1) agree with anything.
-bool same_shape(const pb::TypeProto::Tensor& declared, const Shape& computed) {
+bool same_shape(const pb::TypeProto::Tensor& declared, const TensorType& type) {
+  const Shape& computed = type.shape;
   if (!declared.has_shape()) return true;
   if (declared.shape().dim_size() != static_cast<int>(computed.size())) return false;
   for (size_t i = 0; i < computed.size(); ++i) {
     const auto& dim = declared.shape().dim(static_cast<int>(i));
+    if (type.is_open(static_cast<int64_t>(i))) continue;
     if (dim.has_dim_value() && dim.dim_value() != -1 && dim.dim_value() != computed[i]) return false;
   }
   return true;
@@ -49,6 +51,7 @@ bool Builder::build(const Opsets& opsets) {
   if (sink_.has_errors()) return false;
   Scope scope;
   scope.opsets = &opsets;
+  note_declared(scope, graph);
   add_inputs(scope, graph);
   add_initializers(scope, graph);
   add_nodes(scope, *graph.mutable_node());
@@ -125,7 +128,7 @@ void Builder::check_output_type(const pb::ValueInfoProto& info, const TensorType
   const auto& declared = info.type().tensor_type();
   if (!same_elem(declared, computed.elem)) {
     sink_.add(make_diag<DiagCode::MRV0142>(shown, declared_text(declared), to_string(computed)));
-  } else if (!same_shape(declared, computed.shape)) {
+  } else if (!same_shape(declared, computed)) {
     sink_.add(make_diag<DiagCode::MRV0141>(shown, declared_text(declared), to_string(computed)));
   }
 }
@@ -138,7 +141,7 @@ void Builder::check_declared(const Scope& scope, const pb::GraphProto& graph) {
       continue;
     const auto& declared = info.type().tensor_type();
     const TensorType& computed = graph_.value(it->second.value).type;
-    if (same_elem(declared, computed.elem) && same_shape(declared, computed.shape)) continue;
+    if (same_elem(declared, computed.elem) && same_shape(declared, computed)) continue;
     sink_.add(
         make_diag<DiagCode::MRV0141>(printable(info.name()), declared_text(declared), to_string(computed)));
   }

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "builder.h"
+#include "mrvlc/ops/random.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/diag/ops.h"
@@ -143,8 +144,9 @@ Status Builder::prepare(const Site& site, const ops::OpDef& op, Pending& pending
   raw.num_outputs = output_count(site.node);
   if (op.upgrade != nullptr) MRVLC_TRY(op.upgrade(raw));
   MRVLC_ASSIGN(pending.slots, fill_slots(op, std::move(raw.attrs)));
+  ops::set_stream(op, pending.slots, site.source.index());
   MRVLC_TRY(wire_inputs(site, pending));
-  return infer(op, pending);
+  return infer(site, op, pending);
 }
 
 // ValueIds for the inputs in the form that the operator table wants.
@@ -190,7 +192,7 @@ Status Builder::reshape_input(const Site& site, size_t at, const Shape& shape, P
   return {};
 }
 
-Status Builder::infer(const ops::OpDef& op, Pending& pending) {
+Status Builder::infer(const Site& site, const ops::OpDef& op, Pending& pending) {
   ops::InferContext context;
   context.op = &op;
   context.attrs = &pending.slots;
@@ -205,7 +207,7 @@ Status Builder::infer(const ops::OpDef& op, Pending& pending) {
         fmt::format("has {} outputs; {} are given", pending.types.size(), pending.raw.num_outputs));
   }
   pending.types.resize(pending.raw.num_outputs);
-  return {};
+  return bound_types(site, op, pending);
 }
 
 ir::Lineage Builder::lineage(const Site& site) const {

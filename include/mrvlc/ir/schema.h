@@ -17,9 +17,9 @@ enum class AttrKind : uint8_t { Int, Float, String, Ints, Floats, Strings, Type,
 // monostate: the attribute is absent (and has no default). The alternatives stand in the order of AttrKind,
 // plus one. A graph is the body of a control flow operator: it sees nothing but its own inputs (what an ONNX
 // body reads from outside is an input of the node), and its sources are those of the graph around it.
-using Attr = std::variant<std::monostate, int64_t, float, std::string, std::vector<int64_t>,
-                          std::vector<float>, std::vector<std::string>, ElementType, Tensor,
-                          std::shared_ptr<const Graph>, TensorType>;
+using Attr =
+    std::variant<std::monostate, int64_t, float, std::string, std::vector<int64_t>, std::vector<float>,
+                 std::vector<std::string>, ElementType, Tensor, std::shared_ptr<const Graph>, TensorType>;
 
 inline bool is_set(const Attr& attr) {
   return attr.index() != 0;

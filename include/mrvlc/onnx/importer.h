@@ -14,6 +14,9 @@ struct ImportOptions {
   // others are an error that names the dimension and shows the option to give.
   std::map<std::string, Shape> input_shapes;
   int64_t batch = 1;
+  // --bound VALUE=64x4: the most that dimensions can be which are known at run time only and which neither
+  // operands nor the model bound; -1: nothing is said of that dimension.
+  std::map<std::string, Shape> bounds;
   std::filesystem::path
       external_data_dir;  // extra folder that external data may lie in; by default the model's own only
   uint64_t max_file_bytes = (uint64_t{2} << 30) - 1;  // protobuf's limit

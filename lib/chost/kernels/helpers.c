@@ -94,3 +94,63 @@ static void K_philox(uint64_t counter, uint32_t k0, uint32_t k1, uint32_t* w) {
 static double K_uniform53(const uint32_t* w) {
   return ((double)(w[0] >> 5) * 0x1p26 + (double)(w[1] >> 6)) * 0x1p-53;
 }
+
+//@ piece probit: base
+/* The inverse error function by Winitzki's approximation. */
+static double K_probit(double p) {
+  const double x = 2.0 * p - 1.0, square = (1.0 - x) * (1.0 + x);
+  double l, v, root;
+  if (square == 0.0) return 0.0;
+  l = log(square);
+  v = 2.0 / (3.14159 * 0.147) + 0.5 * l;
+  root = sqrt(sqrt(v * v - l / 0.147) - v);
+  return 1.4142135623730951 * (x < 0.0 ? -root : root);
+}
+
+//@ piece find_i64: base
+/* Place of x among n sorted keys, or -1. */
+static ptrdiff_t K_find_i64(const int64_t* keys, ptrdiff_t n, int64_t x) {
+  ptrdiff_t low = 0, high = n;
+  while (low < high) {
+    const ptrdiff_t mid = low + (high - low) / 2;
+    if (keys[mid] < x) {
+      low = mid + 1;
+    } else {
+      high = mid;
+    }
+  }
+  return low < n && keys[low] == x ? low : -1;
+}
+
+//@ piece find_f64: base
+static ptrdiff_t K_find_f64(const double* keys, ptrdiff_t n, double x) {
+  ptrdiff_t low = 0, high = n;
+  while (low < high) {
+    const ptrdiff_t mid = low + (high - low) / 2;
+    if (keys[mid] < x) {
+      low = mid + 1;
+    } else {
+      high = mid;
+    }
+  }
+  return low < n && keys[low] == x ? low : -1;
+}
+
+//@ piece find_string: base
+/* The keys are the runs between offsets, sorted by their bytes. */
+static ptrdiff_t K_find_string(const int64_t* offsets, const char* characters, ptrdiff_t n, const char* x,
+                               size_t size) {
+  ptrdiff_t low = 0, high = n;
+  while (low < high) {
+    const ptrdiff_t mid = low + (high - low) / 2;
+    const size_t length = (size_t)(offsets[mid + 1] - offsets[mid]), common = length < size ? length : size;
+    const int order = common > 0 ? memcmp(characters + offsets[mid], x, common) : 0;
+    if (order == 0 && length == size) return mid;
+    if (order < 0 || (order == 0 && length < size)) {
+      low = mid + 1;
+    } else {
+      high = mid;
+    }
+  }
+  return -1;
+}

@@ -1,0 +1,80 @@
+// Sizes that are known at run time only need a bound: where an operator's operands give none, the shape that
+// the model declares for the value does. A declared dimension of a shape that operands decide (Reshape,
+// Slice, Expand...) is taken at its word, and checked at run time; of a shape that depends on data (NonZero,
+// Unique...) it is a bound.
+#include "builder.h"
+#include "mrvlc/ops/open.h"
+#include "mrvlc/support/diag/onnx.h"
+
+namespace mrvlc::onnx {
+namespace {
+
+const pb::TypeProto::Tensor* tensor_of(const pb::TypeProto& type) {
+  if (type.has_tensor_type()) return &type.tensor_type();
+  if (type.has_optional_type()) return tensor_of(type.optional_type().elem_type());
+  if (type.has_sequence_type() && type.sequence_type().elem_type().has_tensor_type())
+    return &type.sequence_type().elem_type().tensor_type();
+  return nullptr;
+}
+
+void apply(const Shape& declared, bool only_bounds, TensorType& type) {
+  if (static_cast<int64_t>(declared.size()) != type.rank()) return;
+  for (int64_t d = 0; d < type.rank(); ++d) {
+    const int64_t size = declared[static_cast<size_t>(d)];
+    int64_t& bound = type.shape[static_cast<size_t>(d)];
+    if (!type.is_open(d) || size < 0) continue;
+    if (only_bounds) {
+      if (bound == kNoBound) bound = size;
+    } else {
+      bound = size;
+      type.open &= ~(1u << d);
+    }
+  }
+}
+
+Shape declared_shape(const pb::TypeProto& type) {
+  Shape shape;
+  const auto* tensor = tensor_of(type);
+  for (int d = 0; tensor != nullptr && d < tensor->shape().dim_size(); ++d) {
+    const auto& dim = tensor->shape().dim(d);
+    shape.push_back(dim.has_dim_value() ? dim.dim_value() : -1);
+  }
+  return shape;
+}
+
+// The first dimension that nothing bounds, or -1.
+int64_t unbounded(TensorType& type) {
+  for (int64_t d = 0; d < type.rank(); ++d) {
+    int64_t& bound = type.shape[static_cast<size_t>(d)];
+    if (!type.is_open(d) || bound != kNoBound) continue;
+    if (type.capacity < 0) return d;
+    bound = type.capacity;
+  }
+  if (type.open == 0) type.capacity = -1;
+  return -1;
+}
+
+}  // namespace
+
+void Builder::note_declared(Scope& scope, const pb::GraphProto& graph) {
+  for (const auto* list : {&graph.value_info(), &graph.output()}) {
+    for (const auto& info : *list) scope.declared.emplace(info.name(), &info.type());
+  }
+}
+
+Status Builder::bound_types(const Site& site, const ops::OpDef& op, Pending& pending) const {
+  for (size_t k = 0; k < pending.types.size() && k < static_cast<size_t>(site.node.output_size()); ++k) {
+    TensorType& type = pending.types[k];
+    if (type.open == 0) continue;
+    const std::string& name = site.node.output(static_cast<int>(k));
+    if (auto it = site.scope.declared.find(name); it != site.scope.declared.end())
+      apply(declared_shape(*it->second), ops::has_data_dependent_shape(op), type);
+    if (auto it = options_.bounds.find(name); site.scope.is_main() && it != options_.bounds.end())
+      apply(it->second, true, type);
+    if (int64_t d = unbounded(type); d >= 0)
+      return make_diag<DiagCode::MRV0144>(printable(name), d, printable(name));
+  }
+  return {};
+}
+
+}  // namespace mrvlc::onnx
