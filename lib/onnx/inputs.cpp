@@ -78,7 +78,7 @@ Input Resolver::read(const pb::ValueInfoProto& info) {
   }
   const auto& type = info.type().tensor_type();
   in.elem = element_type_from_onnx(type.elem_type()).value_or(ElementType::Undefined);
-  if (!is_float(in.elem) && !is_integer(in.elem) && in.elem != ElementType::Bool) {
+  if (in.elem == ElementType::Undefined || in.elem == ElementType::C64 || in.elem == ElementType::C128) {
     refuse(in, "element type " + element_type_text(type.elem_type()) + " is not supported");
   }
   in.has_rank = type.has_shape();

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "mrvlc/support/diag/onnx.h"
+#include "mrvlc/tensor/narrow.h"
 
 namespace mrvlc::onnx {
 namespace {
@@ -91,12 +92,21 @@ std::optional<std::string> pack_field(const pb::TensorProto& t, ElementType elem
       return pack<int16_t>(t.int32_data());
     case ElementType::I8:
       return pack<int8_t>(t.int32_data());
-    case ElementType::U8:
-    case ElementType::Bool:
-      return pack<uint8_t>(t.int32_data());
+    case ElementType::U16:
+    case ElementType::F16:
+    case ElementType::BF16:
+      return pack<uint16_t>(t.int32_data());  // the bits of floats
     default:
-      return pack<uint16_t>(t.int32_data());  // U16, and the bits of F16 and BF16
+      return pack<uint8_t>(t.int32_data());  // those of float8, too, and bytes of packed elements
   }
+}
+
+// The type of the data as it is stored: elements of less than eight bits are packed into bytes.
+TensorType stored_type(const TensorType& type) {
+  const int bits = bit_size(type.elem);
+  if (bits >= 8 || type.elem == ElementType::String) return type;
+  const int64_t in_byte = 8 / bits, count = type.elements();
+  return {ElementType::U8, {count / in_byte + (count % in_byte != 0 ? 1 : 0)}};
 }
 
 // Clear() would keep the memory for reuse.
@@ -141,29 +151,26 @@ std::optional<std::string> bad_shape(const Shape& shape) {
 
 std::string element_type_text(int32_t data_type) {
   if (auto elem = element_type_from_onnx(data_type)) return std::string(name(*elem));
-  // Types that came after the schema we compile against (ONNX 1.14 and later).
-  constexpr std::string_view kLater[] = {
-      "float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "uint4",
-      "int4",         "float4e2m1",     "float8e8m0", "uint2",          "int2"};
-  if (data_type >= 17 && data_type < 17 + static_cast<int32_t>(std::size(kLater))) {
-    return std::string(kLater[data_type - 17]);
-  }
+  // Types that are not supported (ONNX 1.23).
+  constexpr std::string_view kOthers[] = {"float6e2m3", "float6e3m2"};
+  if (data_type == 27 || data_type == 28) return std::string(kOthers[data_type - 27]);
   return data_type == 0 ? "undefined" : fmt::format("number {}", data_type);
 }
 
 Result<Tensor> TensorDecoder::decode_stored(pb::TensorProto& tensor, const TensorType& type) {
-  auto stored = stored_.find(&tensor);
-  Field field = used_field(tensor, stored != stored_.end());
+  const TensorType stored = stored_type(type);
+  auto mapped = stored_.find(&tensor);
+  Field field = used_field(tensor, mapped != stored_.end());
   if (field == Field::Several) return bad_tensor(tensor, "more than one data field is set");
   if (field == Field::Raw) {
     if (type.elem == ElementType::String) return bad_tensor(tensor, "strings cannot be raw data");
-    size_t size = stored != stored_.end() ? stored->second.bytes.size() : tensor.raw_data().size();
-    if (static_cast<int64_t>(size) != type.bytes()) {
+    size_t size = mapped != stored_.end() ? mapped->second.bytes.size() : tensor.raw_data().size();
+    if (static_cast<int64_t>(size) != stored.bytes()) {
       return bad_tensor(
-          tensor, fmt::format("raw data has {} bytes, {} needs {}", size, to_string(type), type.bytes()));
+          tensor, fmt::format("raw data has {} bytes, {} needs {}", size, to_string(type), stored.bytes()));
     }
-    if (stored != stored_.end()) return Tensor::view(type, stored->second.bytes, stored->second.owner);
-    return Tensor(type, std::move(*tensor.mutable_raw_data()));
+    if (mapped != stored_.end()) return Tensor::view(stored, mapped->second.bytes, mapped->second.owner);
+    return Tensor(stored, std::move(*tensor.mutable_raw_data()));
   }
   if (field != Field::None && field != field_of(type.elem)) {
     return bad_tensor(tensor, "the data field is not the one for " + std::string(name(type.elem)));
@@ -172,11 +179,11 @@ Result<Tensor> TensorDecoder::decode_stored(pb::TensorProto& tensor, const Tenso
   std::optional<std::string> bytes = pack_field(tensor, type.elem);
   free_fields(tensor);
   if (!bytes) return bad_tensor(tensor, "a value does not fit " + std::string(name(type.elem)));
-  if (static_cast<int64_t>(bytes->size()) != type.bytes()) {
+  if (static_cast<int64_t>(bytes->size()) != stored.bytes()) {
     return bad_tensor(tensor, fmt::format("has data for {} bytes, {} needs {}", bytes->size(),
-                                          to_string(type), type.bytes()));
+                                          to_string(type), stored.bytes()));
   }
-  return Tensor(type, std::move(*bytes));
+  return Tensor(stored, std::move(*bytes));
 }
 
 Result<Tensor> TensorDecoder::decode(pb::TensorProto& tensor) {
@@ -191,12 +198,18 @@ Result<Tensor> TensorDecoder::decode(pb::TensorProto& tensor) {
     if (used_field(tensor, stored_.contains(&tensor)) != Field::None)
       return bad_tensor(tensor, "has both external data and data in the model");
     if (type.elem == ElementType::String) return bad_tensor(tensor, "strings cannot be external data");
-    result = external_.load(tensor, type);
+    result = external_.load(tensor, stored_type(type));
   } else {
     result = decode_stored(tensor, type);
   }
-  if (result.ok() && type.elem == ElementType::Bool) normalise_bools(*result);
-  return result;
+  if (!result.ok()) return result;
+  if (type.elem == ElementType::Bool) normalise_bools(*result);
+  if (result->elem() == type.elem) return result;
+  auto packed = result->bytes();
+  auto bytes = unpack_narrow({reinterpret_cast<const char*>(packed.data()), packed.size()}, type.elements(),
+                             type.elem);
+  if (!bytes) return bad_tensor(tensor, "the data does not match the shape");
+  return Tensor(type, std::move(*bytes));
 }
 
 }  // namespace mrvlc::onnx

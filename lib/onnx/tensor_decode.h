@@ -11,7 +11,7 @@ namespace mrvlc::onnx {
 // wrong.
 std::optional<std::string> bad_shape(const Shape& shape);
 
-// "float8e4m3fn" and the like for types that are not supported, else the IR's name, else the number.
+// The IR's name; "float6e2m3" and the like for types that are not supported, else the number.
 std::string element_type_text(int32_t data_type);
 
 class TensorDecoder {
@@ -32,6 +32,7 @@ class TensorDecoder {
   Result<Tensor> take(Proto& message);
 
  private:
+  // As stored: elements of less than eight bits are packed into U8.
   Result<Tensor> decode_stored(pb::TensorProto& tensor, const TensorType& type);
 
   ExternalData external_;

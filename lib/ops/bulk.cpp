@@ -47,8 +47,11 @@ void with_type(ElementType elem, F f) {
       return f(uint64_t{});
     case ElementType::I64:
       return f(int64_t{});
+    case ElementType::I4:
+    case ElementType::I2:
+      return f(int8_t{});
     default:
-      return;
+      if (byte_size(elem) == 1) f(uint8_t{});  // of narrow floats the bits: they are only moved
   }
 }
 

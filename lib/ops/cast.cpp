@@ -1,16 +1,19 @@
-// Cast between numeric types and bool. Floats truncate to integers; where C leaves the result undefined (NaN,
-// out of range) it saturates, and NaN becomes 0. Integers wrap; floats round to nearest even.
+// Cast between numeric types, bool and strings. Floats truncate to integers; where C leaves the result
+// undefined (NaN, out of range) it saturates, and NaN becomes 0. Integers wrap, and floats to those of less
+// than eight bits do, too; floats round to nearest even.
 #include <limits>
 
+#include "convert.h"
 #include "elementwise.h"
+#include "number_text.h"
 
 namespace mrvlc::ops {
-
-const OpDef& def_Cast();
 
 namespace {
 
 constexpr std::string_view kCastOnHost = "accelerator: conversion at its borders belongs to the host";
+
+constexpr TypeSet kCastable{spec::kFixedSize.bits | types_of({ElementType::String}).bits};
 
 struct Range {
   double low, past;  // representable values v have low <= v < past
@@ -42,59 +45,141 @@ T same(const T* x, const ir::OpSchema&, const Attrs&) {
   return x[0];
 }
 
-bool is_half(ElementType elem) {
-  return elem == ElementType::F16 || elem == ElementType::BF16;
+Result<CastMode> mode_of(const ir::OpSchema& op, const std::vector<ir::Attr>& attrs) {
+  CastMode mode;
+  mode.saturate = std::get<int64_t>(attrs[at(op.attr_index("saturate"))]) != 0;
+  const auto& rounding = std::get<std::string>(attrs[at(op.attr_index("round_mode"))]);
+  if (rounding == "down") {
+    mode.rounding = ScaleRounding::Down;
+  } else if (rounding == "nearest") {
+    mode.rounding = ScaleRounding::Nearest;
+  } else if (rounding != "up") {
+    return bad_attr("round_mode", fmt::format("is '{}'; it can be up, down or nearest", printable(rounding)));
+  }
+  return mode;
 }
 
 std::string cast_text(EmitContext& c, const std::vector<std::string>& x, ElementType) {
-  ElementType from = c.in_type(0).elem, to = c.out_type(0).elem;
+  const ElementType from = c.in_type(0).elem, to = c.out_type(0).elem;
   if (from == to) return x[0];
-  std::string value = x[0];
-  if (is_half(from)) {
-    value = fmt::format("{}({})", c.helper(from == ElementType::F16 ? "f16_to_f32" : "bf16_to_f32"), value);
-    from = ElementType::F32;
+  auto mode = mode_of(*c.node().op, c.node().attrs);
+  return encoded_text(c, decoded_text(c, x[0], from), computing_type(from), to,
+                      mode.ok() ? *mode : CastMode{});
+}
+
+// Between ordinary types.
+constexpr ScalarOp kConversion{eval_cast, same<int64_t>, cast_text, same<uint64_t>};
+
+// -- strings
+
+Status strings_from_numbers(const Tensor& in, Tensor& out) {
+  std::vector<std::string>& texts = out.mutable_strings();
+  for (size_t i = 0; i < texts.size(); ++i) texts[i] = number_text(in, static_cast<int64_t>(i));
+  return {};
+}
+
+Status numbers_from_strings(const Tensor& in, Tensor& out, const CastMode& mode) {
+  Tensor value(TensorType{ElementType::F64, {}});
+  for (int64_t i = 0; i < out.elements(); ++i) {
+    const std::string& text = in.string_data()[at(i)];
+    auto integer = is_integer(out.elem()) ? parse_integer(text) : std::nullopt;
+    auto number = parse_number(text);
+    if (!number) return bad_operands(fmt::format("'{}' is no number", printable(text)));
+    if (integer) {
+      out.set_int(i, *integer);
+      continue;
+    }
+    value.set_double(0, *number);
+    convert_element(value, 0, out, i, mode);
   }
-  if (is_half(to)) {
-    return fmt::format("{}((float){})", c.helper(to == ElementType::F16 ? "f32_to_f16" : "f32_to_bf16"),
-                       value);
+  return {};
+}
+
+// -- Cast to any type
+
+bool is_narrow(ElementType elem) {
+  return is_narrow_float(elem) || is_narrow_integer(elem);
+}
+
+Status eval_any_cast(const EvalContext& c) {
+  MRVLC_ASSIGN(CastMode mode, mode_of(*c.op, *c.attrs));
+  const Tensor& in = c.in(0);
+  Tensor& out = c.out();
+  if (in.elem() == out.elem()) {
+    out = in;
+    return {};
   }
-  if (to == ElementType::Bool) return fmt::format("{} != 0", value);
-  if (is_float(from) && is_integer(to)) return saturated_text(value, from, to);
-  return fmt::format("({}){}", c_type(to), value);
+  if (out.elem() == ElementType::String) return strings_from_numbers(in, out);
+  if (in.elem() == ElementType::String) return numbers_from_strings(in, out, mode);
+  if (is_narrow(in.elem()) || is_narrow(out.elem())) {
+    for (int64_t i = 0; i < out.elements(); ++i) convert_element(in, i, out, i, mode);
+    return {};
+  }
+  const std::vector<ir::Attr> to{ir::Attr(out.elem())};
+  EvalContext conversion = c;
+  conversion.attrs = &to;
+  return eval_scalar(kConversion, conversion, {&in}, false);
+}
+
+Status emit_any_cast(EmitContext& c) {
+  MRVLC_ASSIGN(CastMode mode, mode_of(*c.node().op, c.node().attrs));
+  const ElementType from = c.in_type(0).elem, to = c.out_type(0).elem;
+  if (from == ElementType::String || to == ElementType::String)
+    return bad_operands("strings have no C emission");
+  const int64_t n = c.out_type(0).elements();
+  if (n == 0) return {};
+  if (from == to) {
+    c.line(fmt::format("memcpy({}, {}, {});", c.out(0), c.in(0), c.out_type(0).bytes()));
+    return {};
+  }
+  c.loop("i", n);
+  std::string x = fmt::format("{}[i]", c.in(0));
+  const ElementType computed = computing_type(from);
+  if (is_float(computed)) {
+    c.line(fmt::format("const {} v = {};", c_type(computed), decoded_text(c, x, from)));
+    x = "v";
+  }
+  c.line(fmt::format("{}[i] = {};", c.out(0), encoded_text(c, x, computed, to, mode)));
+  c.close();
+  return {};
+}
+
+Status check_cast(const InferContext& c, ElementType to) {
+  MRVLC_TRY(mode_of(*c.op, *c.attrs));
+  if (kCastable.has(to)) return {};
+  return bad_attr("to", fmt::format("asks for {}, which is not supported", name(to)));
 }
 
 Result<std::vector<TensorType>> infer_cast(const InferContext& c) {
   ElementType to = target_of(*c.attrs);
-  if (!spec::kFixedSize.has(to))
-    return bad_attr("to", fmt::format("asks for {}, which is not supported", name(to)));
-  return one_type(to, c.type(0).shape);
+  MRVLC_TRY(check_cast(c, to));
+  return std::vector<TensorType>{c.type(0).with_elem(to)};
+}
+
+// Before opset 6 the target was a text: "FLOAT".
+Status upgrade_cast(RawNode& node) {
+  if (node.opset >= 6) return {};
+  ir::Attr to = node.take("to");
+  const auto* text = std::get_if<std::string>(&to);
+  constexpr std::pair<std::string_view, ElementType> kNames[] = {
+      {"FLOAT", ElementType::F32},  {"UINT8", ElementType::U8},   {"INT8", ElementType::I8},
+      {"UINT16", ElementType::U16}, {"INT16", ElementType::I16},  {"INT32", ElementType::I32},
+      {"INT64", ElementType::I64},  {"BOOL", ElementType::Bool},  {"FLOAT16", ElementType::F16},
+      {"DOUBLE", ElementType::F64}, {"UINT32", ElementType::U32}, {"UINT64", ElementType::U64}};
+  for (const auto& [name, elem] : kNames) {
+    if (text != nullptr && *text == name) {
+      node.attrs.emplace_back("to", ir::Attr(elem));
+      return {};
+    }
+  }
+  return bad_attr("to", "names no element type");
 }
 
 // -- CastLike: Cast to the type of the second input, whose values and shape do not matter
 
 Result<std::vector<TensorType>> infer_cast_like(const InferContext& c) {
-  MRVLC_TRY(check_elem(c, 1, spec::kFixedSize));
-  return one_type(c.type(1).elem, c.type(0).shape);
-}
-
-Status eval_cast_like(const EvalContext& c) {
-  const OpDef& cast = def_Cast();
-  std::vector<ir::Attr> slots = ir::default_attrs(cast);
-  ir::set_attr(cast, slots, "to", c.out().elem());
-  EvalContext inner = c;
-  inner.op = &cast;
-  inner.attrs = &slots;
-  inner.inputs.resize(1);
-  return cast.eval(inner);
-}
-
-Status emit_cast_like(EmitContext& c) {
-  c.loop("i", c.out_type(0).elements());
-  std::string value = cast_text(c, {fmt::format("{}[i]", c.in(0))}, c.in_type(0).elem);
-  std::string_view to_bool = c.out_type(0).elem == ElementType::Bool ? "(uint8_t)" : "";
-  c.line(fmt::format("{}[i] = {}({});", c.out(0), to_bool, value));
-  c.close();
-  return {};
+  MRVLC_TRY(check_cast(c, c.type(1).elem));
+  return std::vector<TensorType>{c.type(0).with_elem(c.type(1).elem)};
 }
 
 }  // namespace
@@ -113,14 +198,17 @@ std::string saturated_text(const std::string& x, ElementType from, ElementType t
 }
 
 const OpDef& def_Cast() {
-  static constexpr ScalarOp scalar{eval_cast, same<int64_t>, cast_text, same<uint64_t>};
   static const OpDef op = [] {
-    OpDef d = elementwise("Cast", 1, spec::kFixedSize, scalar,
-                          {spec::required("to", ir::AttrKind::Type), spec::with_int("saturate", 1),
-                           spec::with_string("round_mode", "up")});
-    d.since_min = 6;  // before, `to` was a text
-    d.upgrade = nullptr;
+    OpDef d;
+    d.name = "Cast";
+    d.attrs = {spec::required("to", ir::AttrKind::Type), spec::with_int("saturate", 1),
+               spec::with_string("round_mode", "up")};
+    d.types = kCastable;
+    d.upgrade = upgrade_cast;
     d.infer = infer_cast;
+    d.eval = eval_any_cast;
+    d.scalar = &kConversion;
+    d.emit = emit_any_cast;
     return host_only(std::move(d), kCastOnHost);
   }();
   return op;
@@ -133,10 +221,10 @@ const OpDef& def_CastLike() {
     d.since_min = 15;
     d.attrs = {spec::with_int("saturate", 1), spec::with_string("round_mode", "up")};
     d.min_inputs = d.max_inputs = 2;
-    d.types = spec::kFixedSize;
+    d.types = kCastable;
     d.infer = infer_cast_like;
-    d.eval = eval_cast_like;
-    d.emit = emit_cast_like;
+    d.eval = eval_any_cast;
+    d.emit = emit_any_cast;
     return host_only(std::move(d), kCastOnHost);
   }();
   return op;

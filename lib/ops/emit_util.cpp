@@ -1,6 +1,7 @@
 #include "emit_util.h"
 
 #include "mrvlc/support/diag/ops.h"
+#include "mrvlc/tensor/narrow.h"
 
 namespace mrvlc::ops {
 
@@ -24,6 +25,7 @@ Status require_widened(const EmitContext& context, size_t input) {
 }
 
 std::string element_literal(const Tensor& tensor, int64_t i) {
+  if (is_narrow_float(tensor.elem())) return fmt::format("{}", tensor.data<uint8_t>()[at(i)]);
   if (is_float(tensor.elem())) return c_literal(tensor.as_double(i), tensor.elem());
   return c_literal(tensor.as_int(i), tensor.elem());
 }

@@ -4,6 +4,7 @@
 
 #include "mrvlc/ops/emit.h"
 #include "mrvlc/tensor/float16.h"
+#include "mrvlc/tensor/narrow.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -45,6 +46,8 @@ std::string_view c_type(ElementType elem) {
     case ElementType::F64:
       return "double";
     case ElementType::I8:
+    case ElementType::I4:
+    case ElementType::I2:
       return "int8_t";
     case ElementType::I16:
       return "int16_t";
@@ -64,6 +67,7 @@ std::string_view c_type(ElementType elem) {
     case ElementType::U64:
       return "uint64_t";
     default:
+      if (is_narrow_float(elem) || is_narrow_integer(elem)) return "uint8_t";
       return "void";
   }
 }
@@ -79,6 +83,7 @@ std::string c_literal(double value, ElementType elem) {
     case ElementType::BF16:
       return fmt::format("{}", float_to_bfloat(static_cast<float>(value)));
     default: {
+      if (is_narrow_float(elem)) return fmt::format("{}", double_to_narrow(value, elem));
       Tensor converted(TensorType{ElementType::I64, {}});
       converted.set_double(0, value);
       return c_literal(converted.as_int(0), elem);
@@ -87,7 +92,8 @@ std::string c_literal(double value, ElementType elem) {
 }
 
 std::string c_literal(int64_t value, ElementType elem) {
-  if (is_float(elem)) return c_literal(static_cast<double>(value), elem);
+  if (is_float(elem) || is_narrow_float(elem)) return c_literal(static_cast<double>(value), elem);
+  if (is_narrow_integer(elem)) return value < 0 ? fmt::format("({})", value) : fmt::format("{}", value);
   switch (elem) {
     case ElementType::Bool:
       return value != 0 ? "1" : "0";

@@ -1,10 +1,11 @@
 // QuantizeLinear: saturate(round_even(x / scale) + zero_point); DequantizeLinear: (x - zero_point) * scale
-// (ONNX -21), per tensor or per axis. Arithmetic in float, like the runtimes whose results models were
-// calibrated against.
+// (ONNX -25), per tensor, per axis or per block of an axis. Arithmetic in float, like the runtimes whose
+// results models were calibrated against, whatever `precision` asks for.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "convert.h"
 #include "emit_util.h"
 #include "mrvlc/support/diag/ops.h"
 #include "quantized.h"
@@ -14,113 +15,196 @@ namespace {
 
 using namespace spec;
 
-constexpr TypeSet kQuantised = types_of({E::U8, E::I8, E::U16, E::I16});
+constexpr TypeSet kIntegerCodes = types_of({E::U8, E::I8, E::U16, E::I16, E::U4, E::I4, E::U2, E::I2});
+constexpr TypeSet kFloatCodes = types_of({E::F8E4M3FN, E::F8E4M3FNUZ, E::F8E5M2, E::F8E5M2FNUZ, E::F4E2M1});
+constexpr TypeSet kCodes{kIntegerCodes.bits | kFloatCodes.bits};
+constexpr TypeSet kScales = types_of({E::F32, E::F16, E::BF16, E::I32, E::F8E8M0});
 constexpr std::string_view kAbsorbed = "it becomes part of the layers around it";
 
+// Element (o, a, i) of [outer, axis, inner] has scale number 0, a, or (o * groups + a / block) * inner + i.
 struct QuantSizes {
-  int64_t outer = 1, dim = 1, inner = 1;  // one scale for each of `dim`
+  enum class Per : uint8_t { Tensor, Axis, Block } per = Per::Tensor;
+  int64_t outer = 1, axis = 1, inner = 1;
+  int64_t block = 1, groups = 1;
+
+  int64_t scale_of(int64_t element) const {
+    if (per == Per::Tensor) return 0;
+    const int64_t a = element / inner % axis;
+    if (per == Per::Axis) return a;
+    return (element / inner / axis * groups + a / block) * inner + element % inner;
+  }
 };
+
+Diag mismatch(const TensorType& x, const TensorType& scale, std::string why) {
+  return make_diag<DiagCode::MRV0205>(to_string(x.shape), to_string(scale.shape), std::move(why));
+}
+
+Status split_blocks(const TensorType& x, const TensorType& scale, int64_t axis, QuantSizes& s) {
+  s.per = QuantSizes::Per::Block;
+  s.groups = s.axis / s.block + (s.axis % s.block != 0 ? 1 : 0);
+  Shape expected = x.shape;
+  expected[at(axis)] = s.groups;
+  if (scale.shape != expected) return mismatch(x, scale, fmt::format("in blocks of {}", s.block));
+  return {};
+}
 
 Result<QuantSizes> quant_sizes(const InferContext& context) {
   const TensorType &x = context.type(0), &scale = context.type(1);
-  if (context.int_attr("block_size") != 0)
-    return bad_attr("block_size", "is set; blocked quantisation is not supported");
-  if (context.has(2) && context.type(2).elements() != scale.elements()) {
-    return make_diag<DiagCode::MRV0205>(to_string(scale.shape), to_string(context.type(2).shape),
-                                        "scale and zero point must have one shape");
+  const int64_t block = context.int_attr("block_size");
+  if (block < 0 || block > kMaxExtent) return bad_attr("block_size", fmt::format("is {}", block));
+  if (context.has(2)) {
+    const TensorType& zero = context.type(2);
+    if (zero.elements() != scale.elements() || (zero.elements() != 1 && zero.shape != scale.shape))
+      return mismatch(scale, zero, "scale and zero point must have one shape");
   }
   QuantSizes s;
   s.outer = x.elements();
-  if (scale.elements() == 1) return s;
-  MRVLC_TRY(check_rank(context, 1, 1, 1));
+  if (scale.elements() == 1 && block == 0) return s;
   MRVLC_ASSIGN(int64_t axis, normalize_axis(context.int_attr("axis"), x.rank()));
-  s.dim = x.shape[at(axis)];
-  if (scale.shape[0] != s.dim) {
-    return make_diag<DiagCode::MRV0205>(to_string(x.shape), to_string(scale.shape),
-                                        fmt::format("along axis {}", axis));
-  }
+  s.axis = x.shape[at(axis)];
   s.outer = element_count(Shape(x.shape.begin(), x.shape.begin() + axis));
   s.inner = element_count(Shape(x.shape.begin() + axis + 1, x.shape.end()));
+  s.block = std::max<int64_t>(block, 1);
+  if (block != 0) {
+    MRVLC_TRY(split_blocks(x, scale, axis, s));
+    return s;
+  }
+  MRVLC_TRY(check_rank(context, 1, 1, 1));
+  s.per = QuantSizes::Per::Axis;
+  if (scale.shape[0] != s.axis) return mismatch(x, scale, fmt::format("along axis {}", axis));
   return s;
 }
 
+// The type an optional attribute names; Undefined is ONNX's 0.
+std::optional<ElementType> asked_type(const InferContext& context, std::string_view attr) {
+  if (!is_attr_set(context, attr)) return std::nullopt;
+  auto asked = std::get<ElementType>(context.attr(attr));
+  return asked == E::Undefined ? std::nullopt : std::optional(asked);
+}
+
 Result<std::vector<TensorType>> infer_quantize(const InferContext& context) {
-  MRVLC_TRY(check_elem(context, 1, types_of({E::F32, E::F16, E::BF16})));
+  MRVLC_TRY(check_elem(context, 1, kScales));
   ElementType elem = context.has(2) ? context.type(2).elem : E::U8;
-  if (is_attr_set(context, "output_dtype")) {
-    auto asked = std::get<ElementType>(context.attr("output_dtype"));
-    if (asked != E::Undefined) {
-      if (context.has(2) && asked != elem)
-        return bad_attr("output_dtype", "differs from the zero point's type");
-      elem = asked;
-    }
+  if (auto asked = asked_type(context, "output_dtype")) {
+    if (context.has(2) && *asked != elem)
+      return bad_attr("output_dtype", "differs from the zero point's type");
+    elem = *asked;
   }
-  if (!kQuantised.has(elem))
-    return bad_operands(fmt::format("quantisation to {} is not supported", name(elem)));
+  if (!kCodes.has(elem)) return bad_operands(fmt::format("quantisation to {} is not supported", name(elem)));
+  if (auto precision = asked_type(context, "precision"); precision && !kScales.has(*precision))
+    return bad_attr("precision", fmt::format("is {}", name(*precision)));
   MRVLC_TRY(quant_sizes(context));
   return one_type(elem, context.type(0).shape);
 }
 
 Result<std::vector<TensorType>> infer_dequantize(const InferContext& context) {
-  MRVLC_TRY(check_elem(context, 1, types_of({E::F32, E::F16, E::BF16})));
+  MRVLC_TRY(check_elem(context, 1, types_of({E::F32, E::F16, E::BF16, E::F8E8M0})));
   if (context.has(2)) MRVLC_TRY(check_same_elem(context, 2));
   MRVLC_TRY(quant_sizes(context));
-  return one_type(context.type(1).elem, context.type(0).shape);
+  ElementType elem = asked_type(context, "output_dtype").value_or(context.type(1).elem);
+  if (!types_of({E::F32, E::F16, E::BF16}).has(elem))
+    return bad_attr("output_dtype", fmt::format("makes the result {}", name(elem)));
+  return one_type(elem, context.type(0).shape);
 }
 
 IntRange range_of(ElementType elem) {
-  switch (elem) {
-    case E::I8:
-      return {-128, 127};
-    case E::U8:
-      return {0, 255};
-    case E::I16:
-      return {-32768, 32767};
-    default:
-      return {0, 65535};
-  }
+  const int64_t size = int64_t{1} << bit_size(elem);
+  const bool is_signed = elem == E::I4 || elem == E::I2 || is_signed_integer(elem);
+  return is_signed ? IntRange{-size / 2, size / 2 - 1} : IntRange{0, size - 1};
+}
+
+// To a narrow float. A zero point of float8 is zero (ONNX says so); adding it would lose the sign of -0.
+uint8_t quantized_float(float ratio, const Tensor* zero, int64_t at, ElementType elem, bool saturate) {
+  if (zero != nullptr && elem == E::F4E2M1) ratio += static_cast<float>(zero->as_double(at));
+  return double_to_narrow(static_cast<double>(ratio), elem, saturate);
 }
 
 Status eval_quantize(const EvalContext& context) {
-  MRVLC_ASSIGN(QuantSizes s, quant_sizes(context.infer_view()));
-  const Tensor& x = context.in(0);
-  IntRange range = range_of(context.out().elem());
+  const InferContext view = context.infer_view();
+  MRVLC_ASSIGN(QuantSizes s, quant_sizes(view));
+  const Tensor &x = context.in(0), *zeros = context.has(2) ? &context.in(2) : nullptr;
+  const ElementType elem = context.out().elem();
+  const bool saturate = view.int_attr("saturate") != 0;
+  const IntRange range = range_of(elem);
   for (int64_t i = 0; i < x.elements(); ++i) {
-    int64_t c = i / s.inner % s.dim, zero = context.has(2) ? context.in(2).as_int(c) : 0;
-    auto scale = static_cast<float>(context.in(1).as_double(c));
-    context.out().set_int(i, quantized(static_cast<float>(x.as_double(i)), scale, zero, range));
+    const int64_t c = s.scale_of(i);
+    auto scale = static_cast<float>(context.in(1).as_double(c)), v = static_cast<float>(x.as_double(i));
+    if (kFloatCodes.has(elem)) {
+      context.out().mutable_data<uint8_t>()[at(i)] = quantized_float(v / scale, zeros, c, elem, saturate);
+    } else {
+      context.out().set_int(i, quantized(v, scale, zeros != nullptr ? zeros->as_int(c) : 0, range));
+    }
   }
   return {};
 }
 
 Status eval_dequantize(const EvalContext& context) {
   MRVLC_ASSIGN(QuantSizes s, quant_sizes(context.infer_view()));
-  const Tensor& x = context.in(0);
+  const Tensor &x = context.in(0), *zeros = context.has(2) ? &context.in(2) : nullptr;
+  const bool floats = kFloatCodes.has(x.elem());
   for (int64_t i = 0; i < x.elements(); ++i) {
-    int64_t c = i / s.inner % s.dim, zero = context.has(2) ? context.in(2).as_int(c) : 0;
+    const int64_t c = s.scale_of(i);
     auto scale = static_cast<float>(context.in(1).as_double(c));
-    context.out().set_double(i, static_cast<double>(static_cast<float>(x.as_int(i) - zero) * scale));
+    auto v = static_cast<float>(
+        floats ? x.as_double(i) - (zeros != nullptr ? zeros->as_double(c) : 0)
+               : static_cast<double>(x.as_int(i) - (zeros != nullptr ? zeros->as_int(c) : 0)));
+    context.out().set_double(i, static_cast<double>(v * scale));
   }
   return {};
 }
 
-// Loops with `c` the channel; leaves the innermost loop open at element i.
-void open_elements(EmitContext& context, const QuantSizes& s, bool dequantize) {
-  context.loop("o", s.inner == 1 && s.dim == 1 ? 1 : s.outer);
-  context.loop("c", s.dim);
-  context.line(fmt::format("const float scale = {}[c];", context.in(1)));
-  bool small = byte_size(context.in_type(0).elem) < 4;
-  std::string_view zero_type = dequantize && !small ? "int64_t" : "int32_t";
-  std::string zero = context.has(2) ? fmt::format("({}){}[c]", zero_type, context.in(2)) : "0";
-  context.line(fmt::format("const {} zero = {};", zero_type, zero));
-  int64_t run = s.inner == 1 && s.dim == 1 ? s.outer : s.inner;
-  context.line(fmt::format("const ptrdiff_t base = (o * {} + c) * {};", s.dim, run));
-  context.line(fmt::format("const {}* x = {} + base;", c_type(context.in_type(0).elem), context.in(0)));
-  context.line(fmt::format("{}* y = {} + base;", c_type(context.out_type(0).elem), context.out(0)));
+// -- C
+
+// Loops around elements x[i], y[i] of a run with one scale and one zero point, left open; how many.
+struct Run {
+  int loops = 0;
+  bool dequantize = false;
+};
+
+std::string_view zero_type(const EmitContext& context, const Run& run) {
+  const ElementType code = run.dequantize ? context.in_type(0).elem : context.out_type(0).elem;
+  if (kFloatCodes.has(code)) return "float";
+  return run.dequantize && byte_size(code) == 4 ? "int64_t" : "int32_t";
 }
 
-void close_elements(EmitContext& context) {
-  for (int i = 0; i < 3; ++i) context.close();
+void declare_scale(EmitContext& context, const Run& run, std::string_view index) {
+  const ElementType scale = context.in_type(1).elem;
+  std::string value = decoded_text(context, fmt::format("{}[{}]", context.in(1), index), scale);
+  context.line(fmt::format("const float scale = {}{};", scale == E::I32 ? "(float)" : "", value));
+  std::string_view type = zero_type(context, run);
+  std::string zero = "0";
+  if (context.has(2)) {
+    zero = fmt::format(
+        "({}){}", type,
+        decoded_text(context, fmt::format("{}[{}]", context.in(2), index), context.in_type(2).elem));
+  }
+  context.line(fmt::format("const {} zero = {};", type, zero));
+}
+
+void open_run(EmitContext& context, const QuantSizes& s, Run& run) {
+  const int64_t n = s.per == QuantSizes::Per::Tensor ? s.outer : s.inner;
+  if (s.per == QuantSizes::Per::Tensor) {
+    declare_scale(context, run, "0");
+    context.line(fmt::format("const {}* x = {};", c_type(context.in_type(0).elem), context.in(0)));
+    context.line(fmt::format("{}* y = {};", c_type(context.out_type(0).elem), context.out(0)));
+    context.loop("i", n);
+    run.loops = 1;
+    return;
+  }
+  context.loop("o", s.outer);
+  context.loop("a", s.axis);
+  if (s.per == QuantSizes::Per::Axis) declare_scale(context, run, "a");
+  context.line(fmt::format("const ptrdiff_t base = (o * {} + a) * {};", s.axis, n));
+  context.line(fmt::format("const {}* x = {} + base;", c_type(context.in_type(0).elem), context.in(0)));
+  context.line(fmt::format("{}* y = {} + base;", c_type(context.out_type(0).elem), context.out(0)));
+  context.loop("i", n);
+  if (s.per == QuantSizes::Per::Block)
+    declare_scale(context, run, fmt::format("(o * {} + a / {}) * {} + i", s.groups, s.block, s.inner));
+  run.loops = 3;
+}
+
+void close_run(EmitContext& context, const Run& run) {
+  for (int i = 0; i < run.loops; ++i) context.close();
 }
 
 Status check_emit(const EmitContext& context) {
@@ -129,22 +213,33 @@ Status check_emit(const EmitContext& context) {
 }
 
 // Adding and subtracting 1.5 * 2^23 rounds to nearest even for magnitudes below 2^22: the clamp comes first.
-Status emit_quantize(EmitContext& context) {
-  MRVLC_TRY(check_emit(context));
-  MRVLC_ASSIGN(QuantSizes s, quant_sizes(emit_view(context)));
-  if (context.out_type(0).elements() == 0) return {};
-  ElementType elem = context.out_type(0).elem;
-  IntRange range = range_of(elem);
-  open_elements(context, s, false);
+void store_integer(EmitContext& context, ElementType elem) {
+  const IntRange range = range_of(elem);
   context.line(
       fmt::format("const float low = (float)({} - zero), high = (float)({} - zero);", range.low, range.high));
-  context.loop("i", s.inner == 1 && s.dim == 1 ? s.outer : s.inner);
-  context.line("float v = (float)x[i] / scale;");
   context.line("v = v > low ? v : low;");
   context.line("v = v < high ? v : high;");
   context.line("v = (v + 12582912.0f) - 12582912.0f;");
   context.line(fmt::format("y[i] = ({})((int32_t)v + zero);", c_type(elem)));
-  close_elements(context);
+}
+
+Status emit_quantize(EmitContext& context) {
+  MRVLC_TRY(check_emit(context));
+  const InferContext view = emit_view(context);
+  MRVLC_ASSIGN(QuantSizes s, quant_sizes(view));
+  if (context.out_type(0).elements() == 0) return {};
+  const ElementType elem = context.out_type(0).elem;
+  Run run;
+  open_run(context, s, run);
+  context.line("float v = (float)x[i] / scale;");
+  if (!kFloatCodes.has(elem)) {
+    store_integer(context, elem);
+  } else {
+    const CastMode mode{view.int_attr("saturate") != 0, ScaleRounding::Up};
+    context.line(elem == E::F4E2M1 ? "v += zero;" : "(void)zero;");
+    context.line(fmt::format("y[i] = {};", encoded_text(context, "v", E::F32, elem, mode)));
+  }
+  close_run(context, run);
   return {};
 }
 
@@ -152,15 +247,16 @@ Status emit_dequantize(EmitContext& context) {
   MRVLC_TRY(check_emit(context));
   MRVLC_ASSIGN(QuantSizes s, quant_sizes(emit_view(context)));
   if (context.out_type(0).elements() == 0) return {};
-  open_elements(context, s, true);
-  context.loop("i", s.inner == 1 && s.dim == 1 ? s.outer : s.inner);
-  context.line("y[i] = (float)(x[i] - zero) * scale;");
-  close_elements(context);
+  Run run{0, true};
+  open_run(context, s, run);
+  context.line(fmt::format("y[i] = (float)({} - zero) * scale;",
+                           decoded_text(context, "x[i]", context.in_type(0).elem)));
+  close_run(context, run);
   return {};
 }
 
 std::vector<ir::AttrSpec> quant_attrs() {
-  return {with_int("axis", 1), with_int("block_size", 0)};
+  return {with_int("axis", 1), with_int("block_size", 0), optional("output_dtype", ir::AttrKind::Type)};
 }
 
 }  // namespace
@@ -171,7 +267,7 @@ const OpDef& def_QuantizeLinear() {
     d.name = "QuantizeLinear";
     d.since_min = 10;
     d.attrs = quant_attrs();
-    d.attrs.push_back(optional("output_dtype", ir::AttrKind::Type));
+    d.attrs.push_back(optional("precision", ir::AttrKind::Type));
     d.attrs.push_back(with_int("saturate", 1));
     d.min_inputs = 2;
     d.max_inputs = 3;
@@ -193,7 +289,7 @@ const OpDef& def_DequantizeLinear() {
     d.attrs = quant_attrs();
     d.min_inputs = 2;
     d.max_inputs = 3;
-    d.types = types_of({E::U8, E::I8, E::U16, E::I16, E::I32});
+    d.types = TypeSet{kCodes.bits | types_of({E::I32}).bits};
     d.infer = infer_dequantize;
     d.eval = eval_dequantize;
     d.emit = emit_dequantize;

@@ -206,7 +206,7 @@ const OpDef& def_Resize() {
                with_string("nearest_mode", "round_prefer_floor")};
     d.min_inputs = 1;
     d.max_inputs = 4;
-    d.types = kFixedSize;
+    d.types = kOrdinary;
     d.upgrade = upgrade_resize;
     d.infer = infer_resize;
     d.eval = eval_resize;
@@ -225,7 +225,7 @@ const OpDef& def_Upsample() {
     d.since_max = 9;  // deprecated afterwards
     d.attrs = {with_string("mode", "nearest")};
     d.min_inputs = d.max_inputs = 2;
-    d.types = kFixedSize;
+    d.types = kOrdinary;
     d.upgrade = upgrade_upsample;
     d.infer = infer_resize;
     d.eval = eval_resize;

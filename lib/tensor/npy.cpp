@@ -5,6 +5,7 @@
 
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file.h"
+#include "mrvlc/tensor/narrow.h"
 
 namespace mrvlc {
 namespace {
@@ -18,6 +19,13 @@ constexpr Dtype kDtypes[] = {
     {"|u1", ElementType::U8},  {"|i1", ElementType::I8},  {"<u2", ElementType::U16},
     {"<i2", ElementType::I16}, {"<i4", ElementType::I32}, {"<u4", ElementType::U32},
     {"<i8", ElementType::I64}, {"<u8", ElementType::U64}, {"|b1", ElementType::Bool}};
+
+// NumPy knows none of the half and narrow types of its own: their bits, or values, as integers.
+ElementType stored_as(ElementType elem) {
+  if (elem == ElementType::BF16) return ElementType::U16;
+  if (elem == ElementType::I4 || elem == ElementType::I2) return ElementType::I8;
+  return is_narrow_float(elem) || is_narrow_integer(elem) ? ElementType::U8 : elem;
+}
 
 Diag bad(std::string_view file, std::string_view why) {
   return make_diag<DiagCode::MRV0006>(file, why);
@@ -88,7 +96,7 @@ Result<Tensor> read_npy(const std::filesystem::path& path) {
 std::string to_npy(const Tensor& tensor) {
   std::string_view descr = "|b1";
   for (const Dtype& d : kDtypes) {
-    if (d.elem == tensor.elem()) descr = d.descr;
+    if (d.elem == stored_as(tensor.elem())) descr = d.descr;
   }
   std::string shape;
   for (int64_t d : tensor.shape()) shape += std::to_string(d) + ", ";

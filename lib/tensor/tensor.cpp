@@ -3,11 +3,12 @@
 #include <cmath>
 
 #include "mrvlc/tensor/float16.h"
+#include "mrvlc/tensor/narrow.h"
 
 namespace mrvlc {
 namespace {
 
-// Calls f with a value of the C++ type that stores `elem` (half types as themselves are handled by the
+// Calls f with a value of the C++ type that stores `elem` (half and narrow floats are handled by the
 // callers).
 template <class F>
 auto with_storage(ElementType elem, F f) {
@@ -18,8 +19,12 @@ auto with_storage(ElementType elem, F f) {
       return f(double{});
     case ElementType::U8:
     case ElementType::Bool:
+    case ElementType::U4:
+    case ElementType::U2:
       return f(uint8_t{});
     case ElementType::I8:
+    case ElementType::I4:
+    case ElementType::I2:
       return f(int8_t{});
     case ElementType::U16:
       return f(uint16_t{});
@@ -112,11 +117,12 @@ double Tensor::as_double(int64_t i) const {
   auto at = static_cast<size_t>(i);
   if (elem() == ElementType::F16) return static_cast<double>(half_to_float(data<uint16_t>()[at]));
   if (elem() == ElementType::BF16) return static_cast<double>(bfloat_to_float(data<uint16_t>()[at]));
+  if (is_narrow_float(elem())) return narrow_to_double(data<uint8_t>()[at], elem());
   return with_storage(elem(), [&](auto t) { return static_cast<double>(data<decltype(t)>()[at]); });
 }
 
 int64_t Tensor::as_int(int64_t i) const {
-  if (is_float(elem())) return to_int64(as_double(i));
+  if (is_float(elem()) || is_narrow_float(elem())) return to_int64(as_double(i));
   return with_storage(
       elem(), [&](auto t) { return static_cast<int64_t>(data<decltype(t)>()[static_cast<size_t>(i)]); });
 }
@@ -131,6 +137,8 @@ void Tensor::set_double(int64_t i, double value) {
     mutable_data<uint16_t>()[at] = double_to_half(value);
   } else if (elem() == ElementType::BF16) {
     mutable_data<uint16_t>()[at] = float_to_bfloat(static_cast<float>(value));
+  } else if (is_narrow_float(elem())) {
+    mutable_data<uint8_t>()[at] = double_to_narrow(value, elem());
   } else if (elem() == ElementType::Bool) {
     mutable_data<uint8_t>()[at] = value != 0;
   } else {
@@ -139,7 +147,8 @@ void Tensor::set_double(int64_t i, double value) {
 }
 
 void Tensor::set_int(int64_t i, int64_t value) {
-  if (is_float(elem())) return set_double(i, static_cast<double>(value));
+  if (is_float(elem()) || is_narrow_float(elem())) return set_double(i, static_cast<double>(value));
+  if (is_narrow_integer(elem())) value = wrap_narrow(value, elem());
   if (elem() == ElementType::Bool) value = value != 0;
   with_storage(elem(), [&](auto t) {
     using T = decltype(t);

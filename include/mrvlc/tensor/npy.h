@@ -1,4 +1,5 @@
-// NumPy's .npy format, versions 1 to 3, C order (numpy.lib.format). BF16 is not part of it.
+// NumPy's .npy format, versions 1 to 3, C order (numpy.lib.format). BF16 and the narrow types, which it
+// lacks, are written as the integers that hold them.
 #pragma once
 #include <filesystem>
 

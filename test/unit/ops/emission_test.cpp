@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "mrvlc/tensor/narrow.h"
 #include "one_node.h"
 
 namespace mrvlc::test {
@@ -113,14 +114,44 @@ std::vector<OneNode> binary_cases() {
   return cases;
 }
 
+Tensor every_code(E elem) {
+  std::string codes(elem == E::F4E2M1 ? 16 : 256, '\0');
+  for (size_t i = 0; i < codes.size(); ++i) codes[i] = static_cast<char>(i);
+  return Tensor(TensorType{elem, {static_cast<int64_t>(codes.size())}}, codes);
+}
+
+// To narrow floats: around every value of the format, ties and what lies beyond.
+std::vector<OneNode> narrowing_cases() {
+  std::vector<OneNode> cases;
+  for (E to : {E::F8E4M3FN, E::F8E4M3FNUZ, E::F8E5M2, E::F8E5M2FNUZ, E::F8E8M0, E::F4E2M1}) {
+    std::vector<double> values{0.0, -0.0, INFINITY, -INFINITY, std::nan(""), 1e300, -1e300, 1e-300};
+    Tensor codes = every_code(to);
+    for (int64_t i = 0; i + 1 < codes.elements(); ++i) {
+      const double middle = (codes.as_double(i) + codes.as_double(i + 1)) / 2;
+      for (double v : {codes.as_double(i), middle, std::nextafter(middle, 0.0), std::nextafter(middle, 1e9)})
+        values.push_back(v);
+    }
+    Tensor x = Tensor::of(E::F64, {static_cast<int64_t>(values.size())}, values);
+    for (int64_t saturate : {0, 1}) {
+      for (auto mode : {"up", "down", "nearest"}) {
+        cases.emplace_back("Cast", std::vector<Operand>{{x}},
+                           AttrList{{"to", to}, {"saturate", saturate}, {"round_mode", std::string(mode)}});
+      }
+    }
+  }
+  return cases;
+}
+
 std::vector<OneNode> cast_cases() {
   std::vector<OneNode> cases;
-  std::array all{E::F32, E::F64, E::F16, E::BF16, E::I8,  E::U8,  E::I16,
-                 E::U16, E::I32, E::U32, E::I64,  E::U64, E::Bool};
+  std::array all{E::F32, E::F64,      E::F16,        E::BF16,   E::I8,         E::U8,     E::I16,   E::U16,
+                 E::I32, E::U32,      E::I64,        E::U64,    E::Bool,       E::U4,     E::I4,    E::U2,
+                 E::I2,  E::F8E4M3FN, E::F8E4M3FNUZ, E::F8E5M2, E::F8E5M2FNUZ, E::F8E8M0, E::F4E2M1};
   for (E from : all) {
     for (E to : all) {
       Tensor x = sample(from, {9}, 6);
       if (from == E::F32) x = f32({9}, {0.5, -1.5, 300, -300, 1e10, -1e10, 1e20, -1e20, std::nan("")});
+      if (is_narrow_float(from)) x = every_code(from);
       cases.emplace_back("Cast", std::vector<Operand>{{x}}, AttrList{{"to", to}});
       cases.emplace_back("CastLike", std::vector<Operand>{{x}, {sample(to, {2, 1}, 1)}});
     }
@@ -213,6 +244,10 @@ void check_same(const OneNode& c, const Tensor& expected, const Tensor& actual) 
   ElementType elem = expected.elem();
   for (int64_t i = 0; i < expected.elements(); ++i) {
     CAPTURE(i);
+    if (is_narrow_float(elem)) {
+      REQUIRE(actual.bytes()[static_cast<size_t>(i)] == expected.bytes()[static_cast<size_t>(i)]);
+      continue;
+    }
     if (!is_float(elem)) {
       REQUIRE(actual.as_int(i) == expected.as_int(i));
       continue;
@@ -231,7 +266,9 @@ void check_cases(const std::vector<OneNode>& cases, const std::string& name) {
   std::filesystem::create_directories(folder);
   std::string source =
       "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n#include "
-      "\"" MRVLC_SOURCE_DIR "/lib/chost/kernels/helpers.c\"\n";
+      "\"" MRVLC_SOURCE_DIR
+      "/lib/chost/kernels/helpers.c\"\n#include "
+      "\"" MRVLC_SOURCE_DIR "/lib/chost/kernels/convert.c\"\n";
   std::string declarations;
   for (size_t k = 0; k < cases.size(); ++k) {
     if (!cases[k].error.ok()) FAIL(name << " " << k << ": " << cases[k].error.error().message);
@@ -276,6 +313,7 @@ TEST_CASE("C of binary operators") {
 }
 TEST_CASE("C of conversions") {
   check_cases(cast_cases(), "cast");
+  check_cases(narrowing_cases(), "narrowing");
 }
 TEST_CASE("C of selections") {
   check_cases(selection_cases(), "selection");

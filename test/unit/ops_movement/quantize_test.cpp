@@ -61,6 +61,46 @@ TEST_CASE("generated code of quantisation equals the reference bit by bit") {
   check_generated_code(cases, 0);
 }
 
+TEST_CASE("blocks of an axis have a scale each, the last block may be shorter") {
+  Tensor x = floats({2, 5}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}), scale = floats({2, 3}, {1, 0.5, 2, 4, 1, 0.25});
+  Case c = Case("QuantizeLinear").set("block_size", num(2)).set("axis", num(1)).unknown(x).in(scale);
+  REQUIRE(c.value().to_ints() == Ints{1, 2, 6, 8, 2, 2, 2, 8, 9, 40});
+  Tensor q = of(ElementType::I4, {1, 2, 3, 4, 5, 6, 7, -8, -7, -6}, {2, 5});
+  Case d = Case("DequantizeLinear")
+               .set("block_size", num(2))
+               .unknown(q)
+               .in(scale)
+               .in(of(ElementType::I4, {1, 0, 0, 0, -1, 0}, {2, 3}));
+  REQUIRE(d.value().to_doubles() == std::vector<double>{0, 1, 1.5, 2, 10, 24, 28, -7, -6, -1.5});
+  Case rows = Case("QuantizeLinear")
+                  .set("block_size", num(2))
+                  .set("axis", num(0))
+                  .unknown(x)
+                  .in(floats({1, 5}, {1, 2, 1, 1, 5}));
+  REQUIRE(rows.value().to_ints() == Ints{1, 1, 3, 4, 1, 6, 4, 8, 9, 2});
+  check_generated_code({c, d, rows}, 0);
+}
+
+TEST_CASE("quantisation to less than eight bits") {
+  Tensor x = floats({8}, {0, -0.0, 2.5, -30, 9, NAN, INFINITY, -INFINITY});
+  std::vector<Case> cases;
+  auto check = [&](ElementType elem, const std::vector<double>& expected) {
+    Case c = Case("QuantizeLinear").set("output_dtype", elem).unknown(x).in(floats({}, {2}));
+    CAPTURE(name(elem));
+    REQUIRE(c.value().to_doubles() == expected);
+    cases.push_back(c);
+    cases.push_back(Case("DequantizeLinear").unknown(c.value()).in(floats({}, {0.5})));
+  };
+  check(ElementType::I4, {0, 0, 1, -8, 4, -8, 7, -8});
+  check(ElementType::U4, {0, 0, 1, 0, 4, 0, 15, 0});
+  check(ElementType::I2, {0, 0, 1, -2, 1, -2, 1, -2});
+  check(ElementType::U2, {0, 0, 1, 0, 3, 0, 3, 0});
+  check(ElementType::F4E2M1, {0, 0, 1, -6, 4, 0, 6, -6});
+  Case wide = Case("QuantizeLinear").set("output_dtype", ElementType::F8E5M2).set("saturate", num(0));
+  cases.push_back(wide.unknown(x).in(floats({}, {1e-9})));
+  check_generated_code(cases, 0);
+}
+
 TEST_CASE("DynamicQuantizeLinear takes scale and zero point from the data") {
   Case c = Case("DynamicQuantizeLinear").in(floats({4}, {-1, 0, 1, 4})).outputs(3);
   REQUIRE(c.value(1).as_double(0) == static_cast<double>(5.0f / 255.0f));
@@ -91,7 +131,8 @@ TEST_CASE("quantisation refuses what it does not do") {
   REQUIRE(Case("QuantizeLinear").in(x).in(floats({3}, {1, 1, 1})).refusal() == "MRV0205");
   REQUIRE(Case("QuantizeLinear").set("axis", num(2)).in(x).in(floats({4}, {1, 1, 1, 1})).refusal() ==
           "MRV0206");
-  REQUIRE(Case("QuantizeLinear").set("block_size", num(2)).in(x).in(floats({}, {1})).refusal() == "MRV0204");
+  REQUIRE(Case("QuantizeLinear").set("block_size", num(2)).in(x).in(floats({}, {1})).refusal() == "MRV0205");
+  REQUIRE(Case("QuantizeLinear").set("block_size", num(-2)).in(x).in(floats({}, {1})).refusal() == "MRV0204");
   REQUIRE(Case("QuantizeLinear").in(x).in(floats({}, {1})).in(of(ElementType::I32, {0})).refusal() ==
           "MRV0208");
   REQUIRE(Case("DequantizeLinear").in(x).in(floats({}, {1})).refusal() == "MRV0202");
