@@ -2,7 +2,10 @@
 //   before  input %x : f16[8]    %1 = Relu(%x) : f16[8]    output %1
 //   after   input %x : f16[8]    %2 = Cast(%x) : f32[8]    %3 = Relu(%2) : f32[8]    %1 = Cast(%3) : f16[8]
 //   output %1
-// Preconditions: none; nodes for which on_cpu is false, and the types of the model's interface, stay.
+// bf16 likewise, but every result is rounded to bf16 before it is read: of eight bits each counts, and models
+// are trained with them. Preconditions: none; nodes for which on_cpu is false, nodes that only move elements
+// that are narrow, and the types of the model's interface, stay; so do sequences, optionals and what control
+// flow passes to bodies, which are widened by themselves.
 // Safe because f32 holds every f16 exactly, and computing in it is at least as precise. Values change in
 // place where no attribute names the type, so most nodes keep their ids. Casts at a border are left alone,
 // which makes the pass idempotent.
@@ -17,8 +20,18 @@
 namespace mrvlc::passes {
 namespace {
 
+bool is_half(ElementType elem) {
+  return elem == ElementType::F16 || elem == ElementType::BF16;
+}
+
+// An operator that takes float8 as it takes f32 does no arithmetic.
+bool only_moves(const Node& n) {
+  const ops::TypeSet& types = ops::op_def(n).types;
+  return types.has(ElementType::F32) && types.has(ElementType::F8E4M3FN);
+}
+
 Tensor to_f32(const Tensor& t) {
-  Tensor out(TensorType{ElementType::F32, t.shape()});
+  Tensor out(t.type().with_elem(ElementType::F32));
   for (int64_t i = 0; i < t.elements(); ++i) out.set_double(i, t.as_double(i));
   return out;
 }
@@ -29,7 +42,8 @@ class Widener {
     cpu_.resize(graph.node_slots(), false);
     for (size_t i = 0; i < cpu_.size(); ++i) {
       const Node& n = graph.node(NodeId(i));
-      cpu_[i] = !n.erased && on_cpu(n);
+      cpu_[i] = !n.erased && on_cpu(n) && !keeps_types(n);
+      bodies_ = bodies_ || (!n.erased && has_body(n));
     }
   }
 
@@ -38,31 +52,73 @@ class Widener {
     for (NodeId id : g_.topological_order()) {
       if (is_cpu(id)) changed = widen(id) || changed;
     }
-    return changed;
+    return (bodies_ && widen_bodies()) || changed;
   }
 
  private:
   bool is_cpu(NodeId id) const { return id.index() >= cpu_.size() || cpu_[id.index()]; }
-  bool is_f16(ValueId v) const { return v.valid() && type_of(g_, v).elem == ElementType::F16; }
+  bool narrow(ValueId v) const { return v.valid() && is_half(type_of(g_, v).elem); }
+
+  // Sequences and optionals hold what they hold, bodies take what they take, and CastLike looks at a type.
+  bool keeps_types(const Node& n) const {
+    auto wrapped = [&](ValueId v) { return v.valid() && type_of(g_, v).wrapper != Wrapper::None; };
+    return n.is("CastLike") || has_body(n) || std::any_of(n.inputs.begin(), n.inputs.end(), wrapped) ||
+           std::any_of(n.outputs.begin(), n.outputs.end(), wrapped);
+  }
+  static bool has_body(const Node& n) {
+    return std::any_of(n.attrs.begin(), n.attrs.end(),
+                       [](const Attr& a) { return std::holds_alternative<std::shared_ptr<const Graph>>(a); });
+  }
+
+  // Bodies run on the CPU, whole.
+  bool widen_bodies() {
+    bool changed = false;
+    for (NodeId id : g_.topological_order()) {
+      std::vector<Attr> attrs = g_.node(id).attrs;
+      bool widened = false;
+      for (Attr& a : attrs) {
+        auto* body = std::get_if<std::shared_ptr<const Graph>>(&a);
+        if (body == nullptr || *body == nullptr) continue;
+        auto copy = std::make_shared<Graph>(**body);
+        if (!Widener(*copy, [](const Node&) { return true; }).run()) continue;
+        *body = std::move(copy);
+        widened = true;
+      }
+      if (widened) remake(id, std::move(attrs));
+      changed = changed || widened;
+    }
+    return changed;
+  }
+
+  // Narrow operands that nobody widened are moved as they are.
+  bool stays(const Node& n) const {
+    bool any = false, wide = false;
+    for (ValueId v : n.inputs) {
+      any = any || narrow(v);
+      wide = wide || (v.valid() && type_of(g_, v).elem == ElementType::F32);
+    }
+    return any && !wide && only_moves(n);
+  }
 
   bool widen(NodeId id) {
     if (g_.node(id).is("Cast")) return widen_cast(id);
+    if (stays(g_.node(id))) return false;
     const std::vector<ValueId> inputs = g_.node(id).inputs, outputs = g_.node(id).outputs;
     bool changed = false;
     for (size_t i = 0; i < inputs.size(); ++i) {
-      if (!is_f16(inputs[i])) continue;
+      if (!narrow(inputs[i])) continue;
       rw_.set_input(id, i, wide(inputs[i], id));
       changed = true;
     }
-    if (std::none_of(outputs.begin(), outputs.end(), [&](ValueId v) { return is_f16(v); })) return changed;
+    if (std::none_of(outputs.begin(), outputs.end(), [&](ValueId v) { return narrow(v); })) return changed;
     for (ValueId v : outputs) {
-      if (is_f16(v)) widen_result(v, id);
+      if (narrow(v)) widen_result(v, id);
     }
     widen_attrs(id);
     return true;
   }
 
-  // The f32 form of an f16 value that is a constant or comes from outside the CPU; made once.
+  // The f32 form of a narrow value that is a constant or comes from outside the CPU; made once.
   ValueId wide(ValueId v, NodeId reader) {
     auto it = wide_.find(v.index());
     if (it != wide_.end()) return it->second;
@@ -77,23 +133,26 @@ class Widener {
   }
 
   ValueId cast(ValueId v, ElementType to, NodeId from) {
-    return make(rw_, "Cast", {v}, TensorType{to, type_of(g_, v).shape}, {from}, {{"to", Attr(to)}});
+    return make(rw_, "Cast", {v}, type_of(g_, v).with_elem(to), {from}, {{"to", Attr(to)}});
   }
 
-  // Readers outside the CPU, and the model's outputs, get the f16 form through a Cast.
+  // Readers outside the CPU, and the model's outputs, get the narrow form through a Cast; of bf16 every
+  // reader.
   void widen_result(ValueId v, NodeId id) {
     const std::vector<NodeId> users = g_.value(v).users;
-    bool border =
-        g_.is_output(v) || std::any_of(users.begin(), users.end(), [&](NodeId u) { return !is_cpu(u); });
+    const ElementType elem = type_of(g_, v).elem;
+    const bool rounded = elem == ElementType::BF16 && !users.empty();
+    bool border = rounded || g_.is_output(v) ||
+                  std::any_of(users.begin(), users.end(), [&](NodeId u) { return !is_cpu(u); });
     if (border) {
-      ValueId narrow = cast(v, ElementType::F16, id);
-      rw_.replace_all_uses(v, narrow);  // moves the Cast's own use, too
-      rw_.set_input(g_.value(narrow).producer, 0, v);
+      ValueId narrow_form = cast(v, elem, id);
+      rw_.replace_all_uses(v, narrow_form);  // moves the Cast's own use, too
+      rw_.set_input(g_.value(narrow_form).producer, 0, v);
       for (NodeId user : users) {
-        if (is_cpu(user)) redirect(user, narrow, v);
+        if (is_cpu(user) && !rounded) redirect(user, narrow_form, v);
       }
     }
-    rw_.set_type(v, TensorType{ElementType::F32, type_of(g_, v).shape});
+    rw_.set_type(v, type_of(g_, v).with_elem(ElementType::F32));
   }
 
   void redirect(NodeId user, ValueId from, ValueId to) {
@@ -102,15 +161,15 @@ class Widener {
     }
   }
 
-  // A Cast from f16 at a border is what other readers can use, too; one to f16 disappears for readers on the
-  // CPU.
+  // A Cast from a narrow type at a border is what other readers can use, too; one to f16 disappears for
+  // readers on the CPU.
   bool widen_cast(NodeId id) {
     ValueId in = g_.node(id).inputs[0], out = g_.node(id).outputs[0];
     ElementType from = type_of(g_, in).elem, to = type_of(g_, out).elem;
     if (to == ElementType::F16) return skip_narrowing(id, in, out);
     if (to != ElementType::F32) return false;
     if (from == ElementType::F32) return bypass(rw_, id, in, "computed in f32 already");
-    if (from == ElementType::F16) wide_.emplace(in.index(), out);
+    if (is_half(from)) wide_.emplace(in.index(), out);
     return false;
   }
 
@@ -118,7 +177,7 @@ class Widener {
     const std::vector<NodeId> users = g_.value(out).users;
     if (std::none_of(users.begin(), users.end(), [&](NodeId u) { return is_cpu(u); })) return false;
     ValueId w = type_of(g_, in).elem == ElementType::F32 ? in
-                : is_f16(in)                             ? wide(in, id)
+                : narrow(in)                             ? wide(in, id)
                                                          : cast(in, ElementType::F32, id);
     for (NodeId user : users) {
       if (is_cpu(user)) redirect(user, out, w);
@@ -132,10 +191,10 @@ class Widener {
     std::vector<Attr> attrs = g_.node(id).attrs;
     bool changed = false;
     for (Attr& a : attrs) {
-      if (auto* t = std::get_if<ElementType>(&a); t != nullptr && *t == ElementType::F16) {
+      if (auto* t = std::get_if<ElementType>(&a); t != nullptr && is_half(*t)) {
         *t = ElementType::F32;
         changed = true;
-      } else if (auto* v = std::get_if<Tensor>(&a); v != nullptr && v->elem() == ElementType::F16) {
+      } else if (auto* v = std::get_if<Tensor>(&a); v != nullptr && is_half(v->elem())) {
         *v = to_f32(*v);
         changed = true;
       }
@@ -156,6 +215,7 @@ class Widener {
   const Graph& g_;
   Rewriter rw_;
   std::vector<bool> cpu_;
+  bool bodies_ = false;
   std::unordered_map<uint32_t, ValueId> wide_;  // looked up only
 };
 
