@@ -1,5 +1,5 @@
-// Convolutions of any rank, also with weights computed at run time: plain loops, in the order of the
-// definition.
+// Convolutions of any rank, of doubles, and with weights computed at run time: plain loops, in the order of
+// the definition.
 #include "function.h"
 #include "mrvlc/ops/params.h"
 
@@ -28,9 +28,14 @@ int64_t product(const std::vector<int64_t>& extents) {
   return n;
 }
 
+// float or double
+std::string_view element_type(Function& f) {
+  return ops::c_type(f.program().graph.value(f.head().outputs[0]).type.elem);
+}
+
 std::string bias_of(Function& f, std::string_view channel) {
   bool has_bias = f.head().inputs.size() > 2 && f.head().inputs[2].valid();
-  return has_bias ? fmt::format("{}[{}]", f.read(f.head().inputs[2], "x2"), channel) : "0.0f";
+  return has_bias ? fmt::format("{}[{}]", f.read(f.head().inputs[2], "x2"), channel) : "0";
 }
 
 }  // namespace
@@ -43,7 +48,7 @@ Status emit_generic_conv(Function& f) {
   f.loop("n", p.batch);
   f.loop("m", p.out_channels);
   open_loops(f, "o", p.output);
-  f.put("float sum = {};", bias_of(f, "m"));
+  f.put("{} sum = {};", element_type(f), bias_of(f, "m"));
   f.loop("c", channels);
   for (size_t d = 0; d < p.kernel.size(); ++d) {
     f.loop(fmt::format("k{}", d), p.kernel[d]);
@@ -68,13 +73,13 @@ Status emit_generic_conv_transpose(Function& f) {
   int64_t channels = p.in_channels / p.group, m = p.out_channels / p.group, plane = product(p.output);
   f.loop("n", p.batch);
   f.loop("m", p.out_channels);
-  f.put("float* const to = {} + (n * {} + m) * {};", y, p.out_channels, plane);
+  f.put("{}* const to = {} + (n * {} + m) * {};", element_type(f), y, p.out_channels, plane);
   f.put("for (ptrdiff_t i = 0; i < {}; ++i) to[i] = {};", plane, bias_of(f, "m"));
   f.loop("c", channels);
-  f.put("const float* const from = {} + (n * {} + m / {} * {} + c) * {};", x, p.in_channels, m, channels,
-        product(p.input));
-  f.put("const float* const kernel = {} + ((m / {} * {} + c) * {} + m % {}) * {};", w, m, channels, m, m,
-        product(p.kernel));
+  f.put("const {}* const from = {} + (n * {} + m / {} * {} + c) * {};", element_type(f), x, p.in_channels, m,
+        channels, product(p.input));
+  f.put("const {}* const kernel = {} + ((m / {} * {} + c) * {} + m % {}) * {};", element_type(f), w, m,
+        channels, m, m, product(p.kernel));
   open_loops(f, "i", p.input);
   for (size_t d = 0; d < p.kernel.size(); ++d) {
     f.loop(fmt::format("k{}", d), p.kernel[d]);

@@ -54,7 +54,8 @@ class Emitter {
     const ir::Node& node = f.head();
     const ops::OpDef& def = ops::op_def(node);
     if (ops::has_open_shapes(program_.graph, node)) return emit_with_views(f);
-    bool f32 = program_.graph.value(node.outputs[0]).type.elem == ElementType::F32;
+    const ElementType elem = program_.graph.value(node.outputs[0]).type.elem;
+    const bool f32 = elem == ElementType::F32, computes = f32 || elem == ElementType::F64;
     if (node.is("Concat") && parts_in_place(node)) {
       emit_concat(f);
       return {};
@@ -65,8 +66,8 @@ class Emitter {
     }
     if (f32 && is_packed_conv(program_.graph, node))
       return node.is("Conv") ? emit_conv(f) : emit_conv_transpose(f);
-    if (f32 && node.is("Conv")) return emit_generic_conv(f);
-    if (f32 && node.is("ConvTranspose")) return emit_generic_conv_transpose(f);
+    if (computes && node.is("Conv")) return emit_generic_conv(f);
+    if (computes && node.is("ConvTranspose")) return emit_generic_conv_transpose(f);
     if (f32 && is_matrix_product(node)) return emit_matmul(f);
     if (is_elementwise(node) && all_f32(program_.graph, node)) {
       emit_elementwise(f);

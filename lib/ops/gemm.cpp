@@ -1,6 +1,10 @@
 // Gemm and MatMul (ONNX Gemm-13, MatMul-13).
+#include <algorithm>
+
+#include "bulk.h"
 #include "infer_util.h"
 #include "matmul_shape.h"
+#include "plain_gemm.h"
 #include "ref_gemm.h"
 
 namespace mrvlc::ops {
@@ -42,8 +46,38 @@ std::vector<double> transposed(const std::vector<double>& in, int64_t rows, int6
   return out;
 }
 
+// Sums of integers wrap around; factors other than one compute in double.
+Status integer_gemm(const EvalContext& context, const GemmParams& p) {
+  const Tensor &a = context.in(0), &b = context.in(1);
+  Shape strides = context.has(2) ? broadcast_strides(context.in(2).shape(), {p.m, p.n}) : Shape{0, 0};
+  Tensor product(TensorType{a.elem(), {}});
+  const double lowest = extreme_value(a.elem(), false).as_double(0),
+               highest = extreme_value(a.elem(), true).as_double(0);
+  for (int64_t i = 0; i < p.m * p.n; ++i) {
+    const int64_t row = i / p.n, col = i % p.n, other = row * strides[0] + col * strides[1];
+    uint64_t sum = 0;
+    for (int64_t k = 0; k < p.k; ++k) {
+      sum += static_cast<uint64_t>(a.as_int(p.trans_a ? k * p.m + row : row * p.k + k)) *
+             static_cast<uint64_t>(b.as_int(p.trans_b ? col * p.k + k : k * p.n + col));
+    }
+    product.set_int(0, static_cast<int64_t>(sum));
+    const bool has_c = context.has(2) && p.beta != 0;
+    if (p.alpha == 1 && (!has_c || p.beta == 1)) {
+      if (has_c) sum += static_cast<uint64_t>(context.in(2).as_int(other));
+      context.out().set_int(i, static_cast<int64_t>(sum));
+      continue;
+    }
+    const double c = has_c ? static_cast<double>(p.beta) * context.in(2).as_double(other) : 0;
+    const double v =
+        std::clamp(static_cast<double>(p.alpha) * product.as_double(0) + c, lowest, highest);  // NaN stays
+    store_run(context.out(), i, 1, 1, &v);
+  }
+  return {};
+}
+
 Status eval_gemm(const EvalContext& context) {
   MRVLC_ASSIGN(GemmParams p, gemm_params(context.infer_view()));
+  if (is_integer(context.in(0).elem())) return integer_gemm(context, p);
   std::vector<double> a = loaded(context.in(0), 0, p.m * p.k), b = loaded(context.in(1), 0, p.k * p.n);
   if (p.trans_a) a = transposed(a, p.k, p.m);
   if (p.trans_b) b = transposed(b, p.n, p.k);
@@ -101,10 +135,11 @@ const OpDef& def_Gemm() {
     d.attrs = {with_float("alpha", 1), with_float("beta", 1), with_int("transA", 0), with_int("transB", 0)};
     d.min_inputs = 2;
     d.max_inputs = 3;
-    d.types = kFloats;
+    d.types = kProductTypes;
     d.upgrade = upgrade_gemm;
     d.infer = infer_gemm;
     d.eval = eval_gemm;
+    d.emit = emit_plain_gemm;
     d.emit_kernel = "gemm";
     d.accel = "fc";
     return d;
@@ -120,6 +155,7 @@ const OpDef& def_MatMul() {
     d.types = kProductTypes;
     d.infer = infer_matmul;
     d.eval = eval_matmul;
+    d.emit = emit_plain_matmul;
     d.emit_kernel = "matmul";
     d.accel = "matmul";
     return d;

@@ -24,7 +24,8 @@ const OpDef& def_Reciprocal() {
 }
 
 const OpDef& def_Erf() {
-  static const OpDef op = float_unary<"erf{f}({x})">("Erf", [](double x) { return std::erf(x); });
+  static const OpDef op = numeric<"erf{f}({x})", "erf((double){x})", "erf((double){x})", 1>(
+      "Erf", [](auto x) { return static_cast<decltype(x)>(std::erf(static_cast<double>(x))); });
   return op;
 }
 
