@@ -39,6 +39,7 @@ class ArenaPlanner {
   static constexpr int64_t kMoments = 3;
 
   void touch(StoreId id, int64_t moment) {
+    if (!id.valid()) return;
     StoreId root = program_.resolve(id).first;
     const Store& s = program_.stores[root.index()];
     if (s.kind != Store::Kind::Arena) return;

@@ -247,8 +247,8 @@ void declare_epilogue(Function& f, const Epilogue& e) {
       "static void {}(const void* const* args, float* y, ptrdiff_t row, ptrdiff_t col, ptrdiff_t at,\n"
       "    ptrdiff_t n) {{\n{}{}}}\n",
       tail.symbol(), head_text, tail.body());
-  text.expr = rest.front();
-  text.fused.assign(rest.begin() + 1, rest.end());
+  text.expr = f.program().expr(rest.front());
+  for (size_t i = 1; i < rest.size(); ++i) text.fused.push_back(f.program().expr(rest[i]));
   f.add_front(std::move(text));
   if (arg == 0) args = "NULL";
   f.put("const void* const e_args[] = {{{}}};", args);

@@ -5,7 +5,8 @@ namespace mrvlc::chost {
 Function::Function(Program& program, std::vector<ir::NodeId> nodes, std::string_view what)
     : program_(program),
       nodes_(std::move(nodes)),
-      symbol_(fmt::format("{}_f{}_{}", program.options.name, nodes_.front().index(), to_identifier(what))) {}
+      symbol_(fmt::format("{}_f{}_{}", program.options.name, program.expr(nodes_.front()).index(),
+                          to_identifier(what))) {}
 
 void Function::line(std::string_view text) {
   if (!text.starts_with('#')) body_.append(static_cast<size_t>(depth_) * 2, ' ');
@@ -80,6 +81,10 @@ std::string Function::scratch(int64_t bytes) {
   return declare(program_.add_store(store), fmt::format("void* restrict {}", name), name, true);
 }
 
+void Function::pass(std::string declaration, std::string argument) {
+  params_.push_back({std::move(declaration), {}, false, {}, std::move(argument)});
+}
+
 std::string Function::weights(const std::vector<float>& values) {
   return fmt::format("((const float*)(const void*)({}_weights + {}))", program_.options.name,
                      program_.weights.add(values));
@@ -91,12 +96,12 @@ std::string Function::table(const Tensor& tensor) {
 }
 
 std::string Function::need(std::string_view piece) {
-  program_.library.require(piece, nodes_.front());
+  program_.library.require(piece, program_.expr(nodes_.front()));
   return fmt::format("{}_{}", program_.options.name, piece);
 }
 
 Call Function::finish() {
-  Call call{symbol_, params_, views_};
+  Call call{symbol_, params_, views_, reports_};
   if (views_) line("return 0;");
   std::string list;
   for (const Param& p : params_) list += (list.empty() ? "" : ", ") + p.declaration;
@@ -104,8 +109,8 @@ Call Function::finish() {
   text.symbol = symbol_;
   text.text = fmt::format("static {} {}({}) {{\n{}{}}}\n", views_ ? "int" : "void", symbol_,
                           list.empty() ? "void" : list, front_lines_, body_);
-  text.expr = nodes_.front();
-  text.fused.assign(nodes_.begin() + 1, nodes_.end());
+  text.expr = program_.expr(nodes_.front());
+  for (size_t i = 1; i < nodes_.size(); ++i) text.fused.push_back(program_.expr(nodes_[i]));
   for (auto& f : front_) program_.functions.push_back(std::move(f));
   program_.functions.push_back(std::move(text));
   return call;

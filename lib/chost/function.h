@@ -39,6 +39,10 @@ class Function {
   std::string read_store(StoreId store, std::string_view c_type, std::string name);
   std::string write_store(StoreId store, std::string_view c_type, std::string name);
   std::string scratch(int64_t bytes);
+  // A parameter for which NAME_run, or the body around, passes `argument`.
+  void pass(std::string declaration, std::string argument);
+  // Its errors have been reported where they came up.
+  void set_reports() { reports_ = true; }
   // Constant data in the weights blob, as an expression of type const T*.
   std::string weights(const std::vector<float>& values);
   std::string table(const Tensor& tensor);
@@ -60,7 +64,7 @@ class Function {
   Program& program_;
   std::vector<ir::NodeId> nodes_;
   std::string symbol_, body_, front_lines_;  // declarations in front of the body
-  bool views_ = false;
+  bool views_ = false, reports_ = false;
   int depth_ = 1, scratches_ = 0;
   std::vector<Param> params_;
   std::map<std::string, size_t> names_;
@@ -110,6 +114,15 @@ struct Epilogue {
 void fold_epilogue(Function& f, int64_t channels, Epilogue& epilogue);
 // Emits the rest as a function of its own, and the local variable `e` of type K_epilogue.
 void declare_epilogue(Function& f, const Epilogue& epilogue);
+
+// If, Loop and Scan: the bodies become functions of their own. control_flow.cpp
+Status emit_control_flow(Function& f);
+// The text of a body's function, from the finished program; source.cpp.
+struct BodyFunction {
+  std::string symbol;
+  int64_t arena_bytes = 0;
+};
+Result<BodyFunction> emit_body(Module& module, const ir::Graph& body, const Options& options);
 
 // One emission each; they return the call after finish().
 void emit_elementwise(Function& f);

@@ -15,17 +15,14 @@ class Emitter {
   Emitter(Program& program, std::vector<Unit> units) : program_(program), units_(std::move(units)) {}
 
   Status run() {
-    for (ir::ValueId in : program_.graph.inputs()) {
-      if (!program_.graph.value(in).type.is_static() && !units_.empty())
-        program_.library.require("set_dims", units_.front().nodes.front());
-    }
+    require_views();
     for (Unit& unit : units_) {
       Step step;
       step.unit = unit;
       if (unit.region >= 0) {
         MRVLC_TRY(emit_region(step));
       } else if (unit.no_code) {
-        program_.without_code.push_back(unit.nodes.front());
+        program_.without_code.push_back(program_.expr(unit.nodes.front()));
         continue;
       } else {
         const ir::Node& head = program_.node(unit.nodes.front());
@@ -38,6 +35,17 @@ class Emitter {
   }
 
  private:
+  // The function that runs the program takes the dimensions of inputs.
+  void require_views() {
+    if (units_.empty() || program_.is_body()) return;
+    const ir::NodeId first = program_.expr(units_.front().nodes.front());
+    for (ir::ValueId in : program_.graph.inputs()) {
+      const TensorType& type = program_.graph.value(in).type;
+      if (!type.is_static())
+        program_.library.require(type.wrapper == Wrapper::None ? "set_dims" : "view", first);
+    }
+  }
+
   Status emit_cpu(Step& step) {
     const ir::Node& head = program_.node(step.unit.nodes.front());
     MRVLC_TRY(check_types(head));
@@ -53,6 +61,7 @@ class Emitter {
   Status emit_body(Function& f) {
     const ir::Node& node = f.head();
     const ops::OpDef& def = ops::op_def(node);
+    if (!ir::bodies_of(node).empty()) return emit_control_flow(f);
     if (ops::has_open_shapes(program_.graph, node)) return emit_with_views(f);
     const ElementType elem = program_.graph.value(node.outputs[0]).type.elem;
     const bool f32 = elem == ElementType::F32, computes = f32 || elem == ElementType::F64;

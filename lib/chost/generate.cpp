@@ -1,6 +1,6 @@
 #include "mrvlc/chost/chost.h"
 #include "mrvlc/support/diag/chost.h"
-#include "text.h"
+#include "run_text.h"
 
 namespace mrvlc::chost {
 namespace {
@@ -11,7 +11,7 @@ std::vector<HostFunction> list_functions(const Program& program, const std::stri
   std::map<std::string, const FunctionText*> own;
   for (const FunctionText& f : program.functions) own[f.symbol] = &f;
   ir::NodeId first;
-  if (!program.steps.empty()) first = program.steps.front().unit.nodes.front();
+  if (!program.steps.empty()) first = program.expr(program.steps.front().unit.nodes.front());
   if (!first.valid() && !program.without_code.empty()) first = program.without_code.front();
   std::vector<HostFunction> list;
   for (const FunctionLines& lines : find_functions(source)) {
@@ -33,12 +33,43 @@ std::vector<HostFunction> list_functions(const Program& program, const std::stri
   return list;
 }
 
+// A body runs on the host as a whole, in the order of the model.
+partition::Partition all_on_host(const ir::Graph& graph) {
+  partition::Partition partition;
+  for (ir::NodeId id : graph.topological_order()) {
+    partition::Step step;
+    step.node = id;
+    partition.steps.push_back(step);
+  }
+  return partition;
+}
+
 }  // namespace
+
+Result<BodyFunction> emit_body(Module& module, const ir::Graph& body, const Options& options) {
+  const partition::Partition partition = all_on_host(body);
+  const std::vector<accel::CompiledRegion> regions;
+  Program program(body, partition, regions, options, module);
+  std::vector<Unit> units = make_units(program);
+  assign_stores(program, units);
+  MRVLC_TRY(emit_functions(program, std::move(units)));
+  MRVLC_ASSIGN(ArenaResult arena, plan_program_arena(program));
+  BodyFunction f{fmt::format("{}_b{}", options.name, body.first_expr), arena.bytes};
+  RunText run(program, nullptr, arena);
+  FunctionText text;
+  text.symbol = f.symbol;
+  text.text = run.function(f.symbol);
+  if (!program.steps.empty()) text.expr = program.expr(program.steps.front().unit.nodes.front());
+  module.names += run.names();
+  module.functions.push_back(std::move(text));
+  return f;
+}
 
 Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& partition,
                           const std::vector<accel::CompiledRegion>& regions, const Options& options) {
   if (!is_c_identifier(options.name)) return make_diag<DiagCode::MRV0603>(options.name);
-  Program program(graph, partition, regions, options);
+  Module module(options.name);
+  Program program(graph, partition, regions, options, module);
   std::vector<Unit> units = make_units(program);
   assign_stores(program, units);
   MRVLC_TRY(emit_functions(program, std::move(units)));

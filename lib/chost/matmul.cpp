@@ -1,9 +1,12 @@
 // Gemm and MatMul. A constant right operand is packed here into panels of 16 columns; any other is packed
-// panel by panel at run time. Batches of MatMul are a loop over the broadcast leading dimensions.
+// panel by panel at run time. Batches of MatMul are a loop over the broadcast leading dimensions. Sizes are C
+// expressions: numbers, but where a dimension is known at run time only.
 #include <algorithm>
 
 #include "function.h"
+#include "mrvlc/ops/open.h"
 #include "mrvlc/ops/params.h"
+#include "size_text.h"
 
 namespace mrvlc::chost {
 namespace {
@@ -12,114 +15,220 @@ constexpr int64_t kLanes = 16, kDepth = 320;
 
 // y[m][n] = a[m][k] * b[k][n], element strides as given; `batch` such products.
 struct Product {
-  int64_t m = 1, n = 1, k = 1;
-  int64_t a_row = 0, a_k = 1, b_k = 0, b_n = 1;
-  Shape batch;             // leading dimensions of the result
-  Shape a_batch, b_batch;  // strides in elements for each of them
-  float alpha = 1;
+  std::string m = "1", n = "1", k = "1";
+  std::string a_row = "0", a_k = "1", b_k = "0", b_n = "1";
+  Sizes batch;             // leading dimensions of the result
+  Sizes a_batch, b_batch;  // strides in elements for each of them
+  float alpha = 1;         // folded into a constant right operand
 };
 
-std::vector<float> pack_columns(const Product& p, std::span<const float> b) {
+std::vector<float> pack_columns(int64_t n, int64_t k, int64_t b_k, int64_t b_n, float alpha,
+                                std::span<const float> b) {
   std::vector<float> packed;
-  packed.reserve(static_cast<size_t>(round_up(p.n, kLanes) * p.k));
-  for (int64_t n0 = 0; n0 < p.n; n0 += kLanes) {
-    for (int64_t k = 0; k < p.k; ++k) {
-      for (int64_t n = n0; n < n0 + kLanes; ++n) {
-        packed.push_back(n < p.n ? p.alpha * b[static_cast<size_t>(k * p.b_k + n * p.b_n)] : 0.0f);
+  packed.reserve(static_cast<size_t>(round_up(n, kLanes) * k));
+  for (int64_t n0 = 0; n0 < n; n0 += kLanes) {
+    for (int64_t i = 0; i < k; ++i) {
+      for (int64_t j = n0; j < n0 + kLanes; ++j) {
+        packed.push_back(j < n ? alpha * b[static_cast<size_t>(i * b_k + j * b_n)] : 0.0f);
       }
     }
   }
   return packed;
 }
 
-Product matmul_product(const ir::Graph& graph, const ir::Node& node) {
-  Shape a = graph.value(node.inputs[0]).type.shape, b = graph.value(node.inputs[1]).type.shape;
-  if (a.size() == 1) a.insert(a.begin(), 1);
-  if (b.size() == 1) b.push_back(1);
+// The right operand is a constant, so its sizes are numbers.
+std::string packed_operand(Function& f, const Product& p, const Tensor& b) {
+  auto number = [](const std::string& text) { return std::stoll(text); };
+  return f.weights(
+      pack_columns(number(p.n), number(p.k), number(p.b_k), number(p.b_n), p.alpha, b.data<float>()));
+}
+
+// Dimensions of an operand. What is open becomes a constant of its own.
+Sizes operand_sizes(Function& f, size_t i) {
+  NodeContext context(f, f.nodes().front());
+  Sizes sizes;
+  for (int64_t d = 0; d < context.in_type(i).rank(); ++d) {
+    std::string text = context.in_dim(i, d);
+    if (context.in_type(i).is_open(d)) {
+      std::string name = fmt::format("n{}_{}", i, d);
+      f.put("const ptrdiff_t {} = (ptrdiff_t){};", name, text);
+      text = name;
+    }
+    sizes.push_back(std::move(text));
+  }
+  return sizes;
+}
+
+// Dimension in which two operands broadcast, and a check that they do.
+std::string broadcast_size(NodeContext& context, const std::string& a, const std::string& b) {
+  if (a == b || b == "1") return a;
+  if (a == "1") return b;
+  bool a_known = is_number(a), b_known = is_number(b);
+  if (a_known && b_known) return a;  // inference has checked them
+  std::string differ = fmt::format("{} != {}", a, b);
+  if (!a_known) differ += fmt::format(" && {} != 1", a);
+  if (!b_known) differ += fmt::format(" && {} != 1", b);
+  context.fail_if(differ);
+  return a_known ? a : b_known ? b : fmt::format("({0} == 1 ? {1} : {0})", a, b);
+}
+
+// Strides of matrices of `elements` for the leading dimensions of the result.
+Sizes batch_strides(const Sizes& own, const Sizes& result, const std::string& elements) {
+  Sizes strides(result.size(), "0");
+  for (size_t i = 0; i < own.size(); ++i) {
+    size_t d = own.size() - 1 - i;
+    if (own[d] == "1") continue;
+    std::string stride = times(size_product(own, d + 1, own.size()), elements);
+    bool repeated = !is_number(own[d]) && result[result.size() - 1 - i] != own[d];
+    strides[result.size() - 1 - i] =
+        repeated ? fmt::format("({} == 1 ? 0 : {})", own[d], stride) : std::move(stride);
+  }
+  return strides;
+}
+
+// Sets the dimensions of a result that has open ones.
+void set_result(Function& f, const Sizes& dims) {
+  if (ops::has_open_shapes(f.program().graph, f.head())) NodeContext(f, f.nodes().front()).set_dims(0, dims);
+}
+
+Product matmul_product(Function& f) {
+  NodeContext context(f, f.nodes().front());
+  Sizes a = operand_sizes(f, 0), b = operand_sizes(f, 1), result;
+  bool row = a.size() == 1, column = b.size() == 1;
+  if (row) a.insert(a.begin(), "1");
+  if (column) b.push_back("1");
   Product p;
   p.m = a[a.size() - 2];
   p.k = p.a_row = a.back();
   p.n = p.b_k = b.back();
-  Shape a_lead(a.begin(), a.end() - 2), b_lead(b.begin(), b.end() - 2);
-  p.batch = broadcast_shapes(a_lead, b_lead).value_or(Shape());
-  p.a_batch = broadcast_strides(a_lead, p.batch);
-  p.b_batch = broadcast_strides(b_lead, p.batch);
-  for (int64_t& s : p.a_batch) s *= p.m * p.k;
-  for (int64_t& s : p.b_batch) s *= p.k * p.n;
+  const std::string& depth = b[b.size() - 2];
+  if (depth != p.k) context.fail_if(fmt::format("{} != {}", depth, p.k));
+  if (is_number(depth)) p.k = p.a_row = depth;
+  Sizes a_lead(a.begin(), a.end() - 2), b_lead(b.begin(), b.end() - 2);
+  for (size_t i = std::max(a_lead.size(), b_lead.size()); i > 0; --i) {
+    auto size = [&](const Sizes& lead) {
+      return i <= lead.size() ? lead[lead.size() - i] : std::string("1");
+    };
+    p.batch.push_back(broadcast_size(context, size(a_lead), size(b_lead)));
+  }
+  result = p.batch;
+  if (!row) result.push_back(p.m);
+  if (!column) result.push_back(p.n);
+  set_result(f, result);
+  p.a_batch = batch_strides(a_lead, p.batch, times(p.m, p.k));
+  p.b_batch = batch_strides(b_lead, p.batch, times(p.k, p.n));
   if (b_lead.empty()) {  // one right operand for all: more rows of one product
-    p.m *= element_count(p.batch);
+    p.m = times(size_product(p.batch, 0, p.batch.size()), p.m);
     p.batch.clear();
   }
   return p;
 }
 
 // "g0 * 12 + g1 * 3", or "0".
-std::string batch_offset(const Shape& strides) {
+std::string batch_offset(const Sizes& strides) {
   std::string text;
   for (size_t d = 0; d < strides.size(); ++d) {
-    if (strides[d] != 0) text += fmt::format("{}g{} * {}", text.empty() ? "" : " + ", d, strides[d]);
+    if (strides[d] != "0") text += fmt::format("{}g{} * {}", text.empty() ? "" : " + ", d, strides[d]);
   }
   return text.empty() ? "0" : text;
 }
 
+// Elements of the depth taken at a time: blocks of one size when it is known.
+std::string block_of(const std::string& k) {
+  if (!is_number(k)) return fmt::format("{0} < 1 ? 1 : {0} < {1} ? {0} : {1}", k, kDepth);
+  int64_t depth = std::max<int64_t>(std::stoll(k), 1);
+  return fmt::format("{}", ceil_div(depth, ceil_div(depth, kDepth)));
+}
+
 void emit_product(Function& f, const Product& p, Epilogue& e) {
-  const ir::Graph& graph = f.program().graph;
   const ir::Node& last = f.program().node(f.nodes().back());
-  const Tensor* constant = graph.constant(f.head().inputs[1]);
+  const Tensor* constant = f.program().graph.constant(f.head().inputs[1]);
   bool packed = constant != nullptr && p.batch.empty();
-  bool vector = packed && p.m == 1 && p.a_k == 1;
+  bool vector = packed && p.m == "1" && p.a_k == "1";
   f.need(vector ? "gemv" : "gemm");
   declare_epilogue(f, e);
   std::string a = f.read(f.head().inputs[0], "x0"), y = f.write(last.outputs[0], "y0");
-  std::string b =
-      packed ? f.weights(pack_columns(p, constant->data<float>())) : f.read(f.head().inputs[1], "x1");
+  std::string b = packed ? packed_operand(f, p, *constant) : f.read(f.head().inputs[1], "x1");
   std::string bias = e.bias.empty() ? "NULL" : f.weights(e.bias);
   if (vector) {
     f.put("{}({}, {}, {}, {}, {}, {}, &e);", f.prefixed("K_gemv"), p.n, p.k, a, b, bias, y);
     return;
   }
-  int64_t depth = std::max<int64_t>(p.k, 1);
-  int64_t block_k = ceil_div(depth, ceil_div(depth, kDepth));
-  std::string panel = packed ? "NULL" : fmt::format("(float*){}", f.scratch(block_k * kLanes * 4));
+  std::string block = block_of(p.k), panel = "NULL";
+  if (!packed) {
+    int64_t depth = is_number(block) ? std::stoll(block) : kDepth;
+    panel = fmt::format("(float*){}", f.scratch(depth * kLanes * 4));
+  }
   f.put("const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}}};", f.prefixed("K_gemm_shape"), p.m, p.n, p.k,
-        p.a_row, p.a_k, p.b_k, p.b_n, block_k, packed ? 1 : 0);
-  for (size_t d = 0; d < p.batch.size(); ++d) f.loop(fmt::format("g{}", d), p.batch[d]);
-  std::string matrix = batch_offset(row_major_strides(p.batch));
-  f.put("const ptrdiff_t row = ({}) * {};", matrix, p.m);
+        p.a_row, p.a_k, p.b_k, p.b_n, block, packed ? 1 : 0);
+  for (size_t d = 0; d < p.batch.size(); ++d)
+    f.open(fmt::format("for (ptrdiff_t g{0} = 0; g{0} < {1}; ++g{0})", d, p.batch[d]));
+  Sizes matrices;
+  for (size_t d = 0; d < p.batch.size(); ++d)
+    matrices.push_back(size_product(p.batch, d + 1, p.batch.size()));
+  f.put("const ptrdiff_t row = ({}) * {};", batch_offset(matrices), p.m);
   f.put("{}(&p, {} + ({}), {} + ({}), {}, {} + row * {}, {}, &e, row, row * {});", f.prefixed("K_gemm"), a,
-        batch_offset(p.batch.empty() ? Shape() : p.a_batch), b,
-        batch_offset(p.batch.empty() ? Shape() : p.b_batch), bias, y, p.n, panel, p.n);
+        batch_offset(p.batch.empty() ? Sizes() : p.a_batch), b,
+        batch_offset(p.batch.empty() ? Sizes() : p.b_batch), bias, y, p.n, panel, p.n);
   for (size_t d = 0; d < p.batch.size(); ++d) f.close();
 }
 
-// y = alpha * y + beta * c, for operands the kernel does not take.
-void emit_gemm_rest(Function& f, const ops::GemmParams& g, float alpha) {
-  bool has_c = f.head().inputs.size() > 2 && f.head().inputs[2].valid();
-  if (!has_c && alpha == 1.0f) return;
-  std::string y = f.write(f.head().outputs[0], "y0"), c = "0.0f";
-  if (has_c) {
-    Shape strides = broadcast_strides(f.program().graph.value(f.head().inputs[2]).type.shape, {g.m, g.n});
-    c = fmt::format("{}[i * {} + j * {}]", f.read(f.head().inputs[2], "x2"), strides[0], strides[1]);
+// Stride of a dimension of C that broadcasts to `size`, and a check that it does.
+std::string operand_stride(NodeContext& context, const std::string& dim, const std::string& size,
+                           const std::string& stride) {
+  if (dim == "1") return "0";
+  if (dim == size || (is_number(dim) && is_number(size))) return stride;
+  if (is_number(dim)) {
+    context.fail_if(fmt::format("{} != {}", dim, size));
+    return stride;
   }
+  context.fail_if(fmt::format("{0} != {1} && {0} != 1", dim, size));
+  return fmt::format("({} == 1 ? 0 : {})", dim, stride);
+}
+
+// "x2[i * 4 + j * 1]"
+std::string added_operand(Function& f, const Product& p) {
+  NodeContext context(f, f.nodes().front());
+  Sizes c = operand_sizes(f, 2);
+  std::string column = c.empty() ? "0" : operand_stride(context, c.back(), p.n, "1");
+  std::string row = c.size() < 2 ? "0" : operand_stride(context, c[0], p.m, c[1]);
+  return fmt::format("{}[i * {} + j * {}]", f.read(f.head().inputs[2], "x2"), row, column);
+}
+
+// y = alpha * y + beta * c, for operands the kernel does not take.
+void emit_gemm_rest(Function& f, const Product& p, const std::string& c, float alpha, float beta) {
   auto literal = [](float v) { return ops::c_literal(static_cast<double>(v), ElementType::F32); };
-  f.loop("i", g.m);
-  f.loop("j", g.n);
-  f.put("{0}[i * {1} + j] = {2} * {0}[i * {1} + j] + {3} * {4};", y, g.n, literal(alpha), literal(g.beta), c);
+  std::string y = f.write(f.head().outputs[0], "y0");
+  f.open(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i)", p.m));
+  f.open(fmt::format("for (ptrdiff_t j = 0; j < {}; ++j)", p.n));
+  f.put("{0}[i * {1} + j] = {2} * {0}[i * {1} + j] + {3} * {4};", y, p.n, literal(alpha), literal(beta), c);
   f.close();
   f.close();
+}
+
+Product gemm_product(Function& f) {
+  NodeContext context(f, f.nodes().front());
+  bool trans_a = f.head().int_attr("transA") != 0, trans_b = f.head().int_attr("transB") != 0;
+  Sizes a = operand_sizes(f, 0), b = operand_sizes(f, 1);
+  Product p;
+  p.m = a[trans_a ? 1 : 0];
+  p.k = a[trans_a ? 0 : 1];
+  p.n = b[trans_b ? 0 : 1];
+  const std::string& depth = b[trans_b ? 1 : 0];
+  if (depth != p.k) context.fail_if(fmt::format("{} != {}", depth, p.k));
+  if (is_number(depth)) p.k = depth;
+  p.a_row = trans_a ? "1" : p.k;
+  p.a_k = trans_a ? p.m : "1";
+  p.b_k = trans_b ? "1" : p.n;
+  p.b_n = trans_b ? p.k : "1";
+  set_result(f, {p.m, p.n});
+  return p;
 }
 
 Status emit_gemm(Function& f) {
   const ir::Graph& graph = f.program().graph;
   MRVLC_ASSIGN(ops::GemmParams g, ops::gemm_params(ops::infer_context(graph, f.head())));
-  Product p;
-  p.m = g.m;
-  p.n = g.n;
-  p.k = g.k;
-  p.a_row = g.trans_a ? 1 : g.k;
-  p.a_k = g.trans_a ? g.m : 1;
-  p.b_k = g.trans_b ? 1 : g.n;
-  p.b_n = g.trans_b ? g.k : 1;
+  Product p = gemm_product(f);
   bool packed = graph.is_constant(f.head().inputs[1]);
   p.alpha = packed ? g.alpha : 1.0f;
   Epilogue e;
@@ -128,7 +237,7 @@ Status emit_gemm(Function& f) {
   OperandKind kind = c != nullptr ? operand_kind(c->shape(), {g.m, g.n}) : OperandKind::Other;
   // As [m, n] with m 1 the kinds Full and Column are the same thing.
   bool column = c != nullptr && (kind == OperandKind::Scalar || kind == OperandKind::Column ||
-                                 (kind == OperandKind::Full && g.m == 1));
+                                 (kind == OperandKind::Full && p.m == "1"));
   bool simple = (packed || g.alpha == 1.0f) && (!has_c || column);
   if (column && simple) {
     for (int64_t n = 0; n < g.n; ++n) {
@@ -136,8 +245,10 @@ Status emit_gemm(Function& f) {
     }
   }
   if (simple) fold_epilogue(f, g.n, e);
+  std::string added = simple ? "" : has_c ? added_operand(f, p) : "0.0f";
   emit_product(f, p, e);
-  if (!simple) emit_gemm_rest(f, g, packed ? 1.0f : g.alpha);
+  if (simple || (!has_c && (packed || g.alpha == 1.0f))) return {};
+  emit_gemm_rest(f, p, added, packed ? 1.0f : g.alpha, g.beta);
   return {};
 }
 
@@ -145,9 +256,11 @@ Status emit_gemm(Function& f) {
 
 Status emit_matmul(Function& f) {
   if (f.head().is("Gemm")) return emit_gemm(f);
-  Product p = matmul_product(f.program().graph, f.head());
+  Product p = matmul_product(f);
   Epilogue e;
-  fold_epilogue(f, p.n, e);
+  // Bias and clamp are of static groups; nothing is fused behind a product of open shape.
+  auto columns = is_number(p.n) ? std::stoll(p.n) : 0;
+  fold_epilogue(f, columns, e);
   emit_product(f, p, e);
   return {};
 }

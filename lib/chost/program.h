@@ -39,6 +39,7 @@ struct Param {
   StoreId store;
   bool written = false;
   ir::ValueId view = {};  // the address of this value's view is passed, not that of its data
+  std::string text;       // passed as it is
 };
 
 // One call of NAME_run.
@@ -46,6 +47,7 @@ struct Call {
   std::string function;
   std::vector<Param> params;
   bool fallible = false;  // it returns an error code
+  bool reports = false;   // ... and has told which operator failed
 };
 
 // What NAME_run does for a unit, in order. A CPU unit is one call; a region converts, runs the device and
@@ -58,30 +60,52 @@ struct Step {
 
 struct FunctionText {
   std::string symbol, text;
-  ir::NodeId expr;
+  ir::NodeId expr;  // as an expression id (Graph::expr_id), like those of `fused`
   std::vector<ir::NodeId> fused;
+};
+
+// What the programs of one model share: that of the model's graph, and those of the bodies of its control
+// flow.
+struct Module {
+  explicit Module(std::string prefix) : library(std::move(prefix)) {}
+  Library library;
+  Weights weights;
+  std::vector<FunctionText> functions;
+  std::vector<ir::NodeId> without_code;  // alias nodes, computed by addresses alone; as expression ids
+  std::string names;                     // C text: the names of nodes
+  std::string error;                     // of the first helper asked for that does not exist
 };
 
 class Program {
  public:
   Program(const ir::Graph& g, const partition::Partition& p, const std::vector<accel::CompiledRegion>& r,
-          const Options& o)
-      : graph(g), partition(p), regions(r), options(o), library(o.name) {}
+          const Options& o, Module& m)
+      : graph(g),
+        partition(p),
+        regions(r),
+        options(o),
+        module(m),
+        library(m.library),
+        weights(m.weights),
+        functions(m.functions),
+        without_code(m.without_code),
+        error(m.error) {}
 
   const ir::Graph& graph;
   const partition::Partition& partition;
   const std::vector<accel::CompiledRegion>& regions;
   const Options& options;
-  Library library;
-  Weights weights;
+  Module& module;
+  Library& library;
+  Weights& weights;
+  std::vector<FunctionText>& functions;
+  std::vector<ir::NodeId>& without_code;
+  std::string& error;
   std::vector<Store> stores;
   std::map<ir::ValueId, StoreId> value_stores;
   std::map<std::pair<ir::ValueId, std::vector<int64_t>>, StoreId> device_stores;  // (value, perm): fp16 form
   std::vector<Step> steps;
-  std::vector<FunctionText> functions;
-  std::vector<ir::NodeId> without_code;                     // alias nodes, computed by addresses alone
   std::vector<std::pair<StoreId, uint32_t>> output_copies;  // to graph output
-  std::string error;  // of the first helper asked for that does not exist
 
   StoreId add_store(Store store) {
     stores.push_back(store);
@@ -92,7 +116,14 @@ class Program {
   // The store without parent that holds it, and the offset in it.
   std::pair<StoreId, int64_t> resolve(StoreId store) const;
   const ir::Node& node(ir::NodeId id) const { return graph.node(id); }
+  ir::NodeId expr(ir::NodeId id) const { return ir::NodeId(size_t{graph.expr_id(id)}); }
+  bool is_body() const { return graph.first_expr != 0; }
 };
+
+// Bytes a value takes. A string is a pointer and a size; a sequence is, for each tensor it may hold, 8
+// dimensions of 8 bytes, then as many slots for their elements.
+int64_t memory_bytes(const TensorType& type);
+int64_t slot_bytes(const TensorType& sequence);
 
 // units.cpp: fusion; decides the order of work.
 std::vector<Unit> make_units(const Program& program);

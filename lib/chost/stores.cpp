@@ -8,12 +8,26 @@
 
 namespace mrvlc::chost {
 
+int64_t slot_bytes(const TensorType& sequence) {
+  constexpr int64_t kAlign = 64;
+  TensorType item = sequence;
+  item.wrapper = Wrapper::None;
+  return (memory_bytes(item) + kAlign - 1) / kAlign * kAlign;
+}
+
+int64_t memory_bytes(const TensorType& type) {
+  constexpr int64_t kString = 16, kDims = 64;
+  if (type.wrapper == Wrapper::Sequence || type.wrapper == Wrapper::OptionalSequence)
+    return type.length * (kDims + slot_bytes(type));
+  return type.elem == ElementType::String ? type.elements() * kString : type.bytes();
+}
+
 StoreId Program::store_of(ir::ValueId value) {
   auto it = value_stores.find(value);
   if (it != value_stores.end()) return it->second;
   const ir::Value& v = graph.value(value);
   Store store;
-  store.bytes = v.type.bytes();
+  store.bytes = memory_bytes(v.type);
   if (v.kind == ir::ValueKind::Constant) {
     store.kind = Store::Kind::Weights;
     store.offset = weights.add(v.constant);
@@ -46,7 +60,7 @@ void place_inputs(Program& program) {
     Store store;
     store.kind = Store::Kind::Input;
     store.index = i;
-    store.bytes = program.graph.value(value).type.bytes();
+    store.bytes = memory_bytes(program.graph.value(value).type);
     program.value_stores[value] = program.add_store(store);
   }
 }

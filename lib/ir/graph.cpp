@@ -108,8 +108,8 @@ std::optional<ValueId> Graph::find_value(std::string_view value_name) const {
 }
 
 SourceId Graph::add_source(Source source) {
-  sources_.push_back(std::move(source));
-  return SourceId(sources_.size() - 1);
+  sources_->push_back(std::move(source));
+  return SourceId(sources_->size() - 1);
 }
 
 void Graph::reserve_auto_name(std::string_view value_name) {
@@ -181,6 +181,39 @@ void set_attr(const OpSchema& op, std::vector<Attr>& attrs, std::string_view att
   int index = op.attr_index(attr);
   assert(index >= 0 && "attribute is not in the operator's schema");
   attrs[static_cast<size_t>(index)] = std::move(value);
+}
+
+Graph Graph::new_body() const {
+  Graph body;
+  body.sources_ = sources_;
+  return body;
+}
+
+std::vector<const Graph*> bodies_of(const Node& node) {
+  std::vector<const Graph*> bodies;
+  for (const Attr& attr : node.attrs) {
+    if (const auto* body = std::get_if<std::shared_ptr<const Graph>>(&attr)) bodies.push_back(body->get());
+  }
+  return bodies;
+}
+
+// The importer bounds how deep bodies nest.
+void for_each_body(const Graph& graph, const std::function<void(const Graph&)>& visit) {
+  for (NodeId id : graph.topological_order()) {
+    for (const Graph* body : bodies_of(graph.node(id))) {
+      visit(*body);
+      for_each_body(*body, visit);
+    }
+  }
+}
+
+void number_expressions(Graph& graph) {
+  auto next = static_cast<uint32_t>(graph.node_slots());
+  for_each_body(graph, [&](const Graph& body) {
+    // A body belongs to the graph around it, which may be changed here.
+    const_cast<Graph&>(body).first_expr = next;
+    next += static_cast<uint32_t>(body.node_slots());
+  });
 }
 
 }  // namespace mrvlc::ir

@@ -62,17 +62,26 @@ void Builder::note_declared(Scope& scope, const pb::GraphProto& graph) {
   }
 }
 
+void Builder::bound_by(const pb::TypeProto& declared, bool only_bounds, TensorType& type) {
+  apply(declared_shape(declared), only_bounds, type);
+}
+
+Status Builder::finish_bounds(const Site& site, const std::string& name, TensorType& type) const {
+  if (auto it = options_.bounds.find(name); site.scope.is_main() && it != options_.bounds.end())
+    apply(it->second, true, type);
+  if (int64_t d = unbounded(type); d >= 0)
+    return make_diag<DiagCode::MRV0144>(printable(name), d, printable(name));
+  return {};
+}
+
 Status Builder::bound_types(const Site& site, const ops::OpDef& op, Pending& pending) const {
   for (size_t k = 0; k < pending.types.size() && k < static_cast<size_t>(site.node.output_size()); ++k) {
     TensorType& type = pending.types[k];
     if (type.open == 0) continue;
     const std::string& name = site.node.output(static_cast<int>(k));
     if (auto it = site.scope.declared.find(name); it != site.scope.declared.end())
-      apply(declared_shape(*it->second), ops::has_data_dependent_shape(op), type);
-    if (auto it = options_.bounds.find(name); site.scope.is_main() && it != options_.bounds.end())
-      apply(it->second, true, type);
-    if (int64_t d = unbounded(type); d >= 0)
-      return make_diag<DiagCode::MRV0144>(printable(name), d, printable(name));
+      bound_by(*it->second, ops::has_data_dependent_shape(op), type);
+    MRVLC_TRY(finish_bounds(site, name, type));
   }
   return {};
 }

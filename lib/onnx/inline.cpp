@@ -41,7 +41,7 @@ void Builder::inline_function(const Site& site, Function& function) {
   }
   Scope inner;
   if (!enter(site, inner)) return;
-  inner.id = graph_.sources()[site.source.index()].id + ":" + body.name().substr(0, 64);
+  inner.id = graph_->sources()[site.source.index()].id + ":" + body.name().substr(0, 64);
   inner.opsets = &function.opsets;
   AttributeMap attributes;
   for (auto& attribute : *site.node.mutable_attribute()) {
@@ -69,7 +69,7 @@ void Builder::inline_function(const Site& site, Function& function) {
 }
 
 // Nothing when the node is no If, or its condition is not known.
-std::optional<bool> Builder::known_condition(const Site& site) const {
+std::optional<bool> Builder::known_condition(const Site& site) {
   if (site.node.op_type() != "If" || !canonical_domain(site.node.domain()).empty()) return std::nullopt;
   if (site.node.input_size() != 1) return std::nullopt;
   const Binding* binding = lookup(site.scope, site.node.input(0));
@@ -93,7 +93,7 @@ void Builder::inline_if(const Site& site, bool condition) {
   }
   Scope inner;
   if (!enter(site, inner)) return;
-  const std::string id = graph_.sources()[site.source.index()].id;
+  const std::string id = graph_->sources()[site.source.index()].id;
   inner.parent = &site.scope;
   inner.id = id + "." + taken;
   inner.opsets = site.scope.opsets;
@@ -113,8 +113,7 @@ void Builder::inline_if(const Site& site, bool condition) {
 }
 
 // Gives the site's outputs the values that the inlined scope made.
-void Builder::bind_results(const Site& site, const Scope& inner,
-                           const std::vector<std::string_view>& formals) {
+void Builder::bind_results(const Site& site, Scope& inner, const std::vector<std::string_view>& formals) {
   for (int k = 0; k < site.node.output_size(); ++k) {
     const std::string& actual = site.node.output(k);
     if (actual.empty()) continue;
@@ -138,16 +137,16 @@ void Builder::bind_results(const Site& site, const Scope& inner,
 
 // The value itself, or a copy where the scope passes on what it was given under another name.
 ir::ValueId Builder::renamed(const Site& site, ir::ValueId value, const std::string& name) {
-  if (graph_.value(value).name == name) return value;
+  if (graph_->value(value).name == name) return value;
   const ops::OpDef* identity = ops::find_op("", "Identity");
   if (identity == nullptr) {
     report(site, make_diag<DiagCode::MRV0007>("the operator table has no Identity"));
     return {};
   }
-  ir::NodeId id = graph_.add_node(*identity, site.node.name(), {value}, ir::default_attrs(*identity),
-                                  {graph_.value(value).type}, {name}, lineage(site));
+  ir::NodeId id = graph_->add_node(*identity, site.node.name(), {value}, ir::default_attrs(*identity),
+                                   {graph_->value(value).type}, {name}, lineage(site));
   learn(id);
-  return graph_.node(id).outputs[0];
+  return graph_->node(id).outputs[0];
 }
 
 }  // namespace mrvlc::onnx

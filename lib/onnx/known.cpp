@@ -33,9 +33,11 @@ Tensor shape_of(const ir::Node& node, const TensorType& input, const TensorType&
 }  // namespace
 
 const Tensor* Builder::known(ir::ValueId value) const {
-  if (const Tensor* constant = graph_.constant(value)) return constant;
-  auto it = known_.find(value.index());
-  return it == known_.end() ? nullptr : &it->second;
+  if (const Tensor* constant = graph_->constant(value)) return constant;
+  auto graph = known_.find(graph_);
+  if (graph == known_.end()) return nullptr;
+  auto it = graph->second.find(value.index());
+  return it == graph->second.end() ? nullptr : &it->second;
 }
 
 // An element-wise operator costs its elements; any other at most every input element for every output
@@ -44,11 +46,11 @@ bool Builder::affordable(const ops::OpDef& op, const ir::Node& node) {
   int64_t in = 1, out = 1, bytes = 0;
   for (ir::ValueId id : node.inputs) {
     if (!id.valid()) continue;
-    if (!small(graph_.value(id).type)) return false;
-    in += graph_.value(id).type.elements();
+    if (!small(graph_->value(id).type)) return false;
+    in += graph_->value(id).type.elements();
   }
   for (ir::ValueId id : node.outputs) {
-    const TensorType& type = graph_.value(id).type;
+    const TensorType& type = graph_->value(id).type;
     if (!small(type) || !can_be_known(type.elem)) return false;
     out += type.elements();
     bytes += type.bytes();
@@ -61,16 +63,18 @@ bool Builder::affordable(const ops::OpDef& op, const ir::Node& node) {
 }
 
 void Builder::learn(ir::NodeId id) {
-  const ir::Node& node = graph_.node(id);
-  if (node.outputs.empty()) return;
+  const ir::Node& node = graph_->node(id);
+  if (node.outputs.empty() || !ir::bodies_of(node).empty()) return;
+  auto is_static = [&](ir::ValueId v) { return !v.valid() || graph_->value(v).type.is_static(); };
+  if (!std::all_of(node.inputs.begin(), node.inputs.end(), is_static)) return;
   if (node.is("Constant") && node.op->attr_index("value") >= 0 && node.has_attr("value")) {
     const auto& value = std::get<Tensor>(node.attrs[static_cast<size_t>(node.op->attr_index("value"))]);
-    known_.emplace(node.outputs[0].index(), value);
+    known_[graph_].emplace(node.outputs[0].index(), value);
     return;
   }
   if (node.is("Shape")) {
-    known_.emplace(node.outputs[0].index(),
-                   shape_of(node, graph_.value(node.inputs[0]).type, graph_.value(node.outputs[0]).type));
+    known_[graph_].emplace(node.outputs[0].index(), shape_of(node, graph_->value(node.inputs[0]).type,
+                                                             graph_->value(node.outputs[0]).type));
     return;
   }
   std::vector<const Tensor*> inputs;
@@ -80,10 +84,10 @@ void Builder::learn(ir::NodeId id) {
   }
   if (ops::is_random(node)) return;
   if (!affordable(ops::op_def(node), node)) return;
-  auto outputs = interp::evaluate(graph_, node, inputs);
+  auto outputs = interp::evaluate(*graph_, node, inputs);
   if (!outputs.ok() || outputs->size() != node.outputs.size()) return;
   for (size_t k = 0; k < node.outputs.size(); ++k)
-    known_.emplace(node.outputs[k].index(), std::move((*outputs)[k]));
+    known_[graph_].emplace(node.outputs[k].index(), std::move((*outputs)[k]));
 }
 
 }  // namespace mrvlc::onnx

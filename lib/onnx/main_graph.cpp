@@ -45,7 +45,7 @@ bool Builder::build(const Opsets& opsets) {
   if (!model_.has_graph()) sink_.add(make_diag<DiagCode::MRV0104>());
   if (!check_size()) return false;
   pb::GraphProto& graph = *model_.mutable_graph();
-  graph_.name = graph.name();
+  graph_->name = graph.name();
   collect_main_names(graph);
   for (int i = 0; i < graph.node_size(); ++i) add_source("main", graph.node(i), static_cast<size_t>(i));
   if (sink_.has_errors()) return false;
@@ -91,7 +91,7 @@ void Builder::add_inputs(Scope& scope, const pb::GraphProto& graph) {
   for (InputDecl& input : resolve_inputs(inputs, options_, sink_)) {
     Binding binding;
     if (input.type)
-      binding = {Binding::State::Value, graph_.add_input(input.info->name(), *std::move(input.type))};
+      binding = {Binding::State::Value, graph_->add_input(input.info->name(), *std::move(input.type))};
     scope.values.emplace(input.info->name(), binding);
   }
 }
@@ -109,8 +109,8 @@ void Builder::add_outputs(Scope& scope, const pb::GraphProto& graph) {
       sink_.add(make_diag<DiagCode::MRV0143>(printable(name), "nothing defines it"));
     } else if (const Binding* binding = lookup(scope, name);
                binding != nullptr && binding->state == Binding::State::Value) {
-      graph_.add_output(binding->value);
-      check_output_type(output, graph_.value(binding->value).type);
+      graph_->add_output(binding->value);
+      check_output_type(output, graph_->value(binding->value).type);
     } else if (!sink_.has_errors()) {
       sink_.add(make_diag<DiagCode::MRV0143>(printable(name), "nothing computes it"));
     }
@@ -133,14 +133,14 @@ void Builder::check_output_type(const pb::ValueInfoProto& info, const TensorType
   }
 }
 
-void Builder::check_declared(const Scope& scope, const pb::GraphProto& graph) {
+void Builder::check_declared(Scope& scope, const pb::GraphProto& graph) {
   for (const auto& info : graph.value_info()) {
     auto it = scope.values.find(info.name());
     if (it == scope.values.end() || it->second.state != Binding::State::Value ||
         !info.type().has_tensor_type())
       continue;
     const auto& declared = info.type().tensor_type();
-    const TensorType& computed = graph_.value(it->second.value).type;
+    const TensorType& computed = graph_->value(it->second.value).type;
     if (same_elem(declared, computed.elem) && same_shape(declared, computed)) continue;
     sink_.add(
         make_diag<DiagCode::MRV0141>(printable(info.name()), declared_text(declared), to_string(computed)));

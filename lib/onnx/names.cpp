@@ -3,16 +3,46 @@
 
 namespace mrvlc::onnx {
 
-const Binding* Builder::lookup(const Scope& scope, std::string_view name) const {
-  for (const Scope* s = &scope; s != nullptr; s = s->parent) {
+const Binding* Builder::find(const Scope& scope, std::string_view name) const {
+  for (const Scope* s = &scope; s != nullptr; s = s->body != nullptr ? s->body->outer : s->parent) {
     if (auto it = s->values.find(name); it != s->values.end()) return &it->second;
   }
   return nullptr;
 }
 
+const Binding* Builder::lookup(Scope& scope, std::string_view name) {
+  for (Scope* s = &scope; s != nullptr; s = s->parent) {
+    if (auto it = s->values.find(name); it != s->values.end()) return &it->second;
+    if (s->body != nullptr) return capture(*s, name);
+  }
+  return nullptr;
+}
+
+// What is known at compile time goes into the body as a constant: its shapes may depend on it.
+const Binding* Builder::capture(Scope& scope, std::string_view name) {
+  Body& body = *scope.body;
+  const Binding* outer = lookup(*body.outer, name);
+  if (outer == nullptr || outer->state != Binding::State::Value) return outer;
+  const ir::Value& value = body.outer_graph->value(outer->value);
+  std::string inner_name = unique_name(scope.id + "/" + std::string(name));
+  const Tensor* constant = body.outer_graph->constant(outer->value);
+  if (const auto& known = known_[body.outer_graph]; constant == nullptr) {
+    if (auto it = known.find(outer->value.index()); it != known.end()) constant = &it->second;
+  }
+  Binding binding{Binding::State::Value, {}};
+  if (constant != nullptr) {
+    binding.value = body.graph->add_constant(std::move(inner_name), *constant);
+  } else {
+    binding.value = body.graph->add_input(std::move(inner_name), value.type);
+    body.captures.push_back(outer->value);
+  }
+  return &scope.values.emplace(name, binding).first->second;
+}
+
 std::string Builder::unique_name(std::string name) {
   while (main_names_.count(name) != 0 || !inner_names_.insert(name).second) name += '\'';
   charge(name.size());
+  if (body_names_ != nullptr) body_names_->push_back(name);
   return name;
 }
 
@@ -44,7 +74,11 @@ ir::SourceId Builder::add_source(const std::string& scope_id, const pb::NodeProt
   size_t bytes = source.id.size() + source.name.size() + source.op_type.size() + source.domain.size();
   for (const auto& output : source.outputs) bytes += output.size();
   if (!charge(bytes)) return ir::SourceId(size_t{0});
-  return graph_.add_source(std::move(source));
+  if (rebuilding_ == 0) return graph_->add_source(std::move(source));
+  std::string id = source.id;
+  auto [it, is_new] = body_sources_.try_emplace(std::move(id));
+  if (is_new) it->second = graph_->add_source(std::move(source));
+  return it->second;
 }
 
 // Nodes of a branch that is never taken are sources too; they lead to nothing.
@@ -52,7 +86,7 @@ void Builder::record_sources(const std::string& scope_id, const pb::GraphProto& 
   for (int i = 0; i < graph.node_size(); ++i) {
     const pb::NodeProto& node = graph.node(i);
     ir::SourceId id = add_source(scope_id, node, static_cast<size_t>(i));
-    const std::string prefix = graph_.sources()[id.index()].id;
+    const std::string prefix = graph_->sources()[id.index()].id;
     for (const auto& attribute : node.attribute()) {
       if (attribute.has_g()) record_sources(prefix + "." + attribute.name().substr(0, 64), attribute.g());
     }
@@ -60,7 +94,7 @@ void Builder::record_sources(const std::string& scope_id, const pb::GraphProto& 
 }
 
 std::string Builder::shown_name(const Site& site) const {
-  return site.node.name().empty() ? graph_.sources()[site.source.index()].id : site.node.name();
+  return site.node.name().empty() ? graph_->sources()[site.source.index()].id : site.node.name();
 }
 
 void Builder::report(const Site& site, Diag diag) {
@@ -72,10 +106,10 @@ void Builder::report(const Site& site, Diag diag) {
 
 void Builder::add_initializer(Scope& scope, const std::string& name, Result<Tensor> tensor) {
   if (name.empty()) return sink_.add(make_diag<DiagCode::MRV0114>("an initializer"));
-  if (lookup(scope, name) != nullptr) return sink_.add(make_diag<DiagCode::MRV0110>(printable(name)));
+  if (find(scope, name) != nullptr) return sink_.add(make_diag<DiagCode::MRV0110>(printable(name)));
   Binding binding;
   if (tensor.ok()) {
-    binding = {Binding::State::Value, graph_.add_constant(ir_name(scope, name), *std::move(tensor))};
+    binding = {Binding::State::Value, graph_->add_constant(ir_name(scope, name), *std::move(tensor))};
   } else {
     sink_.add(std::move(tensor).error());
   }

@@ -43,7 +43,7 @@ size_t bytes_of(const ir::Attr& attr) {
 void Builder::add_nodes(Scope& scope, google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes) {
   auto source_of = [&](size_t i) { return fmt::format("{}/{}", scope.id, i); };
   NameScope names;
-  names.defined = [&](std::string_view name) { return lookup(scope, name) != nullptr; };
+  names.defined = [&](std::string_view name) { return find(scope, name) != nullptr; };
   names.at = [&](Diag diag, size_t i) {
     const auto& node = nodes[static_cast<int>(i)];
     return at_node(std::move(diag), node.name().empty() ? source_of(i) : node.name(), node.op_type());
@@ -66,6 +66,8 @@ void Builder::add_node(Site site) {
   Pending pending;
   if (!gather_inputs(site, pending.onnx_inputs)) return;
   Status status = prepare(site, **op, pending);
+  if (status.ok() && has_graph(site.node) && !add_bodies(site, **op, pending)) return;
+  if (status.ok()) status = infer(site, **op, pending);
   if (!status.ok()) return report(site, std::move(status).error());
   insert(site, **op, std::move(pending));
 }
@@ -73,9 +75,6 @@ void Builder::add_node(Site site) {
 Result<const ops::OpDef*> Builder::resolve_op(const Site& site) const {
   const std::string_view domain = canonical_domain(site.node.domain());
   const std::string& type = site.node.op_type();
-  if (domain.empty() && type == "If")
-    return make_diag<DiagCode::MRV0109>("the condition is not known at compile time");
-  if (has_graph(site.node)) return make_diag<DiagCode::MRV0109>("the node runs a graph of its own");
   if (!known_domain(domain)) return make_diag<DiagCode::MRV0106>(shown_domain(domain));
   auto opset = site.scope.opsets->find(domain);
   if (opset == site.scope.opsets->end()) {
@@ -90,7 +89,7 @@ Result<const ops::OpDef*> Builder::resolve_op(const Site& site) const {
 }
 
 // False when an input is poison.
-bool Builder::gather_inputs(const Site& site, std::vector<ir::ValueId>& inputs) const {
+bool Builder::gather_inputs(const Site& site, std::vector<ir::ValueId>& inputs) {
   for (const auto& name : site.node.input()) {
     const Binding* binding = name.empty() ? nullptr : lookup(site.scope, name);
     if (!name.empty() && (binding == nullptr || binding->state == Binding::State::Poison)) return false;
@@ -119,7 +118,7 @@ Result<std::vector<std::pair<std::string, ir::Attr>>> Builder::read_attributes(c
     pb::AttributeProto* resolved = resolve_attribute(site.scope, attribute);
     if (resolved == nullptr && site.scope.attributes == nullptr)
       return bad("refers to a function's attribute outside of one");
-    if (resolved == nullptr) continue;
+    if (resolved == nullptr || resolved->has_g()) continue;  // graphs: bodies.cpp
     if (resolved != &attribute && attribute.type() != pb::AttributeProto::UNDEFINED &&
         resolved->type() != pb::AttributeProto::UNDEFINED && attribute.type() != resolved->type()) {
       return bad("refers to an attribute of another type");
@@ -139,24 +138,23 @@ Status Builder::prepare(const Site& site, const ops::OpDef& op, Pending& pending
   for (size_t i = 0; i < pending.onnx_inputs.size(); ++i) {
     ir::ValueId in = pending.onnx_inputs[i];
     raw.inputs.push_back(in.valid() ? static_cast<int64_t>(i) : -1);
-    raw.input_types.push_back(in.valid() ? graph_.value(in).type : TensorType{});
+    raw.input_types.push_back(in.valid() ? graph_->value(in).type : TensorType{});
   }
   raw.num_outputs = output_count(site.node);
   if (op.upgrade != nullptr) MRVLC_TRY(op.upgrade(raw));
   MRVLC_ASSIGN(pending.slots, fill_slots(op, std::move(raw.attrs)));
   ops::set_stream(op, pending.slots, site.source.index());
-  MRVLC_TRY(wire_inputs(site, pending));
-  return infer(site, op, pending);
+  return wire_inputs(site, pending);
 }
 
 // ValueIds for the inputs in the form that the operator table wants.
 Status Builder::wire_inputs(const Site& site, Pending& pending) {
   ops::RawNode& raw = pending.raw;
-  const std::string& prefix = graph_.sources()[site.source.index()].id;
+  const std::string& prefix = graph_->sources()[site.source.index()].id;
   std::vector<ir::ValueId> made;
   for (size_t k = 0; k < raw.new_constants.size(); ++k) {
-    made.push_back(graph_.add_constant(unique_name(fmt::format("{}.constant{}", prefix, k)),
-                                       std::move(raw.new_constants[k])));
+    made.push_back(graph_->add_constant(unique_name(fmt::format("{}.constant{}", prefix, k)),
+                                        std::move(raw.new_constants[k])));
   }
   for (int64_t in : raw.inputs) {
     auto index = static_cast<size_t>(in >= 0 ? in : -2 - in);
@@ -174,20 +172,20 @@ Status Builder::wire_inputs(const Site& site, Pending& pending) {
 Status Builder::reshape_input(const Site& site, size_t at, const Shape& shape, Pending& pending) {
   if (at >= pending.inputs.size() || !pending.inputs[at].valid())
     return make_diag<DiagCode::MRV0007>("an operator's upgrade reshapes a missing input");
-  const std::string prefix = fmt::format("{}.reshape{}", graph_.sources()[site.source.index()].id, at);
-  const TensorType& from = graph_.value(pending.inputs[at]).type;
+  const std::string prefix = fmt::format("{}.reshape{}", graph_->sources()[site.source.index()].id, at);
+  const TensorType& from = graph_->value(pending.inputs[at]).type;
   if (element_count(from.shape) != element_count(shape))
     return make_diag<DiagCode::MRV0007>("an operator's upgrade reshapes to another size");
   TensorType type{from.elem, shape};
   ir::ValueId target =
-      graph_.add_constant(unique_name(prefix + ".shape"),
-                          Tensor::of(ElementType::I64, {static_cast<int64_t>(shape.size())}, shape));
+      graph_->add_constant(unique_name(prefix + ".shape"),
+                           Tensor::of(ElementType::I64, {static_cast<int64_t>(shape.size())}, shape));
   const ir::OpSchema& reshape = ops::schema("Reshape");
   std::vector<ir::Attr> slots = ir::default_attrs(reshape);
   ir::set_attr(reshape, slots, "allowzero", int64_t{1});  // a dimension of 0 is one
-  ir::NodeId id = graph_.add_node(reshape, site.node.name(), {pending.inputs[at], target}, std::move(slots),
-                                  {std::move(type)}, {unique_name(prefix)}, lineage(site));
-  pending.inputs[at] = graph_.node(id).outputs[0];
+  ir::NodeId id = graph_->add_node(reshape, site.node.name(), {pending.inputs[at], target}, std::move(slots),
+                                   {std::move(type)}, {unique_name(prefix)}, lineage(site));
+  pending.inputs[at] = graph_->node(id).outputs[0];
   learn(id);
   return {};
 }
@@ -198,7 +196,7 @@ Status Builder::infer(const Site& site, const ops::OpDef& op, Pending& pending) 
   context.attrs = &pending.slots;
   context.num_outputs = pending.raw.num_outputs;
   for (ir::ValueId in : pending.inputs) {
-    context.types.push_back(in.valid() ? &graph_.value(in).type : nullptr);
+    context.types.push_back(in.valid() ? &graph_->value(in).type : nullptr);
     context.constants.push_back(in.valid() ? known(in) : nullptr);
   }
   MRVLC_ASSIGN(pending.types, ops::infer_types(op, context));
@@ -219,16 +217,16 @@ ir::Lineage Builder::lineage(const Site& site) const {
 }
 
 void Builder::insert(const Site& site, const ops::OpDef& op, Pending pending) {
-  const std::string prefix = graph_.sources()[site.source.index()].id;
+  const std::string prefix = graph_->sources()[site.source.index()].id;
   std::vector<std::string> names;
   for (size_t k = 0; k < pending.types.size(); ++k) {
     const std::string& name = site.node.output(static_cast<int>(k));
     names.push_back(name.empty() ? unique_name(fmt::format("{}.output{}", prefix, k))
                                  : ir_name(site.scope, name));
   }
-  ir::NodeId id = graph_.add_node(op, site.node.name(), std::move(pending.inputs), std::move(pending.slots),
-                                  std::move(pending.types), std::move(names), lineage(site));
-  const ir::Node& node = graph_.node(id);
+  ir::NodeId id = graph_->add_node(op, site.node.name(), std::move(pending.inputs), std::move(pending.slots),
+                                   std::move(pending.types), std::move(names), lineage(site));
+  const ir::Node& node = graph_->node(id);
   for (size_t k = 0; k < node.outputs.size(); ++k) {
     const std::string& name = site.node.output(static_cast<int>(k));
     if (!name.empty()) site.scope.values.try_emplace(name, Binding{Binding::State::Value, node.outputs[k]});

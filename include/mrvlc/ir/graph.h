@@ -2,6 +2,8 @@
 // outputs, the table of ONNX sources and the lineage of every node ever made. Values are single-assignment
 // tensors with static types. Only the Rewriter (rewriter.h) changes def-use; everybody else reads.
 #pragma once
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -70,11 +72,16 @@ struct Lineage {
 class Graph {
  public:
   std::string name;
+  // Expression ids of this graph's nodes begin here: 0 for the model's graph, see number_expressions.
+  uint32_t first_expr = 0;
 
+  // An empty graph for the body of a control flow node of this graph: it shares the table of sources.
+  Graph new_body() const;
+  uint32_t expr_id(NodeId id) const { return first_expr + static_cast<uint32_t>(id.index()); }
   const Node& node(NodeId id) const { return nodes_[id.index()]; }
   const Value& value(ValueId id) const { return values_[id.index()]; }
   const Lineage& lineage(NodeId id) const { return lineage_[id.index()]; }
-  const std::vector<Source>& sources() const { return sources_; }
+  const std::vector<Source>& sources() const { return *sources_; }
   const std::vector<ValueId>& inputs() const { return inputs_; }
   const std::vector<ValueId>& outputs() const { return outputs_; }
   size_t node_slots() const { return nodes_.size(); }  // ids ever given, erased ones included
@@ -113,9 +120,17 @@ class Graph {
   std::vector<Node> nodes_;
   std::vector<Value> values_;
   std::vector<Lineage> lineage_;
-  std::vector<Source> sources_;
+  std::shared_ptr<std::vector<Source>> sources_ = std::make_shared<std::vector<Source>>();
   std::vector<ValueId> inputs_, outputs_;
 };
+
+// The bodies of a node, in the order of its attributes.
+std::vector<const Graph*> bodies_of(const Node& node);
+// Calls visit(graph) for every body in the graph, inner ones behind the one they are in, in program order.
+void for_each_body(const Graph& graph, const std::function<void(const Graph&)>& visit);
+// Gives every body a range of expression ids of its own, behind those of the graph; once no pass will add
+// nodes.
+void number_expressions(Graph& graph);
 
 // Slots for every attribute of `op` with its defaults; for add_node callers to override.
 std::vector<Attr> default_attrs(const OpSchema& op);

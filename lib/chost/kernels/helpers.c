@@ -154,3 +154,39 @@ static ptrdiff_t K_find_string(const int64_t* offsets, const char* characters, p
   }
   return -1;
 }
+
+//@ piece couple: base
+/* Class probabilities from those of the pairs, r[i * k + j] of i against j: the second method of Wu, Lin and
+ * Weng (2004). r has room for 2 k^2 + 2 k numbers. */
+static void K_couple(double* r, ptrdiff_t k, float* result) {
+  double *q = r + k * k, *p = q + k * k, *qp = p + k;
+  for (ptrdiff_t t = 0; t < k; ++t) {
+    p[t] = 1.0 / (double)k;
+    q[t * k + t] = 0.0;
+    for (ptrdiff_t j = 0; j < k; ++j) {
+      if (j == t) continue;
+      q[t * k + t] += r[j * k + t] * r[j * k + t];
+      q[t * k + j] = -r[j * k + t] * r[t * k + j];
+    }
+  }
+  for (ptrdiff_t round = 0; round < (k > 100 ? k : 100); ++round) {
+    double pqp = 0.0, worst = 0.0;
+    for (ptrdiff_t t = 0; t < k; ++t) {
+      qp[t] = 0.0;
+      for (ptrdiff_t j = 0; j < k; ++j) qp[t] += q[t * k + j] * p[j];
+      pqp += p[t] * qp[t];
+    }
+    for (ptrdiff_t t = 0; t < k; ++t) worst = fmax(worst, fabs(qp[t] - pqp));
+    if (worst < 0.005 / (double)k) break;
+    for (ptrdiff_t t = 0; t < k; ++t) {
+      const double diff = (pqp - qp[t]) / q[t * k + t];
+      p[t] += diff;
+      pqp = (pqp + diff * (diff * q[t * k + t] + 2.0 * qp[t])) / (1.0 + diff) / (1.0 + diff);
+      for (ptrdiff_t j = 0; j < k; ++j) {
+        qp[j] = (qp[j] + diff * q[t * k + j]) / (1.0 + diff);
+        p[j] /= 1.0 + diff;
+      }
+    }
+  }
+  for (ptrdiff_t t = 0; t < k; ++t) result[t] = (float)p[t];
+}

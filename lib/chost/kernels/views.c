@@ -25,3 +25,23 @@ static int K_set_dims(K_view* y, int rank, const int64_t* dim, const int64_t* bo
   }
   return over && !empty;
 }
+
+//@ piece elements: view
+static size_t K_elements(const K_view* x, int rank) {
+  size_t n = 1;
+  for (int d = 0; d < rank; ++d) n *= (size_t)x->dim[d];
+  return n;
+}
+
+//@ piece copy_sequence: view
+/* Copies `count` tensors of a sequence to one with another number or size of slots. */
+static void K_copy_sequence(void* to, int64_t to_length, int64_t to_slot, const void* from, int64_t from_length,
+                            int64_t from_slot, int64_t count) {
+  unsigned char* const y = (unsigned char*)to;
+  const unsigned char* const x = (const unsigned char*)from;
+  const int64_t bytes = to_slot < from_slot ? to_slot : from_slot;
+  if (count <= 0) return;
+  memcpy(y, x, (size_t)count * 64);
+  for (int64_t i = 0; i < count; ++i)
+    memcpy(y + to_length * 64 + i * to_slot, x + from_length * 64 + i * from_slot, (size_t)bytes);
+}

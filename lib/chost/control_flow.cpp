@@ -1,0 +1,345 @@
+// If, Loop and Scan. A body is a function that takes views of its inputs and outputs and an arena of its own,
+// which is scratch memory of the node. What goes round a loop has two buffers, which change places.
+#include "mrvlc/ops/control_flow.h"
+
+#include "function.h"
+
+namespace mrvlc::chost {
+namespace {
+
+using ir::ValueId;
+
+std::string list_text(const std::vector<std::string>& items) {
+  std::string text;
+  for (const auto& item : items) text += (text.empty() ? "" : ", ") + item;
+  return text.empty() ? "NULL" : text;
+}
+
+std::string dims_text(const TensorType& type) {
+  std::string text;
+  if (type.wrapper != Wrapper::None) return "0";
+  for (int64_t d : type.shape) text += fmt::format("{}{}", text.empty() ? "" : ", ", d);
+  return text.empty() ? "0" : text;
+}
+
+class ControlFlow {
+ public:
+  explicit ControlFlow(Function& f) : f_(f), node_(f.head()), graph_(f.program().graph) {}
+
+  Status run() {
+    f_.use_views();
+    f_.set_reports();
+    for (const ir::Graph* body : ir::bodies_of(node_)) {
+      MRVLC_ASSIGN(BodyFunction b, emit_body(f_.program().module, *body, f_.program().options));
+      bodies_.push_back({b.symbol, b.arena_bytes > 0 ? f_.scratch(b.arena_bytes) : "NULL"});
+    }
+    f_.pass("mrvl_hook hook", "hook");
+    f_.pass("void* user", "user");
+    f_.pass(fmt::format("{}_error* error", prefix()), "error");
+    f_.put("int rc = 0;");
+    if (node_.is("If")) {
+      emit_if();
+    } else if (node_.is("Loop")) {
+      emit_loop();
+    } else {
+      MRVLC_TRY(emit_scan());
+    }
+    return {};
+  }
+
+ private:
+  struct Callee {
+    std::string symbol, arena;
+  };
+  const std::string& prefix() const { return f_.program().options.name; }
+  const TensorType& type(ValueId v) const { return graph_.value(v).type; }
+  const TensorType& out_type(size_t i) const { return type(node_.outputs[i]); }
+  std::string in_view(size_t i) { return f_.view(node_.inputs[i], fmt::format("v{}", i), false); }
+  std::string out_view(size_t i) { return f_.view(node_.outputs[i], fmt::format("w{}", i), true); }
+
+  void fail(std::string_view condition, std::string_view code) {
+    const auto expr = f_.program().expr(node_.id).index();
+    f_.put("if ({0}) return {1}_fail(error, {1}_ERROR_{2}, 0, {3}u, {1}_n{3});", condition, prefix(), code,
+           expr);
+  }
+
+  // Dimensions of `to` from those of `from`, which must suit the type.
+  void copy_dims(const std::string& to, const std::string& from, const TensorType& t) {
+    if (t.wrapper != Wrapper::None) {
+      fail(fmt::format("{}->dim[0] > {}", from, t.length), "SHAPE");
+      return f_.put("memcpy({0}->dim, {1}->dim, sizeof {0}->dim);", to, from);
+    }
+    fail(fmt::format("{}({}, {}, {}->dim, (const int64_t[]){{{}}}, {}u, INT64_C({}))", f_.need("set_dims"),
+                     to, t.rank(), from, dims_text(t), t.open, t.elements()),
+         "SHAPE");
+  }
+
+  // The dimensions and elements of a value of type `from_type` at `from` become those of `to`.
+  void copy_value(const std::string& to, const TensorType& t, const std::string& from,
+                  const TensorType& from_type) {
+    copy_dims(to, from, t);
+    if (t.wrapper == Wrapper::Sequence || t.wrapper == Wrapper::OptionalSequence) {
+      f_.put("{}({}->data, {}, {}, {}->data, {}, {}, {}->dim[0]);", f_.need("copy_sequence"), to, t.length,
+             slot_bytes(t), from, from_type.length, slot_bytes(from_type), from);
+    } else {
+      f_.put("memcpy({0}->data, {1}->data, {2}({0}, {3}) * {4}u);", to, from, f_.need("elements"), t.rank(),
+             memory_bytes(TensorType{t.elem, {}}));
+    }
+  }
+
+  void call(const Callee& body, const std::vector<std::string>& in, const std::vector<std::string>& out) {
+    f_.put("const {0}_view* const in[] = {{{1}}};", prefix(), list_text(in));
+    f_.put("{0}_view* const out[] = {{{1}}};", prefix(), list_text(out));
+    f_.put("if ((rc = {}(in, out, (unsigned char*){}, hook, user, error)) != 0) return rc;", body.symbol,
+           body.arena);
+  }
+
+  // The view of what a body gives back, as the type of the node's result.
+  void emit_if() {
+    const auto bodies = ir::bodies_of(node_);
+    size_t first = 1;
+    const std::string condition = f_.read(node_.inputs[0], "x0");
+    for (size_t b = 0; b < 2; ++b) {
+      f_.open(b == 0 ? fmt::format("if (*{})", condition) : "else");
+      std::vector<std::string> in, out;
+      for (size_t i = 0; i < bodies[b]->inputs().size(); ++i) in.push_back(in_view(first + i));
+      first += in.size();
+      std::vector<size_t> through;  // results in scratch memory: they are laid out differently
+      for (size_t i = 0; i < node_.outputs.size(); ++i) {
+        const TensorType& given = bodies[b]->value(bodies[b]->outputs()[i]).type;
+        if (same_memory(given, out_type(i))) {
+          out.push_back(out_view(i));
+        } else {
+          out.push_back(fmt::format("&t{}", i));
+          through.push_back(i);
+          declare_buffer(fmt::format("t{}", i), given, memory_bytes(given));
+        }
+      }
+      // Results of the body that nobody reads.
+      for (size_t i = node_.outputs.size(); i < bodies[b]->outputs().size(); ++i) {
+        const TensorType& given = bodies[b]->value(bodies[b]->outputs()[i]).type;
+        declare_buffer(fmt::format("t{}", i), given, memory_bytes(given));
+        out.push_back(fmt::format("&t{}", i));
+      }
+      call(bodies_[b], in, out);
+      for (size_t i : through) {
+        copy_value(out_view(i), out_type(i), fmt::format("(&t{})", i),
+                   bodies[b]->value(bodies[b]->outputs()[i]).type);
+      }
+      f_.close();
+    }
+  }
+
+  static bool same_memory(const TensorType& given, const TensorType& result) {
+    return result.wrapper == Wrapper::None || result.wrapper == Wrapper::Optional ||
+           (given.length == result.length && slot_bytes(given) == slot_bytes(result));
+  }
+
+  // NAME_view VAR = {scratch memory, the type's dimensions};
+  void declare_buffer(const std::string& var, const TensorType& t, int64_t bytes) {
+    f_.put("{}_view {} = {{{}, {{{}}}}};", prefix(), var, f_.scratch(std::max<int64_t>(bytes, 1)),
+           dims_text(t));
+  }
+
+  // Declares buffers st<k> and nx<k> of the states, the first with the values that come in.
+  void declare_states(const ir::Graph& body, size_t first_input, size_t first_formal, size_t first_result,
+                      size_t states) {
+    for (size_t k = 0; k < states; ++k) {
+      const TensorType& formal = body.value(body.inputs()[first_formal + k]).type;
+      const TensorType& result = body.value(body.outputs()[first_result + k]).type;
+      const int64_t bytes = std::max(memory_bytes(formal), memory_bytes(result));
+      declare_buffer(fmt::format("st{}", k), formal, bytes);
+      declare_buffer(fmt::format("nx{}", k), result, bytes);
+      const ValueId initial = node_.inputs[first_input + k];
+      copy_value(fmt::format("(&st{})", k), formal, in_view(first_input + k), type(initial));
+    }
+  }
+
+  // What came out goes in next.
+  void turn_states(const ir::Graph& body, size_t first_formal, size_t first_result, size_t states) {
+    for (size_t k = 0; k < states; ++k) {
+      const TensorType& formal = body.value(body.inputs()[first_formal + k]).type;
+      const TensorType& result = body.value(body.outputs()[first_result + k]).type;
+      if (!same_memory(result, formal)) {
+        copy_value(fmt::format("(&st{})", k), formal, fmt::format("(&nx{})", k), result);
+        continue;
+      }
+      copy_dims(fmt::format("(&st{})", k), fmt::format("(&nx{})", k), formal);
+      f_.open("");
+      f_.put("void* const t = st{0}.data;", k);
+      f_.put("st{0}.data = nx{0}.data;", k);
+      f_.put("nx{}.data = t;", k);
+      f_.close();
+    }
+  }
+
+  void give_states(const ir::Graph& body, size_t first_formal, size_t states) {
+    for (size_t k = 0; k < states && k < node_.outputs.size(); ++k) {
+      const TensorType& formal = body.value(body.inputs()[first_formal + k]).type;
+      copy_value(out_view(k), out_type(k), fmt::format("(&st{})", k), formal);
+    }
+  }
+
+  // A scanned result: each round's tensor goes to it<k>, and from there to its place.
+  void declare_item(size_t k, const TensorType& t) {
+    declare_buffer(fmt::format("it{}", k), t, memory_bytes(t));
+    f_.put("int64_t dim{}[8] = {{{}}};", k, first_dims(t));
+  }
+
+  // Of the tensors of no round at all: what is open is 0.
+  static std::string first_dims(const TensorType& t) {
+    std::string text;
+    for (int64_t d = 0; d < t.rank(); ++d)
+      text += fmt::format("{}{}", d == 0 ? "" : ", ", t.is_open(d) ? 0 : t.shape[static_cast<size_t>(d)]);
+    return text.empty() ? "0" : text;
+  }
+
+  void emit_loop() {
+    const ir::Graph& body = *ir::bodies_of(node_)[0];
+    const auto formals = static_cast<size_t>(node_.int_attr("%formals"));
+    const size_t states = formals - 2, scans = body.outputs().size() - 1 - states;
+    const bool limited = node_.inputs[0].valid(), conditional = node_.inputs[1].valid();
+    f_.put("const int64_t trips = {};", limited ? "*" + f_.read(node_.inputs[0], "x0") : "INT64_MAX");
+    f_.put("int64_t i = 0;");
+    f_.put("uint8_t go = {}, more = 1;", conditional ? "*" + f_.read(node_.inputs[1], "x1") : "1");
+    f_.put("{0}_view iv = {{&i, {{0}}}}, gv = {{&go, {{0}}}}, mv = {{&more, {{0}}}};", prefix());
+    declare_states(body, 2, 2, 1, states);
+    for (size_t k = 0; k < scans; ++k) declare_item(k, body.value(body.outputs()[1 + states + k]).type);
+    f_.open("for (; i < trips && go; ++i)");
+    std::vector<std::string> in = {"&iv", "&gv"}, out = {"&mv"};
+    for (size_t k = 0; k < states; ++k) in.push_back(fmt::format("&st{}", k));
+    for (size_t k = formals; k < body.inputs().size(); ++k) in.push_back(in_view(k));
+    for (size_t k = 0; k < states; ++k) out.push_back(fmt::format("&nx{}", k));
+    for (size_t k = 0; k < scans; ++k) out.push_back(fmt::format("&it{}", k));
+    call(bodies_[0], in, out);
+    f_.put("go = more;");
+    turn_states(body, 2, 1, states);
+    for (size_t k = 0; k < scans && states + k < node_.outputs.size(); ++k)
+      place_item(k, states + k, body.value(body.outputs()[1 + states + k]).type, 0, "i", "i");
+    f_.close();
+    give_states(body, 2, states);
+    for (size_t k = 0; k < scans && states + k < node_.outputs.size(); ++k)
+      finish_scan(k, states + k, body.value(body.outputs()[1 + states + k]).type, 0, "i");
+  }
+
+  // Tensor `it<k>` of round `round` becomes element `index` along `axis` of result `output`. The result has
+  // the dimensions it will have with `count` rounds; along axis 0 that is as many as there have been.
+  void place_item(size_t k, size_t output, const TensorType& item, int64_t axis, std::string_view round,
+                  std::string_view index, std::string_view count = "i + 1") {
+    const std::string view = fmt::format("it{}", k);
+    f_.put("if ({} == 0) memcpy(dim{}, {}.dim, sizeof dim{});", round, k, view, k);
+    fail(fmt::format("memcmp(dim{}, {}.dim, {} * sizeof(int64_t)) != 0", k, view, item.rank()), "SHAPE");
+    finish_scan(k, output, item, axis, count);
+    f_.open("");
+    std::string outer = "1", inner = fmt::format("{}u", memory_bytes(TensorType{item.elem, {}}));
+    for (int64_t d = 0; d < item.rank(); ++d)
+      (d < axis ? outer : inner) += fmt::format(" * (size_t)dim{}[{}]", k, d);
+    f_.put("const size_t outer = {}, bytes = {};", outer, inner);
+    f_.open("for (size_t o = 0; o < outer; ++o)");
+    f_.put(
+        "memcpy((unsigned char*){0}->data + (o * (size_t){0}->dim[{1}] + (size_t)({2})) * bytes, (const "
+        "unsigned char*){3}.data + o * bytes, bytes);",
+        out_view(output), axis, index, view);
+    f_.close();
+    f_.close();
+  }
+
+  void finish_scan(size_t k, size_t output, const TensorType& item, int64_t axis, std::string_view count) {
+    const TensorType& t = out_type(output);
+    std::string dims;
+    for (int64_t d = 0; d <= item.rank(); ++d) {
+      dims += d == 0 ? "" : ", ";
+      dims += d == axis ? std::string(count) : fmt::format("dim{}[{}]", k, d < axis ? d : d - 1);
+    }
+    // While rounds go on, a fixed number of them is not reached yet.
+    const bool exact = count == "i" || !t.is_open(axis);
+    TensorType bound = t;
+    if (!exact || count == "i + 1") bound.open |= 1u << axis;
+    fail(fmt::format("{}({}, {}, (const int64_t[]){{{}}}, (const int64_t[]){{{}}}, {}u, INT64_C({}))",
+                     f_.need("set_dims"), out_view(output), t.rank(), dims, dims_text(t),
+                     count == "i + 1" ? bound.open : t.open, t.elements()),
+         "SHAPE");
+  }
+
+  Status emit_scan() {
+    const ir::Graph& body = *ir::bodies_of(node_)[0];
+    const auto formals = static_cast<size_t>(node_.int_attr("%formals"));
+    MRVLC_ASSIGN(ops::ScanParams p, ops::scan_params(*node_.op, node_.attrs, formals));
+    const size_t states = p.states, scans = formals - states, results = body.outputs().size() - states;
+    std::vector<int64_t> axes = node_.ints_attr("scan_output_axes");
+    std::vector<int64_t> reversed = node_.ints_attr("scan_output_directions");
+    axes.resize(results, 0);
+    reversed.resize(results, 0);
+    auto input_axis = [&](size_t k) {
+      return p.input_axes[k] < 0 ? p.input_axes[k] + type(node_.inputs[states + k]).rank() : p.input_axes[k];
+    };
+    f_.put("const int64_t trips = {}->dim[{}];", in_view(states), input_axis(0));
+    f_.put("int64_t i = 0;");
+    declare_states(body, 0, 0, 0, states);
+    for (size_t k = 0; k < scans; ++k) {
+      const TensorType& item = body.value(body.inputs()[states + k]).type;
+      declare_buffer(fmt::format("sc{}", k), item, memory_bytes(item));
+      if (k > 0) fail(fmt::format("{}->dim[{}] != trips", in_view(states + k), input_axis(k)), "SHAPE");
+    }
+    for (size_t k = 0; k < results; ++k) declare_item(k, body.value(body.outputs()[states + k]).type);
+    f_.open("for (; i < trips; ++i)");
+    std::vector<std::string> in, out;
+    for (size_t k = 0; k < states; ++k) in.push_back(fmt::format("&st{}", k));
+    for (size_t k = 0; k < scans; ++k) {
+      take_slice(k, states + k, input_axis(k), p.input_reversed[k] ? "trips - 1 - i" : "i");
+      in.push_back(fmt::format("&sc{}", k));
+    }
+    for (size_t k = formals; k < body.inputs().size(); ++k) in.push_back(in_view(k));
+    for (size_t k = 0; k < states; ++k) out.push_back(fmt::format("&nx{}", k));
+    for (size_t k = 0; k < results; ++k) out.push_back(fmt::format("&it{}", k));
+    call(bodies_[0], in, out);
+    turn_states(body, 0, 0, states);
+    for (size_t k = 0; k < results && states + k < node_.outputs.size(); ++k) {
+      const TensorType& item = body.value(body.outputs()[states + k]).type;
+      const int64_t axis = axes[k] < 0 ? axes[k] + item.rank() + 1 : axes[k];
+      place_item(k, states + k, item, axis, "i", reversed[k] != 0 ? "trips - 1 - i" : "i", "trips");
+    }
+    f_.close();
+    give_states(body, 0, states);
+    for (size_t k = 0; k < results && states + k < node_.outputs.size(); ++k) {
+      const TensorType& item = body.value(body.outputs()[states + k]).type;
+      finish_scan(k, states + k, item, axes[k] < 0 ? axes[k] + item.rank() + 1 : axes[k], "trips");
+    }
+    return {};
+  }
+
+  // sc<k> = element `index` along the axis of input `input`.
+  void take_slice(size_t k, size_t input, int64_t axis, std::string_view index) {
+    const TensorType& t = type(node_.inputs[input]);
+    std::string outer = "1", inner = fmt::format("{}u", memory_bytes(TensorType{t.elem, {}}));
+    const std::string view = in_view(input);
+    f_.open("");
+    for (int64_t d = 0, to = 0; d < t.rank(); ++d) {
+      if (d == axis) continue;
+      (d < axis ? outer : inner) += fmt::format(" * (size_t){}->dim[{}]", view, d);
+      f_.put("sc{}.dim[{}] = {}->dim[{}];", k, to++, view, d);
+    }
+    f_.put("const size_t outer = {}, bytes = {};", outer, inner);
+    f_.open("for (size_t o = 0; o < outer; ++o)");
+    f_.put(
+        "memcpy((unsigned char*)sc{0}.data + o * bytes, (const unsigned char*){1}->data + (o * (size_t)trips "
+        "+ "
+        "(size_t)({2})) * bytes, bytes);",
+        k, view, index);
+    f_.close();
+    f_.close();
+  }
+
+  Function& f_;
+  const ir::Node& node_;
+  const ir::Graph& graph_;
+  std::vector<Callee> bodies_;
+};
+
+}  // namespace
+
+Status emit_control_flow(Function& f) {
+  return ControlFlow(f).run();
+}
+
+}  // namespace mrvlc::chost

@@ -1,0 +1,235 @@
+#include "run_text.h"
+
+namespace mrvlc::chost {
+namespace {
+
+std::string plus(const std::string& pointer, int64_t offset, bool is_const) {
+  if (offset == 0) return fmt::format("({}void*){}", is_const ? "const " : "", pointer);
+  return fmt::format("({0}void*)(({0}unsigned char*){1} + {2})", is_const ? "const " : "", pointer, offset);
+}
+
+std::string dims_text(const Shape& shape, std::string_view suffix = {}) {
+  std::string text;
+  for (int64_t d : shape) text += fmt::format("{}{}{}", text.empty() ? "" : ", ", d, suffix);
+  return text.empty() ? "0" : text;
+}
+
+}  // namespace
+
+std::string RunText::names() const {
+  std::string text;
+  for (const Step& step : program_.steps) {
+    text += fmt::format("static const char {}_n{}[] = {};\n", prefix_, expr(step),
+                        c_string(program_.node(step.unit.nodes.front()).name));
+  }
+  return text;
+}
+
+// C expression of type (const) void* for a store.
+std::string RunText::address(StoreId id) const {
+  auto [root, offset] = program_.resolve(id);
+  const Store& s = program_.stores[root.index()];
+  switch (s.kind) {
+    case Store::Kind::Input:
+      if (interface_ == nullptr) return plus(fmt::format("in[{}]->data", s.index), offset, true);
+      return plus(fmt::format("inputs->{}", interface_->inputs[s.index].field), offset, true);
+    case Store::Kind::Output:
+      if (interface_ == nullptr) return plus(fmt::format("out[{}]->data", s.index), offset, false);
+      return plus(fmt::format("outputs->{}", interface_->outputs[s.index].field), offset, false);
+    case Store::Kind::Weights:
+      return fmt::format("(const void*)({}_weights + {})", prefix_, s.offset + offset);
+    default:
+      return fmt::format("(void*)(a + {})", arena_.offsets.at(root) + offset);
+  }
+}
+
+// Views hold a pointer that may be written through; of operands nothing is.
+std::string RunText::mutable_address(ir::ValueId value) const {
+  return "(void*)(uintptr_t)" + address(program_.value_stores.at(value));
+}
+
+std::string RunText::function(const std::string& symbol) {
+  head(symbol);
+  check_arguments();
+  declare_views();
+  take_input_dims();
+  for (const Step& s : program_.steps) step(s);
+  copy_outputs();
+  tell_dims();
+  if (interface_ == nullptr) {
+    put("return 0;");
+  } else {
+    put("return {}_fail(error, 0, 0, 0u, \"\");", prefix_);
+  }
+  return std::move(out_) + "}\n";
+}
+
+void RunText::head(const std::string& symbol) {
+  if (interface_ == nullptr) {
+    out_ = fmt::format(
+        "static int {1}(const {0}_view* const* in, {0}_view* const* out, unsigned char* const a, mrvl_hook "
+        "hook,\n    void* user, {0}_error* error) {{\n",
+        prefix_, symbol);
+    put("(void)in;\n  (void)out;\n  (void)a;\n  (void)error;");
+  } else {
+    out_ = fmt::format(
+        "int {0}_run(const {0}_inputs* inputs, {0}_outputs* outputs, void* arena, const {0}_device* "
+        "device,\n"
+        "    mrvl_hook hook, void* user, {0}_error* error) {{\n",
+        prefix_);
+    if (arena_.bytes > 0) put("unsigned char* const a = (unsigned char*)arena;");
+  }
+  if (program_.steps.empty()) put("(void)hook;\n  (void)user;");
+}
+
+void RunText::check_arguments() {
+  if (interface_ == nullptr) return;
+  std::string missing;
+  for (const auto& p : interface_->inputs) {
+    if (p.type.elements() > 0) missing += fmt::format(" || !inputs->{}", p.field);
+  }
+  for (const auto& p : interface_->outputs) {
+    if (p.type.elements() > 0) missing += fmt::format(" || !outputs->{}", p.field);
+  }
+  put("if (!inputs || !outputs{}) return {}_fail(error, {}_ERROR_ARGUMENT, 0, 0u, \"\");", missing, prefix_,
+      prefix_);
+  if (arena_.bytes > 0) {
+    put("if (!arena || (uintptr_t)arena % {0}_ARENA_ALIGN != 0) return {0}_fail(error, {0}_ERROR_ARENA, 0, "
+        "0u, \"\");",
+        prefix_);
+  } else {
+    put("(void)arena;");
+  }
+  if (program_.regions.empty()) return put("(void)device;");
+  std::string models;
+  for (size_t i = 0; i < program_.regions.size(); ++i) models += fmt::format(" || !device->models[{}]", i);
+  put("if (!device || !device->device || !device->device->run{}) return {}_fail(error, {}_ERROR_ARGUMENT, "
+      "0, 0u, \"\");",
+      models, prefix_, prefix_);
+}
+
+// Values whose views are passed to functions, or whose shapes the caller is told.
+std::set<ir::ValueId> RunText::viewed_values() const {
+  std::set<ir::ValueId> values;
+  for (const Step& step : program_.steps) {
+    for (const Call& c : step.before) {
+      for (const Param& p : c.params) {
+        if (p.view.valid()) values.insert(p.view);
+      }
+    }
+  }
+  for (const auto* ports : {&program_.graph.inputs(), &program_.graph.outputs()}) {
+    for (ir::ValueId v : *ports) {
+      if (!program_.graph.value(v).type.is_static()) values.insert(v);
+    }
+  }
+  return values;
+}
+
+void RunText::declare_views() {
+  const auto values = viewed_values();
+  for (ir::ValueId v : values) {
+    const TensorType& type = program_.graph.value(v).type;
+    put("{}_view {} = {{{}, {{{}}}}};", prefix_, view_name(v), mutable_address(v),
+        type.wrapper == Wrapper::None ? dims_text(type.shape) : "0");
+  }
+  if (!values.empty()) put("int rc = 0;");
+}
+
+void RunText::take_input_dims() {
+  const auto& inputs = program_.graph.inputs();
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const TensorType& type = program_.graph.value(inputs[i]).type;
+    if (type.is_static()) continue;
+    const std::string view = view_name(inputs[i]);
+    if (interface_ == nullptr) {
+      put("memcpy({0}.dim, in[{1}]->dim, sizeof {0}.dim);", view, i);
+    } else if (type.wrapper != Wrapper::None) {
+      put("memcpy({0}.dim, inputs->{1}, sizeof {0}.dim);", view, interface_->inputs[i].dims);
+      put("if ({0}.dim[0] < 0 || {0}.dim[0] > {1}) return {2}_fail(error, {2}_ERROR_SHAPE, 0, 0u, \"\");",
+          view, type.length, prefix_);
+    } else {
+      put("if ({0}_set_dims(&{1}, {2}, inputs->{3}, (const int64_t[]){{{4}}}, {5}u, INT64_C({6}))) return "
+          "{0}_fail(error, {0}_ERROR_SHAPE, 0, 0u, \"\");",
+          prefix_, view, type.rank(), interface_->inputs[i].dims, dims_text(type.shape), type.open,
+          type.elements());
+    }
+  }
+  if (!viewed_values().empty()) put("(void)rc;");
+}
+
+void RunText::step(const Step& s) {
+  auto hook = [&](int done) { put("if (hook) hook(user, {0}u, {1}_n{0}, {2});", expr(s), prefix_, done); };
+  hook(0);
+  for (const Call& c : s.before) call(s, c);
+  if (s.unit.region >= 0) device_call(s);
+  for (const Call& c : s.after) call(s, c);
+  hook(1);
+}
+
+void RunText::call(const Step& step, const Call& c) {
+  std::string args;
+  for (const Param& p : c.params) {
+    args += args.empty() ? "" : ", ";
+    args += !p.text.empty() ? p.text : p.view.valid() ? "&" + view_name(p.view) : address(p.store);
+  }
+  if (!c.fallible) return put("{}({});", c.function, args);
+  if (c.reports) return put("if ((rc = {}({})) != 0) return rc;", c.function, args);
+  put("if ((rc = {0}({1})) != 0) return {2}_fail(error, rc, 0, {3}u, {2}_n{3});", c.function, args, prefix_,
+      expr(step));
+}
+
+void RunText::device_call(const Step& step) {
+  std::string in, out;
+  for (StoreId s : step.device_inputs) in += (in.empty() ? "" : ", ") + address(s);
+  for (StoreId s : step.device_outputs) out += (out.empty() ? "" : ", ") + address(s);
+  put("{{");
+  put("  const void* const in[] = {{{}}};", in.empty() ? "NULL" : in);
+  put("  void* const out[] = {{{}}};", out.empty() ? "NULL" : out);
+  put("  const int device_rc = device->device->run(device->device->context, device->models[{}], in, out);",
+      step.unit.region);
+  put("  if (device_rc != 0) return {0}_fail(error, {0}_ERROR_DEVICE, device_rc, {1}u, {0}_n{1});", prefix_,
+      expr(step));
+  put("}}");
+}
+
+// Bytes that hold data, a C expression: a caller's tensor may be shorter than its bound.
+std::string RunText::bytes_of(ir::ValueId value) const {
+  const TensorType& type = program_.graph.value(value).type;
+  if (type.open == 0 || type.wrapper != Wrapper::None) return fmt::format("{}", memory_bytes(type));
+  std::string text = fmt::format("{}", memory_bytes(TensorType{type.elem, {}}));
+  for (int64_t d = 0; d < type.rank(); ++d) text += fmt::format(" * (size_t){}.dim[{}]", view_name(value), d);
+  return text;
+}
+
+void RunText::copy_outputs() {
+  for (auto [store, output] : program_.output_copies) {
+    const ir::ValueId value = program_.graph.outputs()[output];
+    std::string to = interface_ == nullptr ? fmt::format("out[{}]->data", output)
+                                           : "outputs->" + interface_->outputs[output].field;
+    if (memory_bytes(program_.graph.value(value).type) == 0) continue;
+    put("memcpy({}, {}, {});", to, address(store), bytes_of(value));
+  }
+}
+
+void RunText::tell_dims() {
+  const auto& outputs = program_.graph.outputs();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const TensorType& type = program_.graph.value(outputs[i]).type;
+    std::string to = interface_ == nullptr ? fmt::format("out[{}]->dim", i)
+                     : type.is_static()    ? std::string()
+                                           : "outputs->" + interface_->outputs[i].dims;
+    if (to.empty()) continue;
+    if (type.wrapper != Wrapper::None) {
+      put("memcpy({0}, {1}.dim, sizeof {1}.dim);", to, view_name(outputs[i]));
+      continue;
+    }
+    for (int64_t d = 0; d < type.rank(); ++d) {
+      put("{}[{}] = {};", to, d,
+          type.is_open(d) ? fmt::format("{}.dim[{}]", view_name(outputs[i]), d)
+                          : fmt::format("{}", type.shape[static_cast<size_t>(d)]));
+    }
+  }
+}
+
+}  // namespace mrvlc::chost

@@ -1,0 +1,50 @@
+// The text of a function that runs a program: NAME_run, or a body of control flow.
+#pragma once
+#include <set>
+
+#include "function.h"
+#include "text.h"
+
+namespace mrvlc::chost {
+
+class RunText {
+ public:
+  // `interface`: of NAME_run; nullptr for a body, whose inputs and outputs are arrays of views.
+  RunText(const Program& program, const Interface* interface, const ArenaResult& arena)
+      : program_(program), interface_(interface), arena_(arena), prefix_(program.options.name) {}
+
+  // The whole function. `symbol`: that of a body.
+  std::string function(const std::string& symbol = {});
+  // Definitions of the names of the nodes that its calls mention.
+  std::string names() const;
+
+ private:
+  template <class... Args>
+  void put(fmt::format_string<Args...> format, Args&&... args) {
+    out_ += "  " + fmt::format(format, std::forward<Args>(args)...) + "\n";
+  }
+  size_t expr(const Step& step) const { return program_.expr(step.unit.nodes.front()).index(); }
+  static std::string view_name(ir::ValueId value) { return fmt::format("v{}", value.index()); }
+
+  std::string address(StoreId id) const;
+  std::string mutable_address(ir::ValueId value) const;
+  void head(const std::string& symbol);
+  void check_arguments();
+  std::set<ir::ValueId> viewed_values() const;
+  void declare_views();
+  void take_input_dims();
+  void step(const Step& step);
+  void call(const Step& step, const Call& call);
+  void device_call(const Step& step);
+  void copy_outputs();
+  void tell_dims();
+  std::string bytes_of(ir::ValueId value) const;
+
+  const Program& program_;
+  const Interface* interface_;
+  const ArenaResult& arena_;
+  const std::string& prefix_;
+  std::string out_;
+};
+
+}  // namespace mrvlc::chost
