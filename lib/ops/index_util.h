@@ -1,5 +1,7 @@
 // Indices held in tensors: what Gather*, Scatter* and OneHot share.
 #pragma once
+#include <algorithm>
+
 #include "emit_util.h"
 
 namespace mrvlc::ops {
@@ -12,16 +14,30 @@ void emit_index(EmitContext& context, std::string_view name, std::string_view ex
 // Copies runs of elements by position, whatever their type.
 class ElementBytes {
  public:
-  ElementBytes(const Tensor& in, Tensor& out)
-      : size_(byte_size(in.elem())), in_(in.bytes().data()), out_(out.mutable_data<std::byte>().data()) {}
+  ElementBytes(const Tensor& in, Tensor& out) : size_(byte_size(in.elem())) {
+    if (in.elem() == ElementType::String) {
+      texts_in_ = in.string_data().data();
+      texts_out_ = out.mutable_strings().data();
+    } else {
+      in_ = in.bytes().data();
+      out_ = out.mutable_data<std::byte>().data();
+    }
+  }
   void copy(int64_t from, int64_t to, int64_t count) {
-    if (count > 0) std::memcpy(out_ + to * size_, in_ + from * size_, static_cast<size_t>(count * size_));
+    if (count <= 0) return;
+    if (texts_in_ != nullptr) {
+      std::copy_n(texts_in_ + from, count, texts_out_ + to);
+    } else {
+      std::memcpy(out_ + to * size_, in_ + from * size_, static_cast<size_t>(count * size_));
+    }
   }
 
  private:
   int64_t size_;
-  const std::byte* in_;
-  std::byte* out_;
+  const std::byte* in_ = nullptr;
+  std::byte* out_ = nullptr;
+  const std::string* texts_in_ = nullptr;
+  std::string* texts_out_ = nullptr;
 };
 
 // GatherElements and ScatterElements: indices (input 1) of the data's rank; along `axis` they say where.
