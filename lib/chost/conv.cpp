@@ -1,6 +1,7 @@
 // Conv and ConvTranspose over 1 or 2 spatial dimensions with constant weights: weights are packed here into
 // panels of six and four output channels, the order in which the kernel reads them. ConvTranspose is one
-// convolution for each phase of its stride: output columns of one phase all read the same kernel columns.
+// convolution for each phase of its stride: output columns of one phase all read the same kernel columns. The
+// batch may be known at run time only.
 #include <algorithm>
 
 #include "function.h"
@@ -48,9 +49,20 @@ struct Tap {
   int64_t dy = 0, dx = 0, kernel_index = -1;  // -1: a tap of zeros that reads nothing
 };
 
+// The number of images as C text; sets the dimensions of a result that is open there.
+std::string batch_text(Function& f, int64_t batch) {
+  NodeContext context(f, f.nodes().front());
+  if (context.in_type(0).is_static()) return fmt::format("{}", batch);
+  std::vector<std::string> dims{context.in_dim(0, 0)};
+  for (int64_t d = 1; d < context.out_type(0).rank(); ++d) dims.push_back(context.out_dim(0, d));
+  context.set_dims(0, dims);
+  return fmt::format("(ptrdiff_t){}", dims[0]);
+}
+
 // What a K_conv_shape is made from.
 struct ConvPlan {
-  int64_t batch = 1, groups = 1, channels = 1, m = 1;
+  std::string batch;  // C text
+  int64_t groups = 1, channels = 1, m = 1;
   int64_t in[2] = {1, 1}, out[2] = {1, 1}, stride[2] = {1, 1};
   std::vector<Tap> taps;
   bool direct = false;
@@ -141,6 +153,7 @@ std::string bias_text(Function& f, const Epilogue& e) {
 }
 
 void emit_depthwise(Function& f, const ops::ConvParams& p, const Window2& w) {
+  std::string batch = batch_text(f, p.batch);
   Epilogue e = begin_epilogue(f, p.out_channels);
   f.need("depthwise");
   declare_epilogue(f, e);
@@ -155,7 +168,7 @@ void emit_depthwise(Function& f, const ops::ConvParams& p, const Window2& w) {
   }
   f.put("static const int {}[] = {{{}}};", f.prefixed("K_tap"), taps);
   f.put("const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};",
-        f.prefixed("K_depthwise_shape"), p.batch, p.in_channels, p.out_channels / p.in_channels, w.in[0],
+        f.prefixed("K_depthwise_shape"), batch, p.in_channels, p.out_channels / p.in_channels, w.in[0],
         w.in[1], w.out[0], w.out[1], w.kernel[0], w.kernel[1], w.stride[0], w.stride[1], w.dilation[0],
         w.dilation[1], w.pad[0], w.pad[1], rows, pitch, f.prefixed("K_tap"));
   std::string plane = f.scratch(rows * w.stride[1] * pitch * 4);
@@ -165,9 +178,9 @@ void emit_depthwise(Function& f, const ops::ConvParams& p, const Window2& w) {
         f.read(f.head().inputs[0], "x0"), weights, bias_text(f, e), f.write(last.outputs[0], "y0"), plane);
 }
 
-ConvPlan conv_plan(const ops::ConvParams& p, const Window2& w) {
+ConvPlan conv_plan(const std::string& batch, const ops::ConvParams& p, const Window2& w) {
   ConvPlan plan;
-  plan.batch = p.batch;
+  plan.batch = batch;
   plan.groups = p.group;
   plan.channels = p.in_channels / p.group;
   plan.m = p.out_channels / p.group;
@@ -187,9 +200,10 @@ ConvPlan conv_plan(const ops::ConvParams& p, const Window2& w) {
 }
 
 // The convolution that makes the outputs (a + stride * q) of a transposed one.
-ConvPlan phase_plan(const ops::ConvParams& p, const Window2& w, int64_t a, int64_t b) {
+ConvPlan phase_plan(const std::string& batch, const ops::ConvParams& p, const Window2& w, int64_t a,
+                    int64_t b) {
   ConvPlan plan;
-  plan.batch = p.batch;
+  plan.batch = batch;
   plan.groups = p.group;
   plan.channels = p.in_channels / p.group;
   plan.m = p.out_channels / p.group;
@@ -219,7 +233,7 @@ Status emit_conv(Function& f) {
     emit_depthwise(f, p, w);
     return {};
   }
-  ConvPlan plan = conv_plan(p, w);
+  ConvPlan plan = conv_plan(batch_text(f, p.batch), p, w);
   Epilogue e = begin_epilogue(f, p.out_channels);
   f.need("conv");
   declare_epilogue(f, e);
@@ -242,6 +256,7 @@ Status emit_conv_transpose(Function& f) {
   Window2 w = window2(p);
   const ir::Node& last = f.program().node(f.nodes().back());
   auto data = f.program().graph.constant(f.head().inputs[1])->data<float>();
+  std::string batch = batch_text(f, p.batch);
   Epilogue e = begin_epilogue(f, p.out_channels);
   f.need("conv");
   declare_epilogue(f, e);
@@ -255,7 +270,7 @@ Status emit_conv_transpose(Function& f) {
   std::vector<Phase> list;
   for (int64_t a = 0; a < std::min(w.stride[0], w.out[0]); ++a) {
     for (int64_t b = 0; b < std::min(w.stride[1], w.out[1]); ++b) {
-      Phase phase{a, b, phase_plan(p, w, a, b)};
+      Phase phase{a, b, phase_plan(batch, p, w, a, b)};
       columns_bytes = std::max(columns_bytes, choose_blocking(phase.plan).bytes());
       phase_bytes =
           std::max(phase_bytes, p.batch * p.out_channels * phase.plan.out[0] * phase.plan.out[1] * 4);
@@ -274,7 +289,7 @@ Status emit_conv_transpose(Function& f) {
     }));
     f.put("{}(&p, {}, {}, {}, z, (float*){}, &clamp);", f.prefixed("K_conv"), x, weights, bias_text(f, e),
           columns);
-    f.loop("c", p.batch * p.out_channels);
+    f.open(fmt::format("for (ptrdiff_t c = 0; c < {} * {}; ++c)", batch, p.out_channels));
     f.loop("i", plan.out[0]);
     f.loop("j", plan.out[1]);
     f.put("{}[(c * {} + i * {} + {}) * {} + j * {} + {}] = z[(c * {} + i) * {} + j];", y, w.out[0],
@@ -286,7 +301,7 @@ Status emit_conv_transpose(Function& f) {
   }
   int64_t plane = w.out[0] * w.out[1];
   if (e.next < f.nodes().size()) {
-    f.loop("c", p.batch * p.out_channels);
+    f.open(fmt::format("for (ptrdiff_t c = 0; c < {} * {}; ++c)", batch, p.out_channels));
     f.put("e.fn(e.args, {0} + c * {1}, c % {2}, 0, c * {1}, {1});", y, plane, p.out_channels);
     f.close();
   }

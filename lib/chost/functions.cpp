@@ -89,10 +89,24 @@ class Emitter {
 
   Status emit_with_views(Function& f) {
     const ops::OpDef& def = ops::op_def(f.head());
-    if (def.emit_open == nullptr) return make_diag<DiagCode::MRV0605>(std::string(def.name));
     f.use_views();
+    if (is_matrix_product(f.head()) && f32_operands(f.head())) return emit_matmul(f);
+    if (is_packed_conv(program_.graph, f.head()) && f32_operands(f.head()) && only_batch_open(f.head()))
+      return f.head().is("Conv") ? emit_conv(f) : emit_conv_transpose(f);
+    if (def.emit_open == nullptr) return make_diag<DiagCode::MRV0605>(std::string(def.name));
     NodeContext context(f, f.head().id);
     return def.emit_open(context);
+  }
+
+  bool f32_operands(const ir::Node& node) const {
+    const TensorType& type = program_.graph.value(node.inputs[0]).type;
+    return type.elem == ElementType::F32 && type.wrapper == Wrapper::None;
+  }
+
+  // Dimension 0 of the data and at most that of the result.
+  bool only_batch_open(const ir::Node& node) const {
+    return program_.graph.value(node.inputs[0]).type.open == 1 &&
+           program_.graph.value(node.outputs[0]).type.open <= 1;
   }
 
   Status check_types(const ir::Node& node) const {

@@ -1,5 +1,6 @@
 #include "mrvlc/chost/chost.h"
 #include "mrvlc/support/diag/chost.h"
+#include "mrvlc/support/diag/general.h"
 #include "run_text.h"
 
 namespace mrvlc::chost {
@@ -47,6 +48,7 @@ partition::Partition all_on_host(const ir::Graph& graph) {
 }  // namespace
 
 Result<BodyFunction> emit_body(Module& module, const ir::Graph& body, const Options& options) {
+  if (body.first_expr == 0) return make_diag<DiagCode::MRV0007>("the expressions of bodies are not numbered");
   const partition::Partition partition = all_on_host(body);
   const std::vector<accel::CompiledRegion> regions;
   Program program(body, partition, regions, options, module);

@@ -5,7 +5,6 @@
 
 #include "function.h"
 #include "mrvlc/ops/open.h"
-#include "mrvlc/ops/params.h"
 #include "size_text.h"
 
 namespace mrvlc::chost {
@@ -225,30 +224,36 @@ Product gemm_product(Function& f) {
   return p;
 }
 
+// Bias of the columns when C is a constant that gives one; empty otherwise.
+std::vector<float> column_bias(Function& f, const Product& p, const Tensor* c, float beta) {
+  if (c == nullptr || !is_number(p.n)) return {};
+  OperandKind kind = operand_kind(c->shape(), f.program().graph.value(f.head().outputs[0]).type.shape);
+  // As [m, n] with m 1 the kinds Full and Column are the same thing.
+  bool column =
+      kind == OperandKind::Scalar || kind == OperandKind::Column || (kind == OperandKind::Full && p.m == "1");
+  std::vector<float> bias;
+  for (int64_t n = 0; column && n < std::stoll(p.n); ++n)
+    bias.push_back(beta * static_cast<float>(c->as_double(kind == OperandKind::Scalar ? 0 : n)));
+  return bias;
+}
+
 Status emit_gemm(Function& f) {
   const ir::Graph& graph = f.program().graph;
-  MRVLC_ASSIGN(ops::GemmParams g, ops::gemm_params(ops::infer_context(graph, f.head())));
+  const float alpha = f.head().float_attr("alpha"), beta = f.head().float_attr("beta");
   Product p = gemm_product(f);
   bool packed = graph.is_constant(f.head().inputs[1]);
-  p.alpha = packed ? g.alpha : 1.0f;
+  p.alpha = packed ? alpha : 1.0f;
   Epilogue e;
   bool has_c = f.head().inputs.size() > 2 && f.head().inputs[2].valid();
-  const Tensor* c = has_c ? graph.constant(f.head().inputs[2]) : nullptr;
-  OperandKind kind = c != nullptr ? operand_kind(c->shape(), {g.m, g.n}) : OperandKind::Other;
-  // As [m, n] with m 1 the kinds Full and Column are the same thing.
-  bool column = c != nullptr && (kind == OperandKind::Scalar || kind == OperandKind::Column ||
-                                 (kind == OperandKind::Full && p.m == "1"));
-  bool simple = (packed || g.alpha == 1.0f) && (!has_c || column);
-  if (column && simple) {
-    for (int64_t n = 0; n < g.n; ++n) {
-      e.bias.push_back(g.beta * static_cast<float>(c->as_double(kind == OperandKind::Scalar ? 0 : n)));
-    }
+  std::vector<float> bias = column_bias(f, p, has_c ? graph.constant(f.head().inputs[2]) : nullptr, beta);
+  bool simple = (packed || alpha == 1.0f) && (!has_c || !bias.empty() || p.n == "0");
+  if (simple) {
+    e.bias = std::move(bias);
+    fold_epilogue(f, is_number(p.n) ? std::stoll(p.n) : 0, e);
   }
-  if (simple) fold_epilogue(f, g.n, e);
   std::string added = simple ? "" : has_c ? added_operand(f, p) : "0.0f";
   emit_product(f, p, e);
-  if (simple || (!has_c && (packed || g.alpha == 1.0f))) return {};
-  emit_gemm_rest(f, p, added, packed ? 1.0f : g.alpha, g.beta);
+  if (!simple) emit_gemm_rest(f, p, added, packed ? 1.0f : alpha, beta);
   return {};
 }
 
@@ -258,9 +263,7 @@ Status emit_matmul(Function& f) {
   if (f.head().is("Gemm")) return emit_gemm(f);
   Product p = matmul_product(f);
   Epilogue e;
-  // Bias and clamp are of static groups; nothing is fused behind a product of open shape.
-  auto columns = is_number(p.n) ? std::stoll(p.n) : 0;
-  fold_epilogue(f, columns, e);
+  fold_epilogue(f, is_number(p.n) ? std::stoll(p.n) : 0, e);
   emit_product(f, p, e);
   return {};
 }

@@ -39,7 +39,7 @@ struct Param {
   StoreId store;
   bool written = false;
   ir::ValueId view = {};  // the address of this value's view is passed, not that of its data
-  std::string text;       // passed as it is
+  std::string text = {};  // passed as it is
 };
 
 // One call of NAME_run.

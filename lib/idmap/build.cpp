@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <set>
 
@@ -50,10 +51,29 @@ class Builder {
     for (const auto& d : partition_.decisions) {
       for (ir::SourceId s : graph_.lineage(d.node).sources) by_source_[s].push_back(&d);
     }
-    for (size_t i = 0; i < graph_.node_slots(); ++i) {
-      const ir::Lineage& lineage = graph_.lineage(ir::NodeId(i));
+    index_erased(graph_);
+    ir::for_each_body(graph_, [&](const ir::Graph& body) {
+      index_erased(body);
+      index_body(body);
+    });
+  }
+
+  void index_erased(const ir::Graph& graph) {
+    for (size_t i = 0; i < graph.node_slots(); ++i) {
+      const ir::Lineage& lineage = graph.lineage(ir::NodeId(i));
       if (lineage.erased_because.empty()) continue;
-      for (ir::SourceId s : lineage.sources) erased_[s].push_back(ir::NodeId(i));
+      for (ir::SourceId s : lineage.sources) erased_[s].push_back(&lineage);
+    }
+  }
+
+  // Nodes of bodies are on the CPU with their control flow.
+  void index_body(const ir::Graph& body) {
+    for (ir::NodeId id : body.topological_order()) {
+      partition::NodeDecision d;
+      d.node = ir::NodeId(size_t{body.expr_id(id)});
+      d.reason = "in a body of control flow, which runs on the CPU";
+      in_bodies_.push_back(std::move(d));
+      for (ir::SourceId s : body.lineage(id).sources) by_source_[s].push_back(&in_bodies_.back());
     }
   }
 
@@ -96,31 +116,36 @@ class Builder {
     if (it == erased_.end())
       return {"removed", "never executed: the compiler proved that control does not reach it"};
     // The last reason is that of the newest node made from it.
-    const std::string& reason = graph_.lineage(it->second.back()).erased_because;
-    bool folded = std::any_of(it->second.begin(), it->second.end(), [&](ir::NodeId n) {
-      return graph_.lineage(n).erased_because.starts_with("folded");
+    const std::string& reason = it->second.back()->erased_because;
+    bool folded = std::any_of(it->second.begin(), it->second.end(), [](const ir::Lineage* lineage) {
+      return lineage->erased_because.starts_with("folded");
     });
     return {folded ? "folded" : "removed", json_text(reason)};
   }
 
   Json expressions() const {
     Json list = Json::array();
-    for (size_t i = 0; i < graph_.node_slots(); ++i) {
-      const ir::Node& n = graph_.node(ir::NodeId(i));
-      const ir::Lineage& lineage = graph_.lineage(n.id);
+    add_expressions(graph_, list);
+    ir::for_each_body(graph_, [&](const ir::Graph& body) { add_expressions(body, list); });
+    return list;
+  }
+
+  static void add_expressions(const ir::Graph& graph, Json& list) {
+    for (size_t i = 0; i < graph.node_slots(); ++i) {
+      const ir::Node& n = graph.node(ir::NodeId(i));
+      const ir::Lineage& lineage = graph.lineage(n.id);
       Json entry;
-      entry["expr_id"] = i;
+      entry["expr_id"] = graph.expr_id(n.id);
       entry["op"] = n.op->name;
       Json sources = Json::array(), from = Json::array();
-      for (ir::SourceId s : lineage.sources) sources.push_back(graph_.sources()[s.index()].id);
-      for (ir::NodeId f : lineage.from) from.push_back(f.index());
+      for (ir::SourceId s : lineage.sources) sources.push_back(graph.sources()[s.index()].id);
+      for (ir::NodeId f : lineage.from) from.push_back(graph.expr_id(f));
       entry["sources"] = std::move(sources);
       entry["from"] = std::move(from);
       entry["pass"] = lineage.pass;
       if (n.erased) entry["erased"] = lineage.erased_because;
       list.push_back(std::move(entry));
     }
-    return list;
   }
 
   Json layers() const {
@@ -176,7 +201,8 @@ class Builder {
   const chost::HostCode& host_;
   std::set<ir::NodeId> has_code_;
   std::map<ir::SourceId, std::vector<const partition::NodeDecision*>> by_source_;
-  std::map<ir::SourceId, std::vector<ir::NodeId>> erased_;
+  std::map<ir::SourceId, std::vector<const ir::Lineage*>> erased_;
+  std::deque<partition::NodeDecision> in_bodies_;
 };
 
 }  // namespace

@@ -122,13 +122,27 @@ constexpr KindCheck kChecks[] = {
     {"reshape", legal_reshape},
 };
 
+Legality check_static(const LegalContext& c, const ir::Node& node) {
+  for (const auto* values : {&node.inputs, &node.outputs}) {
+    for (ir::ValueId v : *values) {
+      if (!v.valid() || c.graph.value(v).type.is_static()) continue;
+      return refuse("static shapes", to_string(c.graph.value(v).type), "shapes known at compile time",
+                    "A shape is known at run time only; the accelerator's programs are made for one shape.");
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Legality layer_legal(const ir::Graph& graph, const Layer& layer, const target::Machine& machine) {
   LegalContext c{graph, layer, machine};
   for (const KindCheck& k : kChecks) {
     if (k.kind != layer.kind) continue;
-    for (ir::NodeId n : layer.nodes) MRVLC_LEGAL(check_node(c, graph.node(n)));
+    for (ir::NodeId n : layer.nodes) {
+      MRVLC_LEGAL(check_static(c, graph.node(n)));
+      MRVLC_LEGAL(check_node(c, graph.node(n)));
+    }
     MRVLC_LEGAL(check_ports(c));
     MRVLC_LEGAL(k.check(c));
     return legal_epilogue(c);

@@ -67,7 +67,7 @@ bool merge_nodes(Rewriter& rw) {
   bool changed = false;
   for (NodeId id : g.topological_order()) {
     const Node& n = g.node(id);
-    if (ops::is_random(n) || n.outputs.empty()) continue;
+    if (ops::is_random(n) || n.outputs.empty() || !ir::bodies_of(n).empty()) continue;
     uint64_t key = hash_node(n);
     auto [first, last] = seen.equal_range(key);
     auto same = std::find_if(first, last,

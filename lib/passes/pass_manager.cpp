@@ -47,6 +47,18 @@ Status run_pass(ir::Graph& graph, const PassInfo& pass, const RunOptions& option
   return {};
 }
 
+// Bodies of control flow are graphs like any other; each belongs to its node alone, which may change it.
+Status run_on_bodies(ir::Graph& graph, std::span<const std::string_view> names, const RunOptions& options) {
+  RunOptions quiet = options;
+  quiet.after = nullptr;
+  quiet.times = nullptr;
+  for (ir::NodeId id : graph.topological_order()) {
+    for (const ir::Graph* body : ir::bodies_of(graph.node(id)))
+      MRVLC_TRY(run_passes(const_cast<ir::Graph&>(*body), names, quiet));
+  }
+  return {};
+}
+
 }  // namespace
 
 const std::vector<PassInfo>& all_passes() {
@@ -66,6 +78,7 @@ const PassInfo* find_pass(std::string_view name) {
 }
 
 Status run_passes(ir::Graph& graph, std::span<const std::string_view> names, const RunOptions& options) {
+  MRVLC_TRY(run_on_bodies(graph, names, options));
   for (std::string_view name : names) {
     const PassInfo* pass = find_pass(name);
     if (pass == nullptr) return make_diag<DiagCode::MRV0290>(name);

@@ -108,4 +108,10 @@ std::vector<NodeId> origins(const Graph& graph, std::initializer_list<NodeId> no
   return out;
 }
 
+bool is_static(const Graph& graph, const Node& node) {
+  auto fixed = [&](ValueId v) { return !v.valid() || graph.value(v).type.is_static(); };
+  return std::all_of(node.inputs.begin(), node.inputs.end(), fixed) &&
+         std::all_of(node.outputs.begin(), node.outputs.end(), fixed);
+}
+
 }  // namespace mrvlc::passes

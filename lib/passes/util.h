@@ -52,13 +52,17 @@ void erase_if_unused(Rewriter& rw, NodeId node, std::string_view because);
 std::vector<NodeId> origins(const Graph& graph, std::initializer_list<NodeId> nodes,
                             std::initializer_list<ValueId> constants);
 
-// Offers every node, producers first, to the rewrites in turn until one of them applies. Nodes made on the
+// Neither operands nor results have shapes that are known at run time only.
+bool is_static(const Graph& graph, const Node& node);
+
+// Offers every static node, producers first, to the rewrites in turn until one of them applies. Nodes made on the
 // way are not offered again: one call is linear, and the pipelines come back.
 template <class... Rewrites>
 bool rewrite_nodes(Graph& graph, std::string_view pass, Rewrites... rewrites) {
   Rewriter rw(graph, pass);
   bool changed = false;
   for (NodeId id : graph.topological_order()) {
+    if (!is_static(graph, graph.node(id))) continue;
     auto apply = [&](auto rewrite) { return !graph.node(id).erased && rewrite(rw, id); };
     if ((apply(rewrites) || ...)) changed = true;
   }

@@ -35,7 +35,7 @@ static void K_gemm(const K_gemm_shape* p, const float* a, const float* b, const 
                    float* panel, const K_epilogue* e, ptrdiff_t row, ptrdiff_t at) {
   for (ptrdiff_t n0 = 0; n0 < p->n; n0 += K_LANES) {
     const ptrdiff_t cols = p->n - n0 < K_LANES ? p->n - n0 : K_LANES;
-    for (ptrdiff_t k0 = 0; k0 < p->k; k0 += p->block_k) {
+    for (ptrdiff_t k0 = 0; k0 < p->k || k0 == 0; k0 += p->block_k) {
       const ptrdiff_t kn = p->k - k0 < p->block_k ? p->k - k0 : p->block_k;
       const int last = k0 + kn == p->k;
       const float* from = panel;

@@ -42,3 +42,123 @@ static ptrdiff_t K_open_reduce_at(ptrdiff_t k, int groups, const int64_t* n, con
   for (int g = 0; g < groups; rest /= n[g], ++g) at += rest % n[g] * s[g];
   return (ptrdiff_t)at;
 }
+
+//@ piece open_window: base
+/* A window over the last dimensions of a tensor, of ONNX's convolutions and pools; pad and pad_end in front and
+ * behind. */
+typedef struct K_open_window {
+  int rank;
+  int64_t in[6], out[6], kernel[6], stride[6], dilation[6], pad[6], pad_end[6];
+} K_open_window;
+
+enum { K_open_window_explicit, K_open_window_same_upper, K_open_window_same_lower, K_open_window_valid };
+
+static int64_t K_open_window_extent(const K_open_window* w, int d) {
+  return (w->kernel[d] - 1) * w->dilation[d] + 1;
+}
+
+/* The input positions of tap `tap` for the outputs of one row (a run along the last dimension): from + o *
+ * stride for low <= o < high. 0 when there are none. */
+static int K_open_window_tap(const K_open_window* w, int64_t row, int64_t tap, int64_t* from, int64_t* low,
+                      int64_t* high) {
+  const int last = w->rank - 1;
+  const int64_t n = w->in[last], s = w->stride[last];
+  const int64_t base = tap % w->kernel[last] * w->dilation[last] - w->pad[last];
+  int64_t at = 0, step = n, past;
+  tap /= w->kernel[last];
+  for (int d = last - 1; d >= 0; --d) {
+    const int64_t i = row % w->out[d] * w->stride[d] + tap % w->kernel[d] * w->dilation[d] - w->pad[d];
+    if (i < 0 || i >= w->in[d]) return 0;
+    at += i * step;
+    step *= w->in[d];
+    row /= w->out[d];
+    tap /= w->kernel[d];
+  }
+  past = base >= n ? 0 : (n - base + s - 1) / s;
+  *from = at + base;
+  *low = base >= 0 ? 0 : (s - 1 - base) / s;
+  *high = past < w->out[last] ? past : w->out[last];
+  return *low < *high;
+}
+
+static int64_t K_open_window_product(const int64_t* n, int count) {
+  int64_t product = 1;
+  for (int d = 0; d < count; ++d) product *= n[d];
+  return product;
+}
+
+//@ piece open_window_size: open_window
+/* Sets `out` and the padding that `mode` asks for. Not 0 when the window does not fit. */
+static int K_open_window_size(K_open_window* w, int mode, int up) {
+  const int same = mode == K_open_window_same_upper || mode == K_open_window_same_lower;
+  for (int d = 0; d < w->rank; ++d) {
+    const int64_t n = w->in[d], s = w->stride[d], most = INT64_C(1) << 31;
+    int64_t room;
+    if (n < 1 || w->kernel[d] < 1 || w->kernel[d] > most) return 1;
+    if (mode == K_open_window_valid) w->pad[d] = w->pad_end[d] = 0;
+    if (same) {
+      const int64_t over = ((n + s - 1) / s - 1) * s + K_open_window_extent(w, d) - n, total = over > 0 ? over : 0;
+      w->pad[d] = mode == K_open_window_same_upper ? total / 2 : total - total / 2;
+      w->pad_end[d] = total - w->pad[d];
+    }
+    room = n + w->pad[d] + w->pad_end[d] - K_open_window_extent(w, d);
+    if (room < 0) return 1;
+    w->out[d] = (up && !same ? (room + s - 1) / s : room / s) + 1;
+    /* A window that would begin in the padding at the end is dropped. */
+    if (up && !same && (w->out[d] - 1) * s >= n + w->pad[d]) --w->out[d];
+  }
+  return 0;
+}
+
+//@ piece open_transposed: open_window
+/* Of a transposed convolution: `out` holds the sizes of its operand; sets `in`, those of its result, from the
+ * padding or, when they are `wanted`, the other way round. */
+static int K_open_transposed(K_open_window* w, int mode, const int64_t* extra, const int64_t* wanted) {
+  const int same = mode == K_open_window_same_upper || mode == K_open_window_same_lower;
+  for (int d = 0; d < w->rank; ++d) {
+    const int64_t most = INT64_C(1) << 31;
+    int64_t full;
+    if (w->out[d] < 1 || w->kernel[d] < 1 || w->kernel[d] > most) return 1;
+    full = w->stride[d] * (w->out[d] - 1) + extra[d] + K_open_window_extent(w, d);
+    if (mode == K_open_window_valid) w->pad[d] = w->pad_end[d] = 0;
+    w->in[d] = full - w->pad[d] - w->pad_end[d];
+    if (wanted || same) {
+      int64_t total;
+      w->in[d] = wanted ? wanted[d] : w->out[d] * w->stride[d];
+      total = full > w->in[d] ? full - w->in[d] : 0;
+      w->pad[d] = mode == K_open_window_same_upper ? total / 2 : total - total / 2;
+      w->pad_end[d] = total - w->pad[d];
+    }
+    if (w->in[d] < 1) return 1;
+  }
+  return 0;
+}
+
+//@ piece open_count: open_window
+/* Elements that count for the average at output o of dimension d. */
+static int64_t K_open_count(const K_open_window* w, int d, int64_t o, int padding) {
+  const int64_t low = padding ? -w->pad[d] : 0, high = w->in[d] + (padding ? w->pad_end[d] : 0);
+  const int64_t begin = o * w->stride[d] - w->pad[d], step = w->dilation[d];
+  const int64_t first = begin >= low ? 0 : (low - begin + step - 1) / step;
+  int64_t past = begin >= high ? 0 : (high - begin + step - 1) / step;
+  past = past < w->kernel[d] ? past : w->kernel[d];
+  return past - first > 1 ? past - first : 1;
+}
+
+/* The same for a row of outputs, of all dimensions but the last. */
+static int64_t K_open_count_row(const K_open_window* w, int64_t row, int padding) {
+  int64_t count = 1;
+  for (int d = w->rank - 1; d-- > 0; row /= w->out[d]) count *= K_open_count(w, d, row % w->out[d], padding);
+  return count;
+}
+
+//@ piece open_column_major: open_window
+/* Position of an element of the input when the first dimension counts fastest. */
+static int64_t K_open_column_major(const K_open_window* w, int64_t index) {
+  int64_t position = 0, step = K_open_window_product(w->in, w->rank);
+  for (int d = w->rank; d-- > 0; index /= w->in[d]) {
+    step /= w->in[d];
+    position += index % w->in[d] * step;
+  }
+  return position;
+}
