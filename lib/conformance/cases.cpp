@@ -1,0 +1,197 @@
+#include "cases.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compare.h"
+#include "drawn.h"
+#include "mrvlc/onnx/test_data.h"
+#include "mrvlc/support/diag/ops.h"
+#include "mrvlc/support/file.h"
+
+namespace mrvlc::conformance {
+namespace fs = std::filesystem;
+
+namespace {
+
+std::vector<fs::path> sorted_folders(const fs::path& parent) {
+  std::vector<fs::path> found;
+  std::error_code ec;
+  for (const auto& entry : fs::directory_iterator(parent, ec)) {
+    if (entry.is_directory()) found.push_back(entry.path());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+fs::path data_file(const fs::path& data_set, std::string_view kind, size_t i) {
+  return data_set / fmt::format("{}_{}.pb", kind, i);
+}
+
+// The data of ONNX 1.12 hold bfloat16 as its bits in uint16.
+Tensor as_declared(Tensor tensor, const TensorType& declared) {
+  if (declared.elem != ElementType::BF16 || tensor.elem() != ElementType::U16) return tensor;
+  auto bytes = tensor.bytes();
+  return Tensor({declared.elem, tensor.shape()},
+                std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+}
+
+Result<Tensor> read_value(const fs::path& file, const TensorType& declared) {
+  MRVLC_ASSIGN(Tensor tensor, onnx::read_value_pb(file, declared.wrapper));
+  return as_declared(std::move(tensor), declared);
+}
+
+bool contradicts(const onnx::DeclaredInput& declared, const Shape& actual) {
+  if (!declared.has_shape) return false;
+  if (declared.shape.size() != actual.size()) return true;
+  for (size_t d = 0; d < actual.size(); ++d) {
+    if (declared.shape[d] >= 0 && declared.shape[d] != actual[d]) return true;
+  }
+  return false;
+}
+
+bool is_open(const onnx::DeclaredInput& declared) {
+  return !declared.has_shape ||
+         std::any_of(declared.shape.begin(), declared.shape.end(), [](int64_t d) { return d < 0; });
+}
+
+const Diag& first_error(const Diagnostics& diagnostics) {
+  const auto& list = diagnostics.list();
+  return *std::find_if(list.begin(), list.end(),
+                       [](const Diag& d) { return d.severity() == Severity::Error; });
+}
+
+// The shapes of the data for what the model leaves open; what is wrong, when they are not what it declares.
+std::string choose_shapes(const Case& c, const std::vector<onnx::DeclaredInput>& declared,
+                          onnx::ImportOptions& options) {
+  for (size_t i = 0; i < declared.size() && !c.data_sets.empty(); ++i) {
+    if (declared[i].wrapper != Wrapper::None) continue;
+    auto tensor = onnx::read_value_pb(data_file(c.data_sets.front(), "input", i), Wrapper::None);
+    if (!tensor.ok()) continue;  // said when it is run
+    if (contradicts(declared[i], tensor->shape()))
+      return fmt::format("the data of input '{}' have the shape {}, the model declares {}", declared[i].name,
+                         to_string(tensor->shape()), to_string(declared[i].shape));
+    if (is_open(declared[i])) options.input_shapes[declared[i].name] = tensor->shape();
+  }
+  return {};
+}
+
+// A field of a protobuf message that holds bytes.
+std::string field(int number, std::string_view bytes) {
+  std::string out(1, static_cast<char>(number << 3 | 2));
+  size_t size = bytes.size();
+  for (; size >= 0x80; size >>= 7) out += static_cast<char>(size | 0x80);
+  out += static_cast<char>(size);
+  return out.append(bytes);
+}
+
+// The model with the inputs from `first` on as initializers. Two protobuf messages one behind the other are
+// their union, so that a second model with nothing but a graph of initializers adds to the first.
+Result<std::string> bound_model(const Case& c, const std::vector<onnx::DeclaredInput>& declared,
+                                size_t first) {
+  constexpr int kGraph = 7, kInitializer = 5, kTensorName = 8;  // onnx.proto
+  MRVLC_ASSIGN(std::string bytes, read_file(c.folder / "model.onnx"));
+  for (size_t i = first; i < declared.size(); ++i) {
+    MRVLC_ASSIGN(std::string tensor, read_file(data_file(c.data_sets.front(), "input", i)));
+    tensor += field(kTensorName, declared[i].name);
+    bytes += field(kGraph, field(kInitializer, tensor));
+  }
+  return bytes;
+}
+
+void import_bound(Case& c, const std::vector<onnx::DeclaredInput>& declared, size_t first,
+                  const onnx::ImportOptions& options) {
+  auto bytes = bound_model(c, declared, first);
+  if (!bytes.ok()) return;
+  Diagnostics diagnostics;
+  auto model = onnx::import_bytes(*bytes, c.folder, options, diagnostics);
+  if (!model) return;
+  c.model = std::move(model);
+  c.bound = true;
+  c.inputs.clear();
+  for (size_t i = 0; i < first; ++i) c.inputs.push_back(i);
+}
+
+}  // namespace
+
+std::vector<CaseFolder> cases_in(const fs::path& root) {
+  std::vector<CaseFolder> cases;
+  for (const fs::path& suite : sorted_folders(root)) {
+    for (const fs::path& folder : sorted_folders(suite)) {
+      if (!fs::exists(folder / "model.onnx")) continue;
+      const std::string name = suite.filename().string();
+      cases.push_back({name, name + "/" + folder.filename().string(), folder});
+    }
+  }
+  return cases;
+}
+
+Outcome failure(const Diag& diag) {
+  const bool internal = diag.exit_class() == ExitClass::Internal;
+  std::string message = diag.message;
+  if (!diag.op_type.empty()) message = fmt::format("{}: {}", diag.op_type, message);
+  return {internal ? Verdict::Crashed : Verdict::Refused, std::string(diag_info(diag.code).name),
+          printable(message)};
+}
+
+Case load_case(const fs::path& folder, bool bind) {
+  Case c;
+  c.folder = folder;
+  for (const fs::path& data : sorted_folders(folder)) {
+    if (data.filename().string().starts_with("test_data_set_")) c.data_sets.push_back(data);
+  }
+  auto declared = onnx::declared_inputs(folder / "model.onnx");
+  if (!declared.ok()) {
+    c.refusal = failure(declared.error());
+    return c;
+  }
+  onnx::ImportOptions options;
+  if (std::string wrong = choose_shapes(c, *declared, options); !wrong.empty()) {
+    c.refusal = {Verdict::Unfit, {}, printable(wrong)};
+    return c;
+  }
+  Diagnostics diagnostics;
+  c.model = onnx::import_file(folder / "model.onnx", options, diagnostics);
+  for (size_t i = 0; c.model && i < declared->size(); ++i) c.inputs.push_back(i);
+  if (!c.model) c.refusal = failure(first_error(diagnostics));
+  for (size_t first : {size_t{1}, size_t{0}}) {
+    if (bind && !c.model && c.refusal.code == diag_info(DiagCode::MRV0207).name && !c.data_sets.empty())
+      import_bound(c, *declared, first, options);
+  }
+  return c;
+}
+
+Result<std::vector<Tensor>> read_inputs(const Case& c, const fs::path& data_set) {
+  const ir::Graph& graph = c.model->graph;
+  std::vector<Tensor> inputs;
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    MRVLC_ASSIGN(Tensor tensor,
+                 read_value(data_file(data_set, "input", c.inputs[i]), graph.value(graph.inputs()[i]).type));
+    inputs.push_back(std::move(tensor));
+  }
+  return inputs;
+}
+
+Outcome check_outputs(const Case& c, const fs::path& data_set, const std::vector<Tensor>& inputs,
+                      const std::vector<Tensor>& actual) {
+  const ir::Graph& graph = c.model->graph;
+  std::vector<Tensor> expected;
+  for (size_t i = 0; i < actual.size(); ++i) {
+    auto tensor = read_value(data_file(data_set, "output", i), graph.value(graph.outputs()[i]).type);
+    if (!tensor.ok()) return failure(tensor.error());
+    expected.push_back(std::move(*tensor));
+  }
+  const Verdict passed = c.bound ? Verdict::Bound : Verdict::Passed;
+  if (is_drawn(graph, inputs, expected)) {
+    std::string wrong = drawn_difference(graph, inputs, actual, expected);
+    return {wrong.empty() ? passed : Verdict::Wrong, {}, printable(wrong)};
+  }
+  for (size_t i = 0; i < actual.size(); ++i) {
+    if (std::string text = difference(actual[i], expected[i]); !text.empty())
+      return {Verdict::Wrong, {}, printable(fmt::format("output {}: {}", i, text))};
+  }
+  return {passed, {}, {}};
+}
+
+}  // namespace mrvlc::conformance

@@ -1,0 +1,37 @@
+// The cases of ONNX's backend tests.
+#pragma once
+#include "mrvlc/conformance/conformance.h"
+#include "mrvlc/onnx/importer.h"
+
+namespace mrvlc::conformance {
+
+struct CaseFolder {
+  std::string suite, name;  // "node", "node/test_relu"
+  std::filesystem::path folder;
+};
+
+// Of all suites of a release, by name.
+std::vector<CaseFolder> cases_in(const std::filesystem::path& root);
+
+struct Case {
+  std::filesystem::path folder;
+  std::optional<onnx::Model> model;
+  Outcome refusal;             // when there is no model
+  std::vector<size_t> inputs;  // files of the graph's inputs
+  std::vector<std::filesystem::path> data_sets;
+  bool bound = false;  // inputs were made constants
+};
+
+// Imports the model. Dimensions that it leaves open are given the sizes of the data, as with --input-shape.
+// `bind`: many cases give shapes, axes and the like at run time; of a model that is refused for that
+// (MRV0207), all inputs but the first, or all, become constants with the values of the data.
+Case load_case(const std::filesystem::path& folder, bool bind);
+
+Outcome failure(const Diag& diag);
+
+Result<std::vector<Tensor>> read_inputs(const Case& c, const std::filesystem::path& data_set);
+// The case's outcome as far as this data set goes.
+Outcome check_outputs(const Case& c, const std::filesystem::path& data_set, const std::vector<Tensor>& inputs,
+                      const std::vector<Tensor>& actual);
+
+}  // namespace mrvlc::conformance

@@ -1,0 +1,243 @@
+// All cases in batches: each of its steps in child processes, batches in parallel.
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <regex>
+
+#include "isolate.h"
+#include "mrvlc/interp/interp.h"
+#include "mrvlc/support/diag/general.h"
+#include "stub.h"
+
+namespace mrvlc::conformance {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr size_t kBatch = 32;
+
+struct Item {
+  CaseFolder folder;
+  size_t release = 0;
+  CaseResult* result = nullptr;
+};
+
+Outcome interpret(const CaseFolder& folder, const Options& options) {
+  Case c = load_case(folder.folder, options.bind);
+  if (!c.model) return c.refusal;
+  Outcome outcome;
+  for (const fs::path& data_set : c.data_sets) {
+    auto inputs = read_inputs(c, data_set);
+    if (!inputs.ok()) return failure(inputs.error());
+    auto actual = interp::run(c.model->graph, *inputs);
+    if (!actual.ok()) return failure(actual.error());
+    outcome = check_outputs(c, data_set, *inputs, *actual);
+    if (outcome.verdict != Verdict::Passed && outcome.verdict != Verdict::Bound) break;
+  }
+  return outcome;
+}
+
+// An outcome as a line: verdict, code and message.
+std::string to_line(const Outcome& outcome) {
+  std::string message = outcome.message.substr(0, 2000);
+  std::replace_if(
+      message.begin(), message.end(), [](char c) { return c == '\n' || c == '\t'; }, ' ');
+  return fmt::format("{}\t{}\t{}", static_cast<int>(outcome.verdict), outcome.code, message);
+}
+
+Outcome from_line(const std::string& line) {
+  const size_t code = line.find('\t'), message = line.find('\t', code + 1);
+  return {static_cast<Verdict>(line[0] - '0'), line.substr(code + 1, message - code - 1),
+          line.substr(message + 1)};
+}
+
+Outcome crashed(std::string why) {
+  return {Verdict::Crashed, {}, std::move(why)};
+}
+
+using Outcomes = std::vector<std::optional<Outcome>>;
+
+// step(i) in a child for those without an outcome that wanted(i); of the others the outcomes stay.
+template <class Step, class Take>
+void isolate(size_t count, double seconds, const Step& step, const Take& take) {
+  for_each_isolated(
+      count, seconds, [&](size_t i) { return to_line(step(i)); },
+      [&](size_t i, const std::string& line) { take(i, from_line(line)); },
+      [&](size_t i, std::string why) { take(i, crashed(std::move(why))); });
+}
+
+class Batch {
+ public:
+  Batch(const Options& options, std::span<const Item> items, fs::path folder)
+      : options_(options), items_(items), folder_(std::move(folder)) {}
+
+  Outcomes interpreted() {
+    Outcomes out(items_.size());
+    isolate(
+        items_.size(), options_.seconds, [&](size_t i) { return interpret(items_[i].folder, options_); },
+        [&](size_t i, Outcome outcome) { out[i] = std::move(outcome); });
+    return out;
+  }
+
+  Outcomes compiled() {
+    std::error_code ec;
+    fs::create_directories(folder_, ec);
+    Outcomes out(items_.size());
+    generate(out);
+    build(out);
+    execute(out);
+    if (options_.keep.empty()) fs::remove_all(folder_, ec);
+    return out;
+  }
+
+ private:
+  std::string symbol(size_t i) const {
+    std::string name = fmt::format("r{}_{}", items_[i].release, items_[i].folder.name);
+    std::replace_if(
+        name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+    return name;
+  }
+
+  void generate(Outcomes& out) {
+    isolate(
+        items_.size(), options_.seconds,
+        [&](size_t i) {
+          Case c = load_case(items_[i].folder.folder, options_.bind);
+          return c.model ? generate_stub(c, symbol(i), folder_) : c.refusal;
+        },
+        [&](size_t i, Outcome outcome) {
+          if (outcome.verdict != Verdict::Passed) out[i] = std::move(outcome);
+        });
+  }
+
+  void build(Outcomes& out) {
+    std::vector<size_t> of;
+    std::vector<std::string> names;
+    for (size_t i = 0; i < out.size(); ++i) {
+      if (out[i]) continue;
+      of.push_back(i);
+      names.push_back(symbol(i));
+    }
+    auto errors = build_stubs(options_, folder_, names);
+    for (size_t k = 0; k < of.size(); ++k) {
+      if (!errors[k].empty()) out[of[k]] = crashed("the C does not compile: " + errors[k]);
+    }
+  }
+
+  void execute(Outcomes& out) {
+    std::vector<size_t> of;
+    for (size_t i = 0; i < out.size(); ++i) {
+      if (!out[i]) of.push_back(i);
+    }
+    StubLibrary library(folder_);  // loaded in the child
+    isolate(
+        of.size(), options_.seconds,
+        [&](size_t k) {
+          return run_stub(load_case(items_[of[k]].folder.folder, options_.bind), symbol(of[k]), library);
+        },
+        [&](size_t k, Outcome outcome) { out[of[k]] = std::move(outcome); });
+  }
+
+  const Options& options_;
+  std::span<const Item> items_;
+  fs::path folder_;
+};
+
+std::string to_lines(const Outcomes& outcomes) {
+  std::string text;
+  for (const auto& outcome : outcomes) text += to_line(*outcome) + "\n";
+  return text;
+}
+
+void take_lines(std::string_view text, std::span<const Item> items, size_t engine) {
+  for (const Item& item : items) {
+    const size_t end = text.find('\n');
+    if (end == std::string_view::npos) return;
+    item.result->of[engine] = from_line(std::string(text.substr(0, end)));
+    text.remove_prefix(end + 1);
+  }
+}
+
+Status find_cases(const Options& options, std::vector<Release>& releases, std::vector<Item>& items) {
+  std::regex filter;
+  try {
+    filter = std::regex(options.filter);
+  } catch (const std::regex_error& error) {
+    return make_diag<DiagCode::MRV0004>(fmt::format("--filter: {}", error.what()));
+  }
+  for (const Root& root : options.roots) {
+    auto folders = cases_in(root.folder);
+    if (folders.empty()) return make_diag<DiagCode::MRV0003>(root.folder.string(), "it holds no cases");
+    Release& release = releases.emplace_back(Release{root.name, {}});
+    std::erase_if(folders, [&](const CaseFolder& f) { return !std::regex_search(f.name, filter); });
+    for (const CaseFolder& f : folders) release.cases.push_back({f.suite, f.name, {}});
+    for (size_t i = 0; i < folders.size(); ++i)
+      items.push_back({std::move(folders[i]), releases.size(), nullptr});
+  }
+  size_t next = 0;
+  for (Release& release : releases) {
+    for (CaseResult& result : release.cases) items[next++].result = &result;
+  }
+  return {};
+}
+
+// The folder of the generated C.
+class Workplace {
+ public:
+  explicit Workplace(const fs::path& keep) : kept_(!keep.empty()), path_(keep) {
+    std::error_code ec;
+    if (kept_) {
+      fs::create_directories(keep, ec);
+      return;
+    }
+    std::string name = (fs::temp_directory_path() / "mrvlc-conformance-XXXXXX").string();
+    if (mkdtemp(name.data()) != nullptr) path_ = name;
+  }
+  Workplace(const Workplace&) = delete;
+  Workplace& operator=(const Workplace&) = delete;
+  ~Workplace() {
+    std::error_code ec;
+    if (!kept_ && !path_.empty()) fs::remove_all(path_, ec);
+  }
+  const fs::path& path() const { return path_; }
+
+ private:
+  bool kept_;
+  fs::path path_;
+};
+
+}  // namespace
+
+Result<std::vector<Release>> run(const Options& options) {
+  std::vector<Release> releases;
+  std::vector<Item> items;
+  MRVLC_TRY(find_cases(options, releases, items));
+  Workplace workplace(options.keep);
+  if (workplace.path().empty()) return make_diag<DiagCode::MRV0002>("a temporary folder", "it is not made");
+  // One engine's batches behind the other's, so that a batch is short.
+  const size_t batches = (items.size() + kBatch - 1) / kBatch;
+  auto batch_items = [&](size_t b) {
+    return std::span<const Item>(items).subspan(b * kBatch, std::min(kBatch, items.size() - b * kBatch));
+  };
+  auto is_asked = [&](size_t task) { return options.run[task / batches]; };
+  for_each_parallel(
+      options.jobs, 2 * batches,
+      [&](size_t task) {
+        if (!is_asked(task)) return std::string();
+        const size_t b = task % batches;
+        Batch batch(options, batch_items(b), workplace.path() / fmt::format("{:03}", b));
+        return to_lines(task < batches ? batch.interpreted() : batch.compiled());
+      },
+      [&](size_t task, const std::string& text) {
+        take_lines(text, batch_items(task % batches), task / batches);
+      });
+  for (Item& item : items) {
+    for (size_t e = 0; e < kEngines.size(); ++e) {
+      if (options.run[e] && !item.result->of[e]) item.result->of[e] = crashed("its batch was lost");
+    }
+  }
+  return releases;
+}
+
+}  // namespace mrvlc::conformance

@@ -1,0 +1,209 @@
+#include "stub.h"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "mrvlc/chost/chost.h"
+#include "mrvlc/passes/pass.h"
+#include "mrvlc/support/file.h"
+
+namespace mrvlc::conformance {
+namespace fs = std::filesystem;
+
+namespace {
+
+// What the shims take for each input and output; the same as in kShim.
+struct Port {
+  void* data = nullptr;
+  int64_t dims[kMaxRank] = {};
+};
+using Call = int (*)(const Port* in, Port* out, void* arena);
+
+// A stub's structures hold a pointer for each tensor, with its dimensions behind it where they are known at
+// run time only: words of eight bytes, in the order of the model. So the shim needs no names.
+constexpr std::string_view kShim = R"(#include "{0}.c"
+
+#include <string.h>
+
+typedef struct {{
+  void* data;
+  int64_t dims[{1}];
+}} shim_port;
+
+typedef char shim_layout[sizeof({0}_outputs) == {4} * 8 ? 1 : -1];
+const size_t {0}_shim_arena = {0}_ARENA_BYTES;
+int {0}_shim(const shim_port* in, shim_port* out, void* arena);
+
+int {0}_shim(const shim_port* in, shim_port* out, void* arena) {{
+  {0}_inputs inputs = {{{2}}};
+  {0}_outputs outputs = {{{3}}};
+  const int code = {0}_run(&inputs, &outputs, arena, NULL, NULL, NULL, NULL);
+  (void)in;
+  (void)out;
+{5}  return code;
+}}
+)";
+
+std::vector<TensorType> types_of(const ir::Graph& graph, const std::vector<ir::ValueId>& values) {
+  std::vector<TensorType> types;
+  for (ir::ValueId id : values) types.push_back(graph.value(id).type);
+  return types;
+}
+
+std::string initializers(std::string_view side, const std::vector<TensorType>& types) {
+  std::string text;
+  for (size_t i = 0; i < types.size(); ++i) {
+    text += fmt::format("{}{}[{}].data", i == 0 ? "" : ", ", side, i);
+    if (types[i].open == 0) continue;
+    std::string dims;
+    for (int64_t d = 0; d < types[i].rank(); ++d)
+      dims += fmt::format("{}{}[{}].dims[{}]", d == 0 ? "" : ", ", side, i, d);
+    text += ", {" + dims + "}";
+  }
+  return text.empty() ? "NULL" : text;
+}
+
+// Statements that tell the dimensions of the outputs; `words` of the structure.
+std::string dims_back(const std::vector<TensorType>& types, int64_t& words) {
+  std::string text;
+  for (size_t i = 0; i < types.size(); ++i) {
+    ++words;
+    if (types[i].open != 0) {
+      text += fmt::format("  memcpy(out[{}].dims, (const char*)&outputs + {}, {});\n", i, words * 8,
+                          types[i].rank() * 8);
+      words += types[i].rank();
+      continue;
+    }
+    for (size_t d = 0; d < types[i].shape.size(); ++d)
+      text += fmt::format("  out[{}].dims[{}] = {};\n", i, d, types[i].shape[d]);
+  }
+  words = std::max<int64_t>(words, 1);
+  return text;
+}
+
+std::string shim_text(const ir::Graph& graph, const std::string& name) {
+  const auto inputs = types_of(graph, graph.inputs()), outputs = types_of(graph, graph.outputs());
+  int64_t words = 0;
+  const std::string back = dims_back(outputs, words);
+  return fmt::format(kShim, name, kMaxRank, initializers("in", inputs), initializers("out", outputs), words,
+                     back);
+}
+
+partition::Partition all_on_host(const ir::Graph& graph) {
+  partition::Partition partition;
+  for (ir::NodeId id : graph.topological_order()) {
+    partition::Step step;
+    step.node = id;
+    partition.steps.push_back(step);
+  }
+  return partition;
+}
+
+Status write_stub(ir::Graph& graph, const std::string& name, const fs::path& folder) {
+  MRVLC_TRY(passes::run_passes(graph, passes::host_pipeline()));
+  MRVLC_ASSIGN(auto code, chost::generate(graph, all_on_host(graph), {}, {name, name}));
+  for (const auto& [file, bytes] : code.files) {
+    if (file != "main.c" && file != "Makefile") MRVLC_TRY(write_file_atomic(folder / file, bytes));
+  }
+  return write_file_atomic(folder / (name + "_shim.c"), shim_text(graph, name));
+}
+
+// Memory that a stub writes, with a margin that it must not.
+class Guarded {
+ public:
+  explicit Guarded(size_t bytes) : bytes_(bytes), at_(static_cast<uint8_t*>(aligned_alloc(64, room()))) {
+    std::memset(at_, kFill, room());
+  }
+  Guarded(Guarded&& other) noexcept : bytes_(other.bytes_), at_(std::exchange(other.at_, nullptr)) {}
+  Guarded& operator=(Guarded&&) = delete;
+  ~Guarded() { std::free(at_); }
+  void* data() { return at_; }
+  int64_t bytes() const { return static_cast<int64_t>(bytes_); }
+  std::string text(int64_t bytes) const {
+    return {reinterpret_cast<const char*>(at_), static_cast<size_t>(bytes)};
+  }
+  bool intact() const {
+    return std::all_of(at_ + bytes_, at_ + room(), [](uint8_t b) { return b == kFill; });
+  }
+
+ private:
+  static constexpr uint8_t kFill = 0xA5;
+  size_t room() const { return (bytes_ + 64 + 63) / 64 * 64; }
+  size_t bytes_;
+  uint8_t* at_;
+};
+
+Port input_port(const Tensor& tensor) {
+  static std::byte nothing{};  // stands for tensors without elements, which have no address
+  const std::byte* bytes = tensor.elements() == 0 ? &nothing : tensor.data<std::byte>().data();
+  Port port;
+  port.data = const_cast<std::byte*>(bytes);
+  std::copy(tensor.shape().begin(), tensor.shape().end(), port.dims);
+  return port;
+}
+
+TensorType actual_type(const TensorType& declared, const Port& port) {
+  return {declared.elem, Shape(port.dims, port.dims + declared.rank())};
+}
+
+Outcome wrong(std::string message) {
+  return {Verdict::Wrong, {}, std::move(message)};
+}
+
+Outcome run_set(const Case& c, const fs::path& data_set, Call call, size_t arena_bytes) {
+  auto inputs = read_inputs(c, data_set);
+  if (!inputs.ok()) return failure(inputs.error());
+  const ir::Graph& graph = c.model->graph;
+  std::vector<Port> in(1), out(1);  // an array has an element
+  std::vector<Guarded> memory;
+  for (const Tensor& tensor : *inputs) in.insert(in.end() - 1, input_port(tensor));
+  for (ir::ValueId id : graph.outputs()) {
+    memory.emplace_back(static_cast<size_t>(graph.value(id).type.bytes()));
+    out.insert(out.end() - 1, Port{memory.back().data(), {}});
+  }
+  Guarded arena(arena_bytes);
+  if (int code = call(in.data(), out.data(), arena.data()); code != 0)
+    return wrong(fmt::format("the stub returned {}", code));
+  if (!arena.intact()) return wrong("the stub wrote behind the arena");
+  std::vector<Tensor> actual;
+  for (size_t i = 0; i < memory.size(); ++i) {
+    if (!memory[i].intact()) return wrong(fmt::format("the stub wrote behind output {}", i));
+    const TensorType type = actual_type(graph.value(graph.outputs()[i]).type, out[i]);
+    const auto elements = checked_product(type.shape);
+    if (!elements || *elements < 0 || *elements * byte_size(type.elem) > memory[i].bytes())
+      return wrong(fmt::format("output {} has the shape {}", i, to_string(type.shape)));
+    actual.emplace_back(type, memory[i].text(type.bytes()));
+  }
+  return check_outputs(c, data_set, *inputs, actual);
+}
+
+}  // namespace
+
+Outcome generate_stub(Case& c, const std::string& name, const fs::path& folder) {
+  Status status = write_stub(c.model->graph, name, folder);
+  return status.ok() ? Outcome{} : failure(status.error());
+}
+
+void* StubLibrary::symbol(const std::string& name) {
+  if (handle_ == nullptr) handle_ = dlopen(file_.c_str(), RTLD_NOW | RTLD_LOCAL);
+  return handle_ == nullptr ? nullptr : dlsym(handle_, name.c_str());
+}
+
+Outcome run_stub(const Case& c, const std::string& name, StubLibrary& library) {
+  auto call = reinterpret_cast<Call>(library.symbol(name + "_shim"));
+  auto* arena_bytes = static_cast<const size_t*>(library.symbol(name + "_shim_arena"));
+  if (call == nullptr || arena_bytes == nullptr) return {Verdict::Crashed, {}, "the library does not load"};
+  Outcome outcome;
+  for (const fs::path& data_set : c.data_sets) {
+    outcome = run_set(c, data_set, call, *arena_bytes);
+    if (outcome.verdict != Verdict::Passed && outcome.verdict != Verdict::Bound) break;
+  }
+  return outcome;
+}
+
+}  // namespace mrvlc::conformance
