@@ -1,6 +1,7 @@
 // Clip: bounds are optional scalar inputs since opset 11, attributes before.
 #include "bulk.h"
 #include "elementwise.h"
+#include "open_util.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -34,6 +35,18 @@ std::string clip_text(EmitContext& c, const std::vector<std::string>& x, Element
   return expand_pattern("{x}", c.node(), {value}, elem);
 }
 
+Result<std::vector<TensorType>> infer_open_clip(const InferContext& c) {
+  MRVLC_TRY(infer_open_elementwise(c));
+  return std::vector<TensorType>{c.type(0)};
+}
+
+Status emit_open_clip(EmitContext& c) {
+  for (size_t i : {size_t{1}, size_t{2}}) {
+    if (c.has(i)) require_equal(c, "1", product_text(in_dims(c, i)));
+  }
+  return emit_open_elementwise(c);
+}
+
 Status upgrade_clip(RawNode& node) {
   node.take("consumed_inputs");
   if (node.opset >= 11) return {};
@@ -57,6 +70,8 @@ const OpDef& def_Clip() {
     d.upgrade = upgrade_clip;
     d.infer = infer_clip;
     d.eval = eval_clip;
+    d.infer_open = infer_open_clip;
+    d.emit_open = emit_open_clip;
     return d;
   }();
   return op;

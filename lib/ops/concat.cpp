@@ -1,5 +1,6 @@
 // Concat (ONNX Concat-13) and Split (ONNX Split-18).
 #include "mrvlc/support/diag/ops.h"
+#include "open_facets.h"
 #include "strided_copy.h"
 
 namespace mrvlc::ops {
@@ -157,6 +158,8 @@ const OpDef& def_Concat() {
     d.infer = infer_concat;
     d.eval = eval_concat;
     d.emit = emit_concat;
+    d.infer_open = infer_open_concat;
+    d.emit_open = emit_open_concat;
     d.accel = "concat";
     return d;
   }();
@@ -176,6 +179,8 @@ const OpDef& def_Split() {
     d.infer = infer_split;
     d.eval = eval_split;
     d.emit = emit_split;
+    d.infer_open = infer_open_split;
+    d.emit_open = emit_open_split;
     d.accel = "move";
     return d;
   }();

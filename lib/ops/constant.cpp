@@ -1,11 +1,11 @@
-// Operators whose result is known at compile time: Constant, ConstantOfShape, Shape, Size, Range, EyeLike,
-// NonZero (of a constant). They are folded before code is generated; the C they emit copies or fills the
+// Operators whose result is known at compile time: Constant, ConstantOfShape, Shape, Size, Range, EyeLike. They are folded before code is generated; the C they emit copies or fills the
 // value.
 #include <algorithm>
 #include <cmath>
 
 #include "emit_util.h"
 #include "mrvlc/support/diag/ops.h"
+#include "open_facets.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -223,51 +223,6 @@ Status emit_eye_like(EmitContext& context) {
   return {};
 }
 
-// -- NonZero
-
-Result<std::vector<int64_t>> non_zero(const InferContext& context) {
-  const Tensor* x = context.constant(0);
-  if (x == nullptr) return make_diag<DiagCode::MRV0207>("0 (its values decide the shape of the result)");
-  std::vector<int64_t> positions;
-  for (int64_t i = 0; i < x->elements(); ++i) {
-    if (x->as_double(i) != 0) positions.push_back(i);
-  }
-  return positions;
-}
-
-Types infer_non_zero(const InferContext& context) {
-  MRVLC_ASSIGN(auto positions, non_zero(context));
-  return one_type(E::I64,
-                  {std::max<int64_t>(1, context.type(0).rank()), static_cast<int64_t>(positions.size())});
-}
-
-// One row a dimension of the input, one column a non-zero element.
-Result<Tensor> non_zero_coordinates(const InferContext& context) {
-  MRVLC_ASSIGN(auto positions, non_zero(context));
-  Shape shape = context.type(0).shape;
-  if (shape.empty()) shape = {1};
-  auto count = static_cast<int64_t>(positions.size());
-  Tensor out(TensorType{E::I64, {static_cast<int64_t>(shape.size()), count}});
-  for (int64_t i = 0; i < count; ++i) {
-    int64_t rest = positions[at(i)];
-    for (size_t d = shape.size(); d-- > 0; rest /= shape[d]) {
-      out.set_int(static_cast<int64_t>(d) * count + i, rest % shape[d]);
-    }
-  }
-  return out;
-}
-
-Status eval_non_zero(const EvalContext& context) {
-  MRVLC_ASSIGN(context.out(), non_zero_coordinates(context.infer_view()));
-  return {};
-}
-
-Status emit_non_zero(EmitContext& context) {
-  MRVLC_ASSIGN(Tensor value, non_zero_coordinates(emit_view(context)));
-  emit_constant_output(context, value);
-  return {};
-}
-
 OpDef folded(std::string_view name, int inputs, Types (*infer)(const InferContext&),
              Status (*eval)(const EvalContext&), Status (*emit)(EmitContext&)) {
   OpDef d;
@@ -300,6 +255,8 @@ const OpDef& def_ConstantOfShape() {
     OpDef d =
         folded("ConstantOfShape", 1, infer_constant_of_shape, eval_constant_of_shape, emit_constant_of_shape);
     d.attrs = {optional("value", ir::AttrKind::Tensor)};
+    d.infer_open = infer_open_constant_of_shape;
+    d.emit_open = emit_open_constant_of_shape;
     d.types = types_of({E::I64});
     d.since_min = 9;
     return d;
@@ -311,19 +268,28 @@ const OpDef& def_Shape() {
   static const OpDef def = [] {
     OpDef d = folded("Shape", 1, infer_shape, eval_shape, emit_shape);
     d.attrs = {optional("end", ir::AttrKind::Int), with_int("start", 0)};
+    d.infer_open = infer_open_shape;
+    d.emit_open = emit_open_shape;
     return d;
   }();
   return def;
 }
 
 const OpDef& def_Size() {
-  static const OpDef def = folded("Size", 1, infer_size, eval_shape, emit_shape);
+  static const OpDef def = [] {
+    OpDef d = folded("Size", 1, infer_size, eval_shape, emit_shape);
+    d.infer_open = infer_open_shape;
+    d.emit_open = emit_open_shape;
+    return d;
+  }();
   return def;
 }
 
 const OpDef& def_Range() {
   static const OpDef def = [] {
     OpDef d = folded("Range", 3, infer_range, eval_range, emit_range);
+    d.infer_open = infer_open_range;
+    d.emit_open = emit_open_range;
     d.types = types_of({E::F32, E::F64, E::I16, E::I32, E::I64});
     d.since_min = 11;
     return d;
@@ -334,17 +300,9 @@ const OpDef& def_Range() {
 const OpDef& def_EyeLike() {
   static const OpDef def = [] {
     OpDef d = folded("EyeLike", 1, infer_eye_like, eval_eye_like, emit_eye_like);
+    d.infer_open = infer_open_eye_like;
+    d.emit_open = emit_open_eye_like;
     d.attrs = {optional("dtype", ir::AttrKind::Type), with_int("k", 0)};
-    d.types = kFixedSize;
-    d.since_min = 9;
-    return d;
-  }();
-  return def;
-}
-
-const OpDef& def_NonZero() {
-  static const OpDef def = [] {
-    OpDef d = folded("NonZero", 1, infer_non_zero, eval_non_zero, emit_non_zero);
     d.types = kFixedSize;
     d.since_min = 9;
     return d;

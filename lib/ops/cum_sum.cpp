@@ -3,6 +3,7 @@
 
 #include "emit_util.h"
 #include "index_util.h"
+#include "open_facets.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -155,6 +156,8 @@ const OpDef& def_CumSum() {
     d.infer = infer_cum_sum;
     d.eval = eval_cum_sum;
     d.emit = emit_cum_sum;
+    d.infer_open = infer_open_cum_sum;
+    d.emit_open = emit_open_cum_sum;
     d.declined = "the accelerator has no running sums";
     return d;
   }();
@@ -172,6 +175,8 @@ const OpDef& def_Trilu() {
     d.infer = infer_trilu;
     d.eval = eval_trilu;
     d.emit = emit_trilu;
+    d.infer_open = infer_open_trilu;
+    d.emit_open = emit_open_trilu;
     d.declined = "the accelerator has no masked copies";
     return d;
   }();

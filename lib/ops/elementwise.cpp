@@ -78,6 +78,8 @@ OpDef elementwise(std::string_view name, int arity, TypeSet types, const ScalarO
   op.eval = eval_elementwise;
   op.scalar = &scalar;
   op.emit = emit_elementwise;
+  op.infer_open = infer_open_elementwise;
+  op.emit_open = emit_open_elementwise;
   op.accel = "elementwise";
   return op;
 }

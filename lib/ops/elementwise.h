@@ -68,6 +68,22 @@ Status eval_scalar(const ScalarOp& op, const EvalContext& context, const std::ve
 Status emit_elementwise(EmitContext& context);
 Status emit_scalar(const ScalarOp& op, EmitContext& context, bool fold, double divisor = 1);
 
+// Operators that choose between values compute in the type of the result, all others in that of their
+// operands.
+ElementType computed_type(const EmitContext& context);
+// An expression as it is stored in the result.
+std::string stored(const EmitContext& context, const std::string& expr);
+// Folds the operands `x` and stores to `y`.
+void emit_fold(const ScalarOp& op, EmitContext& context, const std::vector<std::string>& x,
+               const std::string& y, double divisor);
+
+// The same for shapes that are known at run time only (elementwise_open.cpp).
+Result<std::vector<TensorType>> infer_open_elementwise(const InferContext& context);
+Status emit_open_elementwise(EmitContext& context);
+Status emit_open_scalar(const ScalarOp& op, EmitContext& context, bool fold, double divisor = 1);
+// Fails unless the operands broadcast to the shape of the first.
+void require_first_shape(EmitContext& context);
+
 // Loops of a broadcasting operator: dimensions merged where all operands allow it, at least one.
 struct BroadcastLoops {
   Shape size;                  // result shape, merged

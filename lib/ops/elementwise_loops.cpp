@@ -3,6 +3,7 @@
 
 #include "bulk.h"
 #include "elementwise.h"
+#include "emit_util.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -151,8 +152,7 @@ std::vector<std::string> operand_texts(const EmitContext& c, const BroadcastLoop
     if (!c.has(i)) continue;
     const Tensor* constant = c.constant(i);
     if (constant != nullptr && constant->elements() == 1) {
-      ElementType elem = constant->elem();
-      x[i] = is_float(elem) ? c_literal(constant->as_double(0), elem) : c_literal(constant->as_int(0), elem);
+      x[i] = element_literal(*constant, 0);
     } else {
       x[i] = fmt::format("{}[{}]", c.in(i), index_text(loops.strides[j]));
     }
@@ -161,8 +161,8 @@ std::vector<std::string> operand_texts(const EmitContext& c, const BroadcastLoop
   return x;
 }
 
-// Operators that choose between values compute in the type of the result, all others in that of their
-// operands.
+}  // namespace
+
 ElementType computed_type(const EmitContext& c) {
   return c.in_type(0).elem == ElementType::Bool ? c.out_type(0).elem : c.in_type(0).elem;
 }
@@ -178,8 +178,6 @@ void emit_fold(const ScalarOp& op, EmitContext& c, const std::vector<std::string
   for (size_t i = 1; i < x.size(); ++i) c.line(fmt::format("v = {};", op.c_expr(c, {"v", x[i]}, elem)));
   c.line(divisor == 1 ? fmt::format("{} = v;", y) : fmt::format("{} = v / {};", y, c_literal(divisor, elem)));
 }
-
-}  // namespace
 
 Status emit_scalar(const ScalarOp& op, EmitContext& c, bool fold, double divisor) {
   std::vector<Shape> shapes;

@@ -2,6 +2,7 @@
 // One out of range is an error in the reference; generated code clamps it, so that no input can make it read
 // outside its operands.
 #include "index_util.h"
+#include "open_facets.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -139,6 +140,8 @@ const OpDef& def_Gather() {
     d.infer = infer_gather;
     d.eval = eval_gather;
     d.emit = emit_gather;
+    d.infer_open = infer_open_gather;
+    d.emit_open = emit_open_gather;
     return d;
   }();
   return def;
@@ -151,6 +154,8 @@ const OpDef& def_GatherElements() {
     d.infer = infer_gather_elements;
     d.eval = eval_gather_elements;
     d.emit = emit_gather_elements;
+    d.infer_open = infer_open_gather_elements;
+    d.emit_open = emit_open_gather_elements;
     return d;
   }();
   return def;
@@ -163,6 +168,8 @@ const OpDef& def_GatherND() {
     d.infer = infer_gather_nd;
     d.eval = eval_gather_nd;
     d.emit = emit_gather_nd;
+    d.infer_open = infer_open_gather_nd;
+    d.emit_open = emit_open_gather_nd;
     return d;
   }();
   return def;

@@ -1,5 +1,5 @@
 // Identity.
-#include "infer_util.h"
+#include "open_util.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -24,6 +24,15 @@ Status emit_identity(EmitContext& c) {
   return {};
 }
 
+Status emit_open_identity(EmitContext& c) {
+  const TensorType& type = c.in_type(0);
+  if (type.elem == ElementType::String || type.wrapper != Wrapper::None)
+    return bad_operands(fmt::format("{} has no C emission", to_string(type)));
+  c.set_dims(0, in_dims(c, 0));
+  emit_same_elements(c);
+  return {};
+}
+
 }  // namespace
 
 const OpDef& def_Identity() {
@@ -33,6 +42,8 @@ const OpDef& def_Identity() {
     d.infer = infer_identity;
     d.eval = eval_identity;
     d.emit = emit_identity;
+    d.infer_open = infer_identity;
+    d.emit_open = emit_open_identity;
     d.accel = "reshape";
     return d;
   }();

@@ -3,6 +3,7 @@
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/ir.h"
 #include "mrvlc/support/diag/ops.h"
+#include "open_util.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -62,10 +63,16 @@ Status check_output(const TensorType& type) {
     return make_diag<DiagCode::MRV0208>(
         fmt::format("the result has rank {}; at most {} is supported", type.rank(), kMaxRank));
   }
-  for (int64_t d : type.shape) {
-    if (d < 0) return make_diag<DiagCode::MRV0208>(fmt::format("the result would have dimension {}", d));
+  bool bounded = true;
+  for (int64_t d = 0; d < type.rank(); ++d) {
+    int64_t dim = type.shape[static_cast<size_t>(d)];
+    bool no_bound = type.is_open(d) && dim == kNoBound;
+    if (dim < 0 && !no_bound)
+      return make_diag<DiagCode::MRV0208>(fmt::format("the result would have dimension {}", dim));
+    bounded = bounded && !no_bound;
   }
-  auto count = checked_product(type.shape);
+  if (!bounded && type.capacity < 0) return {};  // who bounds them checks again
+  auto count = type.capacity >= 0 ? std::optional(type.capacity) : checked_product(type.shape);
   if (!count || *count > kMaxElements) {
     return make_diag<DiagCode::MRV0209>(fmt::format("more than {}", kMaxElements),
                                         fmt::format("{} elements", kMaxElements));
@@ -73,11 +80,39 @@ Status check_output(const TensorType& type) {
   return {};
 }
 
+bool all_static(const InferContext& context) {
+  for (const TensorType* type : context.types) {
+    if (type != nullptr && !type->is_static()) return false;
+  }
+  return true;
+}
+
+Result<std::vector<TensorType>> infer_any(const OpDef& op, const InferContext& context) {
+  if (!all_static(context))
+    return op.infer_open != nullptr ? op.infer_open(context) : infer_by_samples(op, context);
+  auto types = op.infer(context);
+  bool unknown = !types.ok() && types.error().code == DiagCode::MRV0207;
+  return unknown && op.infer_open != nullptr ? op.infer_open(context) : types;
+}
+
+// Is there a type of which both could be the type of a value? A value may be known better than inference
+// knows, from the model's declaration, or worse, where a pass made an operand constant.
+bool agree(const TensorType& a, const TensorType& b) {
+  if (a.elem != b.elem || a.wrapper != b.wrapper || a.rank() != b.rank()) return false;
+  for (int64_t d = 0; d < a.rank(); ++d) {
+    int64_t x = a.shape[static_cast<size_t>(d)], y = b.shape[static_cast<size_t>(d)];
+    if (a.is_open(d) && b.is_open(d)) continue;
+    bool fits = a.is_open(d) ? x == kNoBound || y <= x : b.is_open(d) ? y == kNoBound || x <= y : x == y;
+    if (!fits) return false;
+  }
+  return true;
+}
+
 // A mismatch between a value and what inference says of it.
 Status compare_types(const ir::Graph& graph, const ir::Node& node, const std::vector<TensorType>& inferred) {
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     const ir::Value& value = graph.value(node.outputs[i]);
-    if (i < inferred.size() && value.type == inferred[i]) continue;
+    if (i < inferred.size() && agree(value.type, inferred[i])) continue;
     std::string expected = i < inferred.size() ? to_string(inferred[i]) : std::string("nothing");
     Diag diag =
         make_diag<DiagCode::MRV0801>(fmt::format("value '{}' has type {}, inference gives {}",
@@ -93,7 +128,7 @@ Result<std::vector<TensorType>> infer_types(const OpDef& op, const InferContext&
   MRVLC_TRY(check_arity(op, context));
   MRVLC_TRY(check_attrs(op, context));
   MRVLC_TRY(check_ranks(op, context));
-  MRVLC_ASSIGN(std::vector<TensorType> types, op.infer(context));
+  MRVLC_ASSIGN(std::vector<TensorType> types, infer_any(op, context));
   for (const TensorType& type : types) MRVLC_TRY(check_output(type));
   return types;
 }

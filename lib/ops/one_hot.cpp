@@ -1,5 +1,6 @@
 // OneHot (ONNX OneHot-11): indices outside [-depth, depth) give a row of the off value.
 #include "index_util.h"
+#include "open_facets.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -80,6 +81,8 @@ const OpDef& def_OneHot() {
     d.infer = infer_one_hot;
     d.eval = eval_one_hot;
     d.emit = emit_one_hot;
+    d.infer_open = infer_open_one_hot;
+    d.emit_open = emit_open_one_hot;
     d.declined = "the accelerator has no writes at computed addresses";
     return d;
   }();

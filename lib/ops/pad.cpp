@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "mapped_copy.h"
+#include "open_facets.h"
 #include "strided_copy.h"
 
 namespace mrvlc::ops {
@@ -121,6 +122,8 @@ const OpDef& def_Pad() {
     d.infer = infer_pad;
     d.eval = eval_pad;
     d.emit = emit_pad;
+    d.infer_open = infer_open_pad;
+    d.emit_open = emit_open_pad;
     d.accel = "move";
     return d;
   }();

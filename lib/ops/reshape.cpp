@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "mrvlc/support/diag/ops.h"
+#include "open_facets.h"
 #include "strided_copy.h"
 
 namespace mrvlc::ops {
@@ -125,6 +126,8 @@ const OpDef& def_Reshape() {
   static const OpDef def = [] {
     OpDef d = reshape_def("Reshape", infer_reshape, 2, 2);
     d.attrs = {with_int("allowzero", 0)};
+    d.infer_open = infer_open_reshape;
+    d.emit_open = emit_open_reshape;
     d.upgrade = upgrade_reshape;
     return d;
   }();
@@ -135,6 +138,8 @@ const OpDef& def_Flatten() {
   static const OpDef def = [] {
     OpDef d = reshape_def("Flatten", infer_flatten, 1, 1);
     d.attrs = {with_int("axis", 1)};
+    d.infer_open = infer_open_flatten;
+    d.emit_open = emit_open_flatten;
     return d;
   }();
   return def;
@@ -143,6 +148,8 @@ const OpDef& def_Flatten() {
 const OpDef& def_Squeeze() {
   static const OpDef def = [] {
     OpDef d = reshape_def("Squeeze", infer_squeeze, 1, 2);
+    d.infer_open = infer_open_squeeze;
+    d.emit_open = emit_open_squeeze;
     d.upgrade = upgrade_axes;
     return d;
   }();
@@ -152,6 +159,8 @@ const OpDef& def_Squeeze() {
 const OpDef& def_Unsqueeze() {
   static const OpDef def = [] {
     OpDef d = reshape_def("Unsqueeze", infer_unsqueeze, 2, 2);
+    d.infer_open = infer_open_unsqueeze;
+    d.emit_open = emit_open_unsqueeze;
     d.upgrade = upgrade_axes;
     return d;
   }();

@@ -3,6 +3,7 @@
 // gather.cpp).
 #include <algorithm>
 
+#include "index_open.h"
 #include "index_util.h"
 #include "mrvlc/support/diag/ops.h"
 
@@ -14,6 +15,7 @@ using namespace spec;
 enum class Reduction { None, Add, Mul, Max, Min };
 
 Result<Reduction> reduction(const InferContext& context) {
+  if (context.op->attr_index("reduction") < 0) return Reduction::None;
   const std::string& text = context.string_attr("reduction");
   constexpr std::string_view kNames[] = {"none", "add", "mul", "max", "min"};
   const auto* found = std::find(std::begin(kNames), std::end(kNames), text);
@@ -170,18 +172,91 @@ Status emit_scatter_nd(EmitContext& context) {
   return {};
 }
 
+// -- shapes known at run time only
+
+Result<std::vector<TensorType>> infer_open_scatter(const InferContext& context, const Dims& expected) {
+  MRVLC_TRY(check_same_elem(context, 2));
+  MRVLC_TRY(reduction(context));
+  Dims updates = dims_of(context.type(2));
+  bool agree = updates.size() == expected.size();
+  for (size_t d = 0; agree && d < updates.size(); ++d)
+    agree = updates[d].open || expected[d].open || updates[d].bound == expected[d].bound;
+  if (!agree) {
+    return make_diag<DiagCode::MRV0205>(to_string(context.type(2)), to_string(type_of(E::F32, expected)),
+                                        "the updates must fill the indices");
+  }
+  return std::vector<TensorType>{context.type(0)};
+}
+
+// The data, and the checks of the updates' shape.
+Result<Reduction> begin_open_scatter(EmitContext& context, const Texts& expected) {
+  MRVLC_ASSIGN(Reduction r, reduction(emit_view(context)));
+  if (r != Reduction::None) MRVLC_TRY(require_widened(context));
+  Texts updates = in_dims(context, 2);
+  for (size_t d = 0; d < updates.size(); ++d) require_equal(context, updates[d], expected[d]);
+  context.set_dims(0, in_dims(context, 0));
+  emit_same_elements(context);
+  return r;
+}
+
+Result<std::vector<TensorType>> infer_open_scatter_elements(const InferContext& context) {
+  MRVLC_TRY(check_along_axis(context));
+  return infer_open_scatter(context, dims_of(context.type(1)));
+}
+
+Status emit_open_scatter_elements(EmitContext& context) {
+  MRVLC_ASSIGN(Reduction r, begin_open_scatter(context, in_dims(context, 1)));
+  open_along_axis(context);
+  context.line(update_text(r, context.in_type(0).elem, fmt::format("{}[at]", context.out(0)),
+                           fmt::format("{}[n]", context.in(2))));
+  context.close();
+  return {};
+}
+
+Result<std::vector<TensorType>> infer_open_scatter_nd(const InferContext& context) {
+  MRVLC_ASSIGN(Dims expected, selected_dims(context, 0));
+  return infer_open_scatter(context, expected);
+}
+
+Status emit_open_scatter_nd(EmitContext& context) {
+  MRVLC_ASSIGN(Reduction r, begin_open_scatter(context, selected_texts(context, 0)));
+  open_tuples(context, 0);
+  context.open("for (int64_t j = 0; j < slice; ++j)");
+  context.line(update_text(r, context.in_type(0).elem, fmt::format("{}[at + j]", context.out(0)),
+                           fmt::format("{}[n * slice + j]", context.in(2))));
+  context.close();
+  context.close();
+  return {};
+}
+
 OpDef scatter_def(std::string_view name, std::vector<ir::AttrSpec> attrs) {
   OpDef d;
   d.name = name;
   d.attrs = std::move(attrs);
   d.since_min = 11;
   d.min_inputs = d.max_inputs = 3;
-  d.types = kFixedSize;
+  d.types = kOrdinary;
   d.declined = "the accelerator has no writes at computed addresses";
   return d;
 }
 
 }  // namespace
+
+// Renamed to ScatterElements in opset 11.
+const OpDef& def_Scatter() {
+  static const OpDef def = [] {
+    OpDef d = scatter_def("Scatter", {with_int("axis", 0)});
+    d.since_min = 9;
+    d.since_max = 10;
+    d.infer = infer_scatter_elements;
+    d.eval = eval_scatter_elements;
+    d.emit = emit_scatter_elements;
+    d.infer_open = infer_open_scatter_elements;
+    d.emit_open = emit_open_scatter_elements;
+    return d;
+  }();
+  return def;
+}
 
 const OpDef& def_ScatterElements() {
   static const OpDef def = [] {
@@ -189,6 +264,8 @@ const OpDef& def_ScatterElements() {
     d.infer = infer_scatter_elements;
     d.eval = eval_scatter_elements;
     d.emit = emit_scatter_elements;
+    d.infer_open = infer_open_scatter_elements;
+    d.emit_open = emit_open_scatter_elements;
     return d;
   }();
   return def;
@@ -200,6 +277,8 @@ const OpDef& def_ScatterND() {
     d.infer = infer_scatter_nd;
     d.eval = eval_scatter_nd;
     d.emit = emit_scatter_nd;
+    d.infer_open = infer_open_scatter_nd;
+    d.emit_open = emit_open_scatter_nd;
     return d;
   }();
   return def;

@@ -1,5 +1,6 @@
 // Slice (ONNX Slice-13), Expand (Expand-13) and Tile (Tile-13).
 #include "mrvlc/support/diag/ops.h"
+#include "open_facets.h"
 #include "strided_copy.h"
 
 namespace mrvlc::ops {
@@ -109,13 +110,20 @@ const OpDef& def_Slice() {
   static const OpDef def = [] {
     OpDef d = move_def<slice_plan>("Slice", infer_slice, 3, 5);
     d.upgrade = upgrade_slice;
+    d.infer_open = infer_open_slice;
+    d.emit_open = emit_open_slice;
     return d;
   }();
   return def;
 }
 
 const OpDef& def_Expand() {
-  static const OpDef def = move_def<expand_plan>("Expand", infer_expand, 2, 2);
+  static const OpDef def = [] {
+    OpDef d = move_def<expand_plan>("Expand", infer_expand, 2, 2);
+    d.infer_open = infer_open_expand;
+    d.emit_open = emit_open_expand;
+    return d;
+  }();
   return def;
 }
 
@@ -123,6 +131,8 @@ const OpDef& def_Tile() {
   static const OpDef def = [] {
     OpDef d = move_def<tile_plan>("Tile", infer_tile, 2, 2);
     d.since_min = 6;
+    d.infer_open = infer_open_tile;
+    d.emit_open = emit_open_tile;
     return d;
   }();
   return def;

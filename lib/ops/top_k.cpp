@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "emit_util.h"
+#include "open_facets.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -116,6 +117,8 @@ const OpDef& def_TopK() {
     d.infer = infer_top_k;
     d.eval = eval_top_k;
     d.emit = emit_top_k;
+    d.infer_open = infer_open_top_k;
+    d.emit_open = emit_open_top_k;
     d.declined = "the accelerator does not sort";
     return d;
   }();

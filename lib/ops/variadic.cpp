@@ -21,6 +21,10 @@ Status emit_mean(EmitContext& c) {
   return emit_scalar(kPairSum, c, true, static_cast<double>(c.node().inputs.size()));
 }
 
+Status emit_open_mean(EmitContext& c) {
+  return emit_open_scalar(kPairSum, c, true, static_cast<double>(c.node().inputs.size()));
+}
+
 }  // namespace
 
 // A NaN on either side is the result, as in NumPy.
@@ -51,6 +55,7 @@ const OpDef& def_Mean() {
     d.scalar = nullptr;
     d.eval = eval_mean;
     d.emit = emit_mean;
+    d.emit_open = emit_open_mean;
     return host_only(std::move(d), "accelerator: the partial sums would be rounded to fp16");
   }();
   return op;

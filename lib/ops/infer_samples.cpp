@@ -1,0 +1,84 @@
+// Inference by samples: what an operator says of static shapes within the bounds tells which dimensions of
+// the results vary. A guess where it is not monotonous in the sizes: generated code checks every dimension
+// before it writes anything, so a wrong one is an error at run time.
+#include <algorithm>
+
+#include "open_util.h"
+
+namespace mrvlc::ops {
+namespace {
+
+using Types = std::vector<TensorType>;
+
+// All open dimensions moved together: at the bound, one less, half. A bound of 1 is probed from above, where
+// there is room for a difference.
+int64_t sample_dim(int64_t bound, int sample) {
+  if (sample == 0) return bound;
+  if (bound <= 1) return sample + 1;
+  return sample == 1 ? bound - 1 : std::max<int64_t>(1, bound / 2);
+}
+
+Result<Types> infer_sample(const OpDef& op, const InferContext& context, int sample) {
+  Types types;
+  for (size_t i = 0; i < context.num_inputs(); ++i) {
+    types.push_back(context.has(i) ? context.type(i) : TensorType());
+    TensorType& type = types.back();
+    for (int64_t d = 0; d < type.rank(); ++d) {
+      if (type.is_open(d)) type.shape[at(d)] = sample_dim(type.shape[at(d)], sample);
+    }
+    auto elements = checked_product(type.shape);
+    if (!elements || *elements > kMaxElements)
+      return bad_operands(fmt::format("too little is known of the shape of input {}", i));
+    type.open = 0;
+    type.capacity = -1;
+  }
+  InferContext view = context;
+  for (size_t i = 0; i < types.size(); ++i) view.types[i] = context.has(i) ? &types[i] : nullptr;
+  return op.infer(view);
+}
+
+bool comparable(const Types& a, const Types& b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i].rank() != b[i].rank() || a[i].elem != b[i].elem) return false;
+  }
+  return true;
+}
+
+// Capacity of a result that at the bounds has the shape of an operand with a capacity.
+void take_capacity(const InferContext& context, TensorType& result) {
+  for (const TensorType* type : context.types) {
+    if (type != nullptr && type->capacity >= 0 && type->shape == result.shape && result.open != 0)
+      result.capacity = type->capacity;
+  }
+}
+
+}  // namespace
+
+Result<Types> infer_by_samples(const OpDef& op, const InferContext& context) {
+  MRVLC_TRY(check_tensors(context));
+  MRVLC_ASSIGN(Types types, infer_sample(op, context, 0));
+  Types greatest = types;
+  bool compared = false;
+  for (int sample : {1, 2}) {
+    auto other = infer_sample(op, context, sample);
+    if (!other.ok()) continue;
+    if (!comparable(types, *other)) return bad_operands("the rank of a result is known at run time only");
+    compared = true;
+    for (size_t i = 0; i < types.size(); ++i) {
+      for (int64_t d = 0; d < types[i].rank(); ++d) {
+        int64_t bound = greatest[i].shape[at(d)], dim = (*other)[i].shape[at(d)];
+        if (dim != types[i].shape[at(d)]) greatest[i].open |= 1u << d;
+        // Samples above a bound of 1 say nothing about the greatest size.
+        if (dim > bound && types[i].shape[at(d)] > 1) greatest[i].shape[at(d)] = dim;
+      }
+    }
+  }
+  for (TensorType& type : greatest) {
+    if (!compared) type.open = (1u << type.rank()) - 1;
+    take_capacity(context, type);
+  }
+  return greatest;
+}
+
+}  // namespace mrvlc::ops
