@@ -4,14 +4,14 @@
 #include <cmath>
 
 namespace mrvlc::ops {
-namespace {
 
-// Keys' cubic convolution kernel at distances s + 1, s, 1 - s, 2 - s (ONNX Resize-19, cubic_coeff_a).
 void cubic_weights(double s, double a, double* w) {
   auto outer = [a](double t) { return ((a * t - 5 * a) * t + 8 * a) * t - 4 * a; };
   auto inner = [a](double t) { return ((a + 2) * t - (a + 3)) * t * t + 1; };
   w[0] = outer(s + 1), w[1] = inner(s), w[2] = inner(1 - s), w[3] = outer(2 - s);
 }
+
+namespace {
 
 int64_t clamp_index(double i, int64_t size) {
   return static_cast<int64_t>(std::clamp(i, 0.0, static_cast<double>(size - 1)));

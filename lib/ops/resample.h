@@ -11,6 +11,8 @@ struct AxisTaps {
   std::vector<double> weight;  // [output * taps]
 };
 
+// Keys' cubic convolution kernel at distances s + 1, s, 1 - s, 2 - s (ONNX Resize-19, cubic_coeff_a).
+void cubic_weights(double s, double a, double* w);
 // Weights of dimension d; modes linear and cubic.
 AxisTaps axis_taps(const ResizeParams& params, size_t d, int64_t input_size, bool exclude_outside);
 // Input index of dimension d for mode nearest.
