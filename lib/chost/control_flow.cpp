@@ -41,6 +41,8 @@ class ControlFlow {
       emit_if();
     } else if (node_.is("Loop")) {
       emit_loop();
+    } else if (node_.is("SequenceMap")) {
+      emit_map();
     } else {
       MRVLC_TRY(emit_scan());
     }
@@ -79,7 +81,7 @@ class ControlFlow {
                   const TensorType& from_type) {
     copy_dims(to, from, t);
     if (t.wrapper == Wrapper::Sequence || t.wrapper == Wrapper::OptionalSequence) {
-      f_.put("{}({}->data, {}, {}, {}->data, {}, {}, {}->dim[0]);", f_.need("copy_sequence"), to, t.length,
+      f_.put("{}({}->data, {}, {}, 0, {}->data, {}, {}, 0, {}->dim[0]);", f_.need("seq_copy"), to, t.length,
              slot_bytes(t), from, from_type.length, slot_bytes(from_type), from);
     } else {
       f_.put("memcpy({0}->data, {1}->data, {2}({0}, {3}) * {4}u);", to, from, f_.need("elements"), t.rank(),
@@ -259,6 +261,45 @@ class ControlFlow {
                      f_.need("set_dims"), out_view(output), t.rank(), dims, dims_text(t),
                      count == "i + 1" ? bound.open : t.open, t.elements()),
          "SHAPE");
+  }
+
+  // One round for each tensor of the first sequence.
+  void emit_map() {
+    const ir::Graph& body = *ir::bodies_of(node_)[0];
+    const auto formals = static_cast<size_t>(node_.int_attr("%formals"));
+    const std::string count = in_view(0) + "->dim[0]";
+    for (size_t k = 0; k < formals; ++k) {
+      if (type(node_.inputs[k]).wrapper != Wrapper::Sequence) continue;
+      f_.put("{}_view sc{} = {{NULL, {{0}}}};", prefix(), k);
+      if (k > 0) fail(fmt::format("{}->dim[0] < {}", in_view(k), count), "SHAPE");
+    }
+    for (size_t k = 0; k < body.outputs().size(); ++k) {
+      const TensorType& item = body.value(body.outputs()[k]).type;
+      declare_buffer(fmt::format("it{}", k), item, memory_bytes(item));
+    }
+    f_.open(fmt::format("for (int64_t i = 0; i < {}; ++i)", count));
+    std::vector<std::string> in, out;
+    for (size_t k = 0; k < body.inputs().size(); ++k) {
+      const TensorType& t = type(node_.inputs[k]);
+      if (k >= formals || t.wrapper != Wrapper::Sequence) {
+        in.push_back(in_view(k));
+        continue;
+      }
+      f_.put("memcpy(sc{}.dim, (const int64_t*){}->data + i * 8, 7 * sizeof(int64_t));", k, in_view(k));
+      f_.put("sc{}.data = (unsigned char*){}->data + {} + i * {};", k, in_view(k), t.length * 64,
+             slot_bytes(t));
+      in.push_back(fmt::format("&sc{}", k));
+    }
+    for (size_t k = 0; k < body.outputs().size(); ++k) out.push_back(fmt::format("&it{}", k));
+    call(bodies_[0], in, out);
+    for (size_t k = 0; k < node_.outputs.size(); ++k) {
+      const TensorType& t = out_type(k);
+      fail(fmt::format("i >= {}", t.length), "SHAPE");
+      f_.put("{}({}->data, {}, {}, i, it{}.dim, {}, it{}.data, {}u);", f_.need("seq_put"), out_view(k),
+             t.length, slot_bytes(t), k, t.rank(), k, memory_bytes(TensorType{t.elem, {}}));
+    }
+    f_.close();
+    for (size_t k = 0; k < node_.outputs.size(); ++k) f_.put("{}->dim[0] = {};", out_view(k), count);
   }
 
   Status emit_scan() {

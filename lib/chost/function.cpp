@@ -118,13 +118,15 @@ Call Function::finish() {
 
 std::string NodeContext::in_dim(size_t i, int64_t d) const {
   const TensorType& type = in_type(i);
-  if (!type.is_open(d)) return fmt::format("{}", type.shape[static_cast<size_t>(d)]);
+  if (type.wrapper == Wrapper::None && !type.is_open(d))
+    return fmt::format("{}", type.shape[static_cast<size_t>(d)]);
   return fmt::format("{}->dim[{}]", function_.view(node_.inputs[i], fmt::format("v{}", i), false), d);
 }
 
 std::string NodeContext::out_dim(size_t i, int64_t d) const {
   const TensorType& type = out_type(i);
-  if (!type.is_open(d)) return fmt::format("{}", type.shape[static_cast<size_t>(d)]);
+  if (type.wrapper == Wrapper::None && !type.is_open(d))
+    return fmt::format("{}", type.shape[static_cast<size_t>(d)]);
   return fmt::format("{}->dim[{}]", function_.view(node_.outputs[i], fmt::format("w{}", i), true), d);
 }
 

@@ -9,11 +9,14 @@
 #include "library.h"
 #include "mrvlc/chost/chost.h"
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/open.h"
 #include "names.h"
 #include "weights.h"
 
 namespace mrvlc::chost {
 
+using ops::memory_bytes;
+using ops::slot_bytes;
 using StoreId = Id<struct StoreTag>;
 
 // A piece of memory that holds a value (or scratch, or a value in the form of the device).
@@ -119,11 +122,6 @@ class Program {
   ir::NodeId expr(ir::NodeId id) const { return ir::NodeId(size_t{graph.expr_id(id)}); }
   bool is_body() const { return graph.first_expr != 0; }
 };
-
-// Bytes a value takes. A string is a pointer and a size; a sequence is, for each tensor it may hold, 8
-// dimensions of 8 bytes, then as many slots for their elements.
-int64_t memory_bytes(const TensorType& type);
-int64_t slot_bytes(const TensorType& sequence);
 
 // units.cpp: fusion; decides the order of work.
 std::vector<Unit> make_units(const Program& program);

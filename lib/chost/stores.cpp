@@ -8,20 +8,6 @@
 
 namespace mrvlc::chost {
 
-int64_t slot_bytes(const TensorType& sequence) {
-  constexpr int64_t kAlign = 64;
-  TensorType item = sequence;
-  item.wrapper = Wrapper::None;
-  return (memory_bytes(item) + kAlign - 1) / kAlign * kAlign;
-}
-
-int64_t memory_bytes(const TensorType& type) {
-  constexpr int64_t kString = 16, kDims = 64;
-  if (type.wrapper == Wrapper::Sequence || type.wrapper == Wrapper::OptionalSequence)
-    return type.length * (kDims + slot_bytes(type));
-  return type.elem == ElementType::String ? type.elements() * kString : type.bytes();
-}
-
 StoreId Program::store_of(ir::ValueId value) {
   auto it = value_stores.find(value);
   if (it != value_stores.end()) return it->second;

@@ -10,12 +10,32 @@ namespace mrvlc::ops {
 
 using namespace spec;
 
+namespace {
+
+// Tensors of a sequence may have different ranks.
+TensorType any_rank(const TensorType& a, const TensorType& b) {
+  TensorType joined = a;
+  joined.shape.clear();
+  joined.open = kOpenRank;
+  joined.capacity = std::max(a.elements(), b.elements());
+  joined.length = std::max(a.length, b.length);
+  return joined;
+}
+
+bool is_sequence(const TensorType& type) {
+  return type.wrapper == Wrapper::Sequence || type.wrapper == Wrapper::OptionalSequence;
+}
+
+}  // namespace
+
 std::optional<TensorType> join_types(const TensorType& a, const TensorType& b) {
   if (a == b) return a;
-  // An empty sequence says nothing of its items.
-  if (a.wrapper == Wrapper::Sequence && b.wrapper == a.wrapper && a.elem == b.elem && a.length == 0) return b;
-  if (a.wrapper == Wrapper::Sequence && b.wrapper == a.wrapper && a.elem == b.elem && b.length == 0) return a;
-  if (a.elem != b.elem || a.wrapper != b.wrapper || a.rank() != b.rank()) return std::nullopt;
+  if (a.elem != b.elem || a.wrapper != b.wrapper) return std::nullopt;
+  // An empty sequence says nothing of its tensors.
+  if (is_sequence(a) && a.length == 0) return b;
+  if (is_sequence(a) && b.length == 0) return a;
+  if (a.rank() != b.rank() || a.has_rank() != b.has_rank())
+    return is_sequence(a) ? std::optional(any_rank(a, b)) : std::nullopt;
   TensorType joined = a;
   joined.length = std::max(a.length, b.length);
   joined.open |= b.open;
@@ -33,6 +53,11 @@ std::optional<TensorType> join_types(const TensorType& a, const TensorType& b) {
 std::optional<TensorType> widen_state(const TensorType& state, const TensorType& given) {
   auto joined = join_types(state, given);
   if (!joined) return joined;
+  if (is_sequence(*joined)) {
+    // One that grows has no bound of its own.
+    if (given.length > state.length) joined->length = kNoBound;
+    return joined;
+  }
   for (size_t d = 0; d < joined->shape.size(); ++d) {
     if (!joined->is_open(static_cast<int64_t>(d))) continue;
     // What grows has no bound of its own; one that was given before is kept.

@@ -23,4 +23,28 @@ bool has_open_shapes(const ir::Graph& graph, const ir::Node& node) {
   return !types.ok() && types.error().code == DiagCode::MRV0207;
 }
 
+int64_t slot_bytes(const TensorType& sequence) {
+  constexpr int64_t kAlign = 64;
+  return (memory_bytes(item_type(sequence)) + kAlign - 1) / kAlign * kAlign;
+}
+
+int64_t memory_bytes(const TensorType& type) {
+  constexpr int64_t kString = 16, kDims = 64;
+  if (type.wrapper == Wrapper::Sequence || type.wrapper == Wrapper::OptionalSequence)
+    return type.length * (kDims + slot_bytes(type));
+  return type.elem == ElementType::String ? type.elements() * kString : type.bytes();
+}
+
+TensorType item_type(TensorType sequence) {
+  sequence.wrapper = Wrapper::None;
+  sequence.length = 0;
+  return sequence;
+}
+
+TensorType sequence_type(TensorType item, int64_t length) {
+  item.wrapper = Wrapper::Sequence;
+  item.length = length;
+  return item;
+}
+
 }  // namespace mrvlc::ops

@@ -22,7 +22,7 @@ std::string to_string(const Shape& shape) {
 }
 
 std::string to_string(const TensorType& type) {
-  std::string dims;
+  std::string dims = type.has_rank() ? "" : "*";
   for (int64_t d = 0; d < type.rank(); ++d) {
     const int64_t bound = type.shape[static_cast<size_t>(d)];
     dims += fmt::format("{}{}{}", d == 0 ? "" : ",", type.is_open(d) ? "<=" : "", bound);
@@ -37,12 +37,16 @@ std::string to_string(const TensorType& type) {
 }
 
 bool admits(const TensorType& type, const TensorType& actual) {
-  if (type.elem != actual.elem || type.wrapper != actual.wrapper || type.rank() != actual.rank()) return false;
+  if (type.elem != actual.elem || type.wrapper != actual.wrapper || actual.length > type.length) return false;
+  // A sequence says as little of its tensors as it has room for.
+  if (actual.wrapper == Wrapper::Sequence && actual.length == 0) return true;
+  if (!type.has_rank()) return actual.elements() <= type.elements();
+  if (type.rank() != actual.rank() || !actual.has_rank()) return false;
   for (int64_t d = 0; d < type.rank(); ++d) {
     const int64_t bound = type.shape[static_cast<size_t>(d)], dim = actual.shape[static_cast<size_t>(d)];
     if (type.is_open(d) ? dim > bound : dim != bound) return false;
   }
-  return actual.elements() <= type.elements() && actual.length <= type.length;
+  return actual.elements() <= type.elements();
 }
 
 std::optional<Shape> broadcast_shapes(const Shape& a, const Shape& b) {

@@ -10,4 +10,14 @@ bool has_data_dependent_shape(const ir::OpSchema& op);
 // the shape is no constant.
 bool has_open_shapes(const ir::Graph& graph, const ir::Node& node);
 
+// Bytes a value takes in generated code. A string is a pointer and a size. A sequence has a row of 8 numbers
+// of 8 bytes for each tensor that it may hold, its dimensions and in the last its rank; then as many slots for
+// the elements.
+int64_t memory_bytes(const TensorType& type);
+int64_t slot_bytes(const TensorType& sequence);
+
+// The type of a sequence's tensors, and of a sequence of tensors of the type.
+TensorType item_type(TensorType sequence);
+TensorType sequence_type(TensorType item, int64_t length);
+
 }  // namespace mrvlc::ops

@@ -29,6 +29,10 @@ enum class Wrapper : uint8_t { None, Sequence, Optional, OptionalSequence };
 // As the bound of an open dimension, in results of inference alone: nothing bounds it.
 inline constexpr int64_t kNoBound = -1;
 
+// In `open`: the rank too is known at run time only; `shape` is empty, `capacity` bounds the elements. Only
+// tensors in sequences have such types.
+inline constexpr uint32_t kOpenRank = 1u << 31;
+
 struct TensorType {
   ElementType elem = ElementType::Undefined;
   Shape shape;            // of an open dimension: the most it can be
@@ -45,6 +49,7 @@ struct TensorType {
   // Of one tensor; at most so many where dimensions are open.
   int64_t elements() const { return capacity >= 0 ? capacity : element_count(shape); }
   int64_t bytes() const { return elements() * byte_size(elem); }
+  bool has_rank() const { return (open & kOpenRank) == 0; }
   // The same with other elements.
   TensorType with_elem(ElementType e) const {
     TensorType t = *this;

@@ -98,12 +98,8 @@ static double K_uniform53(const uint32_t* w) {
 //@ piece probit: base
 /* The inverse error function by Winitzki's approximation. */
 static double K_probit(double p) {
-  const double x = 2.0 * p - 1.0, square = (1.0 - x) * (1.0 + x);
-  double l, v, root;
-  if (square == 0.0) return 0.0;
-  l = log(square);
-  v = 2.0 / (3.14159 * 0.147) + 0.5 * l;
-  root = sqrt(sqrt(v * v - l / 0.147) - v);
+  const double x = 2.0 * p - 1.0, l = log((1.0 - x) * (1.0 + x)), v = 2.0 / (3.14159 * 0.147) + 0.5 * l;
+  const double root = sqrt(sqrt(v * v - l / 0.147) - v);
   return 1.4142135623730951 * (x < 0.0 ? -root : root);
 }
 

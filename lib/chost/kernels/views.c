@@ -33,15 +33,36 @@ static size_t K_elements(const K_view* x, int rank) {
   return n;
 }
 
-//@ piece copy_sequence: view
-/* Copies `count` tensors of a sequence to one with another number or size of slots. */
-static void K_copy_sequence(void* to, int64_t to_length, int64_t to_slot, const void* from, int64_t from_length,
-                            int64_t from_slot, int64_t count) {
+//@ piece seq_copy: base
+/* `count` tensors of a sequence, from tensor `from` on, become those from `at` on of another one. A sequence has
+ * rows of 8 numbers, then slots; see the header. */
+static void K_seq_copy(void* to, int64_t to_length, int64_t to_slot, int64_t at, const void* from_data,
+                       int64_t from_length, int64_t from_slot, int64_t from, int64_t count) {
   unsigned char* const y = (unsigned char*)to;
-  const unsigned char* const x = (const unsigned char*)from;
+  const unsigned char* const x = (const unsigned char*)from_data;
   const int64_t bytes = to_slot < from_slot ? to_slot : from_slot;
   if (count <= 0) return;
-  memcpy(y, x, (size_t)count * 64);
-  for (int64_t i = 0; i < count; ++i)
-    memcpy(y + to_length * 64 + i * to_slot, x + from_length * 64 + i * from_slot, (size_t)bytes);
+  memcpy(y + at * 64, x + from * 64, (size_t)count * 64);
+  for (int64_t i = 0; i < count && bytes > 0; ++i)
+    memcpy(y + to_length * 64 + (at + i) * to_slot, x + from_length * 64 + (from + i) * from_slot, (size_t)bytes);
+}
+
+//@ piece seq_row: base
+/* The dimensions of tensor `at` of a sequence. Returns the number of its elements, times `size`. */
+static size_t K_seq_row(void* to, int64_t at, const int64_t* dim, int rank, size_t size) {
+  int64_t* const row = (int64_t*)to + at * 8;
+  for (int d = 0; d < rank; ++d) {
+    row[d] = dim[d];
+    size *= (size_t)dim[d];
+  }
+  row[7] = rank;
+  return size;
+}
+
+//@ piece seq_put: seq_row
+/* A tensor becomes tensor `at` of a sequence. */
+static void K_seq_put(void* to, int64_t length, int64_t slot, int64_t at, const int64_t* dim, int rank,
+                      const void* data, size_t size) {
+  const size_t bytes = K_seq_row(to, at, dim, rank, size);
+  if (bytes > 0) memcpy((unsigned char*)to + length * 64 + at * slot, data, bytes);
 }
