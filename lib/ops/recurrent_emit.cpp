@@ -1,0 +1,114 @@
+// C of the recurrent operators: loops d, b, i over directions, sequences, steps; the gates and the states of
+// one sequence lie in scratch memory.
+#include "lanes.h"
+#include "recurrent.h"
+
+namespace mrvlc::ops {
+
+using P = RecurrentParams;
+
+RecurrentCode::RecurrentCode(EmitContext& context, const RecurrentParams& params)
+    : c(context),
+      p(params),
+      elem(context.in_type(P::kX).elem),
+      t(c_type(elem)),
+      f(elem == ElementType::F64 ? "" : "f") {}
+
+void RecurrentCode::declare_product(std::string_view name, std::string_view weights, std::string_view vector,
+                                    int64_t width) {
+  emit_sum(c, std::string(name), elem, width,
+           [&](const std::string& i) { return fmt::format("{0}[{2}] * {1}[{2}]", weights, vector, i); });
+}
+
+// NAME = the bias of gate k (both parts of it when `recurrent_bias`) + W x.
+void RecurrentCode::declare_input_part(std::string_view name, bool recurrent_bias) {
+  const int64_t rows = p.gates * p.hidden;
+  c.line(fmt::format("const {}* w = {} + (d * {} + k) * {};", t, c.in(P::kW), rows, p.input));
+  declare_product(name, "w", "x", p.input);
+  if (!c.has(P::kB)) return;
+  std::string bias = fmt::format("{}[d * {} + k]", c.in(P::kB), 2 * rows);
+  if (recurrent_bias) bias += fmt::format(" + {}[d * {} + {} + k]", c.in(P::kB), 2 * rows, rows);
+  c.line(fmt::format("{} += {};", name, bias));
+}
+
+void RecurrentCode::sum_gates(int64_t first, int64_t count, std::string_view with_h) {
+  const int64_t rows = p.gates * p.hidden;
+  c.open(fmt::format("for (ptrdiff_t k = {}; k < {}; ++k)", first, first + count));
+  declare_input_part("v", true);
+  c.line(fmt::format("const {}* u_w = {} + (d * {} + k) * {};", t, c.in(P::kR), rows, p.hidden));
+  declare_product("u", "u_w", with_h, p.hidden);
+  c.line("g[k] = v + u;");
+  c.close();
+}
+
+void RecurrentCode::activate(const std::string& target, const std::string& expression, size_t i, bool clips) {
+  c.open("");
+  c.line(fmt::format("{}{} a = {};", clips && p.clip > 0 ? "" : "const ", t, expression));
+  if (clips && p.clip > 0) {
+    std::string limit = c_literal(p.clip, elem);
+    c.line(fmt::format("a = a < -{0} ? -{0} : a > {0} ? {0} : a;", limit));
+  }
+  std::string first = p.activation(0, i).text("a", elem);
+  std::string second = p.activation(p.directions - 1, i).text("a", elem);
+  c.line(first == second ? fmt::format("{} = {};", target, first)
+                         : fmt::format("{} = d == 0 ? ({}) : ({});", target, first, second));
+  c.close();
+}
+
+void RecurrentCode::emit_state(std::string_view name, size_t initial) {
+  c.line(fmt::format("for (ptrdiff_t j = 0; j < {}; ++j) {}[j] = {};", p.hidden, name,
+                     c.has(initial) ? fmt::format("{}[state * {} + j]", c.in(initial), p.hidden) : "0"));
+}
+
+void RecurrentCode::emit_steps(const std::function<void()>& cell) {
+  auto row = [&](std::string_view step) {
+    return p.batch_first ? fmt::format("(b * {} + {}) * {} + d", p.steps, step, p.directions)
+                         : fmt::format("({} * {} + d) * {} + b", step, p.directions, p.batch);
+  };
+  const bool varies = c.has(P::kLengths);
+  std::string length = varies ? "length" : fmt::format("{}", p.steps);
+  if (varies) {
+    c.line(fmt::format("const int32_t given = {}[b];", c.in(P::kLengths)));
+    c.line(fmt::format("const ptrdiff_t length = given < 0 ? 0 : given < {0} ? given : {0};", p.steps));
+  }
+  c.open(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i)", length));
+  c.line(fmt::format("const ptrdiff_t t = {} ? {} - 1 - i : i;", p.reverse ? "1" : "d == 1", length));
+  c.line(fmt::format("const {}* x = {} + ({}) * {};", t, c.in(P::kX),
+                     p.batch_first ? fmt::format("b * {} + t", p.steps) : fmt::format("t * {} + b", p.batch),
+                     p.input));
+  c.line(fmt::format("{}* y = {} + ({}) * {};", t, c.out(P::kY), row("t"), p.hidden));
+  cell();
+  c.line(fmt::format("for (ptrdiff_t j = 0; j < {}; ++j) y[j] = h[j];", p.hidden));
+  c.close();
+  if (!varies) return;
+  c.open(fmt::format("for (ptrdiff_t i = length; i < {}; ++i)", p.steps));
+  c.line(fmt::format("for (ptrdiff_t j = 0; j < {0}; ++j) {1}[({2}) * {0} + j] = 0;", p.hidden, c.out(P::kY),
+                     row("i")));
+  c.close();
+}
+
+void RecurrentCode::emit(const std::function<void()>& cell) {
+  const int64_t n = p.hidden;
+  const bool lstm = p.gates == 4;
+  if (p.batch == 0) return;
+  c.line(fmt::format("{0}* const g = ({0}*){1};", t,
+                     c.scratch((p.gates + 2) * n * static_cast<int64_t>(byte_size(elem)))));
+  c.line(fmt::format("{0}* const h = g + {1};", t, p.gates * n));
+  if (p.gates != 1) c.line(fmt::format("{0}* const {1} = g + {2};", t, lstm ? "c" : "q", (p.gates + 1) * n));
+  c.loop("d", p.directions);
+  c.loop("b", p.batch);
+  c.line(fmt::format("const ptrdiff_t state = {};", p.batch_first ? fmt::format("b * {} + d", p.directions)
+                                                                  : fmt::format("d * {} + b", p.batch)));
+  emit_state("h", P::kInitialH);
+  if (lstm) emit_state("c", P::kInitialC);
+  emit_steps(cell);
+  for (auto [output, name] : {std::pair{P::kLastH, "h"}, std::pair{P::kLastC, "c"}}) {
+    if (c.node().outputs.size() > output)
+      c.line(fmt::format("for (ptrdiff_t j = 0; j < {0}; ++j) {1}[state * {0} + j] = {2}[j];", n,
+                         c.out(output), name));
+  }
+  c.close();
+  c.close();
+}
+
+}  // namespace mrvlc::ops
