@@ -1,0 +1,20 @@
+// Statistics of runs of memory, shared by the normalisations.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "mrvlc/ops/op.h"
+
+namespace mrvlc::ops {
+
+struct Moments {
+  double mean, inverse_deviation;
+};
+Moments moments_of(const std::vector<double>& row, double epsilon);
+
+// C: pointers x and y to row `row` of `n` elements of input and output 0.
+void emit_row_pointers(EmitContext& context, ElementType elem, const std::string& n);
+// C: mean and inverse deviation of the `n` elements at `x`, as `mean` and `inverse`.
+void emit_moments(EmitContext& context, ElementType elem, const std::string& n, float epsilon);
+
+}  // namespace mrvlc::ops
