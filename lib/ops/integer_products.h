@@ -1,0 +1,45 @@
+// Convolutions and matrix products of 8-bit operands less their zero points, sums in 32 bits that wrap: what
+// ConvInteger, MatMulInteger, QLinearConv and QLinearMatMul share. What lies in the padding of a convolution
+// is the zero point, so it adds nothing.
+#pragma once
+#include <functional>
+
+#include "infer_util.h"
+#include "matmul_shape.h"
+
+namespace mrvlc::ops {
+
+inline constexpr TypeSet kBytes = types_of({spec::E::U8, spec::E::I8});
+
+// An operand and its zero point (which may be absent), by input position. The zero point is one element, or
+// one for each row, column or channel.
+struct Centred {
+  size_t data, zero;
+};
+
+struct IntegerProduct {
+  Centred a, b;  // data and weights, or the matrices
+
+  // The operands alone, as the shape rules of the plain operator want them.
+  InferContext operands(InferContext context) const;
+};
+// MRV0205 unless input i, if given, has one element or `count` of them as a vector.
+Status check_one_or_each(const InferContext& context, size_t i, size_t of, int64_t count);
+Result<ConvParams> integer_conv_params(const InferContext& context, const IntegerProduct& product);
+Result<MatMulShape> integer_matmul_shape(const InferContext& context, const IntegerProduct& product);
+
+// The sums, in order, as I32.
+Tensor eval_integer_conv(const EvalContext& context, const ConvParams& p, const IntegerProduct& product);
+Tensor eval_integer_matmul(const EvalContext& context, const MatMulShape& s, const IntegerProduct& product);
+
+// C: `store` writes the line that makes an output element, at `index`, of the uint32_t `sum`. Variables in
+// scope: m the channel; i and j row and column.
+using StoreSum = std::function<void(const std::string& index)>;
+void emit_integer_conv(EmitContext& context, const ConvParams& p, const IntegerProduct& product,
+                       const StoreSum& store);
+void emit_integer_matmul(EmitContext& context, const MatMulShape& s, const IntegerProduct& product,
+                         const StoreSum& store);
+// Element of an operand that is one number, or one for each `index`.
+std::string one_or_each(const EmitContext& context, size_t i, std::string_view index);
+
+}  // namespace mrvlc::ops
