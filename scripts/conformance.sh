@@ -52,4 +52,5 @@ while [ $# -gt 0 ]; do
 done
 [ -x "$tool" ] || { echo "conformance: there is no $tool; build it first (scripts/test.sh)" >&2; exit 3; }
 [ ${#roots[@]} -gt 0 ] || { echo "conformance: libonnx-testdata is not installed and no folder is given" >&2; exit 3; }
-"$tool" "${roots[@]}" "${options[@]}"
+# What is left behind when the tool is interrupted goes with the rest.
+TMPDIR=$work "$tool" "${roots[@]}" "${options[@]}"
