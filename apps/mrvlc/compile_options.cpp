@@ -1,6 +1,7 @@
 #include "compile_options.h"
 
-#include <charconv>
+#include <fmt/format.h>
+
 #include <cstdlib>
 
 #include "mrvlc/support/diag/general.h"
@@ -8,33 +9,29 @@
 namespace mrvlc::app {
 namespace {
 
-// "1x3x224x224"; empty text is a scalar's shape.
-bool parse_dims(std::string_view text, Shape& shape) {
-  while (!text.empty()) {
-    int64_t d = 0;
-    const char* last = text.data() + text.size();
-    auto [end, ec] = std::from_chars(text.data(), last, d);
-    if (ec != std::errc() || d < 0) return false;
-    shape.push_back(d);
-    if (end == last) return true;
-    if (*end != 'x' || end + 1 == last) return false;
-    text.remove_prefix(static_cast<size_t>(end - text.data()) + 1);
-  }
-  return true;
-}
-
-Status add_shapes(const std::vector<std::string>& texts, std::map<std::string, Shape>& shapes) {
+// NAME=SHAPE for each text.
+Status add_shapes(std::string_view option, std::string_view form, const std::vector<std::string>& texts,
+                  std::map<std::string, onnx::GivenShape>& shapes) {
   for (const std::string& text : texts) {
     size_t eq = text.rfind('=');
-    Shape shape;
-    if (eq == std::string::npos || eq == 0 || !parse_dims(std::string_view(text).substr(eq + 1), shape)) {
-      return make_diag<DiagCode::MRV0004>("--input-shape takes NAME=1x3x224x224, not '" + printable(text) +
-                                          "'");
+    auto given = eq == std::string::npos || eq == 0
+                     ? std::nullopt
+                     : onnx::parse_given_shape(std::string_view(text).substr(eq + 1));
+    if (!given) {
+      return make_diag<DiagCode::MRV0004>(
+          fmt::format("{} takes NAME={}, not '{}'", option, form, printable(text)));
     }
     std::string name = text.substr(0, eq);
-    if (shapes.emplace(name, shape).second) continue;
-    return make_diag<DiagCode::MRV0004>("--input-shape is given twice for '" + printable(name) + "'");
+    if (shapes.emplace(name, *given).second) continue;
+    return make_diag<DiagCode::MRV0004>(fmt::format("{} is given twice for '{}'", option, printable(name)));
   }
+  return {};
+}
+
+Status add_bounds(const std::vector<std::string>& texts, std::map<std::string, Shape>& bounds) {
+  std::map<std::string, onnx::GivenShape> given;
+  MRVLC_TRY(add_shapes("--bound", "64x4", texts, given));
+  for (const auto& [name, shape] : given) bounds.emplace(name, shape.shape);
   return {};
 }
 
@@ -52,9 +49,22 @@ CLI::Validator not_empty() {
 
 void add_model_options(CLI::App& cmd, CompileArguments& a) {
   cmd.add_option("MODEL", a.model, "the ONNX model")->required()->type_name("FILE")->check(not_empty());
-  cmd.add_option("--input-shape", a.shapes, "NAME=1x3x224x224: shape of an input (repeatable)")
+  cmd.add_option(
+         "--input-shape", a.shapes,
+         "NAME=1x3x224x224: shape of an input; 1..8x3 for a dimension known at run time only, 16*1..8x3 "
+         "for a sequence of up to 16 tensors (repeatable)")
       ->type_name("NAME=DIMS")
       ->allow_extra_args(false);
+  cmd.add_option(
+         "--bound", a.bounds,
+         "NAME=64x4: the most that the dimensions of a value can be whose shape is known at run time only "
+         "and that nothing bounds (repeatable)")
+      ->type_name("NAME=DIMS")
+      ->allow_extra_args(false);
+  cmd.add_option("--max-sequence", a.max_sequence, "tensors in a sequence that nothing else bounds")
+      ->type_name("N")
+      ->check(CLI::Range(int64_t{1}, int64_t{65536}).description(""))
+      ->capture_default_str();
   cmd.add_option("--batch", a.batch, "value of a symbolic leading dimension, 1 to 4096")
       ->type_name("N")
       ->check(CLI::Range(int64_t{1}, int64_t{4096}).description(""));
@@ -133,7 +143,9 @@ Result<driver::CompileOptions> checked(const CompileArguments& a) {
   o.timing = a.timing;
   o.dump_ir = a.dump_ir;
   o.jobs = a.jobs;
-  MRVLC_TRY(add_shapes(a.shapes, o.input_shapes));
+  MRVLC_TRY(add_shapes("--input-shape", "1x3x224x224", a.shapes, o.input_shapes));
+  MRVLC_TRY(add_bounds(a.bounds, o.bounds));
+  o.max_sequence = a.max_sequence;
   return o;
 }
 

@@ -10,7 +10,8 @@ namespace mrvlc::app {
 // What the command line says before it is checked.
 struct CompileArguments {
   std::string model, out, name, targets = "cn10ka", precision = "auto", depfile, timing, dump_ir, external;
-  std::vector<std::string> shapes, rules, cpu, accel, borders, target_dirs, emit;
+  int64_t max_sequence = 64;
+  std::vector<std::string> shapes, bounds, rules, cpu, accel, borders, target_dirs, emit;
   uint32_t tiles = 8;
   uint32_t effort = 1;
   bool pin_weights = false;

@@ -45,7 +45,7 @@ class ArenaPlanner {
     if (s.kind != Store::Kind::Arena) return;
     auto [it, is_new] = lives_.try_emplace(root, Life{std::max<int64_t>(s.bytes, 1), moment, moment + 1});
     it->second.begin = std::min(it->second.begin, moment);
-    it->second.end = std::max(it->second.end, moment + 1);
+    it->second.end = s.kept ? INT64_MAX : std::max(it->second.end, moment + 1);
   }
 
   void find_lives() {

@@ -55,7 +55,7 @@ std::string batch_text(Function& f, int64_t batch) {
   if (context.in_type(0).is_static()) return fmt::format("{}", batch);
   std::vector<std::string> dims{context.in_dim(0, 0)};
   for (int64_t d = 1; d < context.out_type(0).rank(); ++d) dims.push_back(context.out_dim(0, d));
-  context.set_dims(0, dims);
+  NodeContext(f, f.nodes().back()).set_dims(0, dims);
   return fmt::format("(ptrdiff_t){}", dims[0]);
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "function.h"
+#include "mrvlc/ops/open.h"
 
 namespace mrvlc::chost {
 namespace {
@@ -225,7 +226,10 @@ void declare_epilogue(Function& f, const Epilogue& e) {
     at |= kind == OperandKind::Full;
     head_text += fmt::format("  const float* const r{0} = (const float*)args[{0}];\n", arg);
     texts[v] = operand_read(kind, arg);
-    args += fmt::format("{}{}", args.empty() ? "" : ", ", f.read(v, fmt::format("r{}", arg)));
+    // Behind a product of open shape every operand is a constant; it needs no view.
+    const Tensor* constant = ops::has_open_shapes(graph, f.head()) ? graph.constant(v) : nullptr;
+    args += fmt::format("{}{}", args.empty() ? "" : ", ",
+                        constant != nullptr ? f.table(*constant) : f.read(v, fmt::format("r{}", arg)));
     ++arg;
   }
   if (arg == 0) head_text += "  (void)args;\n";

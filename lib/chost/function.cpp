@@ -81,6 +81,13 @@ std::string Function::scratch(int64_t bytes) {
   return declare(program_.add_store(store), fmt::format("void* restrict {}", name), name, true);
 }
 
+std::string Function::characters(int64_t bytes) {
+  Store store;
+  store.bytes = bytes;
+  store.kept = true;
+  return declare(program_.add_store(store), "char* restrict characters", "characters", true);
+}
+
 void Function::pass(std::string declaration, std::string argument) {
   params_.push_back({std::move(declaration), {}, false, {}, std::move(argument)});
 }
@@ -148,6 +155,12 @@ void NodeContext::set_dims(size_t i, const std::vector<std::string>& dims) {
 
 void NodeContext::fail_if(std::string_view condition) {
   function_.put("if ({}) return {}_ERROR_VALUE;", condition, function_.program().options.name);
+}
+
+std::string NodeContext::characters(int64_t elements, int64_t& bytes) {
+  if (function_.program().is_body()) return {};
+  bytes = elements * function_.program().options.text_bytes;
+  return function_.characters(bytes);
 }
 
 std::string NodeContext::helper(std::string_view name) {

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "mrvlc/ops/strings.h"
 #include "program.h"
 
 namespace mrvlc::chost {
@@ -39,6 +40,8 @@ class Function {
   std::string read_store(StoreId store, std::string_view c_type, std::string name);
   std::string write_store(StoreId store, std::string_view c_type, std::string name);
   std::string scratch(int64_t bytes);
+  // Memory that is kept: see TextMemory.
+  std::string characters(int64_t bytes);
   // A parameter for which NAME_run, or the body around, passes `argument`.
   void pass(std::string declaration, std::string argument);
   // Its errors have been reported where they came up.
@@ -72,7 +75,7 @@ class Function {
 };
 
 // What an operator's emission sees: one node of a function.
-class NodeContext : public ops::EmitContext {
+class NodeContext : public ops::EmitContext, public ops::TextMemory {
  public:
   NodeContext(Function& function, ir::NodeId node)
       : function_(function), node_(function.program().node(node)) {}
@@ -97,6 +100,7 @@ class NodeContext : public ops::EmitContext {
   std::string helper(std::string_view name) override;
   std::string scratch(int64_t bytes) override { return function_.scratch(bytes); }
   std::string table(const Tensor& tensor) override { return function_.table(tensor); }
+  std::string characters(int64_t elements, int64_t& bytes) override;
 
  private:
   const ir::Value& value(ir::ValueId id) const { return function_.program().graph.value(id); }

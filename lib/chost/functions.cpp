@@ -62,7 +62,8 @@ class Emitter {
     const ir::Node& node = f.head();
     const ops::OpDef& def = ops::op_def(node);
     if (!ir::bodies_of(node).empty()) return emit_control_flow(f);
-    if (ops::has_open_shapes(program_.graph, node)) return emit_with_views(f);
+    const bool only_open = def.emit == nullptr && def.emit_open != nullptr;
+    if (only_open || ops::has_open_shapes(program_.graph, node)) return emit_with_views(f);
     const ElementType elem = program_.graph.value(node.outputs[0]).type.elem;
     const bool f32 = elem == ElementType::F32, computes = f32 || elem == ElementType::F64;
     if (node.is("Concat") && parts_in_place(node)) {
@@ -90,30 +91,20 @@ class Emitter {
   Status emit_with_views(Function& f) {
     const ops::OpDef& def = ops::op_def(f.head());
     f.use_views();
-    if (is_matrix_product(f.head()) && f32_operands(f.head())) return emit_matmul(f);
-    if (is_packed_conv(program_.graph, f.head()) && f32_operands(f.head()) && only_batch_open(f.head()))
+    if (is_open_product(program_.graph, f.head())) {
+      if (is_matrix_product(f.head())) return emit_matmul(f);
       return f.head().is("Conv") ? emit_conv(f) : emit_conv_transpose(f);
+    }
     if (def.emit_open == nullptr) return make_diag<DiagCode::MRV0605>(std::string(def.name));
     NodeContext context(f, f.head().id);
     return def.emit_open(context);
-  }
-
-  bool f32_operands(const ir::Node& node) const {
-    const TensorType& type = program_.graph.value(node.inputs[0]).type;
-    return type.elem == ElementType::F32 && type.wrapper == Wrapper::None;
-  }
-
-  // Dimension 0 of the data and at most that of the result.
-  bool only_batch_open(const ir::Node& node) const {
-    return program_.graph.value(node.inputs[0]).type.open == 1 &&
-           program_.graph.value(node.outputs[0]).type.open <= 1;
   }
 
   Status check_types(const ir::Node& node) const {
     auto check = [&](ir::ValueId v) -> Status {
       if (!v.valid()) return {};
       ElementType elem = program_.graph.value(v).type.elem;
-      if (byte_size(elem) == 0 || elem == ElementType::C64 || elem == ElementType::C128) {
+      if (elem == ElementType::Undefined || elem == ElementType::C64 || elem == ElementType::C128) {
         return make_diag<DiagCode::MRV0602>(std::string(name(elem)));
       }
       return {};
@@ -131,7 +122,7 @@ class Emitter {
 
   void emit_copy(Function& f) {
     std::string x = f.read(f.head().inputs[0], "x0"), y = f.write(f.head().outputs[0], "y0");
-    f.put("memcpy({}, {}, {});", y, x, program_.graph.value(f.head().outputs[0]).type.bytes());
+    f.put("memcpy({}, {}, {});", y, x, size_text(program_.graph.value(f.head().outputs[0]).type));
   }
 
   bool needed_on_host(ir::ValueId value) const {

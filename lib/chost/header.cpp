@@ -20,8 +20,11 @@ void port_macros(std::string& out, const std::string& prefix, std::string_view k
     out += fmt::format(
         "#define {0}_NAME {1}\n#define {0}_ELEMENTS {2}\n#define {0}_BYTES {3}\n#define {0}_RANK {4}\n"
         "#define {0}_SHAPE {{{5}}}\n",
-        base, c_string(ports[i].model_name), t.elements(), t.bytes(), t.rank(), shape_list(t.shape));
-    if (t.open != 0) out += fmt::format("#define {}_OPEN {}u\n", base, t.open);
+        base, c_string(ports[i].model_name), t.elements(), memory_bytes(t), t.rank(), shape_list(t.shape));
+    if (t.open != 0 && t.wrapper == Wrapper::None) out += fmt::format("#define {}_OPEN {}u\n", base, t.open);
+    if (t.wrapper != Wrapper::None)
+      out += fmt::format("#define {0}_LENGTH {1}\n#define {0}_SLOT_BYTES {2}\n", base, t.length,
+                         ops::slot_bytes(t));
   }
   out += "\n";
 }
@@ -32,7 +35,9 @@ void port_struct(std::string& out, const std::string& prefix, std::string_view k
   for (const auto& p : ports) {
     out += fmt::format("  {}{}* {}; /* {} */\n", qualifier, ops::c_type(p.type.elem), p.field,
                        to_string(p.type));
-    if (!p.dims.empty()) out += fmt::format("  int64_t {}[{}];\n", p.dims, p.type.rank());
+    if (!p.dims.empty())
+      out += fmt::format("  int64_t {}[{}];\n", p.dims,
+                         p.type.wrapper == Wrapper::None ? p.type.rank() : kMaxRank);
   }
   if (ports.empty()) out += "  const void* none;\n";
   out += fmt::format("}} {}_{};\n\n", prefix, kind);
@@ -49,7 +54,7 @@ Interface make_interface(const Program& program) {
       ports.push_back({names.make(value.name), value.name, value.type, {}});
     }
     for (Interface::Port& port : ports) {
-      if (port.type.open != 0) port.dims = names.make(port.field + "_dim");
+      if (!port.type.is_static()) port.dims = names.make(port.field + "_dim");
     }
   };
   add(program.graph.inputs(), result.inputs);
@@ -80,9 +85,15 @@ std::string header_text(const Program& program, const Interface& interface, int6
       " * Members *_dim hold the dimensions of a tensor whose shape is known at run time only: given by the "
       "caller for\n"
       " *   inputs, set for outputs; the macros then give the bounds, {0}_INPUT<i>_OPEN which dimensions "
-      "they are for. */\n"
+      "they are for.\n"
+      " * A sequence is _LENGTH rows of 8 int64_t, for each tensor its dimensions and in the last its rank, "
+      "then "
+      "_LENGTH slots of\n"
+      " *   _SLOT_BYTES for the elements; *_dim[0] is the number of tensors. An optional is what it holds; "
+      "*_dim[7] is 0 when it\n"
+      " *   holds nothing. A string is a mrvl_string. */\n"
       "#ifndef {0}_STUB_H\n#define {0}_STUB_H\n\n#include <stddef.h>\n#include <stdint.h>\n\n#include "
-      "\"mrvl/device.h\"\n\n"
+      "\"mrvl/device.h\"\n{6}\n"
       "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"
       "#define {0}_ARENA_BYTES {2}\n#define {0}_ARENA_ALIGN {3}\n#define {0}_WEIGHTS_BYTES {4}\n#define "
       "{0}_REGION_COUNT {5}\n\n"
@@ -96,7 +107,7 @@ std::string header_text(const Program& program, const Interface& interface, int6
       "#define {0}_ERROR_VALUE 5    /* a value that decides about a shape, or an index, is not allowed "
       "*/\n\n",
       p, program.options.file_stem, arena_bytes, kArenaAlign, program.weights.blob().size(),
-      program.regions.size());
+      program.regions.size(), uses_strings(program.graph) ? "#include \"mrvl/string.h\"\n" : "");
   port_macros(out, p, "INPUT", interface.inputs);
   port_macros(out, p, "OUTPUT", interface.outputs);
   port_struct(out, p, "inputs", "const ", interface.inputs);

@@ -87,7 +87,7 @@ Sizes batch_strides(const Sizes& own, const Sizes& result, const std::string& el
 
 // Sets the dimensions of a result that has open ones.
 void set_result(Function& f, const Sizes& dims) {
-  if (ops::has_open_shapes(f.program().graph, f.head())) NodeContext(f, f.nodes().front()).set_dims(0, dims);
+  if (ops::has_open_shapes(f.program().graph, f.head())) NodeContext(f, f.nodes().back()).set_dims(0, dims);
 }
 
 Product matmul_product(Function& f) {

@@ -21,12 +21,13 @@ using StoreId = Id<struct StoreTag>;
 
 // A piece of memory that holds a value (or scratch, or a value in the form of the device).
 struct Store {
-  enum class Kind : uint8_t { Arena, Input, Output, Weights };
+  enum class Kind : uint8_t { Arena, Input, Output, Weights, Strings };
   Kind kind = Kind::Arena;
   int64_t bytes = 0;
-  uint32_t index = 0;  // Input, Output: which; Arena: buffer, once planned
+  uint32_t index = 0;  // Input, Output, Strings: which; Arena: buffer, once planned
   int64_t offset = 0;  // from the parent, or in the weights
   StoreId parent;      // part of another store
+  bool kept = false;   // Arena: it is needed until the end of the run, and after it
 };
 
 // One step of work: a region, or a node with the element-wise nodes fused behind it.
@@ -77,6 +78,8 @@ struct Module {
   std::vector<ir::NodeId> without_code;  // alias nodes, computed by addresses alone; as expression ids
   std::string names;                     // C text: the names of nodes
   std::string error;                     // of the first helper asked for that does not exist
+  std::string strings;                   // C text: constants of type String
+  uint32_t string_constants = 0;
 };
 
 class Program {
@@ -123,6 +126,13 @@ class Program {
   bool is_body() const { return graph.first_expr != 0; }
 };
 
+// strings.cpp. Does a value of the program, or of its bodies, consist of texts?
+bool uses_strings(const ir::Graph& graph);
+// Defines the constant `NAME_strings<index>` in the module's text.
+void define_strings(Program& program, const Tensor& tensor, uint32_t index);
+// C expression: the bytes of a value of static shape, on the machine the code runs on.
+std::string size_text(const TensorType& type);
+
 // units.cpp: fusion; decides the order of work.
 std::vector<Unit> make_units(const Program& program);
 // Operand `i` of a fused node reads how: relative to the result of the group's head.
@@ -136,6 +146,9 @@ bool is_alias_op(const ir::Graph& graph, const ir::Node& node);
 bool is_packed_conv(const ir::Graph& graph, const ir::Node& node);
 // Conv-like kernels take row operands in their epilogue, matrix products column operands.
 bool is_matrix_product(const ir::Node& node);
+// A product of floats that the packed kernels take though shapes are known at run time only: a matrix product,
+// or a convolution whose batch alone is open.
+bool is_open_product(const ir::Graph& graph, const ir::Node& node);
 
 // stores.cpp: inputs, outputs, results; parts of concatenations; reshapes.
 void assign_stores(Program& program, std::vector<Unit>& units);

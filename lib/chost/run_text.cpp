@@ -38,6 +38,8 @@ std::string RunText::address(StoreId id) const {
       return plus(fmt::format("outputs->{}", interface_->outputs[s.index].field), offset, false);
     case Store::Kind::Weights:
       return fmt::format("(const void*)({}_weights + {})", prefix_, s.offset + offset);
+    case Store::Kind::Strings:
+      return fmt::format("(const void*){}_strings{}", prefix_, s.index);
     default:
       return fmt::format("(void*)(a + {})", arena_.offsets.at(root) + offset);
   }
@@ -146,6 +148,7 @@ void RunText::take_input_dims() {
       put("memcpy({0}.dim, in[{1}]->dim, sizeof {0}.dim);", view, i);
     } else if (type.wrapper != Wrapper::None) {
       put("memcpy({0}.dim, inputs->{1}, sizeof {0}.dim);", view, interface_->inputs[i].dims);
+      if (type.wrapper == Wrapper::Optional) continue;
       put("if ({0}.dim[0] < 0 || {0}.dim[0] > {1}) return {2}_fail(error, {2}_ERROR_SHAPE, 0, 0u, \"\");",
           view, type.length, prefix_);
     } else {
@@ -196,8 +199,9 @@ void RunText::device_call(const Step& step) {
 // Bytes that hold data, a C expression: a caller's tensor may be shorter than its bound.
 std::string RunText::bytes_of(ir::ValueId value) const {
   const TensorType& type = program_.graph.value(value).type;
-  if (type.open == 0 || type.wrapper != Wrapper::None) return fmt::format("{}", memory_bytes(type));
-  std::string text = fmt::format("{}", memory_bytes(TensorType{type.elem, {}}));
+  if (type.wrapper != Wrapper::None) return fmt::format("{}", memory_bytes(type));
+  if (type.open == 0) return size_text(type);
+  std::string text = size_text(TensorType{type.elem, {}});
   for (int64_t d = 0; d < type.rank(); ++d) text += fmt::format(" * (size_t){}.dim[{}]", view_name(value), d);
   return text;
 }

@@ -28,7 +28,7 @@ std::string source_text(const Program& program, const Interface& interface, cons
       program.options.file_stem);
   if (!program.weights.blob().empty())
     out += fmt::format("extern const unsigned char {}_weights[];\n", prefix);
-  out += program.library.text();
+  out += program.library.text() + program.module.strings;
   out += "\n/* Names of the model's nodes, for the hook and for errors. */\n" + program.module.names +
          run.names();
   out += fail_function(prefix);

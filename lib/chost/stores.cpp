@@ -14,7 +14,11 @@ StoreId Program::store_of(ir::ValueId value) {
   const ir::Value& v = graph.value(value);
   Store store;
   store.bytes = memory_bytes(v.type);
-  if (v.kind == ir::ValueKind::Constant) {
+  if (v.kind == ir::ValueKind::Constant && v.type.elem == ElementType::String) {
+    store.kind = Store::Kind::Strings;
+    store.index = module.string_constants++;
+    define_strings(*this, v.constant, store.index);
+  } else if (v.kind == ir::ValueKind::Constant) {
     store.kind = Store::Kind::Weights;
     store.offset = weights.add(v.constant);
   }
@@ -108,6 +112,7 @@ void assign_stores(Program& program, std::vector<Unit>& units) {
   place_outputs(program);
   for (Unit& unit : units) {
     if (unit.region < 0 && unit.nodes.size() == 1 && program.node(unit.nodes[0]).is("Concat") &&
+        program.graph.value(program.node(unit.nodes[0]).outputs[0]).type.elem != ElementType::String &&
         !ops::has_open_shapes(program.graph, program.node(unit.nodes[0])))
       place_concat(program, unit);
   }

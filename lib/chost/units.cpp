@@ -26,6 +26,13 @@ bool all_f32(const ir::Graph& graph, const ir::Node& node) {
   return node.outputs.size() == 1 && f32(node.outputs[0]);
 }
 
+bool is_open_product(const ir::Graph& graph, const ir::Node& node) {
+  const TensorType& type = graph.value(node.inputs[0]).type;
+  if (type.elem != ElementType::F32 || type.wrapper != Wrapper::None) return false;
+  if (is_matrix_product(node)) return true;
+  return is_packed_conv(graph, node) && type.open == 1 && graph.value(node.outputs[0]).type.open <= 1;
+}
+
 bool is_elementwise(const ir::Node& node) {
   const auto& def = ops::op_def(node);
   return def.scalar != nullptr && def.scalar->c_expr != nullptr;
@@ -77,7 +84,7 @@ class UnitBuilder {
   }
 
   bool takes_epilogue(const ir::Node& node) const {
-    if (!all_f32(graph_, node)) return false;
+    if (!all_f32(graph_, node) && !open_product(node)) return false;
     if (is_packed_conv(graph_, node)) return true;
     if (!is_matrix_product(node)) return false;
     // alpha is folded into a constant right operand only.
@@ -92,13 +99,34 @@ class UnitBuilder {
            (kind == OperandKind::Scalar || kind == OperandKind::Column || one_row);
   }
 
+  bool open_product(const ir::Node& node) const {
+    return ops::has_open_shapes(graph_, node) && is_open_product(graph_, node);
+  }
+
+  // Behind a product of open shape: numbers, or vectors of numbers over a dimension that is not open.
+  bool fits_open(const ir::Node& head, const ir::Node& node, ir::ValueId value) const {
+    const TensorType& type = graph_.value(value).type;
+    if (graph_.value(node.outputs[0]).type != type || node.outputs.size() != 1) return false;
+    for (ir::ValueId operand : node.inputs) {
+      if (operand == value || !operand.valid()) continue;
+      const Tensor* constant = graph_.constant(operand);
+      if (constant == nullptr || constant->elem() != ElementType::F32) return false;
+      OperandKind kind = operand_kind(constant->shape(), type.shape);
+      bool vector = kind == (is_matrix_product(head) ? OperandKind::Column : OperandKind::Row) &&
+                    !type.is_open(is_matrix_product(head) ? type.rank() - 1 : 1);
+      if (kind != OperandKind::Scalar && !vector) return false;
+    }
+    return true;
+  }
+
   ir::NodeId next_in_chain(const ir::Node& head, ir::NodeId last, bool elementwise) const {
     ir::ValueId value = graph_.node(last).outputs[0];
     if (graph_.use_count(value) != 1 || graph_.is_output(value)) return {};
     ir::NodeId user = graph_.value(value).users.front();
     const ir::Node& node = graph_.node(user);
-    if (!cpu_.contains(user) || member_of_.contains(user) || !is_elementwise(node) || !all_f32(graph_, node))
-      return {};
+    if (!cpu_.contains(user) || member_of_.contains(user) || !is_elementwise(node)) return {};
+    if (!graph_.value(value).type.is_static()) return fits_open(head, node, value) ? user : ir::NodeId();
+    if (!all_f32(graph_, node)) return {};
     const Shape& shape = graph_.value(value).type.shape;
     if (graph_.value(node.outputs[0]).type.shape != shape) return {};
     if (shape != graph_.value(head.outputs[0]).type.shape) return {};

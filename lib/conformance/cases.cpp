@@ -31,6 +31,12 @@ fs::path data_file(const fs::path& data_set, std::string_view kind, size_t i) {
 
 // The data of ONNX 1.12 hold bfloat16 as its bits in uint16.
 Tensor as_declared(Tensor tensor, const TensorType& declared) {
+  // Files do not say what an empty sequence or optional is of.
+  if (tensor.type().wrapper != Wrapper::None && tensor.items().empty()) {
+    TensorType type{declared.elem, {}};
+    type.wrapper = tensor.type().wrapper;
+    return Tensor::wrapped(type, {});
+  }
   if (declared.elem != ElementType::BF16 || tensor.elem() != ElementType::U16) return tensor;
   auto bytes = tensor.bytes();
   return Tensor({declared.elem, tensor.shape()},
@@ -66,7 +72,11 @@ const Diag& first_error(const Diagnostics& diagnostics) {
 std::string choose_shapes(const Case& c, const std::vector<onnx::DeclaredInput>& declared,
                           onnx::ImportOptions& options) {
   for (size_t i = 0; i < declared.size() && !c.data_sets.empty(); ++i) {
-    if (declared[i].wrapper != Wrapper::None) continue;
+    if (declared[i].wrapper != Wrapper::None) {
+      auto value = onnx::read_value_pb(data_file(c.data_sets.front(), "input", i), declared[i].wrapper);
+      if (value.ok()) options.input_types[declared[i].name] = value->type();
+      continue;
+    }
     auto tensor = onnx::read_value_pb(data_file(c.data_sets.front(), "input", i), Wrapper::None);
     if (!tensor.ok()) continue;  // said when it is run
     if (contradicts(declared[i], tensor->shape()))

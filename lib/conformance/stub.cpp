@@ -6,22 +6,21 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <utility>
 
 #include "mrvlc/chost/chost.h"
+#include "mrvlc/ops/open.h"
 #include "mrvlc/passes/pass.h"
 #include "mrvlc/support/file.h"
+#include "packed.h"
 
 namespace mrvlc::conformance {
 namespace fs = std::filesystem;
 
 namespace {
 
-// What the shims take for each input and output; the same as in kShim.
-struct Port {
-  void* data = nullptr;
-  int64_t dims[kMaxRank] = {};
-};
+// The ports are those of kShim.
 using Call = int (*)(const Port* in, Port* out, void* arena);
 
 // A stub's structures hold a pointer for each tensor, with its dimensions behind it where they are known at
@@ -55,13 +54,18 @@ std::vector<TensorType> types_of(const ir::Graph& graph, const std::vector<ir::V
   return types;
 }
 
+// Numbers that a structure holds beside the address.
+int64_t dims_of(const TensorType& type) {
+  return type.wrapper == Wrapper::None ? type.rank() : kMaxRank;
+}
+
 std::string initializers(std::string_view side, const std::vector<TensorType>& types) {
   std::string text;
   for (size_t i = 0; i < types.size(); ++i) {
     text += fmt::format("{}{}[{}].data", i == 0 ? "" : ", ", side, i);
-    if (types[i].open == 0) continue;
+    if (types[i].is_static()) continue;
     std::string dims;
-    for (int64_t d = 0; d < types[i].rank(); ++d)
+    for (int64_t d = 0; d < dims_of(types[i]); ++d)
       dims += fmt::format("{}{}[{}].dims[{}]", d == 0 ? "" : ", ", side, i, d);
     text += ", {" + dims + "}";
   }
@@ -73,10 +77,10 @@ std::string dims_back(const std::vector<TensorType>& types, int64_t& words) {
   std::string text;
   for (size_t i = 0; i < types.size(); ++i) {
     ++words;
-    if (types[i].open != 0) {
+    if (!types[i].is_static()) {
       text += fmt::format("  memcpy(out[{}].dims, (const char*)&outputs + {}, {});\n", i, words * 8,
-                          types[i].rank() * 8);
-      words += types[i].rank();
+                          dims_of(types[i]) * 8);
+      words += dims_of(types[i]);
       continue;
     }
     for (size_t d = 0; d < types[i].shape.size(); ++d)
@@ -106,6 +110,7 @@ partition::Partition all_on_host(const ir::Graph& graph) {
 
 Status write_stub(ir::Graph& graph, const std::string& name, const fs::path& folder) {
   MRVLC_TRY(passes::run_passes(graph, passes::host_pipeline()));
+  ir::number_expressions(graph);
   MRVLC_ASSIGN(auto code, chost::generate(graph, all_on_host(graph), {}, {name, name}));
   for (const auto& [file, bytes] : code.files) {
     if (file != "main.c" && file != "Makefile") MRVLC_TRY(write_file_atomic(folder / file, bytes));
@@ -138,19 +143,6 @@ class Guarded {
   uint8_t* at_;
 };
 
-Port input_port(const Tensor& tensor) {
-  static std::byte nothing{};  // stands for tensors without elements, which have no address
-  const std::byte* bytes = tensor.elements() == 0 ? &nothing : tensor.data<std::byte>().data();
-  Port port;
-  port.data = const_cast<std::byte*>(bytes);
-  std::copy(tensor.shape().begin(), tensor.shape().end(), port.dims);
-  return port;
-}
-
-TensorType actual_type(const TensorType& declared, const Port& port) {
-  return {declared.elem, Shape(port.dims, port.dims + declared.rank())};
-}
-
 Outcome wrong(std::string message) {
   return {Verdict::Wrong, {}, std::move(message)};
 }
@@ -161,9 +153,13 @@ Outcome run_set(const Case& c, const fs::path& data_set, Call call, size_t arena
   const ir::Graph& graph = c.model->graph;
   std::vector<Port> in(1), out(1);  // an array has an element
   std::vector<Guarded> memory;
-  for (const Tensor& tensor : *inputs) in.insert(in.end() - 1, input_port(tensor));
+  std::deque<Packed> packed;
+  for (size_t i = 0; i < inputs->size(); ++i) {
+    packed.push_back(pack((*inputs)[i], graph.value(graph.inputs()[i]).type));
+    in.insert(in.end() - 1, packed.back().port);
+  }
   for (ir::ValueId id : graph.outputs()) {
-    memory.emplace_back(static_cast<size_t>(graph.value(id).type.bytes()));
+    memory.emplace_back(static_cast<size_t>(ops::memory_bytes(graph.value(id).type)));
     out.insert(out.end() - 1, Port{memory.back().data(), {}});
   }
   Guarded arena(arena_bytes);
@@ -173,11 +169,9 @@ Outcome run_set(const Case& c, const fs::path& data_set, Call call, size_t arena
   std::vector<Tensor> actual;
   for (size_t i = 0; i < memory.size(); ++i) {
     if (!memory[i].intact()) return wrong(fmt::format("the stub wrote behind output {}", i));
-    const TensorType type = actual_type(graph.value(graph.outputs()[i]).type, out[i]);
-    const auto elements = checked_product(type.shape);
-    if (!elements || *elements < 0 || *elements * byte_size(type.elem) > memory[i].bytes())
-      return wrong(fmt::format("output {} has the shape {}", i, to_string(type.shape)));
-    actual.emplace_back(type, memory[i].text(type.bytes()));
+    auto value = unpack(out[i], graph.value(graph.outputs()[i]).type);
+    if (!value.ok()) return wrong(fmt::format("output {}: {}", i, value.error().message));
+    actual.push_back(std::move(*value));
   }
   return check_outputs(c, data_set, *inputs, actual);
 }

@@ -61,6 +61,8 @@ std::string ops_table(OpsFormat format) {
 std::optional<std::string> inspect(const CompileOptions& options, Diagnostics& diagnostics) {
   onnx::ImportOptions import;
   import.input_shapes = options.input_shapes;
+  import.bounds = options.bounds;
+  import.max_sequence = options.max_sequence;
   import.batch = options.batch;
   import.external_data_dir = options.external_data_dir;
   auto model = onnx::import_file(options.model, import, diagnostics);

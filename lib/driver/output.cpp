@@ -192,6 +192,8 @@ Json json_texts(const std::vector<std::string>& texts) {
 Json options_json(const CompileOptions& o) {
   Json shapes = Json::object();
   for (const auto& [name, shape] : o.input_shapes) shapes[idmap::json_text(name)] = to_string(shape);
+  Json bounds = Json::object();
+  for (const auto& [name, shape] : o.bounds) bounds[idmap::json_text(name)] = to_string(shape);
   Json rules = Json::array();
   for (const auto& r : o.rules) rules.push_back(idmap::json_text(r.filename().string()));
   return {{"target", o.targets},
@@ -200,6 +202,8 @@ Json options_json(const CompileOptions& o) {
           {"wb_pin", o.pin_weights},
           {"precision", o.precision},
           {"input_shape", shapes},
+          {"bound", bounds},
+          {"max_sequence", o.max_sequence},
           {"batch", o.batch},
           {"rules", rules},
           {"default_rules", o.default_rules},

@@ -112,6 +112,8 @@ class Verifier {
   Result<std::vector<DataSet>> reference(const OutputFolder&) {
     onnx::ImportOptions import;
     import.input_shapes = options_.compile.input_shapes;
+    import.bounds = options_.compile.bounds;
+    import.max_sequence = options_.compile.max_sequence;
     import.batch = options_.compile.batch;
     import.external_data_dir = options_.compile.external_data_dir;
     Diagnostics repeated;  // compile has reported them

@@ -46,10 +46,9 @@ bool is_list(Type::AttributeType type) {
          type == Type::GRAPHS || type == Type::SPARSE_TENSORS || type == Type::TYPE_PROTOS;
 }
 
-constexpr std::string_view kKindNames[] = {"an int",          "a float",          "a string",
-                                           "a list of ints",  "a list of floats", "a list of strings",
-                                           "an element type", "a tensor",         "a graph",
-                                           "a type"};
+constexpr std::string_view kKindNames[] = {
+    "an int",          "a float",  "a string", "a list of ints", "a list of floats", "a list of strings",
+    "an element type", "a tensor", "a graph",  "a type"};
 
 std::string_view kind_name(ir::AttrKind kind) {
   return kKindNames[static_cast<size_t>(kind)];
@@ -86,6 +85,31 @@ Result<pb::AttributeProto::AttributeType> checked_type(const pb::AttributeProto&
   return attribute.type();
 }
 
+namespace {
+
+// Of an optional that holds nothing: its elements and whether it is a sequence are all that matters.
+Result<ir::Attr> decode_type(const pb::AttributeProto& a) {
+  const pb::TypeProto* inner = &a.tp();
+  TensorType type;
+  if (inner->has_sequence_type()) {
+    inner = &inner->sequence_type().elem_type();
+    type.wrapper = Wrapper::Sequence;
+  }
+  if (inner->has_tensor_type())
+    type.elem = element_type_from_onnx(inner->tensor_type().elem_type()).value_or(ElementType::Undefined);
+  if (type.elem == ElementType::Undefined)
+    return bad_attribute(a.name(), "is no tensor or sequence of tensors");
+  for (const auto& dim : inner->tensor_type().shape().dim()) {
+    if (type.rank() == kMaxRank || dim.dim_value() < 0)
+      return bad_attribute(a.name(), "has an impossible shape");
+    type.shape.push_back(type.wrapper == Wrapper::None ? dim.dim_value() : 0);
+  }
+  if (type.wrapper == Wrapper::Sequence) type.shape.clear();
+  return ir::Attr(std::move(type));
+}
+
+}  // namespace
+
 Result<ir::Attr> decode_attribute(pb::AttributeProto& a, TensorDecoder& tensors) {
   MRVLC_ASSIGN(Type::AttributeType type, checked_type(a));
   switch (type) {
@@ -109,6 +133,8 @@ Result<ir::Attr> decode_attribute(pb::AttributeProto& a, TensorDecoder& tensors)
       MRVLC_ASSIGN(Tensor t, tensors.take(*a.mutable_sparse_tensor()));
       return ir::Attr(std::move(t));
     }
+    case Type::TYPE_PROTO:
+      return decode_type(a);
     default:
       return bad_attribute(a.name(), "has a type that is not supported");
   }

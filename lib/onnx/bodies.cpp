@@ -121,8 +121,7 @@ std::optional<Builder::BodyGraph> Builder::build_loop_body(const Site& site, pb:
   std::optional<BodyGraph> body;
   for (int attempt = 0; attempt < kMaxTypings && !body; ++attempt) {
     for (const std::string& name : std::exchange(names, {})) inner_names_.erase(name);
-    pb::GraphProto copy = proto;
-    auto built = build_body(site, "body", copy, formals);
+    auto built = build_body(site, "body", proto, formals);
     if (!built) break;
     const auto& results = built->graph->outputs();
     if (results.size() < states.first_result + states.count) {

@@ -129,6 +129,14 @@ class Builder {
   void bind_results(const Site& site, Scope& inner, const std::vector<std::string_view>& formals);
   ir::ValueId renamed(const Site& site, ir::ValueId value, const std::string& name);
 
+  // flex_attention.cpp: attention with graphs in it
+  static bool is_flex_attention(const pb::NodeProto& node);
+  void inline_flex_attention(const Site& site);
+  bool read_flex_operands(const Site& site, Scope& inner, TensorType (&types)[3], ElementType& precision,
+                          double& scale);
+  std::optional<ir::ValueId> apply_modifier(const Site& site, const char* name, ir::ValueId value);
+  pb::AttributeProto* find_attribute(const Site& site, std::string_view name) const;
+
   // bodies.cpp: If, Loop, Scan and others that run graphs of their own
   struct BodyGraph {
     std::shared_ptr<ir::Graph> graph;

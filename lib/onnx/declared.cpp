@@ -5,6 +5,7 @@
 #include "builder.h"
 #include "mrvlc/ops/open.h"
 #include "mrvlc/support/diag/onnx.h"
+#include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::onnx {
 namespace {
@@ -18,6 +19,11 @@ const pb::TypeProto::Tensor* tensor_of(const pb::TypeProto& type) {
 }
 
 void apply(const Shape& declared, bool only_bounds, TensorType& type) {
+  if (!type.has_rank() && type.wrapper == Wrapper::None) {
+    // A tensor of a sequence whose tensors differ in rank: the model must say which it is here.
+    type.shape.assign(declared.size(), kNoBound);
+    type.open = (1u << declared.size()) - 1;
+  }
   if (static_cast<int64_t>(declared.size()) != type.rank()) return;
   for (int64_t d = 0; d < type.rank(); ++d) {
     const int64_t size = declared[static_cast<size_t>(d)];
@@ -32,10 +38,12 @@ void apply(const Shape& declared, bool only_bounds, TensorType& type) {
   }
 }
 
-Shape declared_shape(const pb::TypeProto& type) {
+// Nothing when no shape is declared.
+std::optional<Shape> declared_shape(const pb::TypeProto& type) {
   Shape shape;
   const auto* tensor = tensor_of(type);
-  for (int d = 0; tensor != nullptr && d < tensor->shape().dim_size(); ++d) {
+  if (tensor == nullptr || !tensor->has_shape()) return std::nullopt;
+  for (int d = 0; d < std::min<int>(tensor->shape().dim_size(), kMaxRank); ++d) {
     const auto& dim = tensor->shape().dim(d);
     shape.push_back(dim.has_dim_value() ? dim.dim_value() : -1);
   }
@@ -63,12 +71,16 @@ void Builder::note_declared(Scope& scope, const pb::GraphProto& graph) {
 }
 
 void Builder::bound_by(const pb::TypeProto& declared, bool only_bounds, TensorType& type) {
-  apply(declared_shape(declared), only_bounds, type);
+  if (auto shape = declared_shape(declared)) apply(*shape, only_bounds, type);
 }
 
 Status Builder::finish_bounds(const Site& site, const std::string& name, TensorType& type) const {
   if (auto it = options_.bounds.find(name); site.scope.is_main() && it != options_.bounds.end())
     apply(it->second, true, type);
+  if (!type.has_rank() && type.wrapper == Wrapper::None)
+    return make_diag<DiagCode::MRV0208>(
+        fmt::format("the rank of '{}' is known at run time only", printable(name)));
+  if (type.length == kNoBound) type.length = options_.max_sequence;
   if (int64_t d = unbounded(type); d >= 0)
     return make_diag<DiagCode::MRV0144>(printable(name), d, printable(name));
   return {};
@@ -77,7 +89,7 @@ Status Builder::finish_bounds(const Site& site, const std::string& name, TensorT
 Status Builder::bound_types(const Site& site, const ops::OpDef& op, Pending& pending) const {
   for (size_t k = 0; k < pending.types.size() && k < static_cast<size_t>(site.node.output_size()); ++k) {
     TensorType& type = pending.types[k];
-    if (type.open == 0) continue;
+    if (type.open == 0 && type.length != kNoBound) continue;
     const std::string& name = site.node.output(static_cast<int>(k));
     if (auto it = site.scope.declared.find(name); it != site.scope.declared.end())
       bound_by(*it->second, ops::has_data_dependent_shape(op), type);

@@ -14,16 +14,30 @@ namespace {
 struct Dim {
   int64_t value = -1;  // -1: open
   std::string symbol;  // may be empty
+  bool open = false;   // known at run time only; `value` bounds it
 };
 
 struct Input {
   const pb::ValueInfoProto* info = nullptr;
+  Wrapper wrapper = Wrapper::None;
   ElementType elem = ElementType::Undefined;
   bool has_rank = false, refused = false;
   std::vector<Dim> dims;
 
   const std::string& name() const { return info->name(); }
 };
+
+// The tensor that a type is made of; nullptr: it is of another kind.
+const pb::TypeProto::Tensor* wrapped_tensor(const pb::TypeProto& type, Wrapper& wrapper) {
+  const pb::TypeProto* inner = &type;
+  const bool optional = inner->has_optional_type();
+  if (optional) inner = &inner->optional_type().elem_type();
+  const bool sequence = inner->has_sequence_type();
+  if (sequence) inner = &inner->sequence_type().elem_type();
+  wrapper = optional ? (sequence ? Wrapper::OptionalSequence : Wrapper::Optional)
+                     : (sequence ? Wrapper::Sequence : Wrapper::None);
+  return inner->has_tensor_type() ? &inner->tensor_type() : nullptr;
+}
 
 class Resolver {
  public:
@@ -44,6 +58,7 @@ class Resolver {
   struct Binding {
     int64_t value = 0;
     std::string input;
+    bool open = false;
   };
 
   void refuse(Input& in, Diag diag) {
@@ -58,8 +73,9 @@ class Resolver {
   void read_dims(Input& in, const pb::TensorShapeProto& shape);
   void check_option_names();
   void apply_option(Input& in);
-  void bind(Input& in, const std::string& symbol, int64_t value);
+  void bind(Input& in, const std::string& symbol, int64_t value, bool open = false);
   void bind_batch(Input& in);
+  std::optional<TensorType> finish_wrapped(Input& in);
   std::optional<TensorType> finish(Input& in);
   std::string example(const Input& in) const;
 
@@ -72,11 +88,14 @@ class Resolver {
 Input Resolver::read(const pb::ValueInfoProto& info) {
   Input in;
   in.info = &info;
-  if (!info.type().has_tensor_type()) {
-    refuse(in, "it is not a tensor (sequences, maps, optionals and sparse tensors are not supported)");
+  const auto* tensor = wrapped_tensor(info.type(), in.wrapper);
+  if (tensor == nullptr) {
+    refuse(in,
+           "it is no tensor, sequence of tensors or optional of these (maps and sparse tensors are not "
+           "supported)");
     return in;
   }
-  const auto& type = info.type().tensor_type();
+  const auto& type = *tensor;
   in.elem = element_type_from_onnx(type.elem_type()).value_or(ElementType::Undefined);
   if (in.elem == ElementType::Undefined || in.elem == ElementType::C64 || in.elem == ElementType::C128) {
     refuse(in, "element type " + element_type_text(type.elem_type()) + " is not supported");
@@ -114,9 +133,9 @@ void Resolver::check_option_names() {
 void Resolver::apply_option(Input& in) {
   auto it = options_.input_shapes.find(in.name());
   if (it == options_.input_shapes.end() || in.refused) return;
-  const Shape& given = it->second;
+  const Shape& given = it->second.shape;
   auto refuse_option = [&](std::string_view why) {
-    refuse(in, make_diag<DiagCode::MRV0133>(to_string(given), printable(in.name()), why));
+    refuse(in, make_diag<DiagCode::MRV0133>(to_string(it->second), printable(in.name()), why));
   };
   if (auto why = bad_shape(given)) return refuse_option(*why);
   if (in.has_rank && given.size() != in.dims.size()) {
@@ -128,20 +147,24 @@ void Resolver::apply_option(Input& in) {
     Dim& dim = in.dims[i];
     if (dim.value >= 0 && dim.value != given[i])
       return refuse_option(fmt::format("dimension {} is {}", i, dim.value));
-    if (dim.value < 0 && !dim.symbol.empty()) bind(in, dim.symbol, given[i]);
+    const bool open = (it->second.open >> i & 1u) != 0;
+    if (dim.value >= 0 && open) return refuse_option(fmt::format("dimension {} is {}", i, dim.value));
+    if (dim.value < 0 && !dim.symbol.empty()) bind(in, dim.symbol, given[i], open);
     dim.value = given[i];
+    dim.open = open;
   }
 }
 
-void Resolver::bind(Input& in, const std::string& symbol, int64_t value) {
-  auto [it, fresh] = symbols_.try_emplace(symbol, Binding{value, in.name()});
-  if (!fresh && it->second.value != value) {
+void Resolver::bind(Input& in, const std::string& symbol, int64_t value, bool open) {
+  auto [it, fresh] = symbols_.try_emplace(symbol, Binding{value, in.name(), open});
+  if (!fresh && (it->second.value != value || it->second.open != open)) {
     refuse(in, make_diag<DiagCode::MRV0135>(printable(symbol), it->second.value, printable(it->second.input),
                                             value, printable(in.name())));
   }
 }
 
 void Resolver::bind_batch(Input& in) {
+  if (in.wrapper != Wrapper::None) return;
   if (in.refused || in.dims.empty() || in.dims[0].value >= 0) return;
   Dim& dim = in.dims[0];
   if (!dim.symbol.empty() && symbols_.count(dim.symbol) != 0) return;
@@ -160,8 +183,37 @@ std::string Resolver::example(const Input& in) const {
   return fmt::format("{}", fmt::join(dims, "x"));
 }
 
+// Dimensions and lengths are bounds, as given, or as the model says.
+std::optional<TensorType> Resolver::finish_wrapped(Input& in) {
+  TensorType type{in.elem, {}};
+  type.wrapper = in.wrapper;
+  type.length = in.wrapper == Wrapper::Optional ? 0 : options_.max_sequence;
+  if (auto it = options_.input_types.find(in.name()); it != options_.input_types.end()) {
+    type = it->second;
+    type.elem = in.elem;
+    type.wrapper = in.wrapper;
+    return type;
+  }
+  for (size_t i = 0; i < in.dims.size(); ++i) {
+    type.shape.push_back(in.dims[i].value);
+    if (in.dims[i].open) type.open |= 1u << i;
+  }
+  if (auto it = options_.input_shapes.find(in.name());
+      it != options_.input_shapes.end() && it->second.length > 0)
+    type.length = it->second.length;
+  if (in.has_rank && std::all_of(type.shape.begin(), type.shape.end(), [](int64_t d) { return d >= 0; }) &&
+      !bad_shape(type.shape))
+    return type;
+  refuse(in,
+         fmt::format("how large its tensors are is not known; give the most they can be, e.g. --input-shape "
+                     "{}=16*1..8x3 for up to 16 tensors",
+                     printable(in.name())));
+  return std::nullopt;
+}
+
 std::optional<TensorType> Resolver::finish(Input& in) {
   if (in.refused) return std::nullopt;
+  if (in.wrapper != Wrapper::None) return finish_wrapped(in);
   const std::string shown = printable(in.name());
   if (!in.has_rank) {
     refuse(in,
@@ -171,7 +223,7 @@ std::optional<TensorType> Resolver::finish(Input& in) {
   for (Dim& dim : in.dims) {
     if (dim.value >= 0) continue;
     if (auto it = symbols_.find(dim.symbol); !dim.symbol.empty() && it != symbols_.end())
-      dim.value = it->second.value;
+      dim.value = it->second.value, dim.open = it->second.open;
   }
   TensorType type{in.elem, {}};
   for (size_t i = 0; i < in.dims.size(); ++i) {
@@ -181,6 +233,7 @@ std::optional<TensorType> Resolver::finish(Input& in) {
       return std::nullopt;
     }
     type.shape.push_back(in.dims[i].value);
+    if (in.dims[i].open) type.open |= 1u << i;
   }
   if (auto why = bad_shape(type.shape)) {
     refuse(in, *why);

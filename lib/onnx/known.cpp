@@ -67,6 +67,7 @@ void Builder::learn(ir::NodeId id) {
   if (node.outputs.empty() || !ir::bodies_of(node).empty()) return;
   auto is_static = [&](ir::ValueId v) { return !v.valid() || graph_->value(v).type.is_static(); };
   if (!std::all_of(node.inputs.begin(), node.inputs.end(), is_static)) return;
+  if (!std::all_of(node.outputs.begin(), node.outputs.end(), is_static)) return;
   if (node.is("Constant") && node.op->attr_index("value") >= 0 && node.has_attr("value")) {
     const auto& value = std::get<Tensor>(node.attrs[static_cast<size_t>(node.op->attr_index("value"))]);
     known_[graph_].emplace(node.outputs[0].index(), value);

@@ -123,6 +123,7 @@ void Builder::check_output_type(const pb::ValueInfoProto& info, const TensorType
   const std::string shown = printable(info.name());
   if (!info.has_type()) return;
   if (!info.type().has_tensor_type()) {
+    if (computed.wrapper != Wrapper::None) return;
     return sink_.add(make_diag<DiagCode::MRV0143>(shown, "it is declared as something other than a tensor"));
   }
   const auto& declared = info.type().tensor_type();

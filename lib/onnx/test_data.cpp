@@ -1,5 +1,7 @@
 #include "mrvlc/onnx/test_data.h"
 
+#include "mrvlc/ops/control_flow.h"
+
 #include <set>
 
 #include "mrvlc/support/diag/onnx.h"
@@ -40,11 +42,7 @@ Result<Tensor> decode_wrapped(const std::filesystem::path& path, const std::stri
                  nested ? decode_wrapped(path, item, Wrapper::Sequence) : decode_bytes(path, item));
     items.push_back(std::move(decoded));
   }
-  TensorType type;
-  if (!items.empty()) type = items.front().type();
-  type.wrapper = wrapper;
-  type.length = static_cast<int64_t>(items.size());
-  return Tensor::wrapped(std::move(type), std::move(items));
+  return ops::wrap(wrapper, std::move(items));
 }
 
 }  // namespace

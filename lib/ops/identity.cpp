@@ -1,5 +1,6 @@
 // Identity.
 #include "open_util.h"
+#include "sequence.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -26,7 +27,8 @@ Status emit_identity(EmitContext& c) {
 
 Status emit_open_identity(EmitContext& c) {
   const TensorType& type = c.in_type(0);
-  if (type.elem == ElementType::String || type.wrapper != Wrapper::None)
+  if (type.wrapper != Wrapper::None) return emit_wrapped_copy(c);
+  if (type.elem == ElementType::String)
     return bad_operands(fmt::format("{} has no C emission", to_string(type)));
   c.set_dims(0, in_dims(c, 0));
   emit_same_elements(c);

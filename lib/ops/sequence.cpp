@@ -23,13 +23,24 @@ Status check_tensor(const InferContext& context, size_t i) {
 }
 
 Tensor make_sequence(ElementType elem, std::vector<Tensor> items) {
-  TensorType type = sequence_type(TensorType{elem, {}}, 0);
-  for (const Tensor& item : items) {
-    TensorType one = sequence_type(item.type(), 1);
-    const int64_t length = type.length + 1;
-    type = *join_types(type, one);
-    type.length = length;
+  if (items.empty()) return Tensor::wrapped(sequence_type(TensorType{elem, {}}, 0), {});
+  return wrap(Wrapper::Sequence, std::move(items));
+}
+
+Tensor wrap(Wrapper wrapper, std::vector<Tensor> items) {
+  TensorType type;
+  if (!items.empty()) type = items.front().type();
+  if (wrapper == Wrapper::Sequence) {
+    type = sequence_type(type, 0);
+    for (const Tensor& item : items) {
+      // Tensors of different elements cannot stand in one sequence; the first one's are told.
+      if (auto joined = join_types(type, sequence_type(item.type(), 1))) {
+        joined->length = type.length + 1;
+        type = *joined;
+      }
+    }
   }
+  type.wrapper = wrapper;
   return Tensor::wrapped(type, std::move(items));
 }
 
@@ -52,7 +63,7 @@ Result<std::vector<TensorType>> infer_construct(const InferContext& context) {
 Status eval_construct(const EvalContext& context) {
   std::vector<Tensor> items;
   for (const Tensor* t : context.inputs) items.push_back(*t);
-  context.out() = make_sequence(items.front().elem(), std::move(items));
+  context.out() = wrap(Wrapper::Sequence, std::move(items));
   return {};
 }
 

@@ -76,6 +76,7 @@ void put_in_place(Rewriter& rw, NodeId id, ValueId out, Tensor tensor) {
 bool foldable(const Graph& g, const Node& n, const PassContext& context) {
   auto is_static = [&](ValueId v) { return !v.valid() || type_of(g, v).is_static(); };
   if (!std::all_of(n.inputs.begin(), n.inputs.end(), is_static) || !ir::bodies_of(n).empty()) return false;
+  if (!std::all_of(n.outputs.begin(), n.outputs.end(), is_static)) return false;
   if (n.outputs.empty() || ops::is_random(n) || carries_interface_name(g, n)) return false;
   bool of_type = n.is("Shape") || n.is("Size");
   return (of_type || inputs_constant(g, n)) && within_limits(g, n, context);

@@ -37,7 +37,10 @@ std::string to_string(const TensorType& type) {
 }
 
 bool admits(const TensorType& type, const TensorType& actual) {
-  if (type.elem != actual.elem || type.wrapper != actual.wrapper || actual.length > type.length) return false;
+  if (type.wrapper != actual.wrapper || actual.length > type.length) return false;
+  const bool optional = type.wrapper == Wrapper::Optional || type.wrapper == Wrapper::OptionalSequence;
+  if (actual.elem == ElementType::Undefined && optional) return true;  // it holds nothing
+  if (type.elem != actual.elem) return false;
   // A sequence says as little of its tensors as it has room for.
   if (actual.wrapper == Wrapper::Sequence && actual.length == 0) return true;
   if (!type.has_rank()) return actual.elements() <= type.elements();

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "mrvlc/tensor/shape.h"
+#include "mrvlc/onnx/importer.h"
 
 namespace mrvlc::driver {
 
@@ -17,7 +17,9 @@ struct CompileOptions {
   uint32_t effort = 1;             // accel::Options
   bool pin_weights = false;        // accel::Options
   std::string precision = "auto";  // fp16, int8, auto
-  std::map<std::string, Shape> input_shapes;
+  std::map<std::string, onnx::GivenShape> input_shapes;
+  std::map<std::string, Shape> bounds;  // onnx::ImportOptions
+  int64_t max_sequence = 64;
   int64_t batch = 1;
   std::vector<std::filesystem::path> rules;
   bool default_rules = true;

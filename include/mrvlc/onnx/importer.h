@@ -8,12 +8,32 @@
 
 namespace mrvlc::onnx {
 
+// What --input-shape says of an input.
+struct GivenShape {
+  Shape shape;         // of an open dimension: the most it can be
+  uint32_t open = 0;   // as in TensorType
+  int64_t length = 0;  // of sequences: tensors at most; 0: not said
+
+  GivenShape() = default;
+  GivenShape(Shape dims) : shape(std::move(dims)) {}
+  GivenShape(std::initializer_list<int64_t> dims) : shape(dims) {}
+  bool operator==(const GivenShape&) const = default;
+};
+// "1x3x224x224", "1..8x3x224x224", "16*1..8x3" (up to 16 tensors), "scalar" for rank 0; nullopt: something else.
+std::optional<GivenShape> parse_given_shape(std::string_view text);
+std::string to_string(const GivenShape& given);
+
 struct ImportOptions {
   // --input-shape NAME=1x3x224x224. A name that is no input is an error, and so is a shape that contradicts a
   // fixed dimension. Symbolic dimensions not bound here: the leading one becomes `batch` with a warning;
   // others are an error that names the dimension and shows the option to give.
-  std::map<std::string, Shape> input_shapes;
+  // A range makes the dimension one that is known at run time only.
+  std::map<std::string, GivenShape> input_shapes;
   int64_t batch = 1;
+  // Types of inputs that are sequences or optionals, where the model does not say how many tensors there are at
+  // most and how large they are; from data at hand, or --input-shape NAME=16*3x4.
+  std::map<std::string, TensorType> input_types;
+  int64_t max_sequence = 64;  // tensors in a sequence that nothing else bounds
   // --bound VALUE=64x4: the most that dimensions can be which are known at run time only and which neither
   // operands nor the model bound; -1: nothing is said of that dimension.
   std::map<std::string, Shape> bounds;

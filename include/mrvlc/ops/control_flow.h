@@ -17,6 +17,9 @@ Result<ScanParams> scan_params(const ir::OpSchema& op, const std::vector<ir::Att
 
 // The narrowest type that holds values of both; nullopt when their elements or ranks differ.
 std::optional<TensorType> join_types(const TensorType& a, const TensorType& b);
+// A sequence or an optional of the values, of the narrowest type; without any its elements are undefined. An
+// optional's type describes what it holds.
+Tensor wrap(Wrapper wrapper, std::vector<Tensor> items);
 // The type of a value that goes round a loop, when it comes in as `state` and goes out as `given`: dimensions
 // that differ are open with kNoBound, unless `state` bounds them already.
 std::optional<TensorType> widen_state(const TensorType& state, const TensorType& given);
