@@ -1,5 +1,6 @@
 // Random choices that are the same with every compiler and library: a case is its seed.
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <vector>
