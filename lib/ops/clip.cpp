@@ -36,8 +36,8 @@ std::string clip_text(EmitContext& c, const std::vector<std::string>& x, Element
 }
 
 Result<std::vector<TensorType>> infer_open_clip(const InferContext& c) {
-  MRVLC_TRY(infer_open_elementwise(c));
-  return std::vector<TensorType>{c.type(0)};
+  MRVLC_TRY(check_tensors(c));
+  return infer_clip(c);
 }
 
 Status emit_open_clip(EmitContext& c) {

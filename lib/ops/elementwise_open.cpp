@@ -68,23 +68,26 @@ void declare_loops(EmitContext& c, const std::vector<size_t>& operands, size_t r
   c.line(fmt::format("{}({}, {}, n, s);", c.helper("open_merge"), rank, operands.size()));
 }
 
-// A local variable for each operand, at the loops' indices; constants stand in place.
-std::vector<std::string> load_operands(EmitContext& c, const std::vector<size_t>& operands,
-                                       const Texts& index) {
-  std::vector<std::string> x(c.node().inputs.size());
-  for (size_t i = 0; i < x.size(); ++i) {
+// Operands as local variables, set at the loops' indices; constants stand in place.
+struct Loads {
+  std::vector<std::string> x, index;  // names, and positions ("" for a constant)
+};
+
+Loads load_operands(const EmitContext& c, const std::vector<size_t>& operands, const Texts& index) {
+  size_t count = c.node().inputs.size();
+  Loads loads{std::vector<std::string>(count), std::vector<std::string>(count)};
+  for (size_t i = 0; i < count; ++i) {
     if (!c.has(i)) continue;
     const Tensor* constant = c.constant(i);
     if (constant != nullptr && constant->elements() == 1) {
-      x[i] = element_literal(*constant, 0);
+      loads.x[i] = element_literal(*constant, 0);
       continue;
     }
     auto found = std::find(operands.begin(), operands.end(), i);
-    x[i] = fmt::format("a{}", i);
-    c.line(fmt::format("const {} {} = {}[{}];", c_type(c.in_type(i).elem), x[i], c.in(i),
-                       found == operands.end() ? "0" : index[static_cast<size_t>(found - operands.begin())]));
+    loads.x[i] = fmt::format("a{}", i);
+    loads.index[i] = found == operands.end() ? "0" : index[static_cast<size_t>(found - operands.begin())];
   }
-  return x;
+  return loads;
 }
 
 Texts index_texts(size_t operands, size_t rank) {
@@ -97,13 +100,20 @@ Texts index_texts(size_t operands, size_t rank) {
   return index;
 }
 
-void emit_element(const ScalarOp& op, EmitContext& c, const std::vector<std::string>& x, bool fold,
-                  double divisor) {
+void emit_element(const ScalarOp& op, EmitContext& c, const Loads& loads, bool fold, double divisor) {
   std::string y = fmt::format("{}[k]", c.out(0));
+  std::string value = fold ? std::string() : stored(c, op.c_expr(c, loads.x, computed_type(c)));
+  for (size_t i = 0; i < loads.x.size(); ++i) {
+    // Some expressions do without an operand, e.g. PRelu of unsigned elements.
+    bool used = fold || value.find(loads.x[i]) != std::string::npos;
+    if (!used || loads.index[i].empty()) continue;
+    c.line(
+        fmt::format("const {} {} = {}[{}];", c_type(c.in_type(i).elem), loads.x[i], c.in(i), loads.index[i]));
+  }
   if (fold) {
-    emit_fold(op, c, x, y, divisor);
+    emit_fold(op, c, loads.x, y, divisor);
   } else {
-    c.line(fmt::format("{} = {};", y, stored(c, op.c_expr(c, x, computed_type(c)))));
+    c.line(fmt::format("{} = {};", y, value));
   }
 }
 

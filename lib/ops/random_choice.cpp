@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "mrvlc/support/diag/ops.h"
+#include "open_util.h"
 #include "philox.h"
 
 namespace mrvlc::ops {
@@ -171,16 +172,18 @@ Status eval_dropout(const EvalContext& context) {
   return {};
 }
 
-void emit_copy(EmitContext& context) {
-  int64_t bytes = context.out_type(0).bytes(), kept = context.out_type(0).elements();
-  if (bytes != 0) context.line(fmt::format("memcpy({}, {}, {});", context.out(0), context.in(0), bytes));
-  if (context.node().outputs.size() > 1 && kept != 0)
-    context.line(fmt::format("memset({}, 1, {});", context.out(1), kept));
+// `count`: a C expression, the number of elements.
+void emit_copy(EmitContext& context, const std::string& count) {
+  if (count == "0") return;
+  std::string bytes = product_text({count, fmt::format("{}", byte_size(context.in_type(0).elem))});
+  context.line(fmt::format("memcpy({}, {}, (size_t)({}));", context.out(0), context.in(0), bytes));
+  if (context.node().outputs.size() > 1)
+    context.line(fmt::format("memset({}, 1, (size_t)({}));", context.out(1), count));
 }
 
-Status emit_dropout(EmitContext& context) {
+Status emit_dropout_of(EmitContext& context, const std::string& count) {
   if (!context.has(2)) {
-    emit_copy(context);
+    emit_copy(context, count);
     return {};
   }
   ElementType elem = context.in_type(0).elem;
@@ -188,16 +191,34 @@ Status emit_dropout(EmitContext& context) {
   context.line(fmt::format("const double ratio = {};",
                            context.has(1) ? "(double)" + loaded(context, 1, "0") : std::string("0.5")));
   context.line("const double scale = 1.0 / (1.0 - ratio);");
-  open_draws(context, key_of(context), context.out_type(0).elements(), elem);
+  (elem == E::F64 ? open_uniform53 : open_uniform24)(context, key_of(context), count);
   std::string value = fmt::format("u >= ratio ? (double){} * scale : 0.0", loaded(context, 0, "i"));
   context.line(fmt::format("{}[i] = {};", context.out(0), stored(context, value)));
   if (context.node().outputs.size() > 1) context.line(fmt::format("{}[i] = u >= ratio;", context.out(1)));
   context.close();
   context.close();
   context.open("else");
-  emit_copy(context);
+  emit_copy(context, count);
   context.close();
   return {};
+}
+
+Status emit_dropout(EmitContext& context) {
+  return emit_dropout_of(context, fmt::format("{}", context.out_type(0).elements()));
+}
+
+Result<std::vector<TensorType>> infer_open_dropout(const InferContext& context) {
+  MRVLC_TRY(check_tensors(context));
+  return infer_dropout(context);
+}
+
+Status emit_open_dropout(EmitContext& context) {
+  Texts dims = in_dims(context, 0);
+  for (size_t i : {size_t{1}, size_t{2}}) {
+    if (context.has(i)) require_equal(context, "1", product_text(in_dims(context, i)));
+  }
+  for (size_t i = 0; i < context.node().outputs.size(); ++i) context.set_dims(i, dims);
+  return emit_dropout_of(context, product_text(dims));
 }
 
 }  // namespace
@@ -250,6 +271,8 @@ const OpDef& def_Dropout() {
     d.infer = infer_dropout;
     d.eval = eval_dropout;
     d.emit = emit_dropout;
+    d.infer_open = infer_open_dropout;
+    d.emit_open = emit_open_dropout;
     d.declined =
         "accelerator: the identity at inference, removed before partitioning; it draws no random numbers";
     return d;

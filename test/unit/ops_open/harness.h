@@ -1,0 +1,52 @@
+// C functions of operators whose shapes are known at run time only, against the reference: the same function
+// runs on tensors of many shapes, each of which stands at the end of a page behind which nothing may be
+// touched.
+#pragma once
+#include "../ops/one_node.h"
+
+namespace mrvlc::test {
+
+// An operand as the compiler sees it: a type, or a constant.
+struct OpenOperand {
+  TensorType type;
+  std::optional<Tensor> constant;
+
+  OpenOperand() = default;  // not given
+  OpenOperand(TensorType t) : type(std::move(t)) {}
+  OpenOperand(Tensor t) : type(t.type()), constant(std::move(t)) {}
+};
+
+// A type; dimensions below 0 are open, at most their absolute value.
+inline TensorType open_type(E elem, Shape dims, int64_t capacity = -1) {
+  TensorType type{elem, std::move(dims), 0, capacity};
+  for (size_t d = 0; d < type.shape.size(); ++d) {
+    if (type.shape[d] >= 0) continue;
+    type.shape[d] = -type.shape[d];
+    type.open |= 1u << d;
+  }
+  return type;
+}
+
+// One function, run on each list of tensors (of the operands that are no constants). The reference, to which
+// every operand is known, says what is expected: its results, or an error where it refuses or a result
+// exceeds its type.
+struct OpenCase {
+  std::string op;
+  std::vector<OpenOperand> operands;
+  std::vector<std::vector<Tensor>> runs;
+  AttrList attrs = {};
+  size_t outputs = 1;
+};
+
+// Bound of a result's dimension that inference leaves without one.
+inline constexpr int64_t kTestBound = 24;
+
+void check_open(const std::vector<OpenCase>& cases, const std::string& name);
+// Types of a node's results.
+Result<std::vector<TensorType>> open_types(const std::string& op, const std::vector<OpenOperand>& operands,
+                                           const AttrList& attrs = {}, size_t outputs = 1);
+
+// Values of both signs, different ones for each seed.
+Tensor sample(E elem, const Shape& shape, uint32_t seed = 1);
+
+}  // namespace mrvlc::test
