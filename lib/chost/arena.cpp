@@ -38,6 +38,8 @@ class ArenaPlanner {
   // Conversions run before and behind the device: three moments a step.
   static constexpr int64_t kMoments = 3;
 
+  int64_t end_of_run() const { return static_cast<int64_t>(program_.steps.size()) * kMoments + 1; }
+
   void touch(StoreId id, int64_t moment) {
     if (!id.valid()) return;
     StoreId root = program_.resolve(id).first;
@@ -45,7 +47,7 @@ class ArenaPlanner {
     if (s.kind != Store::Kind::Arena) return;
     auto [it, is_new] = lives_.try_emplace(root, Life{std::max<int64_t>(s.bytes, 1), moment, moment + 1});
     it->second.begin = std::min(it->second.begin, moment);
-    it->second.end = s.kept ? INT64_MAX : std::max(it->second.end, moment + 1);
+    it->second.end = s.kept ? end_of_run() : std::max(it->second.end, moment + 1);
   }
 
   void find_lives() {

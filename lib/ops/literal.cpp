@@ -55,6 +55,8 @@ std::string_view c_type(ElementType elem) {
       return "int32_t";
     case ElementType::I64:
       return "int64_t";
+    case ElementType::String:
+      return "mrvl_string";
     case ElementType::U8:
     case ElementType::Bool:
       return "uint8_t";

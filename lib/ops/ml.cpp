@@ -49,9 +49,7 @@ double logistic(double x) {
 
 // The inverse error function by S. Winitzki's approximation (2008), as ONNX's own evaluation has it.
 double probit(double p) {
-  double x = 2 * p - 1, square = (1 - x) * (1 + x);
-  if (square == 0) return 0;
-  double log = std::log(square), v = 2 / (3.14159 * 0.147) + 0.5 * log;
+  double x = 2 * p - 1, log = std::log((1 - x) * (1 + x)), v = 2 / (3.14159 * 0.147) + 0.5 * log;
   double root = std::sqrt(std::sqrt(v * v - log / 0.147) - v);
   return std::sqrt(2.0) * (x < 0 ? -root : root);
 }

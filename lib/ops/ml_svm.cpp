@@ -164,6 +164,12 @@ struct Classifier {
   int64_t pairs() const { return classes() * (classes() - 1) / 2; }
   bool voting() const { return m.vectors > 0; }
   bool probabilities() const { return !prob_a.empty(); }
+  // Two linear scores: ONNX Runtime takes the second label as soon as one of them is above this.
+  bool thresholded() const { return !voting() && classes() == 2; }
+  double threshold() const {
+    bool positive = std::all_of(m.coefficients.begin(), m.coefficients.end(), [](float c) { return c >= 0; });
+    return positive ? std::nextafterf(0.5F, 0) : 0;
+  }
   // Scores before those of two classes are made of one.
   int64_t scores() const { return voting() && !probabilities() ? pairs() : classes(); }
   int64_t columns() const { return std::max<int64_t>(scores(), 2); }
@@ -296,6 +302,7 @@ Status eval_classifier(const EvalContext& context) {
       votes = scores;
     }
     auto best = std::max_element(votes.begin(), votes.end()) - votes.begin();
+    if (p.thresholded() && votes[at(best)] > p.threshold()) best = 1;
     ml::set_element(context.out(0), n, p.labels, static_cast<size_t>(best));
     if (scores.size() == 1) {
       scores = both_scores(scores[0], p.m.post);
@@ -389,6 +396,8 @@ Status emit_classifier(EmitContext& context) {
   std::string_view ballot = p.voting() ? "votes" : "values";
   context.line(fmt::format("for (ptrdiff_t j = 1; j < {0}; ++j) label = {1}[j] > {1}[label] ? j : label;",
                            p.classes(), ballot));
+  if (p.thresholded())
+    context.line(fmt::format("if (values[label] > {}) label = 1;", c_literal(p.threshold(), E::F32)));
   labels.emit_choice(context, fmt::format("{}[n]", context.out(0)), "label");
   if (wants_scores) {
     context.line(fmt::format("float* z = {} + n * {};", context.out(1), p.columns()));

@@ -222,10 +222,15 @@ Result<Job> regressor(const InferContext& context) {
 
 // -- classifier
 
+// Two labels, and all votes are for one of them: ONNX Runtime's reading. Votes for the first are the score of
+// the second, and that of the first is made of it.
 struct Classifier : Job {
   ml::List labels;
-  bool binary = false;    // two labels, and all votes are for one number: they are the second label's score
+  bool binary = false;
+  int64_t voted = 0;      // binary: the number that all votes are for
   bool positive = false;  // no vote is negative
+  double threshold() const { return positive ? 0.5 : 0; }
+  bool makes_both() const { return binary && voted == 0; }
 };
 
 Result<Classifier> classifier(const InferContext& context) {
@@ -237,17 +242,15 @@ Result<Classifier> classifier(const InferContext& context) {
   MRVLC_ASSIGN(job.post, ml::post_transform(context));
   const auto& ids = context.ints_attr("class_ids");
   job.binary = classes == 2 && std::all_of(ids.begin(), ids.end(), [&](int64_t id) { return id == ids[0]; });
+  job.voted = job.binary && !ids.empty() ? ids[0] : 0;
   job.positive = true;
-  for (auto& leaf : job.trees.leaves) {
-    for (auto& vote : leaf) {
-      job.positive = job.positive && vote.weight >= 0;
-      if (job.binary && vote.target >= 0 && vote.target < classes) vote.target = 0;
-    }
+  for (const auto& leaf : job.trees.leaves) {
+    for (const auto& vote : leaf) job.positive = job.positive && vote.weight >= 0;
   }
-  // Of two base values, the second is that of the only score.
   auto& base = job.trees.base;
-  if (job.binary && base.size() == 1) base.push_back(base[0]);
-  if (job.binary && base.size() == 2) base[0] = base[1];
+  if (job.makes_both() && base.size() == 2)
+    return bad_attr("base_values", "has two numbers for the only score that the trees vote on");
+  if (job.makes_both() && base.size() == 1) base.push_back(0);
   MRVLC_TRY(finish(context, job));
   return job;
 }
@@ -261,9 +264,8 @@ Result<std::vector<TensorType>> infer_classifier(const InferContext& context) {
 // Both scores from the only one.
 std::vector<double> both_scores(double score, const Classifier& job) {
   if (job.post == ml::Post::Probit) return {1 - ml::probit(score), ml::probit(score)};
-  if (job.positive) return {1 - score, score};
   if (job.post == ml::Post::Logistic) return {ml::logistic(-score), ml::logistic(score)};
-  return {-score, score};
+  return {job.positive ? 1 - score : -score, score};
 }
 
 Status eval_classifier(const EvalContext& context) {
@@ -271,12 +273,11 @@ Status eval_classifier(const EvalContext& context) {
   for (int64_t n = 0; n < job.x.rows; ++n) {
     auto scores = ml::run_trees(job.trees, context.in(0), n, job.x.cols).value;
     for (size_t j = 0; j < job.trees.base.size(); ++j) scores[j] += job.trees.base[j];
-    size_t label = 0;
-    if (job.binary) {
-      label = scores[0] > (job.positive ? 0.5 : 0) ? 1 : 0;
+    auto label = static_cast<size_t>(std::max_element(scores.begin(), scores.end()) - scores.begin());
+    if (job.binary) label = scores[at(job.voted)] > job.threshold() ? 1 : 0;
+    if (job.makes_both()) {
       scores = both_scores(scores[0], job);
     } else {
-      label = static_cast<size_t>(std::max_element(scores.begin(), scores.end()) - scores.begin());
       ml::apply(job.post, scores);
     }
     ml::set_element(context.out(0), n, job.labels, label);
@@ -286,16 +287,15 @@ Status eval_classifier(const EvalContext& context) {
 }
 
 void emit_both(EmitContext& context, const Classifier& job) {
-  std::string first = job.positive || job.post == ml::Post::Probit ? "1.0f - z[1]" : "-score",
-              second = "score";
+  bool rest = job.positive || job.post == ml::Post::Probit;
+  std::string first = rest ? "1.0f - z[1]" : "-score", second = "score";
   if (job.post == ml::Post::Probit) {
     second = fmt::format("(float){}((double)score)", context.helper("probit"));
-  } else if (job.post == ml::Post::Logistic && !job.positive) {
+  } else if (job.post == ml::Post::Logistic) {
     first = ml::logistic_text("-score", E::F32);
     second = ml::logistic_text("score", E::F32);
   }
   context.line("const float score = z[0];");
-  context.line(fmt::format("label = score > {};", job.positive ? "0.5f" : "0.0f"));
   context.line(fmt::format("z[1] = {};", second));
   context.line(fmt::format("z[0] = {};", first));
 }
@@ -317,10 +317,14 @@ Status emit_classifier(EmitContext& context) {
   if (!base.empty())
     context.line(fmt::format("for (ptrdiff_t j = 0; j < {}; ++j) z[j] += {}[j];", classes, base));
   if (job.binary) {
-    emit_both(context, job);
+    context.line(fmt::format("label = z[{}] > {};", job.voted, c_literal(job.threshold(), E::F32)));
   } else {
     context.line(
         fmt::format("for (ptrdiff_t j = 1; j < {}; ++j) label = z[j] > z[label] ? j : label;", classes));
+  }
+  if (job.makes_both()) {
+    emit_both(context, job);
+  } else {
     ml::emit_apply(context, job.post, E::F32, "z", classes);
   }
   labels.emit_choice(context, fmt::format("{}[n]", context.out(0)), "label");

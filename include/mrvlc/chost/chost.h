@@ -10,6 +10,7 @@ struct Options {
   std::string file_stem;            // NAME in NAME.c; usually equal to name
   std::string target = "cn10ka";    // what the example program simulates unless told otherwise
   int64_t arena_limit = INT64_MAX;  // bytes; a plan that needs more is an error (MRV0604)
+  int64_t text_bytes = 256;         // of each text made at run time, on average over a tensor
 };
 
 struct HostFunction {
