@@ -6,33 +6,37 @@
 namespace mrvlc::chost {
 namespace {
 
-std::string_view npy_type(ElementType elem) {
-  switch (elem) {
+// NumPy's name as a C string literal; NULL: files cannot hold such values.
+std::string npy_type(const TensorType& type) {
+  if (type.wrapper != Wrapper::None || type.elem == ElementType::String) return "NULL";
+  switch (type.elem) {
     case ElementType::F32:
-      return "<f4";
+      return "\"<f4\"";
     case ElementType::F64:
-      return "<f8";
+      return "\"<f8\"";
     case ElementType::F16:
-      return "<f2";
+      return "\"<f2\"";
     case ElementType::I8:
-      return "|i1";
+    case ElementType::I4:
+    case ElementType::I2:
+      return "\"|i1\"";
     case ElementType::I16:
-      return "<i2";
+      return "\"<i2\"";
     case ElementType::I32:
-      return "<i4";
+      return "\"<i4\"";
     case ElementType::I64:
-      return "<i8";
-    case ElementType::U8:
-      return "|u1";
+      return "\"<i8\"";
     case ElementType::U16:
     case ElementType::BF16:
-      return "<u2";
+      return "\"<u2\"";
     case ElementType::U32:
-      return "<u4";
+      return "\"<u4\"";
     case ElementType::U64:
-      return "<u8";
+      return "\"<u8\"";
+    case ElementType::Bool:
+      return "\"|b1\"";
     default:
-      return "|b1";
+      return "\"|u1\"";
   }
 }
 
@@ -45,29 +49,36 @@ std::string port_table(std::string_view name, const std::vector<Interface::Port>
     const auto& p = ports[i];
     std::string shape;
     for (int64_t d : p.type.shape) shape += fmt::format("{}{}", shape.empty() ? "" : ", ", d);
-    out +=
-        fmt::format("    {{{}, {}, \"{}\", {}, {}, {{{}}}}},\n", c_string(p.model_name), c_string(files[i]),
-                    npy_type(p.type.elem), p.type.bytes(), p.type.rank(), shape.empty() ? "0" : shape);
+    const bool tensor = p.type.wrapper == Wrapper::None;
+    out += fmt::format("    {{{}, {}, {}, {}, {}, {{{}}}, {}u, {}}},\n", c_string(p.model_name), c_string(files[i]),
+                       npy_type(p.type), memory_bytes(p.type), p.type.rank(), shape.empty() ? "0" : shape,
+                       tensor ? p.type.open : 0u, memory_bytes(TensorType{p.type.elem, {}}));
   }
-  return out + "    {NULL, NULL, NULL, 0, 0, {0}}};\n";
+  return out + "    {NULL, NULL, NULL, 0, 0, {0}, 0u, 0}};\n";
 }
 
 std::string run_once(const Interface& interface) {
   std::string out =
-      "\nstatic int run_once(void* const* in, void* const* out, void* arena, const K_device* device, "
+      "\nstatic int run_once(const tensor* in, tensor* out, void* arena, const K_device* device, "
       "K_error* error) {\n"
-      "  K_inputs inputs;\n  K_outputs outputs;\n";
+      "  K_inputs inputs;\n  K_outputs outputs;\n  int rc;\n";
   if (interface.inputs.empty()) out += "  inputs.none = NULL;\n  (void)in;\n";
   if (interface.outputs.empty()) out += "  outputs.none = NULL;\n  (void)out;\n";
   for (size_t i = 0; i < interface.inputs.size(); ++i) {
     const auto& p = interface.inputs[i];
-    out += fmt::format("  inputs.{} = (const {}*)in[{}];\n", p.field, ops::c_type(p.type.elem), i);
+    out += fmt::format("  inputs.{} = (const {}*)in[{}].data;\n", p.field, ops::c_type(p.type.elem), i);
+    if (!p.dims.empty()) out += fmt::format("  memcpy(inputs.{0}, in[{1}].dim, sizeof inputs.{0});\n", p.dims, i);
   }
   for (size_t i = 0; i < interface.outputs.size(); ++i) {
     const auto& p = interface.outputs[i];
-    out += fmt::format("  outputs.{} = ({}*)out[{}];\n", p.field, ops::c_type(p.type.elem), i);
+    out += fmt::format("  outputs.{} = ({}*)out[{}].data;\n", p.field, ops::c_type(p.type.elem), i);
   }
-  return out + "  return K_run(&inputs, &outputs, arena, device, NULL, NULL, error);\n}\n";
+  out += "  rc = K_run(&inputs, &outputs, arena, device, NULL, NULL, error);\n";
+  for (size_t i = 0; i < interface.outputs.size(); ++i) {
+    const auto& p = interface.outputs[i];
+    if (!p.dims.empty()) out += fmt::format("  memcpy(out[{1}].dim, outputs.{0}, sizeof outputs.{0});\n", p.dims, i);
+  }
+  return out + "  return rc;\n}\n";
 }
 
 constexpr std::string_view kMainHost = R"(

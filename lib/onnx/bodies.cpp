@@ -93,7 +93,7 @@ std::optional<Builder::BodyGraph> Builder::build_body(const Site& site, std::str
 // Is the state's type what the body gives back? If not, it becomes wider; false with `wider` unset: it
 // cannot.
 Status Builder::settle_state(const Site& site, const pb::GraphProto& proto, size_t result, size_t state,
-                             const TensorType& given, TensorType& formal) const {
+                             const TensorType& given, TensorType& formal) {
   auto wider = ops::widen_state(formal, given);
   if (!wider) {
     return make_diag<DiagCode::MRV0208>(

@@ -117,9 +117,9 @@ class Builder {
 
   // declared.cpp: shapes that the model declares, for results whose size is known at run time only
   void note_declared(Scope& scope, const pb::GraphProto& graph);
-  Status bound_types(const Site& site, const ops::OpDef& op, Pending& pending) const;
+  Status bound_types(const Site& site, const ops::OpDef& op, Pending& pending);
   static void bound_by(const pb::TypeProto& declared, bool only_bounds, TensorType& type);
-  Status finish_bounds(const Site& site, const std::string& name, TensorType& type) const;
+  Status finish_bounds(const Site& site, const std::string& name, TensorType& type);
 
   // inline.cpp: functions and branches
   void inline_function(const Site& site, Function& function);
@@ -157,7 +157,7 @@ class Builder {
   std::optional<BodyGraph> build_loop_body(const Site& site, pb::GraphProto& proto,
                                            std::vector<TensorType> formals, const States& states);
   Status settle_state(const Site& site, const pb::GraphProto& proto, size_t result, size_t state,
-                      const TensorType& given, TensorType& formal) const;
+                      const TensorType& given, TensorType& formal);
 
   // known.cpp: values known at import, for inference alone
   const Tensor* known(ir::ValueId value) const;

@@ -50,16 +50,16 @@ std::optional<Shape> declared_shape(const pb::TypeProto& type) {
   return shape;
 }
 
-// The first dimension that nothing bounds, or -1.
-int64_t unbounded(TensorType& type) {
+// Does nothing bound one of the dimensions?
+bool unbounded(TensorType& type) {
   for (int64_t d = 0; d < type.rank(); ++d) {
     int64_t& bound = type.shape[static_cast<size_t>(d)];
     if (!type.is_open(d) || bound != kNoBound) continue;
-    if (type.capacity < 0) return d;
+    if (type.capacity < 0) return true;
     bound = type.capacity;
   }
   if (type.open == 0) type.capacity = -1;
-  return -1;
+  return false;
 }
 
 }  // namespace
@@ -74,19 +74,28 @@ void Builder::bound_by(const pb::TypeProto& declared, bool only_bounds, TensorTy
   if (auto shape = declared_shape(declared)) apply(*shape, only_bounds, type);
 }
 
-Status Builder::finish_bounds(const Site& site, const std::string& name, TensorType& type) const {
+Status Builder::finish_bounds(const Site& site, const std::string& name, TensorType& type) {
   if (auto it = options_.bounds.find(name); site.scope.is_main() && it != options_.bounds.end())
     apply(it->second, true, type);
   if (!type.has_rank() && type.wrapper == Wrapper::None)
     return make_diag<DiagCode::MRV0208>(
         fmt::format("the rank of '{}' is known at run time only", printable(name)));
   if (type.length == kNoBound) type.length = options_.max_sequence;
-  if (int64_t d = unbounded(type); d >= 0)
-    return make_diag<DiagCode::MRV0144>(printable(name), d, printable(name));
+  if (unbounded(type)) {
+    // Nothing says how large it can be. A tensor of moderate size runs; a larger one is an error at run time.
+    int64_t known = 1;
+    for (int64_t& bound : type.shape) {
+      if (bound != kNoBound) known = checked_mul(known, std::max<int64_t>(bound, 1)).value_or(kMaxElements);
+      if (bound == kNoBound) bound = options_.max_open;
+    }
+    type.capacity = std::max(known, options_.max_open);
+    sink_.add(at_node(make_diag<DiagCode::MRV0144>(printable(name), type.capacity, printable(name)),
+                      shown_name(site), site.node.op_type()));
+  }
   return {};
 }
 
-Status Builder::bound_types(const Site& site, const ops::OpDef& op, Pending& pending) const {
+Status Builder::bound_types(const Site& site, const ops::OpDef& op, Pending& pending) {
   for (size_t k = 0; k < pending.types.size() && k < static_cast<size_t>(site.node.output_size()); ++k) {
     TensorType& type = pending.types[k];
     if (type.open == 0 && type.length != kNoBound) continue;

@@ -33,6 +33,7 @@ struct ImportOptions {
   // Types of inputs that are sequences or optionals, where the model does not say how many tensors there are at
   // most and how large they are; from data at hand, or --input-shape NAME=16*3x4.
   std::map<std::string, TensorType> input_types;
+  int64_t max_open = 65536;   // elements of a tensor that nothing bounds
   int64_t max_sequence = 64;  // tensors in a sequence that nothing else bounds
   // --bound VALUE=64x4: the most that dimensions can be which are known at run time only and which neither
   // operands nor the model bound; -1: nothing is said of that dimension.

@@ -4,12 +4,16 @@ typedef struct port {
   size_t bytes;
   int rank;
   long shape[8];
+  unsigned open; /* bit d: dimension d is known at run time only, and at most shape[d] */
+  size_t size;   /* bytes of an element */
 } port;
 
 /* A tensor read from a file: its data, and how many times the model's leading dimension. */
 typedef struct tensor {
   void* data;
   long repeats;
+  size_t bytes; /* of one repeat */
+  int64_t dim[8];
 } tensor;
 
 static int fail(int code, const char* what, const char* name) {
@@ -56,7 +60,7 @@ static void* read_all(const char* path, size_t* bytes) {
 
 /* The dictionary of a .npy header: type, order and shape as the port wants them; returns the number of
  * repeats, or 0. */
-static long check_header(const char* text, const port* p, int may_repeat) {
+static long check_header(const char* text, const port* p, int may_repeat, tensor* t) {
   const char *type = strstr(text, "'descr'"), *order = strstr(text, "'fortran_order'"),
              *shape = strstr(text, "'shape'");
   long repeats = 1;
@@ -69,12 +73,17 @@ static long check_header(const char* text, const port* p, int may_repeat) {
     char* end;
     long n = strtol(shape, &end, 10);
     if (end == shape) return 0;
-    if (n != p->shape[d]) {
+    if (p->open >> d & 1u) {
+      if (n < 0 || n > p->shape[d]) return 0;
+    } else if (n != p->shape[d]) {
       if (d > 0 || !may_repeat || p->shape[0] <= 0 || n <= 0 || n % p->shape[0] != 0) return 0;
       repeats = n / p->shape[0];
     }
+    t->dim[d] = p->open >> d & 1u ? n : p->shape[d];
+    t->bytes *= (size_t)t->dim[d];
     shape = end + strspn(end, " ,");
   }
+  if (t->bytes > p->bytes) return 0;
   return *shape == ')' ? repeats : 0;
 }
 
@@ -83,6 +92,7 @@ static int read_npy(const char* path, const port* p, int may_repeat, tensor* t) 
   unsigned char* file = (unsigned char*)read_all(path, &bytes);
   char* text;
   if (!file) return fail(3, "cannot read", path);
+  if (!p->type) return fail(2, "only tensors of numbers can be read from a file", p->name);
   if (bytes < 12 || memcmp(file, "\x93NUMPY", 6) != 0) return fail(3, "not a .npy file", path);
   start = file[6] == 1 ? 10 : 12;
   length = (size_t)file[8] | (size_t)file[9] << 8;
@@ -91,23 +101,28 @@ static int read_npy(const char* path, const port* p, int may_repeat, tensor* t) 
   text = (char*)allocate(length + 1);
   memcpy(text, file + start, length);
   text[length] = 0;
-  t->repeats = check_header(text, p, may_repeat);
+  t->bytes = p->size;
+  t->repeats = check_header(text, p, may_repeat, t);
   if (t->repeats == 0) return fail(2, "wrong type or shape for this input", path);
-  if (bytes - start - length != p->bytes * (size_t)t->repeats) return fail(3, "wrong number of bytes", path);
-  t->data = allocate(p->bytes * (size_t)t->repeats);
-  memcpy(t->data, file + start + length, p->bytes * (size_t)t->repeats);
+  if (bytes - start - length != t->bytes * (size_t)t->repeats) return fail(3, "wrong number of bytes", path);
+  t->data = allocate(t->bytes * (size_t)t->repeats);
+  memcpy(t->data, file + start + length, t->bytes * (size_t)t->repeats);
   return 0;
 }
 
-static int write_npy(const char* folder, const port* p, const void* data, long repeats, int stacked) {
+static int write_npy(const char* folder, const port* p, const void* data, const int64_t* dim, long repeats,
+                     int stacked) {
   char header[512], shape[256] = "";
   size_t length = strlen(folder) + strlen(p->file) + 8, used = 0;
   char* path = (char*)allocate(length);
   int rank = p->rank == 0 && stacked ? 1 : p->rank;
+  size_t bytes = p->size * (size_t)repeats;
   FILE* f;
   int ok;
+  if (!p->type) return fail(2, "only tensors of numbers can be written to a file", p->name);
+  for (int d = 0; d < p->rank; ++d) bytes *= (size_t)(p->open ? dim[d] : p->shape[d]);
   for (int d = 0; d < rank; ++d) {
-    const long n = (p->rank == 0 ? 1 : p->shape[d]) * (d == 0 ? repeats : 1);
+    const long n = (p->rank == 0 ? 1 : p->open ? (long)dim[d] : p->shape[d]) * (d == 0 ? repeats : 1);
     used += (size_t)snprintf(shape + used, sizeof shape - used, "%ld,%s", n, d + 1 < rank ? " " : "");
   }
   if (rank > 1) shape[used - 1] = 0;
@@ -121,7 +136,7 @@ static int write_npy(const char* folder, const port* p, const void* data, long r
   ok = fwrite("\x93NUMPY\x01\x00", 1, 8, f) == 8;
   ok &= fputc((int)(used & 255u), f) != EOF && fputc((int)(used >> 8), f) != EOF;
   ok &= fwrite(header, 1, used, f) == used;
-  ok &= fwrite(data, 1, p->bytes * (size_t)repeats, f) == p->bytes * (size_t)repeats;
+  ok &= fwrite(data, 1, bytes, f) == bytes;
   ok &= fclose(f) == 0;
   return ok ? 0 : fail(3, "cannot write", path);
 }
@@ -221,7 +236,7 @@ static int report(int code, const K_error* error) {
   return 1;
 }
 
-static int bench(long runs, void* const* in, void* const* out, void* arena, const K_device* device) {
+static int bench(long runs, const tensor* in, tensor* out, void* arena, const K_device* device) {
   double* times = (double*)allocate((size_t)runs * sizeof(double));
   K_error error;
   for (long i = 0; i < runs; ++i) {
@@ -237,26 +252,32 @@ static int bench(long runs, void* const* in, void* const* out, void* arena, cons
 
 /* All repeats of all inputs; outputs are stacked along axis 0. */
 static int run_all(const arguments* a, void* arena, const K_device* device) {
-  tensor inputs[K_INPUT_COUNT + 1] = {{NULL, 0}};
-  void *in[K_INPUT_COUNT + 1] = {NULL}, *out[K_OUTPUT_COUNT + 1] = {NULL}, *all[K_OUTPUT_COUNT + 1] = {NULL};
+  static const tensor none;
+  tensor inputs[K_INPUT_COUNT + 1], in[K_INPUT_COUNT + 1], out[K_OUTPUT_COUNT + 1];
+  void* all[K_OUTPUT_COUNT + 1] = {NULL};
   long repeats = 1;
   K_error error;
+  inputs[K_INPUT_COUNT] = in[K_INPUT_COUNT] = out[K_OUTPUT_COUNT] = none;
   for (int i = 0; i < K_INPUT_COUNT; ++i) {
     if (!a->input_files[i]) return usage("an input is missing");
+    inputs[i] = none;
     const int rc = read_npy(a->input_files[i], &input_ports[i], a->repeat, &inputs[i]);
     if (rc != 0) return rc;
     if (inputs[i].repeats != 1 && repeats != 1 && inputs[i].repeats != repeats)
       return usage("inputs repeat differently");
     if (inputs[i].repeats != 1) repeats = inputs[i].repeats;
+    in[i] = inputs[i];
   }
-  for (int i = 0; i < K_OUTPUT_COUNT; ++i) all[i] = allocate(output_ports[i].bytes * (size_t)repeats);
+  for (int i = 0; i < K_OUTPUT_COUNT; ++i) {
+    if (repeats > 1 && output_ports[i].open) return usage("outputs of different shapes cannot be stacked");
+    all[i] = allocate(output_ports[i].bytes * (size_t)repeats);
+    out[i] = none;
+  }
   for (long r = 0; r < repeats; ++r) {
-    for (int i = 0; i < K_INPUT_COUNT; ++i) {
-      in[i] =
-          (unsigned char*)inputs[i].data + (inputs[i].repeats == 1 ? 0 : (size_t)r * input_ports[i].bytes);
-    }
+    for (int i = 0; i < K_INPUT_COUNT; ++i)
+      in[i].data = (unsigned char*)inputs[i].data + (inputs[i].repeats == 1 ? 0 : (size_t)r * inputs[i].bytes);
     for (int i = 0; i < K_OUTPUT_COUNT; ++i)
-      out[i] = (unsigned char*)all[i] + (size_t)r * output_ports[i].bytes;
+      out[i].data = (unsigned char*)all[i] + (size_t)r * output_ports[i].bytes;
     const int rc = run_once(in, out, arena, device, &error);
     if (rc != 0) return report(rc, &error);
   }
@@ -265,7 +286,7 @@ static int run_all(const arguments* a, void* arena, const K_device* device) {
     if (rc != 0) return rc;
   }
   for (int i = 0; a->output_dir && i < K_OUTPUT_COUNT; ++i) {
-    const int rc = write_npy(a->output_dir, &output_ports[i], all[i], repeats, a->repeat);
+    const int rc = write_npy(a->output_dir, &output_ports[i], all[i], out[i].dim, repeats, a->repeat);
     if (rc != 0) return rc;
   }
   return 0;
