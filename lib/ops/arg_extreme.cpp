@@ -1,6 +1,7 @@
 // ArgMax and ArgMin along one axis.
 #include "bulk.h"
 #include "lanes.h"
+#include "open_util.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -60,22 +61,37 @@ Status eval_arg(const EvalContext& c) {
 }
 
 template <bool Max>
-Status emit_arg(EmitContext& c) {
-  MRVLC_ASSIGN(int64_t axis, axis_of(*c.node().op, c.node().attrs, c.in_type(0).rank()));
-  AxisView view = axis_view(c.in_type(0).shape, axis);
-  if (view.lanes() == 0) return {};
+void emit_lanes(EmitContext& c, const AxisText& view) {
   bool last = c.node().int_attr("select_last_index") != 0;
   std::string_view better = Max ? (last ? ">=" : ">") : (last ? "<=" : "<");
-  c.loop("o", view.outer);
-  c.loop("i", view.inner);
-  c.line(
-      fmt::format("const {}* x = {} + o * {} + i;", c_type(c.in_type(0).elem), c.in(0), view.n * view.inner));
+  open_loop(c, "o", view.outer);
+  open_loop(c, "i", view.inner);
+  c.line(fmt::format("const {}* x = {} + o * {} + i;", c_type(c.in_type(0).elem), c.in(0), view.lane()));
   c.line("ptrdiff_t best = 0;");
   c.line(fmt::format("for (ptrdiff_t k = 1; k < {0}; ++k) best = x[k * {1}] {2} x[best * {1}] ? k : best;",
                      view.n, view.inner, better));
   c.line(fmt::format("{}[o * {} + i] = (int64_t)best;", c.out(0), view.inner));
   c.close();
   c.close();
+}
+
+template <bool Max>
+Status emit_arg(EmitContext& c) {
+  MRVLC_ASSIGN(int64_t axis, axis_attr(c));
+  AxisView view = axis_view(c.in_type(0).shape, axis);
+  if (view.lanes() != 0) emit_lanes<Max>(c, AxisText(view));
+  return {};
+}
+
+template <bool Max>
+Status emit_open_arg(EmitContext& c) {
+  MRVLC_ASSIGN(int64_t axis, axis_attr(c));
+  Texts dims = in_dims(c, 0);
+  if (c.in_type(0).is_open(axis)) c.fail_if(dims[at(axis)] + " == 0");
+  dims[at(axis)] = "1";
+  if (c.node().int_attr("keepdims") == 0) dims.erase(dims.begin() + axis);
+  c.set_dims(0, dims);
+  emit_lanes<Max>(c, AxisText(c, 0, axis));
   return {};
 }
 
@@ -89,6 +105,7 @@ OpDef arg_extreme(std::string_view name) {
   op.infer = infer_arg;
   op.eval = eval_arg<Max>;
   op.emit = emit_arg<Max>;
+  op.emit_open = emit_open_arg<Max>;
   op.declined = "accelerator: no unit finds positions of extremes";
   return op;
 }

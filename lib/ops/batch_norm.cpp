@@ -1,18 +1,26 @@
-// BatchNormalization at inference: y = (x - mean) / sqrt(var + epsilon) * scale + bias for each channel.
+// BatchNormalization (ONNX -15), at inference: y = (x - mean) / sqrt(var + epsilon) * scale + bias for each channel.
 #include <cmath>
 
+#include "batch_norm_training.h"
 #include "bulk.h"
 #include "lanes.h"
 #include "mrvlc/support/diag/ops.h"
+#include "open_util.h"
 
 namespace mrvlc::ops {
 namespace {
+
+bool is_training(const InferContext& c) {
+  return c.int_attr("training_mode") != 0;
+}
 
 // Opset 1 to 8 told training by `is_test` and by further outputs, and could keep statistics for each
 // position.
 Status upgrade_batch_norm(RawNode& node) {
   node.take("consumed_inputs");
   node.take("is_test");
+  if (node.opset < 14 && node.num_outputs > 1)
+    return bad_operands("further results are those of training, which is supported from opset 14 on");
   ir::Attr spatial = node.take("spatial");
   const auto* flag = std::get_if<int64_t>(&spatial);
   const TensorType* x = node.input_type(0);
@@ -23,8 +31,9 @@ Status upgrade_batch_norm(RawNode& node) {
 }
 
 Result<std::vector<TensorType>> infer_batch_norm(const InferContext& c) {
-  if (c.int_attr("training_mode") != 0)
-    return bad_attr("training_mode", "must be 0: only inference is compiled");
+  if (!is_training(c) && c.num_outputs > 1)
+    return bad_attr("training_mode", "is 0, but running statistics are asked for");
+  if (is_training(c) && c.type(0).elements() == 0) return bad_operands("there is nothing to train on");
   MRVLC_TRY(check_rank(c, 0, 1));
   int64_t channels = c.type(0).rank() > 1 ? c.type(0).shape[1] : 1;
   for (size_t i = 1; i < 5; ++i) {
@@ -33,10 +42,13 @@ Result<std::vector<TensorType>> infer_batch_norm(const InferContext& c) {
     return make_diag<DiagCode::MRV0205>(to_string(c.type(0).shape), to_string(c.type(i).shape),
                                         fmt::format("input {} must be a vector over the channels", i));
   }
-  return std::vector<TensorType>{c.type(0)};
+  std::vector<TensorType> types{c.type(0)};
+  for (size_t i = 1; i < c.num_outputs; ++i) types.push_back(c.type(2 + i));
+  return types;
 }
 
 Status eval_batch_norm(const EvalContext& c) {
+  if (is_training(c.infer_view())) return eval_batch_norm_training(c);
   auto epsilon = static_cast<double>(c.infer_view().float_attr("epsilon"));
   AxisView view = axis_view(c.in(0).shape(), 1);
   std::vector<double> row(at(view.inner));
@@ -51,20 +63,34 @@ Status eval_batch_norm(const EvalContext& c) {
   return {};
 }
 
-Status emit_batch_norm(EmitContext& c) {
+void emit_channels(EmitContext& c, const AxisText& view) {
   ElementType elem = c.in_type(0).elem;
-  AxisView view = axis_view(c.in_type(0).shape, 1);
-  if (c.out_type(0).elements() == 0) return {};
   std::string epsilon = c_literal(static_cast<double>(c.node().float_attr("epsilon")), elem);
-  c.loop("b", view.outer);
-  c.loop("c", view.n);
+  open_loop(c, "b", view.outer);
+  open_loop(c, "c", view.n);
   c.line(fmt::format("const {0} factor = ({0})({1}[c] / sqrt{2}({3}[c] + {4}));", c_type(elem), c.in(1),
                      elem == ElementType::F64 ? "" : "f", c.in(4), epsilon));
   c.line(fmt::format("const {0} offset = ({0})({1}[c] - {2}[c] * factor);", c_type(elem), c.in(2), c.in(3)));
-  c.loop("i", view.inner);
+  open_loop(c, "i", view.inner);
   std::string index = fmt::format("(b * {} + c) * {} + i", view.n, view.inner);
   c.line(fmt::format("{0}[{2}] = {1}[{2}] * factor + offset;", c.out(0), c.in(0), index));
   for (int k = 0; k < 3; ++k) c.close();
+}
+
+Status emit_batch_norm(EmitContext& c) {
+  if (c.node().int_attr("training_mode") != 0) return emit_batch_norm_training(c);
+  if (c.out_type(0).elements() != 0) emit_channels(c, AxisText(axis_view(c.in_type(0).shape, 1)));
+  return {};
+}
+
+Status emit_open_batch_norm(EmitContext& c) {
+  MRVLC_TRY(require_widened(c));
+  if (c.node().int_attr("training_mode") != 0)
+    return bad_attr("training_mode", "is set for a shape that is known at run time only");
+  set_same_dims(c);
+  std::string channels = c.in_type(0).rank() > 1 ? c.in_dim(0, 1) : "1";
+  for (size_t i = 1; i < 5; ++i) require_equal(c, c.in_dim(i, 0), channels);
+  emit_channels(c, AxisText(c, 0, 1));
   return {};
 }
 
@@ -77,11 +103,13 @@ const OpDef& def_BatchNormalization() {
     d.attrs = {spec::with_float("epsilon", 1e-5f), spec::with_float("momentum", 0.9f),
                spec::with_int("training_mode", 0)};
     d.min_inputs = d.max_inputs = 5;
+    d.max_outputs = 3;
     d.types = spec::kFloats;
     d.upgrade = upgrade_batch_norm;
     d.infer = infer_batch_norm;
     d.eval = eval_batch_norm;
     d.emit = emit_batch_norm;
+    d.emit_open = emit_open_batch_norm;
     d.accel = "norm";
     return d;
   }();

@@ -15,6 +15,25 @@ struct AxisView {
 };
 AxisView axis_view(const Shape& shape, int64_t axis);       // n is the dimension `axis`
 AxisView flattened_from(const Shape& shape, int64_t axis);  // n is everything from `axis` on
+
+// A view as C text: numbers, or the names of constants that hold sizes known at run time only.
+struct AxisText {
+  std::string outer, n, inner;
+  explicit AxisText(const AxisView& view);
+  // Of input `i`; declares `outer_size`, `axis_size` and `inner_size` where they are no numbers. `flatten`: n
+  // is everything from `axis` on.
+  AxisText(EmitContext& context, size_t i, int64_t axis, bool flatten = false);
+  std::string lane() const;  // n * inner
+};
+// The axis in [0, rank) that the attribute says, for emissions.
+Result<int64_t> axis_attr(const EmitContext& context, std::string_view attr = "axis");
+// "a * b", multiplied out where both are numbers.
+std::string times(const std::string& a, const std::string& b);
+// for (ptrdiff_t VAR = 0; VAR < n; ++VAR) {
+void open_loop(EmitContext& context, std::string_view var, const std::string& n);
+// Output `i` has the dimensions of input 0.
+void set_same_dims(EmitContext& context, size_t output = 0);
+
 // Replaces every lane of input 0 by f(lane) as output 0.
 void map_lanes(const EvalContext& context, const AxisView& view,
                const std::function<void(std::vector<double>&)>& f);
@@ -27,9 +46,16 @@ struct RunReduction {
   std::function<std::string(const std::string& v, const std::string& index)> step;   // statement
   std::function<std::string(const std::string& v, const std::string& other)> merge;  // statement
 };
-void emit_run(EmitContext& context, const RunReduction& run, ElementType elem, int64_t n);
+void emit_run(EmitContext& context, const RunReduction& run, ElementType elem, const std::string& n);
+inline void emit_run(EmitContext& context, const RunReduction& run, ElementType elem, int64_t n) {
+  emit_run(context, run, elem, fmt::format("{}", n));
+}
 // float VAR = the sum of term(index) over n elements.
-void emit_sum(EmitContext& context, const std::string& var, ElementType elem, int64_t n,
+void emit_sum(EmitContext& context, const std::string& var, ElementType elem, const std::string& n,
               const std::function<std::string(const std::string& index)>& term);
+inline void emit_sum(EmitContext& context, const std::string& var, ElementType elem, int64_t n,
+                     const std::function<std::string(const std::string& index)>& term) {
+  emit_sum(context, var, elem, fmt::format("{}", n), term);
+}
 
 }  // namespace mrvlc::ops

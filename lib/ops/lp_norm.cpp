@@ -1,6 +1,7 @@
 // LpNormalization: lanes divided by their 1- or 2-norm (a lane of zeros stays zero).
 #include <cmath>
 
+#include "emit_util.h"
 #include "lanes.h"
 
 namespace mrvlc::ops {
@@ -31,17 +32,14 @@ Status eval_lp_norm(const EvalContext& c) {
   return {};
 }
 
-Status emit_lp_norm(EmitContext& c) {
-  const ir::Node& node = c.node();
-  MRVLC_ASSIGN(AxisView view, view_of(*node.op, node.attrs, c.in_type(0).shape));
-  if (c.out_type(0).elements() == 0) return {};
+void emit_lanes(EmitContext& c, const AxisText& view) {
   ElementType elem = c.in_type(0).elem;
   std::string_view f = elem == ElementType::F64 ? "" : "f";
-  bool squares = node.int_attr("p") == 2;
-  c.loop("o", view.outer);
-  c.loop("i", view.inner);
-  c.line(fmt::format("const {}* x = {} + o * {} + i;", c_type(elem), c.in(0), view.n * view.inner));
-  c.line(fmt::format("{}* y = {} + o * {} + i;", c_type(elem), c.out(0), view.n * view.inner));
+  bool squares = c.node().int_attr("p") == 2;
+  open_loop(c, "o", view.outer);
+  open_loop(c, "i", view.inner);
+  c.line(fmt::format("const {}* x = {} + o * {} + i;", c_type(elem), c.in(0), view.lane()));
+  c.line(fmt::format("{}* y = {} + o * {} + i;", c_type(elem), c.out(0), view.lane()));
   emit_sum(c, "norm", elem, view.n, [&](const std::string& k) {
     std::string x = fmt::format("x[{} * {}]", k, view.inner);
     return squares ? fmt::format("{0} * {0}", x) : fmt::format("fabs{}({})", f, x);
@@ -51,6 +49,20 @@ Status emit_lp_norm(EmitContext& c) {
                      view.n, view.inner));
   c.close();
   c.close();
+}
+
+Status emit_lp_norm(EmitContext& c) {
+  const ir::Node& node = c.node();
+  MRVLC_ASSIGN(AxisView view, view_of(*node.op, node.attrs, c.in_type(0).shape));
+  if (c.out_type(0).elements() != 0) emit_lanes(c, AxisText(view));
+  return {};
+}
+
+Status emit_open_lp_norm(EmitContext& c) {
+  MRVLC_TRY(require_widened(c));
+  MRVLC_ASSIGN(int64_t axis, axis_attr(c));
+  set_same_dims(c);
+  emit_lanes(c, AxisText(c, 0, axis));
   return {};
 }
 
@@ -65,6 +77,7 @@ const OpDef& def_LpNormalization() {
     d.infer = infer_lp_norm;
     d.eval = eval_lp_norm;
     d.emit = emit_lp_norm;
+    d.emit_open = emit_open_lp_norm;
     d.declined = "accelerator: no layer divides lanes by their norm";
     return d;
   }();

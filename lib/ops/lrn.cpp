@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "bulk.h"
+#include "emit_util.h"
 #include "lanes.h"
 
 namespace mrvlc::ops {
@@ -40,19 +41,17 @@ Status eval_lrn(const EvalContext& c) {
   return {};
 }
 
-Status emit_lrn(EmitContext& c) {
-  AxisView view = axis_view(c.in_type(0).shape, 1);
-  if (c.out_type(0).elements() == 0) return {};
+void emit_lanes(EmitContext& c, const AxisText& view) {
   ElementType elem = c.in_type(0).elem;
   const ir::Node& node = c.node();
   int64_t size = node.int_attr("size");
   auto literal = [&](double value) { return c_literal(value, elem); };
-  c.loop("o", view.outer);
-  c.loop("k", view.n);
+  open_loop(c, "o", view.outer);
+  open_loop(c, "k", view.n);
   c.line(fmt::format("const ptrdiff_t first = k > {0} ? k - {0} : 0;", (size - 1) / 2));
   c.line(fmt::format("const ptrdiff_t last = k + {0} < {1} ? k + {0} : {1};", size / 2 + 1, view.n));
-  c.loop("i", view.inner);
-  c.line(fmt::format("const {}* x = {} + o * {} + i;", c_type(elem), c.in(0), view.n * view.inner));
+  open_loop(c, "i", view.inner);
+  c.line(fmt::format("const {}* x = {} + o * {} + i;", c_type(elem), c.in(0), view.lane()));
   c.line(fmt::format("{} sum = 0;", c_type(elem)));
   c.line(fmt::format("for (ptrdiff_t j = first; j < last; ++j) sum += x[j * {0}] * x[j * {0}];", view.inner));
   c.line(fmt::format("{}[(o * {} + k) * {} + i] = x[k * {}] / pow{}({} + {} * sum, {});", c.out(0), view.n,
@@ -61,6 +60,17 @@ Status emit_lrn(EmitContext& c) {
                      literal(static_cast<double>(node.float_attr("alpha")) / static_cast<double>(size)),
                      literal(static_cast<double>(node.float_attr("beta")))));
   for (int k = 0; k < 3; ++k) c.close();
+}
+
+Status emit_lrn(EmitContext& c) {
+  if (c.out_type(0).elements() != 0) emit_lanes(c, AxisText(axis_view(c.in_type(0).shape, 1)));
+  return {};
+}
+
+Status emit_open_lrn(EmitContext& c) {
+  MRVLC_TRY(require_widened(c));
+  set_same_dims(c);
+  emit_lanes(c, AxisText(c, 0, 1));
   return {};
 }
 
@@ -76,6 +86,7 @@ const OpDef& def_LRN() {
     d.infer = infer_lrn;
     d.eval = eval_lrn;
     d.emit = emit_lrn;
+    d.emit_open = emit_open_lrn;
     d.declined = "accelerator: no layer sums over neighbouring channels";
     return d;
   }();

@@ -6,8 +6,9 @@
 #include <limits>
 
 #include "convert.h"
-#include "emit_util.h"
+#include "lanes.h"
 #include "mrvlc/support/diag/ops.h"
+#include "open_util.h"
 #include "quantized.h"
 
 namespace mrvlc::ops {
@@ -155,6 +156,54 @@ Status eval_dequantize(const EvalContext& context) {
 
 // -- C
 
+// Sizes as C text: numbers, or names of constants where they are known at run time only.
+struct SizeTexts {
+  QuantSizes::Per per = QuantSizes::Per::Tensor;
+  std::string outer = "1", axis = "1", inner = "1", groups = "1";
+  int64_t block = 1;
+};
+
+SizeTexts texts_of(const QuantSizes& s) {
+  auto text = [](int64_t size) { return fmt::format("{}", size); };
+  return {s.per, text(s.outer), text(s.axis), text(s.inner), text(s.groups), s.block};
+}
+
+bool is_one_scale(const InferContext& view) {
+  return view.type(1).is_static() && view.type(1).elements() == 1 && view.int_attr("block_size") == 0;
+}
+
+// Scale and zero point must have the sizes that quant_sizes asks for.
+void check_scales(EmitContext& context, const SizeTexts& s, size_t axis) {
+  Texts x = in_dims(context, 0), scale = in_dims(context, 1);
+  for (size_t d = 0; d < scale.size(); ++d) {
+    bool block = s.per == QuantSizes::Per::Block;
+    std::string expected = block && d == axis ? s.groups : block ? x[d] : x[axis];
+    require_equal(context, scale[d], expected);
+    if (context.has(2)) require_equal(context, in_dims(context, 2)[d], scale[d]);
+  }
+}
+
+Result<SizeTexts> open_sizes(EmitContext& context) {
+  const InferContext view = emit_view(context);
+  SizeTexts s;
+  if (is_one_scale(view)) {
+    context.line(fmt::format("const ptrdiff_t count = (ptrdiff_t)({});", product_text(in_dims(context, 0))));
+    s.outer = "count";
+    return s;
+  }
+  MRVLC_ASSIGN(int64_t axis, axis_attr(context));
+  const int64_t block = view.int_attr("block_size");
+  s.per = block != 0 ? QuantSizes::Per::Block : QuantSizes::Per::Axis;
+  MRVLC_TRY(check_rank(view, 1, block != 0 ? view.type(0).rank() : 1, block != 0 ? view.type(0).rank() : 1));
+  if (context.has(2)) MRVLC_TRY(check_rank(view, 2, view.type(1).rank(), view.type(1).rank()));
+  s.block = std::max<int64_t>(block, 1);
+  AxisText lanes(context, 0, axis);
+  s.outer = lanes.outer, s.axis = lanes.n, s.inner = lanes.inner;
+  s.groups = fmt::format("({} + {}) / {}", s.axis, s.block - 1, s.block);
+  check_scales(context, s, at(axis));
+  return s;
+}
+
 // Loops around elements x[i], y[i] of a run with one scale and one zero point, left open; how many.
 struct Run {
   int loops = 0;
@@ -181,25 +230,25 @@ void declare_scale(EmitContext& context, const Run& run, std::string_view index)
   context.line(fmt::format("const {} zero = {};", type, zero));
 }
 
-void open_run(EmitContext& context, const QuantSizes& s, Run& run) {
-  const int64_t n = s.per == QuantSizes::Per::Tensor ? s.outer : s.inner;
+void open_run(EmitContext& context, const SizeTexts& s, Run& run) {
+  const std::string& n = s.per == QuantSizes::Per::Tensor ? s.outer : s.inner;
   if (s.per == QuantSizes::Per::Tensor) {
     declare_scale(context, run, "0");
     context.line(fmt::format("const {}* x = {};", c_type(context.in_type(0).elem), context.in(0)));
     context.line(fmt::format("{}* y = {};", c_type(context.out_type(0).elem), context.out(0)));
-    context.loop("i", n);
+    open_loop(context, "i", n);
     run.loops = 1;
     return;
   }
-  context.loop("o", s.outer);
-  context.loop("a", s.axis);
+  open_loop(context, "o", s.outer);
+  open_loop(context, "a", s.axis);
   if (s.per == QuantSizes::Per::Axis) declare_scale(context, run, "a");
   context.line(fmt::format("const ptrdiff_t base = (o * {} + a) * {};", s.axis, n));
   context.line(fmt::format("const {}* x = {} + base;", c_type(context.in_type(0).elem), context.in(0)));
   context.line(fmt::format("{}* y = {} + base;", c_type(context.out_type(0).elem), context.out(0)));
-  context.loop("i", n);
+  open_loop(context, "i", n);
   if (s.per == QuantSizes::Per::Block)
-    declare_scale(context, run, fmt::format("(o * {} + a / {}) * {} + i", s.groups, s.block, s.inner));
+    declare_scale(context, run, fmt::format("(o * ({}) + a / {}) * {} + i", s.groups, s.block, s.inner));
   run.loops = 3;
 }
 
@@ -223,11 +272,8 @@ void store_integer(EmitContext& context, ElementType elem) {
   context.line(fmt::format("y[i] = ({})((int32_t)v + zero);", c_type(elem)));
 }
 
-Status emit_quantize(EmitContext& context) {
-  MRVLC_TRY(check_emit(context));
+void emit_codes(EmitContext& context, const SizeTexts& s) {
   const InferContext view = emit_view(context);
-  MRVLC_ASSIGN(QuantSizes s, quant_sizes(view));
-  if (context.out_type(0).elements() == 0) return {};
   const ElementType elem = context.out_type(0).elem;
   Run run;
   open_run(context, s, run);
@@ -240,18 +286,30 @@ Status emit_quantize(EmitContext& context) {
     context.line(fmt::format("y[i] = {};", encoded_text(context, "v", E::F32, elem, mode)));
   }
   close_run(context, run);
-  return {};
 }
 
-Status emit_dequantize(EmitContext& context) {
-  MRVLC_TRY(check_emit(context));
-  MRVLC_ASSIGN(QuantSizes s, quant_sizes(emit_view(context)));
-  if (context.out_type(0).elements() == 0) return {};
+void emit_values(EmitContext& context, const SizeTexts& s) {
   Run run{0, true};
   open_run(context, s, run);
   context.line(fmt::format("y[i] = (float)({} - zero) * scale;",
                            decoded_text(context, "x[i]", context.in_type(0).elem)));
   close_run(context, run);
+}
+
+template <auto Emit>
+Status emit_static(EmitContext& context) {
+  MRVLC_TRY(check_emit(context));
+  MRVLC_ASSIGN(QuantSizes s, quant_sizes(emit_view(context)));
+  if (context.out_type(0).elements() != 0) Emit(context, texts_of(s));
+  return {};
+}
+
+template <auto Emit>
+Status emit_open(EmitContext& context) {
+  MRVLC_TRY(check_emit(context));
+  set_same_dims(context);
+  MRVLC_ASSIGN(SizeTexts s, open_sizes(context));
+  Emit(context, s);
   return {};
 }
 
@@ -274,7 +332,8 @@ const OpDef& def_QuantizeLinear() {
     d.types = types_of({E::F32, E::F16, E::BF16, E::I32});
     d.infer = infer_quantize;
     d.eval = eval_quantize;
-    d.emit = emit_quantize;
+    d.emit = emit_static<emit_codes>;
+    d.emit_open = emit_open<emit_codes>;
     d.declined = kAbsorbed;
     return d;
   }();
@@ -292,7 +351,8 @@ const OpDef& def_DequantizeLinear() {
     d.types = TypeSet{kCodes.bits | types_of({E::I32}).bits};
     d.infer = infer_dequantize;
     d.eval = eval_dequantize;
-    d.emit = emit_dequantize;
+    d.emit = emit_static<emit_values>;
+    d.emit_open = emit_open<emit_values>;
     d.declined = kAbsorbed;
     return d;
   }();

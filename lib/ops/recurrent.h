@@ -78,7 +78,8 @@ class RecurrentCode {
   EmitContext& c;
   const RecurrentParams& p;
   ElementType elem;
-  std::string t, f;  // C type; suffix of literals and <math.h> names
+  std::string t, f;          // C type; suffix of literals and <math.h> names
+  std::string steps, batch;  // C text: numbers, or constants of sizes known at run time only
 
   // The loops around `cell`, which emits one step and leaves the new state in h (and c).
   void emit(const std::function<void()>& cell);
@@ -92,6 +93,7 @@ class RecurrentCode {
   void activate(const std::string& target, const std::string& expression, size_t i, bool clips = true);
 
  private:
+  void declare_sizes();
   void emit_state(std::string_view name, size_t initial);
   void emit_steps(const std::function<void()>& cell);
 };

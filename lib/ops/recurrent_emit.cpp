@@ -1,6 +1,7 @@
 // C of the recurrent operators: loops d, b, i over directions, sequences, steps; the gates and the states of
 // one sequence lie in scratch memory.
 #include "lanes.h"
+#include "open_util.h"
 #include "recurrent.h"
 
 namespace mrvlc::ops {
@@ -12,7 +13,40 @@ RecurrentCode::RecurrentCode(EmitContext& context, const RecurrentParams& params
       p(params),
       elem(context.in_type(P::kX).elem),
       t(c_type(elem)),
-      f(elem == ElementType::F64 ? "" : "f") {}
+      f(elem == ElementType::F64 ? "" : "f"),
+      steps(fmt::format("{}", p.steps)),
+      batch(fmt::format("{}", p.batch)) {
+  bool is_open = !context.in_type(P::kX).is_static();
+  for (size_t i = 0; i < context.node().outputs.size(); ++i)
+    is_open = is_open || !context.out_type(i).is_static();
+  for (size_t i = 1; i < context.node().inputs.size(); ++i)
+    is_open = is_open || (context.has(i) && !context.in_type(i).is_static());
+  if (is_open) declare_sizes();
+}
+
+// Reads the sizes, sets those of the results, and checks that operands agree with X; what the weights alone
+// decide is known.
+void RecurrentCode::declare_sizes() {
+  const std::string directions = fmt::format("{}", p.directions), hidden = fmt::format("{}", p.hidden);
+  steps = c.in_dim(P::kX, p.batch_first ? 1 : 0);
+  batch = c.in_dim(P::kX, p.batch_first ? 0 : 1);
+  const Texts state = p.batch_first ? Texts{batch, directions, hidden} : Texts{directions, batch, hidden};
+  const Texts rows =
+      p.batch_first ? Texts{batch, steps, directions, hidden} : Texts{steps, directions, batch, hidden};
+  require_equal(c, c.in_dim(P::kX, 2), fmt::format("{}", p.input));
+  if (c.has(P::kLengths)) require_equal(c, c.in_dim(P::kLengths, 0), batch);
+  for (size_t i : {P::kInitialH, P::kInitialC}) {
+    for (int64_t d = 0; c.has(i) && d < 3; ++d) require_equal(c, c.in_dim(i, d), state[at(d)]);
+  }
+  for (size_t i : {P::kW, P::kR, P::kB, P::kPeepholes}) {
+    for (int64_t d = 0; c.has(i) && d < c.in_type(i).rank(); ++d)
+      require_equal(c, c.in_dim(i, d), fmt::format("{}", c.in_type(i).shape[at(d)]));
+  }
+  for (size_t i = 0; i < c.node().outputs.size(); ++i) c.set_dims(i, i == P::kY ? rows : state);
+  c.line(fmt::format("const ptrdiff_t steps = (ptrdiff_t)({}), batch = (ptrdiff_t)({});", steps, batch));
+  steps = "steps";
+  batch = "batch";
+}
 
 void RecurrentCode::declare_product(std::string_view name, std::string_view weights, std::string_view vector,
                                     int64_t width) {
@@ -62,26 +96,26 @@ void RecurrentCode::emit_state(std::string_view name, size_t initial) {
 
 void RecurrentCode::emit_steps(const std::function<void()>& cell) {
   auto row = [&](std::string_view step) {
-    return p.batch_first ? fmt::format("(b * {} + {}) * {} + d", p.steps, step, p.directions)
-                         : fmt::format("({} * {} + d) * {} + b", step, p.directions, p.batch);
+    return p.batch_first ? fmt::format("(b * {} + {}) * {} + d", steps, step, p.directions)
+                         : fmt::format("({} * {} + d) * {} + b", step, p.directions, batch);
   };
   const bool varies = c.has(P::kLengths);
-  std::string length = varies ? "length" : fmt::format("{}", p.steps);
+  std::string length = varies ? "length" : steps;
   if (varies) {
     c.line(fmt::format("const int32_t given = {}[b];", c.in(P::kLengths)));
-    c.line(fmt::format("const ptrdiff_t length = given < 0 ? 0 : given < {0} ? given : {0};", p.steps));
+    c.line(fmt::format("const ptrdiff_t length = given < 0 ? 0 : given < {0} ? given : {0};", steps));
   }
   c.open(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i)", length));
   c.line(fmt::format("const ptrdiff_t t = {} ? {} - 1 - i : i;", p.reverse ? "1" : "d == 1", length));
   c.line(fmt::format("const {}* x = {} + ({}) * {};", t, c.in(P::kX),
-                     p.batch_first ? fmt::format("b * {} + t", p.steps) : fmt::format("t * {} + b", p.batch),
+                     p.batch_first ? fmt::format("b * {} + t", steps) : fmt::format("t * {} + b", batch),
                      p.input));
   c.line(fmt::format("{}* y = {} + ({}) * {};", t, c.out(P::kY), row("t"), p.hidden));
   cell();
   c.line(fmt::format("for (ptrdiff_t j = 0; j < {}; ++j) y[j] = h[j];", p.hidden));
   c.close();
   if (!varies) return;
-  c.open(fmt::format("for (ptrdiff_t i = length; i < {}; ++i)", p.steps));
+  c.open(fmt::format("for (ptrdiff_t i = length; i < {}; ++i)", steps));
   c.line(fmt::format("for (ptrdiff_t j = 0; j < {0}; ++j) {1}[({2}) * {0} + j] = 0;", p.hidden, c.out(P::kY),
                      row("i")));
   c.close();
@@ -90,13 +124,13 @@ void RecurrentCode::emit_steps(const std::function<void()>& cell) {
 void RecurrentCode::emit(const std::function<void()>& cell) {
   const int64_t n = p.hidden;
   const bool lstm = p.gates == 4;
-  if (p.batch == 0) return;
+  if (batch == "0") return;
   c.line(fmt::format("{0}* const g = ({0}*){1};", t,
                      c.scratch((p.gates + 2) * n * static_cast<int64_t>(byte_size(elem)))));
   c.line(fmt::format("{0}* const h = g + {1};", t, p.gates * n));
   if (p.gates != 1) c.line(fmt::format("{0}* const {1} = g + {2};", t, lstm ? "c" : "q", (p.gates + 1) * n));
   c.loop("d", p.directions);
-  c.loop("b", p.batch);
+  open_loop(c, "b", batch);
   c.line(fmt::format("const ptrdiff_t state = {};", p.batch_first ? fmt::format("b * {} + d", p.directions)
                                                                   : fmt::format("d * {} + b", p.batch)));
   emit_state("h", P::kInitialH);

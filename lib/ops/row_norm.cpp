@@ -1,5 +1,7 @@
 // InstanceNormalization and LayerNormalization: runs of memory brought to mean 0 and variance 1, then scaled.
 //   y = (x - mean) / sqrt(variance + epsilon) * scale + bias
+#include "row_norm.h"
+
 #include <cmath>
 
 #include "bulk.h"
@@ -7,13 +9,9 @@
 #include "emit_util.h"
 #include "lanes.h"
 #include "mrvlc/support/diag/ops.h"
+#include "open_util.h"
 
 namespace mrvlc::ops {
-namespace {
-
-struct Moments {
-  double mean, inverse_deviation;
-};
 
 Moments moments_of(const std::vector<double>& row, double epsilon) {
   double sum = 0, squares = 0;
@@ -23,10 +21,9 @@ Moments moments_of(const std::vector<double>& row, double epsilon) {
   return {mean, 1 / std::sqrt(squares / static_cast<double>(row.size()) + epsilon)};
 }
 
-// C: mean and inverse deviation of the `n` elements at `x`, as `mean` and `scale`.
-void emit_moments(EmitContext& c, ElementType elem, int64_t n, float epsilon) {
+void emit_moments(EmitContext& c, ElementType elem, const std::string& n, float epsilon) {
   std::string_view f = elem == ElementType::F64 ? "" : "f";
-  std::string count = c_literal(n, elem);
+  std::string count = fmt::format("({}){}", c_type(elem), n);
   emit_sum(c, "sum", elem, n, [](const std::string& i) { return fmt::format("x[{}]", i); });
   c.line(fmt::format("const {} mean = sum / {};", c_type(elem), count));
   emit_sum(c, "squares", elem, n,
@@ -35,10 +32,12 @@ void emit_moments(EmitContext& c, ElementType elem, int64_t n, float epsilon) {
                      c_literal(static_cast<double>(epsilon), elem)));
 }
 
-void emit_row_pointers(EmitContext& c, ElementType elem, int64_t n) {
+void emit_row_pointers(EmitContext& c, ElementType elem, const std::string& n) {
   c.line(fmt::format("const {}* x = {} + row * {};", c_type(elem), c.in(0), n));
   c.line(fmt::format("{}* y = {} + row * {};", c_type(elem), c.out(0), n));
 }
+
+namespace {
 
 // -- InstanceNormalization: rows are the channels of each image
 
@@ -72,17 +71,27 @@ Status eval_instance_norm(const EvalContext& c) {
   return {};
 }
 
-Status emit_instance_norm(EmitContext& c) {
+void emit_channels(EmitContext& c, const AxisText& view) {
   ElementType elem = c.in_type(0).elem;
-  AxisView view = axis_view(c.in_type(0).shape, 1);
-  if (c.out_type(0).elements() == 0) return {};
-  c.loop("row", view.outer * view.n);
+  open_loop(c, "row", times(view.outer, view.n));
   emit_row_pointers(c, elem, view.inner);
   emit_moments(c, elem, view.inner, c.node().float_attr("epsilon"));
   c.line(fmt::format("const {} factor = inverse * {}[row % {}];", c_type(elem), c.in(1), view.n));
   c.line(fmt::format("const {0} offset = {1}[row % {2}] - mean * factor;", c_type(elem), c.in(2), view.n));
   c.line(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i) y[i] = x[i] * factor + offset;", view.inner));
   c.close();
+}
+
+Status emit_instance_norm(EmitContext& c) {
+  if (c.out_type(0).elements() != 0) emit_channels(c, AxisText(axis_view(c.in_type(0).shape, 1)));
+  return {};
+}
+
+Status emit_open_instance_norm(EmitContext& c) {
+  MRVLC_TRY(require_widened(c));
+  set_same_dims(c);
+  for (size_t i : {size_t{1}, size_t{2}}) require_equal(c, c.in_dim(i, 0), c.in_dim(0, 1));
+  emit_channels(c, AxisText(c, 0, 1));
   return {};
 }
 
@@ -155,16 +164,15 @@ std::string operand_text(const EmitContext& c, size_t input, const AxisView& vie
   return fmt::format("{}[{}]", c.in(input), whole_row ? std::string("i") : operand_index(c, input, view));
 }
 
-Status emit_layer_norm(EmitContext& c) {
+// Loops over the rows; `scale` and `bias` are their elements for element i of the row.
+void emit_rows(EmitContext& c, const std::string& rows, const std::string& n, const std::string& scale,
+               const std::string& bias) {
   ElementType elem = c.in_type(0).elem;
-  MRVLC_ASSIGN(AxisView view, layer_rows(emit_view(c)));
-  if (c.out_type(0).elements() == 0) return {};
-  c.loop("row", view.outer);
-  emit_row_pointers(c, elem, view.n);
-  emit_moments(c, elem, view.n, c.node().float_attr("epsilon"));
-  std::string bias = c.has(2) ? " + " + operand_text(c, 2, view) : "";
-  c.line(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i) y[i] = (x[i] - mean) * inverse * {}{};", view.n,
-                     operand_text(c, 1, view), bias));
+  open_loop(c, "row", rows);
+  emit_row_pointers(c, elem, n);
+  emit_moments(c, elem, n, c.node().float_attr("epsilon"));
+  c.line(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i) y[i] = (x[i] - mean) * inverse * {}{};", n, scale,
+                     bias.empty() ? "" : " + " + bias));
   if (c.node().outputs.size() > 1) {
     c.line(fmt::format("{}[row] = ({})mean;", c.out(1), c_type(c.out_type(1).elem)));
   }
@@ -172,6 +180,46 @@ Status emit_layer_norm(EmitContext& c) {
     c.line(fmt::format("{}[row] = ({})inverse;", c.out(2), c_type(c.out_type(2).elem)));
   }
   c.close();
+}
+
+Status emit_layer_norm(EmitContext& c) {
+  MRVLC_ASSIGN(AxisView view, layer_rows(emit_view(c)));
+  if (c.out_type(0).elements() == 0) return {};
+  emit_rows(c, fmt::format("{}", view.outer), fmt::format("{}", view.n), operand_text(c, 1, view),
+            c.has(2) ? operand_text(c, 2, view) : "");
+  return {};
+}
+
+// The scale or bias of shapes known at run time only, at their own strides.
+std::string open_operand(EmitContext& c, size_t input, int64_t axis, const std::string& n) {
+  Texts data = in_dims(c, 0), own = in_dims(c, input);
+  size_t skipped = data.size() - own.size();
+  bool whole_row = skipped == at(axis);
+  Texts strides(data.size(), "0"), plain = stride_texts(own);
+  for (size_t d = 0; d < own.size(); ++d) {
+    const std::string& whole = data[skipped + d];
+    whole_row = whole_row && own[d] == whole;
+    if (own[d] != whole && own[d] != "1") c.fail_if(fmt::format("{0} != {1} && {0} != 1", own[d], whole));
+    strides[skipped + d] = own[d] == whole ? plain[d] : fmt::format("({} == 1 ? 0 : {})", own[d], plain[d]);
+  }
+  if (whole_row) return fmt::format("{}[i]", c.in(input));
+  declare_list(c, fmt::format("dims{}", input), data);
+  declare_list(c, fmt::format("strides{}", input), strides);
+  return fmt::format("{}[{}(row * {} + i, {}, dims{}, strides{})]", c.in(input), c.helper("open_offset"), n,
+                     data.size(), input, input);
+}
+
+Status emit_open_layer_norm(EmitContext& c) {
+  MRVLC_TRY(require_widened(c));
+  MRVLC_ASSIGN(int64_t axis, axis_attr(c));
+  set_same_dims(c);
+  Texts statistics = in_dims(c, 0);
+  for (size_t d = at(axis); d < statistics.size(); ++d) statistics[d] = "1";
+  for (size_t i = 1; i < c.node().outputs.size(); ++i) c.set_dims(i, statistics);
+  AxisText view(c, 0, axis, true);
+  std::string scale = open_operand(c, 1, axis, view.n), bias;
+  if (c.has(2)) bias = open_operand(c, 2, axis, view.n);
+  emit_rows(c, view.outer, view.n, scale, bias);
   return {};
 }
 
@@ -188,6 +236,7 @@ const OpDef& def_InstanceNormalization() {
     d.infer = infer_instance_norm;
     d.eval = eval_instance_norm;
     d.emit = emit_instance_norm;
+    d.emit_open = emit_open_instance_norm;
     d.accel = "norm";
     return d;
   }();
@@ -207,6 +256,7 @@ const OpDef& def_LayerNormalization() {
     d.infer = infer_layer_norm;
     d.eval = eval_layer_norm;
     d.emit = emit_layer_norm;
+    d.emit_open = emit_open_layer_norm;
     d.accel = "norm";
     return d;
   }();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "emit_util.h"
 #include "lanes.h"
 
 namespace mrvlc::ops {
@@ -74,15 +75,15 @@ Status eval_lanes(const EvalContext& c) {
 
 class Emitter {
  public:
-  Emitter(EmitContext& c, const AxisView& view)
+  Emitter(EmitContext& c, const AxisText& view)
       : c_(c), view_(view), elem_(c.in_type(0).elem), f_(elem_ == ElementType::F64 ? "" : "f") {}
 
   // Opens the loops over lanes: x and y are the lane's first elements, `peak` its maximum.
   void begin() {
-    c_.loop("o", view_.outer);
-    c_.loop("i", view_.inner);
-    c_.line(fmt::format("const {}* x = {} + o * {} + i;", c_type(elem_), c_.in(0), view_.n * view_.inner));
-    c_.line(fmt::format("{}* y = {} + o * {} + i;", c_type(elem_), c_.out(0), view_.n * view_.inner));
+    open_loop(c_, "o", view_.outer);
+    open_loop(c_, "i", view_.inner);
+    c_.line(fmt::format("const {}* x = {} + o * {} + i;", c_type(elem_), c_.in(0), view_.lane()));
+    c_.line(fmt::format("{}* y = {} + o * {} + i;", c_type(elem_), c_.out(0), view_.lane()));
     c_.line(fmt::format("{} peak = -INFINITY;", c_type(elem_)));
     each(fmt::format("peak = {0} > peak ? {0} : peak;", x()));
   }
@@ -123,10 +124,11 @@ class Emitter {
 
  private:
   std::string element(std::string_view pointer) const {
-    return view_.inner == 1 ? fmt::format("{}[k]", pointer) : fmt::format("{}[k * {}]", pointer, view_.inner);
+    return view_.inner == "1" ? fmt::format("{}[k]", pointer)
+                              : fmt::format("{}[k * {}]", pointer, view_.inner);
   }
   EmitContext& c_;
-  const AxisView& view_;
+  const AxisText& view_;
   ElementType elem_;
   std::string_view f_;
 };
@@ -134,7 +136,17 @@ class Emitter {
 template <auto Member>
 Status emit_lanes(EmitContext& c) {
   MRVLC_ASSIGN(AxisView view, softmax_view(*c.node().op, c.node().attrs, c.in_type(0).shape));
-  if (c.out_type(0).elements() != 0) (Emitter(c, view).*Member)();
+  if (c.out_type(0).elements() != 0) (Emitter(c, AxisText(view)).*Member)();
+  return {};
+}
+
+template <auto Member>
+Status emit_open_lanes(EmitContext& c) {
+  MRVLC_TRY(require_widened(c));
+  set_same_dims(c);
+  if (c.in_type(0).rank() == 0) return emit_lanes<Member>(c);
+  MRVLC_ASSIGN(int64_t axis, axis_attr(c));
+  (Emitter(c, AxisText(c, 0, axis, c.node().int_attr("coerce") != 0)).*Member)();
   return {};
 }
 
@@ -148,6 +160,7 @@ OpDef lane_operator(std::string_view name) {
   op.infer = infer_softmax;
   op.eval = eval_lanes<Eval>;
   op.emit = emit_lanes<Emit>;
+  op.emit_open = emit_open_lanes<Emit>;
   op.accel = "softmax";
   return op;
 }
