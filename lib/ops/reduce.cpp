@@ -121,6 +121,11 @@ Status emit_reduce(EmitContext& c) {
   return emit_reduction(c, R);
 }
 
+template <const Reduction& R>
+Status emit_open_reduce(EmitContext& c) {
+  return emit_open_reduction(c, R);
+}
+
 constexpr TypeSet kReducible = types_of({spec::E::F32, spec::E::F16, spec::E::F64, spec::E::BF16,
                                          spec::E::I32, spec::E::I64, spec::E::U32, spec::E::U64});
 
@@ -134,7 +139,9 @@ OpDef reduction(std::string_view name, std::string_view accel) {
   op.upgrade = upgrade_reduce;
   op.infer = infer_reduce;
   op.eval = eval_reduce<R>;
+  op.infer_open = infer_open_reduce;
   op.emit = emit_reduce<R>;
+  op.emit_open = emit_open_reduce<R>;
   op.accel = accel;
   if (accel.empty()) op.declined = "accelerator: only mean, sum, maximum and minimum are reduced there";
   return op;

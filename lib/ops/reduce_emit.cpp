@@ -13,7 +13,7 @@ namespace {
 class Emitter {
  public:
   Emitter(EmitContext& c, const Reduction& r, BroadcastLoops loops)
-      : c_(c), r_(r), loops_(std::move(loops)), elem_(accumulator(c.in_type(0).elem, r.mean)) {}
+      : c_(c), r_(r), loops_(std::move(loops)), text_(r, c.in_type(0).elem), elem_(text_.elem) {}
 
   void emit() {
     bool last_kept = kept(last());
@@ -31,11 +31,6 @@ class Emitter {
   }
 
  private:
-  // A mean of integers is that of the exact sum.
-  static ElementType accumulator(ElementType elem, bool mean) {
-    if (!mean || is_float(elem)) return elem;
-    return is_signed_integer(elem) ? ElementType::I64 : ElementType::U64;
-  }
   bool in_place() const { return !r_.shift && elem_ == c_.out_type(0).elem; }
   size_t last() const { return loops_.size.size() - 1; }
   bool kept(size_t d) const { return loops_.strides[1][d] != 0; }
@@ -55,33 +50,19 @@ class Emitter {
   std::string result() const { return fmt::format("{}[{}]", c_.out(0), index_text(loops_.strides[1])); }
 
   std::string expand(std::string_view pattern, const std::string& v, const std::string& x) const {
-    return fmt::format(fmt::runtime(pattern), fmt::arg("v", v), fmt::arg("x", x),
-                       fmt::arg("t", c_type(elem_)),
-                       fmt::arg("u", byte_size(elem_) == 8 ? "uint64_t" : "uint32_t"),
-                       fmt::arg("f", elem_ == ElementType::F64 ? "" : "f"));
-  }
-  std::string step(const std::string& v, const std::string& x) const {
-    return expand(is_float(elem_) ? r_.c_step : r_.c_step_int, v, x);
-  }
-  std::string start() const {
-    if (is_float(elem_)) return c_literal(r_.start, elem_);
-    int64_t value = r_.extreme == 0 ? r_.start_int : extreme_value(elem_, r_.extreme < 0).as_int(0);
-    return c_literal(value, elem_);
+    return text_.expand(pattern, v, x);
   }
   std::string finished(const std::string& v) const {
-    std::string value = expand(r_.c_finish, v, {});
-    if (!r_.mean) return value;
-    int64_t count = element_count(loops_.size) / c_.out_type(0).elements();
-    return fmt::format("{} / {}", value, c_literal(count, elem_));
+    return text_.finished(v, c_literal(element_count(loops_.size) / c_.out_type(0).elements(), elem_));
   }
 
   void emit_row(const std::vector<size_t>& reduced) {
     c_.loop(fmt::format("i{}", last()), loops_.size[last()]);
-    c_.line(fmt::format("{} = {};", result(), start()));
+    c_.line(fmt::format("{} = {};", result(), text_.start()));
     c_.close();
     open(reduced);
     c_.loop(fmt::format("i{}", last()), loops_.size[last()]);
-    c_.line(step(result(), data()));
+    c_.line(expand(text_.step(), result(), data()));
     close(reduced.size() + 1);
     std::string value = finished(result());
     if (value == result()) return;
@@ -91,14 +72,14 @@ class Emitter {
   }
 
   void emit_scalar_result(const std::vector<size_t>& reduced, bool last_kept) {
-    c_.line(fmt::format("{} v = {};", c_type(elem_), start()));
+    c_.line(fmt::format("{} v = {};", c_type(elem_), text_.start()));
     if (r_.shift) {
       c_.line(fmt::format("{} peak = -INFINITY;", c_type(elem_)));
       accumulate("peak", "-INFINITY", reduced, last_kept, "{v} = {x} > {v} ? {x} : {v};",
                  "{v} = {x} > {v} ? {x} : {v};");
       c_.line("if (isinf(peak)) peak = 0;");
     }
-    accumulate("v", start(), reduced, last_kept, is_float(elem_) ? r_.c_step : r_.c_step_int, r_.c_merge);
+    accumulate("v", text_.start(), reduced, last_kept, text_.step(), text_.merge());
     std::string value = finished("v");
     if (!in_place() && !is_float(elem_)) value = fmt::format("({})({})", c_type(c_.out_type(0).elem), value);
     c_.line(fmt::format("{} = {};", result(), value));
@@ -118,24 +99,48 @@ class Emitter {
         return expand(merge_text, v, other);
       };
       emit_run(c_, run, elem_, loops_.size[last()]);
-      c_.line(expand(is_float(elem_) ? merge_text : integer_merge(), var, run.var));
+      c_.line(expand(merge_text, var, run.var));
     }
     close(reduced.size());
   }
-  // Integer accumulators merge by the step itself, but for those that transform the element first: their
-  // merge is a sum.
-  std::string_view integer_merge() const {
-    if (r_.extreme != 0 || r_.start_int == 1) return r_.c_step_int;
-    return "{v} = ({t})(({u}){v} + ({u}){x});";
-  }
-
   EmitContext& c_;
   const Reduction& r_;
   BroadcastLoops loops_;
+  ReductionText text_;
   ElementType elem_;
 };
 
 }  // namespace
+
+ReductionText::ReductionText(const Reduction& reduction, ElementType data) : r(reduction), elem(data) {
+  if (r.mean && !is_float(data)) elem = is_signed_integer(data) ? ElementType::I64 : ElementType::U64;
+}
+
+std::string ReductionText::expand(std::string_view pattern, const std::string& v,
+                                  const std::string& x) const {
+  return fmt::format(fmt::runtime(pattern), fmt::arg("v", v), fmt::arg("x", x), fmt::arg("t", c_type(elem)),
+                     fmt::arg("u", byte_size(elem) == 8 ? "uint64_t" : "uint32_t"),
+                     fmt::arg("f", elem == ElementType::F64 ? "" : "f"));
+}
+
+// Integer accumulators merge by the step itself, but for those that transform the element first: their merge
+// is a sum.
+std::string_view ReductionText::merge() const {
+  if (is_float(elem)) return r.c_merge;
+  if (r.extreme != 0 || r.start_int == 1) return r.c_step_int;
+  return "{v} = ({t})(({u}){v} + ({u}){x});";
+}
+
+std::string ReductionText::start() const {
+  if (is_float(elem)) return c_literal(r.start, elem);
+  int64_t value = r.extreme == 0 ? r.start_int : extreme_value(elem, r.extreme < 0).as_int(0);
+  return c_literal(value, elem);
+}
+
+std::string ReductionText::finished(const std::string& v, const std::string& count) const {
+  std::string value = expand(r.c_finish, v, {});
+  return r.mean ? fmt::format("{} / {}", value, count) : value;
+}
 
 BroadcastLoops reduce_loops(const Shape& shape, const std::vector<int64_t>& axes) {
   Shape kept = shape;

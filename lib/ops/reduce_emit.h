@@ -21,8 +21,27 @@ struct Reduction {
   std::string_view c_merge = "{v} += {x};";  // of two float accumulators
 };
 
+// A reduction's statements for one element type.
+struct ReductionText {
+  const Reduction& r;
+  ElementType elem;  // of the accumulator
+
+  // A mean of integers is that of the exact sum.
+  ReductionText(const Reduction& reduction, ElementType data);
+  std::string expand(std::string_view pattern, const std::string& v, const std::string& x) const;
+  std::string_view step() const { return is_float(elem) ? r.c_step : r.c_step_int; }
+  std::string_view merge() const;  // of two accumulators
+  std::string start() const;
+  // The result from the accumulator `v` of `count` elements, a C expression of the accumulator's type.
+  std::string finished(const std::string& v, const std::string& count) const;
+};
+
 // Loops over the data; operand 0 is the data, operand 1 the result (stride 0 where it is reduced).
 BroadcastLoops reduce_loops(const Shape& shape, const std::vector<int64_t>& axes);
 Status emit_reduction(EmitContext& context, const Reduction& reduction);
+
+// Shapes known at run time only, or axes that are no constants (reduce_open.cpp).
+Result<std::vector<TensorType>> infer_open_reduce(const InferContext& context);
+Status emit_open_reduction(EmitContext& context, const Reduction& reduction);
 
 }  // namespace mrvlc::ops
