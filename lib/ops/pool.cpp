@@ -1,4 +1,5 @@
-// MaxPool, AveragePool, GlobalMaxPool, GlobalAveragePool: definitions, inference and reference semantics.
+// MaxPool, AveragePool, LpPool (the p-norm of a window) and their global forms: definitions, inference and
+// reference semantics.
 #include "pool.h"
 
 #include <algorithm>
@@ -14,6 +15,7 @@ using namespace spec;
 
 Result<std::vector<TensorType>> infer_pool(const InferContext& context) {
   MRVLC_ASSIGN(PoolParams p, pool_params(context));
+  if (context.op->attr_index("p") >= 0 && context.int_attr("p") < 1) return bad_attr("p", "must be positive");
   TensorType type{context.type(0).elem, {p.batch, p.channels}};
   type.shape.insert(type.shape.end(), p.output.begin(), p.output.end());
   std::vector<TensorType> types{type};
@@ -52,6 +54,14 @@ void average_plane(const WindowGather& gather, const PoolParams& p,
   }
 }
 
+void norm_plane(const WindowGather& gather, int64_t p, const double* x, double* y) {
+  std::fill_n(y, gather.positions(), 0.0);
+  const auto power = static_cast<double>(p);
+  gather.for_each(0, gather.positions(),
+                  [&](int64_t, int64_t i, int64_t index) { y[i] += std::pow(std::fabs(x[index]), power); });
+  for (int64_t i = 0; i < gather.positions(); ++i) y[i] = std::pow(y[i], 1 / power);
+}
+
 Status eval_pool(const EvalContext& context) {
   InferContext view = context.infer_view();
   MRVLC_ASSIGN(PoolParams p, pool_params(view));
@@ -65,6 +75,8 @@ Status eval_pool(const EvalContext& context) {
     load_doubles(context.in(0), n * gather.plane(), gather.plane(), x.data());
     if (p.is_max) {
       max_plane(gather, x.data(), y.data(), where.data());
+    } else if (const int64_t norm = pool_norm(view); norm != 0) {
+      norm_plane(gather, norm, x.data(), y.data());
     } else {
       average_plane(gather, p, counts, x.data(), y.data());
     }
@@ -86,8 +98,22 @@ OpDef pool_def(std::string_view name, std::vector<ir::AttrSpec> attrs, TypeSet t
   d.infer = infer_pool;
   d.eval = eval_pool;
   d.emit = global ? emit_global_pool : emit_pool;
+  d.emit_open = global ? emit_open_global_pool : emit_open_pool;
   d.accel = "pool";
   return d;
+}
+
+// Opset 1 had p as a number with a fraction.
+Status upgrade_lp_pool(RawNode& node) {
+  const ir::Attr* given = node.find("p");
+  const auto* p = given != nullptr ? std::get_if<float>(given) : nullptr;
+  if (p == nullptr) return {};
+  const float value = *p;
+  if (!(value >= 1 && value < 65536 && value == std::floor(value)))
+    return bad_attr("p", fmt::format("is {}; whole numbers are supported", value));
+  node.take("p");
+  node.attrs.emplace_back("p", static_cast<int64_t>(value));
+  return {};
 }
 
 std::vector<ir::AttrSpec> window_attrs() {
@@ -96,7 +122,19 @@ std::vector<ir::AttrSpec> window_attrs() {
           optional("pads", ir::AttrKind::Ints),      optional("strides", ir::AttrKind::Ints)};
 }
 
+OpDef norm_pool(std::string_view name, std::vector<ir::AttrSpec> attrs, bool global) {
+  OpDef d = pool_def(name, std::move(attrs), kFloats, global);
+  d.upgrade = upgrade_lp_pool;
+  d.accel = {};
+  d.declined = "accelerator: the pooling unit takes maxima and averages only";
+  return d;
+}
+
 }  // namespace
+
+int64_t pool_norm(const InferContext& context) {
+  return context.op->attr_index("p") >= 0 ? context.int_attr("p") : 0;
+}
 
 std::vector<std::vector<int64_t>> pool_counts(const PoolParams& p) {
   std::vector<std::vector<int64_t>> counts(p.output.size());
@@ -131,6 +169,20 @@ const OpDef& def_AveragePool() {
     attrs.push_back(with_int("count_include_pad", 0));
     return pool_def("AveragePool", std::move(attrs), kFloats, false);
   }();
+  return def;
+}
+
+const OpDef& def_LpPool() {
+  static const OpDef def = [] {
+    auto attrs = window_attrs();
+    attrs.push_back(with_int("p", 2));
+    return norm_pool("LpPool", std::move(attrs), false);
+  }();
+  return def;
+}
+
+const OpDef& def_GlobalLpPool() {
+  static const OpDef def = norm_pool("GlobalLpPool", {with_int("p", 2)}, true);
   return def;
 }
 

@@ -10,17 +10,38 @@
 namespace mrvlc::ops {
 namespace {
 
+std::string_view suffix(const EmitContext& context) {
+  return context.in_type(0).elem == ElementType::F64 ? "" : "f";
+}
+
+}  // namespace
+
+std::string pool_power(const EmitContext& context, int64_t p, const std::string& v) {
+  if (p == 1) return fmt::format("fabs{}({})", suffix(context), v);
+  if (p == 2) return fmt::format("{0} * {0}", v);
+  return fmt::format("pow{0}(fabs{0}({1}), {2})", suffix(context), v, p);
+}
+std::string pool_root(const EmitContext& context, int64_t p, const std::string& v) {
+  if (p == 1) return v;
+  if (p == 2) return fmt::format("sqrt{}({})", suffix(context), v);
+  return fmt::format("pow{}({}, {})", suffix(context), v,
+                     c_literal(1 / static_cast<double>(p), context.in_type(0).elem));
+}
+
+std::string pool_lowest(ElementType elem) {
+  if (is_float(elem)) return c_literal(-INFINITY, elem);
+  return c_literal(elem == ElementType::I8 ? int64_t{-128} : int64_t{0}, elem);
+}
+
+namespace {
+
 struct PoolCode {
   EmitContext& context;
   const PoolParams& p;
   std::string type;
-  size_t last;  // the innermost spatial dimension
+  size_t last;       // the innermost spatial dimension
+  int64_t norm = 0;  // p of a p-norm
 };
-
-std::string lowest(ElementType elem) {
-  if (is_float(elem)) return c_literal(-INFINITY, elem);
-  return c_literal(elem == ElementType::I8 ? int64_t{-128} : int64_t{0}, elem);
-}
 
 // (v0 * n1 + v1) * n2 + v2 ... over dimensions [0, count), "0" without any.
 std::string nested_index(std::string_view var, const Shape& sizes, size_t count) {
@@ -52,7 +73,8 @@ void accumulate(PoolCode& code, const std::string& offset) {
     code.context.line(fmt::format("const {} v = {};", code.type, read));
     code.context.line("row[ox] = v > row[ox] ? v : row[ox];");
   } else {
-    code.context.line(fmt::format("row[ox] += {};", read));
+    code.context.line(
+        fmt::format("row[ox] += {};", code.norm == 0 ? read : pool_power(code.context, code.norm, read)));
   }
 }
 
@@ -115,7 +137,7 @@ void pool_row(PoolCode& code) {
   ElementType elem = context.in_type(0).elem;
   context.line(fmt::format("{}* row = plane_out + ({}) * {};", code.type,
                            nested_index("o", p.output, code.last), p.output[code.last]));
-  std::string init = p.is_max ? lowest(elem) : c_literal(0.0, elem);
+  std::string init = p.is_max ? pool_lowest(elem) : c_literal(0.0, elem);
   context.line(fmt::format("for (ptrdiff_t ox = 0; ox < {}; ++ox) row[ox] = {};", p.output[code.last], init));
   open_outer_taps(code);
   context.line(fmt::format("const {}* src = plane_in + ({}) * {};", code.type,
@@ -127,7 +149,12 @@ void pool_row(PoolCode& code) {
     looped_taps(code);
   }
   close_blocks(context, code.last);
-  if (!p.is_max) divide(code, elem);
+  if (code.norm > 1) {
+    context.line(fmt::format("for (ptrdiff_t ox = 0; ox < {}; ++ox) row[ox] = {};", p.output[code.last],
+                             pool_root(context, code.norm, "row[ox]")));
+  } else if (!p.is_max && code.norm == 0) {
+    divide(code, elem);
+  }
 }
 
 // With the optional output Indices: one output at a time, conditions at every tap.
@@ -136,7 +163,7 @@ void pool_with_indices(PoolCode& code, bool column_major) {
   EmitContext& context = code.context;
   size_t rank = code.last + 1;
   context.loop(fmt::format("o{}", code.last), p.output[code.last]);
-  context.line(fmt::format("{} best = {};", code.type, lowest(context.in_type(0).elem)));
+  context.line(fmt::format("{} best = {};", code.type, pool_lowest(context.in_type(0).elem)));
   context.line("ptrdiff_t where = -1;");
   PoolCode all = code;
   all.last = rank;
@@ -172,7 +199,8 @@ Status emit_pool(EmitContext& context) {
   InferContext view = emit_view(context);
   MRVLC_ASSIGN(PoolParams p, pool_params(view));
   if (context.out_type(0).elements() == 0) return {};
-  PoolCode code{context, p, std::string(c_type(context.in_type(0).elem)), p.kernel.size() - 1};
+  PoolCode code{context, p, std::string(c_type(context.in_type(0).elem)), p.kernel.size() - 1,
+                pool_norm(view)};
   open_plane(context, p, code.type);
   for (size_t d = 0; d < code.last; ++d) context.loop(fmt::format("o{}", d), p.output[d]);
   if (view.num_outputs > 1) {
@@ -187,12 +215,15 @@ Status emit_pool(EmitContext& context) {
 // Sixteen running results keep vector units busy without reordering a sum the C standard fixes.
 Status emit_global_pool(EmitContext& context) {
   MRVLC_TRY(require_widened(context));
-  MRVLC_ASSIGN(PoolParams p, pool_params(emit_view(context)));
+  const InferContext view = emit_view(context);
+  MRVLC_ASSIGN(PoolParams p, pool_params(view));
   if (context.out_type(0).elements() == 0) return {};
+  const int64_t norm = pool_norm(view);
   ElementType elem = context.in_type(0).elem;
-  std::string type(c_type(elem)), init = p.is_max ? lowest(elem) : c_literal(0.0, elem);
+  std::string type(c_type(elem)), init = p.is_max ? pool_lowest(elem) : c_literal(0.0, elem);
   int64_t count = element_count(p.input), blocked = count / 16 * 16;
-  auto step = [&](std::string_view into, std::string_view value) {
+  auto step = [&](std::string_view into, const std::string& given, bool element = true) {
+    std::string value = norm != 0 && element ? pool_power(context, norm, given) : given;
     return p.is_max ? fmt::format("{0} = {1} > {0} ? {1} : {0};", into, value)
                     : fmt::format("{} += {};", into, value);
   };
@@ -205,13 +236,15 @@ Status emit_global_pool(EmitContext& context) {
     context.open(fmt::format("for (ptrdiff_t i = 0; i < {}; i += 16)", blocked));
     context.line("for (ptrdiff_t j = 0; j < 16; ++j) " + step("part[j]", "plane[i + j]"));
     context.close();
-    context.line("for (ptrdiff_t j = 0; j < 16; ++j) " + step("total", "part[j]"));
+    context.line("for (ptrdiff_t j = 0; j < 16; ++j) " + step("total", "part[j]", false));
   }
   if (blocked < count) {
     context.line(fmt::format("for (ptrdiff_t i = {}; i < {}; ++i) ", blocked, count) +
                  step("total", "plane[i]"));
   }
-  std::string result = p.is_max ? "total" : fmt::format("total / {}", c_literal(count, elem));
+  std::string result = norm != 0  ? pool_root(context, norm, "total")
+                       : p.is_max ? "total"
+                                  : fmt::format("total / {}", c_literal(count, elem));
   context.line(fmt::format("{}[p] = {};", context.out(0), result));
   context.close();
   return {};
