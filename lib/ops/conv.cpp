@@ -1,5 +1,6 @@
 // Conv: Y[n,m,o] = B[m] + sum over c, k of X[n, g*C/G + c, o*stride + k*dilation - pad] * W[m,c,k]  (ONNX
 // Conv-11).
+#include "products_open.h"
 #include "infer_util.h"
 #include "ref_conv.h"
 #include "ref_gemm.h"
@@ -50,6 +51,7 @@ const OpDef& def_Conv() {
     d.infer = infer_conv;
     d.eval = eval_conv;
     d.emit_kernel = "conv";
+    d.emit_open = emit_open_conv;
     d.accel = "conv";
     return d;
   }();

@@ -2,6 +2,7 @@
 // accumulates X[n, g*C/G + c, i] * W[g*C/G + c, m, k]  (ONNX ConvTranspose-11).
 #include <algorithm>
 
+#include "products_open.h"
 #include "infer_util.h"
 #include "ref_gemm.h"
 #include "ref_window.h"
@@ -91,6 +92,7 @@ const OpDef& def_ConvTranspose() {
     d.infer = infer_conv_transpose;
     d.eval = eval_conv_transpose;
     d.emit_kernel = "conv_transpose";
+    d.emit_open = emit_open_conv_transpose;
     d.accel = "conv_transpose";
     return d;
   }();

@@ -5,6 +5,7 @@
 #include "infer_util.h"
 #include "matmul_shape.h"
 #include "plain_gemm.h"
+#include "products_open.h"
 #include "ref_gemm.h"
 
 namespace mrvlc::ops {
@@ -141,6 +142,7 @@ const OpDef& def_Gemm() {
     d.eval = eval_gemm;
     d.emit = emit_plain_gemm;
     d.emit_kernel = "gemm";
+    d.emit_open = emit_open_gemm;
     d.accel = "fc";
     return d;
   }();
@@ -157,6 +159,7 @@ const OpDef& def_MatMul() {
     d.eval = eval_matmul;
     d.emit = emit_plain_matmul;
     d.emit_kernel = "matmul";
+    d.emit_open = emit_open_matmul;
     d.accel = "matmul";
     return d;
   }();

@@ -1,0 +1,20 @@
+// Convolutions and matrix products over sizes known at run time only, in plain loops. Float products, and
+// float convolutions whose batch alone is open, have packed kernels: lib/chost/matmul.cpp and conv.cpp.
+#pragma once
+#include "mrvlc/ops/op.h"
+
+namespace mrvlc::ops {
+
+Status emit_open_conv(EmitContext& context);
+Status emit_open_conv_transpose(EmitContext& context);
+// ConvInteger and MatMulInteger: 8-bit operands less their zero points, inputs 2 and 3; sums wrap.
+Status emit_open_conv_integer(EmitContext& context);
+Status emit_open_matmul_integer(EmitContext& context);
+// Of any numbers.
+Status emit_open_matmul(EmitContext& context);
+Status emit_open_gemm(EmitContext& context);
+
+// The element of zero point `i` for `index`: none, one, or as many as `count` says (checked at run time).
+std::string open_zero_point(EmitContext& context, size_t i, std::string_view index, const std::string& count);
+
+}  // namespace mrvlc::ops
