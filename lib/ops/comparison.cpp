@@ -1,8 +1,13 @@
 // Comparisons, logic, bits and Where.
 #include "elementwise.h"
+#include "string_codes.h"
 
 namespace mrvlc::ops {
 namespace {
+
+constexpr TypeSet kTexts = types_of({ElementType::String});
+constexpr TypeSet kEqualTypes{spec::kOrdinary.bits | kTexts.bits},
+    kWhereTypes{spec::kFixedSize.bits | kTexts.bits};
 
 // Both types and bool compare; results are booleans.
 template <CText Pattern, class F>
@@ -58,17 +63,34 @@ T select(const T* x, const ir::OpSchema&, const Attrs&) {
 }
 
 Result<std::vector<TensorType>> infer_where(const InferContext& c) {
-  MRVLC_TRY(check_elem(c, 1, spec::kFixedSize));
+  MRVLC_TRY(check_elem(c, 1, kWhereTypes));
   MRVLC_TRY(check_same_elem(c, 2, 1));
   MRVLC_ASSIGN(Shape shape, broadcast_inputs(c, 0, 3));
   return one_type(c.type(1).elem, std::move(shape));
 }
 
+std::string equal_text(EmitContext& c, const std::vector<std::string>& x, ElementType elem) {
+  if (elem == ElementType::String) return fmt::format("{}({}, {})", c.helper("same_string"), x[0], x[1]);
+  return c_pattern<"{x} == {y}">(c, x, elem);
+}
+
+std::string where_text(EmitContext& c, const std::vector<std::string>& x, ElementType elem) {
+  if (elem == ElementType::String) return fmt::format("{} ? {} : {}", x[0], x[1], x[2]);
+  return c_pattern<"{x} ? {y} : {z}">(c, x, elem);
+}
+
 }  // namespace
 
 const OpDef& def_Equal() {
-  static const OpDef op = comparison<"{x} == {y}">(
-      "Equal", [](auto a, auto b) { return a == b; }, spec::kOrdinary);
+  static const OpDef op = [] {
+    OpDef d = comparison<"{x} == {y}">(
+        "Equal", [](auto a, auto b) { return a == b; }, kEqualTypes);
+    static ScalarOp scalar = *d.scalar;
+    scalar.c_expr = equal_text;
+    d.scalar = &scalar;
+    d.eval = eval_on_codes<eval_elementwise>;
+    return d;
+  }();
   return op;
 }
 
@@ -140,11 +162,11 @@ const OpDef& def_BitShift() {
 }
 
 const OpDef& def_Where() {
-  static constexpr ScalarOp scalar{select<double>, select<int64_t>, c_pattern<"{x} ? {y} : {z}">,
-                                   select<uint64_t>};
+  static constexpr ScalarOp scalar{select<double>, select<int64_t>, where_text, select<uint64_t>};
   static const OpDef op = [] {
     OpDef d = elementwise("Where", 3, spec::kBool, scalar);
     d.infer = infer_where;
+    d.eval = eval_on_codes<eval_elementwise>;
     return host_only(std::move(d), "accelerator: boolean operands stay on the host");
   }();
   return op;

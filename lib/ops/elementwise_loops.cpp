@@ -151,7 +151,7 @@ std::vector<std::string> operand_texts(const EmitContext& c, const BroadcastLoop
   for (size_t i = 0, j = 0; i < x.size(); ++i) {
     if (!c.has(i)) continue;
     const Tensor* constant = c.constant(i);
-    if (constant != nullptr && constant->elements() == 1) {
+    if (constant != nullptr && constant->elements() == 1 && constant->elem() != ElementType::String) {
       x[i] = element_literal(*constant, 0);
     } else {
       x[i] = fmt::format("{}[{}]", c.in(i), index_text(loops.strides[j]));

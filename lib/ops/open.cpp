@@ -8,8 +8,9 @@
 namespace mrvlc::ops {
 
 bool has_data_dependent_shape(const ir::OpSchema& op) {
-  constexpr std::string_view kNames[] = {"Compress", "If",   "Loop",        "NonMaxSuppression",
-                                         "NonZero",  "Scan", "StringSplit", "Unique"};
+  constexpr std::string_view kNames[] = {"Compress",          "If",          "Loop",
+                                         "NonMaxSuppression", "NonZero",     "Scan",
+                                         "StringNormalizer",  "StringSplit", "Unique"};
   return op.domain.empty() && std::find(std::begin(kNames), std::end(kNames), op.name) != std::end(kNames);
 }
 
