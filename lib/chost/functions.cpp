@@ -62,7 +62,8 @@ class Emitter {
     const ir::Node& node = f.head();
     const ops::OpDef& def = ops::op_def(node);
     if (!ir::bodies_of(node).empty()) return emit_control_flow(f);
-    const bool only_open = def.emit == nullptr && def.emit_open != nullptr;
+    const bool only_open =
+        def.emit == nullptr && def.emit_kernel.empty() && def.scalar == nullptr && def.emit_open != nullptr;
     if (only_open || ops::has_open_shapes(program_.graph, node)) return emit_with_views(f);
     const ElementType elem = program_.graph.value(node.outputs[0]).type.elem;
     const bool f32 = elem == ElementType::F32, computes = f32 || elem == ElementType::F64;
