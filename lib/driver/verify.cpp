@@ -6,7 +6,10 @@
 #include "compiled_model.h"
 #include "mrvlc/interp/interp.h"
 #include "mrvlc/onnx/importer.h"
+#include "mrvlc/onnx/test_data.h"
+#include "mrvlc/ops/control_flow.h"
 #include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/tensor/npy.h"
 #include "output_folder.h"
@@ -73,17 +76,20 @@ Result<std::vector<DataSet>> read_data(const fs::path& folder) {
 class Verifier {
  public:
   Verifier(const VerifyOptions& options, Diagnostics& diagnostics)
-      : options_(options), diagnostics_(diagnostics) {}
+      : options_(options), compile_(options.compile), diagnostics_(diagnostics) {}
 
   std::vector<Comparison> run() {
     auto temporary = TemporaryDir::create();
     if (!temporary.ok()) return fail(temporary.error());
-    CompileOptions c = options_.compile;
+    auto given = given_data();
+    if (!given.ok()) return fail(given.error());
+    take_shapes(*given);
+    CompileOptions c = compile_;
     c.out = temporary->path() / "out";
     if (!compile(c, diagnostics_, [](const std::string&) {})) return {};
     auto folder = open_output(c.out);
     if (!folder.ok()) return fail(folder.error());
-    auto sets = data_sets(*folder);
+    auto sets = options_.data.empty() ? reference() : std::move(given);
     if (!sets.ok()) return fail(sets.error());
     for (const DataSet& set : *sets) {
       Status status = run_set(set, *folder, temporary->path());
@@ -98,26 +104,47 @@ class Verifier {
     return {};
   }
 
-  Result<std::vector<DataSet>> data_sets(const OutputFolder& folder) {
+  Result<std::vector<DataSet>> given_data() {
     std::vector<DataSet> all;
     for (const fs::path& data : options_.data) {
       MRVLC_ASSIGN(std::vector<DataSet> sets, read_data(data));
       std::move(sets.begin(), sets.end(), std::back_inserter(all));
     }
-    if (!options_.data.empty()) return all;
-    return reference(folder);
+    return all;
+  }
+
+  // What the model leaves open, and no option says, has the shape of the data; a dimension in which data sets
+  // differ is known at run time only.
+  void take_shapes(const std::vector<DataSet>& sets) {
+    auto declared = onnx::declared_inputs(compile_.model);
+    if (!declared.ok() || sets.empty()) return;  // said when it is compiled
+    for (size_t i = 0; i < declared->size(); ++i) {
+      const onnx::DeclaredInput& input = (*declared)[i];
+      const bool open = !input.has_shape || std::find(input.shape.begin(), input.shape.end(), -1) != input.shape.end();
+      if (!open || input.wrapper != Wrapper::None || compile_.input_shapes.contains(input.name)) continue;
+      std::optional<TensorType> type;
+      for (const DataSet& set : sets) {
+        if (i >= set.inputs.size()) return;
+        type = type ? ops::join_types(*type, set.inputs[i].type()) : set.inputs[i].type();
+        if (!type) return;
+      }
+      onnx::GivenShape shape(type->shape);
+      shape.open = type->open;
+      diagnostics_.add(make_diag<DiagCode::MRV0145>(printable(input.name), to_string(shape)));
+      compile_.input_shapes.emplace(input.name, std::move(shape));
+    }
   }
 
   // The model as imported, before any pass, in the reference interpreter.
-  Result<std::vector<DataSet>> reference(const OutputFolder&) {
+  Result<std::vector<DataSet>> reference() {
     onnx::ImportOptions import;
-    import.input_shapes = options_.compile.input_shapes;
-    import.bounds = options_.compile.bounds;
-    import.max_sequence = options_.compile.max_sequence;
-    import.batch = options_.compile.batch;
-    import.external_data_dir = options_.compile.external_data_dir;
+    import.input_shapes = compile_.input_shapes;
+    import.bounds = compile_.bounds;
+    import.max_sequence = compile_.max_sequence;
+    import.batch = compile_.batch;
+    import.external_data_dir = compile_.external_data_dir;
     Diagnostics repeated;  // compile has reported them
-    auto model = onnx::import_file(options_.compile.model, import, repeated);
+    auto model = onnx::import_file(compile_.model, import, repeated);
     if (!model) return repeated.list().front();
     DataSet set{"seeded inputs", interp::seeded_inputs(model->graph, options_.seed), {}};
     MRVLC_ASSIGN(set.outputs, interp::run(model->graph, set.inputs));
@@ -132,8 +159,8 @@ class Verifier {
     RunOptions r;
     r.out = folder.path;
     r.output_dir = temporary / "results";
-    r.target_dirs = options_.compile.target_dirs;
-    r.jobs = options_.compile.jobs;
+    r.target_dirs = compile_.target_dirs;
+    r.jobs = compile_.jobs;
     for (size_t i = 0; i < set.inputs.size(); ++i) {
       fs::path file = temporary / fmt::format("input_{}.npy", i);
       MRVLC_TRY(write_file_atomic(file, to_npy(set.inputs[i])));
@@ -162,12 +189,13 @@ class Verifier {
 
   double tolerance() const {
     if (options_.tolerance) return *options_.tolerance;
-    const auto& targets = options_.compile.targets;
+    const auto& targets = compile_.targets;
     bool host = std::all_of(targets.begin(), targets.end(), [](const std::string& t) { return t == "host"; });
     return host ? 1e-4 : 2e-2;
   }
 
   const VerifyOptions& options_;
+  CompileOptions compile_;
   Diagnostics& diagnostics_;
   std::vector<Comparison> comparisons_;
 };
