@@ -96,40 +96,40 @@ class ControlFlow {
            body.arena);
   }
 
-  // The view of what a body gives back, as the type of the node's result.
   void emit_if() {
-    const auto bodies = ir::bodies_of(node_);
-    size_t first = 1;
+    size_t first = 1, bodies = 0;
     const std::string condition = f_.read(node_.inputs[0], "x0");
     for (size_t b = 0; b < 2; ++b) {
       f_.open(b == 0 ? fmt::format("if (*{})", condition) : "else");
-      std::vector<std::string> in, out;
-      for (size_t i = 0; i < bodies[b]->inputs().size(); ++i) in.push_back(in_view(first + i));
-      first += in.size();
-      std::vector<size_t> through;  // results in scratch memory: they are laid out differently
-      for (size_t i = 0; i < node_.outputs.size(); ++i) {
-        const TensorType& given = bodies[b]->value(bodies[b]->outputs()[i]).type;
-        if (same_memory(given, out_type(i))) {
-          out.push_back(out_view(i));
-        } else {
-          out.push_back(fmt::format("&t{}", i));
-          through.push_back(i);
-          declare_buffer(fmt::format("t{}", i), given, memory_bytes(given));
-        }
-      }
-      // Results of the body that nobody reads.
-      for (size_t i = node_.outputs.size(); i < bodies[b]->outputs().size(); ++i) {
-        const TensorType& given = bodies[b]->value(bodies[b]->outputs()[i]).type;
-        declare_buffer(fmt::format("t{}", i), given, memory_bytes(given));
-        out.push_back(fmt::format("&t{}", i));
-      }
-      call(bodies_[b], in, out);
-      for (size_t i : through) {
-        copy_value(out_view(i), out_type(i), fmt::format("(&t{})", i),
-                   bodies[b]->value(bodies[b]->outputs()[i]).type);
+      if (ir::is_set(node_.attrs[b])) {
+        const ir::Graph& body = *ir::bodies_of(node_)[bodies];
+        emit_branch(body, bodies_[bodies++], first);
+        first += body.inputs().size();
+      } else {
+        const auto expr = f_.program().expr(node_.id).index();
+        f_.put("return {0}_fail(error, {0}_ERROR_SHAPE, 0, {1}u, {0}_n{1});", prefix(), expr);
       }
       f_.close();
     }
+  }
+
+  void emit_branch(const ir::Graph& body, const Callee& callee, size_t first) {
+    std::vector<std::string> in, out;
+    for (size_t i = 0; i < body.inputs().size(); ++i) in.push_back(in_view(first + i));
+    std::vector<size_t> through;  // results that are laid out differently
+    for (size_t i = 0; i < body.outputs().size(); ++i) {
+      const TensorType& given = body.value(body.outputs()[i]).type;
+      if (i < node_.outputs.size() && same_memory(given, out_type(i))) {
+        out.push_back(out_view(i));
+        continue;
+      }
+      out.push_back(fmt::format("&t{}", i));
+      if (i < node_.outputs.size()) through.push_back(i);
+      declare_buffer(fmt::format("t{}", i), given, memory_bytes(given));
+    }
+    call(callee, in, out);
+    for (size_t i : through)
+      copy_value(out_view(i), out_type(i), fmt::format("(&t{})", i), body.value(body.outputs()[i]).type);
   }
 
   static bool same_memory(const TensorType& given, const TensorType& result) {

@@ -149,19 +149,38 @@ std::optional<Builder::BodyGraph> Builder::build_loop_body(const Site& site, pb:
   return body;
 }
 
+// A branch that cannot run with these shapes is no reason to refuse the model: exporters write tests of
+// shapes into the graph. Taking it is an error at run time.
 bool Builder::add_branches(const Site& site, const ops::OpDef& op, Pending& pending) {
+  std::vector<Diag> why;
+  int built = 0;
   for (const char* branch : {"then_branch", "else_branch"}) {
     pb::GraphProto* proto = graph_attribute(site.node, branch);
     if (proto == nullptr) {
       report(site, make_diag<DiagCode::MRV0140>(branch, "is required"));
       return false;
     }
+    Sink::Trial trial(sink_);
     auto body = build_body(site, branch, *proto, {});
-    if (!body) return false;
+    std::vector<Diag> said = trial.end();
+    if (!body) {
+      if (why.empty()) why = std::move(said);
+      continue;
+    }
+    ++built;
+    for (Diag& diag : said) sink_.add(std::move(diag));
     pending.inputs.insert(pending.inputs.end(), body->captures.begin(), body->captures.end());
     ir::set_attr(op, pending.slots, branch, std::shared_ptr<const ir::Graph>(std::move(body->graph)));
   }
-  return true;
+  if (built == 2) return true;
+  if (built == 1 && !why.empty()) {
+    const bool lost_else = ir::is_set(pending.slots[static_cast<size_t>(op.attr_index("then_branch"))]);
+    report(site, make_diag<DiagCode::MRV0146>(lost_else ? "else_branch" : "then_branch", why.front().node,
+                                              why.front().message));
+    return true;
+  }
+  for (Diag& diag : why) sink_.add(std::move(diag));
+  return false;
 }
 
 // The types of the body's formal inputs, and which of them are states.
