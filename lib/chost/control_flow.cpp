@@ -198,7 +198,7 @@ class ControlFlow {
 
   void emit_loop() {
     const ir::Graph& body = *ir::bodies_of(node_)[0];
-    const auto formals = static_cast<size_t>(node_.int_attr("%formals"));
+    const auto formals = static_cast<size_t>(node_.int_attr("formals"));
     const size_t states = formals - 2, scans = body.outputs().size() - 1 - states;
     const bool limited = node_.inputs[0].valid(), conditional = node_.inputs[1].valid();
     f_.put("const int64_t trips = {};", limited ? "*" + f_.read(node_.inputs[0], "x0") : "INT64_MAX");
@@ -266,7 +266,7 @@ class ControlFlow {
   // One round for each tensor of the first sequence.
   void emit_map() {
     const ir::Graph& body = *ir::bodies_of(node_)[0];
-    const auto formals = static_cast<size_t>(node_.int_attr("%formals"));
+    const auto formals = static_cast<size_t>(node_.int_attr("formals"));
     const std::string count = in_view(0) + "->dim[0]";
     for (size_t k = 0; k < formals; ++k) {
       if (type(node_.inputs[k]).wrapper != Wrapper::Sequence) continue;
@@ -304,7 +304,7 @@ class ControlFlow {
 
   Status emit_scan() {
     const ir::Graph& body = *ir::bodies_of(node_)[0];
-    const auto formals = static_cast<size_t>(node_.int_attr("%formals"));
+    const auto formals = static_cast<size_t>(node_.int_attr("formals"));
     MRVLC_ASSIGN(ops::ScanParams p, ops::scan_params(*node_.op, node_.attrs, formals));
     const size_t states = p.states, scans = formals - states, results = body.outputs().size() - states;
     std::vector<int64_t> axes = node_.ints_attr("scan_output_axes");

@@ -27,6 +27,7 @@ bool all_f32(const ir::Graph& graph, const ir::Node& node) {
 }
 
 bool is_open_product(const ir::Graph& graph, const ir::Node& node) {
+  if (!is_matrix_product(node) && !is_packed_conv(graph, node)) return false;
   const TensorType& type = graph.value(node.inputs[0]).type;
   if (type.elem != ElementType::F32 || type.wrapper != Wrapper::None) return false;
   if (is_matrix_product(node)) return true;

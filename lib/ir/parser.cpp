@@ -8,20 +8,30 @@
 namespace mrvlc::ir {
 namespace {
 
+// Bodies in bodies in bodies: the parser recurses.
+constexpr int kMaxDepth = 64;
+
 class Parser {
  public:
-  Parser(std::string_view text, const OpRegistry& registry) : lex_(text), registry_(registry) {}
+  Parser(Lexer& lex, const OpRegistry& registry, Graph graph, int depth = 0)
+      : lex_(lex), registry_(registry), graph_(std::move(graph)), depth_(depth) {}
 
   Result<Graph> run() {
+    if (depth_ > kMaxDepth) return lex_.error("graphs nest too deep");
     MRVLC_TRY(lex_.expect("graph"));
     MRVLC_ASSIGN(graph_.name, lex_.quoted());
     MRVLC_TRY(lex_.expect("{"));
     while (!lex_.accept("}")) MRVLC_TRY(statement());
-    if (!lex_.at_end()) return lex_.error("text after the graph");
     return std::move(graph_);
   }
 
  private:
+  // A body sees the sources of the graph around it, and adds to them.
+  Result<Attr> body() {
+    MRVLC_ASSIGN(Graph parsed, Parser(lex_, registry_, graph_.new_body(), depth_ + 1).run());
+    return Attr(std::shared_ptr<const Graph>(std::make_shared<Graph>(std::move(parsed))));
+  }
+
   Status statement() {
     if (lex_.accept("source")) return source();
     if (lex_.accept("input")) return input();
@@ -178,7 +188,7 @@ class Parser {
       case AttrKind::Type:
         return wrap(element_type());
       case AttrKind::Graph:
-        return lex_.error("graphs as attributes cannot be read");
+        return body();
       case AttrKind::ValueType:
         return wrap(type());
       case AttrKind::Tensor:
@@ -217,12 +227,52 @@ class Parser {
     return *t;
   }
 
+  // f32[1,<=8;4], sequence(f32[2],16), optional(f32[2]), optional(sequence(f32[*;9],16))
   Result<TensorType> type() {
+    if (lex_.accept("optional")) {
+      MRVLC_TRY(lex_.expect("("));
+      MRVLC_ASSIGN(TensorType t, type());
+      MRVLC_TRY(lex_.expect(")"));
+      if (t.wrapper != Wrapper::None && t.wrapper != Wrapper::Sequence) return lex_.error("impossible type");
+      t.wrapper = t.wrapper == Wrapper::Sequence ? Wrapper::OptionalSequence : Wrapper::Optional;
+      return t;
+    }
+    if (lex_.accept("sequence")) {
+      MRVLC_TRY(lex_.expect("("));
+      MRVLC_ASSIGN(TensorType t, tensor_type());
+      MRVLC_TRY(lex_.expect(","));
+      MRVLC_ASSIGN(t.length, lex_.integer());
+      MRVLC_TRY(lex_.expect(")"));
+      if (t.length < 0 || t.length > kMaxElements) return lex_.error("impossible length");
+      t.wrapper = Wrapper::Sequence;
+      return t;
+    }
+    return tensor_type();
+  }
+
+  Result<TensorType> tensor_type() {
     TensorType t;
     MRVLC_ASSIGN(t.elem, element_type());
-    MRVLC_ASSIGN(t.shape, list<int64_t>([&] { return lex_.integer(); }));
+    MRVLC_TRY(lex_.expect("["));
+    if (lex_.accept("*")) {
+      t.open = kOpenRank;
+    } else if (!lex_.next_is(']') && !lex_.next_is(';')) {
+      do {
+        if (t.rank() == kMaxRank) return lex_.error("impossible shape");
+        if (lex_.accept("<=")) t.open |= 1u << t.rank();
+        MRVLC_ASSIGN(t.shape.emplace_back(), lex_.integer());
+      } while (lex_.accept(","));
+    }
+    if (lex_.accept(";")) {
+      MRVLC_ASSIGN(t.capacity, lex_.integer());
+      if (t.capacity < 0 || t.capacity > kMaxElements || t.open == 0)
+        return lex_.error("impossible capacity");
+    }
+    MRVLC_TRY(lex_.expect("]"));
     auto count = checked_product(t.shape);
-    if (!count || *count > kMaxElements || t.rank() > kMaxRank) return lex_.error("impossible shape");
+    const bool negative = std::any_of(t.shape.begin(), t.shape.end(), [](int64_t d) { return d < 0; });
+    const bool large = t.capacity < 0 && (!count || *count > kMaxElements);
+    if (negative || large || (!t.has_rank() && t.capacity < 0)) return lex_.error("impossible shape");
     return t;
   }
 
@@ -275,16 +325,20 @@ class Parser {
     return {};
   }
 
-  Lexer lex_;
+  Lexer& lex_;
   const OpRegistry& registry_;
   Graph graph_;
+  int depth_;
   std::unordered_map<std::string, ValueId> values_;
 };
 
 }  // namespace
 
 Result<Graph> parse(std::string_view text, const OpRegistry& registry) {
-  return Parser(text, registry).run();
+  Lexer lex(text);
+  MRVLC_ASSIGN(Graph graph, Parser(lex, registry, Graph()).run());
+  if (!lex.at_end()) return lex.error("text after the graph");
+  return graph;
 }
 
 }  // namespace mrvlc::ir

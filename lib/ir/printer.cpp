@@ -71,6 +71,8 @@ std::string tensor_data(const Tensor& t) {
   return fmt::format("[{}]", fmt::join(t.to_ints(), ", "));
 }
 
+std::string print_body(const Graph& body);
+
 std::string tensor_text(const Tensor& t) {
   return to_string(t.type()) + " " + tensor_data(t);
 }
@@ -91,7 +93,7 @@ struct AttrPrinter {
   std::string operator()(const std::vector<std::string>& v) const { return string_list(v); }
   std::string operator()(ElementType v) const { return std::string(name(v)); }
   std::string operator()(const Tensor& v) const { return tensor_text(v); }
-  std::string operator()(const std::shared_ptr<const Graph>& v) const { return print(*v, {}); }
+  std::string operator()(const std::shared_ptr<const Graph>& v) const { return print_body(*v); }
   std::string operator()(const TensorType& v) const { return to_string(v); }
 };
 
@@ -99,9 +101,10 @@ class Printer {
  public:
   Printer(const Graph& graph, const PrintOptions& options) : graph_(graph), options_(options) {}
 
-  std::string run() {
+  // A body's sources are those of the graph around it.
+  std::string run(bool body = false) {
     out_ += fmt::format("graph {} {{\n", quote(graph_.name));
-    for (size_t i = 0; i < graph_.sources().size(); ++i) print_source(i);
+    for (size_t i = 0; !body && i < graph_.sources().size(); ++i) print_source(i);
     for (ValueId in : graph_.inputs()) {
       const Value& v = graph_.value(in);
       out_ += fmt::format("  input {} : {}\n", value_ref(v), to_string(v.type));
@@ -178,6 +181,11 @@ class Printer {
   const PrintOptions& options_;
   std::string out_;
 };
+
+std::string print_body(const Graph& body) {
+  const PrintOptions options;
+  return Printer(body, options).run(true);
+}
 
 }  // namespace
 

@@ -230,7 +230,7 @@ bool Builder::add_bodies(const Site& site, const ops::OpDef& op, Pending& pendin
   }
   auto body = build_loop_body(site, *proto, *std::move(formals), states);
   if (!body) return false;
-  ir::set_attr(op, pending.slots, "%formals",
+  ir::set_attr(op, pending.slots, "formals",
                static_cast<int64_t>(body->graph->inputs().size() - body->captures.size()));
   pending.inputs.insert(pending.inputs.end(), body->captures.begin(), body->captures.end());
   ir::set_attr(op, pending.slots, "body", std::shared_ptr<const ir::Graph>(std::move(body->graph)));

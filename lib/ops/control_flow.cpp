@@ -138,7 +138,7 @@ struct LoopShape {
 Result<LoopShape> loop_shape(const InferContext& context) {
   LoopShape s;
   MRVLC_ASSIGN(s.body, body_of(context, "body"));
-  const auto formals = static_cast<size_t>(context.int_attr("%formals"));
+  const auto formals = static_cast<size_t>(context.int_attr("formals"));
   if (formals < 2 || formals > s.body->inputs().size() || context.num_inputs() != s.body->inputs().size())
     return bad_attr("body", "does not take the inputs of the node");
   s.states = formals - 2;
@@ -275,7 +275,7 @@ struct ScanShape {
 Result<ScanShape> scan_shape(const InferContext& context) {
   ScanShape s;
   MRVLC_ASSIGN(s.body, body_of(context, "body"));
-  const auto formals = static_cast<size_t>(context.int_attr("%formals"));
+  const auto formals = static_cast<size_t>(context.int_attr("formals"));
   if (formals > s.body->inputs().size() || context.num_inputs() != s.body->inputs().size())
     return bad_attr("body", "does not take the inputs of the node");
   MRVLC_ASSIGN(s.params, scan_params(*context.op, *context.attrs, formals));
@@ -399,7 +399,7 @@ OpDef control_flow(std::string_view name) {
 }
 
 ir::AttrSpec formals_attr() {
-  return with_int("%formals", 0);
+  return with_int("formals", 0);
 }
 
 }  // namespace

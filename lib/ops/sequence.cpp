@@ -312,7 +312,7 @@ Result<std::vector<TensorType>> infer_map(const InferContext& context) {
 Status eval_map(const EvalContext& context) {
   InferContext view = context.infer_view();
   auto body = map_body(view);
-  const auto formals = static_cast<size_t>(view.int_attr("%formals"));
+  const auto formals = static_cast<size_t>(view.int_attr("formals"));
   std::vector<std::vector<Tensor>> results(context.outputs->size());
   for (size_t i = 0; i < context.in(0).items().size(); ++i) {
     std::vector<Tensor> inputs;
@@ -515,7 +515,7 @@ const OpDef& def_ConcatFromSequence() {
 const OpDef& def_SequenceMap() {
   static const OpDef def = [] {
     OpDef d = sequence_def("SequenceMap", 17, 1, -1, infer_map, eval_map, nullptr);
-    d.attrs = {optional("body", ir::AttrKind::Graph), with_int("%formals", 0)};
+    d.attrs = {optional("body", ir::AttrKind::Graph), with_int("formals", 0)};
     d.max_outputs = -1;
     d.declined = "accelerator: no jumps; the C of bodies is made by the host code generator";
     return d;

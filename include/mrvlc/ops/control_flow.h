@@ -1,6 +1,6 @@
 // Operators that run graphs of their own: If, Loop, Scan, SequenceMap. What a body reads from outside is an
 // input of the node behind its ONNX inputs, and of the body behind its formal inputs. The attribute
-// "%formals" (never in a file) says how many formal inputs a body has.
+// "formals" (set by the importer, not of ONNX) says how many formal inputs a body has.
 #pragma once
 #include "mrvlc/ir/graph.h"
 #include "mrvlc/support/result.h"
