@@ -37,6 +37,7 @@ Result<Partition> partition(const ir::Graph& graph, const target::Machine& machi
   MRVLC_ASSIGN(rules::RuleSet set, rules_of(options));
   if (options.accelerator) {
     MRVLC_TRY(check_batch(options, machine));
+    find_roundings(placement);
     place_layers(placement, set);
     MRVLC_TRY(check_forced(placement));
     form_regions(placement, out);

@@ -49,7 +49,11 @@ class Placer {
   }
 
  private:
-  bool free(ir::NodeId n) const { return !p_.settled[n.index()] && p_.wishes[n.index()].cpu_pattern.empty(); }
+  bool free(ir::NodeId n) const {
+    const Wishes& w = p_.wishes[n.index()];
+    return !p_.settled[n.index()] && w.cpu_pattern.empty() &&
+           (w.rounded_by.empty() || !w.accel_pattern.empty());
+  }
 
   rules::Verdict can(const rules::Match& match) const {
     if (match.rule->layer == "cpu") return {};
@@ -113,6 +117,10 @@ class Placer {
     const ir::OpSchema& op = *p_.graph.node(n).op;
     if (!w.cpu_pattern.empty()) {
       d.reason = fmt::format("It is kept on the CPU because --cpu '{}' names it.", printable(w.cpu_pattern));
+    } else if (!w.rounded_by.empty()) {
+      d.reason = fmt::format(
+          "Its result is rounded to integers next, by {}: an error of fp16 would become one of a whole unit.",
+          w.rounded_by);
     } else if (d.trials.empty()) {
       d.reason = fmt::format("No rule takes operator {}.", printable(op.name));
     }

@@ -12,6 +12,7 @@ namespace mrvlc::partition {
 struct Wishes {
   std::string cpu_pattern, accel_pattern;  // the pattern that names the node, or empty
   bool border = false;
+  std::string rounded_by;  // the node that rounds its result to integers next, or empty
 };
 
 // State while partitioning; vectors are indexed by NodeId.
@@ -35,6 +36,8 @@ struct Placement {
 
 // --cpu, --accel and borders; MRV0401 and 0403.
 Status read_wishes(Placement& placement, const Options& options);
+// Nodes whose results are rounded to integers next; these stay on the CPU unless --accel names them.
+void find_roundings(Placement& placement);
 // Tries every rule at every node its anchor names, in the order in which rules decide.
 void place_layers(Placement& placement, const rules::RuleSet& set);
 // MRV0402 for every --accel node that no rule takes: the first is the error.
