@@ -62,4 +62,8 @@ Status emit_open_trilu(EmitContext& context);
 OpenTypes infer_open_top_k(const InferContext& context);
 Status emit_open_top_k(EmitContext& context);
 
+// resize_open.cpp
+OpenTypes infer_open_resize(const InferContext& context);  // and Upsample
+Status emit_open_resize(EmitContext& context);
+
 }  // namespace mrvlc::ops

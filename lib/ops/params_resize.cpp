@@ -2,9 +2,10 @@
 // float like the common runtimes do, because rounding decides which pixel `nearest` takes.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
-#include "infer_util.h"
 #include "mrvlc/support/diag/ops.h"
+#include "resample.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -117,8 +118,6 @@ Status read_modes(const InferContext& context, ResizeParams& p) {
   if (!one_of(p.nearest_mode, kNearestModes)) {
     return bad_attr("nearest_mode", fmt::format("has the unknown value '{}'", printable(p.nearest_mode)));
   }
-  if (context.int_attr("antialias") != 0)
-    return bad_attr("antialias", "is set; filtering while shrinking is not supported");
   return {};
 }
 
@@ -131,34 +130,44 @@ Status resize_sizes(const InferContext& context, ResizeParams& p, const std::vec
     MRVLC_ASSIGN(auto scales, read_scales(context, 2, axes.size()));
     return apply_scales(p, shape, axes, scales);
   }
-  const std::string& policy = context.string_attr("keep_aspect_ratio_policy");
-  if (policy != "stretch" && policy != "not_larger" && policy != "not_smaller") {
-    return bad_attr("keep_aspect_ratio_policy", fmt::format("has the unknown value '{}'", printable(policy)));
-  }
   MRVLC_ASSIGN(auto sizes, known_ints(context, 3, "sizes", kMaxRank));
-  return apply_sizes(p, shape, axes, sizes, policy);
+  return apply_sizes(p, shape, axes, sizes, context.string_attr("keep_aspect_ratio_policy"));
 }
 
 }  // namespace
 
-Result<ResizeParams> resize_params(const InferContext& context) {
-  const Shape& shape = context.type(0).shape;
+Result<ResizeParams> resize_modes(const InferContext& context) {
   ResizeParams p;
   MRVLC_TRY(read_modes(context, p));
+  if (context.op->name == "Upsample") return p;
+  const std::string& policy = context.string_attr("keep_aspect_ratio_policy");
+  if (policy != "stretch" && policy != "not_larger" && policy != "not_smaller") {
+    return bad_attr("keep_aspect_ratio_policy", fmt::format("has the unknown value '{}'", printable(policy)));
+  }
+  return p;
+}
+
+Result<std::vector<int64_t>> resize_axes(const InferContext& context) {
+  bool given = context.op->name == "Resize" && !context.ints_attr("axes").empty();
+  if (given) return normalize_axes(context.ints_attr("axes"), context.type(0).rank());
+  std::vector<int64_t> axes(at(context.type(0).rank()));
+  std::iota(axes.begin(), axes.end(), int64_t{0});
+  return axes;
+}
+
+Result<ResizeParams> resize_params(const InferContext& context) {
+  const Shape& shape = context.type(0).shape;
+  MRVLC_ASSIGN(ResizeParams p, resize_modes(context));
   p.output = shape;
   p.scale.assign(shape.size(), 1.0);
   p.roi_begin.assign(shape.size(), 0.0);
   p.roi_end.assign(shape.size(), 1.0);
   for (int64_t dim : shape) MRVLC_TRY(check_dim(dim, "a dimension"));
-  std::vector<int64_t> axes(shape.size());
-  for (size_t i = 0; i < axes.size(); ++i) axes[i] = static_cast<int64_t>(i);
+  MRVLC_ASSIGN(auto axes, resize_axes(context));
   if (context.op->name == "Upsample") {
     MRVLC_ASSIGN(auto scales, read_scales(context, 1, axes.size()));
     MRVLC_TRY(apply_scales(p, shape, axes, scales));
     return p;
-  }
-  if (!context.ints_attr("axes").empty()) {
-    MRVLC_ASSIGN(axes, normalize_axes(context.ints_attr("axes"), context.type(0).rank()));
   }
   MRVLC_TRY(resize_sizes(context, p, axes));
   MRVLC_TRY(read_roi(context, p, axes));

@@ -39,6 +39,35 @@ void linear_output(double x, int64_t size, int64_t* index, double* weight) {
   weight[0] = 1 - weight[1];
 }
 
+double kernel(const ResizeParams& p, double t) {
+  t = std::fabs(t);
+  if (p.mode != "cubic") return std::max(0.0, 1 - t);
+  if (t >= 2) return 0;
+  double w[4];
+  cubic_weights(t < 1 ? t : t - 1, p.cubic_a, w);
+  return w[t < 1 ? 1 : 0];
+}
+
+// Every element in reach of the stretched filter.
+AxisTaps wide_taps(const ResizeParams& p, size_t d, int64_t size, bool exclude_outside) {
+  AxisTaps taps;
+  double scale = p.scale[d], reach = (p.mode == "cubic" ? 2 : 1) / scale;
+  taps.taps = static_cast<int64_t>(std::floor(2 * reach)) + 1;
+  for (int64_t o = 0; o < p.output[d]; ++o) {
+    double x = p.source(d, o, size), first = std::ceil(x - reach), sum = 0;
+    auto begin = taps.weight.size();
+    for (int64_t t = 0; t < taps.taps; ++t) {
+      double i = first + static_cast<double>(t);
+      bool skip = exclude_outside && (i < 0 || i > static_cast<double>(size - 1));
+      taps.index.push_back(clamp_index(i, size));
+      taps.weight.push_back(skip ? 0 : kernel(p, (i - x) * scale));
+      sum += taps.weight.back();
+    }
+    for (size_t i = begin; sum != 0 && i < taps.weight.size(); ++i) taps.weight[i] /= sum;
+  }
+  return taps;
+}
+
 double nearest(const ResizeParams& p, size_t d, double x) {
   if (p.nearest_mode == "round_prefer_floor") return std::ceil(x - 0.5);
   if (p.nearest_mode == "round_prefer_ceil") return std::floor(x + 0.5);
@@ -49,7 +78,14 @@ double nearest(const ResizeParams& p, size_t d, double x) {
 
 }  // namespace
 
-AxisTaps axis_taps(const ResizeParams& params, size_t d, int64_t input_size, bool exclude_outside) {
+Filter resize_filter(const InferContext& context) {
+  if (context.op->name != "Resize") return {};
+  return {context.int_attr("exclude_outside") != 0, context.int_attr("antialias") != 0};
+}
+
+AxisTaps axis_taps(const ResizeParams& params, size_t d, int64_t input_size, const Filter& filter) {
+  if (filter.antialias && params.scale[d] < 1)
+    return wide_taps(params, d, input_size, filter.exclude_outside);
   AxisTaps taps;
   bool cubic = params.mode == "cubic";
   taps.taps = cubic ? 4 : 2;
@@ -60,7 +96,7 @@ AxisTaps axis_taps(const ResizeParams& params, size_t d, int64_t input_size, boo
     int64_t* index = taps.index.data() + o * taps.taps;
     double* weight = taps.weight.data() + o * taps.taps;
     if (cubic) {
-      cubic_output(params, x, input_size, exclude_outside, index, weight);
+      cubic_output(params, x, input_size, filter.exclude_outside, index, weight);
     } else {
       linear_output(x, input_size, index, weight);
     }

@@ -1,5 +1,6 @@
 // Resize (ONNX Resize-19) and Upsample (-9, asymmetric coordinates, floor).
 #include "mapped_copy.h"
+#include "open_facets.h"
 #include "ref_gemm.h"
 #include "resample.h"
 #include "strided_copy.h"
@@ -46,12 +47,12 @@ struct Pass {
 };
 
 std::vector<Pass> passes(const InferContext& context, const ResizeParams& p) {
-  bool exclude = context.op->name == "Resize" && context.int_attr("exclude_outside") != 0;
+  Filter filter = resize_filter(context);
   Shape shape = context.type(0).shape;
   std::vector<Pass> list;
   for (size_t d = shape.size(); d-- > 0;) {
     if (keeps_dimension(p, d, shape[d])) continue;
-    Pass pass{axis_taps(p, d, shape[d], exclude), 1, shape[d], p.output[d], 1};
+    Pass pass{axis_taps(p, d, shape[d], filter), 1, shape[d], p.output[d], 1};
     auto middle = shape.begin() + static_cast<ptrdiff_t>(d);
     pass.outer = element_count(Shape(shape.begin(), middle));
     pass.inner = element_count(Shape(middle + 1, shape.end()));
@@ -120,6 +121,18 @@ Status eval_resize(const EvalContext& context) {
   return {};
 }
 
+// Row o of a pass with many taps.
+void emit_wide_row(EmitContext& context, const Pass& p, const std::string& index, const std::string& weight,
+                   ElementType elem) {
+  context.line(fmt::format("for (ptrdiff_t i = 0; i < {0}; ++i) to[o * {0} + i] = 0;", p.inner));
+  context.loop("t", p.taps.taps);
+  context.line(fmt::format("const {} w = {}[o * {} + t];", c_type(elem), weight, p.taps.taps));
+  context.line(
+      fmt::format("const {}* r = from + {}[o * {} + t] * {};", c_type(elem), index, p.taps.taps, p.inner));
+  context.line(fmt::format("for (ptrdiff_t i = 0; i < {0}; ++i) to[o * {0} + i] += w * r[i];", p.inner));
+  context.close();
+}
+
 // to[o] = sum of weight * from[index]: along rows when there is an inner dimension, else element by element.
 void emit_pass(EmitContext& context, const Pass& p, const std::string& in, const std::string& out,
                ElementType elem) {
@@ -130,6 +143,12 @@ void emit_pass(EmitContext& context, const Pass& p, const std::string& in, const
   context.line(fmt::format("const {}* from = {} + n * {};", c_type(elem), in, p.in * p.inner));
   context.line(fmt::format("{}* to = {} + n * {};", c_type(elem), out, p.out * p.inner));
   context.loop("o", p.out);
+  if (taps > 4) {
+    emit_wide_row(context, p, index, weight, elem);
+    context.close();
+    context.close();
+    return;
+  }
   for (int64_t t = 0; t < taps; ++t) {
     context.line(fmt::format("const {} w{} = {}[o * {} + {}];", c_type(elem), t, weight, taps, t));
     context.line(fmt::format("const {0}* r{1} = from + {2}[o * {3} + {1}] * {4};", c_type(elem), t, index,
@@ -211,6 +230,8 @@ const OpDef& def_Resize() {
     d.infer = infer_resize;
     d.eval = eval_resize;
     d.emit = emit_resize;
+    d.infer_open = infer_open_resize;
+    d.emit_open = emit_open_resize;
     d.accel = "resize";
     return d;
   }();
@@ -230,6 +251,8 @@ const OpDef& def_Upsample() {
     d.infer = infer_resize;
     d.eval = eval_resize;
     d.emit = emit_resize;
+    d.infer_open = infer_open_resize;
+    d.emit_open = emit_open_resize;
     d.accel = "resize";
     return d;
   }();

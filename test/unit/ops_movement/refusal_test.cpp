@@ -91,7 +91,6 @@ TEST_CASE("Resize refuses what it does not understand") {
   REQUIRE(resize().absent().absent().in(ints({kHuge, 1})).refusal() == "MRV0208");
   REQUIRE(resize().absent().unknown(scales).refusal() == "MRV0207");
   REQUIRE(resize().set("mode", text("sharp")).absent().in(scales).refusal() == "MRV0204");
-  REQUIRE(resize().set("antialias", num(1)).absent().in(scales).refusal() == "MRV0204");
   REQUIRE(resize().set("axes", list({5, 0})).absent().in(scales).refusal() == "MRV0206");
 }
 
