@@ -86,15 +86,14 @@ Status emit_crop_open(EmitContext& context) {
   context.line(fmt::format("memset({0}, 0, (size_t){1} * sizeof *{0});", context.out(0), size_product(y)));
   std::string from = "0", to = "0";
   for (size_t d = 0; d < x.size(); ++d) {
-    context.line(
-        fmt::format("const ptrdiff_t x{0} = {1}, y{0} = {2}, in{0} = x{0} > y{0} ? (x{0} - y{0}) / 2 : 0, "
-                    "out{0} = y{0} > x{0} ? (y{0} - x{0}) / 2 : 0;",
-                    d, x[d], y[d]));
-    from = fmt::format("({} * x{} + in{} + i{})", from, d, d, d);
-    to = fmt::format("({} * y{} + out{} + i{})", to, d, d, d);
+    context.line(fmt::format(
+        "const ptrdiff_t old{0} = {1}, new{0} = {2}, both{0} = old{0} < new{0} ? old{0} : new{0};", d, x[d],
+        y[d]));
+    from = fmt::format("({} * old{} + (old{} - both{}) / 2 + i{})", from, d, d, d, d);
+    to = fmt::format("({} * new{} + (new{} - both{}) / 2 + i{})", to, d, d, d, d);
   }
   for (size_t d = 0; d < x.size(); ++d)
-    context.open(fmt::format("for (ptrdiff_t i{0} = 0; i{0} < (x{0} < y{0} ? x{0} : y{0}); ++i{0})", d));
+    context.open(fmt::format("for (ptrdiff_t i{0} = 0; i{0} < both{0}; ++i{0})", d));
   context.line(fmt::format("{}[{}] = {}[{}];", context.out(0), to, context.in(0), from));
   for (size_t d = 0; d < x.size(); ++d) context.close();
   return {};

@@ -98,10 +98,12 @@ Result<std::vector<TensorType>> infer_dft_open(const InferContext& context) {
   type.shape.back() = form.out_parts;
   for (int64_t d = 0; d + 1 < form.rank; ++d) {
     if (axis >= 0 && axis != d) continue;
-    MRVLC_ASSIGN(int64_t bound, dft_bound(context, form, d));
     int64_t& dim = type.shape[at(d)];
-    if (axis < 0 && bound != kNoBound) bound = std::max(bound, dim);
+    // An axis too short to be transformed is not the one.
+    if (axis < 0 && !context.has(1) && dim != kNoBound && form.default_length(dim) < 1) continue;
+    MRVLC_ASSIGN(int64_t bound, dft_bound(context, form, d));
     bool known = bound != kNoBound && !type.is_open(d) && (axis == d || bound == dim);
+    if (axis < 0 && bound != kNoBound) bound = dim == kNoBound ? kNoBound : std::max(bound, dim);
     if (!known) type.open |= 1u << d;
     dim = bound;
   }
