@@ -43,7 +43,10 @@ std::vector<Tensor> seeded_inputs(const ir::Graph& graph, uint32_t seed) {
   Mulberry32 random(seed);
   std::vector<Tensor> inputs;
   for (ir::ValueId id : graph.inputs()) {
-    Tensor t(graph.value(id).type);
+    TensorType type = graph.value(id).type;
+    if (type.wrapper == Wrapper::None)
+      type = TensorType{type.elem, type.shape};  // open dimensions at their bounds
+    Tensor t(type);
     if (is_float(t.elem())) {
       fill_floats(t, random);
     } else if (t.elem() != ElementType::String) {
