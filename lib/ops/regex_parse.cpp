@@ -86,6 +86,10 @@ class Parser {
     return true;
   }
 
+  bool repeats_next() const {
+    return !done() && std::string_view("*+?{").find(text_[at_]) != std::string_view::npos;
+  }
+
   // One code point of the pattern, which is valid UTF-8.
   uint32_t code_point() {
     auto byte = [&](size_t i) { return i < text_.size() ? static_cast<unsigned char>(text_[i]) : 0u; };
@@ -152,6 +156,7 @@ class Parser {
     TreePtr tree = make(Tree::Kind::Sequence);
     while (!done() && text_[at_] != '|' && text_[at_] != ')') {
       MRVLC_ASSIGN(TreePtr item, atom());
+      if (item == nullptr && repeats_next()) return unsupported("a repetition behind flags");
       if (item == nullptr) continue;  // flags
       MRVLC_ASSIGN(item, repeated(std::move(item)));
       tree->parts.push_back(std::move(item));
@@ -357,8 +362,7 @@ class Parser {
       MRVLC_ASSIGN(TreePtr item, set_tree(std::move(set)));
       tree->parts.push_back(std::move(item));
     }
-    bool repeats = !done() && std::string_view("*+?{").find(text_[at_]) != std::string_view::npos;
-    if (repeats && tree->parts.size() != 1) return unsupported("a repetition behind \\E");
+    if (repeats_next() && tree->parts.size() != 1) return unsupported("a repetition behind \\E");
     return tree;
   }
 
