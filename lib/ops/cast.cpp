@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "convert.h"
+#include "dims.h"
 #include "elementwise.h"
 #include "number_text.h"
 
@@ -126,13 +127,12 @@ Status emit_any_cast(EmitContext& c) {
   const ElementType from = c.in_type(0).elem, to = c.out_type(0).elem;
   if (from == ElementType::String || to == ElementType::String)
     return bad_operands("strings have no C emission");
-  const int64_t n = c.out_type(0).elements();
-  if (n == 0) return {};
+  if (c.out_type(0).elements() == 0) return {};
   if (from == to) {
-    c.line(fmt::format("memcpy({}, {}, {});", c.out(0), c.in(0), c.out_type(0).bytes()));
+    emit_same_elements(c);
     return {};
   }
-  c.loop("i", n);
+  c.open(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i)", size_product(out_sizes(c, 0))));
   std::string x = fmt::format("{}[i]", c.in(0));
   const ElementType computed = computing_type(from);
   if (is_float(computed)) {
@@ -144,6 +144,11 @@ Status emit_any_cast(EmitContext& c) {
   return {};
 }
 
+Status emit_open_cast(EmitContext& c) {
+  c.set_dims(0, in_dims(c, 0));
+  return emit_any_cast(c);
+}
+
 Status check_cast(const InferContext& c, ElementType to) {
   MRVLC_TRY(mode_of(*c.op, *c.attrs));
   if (kCastable.has(to)) return {};
@@ -152,6 +157,7 @@ Status check_cast(const InferContext& c, ElementType to) {
 
 Result<std::vector<TensorType>> infer_cast(const InferContext& c) {
   ElementType to = target_of(*c.attrs);
+  MRVLC_TRY(check_tensors(c));
   MRVLC_TRY(check_cast(c, to));
   return std::vector<TensorType>{c.type(0).with_elem(to)};
 }
@@ -178,6 +184,7 @@ Status upgrade_cast(RawNode& node) {
 // -- CastLike: Cast to the type of the second input, whose values and shape do not matter
 
 Result<std::vector<TensorType>> infer_cast_like(const InferContext& c) {
+  MRVLC_TRY(check_tensors(c));
   MRVLC_TRY(check_cast(c, c.type(1).elem));
   return std::vector<TensorType>{c.type(0).with_elem(c.type(1).elem)};
 }
@@ -205,10 +212,11 @@ const OpDef& def_Cast() {
                spec::with_string("round_mode", "up")};
     d.types = kCastable;
     d.upgrade = upgrade_cast;
-    d.infer = infer_cast;
+    d.infer = d.infer_open = infer_cast;
     d.eval = eval_any_cast;
     d.scalar = &kConversion;
     d.emit = emit_any_cast;
+    d.emit_open = emit_open_cast;
     return host_only(std::move(d), kCastOnHost);
   }();
   return op;
@@ -222,9 +230,10 @@ const OpDef& def_CastLike() {
     d.attrs = {spec::with_int("saturate", 1), spec::with_string("round_mode", "up")};
     d.min_inputs = d.max_inputs = 2;
     d.types = kCastable;
-    d.infer = infer_cast_like;
+    d.infer = d.infer_open = infer_cast_like;
     d.eval = eval_any_cast;
     d.emit = emit_any_cast;
+    d.emit_open = emit_open_cast;
     return host_only(std::move(d), kCastOnHost);
   }();
   return op;

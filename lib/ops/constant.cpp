@@ -177,6 +177,8 @@ Status eval_range(const EvalContext& context) {
 }
 
 Status emit_range(EmitContext& context) {
+  MRVLC_TRY(require_widened(context));
+  MRVLC_TRY(require_widened(context));
   MRVLC_ASSIGN(RangeParams r, range_params(emit_view(context)));
   ElementType elem = context.in_type(0).elem;
   // Unsigned: between the extremes of the type a step times i may pass the signed range on the way.
@@ -290,7 +292,7 @@ const OpDef& def_Range() {
     OpDef d = folded("Range", 3, infer_range, eval_range, emit_range);
     d.infer_open = infer_open_range;
     d.emit_open = emit_open_range;
-    d.types = types_of({E::F32, E::F64, E::I16, E::I32, E::I64});
+    d.types = types_of({E::F32, E::F64, E::F16, E::BF16, E::I16, E::I32, E::I64});
     d.since_min = 11;
     return d;
   }();
