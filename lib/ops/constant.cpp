@@ -178,7 +178,6 @@ Status eval_range(const EvalContext& context) {
 
 Status emit_range(EmitContext& context) {
   MRVLC_TRY(require_widened(context));
-  MRVLC_TRY(require_widened(context));
   MRVLC_ASSIGN(RangeParams r, range_params(emit_view(context)));
   ElementType elem = context.in_type(0).elem;
   // Unsigned: between the extremes of the type a step times i may pass the signed range on the way.

@@ -315,7 +315,7 @@ const OpDef& def_GridSample() {
     d.attrs = {with_int("align_corners", 0), with_string("mode", "linear"),
                with_string("padding_mode", "zeros")};
     d.min_inputs = d.max_inputs = 2;
-    d.types = kFixedSize;
+    d.types = kOrdinary;
     d.upgrade = upgrade_grid_sample;
     d.infer = infer_grid_sample;
     d.eval = eval_grid_sample;

@@ -104,7 +104,7 @@ const OpDef& def_NonZero() {
     OpDef d;
     d.name = "NonZero";
     d.since_min = 9;
-    d.types = kFixedSize;
+    d.types = kOrdinary;
     d.infer = infer_non_zero;
     d.infer_open = infer_non_zero_open;
     d.eval = eval_non_zero;

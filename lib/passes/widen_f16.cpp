@@ -12,6 +12,7 @@
 #include "mrvlc/passes/widen_f16.h"
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 
 #include "passes.h"
@@ -24,10 +25,13 @@ bool is_half(ElementType elem) {
   return elem == ElementType::F16 || elem == ElementType::BF16;
 }
 
-// An operator that takes float8 as it takes f32 does no arithmetic.
 bool only_moves(const Node& n) {
-  const ops::TypeSet& types = ops::op_def(n).types;
-  return types.has(ElementType::F32) && types.has(ElementType::F8E4M3FN);
+  static const std::set<std::string_view> names = {
+      "CenterCropPad",  "Compress", "Concat",   "DepthToSpace",  "Expand",  "Flatten",         "Gather",
+      "GatherElements", "GatherND", "Identity", "Pad",           "Reshape", "ReverseSequence", "Slice",
+      "SpaceToDepth",   "Split",    "Squeeze",  "TensorScatter", "Tile",    "Transpose",       "Trilu",
+      "Unsqueeze"};
+  return names.contains(n.op->name);
 }
 
 Tensor to_f32(const Tensor& t) {
@@ -59,10 +63,12 @@ class Widener {
   bool is_cpu(NodeId id) const { return id.index() >= cpu_.size() || cpu_[id.index()]; }
   bool narrow(ValueId v) const { return v.valid() && is_half(type_of(g_, v).elem); }
 
-  // Sequences and optionals hold what they hold, bodies take what they take, and CastLike looks at a type.
+  // Sequences and optionals hold what they hold, bodies take what they take, CastLike looks at a type and
+  // BitCast at the bits.
   bool keeps_types(const Node& n) const {
     auto wrapped = [&](ValueId v) { return v.valid() && type_of(g_, v).wrapper != Wrapper::None; };
-    return n.is("CastLike") || has_body(n) || std::any_of(n.inputs.begin(), n.inputs.end(), wrapped) ||
+    return n.is("CastLike") || n.is("BitCast") || has_body(n) ||
+           std::any_of(n.inputs.begin(), n.inputs.end(), wrapped) ||
            std::any_of(n.outputs.begin(), n.outputs.end(), wrapped);
   }
   static bool has_body(const Node& n) {
