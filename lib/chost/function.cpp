@@ -107,7 +107,34 @@ std::string Function::need(std::string_view piece) {
   return fmt::format("{}_{}", program_.options.name, piece);
 }
 
+namespace {
+
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+bool mentions(std::string_view text, std::string_view name) {
+  for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    if ((at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end]))) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+// Operands that decided how the body looks need not be read by it.
+void Function::excuse_unused() {
+  for (const auto& [name, param] : names_) {
+    const bool declares_data = views_ && mentions(front_lines_, name);
+    const bool is_param = param < params_.size() && mentions(params_[param].declaration, name);
+    if (!mentions(body_, name) && (declares_data || is_param))
+      front_lines_ += fmt::format("  (void){};\n", name);
+  }
+}
+
 Call Function::finish() {
+  excuse_unused();
   Call call{symbol_, params_, views_, reports_};
   if (views_) line("return 0;");
   std::string list;

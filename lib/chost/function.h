@@ -63,6 +63,7 @@ class Function {
 
  private:
   std::string data_of(ir::ValueId value, std::string name, bool written);
+  void excuse_unused();
   std::string declare(StoreId store, std::string declaration, std::string name, bool written);
   Program& program_;
   std::vector<ir::NodeId> nodes_;
