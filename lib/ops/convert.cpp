@@ -1,7 +1,9 @@
 #include "convert.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "bulk.h"
 #include "elementwise.h"
 
 namespace mrvlc::ops {
@@ -79,6 +81,10 @@ void convert_element(const Tensor& from, int64_t i, Tensor& to, int64_t k, const
   if (is_narrow_float(to.elem())) {
     to.mutable_data<uint8_t>()[at(k)] =
         double_to_narrow(from.as_double(i), to.elem(), mode.saturate, mode.rounding);
+  } else if (float_from && is_integer(to.elem())) {
+    const double v = std::clamp(from.as_double(i), extreme_value(to.elem(), false).as_double(0),
+                                extreme_value(to.elem(), true).as_double(0));  // NaN stays
+    store_run(to, k, 1, 1, &v);
   } else if (float_from) {
     to.set_double(k, from.as_double(i));
   } else {

@@ -20,7 +20,8 @@ std::string decoded_text(EmitContext& context, const std::string& x, ElementType
 std::string encoded_text(EmitContext& context, const std::string& x, ElementType from, ElementType to,
                          const CastMode& mode = {});
 
-// The same for one element in the reference: floats truncate to integers.
+// The same for one element in the reference: floats truncate to integers, and saturate to those of eight bits
+// and more.
 void convert_element(const Tensor& from, int64_t i, Tensor& to, int64_t k, const CastMode& mode);
 
 }  // namespace mrvlc::ops

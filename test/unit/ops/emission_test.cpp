@@ -142,6 +142,26 @@ std::vector<OneNode> narrowing_cases() {
   return cases;
 }
 
+std::vector<OneNode> narrow_quantising_cases() {
+  std::vector<OneNode> cases;
+  Tensor scale = f32({}, {0.375});
+  for (E elem : {E::F8E4M3FN, E::F8E4M3FNUZ, E::F8E5M2, E::F8E5M2FNUZ, E::F4E2M1}) {
+    Tensor zero(TensorType{elem, {}});
+    cases.emplace_back("DequantizeLinear", std::vector<Operand>{{every_code(elem)}, {scale}});
+    for (int64_t saturate : {0, 1}) {
+      cases.emplace_back(
+          "QuantizeLinear",
+          std::vector<Operand>{
+              {f32({8}, {0, -0.0, 1, -3.7, 1e9, -1e9, INFINITY, std::nan("")})}, {scale}, {zero}},
+          AttrList{{"saturate", saturate}});
+    }
+  }
+  Tensor powers = Tensor::of<double>(E::F8E8M0, {2}, {0.25, 8});
+  cases.emplace_back("DequantizeLinear", std::vector<Operand>{{sample(E::I4, {2, 5}, 1)}, {powers}},
+                     AttrList{{"axis", int64_t{0}}, {"output_dtype", E::F32}});
+  return cases;
+}
+
 std::vector<OneNode> cast_cases() {
   std::vector<OneNode> cases;
   std::array all{E::F32, E::F64,      E::F16,        E::BF16,   E::I8,         E::U8,     E::I16,   E::U16,
@@ -314,6 +334,7 @@ TEST_CASE("C of binary operators") {
 TEST_CASE("C of conversions") {
   check_cases(cast_cases(), "cast");
   check_cases(narrowing_cases(), "narrowing");
+  check_cases(narrow_quantising_cases(), "quantising");
 }
 TEST_CASE("C of selections") {
   check_cases(selection_cases(), "selection");
