@@ -215,7 +215,7 @@ Result<std::vector<TensorType>> Builder::formal_types(const ops::OpDef& op, cons
 }
 
 bool Builder::add_bodies(const Site& site, const ops::OpDef& op, Pending& pending) {
-  pending.inputs.resize(std::max(pending.inputs.size(), static_cast<size_t>(op.min_inputs)));
+  pending.inputs.resize(std::max<size_t>(pending.inputs.size(), op.name == "Loop" ? 2 : 1));
   if (op.name == "If") return add_branches(site, op, pending);
   pb::GraphProto* proto = graph_attribute(site.node, "body");
   if (proto == nullptr || op.attr_index("body") < 0) {

@@ -2,8 +2,11 @@
 // the model declares for the value does. A declared dimension of a shape that operands decide (Reshape,
 // Slice, Expand...) is taken at its word, and checked at run time; of a shape that depends on data (NonZero,
 // Unique...) it is a bound.
+#include <algorithm>
+
 #include "builder.h"
 #include "mrvlc/ops/open.h"
+#include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/diag/ops.h"
 
@@ -92,16 +95,20 @@ Status Builder::finish_bounds(const Site& site, const std::string& name, TensorT
     sink_.add(at_node(make_diag<DiagCode::MRV0144>(printable(name), type.capacity, printable(name)),
                       shown_name(site), site.node.op_type()));
   }
-  return {};
+  return ops::check_size(type);
 }
 
 Status Builder::bound_types(const Site& site, const ops::OpDef& op, Pending& pending) {
+  // Sizes that come from open operands are what inference says.
+  auto open = [&](ir::ValueId in) { return in.valid() && !graph_->value(in).type.is_static(); };
+  const bool only_bounds =
+      ops::has_data_dependent_shape(op) || std::any_of(pending.inputs.begin(), pending.inputs.end(), open);
   for (size_t k = 0; k < pending.types.size() && k < static_cast<size_t>(site.node.output_size()); ++k) {
     TensorType& type = pending.types[k];
     if (type.open == 0 && type.length != kNoBound) continue;
     const std::string& name = site.node.output(static_cast<int>(k));
     if (auto it = site.scope.declared.find(name); it != site.scope.declared.end())
-      bound_by(*it->second, ops::has_data_dependent_shape(op), type);
+      bound_by(*it->second, only_bounds, type);
     MRVLC_TRY(finish_bounds(site, name, type));
   }
   return {};

@@ -2,6 +2,7 @@
 #include "mrvlc/ops/control_flow.h"
 
 #include <algorithm>
+#include <climits>
 
 #include "infer_util.h"
 #include "mrvlc/support/diag/ops.h"
@@ -165,6 +166,11 @@ bool goes_on(const InferContext& context, const ir::Graph& body) {
   return result == body.inputs()[1] && (!context.has(1) || (first != nullptr && first->as_int(0) != 0));
 }
 
+// Of `n` tensors; what overflows is refused as too large.
+int64_t capacity_of(int64_t one, int64_t n) {
+  return checked_mul(one, n).value_or(INT64_MAX);
+}
+
 // Scanned outputs are stacked; how many there are is known when the trip count is and nothing ends the loop.
 TensorType stacked(const InferContext& context, const LoopShape& s, TensorType item) {
   const Tensor* trips = context.constant(0);
@@ -174,7 +180,7 @@ TensorType stacked(const InferContext& context, const LoopShape& s, TensorType i
   const Tensor* first = context.constant(1);
   const bool starts = !context.has(1) || (first != nullptr && first->as_int(0) != 0);
   if (bound == kNoBound || !starts || !goes_on(context, *s.body)) item.open |= 1u;
-  if (item.capacity >= 0) item.capacity = bound == kNoBound ? -1 : item.capacity * bound;
+  if (item.capacity >= 0) item.capacity = bound == kNoBound ? -1 : capacity_of(item.capacity, bound);
   return item;
 }
 
@@ -325,7 +331,7 @@ Result<std::vector<TensorType>> infer_scan(const InferContext& context) {
     type.shape.insert(type.shape.begin() + axis, trips);
     const uint32_t low = type.open & ((1u << axis) - 1);
     type.open = low | (type.open >> axis << (axis + 1)) | (open ? 1u << axis : 0u);
-    if (type.capacity >= 0) type.capacity *= trips;
+    if (type.capacity >= 0) type.capacity = capacity_of(type.capacity, trips);
     types.push_back(std::move(type));
   }
   return types;
@@ -391,7 +397,7 @@ Status eval_scan(const EvalContext& context) {
 OpDef control_flow(std::string_view name) {
   OpDef d;
   d.name = name;
-  d.max_inputs = -1;
+  d.max_inputs = INT_MAX;  // not variadic: the trip count and the condition of a loop may be left out
   d.min_outputs = 0;
   d.max_outputs = -1;
   d.declined = "accelerator: no jumps; the C of bodies is made by the host code generator";
@@ -433,7 +439,7 @@ const OpDef& def_Loop() {
   static const OpDef def = [] {
     OpDef d = control_flow("Loop");
     d.attrs = {optional("body", ir::AttrKind::Graph), formals_attr()};
-    d.min_inputs = 2;
+    d.min_inputs = 0;
     d.infer = d.infer_open = infer_loop;
     d.eval = eval_loop;
     return d;

@@ -119,7 +119,7 @@ class Placer {
       d.reason = fmt::format("It is kept on the CPU because --cpu '{}' names it.", printable(w.cpu_pattern));
     } else if (!w.rounded_by.empty()) {
       d.reason = fmt::format(
-          "Its result is rounded to integers next, by {}: an error of fp16 would become one of a whole unit.",
+          "It is rounded to integers next, by {}: an error of fp16 would become one of a whole unit.",
           w.rounded_by);
     } else if (d.trials.empty()) {
       d.reason = fmt::format("No rule takes operator {}.", printable(op.name));

@@ -40,7 +40,9 @@ void find_roundings(Placement& p) {
         }
       }
     }
-    if (!next[node.id.index()].valid() || rounds(p.graph, node)) continue;
+    // What rounds must be given its operand as it is, too.
+    if (rounds(p.graph, node)) next[node.id.index()] = node.id;
+    if (!next[node.id.index()].valid()) continue;
     const ir::Node& rounder = p.graph.node(next[node.id.index()]);
     p.wishes[node.id.index()].rounded_by =
         fmt::format("'{}' ({})", printable(rounder.name), rounder.op->name);

@@ -77,21 +77,49 @@ TEST_CASE("If with a condition that is not known", "[onnx]") {
   model.mutable_graph()->clear_initializer();
   add_input(model, "c", {}, pb::TensorProto::BOOL);
   Outcome outcome = import(model);
-  check_refused(outcome, DiagCode::MRV0109);
-  CHECK(outcome.first(DiagCode::MRV0109).node == "choose");
+  check_imported(outcome);
+  const ir::Node& node = outcome.model->graph.node(ir::NodeId(size_t{0}));
+  CHECK(node.is("If"));
+  // The branches read x, which is an input of the node for each of them.
+  CHECK(ir::bodies_of(node).size() == 2);
+  CHECK(node.inputs.size() == 3);
 }
 
-TEST_CASE("Loop and Scan", "[onnx]") {
-  for (const char* op : {"Loop", "Scan"}) {
-    pb::ModelProto model = relu_model();
-    auto* node = model.mutable_graph()->mutable_node(0);
-    *node = make_node(op, {"", "", "x"}, {"y"});
-    node->set_name("again");
-    add_branch(*node, "body", {make_node("Relu", {"x"}, {"t"})}, "t");
-    Outcome outcome = import(model);
-    check_refused(outcome, DiagCode::MRV0109);
-    CHECK(outcome.first(DiagCode::MRV0109).node == "again");
-  }
+namespace {
+
+// Loop or Scan around a body of one Relu.
+pb::ModelProto loop_model(const char* op, const std::vector<std::string>& formals) {
+  pb::ModelProto model = relu_model();
+  auto* node = model.mutable_graph()->mutable_node(0);
+  *node = make_node(op, {"", "", "x"}, {"y"});
+  node->set_name("again");
+  add_branch(*node, "body", {make_node("Relu", {"v"}, {"t"}), make_node("Identity", {"c"}, {"d"})}, "d");
+  auto* body = node->mutable_attribute(0)->mutable_g();
+  body->add_output()->set_name("t");
+  for (const auto& name : formals) body->add_input()->set_name(name);
+  return model;
+}
+
+}  // namespace
+
+TEST_CASE("Loop", "[onnx]") {
+  Outcome outcome = import(loop_model("Loop", {"i", "c", "v"}));
+  check_imported(outcome);
+  const ir::Node& node = outcome.model->graph.node(ir::NodeId(size_t{0}));
+  CHECK(node.int_attr("formals") == 3);
+  CHECK(outcome.model->graph.value(node.outputs[0]).type.shape == Shape{2, 3});
+}
+
+TEST_CASE("a body of the wrong number of inputs", "[onnx]") {
+  Outcome outcome = import(loop_model("Loop", {"i", "c", "v", "w"}));
+  check_refused(outcome, DiagCode::MRV0140);
+  CHECK(outcome.first(DiagCode::MRV0140).node == "again");
+}
+
+TEST_CASE("Scan without a number of scanned inputs", "[onnx]") {
+  Outcome outcome = import(loop_model("Scan", {"i", "c", "v"}));
+  CHECK_FALSE(outcome.model.has_value());
+  CHECK(outcome.diagnostics.exit_code() == 1);
 }
 
 TEST_CASE("branches that are malformed", "[onnx]") {

@@ -76,7 +76,7 @@ TEST_CASE("weights may be NaN, infinite, denormal", "[onnx]") {
 }
 
 TEST_CASE("element types that are not supported", "[onnx]") {
-  for (int type : {0, 17, 20, 21, 23, 99, -1, INT32_MAX, INT32_MIN}) {
+  for (int type : {0, 27, 99, -1, INT32_MAX, INT32_MIN}) {
     check_refused(import_initializer(typed(type, 0)), DiagCode::MRV0121);
   }
   pb::TensorProto none = typed(1, 0);

@@ -40,16 +40,29 @@ TEST_CASE("a supported network is one region of fused layers") {
 }
 
 TEST_CASE("an operator of the CPU in the middle makes two regions") {
-  ir::Graph g = image_graph(node("%c = Conv(%x, %w)") + node("%r = Round(%c)") + node("%d = Conv(%r, %w)") +
+  ir::Graph g = image_graph(node("%c = Conv(%x, %w)") + node("%r = Hardmax(%c)") + node("%d = Conv(%r, %w)") +
                             " output %d\n");
   partition::Partition p = split(g);
   CHECK(steps(g, p) == "R0 C:r R1");
   CHECK_FALSE(decision(g, p, "r").accelerator);
-  CHECK(decision(g, p, "r").reason == "No rule takes operator Round.");
+  CHECK(decision(g, p, "r").reason == "No rule takes operator Hardmax.");
+}
+
+TEST_CASE("what is rounded to integers next stays on the CPU") {
+  ir::Graph g = image_graph(node("%c = Conv(%x, %w)") + node("%d = Conv(%c, %w)") + node("%e = Relu(%d)") +
+                            node("%r = Floor(%e)") + node("%f = Conv(%r, %w)") + " output %f\n");
+  partition::Partition p = split(g);
+  CHECK(steps(g, p) == "R0 C:d C:e C:r R1");
+  CHECK(decision(g, p, "d").reason.find("rounded to integers next") != std::string::npos);
+  partition::Options options;
+  options.accel = {"d", "e"};
+  auto forced = partition::partition(g, test::machine(), options);
+  REQUIRE(forced.ok());
+  CHECK(steps(g, *forced) == "R0 C:r R1");
 }
 
 TEST_CASE("a branch on the CPU beside the accelerator does not cut it") {
-  ir::Graph g = image_graph(node("%c = Conv(%x, %w)") + node("%s = Round(%x)") + node("%d = Conv(%c, %w)") +
+  ir::Graph g = image_graph(node("%c = Conv(%x, %w)") + node("%s = Hardmax(%x)") + node("%d = Conv(%c, %w)") +
                             node("%a = Add(%d, %s)") + " output %a\n");
   partition::Partition p = split(g);
   CHECK(steps(g, p) == "C:s R0");
@@ -58,7 +71,7 @@ TEST_CASE("a branch on the CPU beside the accelerator does not cut it") {
 
 TEST_CASE("layers are moved to the region that reads them") {
   // %e does not depend on the first region, but only the second reads it.
-  ir::Graph g = image_graph(node("%c = Conv(%x, %w)") + node("%e = Conv(%x, %w)") + node("%r = Round(%c)") +
+  ir::Graph g = image_graph(node("%c = Conv(%x, %w)") + node("%e = Conv(%x, %w)") + node("%r = Hardmax(%c)") +
                             node("%d = Conv(%r, %w)") + node("%m = Mul(%d, %e)") + " output %m\n");
   partition::Partition p = split(g);
   CHECK(steps(g, p) == "R0 C:r R1");
@@ -89,7 +102,7 @@ TEST_CASE("--cpu keeps nodes by operator, name and pattern") {
 }
 
 TEST_CASE("patterns that match nothing, contradict each other or ask the impossible are errors") {
-  ir::Graph g = image_graph(node("%c = Conv(%x, %w)") + node("%r = Round(%c)") + " output %r\n");
+  ir::Graph g = image_graph(node("%c = Conv(%x, %w)") + node("%r = Hardmax(%c)") + " output %r\n");
   auto code = [&](const partition::Options& o) {
     auto p = partition::partition(g, test::machine(), o);
     REQUIRE_FALSE(p.ok());
@@ -102,8 +115,8 @@ TEST_CASE("patterns that match nothing, contradict each other or ask the impossi
   options.borders = {"nothing"};
   CHECK(code(options) == "MRV0401 ");
   options.borders = {};
-  options.accel = {"Round"};
-  CHECK(code(options) == "MRV0402 Round");
+  options.accel = {"Hardmax"};
+  CHECK(code(options) == "MRV0402 Hardmax");
   options.accel = {"Conv"};
   options.cpu = {"C*"};
   CHECK(code(options) == "MRV0403 Conv");

@@ -17,7 +17,8 @@ using Ints = std::vector<int64_t>;
 const HostFunction* function_of(const HostCode& code, ir::NodeId node) {
   for (const auto& f : code.functions) {
     bool fused = std::find(f.fused.begin(), f.fused.end(), node) != f.fused.end();
-    if (f.symbol.find("_f") != std::string::npos && (f.expr == node || fused)) return &f;
+    const bool support = f.symbol.find("_fail") != std::string::npos;
+    if (!support && f.symbol.find("_f") != std::string::npos && (f.expr == node || fused)) return &f;
   }
   return nullptr;
 }
