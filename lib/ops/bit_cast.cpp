@@ -28,6 +28,10 @@ Result<std::vector<TensorType>> infer_bit_cast(const InferContext& context) {
   return std::vector<TensorType>{context.type(0).with_elem(to)};
 }
 
+bool is_signed(ElementType elem) {
+  return is_signed_integer(elem) || elem == E::I4 || elem == E::I2;
+}
+
 // Narrow signed integers are held sign-extended, narrow unsigned ones and the bits of F4E2M1 with zeros
 // above, and a bool as 0 or 1.
 bool plain(ElementType from, ElementType to) {
@@ -45,7 +49,7 @@ Status eval_bit_cast(const EvalContext& context) {
     if (plain(x.elem(), y.elem())) continue;
     auto mask = static_cast<uint8_t>((1u << bits) - 1u);
     out[i] = in[i] & mask;
-    bool negative = is_signed_integer(y.elem()) && (out[i] >> (bits - 1) & 1) != 0;
+    bool negative = is_signed(y.elem()) && (out[i] >> (bits - 1) & 1) != 0;
     if (negative) out[i] |= static_cast<uint8_t>(~mask);
     if (y.elem() == E::Bool) out[i] = in[i] != 0;
   }
@@ -65,8 +69,7 @@ Status emit_bit_cast(EmitContext& context) {
   int64_t mask = (int64_t{1} << bits) - 1, sign = int64_t{1} << (bits - 1);
   std::string text = fmt::format("({}){} & {}", "unsigned", value, mask);
   if (to == E::Bool) text = fmt::format("{} != 0", value);
-  if (to != E::Bool && is_signed_integer(to))
-    text = fmt::format("(int)((({}) ^ {}u)) - {}", text, sign, sign);
+  if (to != E::Bool && is_signed(to)) text = fmt::format("(int)((({}) ^ {}u)) - {}", text, sign, sign);
   context.line(
       fmt::format("for (ptrdiff_t i = 0; i < {}; ++i) {}[i] = ({})({});", count, context.out(0), type, text));
   return {};

@@ -51,6 +51,15 @@ std::string int_operand(EmitContext& context, size_t i, int64_t k) {
   return fmt::format("(int64_t){}[{}]", context.in(i), k);
 }
 
+void fail_if_any(EmitContext& context, size_t i, std::string_view condition) {
+  context.line("int bad = 0;");
+  context.open(fmt::format("for (ptrdiff_t k = 0; k < {}; ++k)", in_sizes(context, i)[0]));
+  context.line(fmt::format("const int64_t v = {}[k];", context.in(i)));
+  context.line(fmt::format("bad |= {};", condition));
+  context.close();
+  context.fail_if("bad");
+}
+
 Status require_widened_result(const EmitContext& context, size_t output) {
   ElementType elem = context.out_type(output).elem;
   if (elem != ElementType::F16 && elem != ElementType::BF16) return {};

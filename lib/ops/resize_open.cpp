@@ -66,24 +66,24 @@ Dim resized(const InferContext& context, const ResizeOperands& r, size_t i, Dim 
   return {static_cast<int64_t>(size), x.open};
 }
 
-// -- C. in[], out[], scale[] and, to crop, begin[] and end[] hold what resize_params finds.
+// -- C. own[], size[], scale[] and, to crop, begin[] and end[] hold what resize_params finds.
 
 void emit_scales(EmitContext& context, const ResizeOperands& r) {
   for (size_t i = 0; i < r.axes.size(); ++i) {
     std::string s = fmt::format("{}[{}]", context.in(r.scales), i);
     context.fail_if(fmt::format("!({0} > 0) || {0} > {1}", s, c_literal(1e9, E::F32)));
     context.line(fmt::format("scale[{0}] = (double){1};", r.axes[i], s));
-    context.fail_if(fmt::format("(float)in[{}] * {} > {}", r.axes[i], s,
+    context.fail_if(fmt::format("(float)own[{}] * {} > {}", r.axes[i], s,
                                 c_literal(static_cast<double>(kMaxExtent), E::F32)));
-    context.line(fmt::format("out[{0}] = (int64_t)floorf((float)in[{0}] * {1});", r.axes[i], s));
+    context.line(fmt::format("size[{0}] = (int64_t)floorf((float)own[{0}] * {1});", r.axes[i], s));
   }
 }
 
 void emit_wanted_sizes(EmitContext& context, const ResizeOperands& r, const std::string& policy) {
   for (size_t i = 0; i < r.axes.size(); ++i) {
-    context.line(fmt::format("out[{}] = {}[{}];", r.axes[i], context.in(r.sizes), i));
-    context.fail_if(fmt::format("out[{0}] < 1 || out[{0}] > {1} || in[{0}] < 1", r.axes[i], kMaxExtent));
-    context.line(fmt::format("scale[{0}] = (double)out[{0}] / (double)in[{0}];", r.axes[i]));
+    context.line(fmt::format("size[{}] = {}[{}];", r.axes[i], context.in(r.sizes), i));
+    context.fail_if(fmt::format("size[{0}] < 1 || size[{0}] > {1} || own[{0}] < 1", r.axes[i], kMaxExtent));
+    context.line(fmt::format("scale[{0}] = (double)size[{0}] / (double)own[{0}];", r.axes[i]));
   }
   if (policy == "stretch") return;
   context.line(fmt::format("double best = scale[{}];", r.axes[0]));
@@ -93,17 +93,17 @@ void emit_wanted_sizes(EmitContext& context, const ResizeOperands& r, const std:
   }
   for (int64_t d : r.axes) {
     context.line(fmt::format("scale[{0}] = best;", d));
-    context.fail_if(fmt::format("best * (double)in[{}] > {}", d, kMaxExtent));
+    context.fail_if(fmt::format("best * (double)own[{}] > {}", d, kMaxExtent));
     context.line(
-        fmt::format("out[{0}] = (int64_t)floor(best * (double)in[{0}] + {1});", d, c_literal(0.5, E::F64)));
+        fmt::format("size[{0}] = (int64_t)floor(best * (double)own[{0}] + {1});", d, c_literal(0.5, E::F64)));
   }
 }
 
 void emit_operands(EmitContext& context, const ResizeOperands& r) {
   Texts dims = in_dims(context, 0);
   size_t rank = dims.size();
-  declare_list(context, "in", dims);
-  declare_list(context, "out", dims, false);
+  declare_list(context, "own", dims);
+  declare_list(context, "size", dims, false);
   declare_list(context, "keep", Texts(rank, "1"), false);
   context.line(fmt::format("double scale[{0}];", rank));
   context.line(fmt::format("for (int d = 0; d < {}; ++d) scale[d] = 1;", rank));
@@ -123,9 +123,9 @@ void emit_operands(EmitContext& context, const ResizeOperands& r) {
     }
   }
   context.open(fmt::format("for (int d = 0; d < {}; ++d)", rank));
-  context.line(fmt::format("keep[d] = in[d] == out[d] && scale[d] == 1{};",
+  context.line(fmt::format("keep[d] = own[d] == size[d] && scale[d] == 1{};",
                            r.crop ? " && !(begin[d] < 0 || begin[d] > 0 || end[d] < 1 || end[d] > 1)" : ""));
-  context.line("bad |= in[d] == 0 && out[d] != 0;");
+  context.line("bad |= own[d] == 0 && size[d] != 0;");
   context.close();
   context.fail_if("bad");
 }
@@ -135,22 +135,23 @@ void emit_position(EmitContext& context, const ResizeParams& p) {
   auto number = [](double v) { return c_literal(v, E::F32); };
   std::string half = fmt::format("(xo + {0}) / s - {0}", number(0.5));
   bool corners = p.coordinate_mode == "align_corners", crop = p.coordinate_mode == "tf_crop_and_resize";
-  context.line("const float xo = (float)o, s = (float)scale[d], n = (float)in[d];");
+  context.line("const float xo = (float)o, s = (float)scale[d], n = (float)own[d];");
   if (corners || crop) {
-    context.line("const double exact = scale[d] * (double)in[d], whole = (double)out[d];");
+    context.line("const double exact = scale[d] * (double)own[d], whole = (double)size[d];");
     context.line(fmt::format("const float len = (float)(fabs(exact - whole) < {} * whole ? whole : exact);",
                              c_literal(1e-4, E::F64)));
   }
   std::string text = half;
   if (p.coordinate_mode == "asymmetric") text = "xo / s";
-  if (p.coordinate_mode == "pytorch_half_pixel") text = fmt::format("out[d] > 1 ? {} : 0", half);
-  if (corners) text = "out[d] > 1 ? xo * (n - 1) / (len - 1) : 0";
+  if (p.coordinate_mode == "pytorch_half_pixel") text = fmt::format("size[d] > 1 ? {} : 0", half);
+  if (corners) text = "size[d] > 1 ? xo * (n - 1) / (len - 1) : 0";
   if (p.coordinate_mode == "tf_half_pixel_for_nn") text = fmt::format("(xo + {}) / s", number(0.5));
   if (p.coordinate_mode == "half_pixel_symmetric")
-    text = fmt::format("n / 2 * (1 - (float)out[d] / (s * n)) + {}", half);
+    text = fmt::format("n / 2 * (1 - (float)size[d] / (s * n)) + {}", half);
   if (crop) {
     text = fmt::format(
-        "out[d] > 1 ? begin[d] * (n - 1) + xo * (end[d] - begin[d]) * (n - 1) / (len - 1) : {} * (begin[d] + "
+        "size[d] > 1 ? begin[d] * (n - 1) + xo * (end[d] - begin[d]) * (n - 1) / (len - 1) : {} * (begin[d] "
+        "+ "
         "end[d]) * (n - 1)",
         number(0.5));
   }
@@ -159,7 +160,7 @@ void emit_position(EmitContext& context, const ResizeParams& p) {
   if (text.find('n') == std::string::npos) context.line("(void)n;");
   context.line(fmt::format("const float place = {};", text));
   context.line(crop ? "const double pos = (double)place;"
-                    : "const double pos = in[d] == out[d] && scale[d] == 1 ? (double)o : (double)place;");
+                    : "const double pos = own[d] == size[d] && scale[d] == 1 ? (double)o : (double)place;");
 }
 
 // Row o from the nearest row: of any type.
@@ -170,10 +171,11 @@ void emit_nearest(EmitContext& context, const ResizeParams& p) {
   if (p.nearest_mode == "ceil") text = "ceil(pos)";
   if (p.nearest_mode == "ceil_when_shrinking") text = "scale[d] < 1 ? ceil(pos) : floor(pos)";
   context.line(fmt::format("const double near = {};", text));
-  context.line("const int64_t i = near > 0 ? near < (double)(in[d] - 1) ? (int64_t)near : in[d] - 1 : 0;");
+  context.line("const int64_t i = near > 0 ? near < (double)(own[d] - 1) ? (int64_t)near : own[d] - 1 : 0;");
   context.line("for (int64_t m = 0; m < outer; ++m)");
   context.line(
-      "  memcpy(to + (m * out[d] + o) * inner, from + (m * in[d] + i) * inner, (size_t)inner * sizeof *to);");
+      "  memcpy(to + (m * size[d] + o) * inner, from + (m * own[d] + i) * inner, (size_t)inner * sizeof "
+      "*to);");
 }
 
 // double weight of element i.
@@ -186,7 +188,7 @@ void emit_kernel(EmitContext& context, const ResizeParams& p, const Filter& filt
     text = fmt::format("t < 1 ? ({} * t - {}) * t * t + 1 : t < 2 ? (({} * t - {}) * t + {}) * t - {} : 0",
                        number(a + 2), number(a + 3), number(a), number(5 * a), number(8 * a), number(4 * a));
   }
-  if (filter.exclude_outside) text = fmt::format("i < 0 || i >= in[d] ? 0 : {}", text);
+  if (filter.exclude_outside) text = fmt::format("i < 0 || i >= own[d] ? 0 : {}", text);
   context.line(fmt::format("const double weight = {};", text));
 }
 
@@ -202,22 +204,23 @@ void emit_weighted(EmitContext& context, const ResizeParams& p, const Filter& fi
   context.line("sum += weight;");
   context.close();
   context.line("for (int64_t m = 0; m < outer; ++m)");
-  context.line("  for (int64_t k = 0; k < inner; ++k) to[(m * out[d] + o) * inner + k] = 0;");
+  context.line("  for (int64_t k = 0; k < inner; ++k) to[(m * size[d] + o) * inner + k] = 0;");
   context.open("for (int64_t i = first; i <= last; ++i)");
   emit_kernel(context, p, filter);
   context.line(fmt::format("const {0} w = ({0})(sum > 0 || sum < 0 ? weight / sum : 0);", c_type(elem)));
-  context.line("const int64_t r = i < 0 ? 0 : i < in[d] ? i : in[d] - 1;");
+  context.line("const int64_t r = i < 0 ? 0 : i < own[d] ? i : own[d] - 1;");
   context.line("for (int64_t m = 0; m < outer; ++m)");
   context.line(
-      "  for (int64_t k = 0; k < inner; ++k) to[(m * out[d] + o) * inner + k] += w * from[(m * in[d] + r) * "
+      "  for (int64_t k = 0; k < inner; ++k) to[(m * size[d] + o) * inner + k] += w * from[(m * own[d] + r) "
+      "* "
       "inner + k];");
   context.close();
 }
 
 void emit_outside(EmitContext& context, const ResizeParams& p, ElementType elem) {
-  context.open("if (pos < 0 || pos > (double)(in[d] - 1))");
+  context.open("if (pos < 0 || pos > (double)(own[d] - 1))");
   context.line("for (int64_t m = 0; m < outer; ++m)");
-  context.line(fmt::format("  for (int64_t k = 0; k < inner; ++k) to[(m * out[d] + o) * inner + k] = {};",
+  context.line(fmt::format("  for (int64_t k = 0; k < inner; ++k) to[(m * size[d] + o) * inner + k] = {};",
                            c_literal(p.extrapolation, elem)));
   context.close();
 }
@@ -245,13 +248,13 @@ void emit_passes(EmitContext& context, const ResizeOperands& r, const Filter& fi
   context.line("int64_t inner = 1, left = 0;");
   context.line(fmt::format("for (int d = 0; d < {}; ++d) left += !keep[d];", rank));
   context.line(fmt::format("if (left == 0) memcpy({0}, from, (size_t)({1}) * sizeof *from);", context.out(0),
-                           product_text(elements_of("out", static_cast<int64_t>(rank)))));
-  context.open(fmt::format("for (int d = {}; d >= 0; inner *= out[d], --d)", rank - 1));
+                           product_text(elements_of("size", static_cast<int64_t>(rank)))));
+  context.open(fmt::format("for (int d = {}; d >= 0; inner *= size[d], --d)", rank - 1));
   context.line("if (keep[d]) continue;");
   context.line(fmt::format("{}* to = --left == 0 ? {} : ready;", type, context.out(0)));
   context.line("int64_t outer = 1;");
-  context.line("for (int k = 0; k < d; ++k) outer *= in[k];");
-  context.open("for (int64_t o = 0; o < out[d]; ++o)");
+  context.line("for (int k = 0; k < d; ++k) outer *= own[k];");
+  context.open("for (int64_t o = 0; o < size[d]; ++o)");
   emit_position(context, r.modes);
   r.modes.mode == "nearest" ? emit_nearest(context, r.modes) : emit_weighted(context, r.modes, filter, elem);
   if (r.crop) emit_outside(context, r.modes, elem);
@@ -278,7 +281,7 @@ Status emit_open_resize(EmitContext& context) {
   if (r.modes.mode != "nearest") MRVLC_TRY(require_widened(context));
   context.line("int bad = 0;");
   emit_operands(context, r);
-  context.set_dims(0, elements_of("out", context.in_type(0).rank()));
+  context.set_dims(0, elements_of("size", context.in_type(0).rank()));
   emit_passes(context, r, resize_filter(view));
   return {};
 }

@@ -63,9 +63,8 @@ Status emit_reverse(EmitContext& context) {
 Status emit_reverse_open(EmitContext& context) {
   MRVLC_ASSIGN(bool first, time_first(emit_view(context)));
   require_equal(context, context.in_dim(1, 0), context.in_dim(0, first ? 1 : 0));
-  Texts dims;
-  for (int64_t d = 0; d < context.in_type(0).rank(); ++d) dims.push_back(context.in_dim(0, d));
-  context.set_dims(0, dims);
+  fail_if_any(context, 1, fmt::format("v < 0 || v > {}", context.in_dim(0, first ? 0 : 1)));
+  context.set_dims(0, in_dims(context, 0));
   return emit_reverse(context);
 }
 

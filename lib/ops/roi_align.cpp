@@ -263,6 +263,7 @@ Status emit_roi_align_open(EmitContext& context) {
   require_equal(context, context.in_dim(1, 0), context.in_dim(2, 0));
   Texts x = in_sizes(context, 0);
   context.fail_if(fmt::format("{} == 0", size_product({x[0], x[2], x[3]})));
+  fail_if_any(context, 2, fmt::format("v < -{0} || v >= {0}", x[0]));
   context.set_dims(0, {context.in_dim(1, 0), context.in_dim(0, 1), fmt::format("{}", p.height),
                        fmt::format("{}", p.width)});
   return emit_rois(context, p);

@@ -104,7 +104,12 @@ Status emit_tensor_scatter_open(EmitContext& context) {
       require_equal(context, context.in_dim(1, d), dims.back());
     }
   }
-  if (context.has(2)) require_equal(context, context.in_dim(2, 0), dims[0]);
+  if (context.has(2)) {
+    require_equal(context, context.in_dim(2, 0), dims[0]);
+    std::string size = dims[p.axis],
+                last = fmt::format("{} - {}", size, context.in_dim(1, static_cast<int64_t>(p.axis)));
+    fail_if_any(context, 2, fmt::format("v < 0 || v > {}", p.circular ? size : last));
+  }
   context.set_dims(0, dims);
   return emit_tensor_scatter(context);
 }
