@@ -131,8 +131,10 @@ void RecurrentCode::emit(const std::function<void()>& cell) {
   if (p.gates != 1) c.line(fmt::format("{0}* const {1} = g + {2};", t, lstm ? "c" : "q", (p.gates + 1) * n));
   c.loop("d", p.directions);
   open_loop(c, "b", batch);
-  c.line(fmt::format("const ptrdiff_t state = {};", p.batch_first ? fmt::format("b * {} + d", p.directions)
-                                                                  : fmt::format("d * {} + b", p.batch)));
+  if (c.has(P::kInitialH) || c.has(P::kInitialC) || c.node().outputs.size() > P::kLastH) {
+    c.line(fmt::format("const ptrdiff_t state = {};", p.batch_first ? fmt::format("b * {} + d", p.directions)
+                                                                    : fmt::format("d * {} + b", p.batch)));
+  }
   emit_state("h", P::kInitialH);
   if (lstm) emit_state("c", P::kInitialC);
   emit_steps(cell);
