@@ -150,7 +150,7 @@ void run_and_compare(const Library& library, const Case& c, const std::vector<Te
 
 }  // namespace
 
-Case::Case(std::string_view name) : op(find_op("", name)) {
+Case::Case(std::string_view name, std::string_view domain) : op(find_op(domain, name)) {
   REQUIRE(op != nullptr);
   attrs = ir::default_attrs(*op);
   output_count = static_cast<size_t>(op->min_outputs);

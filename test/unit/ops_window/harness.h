@@ -9,7 +9,7 @@ namespace mrvlc::ops::test {
 
 class Case {
  public:
-  explicit Case(std::string_view name);
+  explicit Case(std::string_view name, std::string_view domain = "");
   Case& set(std::string_view attr, ir::Attr value);
   Case& in(Tensor tensor);       // known at compile time
   Case& unknown(Tensor tensor);  // a run-time value
