@@ -89,12 +89,12 @@ Status emit_plain_matmul(EmitContext& c) {
   MRVLC_ASSIGN(MatMulShape s, matmul_shape(emit_view(c)));
   if (c.out_type(0).elements() == 0) return {};
   for (size_t d = 0; d < s.batch_dims.size(); ++d) c.loop(fmt::format("g{}", d), s.batch_dims[d]);
-  c.line(fmt::format("const ptrdiff_t a0 = ({}) * {};", batch_offset(s.a_strides), s.m * s.k));
-  c.line(fmt::format("const ptrdiff_t b0 = ({}) * {};", batch_offset(s.b_strides), s.k * s.n));
-  c.line(fmt::format("const ptrdiff_t y0 = ({}) * {};", batch_offset(row_major_strides(s.batch_dims)),
+  c.line(fmt::format("const ptrdiff_t a_at = ({}) * {};", batch_offset(s.a_strides), s.m * s.k));
+  c.line(fmt::format("const ptrdiff_t b_at = ({}) * {};", batch_offset(s.b_strides), s.k * s.n));
+  c.line(fmt::format("const ptrdiff_t y_at = ({}) * {};", batch_offset(row_major_strides(s.batch_dims)),
                      s.m * s.n));
-  emit_sums(c, {s.m, s.n, s.k, fmt::format("a0 + i * {} + p", s.k), fmt::format("b0 + p * {} + j", s.n),
-                fmt::format("y0 + i * {} + j", s.n)});
+  emit_sums(c, {s.m, s.n, s.k, fmt::format("a_at + i * {} + p", s.k), fmt::format("b_at + p * {} + j", s.n),
+                fmt::format("y_at + i * {} + j", s.n)});
   for (size_t d = 0; d < s.batch_dims.size(); ++d) c.close();
   return {};
 }
