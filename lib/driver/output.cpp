@@ -50,6 +50,16 @@ struct SourcePlace {
   const partition::NodeDecision* decision = nullptr;  // of its main node
 };
 
+// Of every node in a body: it runs where its control flow does.
+const partition::NodeDecision& body_decision() {
+  static const partition::NodeDecision decision = [] {
+    partition::NodeDecision d;
+    d.reason = "It is in a body of control flow, which runs on the CPU as a whole.";
+    return d;
+  }();
+  return decision;
+}
+
 std::vector<SourcePlace> places(const CompiledModel& m) {
   std::vector<SourcePlace> out(m.model.graph.sources().size());
   for (const auto& d : m.partition.decisions) {
@@ -60,6 +70,14 @@ std::vector<SourcePlace> places(const CompiledModel& m) {
       if (p.decision == nullptr || (p.decision->accelerator && !d.accelerator)) p.decision = &d;
     }
   }
+  ir::for_each_body(m.model.graph, [&](const ir::Graph& body) {
+    for (ir::NodeId id : body.topological_order()) {
+      for (ir::SourceId s : body.lineage(id).sources) {
+        out[s.index()].cpu = true;
+        if (out[s.index()].decision == nullptr) out[s.index()].decision = &body_decision();
+      }
+    }
+  });
   return out;
 }
 

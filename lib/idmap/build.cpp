@@ -71,7 +71,7 @@ class Builder {
     for (ir::NodeId id : body.topological_order()) {
       partition::NodeDecision d;
       d.node = ir::NodeId(size_t{body.expr_id(id)});
-      d.reason = "in a body of control flow, which runs on the CPU";
+      d.reason = "It is in a body of control flow, which runs on the CPU as a whole.";
       in_bodies_.push_back(std::move(d));
       for (ir::SourceId s : body.lineage(id).sources) by_source_[s].push_back(&in_bodies_.back());
     }
@@ -114,7 +114,8 @@ class Builder {
   std::pair<std::string, std::string> fate_of_erased(ir::SourceId source) const {
     auto it = erased_.find(source);
     if (it == erased_.end())
-      return {"removed", "never executed: the compiler proved that control does not reach it"};
+      return {"removed",
+              "not compiled: control does not reach it, or it cannot run with the shapes of the model"};
     // The last reason is that of the newest node made from it.
     const std::string& reason = it->second.back()->erased_because;
     bool folded = std::any_of(it->second.begin(), it->second.end(), [](const ir::Lineage* lineage) {
