@@ -5,6 +5,7 @@
 
 #include "mrvlc/alloc/alloc.h"
 #include "mrvlc/support/diag/chost.h"
+#include "mrvlc/support/diag/general.h"
 #include "text.h"
 
 namespace mrvlc::chost {
@@ -20,7 +21,12 @@ class ArenaPlanner {
 
   Result<ArenaResult> run() const {
     std::vector<alloc::Item> items;
-    for (const auto& [store, life] : lives_) items.push_back({life.begin, life.end, life.bytes});
+    int64_t all = 0;
+    for (const auto& [store, life] : lives_) {
+      items.push_back({life.begin, life.end, life.bytes});
+      if (__builtin_add_overflow(all, life.bytes, &all) || all > kMaxAll)
+        return make_diag<DiagCode::MRV0008>(fmt::format("more than {}", kMaxAll), kMaxAll);
+    }
     alloc::Options options{.alignment = kArenaAlign};
     alloc::Placement plan = alloc::minimise_peak(items, options);
     int64_t limit = program_.options.arena_limit;
@@ -37,6 +43,8 @@ class ArenaPlanner {
  private:
   // Conversions run before and behind the device: three moments a step.
   static constexpr int64_t kMoments = 3;
+  // Bytes of all tensors together that the planner can calculate with.
+  static constexpr int64_t kMaxAll = int64_t{1} << 60;
 
   int64_t end_of_run() const { return static_cast<int64_t>(program_.steps.size()) * kMoments + 1; }
 

@@ -162,7 +162,7 @@ class Builder {
   // known.cpp: values known at import, for inference alone
   const Tensor* known(ir::ValueId value) const;
   void learn(ir::NodeId node);
-  bool affordable(const ops::OpDef& op, const ir::Node& node);
+  bool affordable(const ir::Node& node);
 
   pb::ModelProto& model_;
   const ImportOptions& options_;
@@ -176,8 +176,10 @@ class Builder {
   std::unordered_set<std::string> inner_names_;  // names made up for values of inlined scopes
   std::unordered_map<const ir::Graph*, std::unordered_map<uint32_t, Tensor>> known_;  // by graph and value
   int64_t known_bytes_left_ = int64_t{256} << 20;
-  int64_t known_work_left_ = int64_t{1} << 30;  // multiply-adds or so
-  size_t text_bytes_left_ = size_t{1} << 30;    // of names and attributes copied by inlining
+  int64_t known_work_left_ = int64_t{1} << 28;  // multiply-adds or so
+  // Nodes that may be built, those of functions and of bodies that are built again counted every time.
+  int64_t nodes_left_ = 250'000;
+  size_t text_bytes_left_ = size_t{1} << 30;  // of names and attributes copied by inlining
   bool told_unsorted_ = false;
   // Bodies that are built more than once: the sources are those of the first time, the names are given back.
   int rebuilding_ = 0;

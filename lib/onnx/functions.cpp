@@ -121,6 +121,14 @@ void FunctionTable::measure(Sink& sink) {
   }
 }
 
+int64_t FunctionTable::nodes(const pb::GraphProto& graph) const {
+  int64_t nodes = 0;
+  auto count = [&](const pb::NodeProto&) { ++nodes; };
+  for_each_node(graph.node(), count);
+  for (const Function& f : functions_) for_each_node(f.proto->node(), count);
+  return nodes;
+}
+
 int64_t FunctionTable::expanded_nodes(const pb::GraphProto& graph) {
   int64_t nodes = 0;
   for_each_node(graph.node(), [&](const pb::NodeProto& node) {

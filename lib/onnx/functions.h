@@ -30,6 +30,8 @@ class FunctionTable {
   Function* find(const pb::NodeProto& node);
   // Nodes of a graph with all calls inlined; saturates.
   int64_t expanded_nodes(const pb::GraphProto& graph);
+  // Nodes of the graph and of all functions, as they are in the file.
+  int64_t nodes(const pb::GraphProto& graph) const;
 
  private:
   using Key = std::tuple<std::string, std::string, std::string>;  // domain, name, overload

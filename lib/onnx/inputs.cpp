@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/onnx.h"
 #include "tensor_decode.h"
 
@@ -202,8 +203,11 @@ std::optional<TensorType> Resolver::finish_wrapped(Input& in) {
       it != options_.input_shapes.end() && it->second.length > 0)
     type.length = it->second.length;
   if (in.has_rank && std::all_of(type.shape.begin(), type.shape.end(), [](int64_t d) { return d >= 0; }) &&
-      !bad_shape(type.shape))
-    return type;
+      !bad_shape(type.shape)) {
+    if (Status size = ops::check_size(type); size.ok()) return type;
+    refuse(in, "a sequence of such tensors is too large");
+    return std::nullopt;
+  }
   refuse(in,
          fmt::format("how large its tensors are is not known; give the most they can be, e.g. --input-shape "
                      "{}=16*1..8x3 for up to 16 tensors",

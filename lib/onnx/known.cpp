@@ -3,6 +3,7 @@
 #include "builder.h"
 #include "mrvlc/interp/interp.h"
 #include "mrvlc/ops/random.h"
+#include "mrvlc/ops/work.h"
 
 namespace mrvlc::onnx {
 namespace {
@@ -40,22 +41,17 @@ const Tensor* Builder::known(ir::ValueId value) const {
   return it == graph->second.end() ? nullptr : &it->second;
 }
 
-// An element-wise operator costs its elements; any other at most every input element for every output
-// element.
-bool Builder::affordable(const ops::OpDef& op, const ir::Node& node) {
-  int64_t in = 1, out = 1, bytes = 0;
+bool Builder::affordable(const ir::Node& node) {
+  int64_t bytes = 0;
   for (ir::ValueId id : node.inputs) {
-    if (!id.valid()) continue;
-    if (!small(graph_->value(id).type)) return false;
-    in += graph_->value(id).type.elements();
+    if (id.valid() && !small(graph_->value(id).type)) return false;
   }
   for (ir::ValueId id : node.outputs) {
     const TensorType& type = graph_->value(id).type;
     if (!small(type) || !can_be_known(type.elem)) return false;
-    out += type.elements();
     bytes += type.bytes();
   }
-  int64_t work = op.scalar != nullptr ? in + out : in * out;
+  const int64_t work = ops::evaluation_work(*graph_, node);
   if (work > known_work_left_ || bytes > known_bytes_left_) return false;
   known_work_left_ -= work;
   known_bytes_left_ -= bytes;
@@ -84,7 +80,7 @@ void Builder::learn(ir::NodeId id) {
     if (in.valid() && inputs.back() == nullptr) return;
   }
   if (ops::is_random(node)) return;
-  if (!affordable(ops::op_def(node), node)) return;
+  if (!affordable(node)) return;
   auto outputs = interp::evaluate(*graph_, node, inputs);
   if (!outputs.ok() || outputs->size() != node.outputs.size()) return;
   for (size_t k = 0; k < node.outputs.size(); ++k)

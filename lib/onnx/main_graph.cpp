@@ -6,6 +6,9 @@
 namespace mrvlc::onnx {
 namespace {
 
+// How often a node of the file may be built, beyond what small files may do.
+constexpr int64_t kTimesBuilt = 16;
+
 // "f32[1,?,8]": what the model says of a value's type.
 std::string declared_text(const pb::TypeProto::Tensor& type) {
   std::vector<std::string> dims;
@@ -38,6 +41,7 @@ bool same_shape(const pb::TypeProto::Tensor& declared, const TensorType& type) {
 bool Builder::check_size() {
   int64_t nodes = functions_.expanded_nodes(model_.graph());
   if (nodes > options_.max_nodes) sink_.add(make_diag<DiagCode::MRV0116>(options_.max_nodes));
+  nodes_left_ += kTimesBuilt * functions_.nodes(model_.graph());
   return !sink_.has_errors();
 }
 

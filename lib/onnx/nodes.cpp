@@ -52,6 +52,11 @@ void Builder::add_nodes(Scope& scope, google::protobuf::RepeatedPtrField<pb::Nod
   if (!order.was_sorted && !std::exchange(told_unsorted_, true)) sink_.add(make_diag<DiagCode::MRV0113>());
   for (uint32_t i : order.nodes) {
     if (sink_.full() || text_bytes_left_ == 0) return;
+    if (--nodes_left_ <= 0) {
+      if (nodes_left_ == 0)
+        sink_.add(make_diag<DiagCode::MRV0117>("functions and loops unfold to too many nodes"));
+      return;
+    }
     pb::NodeProto& node = nodes[static_cast<int>(i)];
     // The main graph's sources were added up front, in the order of the file.
     add_node({scope, node, scope.is_main() ? ir::SourceId(i) : add_source(scope.id, node, i)});

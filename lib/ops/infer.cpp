@@ -1,5 +1,6 @@
 // Type inference of one node with the checks every operator shares, and of a whole graph.
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/ir.h"
 #include "mrvlc/support/diag/ops.h"
@@ -63,21 +64,13 @@ Status check_output(const TensorType& type) {
     return make_diag<DiagCode::MRV0208>(
         fmt::format("the result has rank {}; at most {} is supported", type.rank(), kMaxRank));
   }
-  bool bounded = true;
   for (int64_t d = 0; d < type.rank(); ++d) {
     int64_t dim = type.shape[static_cast<size_t>(d)];
     bool no_bound = type.is_open(d) && dim == kNoBound;
     if (dim < 0 && !no_bound)
       return make_diag<DiagCode::MRV0208>(fmt::format("the result would have dimension {}", dim));
-    bounded = bounded && !no_bound;
   }
-  if (!bounded && type.capacity < 0) return {};  // who bounds them checks again
-  auto count = type.capacity >= 0 ? std::optional(type.capacity) : checked_product(type.shape);
-  if (!count || *count > kMaxElements) {
-    return make_diag<DiagCode::MRV0209>(fmt::format("more than {}", kMaxElements),
-                                        fmt::format("{} elements", kMaxElements));
-  }
-  return {};
+  return check_size(type);
 }
 
 bool all_static(const InferContext& context) {

@@ -2,7 +2,7 @@
 //   before  %1 = DequantizeLinear(%q, %s, %z)    %2 = Conv(%x, %1)          (%q, %s, %z constant)
 //   after   %2 = Conv(%x, %3)                                               (%3 constant)
 // Preconditions: every input is constant (Shape and Size need only the type of theirs), results are not
-// random, and they are within the context's limit. A small constant that would swell (Expand,
+// random, and they are within the context's limit and its budget. A small constant that would swell (Expand,
 // ConstantOfShape, Tile) stays computed at run time: its bytes would only make the binaries larger. Safe
 // because the reference semantics of the operator table compute the result. An evaluation that fails leaves
 // the node as it is. Where a result is an output of the model, an Identity of the constant carries its name.
@@ -10,6 +10,7 @@
 
 #include "mrvlc/interp/interp.h"
 #include "mrvlc/ops/random.h"
+#include "mrvlc/ops/work.h"
 #include "passes.h"
 #include "util.h"
 
@@ -40,6 +41,19 @@ bool within_limits(const Graph& g, const Node& n, const PassContext& context) {
   }
   if (!n.inputs.empty() && out > kSwellFloor && out / kSwellFactor > in) return false;
   return out <= context.max_folded_bytes;
+}
+
+// What it costs is taken from the budget.
+bool affordable(const Graph& g, const Node& n, const PassContext& context) {
+  if (context.fold_budget == nullptr) return true;
+  int64_t bytes = 0;
+  for (ValueId v : n.outputs) bytes += type_of(g, v).bytes();
+  const int64_t work = ops::evaluation_work(g, n);
+  FoldBudget& left = *context.fold_budget;
+  if (work > left.work || bytes > left.bytes) return false;
+  left.work -= work;
+  left.bytes -= bytes;
+  return true;
 }
 
 // Shape's start and end count as in ONNX: negative from the back, clamped.
@@ -85,10 +99,11 @@ bool foldable(const Graph& g, const Node& n, const PassContext& context) {
 bool fold(Rewriter& rw, NodeId id, const PassContext& context) {
   const Graph& g = rw.graph();
   if (!foldable(g, g.node(id), context)) return false;
+  const bool of_type = g.node(id).is("Shape") || g.node(id).is("Size");
+  if (!of_type && !affordable(g, g.node(id), context)) return false;
   auto results = evaluate(g, g.node(id));
   if (!results.ok()) return false;
   std::vector<ValueId> outputs = g.node(id).outputs;
-  bool of_type = g.node(id).is("Shape") || g.node(id).is("Size");
   if (results->size() < outputs.size()) return false;
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!((*results)[i].type() == type_of(g, outputs[i]))) return false;

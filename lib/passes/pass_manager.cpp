@@ -59,6 +59,25 @@ Status run_on_bodies(ir::Graph& graph, std::span<const std::string_view> names, 
   return {};
 }
 
+void add_constants(const ir::Graph& graph, int64_t& elements, int64_t& bytes) {
+  for (size_t i = 0; i < graph.value_slots(); ++i) {
+    const Tensor* constant = graph.constant(ir::ValueId(static_cast<uint32_t>(i)));
+    if (constant == nullptr) continue;
+    elements += constant->elements();
+    bytes += constant->type().bytes();
+  }
+}
+
+std::shared_ptr<FoldBudget> fold_budget(const ir::Graph& graph) {
+  constexpr int64_t kWork = int64_t{1} << 28, kWorkPerElement = 64;
+  constexpr int64_t kBytes = int64_t{1} << 28, kBytesPerByte = 16;
+  int64_t elements = 0, bytes = 0;
+  add_constants(graph, elements, bytes);
+  ir::for_each_body(graph, [&](const ir::Graph& body) { add_constants(body, elements, bytes); });
+  return std::make_shared<FoldBudget>(
+      FoldBudget{kWork + kWorkPerElement * elements, kBytes + kBytesPerByte * bytes});
+}
+
 }  // namespace
 
 const std::vector<PassInfo>& all_passes() {
@@ -78,6 +97,11 @@ const PassInfo* find_pass(std::string_view name) {
 }
 
 Status run_passes(ir::Graph& graph, std::span<const std::string_view> names, const RunOptions& options) {
+  if (options.context.fold_budget == nullptr) {
+    RunOptions own = options;
+    own.context.fold_budget = fold_budget(graph);
+    return run_passes(graph, names, own);
+  }
   MRVLC_TRY(run_on_bodies(graph, names, options));
   for (std::string_view name : names) {
     const PassInfo* pass = find_pass(name);

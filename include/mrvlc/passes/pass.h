@@ -2,14 +2,23 @@
 // before and after, its preconditions and why it is safe.
 #pragma once
 #include <functional>
+#include <memory>
 #include <span>
 
 #include "mrvlc/ir/rewriter.h"
 
 namespace mrvlc::passes {
 
+// What folding may still cost, over all passes and bodies: proportional to the constants of the model, and a
+// share that any model has. What is beyond it stays computed at run time.
+struct FoldBudget {
+  int64_t work = 0;  // ops::evaluation_work
+  int64_t bytes = 0;
+};
+
 struct PassContext {
   int64_t max_folded_bytes = int64_t{256} << 20;  // of one constant; larger results stay computed at run time
+  std::shared_ptr<FoldBudget> fold_budget;        // run_passes makes one where there is none
 };
 
 struct PassInfo {

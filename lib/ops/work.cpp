@@ -1,0 +1,185 @@
+#include "mrvlc/ops/work.h"
+
+#include <algorithm>
+
+#include "mrvlc/ops/op.h"
+#include "mrvlc/support/diag/ops.h"
+
+namespace mrvlc::ops {
+namespace {
+
+using Types = std::span<const TensorType* const>;
+
+int64_t times(int64_t a, int64_t b) {
+  return checked_mul(a, b).value_or(INT64_MAX);
+}
+
+int64_t plus(int64_t a, int64_t b) {
+  return checked_add(a, b).value_or(INT64_MAX);
+}
+
+int64_t elements(Types types) {
+  int64_t all = 1;
+  for (const TensorType* t : types) {
+    if (t != nullptr) all = plus(all, t->elements());
+  }
+  return all;
+}
+
+int64_t elements_of(Types types, size_t i) {
+  return i < types.size() && types[i] != nullptr ? types[i]->elements() : 0;
+}
+
+// Every element of operands and results is looked at a few times.
+bool linear(std::string_view name) {
+  static constexpr std::string_view kNames[] = {"ArgMax",
+                                                "ArgMin",
+                                                "BatchNormalization",
+                                                "BitCast",
+                                                "Cast",
+                                                "CastLike",
+                                                "CenterCropPad",
+                                                "Clip",
+                                                "Compress",
+                                                "Concat",
+                                                "Constant",
+                                                "ConstantOfShape",
+                                                "CumProd",
+                                                "CumSum",
+                                                "DepthToSpace",
+                                                "DequantizeLinear",
+                                                "Dropout",
+                                                "DynamicQuantizeLinear",
+                                                "Expand",
+                                                "EyeLike",
+                                                "Flatten",
+                                                "Gather",
+                                                "GatherElements",
+                                                "GatherND",
+                                                "GlobalAveragePool",
+                                                "GlobalMaxPool",
+                                                "GroupNormalization",
+                                                "Hardmax",
+                                                "Identity",
+                                                "InstanceNormalization",
+                                                "LayerNormalization",
+                                                "LogSoftmax",
+                                                "LpNormalization",
+                                                "MeanVarianceNormalization",
+                                                "NonZero",
+                                                "OneHot",
+                                                "Pad",
+                                                "QuantizeLinear",
+                                                "Range",
+                                                "ReduceL1",
+                                                "ReduceL2",
+                                                "ReduceLogSum",
+                                                "ReduceLogSumExp",
+                                                "ReduceMax",
+                                                "ReduceMean",
+                                                "ReduceMin",
+                                                "ReduceProd",
+                                                "ReduceSum",
+                                                "ReduceSumSquare",
+                                                "Reshape",
+                                                "ReverseSequence",
+                                                "RMSNormalization",
+                                                "Scatter",
+                                                "ScatterElements",
+                                                "ScatterND",
+                                                "Shape",
+                                                "Size",
+                                                "Slice",
+                                                "Softmax",
+                                                "SpaceToDepth",
+                                                "Split",
+                                                "Squeeze",
+                                                "StringConcat",
+                                                "TensorScatter",
+                                                "Tile",
+                                                "Transpose",
+                                                "Trilu",
+                                                "Unsqueeze"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
+// Products of matrices: every result is a sum along the last dimension of an operand.
+int64_t product_work(Types inputs, int64_t results) {
+  int64_t depth = 1;
+  for (const TensorType* t : inputs) {
+    if (t == nullptr) continue;
+    for (size_t d = t->shape.size() >= 2 ? t->shape.size() - 2 : 0; d < t->shape.size(); ++d)
+      depth = std::max(depth, t->shape[d]);
+  }
+  return times(results, depth);
+}
+
+// Numbers among the attributes may say how often something is done, e.g. a kernel's size.
+int64_t counts(const std::vector<ir::Attr>& attrs) {
+  constexpr int64_t kFlag = 16;  // axes, types and the like are smaller
+  int64_t n = 1;
+  for (const ir::Attr& attr : attrs) {
+    if (const auto* i = std::get_if<int64_t>(&attr)) n = times(n, *i > kFlag ? *i : 1);
+    if (const auto* list = std::get_if<std::vector<int64_t>>(&attr)) {
+      for (int64_t i : *list) n = times(n, std::max<int64_t>(i, 1));
+    }
+  }
+  return n;
+}
+
+int64_t conv_work(std::string_view name, Types inputs, Types outputs) {
+  const size_t weights = name == "QLinearConv" ? 3 : 1;
+  const TensorType* w = weights < inputs.size() ? inputs[weights] : nullptr;
+  if (w == nullptr || w->shape.empty()) return elements(inputs);
+  const int64_t taps = w->elements() / std::max<int64_t>(1, w->shape[0]);
+  return times(name == "ConvTranspose" ? elements_of(inputs, 0) : elements(outputs), taps);
+}
+
+}  // namespace
+
+Status check_size(const TensorType& type) {
+  constexpr int64_t kMaxBytes = int64_t{1} << 46, kMaxItemBytes = 16, kRow = 128;  // of a sequence's tensor
+  bool bounded = true, fits = type.length <= kMaxElements && type.capacity <= kMaxElements;
+  for (int64_t d = 0; d < type.rank(); ++d) {
+    const int64_t dim = type.shape[static_cast<size_t>(d)];
+    fits = fits && dim <= kMaxElements;
+    bounded = bounded && !(type.is_open(d) && dim == kNoBound);
+  }
+  if (fits && (bounded || type.capacity >= 0)) {
+    auto count = type.capacity >= 0 ? std::optional(type.capacity) : checked_product(type.shape);
+    fits = count && *count <= kMaxElements;
+    if (fits && type.length > 0)
+      fits = times(plus(times(*count, kMaxItemBytes), kRow), type.length) <= kMaxBytes;
+  }
+  if (fits) return {};
+  return make_diag<DiagCode::MRV0209>(fmt::format("more than {}", kMaxElements),
+                                      fmt::format("{} elements", kMaxElements));
+}
+
+int64_t evaluation_work(const ir::OpSchema& op, const std::vector<ir::Attr>& attrs, Types inputs,
+                        Types outputs) {
+  const int64_t in = elements(inputs), out = elements(outputs), moved = plus(in, out);
+  const std::string_view name = op.name;
+  if (static_cast<const OpDef&>(op).scalar != nullptr || linear(name)) return moved;
+  if (name == "MatMul" || name == "Gemm" || name == "MatMulInteger" || name == "QLinearMatMul")
+    return plus(moved, product_work(inputs, out));
+  if (name == "Conv" || name == "ConvInteger" || name == "QLinearConv" || name == "ConvTranspose")
+    return plus(moved, conv_work(name, inputs, outputs));
+  int64_t work = times(in, out);
+  if (name == "Einsum") {  // the loops are over all labels; operands may share none
+    for (const TensorType* t : inputs)
+      work = times(work, t == nullptr ? 1 : std::max<int64_t>(1, t->elements()));
+  }
+  return times(work, counts(attrs));
+}
+
+int64_t evaluation_work(const ir::Graph& graph, const ir::Node& node) {
+  auto types = [&](const std::vector<ir::ValueId>& values) {
+    std::vector<const TensorType*> list;
+    for (ir::ValueId v : values) list.push_back(v.valid() ? &graph.value(v).type : nullptr);
+    return list;
+  };
+  return evaluation_work(*node.op, node.attrs, types(node.inputs), types(node.outputs));
+}
+
+}  // namespace mrvlc::ops
