@@ -13,10 +13,23 @@ constexpr ElementType kShownTypes[] = {
     ElementType::I16, ElementType::I32, ElementType::I64,  ElementType::U8,    ElementType::U16,
     ElementType::U32, ElementType::U64, ElementType::Bool, ElementType::String};
 
+constexpr ElementType kNarrowTypes[] = {ElementType::F8E4M3FN,   ElementType::F8E4M3FNUZ, ElementType::F8E5M2,
+                                        ElementType::F8E5M2FNUZ, ElementType::F8E8M0,     ElementType::F4E2M1,
+                                        ElementType::I4,         ElementType::U4,         ElementType::I2,
+                                        ElementType::U2};
+
+// "narrow" stands for all types of less than eight bits and float8.
 std::string types_text(ops::TypeSet types) {
   std::string out;
+  auto add = [&](std::string_view text) { out += (out.empty() ? "" : " ") + std::string(text); };
   for (ElementType t : kShownTypes) {
-    if (types.has(t)) out += (out.empty() ? "" : " ") + std::string(name(t));
+    if (types.has(t)) add(name(t));
+  }
+  bool all = true;
+  for (ElementType t : kNarrowTypes) all = all && types.has(t);
+  if (all) add("narrow");
+  for (ElementType t : kNarrowTypes) {
+    if (!all && types.has(t)) add(name(t));
   }
   return out;
 }

@@ -115,9 +115,7 @@ Status check_input(const Port& port, const fs::path& file, bool may_repeat) {
     return make_diag<DiagCode::MRV0003>(file.string(),
                                         "not a valid .npy file: " + text.substr(text.rfind(": ") + 2));
   }
-  TensorType type = tensor->type();
-  if (port.type.elem == ElementType::BF16 && type.elem == ElementType::U16)
-    type.elem = ElementType::BF16;  // NumPy has none
+  TensorType type = from_npy(*tensor, port.type.elem).type();
   Shape one = type.shape;
   bool repeats = may_repeat && !one.empty() && !port.type.shape.empty() && port.type.shape[0] > 0 &&
                  one[0] > 0 && one[0] % port.type.shape[0] == 0;

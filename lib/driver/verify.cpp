@@ -120,7 +120,8 @@ class Verifier {
     if (!declared.ok() || sets.empty()) return;  // said when it is compiled
     for (size_t i = 0; i < declared->size(); ++i) {
       const onnx::DeclaredInput& input = (*declared)[i];
-      const bool open = !input.has_shape || std::find(input.shape.begin(), input.shape.end(), -1) != input.shape.end();
+      const bool open =
+          !input.has_shape || std::find(input.shape.begin(), input.shape.end(), -1) != input.shape.end();
       if (!open || input.wrapper != Wrapper::None || compile_.input_shapes.contains(input.name)) continue;
       std::optional<TensorType> type;
       for (const DataSet& set : sets) {
@@ -170,7 +171,8 @@ class Verifier {
     if (!ran.ok()) return ran.error();
     for (size_t i = 0; i < std::min(set.outputs.size(), folder.outputs.size()); ++i) {
       MRVLC_ASSIGN(Tensor actual, read_npy(r.output_dir / (folder.outputs[i].file + ".npy")));
-      compare(set, folder.outputs[i].name, actual, set.outputs[i]);
+      const ElementType elem = folder.outputs[i].type.elem;
+      compare(set, folder.outputs[i].name, from_npy(actual, elem), from_npy(set.outputs[i], elem));
     }
     return {};
   }

@@ -93,6 +93,13 @@ Result<Tensor> read_npy(const std::filesystem::path& path) {
   return parse_npy(bytes, path.string());
 }
 
+Tensor from_npy(const Tensor& tensor, ElementType elem) {
+  if (tensor.elem() == elem || tensor.elem() != stored_as(elem)) return tensor;
+  auto raw = tensor.bytes();
+  return Tensor(tensor.type().with_elem(elem),
+                std::string(reinterpret_cast<const char*>(raw.data()), raw.size()));
+}
+
 std::string to_npy(const Tensor& tensor) {
   std::string_view descr = "|b1";
   for (const Dtype& d : kDtypes) {

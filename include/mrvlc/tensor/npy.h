@@ -10,5 +10,8 @@ namespace mrvlc {
 Result<Tensor> parse_npy(std::string_view bytes, std::string_view shown_name);
 Result<Tensor> read_npy(const std::filesystem::path& path);
 std::string to_npy(const Tensor& tensor);
+// A tensor read from a file whose elements were of type `elem`: that type again, where the file has the
+// integers that hold it.
+Tensor from_npy(const Tensor& tensor, ElementType elem);
 
 }  // namespace mrvlc

@@ -114,4 +114,6 @@ TEST_CASE("tensors of narrow types convert like all others") {
   REQUIRE(back.ok());
   CHECK(back->elem() == E::U8);
   CHECK(back->as_int(0) == 0x43);
+  CHECK(from_npy(*back, E::F8E5M2) == f);
+  CHECK(from_npy(*back, E::I4) == *back);
 }
