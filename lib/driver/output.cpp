@@ -266,6 +266,13 @@ Json ports_json(const ir::Graph& graph, const std::vector<ir::ValueId>& values) 
                     {"file", files[i]},
                     {"type", name(v.type.elem)},
                     {"shape", v.type.shape}});
+    // Dimensions that are known at run time only; the shape is their bound.
+    Json open = Json::array();
+    for (int64_t d = 0; d < v.type.rank(); ++d) {
+      if (v.type.is_open(d)) open.push_back(d);
+    }
+    if (!open.empty()) list.back()["open"] = std::move(open);
+    if (v.type.wrapper != Wrapper::None) list.back()["value_type"] = to_string(v.type);
   }
   return list;
 }

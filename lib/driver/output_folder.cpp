@@ -23,6 +23,7 @@ std::vector<Port> ports(const Json& list) {
     TensorType type;
     type.elem = element_type_from_name(p.at("type").get<std::string>()).value_or(ElementType::Undefined);
     type.shape = p.at("shape").get<Shape>();
+    for (const Json& d : p.value("open", Json::array())) type.open |= 1u << d.get<uint32_t>();
     out.push_back({p.at("name").get<std::string>(), p.at("file").get<std::string>(), type});
   }
   return out;

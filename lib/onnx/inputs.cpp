@@ -138,6 +138,8 @@ void Resolver::apply_option(Input& in) {
   auto refuse_option = [&](std::string_view why) {
     refuse(in, make_diag<DiagCode::MRV0133>(to_string(it->second), printable(in.name()), why));
   };
+  if (it->second.length > 0 && in.wrapper != Wrapper::Sequence && in.wrapper != Wrapper::OptionalSequence)
+    return refuse_option("it is no sequence");
   if (auto why = bad_shape(given)) return refuse_option(*why);
   if (in.has_rank && given.size() != in.dims.size()) {
     return refuse_option(fmt::format("it has rank {}", in.dims.size()));
