@@ -154,7 +154,7 @@ const OpDef& def_Concat() {
     d.since_min = 4;
     d.attrs = {required("axis", ir::AttrKind::Int)};
     d.max_inputs = -1;
-    d.types = kFixedSize;
+    d.types = kMovable;
     d.infer = infer_concat;
     d.eval = eval_concat;
     d.emit = emit_concat;
@@ -174,7 +174,7 @@ const OpDef& def_Split() {
     d.attrs = {with_int("axis", 0), optional("num_outputs", ir::AttrKind::Int)};
     d.max_inputs = 2;
     d.max_outputs = -1;
-    d.types = kFixedSize;
+    d.types = kMovable;
     d.upgrade = upgrade_split;
     d.infer = infer_split;
     d.eval = eval_split;

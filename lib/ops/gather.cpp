@@ -60,7 +60,7 @@ Status emit_gather(EmitContext& context) {
   if (s.inner == 1) {
     context.line(fmt::format("{}[{}] = {}[{}];", context.out(0), to, context.in(0), from));
   } else {
-    int64_t bytes = s.inner * byte_size(context.in_type(0).elem);
+    std::string bytes = element_bytes(context.in_type(0).elem, s.inner);
     context.line(
         fmt::format("memcpy({} + {}, {} + {}, {});", context.out(0), to, context.in(0), from, bytes));
   }
@@ -115,7 +115,7 @@ Status emit_gather_nd(EmitContext& context) {
   MRVLC_ASSIGN(TupleIndices t, tuple_indices(view, view.int_attr("batch_dims")));
   if (context.out_type(0).elements() == 0) return {};
   t.open_loops(context, context.in(1));
-  int64_t bytes = t.slice * byte_size(context.in_type(0).elem);
+  std::string bytes = element_bytes(context.in_type(0).elem, t.slice);
   context.line(
       fmt::format("memcpy({} + n * {}, {} + at, {});", context.out(0), t.slice, context.in(0), bytes));
   t.close_loops(context);
@@ -127,7 +127,7 @@ OpDef gather_def(std::string_view name, ir::AttrSpec attr) {
   d.name = name;
   d.attrs = {std::move(attr)};
   d.min_inputs = d.max_inputs = 2;
-  d.types = kFixedSize;
+  d.types = kMovable;
   d.declined = "the accelerator has no reads at computed addresses";
   return d;
 }

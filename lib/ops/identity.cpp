@@ -1,4 +1,5 @@
 // Identity.
+#include "element_bytes.h"
 #include "open_util.h"
 #include "sequence.h"
 
@@ -15,12 +16,12 @@ Status eval_identity(const EvalContext& c) {
 }
 
 void emit_copy(EmitContext& c) {
-  int64_t bytes = c.out_type(0).bytes();
-  if (bytes != 0) c.line(fmt::format("memcpy({}, {}, {});", c.out(0), c.in(0), bytes));
+  const TensorType& type = c.out_type(0);
+  if (type.elements() == 0) return;
+  c.line(fmt::format("memcpy({}, {}, {});", c.out(0), c.in(0), element_bytes(type.elem, type.elements())));
 }
 
 Status emit_identity(EmitContext& c) {
-  if (c.out_type(0).elem == ElementType::String) return bad_operands("strings have no C emission");
   emit_copy(c);
   return {};
 }
@@ -28,8 +29,6 @@ Status emit_identity(EmitContext& c) {
 Status emit_open_identity(EmitContext& c) {
   const TensorType& type = c.in_type(0);
   if (type.wrapper != Wrapper::None) return emit_wrapped_copy(c);
-  if (type.elem == ElementType::String)
-    return bad_operands(fmt::format("{} has no C emission", to_string(type)));
   c.set_dims(0, in_dims(c, 0));
   emit_same_elements(c);
   return {};

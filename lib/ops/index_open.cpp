@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "element_bytes.h"
 #include "mrvlc/support/diag/ops.h"
 #include "open_facets.h"
 
@@ -53,7 +54,7 @@ Status emit_open_gather(EmitContext& context) {
   context.line(
       fmt::format("const int64_t outer = {}, count = {};", product_text(x, 0, axis), product_text(indices)));
   context.line(fmt::format("const int64_t width = {} * {};", product_text(x, axis + 1, x.size()),
-                           byte_size(context.in_type(0).elem)));
+                           element_bytes(context.in_type(0).elem)));
   context.open("for (int64_t i = 0; i < count; ++i)");
   emit_checked_index(context, "at", context.in(1) + "[i]", x[axis]);
   context.line(
@@ -180,7 +181,7 @@ Status emit_open_gather_nd(EmitContext& context) {
   context.set_dims(0, selected_texts(context, batch_dims));
   open_tuples(context, batch_dims);
   std::string copy = fmt::format("memcpy({} + n * slice, {} + at, (size_t)slice * {});", context.out(0),
-                                 context.in(0), byte_size(context.in_type(0).elem));
+                                 context.in(0), element_bytes(context.in_type(0).elem));
   context.line("if (slice > 0) " + copy);
   context.close();
   return {};

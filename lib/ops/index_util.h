@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 
+#include "element_bytes.h"
 #include "emit_util.h"
 
 namespace mrvlc::ops {

@@ -1,4 +1,5 @@
 // Concat and Split along a dimension that is known at run time only.
+#include "element_bytes.h"
 #include "mrvlc/support/diag/ops.h"
 #include "open_facets.h"
 
@@ -19,7 +20,7 @@ size_t axis_of(const EmitContext& context) {
 
 // "(a * b) * 4": bytes of elements.
 std::string bytes_text(const std::string& count, const EmitContext& context) {
-  return product_text({count, fmt::format("{}", byte_size(context.in_type(0).elem))});
+  return product_text({count, element_bytes(context.in_type(0).elem)});
 }
 
 }  // namespace

@@ -120,6 +120,8 @@ Result<Classifier> classifier(const InferContext& context) {
   bool one_row = static_cast<int64_t>(p.linear.coefficients.size()) == p.linear.x.cols;
   if (p.classes() < 2) return bad_operands("there must be two labels at least");
   MRVLC_TRY(complete(p.linear, p.classes() == 2 && one_row ? 1 : p.classes()));
+  if (p.shared() && p.linear.post == ml::Post::Probit)
+    return bad_attr("post_transform", "is PROBIT of one score for two labels, which has no agreed meaning");
   return p;
 }
 
@@ -132,8 +134,7 @@ Result<std::vector<TensorType>> infer_classifier(const InferContext& context) {
 // Scores of both labels from the shared one.
 std::vector<double> both_scores(double score, ml::Post post) {
   if (post == ml::Post::Logistic) return {ml::logistic(-score), ml::logistic(score)};
-  double second = post == ml::Post::Probit ? ml::probit(score) : score;
-  return {1 - second, second};
+  return {1 - score, score};
 }
 
 size_t greatest(const std::vector<double>& scores) {
@@ -157,12 +158,10 @@ Status eval_classifier(const EvalContext& context) {
 }
 
 void emit_both(EmitContext& context, ml::Post post) {
-  std::string first = "1.0f - z[1]", second = "score";
+  std::string first = "1.0f - score", second = "score";
   if (post == ml::Post::Logistic) {
     second = ml::logistic_text("score", E::F32);
     first = ml::logistic_text("-score", E::F32);
-  } else if (post == ml::Post::Probit) {
-    second = fmt::format("(float){}((double)score)", context.helper("probit"));
   }
   context.line(fmt::format("z[1] = {};", second));
   context.line(fmt::format("z[0] = {};", first));

@@ -201,6 +201,8 @@ Result<Classifier> classifier(const InferContext& context) {
   MRVLC_TRY(need_count(p.m.rho, "rho", p.pairs()));
   MRVLC_TRY(need_count(p.prob_a, "prob_a", p.probabilities() ? p.pairs() : 0));
   MRVLC_TRY(need_count(p.prob_b, "prob_b", p.probabilities() ? p.pairs() : 0));
+  if (p.scores() == 1 && p.m.post == ml::Post::Probit)
+    return bad_attr("post_transform", "is PROBIT of one score for two labels, which has no agreed meaning");
   return p;
 }
 
@@ -284,8 +286,7 @@ std::vector<double> probabilities(const Classifier& p, const std::vector<double>
 std::vector<double> both_scores(double value, ml::Post post) {
   if (post == ml::Post::None) return {-value, value};
   if (post == ml::Post::Logistic) return {ml::logistic(-value), ml::logistic(value)};
-  double second = post == ml::Post::Probit ? ml::probit(value) : value;
-  return {1 - second, second};
+  return {1 - value, value};
 }
 
 Status eval_classifier(const EvalContext& context) {
@@ -358,13 +359,11 @@ void emit_probabilities(EmitContext& context, const Classifier& p) {
 }
 
 void emit_both(EmitContext& context, ml::Post post) {
-  std::string first = "1.0f - z[1]", second = "values[0]";
+  std::string first = "1.0f - values[0]", second = "values[0]";
   if (post == ml::Post::None) first = "-values[0]";
   if (post == ml::Post::Logistic) {
     second = ml::logistic_text("values[0]", E::F32);
     first = ml::logistic_text("-values[0]", E::F32);
-  } else if (post == ml::Post::Probit) {
-    second = fmt::format("(float){}((double)values[0])", context.helper("probit"));
   }
   context.line(fmt::format("z[1] = {};", second));
   context.line(fmt::format("z[0] = {};", first));

@@ -1,6 +1,7 @@
 // Slice, Expand and Tile of shapes that are known at run time only.
 #include <algorithm>
 
+#include "element_bytes.h"
 #include "mrvlc/support/diag/ops.h"
 #include "open_facets.h"
 
@@ -144,7 +145,7 @@ Status emit_open_slice(EmitContext& context) {
   context.set_dims(0, elements_of("n", static_cast<int64_t>(rank)));
   context.line(fmt::format("{}({}, n, s + {});", strides, rank, rank));
   context.line(fmt::format("{}({}, {} + at, {}, {}, n, s);", context.helper("open_copy"), context.out(0),
-                           context.in(0), byte_size(context.in_type(0).elem), rank));
+                           context.in(0), element_bytes(context.in_type(0).elem), rank));
   return {};
 }
 
@@ -187,7 +188,7 @@ Status emit_open_expand(EmitContext& context) {
   context.line(fmt::format("{}({}, {}, dim, s);", context.helper("open_steps"), rank, own.size()));
   context.line(fmt::format("{}({}, n, s + {});", context.helper("open_strides"), rank, rank));
   context.line(fmt::format("{}({}, {}, {}, {}, n, s);", context.helper("open_copy"), context.out(0),
-                           context.in(0), byte_size(context.in_type(0).elem), rank));
+                           context.in(0), element_bytes(context.in_type(0).elem), rank));
   return {};
 }
 

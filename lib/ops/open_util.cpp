@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "element_bytes.h"
 #include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::ops {
@@ -161,7 +162,7 @@ void require_equal(EmitContext& context, const std::string& a, const std::string
 
 void emit_same_elements(EmitContext& context, size_t i, size_t output) {
   std::string count = product_text(in_dims(context, i));
-  int64_t size = byte_size(context.in_type(i).elem);
+  std::string size = element_bytes(context.in_type(i).elem);
   if (count == "0") return;
   std::string copy =
       fmt::format("memcpy({}, {}, (size_t)({}) * {});", context.out(output), context.in(i), count, size);
@@ -176,7 +177,7 @@ Texts stride_texts(const Texts& dims) {
 
 void emit_open_copy(EmitContext& context, const std::string& from, const std::string& to, const Texts& size,
                     const Texts& in, const Texts& out) {
-  int64_t bytes = byte_size(context.in_type(0).elem);
+  std::string bytes = element_bytes(context.in_type(0).elem);
   if (size.empty()) {
     context.line(fmt::format("memcpy({}, {}, {});", to, from, bytes));
     return;

@@ -112,7 +112,7 @@ OpDef reshape_def(std::string_view name, Result<std::vector<TensorType>> (*infer
   d.name = name;
   d.min_inputs = inputs;
   d.max_inputs = max_inputs;
-  d.types = kFixedSize;
+  d.types = kMovable;
   d.infer = infer;
   d.eval = eval_reshape;
   d.emit = emit_reshape;

@@ -96,7 +96,7 @@ OpDef move_def(std::string_view name, Result<std::vector<TensorType>> (*infer)(c
   d.name = name;
   d.min_inputs = inputs;
   d.max_inputs = max_inputs;
-  d.types = kFixedSize;
+  d.types = kMovable;
   d.infer = infer;
   d.eval = eval_copy<Plan>;
   d.emit = emit_copy_of<Plan>;

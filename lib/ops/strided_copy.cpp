@@ -9,9 +9,11 @@ namespace {
 // A run of n elements; contiguous ones as bytes.
 template <class T>
 void copy_run(const T* in, int64_t in_step, T* out, int64_t out_step, int64_t n) {
-  if (in_step == 1 && out_step == 1) {
-    std::memcpy(out, in, static_cast<size_t>(n) * sizeof(T));
-    return;
+  if constexpr (std::is_trivially_copyable_v<T>) {
+    if (in_step == 1 && out_step == 1) {
+      std::memcpy(out, in, static_cast<size_t>(n) * sizeof(T));
+      return;
+    }
   }
   for (int64_t i = 0; i < n; ++i) out[i * out_step] = in[i * in_step];
 }
@@ -84,7 +86,7 @@ void emit_run(EmitContext& context, const StridedCopy& c, std::string_view in, s
   int64_t n = c.size[last];
   constexpr int64_t kShort = 4;  // a call costs more than it moves
   if (c.in[last] == 1 && c.out[last] == 1 && n > kShort) {
-    context.line(fmt::format("memcpy({}, {}, {});", to, from, n * byte_size(elem)));
+    context.line(fmt::format("memcpy({}, {}, {});", to, from, element_bytes(elem, n)));
     return;
   }
   context.line(fmt::format("const {}* from = {};", c_type(elem), from));
@@ -125,6 +127,8 @@ StridedCopy merge_loops(const StridedCopy& copy) {
 void run_copy(const StridedCopy& copy, const Tensor& in, Tensor& out) {
   if (element_count(copy.size) == 0) return;
   StridedCopy c = merge_loops(copy);
+  if (in.elem() == ElementType::String)
+    return copy_all(c, in.string_data().data(), out.mutable_strings().data());
   switch (byte_size(in.elem())) {
     case 1:
       return copy_all(c, in.data<uint8_t>().data(), out.mutable_data<uint8_t>().data());

@@ -1,6 +1,7 @@
 // A rectangular copy: every data movement that is an affine map of indices (Transpose, Slice, Concat, Expand,
 // ...).
 #pragma once
+#include "element_bytes.h"
 #include "emit_util.h"
 
 namespace mrvlc::ops {
@@ -16,7 +17,7 @@ struct StridedCopy {
 StridedCopy plain_copy(const Shape& shape);
 // The same copy with loops of one dropped and neighbouring loops that continue each other merged.
 StridedCopy merge_loops(const StridedCopy& copy);
-// Types are equal and of fixed size.
+// Types are equal.
 void run_copy(const StridedCopy& copy, const Tensor& in, Tensor& out);
 // Loops around memcpy of contiguous runs; `in` and `out` are C pointers to elements of type `elem`.
 void emit_copy(EmitContext& context, const StridedCopy& copy, std::string_view in, std::string_view out,

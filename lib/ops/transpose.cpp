@@ -180,7 +180,7 @@ OpDef copy_def(std::string_view name, std::vector<ir::AttrSpec> attrs) {
   OpDef d;
   d.name = name;
   d.attrs = std::move(attrs);
-  d.types = kFixedSize;
+  d.types = kMovable;
   d.eval = eval_copy<Plan>;
   d.emit = emit_copy_of<Plan>;
   d.accel = "move";

@@ -251,6 +251,8 @@ Result<Classifier> classifier(const InferContext& context) {
   if (job.makes_both() && base.size() == 2)
     return bad_attr("base_values", "has two numbers for the only score that the trees vote on");
   if (job.makes_both() && base.size() == 1) base.push_back(0);
+  if (job.makes_both() && job.post == ml::Post::Probit)
+    return bad_attr("post_transform", "is PROBIT of one score for two labels, which has no agreed meaning");
   MRVLC_TRY(finish(context, job));
   return job;
 }
@@ -263,7 +265,6 @@ Result<std::vector<TensorType>> infer_classifier(const InferContext& context) {
 
 // Both scores from the only one.
 std::vector<double> both_scores(double score, const Classifier& job) {
-  if (job.post == ml::Post::Probit) return {1 - ml::probit(score), ml::probit(score)};
   if (job.post == ml::Post::Logistic) return {ml::logistic(-score), ml::logistic(score)};
   return {job.positive ? 1 - score : -score, score};
 }
@@ -287,11 +288,8 @@ Status eval_classifier(const EvalContext& context) {
 }
 
 void emit_both(EmitContext& context, const Classifier& job) {
-  bool rest = job.positive || job.post == ml::Post::Probit;
-  std::string first = rest ? "1.0f - z[1]" : "-score", second = "score";
-  if (job.post == ml::Post::Probit) {
-    second = fmt::format("(float){}((double)score)", context.helper("probit"));
-  } else if (job.post == ml::Post::Logistic) {
+  std::string first = job.positive ? "1.0f - score" : "-score", second = "score";
+  if (job.post == ml::Post::Logistic) {
     first = ml::logistic_text("-score", E::F32);
     second = ml::logistic_text("score", E::F32);
   }
