@@ -1,5 +1,5 @@
 // BitCast (ONNX BitCast-26): the same bits as another type of the same width.
-#include "emit_util.h"
+#include "dims.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -58,11 +58,11 @@ Status eval_bit_cast(const EvalContext& context) {
 
 Status emit_bit_cast(EmitContext& context) {
   ElementType from = context.in_type(0).elem, to = context.out_type(0).elem;
-  int64_t count = context.out_type(0).elements(), bits = bits_of(to);
-  if (count == 0) return {};
+  int64_t bits = bits_of(to);
+  std::string count = size_product(in_sizes(context, 0));
   if (plain(from, to)) {
     context.line(
-        fmt::format("memcpy({}, {}, {});", context.out(0), context.in(0), context.out_type(0).bytes()));
+        fmt::format("memcpy({0}, {1}, (size_t){2} * sizeof *{0});", context.out(0), context.in(0), count));
     return {};
   }
   std::string value = fmt::format("{}[i]", context.in(0)), type(c_type(to));
@@ -73,6 +73,11 @@ Status emit_bit_cast(EmitContext& context) {
   context.line(
       fmt::format("for (ptrdiff_t i = 0; i < {}; ++i) {}[i] = ({})({});", count, context.out(0), type, text));
   return {};
+}
+
+Status emit_bit_cast_open(EmitContext& context) {
+  context.set_dims(0, in_dims(context, 0));
+  return emit_bit_cast(context);
 }
 
 }  // namespace
@@ -87,6 +92,7 @@ const OpDef& def_BitCast() {
     d.infer = infer_bit_cast;
     d.eval = eval_bit_cast;
     d.emit = emit_bit_cast;
+    d.emit_open = emit_bit_cast_open;
     d.declined = "runs on the host";
     return d;
   }();

@@ -34,6 +34,27 @@ TEST_CASE("geometry on open shapes") {
        {{"output_height", int64_t{2}}, {"output_width", int64_t{2}}, {"sampling_ratio", int64_t{2}}}});
   for (int64_t batch : {-3, -1, 0, 1, 2})
     cases.back().runs.push_back({sample(E::F32, {2, 2, 3, 5}), sample(E::F32, {2, 4}), i64({2}, {0, batch})});
+  cases.push_back({"DeformConv",
+                   {open_type(E::F32, {-2, 2, -4, -5}),
+                    open_type(E::F32, {4, 1, 2, 2}),
+                    open_type(E::F32, {-2, 8, -4, -5}),
+                    {},
+                    open_type(E::F32, {-2, 4, -4, -5})},
+                   {},
+                   {{"group", int64_t{2}}, {"strides", std::vector<int64_t>{1, 2}}}});
+  for (Shape x : {Shape{2, 2, 4, 5}, {1, 2, 2, 2}, {0, 2, 3, 3}, {1, 2, 1, 3}}) {
+    Shape y = {x[0], 8, x[2] - 1, (x[3] - 2) / 2 + 1}, z = {x[0], 4, y[2], y[3]};
+    cases.back().runs.push_back(
+        {sample(E::F32, x), sample(E::F32, {4, 1, 2, 2}), sample(E::F32, y, 3), sample(E::F32, z, 5)});
+  }
+  cases.back().runs.push_back({sample(E::F32, {1, 2, 3, 3}), sample(E::F32, {4, 1, 2, 2}),
+                               sample(E::F32, {1, 8, 3, 1}), sample(E::F32, {1, 4, 2, 1})});
+  for (E to : {E::I32, E::F32}) {
+    cases.push_back({"BitCast",
+                     {open_type(E::F32, {-2, -3})},
+                     {{sample(E::F32, {2, 3})}, {sample(E::F32, {0, 3})}},
+                     {{"to", to}}});
+  }
   cases.push_back({"Det", {open_type(E::F64, {-2, -3, -3})}, {}});
   for (Shape x : {Shape{2, 3, 3}, {0, 2, 2}, {1, 2, 3}}) cases.back().runs.push_back({sample(E::F64, x)});
   cases.push_back(
