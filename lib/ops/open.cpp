@@ -20,6 +20,8 @@ bool has_open_shapes(const ir::Graph& graph, const ir::Node& node) {
   if (std::any_of(node.outputs.begin(), node.outputs.end(), open)) return true;
   const OpDef& def = op_def(node);
   if (def.emit_open == nullptr && def.infer_open == nullptr) return false;
+  // Here values never decide about shapes; inference need not be asked.
+  if (def.scalar != nullptr || !def.emit_kernel.empty()) return false;
   auto types = def.infer(infer_context(graph, node));
   return !types.ok() && types.error().code == DiagCode::MRV0207;
 }

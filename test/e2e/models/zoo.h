@@ -3,6 +3,9 @@
 // blazeface_front128 has its own limit; mlsd_tiny_320 is compiled and run, but its fp16 outputs mean nothing
 // on this input and are not compared (limit 0).
 #pragma once
+#include <sstream>
+
+#include "mrvlc/driver/options.h"
 
 namespace mrvlc::test {
 
@@ -10,6 +13,7 @@ struct ZooModel {
   const char* name;
   double fp16_tolerance, host_tolerance;  // max |a-b| / (1+|b|)
   bool cnn;  // nearly all MACs in convolutions and dense layers: all of them on the accelerator
+  const char* open_shapes = "";  // what the model leaves open: "input=1x576 state=2x1x128"
 };
 
 inline constexpr ZooModel kZoo[] = {
@@ -33,6 +37,26 @@ inline constexpr ZooModel kZoo[] = {
     {"deeploy_cct2_op20", 2e-2, 1e-4, false},
     {"velardo_lesson14", 2e-2, 1e-4, true},
     {"tfl_helloworld", 2e-2, 1e-4, false},
+    {"dtln_1", 2e-2, 1e-4, false},
+    {"silero_vad_v5", 2e-2, 1e-4, false, "input=1x576 state=2x1x128"},
+    // Integers and quantised networks: to the last bit on the host, and on the accelerator, which leaves what
+    // is rounded to the host.
+    {"mnist_quant_qlinear", 1e-9, 1e-9, false},
+    {"dronet_nemo_int8", 1e-3, 1e-9, false},
+    {"tiny_resnet8_int8_qdq", 1e-9, 1e-9, false},
+    {"tiny_resnet_large_int8_qdq", 1e-9, 1e-9, false},
+    {"tiny_vww_int8_qdq", 1e-9, 1e-9, false},
+    {"tiny_kws_int8_qdq", 1e-9, 1e-9, false},
+    {"tiny_ad_int8_qdq", 1e-9, 1e-9, false},
+    {"tiny_strww_int8_qdq", 1e-9, 1e-9, false},
 };
+
+inline void give_open_shapes(const ZooModel& model, driver::CompileOptions& options) {
+  std::istringstream list(model.open_shapes);
+  for (std::string shape; list >> shape;) {
+    const size_t eq = shape.find('=');
+    options.input_shapes[shape.substr(0, eq)] = *onnx::parse_given_shape(shape.substr(eq + 1));
+  }
+}
 
 }  // namespace mrvlc::test
