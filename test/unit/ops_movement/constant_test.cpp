@@ -55,7 +55,7 @@ TEST_CASE("Shape, Size, Range, ConstantOfShape, EyeLike and NonZero by hand") {
               .value()
               .to_ints() == Ints{0, 0, 1, 0, 0, 1});
   REQUIRE(Case("NonZero").in(floats({2, 2}, {1, 0, 2, 3})).value().to_ints() == Ints{0, 1, 1, 0, 0, 1});
-  REQUIRE(Case("NonZero").unknown(f32({2})).refusal() == "MRV0207");
+  REQUIRE(Case("NonZero").unknown(f32({2})).refusal().empty());
 }
 
 TEST_CASE("generated code of constants equals the reference") {
