@@ -71,27 +71,15 @@ class Widener {
            std::any_of(n.inputs.begin(), n.inputs.end(), wrapped) ||
            std::any_of(n.outputs.begin(), n.outputs.end(), wrapped);
   }
-  static bool has_body(const Node& n) {
-    return std::any_of(n.attrs.begin(), n.attrs.end(),
-                       [](const Attr& a) { return std::holds_alternative<std::shared_ptr<const Graph>>(a); });
-  }
+  static bool has_body(const Node& n) { return !ir::bodies_of(n).empty(); }
 
-  // Bodies run on the CPU, whole.
+  // Bodies run on the CPU, whole. They are changed where they are, as the pass manager does.
   bool widen_bodies() {
     bool changed = false;
     for (NodeId id : g_.topological_order()) {
-      std::vector<Attr> attrs = g_.node(id).attrs;
-      bool widened = false;
-      for (Attr& a : attrs) {
-        auto* body = std::get_if<std::shared_ptr<const Graph>>(&a);
-        if (body == nullptr || *body == nullptr) continue;
-        auto copy = std::make_shared<Graph>(**body);
-        if (!Widener(*copy, [](const Node&) { return true; }).run()) continue;
-        *body = std::move(copy);
-        widened = true;
+      for (const Graph* body : ir::bodies_of(g_.node(id))) {
+        changed = Widener(const_cast<Graph&>(*body), [](const Node&) { return true; }).run() || changed;
       }
-      if (widened) remake(id, std::move(attrs));
-      changed = changed || widened;
     }
     return changed;
   }
