@@ -46,8 +46,9 @@ Status read_kernel(const InferContext& context, DeformParams& p) {
     p.extra[d] = pads[d] + pads[d + 2] - *span - 1;
   }
   p.taps = p.kernel[0] * p.kernel[1];
-  auto points = checked_mul(p.offset_group, p.taps);
+  auto points = checked_mul(p.offset_group, p.taps), column = checked_mul(p.channels, p.taps);
   if (!points || *points > kMaxExtent) return bad_attr("offset_group", "is too large");
+  if (!column || *column > kMaxElements) return bad_operands("the kernel is too large");
   return {};
 }
 
@@ -161,6 +162,7 @@ Status eval_deform_conv(const EvalContext& context) {
   MRVLC_ASSIGN(DeformParams p, deform_params(context.infer_view()));
   const Tensor& w = context.in(1);
   int64_t plane = p.output[0] * p.output[1], per_group = p.channels / p.group * p.taps;
+  if (context.out().elements() == 0) return {};
   std::vector<double> column(at(p.channels * p.taps));
   for (int64_t i = 0; i < p.batch * plane; ++i) {
     int64_t n = i / plane, place = i % plane;

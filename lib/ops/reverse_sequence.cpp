@@ -31,6 +31,7 @@ Status eval_reverse(const EvalContext& context) {
   MRVLC_ASSIGN(bool first, time_first(context.infer_view()));
   const Shape& x = context.in(0).shape();
   int64_t inner = element_count(Shape(x.begin() + 2, x.end())), time = x[first ? 0 : 1];
+  if (inner == 0) return {};
   ElementBytes bytes(context.in(0), context.out());
   for (int64_t i = 0; i < x[0] * x[1]; ++i) {
     int64_t b = first ? i % x[1] : i / x[1], t = first ? i / x[1] : i % x[1];
@@ -44,6 +45,7 @@ Status eval_reverse(const EvalContext& context) {
 
 Status emit_reverse(EmitContext& context) {
   MRVLC_ASSIGN(bool first, time_first(emit_view(context)));
+  if (context.out_type(0).elements() == 0) return {};
   Texts x = in_sizes(context, 0);
   std::string time = x[first ? 0 : 1];
   context.line(fmt::format("const ptrdiff_t inner = {};", size_product(x, 2, x.size())));

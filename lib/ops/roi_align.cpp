@@ -1,4 +1,5 @@
-// RoiAlign (ONNX RoiAlign-22): means or maxima of interpolated samples in the bins of regions.
+// RoiAlign (ONNX RoiAlign-22): means or maxima of interpolated samples in the bins of regions. Batch indices
+// out of range: an error in the reference, clamped in generated code of static shapes (see gather.cpp).
 #include <algorithm>
 #include <cmath>
 

@@ -66,6 +66,7 @@ Status eval_tensor_scatter(const EvalContext& context) {
 
 Status emit_tensor_scatter(EmitContext& context) {
   MRVLC_ASSIGN(CacheParams p, cache_params(emit_view(context)));
+  if (context.out_type(0).elements() == 0) return {};
   Texts x = in_sizes(context, 0), u = in_sizes(context, 1);
   std::string y = context.out(0);
   context.line(

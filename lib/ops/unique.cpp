@@ -99,6 +99,8 @@ Result<std::vector<Tensor>> unique(const InferContext& context) {
   MRVLC_ASSIGN(UniqueForm form, unique_form(context));
   const Tensor* x = context.constant(0);
   if (x == nullptr) return make_diag<DiagCode::MRV0207>("0 (its values decide the shape of the result)");
+  if (form.axis && x->elements() == 0 && x->shape()[at(*form.axis)] != 0)
+    return bad_operands("the slices are empty");
   Groups g = groups(*x, form);
   auto count = static_cast<int64_t>(g.first.size());
   Slices s = slices_of(form, x->shape());
@@ -240,6 +242,7 @@ Status emit_unique_open(EmitContext& context) {
   std::string outer = size_product(x, 0, axis), inner = size_product(x, past, x.size());
   context.line(fmt::format("const ptrdiff_t n = {}, inner = {}, size = {} * inner;",
                            size_product(x, axis, past), inner, outer));
+  if (form.axis) context.fail_if("size == 0 && n > 0");
   int64_t most = form.axis ? context.in_type(0).shape[axis] : context.in_type(0).elements();
   for (std::string_view name : {"a", "b", "group"}) {
     context.line(fmt::format("ptrdiff_t* {} = (ptrdiff_t*){};", name,
