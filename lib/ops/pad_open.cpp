@@ -1,4 +1,6 @@
 // Pad of shapes that are known at run time only, or by amounts that are.
+#include <algorithm>
+
 #include "open_facets.h"
 
 namespace mrvlc::ops {
@@ -83,11 +85,15 @@ OpenTypes infer_open_pad(const InferContext& context) {
   TensorType plain{x.elem, x.shape};
   greatest.types[0] = &plain;
   MRVLC_ASSIGN(PadParams p, pad_params(greatest));
+  int64_t elements = x.elements();
   for (size_t d = 0; d < dims.size(); ++d) {
-    dims[d].bound += p.begin[d] + p.end[d];
+    int64_t added = p.begin[d] + p.end[d];
+    dims[d].bound += added;
     MRVLC_TRY(check_dim(dims[d].bound, "a dimension of the result"));
+    // No dimension grows more than one of a single element does.
+    elements = all_pairs(elements, 1 + std::max<int64_t>(added, 0));
   }
-  return one_type(x.elem, dims);
+  return one_type(x.elem, dims, elements);
 }
 
 Status emit_open_pad(EmitContext& context) {

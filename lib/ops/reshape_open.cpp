@@ -29,7 +29,7 @@ Dim left_over(const TensorType& x, const std::vector<int64_t>& shape, const std:
     if (d >= kept.size() || !kept[d]) rest.push_back(own[d]);
   }
   Dim all = product(rest);
-  if (all.bound == kNoBound || all.bound > x.elements()) all.bound = x.elements();
+  if (all.open && (all.bound == kNoBound || all.bound > x.elements())) all.bound = x.elements();
   return {all.bound / known, all.open || all.bound % known != 0};
 }
 

@@ -7,23 +7,23 @@ typedef struct K_view {
 
 //@ piece set_dims: view
 /* Sets the dimensions of a result. Not 0 when one is negative, exceeds its bound, differs from its bound
- * though its bit of `open` is not set, or when there are more than `capacity` elements. */
+ * though its bit of `open` is not set, or when there are more than `capacity` elements. Strides fit in 64 bits
+ * for empty tensors too. */
 static int K_set_dims(K_view* y, int rank, const int64_t* dim, const int64_t* bound, unsigned open,
                       int64_t capacity) {
   int64_t elements = 1;
-  int empty = 0, over = 0;
+  int empty = 0;
   for (int d = 0; d < rank; ++d) {
     if (dim[d] < 0 || dim[d] > bound[d] || (!(open >> d & 1u) && dim[d] != bound[d])) return 1;
     y->dim[d] = dim[d];
     if (dim[d] == 0) {
       empty = 1;
-    } else if (over || elements > capacity / dim[d]) {
-      over = 1;
     } else {
+      if (elements > (INT64_MAX >> 4) / dim[d]) return 1;
       elements *= dim[d];
     }
   }
-  return over && !empty;
+  return !empty && elements > capacity;
 }
 
 //@ piece elements: view
