@@ -145,6 +145,29 @@ Outcome failure(const Diag& diag) {
           printable(message)};
 }
 
+namespace {
+
+// Cases whose data are known to contradict their model, found by what the model lacks.
+struct Mistake {
+  std::string_view case_name, lacks, why;
+};
+constexpr Mistake kMistakes[] = {
+    {"test_adam_multiple", "epsilon",
+     "the data of ONNX 1.12 were made with an epsilon of 0.01 that the model does not have; later releases "
+     "have it"},
+};
+
+std::string known_mistake(const fs::path& folder) {
+  for (const Mistake& mistake : kMistakes) {
+    if (folder.filename() != mistake.case_name) continue;
+    auto bytes = read_file(folder / "model.onnx");
+    if (bytes.ok() && bytes->find(mistake.lacks) == std::string::npos) return std::string(mistake.why);
+  }
+  return {};
+}
+
+}  // namespace
+
 Case load_case(const fs::path& folder, bool bind) {
   Case c;
   c.folder = folder;
@@ -157,7 +180,9 @@ Case load_case(const fs::path& folder, bool bind) {
     return c;
   }
   onnx::ImportOptions options;
-  if (std::string wrong = choose_shapes(c, *declared, options); !wrong.empty()) {
+  std::string wrong = choose_shapes(c, *declared, options);
+  if (wrong.empty()) wrong = known_mistake(folder);
+  if (!wrong.empty()) {
     c.refusal = {Verdict::Unfit, {}, printable(wrong)};
     return c;
   }
