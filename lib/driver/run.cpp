@@ -120,7 +120,7 @@ Status check_input(const Port& port, const fs::path& file, bool may_repeat) {
   bool repeats = may_repeat && !one.empty() && !port.type.shape.empty() && port.type.shape[0] > 0 &&
                  one[0] > 0 && one[0] % port.type.shape[0] == 0;
   if (repeats) one[0] = port.type.shape[0];
-  if (type.elem == port.type.elem && one == port.type.shape) return {};
+  if (admits(port.type, TensorType{type.elem, one})) return {};
   bool would = !may_repeat && type.elem == port.type.elem && one.size() == port.type.shape.size() &&
                !one.empty() && std::equal(one.begin() + 1, one.end(), port.type.shape.begin() + 1);
   return make_diag<DiagCode::MRV0004>(

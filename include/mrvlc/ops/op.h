@@ -30,8 +30,9 @@ class InferContext {
   const ir::Attr& attr(std::string_view name) const;
 };
 
-// What the reference semantics sees. Outputs are allocated with their inferred types, zero-filled; where these
-// are not static though every input is known, e.g. of Unique, eval replaces the tensors with what it computed.
+// What the reference semantics sees. Outputs are allocated with their inferred types, zero-filled; where
+// these are not static though every input is known, e.g. of Unique, eval replaces the tensors with what it
+// computed.
 class EvalContext {
  public:
   const ir::OpSchema* op = nullptr;
@@ -109,8 +110,8 @@ struct OpDef : ir::OpSchema {
   Status (*upgrade)(RawNode& node) = nullptr;  // nullptr: the form never changed in a way that matters
   Result<std::vector<TensorType>> (*infer)(const InferContext& context) = nullptr;
   // Types of the outputs when a shape is known at run time only: an operand's type has open dimensions or is
-  // wrapped, or an operand that decides about the shape is no constant (infer gives MRV0207). The rank must be
-  // known; a dimension that nothing bounds is open with kNoBound. nullptr: infer is asked for some sizes
+  // wrapped, or an operand that decides about the shape is no constant (infer gives MRV0207). The rank must
+  // be known; a dimension that nothing bounds is open with kNoBound. nullptr: infer is asked for some sizes
   // within the bounds, and dimensions that differ are open (infer.cpp).
   Result<std::vector<TensorType>> (*infer_open)(const InferContext& context) = nullptr;
   Status (*eval)(const EvalContext& context) = nullptr;
