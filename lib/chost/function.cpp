@@ -184,10 +184,12 @@ void NodeContext::fail_if(std::string_view condition) {
   function_.put("if ({}) return {}_ERROR_VALUE;", condition, function_.program().options.name);
 }
 
-std::string NodeContext::characters(int64_t elements, int64_t& bytes) {
-  if (function_.program().is_body()) return {};
-  bytes = elements * function_.program().options.text_bytes;
-  return function_.characters(bytes);
+int64_t NodeContext::bytes_of_texts(int64_t elements) const {
+  return elements * function_.program().options.text_bytes;
+}
+
+std::string NodeContext::characters(int64_t bytes) {
+  return function_.program().is_body() ? std::string() : function_.characters(bytes);
 }
 
 std::string NodeContext::helper(std::string_view name) {

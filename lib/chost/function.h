@@ -101,7 +101,8 @@ class NodeContext : public ops::EmitContext, public ops::TextMemory {
   std::string helper(std::string_view name) override;
   std::string scratch(int64_t bytes) override { return function_.scratch(bytes); }
   std::string table(const Tensor& tensor) override { return function_.table(tensor); }
-  std::string characters(int64_t elements, int64_t& bytes) override;
+  int64_t bytes_of_texts(int64_t elements) const override;
+  std::string characters(int64_t bytes) override;
 
  private:
   const ir::Value& value(ir::ValueId id) const { return function_.program().graph.value(id); }

@@ -64,7 +64,8 @@ class Emitter {
     if (!ir::bodies_of(node).empty()) return emit_control_flow(f);
     const bool only_open =
         def.emit == nullptr && def.emit_kernel.empty() && def.scalar == nullptr && def.emit_open != nullptr;
-    if (only_open || ops::has_open_shapes(program_.graph, node)) return emit_with_views(f);
+    if (only_open || parses_texts(node) || ops::has_open_shapes(program_.graph, node))
+      return emit_with_views(f);
     const ElementType elem = program_.graph.value(node.outputs[0]).type.elem;
     const bool f32 = elem == ElementType::F32, computes = f32 || elem == ElementType::F64;
     if (node.is("Concat") && parts_in_place(node)) {
@@ -87,6 +88,12 @@ class Emitter {
     if (def.emit == nullptr) return make_diag<DiagCode::MRV0601>(std::string(node.op->name));
     NodeContext context(f, node.id);
     return def.emit(context);
+  }
+
+  // What is no number is told by an error code.
+  bool parses_texts(const ir::Node& node) const {
+    auto is_text = [&](ir::ValueId v) { return program_.graph.value(v).type.elem == ElementType::String; };
+    return (node.is("Cast") || node.is("CastLike")) && (is_text(node.inputs[0]) || is_text(node.outputs[0]));
   }
 
   Status emit_with_views(Function& f) {

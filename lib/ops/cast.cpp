@@ -7,6 +7,7 @@
 #include "dims.h"
 #include "elementwise.h"
 #include "number_text.h"
+#include "string_cast.h"
 
 namespace mrvlc::ops {
 
@@ -126,7 +127,7 @@ Status emit_any_cast(EmitContext& c) {
   MRVLC_ASSIGN(CastMode mode, mode_of(*c.node().op, c.node().attrs));
   const ElementType from = c.in_type(0).elem, to = c.out_type(0).elem;
   if (from == ElementType::String || to == ElementType::String)
-    return bad_operands("strings have no C emission");
+    return from == to ? emit_same_elements(c), Status() : emit_text_cast(c, mode);
   if (c.out_type(0).elements() == 0) return {};
   if (from == to) {
     emit_same_elements(c);

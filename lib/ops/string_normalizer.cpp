@@ -121,7 +121,8 @@ Status emit_normalizer(EmitContext& context) {
   int64_t bytes = 0;
   if (r.change != Case::None) {
     auto* memory = dynamic_cast<TextMemory*>(&context);
-    if (memory != nullptr) characters = memory->characters(context.out_type(0).elements(), bytes);
+    if (memory != nullptr) bytes = memory->bytes_of_texts(context.out_type(0).elements());
+    if (memory != nullptr) characters = memory->characters(bytes);
     if (characters.empty()) return bad_operands("texts are not made in the bodies of control flow");
   }
   context.line("ptrdiff_t kept;");
