@@ -79,7 +79,7 @@ Loads load_operands(const EmitContext& c, const std::vector<size_t>& operands, c
   for (size_t i = 0; i < count; ++i) {
     if (!c.has(i)) continue;
     const Tensor* constant = c.constant(i);
-    if (constant != nullptr && constant->elements() == 1) {
+    if (constant != nullptr && constant->elements() == 1 && constant->elem() != ElementType::String) {
       loads.x[i] = element_literal(*constant, 0);
       continue;
     }
