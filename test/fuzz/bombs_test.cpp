@@ -1,0 +1,192 @@
+// Small models that ask for much: each is done with, or refused, in little time and memory.
+#include <sys/resource.h>
+
+#include <catch2/catch.hpp>
+
+#include "maker.h"
+#include "mrvlc/onnx/importer.h"
+#include "mrvlc/ops/work.h"
+#include "mrvlc/passes/pass.h"
+
+namespace mrvlc::fuzz {
+namespace {
+
+constexpr int64_t kHuge = int64_t{1} << 62;
+
+double processor_seconds() {
+  rusage u{};
+  getrusage(RUSAGE_SELF, &u);
+  return static_cast<double>(u.ru_utime.tv_sec) + static_cast<double>(u.ru_utime.tv_usec) * 1e-6;
+}
+
+// 0: accepted; else the exit code.
+int import_and_fold(const Maker& m, const onnx::ImportOptions& options = {}) {
+  const double before = processor_seconds();
+  Diagnostics diagnostics;
+  auto model = onnx::import_bytes(m.bytes(), "/nonexistent", options, diagnostics);
+  for (const Diag& d : diagnostics.list()) UNSCOPED_INFO(format_diag("model", d));
+  if (model) {
+    Status status = passes::run_passes(model->graph, passes::host_pipeline());
+    CHECK(status.ok());
+  }
+  CHECK(processor_seconds() - before < 10);
+  return model ? 0 : diagnostics.exit_code();
+}
+
+void add_loop(GraphMaker& outer, const std::string& trips, const std::string& state,
+              const std::string& result, int levels) {
+  auto& node = outer.node("Loop", {trips, "", state}, {result});
+  GraphMaker b(body(node, "body"));
+  const std::string s = "s" + std::to_string(levels), t = "t" + std::to_string(levels);
+  b.in("i" + s, kI64, {}).in("c" + s, kBool, {}).in(s, kF32, {-1}).out("c" + s, kBool, {}).out(t, kF32, {-1});
+  if (levels > 0) {
+    add_loop(b, trips, s, "u" + s, levels - 1);
+    set(b.node("Concat", {s, "u" + s}, {t}), "axis", 0);
+  } else {
+    set(b.node("Concat", {s, s}, {t}), "axis", 0);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a loop of 2^62 rounds is not run", "[bombs]") {
+  Maker m;
+  m.ints("n", {}, {kHuge}).floats("x", {2}, 1);
+  auto& node = m.node("Loop", {"n", "", "x"}, {"y"});
+  GraphMaker b(body(node, "body"));
+  b.in("i", kI64, {}).in("c", kBool, {}).in("s", kF32, {2}).out("c", kBool, {}).out("t", kF32, {2});
+  b.node("Neg", {"s"}, {"t"});
+  m.out("y", kF32, {2});
+  CHECK(import_and_fold(m) == 0);
+}
+
+TEST_CASE("a loop that stacks 2^62 tensors is too large", "[bombs]") {
+  Maker m;
+  m.ints("n", {}, {kHuge}).in("x", kF32, {2, 3});
+  auto& node = m.node("Loop", {"n", ""}, {"y"});
+  GraphMaker b(body(node, "body"));
+  b.in("i", kI64, {}).in("c", kBool, {}).out("c", kBool, {}).out("t");
+  b.node("NonZero", {"x"}, {"t"});
+  m.out("y");
+  CHECK(import_and_fold(m) == 4);
+}
+
+TEST_CASE("bodies whose types widen at every level are built so many times at most", "[bombs]") {
+  Maker m;
+  m.in("n", kI64, {}).in("x", kF32, {1});
+  add_loop(m, "n", "x", "y", 12);
+  m.out("y");
+  const int code = import_and_fold(m);
+  CHECK((code == 0 || code == 1 || code == 4));
+}
+
+TEST_CASE("functions that double at every level", "[bombs]") {
+  Maker m;
+  m.model().add_opset_import()->set_domain("f");
+  m.model().mutable_opset_import(1)->set_version(1);
+  for (int level = 0; level < 21; ++level) {
+    auto* f = m.model().add_functions();
+    f->set_name("f" + std::to_string(level));
+    f->set_domain("f");
+    f->add_input("a");
+    f->add_output("c");
+    for (const char* domain : {"", "f"}) {
+      auto* set = f->add_opset_import();
+      set->set_domain(domain);
+      set->set_version(domain[0] == 'f' ? 1 : 19);
+    }
+    for (int k = 0; k < 2; ++k) {
+      auto* node = f->add_node();
+      node->add_input(k == 0 ? "a" : "b");
+      node->add_output(k == 0 ? "b" : "c");
+      node->set_op_type(level == 0 ? "Relu" : "f" + std::to_string(level - 1));
+      node->set_domain(level == 0 ? "" : "f");
+    }
+  }
+  m.in("x", kF32, {2}).out("y", kF32, {2});
+  m.node("f20", {"x"}, {"y"}).set_domain("f");
+  CHECK(import_and_fold(m) == 4);
+}
+
+TEST_CASE("constants that swell stay computed at run time", "[bombs]") {
+  Maker m;
+  m.floats("one", {1}, 1);
+  std::string last = "one";
+  for (int i = 0; i < 60; ++i) {
+    const std::string shape = "shape" + std::to_string(i), next = "v" + std::to_string(i);
+    m.ints(shape, {1}, {int64_t{1} << std::min(i, 26)});
+    m.node("Expand", {i < 27 ? last : "v25", shape}, {next});
+    m.node("Neg", {next}, {"n" + std::to_string(i)});
+    m.out("n" + std::to_string(i));
+  }
+  (void)last;
+  CHECK(import_and_fold(m) == 0);
+}
+
+TEST_CASE("results larger than can be calculated with", "[bombs]") {
+  const std::string op = GENERATE("ConstantOfShape", "Expand", "Tile", "Range", "Pad");
+  Maker m;
+  m.floats("x", {1}, 1).ints("shape", {1}, {int64_t{1} << 50}).ints("zero", {}, {0}).ints("n", {}, {kHuge});
+  m.ints("one", {}, {1}).ints("pads", {2}, {0, kHuge});
+  if (op == "ConstantOfShape") m.node(op, {"shape"}, {"y"});
+  if (op == "Expand" || op == "Tile") m.node(op, {"x", "shape"}, {"y"});
+  if (op == "Range") m.node(op, {"zero", "n", "one"}, {"y"});
+  if (op == "Pad") m.node(op, {"x", "pads"}, {"y"});
+  m.out("y");
+  const int code = import_and_fold(m);
+  CHECK((code == 1 || code == 4));
+}
+
+TEST_CASE("products of constants that take long are left for run time", "[bombs]") {
+  Maker m;
+  m.floats("x", {1, 16, 128, 128}, 1).floats("w", {16, 16, 31, 31}, 1);
+  m.node("Conv", {"x", "w"}, {"y"});
+  m.floats("a", {200, 200}, 1);
+  set(m.node("Einsum", {"a", "a", "a"}, {"e"}), "equation", std::string("ij,kl,mn->"));
+  m.out("y").out("e");
+  CHECK(import_and_fold(m) == 0);
+}
+
+TEST_CASE("the largest kernel of a pool over nothing but padding", "[bombs]") {
+  Maker m;
+  m.floats("x", {1, 1, 1, 1}, 1);
+  auto& node = m.node("AveragePool", {"x"}, {"y"});
+  constexpr int64_t k = 40000;
+  set(node, "kernel_shape", std::vector<int64_t>{k, k});
+  set(node, "pads", std::vector<int64_t>{k - 1, k - 1, k - 1, k - 1});
+  m.out("y");
+  const int code = import_and_fold(m);
+  CHECK((code == 0 || code == 1 || code == 4));
+}
+
+TEST_CASE("sequences of large tensors are counted", "[bombs]") {
+  Maker m;
+  m.in("x", kF32, {1 << 20, 1 << 19}).ints("one", {}, {1});
+  m.node("SplitToSequence", {"x", "one"}, {"s"});
+  m.node("ConcatFromSequence", {"s"}, {"y"}).add_attribute()->set_name("axis");
+  m.graph().mutable_node(1)->mutable_attribute(0)->set_type(pb::AttributeProto::INT);
+  m.out("y");
+  onnx::ImportOptions options;
+  const int code = import_and_fold(m, options);
+  CHECK((code == 0 || code == 1 || code == 4));
+}
+
+TEST_CASE("sizes beyond what is calculated with", "[bombs]") {
+  TensorType type{ElementType::F32, {4, 5}};
+  CHECK(ops::check_size(type).ok());
+  type.shape = {kMaxElements, 2};
+  CHECK_FALSE(ops::check_size(type).ok());
+  type.shape = {0, kHuge};
+  CHECK_FALSE(ops::check_size(type).ok());
+  type.shape = {kMaxElements};
+  type.wrapper = Wrapper::Sequence;
+  type.length = 1000;
+  CHECK_FALSE(ops::check_size(type).ok());
+  type.shape = {8};
+  CHECK(ops::check_size(type).ok());
+  type.shape = {kNoBound};
+  type.open = 1;
+  CHECK(ops::check_size(type).ok());
+}
+
+}  // namespace mrvlc::fuzz
