@@ -19,8 +19,11 @@ std::string dims_text(const Shape& shape, std::string_view suffix = {}) {
 std::string RunText::names() const {
   std::string text;
   for (const Step& step : program_.steps) {
-    text += fmt::format("static const char {}_n{}[] = {};\n", prefix_, expr(step),
-                        c_string(program_.node(step.unit.nodes.front()).name));
+    const ir::Node& node = program_.node(step.unit.nodes.front());
+    // A node without a name is known by what it makes.
+    const std::string& name =
+        node.name.empty() && !node.outputs.empty() ? program_.graph.value(node.outputs[0]).name : node.name;
+    text += fmt::format("static const char {}_n{}[] = {};\n", prefix_, expr(step), c_string(name));
   }
   return text;
 }

@@ -20,8 +20,16 @@ bool has_open_shapes(const ir::Graph& graph, const ir::Node& node) {
   if (std::any_of(node.outputs.begin(), node.outputs.end(), open)) return true;
   const OpDef& def = op_def(node);
   if (def.emit_open == nullptr && def.infer_open == nullptr) return false;
-  // Here values never decide about shapes; inference need not be asked.
+  // Inference need not be asked where values never decide about shapes, or those that may are constants.
   if (def.scalar != nullptr || !def.emit_kernel.empty()) return false;
+  auto may_decide = [&](size_t i) {
+    const ir::ValueId v = node.inputs[i];
+    if (!v.valid() || graph.is_constant(v)) return false;
+    return i > 0 || !is_float(graph.value(v).type.elem) || has_data_dependent_shape(def);
+  };
+  bool asked = node.inputs.empty();
+  for (size_t i = 0; i < node.inputs.size() && !asked; ++i) asked = may_decide(i);
+  if (!asked) return false;
   auto types = def.infer(infer_context(graph, node));
   return !types.ok() && types.error().code == DiagCode::MRV0207;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "mrvlc/ops/open.h"
+
 namespace mrvlc::partition {
 
 Legality legal() {
@@ -123,14 +125,10 @@ constexpr KindCheck kChecks[] = {
 };
 
 Legality check_static(const LegalContext& c, const ir::Node& node) {
-  for (const auto* values : {&node.inputs, &node.outputs}) {
-    for (ir::ValueId v : *values) {
-      if (!v.valid() || c.graph.value(v).type.is_static()) continue;
-      return refuse("static shapes", to_string(c.graph.value(v).type), "shapes known at compile time",
-                    "A shape is known at run time only; the accelerator's programs are made for one shape.");
-    }
-  }
-  return {};
+  if (!ops::has_open_shapes(c.graph, node)) return {};
+  std::string actual = to_string(c.graph.value(node.outputs[0]).type);
+  return refuse("static shapes", actual, "shapes known at compile time",
+                "A shape is known at run time only; the accelerator's programs are made for one shape.");
 }
 
 }  // namespace
@@ -140,8 +138,8 @@ Legality layer_legal(const ir::Graph& graph, const Layer& layer, const target::M
   for (const KindCheck& k : kChecks) {
     if (k.kind != layer.kind) continue;
     for (ir::NodeId n : layer.nodes) {
-      MRVLC_LEGAL(check_static(c, graph.node(n)));
       MRVLC_LEGAL(check_node(c, graph.node(n)));
+      MRVLC_LEGAL(check_static(c, graph.node(n)));
     }
     MRVLC_LEGAL(check_ports(c));
     MRVLC_LEGAL(k.check(c));

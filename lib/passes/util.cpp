@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "mrvlc/ops/open.h"
+
 namespace mrvlc::passes {
 
 const Node* producer(const Graph& graph, ValueId value) {
@@ -109,9 +111,7 @@ std::vector<NodeId> origins(const Graph& graph, std::initializer_list<NodeId> no
 }
 
 bool is_static(const Graph& graph, const Node& node) {
-  auto fixed = [&](ValueId v) { return !v.valid() || graph.value(v).type.is_static(); };
-  return std::all_of(node.inputs.begin(), node.inputs.end(), fixed) &&
-         std::all_of(node.outputs.begin(), node.outputs.end(), fixed);
+  return !ops::has_open_shapes(graph, node);
 }
 
 }  // namespace mrvlc::passes

@@ -52,7 +52,7 @@ void erase_if_unused(Rewriter& rw, NodeId node, std::string_view because);
 std::vector<NodeId> origins(const Graph& graph, std::initializer_list<NodeId> nodes,
                             std::initializer_list<ValueId> constants);
 
-// Neither operands nor results have shapes that are known at run time only.
+// No shape is known at run time only, and none depends on an operand that is no constant.
 bool is_static(const Graph& graph, const Node& node);
 
 // Offers every static node, producers first, to the rewrites in turn until one of them applies. Nodes made on the

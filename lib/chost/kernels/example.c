@@ -231,8 +231,15 @@ static int parse(int argc, char** argv, arguments* a) {
 }
 
 static int report(int code, const K_error* error) {
-  fprintf(stderr, "inference failed: error %d, device code %d, expression %lu, node '%s'\n", code,
-          error->device_code, (unsigned long)error->expr_id, error->node);
+  static const char* const texts[] = {"none",
+                                      "an argument is missing",
+                                      "the arena is missing or not aligned",
+                                      "the device failed",
+                                      "a shape known at run time only exceeds its bound, or shapes do not fit",
+                                      "a value that decides about a shape, or an index, is not allowed"};
+  const char* text = code >= 0 && code < (int)(sizeof texts / sizeof texts[0]) ? texts[code] : "unknown";
+  fprintf(stderr, "inference failed at node '%s': %s (error %d, device code %d, expression %lu)\n", error->node,
+          text, code, error->device_code, (unsigned long)error->expr_id);
   return 1;
 }
 
