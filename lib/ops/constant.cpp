@@ -1,5 +1,5 @@
-// Operators whose result is known at compile time: Constant, ConstantOfShape, Shape, Size, Range, EyeLike. They are folded before code is generated; the C they emit copies or fills the
-// value.
+// Operators whose result is known at compile time: Constant, ConstantOfShape, Shape, Size, Range, EyeLike.
+// They are folded before code is generated; the C they emit copies or fills the value.
 #include <algorithm>
 #include <cmath>
 

@@ -7,8 +7,8 @@ typedef struct K_view {
 
 //@ piece set_dims: view
 /* Sets the dimensions of a result. Not 0 when one is negative, exceeds its bound, differs from its bound
- * though its bit of `open` is not set, or when there are more than `capacity` elements. Strides fit in 64 bits
- * for empty tensors too. */
+ * though its bit of `open` is not set, or when there are more than `capacity` elements. Strides fit in 64
+ * bits for empty tensors too. */
 static int K_set_dims(K_view* y, int rank, const int64_t* dim, const int64_t* bound, unsigned open,
                       int64_t capacity) {
   int64_t elements = 1;
@@ -34,8 +34,8 @@ static size_t K_elements(const K_view* x, int rank) {
 }
 
 //@ piece seq_copy: base
-/* `count` tensors of a sequence, from tensor `from` on, become those from `at` on of another one. A sequence has
- * rows of 8 numbers, then slots; see the header. */
+/* `count` tensors of a sequence, from tensor `from` on, become those from `at` on of another one. A sequence
+ * has rows of 8 numbers, then slots; see the header. */
 static void K_seq_copy(void* to, int64_t to_length, int64_t to_slot, int64_t at, const void* from_data,
                        int64_t from_length, int64_t from_slot, int64_t from, int64_t count) {
   unsigned char* const y = (unsigned char*)to;
@@ -44,7 +44,8 @@ static void K_seq_copy(void* to, int64_t to_length, int64_t to_slot, int64_t at,
   if (count <= 0) return;
   memcpy(y + at * 64, x + from * 64, (size_t)count * 64);
   for (int64_t i = 0; i < count && bytes > 0; ++i)
-    memcpy(y + to_length * 64 + (at + i) * to_slot, x + from_length * 64 + (from + i) * from_slot, (size_t)bytes);
+    memcpy(y + to_length * 64 + (at + i) * to_slot, x + from_length * 64 + (from + i) * from_slot,
+           (size_t)bytes);
 }
 
 //@ piece seq_row: base
