@@ -80,3 +80,35 @@ TEST_CASE("nothing happens when all of it runs elsewhere", "[passes][widen]") {
               .ok());
   CHECK_FALSE(changed);
 }
+
+TEST_CASE("results in bf16 are rounded before they are read", "[passes][widen]") {
+  ir::Graph g = parse_ok(R"(graph "g" {
+    input %x : bf16[2, 3]
+    %a = Transpose(%x) : bf16[3, 2]
+    %b = Mul(%a, %a) : bf16[3, 2]
+    %c = Add(%b, %a) : bf16[3, 2]
+    %d = Transpose(%c) : bf16[2, 3]
+    %e = CastLike(%x, %c) : bf16[2, 3]
+    output %d
+    output %e
+  })");
+  ir::Graph before = g;
+  bool changed = false;
+  REQUIRE(passes::widen_f16(
+              g, [](const ir::Node&) { return true; }, changed)
+              .ok());
+  CHECK(changed);
+  REQUIRE(ir::verify(g).ok());
+  REQUIRE(ops::verify_types(g).ok());
+  for (ir::NodeId id : g.topological_order()) {
+    const ir::Node& n = g.node(id);
+    const bool arithmetic = n.is("Mul") || n.is("Add");
+    if (!n.is("Cast")) {
+      CHECK(g.value(n.outputs[0]).type.elem == (arithmetic ? ElementType::F32 : ElementType::BF16));
+    }
+  }
+  auto inputs = interp::seeded_inputs(before, 5);
+  auto want = interp::run(before, inputs), got = interp::run(g, inputs);
+  REQUIRE((want.ok() && got.ok()));
+  CHECK(*got == *want);  // bit by bit
+}

@@ -179,6 +179,24 @@ std::vector<OneNode> cast_cases() {
   return cases;
 }
 
+// Of the types that have no packed kernel.
+std::vector<OneNode> product_cases() {
+  std::vector<OneNode> cases;
+  for (E elem : {E::F64, E::I32, E::U32, E::I64, E::U64}) {
+    Tensor a = sample(elem, {4, 3}, 1), b = sample(elem, {3, 5}, 2), c = sample(elem, {5}, 3);
+    cases.emplace_back("Gemm", std::vector<Operand>{{a}, {b}, {c}});
+    cases.emplace_back("Gemm", std::vector<Operand>{{a}, {b}, {sample(elem, {4, 1}, 3)}},
+                       AttrList{{"alpha", 0.75f}, {"beta", -2.5f}});
+    cases.emplace_back("Gemm", std::vector<Operand>{{sample(elem, {3, 4}, 1)}, {sample(elem, {5, 3}, 2)}},
+                       AttrList{{"transA", int64_t{1}}, {"transB", int64_t{1}}, {"alpha", 3.0f}});
+    cases.emplace_back("MatMul", std::vector<Operand>{{a}, {b}});
+    cases.emplace_back("MatMul", std::vector<Operand>{{sample(elem, {3}, 4)}, {sample(elem, {2, 3, 2}, 5)}});
+    cases.emplace_back("MatMul",
+                       std::vector<Operand>{{sample(elem, {2, 1, 4, 3}, 1)}, {sample(elem, {6, 3, 2}, 2)}});
+  }
+  return cases;
+}
+
 std::vector<OneNode> selection_cases() {
   std::vector<OneNode> cases;
   Tensor x = sample(E::F32, {5, 40}, 7);
@@ -335,6 +353,9 @@ TEST_CASE("C of conversions") {
   check_cases(cast_cases(), "cast");
   check_cases(narrowing_cases(), "narrowing");
   check_cases(narrow_quantising_cases(), "quantising");
+}
+TEST_CASE("C of products in plain loops") {
+  check_cases(product_cases(), "product");
 }
 TEST_CASE("C of selections") {
   check_cases(selection_cases(), "selection");
