@@ -42,6 +42,9 @@ void add_compile(CLI::App& app, Context& context) {
   cmd->add_option("--arena-limit", a->arena_limit, "exit with code 4 when the host's arena needs more bytes")
       ->type_name("BYTES")
       ->check(CLI::Range(int64_t{0}, INT64_MAX).description(""));
+  cmd->add_option("--text-bytes", a->text_bytes, "room for each text made at run time, on average (256)")
+      ->type_name("BYTES")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 30).description(""));
   cmd->add_option("--emit", a->emit, "further files: ir, disasm (repeatable)")
       ->check(CLI::IsMember({"ir", "disasm"}))
       ->type_name("KIND")

@@ -136,6 +136,7 @@ Result<driver::CompileOptions> checked(const CompileArguments& a) {
   o.borders = a.borders;
   o.fail_on_fallback = a.fail_on_fallback;
   o.arena_limit = a.arena_limit;
+  o.text_bytes = a.text_bytes;
   o.silicon_id = a.silicon_id;
   MRVLC_ASSIGN(o.target_dirs, target_search(a.target_dirs));
   o.emit = a.emit;

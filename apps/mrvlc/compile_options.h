@@ -15,7 +15,7 @@ struct CompileArguments {
   uint32_t tiles = 8;
   uint32_t effort = 1;
   bool pin_weights = false;
-  int64_t batch = 1, arena_limit = INT64_MAX;
+  int64_t batch = 1, arena_limit = INT64_MAX, text_bytes = 256;
   unsigned jobs = 0;
   bool no_default_rules = false, fail_on_fallback = false, depfile_default = false, silicon_id = false;
 };

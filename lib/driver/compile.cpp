@@ -281,7 +281,8 @@ class Compiler {
   Status generate_host() {
     ir::number_expressions(m_.model.graph);
     MRVLC_ASSIGN(m_.host, chost::generate(m_.model.graph, m_.partition, m_.regions,
-                                          {m_.name, m_.name, m_.machine.name, options_.arena_limit}));
+                                          {m_.name, m_.name, m_.machine.name, options_.arena_limit,
+                                           options_.text_bytes}));
     return {};
   }
 

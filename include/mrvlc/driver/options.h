@@ -26,6 +26,7 @@ struct CompileOptions {
   std::vector<std::string> cpu, accel, borders;
   bool fail_on_fallback = false;
   int64_t arena_limit = INT64_MAX;  // bytes of the host's arena
+  int64_t text_bytes = 256;         // chost::Options
   bool silicon_id = false;          // container architecture 128 instead of 256
   std::vector<std::filesystem::path> target_dirs;
   std::vector<std::string> emit;  // ir, disasm
