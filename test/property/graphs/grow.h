@@ -1,0 +1,77 @@
+// Makes random models, operator by operator. Whatever it proposes, inference decides whether it is valid, and
+// the data decide whether implementations can be expected to agree on it.
+#pragma once
+#include "../accel/dice.h"
+#include "model.h"
+
+namespace mrvlc::graphs {
+
+using accel_random::Dice;
+
+struct Attrs {
+  std::vector<std::pair<std::string_view, ir::Attr>> list;
+  Attrs(std::initializer_list<std::pair<std::string_view, ir::Attr>> l = {}) : list(l) {}
+};
+
+class Grower {
+ public:
+  // The numbers of neighbouring seeds are the same but for the first ones.
+  Grower(uint64_t seed, std::string prefix = "v") : dice(Dice(seed).next()), prefix_(std::move(prefix)) {}
+
+  Dice dice;
+  Model model;
+
+  const Tensor& data(int v) const { return model.values[static_cast<size_t>(v)].data; }
+  const Shape& shape(int v) const { return data(v).shape(); }
+  int64_t rank(int v) const { return data(v).type().rank(); }
+  ElementType elem(int v) const { return data(v).elem(); }
+  bool exact(int v) const { return model.values[static_cast<size_t>(v)].exact; }
+
+  // A value of the type, made anew: a constant or an input.
+  int make(ElementType elem, const Shape& shape);
+  int make(Tensor tensor, bool constant);
+  int constant(Tensor tensor) { return make(std::move(tensor), true); }
+  int ints(const std::vector<int64_t>& values);
+  int scalar(ElementType elem, double value);
+  // One that is there, or a new one.
+  int pick(ops::TypeSet types, int64_t min_rank = 0, int64_t max_rank = 5);
+  int pick(ElementType elem, int64_t min_rank = 0, int64_t max_rank = 5);
+  // Of a shape that broadcasts with `like`, same elements unless told.
+  int operand(int like, ElementType elem);
+  // One of exactly this type, there or new.
+  int of_type(ElementType elem, const Shape& shape);
+  Shape random_shape(int64_t min_rank, int64_t max_rank);
+  Tensor random_tensor(ElementType elem, const Shape& shape);
+  ElementType random_type(ops::TypeSet types);
+
+  // Adds a node when it is valid and well-behaved: its first result, or -1.
+  int add(std::string_view op, const std::vector<int>& inputs, const Attrs& attrs = {}, size_t outputs = 1);
+  int add_control(std::string_view op, const std::vector<int>& inputs, const Attrs& attrs,
+                  std::vector<std::pair<std::string, std::shared_ptr<Model>>> bodies, size_t outputs);
+  // For a body: a value of the model around it, under the name that it has there.
+  int outer(const Grower& around, int v);
+  void finish();
+
+ private:
+  bool admit(const Node& node, const std::vector<Tensor>& data, const std::vector<Tensor>& shaken);
+  int commit(Node node, std::vector<Tensor> data, std::vector<Tensor> shaken);
+  std::string fresh_name() { return prefix_ + std::to_string(model.values.size()); }
+
+  std::string prefix_;
+};
+
+// How an operator is proposed; -1 when it did not come about.
+using Recipe = int (*)(Grower& g);
+const std::map<std::string_view, Recipe>& recipes();
+void add_move_recipes(std::map<std::string_view, Recipe>& table);
+void add_math_recipes(std::map<std::string_view, Recipe>& table);
+void add_layer_recipes(std::map<std::string_view, Recipe>& table);
+void add_control_recipes(std::map<std::string_view, Recipe>& table);
+// Operators that are proposed: those with a recipe, and the element-wise ones of the table.
+std::vector<const ops::OpDef*> growable();
+int propose(Grower& g, const ops::OpDef& op);
+
+// The model of a seed; up to `nodes` operators.
+Model random_model(uint64_t seed, int64_t nodes);
+
+}  // namespace mrvlc::graphs
