@@ -103,7 +103,22 @@ Result<Tensor> suppress(const InferContext& context) {
   return Tensor::of(E::I64, {static_cast<int64_t>(result.size() / 3), 3}, result);
 }
 
+// Comparisons of boxes at most.
+int64_t comparisons(const InferContext& context) {
+  const Shape& scores = context.type(1).shape;
+  int64_t most =
+      context.has(2) && context.constant(2) != nullptr ? context.constant(2)->as_int(0) : scores[2];
+  int64_t picks = std::clamp<int64_t>(most, 0, scores[2]);
+  return checked_mul(element_count(scores), picks).value_or(kMaxElements);
+}
+
+// Of many boxes the result's length is left open: inference must not take long.
 Result<std::vector<TensorType>> infer_nms(const InferContext& context) {
+  constexpr int64_t kMostComparisons = int64_t{1} << 24;
+  MRVLC_TRY(check_nms(context));
+  MRVLC_TRY(check_sizes(context));
+  if (comparisons(context) > kMostComparisons)
+    return make_diag<DiagCode::MRV0207>("0 (its values decide the shape of the result)");
   MRVLC_ASSIGN(Tensor result, suppress(context));
   return std::vector<TensorType>{result.type()};
 }
