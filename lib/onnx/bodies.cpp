@@ -84,6 +84,7 @@ std::optional<Builder::BodyGraph> Builder::build_body(const Site& site, std::str
   graph_ = result.graph.get();
   bool filled = fill_body(inner, proto, formals);
   known_.erase(graph_);
+  sampled_.erase(graph_);
   graph_ = body.outer_graph;
   if (!filled) return std::nullopt;
   result.captures = std::move(body.captures);

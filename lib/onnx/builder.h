@@ -9,6 +9,7 @@
 #include "functions.h"
 #include "inputs.h"
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/open.h"
 #include "order.h"
 
 namespace mrvlc::onnx {
@@ -161,6 +162,8 @@ class Builder {
 
   // known.cpp: values known at import, for inference alone
   const Tensor* known(ir::ValueId value) const;
+  const ops::SampledValue* sampled(ir::ValueId value) const;
+  void learn_sampled(const ir::Node& node);
   void learn(ir::NodeId node);
   bool affordable(const ir::Node& node);
 
@@ -175,6 +178,8 @@ class Builder {
       main_names_;                               // every name of the main graph: they are kept as they are
   std::unordered_set<std::string> inner_names_;  // names made up for values of inlined scopes
   std::unordered_map<const ir::Graph*, std::unordered_map<uint32_t, Tensor>> known_;  // by graph and value
+  // Of values that follow from open dimensions.
+  std::unordered_map<const ir::Graph*, std::unordered_map<uint32_t, ops::SampledValue>> sampled_;
   int64_t known_bytes_left_ = int64_t{256} << 20;
   int64_t known_work_left_ = int64_t{1} << 28;  // multiply-adds or so
   // Nodes that may be built, those of functions and of bodies that are built again counted every time.

@@ -62,8 +62,11 @@ void Builder::learn(ir::NodeId id) {
   const ir::Node& node = graph_->node(id);
   if (node.outputs.empty() || !ir::bodies_of(node).empty()) return;
   auto is_static = [&](ir::ValueId v) { return !v.valid() || graph_->value(v).type.is_static(); };
-  if (!std::all_of(node.inputs.begin(), node.inputs.end(), is_static)) return;
   if (!std::all_of(node.outputs.begin(), node.outputs.end(), is_static)) return;
+  auto is_sampled = [&](ir::ValueId v) { return v.valid() && sampled(v) != nullptr; };
+  if (!std::all_of(node.inputs.begin(), node.inputs.end(), is_static) ||
+      std::any_of(node.inputs.begin(), node.inputs.end(), is_sampled))
+    return learn_sampled(node);
   if (node.is("Constant") && node.op->attr_index("value") >= 0 && node.has_attr("value")) {
     const auto& value = std::get<Tensor>(node.attrs[static_cast<size_t>(node.op->attr_index("value"))]);
     known_[graph_].emplace(node.outputs[0].index(), value);
@@ -85,6 +88,43 @@ void Builder::learn(ir::NodeId id) {
   if (!outputs.ok() || outputs->size() != node.outputs.size()) return;
   for (size_t k = 0; k < node.outputs.size(); ++k)
     known_[graph_].emplace(node.outputs[k].index(), std::move((*outputs)[k]));
+}
+
+const ops::SampledValue* Builder::sampled(ir::ValueId value) const {
+  auto graph = sampled_.find(graph_);
+  if (graph == sampled_.end()) return nullptr;
+  auto it = graph->second.find(value.index());
+  return it == graph->second.end() ? nullptr : &it->second;
+}
+
+// What follows from open dimensions is computed once for each sample; if it is the same for all of them, it
+// is taken to be known. Should that be wrong, what is inferred from it is found out at run time.
+void Builder::learn_sampled(const ir::Node& node) {
+  std::array<std::vector<Tensor>, ops::kSamples> results;
+  const bool shape = node.is("Shape") || node.is("Size");
+  if (node.outputs.size() != 1 || ops::is_random(node) || (!shape && !affordable(node))) return;
+  for (int k = 0; k < ops::kSamples; ++k) {
+    const auto at = static_cast<size_t>(k);
+    if (shape) {
+      const TensorType& type = graph_->value(node.inputs[0]).type;
+      if (type.wrapper != Wrapper::None || !type.has_rank()) return;
+      const TensorType sample = ops::sample_type(type, k);
+      results[at] = {node.is("Shape") ? shape_of(node, sample, graph_->value(node.outputs[0]).type)
+                                      : Tensor::of<int64_t>(ElementType::I64, {}, {sample.elements()})};
+      continue;
+    }
+    std::vector<const Tensor*> inputs;
+    for (ir::ValueId in : node.inputs) {
+      const ops::SampledValue* value = in.valid() ? sampled(in) : nullptr;
+      inputs.push_back(value != nullptr ? &(*value)[at] : in.valid() ? known(in) : nullptr);
+      if (in.valid() && inputs.back() == nullptr) return;
+    }
+    auto outputs = interp::evaluate(*graph_, node, inputs);
+    if (!outputs.ok() || outputs->size() != 1) return;
+    results[at] = *std::move(outputs);
+  }
+  sampled_[graph_].emplace(node.outputs[0].index(),
+                           ops::SampledValue{results[0][0], results[1][0], results[2][0]});
 }
 
 }  // namespace mrvlc::onnx

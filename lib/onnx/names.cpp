@@ -35,6 +35,11 @@ const Binding* Builder::capture(Scope& scope, std::string_view name) {
   } else {
     binding.value = body.graph->add_input(std::move(inner_name), value.type);
     body.captures.push_back(outer->value);
+    if (auto it = sampled_[body.outer_graph].find(outer->value.index());
+        it != sampled_[body.outer_graph].end()) {
+      ops::SampledValue value_of_samples = it->second;
+      sampled_[body.graph].emplace(binding.value.index(), std::move(value_of_samples));
+    }
   }
   return &scope.values.emplace(name, binding).first->second;
 }

@@ -205,7 +205,14 @@ Status Builder::infer(const Site& site, const ops::OpDef& op, Pending& pending) 
     context.types.push_back(in.valid() ? &graph_->value(in).type : nullptr);
     context.constants.push_back(in.valid() ? known(in) : nullptr);
   }
-  MRVLC_ASSIGN(pending.types, ops::infer_types(op, context));
+  std::vector<const ops::SampledValue*> sampled_values;
+  for (ir::ValueId in : pending.inputs) sampled_values.push_back(in.valid() ? sampled(in) : nullptr);
+  const bool any =
+      std::any_of(sampled_values.begin(), sampled_values.end(), [](const auto* v) { return v != nullptr; });
+  auto types = any ? ops::infer_types_sampled(op, context, sampled_values) : ops::infer_types(op, context);
+  if (any && !types.ok()) types = ops::infer_types(op, context);
+  if (!types.ok()) return std::move(types).error();
+  pending.types = *std::move(types);
   if (pending.types.size() < pending.raw.num_outputs) {
     return make_diag<DiagCode::MRV0208>(
         fmt::format("has {} outputs; {} are given", pending.types.size(), pending.raw.num_outputs));

@@ -1,9 +1,8 @@
 #include "mrvlc/onnx/test_data.h"
 
-#include "mrvlc/ops/control_flow.h"
-
 #include <set>
 
+#include "mrvlc/ops/control_flow.h"
 #include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/mapped_file.h"
 #include "tensor_decode.h"

@@ -151,4 +151,14 @@ Status verify_types(const ir::Graph& graph) {
   return {};
 }
 
+Result<std::vector<TensorType>> infer_types_sampled(const OpDef& op, const InferContext& context,
+                                                    const std::vector<const SampledValue*>& sampled) {
+  MRVLC_TRY(check_arity(op, context));
+  MRVLC_TRY(check_attrs(op, context));
+  MRVLC_TRY(check_ranks(op, context));
+  MRVLC_ASSIGN(std::vector<TensorType> types, infer_by_samples(op, context, sampled));
+  for (const TensorType& type : types) MRVLC_TRY(check_output(type));
+  return types;
+}
+
 }  // namespace mrvlc::ops

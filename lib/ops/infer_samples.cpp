@@ -18,22 +18,22 @@ int64_t sample_dim(int64_t bound, int sample) {
   return sample == 1 ? bound - 1 : std::max<int64_t>(1, bound / 2);
 }
 
-Result<Types> infer_sample(const OpDef& op, const InferContext& context, int sample) {
+using Sampled = std::vector<const SampledValue*>;
+
+Result<Types> infer_sample(const OpDef& op, const InferContext& context, const Sampled& sampled, int sample) {
   Types types;
   for (size_t i = 0; i < context.num_inputs(); ++i) {
-    types.push_back(context.has(i) ? context.type(i) : TensorType());
-    TensorType& type = types.back();
-    for (int64_t d = 0; d < type.rank(); ++d) {
-      if (type.is_open(d)) type.shape[at(d)] = sample_dim(type.shape[at(d)], sample);
-    }
-    auto elements = checked_product(type.shape);
+    types.push_back(context.has(i) ? sample_type(context.type(i), sample) : TensorType());
+    auto elements = checked_product(types.back().shape);
     if (!elements || *elements > kMaxElements)
       return bad_operands(fmt::format("too little is known of the shape of input {}", i));
-    type.open = 0;
-    type.capacity = -1;
   }
   InferContext view = context;
-  for (size_t i = 0; i < types.size(); ++i) view.types[i] = context.has(i) ? &types[i] : nullptr;
+  view.constants.resize(types.size());
+  for (size_t i = 0; i < types.size(); ++i) {
+    view.types[i] = context.has(i) ? &types[i] : nullptr;
+    if (i < sampled.size() && sampled[i] != nullptr) view.constants[i] = &(*sampled[i])[at(sample)];
+  }
   return op.infer(view);
 }
 
@@ -55,13 +55,22 @@ void take_capacity(const InferContext& context, TensorType& result) {
 
 }  // namespace
 
-Result<Types> infer_by_samples(const OpDef& op, const InferContext& context) {
+TensorType sample_type(TensorType type, int sample) {
+  for (int64_t d = 0; d < type.rank(); ++d) {
+    if (type.is_open(d)) type.shape[at(d)] = sample_dim(type.shape[at(d)], sample);
+  }
+  type.open = 0;
+  type.capacity = -1;
+  return type;
+}
+
+Result<Types> infer_by_samples(const OpDef& op, const InferContext& context, const Sampled& sampled) {
   MRVLC_TRY(check_tensors(context));
-  MRVLC_ASSIGN(Types types, infer_sample(op, context, 0));
+  MRVLC_ASSIGN(Types types, infer_sample(op, context, sampled, 0));
   Types greatest = types;
   bool compared = false;
   for (int sample : {1, 2}) {
-    auto other = infer_sample(op, context, sample);
+    auto other = infer_sample(op, context, sampled, sample);
     if (!other.ok()) continue;
     if (!comparable(types, *other)) return bad_operands("the rank of a result is known at run time only");
     compared = true;

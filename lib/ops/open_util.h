@@ -4,6 +4,7 @@
 #include <concepts>
 
 #include "emit_util.h"
+#include "mrvlc/ops/open.h"
 
 namespace mrvlc::ops {
 
@@ -41,7 +42,8 @@ Result<std::optional<std::vector<int64_t>>> ints_if_known(const InferContext& co
                                                           std::string_view what);
 // Types of an operator's results from those for static operands of some sizes, for operators without
 // infer_open.
-Result<std::vector<TensorType>> infer_by_samples(const OpDef& op, const InferContext& context);
+Result<std::vector<TensorType>> infer_by_samples(const OpDef& op, const InferContext& context,
+                                                 const std::vector<const SampledValue*>& sampled = {});
 
 // -- C text; every dimension is an expression of at most 64 bits
 
