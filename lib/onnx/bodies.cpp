@@ -153,35 +153,56 @@ std::optional<Builder::BodyGraph> Builder::build_loop_body(const Site& site, pb:
 // A branch that cannot run with these shapes is no reason to refuse the model: exporters write tests of
 // shapes into the graph. Taking it is an error at run time.
 bool Builder::add_branches(const Site& site, const ops::OpDef& op, Pending& pending) {
+  constexpr const char* kNames[] = {"then_branch", "else_branch"};
+  std::optional<BodyGraph> bodies[2];
   std::vector<Diag> why;
-  int built = 0;
-  for (const char* branch : {"then_branch", "else_branch"}) {
-    pb::GraphProto* proto = graph_attribute(site.node, branch);
+  for (size_t b = 0; b < 2; ++b) {
+    pb::GraphProto* proto = graph_attribute(site.node, kNames[b]);
     if (proto == nullptr) {
-      report(site, make_diag<DiagCode::MRV0140>(branch, "is required"));
+      report(site, make_diag<DiagCode::MRV0140>(kNames[b], "is required"));
       return false;
     }
     Sink::Trial trial(sink_);
-    auto body = build_body(site, branch, *proto, {});
+    bodies[b] = build_body(site, kNames[b], *proto, {});
     std::vector<Diag> said = trial.end();
-    if (!body) {
-      if (why.empty()) why = std::move(said);
-      continue;
-    }
-    ++built;
+    if (!bodies[b] && why.empty()) why = std::move(said);
+    if (!bodies[b]) continue;
     for (Diag& diag : said) sink_.add(std::move(diag));
-    pending.inputs.insert(pending.inputs.end(), body->captures.begin(), body->captures.end());
-    ir::set_attr(op, pending.slots, branch, std::shared_ptr<const ir::Graph>(std::move(body->graph)));
   }
-  if (built == 2) return true;
-  if (built == 1 && !why.empty()) {
-    const bool lost_else = ir::is_set(pending.slots[static_cast<size_t>(op.attr_index("then_branch"))]);
-    report(site, make_diag<DiagCode::MRV0146>(lost_else ? "else_branch" : "then_branch", why.front().node,
-                                              why.front().message));
-    return true;
+  if (!bodies[0] && !bodies[1]) {
+    for (Diag& diag : why) sink_.add(std::move(diag));
+    return false;
   }
-  for (Diag& diag : why) sink_.add(std::move(diag));
-  return false;
+  if (bodies[0] && bodies[1]) {
+    drop_unlikely(site, pending, bodies);
+  } else {
+    const auto& first = why.front();
+    report(site, make_diag<DiagCode::MRV0146>(kNames[bodies[0] ? 1 : 0], first.node, first.message));
+  }
+  for (size_t b = 0; b < 2; ++b) {
+    if (!bodies[b]) continue;
+    pending.inputs.insert(pending.inputs.end(), bodies[b]->captures.begin(), bodies[b]->captures.end());
+    ir::set_attr(op, pending.slots, kNames[b], std::shared_ptr<const ir::Graph>(std::move(bodies[b]->graph)));
+  }
+  return true;
+}
+
+// Where the branches give tensors of different ranks, and the condition is the same for all samples of open
+// dimensions, the other branch goes.
+void Builder::drop_unlikely(const Site& site, const Pending& pending, std::optional<BodyGraph> (&bodies)[2]) {
+  const ir::ValueId condition = pending.inputs[0];
+  const ops::SampledValue* values = condition.valid() ? sampled(condition) : nullptr;
+  if (values == nullptr || !((*values)[0] == (*values)[1]) || !((*values)[0] == (*values)[2])) return;
+  if ((*values)[0].elem() != ElementType::Bool || (*values)[0].elements() != 1) return;
+  const ir::Graph &a = *bodies[0]->graph, &b = *bodies[1]->graph;
+  bool fit = a.outputs().size() == b.outputs().size();
+  for (size_t i = 0; fit && i < a.outputs().size(); ++i)
+    fit = ops::join_types(a.value(a.outputs()[i]).type, b.value(b.outputs()[i]).type).has_value();
+  if (fit) return;
+  const bool taken = (*values)[0].as_int(0) != 0;
+  bodies[taken ? 1 : 0].reset();
+  report(site, make_diag<DiagCode::MRV0146>(taken ? "else_branch" : "then_branch", shown_name(site),
+                                            "its results have other ranks"));
 }
 
 // The types of the body's formal inputs, and which of them are states.

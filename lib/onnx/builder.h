@@ -150,6 +150,7 @@ class Builder {
   // False when an error was reported.
   bool add_bodies(const Site& site, const ops::OpDef& op, Pending& pending);
   bool add_branches(const Site& site, const ops::OpDef& op, Pending& pending);
+  void drop_unlikely(const Site& site, const Pending& pending, std::optional<BodyGraph> (&bodies)[2]);
   Result<std::vector<TensorType>> formal_types(const ops::OpDef& op, const Pending& pending,
                                                States& states) const;
   std::optional<BodyGraph> build_body(const Site& site, std::string_view attribute, pb::GraphProto& proto,
