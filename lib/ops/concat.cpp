@@ -52,6 +52,12 @@ Result<Pieces> concat_pieces(const InferContext& context) {
   return p;
 }
 
+// Before opset 4 the axis could be left out.
+Status upgrade_concat(RawNode& node) {
+  if (node.opset < 4 && node.find("axis") == nullptr) node.attrs.emplace_back("axis", ir::Attr(int64_t{1}));
+  return {};
+}
+
 Result<std::vector<TensorType>> infer_concat(const InferContext& context) {
   MRVLC_ASSIGN(Pieces p, concat_pieces(context));
   return one_type(context.type(0).elem, p.joined);
@@ -151,10 +157,10 @@ const OpDef& def_Concat() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "Concat";
-    d.since_min = 4;
     d.attrs = {required("axis", ir::AttrKind::Int)};
     d.max_inputs = -1;
     d.types = kMovable;
+    d.upgrade = upgrade_concat;
     d.infer = infer_concat;
     d.eval = eval_concat;
     d.emit = emit_concat;

@@ -75,6 +75,27 @@ TEST_CASE("weights may be NaN, infinite, denormal", "[onnx]") {
   CHECK(t.as_double(2) > 0);
 }
 
+TEST_CASE("elements of less than eight bits are packed", "[onnx]") {
+  using Ints = std::vector<int64_t>;
+  pb::TensorProto t = typed(22, 3);  // int4
+  t.set_raw_data("\x87\x0f");
+  CHECK(imported(t).to_ints() == Ints{7, -8, -1});
+  t = typed(25, 5);  // uint2
+  t.add_int32_data(0xe4);
+  t.add_int32_data(3);
+  CHECK(imported(t).to_ints() == Ints{0, 1, 2, 3, 3});
+  t = typed(17, 2);  // float8e4m3fn
+  t.add_int32_data(0x38);
+  t.add_int32_data(0xfe);
+  CHECK(imported(t).to_doubles() == std::vector<double>{1, -448});
+  t = typed(22, 3);
+  t.set_raw_data("\x87\x0f\x01");  // a byte too many
+  check_refused(import_initializer(t), DiagCode::MRV0120);
+  t = typed(26, 5);
+  t.add_int32_data(0xe4);  // and one too few
+  check_refused(import_initializer(t), DiagCode::MRV0120);
+}
+
 TEST_CASE("element types that are not supported", "[onnx]") {
   for (int type : {0, 27, 99, -1, INT32_MAX, INT32_MIN}) {
     check_refused(import_initializer(typed(type, 0)), DiagCode::MRV0121);
