@@ -11,7 +11,7 @@ namespace {
 struct Form {
   std::string_view name;
   bool has_alpha, has_beta;
-  double alpha, beta;  // by default
+  double alpha, beta;  // by default; NaN: there is none
   double (*apply)(double x, double a, double b);
   std::string_view c_text;  // of {x}, {a}, {b}, {f}
 };
@@ -31,7 +31,7 @@ constexpr Form kForms[] = {
      [](double x, double a, double) { return x >= 0 ? x : a * x; }, "{x} >= 0 ? {x} : {a} * {x}"},
     {"thresholdedrelu", true, false, 1, 0, [](double x, double a, double) { return x >= a ? x : 0; },
      "{x} >= {a} ? {x} : 0"},
-    {"scaledtanh", true, true, 1, 1, [](double x, double a, double b) { return a * std::tanh(b * x); },
+    {"scaledtanh", true, true, NAN, NAN, [](double x, double a, double b) { return a * std::tanh(b * x); },
      "{a} * tanh{f}({b} * {x})"},
     {"hardsigmoid", true, true, static_cast<double>(0.2f), 0.5,
      [](double x, double a, double b) { return std::min(std::max(a * x + b, 0.0), 1.0); },
@@ -103,6 +103,8 @@ Result<std::vector<Activation>> recurrent_activations(const InferContext& contex
     Activation a{std::string(form->name), form->alpha, form->beta};
     if (form->has_alpha) a.alpha = next(alphas, alphas_used, a.alpha);
     if (form->has_beta) a.beta = next(betas, betas_used, a.beta);
+    if (std::isnan(a.alpha + a.beta))
+      return bad_attr("activations", "names ScaledTanh, but gives it no parameters");
     out.push_back(std::move(a));
   }
   return out;

@@ -119,7 +119,7 @@ TEST_CASE("MaxUnpool puts elements back") {
   CHECK(greatest_error(c.value(), {0, 5, 6, 0}) < 1e-6);
   CHECK(greatest_error(Case(c).in(ints({1, 1, 5})).value(), {0, 5, 6, 0, 0}) < 1e-6);
   CHECK(Case(c).in(ints({1, 1, 3})).refusal() == "MRV0205");
-  CHECK(Case(c).unknown(ints({1, 1, 5})).refusal() == "MRV0207");
+  CHECK(Case(c).unknown(ints({1, 1, 5})).refusal().empty());
   Case flat = Case("MaxUnpool").set("kernel_shape", list({2, 2})).set("strides", list({2, 2}));
   flat.unknown(some({1, 2, 1, 2}, 1)).unknown(labels({1, 2, 1, 2}, {1, 6, 8, 15}));
   check_generated_code({c, Case(c).in(ints({1, 1, 5})), flat, Case(flat).in(ints({1, 2, 3, 4}))});

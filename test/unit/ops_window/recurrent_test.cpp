@@ -95,11 +95,16 @@ TEST_CASE("recurrent operators in C") {
   }
   cases.push_back(recurrent("GRU", ElementType::F32, "bidirectional", 0).set("linear_before_reset", num(1)));
   cases.push_back(recurrent("LSTM", ElementType::F32, "forward", 0).set("input_forget", num(1)));
+  const std::vector<float> values{0.5f, 0.3f, 0.2f, 0.6f};
   for (const char* name : {"Relu", "Tanh", "Sigmoid", "Affine", "LeakyRelu", "ThresholdedRelu", "ScaledTanh",
                            "HardSigmoid", "Elu", "Softsign", "Softplus"}) {
     cases.push_back(recurrent("RNN", ElementType::F32, "forward", 0).set("activations", names({name})));
     cases.push_back(recurrent("GRU", ElementType::F64, "bidirectional", 0)
                         .set("activations", names({"Sigmoid", name, name, "Tanh"})));
+    for (size_t back : {1, 2})
+      cases[cases.size() - back]
+          .set("activation_alpha", ir::Attr(values))
+          .set("activation_beta", ir::Attr(values));
   }
   check_generated_code(cases);
 }
@@ -109,6 +114,7 @@ TEST_CASE("recurrent operators that are refused") {
   CHECK(base().refusal().empty());
   CHECK(base().set("activations", names({"Sigmoid"})).refusal() == "MRV0204");
   CHECK(base().set("activations", names({"Sigmoid", "Sine"})).refusal() == "MRV0204");
+  CHECK(base().set("activations", names({"Sigmoid", "ScaledTanh"})).refusal() == "MRV0204");
   CHECK(base().set("clip", 0.0f).refusal() == "MRV0204");
   CHECK(base().set("direction", text("up")).refusal() == "MRV0204");
   CHECK(base().set("hidden_size", num(4)).refusal() == "MRV0204");
