@@ -24,12 +24,6 @@ struct Tally {
   std::map<std::string, int> operators, refused, ort_refusals;
 };
 
-std::string operators_of(const Model& model) {
-  std::string text;
-  for (const Node& node : model.nodes) text += fmt::format("{}{}", text.empty() ? "" : ",", node.op->name);
-  return text;
-}
-
 void fail(Tally& tally, const Model& model, uint64_t seed, Judge judge, const Outcome& outcome) {
   static constexpr const char* kNames[] = {"the interpreter", "C", "ONNX Runtime"};
   if (++tally.failed > kReduced) {

@@ -61,7 +61,7 @@ int conv(Grower& g, std::string_view op) {
   for (size_t d = 0; transposed && d < w.kernel.size(); ++d)
     w.strides[d] = std::min(w.strides[d], w.kernel[d]);
   Shape s = transposed ? Shape{in, out / groups} : Shape{out, in / groups};
-  s.insert(s.end(), w.kernel.begin(), w.kernel.end());
+  for (int64_t k : w.kernel) s.push_back(k);
   std::vector<int> inputs = {image(g, elem, in, dims), g.of_type(elem, s)};
   if (g.dice.chance(50)) inputs.push_back(g.of_type(elem, {out}));
   Attrs attrs = window_attrs(w);
