@@ -1,4 +1,5 @@
-// Computation in f16 and bf16 moved to f32, for parts of the graph that run where there is no such arithmetic.
+// Computation in f16 and bf16 moved to f32, for parts of the graph that run where there is no such
+// arithmetic.
 #pragma once
 #include <functional>
 

@@ -17,7 +17,8 @@ static float K_f64_to_odd(double d) {
  * sign, `inf` is infinity and codes from `nan` on are NaN; nan of 0x80 is the whole code of the only one. */
 static float K_narrow_to_f32(unsigned code, int man, int bias, unsigned sign, unsigned inf, unsigned nan) {
   const unsigned mag = code & (sign - 1u), field = mag >> man, low = mag & ((1u << man) - 1u);
-  float v = ldexpf((float)(field != 0u ? low + (1u << man) : low), (field != 0u ? (int)field : 1) - bias - man);
+  float v =
+      ldexpf((float)(field != 0u ? low + (1u << man) : low), (field != 0u ? (int)field : 1) - bias - man);
   if (mag == inf) v = INFINITY;
   if (nan == 0x80u ? code == nan : mag >= nan) v = NAN;
   return (code & sign) != 0u ? -v : v;
