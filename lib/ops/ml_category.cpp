@@ -12,6 +12,8 @@ using namespace spec;
 
 // -- LabelEncoder
 
+constexpr TypeSet kEncodable = types_of({E::F32, E::F64, E::I16, E::I32, E::I64, E::String});
+
 struct Encoding {
   ml::List keys, values;  // of the same size; the default comes last in values
   ElementType key_type = E::Undefined, value_type = E::Undefined;
@@ -32,6 +34,7 @@ Result<std::pair<ml::List, ElementType>> encoder_list(const InferContext& contex
   }
   if (is_attr_set(context, prefix + "_tensor")) {
     const auto& t = std::get<Tensor>(context.attr(prefix + "_tensor"));
+    if (!kEncodable.has(t.elem())) return bad_attr(prefix + "_tensor", "is of a type that is not encoded");
     if (t.elem() == E::String) {
       given.emplace_back(t.string_data(), E::String);
     } else if (is_float(t.elem())) {
@@ -212,7 +215,7 @@ OpDef map_op(std::string_view name) {
 const OpDef& def_LabelEncoder() {
   static const OpDef op = [] {
     OpDef d = ml::op("LabelEncoder");
-    d.types = types_of({E::F32, E::F64, E::I16, E::I32, E::I64, E::String});
+    d.types = kEncodable;
     d.attrs = {with_float("default_float", -0.0f), with_int("default_int64", -1),
                with_string("default_string", "_Unused"), optional("default_tensor", ir::AttrKind::Tensor)};
     for (std::string_view floats : {"keys_floats", "values_floats"})

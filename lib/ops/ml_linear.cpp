@@ -27,6 +27,7 @@ Result<Linear> linear(const InferContext& context) {
 
 Status complete(Linear& p, int64_t rows) {
   p.rows = rows;
+  if (p.x.cols == 0) return bad_operands("there are no features");
   if (rows < 1 || static_cast<int64_t>(p.coefficients.size()) / rows != p.x.cols ||
       static_cast<int64_t>(p.coefficients.size()) % rows != 0)
     return bad_attr("coefficients", fmt::format("has {} numbers, which are not {} times {} features",

@@ -42,7 +42,9 @@ Result<Machine> machine(const InferContext& context, int64_t vectors) {
   m.support = ml::floats(context, "support_vectors");
   m.coefficients = ml::floats(context, "coefficients");
   m.rho = ml::floats(context, "rho");
-  if (vectors < 0 || vectors > kMaxExtent || static_cast<int64_t>(m.support.size()) != vectors * m.x.cols)
+  if (m.x.cols == 0) return bad_operands("there are no features");
+  const bool few = vectors >= 0 && vectors <= kMaxExtent;
+  if (!few || checked_mul(vectors, m.x.cols) != static_cast<int64_t>(m.support.size()))
     return bad_attr("support_vectors", fmt::format("must be {} vectors of {} features", vectors, m.x.cols));
   return m;
 }
@@ -182,7 +184,8 @@ Result<Classifier> classifier(const InferContext& context) {
   int64_t vectors = 0;
   p.first = {0};
   for (int64_t count : context.ints_attr("vectors_per_class")) {
-    if (count < 0 || count > kMaxExtent) return bad_attr("vectors_per_class", "has an impossible number");
+    if (count < 0 || count > kMaxExtent || vectors > kMaxExtent)
+      return bad_attr("vectors_per_class", "has an impossible number");
     p.first.push_back(vectors += count);
   }
   MRVLC_ASSIGN(p.m, machine(context, vectors));

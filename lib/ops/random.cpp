@@ -1,5 +1,6 @@
 // RandomUniform, RandomUniformLike, RandomNormal, RandomNormalLike (ONNX, opset 1 and 22). The numbers are
 // those of docs/random.md, in the reference and in C.
+#include "open_util.h"
 #include "philox.h"
 
 namespace mrvlc::ops {
@@ -12,11 +13,12 @@ bool is_like(const ir::OpSchema& op) {
 }
 
 Result<std::vector<TensorType>> infer_random(const InferContext& context) {
+  MRVLC_TRY(check_tensors(context));
   const ir::Attr& dtype = context.attr("dtype");
   ElementType elem = ir::is_set(dtype) ? std::get<ElementType>(dtype) : context.type(0).elem;
   if (!kFloats.has(elem))
     return bad_attr("dtype", fmt::format("asks for {}, which is no floating point type", name(elem)));
-  if (is_like(*context.op)) return one_type(elem, context.type(0).shape);
+  if (is_like(*context.op)) return std::vector<TensorType>{context.type(0).with_elem(elem)};
   const auto& shape = context.ints_attr("shape");
   if (static_cast<int64_t>(shape.size()) > kMaxRank) return bad_attr("shape", "has too many dimensions");
   for (int64_t d : shape) MRVLC_TRY(check_dim(d, "a dimension of 'shape'"));
@@ -76,10 +78,9 @@ std::string stored(EmitContext& context, const std::string& value) {
   return narrow;
 }
 
-Status emit_uniform(EmitContext& context) {
+Status emit_uniform(EmitContext& context, const std::string& n) {
   Affine t = affine(emit_view(context));
   RandomKey key = random_key(*context.node().op, context.node().attrs);
-  std::string n = fmt::format("{}", context.out_type(0).elements());
   bool wide = context.out_type(0).elem == E::F64;
   (wide ? open_uniform53 : open_uniform24)(context, key, n);
   // Two statements, so that they are not contracted.
@@ -89,10 +90,10 @@ Status emit_uniform(EmitContext& context) {
   return {};
 }
 
-Status emit_normal(EmitContext& context) {
+Status emit_normal(EmitContext& context, const std::string& n) {
   Affine t = affine(emit_view(context));
   RandomKey key = random_key(*context.node().op, context.node().attrs);
-  std::string y = context.out(0), n = fmt::format("{}", context.out_type(0).elements());
+  std::string y = context.out(0);
   auto value = [&](std::string_view z) {
     return stored(context, fmt::format("{} + {} * {}", c_literal(t.a, E::F64), z, c_literal(t.b, E::F64)));
   };
@@ -103,6 +104,20 @@ Status emit_normal(EmitContext& context) {
   return {};
 }
 
+Status emit_numbers(EmitContext& context, const std::string& n) {
+  if (context.node().op->name.starts_with("RandomNormal")) return emit_normal(context, n);
+  return emit_uniform(context, n);
+}
+
+Status emit_random(EmitContext& context) {
+  return emit_numbers(context, fmt::format("{}", context.out_type(0).elements()));
+}
+
+Status emit_open_random(EmitContext& context) {
+  context.set_dims(0, in_dims(context, 0));
+  return emit_numbers(context, product_text(in_dims(context, 0)));
+}
+
 OpDef random_op(std::string_view op, std::string_view first, float a, std::string_view second, float b) {
   OpDef d;
   d.name = op;
@@ -110,6 +125,8 @@ OpDef random_op(std::string_view op, std::string_view first, float a, std::strin
              optional("seed", ir::AttrKind::Float), with_int(kStream, 0)};
   if (is_like(d)) {
     d.types = kFixedSize;
+    d.infer_open = infer_random;
+    d.emit_open = emit_open_random;
   } else {
     d.attrs[0] = {"dtype", ir::AttrKind::Type, ir::Attr(E::F32), false};
     d.attrs.push_back(required("shape", ir::AttrKind::Ints));
@@ -118,7 +135,7 @@ OpDef random_op(std::string_view op, std::string_view first, float a, std::strin
   d.infer = infer_random;
   bool normal = first == "mean";
   d.eval = normal ? eval_normal : eval_uniform;
-  d.emit = normal ? emit_normal : emit_uniform;
+  d.emit = emit_random;
   d.declined = "the accelerator draws no random numbers";
   return d;
 }

@@ -18,8 +18,8 @@ double draw(RandomKey key, int64_t i, ElementType elem) {
   return elem == E::F64 ? uniform53(key, n) : uniform24(key, n);
 }
 
-void open_draws(EmitContext& context, RandomKey key, int64_t n, ElementType elem) {
-  (elem == E::F64 ? open_uniform53 : open_uniform24)(context, key, fmt::format("{}", n));
+void open_draws(EmitContext& context, RandomKey key, const std::string& n, ElementType elem) {
+  (elem == E::F64 ? open_uniform53 : open_uniform24)(context, key, n);
 }
 
 std::string loaded(EmitContext& context, size_t input, std::string_view index) {
@@ -44,10 +44,11 @@ RandomKey key_of(const EmitContext& context) {
 // -- Bernoulli: 1 where u < p
 
 Result<std::vector<TensorType>> infer_bernoulli(const InferContext& context) {
+  MRVLC_TRY(check_tensors(context));
   const ir::Attr& dtype = context.attr("dtype");
   ElementType elem = ir::is_set(dtype) ? std::get<ElementType>(dtype) : context.type(0).elem;
-  if (!kFixedSize.has(elem)) return bad_attr("dtype", fmt::format("asks for {}", name(elem)));
-  return one_type(elem, context.type(0).shape);
+  if (!kOrdinary.has(elem)) return bad_attr("dtype", fmt::format("asks for {}", name(elem)));
+  return std::vector<TensorType>{context.type(0).with_elem(elem)};
 }
 
 Status eval_bernoulli(const EvalContext& context) {
@@ -58,12 +59,21 @@ Status eval_bernoulli(const EvalContext& context) {
   return {};
 }
 
-Status emit_bernoulli(EmitContext& context) {
-  open_draws(context, key_of(context), context.out_type(0).elements(), context.in_type(0).elem);
+Status emit_bernoulli_of(EmitContext& context, const std::string& n) {
+  open_draws(context, key_of(context), n, context.in_type(0).elem);
   context.line(fmt::format("{}[i] = {};", context.out(0),
                            stored(context, fmt::format("u < (double){}", loaded(context, 0, "i")))));
   context.close();
   return {};
+}
+
+Status emit_bernoulli(EmitContext& context) {
+  return emit_bernoulli_of(context, fmt::format("{}", context.out_type(0).elements()));
+}
+
+Status emit_open_bernoulli(EmitContext& context) {
+  context.set_dims(0, in_dims(context, 0));
+  return emit_bernoulli_of(context, product_text(in_dims(context, 0)));
 }
 
 // -- Multinomial: inversion of the cumulative sums of exp(x - max), in double
@@ -234,6 +244,8 @@ const OpDef& def_Bernoulli() {
     d.infer = infer_bernoulli;
     d.eval = eval_bernoulli;
     d.emit = emit_bernoulli;
+    d.infer_open = infer_bernoulli;
+    d.emit_open = emit_open_bernoulli;
     d.declined = "the accelerator draws no random numbers";
     return d;
   }();

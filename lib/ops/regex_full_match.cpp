@@ -18,6 +18,7 @@ std::unique_ptr<re2::RE2> reference_pattern(const std::string& pattern) {
 }
 
 Result<std::vector<TensorType>> infer_match(const InferContext& context) {
+  MRVLC_TRY(check_tensors(context));
   auto pattern = reference_pattern(context.string_attr("pattern"));
   if (!pattern->ok()) return bad_attr("pattern", "is none of RE2's: " + printable(pattern->error()));
   return std::vector<TensorType>{context.type(0).with_elem(E::Bool)};

@@ -124,7 +124,7 @@ Result<std::vector<TensorType>> infer_split_open(const InferContext& context) {
   MRVLC_TRY(check_tensors(context));
   Dims dims = dims_of(context.type(0));
   Splitting s = splitting(context);
-  dims.push_back(s.most >= 0 ? Dim{s.most + 1, true} : kAnyDim);
+  dims.push_back(s.most >= 0 && s.most < kMaxExtent ? Dim{s.most + 1, true} : kAnyDim);
   return std::vector<TensorType>{type_of(E::String, dims), context.type(0).with_elem(E::I64)};
 }
 
