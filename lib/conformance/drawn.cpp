@@ -23,16 +23,32 @@ bool draws(const ir::Graph& graph) {
 
 bool same_elements(const std::vector<Tensor>& inputs, const std::vector<Tensor>& outputs) {
   return !inputs.empty() && !outputs.empty() && inputs[0].type() == outputs[0].type() &&
-         inputs[0].type().wrapper == Wrapper::None && inputs[0].elem() != ElementType::String;
+         inputs[0].type().wrapper == Wrapper::None && is_float(inputs[0].elem());
 }
 
-// Some of the data was dropped.
+// Of the elements that were kept; 1 when none was.
+double scale_of(const Tensor& input, const Tensor& output) {
+  for (int64_t i = 0; i < output.elements(); ++i) {
+    if (output.as_double(i) != 0) return output.as_double(i) / input.as_double(i);
+  }
+  return 1;
+}
+
+bool is_scaled(double value, double input, double scale) {
+  return std::abs(value - input * scale) <= 1e-3 * (1 + std::abs(value));
+}
+
+// Some of the data was dropped, the rest scaled.
 bool drops(const std::vector<Tensor>& inputs, const std::vector<Tensor>& expected) {
   if (!same_elements(inputs, expected)) return false;
+  const double scale = scale_of(inputs[0], expected[0]);
+  bool dropped = false;
   for (int64_t i = 0; i < expected[0].elements(); ++i) {
-    if (expected[0].as_double(i) == 0 && inputs[0].as_double(i) != 0) return true;
+    const double value = expected[0].as_double(i), input = inputs[0].as_double(i);
+    dropped = dropped || (value == 0 && input != 0);
+    if (value != 0 && !is_scaled(value, input, scale)) return false;
   }
-  return false;
+  return dropped;
 }
 
 bool is_binary(const Tensor& tensor) {
@@ -52,19 +68,11 @@ std::string bernoulli_difference(const Tensor& p, const Tensor& actual) {
   return {};
 }
 
-// Of the elements that were kept; 1 when none was.
-double scale_of(const Tensor& input, const Tensor& output) {
-  for (int64_t i = 0; i < output.elements(); ++i) {
-    if (output.as_double(i) != 0) return output.as_double(i) / input.as_double(i);
-  }
-  return 1;
-}
-
 std::string dropout_difference(const std::vector<Tensor>& inputs, const std::vector<Tensor>& actual,
                                double scale) {
   for (int64_t i = 0; i < actual[0].elements(); ++i) {
     const double a = actual[0].as_double(i), kept = inputs[0].as_double(i) * scale;
-    if (a != 0 && !(std::abs(a - kept) <= 1e-3 * (1 + std::abs(kept))))
+    if (a != 0 && !is_scaled(a, inputs[0].as_double(i), scale))
       return fmt::format("element {} is {}, neither 0 nor {}", i, a, kept);
     if (actual.size() > 1 && kept != 0 && (actual[1].as_int(i) != 0) != (a != 0))
       return fmt::format("element {} of the mask is {} where the output is {}", i, actual[1].as_int(i), a);

@@ -194,7 +194,10 @@ int resize(Grower& g) {
     attrs.list.emplace_back(
         "nearest_mode",
         std::string(g.dice.of<const char*>({"round_prefer_floor", "floor", "ceil", "round_prefer_ceil"})));
-  if (g.dice.chance(50)) return g.add("Resize", {x, -1, -1, g.ints(sizes)}, attrs);
+  // ONNX's own implementation aligns the corners of a size that scales make a fraction, others round it
+  // first.
+  if (place == "align_corners" || g.dice.chance(50))
+    return g.add("Resize", {x, -1, -1, g.ints(sizes)}, attrs);
   Tensor scales(TensorType{E::F32, {g.rank(x)}});
   for (int64_t d = 0; d < g.rank(x); ++d)
     scales.set_double(d, d + 2 < g.rank(x) ? 1 : g.dice.of<double>({1, 2, 0.5, 1.5, 3}));
