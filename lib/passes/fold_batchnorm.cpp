@@ -21,7 +21,7 @@ bool fold(Rewriter& rw, NodeId id) {
 }  // namespace
 
 Status fold_batchnorm(Graph& graph, const PassContext&, bool& changed) {
-  changed = rewrite_nodes(graph, "fold-batchnorm", fold);
+  changed = rewrite_all_nodes(graph, "fold-batchnorm", fold);
   return {};
 }
 

@@ -42,7 +42,7 @@ bool fold(Rewriter& rw, NodeId id) {
 }  // namespace
 
 Status fold_scale(Graph& graph, const PassContext&, bool& changed) {
-  changed = rewrite_nodes(graph, "fold-scale", fold);
+  changed = rewrite_all_nodes(graph, "fold-scale", fold);
   return {};
 }
 

@@ -55,18 +55,29 @@ std::vector<NodeId> origins(const Graph& graph, std::initializer_list<NodeId> no
 // No shape is known at run time only, and none depends on an operand that is no constant.
 bool is_static(const Graph& graph, const Node& node);
 
-// Offers every static node, producers first, to the rewrites in turn until one of them applies. Nodes made on the
-// way are not offered again: one call is linear, and the pipelines come back.
+// Offers every node, producers first, to the rewrites in turn until one of them applies: for rewrites that
+// are right whatever the dimensions that are open. Nodes made on the way are not offered again: one call is
+// linear, and the pipelines come back.
 template <class... Rewrites>
-bool rewrite_nodes(Graph& graph, std::string_view pass, Rewrites... rewrites) {
+bool rewrite_all_nodes(Graph& graph, std::string_view pass, Rewrites... rewrites) {
   Rewriter rw(graph, pass);
   bool changed = false;
   for (NodeId id : graph.topological_order()) {
-    if (!is_static(graph, graph.node(id))) continue;
     auto apply = [&](auto rewrite) { return !graph.node(id).erased && rewrite(rw, id); };
     if ((apply(rewrites) || ...)) changed = true;
   }
   return changed;
+}
+
+// The same for static nodes alone.
+template <class... Rewrites>
+bool rewrite_nodes(Graph& graph, std::string_view pass, Rewrites... rewrites) {
+  auto if_static = [](auto rewrite) {
+    return [rewrite](Rewriter& rw, NodeId id) {
+      return is_static(rw.graph(), rw.graph().node(id)) && rewrite(rw, id);
+    };
+  };
+  return rewrite_all_nodes(graph, pass, if_static(rewrites)...);
 }
 
 }  // namespace mrvlc::passes
