@@ -45,6 +45,7 @@ Status read_heads(const InferContext& context, LinearParams& p) {
   if (q[2] % p.heads != 0 || k[2] % p.kv_heads != 0 || v[2] % p.kv_heads != 0)
     return bad_operands("the heads do not divide the operands");
   p.key = q[2] / p.heads, p.value = v[2] / p.kv_heads;
+  if (p.key < 1 || p.value < 1) return bad_operands("the heads are empty");
   if (k != Shape{p.batch, p.length, p.kv_heads * p.key})
     return disagree(context, kKey, "queries and keys differ");
   if (v[0] != p.batch || v[1] != p.length) return disagree(context, kValue, "queries and values differ");
