@@ -1,5 +1,8 @@
 #include "function.h"
 
+#include <algorithm>
+#include <set>
+
 namespace mrvlc::chost {
 
 Function::Function(Program& program, std::vector<ir::NodeId> nodes, std::string_view what)
@@ -121,14 +124,29 @@ bool mentions(std::string_view text, std::string_view name) {
   return false;
 }
 
+// Every word of a C text.
+std::set<std::string_view> identifiers(std::string_view text) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+  std::set<std::string_view> words;
+  for (size_t from = 0; (from = text.find_first_of(kLetters, from)) != std::string_view::npos;) {
+    const size_t past = std::min(text.find_first_not_of(kLetters, from), text.size());
+    words.insert(text.substr(from, past - from));
+    from = past;
+  }
+  return words;
+}
+
 }  // namespace
 
 // Operands that decided how the body looks need not be read by it.
 void Function::excuse_unused() {
+  const std::set<std::string_view> read = identifiers(body_);
+  const std::string declarations = front_lines_;
+  const std::set<std::string_view> declared = identifiers(declarations);
   for (const auto& [name, param] : names_) {
-    const bool declares_data = views_ && mentions(front_lines_, name);
+    const bool declares_data = views_ && declared.contains(name);
     const bool is_param = param < params_.size() && mentions(params_[param].declaration, name);
-    if (!mentions(body_, name) && (declares_data || is_param))
+    if (!read.contains(name) && (declares_data || is_param))
       front_lines_ += fmt::format("  (void){};\n", name);
   }
 }

@@ -218,9 +218,18 @@ Status eval_eye_like(const EvalContext& context) {
 
 Status emit_eye_like(EmitContext& context) {
   const TensorType& y = context.out_type(0);
-  Tensor value(y);
-  for_diagonal(y.shape, context.node().int_attr("k"), [&](int64_t i) { value.set_int(i, 1); });
-  emit_constant_output(context, value);
+  const int64_t columns = y.shape[1], k = std::clamp(context.node().int_attr("k"), -y.shape[0], columns);
+  const int64_t first = std::max<int64_t>(0, -k), past = std::min(y.shape[0], columns - k);
+  Tensor one(TensorType{y.elem, {}});
+  one.set_int(0, 1);
+  context.loop("i", y.elements());
+  context.line(fmt::format("{}[i] = 0;", context.out(0)));
+  context.close();
+  if (first >= past) return {};
+  context.loop("i", past - first);
+  context.line(fmt::format("{}[i * {} + {}] = {};", context.out(0), columns + 1, first * columns + first + k,
+                           element_literal(one, 0)));
+  context.close();
   return {};
 }
 

@@ -1,5 +1,7 @@
 #include "mapped_copy.h"
 
+#include <algorithm>
+
 #include "index_util.h"
 
 namespace mrvlc::ops {
@@ -13,13 +15,15 @@ bool is_identity(const std::vector<int64_t>& table, int64_t size) {
   return true;
 }
 
-// Neighbouring dimensions that both keep their indices are one dimension.
+// Neighbouring dimensions that both keep their indices are one dimension, unless its table would be large.
+constexpr int64_t kMaxMerged = int64_t{1} << 20;
+
 MappedCopy merged(const MappedCopy& copy) {
   MappedCopy m;
   bool previous = false;
   for (size_t d = 0; d < copy.in.size(); ++d) {
     bool identity = is_identity(copy.from[d], copy.in[d]);
-    if (identity && previous) {
+    if (identity && previous && m.in.back() <= kMaxMerged / std::max<int64_t>(1, copy.in[d])) {
       m.in.back() *= copy.in[d];
       m.from.back() = index_table(m.in.back(), [](int64_t o) { return o; });
     } else {
