@@ -133,7 +133,7 @@ void RecurrentCode::emit(const std::function<void()>& cell) {
   open_loop(c, "b", batch);
   if (c.has(P::kInitialH) || c.has(P::kInitialC) || c.node().outputs.size() > P::kLastH) {
     c.line(fmt::format("const ptrdiff_t state = {};", p.batch_first ? fmt::format("b * {} + d", p.directions)
-                                                                    : fmt::format("d * {} + b", p.batch)));
+                                                                    : fmt::format("d * {} + b", batch)));
   }
   emit_state("h", P::kInitialH);
   if (lstm) emit_state("c", P::kInitialC);
