@@ -1,9 +1,9 @@
 // TfIdfVectorizer (ONNX TfIdfVectorizer-9): counts n-grams of a pool, of elements that lie at equal
-// distances. Strings are for the reference alone.
+// distances. C counts those of texts by their places among the texts of the pool.
 #include <algorithm>
 
 #include "dims.h"
-#include "mrvlc/support/diag/ops.h"
+#include "ml.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -148,17 +148,36 @@ void emit_length(EmitContext& context, const TfIdf& t, int64_t n, int64_t first)
   for (int i = 0; i < 4; ++i) context.close();
 }
 
+// Texts as their places among the sorted ones of the pool.
+std::vector<int64_t> places(const ml::Keys& keys, const std::vector<std::string>& pool) {
+  Tensor texts = Tensor::strings({static_cast<int64_t>(pool.size())}, pool);
+  std::vector<int64_t> out;
+  for (int64_t i = 0; i < texts.elements(); ++i) out.push_back(keys.find(texts, i));
+  return out;
+}
+
 Status emit_lines(EmitContext& context, const TfIdf& t) {
-  if (context.in_type(0).elem == E::String)
-    return make_diag<DiagCode::MRV0202>(0, name(E::String), "generated code");
+  const bool text = context.in_type(0).elem == E::String;
   Texts x = in_sizes(context, 0);
   auto table = [&](const std::vector<int64_t>& v) {
     return context.table(Tensor::of(E::I64, {static_cast<int64_t>(v.size())}, v));
   };
-  context.line(fmt::format("const int64_t *pool = {}, *column = {};", table(t.numbers), table(t.column)));
+  ml::Keys keys(t.strings);
+  std::vector<int64_t> pool = text ? places(keys, t.strings) : t.numbers;
+  if (text)
+    context.line(
+        fmt::format("int64_t* codes = (int64_t*){};", context.scratch(context.in_type(0).shape.back() * 8)));
+  context.line(fmt::format("const int64_t *pool = {}, *column = {};", table(pool), table(t.column)));
   context.line(fmt::format("const ptrdiff_t size = {};", x.back()));
   context.open(fmt::format("for (ptrdiff_t n = 0; n < {}; ++n)", size_product(x, 0, x.size() - 1)));
-  context.line(fmt::format("const {}* x = {} + n * size;", c_type(context.in_type(0).elem), context.in(0)));
+  std::string line = fmt::format("{} + n * size", context.in(0));
+  if (text) {
+    context.line(fmt::format("const mrvl_string* texts = {};", line));
+    context.line(fmt::format("for (ptrdiff_t j = 0; j < size; ++j) codes[j] = {};",
+                             keys.emit_find(context, "texts[j]")));
+    line = "codes";
+  }
+  context.line(fmt::format("const {}* x = {};", c_type(text ? E::I64 : context.in_type(0).elem), line));
   context.line(fmt::format("float* y = {} + n * {};", context.out(0), t.columns));
   context.line(fmt::format("for (ptrdiff_t c = 0; c < {}; ++c) y[c] = 0;", t.columns));
   int64_t first = 0;
