@@ -251,10 +251,68 @@ TEST_CASE("pools of open shapes") {
   check_open(cases, "pools");
 }
 
+TEST_CASE("recurrences of open sequences") {
+  std::vector<OpenCase> cases;
+  for (int64_t layout : {0, 1}) {
+    for (auto [name, gates] : {std::pair<const char*, int64_t>{"LSTM", 4}, {"GRU", 3}, {"RNN", 1}}) {
+      for (int64_t directions : {1, 2}) {
+        AttrList attrs{{"layout", layout},
+                       {"direction", std::string(directions == 2 ? "bidirectional" : "reverse")}};
+        Tensor w = sample(E::F32, {directions, gates * 3, 4}, 1),
+               r = sample(E::F32, {directions, gates * 3, 3}, 2),
+               b = sample(E::F32, {directions, 2 * gates * 3}, 3);
+        const size_t outputs = gates == 4 ? 3 : 2;
+        OpenCase plain{name, {open_type(E::F32, {-3, -3, 4}), w, r, b}, {}, attrs, outputs};
+        OpenCase lengths{
+            name,
+            {open_type(E::F32, {-3, -3, 4}), w, r, b, open_type(E::I32, {-3}),
+             layout == 0 ? open_type(E::F32, {directions, -3, 3}) : open_type(E::F32, {-3, directions, 3})},
+            {},
+            attrs,
+            outputs};
+        for (Shape shape : {Shape{3, 3, 4}, {1, 2, 4}, {2, 1, 4}, {2, 0, 4}}) {
+          Tensor x = sample(E::F32, shape, 4);
+          int64_t batch = shape[layout == 0 ? 1 : 0], steps = shape[layout == 0 ? 0 : 1];
+          Tensor state =
+              sample(E::F32, layout == 0 ? Shape{directions, batch, 3} : Shape{batch, directions, 3}, 5);
+          Tensor each(TensorType{E::I32, {batch}}), fewer(TensorType{E::I32, {batch + 1}});
+          for (int64_t i = 0; i < batch; ++i) each.set_int(i, (i + 1) % (steps + 1));
+          plain.runs.push_back({x});
+          lengths.runs.push_back({x, each, state});
+          if (batch < 3) lengths.runs.push_back({x, fewer, state});
+        }
+        cases.push_back(plain);
+        cases.push_back(lengths);
+      }
+    }
+  }
+  check_open(cases, "recurrent");
+}
+
 TEST_CASE("quantisation of open shapes") {
   std::vector<OpenCase> cases;
   Runs runs = images(E::F32, {{2, 3, 4}, {0, 3, 1}, {1, 3, 7}});
   cases.push_back({"DynamicQuantizeLinear", {open_type(E::F32, {-2, 3, -7})}, runs, {}, 3});
+  TensorType x = open_type(E::F32, {-2, 3, -7}), codes = open_type(E::U8, {-2, -3, -7});
+  Tensor scales = f32({3}, {0.5, 0.25, 2}), zeros = Tensor::of<int64_t>(E::U8, {3}, {0, 128, 7});
+  Tensor scale = f32({}, {0.125}), zero = Tensor::of<int64_t>(E::U8, {}, {100});
+  cases.push_back({"QuantizeLinear", {x, scale, zero}, runs});
+  cases.push_back({"QuantizeLinear", {x, scales, zeros}, runs, {{"axis", int64_t{-2}}}});
+  cases.push_back({"QuantizeLinear", {x, scales}, runs});
+  Runs bytes = images(E::U8, {{2, 3, 4}, {0, 3, 1}, {1, 2, 7}});
+  cases.push_back({"DequantizeLinear", {codes, scale, zero}, bytes});
+  cases.push_back({"DequantizeLinear", {codes, scales, zeros}, bytes});
+  OpenCase blocks{"DequantizeLinear",
+                  {codes, open_type(E::F32, {-2, -3, -3}), open_type(E::U8, {-2, -3, -3})},
+                  {},
+                  {{"axis", int64_t{2}}, {"block_size", int64_t{3}}}};
+  for (int64_t n : {1, 3, 4, 7}) {
+    for (int64_t k : {1, 2, 3}) {
+      Shape shape{2, 3, k};
+      blocks.runs.push_back({sample(E::U8, {2, 3, n}), sample(E::F32, shape), sample(E::U8, shape)});
+    }
+  }
+  cases.push_back(blocks);
   check_open(cases, "quantise");
 }
 
