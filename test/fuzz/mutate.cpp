@@ -10,7 +10,7 @@ constexpr size_t kMaxMutant = 8u << 20;
 // Ranges for dimensions that the model leaves open, and for a few that it does not.
 onnx::ImportOptions random_options(pb::ModelProto& model, Random& random) {
   onnx::ImportOptions options;
-  if (random.one_in(4)) options.batch = random.dimension();
+  if (random.one_in(8)) options.batch = std::max<int64_t>(random.one_in(8) ? -1 : 1, random.dimension());
   if (random.one_in(8)) options.max_sequence = std::max<int64_t>(1, random.integer());
   if (!random.one_in(3)) return options;
   for (auto& input : *model.mutable_graph()->mutable_input()) {
