@@ -109,6 +109,7 @@ int matmul(Grower& g) {
 
 int matmul_integer(Grower& g) {
   const int a = g.pick(ops::types_of({E::U8, E::I8}), 2, 3);
+  if (element_count(g.shape(a)) == 0) return -1;  // ONNX Runtime leaves the sum of nothing uninitialised
   const E e = g.dice.of({E::U8, E::I8});
   std::vector<int> inputs = {a, g.of_type(e, {g.shape(a).back(), g.dice.pick(1, 5)})};
   if (g.dice.chance(60)) inputs.push_back(g.constant(g.random_tensor(g.elem(a), {})));

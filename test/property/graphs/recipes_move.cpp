@@ -202,10 +202,11 @@ int pad(Grower& g) {
   const std::string mode = g.dice.of<const char*>({"constant", "reflect", "edge", "wrap", "constant"});
   Ints begin, end;
   for (int64_t d : g.shape(x)) {
-    const int64_t most = mode == "reflect"    ? std::min<int64_t>(d - 1, 2)
-                         : mode == "constant" ? 2
-                         : d == 0             ? 0
-                                              : 2;
+    // Wrapping around more than once is understood in more than one way.
+    const int64_t most = mode == "reflect"             ? std::min<int64_t>(d - 1, 2)
+                         : mode == "wrap"              ? std::min<int64_t>(d, 2)
+                         : mode == "constant" || d > 0 ? 2
+                                                       : 0;
     const int64_t low = mode == "constant" && g.dice.chance(10) ? -std::min<int64_t>(1, d / 2) : 0;
     begin.push_back(g.dice.pick(low, std::max<int64_t>(most, 0)));
     end.push_back(g.dice.pick(low, std::max<int64_t>(most, 0)));
