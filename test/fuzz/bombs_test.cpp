@@ -26,12 +26,14 @@ int import_and_fold(const Maker& m, const onnx::ImportOptions& options = {}) {
   const double before = processor_seconds();
   Diagnostics diagnostics;
   auto model = onnx::import_bytes(m.bytes(), "/nonexistent", options, diagnostics);
-  for (const Diag& d : diagnostics.list()) UNSCOPED_INFO(format_diag("model", d));
+  std::string said;
+  for (const Diag& d : diagnostics.list()) said += format_diag("model", d) + "\n";
   if (model) {
     Status status = passes::run_passes(model->graph, passes::host_pipeline());
     CHECK(status.ok());
   }
   CHECK(processor_seconds() - before < 10);
+  UNSCOPED_INFO(said);
   return model ? 0 : diagnostics.exit_code();
 }
 
@@ -127,7 +129,7 @@ TEST_CASE("constants that swell stay computed at run time", "[bombs]") {
   for (int i = 0; i < 60; ++i) {
     const std::string shape = "shape" + std::to_string(i), next = "v" + std::to_string(i);
     m.ints(shape, {1}, {int64_t{1} << std::min(i, 26)});
-    m.node("Expand", {i < 27 ? last : "v25", shape}, {next});
+    m.node("Expand", {i < 27 ? last : "v26", shape}, {next});
     m.node("Neg", {next}, {"n" + std::to_string(i)});
     m.out("n" + std::to_string(i));
   }
@@ -154,7 +156,7 @@ TEST_CASE("products of constants that take long are left for run time", "[bombs]
   m.floats("x", {1, 16, 128, 128}, 1).floats("w", {16, 16, 31, 31}, 1);
   m.node("Conv", {"x", "w"}, {"y"});
   m.floats("a", {200, 200}, 1);
-  set(m.node("Einsum", {"a", "a", "a"}, {"e"}), "equation", std::string("ij,kl,mn->"));
+  set(m.node("Einsum", {"a", "a"}, {"e"}), "equation", std::string("ij,kl->"));
   m.out("y").out("e");
   CHECK(import_and_fold(m) == 0);
 }
