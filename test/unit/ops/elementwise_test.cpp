@@ -176,4 +176,13 @@ TEST_CASE("Identity and Dropout pass the data on") {
 }
 
 }  // namespace
+TEST_CASE("QuickGelu of com.microsoft") {
+  const ops::OpDef* op = ops::find_op("com.microsoft", "QuickGelu");
+  REQUIRE(op != nullptr);
+  for (double x : {-3.0, 0.0, 2.0}) {
+    const double expected = x / (1 + std::exp(-static_cast<double>(1.702f) * x));
+    CHECK(op->scalar->eval(&x, *op, ir::default_attrs(*op)) == Approx(expected));
+  }
+}
+
 }  // namespace mrvlc::test
