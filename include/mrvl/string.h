@@ -1,6 +1,6 @@
-/* Elements of string tensors in generated code: bytes that somebody else keeps, not terminated. Those of inputs
- * are the caller's; those of outputs lie in inputs, in the weights, or in the arena, and stay valid until one of
- * these changes or goes away. C99. */
+/* Elements of string tensors in generated code: bytes that somebody else keeps, not terminated. Those of
+ * inputs are the caller's; those of outputs lie in inputs, in the weights, or in the arena, and stay valid
+ * until one of these changes or goes away. C99. */
 #ifndef MRVL_STRING_H
 #define MRVL_STRING_H
 

@@ -50,9 +50,10 @@ std::string port_table(std::string_view name, const std::vector<Interface::Port>
     std::string shape;
     for (int64_t d : p.type.shape) shape += fmt::format("{}{}", shape.empty() ? "" : ", ", d);
     const bool tensor = p.type.wrapper == Wrapper::None;
-    out += fmt::format("    {{{}, {}, {}, {}, {}, {{{}}}, {}u, {}}},\n", c_string(p.model_name), c_string(files[i]),
-                       npy_type(p.type), memory_bytes(p.type), p.type.rank(), shape.empty() ? "0" : shape,
-                       tensor ? p.type.open : 0u, memory_bytes(TensorType{p.type.elem, {}}));
+    out += fmt::format("    {{{}, {}, {}, {}, {}, {{{}}}, {}u, {}}},\n", c_string(p.model_name),
+                       c_string(files[i]), npy_type(p.type), memory_bytes(p.type), p.type.rank(),
+                       shape.empty() ? "0" : shape, tensor ? p.type.open : 0u,
+                       memory_bytes(TensorType{p.type.elem, {}}));
   }
   return out + "    {NULL, NULL, NULL, 0, 0, {0}, 0u, 0}};\n";
 }
@@ -67,7 +68,8 @@ std::string run_once(const Interface& interface) {
   for (size_t i = 0; i < interface.inputs.size(); ++i) {
     const auto& p = interface.inputs[i];
     out += fmt::format("  inputs.{} = (const {}*)in[{}].data;\n", p.field, ops::c_type(p.type.elem), i);
-    if (!p.dims.empty()) out += fmt::format("  memcpy(inputs.{0}, in[{1}].dim, sizeof inputs.{0});\n", p.dims, i);
+    if (!p.dims.empty())
+      out += fmt::format("  memcpy(inputs.{0}, in[{1}].dim, sizeof inputs.{0});\n", p.dims, i);
   }
   for (size_t i = 0; i < interface.outputs.size(); ++i) {
     const auto& p = interface.outputs[i];
@@ -76,7 +78,8 @@ std::string run_once(const Interface& interface) {
   out += "  rc = K_run(&inputs, &outputs, arena, device, NULL, NULL, error);\n";
   for (size_t i = 0; i < interface.outputs.size(); ++i) {
     const auto& p = interface.outputs[i];
-    if (!p.dims.empty()) out += fmt::format("  memcpy(out[{1}].dim, outputs.{0}, sizeof outputs.{0});\n", p.dims, i);
+    if (!p.dims.empty())
+      out += fmt::format("  memcpy(out[{1}].dim, outputs.{0}, sizeof outputs.{0});\n", p.dims, i);
   }
   return out + "  return rc;\n}\n";
 }

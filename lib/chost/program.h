@@ -146,8 +146,8 @@ bool is_alias_op(const ir::Graph& graph, const ir::Node& node);
 bool is_packed_conv(const ir::Graph& graph, const ir::Node& node);
 // Conv-like kernels take row operands in their epilogue, matrix products column operands.
 bool is_matrix_product(const ir::Node& node);
-// A product of floats that the packed kernels take though shapes are known at run time only: a matrix product,
-// or a convolution whose batch alone is open.
+// A product of floats that the packed kernels take though shapes are known at run time only: a matrix
+// product, or a convolution whose batch alone is open.
 bool is_open_product(const ir::Graph& graph, const ir::Node& node);
 
 // stores.cpp: inputs, outputs, results; parts of concatenations; reshapes.

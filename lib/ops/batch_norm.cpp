@@ -1,4 +1,5 @@
-// BatchNormalization (ONNX -15), at inference: y = (x - mean) / sqrt(var + epsilon) * scale + bias for each channel.
+// BatchNormalization (ONNX -15), at inference: y = (x - mean) / sqrt(var + epsilon) * scale + bias for each
+// channel.
 #include <cmath>
 
 #include "batch_norm_training.h"

@@ -1,7 +1,7 @@
 // Conv: Y[n,m,o] = B[m] + sum over c, k of X[n, g*C/G + c, o*stride + k*dilation - pad] * W[m,c,k]  (ONNX
 // Conv-11).
-#include "products_open.h"
 #include "infer_util.h"
+#include "products_open.h"
 #include "ref_conv.h"
 #include "ref_gemm.h"
 

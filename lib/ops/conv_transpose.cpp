@@ -2,8 +2,8 @@
 // accumulates X[n, g*C/G + c, i] * W[g*C/G + c, m, k]  (ONNX ConvTranspose-11).
 #include <algorithm>
 
-#include "products_open.h"
 #include "infer_util.h"
+#include "products_open.h"
 #include "ref_gemm.h"
 #include "ref_window.h"
 

@@ -19,7 +19,8 @@ struct GivenShape {
   GivenShape(std::initializer_list<int64_t> dims) : shape(dims) {}
   bool operator==(const GivenShape&) const = default;
 };
-// "1x3x224x224", "1..8x3x224x224", "16*1..8x3" (up to 16 tensors), "scalar" for rank 0; nullopt: something else.
+// "1x3x224x224", "1..8x3x224x224", "16*1..8x3" (up to 16 tensors), "scalar" for rank 0; nullopt: something
+// else.
 std::optional<GivenShape> parse_given_shape(std::string_view text);
 std::string to_string(const GivenShape& given);
 
@@ -30,8 +31,8 @@ struct ImportOptions {
   // A range makes the dimension one that is known at run time only.
   std::map<std::string, GivenShape> input_shapes;
   int64_t batch = 1;
-  // Types of inputs that are sequences or optionals, where the model does not say how many tensors there are at
-  // most and how large they are; from data at hand, or --input-shape NAME=16*3x4.
+  // Types of inputs that are sequences or optionals, where the model does not say how many tensors there are
+  // at most and how large they are; from data at hand, or --input-shape NAME=16*3x4.
   std::map<std::string, TensorType> input_types;
   int64_t max_open = 65536;   // elements of a tensor that nothing bounds
   int64_t max_sequence = 64;  // tensors in a sequence that nothing else bounds

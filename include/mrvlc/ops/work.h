@@ -1,5 +1,5 @@
-// What values and their computation cost, before either is there. Constants are folded while there is a budget
-// for it, so that a small file cannot keep the compiler busy.
+// What values and their computation cost, before either is there. Constants are folded while there is a
+// budget for it, so that a small file cannot keep the compiler busy.
 #pragma once
 #include <span>
 
@@ -8,8 +8,8 @@
 
 namespace mrvlc::ops {
 
-// Dimensions, elements and, of sequences, bytes are within what the rest may calculate with: MRV0209 otherwise.
-// Dimensions that nothing bounds yet are left to who bounds them.
+// Dimensions, elements and, of sequences, bytes are within what the rest may calculate with: MRV0209
+// otherwise. Dimensions that nothing bounds yet are left to who bounds them.
 Status check_size(const TensorType& type);
 
 // Steps of the innermost loop or so; an upper bound, at most INT64_MAX. Types are static, null where an

@@ -231,15 +231,16 @@ static int parse(int argc, char** argv, arguments* a) {
 }
 
 static int report(int code, const K_error* error) {
-  static const char* const texts[] = {"none",
-                                      "an argument is missing",
-                                      "the arena is missing or not aligned",
-                                      "the device failed",
-                                      "a shape known at run time only exceeds its bound, or shapes do not fit",
-                                      "a value that decides about a shape, or an index, is not allowed"};
+  static const char* const texts[] = {
+      "none",
+      "an argument is missing",
+      "the arena is missing or not aligned",
+      "the device failed",
+      "a shape known at run time only exceeds its bound, or shapes do not fit",
+      "a value that decides about a shape, or an index, is not allowed"};
   const char* text = code >= 0 && code < (int)(sizeof texts / sizeof texts[0]) ? texts[code] : "unknown";
-  fprintf(stderr, "inference failed at node '%s': %s (error %d, device code %d, expression %lu)\n", error->node,
-          text, code, error->device_code, (unsigned long)error->expr_id);
+  fprintf(stderr, "inference failed at node '%s': %s (error %d, device code %d, expression %lu)\n",
+          error->node, text, code, error->device_code, (unsigned long)error->expr_id);
   return 1;
 }
 
@@ -282,7 +283,8 @@ static int run_all(const arguments* a, void* arena, const K_device* device) {
   }
   for (long r = 0; r < repeats; ++r) {
     for (int i = 0; i < K_INPUT_COUNT; ++i)
-      in[i].data = (unsigned char*)inputs[i].data + (inputs[i].repeats == 1 ? 0 : (size_t)r * inputs[i].bytes);
+      in[i].data =
+          (unsigned char*)inputs[i].data + (inputs[i].repeats == 1 ? 0 : (size_t)r * inputs[i].bytes);
     for (int i = 0; i < K_OUTPUT_COUNT; ++i)
       out[i].data = (unsigned char*)all[i] + (size_t)r * output_ports[i].bytes;
     const int rc = run_once(in, out, arena, device, &error);

@@ -1,6 +1,6 @@
 //@ piece open_reduce: base
-/* Loops of a reduction over the dimensions in the set `axes`, neighbours of one kind merged. n and s are sizes
- * and strides of what is kept, from 8 on of what is reduced, the innermost first; that is the run. */
+/* Loops of a reduction over the dimensions in the set `axes`, neighbours of one kind merged. n and s are
+ * sizes and strides of what is kept, from 8 on of what is reduced, the innermost first; that is the run. */
 typedef struct K_open_reduce_loops {
   ptrdiff_t results, outer, run, step;
   int kept, reduced;
@@ -44,8 +44,8 @@ static ptrdiff_t K_open_reduce_at(ptrdiff_t k, int groups, const int64_t* n, con
 }
 
 //@ piece open_window: base
-/* A window over the last dimensions of a tensor, of ONNX's convolutions and pools; pad and pad_end in front and
- * behind. */
+/* A window over the last dimensions of a tensor, of ONNX's convolutions and pools; pad and pad_end in front
+ * and behind. */
 typedef struct K_open_window {
   int rank;
   int64_t in[6], out[6], kernel[6], stride[6], dilation[6], pad[6], pad_end[6];
@@ -60,7 +60,7 @@ static int64_t K_open_window_extent(const K_open_window* w, int d) {
 /* The input positions of tap `tap` for the outputs of one row (a run along the last dimension): from + o *
  * stride for low <= o < high. 0 when there are none. */
 static int K_open_window_tap(const K_open_window* w, int64_t row, int64_t tap, int64_t* from, int64_t* low,
-                      int64_t* high) {
+                             int64_t* high) {
   const int last = w->rank - 1;
   const int64_t n = w->in[last], s = w->stride[last];
   const int64_t base = tap % w->kernel[last] * w->dilation[last] - w->pad[last];
@@ -97,7 +97,8 @@ static int K_open_window_size(K_open_window* w, int mode, int up) {
     if (n < 1 || w->kernel[d] < 1 || w->kernel[d] > most) return 1;
     if (mode == K_open_window_valid) w->pad[d] = w->pad_end[d] = 0;
     if (same) {
-      const int64_t over = ((n + s - 1) / s - 1) * s + K_open_window_extent(w, d) - n, total = over > 0 ? over : 0;
+      const int64_t over = ((n + s - 1) / s - 1) * s + K_open_window_extent(w, d) - n,
+                    total = over > 0 ? over : 0;
       w->pad[d] = mode == K_open_window_same_upper ? total / 2 : total - total / 2;
       w->pad_end[d] = total - w->pad[d];
     }

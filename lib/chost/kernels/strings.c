@@ -1,6 +1,6 @@
 //@ piece split: base
-/* As Python's str.split: the parts of x between delimiters, at most `most` + 1 of them unless that is negative;
- * without delimiter between runs of white space. Returns their number; `parts` may be null. */
+/* As Python's str.split: the parts of x between delimiters, at most `most` + 1 of them unless that is
+ * negative; without delimiter between runs of white space. Returns their number; `parts` may be null. */
 static int64_t K_split(mrvl_string x, mrvl_string* parts, const char* delimiter, size_t size, int64_t most) {
   int64_t count = 0;
   size_t at = 0;
@@ -52,9 +52,10 @@ static int K_same_string(mrvl_string a, mrvl_string b) {
 }
 
 //@ piece regex: base
-/* Does all of x match? An instruction of the program is three words: kind (0 bytes of a range, 1 either of two, 2
- * assertion, 3 match) and range, then where it goes on. `room` holds 5 words for each instruction: the round in
- * which it was met last, the instructions to look at, those that read a byte, those for the next byte. */
+/* Does all of x match? An instruction of the program is three words: kind (0 bytes of a range, 1 either of
+ * two, 2 assertion, 3 match) and range, then where it goes on. `room` holds 5 words for each instruction: the
+ * round in which it was met last, the instructions to look at, those that read a byte, those for the next
+ * byte. */
 static uint8_t K_regex(const uint32_t* code, uint32_t count, uint32_t start, const char* x, size_t size,
                        uint32_t* room) {
   uint32_t *met = room, *stack = met + count, *readers = stack + 2 * count, *seeds = readers + count;
@@ -68,8 +69,13 @@ static uint8_t K_regex(const uint32_t* code, uint32_t count, uint32_t start, con
                       (before >= 'a' && before <= 'z');
     const int word1 = (here >= '0' && here <= '9') || (here >= 'A' && here <= 'Z') || here == '_' ||
                       (here >= 'a' && here <= 'z');
-    const uint32_t holds = (before < 0 ? 1u | 4u : before == '\n' ? 4u : 0u) |
-                           (here < 0 ? 2u | 8u : here == '\n' ? 8u : 0u) | (word0 != word1 ? 16u : 32u);
+    const uint32_t holds = (before < 0       ? 1u | 4u
+                            : before == '\n' ? 4u
+                                             : 0u) |
+                           (here < 0       ? 2u | 8u
+                            : here == '\n' ? 8u
+                                           : 0u) |
+                           (word0 != word1 ? 16u : 32u);
     const uint32_t round = (uint32_t)at + 1u;
     uint32_t reader_count = 0;
     matched = 0;
@@ -90,7 +96,8 @@ static uint8_t K_regex(const uint32_t* code, uint32_t count, uint32_t start, con
     seed_count = 0;
     for (uint32_t r = 0; r < reader_count; ++r) {
       const uint32_t* i = code + 3 * readers[r];
-      if ((uint32_t)here >= (i[0] >> 8 & 255u) && (uint32_t)here <= (i[0] >> 16 & 255u)) seeds[seed_count++] = i[1];
+      if ((uint32_t)here >= (i[0] >> 8 & 255u) && (uint32_t)here <= (i[0] >> 16 & 255u))
+        seeds[seed_count++] = i[1];
     }
     if (seed_count == 0) return 0;
   }
@@ -154,8 +161,8 @@ static void K_big_minus(K_big* a, const K_big* b) {
   }
 }
 
-/* The fewest digits that read back as x > 0, a number with a mantissa of so many bits whose smallest is 2^least,
- * by Steele and White's method (1990); x is 0.ddd * 10^*point. */
+/* The fewest digits that read back as x > 0, a number with a mantissa of so many bits whose smallest is
+ * 2^least, by Steele and White's method (1990); x is 0.ddd * 10^*point. */
 static int K_digits(char* digits, double x, int bits, int least, int* point) {
   K_big r = {{0}}, s = {{0}}, up = {{0}}, down = {{0}};
   const K_big zero = {{0}};
@@ -256,7 +263,8 @@ static size_t K_float_text(char* to, double x, int bits, int least) {
 /* Without space around and a plus sign in front. */
 static void K_trimmed(const char** x, size_t* size) {
   while (*size > 0 && (**x == ' ' || (**x >= '\t' && **x <= '\r'))) ++*x, --*size;
-  while (*size > 0 && ((*x)[*size - 1] == ' ' || ((*x)[*size - 1] >= '\t' && (*x)[*size - 1] <= '\r'))) --*size;
+  while (*size > 0 && ((*x)[*size - 1] == ' ' || ((*x)[*size - 1] >= '\t' && (*x)[*size - 1] <= '\r')))
+    --*size;
   if (*size > 1 && **x == '+' && (*x)[1] != '-' && (*x)[1] != '+') ++*x, --*size;
 }
 
