@@ -37,7 +37,8 @@ struct OneNode {
   // An undefined tensor is an optional input not given.
   OneNode(std::string_view op_name, const std::vector<Operand>& operands, const AttrList& attrs = {},
           size_t outputs = 1) {
-    const ops::OpDef& op = *ops::find_op("", op_name);
+    const ops::OpDef* standard = ops::find_op("", op_name);
+    const ops::OpDef& op = *(standard != nullptr ? standard : ops::find_op("com.microsoft", op_name));
     std::vector<ir::Attr> slots = ir::default_attrs(op);
     for (const auto& [name, value] : attrs) ir::set_attr(op, slots, name, value);
     ops::InferContext context;
