@@ -6,10 +6,9 @@ namespace mrvlc::ops {
 
 Tensor StringCodes::encode(const Tensor& tensor) {
   if (tensor.elem() != ElementType::String) return tensor;
+  texts_.reserve(texts_.size() + tensor.string_data().size());  // the keys of `known` are views
   std::map<std::string_view, int64_t> known;
   for (size_t i = 0; i < texts_.size(); ++i) known.emplace(texts_[i], static_cast<int64_t>(i));
-  const size_t before = texts_.size();
-  texts_.reserve(before + tensor.string_data().size());  // the keys of `known` are views
   Tensor codes(tensor.type().with_elem(ElementType::I64));
   for (size_t i = 0; i < tensor.string_data().size(); ++i) {
     const std::string& text = tensor.string_data()[i];
