@@ -72,7 +72,6 @@ int parse_and_run(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("-j,--jobs", o.jobs, "processes")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--timeout", o.seconds, "seconds after which a case hangs")->capture_default_str();
-  app.add_flag("--bind", o.bind, "make inputs constants where a compiler needs them to be (MRV0207)");
   app.add_option("--keep", o.keep, "leave the generated C in this folder");
   app.add_option("--cc", o.compiler, "the C compiler")->capture_default_str();
   app.add_option("--cflags", o.cflags, "its options")->capture_default_str();

@@ -34,22 +34,11 @@ std::vector<HostFunction> list_functions(const Program& program, const std::stri
   return list;
 }
 
-// A body runs on the host as a whole, in the order of the model.
-partition::Partition all_on_host(const ir::Graph& graph) {
-  partition::Partition partition;
-  for (ir::NodeId id : graph.topological_order()) {
-    partition::Step step;
-    step.node = id;
-    partition.steps.push_back(step);
-  }
-  return partition;
-}
-
 }  // namespace
 
 Result<BodyFunction> emit_body(Module& module, const ir::Graph& body, const Options& options) {
   if (body.first_expr == 0) return make_diag<DiagCode::MRV0007>("the expressions of bodies are not numbered");
-  const partition::Partition partition = all_on_host(body);
+  const partition::Partition partition = partition::host_partition(body);
   const std::vector<accel::CompiledRegion> regions;
   Program program(body, partition, regions, options, module);
   std::vector<Unit> units = make_units(program);

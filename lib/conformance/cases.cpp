@@ -87,42 +87,6 @@ std::string choose_shapes(const Case& c, const std::vector<onnx::DeclaredInput>&
   return {};
 }
 
-// A field of a protobuf message that holds bytes.
-std::string field(int number, std::string_view bytes) {
-  std::string out(1, static_cast<char>(number << 3 | 2));
-  size_t size = bytes.size();
-  for (; size >= 0x80; size >>= 7) out += static_cast<char>(size | 0x80);
-  out += static_cast<char>(size);
-  return out.append(bytes);
-}
-
-// The model with the inputs from `first` on as initializers. Two protobuf messages one behind the other are
-// their union, so that a second model with nothing but a graph of initializers adds to the first.
-Result<std::string> bound_model(const Case& c, const std::vector<onnx::DeclaredInput>& declared,
-                                size_t first) {
-  constexpr int kGraph = 7, kInitializer = 5, kTensorName = 8;  // onnx.proto
-  MRVLC_ASSIGN(std::string bytes, read_file(c.folder / "model.onnx"));
-  for (size_t i = first; i < declared.size(); ++i) {
-    MRVLC_ASSIGN(std::string tensor, read_file(data_file(c.data_sets.front(), "input", i)));
-    tensor += field(kTensorName, declared[i].name);
-    bytes += field(kGraph, field(kInitializer, tensor));
-  }
-  return bytes;
-}
-
-void import_bound(Case& c, const std::vector<onnx::DeclaredInput>& declared, size_t first,
-                  const onnx::ImportOptions& options) {
-  auto bytes = bound_model(c, declared, first);
-  if (!bytes.ok()) return;
-  Diagnostics diagnostics;
-  auto model = onnx::import_bytes(*bytes, c.folder, options, diagnostics);
-  if (!model) return;
-  c.model = std::move(model);
-  c.bound = true;
-  c.inputs.clear();
-  for (size_t i = 0; i < first; ++i) c.inputs.push_back(i);
-}
-
 }  // namespace
 
 std::vector<CaseFolder> cases_in(const fs::path& root) {
@@ -168,7 +132,7 @@ std::string known_mistake(const fs::path& folder) {
 
 }  // namespace
 
-Case load_case(const fs::path& folder, bool bind) {
+Case load_case(const fs::path& folder) {
   Case c;
   c.folder = folder;
   for (const fs::path& data : sorted_folders(folder)) {
@@ -188,12 +152,7 @@ Case load_case(const fs::path& folder, bool bind) {
   }
   Diagnostics diagnostics;
   c.model = onnx::import_file(folder / "model.onnx", options, diagnostics);
-  for (size_t i = 0; c.model && i < declared->size(); ++i) c.inputs.push_back(i);
   if (!c.model) c.refusal = failure(first_error(diagnostics));
-  for (size_t first : {size_t{1}, size_t{0}}) {
-    if (bind && !c.model && c.refusal.code == diag_info(DiagCode::MRV0207).name && !c.data_sets.empty())
-      import_bound(c, *declared, first, options);
-  }
   return c;
 }
 
@@ -202,7 +161,7 @@ Result<std::vector<Tensor>> read_inputs(const Case& c, const fs::path& data_set)
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < graph.inputs().size(); ++i) {
     MRVLC_ASSIGN(Tensor tensor,
-                 read_value(data_file(data_set, "input", c.inputs[i]), graph.value(graph.inputs()[i]).type));
+                 read_value(data_file(data_set, "input", i), graph.value(graph.inputs()[i]).type));
     inputs.push_back(std::move(tensor));
   }
   return inputs;
@@ -217,16 +176,15 @@ Outcome check_outputs(const Case& c, const fs::path& data_set, const std::vector
     if (!tensor.ok()) return failure(tensor.error());
     expected.push_back(std::move(*tensor));
   }
-  const Verdict passed = c.bound ? Verdict::Bound : Verdict::Passed;
   if (is_drawn(graph, inputs, expected)) {
     std::string wrong = drawn_difference(graph, inputs, actual, expected);
-    return {wrong.empty() ? passed : Verdict::Wrong, {}, printable(wrong)};
+    return {wrong.empty() ? Verdict::Passed : Verdict::Wrong, {}, printable(wrong)};
   }
   for (size_t i = 0; i < actual.size(); ++i) {
     if (std::string text = difference(actual[i], expected[i]); !text.empty())
       return {Verdict::Wrong, {}, printable(fmt::format("output {}: {}", i, text))};
   }
-  return {passed, {}, {}};
+  return {Verdict::Passed, {}, {}};
 }
 
 }  // namespace mrvlc::conformance

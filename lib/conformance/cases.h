@@ -16,16 +16,12 @@ std::vector<CaseFolder> cases_in(const std::filesystem::path& root);
 struct Case {
   std::filesystem::path folder;
   std::optional<onnx::Model> model;
-  Outcome refusal;             // when there is no model
-  std::vector<size_t> inputs;  // files of the graph's inputs
+  Outcome refusal;  // when there is no model
   std::vector<std::filesystem::path> data_sets;
-  bool bound = false;  // inputs were made constants
 };
 
 // Imports the model. Dimensions that it leaves open are given the sizes of the data, as with --input-shape.
-// `bind`: many cases give shapes, axes and the like at run time; of a model that is refused for that
-// (MRV0207), all inputs but the first, or all, become constants with the values of the data.
-Case load_case(const std::filesystem::path& folder, bool bind);
+Case load_case(const std::filesystem::path& folder);
 
 Outcome failure(const Diag& diag);
 

@@ -11,8 +11,8 @@
 namespace mrvlc::conformance {
 namespace {
 
-constexpr std::array<std::string_view, kVerdicts> kNames = {"passed",  "bound",   "wrong",
-                                                            "refused", "crashed", "unfit"};
+constexpr std::array<std::string_view, kVerdicts> kNames = {"passed", "wrong", "refused", "crashed",
+                                                            "unfit"};
 constexpr std::array<std::string_view, 2> kEngineNames = {"interpreter", "C"};
 
 const std::optional<Outcome>& of(const CaseResult& c, Engine engine) {
@@ -22,7 +22,7 @@ const std::optional<Outcome>& of(const CaseResult& c, Engine engine) {
 std::string counts(const Tally& t) {
   std::string text;
   for (size_t v = 0; v < kVerdicts; ++v) {
-    const bool usual = v != static_cast<size_t>(Verdict::Bound) && v != static_cast<size_t>(Verdict::Unfit);
+    const bool usual = v != static_cast<size_t>(Verdict::Unfit);
     if (usual || t.by[v] > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", t.by[v], kNames[v]);
     if (static_cast<Verdict>(v) != Verdict::Refused || t.codes.empty()) continue;
     std::string codes;

@@ -23,8 +23,8 @@ struct Item {
   CaseResult* result = nullptr;
 };
 
-Outcome interpret(const CaseFolder& folder, const Options& options) {
-  Case c = load_case(folder.folder, options.bind);
+Outcome interpret(const CaseFolder& folder) {
+  Case c = load_case(folder.folder);
   if (!c.model) return c.refusal;
   Outcome outcome;
   for (const fs::path& data_set : c.data_sets) {
@@ -33,7 +33,7 @@ Outcome interpret(const CaseFolder& folder, const Options& options) {
     auto actual = interp::run(c.model->graph, *inputs);
     if (!actual.ok()) return failure(actual.error());
     outcome = check_outputs(c, data_set, *inputs, *actual);
-    if (outcome.verdict != Verdict::Passed && outcome.verdict != Verdict::Bound) break;
+    if (outcome.verdict != Verdict::Passed) break;
   }
   return outcome;
 }
@@ -75,7 +75,7 @@ class Batch {
   Outcomes interpreted() {
     Outcomes out(items_.size());
     isolate(
-        items_.size(), options_.seconds, [&](size_t i) { return interpret(items_[i].folder, options_); },
+        items_.size(), options_.seconds, [&](size_t i) { return interpret(items_[i].folder); },
         [&](size_t i, Outcome outcome) { out[i] = std::move(outcome); });
     return out;
   }
@@ -103,7 +103,7 @@ class Batch {
     isolate(
         items_.size(), options_.seconds,
         [&](size_t i) {
-          Case c = load_case(items_[i].folder.folder, options_.bind);
+          Case c = load_case(items_[i].folder.folder);
           return c.model ? generate_stub(c, symbol(i), folder_) : c.refusal;
         },
         [&](size_t i, Outcome outcome) {
@@ -134,7 +134,7 @@ class Batch {
     isolate(
         of.size(), options_.seconds,
         [&](size_t k) {
-          return run_stub(load_case(items_[of[k]].folder.folder, options_.bind), symbol(of[k]), library);
+          return run_stub(load_case(items_[of[k]].folder.folder), symbol(of[k]), library);
         },
         [&](size_t k, Outcome outcome) { out[of[k]] = std::move(outcome); });
   }

@@ -156,23 +156,10 @@ class Compiler {
     bool changed = false;
     MRVLC_TRY(passes::widen_f16(
         m_.model.graph, [&](const ir::Node& n) { return on_cpu.contains(n.id); }, changed));
-    MRVLC_TRY(widen_bodies());
     if (changed) {
       MRVLC_ASSIGN(m_.partition, partition::partition(m_.model.graph, m_.machine, o));
     }
     return {};
-  }
-
-  // Bodies of control flow run on the CPU as a whole.
-  Status widen_bodies() {
-    Status status;
-    ir::for_each_body(m_.model.graph, [&](const ir::Graph& body) {
-      bool changed = false;
-      if (status.ok())
-        status = passes::widen_f16(
-            const_cast<ir::Graph&>(body), [](const ir::Node&) { return true; }, changed);
-    });
-    return status;
   }
 
   Status round_weights() {

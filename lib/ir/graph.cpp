@@ -207,11 +207,20 @@ void for_each_body(const Graph& graph, const std::function<void(const Graph&)>& 
   }
 }
 
+std::vector<Graph*> mutable_bodies_of(Graph& graph, NodeId node) {
+  std::vector<Graph*> bodies;
+  for (const Graph* body : bodies_of(graph.node(node))) bodies.push_back(const_cast<Graph*>(body));
+  return bodies;
+}
+
+void for_each_mutable_body(Graph& graph, const std::function<void(Graph&)>& visit) {
+  for_each_body(graph, [&](const Graph& body) { visit(const_cast<Graph&>(body)); });
+}
+
 void number_expressions(Graph& graph) {
   auto next = static_cast<uint32_t>(graph.node_slots());
-  for_each_body(graph, [&](const Graph& body) {
-    // A body belongs to the graph around it, which may be changed here.
-    const_cast<Graph&>(body).first_expr = next;
+  for_each_mutable_body(graph, [&](Graph& body) {
+    body.first_expr = next;
     next += static_cast<uint32_t>(body.node_slots());
   });
 }

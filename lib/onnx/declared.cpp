@@ -21,6 +21,15 @@ const pb::TypeProto::Tensor* tensor_of(const pb::TypeProto& type) {
   return nullptr;
 }
 
+// Has the declared shape, as far as it says, more elements than the value can have?
+bool exceeds(const Shape& declared, int64_t capacity) {
+  int64_t elements = 1;
+  for (int64_t size : declared) {
+    if (size >= 0) elements = checked_mul(elements, size).value_or(kMaxElements);
+  }
+  return capacity >= 0 && elements > capacity;
+}
+
 void apply(const Shape& declared, bool only_bounds, TensorType& type) {
   if (!type.has_rank() && type.wrapper == Wrapper::None) {
     // A tensor of a sequence whose tensors differ in rank: the model must say which it is here.
@@ -28,6 +37,8 @@ void apply(const Shape& declared, bool only_bounds, TensorType& type) {
     type.open = (1u << declared.size()) - 1;
   }
   if (static_cast<int64_t>(declared.size()) != type.rank()) return;
+  // A size that the value cannot have is a mistake of the model; what inference says holds.
+  if (!only_bounds && exceeds(declared, type.capacity)) return;
   for (int64_t d = 0; d < type.rank(); ++d) {
     const int64_t size = declared[static_cast<size_t>(d)];
     int64_t& bound = type.shape[static_cast<size_t>(d)];

@@ -32,6 +32,10 @@ Result<std::vector<int64_t>> permutation(const InferContext& context) {
   if (static_cast<int64_t>(perm.size()) != rank) {
     return bad_attr("perm", fmt::format("has {} entries for rank {}", perm.size(), rank));
   }
+  // Passes and the accelerator read the attribute as it stands, and ONNX counts its entries from 0 only.
+  for (int64_t d : perm) {
+    if (d < 0) return bad_attr("perm", fmt::format("has the entry {}", d));
+  }
   return normalize_axes(perm, rank);
 }
 

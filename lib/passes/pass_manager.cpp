@@ -53,8 +53,7 @@ Status run_on_bodies(ir::Graph& graph, std::span<const std::string_view> names, 
   quiet.after = nullptr;
   quiet.times = nullptr;
   for (ir::NodeId id : graph.topological_order()) {
-    for (const ir::Graph* body : ir::bodies_of(graph.node(id)))
-      MRVLC_TRY(run_passes(const_cast<ir::Graph&>(*body), names, quiet));
+    for (ir::Graph* body : ir::mutable_bodies_of(graph, id)) MRVLC_TRY(run_passes(*body, names, quiet));
   }
   return {};
 }

@@ -77,8 +77,8 @@ class Widener {
   bool widen_bodies() {
     bool changed = false;
     for (NodeId id : g_.topological_order()) {
-      for (const Graph* body : ir::bodies_of(g_.node(id))) {
-        changed = Widener(const_cast<Graph&>(*body), [](const Node&) { return true; }).run() || changed;
+      for (Graph* body : ir::mutable_bodies_of(g_, id)) {
+        changed = Widener(*body, [](const Node&) { return true; }).run() || changed;
       }
     }
     return changed;
@@ -206,7 +206,7 @@ class Widener {
     rw_.erase(id, "computed in f32");
   }
 
-  const Graph& g_;
+  Graph& g_;
   Rewriter rw_;
   std::vector<bool> cpu_;
   bool bodies_ = false;

@@ -13,7 +13,6 @@ namespace mrvlc::conformance {
 
 enum class Verdict : uint8_t {
   Passed,
-  Bound,    // passed after its inputs were made constants
   Wrong,    // other outputs than expected
   Refused,  // with a code
   Crashed,  // ended by a signal, hung, an internal error, or C that does not compile
@@ -54,7 +53,6 @@ struct Options {
   std::array<bool, 2> run = {true, true};  // by engine
   size_t jobs = 1;                         // processes
   double seconds = 10;                     // of one case, before it counts as hung
-  bool bind = false;                       // inputs become constants where a compiler needs them to be
   std::filesystem::path keep;              // the generated C stays here; empty: it does not stay
   std::filesystem::path include;           // where mrvl/device.h is
   std::string compiler = "gcc", cflags = "-O1 -w";

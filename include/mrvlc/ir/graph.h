@@ -126,8 +126,11 @@ class Graph {
 
 // The bodies of a node, in the order of its attributes.
 std::vector<const Graph*> bodies_of(const Node& node);
+// The same, to be changed: a body belongs to its node alone, so who may change the graph may change it.
+std::vector<Graph*> mutable_bodies_of(Graph& graph, NodeId node);
 // Calls visit(graph) for every body in the graph, inner ones behind the one they are in, in program order.
 void for_each_body(const Graph& graph, const std::function<void(const Graph&)>& visit);
+void for_each_mutable_body(Graph& graph, const std::function<void(Graph&)>& visit);
 // Gives every body a range of expression ids of its own, behind those of the graph; once no pass will add
 // nodes.
 void number_expressions(Graph& graph);

@@ -81,4 +81,12 @@ struct Options {
 
 Result<Partition> partition(const ir::Graph& graph, const target::Machine& machine, const Options& options);
 
+// Every node on the CPU, in program order: for graphs that no target has a say in, such as bodies of control
+// flow. Without decisions.
+inline Partition host_partition(const ir::Graph& graph) {
+  Partition out;
+  for (ir::NodeId n : graph.topological_order()) out.steps.push_back({Step::Kind::Cpu, n, 0});
+  return out;
+}
+
 }  // namespace mrvlc::partition

@@ -15,7 +15,7 @@ std::shared_ptr<Model> done(Grower& body, std::vector<int> outputs) {
   return std::make_shared<Model>(std::move(body.model));
 }
 
-// A parameter of the body that holds, for now, such a value.
+// A parameter of the body; the tensor is what it holds the first time, which is what the grower reckons with.
 int parameter(Grower& body, Tensor tensor, bool exact) {
   const int v = body.make(std::move(tensor), false);
   body.model.values[static_cast<size_t>(v)].exact = exact;

@@ -24,7 +24,7 @@ ir::Graph hourglass() {
 Result<HostCode> generate_within(const ir::Graph& graph, int64_t limit) {
   Options options{"net", "net"};
   options.arena_limit = limit;
-  return generate(graph, host_partition(graph), {}, options);
+  return generate(graph, partition::host_partition(graph), {}, options);
 }
 
 }  // namespace

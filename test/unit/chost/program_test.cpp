@@ -127,7 +127,7 @@ TEST_CASE("the same graph gives the same bytes") {
 TEST_CASE("a name that is no identifier is refused") {
   GraphBuilder b;
   b.output(b.node("Neg", {b.input({2})}));
-  auto code = generate(b.graph, host_partition(b.graph), {}, {"a-b", "a-b"});
+  auto code = generate(b.graph, partition::host_partition(b.graph), {}, {"a-b", "a-b"});
   REQUIRE(!code.ok());
   CHECK(code.error().code == DiagCode::MRV0603);
 }

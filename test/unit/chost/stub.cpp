@@ -67,18 +67,8 @@ ir::ValueId GraphBuilder::node(std::string_view op, std::vector<ir::ValueId> inp
   return graph.node(id).outputs[0];
 }
 
-partition::Partition host_partition(const ir::Graph& graph) {
-  partition::Partition p;
-  for (ir::NodeId n : graph.topological_order()) {
-    partition::Step step;
-    step.node = n;
-    p.steps.push_back(step);
-  }
-  return p;
-}
-
 HostCode generate_host(const ir::Graph& graph, const std::string& name) {
-  auto code = generate(graph, host_partition(graph), {}, {name, name});
+  auto code = generate(graph, partition::host_partition(graph), {}, {name, name});
   if (!code.ok()) FAIL(code.error().message);
   return std::move(code).value();
 }

@@ -31,7 +31,6 @@ class GraphBuilder {
 };
 
 // Every node on the host, in topological order.
-partition::Partition host_partition(const ir::Graph& graph);
 HostCode generate_host(const ir::Graph& graph, const std::string& name = "net");
 // Text of one generated file.
 const std::string& file_of(const HostCode& code, const std::string& name);

@@ -32,6 +32,7 @@ TEST_CASE("values that decide about shapes may be known at run time only") {
 TEST_CASE("axes and permutations are checked") {
   REQUIRE(Case("Transpose").set("perm", list({0, 0})).in(f32({2, 3})).refusal() == "MRV0208");
   REQUIRE(Case("Transpose").set("perm", list({0, 2})).in(f32({2, 3})).refusal() == "MRV0206");
+  REQUIRE(Case("Transpose").set("perm", list({-2, -1})).in(f32({2, 3})).refusal() == "MRV0204");
   REQUIRE(Case("Transpose").set("perm", list({0})).in(f32({2, 3})).refusal() == "MRV0204");
   for (int64_t axis : {int64_t{2}, int64_t{-3}, kHuge, INT64_MIN}) {
     REQUIRE(Case("Concat").set("axis", num(axis)).in(f32({2, 3})).refusal() == "MRV0206");
