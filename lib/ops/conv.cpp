@@ -1,9 +1,9 @@
 // Conv: Y[n,m,o] = B[m] + sum over c, k of X[n, g*C/G + c, o*stride + k*dilation - pad] * W[m,c,k]  (ONNX
 // Conv-11).
-#include "infer_util.h"
 #include "products_open.h"
 #include "ref_conv.h"
 #include "ref_gemm.h"
+#include "window_attrs.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -39,12 +39,7 @@ const OpDef& def_Conv() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "Conv";
-    d.attrs = {with_string("auto_pad", "NOTSET"),
-               optional("dilations", ir::AttrKind::Ints),
-               with_int("group", 1),
-               optional("kernel_shape", ir::AttrKind::Ints),
-               optional("pads", ir::AttrKind::Ints),
-               optional("strides", ir::AttrKind::Ints)};
+    d.attrs = conv_attrs();
     d.min_inputs = 2;
     d.max_inputs = 3;
     d.types = kFloats;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "dims.h"
+#include "window_attrs.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -16,24 +17,12 @@ struct DeformParams {
   int64_t extra[2] = {};  // padding less the window's extent
 };
 
-Result<std::vector<int64_t>> entries(const InferContext& context, std::string_view attr, size_t count,
-                                     int64_t low, int64_t fallback) {
-  const std::vector<int64_t>& given = context.ints_attr(attr);
-  if (given.empty()) return std::vector<int64_t>(count, fallback);
-  if (given.size() != count)
-    return bad_attr(attr, fmt::format("has {} entries, expected {}", given.size(), count));
-  for (int64_t v : given) {
-    if (v < low || v > kMaxExtent) return bad_attr(attr, fmt::format("has the entry {}", v));
-  }
-  return given;
-}
-
 // Attributes and weights.
 Status read_kernel(const InferContext& context, DeformParams& p) {
   const Shape& w = context.type(1).shape;
-  MRVLC_ASSIGN(auto strides, entries(context, "strides", 2, 1, 1));
-  MRVLC_ASSIGN(auto dilations, entries(context, "dilations", 2, 1, 1));
-  MRVLC_ASSIGN(auto pads, entries(context, "pads", 4, 0, 0));
+  MRVLC_ASSIGN(auto strides, extents(context, "strides", 2, 1, 1));
+  MRVLC_ASSIGN(auto dilations, extents(context, "dilations", 2, 1, 1));
+  MRVLC_ASSIGN(auto pads, extents(context, "pads", 4, 0, 0));
   const auto& kernel = context.ints_attr("kernel_shape");
   if (!kernel.empty() && kernel != std::vector<int64_t>(w.begin() + 2, w.end()))
     return bad_attr("kernel_shape", "differs from the weights");

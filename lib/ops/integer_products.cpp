@@ -1,11 +1,13 @@
 // Reference and C of integer products; ConvInteger and MatMulInteger (ONNX -10), which give the sums.
 #include "integer_products.h"
 
+#include "convert.h"
 #include "emit_util.h"
 #include "mrvlc/support/diag/ops.h"
 #include "products_open.h"
 #include "ref_conv.h"
 #include "ref_gemm.h"
+#include "window_attrs.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -30,9 +32,10 @@ void load_centred(const EvalContext& context, Centred operand, int64_t first, in
 
 // -- C
 
-// Zero point `i` at `index` as a C expression of type int32_t.
-std::string zero_text(const EmitContext& context, size_t i, std::string_view index) {
-  return context.has(i) ? one_or_each(context, i, index) : "0";
+// Zero point `i` at `index` as a C expression of its number.
+std::string zero_text(EmitContext& context, size_t i, std::string_view index) {
+  if (!context.has(i)) return "0";
+  return decoded_text(context, one_or_each(context, i, index), context.in_type(i).elem);
 }
 
 // Input position along dimension d, guarded: leaves a loop over the kernel and an `if` open.
@@ -141,8 +144,8 @@ Status check_one_or_each(const InferContext& context, size_t i, size_t of, int64
 
 namespace {
 
-Status check_centred(const InferContext& context, Centred operand, int64_t count) {
-  MRVLC_TRY(check_elem(context, operand.data, kBytes));
+Status check_centred(const InferContext& context, Centred operand, TypeSet types, int64_t count) {
+  MRVLC_TRY(check_elem(context, operand.data, types));
   if (context.has(operand.zero)) MRVLC_TRY(check_same_elem(context, operand.zero, operand.data));
   return check_one_or_each(context, operand.zero, operand.data, count);
 }
@@ -151,15 +154,15 @@ Status check_centred(const InferContext& context, Centred operand, int64_t count
 
 Result<ConvParams> integer_conv_params(const InferContext& context, const IntegerProduct& product) {
   MRVLC_ASSIGN(ConvParams p, conv_params(product.operands(context)));
-  MRVLC_TRY(check_centred(context, product.a, 1));
-  MRVLC_TRY(check_centred(context, product.b, p.out_channels));
+  MRVLC_TRY(check_centred(context, product.a, product.types, 1));
+  MRVLC_TRY(check_centred(context, product.b, product.types, p.out_channels));
   return p;
 }
 
 Result<MatMulShape> integer_matmul_shape(const InferContext& context, const IntegerProduct& product) {
   MRVLC_ASSIGN(MatMulShape s, matmul_shape(product.operands(context)));
-  MRVLC_TRY(check_centred(context, product.a, s.m));
-  MRVLC_TRY(check_centred(context, product.b, s.n));
+  MRVLC_TRY(check_centred(context, product.a, product.types, s.m));
+  MRVLC_TRY(check_centred(context, product.b, product.types, s.n));
   return s;
 }
 
@@ -180,7 +183,9 @@ Tensor eval_integer_conv(const EvalContext& context, const ConvParams& p, const 
 }
 
 Tensor eval_integer_matmul(const EvalContext& context, const MatMulShape& s, const IntegerProduct& product) {
-  Tensor sums(TensorType{E::I32, s.result});
+  const ElementType type =
+      product.sum_type(context.in(product.a.data).elem(), context.in(product.b.data).elem());
+  Tensor sums(TensorType{type, s.result});
   std::vector<double> a(at(s.m * s.k)), b(at(s.k * s.n)), y(at(s.m * s.n));
   for (int64_t i = 0; i < s.batches; ++i) {
     load_centred(context, product.a, s.a_matrix(i) * s.m * s.k, s.m * s.k, a.data(),
@@ -192,6 +197,22 @@ Tensor eval_integer_matmul(const EvalContext& context, const MatMulShape& s, con
     store_doubles(sums, i * s.m * s.n, s.m * s.n, y.data());
   }
   return sums;
+}
+
+std::string_view zero_type(const EmitContext& context, const IntegerProduct& product) {
+  const ElementType type =
+      product.sum_type(context.in_type(product.a.data).elem, context.in_type(product.b.data).elem);
+  return type == E::F64 ? "double" : "int32_t";
+}
+
+std::string sum_step(EmitContext& context, const IntegerProduct& product, const std::string& a,
+                     const std::string& b) {
+  const std::string x = decoded_text(context, a, context.in_type(product.a.data).elem),
+                    y = decoded_text(context, b, context.in_type(product.b.data).elem);
+  const bool floats = zero_type(context, product) == "double";
+  return fmt::format(floats ? "sum += ((double){} - za) * ((double){} - zb);"
+                            : "sum += (uint32_t)((int32_t)({} - za) * (int32_t)({} - zb));",
+                     x, y);
 }
 
 std::string one_or_each(const EmitContext& context, size_t i, std::string_view index) {
@@ -234,12 +255,13 @@ void emit_integer_matmul(EmitContext& context, const MatMulShape& s, const Integ
                            context.in(product.b.data), batch_offset(context, s.batches, s.k * s.n, b_first)));
   context.loop("i", s.m);
   context.loop("j", s.n);
-  context.line(fmt::format("const int32_t za = {}, zb = {};", zero_text(context, product.a.zero, "i"),
-                           zero_text(context, product.b.zero, "j")));
-  context.line("uint32_t sum = 0;");
+  const std::string_view zero = zero_type(context, product);
+  context.line(fmt::format("const {0} za = ({0}){1}, zb = ({0}){2};", zero,
+                           zero_text(context, product.a.zero, "i"), zero_text(context, product.b.zero, "j")));
+  context.line(fmt::format("{} sum = 0;", zero == "double" ? "double" : "uint32_t"));
   context.loop("k", s.k);
-  context.line(fmt::format(
-      "sum += (uint32_t)((int32_t)(a[i * {} + k] - za) * (int32_t)(b[k * {} + j] - zb));", s.k, s.n));
+  context.line(
+      sum_step(context, product, fmt::format("a[i * {} + k]", s.k), fmt::format("b[k * {} + j]", s.n)));
   context.close();
   store(fmt::format("(t * {} + i) * {} + j", s.m, s.n));
   for (int d = 0; d < 3; ++d) context.close();
@@ -248,12 +270,7 @@ void emit_integer_matmul(EmitContext& context, const MatMulShape& s, const Integ
 const OpDef& def_ConvInteger() {
   static const OpDef def = [] {
     OpDef d = integer_product("ConvInteger");
-    d.attrs = {with_string("auto_pad", "NOTSET"),
-               optional("dilations", ir::AttrKind::Ints),
-               with_int("group", 1),
-               optional("kernel_shape", ir::AttrKind::Ints),
-               optional("pads", ir::AttrKind::Ints),
-               optional("strides", ir::AttrKind::Ints)};
+    d.attrs = conv_attrs();
     d.infer = infer_conv_integer;
     d.eval = eval_conv_integer;
     d.emit = emit_conv_integer;

@@ -2,8 +2,8 @@
 // ConvTranspose-11, MaxPool-12, AveragePool-19.
 #include <algorithm>
 
-#include "infer_util.h"
 #include "mrvlc/support/diag/ops.h"
+#include "window_attrs.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -20,21 +20,6 @@ Result<AutoPad> auto_pad(const InferContext& context) {
   if (text == "SAME_LOWER") return AutoPad::SameLower;
   if (text == "VALID") return AutoPad::Valid;
   return bad_attr("auto_pad", fmt::format("has the unknown value '{}'", printable(text)));
-}
-
-// One entry a spatial dimension (or `count`), each in [low, kMaxExtent]; `fallback` repeated when the
-// attribute is absent.
-Result<std::vector<int64_t>> extents(const InferContext& context, std::string_view attr, size_t count,
-                                     int64_t low, int64_t fallback) {
-  const std::vector<int64_t>& given = context.ints_attr(attr);
-  if (given.empty()) return std::vector<int64_t>(count, fallback);
-  if (given.size() != count)
-    return bad_attr(attr, fmt::format("has {} entries, expected {}", given.size(), count));
-  for (int64_t v : given) {
-    if (v < low || v > kMaxExtent)
-      return bad_attr(attr, fmt::format("has the entry {}, outside {} to {}", v, low, kMaxExtent));
-  }
-  return given;
 }
 
 int64_t window_extent(const WindowParams& p, size_t d) {
@@ -189,6 +174,29 @@ Status local_window(const InferContext& context, PoolParams& p) {
 }
 
 }  // namespace
+
+std::vector<ir::AttrSpec> conv_attrs() {
+  using namespace spec;
+  return {with_string("auto_pad", "NOTSET"),
+          optional("dilations", ir::AttrKind::Ints),
+          with_int("group", 1),
+          optional("kernel_shape", ir::AttrKind::Ints),
+          optional("pads", ir::AttrKind::Ints),
+          optional("strides", ir::AttrKind::Ints)};
+}
+
+Result<std::vector<int64_t>> extents(const InferContext& context, std::string_view attr, size_t count,
+                                     int64_t low, int64_t fallback) {
+  const std::vector<int64_t>& given = context.ints_attr(attr);
+  if (given.empty()) return std::vector<int64_t>(count, fallback);
+  if (given.size() != count)
+    return bad_attr(attr, fmt::format("has {} entries, expected {}", given.size(), count));
+  for (int64_t v : given) {
+    if (v < low || v > kMaxExtent)
+      return bad_attr(attr, fmt::format("has the entry {}, outside {} to {}", v, low, kMaxExtent));
+  }
+  return given;
+}
 
 Result<ConvParams> conv_params(const InferContext& context) {
   ConvParams p;

@@ -5,6 +5,7 @@
 #include "integer_products.h"
 #include "mrvlc/support/diag/ops.h"
 #include "quantized.h"
+#include "window_attrs.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -146,12 +147,7 @@ OpDef qlinear(std::string_view name, int max_inputs) {
 const OpDef& def_QLinearConv() {
   static const OpDef def = [] {
     OpDef d = qlinear("QLinearConv", 9);
-    d.attrs = {with_string("auto_pad", "NOTSET"),
-               optional("dilations", ir::AttrKind::Ints),
-               with_int("group", 1),
-               optional("kernel_shape", ir::AttrKind::Ints),
-               optional("pads", ir::AttrKind::Ints),
-               optional("strides", ir::AttrKind::Ints)};
+    d.attrs = conv_attrs();
     d.infer = infer_conv;
     d.eval = eval_conv;
     d.emit = emit_conv;
