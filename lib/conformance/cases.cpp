@@ -7,6 +7,7 @@
 #include "compare.h"
 #include "drawn.h"
 #include "mrvlc/onnx/test_data.h"
+#include "mrvlc/ops/control_flow.h"
 #include "mrvlc/support/diag/ops.h"
 #include "mrvlc/support/file.h"
 
@@ -68,6 +69,19 @@ const Diag& first_error(const Diagnostics& diagnostics) {
                        [](const Diag& d) { return d.severity() == Severity::Error; });
 }
 
+// A dimension in which data sets differ is known at run time only, as in `mrvlc verify`.
+onnx::GivenShape shape_of(const Case& c, size_t input, const TensorType& first) {
+  TensorType type = first;
+  for (const fs::path& data_set : c.data_sets) {
+    auto tensor = onnx::read_value_pb(data_file(data_set, "input", input), Wrapper::None);
+    auto joined = tensor.ok() ? ops::join_types(type, tensor->type()) : std::nullopt;
+    if (joined) type = *std::move(joined);  // else it is said when it is run
+  }
+  onnx::GivenShape shape(type.shape);
+  shape.open = type.open;
+  return shape;
+}
+
 // The shapes of the data for what the model leaves open; what is wrong, when they are not what it declares.
 std::string choose_shapes(const Case& c, const std::vector<onnx::DeclaredInput>& declared,
                           onnx::ImportOptions& options) {
@@ -82,7 +96,7 @@ std::string choose_shapes(const Case& c, const std::vector<onnx::DeclaredInput>&
     if (contradicts(declared[i], tensor->shape()))
       return fmt::format("the data of input '{}' have the shape {}, the model declares {}", declared[i].name,
                          to_string(tensor->shape()), to_string(declared[i].shape));
-    if (is_open(declared[i])) options.input_shapes[declared[i].name] = tensor->shape();
+    if (is_open(declared[i])) options.input_shapes[declared[i].name] = shape_of(c, i, tensor->type());
   }
   return {};
 }
@@ -168,7 +182,7 @@ Result<std::vector<Tensor>> read_inputs(const Case& c, const fs::path& data_set)
 }
 
 Outcome check_outputs(const Case& c, const fs::path& data_set, const std::vector<Tensor>& inputs,
-                      const std::vector<Tensor>& actual) {
+                      const std::vector<Tensor>& actual, const Difference& judge) {
   const ir::Graph& graph = c.model->graph;
   std::vector<Tensor> expected;
   for (size_t i = 0; i < actual.size(); ++i) {
@@ -181,8 +195,9 @@ Outcome check_outputs(const Case& c, const fs::path& data_set, const std::vector
     return {wrong.empty() ? Verdict::Passed : Verdict::Wrong, {}, printable(wrong)};
   }
   for (size_t i = 0; i < actual.size(); ++i) {
-    if (std::string text = difference(actual[i], expected[i]); !text.empty())
-      return {Verdict::Wrong, {}, printable(fmt::format("output {}: {}", i, text))};
+    const std::string text =
+        judge ? judge(c.folder, data_set, i, actual[i], expected[i]) : difference(actual[i], expected[i]);
+    if (!text.empty()) return {Verdict::Wrong, {}, printable(fmt::format("output {}: {}", i, text))};
   }
   return {Verdict::Passed, {}, {}};
 }

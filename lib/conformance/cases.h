@@ -28,6 +28,6 @@ Outcome failure(const Diag& diag);
 Result<std::vector<Tensor>> read_inputs(const Case& c, const std::filesystem::path& data_set);
 // The case's outcome as far as this data set goes.
 Outcome check_outputs(const Case& c, const std::filesystem::path& data_set, const std::vector<Tensor>& inputs,
-                      const std::vector<Tensor>& actual);
+                      const std::vector<Tensor>& actual, const Difference& judge);
 
 }  // namespace mrvlc::conformance

@@ -23,7 +23,7 @@ struct Item {
   CaseResult* result = nullptr;
 };
 
-Outcome interpret(const CaseFolder& folder) {
+Outcome interpret(const CaseFolder& folder, const Difference& judge) {
   Case c = load_case(folder.folder);
   if (!c.model) return c.refusal;
   Outcome outcome;
@@ -32,7 +32,7 @@ Outcome interpret(const CaseFolder& folder) {
     if (!inputs.ok()) return failure(inputs.error());
     auto actual = interp::run(c.model->graph, *inputs);
     if (!actual.ok()) return failure(actual.error());
-    outcome = check_outputs(c, data_set, *inputs, *actual);
+    outcome = check_outputs(c, data_set, *inputs, *actual, judge);
     if (outcome.verdict != Verdict::Passed) break;
   }
   return outcome;
@@ -75,7 +75,8 @@ class Batch {
   Outcomes interpreted() {
     Outcomes out(items_.size());
     isolate(
-        items_.size(), options_.seconds, [&](size_t i) { return interpret(items_[i].folder); },
+        items_.size(), options_.seconds,
+        [&](size_t i) { return interpret(items_[i].folder, options_.difference); },
         [&](size_t i, Outcome outcome) { out[i] = std::move(outcome); });
     return out;
   }
@@ -104,10 +105,11 @@ class Batch {
         items_.size(), options_.seconds,
         [&](size_t i) {
           Case c = load_case(items_[i].folder.folder);
-          return c.model ? generate_stub(c, symbol(i), folder_) : c.refusal;
+          return c.model ? generate_stub(c, options_, symbol(i), folder_) : c.refusal;
         },
         [&](size_t i, Outcome outcome) {
-          if (outcome.verdict != Verdict::Passed) out[i] = std::move(outcome);
+          const bool done = outcome.verdict != Verdict::Passed || !outcome.message.empty();
+          if (done) out[i] = std::move(outcome);
         });
   }
 
@@ -134,7 +136,7 @@ class Batch {
     isolate(
         of.size(), options_.seconds,
         [&](size_t k) {
-          return run_stub(load_case(items_[of[k]].folder.folder), symbol(of[k]), library);
+          return run_stub(load_case(items_[of[k]].folder.folder), options_, symbol(of[k]), library);
         },
         [&](size_t k, Outcome outcome) { out[of[k]] = std::move(outcome); });
   }

@@ -9,6 +9,7 @@
 #include <deque>
 #include <utility>
 
+#include "device.h"
 #include "mrvlc/chost/chost.h"
 #include "mrvlc/ops/open.h"
 #include "mrvlc/passes/pass.h"
@@ -21,7 +22,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // The ports are those of kShim.
-using Call = int (*)(const Port* in, Port* out, void* arena);
+using Call = int (*)(const Port* in, Port* out, void* arena, const void* device);
 
 // A stub's structures hold a pointer for each tensor, with its dimensions behind it where they are known at
 // run time only: words of eight bytes, in the order of the model. So the shim needs no names.
@@ -35,13 +36,13 @@ typedef struct {{
 }} shim_port;
 
 typedef char shim_layout[sizeof({0}_outputs) == {4} * 8 ? 1 : -1];
-const size_t {0}_shim_arena = {0}_ARENA_BYTES;
-int {0}_shim(const shim_port* in, shim_port* out, void* arena);
+const size_t {0}_shim_arena = {0}_ARENA_BYTES, {0}_shim_regions = {0}_REGION_COUNT, {0}_shim_layers = {6};
+int {0}_shim(const shim_port* in, shim_port* out, void* arena, const void* device);
 
-int {0}_shim(const shim_port* in, shim_port* out, void* arena) {{
+int {0}_shim(const shim_port* in, shim_port* out, void* arena, const void* device) {{
   {0}_inputs inputs = {{{2}}};
   {0}_outputs outputs = {{{3}}};
-  const int code = {0}_run(&inputs, &outputs, arena, NULL, NULL, NULL, NULL);
+  const int code = {0}_run(&inputs, &outputs, arena, (const {0}_device*)device, NULL, NULL, NULL);
   (void)in;
   (void)out;
 {5}  return code;
@@ -90,22 +91,28 @@ std::string dims_back(const std::vector<TensorType>& types, int64_t& words) {
   return text;
 }
 
-std::string shim_text(const ir::Graph& graph, const std::string& name) {
+std::string shim_text(const ir::Graph& graph, const std::string& name, size_t layers) {
   const auto inputs = types_of(graph, graph.inputs()), outputs = types_of(graph, graph.outputs());
   int64_t words = 0;
   const std::string back = dims_back(outputs, words);
   return fmt::format(kShim, name, kMaxRank, initializers("in", inputs), initializers("out", outputs), words,
-                     back);
+                     back, layers);
 }
 
-Status write_stub(ir::Graph& graph, const std::string& name, const fs::path& folder) {
-  MRVLC_TRY(passes::run_passes(graph, passes::host_pipeline()));
+Result<Outcome> write_stub(ir::Graph& graph, const std::string& target, const std::string& name,
+                           const fs::path& folder) {
+  const bool host = target == "host";
+  MRVLC_TRY(passes::run_passes(graph, host ? passes::host_pipeline() : passes::default_pipeline()));
+  MRVLC_ASSIGN(const Placement placed, place(graph, target, name, folder));
+  if (!host && placed.regions.empty())
+    return Outcome{Verdict::Passed, {}, "nothing of it runs on the accelerator"};
   ir::number_expressions(graph);
-  MRVLC_ASSIGN(auto code, chost::generate(graph, partition::host_partition(graph), {}, {name, name}));
+  MRVLC_ASSIGN(auto code, chost::generate(graph, placed.partition, placed.regions, {name, name}));
   for (const auto& [file, bytes] : code.files) {
     if (file != "main.c" && file != "Makefile") MRVLC_TRY(write_file_atomic(folder / file, bytes));
   }
-  return write_file_atomic(folder / (name + "_shim.c"), shim_text(graph, name));
+  MRVLC_TRY(write_file_atomic(folder / (name + "_shim.c"), shim_text(graph, name, placed.layers)));
+  return Outcome{};
 }
 
 // Memory that a stub writes, with a margin that it must not.
@@ -137,7 +144,15 @@ Outcome wrong(std::string message) {
   return {Verdict::Wrong, {}, std::move(message)};
 }
 
-Outcome run_set(const Case& c, const fs::path& data_set, Call call, size_t arena_bytes) {
+// A stub that was compiled.
+struct Stub {
+  Call call = nullptr;
+  size_t arena_bytes = 0;
+  const Device& device;
+  const Difference& judge;
+};
+
+Outcome run_set(const Case& c, const fs::path& data_set, const Stub& stub) {
   auto inputs = read_inputs(c, data_set);
   if (!inputs.ok()) return failure(inputs.error());
   const ir::Graph& graph = c.model->graph;
@@ -152,9 +167,9 @@ Outcome run_set(const Case& c, const fs::path& data_set, Call call, size_t arena
     memory.emplace_back(static_cast<size_t>(ops::memory_bytes(graph.value(id).type)));
     out.insert(out.end() - 1, Port{memory.back().data(), {}});
   }
-  Guarded arena(arena_bytes);
-  if (int code = call(in.data(), out.data(), arena.data()); code != 0)
-    return wrong(fmt::format("the stub returned {}", code));
+  Guarded arena(stub.arena_bytes);
+  if (int code = stub.call(in.data(), out.data(), arena.data(), stub.device.words()); code != 0)
+    return wrong(fmt::format("the stub returned {}; {}", code, stub.device.error()));
   if (!arena.intact()) return wrong("the stub wrote behind the arena");
   std::vector<Tensor> actual;
   for (size_t i = 0; i < memory.size(); ++i) {
@@ -163,14 +178,14 @@ Outcome run_set(const Case& c, const fs::path& data_set, Call call, size_t arena
     if (!value.ok()) return wrong(fmt::format("output {}: {}", i, value.error().message));
     actual.push_back(std::move(*value));
   }
-  return check_outputs(c, data_set, *inputs, actual);
+  return check_outputs(c, data_set, *inputs, actual, stub.judge);
 }
 
 }  // namespace
 
-Outcome generate_stub(Case& c, const std::string& name, const fs::path& folder) {
-  Status status = write_stub(c.model->graph, name, folder);
-  return status.ok() ? Outcome{} : failure(status.error());
+Outcome generate_stub(Case& c, const Options& options, const std::string& name, const fs::path& folder) {
+  auto outcome = write_stub(c.model->graph, options.target, name, folder);
+  return outcome.ok() ? *outcome : failure(outcome.error());
 }
 
 void* StubLibrary::symbol(const std::string& name) {
@@ -178,15 +193,23 @@ void* StubLibrary::symbol(const std::string& name) {
   return handle_ == nullptr ? nullptr : dlsym(handle_, name.c_str());
 }
 
-Outcome run_stub(const Case& c, const std::string& name, StubLibrary& library) {
+Outcome run_stub(const Case& c, const Options& options, const std::string& name, StubLibrary& library) {
   auto call = reinterpret_cast<Call>(library.symbol(name + "_shim"));
-  auto* arena_bytes = static_cast<const size_t*>(library.symbol(name + "_shim_arena"));
-  if (call == nullptr || arena_bytes == nullptr) return {Verdict::Crashed, {}, "the library does not load"};
+  auto number = [&](const char* what) {
+    return static_cast<const size_t*>(library.symbol(name + "_shim_" + what));
+  };
+  const size_t *arena_bytes = number("arena"), *regions = number("regions"), *layers = number("layers");
+  if (call == nullptr || arena_bytes == nullptr || regions == nullptr || layers == nullptr)
+    return {Verdict::Crashed, {}, "the library does not load"};
+  const Device device(options.target, name, library.folder(), *regions);
+  if (!device.error().empty()) return {Verdict::Crashed, {}, device.error()};
+  const Stub stub{call, *arena_bytes, device, options.difference};
   Outcome outcome;
   for (const fs::path& data_set : c.data_sets) {
-    outcome = run_set(c, data_set, call, *arena_bytes);
-    if (outcome.verdict != Verdict::Passed) break;
+    outcome = run_set(c, data_set, stub);
+    if (outcome.verdict != Verdict::Passed) return outcome;
   }
+  if (*layers > 0) outcome.message = fmt::format("{} layers in {} regions", *layers, *regions);
   return outcome;
 }
 

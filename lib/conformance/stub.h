@@ -5,8 +5,10 @@
 
 namespace mrvlc::conformance {
 
-// Writes NAME_*.c and the rest into the folder. Passed: it can be compiled.
-Outcome generate_stub(Case& c, const std::string& name, const std::filesystem::path& folder);
+// Writes NAME_*.c and the rest into the folder. Passed: it can be compiled; with a message: it need not, as
+// nothing of it runs on the target.
+Outcome generate_stub(Case& c, const Options& options, const std::string& name,
+                      const std::filesystem::path& folder);
 
 // Compiles the stubs of the names into FOLDER/cases.so. Of those that do not compile, which are then left
 // out, the compiler's message; of the others an empty text.
@@ -18,12 +20,13 @@ class StubLibrary {
  public:
   explicit StubLibrary(const std::filesystem::path& folder) : file_(folder / "cases.so") {}
   void* symbol(const std::string& name);
+  std::filesystem::path folder() const { return file_.parent_path(); }
 
  private:
   std::filesystem::path file_;
   void* handle_ = nullptr;  // until the process ends
 };
 
-Outcome run_stub(const Case& c, const std::string& name, StubLibrary& library);
+Outcome run_stub(const Case& c, const Options& options, const std::string& name, StubLibrary& library);
 
 }  // namespace mrvlc::conformance

@@ -8,10 +8,9 @@
 #include "compiled_model.h"
 #include "depfile.h"
 #include "mrvlc/driver/interrupt.h"
+#include "mrvlc/driver/place.h"
 #include "mrvlc/ir/text.h"
 #include "mrvlc/passes/pass.h"
-#include "mrvlc/passes/round_weights.h"
-#include "mrvlc/passes/widen_f16.h"
 #include "mrvlc/sim/simulator.h"
 #include "mrvlc/support/diag/accel.h"
 #include "mrvlc/support/diag/general.h"
@@ -59,6 +58,7 @@ class Compiler {
       return make_diag<DiagCode::MRV0004>(fmt::format("--name: '{}' {}", printable(m_.name), fault));
     }
     MRVLC_TRY(check_replaceable(options_.out));  // before the work, and again when it is done
+    MRVLC_TRY(check_apart(options_));
     if (options_.precision == "int8") {
       return make_diag<DiagCode::MRV0004>(
           "--precision int8 needs calibration data, which this version cannot take yet");
@@ -143,32 +143,14 @@ class Compiler {
     return o;
   }
 
-  // CPU nodes of a float16 model compute in float32: the conversions are nodes of the graph like all others,
-  // so the partition is made again on the widened graph, with the same decisions.
   Status place() {
     MRVLC_ASSIGN(partition::Options o, partition_options());
-    MRVLC_ASSIGN(m_.partition, partition::partition(m_.model.graph, m_.machine, o));
-    if (!m_.has_accelerator) return {};
-    std::set<ir::NodeId> on_cpu;
-    for (const auto& d : m_.partition.decisions) {
-      if (!d.accelerator) on_cpu.insert(d.node);
-    }
-    bool changed = false;
-    MRVLC_TRY(passes::widen_f16(
-        m_.model.graph, [&](const ir::Node& n) { return on_cpu.contains(n.id); }, changed));
-    if (changed) {
-      MRVLC_ASSIGN(m_.partition, partition::partition(m_.model.graph, m_.machine, o));
-    }
+    MRVLC_ASSIGN(m_.partition, driver::place(m_.model.graph, m_.machine, o));
     return {};
   }
 
   Status round_weights() {
-    if (!m_.has_accelerator) return {};
-    std::set<ir::NodeId> accelerated;
-    for (const auto& d : m_.partition.decisions) {
-      if (d.accelerator) accelerated.insert(d.node);
-    }
-    passes::round_weights(m_.model.graph, [&](const ir::Node& n) { return accelerated.contains(n.id); });
+    if (m_.has_accelerator) driver::round_weights(m_.model.graph, m_.partition);
     return {};
   }
 

@@ -4,10 +4,12 @@
 #pragma once
 #include <array>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "mrvlc/support/result.h"
+#include "mrvlc/tensor/tensor.h"
 
 namespace mrvlc::conformance {
 
@@ -24,7 +26,7 @@ std::string_view name(Verdict verdict);  // "passed", ...
 struct Outcome {
   Verdict verdict = Verdict::Passed;
   std::string code;     // of a refusal: "MRV0207"
-  std::string message;  // of everything that did not pass
+  std::string message;  // of everything that did not pass; else what ran on an accelerator
 };
 
 enum class Engine : uint8_t { Interpreter, C };
@@ -47,6 +49,11 @@ struct Release {
   std::vector<CaseResult> cases;  // by name
 };
 
+// Of an output of a case, what differs from the expected one; empty: it is as it should be.
+using Difference =
+    std::function<std::string(const std::filesystem::path& case_folder, const std::filesystem::path& data_set,
+                              size_t output, const Tensor& actual, const Tensor& expected)>;
+
 struct Options {
   std::vector<Root> roots;
   std::string filter;                      // a regular expression that is found in "node/test_relu"
@@ -56,6 +63,10 @@ struct Options {
   std::filesystem::path keep;              // the generated C stays here; empty: it does not stay
   std::filesystem::path include;           // where mrvl/device.h is
   std::string compiler = "gcc", cflags = "-O1 -w";
+  // Of generated C: what the rules give to the accelerator runs in the simulator, through the device
+  // interface. Models of which nothing does are not run. "host": no accelerator.
+  std::string target = "host";
+  Difference difference;  // instead of the tolerances of docs/conformance.md
 };
 
 // An error only when the run itself fails; what fails in a case is its outcome.

@@ -4,10 +4,11 @@
 #include <vector>
 
 #include "../../e2e/accel/harness.h"
-#include "dice.h"
+#include "../dice.h"
 
 namespace mrvlc::accel_random {
 
+using random::Dice;
 using Ints = std::vector<int64_t>;
 using accel_test::AttrList;
 

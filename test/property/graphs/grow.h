@@ -1,12 +1,12 @@
 // Makes random models, operator by operator. Whatever it proposes, inference decides whether it is valid, and
 // the data decide whether implementations can be expected to agree on it.
 #pragma once
-#include "../accel/dice.h"
+#include "../dice.h"
 #include "model.h"
 
 namespace mrvlc::graphs {
 
-using accel_random::Dice;
+using random::Dice;
 
 struct Attrs {
   std::vector<std::pair<std::string_view, ir::Attr>> list;

@@ -5,19 +5,15 @@
 #include <initializer_list>
 #include <vector>
 
-namespace mrvlc::accel_random {
+#include "../splitmix.h"
 
-class Dice {
+namespace mrvlc::random {
+
+class Dice : public SplitMix {
  public:
-  explicit Dice(uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 0x632be59bd9b4e019u) {}
+  // The states of neighbouring seeds are far apart, so that no case is another one's shifted by a number.
+  explicit Dice(uint64_t seed) : SplitMix(SplitMix(seed).next()) {}
 
-  // splitmix64, Steele, Lea and Flood 2014.
-  uint64_t next() {
-    uint64_t z = state_ += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
   // Both ends included.
   int64_t pick(int64_t low, int64_t high) {
     return low + static_cast<int64_t>(next() % static_cast<uint64_t>(high - low + 1));
@@ -44,9 +40,6 @@ class Dice {
     if (high >= 32 && chance(25)) n = pick(1, high / 16) * 16 + pick(-1, 1);
     return n < low ? low : n > high ? high : n;
   }
-
- private:
-  uint64_t state_;
 };
 
-}  // namespace mrvlc::accel_random
+}  // namespace mrvlc::random

@@ -1,0 +1,69 @@
+#include "device.h"
+
+#include <fmt/format.h>
+
+#include "mrvlc/driver/place.h"
+#include "mrvlc/support/file.h"
+
+namespace mrvlc::conformance {
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path binary_file(const fs::path& folder, const std::string& name, size_t region) {
+  return folder / fmt::format("{}.region{}.mrvl", name, region);
+}
+
+}  // namespace
+
+Result<Placement> place(ir::Graph& graph, const std::string& target, const std::string& name,
+                        const fs::path& folder) {
+  Placement out;
+  if (target == "host") {
+    out.partition = partition::host_partition(graph);
+    return out;
+  }
+  MRVLC_ASSIGN(const target::Machine machine, target::load_machine(target, {}));
+  MRVLC_ASSIGN(out.partition, driver::place(graph, machine, {}));
+  driver::round_weights(graph, out.partition);
+  for (const partition::Region& region : out.partition.regions) {
+    accel::Options options;
+    options.name = fmt::format("{}_region{}", name, region.id);
+    MRVLC_ASSIGN(auto compiled, accel::compile_region(graph, region, machine, options));
+    MRVLC_TRY(write_file_atomic(binary_file(folder, name, out.regions.size()),
+                                isa::write_container(compiled.binary)));
+    out.regions.push_back(std::move(compiled));
+    out.layers += region.layers.size();
+  }
+  return out;
+}
+
+Device::Device(const std::string& target, const std::string& name, const fs::path& folder, size_t regions)
+    : device_(regions == 0 ? nullptr : mrvl_simulator_open(target.c_str())), words_(1 + regions) {
+  if (regions == 0) return;
+  words_[0] = device_;
+  error_ = this->error();
+  for (size_t i = 0; i < regions && error_.empty(); ++i) {
+    auto bytes = read_file(binary_file(folder, name, i));
+    if (!bytes.ok()) {
+      error_ = bytes.error().message;
+    } else if (device_->load(device_->context, bytes->data(), bytes->size(), &words_[1 + i]) != 0) {
+      error_ = mrvl_simulator_error(device_);
+    }
+  }
+}
+
+std::string Device::error() const {
+  if (!error_.empty() || words_.size() == 1) return error_;
+  return device_ == nullptr ? "the simulator does not open" : mrvl_simulator_error(device_);
+}
+
+Device::~Device() {
+  if (device_ == nullptr) return;
+  for (size_t i = 1; i < words_.size(); ++i) {
+    if (words_[i] != nullptr) device_->unload(device_->context, words_[i]);
+  }
+  mrvl_simulator_close(device_);
+}
+
+}  // namespace mrvlc::conformance
