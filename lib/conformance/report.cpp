@@ -11,8 +11,7 @@
 namespace mrvlc::conformance {
 namespace {
 
-constexpr std::array<std::string_view, kVerdicts> kNames = {"passed", "wrong", "refused", "crashed",
-                                                            "unfit"};
+constexpr std::array<std::string_view, kVerdicts> kNames = {"passed", "wrong", "refused", "crashed", "unfit"};
 constexpr std::array<std::string_view, 2> kEngineNames = {"interpreter", "C"};
 
 const std::optional<Outcome>& of(const CaseResult& c, Engine engine) {
