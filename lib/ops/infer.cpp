@@ -90,12 +90,17 @@ Result<std::vector<TensorType>> infer_any(const OpDef& op, const InferContext& c
 
 // Is there a type of which both could be the type of a value? A value may be known better than inference
 // knows, from the model's declaration, or worse, where a pass made an operand constant.
-bool agree(const TensorType& a, const TensorType& b) {
-  if (a.elem != b.elem || a.wrapper != b.wrapper || a.rank() != b.rank()) return false;
-  for (int64_t d = 0; d < a.rank(); ++d) {
-    int64_t x = a.shape[static_cast<size_t>(d)], y = b.shape[static_cast<size_t>(d)];
-    if (a.is_open(d) && b.is_open(d)) continue;
-    bool fits = a.is_open(d) ? x == kNoBound || y <= x : b.is_open(d) ? y == kNoBound || x <= y : x == y;
+bool agree(const TensorType& value, const TensorType& inferred) {
+  if (value.elem != inferred.elem || value.wrapper != inferred.wrapper) return false;
+  // A tensor out of a sequence of tensors that differ in rank: the model says which rank it expects.
+  if (!inferred.has_rank() && inferred.wrapper == Wrapper::None) return true;
+  if (value.rank() != inferred.rank()) return false;
+  for (int64_t d = 0; d < value.rank(); ++d) {
+    int64_t x = value.shape[static_cast<size_t>(d)], y = inferred.shape[static_cast<size_t>(d)];
+    if (value.is_open(d) && inferred.is_open(d)) continue;
+    bool fits = value.is_open(d)      ? x == kNoBound || y <= x
+                : inferred.is_open(d) ? y == kNoBound || x <= y
+                                      : x == y;
     if (!fits) return false;
   }
   return true;

@@ -98,3 +98,18 @@ TEST_CASE("a released constant must not be read again", "[verifier]") {
   rw.set_input(node_of(g, "b"), 1, k);
   check_broken(g, "nothing produces");
 }
+
+TEST_CASE("a model may say the rank of a tensor out of a sequence of mixed ranks", "[verifier]") {
+  const std::string text = R"(graph "g" {
+    input %a : f32[2,3]
+    input %b : f32[2,3,4]
+    %s = SequenceConstruct(%a, %b) : sequence(f32[*;24],2)
+    const %k : i64[] = [1]
+    %t = SequenceAt(%s, %k) : f32[<=2,<=3,<=4;24]
+    output %t
+  })";
+  CHECK(ops::verify_types(parse_ok(text)).ok());
+  std::string other = text;
+  other.replace(other.find("f32[<=2,"), 3, "f64");
+  CHECK_FALSE(ops::verify_types(parse_ok(other)).ok());
+}
