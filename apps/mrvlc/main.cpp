@@ -95,7 +95,9 @@ void fail(bool json, const char* code, const char* message) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is a failed write, reported as one
+  // A closed pipe and a file beyond the limit of `ulimit -f` are failed writes, reported as such.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     return run(argc, argv);
   } catch (const std::bad_alloc&) {

@@ -65,6 +65,42 @@ Status check_replaceable(const std::filesystem::path& path) {
   return refused("it exists and no compile wrote it (its manifest.json is not mrvlc's)");
 }
 
+namespace {
+
+bool lies_in(const std::filesystem::path& file, const std::filesystem::path& folder) {
+  std::error_code ec;
+  for (auto up = std::filesystem::weakly_canonical(file, ec); !ec; up = up.parent_path()) {
+    if (up == folder) return true;
+    if (up == up.parent_path()) return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+Status check_apart(const CompileOptions& options) {
+  std::vector<std::filesystem::path> inputs = {options.model};
+  inputs.insert(inputs.end(), options.rules.begin(), options.rules.end());
+  for (const auto& written : {options.depfile, options.timing}) {
+    for (const auto& input : inputs) {
+      std::error_code ec;
+      if (!written.empty() && std::filesystem::equivalent(written, input, ec))
+        return make_diag<DiagCode::MRV0002>(written.string(), "it is read by this compile");
+    }
+  }
+  inputs.insert(inputs.end(), options.target_dirs.begin(), options.target_dirs.end());
+  if (!options.external_data_dir.empty()) inputs.push_back(options.external_data_dir);
+  std::error_code ec;
+  const auto out = std::filesystem::canonical(options.out, ec);
+  if (ec) return {};  // it is not there yet
+  for (const auto& input : inputs) {
+    if (lies_in(input, out))
+      return make_diag<DiagCode::MRV0002>(options.out.string(),
+                                          "it holds '" + input.string() + "', which is read");
+  }
+  return {};
+}
+
 Result<OutputFolder> open_output(const std::filesystem::path& path) {
   OutputFolder folder;
   folder.path = path;

@@ -37,6 +37,9 @@ struct OutputFolder {
 
 // Whether `path` may be replaced: it does not exist, is empty, or holds the manifest of a compile.
 Status check_replaceable(const std::filesystem::path& path);
+// That nothing written takes the place of what is read: no input lies in OUT or is the file of -MF or
+// --timing. External data is looked for where the model lies, and in the extra folder.
+Status check_apart(const CompileOptions& options);
 
 // Refuses folders without a readable manifest; files whose SHA-256 is not the manifest's are an error when
 // read.

@@ -125,6 +125,21 @@ output_folder() {
     mkdir -m 555 readonly
     expect 3 "Permission denied" compile "$digits" -o readonly/out
   fi
+  cp "$digits" own.onnx
+  expect 3 "not a folder" compile own.onnx -o own.onnx
+  expect 3 "'own.onnx': it is read by this compile" compile own.onnx -o apart -MF own.onnx
+  expect 3 "'own.onnx': it is read by this compile" compile own.onnx -o apart --timing own.onnx
+  absent apart
+  expect 0 "" compile own.onnx -o holds
+  cp "$digits" holds/own.onnx && ln -s holds door
+  expect 3 "which is read" compile holds/own.onnx -o holds
+  expect 3 "which is read" compile door/own.onnx -o holds
+  check "a model in the output folder is kept" cmp "$digits" holds/own.onnx
+  check "a model that was also to be written is kept" cmp "$digits" own.onnx
+  checks=$((checks + 1))
+  (ulimit -f 20 && exec "$mrvlc" compile "$digits" -o large) 2>stderr
+  [ $? = 3 ] && grep -q 'File too large' stderr || problem "a file larger than may be is not exit code 3"
+  absent large
   cp "$digits" 'a b$c#d.onnx'
   expect 0 "" compile 'a b$c#d.onnx' -o 'o t' -MF dep.d
   if command -v make >/dev/null; then
