@@ -21,13 +21,17 @@ const pb::TypeProto::Tensor* tensor_of(const pb::TypeProto& type) {
   return nullptr;
 }
 
-// Has the declared shape, as far as it says, more elements than the value can have?
-bool exceeds(const Shape& declared, int64_t capacity) {
+// Could the value have the declared shape? `declared` has -1 where the model says nothing.
+bool possible(const Shape& declared, const TensorType& type) {
   int64_t elements = 1;
-  for (int64_t size : declared) {
-    if (size >= 0) elements = checked_mul(elements, size).value_or(kMaxElements);
+  bool complete = true;
+  for (size_t d = 0; d < declared.size(); ++d) {
+    complete = complete && declared[d] >= 0;
+    if (type.is_open(static_cast<int64_t>(d)) && type.shape[d] != kNoBound && declared[d] > type.shape[d])
+      return false;
+    elements = checked_mul(elements, std::max<int64_t>(declared[d], 0)).value_or(kMaxElements);
   }
-  return capacity >= 0 && elements > capacity;
+  return !complete || type.capacity < 0 || elements <= type.capacity;
 }
 
 void apply(const Shape& declared, bool only_bounds, TensorType& type) {
@@ -38,7 +42,7 @@ void apply(const Shape& declared, bool only_bounds, TensorType& type) {
   }
   if (static_cast<int64_t>(declared.size()) != type.rank()) return;
   // A size that the value cannot have is a mistake of the model; what inference says holds.
-  if (!only_bounds && exceeds(declared, type.capacity)) return;
+  if (!only_bounds && !possible(declared, type)) return;
   for (int64_t d = 0; d < type.rank(); ++d) {
     const int64_t size = declared[static_cast<size_t>(d)];
     int64_t& bound = type.shape[static_cast<size_t>(d)];
@@ -64,13 +68,13 @@ std::optional<Shape> declared_shape(const pb::TypeProto& type) {
   return shape;
 }
 
-// Does nothing bound one of the dimensions?
-bool unbounded(TensorType& type) {
+// Does nothing bound one of the dimensions? An empty tensor costs nothing, whatever its dimensions.
+bool unbounded(TensorType& type, int64_t max_open) {
   for (int64_t d = 0; d < type.rank(); ++d) {
     int64_t& bound = type.shape[static_cast<size_t>(d)];
     if (!type.is_open(d) || bound != kNoBound) continue;
     if (type.capacity < 0) return true;
-    bound = type.capacity;
+    bound = type.capacity > 0 ? type.capacity : max_open;
   }
   if (type.open == 0) type.capacity = -1;
   return false;
@@ -95,7 +99,7 @@ Status Builder::finish_bounds(const Site& site, const std::string& name, TensorT
     return make_diag<DiagCode::MRV0208>(
         fmt::format("the rank of '{}' is known at run time only", printable(name)));
   if (type.length == kNoBound) type.length = options_.max_sequence;
-  if (unbounded(type)) {
+  if (unbounded(type, options_.max_open)) {
     // Nothing says how large it can be. A tensor of moderate size runs; a larger one is an error at run time.
     int64_t known = 1;
     for (int64_t& bound : type.shape) {

@@ -10,7 +10,8 @@ namespace {
 // Every dimension is open, at most the number of elements.
 OpenTypes any_shape(const TensorType& x, int64_t rank) {
   if (rank > kMaxRank) return bad_operands(fmt::format("the shape has {} entries", rank));
-  Dims dims(at(rank), Dim{std::max<int64_t>(x.elements(), 1), true});
+  // What is empty can be 3x0 as well as 0x7000.
+  Dims dims(at(rank), x.elements() == 0 ? kAnyDim : Dim{x.elements(), true});
   // A vector has as many elements as there are; only an empty shape can be empty in several ways.
   if (rank == 1) dims[0] = {x.elements(), !x.is_static()};
   return one_type(x.elem, dims, x.elements());

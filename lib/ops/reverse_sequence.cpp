@@ -14,7 +14,7 @@ Result<bool> time_first(const InferContext& context) {
   MRVLC_TRY(check_rank(context, 1, 1, 1));
   MRVLC_TRY(check_elem(context, 1, types_of({E::I64})));
   int64_t batch = context.int_attr("batch_axis"), time = context.int_attr("time_axis");
-  if (batch + time != 1 || batch * time != 0)
+  if (!(batch == 0 && time == 1) && !(batch == 1 && time == 0))
     return bad_operands(fmt::format("batch_axis {} and time_axis {} must be 0 and 1", batch, time));
   return time == 0;
 }

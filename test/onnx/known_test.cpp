@@ -65,6 +65,31 @@ TEST_CASE("a shape that depends on data", "[onnx]") {
   type = value_named(outcome.model->graph, "y").type;
   CHECK(type.is_static());
   CHECK(type.shape == Shape{3, 2});
+  // Unless the elements cannot fill it.
+  for (const std::vector<int64_t>& wrong : {std::vector<int64_t>{3, 3}, {7, 0}}) {
+    *model.mutable_graph()->mutable_output(0) = value_info("y", wrong);
+    outcome = import(model);
+    check_imported(outcome);
+    CHECK(value_named(outcome.model->graph, "y").type.open == 3);
+  }
+}
+
+TEST_CASE("what is empty may have any dimensions", "[onnx]") {
+  pb::ModelProto model = empty_model();
+  add_input(model, "x", {2, 0});
+  add_input(model, "target", {2}, pb::TensorProto::INT64);
+  add_node(model, "Reshape", {"x", "target"}, {"y"}).set_name("r");
+  add_output(model, "y", {7, 0});
+  Outcome outcome = import(model);
+  check_imported(outcome);
+  CHECK(value_named(outcome.model->graph, "y").type.shape == Shape{7, 0});
+  *model.mutable_graph()->mutable_output(0) = value_info("y", {-1, -1});
+  outcome = import(model);
+  check_imported(outcome);
+  TensorType type = value_named(outcome.model->graph, "y").type;
+  CHECK(type.open == 3);
+  CHECK(type.capacity == 0);
+  CHECK(type.shape[0] > 1000);
 }
 
 TEST_CASE("bombs", "[onnx]") {

@@ -1,7 +1,7 @@
 // What the signal, geometry and indexing operators refuse.
 #include <catch2/catch.hpp>
 
-#include "../ops_window/harness.h"
+#include "../ops/case.h"
 
 namespace mrvlc::ops::test {
 namespace {
@@ -65,6 +65,13 @@ TEST_CASE("places are checked") {
   Case reverse = Case("ReverseSequence").set("batch_axis", num(0)).set("time_axis", num(1)).in(x);
   REQUIRE_FALSE(Case(reverse).in(index({2}, {4, 1})).eval().ok());
   REQUIRE(Case(reverse).in(index({3}, {1, 1, 1})).refusal() == "MRV0208");
+  const int64_t most = std::numeric_limits<int64_t>::max();
+  REQUIRE(Case("ReverseSequence")
+              .set("batch_axis", num(most))
+              .set("time_axis", num(most))
+              .in(x)
+              .in(index({2}, {1, 1}))
+              .refusal() == "MRV0208");
   Case scatter = Case("TensorScatter").set("axis", num(1)).in(x).in(f32({2, 2}));
   REQUIRE_FALSE(Case(scatter).in(index({2}, {2, 0})).eval().ok());
   REQUIRE(Case("TensorScatter").set("axis", num(1)).in(x).in(f32({2, 4})).refusal() == "MRV0208");
