@@ -184,11 +184,30 @@ bool is_alias_op(const ir::Graph& graph, const ir::Node& node) {
          graph.value(node.inputs[0]).type.elem != ElementType::String;
 }
 
+namespace {
+
+// Taps are a table, and phases of the stride code of their own.
+bool is_small_window(const ir::Graph& graph, const ir::Node& node) {
+  constexpr int64_t kMaxTaps = 4096, kMaxPhases = 1024;
+  int64_t taps = 1, phases = 1;
+  const Shape& weights = graph.value(node.inputs[1]).type.shape;
+  for (size_t d = 2; d < weights.size() && taps <= kMaxTaps; ++d) taps *= std::min(weights[d], kMaxTaps + 1);
+  if (node.is("Conv")) return taps <= kMaxTaps;
+  for (int64_t stride : node.ints_attr("strides")) {
+    phases *= std::min(stride, kMaxPhases + 1);
+    if (phases > kMaxPhases) return false;
+  }
+  return taps <= kMaxTaps;
+}
+
+}  // namespace
+
 bool is_packed_conv(const ir::Graph& graph, const ir::Node& node) {
   if (!node.is("Conv") && !node.is("ConvTranspose")) return false;
   int64_t rank = graph.value(node.inputs[0]).type.rank();
   bool bias_ok = node.inputs.size() < 3 || !node.inputs[2].valid() || graph.is_constant(node.inputs[2]);
-  return (rank == 3 || rank == 4) && graph.is_constant(node.inputs[1]) && bias_ok;
+  return (rank == 3 || rank == 4) && graph.is_constant(node.inputs[1]) && bias_ok &&
+         is_small_window(graph, node);
 }
 
 bool is_matrix_product(const ir::Node& node) {

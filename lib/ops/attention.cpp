@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/ops.h"
 #include "ref_gemm.h"
 
@@ -238,7 +239,7 @@ Result<AttentionParams> attention_params(const InferContext& context) {
   MRVLC_TRY(read_past(context, p));
   MRVLC_TRY(read_attrs(context, p));
   auto scores = checked_product(p.scores());
-  if (!scores || *scores > kMaxElements) return bad_operands("the attention scores are too many");
+  if (!scores || *scores > kMaxElements) return too_large();
   MRVLC_TRY(read_mask(context, p));
   MRVLC_TRY(read_lengths(context, p));
   return p;

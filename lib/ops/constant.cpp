@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "emit_util.h"
+#include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/ops.h"
 #include "open_facets.h"
 
@@ -149,7 +150,8 @@ Result<RangeParams> range_params(const InferContext& context) {
     r.int_delta = context.constant(2)->as_int(0);
   }
   double count = std::ceil((limit - r.start) / r.delta);
-  if (!(std::fabs(count) <= static_cast<double>(kMaxElements))) {
+  if (count > static_cast<double>(kMaxElements)) return too_large();
+  if (!(count >= -static_cast<double>(kMaxElements))) {
     return bad_operands(fmt::format("{} elements from {} to {} by {}", count, r.start, limit, r.delta));
   }
   r.count = count > 0 ? static_cast<int64_t>(count) : 0;

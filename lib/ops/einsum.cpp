@@ -5,6 +5,7 @@
 #include <map>
 
 #include "dims.h"
+#include "mrvlc/ops/work.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -143,7 +144,7 @@ Result<EinsumLoops> loops(const InferContext& context, const Einsum& sum) {
   }
   // The work is not bounded by what the operands hold.
   auto work = checked_product(l.sizes);
-  if (!work || *work > kMaxElements) return bad_operands("the sum has too many terms");
+  if (!work || *work > kMaxElements) return too_large();
   return l;
 }
 

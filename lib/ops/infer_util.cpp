@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::ops {
@@ -76,7 +77,8 @@ Result<std::vector<int64_t>> normalize_axes(const std::vector<int64_t>& axes, in
 }
 
 Status check_dim(int64_t dim, std::string_view what) {
-  if (dim >= 0 && dim <= kMaxElements) return {};
+  if (dim > kMaxElements) return too_large();
+  if (dim >= 0) return {};
   return bad_operands(fmt::format("{} would be {}, outside 0 to {}", what, dim, kMaxElements));
 }
 

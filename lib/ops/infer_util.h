@@ -62,7 +62,7 @@ Result<int64_t> known_int(const InferContext& context, size_t i, std::string_vie
 Result<double> known_number(const InferContext& context, size_t i, std::string_view what);
 // Axes normalised to [0, rank), each at most once, in the order given.
 Result<std::vector<int64_t>> normalize_axes(const std::vector<int64_t>& axes, int64_t rank);
-// A dimension computed from untrusted numbers: MRV0208 unless it lies in [0, kMaxElements].
+// A dimension computed from untrusted numbers: MRV0208 when negative, MRV0209 beyond kMaxElements.
 Status check_dim(int64_t dim, std::string_view what);
 
 inline bool is_attr_set(const InferContext& context, std::string_view name) {

@@ -6,6 +6,7 @@
 
 #include "emit_util.h"
 #include "lanes.h"
+#include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/ops.h"
 #include "ref_gemm.h"
 
@@ -50,7 +51,7 @@ Status read_heads(const InferContext& context, LinearParams& p) {
     return disagree(context, kKey, "queries and keys differ");
   if (v[0] != p.batch || v[1] != p.length) return disagree(context, kValue, "queries and values differ");
   auto state = checked_product(p.state());
-  if (!state || *state > kMaxElements) return bad_operands("the state is too large");
+  if (!state || *state > kMaxElements) return too_large();
   return {};
 }
 

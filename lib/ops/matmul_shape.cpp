@@ -1,6 +1,7 @@
 #include "matmul_shape.h"
 
 #include "infer_util.h"
+#include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::ops {
@@ -33,7 +34,7 @@ Result<MatMulShape> matmul_shape(const InferContext& context) {
         batch ? "the inner dimensions differ" : "the leading dimensions do not broadcast");
   }
   auto batches = checked_product(*batch);
-  if (!batches || *batches > kMaxElements) return bad_operands("the leading dimensions are too large");
+  if (!batches || *batches > kMaxElements) return too_large();
   s.batches = *batches;
   s.batch_dims = *batch;
   s.a_strides = broadcast_strides(a_batch, *batch);

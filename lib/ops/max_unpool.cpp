@@ -1,5 +1,6 @@
 // MaxUnpool (ONNX -22): elements go back to where MaxPool found them, zeros elsewhere. The indices count the
 // elements of the unpooled shape that the window implies; a given output_shape may be larger.
+#include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/ops.h"
 #include "open_util.h"
 
@@ -30,7 +31,7 @@ struct UnpoolWindow {
 
   Result<int64_t> size(size_t d, int64_t n) const {
     auto reach = checked_mul(n - 1, stride[d]);
-    if (!reach || *reach > kMaxElements) return bad_attr("strides", "make the output too large");
+    if (!reach || *reach > kMaxElements) return too_large();
     if (*reach + offset[d] >= 1) return *reach + offset[d];
     return bad_attr("pads", fmt::format("leave nothing of spatial dimension {}", d));
   }
@@ -75,7 +76,7 @@ Result<UnpoolShapes> unpool_shapes(const InferContext& context) {
     s.implied.push_back(size);
   }
   auto count = checked_product(s.implied);
-  if (!count || *count > kMaxElements) return bad_operands("the result is too large");
+  if (!count || *count > kMaxElements) return too_large();
   MRVLC_TRY(read_output_shape(context, s));
   return s;
 }

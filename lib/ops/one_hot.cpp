@@ -1,5 +1,6 @@
 // OneHot (ONNX OneHot-11): indices outside [-depth, depth) give a row of the off value.
 #include "index_util.h"
+#include "mrvlc/ops/work.h"
 #include "open_facets.h"
 
 namespace mrvlc::ops {
@@ -15,8 +16,8 @@ struct OneHotSizes {
 Result<OneHotSizes> one_hot_sizes(const InferContext& context) {
   const Shape& x = context.type(0).shape;
   MRVLC_ASSIGN(double depth, known_number(context, 1, "depth"));
-  if (!(depth >= 0) || depth > static_cast<double>(kMaxElements))
-    return bad_operands(fmt::format("a depth of {}", depth));
+  if (!(depth >= 0)) return bad_operands(fmt::format("a depth of {}", depth));
+  if (depth > static_cast<double>(kMaxElements)) return too_large();
   if (context.type(2).shape != Shape{2}) return bad_operands("values must be two elements");
   MRVLC_ASSIGN(int64_t axis, normalize_axis(context.int_attr("axis"), context.type(0).rank() + 1));
   OneHotSizes s;

@@ -1,13 +1,15 @@
 #include <algorithm>
 
 #include "infer_util.h"
+#include "mrvlc/ops/work.h"
 
 namespace mrvlc::ops {
 namespace {
 
 Status check_padding(const PadParams& p, const Shape& shape, size_t d) {
   for (int64_t v : {p.begin[d], p.end[d]}) {
-    if (v < -kMaxElements || v > kMaxElements) return bad_operands(fmt::format("a padding of {}", v));
+    if (v > kMaxElements) return too_large();
+    if (v < -kMaxElements) return bad_operands(fmt::format("a padding of {}", v));
   }
   int64_t kept = shape[d] + std::min<int64_t>(p.begin[d], 0) + std::min<int64_t>(p.end[d], 0);
   if (kept < 0)

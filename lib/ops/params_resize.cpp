@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/ops.h"
 #include "resample.h"
 
@@ -34,7 +35,7 @@ Result<std::vector<double>> read_scales(const InferContext& context, size_t i, s
   }
   auto scales = tensor->to_doubles();
   for (double s : scales) {
-    if (!(s > 0) || s > 1e9) return bad_operands(fmt::format("a scale of {}", s));
+    if (!(s > 0) || std::isinf(s)) return bad_operands(fmt::format("a scale of {}", s));
   }
   return scales;
 }
@@ -44,8 +45,8 @@ Status apply_scales(ResizeParams& p, const Shape& shape, const std::vector<int64
   for (size_t i = 0; i < axes.size(); ++i) {
     size_t d = at(axes[i]);
     float size = std::floor(static_cast<float>(shape[d]) * static_cast<float>(scales[i]));
-    if (!(size >= 0) || size > static_cast<float>(kMaxElements))
-      return bad_operands(fmt::format("a scale of {}", scales[i]));
+    if (!(size >= 0)) return bad_operands(fmt::format("a scale of {}", scales[i]));
+    if (size > static_cast<float>(kMaxElements)) return too_large();
     p.scale[d] = scales[i];
     p.output[d] = static_cast<int64_t>(size);
   }
@@ -59,7 +60,8 @@ Status apply_sizes(ResizeParams& p, const Shape& shape, const std::vector<int64_
   double least = INFINITY, greatest = 0;
   for (size_t i = 0; i < axes.size(); ++i) {
     size_t d = at(axes[i]);
-    if (sizes[i] < 1 || sizes[i] > kMaxElements || shape[d] == 0) {
+    if (sizes[i] > kMaxElements) return too_large();
+    if (sizes[i] < 1 || shape[d] == 0) {
       return bad_operands(fmt::format("a size of {} for a dimension of {}", sizes[i], shape[d]));
     }
     p.output[d] = sizes[i];
@@ -71,7 +73,7 @@ Status apply_sizes(ResizeParams& p, const Shape& shape, const std::vector<int64_
   double scale = policy == "not_larger" ? least : greatest;
   for (int64_t axis : axes) {
     double size = std::floor(scale * static_cast<double>(shape[at(axis)]) + 0.5);
-    if (size > static_cast<double>(kMaxElements)) return bad_operands("the result is too large");
+    if (size > static_cast<double>(kMaxElements)) return too_large();
     p.scale[at(axis)] = scale;
     p.output[at(axis)] = static_cast<int64_t>(size);
   }

@@ -2,6 +2,7 @@
 // ConvTranspose-11, MaxPool-12, AveragePool-19.
 #include <algorithm>
 
+#include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/ops.h"
 #include "window_attrs.h"
 
@@ -119,14 +120,14 @@ Status transpose_output(const InferContext& context, ConvParams& p) {
   for (size_t d = 0; d < rank; ++d) {
     if (p.input[d] == 0) return bad_operands(fmt::format("spatial dimension {} is empty", d));
     auto reach = checked_mul(p.strides[d], p.input[d] - 1);
-    if (!reach || *reach > kMaxElements) return bad_attr("strides", "make the output too large");
+    if (!reach || *reach > kMaxElements) return too_large();
     int64_t full = *reach + p.output_padding[d] + window_extent(p, d);
     if (mode == AutoPad::Valid) p.pads_begin[d] = p.pads_end[d] = 0;
     int64_t output = full - p.pads_begin[d] - p.pads_end[d];
     if (!wanted.empty() || same) {
       output = wanted.empty() ? p.input[d] * p.strides[d] : wanted[d];
-      if (output < 1 || output > kMaxElements)
-        return bad_attr("output_shape", fmt::format("has the entry {}", output));
+      if (output > kMaxElements) return too_large();
+      if (output < 1) return bad_attr("output_shape", fmt::format("has the entry {}", output));
       int64_t total = std::max<int64_t>(0, full - output);
       // SAME_UPPER puts the odd element at the end, everything else at the beginning (ONNX ConvTranspose-11).
       p.pads_begin[d] = mode == AutoPad::SameUpper ? total / 2 : total - total / 2;

@@ -137,6 +137,11 @@ int64_t conv_work(std::string_view name, Types inputs, Types outputs) {
 
 }  // namespace
 
+Diag too_large() {
+  return make_diag<DiagCode::MRV0209>(fmt::format("more than {}", kMaxElements),
+                                      fmt::format("{} elements", kMaxElements));
+}
+
 Status check_size(const TensorType& type) {
   constexpr int64_t kMaxBytes = int64_t{1} << 46, kMaxItemBytes = 16, kRow = 128;  // of a sequence's tensor
   bool bounded = true, fits = type.length <= kMaxElements && type.capacity <= kMaxElements;
@@ -152,8 +157,7 @@ Status check_size(const TensorType& type) {
       fits = times(plus(times(*count, kMaxItemBytes), kRow), type.length) <= kMaxBytes;
   }
   if (fits) return {};
-  return make_diag<DiagCode::MRV0209>(fmt::format("more than {}", kMaxElements),
-                                      fmt::format("{} elements", kMaxElements));
+  return too_large();
 }
 
 int64_t evaluation_work(const ir::OpSchema& op, const std::vector<ir::Attr>& attrs, Types inputs,

@@ -198,6 +198,18 @@ TEST_CASE("tables as large as a result are not made", "[bombs]") {
   CHECK(compile_for_host(m) == (eye ? Outcome::Accepted : Outcome::Limit));
 }
 
+TEST_CASE("large strides and kernels make no large programs", "[bombs]") {
+  Maker m;
+  constexpr int64_t kStride = 8192;
+  m.in("x", kF32, {1, 1, 4, 4}).floats("w", {1, 1, 1, 1}, 1);
+  auto& node = m.node("ConvTranspose", {"x", "w"}, {"y"});
+  set(node, "strides", std::vector<int64_t>{kStride, kStride});
+  m.out("y", kF32, {1, 1, 3 * kStride + 1, 3 * kStride + 1});
+  const double before = processor_seconds();
+  CHECK(compile_for_host(m) == Outcome::Accepted);
+  CHECK(processor_seconds() - before < 5);
+}
+
 TEST_CASE("a node of many operands or results takes time in proportion", "[bombs]") {
   constexpr int64_t kMany = 30000;
   Maker m;

@@ -11,6 +11,8 @@ namespace mrvlc::ops {
 // Dimensions, elements and, of sequences, bytes are within what the rest may calculate with: MRV0209
 // otherwise. Dimensions that nothing bounds yet are left to who bounds them.
 Status check_size(const TensorType& type);
+// MRV0209: more than kMaxElements.
+Diag too_large();
 
 // Steps of the innermost loop or so; an upper bound, at most INT64_MAX. Types are static, null where an
 // operand is absent.
