@@ -86,11 +86,10 @@ Status emit_batch_norm(EmitContext& c) {
 
 Status emit_open_batch_norm(EmitContext& c) {
   MRVLC_TRY(require_widened(c));
-  if (c.node().int_attr("training_mode") != 0)
-    return bad_attr("training_mode", "is set for a shape that is known at run time only");
-  set_same_dims(c);
   std::string channels = c.in_type(0).rank() > 1 ? c.in_dim(0, 1) : "1";
   for (size_t i = 1; i < 5; ++i) require_equal(c, c.in_dim(i, 0), channels);
+  if (c.node().int_attr("training_mode") != 0) return emit_open_batch_norm_training(c);
+  set_same_dims(c);
   emit_channels(c, AxisText(c, 0, 1));
   return {};
 }

@@ -7,6 +7,7 @@
 #include "bulk.h"
 #include "emit_util.h"
 #include "lanes.h"
+#include "open_util.h"
 
 namespace mrvlc::ops {
 
@@ -36,33 +37,32 @@ Status eval_batch_norm_training(const EvalContext& c) {
   return {};
 }
 
-Status emit_batch_norm_training(EmitContext& c) {
-  MRVLC_TRY(require_widened(c));
+namespace {
+
+void emit_training(EmitContext& c, const AxisText& view) {
   const ElementType elem = c.in_type(0).elem;
   const std::string_view t = c_type(elem), f = elem == ElementType::F64 ? "" : "f";
-  const AxisView view = axis_view(c.in_type(0).shape, 1);
   const auto momentum = static_cast<double>(c.node().float_attr("momentum"));
-  if (c.out_type(0).elements() == 0) return {};
   auto each_run = [&](const std::function<void()>& body) {
-    c.loop("b", view.outer);
+    open_loop(c, "b", view.outer);
     c.line(fmt::format("const {}* x = {} + (b * {} + c) * {};", t, c.in(0), view.n, view.inner));
     body();
     c.close();
   };
-  const std::string count = c_literal(view.outer * view.inner, elem);
-  c.loop("c", view.n);
+  c.line(fmt::format("const {0} count = ({0})({1});", t, times(view.outer, view.inner)));
+  open_loop(c, "c", view.n);
   c.line(fmt::format("{} mean = 0, variance = 0;", t));
   each_run([&] {
     emit_sum(c, "sum", elem, view.inner, [](const std::string& i) { return fmt::format("x[{}]", i); });
     c.line("mean += sum;");
   });
-  c.line(fmt::format("mean /= {};", count));
+  c.line("mean /= count;");
   each_run([&] {
     emit_sum(c, "sum", elem, view.inner,
              [](const std::string& i) { return fmt::format("(x[{0}] - mean) * (x[{0}] - mean)", i); });
     c.line("variance += sum;");
   });
-  c.line(fmt::format("variance /= {};", count));
+  c.line("variance /= count;");
   c.line(fmt::format("const {0} factor = ({0}){1}[c] / sqrt{2}(variance + {3});", t, c.in(1), f,
                      c_literal(static_cast<double>(c.node().float_attr("epsilon")), elem)));
   each_run([&] {
@@ -77,6 +77,23 @@ Status emit_batch_norm_training(EmitContext& c) {
                        c_literal(1 - momentum, elem)));
   }
   c.close();
+}
+
+}  // namespace
+
+Status emit_batch_norm_training(EmitContext& c) {
+  MRVLC_TRY(require_widened(c));
+  if (c.out_type(0).elements() != 0) emit_training(c, AxisText(axis_view(c.in_type(0).shape, 1)));
+  return {};
+}
+
+// The running statistics take the dimensions of the ones that come in.
+Status emit_open_batch_norm_training(EmitContext& c) {
+  MRVLC_TRY(require_widened(c));
+  c.fail_if(fmt::format("{} == 0", product_text(in_dims(c, 0))));
+  set_same_dims(c);
+  for (size_t k = 1; k < c.node().outputs.size(); ++k) c.set_dims(k, in_dims(c, 2 + k));
+  emit_training(c, AxisText(c, 0, 1));
   return {};
 }
 

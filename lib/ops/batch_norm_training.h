@@ -1,4 +1,4 @@
-// The training mode of BatchNormalization (batch_norm.cpp): static shapes.
+// The training mode of BatchNormalization (batch_norm.cpp).
 #pragma once
 #include "mrvlc/ops/op.h"
 
@@ -6,5 +6,6 @@ namespace mrvlc::ops {
 
 Status eval_batch_norm_training(const EvalContext& context);
 Status emit_batch_norm_training(EmitContext& context);
+Status emit_open_batch_norm_training(EmitContext& context);
 
 }  // namespace mrvlc::ops

@@ -209,10 +209,10 @@ std::string sum_step(EmitContext& context, const IntegerProduct& product, const 
                      const std::string& b) {
   const std::string x = decoded_text(context, a, context.in_type(product.a.data).elem),
                     y = decoded_text(context, b, context.in_type(product.b.data).elem);
-  const bool floats = zero_type(context, product) == "double";
-  return fmt::format(floats ? "sum += ((double){} - za) * ((double){} - zb);"
-                            : "sum += (uint32_t)((int32_t)({} - za) * (int32_t)({} - zb));",
-                     x, y);
+  if (zero_type(context, product) == "double") {
+    return fmt::format("sum += ((double){} - za) * ((double){} - zb);", x, y);
+  }
+  return fmt::format("sum += (uint32_t)((int32_t)({} - za) * (int32_t)({} - zb));", x, y);
 }
 
 std::string one_or_each(const EmitContext& context, size_t i, std::string_view index) {

@@ -1,4 +1,5 @@
 // Matrix products of sizes known at run time only.
+#include "convert.h"
 #include "elementwise.h"
 #include "open_util.h"
 #include "products_open.h"
@@ -6,9 +7,16 @@
 namespace mrvlc::ops {
 namespace {
 
-// C expressions of a[i][p] and b[p][j] as they are multiplied, in the type `type`.
+// C expressions of a[i][p] and b[p][j] as they are multiplied, in the type `type`; or what makes the elements
+// of the result.
 struct Terms {
   std::string a, b, type;
+  std::function<void()> rows = {};
+};
+
+// The operands' positions.
+struct Operands {
+  size_t a = 0, b = 1;
 };
 
 std::string_view wrapping_type(ElementType elem) {
@@ -59,7 +67,8 @@ std::string offset_of(EmitContext& c, std::string_view name, size_t rank) {
 }
 
 // The loop over pairs of matrices at a, b and y.
-void emit_batches(EmitContext& c, const Texts& a, const Texts& b, const Texts& lead, const Terms& terms) {
+void emit_batches(EmitContext& c, Operands of, const Texts& a, const Texts& b, const Texts& lead,
+                  const Terms& terms) {
   const size_t rank = lead.size();
   std::string first_a = "0", first_b = "0";
   if (rank > 0) {
@@ -71,16 +80,20 @@ void emit_batches(EmitContext& c, const Texts& a, const Texts& b, const Texts& l
   }
   c.open(fmt::format("for (int64_t g = 0; g < {}; ++g)",
                      product_text(elements_of("lead", static_cast<int64_t>(rank)))));
-  c.line(fmt::format("const {}* const a = {} + {};", c_type(c.in_type(0).elem), c.in(0), first_a));
-  c.line(fmt::format("const {}* const b = {} + {};", c_type(c.in_type(1).elem), c.in(1), first_b));
-  emit_sums(c, terms, c.out(0) + " + g * m * n");
+  c.line(fmt::format("const {}* const a = {} + {};", c_type(c.in_type(of.a).elem), c.in(of.a), first_a));
+  c.line(fmt::format("const {}* const b = {} + {};", c_type(c.in_type(of.b).elem), c.in(of.b), first_b));
+  if (terms.rows) {
+    terms.rows();
+  } else {
+    emit_sums(c, terms, c.out(0) + " + g * m * n");
+  }
   c.close();
 }
 
 // `terms` is asked once the sizes m, n and k are declared.
 template <class F>
-Status emit_products(EmitContext& c, F terms) {
-  Texts a = in_dims(c, 0), b = in_dims(c, 1);
+Status emit_products(EmitContext& c, F terms, Operands of = {}) {
+  Texts a = in_dims(c, of.a), b = in_dims(c, of.b);
   const bool row = a.size() == 1, column = b.size() == 1;
   if (row) a.insert(a.begin(), "1");
   if (column) b.push_back("1");
@@ -90,7 +103,7 @@ Status emit_products(EmitContext& c, F terms) {
   if (!row) dims.push_back("m");
   if (!column) dims.push_back("n");
   c.set_dims(0, dims);
-  emit_batches(c, a, b, lead, terms());
+  emit_batches(c, of, a, b, lead, terms());
   return {};
 }
 
@@ -131,7 +144,7 @@ void emit_rest(EmitContext& c) {
 
 }  // namespace
 
-std::string open_zero_point(EmitContext& c, size_t i, std::string_view index, const std::string& count) {
+std::string open_one_or_each(EmitContext& c, size_t i, std::string_view index, const std::string& count) {
   if (!c.has(i)) return "0";
   const TensorType& type = c.in_type(i);
   if (type.is_static() && type.elements() == 1) return fmt::format("{}[0]", c.in(i));
@@ -148,9 +161,32 @@ Status emit_open_matmul(EmitContext& c) {
 
 Status emit_open_matmul_integer(EmitContext& c) {
   return emit_products(c, [&] {
-    std::string za = open_zero_point(c, 2, "i", "m"), zb = open_zero_point(c, 3, "j", "n");
+    std::string za = open_one_or_each(c, 2, "i", "m"), zb = open_one_or_each(c, 3, "j", "n");
     return Terms{fmt::format("a[i * k + p] - {}", za), fmt::format("b[p * n + j] - {}", zb), "int32_t"};
   });
+}
+
+Status emit_open_products(EmitContext& c, const IntegerProduct& product,
+                          const std::function<StoreSum()>& prepare) {
+  auto terms = [&] {
+    const std::string za = open_one_or_each(c, product.a.zero, "i", "m"),
+                      zb = open_one_or_each(c, product.b.zero, "j", "n");
+    const std::string_view type = zero_type(c, product);
+    auto zero = [&c](const std::string& text, size_t i) { return decoded_text(c, text, c.in_type(i).elem); };
+    const std::string first = zero(za, product.a.zero), second = zero(zb, product.b.zero);
+    return Terms{
+        {}, {}, {}, [&c, product, type, first, second, store = prepare()] {
+          c.open("for (int64_t i = 0; i < m; ++i)");
+          c.open("for (int64_t j = 0; j < n; ++j)");
+          c.line(fmt::format("const {0} za = ({0}){1}, zb = ({0}){2};", type, first, second));
+          c.line(fmt::format("{} sum = 0;", type == "double" ? "double" : "uint32_t"));
+          c.line("for (int64_t p = 0; p < k; ++p) " + sum_step(c, product, "a[i * k + p]", "b[p * n + j]"));
+          store("(g * m + i) * n + j");
+          c.close();
+          c.close();
+        }};
+  };
+  return emit_products(c, terms, {product.a.data, product.b.data});
 }
 
 Status emit_open_gemm(EmitContext& c) {

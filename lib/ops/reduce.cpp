@@ -92,9 +92,12 @@ void reduce_integers(const EvalContext& c, const Reduction& r, const Extent& e) 
 void reduce_doubles(const EvalContext& c, const Reduction& r, const Extent& e) {
   auto acc = r.shift ? log_sum_exp(c.in(0), e.loops, e.results)
                      : accumulate<double>(c.in(0), e.loops, e.results, r.start, r.step);
+  const ElementType elem = c.out().elem();  // of integers: truncated, and saturated
+  const double low = extreme_value(elem, false).as_double(0), high = extreme_value(elem, true).as_double(0);
   for (double& v : acc) {
     if (r.mean) v /= static_cast<double>(e.count);
     if (r.finish != nullptr) v = r.finish(v);
+    if (!is_float(elem) && !std::isnan(v)) v = std::clamp(v, low, high);
   }
   store_run(c.out(), 0, 1, e.results, acc.data());
 }

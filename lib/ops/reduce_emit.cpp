@@ -80,9 +80,7 @@ class Emitter {
       c_.line("if (isinf(peak)) peak = 0;");
     }
     accumulate("v", text_.start(), reduced, last_kept, text_.step(), text_.merge());
-    std::string value = finished("v");
-    if (!in_place() && !is_float(elem_)) value = fmt::format("({})({})", c_type(c_.out_type(0).elem), value);
-    c_.line(fmt::format("{} = {};", result(), value));
+    text_.store(c_, result(), finished("v"));
   }
 
   void accumulate(const std::string& var, const std::string& from, const std::vector<size_t>& reduced,
@@ -112,13 +110,18 @@ class Emitter {
 
 }  // namespace
 
-ReductionText::ReductionText(const Reduction& reduction, ElementType data) : r(reduction), elem(data) {
-  if (r.mean && !is_float(data)) elem = is_signed_integer(data) ? ElementType::I64 : ElementType::U64;
+ReductionText::ReductionText(const Reduction& reduction, ElementType data_type)
+    : r(reduction), data(data_type), elem(data_type) {
+  if (is_float(data)) return;
+  if (r.mean) elem = is_signed_integer(data) ? ElementType::I64 : ElementType::U64;
+  if (r.c_step_int.empty()) elem = ElementType::F64;
 }
 
 std::string ReductionText::expand(std::string_view pattern, const std::string& v,
                                   const std::string& x) const {
-  return fmt::format(fmt::runtime(pattern), fmt::arg("v", v), fmt::arg("x", x), fmt::arg("t", c_type(elem)),
+  const std::string element = is_float(elem) && !is_float(data) ? "(double)" + x : x;
+  return fmt::format(fmt::runtime(pattern), fmt::arg("v", v), fmt::arg("x", element),
+                     fmt::arg("t", c_type(elem)),
                      fmt::arg("u", byte_size(elem) == 8 ? "uint64_t" : "uint32_t"),
                      fmt::arg("f", elem == ElementType::F64 ? "" : "f"));
 }
@@ -142,6 +145,15 @@ std::string ReductionText::finished(const std::string& v, const std::string& cou
   return r.mean ? fmt::format("{} / {}", value, count) : value;
 }
 
+void ReductionText::store(EmitContext& c, const std::string& y, const std::string& value) const {
+  if (is_float(elem) && !is_float(data)) {
+    c.line(fmt::format("const double whole = {};", value));
+    c.line(fmt::format("{} = {};", y, saturated_text("whole", elem, data)));
+  } else {
+    c.line(fmt::format("{} = {};", y, elem == data ? value : fmt::format("({})({})", c_type(data), value)));
+  }
+}
+
 BroadcastLoops reduce_loops(const Shape& shape, const std::vector<int64_t>& axes) {
   Shape kept = shape;
   for (int64_t axis : axes) kept[at(axis)] = 1;
@@ -149,9 +161,6 @@ BroadcastLoops reduce_loops(const Shape& shape, const std::vector<int64_t>& axes
 }
 
 Status emit_reduction(EmitContext& c, const Reduction& reduction) {
-  if (!is_float(c.in_type(0).elem) && reduction.c_step_int.empty()) {
-    return bad_operands("this reduction of integers has no C emission");
-  }
   if (c.out_type(0).elements() == 0) return {};
   MRVLC_ASSIGN(std::vector<int64_t> axes, reduce_axes(emit_view(c)));
   Emitter(c, reduction, reduce_loops(c.in_type(0).shape, axes)).emit();

@@ -16,7 +16,7 @@ struct Reduction {
   int extreme = 0;     // 1 maximum, -1 minimum: integers start at the other end of their type
   bool shift = false;  // LogSumExp: the maximum is taken away first
   std::string_view c_step = "{v} += {x};";
-  std::string_view c_step_int = "{v} = ({t})(({u}){v} + ({u}){x});";  // empty: no C emission for integers
+  std::string_view c_step_int = "{v} = ({t})(({u}){v} + ({u}){x});";  // empty: computed in double, as above
   std::string_view c_finish = "{v}";
   std::string_view c_merge = "{v} += {x};";  // of two float accumulators
 };
@@ -24,9 +24,9 @@ struct Reduction {
 // A reduction's statements for one element type.
 struct ReductionText {
   const Reduction& r;
-  ElementType elem;  // of the accumulator
+  ElementType data, elem;  // of the data and of the accumulator
 
-  // A mean of integers is that of the exact sum.
+  // A mean of integers is that of the exact sum; roots and logarithms of integers are taken in double.
   ReductionText(const Reduction& reduction, ElementType data);
   std::string expand(std::string_view pattern, const std::string& v, const std::string& x) const;
   std::string_view step() const { return is_float(elem) ? r.c_step : r.c_step_int; }
@@ -34,6 +34,8 @@ struct ReductionText {
   std::string start() const;
   // The result from the accumulator `v` of `count` elements, a C expression of the accumulator's type.
   std::string finished(const std::string& v, const std::string& count) const;
+  // The line that stores such a result, which may declare `whole`, at `y`.
+  void store(EmitContext& context, const std::string& y, const std::string& value) const;
 };
 
 // Loops over the data; operand 0 is the data, operand 1 the result (stride 0 where it is reduced).

@@ -136,7 +136,7 @@ void emit_results(EmitContext& c, const Reduction& r) {
   emit_accumulation(c, text, "v", text.start(), text.step(), text.merge());
   // Of no elements there is no mean; of integers any number will do.
   std::string count = is_float(text.elem) ? "count_all" : "(count_all == 0 ? 1 : count_all)";
-  c.line(fmt::format("{}[k] = ({})({});", c.out(0), c_type(c.out_type(0).elem), text.finished("v", count)));
+  text.store(c, c.out(0) + "[k]", text.finished("v", count));
   c.close();
 }
 
@@ -172,8 +172,6 @@ Result<std::vector<TensorType>> infer_open_reduce(const InferContext& c) {
 
 Status emit_open_reduction(EmitContext& c, const Reduction& reduction) {
   MRVLC_TRY(require_widened(c));
-  if (!is_float(c.in_type(0).elem) && reduction.c_step_int.empty())
-    return bad_operands("this reduction of integers has no C emission");
   if (within_samples(c)) {
     return emit_by_sample(c, [&](EmitContext& sample) { return emit_reduction(sample, reduction); });
   }

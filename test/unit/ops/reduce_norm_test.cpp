@@ -48,6 +48,14 @@ TEST_CASE("integers reduce exactly") {
   CHECK(result_of("ReduceMean", {{i32({2}, {3, 4})}}).as_int(0) == 3);
 }
 
+TEST_CASE("roots and logarithms of integers are truncated and saturate") {
+  CHECK(result_of("ReduceL2", {{i32({2}, {3, 5})}}).as_int(0) == 5);
+  CHECK(result_of("ReduceL2", {{i32({2}, {2000000000, 2000000000})}}).as_int(0) == INT32_MAX);
+  CHECK(result_of("ReduceLogSum", {{i64({2}, {10, 10})}}).as_int(0) == 2);
+  CHECK(result_of("ReduceLogSum", {{i32({2}, {1, -1})}}).as_int(0) == INT32_MIN);
+  CHECK(result_of("ReduceLogSumExp", {{i32({3}, {-7, -7, -7})}}).as_int(0) == -5);
+}
+
 TEST_CASE("positions of extremes") {
   Tensor x = f32({2, 3}, {1, 3, 3, 7, 0, 0});
   CHECK(result_of("ArgMax", {{x}}, {{"axis", int64_t{1}}}) == i64({2, 1}, {1, 0}));
