@@ -37,8 +37,8 @@ Status read_pool(const InferContext& context, TfIdf& t) {
     return bad_attr("ngram_counts", fmt::format("has {} entries", t.starts.size()));
   t.starts.push_back(t.pool_size());
   for (size_t i = 0; i + 1 < t.starts.size(); ++i) {
-    int64_t size = t.starts[i + 1] - t.starts[i];
-    if (t.starts[i] < 0 || size < 0 || size % static_cast<int64_t>(i + 1) != 0)
+    const int64_t from = t.starts[i], to = t.starts[i + 1];
+    if (from < 0 || to < from || (to - from) % static_cast<int64_t>(i + 1) != 0)
       return bad_attr("ngram_counts", "does not fit the pool");
   }
   return {};

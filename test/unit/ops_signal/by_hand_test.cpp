@@ -1,7 +1,7 @@
 // The reference of the signal, geometry and indexing operators, on numbers worked out by hand.
 #include <catch2/catch.hpp>
 
-#include "../ops_window/harness.h"
+#include "../ops/case.h"
 
 namespace mrvlc::ops::test {
 namespace {
@@ -170,7 +170,9 @@ TEST_CASE("TfIdfVectorizer weighs n-grams") {
                .set("max_gram_length", num(2));
   c.set("max_skip_count", num(1)).set("ngram_counts", list({0, 1})).set("ngram_indexes", list({0, 1}));
   c.set("pool_int64s", list({5, 5, 6})).set("weights", ir::Attr(std::vector<float>{1, 2}));
-  REQUIRE(c.in(index({4}, {5, 6, 6, 5})).value().to_ints() == Ints{2, 4});
+  REQUIRE(Case(c).in(index({4}, {5, 6, 6, 5})).value().to_ints() == Ints{2, 4});
+  c.set("ngram_counts", list({std::numeric_limits<int64_t>::max(), -3}));
+  REQUIRE(c.in(index({4}, {5, 6, 6, 5})).refusal() == "MRV0204");
 }
 
 TEST_CASE("Resize with antialias averages all that an element of the result covers") {
