@@ -1,7 +1,7 @@
 #include "function.h"
 
 #include <algorithm>
-#include <set>
+#include <unordered_set>
 
 namespace mrvlc::chost {
 
@@ -125,12 +125,14 @@ bool mentions(std::string_view text, std::string_view name) {
 }
 
 // Every word of a C text.
-std::set<std::string_view> identifiers(std::string_view text) {
-  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
-  std::set<std::string_view> words;
-  for (size_t from = 0; (from = text.find_first_of(kLetters, from)) != std::string_view::npos;) {
-    const size_t past = std::min(text.find_first_not_of(kLetters, from), text.size());
-    words.insert(text.substr(from, past - from));
+std::unordered_set<std::string_view> identifiers(std::string_view text) {
+  auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  std::unordered_set<std::string_view> words;
+  for (auto from = text.begin(); (from = std::find_if(from, text.end(), letter)) != text.end();) {
+    const auto past = std::find_if_not(from, text.end(), letter);
+    words.emplace(from, past);
     from = past;
   }
   return words;
@@ -140,9 +142,9 @@ std::set<std::string_view> identifiers(std::string_view text) {
 
 // Operands that decided how the body looks need not be read by it.
 void Function::excuse_unused() {
-  const std::set<std::string_view> read = identifiers(body_);
+  const auto read = identifiers(body_);
   const std::string declarations = front_lines_;
-  const std::set<std::string_view> declared = identifiers(declarations);
+  const auto declared = identifiers(declarations);
   for (const auto& [name, param] : names_) {
     const bool declares_data = views_ && declared.contains(name);
     const bool is_param = param < params_.size() && mentions(params_[param].declaration, name);
