@@ -37,7 +37,8 @@ Result<std::vector<int64_t>> known_ints(const InferContext& context, size_t i, s
                                         int64_t max_count) {
   const Tensor* tensor = context.constant(i);
   if (tensor == nullptr) return make_diag<DiagCode::MRV0207>(fmt::format("{} ({})", i, what));
-  if (!is_integer(tensor->elem()))
+  // ONNX has shapes, axes and the like in these two types alone.
+  if (tensor->elem() != ElementType::I32 && tensor->elem() != ElementType::I64)
     return make_diag<DiagCode::MRV0202>(i, name(tensor->elem()), context.op->name);
   if (tensor->type().rank() > 1) return make_diag<DiagCode::MRV0203>(i, tensor->type().rank(), "0 or 1");
   if (tensor->elements() > max_count) {

@@ -53,6 +53,9 @@ OpenTypes infer_open_reshape(const InferContext& context) {
     dims[d] = kept[d] ? own[d] : Dim{shape[d], false};
   }
   if (std::count(shape.begin(), shape.end(), -1) > 1) return bad_operands("the shape has more than one -1");
+  Dim entries = product(dims);
+  if (!entries.open && std::count(shape.begin(), shape.end(), -1) == 0 && entries.bound > x.elements())
+    return bad_operands(fmt::format("{} elements do not fill {}", x.elements(), to_string(Shape(shape))));
   for (size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] == -1) dims[d] = left_over(x, shape, kept);
   }
