@@ -20,7 +20,7 @@ enum class Verdict : uint8_t {
   Crashed,  // ended by a signal, hung, an internal error, or C that does not compile
   Unfit,    // the case contradicts itself
 };
-inline constexpr size_t kVerdicts = 6;
+inline constexpr size_t kVerdicts = 5;
 std::string_view name(Verdict verdict);  // "passed", ...
 
 struct Outcome {
