@@ -7,6 +7,7 @@
 #include "emit_util.h"
 #include "lanes.h"
 #include "mrvlc/support/diag/ops.h"
+#include "open_util.h"
 #include "row_norm.h"
 
 namespace mrvlc::ops {
@@ -92,6 +93,39 @@ Status emit_group_norm(EmitContext& c) {
   return {};
 }
 
+// One scale and bias a channel, or one a group where a vector is as long.
+std::string open_scale_index(EmitContext& c, size_t i, int64_t groups) {
+  const std::string own = c.in_dim(i, 0), channels = c.in_dim(0, 1);
+  if (own != channels) c.fail_if(fmt::format("{0} != {1} && {0} != {2}", own, channels, groups));
+  const std::string channel = fmt::format("row % {} * channels + k", groups);
+  if (own == channels) return channel;
+  return fmt::format("({} == {} ? row % {} : {})", own, groups, groups, channel);
+}
+
+Status emit_open_group_norm(EmitContext& c) {
+  MRVLC_TRY(require_widened(c));
+  MRVLC_TRY(check_rank(emit_view(c), 0, 2));
+  const ElementType elem = c.in_type(0).elem;
+  const int64_t groups = c.node().int_attr("num_groups");
+  set_same_dims(c);
+  const AxisText view(c, 0, 1);
+  c.fail_if(fmt::format("{} % {} != 0", view.n, groups));
+  require_equal(c, c.in_dim(1, 0), c.in_dim(2, 0));
+  const std::string index = open_scale_index(c, 1, groups);
+  c.line(fmt::format("const ptrdiff_t channels = {} / {};", view.n, groups));
+  c.line(fmt::format("const ptrdiff_t count = channels * {};", view.inner));
+  open_loop(c, "row", fmt::format("{} * {}", view.outer, groups));
+  emit_row_pointers(c, elem, "count");
+  emit_moments(c, elem, "count", c.node().float_attr("epsilon"));
+  open_loop(c, "k", "channels");
+  c.line(fmt::format("const {} factor = inverse * {}[{}];", c_type(elem), c.in(1), index));
+  c.line(fmt::format("const {} offset = {}[{}] - mean * factor;", c_type(elem), c.in(2), index));
+  c.open(fmt::format("for (ptrdiff_t i = k * {0}; i < (k + 1) * {0}; ++i)", view.inner));
+  c.line("y[i] = x[i] * factor + offset;");
+  for (int i = 0; i < 3; ++i) c.close();
+  return {};
+}
+
 }  // namespace
 
 const OpDef& def_GroupNormalization() {
@@ -107,6 +141,7 @@ const OpDef& def_GroupNormalization() {
     d.infer = infer_group_norm;
     d.eval = eval_group_norm;
     d.emit = emit_group_norm;
+    d.emit_open = emit_open_group_norm;
     d.declined = "accelerator: rows span channels; the layer normalises within one";
     return d;
   }();

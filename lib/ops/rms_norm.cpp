@@ -7,6 +7,7 @@
 #include "emit_util.h"
 #include "lanes.h"
 #include "mrvlc/support/diag/ops.h"
+#include "row_norm.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -48,24 +49,41 @@ Status eval_rms_norm(const EvalContext& c) {
   return eval_scalar(scale, c, {&normalized, &c.in(1)}, false);
 }
 
+// Pointers x and y to a row of `n` elements, and the inverse of the root of its mean square.
+void emit_inverse(EmitContext& c, const std::string& n) {
+  const ElementType elem = c.in_type(0).elem;
+  emit_row_pointers(c, elem, n);
+  emit_sum(c, "squares", elem, n, [](const std::string& i) { return fmt::format("x[{0}] * x[{0}]", i); });
+  c.line(fmt::format("const {0} inverse = 1 / sqrt{1}(squares / ({0}){2} + {3});", c_type(elem),
+                     elem == ElementType::F64 ? "" : "f", n,
+                     c_literal(static_cast<double>(c.node().float_attr("epsilon")), elem)));
+}
+
 Status emit_rms_norm(EmitContext& c) {
   MRVLC_TRY(require_widened(c));
-  const ElementType elem = c.in_type(0).elem;
   MRVLC_ASSIGN(Shape shape, row_shape(emit_view(c)));
   if (c.out_type(0).elements() == 0) return {};
   const int64_t n = element_count(shape);
   c.loop("row", c.out_type(0).elements() / n);
-  c.line(fmt::format("const {}* x = {} + row * {};", c_type(elem), c.in(0), n));
-  c.line(fmt::format("{}* y = {} + row * {};", c_type(elem), c.out(0), n));
-  emit_sum(c, "squares", elem, n, [](const std::string& i) { return fmt::format("x[{0}] * x[{0}]", i); });
-  c.line(fmt::format("const {0} inverse = 1 / sqrt{1}(squares / {2} + {3});", c_type(elem),
-                     elem == ElementType::F64 ? "" : "f", c_literal(n, elem),
-                     c_literal(static_cast<double>(c.node().float_attr("epsilon")), elem)));
+  emit_inverse(c, fmt::format("{}", n));
   BroadcastLoops loops = broadcast_loops(shape, {shape, c.in_type(1).shape});
   for (size_t d = 0; d < loops.size.size(); ++d) c.loop(fmt::format("i{}", d), loops.size[d]);
   const std::string i = index_text(loops.strides[0]);
   c.line(fmt::format("y[{0}] = x[{0}] * inverse * {1}[{2}];", i, c.in(1), index_text(loops.strides[1])));
   for (size_t d = 0; d < loops.size.size(); ++d) c.close();
+  c.close();
+  return {};
+}
+
+Status emit_open_rms_norm(EmitContext& c) {
+  MRVLC_TRY(require_widened(c));
+  MRVLC_ASSIGN(int64_t axis, axis_attr(c));
+  set_same_dims(c);
+  const AxisText view(c, 0, axis, true);
+  const std::string scale = open_row_operand(c, 1, axis, view.n);
+  open_loop(c, "row", view.outer);
+  emit_inverse(c, view.n);
+  c.line(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i) y[i] = x[i] * inverse * {};", view.n, scale));
   c.close();
   return {};
 }
@@ -84,6 +102,7 @@ const OpDef& def_RMSNormalization() {
     d.infer = infer_rms_norm;
     d.eval = eval_rms_norm;
     d.emit = emit_rms_norm;
+    d.emit_open = emit_open_rms_norm;
     d.declined = "accelerator: the layer takes the mean away first";
     return d;
   }();

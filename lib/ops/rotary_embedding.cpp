@@ -1,7 +1,9 @@
 // RotaryEmbedding (ONNX -23): pairs (a, b) of a head's first elements turn by an angle of their position:
 //   a' = a cos - b sin,  b' = a sin + b cos.  Pairs are neighbours (interleaved), or element k with k + half.
 #include "emit_util.h"
+#include "index_open.h"
 #include "index_util.h"
+#include "lanes.h"
 #include "mrvlc/support/diag/ops.h"
 #include "ref_gemm.h"
 
@@ -103,36 +105,104 @@ Status eval_rotary(const EvalContext& context) {
   return {};
 }
 
-Status emit_rotary(EmitContext& context) {
-  MRVLC_TRY(require_widened(context));
-  MRVLC_ASSIGN(RotaryParams p, rotary_params(emit_view(context)));
-  if (context.out_type(0).elements() == 0) return {};
+// Sizes as C text: numbers, or names of constants.
+struct RotaryTexts {
+  std::string batch, length, heads, size, half;
+  bool packed = false, interleaved = false;
+};
+
+// `angles` declares `angles`, the number of a row of the caches.
+void emit_turns(EmitContext& context, const RotaryTexts& p, const std::function<void()>& angles) {
   const std::string_view t = c_type(context.in_type(0).elem);
-  context.loop("b", p.batch);
-  context.loop("i", p.length);
-  if (p.has_positions) {
-    emit_index(context, "angles", fmt::format("{}[b * {} + i]", context.in(3), p.length), p.cache_rows);
-  } else {
-    context.line(fmt::format("const ptrdiff_t angles = b * {} + i;", p.length));
-  }
+  open_loop(context, "b", p.batch);
+  open_loop(context, "i", p.length);
+  angles();
   context.line(fmt::format("const {}* cosines = {} + angles * {};", t, context.in(1), p.half));
   context.line(fmt::format("const {}* sines = {} + angles * {};", t, context.in(2), p.half));
-  context.loop("h", p.heads);
+  open_loop(context, "h", p.heads);
   context.line(fmt::format("const ptrdiff_t row = ({}) * {};",
                            p.packed ? fmt::format("(b * {} + i) * {} + h", p.length, p.heads)
                                     : fmt::format("(b * {} + h) * {} + i", p.heads, p.length),
                            p.size));
   context.line(fmt::format("const {}* x = {} + row;", t, context.in(0)));
   context.line(fmt::format("{}* y = {} + row;", t, context.out(0)));
-  context.loop("k", p.half);
+  open_loop(context, "k", p.half);
   std::string a = p.interleaved ? "2 * k" : "k",
               b = p.interleaved ? "2 * k + 1" : fmt::format("k + {}", p.half);
   context.line(fmt::format("y[{0}] = x[{0}] * cosines[k] - x[{1}] * sines[k];", a, b));
   context.line(fmt::format("y[{1}] = x[{0}] * sines[k] + x[{1}] * cosines[k];", a, b));
   context.close();
-  if (2 * p.half < p.size)
-    context.line(fmt::format("for (ptrdiff_t k = {}; k < {}; ++k) y[k] = x[k];", 2 * p.half, p.size));
+  context.line(fmt::format("for (ptrdiff_t k = 2 * {}; k < {}; ++k) y[k] = x[k];", p.half, p.size));
   for (int i = 0; i < 3; ++i) context.close();
+}
+
+Status emit_rotary(EmitContext& context) {
+  MRVLC_TRY(require_widened(context));
+  MRVLC_ASSIGN(RotaryParams p, rotary_params(emit_view(context)));
+  if (context.out_type(0).elements() == 0) return {};
+  auto text = [](int64_t size) { return fmt::format("{}", size); };
+  emit_turns(
+      context,
+      {text(p.batch), text(p.length), text(p.heads), text(p.size), text(p.half), p.packed, p.interleaved},
+      [&] {
+        const std::string place = fmt::format("b * {} + i", p.length);
+        if (p.has_positions)
+          return emit_index(context, "angles", fmt::format("{}[{}]", context.in(3), place), p.cache_rows);
+        context.line(fmt::format("const ptrdiff_t angles = {};", place));
+      });
+  return {};
+}
+
+// The checks of read_input and read_caches, made at run time.
+void check_caches(EmitContext& context) {
+  const Texts cache = in_dims(context, 1), other = in_dims(context, 2);
+  Texts expected{"batch", "length", "half"};
+  if (context.has(3)) {
+    expected = {cache[0], "half"};
+    context.fail_if(fmt::format("{} < 1", cache[0]));
+    require_equal(context, context.in_dim(3, 0), "batch");
+    require_equal(context, context.in_dim(3, 1), "length");
+  }
+  for (size_t d = 0; d < expected.size(); ++d) {
+    require_equal(context, cache[d], expected[d]);
+    require_equal(context, other[d], cache[d]);
+  }
+}
+
+Status check_ranks(const EmitContext& context) {
+  const InferContext view = emit_view(context);
+  const int64_t rank = context.has(3) ? 2 : 3;
+  MRVLC_TRY(check_rank(view, 0, 3, 4));
+  if (context.has(3)) MRVLC_TRY(check_rank(view, 3, 2, 2));
+  MRVLC_TRY(check_rank(view, 1, rank, rank));
+  return check_rank(view, 2, rank, rank);
+}
+
+Status emit_open_rotary(EmitContext& context) {
+  MRVLC_TRY(require_widened(context));
+  MRVLC_TRY(check_ranks(context));
+  const Texts x = in_dims(context, 0);
+  const bool packed = x.size() == 3;
+  const int64_t heads = context.node().int_attr("num_heads"),
+                turned = context.node().int_attr("rotary_embedding_dim");
+  if (packed) context.fail_if(fmt::format("{} % {} != 0", x[2], heads));
+  context.line(
+      fmt::format("const ptrdiff_t batch = (ptrdiff_t){}, length = (ptrdiff_t){};", x[0], x[packed ? 1 : 2]));
+  context.line(fmt::format("const ptrdiff_t heads = (ptrdiff_t){}, size = (ptrdiff_t){};",
+                           packed ? fmt::format("{}", heads) : x[1],
+                           packed ? fmt::format("({} / {})", x[2], heads) : x[3]));
+  context.line(fmt::format("const ptrdiff_t turned = {};", turned == 0 ? "size" : fmt::format("{}", turned)));
+  context.line("const ptrdiff_t half = turned / 2;");
+  context.fail_if("turned > size || turned % 2 != 0");
+  check_caches(context);
+  set_same_dims(context);
+  emit_turns(
+      context,
+      {"batch", "length", "heads", "size", "half", packed, context.node().int_attr("interleaved") != 0}, [&] {
+        if (!context.has(3)) return context.line("const ptrdiff_t angles = b * length + i;");
+        emit_checked_index(context, "angles", fmt::format("{}[b * length + i]", context.in(3)),
+                           context.in_dim(1, 0));
+      });
   return {};
 }
 
@@ -150,6 +220,7 @@ const OpDef& def_RotaryEmbedding() {
     d.infer = infer_rotary;
     d.eval = eval_rotary;
     d.emit = emit_rotary;
+    d.emit_open = emit_open_rotary;
     d.declined = "accelerator: no layer turns pairs of channels";
     return d;
   }();

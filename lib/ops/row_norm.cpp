@@ -190,8 +190,23 @@ Status emit_layer_norm(EmitContext& c) {
   return {};
 }
 
-// The scale or bias of shapes known at run time only, at their own strides.
-std::string open_operand(EmitContext& c, size_t input, int64_t axis, const std::string& n) {
+Status emit_open_layer_norm(EmitContext& c) {
+  MRVLC_TRY(require_widened(c));
+  MRVLC_ASSIGN(int64_t axis, axis_attr(c));
+  set_same_dims(c);
+  Texts statistics = in_dims(c, 0);
+  for (size_t d = at(axis); d < statistics.size(); ++d) statistics[d] = "1";
+  for (size_t i = 1; i < c.node().outputs.size(); ++i) c.set_dims(i, statistics);
+  AxisText view(c, 0, axis, true);
+  std::string scale = open_row_operand(c, 1, axis, view.n), bias;
+  if (c.has(2)) bias = open_row_operand(c, 2, axis, view.n);
+  emit_rows(c, view.outer, view.n, scale, bias);
+  return {};
+}
+
+}  // namespace
+
+std::string open_row_operand(EmitContext& c, size_t input, int64_t axis, const std::string& n) {
   Texts data = in_dims(c, 0), own = in_dims(c, input);
   size_t skipped = data.size() - own.size();
   bool whole_row = skipped == at(axis);
@@ -208,22 +223,6 @@ std::string open_operand(EmitContext& c, size_t input, int64_t axis, const std::
   return fmt::format("{}[{}(row * {} + i, {}, dims{}, strides{})]", c.in(input), c.helper("open_offset"), n,
                      data.size(), input, input);
 }
-
-Status emit_open_layer_norm(EmitContext& c) {
-  MRVLC_TRY(require_widened(c));
-  MRVLC_ASSIGN(int64_t axis, axis_attr(c));
-  set_same_dims(c);
-  Texts statistics = in_dims(c, 0);
-  for (size_t d = at(axis); d < statistics.size(); ++d) statistics[d] = "1";
-  for (size_t i = 1; i < c.node().outputs.size(); ++i) c.set_dims(i, statistics);
-  AxisText view(c, 0, axis, true);
-  std::string scale = open_operand(c, 1, axis, view.n), bias;
-  if (c.has(2)) bias = open_operand(c, 2, axis, view.n);
-  emit_rows(c, view.outer, view.n, scale, bias);
-  return {};
-}
-
-}  // namespace
 
 const OpDef& def_InstanceNormalization() {
   static const OpDef op = [] {
