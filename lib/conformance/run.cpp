@@ -1,6 +1,5 @@
 // All cases in batches: each of its steps in child processes, batches in parallel.
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <regex>
@@ -8,6 +7,7 @@
 #include "isolate.h"
 #include "mrvlc/interp/interp.h"
 #include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/temporary_dir.h"
 #include "stub.h"
 
 namespace mrvlc::conformance {
@@ -184,30 +184,16 @@ Status find_cases(const Options& options, std::vector<Release>& releases, std::v
   return {};
 }
 
-// The folder of the generated C.
-class Workplace {
- public:
-  explicit Workplace(const fs::path& keep) : kept_(!keep.empty()), path_(keep) {
+// The folder of the generated C: one to keep, or a temporary one that lives as long as `temporary`.
+Result<fs::path> workplace(const fs::path& keep, std::optional<TemporaryDir>& temporary) {
+  if (!keep.empty()) {
     std::error_code ec;
-    if (kept_) {
-      fs::create_directories(keep, ec);
-      return;
-    }
-    std::string name = (fs::temp_directory_path() / "mrvlc-conformance-XXXXXX").string();
-    if (mkdtemp(name.data()) != nullptr) path_ = name;
+    fs::create_directories(keep, ec);
+    return keep;
   }
-  Workplace(const Workplace&) = delete;
-  Workplace& operator=(const Workplace&) = delete;
-  ~Workplace() {
-    std::error_code ec;
-    if (!kept_ && !path_.empty()) fs::remove_all(path_, ec);
-  }
-  const fs::path& path() const { return path_; }
-
- private:
-  bool kept_;
-  fs::path path_;
-};
+  MRVLC_ASSIGN(TemporaryDir dir, TemporaryDir::create());
+  return temporary.emplace(std::move(dir)).path();
+}
 
 }  // namespace
 
@@ -215,8 +201,8 @@ Result<std::vector<Release>> run(const Options& options) {
   std::vector<Release> releases;
   std::vector<Item> items;
   MRVLC_TRY(find_cases(options, releases, items));
-  Workplace workplace(options.keep);
-  if (workplace.path().empty()) return make_diag<DiagCode::MRV0002>("a temporary folder", "it is not made");
+  std::optional<TemporaryDir> temporary;
+  MRVLC_ASSIGN(const fs::path folder, workplace(options.keep, temporary));
   // One engine's batches behind the other's, so that a batch is short.
   const size_t batches = (items.size() + kBatch - 1) / kBatch;
   auto batch_items = [&](size_t b) {
@@ -228,7 +214,7 @@ Result<std::vector<Release>> run(const Options& options) {
       [&](size_t task) {
         if (!is_asked(task)) return std::string();
         const size_t b = task % batches;
-        Batch batch(options, batch_items(b), workplace.path() / fmt::format("{:03}", b));
+        Batch batch(options, batch_items(b), folder / fmt::format("{:03}", b));
         return to_lines(task < batches ? batch.interpreted() : batch.compiled());
       },
       [&](size_t task, const std::string& text) {

@@ -92,20 +92,6 @@ Result<ProcessResult> run_process(const std::vector<std::string>& argv,
   return result;
 }
 
-Result<TemporaryDir> TemporaryDir::create() {
-  TemporaryDir dir;  // first: its guard covers the folder from the start
-  std::error_code ec;
-  std::string pattern = (fs::temp_directory_path(ec) / "mrvlc-XXXXXX").string();
-  if (ec || ::mkdtemp(pattern.data()) == nullptr) return failed("temporary folder");
-  dir.path_ = pattern;
-  return dir;
-}
-
-TemporaryDir::~TemporaryDir() {
-  std::error_code ec;
-  if (!path_.empty()) fs::remove_all(path_, ec);
-}
-
 fs::path install_prefix() {
   std::error_code ec;
   return fs::read_symlink("/proc/self/exe", ec).parent_path().parent_path();

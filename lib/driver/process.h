@@ -1,4 +1,4 @@
-// Child processes and temporary folders for `mrvlc run` and `verify`.
+// Child processes for `mrvlc run` and `verify`.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -17,21 +17,6 @@ struct ProcessResult {
 // `environment`: NAME=VALUE, beside this process's own.
 Result<ProcessResult> run_process(const std::vector<std::string>& argv,
                                   const std::vector<std::string>& environment = {});
-
-// Removed with everything in it when it goes out of scope, after an interrupt as well.
-class TemporaryDir {
- public:
-  static Result<TemporaryDir> create();
-  TemporaryDir(TemporaryDir&& o) noexcept : path_(std::move(o.path_)) { o.path_.clear(); }
-  TemporaryDir& operator=(TemporaryDir&&) = delete;
-  ~TemporaryDir();
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  TemporaryDir() = default;
-  InterruptGuard guard_;
-  std::filesystem::path path_;
-};
 
 // Folder that holds bin/, include/ and lib/ of this mrvlc, from the running executable's own path.
 std::filesystem::path install_prefix();

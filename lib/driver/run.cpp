@@ -8,6 +8,7 @@
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/sim.h"
 #include "mrvlc/support/file.h"
+#include "mrvlc/support/temporary_dir.h"
 #include "mrvlc/tensor/npy.h"
 #include "output_folder.h"
 #include "process.h"
@@ -169,6 +170,7 @@ Result<std::string> run(const RunOptions& options) {
   std::error_code ec;
   if (!options.output_dir.empty()) fs::create_directories(options.output_dir, ec);
   if (ec) return make_diag<DiagCode::MRV0002>(options.output_dir.string(), ec.message());
+  InterruptGuard guard;  // first: after an interrupt, too, the folder is removed
   MRVLC_ASSIGN(TemporaryDir temporary, TemporaryDir::create());
   fs::path program = temporary.path() / "program";
   fs::path out =

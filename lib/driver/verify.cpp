@@ -11,6 +11,7 @@
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/file.h"
+#include "mrvlc/support/temporary_dir.h"
 #include "mrvlc/tensor/npy.h"
 #include "output_folder.h"
 #include "process.h"
@@ -79,6 +80,7 @@ class Verifier {
       : options_(options), compile_(options.compile), diagnostics_(diagnostics) {}
 
   std::vector<Comparison> run() {
+    InterruptGuard guard;  // first: after an interrupt, too, the folder is removed
     auto temporary = TemporaryDir::create();
     if (!temporary.ok()) return fail(temporary.error());
     auto given = given_data();

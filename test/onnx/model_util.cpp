@@ -1,9 +1,6 @@
 #include "model_util.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <fstream>
 
 #include "mrvlc/ir/verifier.h"
 
@@ -164,22 +161,6 @@ const ir::Value& value_named(const ir::Graph& graph, const std::string& name) {
   auto id = graph.find_value(name);
   REQUIRE(id.has_value());
   return graph.value(*id);
-}
-
-TempDir::TempDir() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "mrvlc_test_XXXXXX").string();
-  REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-  path_ = pattern;
-}
-
-TempDir::~TempDir() {
-  std::error_code ec;
-  std::filesystem::remove_all(path_, ec);
-}
-
-void TempDir::write(const std::string& name, std::string_view bytes) const {
-  std::ofstream out(path_ / name, std::ios::binary);
-  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
 }  // namespace mrvlc::test

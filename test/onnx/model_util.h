@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "mrvlc/onnx/importer.h"
+#include "support/folders.h"
 
 namespace mrvlc::test {
 
@@ -53,19 +54,5 @@ pb::ModelProto relu_model();
 pb::ModelProto conv_model();
 
 const ir::Value& value_named(const ir::Graph& graph, const std::string& name);
-
-// A folder of its own for a test, removed at the end.
-class TempDir {
- public:
-  TempDir();
-  TempDir(const TempDir&) = delete;
-  TempDir& operator=(const TempDir&) = delete;
-  ~TempDir();
-  const std::filesystem::path& path() const { return path_; }
-  void write(const std::string& name, std::string_view bytes) const;
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace mrvlc::test

@@ -8,6 +8,7 @@
 
 #include "mrvlc/driver/interrupt.h"
 #include "mrvlc/support/mapped_file.h"
+#include "support/folders.h"
 
 namespace mrvlc {
 namespace {
@@ -43,8 +44,9 @@ End in_child(Work work) {
 }  // namespace
 
 TEST_CASE("a mapped file that is cut short") {
-  std::string path = (std::filesystem::temp_directory_path() / "mrvlc_lost_XXXXXX").string();
-  ::close(::mkstemp(path.data()));
+  test::TempDir folder;
+  folder.write("file", "");
+  const std::filesystem::path path = folder.path() / "file";
   std::filesystem::resize_file(path, 4 << 20);
   End end = in_child([&] {
     driver::handle_lost_input("gone\n");
@@ -53,7 +55,6 @@ TEST_CASE("a mapped file that is cut short") {
     volatile auto byte = file->bytes()[3 << 20];
     static_cast<void>(byte);
   });
-  std::filesystem::remove(path);
   CHECK(end.message == "gone\n");
   REQUIRE(WIFEXITED(end.status));
   CHECK(WEXITSTATUS(end.status) == 3);

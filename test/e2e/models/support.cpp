@@ -1,18 +1,7 @@
 #include "support.h"
 
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
-
 namespace mrvlc::test {
 namespace fs = std::filesystem;
-
-fs::path shared_data() {
-  const char* variable = std::getenv("MRVLC_SHARED");
-  fs::path folder =
-      variable != nullptr ? fs::path(variable) : fs::path(MRVLC_SOURCE_DIR).parent_path() / "shared";
-  return fs::exists(folder / "data" / "zoo") ? folder / "data" : fs::path();
-}
 
 fs::path own_model(const std::string& relative) {
   return fs::path(MRVLC_SOURCE_DIR) / "models" / relative;
@@ -26,13 +15,6 @@ fs::path scratch(const std::string& name) {
   fs::remove_all(folder);
   fs::create_directories(folder.parent_path());
   return folder;
-}
-
-std::string slurp(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream out;
-  out << in.rdbuf();
-  return out.str();
 }
 
 Json read_json(const fs::path& file) {

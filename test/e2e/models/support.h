@@ -6,20 +6,17 @@
 #include <string>
 
 #include "mrvlc/driver/driver.h"
+#include "support/folders.h"
 
 namespace mrvlc::test {
 
 using Json = nlohmann::ordered_json;
 
-// Folder with data/zoo and data/golden: $MRVLC_SHARED, or `shared` beside the checkout; empty when there is
-// none.
-std::filesystem::path shared_data();
 std::filesystem::path own_model(const std::string& relative);    // in models/
 std::filesystem::path generated_model(const std::string& name);  // made by generate.sh; may not exist
 
 // A fresh folder under the build tree, removed first.
 std::filesystem::path scratch(const std::string& name);
-std::string slurp(const std::filesystem::path& file);
 Json read_json(const std::filesystem::path& file);
 
 // Compiles; on failure the diagnostics as text in `errors`.

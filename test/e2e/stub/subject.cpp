@@ -10,29 +10,17 @@
 #include <sstream>
 
 #include "mrvlc/tensor/npy.h"
+#include "support/folders.h"
 
 namespace mrvlc::stubtest {
 namespace fs = std::filesystem;
+using test::shared_data, test::slurp;
 namespace {
-
-std::string slurp(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  text << in.rdbuf();
-  return text.str();
-}
 
 Tensor read(const fs::path& file) {
   auto tensor = read_npy(file);
   if (!tensor.ok()) FAIL(tensor.error().message);
   return std::move(tensor).value();
-}
-
-fs::path shared_data() {
-  const char* variable = std::getenv("MRVLC_SHARED");
-  fs::path folder =
-      variable != nullptr ? fs::path(variable) : fs::path(MRVLC_SOURCE_DIR).parent_path() / "shared";
-  return folder / "data";
 }
 
 // Names of the inputs or outputs, from the constants of the generated header.
@@ -101,7 +89,7 @@ Subject real_network(const std::string& model, bool host, double tolerance) {
 
 std::vector<Subject> make_subjects() {
   std::vector<Subject> list = {digits("digits_device", false), digits("digits_host", true)};
-  if (fs::exists(shared_data() / "zoo") && fs::exists(shared_data() / "golden")) {
+  if (fs::exists(shared_data() / "golden")) {
     list.push_back(real_network("deeploy_cct2_op20", true, 1e-4));  // a transformer
     list.push_back(real_network("fastestdet", true, 1e-4));         // depthwise, concatenation, resize
     list.push_back(
@@ -124,16 +112,8 @@ const std::vector<Subject>& subjects() {
   return list;
 }
 
-void must_run(const fs::path& folder, const std::string& command) {
-  std::string line = fmt::format("cd '{}' && ({}) > log.txt 2>&1", folder.string(), command);
-  int status = std::system(line.c_str());
-  INFO(command);
-  INFO(slurp(folder / "log.txt"));
-  REQUIRE(status == 0);
-}
-
 bool have_tool(const std::string& tool, const std::string& purpose) {
-  bool found = std::system(fmt::format("command -v {} > /dev/null 2>&1", tool).c_str()) == 0;
+  bool found = test::have_tool(tool);
   if (!found) WARN("skipped: " << purpose << " (" << tool << " is not installed)");
   return found;
 }
@@ -166,17 +146,6 @@ std::vector<Tensor> run_program(const Subject& s, const std::string& program) {
   std::vector<Tensor> outputs;
   for (const std::string& file : s.output_files) outputs.push_back(read(s.folder / "results" / file));
   return outputs;
-}
-
-double distance(const Tensor& actual, const Tensor& expected) {
-  if (actual.type() != expected.type()) return std::numeric_limits<double>::infinity();
-  double most = 1e-3, difference = 0;
-  for (int64_t i = 0; i < expected.elements(); ++i) {
-    most = std::max(most, std::fabs(expected.as_double(i)));
-    double d = std::fabs(actual.as_double(i) - expected.as_double(i));
-    difference = d <= difference ? difference : d;  // keeps a NaN
-  }
-  return difference / most;
 }
 
 double accuracy(const Tensor& scores, const Tensor& labels) {

@@ -5,9 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "mrvlc/tensor/tensor.h"
+#include "support/commands.h"
+#include "support/distance.h"
 
 namespace mrvlc::stubtest {
+
+using test::distance, test::kStrict, test::must_run;
 
 // A model compiled into folder/out under the C name `name`.
 struct Subject {
@@ -29,12 +32,9 @@ struct Subject {
 // Compiled on the first call. Real networks take part where the shared data is there.
 const std::vector<Subject>& subjects();
 
-// Runs a shell command in a folder; the test fails, showing what it printed, when it fails.
-void must_run(const std::filesystem::path& folder, const std::string& command);
 // True when the tool is installed; else a warning that names what is left out.
 bool have_tool(const std::string& tool, const std::string& purpose);
 
-inline constexpr const char* kStrict = "-std=c99 -Wall -Wextra -Wconversion -pedantic -Werror";
 // Flags for programs that load the simulator, which carries the sanitizers of this build.
 std::string simulator_flags();
 // Builds main.c and the stub with `compiler` (command and flags) and strict warnings, runs it behind
@@ -44,8 +44,6 @@ std::vector<Tensor> build_and_run(const Subject& subject, const std::string& com
 // Runs the built program of the subject.
 std::vector<Tensor> run_program(const Subject& subject, const std::string& program);
 
-// Greatest difference relative to the greatest magnitude of `expected`; infinite when types differ.
-double distance(const Tensor& actual, const Tensor& expected);
 // Share of rows of `scores` whose greatest element stands at the label.
 double accuracy(const Tensor& scores, const Tensor& labels);
 

@@ -102,8 +102,8 @@ TEST_CASE("values cross the border in the device's layout, and stay in it betwee
   CHECK(in == 1);
   CHECK(out == 2);
   TempDir dir;
-  write_files(*code, dir.path);
-  std::ofstream(dir.path / "test.c") << kProgram;
+  write_files(*code, dir.path());
+  std::ofstream(dir.path() / "test.c") << kProgram;
   std::string fields =
       "sed -i \"s/out.sum/out.$(sed -n 's/.*float\\* \\(v[a-z_0-9]*\\);.*/\\1/p' net.h)/; "
       "s/out.half/out.$(sed -n 's/.*uint16_t\\* \\(v[a-z_0-9]*\\);.*/\\1/p' net.h)/\" test.c";
@@ -111,7 +111,7 @@ TEST_CASE("values cross the border in the device's layout, and stay in it betwee
   std::string strict = std::string(kStrict) + " " + include_flag();
   std::string build = "gcc -O1 -g -fsanitize=address,undefined " + strict;
   int status =
-      shell(dir.path,
+      shell(dir.path(),
             fields + " && " + build + " -Wno-conversion test.c net.c net_weights.S -lm -o t && ./t && " +
                 "gcc -O2 " + strict + " -c main.c",
             &log);

@@ -1,7 +1,6 @@
 #include "stub.h"
 
 #include <fmt/format.h>
-#include <stdlib.h>
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -104,35 +103,11 @@ std::vector<Tensor> reference(const ir::Graph& graph, const std::vector<Tensor>&
   return results;
 }
 
-TempDir::TempDir() {
-  std::string name = (std::filesystem::temp_directory_path() / "mrvlc_chost_XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-  path = name;
-}
-TempDir::~TempDir() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path, ignored);
-}
-
 void write_files(const HostCode& code, const std::filesystem::path& dir) {
   for (const auto& [name, bytes] : code.files) {
     std::ofstream(dir / name, std::ios::binary)
         .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
-}
-
-int shell(const std::filesystem::path& dir, const std::string& command, std::string* output) {
-  std::string full = fmt::format("cd '{}' && ({}) > shell.log 2>&1", dir.string(), command);
-  int status = std::system(full.c_str());
-  std::ifstream log(dir / "shell.log");
-  std::stringstream text;
-  text << log.rdbuf();
-  if (output != nullptr) *output = text.str();
-  return status;
-}
-
-bool have_tool(const std::string& tool) {
-  return std::system(fmt::format("command -v {} > /dev/null 2>&1", tool).c_str()) == 0;
 }
 
 std::string include_flag() {
@@ -143,37 +118,25 @@ std::vector<Tensor> build_and_run(const HostCode& code, const ir::Graph& graph,
                                   const std::vector<Tensor>& inputs, const std::string& compiler,
                                   const std::string& runner) {
   TempDir dir;
-  write_files(code, dir.path);
+  write_files(code, dir.path());
   std::string log;
   std::string build =
       fmt::format("{} {} {} -o example main.c net.c net_weights.S -lm", compiler, kStrict, include_flag());
-  if (shell(dir.path, build, &log) != 0) FAIL(build << "\n" << log);
+  if (shell(dir.path(), build, &log) != 0) FAIL(build << "\n" << log);
   std::string run = runner + " ./example --output-dir .";
   for (size_t i = 0; i < inputs.size(); ++i) {
-    std::string file = fmt::format("input{}.npy", i), bytes = to_npy(inputs[i]);
-    std::ofstream(dir.path / file, std::ios::binary)
-        .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    std::string file = fmt::format("input{}.npy", i);
+    dir.write(file, to_npy(inputs[i]));
     run += fmt::format(" --input {}={}", graph.value(graph.inputs()[i]).name, file);
   }
-  if (shell(dir.path, run, &log) != 0) FAIL(run << "\n" << log);
+  if (shell(dir.path(), run, &log) != 0) FAIL(run << "\n" << log);
   std::vector<Tensor> outputs;
   for (ir::ValueId v : graph.outputs()) {
-    auto tensor = read_npy(dir.path / (file_name(graph.value(v).name) + ".npy"));
+    auto tensor = read_npy(dir.path() / (file_name(graph.value(v).name) + ".npy"));
     if (!tensor.ok()) FAIL(tensor.error().message);
     outputs.push_back(std::move(tensor).value());
   }
   return outputs;
-}
-
-double distance(const Tensor& actual, const Tensor& expected) {
-  if (actual.type() != expected.type()) return std::numeric_limits<double>::infinity();
-  double most = 1e-3, difference = 0;
-  for (int64_t i = 0; i < expected.elements(); ++i) {
-    most = std::max(most, std::fabs(expected.as_double(i)));
-    double d = std::fabs(actual.as_double(i) - expected.as_double(i));
-    difference = d <= difference ? difference : d;  // keeps a NaN
-  }
-  return difference / most;
 }
 
 void check_graph(GraphBuilder& builder, const std::string& compiler, double tolerance,

@@ -7,8 +7,14 @@
 
 #include "mrvlc/chost/chost.h"
 #include "mrvlc/ops/op.h"
+#include "support/commands.h"
+#include "support/distance.h"
+#include "support/folders.h"
 
 namespace mrvlc::chost::test {
+
+using mrvlc::test::distance, mrvlc::test::have_tool, mrvlc::test::kStrict, mrvlc::test::shell,
+    mrvlc::test::TempDir;
 
 using Attrs = std::vector<std::pair<std::string, ir::Attr>>;
 
@@ -37,30 +43,13 @@ const std::string& file_of(const HostCode& code, const std::string& name);
 
 std::vector<Tensor> reference(const ir::Graph& graph, const std::vector<Tensor>& inputs);
 
-// A folder that is removed with the object.
-class TempDir {
- public:
-  TempDir();
-  ~TempDir();
-  TempDir(const TempDir&) = delete;
-  TempDir& operator=(const TempDir&) = delete;
-  std::filesystem::path path;
-};
 void write_files(const HostCode& code, const std::filesystem::path& dir);
-// Runs a command in the folder; returns its exit status, and what it printed in `output`.
-int shell(const std::filesystem::path& dir, const std::string& command, std::string* output = nullptr);
-bool have_tool(const std::string& tool);
-
-inline constexpr const char* kStrict = "-std=c99 -Wall -Wextra -Wconversion -pedantic -Werror";
 std::string include_flag();
 // Builds the example with `compiler`, runs it (behind `runner`) on the inputs and returns the outputs; fails
 // the test on errors.
 std::vector<Tensor> build_and_run(const HostCode& code, const ir::Graph& graph,
                                   const std::vector<Tensor>& inputs, const std::string& compiler,
                                   const std::string& runner = {});
-// Greatest difference relative to the greatest magnitude of `expected` (at least 1e-3); infinite when types
-// differ.
-double distance(const Tensor& actual, const Tensor& expected);
 // Random inputs through the stub and the reference: differences at most `tolerance`.
 void check_graph(GraphBuilder& builder, const std::string& compiler = "gcc -O2", double tolerance = 1e-5,
                  const std::string& runner = {});

@@ -35,17 +35,17 @@ void write(const std::filesystem::path& path, const std::string& text) {
 TEST_CASE("the generated C compiles clean under strict flags") {
   GraphBuilder b = nasty_graph();
   TempDir dir;
-  write_files(generate_host(b.graph), dir.path);
+  write_files(generate_host(b.graph), dir.path());
   for (std::string compiler : {"gcc -O2", "gcc -O3 -march=native -Wshadow", "clang -O2",
                                "clang -O3 -march=native", "gcc -O2 -m32"}) {
     if (!have_tool(compiler.substr(0, compiler.find(' ')))) continue;
     std::string log;
     if (compiler.ends_with("-m32") &&
-        shell(dir.path, "echo '#include <math.h>' > m.c && gcc -m32 -c m.c", &log) != 0)
+        shell(dir.path(), "echo '#include <math.h>' > m.c && gcc -m32 -c m.c", &log) != 0)
       continue;
     INFO(compiler);
     int status = shell(
-        dir.path, compiler + " " + kStrict + " " + include_flag() + " -c net.c main.c net_weights.S", &log);
+        dir.path(), compiler + " " + kStrict + " " + include_flag() + " -c net.c main.c net_weights.S", &log);
     INFO(log);
     CHECK(status == 0);
   }
@@ -54,10 +54,10 @@ TEST_CASE("the generated C compiles clean under strict flags") {
 TEST_CASE("no symbol of the stub is without the prefix, and nothing is writable") {
   GraphBuilder b = nasty_graph();
   TempDir dir;
-  write_files(generate_host(b.graph), dir.path);
+  write_files(generate_host(b.graph), dir.path());
   std::string log;
   REQUIRE(
-      shell(dir.path,
+      shell(dir.path(),
             std::string("gcc -O0 ") + include_flag() + " -c net.c net_weights.S && nm net.o net_weights.o",
             &log) == 0);
   std::istringstream lines(log);
@@ -70,7 +70,7 @@ TEST_CASE("no symbol of the stub is without the prefix, and nothing is writable"
     CHECK(symbol.starts_with("net_"));
     CHECK((kind == "T" || kind == "t" || kind == "r" || kind == "R"));
   }
-  CHECK(shell(dir.path, "nm -u net.o | grep -wE 'malloc|free|printf|calloc|realloc'", &log) != 0);
+  CHECK(shell(dir.path(), "nm -u net.o | grep -wE 'malloc|free|printf|calloc|realloc'", &log) != 0);
 }
 
 TEST_CASE("two models link into one program and run re-entrantly, with hooks and errors") {
@@ -80,9 +80,9 @@ TEST_CASE("two models link into one program and run re-entrantly, with hooks and
                        "first")}));
   b2.output(b2.node("Neg", {b2.input({4}, ElementType::F32, "x")}, {}, "second"));
   TempDir dir;
-  write_files(generate_host(b1.graph, "one"), dir.path);
-  write_files(generate_host(b2.graph, "two"), dir.path);
-  write(dir.path / "both.c", R"(
+  write_files(generate_host(b1.graph, "one"), dir.path());
+  write_files(generate_host(b2.graph, "two"), dir.path());
+  write(dir.path() / "both.c", R"(
 #include <stdio.h>
 #include <string.h>
 #include "one.h"
@@ -113,7 +113,7 @@ int main(void) {
 }
 )");
   std::string log;
-  int status = shell(dir.path,
+  int status = shell(dir.path(),
                      std::string("gcc -std=c99 ") + include_flag() +
                          " both.c one.c two.c one_weights.S two_weights.S -lm -o both && ./both",
                      &log);
@@ -125,19 +125,19 @@ int main(void) {
 TEST_CASE("cross compilers take the stub") {
   GraphBuilder b = nasty_graph();
   TempDir dir;
-  write_files(generate_host(b.graph), dir.path);
+  write_files(generate_host(b.graph), dir.path());
   std::string log;
   for (std::string compiler :
        {"aarch64-linux-gnu-gcc -O2", "arm-none-eabi-gcc -O2 -mcpu=cortex-m3 -mthumb"}) {
     if (!have_tool(compiler.substr(0, compiler.find(' ')))) continue;
     INFO(compiler);
     int status =
-        shell(dir.path, compiler + " " + kStrict + " " + include_flag() + " -c net.c net_weights.S", &log);
+        shell(dir.path(), compiler + " " + kStrict + " " + include_flag() + " -c net.c net_weights.S", &log);
     INFO(log);
     CHECK(status == 0);
   }
   if (!have_tool("arm-none-eabi-gcc")) return;
-  write(dir.path / "bare.c", R"(
+  write(dir.path() / "bare.c", R"(
 #include "net.h"
 static float x[192], y[180], z[7];
 static unsigned char arena[net_ARENA_BYTES] __attribute__((aligned(net_ARENA_ALIGN)));
@@ -151,7 +151,7 @@ int main(void) {
 }
 )");
   std::string fields = "sed -n 's/.*float\\* \\([a-z_0-9]*\\);.*/\\1/p' net.h";
-  REQUIRE(shell(dir.path, fields, &log) == 0);
+  REQUIRE(shell(dir.path(), fields, &log) == 0);
   std::istringstream names(log);
   std::string in, out0, out1;
   names >> in >> out0 >> out1;
@@ -159,7 +159,7 @@ int main(void) {
       "sed -i 's/in__put__0/" + in + "/; s/out.v1 = y;/out." + out0 + " = y; out." + out1 + " = z;/' bare.c";
   std::string link = "arm-none-eabi-gcc -O2 -mcpu=cortex-m3 -mthumb --specs=nosys.specs " + include_flag() +
                      " bare.c net.c net_weights.S -lm -o bare.elf";
-  int status = shell(dir.path, rename + " && " + link, &log);
+  int status = shell(dir.path(), rename + " && " + link, &log);
   INFO(log);
   CHECK(status == 0);
 }
@@ -168,20 +168,20 @@ TEST_CASE("the Makefile builds the example, which stacks repeats and measures") 
   GraphBuilder b;
   b.output(b.node("Neg", {b.input({2, 3}, ElementType::F32, "x")}));
   TempDir dir;
-  write_files(generate_host(b.graph), dir.path);
+  write_files(generate_host(b.graph), dir.path());
   std::string log;
-  int status = shell(dir.path, std::string("make MRVLC_PREFIX=") + MRVLC_SOURCE_DIR + " CC=gcc", &log);
+  int status = shell(dir.path(), std::string("make MRVLC_PREFIX=") + MRVLC_SOURCE_DIR + " CC=gcc", &log);
   INFO(log);
   REQUIRE(status == 0);
-  write(dir.path / "x.npy", to_npy(b.random({ElementType::F32, {6, 3}})));
-  CHECK(shell(dir.path, "./net_example --input x=x.npy", &log) != 0);
-  REQUIRE(shell(dir.path, "./net_example --input x=x.npy --repeat-axis0 --bench 5 --cycles --output-dir .",
+  write(dir.path() / "x.npy", to_npy(b.random({ElementType::F32, {6, 3}})));
+  CHECK(shell(dir.path(), "./net_example --input x=x.npy", &log) != 0);
+  REQUIRE(shell(dir.path(), "./net_example --input x=x.npy --repeat-axis0 --bench 5 --cycles --output-dir .",
                 &log) == 0);
   CHECK(log.find("median_ms ") != std::string::npos);
   CHECK(log.find("cycles 0") != std::string::npos);
-  auto y = read_npy(dir.path / (b.graph.value(b.graph.outputs()[0]).name + ".npy"));
+  auto y = read_npy(dir.path() / (b.graph.value(b.graph.outputs()[0]).name + ".npy"));
   REQUIRE(y.ok());
   CHECK(y->shape() == Shape{6, 3});
-  auto x = read_npy(dir.path / "x.npy");
+  auto x = read_npy(dir.path() / "x.npy");
   CHECK(y->as_double(17) == -x->as_double(17));
 }

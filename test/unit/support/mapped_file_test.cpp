@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
-#include <fstream>
 
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/hash.h"
+#include "support/folders.h"
 
 namespace mrvlc {
 namespace {
@@ -19,19 +19,13 @@ class File {
  public:
   explicit File(size_t size) : text_(size, ' ') {
     for (size_t i = 0; i < size; ++i) text_[i] = static_cast<char>(i * 31 >> 3);
-    std::string pattern = (fs::temp_directory_path() / "mrvlc_mapped_XXXXXX").string();
-    ::close(::mkstemp(pattern.data()));
-    path_ = pattern;
-    std::ofstream(path_, std::ios::binary) << text_;
+    folder_.write("file", text_);
   }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() { fs::remove(path_); }
-  const fs::path& path() const { return path_; }
+  fs::path path() const { return folder_.path() / "file"; }
   const std::string& text() const { return text_; }
 
  private:
-  fs::path path_;
+  test::TempDir folder_;
   std::string text_;
 };
 
