@@ -1,4 +1,5 @@
 // `mrvlc inspect`, `mrvlc ops` and `mrvlc disasm`: looking at a model, at what is supported, at a binary.
+#include <algorithm>
 #include <map>
 
 #include "compiled_model.h"
@@ -34,21 +35,38 @@ std::string types_text(ops::TypeSet types) {
   return out;
 }
 
+// Its C is made by the host code generator.
+bool runs_bodies(const ops::OpDef& op) {
+  auto is_body = [](const ir::AttrSpec& a) { return a.kind == ir::AttrKind::Graph; };
+  return std::any_of(op.attrs.begin(), op.attrs.end(), is_body);
+}
+
+bool has_open_c(const ops::OpDef& op) {
+  return op.emit_open != nullptr || runs_bodies(op);
+}
+
 std::string c_text(const ops::OpDef& op) {
   if (!op.emit_kernel.empty()) return "kernel " + std::string(op.emit_kernel);
-  return op.emit != nullptr ? "yes" : "no";
+  return op.emit != nullptr || has_open_c(op) ? "yes" : "no";
 }
 
 Json op_json(const ops::OpDef& op) {
-  return {{"name", op.name},           {"domain", op.domain},           {"opset_min", op.since_min},
-          {"opset_max", op.since_max}, {"types", types_text(op.types)}, {"reference", op.eval != nullptr},
-          {"c", c_text(op)},           {"accelerator", op.accel},       {"declined", op.declined}};
+  return {{"name", op.name},
+          {"domain", op.domain},
+          {"opset_min", op.since_min},
+          {"opset_max", op.since_max},
+          {"types", types_text(op.types)},
+          {"reference", op.eval != nullptr},
+          {"c", c_text(op)},
+          {"c_open_shapes", has_open_c(op)},
+          {"accelerator", op.accel},
+          {"declined", op.declined}};
 }
 
 std::string op_row(const ops::OpDef& op, std::string_view format) {
   return fmt::format(fmt::runtime(format), op.name, fmt::format("{}-{}", op.since_min, op.since_max),
                      types_text(op.types), op.eval != nullptr ? "yes" : "no", c_text(op),
-                     op.accel.empty() ? "no" : op.accel, op.declined);
+                     has_open_c(op) ? "yes" : "no", op.accel.empty() ? "no" : op.accel, op.declined);
 }
 
 }  // namespace
@@ -60,13 +78,13 @@ std::string ops_table(OpsFormat format) {
     return list.dump(1) + "\n";
   }
   bool markdown = format == OpsFormat::Markdown;
-  std::string out = markdown ? "| operator | opsets | types | reference | C | accelerator | note "
-                               "|\n|---|---|---|---|---|---|---|\n"
-                             : fmt::format("{:<24} {:<8} {:<9} {:<22} {:<14} {}\n", "operator", "opsets",
-                                           "reference", "C", "accelerator", "note");
+  std::string out = markdown ? "| operator | opsets | types | reference | C | open shapes | accelerator "
+                               "| note |\n|---|---|---|---|---|---|---|---|\n"
+                             : fmt::format("{:<24} {:<8} {:<9} {:<22} {:<11} {:<14} {}\n", "operator",
+                                           "opsets", "reference", "C", "open shapes", "accelerator", "note");
   for (const ops::OpDef* op : ops::all_ops()) {
-    out += op_row(*op, markdown ? "| {0} | {1} | {2} | {3} | {4} | {5} | {6} |\n"
-                                : "{0:<24} {1:<8} {3:<9} {4:<22} {5:<14} {6}\n");
+    out += op_row(*op, markdown ? "| {0} | {1} | {2} | {3} | {4} | {5} | {6} | {7} |\n"
+                                : "{0:<24} {1:<8} {3:<9} {4:<22} {5:<11} {6:<14} {7}\n");
   }
   return out;
 }
