@@ -23,6 +23,18 @@ inline Tensor booleans(Shape shape, const std::vector<int64_t>& values) {
   return Tensor::of(E::Bool, std::move(shape), values);
 }
 
+// Of the standard or of com.microsoft.
+inline const ops::OpDef& op_of(std::string_view name) {
+  const ops::OpDef* standard = ops::find_op("", name);
+  return *(standard != nullptr ? standard : ops::find_op("com.microsoft", name));
+}
+
+inline std::vector<ir::Attr> slots_of(const ir::OpSchema& op, const AttrList& attrs) {
+  std::vector<ir::Attr> slots = ir::default_attrs(op);
+  for (const auto& [name, value] : attrs) ir::set_attr(op, slots, name, value);
+  return slots;
+}
+
 struct Operand {
   Tensor tensor;
   bool constant = false;  // known at compile time
@@ -37,10 +49,8 @@ struct OneNode {
   // An undefined tensor is an optional input not given.
   OneNode(std::string_view op_name, const std::vector<Operand>& operands, const AttrList& attrs = {},
           size_t outputs = 1) {
-    const ops::OpDef* standard = ops::find_op("", op_name);
-    const ops::OpDef& op = *(standard != nullptr ? standard : ops::find_op("com.microsoft", op_name));
-    std::vector<ir::Attr> slots = ir::default_attrs(op);
-    for (const auto& [name, value] : attrs) ir::set_attr(op, slots, name, value);
+    const ops::OpDef& op = op_of(op_name);
+    std::vector<ir::Attr> slots = slots_of(op, attrs);
     ops::InferContext context;
     context.op = &op;
     context.attrs = &slots;
@@ -59,6 +69,17 @@ struct OneNode {
   }
 
   const ir::Node& node() const { return graph.node(graph.topological_order()[0]); }
+
+  // One a position of the node; nullptr: not given.
+  std::vector<const Tensor*> operands() const {
+    std::vector<const Tensor*> list;
+    size_t next = 0;
+    for (ir::ValueId v : node().inputs) {
+      const Tensor* known = v.valid() ? graph.constant(v) : nullptr;
+      list.push_back(v.valid() && known == nullptr ? &inputs[next++] : known);
+    }
+    return list;
+  }
 
   Result<std::vector<Tensor>> run() const {
     if (!error.ok()) return error.error();

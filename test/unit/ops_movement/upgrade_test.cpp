@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "../ops_window/harness.h"
+#include "../ops/case.h"
 
 namespace mrvlc::ops::test {
 namespace {

@@ -1,5 +1,5 @@
 // Types of results whose shapes are known at run time only.
-#include "harness.h"
+#include "../ops/open_case.h"
 #include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::test {
@@ -71,6 +71,7 @@ TEST_CASE("what is not known is refused") {
   CHECK(open_types("GlobalAveragePool", {sequence}).error().code == DiagCode::MRV0208);
   CHECK(open_types("Reshape", {f({2, 3}), ints(-3)}).error().code == DiagCode::MRV0207);
   CHECK(open_types("GatherND", {f({2, 3}), open_type(E::I64, {2, -2})}).error().code == DiagCode::MRV0207);
+  CHECK(open_types("Reshape", {f({-2, 3}), list({7})}).error().code == DiagCode::MRV0208);
   CHECK(open_types("Reshape", {f({2, 3}), ints(9)}).error().code == DiagCode::MRV0208);
 }
 

@@ -1,7 +1,7 @@
 // Generated C of the signal, geometry and indexing operators, for static shapes, against the reference.
 #include <catch2/catch.hpp>
 
-#include "../ops_window/harness.h"
+#include "../ops/case.h"
 
 namespace mrvlc::ops::test {
 namespace {

@@ -1,7 +1,7 @@
 // C of the signal, geometry and indexing operators for shapes known at run time only.
 #include <limits>
 
-#include "../ops_open/harness.h"
+#include "../ops/open_case.h"
 
 namespace mrvlc::test {
 namespace {
@@ -65,7 +65,7 @@ TEST_CASE("geometry on open shapes") {
   }
   cases.back().runs.push_back({sample(E::F32, {2, 4, 4}), i64({2}, {3, kMost}), i64({2}, {2, 2})});
   cases.back().runs.push_back({sample(E::F32, {2, 4, 4}), i64({2}, {3, 3}), i64({2}, {2, 0})});
-  check_open(cases, "signal_geometry");
+  check_open(cases);
 }
 
 TEST_CASE("transforms on open shapes") {
@@ -107,7 +107,7 @@ TEST_CASE("transforms on open shapes") {
   for (int64_t bins : {-1, 0, 4, 24})
     cases.back().runs.push_back(
         {i64({}, {bins}), i64({}, {32}), i64({}, {8192}), f32({}, {10}), f32({}, {4000})});
-  check_open(cases, "signal_transforms");
+  check_open(cases);
 }
 
 TEST_CASE("Einsum on open shapes") {
@@ -124,7 +124,7 @@ TEST_CASE("Einsum on open shapes") {
   add("...a,b...->ab", {open_type(E::F64, {-3, -2}), open_type(E::F64, {4, -3})});
   for (Shape a : {Shape{3, 2}, {1, 2}})
     cases.back().runs.push_back({sample(E::F64, a), sample(E::F64, {4, 3})});
-  check_open(cases, "signal_einsum");
+  check_open(cases);
 }
 
 TEST_CASE("movement on open shapes") {
@@ -158,7 +158,7 @@ TEST_CASE("movement on open shapes") {
       {"CumProd", {open_type(E::F64, {-2, -3, 2}), open_type(E::I32, {})}, {}, {{"reverse", int64_t{1}}}});
   for (int64_t axis : {-4, -3, 0, 1, 2, 3})
     cases.back().runs.push_back({sample(E::F64, {2, 3, 2}), i32({}, {axis})});
-  check_open(cases, "signal_movement");
+  check_open(cases);
 }
 
 TEST_CASE("results as long as what is found") {
@@ -193,7 +193,7 @@ TEST_CASE("results as long as what is found") {
       }
     }
   }
-  check_open(cases, "signal_found");
+  check_open(cases);
 }
 
 TEST_CASE("NonMaxSuppression on open shapes") {
@@ -212,7 +212,7 @@ TEST_CASE("NonMaxSuppression on open shapes") {
     }
     cases.back().runs.push_back({sample(E::F32, {2, 6, 4}), sample(E::F32, {2, 2, 5}), i64({1}, {2})});
   }
-  check_open(cases, "signal_boxes");
+  check_open(cases);
 }
 
 TEST_CASE("Resize on open shapes") {
@@ -257,7 +257,7 @@ TEST_CASE("Resize on open shapes") {
   cases.push_back({"Upsample",
                    {open_type(E::F32, {-3, 4}), open_type(E::F32, {2})},
                    {{sample(E::F32, {3, 4}), f32({2}, {2, 1.5})}}});
-  check_open(cases, "signal_resize");
+  check_open(cases);
 }
 
 }  // namespace

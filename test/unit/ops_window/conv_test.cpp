@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "harness.h"
+#include "../ops/case.h"
 #include "mrvlc/ops/params.h"
 
 namespace mrvlc::ops::test {

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "harness.h"
+#include "../ops/case.h"
 
 namespace mrvlc::ops::test {
 namespace {

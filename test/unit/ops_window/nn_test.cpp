@@ -2,7 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "harness.h"
+#include "../ops/case.h"
 
 namespace mrvlc::ops::test {
 namespace {
@@ -201,6 +201,30 @@ TEST_CASE("QLinearConv and QLinearMatMul round to even and saturate") {
       {c, conv,
        Case(conv).in(Tensor::of(ElementType::I32, {6}, std::vector<int64_t>{1, -900, 5, 7, 1000, 3})), many});
   CHECK(Case(many).in(ints({1})).refusal() == "MRV0201");
+}
+
+TEST_CASE("QLinearMatMul of float8 rounds the scaled sum once") {
+  auto codes = [](ElementType elem, Shape shape, std::vector<double> v) {
+    return Tensor::of(elem, std::move(shape), v);
+  };
+  auto product = [&](ElementType elem, const Tensor& a, const Tensor& b, double scale) {
+    const Tensor zero = codes(elem, {}, {0});
+    Case c = Case("QLinearMatMul").unknown(a).in(floats({}, {scale})).in(codes(a.elem(), {}, {0})).unknown(b);
+    return c.in(floats({}, {1})).in(codes(b.elem(), {}, {0})).in(floats({}, {1})).in(zero);
+  };
+  const auto e4 = ElementType::F8E4M3FN, e5 = ElementType::F8E5M2;
+  Case c = product(e4, codes(e4, {2, 2}, {1, 2, -448, 0.5}), codes(e4, {2, 1}, {3, 0.25}), 0.5);
+  CHECK(c.value().to_doubles() == std::vector<double>{1.75, -448});  // -671.9 saturates
+  std::vector<Case> cases{c};
+  for (ElementType elem : {e4, ElementType::F8E4M3FNUZ, e5, ElementType::F8E5M2FNUZ, ElementType::I8}) {
+    Tensor a(TensorType{e4, {2, 5, 9}}), b(TensorType{e5, {9, 4}});
+    for (int64_t i = 0; i < a.elements(); ++i) a.set_double(i, static_cast<double>(i % 17 - 8) / 4);
+    for (int64_t i = 0; i < b.elements(); ++i) b.set_double(i, static_cast<double>(i % 11 - 5));
+    cases.push_back(product(elem, a, b, 0.25));
+  }
+  check_generated_code(cases);
+  CHECK(product(ElementType::F8E8M0, codes(e4, {1, 1}, {1}), codes(e4, {1, 1}, {1}), 1).refusal() ==
+        "MRV0202");
 }
 
 }  // namespace mrvlc::ops::test

@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "harness.h"
+#include "../ops/case.h"
 
 namespace mrvlc::ops::test {
 namespace {

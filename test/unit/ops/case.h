@@ -1,5 +1,4 @@
-// Runs one operator of the table: inference and reference, and its generated C compiled by the host compiler
-// and loaded.
+// One operator of the table: its inference, its reference, and its generated C against the reference.
 #pragma once
 #include <random>
 
@@ -16,6 +15,7 @@ class Case {
   Case& absent();
   Case& outputs(size_t count);
 
+  InferContext context() const;
   Result<std::vector<TensorType>> infer() const;
   Result<std::vector<Tensor>> eval() const;
   // Of an evaluation that must succeed.

@@ -2,7 +2,8 @@
 // runs on tensors of many shapes, each of which stands at the end of a page behind which nothing may be
 // touched.
 #pragma once
-#include "../ops/one_node.h"
+#include "node_code.h"
+#include "one_node.h"
 
 namespace mrvlc::test {
 
@@ -41,12 +42,9 @@ struct OpenCase {
 // Bound of a result's dimension that inference leaves without one.
 inline constexpr int64_t kTestBound = 24;
 
-void check_open(const std::vector<OpenCase>& cases, const std::string& name);
+void check_open(const std::vector<OpenCase>& cases);
 // Types of a node's results.
 Result<std::vector<TensorType>> open_types(const std::string& op, const std::vector<OpenOperand>& operands,
                                            const AttrList& attrs = {}, size_t outputs = 1);
-
-// Values of both signs, different ones for each seed.
-Tensor sample(E elem, const Shape& shape, uint32_t seed = 1);
 
 }  // namespace mrvlc::test
