@@ -1,4 +1,5 @@
 // Slice (ONNX Slice-13), Expand (Expand-13) and Tile (Tile-13).
+#include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/ops.h"
 #include "open_facets.h"
 #include "strided_copy.h"
@@ -60,7 +61,8 @@ Result<std::vector<int64_t>> repeats(const InferContext& context) {
     return bad_operands(fmt::format("{} repeats for rank {}", counts.size(), shape.size()));
   for (size_t d = 0; d < counts.size(); ++d) {
     auto size = checked_mul(shape[d], counts[d]);
-    if (counts[d] < 0 || !size) return bad_operands(fmt::format("{} repeats of dimension {}", counts[d], d));
+    if (counts[d] < 0) return bad_operands(fmt::format("{} repeats of dimension {}", counts[d], d));
+    if (!size) return too_large();
     MRVLC_TRY(check_dim(*size, "a dimension of the result"));
   }
   return counts;
