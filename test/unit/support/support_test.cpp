@@ -174,7 +174,7 @@ TEST_CASE("a file written piece by piece appears whole or not at all") {
   {
     auto writer = FileWriter::create(file);
     REQUIRE(writer.ok());
-    for (size_t n : {0, 1, 100, 70000, 7, 65535, 65536, 3}) {
+    for (size_t n : {0u, 1u, 100u, 70000u, 7u, 65535u, 65536u, 3u}) {
       std::string piece(n, static_cast<char>('a' + n % 26));
       REQUIRE(writer->append(piece).ok());
       all += piece;
