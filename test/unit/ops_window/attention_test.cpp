@@ -93,7 +93,7 @@ TEST_CASE("LinearAttention, RotaryEmbedding and CausalConvWithState in C") {
   std::vector<Case> cases;
   for (const char* rule : {"linear", "gated", "delta", "gated_delta"}) {
     const std::string name = rule;
-    for (size_t outputs : {1, 2}) {
+    for (size_t outputs : {1u, 2u}) {
       Case c =
           Case("LinearAttention").set("q_num_heads", num(4)).set("kv_num_heads", num(2)).outputs(outputs);
       c.set("update_rule", text(name)).unknown(some({2, 3, 20}, 1)).unknown(some({2, 3, 10}, 2));

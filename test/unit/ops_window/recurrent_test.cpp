@@ -101,7 +101,7 @@ TEST_CASE("recurrent operators in C") {
     cases.push_back(recurrent("RNN", ElementType::F32, "forward", 0).set("activations", names({name})));
     cases.push_back(recurrent("GRU", ElementType::F64, "bidirectional", 0)
                         .set("activations", names({"Sigmoid", name, name, "Tanh"})));
-    for (size_t back : {1, 2})
+    for (size_t back : {1u, 2u})
       cases[cases.size() - back]
           .set("activation_alpha", ir::Attr(values))
           .set("activation_beta", ir::Attr(values));
