@@ -240,19 +240,24 @@ OpDef scatter_def(std::string_view name, std::vector<ir::AttrSpec> attrs) {
   return d;
 }
 
+OpDef scatter_elements_def(std::string_view name, std::vector<ir::AttrSpec> attrs) {
+  OpDef d = scatter_def(name, std::move(attrs));
+  d.infer = infer_scatter_elements;
+  d.eval = eval_scatter_elements;
+  d.emit = emit_scatter_elements;
+  d.infer_open = infer_open_scatter_elements;
+  d.emit_open = emit_open_scatter_elements;
+  return d;
+}
+
 }  // namespace
 
 // Renamed to ScatterElements in opset 11.
 const OpDef& def_Scatter() {
   static const OpDef def = [] {
-    OpDef d = scatter_def("Scatter", {with_int("axis", 0)});
+    OpDef d = scatter_elements_def("Scatter", {with_int("axis", 0)});
     d.since_min = 9;
     d.since_max = 10;
-    d.infer = infer_scatter_elements;
-    d.eval = eval_scatter_elements;
-    d.emit = emit_scatter_elements;
-    d.infer_open = infer_open_scatter_elements;
-    d.emit_open = emit_open_scatter_elements;
     return d;
   }();
   return def;
@@ -260,13 +265,7 @@ const OpDef& def_Scatter() {
 
 const OpDef& def_ScatterElements() {
   static const OpDef def = [] {
-    OpDef d = scatter_def("ScatterElements", {with_int("axis", 0), with_string("reduction", "none")});
-    d.infer = infer_scatter_elements;
-    d.eval = eval_scatter_elements;
-    d.emit = emit_scatter_elements;
-    d.infer_open = infer_open_scatter_elements;
-    d.emit_open = emit_open_scatter_elements;
-    return d;
+    return scatter_elements_def("ScatterElements", {with_int("axis", 0), with_string("reduction", "none")});
   }();
   return def;
 }
