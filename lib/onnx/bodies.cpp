@@ -24,20 +24,9 @@ Result<TensorType> slice_type(const TensorType& type, int64_t axis) {
   if (axis < 0) axis += type.rank();
   if (axis < 0 || axis >= type.rank() || type.wrapper != Wrapper::None)
     return make_diag<DiagCode::MRV0208>("a scanned input has no such axis");
-  TensorType out{type.elem, {}};
-  for (int64_t d = 0; d < type.rank(); ++d) {
-    if (d == axis) continue;
-    if (type.is_open(d)) out.open |= 1u << out.rank();
-    out.shape.push_back(type.shape[static_cast<size_t>(d)]);
-  }
+  TensorType out = ops::without_dim(type, axis);
+  out.capacity = -1;
   return out;
-}
-
-TensorType item_type(TensorType type) {
-  if (type.wrapper != Wrapper::Sequence) return type;
-  type.wrapper = Wrapper::None;
-  type.length = 0;
-  return type;
 }
 
 }  // namespace
@@ -231,7 +220,10 @@ Result<std::vector<TensorType>> Builder::formal_types(const ops::OpDef& op, cons
       }
     }
   } else {
-    for (size_t i = 0; i < inputs; ++i) formals.push_back(item_type(type(i)));
+    for (size_t i = 0; i < inputs; ++i) {
+      const bool each = type(i).wrapper == Wrapper::Sequence;
+      formals.push_back(each ? ops::item_type(type(i)) : type(i));
+    }
   }
   return formals;
 }

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "dims.h"
-#include "index_util.h"
 #include "mrvlc/support/diag/ops.h"
+#include "slices.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -20,8 +20,7 @@ Result<std::optional<int64_t>> compress_axis(const InferContext& context) {
   return std::optional<int64_t>(axis);
 }
 
-struct CompressSizes {
-  int64_t outer = 1, dim = 0, inner = 1;
+struct CompressSizes : AxisSizes {
   Shape result;
   std::vector<int64_t> selected;
 };
@@ -29,12 +28,7 @@ struct CompressSizes {
 Result<CompressSizes> compress_sizes(const InferContext& context) {
   MRVLC_ASSIGN(auto axis, compress_axis(context));
   const Shape& x = context.type(0).shape;
-  CompressSizes s;
-  s.dim = axis ? x[at(*axis)] : element_count(x);
-  if (axis) {
-    s.outer = element_count(Shape(x.begin(), x.begin() + *axis));
-    s.inner = element_count(Shape(x.begin() + *axis + 1, x.end()));
-  }
+  CompressSizes s{axis ? axis_sizes(x, *axis) : AxisSizes{1, element_count(x), 1}, {}, {}};
   const Tensor* condition = context.constant(1);
   if (condition == nullptr) return make_diag<DiagCode::MRV0207>("1 (condition)");
   if (condition->elements() > s.dim)
@@ -69,11 +63,7 @@ Result<std::vector<TensorType>> infer_compress_open(const InferContext& context)
 Status eval_compress(const EvalContext& context) {
   MRVLC_ASSIGN(CompressSizes s, compress_sizes(context.infer_view()));
   context.out() = Tensor(TensorType{context.in(0).elem(), s.result});
-  auto count = static_cast<int64_t>(s.selected.size());
-  if (context.out().elements() == 0) return {};
-  ElementBytes bytes(context.in(0), context.out());
-  for (int64_t i = 0; i < s.outer * count; ++i)
-    bytes.copy((i / count * s.dim + s.selected[at(i % count)]) * s.inner, i * s.inner, s.inner);
+  take_slices(s, s.selected, context.in(0), context.out());
   return {};
 }
 

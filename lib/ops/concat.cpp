@@ -1,7 +1,7 @@
 // Concat (ONNX Concat-13) and Split (ONNX Split-18).
 #include "mrvlc/support/diag/ops.h"
 #include "open_facets.h"
-#include "strided_copy.h"
+#include "slices.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -9,35 +9,31 @@ namespace {
 using namespace spec;
 
 struct Pieces {  // of the joined tensor along one axis
-  size_t axis = 0;
+  int64_t axis = 0;
   Shape joined;
   std::vector<int64_t> sizes, begins;
 };
 
 // Copy between piece i (dense) and its place in the joined tensor; `joining`: from the piece.
 StridedCopy piece_copy(const Pieces& p, size_t i, bool joining) {
-  StridedCopy copy;
-  copy.size = p.joined;
-  copy.size[p.axis] = p.sizes[i];
-  Shape whole = row_major_strides(p.joined), part = row_major_strides(copy.size);
-  copy.in = joining ? part : whole;
-  copy.out = joining ? whole : part;
-  (joining ? copy.out_offset : copy.in_offset) = p.begins[i] * whole[p.axis];
-  return copy;
+  Shape part = p.joined;
+  part[at(p.axis)] = p.sizes[i];
+  return joining ? slices_copy(part, 0, p.joined, p.begins[i], p.axis, p.sizes[i])
+                 : slices_copy(p.joined, p.begins[i], part, 0, p.axis, p.sizes[i]);
 }
 
 Result<Pieces> concat_pieces(const InferContext& context) {
   MRVLC_TRY(check_rank(context, 0, 1));
   MRVLC_ASSIGN(int64_t axis, normalize_axis(context.int_attr("axis"), context.type(0).rank()));
-  Pieces p{at(axis), context.type(0).shape, {}, {}};
+  Pieces p{axis, context.type(0).shape, {}, {}};
   int64_t total = 0;
   for (size_t i = 0; i < context.num_inputs(); ++i) {
     MRVLC_TRY(check_same_elem(context, i));
     Shape shape = context.type(i).shape;
     bool agree = shape.size() == p.joined.size();
     if (agree) {
-      p.sizes.push_back(shape[p.axis]);
-      shape[p.axis] = p.joined[p.axis];
+      p.sizes.push_back(shape[at(axis)]);
+      shape[at(axis)] = p.joined[at(axis)];
     }
     if (!agree || shape != p.joined) {
       return make_diag<DiagCode::MRV0205>(to_string(context.type(0).shape), to_string(context.type(i).shape),
@@ -48,7 +44,7 @@ Result<Pieces> concat_pieces(const InferContext& context) {
     if (!sum) return bad_operands("the joined dimension is too large");
     total = *sum;
   }
-  p.joined[p.axis] = total;
+  p.joined[at(axis)] = total;
   return p;
 }
 
@@ -104,8 +100,8 @@ Result<std::vector<int64_t>> equal_parts(const InferContext& context, int64_t di
 Result<Pieces> split_pieces(const InferContext& context) {
   MRVLC_TRY(check_rank(context, 0, 1));
   MRVLC_ASSIGN(int64_t axis, normalize_axis(context.int_attr("axis"), context.type(0).rank()));
-  Pieces p{at(axis), context.type(0).shape, {}, {}};
-  int64_t dim = p.joined[p.axis], total = 0;
+  Pieces p{axis, context.type(0).shape, {}, {}};
+  int64_t dim = p.joined[at(axis)], total = 0;
   MRVLC_TRY(check_dim(dim, "the split dimension"));
   if (context.has(1)) {
     MRVLC_ASSIGN(p.sizes, known_ints(context, 1, "split", static_cast<int64_t>(context.num_outputs)));
@@ -130,7 +126,7 @@ Result<std::vector<TensorType>> infer_split(const InferContext& context) {
   std::vector<TensorType> types;
   for (int64_t size : p.sizes) {
     types.push_back(context.type(0));
-    types.back().shape[p.axis] = size;
+    types.back().shape[at(p.axis)] = size;
   }
   return types;
 }

@@ -4,29 +4,23 @@
 #include "emit_util.h"
 #include "index_util.h"
 #include "open_facets.h"
+#include "slices.h"
 
 namespace mrvlc::ops {
 namespace {
 
 using namespace spec;
 
-struct ScanSizes {
-  int64_t outer = 1, dim = 0, inner = 1;
+struct ScanSizes : AxisSizes {
   bool exclusive = false, reverse = false;
 };
 
 Result<ScanSizes> scan_sizes(const InferContext& context) {
-  const Shape& x = context.type(0).shape;
   MRVLC_TRY(check_rank(context, 0, 1));
   MRVLC_ASSIGN(int64_t axis, known_int(context, 1, "axis"));
   MRVLC_ASSIGN(axis, normalize_axis(axis, context.type(0).rank()));
-  ScanSizes s;
-  s.dim = x[at(axis)];
-  s.outer = element_count(Shape(x.begin(), x.begin() + axis));
-  s.inner = element_count(Shape(x.begin() + axis + 1, x.end()));
-  s.exclusive = context.int_attr("exclusive") != 0;
-  s.reverse = context.int_attr("reverse") != 0;
-  return s;
+  return ScanSizes{axis_sizes(context.type(0).shape, axis), context.int_attr("exclusive") != 0,
+                   context.int_attr("reverse") != 0};
 }
 
 Result<std::vector<TensorType>> infer_cum_sum(const InferContext& context) {

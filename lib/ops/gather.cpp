@@ -3,26 +3,22 @@
 // outside its operands.
 #include "index_util.h"
 #include "open_facets.h"
+#include "slices.h"
 
 namespace mrvlc::ops {
 namespace {
 
 using namespace spec;
 
-struct GatherSizes {
-  int64_t outer = 1, dim = 1, inner = 1, indices = 1;
+struct GatherSizes : AxisSizes {
+  int64_t indices = 1;
 };
 
 Result<GatherSizes> gather_sizes(const InferContext& context) {
   MRVLC_TRY(check_rank(context, 0, 1));
   MRVLC_TRY(check_elem(context, 1, kIndices));
-  const Shape& x = context.type(0).shape;
   MRVLC_ASSIGN(int64_t axis, normalize_axis(context.int_attr("axis"), context.type(0).rank()));
-  GatherSizes s;
-  s.outer = element_count(Shape(x.begin(), x.begin() + axis));
-  s.dim = x[at(axis)];
-  s.inner = element_count(Shape(x.begin() + axis + 1, x.end()));
-  s.indices = context.type(1).elements();
+  GatherSizes s{axis_sizes(context.type(0).shape, axis), context.type(1).elements()};
   if (s.dim == 0 && s.indices > 0) return bad_operands("nothing can be taken from an empty dimension");
   return s;
 }
@@ -40,12 +36,7 @@ Result<std::vector<TensorType>> infer_gather(const InferContext& context) {
 Status eval_gather(const EvalContext& context) {
   MRVLC_ASSIGN(GatherSizes s, gather_sizes(context.infer_view()));
   MRVLC_ASSIGN(auto index, read_indices(context.in(1), s.dim));
-  ElementBytes bytes(context.in(0), context.out());
-  for (int64_t o = 0; o < s.outer; ++o) {
-    for (int64_t i = 0; i < s.indices; ++i) {
-      bytes.copy((o * s.dim + index[at(i)]) * s.inner, (o * s.indices + i) * s.inner, s.inner);
-    }
-  }
+  take_slices(s, index, context.in(0), context.out());
   return {};
 }
 

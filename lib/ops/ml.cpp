@@ -14,11 +14,36 @@ OpDef op(std::string_view name) {
   return d;
 }
 
+void add_attrs(OpDef& op, ir::AttrKind kind, std::initializer_list<std::string_view> names) {
+  for (std::string_view name : names) op.attrs.push_back(spec::optional(name, kind));
+}
+
+void add_ints_or_texts(OpDef& op, std::string_view ints, std::string_view texts) {
+  add_attrs(op, ir::AttrKind::Ints, {ints});
+  add_attrs(op, ir::AttrKind::Strings, {texts});
+}
+
+void add_labels(OpDef& op, std::string_view ints) {
+  add_ints_or_texts(op, ints, "classlabels_strings");
+  op.max_outputs = 2;
+}
+
 Result<Rows> rows_of(const InferContext& context, size_t input) {
   MRVLC_TRY(check_rank(context, input, 1, 2));
   const Shape& x = context.type(input).shape;
   if (x.size() == 1) return Rows{1, x[0]};
   return Rows{x[0], x[1]};
+}
+
+void put_row(Tensor& out, int64_t row, const std::vector<double>& values) {
+  const auto n = static_cast<int64_t>(values.size());
+  for (int64_t j = 0; j < n; ++j) out.set_double(row * n + j, values[at(j)]);
+}
+
+void open_rows(EmitContext& context, const Rows& rows) {
+  context.loop("n", rows.rows);
+  context.line(
+      fmt::format("const {}* x = {} + n * {};", c_type(context.in_type(0).elem), context.in(0), rows.cols));
 }
 
 const std::vector<float>& floats(const InferContext& context, std::string_view attr) {
@@ -35,12 +60,17 @@ const std::vector<std::string>& strings(const InferContext& context, std::string
 
 // -- post_transform
 
+Result<size_t> choice(const InferContext& context, std::string_view attr,
+                      std::initializer_list<std::string_view> names) {
+  const auto* it = std::find(names.begin(), names.end(), context.string_attr(attr));
+  if (it == names.end()) return bad_attr(attr, "is unknown");
+  return static_cast<size_t>(it - names.begin());
+}
+
 Result<Post> post_transform(const InferContext& context) {
-  const std::string& name = context.string_attr("post_transform");
-  constexpr std::string_view kNames[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};
-  const auto* it = std::find(std::begin(kNames), std::end(kNames), name);
-  if (it == std::end(kNames)) return bad_attr("post_transform", "is unknown");
-  return static_cast<Post>(it - std::begin(kNames));
+  MRVLC_ASSIGN(size_t post,
+               choice(context, "post_transform", {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"}));
+  return static_cast<Post>(post);
 }
 
 double logistic(double x) {
@@ -83,11 +113,26 @@ void apply(Post post, std::vector<double>& scores) {
   }
 }
 
-std::string logistic_text(std::string_view x, ElementType elem) {
-  return fmt::format("1.0{0} / (1.0{0} + exp{0}(-({1})))", suffix(elem), x);
+std::vector<double> both_scores(double score, Post post, bool complement) {
+  if (post == Post::Logistic) return {logistic(-score), logistic(score)};
+  return {complement ? 1 - score : -score, score};
+}
+
+size_t greatest(const std::vector<double>& values) {
+  return static_cast<size_t>(std::max_element(values.begin(), values.end()) - values.begin());
+}
+
+void emit_greatest(EmitContext& context, std::string_view values, int64_t n) {
+  context.line("ptrdiff_t label = 0;");
+  context.line(
+      fmt::format("for (ptrdiff_t j = 1; j < {0}; ++j) label = {1}[j] > {1}[label] ? j : label;", n, values));
 }
 
 namespace {
+
+std::string logistic_text(std::string_view x, ElementType elem) {
+  return fmt::format("1.0{0} / (1.0{0} + exp{0}(-({1})))", suffix(elem), x);
+}
 
 void emit_softmax(EmitContext& context, bool zero, ElementType elem, std::string_view y, int64_t n) {
   auto put = [&](fmt::string_view text) {
@@ -126,6 +171,17 @@ void emit_apply(EmitContext& context, Post post, ElementType elem, std::string_v
   context.close();
 }
 
+void emit_both(EmitContext& context, std::string_view score, Post post, bool complement) {
+  std::string first = complement ? "1.0f - score" : "-score", second = "score";
+  if (post == Post::Logistic) {
+    first = logistic_text("-score", ElementType::F32);
+    second = logistic_text("score", ElementType::F32);
+  }
+  context.line(fmt::format("const float score = {};", score));
+  context.line(fmt::format("z[0] = {};", first));
+  context.line(fmt::format("z[1] = {};", second));
+}
+
 // -- lists
 
 StringTable::StringTable(EmitContext& context, const std::vector<std::string>& strings) {
@@ -136,7 +192,7 @@ StringTable::StringTable(EmitContext& context, const std::vector<std::string>& s
     offsets.push_back(static_cast<int64_t>(characters.size()));
   }
   auto count = static_cast<int64_t>(characters.size());
-  offsets_ = context.table(Tensor::of(ElementType::I64, {static_cast<int64_t>(offsets.size())}, offsets));
+  offsets_ = table_of(context, ElementType::I64, offsets);
   characters_ = fmt::format("((const char*){})",
                             context.table(Tensor({ElementType::U8, {count}}, std::move(characters))));
 }
@@ -260,11 +316,11 @@ std::string Keys::emit_find(EmitContext& context, std::string_view x) const {
   }
   if (const auto* ints = std::get_if<std::vector<int64_t>>(&keys_)) {
     return fmt::format("{}({}, {}, (int64_t)({}))", context.helper("find_i64"),
-                       context.table(Tensor::of(ElementType::I64, {n}, *ints)), n, x);
+                       table_of(context, ElementType::I64, *ints), n, x);
   }
   const auto& numbers = std::get<std::vector<double>>(keys_);
   std::string found = fmt::format("{}({}, {}, (double)({}))", context.helper("find_f64"),
-                                  context.table(Tensor::of(ElementType::F64, {n}, numbers)), n, x);
+                                  table_of(context, ElementType::F64, numbers), n, x);
   return has_nan_ ? fmt::format("({0} != {0} ? {1} : {2})", x, n, found) : found;
 }
 

@@ -12,15 +12,26 @@ inline constexpr TypeSet kTypes =
 
 // An operator of the domain.
 OpDef op(std::string_view name);
+void add_attrs(OpDef& op, ir::AttrKind kind, std::initializer_list<std::string_view> names);  // none required
+// Two attributes for one list of numbers or texts.
+void add_ints_or_texts(OpDef& op, std::string_view ints, std::string_view texts);
+// Labels, in the attribute `ints` or in classlabels_strings, and a second result: the scores.
+void add_labels(OpDef& op, std::string_view ints);
 
 // An input [N, C], or [C], which is one row.
 struct Rows {
   int64_t rows = 1, cols = 0;
 };
 Result<Rows> rows_of(const InferContext& context, size_t input = 0);
+void put_row(Tensor& out, int64_t row, const std::vector<double>& values);
+// Opens the loop over rows n of input 0, with `x` pointing at one.
+void open_rows(EmitContext& context, const Rows& rows);
 
 const std::vector<float>& floats(const InferContext& context, std::string_view attr);  // empty when absent
 const std::vector<std::string>& strings(const InferContext& context, std::string_view attr);  // the same
+// Which of the names a string attribute holds.
+Result<size_t> choice(const InferContext& context, std::string_view attr,
+                      std::initializer_list<std::string_view> names);
 
 // -- what happens to the scores of one row at the end (attribute post_transform)
 
@@ -31,8 +42,20 @@ double probit(double p);
 void apply(Post post, std::vector<double>& scores);
 // In place on `n` elements of type F32 or F64 from the C pointer `y`.
 void emit_apply(EmitContext& context, Post post, ElementType elem, std::string_view y, int64_t n);
-// C expressions for one score.
-std::string logistic_text(std::string_view x, ElementType elem);
+// One score for two labels: that of the second, from which the first's is made: its complement, or negative.
+std::vector<double> both_scores(double score, Post post, bool complement);
+// z[0] and z[1] from the float `score`, a C expression.
+void emit_both(EmitContext& context, std::string_view score, Post post, bool complement);
+// ptrdiff_t label = the first place of the greatest of n numbers.
+size_t greatest(const std::vector<double>& values);
+void emit_greatest(EmitContext& context, std::string_view values, int64_t n);
+
+// -- tables
+
+template <class T>
+std::string table_of(EmitContext& context, ElementType elem, const std::vector<T>& values) {
+  return context.table(Tensor::of(elem, {static_cast<int64_t>(values.size())}, values));
+}
 
 // -- texts as two tables: places and characters
 

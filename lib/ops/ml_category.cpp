@@ -178,8 +178,7 @@ Status emit_one_hot_encoder(EmitContext& context) {
   auto n = static_cast<int64_t>(ml::size_of(list));
   if (context.out_type(0).elements() == 0) return {};
   ml::Keys keys(list);
-  std::string order =
-      context.table(Tensor::of(E::I64, {static_cast<int64_t>(keys.sorted().size())}, keys.sorted()));
+  std::string order = ml::table_of(context, E::I64, keys.sorted());
   context.loop("i", context.out_type(0).elements() / n);
   std::string x = context.in(0) + "[i]";
   if (is_float(context.in_type(0).elem)) x = saturated_text(x, context.in_type(0).elem, E::I64);
@@ -218,14 +217,10 @@ const OpDef& def_LabelEncoder() {
     d.types = kEncodable;
     d.attrs = {with_float("default_float", -0.0f), with_int("default_int64", -1),
                with_string("default_string", "_Unused"), optional("default_tensor", ir::AttrKind::Tensor)};
-    for (std::string_view floats : {"keys_floats", "values_floats"})
-      d.attrs.push_back(optional(floats, ir::AttrKind::Floats));
-    for (std::string_view ints : {"keys_int64s", "values_int64s"})
-      d.attrs.push_back(optional(ints, ir::AttrKind::Ints));
-    for (std::string_view texts : {"keys_strings", "values_strings"})
-      d.attrs.push_back(optional(texts, ir::AttrKind::Strings));
-    for (std::string_view tensors : {"keys_tensor", "values_tensor"})
-      d.attrs.push_back(optional(tensors, ir::AttrKind::Tensor));
+    ml::add_attrs(d, ir::AttrKind::Floats, {"keys_floats", "values_floats"});
+    ml::add_attrs(d, ir::AttrKind::Ints, {"keys_int64s", "values_int64s"});
+    ml::add_attrs(d, ir::AttrKind::Strings, {"keys_strings", "values_strings"});
+    ml::add_attrs(d, ir::AttrKind::Tensor, {"keys_tensor", "values_tensor"});
     d.upgrade = upgrade_encoder;
     d.infer = infer_encoder<encoding>;
     d.eval = eval_encoder<encoding>;
@@ -239,8 +234,8 @@ const OpDef& def_CategoryMapper() {
   static const OpDef op = [] {
     OpDef d = ml::op("CategoryMapper");
     d.types = types_of({E::I64, E::String});
-    d.attrs = {optional("cats_int64s", ir::AttrKind::Ints), optional("cats_strings", ir::AttrKind::Strings),
-               with_int("default_int64", -1), with_string("default_string", "_Unused")};
+    d.attrs = {with_int("default_int64", -1), with_string("default_string", "_Unused")};
+    ml::add_ints_or_texts(d, "cats_int64s", "cats_strings");
     d.infer = infer_encoder<category_mapping>;
     d.eval = eval_encoder<category_mapping>;
     d.emit = emit_encoder<category_mapping>;
@@ -253,8 +248,8 @@ const OpDef& def_OneHotEncoder() {
   static const OpDef op = [] {
     OpDef d = ml::op("OneHotEncoder");
     d.types.bits |= types_of({E::String}).bits;
-    d.attrs = {optional("cats_int64s", ir::AttrKind::Ints), optional("cats_strings", ir::AttrKind::Strings),
-               with_int("zeros", 1)};
+    d.attrs = {with_int("zeros", 1)};
+    ml::add_ints_or_texts(d, "cats_int64s", "cats_strings");
     d.infer = infer_one_hot_encoder;
     d.eval = eval_one_hot_encoder;
     d.emit = emit_one_hot_encoder;
@@ -266,8 +261,7 @@ const OpDef& def_OneHotEncoder() {
 const OpDef& def_DictVectorizer() {
   static const OpDef op = [] {
     OpDef d = map_op("DictVectorizer");
-    d.attrs = {optional("int64_vocabulary", ir::AttrKind::Ints),
-               optional("string_vocabulary", ir::AttrKind::Strings)};
+    ml::add_ints_or_texts(d, "int64_vocabulary", "string_vocabulary");
     return d;
   }();
   return op;
@@ -276,8 +270,7 @@ const OpDef& def_DictVectorizer() {
 const OpDef& def_ZipMap() {
   static const OpDef op = [] {
     OpDef d = map_op("ZipMap");
-    d.attrs = {optional("classlabels_int64s", ir::AttrKind::Ints),
-               optional("classlabels_strings", ir::AttrKind::Strings)};
+    ml::add_ints_or_texts(d, "classlabels_int64s", "classlabels_strings");
     return d;
   }();
   return op;

@@ -4,6 +4,7 @@
 
 #include "index_util.h"
 #include "ml.h"
+#include "slices.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -37,9 +38,7 @@ Result<std::vector<TensorType>> infer_extractor(const InferContext& context) {
 Status eval_extractor(const EvalContext& context) {
   MRVLC_ASSIGN(Extraction e, extraction(context.infer_view()));
   MRVLC_ASSIGN(auto indices, read_indices(context.in(1), e.dim));
-  ElementBytes elements(context.in(0), context.out());
-  for (int64_t i = 0; i < e.rows * e.count; ++i)
-    elements.copy(i / e.count * e.dim + indices[at(i % e.count)], i, 1);
+  take_slices({e.rows, e.dim, 1}, indices, context.in(0), context.out());
   return {};
 }
 
@@ -295,8 +294,7 @@ Status emit_scaler(EmitContext& context) {
   if (context.out_type(0).elements() == 0) return {};
   auto table = [&](const std::vector<float>& v) {
     if (v.size() == 1) return c_literal(static_cast<double>(v[0]), E::F32);
-    return fmt::format("{}[i % {}]", context.table(Tensor::of(E::F32, {static_cast<int64_t>(v.size())}, v)),
-                       v.size());
+    return fmt::format("{}[i % {}]", ml::table_of(context, E::F32, v), v.size());
   };
   std::string offset = table(s.offset), scale = table(s.scale);
   std::string wide = context.in_type(0).elem == E::F32 ? "float" : "double";

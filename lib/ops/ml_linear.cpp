@@ -1,6 +1,4 @@
 // LinearRegressor and LinearClassifier (ai.onnx.ml, version 1).
-#include <algorithm>
-
 #include "ml.h"
 
 namespace mrvlc::ops {
@@ -49,19 +47,10 @@ std::vector<double> scores_of(const Linear& p, const Tensor& x, int64_t n) {
   return scores;
 }
 
-void put_row(Tensor& out, int64_t n, const std::vector<double>& row) {
-  for (size_t j = 0; j < row.size(); ++j)
-    out.set_double(n * static_cast<int64_t>(row.size()) + static_cast<int64_t>(j), row[j]);
-}
-
-// float* NAME = the scores of row n.
+// float* NAME = the scores of the row at x.
 void emit_scores(EmitContext& context, const Linear& p, std::string_view name) {
-  auto table = [&](const std::vector<float>& v) {
-    return context.table(Tensor::of(E::F32, {static_cast<int64_t>(v.size())}, v));
-  };
-  std::string coefficients = table(p.coefficients), intercepts = table(p.intercepts);
-  context.line(
-      fmt::format("const {}* x = {} + n * {};", c_type(context.in_type(0).elem), context.in(0), p.x.cols));
+  std::string coefficients = ml::table_of(context, E::F32, p.coefficients),
+              intercepts = ml::table_of(context, E::F32, p.intercepts);
   context.loop("r", p.rows);
   context.line(fmt::format("const float* w = {} + r * {};", coefficients, p.x.cols));
   context.line(fmt::format("float sum = {}[r];", intercepts));
@@ -88,7 +77,7 @@ Status eval_regressor(const EvalContext& context) {
   for (int64_t n = 0; n < p.x.rows; ++n) {
     auto scores = scores_of(p, context.in(0), n);
     ml::apply(p.post, scores);
-    put_row(context.out(), n, scores);
+    ml::put_row(context.out(), n, scores);
   }
   return {};
 }
@@ -96,7 +85,7 @@ Status eval_regressor(const EvalContext& context) {
 Status emit_regressor(EmitContext& context) {
   MRVLC_ASSIGN(Linear p, regressor(emit_view(context)));
   if (p.x.rows == 0) return {};
-  context.loop("n", p.x.rows);
+  ml::open_rows(context, p.x);
   context.line(fmt::format("float* y = {} + n * {};", context.out(0), p.rows));
   emit_scores(context, p, "y");
   ml::emit_apply(context, p.post, E::F32, "y", p.rows);
@@ -132,40 +121,20 @@ Result<std::vector<TensorType>> infer_classifier(const InferContext& context) {
                                  {E::F32, {p.linear.x.rows, p.classes()}}};
 }
 
-// Scores of both labels from the shared one.
-std::vector<double> both_scores(double score, ml::Post post) {
-  if (post == ml::Post::Logistic) return {ml::logistic(-score), ml::logistic(score)};
-  return {1 - score, score};
-}
-
-size_t greatest(const std::vector<double>& scores) {
-  return static_cast<size_t>(std::max_element(scores.begin(), scores.end()) - scores.begin());
-}
-
 Status eval_classifier(const EvalContext& context) {
   MRVLC_ASSIGN(Classifier p, classifier(context.infer_view()));
   for (int64_t n = 0; n < p.linear.x.rows; ++n) {
     auto scores = scores_of(p.linear, context.in(0), n);
-    size_t label = p.shared() ? scores[0] > 0 : greatest(scores);
+    size_t label = p.shared() ? scores[0] > 0 : ml::greatest(scores);
     ml::set_element(context.out(0), n, p.labels, label);
     if (p.shared()) {
-      scores = both_scores(scores[0], p.linear.post);
+      scores = ml::both_scores(scores[0], p.linear.post, true);
     } else {
       ml::apply(p.linear.post, scores);
     }
-    if (context.outputs->size() > 1) put_row(context.out(1), n, scores);
+    if (context.outputs->size() > 1) ml::put_row(context.out(1), n, scores);
   }
   return {};
-}
-
-void emit_both(EmitContext& context, ml::Post post) {
-  std::string first = "1.0f - score", second = "score";
-  if (post == ml::Post::Logistic) {
-    second = ml::logistic_text("score", E::F32);
-    first = ml::logistic_text("-score", E::F32);
-  }
-  context.line(fmt::format("z[1] = {};", second));
-  context.line(fmt::format("z[0] = {};", first));
 }
 
 Status emit_classifier(EmitContext& context) {
@@ -175,17 +144,14 @@ Status emit_classifier(EmitContext& context) {
   std::string scores = wants_scores ? fmt::format("{} + n * {}", context.out(1), p.classes())
                                     : fmt::format("(float*){}", context.scratch(p.classes() * 4));
   ml::ListTable labels(context, p.labels, ml::label_type(p.labels));
-  context.loop("n", p.linear.x.rows);
+  ml::open_rows(context, p.linear.x);
   context.line(fmt::format("float* z = {};", scores));
-  context.line("ptrdiff_t label = 0;");
   emit_scores(context, p.linear, "z");
   if (p.shared()) {
-    context.line("const float score = z[0];");
-    context.line("label = score > 0.0f;");
-    emit_both(context, p.linear.post);
+    context.line("const ptrdiff_t label = z[0] > 0.0f;");
+    ml::emit_both(context, "z[0]", p.linear.post, true);
   } else {
-    context.line(
-        fmt::format("for (ptrdiff_t j = 1; j < {}; ++j) label = z[j] > z[label] ? j : label;", p.classes()));
+    ml::emit_greatest(context, "z", p.classes());
     ml::emit_apply(context, p.linear.post, E::F32, "z", p.classes());
   }
   labels.emit_choice(context, fmt::format("{}[n]", context.out(0)), "label");
@@ -211,13 +177,9 @@ const OpDef& def_LinearRegressor() {
 const OpDef& def_LinearClassifier() {
   static const OpDef op = [] {
     OpDef d = ml::op("LinearClassifier");
-    d.attrs = {required("coefficients", ir::AttrKind::Floats),
-               optional("intercepts", ir::AttrKind::Floats),
-               with_string("post_transform", "NONE"),
-               with_int("multi_class", 0),
-               optional("classlabels_ints", ir::AttrKind::Ints),
-               optional("classlabels_strings", ir::AttrKind::Strings)};
-    d.max_outputs = 2;
+    d.attrs = {required("coefficients", ir::AttrKind::Floats), optional("intercepts", ir::AttrKind::Floats),
+               with_string("post_transform", "NONE"), with_int("multi_class", 0)};
+    ml::add_labels(d, "classlabels_ints");
     d.infer = infer_classifier;
     d.eval = eval_classifier;
     d.emit = emit_classifier;

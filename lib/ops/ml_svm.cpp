@@ -26,11 +26,8 @@ Result<Machine> machine(const InferContext& context, int64_t vectors) {
   Machine m;
   MRVLC_ASSIGN(m.x, ml::rows_of(context));
   MRVLC_ASSIGN(m.post, ml::post_transform(context));
-  const std::string& kernel = context.string_attr("kernel_type");
-  constexpr std::string_view kNames[] = {"LINEAR", "POLY", "RBF", "SIGMOID"};
-  const auto* it = std::find(std::begin(kNames), std::end(kNames), kernel);
-  if (it == std::end(kNames)) return bad_attr("kernel_type", "is unknown");
-  m.kernel = static_cast<Kernel>(it - std::begin(kNames));
+  MRVLC_ASSIGN(size_t kernel, ml::choice(context, "kernel_type", {"LINEAR", "POLY", "RBF", "SIGMOID"}));
+  m.kernel = static_cast<Kernel>(kernel);
   const auto& params = ml::floats(context, "kernel_params");
   if (!params.empty() && params.size() != 3) return bad_attr("kernel_params", "must be three numbers");
   if (!params.empty()) {
@@ -65,10 +62,6 @@ double kernel_value(const Machine& m, const Tensor& x, int64_t n, const float* v
   return m.kernel == Kernel::Sigmoid ? std::tanh(m.gamma * sum + m.coef0) : sum;
 }
 
-std::string float_table(EmitContext& context, const std::vector<float>& v) {
-  return context.table(Tensor::of(E::F32, {static_cast<int64_t>(v.size())}, v));
-}
-
 std::string f32(double v) {
   return c_literal(v, E::F32);
 }
@@ -87,12 +80,6 @@ void emit_kernel(EmitContext& context, const Machine& m, std::string_view target
   if (m.kernel == Kernel::Sigmoid) value = fmt::format("tanhf({})", affine);
   context.line(fmt::format("{} = {};", target, value));
   context.close();
-}
-
-void open_rows(EmitContext& context, const Machine& m) {
-  context.loop("n", m.x.rows);
-  context.line(
-      fmt::format("const {}* x = {} + n * {};", c_type(context.in_type(0).elem), context.in(0), m.x.cols));
 }
 
 // -- SVMRegressor
@@ -135,9 +122,9 @@ Status eval_regressor(const EvalContext& context) {
 Status emit_regressor(EmitContext& context) {
   MRVLC_ASSIGN(Machine m, regressor(emit_view(context)));
   if (m.x.rows == 0) return {};
-  std::string coefficients = float_table(context, m.coefficients);
-  std::string support = m.vectors > 0 ? float_table(context, m.support) : "";
-  open_rows(context, m);
+  std::string coefficients = ml::table_of(context, E::F32, m.coefficients);
+  std::string support = m.vectors > 0 ? ml::table_of(context, E::F32, m.support) : "";
+  ml::open_rows(context, m.x);
   context.line(fmt::format("float sum = {}, k;", f32(static_cast<double>(m.rho[0]))));
   if (m.vectors == 0) {
     emit_kernel(context, m, "k", coefficients);
@@ -172,6 +159,7 @@ struct Classifier {
     bool positive = std::all_of(m.coefficients.begin(), m.coefficients.end(), [](float c) { return c >= 0; });
     return positive ? std::nextafterf(0.5F, 0) : 0;
   }
+  bool complement() const { return m.post != ml::Post::None; }
   // Scores before those of two classes are made of one.
   int64_t scores() const { return voting() && !probabilities() ? pairs() : classes(); }
   int64_t columns() const { return std::max<int64_t>(scores(), 2); }
@@ -285,13 +273,6 @@ std::vector<double> probabilities(const Classifier& p, const std::vector<double>
   return couple(r, k);
 }
 
-// What two classes make of the value of their only pair.
-std::vector<double> both_scores(double value, ml::Post post) {
-  if (post == ml::Post::None) return {-value, value};
-  if (post == ml::Post::Logistic) return {ml::logistic(-value), ml::logistic(value)};
-  return {1 - value, value};
-}
-
 Status eval_classifier(const EvalContext& context) {
   MRVLC_ASSIGN(Classifier p, classifier(context.infer_view()));
   for (int64_t n = 0; n < p.m.x.rows; ++n) {
@@ -305,11 +286,11 @@ Status eval_classifier(const EvalContext& context) {
                          static_cast<double>(p.m.rho[0]));
       votes = scores;
     }
-    auto best = std::max_element(votes.begin(), votes.end()) - votes.begin();
-    if (p.thresholded() && votes[at(best)] > p.threshold()) best = 1;
-    ml::set_element(context.out(0), n, p.labels, static_cast<size_t>(best));
+    size_t best = ml::greatest(votes);
+    if (p.thresholded() && votes[best] > p.threshold()) best = 1;
+    ml::set_element(context.out(0), n, p.labels, best);
     if (scores.size() == 1) {
-      scores = both_scores(scores[0], p.m.post);
+      scores = ml::both_scores(scores[0], p.m.post, p.complement());
     } else {
       ml::apply(p.m.post, scores);
     }
@@ -321,10 +302,10 @@ Status eval_classifier(const EvalContext& context) {
 
 // float values[] = kernels of the support vectors, then the decision values; int32_t votes[].
 void emit_decisions(EmitContext& context, const Classifier& p) {
-  std::string support = float_table(context, p.m.support),
-              coefficients = float_table(context, p.m.coefficients);
-  std::string first = context.table(Tensor::of(E::I64, {p.classes() + 1}, p.first));
-  std::string rho = float_table(context, p.m.rho);
+  std::string support = ml::table_of(context, E::F32, p.m.support),
+              coefficients = ml::table_of(context, E::F32, p.m.coefficients);
+  std::string first = ml::table_of(context, E::I64, p.first);
+  std::string rho = ml::table_of(context, E::F32, p.m.rho);
   context.loop("i", p.m.vectors);
   emit_kernel(context, p.m, "kernels[i]", fmt::format("{} + i * {}", support, p.m.x.cols));
   context.close();
@@ -347,7 +328,7 @@ void emit_decisions(EmitContext& context, const Classifier& p) {
 }
 
 void emit_probabilities(EmitContext& context, const Classifier& p) {
-  std::string a = float_table(context, p.prob_a), b = float_table(context, p.prob_b);
+  std::string a = ml::table_of(context, E::F32, p.prob_a), b = ml::table_of(context, E::F32, p.prob_b);
   int64_t k = p.classes();
   context.line(fmt::format("double* r = (double*){};", context.scratch(8 * (2 * k * k + 2 * k))));
   context.open(fmt::format("for (ptrdiff_t i = 0, at = 0; i < {}; ++i)", k));
@@ -361,20 +342,9 @@ void emit_probabilities(EmitContext& context, const Classifier& p) {
   context.line(fmt::format("{}(r, {}, z);", context.helper("couple"), k));
 }
 
-void emit_both(EmitContext& context, ml::Post post) {
-  std::string first = "1.0f - values[0]", second = "values[0]";
-  if (post == ml::Post::None) first = "-values[0]";
-  if (post == ml::Post::Logistic) {
-    second = ml::logistic_text("values[0]", E::F32);
-    first = ml::logistic_text("-values[0]", E::F32);
-  }
-  context.line(fmt::format("z[1] = {};", second));
-  context.line(fmt::format("z[0] = {};", first));
-}
-
 // Values of the classes themselves.
 void emit_linear(EmitContext& context, const Classifier& p) {
-  std::string coefficients = float_table(context, p.m.coefficients);
+  std::string coefficients = ml::table_of(context, E::F32, p.m.coefficients);
   context.loop("i", p.classes());
   emit_kernel(context, p.m, "values[i]", fmt::format("{} + i * {}", coefficients, p.m.x.cols));
   context.line(fmt::format("values[i] += {};", f32(static_cast<double>(p.m.rho[0]))));
@@ -392,19 +362,16 @@ Status emit_classifier(EmitContext& context) {
     context.line(fmt::format("float* kernels = (float*){};", context.scratch(p.m.vectors * 4)));
     context.line(fmt::format("int32_t* votes = (int32_t*){};", context.scratch(p.classes() * 4)));
   }
-  open_rows(context, p.m);
+  ml::open_rows(context, p.m.x);
   p.voting() ? emit_decisions(context, p) : emit_linear(context, p);
-  context.line("ptrdiff_t label = 0;");
-  std::string_view ballot = p.voting() ? "votes" : "values";
-  context.line(fmt::format("for (ptrdiff_t j = 1; j < {0}; ++j) label = {1}[j] > {1}[label] ? j : label;",
-                           p.classes(), ballot));
+  ml::emit_greatest(context, p.voting() ? "votes" : "values", p.classes());
   if (p.thresholded())
     context.line(fmt::format("if (values[label] > {}) label = 1;", c_literal(p.threshold(), E::F32)));
   labels.emit_choice(context, fmt::format("{}[n]", context.out(0)), "label");
   if (wants_scores) {
     context.line(fmt::format("float* z = {} + n * {};", context.out(1), p.columns()));
     if (p.scores() == 1) {
-      emit_both(context, p.m.post);
+      ml::emit_both(context, "values[0]", p.m.post, p.complement());
     } else {
       if (p.probabilities()) {
         emit_probabilities(context, p);
@@ -445,12 +412,9 @@ const OpDef& def_SVMRegressor() {
 const OpDef& def_SVMClassifier() {
   static const OpDef op = [] {
     OpDef d = machine_op("SVMClassifier");
-    for (std::string_view name : {"prob_a", "prob_b"})
-      d.attrs.push_back(optional(name, ir::AttrKind::Floats));
-    for (std::string_view name : {"classlabels_ints", "vectors_per_class"})
-      d.attrs.push_back(optional(name, ir::AttrKind::Ints));
-    d.attrs.push_back(optional("classlabels_strings", ir::AttrKind::Strings));
-    d.max_outputs = 2;
+    ml::add_attrs(d, ir::AttrKind::Floats, {"prob_a", "prob_b"});
+    ml::add_attrs(d, ir::AttrKind::Ints, {"vectors_per_class"});
+    ml::add_labels(d, "classlabels_ints");
     d.infer = infer_classifier;
     d.eval = eval_classifier;
     d.emit = emit_classifier;

@@ -41,9 +41,30 @@ int64_t slot_bytes(const TensorType& sequence) {
 
 int64_t memory_bytes(const TensorType& type) {
   constexpr int64_t kString = 16, kDims = 64;
-  if (type.wrapper == Wrapper::Sequence || type.wrapper == Wrapper::OptionalSequence)
-    return type.length * (kDims + slot_bytes(type));
+  if (holds_sequence(type)) return type.length * (kDims + slot_bytes(type));
   return type.elem == ElementType::String ? type.elements() * kString : type.bytes();
+}
+
+TensorType with_dim(TensorType type, int64_t axis, int64_t dim, bool open) {
+  type.shape.insert(type.shape.begin() + axis, dim);
+  const uint32_t low = type.open & ((1u << axis) - 1);
+  type.open = low | (type.open >> axis << (axis + 1)) | (open ? 1u << axis : 0u);
+  return type;
+}
+
+TensorType without_dim(TensorType type, int64_t axis) {
+  type.shape.erase(type.shape.begin() + axis);
+  const uint32_t low = type.open & ((1u << axis) - 1);
+  type.open = low | (type.open >> (axis + 1) << axis);
+  return type;
+}
+
+bool is_optional(const TensorType& type) {
+  return type.wrapper == Wrapper::Optional || type.wrapper == Wrapper::OptionalSequence;
+}
+
+bool holds_sequence(const TensorType& type) {
+  return type.wrapper == Wrapper::Sequence || type.wrapper == Wrapper::OptionalSequence;
 }
 
 TensorType item_type(TensorType sequence) {

@@ -5,6 +5,7 @@
 
 #include "emit_util.h"
 #include "open_facets.h"
+#include "slices.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -21,19 +22,15 @@ Status upgrade_top_k(RawNode& node) {
   return {};
 }
 
-struct TopKSizes {
-  int64_t axis = 0, outer = 1, dim = 0, inner = 1, k = 0;
+struct TopKSizes : AxisSizes {
+  int64_t axis = 0, k = 0;
 };
 
 Result<TopKSizes> top_k_sizes(const InferContext& context) {
-  const Shape& x = context.type(0).shape;
   MRVLC_TRY(check_rank(context, 0, 1));
-  TopKSizes s;
-  MRVLC_ASSIGN(s.axis, normalize_axis(context.int_attr("axis"), context.type(0).rank()));
-  MRVLC_ASSIGN(s.k, known_int(context, 1, "K"));
-  s.dim = x[at(s.axis)];
-  s.outer = element_count(Shape(x.begin(), x.begin() + s.axis));
-  s.inner = element_count(Shape(x.begin() + s.axis + 1, x.end()));
+  MRVLC_ASSIGN(int64_t axis, normalize_axis(context.int_attr("axis"), context.type(0).rank()));
+  MRVLC_ASSIGN(int64_t k, known_int(context, 1, "K"));
+  TopKSizes s{axis_sizes(context.type(0).shape, axis), axis, k};
   if (s.k < 0 || s.k > s.dim) return bad_operands(fmt::format("k is {} for a dimension of {}", s.k, s.dim));
   return s;
 }

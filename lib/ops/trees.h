@@ -35,6 +35,11 @@ struct Trees {
   Status check(int64_t features) const;
 };
 
+// From the attributes of TreeEnsembleRegressor and TreeEnsembleClassifier; `votes`: "target" or "class".
+Result<Trees> read_trees(const InferContext& context, const std::string& votes, int64_t targets);
+// From those of TreeEnsemble.
+Result<Trees> read_ensemble(const InferContext& context);
+
 // Scores of one row; has[t]: some tree voted for target t. The base values are not added yet.
 struct Scores {
   std::vector<double> value;

@@ -4,8 +4,8 @@
 #include <numeric>
 
 #include "dims.h"
-#include "index_util.h"
 #include "mrvlc/support/diag/ops.h"
+#include "slices.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -26,19 +26,13 @@ Result<UniqueForm> unique_form(const InferContext& context) {
   return f;
 }
 
-struct Slices {  // the data as [outer, count, inner]
-  int64_t outer = 1, count = 0, inner = 1;
-  int64_t element(int64_t slice, int64_t e) const { return (e / inner * count + slice) * inner + e % inner; }
-};
+AxisSizes sizes_of(const UniqueForm& form, const Shape& x) {
+  return form.axis ? axis_sizes(x, *form.axis) : AxisSizes{1, element_count(x), 1};
+}
 
-Slices slices_of(const UniqueForm& form, const Shape& x) {
-  Slices s;
-  s.count = form.axis ? x[at(*form.axis)] : element_count(x);
-  if (form.axis) {
-    s.outer = element_count(Shape(x.begin(), x.begin() + *form.axis));
-    s.inner = element_count(Shape(x.begin() + *form.axis + 1, x.end()));
-  }
-  return s;
+// Place of element `e` of a slice.
+int64_t place(const AxisSizes& s, int64_t slice, int64_t e) {
+  return (e / s.inner * s.dim + slice) * s.inner + e % s.inner;
 }
 
 int compare(const Tensor& x, int64_t i, int64_t j) {
@@ -60,14 +54,14 @@ struct Groups {
 };
 
 Groups groups(const Tensor& x, const UniqueForm& form) {
-  Slices s = slices_of(form, x.shape());
+  AxisSizes s = sizes_of(form, x.shape());
   auto order_of = [&](int64_t a, int64_t b) {
     for (int64_t e = 0; e < s.outer * s.inner; ++e) {
-      if (int c = compare(x, s.element(a, e), s.element(b, e)); c != 0) return c;
+      if (int c = compare(x, place(s, a, e), place(s, b, e)); c != 0) return c;
     }
     return 0;
   };
-  std::vector<int64_t> order(at(s.count));
+  std::vector<int64_t> order(at(s.dim));
   std::iota(order.begin(), order.end(), int64_t{0});
   std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return order_of(a, b) < 0; });
   Groups g;
@@ -103,15 +97,10 @@ Result<std::vector<Tensor>> unique(const InferContext& context) {
     return bad_operands("the slices are empty");
   Groups g = groups(*x, form);
   auto count = static_cast<int64_t>(g.first.size());
-  Slices s = slices_of(form, x->shape());
   Shape shape = form.axis ? x->shape() : Shape{count};
   if (form.axis) shape[at(*form.axis)] = count;
   Tensor y(TensorType{x->elem(), shape});
-  if (y.elements() > 0) {
-    ElementBytes bytes(*x, y);
-    for (int64_t i = 0; i < s.outer * count; ++i)
-      bytes.copy((i / count * s.count + g.first[at(i % count)]) * s.inner, i * s.inner, s.inner);
-  }
+  take_slices(sizes_of(form, x->shape()), g.first, *x, y);
   auto vector = [](const std::vector<int64_t>& v) {
     return Tensor::of(E::I64, {static_cast<int64_t>(v.size())}, v);
   };

@@ -33,6 +33,13 @@ Result<std::vector<TensorType>> infer_types_sampled(const OpDef& op, const Infer
 int64_t memory_bytes(const TensorType& type);
 int64_t slot_bytes(const TensorType& sequence);
 
+// The type with one dimension more or less; the capacity stays.
+TensorType with_dim(TensorType type, int64_t axis, int64_t dim, bool open);
+TensorType without_dim(TensorType type, int64_t axis);
+
+bool is_optional(const TensorType& type);     // a tensor or a sequence, or nothing
+bool holds_sequence(const TensorType& type);  // a sequence, or an optional one
+
 // The type of a sequence's tensors, and of a sequence of tensors of the type.
 TensorType item_type(TensorType sequence);
 TensorType sequence_type(TensorType item, int64_t length);
