@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "compare.h"
 #include "drawn.h"
+#include "mrvlc/conformance/compare.h"
 #include "mrvlc/onnx/test_data.h"
 #include "mrvlc/ops/control_flow.h"
 #include "mrvlc/support/diag/ops.h"

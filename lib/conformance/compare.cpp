@@ -1,7 +1,8 @@
-#include "compare.h"
+#include "mrvlc/conformance/compare.h"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace mrvlc::conformance {
@@ -38,30 +39,31 @@ std::string text_difference(const Tensor& actual, const Tensor& expected) {
   return {};
 }
 
-std::string item_difference(const Tensor& actual, const Tensor& expected) {
+std::string item_difference(const Tensor& actual, const Tensor& expected, double tolerance) {
   const auto &a = actual.items(), &b = expected.items();
   if (actual.type().wrapper != expected.type().wrapper)
     return fmt::format("it is {}, not {}", to_string(actual.type()), to_string(expected.type()));
   if (a.size() != b.size()) return fmt::format("it has {} items, not {}", a.size(), b.size());
   for (size_t i = 0; i < b.size(); ++i) {
-    if (std::string text = difference(a[i], b[i]); !text.empty()) return fmt::format("item {}: {}", i, text);
+    if (std::string text = difference(a[i], b[i], tolerance); !text.empty())
+      return fmt::format("item {}: {}", i, text);
   }
   return {};
 }
 
 }  // namespace
 
-std::string difference(const Tensor& actual, const Tensor& expected) {
-  if (expected.type().wrapper != Wrapper::None) return item_difference(actual, expected);
+std::string difference(const Tensor& actual, const Tensor& expected, double tolerance) {
+  if (expected.type().wrapper != Wrapper::None) return item_difference(actual, expected, tolerance);
   if (!(actual.type() == expected.type()))
     return fmt::format("it is {}, not {}", to_string(actual.type()), to_string(expected.type()));
   switch (expected.elem()) {
     case ElementType::F32:
     case ElementType::F64:
-      return float_difference(actual, expected, 1e-3);
+      return float_difference(actual, expected, std::max(tolerance, 1e-3));
     case ElementType::F16:
     case ElementType::BF16:
-      return float_difference(actual, expected, 5e-3);
+      return float_difference(actual, expected, std::max(tolerance, 5e-3));
     case ElementType::String:
       return text_difference(actual, expected);
     case ElementType::F8E4M3FN:

@@ -14,6 +14,19 @@ fs::path binary_file(const fs::path& folder, const std::string& name, size_t reg
   return folder / fmt::format("{}.region{}.mrvl", name, region);
 }
 
+// The models of tests are too small for the accelerator to be worth the way: it gets every operator type that
+// it can run all nodes of.
+partition::Options all_it_takes(const ir::Graph& graph, const target::Machine& machine) {
+  partition::Options options;
+  std::set<std::string> types;
+  for (ir::NodeId n : graph.topological_order()) types.emplace(graph.node(n).op->name);
+  for (const std::string& type : types) {
+    options.accel.push_back(type);
+    if (!partition::partition(graph, machine, options).ok()) options.accel.pop_back();
+  }
+  return options;
+}
+
 }  // namespace
 
 Result<Placement> place(ir::Graph& graph, const std::string& target, const std::string& name,
@@ -24,7 +37,7 @@ Result<Placement> place(ir::Graph& graph, const std::string& target, const std::
     return out;
   }
   MRVLC_ASSIGN(const target::Machine machine, target::load_machine(target, {}));
-  MRVLC_ASSIGN(out.partition, driver::place(graph, machine, {}));
+  MRVLC_ASSIGN(out.partition, driver::place(graph, machine, all_it_takes(graph, machine)));
   driver::round_weights(graph, out.partition);
   for (const partition::Region& region : out.partition.regions) {
     accel::Options options;

@@ -9,6 +9,10 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "coarse.h"
+#include "grow.h"
+#include "mrvlc/conformance/compare.h"
+
 namespace mrvlc::graphs {
 namespace fs = std::filesystem;
 using conformance::Outcome;
@@ -32,15 +36,43 @@ void Cases::write(const std::vector<Model>& models) {
     write_case(models[i], folder_ / "random" / fmt::format("{:06}", i));
 }
 
-std::vector<conformance::CaseResult> Cases::run() const {
+conformance::Options Cases::options() const {
   conformance::Options options;
   options.roots = {{"random", folder_}};
   options.jobs =
       static_cast<size_t>(setting("MRVLC_RANDOM_JOBS", std::max(1u, std::thread::hardware_concurrency())));
   options.include = MRVLC_SOURCE_DIR "/include";
   if (const char* flags = std::getenv("MRVLC_RANDOM_CFLAGS")) options.cflags = flags;
-  auto releases = conformance::run(options);
+  return options;
+}
+
+std::vector<conformance::CaseResult> Cases::run() const {
+  auto releases = conformance::run(options());
   return releases.ok() ? releases->front().cases : std::vector<conformance::CaseResult>(count_);
+}
+
+std::vector<Outcome> Cases::simulate(const std::vector<Model>& models) const {
+  using Tolerances = std::vector<std::optional<double>>;
+  std::vector<std::vector<Tolerances>> tolerances;
+  for (const Model& model : models) {
+    auto& of = tolerances.emplace_back();
+    for (size_t set = 0; set < data_sets(model); ++set) of.push_back(fp16_tolerances(model, set));
+  }
+  conformance::Options o = options();
+  o.run = {false, true};
+  o.target = "cn10ka";
+  o.difference = [&](const fs::path& folder, const fs::path& data, size_t output, const Tensor& actual,
+                     const Tensor& expected) {
+    const std::string set = data.filename().string();
+    const auto& tolerance = tolerances[std::stoul(folder.filename().string())]
+                                      [std::stoul(set.substr(set.rfind('_') + 1))][output];
+    return tolerance ? conformance::difference(actual, expected, *tolerance) : std::string();
+  };
+  setenv("MRVLC_JOBS", "1", 0);  // the simulator's threads; the models run side by side
+  auto releases = conformance::run(o);
+  std::vector<Outcome> outcomes(count_, {Verdict::Crashed, {}, "the run failed"});
+  for (size_t i = 0; releases.ok() && i < count_; ++i) outcomes[i] = *releases->front().cases[i].of[1];
+  return outcomes;
 }
 
 bool Cases::has_onnx_runtime() {
@@ -98,6 +130,10 @@ std::vector<Model> smaller(const Model& model) {
     out.push_back(std::move(m));
   }
   for (size_t n = model.nodes.size(); n-- > 0;) {
+    const auto& made = model.nodes[n].outputs;
+    if (!std::all_of(made.begin(), made.end(),
+                     [&](int v) { return has_file(model.values[static_cast<size_t>(v)]); }))
+      continue;
     Model m = without(model, n);
     if (!m.outputs.empty() && !m.nodes.empty()) out.push_back(std::move(m));
   }
@@ -119,10 +155,10 @@ Model reduce(Model model, Judge judge) {
     if (candidates.empty()) return model;
     cases.write(candidates);
     size_t found = candidates.size();
-    if (judge == Judge::OnnxRuntime) {
-      const auto outcomes = cases.run_onnx_runtime();
+    if (judge == Judge::OnnxRuntime || judge == Judge::Simulator) {
+      const auto outcomes = judge == Judge::Simulator ? cases.simulate(candidates) : cases.run_onnx_runtime();
       for (size_t i = candidates.size(); i-- > 0;)
-        if (outcomes[i].verdict == Verdict::Wrong) found = i;
+        if (has_failed(outcomes[i])) found = i;
     } else {
       const auto results = cases.run();
       for (size_t i = candidates.size(); i-- > 0;)

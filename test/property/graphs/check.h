@@ -1,5 +1,5 @@
-// Random models through the reference interpreter, generated C and, where there is one, ONNX Runtime; what
-// disagrees is cut down.
+// Random models through the reference interpreter, generated C, generated C with the simulated accelerator
+// and, where there is one, ONNX Runtime; what disagrees is cut down.
 #pragma once
 #include <string>
 
@@ -19,17 +19,23 @@ class Cases {
   const std::filesystem::path& folder() const { return folder_; }
   // The outcomes by model; both engines' behind each other in a text when something is wrong.
   std::vector<conformance::CaseResult> run() const;
+  // What becomes of them on the accelerator, by model: passed with a message that says how much of it ran
+  // there
+  // ("7 layers in 2 regions"), or that nothing does.
+  std::vector<conformance::Outcome> simulate(const std::vector<Model>& models) const;
   // What ONNX Runtime ($ORT_DIR holds node_modules) makes of them, by model; Refused: it does not take it.
   std::vector<conformance::Outcome> run_onnx_runtime() const;
   static bool has_onnx_runtime();
 
  private:
+  conformance::Options options() const;
+
   std::filesystem::path folder_;
   size_t count_ = 0;
 };
 
 // Who disagreed.
-enum class Judge : uint8_t { Interpreter, C, OnnxRuntime };
+enum class Judge : uint8_t { Interpreter, C, Simulator, OnnxRuntime };
 
 // The smallest model found by cutting nodes off, front and back, that the judge still disagrees about.
 Model reduce(Model model, Judge judge);

@@ -1,5 +1,6 @@
 // What operators make of data: the reference semantics for operators, and the loops of control flow as ONNX
 // describes them (If-23, Loop-23, Scan-23), independent of the importer and of the interpreter's bodies.
+#include <algorithm>
 #include <cstring>
 
 #include "model.h"
@@ -123,6 +124,12 @@ Result<std::vector<Tensor>> evaluate_body(const Model& body, const std::vector<T
   std::vector<Tensor> out;
   for (int v : body.outputs) out.push_back(held[static_cast<size_t>(v)]);
   return out;
+}
+
+size_t data_sets(const Model& model) {
+  size_t sets = 1;
+  for (const Value& value : model.values) sets = std::max(sets, 1 + value.others.size());
+  return sets;
 }
 
 void prune(Model& model) {

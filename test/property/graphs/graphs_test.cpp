@@ -1,6 +1,7 @@
-// Random models: the reference interpreter on the imported model, generated C and, with $ORT_DIR, ONNX
-// Runtime give what the operators give one by one. MRVLC_RANDOM_SEED, MRVLC_RANDOM_CASES, MRVLC_RANDOM_NODES;
-// MRVLC_RANDOM_OP=NAME: models of that operator alone; MRVLC_TEST_VERBOSE tells what was refused.
+// Random models: the reference interpreter on the imported model, generated C, generated C with the simulated
+// accelerator and, with $ORT_DIR, ONNX Runtime give what the operators give one by one. MRVLC_RANDOM_SEED,
+// MRVLC_RANDOM_CASES, MRVLC_RANDOM_NODES; MRVLC_RANDOM_OP=NAME: models of that operator alone;
+// MRVLC_TEST_VERBOSE tells what was refused.
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
@@ -8,6 +9,7 @@
 #include <map>
 
 #include "check.h"
+#include "coarse.h"
 #include "grow.h"
 
 namespace mrvlc::graphs {
@@ -21,11 +23,13 @@ constexpr int kReduced = 8;         // failures that are cut down; the rest is c
 
 struct Tally {
   int64_t models = 0, nodes = 0, failed = 0, ort_ran = 0, ort_refused = 0;
+  // With layers on the accelerator: models, layers, outputs that were compared and that could not be.
+  int64_t accelerated = 0, layers = 0, compared = 0, sensitive = 0;
   std::map<std::string, int> operators, refused, ort_refusals;
 };
 
 void fail(Tally& tally, const Model& model, uint64_t seed, Judge judge, const Outcome& outcome) {
-  static constexpr const char* kNames[] = {"the interpreter", "C", "ONNX Runtime"};
+  static constexpr const char* kNames[] = {"the interpreter", "C", "the simulator", "ONNX Runtime"};
   if (++tally.failed > kReduced) {
     FAIL_CHECK("seed " << seed << ": " << kNames[static_cast<size_t>(judge)] << ": " << outcome.message);
     return;
@@ -52,6 +56,19 @@ void check_with_onnx_runtime(const Cases& cases, const std::vector<Model>& model
     ++(outcomes[i].verdict == Verdict::Refused ? tally.ort_refused : tally.ort_ran);
     if (outcomes[i].verdict == Verdict::Refused) ++tally.ort_refusals[outcomes[i].message];
     check_outcome(tally, models[i], first + i, Judge::OnnxRuntime, outcomes[i]);
+  }
+}
+
+void check_on_accelerator(const Cases& cases, const std::vector<Model>& models, uint64_t first,
+                          Tally& tally) {
+  const auto outcomes = cases.simulate(models);
+  for (size_t i = 0; i < models.size(); ++i) {
+    check_outcome(tally, models[i], first + i, Judge::Simulator, outcomes[i]);
+    const int layers = std::atoi(outcomes[i].message.c_str());  // 0 when nothing runs there
+    if (outcomes[i].verdict != Verdict::Passed || layers == 0) continue;
+    ++tally.accelerated;
+    tally.layers += layers;
+    for (const auto& tolerance : fp16_tolerances(models[i])) ++(tolerance ? tally.compared : tally.sensitive);
   }
 }
 
@@ -83,6 +100,10 @@ Model model_of(uint64_t seed) {
 void print(const Tally& tally) {
   std::cout << fmt::format("{} models of {} nodes, {} operators; {} failed\n", tally.models, tally.nodes,
                            tally.operators.size(), tally.failed);
+  std::cout << fmt::format(
+      "accelerator: {} models ({} %) of {} layers; {} outputs compared, {} too sensitive to fp16\n",
+      tally.accelerated, 100 * tally.accelerated / std::max<int64_t>(1, tally.models), tally.layers,
+      tally.compared, tally.sensitive);
   if (tally.ort_ran > 0)
     std::cout << fmt::format("ONNX Runtime: {} run, {} refused\n", tally.ort_ran, tally.ort_refused);
   for (const auto& [why, count] : tally.refused) std::cout << fmt::format("refused {}: {}\n", count, why);
@@ -111,6 +132,7 @@ TEST_CASE("random models") {
     }
     cases.write(models);
     check_models(cases, models, first + static_cast<uint64_t>(done), tally);
+    check_on_accelerator(cases, models, first + static_cast<uint64_t>(done), tally);
     if (Cases::has_onnx_runtime())
       check_with_onnx_runtime(cases, models, first + static_cast<uint64_t>(done), tally);
   }

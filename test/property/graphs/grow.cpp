@@ -78,11 +78,16 @@ const std::set<std::string_view> kSteps = {"Ceil",
 // Results that are not floats and do not depend on the data.
 const std::set<std::string_view> kShapes = {"Shape", "Size", "ConstantOfShape", "EyeLike"};
 
+bool is_wrapped(const Tensor& tensor) {
+  return tensor.type().wrapper != Wrapper::None;
+}
+
 struct Precision {
   double error, slack, most;  // of one rounding, of a result (of 1 + |v|), its size
 };
 
-Precision precision(ElementType elem) {
+Precision precision(ElementType elem, bool coarse) {
+  if (coarse && elem == ElementType::F32) return {1e-3, 1e-2, 300};
   switch (elem) {
     case ElementType::F16:
       return {1e-3, 1.5e-3, 300};
@@ -95,17 +100,8 @@ Precision precision(ElementType elem) {
   }
 }
 
-Tensor shake(Dice& dice, Tensor tensor) {
-  const double error = precision(tensor.elem()).error;
-  for (int64_t i = 0; i < tensor.elements(); ++i) {
-    const double v = tensor.as_double(i);
-    tensor.set_double(i, v + error * (0.1 + std::abs(v)) * (dice.chance(50) ? 1 : -1));
-  }
-  return tensor;
-}
-
-bool is_calm_float(const Tensor& data, const Tensor& shaken, bool exact) {
-  const Precision p = precision(data.elem());
+bool is_calm_float(const Tensor& data, const Tensor& shaken, bool exact, bool coarse) {
+  const Precision p = precision(data.elem(), coarse);
   for (int64_t i = 0; i < data.elements(); ++i) {
     const double v = data.as_double(i);
     if (!std::isfinite(v) || std::abs(v) > 1e4 || (!exact && std::abs(v) > p.most)) return false;
@@ -114,15 +110,28 @@ bool is_calm_float(const Tensor& data, const Tensor& shaken, bool exact) {
   return true;
 }
 
-bool is_calm(const Tensor& data, const Tensor& shaken, bool exact) {
-  if (data.type().wrapper != Wrapper::None || data.elements() > kMostElements) return false;
+bool is_calm(const Tensor& data, const Tensor& shaken, bool exact, bool coarse) {
   if (data.type() != shaken.type()) return false;
-  if (is_float(data.elem())) return is_calm_float(data, shaken, exact);
+  if (is_wrapped(data)) {
+    bool calm = true;
+    for (size_t i = 0; i < data.items().size(); ++i)
+      calm = calm && is_calm(data.items()[i], shaken.items()[i], exact, coarse);
+    return calm;
+  }
+  if (data.elements() > kMostElements) return false;
+  if (is_float(data.elem())) return is_calm_float(data, shaken, exact, coarse);
   if (!is_integer(data.elem()) || byte_size(data.elem()) < 4) return true;
   for (int64_t i = 0; i < data.elements(); ++i) {
     if (std::abs(data.as_double(i)) > 1e6) return false;
   }
   return true;
+}
+
+// Wrapped values are of no fixed shape to the compiler.
+bool touches_wrapped(const Model& model, const Node& node, const std::vector<Tensor>& results) {
+  return std::any_of(results.begin(), results.end(), is_wrapped) ||
+         std::any_of(node.inputs.begin(), node.inputs.end(),
+                     [&](int v) { return v >= 0 && is_wrapped(model.values[static_cast<size_t>(v)].data); });
 }
 
 double float_sample(Dice& dice, int style) {
@@ -136,21 +145,6 @@ double float_sample(Dice& dice, int style) {
     default:
       return dice.real(-2, 2);
   }
-}
-
-std::vector<const Tensor*> tensors_of(const Model& model, const std::vector<int>& values, bool shaken) {
-  std::vector<const Tensor*> out;
-  for (int v : values) {
-    const Value* value = v < 0 ? nullptr : &model.values[static_cast<size_t>(v)];
-    out.push_back(value == nullptr ? nullptr : shaken ? &value->shaken : &value->data);
-  }
-  return out;
-}
-
-std::vector<Tensor> all_of(const Model& model, bool shaken) {
-  std::vector<Tensor> out;
-  for (const Value& value : model.values) out.push_back(shaken ? value.shaken : value.data);
-  return out;
 }
 
 std::vector<ir::Attr> slots(const ops::OpDef& op, const Attrs& attrs) {
@@ -180,16 +174,66 @@ bool is_valid(const Model& model, const Node& node, bool& fixed) {
   auto inferred = ops::infer_types(*node.op, context);
   if (!inferred.ok()) return false;
   fixed = std::all_of(inferred->begin(), inferred->end(), [](const TensorType& t) { return t.is_static(); });
-  return fixed;
+  for (int v : node.inputs) fixed = fixed && (v < 0 || !model.values[static_cast<size_t>(v)].open);
+  return true;
 }
 
 }  // namespace
+
+Tensor shake(Dice& dice, Tensor tensor, bool coarse) {
+  if (is_wrapped(tensor)) {
+    std::vector<Tensor> items;
+    for (const Tensor& item : tensor.items()) items.push_back(shake(dice, item, coarse));
+    return Tensor::wrapped(tensor.type(), std::move(items));
+  }
+  const double error = precision(tensor.elem(), coarse).error;
+  for (int64_t i = 0; i < tensor.elements(); ++i) {
+    const double v = tensor.as_double(i);
+    tensor.set_double(i, v + error * (0.1 + std::abs(v)) * (dice.chance(50) ? 1 : -1));
+  }
+  return tensor;
+}
+
+Result<std::vector<Tensor>> compute(const Model& model, const Node& node, bool shaken) {
+  auto held = [&](int v) -> const Tensor& {
+    const Value& value = model.values[static_cast<size_t>(v)];
+    return shaken ? value.shaken : value.data;
+  };
+  std::vector<const Tensor*> inputs;
+  for (int v : node.inputs) inputs.push_back(v < 0 ? nullptr : &held(v));
+  if (node.bodies.empty()) return evaluate_op(*node.op, node.attrs, inputs, node.outputs.size());
+  std::vector<Tensor> around;
+  for (size_t v = 0; v < model.values.size(); ++v) around.push_back(held(static_cast<int>(v)));
+  return evaluate_control(node, inputs, around);
+}
+
+bool has_file(const Value& value) {
+  const ElementType e = value.data.elem();
+  const bool whole_bytes =
+      byte_size(e) > 1 || e == ElementType::Bool || e == ElementType::I8 || e == ElementType::U8;
+  return whole_bytes && !is_wrapped(value.data);
+}
+
+bool keeps_bits(const ops::OpDef& op) {
+  return kExact.contains(op.name);
+}
+
+bool depends_on_shape_alone(const ops::OpDef& op) {
+  return kShapes.contains(op.name);
+}
+
+// A cast from one float type to another rounds.
+bool is_step(const Node& node) {
+  return kSteps.contains(node.op->name) && !node.op->name.starts_with("Cast");
+}
 
 int Grower::make(Tensor tensor, bool is_constant) {
   Value value;
   value.name = fresh_name();
   value.kind = is_constant ? Kind::Constant : Kind::Input;
-  value.data = value.shaken = std::move(tensor);
+  value.exact = !coarse || tensor.elem() != ElementType::F32;
+  value.shaken = value.exact ? tensor : shake(dice, tensor, coarse);
+  value.data = std::move(tensor);
   model.values.push_back(std::move(value));
   const int v = static_cast<int>(model.values.size()) - 1;
   if (!is_constant) model.inputs.push_back(v);
@@ -198,11 +242,12 @@ int Grower::make(Tensor tensor, bool is_constant) {
 
 // Bodies take what they need from around them: what is made in one is a constant.
 int Grower::make(ElementType elem, const Shape& shape) {
-  return make(random_tensor(elem, shape), prefix_ != "v" || dice.chance(50));
+  return make(random_tensor(elem, shape), prefix_ != "v" || dice.chance(open ? 15 : coarse ? 75 : 50));
 }
 
 int Grower::ints(const std::vector<int64_t>& values) {
-  return constant(Tensor::of<int64_t>(ElementType::I64, {static_cast<int64_t>(values.size())}, values));
+  return make(Tensor::of<int64_t>(ElementType::I64, {static_cast<int64_t>(values.size())}, values),
+              prefix_ != "v" || !open || !dice.chance(40));
 }
 
 int Grower::scalar(ElementType elem, double value) {
@@ -242,7 +287,7 @@ Tensor Grower::random_tensor(ElementType elem, const Shape& shape) {
 
 ElementType Grower::random_type(ops::TypeSet types) {
   using E = ElementType;
-  if (types.has(E::F32) && dice.chance(55)) return E::F32;
+  if (types.has(E::F32) && dice.chance(coarse ? 95 : 55)) return E::F32;
   for (int attempt = 0; attempt < 20; ++attempt) {
     E e = dice.of({E::F64, E::F16, E::BF16, E::I8, E::U8, E::I16, E::U16, E::I32, E::U32, E::I64, E::U64,
                    E::Bool, E::I32, E::I64, E::F16, E::F64});
@@ -295,10 +340,12 @@ int Grower::add(std::string_view name, const std::vector<int>& inputs, const Att
     Node node{op, inputs, std::vector<int>(outputs, -1), slots(*op, attrs), {}};
     bool fixed = false;
     if (op->eval == nullptr || !is_valid(model, node, fixed)) return -1;
-    auto data = evaluate_op(*op, node.attrs, tensors_of(model, inputs, false), outputs);
-    auto shaken = evaluate_op(*op, node.attrs, tensors_of(model, inputs, true), outputs);
+    auto data = compute(model, node, false), shaken = compute(model, node, true);
     if (!data.ok() || !shaken.ok() || !admit(node, *data, *shaken)) return -1;
-    return commit(std::move(node), std::move(*data), std::move(*shaken));
+    if (!fixed && !open && !touches_wrapped(model, node, *data)) return -1;
+    const int first = commit(std::move(node), std::move(*data), std::move(*shaken));
+    for (size_t i = 0; i < outputs; ++i) model.values[static_cast<size_t>(first) + i].open = !fixed;
+    return first;
   }
   return -1;
 }
@@ -307,8 +354,7 @@ int Grower::add_control(std::string_view name, const std::vector<int>& inputs, c
                         std::vector<std::pair<std::string, std::shared_ptr<Model>>> bodies, size_t outputs) {
   const ops::OpDef* op = ops::find_op("", name);
   Node node{op, inputs, std::vector<int>(outputs, -1), slots(*op, attrs), std::move(bodies)};
-  auto data = evaluate_control(node, tensors_of(model, inputs, false), all_of(model, false));
-  auto shaken = evaluate_control(node, tensors_of(model, inputs, true), all_of(model, true));
+  auto data = compute(model, node, false), shaken = compute(model, node, true);
   if (!data.ok() || !shaken.ok() || !admit(node, *data, *shaken)) return -1;
   return commit(std::move(node), std::move(*data), std::move(*shaken));
 }
@@ -319,7 +365,7 @@ bool Grower::admit(const Node& node, const std::vector<Tensor>& data, const std:
   for (int v : node.inputs) exact_inputs = exact_inputs && (v < 0 || exact(v));
   const bool keeps = exact_inputs && (kExact.contains(node.op->name));
   for (size_t i = 0; i < data.size(); ++i) {
-    if (!is_calm(data[i], shaken[i], keeps)) return false;
+    if (!is_calm(data[i], shaken[i], keeps, coarse)) return false;
     if (exact_inputs || kShapes.contains(node.op->name)) continue;
     if (!is_float(data[i].elem()) && !(data[i] == shaken[i] && !node.bodies.empty())) return false;
     if (kSteps.contains(node.op->name) || data[i].elem() == ElementType::BF16) return false;
@@ -335,8 +381,9 @@ int Grower::commit(Node node, std::vector<Tensor> data, std::vector<Tensor> shak
     Value value;
     value.name = fresh_name();
     value.exact = !is_float(data[i].elem()) || (exact_inputs && kExact.contains(node.op->name));
-    value.shaken = value.exact ? data[i] : shake(dice, std::move(shaken[i]));
+    value.shaken = value.exact ? data[i] : shake(dice, std::move(shaken[i]), coarse);
     value.data = std::move(data[i]);
+    value.leaf = is_wrapped(value.data);  // read by the recipe that made it alone
     node.outputs[i] = static_cast<int>(model.values.size());
     model.values.push_back(std::move(value));
   }
@@ -366,7 +413,9 @@ void Grower::finish() {
     }
   }
   for (size_t v = 0; v < model.values.size(); ++v) {
-    if (model.values[v].kind == Kind::Result && (!read.contains(static_cast<int>(v)) || dice.chance(10)))
+    const Value& value = model.values[v];
+    if (has_file(value) && value.kind == Kind::Result &&
+        (!read.contains(static_cast<int>(v)) || dice.chance(10)))
       model.outputs.push_back(static_cast<int>(v));
   }
   prune(model);
@@ -392,12 +441,18 @@ int elementwise(Grower& g, const ops::OpDef& op) {
   return g.add(op.name, inputs, attrs);
 }
 
+std::vector<const ops::OpDef*> layers_of(std::vector<const ops::OpDef*> all) {
+  std::erase_if(all, [](const ops::OpDef* op) { return op->accel.empty(); });
+  return all;
+}
+
 std::map<std::string_view, Recipe> make_recipes() {
   std::map<std::string_view, Recipe> table;
   add_move_recipes(table);
   add_math_recipes(table);
   add_layer_recipes(table);
   add_control_recipes(table);
+  add_kinds_recipes(table);
   return table;
 }
 
@@ -422,14 +477,17 @@ int propose(Grower& g, const ops::OpDef& op) {
 }
 
 Model random_model(uint64_t seed, int64_t nodes) {
-  static const auto table = growable();
+  static const auto table = growable(), layers = layers_of(table);
   Grower g(seed);
   const int64_t wanted = g.dice.pick(1, nodes);
+  g.coarse = g.dice.chance(30);
+  g.open = !g.coarse && g.dice.chance(35);
   for (int attempt = 0; attempt < 8 * wanted && static_cast<int64_t>(g.model.nodes.size()) < wanted;
        ++attempt)
-    propose(g, *g.dice.of(table));
+    propose(g, *g.dice.of(g.coarse && g.dice.chance(85) ? layers : table));
   if (g.model.nodes.empty()) g.add("Identity", {g.make(ElementType::F32, {2, 3})});
   g.finish();
+  if (g.open) g.vary_sizes();
   return std::move(g.model);
 }
 

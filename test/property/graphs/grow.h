@@ -20,6 +20,12 @@ class Grower {
 
   Dice dice;
   Model model;
+  // The model is one for the accelerator: its float32 values are thought of as fp16 ones, errors and all, and
+  // so are those that it starts from.
+  bool coarse = false;
+  // Operands that decide about shapes may be inputs, and inputs may have other sizes than those that it is
+  // grown with.
+  bool open = false;
 
   const Tensor& data(int v) const { return model.values[static_cast<size_t>(v)].data; }
   const Shape& shape(int v) const { return data(v).shape(); }
@@ -51,9 +57,12 @@ class Grower {
   // For a body: a value of the model around it, under the name that it has there.
   int outer(const Grower& around, int v);
   void finish();
+  // Finds sizes of inputs that the model takes as well, and what its values are then.
+  void vary_sizes();
 
  private:
   bool admit(const Node& node, const std::vector<Tensor>& data, const std::vector<Tensor>& shaken);
+  std::vector<Tensor> run_at(const std::vector<Tensor>& inputs);
   int commit(Node node, std::vector<Tensor> data, std::vector<Tensor> shaken);
   std::string fresh_name() { return prefix_ + std::to_string(model.values.size()); }
 
@@ -67,6 +76,18 @@ void add_move_recipes(std::map<std::string_view, Recipe>& table);
 void add_math_recipes(std::map<std::string_view, Recipe>& table);
 void add_layer_recipes(std::map<std::string_view, Recipe>& table);
 void add_control_recipes(std::map<std::string_view, Recipe>& table);
+void add_kinds_recipes(std::map<std::string_view, Recipe>& table);
+// What a node makes of the data, or of the shaken data.
+Result<std::vector<Tensor>> compute(const Model& model, const Node& node, bool shaken);
+// Every element moved by more than any implementation's error.
+Tensor shake(Dice& dice, Tensor tensor, bool coarse);
+// Inputs and outputs are of what the writer writes.
+bool has_file(const Value& value);
+// Properties of operators' results: the bits of the operands, in any implementation; nothing that depends on
+// the data; a jump where the data move a little.
+bool keeps_bits(const ops::OpDef& op);
+bool depends_on_shape_alone(const ops::OpDef& op);
+bool is_step(const Node& node);
 // Operators that are proposed: those with a recipe, and the element-wise ones of the table.
 std::vector<const ops::OpDef*> growable();
 int propose(Grower& g, const ops::OpDef& op);

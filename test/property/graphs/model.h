@@ -26,6 +26,13 @@ struct Value {
   bool exact = true;  // no float arithmetic went into it, so that every implementation has the same bits
   bool leaf = false;  // nothing may read it: its shape depends on data
   int outer = -1;     // of Outer
+  // The compiler cannot know its shape: an operand that the caller gives decides about it.
+  bool open = false;
+  // What it holds when inputs have other sizes; dimensions that differ are declared open.
+  std::vector<Tensor> others;
+
+  // Set 0 is `data`.
+  const Tensor& at(size_t set) const { return set == 0 ? data : others[set - 1]; }
 };
 
 struct Model;
@@ -55,10 +62,12 @@ Result<std::vector<Tensor>> evaluate_body(const Model& body, const std::vector<T
 Result<std::vector<Tensor>> evaluate_control(const Node& node, const std::vector<const Tensor*>& inputs,
                                              const std::vector<Tensor>& outer);
 
+// How many sets of data it has.
+size_t data_sets(const Model& model);
 // Drops nodes and values that no output needs.
 void prune(Model& model);
 
-// As ONNX: FOLDER/model.onnx and FOLDER/test_data_set_0 with inputs and outputs.
+// As ONNX: FOLDER/model.onnx and FOLDER/test_data_set_<i> with inputs and outputs.
 void write_case(const Model& model, const std::filesystem::path& folder);
 // For people: the operators and their operands.
 std::string to_text(const Model& model);

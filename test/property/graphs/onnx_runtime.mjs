@@ -78,24 +78,30 @@ function files(data, kind) {
 }
 
 async function run(name) {
-  const data = path.join(folder, name, 'test_data_set_0');
-  let session, results, expected;
+  let session;
   try {
-    expected = files(data, 'output').map(readTensor);
     session = await ort.InferenceSession.create(path.join(folder, name, 'model.onnx'), {
       graphOptimizationLevel: 'disabled', intraOpNumThreads: 1, interOpNumThreads: 1, logSeverityLevel: 4,
     });
-    const feeds = {};
-    for (const file of files(data, 'input')) {
-      const t = readTensor(file);
-      feeds[t.name] = new ort.Tensor(TYPES[t.type][0], t.data, t.dims);
+    for (let set = 0; fs.existsSync(path.join(folder, name, `test_data_set_${set}`)); ++set) {
+      const text = await runSet(session, path.join(folder, name, `test_data_set_${set}`));
+      if (text) return `set ${set}: ${text}`;
     }
-    results = await session.run(feeds);
+    return '';
   } catch (error) {
     return `refused: ${String(error.message).slice(0, 300)}`;
   } finally {
     if (session) await session.release();
   }
+}
+
+async function runSet(session, data) {
+  const feeds = {};
+  for (const file of files(data, 'input')) {
+    const t = readTensor(file);
+    feeds[t.name] = new ort.Tensor(TYPES[t.type][0], t.data, t.dims);
+  }
+  const expected = files(data, 'output').map(readTensor), results = await session.run(feeds);
   for (const t of expected) {
     const text = difference(results[t.name], t);
     if (text) return `output ${t.name}: ${text}`;

@@ -81,7 +81,10 @@ int conv_integer(Grower& g) {
 int pool(Grower& g, std::string_view op) {
   const int x =
       picked_image(g, op == "MaxPool" ? ops::types_of({E::F32, E::F64, E::F16, E::I8, E::U8}) : kFloats);
-  Attrs attrs = window_attrs(window(g, static_cast<size_t>(g.rank(x)) - 2));
+  Window w = window(g, static_cast<size_t>(g.rank(x)) - 2);
+  // ONNX Runtime forgets the dilations of pools when it works out the padding of SAME.
+  if (w.auto_pad != "NOTSET") w.dilations.assign(w.dilations.size(), 1);
+  Attrs attrs = window_attrs(w);
   attrs.list.emplace_back("ceil_mode", g.dice.pick(0, 1));
   if (op == "LpPool") attrs.list.emplace_back("p", g.dice.pick(1, 3));
   if (op != "MaxPool") attrs.list.emplace_back("count_include_pad", g.dice.pick(0, 1));

@@ -33,7 +33,13 @@ void set_type(pb::ValueInfoProto& out, const Value& value) {
   auto& type = *out.mutable_type()->mutable_tensor_type();
   type.set_elem_type(static_cast<int>(value.data.elem()));
   auto& shape = *type.mutable_shape();
-  for (int64_t d : value.data.shape()) shape.add_dim()->set_dim_value(d);
+  for (size_t d = 0; d < value.data.shape().size(); ++d) {
+    auto& dim = *shape.add_dim();
+    const int64_t size = value.data.shape()[d];
+    const bool fixed = std::all_of(value.others.begin(), value.others.end(),
+                                   [&](const Tensor& other) { return other.shape()[d] == size; });
+    if (fixed && !value.open) dim.set_dim_value(size);
+  }
 }
 
 struct AttrWriter {
@@ -117,12 +123,12 @@ void write_message(const std::filesystem::path& file, const google::protobuf::Me
   std::ofstream(file, std::ios::binary) << message.SerializeAsString();
 }
 
-void write_data(const Model& model, const std::vector<int>& values, std::string_view kind,
+void write_data(const Model& model, const std::vector<int>& values, std::string_view kind, size_t set,
                 const std::filesystem::path& folder) {
   for (size_t i = 0; i < values.size(); ++i) {
     const Value& value = model.values[static_cast<size_t>(values[i])];
     pb::TensorProto tensor;
-    set_tensor(tensor, value.data, value.name);
+    set_tensor(tensor, value.at(set), value.name);
     write_message(folder / fmt::format("{}_{}.pb", kind, i), tensor);
   }
 }
@@ -131,8 +137,13 @@ void print_graph(const Model& model, const std::string& indent, std::string& out
   auto shown = [&](int v) {
     if (v < 0) return std::string("_");
     const Value& value = model.values[static_cast<size_t>(v)];
-    return fmt::format("{}:{}{}", value.name, to_string(value.data.type()),
-                       value.kind == Kind::Constant ? "!" : "");
+    std::string text = fmt::format("{}:{}{}", value.name, to_string(value.data.type()),
+                                   value.kind == Kind::Constant ? "!"
+                                   : value.open                 ? "?"
+                                                                : "");
+    for (const Tensor& other : value.others)
+      if (other.type() != value.data.type()) text += "|" + to_string(other.shape());
+    return text;
   };
   for (const Node& node : model.nodes) {
     out += indent;
@@ -150,9 +161,8 @@ void print_graph(const Model& model, const std::string& indent, std::string& out
 }  // namespace
 
 void write_case(const Model& model, const std::filesystem::path& folder) {
-  const auto data = folder / "test_data_set_0";
   std::filesystem::remove_all(folder);
-  std::filesystem::create_directories(data);
+  std::filesystem::create_directories(folder);
   pb::ModelProto message;
   message.set_ir_version(kIrVersion);
   int onnx = kOpset, ml = 0;
@@ -165,8 +175,12 @@ void write_case(const Model& model, const std::filesystem::path& folder) {
   }
   write_graph(model, *message.mutable_graph());
   write_message(folder / "model.onnx", message);
-  write_data(model, model.inputs, "input", data);
-  write_data(model, model.outputs, "output", data);
+  for (size_t set = 0; set < data_sets(model); ++set) {
+    const auto data = folder / fmt::format("test_data_set_{}", set);
+    std::filesystem::create_directories(data);
+    write_data(model, model.inputs, "input", set, data);
+    write_data(model, model.outputs, "output", set, data);
+  }
 }
 
 std::string to_text(const Model& model) {
