@@ -1,5 +1,7 @@
 // The chain of element-wise operators after the anchor: each reads the previous one's only output and
 // constants, or, once in a layer, another activation of the same shape (the residual).
+#include <algorithm>
+
 #include "legal.h"
 
 namespace mrvlc::partition {
@@ -33,6 +35,15 @@ Legality channel_constant(const LegalContext& c, const ir::Node& node, const Ten
           node.op->name, printable(node.name, 80), to_string(constant.shape)));
 }
 
+// A value of the layer itself is gone once the chain went past it.
+bool made_in_layer(const LegalContext& c, ir::ValueId v) {
+  const auto& nodes = c.layer.nodes;
+  return std::any_of(nodes.begin(), nodes.end(), [&](ir::NodeId id) {
+    const auto& outputs = c.graph.node(id).outputs;
+    return std::find(outputs.begin(), outputs.end(), v) != outputs.end();
+  });
+}
+
 Legality residual(const LegalContext& c, const ir::Node& node, const TensorType& other, int& residuals) {
   if (++residuals > 1) {
     return refuse("residual operands", "2", "1",
@@ -63,6 +74,10 @@ Legality epilogue_binary(const LegalContext& c, const ir::Node& node, ir::ValueI
                   "an operator that reads its predecessor twice is not part of an epilogue.");
   }
   if (c.graph.is_constant(other)) return channel_constant(c, node, c.type(other));
+  if (made_in_layer(c, other)) {
+    return refuse("epilogue chain", "an earlier value of the layer", "a chain",
+                  "an operator that reads an earlier value of its layer is not part of an epilogue.");
+  }
   return residual(c, node, c.type(other), residuals);
 }
 

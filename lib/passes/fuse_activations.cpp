@@ -1,11 +1,12 @@
 // fuse-activations
 //   Max(x, LeakyRelu(x, a)), Max(x, x*a), 0 < a < 1           ->  LeakyRelu(x, a)
 //   x * 0.5 * (1 + Erf(x / sqrt 2))                           ->  Gelu(x)
+//   x * Sigmoid(x)                                            ->  Swish(x)
 //   x * Clip(x + 3, 0, 6) / 6, x * HardSigmoid(x, 1/6, 0.5)   ->  HardSwish(x)
 // Products are matched in any order and nesting. Preconditions: constants agree with the formula to the
 // precision of the type, and nobody else reads the values in between. Safe because these are the definitions
-// of the operators (ONNX: LeakyRelu, Gelu with approximate "none", HardSwish). Gelu and HardSwish round in
-// other places than the written-out form, within a few units in the last place.
+// of the operators (ONNX: LeakyRelu, Gelu with approximate "none", Swish, HardSwish). All but the first
+// round in other places than the written-out form, within a few units in the last place.
 #include <algorithm>
 #include <cmath>
 
@@ -114,6 +115,11 @@ std::optional<Gate> hard_sigmoid_gate(const Graph& g, ValueId v) {
   return Gate{x, 6, {add->id, clip->id}};
 }
 
+std::optional<Gate> sigmoid_gate(const Graph& g, ValueId v) {
+  const Node* sigmoid = single_use(g, v) ? producer_of(g, v, "Sigmoid") : nullptr;
+  return sigmoid == nullptr ? std::nullopt : std::optional(Gate{sigmoid->inputs[0], 1, {sigmoid->id}});
+}
+
 using GateMatcher = std::optional<Gate> (*)(const Graph& g, ValueId v);
 
 // root == scale * x * gate(x) with the given scale.
@@ -145,6 +151,9 @@ bool fuse_gated(Rewriter& rw, NodeId id, GateMatcher match, double scale, std::s
 
 bool fuse_gelu(Rewriter& rw, NodeId id) {
   return fuse_gated(rw, id, erf_gate, 0.5, "Gelu");
+}
+bool fuse_swish(Rewriter& rw, NodeId id) {
+  return fuse_gated(rw, id, sigmoid_gate, 1, "Swish");
 }
 bool fuse_hard_swish(Rewriter& rw, NodeId id) {
   return fuse_gated(rw, id, hard_sigmoid_gate, 1, "HardSwish");
@@ -188,7 +197,7 @@ bool fuse_leaky_relu(Rewriter& rw, NodeId id) {
 }  // namespace
 
 Status fuse_activations(Graph& graph, const PassContext&, bool& changed) {
-  changed = rewrite_nodes(graph, "fuse-activations", fuse_leaky_relu, fuse_gelu, fuse_hard_swish);
+  changed = rewrite_nodes(graph, "fuse-activations", fuse_leaky_relu, fuse_gelu, fuse_swish, fuse_hard_swish);
   return {};
 }
 
