@@ -182,7 +182,10 @@ int lp_norm(Grower& g) {
 }
 
 int mean_variance_norm(Grower& g) {
-  return g.add("MeanVarianceNormalization", {g.pick(E::F32, 4, 4)});
+  const int x = g.pick(E::F32, 4, 4);
+  const Shape& s = g.shape(x);
+  if (s[0] * s[2] * s[3] < 2) return -1;  // 0 / 0 in ONNX Runtime
+  return g.add("MeanVarianceNormalization", {x});
 }
 
 int resize(Grower& g) {
