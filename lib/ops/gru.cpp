@@ -57,7 +57,7 @@ void emit_after_product(RecurrentCode& code) {
   c.open(fmt::format("for (ptrdiff_t k = {}; k < {}; ++k)", 2 * n, 3 * n));
   code.declare_input_part("v", false);
   c.line(fmt::format("const {}* u_w = {} + (d * {} + k) * {};", code.t, c.in(RecurrentParams::kR), 3 * n, n));
-  code.declare_product("u", "u_w", "h", n);
+  code.declare_product("u", "u_w", "h", fmt::format("{}", n));
   if (c.has(RecurrentParams::kB))
     c.line(fmt::format("u += {}[d * {} + {} + k];", c.in(RecurrentParams::kB), 6 * n, 3 * n));
   c.line(fmt::format("g[k] = v + g[k - {}] * u;", n));

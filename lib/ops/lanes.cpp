@@ -8,10 +8,6 @@ namespace {
 
 constexpr int64_t kLanes = 16;
 
-bool is_number(const std::string& text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-}
-
 // "0", or the first index behind the whole blocks; a number when n is one.
 std::string whole_blocks(const std::string& n) {
   if (!is_number(n)) return fmt::format("{} / {} * {}", n, kLanes, kLanes);

@@ -12,11 +12,11 @@ int64_t size_or_no_bound(std::optional<int64_t> size) {
   return size && *size <= kMaxElements ? *size : kNoBound;
 }
 
+}  // namespace
+
 bool is_number(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
 }
-
-}  // namespace
 
 Dims dims_of(const TensorType& type) {
   Dims dims;

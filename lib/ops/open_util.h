@@ -48,6 +48,8 @@ Result<std::vector<TensorType>> infer_by_samples(const OpDef& op, const InferCon
 // -- C text; every dimension is an expression of at most 64 bits
 
 using Texts = std::vector<std::string>;
+// Is the C text a number, and not an expression of sizes known at run time only?
+bool is_number(const std::string& text);
 Texts in_dims(const EmitContext& context, size_t i);
 Texts out_dims(const EmitContext& context, size_t i = 0);
 // "12 * v0->dim[1]"; dimensions [first, past).

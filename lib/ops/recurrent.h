@@ -78,8 +78,8 @@ class RecurrentCode {
   EmitContext& c;
   const RecurrentParams& p;
   ElementType elem;
-  std::string t, f;          // C type; suffix of literals and <math.h> names
-  std::string steps, batch;  // C text: numbers, or constants of sizes known at run time only
+  std::string t, f;                 // C type; suffix of literals and <math.h> names
+  std::string steps, batch, width;  // C text: numbers, or constants of sizes known at run time; width: of x
 
   // The loops around `cell`, which emits one step and leaves the new state in h (and c).
   void emit(const std::function<void()>& cell);
@@ -88,12 +88,13 @@ class RecurrentCode {
   // The parts of a gate k: declares `name`.
   void declare_input_part(std::string_view name, bool recurrent_bias);
   void declare_product(std::string_view name, std::string_view weights, std::string_view vector,
-                       int64_t width);
+                       const std::string& length);
   // TARGET = activation i, of the direction `d`, of the expression, which is clipped first.
   void activate(const std::string& target, const std::string& expression, size_t i, bool clips = true);
 
  private:
   void declare_sizes();
+  void require_shape(size_t input, const std::vector<std::string>& dims);
   void emit_state(std::string_view name, size_t initial);
   void emit_steps(const std::function<void()>& cell);
 };

@@ -15,7 +15,8 @@ RecurrentCode::RecurrentCode(EmitContext& context, const RecurrentParams& params
       t(c_type(elem)),
       f(elem == ElementType::F64 ? "" : "f"),
       steps(fmt::format("{}", p.steps)),
-      batch(fmt::format("{}", p.batch)) {
+      batch(fmt::format("{}", p.batch)),
+      width(fmt::format("{}", p.input)) {
   bool is_open = !context.in_type(P::kX).is_static();
   for (size_t i = 0; i < context.node().outputs.size(); ++i)
     is_open = is_open || !context.out_type(i).is_static();
@@ -24,8 +25,8 @@ RecurrentCode::RecurrentCode(EmitContext& context, const RecurrentParams& params
   if (is_open) declare_sizes();
 }
 
-// Reads the sizes, sets those of the results, and checks that operands agree with X; what the weights alone
-// decide is known.
+// Reads the sizes, sets those of the results, and checks that operands agree with X. The hidden size is
+// known: states in scratch memory have it.
 void RecurrentCode::declare_sizes() {
   const std::string directions = fmt::format("{}", p.directions), hidden = fmt::format("{}", p.hidden);
   steps = c.in_dim(P::kX, p.batch_first ? 1 : 0);
@@ -33,32 +34,39 @@ void RecurrentCode::declare_sizes() {
   const Texts state = p.batch_first ? Texts{batch, directions, hidden} : Texts{directions, batch, hidden};
   const Texts rows =
       p.batch_first ? Texts{batch, steps, directions, hidden} : Texts{steps, directions, batch, hidden};
-  require_equal(c, c.in_dim(P::kX, 2), fmt::format("{}", p.input));
+  width = c.in_dim(P::kX, 2);
   if (c.has(P::kLengths)) require_equal(c, c.in_dim(P::kLengths, 0), batch);
-  for (size_t i : {P::kInitialH, P::kInitialC}) {
-    for (int64_t d = 0; c.has(i) && d < 3; ++d) require_equal(c, c.in_dim(i, d), state[at(d)]);
-  }
-  for (size_t i : {P::kW, P::kR, P::kB, P::kPeepholes}) {
-    for (int64_t d = 0; c.has(i) && d < c.in_type(i).rank(); ++d)
-      require_equal(c, c.in_dim(i, d), fmt::format("{}", c.in_type(i).shape[at(d)]));
-  }
+  for (size_t i : {P::kInitialH, P::kInitialC}) require_shape(i, state);
+  const std::string gates = fmt::format("{}", p.gates * p.hidden);
+  require_shape(P::kW, {directions, gates, width});
+  require_shape(P::kR, {directions, gates, hidden});
+  require_shape(P::kB, {directions, fmt::format("{}", 2 * p.gates * p.hidden)});
+  require_shape(P::kPeepholes, {directions, fmt::format("{}", 3 * p.hidden)});
   for (size_t i = 0; i < c.node().outputs.size(); ++i) c.set_dims(i, i == P::kY ? rows : state);
   c.line(fmt::format("const ptrdiff_t steps = (ptrdiff_t)({}), batch = (ptrdiff_t)({});", steps, batch));
   steps = "steps";
   batch = "batch";
+  if (is_number(width)) return;
+  c.line(fmt::format("const ptrdiff_t width = (ptrdiff_t)({});", width));
+  width = "width";
+}
+
+void RecurrentCode::require_shape(size_t i, const Texts& dims) {
+  for (size_t d = 0; c.has(i) && d < dims.size(); ++d)
+    require_equal(c, c.in_dim(i, static_cast<int64_t>(d)), dims[d]);
 }
 
 void RecurrentCode::declare_product(std::string_view name, std::string_view weights, std::string_view vector,
-                                    int64_t width) {
-  emit_sum(c, std::string(name), elem, width,
+                                    const std::string& length) {
+  emit_sum(c, std::string(name), elem, length,
            [&](const std::string& i) { return fmt::format("{0}[{2}] * {1}[{2}]", weights, vector, i); });
 }
 
 // NAME = the bias of gate k (both parts of it when `recurrent_bias`) + W x.
 void RecurrentCode::declare_input_part(std::string_view name, bool recurrent_bias) {
   const int64_t rows = p.gates * p.hidden;
-  c.line(fmt::format("const {}* w = {} + (d * {} + k) * {};", t, c.in(P::kW), rows, p.input));
-  declare_product(name, "w", "x", p.input);
+  c.line(fmt::format("const {}* w = {} + (d * {} + k) * {};", t, c.in(P::kW), rows, width));
+  declare_product(name, "w", "x", width);
   if (!c.has(P::kB)) return;
   std::string bias = fmt::format("{}[d * {} + k]", c.in(P::kB), 2 * rows);
   if (recurrent_bias) bias += fmt::format(" + {}[d * {} + {} + k]", c.in(P::kB), 2 * rows, rows);
@@ -70,7 +78,7 @@ void RecurrentCode::sum_gates(int64_t first, int64_t count, std::string_view wit
   c.open(fmt::format("for (ptrdiff_t k = {}; k < {}; ++k)", first, first + count));
   declare_input_part("v", true);
   c.line(fmt::format("const {}* u_w = {} + (d * {} + k) * {};", t, c.in(P::kR), rows, p.hidden));
-  declare_product("u", "u_w", with_h, p.hidden);
+  declare_product("u", "u_w", with_h, fmt::format("{}", p.hidden));
   c.line("g[k] = v + u;");
   c.close();
 }
@@ -109,7 +117,7 @@ void RecurrentCode::emit_steps(const std::function<void()>& cell) {
   c.line(fmt::format("const ptrdiff_t t = {} ? {} - 1 - i : i;", p.reverse ? "1" : "d == 1", length));
   c.line(fmt::format("const {}* x = {} + ({}) * {};", t, c.in(P::kX),
                      p.batch_first ? fmt::format("b * {} + t", steps) : fmt::format("t * {} + b", batch),
-                     p.input));
+                     width));
   c.line(fmt::format("{}* y = {} + ({}) * {};", t, c.out(P::kY), row("t"), p.hidden));
   cell();
   c.line(fmt::format("for (ptrdiff_t j = 0; j < {}; ++j) y[j] = h[j];", p.hidden));

@@ -44,10 +44,6 @@ Dims any_kept(const Dims& data, size_t count) {
 
 // -- C
 
-bool is_number(const std::string& text) {
-  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
-}
-
 // Declares `axes`, the set of what is reduced, from the operand's values.
 void declare_axes(EmitContext& c, int64_t rank) {
   std::string count = c.in_type(1).rank() == 0 ? "1" : c.in_dim(1, 0);

@@ -281,8 +281,18 @@ TEST_CASE("recurrences of open sequences") {
           lengths.runs.push_back({x, each, state});
           if (batch < 3) lengths.runs.push_back({x, fewer, state});
         }
+        // Weights that are inputs may come for another size of x.
+        OpenCase sized{name,
+                       {open_type(E::F32, {2, 2, -5}), open_type(E::F32, {directions, gates * 3, -5}), r, b},
+                       {},
+                       attrs,
+                       outputs};
+        for (int64_t size : {5, 1, 3})
+          sized.runs.push_back(
+              {sample(E::F32, {2, 2, size}, 6), sample(E::F32, {directions, gates * 3, size}, 7)});
         cases.push_back(plain);
         cases.push_back(lengths);
+        cases.push_back(sized);
       }
     }
   }
