@@ -140,6 +140,8 @@ class Guarded {
   uint8_t* at_;
 };
 
+constexpr size_t kMostArena = size_t{4} << 30;
+
 Outcome wrong(std::string message) {
   return {Verdict::Wrong, {}, std::move(message)};
 }
@@ -167,6 +169,8 @@ Outcome run_set(const Case& c, const fs::path& data_set, const Stub& stub) {
     memory.emplace_back(static_cast<size_t>(ops::memory_bytes(graph.value(id).type)));
     out.insert(out.end() - 1, Port{memory.back().data(), {}});
   }
+  if (stub.arena_bytes > kMostArena)
+    return {Verdict::Refused, "", fmt::format("an arena of {} bytes is not tried", stub.arena_bytes)};
   Guarded arena(stub.arena_bytes);
   if (int code = stub.call(in.data(), out.data(), arena.data(), stub.device.words()); code != 0)
     return wrong(fmt::format("the stub returned {}; {}", code, stub.device.error()));

@@ -225,15 +225,19 @@ void emit_outside(EmitContext& context, const ResizeParams& p, ElementType elem)
   context.close();
 }
 
+// Elements of the dimensions [first, last) at most, as a part of a tensor that is not empty.
+int64_t most_of(const TensorType& type, size_t first, size_t last) {
+  const auto at_dim = [&](size_t d) { return type.shape.begin() + static_cast<ptrdiff_t>(d); };
+  const auto count = checked_product(Shape(at_dim(first), at_dim(last)));
+  return count ? std::min(*count, type.elements()) : type.elements();
+}
+
 // Elements of an intermediate result at most: dimensions [0, d) are still the input's.
-int64_t most_between(const Shape& x, const Shape& y) {
+int64_t most_between(const TensorType& x, const TensorType& y) {
   int64_t most = 1;
-  for (size_t d = 1; d < x.size(); ++d) {
-    Shape mixed(x.begin(), x.begin() + static_cast<ptrdiff_t>(d));
-    mixed.insert(mixed.end(), y.begin() + static_cast<ptrdiff_t>(d), y.end());
-    auto count = checked_product(mixed);
-    most = std::max(most, count ? *count : kMaxElements);
-  }
+  const size_t rank = x.shape.size();
+  for (size_t d = 1; d < rank; ++d)
+    most = std::max(most, checked_mul(most_of(x, 0, d), most_of(y, d, rank)).value_or(kMaxElements));
   return most;
 }
 
@@ -241,7 +245,7 @@ void emit_passes(EmitContext& context, const ResizeOperands& r, const Filter& fi
   ElementType elem = context.in_type(0).elem;
   std::string_view type = c_type(elem);
   size_t rank = context.in_type(0).shape.size();
-  int64_t bytes = most_between(context.in_type(0).shape, context.out_type(0).shape) * byte_size(elem);
+  int64_t bytes = most_between(context.in_type(0), context.out_type(0)) * byte_size(elem);
   std::string a = context.scratch(bytes), b = context.scratch(bytes);
   context.line(fmt::format("{0} *ready = ({0}*){1}, *spare = ({0}*){2};", type, a, b));
   context.line(fmt::format("const {}* from = {};", type, context.in(0)));

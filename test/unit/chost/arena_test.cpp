@@ -1,6 +1,8 @@
 // The arena of generated programs. How good the plans are is tested with the planner (test/unit/alloc).
 #include <catch2/catch.hpp>
 
+#include "mrvlc/ir/text.h"
+#include "mrvlc/ops/op.h"
 #include "mrvlc/support/diag/chost.h"
 #include "stub.h"
 
@@ -46,6 +48,19 @@ TEST_CASE("values share memory when they are not alive at once") {
   HostCode code = generate_host(b.graph);
   CHECK(code.arena_bytes == 2 * 4096);
   CHECK(code.arena_lower_bound_bytes == 2 * 4096);
+}
+
+// Passes over the dimensions keep what lies between them: parts of a result that has so many elements at most.
+TEST_CASE("sizes known at run time only do not multiply with each other") {
+  auto graph = ir::parse(R"(graph "g" {
+    input %x : f32[3,4,4]
+    input %s : i64[3]
+    %y = Resize(%x, _, _, %s) {mode = "cubic"} : f32[<=65536,<=65536,<=65536;65536]
+    output %y
+  })",
+                         ops::registry());
+  REQUIRE(graph.ok());
+  CHECK(generate_host(*graph).arena_bytes <= 2 * 12 * 65536 * 4);
 }
 
 TEST_CASE("a limit of the arena that holds changes nothing") {
