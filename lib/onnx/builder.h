@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "attributes.h"
+#include "contrib.h"
 #include "functions.h"
 #include "inputs.h"
 #include "mrvlc/ops/op.h"
@@ -137,6 +138,13 @@ class Builder {
                           double& scale);
   std::optional<ir::ValueId> apply_modifier(const Site& site, const char* name, ir::ValueId value);
   pb::AttributeProto* find_attribute(const Site& site, std::string_view name) const;
+
+  // contrib.cpp: operators of ONNX Runtime
+  const ContribOp* contrib_op(const Site& site) const;
+  void inline_contrib(const Site& site, const ContribOp& op);
+  bool read_contrib_operands(const Site& site, Scope& inner, std::vector<const TensorType*>& types,
+                             std::vector<std::string>& names);
+  static Status write_contrib(const Site& site, const ContribOp& op, Recipe& recipe);
 
   // bodies.cpp: If, Loop, Scan and others that run graphs of their own
   struct BodyGraph {

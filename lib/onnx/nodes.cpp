@@ -67,6 +67,7 @@ void Builder::add_node(Site site) {
   if (Function* function = functions_.find(site.node)) return inline_function(site, *function);
   if (auto condition = known_condition(site)) return inline_if(site, *condition);
   if (is_flex_attention(site.node)) return inline_flex_attention(site);
+  if (const ContribOp* contrib = contrib_op(site)) return inline_contrib(site, *contrib);
   auto op = resolve_op(site);
   if (!op.ok()) return report(site, std::move(op).error());
   Pending pending;
