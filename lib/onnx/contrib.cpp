@@ -14,6 +14,11 @@ Recipe::Recipe(const pb::NodeProto& node, std::vector<const TensorType*> types, 
       find_(std::move(find)),
       results_(static_cast<size_t>(node.output_size())) {}
 
+const TensorType& Recipe::type(size_t k) const {
+  static const TensorType kNothing;
+  return has(k) ? *types_[k] : kNothing;
+}
+
 const pb::AttributeProto* Recipe::attribute(std::string_view name) const {
   read_.emplace(name);
   return find_(name);

@@ -25,7 +25,8 @@ class Recipe {
   // Inputs; one that is left out has neither name nor type.
   bool has(size_t k) const { return k < types_.size() && types_[k] != nullptr; }
   std::string in(size_t k) const { return has(k) ? fmt::format("in{}", k) : std::string(); }
-  const TensorType& type(size_t k) const { return *types_[k]; }
+  // An input that is left out has the type of nothing, which no operator takes.
+  const TensorType& type(size_t k) const;
   size_t inputs() const { return types_.size(); }
   // Is this output asked for?
   bool wants(int k) const { return k < node_.output_size() && !node_.output(k).empty(); }
@@ -51,7 +52,9 @@ class Recipe {
   std::string scalar(float value, const std::string& like);  // of the element type of that value
   std::string cast(const std::string& x, ElementType to);
 
-  void result(int k, std::string name) { results_[static_cast<size_t>(k)] = std::move(name); }
+  void result(int k, std::string name) {
+    if (wants(k)) results_[static_cast<size_t>(k)] = std::move(name);
+  }
   const std::vector<std::string>& results() const { return results_; }
   Nodes& nodes() { return nodes_; }
   // An attribute that the recipe did not ask for.

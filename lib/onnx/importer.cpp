@@ -3,6 +3,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "batched_scan.h"
 #include "builder.h"
 #include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/hash.h"
@@ -16,6 +17,7 @@ std::optional<Model> import_message(ModelMessage& parsed, const std::filesystem:
   pb::ModelProto& message = parsed.message;
   check_ir_version(message, sink);
   Opsets opsets = model_opsets(message, sink);
+  rewrite_batched_scans(message, opsets, sink);
   std::vector<std::filesystem::path> folders = {folder};
   if (!options.external_data_dir.empty()) folders.push_back(options.external_data_dir);
   Builder builder(message, options, TensorDecoder(std::move(folders), std::move(parsed.stored)), sink);

@@ -20,7 +20,7 @@ bool can_be_known(ElementType elem) {
   return is_float(elem) || is_integer(elem) || elem == ElementType::Bool;
 }
 
-// Shape needs the type of its input alone (ONNX, operator Shape: start and end clamp to [0, rank]).
+// Shape and Size need the type of their input alone (ONNX, operator Shape: start and end clamp to [0, rank]).
 Tensor shape_of(const ir::Node& node, const TensorType& input, const TensorType& output) {
   int64_t rank = input.rank();
   int64_t start = node.op->attr_index("start") >= 0 && node.has_attr("start") ? node.int_attr("start") : 0;
@@ -72,9 +72,11 @@ void Builder::learn(ir::NodeId id) {
     known_[graph_].emplace(node.outputs[0].index(), value);
     return;
   }
-  if (node.is("Shape")) {
-    known_[graph_].emplace(node.outputs[0].index(), shape_of(node, graph_->value(node.inputs[0]).type,
-                                                             graph_->value(node.outputs[0]).type));
+  if (node.is("Shape") || node.is("Size")) {
+    const TensorType& input = graph_->value(node.inputs[0]).type;
+    known_[graph_].emplace(node.outputs[0].index(),
+                           node.is("Shape") ? shape_of(node, input, graph_->value(node.outputs[0]).type)
+                                            : Tensor::of<int64_t>(ElementType::I64, {}, {input.elements()}));
     return;
   }
   std::vector<const Tensor*> inputs;

@@ -258,6 +258,34 @@ Maker detection() {
   return m;
 }
 
+// Operators that the importer takes apart.
+Maker fused() {
+  Maker m;
+  auto& import = *m.model().add_opset_import();
+  import.set_domain("com.microsoft");
+  import.set_version(1);
+  auto ort = [&](const std::string& op, const Names& in, const Names& out) -> pb::NodeProto& {
+    auto& node = m.node(op, in, out);
+    node.set_domain("com.microsoft");
+    return node;
+  };
+  m.in("x", kF32, {2, 2, 16}).floats("v", {16}, 1).floats("s", {}, 0.5f).bytes("z", kU8, {}, 3);
+  ort("SkipLayerNormalization", {"x", "x", "v", "v"}, {"n"});
+  set(ort("FusedMatMul", {"n", "x"}, {"m"}), "transB", 1);
+  ort("BiasGelu", {"n", "v"}, {"g"});
+  auto& bits = ort("MatMulNBits", {"g", "b", "v"}, {"q"});
+  m.bytes("b", kU8, {16, 1, 8}, 33);
+  for (const auto& [name, value] : {std::pair{"K", 16}, {"N", 16}, {"bits", 4}, {"block_size", 16}})
+    set(bits, name, value);
+  m.node("QuantizeLinear", {"q", "s", "z"}, {"i"});
+  ort("QLinearAdd", {"i", "s", "z", "i", "s", "z", "s", "z"}, {"a"});
+  set(ort("QLinearConcat", {"s", "z", "i", "s", "z", "a", "s", "z"}, {"c"}), "axis", 1);
+  m.bytes("w", kI8, {16, 4}, 5);
+  ort("DynamicQuantizeMatMul", {"x", "w", "s"}, {"d"});
+  m.out("m").out("c").out("d");
+  return m;
+}
+
 }  // namespace
 
 std::vector<Seed> made_seeds() {
@@ -282,6 +310,7 @@ std::vector<Seed> made_seeds() {
   add("functions", functions());
   add("recurrent", recurrent());
   add("detection", detection());
+  add("fused", fused());
   return seeds;
 }
 

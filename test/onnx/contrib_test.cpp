@@ -100,6 +100,10 @@ TEST_CASE("what a recipe does not know is refused", "[onnx]") {
   add_input(model, "a", {4});
   add_contrib(model, "BiasGelu", {"a"});
   CHECK(import(model).has(DiagCode::MRV0201));
+  model = contrib_model();
+  add_input(model, "a", {4});
+  add_contrib(model, "FusedMatMul", {"", "a"});
+  CHECK_FALSE(import(model).model.has_value());
 }
 
 }  // namespace mrvlc::test
