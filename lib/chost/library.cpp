@@ -72,26 +72,6 @@ std::string micro_kernel(int rows) {
       rows, head, vector_kernel(rows));
 }
 
-// Pieces that differ in the type of the keys alone.
-std::string find_kernel(std::string_view name, std::string_view type) {
-  return fmt::format(
-      R"(/* Place of x among n sorted keys, or -1. */
-static ptrdiff_t K_{0}(const {1}* keys, ptrdiff_t n, {1} x) {{
-  ptrdiff_t low = 0, high = n;
-  while (low < high) {{
-    const ptrdiff_t mid = low + (high - low) / 2;
-    if (keys[mid] < x) {{
-      low = mid + 1;
-    }} else {{
-      high = mid;
-    }}
-  }}
-  return low < n && keys[low] == x ? low : -1;
-}}
-)",
-      name, type);
-}
-
 // "//@ piece NAME: DEPS" and everything up to the next such line.
 void split(std::string_view code, Pieces& out) {
   constexpr std::string_view kMark = "//@ piece ";
@@ -123,8 +103,6 @@ const Pieces& pieces() {
     Pieces p;
     for (size_t i = 0; i < kKernelTextCount; ++i) split(kKernelTexts[i].code, p);
     for (int rows : {1, 4, 6}) p.emplace(fmt::format("micro{}", rows), Piece{{"base"}, micro_kernel(rows)});
-    p.emplace("find_i64", Piece{{"base"}, find_kernel("find_i64", "int64_t")});
-    p.emplace("find_f64", Piece{{"base"}, find_kernel("find_f64", "double")});
     return p;
   }();
   return all;

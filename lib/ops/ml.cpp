@@ -41,9 +41,31 @@ void put_row(Tensor& out, int64_t row, const std::vector<double>& values) {
 }
 
 void open_rows(EmitContext& context, const Rows& rows) {
-  context.loop("n", rows.rows);
+  require_equal(context, column_text(context), fmt::format("{}", rows.cols));
+  open_loop(context, "n", row_text(context));
   context.line(
       fmt::format("const {}* x = {} + n * {};", c_type(context.in_type(0).elem), context.in(0), rows.cols));
+}
+
+std::string row_text(const EmitContext& context, size_t input) {
+  return context.in_type(input).rank() == 1 ? "1" : context.in_dim(input, 0);
+}
+
+std::string column_text(const EmitContext& context, size_t input) {
+  return context.in_dim(input, context.in_type(input).rank() - 1);
+}
+
+std::string count_text(const EmitContext& context) {
+  return product_text(in_dims(context, 0));
+}
+
+// What follows the rows is known from the attributes.
+void set_row_dims(EmitContext& context) {
+  for (size_t i = 0; i < context.node().outputs.size(); ++i) {
+    Texts dims{row_text(context)};
+    if (context.out_type(i).rank() == 2) dims.push_back(fmt::format("{}", context.out_type(i).shape[1]));
+    context.set_dims(i, dims);
+  }
 }
 
 const std::vector<float>& floats(const InferContext& context, std::string_view attr) {

@@ -3,7 +3,8 @@
 #pragma once
 #include <optional>
 
-#include "emit_util.h"
+#include "lanes.h"
+#include "open_util.h"
 
 namespace mrvlc::ops::ml {
 
@@ -24,8 +25,28 @@ struct Rows {
 };
 Result<Rows> rows_of(const InferContext& context, size_t input = 0);
 void put_row(Tensor& out, int64_t row, const std::vector<double>& values);
-// Opens the loop over rows n of input 0, with `x` pointing at one.
+// Numbers of rows and columns of an input as C text.
+std::string row_text(const EmitContext& context, size_t input = 0);
+std::string column_text(const EmitContext& context, size_t input = 0);
+// Number of elements of input 0 as C text.
+std::string count_text(const EmitContext& context);
+// Opens the loop over rows n of input 0, with `x` pointing at one; they have so many columns, or the function
+// fails.
 void open_rows(EmitContext& context, const Rows& rows);
+
+// The text of an emission serves static shapes, and after the dimensions of the results open ones. Each
+// result has a row for each of input 0, or the shape of input 0.
+void set_row_dims(EmitContext& context);
+template <Status (*Emit)(EmitContext&)>
+Status emit_open_rows(EmitContext& context) {
+  set_row_dims(context);
+  return Emit(context);
+}
+template <Status (*Emit)(EmitContext&)>
+Status emit_open_same(EmitContext& context) {
+  set_same_dims(context);
+  return Emit(context);
+}
 
 const std::vector<float>& floats(const InferContext& context, std::string_view attr);  // empty when absent
 const std::vector<std::string>& strings(const InferContext& context, std::string_view attr);  // the same

@@ -1,7 +1,10 @@
 // Operators of ai.onnx.ml that prepare features: ArrayFeatureExtractor, Binarizer, FeatureVectorizer,
 // Imputer, Normalizer, Scaler (all of version 1).
+#include <algorithm>
 #include <cmath>
+#include <functional>
 
+#include "index_open.h"
 #include "index_util.h"
 #include "ml.h"
 #include "slices.h"
@@ -42,13 +45,34 @@ Status eval_extractor(const EvalContext& context) {
   return {};
 }
 
+// A loop over the indices; `put_index` writes that of the feature `k` from a C expression.
+void emit_extractor_lines(EmitContext& context,
+                          const std::function<void(const std::string& index)>& put_index) {
+  Texts x = in_dims(context, 0);
+  std::string count = product_text(in_dims(context, 1));
+  open_loop(context, "j", count);
+  put_index(context.in(1) + "[j]");
+  open_loop(context, "r", product_text(x, 0, x.size() - 1));
+  context.line(
+      fmt::format("{}[r * {} + j] = {}[r * {} + k];", context.out(0), count, context.in(0), x.back()));
+  context.close();
+  context.close();
+}
+
 Status emit_extractor(EmitContext& context) {
   MRVLC_ASSIGN(Extraction e, extraction(emit_view(context)));
   if (e.rows * e.count == 0) return {};
-  context.loop("i", e.rows * e.count);
-  emit_index(context, "k", fmt::format("{}[i % {}]", context.in(1), e.count), e.dim);
-  context.line(fmt::format("{}[i] = {}[i / {} * {} + k];", context.out(0), context.in(0), e.count, e.dim));
-  context.close();
+  emit_extractor_lines(context, [&](const std::string& index) { emit_index(context, "k", index, e.dim); });
+  return {};
+}
+
+Status emit_open_extractor(EmitContext& context) {
+  Texts x = in_dims(context, 0), dims(x.begin(), x.end() - 1);
+  if (dims.empty()) dims = {"1"};
+  dims.push_back(product_text(in_dims(context, 1)));
+  context.set_dims(0, dims);
+  emit_extractor_lines(context,
+                       [&](const std::string& index) { emit_checked_index(context, "k", index, x.back()); });
   return {};
 }
 
@@ -68,11 +92,16 @@ Status eval_binarizer(const EvalContext& context) {
 Status emit_binarizer(EmitContext& context) {
   double threshold = static_cast<double>(emit_view(context).float_attr("threshold"));
   ElementType elem = context.in_type(0).elem, wide = elem == E::F32 ? E::F32 : E::F64;
-  context.loop("i", context.out_type(0).elements());
+  open_loop(context, "i", ml::count_text(context));
   context.line(fmt::format("{}[i] = ({})(({}){}[i] > {});", context.out(0), c_type(elem), c_type(wide),
                            context.in(0), c_literal(threshold, wide)));
   context.close();
   return {};
+}
+
+// A list with one number for each element of the last dimension, unless it is one for all.
+void require_features(EmitContext& context, int64_t count) {
+  if (count != 1) require_equal(context, ml::column_text(context), fmt::format("{}", count));
 }
 
 // -- Imputer: what equals one value becomes another; one for all, or one for each element of the last
@@ -132,7 +161,8 @@ Status emit_imputer(EmitContext& context) {
   std::string hit = std::isnan(p.replaced) ? fmt::format("{0} != {0}", x)
                                            : fmt::format("{} == {}", x, c_literal(p.replaced, elem));
   if (!is_float(elem)) hit = fmt::format("{} == {}", x, c_literal(p.replaced_int, E::I64));
-  context.loop("i", context.out_type(0).elements());
+  require_features(context, p.values.elements());
+  open_loop(context, "i", ml::count_text(context));
   context.line(
       fmt::format("{}[i] = {} ? {}[i % {}] : {};", context.out(0), hit, values, p.values.elements(), x));
   context.close();
@@ -164,6 +194,28 @@ int64_t total_columns(const std::vector<ml::Rows>& parts) {
   return sum;
 }
 
+Result<std::vector<TensorType>> infer_open_vectorizer(const InferContext& context) {
+  MRVLC_TRY(check_tensors(context));
+  const auto& sizes = context.ints_attr("inputdimensions");
+  if (!sizes.empty() && sizes.size() != context.num_inputs())
+    return bad_attr("inputdimensions", "must be one number an input");
+  Dims result{kAnyDim, {0, false}};
+  for (size_t i = 0; i < context.num_inputs(); ++i) {
+    if (!context.has(i)) return bad_operands("an input is missing");
+    MRVLC_TRY(check_same_elem(context, i));
+    MRVLC_TRY(check_rank(context, i, 1, 2));
+    Dims x = dims_of(context.type(i));
+    Dim rows = x.size() == 1 ? Dim{} : x[0], &columns = x.back();
+    if (!rows.open && !result[0].open && rows.bound != result[0].bound)
+      return bad_operands("inputs differ in their rows");
+    if (!sizes.empty() && (columns.open ? sizes[i] < 0 : sizes[i] != columns.bound))
+      return bad_attr("inputdimensions", "differs from the shape of an input");
+    if (!sizes.empty()) columns = {sizes[i], false};
+    result = {equal_dim(result[0], rows), sum(result[1], columns)};
+  }
+  return one_type(E::F32, result);
+}
+
 Result<std::vector<TensorType>> infer_vectorizer(const InferContext& context) {
   MRVLC_ASSIGN(auto parts, vectorizer_parts(context));
   return one_type(E::F32, {parts[0].rows, total_columns(parts)});
@@ -180,16 +232,38 @@ Status eval_vectorizer(const EvalContext& context) {
   return {};
 }
 
+// `width`: columns of the result.
+void emit_vectorizer_lines(EmitContext& context, const std::string& width) {
+  context.line(fmt::format("float* y = {};", context.out(0)));
+  for (size_t k = 0; k < context.node().inputs.size(); ++k) {
+    const std::string columns = ml::column_text(context, k);
+    open_loop(context, "r", ml::row_text(context, k));
+    context.line(fmt::format("for (ptrdiff_t c = 0; c < {0}; ++c) y[r * {1} + c] = (float){2}[r * {0} + c];",
+                             columns, width, context.in(k)));
+    context.close();
+    context.line(fmt::format("y += {};", columns));
+  }
+}
+
 Status emit_vectorizer(EmitContext& context) {
   MRVLC_ASSIGN(auto parts, vectorizer_parts(emit_view(context)));
-  int64_t width = total_columns(parts), first = 0;
-  for (size_t k = 0; k < parts.size(); first += parts[k++].cols) {
-    if (parts[k].rows * parts[k].cols == 0) continue;
-    context.loop("i", parts[k].rows * parts[k].cols);
-    context.line(fmt::format("{0}[i / {1} * {2} + {3} + i % {1}] = (float){4}[i];", context.out(0),
-                             parts[k].cols, width, first, context.in(k)));
-    context.close();
+  if (context.out_type(0).elements() != 0)
+    emit_vectorizer_lines(context, fmt::format("{}", total_columns(parts)));
+  return {};
+}
+
+Status emit_open_vectorizer(EmitContext& context) {
+  const auto& sizes = emit_view(context).ints_attr("inputdimensions");
+  std::string width = "0";
+  for (size_t k = 0; k < context.node().inputs.size(); ++k) {
+    const std::string columns = ml::column_text(context, k);
+    if (k > 0) require_equal(context, ml::row_text(context, k), ml::row_text(context));
+    if (!sizes.empty()) require_equal(context, columns, fmt::format("{}", sizes[k]));
+    width += " + " + columns;
   }
+  context.line(fmt::format("const int64_t width = {};", width));
+  context.set_dims(0, {ml::row_text(context), "width"});
+  emit_vectorizer_lines(context, "width");
   return {};
 }
 
@@ -235,22 +309,21 @@ Status eval_normalizer(const EvalContext& context) {
 }
 
 Status emit_normalizer(EmitContext& context) {
-  InferContext view = emit_view(context);
-  MRVLC_ASSIGN(Norm norm, norm_of(view));
-  MRVLC_ASSIGN(ml::Rows m, ml::rows_of(view));
-  if (m.rows * m.cols == 0) return {};
-  context.loop("r", m.rows);
+  MRVLC_ASSIGN(Norm norm, norm_of(emit_view(context)));
+  if (context.out_type(0).elements() == 0) return {};
+  const std::string columns = ml::column_text(context);
+  open_loop(context, "r", ml::row_text(context));
   context.line(
-      fmt::format("const {}* x = {} + r * {};", c_type(context.in_type(0).elem), context.in(0), m.cols));
-  context.line(fmt::format("float* y = {} + r * {};", context.out(0), m.cols));
-  context.line(fmt::format("float n = {};", norm == Norm::Max ? "(float)x[0]" : "0.0f"));
+      fmt::format("const {}* x = {} + r * {};", c_type(context.in_type(0).elem), context.in(0), columns));
+  context.line(fmt::format("float* y = {} + r * {};", context.out(0), columns));
+  context.line(fmt::format("float n = {};", norm == Norm::Max ? "-INFINITY" : "0.0f"));
   constexpr std::string_view kSteps[] = {"n = (float)x[c] > n ? (float)x[c] : n;", "n += fabsf((float)x[c]);",
                                          "n += (float)x[c] * (float)x[c];"};
   context.line(
-      fmt::format("for (ptrdiff_t c = 0; c < {}; ++c) {}", m.cols, kSteps[static_cast<size_t>(norm)]));
+      fmt::format("for (ptrdiff_t c = 0; c < {}; ++c) {}", columns, kSteps[static_cast<size_t>(norm)]));
   if (norm == Norm::L2) context.line("n = sqrtf(n);");
   context.line("if (n == 0.0f) n = 1.0f;");
-  context.line(fmt::format("for (ptrdiff_t c = 0; c < {}; ++c) y[c] = (float)x[c] / n;", m.cols));
+  context.line(fmt::format("for (ptrdiff_t c = 0; c < {}; ++c) y[c] = (float)x[c] / n;", columns));
   context.close();
   return {};
 }
@@ -298,7 +371,8 @@ Status emit_scaler(EmitContext& context) {
   };
   std::string offset = table(s.offset), scale = table(s.scale);
   std::string wide = context.in_type(0).elem == E::F32 ? "float" : "double";
-  context.loop("i", context.out_type(0).elements());
+  require_features(context, static_cast<int64_t>(std::max(s.offset.size(), s.scale.size())));
+  open_loop(context, "i", ml::count_text(context));
   context.line(fmt::format("{}[i] = (float)((({}){}[i] - {}) * {});", context.out(0), wide, context.in(0),
                            offset, scale));
   context.close();
@@ -315,6 +389,7 @@ const OpDef& def_ArrayFeatureExtractor() {
     d.infer = infer_extractor;
     d.eval = eval_extractor;
     d.emit = emit_extractor;
+    d.emit_open = emit_open_extractor;
     return d;
   }();
   return op;
@@ -327,6 +402,7 @@ const OpDef& def_Binarizer() {
     d.infer = infer_same;
     d.eval = eval_binarizer;
     d.emit = emit_binarizer;
+    d.emit_open = ml::emit_open_same<emit_binarizer>;
     return d;
   }();
   return op;
@@ -338,8 +414,10 @@ const OpDef& def_FeatureVectorizer() {
     d.attrs = {optional("inputdimensions", ir::AttrKind::Ints)};
     d.max_inputs = -1;
     d.infer = infer_vectorizer;
+    d.infer_open = infer_open_vectorizer;
     d.eval = eval_vectorizer;
     d.emit = emit_vectorizer;
+    d.emit_open = emit_open_vectorizer;
     return d;
   }();
   return op;
@@ -354,6 +432,7 @@ const OpDef& def_Imputer() {
     d.infer = infer_imputer;
     d.eval = eval_imputer;
     d.emit = emit_imputer;
+    d.emit_open = ml::emit_open_same<emit_imputer>;
     return d;
   }();
   return op;
@@ -366,6 +445,7 @@ const OpDef& def_Normalizer() {
     d.infer = infer_normalizer;
     d.eval = eval_normalizer;
     d.emit = emit_normalizer;
+    d.emit_open = ml::emit_open_same<emit_normalizer>;
     return d;
   }();
   return op;
@@ -378,6 +458,7 @@ const OpDef& def_Scaler() {
     d.infer = infer_scaler;
     d.eval = eval_scaler;
     d.emit = emit_scaler;
+    d.emit_open = ml::emit_open_same<emit_scaler>;
     return d;
   }();
   return op;

@@ -169,6 +169,7 @@ const OpDef& def_LinearRegressor() {
     d.infer = infer_regressor;
     d.eval = eval_regressor;
     d.emit = emit_regressor;
+    d.emit_open = ml::emit_open_rows<emit_regressor>;
     return d;
   }();
   return op;
@@ -183,6 +184,7 @@ const OpDef& def_LinearClassifier() {
     d.infer = infer_classifier;
     d.eval = eval_classifier;
     d.emit = emit_classifier;
+    d.emit_open = ml::emit_open_rows<emit_classifier>;
     return d;
   }();
   return op;

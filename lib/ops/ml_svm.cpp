@@ -404,6 +404,7 @@ const OpDef& def_SVMRegressor() {
     d.infer = infer_regressor;
     d.eval = eval_regressor;
     d.emit = emit_regressor;
+    d.emit_open = ml::emit_open_rows<emit_regressor>;
     return d;
   }();
   return op;
@@ -418,6 +419,7 @@ const OpDef& def_SVMClassifier() {
     d.infer = infer_classifier;
     d.eval = eval_classifier;
     d.emit = emit_classifier;
+    d.emit_open = ml::emit_open_rows<emit_classifier>;
     return d;
   }();
   return op;

@@ -235,6 +235,7 @@ const OpDef& def_TreeEnsembleRegressor() {
     d.infer = infer_scores<regressor>;
     d.eval = eval_scores<regressor>;
     d.emit = emit_scores<regressor>;
+    d.emit_open = ml::emit_open_rows<emit_scores<regressor>>;
     return d;
   }();
   return op;
@@ -248,6 +249,7 @@ const OpDef& def_TreeEnsembleClassifier() {
     d.infer = infer_classifier;
     d.eval = eval_classifier;
     d.emit = emit_classifier;
+    d.emit_open = ml::emit_open_rows<emit_classifier>;
     return d;
   }();
   return op;
@@ -271,6 +273,7 @@ const OpDef& def_TreeEnsemble() {
     d.infer = infer_scores<ensemble>;
     d.eval = eval_scores<ensemble>;
     d.emit = emit_scores<ensemble>;
+    d.emit_open = ml::emit_open_rows<emit_scores<ensemble>>;
     return d;
   }();
   return op;

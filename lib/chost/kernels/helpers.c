@@ -103,6 +103,36 @@ static double K_probit(double p) {
   return 1.4142135623730951 * (x < 0.0 ? -root : root);
 }
 
+//@ piece find_i64: base
+/* Place of x among n sorted keys, or -1. */
+static ptrdiff_t K_find_i64(const int64_t* keys, ptrdiff_t n, int64_t x) {
+  ptrdiff_t low = 0, high = n;
+  while (low < high) {
+    const ptrdiff_t mid = low + (high - low) / 2;
+    if (keys[mid] < x) {
+      low = mid + 1;
+    } else {
+      high = mid;
+    }
+  }
+  return low < n && keys[low] == x ? low : -1;
+}
+
+//@ piece find_f64: base
+/* Place of x among n sorted keys, or -1. */
+static ptrdiff_t K_find_f64(const double* keys, ptrdiff_t n, double x) {
+  ptrdiff_t low = 0, high = n;
+  while (low < high) {
+    const ptrdiff_t mid = low + (high - low) / 2;
+    if (keys[mid] < x) {
+      low = mid + 1;
+    } else {
+      high = mid;
+    }
+  }
+  return low < n && keys[low] == x ? low : -1;
+}
+
 //@ piece find_string: base
 /* The keys are the runs between offsets, sorted by their bytes. */
 static ptrdiff_t K_find_string(const int64_t* offsets, const char* characters, ptrdiff_t n, const char* x,

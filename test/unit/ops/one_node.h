@@ -23,10 +23,13 @@ inline Tensor booleans(Shape shape, const std::vector<int64_t>& values) {
   return Tensor::of(E::Bool, std::move(shape), values);
 }
 
-// Of the standard or of com.microsoft.
+// Of whichever domain has it first.
 inline const ops::OpDef& op_of(std::string_view name) {
-  const ops::OpDef* standard = ops::find_op("", name);
-  return *(standard != nullptr ? standard : ops::find_op("com.microsoft", name));
+  for (std::string_view domain : {"", "com.microsoft", "ai.onnx.ml"}) {
+    if (const ops::OpDef* op = ops::find_op(domain, name)) return *op;
+  }
+  FAIL("no operator " << name);
+  std::abort();
 }
 
 inline std::vector<ir::Attr> slots_of(const ir::OpSchema& op, const AttrList& attrs) {

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace mrvlc::test {
@@ -62,6 +63,7 @@ void prepare(const OpenCase& c, Prepared& p) {
   auto types = ops::infer_types(op_of(c.op), p.context);
   if (!types.ok()) FAIL(c.op << ": " << types.error().message);
   p.types = *std::move(types);
+  p.types.resize(std::min(p.types.size(), c.outputs));
   for (TensorType& type : p.types) {
     for (int64_t& dim : type.shape) dim = dim == kNoBound ? kTestBound : dim;
   }
