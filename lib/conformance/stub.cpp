@@ -13,6 +13,7 @@
 #include "mrvlc/chost/chost.h"
 #include "mrvlc/ops/open.h"
 #include "mrvlc/passes/pass.h"
+#include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file.h"
 #include "packed.h"
 
@@ -140,8 +141,6 @@ class Guarded {
   uint8_t* at_;
 };
 
-constexpr size_t kMostArena = size_t{4} << 30;
-
 Outcome wrong(std::string message) {
   return {Verdict::Wrong, {}, std::move(message)};
 }
@@ -154,10 +153,21 @@ struct Stub {
   const Difference& judge;
 };
 
+// Bytes that the caller of the stub provides.
+size_t room_for(const ir::Graph& graph, size_t arena_bytes) {
+  auto total = static_cast<double>(arena_bytes);
+  for (ir::ValueId id : graph.outputs())
+    total += static_cast<double>(ops::memory_bytes(graph.value(id).type));
+  return static_cast<size_t>(std::min(total, 1e18));
+}
+
 Outcome run_set(const Case& c, const fs::path& data_set, const Stub& stub) {
   auto inputs = read_inputs(c, data_set);
   if (!inputs.ok()) return failure(inputs.error());
   const ir::Graph& graph = c.model->graph;
+  constexpr size_t kMost = size_t{4} << 30;
+  if (const size_t room = room_for(graph, stub.arena_bytes); room > kMost)
+    return failure(make_diag<DiagCode::MRV0008>(room, kMost));
   std::vector<Port> in(1), out(1);  // an array has an element
   std::vector<Guarded> memory;
   std::deque<Packed> packed;
@@ -169,8 +179,6 @@ Outcome run_set(const Case& c, const fs::path& data_set, const Stub& stub) {
     memory.emplace_back(static_cast<size_t>(ops::memory_bytes(graph.value(id).type)));
     out.insert(out.end() - 1, Port{memory.back().data(), {}});
   }
-  if (stub.arena_bytes > kMostArena)
-    return {Verdict::Refused, "", fmt::format("an arena of {} bytes is not tried", stub.arena_bytes)};
   Guarded arena(stub.arena_bytes);
   if (int code = stub.call(in.data(), out.data(), arena.data(), stub.device.words()); code != 0)
     return wrong(fmt::format("the stub returned {}; {}", code, stub.device.error()));

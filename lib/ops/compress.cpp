@@ -51,13 +51,13 @@ Result<std::vector<TensorType>> infer_compress_open(const InferContext& context)
   MRVLC_TRY(check_tensors(context));
   MRVLC_ASSIGN(auto axis, compress_axis(context));
   Dims x = dims_of(context.type(0));
-  Dim line = axis ? x[at(*axis)] : product(x), condition = dims_of(context.type(1))[0];
+  Dim line = axis ? x[at(*axis)] : all_elements(context.type(0)), condition = dims_of(context.type(1))[0];
   int64_t bound = line.bound;
   if (condition.bound != kNoBound)
     bound = bound == kNoBound ? condition.bound : std::min(bound, condition.bound);
   Dims result = axis ? x : Dims{Dim{}};
   result[axis ? at(*axis) : 0] = {bound, true};
-  return std::vector<TensorType>{type_of(context.type(0).elem, result)};
+  return std::vector<TensorType>{type_of(context.type(0).elem, result, context.type(0).capacity)};
 }
 
 Status eval_compress(const EvalContext& context) {

@@ -27,7 +27,7 @@ Result<std::vector<TensorType>> infer_non_zero(const InferContext& context) {
 
 Result<std::vector<TensorType>> infer_non_zero_open(const InferContext& context) {
   MRVLC_TRY(check_tensors(context));
-  Dim all = product(dims_of(context.type(0)));
+  Dim all = all_elements(context.type(0));
   Dims dims = {{std::max<int64_t>(1, context.type(0).rank()), false}, {all.bound, true}};
   return std::vector<TensorType>{type_of(E::I64, dims)};
 }

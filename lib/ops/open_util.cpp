@@ -40,6 +40,12 @@ Dim product(const Dims& dims) {
   return result;
 }
 
+Dim all_elements(const TensorType& type) {
+  Dim all = product(dims_of(type));
+  if (type.capacity >= 0 && (all.bound == kNoBound || all.bound > type.capacity)) all.bound = type.capacity;
+  return all;
+}
+
 Dim sum(Dim a, Dim b) {
   bool bounded = a.bound != kNoBound && b.bound != kNoBound;
   auto total = checked_add(a.bound, b.bound);

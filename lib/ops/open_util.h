@@ -19,6 +19,8 @@ using Dims = std::vector<Dim>;
 Dims dims_of(const TensorType& type);
 Dim product(const Dims& dims);
 Dim sum(Dim a, Dim b);
+// The elements of a tensor as the dimension of a vector.
+Dim all_elements(const TensorType& type);
 // Of two operands that must agree, and where they broadcast.
 Dim equal_dim(Dim a, Dim b);
 Dim broadcast_dim(Dim a, Dim b);

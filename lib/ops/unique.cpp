@@ -120,11 +120,11 @@ Result<std::vector<TensorType>> infer_unique_open(const InferContext& context) {
   MRVLC_TRY(check_tensors(context));
   MRVLC_ASSIGN(UniqueForm form, unique_form(context));
   Dims x = dims_of(context.type(0));
-  Dim all = form.axis ? x[at(*form.axis)] : product(x), some{all.bound, true};
+  Dim all = form.axis ? x[at(*form.axis)] : all_elements(context.type(0)), some{all.bound, true};
   Dims y = form.axis ? x : Dims{some};
   if (form.axis) y[at(*form.axis)] = some;
-  std::vector<TensorType> types = {type_of(context.type(0).elem, y), type_of(E::I64, {some}),
-                                   type_of(E::I64, {all}), type_of(E::I64, {some})};
+  std::vector<TensorType> types = {type_of(context.type(0).elem, y, context.type(0).capacity),
+                                   type_of(E::I64, {some}), type_of(E::I64, {all}), type_of(E::I64, {some})};
   types.resize(context.num_outputs);
   return types;
 }

@@ -33,6 +33,12 @@ TEST_CASE("open dimensions broadcast") {
   CHECK(type_of("PRelu", {f({-6, 3}), f({3})}) == "f32[<=6,3]");
 }
 
+TEST_CASE("what selects elements has no more than there are") {
+  CHECK(type_of("NonZero", {f({-6, -6}, 6)}) == "i64[2,<=6]");
+  CHECK(type_of("Unique", {f({-6, -6}, 6)}) == "f32[<=6]");
+  CHECK(type_of("Compress", {f({-6, -6}, 6), open_type(E::Bool, {-9})}) == "f32[<=6]");
+}
+
 TEST_CASE("operands that decide about the shape bound it") {
   CHECK(type_of("Reshape", {f({2, 3}), ints(2)}) == "f32[<=6,<=6;6]");
   CHECK(type_of("Reshape", {f({2, 3}), ints(1)}) == "f32[6]");
