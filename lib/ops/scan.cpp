@@ -1,4 +1,4 @@
-// Scan (ONNX Scan-11).
+// Scan (ONNX Scan-11). That of opset 8 is rewritten by the importer.
 #include <algorithm>
 
 #include "body.h"
@@ -156,7 +156,7 @@ Result<ScanParams> scan_params(const ir::OpSchema& op, const std::vector<ir::Att
 const OpDef& def_Scan() {
   static const OpDef def = [] {
     OpDef d = control_flow_def("Scan");
-    d.since_min = 9;
+    d.since_min = 8;
     d.attrs = {optional("body", ir::AttrKind::Graph),
                optional("num_scan_inputs", ir::AttrKind::Int),
                optional("scan_input_axes", ir::AttrKind::Ints),
