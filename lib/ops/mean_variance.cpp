@@ -5,6 +5,7 @@
 #include "elementwise.h"
 #include "emit_util.h"
 #include "lanes.h"
+#include "open_util.h"
 #include "reduce_emit.h"
 
 namespace mrvlc::ops {
@@ -58,18 +59,40 @@ Status eval_mvn(const EvalContext& c) {
   return {};
 }
 
+// The loops as C text, and the most statistics there can be.
+struct LoopTexts {
+  Texts size, data, own;
+  std::string statistics, count;  // elements of one statistic
+  int64_t most;
+};
+
+LoopTexts texts_of(const BroadcastLoops& loops) {
+  auto texts = [](const Shape& numbers) {
+    Texts list;
+    for (int64_t v : numbers) list.push_back(fmt::format("{}", v));
+    return list;
+  };
+  const int64_t n = statistics(loops);
+  return {texts(loops.size),
+          texts(loops.strides[0]),
+          texts(loops.strides[1]),
+          fmt::format("{}", n),
+          fmt::format("{}", n == 0 ? 0 : element_count(loops.size) / n),
+          n};
+}
+
 class Emitter {
  public:
-  Emitter(EmitContext& c, BroadcastLoops loops)
+  Emitter(EmitContext& c, LoopTexts loops)
       : c_(c), loops_(std::move(loops)), elem_(c.in_type(0).elem), t_(c_type(elem_)) {}
 
   void emit() {
-    const int64_t n = statistics(loops_);
-    const std::string count = c_literal(element_count(loops_.size) / n, elem_);
+    const std::string n = loops_.statistics, twice = times(n, "2"),
+                      count = fmt::format("({})({})", t_, loops_.count);
     const std::string_view f = elem_ == ElementType::F64 ? "" : "f";
-    c_.line(fmt::format("{0}* const mean = ({0}*){1};", t_, c_.scratch(2 * n * byte_size(elem_))));
+    c_.line(fmt::format("{0}* const mean = ({0}*){1};", t_, c_.scratch(2 * loops_.most * byte_size(elem_))));
     c_.line(fmt::format("{}* const scale = mean + {};", t_, n));
-    c_.line(fmt::format("for (ptrdiff_t s = 0; s < {}; ++s) mean[s] = 0;", 2 * n));
+    c_.line(fmt::format("for (ptrdiff_t s = 0; s < {}; ++s) mean[s] = 0;", twice));
     accumulate("mean", "x[{0}]");
     c_.line(fmt::format("for (ptrdiff_t s = 0; s < {}; ++s) mean[s] /= {};", n, count));
     accumulate("scale", "(x[{0}] - mean[{1}]) * (x[{0}] - mean[{1}])");
@@ -84,21 +107,27 @@ class Emitter {
 
  private:
   size_t last() const { return loops_.size.size() - 1; }
-  bool kept() const { return loops_.strides[1].back() != 0; }
+  bool kept() const { return loops_.own.back() != "0"; }
   // Position of element r of the open run among the statistics, kept ones counting along the run.
   std::string statistic() const {
-    return kept() ? fmt::format("base + r * {}", loops_.strides[1].back()) : std::string("base");
+    return kept() ? fmt::format("base + r * {}", loops_.own.back()) : std::string("base");
   }
   std::string run(const std::string& statement) const {
     return fmt::format("for (ptrdiff_t r = 0; r < {}; ++r) {}", loops_.size.back(), statement);
   }
 
   void open_runs() {
-    for (size_t d = 0; d < last(); ++d) c_.loop(fmt::format("i{}", d), loops_.size[d]);
-    Shape data = loops_.strides[0], own = loops_.strides[1];
-    data.back() = own.back() = 0;
-    c_.line(fmt::format("const ptrdiff_t first = {}, base = {};", index_text(data), index_text(own)));
+    for (size_t d = 0; d < last(); ++d) open_loop(c_, fmt::format("i{}", d), loops_.size[d]);
+    c_.line(fmt::format("const ptrdiff_t first = {}, base = {};", place(loops_.data), place(loops_.own)));
     c_.line(fmt::format("const {}* x = {} + first;", t_, c_.in(0)));
+  }
+  // Where the open run begins.
+  std::string place(const Texts& strides) const {
+    std::string text = "0";
+    for (size_t d = 0; d < last(); ++d) {
+      if (strides[d] != "0") text += fmt::format(" + i{} * ({})", d, strides[d]);
+    }
+    return text;
   }
   void close_runs() {
     for (size_t d = 0; d < last(); ++d) c_.close();
@@ -121,7 +150,7 @@ class Emitter {
   }
 
   EmitContext& c_;
-  BroadcastLoops loops_;
+  LoopTexts loops_;
   ElementType elem_;
   std::string_view t_;
 };
@@ -129,7 +158,39 @@ class Emitter {
 Status emit_mvn(EmitContext& c) {
   MRVLC_TRY(require_widened(c));
   MRVLC_ASSIGN(BroadcastLoops loops, loops_of(emit_view(c)));
-  if (c.out_type(0).elements() != 0) Emitter(c, std::move(loops)).emit();
+  if (c.out_type(0).elements() != 0) Emitter(c, texts_of(loops)).emit();
+  return {};
+}
+
+// No more than there are elements.
+int64_t most_statistics(const TensorType& type, const std::vector<int64_t>& axes) {
+  Shape kept = type.shape;
+  for (int64_t axis : axes) kept[at(axis)] = 1;
+  return std::min(checked_product(kept).value_or(kMaxElements), type.elements());
+}
+
+Status emit_open_mvn(EmitContext& c) {
+  MRVLC_TRY(require_widened(c));
+  InferContext view = emit_view(c);
+  MRVLC_ASSIGN(std::vector<int64_t> axes, normalize_axes(view.ints_attr("axes"), c.in_type(0).rank()));
+  set_same_dims(c);
+  const Texts dims = in_dims(c, 0);
+  Texts kept = dims, reduced;
+  LoopTexts loops{dims, stride_texts(dims), {}, {}, {}, 1};
+  for (int64_t axis : axes) {
+    reduced.push_back(dims[at(axis)]);
+    kept[at(axis)] = "1";
+  }
+  loops.own = stride_texts(kept);
+  for (int64_t axis : axes) loops.own[at(axis)] = "0";
+  loops.most = most_statistics(c.in_type(0), axes);
+  loops.statistics = product_text(kept);
+  loops.count = product_text(reduced);
+  if (dims.empty()) loops.size = loops.data = loops.own = {"1"};
+  // A dimension of 0 that is reduced: there may be more statistics than elements, and nothing to do.
+  c.open(fmt::format("if ({} > 0)", product_text(dims)));
+  Emitter(c, std::move(loops)).emit();
+  c.close();
   return {};
 }
 
@@ -145,6 +206,7 @@ const OpDef& def_MeanVarianceNormalization() {
     d.infer = infer_mvn;
     d.eval = eval_mvn;
     d.emit = emit_mvn;
+    d.emit_open = emit_open_mvn;
     d.declined = "accelerator: statistics over the batch stay on the host";
     return d;
   }();

@@ -41,6 +41,21 @@ TEST_CASE("group normalisation of open shapes") {
   check_open(cases);
 }
 
+TEST_CASE("mean and variance over open axes") {
+  std::vector<OpenCase> cases;
+  for (const auto& axes : {std::vector<int64_t>{0, 2, 3}, {1}, {-1}, {0, 1, 2, 3}, {}}) {
+    OpenCase c{"MeanVarianceNormalization", {open_type(E::F32, {-3, 4, -5, -40}, 900)}, {}, {{"axes", axes}}};
+    for (const Shape& s : {Shape{3, 4, 2, 7}, {1, 4, 5, 40}, {0, 4, 5, 40}, {3, 4, 5, 0}})
+      c.runs.push_back({sample(E::F32, s)});
+    cases.push_back(c);
+  }
+  cases.push_back({"MeanVarianceNormalization",
+                   {open_type(E::F64, {-3, 4})},
+                   {{sample(E::F64, {2, 4})}},
+                   {{"axes", std::vector<int64_t>{0}}}});
+  check_open(cases);
+}
+
 TEST_CASE("rotary embeddings of open shapes") {
   std::vector<OpenCase> cases;
   for (int64_t interleaved : {0, 1}) {
