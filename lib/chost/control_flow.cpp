@@ -2,7 +2,10 @@
 // which is scratch memory of the node. What goes round a loop has two buffers, which change places.
 #include "mrvlc/ops/control_flow.h"
 
+#include <utility>
+
 #include "function.h"
+#include "text.h"
 
 namespace mrvlc::chost {
 namespace {
@@ -29,10 +32,7 @@ class ControlFlow {
   Status run() {
     f_.use_views();
     f_.set_reports();
-    for (const ir::Graph* body : ir::bodies_of(node_)) {
-      MRVLC_ASSIGN(BodyFunction b, emit_body(f_.program().module, *body, f_.program().options));
-      bodies_.push_back({b.symbol, b.arena_bytes > 0 ? f_.scratch(b.arena_bytes) : "NULL"});
-    }
+    for (const ir::Graph* body : ir::bodies_of(node_)) MRVLC_TRY(add_body(*body));
     f_.pass("mrvl_hook hook", "hook");
     f_.pass("void* user", "user");
     f_.pass(fmt::format("{}_error* error", prefix()), "error");
@@ -53,6 +53,48 @@ class ControlFlow {
   struct Callee {
     std::string symbol, arena;
   };
+
+  // Texts that a body makes are read after it has run, those of one round in later ones as well: every round
+  // has an arena of its own, which is kept. Nothing is needed for texts that do not change.
+  Status add_body(const ir::Graph& body) {
+    Module& module = f_.program().module;
+    const auto rounds = most_rounds();
+    const bool allowed = std::exchange(module.texts_allowed, module.texts_allowed && rounds.has_value());
+    const bool made = std::exchange(module.texts_made, false);
+    auto b = emit_body(module, body, f_.program().options);
+    module.texts_allowed = allowed;
+    const bool keeps = module.texts_made;
+    module.texts_made = made || keeps;
+    if (!b.ok()) return std::move(b).error();
+    if (b->arena_bytes == 0) {
+      bodies_.push_back({b->symbol, "(unsigned char*)NULL"});
+    } else if (!keeps || *rounds <= 1) {
+      bodies_.push_back({b->symbol, "(unsigned char*)" + f_.scratch(b->arena_bytes, keeps)});
+    } else {
+      const int64_t stride = ceil_div(b->arena_bytes, kArenaAlign) * kArenaAlign;
+      // What overflows is refused as too large.
+      const int64_t all = checked_mul(stride, *rounds).value_or(INT64_MAX);
+      bodies_.push_back(
+          {b->symbol, fmt::format("(unsigned char*){} + i * {}", f_.scratch(all, true), stride)});
+    }
+    return {};
+  }
+
+  // How often a body runs at most; nothing when that is not known.
+  std::optional<int64_t> most_rounds() const {
+    if (node_.is("If")) return 1;
+    if (node_.is("Loop")) {
+      const Tensor* trips = node_.inputs[0].valid() ? graph_.constant(node_.inputs[0]) : nullptr;
+      return trips == nullptr ? std::nullopt : std::optional(std::max<int64_t>(trips->as_int(0), 0));
+    }
+    if (node_.is("SequenceMap")) return type(node_.inputs[0]).length;
+    const auto formals = static_cast<size_t>(node_.int_attr("formals"));
+    auto p = ops::scan_params(*node_.op, node_.attrs, formals);
+    if (!p.ok()) return std::nullopt;
+    const TensorType& scanned = type(node_.inputs[p->states]);
+    const int64_t axis = p->input_axes[0] < 0 ? p->input_axes[0] + scanned.rank() : p->input_axes[0];
+    return scanned.shape[static_cast<size_t>(axis)];
+  }
   const std::string& prefix() const { return f_.program().options.name; }
   const TensorType& type(ValueId v) const { return graph_.value(v).type; }
   const TensorType& out_type(size_t i) const { return type(node_.outputs[i]); }
@@ -92,8 +134,7 @@ class ControlFlow {
   void call(const Callee& body, const std::vector<std::string>& in, const std::vector<std::string>& out) {
     f_.put("const {0}_view* const in[] = {{{1}}};", prefix(), list_text(in));
     f_.put("{0}_view* const out[] = {{{1}}};", prefix(), list_text(out));
-    f_.put("if ((rc = {}(in, out, (unsigned char*){}, hook, user, error)) != 0) return rc;", body.symbol,
-           body.arena);
+    f_.put("if ((rc = {}(in, out, {}, hook, user, error)) != 0) return rc;", body.symbol, body.arena);
   }
 
   void emit_if() {

@@ -77,9 +77,10 @@ std::string Function::write_store(StoreId store, std::string_view c_type, std::s
   return declare(store, fmt::format("{}* restrict {}", c_type, name), name, true);
 }
 
-std::string Function::scratch(int64_t bytes) {
+std::string Function::scratch(int64_t bytes, bool kept) {
   Store store;
   store.bytes = bytes;
+  store.kept = kept;
   std::string name = fmt::format("s{}", scratches_++);
   return declare(program_.add_store(store), fmt::format("void* restrict {}", name), name, true);
 }
@@ -209,7 +210,10 @@ int64_t NodeContext::bytes_of_texts(int64_t elements) const {
 }
 
 std::string NodeContext::characters(int64_t bytes) {
-  return function_.program().is_body() ? std::string() : function_.characters(bytes);
+  Module& module = function_.program().module;
+  if (!module.texts_allowed) return {};
+  module.texts_made = true;
+  return function_.characters(bytes);
 }
 
 std::string NodeContext::helper(std::string_view name) {

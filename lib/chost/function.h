@@ -39,7 +39,8 @@ class Function {
   std::string write(ir::ValueId value, std::string name);
   std::string read_store(StoreId store, std::string_view c_type, std::string name);
   std::string write_store(StoreId store, std::string_view c_type, std::string name);
-  std::string scratch(int64_t bytes);
+  // `kept`: until the end of the run.
+  std::string scratch(int64_t bytes, bool kept = false);
   // Memory that is kept: see TextMemory.
   std::string characters(int64_t bytes);
   // A parameter for which NAME_run, or the body around, passes `argument`.

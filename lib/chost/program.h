@@ -80,6 +80,9 @@ struct Module {
   std::string error;                     // of the first helper asked for that does not exist
   std::string strings;                   // C text: constants of type String
   uint32_t string_constants = 0;
+  // Of the program that is being generated: texts may be made, as memory for those of every round can be
+  // kept; and some are.
+  bool texts_allowed = true, texts_made = false;
 };
 
 class Program {

@@ -123,7 +123,7 @@ Status emit_normalizer(EmitContext& context) {
     auto* memory = dynamic_cast<TextMemory*>(&context);
     if (memory != nullptr) bytes = memory->bytes_of_texts(context.out_type(0).elements());
     if (memory != nullptr) characters = memory->characters(bytes);
-    if (characters.empty()) return bad_operands("texts are not made in the bodies of control flow");
+    if (characters.empty()) return bad_operands("texts are not made in a loop of any number of turns");
   }
   context.line("ptrdiff_t kept;");
   if (r.needs_ascii()) {

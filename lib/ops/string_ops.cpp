@@ -49,7 +49,7 @@ Status emit_concat(EmitContext& context) {
   auto* memory = dynamic_cast<TextMemory*>(&context);
   int64_t bytes = memory == nullptr ? 0 : memory->bytes_of_texts(y.elements());
   std::string characters = memory == nullptr ? "" : memory->characters(bytes);
-  if (characters.empty()) return bad_operands("texts are not made in the bodies of control flow");
+  if (characters.empty()) return bad_operands("texts are not made in a loop of any number of turns");
   BroadcastLoops loops = pairs(y.shape, context.in_type(0).shape, context.in_type(1).shape);
   std::string x0 = context.in(0), x1 = context.in(1), y0 = context.out(0);
   context.line("size_t used = 0;");

@@ -11,8 +11,8 @@ class TextMemory {
   // Bytes that so many texts of unknown length get.
   virtual int64_t bytes_of_texts(int64_t elements) const = 0;
   // Memory for characters, from the arena; it lives until the end of the run, and after it. Returns the C
-  // name of a char pointer; empty when there can be none: in a loop, texts of one turn would overwrite those
-  // of the turn before.
+  // name of a char pointer; empty when there can be none: in a loop that may turn any number of times, as
+  // texts of all turns are kept.
   virtual std::string characters(int64_t bytes) = 0;
 };
 
