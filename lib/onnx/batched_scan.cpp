@@ -21,11 +21,25 @@ const pb::GraphProto* body_of(const pb::NodeProto& node) {
   return nullptr;
 }
 
-// Of names that are no input of the graph.
+// Does a name that the graph takes or reads begin so?
+bool mentions(const pb::GraphProto& graph, const std::string& prefix) {
+  auto begins = [&](const std::string& name) { return name.compare(0, prefix.size(), prefix) == 0; };
+  auto within = [&](const auto& attribute) { return attribute.has_g() && mentions(attribute.g(), prefix); };
+  auto reads = [&](const pb::NodeProto& node) {
+    return std::any_of(node.input().begin(), node.input().end(), begins) ||
+           std::any_of(node.attribute().begin(), node.attribute().end(), within);
+  };
+  return std::any_of(graph.input().begin(), graph.input().end(),
+                     [&](const auto& input) { return begins(input.name()); }) ||
+         std::any_of(graph.node().begin(), graph.node().end(), reads) ||
+         std::any_of(graph.output().begin(), graph.output().end(),
+                     [&](const auto& output) { return begins(output.name()); });
+}
+
+// Of names that the graph does not read.
 std::string free_prefix(const pb::GraphProto& graph) {
   std::string prefix = "each";
-  auto taken = [&](const auto& input) { return input.name().compare(0, prefix.size(), prefix) == 0; };
-  while (std::any_of(graph.input().begin(), graph.input().end(), taken)) prefix += '_';
+  while (mentions(graph, prefix)) prefix += '_';
   return prefix;
 }
 

@@ -1,6 +1,7 @@
 // Subgraphs: If with a known condition is inlined; the rest is refused by name.
 #include "model_util.h"
 #include "mrvlc/support/diag/onnx.h"
+#include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::test {
 
@@ -120,6 +121,50 @@ TEST_CASE("Scan without a number of scanned inputs", "[onnx]") {
   Outcome outcome = import(loop_model("Scan", {"i", "c", "v"}));
   CHECK_FALSE(outcome.model.has_value());
   CHECK(outcome.diagnostics.exit_code() == 1);
+}
+
+namespace {
+
+// Scan of opset 8: s[3,2] goes round, a[3,4,2] is scanned.
+pb::ModelProto batched_scan_model(const std::string& lengths) {
+  pb::ModelProto model = empty_model();
+  model.mutable_opset_import(0)->set_version(8);
+  add_input(model, "s", {3, 2});
+  add_input(model, "a", {3, 4, 2});
+  add_input(model, "each0", {2});
+  if (!lengths.empty()) add_input(model, lengths, {3}, pb::TensorProto::INT64);
+  auto& node = add_node(model, "Scan", {lengths, "s", "a"}, {"y", "z"});
+  // What the body reads from outside is told from the names that are made up around it.
+  add_branch(node, "body",
+             {make_node("Add", {"state", "item"}, {"sum"}), make_node("Mul", {"sum", "each0"}, {"out"})},
+             "sum");
+  auto* body = node.mutable_attribute(0)->mutable_g();
+  body->add_output()->set_name("out");
+  body->add_input()->set_name("state");
+  body->add_input()->set_name("item");
+  add_int(node, "num_scan_inputs", 1);
+  add_ints(node, "directions", {1});
+  for (const char* name : {"y", "z"}) model.mutable_graph()->add_output()->set_name(name);
+  return model;
+}
+
+}  // namespace
+
+TEST_CASE("Scan of opset 8 runs on every element of the batch", "[onnx]") {
+  Outcome outcome = import(batched_scan_model(""));
+  check_imported(outcome);
+  const ir::Graph& graph = outcome.model->graph;
+  CHECK(value_named(graph, "y").type.shape == Shape{3, 2});
+  CHECK(value_named(graph, "z").type.shape == Shape{3, 4, 2});
+  const ir::Node& outer = graph.node(ir::NodeId(size_t{0}));
+  CHECK(outer.int_attr("num_scan_inputs") == 2);
+  REQUIRE(ir::bodies_of(outer).size() == 1);
+  const ir::Node& inner = ir::bodies_of(outer)[0]->node(ir::NodeId(size_t{0}));
+  CHECK(inner.is("Scan"));
+  CHECK(inner.int_attr("num_scan_inputs") == 1);
+  CHECK(inner.ints_attr("scan_input_directions") == std::vector<int64_t>{1});
+
+  check_refused(import(batched_scan_model("lengths")), DiagCode::MRV0208);
 }
 
 TEST_CASE("branches that are malformed", "[onnx]") {

@@ -30,6 +30,19 @@ TEST_CASE("Shape, Gather, Concat, Reshape", "[onnx]") {
   CHECK(outcome.model->graph.node_slots() == 4);  // the nodes stay; passes fold them
 }
 
+TEST_CASE("the size of a tensor is known though its values are not", "[onnx]") {
+  pb::ModelProto model = empty_model();
+  add_input(model, "x", {2, 3});
+  add_node(model, "Size", {"x"}, {"n"});
+  add_int64(model, "axis", {1}, {0});
+  add_node(model, "Unsqueeze", {"n", "axis"}, {"target"});
+  add_node(model, "Reshape", {"x", "target"}, {"y"});
+  model.mutable_graph()->add_output()->set_name("y");
+  Outcome outcome = import(model);
+  check_imported(outcome);
+  CHECK(value_named(outcome.model->graph, "y").type.is_static());
+}
+
 TEST_CASE("Constant nodes are known", "[onnx]") {
   pb::ModelProto model = empty_model();
   add_input(model, "x", {2, 3, 4});
