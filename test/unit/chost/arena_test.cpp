@@ -50,7 +50,8 @@ TEST_CASE("values share memory when they are not alive at once") {
   CHECK(code.arena_lower_bound_bytes == 2 * 4096);
 }
 
-// Passes over the dimensions keep what lies between them: parts of a result that has so many elements at most.
+// Passes over the dimensions keep what lies between them: parts of a result that has so many elements at
+// most.
 TEST_CASE("sizes known at run time only do not multiply with each other") {
   auto graph = ir::parse(R"(graph "g" {
     input %x : f32[3,4,4]
