@@ -49,7 +49,7 @@ Result<Tensor> read_value(const fs::path& file, const TensorType& declared) {
   return as_declared(std::move(tensor), declared);
 }
 
-bool contradicts(const onnx::DeclaredInput& declared, const Shape& actual) {
+bool contradicts(const onnx::DeclaredValue& declared, const Shape& actual) {
   if (!declared.has_shape) return false;
   if (declared.shape.size() != actual.size()) return true;
   for (size_t d = 0; d < actual.size(); ++d) {
@@ -58,7 +58,7 @@ bool contradicts(const onnx::DeclaredInput& declared, const Shape& actual) {
   return false;
 }
 
-bool is_open(const onnx::DeclaredInput& declared) {
+bool is_open(const onnx::DeclaredValue& declared) {
   return !declared.has_shape ||
          std::any_of(declared.shape.begin(), declared.shape.end(), [](int64_t d) { return d < 0; });
 }
@@ -83,7 +83,7 @@ onnx::GivenShape shape_of(const Case& c, size_t input, const TensorType& first) 
 }
 
 // The shapes of the data for what the model leaves open; what is wrong, when they are not what it declares.
-std::string choose_shapes(const Case& c, const std::vector<onnx::DeclaredInput>& declared,
+std::string choose_shapes(const Case& c, const std::vector<onnx::DeclaredValue>& declared,
                           onnx::ImportOptions& options) {
   for (size_t i = 0; i < declared.size() && !c.data_sets.empty(); ++i) {
     if (declared[i].wrapper != Wrapper::None) {

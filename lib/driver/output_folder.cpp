@@ -1,6 +1,7 @@
 #include "output_folder.h"
 
 #include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/diag/sim.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/hash.h"
 
@@ -24,7 +25,8 @@ std::vector<Port> ports(const Json& list) {
     type.elem = element_type_from_name(p.at("type").get<std::string>()).value_or(ElementType::Undefined);
     type.shape = p.at("shape").get<Shape>();
     for (const Json& d : p.value("open", Json::array())) type.open |= 1u << d.get<uint32_t>();
-    out.push_back({p.at("name").get<std::string>(), p.at("file").get<std::string>(), type});
+    out.push_back({p.at("name").get<std::string>(), p.at("file").get<std::string>(), type,
+                   p.value("value_type", std::string())});
   }
   return out;
 }
@@ -125,6 +127,16 @@ Result<OutputFolder> open_output(const std::filesystem::path& path) {
     return bad(file, "not a manifest of mrvlc");
   }
   return folder;
+}
+
+Status check_ports(const OutputFolder& folder) {
+  for (const auto* list : {&folder.inputs, &folder.outputs}) {
+    for (const Port& p : *list) {
+      if (!p.wrapped.empty()) return make_diag<DiagCode::MRV0710>(p.name, p.wrapped);
+      if (p.type.elem == ElementType::String) return make_diag<DiagCode::MRV0710>(p.name, to_string(p.type));
+    }
+  }
+  return {};
 }
 
 }  // namespace mrvlc::driver

@@ -159,6 +159,7 @@ Result<ProcessResult> run_program(const RunOptions& options, const OutputFolder&
 
 Result<std::string> run(const RunOptions& options) {
   MRVLC_ASSIGN(OutputFolder folder, open_output(options.out));
+  MRVLC_TRY(check_ports(folder));
   MRVLC_ASSIGN(std::vector<fs::path> files, input_files(options, folder));
   for (size_t i = 0; i < files.size(); ++i)
     MRVLC_TRY(check_input(folder.inputs[i], files[i], options.repeat_axis0));

@@ -10,6 +10,7 @@
 #include "mrvlc/ops/control_flow.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/onnx.h"
+#include "mrvlc/support/diag/sim.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/temporary_dir.h"
 #include "mrvlc/tensor/npy.h"
@@ -83,6 +84,7 @@ class Verifier {
     InterruptGuard guard;  // first: after an interrupt, too, the folder is removed
     auto temporary = TemporaryDir::create();
     if (!temporary.ok()) return fail(temporary.error());
+    if (Status status = check_declared(); !status.ok()) return fail(status.error());
     auto given = given_data();
     if (!given.ok()) return fail(given.error());
     take_shapes(*given);
@@ -91,6 +93,7 @@ class Verifier {
     if (!compile(c, diagnostics_, [](const std::string&) {})) return {};
     auto folder = open_output(c.out);
     if (!folder.ok()) return fail(folder.error());
+    if (Status status = check_ports(*folder); !status.ok()) return fail(status.error());
     auto sets = options_.data.empty() ? reference() : std::move(given);
     if (!sets.ok()) return fail(sets.error());
     for (const DataSet& set : *sets) {
@@ -103,6 +106,19 @@ class Verifier {
  private:
   std::vector<Comparison> fail(const Diag& diag) {
     diagnostics_.add(diag);
+    return {};
+  }
+
+  // Asked before the data are read as what they are not.
+  Status check_declared() const {
+    for (auto list : {onnx::declared_inputs, onnx::declared_outputs}) {
+      auto declared = list(compile_.model);
+      if (!declared.ok()) return {};  // said when it is compiled
+      for (const onnx::DeclaredValue& value : *declared) {
+        if (value.wrapper != Wrapper::None)
+          return make_diag<DiagCode::MRV0710>(printable(value.name), "a sequence or an optional");
+      }
+    }
     return {};
   }
 
@@ -121,7 +137,7 @@ class Verifier {
     auto declared = onnx::declared_inputs(compile_.model);
     if (!declared.ok() || sets.empty()) return;  // said when it is compiled
     for (size_t i = 0; i < declared->size(); ++i) {
-      const onnx::DeclaredInput& input = (*declared)[i];
+      const onnx::DeclaredValue& input = (*declared)[i];
       const bool open =
           !input.has_shape || std::find(input.shape.begin(), input.shape.end(), -1) != input.shape.end();
       if (!open || input.wrapper != Wrapper::None || compile_.input_shapes.contains(input.name)) continue;

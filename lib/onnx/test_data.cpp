@@ -20,8 +20,8 @@ Wrapper wrapper_of(const pb::TypeProto& type) {
   return type.optional_type().elem_type().has_sequence_type() ? Wrapper::OptionalSequence : Wrapper::Optional;
 }
 
-DeclaredInput declared_input(const pb::ValueInfoProto& input) {
-  DeclaredInput out{input.name(), wrapper_of(input.type()), input.type().tensor_type().has_shape(), {}};
+DeclaredValue declared_value(const pb::ValueInfoProto& input) {
+  DeclaredValue out{input.name(), wrapper_of(input.type()), input.type().tensor_type().has_shape(), {}};
   for (const auto& dim : input.type().tensor_type().shape().dim())
     out.shape.push_back(dim.has_dim_value() ? dim.dim_value() : -1);
   return out;
@@ -46,18 +46,27 @@ Result<Tensor> decode_wrapped(const std::filesystem::path& path, const std::stri
 
 }  // namespace
 
-Result<std::vector<DeclaredInput>> declared_inputs(const std::filesystem::path& model) {
+Result<std::vector<DeclaredValue>> declared_inputs(const std::filesystem::path& model) {
   MRVLC_ASSIGN(auto file, MappedFile::open(model, uint64_t{INT32_MAX}));
   pb::ModelProto message;
   MRVLC_TRY(parse_message(file->text(), message));
   std::set<std::string_view> given;
   for (const auto& tensor : message.graph().initializer()) given.insert(tensor.name());
   for (const auto& tensor : message.graph().sparse_initializer()) given.insert(tensor.values().name());
-  std::vector<DeclaredInput> inputs;
+  std::vector<DeclaredValue> inputs;
   for (const auto& input : message.graph().input()) {
-    if (!given.contains(input.name())) inputs.push_back(declared_input(input));
+    if (!given.contains(input.name())) inputs.push_back(declared_value(input));
   }
   return inputs;
+}
+
+Result<std::vector<DeclaredValue>> declared_outputs(const std::filesystem::path& model) {
+  MRVLC_ASSIGN(auto file, MappedFile::open(model, uint64_t{INT32_MAX}));
+  pb::ModelProto message;
+  MRVLC_TRY(parse_message(file->text(), message));
+  std::vector<DeclaredValue> outputs;
+  for (const auto& output : message.graph().output()) outputs.push_back(declared_value(output));
+  return outputs;
 }
 
 Result<Tensor> read_value_pb(const std::filesystem::path& path, Wrapper wrapper) {

@@ -8,7 +8,7 @@
 namespace mrvlc::onnx {
 
 // An input as a model declares it, before any shape is decided.
-struct DeclaredInput {
+struct DeclaredValue {
   std::string name;
   Wrapper wrapper = Wrapper::None;
   bool has_shape = false;
@@ -16,7 +16,8 @@ struct DeclaredInput {
 };
 
 // In the order of the model, without those that an initializer gives a value.
-Result<std::vector<DeclaredInput>> declared_inputs(const std::filesystem::path& model);
+Result<std::vector<DeclaredValue>> declared_inputs(const std::filesystem::path& model);
+Result<std::vector<DeclaredValue>> declared_outputs(const std::filesystem::path& model);
 
 // A file with a TensorProto, SequenceProto or OptionalProto, as the wrapper says.
 Result<Tensor> read_value_pb(const std::filesystem::path& path, Wrapper wrapper);

@@ -171,6 +171,13 @@ gates() {
   expect 5 "error MRV0009" verify "$digits" --tolerance 0
   expect 3 "cannot open 'nope'" verify "$digits" --data nope
   expect 3 "it holds no output_K" verify "$digits" --data "$work"
+  local cases=/usr/share/libonnx-testdata/data/node
+  [ -d $cases ] || return 0
+  local text=$cases/test_strnormalizer_nostopwords_nochangecase list=$cases/test_sequence_insert_at_back
+  expect 1 "error MRV0710: 'x' is str[" verify $text/model.onnx --data $text/test_data_set_0 --target host
+  expect 1 "error MRV0710: 'sequence' is a sequence" verify $list/model.onnx --data $list/test_data_set_0 --target host
+  expect 0 "" compile $list/model.onnx -o listed --target host --input-shape "sequence=4*1..8"
+  expect 1 "error MRV0710: 'sequence' is sequence(" run listed --input sequence=x.npy --output-dir o
 }
 
 run_command() {
