@@ -7,7 +7,9 @@ void set_count(EmitContext& context, const std::string& count) {
 }
 
 std::string element_size(const TensorType& type) {
-  return fmt::format("{}u", memory_bytes(TensorType{type.elem, {}}));
+  // Of texts the target's own size: memory_bytes says the most that they take on any.
+  if (type.elem == ElementType::String) return "sizeof(mrvl_string)";
+  return fmt::format("{}u", byte_size(type.elem));
 }
 
 std::string tensor_size(const Texts& dims, const TensorType& type) {

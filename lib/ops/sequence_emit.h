@@ -16,7 +16,7 @@ Status emit_sequence_length(EmitContext& context);
 // -- pieces
 
 void set_count(EmitContext& context, const std::string& count);
-// Bytes of an element.
+// Bytes of an element, as size_t or unsigned.
 std::string element_size(const TensorType& type);
 // Bytes of a tensor of these dimensions, as size_t.
 std::string tensor_size(const Texts& dims, const TensorType& type);

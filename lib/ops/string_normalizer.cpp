@@ -104,7 +104,7 @@ void emit_filter(EmitContext& context, const Rules& r, const std::string& n, boo
   ml::StringTable words(context, r.stopwords);
   context.line("kept = 0;");
   context.open(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i)", n));
-  context.line(fmt::format("const mrvl_string x = {}[i];", context.in(0)));
+  if (store || !r.stopwords.empty()) context.line(fmt::format("const mrvl_string x = {}[i];", context.in(0)));
   if (!r.stopwords.empty()) {
     context.line(fmt::format("if ({}({}, {}, {}, x.data, x.size, {})) continue;", context.helper("is_among"),
                              words.offsets(), words.characters(), r.stopwords.size(), r.sensitive ? 0 : 1));
