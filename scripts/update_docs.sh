@@ -16,6 +16,30 @@ operator can be the anchor of, see `docs/rules.md`; "note" says why a facet is m
 
 TEXT
   "$mrvlc" ops --markdown
+  cat <<'TEXT'
+
+## Resize where runtimes differ
+
+ONNX leaves room, and implementations use it. What mrvlc computes, in the interpreter, in generated C and on the accelerator:
+
+- The size of a resized dimension is floor(in * scale), computed in float32; with `sizes` and a `keep_aspect_ratio_policy`,
+  floor(in * scale + 0.5). With `sizes` alone scale = size / in. A dimension of equal size and scale 1 keeps every index in every mode but
+  `tf_crop_and_resize`.
+- Coordinates are computed in float32 as the formulas stand: `half_pixel` is (x + 0.5) / scale - 0.5, a division and not a product
+  with 1 / scale. ONNX's reference evaluator computes them in double, some frameworks multiply: where a coordinate lies within an ulp of a tie
+  or of a whole number, `nearest` takes the neighbouring pixel there.
+- Ties of `nearest`: `round_prefer_floor` is ceil(x - 0.5), `round_prefer_ceil` floor(x + 0.5), so 2.5 gives 2 and 3, -0.5 gives -1 and 0
+  before the clamp into the image. Resize-10 has no `nearest_mode`: it takes ceil(x) where the dimension shrinks (scale < 1) and
+  floor(x) elsewhere, asymmetric. Upsample is asymmetric, floor.
+- `align_corners` is x * (in - 1) / (out - 1) with out = in * scale **with its fraction**, as ONNX's text and conformance data have
+  it, unless that is within 1e-4 (relative) of the whole output size, which is then meant. ONNX Runtime takes the whole output size always:
+  for 4 elements and a scale of 0.6, the second output lies at 3 / 1.4 = 2.14 here and at 3 / 1 = 3 there. Give `sizes` to have the same
+  everywhere.
+- One output element: `align_corners` and `pytorch_half_pixel` give coordinate 0, `half_pixel` the middle of the image.
+- `linear` clamps the coordinate into the image, `cubic` the index of each of its four taps (or leaves taps outside out, with
+  `exclude_outside`, and divides by the sum of the rest). `antialias` widens the filter by 1 / scale where the dimension shrinks, and
+  divides by the sum of the weights; taps outside count as the border pixel.
+TEXT
 }
 if [ "$check" = yes ]; then
   diff -u docs/operators.md <(operators) || { echo "docs/operators.md is not current: run scripts/update_docs.sh"; exit 1; }
