@@ -82,14 +82,31 @@ const OpDef& def_Celu() {
   return op;
 }
 
+namespace {
+
+// Before opset 6 the constants had five digits.
+Status upgrade_selu(RawNode& node) {
+  if (node.opset < 6) {
+    if (node.find("alpha") == nullptr) node.attrs.emplace_back("alpha", ir::Attr(1.6732f));
+    if (node.find("gamma") == nullptr) node.attrs.emplace_back("gamma", ir::Attr(1.0507f));
+  }
+  return upgrade_elementwise(node);
+}
+
+}  // namespace
+
 const OpDef& def_Selu() {
-  static const OpDef op = float_unary<"{gamma} * ({x} < 0 ? {alpha} * expm1{f}({x}) : {x})">(
-      "Selu",
-      {spec::with_float("alpha", 1.67326319217681884765625f),
-       spec::with_float("gamma", 1.05070102214813232421875f)},
-      [](double x, const Attrs& a) {
-        return float_slot(a, 1) * (x < 0 ? float_slot(a, 0) * std::expm1(x) : x);
-      });
+  static const OpDef op = [] {
+    OpDef d = float_unary<"{gamma} * ({x} < 0 ? {alpha} * expm1{f}({x}) : {x})">(
+        "Selu",
+        {spec::with_float("alpha", 1.67326319217681884765625f),
+         spec::with_float("gamma", 1.05070102214813232421875f)},
+        [](double x, const Attrs& a) {
+          return float_slot(a, 1) * (x < 0 ? float_slot(a, 0) * std::expm1(x) : x);
+        });
+    d.upgrade = upgrade_selu;
+    return d;
+  }();
   return op;
 }
 
