@@ -80,10 +80,11 @@ void add_run(CLI::App& app, Context& context) {
   auto dirs = std::make_shared<std::vector<std::string>>();
   CLI::App* cmd = app.add_subcommand("run", "build the host stub and run it against the simulator");
   cmd->add_option("OUT", o->out, "folder made by compile")->required()->type_name("");
-  cmd->add_option("--input", *inputs, "NAME=FILE.npy (repeatable)")
+  cmd->add_option("--input", *inputs, "NAME=FILE: .npy, .json or .pb, see docs/values.md (repeatable)")
       ->type_name("NAME=FILE")
       ->allow_extra_args(false);
-  cmd->add_option("--output-dir", o->output_dir, "folder for <output>.npy")
+  cmd->add_option("--output-dir", o->output_dir,
+                  "folder for <output>.npy; .json for strings, sequences and optionals")
       ->required()
       ->type_name("DIR")
       ->check(not_empty());
@@ -114,19 +115,37 @@ void add_run(CLI::App& app, Context& context) {
   });
 }
 
+namespace {
+
+// A NaN would let everything through, or nothing.
+CLI::Validator tolerance_check() {
+  return {[](const std::string& text) {
+            double value = 0;
+            const bool good = CLI::detail::lexical_cast(text, value) && value >= 0 && value < 1e300;
+            return good ? std::string() : "'" + printable(text) + "' is no number from 0 on";
+          },
+          ""};
+}
+
+}  // namespace
+
 void add_verify(CLI::App& app, Context& context) {
   auto a = std::make_shared<CompileArguments>();
   auto data = std::make_shared<std::vector<std::string>>();
-  auto tolerance = std::make_shared<double>(-1);
+  auto tolerance = std::make_shared<std::optional<double>>();
+  auto integers = std::make_shared<double>(0);
   auto seed = std::make_shared<uint32_t>(1);
   CLI::App* cmd = app.add_subcommand("verify", "compile, run and compare with expected outputs");
   add_compile_options(*cmd, *a);
   cmd->add_option("--data", *data,
-                  "folder of input_K.pb/output_K.pb, or .npy (repeatable); without it the reference "
+                  "folder of input_K.pb/output_K.pb, or .npy, .json (repeatable); without it the reference "
                   "interpreter is asked")
       ->allow_extra_args(false);
-  cmd->add_option("--tolerance", *tolerance, "largest |a-b|/(1+|b|); 2e-2, or 1e-4 on the host")
-      ->check(CLI::NonNegativeNumber);
+  cmd->add_option("--tolerance", *tolerance,
+                  "largest |a-b|/(1+|b|) of floats; 2e-2, or 1e-4 on the host (of 16 bits: 5e-3)")
+      ->check(tolerance_check());
+  cmd->add_option("--integer-tolerance", *integers, "largest |a-b| of integers; 0: they are equal")
+      ->check(tolerance_check());
   cmd->add_option("-j", a->jobs, "threads of the simulator, one for each processor by default")
       ->type_name("N");
   cmd->add_option("--seed", *seed, "of the inputs when there is no --data");
@@ -136,14 +155,15 @@ void add_verify(CLI::App& app, Context& context) {
     driver::VerifyOptions v;
     v.compile = *options;
     v.data.assign(data->begin(), data->end());
-    if (*tolerance >= 0) v.tolerance = *tolerance;
+    v.tolerance = *tolerance;
+    v.integer_tolerance = *integers;
     v.seed = *seed;
     Diagnostics diagnostics;
     auto comparisons = driver::verify(v, diagnostics);
     std::string text;
     for (const auto& c : comparisons) {
       text += fmt::format("{} {}: {:.3g} (limit {:.3g}) {}\n", c.set, printable(c.output), c.error,
-                          c.tolerance, c.error <= c.tolerance ? "ok" : "DIFFERS");
+                          c.tolerance, c.same ? "ok" : "DIFFERS");
     }
     context.finish(a->model, text);
     print_diagnostics(a->model, diagnostics, context.messages);

@@ -1,4 +1,6 @@
 // main.c and Makefile: a program that reads and writes .npy files and runs the model on the simulator.
+#include <algorithm>
+
 #include "function.h"
 #include "mrvlc/support/file_names.h"
 #include "text.h"
@@ -6,7 +8,7 @@
 namespace mrvlc::chost {
 namespace {
 
-// NumPy's name as a C string literal; NULL: files cannot hold such values.
+// NumPy's name as a C string literal; NULL: its files cannot hold such values.
 std::string npy_type(const TensorType& type) {
   if (type.wrapper != Wrapper::None || type.elem == ElementType::String) return "NULL";
   switch (type.elem) {
@@ -49,13 +51,36 @@ std::string port_table(std::string_view name, const std::vector<Interface::Port>
     const auto& p = ports[i];
     std::string shape;
     for (int64_t d : p.type.shape) shape += fmt::format("{}{}", shape.empty() ? "" : ", ", d);
-    const bool tensor = p.type.wrapper == Wrapper::None;
-    out += fmt::format("    {{{}, {}, {}, {}, {}, {{{}}}, {}u, {}}},\n", c_string(p.model_name),
-                       c_string(files[i]), npy_type(p.type), memory_bytes(p.type), p.type.rank(),
-                       shape.empty() ? "0" : shape, tensor ? p.type.open : 0u,
-                       memory_bytes(TensorType{p.type.elem, {}}));
+    const bool sequence = ops::holds_sequence(p.type);
+    out +=
+        fmt::format("    {{{}, {}, {}, {}, {}, {{{}}}, {}u, {}, {:d}, {:d}, {:d}, {}, {}}},\n",
+                    c_string(p.model_name), c_string(files[i]), npy_type(p.type), memory_bytes(p.type),
+                    p.type.rank(), shape.empty() ? "0" : shape, sequence ? 0u : p.type.open,
+                    memory_bytes(TensorType{p.type.elem, {}}), p.type.elem == ElementType::String, sequence,
+                    ops::is_optional(p.type), p.type.length, sequence ? ops::slot_bytes(p.type) : 0);
   }
-  return out + "    {NULL, NULL, NULL, 0, 0, {0}, 0u, 0}};\n";
+  return out + "    {NULL, NULL, NULL, 0, 0, {0}, 0u, 0, 0, 0, 0, 0, 0}};\n";
+}
+
+bool needs_values(const std::vector<Interface::Port>& ports) {
+  return std::any_of(ports.begin(), ports.end(), [](const auto& p) { return npy_type(p.type) == "NULL"; });
+}
+
+// The functions by which example_main reads and writes.
+std::string port_files(const Interface& interface) {
+  const bool in = needs_values(interface.inputs), out = needs_values(interface.outputs);
+  std::string text =
+      in || out ? "#include \"mrvl/string.h\"\n\n" + Library::piece_text("example_values") : "\n";
+  text += fmt::format(
+      "static int read_input(const char* path, const port* p, int may_repeat, tensor* t) {{\n  return "
+      "{};\n}}\n\n"
+      "static int write_output(const char* folder, const port* p, const void* data, const int64_t* dim, long "
+      "repeats,\n                        int stacked) {{\n  return {};\n}}\n",
+      fmt::format("{}read_npy(path, p, may_repeat, t)",
+                  in || out ? "!p->type ? read_value(path, p, t) : " : ""),
+      fmt::format("{}write_npy(folder, p, data, dim, repeats, stacked)",
+                  in || out ? "!p->type ? write_value(folder, p, data, dim) : " : ""));
+  return text;
 }
 
 std::string run_once(const Interface& interface) {
@@ -162,7 +187,7 @@ std::string example_text(const Program& program, const Interface& interface) {
   }
   out += "\n" + port_table("input_ports", interface.inputs) + "\n" +
          port_table("output_ports", interface.outputs);
-  out += run_once(interface) + "\n" + Library::piece_text("example_main");
+  out += port_files(interface) + run_once(interface) + "\n" + Library::piece_text("example_main");
   out += device ? kMainDevice : kMainHost;
   return Library::with_prefix(out, program.options.name);
 }

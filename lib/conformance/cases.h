@@ -1,6 +1,7 @@
 // The cases of ONNX's backend tests.
 #pragma once
 #include "mrvlc/conformance/conformance.h"
+#include "mrvlc/driver/data_set.h"
 #include "mrvlc/onnx/importer.h"
 
 namespace mrvlc::conformance {
@@ -18,6 +19,7 @@ struct Case {
   std::optional<onnx::Model> model;
   Outcome refusal;  // when there is no model
   std::vector<std::filesystem::path> data_sets;
+  std::vector<driver::DataSet> sets;  // what they hold
 };
 
 // Imports the model. Dimensions that it leaves open are given the sizes of the data, as with --input-shape.
@@ -25,9 +27,9 @@ Case load_case(const std::filesystem::path& folder);
 
 Outcome failure(const Diag& diag);
 
-Result<std::vector<Tensor>> read_inputs(const Case& c, const std::filesystem::path& data_set);
+Result<std::vector<Tensor>> read_inputs(const Case& c, size_t set);
 // The case's outcome as far as this data set goes.
-Outcome check_outputs(const Case& c, const std::filesystem::path& data_set, const std::vector<Tensor>& inputs,
+Outcome check_outputs(const Case& c, size_t set, const std::vector<Tensor>& inputs,
                       const std::vector<Tensor>& actual, const Difference& judge);
 
 }  // namespace mrvlc::conformance

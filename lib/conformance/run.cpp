@@ -27,12 +27,12 @@ Outcome interpret(const CaseFolder& folder, const Difference& judge) {
   Case c = load_case(folder.folder);
   if (!c.model) return c.refusal;
   Outcome outcome;
-  for (const fs::path& data_set : c.data_sets) {
-    auto inputs = read_inputs(c, data_set);
+  for (size_t set = 0; set < c.sets.size(); ++set) {
+    auto inputs = read_inputs(c, set);
     if (!inputs.ok()) return failure(inputs.error());
     auto actual = interp::run(c.model->graph, *inputs);
     if (!actual.ok()) return failure(actual.error());
-    outcome = check_outputs(c, data_set, *inputs, *actual, judge);
+    outcome = check_outputs(c, set, *inputs, *actual, judge);
     if (outcome.verdict != Verdict::Passed) break;
   }
   return outcome;

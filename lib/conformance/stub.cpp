@@ -161,8 +161,8 @@ size_t room_for(const ir::Graph& graph, size_t arena_bytes) {
   return static_cast<size_t>(std::min(total, 1e18));
 }
 
-Outcome run_set(const Case& c, const fs::path& data_set, const Stub& stub) {
-  auto inputs = read_inputs(c, data_set);
+Outcome run_set(const Case& c, size_t set, const Stub& stub) {
+  auto inputs = read_inputs(c, set);
   if (!inputs.ok()) return failure(inputs.error());
   const ir::Graph& graph = c.model->graph;
   constexpr size_t kMost = size_t{4} << 30;
@@ -190,7 +190,7 @@ Outcome run_set(const Case& c, const fs::path& data_set, const Stub& stub) {
     if (!value.ok()) return wrong(fmt::format("output {}: {}", i, value.error().message));
     actual.push_back(std::move(*value));
   }
-  return check_outputs(c, data_set, *inputs, actual, stub.judge);
+  return check_outputs(c, set, *inputs, actual, stub.judge);
 }
 
 }  // namespace
@@ -217,8 +217,8 @@ Outcome run_stub(const Case& c, const Options& options, const std::string& name,
   if (!device.error().empty()) return {Verdict::Crashed, {}, device.error()};
   const Stub stub{call, *arena_bytes, device, options.difference};
   Outcome outcome;
-  for (const fs::path& data_set : c.data_sets) {
-    outcome = run_set(c, data_set, stub);
+  for (size_t set = 0; set < c.sets.size(); ++set) {
+    outcome = run_set(c, set, stub);
     if (outcome.verdict != Verdict::Passed) return outcome;
   }
   if (*layers > 0) outcome.message = fmt::format("{} layers in {} regions", *layers, *regions);

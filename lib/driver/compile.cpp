@@ -81,12 +81,7 @@ class Compiler {
   }
 
   bool import_model() {
-    onnx::ImportOptions import;
-    import.input_shapes = options_.input_shapes;
-    import.bounds = options_.bounds;
-    import.max_sequence = options_.max_sequence;
-    import.batch = options_.batch;
-    import.external_data_dir = options_.external_data_dir;
+    onnx::ImportOptions import = import_options(options_);
     import.hash = false;
     auto model =
         timer_.time("import", [&] { return onnx::import_file(options_.model, import, diagnostics_); });

@@ -90,13 +90,7 @@ std::string ops_table(OpsFormat format) {
 }
 
 std::optional<std::string> inspect(const CompileOptions& options, Diagnostics& diagnostics) {
-  onnx::ImportOptions import;
-  import.input_shapes = options.input_shapes;
-  import.bounds = options.bounds;
-  import.max_sequence = options.max_sequence;
-  import.batch = options.batch;
-  import.external_data_dir = options.external_data_dir;
-  auto model = onnx::import_file(options.model, import, diagnostics);
+  auto model = onnx::import_file(options.model, import_options(options), diagnostics);
   if (!model) return std::nullopt;
   const ir::Graph& g = model->graph;
   std::string out =

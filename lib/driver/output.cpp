@@ -255,6 +255,11 @@ Status write_reports(OutputDir& dir, const CompiledModel& m, const CompileOption
   return dir.write("report.html", report::html(page));
 }
 
+std::string_view wrapper_name(Wrapper wrapper) {
+  constexpr std::string_view kNames[] = {"", "sequence", "optional", "optional(sequence)"};
+  return kNames[static_cast<size_t>(wrapper)];
+}
+
 Json ports_json(const ir::Graph& graph, const std::vector<ir::ValueId>& values) {
   std::vector<std::string> names;
   for (ir::ValueId id : values) names.push_back(graph.value(id).name);
@@ -271,8 +276,13 @@ Json ports_json(const ir::Graph& graph, const std::vector<ir::ValueId>& values) 
     for (int64_t d = 0; d < v.type.rank(); ++d) {
       if (v.type.is_open(d)) open.push_back(d);
     }
+    if (!v.type.has_rank()) open.push_back(31);  // TensorType::open
     if (!open.empty()) list.back()["open"] = std::move(open);
-    if (v.type.wrapper != Wrapper::None) list.back()["value_type"] = to_string(v.type);
+    if (v.type.capacity >= 0) list.back()["capacity"] = v.type.capacity;
+    if (v.type.wrapper == Wrapper::None) continue;
+    list.back()["wrapper"] = wrapper_name(v.type.wrapper);
+    list.back()["length"] = v.type.length;
+    list.back()["value_type"] = to_string(v.type);
   }
   return list;
 }

@@ -1,7 +1,6 @@
 #include "output_folder.h"
 
 #include "mrvlc/support/diag/general.h"
-#include "mrvlc/support/diag/sim.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/hash.h"
 
@@ -18,15 +17,23 @@ Result<Json> parse_json(const std::filesystem::path& file, const std::string& te
   return json;
 }
 
+Wrapper wrapper_from_name(const std::string& name) {
+  if (name == "sequence") return Wrapper::Sequence;
+  if (name == "optional") return Wrapper::Optional;
+  return name == "optional(sequence)" ? Wrapper::OptionalSequence : Wrapper::None;
+}
+
 std::vector<Port> ports(const Json& list) {
   std::vector<Port> out;
   for (const Json& p : list) {
     TensorType type;
     type.elem = element_type_from_name(p.at("type").get<std::string>()).value_or(ElementType::Undefined);
     type.shape = p.at("shape").get<Shape>();
-    for (const Json& d : p.value("open", Json::array())) type.open |= 1u << d.get<uint32_t>();
-    out.push_back({p.at("name").get<std::string>(), p.at("file").get<std::string>(), type,
-                   p.value("value_type", std::string())});
+    for (const Json& d : p.value("open", Json::array())) type.open |= 1u << (d.get<uint32_t>() & 31u);
+    type.capacity = p.value("capacity", int64_t{-1});
+    type.wrapper = wrapper_from_name(p.value("wrapper", std::string()));
+    type.length = p.value("length", int64_t{0});
+    out.push_back({p.at("name").get<std::string>(), p.at("file").get<std::string>(), type});
   }
   return out;
 }
@@ -127,16 +134,6 @@ Result<OutputFolder> open_output(const std::filesystem::path& path) {
     return bad(file, "not a manifest of mrvlc");
   }
   return folder;
-}
-
-Status check_ports(const OutputFolder& folder) {
-  for (const auto* list : {&folder.inputs, &folder.outputs}) {
-    for (const Port& p : *list) {
-      if (!p.wrapped.empty()) return make_diag<DiagCode::MRV0710>(p.name, p.wrapped);
-      if (p.type.elem == ElementType::String) return make_diag<DiagCode::MRV0710>(p.name, to_string(p.type));
-    }
-  }
-  return {};
 }
 
 }  // namespace mrvlc::driver

@@ -11,7 +11,6 @@ struct Port {
   std::string name;  // printable form
   std::string file;  // what stands in file names, see support/file_names.h
   TensorType type;
-  std::string wrapped;  // "sequence(f32[<=3],4)", "optional(...)"; empty for tensors
 };
 
 struct OutputFolder {
@@ -42,8 +41,6 @@ Status check_replaceable(const std::filesystem::path& path);
 // --timing. External data is looked for where the model lies, and in the extra folder.
 Status check_apart(const CompileOptions& options);
 
-// MRV0710 when an input or output is none that .npy files hold: texts, sequences, optionals.
-Status check_ports(const OutputFolder& folder);
 // Refuses folders without a readable manifest; files whose SHA-256 is not the manifest's are an error when
 // read.
 Result<OutputFolder> open_output(const std::filesystem::path& path);

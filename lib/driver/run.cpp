@@ -5,13 +5,14 @@
 #include <map>
 
 #include "compiled_model.h"
+#include "mrvlc/driver/value_file.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/sim.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/temporary_dir.h"
 #include "mrvlc/tensor/npy.h"
-#include "output_folder.h"
 #include "process.h"
+#include "program.h"
 
 namespace mrvlc::driver {
 namespace fs = std::filesystem;
@@ -107,26 +108,46 @@ Result<std::vector<fs::path>> input_files(const RunOptions& options, const Outpu
   return files;
 }
 
-// Asked here, before minutes of compiling, and answered with the model's own terms.
-Status check_input(const Port& port, const fs::path& file, bool may_repeat) {
-  auto tensor = read_npy(file);
-  if (!tensor.ok()) {
-    if (tensor.error().code != DiagCode::MRV0006) return tensor.error();
-    const std::string& text = tensor.error().message;  // "... is not a valid .npy file: why"
-    return make_diag<DiagCode::MRV0003>(file.string(),
-                                        "not a valid .npy file: " + text.substr(text.rfind(": ") + 2));
-  }
-  TensorType type = from_npy(*tensor, port.type.elem).type();
-  Shape one = type.shape;
-  bool repeats = may_repeat && !one.empty() && !port.type.shape.empty() && port.type.shape[0] > 0 &&
-                 one[0] > 0 && one[0] % port.type.shape[0] == 0;
-  if (repeats) one[0] = port.type.shape[0];
-  if (admits(port.type, TensorType{type.elem, one})) return {};
-  bool would = !may_repeat && type.elem == port.type.elem && one.size() == port.type.shape.size() &&
-               !one.empty() && std::equal(one.begin() + 1, one.end(), port.type.shape.begin() + 1);
-  return make_diag<DiagCode::MRV0004>(
-      fmt::format("--input: {} is {}, input '{}' takes {}{}", printable(file.string(), 4096), to_string(type),
-                  port.name, to_string(port.type), would ? "; --repeat-axis0 runs slice by slice" : ""));
+// A sequence's tensors may differ in shape, but not in elements.
+bool has_elements(const Tensor& value, ElementType elem) {
+  if (value.type().wrapper == Wrapper::None) return value.elem() == elem;
+  return std::all_of(value.items().begin(), value.items().end(),
+                     [&](const Tensor& item) { return has_elements(item, elem); });
+}
+
+// Asked before minutes of compiling, and answered with the model's own terms.
+Result<Tensor> checked_input(const Port& port, const fs::path& file, bool may_repeat) {
+  MRVLC_ASSIGN(Tensor value, read_value(file, port.type.wrapper));
+  value = as_declared(std::move(value), port.type);
+  MRVLC_TRY(check_value(port, value, "--input: " + printable(file.string(), 4096), may_repeat));
+  return value;
+}
+
+// What the example program reads: .npy, or the bytes of docs/values.md.
+Result<fs::path> staged(const Tensor& value, const fs::path& folder, size_t i) {
+  const bool bytes = needs_json(value.type());
+  fs::path file = folder / fmt::format("input_{}.{}", i, bytes ? "value" : "npy");
+  MRVLC_TRY(write_file_atomic(file, bytes ? to_value_bytes(value) : to_npy(value)));
+  return file;
+}
+
+Status make_folder(const fs::path& folder) {
+  std::error_code ec;
+  if (!folder.empty()) fs::create_directories(folder, ec);
+  if (ec) return make_diag<DiagCode::MRV0002>(folder.string(), ec.message());
+  return {};
+}
+
+// Of outputs that .npy does not hold: FILE.value becomes FILE.json.
+Status finish_output(const Port& port, const fs::path& folder) {
+  if (!needs_json(port.type)) return {};
+  const fs::path bytes = folder / (port.file + ".value");
+  MRVLC_ASSIGN(const std::string text, read_file(bytes));
+  std::error_code ignored;
+  fs::remove(bytes, ignored);
+  auto value = parse_value_bytes(text, port.type);
+  if (!value.ok()) return make_diag<DiagCode::MRV0003>(bytes.string(), value.error().message);
+  return write_file_atomic(folder / (port.file + ".json"), to_value_json(*value, port.type));
 }
 
 Result<ProcessResult> run_program(const RunOptions& options, const OutputFolder& folder,
@@ -157,31 +178,90 @@ Result<ProcessResult> run_program(const RunOptions& options, const OutputFolder&
 
 }  // namespace
 
-Result<std::string> run(const RunOptions& options) {
-  MRVLC_ASSIGN(OutputFolder folder, open_output(options.out));
-  MRVLC_TRY(check_ports(folder));
-  MRVLC_ASSIGN(std::vector<fs::path> files, input_files(options, folder));
-  for (size_t i = 0; i < files.size(); ++i)
-    MRVLC_TRY(check_input(folder.inputs[i], files[i], options.repeat_axis0));
+Status check_value(const Port& port, const Tensor& value, const std::string& what, bool may_repeat) {
+  const TensorType& type = value.type();
+  Shape one = type.shape;
+  bool repeats = may_repeat && !needs_json(type) && !one.empty() && !port.type.shape.empty() &&
+                 port.type.shape[0] > 0 && one[0] > 0 && one[0] % port.type.shape[0] == 0;
+  if (repeats) one[0] = port.type.shape[0];
+  const bool wrapped = type.wrapper != Wrapper::None || port.type.wrapper != Wrapper::None;
+  const bool admitted = wrapped ? admits(port.type, type) : admits(port.type, TensorType{type.elem, one});
+  if (admitted && has_elements(value, port.type.elem)) return {};
+  bool would = !may_repeat && !needs_json(type) && type.elem == port.type.elem &&
+               one.size() == port.type.shape.size() && !one.empty() &&
+               std::equal(one.begin() + 1, one.end(), port.type.shape.begin() + 1);
+  return make_diag<DiagCode::MRV0004>(fmt::format("{} is {}, input '{}' takes {}{}", what, to_string(type),
+                                                  port.name, to_string(port.type),
+                                                  would ? "; --repeat-axis0 runs slice by slice" : ""));
+}
+
+Result<Program> Program::build(const RunOptions& options, OutputFolder folder) {
   if (folder.target != "host") {
     // Asked here for a message that names the known targets; the program would only fail later.
     auto machine = target::load_machine(folder.target, options.target_dirs);
     if (!machine.ok()) return machine.error();
   }
-  std::error_code ec;
-  if (!options.output_dir.empty()) fs::create_directories(options.output_dir, ec);
-  if (ec) return make_diag<DiagCode::MRV0002>(options.output_dir.string(), ec.message());
-  InterruptGuard guard;  // first: after an interrupt, too, the folder is removed
   MRVLC_ASSIGN(TemporaryDir temporary, TemporaryDir::create());
-  fs::path program = temporary.path() / "program";
-  fs::path out =
-      fs::absolute(options.out);  // a name that begins with '-' must not become an option of the compiler
-  MRVLC_TRY(build_stub(options, folder, out, program));
-  MRVLC_ASSIGN(ProcessResult ran, run_program(options, folder, files, out, program));
+  // A name that begins with '-' must not become an option of the compiler.
+  folder.path = fs::absolute(folder.path);
+  MRVLC_TRY(build_stub(options, folder, folder.path, temporary.path() / "program"));
+  return Program(options, std::move(folder), std::move(temporary));
+}
+
+Result<std::string> Program::run(const std::vector<fs::path>& inputs, const fs::path& output_dir) const {
+  MRVLC_TRY(make_folder(output_dir));
+  std::vector<fs::path> files;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    files.push_back(inputs[i]);
+    if (inputs[i].extension() == ".npy" && !needs_json(folder_.inputs[i].type)) continue;
+    const Port& port = folder_.inputs[i];
+    MRVLC_ASSIGN(Tensor value, read_value(inputs[i], port.type.wrapper));
+    MRVLC_ASSIGN(files.back(), staged(as_declared(std::move(value), port.type), temporary_.path(), i));
+  }
+  RunOptions options = options_;
+  options.output_dir = output_dir;
+  MRVLC_ASSIGN(ProcessResult ran,
+               run_program(options, folder_, files, folder_.path, temporary_.path() / "program"));
   // The inputs were checked, so that what the program could not read or write is a matter of the files.
-  if (ran.exit_code == 3) return make_diag<DiagCode::MRV0002>(options.output_dir.string(), ran.output);
+  if (ran.exit_code == 3) return make_diag<DiagCode::MRV0002>(output_dir.string(), ran.output);
   if (ran.exit_code != 0) return make_diag<DiagCode::MRV0709>(ran.exit_code, ran.output);
+  for (const Port& port : folder_.outputs) {
+    if (!output_dir.empty()) MRVLC_TRY(finish_output(port, output_dir));
+  }
   return std::move(ran.output);
+}
+
+Result<std::vector<Tensor>> Program::run(const std::vector<Tensor>& inputs) const {
+  std::vector<fs::path> files;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const bool json = needs_json(inputs[i].type());
+    files.push_back(temporary_.path() / fmt::format("given_{}.{}", i, json ? "json" : "npy"));
+    MRVLC_TRY(write_file_atomic(files.back(),
+                                json ? to_value_json(inputs[i], folder_.inputs[i].type) : to_npy(inputs[i])));
+  }
+  const fs::path results = temporary_.path() / "results";
+  auto ran = run(files, results);
+  if (!ran.ok()) return ran.error();
+  std::vector<Tensor> outputs;
+  for (const Port& port : folder_.outputs) {
+    const fs::path file = results / (port.file + (needs_json(port.type) ? ".json" : ".npy"));
+    MRVLC_ASSIGN(Tensor value, read_value(file, port.type.wrapper));
+    outputs.push_back(as_declared(std::move(value), port.type));
+  }
+  return outputs;
+}
+
+Result<std::string> run(const RunOptions& options) {
+  MRVLC_ASSIGN(OutputFolder folder, open_output(options.out));
+  MRVLC_ASSIGN(std::vector<fs::path> files, input_files(options, folder));
+  for (size_t i = 0; i < files.size(); ++i) {
+    auto value = checked_input(folder.inputs[i], files[i], options.repeat_axis0);
+    if (!value.ok()) return value.error();
+  }
+  MRVLC_TRY(make_folder(options.output_dir));  // before the C compiler is kept busy
+  InterruptGuard guard;                        // first: after an interrupt, too, the folder is removed
+  MRVLC_ASSIGN(const Program program, Program::build(options, std::move(folder)));
+  return program.run(files, options.output_dir);
 }
 
 }  // namespace mrvlc::driver

@@ -1,79 +1,20 @@
 // `mrvlc verify`: compiles, runs and compares with given outputs, or with the reference interpreter on seeded
 // inputs.
 #include <algorithm>
-#include <map>
 
-#include "compiled_model.h"
+#include "mrvlc/driver/compare.h"
+#include "mrvlc/driver/data_set.h"
+#include "mrvlc/driver/drawn.h"
+#include "mrvlc/driver/interrupt.h"
+#include "mrvlc/driver/value_file.h"
 #include "mrvlc/interp/interp.h"
-#include "mrvlc/onnx/importer.h"
-#include "mrvlc/onnx/test_data.h"
-#include "mrvlc/ops/control_flow.h"
-#include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/diag/sim.h"
-#include "mrvlc/support/file.h"
-#include "mrvlc/support/temporary_dir.h"
-#include "mrvlc/tensor/npy.h"
-#include "output_folder.h"
-#include "process.h"
+#include "program.h"
 
 namespace mrvlc::driver {
 namespace fs = std::filesystem;
 namespace {
-
-struct DataSet {
-  std::string name;
-  std::vector<Tensor> inputs, outputs;
-};
-
-// Files "input_3.pb", "input_3.npy", "in_3_ANY.npy" of a kind ("in" or "out"), by their number.
-std::map<int, fs::path> numbered_files(const fs::path& folder, const std::string& kind) {
-  std::map<int, fs::path> found;
-  std::error_code ec;
-  for (const auto& entry : fs::directory_iterator(folder, ec)) {
-    std::string file = entry.path().filename().string(), ext = entry.path().extension().string();
-    if (ext != ".pb" && ext != ".npy") continue;
-    for (const std::string& prefix : {kind + "put_", kind + "_"}) {
-      if (!file.starts_with(prefix) || file.size() <= prefix.size() ||
-          !std::isdigit(static_cast<unsigned char>(file[prefix.size()])))
-        continue;
-      found[std::atoi(file.c_str() + prefix.size())] = entry.path();
-    }
-  }
-  return found;
-}
-
-Result<std::vector<Tensor>> read_tensors(const std::map<int, fs::path>& files) {
-  std::vector<Tensor> out;
-  for (const auto& [number, path] : files) {
-    MRVLC_ASSIGN(Tensor t, path.extension() == ".pb" ? onnx::read_tensor_pb(path) : read_npy(path));
-    out.push_back(std::move(t));
-  }
-  return out;
-}
-
-// The folder itself, or its test_data_set_K folders.
-Result<std::vector<DataSet>> read_data(const fs::path& folder) {
-  std::vector<fs::path> folders;
-  std::error_code ec;
-  for (const auto& entry : fs::directory_iterator(folder, ec)) {
-    if (entry.is_directory() && entry.path().filename().string().starts_with("test_data_set_"))
-      folders.push_back(entry.path());
-  }
-  if (ec) return make_diag<DiagCode::MRV0001>(folder.string(), ec.message());
-  std::sort(folders.begin(), folders.end());
-  if (folders.empty()) folders.push_back(folder);
-  std::vector<DataSet> sets;
-  for (const fs::path& f : folders) {
-    DataSet set{f.filename().string(), {}, {}};
-    MRVLC_ASSIGN(set.inputs, read_tensors(numbered_files(f, "in")));
-    MRVLC_ASSIGN(set.outputs, read_tensors(numbered_files(f, "out")));
-    if (set.outputs.empty())
-      return make_diag<DiagCode::MRV0003>(f.string(), "it holds no output_K.pb or output_K.npy");
-    sets.push_back(std::move(set));
-  }
-  return sets;
-}
 
 class Verifier {
  public:
@@ -81,142 +22,153 @@ class Verifier {
       : options_(options), compile_(options.compile), diagnostics_(diagnostics) {}
 
   std::vector<Comparison> run() {
-    InterruptGuard guard;  // first: after an interrupt, too, the folder is removed
-    auto temporary = TemporaryDir::create();
-    if (!temporary.ok()) return fail(temporary.error());
-    if (Status status = check_declared(); !status.ok()) return fail(status.error());
-    auto given = given_data();
-    if (!given.ok()) return fail(given.error());
-    take_shapes(*given);
-    CompileOptions c = compile_;
-    c.out = temporary->path() / "out";
-    if (!compile(c, diagnostics_, [](const std::string&) {})) return {};
-    auto folder = open_output(c.out);
-    if (!folder.ok()) return fail(folder.error());
-    if (Status status = check_ports(*folder); !status.ok()) return fail(status.error());
-    auto sets = options_.data.empty() ? reference() : std::move(given);
-    if (!sets.ok()) return fail(sets.error());
-    for (const DataSet& set : *sets) {
-      Status status = run_set(set, *folder, temporary->path());
-      if (!status.ok()) return fail(status.error());
-    }
+    if (Status status = verify(); !status.ok()) diagnostics_.add(status.error());
     return std::move(comparisons_);
   }
 
  private:
-  std::vector<Comparison> fail(const Diag& diag) {
-    diagnostics_.add(diag);
-    return {};
-  }
-
-  // Asked before the data are read as what they are not.
-  Status check_declared() const {
-    for (auto list : {onnx::declared_inputs, onnx::declared_outputs}) {
-      auto declared = list(compile_.model);
-      if (!declared.ok()) return {};  // said when it is compiled
-      for (const onnx::DeclaredValue& value : *declared) {
-        if (value.wrapper != Wrapper::None)
-          return make_diag<DiagCode::MRV0710>(printable(value.name), "a sequence or an optional");
-      }
+  Status verify() {
+    InterruptGuard guard;  // first: after an interrupt, too, the folder is removed
+    MRVLC_ASSIGN(const TemporaryDir temporary, TemporaryDir::create());
+    MRVLC_ASSIGN(std::vector<DataSet> sets, given_data());
+    compile_.out = temporary.path() / "out";
+    if (!compile(compile_, diagnostics_, [](const std::string&) {})) return {};
+    MRVLC_ASSIGN(OutputFolder folder, open_output(compile_.out));
+    if (options_.data.empty()) {
+      MRVLC_ASSIGN(sets, reference());
     }
+    for (DataSet& set : sets) MRVLC_TRY(fit(set, folder));
+    MRVLC_ASSIGN(const Program program, build(std::move(folder)));
+    for (const DataSet& set : sets) MRVLC_TRY(run_set(set, program));
     return {};
   }
 
   Result<std::vector<DataSet>> given_data() {
     std::vector<DataSet> all;
+    auto inputs = onnx::declared_inputs(compile_.model), outputs = onnx::declared_outputs(compile_.model);
+    if (!inputs.ok() || !outputs.ok()) return all;  // said when it is compiled
     for (const fs::path& data : options_.data) {
-      MRVLC_ASSIGN(std::vector<DataSet> sets, read_data(data));
+      MRVLC_ASSIGN(std::vector<DataSet> sets, read_data(data, *inputs, *outputs));
       std::move(sets.begin(), sets.end(), std::back_inserter(all));
     }
+    onnx::ImportOptions import = import_options(compile_);
+    for (const std::string& name : take_shapes(*inputs, all, import))
+      diagnostics_.add(make_diag<DiagCode::MRV0145>(printable(name), to_string(import.input_shapes[name])));
+    compile_.input_shapes = std::move(import.input_shapes);
+    compile_.input_types = std::move(import.input_types);
     return all;
   }
 
-  // What the model leaves open, and no option says, has the shape of the data; a dimension in which data sets
-  // differ is known at run time only.
-  void take_shapes(const std::vector<DataSet>& sets) {
-    auto declared = onnx::declared_inputs(compile_.model);
-    if (!declared.ok() || sets.empty()) return;  // said when it is compiled
-    for (size_t i = 0; i < declared->size(); ++i) {
-      const onnx::DeclaredValue& input = (*declared)[i];
-      const bool open =
-          !input.has_shape || std::find(input.shape.begin(), input.shape.end(), -1) != input.shape.end();
-      if (!open || input.wrapper != Wrapper::None || compile_.input_shapes.contains(input.name)) continue;
-      std::optional<TensorType> type;
-      for (const DataSet& set : sets) {
-        if (i >= set.inputs.size()) return;
-        type = type ? ops::join_types(*type, set.inputs[i].type()) : set.inputs[i].type();
-        if (!type) return;
-      }
-      onnx::GivenShape shape(type->shape);
-      shape.open = type->open;
-      diagnostics_.add(make_diag<DiagCode::MRV0145>(printable(input.name), to_string(shape)));
-      compile_.input_shapes.emplace(input.name, std::move(shape));
+  // The model as imported, before any pass.
+  Result<const ir::Graph*> graph() {
+    if (!model_) {
+      Diagnostics repeated;  // compile has reported them
+      model_ = onnx::import_file(compile_.model, import_options(compile_), repeated);
+      if (!model_) return repeated.list().front();
     }
+    return &model_->graph;
   }
 
-  // The model as imported, before any pass, in the reference interpreter.
   Result<std::vector<DataSet>> reference() {
-    onnx::ImportOptions import;
-    import.input_shapes = compile_.input_shapes;
-    import.bounds = compile_.bounds;
-    import.max_sequence = compile_.max_sequence;
-    import.batch = compile_.batch;
-    import.external_data_dir = compile_.external_data_dir;
-    Diagnostics repeated;  // compile has reported them
-    auto model = onnx::import_file(compile_.model, import, repeated);
-    if (!model) return repeated.list().front();
-    DataSet set{"seeded inputs", interp::seeded_inputs(model->graph, options_.seed), {}};
-    MRVLC_ASSIGN(set.outputs, interp::run(model->graph, set.inputs));
+    MRVLC_ASSIGN(const ir::Graph* model, graph());
+    DataSet set{"seeded inputs", interp::seeded_inputs(*model, options_.seed), {}};
+    MRVLC_ASSIGN(auto outputs, interp::run(*model, set.inputs));
+    for (size_t i = 0; i < outputs.size(); ++i) set.outputs[i] = std::move(outputs[i]);
     return std::vector<DataSet>{std::move(set)};
   }
 
-  Status run_set(const DataSet& set, const OutputFolder& folder, const fs::path& temporary) {
-    if (set.inputs.size() != folder.inputs.size()) {
+  // The data as values of the model's types; what there is too much or too little of them.
+  Status fit(DataSet& set, const OutputFolder& folder) {
+    if (set.inputs.size() != folder.inputs.size())
       return make_diag<DiagCode::MRV0004>(fmt::format("--data: {} holds {} inputs, the model takes {}",
                                                       set.name, set.inputs.size(), folder.inputs.size()));
-    }
-    RunOptions r;
-    r.out = folder.path;
-    r.output_dir = temporary / "results";
-    r.target_dirs = compile_.target_dirs;
-    r.jobs = compile_.jobs;
     for (size_t i = 0; i < set.inputs.size(); ++i) {
-      fs::path file = temporary / fmt::format("input_{}.npy", i);
-      MRVLC_TRY(write_file_atomic(file, to_npy(set.inputs[i])));
-      r.inputs.emplace_back(folder.inputs[i].name, file);
+      set.inputs[i] = as_declared(std::move(set.inputs[i]), folder.inputs[i].type);
+      MRVLC_TRY(check_value(folder.inputs[i], set.inputs[i],
+                            fmt::format("--data: input_{} of {}", i, set.name), false));
     }
-    auto ran = driver::run(r);
-    if (!ran.ok()) return ran.error();
-    for (size_t i = 0; i < std::min(set.outputs.size(), folder.outputs.size()); ++i) {
-      MRVLC_ASSIGN(Tensor actual, read_npy(r.output_dir / (folder.outputs[i].file + ".npy")));
-      const ElementType elem = folder.outputs[i].type.elem;
-      compare(set, folder.outputs[i].name, from_npy(actual, elem), from_npy(set.outputs[i], elem));
+    for (auto& [i, value] : set.outputs) {
+      if (i >= folder.outputs.size())
+        return make_diag<DiagCode::MRV0004>(fmt::format(
+            "--data: {} holds output_{}, the model has {} outputs", set.name, i, folder.outputs.size()));
+      value = as_declared(std::move(value), folder.outputs[i].type);
+    }
+    for (size_t i = 0; i < folder.outputs.size(); ++i) {
+      if (!set.outputs.contains(i))
+        diagnostics_.add(make_diag<DiagCode::MRV0711>(set.name, i, printable(folder.outputs[i].name)));
     }
     return {};
   }
 
-  void compare(const DataSet& set, const std::string& output, const Tensor& actual, const Tensor& expected) {
-    Comparison c{set.name, output, relative_error(actual, expected), tolerance(), {}};
-    if (!(actual.type() == expected.type()))
-      c.note = to_string(actual.type()) + " instead of " + to_string(expected.type());
-    if (c.error > c.tolerance) {
-      diagnostics_.add(make_diag<DiagCode::MRV0009>(
-          fmt::format("{}: output '{}' differs by {:.3g} (max |a-b|/(1+|b|)), more than {:.3g}{}{}", set.name,
-                      printable(output), c.error, c.tolerance, c.note.empty() ? "" : ", ", c.note)));
+  Result<Program> build(OutputFolder folder) const {
+    RunOptions r;
+    r.target_dirs = compile_.target_dirs;
+    r.jobs = compile_.jobs;
+    return Program::build(r, std::move(folder));
+  }
+
+  Status run_set(const DataSet& set, const Program& program) {
+    MRVLC_ASSIGN(const std::vector<Tensor> actual, program.run(set.inputs));
+    std::vector<Difference> differences;
+    for (const auto& [i, expected] : set.outputs)
+      differences.push_back(driver::compare(actual[i], expected, limits()));
+    const bool same =
+        std::all_of(differences.begin(), differences.end(), [](const auto& d) { return d.same(); });
+    if (!same) MRVLC_TRY(judge_draws(set, actual, differences));
+    size_t next = 0;
+    for (const auto& [i, expected] : set.outputs)
+      report(set, i, program.folder().outputs[i].name, std::move(differences[next++]));
+    return {};
+  }
+
+  // Given outputs of a model that draws random numbers are one draw of many.
+  Status judge_draws(const DataSet& set, const std::vector<Tensor>& actual,
+                     std::vector<Difference>& differences) {
+    MRVLC_ASSIGN(const ir::Graph* model, graph());
+    std::vector<Tensor> expected;
+    for (const auto& [i, value] : set.outputs) expected.push_back(value);
+    if (options_.data.empty() || expected.size() != actual.size() || !is_drawn(*model, set.inputs, expected))
+      return {};
+    const std::string text = drawn_difference(*model, set.inputs, actual, expected);
+    if (text.empty()) differences.assign(differences.size(), Difference{});
+    return {};
+  }
+
+  void report(const DataSet& set, size_t i, const std::string& output, Difference difference) {
+    Comparison c{set.name, output, difference.error, difference.limit, difference.same(), difference.text};
+    if (!c.same) {
+      diagnostics_.add(at_output(i, make_diag<DiagCode::MRV0009>(fmt::format(
+                                        "{}: output '{}' differs by {:.3g}, more than {:.3g}: {}", set.name,
+                                        printable(output), c.error, c.tolerance, c.note))));
     }
     comparisons_.push_back(std::move(c));
   }
 
-  double tolerance() const {
-    if (options_.tolerance) return *options_.tolerance;
+  // Names the node that makes the output.
+  Diag at_output(size_t i, Diag diag) {
+    auto model = graph();
+    if (!model.ok()) return diag;
+    const ir::NodeId made_by = (*model)->value((*model)->outputs()[i]).producer;
+    if (!made_by.valid()) return diag;
+    const ir::Node& node = (*model)->node(made_by);
+    return at_node(std::move(diag), node.name, node.op->name);
+  }
+
+  Limits limits() const {
     const auto& targets = compile_.targets;
-    bool host = std::all_of(targets.begin(), targets.end(), [](const std::string& t) { return t == "host"; });
-    return host ? 1e-4 : 2e-2;
+    const bool host =
+        std::all_of(targets.begin(), targets.end(), [](const std::string& t) { return t == "host"; });
+    Limits out;
+    out.wide = options_.tolerance.value_or(host ? 1e-4 : 2e-2);
+    out.narrow = options_.tolerance.value_or(host ? out.narrow : 2e-2);
+    out.integers = options_.integer_tolerance;
+    return out;
   }
 
   const VerifyOptions& options_;
   CompileOptions compile_;
   Diagnostics& diagnostics_;
+  std::optional<onnx::Model> model_;
   std::vector<Comparison> comparisons_;
 };
 

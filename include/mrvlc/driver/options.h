@@ -18,7 +18,8 @@ struct CompileOptions {
   bool pin_weights = false;        // accel::Options
   std::string precision = "auto";  // fp16, int8, auto
   std::map<std::string, onnx::GivenShape> input_shapes;
-  std::map<std::string, Shape> bounds;  // onnx::ImportOptions
+  std::map<std::string, TensorType> input_types;  // onnx::ImportOptions; from data at hand
+  std::map<std::string, Shape> bounds;            // onnx::ImportOptions
   int64_t max_sequence = 64;
   int64_t batch = 1;
   std::vector<std::filesystem::path> rules;
@@ -36,6 +37,9 @@ struct CompileOptions {
   std::string dump_ir;  // pass name
   unsigned jobs = 0;
 };
+
+// What of it the importer takes.
+onnx::ImportOptions import_options(const CompileOptions& options);
 
 // Longest NAME: files are called after it.
 inline constexpr size_t kMaxName = 128;

@@ -1,11 +1,14 @@
 //@ piece example
 typedef struct port {
-  const char *name, *file, *type; /* type: NumPy's, "<f4" */
+  const char *name, *file, *type; /* type: NumPy's, "<f4"; null: .npy holds no such values */
   size_t bytes;
   int rank;
   long shape[8];
   unsigned open; /* bit d: dimension d is known at run time only, and at most shape[d] */
   size_t size;   /* bytes of an element */
+  int texts, sequence, optional;
+  long length; /* of a sequence: tensors at most, each in a slot of so many bytes */
+  size_t slot;
 } port;
 
 /* A tensor read from a file: its data, and how many times the model's leading dimension. */
@@ -92,7 +95,6 @@ static int read_npy(const char* path, const port* p, int may_repeat, tensor* t) 
   unsigned char* file = (unsigned char*)read_all(path, &bytes);
   char* text;
   if (!file) return fail(3, "cannot read", path);
-  if (!p->type) return fail(2, "only tensors of numbers can be read from a file", p->name);
   if (bytes < 12 || memcmp(file, "\x93NUMPY", 6) != 0) return fail(3, "not a .npy file", path);
   start = file[6] == 1 ? 10 : 12;
   length = (size_t)file[8] | (size_t)file[9] << 8;
@@ -119,7 +121,6 @@ static int write_npy(const char* folder, const port* p, const void* data, const 
   size_t bytes = p->size * (size_t)repeats;
   FILE* f;
   int ok;
-  if (!p->type) return fail(2, "only tensors of numbers can be written to a file", p->name);
   for (int d = 0; d < p->rank; ++d) bytes *= (size_t)(p->open ? dim[d] : p->shape[d]);
   for (int d = 0; d < rank; ++d) {
     const long n = (p->rank == 0 ? 1 : p->open ? (long)dim[d] : p->shape[d]) * (d == 0 ? repeats : 1);
@@ -269,7 +270,7 @@ static int run_all(const arguments* a, void* arena, const K_device* device) {
   for (int i = 0; i < K_INPUT_COUNT; ++i) {
     if (!a->input_files[i]) return usage("an input is missing");
     inputs[i] = none;
-    const int rc = read_npy(a->input_files[i], &input_ports[i], a->repeat, &inputs[i]);
+    const int rc = read_input(a->input_files[i], &input_ports[i], a->repeat, &inputs[i]);
     if (rc != 0) return rc;
     if (inputs[i].repeats != 1 && repeats != 1 && inputs[i].repeats != repeats)
       return usage("inputs repeat differently");
@@ -277,7 +278,8 @@ static int run_all(const arguments* a, void* arena, const K_device* device) {
     in[i] = inputs[i];
   }
   for (int i = 0; i < K_OUTPUT_COUNT; ++i) {
-    if (repeats > 1 && output_ports[i].open) return usage("outputs of different shapes cannot be stacked");
+    if (repeats > 1 && (output_ports[i].open || !output_ports[i].type))
+      return usage("outputs of different shapes cannot be stacked");
     all[i] = allocate(output_ports[i].bytes * (size_t)repeats);
     out[i] = none;
   }
@@ -295,7 +297,7 @@ static int run_all(const arguments* a, void* arena, const K_device* device) {
     if (rc != 0) return rc;
   }
   for (int i = 0; a->output_dir && i < K_OUTPUT_COUNT; ++i) {
-    const int rc = write_npy(a->output_dir, &output_ports[i], all[i], out[i].dim, repeats, a->repeat);
+    const int rc = write_output(a->output_dir, &output_ports[i], all[i], out[i].dim, repeats, a->repeat);
     if (rc != 0) return rc;
   }
   return 0;

@@ -169,15 +169,31 @@ gates() {
   expect 0 "ok" verify "$digits"
   expect 0 "ok" verify "$digits" --target host
   expect 5 "error MRV0009" verify "$digits" --tolerance 0
+  expect 2 "--tolerance" verify "$digits" --tolerance nan
+  expect 2 "--tolerance" verify "$digits" --tolerance -1
   expect 3 "cannot open 'nope'" verify "$digits" --data nope
   expect 3 "it holds no output_K" verify "$digits" --data "$work"
   local cases=/usr/share/libonnx-testdata/data/node
   [ -d $cases ] || return 0
   local text=$cases/test_strnormalizer_nostopwords_nochangecase list=$cases/test_sequence_insert_at_back
-  expect 1 "error MRV0710: 'x' is str[" verify $text/model.onnx --data $text/test_data_set_0 --target host
-  expect 1 "error MRV0710: 'sequence' is a sequence" verify $list/model.onnx --data $list/test_data_set_0 --target host
+  expect 0 "y: 0 (limit 0) ok" verify $text/model.onnx --data $text --target host
+  expect 0 "output_sequence: 0 (limit 0) ok" verify $list/model.onnx --data $list --target host
   expect 0 "" compile $list/model.onnx -o listed --target host --input-shape "sequence=4*1..8"
-  expect 1 "error MRV0710: 'sequence' is sequence(" run listed --input sequence=x.npy --output-dir o
+  printf '%s\n' '{"type":"seq(tensor(int64))","value":[[1,2],[3]]}' >list.json
+  printf '%s\n' '{"type":"tensor(int64)","value":[7,8,9]}' >tensor.json
+  expect 0 "" run listed --input sequence=list.json --input tensor=tensor.json --output-dir values
+  check "a sequence is written as JSON" grep -qF '"type":"seq(tensor(int64))"' values/output_sequence.json
+  check "with all its tensors" grep -qF '[7,8,9]]}' values/output_sequence.json
+  absent values/output_sequence.value
+  printf '%s\n' '{"type":"seq(tensor(float))","value":[[1,2],[3]]}' >floats.json
+  expect 2 "input 'sequence' takes sequence(i64" run listed --input sequence=floats.json --input tensor=tensor.json --output-dir values
+  expect 2 "input 'sequence' takes sequence(i64" run listed --input sequence=tensor.json --input tensor=tensor.json --output-dir values
+  printf '%s\n' '{"type":"seq(tensor(int64))","value":[[1],[2],[3],[4],[5]]}' >long.json
+  expect 2 "input 'sequence' takes sequence(i64" run listed --input sequence=long.json --input tensor=tensor.json --output-dir values
+  printf '%s\n' '{"type":"seq(tensor(int64))","value":[[1],["x"]]}' >bad.json
+  expect 3 "bad.json': not a value as docs/values.md describes it: '\"x\"' is no integer" \
+    run listed --input sequence=bad.json --input tensor=tensor.json --output-dir values
+  expect 0 "" run listed --input sequence=$list/test_data_set_0/input_0.pb --input tensor=$list/test_data_set_0/input_1.pb --output-dir values2
 }
 
 run_command() {

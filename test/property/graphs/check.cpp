@@ -11,7 +11,7 @@
 
 #include "coarse.h"
 #include "grow.h"
-#include "mrvlc/conformance/compare.h"
+#include "mrvlc/driver/compare.h"
 
 namespace mrvlc::graphs {
 namespace fs = std::filesystem;
@@ -66,7 +66,11 @@ std::vector<Outcome> Cases::simulate(const std::vector<Model>& models) const {
     const std::string set = data.filename().string();
     const auto& tolerance = tolerances[std::stoul(folder.filename().string())]
                                       [std::stoul(set.substr(set.rfind('_') + 1))][output];
-    return tolerance ? conformance::difference(actual, expected, *tolerance) : std::string();
+    if (!tolerance) return std::string();
+    const driver::Limits least;
+    return driver::compare(actual, expected,
+                           {std::max(*tolerance, least.wide), std::max(*tolerance, least.narrow)})
+        .text;
   };
   setenv("MRVLC_JOBS", "1", 0);  // the simulator's threads; the models run side by side
   auto releases = conformance::run(o);

@@ -14,8 +14,7 @@ MRVLC_DIAG(0706, Error, Usage, "input {}: {} bytes given, the model takes {}")
 MRVLC_DIAG(0707, Error, Usage, "{} inputs given, the model takes {}")
 MRVLC_DIAG(0708, Error, Io, "the C compiler {} failed with exit code {}:\n{}")
 MRVLC_DIAG(0709, Error, Rejected, "the program failed with exit code {}:\n{}")
-MRVLC_DIAG(0710, Error, Rejected,
-           "'{}' is {}; run and verify take and give tensors of numbers alone, the C interface (NAME.h) takes all types")
+MRVLC_DIAG(0711, Warning, Gate, "--data: {} has no output_{}: '{}' is not compared")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode

@@ -3,7 +3,7 @@
 #pragma once
 #include "mrvlc/ir/graph.h"
 
-namespace mrvlc::conformance {
+namespace mrvlc::driver {
 
 bool is_drawn(const ir::Graph& graph, const std::vector<Tensor>& inputs, const std::vector<Tensor>& expected);
 
@@ -13,4 +13,4 @@ bool is_drawn(const ir::Graph& graph, const std::vector<Tensor>& inputs, const s
 std::string drawn_difference(const ir::Graph& graph, const std::vector<Tensor>& inputs,
                              const std::vector<Tensor>& actual, const std::vector<Tensor>& expected);
 
-}  // namespace mrvlc::conformance
+}  // namespace mrvlc::driver

@@ -1,4 +1,4 @@
-#include "drawn.h"
+#include "mrvlc/driver/drawn.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "mrvlc/ops/random.h"
 
-namespace mrvlc::conformance {
+namespace mrvlc::driver {
 namespace {
 
 constexpr std::string_view kRandom[] = {"Bernoulli",        "Multinomial",   "RandomNormal",
@@ -121,4 +121,4 @@ std::string drawn_difference(const ir::Graph& graph, const std::vector<Tensor>& 
   return {};
 }
 
-}  // namespace mrvlc::conformance
+}  // namespace mrvlc::driver

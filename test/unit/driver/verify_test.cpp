@@ -1,0 +1,207 @@
+// `mrvlc verify` sees what is wrong: every set here has one mistake.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <fstream>
+
+#include "mrvlc/driver/driver.h"
+#include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/diag/sim.h"
+#include "mrvlc/tensor/npy.h"
+#include "onnx/model_util.h"
+
+using namespace mrvlc;
+namespace fs = std::filesystem;
+
+namespace {
+
+Tensor floats(const Shape& shape, const std::vector<double>& values) {
+  return Tensor::of<double>(ElementType::F32, shape, values);
+}
+Tensor ints(const std::vector<int64_t>& values, ElementType elem = ElementType::I64) {
+  return Tensor::of<int64_t>(elem, {static_cast<int64_t>(values.size())}, values);
+}
+
+// A model in a folder with sets of data, written one by one.
+class Case {
+ public:
+  explicit Case(const test::pb::ModelProto& model) {
+    dir_.write("model.onnx", model.SerializeAsString());
+    options.compile.model = dir_.path() / "model.onnx";
+    options.compile.targets = {"host"};
+    options.data = {dir_.path()};
+  }
+  void set(const std::vector<std::pair<std::string, Tensor>>& files) {
+    const fs::path folder = dir_.path() / fmt::format("test_data_set_{:02}", count_++);
+    fs::create_directories(folder);
+    for (const auto& [name, value] : files) std::ofstream(folder / (name + ".npy")) << to_npy(value);
+  }
+  void write(const std::string& name, std::string_view text) { dir_.write(name, text); }
+  fs::path path() const { return dir_.path(); }
+
+  const std::vector<driver::Comparison>& verify() {
+    diagnostics = {};
+    comparisons = driver::verify(options, diagnostics);
+    return comparisons;
+  }
+  const driver::Comparison& of(int set, const std::string& output) const {
+    for (const auto& c : comparisons)
+      if (c.set == fmt::format("test_data_set_{:02}", set) && c.output == output) return c;
+    FAIL("no comparison of " << output << " in set " << set);
+    return comparisons.front();
+  }
+  // The first error.
+  const Diag& error() const {
+    for (const Diag& d : diagnostics.list())
+      if (d.severity() == Severity::Error) return d;
+    FAIL("no error");
+    return diagnostics.list().front();
+  }
+
+  driver::VerifyOptions options;
+  Diagnostics diagnostics;
+  std::vector<driver::Comparison> comparisons;
+
+ private:
+  test::TempDir dir_;
+  int count_ = 0;
+};
+
+// y = -x of floats, n = -i of integers.
+test::pb::ModelProto two_outputs() {
+  test::pb::ModelProto model = test::empty_model();
+  test::add_input(model, "x", {2, 2});
+  test::add_input(model, "i", {2}, 7);
+  test::add_node(model, "Neg", {"x"}, {"y"}).set_name("negate");
+  test::add_node(model, "Neg", {"i"}, {"n"}).set_name("opposite");
+  test::add_output(model, "y", {2, 2});
+  test::add_output(model, "n", {2}, 7);
+  return model;
+}
+
+const Tensor kX = floats({2, 2}, {1, -2, 3, 4}), kY = floats({2, 2}, {-1, 2, -3, -4});
+const Tensor kI = ints({5, -6}), kN = ints({-5, 6});
+
+}  // namespace
+
+TEST_CASE("each mistake in the expected outputs is found, and nothing else") {
+  Case c(two_outputs());
+  const Tensor odd = floats({2, 2}, {NAN, INFINITY, -INFINITY, 0});
+  const auto expect = [&](const Tensor& x, const Tensor& y, const Tensor& n) {
+    c.set({{"input_0", x}, {"input_1", kI}, {"output_0", y}, {"output_1", n}});
+  };
+  expect(kX, kY, kN);                                                      // 0: right
+  expect(odd, floats({2, 2}, {NAN, -INFINITY, INFINITY, 0}), kN);          // 1: right
+  expect(odd, floats({2, 2}, {0, -INFINITY, INFINITY, 0}), kN);            // 2: a NaN of ours
+  expect(kX, floats({2, 2}, {-1, 2, -3, NAN}), kN);                        // 3: a NaN of theirs
+  expect(odd, floats({2, 2}, {NAN, INFINITY, INFINITY, 0}), kN);           // 4: the sign of an infinity
+  expect(kX, floats({2, 2}, {-1, 2, -3, -4 - 0.9e-4 * 5}), kN);            // 5: just within 1e-4
+  expect(kX, floats({2, 2}, {-1, 2, -3, -4 - 1.1e-4 * 5}), kN);            // 6: just beyond
+  expect(kX, kY, ints({-5, 7}));                                           // 7: the second output
+  expect(kX, kY.reshaped({4}), kN);                                        // 8: the shape
+  expect(kX, kY, ints({-5, 6}, ElementType::I32));                         // 9: the type
+  c.set({{"input_0", kX}, {"input_1", kI}, {"output_0", kY}});             // 10: nothing of the second output
+  c.set({{"input_0", kX}, {"input_1", kI}, {"output_1", ints({5, -6})}});  // 11: nothing of the first
+  c.verify();
+  INFO(c.diagnostics.list().size());
+  const std::vector<std::pair<int, std::string>> wrong = {{2, "y"}, {3, "y"}, {4, "y"}, {6, "y"},
+                                                          {7, "n"}, {8, "y"}, {9, "n"}, {11, "n"}};
+  CHECK(c.comparisons.size() == 22);
+  size_t found = 0;
+  for (const auto& comparison : c.comparisons) found += comparison.same ? 0 : 1;
+  CHECK(found == wrong.size());
+  for (const auto& [set, output] : wrong) {
+    INFO(set);
+    CHECK_FALSE(c.of(set, output).same);
+    CHECK(c.of(set, output).error > c.of(set, output).tolerance);
+  }
+  CHECK(c.diagnostics.exit_code() == 5);
+  CHECK(c.error().code == DiagCode::MRV0009);
+  CHECK(c.error().node == "negate");
+  CHECK(c.error().op_type == "Neg");
+  CHECK_THAT(c.error().message, Catch::Contains("test_data_set_02: output 'y'") &&
+                                    Catch::Contains("element [0,0] is nan, not 0; 1 of 4 elements differ"));
+  CHECK(c.of(7, "n").note == "element [1] is 6, not 7; 1 of 2 elements differ");
+  CHECK(c.of(8, "y").note == "it is f32[2,2], not f32[4]");
+  CHECK(c.of(0, "y").tolerance == 1e-4);
+  CHECK(c.of(0, "n").tolerance == 0);
+  std::vector<std::string> warnings;
+  for (const Diag& d : c.diagnostics.list())
+    if (d.code == DiagCode::MRV0711) warnings.push_back(d.message);
+  CHECK(warnings ==
+        std::vector<std::string>{"--data: test_data_set_10 has no output_1: 'n' is not compared",
+                                 "--data: test_data_set_11 has no output_0: 'y' is not compared"});
+}
+
+TEST_CASE("data that do not fit the model are refused before anything is built") {
+  Case c(two_outputs());
+  const auto refused = [&](DiagId code, const std::string& text) {
+    CHECK(c.verify().empty());
+    CHECK(c.error().code == code);
+    CHECK_THAT(c.error().message, Catch::Contains(text));
+  };
+  SECTION("too many outputs") {
+    c.set({{"input_0", kX}, {"input_1", kI}, {"output_0", kY}, {"output_1", kN}, {"output_2", kN}});
+    refused(DiagCode::MRV0004, "holds output_2, the model has 2 outputs");
+  }
+  SECTION("an input is missing") {
+    c.set({{"input_0", kX}, {"output_0", kY}});
+    refused(DiagCode::MRV0004, "holds 1 inputs, the model takes 2");
+  }
+  SECTION("an input is missing between others") {
+    c.set({{"input_1", kI}, {"output_0", kY}});
+    refused(DiagCode::MRV0003, "input_0 is missing beside input_1");
+  }
+  SECTION("two files are one input") {
+    c.set({{"input_0", kX}, {"in_0_x", kX}, {"input_1", kI}, {"output_0", kY}});
+    refused(DiagCode::MRV0003, "are both number 0");
+  }
+  SECTION("an input of another shape") {
+    c.set({{"input_0", kX.reshaped({4, 1})}, {"input_1", kI}, {"output_0", kY}});
+    refused(DiagCode::MRV0004, "input_0 of test_data_set_00 is f32[4,1], input 'x' takes f32[2,2]");
+  }
+  SECTION("an input of another type") {
+    c.set({{"input_0", kX}, {"input_1", ints({1, 2}, ElementType::I32)}, {"output_0", kY}});
+    refused(DiagCode::MRV0004, "is i32[2], input 'i' takes i64[2]");
+  }
+  SECTION("no output") {
+    c.set({{"input_0", kX}, {"input_1", kI}});
+    refused(DiagCode::MRV0003, "it holds no output_K");
+  }
+}
+
+TEST_CASE("tolerances are those that were given") {
+  Case c(two_outputs());
+  c.set({{"input_0", kX},
+         {"input_1", kI},
+         {"output_0", floats({2, 2}, {-1, 2, -3, -4.1})},
+         {"output_1", ints({-5, 8})}});
+  c.options.tolerance = 0.0197;  // the error is 0.1 / 5.1
+  c.verify();
+  CHECK(c.of(0, "y").same);
+  CHECK_FALSE(c.of(0, "n").same);
+  c.options.tolerance = 0.0195;
+  c.options.integer_tolerance = 2;
+  c.verify();
+  CHECK_FALSE(c.of(0, "y").same);
+  CHECK(c.of(0, "n").same);
+  CHECK(c.diagnostics.exit_code() == 5);
+}
+
+TEST_CASE("files are taken by their numbers") {
+  test::pb::ModelProto model = test::empty_model();
+  std::vector<std::pair<std::string, Tensor>> files = {{"input_0", floats({1}, {2})}};
+  test::add_input(model, "x", {1});
+  for (int k = 0; k < 12; ++k) {
+    const std::string name = fmt::format("y{}", k);
+    *model.mutable_graph()->add_initializer() = test::float_tensor("c" + name, {1}, {static_cast<float>(k)});
+    test::add_node(model, "Mul", {"x", "c" + name}, {name});
+    test::add_output(model, name, {1});
+    files.emplace_back(fmt::format("out_{}_any", k), floats({1}, {2.0 * k}));
+  }
+  Case c(model);
+  c.set(files);
+  files.erase(files.begin() + 4);  // out_3
+  c.set(files);
+  CHECK(c.verify().size() == 23);
+  CHECK(c.diagnostics.exit_code() == 0);
+}
