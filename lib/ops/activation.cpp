@@ -31,9 +31,11 @@ const OpDef& def_LeakyRelu() {
 }
 
 const OpDef& def_ThresholdedRelu() {
-  static const OpDef op = float_unary<"{x} > {alpha} ? {x} : 0">(
-      "ThresholdedRelu", {spec::with_float("alpha", 1)},
-      [](double x, const Attrs& a) { return x > float_slot(a, 0) ? x : 0; });
+  static const OpDef op =
+      host_only(float_unary<"{x} > {alpha} ? {x} : 0">(
+                    "ThresholdedRelu", {spec::with_float("alpha", 1)},
+                    [](double x, const Attrs& a) { return x > float_slot(a, 0) ? x : 0; }),
+                kStepsOnHost);
   return op;
 }
 
@@ -131,11 +133,14 @@ const OpDef& def_Mish() {
 
 // Pulls towards zero by `bias` outside [-lambd, lambd], zero inside.
 const OpDef& def_Shrink() {
-  static const OpDef op = float_unary<"{x} < -{lambd} ? {x} + {bias} : {x} > {lambd} ? {x} - {bias} : 0">(
-      "Shrink", {spec::with_float("bias", 0), spec::with_float("lambd", 0.5f)}, [](double x, const Attrs& a) {
-        double bias = float_slot(a, 0), lambd = float_slot(a, 1);
-        return x < -lambd ? x + bias : x > lambd ? x - bias : 0;
-      });
+  static const OpDef op =
+      host_only(float_unary<"{x} < -{lambd} ? {x} + {bias} : {x} > {lambd} ? {x} - {bias} : 0">(
+                    "Shrink", {spec::with_float("bias", 0), spec::with_float("lambd", 0.5f)},
+                    [](double x, const Attrs& a) {
+                      double bias = float_slot(a, 0), lambd = float_slot(a, 1);
+                      return x < -lambd ? x + bias : x > lambd ? x - bias : 0;
+                    }),
+                kStepsOnHost);
   return op;
 }
 

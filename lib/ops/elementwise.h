@@ -106,6 +106,7 @@ std::string saturated_text(const std::string& x, ElementType from, ElementType t
 OpDef host_only(OpDef op, std::string_view reason);
 inline constexpr std::string_view kIntegersOnHost =
     "accelerator: integer and boolean arithmetic stays on the host";
+inline constexpr std::string_view kStepsOnHost = "accelerator: its tables hold no steps";
 
 OpDef elementwise(std::string_view name, int arity, TypeSet types, const ScalarOp& scalar,
                   std::vector<ir::AttrSpec> attrs = {});

@@ -160,7 +160,7 @@ const OpDef& def_MatMul() {
     d.emit = emit_plain_matmul;
     d.emit_kernel = "matmul";
     d.emit_open = emit_open_matmul;
-    d.accel = "matmul";
+    d.accel = "matmul fc";
     return d;
   }();
   return def;

@@ -9,7 +9,7 @@ const OpDef& def_QuickGelu() {
         "QuickGelu", {spec::with_float("alpha", 1.702f)},
         [](double x, const Attrs& a) { return x / (1 + std::exp(-float_slot(a, 0) * x)); });
     d.domain = "com.microsoft";
-    return d;
+    return host_only(std::move(d), "accelerator: taken where the model spells it out in Sigmoid and Mul");
   }();
   return op;
 }

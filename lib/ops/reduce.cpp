@@ -146,7 +146,8 @@ OpDef reduction(std::string_view name, std::string_view accel) {
   op.emit = emit_reduce<R>;
   op.emit_open = emit_open_reduce<R>;
   op.accel = accel;
-  if (accel.empty()) op.declined = "accelerator: only mean, sum, maximum and minimum are reduced there";
+  if (accel.empty())
+    op.declined = "accelerator: norms and logarithms of sums are no reductions of the vector unit";
   return op;
 }
 
@@ -226,7 +227,7 @@ const OpDef& def_ReduceMin() {
   return op;
 }
 const OpDef& def_ReduceProd() {
-  static const OpDef op = reduction<kProd>("ReduceProd", "");
+  static const OpDef op = reduction<kProd>("ReduceProd", "reduce");
   return op;
 }
 const OpDef& def_ReduceL1() {
@@ -246,7 +247,7 @@ const OpDef& def_ReduceLogSumExp() {
   return op;
 }
 const OpDef& def_ReduceSumSquare() {
-  static const OpDef op = reduction<kSumSquare>("ReduceSumSquare", "");
+  static const OpDef op = reduction<kSumSquare>("ReduceSumSquare", "reduce");
   return op;
 }
 

@@ -2,6 +2,13 @@
 #include "elementwise.h"
 
 namespace mrvlc::ops {
+namespace {
+
+// Why the accelerator's tables, lines over 2048 segments of the float16 numbers, do not hold a function.
+constexpr std::string_view kPeriodic = "accelerator: a segment of a table spans several periods";
+constexpr std::string_view kSteep = "accelerator: its tables hold no vertical tangent and no pole";
+
+}  // namespace
 
 const OpDef& def_Exp() {
   static const OpDef op = float_unary<"exp{f}({x})">("Exp", [](double x) { return std::exp(x); });
@@ -30,27 +37,32 @@ const OpDef& def_Erf() {
 }
 
 const OpDef& def_Sin() {
-  static const OpDef op = float_unary<"sin{f}({x})">("Sin", [](double x) { return std::sin(x); });
+  static const OpDef op =
+      host_only(float_unary<"sin{f}({x})">("Sin", [](double x) { return std::sin(x); }), kPeriodic);
   return op;
 }
 
 const OpDef& def_Cos() {
-  static const OpDef op = float_unary<"cos{f}({x})">("Cos", [](double x) { return std::cos(x); });
+  static const OpDef op =
+      host_only(float_unary<"cos{f}({x})">("Cos", [](double x) { return std::cos(x); }), kPeriodic);
   return op;
 }
 
 const OpDef& def_Tan() {
-  static const OpDef op = float_unary<"tan{f}({x})">("Tan", [](double x) { return std::tan(x); });
+  static const OpDef op =
+      host_only(float_unary<"tan{f}({x})">("Tan", [](double x) { return std::tan(x); }), kPeriodic);
   return op;
 }
 
 const OpDef& def_Asin() {
-  static const OpDef op = float_unary<"asin{f}({x})">("Asin", [](double x) { return std::asin(x); });
+  static const OpDef op =
+      host_only(float_unary<"asin{f}({x})">("Asin", [](double x) { return std::asin(x); }), kSteep);
   return op;
 }
 
 const OpDef& def_Acos() {
-  static const OpDef op = float_unary<"acos{f}({x})">("Acos", [](double x) { return std::acos(x); });
+  static const OpDef op =
+      host_only(float_unary<"acos{f}({x})">("Acos", [](double x) { return std::acos(x); }), kSteep);
   return op;
 }
 
@@ -80,12 +92,14 @@ const OpDef& def_Asinh() {
 }
 
 const OpDef& def_Acosh() {
-  static const OpDef op = float_unary<"acosh{f}({x})">("Acosh", [](double x) { return std::acosh(x); });
+  static const OpDef op =
+      host_only(float_unary<"acosh{f}({x})">("Acosh", [](double x) { return std::acosh(x); }), kSteep);
   return op;
 }
 
 const OpDef& def_Atanh() {
-  static const OpDef op = float_unary<"atanh{f}({x})">("Atanh", [](double x) { return std::atanh(x); });
+  static const OpDef op =
+      host_only(float_unary<"atanh{f}({x})">("Atanh", [](double x) { return std::atanh(x); }), kSteep);
   return op;
 }
 
@@ -101,7 +115,8 @@ const OpDef& def_Ceil() {
 
 // Halves to even, which is the rounding mode a program starts in.
 const OpDef& def_Round() {
-  static const OpDef op = float_unary<"rint{f}({x})">("Round", [](double x) { return std::nearbyint(x); });
+  static const OpDef op = host_only(
+      float_unary<"rint{f}({x})">("Round", [](double x) { return std::nearbyint(x); }), kStepsOnHost);
   return op;
 }
 

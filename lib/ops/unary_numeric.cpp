@@ -50,8 +50,10 @@ const OpDef& def_Neg() {
 
 // NaN stays NaN.
 const OpDef& def_Sign() {
-  static const OpDef op = numeric<"{x} > 0 ? 1 : {x} < 0 ? -1 : {x}", "({x} > 0) - ({x} < 0)", "{x} > 0", 1>(
-      "Sign", [](auto x) { return sign_of(x); });
+  static const OpDef op =
+      host_only(numeric<"{x} > 0 ? 1 : {x} < 0 ? -1 : {x}", "({x} > 0) - ({x} < 0)", "{x} > 0", 1>(
+                    "Sign", [](auto x) { return sign_of(x); }),
+                kStepsOnHost);
   return op;
 }
 

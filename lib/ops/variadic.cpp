@@ -4,6 +4,8 @@
 namespace mrvlc::ops {
 namespace {
 
+constexpr std::string_view kPartialSums = "accelerator: the partial sums would be rounded to fp16";
+
 OpDef variadic(OpDef op) {
   op.min_inputs = 1;
   op.max_inputs = -1;
@@ -43,8 +45,10 @@ const OpDef& def_Min() {
 }
 
 const OpDef& def_Sum() {
-  static const OpDef op = variadic(numeric<"{x} + {y}", "({u}){x} + ({u}){y}", "({u}){x} + ({u}){y}", 2>(
-      "Sum", [](auto a, auto b) { return wrap_add(a, b); }));
+  static const OpDef op =
+      host_only(variadic(numeric<"{x} + {y}", "({u}){x} + ({u}){y}", "({u}){x} + ({u}){y}", 2>(
+                    "Sum", [](auto a, auto b) { return wrap_add(a, b); })),
+                kPartialSums);
   return op;
 }
 
@@ -56,7 +60,7 @@ const OpDef& def_Mean() {
     d.eval = eval_mean;
     d.emit = emit_mean;
     d.emit_open = emit_open_mean;
-    return host_only(std::move(d), "accelerator: the partial sums would be rounded to fp16");
+    return host_only(std::move(d), kPartialSums);
   }();
   return op;
 }
