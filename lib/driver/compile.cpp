@@ -10,6 +10,7 @@
 #include "mrvlc/driver/interrupt.h"
 #include "mrvlc/driver/place.h"
 #include "mrvlc/ir/text.h"
+#include "mrvlc/partition/unheeded.h"
 #include "mrvlc/passes/pass.h"
 #include "mrvlc/sim/simulator.h"
 #include "mrvlc/support/diag/accel.h"
@@ -141,6 +142,7 @@ class Compiler {
   Status place() {
     MRVLC_ASSIGN(partition::Options o, partition_options());
     MRVLC_ASSIGN(m_.partition, driver::place(m_.model.graph, m_.machine, o));
+    for (Diag& d : partition::unheeded(m_.model.graph, m_.partition, o)) diagnostics_.add(std::move(d));
     return {};
   }
 

@@ -31,11 +31,16 @@ Legality collapsed_rank(std::string_view what, int64_t dims) {
                  fmt::format("the number of dimensions of the {} that cannot be merged", what), dims, 5);
 }
 
+std::string origin(const ir::Value& value) {
+  return value.kind == ir::ValueKind::Input ? "an input of the model" : "computed at run time";
+}
+
 Legality constant_input(const LegalContext& c, size_t input, std::string_view what) {
   if (!c.has(c.anchor(), input) || c.is_constant(c.anchor(), input)) return legal();
-  return refuse(
-      fmt::format("constant({})", what), "computed at run time", "a constant",
-      fmt::format("the {} is computed at run time; the accelerator needs it at compile time.", what));
+  const ir::Value& value = c.graph.value(c.anchor().inputs[input]);
+  return refuse(fmt::format("constant({})", what), origin(value), "a constant",
+                fmt::format("operand {} ('{}'), {}, is {}; the accelerator needs it at compile time.", input,
+                            printable(value.name, 80), what, origin(value)));
 }
 
 Legality outputs_unused(const LegalContext& c, size_t first) {
@@ -109,21 +114,6 @@ Legality check_ports(const LegalContext& c) {
                  c.machine.max_ports);
 }
 
-struct KindCheck {
-  std::string_view kind;
-  Legality (*check)(const LegalContext&);
-};
-
-constexpr KindCheck kChecks[] = {
-    {"conv", legal_conv},       {"conv_transpose", legal_conv_transpose},
-    {"fc", legal_fc},           {"matmul", legal_matmul},
-    {"pool", legal_pool},       {"elementwise", legal_elementwise},
-    {"reduce", legal_reduce},   {"softmax", legal_softmax},
-    {"norm", legal_norm},       {"resize", legal_resize},
-    {"concat", legal_concat},   {"move", legal_move},
-    {"reshape", legal_reshape},
-};
-
 Legality check_static(const LegalContext& c, const ir::Node& node) {
   if (!ops::has_open_shapes(c.graph, node)) return {};
   std::string actual = to_string(c.graph.value(node.outputs[0]).type);
@@ -131,22 +121,30 @@ Legality check_static(const LegalContext& c, const ir::Node& node) {
                 "A shape is known at run time only; the accelerator's programs are made for one shape.");
 }
 
+Legality check_anchor(const LegalContext& c) {
+  if (can_anchor(c.kind, c.anchor())) return legal();
+  return refuse("anchor", std::string(c.anchor().op->name),
+                fmt::format("an operator of kind {}", c.kind.name),
+                fmt::format("no layer of kind {} begins with {}.", c.kind.name, c.anchor().op->name));
+}
+
 }  // namespace
 
 Legality layer_legal(const ir::Graph& graph, const Layer& layer, const target::Machine& machine) {
-  LegalContext c{graph, layer, machine};
-  for (const KindCheck& k : kChecks) {
-    if (k.kind != layer.kind) continue;
-    for (ir::NodeId n : layer.nodes) {
-      MRVLC_LEGAL(check_node(c, graph.node(n)));
-      MRVLC_LEGAL(check_static(c, graph.node(n)));
-    }
-    MRVLC_LEGAL(check_ports(c));
-    MRVLC_LEGAL(k.check(c));
-    return legal_epilogue(c);
+  const KindInfo* kind = find_kind(layer.kind);
+  if (kind == nullptr) {
+    return refuse("layer kind", layer.kind, "a kind of layer",
+                  "'" + layer.kind + "' is no kind of accelerator layer.");
   }
-  return refuse("layer kind", layer.kind, "a kind of layer",
-                "'" + layer.kind + "' is no kind of accelerator layer.");
+  LegalContext c{graph, layer, *kind, machine};
+  MRVLC_LEGAL(check_anchor(c));
+  for (ir::NodeId n : layer.nodes) {
+    MRVLC_LEGAL(check_node(c, graph.node(n)));
+    MRVLC_LEGAL(check_static(c, graph.node(n)));
+  }
+  MRVLC_LEGAL(legal_epilogue(c));
+  MRVLC_LEGAL(check_ports(c));
+  return kind->check(c);
 }
 
 }  // namespace mrvlc::partition

@@ -3,14 +3,15 @@
 #pragma once
 #include <optional>
 
+#include "kinds.h"
 #include "mrvlc/ops/params.h"
-#include "mrvlc/partition/legality.h"
 
 namespace mrvlc::partition {
 
 struct LegalContext {
   const ir::Graph& graph;
   const Layer& layer;
+  const KindInfo& kind;
   const target::Machine& machine;
 
   const ir::Node& anchor() const { return graph.node(layer.anchor); }
@@ -30,7 +31,9 @@ Legality at_most(std::string_view condition, std::string_view what, int64_t actu
 // Dimensions left after neighbours that are addressed alike are merged; more than the five of an instruction
 // are refused.
 Legality collapsed_rank(std::string_view what, int64_t dims);
-// The input must be absent or a constant.
+// "an input of the model", "computed at run time".
+std::string origin(const ir::Value& value);
+// The input must be a constant; absent ones are.
 Legality constant_input(const LegalContext& c, size_t input, std::string_view what);
 // Outputs from `first` on must not be read.
 Legality outputs_unused(const LegalContext& c, size_t first);
@@ -39,11 +42,13 @@ Legality outputs_unused(const LegalContext& c, size_t first);
 // count.
 int64_t broadcast_rank(const std::vector<const Shape*>& operands, const Shape& result);
 
-// What the vector unit computes element by element. nullopt: it does; else why it does not.
-std::optional<std::string> unary_refusal(const LegalContext& c, const ir::Node& node);
+// Whether the vector unit computes it element by element, as a function of its first operand.
+Legality legal_function(const LegalContext& c, const ir::Node& node);
 bool is_binary(const ir::Node& node);  // Add Sub Mul Div Max Min PRelu Pow
 Legality pow_exponent(const LegalContext& c, const ir::Node& node);
 
+// What follows the anchor: a chain, each of which reads the result of the one before it, and is alone in
+// that.
 Legality legal_epilogue(const LegalContext& c);
 
 Legality legal_conv(const LegalContext& c);

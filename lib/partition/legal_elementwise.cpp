@@ -6,38 +6,35 @@
 namespace mrvlc::partition {
 namespace {
 
-// Computed by an instruction of the vector unit or an activation of the epilogue.
-constexpr std::string_view kDirect[] = {"Relu", "Clip", "LeakyRelu",  "HardSigmoid", "HardSwish", "Abs",
-                                        "Neg",  "Sqrt", "Reciprocal", "Floor",       "Ceil"};
-// Smooth functions that 2048 linear segments over the float16 numbers hold to float16's own precision. Not
-// among them: periodic ones (a segment spans several periods), steps, and those with a vertical tangent or a
-// pole inside their domain.
-constexpr std::string_view kTable[] = {"Sigmoid",  "Tanh", "Elu",   "Selu",  "Celu", "Softplus",
-                                       "Softsign", "Gelu", "Mish",  "Swish", "Erf",  "Exp",
-                                       "Log",      "Atan", "Asinh", "Sinh",  "Cosh"};
 constexpr std::string_view kBinary[] = {"Add", "Sub", "Mul", "Div", "Max", "Min", "PRelu", "Pow"};
-
-bool one_of(const ir::Node& node, std::span<const std::string_view> names) {
-  return node.op->domain.empty() && std::find(names.begin(), names.end(), node.op->name) != names.end();
-}
 
 }  // namespace
 
 bool is_binary(const ir::Node& node) {
-  return one_of(node, kBinary);
+  return std::ranges::any_of(kBinary, [&](std::string_view op) { return node.is(op); });
 }
 
-std::optional<std::string> unary_refusal(const LegalContext& c, const ir::Node& node) {
-  if (!one_of(node, kDirect) && !one_of(node, kTable)) {
-    return fmt::format("{} is neither an instruction of the vector unit nor a function that its tables hold",
-                       node.op->name);
+Legality legal_function(const LegalContext& c, const ir::Node& node) {
+  if (!is_elementwise(node)) {
+    return refuse(
+        "elementwise function", std::string(node.op->name), "a function of the vector unit",
+        fmt::format("{} is neither an instruction of the vector unit nor a function that its tables hold.",
+                    node.op->name));
   }
   for (size_t i = 1; i < node.inputs.size(); ++i) {
-    if (node.inputs[i].valid() && !c.graph.is_constant(node.inputs[i])) {
-      return fmt::format("operand {} of {} is computed at run time", i, node.op->name);
+    if (!node.inputs[i].valid()) continue;
+    const ir::Value& value = c.graph.value(node.inputs[i]);
+    if (value.kind == ir::ValueKind::Constant && value.type.elements() == 1) continue;
+    if (value.kind == ir::ValueKind::Constant) {
+      return refuse("scalar parameters", to_string(value.type.shape), "one value",
+                    fmt::format("operand {} ('{}') of {} has shape {}; the accelerator takes one value.", i,
+                                printable(value.name, 80), node.op->name, to_string(value.type.shape)));
     }
+    return refuse("constant parameters", origin(value), "a constant",
+                  fmt::format("operand {} ('{}') of {} is {}; the accelerator needs it at compile time.", i,
+                              printable(value.name, 80), node.op->name, origin(value)));
   }
-  return std::nullopt;
+  return legal();
 }
 
 Legality pow_exponent(const LegalContext& c, const ir::Node& node) {
@@ -72,12 +69,7 @@ int64_t broadcast_rank(const std::vector<const Shape*>& operands, const Shape& r
 
 Legality legal_elementwise(const LegalContext& c) {
   const ir::Node& n = c.anchor();
-  if (!is_binary(n)) {
-    std::optional<std::string> why = unary_refusal(c, n);
-    return why ? refuse("elementwise function", std::string(n.op->name), "a function of the vector unit",
-                        *why + ".")
-               : legal();
-  }
+  if (!is_binary(n)) return legal_function(c, n);
   if (n.inputs.size() != 2 || !n.inputs[0].valid() || !n.inputs[1].valid()) {
     return refuse("operands", std::to_string(n.inputs.size()), "2",
                   fmt::format("{} has {} operands; the accelerator takes two.", n.op->name, n.inputs.size()));

@@ -7,11 +7,6 @@
 namespace mrvlc::partition {
 namespace {
 
-bool has_epilogue(std::string_view kind) {
-  return kind == "conv" || kind == "conv_transpose" || kind == "fc" || kind == "matmul" ||
-         kind == "elementwise";
-}
-
 // Dimension of the result that channels lie along.
 size_t channel_dim(const LegalContext& c) {
   bool image = c.layer.kind == "conv" || c.layer.kind == "conv_transpose";
@@ -44,6 +39,24 @@ bool made_in_layer(const LegalContext& c, ir::ValueId v) {
   });
 }
 
+Legality no_chain(std::string actual) {
+  return refuse(
+      "epilogue chain", std::move(actual), "a chain",
+      "the operators of the layer are not a chain, in which each reads the result of the one before it and "
+      "constants or values from outside.");
+}
+
+// Nothing but `node` reads what the one before it made.
+bool reads_alone(const LegalContext& c, const ir::Node& node, const ir::Node& before) {
+  for (ir::ValueId out : before.outputs) {
+    if (!out.valid()) continue;
+    if (c.graph.is_output(out)) return false;
+    const auto& users = c.graph.value(out).users;
+    if (std::ranges::any_of(users, [&](ir::NodeId u) { return u != node.id; })) return false;
+  }
+  return true;
+}
+
 Legality residual(const LegalContext& c, const ir::Node& node, const TensorType& other, int& residuals) {
   if (++residuals > 1) {
     return refuse("residual operands", "2", "1",
@@ -68,29 +81,23 @@ Legality epilogue_binary(const LegalContext& c, const ir::Node& node, ir::ValueI
         fmt::format("{} has {} operands; an epilogue takes two.", node.op->name, node.inputs.size()));
   }
   MRVLC_LEGAL(pow_exponent(c, node));
+  if (node.inputs[0] != previous && node.inputs[1] != previous) return no_chain("a side branch");
   ir::ValueId other = node.inputs[0] == previous ? node.inputs[1] : node.inputs[0];
   if (other == previous) {
     return refuse("operands", "the same value twice", "two values",
                   "an operator that reads its predecessor twice is not part of an epilogue.");
   }
   if (c.graph.is_constant(other)) return channel_constant(c, node, c.type(other));
-  if (made_in_layer(c, other)) {
-    return refuse("epilogue chain", "an earlier value of the layer", "a chain",
-                  "an operator that reads an earlier value of its layer is not part of an epilogue.");
-  }
+  if (made_in_layer(c, other)) return no_chain("an earlier value of the layer");
   return residual(c, node, c.type(other), residuals);
 }
 
 Legality epilogue_node(const LegalContext& c, const ir::Node& node, ir::ValueId previous, int& residuals) {
   if (!is_binary(node)) {
-    std::optional<std::string> why = unary_refusal(c, node);
-    if (why)
-      return refuse("epilogue operator", std::string(node.op->name), "an element-wise operator", *why + ".");
-    if (node.inputs[0] == previous) return legal();
-    return refuse("epilogue chain", "a side branch", "a chain",
-                  "the operators after the anchor are not a chain.");
+    MRVLC_LEGAL(legal_function(c, node));
+    return node.inputs[0] == previous ? legal() : no_chain("a side branch");
   }
-  if (c.layer.kind == "elementwise") {
+  if (c.kind.epilogue == KindInfo::Epilogue::Functions) {
     return refuse("epilogue operator", std::string(node.op->name), "a function of one operand",
                   "an element-wise layer is followed by functions of one operand only.");
   }
@@ -100,8 +107,9 @@ Legality epilogue_node(const LegalContext& c, const ir::Node& node, ir::ValueId 
 }  // namespace
 
 Legality legal_epilogue(const LegalContext& c) {
+  if (c.layer.nodes.empty() || c.layer.nodes.front() != c.layer.anchor) return no_chain("another beginning");
   if (c.layer.nodes.size() == 1) return legal();
-  if (!has_epilogue(c.layer.kind) || c.layer.nodes.front() != c.layer.anchor) {
+  if (c.kind.epilogue == KindInfo::Epilogue::None) {
     return refuse("operators of the layer", std::to_string(c.layer.nodes.size()), "1",
                   fmt::format("a layer of kind {} is a single operator.", c.layer.kind));
   }
@@ -109,6 +117,7 @@ Legality legal_epilogue(const LegalContext& c) {
   ir::ValueId previous = c.anchor().outputs[0];
   for (size_t i = 1; i < c.layer.nodes.size(); ++i) {
     const ir::Node& node = c.graph.node(c.layer.nodes[i]);
+    if (!reads_alone(c, node, c.graph.node(c.layer.nodes[i - 1]))) return no_chain("a fork");
     MRVLC_LEGAL(epilogue_node(c, node, previous, residuals));
     if (c.type(node.outputs[0]).shape != c.out().shape) {
       return refuse(

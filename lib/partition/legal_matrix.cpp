@@ -6,22 +6,12 @@
 namespace mrvlc::partition {
 namespace {
 
-Legality weight_matrix(const LegalContext& c, const char* operand) {
-  const ir::Node& n = c.anchor();
-  if (!c.is_constant(n, 1)) {
-    return refuse("constant(weights)", "computed at run time", "a constant",
-                  fmt::format("{} is computed at run time; a fully connected layer needs it at compile time.",
-                              operand));
-  }
+Legality weight_matrix(const LegalContext& c) {
+  MRVLC_LEGAL(constant_input(c, 1, "weights"));
   int64_t rank = c.in(1).rank();
   if (rank == 2) return legal();
   return refuse("rank(weights)", std::to_string(rank), "2",
                 fmt::format("the weights have rank {}; the accelerator takes 2.", rank));
-}
-
-Legality fc_gemm(const LegalContext& c) {
-  MRVLC_LEGAL(weight_matrix(c, "the right operand"));
-  return constant_input(c, 2, "bias");
 }
 
 int64_t batches(const Shape& shape) {
@@ -33,19 +23,13 @@ int64_t batches(const Shape& shape) {
 }  // namespace
 
 Legality legal_fc(const LegalContext& c) {
-  const ir::Node& n = c.anchor();
-  if (n.is("Gemm")) return fc_gemm(c);
-  if (!n.is("MatMul"))
-    return refuse("operator", std::string(n.op->name), "Gemm or MatMul", "it is no matrix product.");
-  MRVLC_LEGAL(weight_matrix(c, "the right operand"));
-  if (!c.graph.is_constant(n.inputs[0])) return legal();
+  MRVLC_LEGAL(weight_matrix(c));
+  MRVLC_LEGAL(constant_input(c, 2, "bias"));
+  if (!c.is_constant(c.anchor(), 0)) return legal();
   return refuse("activation", "a constant", "computed at run time", "the left operand is a constant.");
 }
 
 Legality legal_matmul(const LegalContext& c) {
-  const ir::Node& n = c.anchor();
-  if (!n.is("MatMul"))
-    return refuse("operator", std::string(n.op->name), "MatMul", "it is no matrix product.");
   for (size_t i = 0; i < 2; ++i) {
     if (c.in(i).rank() >= 2) continue;
     return refuse("rank", std::to_string(c.in(i).rank()), "at least 2",

@@ -12,12 +12,6 @@ Legality row(const LegalContext& c, std::string_view what, int64_t elements) {
                  c.machine.ocm_bytes / 16);
 }
 
-bool reduction(const ir::Node& n) {
-  constexpr std::string_view kOps[] = {"ReduceMean", "ReduceSum", "ReduceSumSquare",
-                                       "ReduceProd", "ReduceMax", "ReduceMin"};
-  return std::any_of(std::begin(kOps), std::end(kOps), [&](std::string_view op) { return n.is(op); });
-}
-
 Legality needs_constants(const LegalContext& c, size_t first) {
   for (size_t i = first; i < c.anchor().inputs.size(); ++i)
     MRVLC_LEGAL(constant_input(c, i, "scale, bias or statistics"));
@@ -51,10 +45,6 @@ Legality batch_norm(const LegalContext& c) {
 Legality legal_reduce(const LegalContext& c) {
   const ir::Node& n = c.anchor();
   MRVLC_LEGAL(constant_input(c, 1, "list of axes"));
-  if (!reduction(n)) {
-    return refuse("reduction", std::string(n.op->name), "mean, sum, sum of squares, product, max or min",
-                  fmt::format("the vector unit does not compute {}.", n.op->name));
-  }
   auto axes = ops::reduce_axes(ops::infer_context(c.graph, n));
   if (!axes.ok()) return refuse(axes.error());
   Shape kept = c.in().shape;

@@ -33,12 +33,8 @@ Legality window(const LegalContext& c, const ops::WindowParams& p, int64_t batch
 }
 
 Legality weights(const LegalContext& c) {
-  MRVLC_LEGAL(constant_input(c, 2, "bias"));
-  if (!c.is_constant(c.anchor(), 1)) {
-    return refuse("constant(weights)", "computed at run time", "a constant",
-                  "the weights are computed at run time; the accelerator needs them at compile time.");
-  }
-  return legal();
+  MRVLC_LEGAL(constant_input(c, 1, "weights"));
+  return constant_input(c, 2, "bias");
 }
 
 // Whether the window of output o along dimension d reads at least one element of the input.

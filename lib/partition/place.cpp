@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "mrvlc/partition/rules.h"
 #include "placement.h"
 
 namespace mrvlc::partition {
@@ -34,7 +35,7 @@ class Placer {
     }
     options_.available = [this](ir::NodeId n) { return free(n); };
     options_.starts_region = [this](ir::NodeId n) { return p_.wishes[n.index()].border; };
-    options_.accelerator_can = [this](const rules::Match& m) { return can(m); };
+    options_.legal = [this](const rules::Match& m) { return legal(m); };
   }
 
   void run() {
@@ -55,11 +56,12 @@ class Placer {
            (w.rounded_by.empty() || !w.accel_pattern.empty());
   }
 
-  rules::Verdict can(const rules::Match& match) const {
-    if (match.rule->layer == "cpu") return {};
+  // The one place where it is asked: for every match of every rule that makes a layer.
+  rules::Verdict legal(const rules::Match& match) const {
+    if (match.rule->layer == kCpuKind) return {};
     Legality l = layer_legal(p_.graph, layer_of_match(match), p_.machine);
     if (l.ok) return {};
-    std::string condition = fmt::format("accelerator_can(layer): {}", l.condition);
+    std::string condition = fmt::format("layer {}: {}", match.rule->layer, l.condition);
     return {false, std::move(condition), std::move(l.actual), std::move(l.limit), std::move(l.reason)};
   }
 
@@ -86,7 +88,7 @@ class Placer {
       d.trials.push_back({rule.name, false, o.condition, o.actual, o.limit, o.reason});
       return;
     }
-    if (rule.layer == "cpu") return keep(rule, *o.match);
+    if (rule.layer == kCpuKind) return keep(rule, *o.match);
     take(rule, *o.match);
   }
 

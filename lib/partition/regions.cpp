@@ -14,6 +14,7 @@
 #include <numeric>
 #include <queue>
 
+#include "kinds.h"
 #include "placement.h"
 #include "split.h"
 
@@ -154,7 +155,7 @@ class Regions {
 
   bool computes(Item i) const {
     const Layer& l = p_.layers[i];
-    if (l.kind == "conv" || l.kind == "conv_transpose" || l.kind == "fc" || l.kind == "matmul") return true;
+    if (const KindInfo* kind = find_kind(l.kind); kind != nullptr && kind->multiplies) return true;
     return std::any_of(l.nodes.begin(), l.nodes.end(),
                        [&](ir::NodeId n) { return !p_.wishes[n.index()].accel_pattern.empty(); });
   }

@@ -1,13 +1,17 @@
 #include "mrvlc/partition/rules.h"
 
 #include "default_rules.h"
+#include "kinds.h"
 
 namespace mrvlc::partition {
 
-const std::vector<std::string_view>& layer_kinds() {
-  static const std::vector<std::string_view> kKinds = {
-      "conv",    "conv_transpose", "fc",     "matmul", "pool", "elementwise", "reduce",
-      "softmax", "norm",           "resize", "concat", "move", "reshape",     "cpu"};
+const std::vector<rules::LayerKind>& layer_kinds() {
+  static const std::vector<rules::LayerKind> kKinds = [] {
+    std::vector<rules::LayerKind> out;
+    for (const KindInfo& k : kinds()) out.push_back({k.name, true, k.anchors});
+    out.push_back({kCpuKind, false, {}});
+    return out;
+  }();
   return kKinds;
 }
 

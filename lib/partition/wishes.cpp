@@ -1,25 +1,33 @@
+#include "wishes.h"
+
+#include <algorithm>
+
 #include "glob.h"
 #include "mrvlc/support/diag/partition.h"
 #include "placement.h"
 
 namespace mrvlc::partition {
-namespace {
 
-// A node answers to its own name and operator and to the names of the ONNX nodes it was made of.
-bool answers(const ir::Graph& graph, const ir::Node& node, std::string_view pattern) {
-  if (glob_match(pattern, node.name) || glob_match(pattern, node.op->name)) return true;
-  for (ir::SourceId s : graph.lineage(node.id).sources) {
-    if (glob_match(pattern, graph.sources()[s.index()].name)) return true;
-  }
-  return false;
+bool answers_itself(const ir::Node& node, std::string_view pattern) {
+  return glob_match(pattern, node.name) || glob_match(pattern, node.op->name);
 }
 
-// Nodes that were folded or merged away leave nothing to place, but naming them is no mistake.
+bool answers(const ir::Source& source, std::string_view pattern) {
+  return glob_match(pattern, source.name) || glob_match(pattern, source.op_type);
+}
+
+bool answers(const ir::Graph& graph, const ir::Node& node, std::string_view pattern) {
+  const auto& made_of = graph.lineage(node.id).sources;
+  return answers_itself(node, pattern) || std::ranges::any_of(made_of, [&](ir::SourceId s) {
+           return answers(graph.sources()[s.index()], pattern);
+         });
+}
+
+namespace {
+
+// Nodes that were folded or merged away leave nothing to place; unheeded() says so.
 bool names_source(const ir::Graph& graph, std::string_view pattern) {
-  for (const ir::Source& s : graph.sources()) {
-    if (glob_match(pattern, s.name) || glob_match(pattern, s.op_type)) return true;
-  }
-  return false;
+  return std::ranges::any_of(graph.sources(), [&](const ir::Source& s) { return answers(s, pattern); });
 }
 
 template <class Apply>

@@ -1,4 +1,5 @@
-// The static checker, in three parts: each pattern, each condition, and rules against each other.
+// The static checker, in four parts: each pattern, each condition, the layer kind, and rules against each
+// other.
 #pragma once
 #include <optional>
 
@@ -17,8 +18,14 @@ struct CheckContext {
 
 void check_pattern(const CheckContext& context);
 void check_conditions(const CheckContext& context);
+// The layer kind must be one of `kinds` and begin with the anchor's operators.
+void check_layer(const CheckContext& context, const std::vector<LayerKind>& kinds);
 // Overlap and shadowing; `rules` are in the order in which they decide and each is sound in itself.
-void check_rules(const std::vector<Rule>& rules, Diagnostics& diagnostics);
+void check_rules(const std::vector<Rule>& rules, const std::vector<LayerKind>& kinds,
+                 Diagnostics& diagnostics);
+
+// What rules had to ask, as accelerator_can(layer), before legality was asked of every match.
+inline constexpr std::string_view kLegalityClause = "accelerator_can";
 
 // The element of that name, or nullptr.
 const Element* find_element(const Rule& rule, std::string_view capture);

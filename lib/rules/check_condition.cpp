@@ -88,11 +88,10 @@ class ConditionCheck {
   }
 
   std::optional<Kind> word(const Expression& e) {
-    if (e.text == "layer") return Kind::Layer;
     if (element_type_from_name(e.text)) return Kind::ElementType;
     if (find_function(e.text))
       return error<DiagCode::MRV0304>(e.at, e.text, "is a predicate and needs its arguments in parentheses");
-    return error<DiagCode::MRV0304>(e.at, printable(e.text), "is neither an element type nor 'layer'");
+    return error<DiagCode::MRV0304>(e.at, printable(e.text), "is no element type");
   }
 
   std::optional<Kind> capture(const Expression& e) {
@@ -116,6 +115,10 @@ class ConditionCheck {
 
   std::optional<Kind> call(const Expression& e) {
     const Function* f = find_function(e.text);
+    if (f == nullptr && e.text == kLegalityClause) {
+      return error<DiagCode::MRV0304>(e.at, e.text,
+                                      "is asked of every match and is no condition any more; take it out");
+    }
     if (f == nullptr) return error<DiagCode::MRV0303>(e.at, printable(e.text));
     if (e.items.size() != f->parameters.size()) {
       return error<DiagCode::MRV0304>(

@@ -14,9 +14,11 @@ namespace {
 
 class Canonical {
  public:
-  explicit Canonical(const Rule& rule) : rule_(rule) {
+  // `accelerated`: legality of the rule's kind of layer is a condition that does not stand there.
+  Canonical(const Rule& rule, bool accelerated) {
     for (const Element& e : rule.pattern) pattern_ += element(e);
     for (const Condition& c : rule.where) conditions_.insert(condition(c));
+    if (accelerated) conditions_.insert("layer " + rule.layer);
   }
   const std::string& pattern() const { return pattern_; }
   const std::set<std::string>& conditions() const { return conditions_; }
@@ -33,8 +35,7 @@ class Canonical {
       case Expression::Kind::Capture:
         return capture(e.text);
       case Expression::Kind::Word:
-        // What accelerator_can(layer) answers depends on the kind of layer asked for.
-        return e.text == "layer" ? "layer:" + rule_.layer : e.text;
+        return e.text;
       default:
         break;
     }
@@ -72,7 +73,6 @@ class Canonical {
     return fmt::format("{}", fmt::join(terms, " or "));
   }
 
-  const Rule& rule_;
   std::map<std::string, size_t> names_;
   std::string pattern_;
   std::set<std::string> conditions_;
@@ -208,10 +208,14 @@ bool shadows(const Rule& first, const Canonical& cf, const Rule& second, const C
 
 }  // namespace
 
-void check_rules(const std::vector<Rule>& rules, Diagnostics& diagnostics) {
+void check_rules(const std::vector<Rule>& rules, const std::vector<LayerKind>& kinds,
+                 Diagnostics& diagnostics) {
   std::vector<Canonical> canonical;
   canonical.reserve(rules.size());
-  for (const Rule& r : rules) canonical.emplace_back(r);
+  for (const Rule& r : rules) {
+    auto kind = std::ranges::find(kinds, r.layer, &LayerKind::name);
+    canonical.emplace_back(r, kind != kinds.end() && kind->accelerated);
+  }
   for (size_t j = 0; j < rules.size(); ++j) {
     for (size_t i = 0; i < j; ++i) {
       const Rule &first = rules[i], &second = rules[j];

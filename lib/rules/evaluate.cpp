@@ -192,7 +192,7 @@ Verdict evaluate(const Condition& condition, const Context& context) {
     else
       failed.reason += " " + v.reason;
   }
-  if (failed.condition.empty()) failed.condition = condition.text;
+  failed.condition = condition.text;
   return failed;
 }
 

@@ -147,20 +147,25 @@ class Search {
     return true;
   }
 
-  // The chain is complete: nothing inside may be read outside, then the conditions decide.
+  // The chain is complete: nothing inside may be read outside, then the conditions decide, then legality.
   bool candidate() {
     if (!inside_only()) return false;
-    Context context{graph_, match_, options_.accelerator_can};
+    Context context{graph_, match_};
     for (size_t i = 0; i < rule_.where.size(); ++i) {
       Verdict v = evaluate(rule_.where[i], context);
-      if (v.ok) continue;
-      outcome_ = {std::nullopt,       std::move(v.condition), std::move(v.actual),
-                  std::move(v.limit), std::move(v.reason),    1000 + i};
-      return false;
+      if (!v.ok) return refused(std::move(v), i);
     }
+    Verdict v = options_.legal ? options_.legal(match_) : Verdict();
+    if (!v.ok) return refused(std::move(v), rule_.where.size());
     outcome_ = {};
     outcome_.match = match_;
     return true;
+  }
+
+  bool refused(Verdict v, size_t conditions_held) {
+    outcome_ = {std::nullopt,       std::move(v.condition), std::move(v.actual),
+                std::move(v.limit), std::move(v.reason),    1000 + conditions_held};
+    return false;
   }
 
   bool inside_only() {

@@ -5,8 +5,8 @@
 namespace mrvlc::rules {
 
 std::string_view kind_name(Kind kind) {
-  static constexpr std::string_view kNames[] = {"verdict",  "integer", "float", "string",  "element type",
-                                                "integers", "value",   "node",  "'layer'", "attribute"};
+  static constexpr std::string_view kNames[] = {"verdict",  "integer", "float", "string",   "element type",
+                                                "integers", "value",   "node",  "attribute"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -34,10 +34,6 @@ Verdict yes() {
 }
 Verdict no(std::string actual, std::string limit, std::string reason) {
   return {false, {}, std::move(actual), std::move(limit), std::move(reason)};
-}
-
-Verdict accelerator_can(const Context& c, Arguments) {
-  return c.accelerator_can ? c.accelerator_can(c.match) : Verdict();
 }
 
 Verdict activation(const Context& c, Arguments a) {
@@ -129,12 +125,6 @@ Datum uses(const Context& c, Arguments a) {
 
 const std::vector<Function>& functions() {
   static const std::vector<Function> kFunctions = {
-      {"accelerator_can",
-       {Kind::Layer},
-       Kind::Verdict,
-       "The accelerator's back end compiles the layer of this match.",
-       accelerator_can,
-       nullptr},
       {"activation", {Kind::Value}, Kind::Verdict, "The value is not a constant.", activation, nullptr},
       {"attr",
        {Kind::Node, Kind::String},

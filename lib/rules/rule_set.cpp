@@ -11,10 +11,19 @@
 namespace mrvlc::rules {
 namespace {
 
-void check_layer(const CheckContext& c, const std::vector<std::string_view>& kinds) {
-  if (c.rule.layer.empty() || std::find(kinds.begin(), kinds.end(), c.rule.layer) != kinds.end()) return;
-  c.diagnostics.add(make_diag<DiagCode::MRV0309>(c.where(c.rule.at), printable(c.rule.layer),
-                                                 fmt::format("{}", fmt::join(kinds, ", "))));
+bool asks_legality_alone(const Condition& c) {
+  if (c.any_of.size() != 1 || c.any_of[0].negated || c.any_of[0].relation != Relation::Holds) return false;
+  const Expression& e = c.any_of[0].left;
+  return e.kind == Expression::Kind::Call && e.text == kLegalityClause && e.items.size() == 1 &&
+         e.items[0].kind == Expression::Kind::Word && e.items[0].text == "layer";
+}
+
+// Files written when rules had to ask for legality themselves mean what they meant.
+void drop_legality_clauses(Rule& rule, Diagnostics& diagnostics) {
+  auto clause = std::ranges::find_if(rule.where, asks_legality_alone);
+  if (clause == rule.where.end()) return;
+  diagnostics.add(make_diag<DiagCode::MRV0317>(location_text(rule, clause->at), clause->text));
+  std::erase_if(rule.where, asks_legality_alone);
 }
 
 void check_names(const std::vector<Rule>& rules, Diagnostics& diagnostics) {
@@ -36,15 +45,16 @@ const Rule* RuleSet::find(std::string_view name) const {
   return nullptr;
 }
 
-LoadResult load_rules(const std::vector<RuleFile>& files, const std::vector<std::string_view>& layer_kinds,
+LoadResult load_rules(const std::vector<RuleFile>& files, const std::vector<LayerKind>& kinds,
                       const FindOperator& find_operator) {
   LoadResult out;
   std::vector<Rule> rules;
   for (const RuleFile& file : files) parse_file(file, rules, out.diagnostics);
   check_names(rules, out.diagnostics);
-  for (const Rule& r : rules) {
+  for (Rule& r : rules) {
+    drop_legality_clauses(r, out.diagnostics);
     CheckContext c{r, find_operator, out.diagnostics};
-    check_layer(c, layer_kinds);
+    check_layer(c, kinds);
     check_pattern(c);
     check_conditions(c);
   }
@@ -52,7 +62,7 @@ LoadResult load_rules(const std::vector<RuleFile>& files, const std::vector<std:
     return std::tuple(b.priority, b.pattern.size(), std::string_view(a.name)) <
            std::tuple(a.priority, a.pattern.size(), std::string_view(b.name));
   });
-  if (!out.diagnostics.has_errors()) check_rules(rules, out.diagnostics);
+  if (!out.diagnostics.has_errors()) check_rules(rules, kinds, out.diagnostics);
   if (!out.diagnostics.has_errors()) out.set.rules_ = std::move(rules);
   return out;
 }

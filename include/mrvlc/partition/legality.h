@@ -1,6 +1,6 @@
 // Legality is asked in one place and answered with a reason: whether the accelerator back end compiles this
-// layer. Rules ask it through the predicate `accelerator_can`; the back end relies on it. Looks at types,
-// attributes and machine limits only.
+// layer. It is asked of every match of every rule (place.cpp), and the back end relies on it: what is legal
+// it compiles, and right. Looks at types, attributes and machine limits only.
 #pragma once
 #include "mrvlc/partition/partition.h"
 
@@ -12,6 +12,7 @@ struct Legality {
   std::string reason;                    // a sentence
 };
 
+// The layer as a rule made it, whatever that is: kind against anchor, operands, the chain that follows.
 Legality layer_legal(const ir::Graph& graph, const Layer& layer, const target::Machine& machine);
 
 }  // namespace mrvlc::partition

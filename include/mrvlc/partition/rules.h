@@ -4,9 +4,11 @@
 
 namespace mrvlc::partition {
 
-// Kinds of layers that may stand after `layer` in a rule, in the order of partition.h, and last `cpu`: a rule
-// of that kind keeps what it matches on the CPU.
-const std::vector<std::string_view>& layer_kinds();
+// A rule of this kind keeps what it matches on the CPU.
+inline constexpr std::string_view kCpuKind = "cpu";
+// Kinds of layers that may stand after `layer` in a rule, with the operators that each begins with; last
+// kCpuKind.
+const std::vector<rules::LayerKind>& layer_kinds();
 // The built-in rules; its shown name is "cn10ka.rules".
 rules::RuleFile default_rule_file();
 // Parses and checks the user's files together with the built-in rules (unless `defaults` is false): names,

@@ -17,13 +17,15 @@ struct MatchOptions {
   std::function<bool(ir::NodeId)> available;
   // Nodes that may only be the anchor, because a new region must start in front of them.
   std::function<bool(ir::NodeId)> starts_region;
-  LayerCheck accelerator_can;
+  // Whether the back end compiles the layer of this match. Asked for every match whose conditions hold,
+  // whatever the rule says; what it refuses is no match. Unset: it compiles them all.
+  std::function<Verdict(const Match&)> legal;
 };
 
 struct Outcome {
   std::optional<Match> match;
-  // Without a match: the first condition that failed for the shortest candidate, or the element that found no
-  // node.
+  // Without a match: the first condition that failed for the shortest candidate, or what is not legal about
+  // it, or the element that found no node.
   std::string condition, actual, limit, reason;
   size_t progress = 0;  // how far it came; compares rules that failed at the same node
 };

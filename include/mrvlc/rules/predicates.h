@@ -13,24 +13,12 @@ namespace mrvlc::rules {
 
 // Kinds of arguments and results. A Value parameter also takes an element's capture: its first output.
 // Attribute: the kind follows from the attribute named.
-enum class Kind : uint8_t {
-  Verdict,
-  Integer,
-  Float,
-  String,
-  ElementType,
-  Integers,
-  Value,
-  Node,
-  Layer,
-  Attribute
-};
+enum class Kind : uint8_t { Verdict, Integer, Float, String, ElementType, Integers, Value, Node, Attribute };
 std::string_view kind_name(Kind kind);
 
 struct Verdict {
   bool ok = true;
-  std::string
-      condition;  // set by the rule engine unless the check is more specific than the condition as written
+  std::string condition;      // what failed; of a predicate set by the rule engine: as written
   std::string actual, limit;  // of a failed check
   std::string reason;         // of a failed check, a sentence
 };
@@ -53,13 +41,9 @@ struct Match {
   const Binding* find(std::string_view capture) const;
 };
 
-// Whether the back end takes the layer of this match: `accelerator_can(layer)`.
-using LayerCheck = std::function<Verdict(const Match&)>;
-
 struct Context {
   const ir::Graph& graph;
   const Match& match;
-  const LayerCheck& accelerator_can;
 };
 
 struct Argument {

@@ -16,29 +16,40 @@ struct RuleFile {
   std::string shown_name, text;
 };
 
+// A word that may stand after `layer`.
+struct LayerKind {
+  std::string_view name;
+  // Legality is asked for every match of a rule of this kind (MatchOptions::legal), and its anchor must be
+  // one of `anchors`. False: the kind claims nothing of the accelerator and begins with any operator.
+  bool accelerated = true;
+  std::vector<const ops::OpDef*> anchors;
+};
+
 class RuleSet {
  public:
   const std::vector<Rule>& rules() const { return rules_; }
   const Rule* find(std::string_view name) const;
 
  private:
-  friend struct LoadResult load_rules(const std::vector<RuleFile>&, const std::vector<std::string_view>&,
+  friend struct LoadResult load_rules(const std::vector<RuleFile>&, const std::vector<LayerKind>&,
                                       const FindOperator&);
   std::vector<Rule> rules_;
 };
 
-// Every error of every file, in order of file and line. The set holds rules only when there are none.
+// Every error and warning of every file, in order of file and line. The set holds rules only when there are
+// none.
 struct LoadResult {
   RuleSet set;
   Diagnostics diagnostics;
 };
 
-// Parses and checks. `layer_kinds`: what may stand after `layer`. Refused, each with file, line and column:
+// Parses and checks. `kinds`: what may stand after `layer`. Refused, each with file, line and column:
 // syntax (MRV0301), unknown operators (0302) and predicates (0303), wrong number or kinds of operands and
 // arguments (0304), unbound captures (0305), duplicate names (0306), overlap at equal priority (0307),
 // shadowed rules (0308), unknown layer kinds (0309), missing clauses (0310), malformed patterns (0311), files
-// beyond the limits (0313), unknown attributes (0314).
-LoadResult load_rules(const std::vector<RuleFile>& files, const std::vector<std::string_view>& layer_kinds,
+// beyond the limits (0313), unknown attributes (0314), anchors that the layer kind does not begin with
+// (0316). A clause `accelerator_can(layer)` of older files is left out with a warning (0317).
+LoadResult load_rules(const std::vector<RuleFile>& files, const std::vector<LayerKind>& kinds,
                       const FindOperator& find_operator);
 
 }  // namespace mrvlc::rules

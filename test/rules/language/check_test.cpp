@@ -55,11 +55,42 @@ TEST_CASE("numbers and kinds of operands and arguments are checked") {
   expect(rule("a", "%c = Conv(%x, %w)", "rank(%x)"), "MRV0304", "6:7");
   expect(rule("a", "%c = Conv(%x, %w)", "constant(%w) == 1"), "MRV0304", "6:7");
   expect(rule("a", "%c = Conv(%x, %w)", "elem(%x) == float"), "MRV0304", "6:19");
-  expect(rule("a", "%c = Conv(%x, %w)", "accelerator_can(%c)"), "MRV0304", "6:23");
   accept(rule("a", "%c = Conv(%x, %w)",
               "attr(%c, \"group\") == 1, attr(%c, \"strides\") in 1..2, attr(%c, \"auto_pad\") == "
               "\"NOTSET\", uses(%c) == 1, "
-              "dim(%x, -1) == dim(%w, 1), accelerator_can(layer)"));
+              "dim(%x, -1) == dim(%w, 1)"));
+}
+
+TEST_CASE("a layer kind begins with its own operators") {
+  expect(rule("a", "%c = Concat(%x, %y)"), "MRV0316", "5:9");
+  expect(rule("a", "%c = Conv|Concat|MatMul(%x, %y)"), "MRV0316", "5:9");
+  expect("group g = Relu | MatMul\n" + rule("a", "%c = @g(%x, ...)"), "MRV0316", "6:9");
+  accept(rule("a", "%c = Conv(%x, %w) %r = Sigmoid(%c)"));  // what follows is for legality to say
+  accept(rule("a", "%c = Concat(%x, %y)", "", 1, "cpu"));
+  auto message = [](const std::string& text) { return load(text).diagnostics.list().at(0).message; };
+  CHECK(message(rule("a", "%c = Clip(%x)")) ==
+        "my.rules:5:9: a layer of kind 'conv' cannot begin with Clip, it begins with Conv, Add, Relu; Clip "
+        "begins "
+        "layers of kind elementwise");
+  CHECK(message(rule("a", "%c = Concat|Clip(%x)")) ==
+        "my.rules:5:9: a layer of kind 'conv' cannot begin with Concat, Clip, it begins with Conv, Add, "
+        "Relu; no layer "
+        "of the accelerator begins with Concat, so take it out or write 'layer cpu'");
+}
+
+// Files from before legality was asked of every match.
+TEST_CASE("the clause accelerator_can(layer) says nothing any more") {
+  rules::LoadResult r = load(rule("a", "%c = Conv(%x, %w)", "rank(%x) == 4, accelerator_can(layer)"));
+  REQUIRE(r.diagnostics.list().size() == 1);
+  CHECK_FALSE(r.diagnostics.has_errors());
+  CHECK(diag_info(r.diagnostics.list()[0].code).name == "MRV0317");
+  CHECK(r.diagnostics.list()[0].message.starts_with("my.rules:6:22: 'accelerator_can(layer)'"));
+  REQUIRE(r.set.rules().size() == 1);
+  CHECK(r.set.rules()[0].where.size() == 1);
+  // Anything else that it could have been part of has lost its meaning.
+  expect(rule("a", "%c = Conv(%x, %w)", "not accelerator_can(layer)"), "MRV0304", "6:11");
+  expect(rule("a", "%c = Conv(%x, %w)", "accelerator_can(layer) or rank(%x) == 4"), "MRV0304", "6:7");
+  expect(rule("a", "%c = Conv(%x, %w)", "accelerator_can(%c)"), "MRV0304", "6:7");
 }
 
 TEST_CASE("captures must be bound") {
@@ -103,8 +134,10 @@ TEST_CASE("rules that can never win are refused") {
   expect(rule("a", one, "constant(%w), rank(%x) == 4", 1) + rule("b", other, "constant(%weights)", 2),
          "MRV0308", "1:6");
   accept(rule("a", one, "constant(%w)", 1) + rule("b", other, "constant(%weights), rank(%in) == 4", 2));
-  accept(rule("a", one, "accelerator_can(layer)", 1) +
-         rule("b", other, "accelerator_can(layer)", 2, "elementwise"));
+  // Legality of its own kind of layer is a condition of every rule that makes one.
+  accept(rule("a", one, "", 1) + rule("b", other, "", 2, "elementwise"));
+  accept(rule("a", one, "", 1, "cpu") + rule("b", other, "", 2));
+  expect(rule("a", one, "", 1) + rule("b", other, "", 2, "cpu"), "MRV0308", "1:6");
 }
 
 TEST_CASE("priority, then size, then name decide, not the order in the file") {

@@ -160,19 +160,24 @@ TEST_CASE("a missing element is named") {
   CHECK(t.outcome.limit == "Relu");
 }
 
-TEST_CASE("the back end's word is passed on, and availability is respected") {
-  Fixture f(rule("%c = Conv(%x, %w) %r = Relu(%c)?", "accelerator_can(layer)"),
+TEST_CASE("legality is asked of every match, after its conditions, and availability is respected") {
+  Fixture f(rule("%c = Conv(%x, %w) %r = Relu(%c)?", "rank(%x) == 4"),
             graph(kConv + node("%r = Relu(%c)") + "output %r\n"));
   rules::MatchOptions options;
-  options.accelerator_can = [](const rules::Match& m) {
+  options.legal = [](const rules::Match& m) {
     return m.nodes.size() < 2 ? rules::Verdict() : rules::Verdict{false, "size", "2", "1", "too large."};
   };
   CHECK(f.at_first(options).nodes == "Conv ");
-  options.accelerator_can = [](const rules::Match&) {
-    return rules::Verdict{false, "", "2", "1", "too large."};
-  };
-  CHECK(f.at_first(options).outcome.condition == "accelerator_can(layer)");
-  options.accelerator_can = nullptr;
+  options.legal = [](const rules::Match&) { return rules::Verdict{false, "size", "2", "1", "too large."}; };
+  rules::Outcome refused = f.at_first(options).outcome;
+  CHECK(refused.condition == "size");
+  CHECK(refused.limit == "1");
+  int asked = 0;
+  options.legal = [&](const rules::Match&) { return ++asked, rules::Verdict(); };
+  Fixture never(rule("%c = Conv(%x, %w) %r = Relu(%c)?", "rank(%x) == 5"), graph(kConv + "output %c\n"));
+  CHECK(never.at_first(options).outcome.condition == "rank(%x) == 5");
+  CHECK(asked == 0);
+  options.legal = nullptr;
   options.starts_region = [](ir::NodeId n) { return n.index() == 1; };
   CHECK(f.at_first(options).nodes == "Conv ");
 }

@@ -51,7 +51,16 @@ class Registry final : public ir::OpRegistry {
 };
 
 inline rules::LoadResult load(const std::string& text) {
-  return rules::load_rules({{"my.rules", text}}, {"conv", "elementwise", "cpu"}, find);
+  auto ops = [](std::initializer_list<std::string_view> names) {
+    std::vector<const ops::OpDef*> out;
+    for (std::string_view name : names) out.push_back(&table().at(name));
+    return out;
+  };
+  return rules::load_rules({{"my.rules", text}},
+                           {{"conv", true, ops({"Conv", "Add", "Relu"})},
+                            {"elementwise", true, ops({"Conv", "Add", "Sub", "Mul", "Relu", "Clip"})},
+                            {"cpu", false, {}}},
+                           find);
 }
 
 }  // namespace mrvlc::test

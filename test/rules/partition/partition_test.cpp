@@ -156,8 +156,7 @@ TEST_CASE("the user's rules stand beside the built-in ones or in their place") {
   options.default_rules = false;
   CHECK(split(g, options).regions.empty());
   options.rule_files = {
-      {"my.rules",
-       R"(rule only { layer conv priority 1 why "w" match { %c = Conv(%x, %w) } where accelerator_can(layer) })"}};
+      {"my.rules", R"(rule only { layer conv priority 1 why "w" match { %c = Conv(%x, %w) } })"}};
   CHECK(steps(g, split(g, options)) == "R0 C:b C:r R1 C:s C:t");
 }
 
@@ -168,11 +167,13 @@ TEST_CASE("a node on the CPU says which condition failed, with the value and the
   REQUIRE(d.trials.size() == 1);
   CHECK(d.trials[0].rule == "conv");
   CHECK_FALSE(d.trials[0].accepted);
-  CHECK(d.trials[0].condition == "constant(%w)");
+  CHECK(d.trials[0].condition == "layer conv: constant(weights)");
   CHECK(d.trials[0].actual == "an input of the model");
   CHECK(d.trials[0].limit == "a constant");
   CHECK(d.reason ==
-        "Rule 'conv' does not take it: %w ('x') is an input of the model; the rule needs a constant.");
+        "Rule 'conv' does not take it: operand 1 ('x'), weights, is an input of the model; the accelerator "
+        "needs it "
+        "at compile time.");
 }
 
 TEST_CASE("the host alone") {

@@ -9,6 +9,8 @@ MRVLC_DIAG(0401, Error, Usage, "{} '{}' matches no node name and no operator typ
 MRVLC_DIAG(0402, Error, Rejected, "cannot run on the accelerator as --accel '{}' asks: {}")
 MRVLC_DIAG(0403, Error, Usage, "--cpu '{}' and --accel '{}' both name it")
 MRVLC_DIAG(0404, Error, Usage, "batch {}: the target takes 1 to {}")
+MRVLC_DIAG(0405, Warning, Usage, "{} '{}': {}; it holds for all of that")
+MRVLC_DIAG(0406, Warning, Usage, "{} '{}' has no effect: {}; {}")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode

@@ -19,6 +19,8 @@ MRVLC_DIAG(0311, Error, Rejected, "{}: {}")
 MRVLC_DIAG(0313, Error, Limit, "{}: {}")
 MRVLC_DIAG(0314, Error, Rejected, "{}: operator '{}' has no attribute '{}'")
 MRVLC_DIAG(0315, Error, Usage, "no rule named '{}'")
+MRVLC_DIAG(0316, Error, Rejected, "{}: a layer of kind '{}' cannot begin with {}, it begins with {}; {}")
+MRVLC_DIAG(0317, Warning, Rejected, "{}: '{}' says nothing: what the accelerator can do is asked of every match; take it out")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode

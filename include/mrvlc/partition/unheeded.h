@@ -1,0 +1,13 @@
+// What was asked for and did not come about as it was asked, so that nothing is ignored in silence: wishes
+// (--cpu, --accel, --border) for nodes that a pass merged into others, folded or removed, or that no region
+// can begin at, and clauses of rule files that say nothing any more. Warnings; what makes no sense at all is
+// an error of partition().
+#pragma once
+#include "mrvlc/partition/partition.h"
+
+namespace mrvlc::partition {
+
+// `partition` was made of this graph with these options.
+std::vector<Diag> unheeded(const ir::Graph& graph, const Partition& partition, const Options& options);
+
+}  // namespace mrvlc::partition

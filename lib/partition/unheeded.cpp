@@ -1,0 +1,147 @@
+#include "mrvlc/partition/unheeded.h"
+
+#include <algorithm>
+#include <map>
+
+#include "mrvlc/partition/rules.h"
+#include "mrvlc/support/diag/partition.h"
+#include "wishes.h"
+
+namespace mrvlc::partition {
+namespace {
+
+// ONNX nodes need not have a name: the name of their first result stands for it then.
+std::string shown(const std::string& name, const std::string& result, std::string_view op) {
+  return fmt::format("'{}' ({})", printable(name.empty() ? result : name, 80), printable(op, 80));
+}
+std::string shown(const ir::Source& s) {
+  return shown(s.name, s.outputs.empty() ? s.id : s.outputs.front(), s.op_type);
+}
+std::string shown(const ir::Graph& graph, const ir::Node& n) {
+  return shown(n.name, n.outputs.empty() ? n.name : graph.value(n.outputs.front()).name, n.op->name);
+}
+
+class Finder {
+ public:
+  Finder(const ir::Graph& graph, const Partition& partition, const Options& options)
+      : graph_(graph), options_(options), order_(graph.topological_order()) {
+    for (const NodeDecision& d : partition.decisions) decisions_[d.node] = &d;
+  }
+
+  std::vector<Diag> run() {
+    for (const std::string& p : options_.cpu) wish("--cpu", p);
+    for (const std::string& p : options_.accel) wish("--accel", p);
+    for (const std::string& p : options_.borders) wish("--border", p);
+    rule_files();
+    return std::move(out_);
+  }
+
+ private:
+  void no_effect(std::string_view option, const std::string& pattern, std::string cause, std::string remedy) {
+    out_.push_back(
+        make_diag<DiagCode::MRV0406>(option, printable(pattern), std::move(cause), std::move(remedy)));
+  }
+
+  void wish(std::string_view option, const std::string& pattern) {
+    if (!options_.accelerator && option != "--cpu")
+      return no_effect(option, pattern, "the model is compiled for the host CPU alone",
+                       "name an accelerator with --target");
+    std::vector<ir::NodeId> named;
+    for (ir::NodeId n : order_) {
+      if (answers(graph_, graph_.node(n), pattern)) named.push_back(n);
+    }
+    if (named.empty()) return swallowed(option, pattern);
+    if (options_.accelerator) merged(option, pattern, named);
+    if (option == "--border") border(pattern, named);
+  }
+
+  // Nothing is left that answers: the first ONNX node it names says why.
+  void swallowed(std::string_view option, const std::string& pattern) {
+    const auto& sources = graph_.sources();
+    auto first = std::ranges::find_if(sources, [&](const ir::Source& s) { return answers(s, pattern); });
+    if (first == sources.end()) return;
+    const ir::SourceId id(static_cast<size_t>(first - sources.begin()));
+    if (in_body(id)) {
+      if (option != "--cpu")
+        no_effect(option, pattern,
+                  shown(*first) + " is in a body of control flow, which runs on the CPU as a whole",
+                  "name a node outside of it");
+      return;
+    }
+    no_effect(option, pattern, shown(*first) + " is no more: " + what_became(id),
+              "take it out, or name a node that is left (mrvlc explain lists them)");
+  }
+
+  bool in_body(ir::SourceId id) const {
+    bool found = false;
+    ir::for_each_body(graph_, [&](const ir::Graph& body) {
+      for (ir::NodeId n : body.topological_order())
+        found = found || std::ranges::binary_search(body.lineage(n).sources, id);
+    });
+    return found;
+  }
+
+  std::string what_became(ir::SourceId id) const {
+    for (size_t i = graph_.node_slots(); i-- > 0;) {
+      const ir::Lineage& l = graph_.lineage(ir::NodeId(i));
+      if (!l.erased_because.empty() && std::ranges::binary_search(l.sources, id)) return l.erased_because;
+    }
+    return "control does not reach it, or the compiler knows what it computes";
+  }
+
+  // Where an ONNX node is a part of what it names, the wish holds for all of that.
+  void merged(std::string_view option, const std::string& pattern, const std::vector<ir::NodeId>& named) {
+    std::string first;
+    size_t count = 0;
+    for (ir::NodeId n : named) {
+      const ir::Node& node = graph_.node(n);
+      const auto& sources = graph_.lineage(n).sources;
+      const bool conversion = graph_.lineage(n).pass == "widen-f16";  // beside what was named
+      if (answers_itself(node, pattern) || sources.size() < 2 || conversion) continue;
+      if (++count > 1) continue;
+      auto part = std::ranges::find_if(
+          sources, [&](ir::SourceId s) { return answers(graph_.sources()[s.index()], pattern); });
+      const ir::Source& s = graph_.sources()[part->index()];
+      first = fmt::format("{} is part of {}", shown(s), shown(graph_, node));
+    }
+    if (count == 0) return;
+    if (count > 1) first += fmt::format(", and {} more like it", count - 1);
+    out_.push_back(make_diag<DiagCode::MRV0405>(option, printable(pattern), first));
+  }
+
+  void border(const std::string& pattern, const std::vector<ir::NodeId>& named) {
+    const NodeDecision* first = nullptr;
+    for (ir::NodeId n : named) {
+      auto d = decisions_.find(n);
+      if (d == decisions_.end() || d->second->accelerator) return;
+      if (first == nullptr) first = d->second;
+    }
+    const ir::Node& node = graph_.node(first->node);
+    no_effect("--border", pattern, shown(graph_, node) + " runs on the CPU: " + first->reason,
+              "regions begin at nodes of the accelerator: name one of those");
+  }
+
+  // Said once more by whoever reads the files: here for those who compile with them.
+  void rule_files() {
+    std::vector<rules::RuleFile> files;
+    for (const auto& [name, text] : options_.rule_files) files.push_back({name, text});
+    const rules::LoadResult loaded = load_rules(options_.default_rules, files);
+    for (const Diag& d : loaded.diagnostics.list()) {
+      if (d.severity() == Severity::Warning) out_.push_back(d);
+    }
+  }
+
+  const ir::Graph& graph_;
+  const Options& options_;
+  std::vector<ir::NodeId> order_;
+  std::map<ir::NodeId, const NodeDecision*> decisions_;
+  std::vector<Diag> out_;
+};
+
+}  // namespace
+
+std::vector<Diag> unheeded(const ir::Graph& graph, const Partition& partition, const Options& options) {
+  return Finder(graph, partition, options).run();
+}
+
+}  // namespace mrvlc::partition
