@@ -83,29 +83,6 @@ target::Machine machine(uint32_t ocm_bytes) {
 
 namespace {
 
-Shape stored_strides(const accel::PortLayout& port, const Shape& shape) {
-  Shape strides(shape.size());
-  int64_t dense = 1;
-  for (size_t i = port.perm.size(); i-- > 0;) {
-    auto d = static_cast<size_t>(port.perm[i]);
-    strides[d] = dense;
-    dense *= shape[d];
-  }
-  return strides;
-}
-
-// Calls f(logical index, stored index) for every element.
-template <class F>
-void each_element(const accel::PortLayout& port, const Shape& shape, F f) {
-  Shape strides = stored_strides(port, shape), index(shape.size(), 0);
-  for (int64_t i = 0, n = element_count(shape); i < n; ++i) {
-    int64_t at = 0;
-    for (size_t d = 0; d < shape.size(); ++d) at += index[d] * strides[d];
-    f(i, at);
-    for (size_t d = shape.size(); d-- > 0 && ++index[d] == shape[d];) index[d] = 0;
-  }
-}
-
 double distance(const accel::PortLayout& port, const std::string& bytes, const Tensor& expected) {
   double worst = 0;
   each_element(port, expected.shape(), [&](int64_t i, int64_t at) {
@@ -120,39 +97,6 @@ double distance(const accel::PortLayout& port, const std::string& bytes, const T
 }
 
 }  // namespace
-
-std::string to_device(const accel::PortLayout& port, const Tensor& t) {
-  std::string bytes(static_cast<size_t>(t.elements()) * 2, '\0');
-  each_element(port, t.shape(), [&](int64_t i, int64_t at) {
-    uint16_t half = double_to_half(t.as_double(i));
-    std::memcpy(bytes.data() + 2 * at, &half, 2);
-  });
-  return bytes;
-}
-
-Tensor from_device(const accel::PortLayout& port, const std::string& bytes, const Shape& shape) {
-  Tensor t({ElementType::F32, shape});
-  std::span<float> values = t.mutable_data<float>();
-  each_element(port, shape, [&](int64_t i, int64_t at) {
-    uint16_t half = 0;
-    std::memcpy(&half, bytes.data() + 2 * at, 2);
-    values[static_cast<size_t>(i)] = half_to_float(half);
-  });
-  return t;
-}
-
-bool covers(const accel::CompiledRegion& c) {
-  using Section = accel::InstructionRange::Section;
-  size_t next[3] = {0, 0, 0};
-  for (const accel::InstructionRange& r : c.instructions) {
-    auto s = static_cast<size_t>(r.section);
-    if (r.begin != next[s] || r.end < r.begin || !r.expr.valid()) return false;
-    next[s] = r.end;
-  }
-  static_cast<void>(Section::Main);
-  return next[0] == c.binary.init.size() && next[1] == c.binary.main.size() &&
-         next[2] == c.binary.finish.size();
-}
 
 namespace {
 

@@ -8,6 +8,7 @@
 #include "mrvlc/accel/accel.h"
 #include "mrvlc/ops/op.h"
 #include "mrvlc/sim/simulator.h"
+#include "ports.h"
 
 namespace mrvlc::accel_test {
 
@@ -51,12 +52,6 @@ struct Setup {
   uint32_t tiles = 8;
   uint32_t ocm_bytes = 1 << 20;
 };
-
-// The bytes of a port of the device, and back: float16, dimensions in the order the port asks for.
-std::string to_device(const accel::PortLayout& port, const Tensor& t);
-Tensor from_device(const accel::PortLayout& port, const std::string& bytes, const Shape& shape);
-// Every instruction of every section belongs to an expression of a layer.
-bool covers(const accel::CompiledRegion& compiled);
 
 target::Machine machine(uint32_t ocm_bytes = 1 << 20);
 // Inputs are uniform in [-1, 1).

@@ -1,0 +1,53 @@
+#include "ports.h"
+
+#include <cstring>
+
+#include "mrvlc/tensor/float16.h"
+
+namespace mrvlc::accel_test {
+
+Shape stored_strides(const accel::PortLayout& port, const Shape& shape) {
+  Shape strides(shape.size());
+  int64_t dense = 1;
+  for (size_t i = port.perm.size(); i-- > 0;) {
+    auto d = static_cast<size_t>(port.perm[i]);
+    strides[d] = dense;
+    dense *= shape[d];
+  }
+  return strides;
+}
+
+std::string to_device(const accel::PortLayout& port, const Tensor& t) {
+  std::string bytes(static_cast<size_t>(t.elements()) * 2, '\0');
+  each_element(port, t.shape(), [&](int64_t i, int64_t at) {
+    uint16_t half = double_to_half(t.as_double(i));
+    std::memcpy(bytes.data() + 2 * at, &half, 2);
+  });
+  return bytes;
+}
+
+Tensor from_device(const accel::PortLayout& port, const std::string& bytes, const Shape& shape) {
+  Tensor t({ElementType::F32, shape});
+  std::span<float> values = t.mutable_data<float>();
+  each_element(port, shape, [&](int64_t i, int64_t at) {
+    uint16_t half = 0;
+    std::memcpy(&half, bytes.data() + 2 * at, 2);
+    values[static_cast<size_t>(i)] = half_to_float(half);
+  });
+  return t;
+}
+
+bool covers(const accel::CompiledRegion& c) {
+  using Section = accel::InstructionRange::Section;
+  size_t next[3] = {0, 0, 0};
+  for (const accel::InstructionRange& r : c.instructions) {
+    auto s = static_cast<size_t>(r.section);
+    if (r.begin != next[s] || r.end < r.begin || !r.expr.valid()) return false;
+    next[s] = r.end;
+  }
+  static_cast<void>(Section::Main);
+  return next[0] == c.binary.init.size() && next[1] == c.binary.main.size() &&
+         next[2] == c.binary.finish.size();
+}
+
+}  // namespace mrvlc::accel_test

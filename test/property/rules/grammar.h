@@ -1,0 +1,12 @@
+// Random rule files, most of them about chains that the graph at hand has.
+#pragma once
+#include <string>
+
+#include "../dice.h"
+#include "mrvlc/ir/graph.h"
+
+namespace mrvlc::rule_trials {
+
+std::string random_rules(random::Dice& dice, const ir::Graph& graph);
+
+}  // namespace mrvlc::rule_trials

@@ -1,0 +1,132 @@
+// mrvlc-fuzz-rules: random rule files on random graphs, compiled, simulated and compared; CONTRIBUTING.md.
+#include <sys/mman.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <cstdio>
+#include <fstream>
+
+#include "grammar.h"
+#include "grown.h"
+
+namespace {
+
+using namespace mrvlc;
+using namespace mrvlc::rule_trials;
+namespace fs = std::filesystem;
+
+constexpr size_t kCodes = 10000;
+
+// In memory that all processes share.
+struct Tally {
+  std::atomic<uint64_t> on_device{0}, layers{0}, compared{0};
+  std::atomic<uint32_t> refused[kCodes] = {};  // by number of the code
+};
+
+struct Options {
+  std::string save;
+  bool show = false;
+  fuzz::BatchOptions batch;
+};
+
+struct Case {
+  graphs::Model model;
+  Trial trial;
+  std::string rules, command;  // the options of mrvlc compile
+};
+
+std::string random_pattern(random::Dice& dice, const ir::Graph& graph) {
+  const ir::Node& node = graph.node(dice.of(graph.topological_order()));
+  return dice.chance(70) ? node.name : std::string(node.op->name);
+}
+
+Result<Case> make_case(uint64_t seed) {
+  Case c{random_model(seed), {}, {}, {}};
+  c.trial = trial_of(c.model);
+  MRVLC_TRY(simplify(c.trial.graph));
+  if (c.trial.graph.topological_order().empty()) return c;  // all of it folded
+  random::Dice dice(seed * 2 + 1);
+  partition::Options& o = c.trial.options;
+  c.rules = random_rules(dice, c.trial.graph);
+  o.rule_files = {{"random.rules", c.rules}};
+  o.default_rules = dice.chance(60);
+  o.tiles = dice.of({1u, 2u, 4u, 8u});
+  c.trial.keep_layers = dice.chance(80);
+  if (dice.chance(20)) o.borders.insert(random_pattern(dice, c.trial.graph));
+  if (dice.chance(10)) o.cpu.push_back(random_pattern(dice, c.trial.graph));
+  if (dice.chance(5)) o.accel.push_back(random_pattern(dice, c.trial.graph));
+  c.command = "--rules random.rules --tiles " + std::to_string(o.tiles);
+  if (!o.default_rules) c.command += " --no-default-rules";
+  for (const std::string& b : o.borders) c.command += " --border " + b;
+  for (const std::string& p : o.cpu) c.command += " --cpu " + p;
+  for (const std::string& p : o.accel) c.command += " --accel " + p;
+  return c;
+}
+
+fuzz::Outcome one(uint64_t seed, Tally& tally, std::string& what) {
+  auto c = make_case(seed);
+  if (!c.ok()) return what = c.error().message, fuzz::Outcome::Internal;
+  if (c->rules.empty()) return fuzz::Outcome::Accepted;
+  const Verdict v = run(std::move(c->trial));
+  what = v.code + " " + v.what;
+  tally.on_device += v.layers > 0 ? 1 : 0;
+  tally.layers += v.layers;
+  tally.compared += v.compared;
+  if (v.outcome != fuzz::Outcome::Accepted && v.code.size() > 3)
+    ++tally.refused[std::stoul(v.code.substr(3)) % kCodes];
+  return v.outcome;
+}
+
+void save(const Options& o, const fuzz::Found& found) {
+  std::printf("%llu %s: %s\n", static_cast<unsigned long long>(found.n), to_string(found.outcome),
+              found.what.substr(0, o.show ? 6000 : 300).c_str());
+  auto c = make_case(found.n);
+  if (!c.ok()) return;
+  if (o.show)
+    std::printf("%s%s\n%s\n", graphs::to_text(c->model).c_str(), c->command.c_str(), c->rules.c_str());
+  if (o.save.empty()) return;
+  const fs::path folder = fs::path(o.save) / std::to_string(found.n);
+  graphs::write_case(c->model, folder);
+  std::ofstream(folder / "random.rules") << c->rules;
+  std::ofstream(folder / "README") << c->command << "\n" << found.what << "\n";
+}
+
+int run_all(const Options& o) {
+  void* memory = mmap(nullptr, sizeof(Tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return 3;
+  Tally& tally = *new (memory) Tally;
+  const auto report = fuzz::run_batch(
+      [&](uint64_t n, const fs::path&, std::string& what) { return one(n, tally, what); }, o.batch);
+  for (const fuzz::Found& found : report.found) save(o, found);
+  std::printf("%llu rule files:", static_cast<unsigned long long>(o.batch.count));
+  for (size_t i = 0; i < fuzz::kOutcomes; ++i)
+    std::printf(" %s %llu", to_string(static_cast<fuzz::Outcome>(i)),
+                static_cast<unsigned long long>(report.counts[i]));
+  std::printf("\n%llu ran %llu layers on the accelerator; %llu outputs compared; refused:",
+              static_cast<unsigned long long>(tally.on_device), static_cast<unsigned long long>(tally.layers),
+              static_cast<unsigned long long>(tally.compared));
+  for (size_t i = 0; i < kCodes; ++i)
+    if (tally.refused[i] > 0) std::printf(" MRV%04zu %u", i, tally.refused[i].load());
+  std::printf("\nat most %lld MiB and %.2f s (case %llu); mistakes: %llu\n",
+              static_cast<long long>(report.peak_bytes >> 20), report.slowest_seconds,
+              static_cast<unsigned long long>(report.slowest_case),
+              static_cast<unsigned long long>(report.mistakes()));
+  return report.mistakes() == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options o;
+  CLI::App app{"Random rule files on random graphs: compiled, simulated, and compared with the reference",
+               "mrvlc-fuzz-rules"};
+  app.add_option("-n,--count", o.batch.count, "rule files")->default_val(1000);
+  app.add_option("--first", o.batch.first, "number of the first")->default_val(1);
+  app.add_option("-j,--jobs", o.batch.jobs, "processes");
+  app.add_option("--seconds", o.batch.seconds, "of processor time for one");
+  app.add_option("--save", o.save, "folder for what shows a mistake: model, rules, options");
+  app.add_flag("--progress", o.batch.progress);
+  app.add_flag("--show", o.show, "print graph and rules of what shows a mistake");
+  CLI11_PARSE(app, argc, argv);
+  return run_all(o);
+}

@@ -1,0 +1,38 @@
+// A graph, rules and wishes through the compiler in this process: simplified, placed, compiled, simulated,
+// and compared with what the reference makes of the graph as it was.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../../fuzz/batch.h"
+#include "mrvlc/ir/graph.h"
+#include "mrvlc/partition/partition.h"
+
+namespace mrvlc::rule_trials {
+
+struct Trial {
+  ir::Graph graph;
+  std::vector<Tensor> inputs;    // in order of graph.inputs()
+  std::vector<Tensor> expected;  // in order of graph.outputs()
+  // Of each output, of max |a-b| / (1 + |b|); nullopt: run, but not compared.
+  std::vector<std::optional<double>> tolerances;
+  partition::Options options;
+  // Name in --accel every node that a rule makes a layer of, so that layers without a product stay there too.
+  bool keep_layers = true;
+};
+
+struct Verdict {
+  fuzz::Outcome outcome = fuzz::Outcome::Accepted;
+  std::string code;   // of the refusal, "MRV0316"
+  std::string what;   // of a refusal its message; of a mistake what it is
+  size_t layers = 0;  // that ran on the accelerator
+  size_t compared = 0;
+};
+
+// The passes that run before rules do; the graph that rules see.
+Status simplify(ir::Graph& graph);
+// `trial.graph` is simplified already.
+Verdict run(Trial trial);
+
+}  // namespace mrvlc::rule_trials
