@@ -110,13 +110,13 @@ def mutated(text, m):
 
 
 class Tree:
-    """A copy of the tree with a build folder, both under `folder`."""
+    """A copy of the tree under `folder`, with its build folder where users have it: ccache then knows most objects."""
 
     def __init__(self, folder, jobs, preset):
         self.folder, self.jobs = folder, jobs
-        self.source, self.build = folder / "source", folder / "build"
-        self.environment = dict(os.environ, CCACHE_BASEDIR=str(self.source), CCACHE_NOHASHDIR="1",
-                                CCACHE_COMPILERCHECK="content")
+        self.source = folder / "source"
+        self.build = self.source / "build"
+        self.environment = {"CCACHE_NOHASHDIR": "1", **os.environ, "CCACHE_BASEDIR": str(self.source)}
         self.checkout()
         self.configure(preset)
         self.tests = self.list_tests()
