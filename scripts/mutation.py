@@ -160,7 +160,7 @@ class Tree:
 
     def targets(self, name):
         """What must be built for a test: its program, and programs of the tree that a script is given."""
-        targets = []
+        targets = [] if self.tests[name][0] else [f"test_{name}"]  # ctest tells no command before it is built
         for word in self.tests[name][0]:
             path = Path(word)
             if self.build in path.parents and path.parent.name == "bin":
@@ -217,6 +217,7 @@ class Tree:
         ok, output = self.make(sorted({t for n in names + prepare for t in self.targets(n)}))
         if not ok:
             raise ListError("the tree does not build:\n" + output[-4000:])
+        self.tests = self.list_tests()
         for name in prepare:
             self.run((name, ""), 600)
         for test in sorted(tests):
