@@ -1,5 +1,6 @@
 // Networks whose tensors do not fit on chip, and pixels that nobody reads: what is left out of the work, and
 // that the results stay the same.
+#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -58,6 +59,62 @@ TEST_CASE("memory size changes no bit of the results") {
     REQUIRE(roomy.error == "");
     REQUIRE(tight.error == "");
     CHECK(tight.outputs == roomy.outputs);
+  }
+}
+
+// A residual block of large images: three convolutions, and a shortcut that is the image itself or a
+// projection of it. `stride`: of the block, so that a stripe of the shortcut has other rows than one of the
+// chain.
+Net residual_block(bool projection, int64_t stride) {
+  Net net(11);
+  ir::ValueId x = conv(net, net.input({1, 3, 96, 96}), 32, 3, 1);
+  ir::ValueId y = conv(net, conv(net, x, 32, 3, stride), 32, 3, 1);
+  ir::ValueId shortcut = projection ? net.layer("conv", "Conv", {x, net.constant({32, 32, 1, 1}, -0.2, 0.2)},
+                                                {{"strides", Ints{stride, stride}}})
+                                    : x;
+  ir::ValueId last =
+      net.layer("conv", "Conv", {y, net.constant({32, 32, 3, 3}, -0.1, 0.1)}, {{"pads", Ints{1, 1, 1, 1}}});
+  ir::ValueId sum = net.epilogue("Add", {last, shortcut});
+  net.output(conv(net, net.epilogue("Relu", {sum}), 8, 3, 2));
+  return net;
+}
+
+TEST_CASE("stripes of residual blocks, with and without a projection, have the same bits") {
+  for (auto [projection, stride] : {std::pair{false, int64_t{1}}, {true, int64_t{1}}, {true, int64_t{2}}}) {
+    Net net = residual_block(projection, stride);
+    Simulated roomy = simulate(net, options(8), 1 << 20);
+    REQUIRE(roomy.error == "");
+    for (uint32_t memory : {64u << 10, 112u << 10, 192u << 10}) {
+      INFO("projection " << projection << ", stride " << stride << ", " << memory << " bytes");
+      Simulated tight = simulate(net, options(4), memory);
+      REQUIRE(tight.error == "");
+      CHECK(tight.outputs == roomy.outputs);
+    }
+  }
+  check(residual_block(true, 2), "residual block");
+}
+
+TEST_CASE("transposed convolutions and pools that stream have the rows around their blocks") {
+  for (auto [kernel, stride, pad] : {std::array<int64_t, 3>{4, 2, 1}, {3, 2, 0}, {5, 3, 2}, {3, 1, 1}}) {
+    Net net(12);
+    ir::ValueId w = net.constant({24, 16, kernel, kernel}, -0.1, 0.1);
+    ir::ValueId y =
+        net.layer("conv_transpose", "ConvTranspose", {net.input({1, 24, 60, 52}), w, net.constant({16})},
+                  {{"strides", Ints{stride, stride}}, {"pads", Ints{pad, pad, pad, pad}}});
+    ir::ValueId z =
+        net.layer("pool", "MaxPool", {y},
+                  {{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"pads", Ints{1, 1, 1, 1}}});
+    net.output(y);
+    net.output(z);
+    Simulated roomy = simulate(net, options(8), 4 << 20);
+    REQUIRE(roomy.error == "");
+    for (uint32_t tiles : {1u, 8u}) {
+      INFO("kernel " << kernel << ", stride " << stride << ", " << tiles << " tiles");
+      Simulated tight = simulate(net, options(tiles), 32 << 10);
+      REQUIRE(tight.error == "");
+      CHECK(tight.outputs == roomy.outputs);
+    }
+    check_on(net, "streamed ConvTranspose", {2, 48 << 10});
   }
 }
 

@@ -80,6 +80,50 @@ TEST_CASE("concatenation in place and by copies") {
   check(net, "Concat");
 }
 
+TEST_CASE("a value in several concatenations has one place and copies") {
+  using Order = std::vector<int>;
+  // Positions of the three values in two concatenations.
+  for (const auto& [first, second] : {std::pair<Order, Order>{{0, 1}, {0, 2}},
+                                      {{0, 1, 2}, {1, 0}},
+                                      {{1, 0}, {0, 0, 2}},
+                                      {{2, 1, 0}, {2, 1, 0}}}) {
+    for (int64_t axis : {1, 2}) {
+      Net net(15);
+      ir::ValueId x = net.input({1, 16, 8, 8});
+      std::vector<ir::ValueId> parts;
+      for (int i = 0; i < 3; ++i)
+        parts.push_back(net.layer("conv", "Conv", {x, net.constant({12, 16, 1, 1}, -0.3, 0.3)}));
+      auto joined = [&](const Order& order) {
+        std::vector<ir::ValueId> operands;
+        for (int i : order) operands.push_back(parts[static_cast<size_t>(i)]);
+        return net.layer("concat", "Concat", operands, {{"axis", axis}});
+      };
+      ir::ValueId a = joined(first), b = joined(second);
+      net.output(net.layer("elementwise", "Relu", {a}));
+      net.output(net.layer("elementwise", "Neg", {b}));
+      net.output(net.layer("elementwise", "Abs", {parts[0]}));
+      check(net, "two Concats along axis " + std::to_string(axis));
+    }
+  }
+}
+
+TEST_CASE("concatenations of concatenations, and of what leaves the region") {
+  Net net(16);
+  ir::ValueId x = net.input({1, 16, 8, 8});
+  auto conv = [&](int64_t channels) {
+    return net.layer("conv", "Conv", {x, net.constant({channels, 16, 1, 1}, -0.3, 0.3)});
+  };
+  ir::ValueId a = conv(8), b = conv(24), c = conv(5);
+  ir::ValueId inner = net.layer("concat", "Concat", {a, b}, {{"axis", int64_t{1}}});
+  ir::ValueId outer = net.layer("concat", "Concat", {inner, c, inner}, {{"axis", int64_t{1}}});
+  ir::ValueId other = net.layer("concat", "Concat", {inner, b}, {{"axis", int64_t{1}}});
+  net.output(inner);
+  net.output(b);
+  net.output(outer);
+  net.output(net.layer("elementwise", "Relu", {other}));
+  check(net, "nested Concats");
+}
+
 TEST_CASE("changes of shape") {
   Net net(6);
   ir::ValueId x = net.input({2, 12, 6, 5});

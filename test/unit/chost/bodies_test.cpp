@@ -1,6 +1,8 @@
-// Texts that bodies of control flow make.
+// Texts that bodies of control flow make, and sequences.
 #include <catch2/catch.hpp>
 
+#include "mrvlc/support/file_names.h"
+#include "mrvlc/tensor/npy.h"
 #include "stub.h"
 
 namespace mrvlc::chost::test {
@@ -47,6 +49,54 @@ TEST_CASE("texts of a loop of any number of rounds are refused") {
   GraphBuilder g = growing_texts(false);
   auto code = generate(g.graph, partition::host_partition(g.graph), {}, {"net", "net"});
   CHECK_FALSE(code.ok());
+}
+
+namespace {
+
+// The exit code of the example on one position of a sequence of two tensors, and its result.
+std::pair<int, std::vector<double>> at_position(const HostCode& code, const ir::Graph& graph,
+                                                int64_t position) {
+  TempDir dir;
+  write_files(code, dir.path());
+  std::string log;
+  REQUIRE(shell(dir.path(),
+                "gcc -O1 -fsanitize=address,undefined " + std::string(kStrict) + " " + include_flag() +
+                    " -o example main.c net.c net_weights.S -lm",
+                &log) == 0);
+  std::string run = "./example --output-dir .";
+  std::vector<Tensor> inputs = {Tensor::of<float>(ElementType::F32, {2}, {1, 2}),
+                                Tensor::of<float>(ElementType::F32, {2}, {3, 4}),
+                                Tensor::of<int64_t>(ElementType::I64, {}, {position})};
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    dir.write("input" + std::to_string(i) + ".npy", to_npy(inputs[i]));
+    run += " --input " + graph.value(graph.inputs()[i]).name + "=input" + std::to_string(i) + ".npy";
+  }
+  int status = shell(dir.path(), run, &log);
+  if (status != 0) {
+    CHECK(log.find("Sanitizer") == std::string::npos);
+    return {status, {}};
+  }
+  auto result = read_npy(dir.path() / (file_name(graph.value(graph.outputs()[0]).name) + ".npy"));
+  REQUIRE(result.ok());
+  return {status, result->to_doubles()};
+}
+
+}  // namespace
+
+TEST_CASE("generated C takes the positions that a sequence has, and no other") {
+  using Values = std::vector<double>;
+  GraphBuilder g;
+  ir::ValueId x = g.input({2}), y = g.input({2}), p = g.input({}, ElementType::I64);
+  g.output(g.node("SequenceAt", {g.node("SequenceConstruct", {x, y}), p}));
+  HostCode code = generate_host(g.graph);
+  CHECK(at_position(code, g.graph, 0).second == Values{1, 2});
+  CHECK(at_position(code, g.graph, 1).second == Values{3, 4});
+  CHECK(at_position(code, g.graph, -1).second == Values{3, 4});
+  CHECK(at_position(code, g.graph, -2).second == Values{1, 2});
+  for (int64_t outside : {int64_t{2}, int64_t{-3}, INT64_MAX, INT64_MIN}) {
+    CAPTURE(outside);
+    CHECK(at_position(code, g.graph, outside).first != 0);
+  }
 }
 
 }  // namespace mrvlc::chost::test

@@ -108,6 +108,17 @@ void add_epilogues(GraphBuilder& b) {
       "Relu",
       {b.node("Add", {r, b.node("Clip", {conv(x), b.constant(Tensor::of<float>(ElementType::F32, {}, {0})),
                                          b.constant(Tensor::of<float>(ElementType::F32, {}, {6}))})})}));
+  // clamp, then a constant, which must not come before it; then a clamp again
+  auto number = [&](float v) { return b.constant(Tensor::of<float>(ElementType::F32, {}, {v})); };
+  ir::ValueId clamped = b.node("Clip", {conv(x), number(-0.25f), number(0.5f)});
+  b.output(b.node("Clip", {b.node("Add", {clamped, b.constant({8, 1, 1})}), number(-1.0f), number(0.25f)}));
+  b.output(b.node("Add", {b.node("Relu", {conv(x)}), number(-3.0f)}));
+  // clamps one after the other, of which the second leaves one value only, or is turned round
+  b.output(b.node("Clip",
+                  {b.node("Clip", {conv(x), number(-0.25f), number(0.25f)}), number(0.5f), number(0.75f)}));
+  b.output(b.node("Clip",
+                  {b.node("Clip", {conv(x), number(0.5f), number(0.75f)}), number(-0.25f), number(0.25f)}));
+  b.output(b.node("Clip", {b.node("Relu", {conv(x)}), number(0.75f), number(0.25f)}));
   // scale a row, subtract from a scalar, sigmoid
   ir::ValueId scaled = b.node("Mul", {conv(x), b.constant({1, 8, 1, 1})});
   b.output(b.node("Sigmoid", {b.node("Sub", {b.constant({1}), scaled})}));

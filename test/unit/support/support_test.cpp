@@ -1,9 +1,12 @@
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <thread>
 
 #include "mrvlc/support/checked.h"
 #include "mrvlc/support/diag/all.h"
@@ -129,6 +132,42 @@ TEST_CASE("an output folder appears whole, replaces an old one, and is left alon
   }
   CHECK(*read_file(out / "manifest.json") == "two");
   CHECK(std::distance(fs::directory_iterator(folder), fs::directory_iterator()) == 1);
+}
+
+TEST_CASE("while a new output replaces an old one, one of them is there, whole") {
+  fs::path out = scratch("window") / "out";
+  constexpr int kFiles = 40, kRounds = 60;
+  auto write = [&](int round) {
+    auto dir = OutputDir::create(out);
+    REQUIRE(dir.ok());
+    REQUIRE(dir->write("manifest.json", std::to_string(round)).ok());
+    for (int i = 0; i < kFiles; ++i) REQUIRE(dir->write(std::to_string(i), std::to_string(round)).ok());
+    return std::move(dir).value();
+  };
+  REQUIRE(write(0).commit().ok());
+  // Whoever looks, or kills the compiler, at any moment finds a folder with all its files. What was removed
+  // while its name was looked up has gone with the folder that was exchanged, so a second look finds the new
+  // one.
+  std::atomic<bool> done = false;
+  std::atomic<int> looks = 0, missing = 0;
+  std::thread watcher([&] {
+    for (; !done; ++looks)
+      if (::access(out.c_str(), F_OK) != 0 || (::access((out / "manifest.json").c_str(), R_OK) != 0 &&
+                                               ::access((out / "manifest.json").c_str(), R_OK) != 0))
+        ++missing;
+  });
+  bool committed = true;
+  for (int round = 1; round <= kRounds; ++round) {
+    auto dir = write(round);
+    int before = looks;
+    while (looks == before) std::this_thread::yield();
+    committed = committed && dir.commit().ok();
+  }
+  done = true;
+  watcher.join();
+  CHECK(committed);
+  CHECK(missing == 0);
+  CHECK(*read_file(out / "39") == std::to_string(kRounds));
 }
 
 TEST_CASE("two writers of one folder: the second is refused") {
