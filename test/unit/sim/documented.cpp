@@ -1,0 +1,504 @@
+#include "documented.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace mrvlc::documented {
+namespace {
+
+using isa::DataType;
+
+// IEEE binary16 from its definition.
+float from_half(uint16_t h) {
+  int exponent = h >> 10 & 31, mantissa = h & 1023;
+  double v = exponent == 31  ? (mantissa == 0 ? INFINITY : NAN)
+             : exponent == 0 ? std::ldexp(mantissa, -24)
+                             : std::ldexp(1024 + mantissa, exponent - 25);
+  return static_cast<float>((h & 0x8000) != 0 ? -v : v);
+}
+
+// To nearest even, overflow giving infinity; NaN is 0x7e00.
+uint16_t to_half(float f) {
+  if (std::isnan(f)) return 0x7e00;
+  auto sign = static_cast<uint16_t>(std::signbit(f) ? 0x8000 : 0);
+  double v = std::fabs(static_cast<double>(f));
+  if (v >= 65520) return static_cast<uint16_t>(sign | 0x7c00);
+  int exponent = v < std::ldexp(1, -14) ? -14 : std::ilogb(v);
+  auto steps = static_cast<uint32_t>(std::nearbyint(std::ldexp(v, 10 - exponent)));  // 1024 and up: normal
+  return static_cast<uint16_t>(sign | (static_cast<uint32_t>(exponent + 14) * 1024 + steps));
+}
+
+float read(const std::vector<uint8_t>& memory, int64_t at, DataType type) {
+  uint32_t raw = 0;
+  for (size_t i = 0; i < (type == DataType::F16 ? 2 : 4); ++i)
+    raw |= uint32_t{memory.at(static_cast<size_t>(at) + i)} << 8 * i;
+  return type == DataType::F16 ? from_half(static_cast<uint16_t>(raw)) : std::bit_cast<float>(raw);
+}
+
+void write(std::vector<uint8_t>& memory, int64_t at, DataType type, float v) {
+  uint32_t raw = type == DataType::F16 ? to_half(v) : std::isnan(v) ? 0x7fc00000 : std::bit_cast<uint32_t>(v);
+  for (size_t i = 0; i < (type == DataType::F16 ? 2 : 4); ++i)
+    memory.at(static_cast<size_t>(at) + i) = static_cast<uint8_t>(raw >> 8 * i);
+}
+
+float max_of(float a, float b) {
+  if (std::isnan(a) || std::isnan(b)) return NAN;
+  return a > b ? a : b;
+}
+float min_of(float a, float b) {
+  if (std::isnan(a) || std::isnan(b)) return NAN;
+  return a < b ? a : b;
+}
+float clip(float v, float lo, float hi) {
+  if (v < lo) v = lo;
+  return v > hi ? hi : v;
+}
+
+float finish(const isa::Epilogue& e, const std::vector<uint8_t>& ocm, float x) {
+  switch (e.activation) {
+    case isa::Activation::None:
+      return x;
+    case isa::Activation::Relu:
+      return x > 0 || std::isnan(x) ? x : 0.0f;
+    case isa::Activation::Clip:
+      return clip(x, e.alpha, e.beta);
+    case isa::Activation::Leaky:
+      return x < 0 ? e.alpha * x : x;
+    case isa::Activation::HardSigmoid:
+      return clip(std::fma(e.alpha, x, e.beta), 0, 1);
+    case isa::Activation::HardSwish:
+      return x * clip(std::fma(e.alpha, x, e.beta), 0, 1);
+    case isa::Activation::Table: {
+      int64_t at = int64_t{e.table} + 8 * (to_half(x) >> 5);
+      float c0 = read(ocm, at, DataType::F32), c1 = read(ocm, at + 4, DataType::F32);
+      return c1 == 0 && !std::isnan(x) ? c0 : std::fma(c1, x, c0);
+    }
+  }
+  return x;
+}
+
+// f(index) for every index below dims, the last one fastest.
+template <class F>
+void each(const std::array<uint32_t, 5>& dims, F f) {
+  std::array<uint32_t, 5> i{};
+  for (i[0] = 0; i[0] < dims[0]; ++i[0])
+    for (i[1] = 0; i[1] < dims[1]; ++i[1])
+      for (i[2] = 0; i[2] < dims[2]; ++i[2])
+        for (i[3] = 0; i[3] < dims[3]; ++i[3])
+          for (i[4] = 0; i[4] < dims[4]; ++i[4]) f(i);
+}
+
+int64_t place(const isa::Operand& o, const std::array<uint32_t, 5>& i) {
+  int64_t at = o.address;
+  for (size_t k = 0; k < 5; ++k) at += int64_t{i[k]} * o.strides[k];
+  return at;
+}
+
+float value(isa::EwOp op, float alpha, float beta, float a, float b) {
+  switch (static_cast<int>(op)) {
+    case 0:
+      return a;
+    case 1:
+      return alpha;
+    case 2:
+      return a + b;
+    case 3:
+      return a - b;
+    case 4:
+      return a * b;
+    case 5:
+      return a / b;
+    case 6:
+      return max_of(a, b);
+    case 7:
+      return min_of(a, b);
+    case 8:
+      return std::fma(alpha, a, beta * b);
+    case 9:
+      return a < 0 ? a * b : a;
+    case 10:
+      return std::fma(alpha, a, beta);
+    case 11:
+      return std::sqrt(a);
+    case 12:
+      return 1 / a;
+    case 13:
+      return std::fabs(a);
+    case 14:
+      return -a;
+    case 15:
+      return a == b ? 1 : 0;
+    case 16:
+      return a < b ? 1 : 0;
+    case 17:
+      return a > b ? 1 : 0;
+    case 18:
+      return std::floor(a);
+    default:
+      return a != 0 ? b : alpha;
+  }
+}
+
+int operands_of(isa::EwOp op) {
+  switch (static_cast<int>(op)) {
+    case 1:
+      return 0;
+    case 0:
+    case 10:
+    case 11:
+    case 12:
+    case 13:
+    case 14:
+    case 18:
+      return 1;
+    default:
+      return 2;
+  }
+}
+
+void run(const isa::Elementwise& e, std::vector<uint8_t>& ocm) {
+  bool moves =
+      e.op == isa::EwOp::Copy && e.dst.type == e.a.type && e.epilogue.activation == isa::Activation::None;
+  each(e.dims, [&](const auto& i) {
+    if (moves) {
+      uint8_t raw[4] = {};
+      size_t size = e.dst.type == DataType::F16 ? 2 : 4;
+      for (size_t k = 0; k < size; ++k) raw[k] = ocm.at(static_cast<size_t>(place(e.a, i)) + k);
+      for (size_t k = 0; k < size; ++k) ocm.at(static_cast<size_t>(place(e.dst, i)) + k) = raw[k];
+      return;
+    }
+    float a = operands_of(e.op) > 0 ? read(ocm, place(e.a, i), e.a.type) : 0;
+    float b = operands_of(e.op) > 1 ? read(ocm, place(e.b, i), e.b.type) : 0;
+    write(ocm, place(e.dst, i), e.dst.type, finish(e.epilogue, ocm, value(e.op, e.alpha, e.beta, a, b)));
+  });
+}
+
+void run(const isa::Reduce& r, std::vector<uint8_t>& ocm) {
+  std::map<std::array<uint32_t, 5>, float> results;  // by index, 0 where reduced; ascending is row-major
+  each(r.dims, [&](auto i) {
+    float a = read(ocm, place(r.a, i), r.a.type);
+    for (size_t k = 0; k < 5; ++k)
+      if (r.dst.strides[k] == 0) i[k] = 0;
+    auto [it, first] = results.try_emplace(i, a);
+    float& v = it->second;
+    switch (static_cast<int>(r.op)) {
+      case 0:
+        v = first ? a : v + a;
+        break;
+      case 1:
+        v = first ? a : max_of(v, a);
+        break;
+      case 2:
+        v = first ? a : min_of(v, a);
+        break;
+      case 3:
+        v = std::fma(a, a, first ? 0.0f : v);
+        break;
+      default:
+        v = first ? a : v * a;
+        break;
+    }
+  });
+  for (auto& [i, v] : results) v = finish(r.epilogue, ocm, std::fma(r.alpha, v, r.beta));
+  for (auto& [i, v] : results) write(ocm, place(r.dst, i), r.dst.type, v);
+}
+
+// f(iy, ix, tap) for the taps of a window inside the input.
+template <class W, class F>
+void taps(const W& w, uint32_t oy, uint32_t ox, F f) {
+  for (uint32_t r = 0; r < w.kernel_h; ++r)
+    for (uint32_t s = 0; s < w.kernel_w; ++s) {
+      int64_t iy = w.y0 + int64_t{oy} * w.stride_h + int64_t{r} * w.dilation_h;
+      int64_t ix = w.x0 + int64_t{ox} * w.stride_w + int64_t{s} * w.dilation_w;
+      if (iy >= 0 && iy < w.in_h && ix >= 0 && ix < w.in_w) f(iy, ix, int64_t{r} * w.kernel_w + s);
+    }
+}
+
+void run(const isa::Pool& p, std::vector<uint8_t>& ocm) {
+  const std::vector<uint8_t> before = ocm;
+  for (uint32_t oy = 0; oy < p.out_h; ++oy)
+    for (uint32_t ox = 0; ox < p.out_w; ++ox)
+      for (uint32_t c = 0; c < p.channels; ++c) {
+        int count = 0;
+        float v = p.op == isa::PoolOp::Max ? -INFINITY : 0.0f;
+        taps(p, oy, ox, [&](int64_t iy, int64_t ix, int64_t) {
+          float x = read(before, p.x + iy * p.x_row + ix * p.x_col + 2 * int64_t{c}, DataType::F16);
+          v = count++ == 0 ? x : p.op == isa::PoolOp::Max ? max_of(v, x) : v + x;
+        });
+        if (p.op == isa::PoolOp::AverageValid && count > 0) v = v / static_cast<float>(count);
+        if (p.op == isa::PoolOp::AverageFixed) v = v * p.alpha;
+        write(ocm, int64_t{p.out} + int64_t{oy} * p.out_row + int64_t{ox} * p.out_col + 2 * int64_t{c},
+              DataType::F16, finish(p.epilogue, before, v));
+      }
+}
+
+void run(const isa::Conv& c, Tile& tile) {
+  const std::vector<uint8_t> before = tile.ocm;
+  uint32_t pixels = c.out_h * c.out_w;
+  for (uint32_t n = 0; n < c.out_channels; ++n)
+    for (uint32_t p = 0; p < pixels; ++p) {
+      uint32_t oy = p / c.out_w, ox = p % c.out_w;
+      float once = 0;  // kept only where another instruction goes on
+      float& acc = c.first && c.last ? once : tile.sums.at((size_t{n / 16} * pixels + p) * 16 + n % 16);
+      if (c.first) acc = 0;
+      taps(c, oy, ox, [&](int64_t iy, int64_t ix, int64_t tap) {
+        int64_t x = c.x + iy * c.x_row + ix * c.x_col;
+        if (c.depthwise) {
+          float weight = read(before, c.w + tap * c.w_k + int64_t{n} * c.w_n, DataType::F16);
+          acc = std::fma(read(before, x + 2 * int64_t{n}, DataType::F16), weight, acc);
+          return;
+        }
+        for (uint32_t k = 0; k < c.channels; ++k) {
+          int64_t w =
+              c.w + int64_t{n / 16} * c.w_block + (tap * c.channels + k) * c.w_k + int64_t{n % 16} * c.w_n;
+          acc =
+              std::fma(read(before, x + 2 * int64_t{k}, DataType::F16), read(before, w, DataType::F16), acc);
+        }
+      });
+      if (!c.last) continue;
+      float v = acc;
+      if (c.bias != isa::kNoAddress) v = v + read(before, c.bias + 4 * int64_t{n}, DataType::F32);
+      if (c.residual != isa::kNoAddress)
+        v = v +
+            read(before,
+                 c.residual + int64_t{oy} * c.residual_row + int64_t{ox} * c.residual_col + 2 * int64_t{n},
+                 DataType::F16);
+      write(tile.ocm,
+            int64_t{c.out} + int64_t{oy} * c.out_row + int64_t{ox} * c.out_col + int64_t{n} * c.out_channel,
+            c.out_type, finish(c.epilogue, before, v));
+    }
+}
+
+void run(const isa::Dma& d, uint8_t own, State& state) {
+  std::vector<uint8_t> bytes;
+  auto runs = [&](const std::array<int64_t, 3>& strides, uint64_t base, auto f) {
+    for (int64_t i = 0; i < d.dims[0]; ++i)
+      for (int64_t j = 0; j < d.dims[1]; ++j)
+        for (int64_t k = 0; k < d.dims[2]; ++k)
+          for (uint32_t b = 0; b < d.run_bytes; ++b)
+            f(static_cast<size_t>(static_cast<int64_t>(base) + i * strides[0] + j * strides[1] +
+                                  k * strides[2] + b));
+  };
+  const auto& from = d.src_space == isa::Space::Ddr ? state.ddr : state.tiles[own].ocm;
+  runs(d.src_strides, d.src, [&](size_t at) { bytes.push_back(from.at(at)); });
+  auto put = [&](std::vector<uint8_t>& to) {
+    size_t next = 0;
+    runs(d.dst_strides, d.dst, [&](size_t at) { to.at(at) = bytes[next++]; });
+  };
+  if (d.dst_space == isa::Space::Ddr) return put(state.ddr);
+  for (size_t t = 0; t < state.tiles.size(); ++t)
+    if ((d.dst_tiles >> t & 1) != 0) put(state.tiles[t].ocm);
+}
+
+// -- docs/timing.md
+
+uint64_t up(uint64_t a, uint64_t b) {
+  return (a + b - 1) / b;
+}
+
+struct Needs {
+  uint64_t cycles = 0, read = 0, written = 0, ddr = 0;
+  bool copy = false;
+};
+
+uint64_t operand_bytes(const isa::Operand& o, const std::array<uint32_t, 5>& dims) {
+  size_t inner = 5;  // dimensions from here on repeat
+  while (inner > 0 && (o.strides[inner - 1] == 0 || dims[inner - 1] == 1)) --inner;
+  uint64_t n = o.type == DataType::F16 ? 2 : 4;
+  for (size_t k = 0; k < inner; ++k) n *= dims[k];
+  return n;
+}
+
+uint64_t all(const std::array<uint32_t, 5>& d) {
+  return uint64_t{d[0]} * d[1] * d[2] * d[3] * d[4];
+}
+
+uint64_t table(const isa::Epilogue& e) {
+  return e.activation == isa::Activation::Table ? 16384 : 0;
+}
+
+Needs needs(const isa::Conv& c, const target::Machine& m) {
+  Needs n;
+  uint64_t pixels = uint64_t{c.out_h} * c.out_w, blocks = up(c.out_channels, 16),
+           taps = uint64_t{c.kernel_h} * c.kernel_w;
+  uint64_t compute = 0, drain = up(pixels * 16, m.pe_lanes);
+  if (c.depthwise) {
+    compute = up(pixels * 16 * taps, m.depthwise_macs);
+    uint64_t columns =
+        std::min<uint64_t>(uint64_t{c.out_w - 1} * c.stride_w + uint64_t{c.kernel_w - 1} * c.dilation_w + 1,
+                           uint64_t{c.out_w} * c.kernel_w);
+    n.read = 2 * uint64_t{c.out_channels} * c.kernel_h * c.out_h * columns + 2 * taps * c.out_channels;
+  } else {
+    bool joined = c.kernel_w == 1 || (c.dilation_w == 1 && c.x_col == 2 * c.channels);
+    uint64_t row = joined ? up(uint64_t{c.kernel_w} * c.channels, 16) : c.kernel_w * up(c.channels, 16);
+    uint64_t weights = c.w_n == 2 && c.w_k == 32 ? m.weight_block_cycles : m.strided_weight_block_cycles;
+    compute = c.kernel_h * row * std::max<uint64_t>(up(pixels * 256, m.fp16_macs), weights);
+    uint64_t k = taps * c.channels;
+    n.read = blocks * 2 * pixels * k + 2 * k * c.out_channels;
+  }
+  n.cycles = blocks * compute;
+  if (!c.last) return n;
+  n.cycles = 2 * pixels <= m.accumulator_pixels ? compute + (blocks - 1) * std::max(compute, drain) + drain
+                                                : blocks * (compute + drain);
+  if (c.bias != isa::kNoAddress) n.read += 4 * uint64_t{c.out_channels};
+  if (c.residual != isa::kNoAddress) n.read += 2 * pixels * c.out_channels;
+  n.read += table(c.epilogue);
+  n.written = pixels * c.out_channels * (c.out_type == DataType::F16 ? 2 : 4);
+  return n;
+}
+
+uint64_t bursts(const isa::Dma& d, const std::array<int64_t, 3>& strides, uint64_t burst) {
+  uint64_t run = d.run_bytes, count = 1;
+  bool gap = false;
+  for (size_t k = 3; k-- > 0;) {
+    if (d.dims[k] == 1) continue;
+    gap = gap || strides[k] != static_cast<int64_t>(run);
+    (gap ? count : run) *= d.dims[k];
+  }
+  return count * up(run, burst) * burst;
+}
+
+Needs needs(const isa::Instruction& i, const target::Machine& m) {
+  Needs n;
+  if (const auto* c = std::get_if<isa::Conv>(&i.body)) return needs(*c, m);
+  if (const auto* e = std::get_if<isa::Elementwise>(&i.body)) {
+    auto op = static_cast<int>(e->op);
+    n.cycles = up(all(e->dims), m.pe_lanes) * (op == 5 || op == 11 || op == 12 ? m.pe_slow_factor : 1);
+    if (operands_of(e->op) > 0) n.read += operand_bytes(e->a, e->dims);
+    if (operands_of(e->op) > 1) n.read += operand_bytes(e->b, e->dims);
+    n.read += table(e->epilogue);
+    n.written = all(e->dims) * (e->dst.type == DataType::F16 ? 2 : 4);
+  }
+  if (const auto* r = std::get_if<isa::Reduce>(&i.body)) {
+    n.cycles = up(all(r->dims), m.pe_lanes);
+    n.read = operand_bytes(r->a, r->dims) + table(r->epilogue);
+    n.written = r->dst.type == DataType::F16 ? 2 : 4;
+    for (size_t k = 0; k < 5; ++k)
+      if (r->dst.strides[k] != 0) n.written *= r->dims[k];
+  }
+  if (const auto* p = std::get_if<isa::Pool>(&i.body)) {
+    uint64_t outputs = uint64_t{p->out_h} * p->out_w * p->channels,
+             visits = outputs * p->kernel_h * p->kernel_w;
+    n.cycles = up(visits, m.pe_lanes);
+    n.read = 2 * visits + table(p->epilogue);
+    n.written = 2 * outputs;
+  }
+  if (const auto* d = std::get_if<isa::Dma>(&i.body)) {
+    uint64_t bytes = uint64_t{d->dims[0]} * d->dims[1] * d->dims[2] * d->run_bytes;
+    if (d->src_space == isa::Space::Ddr) n.ddr = bursts(*d, d->src_strides, m.ddr_burst);
+    if (d->dst_space == isa::Space::Ddr) n.ddr = bursts(*d, d->dst_strides, m.ddr_burst);
+    if (d->src_space == isa::Space::Ocm) n.read = bytes;
+    if (d->dst_space == isa::Space::Ocm) n.written = bytes;
+    n.cycles = n.ddr > 0 ? up(n.ddr, m.ddr_bytes) : up(bytes, m.tile_link_bytes);
+  }
+  return n;
+}
+
+// What is given away of a path: from each key on, until the next.
+class Path {
+ public:
+  explicit Path(double rate) : rate_(rate) {}
+
+  uint64_t pass(uint64_t begin, uint64_t bytes, uint64_t cycles) {
+    if (bytes == 0) return begin;
+    double wanted =
+        std::min(rate_, static_cast<double>(bytes) / static_cast<double>(std::max<uint64_t>(cycles, 1)));
+    double left = static_cast<double>(bytes);
+    cut(static_cast<double>(begin));
+    for (auto step = used_.find(static_cast<double>(begin));; ++step) {
+      double take = std::min(wanted, rate_ - step->second);
+      if (take <= 1e-9) continue;
+      auto next = std::next(step);
+      double end = step->first + left / take;
+      if (end <= step->first) return static_cast<uint64_t>(std::ceil(step->first));
+      if (next == used_.end() || end <= next->first) {
+        cut(end);
+        step->second += take;
+        return static_cast<uint64_t>(std::ceil(end - 1e-9 * std::max(1.0, end)));
+      }
+      left -= take * (next->first - step->first);
+      step->second += take;
+      if (left <= 1e-9) return static_cast<uint64_t>(std::ceil(next->first));
+    }
+  }
+
+ private:
+  void cut(double at) {
+    auto after = used_.upper_bound(at);
+    used_.try_emplace(at, std::prev(after)->second);
+  }
+  double rate_;
+  std::map<double, double> used_ = {{0, 0}};
+};
+
+}  // namespace
+
+void execute(const isa::Instruction& i, State& state) {
+  if (const auto* d = std::get_if<isa::Dma>(&i.body)) return run(*d, i.tile, state);
+  Tile& tile = state.tiles[i.tile];
+  if (const auto* c = std::get_if<isa::Conv>(&i.body)) run(*c, tile);
+  if (const auto* e = std::get_if<isa::Elementwise>(&i.body)) run(*e, tile.ocm);
+  if (const auto* r = std::get_if<isa::Reduce>(&i.body)) run(*r, tile.ocm);
+  if (const auto* p = std::get_if<isa::Pool>(&i.body)) run(*p, tile.ocm);
+}
+
+std::vector<Times> times(const std::vector<isa::Instruction>& program, const target::Machine& m) {
+  struct Engine {
+    std::vector<size_t> list;
+    size_t next = 0;
+    uint64_t free = 0, last_end = 0;
+  };
+  std::map<std::pair<int, int>, Engine> engines;  // by tile, queue
+  for (size_t i = 0; i < program.size(); ++i)
+    engines[{program[i].tile, static_cast<int>(program[i].queue)}].list.push_back(i);
+  std::vector<Path> reads(8, Path(m.ocm_read_bytes)), writes(8, Path(m.ocm_write_bytes)),
+      links(8, Path(m.tile_link_bytes));
+  uint64_t channel = 0;
+  std::vector<Times> out(program.size());
+  for (size_t done = 0; done < program.size(); ++done) {
+    Engine* chosen = nullptr;
+    uint64_t earliest = std::numeric_limits<uint64_t>::max();
+    for (auto& [key, e] : engines) {
+      if (e.next == e.list.size()) continue;
+      uint64_t start = e.free;
+      bool known = true;
+      for (const isa::Wait& w : program[e.list[e.next]].waits) {
+        if (w.count == 0) continue;
+        const Engine& other = engines.at({w.tile, static_cast<int>(w.queue)});
+        known = known && other.next >= w.count;
+        if (known) start = std::max(start, out[other.list[w.count - 1]].end);
+      }
+      if (known && start < earliest)
+        earliest = start, chosen = &e;  // ascending keys: the lower tile, then queue
+    }
+    size_t number = chosen->list[chosen->next++];
+    const isa::Instruction& i = program[number];
+    Needs n = needs(i, m);
+    Times& t = out[number];
+    t.start = t.begin = earliest;
+    bool dma = i.queue == isa::Queue::DmaIn || i.queue == isa::Queue::DmaOut;
+    if (n.ddr > 0) {
+      t.begin = std::max(t.begin, channel);
+      channel = t.begin + n.cycles;
+    }
+    t.moved = std::max(t.begin + n.cycles, reads[i.tile].pass(t.begin, n.read, n.cycles));
+    if (const auto* d = std::get_if<isa::Dma>(&i.body)) {
+      for (size_t k = 0; k < 8; ++k) {
+        if (d->dst_space != isa::Space::Ocm || (d->dst_tiles >> k & 1) == 0) continue;
+        t.moved = std::max(t.moved, links[k].pass(t.begin, n.written, n.cycles));
+        t.moved = std::max(t.moved, writes[k].pass(t.begin, n.written, n.cycles));
+      }
+    } else {
+      t.moved = std::max(t.moved, writes[i.tile].pass(t.begin, n.written, n.cycles));
+    }
+    t.end = std::max(chosen->last_end, t.moved + m.instruction_overhead + (n.ddr > 0 ? m.ddr_latency : 0));
+    chosen->last_end = t.end;
+    chosen->free = dma ? t.moved : t.end;
+  }
+  return out;
+}
+
+}  // namespace mrvlc::documented
