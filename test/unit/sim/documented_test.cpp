@@ -57,7 +57,8 @@ class Instructions {
     e.alpha = r_.number(), e.beta = r_.number();
     dims(e.dims);
     e.dst = operand(false), e.a = operand(true), e.b = operand(true);
-    if (r_.once_in(3)) e.a = e.dst;  // the same view, or one shifted by an element
+    if (r_.once_in(3)) e.a = e.dst;  // the same view, or one of another type, or shifted by an element
+    if (r_.once_in(5)) e.a.type = r_.once_in(2) ? DataType::F32 : DataType::F16;
     if (r_.once_in(6)) e.b = e.dst, e.b.address += 2;
     e.epilogue = epilogue();
     return {tile(), Queue::Pe, {}, e};
