@@ -145,6 +145,7 @@ class Instructions {
     isa::Operand o{34000 + 2 * r_.below(2000), r_.once_in(3) ? DataType::F32 : DataType::F16, {}};
     for (auto& s : o.strides) s = repeats && r_.once_in(3) ? 0 : 2 * r_.between(-20, 20);
     if (r_.once_in(2)) o.strides[4] = static_cast<int32_t>(isa::data_bytes(o.type));
+    if (r_.once_in(4)) o.strides[4] = 2 * r_.between(-2, 2);  // elements that overlap their neighbours
     return o;
   }
   template <class W>
