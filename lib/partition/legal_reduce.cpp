@@ -33,6 +33,10 @@ Legality layer_norm(const LegalContext& c) {
 
 Legality batch_norm(const LegalContext& c) {
   MRVLC_LEGAL(outputs_unused(c, 1));
+  if (c.in().rank() < 2) {
+    return refuse("rank", std::to_string(c.in().rank()), "at least 2",
+                  "the operand has no dimension of channels; the accelerator scales along one.");
+  }
   if (c.anchor().op->attr_index("training_mode") >= 0 && c.anchor().int_attr("training_mode") != 0) {
     return refuse("training_mode", "1", "0",
                   "it computes the statistics of the batch; the accelerator takes given ones.");

@@ -10,6 +10,8 @@ namespace {
 
 using graphs::Grower;
 
+constexpr double kReordered = 1e-5;
+
 std::vector<const ops::OpDef*> with_layers(bool products) {
   std::vector<const ops::OpDef*> out;
   for (const ops::OpDef* op : graphs::growable()) {
@@ -54,7 +56,7 @@ graphs::Model random_model(uint64_t seed) {
   static const auto products = with_layers(true), others = with_layers(false), all = without_bodies();
   Grower g(seed);
   g.coarse = true;
-  const int64_t wanted = g.dice.pick(1, 6);
+  const int64_t wanted = g.dice.pick(1, 8);
   for (int attempt = 0; attempt < 40 && static_cast<int64_t>(g.model.nodes.size()) < wanted; ++attempt) {
     const int64_t lot = g.dice.pick(0, 99);
     graphs::propose(g, *g.dice.of(lot < 30 ? products : lot < 90 ? others : all));
@@ -87,6 +89,9 @@ Trial trial_of(const graphs::Model& model) {
     t.expected.push_back(model.values[static_cast<size_t>(v)].data);
   }
   t.tolerances = graphs::fp16_tolerances(model);
+  // The passes move factors, and so the last bits, where nothing is rounded to fp16.
+  for (auto& tolerance : t.tolerances)
+    if (tolerance) tolerance = std::max(*tolerance, kReordered);
   return t;
 }
 

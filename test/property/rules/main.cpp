@@ -19,7 +19,7 @@ constexpr size_t kCodes = 10000;
 
 // In memory that all processes share.
 struct Tally {
-  std::atomic<uint64_t> on_device{0}, layers{0}, compared{0};
+  std::atomic<uint64_t> on_device{0}, layers{0}, asked{0}, fused{0}, compared{0};
   std::atomic<uint32_t> refused[kCodes] = {};  // by number of the code
 };
 
@@ -71,6 +71,8 @@ fuzz::Outcome one(uint64_t seed, Tally& tally, std::string& what) {
   what = v.code + " " + v.what;
   tally.on_device += v.layers > 0 ? 1 : 0;
   tally.layers += v.layers;
+  tally.asked += v.asked;
+  tally.fused += v.fused;
   tally.compared += v.compared;
   if (v.outcome != fuzz::Outcome::Accepted && v.code.size() > 3)
     ++tally.refused[std::stoul(v.code.substr(3)) % kCodes];
@@ -102,9 +104,13 @@ int run_all(const Options& o) {
   for (size_t i = 0; i < fuzz::kOutcomes; ++i)
     std::printf(" %s %llu", to_string(static_cast<fuzz::Outcome>(i)),
                 static_cast<unsigned long long>(report.counts[i]));
-  std::printf("\n%llu ran %llu layers on the accelerator; %llu outputs compared; refused:",
-              static_cast<unsigned long long>(tally.on_device), static_cast<unsigned long long>(tally.layers),
-              static_cast<unsigned long long>(tally.compared));
+  std::printf(
+      "\n%llu ran %llu layers on the accelerator, %llu of their own rules (%llu of several operators); %llu "
+      "outputs "
+      "compared; refused:",
+      static_cast<unsigned long long>(tally.on_device), static_cast<unsigned long long>(tally.layers),
+      static_cast<unsigned long long>(tally.asked), static_cast<unsigned long long>(tally.fused),
+      static_cast<unsigned long long>(tally.compared));
   for (size_t i = 0; i < kCodes; ++i)
     if (tally.refused[i] > 0) std::printf(" MRV%04zu %u", i, tally.refused[i].load());
   std::printf("\nat most %lld MiB and %.2f s (case %llu); mistakes: %llu\n",

@@ -8,6 +8,8 @@
 #include "mrvlc/driver/place.h"
 #include "mrvlc/idmap/idmap.h"
 #include "mrvlc/interp/interp.h"
+#include "mrvlc/partition/rules.h"
+#include "mrvlc/partition/unheeded.h"
 #include "mrvlc/passes/pass.h"
 #include "mrvlc/sim/simulator.h"
 #include "mrvlc/support/diag/accel.h"
@@ -41,6 +43,8 @@ class Runner {
     if (t_.keep_layers && !name_layers()) return v_;
     auto placed = driver::place(t_.graph, machine_, t_.options);
     if (!placed.ok()) return refused(placed.error());
+    for (const Diag& d : partition::unheeded(t_.graph, *placed, t_.options))
+      if (d.severity() != Severity::Warning) return wrong("no warning: " + d.message);
     driver::round_weights(t_.graph, *placed);
     for (size_t i = 0; i < t_.inputs.size(); ++i) values_[t_.graph.inputs()[i]] = t_.inputs[i];
     for (const partition::Step& step : placed->steps) {
@@ -117,6 +121,11 @@ class Runner {
       values_[port.value] = std::move(stored);
     }
     v_.layers += region.layers.size();
+    for (const partition::Layer& layer : region.layers) {
+      if (defaults_.set.find(layer.rule) != nullptr) continue;
+      ++v_.asked;
+      v_.fused += layer.nodes.size() > 1 ? 1 : 0;
+    }
     regions_.push_back(std::move(*compiled));
     return true;
   }
@@ -165,6 +174,7 @@ class Runner {
   }
 
   Trial t_;
+  rules::LoadResult defaults_ = partition::load_rules(true, {});
   target::Machine machine_;
   std::map<ir::ValueId, Tensor> values_;
   std::vector<accel::CompiledRegion> regions_;

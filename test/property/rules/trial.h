@@ -27,6 +27,8 @@ struct Verdict {
   std::string code;   // of the refusal, "MRV0316"
   std::string what;   // of a refusal its message; of a mistake what it is
   size_t layers = 0;  // that ran on the accelerator
+  size_t asked = 0;   // of them, those that a rule of the trial's files made
+  size_t fused = 0;   // of these, those of several nodes
   size_t compared = 0;
 };
 

@@ -89,6 +89,20 @@ TEST_CASE("epilogues") {
   refuse("conv", conv + "%a = Max(%c, %y)" + shape + "output %a", "Max", "Add, Sub or Mul");
   refuse("conv", conv + "%a = Mul(%c, %c)" + shape + "output %a", "the same value twice", "two values");
   refuse("conv", conv + "%a = Sin(%c)" + shape + "output %a", "Sin", "a function of the vector unit");
+  // Whatever made the layer: it must be a chain, read inside alone.
+  refuse("conv", conv + "%a = Relu(%c)" + shape + "%b = Sigmoid(%c)" + shape + "output %a\n output %b",
+         "a fork", "a chain");
+  refuse("conv", conv + "%a = Relu(%c)" + shape + "output %a\n output %c", "a fork", "a chain");
+  refuse(
+      "conv",
+      conv + "%a = Relu(%c)" + shape + "%b = Sub(%y, %k)" + shape + "%d = Add(%a, %b)" + shape + "output %d",
+      "a fork", "a chain");
+  refuse("softmax", "input %x : f32[2,4]\n input %y : f32[2,4]\n %a = Add(%x, %y) : f32[2,4]\n output %a",
+         "Add", "an operator of kind softmax");
+  refuse("concat", "input %x : f32[2,4]\n %a = Softmax(%x) : f32[2,4]\n output %a", "Softmax",
+         "an operator of kind concat");
+  refuse("elementwise", "input %x : f32[2,4]\n input %l : f32[]\n %a = Clip(%x, %l) : f32[2,4]\n output %a",
+         "an input of the model", "a constant");
   refuse("pool",
          "input %x : f32[1,4,8,8]\n %p = GlobalMaxPool(%x) : f32[1,4,1,1]\n %r = Relu(%p) : f32[1,4,1,1]\n "
          "output %r",
@@ -199,6 +213,12 @@ TEST_CASE("normalisations") {
   accept("norm", c + "%t = LayerNormalization(%x, %s) : f32[1,2,3]\n output %t");
   refuse("norm", c + "%t = LayerNormalization(%x, %s, %b) : f32[1,2,3]\n output %t", "an input of the model",
          "a constant");
+  // All elements are of one channel then.
+  refuse(
+      "norm",
+      "input %x : f32[3]\n const %s : f32[1] = [2]\n %t = BatchNormalization(%x, %s, %s, %s, %s) : f32[3]\n "
+      "output %t",
+      "1", "at least 2");
   refuse("nonsense", c + "%t = LayerNormalization(%x, %s) : f32[1,2,3]\n output %t", "nonsense",
          "a kind of layer");
 }
