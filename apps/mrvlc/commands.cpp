@@ -53,6 +53,19 @@ void add_compile(CLI::App& app, Context& context) {
   cmd->add_option("--MF", a->depfile, "write the dependency file here (spelled -MF as well)")
       ->type_name("FILE")
       ->check(not_empty());
+  cmd->add_option("--MT", a->depfile_targets,
+                  "target of the dependency file, as it is to stand there; OUT/manifest.json by default "
+                  "(repeatable; spelled -MT as well)")
+      ->type_name("TARGET")
+      ->check(not_empty())
+      ->allow_extra_args(false);
+  cmd->add_option("--MQ", a->depfile_quoted_targets,
+                  "the same, quoted for make (repeatable; spelled -MQ as well)")
+      ->type_name("TARGET")
+      ->check(not_empty())
+      ->allow_extra_args(false);
+  cmd->add_flag("--MP", a->depfile_phony,
+                "add a target without prerequisites for each file but the model (spelled -MP as well)");
   cmd->add_option("-j", a->jobs, "threads, one for each core by default; the output never depends on it")
       ->type_name("N");
   cmd->add_option("--timing", a->timing, "write time and memory of each phase to this JSON file")
@@ -70,7 +83,8 @@ void add_compile(CLI::App& app, Context& context) {
     if (!a->dump_ir.empty() && ok) context.check_stdout(a->model);
     bool progress =
         ::isatty(STDERR_FILENO) != 0 && context.messages.format == "text" && !context.messages.quiet;
-    if (context.exit_code == 0 && progress) std::fprintf(stderr, "wrote %s\n", a->out.c_str());
+    if (context.exit_code == 0 && progress)
+      std::fprintf(stderr, "wrote %s\n", printable(a->out, 4096).c_str());
   });
 }
 

@@ -141,6 +141,13 @@ Result<driver::CompileOptions> checked(const CompileArguments& a) {
   MRVLC_ASSIGN(o.target_dirs, target_search(a.target_dirs));
   o.emit = a.emit;
   o.depfile = a.depfile.empty() && a.depfile_default ? default_depfile(a.out) : a.depfile;
+  o.depfile_targets = a.depfile_targets;
+  o.depfile_quoted_targets = a.depfile_quoted_targets;
+  o.depfile_phony = a.depfile_phony;
+  bool described = o.depfile_phony || !o.depfile_targets.empty() || !o.depfile_quoted_targets.empty();
+  if (described && o.depfile.empty())
+    return make_diag<DiagCode::MRV0004>(
+        "-MT, -MQ and -MP are about the dependency file, which -MD or -MF asks for");
   o.timing = a.timing;
   o.dump_ir = a.dump_ir;
   o.jobs = a.jobs;

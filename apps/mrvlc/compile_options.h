@@ -12,12 +12,14 @@ struct CompileArguments {
   std::string model, out, name, targets = "cn10ka", precision = "auto", depfile, timing, dump_ir, external;
   int64_t max_sequence = 64;
   std::vector<std::string> shapes, bounds, rules, cpu, accel, borders, target_dirs, emit;
+  std::vector<std::string> depfile_targets, depfile_quoted_targets;
   uint32_t tiles = 8;
   uint32_t effort = 1;
   bool pin_weights = false;
   int64_t batch = 1, arena_limit = INT64_MAX, text_bytes = 256;
   unsigned jobs = 0;
   bool no_default_rules = false, fail_on_fallback = false, depfile_default = false, silicon_id = false;
+  bool depfile_phony = false;
 };
 
 // An empty value is most often a shell variable that is not set.

@@ -23,13 +23,22 @@ constexpr const char* kLostInputJson =
     R"("message":"cannot read an input file: it became shorter while it was read"})"
     "\n";
 
-// -MD and -MF are spelled as compilers do; CLI11 has no single-dash long options.
+// -MD and its kin are spelled as compilers do, "-MFfile" too; CLI11 has no single-dash long options.
+std::string normalised(const std::string& argument) {
+  for (const char* option : {"-MD", "-MP"}) {
+    if (argument == option) return "-" + argument;
+  }
+  for (const char* option : {"-MF", "-MT", "-MQ"}) {
+    if (argument == option) return "-" + argument;
+    if (argument.starts_with(option)) return std::string("-") + option + "=" + argument.substr(3);
+  }
+  return argument;
+}
+
+// In the order that CLI11 wants: the last one first.
 std::vector<std::string> normalised(int argc, char** argv) {
   std::vector<std::string> args;
-  for (int i = argc - 1; i >= 1; --i) {
-    std::string a = argv[i];
-    args.push_back(a == "-MD" ? "--MD" : a == "-MF" ? "--MF" : a);
-  }
+  for (int i = argc - 1; i >= 1; --i) args.push_back(normalised(argv[i]));
   return args;
 }
 

@@ -14,20 +14,54 @@
 extern "C" {
 #endif
 
+/* Changes when a member changes its meaning; a stub refuses tables of another version. New members come at
+ * the end and do not change it: `size` says which ones a table has. */
+#define MRVL_DEVICE_VERSION 2
+
+/* Bytes of a model binary's identity: the SHA-256 of its content, at byte MRVL_IDENTITY_OFFSET of the file.
+ */
+#define MRVL_IDENTITY_BYTES 32
+#define MRVL_IDENTITY_OFFSET 12
+
+/* A port of a binary: its memory, and how many bytes of it there are. */
+typedef struct mrvl_input {
+  const void* data;
+  size_t bytes;
+} mrvl_input;
+typedef struct mrvl_output {
+  void* data;
+  size_t bytes;
+} mrvl_output;
+
 typedef struct mrvl_device {
-  void* context; /* the driver's own */
+  uint32_t version; /* MRVL_DEVICE_VERSION */
+  uint32_t size;    /* sizeof(mrvl_device), where the driver was compiled */
+  void* context;    /* the driver's own */
 
   /* Loads a model binary (.mrvl); the bytes need not outlive the call. *model is the driver's handle. */
   int (*load)(void* context, const void* binary, size_t bytes, void** model);
   void (*unload)(void* context, void* model);
 
   /* One inference. inputs[i] and outputs[i]: the binary's ports in order, in their inner type and stored
-   * layout. */
-  int (*run)(void* context, void* model, const void* const* inputs, void* const* outputs);
+   * layout. An error, with nothing read or written, unless their numbers and sizes are the binary's. */
+  int (*run)(void* context, void* model, const mrvl_input* inputs, size_t input_count,
+             const mrvl_output* outputs, size_t output_count);
 
   /* Cycles of the last run on this handle, 0 when unknown. May be null. */
   uint64_t (*cycles)(void* context, void* model);
+
+  /* The MRVL_IDENTITY_BYTES of the binary that was loaded, valid until unload. May be null: a stub then knows
+   * only what its own load function saw. */
+  const unsigned char* (*identity)(void* context, void* model);
 } mrvl_device;
+
+/* An empty table: mrvl_device d = MRVL_DEVICE_INIT; then set the members. */
+#define MRVL_DEVICE_INIT \
+  { MRVL_DEVICE_VERSION, (uint32_t)sizeof(mrvl_device), NULL, NULL, NULL, NULL, NULL, NULL }
+
+/* Whether the table of a driver, perhaps compiled with an older header, has the member. */
+#define MRVL_DEVICE_HAS(device, member) \
+  ((device)->size >= offsetof(mrvl_device, member) + sizeof((device)->member))
 
 /* Optional hook, called before (done = 0) and after (done = 1) every operator and region of the stub.
  * expr_id: the expression of the ID map; name: the ONNX node. */

@@ -42,8 +42,18 @@ std::string npy_type(const TensorType& type) {
   }
 }
 
+// Those that are no literals.
+std::string long_names(std::string_view table, const std::vector<Interface::Port>& ports) {
+  std::string out;
+  for (size_t i = 0; i < ports.size(); ++i) {
+    if (!is_long_literal(ports[i].model_name)) continue;
+    out += fmt::format("static const char {}_name{}[] = {};\n", table, i, c_char_array(ports[i].model_name));
+  }
+  return out;
+}
+
 std::string port_table(std::string_view name, const std::vector<Interface::Port>& ports) {
-  std::string out = fmt::format("static const port {}[] = {{\n", name);
+  std::string out = long_names(name, ports) + fmt::format("static const port {}[] = {{\n", name);
   std::vector<std::string> names;
   for (const auto& p : ports) names.push_back(p.model_name);
   const auto files = file_names(names);
@@ -52,12 +62,13 @@ std::string port_table(std::string_view name, const std::vector<Interface::Port>
     std::string shape;
     for (int64_t d : p.type.shape) shape += fmt::format("{}{}", shape.empty() ? "" : ", ", d);
     const bool sequence = ops::holds_sequence(p.type);
-    out +=
-        fmt::format("    {{{}, {}, {}, {}, {}, {{{}}}, {}u, {}, {:d}, {:d}, {:d}, {}, {}}},\n",
-                    c_string(p.model_name), c_string(files[i]), npy_type(p.type), memory_bytes(p.type),
-                    p.type.rank(), shape.empty() ? "0" : shape, sequence ? 0u : p.type.open,
-                    memory_bytes(TensorType{p.type.elem, {}}), p.type.elem == ElementType::String, sequence,
-                    ops::is_optional(p.type), p.type.length, sequence ? ops::slot_bytes(p.type) : 0);
+    out += fmt::format(
+        "    {{{}, {}, {}, {}, {}, {{{}}}, {}u, {}, {:d}, {:d}, {:d}, {}, {}}},\n",
+        is_long_literal(p.model_name) ? fmt::format("{}_name{}", name, i) : c_string(p.model_name),
+        c_string(files[i]), npy_type(p.type), memory_bytes(p.type), p.type.rank(),
+        shape.empty() ? "0" : shape, sequence ? 0u : p.type.open, memory_bytes(TensorType{p.type.elem, {}}),
+        p.type.elem == ElementType::String, sequence, ops::is_optional(p.type), p.type.length,
+        sequence ? ops::slot_bytes(p.type) : 0);
   }
   return out + "    {NULL, NULL, NULL, 0, 0, {0}, 0u, 0, 0, 0, 0, 0, 0}};\n";
 }
@@ -135,7 +146,7 @@ int main(int argc, char** argv) {
   if (mrvl_simulator_error(simulator)[0] != 0) return fail(3, "simulator", mrvl_simulator_error(simulator));
   device.device = simulator;
   for (int i = 0; i < K_REGION_COUNT && rc == 0; ++i) {
-    rc = load_model(simulator, a.dir ? a.dir : ".", i, &device.models[i]);
+    rc = load_model(&device, a.dir ? a.dir : ".", i);
   }
   if (rc == 0) rc = run_all(&a, allocate(K_ARENA_BYTES), &device);
   if (rc == 1) fprintf(stderr, "device: %s\n", mrvl_simulator_error(simulator));
@@ -144,9 +155,7 @@ int main(int argc, char** argv) {
     for (int i = 0; i < K_REGION_COUNT; ++i) cycles += simulator->cycles(simulator->context, device.models[i]);
     printf("cycles %llu\n", (unsigned long long)cycles);
   }
-  for (int i = 0; i < K_REGION_COUNT; ++i) {
-    if (device.models[i]) simulator->unload(simulator->context, device.models[i]);
-  }
+  K_unload(&device);
   mrvl_simulator_close(simulator);
   return release(rc);
 }

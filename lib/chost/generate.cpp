@@ -59,6 +59,8 @@ Result<BodyFunction> emit_body(Module& module, const ir::Graph& body, const Opti
 Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& partition,
                           const std::vector<accel::CompiledRegion>& regions, const Options& options) {
   if (!is_c_identifier(options.name)) return make_diag<DiagCode::MRV0603>(options.name);
+  if (options.identities.size() != regions.size())
+    return make_diag<DiagCode::MRV0007>("the identities of the regions' binaries are not given");
   Module module(options.name);
   Program program(graph, partition, regions, options, module);
   std::vector<Unit> units = make_units(program);

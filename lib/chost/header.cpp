@@ -43,6 +43,30 @@ void port_struct(std::string& out, const std::string& prefix, std::string_view k
   out += fmt::format("}} {}_{};\n\n", prefix, kind);
 }
 
+std::string device_text(const Program& program) {
+  if (program.regions.empty()) return " * device: not needed, may be null.\n";
+  return fmt::format(
+      " * device: where the {0}_REGION_COUNT regions run; its member `device` is the driver's table, "
+      "models[i] are set by\n"
+      " *   {0}_load(&device, i, bytes of {1}.region<i>.mrvl, their number, &error).\n",
+      program.options.name, program.options.file_stem);
+}
+
+std::string load_text(const Program& program) {
+  if (program.regions.empty()) return {};
+  return fmt::format(
+      "\n/* Loads the binary of a region, {1}.region<region>.mrvl, and keeps its handle in device->models: "
+      "0, or "
+      "{0}_ERROR_*.\n"
+      " * Another binary is refused, here ({0}_ERROR_BINARY) as in {0}_run. The bytes need not outlive the "
+      "call. "
+      "*/\n"
+      "int {0}_load({0}_device* device, int region, const void* binary, size_t bytes, {0}_error* error);\n"
+      "/* Gives all handles that are not null back to the device. */\n"
+      "void {0}_unload({0}_device* device);\n",
+      program.options.name, program.options.file_stem);
+}
+
 }  // namespace
 
 Interface make_interface(const Program& program) {
@@ -75,9 +99,7 @@ std::string header_text(const Program& program, const Interface& interface, int6
       " *\n"
       " * arena: {0}_ARENA_BYTES bytes of scratch memory aligned to {0}_ARENA_ALIGN; nothing in it is kept "
       "between calls.\n"
-      " * device: where the regions run; models[i] is the handle its load() returned for {1}.region<i>.mrvl. "
-      "May be null when\n"
-      " *   {0}_REGION_COUNT is 0.\n"
+      "{7}"
       " * hook: may be null; called before and after every operator and region.\n"
       " * error: may be null; filled in on every return. Float16 tensors are passed as their bits in "
       "uint16_t, truth values as\n"
@@ -105,9 +127,12 @@ std::string header_text(const Program& program, const Interface& interface, int6
       "not "
       "fit each other */\n"
       "#define {0}_ERROR_VALUE 5    /* a value that decides about a shape, or an index, is not allowed "
-      "*/\n\n",
+      "*/\n"
+      "#define {0}_ERROR_BINARY 6   /* a model binary is not the one this stub was made with */\n"
+      "#define {0}_ERROR_VERSION 7  /* the device's table is of another version of mrvl/device.h */\n\n",
       p, program.options.file_stem, arena_bytes, kArenaAlign, program.weights.blob().size(),
-      program.regions.size(), uses_strings(program.graph) ? "#include \"mrvl/string.h\"\n" : "");
+      program.regions.size(), uses_strings(program.graph) ? "#include \"mrvl/string.h\"\n" : "",
+      device_text(program));
   port_macros(out, p, "INPUT", interface.inputs);
   port_macros(out, p, "OUTPUT", interface.outputs);
   port_struct(out, p, "inputs", "const ", interface.inputs);
@@ -121,8 +146,8 @@ std::string header_text(const Program& program, const Interface& interface, int6
       "/* 0, or {0}_ERROR_*. */\n"
       "int {0}_run(const {0}_inputs* inputs, {0}_outputs* outputs, void* arena, const {0}_device* device, "
       "mrvl_hook hook,\n"
-      "    void* user, {0}_error* error);\n\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n",
-      p, std::max<size_t>(1, program.regions.size()));
+      "    void* user, {0}_error* error);\n{2}\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n",
+      p, std::max<size_t>(1, program.regions.size()), load_text(program));
   return out;
 }
 

@@ -54,19 +54,49 @@ std::string UniqueNames::make(std::string_view text) {
   return name;
 }
 
-std::string c_string(std::string_view text) {
-  std::string out = "\"";
+namespace {
+
+// As it stands in a literal.
+std::string character(char c) {
+  auto byte = static_cast<unsigned char>(c);
+  if (byte < 0x20 || byte >= 0x7f || c == '"' || c == '\\' || c == '?') return fmt::format("\\{:03o}", byte);
+  return {c};
+}
+
+constexpr std::string_view kNull = "\342\220\200";  // U+2400, symbol for null
+
+std::string without_null(std::string_view text) {
+  std::string out;
   for (char c : text) {
-    auto byte = static_cast<unsigned char>(c);
-    if (byte == 0) {
-      out += "\\342\\220\\200";  // U+2400, symbol for null
-    } else if (byte < 0x20 || byte >= 0x7f || c == '"' || c == '\\' || c == '?') {
-      out += fmt::format("\\{:03o}", byte);
+    if (c == 0) {
+      out += kNull;
     } else {
       out += c;
     }
   }
+  return out;
+}
+
+}  // namespace
+
+std::string c_string(std::string_view text) {
+  std::string out = "\"";
+  for (char c : without_null(text)) out += character(c);
   return out + "\"";
+}
+
+bool is_long_literal(std::string_view text) {
+  constexpr size_t kMaxLiteral = 4095;
+  return without_null(text).size() > kMaxLiteral;
+}
+
+std::string c_char_array(std::string_view text) {
+  if (!is_long_literal(text)) return c_string(text);
+  std::string out = "{";
+  size_t n = 0;
+  for (char c : without_null(text))
+    out += fmt::format("{}'{}',", n++ % 20 == 0 ? "\n    " : " ", c == '\'' ? "\\'" : character(c));
+  return out + " 0}";
 }
 
 }  // namespace mrvlc::chost

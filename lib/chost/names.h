@@ -25,5 +25,9 @@ class UniqueNames {
 // string would end there). Only printable ASCII stands raw; '?' is escaped so that no trigraph can form, and
 // the line never breaks.
 std::string c_string(std::string_view text);
+// The initializer of a `const char[]` with the same bytes and a NUL: a literal, or a list of characters when
+// it is longer than the 4095 characters that every C99 compiler takes.
+std::string c_char_array(std::string_view text);
+bool is_long_literal(std::string_view text);
 
 }  // namespace mrvlc::chost

@@ -1,5 +1,9 @@
 #include "run_text.h"
 
+#include <fmt/ranges.h>
+
+#include <span>
+
 namespace mrvlc::chost {
 namespace {
 
@@ -23,9 +27,43 @@ std::string RunText::names() const {
     // A node without a name is known by what it makes.
     const std::string& name =
         node.name.empty() && !node.outputs.empty() ? program_.graph.value(node.outputs[0]).name : node.name;
-    text += fmt::format("static const char {}_n{}[] = {};\n", prefix_, expr(step), c_string(name));
+    text += fmt::format("static const char {}_n{}[] = {};\n", prefix_, expr(step), c_char_array(name));
   }
   return text;
+}
+
+namespace {
+
+std::string bytes_text(std::span<const uint8_t> bytes) {
+  std::string text;
+  for (uint8_t b : bytes) text += fmt::format("{}{}", text.empty() ? "" : ", ", b);
+  return text;
+}
+
+}  // namespace
+
+std::string RunText::regions() const {
+  if (program_.regions.empty()) return {};
+  auto total = [&](const std::vector<StoreId>& stores) {
+    int64_t bytes = 0;
+    for (StoreId s : stores) bytes += program_.stores[s.index()].bytes;
+    return bytes;
+  };
+  std::vector<std::string> rows(program_.regions.size());
+  for (const Step& s : program_.steps) {
+    if (s.unit.region < 0) continue;
+    auto r = static_cast<size_t>(s.unit.region);
+    rows[r] = fmt::format("    {{{{{}}}, {}u, {}u, {}u, {}u, {}u, {}_n{}}},\n",
+                          bytes_text(program_.options.identities[r]), s.device_inputs.size(),
+                          s.device_outputs.size(), total(s.device_inputs), total(s.device_outputs), expr(s),
+                          prefix_, expr(s));
+  }
+  return fmt::format(
+      "\n/* What the binary of each region is: identity, ports, bytes of all inputs and of all outputs. */\n"
+      "typedef struct {0}_region {{\n  unsigned char identity[MRVL_IDENTITY_BYTES];\n"
+      "  uint32_t inputs, outputs, input_bytes, output_bytes, expr_id;\n  const char* node;\n}} {0}_region;\n"
+      "static const {0}_region {0}_regions[{0}_REGION_COUNT] = {{\n{1}}};\n\n{2}",
+      prefix_, fmt::join(rows, ""), Library::with_prefix(Library::piece_text("device"), prefix_));
 }
 
 // C expression of type (const) void* for a store.
@@ -106,11 +144,8 @@ void RunText::check_arguments() {
     put("(void)arena;");
   }
   if (program_.regions.empty()) return put("(void)device;");
-  std::string models;
-  for (size_t i = 0; i < program_.regions.size(); ++i) models += fmt::format(" || !device->models[{}]", i);
-  put("if (!device || !device->device || !device->device->run{}) return {}_fail(error, {}_ERROR_ARGUMENT, "
-      "0, 0u, \"\");",
-      models, prefix_, prefix_);
+  put("const int models_rc = {}_check_models(device, error);\n  if (models_rc != 0) return models_rc;",
+      prefix_);
 }
 
 // Values whose views are passed to functions, or whose shapes the caller is told.
@@ -186,14 +221,21 @@ void RunText::call(const Step& step, const Call& c) {
 }
 
 void RunText::device_call(const Step& step) {
-  std::string in, out;
-  for (StoreId s : step.device_inputs) in += (in.empty() ? "" : ", ") + address(s);
-  for (StoreId s : step.device_outputs) out += (out.empty() ? "" : ", ") + address(s);
+  auto ports = [&](const std::vector<StoreId>& stores) {
+    std::string text;
+    for (StoreId s : stores) {
+      text += fmt::format("{}{{{}, {}u}}", text.empty() ? "" : ", ", address(s),
+                          program_.stores[s.index()].bytes);
+    }
+    return text.empty() ? "{NULL, 0u}" : text;
+  };
   put("{{");
-  put("  const void* const in[] = {{{}}};", in.empty() ? "NULL" : in);
-  put("  void* const out[] = {{{}}};", out.empty() ? "NULL" : out);
-  put("  const int device_rc = device->device->run(device->device->context, device->models[{}], in, out);",
-      step.unit.region);
+  put("  const mrvl_input in[] = {{{}}};", ports(step.device_inputs));
+  put("  const mrvl_output out[] = {{{}}};", ports(step.device_outputs));
+  put("  const int device_rc = device->device->run(device->device->context, device->models[{}], in, {}u, "
+      "out, "
+      "{}u);",
+      step.unit.region, step.device_inputs.size(), step.device_outputs.size());
   put("  if (device_rc != 0) return {0}_fail(error, {0}_ERROR_DEVICE, device_rc, {1}u, {0}_n{1});", prefix_,
       expr(step));
   put("}}");

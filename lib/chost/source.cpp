@@ -31,7 +31,7 @@ std::string source_text(const Program& program, const Interface& interface, cons
   out += program.library.text() + program.module.strings;
   out += "\n/* Names of the model's nodes, for the hook and for errors. */\n" + program.module.names +
          run.names();
-  out += fail_function(prefix);
+  out += fail_function(prefix) + run.regions();
   for (const FunctionText& f : program.functions) out += "\n" + f.text;
   return out + "\n" + run_function;
 }

@@ -43,8 +43,9 @@ Result<Placement> place(ir::Graph& graph, const std::string& target, const std::
     accel::Options options;
     options.name = fmt::format("{}_region{}", name, region.id);
     MRVLC_ASSIGN(auto compiled, accel::compile_region(graph, region, machine, options));
-    MRVLC_TRY(write_file_atomic(binary_file(folder, name, out.regions.size()),
-                                isa::write_container(compiled.binary)));
+    const std::string binary = isa::write_container(compiled.binary);
+    MRVLC_TRY(write_file_atomic(binary_file(folder, name, out.regions.size()), binary));
+    out.identities.push_back(isa::stored_identity(binary));
     out.regions.push_back(std::move(compiled));
     out.layers += region.layers.size();
   }

@@ -3,6 +3,7 @@
 #include "cases.h"
 #include "mrvl/device.h"
 #include "mrvlc/accel/accel.h"
+#include "mrvlc/isa/identity.h"
 
 namespace mrvlc::conformance {
 
@@ -10,7 +11,8 @@ namespace mrvlc::conformance {
 struct Placement {
   partition::Partition partition;
   std::vector<accel::CompiledRegion> regions;
-  size_t layers = 0;  // on the accelerator
+  std::vector<isa::Identity> identities;  // of their binaries
+  size_t layers = 0;                      // on the accelerator
 };
 // Writes NAME.region<i>.mrvl into the folder. Of target "host": everything on the CPU.
 Result<Placement> place(ir::Graph& graph, const std::string& target, const std::string& name,

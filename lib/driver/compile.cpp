@@ -6,7 +6,6 @@
 #include <set>
 
 #include "compiled_model.h"
-#include "depfile.h"
 #include "mrvlc/driver/interrupt.h"
 #include "mrvlc/driver/place.h"
 #include "mrvlc/ir/text.h"
@@ -16,8 +15,12 @@
 #include "mrvlc/support/diag/accel.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file.h"
+#include "mrvlc/support/file_writer.h"
+#include "mrvlc/support/hash.h"
+#include "mrvlc/target/find.h"
 #include "output_folder.h"
 #include "phase_timer.h"
+#include "read_files.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -47,6 +50,7 @@ class Compiler {
   template <class F>
   bool phase(const char* name, F f) {
     Status status = timer_.time(name, f);
+    // Once OUT is in place there is nothing left to interrupt.
     if (status.ok() && interrupted() != 0)
       status = make_diag<DiagCode::MRV0002>(options_.out.string(), "interrupted");
     if (!status.ok()) diagnostics_.add(status.error());
@@ -59,7 +63,8 @@ class Compiler {
       return make_diag<DiagCode::MRV0004>(fmt::format("--name: '{}' {}", printable(m_.name), fault));
     }
     MRVLC_TRY(check_replaceable(options_.out));  // before the work, and again when it is done
-    MRVLC_TRY(check_apart(options_));
+    MRVLC_TRY(check_apart(options_, named_files(options_)));
+    MRVLC_TRY(check_side_files(options_));
     if (options_.precision == "int8") {
       return make_diag<DiagCode::MRV0004>(
           "--precision int8 needs calibration data, which this version cannot take yet");
@@ -70,8 +75,9 @@ class Compiler {
       return make_diag<DiagCode::MRV0004>("--target: at most one accelerator beside 'host' in this version");
     }
     m_.has_accelerator = !accelerators.empty();
-    MRVLC_ASSIGN(m_.machine,
-                 target::load_machine(m_.has_accelerator ? accelerators[0] : "cn10ka", options_.target_dirs));
+    const std::string target = m_.has_accelerator ? accelerators[0] : "cn10ka";
+    MRVLC_ASSIGN(target_, target::find_target(target, options_.target_dirs));
+    MRVLC_ASSIGN(m_.machine, target::read_machine(target, target_));
     const auto& counts = m_.machine.tile_counts;
     if (std::find(counts.begin(), counts.end(), options_.tiles) == counts.end()) {
       return make_diag<DiagCode::MRV0004>(fmt::format("--tiles: {} does not take {} tiles; it takes {}",
@@ -88,18 +94,38 @@ class Compiler {
         timer_.time("import", [&] { return onnx::import_file(options_.model, import, diagnostics_); });
     if (!model) return false;
     m_.model = *std::move(model);
+    return phase("options", [&] { return note_files(); });
+  }
+
+  // Rules and targets are read whole: what was hashed is what is used.
+  Status note_files() {
+    for (const auto& file : m_.model.files) {
+      auto kind = file.location.empty() ? ReadFile::Kind::Model : ReadFile::Kind::ExternalData;
+      m_.read.push_back({kind, file.path, file.location, {}});
+    }
     start_hash();
-    return true;
+    for (const auto& file : options_.rules) {
+      MRVLC_ASSIGN(std::string text, read_file(file, 16u << 20));
+      m_.read.push_back({ReadFile::Kind::Rules, file, file.filename().string(), sha256_hex(text)});
+      rules_.emplace_back(file.string(), std::move(text));
+    }
+    if (!target_.file.empty()) {
+      m_.read.push_back(
+          {ReadFile::Kind::Target, target_.file, m_.machine.name + "/target.json", sha256_hex(target_.json)});
+    }
+    return check_apart(options_, m_.read);
   }
 
   // Nothing reads the hash of the model before the reports, so the other core has time for it.
   void start_hash() {
     auto how = options_.jobs == 1 ? std::launch::deferred : std::launch::async;
-    hash_ = std::async(how, [file = m_.model.files.front()] { return file->sha256(); });
+    hashes_ = std::async(how, [files = m_.model.files] { return onnx::file_hashes(files); });
   }
 
   Status finish_hash() {
-    MRVLC_ASSIGN(m_.model.sha256, hash_.get());
+    MRVLC_ASSIGN(const std::vector<std::string> hashes, hashes_.get());
+    for (size_t i = 0; i < hashes.size(); ++i) m_.read[i].sha256 = hashes[i];
+    m_.model.sha256 = onnx::model_sha256(m_.model.files, hashes);
     return {};
   }
 
@@ -123,14 +149,11 @@ class Compiler {
     return passes::run_passes(m_.model.graph, pipeline, pass_options());
   }
 
-  Result<partition::Options> partition_options() const {
+  partition::Options partition_options() const {
     partition::Options o;
     o.accelerator = m_.has_accelerator;
     o.default_rules = options_.default_rules;
-    for (const auto& file : options_.rules) {
-      MRVLC_ASSIGN(std::string text, read_file(file, 16u << 20));
-      o.rule_files.emplace_back(file.string(), std::move(text));
-    }
+    o.rule_files = rules_;
     o.cpu = options_.cpu;
     o.accel = options_.accel;
     o.borders.insert(options_.borders.begin(), options_.borders.end());
@@ -140,7 +163,7 @@ class Compiler {
   }
 
   Status place() {
-    MRVLC_ASSIGN(partition::Options o, partition_options());
+    const partition::Options o = partition_options();
     MRVLC_ASSIGN(m_.partition, driver::place(m_.model.graph, m_.machine, o));
     for (Diag& d : partition::unheeded(m_.model.graph, m_.partition, o)) diagnostics_.add(std::move(d));
     return {};
@@ -167,6 +190,7 @@ class Compiler {
   // What is in the container is not kept a second time.
   Status encode(isa::Binary& binary) {
     m_.binaries.push_back(isa::write_container(binary));
+    identities_.push_back(isa::stored_identity(m_.binaries.back()));
     binary.weights = std::string();
     for (auto* program : {&binary.init, &binary.main, &binary.finish})
       *program = std::vector<isa::Instruction>();
@@ -248,15 +272,36 @@ class Compiler {
     ir::number_expressions(m_.model.graph);
     MRVLC_ASSIGN(m_.host, chost::generate(m_.model.graph, m_.partition, m_.regions,
                                           {m_.name, m_.name, m_.machine.name, options_.arena_limit,
-                                           options_.text_bytes}));
+                                           options_.text_bytes, identities_}));
     return {};
   }
 
   Status write() {
-    return write_output(m_, options_, [&]() -> Status {
-      for (const auto& file : m_.model.files) MRVLC_TRY(file->unchanged());
-      return write_depfile(options_);
+    return write_output(m_, options_, [&](const OutputDir& out) -> Status {
+      for (const auto& file : m_.model.files) MRVLC_TRY(file.bytes->unchanged());
+      MRVLC_TRY(open_timing(out));
+      return write_depfile(options_, m_.read);
     });
+  }
+
+  // Opened before OUT is in place, so that a file that cannot be written keeps OUT away as well.
+  Status open_timing(const OutputDir& out) {
+    if (options_.timing.empty()) return {};
+    const std::string name = name_in_output(options_, options_.timing);
+    for (const auto& [file, sha256] : out.files()) {
+      if (file == name)
+        return make_diag<DiagCode::MRV0002>(options_.timing.string(), "it is a file of the output");
+    }
+    if (!name.empty()) return {};  // its folder is not there yet
+    MRVLC_ASSIGN(FileWriter writer, FileWriter::create(options_.timing));
+    timing_.emplace(std::move(writer));
+    return {};
+  }
+
+  Status write_timing(const std::string& text) {
+    if (!timing_) return write_file_atomic(options_.timing, text);
+    MRVLC_TRY(timing_->append(text));
+    return timing_->commit();
   }
 
   bool write_timing() {
@@ -271,7 +316,7 @@ class Compiler {
     for (const Phase& p : timer_.phases()) phases.push_back(entry(p));
     for (const auto& p : pass_times_) passes.push_back({{"pass", p.name}, {"seconds", p.seconds}});
     Json all = {{"phases", phases}, {"passes", passes}, {"total", entry(timer_.total())}};
-    Status status = write_file_atomic(options_.timing, all.dump(1) + "\n");
+    Status status = write_timing(all.dump(1) + "\n");
     if (!status.ok()) diagnostics_.add(status.error());
     return status.ok();
   }
@@ -281,8 +326,12 @@ class Compiler {
   const DumpFn& dump_;
   PhaseTimer timer_;
   std::vector<passes::PassTime> pass_times_;
-  std::vector<uint32_t> region_of_;  // by node; UINT32_MAX on the CPU
-  std::future<Result<std::string>> hash_;
+  std::vector<isa::Identity> identities_;  // of m_.binaries
+  std::vector<uint32_t> region_of_;        // by node; UINT32_MAX on the CPU
+  target::TargetText target_;
+  std::vector<std::pair<std::string, std::string>> rules_;  // file and text
+  std::future<Result<std::vector<std::string>>> hashes_;
+  std::optional<FileWriter> timing_;
   CompiledModel m_;
 };
 

@@ -9,7 +9,9 @@
 #include "mrvlc/partition/partition.h"
 #include "mrvlc/report/report.h"
 #include "mrvlc/sim/simulator.h"
+#include "mrvlc/support/file.h"
 #include "mrvlc/target/machine.h"
+#include "read_files.h"
 
 namespace mrvlc::driver {
 
@@ -19,6 +21,7 @@ inline constexpr const char* kManifestSchema = "mrvlc-manifest-1";
 
 struct CompiledModel {
   onnx::Model model;
+  std::vector<ReadFile> read;  // the model first
   std::string name;
   bool has_accelerator = false;
   target::Machine machine;
@@ -37,8 +40,8 @@ Json report_json(const CompiledModel& m, const CompileOptions& options);
 std::string report_text(const Json& report, const Json& placement,
                         const std::vector<report::Region>& regions);
 // Writes OUT; `before_commit` runs when all is written and nothing is in place yet, and its error keeps OUT
-// away.
+// away. When OUT is in place, the work is done: an interrupt that comes later does not undo it.
 Status write_output(const CompiledModel& m, const CompileOptions& options,
-                    const std::function<Status()>& before_commit);
+                    const std::function<Status(const OutputDir&)>& before_commit);
 
 }  // namespace mrvlc::driver

@@ -1,15 +1,14 @@
-#include "depfile.h"
-
 #include <algorithm>
 
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file.h"
+#include "read_files.h"
 
 namespace mrvlc::driver {
 namespace {
 
-// As gcc -MD writes for GNU make: blanks, '#' and ':' take a backslash, backslashes in front of them are
-// doubled, '$' is doubled. A line feed cannot be written.
+// As gcc -MD writes for GNU make: blanks and '#' take a backslash, backslashes in front of them are doubled,
+// '$' is doubled; ':' takes a backslash as well, or it would end the targets. A line feed cannot be written.
 std::string escaped(const std::string& path) {
   std::string out;
   size_t backslashes = 0;
@@ -22,25 +21,39 @@ std::string escaped(const std::string& path) {
   return out;
 }
 
-}  // namespace
-
-std::string depfile_text(const CompileOptions& options) {
-  std::string rule = escaped((options.out / "manifest.json").string()) + ":";
-  std::vector<std::filesystem::path> inputs = {options.model};
-  inputs.insert(inputs.end(), options.rules.begin(), options.rules.end());
-  for (const auto& file : inputs) {
-    rule += " " + escaped(file.string());
-  }
-  return rule + "\n";
+std::string targets(const CompileOptions& options) {
+  std::string text;
+  for (const std::string& target : options.depfile_targets) text += (text.empty() ? "" : " ") + target;
+  for (const std::string& target : options.depfile_quoted_targets)
+    text += (text.empty() ? "" : " ") + escaped(target);
+  return text.empty() ? escaped((options.out / "manifest.json").string()) : text;
 }
 
-Status write_depfile(const CompileOptions& options) {
-  if (options.depfile.empty()) return {};
-  std::string text = depfile_text(options);
-  if (std::count(text.begin(), text.end(), '\n') != 1) {
-    return make_diag<DiagCode::MRV0004>("-MD: a Makefile cannot name a file with a line feed in its name");
+}  // namespace
+
+std::string depfile_text(const CompileOptions& options, const std::vector<ReadFile>& read) {
+  std::vector<std::string> files;
+  for (const ReadFile& file : read) {
+    std::string name = escaped(file.path.string());
+    if (std::find(files.begin(), files.end(), name) == files.end()) files.push_back(std::move(name));
   }
-  return write_file_atomic(options.depfile, text);
+  std::string rule = targets(options) + ":", phony;
+  for (size_t i = 0; i < files.size(); ++i) {
+    rule += " " + files[i];
+    if (i > 0 && options.depfile_phony) phony += files[i] + ":\n";
+  }
+  return rule + "\n" + phony;
+}
+
+Status write_depfile(const CompileOptions& options, const std::vector<ReadFile>& read) {
+  if (options.depfile.empty()) return {};
+  auto broken = [](const std::string& text) { return text.find('\n') != std::string::npos; };
+  bool any = broken(targets(options)) || std::any_of(read.begin(), read.end(), [&](const ReadFile& f) {
+               return broken(f.path.string());
+             });
+  if (any)
+    return make_diag<DiagCode::MRV0004>("-MD: a Makefile cannot name a file with a line feed in its name");
+  return write_file_atomic(options.depfile, depfile_text(options, read));
 }
 
 }  // namespace mrvlc::driver

@@ -2,6 +2,7 @@
 #include "disasm.h"
 
 #include "mrvlc/support/file.h"
+#include "output_folder.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -21,11 +22,30 @@ std::vector<int64_t> expressions(const Json& map, int64_t region, std::string_vi
   return exprs;
 }
 
-// The ID map beside the file, when there is one of ours: without it the text lacks the expressions, nothing
-// else.
+// The ID map beside a file that no manifest lists, when there is one: without it the text lacks the
+// expressions, nothing else.
 Json map_beside(const std::filesystem::path& file) {
   auto text = read_file(file.parent_path() / "idmap.json");
   return text.ok() ? Json::parse(*text, nullptr, false) : Json();
+}
+
+struct Subject {
+  std::string bytes;
+  Json map;
+};
+
+// In a folder of a compile both are what it wrote; elsewhere they are taken as they are.
+Result<Subject> read_subject(const std::filesystem::path& file) {
+  MRVLC_ASSIGN(const std::optional<OutputFolder> folder, folder_of(file));
+  Subject subject;
+  if (!folder) {
+    MRVLC_ASSIGN(subject.bytes, read_file(file));
+    subject.map = map_beside(file);
+    return subject;
+  }
+  MRVLC_ASSIGN(subject.bytes, folder->bytes(file.filename().string()));
+  MRVLC_ASSIGN(subject.map, folder->json("idmap.json"));
+  return subject;
 }
 
 }  // namespace
@@ -47,13 +67,13 @@ std::string disasm_text(const isa::Binary& b, const Json& map, int64_t region) {
 }
 
 Result<std::string> disasm(const std::filesystem::path& file) {
-  MRVLC_ASSIGN(std::string bytes, read_file(file));
-  MRVLC_ASSIGN(isa::Binary binary, isa::read_container(bytes));
+  MRVLC_ASSIGN(const Subject subject, read_subject(file));
+  MRVLC_ASSIGN(isa::Binary binary, isa::read_container(subject.bytes));
   std::string stem = file.stem().string();
   size_t at = stem.rfind(".region");
   int64_t region = at == std::string::npos ? -1 : std::atoll(stem.c_str() + at + 7);
   try {
-    return disasm_text(binary, map_beside(file), region);
+    return disasm_text(binary, subject.map, region);
   } catch (const Json::exception&) {
     return disasm_text(binary, Json(), region);
   }

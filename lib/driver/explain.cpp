@@ -76,10 +76,11 @@ Result<std::string> explanation(const Json& placement, const std::optional<std::
     for (const Json& n : placement.at("nodes")) text += node_row(n);
     return text;
   }
+  const std::string wanted = idmap::json_text(*node);  // the name itself, or as it is shown
   for (const Json& n : placement.at("nodes")) {
     const Json& outputs = n.at("outputs");
-    bool hit = n.at("name") == *node || n.at("id") == *node ||
-               std::find(outputs.begin(), outputs.end(), *node) != outputs.end();
+    bool hit = n.at("name") == wanted || n.at("id") == wanted ||
+               std::find(outputs.begin(), outputs.end(), wanted) != outputs.end();
     if (hit) text += node_details(n);
   }
   if (text.empty()) return usage(fmt::format("no ONNX node is called '{}'", printable(*node)));

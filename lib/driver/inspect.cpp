@@ -93,9 +93,9 @@ std::optional<std::string> inspect(const CompileOptions& options, Diagnostics& d
   auto model = onnx::import_file(options.model, import_options(options), diagnostics);
   if (!model) return std::nullopt;
   const ir::Graph& g = model->graph;
-  std::string out =
-      fmt::format("{}: IR version {}, opset {}, producer '{}'\n", options.model.filename().string(),
-                  model->ir_version, model->opset, printable(model->producer));
+  std::string out = fmt::format("{}: IR version {}, opset {}, producer '{}'\n",
+                                printable(options.model.filename().string(), 4096), model->ir_version,
+                                model->opset, printable(model->producer));
   for (ir::ValueId id : g.inputs())
     out += fmt::format("input  {} : {}\n", printable(g.value(id).name), to_string(g.value(id).type));
   for (ir::ValueId id : g.outputs())

@@ -14,6 +14,7 @@ namespace {
 // A signal handler has no other way to reach the program than objects of static lifetime.
 std::atomic<const char*> text{""}, lost_input{""};
 std::atomic<int> guards{0}, pending{0};
+std::atomic<bool> finished{false};  // by InterruptGuard::done()
 std::atomic<int64_t> first_ms{0};
 // `timeout` and shells signal the process and then its group: one wish, delivered twice.
 constexpr int64_t kSameSignalMs = 500;
@@ -35,7 +36,7 @@ constexpr int kInputOutput = 3;
 
 extern "C" void mrvlc_on_signal(int signal) {
   int expected = 0;
-  if (guards.load() > 0) {
+  if (guards.load() > 0 || finished.load()) {
     if (pending.compare_exchange_strong(expected, signal)) {
       first_ms = now_ms();
       return;
@@ -69,13 +70,20 @@ void handle_lost_input(const char* message) {
 }
 
 int interrupted() {
-  int signal = pending.load();
+  int signal = finished.load() ? 0 : pending.load();
   return signal == 0 ? 0 : 128 + signal;
 }
 
 InterruptGuard::InterruptGuard() {
-  ++guards;
+  if (guards++ > 0 || !finished.load()) return;
+  pending = 0;
+  finished = false;
 }
+
+void InterruptGuard::done() {
+  if (guards.load() == 1) finished = true;
+}
+
 InterruptGuard::~InterruptGuard() {
   --guards;
 }

@@ -7,8 +7,9 @@
 namespace mrvlc::driver {
 namespace {
 
-// Keywords of C99 to C23, `main` (OUT/main.c is the example program), and the standard headers: OUT/math.h
-// would hide <math.h> from every file compiled with -I OUT.
+// Keywords of C99 to C23, `main` (OUT/main.c is the example program), the standard headers (OUT/math.h would
+// hide <math.h> from every file compiled with -I OUT), and names with which a symbol of the stub would be one
+// of mrvl/device.h: mrvl_device, mrvl_simulator_error.
 constexpr auto kReserved = std::to_array<std::string_view>(
     {"alignas",   "alignof",       "asm",       "auto",         "bool",      "break",       "case",
      "char",      "const",         "constexpr", "continue",     "default",   "do",          "double",
@@ -20,7 +21,8 @@ constexpr auto kReserved = std::to_array<std::string_view>(
      "errno",     "fenv",          "inttypes",  "iso646",       "limits",    "locale",      "math",
      "setjmp",    "signal",        "stdalign",  "stdarg",       "stdatomic", "stdbit",      "stdbool",
      "stdckdint", "stddef",        "stdint",    "stdio",        "stdlib",    "stdnoreturn", "string",
-     "tgmath",    "threads",       "time",      "uchar",        "wchar",     "wctype",      "typeof_unqual"});
+     "tgmath",    "threads",       "time",      "uchar",        "wchar",     "wctype",      "typeof_unqual",
+     "mrvl",      "mrvl_simulator"});
 
 bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -46,7 +48,7 @@ std::string c_identifier(std::string_view text) {
 std::string name_fault(std::string_view name) {
   bool letters = std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || is_digit(c); });
   if (name.empty() || !letters || is_digit(name[0])) return "is not a C identifier";
-  if (is_reserved(name)) return "is a keyword of C, a standard header or 'main'";
+  if (is_reserved(name)) return "is a keyword of C, a standard header, 'main' or a name of mrvl/device.h";
   if (name.size() > kMaxName) return "is longer than " + std::to_string(kMaxName) + " characters";
   return {};
 }

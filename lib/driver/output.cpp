@@ -228,7 +228,7 @@ Json options_json(const CompileOptions& o) {
           {"cpu", json_texts(o.cpu)},
           {"accel", json_texts(o.accel)},
           {"border", json_texts(o.borders)},
-          {"emit", o.emit}};
+          {"emit", std::set<std::string>(o.emit.begin(), o.emit.end())}};
 }
 
 bool wants(const CompileOptions& options, std::string_view kind) {
@@ -287,12 +287,26 @@ Json ports_json(const ir::Graph& graph, const std::vector<ir::ValueId>& values) 
   return list;
 }
 
+// Without folders, which differ from one machine to the next.
+Json read_json(const std::vector<ReadFile>& read) {
+  constexpr const char* kKinds[] = {"model", "external_data", "rules", "target"};
+  Json list = Json::array();
+  for (const ReadFile& file : read) {
+    Json entry = {{"kind", kKinds[static_cast<size_t>(file.kind)]}};
+    if (!file.name.empty()) entry["file"] = idmap::json_text(file.name);
+    entry["sha256"] = file.sha256;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
 Json manifest_json(const CompiledModel& m, const CompileOptions& options, const OutputDir& dir) {
   Json files = Json::array();
   for (const auto& [file, sha] : dir.files()) files.push_back({{"file", file}, {"sha256", sha}});
   return {{"schema", kManifestSchema},
           {"tool", {{"name", "mrvlc"}, {"version", MRVLC_VERSION}}},
           {"model", {{"name", m.name}, {"sha256", m.model.sha256}}},
+          {"read", read_json(m.read)},
           {"options", options_json(options)},
           {"inputs", ports_json(m.model.graph, m.model.graph.inputs())},
           {"outputs", ports_json(m.model.graph, m.model.graph.outputs())},
@@ -302,7 +316,7 @@ Json manifest_json(const CompiledModel& m, const CompileOptions& options, const 
 }  // namespace
 
 Status write_output(const CompiledModel& m, const CompileOptions& options,
-                    const std::function<Status()>& before_commit) {
+                    const std::function<Status(const OutputDir&)>& before_commit) {
   MRVLC_TRY(check_replaceable(options.out));
   InterruptGuard guard;  // a signal must not leave the staging folder behind
   MRVLC_ASSIGN(OutputDir dir, OutputDir::create(options.out));
@@ -315,9 +329,11 @@ Status write_output(const CompiledModel& m, const CompileOptions& options,
   for (const auto& [file, bytes] : m.host.files) MRVLC_TRY(dir.write(file, bytes));
   MRVLC_TRY(write_extras(dir, m, options, map));
   MRVLC_TRY(dir.write("manifest.json", manifest_json(m, options, dir).dump(1) + "\n"));
-  MRVLC_TRY(before_commit());
+  MRVLC_TRY(before_commit(dir));
   if (interrupted() != 0) return make_diag<DiagCode::MRV0002>(options.out.string(), "interrupted");
-  return dir.commit();
+  MRVLC_TRY(dir.commit());
+  guard.done();
+  return {};
 }
 
 }  // namespace mrvlc::driver

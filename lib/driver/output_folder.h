@@ -1,6 +1,7 @@
 // Reading back a folder that compile wrote.
 #pragma once
 #include <filesystem>
+#include <map>
 
 #include "compiled_model.h"
 #include "mrvlc/support/diag/general.h"
@@ -15,13 +16,18 @@ struct Port {
 
 struct OutputFolder {
   std::filesystem::path path;
-  std::string name;    // of the model: NAME.c, NAME.region0.mrvl
-  std::string target;  // "host" or the accelerator's
-  Json manifest;
+  std::string name;                                       // of the model: NAME.c, NAME.region0.mrvl
+  std::string target;                                     // "host" or the accelerator's
+  std::map<std::string, std::string, std::less<>> files;  // all but the manifest, with their SHA-256
   std::vector<Port> inputs, outputs;
 
-  Result<Json> json(const std::string& file) const;
+  // A file of the manifest; MRV0712 when it is not what was written, MRV0713 when it is not listed.
   Result<std::string> bytes(const std::string& file) const;
+  Result<Json> json(const std::string& file) const;
+  // That the file is what was written, without keeping it.
+  Status check(const std::string& file) const;
+  // That a file to be written is none of the folder's own.
+  Status check_apart(const std::filesystem::path& written) const;
 
   // Runs f, which reads JSON of the folder; fields that are missing or of another type become an error.
   template <class F>
@@ -37,12 +43,11 @@ struct OutputFolder {
 
 // Whether `path` may be replaced: it does not exist, is empty, or holds the manifest of a compile.
 Status check_replaceable(const std::filesystem::path& path);
-// That nothing written takes the place of what is read: no input lies in OUT or is the file of -MF or
-// --timing. External data is looked for where the model lies, and in the extra folder.
-Status check_apart(const CompileOptions& options);
 
-// Refuses folders without a readable manifest; files whose SHA-256 is not the manifest's are an error when
-// read.
+// Refuses folders without a readable manifest. Nothing of a manifest is trusted: names of files have no
+// folders, shapes are shapes.
 Result<OutputFolder> open_output(const std::filesystem::path& path);
+// The folder that a file lies in, when a compile wrote it: there is a manifest of mrvlc beside the file.
+Result<std::optional<OutputFolder>> folder_of(const std::filesystem::path& file);
 
 }  // namespace mrvlc::driver

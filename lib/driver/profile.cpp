@@ -107,8 +107,9 @@ class Profiler {
 
 Result<std::string> profile(const ProfileOptions& options) {
   MRVLC_ASSIGN(OutputFolder folder, open_output(options.out));
+  if (!options.trace.empty()) MRVLC_TRY(folder.check_apart(options.trace));
   MRVLC_ASSIGN(Json map, folder.json("idmap.json"));
-  return folder.reading([&] { return Profiler(options, folder, map).run(); });
+  return folder.reading([&]() -> Result<std::string> { return Profiler(options, folder, map).run(); });
 }
 
 }  // namespace mrvlc::driver

@@ -6,6 +6,7 @@
 
 #include "compiled_model.h"
 #include "mrvlc/driver/value_file.h"
+#include "mrvlc/idmap/idmap.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/sim.h"
 #include "mrvlc/support/file.h"
@@ -35,6 +36,17 @@ std::string compiler_of(const RunOptions& options) {
   return cc != nullptr && *cc != '\0' ? cc : "cc";
 }
 
+// That what is compiled and run is what was written: no other model's binary under the right name.
+Status check_sources(const OutputFolder& folder) {
+  for (const char* end : {".h", ".c", "_weights.S", "_weights.bin"})
+    MRVLC_TRY(folder.check(folder.name + end));
+  MRVLC_TRY(folder.check("main.c"));
+  for (const auto& [file, hash] : folder.files) {
+    if (file.ends_with(".mrvl")) MRVLC_TRY(folder.check(file));
+  }
+  return {};
+}
+
 // Includes of the stub's own header are quoted, so OUT is no include folder: a model called "features" must
 // not hide <features.h>.
 Status build_stub(const RunOptions& options, const OutputFolder& folder, const fs::path& out,
@@ -55,15 +67,18 @@ Status build_stub(const RunOptions& options, const OutputFolder& folder, const f
   return make_diag<DiagCode::MRV0708>(argv[0], built.exit_code, built.output);
 }
 
-// "NAME=FILE": both may hold '=', so the model's names decide where NAME ends, the longest first.
+// "NAME=FILE": both may hold '=', so the model's names decide where NAME ends, the longest first. A name is
+// taken as it is, as it is shown, and in its form for files.
 const Port* port_of(const OutputFolder& folder, const std::string& binding, size_t& length) {
   const Port* found = nullptr;
   length = 0;
-  for (const Port& p : folder.inputs) {
-    for (const std::string& name : {p.name, p.file}) {
-      if (!binding.starts_with(name + "=") || (found != nullptr && name.size() <= length)) continue;
+  for (size_t eq = binding.find('='); eq != std::string::npos; eq = binding.find('=', eq + 1)) {
+    const std::string name = binding.substr(0, eq), shown = idmap::json_text(name);
+    for (const Port& p : folder.inputs) {
+      if (p.name != shown && p.file != name) continue;
       found = &p;
-      length = name.size();
+      length = eq;
+      break;
     }
   }
   return found;
@@ -223,7 +238,10 @@ Result<std::string> Program::run(const std::vector<fs::path>& inputs, const fs::
   MRVLC_ASSIGN(ProcessResult ran,
                run_program(options, folder_, files, folder_.path, temporary_.path() / "program"));
   // The inputs were checked, so that what the program could not read or write is a matter of the files.
-  if (ran.exit_code == 3) return make_diag<DiagCode::MRV0002>(output_dir.string(), ran.output);
+  if (ran.exit_code == 3) {
+    return make_diag<DiagCode::MRV0002>(output_dir.string(),
+                                        ran.output.substr(0, ran.output.find_last_not_of('\n') + 1));
+  }
   if (ran.exit_code != 0) return make_diag<DiagCode::MRV0709>(ran.exit_code, ran.output);
   for (const Port& port : folder_.outputs) {
     if (!output_dir.empty()) MRVLC_TRY(finish_output(port, output_dir));
@@ -258,6 +276,7 @@ Result<std::string> run(const RunOptions& options) {
     auto value = checked_input(folder.inputs[i], files[i], options.repeat_axis0);
     if (!value.ok()) return value.error();
   }
+  MRVLC_TRY(check_sources(folder));
   MRVLC_TRY(make_folder(options.output_dir));  // before the C compiler is kept busy
   InterruptGuard guard;                        // first: after an interrupt, too, the folder is removed
   MRVLC_ASSIGN(const Program program, Program::build(options, std::move(folder)));

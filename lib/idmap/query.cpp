@@ -97,7 +97,9 @@ std::string sources_of(const Sources& sources, const Json& expression) {
 
 }  // namespace
 
-Result<std::string> query_node(const Json& map, const std::string& wanted) {
+// The map holds names as they are shown; the name itself is taken as well.
+Result<std::string> query_node(const Json& map, const std::string& name) {
+  const std::string wanted = json_text(name);
   std::string out;
   std::set<std::string> ids;
   for (const Json& s : map.at("sources")) {

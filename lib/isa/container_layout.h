@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "mrvlc/isa/container.h"
+#include "mrvlc/isa/identity.h"
 
 namespace mrvlc::isa::layout {
 
@@ -17,8 +18,8 @@ inline constexpr uint8_t kCompilerVersion[8] = {0, 1, 0, 0, 0, 0, 0, 0};
 inline constexpr std::string_view kMagic = "MRVL";
 
 // Header.
-inline constexpr size_t kVersionAt = 4, kMetadataSize = 8, kArchitecture = 140, kPayloadCrc = 248,
-                        kHeaderCrc = 252;
+inline constexpr size_t kVersionAt = 4, kMetadataSize = 8, kIdentity = 12, kArchitecture = 140,
+                        kPayloadCrc = 248, kHeaderCrc = 252;
 inline constexpr size_t kHeaderBytes = 256;
 // Model, absolute.
 inline constexpr size_t kModel = 256, kModelName = kModel, kModelNameBytes = 64, kModelVersion = kModel + 64;
@@ -45,6 +46,33 @@ constexpr size_t input_at(size_t i) {
 constexpr size_t output_at(size_t i) {
   return i < 8 ? 1792 + i * kPortBytes : 5632 + (i - 8) * kPortBytes;
 }
+
+// Every field that is not a port's; all other bytes are reserved and 0.
+struct Field {
+  size_t at, bytes;
+};
+inline constexpr Field kFields[] = {
+    {0, 12},
+    {kIdentity, sizeof(Identity)},
+    {kArchitecture, 4},
+    {kPayloadCrc, 8},
+    {kModelName, kModelNameBytes},
+    {kModelVersion, 4},
+    {kCodeSize, 20},
+    {kTileStart, 5},
+    {kInputSize, 8},
+    {kNumLayers, 4},
+    {kOcmTmpFloor, 80},
+    {kDdrScratchRange, 16},
+    {kSections, 8},
+    {kSections + kSectionStride, 8},
+    {kSections + 2 * kSectionStride, 8},
+    {kWeights, 17},
+    {kDataCompilerVersion, 8},
+};
+// Of a port, relative to its entry.
+inline constexpr Field kInputFields[] = {{0, 17}, {20, 16}, {40, 24}};
+inline constexpr Field kOutputFields[] = {{0, 20}, {40, 24}};
 
 template <class T>
 void put(std::string& bytes, size_t at, T value) {

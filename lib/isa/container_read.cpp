@@ -29,6 +29,25 @@ Status check_header(std::string_view f) {
     return invalid("the header's checksum is wrong");
   if (get<uint32_t>(f, kPayloadCrc) != crc32c(bytes.subspan(layout::kHeaderBytes)))
     return invalid("the payload's checksum is wrong");
+  if (stored_identity(f) != sha256(bytes.subspan(layout::kHeaderBytes)))
+    return invalid("the identity is not that of the content");
+  return {};
+}
+
+Status check_reserved(std::string_view f) {
+  std::string_view metadata = f.substr(0, kMetadataBytes);
+  std::string left(metadata);
+  auto take = [&](size_t at, std::span<const Field> fields) {
+    for (const Field& field : fields)
+      std::fill_n(left.begin() + static_cast<ptrdiff_t>(at + field.at), field.bytes, '\0');
+  };
+  take(0, kFields);
+  for (size_t i = 0; i < std::min<size_t>(get<uint8_t>(f, kNumInput), kMaxPorts); ++i)
+    take(input_at(i), kInputFields);
+  for (size_t i = 0; i < std::min<size_t>(get<uint8_t>(f, kNumOutput), kMaxPorts); ++i)
+    take(output_at(i), kOutputFields);
+  size_t at = left.find_first_not_of('\0');
+  if (at != std::string::npos) return invalid("byte {} is reserved and not 0", at);
   return {};
 }
 
@@ -163,6 +182,13 @@ Status read_ports(std::string_view f, Binary& b) {
     MRVLC_ASSIGN(Port p, port(f, i, false, {b.ddr_output_begin, b.ddr_output_end}));
     b.outputs.push_back(std::move(p));
   }
+  auto bytes = [](const std::vector<Port>& ports) {
+    uint64_t sum = 0;
+    for (const Port& p : ports) sum += uint64_t{p.elements()} * type_bytes(p.inner_type);
+    return sum;
+  };
+  if (get<uint32_t>(f, kInputSize) != bytes(b.inputs) || get<uint32_t>(f, kOutputSize) != bytes(b.outputs))
+    return invalid("the sizes of all inputs or outputs do not match");
   return {};
 }
 
@@ -182,8 +208,13 @@ Status read_code(std::string_view f, size_t section, std::vector<Instruction>& p
 
 }  // namespace
 
+Identity stored_identity(std::string_view container) {
+  return get<Identity>(container, kIdentity);
+}
+
 Result<Binary> read_container(std::string_view f) {
   MRVLC_TRY(check_header(f));
+  MRVLC_TRY(check_reserved(f));
   MRVLC_TRY(check_sections(f));
   Binary b;
   auto architecture = get<uint32_t>(f, kArchitecture);

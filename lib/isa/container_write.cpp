@@ -108,8 +108,10 @@ void put_ports(std::string& out, const Binary& b) {
   put<uint32_t>(out, kOutputSize, static_cast<uint32_t>(output_bytes));
 }
 
-void put_crcs(std::string& out) {
+// Last: they are about all other bytes.
+void put_identity_and_crcs(std::string& out) {
   auto bytes = std::as_bytes(std::span(out.data(), out.size()));
+  put<Identity>(out, kIdentity, sha256(bytes.subspan(layout::kHeaderBytes)));
   put<uint32_t>(out, kPayloadCrc, crc32c(bytes.subspan(layout::kHeaderBytes)));
   put<uint32_t>(out, kHeaderCrc, crc32c(bytes.first(kHeaderCrc)));
 }
@@ -140,7 +142,7 @@ std::string write_container(const Binary& b) {
   put<uint8_t>(out, kWeights + 16, 1);
   out += b.weights;
   if (b.weights.empty()) out += '\0';
-  put_crcs(out);
+  put_identity_and_crcs(out);
   return out;
 }
 

@@ -1,5 +1,7 @@
 // Nodes that run graphs of their own. A body becomes a graph that sees nothing but its inputs: the formal
 // ones, then what it reads from outside, which are inputs of the node behind its ONNX inputs.
+#include <algorithm>
+
 #include "builder.h"
 #include "mrvlc/ops/control_flow.h"
 #include "mrvlc/support/diag/general.h"
@@ -29,6 +31,12 @@ Result<TensorType> slice_type(const TensorType& type, int64_t axis) {
   return out;
 }
 
+bool makes(const pb::GraphProto& graph, const std::string& name) {
+  return std::any_of(graph.node().begin(), graph.node().end(), [&](const pb::NodeProto& node) {
+    return std::find(node.output().begin(), node.output().end(), name) != node.output().end();
+  });
+}
+
 }  // namespace
 
 bool Builder::fill_body(Scope& inner, pb::GraphProto& proto, const std::vector<TensorType>& formals) {
@@ -41,15 +49,20 @@ bool Builder::fill_body(Scope& inner, pb::GraphProto& proto, const std::vector<T
   }
   add_initializers(inner, proto);
   add_nodes(inner, *proto.mutable_node());
+  bool whole = true;
   for (const auto& output : proto.output()) {
     const Binding* binding = lookup(inner, output.name());
     if (binding != nullptr && binding->state == Binding::State::Value) {
       graph_->add_output(binding->value);
-    } else if (!sink_.has_errors()) {
-      sink_.add(make_diag<DiagCode::MRV0111>(printable(output.name())));
+      continue;
     }
+    whole = false;
+    // Refused with the node that makes it, or with what that one reads, maybe outside of this body.
+    const bool reported = sink_.has_errors() || makes(proto, output.name()) ||
+                          (binding != nullptr && binding->state == Binding::State::Poison);
+    if (!reported) sink_.add(make_diag<DiagCode::MRV0111>(printable(output.name())));
   }
-  return !sink_.has_errors();
+  return whole && !sink_.has_errors();
 }
 
 std::optional<Builder::BodyGraph> Builder::build_body(const Site& site, std::string_view attribute,

@@ -61,7 +61,7 @@ class Builder {
   // False when an error was reported.
   bool build(const Opsets& opsets);
   ir::Graph& graph() { return main_; }
-  std::vector<std::shared_ptr<const MappedFile>> external_files() const { return tensors_.external_files(); }
+  std::vector<ModelFile> external_files() const { return tensors_.external_files(); }
 
  private:
   // An ONNX node and where it stands.

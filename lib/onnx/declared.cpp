@@ -93,8 +93,9 @@ void Builder::bound_by(const pb::TypeProto& declared, bool only_bounds, TensorTy
 }
 
 Status Builder::finish_bounds(const Site& site, const std::string& name, TensorType& type) {
-  if (auto it = options_.bounds.find(name); site.scope.is_main() && it != options_.bounds.end())
-    apply(it->second, true, type);
+  auto given = options_.bounds.find(name);
+  if (given == options_.bounds.end()) given = options_.bounds.find(printable(name, 1u << 20));
+  if (site.scope.is_main() && given != options_.bounds.end()) apply(given->second, true, type);
   if (!type.has_rank() && type.wrapper == Wrapper::None)
     return make_diag<DiagCode::MRV0208>(
         fmt::format("the rank of '{}' is known at run time only", printable(name)));

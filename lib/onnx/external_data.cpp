@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -79,7 +80,7 @@ Result<ExternalData::Location> ExternalData::locate(const pb::TensorProto& tenso
   return where;
 }
 
-Result<Fd> ExternalData::open(const std::string& tensor, const std::string& file) const {
+Result<ExternalData::Opened> ExternalData::open(const std::string& tensor, const std::string& file) const {
   if (file.find('\0') != std::string::npos) return refused(tensor, "the location holds a NUL");
   if (std::filesystem::path(file).is_absolute()) return refused(tensor, "the location is an absolute path");
   auto parts = components(file);
@@ -89,7 +90,7 @@ Result<Fd> ExternalData::open(const std::string& tensor, const std::string& file
     Fd folder(::open(path.empty() ? "." : path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (folder.get() < 0) continue;
     Fd fd = open_beneath(folder.get(), file, *parts);
-    if (fd.get() >= 0) return fd;
+    if (fd.get() >= 0) return Opened{std::move(fd), path / std::filesystem::path(file).lexically_normal()};
     error = errno;
     if (error != ENOENT) break;
   }
@@ -97,16 +98,19 @@ Result<Fd> ExternalData::open(const std::string& tensor, const std::string& file
   return unreadable(tensor, file, std::strerror(error));
 }
 
-Result<ExternalData::File*> ExternalData::file(Fd fd, const std::string& tensor, const Location& where) {
+Result<ExternalData::File*> ExternalData::file(Opened found, const std::string& tensor,
+                                               const Location& where) {
   struct stat st {};
-  if (::fstat(fd.get(), &st) != 0) return unreadable(tensor, where.file, std::strerror(errno));
+  if (::fstat(found.fd.get(), &st) != 0) return unreadable(tensor, where.file, std::strerror(errno));
   if (!S_ISREG(st.st_mode)) return refused(tensor, "the location is not a regular file");
   if (st.st_nlink != 1) return refused(tensor, "the file has more than one hard link");
   File& file = files_[FileId{static_cast<uint64_t>(st.st_dev), static_cast<uint64_t>(st.st_ino)}];
   if (file.bytes == nullptr) {
-    auto opened = MappedFile::from_fd(fd.release(), where.file, INT64_MAX);
+    auto opened = MappedFile::from_fd(found.fd.release(), where.file, INT64_MAX);
     if (!opened.ok()) return unreadable(tensor, where.file, opened.error().message);
     file.bytes = *std::move(opened);
+    file.path = std::move(found.path);
+    file.location = where.file;
   }
   return &file;
 }
@@ -137,14 +141,16 @@ Result<Tensor> ExternalData::load_range(File& file, const std::string& tensor, c
 
 Result<Tensor> ExternalData::load(const pb::TensorProto& tensor, const TensorType& type) {
   MRVLC_ASSIGN(Location where, locate(tensor, static_cast<uint64_t>(type.bytes())));
-  MRVLC_ASSIGN(Fd fd, open(tensor.name(), where.file));
-  MRVLC_ASSIGN(File * opened, file(std::move(fd), tensor.name(), where));
-  return load_range(*opened, tensor.name(), where, type);
+  MRVLC_ASSIGN(Opened found, open(tensor.name(), where.file));
+  MRVLC_ASSIGN(File * used, file(std::move(found), tensor.name(), where));
+  return load_range(*used, tensor.name(), where, type);
 }
 
-std::vector<std::shared_ptr<const MappedFile>> ExternalData::files() const {
-  std::vector<std::shared_ptr<const MappedFile>> all;
-  for (const auto& [id, file] : files_) all.push_back(file.bytes);
+std::vector<ModelFile> ExternalData::files() const {
+  std::vector<ModelFile> all;
+  for (const auto& [id, file] : files_) all.push_back(file);
+  std::sort(all.begin(), all.end(),
+            [](const ModelFile& a, const ModelFile& b) { return a.location < b.location; });
   return all;
 }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fd.h"
-#include "mrvlc/support/mapped_file.h"
+#include "mrvlc/onnx/importer.h"
 #include "mrvlc/tensor/tensor.h"
 #include "proto.h"
 
@@ -21,7 +21,8 @@ class ExternalData {
   // memory); ranges that overlap otherwise are refused, which also bounds the memory by the sizes of the
   // files. MRV0123, MRV0124.
   Result<Tensor> load(const pb::TensorProto& tensor, const TensorType& type);
-  std::vector<std::shared_ptr<const MappedFile>> files() const;
+  // In the order of their locations.
+  std::vector<ModelFile> files() const;
 
  private:
   struct Location {
@@ -32,9 +33,12 @@ class ExternalData {
     uint64_t end = 0;
     Tensor tensor;
   };
-  struct File {
-    std::shared_ptr<const MappedFile> bytes;
+  struct File : ModelFile {
     std::map<uint64_t, Range> ranges;  // what was read already, by offset
+  };
+  struct Opened {
+    Fd fd;
+    std::filesystem::path path;
   };
   struct FileId {
     uint64_t device = 0, inode = 0;
@@ -42,8 +46,8 @@ class ExternalData {
   };
 
   Result<Location> locate(const pb::TensorProto& tensor, uint64_t bytes) const;
-  Result<Fd> open(const std::string& tensor, const std::string& file) const;
-  Result<File*> file(Fd fd, const std::string& tensor, const Location& where);
+  Result<Opened> open(const std::string& tensor, const std::string& file) const;
+  Result<File*> file(Opened opened, const std::string& tensor, const Location& where);
   Result<Tensor> load_range(File& file, const std::string& tensor, const Location& where,
                             const TensorType& type);
 

@@ -62,11 +62,11 @@ std::optional<Model> import_file(const std::filesystem::path& path, const Import
     if (Status parsed = parse_model(*file, message); !parsed.ok()) return refuse(std::move(parsed).error());
     auto model = import_message(message, path.parent_path(), options, sink);
     if (!model) return std::nullopt;
-    model->files.insert(model->files.begin(), *file);
+    model->files.insert(model->files.begin(), ModelFile{path, {}, *file});
     if (!options.hash) return model;
-    auto sha256 = (*file)->sha256();
-    if (!sha256.ok()) return refuse(std::move(sha256).error());
-    model->sha256 = *std::move(sha256);
+    auto hashes = file_hashes(model->files);
+    if (!hashes.ok()) return refuse(std::move(hashes).error());
+    model->sha256 = model_sha256(model->files, *hashes);
     return model;
   });
 }
@@ -82,9 +82,35 @@ std::optional<Model> import_bytes(std::string_view bytes, const std::filesystem:
       return std::nullopt;
     }
     auto model = import_message(message, folder, options, sink);
-    if (model && options.hash) model->sha256 = sha256_hex(bytes);
+    if (!model || !options.hash) return model;
+    auto hashes = file_hashes(model->files);
+    if (!hashes.ok()) {
+      sink.add(std::move(hashes).error());
+      return std::nullopt;
+    }
+    hashes->insert(hashes->begin(), sha256_hex(bytes));
+    std::vector<ModelFile> files = model->files;
+    files.insert(files.begin(), ModelFile{});
+    model->sha256 = model_sha256(files, *hashes);
     return model;
   });
+}
+
+Result<std::vector<std::string>> file_hashes(const std::vector<ModelFile>& files) {
+  std::vector<std::string> hashes;
+  for (const ModelFile& file : files) {
+    MRVLC_ASSIGN(std::string hash, file.bytes->sha256());
+    hashes.push_back(std::move(hash));
+  }
+  return hashes;
+}
+
+std::string model_sha256(const std::vector<ModelFile>& files, const std::vector<std::string>& hashes) {
+  if (files.size() == 1) return hashes.front();
+  std::string list;
+  for (size_t i = 0; i < files.size(); ++i)
+    list += hashes[i] + "  " + (i == 0 ? "-" : files[i].location) + "\n";
+  return sha256_hex(list);
 }
 
 Result<Tensor> read_tensor_pb(const std::filesystem::path& path) {

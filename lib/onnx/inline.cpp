@@ -121,7 +121,8 @@ void Builder::bind_results(const Site& site, Scope& inner, const std::vector<std
     const Binding* result = lookup(inner, formal);
     if (result == nullptr || result->state != Binding::State::Value) {
       // Otherwise an error inside was reported already.
-      if (!sink_.has_errors()) report(site, make_diag<DiagCode::MRV0111>(printable(formal)));
+      bool reported = sink_.has_errors() || (result != nullptr && result->state == Binding::State::Poison);
+      if (!reported) report(site, make_diag<DiagCode::MRV0111>(printable(formal)));
       continue;
     }
     // The first output of this formal has its name reserved; another one that reads the same value gets a new

@@ -12,6 +12,9 @@
 namespace mrvlc::onnx {
 namespace {
 
+// Names are taken whole where they are compared; messages show less of them.
+constexpr size_t kMaxShown = 1u << 20;
+
 struct Dim {
   int64_t value = -1;  // -1: open
   std::string symbol;  // may be empty
@@ -61,6 +64,13 @@ class Resolver {
     std::string input;
     bool open = false;
   };
+
+  // What --input-shape says of an input, by its name or by the name as messages show it.
+  const GivenShape* given(const Input& in) const {
+    auto it = options_.input_shapes.find(in.name());
+    if (it == options_.input_shapes.end()) it = options_.input_shapes.find(printable(in.name(), kMaxShown));
+    return it == options_.input_shapes.end() ? nullptr : &it->second;
+  }
 
   void refuse(Input& in, Diag diag) {
     sink_.add(std::move(diag));
@@ -120,7 +130,9 @@ void Resolver::read_dims(Input& in, const pb::TensorShapeProto& shape) {
 
 void Resolver::check_option_names() {
   for (const auto& [name, shape] : options_.input_shapes) {
-    auto named = [&, wanted = &name](const Input& in) { return in.name() == *wanted; };
+    auto named = [&, wanted = &name](const Input& in) {
+      return in.name() == *wanted || printable(in.name(), kMaxShown) == *wanted;
+    };
     if (std::any_of(inputs_.begin(), inputs_.end(), named)) continue;
     std::vector<std::string> known;
     for (const Input& in : inputs_) {
@@ -132,13 +144,13 @@ void Resolver::check_option_names() {
 }
 
 void Resolver::apply_option(Input& in) {
-  auto it = options_.input_shapes.find(in.name());
-  if (it == options_.input_shapes.end() || in.refused) return;
-  const Shape& given = it->second.shape;
+  const GivenShape* option = given(in);
+  if (option == nullptr || in.refused) return;
+  const Shape& given = option->shape;
   auto refuse_option = [&](std::string_view why) {
-    refuse(in, make_diag<DiagCode::MRV0133>(to_string(it->second), printable(in.name()), why));
+    refuse(in, make_diag<DiagCode::MRV0133>(to_string(*option), printable(in.name()), why));
   };
-  if (it->second.length > 0 && in.wrapper != Wrapper::Sequence && in.wrapper != Wrapper::OptionalSequence)
+  if (option->length > 0 && in.wrapper != Wrapper::Sequence && in.wrapper != Wrapper::OptionalSequence)
     return refuse_option("it is no sequence");
   if (auto why = bad_shape(given)) return refuse_option(*why);
   if (in.has_rank && given.size() != in.dims.size()) {
@@ -150,7 +162,7 @@ void Resolver::apply_option(Input& in) {
     Dim& dim = in.dims[i];
     if (dim.value >= 0 && dim.value != given[i])
       return refuse_option(fmt::format("dimension {} is {}", i, dim.value));
-    const bool open = (it->second.open >> i & 1u) != 0;
+    const bool open = (option->open >> i & 1u) != 0;
     if (dim.value >= 0 && open) return refuse_option(fmt::format("dimension {} is {}", i, dim.value));
     if (dim.value < 0 && !dim.symbol.empty()) bind(in, dim.symbol, given[i], open);
     dim.value = given[i];
@@ -201,9 +213,8 @@ std::optional<TensorType> Resolver::finish_wrapped(Input& in) {
     type.shape.push_back(in.dims[i].value);
     if (in.dims[i].open) type.open |= 1u << i;
   }
-  if (auto it = options_.input_shapes.find(in.name());
-      it != options_.input_shapes.end() && it->second.length > 0)
-    type.length = it->second.length;
+  if (const GivenShape* option = given(in); option != nullptr && option->length > 0)
+    type.length = option->length;
   if (in.has_rank && std::all_of(type.shape.begin(), type.shape.end(), [](int64_t d) { return d >= 0; }) &&
       !bad_shape(type.shape)) {
     if (Status size = ops::check_size(type); size.ok()) return type;

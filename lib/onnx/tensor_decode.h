@@ -19,7 +19,7 @@ class TensorDecoder {
   explicit TensorDecoder(std::vector<std::filesystem::path> folders, StoredTensors stored = {})
       : external_(std::move(folders)), stored_(std::move(stored)) {}
 
-  std::vector<std::shared_ptr<const MappedFile>> external_files() const { return external_.files(); }
+  std::vector<ModelFile> external_files() const { return external_.files(); }
 
   // Consumes the data of the message; its name stays where it is, because scopes hold views of it. MRV0120 to
   // MRV0124.

@@ -8,12 +8,23 @@
 
 namespace mrvlc::partition {
 
+namespace {
+
+// By the name, or by the name as messages and reports show it.
+bool matches(std::string_view pattern, std::string_view name) {
+  if (glob_match(pattern, name)) return true;
+  const std::string shown = printable(name, 1u << 20);
+  return shown != name && glob_match(pattern, shown);
+}
+
+}  // namespace
+
 bool answers_itself(const ir::Node& node, std::string_view pattern) {
-  return glob_match(pattern, node.name) || glob_match(pattern, node.op->name);
+  return matches(pattern, node.name) || glob_match(pattern, node.op->name);
 }
 
 bool answers(const ir::Source& source, std::string_view pattern) {
-  return glob_match(pattern, source.name) || glob_match(pattern, source.op_type);
+  return matches(pattern, source.name) || glob_match(pattern, source.op_type);
 }
 
 bool answers(const ir::Graph& graph, const ir::Node& node, std::string_view pattern) {

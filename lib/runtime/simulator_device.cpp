@@ -1,4 +1,6 @@
 // The simulator as a device. No exception leaves: every entry point turns one into an error code and a text.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include "mrvl/device.h"
+#include "mrvlc/isa/identity.h"
 #include "mrvlc/sim/simulator.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/target/machine.h"
@@ -20,7 +23,15 @@ namespace {
 
 using mrvlc::Result;
 
-enum DeviceError : int { kOk = 0, kBadBinary = 1, kRunFailed = 2, kOutOfMemory = 3, kBadTarget = 4 };
+enum DeviceError : int {
+  kOk = 0,
+  kBadBinary = 1,
+  kRunFailed = 2,
+  kOutOfMemory = 3,
+  kBadTarget = 4,
+  kBadPorts = 5
+};
+static_assert(sizeof(mrvlc::isa::Identity) == MRVL_IDENTITY_BYTES);
 
 struct SimulatorDevice {
   mrvl_device interface = {};
@@ -38,13 +49,13 @@ struct SimulatorDevice {
 
 struct LoadedModel {
   mrvlc::sim::Simulator simulator;
+  mrvlc::isa::Identity identity{};
   uint64_t cycles = 0;
 };
 
-// Bytes of a port's element by the container's type number: 1 i8, 2 u8, 3 i16, 4 u16, 5 i32, 6 u32, 7 fp16, 8
-// fp32.
+// Bytes of a port's element by the container's type number, docs/isa.md.
 size_t element_bytes(uint8_t type) {
-  constexpr size_t kBytes[] = {0, 1, 1, 2, 2, 4, 4, 2, 4};
+  constexpr size_t kBytes[] = {0, 1, 1, 2, 2, 4, 4, 2, 4, 8, 8};
   return type < std::size(kBytes) ? kBytes[type] : 0;
 }
 
@@ -68,11 +79,12 @@ int load(void* context, const void* binary, size_t bytes, void** model) {
   return guarded(device, [&]() -> int {
     *model = nullptr;
     if (!device.machine) return kBadTarget;
-    auto container = mrvlc::isa::read_container({static_cast<const char*>(binary), bytes});
+    const std::string_view file(static_cast<const char*>(binary), bytes);
+    auto container = mrvlc::isa::read_container(file);
     if (!container.ok()) return device.fail(kBadBinary, container.error().message);
     auto simulator = mrvlc::sim::Simulator::create(std::move(container).value(), *device.machine);
     if (!simulator.ok()) return device.fail(kBadBinary, simulator.error().message);
-    *model = new LoadedModel{std::move(simulator).value()};
+    *model = new LoadedModel{std::move(simulator).value(), mrvlc::isa::stored_identity(file)};
     return kOk;
   });
 }
@@ -81,16 +93,32 @@ void unload(void*, void* model) {
   delete static_cast<LoadedModel*>(model);
 }
 
-int run(void* context, void* handle, const void* const* inputs, void* const* outputs) {
+// Why these are not the buffers of the ports; empty when they are.
+template <class Buffer>
+std::string ports_fault(const char* kind, const std::vector<mrvlc::isa::Port>& ports, const Buffer* buffers,
+                        size_t count) {
+  if (count != ports.size()) return fmt::format("{} {}s given, the binary has {}", count, kind, ports.size());
+  for (size_t i = 0; i < count; ++i) {
+    size_t bytes = size_t{ports[i].elements()} * element_bytes(ports[i].inner_type);
+    if (buffers[i].bytes != bytes)
+      return fmt::format("{} {} has {} bytes, the binary's has {}", kind, i, buffers[i].bytes, bytes);
+    if (buffers[i].data == nullptr) return fmt::format("{} {} is null", kind, i);
+  }
+  return {};
+}
+
+int run(void* context, void* handle, const mrvl_input* inputs, size_t input_count, const mrvl_output* outputs,
+        size_t output_count) {
   SimulatorDevice& device = device_of(context);
   return guarded(device, [&]() -> int {
     auto& model = *static_cast<LoadedModel*>(handle);
-    const auto& ports = model.simulator.binary().inputs;
+    const mrvlc::isa::Binary& binary = model.simulator.binary();
+    std::string fault = ports_fault("input", binary.inputs, inputs, input_count);
+    if (fault.empty()) fault = ports_fault("output", binary.outputs, outputs, output_count);
+    if (!fault.empty()) return device.fail(kBadPorts, std::move(fault));
     std::vector<std::span<const std::byte>> given;
-    for (size_t i = 0; i < ports.size(); ++i) {
-      size_t bytes = size_t{ports[i].elements()} * element_bytes(ports[i].inner_type);
-      given.emplace_back(static_cast<const std::byte*>(inputs[i]), bytes);
-    }
+    for (size_t i = 0; i < input_count; ++i)
+      given.emplace_back(static_cast<const std::byte*>(inputs[i].data), inputs[i].bytes);
     std::vector<std::string> results;
     mrvlc::sim::Options options;
     options.keep_events = false;
@@ -98,10 +126,15 @@ int run(void* context, void* handle, const void* const* inputs, void* const* out
     auto report = model.simulator.run(given, results, options);
     if (!report.ok()) return device.fail(kRunFailed, report.error().message);
     if (!report->hazards.empty()) return device.fail(kRunFailed, "hazard: " + report->hazards.front().what);
-    for (size_t i = 0; i < results.size(); ++i) std::memcpy(outputs[i], results[i].data(), results[i].size());
+    for (size_t i = 0; i < results.size(); ++i)
+      std::memcpy(outputs[i].data, results[i].data(), outputs[i].bytes);
     model.cycles = report->total_cycles();
     return kOk;
   });
+}
+
+const unsigned char* identity(void*, void* model) {
+  return static_cast<LoadedModel*>(model)->identity.data();
 }
 
 uint64_t cycles(void*, void* model) {
@@ -142,7 +175,8 @@ extern "C" {
 
 __attribute__((visibility("default"))) mrvl_device* mrvl_simulator_open(const char* target) try {
   auto device = std::make_unique<SimulatorDevice>();
-  device->interface = {device.get(), load, unload, run, cycles};
+  device->interface = {
+      MRVL_DEVICE_VERSION, sizeof(mrvl_device), device.get(), load, unload, run, cycles, identity};
   device->jobs = jobs();
   auto machine = find_machine(target != nullptr ? target : "cn10ka");
   if (machine.ok()) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "mrvlc/support/printable.h"
+
 namespace mrvlc {
 namespace {
 
@@ -56,13 +58,43 @@ std::string printable(std::string_view name, size_t max_bytes) {
   return out;
 }
 
+std::string printable_lines(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    size_t end = std::min(text.find_first_of("\n\t"), text.size());
+    out += printable(text.substr(0, end), SIZE_MAX);
+    if (end < text.size()) out += text[end++];
+    text.remove_prefix(end);
+  }
+  return out;
+}
+
+namespace {
+
+// A message is one line, whatever names of files and nodes are in it. Only those that repeat what a program
+// printed have more, indented so that none looks like a message.
+std::string message_text(const Diag& diag) {
+  if (diag_info(diag.code).text.find('\n') == std::string_view::npos)
+    return printable(diag.message, SIZE_MAX);
+  std::string_view message = diag.message;
+  while (message.ends_with('\n')) message.remove_suffix(1);
+  std::string out;
+  for (char c : printable_lines(message)) {
+    out += c;
+    if (c == '\n') out += "  ";
+  }
+  return out;
+}
+
+}  // namespace
+
 std::string format_diag(std::string_view file, const Diag& diag) {
   std::string where = printable(file, 4096);
   if (!diag.node.empty() || !diag.op_type.empty()) {
     where += fmt::format(": node '{}' ({})", printable(diag.node), printable(diag.op_type));
   }
   return fmt::format("{}: {} {}: {}", where, kSeverityNames[static_cast<size_t>(diag.severity())],
-                     diag_info(diag.code).name, diag.message);
+                     diag_info(diag.code).name, message_text(diag));
 }
 
 bool Diagnostics::has_errors() const {

@@ -17,7 +17,15 @@ namespace {
 constexpr size_t kBufferBytes = 64 << 10;
 
 Diag cannot_write(const fs::path& path) {
-  return make_diag<DiagCode::MRV0002>(path.string(), std::strerror(errno));
+  return make_diag<DiagCode::MRV0002>(path.string(),
+                                      errno == ENXIO ? "nothing reads from this pipe" : std::strerror(errno));
+}
+
+// A FIFO that nothing reads is an error (ENXIO) and is not waited for; once open, its reader may be slow.
+int open_in_place(const fs::path& path) {
+  int fd = ::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC | O_NONBLOCK);
+  if (fd >= 0) ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+  return fd;
 }
 
 }  // namespace
@@ -29,7 +37,7 @@ Result<FileWriter> FileWriter::create(const fs::path& path) {
   fs::file_status kind = fs::symlink_status(path, ec);
   if (fs::exists(kind) && !fs::is_regular_file(kind)) {
     // A rename would put a file in the place of /dev/stdout, a pipe or a link.
-    w.fd_ = ::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
+    w.fd_ = open_in_place(path);
   } else {
     fs::path temporary = staging_name(path);
     w.fd_ = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);

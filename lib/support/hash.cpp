@@ -9,12 +9,12 @@
 namespace mrvlc {
 namespace {
 
-using Digest = std::array<unsigned char, 32>;
+using Digest = std::array<uint8_t, 32>;
 
 std::string to_hex(const Digest& digest) {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string hex;
-  for (unsigned char b : digest) {
+  for (uint8_t b : digest) {
     hex += kDigits[b >> 4];
     hex += kDigits[b & 15];
   }
@@ -27,10 +27,14 @@ EVP_MD_CTX* context(const std::shared_ptr<void>& state) {
 
 }  // namespace
 
-std::string sha256_hex(std::span<const std::byte> bytes) {
+std::array<uint8_t, 32> sha256(std::span<const std::byte> bytes) {
   Digest digest{};
   EVP_Digest(bytes.data(), bytes.size(), digest.data(), nullptr, EVP_sha256(), nullptr);
-  return to_hex(digest);
+  return digest;
+}
+
+std::string sha256_hex(std::span<const std::byte> bytes) {
+  return to_hex(sha256(bytes));
 }
 
 Sha256::Sha256() : state_(EVP_MD_CTX_new(), [](void* s) { EVP_MD_CTX_free(static_cast<EVP_MD_CTX*>(s)); }) {

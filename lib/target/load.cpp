@@ -5,7 +5,7 @@
 #include "builtin.h"
 #include "mrvlc/support/diag/target.h"
 #include "mrvlc/support/file.h"
-#include "mrvlc/target/machine.h"
+#include "mrvlc/target/find.h"
 
 namespace mrvlc::target {
 namespace {
@@ -28,22 +28,33 @@ std::vector<std::string> builtin_targets() {
   return names;
 }
 
-Result<std::string> target_text(std::string_view name, const std::vector<std::filesystem::path>& search) {
+Result<TargetText> find_target(std::string_view name, const std::vector<std::filesystem::path>& search) {
   if (plain_name(name)) {
     for (const auto& folder : search) {
       std::error_code error;
       std::filesystem::path file = folder / name / "target.json";
-      if (std::filesystem::exists(file, error)) return read_file(file, 1 << 20);
+      if (!std::filesystem::exists(file, error)) continue;
+      MRVLC_ASSIGN(std::string json, read_file(file, 1 << 20));
+      return TargetText{std::move(json), std::move(file)};
     }
     for (const BuiltinTarget& t : builtins())
-      if (t.name == name) return std::string(t.json);
+      if (t.name == name) return TargetText{std::string(t.json), {}};
   }
   return make_diag<DiagCode::MRV0352>(printable(name), fmt::format("{}", fmt::join(builtin_targets(), ", ")));
 }
 
+Result<std::string> target_text(std::string_view name, const std::vector<std::filesystem::path>& search) {
+  MRVLC_ASSIGN(TargetText found, find_target(name, search));
+  return std::move(found.json);
+}
+
 Result<Machine> load_machine(std::string_view name, const std::vector<std::filesystem::path>& search) {
-  MRVLC_ASSIGN(std::string text, target_text(name, search));
-  MRVLC_ASSIGN(Machine machine, parse_machine(text, name));
+  MRVLC_ASSIGN(TargetText found, find_target(name, search));
+  return read_machine(name, found);
+}
+
+Result<Machine> read_machine(std::string_view name, const TargetText& text) {
+  MRVLC_ASSIGN(Machine machine, parse_machine(text.json, name));
   if (machine.name != name)
     return make_diag<DiagCode::MRV0351>(printable(name), "name", "differs from the name it was asked for by");
   return machine;

@@ -40,6 +40,7 @@ std::string with_checksums(std::string bytes) {
   using namespace isa::layout;
   if (bytes.size() < kHeaderBytes) return bytes;
   auto raw = std::as_bytes(std::span(bytes.data(), bytes.size()));
+  put<isa::Identity>(bytes, kIdentity, sha256(raw.subspan(kHeaderBytes)));
   put<uint32_t>(bytes, kPayloadCrc, crc32c(raw.subspan(kHeaderBytes)));
   put<uint32_t>(bytes, kHeaderCrc, crc32c(raw.first(kHeaderCrc)));
   return bytes;

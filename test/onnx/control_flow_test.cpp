@@ -55,6 +55,26 @@ TEST_CASE("If with a known condition", "[onnx]") {
   CHECK(other.model->graph.node_slots() == 2);
 }
 
+TEST_CASE("an input that is refused is the one error, also where branches read it", "[onnx]") {
+  for (bool known : {true, false}) {
+    pb::ModelProto model = if_model(true);
+    if (!known) {
+      model.mutable_graph()->clear_initializer();
+      add_input(model, "c", {}, pb::TensorProto::BOOL);
+    }
+    model.mutable_graph()
+        ->mutable_input(0)
+        ->mutable_type()
+        ->mutable_tensor_type()
+        ->mutable_shape()
+        ->add_dim();
+    Outcome outcome = import(model);
+    INFO(outcome.text());
+    check_refused(outcome, DiagCode::MRV0131);
+    CHECK(outcome.diagnostics.list().size() == 1);
+  }
+}
+
 TEST_CASE("a branch that only passes a value on", "[onnx]") {
   pb::ModelProto model = if_model(true);
   auto* branch = model.mutable_graph()->mutable_node(0)->mutable_attribute(0)->mutable_g();

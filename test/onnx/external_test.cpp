@@ -70,6 +70,34 @@ TEST_CASE("external data in the folder of the file, and in an extra one", "[onnx
   check_imported(there);
 }
 
+TEST_CASE("files of a model are in the order of their locations, with the paths they were found at",
+          "[onnx]") {
+  TempDir dir, other;
+  pb::ModelProto model = relu_model();
+  for (const char* location : {"z.bin", "sub/a.bin", "b.bin"})
+    add_external(model, location, 2, {{"location", location}});
+  dir.write("m.onnx", model.SerializeAsString());
+  fs::create_directory(dir.path() / "sub");
+  for (const char* file : {"z.bin", "sub/a.bin"}) dir.write(file, floats({1, 2}));
+  other.write("b.bin", floats({3, 4}));
+  onnx::ImportOptions options;
+  options.external_data_dir = other.path();
+  Outcome outcome;
+  outcome.model = onnx::import_file(dir.path() / "m.onnx", options, outcome.diagnostics);
+  check_imported(outcome);
+  const auto& files = outcome.model->files;
+  REQUIRE(files.size() == 4);
+  CHECK(files[0].path == dir.path() / "m.onnx");
+  CHECK(files[0].location.empty());
+  CHECK(files[1].path == other.path() / "b.bin");
+  CHECK(files[2].path == dir.path() / "sub/a.bin");
+  CHECK(files[3].location == "z.bin");
+  // The same message and the same external data, but not read from a file: known by the same hash.
+  Outcome bytes = import(model, options, dir.path());
+  check_imported(bytes);
+  CHECK(bytes.model->sha256 == outcome.model->sha256);
+}
+
 TEST_CASE("locations that lead out of the folder", "[onnx]") {
   TempDir outside, dir;
   outside.write("w.bin", floats({1, 2}));

@@ -70,6 +70,19 @@ TEST_CASE("other open dimensions must be given", "[onnx]") {
   CHECK(shape_of(import(model, options), "a") == Shape{1, 3, 8, 9});
 }
 
+TEST_CASE("a shape is given to a name as it is, or as messages show it", "[onnx]") {
+  pb::ModelProto model = model_with({{1, "height"}});
+  model.mutable_graph()->mutable_input(0)->set_name("a\x1b\n");
+  for (const char* name : {"a\x1b\n", "a\\x1b\\x0a"}) {
+    onnx::ImportOptions options;
+    options.input_shapes[name] = {1, 8};
+    Outcome outcome = import(model, options);
+    INFO(outcome.text());
+    CHECK_FALSE(outcome.has(DiagCode::MRV0131));
+    CHECK_FALSE(outcome.has(DiagCode::MRV0132));
+  }
+}
+
 TEST_CASE("a shape given for one input binds its symbols everywhere", "[onnx]") {
   onnx::ImportOptions options;
   options.input_shapes["a"] = {2, 7};

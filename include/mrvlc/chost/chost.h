@@ -1,16 +1,18 @@
 // Host code: the C99 stub for the CPU steps, with calls to the device for the regions.
 #pragma once
 #include "mrvlc/accel/accel.h"
+#include "mrvlc/isa/identity.h"
 #include "mrvlc/partition/partition.h"
 
 namespace mrvlc::chost {
 
 struct Options {
-  std::string name;                 // prefix of every symbol, a C identifier
-  std::string file_stem;            // NAME in NAME.c; usually equal to name
-  std::string target = "cn10ka";    // what the example program simulates unless told otherwise
-  int64_t arena_limit = INT64_MAX;  // bytes; a plan that needs more is an error (MRV0604)
-  int64_t text_bytes = 256;         // of each text made at run time, on average over a tensor
+  std::string name;                            // prefix of every symbol, a C identifier
+  std::string file_stem;                       // NAME in NAME.c; usually equal to name
+  std::string target = "cn10ka";               // what the example program simulates unless told otherwise
+  int64_t arena_limit = INT64_MAX;             // bytes; a plan that needs more is an error (MRV0604)
+  int64_t text_bytes = 256;                    // of each text made at run time, on average over a tensor
+  std::vector<isa::Identity> identities = {};  // of the container of each region: the stub runs no other
 };
 
 struct HostFunction {

@@ -19,6 +19,9 @@ class InterruptGuard {
  public:
   InterruptGuard();
   ~InterruptGuard();
+  // What was asked for is complete. When this is the only guard, a signal seen is dropped: the process goes
+  // on to its end as if none had come, and a further one, half a second later, ends it.
+  void done();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 };

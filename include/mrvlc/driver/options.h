@@ -30,9 +30,11 @@ struct CompileOptions {
   int64_t text_bytes = 256;         // chost::Options
   bool silicon_id = false;          // container architecture 128 instead of 256
   std::vector<std::filesystem::path> target_dirs;
-  std::vector<std::string> emit;  // ir, disasm
-  std::filesystem::path depfile;  // -MF
-  std::filesystem::path timing;   // --timing
+  std::vector<std::string> emit;                                     // ir, disasm
+  std::filesystem::path depfile;                                     // -MF
+  std::vector<std::string> depfile_targets, depfile_quoted_targets;  // -MT, -MQ
+  bool depfile_phony = false;                                        // -MP
+  std::filesystem::path timing;                                      // --timing
   std::filesystem::path external_data_dir;
   std::string dump_ir;  // pass name
   unsigned jobs = 0;

@@ -46,14 +46,29 @@ struct ImportOptions {
   bool hash = true;  // fill in Model::sha256
 };
 
+// A file that a model is read from.
+struct ModelFile {
+  std::filesystem::path path;  // as it was opened
+  std::string location;        // of external data, as the model spells it; of the model itself empty
+  std::shared_ptr<const MappedFile> bytes;
+};
+
 struct Model {
   ir::Graph graph;
   int64_t ir_version = 0, opset = 0;  // of ai.onnx
   std::string producer;
-  std::string sha256;  // of the file
-  // The files that constants of the graph may be views of: the model's own, then those of external data.
-  std::vector<std::shared_ptr<const MappedFile>> files;
+  std::string sha256;  // model_sha256() of the files
+  // What constants of the graph may be views of: the model's own file, then external data in the order of
+  // `location`, bytewise.
+  std::vector<ModelFile> files;
 };
+
+// SHA-256 of each file, in hex, in their order. MRV0003.
+Result<std::vector<std::string>> file_hashes(const std::vector<ModelFile>& files);
+// What a model with these files is known by: the hash of its file when it has no external data; else that of
+// the text that `(sha256sum <MODEL; sha256sum LOCATION...) | sha256sum` hashes: lines of a hash, two blanks
+// and the location, "-" for the model.
+std::string model_sha256(const std::vector<ModelFile>& files, const std::vector<std::string>& hashes);
 
 // Errors go to `diagnostics` (all that can be found, at most 50), warnings and notes too; nullopt when there
 // was an error.

@@ -1,4 +1,5 @@
 #pragma once
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -7,7 +8,9 @@
 
 namespace mrvlc {
 
-// Lower-case hex SHA-256 (FIPS 180-4).
+// SHA-256 (FIPS 180-4).
+std::array<uint8_t, 32> sha256(std::span<const std::byte> bytes);
+// The same in lower-case hex.
 std::string sha256_hex(std::span<const std::byte> bytes);
 inline std::string sha256_hex(std::string_view text) {
   return sha256_hex(std::as_bytes(std::span(text.data(), text.size())));

@@ -154,17 +154,20 @@ static int compare_double(const void* a, const void* b) {
 }
 
 //@ piece example_device
-/* Loads model i of the folder; exits with a message when that fails. */
-static int load_model(mrvl_device* device, const char* folder, int i, void** model) {
+/* Loads model i of the folder; a message and a code when that fails. */
+static int load_model(K_device* device, const char* folder, int i) {
+  K_error error;
   size_t bytes = 0, length = strlen(folder) + strlen(model_stem) + 40;
   char* path = (char*)allocate(length);
   void* data;
   snprintf(path, length, "%s/%s.region%d.mrvl", folder, model_stem, i);
   data = read_all(path, &bytes);
   if (!data) return fail(3, "cannot read", path);
-  if (device->load(device->context, data, bytes, model) != 0)
-    return fail(1, path, mrvl_simulator_error(device));
-  return 0;
+  if (K_load(device, i, data, bytes, &error) == 0) return 0;
+  return fail(1, path,
+              error.code == K_ERROR_BINARY    ? "it is not the binary this program was made with"
+              : error.code == K_ERROR_VERSION ? "the simulator is of another version than this program"
+                                              : mrvl_simulator_error(device->device));
 }
 
 //@ piece example_main
@@ -238,7 +241,9 @@ static int report(int code, const K_error* error) {
       "the arena is missing or not aligned",
       "the device failed",
       "a shape known at run time only exceeds its bound, or shapes do not fit",
-      "a value that decides about a shape, or an index, is not allowed"};
+      "a value that decides about a shape, or an index, is not allowed",
+      "a model binary is not the one this program was made with",
+      "the device is of another version than this program"};
   const char* text = code >= 0 && code < (int)(sizeof texts / sizeof texts[0]) ? texts[code] : "unknown";
   fprintf(stderr, "inference failed at node '%s': %s (error %d, device code %d, expression %lu)\n",
           error->node, text, code, error->device_code, (unsigned long)error->expr_id);

@@ -66,7 +66,7 @@ command_line() {
   expect 2 "--batch" compile "$digits" -o o --batch 0
   expect 2 "there is no pass 'nope'" compile "$digits" -o o --dump-ir nope
   expect 2 "--emit" compile "$digits" -o o --emit nope
-  for name in int main math 9a 'a-b' ../x ''; do expect 2 "--name: " compile "$digits" -o o --name "$name"; done
+  for name in int main math mrvl mrvl_simulator 9a 'a-b' ../x ''; do expect 2 "--name: " compile "$digits" -o o --name "$name"; done
   for shape in image =1x2 image=1x image=1xx2 image=-1x1 image=99999999999999999999; do
     expect 2 "--input-shape takes NAME=1x3x224x224" compile "$digits" -o o --input-shape "$shape"
   done
@@ -78,6 +78,10 @@ command_line() {
   expect 2 "both name it" compile "$digits" -o o --cpu conv1 --accel Conv
   expect 3 "cannot open 'nope'" compile "$digits" -o o --rules nope
   expect 3 "--target-dir takes a folder" compile "$digits" -o o --target-dir nope
+  for option in -MP -MTx "-MQ x"; do
+    # shellcheck disable=SC2086
+    expect 2 "which -MD or -MF asks for" compile "$digits" -o o $option
+  done
   absent o
   expect 0 "Usage: mrvlc compile [OPTIONS] MODEL" compile --help
   expect 0 "mrvlc " --version
@@ -101,6 +105,11 @@ models() {
   cp "$digits" int.onnx
   expect 0 "" compile int.onnx -o o
   check "a model called int.onnx gets another name" test -f o/m_int.c
+  cp "$digits" mrvl.onnx
+  expect 0 "" compile mrvl.onnx -o o
+  check "a model called mrvl.onnx gets another name" test -f o/m_mrvl.c
+  check "and compiles" ${CC:-gcc} -std=c99 -Wall -Wextra -Wconversion -pedantic -Werror \
+    -I"$digits_folder/../../include" -fsyntax-only o/m_mrvl.c o/main.c
   cp "$digits" "$(printf 'x%.0s' {1..245}).onnx"
   expect 0 "" compile x*.onnx -o o
   rm -r o
@@ -148,7 +157,42 @@ output_folder() {
     check "make reads the dependency file" make -f deps.mk 'o t/manifest.json'
     check "make sees the model in the dependency file" grep -qF 'a b$c#d.onnx' made
   fi
+  side_files
   check "no temporary files stay" test -z "$(find . -name '*mrvlc-partial*')"
+}
+
+# What -MF, --timing and --trace write, and where they cannot.
+side_files() {
+  local option
+  mkfifo fifo
+  for option in -MF --timing; do
+    expect 3 "there is no folder 'nope'" compile "$digits" -o side $option nope/file
+    expect 3 "'foreign': it is a folder" compile "$digits" -o side $option foreign
+    expect 3 "'file' is no folder" compile "$digits" -o side $option file/x
+    expect 3 "cannot write 'fifo': nothing reads from this pipe" compile "$digits" -o side $option fifo
+    absent side
+    cat fifo >got &
+    expect 0 "" compile "$digits" -o side $option fifo
+    wait $!
+    check "$option to a FIFO that is read" test -s got
+    rm -r side
+  done
+  expect 0 "" compile "$digits" -o side
+  expect 3 "which is replaced as a whole" compile "$digits" -o side -MF side/dep.d
+  expect 3 "it is a file of the output" compile "$digits" -o side --timing side/digits.c
+  expect 0 "" compile "$digits" -o side --timing side/timing.json
+  json side/timing.json
+  expect 0 "" compile "$digits" -o side -MFjoined.d -MTone -MT two -MP
+  check "targets of the dependency file" grep -qx "one two: $digits" joined.d
+  for file in idmap.json manifest.json digits.region0.mrvl; do
+    expect 3 "it is a file of" profile side --trace side/$file
+  done
+  ln side/report.json hard && ln -s side/report.json soft
+  expect 3 "it is a file of" profile side --trace soft
+  expect 3 "it is a file of" profile side --trace hard
+  expect 0 "" profile side --trace side/trace.json
+  expect 0 "" map side --expr 0
+  rm -r side hard soft
 }
 
 gates() {
@@ -291,6 +335,11 @@ messages() {
   done
   "$mrvlc" compile nope -o o --color always 2>stderr
   check "--color always colours" grep -q $'\x1b' stderr
+  "$mrvlc" compile $'n\x1b[31mo\nmrvlc: error' -o o --rules $'\x07' 2>stderr
+  check "a message is one line" test "$(wc -l <stderr)" = 1
+  check "messages hold no control characters" test -z "$(tr -d '\n' <stderr | tr -dc '\000-\037\177')"
+  "$mrvlc" compile "$digits" -o o --rules $'\x1b\n' 2>stderr
+  check "nor do names in their text" test -z "$(tr -d '\n' <stderr | tr -dc '\000-\037\177')"
   "$mrvlc" compile nope -o o 2>stderr
   check "no colour without a terminal" test -z "$(grep $'\x1b' stderr)"
   for arguments in ops "rules list" "explain out" "profile out" "--help" "compile --help" --version; do
@@ -304,6 +353,9 @@ messages() {
 }
 
 same_bytes() {
+  compile -o emit1 --emit ir --emit disasm
+  compile -o emit2 --emit disasm --emit ir --emit disasm
+  check "the same bytes for any order of --emit" diff -r emit1 emit2
   compile -o first && mkdir elsewhere
   (cd elsewhere && env LC_ALL=de_DE.UTF-8 TZ=Asia/Tokyo "$mrvlc" compile "$digits" -q -o second -j 3)
   check "the same bytes in another folder, locale and -j" diff -r first elsewhere/second

@@ -124,12 +124,13 @@ TEST_CASE("two models in one program do not disturb each other") {
 #include "{1}.h"
 static float zeros[{1}_INPUT0_ELEMENTS + {0}_INPUT0_ELEMENTS];
 static float first[{0}_OUTPUT0_ELEMENTS], again[{0}_OUTPUT0_ELEMENTS], other[{1}_OUTPUT0_ELEMENTS];
-static int fake_run(void* context, void* model, const void* const* inputs, void* const* outputs) {{
-  (void)context, (void)model, (void)inputs, (void)outputs;
+static int fake_run(void* context, void* model, const mrvl_input* inputs, size_t input_count,
+                    const mrvl_output* outputs, size_t output_count) {{
+  (void)context, (void)model, (void)inputs, (void)outputs, (void)input_count, (void)output_count;
   return 0;
 }}
 int main(void) {{
-  static mrvl_device driver;
+  static mrvl_device driver = MRVL_DEVICE_INIT;
   static {1}_device device;
   {0}_inputs in0;
   {0}_outputs out0;

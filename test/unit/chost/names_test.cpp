@@ -1,5 +1,6 @@
 #include "names.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "library.h"
@@ -23,6 +24,16 @@ TEST_CASE("string literals hold any bytes") {
                                   "1",
                                   3)) == "\"a\\342\\220\\2001\"");
   CHECK(c_string("\xe2\x80\xae") == "\"\\342\\200\\256\"");
+}
+
+TEST_CASE("a text longer than the literals of C99 is a list of characters") {
+  CHECK(c_char_array("a'b") == "\"a'b\"");
+  CHECK(c_char_array(std::string(4095, 'x')) == c_string(std::string(4095, 'x')));
+  const std::string list = c_char_array(std::string(4095, 'x') + "'");
+  CHECK(list.starts_with("{\n    'x', 'x', "));
+  CHECK(list.ends_with("'x', '\\'', 0}"));
+  CHECK(std::count(list.begin(), list.end(), 'x') == 4095);
+  CHECK(is_long_literal(std::string(1366, '\0')));  // three bytes each
 }
 
 TEST_CASE("the prefix is put in front of identifiers only") {

@@ -15,10 +15,12 @@ constexpr const char* kProgram = R"(
 #include <stdio.h>
 #include "net.h"
 static int runs, fail_at;
-static int run(void* context, void* model, const void* const* in, void* const* out) {
-  const uint16_t* x = (const uint16_t*)in[0];
-  uint16_t* y = (uint16_t*)out[0];
+static int run(void* context, void* model, const mrvl_input* in, size_t inputs, const mrvl_output* out,
+               size_t outputs) {
+  const uint16_t* x = (const uint16_t*)in[0].data;
+  uint16_t* y = (uint16_t*)out[0].data;
   (void)context;
+  if (inputs != 1 || outputs != 1 || in[0].bytes != 240 || out[0].bytes != 240) return 7;
   if (++runs == fail_at) return 42;
   for (int i = 0; i < 120; ++i) y[i] = (uint16_t)(x[i] ^ 0x8000u);
   /* The first element of the second pixel: channel 0 at column 1 when channels are innermost. */
@@ -31,7 +33,7 @@ int main(void) {
   static unsigned char memory[net_ARENA_BYTES + 64];
   unsigned char* arena = memory + (64 - (uintptr_t)memory % 64) % 64;
   static int id[2] = {7, 8};
-  mrvl_device table = {0};
+  mrvl_device table = MRVL_DEVICE_INIT;
   net_device device;
   net_inputs in;
   net_outputs out;
@@ -90,7 +92,9 @@ TEST_CASE("values cross the border in the device's layout, and stay in it betwee
     step.node = b.graph.value(v).producer;
     p.steps.push_back(step);
   }
-  auto code = generate(b.graph, p, regions, {"net", "net"});
+  Options options{"net", "net"};
+  options.identities = {{1}, {2}};
+  auto code = generate(b.graph, p, regions, options);
   REQUIRE(code.ok());
   // One conversion in, two out (the value between the regions is also read on the host): the second region
   // needs none in.

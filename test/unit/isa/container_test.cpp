@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cstring>
 
+#include "mrvlc/isa/identity.h"
 #include "mrvlc/support/diag/sim.h"
 #include "mrvlc/support/hash.h"
 #include "random_instruction.h"
@@ -44,8 +45,10 @@ std::span<const std::byte> bytes(const std::string& f, size_t begin, size_t end)
   return std::as_bytes(std::span(f.data() + begin, end - begin));
 }
 
-// As an attacker would: the checksums are right.
+// As an attacker would: identity and checksums are right.
 void repair(std::string& f) {
+  auto identity = sha256(bytes(f, 256, f.size()));
+  std::memcpy(f.data() + 12, identity.data(), identity.size());
   uint32_t crc = crc32c(bytes(f, 256, f.size()));
   std::memcpy(f.data() + 248, &crc, 4);
   crc = crc32c(bytes(f, 0, 252));
@@ -65,6 +68,11 @@ TEST_CASE("container fields lie where the driver looks for them") {
   CHECK(f.substr(0, 4) == "MRVL");
   CHECK(f.substr(4, 4) == std::string("\2\3\0\1", 4));
   CHECK(at<uint32_t>(f, 8) == 8192);
+  for (size_t i = 0; i < 32; ++i) {
+    // Two hex digits a byte, as sha256sum prints them.
+    CHECK(at<uint8_t>(f, 12 + i) ==
+          std::stoul(sha256_hex(bytes(f, 256, f.size())).substr(2 * i, 2), nullptr, 16));
+  }
   CHECK(at<uint32_t>(f, 140) == 256);
   CHECK(at<uint32_t>(f, 248) == crc32c(bytes(f, 256, f.size())));
   CHECK(at<uint32_t>(f, 252) == crc32c(bytes(f, 0, 252)));
@@ -142,14 +150,16 @@ TEST_CASE("an empty program and no weights still give the driver four sections")
   CHECK(r->ddr_scratch_begin == r->ddr_scratch_end);
 }
 
-TEST_CASE("every flipped byte and every cut is a diagnostic") {
+TEST_CASE("every flipped bit and every cut is a diagnostic") {
   const std::string good = write_container(example());
   for (size_t i = 0; i < good.size(); ++i) {
-    std::string bad = good;
-    bad[i] = static_cast<char>(bad[i] ^ 0x10);
-    auto r = read_container(bad);
-    REQUIRE_FALSE(r.ok());
-    REQUIRE(r.error().code == DiagCode::MRV0701);
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string bad = good;
+      bad[i] = static_cast<char>(bad[i] ^ 1 << bit);
+      auto r = read_container(bad);
+      REQUIRE_FALSE(r.ok());
+      REQUIRE(r.error().code == DiagCode::MRV0701);
+    }
   }
   for (size_t n = 0; n < good.size(); n += n < 8300 ? 7 : 1)
     REQUIRE_FALSE(read_container(good.substr(0, n)).ok());
@@ -173,6 +183,46 @@ TEST_CASE("with checksums repaired, a flipped byte is refused or harmless, and n
   CHECK(refused > 500);
 }
 
+TEST_CASE("the identity is that of the content, whatever the checksums say") {
+  Binary other = example();
+  other.weights[7] = 'x';
+  const std::string good = write_container(example()), changed = write_container(other);
+  CHECK(stored_identity(good) != stored_identity(changed));
+  std::string forged = changed;
+  std::memcpy(forged.data() + 12, good.data() + 12, 32);
+  uint32_t crc = crc32c(bytes(forged, 0, 252));
+  std::memcpy(forged.data() + 252, &crc, 4);
+  auto r = read_container(forged);
+  REQUIRE_FALSE(r.ok());
+  CHECK(r.error().message.find("the identity is not that of the content") != std::string::npos);
+}
+
+TEST_CASE("the identity does not depend on what a driver is told the target is") {
+  Binary silicon = example();
+  silicon.architecture = Architecture::Mlip;
+  CHECK(stored_identity(write_container(silicon)) == stored_identity(write_container(example())));
+}
+
+// The bytes that no table of docs/isa.md lists, by hand.
+TEST_CASE("bytes that are reserved must be 0") {
+  const std::string good = write_container(example());
+  const std::pair<size_t, size_t> reserved[] = {
+      {44, 140},    {144, 248},   {347, 348},   {356, 360},   {364, 368},   {448, 456},   {472, 512},
+      {520, 576},   {584, 640},   {648, 1216},  {1233, 1280}, {1297, 1300}, {1316, 1320}, {1812, 1832},
+      {2304, 4096}, {4113, 4116}, {4132, 4136}, {4224, 5632}, {5652, 5672}, {5760, 8164}, {8172, 8192}};
+  for (auto [begin, end] : reserved) {
+    for (size_t i = begin; i < end; ++i) {
+      std::string bad = good;
+      bad[i] = 1;
+      repair(bad);
+      auto r = read_container(bad);
+      INFO(i);
+      REQUIRE_FALSE(r.ok());
+      REQUIRE(r.error().message.find(std::to_string(i) + " is reserved") != std::string::npos);
+    }
+  }
+}
+
 TEST_CASE("impossible sizes are refused even with right checksums") {
   const std::string good = write_container(example());
   auto with = [&](size_t offset, uint32_t value) {
@@ -189,4 +239,6 @@ TEST_CASE("impossible sizes are refused even with right checksums") {
   CHECK_FALSE(with(1280 + 20, 0xffffffffu));
   CHECK_FALSE(with(1280, 0xfffffff0u));
   CHECK_FALSE(with(140, 2));
+  CHECK_FALSE(with(348, 10 * 16 * 2 + 1));
+  CHECK_FALSE(with(352, 51));
 }

@@ -119,6 +119,12 @@ TEST_CASE("OneHot, TopK, CumSum and Trilu with operands known at run time") {
                      {open_type(E::F32, {-3, 3})},
                      {{sample(E::F32, {3, 3})}, {sample(E::F32, {1, 3})}},
                      {{"upper", upper}}});
+    for (Shape empty : {Shape{0, 3}, {3, 0}, {2, 0, 1}}) {
+      cases.push_back({"Trilu",
+                       {open_type(E::F32, empty), open_type(E::I64, {})},
+                       {{sample(E::F32, empty), i64({}, {1})}},
+                       {{"upper", upper}}});
+    }
   }
   check_open(cases);
 }

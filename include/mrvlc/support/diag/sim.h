@@ -15,6 +15,8 @@ MRVLC_DIAG(0707, Error, Usage, "{} inputs given, the model takes {}")
 MRVLC_DIAG(0708, Error, Io, "the C compiler {} failed with exit code {}:\n{}")
 MRVLC_DIAG(0709, Error, Rejected, "the program failed with exit code {}:\n{}")
 MRVLC_DIAG(0711, Warning, Gate, "--data: {} has no output_{}: '{}' is not compared")
+MRVLC_DIAG(0712, Error, Io, "cannot read '{}': it was changed after the compile (its SHA-256 is not the manifest's)")
+MRVLC_DIAG(0713, Error, Io, "cannot read '{}': the manifest of its folder does not list it")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode

@@ -1,0 +1,66 @@
+//@ piece device
+/* What the table of a device must be, before one of its functions is called. */
+static int K_check_device(const K_device* device, K_error* error) {
+  if (!device || !device->device) return K_fail(error, K_ERROR_ARGUMENT, 0, 0u, "");
+  if (device->device->version != MRVL_DEVICE_VERSION || !MRVL_DEVICE_HAS(device->device, run))
+    return K_fail(error, K_ERROR_VERSION, 0, 0u, "");
+  return 0;
+}
+
+/* Whether the handle of a region is that of this stub's binary, as far as the device can tell. */
+static int K_check_model(const K_device* device, size_t region, K_error* error) {
+  const mrvl_device* const d = device->device;
+  const K_region* const r = &K_regions[region];
+  const unsigned char* identity;
+  if (!device->models[region]) return K_fail(error, K_ERROR_ARGUMENT, 0, r->expr_id, r->node);
+  if (!MRVL_DEVICE_HAS(d, identity) || !d->identity) return 0;
+  identity = d->identity(d->context, device->models[region]);
+  if (identity && memcmp(identity, r->identity, sizeof r->identity) == 0) return 0;
+  return K_fail(error, K_ERROR_BINARY, 0, r->expr_id, r->node);
+}
+
+static int K_check_models(const K_device* device, K_error* error) {
+  int rc = K_check_device(device, error);
+  if (rc == 0 && !device->device->run) rc = K_fail(error, K_ERROR_ARGUMENT, 0, 0u, "");
+  for (size_t i = 0; i < K_REGION_COUNT && rc == 0; ++i) rc = K_check_model(device, i, error);
+  return rc;
+}
+
+static uint32_t K_number(const unsigned char* at) {
+  return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
+}
+
+/* The fields of the binary's metadata: identity, ports, bytes of all inputs and of all outputs. */
+static int K_is_own(const K_region* r, const unsigned char* binary, size_t bytes) {
+  return bytes >= 8192 && memcmp(binary, "MRVL", 4) == 0 &&
+         memcmp(binary + MRVL_IDENTITY_OFFSET, r->identity, sizeof r->identity) == 0 &&
+         binary[345] == r->inputs && binary[346] == r->outputs && K_number(binary + 348) == r->input_bytes &&
+         K_number(binary + 352) == r->output_bytes;
+}
+
+int K_load(K_device* device, int region, const void* binary, size_t bytes, K_error* error) {
+  int rc = K_check_device(device, error);
+  if (rc != 0) return rc;
+  if (region < 0 || region >= K_REGION_COUNT || !binary || !device->device->load)
+    return K_fail(error, K_ERROR_ARGUMENT, 0, 0u, "");
+  const K_region* const r = &K_regions[region];
+  void** const model = &device->models[region];
+  *model = NULL;
+  if (!K_is_own(r, (const unsigned char*)binary, bytes))
+    return K_fail(error, K_ERROR_BINARY, 0, r->expr_id, r->node);
+  const int device_rc = device->device->load(device->device->context, binary, bytes, model);
+  if (device_rc != 0) {
+    *model = NULL;
+    return K_fail(error, K_ERROR_DEVICE, device_rc, r->expr_id, r->node);
+  }
+  return K_fail(error, 0, 0, 0u, "");
+}
+
+void K_unload(K_device* device) {
+  if (K_check_device(device, NULL) != 0) return;
+  for (size_t i = 0; i < K_REGION_COUNT; ++i) {
+    if (device->models[i] && device->device->unload)
+      device->device->unload(device->device->context, device->models[i]);
+    device->models[i] = NULL;
+  }
+}

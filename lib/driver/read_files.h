@@ -1,0 +1,39 @@
+// What a compile read: for the dependency file, for the manifest, and so that nothing written takes its
+// place.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "mrvlc/driver/options.h"
+#include "mrvlc/support/result.h"
+
+namespace mrvlc::driver {
+
+struct ReadFile {
+  enum class Kind : uint8_t { Model, ExternalData, Rules, Target };
+  Kind kind;
+  std::filesystem::path path;  // as it was opened
+  std::string name;            // in the manifest, without folders of this machine; of the model empty
+  std::string sha256;          // of the model and its external data once they are hashed
+};
+
+// That nothing written takes the place of what is read: no input lies in OUT or is the file of -MF or
+// --timing. Asked with the files of the options, and again when all are known. MRV0002.
+Status check_apart(const CompileOptions& options, const std::vector<ReadFile>& read);
+// The files that the options name.
+std::vector<ReadFile> named_files(const CompileOptions& options);
+
+// That the files of -MF and --timing can be written when the work is done: their folders are there. MRV0002.
+Status check_side_files(const CompileOptions& options);
+
+// The name of a file that lies right in OUT, which need not be there yet; empty when it lies elsewhere.
+std::string name_in_output(const CompileOptions& options, const std::filesystem::path& file);
+
+// Text of the dependency file: the targets of -MT and -MQ, or OUT/manifest.json, from all files, the model
+// first.
+std::string depfile_text(const CompileOptions& options, const std::vector<ReadFile>& read);
+// Writes it when it is asked for. MRV0004: it cannot name a file.
+Status write_depfile(const CompileOptions& options, const std::vector<ReadFile>& read);
+
+}  // namespace mrvlc::driver
