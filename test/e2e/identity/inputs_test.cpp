@@ -133,7 +133,10 @@ TEST_CASE("the hash of a model in one file is that of the file") {
 
 TEST_CASE("make compiles again when any file that was read has changed, and only then") {
   Project p;
-  if (!have_tool("make")) return WARN("skipped: make is not installed");
+  if (!have_tool("make")) {
+    WARN("skipped: make is not installed");
+    return;
+  }
   p.write("Makefile", "-include dep.d\nout/manifest.json:\n\t" MRVLC_BINARY_DIR
                       "/bin/mrvlc -q compile m.onnx -o out --rules my.rules --target mine --target-dir "
                       "targets -MF dep.d -MP\n");
@@ -179,7 +182,10 @@ TEST_CASE("targets of the dependency file") {
 // As gcc quotes them, asked of gcc itself; all names in one run of each.
 TEST_CASE("names are quoted for make as gcc does") {
   TempDir dir;
-  if (!have_tool("gcc")) return WARN("skipped: gcc is not installed");
+  if (!have_tool("gcc")) {
+    WARN("skipped: gcc is not installed");
+    return;
+  }
   for (const std::string name : {"a b", "a$b", "a#b", "a\tb", "a\\b", "a\\ b", "a%b", "a=b", "a'b\"c"}) {
     INFO(name);
     dir.write(name + ".c", "");
