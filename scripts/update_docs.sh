@@ -10,8 +10,9 @@ operators() {
   cat <<'TEXT'
 # Operators
 
-Made by `scripts/update_docs.sh` from the operator table (`mrvlc ops --markdown`). "accelerator" is the kind of layer the
-operator can be the anchor of, see `docs/rules.md`; "note" says why a facet is missing. "types" are those of the main operand;
+Made by `scripts/update_docs.sh` from the operator table (`mrvlc ops --markdown`). "accelerator" is asked from passes, rules
+and legality: the kinds of layers that representative nodes become (`docs/rules.md`), "removed" when nothing is left to do; "note"
+says why a facet is missing. "types" are those of the main operand;
 "C" is generated code for shapes known when the model is compiled, "open shapes" for those known at run time only.
 
 TEXT

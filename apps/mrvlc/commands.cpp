@@ -1,7 +1,5 @@
 #include "commands.h"
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -72,19 +70,17 @@ void add_compile(CLI::App& app, Context& context) {
       ->type_name("FILE")
       ->check(not_empty());
   cmd->add_option("--dump-ir", a->dump_ir, "print the IR after this pass to stdout")->type_name("PASS");
-  cmd->callback([a, &context] {
-    auto options = checked(*a);
+  cmd->callback([a, cmd, &context] {
+    auto options = checked(*cmd, *a);
     if (!options.ok()) return context.fail("mrvlc", options.error());
     Diagnostics diagnostics;
-    bool ok = driver::compile(*options, diagnostics,
-                              [](const std::string& text) { std::fputs(text.c_str(), stdout); });
+    std::vector<std::string> summary;
+    bool ok = driver::compile(
+        *options, diagnostics, [](const std::string& text) { std::fputs(text.c_str(), stdout); }, &summary);
     print_diagnostics(a->model, diagnostics, context.messages);
     context.exit_code = ok ? 0 : diagnostics.exit_code();
     if (!a->dump_ir.empty() && ok) context.check_stdout(a->model);
-    bool progress =
-        ::isatty(STDERR_FILENO) != 0 && context.messages.format == "text" && !context.messages.quiet;
-    if (context.exit_code == 0 && progress)
-      std::fprintf(stderr, "wrote %s\n", printable(a->out, 4096).c_str());
+    if (context.exit_code == 0) print_progress(a->model, summary, context.messages);
   });
 }
 
@@ -164,7 +160,7 @@ void add_verify(CLI::App& app, Context& context) {
       ->type_name("N");
   cmd->add_option("--seed", *seed, "of the inputs when there is no --data");
   cmd->callback([=, &context] {
-    auto options = checked(*a);
+    auto options = checked(*cmd, *a);
     if (!options.ok()) return context.fail("mrvlc", options.error());
     driver::VerifyOptions v;
     v.compile = *options;
@@ -233,8 +229,8 @@ void add_inspect(CLI::App& app, Context& context) {
   auto a = std::make_shared<CompileArguments>();
   CLI::App* cmd = app.add_subcommand("inspect", "graph, shapes, operators, parameters, MACs");
   add_model_options(*cmd, *a);
-  cmd->callback([a, &context] {
-    auto options = checked(*a);
+  cmd->callback([a, cmd, &context] {
+    auto options = checked(*cmd, *a);
     if (!options.ok()) return context.fail("mrvlc", options.error());
     Diagnostics diagnostics;
     auto text = driver::inspect(*options, diagnostics);

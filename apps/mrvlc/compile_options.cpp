@@ -117,8 +117,11 @@ void add_compile_options(CLI::App& cmd, CompileArguments& a) {
       "write architecture 128 into the binaries, not 256 (experimental): for drivers that run our simulator");
 }
 
-Result<driver::CompileOptions> checked(const CompileArguments& a) {
+Result<driver::CompileOptions> checked(const CLI::App& cmd, const CompileArguments& a) {
   driver::CompileOptions o;
+  for (const CLI::Option* option : cmd.get_options()) {
+    if (option->count() > 0) o.given.insert(option->get_name());
+  }
   o.model = a.model;
   o.out = a.out;
   o.name = a.name;

@@ -28,7 +28,7 @@ CLI::Validator not_empty();
 void add_model_options(CLI::App& cmd, CompileArguments& a);
 // These and what decides on the code: name, target, rules, placement.
 void add_compile_options(CLI::App& cmd, CompileArguments& a);
-Result<driver::CompileOptions> checked(const CompileArguments& a);
+Result<driver::CompileOptions> checked(const CLI::App& cmd, const CompileArguments& a);
 
 // --target-dir, then the folders of $MRVLC_TARGET_PATH. A folder of an option that is not there is an error,
 // one of the variable is passed over, as in $PATH.

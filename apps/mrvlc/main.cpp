@@ -67,7 +67,8 @@ int run(int argc, char** argv) {
       ->check(CLI::IsMember({"text", "json"}));
   app.add_option("--color", context.messages.color, "auto, always or never; NO_COLOR holds")
       ->check(CLI::IsMember({"auto", "always", "never"}));
-  app.add_flag("-v,--verbose", context.messages.verbose, "notes too");
+  app.add_flag("-v,--verbose", context.messages.verbose,
+               "notes too, and six lines about what a compile made");
   app.add_flag("-q,--quiet", context.messages.quiet, "errors only");
   mrvlc::app::add_compile(app, context);
   mrvlc::app::add_run(app, context);

@@ -22,13 +22,27 @@ bool shown(const Diag& d, const MessageOptions& options) {
   return !options.quiet && (d.severity() == Severity::Warning || options.verbose);
 }
 
+std::string to_line(const nlohmann::ordered_json& j) {
+  return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 std::string json_line(const std::string& file, const Diag& d) {
   constexpr const char* kNames[] = {"note", "warning", "error"};
-  nlohmann::ordered_json j = {
-      {"file", printable(file, 4096)},   {"node", printable(d.node)},
-      {"op_type", printable(d.op_type)}, {"severity", kNames[static_cast<size_t>(d.severity())]},
-      {"code", diag_info(d.code).name},  {"message", d.message}};
-  return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return to_line({{"file", printable(file, 4096)},
+                  {"node", printable(d.node)},
+                  {"op_type", printable(d.op_type)},
+                  {"severity", kNames[static_cast<size_t>(d.severity())]},
+                  {"code", diag_info(d.code).name},
+                  {"message", d.message}});
+}
+
+std::string json_line(const std::string& file, const std::string& message) {
+  return to_line({{"file", printable(file, 4096)},
+                  {"node", ""},
+                  {"op_type", ""},
+                  {"severity", "note"},
+                  {"code", ""},
+                  {"message", message}});
 }
 
 }  // namespace
@@ -45,6 +59,15 @@ void print_diagnostics(const std::string& file, const Diagnostics& diagnostics,
       line = kColors[static_cast<size_t>(d.severity())] + line + "\x1b[0m";
     std::fprintf(stderr, "%s\n", line.c_str());
   }
+}
+
+void print_progress(const std::string& file, const std::vector<std::string>& lines,
+                    const MessageOptions& options) {
+  const bool json = options.format == "json";
+  const bool terminal = !json && ::isatty(STDERR_FILENO) != 0;
+  if (options.quiet || !(options.verbose || terminal)) return;
+  for (const std::string& line : lines)
+    std::fprintf(stderr, "%s\n", (json ? json_line(file, line) : line).c_str());
 }
 
 }  // namespace mrvlc::app

@@ -1,6 +1,7 @@
 // Messages to stderr: as text with colour, or one JSON object a line.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "mrvlc/support/diag.h"
 
@@ -15,6 +16,9 @@ struct MessageOptions {
 
 void print_diagnostics(const std::string& file, const Diagnostics& diagnostics,
                        const MessageOptions& options);
+// Lines that tell how it went: on a terminal, or with -v; never with -q.
+void print_progress(const std::string& file, const std::vector<std::string>& lines,
+                    const MessageOptions& options);
 inline void print_error(const std::string& file, const Diag& diag, const MessageOptions& options) {
   Diagnostics list;
   list.add(diag);

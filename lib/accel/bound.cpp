@@ -6,6 +6,7 @@
 
 #include "bound_inputs.h"
 #include "mrvlc/ops/params.h"
+#include "mrvlc/ops/work.h"
 #include "mrvlc/support/checked.h"
 #include "read_strides.h"
 
@@ -244,8 +245,10 @@ void fill_bounds(CompiledRegion& out, const ir::Graph& graph, const partition::R
   for (uint32_t i = 0; i < region.layers.size(); ++i) {
     const LayerFacts& l = facts.layers[i];
     auto cycles = static_cast<uint64_t>(std::max(l.pod_cycles + l.drain_cycles, l.pe_cycles) / tiles);
-    out.layers.push_back({i, {}, lowered.layer_macs[i], lowered.layer_weight_bytes[i], cycles});
-    out.macs += lowered.layer_macs[i];
+    int64_t macs = 0;
+    for (ir::NodeId n : region.layers[i].nodes) macs += ops::macs(graph, graph.node(n));
+    out.layers.push_back({i, {}, macs, lowered.layer_weight_bytes[i], cycles});
+    out.macs += macs;
   }
   out.lower_bound_cycles = lower_bound(facts, machine, tiles);
 }

@@ -3,6 +3,7 @@
 
 #include "bound.h"
 #include "emit.h"
+#include "live_peak.h"
 #include "lowering.h"
 #include "mrvlc/support/checked.h"
 #include "mrvlc/support/diag/general.h"
@@ -109,11 +110,12 @@ Result<CompiledRegion> compile_region(const ir::Graph& graph, const partition::R
   out.inputs = std::move(lowered.inputs);
   out.outputs = std::move(lowered.outputs);
   out.weights_bytes = static_cast<int64_t>(b.weights.size());
-  out.ocm_peak_bytes = code.ocm_peak;
+  out.ocm_highest_address_bytes = code.ocm_peak;
   out.ocm_tensor_peak_bytes = chosen.tensor_peak;
   out.ocm_tensor_lower_bound_bytes = chosen.tensor_peak_bound;
   out.estimated_cycles = static_cast<uint64_t>(chosen.estimated_cycles);
   out.ocm_uses = named(std::move(code.uses), graph, region, program, options.tiles);
+  out.ocm_peak_bytes = live_peak(out.ocm_uses);
   fill_bounds(out, graph, region, lowered, machine, options.tiles);
   for (LayerReport& l : out.layers) l.cut = "none";
   for (size_t i = 0; i < cuts.size(); ++i) {

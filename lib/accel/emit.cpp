@@ -28,6 +28,7 @@ class Emission {
         for (uint32_t item : code.items) note(item);
       }
     }
+    keep_pinned();
     std::ranges::stable_sort(out_.uses, {}, [](const Use& u) { return std::pair(u.use.first, u.use.begin); });
     return std::move(out_);
   }
@@ -124,6 +125,16 @@ class Emission {
     u.first = u.last = now;
     u.layer = item.owner.layer;
     out_.uses.push_back({std::move(u), item.buffer});
+  }
+
+  // What stays is there from before the first instruction to after the last.
+  void keep_pinned() {
+    for (uint32_t k = 0; k < p_.items.size(); ++k) {
+      if (!p_.items[k].pinned || use_of_[k] == SIZE_MAX) continue;
+      OcmUse& use = out_.uses[use_of_[k]].use;
+      use.first = 0;
+      use.last = static_cast<uint32_t>(out_.instructions.size() - 1);
+    }
   }
 
   TileProgram p_;

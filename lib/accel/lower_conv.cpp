@@ -72,7 +72,6 @@ class ConvLowering {
     op_.epilogue = f_.activation;
     pack_phases();
     flatten_pixels(op_);
-    l_.count_macs(macs());
     emit();
     settle(l_, f_.value, out, n_.id);
     if (f_.taken < l_.layer().nodes.size()) return lower_chain(l_, f_.value, f_.taken);
@@ -227,13 +226,6 @@ class ConvLowering {
             put(to + c * 32, weight(from + c * stride, g * oc_group_ + o));
         }
     return at;
-  }
-
-  int64_t macs() const {
-    int64_t taps = 1, pixels = p_.batch;
-    for (int64_t k : p_.kernel) taps *= k;
-    for (int64_t n : transposed_ ? p_.input : p_.output) pixels *= n;
-    return pixels * taps * ic_group_ * p_.out_channels;
   }
 
   // A transposed convolution whose weights of all phases do not fit together is done phase by phase.

@@ -51,7 +51,6 @@ class ProductLowering {
     op.bias = pack_bias(l_, p.bias);
     op.phases[0].weights = pack(p, f.scale);
     op.epilogue = f.activation;
-    l_.count_macs(op.batch() * op.out_h * p.k * p.n);
     flatten_pixels(op);
     l_.add(std::move(op));
     settle(l_, f.value, out, n_.id);
@@ -85,7 +84,6 @@ class ProductLowering {
     residual(op, f, column);
     if (!f.shift.empty()) op.bias = pack_bias(l_, f.shift);
     op.epilogue = f.activation;
-    l_.count_macs(op.batch() * m * k * n);
     l_.add(std::move(op));
     settle(l_, f.value, out, n_.id);
     return f.taken < l_.layer().nodes.size() ? lower_chain(l_, f.value, f.taken) : Status();

@@ -37,7 +37,6 @@ Buffer make_buffer(Buffer::Kind kind, const Dims& dims, std::span<const int64_t>
 
 Lowering::Lowering(const ir::Graph& graph, const partition::Region& region, const target::Machine& machine)
     : graph_(graph), region_(region), machine_(machine), channels_last_(choose_layouts(graph, region)) {
-  lowered_.layer_macs.assign(region.layers.size(), 0);
   lowered_.layer_weight_bytes.assign(region.layers.size(), 0);
   for (uint32_t l = 0; l < region.layers.size(); ++l)
     for (ir::NodeId n : region.layers[l].nodes) layer_of_[n] = l;

@@ -18,7 +18,7 @@ struct Lowered {
   Program program;
   std::vector<PortLayout> inputs, outputs;
   std::vector<uint32_t> input_buffers, output_buffers;
-  std::vector<int64_t> layer_macs, layer_weight_bytes;
+  std::vector<int64_t> layer_weight_bytes;
 };
 
 class Lowering {
@@ -67,7 +67,6 @@ class Lowering {
   bool channels_last(ir::ValueId value) const { return channels_last_.contains(value); }
   std::vector<int64_t> perm_of(ir::ValueId value) const;
   bool is_region_output(ir::ValueId value) const { return output_index_.contains(value); }
-  void count_macs(int64_t macs) { lowered_.layer_macs[layer_] += macs; }
   // The layer of this region that `node` belongs to, or nullptr.
   const partition::Layer* layer_of(ir::NodeId node) const;
 

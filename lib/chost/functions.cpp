@@ -205,6 +205,7 @@ class Emitter {
         it->second = program_.store_of(port.value);
       } else if (is_new) {
         it->second = device_store(port.value);
+        note_conversion(region.id, port, true);
         step.before.push_back(emit_to_device(program_, expr_of_input(region, port.value), port.value,
                                              port.perm, it->second, fmt::format("r{}_in{}", region.id, i)));
       }
@@ -218,10 +219,19 @@ class Emitter {
       program_.device_stores[{port.value, port.perm}] = store;
       step.device_outputs.push_back(store);
       if (same || !(needed_on_host(port.value) || other_layout(port.value, port.perm))) continue;
+      note_conversion(region.id, port, false);
       step.after.push_back(emit_from_device(program_, program_.graph.value(port.value).producer, port.value,
                                             port.perm, store, fmt::format("r{}_out{}", region.id, i)));
     }
     return {};
+  }
+
+  void note_conversion(uint32_t region, const accel::PortLayout& port, bool to_device) {
+    const TensorType& type = program_.graph.value(port.value).type;
+    const bool permuted = !std::is_sorted(port.perm.begin(), port.perm.end());
+    const int64_t device_bytes = type.elements() * byte_size(ElementType::F16);
+    program_.conversions.push_back(
+        {region, port.value, to_device, permuted, type.elements(), type.bytes(), device_bytes});
   }
 
   // Does another region take the value in another layout?

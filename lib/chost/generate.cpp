@@ -76,6 +76,8 @@ Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& pa
   // first.
   std::string source = source_text(program, interface, arena);
   code.weights_bytes = static_cast<int64_t>(program.weights.blob().size());
+  code.conversions = std::move(program.conversions);
+  code.texts_made = module.texts_made;
   const std::string& stem = options.file_stem;
   code.functions = list_functions(program, source, stem + ".c");
   code.files.emplace_back(stem + ".h", header_text(program, interface, arena.bytes));

@@ -115,6 +115,7 @@ class Program {
   std::map<std::pair<ir::ValueId, std::vector<int64_t>>, StoreId> device_stores;  // (value, perm): fp16 form
   std::vector<Step> steps;
   std::vector<std::pair<StoreId, uint32_t>> output_copies;  // to graph output
+  std::vector<Conversion> conversions;
 
   StoreId add_store(Store store) {
     stores.push_back(store);

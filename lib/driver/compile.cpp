@@ -21,6 +21,7 @@
 #include "output_folder.h"
 #include "phase_timer.h"
 #include "read_files.h"
+#include "unheeded.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -36,6 +37,13 @@ class Compiler {
  public:
   Compiler(const CompileOptions& options, Diagnostics& diagnostics, const DumpFn& dump)
       : options_(options), diagnostics_(diagnostics), dump_(dump) {}
+
+  // The six lines, once it is done.
+  std::vector<std::string> summary() const {
+    auto is_warning = [](const Diag& d) { return d.severity() == Severity::Warning; };
+    const auto warnings = std::ranges::count_if(diagnostics_.list(), is_warning);
+    return driver::summary(m_, options_, report_, static_cast<size_t>(warnings));
+  }
 
   bool run() {
     return phase("options", [&] { return choose_target(); }) && import_model() &&
@@ -94,6 +102,7 @@ class Compiler {
         timer_.time("import", [&] { return onnx::import_file(options_.model, import, diagnostics_); });
     if (!model) return false;
     m_.model = *std::move(model);
+    warn_unheeded_shapes(options_, m_.model.graph, diagnostics_);
     return phase("options", [&] { return note_files(); });
   }
 
@@ -166,6 +175,7 @@ class Compiler {
     const partition::Options o = partition_options();
     MRVLC_ASSIGN(m_.partition, driver::place(m_.model.graph, m_.machine, o));
     for (Diag& d : partition::unheeded(m_.model.graph, m_.partition, o)) diagnostics_.add(std::move(d));
+    warn_placement(m_, diagnostics_);
     return {};
   }
 
@@ -273,15 +283,19 @@ class Compiler {
     MRVLC_ASSIGN(m_.host, chost::generate(m_.model.graph, m_.partition, m_.regions,
                                           {m_.name, m_.name, m_.machine.name, options_.arena_limit,
                                            options_.text_bytes, identities_}));
+    warn_unheeded_options(options_, m_, diagnostics_);
     return {};
   }
 
   Status write() {
-    return write_output(m_, options_, [&](const OutputDir& out) -> Status {
-      for (const auto& file : m_.model.files) MRVLC_TRY(file.bytes->unchanged());
-      MRVLC_TRY(open_timing(out));
-      return write_depfile(options_, m_.read);
-    });
+    return write_output(
+        m_, options_,
+        [&](const OutputDir& out) -> Status {
+          for (const auto& file : m_.model.files) MRVLC_TRY(file.bytes->unchanged());
+          MRVLC_TRY(open_timing(out));
+          return write_depfile(options_, m_.read);
+        },
+        report_);
   }
 
   // Opened before OUT is in place, so that a file that cannot be written keeps OUT away as well.
@@ -333,12 +347,17 @@ class Compiler {
   std::future<Result<std::vector<std::string>>> hashes_;
   std::optional<FileWriter> timing_;
   CompiledModel m_;
+  Json report_;
 };
 
 }  // namespace
 
-bool compile(const CompileOptions& options, Diagnostics& diagnostics, const DumpFn& dump) {
-  return Compiler(options, diagnostics, dump).run();
+bool compile(const CompileOptions& options, Diagnostics& diagnostics, const DumpFn& dump,
+             std::vector<std::string>* summary) {
+  Compiler compiler(options, diagnostics, dump);
+  const bool ok = compiler.run();
+  if (ok && summary != nullptr) *summary = compiler.summary();
+  return ok;
 }
 
 }  // namespace mrvlc::driver

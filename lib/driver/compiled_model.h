@@ -32,16 +32,19 @@ struct CompiledModel {
   chost::HostCode host;
 };
 
-// MACs of a node: Conv, ConvTranspose, Gemm, MatMul; 0 for all others.
-int64_t macs_of(const ir::Graph& graph, const ir::Node& node);
-
-Json placement_json(const CompiledModel& m);
-Json report_json(const CompiledModel& m, const CompileOptions& options);
+// `map`: of idmap::build; fates and reasons are the same in both.
+Json placement_json(const CompiledModel& m, const Json& map);
+Json report_json(const CompiledModel& m, const CompileOptions& options, const Json& placement,
+                 const std::vector<report::Region>& regions);
 std::string report_text(const Json& report, const Json& placement,
                         const std::vector<report::Region>& regions);
+// The six lines that `mrvlc compile` ends with, from report.json.
+std::vector<std::string> summary(const CompiledModel& m, const CompileOptions& options, const Json& report,
+                                 size_t warnings);
 // Writes OUT; `before_commit` runs when all is written and nothing is in place yet, and its error keeps OUT
 // away. When OUT is in place, the work is done: an interrupt that comes later does not undo it.
+// `report` becomes report.json.
 Status write_output(const CompiledModel& m, const CompileOptions& options,
-                    const std::function<Status(const OutputDir&)>& before_commit);
+                    const std::function<Status(const OutputDir&)>& before_commit, Json& report);
 
 }  // namespace mrvlc::driver

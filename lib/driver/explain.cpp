@@ -21,8 +21,10 @@ std::string shown_name(const Json& n) {
 std::string node_row(const Json& n) {
   std::string place = n.at("where").get<std::string>();
   if (n.contains("region")) place += fmt::format(" {}", n.at("region").get<int>());
-  return fmt::format("{:<14} {:<20} {:<22} {:<24} {}\n", place, n.at("op_type").get<std::string>(),
-                     n.value("rule", ""), shown_name(n), n.value("reason", ""));
+  const auto macs = n.at("macs").get<int64_t>();
+  return fmt::format("{:<14} {:<20} {:>14} {:<22} {:<24} {}\n", place, n.at("op_type").get<std::string>(),
+                     macs == 0 ? "" : std::to_string(macs), n.value("rule", ""), shown_name(n),
+                     n.value("reason", ""));
 }
 
 std::string node_details(const Json& n) {
@@ -72,7 +74,8 @@ Result<std::string> by_line(const Json& map, const std::string& text) {
 Result<std::string> explanation(const Json& placement, const std::optional<std::string>& node) {
   std::string text;
   if (!node) {
-    text = fmt::format("{:<14} {:<20} {:<22} {:<24} {}\n", "where", "operator", "rule", "node", "reason");
+    text = fmt::format("{:<14} {:<20} {:>14} {:<22} {:<24} {}\n", "where", "operator", "MACs", "rule", "node",
+                       "reason");
     for (const Json& n : placement.at("nodes")) text += node_row(n);
     return text;
   }

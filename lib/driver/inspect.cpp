@@ -1,98 +1,19 @@
-// `mrvlc inspect`, `mrvlc ops` and `mrvlc disasm`: looking at a model, at what is supported, at a binary.
+// `mrvlc inspect`: what the importer thinks of a model.
 #include <algorithm>
 #include <map>
 
-#include "compiled_model.h"
 #include "mrvlc/ops/op.h"
+#include "mrvlc/ops/work.h"
 #include "mrvlc/support/file.h"
+#include "mrvlc/support/saturating.h"
+#include "unheeded.h"
 
 namespace mrvlc::driver {
-namespace {
-
-constexpr ElementType kShownTypes[] = {
-    ElementType::F32, ElementType::F16, ElementType::F64,  ElementType::BF16,  ElementType::I8,
-    ElementType::I16, ElementType::I32, ElementType::I64,  ElementType::U8,    ElementType::U16,
-    ElementType::U32, ElementType::U64, ElementType::Bool, ElementType::String};
-
-constexpr ElementType kNarrowTypes[] = {ElementType::F8E4M3FN,   ElementType::F8E4M3FNUZ, ElementType::F8E5M2,
-                                        ElementType::F8E5M2FNUZ, ElementType::F8E8M0,     ElementType::F4E2M1,
-                                        ElementType::I4,         ElementType::U4,         ElementType::I2,
-                                        ElementType::U2};
-
-// "narrow" stands for all types of less than eight bits and float8.
-std::string types_text(ops::TypeSet types) {
-  std::string out;
-  auto add = [&](std::string_view text) { out += (out.empty() ? "" : " ") + std::string(text); };
-  for (ElementType t : kShownTypes) {
-    if (types.has(t)) add(name(t));
-  }
-  bool all = true;
-  for (ElementType t : kNarrowTypes) all = all && types.has(t);
-  if (all) add("narrow");
-  for (ElementType t : kNarrowTypes) {
-    if (!all && types.has(t)) add(name(t));
-  }
-  return out;
-}
-
-// Its C is made by the host code generator.
-bool runs_bodies(const ops::OpDef& op) {
-  auto is_body = [](const ir::AttrSpec& a) { return a.kind == ir::AttrKind::Graph; };
-  return std::any_of(op.attrs.begin(), op.attrs.end(), is_body);
-}
-
-bool has_open_c(const ops::OpDef& op) {
-  return op.emit_open != nullptr || runs_bodies(op);
-}
-
-std::string c_text(const ops::OpDef& op) {
-  if (!op.emit_kernel.empty()) return "kernel " + std::string(op.emit_kernel);
-  return op.emit != nullptr || has_open_c(op) ? "yes" : "no";
-}
-
-Json op_json(const ops::OpDef& op) {
-  return {{"name", op.name},
-          {"domain", op.domain},
-          {"opset_min", op.since_min},
-          {"opset_max", op.since_max},
-          {"types", types_text(op.types)},
-          {"reference", op.eval != nullptr},
-          {"c", c_text(op)},
-          {"c_open_shapes", has_open_c(op)},
-          {"accelerator", op.accel},
-          {"declined", op.declined}};
-}
-
-std::string op_row(const ops::OpDef& op, std::string_view format) {
-  return fmt::format(fmt::runtime(format), op.name, fmt::format("{}-{}", op.since_min, op.since_max),
-                     types_text(op.types), op.eval != nullptr ? "yes" : "no", c_text(op),
-                     has_open_c(op) ? "yes" : "no", op.accel.empty() ? "no" : op.accel, op.declined);
-}
-
-}  // namespace
-
-std::string ops_table(OpsFormat format) {
-  if (format == OpsFormat::Json) {
-    Json list = Json::array();
-    for (const ops::OpDef* op : ops::all_ops()) list.push_back(op_json(*op));
-    return list.dump(1) + "\n";
-  }
-  bool markdown = format == OpsFormat::Markdown;
-  std::string out = markdown ? "| operator | opsets | types | reference | C | open shapes | accelerator "
-                               "| note |\n|---|---|---|---|---|---|---|---|\n"
-                             : fmt::format("{:<24} {:<8} {:<9} {:<22} {:<11} {:<14} {}\n", "operator",
-                                           "opsets", "reference", "C", "open shapes", "accelerator", "note");
-  for (const ops::OpDef* op : ops::all_ops()) {
-    out += op_row(*op, markdown ? "| {0} | {1} | {2} | {3} | {4} | {5} | {6} | {7} |\n"
-                                : "{0:<24} {1:<8} {3:<9} {4:<22} {5:<11} {6:<14} {7}\n");
-  }
-  return out;
-}
-
 std::optional<std::string> inspect(const CompileOptions& options, Diagnostics& diagnostics) {
   auto model = onnx::import_file(options.model, import_options(options), diagnostics);
   if (!model) return std::nullopt;
   const ir::Graph& g = model->graph;
+  warn_unheeded_shapes(options, g, diagnostics);
   std::string out = fmt::format("{}: IR version {}, opset {}, producer '{}'\n",
                                 printable(options.model.filename().string(), 4096), model->ir_version,
                                 model->opset, printable(model->producer));
@@ -112,15 +33,15 @@ std::optional<std::string> inspect(const CompileOptions& options, Diagnostics& d
   for (ir::NodeId id : g.topological_order()) {
     const ir::Node& n = g.node(id);
     ++counts[std::string(n.op->name)];
-    int64_t m = macs_of(g, n);
-    macs += m;
+    int64_t m = ops::macs(g, n);
+    macs = saturating_add(macs, m);
     std::string types;
     for (ir::ValueId o : n.outputs) types += (types.empty() ? "" : ", ") + to_string(g.value(o).type);
     nodes += fmt::format("  {:<20} {:<40} {:<28} {}\n", n.op->name, printable(n.name, 40), types,
                          m == 0 ? "" : fmt::format("{} MACs", m));
   }
-  out += fmt::format("{} nodes, {} parameters ({} B), {} MACs\noperators:", g.topological_order().size(),
-                     parameters, parameter_bytes, macs);
+  out += fmt::format("{} ONNX nodes, {} operators, {} parameters ({} B), {} MACs\noperators:",
+                     g.sources().size(), g.topological_order().size(), parameters, parameter_bytes, macs);
   for (const auto& [op, count] : counts) out += fmt::format(" {}:{}", op, count);
   return out + "\n" + nodes;
 }

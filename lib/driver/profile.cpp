@@ -37,11 +37,20 @@ class Profiler {
     uint32_t id = region.at("id").get<uint32_t>();
     regions_.push_back(
         profile_region(index_, id, run, simulator.binary().tiles, machine_, /*drawing=*/false));
+    set_macs(regions_.back(), region);
     regions_.back().lower_bound_cycles = region.at("lower_bound_cycles").get<uint64_t>();
     regions_.back().weights_bytes = region.at("weights_bytes").get<uint64_t>();
     regions_.back().ocm_peak_bytes = region.at("ocm_peak_bytes").get<uint64_t>();
+    regions_.back().ocm_highest_address_bytes = region.at("ocm_highest_address_bytes").get<uint64_t>();
     runs_.push_back(std::move(run));
     return {};
+  }
+
+  // What the network defines is not in the binary.
+  static void set_macs(report::Region& r, const Json& region) {
+    r.macs = region.at("macs").get<uint64_t>();
+    const Json& by_layer = region.at("layer_macs");
+    for (report::Layer& l : r.layers) l.macs = by_layer.at(l.number).get<uint64_t>();
   }
 
   static Json layer_json(const report::Layer& l) {
@@ -57,6 +66,7 @@ class Profiler {
             {"begin", l.begin},
             {"end", l.end},
             {"macs", l.macs},
+            {"executed_macs", l.executed_macs},
             {"mac_utilization", l.mac_utilization},
             {"ddr_read_bytes", l.ddr_read_bytes},
             {"ddr_write_bytes", l.ddr_write_bytes},
@@ -75,9 +85,11 @@ class Profiler {
                          {"finish_cycles", r.finish_cycles},
                          {"lower_bound_cycles", r.lower_bound_cycles},
                          {"pod_utilization", r.pod_utilization},
+                         {"pod_busy", r.pod_busy},
                          {"ddr_read_bytes", r.ddr_read_bytes},
                          {"ddr_write_bytes", r.ddr_write_bytes},
                          {"macs", r.macs},
+                         {"executed_macs", r.executed_macs},
                          {"layers", std::move(layers)}});
     }
     return {{"schema", "mrvlc-profile-1"}, {"model", folder_.name}, {"regions", std::move(regions)}};

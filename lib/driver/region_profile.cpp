@@ -25,7 +25,7 @@ void add_times(report::Layer& layer, const sim::LayerTime& time, bool main) {
   layer.cycles += time.cycles;
   for (size_t b = 0; b < sim::kBounds; ++b) layer.bound[b] += time.by_bound[b];
   for (size_t q = 0; q < isa::kQueues; ++q) layer.busy[q] += time.busy[q];
-  layer.macs += time.macs;
+  layer.executed_macs += time.macs;
   layer.ddr_read_bytes += time.ddr_read_bytes;
   layer.ddr_write_bytes += time.ddr_write_bytes;
   if (main && time.instructions > 0) {
@@ -71,6 +71,12 @@ void add_path(report::Region& r, const MapIndex& index, const sim::Report& run) 
       if (!same) r.path.push_back({at + step.begin, at + step.end, layer, bound});
     }
   }
+}
+
+// Share of what the matrix units of all tiles could do in so many cycles.
+double of_peak(uint64_t macs, uint64_t cycles, uint32_t tiles, const target::Machine& machine) {
+  double peak = static_cast<double>(cycles) * machine.fp16_macs * tiles;
+  return peak == 0 ? 0 : static_cast<double>(macs) / peak;
 }
 
 }  // namespace
@@ -134,10 +140,10 @@ report::Region profile_region(const MapIndex& index, uint32_t id, const sim::Rep
   r.init_cycles = run.init_cycles;
   r.main_cycles = run.main_cycles;
   r.finish_cycles = run.finish_cycles;
-  r.macs = run.macs;
+  r.executed_macs = run.macs;
   r.ddr_read_bytes = run.ddr_read_bytes;
   r.ddr_write_bytes = run.ddr_write_bytes;
-  r.pod_utilization = run.pod_utilization;
+  r.pod_busy = run.pod_busy;
   r.layers = index.layers(id);
   auto spans = index.spans(id);
   for (sim::Section section : {sim::Section::Init, sim::Section::Main, sim::Section::Finish}) {
@@ -147,9 +153,9 @@ report::Region profile_region(const MapIndex& index, uint32_t id, const sim::Rep
     }
   }
   for (report::Layer& l : r.layers) {
-    double peak = static_cast<double>(l.cycles) * machine.fp16_macs * tiles;
-    l.mac_utilization = peak == 0 ? 0 : static_cast<double>(l.macs) / peak;
+    l.mac_utilization = of_peak(l.executed_macs, l.cycles, tiles, machine);
   }
+  r.pod_utilization = of_peak(r.executed_macs, r.cycles(), tiles, machine);
   if (drawing) {
     add_bars(r, index, run);
     add_path(r, index, run);

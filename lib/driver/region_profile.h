@@ -35,7 +35,7 @@ class MapIndex {
 };
 
 // Everything of report::Region that follows from the run and the map: not file, lower bound, weights, OCM,
-// cuts. `drawing`: bars and critical path too, which tables do not need.
+// cuts, MACs of the operators. `drawing`: bars and critical path too, which tables do not need.
 report::Region profile_region(const MapIndex& index, uint32_t id, const sim::Report& run, uint32_t tiles,
                               const target::Machine& machine, bool drawing);
 

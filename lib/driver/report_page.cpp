@@ -5,18 +5,21 @@
 namespace mrvlc::driver {
 namespace {
 
-report::Region page_region(const CompiledModel& m, size_t i, const MapIndex& index, const Json& report) {
+report::Region page_region(const CompiledModel& m, size_t i, const MapIndex& index) {
   const accel::CompiledRegion& compiled = m.regions[i];
   report::Region r =
       profile_region(index, m.partition.regions[i].id, m.runs[i], compiled.binary.tiles, m.machine,
                      /*drawing=*/true);
-  r.file = report.at("file").get<std::string>();
+  r.file = fmt::format("{}.region{}.mrvl", m.name, r.id);
+  r.macs = static_cast<uint64_t>(compiled.macs);
   r.lower_bound_cycles = compiled.lower_bound_cycles;
   r.weights_bytes = static_cast<uint64_t>(compiled.weights_bytes);
   r.ocm_peak_bytes = static_cast<uint64_t>(compiled.ocm_peak_bytes);
+  r.ocm_highest_address_bytes = static_cast<uint64_t>(compiled.ocm_highest_address_bytes);
   for (const accel::LayerReport& l : compiled.layers) {
     if (l.layer >= r.layers.size()) continue;
     r.layers[l.layer].cut = l.cut;
+    r.layers[l.layer].macs = static_cast<uint64_t>(l.macs);
     r.layers[l.layer].weights_bytes = static_cast<uint64_t>(l.weight_bytes);
   }
   r.memory = memory_uses(compiled.ocm_uses, m.runs[i]);
@@ -53,7 +56,15 @@ std::vector<report::Fallback> fallbacks(const CompiledModel& m, const Json& plac
 
 }  // namespace
 
-report::Page report_page(const CompiledModel& m, const Json& map, const Json& report, const Json& placement) {
+std::vector<report::Region> report_regions(const CompiledModel& m, const Json& map) {
+  MapIndex index(map);
+  std::vector<report::Region> out;
+  for (size_t i = 0; i < m.regions.size(); ++i) out.push_back(page_region(m, i, index));
+  return out;
+}
+
+report::Page report_page(const CompiledModel& m, const Json& report, const Json& placement,
+                         std::vector<report::Region> regions) {
   report::Page p;
   p.model = m.name;
   p.sha256 = m.model.sha256;
@@ -72,9 +83,11 @@ report::Page report_page(const CompiledModel& m, const Json& map, const Json& re
   p.arena_bytes = host.at("arena_bytes").get<uint64_t>();
   p.arena_lower_bound_bytes = host.at("arena_lower_bound_bytes").get<uint64_t>();
   p.host_weights_bytes = host.at("weights_bytes").get<uint64_t>();
-  MapIndex index(map);
-  for (size_t i = 0; i < m.regions.size(); ++i)
-    p.regions.push_back(page_region(m, i, index, report.at("regions")[i]));
+  p.macs = place.at("macs").get<uint64_t>();
+  p.host_macs = host.at("macs").get<uint64_t>();
+  p.conversion_bytes = host.at("conversion_bytes").get<uint64_t>();
+  p.conversion_seconds = host.at("conversion_seconds_estimate").get<double>();
+  p.regions = std::move(regions);
   p.steps = steps(m.partition);
   p.fallbacks = fallbacks(m, placement);
   return p;

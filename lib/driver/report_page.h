@@ -4,6 +4,9 @@
 
 namespace mrvlc::driver {
 
-report::Page report_page(const CompiledModel& m, const Json& map, const Json& report, const Json& placement);
+// Everything about each region, drawings included.
+std::vector<report::Region> report_regions(const CompiledModel& m, const Json& map);
+report::Page report_page(const CompiledModel& m, const Json& report, const Json& placement,
+                         std::vector<report::Region> regions);
 
 }  // namespace mrvlc::driver

@@ -101,12 +101,14 @@ class Builder {
     auto live = by_source_.find(source);
     if (live == by_source_.end()) return fate_of_erased(source);
     bool accelerator = false, cpu = false, code = false;
-    std::string reason;
+    const partition::NodeDecision* main = live->second.front();
     for (const auto* d : live->second) {
       (d->accelerator ? accelerator : cpu) = true;
       code = code || has_code_.contains(d->node);
-      if (reason.empty()) reason = d->reason;
+      // What a reader asks for is why it is on the CPU, if any part is.
+      if (main->accelerator && !d->accelerator) main = d;
     }
+    std::string reason = main->reason;
     if (!code) reason = "needs no code: its result is the same bytes as its operand (" + reason + ")";
     return {accelerator && cpu ? "both" : accelerator ? "accelerator" : "cpu", json_text(reason)};
   }

@@ -1,16 +1,34 @@
 #include "mrvlc/onnx/importer.h"
 
+#include <algorithm>
 #include <new>
 #include <stdexcept>
 
 #include "batched_scan.h"
 #include "builder.h"
+#include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/hash.h"
 #include "read_model.h"
 
 namespace mrvlc::onnx {
 namespace {
+
+// An --external-data-dir that nothing was read from.
+void check_extra_folder(const std::vector<ModelFile>& files, const std::filesystem::path& extra, Sink& sink) {
+  auto lies_there = [&](const ModelFile& f) {
+    return f.path == extra / std::filesystem::path(f.location).lexically_normal();
+  };
+  if (extra.empty() || std::any_of(files.begin(), files.end(), lies_there)) return;
+  std::error_code ec;
+  const bool folder = std::filesystem::is_directory(extra, ec);
+  const std::string option = fmt::format("--external-data-dir '{}'", printable(extra.string(), 4096));
+  const char* why = !folder         ? "it is no folder"
+                    : files.empty() ? "the model keeps no tensor in another file"
+                                    : "every file of external data lies beside the model";
+  sink.add(
+      make_diag<DiagCode::MRV0010>(option, why, folder ? "leave it away" : "name the folder that holds it"));
+}
 
 std::optional<Model> import_message(ModelMessage& parsed, const std::filesystem::path& folder,
                                     const ImportOptions& options, Sink& sink) {
@@ -22,6 +40,7 @@ std::optional<Model> import_message(ModelMessage& parsed, const std::filesystem:
   if (!options.external_data_dir.empty()) folders.push_back(options.external_data_dir);
   Builder builder(message, options, TensorDecoder(std::move(folders), std::move(parsed.stored)), sink);
   if (!builder.build(opsets)) return std::nullopt;
+  check_extra_folder(builder.external_files(), options.external_data_dir, sink);
   Model model;
   model.graph = std::move(builder.graph());
   model.ir_version = message.ir_version();

@@ -1,6 +1,8 @@
 // Einsum (ONNX Einsum-12): sums of products over labelled dimensions. Labels may repeat within an operand
 // (its diagonal), dots stand for dimensions that broadcast, and without an arrow the labels that occur once
 // are the result's, in alphabetical order.
+#include "einsum.h"
+
 #include <algorithm>
 #include <map>
 
@@ -147,6 +149,18 @@ Result<EinsumLoops> loops(const InferContext& context, const Einsum& sum) {
   if (!work || *work > kMaxElements) return too_large();
   return l;
 }
+
+}  // namespace
+
+int64_t einsum_macs(const InferContext& context) {
+  auto sum = einsum(context);
+  if (!sum.ok() || sum->summed.empty() || sum->operands.size() < 2) return 0;
+  auto l = loops(context, *sum);
+  if (!l.ok()) return 0;
+  return element_count(l->sizes) * static_cast<int64_t>(sum->operands.size() - 1);
+}
+
+namespace {
 
 Result<std::vector<TensorType>> infer_einsum(const InferContext& context) {
   MRVLC_ASSIGN(Einsum sum, einsum(context));

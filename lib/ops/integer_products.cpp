@@ -121,7 +121,7 @@ OpDef integer_product(std::string_view name) {
   d.min_inputs = 2;
   d.max_inputs = 4;
   d.types = kBytes;
-  d.declined = "accelerator: quantised layers are taken in their QDQ form";
+  d.declined = "accelerator: it computes in fp16; quantised layers stay on the host";
   return d;
 }
 

@@ -190,7 +190,7 @@ OpDef qlinear(std::string_view name, int max_inputs) {
   d.min_inputs = 8;
   d.max_inputs = max_inputs;
   d.types = kBytes;
-  d.declined = "accelerator: quantised layers are taken in their QDQ form";
+  d.declined = "accelerator: it computes in fp16; quantised layers stay on the host";
   return d;
 }
 

@@ -20,7 +20,7 @@ constexpr TypeSet kIntegerCodes = types_of({E::U8, E::I8, E::U16, E::I16, E::U4,
 constexpr TypeSet kFloatCodes = types_of({E::F8E4M3FN, E::F8E4M3FNUZ, E::F8E5M2, E::F8E5M2FNUZ, E::F4E2M1});
 constexpr TypeSet kCodes{kIntegerCodes.bits | kFloatCodes.bits};
 constexpr TypeSet kScales = types_of({E::F32, E::F16, E::BF16, E::I32, E::F8E8M0});
-constexpr std::string_view kAbsorbed = "it becomes part of the layers around it";
+constexpr std::string_view kOnHost = "accelerator: it computes in fp16; quantised layers stay on the host";
 
 // Element (o, a, i) of [outer, axis, inner] has scale number 0, a, or (o * groups + a / block) * inner + i.
 struct QuantSizes {
@@ -334,7 +334,7 @@ const OpDef& def_QuantizeLinear() {
     d.eval = eval_quantize;
     d.emit = emit_static<emit_codes>;
     d.emit_open = emit_open<emit_codes>;
-    d.declined = kAbsorbed;
+    d.declined = kOnHost;
     return d;
   }();
   return def;
@@ -353,7 +353,7 @@ const OpDef& def_DequantizeLinear() {
     d.eval = eval_dequantize;
     d.emit = emit_static<emit_values>;
     d.emit_open = emit_open<emit_values>;
-    d.declined = kAbsorbed;
+    d.declined = kOnHost;
     return d;
   }();
   return def;

@@ -4,6 +4,7 @@
 
 #include "mrvlc/ops/op.h"
 #include "mrvlc/support/diag/ops.h"
+#include "mrvlc/support/saturating.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -11,11 +12,11 @@ namespace {
 using Types = std::span<const TensorType* const>;
 
 int64_t times(int64_t a, int64_t b) {
-  return checked_mul(a, b).value_or(INT64_MAX);
+  return saturating_mul(a, b);
 }
 
 int64_t plus(int64_t a, int64_t b) {
-  return checked_add(a, b).value_or(INT64_MAX);
+  return saturating_add(a, b);
 }
 
 int64_t elements(Types types) {

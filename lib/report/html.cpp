@@ -37,6 +37,10 @@ class Writer {
     number("arena_bytes", p.arena_bytes);
     number("arena_lower_bound_bytes", p.arena_lower_bound_bytes);
     number("host_weights_bytes", p.host_weights_bytes);
+    number("macs", p.macs);
+    number("host_macs", p.host_macs);
+    number("conversion_bytes", p.conversion_bytes);
+    number("conversion_seconds", p.conversion_seconds);
     names("bounds", bound_names());
     names("queues", queue_names());
     steps(p.steps);
@@ -121,11 +125,14 @@ class Writer {
     number("finish_cycles", r.finish_cycles);
     number("lower_bound_cycles", r.lower_bound_cycles);
     number("macs", r.macs);
+    number("executed_macs", r.executed_macs);
     number("ddr_read_bytes", r.ddr_read_bytes);
     number("ddr_write_bytes", r.ddr_write_bytes);
     number("weights_bytes", r.weights_bytes);
     number("ocm_peak_bytes", r.ocm_peak_bytes);
+    number("ocm_highest_address_bytes", r.ocm_highest_address_bytes);
     number("pod_utilization", r.pod_utilization);
+    number("pod_busy", r.pod_busy);
     layers(r.layers);
     bars(r, share(r.bars.size(), all.bars, limits_.bars));
     path(r.path, share(r.path.size(), all.stretches, limits_.stretches));
@@ -139,11 +146,12 @@ class Writer {
     out_ += '[';
     for (size_t i = 0; i < list.size(); ++i) {
       const Layer& l = list[i];
-      out_ += fmt::format("{}[{},{},{},{},{},{},{},{},{},{},{},{},{:.4f},[{}],[{}]]", i == 0 ? "" : ",",
-                          l.number, json_string(l.operators, limits_.text), json_string(l.kind, limits_.text),
-                          json_string(l.rule, limits_.text), json_string(l.cut, limits_.text), l.begin, l.end,
-                          l.cycles, l.macs, l.ddr_read_bytes, l.ddr_write_bytes, l.weights_bytes,
-                          l.mac_utilization, fmt::join(l.bound, ","), fmt::join(l.busy, ","));
+      out_ +=
+          fmt::format("{}[{},{},{},{},{},{},{},{},{},{},{},{},{},{:.4f},[{}],[{}]]", i == 0 ? "" : ",",
+                      l.number, json_string(l.operators, limits_.text), json_string(l.kind, limits_.text),
+                      json_string(l.rule, limits_.text), json_string(l.cut, limits_.text), l.begin, l.end,
+                      l.cycles, l.macs, l.executed_macs, l.ddr_read_bytes, l.ddr_write_bytes, l.weights_bytes,
+                      l.mac_utilization, fmt::join(l.bound, ","), fmt::join(l.busy, ","));
     }
     out_ += ']';
   }

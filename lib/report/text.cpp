@@ -25,12 +25,15 @@ std::string bounds_line(const Region& r) {
 std::string region_lines(const Region& r) {
   std::string out = fmt::format(
       "region {}: {} cycles (init {}, main {}, finish {}), lower bound {} (x{:.2f}); {} layers on {} tiles, "
-      "matrix "
-      "units {:.1f} % busy\n",
+      "matrix units {:.1f} % used, {:.1f} % busy\n",
       r.id, r.cycles(), r.init_cycles, r.main_cycles, r.finish_cycles, r.lower_bound_cycles,
-      share(r.cycles(), r.lower_bound_cycles), r.layers.size(), r.tiles, 100 * r.pod_utilization);
-  out += fmt::format("  {} MACs, DDR read {} B, written {} B, weights {} B, OCM peak {} B a tile\n", r.macs,
-                     r.ddr_read_bytes, r.ddr_write_bytes, r.weights_bytes, r.ocm_peak_bytes);
+      share(r.cycles(), r.lower_bound_cycles), r.layers.size(), r.tiles, 100 * r.pod_utilization,
+      100 * r.pod_busy);
+  out += fmt::format(
+      "  {} MACs, {} executed, DDR read {} B, written {} B, weights {} B, OCM peak {} B a tile (highest "
+      "address {})\n",
+      r.macs, r.executed_macs, r.ddr_read_bytes, r.ddr_write_bytes, r.weights_bytes, r.ocm_peak_bytes,
+      r.ocm_highest_address_bytes);
   return out + bounds_line(r);
 }
 

@@ -34,7 +34,7 @@ void add_events(Report& report, const Timing& timing, bool keep) {
   for (uint32_t i : by_start(timing)) report.events.push_back(timing.events[i]);
 }
 
-double pod_utilization(const std::vector<isa::Instruction>& program, const Timing& timing, unsigned tiles) {
+double pod_busy(const std::vector<isa::Instruction>& program, const Timing& timing, unsigned tiles) {
   uint64_t busy = 0;
   for (const Event& e : timing.events)
     if (std::holds_alternative<isa::Conv>(program[e.instruction].body)) busy += e.end - e.start;
@@ -50,7 +50,7 @@ Result<Report> time_sections(const isa::Binary& binary, const target::Machine& m
     MRVLC_ASSIGN(Timing timed, time_program(program, machine, s));
     cycles_of(report, s) = timed.cycles;
     add_events(report, timed, options.keep_events);
-    if (s == Section::Main) report.pod_utilization = pod_utilization(program, timed, binary.tiles);
+    if (s == Section::Main) report.pod_busy = pod_busy(program, timed, binary.tiles);
     if (options.detect_hazards) find_hazards(binary, machine, s, program, timed, report.hazards);
   }
   return report;

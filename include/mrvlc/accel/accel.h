@@ -37,8 +37,8 @@ struct InstructionRange {
 
 struct LayerReport {
   uint32_t layer = 0;
-  std::string cut;  // "rows x 8", "channels x 4"
-  int64_t macs = 0;
+  std::string cut;   // "rows x 8", "channels x 4"
+  int64_t macs = 0;  // ops::macs of its nodes, whatever of them is executed
   int64_t weight_bytes = 0;
   uint64_t bound_cycles = 0;  // least cycles of arithmetic on all tiles
 };
@@ -58,11 +58,13 @@ struct CompiledRegion {
   std::vector<PortLayout> inputs, outputs;     // in order of Region::inputs / outputs
   std::vector<InstructionRange> instructions;  // cover every instruction of every section, in order
   std::vector<LayerReport> layers;
-  int64_t macs = 0;
+  int64_t macs = 0;  // of the layers
   int64_t weights_bytes = 0;
   uint64_t lower_bound_cycles = 0;  // facts of the machine only, see docs/timing.md
   uint64_t estimated_cycles = 0;    // of main, by the model that chose the schedule
-  int64_t ocm_peak_bytes = 0;       // a tile, weights included
+  // A tile: most bytes held at once by tensors, workspaces and weights; and how far up memory is used (what
+  // is fetched lies at the top, so this says nothing of how much is needed).
+  int64_t ocm_peak_bytes = 0, ocm_highest_address_bytes = 0;
   // Of tensors and workspaces alone, and the least that any placement of them needs.
   int64_t ocm_tensor_peak_bytes = 0, ocm_tensor_lower_bound_bytes = 0;
   std::vector<OcmUse> ocm_uses;  // by first instruction, then address

@@ -22,10 +22,20 @@ struct HostFunction {
   std::vector<ir::NodeId> fused;           // further expressions the function computes (bias, activation...)
 };
 
+// A value that the host casts and permutes on its way into or out of a region.
+struct Conversion {
+  uint32_t region = 0;  // Region::id
+  ir::ValueId value;
+  bool to_device = false, permuted = false;
+  int64_t elements = 0, host_bytes = 0, device_bytes = 0;  // one is read, the other written
+};
+
 struct HostCode {
   // File name and bytes: NAME.h, NAME.c, NAME_weights.bin, NAME_weights.S, main.c, Makefile.
   std::vector<std::pair<std::string, std::string>> files;
   std::vector<HostFunction> functions;  // every function of NAME.c
+  std::vector<Conversion> conversions;  // in order of work
+  bool texts_made = false;              // at run time, so that Options::text_bytes counts
   int64_t arena_bytes = 0, arena_lower_bound_bytes = 0, weights_bytes = 0;
 };
 

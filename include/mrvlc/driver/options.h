@@ -2,6 +2,7 @@
 #pragma once
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,8 @@ struct CompileOptions {
   std::filesystem::path external_data_dir;
   std::string dump_ir;  // pass name
   unsigned jobs = 0;
+  // Options as they were typed ("--tiles"), for warnings about those that change nothing.
+  std::set<std::string, std::less<>> given;
 };
 
 // What of it the importer takes.

@@ -22,8 +22,11 @@ struct Layer {
   uint64_t cycles = 0;          // its share of the region's time; they add up to the cycles of the region
   std::array<uint64_t, kBounds> bound = {};  // the same cycles by what bounds them
   std::array<uint64_t, kQueues> busy = {};   // engine cycles, all tiles
-  uint64_t macs = 0, ddr_read_bytes = 0, ddr_write_bytes = 0, weights_bytes = 0;
-  double mac_utilization = 0;  // macs / (cycles * MACs a cycle of all tiles)
+  // Multiply-accumulates of the operators, and those that instructions make: fewer where nobody reads a
+  // result, more where tiles make the same rows.
+  uint64_t macs = 0, executed_macs = 0;
+  uint64_t ddr_read_bytes = 0, ddr_write_bytes = 0, weights_bytes = 0;
+  double mac_utilization = 0;  // executed_macs / (cycles * MACs a cycle of all tiles)
 };
 
 // The kind with most cycles; kBounds when there are none.
@@ -63,8 +66,11 @@ struct Region {
   std::string file;
   uint32_t tiles = 1;
   uint64_t init_cycles = 0, main_cycles = 0, finish_cycles = 0, lower_bound_cycles = 0;
-  uint64_t macs = 0, ddr_read_bytes = 0, ddr_write_bytes = 0, weights_bytes = 0, ocm_peak_bytes = 0;
-  double pod_utilization = 0;
+  uint64_t macs = 0, executed_macs = 0;  // as in Layer
+  uint64_t ddr_read_bytes = 0, ddr_write_bytes = 0, weights_bytes = 0;
+  uint64_t ocm_peak_bytes = 0, ocm_highest_address_bytes = 0;  // a tile: held at once; as far up as is used
+  double pod_utilization = 0;  // executed_macs / (cycles() * MACs a cycle of all tiles)
+  double pod_busy = 0;         // cycles of main in which matrix units work, of all tiles
   std::vector<Layer> layers;
   std::vector<Bar> bars;
   std::vector<Stretch> path;
@@ -92,6 +98,9 @@ struct Page {
   uint64_t onnx_nodes = 0, on_accelerator = 0, on_cpu = 0, folded = 0;
   double mac_share_accelerator = 0;
   uint64_t arena_bytes = 0, arena_lower_bound_bytes = 0, host_weights_bytes = 0;
+  uint64_t macs = 0, host_macs = 0;  // of the model; of its nodes on the CPU
+  uint64_t conversion_bytes = 0;     // read and written by the host at the borders of regions
+  double conversion_seconds = 0;     // estimated
   std::vector<Region> regions;
   std::vector<Step> steps;
   std::vector<Fallback> fallbacks;

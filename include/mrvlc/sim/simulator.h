@@ -25,7 +25,7 @@ struct Report {
   uint64_t init_cycles = 0, main_cycles = 0, finish_cycles = 0;
   uint64_t total_cycles() const { return init_cycles + main_cycles + finish_cycles; }
   uint64_t macs = 0, ddr_read_bytes = 0, ddr_write_bytes = 0;
-  double pod_utilization = 0;   // busy POD cycles of all used tiles / (tiles x main cycles)
+  double pod_busy = 0;          // busy POD cycles of all used tiles / (tiles x main cycles)
   std::vector<Event> events;    // in order of start time (ties: instruction index)
   std::vector<Hazard> hazards;  // at most 16 are kept
 };

@@ -20,8 +20,8 @@ class Unpacker {
   }
 }
 
-const layerColumns = ['number', 'operators', 'kind', 'rule', 'cut', 'begin', 'end', 'cycles', 'macs', 'read', 'write',
-  'weights', 'utilization', 'bound', 'busy'];
+const layerColumns = ['number', 'operators', 'kind', 'rule', 'cut', 'begin', 'end', 'cycles', 'macs', 'executed', 'read',
+  'write', 'weights', 'utilization', 'bound', 'busy'];
 
 function unpackLayers(rows) {
   return rows.map((row, index) => {

@@ -8,18 +8,21 @@ function card(title, value, note) {
 
 function summary() {
   const sum = (value) => data.regions.reduce((all, r) => all + value(r), 0);
-  const cycles = sum((r) => r.init_cycles + r.main_cycles + r.finish_cycles), bound = sum((r) => r.lower_bound_cycles);
+  const cyclesOf = (r) => r.init_cycles + r.main_cycles + r.finish_cycles;
+  const cycles = sum(cyclesOf), bound = sum((r) => r.lower_bound_cycles);
   const cards = [];
   if (data.regions.length > 0) {
     const time = data.clock_ghz > 0 ? `${(cycles / data.clock_ghz / 1e6).toFixed(3)} ms at ${data.clock_ghz} GHz` : '';
     cards.push(card('Cycles', integer(cycles), time),
       card('Over the lower bound', bound > 0 ? `× ${(cycles / bound).toFixed(2)}` : '–', `no schedule takes less than ${integer(bound)}`),
-      card('Matrix units busy', percent(cycles ? sum((r) => r.pod_utilization * r.main_cycles) / cycles : 0), `${count(sum((r) => r.macs))} MACs`),
+      card('Matrix units used', percent(cycles ? sum((r) => r.pod_utilization * cyclesOf(r)) / cycles : 0),
+        `${count(sum((r) => r.executed_macs))} MACs executed, ${count(sum((r) => r.macs))} of the network`),
       card('DDR read', bytes(sum((r) => r.ddr_read_bytes)), `${bytes(sum((r) => r.weights_bytes))} are weights; written ${bytes(sum((r) => r.ddr_write_bytes))}`),
-      card('On-chip peak', bytes(Math.max(...data.regions.map((r) => r.ocm_peak_bytes))), `of ${bytes(data.ocm_bytes)} a tile`));
+      card('On-chip peak', bytes(Math.max(...data.regions.map((r) => r.ocm_peak_bytes))), `held at once, of ${bytes(data.ocm_bytes)} a tile`),
+      card('Borders', bytes(data.conversion_bytes), `cast and permuted by the host, about ${(1e3 * data.conversion_seconds).toFixed(3)} ms`));
   }
   cards.push(card('On the accelerator', integer(data.on_accelerator),
-    `of ${integer(data.onnx_nodes)} nodes; ${percent(data.mac_share_accelerator)} of the MACs`),
+    `of ${integer(data.onnx_nodes)} nodes; ${percent(data.mac_share_accelerator)} of ${count(data.macs)} MACs`),
     card('Host arena', bytes(data.arena_bytes), `lower bound ${bytes(data.arena_lower_bound_bytes)}; weights ${bytes(data.host_weights_bytes)}`));
   byId('summary').replaceChildren(...cards);
 }

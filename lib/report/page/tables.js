@@ -85,7 +85,9 @@ function layerTable(box, region, onrow) {
     { title: 'shares', value: (l) => Math.max(...l.bound), show: (l) => boundBar(l.bound), hint: 'cycles by what bounds them' },
     { title: 'MAC %', number: true, value: (l) => l.utilization, show: (l) => (100 * l.utilization).toFixed(1),
       hint: 'of what the matrix units of all tiles could do in its cycles; over 100: it worked while others were charged' },
-    { title: 'MACs', number: true, value: (l) => l.macs, show: (l) => count(l.macs) },
+    { title: 'MACs', number: true, value: (l) => l.macs, show: (l) => count(l.macs), hint: 'of its operators' },
+    { title: 'executed', number: true, value: (l) => l.executed, show: (l) => count(l.executed),
+      hint: 'multiply-accumulates that instructions make: fewer where nobody reads a result, more where tiles make the same rows' },
     volume('DDR read', 'read'), volume('DDR write', 'write'), volume('weights', 'weights'),
   ], region.layers, 4, onrow);
 }
@@ -143,7 +145,7 @@ function regionTable() {
     number('region', (r) => r.id), number('layers', (r) => r.layers.length), number('cycles', cycles),
     number('lower bound', (r) => r.lower_bound_cycles),
     number('over bound', (r) => r.lower_bound_cycles ? cycles(r) / r.lower_bound_cycles : 0, (n) => n.toFixed(2)),
-    number('matrix units', (r) => r.pod_utilization, percent), number('DDR read', (r) => r.ddr_read_bytes, bytes),
+    number('matrix units used', (r) => r.pod_utilization, percent), number('busy', (r) => r.pod_busy, percent), number('DDR read', (r) => r.ddr_read_bytes, bytes),
     number('DDR written', (r) => r.ddr_write_bytes, bytes), number('weights', (r) => r.weights_bytes, bytes),
     number('OCM peak a tile', (r) => r.ocm_peak_bytes, bytes),
   ], data.regions, 2, (r) => showRegion(data.regions.indexOf(r)));

@@ -322,10 +322,21 @@ tables() {
 }
 
 messages() {
-  local arguments
+  local arguments line
   expect 0 "" compile "$digits" -o out2 --timing timing.json
   check "success is silent when stderr is no terminal" test ! -s stderr
   json timing.json
+  expect 0 "warning MRV0010: --tiles has no effect: with --target host" compile "$digits" -o out2 --target host --tiles 4
+  expect 0 "warning MRV0010: --external-data-dir 'nope' has no effect: it is no folder" compile "$digits" -o out2 --external-data-dir nope
+  expect 0 "" compile "$digits" -o out2 --target host --tiles 4 -q
+  check "-q is silent" test ! -s stderr
+  expect 0 "wrote out2: digits for cn10ka, 8 tiles, fp16" compile "$digits" -o out2 -v
+  for line in placement regions cycles memory "warnings   0"; do
+    check "-v tells of $line" grep -q "^$line" stderr
+  done
+  expect 0 "" compile "$digits" -o out2 -v --log-format json
+  check "-v tells in JSON too" grep -q '"message":"warnings   0"' stderr
+  json_lines stderr
   for arguments in "compile nope -o o" "compile" "frob" "compile $digits -o o --tiles x" "rules check broken.rules" \
     "verify $digits --tolerance 0" "compile $digits -o o --cpu nope"; do
     # shellcheck disable=SC2086

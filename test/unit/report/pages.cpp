@@ -28,6 +28,7 @@ report::Layer layer(uint32_t number, uint64_t begin, uint64_t cycles) {
   l.bound[4] = cycles - l.bound[0] - l.bound[1] - l.bound[2] - l.bound[3];
   l.busy = {cycles, cycles / 3, 5 * cycles, cycles};
   l.macs = cycles * 1000;
+  l.executed_macs = cycles * 900;
   l.ddr_read_bytes = cycles * 16;
   l.ddr_write_bytes = cycles;
   l.weights_bytes = cycles * 12;
@@ -94,7 +95,9 @@ report::Region region(uint32_t id, uint32_t tiles, uint32_t layers, uint32_t eac
   r.ddr_read_bytes = r.main_cycles * 16;
   r.ddr_write_bytes = r.main_cycles;
   r.weights_bytes = r.main_cycles * 12;
+  r.executed_macs = r.macs - r.macs / 10;
   r.ocm_peak_bytes = kOcm - 4096;
+  r.ocm_highest_address_bytes = kOcm;
   r.pod_utilization = 0.61;
   return r;
 }

@@ -58,7 +58,12 @@ TEST_CASE("cycles of layers and of the critical path add up to the section") {
   REQUIRE(r.layers.size() == 2);
   CHECK(r.layers[0].operators == "conv (Conv)");
   CHECK(r.layers[1].operators == "pool (MaxPool)");
-  CHECK(r.layers[0].cycles + r.layers[1].cycles == run.main_cycles);
+  // 4096 + 8192 B and 1024 B at 32 a cycle, one after the other; the last byte arrives 200 + 16 cycles later.
+  CHECK(run.main_cycles == 128 + 256 + 32 + 216);
+  CHECK(r.layers[0].cycles == 128 + 256);
+  CHECK(r.layers[1].cycles == 32 + 216);
+  CHECK(r.layers[1].bound[static_cast<size_t>(sim::Bound::Wait)] == 216);
+  CHECK(r.layers[0].busy[static_cast<size_t>(isa::Queue::DmaIn)] == 128 + 256);
   for (const report::Layer& l : r.layers) {
     uint64_t all = 0;
     for (uint64_t cycles : l.bound) all += cycles;
@@ -73,6 +78,23 @@ TEST_CASE("cycles of layers and of the critical path add up to the section") {
   CHECK(r.path.front().start == 1000);
   CHECK(r.path.back().end == 1000 + run.main_cycles);
   for (size_t i = 1; i < r.path.size(); ++i) CHECK(r.path[i].start == r.path[i - 1].end);
+}
+
+TEST_CASE("utilisation is of what is executed, over all cycles and tiles") {
+  sim::Report run = run_of_three(machine());
+  run.macs = 1'000'000;
+  run.finish_cycles = 368;
+  run.events[1].macs = 300'000;
+  run.events[2].macs = 700'000;
+  driver::MapIndex index(map_of_two_layers());
+  report::Region r = driver::profile_region(index, 4, run, 4, machine(), false);
+  CHECK(r.macs == 0);  // the network's are not in the run
+  CHECK(r.executed_macs == 1'000'000);
+  CHECK(r.cycles() == 2000);  // init 1000, main 632
+  CHECK(r.pod_utilization == Approx(1e6 / (2000.0 * 4 * 256)));
+  CHECK(r.layers[0].executed_macs == 300'000);
+  CHECK(r.layers[1].executed_macs == 700'000);
+  CHECK(r.layers[1].mac_utilization == Approx(7e5 / (248.0 * 4 * 256)));
 }
 
 TEST_CASE("instructions that no row of the map holds") {

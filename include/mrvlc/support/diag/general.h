@@ -14,6 +14,9 @@ MRVLC_DIAG(0006, Error, Rejected, "'{}' is not a valid .npy file: {}")
 MRVLC_DIAG(0007, Error, Internal, "internal error: {} (this is a bug in mrvlc; please report it)")
 MRVLC_DIAG(0008, Error, Limit, "needs {} bytes of memory; the limit is {}")
 MRVLC_DIAG(0009, Error, Gate, "{}")
+MRVLC_DIAG(0010, Warning, Usage, "{} has no effect: {}; {}")
+MRVLC_DIAG(0011, Warning, Rejected, "shapes known at run time only keep all {} nodes on the CPU: the accelerator's programs are made for one shape; fix the shapes, e.g. --input-shape {}={}")
+MRVLC_DIAG(0012, Warning, Rejected, "{}: {}; {}")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode

@@ -1,0 +1,150 @@
+// report.json and report.txt.
+#include <algorithm>
+
+#include "compiled_model.h"
+#include "mrvlc/idmap/idmap.h"
+#include "mrvlc/ops/work.h"
+#include "mrvlc/support/saturating.h"
+
+namespace mrvlc::driver {
+namespace {
+
+// Layers in report.txt, for each region; `mrvlc profile` prints all.
+constexpr size_t kReportLayers = 20;
+// An element cast and permuted by the generated C; docs/performance.md, "Borders of regions".
+constexpr double kSecondsAnElement = 2.5e-9;
+
+struct Macs {
+  int64_t accelerator = 0, cpu = 0;
+  int64_t all() const { return saturating_add(accelerator, cpu); }
+};
+
+Macs macs_of(const CompiledModel& m) {
+  Macs macs;
+  for (const auto& d : m.partition.decisions) {
+    int64_t& part = d.accelerator ? macs.accelerator : macs.cpu;
+    part = saturating_add(part, ops::macs(m.model.graph, m.model.graph.node(d.node)));
+  }
+  return macs;
+}
+
+Json placement_counts(const CompiledModel& m, const Json& placement) {
+  size_t accelerator = 0, both = 0, cpu = 0, folded = 0;
+  for (const Json& n : placement.at("nodes")) {
+    const std::string& where = n.at("where").get_ref<const std::string&>();
+    both += where == "both";
+    accelerator += where == "accelerator" || where == "both";
+    cpu += where == "cpu";
+    folded += where == "folded";
+  }
+  const Macs macs = macs_of(m);
+  const double share =
+      macs.all() == 0 ? 0 : static_cast<double>(macs.accelerator) / static_cast<double>(macs.all());
+  return {{"onnx_nodes", placement.at("nodes").size()},
+          {"accelerator", accelerator},
+          {"both", both},
+          {"cpu", cpu},
+          {"folded", folded},
+          {"macs", macs.all()},
+          {"macs_accelerator", macs.accelerator},
+          {"macs_cpu", macs.cpu},
+          {"mac_share_accelerator", share}};
+}
+
+Json region_json(const accel::CompiledRegion& c, const report::Region& r) {
+  Json layer_macs = Json::array();
+  for (const report::Layer& l : r.layers) layer_macs.push_back(l.macs);
+  return {{"id", r.id},
+          {"file", r.file},
+          {"layers", r.layers.size()},
+          {"macs", r.macs},
+          {"executed_macs", r.executed_macs},
+          {"layer_macs", std::move(layer_macs)},
+          {"cycles", r.cycles()},
+          {"lower_bound_cycles", r.lower_bound_cycles},
+          {"ddr_read_bytes", r.ddr_read_bytes},
+          {"ddr_write_bytes", r.ddr_write_bytes},
+          {"ocm_peak_bytes", r.ocm_peak_bytes},
+          {"ocm_highest_address_bytes", r.ocm_highest_address_bytes},
+          {"ocm_tensor_peak_bytes", c.ocm_tensor_peak_bytes},
+          {"ocm_tensor_lower_bound_bytes", c.ocm_tensor_lower_bound_bytes},
+          {"weights_bytes", r.weights_bytes},
+          {"pod_utilization", r.pod_utilization},
+          {"pod_busy", r.pod_busy}};
+}
+
+Json host_json(const CompiledModel& m) {
+  Json conversions = Json::array();
+  int64_t bytes = 0, elements = 0;
+  for (const chost::Conversion& c : m.host.conversions) {
+    bytes += c.host_bytes + c.device_bytes;
+    elements += c.elements;
+    conversions.push_back({{"region", c.region},
+                           {"value", idmap::json_text(m.model.graph.value(c.value).name)},
+                           {"to", c.to_device ? "accelerator" : "host"},
+                           {"permuted", c.permuted},
+                           {"elements", c.elements},
+                           {"host_bytes", c.host_bytes},
+                           {"device_bytes", c.device_bytes}});
+  }
+  return {{"arena_bytes", m.host.arena_bytes},
+          {"arena_lower_bound_bytes", m.host.arena_lower_bound_bytes},
+          {"weights_bytes", m.host.weights_bytes},
+          {"macs", macs_of(m).cpu},
+          {"conversion_bytes", bytes},
+          {"conversion_seconds_estimate", static_cast<double>(elements) * kSecondsAnElement},
+          {"conversions", std::move(conversions)}};
+}
+
+std::string fallback_line(const Json& n) {
+  const auto macs = n.at("macs").get<int64_t>();
+  return fmt::format("on the CPU: {} '{}' ({}){}: {}\n", n["id"].get<std::string>(),
+                     n["name"].get<std::string>(), n["op_type"].get<std::string>(),
+                     macs == 0 ? "" : fmt::format(", {} MACs", macs), n.value("reason", ""));
+}
+
+}  // namespace
+
+Json report_json(const CompiledModel& m, const CompileOptions& options, const Json& placement,
+                 const std::vector<report::Region>& regions) {
+  Json list = Json::array();
+  for (size_t i = 0; i < regions.size(); ++i) list.push_back(region_json(m.regions[i], regions[i]));
+  Json r;
+  r["schema"] = "mrvlc-report-1";
+  r["model"] = {{"name", m.name}, {"sha256", m.model.sha256}};
+  r["target"] = {{"name", m.has_accelerator ? m.machine.name : "host"},
+                 {"tiles", m.has_accelerator ? options.tiles : 0},
+                 {"precision", m.has_accelerator ? "fp16" : "fp32"}};
+  r["placement"] = placement_counts(m, placement);
+  r["regions"] = std::move(list);
+  r["host"] = host_json(m);
+  return r;
+}
+
+std::string report_text(const Json& r, const Json& placement, const std::vector<report::Region>& regions) {
+  const Json& p = r.at("placement");
+  std::string out = fmt::format(
+      "model {}  target {}  tiles {}  precision {}\n"
+      "{} ONNX nodes: {} on the accelerator, {} on the CPU, {} folded; {:.2f} % of the MACs on the "
+      "accelerator ({} of {})\n",
+      r["model"]["name"].get<std::string>(), r["target"]["name"].get<std::string>(),
+      r["target"]["tiles"].get<int>(), r["target"]["precision"].get<std::string>(),
+      p["onnx_nodes"].get<int64_t>(), p["accelerator"].get<int64_t>(), p["cpu"].get<int64_t>(),
+      p["folded"].get<int64_t>(), 100 * p["mac_share_accelerator"].get<double>(),
+      p["macs_accelerator"].get<int64_t>(), p["macs"].get<int64_t>());
+  const Json& h = r.at("host");
+  out += fmt::format("host: arena {} B (lower bound {} B), weights {} B, {} MACs\n",
+                     h["arena_bytes"].get<int64_t>(), h["arena_lower_bound_bytes"].get<int64_t>(),
+                     h["weights_bytes"].get<int64_t>(), h["macs"].get<int64_t>());
+  out += fmt::format("borders: {} values converted by the host, {} B read and written, about {:.3f} ms\n",
+                     h["conversions"].size(), h["conversion_bytes"].get<int64_t>(),
+                     1e3 * h["conversion_seconds_estimate"].get<double>());
+  out += report::profile_text(regions, kReportLayers);
+  if (r["target"]["name"] == "host") return out;
+  for (const Json& n : placement.at("nodes")) {
+    if (n["where"] == "cpu" || n["where"] == "both") out += fallback_line(n);
+  }
+  return out;
+}
+
+}  // namespace mrvlc::driver

@@ -1,0 +1,84 @@
+// The last words of `mrvlc compile`: where the work went and what it takes, in six lines.
+#include <algorithm>
+
+#include "compiled_model.h"
+
+namespace mrvlc::driver {
+namespace {
+
+std::string bytes_text(int64_t bytes) {
+  if (bytes < 1024) return fmt::format("{} B", bytes);
+  const double kib = static_cast<double>(bytes) / 1024;
+  return kib < 1024 ? fmt::format("{:.1f} KiB", kib) : fmt::format("{:.2f} MiB", kib / 1024);
+}
+
+std::string count(int64_t n, std::string_view what) {
+  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+}
+
+int64_t sum(const Json& regions, const char* field) {
+  int64_t all = 0;
+  for (const Json& r : regions) all += r.at(field).get<int64_t>();
+  return all;
+}
+
+std::string head(const CompiledModel& m, const CompileOptions& options, const Json& r) {
+  const Json& t = r.at("target");
+  std::string tiles = m.has_accelerator ? ", " + count(t.at("tiles").get<int>(), "tile") : "";
+  return fmt::format("wrote {}: {} for {}{}, {}", printable(options.out.string(), 4096), m.name,
+                     t.at("name").get<std::string>(), tiles, t.at("precision").get<std::string>());
+}
+
+std::string placement(const Json& p) {
+  return fmt::format(
+      "placement  {:.1f} % of {} MACs on the accelerator; of {} ONNX nodes {} there, {} on the CPU, {} "
+      "folded",
+      100 * p.at("mac_share_accelerator").get<double>(), p.at("macs").get<int64_t>(),
+      p.at("onnx_nodes").get<int64_t>(), p.at("accelerator").get<int64_t>(), p.at("cpu").get<int64_t>(),
+      p.at("folded").get<int64_t>());
+}
+
+std::string regions(const Json& r) {
+  const Json& list = r.at("regions");
+  if (list.empty()) return "regions    none";
+  const Json& h = r.at("host");
+  return fmt::format("regions    {} with {}; the host converts {} at their borders, about {:.3f} ms",
+                     list.size(), count(sum(list, "layers"), "layer"),
+                     bytes_text(h.at("conversion_bytes").get<int64_t>()),
+                     1e3 * h.at("conversion_seconds_estimate").get<double>());
+}
+
+std::string cycles(const CompiledModel& m, const Json& list) {
+  if (list.empty()) return "cycles     none: nothing runs on an accelerator";
+  const int64_t all = sum(list, "cycles"), bound = sum(list, "lower_bound_cycles");
+  const double peak = static_cast<double>(all) * m.machine.fp16_macs * m.regions[0].binary.tiles;
+  return fmt::format("cycles     {}, at least {} (x{:.2f}); {:.3f} ms at {} GHz, matrix units {:.1f} % used",
+                     all, bound, bound == 0 ? 0 : static_cast<double>(all) / static_cast<double>(bound),
+                     static_cast<double>(all) / (1e6 * m.machine.clock_ghz), m.machine.clock_ghz,
+                     peak == 0 ? 0 : 100 * static_cast<double>(sum(list, "executed_macs")) / peak);
+}
+
+std::string memory(const CompiledModel& m, const Json& r) {
+  const Json& h = r.at("host");
+  std::string text = fmt::format("memory     arena {}, weights {} on the host",
+                                 bytes_text(h.at("arena_bytes").get<int64_t>()),
+                                 bytes_text(h.at("weights_bytes").get<int64_t>()));
+  const Json& list = r.at("regions");
+  if (list.empty()) return text;
+  int64_t peak = 0;
+  for (const Json& region : list) peak = std::max(peak, region.at("ocm_peak_bytes").get<int64_t>());
+  return text + fmt::format(", {} on the accelerator; on-chip {} of {} a tile",
+                            bytes_text(sum(list, "weights_bytes")), bytes_text(peak),
+                            bytes_text(m.machine.ocm_bytes));
+}
+
+}  // namespace
+
+std::vector<std::string> summary(const CompiledModel& m, const CompileOptions& options, const Json& report,
+                                 size_t warnings) {
+  return {head(m, options, report), placement(report.at("placement")),
+          regions(report),          cycles(m, report.at("regions")),
+          memory(m, report),        fmt::format("warnings   {}", warnings)};
+}
+
+}  // namespace mrvlc::driver

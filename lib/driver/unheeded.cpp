@@ -1,0 +1,195 @@
+#include "unheeded.h"
+
+#include <algorithm>
+#include <map>
+
+#include "mrvlc/idmap/idmap.h"
+#include "mrvlc/ops/open.h"
+#include "mrvlc/ops/work.h"
+#include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/diag/onnx.h"
+#include "mrvlc/support/saturating.h"
+
+namespace mrvlc::driver {
+namespace {
+
+void warn(Diagnostics& diagnostics, std::string_view option, std::string_view why, std::string_view remedy) {
+  diagnostics.add(make_diag<DiagCode::MRV0010>(option, why, remedy));
+}
+
+bool given(const CompileOptions& options, const char* option) {
+  return options.given.contains(option);
+}
+
+// Every dimension that becomes the batch is told of.
+bool binds_batch(const Diagnostics& diagnostics) {
+  return std::ranges::any_of(diagnostics.list(), [](const Diag& d) { return d.code == DiagCode::MRV0134; });
+}
+
+bool any_value(const ir::Graph& graph, const std::function<bool(const TensorType&)>& holds) {
+  for (size_t i = 0; i < graph.value_slots(); ++i) {
+    if (holds(graph.value(ir::ValueId(i)).type)) return true;
+  }
+  return false;
+}
+
+bool has_sequence_of(const ir::Graph& graph, int64_t length) {
+  auto bounded = [&](const TensorType& t) {
+    return (t.wrapper == Wrapper::Sequence || t.wrapper == Wrapper::OptionalSequence) && t.length == length;
+  };
+  bool found = any_value(graph, bounded);
+  ir::for_each_body(graph, [&](const ir::Graph& body) { found = found || any_value(body, bounded); });
+  return found;
+}
+
+void check_bound(const std::string& name, const ir::Graph& graph, Diagnostics& diagnostics) {
+  const std::string option = fmt::format("--bound for '{}'", printable(name));
+  const auto value = graph.find_value(name);
+  if (!value) {
+    warn(diagnostics, option, "the model has no value of that name", "'mrvlc inspect' lists the values");
+  } else if (graph.value(*value).type.is_static()) {
+    warn(diagnostics, option,
+         fmt::format("its shape is known at compile time, {}", to_string(graph.value(*value).type)),
+         "leave it away");
+  }
+}
+
+}  // namespace
+
+void warn_unheeded_shapes(const CompileOptions& options, const ir::Graph& graph, Diagnostics& diagnostics) {
+  if (given(options, "--batch") && !binds_batch(diagnostics)) {
+    const bool shapes = !options.input_shapes.empty();
+    warn(diagnostics, fmt::format("--batch {}", options.batch),
+         shapes ? "--input-shape, or the model, fixes the leading dimension of every input"
+                : "the model fixes the leading dimension of every input",
+         shapes ? "write the batch into --input-shape" : "export the model with an open batch");
+  }
+  for (const auto& [name, shape] : options.bounds) check_bound(name, graph, diagnostics);
+  if (given(options, "--max-sequence") && !has_sequence_of(graph, options.max_sequence)) {
+    warn(diagnostics, fmt::format("--max-sequence {}", options.max_sequence),
+         "the model has no sequence, or its operands bound the lengths", "leave it away");
+  }
+}
+
+namespace {
+
+// Multiply-accumulates and nodes on either side, without those that --cpu or a rule of kind `cpu` keeps from
+// the accelerator; and the reason that keeps most of them.
+class Tally {
+ public:
+  explicit Tally(const CompiledModel& m) : graph_(m.model.graph) {
+    for (const auto& d : m.partition.decisions) add(d);
+  }
+
+  bool everything_asked_for() const { return nodes_on_ == nodes_; }
+  int64_t macs() const { return macs_; }
+  // Share of the accelerator; of a model that multiplies nothing, of its nodes.
+  double share() const {
+    if (macs_ == 0) return nodes_ == 0 ? 1 : nodes_on_ == 0 ? 0 : 1;
+    return static_cast<double>(macs_on_) / static_cast<double>(macs_);
+  }
+  std::string cause() const {
+    auto most = std::ranges::max_element(
+        kept_, {}, [](const auto& k) { return std::pair(k.second.macs, k.second.nodes); });
+    if (most == kept_.end()) return "nothing is left to compute";
+    const Kept& k = most->second;
+    const ir::Node& n = graph_.node(k.first);
+    std::string text = fmt::format("'{}' ({})", printable(n.name), n.op->name);
+    if (k.nodes > 1) text += fmt::format(" and {} more", k.nodes - 1);
+    text += (k.nodes > 1 ? " run on the CPU: " : " runs on the CPU: ") + most->first;
+    while (text.ends_with('.')) text.pop_back();
+    return text;
+  }
+  bool quantised() const { return quantised_; }
+
+ private:
+  struct Kept {
+    int64_t macs = 0, nodes = 0;
+    ir::NodeId first;
+  };
+
+  void add(const partition::NodeDecision& d) {
+    const ir::Node& n = graph_.node(d.node);
+    const std::string_view op = n.op->name;
+    quantised_ = quantised_ || op == "QuantizeLinear" || op == "DequantizeLinear" ||
+                 op == "DynamicQuantizeLinear" || op.starts_with("QLinear") || op == "ConvInteger" ||
+                 op == "MatMulInteger";
+    const bool wished = !d.rule.empty() || d.reason.find("--cpu '") != std::string::npos;
+    if (!d.accelerator && wished) return;
+    const int64_t macs = ops::macs(graph_, n);
+    ++nodes_, macs_ = saturating_add(macs_, macs);
+    if (d.accelerator) {
+      ++nodes_on_, macs_on_ = saturating_add(macs_on_, macs);
+      return;
+    }
+    Kept& k = kept_[d.reason];
+    if (k.nodes++ == 0) k.first = d.node;
+    k.macs = saturating_add(k.macs, macs);
+  }
+
+  const ir::Graph& graph_;
+  int64_t nodes_ = 0, nodes_on_ = 0, macs_ = 0, macs_on_ = 0;
+  bool quantised_ = false;
+  std::map<std::string, Kept> kept_;
+};
+
+// An input whose shape is known at run time only, where that keeps nodes from the accelerator.
+const ir::Value* open_input(const ir::Graph& graph) {
+  for (ir::ValueId id : graph.inputs()) {
+    if (!graph.value(id).type.is_static()) return &graph.value(id);
+  }
+  return nullptr;
+}
+
+bool open_everywhere(const CompiledModel& m) {
+  return std::ranges::any_of(m.partition.decisions, [&](const auto& d) {
+    return ops::has_open_shapes(m.model.graph, m.model.graph.node(d.node));
+  });
+}
+
+}  // namespace
+
+void warn_placement(const CompiledModel& m, Diagnostics& diagnostics) {
+  if (!m.has_accelerator) return;
+  const Tally tally(m);
+  if (tally.everything_asked_for() || tally.share() >= 0.5) return;
+  const ir::Value* open = open_input(m.model.graph);
+  if (m.partition.regions.empty() && open != nullptr && open_everywhere(m)) {
+    diagnostics.add(make_diag<DiagCode::MRV0011>(m.partition.decisions.size(), printable(open->name),
+                                                 to_string(onnx::GivenShape(open->type.shape))));
+    return;
+  }
+  const std::string what = m.partition.regions.empty()
+                               ? fmt::format("nothing of the model runs on {}", m.machine.name)
+                               : fmt::format("only {:.1f} % of the multiply-accumulates run on {}",
+                                             100 * tally.share(), m.machine.name);
+  const char* remedy =
+      tally.quantised()
+          ? "the network is quantised, and the accelerator computes in fp16: compile its float form, "
+            "or with --target host"
+          : "'mrvlc explain OUT' tells of every node why";
+  diagnostics.add(make_diag<DiagCode::MRV0012>(what, tally.cause(), remedy));
+}
+
+void warn_unheeded_options(const CompileOptions& options, const CompiledModel& m, Diagnostics& diagnostics) {
+  if (m.regions.empty()) {
+    const bool host = !m.has_accelerator;
+    const char* why = host ? "with --target host nothing runs on an accelerator"
+                           : "nothing of the model runs on the accelerator";
+    const char* remedy = host ? "name an accelerator with --target" : "'mrvlc explain OUT' tells why";
+    for (const char* option : {"--tiles", "--effort", "--wb-pin", "--silicon-id"}) {
+      if (given(options, option)) warn(diagnostics, option, why, remedy);
+    }
+    if (host && given(options, "--no-default-rules")) warn(diagnostics, "--no-default-rules", why, remedy);
+    if (host && options.precision != "auto")
+      warn(diagnostics, "--precision " + options.precision, why, remedy);
+    if (std::ranges::find(options.emit, "disasm") != options.emit.end())
+      warn(diagnostics, "--emit disasm", why, remedy);
+  }
+  if (given(options, "--text-bytes") && !m.host.texts_made) {
+    warn(diagnostics, fmt::format("--text-bytes {}", options.text_bytes),
+         "the model makes no texts at run time", "leave it away");
+  }
+}
+
+}  // namespace mrvlc::driver

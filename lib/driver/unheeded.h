@@ -1,0 +1,16 @@
+// Warnings about what was asked for and does not happen. Each names the cause and the way out.
+#pragma once
+#include "compiled_model.h"
+
+namespace mrvlc::driver {
+
+// After the import: --batch, --bound and --max-sequence that change nothing. `diagnostics` are those of the
+// import. Only options that CompileOptions::given holds are spoken of, here and below.
+void warn_unheeded_shapes(const CompileOptions& options, const ir::Graph& graph, Diagnostics& diagnostics);
+// After placement: an accelerator that gets nothing, or less than half of the multiply-accumulates, although
+// nobody asked for the CPU.
+void warn_placement(const CompiledModel& m, Diagnostics& diagnostics);
+// When all code is there: options of the accelerator where none is used, and of texts where none are made.
+void warn_unheeded_options(const CompileOptions& options, const CompiledModel& m, Diagnostics& diagnostics);
+
+}  // namespace mrvlc::driver

@@ -1,0 +1,113 @@
+// Fates of nodes: counted once each, with a reason, the same in placement.json, idmap.json, report.json and
+// `mrvlc explain`.
+#include <sstream>
+
+#include "compiled.h"
+
+using namespace mrvlc;
+using test::Json;
+
+namespace {
+
+std::string explained(const test::Compiled& c, const std::optional<std::string>& node = {}) {
+  auto text = driver::explain(c.out, node);
+  if (!text.ok()) FAIL(text.error().message);
+  return *text;
+}
+
+// With one space between words.
+std::string words(const std::string& line) {
+  std::istringstream in(line);
+  std::string out, word;
+  while (in >> word) out += (out.empty() ? "" : " ") + word;
+  return out;
+}
+
+// placement.json, idmap.json and report.json tell the same of every node.
+void check_agreement(const test::Compiled& c) {
+  const Json report = c.json("report.json")["placement"], nodes = c.json("placement.json")["nodes"],
+             sources = c.json("idmap.json")["sources"];
+  std::map<std::string, int> counts;
+  REQUIRE(nodes.size() == sources.size());
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    INFO(nodes[i].dump());
+    CHECK(nodes[i]["id"] == sources[i]["id"]);
+    const bool gone = sources[i]["fate"] == "folded" || sources[i]["fate"] == "removed";
+    CHECK(nodes[i]["where"] == (gone ? Json("folded") : sources[i]["fate"]));
+    CHECK(nodes[i]["reason"] == sources[i]["reason"]);
+    CHECK_FALSE(nodes[i]["reason"].get<std::string>().empty());
+    ++counts[nodes[i]["where"]];
+  }
+  CHECK(report["onnx_nodes"] == nodes.size());
+  CHECK(report["accelerator"] == counts["accelerator"] + counts["both"]);
+  CHECK(report["both"] == counts["both"]);
+  CHECK(report["cpu"] == counts["cpu"]);
+  CHECK(report["folded"] == counts["folded"]);
+}
+
+void check_counts(const test::Compiled& c, int all, int accelerator, int cpu, int folded) {
+  const Json p = c.json("report.json")["placement"];
+  CHECK(p["onnx_nodes"] == all);
+  CHECK(p["accelerator"] == accelerator);
+  CHECK(p["cpu"] == cpu);
+  CHECK(p["folded"] == folded);
+  check_agreement(c);
+}
+
+}  // namespace
+
+TEST_CASE("every node is counted once") {
+  check_counts(test::compile_model(test::counted_model(), "fates"), 6, 6, 0, 0);
+  check_counts(test::compile_model(test::mixed_model(), "fates_mixed"), 3, 2, 1, 0);
+  // The If, and 1 + 3 nodes of its branches.
+  check_counts(
+      test::compile_model(test::branches_model(), "fates_branches", [](auto& o) { o.targets = {"host"}; }), 5,
+      0, 4, 1);
+}
+
+TEST_CASE("a node that became two expressions is one node") {
+  auto c = test::compile_model(test::split_model(), "split");
+  const Json map = c.json("idmap.json");
+  int of_norm = 0;
+  for (const Json& e : map["expressions"])
+    of_norm += !e.contains("erased") && e["sources"] == Json({"main/0"});
+  CHECK(of_norm == 2);  // a factor and a summand
+  check_counts(c, 3, 3, 0, 0);
+}
+
+TEST_CASE("one half of a node on the CPU makes it both") {
+  auto c = test::compile_model(test::split_model(), "both", [](auto& o) { o.cpu = {"Mul"}; });
+  const Json node = test::with(c.json("placement.json")["nodes"], "name", "bn");
+  CHECK(node["where"] == "both");
+  CHECK(node["reason"].get<std::string>().find("--cpu 'Mul'") != std::string::npos);
+  check_counts(c, 3, 3, 0, 0);
+  CHECK(c.text("report.txt").find("on the CPU: main/0 'bn' (BatchNormalization): ") != std::string::npos);
+}
+
+TEST_CASE("folded and removed nodes say why") {
+  auto c = test::compile_model(test::folded_model(), "folded");
+  check_counts(c, 4, 2, 0, 2);
+  const Json sources = c.json("idmap.json")["sources"];
+  CHECK(test::with(sources, "name", "k")["fate"] == "folded");
+  CHECK(test::with(sources, "name", "drop")["fate"] == "removed");
+  const Json nodes = c.json("placement.json")["nodes"];
+  CHECK(test::with(nodes, "name", "k")["reason"].get<std::string>().starts_with("folded"));
+  CHECK(explained(c, "k").find("folded") != std::string::npos);
+}
+
+TEST_CASE("explain says where, what, how much and why") {
+  auto c = test::compile_model(test::mixed_model(), "explain", [](auto& o) { o.cpu = {"g2"}; });
+  const std::string text = explained(c);
+  std::vector<std::string> lines;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = text.find('\n', at);
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  REQUIRE(lines.size() == 4);
+  CHECK(words(lines[0]) == "where operator MACs rule node reason");
+  CHECK(words(lines[1]).starts_with("accelerator 0 Gemm 64 fc_gemm g1 matrix product"));
+  CHECK(words(lines[2]) == "cpu Sin s No rule takes operator Sin.");
+  CHECK(words(lines[3]) == "cpu Gemm 32 g2 It is kept on the CPU because --cpu 'g2' names it.");
+  CHECK(explained(c, "g1").find("rule fc_gemm: accepted\n") != std::string::npos);
+}
