@@ -41,20 +41,6 @@ pb::ModelProto open_batch() {
   return m;
 }
 
-pb::ModelProto quantised() {
-  pb::ModelProto m = test::empty_model();
-  test::add_input(m, "x", {2, 4}, pb::TensorProto::UINT8);
-  auto* w = m.mutable_graph()->add_initializer();
-  w->set_name("w");
-  w->set_data_type(pb::TensorProto::UINT8);
-  w->add_dims(4);
-  w->add_dims(3);
-  w->set_raw_data(std::string(12, '\1'));
-  test::add_named(m, "mi", "MatMulInteger", {"x", "w"}, {"y"});
-  test::add_output(m, "y", {2, 3}, pb::TensorProto::INT32);
-  return m;
-}
-
 }  // namespace
 
 TEST_CASE("a batch that nothing takes") {
@@ -165,7 +151,14 @@ TEST_CASE("shapes known at run time keep everything on the CPU") {
 }
 
 TEST_CASE("an accelerator that gets less than half of the MACs") {
-  auto q = test::compile_model(quantised(), "quantised");
+  // g: 2 x 8 results of 4, on the accelerator; mi: 2 x 12 (or 2 x 6) of 4, which is not.
+  auto less = test::compile_model(test::half_quantised_model(12), "less");
+  REQUIRE(less.count(DiagCode::MRV0012) == 1);
+  CHECK(less.messages().find(
+            "only 40.0 % of the multiply-accumulates run on cn10ka: 'mi' (MatMulInteger) runs on") !=
+        std::string::npos);
+  CHECK(test::compile_model(test::half_quantised_model(6), "more").count(DiagCode::MRV0012) == 0);  // 57.1 %
+  auto q = test::compile_model(test::half_quantised_model(6), "quantised", [](Options& o) { o.cpu = {"g"}; });
   INFO(q.messages());
   REQUIRE(q.count(DiagCode::MRV0012) == 1);
   CHECK(q.messages().find("nothing of the model runs on cn10ka: 'mi' (MatMulInteger) runs on the CPU: ") !=

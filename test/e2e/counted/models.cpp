@@ -134,6 +134,37 @@ pb::ModelProto split_model() {
   return m;
 }
 
+pb::ModelProto late_split_model() {
+  pb::ModelProto m = empty_model();
+  add_input(m, "x", {1, 4, 8, 8});
+  add_weights(m, "w", {4, 4, 1, 1});
+  add_named(m, "c0", "Conv", {"x", "w"}, {"c0_out"});
+  add_named(m, "r0", "Relu", {"c0_out"}, {"r0_out"});
+  add_norm(m, "r0_out", "bn_out");
+  add_named(m, "r", "Relu", {"bn_out"}, {"r_out"});
+  add_named(m, "c", "Conv", {"r_out", "w"}, {"y"});
+  add_output(m, "y", {1, 4, 8, 8});
+  return m;
+}
+
+pb::ModelProto half_quantised_model(int64_t columns) {
+  pb::ModelProto m = empty_model();
+  add_input(m, "x", {2, 4});
+  add_input(m, "i", {2, 4}, pb::TensorProto::UINT8);
+  add_weights(m, "w", {4, 8});
+  auto* v = m.mutable_graph()->add_initializer();
+  v->set_name("v");
+  v->set_data_type(pb::TensorProto::UINT8);
+  v->add_dims(4);
+  v->add_dims(columns);
+  v->set_raw_data(std::string(static_cast<size_t>(4 * columns), '\1'));
+  add_named(m, "g", "Gemm", {"x", "w"}, {"y"});
+  add_named(m, "mi", "MatMulInteger", {"i", "v"}, {"z"});
+  add_output(m, "y", {2, 8});
+  add_output(m, "z", {2, columns}, pb::TensorProto::INT32);
+  return m;
+}
+
 pb::ModelProto merged_model() {
   pb::ModelProto m = empty_model();
   add_input(m, "x", {1, 4, 8, 8});

@@ -26,7 +26,11 @@ pb::ModelProto folded_model();
 pb::ModelProto branches_model();
 // x[1,4,8,8] -> bn (BatchNormalization) -> r (Relu) -> c (1x1 Conv) -> y
 pb::ModelProto split_model();
+// x[1,4,8,8] -> c0 (1x1 Conv) -> r0 (Relu) -> bn (BatchNormalization) -> r (Relu) -> c (1x1 Conv) -> y
+pb::ModelProto late_split_model();
 // x[1,4,8,8] -> c (1x1 Conv) -> bn (BatchNormalization) -> r (Relu) -> flat (Flatten) -> y
 pb::ModelProto merged_model();
+// x[2,4] -> g (Gemm, 4 -> 8) -> y; i[2,4] of uint8 -> mi (MatMulInteger, 4 -> `columns`) -> z
+pb::ModelProto half_quantised_model(int64_t columns);
 
 }  // namespace mrvlc::test

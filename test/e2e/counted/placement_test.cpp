@@ -84,6 +84,14 @@ TEST_CASE("one half of a node on the CPU makes it both") {
   CHECK(c.text("report.txt").find("on the CPU: main/0 'bn' (BatchNormalization): ") != std::string::npos);
 }
 
+TEST_CASE("a node on both sides says why it is on the CPU, whichever half is there") {
+  auto c = test::compile_model(test::late_split_model(), "both_late", [](auto& o) { o.cpu = {"Add"}; });
+  const Json node = test::with(c.json("placement.json")["nodes"], "name", "bn");
+  CHECK(node["where"] == "both");
+  CHECK(node["reason"].get<std::string>().find("--cpu 'Add'") != std::string::npos);
+  check_agreement(c);
+}
+
 TEST_CASE("folded and removed nodes say why") {
   auto c = test::compile_model(test::folded_model(), "folded");
   check_counts(c, 4, 2, 0, 2);
