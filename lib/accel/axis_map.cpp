@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "cost_limits.h"
+
 namespace mrvlc::accel {
 namespace {
 
@@ -80,6 +82,8 @@ void copy_mapped(Lowering& l, const View& from, const View& to, const std::vecto
     std::vector<Piece> next;
     int64_t factor = repeat_factor(maps[d], from.dims[d]);
     std::vector<AxisRun> runs = factor > 0 ? std::vector<AxisRun>{} : runs_of(maps[d]);
+    if (static_cast<int64_t>(pieces.size() * std::max<size_t>(runs.size(), 1)) > kMostPrimitives)
+      return l.keep(too_many_primitives());
     for (const Piece& p : pieces) {
       if (factor > 0) {
         Piece q = p;

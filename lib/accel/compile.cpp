@@ -2,9 +2,11 @@
 #include <algorithm>
 
 #include "bound.h"
+#include "cost_limits.h"
 #include "emit.h"
 #include "live_peak.h"
 #include "lowering.h"
+#include "mrvlc/isa/container_check.h"
 #include "mrvlc/support/checked.h"
 #include "mrvlc/support/diag/general.h"
 #include "prune.h"
@@ -74,6 +76,7 @@ std::vector<OcmUse> named(std::vector<Use> uses, const ir::Graph& graph, const p
 Result<CompiledRegion> compile_region(const ir::Graph& graph, const partition::Region& region,
                                       const target::Machine& machine, const Options& options) {
   if (region.layers.empty()) return make_diag<DiagCode::MRV0007>("a region without layers");
+  MRVLC_TRY(check_cost(graph, region, machine));
   MRVLC_ASSIGN(Lowered lowered, Lowering(graph, region, machine).run());
   prune_unread_pixels(lowered.program);
   std::string weights = std::move(lowered.program.weights);
@@ -81,7 +84,6 @@ Result<CompiledRegion> compile_region(const ir::Graph& graph, const partition::R
   const std::vector<Cut>& cuts = chosen.cuts;
   const Program& program = chosen.program;
   const MemoryMap& map = chosen.map;
-  if (map.end > int64_t{1} << 40) return make_diag<DiagCode::MRV0503>(map.end, int64_t{1} << 40);
   Emitted code = emit(std::move(chosen.tiles), static_cast<uint64_t>(map.end));
 
   CompiledRegion out;
@@ -123,6 +125,7 @@ Result<CompiledRegion> compile_region(const ir::Graph& graph, const partition::R
     if (shown == "none") shown = describe(cuts[i]);  // of the layer's first operation
   }
   frame(out, std::move(code.init_ranges), region);
+  MRVLC_TRY(isa::check_container(out.binary));
   return out;
 }
 

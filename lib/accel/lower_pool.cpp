@@ -1,6 +1,9 @@
 // MaxPool, AveragePool and the global ones (reductions).
+#include <algorithm>
+
 #include "conv_lowering.h"
 #include "mrvlc/ops/params.h"
+#include "mrvlc/support/checked.h"
 #include "sums.h"
 
 namespace mrvlc::accel {
@@ -24,28 +27,26 @@ Status lower_global(Lowering& l, const ir::Node& node, bool is_max) {
 
 // Padded positions (within the declared padding) that a window of an average covers, along one axis.
 int64_t covered(const ops::PoolParams& p, size_t d, int64_t o) {
-  int64_t n = 0;
-  for (int64_t k = 0; k < p.kernel[d]; ++k) {
-    int64_t at = o * p.strides[d] + k * p.dilations[d];
-    if (at < p.pads_begin[d] + p.input[d] + p.pads_end[d]) ++n;
-  }
-  return n;
+  int64_t left = p.pads_begin[d] + p.input[d] + p.pads_end[d] - o * p.strides[d];
+  return std::clamp<int64_t>(ceil_div(std::max<int64_t>(left, 0), p.dilations[d]), 0, p.kernel[d]);
 }
 
 // In ceil mode the last windows may reach past the padding; those positions do not count.
 Status correct_counts(Lowering& l, const ir::Node& node, const ops::PoolParams& p, const View& out) {
   Dims dims(out.dims.size(), 1);
   for (size_t d = 0; d < p.output.size(); ++d) dims[d + 2] = p.output[d];
-  bool plane = p.output.size() == 2, needed = false;
+  bool plane = p.output.size() == 2;
+  bool needed = false;  // the last window covers least
+  for (size_t d = 0; d < p.output.size(); ++d)
+    needed = needed || covered(p, d, p.output[d] - 1) != p.kernel[d];
+  if (!needed) return {};
   std::vector<float> factor;
   for (int64_t y = 0; y < (plane ? p.output[0] : 1); ++y)
     for (int64_t x = 0; x < p.output.back(); ++x) {
       int64_t all = p.kernel.back() * (plane ? p.kernel[0] : 1);
       int64_t n = covered(p, p.output.size() - 1, x) * (plane ? covered(p, 0, y) : 1);
-      needed = needed || n != all;
       factor.push_back(static_cast<float>(all) / static_cast<float>(std::max<int64_t>(n, 1)));
     }
-  if (!needed) return {};
   PeBuilder b(l, out.dims, node.id);
   PeOperand t = b.temp();
   b.apply(isa::EwOp::Mul, t, b.view(out), b.view(l.constant(factor, dims, isa::DataType::F32)));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cost_limits.h"
 #include "mrvlc/support/checked.h"
 #include "mrvlc/tensor/float16.h"
 #include "pe_plan.h"
@@ -110,6 +111,8 @@ Result<Lowered> Lowering::run() {
     auto before = static_cast<int64_t>(program_.weights.size());
     const ir::Node& anchor = graph_.node(layer().anchor);
     keep(lower_layer());
+    // A layer has few window operations; groups are counted as they come.
+    if (static_cast<int64_t>(program_.primitives.size()) > kMostPrimitives) keep(too_many_primitives());
     if (!failed_.ok()) return at_node(std::move(failed_).error(), anchor.name, anchor.op->name);
     lowered_.layer_weight_bytes[layer_] = static_cast<int64_t>(program_.weights.size()) - before;
   }
@@ -251,6 +254,7 @@ Status Lowering::add(PeGroup group) {
   simplify(group, program_.buffers);
   if (!fits_smallest(group, machine_))
     return group.stages.size() > 1 ? unfuse(group) : split_reduction(group);
+  if (static_cast<int64_t>(program_.primitives.size()) >= kMostPrimitives) return too_many_primitives();
   program_.primitives.emplace_back(std::move(group));
   return {};
 }

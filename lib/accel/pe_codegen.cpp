@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "codegen.h"
+#include "cost_limits.h"
 #include "mrvlc/support/checked.h"
 #include "pe_plan.h"
 #include "window_plan.h"
@@ -41,6 +42,8 @@ class PeCodegen {
     int64_t steps = 1;
     for (size_t d = 0; d < g_.dims.size(); ++d) {
       counts.push_back(ceil_div(extents[d], plan_.block[d]));
+      // A step has an instruction for each stage and tile.
+      if (counts.back() > kMostInstructions / steps / cut_.parts()) return too_many_instructions();
       steps *= counts.back();
     }
     for (int64_t i = 0; i < steps; ++i) step(i, counts);

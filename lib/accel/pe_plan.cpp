@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "mrvlc/sim/limits.h"
 #include "mrvlc/support/checked.h"
 
 namespace mrvlc::accel {
@@ -136,6 +137,13 @@ Footprint footprint(const PeGroup& g, const PeSlots& slots, const OnChip& on_chi
   return f;
 }
 
+// Whether one instruction may visit the block: repeated operands take no memory, but time.
+bool visitable(const Dims& block) {
+  auto left = static_cast<int64_t>(sim::kMaxElements);
+  for (int64_t e : block) left /= std::max<int64_t>(e, 1);
+  return left > 0;
+}
+
 int64_t block_count(const Dims& extents, const Dims& block) {
   int64_t n = 1;
   for (size_t d = 0; d < extents.size(); ++d) n *= ceil_div(extents[d], block[d]);
@@ -254,7 +262,8 @@ bool fits_smallest(const PeGroup& g, const target::Machine& m) {
       block[d] = g.dims[d];
       ++wide;
     }
-  return wide <= kInstructionDims && footprint(g, slots_of(g), {}, block, true, m).total <= m.ocm_bytes;
+  return wide <= kInstructionDims && visitable(block) &&
+         footprint(g, slots_of(g), {}, block, true, m).total <= m.ocm_bytes;
 }
 
 int64_t PePlan::workspace() const {
@@ -280,7 +289,7 @@ PePlan plan_pe(const PeGroup& g, const Cut& cut, int64_t budget, const target::M
   auto done = [&] {
     plan.one_block = block_count(extents, plan.block) == 1;
     f = footprint(g, slots, on_chip, plan.block, !plan.one_block, m);
-    return f.total <= budget && f.transfer <= target;
+    return visitable(plan.block) && f.total <= budget && f.transfer <= target;
   };
   while (!done()) {
     size_t d = best_halving(g, slots, on_chip, extents, plan.block, whole, m);
@@ -290,10 +299,10 @@ PePlan plan_pe(const PeGroup& g, const Cut& cut, int64_t budget, const target::M
     // Once it fits, smaller blocks must not cost more traffic than their overlap can save.
     int64_t now = f.transfer * block_count(extents, plan.block);
     int64_t then = footprint(g, slots, on_chip, smaller, true, m).transfer * block_count(extents, smaller);
-    if (f.total <= budget && then > now + now / 8) break;
+    if (visitable(plan.block) && f.total <= budget && then > now + now / 8) break;
     plan.block = std::move(smaller);
   }
-  plan.fits = f.total <= budget;
+  plan.fits = f.total <= budget && visitable(plan.block);
   plan.input_bytes = f.inputs;
   plan.output_bytes = f.outputs;
   plan.temp_bytes = f.temps;

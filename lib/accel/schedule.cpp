@@ -5,6 +5,7 @@
 #include <map>
 
 #include "codegen.h"
+#include "cost_limits.h"
 #include "emit.h"
 #include "mrvlc/sim/timing.h"
 #include "placement.h"
@@ -13,6 +14,10 @@
 
 namespace mrvlc::accel {
 namespace {
+
+// Instructions of all that is tried together, where there is a choice: a large program is not tried in as
+// many ways as a small one.
+constexpr int64_t kMostGenerated = 800'000;
 
 // Bytes on chip that homes take, by primitive.
 std::vector<int64_t> home_bytes(const std::vector<Home>& homes, size_t primitives) {
@@ -137,12 +142,14 @@ class TileBuilder {
       c.budget = m_.ocm_bytes - taken[i] - tables.resident_bytes();
       writer.set_primitive(i);
       Status done = std::visit([&](const auto& v) { return generate(v, c); }, p_.primitives[i]);
+      if (static_cast<int64_t>(out.code.size()) > kMostInstructions) done = too_many_instructions();
       if (done.ok()) {
         c.store_collected();
         continue;
       }
       const ir::Node& node = graph_.node(owner_of(p_.primitives[i]).expr);
-      if (c.budget == m_.ocm_bytes) return at_node(std::move(done).error(), node.name, node.op->name);
+      bool hopeless = c.budget == m_.ocm_bytes || done.error().exit_class() == ExitClass::Limit;
+      if (hopeless) return at_node(std::move(done).error(), node.name, node.op->name);
       return std::optional(Shortage{static_cast<uint32_t>(i)});
     }
     return std::optional<Shortage>();
@@ -169,16 +176,20 @@ bool spill_at(uint32_t primitive, const std::vector<Home>& homes, std::vector<bo
 }
 
 Result<Built> plan_tiles(const ir::Graph& graph, const Program& program, const std::vector<Cut>& cuts,
-                         const target::Machine& machine, const Options& options, double fetch_share) {
+                         const target::Machine& machine, const Options& options, double fetch_share,
+                         int64_t& generated) {
   std::vector<bool> spilled(program.buffers.size(), false);
   TileBuilder builder(graph, program, cuts, machine, options);
   constexpr int kMostAttempts = 24;
+  int64_t before = generated;
   for (int attempt = 0;; ++attempt) {
     std::vector<Home> homes = choose_homes(program, cuts, machine, options.tiles, spilled);
     std::vector<Home> copy = homes;
     MRVLC_ASSIGN(Built built, builder.build(std::move(copy), fetch_share));
+    generated += static_cast<int64_t>(built.program.code.size());
     if (!built.shortage) return built;
-    if (attempt < kMostAttempts && spill_at(built.shortage->primitive, homes, spilled)) continue;
+    bool patient = attempt < kMostAttempts && generated - before < kMostGenerated;
+    if (patient && spill_at(built.shortage->primitive, homes, spilled)) continue;
     bool all = std::ranges::find(spilled, false) == spilled.end();
     if (all && options.pin_weights)
       return make_diag<DiagCode::MRV0504>(program.buffers[kWeights].bytes, built.placed.short_bytes,
@@ -249,9 +260,13 @@ class Scheduler {
   }
 
   Status consider(Program program, const Policy& policy) {
+    auto size = static_cast<int64_t>(best_.tiles.code.size());
+    if (!best_.cuts.empty() && generated_ + size > kMostGenerated * options_.effort) return {};
     MemoryMap map = plan_memory(program, m_);
+    MRVLC_TRY(check_device_memory(map.input_end - map.input_begin + map.output_end - map.output_begin +
+                                  map.end - map.scratch_begin));
     std::vector<Cut> cuts = choose_cuts(program, m_, options_.tiles, policy.price);
-    Result<Built> planned = plan_tiles(graph_, program, cuts, m_, options_, policy.fetch_share);
+    Result<Built> planned = plan_tiles(graph_, program, cuts, m_, options_, policy.fetch_share, generated_);
     if (!planned.ok() && !best_.cuts.empty()) return {};  // another one works
     MRVLC_ASSIGN(Built built, std::move(planned));
     const Placed& placed = built.placed;
@@ -277,6 +292,7 @@ class Scheduler {
   const ir::Graph& graph_;
   const target::Machine& m_;
   const Options& options_;
+  int64_t generated_ = 0;  // instructions, of all that was tried
   Scheduled best_;
   Policy policy_;                    // of the best
   double least_ = 0, estimate_ = 0;  // cycles of the best, timed and estimated

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "cost_limits.h"
 #include "mrvlc/sim/cost.h"
 #include "mrvlc/support/checked.h"
 
@@ -85,6 +86,7 @@ void StepWriter::use(uint32_t item) {
 }
 
 void StepWriter::append(isa::Instruction instruction, const ItemRefs& refs) {
+  if (static_cast<int64_t>(out_.code.size()) > kMostInstructions) return;  // the scheduler refuses it
   for (uint32_t r : refs) use(r);
   sim::Cost cost = sim::cost_of(instruction, machine_);
   auto cycles = static_cast<double>(cost.engine_cycles);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "codegen.h"
+#include "cost_limits.h"
 #include "mrvlc/support/checked.h"
 #include "window_plan.h"
 
@@ -12,6 +13,7 @@ namespace {
 struct Block {
   int64_t image = 0;
   Span rows, cols, units, k;
+  Span x_rows, x_cols;             // of the input, that rows and cols read
   int64_t tap = -1;                // of a split reduction; else all
   bool first = true, last = true;  // part of the reduction
   bool empty() const { return rows.empty() || cols.empty() || units.empty(); }
@@ -45,7 +47,8 @@ class WindowCodegen {
     waited_for_ = !s_.out && p_.weights_once && one_stripe && shared_out();
   }
 
-  void run() {
+  Status run() {
+    if (least_steps() > kMostInstructions / cut_.parts()) return too_many_instructions();
     if (op_.epilogue.activation == isa::Activation::Table)
       table_ = c_.tables.item(op_.epilogue.table, c_.primitive, writer_);
     // Tiles with less to do stand still now and then, so that all take the same step.
@@ -64,6 +67,7 @@ class WindowCodegen {
       for (auto& list : blocks) now.push_back(i < list.size() ? list[i] : Block{});
       step(now);
     }
+    return {};
   }
 
  private:
@@ -82,6 +86,16 @@ class WindowCodegen {
     x_ = slot(p_.x_bytes, p_.x_depth);
     residual_ = slot(p_.residual_bytes, p_.out_depth);
     out_ = {slots, at, p_.out_bytes, p_.out_depth};
+  }
+
+  // Of the tile with most to do; each has an instruction at least.
+  int64_t least_steps() const {
+    int64_t rows = tile_rows(op_, cut_, 0).size(), units = tile_units(g_, cut_, 0).size();
+    int64_t pixels = ceil_div(rows, p_.rows) * ceil_div(op_.out_w, p_.cols);
+    int64_t sums = ceil_div(g_.all_channels, p_.k) * (p_.split ? g_.taps : 1);
+    int64_t most = kMostInstructions + 1;
+    return std::min(
+        most, std::min(most, pixels) * std::min(most, ceil_div(units, p_.units)) * std::min(most, sums));
   }
 
   std::vector<Block> blocks_of(uint32_t tile) const {
@@ -146,6 +160,8 @@ class WindowCodegen {
         b.image = image;
         b.rows = {first, first + n};
         b.cols = {c, std::min(op_.out_w, c + p_.cols)};
+        b.x_rows = input_range(op_, b.rows, true);
+        b.x_cols = input_range(op_, b.cols, false);
         out.push_back(b);
       }
       at += n;
@@ -169,10 +185,7 @@ class WindowCodegen {
     int64_t extents[] = {rows.size(), cols.size(), channels.size()};
     return pack_box(c_.program.buffers[image.buffer].ddr + element * 2, strides, extents, 2, load);
   }
-  Packed pack_x(const Block& b) const {
-    return pack_image(op_.x, b, input_range(op_, b.rows, true), input_range(op_, b.cols, false), block_in(b),
-                      true);
-  }
+  Packed pack_x(const Block& b) const { return pack_image(op_.x, b, b.x_rows, b.x_cols, block_in(b), true); }
   Packed pack_w(const Block& b) const {  // computed weights
     int64_t element = op_.w.offsets[static_cast<size_t>(b.image)] + b.k.begin * op_.w.stride_h +
                       b.units.begin * 16 * op_.w.stride_w;
@@ -316,8 +329,7 @@ class WindowCodegen {
             h.stride(image.stride_w * 2)};
   }
   Place x_place(uint32_t tile, const Block& b, const Offsets& a) const {
-    return place(tile, b, op_.x, input_range(op_, b.rows, true), input_range(op_, b.cols, false), block_in(b),
-                 s_.x, x_.item(), a.x, true);
+    return place(tile, b, op_.x, b.x_rows, b.x_cols, block_in(b), s_.x, x_.item(), a.x, true);
   }
   Place out_place(uint32_t tile, const Block& b, const Offsets& a) const {
     return place(tile, b, op_.out, b.rows, b.cols, block_out(b), s_.out, out_.item(), a.out, false);
@@ -344,6 +356,7 @@ class WindowCodegen {
     if (qh.empty() || qw.empty()) return;
     // Half the accumulators: one block of channels drains while the next is computed.
     int64_t limit = writer_.machine().accumulator_pixels / (p_.split ? 1 : 2);
+    limit = std::min(limit, pixels_at_once(op_, block_out(b).size(), writer_.machine()));
     int64_t cols = std::min(qw.size(), limit), rows = std::max<int64_t>(1, limit / cols);
     rows = ceil_div(qh.size(), ceil_div(qh.size(), rows));  // even pieces
     std::vector<Span> stripes;
@@ -373,7 +386,7 @@ class WindowCodegen {
   template <class I>
   void window_fields(I& i, const Block& b, const WindowPhase& ph, Span y, Span x, const Place& in,
                      const Place& out) const {
-    Span in_rows = input_range(op_, b.rows, true), in_cols = input_range(op_, b.cols, false);
+    const Span &in_rows = b.x_rows, &in_cols = b.x_cols;
     auto u = [](int64_t v) { return static_cast<uint32_t>(v); };
     i.x = u(in.at);
     i.x_row = u(in.row);
@@ -530,8 +543,7 @@ Status generate(const WindowOp& op, CodegenContext& c) {
   const target::Machine& m = c.writer.machine();
   std::optional<WindowPlan> plan = plan_window(op, c.cuts[c.primitive], s, c.budget, m);
   if (!plan) return make_diag<DiagCode::MRV0501>(m.ocm_bytes);
-  WindowCodegen(op, *plan, s, c).run();
-  return {};
+  return WindowCodegen(op, *plan, s, c).run();
 }
 
 }  // namespace mrvlc::accel

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cost_limits.h"
 #include "mrvlc/support/checked.h"
 
 namespace mrvlc::accel {
@@ -102,6 +103,7 @@ class Search {
     bool split = p.split;
     int64_t out_channels = std::min(p.units * g_.unit_out, op_.out_channels());
     if (split && p.rows * p.cols * ceil_div(out_channels, 16) > m_.accumulator_pixels) return false;
+    if (op_.kind == WindowOp::Kind::Pool && pixels_at_once(op_, out_channels, m_) == 0) return false;
     sizes(p, out_channels, split);
     int64_t pixel_blocks = pixel_blocks_of(p, rows_tile), unit_blocks = ceil_div(units_tile, p.units);
     int64_t k_blocks = ceil_div(g_.all_channels, p.k) * (split ? g_.taps : 1);

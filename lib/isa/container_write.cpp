@@ -17,8 +17,10 @@ void put_bytes(std::string& out, size_t at, const uint8_t (&bytes)[N]) {
   std::memcpy(out.data() + at, bytes, N);
 }
 
-// The last 15 characters: what tells layers apart stands at the end of their names.
+// The last 15 characters: what tells layers apart stands at the end of their names. A field ends at its first
+// zero byte.
 std::string_view port_name(std::string_view name) {
+  if (size_t zero = name.rfind('\0'); zero != std::string_view::npos) name = name.substr(zero + 1);
   return name.substr(name.size() - std::min<size_t>(name.size(), 15));
 }
 

@@ -26,6 +26,7 @@ class Scanner {
     f.payload = {};
     if (!varint(tag, kShortVarint)) return false;
     f.number = tag >> 3, f.wire_type = tag & 7;
+    if (f.number == 0) return false;  // as in a hole of zeros, of which there may be gigabytes
     if (f.wire_type == 0) {
       if (!varint(length, kLongVarint)) return false;
     } else if (f.wire_type == 1 || f.wire_type == 5) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "legal_size.h"
 #include "mrvlc/ops/open.h"
 
 namespace mrvlc::partition {
@@ -144,7 +145,8 @@ Legality layer_legal(const ir::Graph& graph, const Layer& layer, const target::M
   }
   MRVLC_LEGAL(legal_epilogue(c));
   MRVLC_LEGAL(check_ports(c));
-  return kind->check(c);
+  MRVLC_LEGAL(kind->check(c));
+  return legal_size(c);
 }
 
 }  // namespace mrvlc::partition

@@ -14,11 +14,21 @@ constexpr uint32_t kNobody = 0xffffffffu;
 // Who touched each granule last: [0] by writing, then one for each queue that can read this memory (OCM: DMA
 // out, POD and PE of its tile; DDR: DMA in of every tile). One for each queue is exact because a queue keeps
 // its order.
+// Kept for the stretches alone that somebody has touched: a large DDR range has several readers, each of a
+// part.
 struct Memory {
   std::string name;  // as diagnostics call it
   uint64_t begin = 0;
   size_t granules = 0;
-  std::vector<std::vector<uint32_t>> last;  // by granule
+  static constexpr size_t kStretch = size_t{1} << 14;    // granules
+  using Stretches = std::vector<std::vector<uint32_t>>;  // an empty one: nobody yet
+  std::vector<Stretches> last;
+
+  std::vector<uint32_t>& stretch(size_t entry, size_t index) {
+    std::vector<uint32_t>& s = last[entry][index];
+    if (s.empty()) s.assign(std::min(kStretch, granules - index * kStretch), kNobody);
+    return s;
+  }
 };
 
 // Which completions an instruction knows of when it starts, by way of waits: a count for each queue.
@@ -62,8 +72,8 @@ size_t other_than(uint32_t value, const uint32_t* last, size_t begin, size_t end
 
 class Detector {
  public:
-  Detector(const isa::Binary& b, const target::Machine& m, Section section,
-           const std::vector<isa::Instruction>& program, const Timing& timing, std::vector<Hazard>& hazards)
+  Detector(const isa::Binary& b, Section section, const std::vector<isa::Instruction>& program,
+           const Timing& timing, std::vector<Hazard>& hazards)
       : program_(program),
         timing_(timing),
         section_(section),
@@ -75,7 +85,7 @@ class Detector {
       queue_.push_back(static_cast<uint8_t>(queue_of(i)));
       position_.push_back(++count[queue_of(i)]);
     }
-    for (unsigned t = 0; t < b.tiles; ++t) add(fmt::format("OCM tile {}", t), 0, m.ocm_bytes, 4);
+    for (unsigned t = 0; t < b.tiles; ++t) add(fmt::format("OCM tile {}", t), 0, b.ocm_bytes, 4);
     add("DDR", b.ddr_input_begin, b.ddr_input_end, 1 + tiles_);
     add("DDR", b.ddr_output_begin, b.ddr_output_end, 1 + tiles_);
     add("DDR", b.ddr_scratch_begin, b.ddr_scratch_end, 1 + tiles_);
@@ -93,8 +103,9 @@ class Detector {
     uint64_t first = begin / isa::kHazardGranule,
              last = (end + isa::kHazardGranule - 1) / isa::kHazardGranule;
     uint64_t granules = end > begin ? last - first : 0;
+    size_t stretches = (granules + Memory::kStretch - 1) / Memory::kStretch;
     memories_.push_back({std::move(name), first * isa::kHazardGranule, granules,
-                         std::vector(entries, std::vector<uint32_t>(granules, kNobody))});
+                         std::vector(entries, Memory::Stretches(stretches))});
   }
 
   // Null for the weights, which nothing writes.
@@ -114,18 +125,27 @@ class Detector {
         r.space == isa::Space::Ocm ? static_cast<size_t>(program_[i].queue) : size_t{program_[i].tile} + 1;
     size_t first = (begin - memory->begin) / isa::kHazardGranule,
            past = (end - 1 - memory->begin) / isa::kHazardGranule + 1;
-    for (size_t e = 0; e < (r.write ? memory->last.size() : 1); ++e)
-      check(i, r.write, e, *memory, first, past);
-    std::vector<uint32_t>& mine = memory->last[r.write ? 0 : reader];
-    std::fill(mine.begin() + static_cast<std::ptrdiff_t>(first),
-              mine.begin() + static_cast<std::ptrdiff_t>(past), i);
+    for (size_t at = first; at < past;) {
+      size_t index = at / Memory::kStretch, from = index * Memory::kStretch;
+      size_t stop = std::min(past, from + Memory::kStretch);
+      for (size_t e = 0; e < (r.write ? memory->last.size() : 1); ++e)
+        check(i, r.write, e, *memory, at, stop);
+      std::vector<uint32_t>& mine = memory->stretch(r.write ? 0 : reader, index);
+      std::fill(mine.begin() + static_cast<std::ptrdiff_t>(at - from),
+                mine.begin() + static_cast<std::ptrdiff_t>(stop - from), i);
+      at = stop;
+    }
   }
 
+  // Granules of one stretch.
   void check(uint32_t i, bool write, size_t e, const Memory& memory, size_t first, size_t past) {
-    const uint32_t* last = memory.last[e].data();
+    size_t index = first / Memory::kStretch, from = index * Memory::kStretch;
+    const std::vector<uint32_t>& stretch = memory.last[e][index];
+    if (stretch.empty()) return;
+    const uint32_t* last = stretch.data();
     uint32_t harmless = kNobody;
-    for (size_t g = first; (g = other_than(harmless, last, g, past)) < past; ++g) {
-      if (conflicts(i, last[g])) report(i, last[g], write, e, memory, g, past);
+    for (size_t g = first - from; (g = other_than(harmless, last, g, past - from)) < past - from; ++g) {
+      if (conflicts(i, last[g])) report(i, last[g], write, e, memory, from + g, past);
       harmless = last[g];
     }
   }
@@ -145,7 +165,8 @@ class Detector {
     };
     if (hazards_.size() >= kMaxHazards || std::ranges::any_of(hazards_, same)) return;
     size_t end = g;
-    while (end < past && memory.last[e][end] == other) ++end;
+    const std::vector<uint32_t>& stretch = memory.last[e][g / Memory::kStretch];
+    while (end < past && stretch[end % Memory::kStretch] == other) ++end;
     std::string what = fmt::format(
         "{} {} [{:#x}, {:#x}) {} instruction {} has {} it", write ? "write to" : "read of", memory.name,
         memory.begin + g * isa::kHazardGranule, memory.begin + end * isa::kHazardGranule,
@@ -166,10 +187,9 @@ class Detector {
 
 }  // namespace
 
-void find_hazards(const isa::Binary& binary, const target::Machine& machine, Section section,
-                  const std::vector<isa::Instruction>& program, const Timing& timing,
-                  std::vector<Hazard>& hazards) {
-  Detector(binary, machine, section, program, timing, hazards).run();
+void find_hazards(const isa::Binary& binary, Section section, const std::vector<isa::Instruction>& program,
+                  const Timing& timing, std::vector<Hazard>& hazards) {
+  Detector(binary, section, program, timing, hazards).run();
 }
 
 }  // namespace mrvlc::sim

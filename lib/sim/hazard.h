@@ -10,8 +10,7 @@ namespace mrvlc::sim {
 inline constexpr size_t kMaxHazards = 16;
 
 // Appends to `hazards`, up to kMaxHazards in all, at most one for a pair of instructions.
-void find_hazards(const isa::Binary& binary, const target::Machine& machine, Section section,
-                  const std::vector<isa::Instruction>& program, const Timing& timing,
-                  std::vector<Hazard>& hazards);
+void find_hazards(const isa::Binary& binary, Section section, const std::vector<isa::Instruction>& program,
+                  const Timing& timing, std::vector<Hazard>& hazards);
 
 }  // namespace mrvlc::sim

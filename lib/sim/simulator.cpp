@@ -51,7 +51,7 @@ Result<Report> time_sections(const isa::Binary& binary, const target::Machine& m
     cycles_of(report, s) = timed.cycles;
     add_events(report, timed, options.keep_events);
     if (s == Section::Main) report.pod_busy = pod_busy(program, timed, binary.tiles);
-    if (options.detect_hazards) find_hazards(binary, machine, s, program, timed, report.hazards);
+    if (options.detect_hazards) find_hazards(binary, s, program, timed, report.hazards);
   }
   return report;
 }

@@ -4,18 +4,13 @@
 #include <array>
 
 #include "mrvlc/sim/cost.h"
+#include "mrvlc/sim/limits.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/sim.h"
 #include "window.h"
 
 namespace mrvlc::sim {
 namespace {
-
-constexpr uint64_t kMaxDdr = uint64_t{1} << 30;  // inputs, outputs and scratch
-constexpr uint64_t kMaxMacs = uint64_t{1}
-                              << 32;  // of one instruction; without aliasing a tile's memory allows 2^29
-constexpr uint64_t kMaxElements = uint64_t{1} << 26;  // that one PE instruction visits
-constexpr uint32_t kMaxSize = 1u << 24;               // of a dimension, stride or dilation of a window
 
 using Problem = std::string;  // empty: none
 
@@ -37,8 +32,8 @@ struct Rules {
     for (uint32_t v : {c.in_h, c.in_w, c.kernel_h, c.kernel_w, c.stride_h, c.stride_w, c.dilation_h,
                        c.dilation_w, c.out_h, c.out_w, depth}) {
       if (v == 0) return "a size, stride or dilation is 0";
-      if (v > kMaxSize)
-        return fmt::format("a size, stride or dilation is {}, at most {} is possible", v, kMaxSize);
+      if (v > kMaxWindowSize)
+        return fmt::format("a size, stride or dilation is {}, at most {} is possible", v, kMaxWindowSize);
     }
     auto rows = static_cast<uint64_t>(rows_of(c).size()), cols = static_cast<uint64_t>(cols_of(c).size());
     if (saturating_product(rows, cols, depth) > uint64_t{4} * machine.ocm_bytes)
@@ -58,7 +53,7 @@ struct Rules {
 
   Problem operator()(const isa::Conv& c) const {
     if (auto p = window(c, c.depthwise ? c.out_channels : c.channels); !p.empty()) return p;
-    if (c.out_channels == 0 || c.out_channels > kMaxSize)
+    if (c.out_channels == 0 || c.out_channels > kMaxWindowSize)
       return "the number of output channels is impossible";
     uint64_t pixels = saturating_product(c.out_h, c.out_w), blocks = (uint64_t{c.out_channels} + 15) / 16;
     if (pixels > machine.accumulator_pixels)
@@ -198,7 +193,7 @@ Status validate_memory(const isa::Binary& b) {
     for (const Part* q = parts; q < &p; ++q)
       if (p.begin < q->end && q->begin < p.end) return unfit("DDR ranges overlap");
   }
-  if (total > kMaxDdr) return make_diag<DiagCode::MRV0008>(total, kMaxDdr);
+  if (total > kMaxDdrBytes) return make_diag<DiagCode::MRV0008>(total, kMaxDdrBytes);
   MRVLC_TRY(validate_ports(b.inputs, b.ddr_input_begin, b.ddr_input_end));
   return validate_ports(b.outputs, b.ddr_output_begin, b.ddr_output_end);
 }

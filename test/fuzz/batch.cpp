@@ -14,6 +14,7 @@
 #include <exception>
 #include <fstream>
 #include <new>
+#include <sstream>
 
 namespace mrvlc::fuzz {
 namespace fs = std::filesystem;
@@ -41,6 +42,22 @@ struct Slot {
   uint8_t found_outcome[64] = {};
   char found_what[64][400] = {};
   size_t found_count = 0;
+  struct Word {
+    char text[32];
+    uint64_t count;
+  };
+  Word words[64] = {};
+
+  void count(const std::string& list) {
+    std::istringstream text(list);
+    for (std::string word; text >> word;)
+      for (Word& w : words) {
+        if (w.count == 0) std::snprintf(w.text, sizeof w.text, "%s", word.c_str());
+        if (word.compare(0, sizeof w.text - 1, w.text) != 0) continue;
+        ++w.count;
+        break;
+      }
+  }
 };
 
 int64_t resident_peak() {
@@ -151,6 +168,7 @@ class Worker {
     if (int64_t peak = resident_peak(); peak > slot_->peak_bytes)
       slot_->peak_bytes = peak, slot_->peak_case = n;
     if (seconds > slot_->slowest) slot_->slowest = seconds, slot_->slowest_case = n;
+    if (outcome < Outcome::Internal) slot_->count(what);
     if (outcome < Outcome::Internal || slot_->found_count == std::size(slot_->found)) return;
     const size_t k = slot_->found_count;
     slot_->found[k] = n;
@@ -199,6 +217,8 @@ void add(Slot& slot, BatchReport& report) {
     report.peak_bytes = slot.peak_bytes, report.peak_case = slot.peak_case;
   if (slot.slowest > report.slowest_seconds)
     report.slowest_seconds = slot.slowest, report.slowest_case = slot.slowest_case;
+  for (const Slot::Word& w : slot.words)
+    if (w.count > 0) report.words[w.text] += w.count;
 }
 
 }  // namespace

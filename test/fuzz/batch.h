@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,7 @@ struct Found {
   std::string what;
 };
 
-// What a case has to say of a mistake goes to `what`.
+// What a case has to say of a mistake goes to `what`; of one that is none, words to be counted.
 using Case = std::function<Outcome(uint64_t n, const std::filesystem::path& folder, std::string& what)>;
 
 struct BatchOptions {
@@ -46,6 +47,7 @@ struct BatchOptions {
 struct BatchReport {
   std::array<uint64_t, kOutcomes> counts{};
   std::vector<Found> found;
+  std::map<std::string, uint64_t> words;
   int64_t peak_bytes = 0;
   uint64_t peak_case = 0;
   double slowest_seconds = 0;

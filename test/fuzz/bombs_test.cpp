@@ -37,14 +37,19 @@ int import_and_fold(const Maker& m, const onnx::ImportOptions& options = {}) {
   return model ? 0 : diagnostics.exit_code();
 }
 
-Outcome compile_for_host(const Maker& m) {
+Outcome compile_for(const std::string& target, const Maker& m, std::string* said = nullptr) {
   std::string folder = (std::filesystem::temp_directory_path() / "mrvlc-bombs-XXXXXX").string();
   REQUIRE(mkdtemp(folder.data()) != nullptr);
   std::string what;
-  const Outcome outcome = compile_all({"bomb", m.bytes(), {}}, 0, folder, "", what);
+  const Outcome outcome = compile_all({"bomb", m.bytes(), {}}, 0, folder, {target, ""}, what);
   std::filesystem::remove_all(folder);
   UNSCOPED_INFO(what);
+  if (said != nullptr) *said = what;
   return outcome;
+}
+
+Outcome compile_for_host(const Maker& m) {
+  return compile_for("host", m);
 }
 
 void add_loop(GraphMaker& outer, const std::string& trips, const std::string& state,
@@ -229,6 +234,105 @@ TEST_CASE("a node of many operands or results takes time in proportion", "[bombs
   const double before = processor_seconds();
   CHECK(compile_for_host(m) == Outcome::Accepted);
   CHECK(processor_seconds() - before < 5);
+}
+
+TEST_CASE("a hole of zeros is not taken apart field by field", "[bombs]") {
+  Maker m;
+  m.in("x", kF32, {2}).node("Neg", {"x"}, {"y"});
+  m.out("y");
+  const bool alone = GENERATE(true, false);
+  const std::string bytes = (alone ? "" : m.bytes()) + std::string(size_t{128} << 20, '\0');
+  const double before = processor_seconds();
+  Diagnostics diagnostics;
+  CHECK_FALSE(onnx::import_bytes(bytes, "/nonexistent", {}, diagnostics));
+  CHECK(diagnostics.exit_code() == 1);
+  CHECK(processor_seconds() - before < 0.5);
+}
+
+// What the accelerator is asked to do with one large layer: refused at once, or the layer stays on the CPU.
+namespace {
+
+// Whether anything runs on the accelerator.
+bool accelerates(const Maker& m) {
+  const double before = processor_seconds();
+  std::string said;
+  CHECK(compile_for("cn10ka", m, &said) == Outcome::Accepted);
+  CHECK(processor_seconds() - before < 2);
+  return said.find("accelerator") != std::string::npos;
+}
+
+Maker convolved(const Dims& input, const Dims& weights) {
+  Maker m;
+  m.in("x", kF32, input).floats("w", weights, 0.1f).out("y");
+  return m;
+}
+
+}  // namespace
+
+TEST_CASE("a product of 2^31 rows stays on the CPU", "[bombs]") {
+  Maker m = convolved({int64_t{1} << 31, 32}, {32, 80});
+  m.node("MatMul", {"x", "w"}, {"y"});
+  CHECK_FALSE(accelerates(m));
+}
+
+TEST_CASE("a resizing 500 times as large stays on the CPU, the convolution before it does not", "[bombs]") {
+  Maker m = convolved({1, 4, 80, 80}, {8, 4, 3, 3});
+  m.node("Conv", {"x", "w"}, {"c"});
+  auto& scales = *m.floats("s", {4}, 1).graph().mutable_initializer(1);
+  scales.set_float_data(2, 500);
+  scales.set_float_data(3, 500);
+  set(m.node("Resize", {"c", "", "s"}, {"y"}), "mode", std::string("linear"));
+  CHECK(accelerates(m));
+}
+
+TEST_CASE("a transposed convolution with a stride of 60000 stays on the CPU", "[bombs]") {
+  const int64_t size = GENERATE(80, 2);  // too many bytes; too many phases
+  Maker m = convolved({1, 4, size, size}, {4, 8, 3, 3});
+  set(m.node("ConvTranspose", {"x", "w"}, {"y"}), "strides", std::vector<int64_t>{60000, 1});
+  CHECK_FALSE(accelerates(m));
+}
+
+TEST_CASE("a convolution over 2^30 positions stays on the CPU", "[bombs]") {
+  Maker m = convolved({1, 4, int64_t{1} << 30}, {8, 4, 3});
+  m.node("Conv", {"x", "w"}, {"y"});
+  CHECK_FALSE(accelerates(m));
+}
+
+TEST_CASE("a sum that repeats a small product 2^24 times stays on the CPU", "[bombs]") {
+  Maker m = convolved({8, 32}, {32, 80});
+  m.in("z", kF32, {int64_t{1} << 24, 8, 80});
+  m.node("MatMul", {"x", "w"}, {"p"});
+  m.node("Add", {"p", "z"}, {"y"});
+  CHECK(accelerates(m));
+}
+
+TEST_CASE("a pool that reads 90000 positions for a result stays on the CPU", "[bombs]") {
+  Maker m = convolved({1, 4, 4000, 40}, {8, 4, 3, 3});
+  m.node("Conv", {"x", "w"}, {"c"});
+  set(m.node("MaxPool", {"c"}, {"y"}), "kernel_shape", std::vector<int64_t>{3000, 30});
+  CHECK(accelerates(m));
+}
+
+TEST_CASE("strides whose product leaves its field are not joined", "[bombs]") {
+  Maker m = convolved({1, 4, 15001, 15}, {8, 4, 1, 1});
+  m.floats("v", {8, 8, 1, 1}, 0.1f);
+  set(m.node("Conv", {"x", "w"}, {"c"}), "strides", std::vector<int64_t>{5000, 5000});
+  set(m.node("Conv", {"c", "v"}, {"y"}), "strides", std::vector<int64_t>{5000, 5000});
+  CHECK(accelerates(m));
+}
+
+TEST_CASE("tensors that fit one by one but not together are refused", "[bombs]") {
+  Maker m;
+  constexpr int64_t kSide = 5600;  // of 4 channels: 251 MB
+  m.in("x", kF32, {1, 4, kSide, kSide});
+  for (int i = 0; i < 4; ++i) {
+    const std::string n = std::to_string(i);
+    m.floats("w" + n, {4, 4, 1, 1}, 0.1f * static_cast<float>(i)).node("Conv", {"x", "w" + n}, {"y" + n});
+    m.out("y" + n);
+  }
+  const double before = processor_seconds();
+  CHECK(compile_for("cn10ka", m) == Outcome::Limit);
+  CHECK(processor_seconds() - before < 2);
 }
 
 TEST_CASE("sizes beyond what is calculated with", "[bombs]") {

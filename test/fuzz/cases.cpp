@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <nlohmann/json.hpp>
+#include <set>
 
 #include "mrvlc/driver/driver.h"
 #include "mrvlc/ir/verifier.h"
@@ -9,6 +11,7 @@
 
 namespace mrvlc::fuzz {
 namespace fs = std::filesystem;
+using Json = nlohmann::json;
 
 namespace {
 
@@ -20,6 +23,19 @@ Outcome outcome_of(const Diagnostics& diagnostics, std::string& what) {
   what = code == kInternalCode ? "" : "refused without an error\n";
   for (const Diag& d : diagnostics.list()) what += format_diag("model", d) + "\n";
   return Outcome::Internal;
+}
+
+// The rules that placed something on the accelerator, each once.
+std::string accelerated(const fs::path& out) {
+  std::ifstream file(out / "placement.json");
+  const Json placement = Json::parse(file, nullptr, false);
+  std::set<std::string> rules;
+  if (!placement.is_discarded())
+    for (const Json& node : placement.at("nodes"))
+      if (node.at("where") == "accelerator") rules.insert(node.value("rule", ""));
+  std::string tags = rules.empty() ? "" : "accelerator";
+  for (const std::string& r : rules) tags += " " + r;
+  return tags;
 }
 
 }  // namespace
@@ -41,14 +57,14 @@ Outcome import_and_pass(const Mutant& mutant, uint64_t n, std::string& what) {
   return outcome_of(diagnostics, what);
 }
 
-Outcome compile_all(const Mutant& mutant, uint64_t n, const fs::path& folder, const std::string& cc,
+Outcome compile_all(const Mutant& mutant, uint64_t n, const fs::path& folder, const CompileCase& how,
                     std::string& what) {
   driver::CompileOptions options;
   options.model = folder / "model.onnx";
   options.out = folder / "out";
   options.name = "m";
   options.jobs = 1;
-  options.targets = {n % 2 == 0 ? "host" : "cn10ka"};
+  options.targets = {how.target.empty() ? (n % 2 == 0 ? "host" : "cn10ka") : how.target};
   options.input_shapes = mutant.options.input_shapes;
   options.batch = mutant.options.batch;
   options.max_sequence = mutant.options.max_sequence;
@@ -61,8 +77,10 @@ Outcome compile_all(const Mutant& mutant, uint64_t n, const fs::path& folder, co
     return Outcome::Wrong;
   }
   if (!done) return outcome_of(diagnostics, what);
-  if (cc.empty()) return Outcome::Accepted;
-  const std::string command = cc + " -std=c99 -Wall -Wextra -Wconversion -pedantic -Werror -fsyntax-only -I" +
+  what = accelerated(options.out);
+  if (how.cc.empty()) return Outcome::Accepted;
+  const std::string command = how.cc +
+                              " -std=c99 -Wall -Wextra -Wconversion -pedantic -Werror -fsyntax-only -I" +
                               MRVLC_SOURCE_DIR "/include -I" + (options.out / "src").string() + " $(find " +
                               options.out.string() + " -name '*.c') 1>&2";
   if (std::system(command.c_str()) == 0) return Outcome::Accepted;

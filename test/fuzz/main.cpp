@@ -25,15 +25,20 @@ using namespace mrvlc::fuzz;
 namespace fs = std::filesystem;
 
 struct Options {
-  std::string mode = "import", save, cc;
+  std::string mode = "import", save;
+  CompileCase how;
   uint64_t seed = 1;
   BatchOptions batch;
   int64_t megabytes = 2048;
   bool show = false;
 };
 
+Mutant mutant_of(const Options& o, const std::vector<Seed>& seeds, uint64_t n) {
+  return o.mode == "sizes" ? make_sized(seeds, o.seed, n) : make_mutant(seeds, o.seed, n);
+}
+
 void save(const Options& o, const std::vector<Seed>& seeds, const Found& found) {
-  const Mutant mutant = make_mutant(seeds, o.seed, found.n);
+  const Mutant mutant = mutant_of(o, seeds, found.n);
   std::printf("%s %s %llu (from %s): %s\n", o.mode.c_str(), to_string(found.outcome),
               static_cast<unsigned long long>(found.n), mutant.seed.c_str(),
               found.what.substr(0, o.show ? 6000 : 300).c_str());
@@ -79,6 +84,7 @@ std::vector<Seed> seeds_for(const std::string& mode) {
   if (mode == "rules") return files(source / "lib/partition", ".rules");
   if (mode == "target") return files(source / "lib/target", ".json");
   if (mode == "binary") return binaries();
+  if (mode == "sizes") return accelerator_seeds();
   return all_seeds();
 }
 
@@ -90,12 +96,13 @@ int run(const Options& o) {
   }
   const Target* target = find_target(o.mode);
   auto one = [&](uint64_t n, const fs::path& folder, std::string& what) {
-    const Mutant mutant = make_mutant(seeds, o.seed, n);
+    const Mutant mutant = mutant_of(o, seeds, n);
     if (target != nullptr) {
       target->run(mutant.bytes);
       return Outcome::Accepted;
     }
-    return o.mode == "import" ? import_and_pass(mutant, n, what) : compile_all(mutant, n, folder, o.cc, what);
+    return o.mode == "import" ? import_and_pass(mutant, n, what)
+                              : compile_all(mutant, n, folder, o.how, what);
   };
   const BatchReport report = run_batch(one, o.batch);
   for (const Found& found : report.found) save(o, seeds, found);
@@ -110,6 +117,8 @@ int run(const Options& o) {
               static_cast<unsigned long long>(report.peak_case), report.slowest_seconds,
               static_cast<unsigned long long>(report.slowest_case),
               static_cast<unsigned long long>(report.mistakes()));
+  for (const auto& [word, count] : report.words)
+    std::printf("%s %llu\n", word.c_str(), static_cast<unsigned long long>(count));
   return report.mistakes() == 0 ? 0 : 1;
 }
 
@@ -119,9 +128,11 @@ int main(int argc, char** argv) {
   Options o;
   CLI::App app{"Damages models at random and has the importer or the whole compiler take them",
                "mrvlc-mutate"};
-  app.add_option("mode", o.mode,
-                 "import (importer and passes), compile (all of it), or a reader: ir, rules, target, binary")
-      ->check(CLI::IsMember({"import", "compile", "ir", "rules", "target", "binary"}));
+  app.add_option(
+         "mode", o.mode,
+         "import (importer and passes), compile (all of it), sizes (the same, for the accelerator, sizes "
+         "changed alone), or a reader: ir, rules, target, binary")
+      ->check(CLI::IsMember({"import", "compile", "sizes", "ir", "rules", "target", "binary"}));
   app.add_option("-n,--count", o.batch.count, "mutants")->default_val(1000);
   app.add_option("--first", o.batch.first, "number of the first");
   app.add_option("--seed", o.seed, "another set of mutants");
@@ -129,10 +140,12 @@ int main(int argc, char** argv) {
   app.add_option("--seconds", o.batch.seconds, "of processor time for a mutant");
   app.add_option("--megabytes", o.megabytes, "of memory for a process");
   app.add_option("--save", o.save, "folder for the models that show a mistake");
-  app.add_option("--cc", o.cc, "C compiler that checks what was generated");
+  app.add_option("--target", o.how.target, "of compile; both in turn when not given");
+  app.add_option("--cc", o.how.cc, "C compiler that checks what was generated");
   app.add_flag("--progress", o.batch.progress);
   app.add_flag("--show", o.show, "all that is known of a mistake");
   CLI11_PARSE(app, argc, argv);
   o.batch.max_bytes = o.megabytes << 20;
+  if (o.mode == "sizes") o.how.target = "cn10ka";
   return run(o);
 }

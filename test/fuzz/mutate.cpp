@@ -35,7 +35,7 @@ onnx::ImportOptions random_options(pb::ModelProto& model, Random& random) {
 
 bool change_one(pb::ModelProto& model, pb::ModelProto& donor, Random& random) {
   Parts parts(model);
-  switch (random.pick(12)) {
+  switch (random.pick(13)) {
     case 0:
     case 1:
       return change_tensor(parts, random);
@@ -53,6 +53,8 @@ bool change_one(pb::ModelProto& model, pb::ModelProto& donor, Random& random) {
       return change_graph(parts, Parts(donor), random);
     case 9:
       return change_frame(model, parts, random);
+    case 10:
+      return change_sizes(model, random);
     default:
       return change_operands(parts, random);
   }
@@ -105,6 +107,18 @@ Mutant make_mutant(const std::vector<Seed>& seeds, uint64_t set, uint64_t n) {
   if (structured && !random.one_in(50)) return mutant;
   for (int i = random.of({1, 1, 2, 8}); i > 0; --i)
     mutant.bytes = change_bytes(std::move(mutant.bytes), other.bytes, random);
+  return mutant;
+}
+
+Mutant make_sized(const std::vector<Seed>& seeds, uint64_t set, uint64_t n) {
+  Random random(set * 0x2545f4914f6cdd1du + n);
+  const Seed& seed = seeds[random.below(seeds.size())];
+  Mutant mutant{seed.name, seed.bytes, {}};
+  pb::ModelProto model;
+  if (!model.ParseFromString(seed.bytes)) return mutant;
+  for (int i = random.of({1, 1, 1, 2, 2, 3}); i > 0; --i) change_sizes(model, random);
+  if (random.one_in(16)) change_one(model, model, random);
+  mutant.bytes = model.SerializePartialAsString();
   return mutant;
 }
 

@@ -311,6 +311,7 @@ std::vector<Seed> made_seeds() {
   add("recurrent", recurrent());
   add("detection", detection());
   add("fused", fused());
+  for (Seed& s : accelerator_seeds()) seeds.push_back(std::move(s));
   return seeds;
 }
 

@@ -2,7 +2,9 @@
 
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <limits>
 
+#include "mrvlc/isa/container_check.h"
 #include "mrvlc/isa/identity.h"
 #include "mrvlc/support/diag/sim.h"
 #include "mrvlc/support/hash.h"
@@ -241,4 +243,100 @@ TEST_CASE("impossible sizes are refused even with right checksums") {
   CHECK_FALSE(with(140, 2));
   CHECK_FALSE(with(348, 10 * 16 * 2 + 1));
   CHECK_FALSE(with(352, 51));
+}
+
+namespace {
+
+struct Unwritable {
+  const char* what;
+  void (*spoil)(Binary&);
+};
+
+constexpr Unwritable kUnwritable[] = {
+    {"no tiles", [](Binary& b) { b.tiles = 0; }},
+    {"nine tiles", [](Binary& b) { b.tiles = 9; }},
+    {"no batch", [](Binary& b) { b.batch = 0; }},
+    {"a port more than there is room for", [](Binary& b) { b.inputs.resize(33, b.inputs[0]); }},
+    {"a dimension of 0", [](Binary& b) { b.inputs[1].dims[2] = 0; }},
+    {"2^32 elements",
+     [](Binary& b) {
+       b.inputs[1].dims = {65536, 65536, 1, 1}, b.ddr_input_end = 1u << 31;
+     }},
+    {"inputs of 2^32 bytes together",
+     [](Binary& b) {
+       b.inputs.resize(2);
+       for (Port& p : b.inputs) p.dims = {1u << 15, 1u << 15, 1, 1}, p.ddr_offset = uint64_t{1} << 40;
+       b.ddr_input_begin = uint64_t{1} << 40, b.ddr_input_end = uint64_t{1} << 41;
+     }},
+    {"an unknown type", [](Binary& b) { b.outputs[0].inner_type = 11; }},
+    {"an infinite scale", [](Binary& b) { b.outputs[0].scale = std::numeric_limits<float>::infinity(); }},
+    {"a port before its range", [](Binary& b) { b.inputs[0].ddr_offset = 376; }},
+    {"a port past its range", [](Binary& b) { b.inputs[9].dims[3] = 9; }},
+    {"ranges that overlap", [](Binary& b) { b.ddr_scratch_begin = 847; }},
+    {"a range in the weights", [](Binary& b) { b.weights.resize(400); }},
+    {"a range that ends before it begins", [](Binary& b) { b.ddr_scratch_end = 1023; }},
+    {"an address of 2^48", [](Binary& b) { b.ddr_scratch_end = uint64_t{1} << 48; }},
+};
+
+}  // namespace
+
+TEST_CASE("what its own reader would refuse is not written") {
+  REQUIRE(check_container(example()).ok());
+  for (const Unwritable& u : kUnwritable) {
+    INFO(u.what);
+    Binary b = example();
+    u.spoil(b);
+    Status status = check_container(b);
+    REQUIRE_FALSE(status.ok());
+    CHECK(status.error().code->name == "MRV0507");
+    CHECK(status.error().code->exit_class == ExitClass::Limit);
+  }
+}
+
+TEST_CASE("sizes drawn at random: what passes the check is read back") {
+  uint64_t state = 7;
+  auto step = [&] { return (state = state * 6364136223846793005u + 1442695040888963407u) >> 33; };
+  auto draw = [&](uint64_t n) { return step() % n; };
+  int written = 0;
+  for (int n = 0; n < 3000; ++n) {
+    Binary b = example();
+    for (int change = 0; change < 2; ++change) {
+      Port& p = draw(2) == 0 ? b.inputs[draw(10)] : b.outputs[draw(10)];
+      uint64_t* ends[] = {&b.ddr_input_begin, &b.ddr_input_end,     &b.ddr_output_begin,
+                          &b.ddr_output_end,  &b.ddr_scratch_begin, &b.ddr_scratch_end};
+      switch (draw(5)) {
+        case 0:
+          p.dims[draw(4)] = static_cast<uint32_t>(draw(4));
+          break;
+        case 1:
+          p.dims[draw(4)] = 1u << draw(32);
+          break;
+        case 2:
+          *ends[draw(6)] += draw(3) - 1;
+          break;
+        case 3:
+          p.ddr_offset += draw(9) - 4;
+          break;
+        default:
+          b.tiles = static_cast<uint8_t>(draw(10));
+          break;
+      }
+    }
+    if (!check_container(b).ok()) continue;
+    ++written;
+    auto back = read_container(write_container(b));
+    INFO((back.ok() ? "" : back.error().message));
+    REQUIRE(back.ok());
+  }
+  CHECK(written > 100);
+}
+
+TEST_CASE("a zero byte in a port's name does not end up in the file") {
+  Binary b = example();
+  b.inputs[0].name = std::string("a\0bc", 4);
+  b.outputs[0].name = std::string("\0", 1);
+  auto back = read_container(write_container(b));
+  REQUIRE(back.ok());
+  CHECK(back->inputs[0].name == "bc");
+  CHECK(back->outputs[0].name.empty());
 }

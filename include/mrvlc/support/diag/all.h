@@ -1,6 +1,7 @@
 // Every diagnostic: a code that two components claim is a redefinition here.
 #pragma once
 #include "mrvlc/support/diag/accel.h"
+#include "mrvlc/support/diag/accel_size.h"
 #include "mrvlc/support/diag/chost.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/ir.h"
