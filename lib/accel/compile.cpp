@@ -19,8 +19,9 @@ isa::Port make_port(const ir::Graph& graph, const PortLayout& layout, const Buff
   const ir::Value& value = graph.value(layout.value);
   isa::Port port;
   port.name = value.name;
-  port.outer_type = value.type.elem == ElementType::F16 ? 7 : 8;
-  port.inner_type = 7;
+  constexpr uint8_t kHalf = 7, kFloat = 8;
+  port.outer_type = value.type.elem == ElementType::F16 ? kHalf : kFloat;
+  port.inner_type = layout.type == isa::DataType::F16 ? kHalf : kFloat;
   port.ddr_offset = static_cast<uint64_t>(buffer.ddr);
   bool last = layout.perm != identity_perm(layout.perm.size());
   port.format = last ? 2 : 1;
@@ -111,6 +112,7 @@ Result<CompiledRegion> compile_region(const ir::Graph& graph, const partition::R
   out.instructions = std::move(code.ranges);
   out.inputs = std::move(lowered.inputs);
   out.outputs = std::move(lowered.outputs);
+  out.warnings = std::move(lowered.warnings);
   out.weights_bytes = static_cast<int64_t>(b.weights.size());
   out.ocm_highest_address_bytes = code.ocm_peak;
   out.ocm_tensor_peak_bytes = chosen.tensor_peak;

@@ -3,97 +3,45 @@
 #include <algorithm>
 #include <cstring>
 
+#include "mrvlc/partition/epilogue.h"
+
 namespace mrvlc::accel {
 namespace {
 
-// Values per channel of a constant that varies along `channel` only; nullopt otherwise.
-std::optional<std::vector<float>> per_channel(const Lowering& l, ir::ValueId v, size_t channel,
-                                              const Dims& out) {
-  const Tensor* t = v.valid() ? l.graph().constant(v) : nullptr;
-  if (t == nullptr || t->shape().size() > out.size()) return std::nullopt;
-  size_t shift = out.size() - t->shape().size();
-  for (size_t d = 0; d < t->shape().size(); ++d)
-    if (t->shape()[d] != 1 && d + shift != channel) return std::nullopt;
-  std::vector<float> values(static_cast<size_t>(out[channel]));
-  for (size_t c = 0; c < values.size(); ++c)
-    values[c] = static_cast<float>(t->as_double(t->elements() == 1 ? 0 : static_cast<int64_t>(c)));
-  return values;
-}
-
-class Folder {
- public:
-  Folder(Lowering& l, size_t channel, bool constant_weights, bool allow_residual)
-      : l_(l), channel_(channel), constant_weights_(constant_weights), allow_residual_(allow_residual) {}
-
-  FoldedEpilogue run() {
-    const std::vector<ir::NodeId>& nodes = l_.layer().nodes;
-    auto at = static_cast<size_t>(std::ranges::find(nodes, l_.layer().anchor) - nodes.begin());
-    f_.value = l_.graph().node(nodes[at]).outputs[0];
-    f_.taken = at + 1;
-    out_ = l_.shape(f_.value);
-    for (; f_.taken < nodes.size(); ++f_.taken) {
-      const ir::Node& node = l_.graph().node(nodes[f_.taken]);
-      if (l_.shape(node.outputs[0]) != out_ || !fold(node)) break;
-      f_.value = node.outputs[0];
-      if (f_.activation.activation != isa::Activation::None) {
-        ++f_.taken;
-        break;
-      }
-    }
-    return f_;
-  }
-
- private:
-  bool fold(const ir::Node& node) {
-    if (std::optional<EpilogueSpec> e = activation_of(l_, node, f_.value)) {
-      f_.activation = *e;
-      return true;
-    }
-    if (node.inputs.size() != 2) return false;
-    bool first = node.inputs[0] == f_.value;
-    ir::ValueId other = node.inputs[first ? 1 : 0];
-    std::optional<std::vector<float>> c = per_channel(l_, other, channel_, out_);
-    if (!f_.residual.valid() && c) return fold_constant(node, first, *c);
-    bool residual = node.is("Add") && allow_residual_ && !f_.residual.valid() && other != f_.value &&
-                    !l_.graph().is_constant(other) && l_.shape(other) == out_;
-    if (residual) f_.residual = other;
-    return residual;
-  }
-
-  // v = scale * acc + shift stays of that form.
-  bool fold_constant(const ir::Node& node, bool first, const std::vector<float>& c) {
-    float sign = 1;
-    bool adds = node.is("Add") || (node.is("Sub") && first);
-    bool multiplies = constant_weights_ && (node.is("Mul") || (node.is("Div") && first));
-    if (!adds && !multiplies) return false;
-    if (node.is("Sub")) sign = -1;
-    if (f_.scale.empty()) {
-      f_.scale.assign(c.size(), 1.0f);
-      f_.shift.assign(c.size(), 0.0f);
-    }
-    for (size_t i = 0; i < c.size(); ++i) {
-      float factor = node.is("Div") ? 1 / c[i] : c[i];
-      if (adds) {
-        f_.shift[i] += sign * c[i];
-      } else {
-        f_.scale[i] *= factor;
-        f_.shift[i] *= factor;
-      }
-    }
+// What the matrix unit applies after the constants: one residual, one activation.
+bool fold(Lowering& l, const ir::Node& node, const Dims& out, bool allow_residual, FoldedEpilogue& f) {
+  if (std::optional<EpilogueSpec> e = activation_of(l, node, f.value)) {
+    f.activation = *e;
     return true;
   }
-
-  Lowering& l_;
-  size_t channel_;
-  bool constant_weights_, allow_residual_;
-  Dims out_;
-  FoldedEpilogue f_;
-};
+  if (node.inputs.size() != 2) return false;
+  ir::ValueId other = node.inputs[node.inputs[0] == f.value ? 1 : 0];
+  bool residual = node.is("Add") && allow_residual && !f.residual.valid() && other != f.value &&
+                  !l.is_wide(other) && !l.graph().is_constant(other) && l.shape(other) == out;
+  if (residual) f.residual = other;
+  return residual;
+}
 
 }  // namespace
 
-FoldedEpilogue fold_epilogue(Lowering& l, size_t channel, bool constant_weights, bool allow_residual) {
-  return Folder(l, channel, constant_weights, allow_residual).run();
+FoldedEpilogue fold_epilogue(Lowering& l, bool allow_residual) {
+  const std::vector<ir::NodeId>& nodes = l.layer().nodes;
+  partition::FoldedConstants constants = partition::fold_constants(l.graph(), l.layer());
+  auto at = static_cast<size_t>(std::ranges::find(nodes, l.layer().anchor) - nodes.begin());
+  FoldedEpilogue f;
+  f.scale = std::move(constants.scale);
+  f.shift = std::move(constants.shift);
+  f.taken = at + 1 + constants.nodes;
+  f.value = l.graph().node(nodes[f.taken - 1]).outputs[0];
+  const Dims& out = l.shape(f.value);
+  while (f.taken < nodes.size() && f.activation.activation == isa::Activation::None) {
+    const ir::Node& node = l.graph().node(nodes[f.taken]);
+    if (l.shape(node.outputs[0]) != out || l.is_wide(node.outputs[0])) break;  // the unit writes fp16
+    if (!fold(l, node, out, allow_residual, f)) break;
+    f.value = node.outputs[0];
+    ++f.taken;
+  }
+  return f;
 }
 
 View writable(Lowering& l, ir::ValueId value, size_t channel) {

@@ -12,8 +12,8 @@ struct FoldedEpilogue {
   size_t taken = 0;   // nodes of the layer folded, the anchor included
   ir::ValueId value;  // the result of the last of them
 };
-// `channel` is the channel dimension of the anchor's output. Scales are folded only when `constant_weights`.
-FoldedEpilogue fold_epilogue(Lowering& lowering, size_t channel, bool constant_weights, bool allow_residual);
+// Of the layer that is being lowered.
+FoldedEpilogue fold_epilogue(Lowering& lowering, bool allow_residual);
 
 // Where the operation writes: the value's place if its channels are contiguous there, else scratch that
 // `settle` copies.

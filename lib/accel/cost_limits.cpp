@@ -83,10 +83,10 @@ Status check_cost(const ir::Graph& graph, const partition::Region& region, const
   }
   constexpr int64_t kMostWeights = partition::kLayerLimits.weight_bytes;
   if (sum.weight_bytes > kMostWeights)
-    return named(make_diag<DiagCode::MRV0506>(sum.weight_bytes, "bytes of weights", kMostWeights),
+    return named(make_diag<DiagCode::MRV0509>(sum.weight_bytes, "bytes of weights", kMostWeights),
                  by_weights);
   if (sum.instructions > kMostInstructions)
-    return named(make_diag<DiagCode::MRV0506>(sum.instructions, "instructions", kMostInstructions),
+    return named(make_diag<DiagCode::MRV0509>(sum.instructions, "instructions", kMostInstructions),
                  by_instructions);
   return {};
 }
@@ -107,11 +107,11 @@ int64_t pixels_at_once(const WindowOp& op, int64_t channels, const target::Machi
 }
 
 Diag too_many_instructions() {
-  return make_diag<DiagCode::MRV0506>(kMostInstructions + 1, "instructions or more", kMostInstructions);
+  return make_diag<DiagCode::MRV0509>(kMostInstructions + 1, "instructions or more", kMostInstructions);
 }
 
 Diag too_many_primitives() {
-  return make_diag<DiagCode::MRV0506>(kMostPrimitives + 1, "operations or more", kMostPrimitives);
+  return make_diag<DiagCode::MRV0509>(kMostPrimitives + 1, "operations or more", kMostPrimitives);
 }
 
 }  // namespace mrvlc::accel

@@ -7,7 +7,6 @@
 #include "conv_lowering.h"
 #include "mrvlc/ops/params.h"
 #include "mrvlc/support/checked.h"
-#include "mrvlc/tensor/float16.h"
 #include "window_plan.h"
 
 namespace mrvlc::accel {
@@ -52,13 +51,13 @@ class ConvLowering {
         n_(node),
         p_(std::move(params)),
         transposed_(transposed),
-        w_(l.graph().constant(node.inputs[1])),
         oc_group_(p_.out_channels / p_.group),
         ic_group_(p_.in_channels / p_.group) {}
 
   Status run() {
     bool plain_depthwise = ic_group_ == 1 && p_.group > 1;
-    f_ = fold_epilogue(l_, 1, true, !plain_depthwise || oc_group_ == 1);
+    f_ = fold_epilogue(l_, !plain_depthwise || oc_group_ == 1);
+    w_ = l_.rounded_weights(n_, f_.scale);
     for (size_t d = 0; d < p_.input.size(); ++d)
       axes_.push_back(transposed_ ? transposed_axis(p_, d) : forward_axis(p_, d));
     if (axes_.size() == 1) axes_.insert(axes_.begin(), Axis{1, 1, 1, 1, 1, {{0, 0, {0}}}});
@@ -165,16 +164,7 @@ class ConvLowering {
     return transposed_ ? oc_group_ * taps : taps;
   }
 
-  float weight(int64_t index, int64_t channel) const {
-    float w = w_->elem() == ElementType::F32 ? w_->data<float>()[static_cast<size_t>(index)]
-                                             : static_cast<float>(w_->as_double(index));
-    return f_.scale.empty() ? w : w * f_.scale[static_cast<size_t>(channel)];
-  }
-
-  void put(int64_t at, float value) {
-    uint16_t half = float_to_half(value);
-    std::memcpy(l_.weights_at(at), &half, 2);
-  }
+  void put(int64_t at, int64_t index) { std::memcpy(l_.weights_at(at), &w_[static_cast<size_t>(index)], 2); }
 
   void pack_phases() {
     for (const Axis::Phase& h : axes_[0].phases)
@@ -205,7 +195,7 @@ class ConvLowering {
         for (int64_t g = 0; g < p_.group; ++g) {
           int64_t index = weight_base(g, j, kh[t / kw.size()], kw[t % kw.size()]);
           int64_t to = (j * taps + static_cast<int64_t>(t)) * p_.group + g;
-          put(at + 2 * to, weight(index, g * oc_group_ + j));
+          put(at + 2 * to, index);
         }
     return at;
   }
@@ -222,8 +212,7 @@ class ConvLowering {
           int64_t from = weight_base(g, o, kh[t / kw.size()], own[t % kw.size()]);
           int64_t block = (g * blocks + n / 16) * taps * ic_group_;
           int64_t to = at + (block + static_cast<int64_t>(t) * ic_group_) * 32 + n % 16 * 2;
-          for (int64_t c = 0; c < ic_group_; ++c)
-            put(to + c * 32, weight(from + c * stride, g * oc_group_ + o));
+          for (int64_t c = 0; c < ic_group_; ++c) put(to + c * 32, from + c * stride);
         }
     return at;
   }
@@ -254,9 +243,9 @@ class ConvLowering {
   const ir::Node& n_;
   ops::ConvParams p_;
   bool transposed_;
-  const Tensor* w_;
   int64_t oc_group_, ic_group_;
   FoldedEpilogue f_;
+  std::vector<uint16_t> w_;  // rounded, in the order of the weight tensor
   std::vector<Axis> axes_;
   std::vector<Axis::Phase> merged_;  // columns of the output that are channels of the operation
   WindowOp op_;

@@ -33,12 +33,19 @@ EpilogueSpec clip_of(const Lowering& l, const ir::Node& node) {
   return simple(Activation::Clip, bound(1, -inf), bound(2, inf));
 }
 
-// Operators a line per segment cannot follow, or that have an instruction of their own.
+// Operators a line per segment cannot follow to the precision of fp16, or that have an instruction of their
+// own.
 bool has_table(std::string_view name) {
-  static const std::set<std::string_view> no = {"Round", "Sign",    "Ceil",  "Floor",      "Neg",      "Abs",
-                                                "Not",   "IsNaN",   "IsInf", "Reciprocal", "Identity", "Clip",
-                                                "Cast",  "Dropout", "Relu",  "Sqrt"};
+  static const std::set<std::string_view> no = {
+      "Round",      "Sign",     "Ceil", "Floor", "Neg",     "Abs",  "Not",  "IsNaN", "IsInf", "Exp",
+      "Reciprocal", "Identity", "Clip", "Cast",  "Dropout", "Relu", "Sqrt", "Log",   "Sinh",  "Cosh"};
   return !no.contains(name);
+}
+
+EpilogueSpec table_epilogue(Lowering& l, const std::vector<float>& segments) {
+  EpilogueSpec e = simple(Activation::Table);
+  e.table = l.table(segments);
+  return e;
 }
 
 EpilogueSpec looked_up(Lowering& l, const ir::Node& node, size_t varying, double other) {
@@ -47,9 +54,7 @@ EpilogueSpec looked_up(Lowering& l, const ir::Node& node, size_t varying, double
     double args[2] = {varying == 0 ? x : other, varying == 0 ? other : x};
     return scalar->eval(args, *node.op, node.attrs);
   };
-  EpilogueSpec e = simple(Activation::Table);
-  e.table = l.table(make_table(f));
-  return e;
+  return table_epilogue(l, make_table(f));
 }
 
 struct Binary {
@@ -103,6 +108,10 @@ class NodeLowering {
       PeOperand down = one(EwOp::Floor, one(EwOp::Neg, operand(0)));
       return one(EwOp::Neg, down);
     }
+    if (n_.is("Exp")) return exponential(operand(0));
+    if (n_.is("Log")) return logarithm(operand(0));
+    if (n_.is("Cosh")) return hyperbolic_cosine(operand(0));
+    if (n_.is("Sinh")) return hyperbolic_sine(operand(0));
     if (n_.is("Sign")) return two(EwOp::Sub, compare_zero(EwOp::Greater), compare_zero(EwOp::Less));
     if (n_.is("Where")) return where();
     if (n_.is("Xor")) return one(EwOp::Abs, two(EwOp::Sub, operand(0), operand(1)));
@@ -118,17 +127,48 @@ class NodeLowering {
 
   PeOperand operand(size_t i) {
     if (n_.inputs[i] == current_value_) return current_;
-    return b_.view(l_.read(n_.inputs[i]));
+    return b_.view(l_.read_operand(n_.inputs[i]));
   }
-  PeOperand one(EwOp op, const PeOperand& a, float alpha = 0, float beta = 0) {
+  PeOperand one(EwOp op, const PeOperand& a, float alpha = 0, float beta = 0, const EpilogueSpec& e = {}) {
     PeOperand t = b_.temp();
-    b_.apply(op, t, a, {}, alpha, beta);
+    b_.apply(op, t, a, {}, alpha, beta, e);
     return t;
   }
-  PeOperand two(EwOp op, const PeOperand& a, const PeOperand& b, float alpha = 0, float beta = 0) {
+  PeOperand two(EwOp op, const PeOperand& a, const PeOperand& b, float alpha = 0, float beta = 0,
+                const EpilogueSpec& e = {}) {
     PeOperand t = b_.temp();
-    b_.apply(op, t, a, b, alpha, beta);
+    b_.apply(op, t, a, b, alpha, beta, e);
     return t;
+  }
+
+  // e^x = e^2n e^f with n = floor(x / 2): 2n stands at the beginning of a segment of steps, and where f lies
+  // a chord is within 6e-5. Beyond +-128, which is 0 or infinite in fp32, n stays and f says the same.
+  PeOperand exponential(const PeOperand& x) {
+    constexpr double kFar = 64;
+    auto exp = [](double v) { return std::exp(v); };
+    PeOperand n = one(EwOp::Floor, one(EwOp::Affine, x, 0.5f, 0, simple(Activation::Clip, -kFar, kFar)));
+    PeOperand rest = two(EwOp::AxpBy, x, n, 1, -2, table_epilogue(l_, make_table(exp)));
+    auto square = [](double v) { return std::exp(2 * v); };
+    PeOperand whole = one(EwOp::Copy, n, 0, 0, table_epilogue(l_, make_steps(square)));
+    return two(EwOp::Mul, whole, rest);
+  }
+
+  // Roots of fp16 numbers, subnormal ones too, are normal ones: 2 log(sqrt(x)).
+  PeOperand logarithm(const PeOperand& x) {
+    auto twice = [](double v) { return 2 * std::log(v); };
+    return one(EwOp::Sqrt, x, 0, 0, table_epilogue(l_, make_table(twice)));
+  }
+
+  PeOperand hyperbolic_cosine(const PeOperand& x) {
+    PeOperand e = exponential(one(EwOp::Abs, x));
+    return two(EwOp::AxpBy, e, one(EwOp::Reciprocal, e), 0.5f, 0.5f);
+  }
+
+  // tanh(x) cosh(x): exact where x is small, unlike the difference of two exponentials.
+  PeOperand hyperbolic_sine(const PeOperand& x) {
+    auto tanh = [](double v) { return std::tanh(v); };
+    PeOperand sign = one(EwOp::Copy, x, 0, 0, table_epilogue(l_, make_table(tanh)));
+    return two(EwOp::Mul, sign, hyperbolic_cosine(x));
   }
 
   PeOperand activate(const EpilogueSpec& e) {
@@ -175,8 +215,17 @@ class NodeLowering {
     bool table = ops::op_def(n_).scalar != nullptr && (left || right);
     if (!table) return unsupported();
     if (right && n_.is("Pow") && *right == 2) return two(EwOp::Mul, operand(0), operand(0));
+    if (right && n_.is("Pow") && *right == 3)
+      return two(EwOp::Mul, two(EwOp::Mul, operand(0), operand(0)), operand(0));
+    if (right && n_.is("Pow") && *right == 0.5) return root(operand(0));
     size_t varying = right ? 0 : 1;
     return b_.activate(operand(varying), looked_up(l_, n_, varying, right ? *right : *left));
+  }
+
+  // Pow takes -infinity to +infinity, and Sqrt would not.
+  PeOperand root(const PeOperand& x) {
+    auto f = [](double v) { return std::isinf(v) ? std::fabs(v) : v; };
+    return one(EwOp::Sqrt, b_.activate(x, table_epilogue(l_, make_table(f))));
   }
 
   PeOperand where() {

@@ -6,7 +6,6 @@
 #include "conv_lowering.h"
 #include "mrvlc/ops/params.h"
 #include "mrvlc/support/checked.h"
-#include "mrvlc/tensor/float16.h"
 
 namespace mrvlc::accel {
 namespace {
@@ -14,10 +13,8 @@ namespace {
 struct Product {
   View x;  // [batch..., M, K]
   int64_t k = 0, n = 0;
-  const Tensor* w = nullptr;  // constant weights: element (k, n) at k * w_k + n * w_n
-  int64_t w_k = 0, w_n = 0;
+  int64_t w_k = 0, w_n = 0;      // element (k, n) of constant weights at k * w_k + n * w_n
   std::vector<int64_t> k_order;  // where the k-th stored element of a row stands logically; empty: in order
-  float alpha = 1;
   std::vector<float> bias;
   ir::ValueId added;  // a constant that is not per column, to be added with beta; invalid: none
   float beta = 1;
@@ -35,7 +32,7 @@ class ProductLowering {
       f.value = n_.outputs[0];
       f.taken = anchor_position() + 1;
     } else {
-      f = fold_epilogue(l_, column, true, true);
+      f = fold_epilogue(l_, true);
     }
     WindowOp op = base(p.k, p.n);
     op.x = rows(p.x);
@@ -60,7 +57,7 @@ class ProductLowering {
 
   Status activations(const View& a, const View& b) {
     size_t column = l_.shape(n_.outputs[0]).size() - 1;
-    FoldedEpilogue f = fold_epilogue(l_, column, false, true);
+    FoldedEpilogue f = fold_epilogue(l_, true);
     Dims batch(l_.shape(n_.outputs[0]).begin(), l_.shape(n_.outputs[0]).end());
     int64_t m = a.dims[a.dims.size() - 2], k = a.dims.back(), n = b.dims.back();
     if (l_.shape(n_.outputs[0]).size() < 2) return make_diag<DiagCode::MRV0502>("a product of vectors");
@@ -123,19 +120,13 @@ class ProductLowering {
   }
 
   int64_t pack(const Product& p, const std::vector<float>& scale) {
+    const std::vector<uint16_t> halves = l_.rounded_weights(n_, scale);
     int64_t blocks = ceil_div(p.n, 16), at = l_.reserve_weights(blocks * p.k * 32);
-    bool floats = p.w->elem() == ElementType::F32;
     for (int64_t k = 0; k < p.k; ++k) {
       int64_t from = (p.k_order.empty() ? k : p.k_order[static_cast<size_t>(k)]) * p.w_k;
-      for (int64_t n = 0; n < p.n; ++n) {
-        int64_t index = from + n * p.w_n;
-        float w = floats ? p.w->data<float>()[static_cast<size_t>(index)]
-                         : static_cast<float>(p.w->as_double(index));
-        w *= p.alpha;
-        if (!scale.empty()) w *= scale[static_cast<size_t>(n)];
-        uint16_t half = float_to_half(w);
-        std::memcpy(l_.weights_at(at + (n / 16 * p.k + k) * 32 + n % 16 * 2), &half, 2);
-      }
+      for (int64_t n = 0; n < p.n; ++n)
+        std::memcpy(l_.weights_at(at + (n / 16 * p.k + k) * 32 + n % 16 * 2),
+                    &halves[static_cast<size_t>(from + n * p.w_n)], 2);
     }
     return at;
   }
@@ -143,7 +134,7 @@ class ProductLowering {
   Status add_constant(const Product& p, const View& out) {
     PeBuilder b(l_, out.dims, n_.id);
     PeOperand t = b.temp();
-    b.apply(isa::EwOp::AxpBy, t, b.view(out), b.view(l_.read(p.added)), 1, p.beta);
+    b.apply(isa::EwOp::AxpBy, t, b.view(out), b.view(l_.read_operand(p.added)), 1, p.beta);
     return b.finish(t, out);
   }
 
@@ -181,10 +172,9 @@ Status lower_gemm(Lowering& l, const ir::Node& node) {
   Product p;
   p.k = g.k;
   p.n = g.n;
-  p.alpha = g.alpha;
   p.beta = g.beta;
-  p.w = l.graph().constant(node.inputs[1]);
-  if (p.w == nullptr) return make_diag<DiagCode::MRV0502>("Gemm with computed weights");
+  if (!l.graph().is_constant(node.inputs[1]))
+    return make_diag<DiagCode::MRV0502>("Gemm with computed weights");
   p.w_k = g.trans_b ? 1 : g.n;
   p.w_n = g.trans_b ? g.k : 1;
   p.bias.assign(static_cast<size_t>(g.n), 0.0f);
@@ -216,7 +206,6 @@ Status lower_matmul(Lowering& l) {
     return ProductLowering(l, node).activations(l.read(node.inputs[0]), l.read(node.inputs[1]));
   }
   Product p;
-  p.w = w;
   p.k = w->shape()[0];
   p.n = w->shape().size() == 2 ? w->shape()[1] : 1;
   p.w_k = p.n;

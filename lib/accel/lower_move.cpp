@@ -1,5 +1,6 @@
 // Layers that compute nothing: a new view of the same bytes where strides can say it, copies where not.
 #include <algorithm>
+#include <cmath>
 
 #include "axis_map.h"
 #include "mrvlc/ops/params.h"
@@ -69,6 +70,9 @@ std::vector<Source> pad_axis(const ops::PadParams& p, size_t d, int64_t size) {
 Status pad(Lowering& l, const ir::Node& node) {
   MRVLC_ASSIGN(ops::PadParams p, ops::pad_params(ops::infer_context(l.graph(), node)));
   View x = l.read(node.inputs[0]);
+  constexpr double kOverflow = 65520;  // rounds to infinity
+  if (std::isfinite(p.value) && std::fabs(p.value) >= kOverflow)
+    l.warn(make_diag<DiagCode::MRV0508>(p.value), node);
   std::vector<std::vector<Source>> maps;
   for (size_t d = 0; d < x.dims.size(); ++d) maps.push_back(pad_axis(p, d, x.dims[d]));
   copy_mapped(l, x, l.result(node.outputs[0]), maps, static_cast<float>(p.value), node.id);
@@ -213,7 +217,7 @@ Status lower_reshape(Lowering& l) {
     l.copy(x, *target, node.id);
     return finish_layer(l, out);
   }
-  View flat = l.scratch(x.dims, identity_perm(x.dims.size()));
+  View flat = l.scratch(x.dims, identity_perm(x.dims.size()), x.type);
   l.copy(x, flat, node.id);
   l.bind(out, *reshaped(flat, dims), node.id);
   return finish_layer(l, out);

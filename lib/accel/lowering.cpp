@@ -1,9 +1,11 @@
 #include "lowering.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "cost_limits.h"
+#include "mrvlc/partition/epilogue.h"
 #include "mrvlc/support/checked.h"
 #include "mrvlc/tensor/float16.h"
 #include "pe_plan.h"
@@ -37,7 +39,11 @@ Buffer make_buffer(Buffer::Kind kind, const Dims& dims, std::span<const int64_t>
 }  // namespace
 
 Lowering::Lowering(const ir::Graph& graph, const partition::Region& region, const target::Machine& machine)
-    : graph_(graph), region_(region), machine_(machine), channels_last_(choose_layouts(graph, region)) {
+    : graph_(graph),
+      region_(region),
+      machine_(machine),
+      channels_last_(choose_layouts(graph, region)),
+      wide_(choose_wide(graph, region)) {
   lowered_.layer_weight_bytes.assign(region.layers.size(), 0);
   for (uint32_t l = 0; l < region.layers.size(); ++l)
     for (ir::NodeId n : region.layers[l].nodes) layer_of_[n] = l;
@@ -61,19 +67,21 @@ std::optional<View> Lowering::deferred(ir::ValueId value) const {
 void Lowering::make_ports() {
   auto port = [&](ir::ValueId v, Buffer::Kind kind) {
     auto buffer = static_cast<uint32_t>(program_.buffers.size());
-    program_.buffers.push_back(make_buffer(kind, shape(v), perm_of(v), isa::DataType::F16));
+    isa::DataType type = is_wide(v) ? isa::DataType::F32 : isa::DataType::F16;
+    program_.buffers.push_back(make_buffer(kind, shape(v), perm_of(v), type));
     program_.buffers.back().value = v;
-    views_[v] = {buffer, isa::DataType::F16, 0, shape(v), dense_strides(shape(v), perm_of(v))};
+    views_[v] = {buffer, type, 0, shape(v), dense_strides(shape(v), perm_of(v))};
     return buffer;
   };
+  auto layout = [&](ir::ValueId v) { return PortLayout{v, perm_of(v), views_.at(v).type}; };
   for (ir::ValueId v : region_.inputs) {
     lowered_.input_buffers.push_back(port(v, Buffer::Kind::Input));
-    lowered_.inputs.push_back({v, perm_of(v)});
+    lowered_.inputs.push_back(layout(v));
   }
   for (ir::ValueId v : region_.outputs) {
     output_index_[v] = static_cast<uint32_t>(lowered_.outputs.size());
     lowered_.output_buffers.push_back(port(v, Buffer::Kind::Output));
-    lowered_.outputs.push_back({v, perm_of(v)});
+    lowered_.outputs.push_back(layout(v));
   }
 }
 
@@ -104,6 +112,7 @@ void Lowering::reserve_for_constants() {
 }
 
 Result<Lowered> Lowering::run() {
+  for (ir::NodeId n : wide_.strained) warn(make_diag<DiagCode::MRV0507>(), graph_.node(n));
   make_ports();
   place_concats();
   reserve_for_constants();
@@ -145,13 +154,21 @@ View Lowering::read(ir::ValueId value) {
   return v;
 }
 
+View Lowering::read_operand(ir::ValueId value) {
+  const Tensor* tensor = graph_.constant(value);
+  if (tensor == nullptr || format_loss(*tensor).fits()) return read(value);
+  auto it = wide_constants_.find(value);
+  if (it != wide_constants_.end()) return it->second;
+  return wide_constants_[value] = constant(*tensor, perm_of(value), isa::DataType::F32);
+}
+
 View Lowering::result(ir::ValueId value) {
   auto it = views_.find(value);
   if (it != views_.end()) return it->second;
   auto place = places_.find(value);
   View v;
   if (place == places_.end()) {
-    v = scratch(shape(value), perm_of(value));
+    v = scratch(shape(value), perm_of(value), is_wide(value) ? isa::DataType::F32 : isa::DataType::F16);
     program_.buffers[v.buffer].value = value;
   } else {
     const Place& p = place->second;
@@ -203,20 +220,37 @@ View Lowering::constant(const std::vector<float>& values, const Dims& dims, isa:
   return {kWeights, type, offset, dims, dense_strides(dims, identity_perm(dims.size()))};
 }
 
-View Lowering::constant(const Tensor& tensor, std::span<const int64_t> perm) {
+View Lowering::constant(const Tensor& tensor, std::span<const int64_t> perm, isa::DataType type) {
   const Dims& dims = tensor.shape();
-  View v{kWeights, isa::DataType::F16, 0, dims, dense_strides(dims, perm)};
-  int64_t at = reserve_weights(tensor.elements() * 2);
-  v.offset = at / 2;
+  View v{kWeights, type, 0, dims, dense_strides(dims, perm)};
+  int64_t bytes = isa::data_bytes(type), at = reserve_weights(tensor.elements() * bytes);
+  v.offset = at / bytes;
   Dims index(dims.size(), 0);
   for (int64_t i = 0; i < tensor.elements(); ++i) {
     int64_t to = 0;
     for (size_t d = 0; d < dims.size(); ++d) to += index[d] * v.strides[d];
+    auto whole = static_cast<float>(tensor.as_double(i));
     uint16_t half = double_to_half(tensor.as_double(i));
-    std::memcpy(weights_at(at + 2 * to), &half, 2);
+    bool narrow = type == isa::DataType::F16;
+    std::memcpy(weights_at(at + bytes * to), narrow ? static_cast<void*>(&half) : &whole,
+                static_cast<size_t>(bytes));
     for (size_t d = dims.size(); d-- > 0 && ++index[d] == dims[d];) index[d] = 0;
   }
   return v;
+}
+
+std::vector<uint16_t> Lowering::rounded_weights(const ir::Node& node, std::span<const float> scale) {
+  std::optional<ScaledWeights> weights = partition::constant_weights(graph_, node);
+  if (!weights) {
+    keep(make_diag<DiagCode::MRV0502>("weights that are no constant matrix"));
+    return {};
+  }
+  weights->factors = scale;
+  constexpr double kNoted = 0x1p-20;  // 1/1024, about what any rounding to fp16 loses
+  FormatLoss loss = format_loss(*weights);
+  if (loss.lost > kNoted * loss.norm)
+    warn(make_diag<DiagCode::MRV0506>(loss.under, loss.values, 100 * std::sqrt(loss.lost / loss.norm)), node);
+  return round_weights(*weights);
 }
 
 int64_t Lowering::table(const std::vector<float>& segments) {

@@ -19,7 +19,16 @@ struct Lowered {
   std::vector<PortLayout> inputs, outputs;
   std::vector<uint32_t> input_buffers, output_buffers;
   std::vector<int64_t> layer_weight_bytes;
+  std::vector<Diag> warnings;
 };
+
+// Values stored as fp32 (wide.cpp).
+struct WideValues {
+  std::set<ir::ValueId> values;
+  std::vector<ir::NodeId>
+      strained;  // of which a constant says that fp16 may not hold the result, but it must
+};
+WideValues choose_wide(const ir::Graph& graph, const partition::Region& region);
 
 class Lowering {
  public:
@@ -34,6 +43,8 @@ class Lowering {
 
   // Where a value is stored. Constants are packed as fp16 when first asked for.
   View read(ir::ValueId value);
+  // The same for an operand of the vector unit: constants that do not fit fp16 are fp32.
+  View read_operand(ir::ValueId value);
   // Where a layer shall write a value: its own buffer, or its place in the result of a concatenation.
   View result(ir::ValueId value);
   // The value needs no work: it is this view of another one (copied if it is an output of the region).
@@ -46,8 +57,11 @@ class Lowering {
   char* weights_at(int64_t offset) { return program_.weights.data() + offset; }
   // A dense constant; equal ones are stored once.
   View constant(const std::vector<float>& values, const Dims& dims, isa::DataType type);
-  View constant(const Tensor& tensor, std::span<const int64_t> perm);
+  View constant(const Tensor& tensor, std::span<const int64_t> perm, isa::DataType type = isa::DataType::F16);
   int64_t table(const std::vector<float>& segments);
+  // Constant weights of a product as they are stored, in their own order; `scale` per output channel, or
+  // none.
+  std::vector<uint16_t> rounded_weights(const ir::Node& node, std::span<const float> scale);
 
   // PeGroups are made to fit: split into single stages, reductions in parts, when their smallest block is too
   // large.
@@ -64,6 +78,10 @@ class Lowering {
 
   std::optional<View> deferred(ir::ValueId value) const;
   void defer(ir::ValueId value, const View& source) { deferred_.emplace(value, source); }
+  bool is_wide(ir::ValueId value) const { return wide_.values.contains(value); }
+  void warn(Diag diag, const ir::Node& node) {
+    lowered_.warnings.push_back(at_node(std::move(diag), node.name, node.op->name));
+  }
   bool channels_last(ir::ValueId value) const { return channels_last_.contains(value); }
   std::vector<int64_t> perm_of(ir::ValueId value) const;
   bool is_region_output(ir::ValueId value) const { return output_index_.contains(value); }
@@ -91,7 +109,8 @@ class Lowering {
   Program program_;
   Lowered lowered_;
   std::set<ir::ValueId> channels_last_;
-  std::map<ir::ValueId, View> views_, deferred_;
+  WideValues wide_;
+  std::map<ir::ValueId, View> views_, deferred_, wide_constants_;
   std::map<ir::ValueId, Place> places_;
   std::map<ir::ValueId, uint32_t> output_index_;
   std::map<std::string, int64_t> shared_constants_;
@@ -133,8 +152,9 @@ Result<PeOperand> append_node(Lowering& lowering, PeBuilder& builder, const ir::
 Status lower_chain(Lowering& lowering, ir::ValueId v, size_t from);
 // Activation of a unary node, as epilogue; nullopt when it is not one.
 std::optional<EpilogueSpec> activation_of(Lowering& lowering, const ir::Node& node, ir::ValueId operand);
-// 2048 segments that interpolate f (tables.cpp).
+// 2048 segments that interpolate f, and 2048 steps: f of each segment's first number (tables.cpp).
 std::vector<float> make_table(const std::function<double(double)>& f);
+std::vector<float> make_steps(const std::function<double(double)>& f);
 
 // Families of layers.
 Status lower_conv(Lowering& lowering);

@@ -55,29 +55,46 @@ void close_loops(Function& f, const Border& b) {
 
 }  // namespace
 
-Call emit_to_device(Program& program, ir::NodeId expr, ir::ValueId value, const std::vector<int64_t>& perm,
-                    StoreId to, std::string_view what) {
+namespace {
+
+// C's name of the elements of a port; fp16 ones are their bits.
+std::string_view device_type(const accel::PortLayout& port) {
+  return port.type == isa::DataType::F32 ? "float" : "uint16_t";
+}
+
+bool is_half_port(const accel::PortLayout& port) {
+  return port.type == isa::DataType::F16;
+}
+
+}  // namespace
+
+Call emit_to_device(Program& program, ir::NodeId expr, const accel::PortLayout& port, StoreId to,
+                    std::string_view what) {
   Function f(program, {expr}, what);
-  const TensorType& type = program.graph.value(value).type;
-  Border b = border_of(type.shape, perm);
-  std::string x = f.read(value, "x"), y = f.write_store(to, "uint16_t", "y");
+  const TensorType& type = program.graph.value(port.value).type;
+  Border b = border_of(type.shape, port.perm);
+  std::string x = f.read(port.value, "x"), y = f.write_store(to, device_type(port), "y");
   open_loops(f, b, false);
   std::string element = fmt::format("{}[{}]", x, index(b.host_strides));
-  if (type.elem == ElementType::F32) element = fmt::format("{}({})", f.need("f32_to_f16"), element);
+  bool half = type.elem == ElementType::F16;
+  if (!half && is_half_port(port)) element = fmt::format("{}({})", f.need("f32_to_f16"), element);
+  if (half && !is_half_port(port)) element = fmt::format("{}({})", f.need("f16_to_f32"), element);
   f.put("{}[{}] = {};", y, index(b.device_strides), element);
   close_loops(f, b);
   return f.finish();
 }
 
-Call emit_from_device(Program& program, ir::NodeId expr, ir::ValueId value, const std::vector<int64_t>& perm,
-                      StoreId from, std::string_view what) {
+Call emit_from_device(Program& program, ir::NodeId expr, const accel::PortLayout& port, StoreId from,
+                      std::string_view what) {
   Function f(program, {expr}, what);
-  const TensorType& type = program.graph.value(value).type;
-  Border b = border_of(type.shape, perm);
-  std::string x = f.read_store(from, "uint16_t", "x"), y = f.write(value, "y");
+  const TensorType& type = program.graph.value(port.value).type;
+  Border b = border_of(type.shape, port.perm);
+  std::string x = f.read_store(from, device_type(port), "x"), y = f.write(port.value, "y");
   open_loops(f, b, true);
   std::string element = fmt::format("{}[{}]", x, index(b.device_strides));
-  if (type.elem == ElementType::F32) element = fmt::format("{}({})", f.need("f16_to_f32"), element);
+  bool half = type.elem == ElementType::F16;
+  if (!half && is_half_port(port)) element = fmt::format("{}({})", f.need("f16_to_f32"), element);
+  if (half && !is_half_port(port)) element = fmt::format("{}({})", f.need("f32_to_f16"), element);
   f.put("{}[{}] = {};", y, index(b.host_strides), element);
   close_loops(f, b);
   return f.finish();

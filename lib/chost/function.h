@@ -139,10 +139,10 @@ Status emit_generic_conv(Function& f);
 Status emit_generic_conv_transpose(Function& f);
 Status emit_matmul(Function& f);
 void emit_concat(Function& f);
-// Conversion of a value from its form on the host to that of the device (fp16, permuted) and back.
-Call emit_to_device(Program& program, ir::NodeId expr, ir::ValueId value, const std::vector<int64_t>& perm,
-                    StoreId to, std::string_view what);
-Call emit_from_device(Program& program, ir::NodeId expr, ir::ValueId value, const std::vector<int64_t>& perm,
-                      StoreId from, std::string_view what);
+// Conversion of a value from its form on the host to that of a port of the device, and back.
+Call emit_to_device(Program& program, ir::NodeId expr, const accel::PortLayout& port, StoreId to,
+                    std::string_view what);
+Call emit_from_device(Program& program, ir::NodeId expr, const accel::PortLayout& port, StoreId from,
+                      std::string_view what);
 
 }  // namespace mrvlc::chost

@@ -165,22 +165,22 @@ class Emitter {
     return {};
   }
 
-  StoreId device_store(ir::ValueId value) {
+  StoreId device_store(const accel::PortLayout& port) {
     Store store;
-    store.bytes = program_.graph.value(value).type.elements() * 2;
+    store.bytes = program_.graph.value(port.value).type.elements() * isa::data_bytes(port.type);
     return program_.add_store(store);
   }
 
-  // An fp16 value that is stored as on the host needs no conversion at all.
-  bool same_form(ir::ValueId value, const std::vector<int64_t>& perm) const {
-    const TensorType& type = program_.graph.value(value).type;
+  // A value that is stored as on the host needs no conversion at all.
+  bool same_form(const accel::PortLayout& port) const {
+    const TensorType& type = program_.graph.value(port.value).type;
     int64_t previous = -1;
-    for (int64_t d : perm) {
+    for (int64_t d : port.perm) {
       if (type.shape[static_cast<size_t>(d)] == 1) continue;
       if (d < previous) return false;
       previous = d;
     }
-    return type.elem == ElementType::F16;
+    return (type.elem == ElementType::F16) == (port.type == isa::DataType::F16);
   }
 
   ir::NodeId expr_of_input(const partition::Region& region, ir::ValueId value) const {
@@ -200,28 +200,28 @@ class Emitter {
     for (size_t i = 0; i < compiled.inputs.size(); ++i) {
       const auto& port = compiled.inputs[i];
       MRVLC_TRY(check_port(port.value, port.perm));
-      auto [it, is_new] = program_.device_stores.try_emplace({port.value, port.perm});
-      if (is_new && same_form(port.value, port.perm)) {
+      auto [it, is_new] = program_.device_stores.try_emplace({port.value, {port.type, port.perm}});
+      if (is_new && same_form(port)) {
         it->second = program_.store_of(port.value);
       } else if (is_new) {
-        it->second = device_store(port.value);
+        it->second = device_store(port);
         note_conversion(region.id, port, true);
-        step.before.push_back(emit_to_device(program_, expr_of_input(region, port.value), port.value,
-                                             port.perm, it->second, fmt::format("r{}_in{}", region.id, i)));
+        step.before.push_back(emit_to_device(program_, expr_of_input(region, port.value), port, it->second,
+                                             fmt::format("r{}_in{}", region.id, i)));
       }
       step.device_inputs.push_back(it->second);
     }
     for (size_t i = 0; i < compiled.outputs.size(); ++i) {
       const auto& port = compiled.outputs[i];
       MRVLC_TRY(check_port(port.value, port.perm));
-      bool same = same_form(port.value, port.perm);
-      StoreId store = same ? program_.store_of(port.value) : device_store(port.value);
-      program_.device_stores[{port.value, port.perm}] = store;
+      bool same = same_form(port);
+      StoreId store = same ? program_.store_of(port.value) : device_store(port);
+      program_.device_stores[{port.value, {port.type, port.perm}}] = store;
       step.device_outputs.push_back(store);
-      if (same || !(needed_on_host(port.value) || other_layout(port.value, port.perm))) continue;
+      if (same || !(needed_on_host(port.value) || other_form(port))) continue;
       note_conversion(region.id, port, false);
-      step.after.push_back(emit_from_device(program_, program_.graph.value(port.value).producer, port.value,
-                                            port.perm, store, fmt::format("r{}_out{}", region.id, i)));
+      step.after.push_back(emit_from_device(program_, program_.graph.value(port.value).producer, port, store,
+                                            fmt::format("r{}_out{}", region.id, i)));
     }
     return {};
   }
@@ -229,22 +229,24 @@ class Emitter {
   void note_conversion(uint32_t region, const accel::PortLayout& port, bool to_device) {
     const TensorType& type = program_.graph.value(port.value).type;
     const bool permuted = !std::is_sorted(port.perm.begin(), port.perm.end());
-    const int64_t device_bytes = type.elements() * byte_size(ElementType::F16);
+    const int64_t device_bytes = type.elements() * static_cast<int64_t>(isa::element_bytes(port.type));
     program_.conversions.push_back(
         {region, port.value, to_device, permuted, type.elements(), type.bytes(), device_bytes});
   }
 
-  // Does another region take the value in another layout?
-  bool other_layout(ir::ValueId value, const std::vector<int64_t>& perm) const {
-    auto [first, last] = layouts_read().equal_range(value);
-    return std::any_of(first, last, [&](const auto& read) { return *read.second != perm; });
+  // Does another region take the value in another layout or type?
+  bool other_form(const accel::PortLayout& made) const {
+    auto [first, last] = layouts_read().equal_range(made.value);
+    return std::any_of(first, last, [&](const auto& read) {
+      return read.second->perm != made.perm || read.second->type != made.type;
+    });
   }
 
-  // Layouts in which regions take a value.
-  const std::multimap<ir::ValueId, const std::vector<int64_t>*>& layouts_read() const {
+  // Ports by which regions take a value.
+  const std::multimap<ir::ValueId, const accel::PortLayout*>& layouts_read() const {
     if (layouts_read_.empty()) {
       for (const auto& region : program_.regions) {
-        for (const auto& port : region.inputs) layouts_read_.emplace(port.value, &port.perm);
+        for (const auto& port : region.inputs) layouts_read_.emplace(port.value, &port);
       }
     }
     return layouts_read_;
@@ -253,7 +255,7 @@ class Emitter {
   Program& program_;
   std::vector<Unit> units_;
   mutable std::set<ir::NodeId> region_nodes_;
-  mutable std::multimap<ir::ValueId, const std::vector<int64_t>*> layouts_read_;
+  mutable std::multimap<ir::ValueId, const accel::PortLayout*> layouts_read_;
 };
 
 }  // namespace

@@ -112,7 +112,8 @@ class Program {
   std::string& error;
   std::vector<Store> stores;
   std::map<ir::ValueId, StoreId> value_stores;
-  std::map<std::pair<ir::ValueId, std::vector<int64_t>>, StoreId> device_stores;  // (value, perm): fp16 form
+  // Forms of values on the device, by (value, type and permutation of the port).
+  std::map<std::pair<ir::ValueId, std::pair<isa::DataType, std::vector<int64_t>>>, StoreId> device_stores;
   std::vector<Step> steps;
   std::vector<std::pair<StoreId, uint32_t>> output_copies;  // to graph output
   std::vector<Conversion> conversions;

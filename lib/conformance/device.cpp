@@ -38,7 +38,6 @@ Result<Placement> place(ir::Graph& graph, const std::string& target, const std::
   }
   MRVLC_ASSIGN(const target::Machine machine, target::load_machine(target, {}));
   MRVLC_ASSIGN(out.partition, driver::place(graph, machine, all_it_takes(graph, machine)));
-  driver::round_weights(graph, out.partition);
   for (const partition::Region& region : out.partition.regions) {
     accel::Options options;
     options.name = fmt::format("{}_region{}", name, region.id);

@@ -48,8 +48,7 @@ class Compiler {
   bool run() {
     return phase("options", [&] { return choose_target(); }) && import_model() &&
            phase("passes", [&] { return simplify(); }) && phase("partition", [&] { return place(); }) &&
-           check_gates() && phase("weights", [&] { return round_weights(); }) && compile_regions() &&
-           phase("simulate", [&] { return time_regions(); }) &&
+           check_gates() && compile_regions() && phase("simulate", [&] { return time_regions(); }) &&
            phase("host", [&] { return generate_host(); }) && phase("hash", [&] { return finish_hash(); }) &&
            phase("write", [&] { return write(); }) && write_timing();
   }
@@ -141,6 +140,7 @@ class Compiler {
   passes::RunOptions pass_options() {
     passes::RunOptions o;
     o.times = &pass_times_;
+    o.context.half_weights = m_.has_accelerator;
     o.after = [this](std::string_view pass, const ir::Graph& graph) {
       if (options_.dump_ir == pass) dump_(ir::print(graph));
     };
@@ -179,11 +179,6 @@ class Compiler {
     return {};
   }
 
-  Status round_weights() {
-    if (m_.has_accelerator) driver::round_weights(m_.model.graph, m_.partition);
-    return {};
-  }
-
   bool compile_regions() {
     region_of_.assign(m_.model.graph.node_slots(), UINT32_MAX);
     for (const auto& d : m_.partition.decisions) {
@@ -218,6 +213,7 @@ class Compiler {
     if (options_.silicon_id) o.architecture = isa::Architecture::Mlip;
     MRVLC_ASSIGN(accel::CompiledRegion compiled,
                  accel::compile_region(m_.model.graph, region, m_.machine, o));
+    for (const Diag& d : compiled.warnings) diagnostics_.add(d);
     m_.regions.push_back(std::move(compiled));
     discard_weights(region);
     return {};

@@ -17,7 +17,7 @@ constexpr uint64_t kField32 = UINT32_MAX, kAddresses = (uint64_t{1} << 48) - 1;
 
 Status at_most(std::string_view what, uint64_t actual, uint64_t most) {
   if (actual <= most) return {};
-  return make_diag<DiagCode::MRV0507>(what, actual, most);
+  return make_diag<DiagCode::MRV0510>(what, actual, most);
 }
 
 struct Range {
@@ -34,7 +34,7 @@ Status check_sizes(const Binary& b) {
   MRVLC_TRY(at_most("the number of inputs", b.inputs.size(), kMaxPorts));
   MRVLC_TRY(at_most("the number of outputs", b.outputs.size(), kMaxPorts));
   MRVLC_TRY(at_most("the last tile", uint64_t{b.tiles} - 1, kMaxTiles - 1));
-  return b.batch > 0 ? Status() : Status(make_diag<DiagCode::MRV0507>("the batch", 0, 255));
+  return b.batch > 0 ? Status() : Status(make_diag<DiagCode::MRV0510>("the batch", 0, 255));
 }
 
 Status check_ranges(const std::array<Range, 4>& ranges) {
@@ -43,7 +43,7 @@ Status check_ranges(const std::array<Range, 4>& ranges) {
     MRVLC_TRY(at_most(fmt::format("the beginning of the {}", r.name), r.begin, r.end));
     for (const Range* other = ranges.data(); other != &r; ++other)
       if (r.begin < other->end && other->begin < r.end)
-        return make_diag<DiagCode::MRV0507>(fmt::format("the beginning of the {}", other->name), other->begin,
+        return make_diag<DiagCode::MRV0510>(fmt::format("the beginning of the {}", other->name), other->begin,
                                             r.begin);
   }
   return {};
@@ -54,7 +54,7 @@ Status check_ports(const std::vector<Port>& ports, const Range& range) {
   uint64_t all = 0;
   for (const Port& p : ports) {
     if (type_bytes(p.inner_type) == 0 || type_bytes(p.outer_type) == 0)
-      return make_diag<DiagCode::MRV0507>("the type of a port", p.inner_type, 10);
+      return make_diag<DiagCode::MRV0510>("the type of a port", p.inner_type, 10);
     uint64_t elements = 1;
     for (uint32_t d : p.dims) {
       MRVLC_TRY(at_most("the number of a port's elements", d == 0 ? UINT64_MAX : elements * d, kField32));
@@ -64,7 +64,7 @@ Status check_ports(const std::vector<Port>& ports, const Range& range) {
     all += bytes;
     MRVLC_TRY(at_most("the beginning of a port's range", range.begin, p.ddr_offset));
     MRVLC_TRY(at_most("the end of a port", p.ddr_offset + bytes, range.end));
-    if (!std::isfinite(p.scale)) return make_diag<DiagCode::MRV0507>("the scale of a port", p.scale, 1);
+    if (!std::isfinite(p.scale)) return make_diag<DiagCode::MRV0510>("the scale of a port", p.scale, 1);
   }
   return at_most(fmt::format("the size of all {}", range.name), all, kField32);
 }

@@ -146,6 +146,7 @@ Legality layer_legal(const ir::Graph& graph, const Layer& layer, const target::M
   MRVLC_LEGAL(legal_epilogue(c));
   MRVLC_LEGAL(check_ports(c));
   MRVLC_LEGAL(kind->check(c));
+  MRVLC_LEGAL(legal_numbers(c));
   return legal_size(c);
 }
 

@@ -50,6 +50,8 @@ Legality pow_exponent(const LegalContext& c, const ir::Node& node);
 // What follows the anchor: a chain, each of which reads the result of the one before it, and is alone in
 // that.
 Legality legal_epilogue(const LegalContext& c);
+// Of layers that are legal otherwise: weights, and operands of products, fit fp16.
+Legality legal_numbers(const LegalContext& c);
 
 Legality legal_conv(const LegalContext& c);
 Legality legal_conv_transpose(const LegalContext& c);

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "mrvlc/ops/params.h"
+#include "mrvlc/ops/weights.h"
 
 namespace mrvlc::passes {
 namespace {
@@ -31,30 +31,6 @@ std::optional<std::vector<double>> per_channel(const Tensor& t, const TensorType
   std::vector<double> v = t.to_doubles();
   v.resize(static_cast<size_t>(count), v[0]);
   return v;
-}
-
-// Weights seen as [outer, channel, inner] or, for ConvTranspose, [group, C/group, M/group, inner]: which
-// output channel element i belongs to.
-struct WeightLayout {
-  int64_t groups = 1, repeat = 1, per_group = 0, inner = 1;
-  int64_t channel(int64_t i) const {
-    int64_t within = i / inner % per_group, group = i / inner / per_group / repeat % groups;
-    return group * per_group + within;
-  }
-};
-
-int64_t product_from(const Shape& shape, size_t first) {
-  int64_t p = 1;
-  for (size_t d = first; d < shape.size(); ++d) p *= shape[d];
-  return p;
-}
-
-WeightLayout weight_layout(const Node& n, const Shape& w) {
-  if (n.is("Conv")) return {1, 1, w[0], product_from(w, 1)};
-  if (n.is("Gemm"))
-    return n.int_attr("transB") != 0 ? WeightLayout{1, 1, w[0], w[1]} : WeightLayout{1, w[0], w[1], 1};
-  int64_t group = n.int_attr("group");
-  return {group, w[0] / group, w[1], product_from(w, 2)};
 }
 
 bool is_finite(float x) {
@@ -178,11 +154,38 @@ std::optional<ChannelAffine> arithmetic_affine(const Graph& g, const Node& n, Va
   return a;
 }
 
+namespace {
+
+bool rounds(const Graph& g, const Node& n) {
+  if (n.is("Cast")) return is_integer(type_of(g, n.outputs[0]).elem);
+  return n.is("Floor") || n.is("Ceil") || n.is("Round") || n.is("QuantizeLinear") ||
+         n.is("DynamicQuantizeLinear");
+}
+
+}  // namespace
+
+bool is_rounded_next(const Graph& g, ValueId value) {
+  constexpr int kMostSteps = 4;  // scale, shift, and the same once more
+  for (int step = 0; step < kMostSteps; ++step) {
+    const auto& users = g.value(value).users;
+    if (std::any_of(users.begin(), users.end(), [&](NodeId u) { return rounds(g, g.node(u)); })) return true;
+    ValueId data;
+    if (users.size() != 1 || !arithmetic_affine(g, g.node(users[0]), data)) return false;
+    value = g.node(users[0]).outputs[0];
+  }
+  return false;
+}
+
+bool leaves_half(const Tensor& before, const Tensor& after) {
+  return before.elem() == ElementType::F32 && !format_loss(after).fits() && format_loss(before).fits();
+}
+
 bool fold_into_producer(Rewriter& rw, NodeId follower, ValueId data, const ChannelAffine& affine,
-                        std::string_view because) {
+                        std::string_view because, bool half_weights) {
   const Graph& g = rw.graph();
   const Node* layer = producer(g, data);
   if (!foldable_producer(g, layer, data, g.node(follower).outputs[0])) return false;
+  if (is_rounded_next(g, g.node(follower).outputs[0])) return false;
   NodeId layer_id = layer->id;
   ValueId weights = layer->inputs[1], bias = input_or_none(*layer, 2);
   bool keeps_weights = is_one(affine.scale);
@@ -195,8 +198,9 @@ bool fold_into_producer(Rewriter& rw, NodeId follower, ValueId data, const Chann
   if (layer->is("Gemm")) ir::set_attr(*layer->op, attrs, "beta", Attr(1.0f));
   ValueId new_weights = weights;
   if (!keeps_weights) {
-    auto s = scaled(w, weight_layout(*layer, w.shape()), affine.scale);
-    if (!s) return false;
+    auto layout = ops::weight_layout(*layer, w.shape());
+    auto s = layout ? scaled(w, *layout, affine.scale) : std::nullopt;
+    if (!s || (half_weights && leaves_half(w, *s))) return false;
     new_weights = rw.constant(std::move(*s), origins(g, {layer_id, follower}, {weights}));
   }
   ValueId b_id = rw.constant(std::move(*b), origins(g, {layer_id, follower}, {bias}));

@@ -2,7 +2,8 @@
 //   before  %1 = Conv(%x, %w, %b)    %2 = BatchNormalization(%1, %gamma, %beta, %mean, %var)
 //   after   %2 = Conv(%x, %w2, %b2)
 // Preconditions: inference mode; statistics, weights and bias constant; the layer (Conv, ConvTranspose, Gemm)
-// has no other reader and its weights no other user; no weight overflows its type. Safe because the layer is
+// has no other reader and its weights no other user; no weight overflows its type, or for
+// an accelerator leaves fp16; the result is not rounded to integers next. Safe because the layer is
 // linear in weights and bias: s*(W x + b) + t = (s W) x + (s b + t), channel by channel. The new numbers are
 // computed in double and rounded once.
 #include "affine.h"
@@ -11,17 +12,18 @@
 namespace mrvlc::passes {
 namespace {
 
-bool fold(Rewriter& rw, NodeId id) {
+bool fold(Rewriter& rw, NodeId id, bool half_weights) {
   const Graph& g = rw.graph();
   auto affine = batchnorm_affine(g, g.node(id));
   return affine && fold_into_producer(rw, id, g.node(id).inputs[0], *affine,
-                                      "folded into the weights of the layer before it");
+                                      "folded into the weights of the layer before it", half_weights);
 }
 
 }  // namespace
 
-Status fold_batchnorm(Graph& graph, const PassContext&, bool& changed) {
-  changed = rewrite_all_nodes(graph, "fold-batchnorm", fold);
+Status fold_batchnorm(Graph& graph, const PassContext& context, bool& changed) {
+  changed = rewrite_all_nodes(graph, "fold-batchnorm",
+                              [&](Rewriter& rw, NodeId id) { return fold(rw, id, context.half_weights); });
   return {};
 }
 

@@ -6,7 +6,9 @@
 // the padding value that becomes 0 under the map must be the same for all channels. Safe because convolution
 // is linear: conv(s*x + t) = conv_{s*w}(x) + sum(w)*t, and a border that is 0 after the map is -t/s before
 // it. Worth it where values are rounded to fp16: an image scaled to [-1, 1] keeps 11 bits of its distance
-// from 0, not of its contrast; unscaled it keeps its own 8.
+// from 0, not of its contrast; unscaled it keeps its own 8. Not where the weights would leave fp16, where the
+// scale says that unscaled values may be beyond it (below 2^-12), or where the result is rounded to integers
+// next.
 #include <algorithm>
 #include <cmath>
 
@@ -81,6 +83,14 @@ std::optional<double> border(const InputMap& map) {
   return v;
 }
 
+// Values that are made so much smaller may be beyond fp16 before, and a border must not be.
+bool fits_half(const InputMap& map, std::optional<double> value) {
+  constexpr double kSmallest = 0x1p-12, kLargest = 65504;
+  bool moderate =
+      std::all_of(map.scale.begin(), map.scale.end(), [](double s) { return std::fabs(s) > kSmallest; });
+  return moderate && (!value || std::fabs(*value) <= kLargest);
+}
+
 struct Folded {
   Tensor weights, bias;
 };
@@ -99,11 +109,13 @@ std::optional<Folded> fold_weights(const Graph& g, const Node& conv, const Input
       int64_t at = o * per_group * taps + i;
       double value = w.as_double(at);
       f.weights.set_double(at, value * map.scale[c]);
+      if (std::isfinite(value) && !std::isfinite(f.weights.as_double(at))) return std::nullopt;
       sum += value * map.shift[c];
     }
     f.bias.set_double(o, sum);
     if (!std::isfinite(f.bias.as_double(o))) return std::nullopt;
   }
+  if (leaves_half(w, f.weights)) return std::nullopt;
   return f;
 }
 
@@ -140,7 +152,8 @@ bool fold(Rewriter& rw, NodeId id) {
   std::vector<int64_t> pads = g.node(id).ints_attr("pads");
   bool pads_any = std::any_of(pads.begin(), pads.end(), [](int64_t p) { return p != 0; });
   auto value = finite ? border(map) : std::nullopt;
-  if (!finite || (pads_any && !value)) return false;
+  if (!finite || (pads_any && !value) || !fits_half(map, pads_any ? value : std::nullopt)) return false;
+  if (is_rounded_next(g, g.node(id).outputs[0])) return false;
   auto folded = fold_weights(g, g.node(id), map);
   if (!folded) return false;
 

@@ -7,8 +7,9 @@
 // that are narrow, and the types of the model's interface, stay; so do sequences, optionals and what control
 // flow passes to bodies, which are widened by themselves.
 // Safe because f32 holds every f16 exactly, and computing in it is at least as precise. Values change in
-// place where no attribute names the type, so most nodes keep their ids. Casts at a border are left alone,
-// which makes the pass idempotent.
+// place where no attribute names the type, so most nodes keep their ids. Casts to a narrow type are left
+// alone, those of the model because they round, those at a border because they are done, which makes the pass
+// idempotent.
 #include "mrvlc/passes/widen_f16.h"
 
 #include <algorithm>
@@ -155,29 +156,15 @@ class Widener {
     }
   }
 
-  // A Cast from a narrow type at a border is what other readers can use, too; one to f16 disappears for
-  // readers on the CPU.
+  // A Cast from a narrow type at a border is what other readers can use, too. One to a narrow type is an
+  // operation of the model: it rounds, and overflows; readers on the CPU widen its result.
   bool widen_cast(NodeId id) {
     ValueId in = g_.node(id).inputs[0], out = g_.node(id).outputs[0];
     ElementType from = type_of(g_, in).elem, to = type_of(g_, out).elem;
-    if (to == ElementType::F16) return skip_narrowing(id, in, out);
     if (to != ElementType::F32) return false;
     if (from == ElementType::F32) return bypass(rw_, id, in, "computed in f32 already");
     if (is_half(from)) wide_.emplace(in.index(), out);
     return false;
-  }
-
-  bool skip_narrowing(NodeId id, ValueId in, ValueId out) {
-    const std::vector<NodeId> users = g_.value(out).users;
-    if (std::none_of(users.begin(), users.end(), [&](NodeId u) { return is_cpu(u); })) return false;
-    ValueId w = type_of(g_, in).elem == ElementType::F32 ? in
-                : narrow(in)                             ? wide(in, id)
-                                                         : cast(in, ElementType::F32, id);
-    for (NodeId user : users) {
-      if (is_cpu(user)) redirect(user, out, w);
-    }
-    erase_if_unused(rw_, id, "computed in f32");
-    return true;
   }
 
   // Attributes that name the type of the result, or hold its value.

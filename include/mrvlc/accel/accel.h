@@ -20,11 +20,12 @@ struct Options {
   bool pin_weights = false;
 };
 
-// How the host hands a value of the region to the device: fp16, dimensions permuted. stored dim i is logical
-// dim perm[i].
+// How the host hands a value of the region to the device: dimensions permuted. stored dim i is logical dim
+// perm[i].
 struct PortLayout {
   ir::ValueId value;
-  std::vector<int64_t> perm;  // identity: row-major as in ONNX
+  std::vector<int64_t> perm;                // identity: row-major as in ONNX
+  isa::DataType type = isa::DataType::F16;  // or F32, for values that fp16 might not hold
 };
 
 // Instructions [begin, end) of a section belong to a layer and one of its expressions.
@@ -68,6 +69,7 @@ struct CompiledRegion {
   // Of tensors and workspaces alone, and the least that any placement of them needs.
   int64_t ocm_tensor_peak_bytes = 0, ocm_tensor_lower_bound_bytes = 0;
   std::vector<OcmUse> ocm_uses;  // by first instruction, then address
+  std::vector<Diag> warnings;    // about numbers; they name the node
 };
 
 // Errors name the ONNX node: MRV05xx.

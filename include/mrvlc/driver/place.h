@@ -11,7 +11,4 @@ namespace mrvlc::driver {
 Result<partition::Partition> place(ir::Graph& graph, const target::Machine& machine,
                                    const partition::Options& options);
 
-// passes::round_weights, of the nodes that the accelerator got.
-void round_weights(ir::Graph& graph, const partition::Partition& partition);
-
 }  // namespace mrvlc::driver

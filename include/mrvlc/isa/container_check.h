@@ -4,7 +4,7 @@
 
 namespace mrvlc::isa {
 
-// Every size fits its field and is one that read_container() takes; else MRV0507 names the first that does
+// Every size fits its field and is one that read_container() takes; else MRV0510 names the first that does
 // not. write_container() is for binaries that have passed: accel::compile_region() gives no others away.
 Status check_container(const Binary& binary);
 

@@ -19,6 +19,8 @@ struct FoldBudget {
 struct PassContext {
   int64_t max_folded_bytes = int64_t{256} << 20;  // of one constant; larger results stay computed at run time
   std::shared_ptr<FoldBudget> fold_budget;        // run_passes makes one where there is none
+  // Weights may come to be stored as fp16: numbers are not folded into them that they then do not hold.
+  bool half_weights = false;
 };
 
 struct PassInfo {

@@ -86,19 +86,13 @@ namespace {
 double distance(const accel::PortLayout& port, const std::string& bytes, const Tensor& expected) {
   double worst = 0;
   each_element(port, expected.shape(), [&](int64_t i, int64_t at) {
-    uint16_t half = 0;
-    std::memcpy(&half, bytes.data() + 2 * at, 2);
-    double a = static_cast<double>(half_to_float(half)), b = expected.as_double(i);
+    double a = static_cast<double>(stored(port, bytes, at)), b = expected.as_double(i);
     if (std::isnan(a) && std::isnan(b)) return;
     double d = std::fabs(a - b) / (1 + std::fabs(b));
     worst = std::isnan(d) ? INFINITY : std::max(worst, d);
   });
   return worst;
 }
-
-}  // namespace
-
-namespace {
 
 std::vector<Tensor> random_inputs(const Net& net, uint32_t seed) {
   std::mt19937 random(seed);
@@ -127,6 +121,23 @@ Result<sim::Report> run_on(sim::Simulator& simulator, const Net& net,
 }
 
 }  // namespace
+
+Result<std::vector<Tensor>> outputs_of(const Net& net, const std::vector<Tensor>& inputs,
+                                       const Setup& setup) {
+  target::Machine m = machine(setup.ocm_bytes);
+  accel::Options options;
+  options.tiles = setup.tiles;
+  MRVLC_ASSIGN(accel::CompiledRegion compiled, accel::compile_region(net.graph, net.region, m, options));
+  MRVLC_ASSIGN(sim::Simulator simulator, sim::Simulator::create(compiled.binary, m));
+  std::vector<std::string> bytes;
+  MRVLC_ASSIGN(sim::Report report, run_on(simulator, net, compiled.inputs, inputs, bytes));
+  CHECK(report.hazards.empty());
+  std::vector<Tensor> outputs;
+  for (size_t i = 0; i < bytes.size(); ++i)
+    outputs.push_back(
+        from_device(compiled.outputs[i], bytes[i], net.graph.value(compiled.outputs[i].value).type.shape));
+  return outputs;
+}
 
 Simulated simulate(const Net& net, const accel::Options& options, uint32_t ocm_bytes) {
   Simulated r;

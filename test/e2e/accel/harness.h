@@ -57,6 +57,10 @@ target::Machine machine(uint32_t ocm_bytes = 1 << 20);
 // Inputs are uniform in [-1, 1).
 Run run(const Net& net, const Setup& setup, uint32_t seed = 1);
 
+// The outputs for given inputs, in order of the region's.
+Result<std::vector<Tensor>> outputs_of(const Net& net, const std::vector<Tensor>& inputs,
+                                       const Setup& setup = {});
+
 // Compiled with any options, and what the simulator makes of it; inputs as in run().
 struct Simulated {
   std::string error;      // of the compiler or the simulator, or the first hazard; empty: none

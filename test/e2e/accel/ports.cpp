@@ -17,11 +17,25 @@ Shape stored_strides(const accel::PortLayout& port, const Shape& shape) {
   return strides;
 }
 
+float stored(const accel::PortLayout& port, const std::string& bytes, int64_t at) {
+  float whole = 0;
+  uint16_t half = 0;
+  if (port.type == isa::DataType::F32) {
+    std::memcpy(&whole, bytes.data() + 4 * at, 4);
+    return whole;
+  }
+  std::memcpy(&half, bytes.data() + 2 * at, 2);
+  return half_to_float(half);
+}
+
 std::string to_device(const accel::PortLayout& port, const Tensor& t) {
-  std::string bytes(static_cast<size_t>(t.elements()) * 2, '\0');
+  size_t size = isa::data_bytes(port.type);
+  std::string bytes(static_cast<size_t>(t.elements()) * size, '\0');
   each_element(port, t.shape(), [&](int64_t i, int64_t at) {
+    auto whole = static_cast<float>(t.as_double(i));
     uint16_t half = double_to_half(t.as_double(i));
-    std::memcpy(bytes.data() + 2 * at, &half, 2);
+    char* to = bytes.data() + size * static_cast<size_t>(at);
+    size == 2 ? std::memcpy(to, &half, 2) : std::memcpy(to, &whole, 4);
   });
   return bytes;
 }
@@ -29,11 +43,8 @@ std::string to_device(const accel::PortLayout& port, const Tensor& t) {
 Tensor from_device(const accel::PortLayout& port, const std::string& bytes, const Shape& shape) {
   Tensor t({ElementType::F32, shape});
   std::span<float> values = t.mutable_data<float>();
-  each_element(port, shape, [&](int64_t i, int64_t at) {
-    uint16_t half = 0;
-    std::memcpy(&half, bytes.data() + 2 * at, 2);
-    values[static_cast<size_t>(i)] = half_to_float(half);
-  });
+  each_element(port, shape,
+               [&](int64_t i, int64_t at) { values[static_cast<size_t>(i)] = stored(port, bytes, at); });
   return t;
 }
 

@@ -21,7 +21,9 @@ void each_element(const accel::PortLayout& port, const Shape& shape, F f) {
   }
 }
 
-// The bytes of a port of the device, and back: float16, dimensions in the order the port asks for.
+// Element `at` of a port, as it is stored.
+float stored(const accel::PortLayout& port, const std::string& bytes, int64_t at);
+// The bytes of a port of the device, and back: elements and order of dimensions as the port asks for.
 std::string to_device(const accel::PortLayout& port, const Tensor& t);
 Tensor from_device(const accel::PortLayout& port, const std::string& bytes, const Shape& shape);
 // Every instruction of every section belongs to an expression of a layer.

@@ -89,7 +89,7 @@ ir::ValueId binary(Builder& b, ir::ValueId x) {
   Shape s = b.dice.chance(40) ? b.shape(x) : smaller(b, b.shape(x));
   ir::ValueId other;
   if (b.dice.chance(15)) {
-    other = b.scalar(b.dice.of({0.5, -2.0, 0.0, 1.0, b.dice.real(-3, 3)}));
+    other = b.scalar(b.dice.of({0.5, -2.0, 0.0, 1.0, 8192.0, 0x1p-13, 1e6, b.dice.real(-3, 3)}));
   } else if (b.dice.chance(40)) {
     other = b.constant(s, op == "Div" ? 0.5 : -1, 2);
   } else {

@@ -12,6 +12,14 @@ float narrow(float v) {
   return half_to_float(float_to_half(v));
 }
 
+float WeightRounding::operator()(float scaled, int64_t channel) {
+  if (!carries_ || scaled == 0) return narrow(scaled);
+  float& lost = lost_[channel];
+  float wanted = scaled + lost, stored = narrow(wanted);
+  lost = std::isfinite(stored) ? wanted - stored : 0;
+  return std::isfinite(stored) ? stored : narrow(scaled);
+}
+
 Tensor zeros(Shape shape) {
   return Tensor({ElementType::F32, std::move(shape)});
 }
@@ -36,6 +44,14 @@ const Tensor& Model::get(ir::ValueId v) {
   return it->second;
 }
 
+const Tensor& Model::operand(ir::ValueId v) {
+  const Tensor* t = graph_.constant(v);
+  if (t == nullptr || fits_half(*t)) return get(v);
+  Tensor whole = zeros(t->shape());
+  for (int64_t i = 0; i < t->elements(); ++i) whole.set_double(i, t->as_double(i));
+  return operands_.emplace(v, std::move(whole)).first->second;
+}
+
 Status Model::run(const partition::Layer& layer) {
   const std::string& kind = layer.kind;
   if (kind == "conv" || kind == "conv_transpose") return conv(layer);
@@ -51,12 +67,24 @@ Status Model::run(const partition::Layer& layer) {
   return reshape(layer);
 }
 
+namespace {
+
+// To float32; beyond its range infinite.
+float single(double v) {
+  double largest = static_cast<double>(std::numeric_limits<float>::max());
+  bool beyond = std::isfinite(v) && std::fabs(v) >= largest * (1 + 0x1p-25);
+  return beyond ? std::copysign(std::numeric_limits<float>::infinity(), v > 0 ? 1.0f : -1.0f)
+                : static_cast<float>(v);
+}
+
+}  // namespace
+
 std::vector<float> segments(const std::function<double(double)>& f) {
   constexpr double inf = std::numeric_limits<double>::infinity();
   std::vector<float> table;
   auto put = [&](double c0, double c1) {
-    table.push_back(static_cast<float>(c0));
-    table.push_back(static_cast<float>(c1));
+    table.push_back(single(c0));
+    table.push_back(single(c1));
   };
   for (uint32_t i = 0; i < 2048; ++i) {
     double sign = i < 1024 ? 1 : -1;
@@ -72,12 +100,13 @@ std::vector<float> segments(const std::function<double(double)>& f) {
       };
       double a = sign * value(magnitude),
              b = sign * (magnitude + 32 == 0x7c00 ? 65504 : value(magnitude + 32));
-      double fa = f(a), fb = f(b);
-      bool finite = std::isfinite(fa) && std::isfinite(fb);
-      double c1 = finite ? (fb - fa) / (b - a) : 0;
-      double c0 = finite ? fa - c1 * a : std::isfinite(fb) ? fb : fa;
+      double fa = f(a), c1 = (f(b) - fa) / (b - a), c0 = fa - c1 * a;
       double middle = (a + b) / 2, error = f(middle) - (c0 + c1 * middle);
-      if (magnitude != 0 && std::isfinite(error)) c0 += error / 2;
+      if (a != 0 && fa != 0 && std::isfinite(error)) c0 += error / 2;
+      if (!std::isfinite(single(c0)) || !std::isfinite(single(c1))) {
+        c0 = fa;
+        c1 = 0;
+      }
       put(c0, c1);
     }
   }
@@ -109,7 +138,8 @@ std::optional<Unary> clip_of(const ir::Graph& graph, const ir::Node& node) {
 }
 
 // What an instruction computes.
-constexpr const char* kNoTable[] = {"Abs", "Neg", "Sqrt", "Reciprocal", "Floor", "Ceil", "Identity"};
+constexpr const char* kNoTable[] = {"Abs",      "Neg", "Sqrt", "Reciprocal", "Floor", "Ceil",
+                                    "Identity", "Exp", "Log",  "Sinh",       "Cosh"};
 
 }  // namespace
 

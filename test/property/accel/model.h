@@ -10,6 +10,7 @@
 #include "mrvlc/ops/params.h"
 #include "mrvlc/partition/partition.h"
 #include "storage.h"
+#include "wide.h"
 
 namespace mrvlc::accel_random {
 
@@ -40,10 +41,12 @@ Tensor reduced(Tensor x, std::vector<int64_t> axes, Fold fold, bool parts, float
 class Model {
  public:
   Model(const ir::Graph& graph, const partition::Region& region)
-      : graph_(graph), region_(region), storage_(graph, region) {}
+      : graph_(graph), region_(region), storage_(graph, region), wide_(wide_values(graph, region)) {}
 
-  void set(ir::ValueId v, Tensor t) { values_[v] = std::move(t); }
+  void set(ir::ValueId v, const Tensor& t) { store(v, t); }
   const Tensor& get(ir::ValueId v);  // constants are rounded to float16
+  // Constant operands of the vector unit stay float32 when float16 does not fit.
+  const Tensor& operand(ir::ValueId v);
   // Computes the results of a layer whose operands are set. Errors: the layer's arithmetic is not documented.
   Status run(const partition::Layer& layer);
 
@@ -67,12 +70,25 @@ class Model {
   Status chain(const partition::Layer& layer, size_t from, ir::ValueId value);
 
   const Shape& shape(ir::ValueId v) const { return graph_.value(v).type.shape; }
-  void store(ir::ValueId v, Tensor t) { values_[v] = narrowed(t); }
+  void store(ir::ValueId v, const Tensor& t) { values_[v] = wide_.contains(v) ? t : narrowed(t); }
 
   const ir::Graph& graph_;
   const partition::Region& region_;
   Storage storage_;
-  std::map<ir::ValueId, Tensor> values_;
+  std::set<ir::ValueId> wide_;
+  std::map<ir::ValueId, Tensor> values_, operands_;
+};
+
+// Weights as they are stored: scaled in float, then rounded to float16, each taking over what the one before
+// it in its output channel lost.
+class WeightRounding {
+ public:
+  explicit WeightRounding(bool carries) : carries_(carries) {}
+  float operator()(float scaled, int64_t channel);
+
+ private:
+  bool carries_;
+  std::map<int64_t, float> lost_;
 };
 
 // What is applied to the sums of a convolution or matrix product before the one rounding, and what is left.
@@ -83,8 +99,9 @@ struct Tail {
   size_t taken = 1;                 // nodes of the layer, the anchor included
   ir::ValueId value;                // the result of the last of them
 };
+// `constants_only`: as far as weights and bias take it. Operators with a wide value are left.
 Tail tail_of(const ir::Graph& graph, const partition::Layer& layer, size_t channel, bool constant_weights,
-             bool residual_allowed);
+             bool residual_allowed, bool constants_only = false, const std::set<ir::ValueId>& wide = {});
 
 // Index arithmetic on dense tensors.
 Tensor zeros(Shape shape);

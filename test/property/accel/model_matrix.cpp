@@ -79,15 +79,16 @@ Status Model::product(const partition::Layer& layer) {
   bool per_column = c == nullptr || c->shape().size() < 2 || c->shape()[0] == 1;
   Tail tail;
   tail.value = node.outputs[0];
-  if (per_column) tail = tail_of(graph_, layer, out.size() - 1, constant, true);
+  if (per_column) tail = tail_of(graph_, layer, out.size() - 1, constant, true, false, wide_);
 
   Tensor b = zeros(wide);
   std::span<float> bw = b.mutable_data<float>();
+  WeightRounding rounded(true);
   for (int64_t i = 0; i < b.elements() && constant; ++i) {
     int64_t column = g.trans_b ? i / g.k : i % g.n;
     float w = static_cast<float>(weights->as_double(i)) * g.alpha;
     if (!tail.scale.empty()) w *= tail.scale[static_cast<size_t>(column)];
-    bw[static_cast<size_t>(i)] = narrow(w);
+    bw[static_cast<size_t>(i)] = rounded(w, column);
   }
   std::vector<int64_t> order = counted(g.k);
   if (constant && !g.trans_a) MRVLC_TRY(product_order(node.inputs[0], order));
@@ -120,7 +121,7 @@ Status Model::product(const partition::Layer& layer) {
     }
   }
   if (!per_column) {  // its own step on the stored product
-    const Tensor& added = get(node.inputs[2]);
+    const Tensor& added = operand(node.inputs[2]);
     Shape strides = broadcast_strides(added.shape(), out);
     std::span<float> v = result.mutable_data<float>();
     each_index(out, [&](const Shape& index, int64_t i) {

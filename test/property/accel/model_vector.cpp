@@ -1,8 +1,10 @@
 // Element-wise layers and epilogues.
 #include <cmath>
+#include <limits>
 
 #include "model.h"
 #include "mrvlc/support/diag/accel.h"
+#include "mrvlc/tensor/float16.h"
 
 namespace mrvlc::accel_random {
 namespace {
@@ -29,6 +31,45 @@ std::optional<Unary> line_of(const ir::Node& node, bool constant_left, double c)
   if (node.is("Mul") && std::isfinite(c) && c != 0) return line(c, 0);
   if (node.is("Div") && !constant_left && std::isfinite(1 / c)) return line(1 / c, 0);
   return std::nullopt;
+}
+
+// e to the 2n, n the first float16 number of its segment.
+float whole_power(float n) {
+  uint16_t half = float_to_half(n);
+  double first = static_cast<double>(half_to_float(static_cast<uint16_t>(half & ~31)));
+  double y = std::exp(2 * first);
+  return n != n                                                       ? n
+         : y > static_cast<double>(std::numeric_limits<float>::max()) ? std::numeric_limits<float>::infinity()
+                                                                      : static_cast<float>(y);
+}
+
+Unary exponential() {
+  return [table = segments([](double v) { return std::exp(v); })](float x) {
+    float half = std::fma(0.5f, x, 0.0f), n = std::floor(half < -64 ? -64 : half > 64 ? 64 : half);
+    return whole_power(n) * look_up(table, std::fma(1.0f, x, -2 * n));
+  };
+}
+
+Unary cosine() {
+  return [exp = exponential()](float x) {
+    float e = exp(std::fabs(x));
+    return std::fma(0.5f, e, 0.5f * (1 / e));
+  };
+}
+
+// Several instructions and tables.
+Unary composed(const ir::Node& node) {
+  if (node.is("Exp")) return exponential();
+  if (node.is("Cosh")) return cosine();
+  if (node.is("Log")) {
+    auto table = segments([](double v) { return 2 * std::log(v); });
+    return [table](float x) { return look_up(table, std::sqrt(x)); };
+  }
+  if (node.is("Sinh")) {
+    auto table = segments([](double v) { return std::tanh(v); });
+    return [table, cosh = cosine()](float x) { return look_up(table, x) * cosh(x); };
+  }
+  return {};
 }
 
 Unary instruction_of(const ir::Node& node) {
@@ -59,6 +100,8 @@ class Chain {
       result = map(operand(node, 0), *f);
     } else if (Unary instruction = instruction_of(node)) {
       result = map(operand(node, 0), instruction);
+    } else if (Unary function = composed(node)) {
+      result = map(operand(node, 0), function);
     } else if (node.is("Pow")) {
       MRVLC_ASSIGN(result, power(node, right->as_double(0)));
     } else {
@@ -83,7 +126,7 @@ class Chain {
     return t != nullptr && t->elements() == 1 ? t : nullptr;
   }
   const Tensor& operand(const ir::Node& node, size_t i) {
-    return node.inputs[i] == value_ ? current_ : m_.get(node.inputs[i]);
+    return node.inputs[i] == value_ ? current_ : m_.operand(node.inputs[i]);
   }
   static Tensor map(const Tensor& x, const Unary& f) {
     Tensor r = zeros(x.shape());
@@ -107,16 +150,15 @@ class Chain {
     });
     return r;
   }
-  // A square is a product; other exponents are looked up.
+  // Squares and cubes are products. The square root is one but for -infinity.
   Result<Tensor> power(const ir::Node& node, double exponent) {
     const Tensor& x = operand(node, 0);
-    if (exponent == 2) return map2(x, x, [](float a, float b) { return a * b; });
-    const ops::ScalarOp* pow = ops::op_def(node).scalar;
-    auto f = [&](double v) {
-      double args[2] = {v, exponent};
-      return pow->eval(args, *node.op, node.attrs);
-    };
-    return map(x, [table = segments(f)](float v) { return look_up(table, v); });
+    if (exponent == 0.5) {
+      auto table = segments([](double v) { return std::isinf(v) ? std::fabs(v) : v; });
+      return map(x, [table](float v) { return std::sqrt(look_up(table, v)); });
+    }
+    bool cube = exponent == 3;
+    return map(x, [cube](float v) { return cube ? v * v * v : v * v; });
   }
 
   Model& m_;

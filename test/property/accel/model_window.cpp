@@ -77,12 +77,13 @@ class Convolution {
     rows_ = all_taps(p, 0, transposed);
     cols_ = all_taps(p, 1, transposed);
     int64_t taps = p.kernel[0] * p.kernel[1];
+    WeightRounding rounded(!transposed);
     for (int64_t i = 0; i < weights.elements(); ++i) {
       auto w = static_cast<float>(weights.as_double(i));
       // [M, C/group, ...], or transposed [C, M/group, ...].
       int64_t first = i / taps / (transposed ? out_ : in_), second = i / taps % (transposed ? out_ : in_);
       int64_t m = transposed ? first / in_ * out_ + second : first;
-      w_.push_back(narrow(tail.scale.empty() ? w : w * tail.scale[static_cast<size_t>(m)]));
+      w_.push_back(rounded(tail.scale.empty() ? w : w * tail.scale[static_cast<size_t>(m)], m));
     }
   }
 
@@ -112,7 +113,7 @@ class Convolution {
 }  // namespace
 
 Tail tail_of(const ir::Graph& graph, const partition::Layer& layer, size_t channel, bool constant_weights,
-             bool residual_allowed) {
+             bool residual_allowed, bool constants_only, const std::set<ir::ValueId>& wide) {
   Tail tail;
   tail.value = graph.node(layer.anchor).outputs[0];
   const Shape& out = graph.value(tail.value).type.shape;
@@ -120,6 +121,7 @@ Tail tail_of(const ir::Graph& graph, const partition::Layer& layer, size_t chann
     const ir::Node& node = graph.node(layer.nodes[tail.taken]);
     bool left = node.inputs[0] == tail.value;
     std::optional<Unary> activation = left ? activation_of(graph, node) : std::nullopt;
+    if (wide.contains(node.outputs[0]) || (activation && constants_only)) break;
     if (activation) {
       tail.activation = *activation;
     } else {
@@ -129,8 +131,8 @@ Tail tail_of(const ir::Graph& graph, const partition::Layer& layer, size_t chann
       if (c && !tail.residual.valid()) {
         if (!absorb(tail, node, left, *c, constant_weights)) break;
       } else {
-        bool residual =
-            node.is("Add") && residual_allowed && !tail.residual.valid() && !graph.is_constant(other);
+        bool residual = node.is("Add") && residual_allowed && !tail.residual.valid() &&
+                        !graph.is_constant(other) && !wide.contains(other);
         if (!residual) break;
         tail.residual = other;
       }
@@ -148,7 +150,7 @@ Status Model::conv(const partition::Layer& layer) {
                transposed ? ops::conv_transpose_params(context) : ops::conv_params(context));
   p = plane(p);
   bool depthwise = p.group > 1 && p.in_channels == p.group;
-  Tail tail = tail_of(graph_, layer, 1, true, !depthwise || p.out_channels == p.group);
+  Tail tail = tail_of(graph_, layer, 1, true, !depthwise || p.out_channels == p.group, false, wide_);
   Convolution convolution(p, *graph_.constant(node.inputs[1]), tail, transposed);
   const Tensor* bias = node.inputs.size() > 2 ? graph_.constant(node.inputs[2]) : nullptr;
   const float* x = get(node.inputs[0]).data<float>().data();

@@ -288,7 +288,7 @@ TEST_CASE("what its own reader would refuse is not written") {
     u.spoil(b);
     Status status = check_container(b);
     REQUIRE_FALSE(status.ok());
-    CHECK(status.error().code->name == "MRV0507");
+    CHECK(status.error().code->name == "MRV0510");
     CHECK(status.error().code->exit_class == ExitClass::Limit);
   }
 }

@@ -5,8 +5,8 @@
 namespace mrvlc::DiagCode {
 
 // clang-format off
-MRVLC_DIAG(0506, Error, Limit, "the region needs {} {}; at most {} are possible: --cpu keeps a node on the CPU, --border begins another region")
-MRVLC_DIAG(0507, Error, Limit, "the model binary cannot be written: {} is {}, at most {} is possible")
+MRVLC_DIAG(0509, Error, Limit, "the region needs {} {}; at most {} are possible: --cpu keeps a node on the CPU, --border begins another region")
+MRVLC_DIAG(0510, Error, Limit, "the model binary cannot be written: {} is {}, at most {} is possible")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode

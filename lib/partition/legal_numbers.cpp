@@ -1,0 +1,112 @@
+// Numbers that are known at compile time and do not fit fp16: such a layer would be wrong whatever its data.
+#include <algorithm>
+#include <cmath>
+
+#include "legal.h"
+#include "mrvlc/partition/epilogue.h"
+
+namespace mrvlc::partition {
+namespace {
+
+constexpr double kLargest = 65504;
+// Values are taken to be of moderate size until a constant makes them larger; from this factor on they may
+// well be beyond fp16.
+constexpr double kLarge = 0x1p12;
+constexpr int kMostSteps = 32;
+
+Legality weights_fit(const FormatLoss& loss) {
+  if (loss.over > 0) {
+    return refuse("weights within float16", fmt::format("{} of {} beyond", loss.over, loss.values), "none",
+                  fmt::format("{} of its {} weights are beyond float16, whose largest number is 65504.",
+                              loss.over, loss.values));
+  }
+  if (loss.fits()) return legal();
+  return refuse("weights within float16", fmt::format("{} of {} too small", loss.under, loss.values),
+                "1/256 lost",
+                fmt::format("{} of its {} weights are so small that float16 would lose more than 1/256 of "
+                            "them all; its numbers below 6.1e-5 have few digits.",
+                            loss.under, loss.values));
+}
+
+std::optional<double> largest(const ir::Graph& graph, ir::ValueId v) {
+  const Tensor* t = v.valid() ? graph.constant(v) : nullptr;
+  if (t == nullptr || !is_float(t->elem())) return std::nullopt;
+  double most = 0;
+  for (int64_t i = 0; i < t->elements(); ++i) most = std::max(most, std::fabs(t->as_double(i)));
+  return most;
+}
+
+bool passes_size_on(const ir::Node& n) {
+  constexpr std::string_view kOps[] = {
+      "Relu",    "LeakyRelu", "Neg",      "Abs",       "Max",         "Transpose",    "Reshape",
+      "Flatten", "Squeeze",   "Slice",    "Unsqueeze", "Expand",      "Pad",          "Concat",
+      "MaxPool", "Resize",    "Split",    "Tile",      "AveragePool", "Conv",         "ConvTranspose",
+      "Gemm",    "MatMul",    "Upsample", "Identity",  "Dropout",     "DepthToSpace", "SpaceToDepth"};
+  return std::any_of(std::begin(kOps), std::end(kOps), [&](std::string_view op) { return n.is(op); });
+}
+
+// By what constants on the way to it a value was made larger: 1 where nothing is known.
+struct Size {
+  double factor = 1, term = 0;
+  bool beyond() const { return factor >= kLarge || term > kLargest; }
+};
+
+bool is_product_with_weights(const ir::Graph& graph, ir::ValueId v) {
+  const ir::Value& value = graph.value(v);
+  return value.kind == ir::ValueKind::Result &&
+         constant_weights(graph, graph.node(value.producer)).has_value();
+}
+
+// Follows the first operand that is no constant. False: what is before does not count.
+bool step_back(const ir::Graph& graph, const ir::Node& n, ir::ValueId& v, Size& size) {
+  if (n.inputs.empty()) return false;
+  bool right = n.inputs.size() == 2 && graph.is_constant(n.inputs[1]);
+  bool left = n.inputs.size() == 2 && graph.is_constant(n.inputs[0]);
+  std::optional<double> c = right  ? largest(graph, n.inputs[1])
+                            : left ? largest(graph, n.inputs[0])
+                                   : std::nullopt;
+  v = n.inputs[left ? 1 : 0];
+  // What multiplies the result of a product may be there because its weights are small; those are checked.
+  bool scales = c && (n.is("Mul") || (n.is("Div") && right));
+  if (scales && is_product_with_weights(graph, v)) return true;
+  if (scales) return size.factor *= n.is("Mul") ? *c : 1 / *c, true;
+  if (c && (n.is("Add") || n.is("Sub"))) return size.term = std::max(size.term, *c * size.factor), true;
+  return passes_size_on(n) && !(n.is("Max") && left);
+}
+
+Size size_of(const ir::Graph& graph, ir::ValueId v) {
+  Size size;
+  for (int i = 0; i < kMostSteps && v.valid() && graph.value(v).kind == ir::ValueKind::Result; ++i) {
+    if (graph.value(v).type.elem != ElementType::F32) return {};  // the model says fp16 itself
+    if (!step_back(graph, graph.node(graph.value(v).producer), v, size)) break;
+  }
+  return std::isfinite(size.factor) ? size : Size{INFINITY, size.term};
+}
+
+// Products read fp16; the vector unit has fp32 for what is large.
+Legality operand_fits(const LegalContext& c, size_t input) {
+  if (c.graph.is_constant(c.anchor().inputs[input])) return legal();
+  Size size = size_of(c.graph, c.anchor().inputs[input]);
+  if (!size.beyond()) return legal();
+  bool factor = size.factor >= kLarge;
+  double by = factor ? size.factor : size.term;
+  return refuse(
+      "operand within float16", fmt::format("{} {:g}", factor ? "scaled by" : "shifted by", by),
+      factor ? "4096" : "65504",
+      fmt::format("operand {} was {} {:g} and may be beyond float16, whose largest number is 65504.", input,
+                  factor ? "multiplied by" : "added to", by));
+}
+
+}  // namespace
+
+Legality legal_numbers(const LegalContext& c) {
+  const std::string& kind = c.layer.kind;
+  bool product = kind == "fc" || kind == "matmul", window = kind == "conv" || kind == "conv_transpose";
+  if (!product && !window) return legal();
+  MRVLC_LEGAL(operand_fits(c, 0));
+  if (constant_weights(c.graph, c.anchor())) return weights_fit(fold_constants(c.graph, c.layer).loss);
+  if (const Tensor* t = c.graph.constant(c.anchor().inputs[1])) return weights_fit(format_loss(*t));
+  return operand_fits(c, 1);
+}
+
+}  // namespace mrvlc::partition
