@@ -229,7 +229,7 @@ class Emitter {
   void note_conversion(uint32_t region, const accel::PortLayout& port, bool to_device) {
     const TensorType& type = program_.graph.value(port.value).type;
     const bool permuted = !std::is_sorted(port.perm.begin(), port.perm.end());
-    const int64_t device_bytes = type.elements() * static_cast<int64_t>(isa::element_bytes(port.type));
+    const int64_t device_bytes = type.elements() * static_cast<int64_t>(isa::data_bytes(port.type));
     program_.conversions.push_back(
         {region, port.value, to_device, permuted, type.elements(), type.bytes(), device_bytes});
   }
