@@ -20,6 +20,7 @@ one() {
   name=$(basename "$(dirname "$case")")/$(basename "$case")
   out=$(timeout 120 "$mrvlc" verify "$case/model.onnx" --data "$case" -j 1 "$@" 2>&1)
   code=$?
+  if [ $code = 5 ] && out=$(timeout 120 "$mrvlc" verify "$case/model.onnx" --data "$case" -j 1 "$@" --tolerance 1e-3 2>&1); then code=within; fi
   printf '%s\t%s\t%s\n' "$code" "$name" "$(printf '%s' "$out" | grep -a 'error MRV' | head -1 | cut -c1-300 | tr '\t' ' ')"
 }
 export -f one
@@ -29,8 +30,9 @@ list=$(find "$folder" -mindepth 3 -maxdepth 3 -name model.onnx -printf '%h\n' | 
 results=$(printf '%s\n' "$list" | xargs -d '\n' -P "$jobs" -I{} bash -c 'one "$@"' _ {} "$@" | sort -k2)
 printf '%s\n' "$results" | awk -F '\t' '
   $1 == 0 { passed++; next }
+  $1 == "within" { passed++; within++; next }
   { print ($1 == 1 || $1 == 4 ? "refused" : $1 == 5 ? "differs" : "FAILED (" $1 ")") "\t" $2 "\t" $3 }
   $1 == 1 || $1 == 4 { refused++; next }
   $1 == 5 { differs++; next }
   { failed++ }
-  END { printf "%d cases: %d passed, %d differ, %d refused, %d failed otherwise\n", NR, passed, differs, refused, failed; exit differs + failed > 0 }'
+  END { printf "%d cases: %d passed (%d of them not to 1e-4, but to the 1e-3 of docs/conformance.md), %d differ, %d refused, %d failed otherwise\n", NR, passed, within, differs, refused, failed; exit differs + failed > 0 }'

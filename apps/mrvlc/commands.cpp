@@ -28,6 +28,14 @@ void Context::check_stdout(const std::string& file) {
   fail(file, make_diag<DiagCode::MRV0002>("stdout", errno == 0 ? "short write" : std::strerror(errno)));
 }
 
+namespace {
+
+bool shows_progress(const Context& context) {
+  return ::isatty(STDERR_FILENO) != 0 && context.messages.format == "text" && !context.messages.quiet;
+}
+
+}  // namespace
+
 void add_compile(CLI::App& app, Context& context) {
   auto a = std::make_shared<CompileArguments>();
   CLI::App* cmd = app.add_subcommand("compile", "compile a model to a binary, a host stub and an ID map");
@@ -144,7 +152,8 @@ void add_verify(CLI::App& app, Context& context) {
   auto data = std::make_shared<std::vector<std::string>>();
   auto tolerance = std::make_shared<std::optional<double>>();
   auto integers = std::make_shared<double>(0);
-  auto seed = std::make_shared<uint32_t>(1);
+  auto seeds = std::make_shared<std::vector<uint32_t>>();
+  auto sets = std::make_shared<std::vector<std::string>>();
   CLI::App* cmd = app.add_subcommand("verify", "compile, run and compare with expected outputs");
   add_compile_options(*cmd, *a);
   cmd->add_option("--data", *data,
@@ -158,7 +167,18 @@ void add_verify(CLI::App& app, Context& context) {
       ->check(tolerance_check());
   cmd->add_option("-j", a->jobs, "threads of the simulator, one for each processor by default")
       ->type_name("N");
-  cmd->add_option("--seed", *seed, "of the inputs when there is no --data");
+  cmd->add_option("--sets", *sets,
+                  "inputs when there is no --data: uniform, normal, large, tiny, zeros, negative, constant, "
+                  "mask-open, "
+                  "mask-shut, mask-mixed, lowest, highest, or all; by default as many as a budget allows "
+                  "(docs/verify.md)")
+      ->delimiter(',')
+      ->type_name("SET,...")
+      ->allow_extra_args(false);
+  cmd->add_option("--seed", *seeds, "of these inputs: of normal ones all, of others the first (1,2,3)")
+      ->delimiter(',')
+      ->type_name("N,...")
+      ->allow_extra_args(false);
   cmd->callback([=, &context] {
     auto options = checked(*cmd, *a);
     if (!options.ok()) return context.fail("mrvlc", options.error());
@@ -167,13 +187,22 @@ void add_verify(CLI::App& app, Context& context) {
     v.data.assign(data->begin(), data->end());
     v.tolerance = *tolerance;
     v.integer_tolerance = *integers;
-    v.seed = *seed;
+    v.sets = *sets;
+    v.seeds = *seeds;
+    if (shows_progress(context)) {
+      v.progress = [](const std::string& set, size_t number, size_t of) {
+        std::fprintf(stderr, "%zu of %zu: %s\n", number, of, set.c_str());
+      };
+    }
     Diagnostics diagnostics;
     auto comparisons = driver::verify(v, diagnostics);
     std::string text;
     for (const auto& c : comparisons) {
-      text += fmt::format("{} {}: {:.3g} (limit {:.3g}) {}\n", c.set, printable(c.output), c.error,
-                          c.tolerance, c.same ? "ok" : "DIFFERS");
+      text +=
+          fmt::format("{} {}: {:.3g} (limit {:.3g}) {}\n", c.set, printable(c.output), c.error, c.tolerance,
+                      c.same          ? "ok"
+                      : c.beyond_fp16 ? "fp16"
+                                      : "DIFFERS");
     }
     context.finish(a->model, text);
     print_diagnostics(a->model, diagnostics, context.messages);

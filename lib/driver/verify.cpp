@@ -1,7 +1,10 @@
 // `mrvlc verify`: compiles, runs and compares with given outputs, or with the reference interpreter on seeded
 // inputs.
 #include <algorithm>
+#include <cmath>
 
+#include "fp16_ideal.h"
+#include "made_inputs.h"
 #include "mrvlc/driver/compare.h"
 #include "mrvlc/driver/data_set.h"
 #include "mrvlc/driver/drawn.h"
@@ -35,11 +38,16 @@ class Verifier {
     if (!compile(compile_, diagnostics_, [](const std::string&) {})) return {};
     MRVLC_ASSIGN(OutputFolder folder, open_output(compile_.out));
     if (options_.data.empty()) {
-      MRVLC_ASSIGN(sets, reference());
+      MRVLC_ASSIGN(const ir::Graph* model, graph());
+      MRVLC_ASSIGN(sets, made_inputs(*model, options_, diagnostics_));
     }
     for (DataSet& set : sets) MRVLC_TRY(fit(set, folder));
     MRVLC_ASSIGN(const Program program, build(std::move(folder)));
-    for (const DataSet& set : sets) MRVLC_TRY(run_set(set, program));
+    for (const DataSet& set : sets) {
+      if (options_.progress)
+        options_.progress(set.name, static_cast<size_t>(&set - sets.data()) + 1, sets.size());
+      MRVLC_TRY(run_set(set, program));
+    }
     return {};
   }
 
@@ -67,14 +75,6 @@ class Verifier {
       if (!model_) return repeated.list().front();
     }
     return &model_->graph;
-  }
-
-  Result<std::vector<DataSet>> reference() {
-    MRVLC_ASSIGN(const ir::Graph* model, graph());
-    DataSet set{"seeded inputs", interp::seeded_inputs(*model, options_.seed), {}};
-    MRVLC_ASSIGN(auto outputs, interp::run(*model, set.inputs));
-    for (size_t i = 0; i < outputs.size(); ++i) set.outputs[i] = std::move(outputs[i]);
-    return std::vector<DataSet>{std::move(set)};
   }
 
   // The data as values of the model's types; what there is too much or too little of them.
@@ -108,16 +108,27 @@ class Verifier {
   }
 
   Status run_set(const DataSet& set, const Program& program) {
-    MRVLC_ASSIGN(const std::vector<Tensor> actual, program.run(set.inputs));
+    auto ran = program.run(set.inputs);
+    if (!ran.ok()) {
+      Diag diag = ran.error();
+      diag.message = fmt::format("{}: {}", set.name, diag.message);
+      return diag;
+    }
+    const std::vector<Tensor>& actual = *ran;
     std::vector<Difference> differences;
     for (const auto& [i, expected] : set.outputs)
       differences.push_back(driver::compare(actual[i], expected, limits()));
     const bool same =
         std::all_of(differences.begin(), differences.end(), [](const auto& d) { return d.same(); });
     if (!same) MRVLC_TRY(judge_draws(set, actual, differences));
+    const std::vector<Fp16Error> fp16 = same || is_host() ? std::vector<Fp16Error>{} : ideal(set);
     size_t next = 0;
-    for (const auto& [i, expected] : set.outputs)
-      report(set, i, program.folder().outputs[i].name, std::move(differences[next++]));
+    for (const auto& [i, expected] : set.outputs) {
+      const Fp16Error allowed = fp16.empty() ? Fp16Error{} : fp16[i];
+      const bool beyond = !differences[next].same() && options_.data.empty() &&
+                          is_beyond(actual[i], expected, differences[next], allowed);
+      report(set, i, program.folder().outputs[i].name, std::move(differences[next++]), allowed, beyond);
+    }
     return {};
   }
 
@@ -134,12 +145,44 @@ class Verifier {
     return {};
   }
 
-  void report(const DataSet& set, size_t i, const std::string& output, Difference difference) {
-    Comparison c{set.name, output, difference.error, difference.limit, difference.same(), difference.text};
-    if (!c.same) {
+  // Empty when the interpreter does not get there.
+  std::vector<Fp16Error> ideal(const DataSet& set) {
+    auto model = graph();
+    if (!model.ok() || set.outputs.size() != (*model)->outputs().size()) return {};
+    std::vector<Tensor> expected;
+    for (const auto& [i, value] : set.outputs) expected.push_back(value);
+    auto errors = fp16_errors(**model, set.inputs, expected);
+    return errors.ok() ? std::move(*errors) : std::vector<Fp16Error>{};
+  }
+
+  // Is it as near as could be asked of fp16: within four times the error of its roundings alone? Who names a
+  // tolerance gets that one; what overflows meets none.
+  bool is_beyond(const Tensor& actual, const Tensor& expected, const Difference& d,
+                 const Fp16Error& ideal) const {
+    constexpr double kFactor = 4;
+    if (!is_float(expected.elem()) || expected.type().wrapper != Wrapper::None)
+      return !options_.tolerance && d.elements > 0 &&
+             static_cast<double>(d.elements) <= kFactor * static_cast<double>(ideal.elements);
+    Limits allowed = limits();
+    allowed.wide = std::max(allowed.wide, kFactor * ideal.error);
+    allowed.narrow = std::max(allowed.narrow, kFactor * ideal.error);
+    if (!(actual.type() == expected.type())) return false;
+    if (std::isinf(ideal.error)) return true;
+    return !options_.tolerance && driver::compare(actual, expected, allowed).same();
+  }
+
+  void report(const DataSet& set, size_t i, const std::string& output, Difference difference,
+              const Fp16Error& ideal, bool beyond) {
+    Comparison c{set.name,          output, difference.error, difference.limit,
+                 difference.same(), beyond, difference.text};
+    const std::string overflow = ideal.overflow.empty() ? "" : "; " + ideal.overflow + ", fp16 ends at 65504";
+    if (beyond) {
+      diagnostics_.add(
+          at_output(i, make_diag<DiagCode::MRV0714>(set.name, printable(output), c.note, overflow)));
+    } else if (!c.same) {
       diagnostics_.add(at_output(i, make_diag<DiagCode::MRV0009>(fmt::format(
-                                        "{}: output '{}' differs by {:.3g}, more than {:.3g}: {}", set.name,
-                                        printable(output), c.error, c.tolerance, c.note))));
+                                        "{}: output '{}' differs by {:.3g}, more than {:.3g}: {}{}", set.name,
+                                        printable(output), c.error, c.tolerance, c.note, overflow))));
     }
     comparisons_.push_back(std::move(c));
   }
@@ -154,10 +197,13 @@ class Verifier {
     return at_node(std::move(diag), node.name, node.op->name);
   }
 
-  Limits limits() const {
+  bool is_host() const {
     const auto& targets = compile_.targets;
-    const bool host =
-        std::all_of(targets.begin(), targets.end(), [](const std::string& t) { return t == "host"; });
+    return std::all_of(targets.begin(), targets.end(), [](const std::string& t) { return t == "host"; });
+  }
+
+  Limits limits() const {
+    const bool host = is_host();
     Limits out;
     out.wide = options_.tolerance.value_or(host ? 1e-4 : 2e-2);
     out.narrow = options_.tolerance.value_or(host ? out.narrow : 2e-2);

@@ -1,5 +1,8 @@
 #include "mrvlc/interp/interp.h"
 
+#include <deque>
+
+#include "mrvlc/interp/visit.h"
 #include "mrvlc/ops/op.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/ir.h"
@@ -111,12 +114,22 @@ Status check_inputs(const ir::Graph& graph, const std::vector<Tensor>& inputs) {
   return {};
 }
 
-Status run_node(const ir::Graph& graph, const ir::Node& node, Values& values) {
+Status run_node(const ir::Graph& graph, const ir::Node& node, Values& values, const Visit& visit,
+                bool visit_constants) {
   std::vector<const Tensor*> inputs;
-  for (ir::ValueId id : node.inputs) inputs.push_back(values.get(id));
+  std::deque<Tensor> constants;
+  for (ir::ValueId id : node.inputs) {
+    inputs.push_back(values.get(id));
+    if (!visit_constants || !id.valid() || !graph.is_constant(id)) continue;
+    inputs.back() = &constants.emplace_back(*inputs.back());
+    visit(id, constants.back());
+  }
   MRVLC_TRY(values.reserve(node.outputs));
   MRVLC_ASSIGN(std::vector<Tensor> results, evaluate(graph, node, inputs));
-  for (size_t i = 0; i < results.size(); ++i) values.set(node.outputs[i], std::move(results[i]));
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (visit) visit(node.outputs[i], results[i]);
+    values.set(node.outputs[i], std::move(results[i]));
+  }
   for (ir::ValueId id : node.inputs) values.used(id);
   return {};
 }
@@ -136,15 +149,24 @@ Result<std::vector<Tensor>> evaluate(const ir::Graph& graph, const ir::Node& nod
 
 Result<std::vector<Tensor>> run(const ir::Graph& graph, const std::vector<Tensor>& inputs,
                                 const Options& options) {
+  return run_visited(graph, inputs, nullptr, false, options);
+}
+
+Result<std::vector<Tensor>> run_visited(const ir::Graph& graph, const std::vector<Tensor>& inputs,
+                                        const Visit& visit, bool visit_constants, const Options& options) {
   MRVLC_TRY(check_inputs(graph, inputs));
   std::vector<ir::NodeId> order = graph.topological_order();
   Values values(graph, options.max_bytes);
   values.count_uses(order);
   MRVLC_TRY(values.reserve(graph.inputs()));
-  for (size_t i = 0; i < inputs.size(); ++i) values.set(graph.inputs()[i], inputs[i]);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    Tensor input = inputs[i];
+    if (visit) visit(graph.inputs()[i], input);
+    values.set(graph.inputs()[i], std::move(input));
+  }
   for (ir::NodeId id : order) {
     const ir::Node& node = graph.node(id);
-    Status status = run_node(graph, node, values);
+    Status status = run_node(graph, node, values, visit, visit_constants);
     if (!status.ok()) return at_node(std::move(status).error(), node.name, node.op->name);
   }
   std::vector<Tensor> outputs;

@@ -1,22 +1,8 @@
 #include "mrvlc/interp/interp.h"
+#include "random.h"
 
 namespace mrvlc::interp {
 namespace {
-
-// mulberry32 by Tommy Ettinger (public domain): 32 bits of state, one 32-bit number a call.
-class Mulberry32 {
- public:
-  explicit Mulberry32(uint32_t seed) : state_(seed) {}
-  uint32_t next() {
-    state_ += 0x6d2b79f5u;
-    uint32_t t = (state_ ^ state_ >> 15) * (state_ | 1u);
-    t ^= t + (t ^ t >> 7) * (t | 61u);
-    return t ^ t >> 14;
-  }
-
- private:
-  uint32_t state_;
-};
 
 // Bits of the mantissa, so that cutting to them keeps every value below 1.
 double resolution(ElementType elem) {

@@ -38,13 +38,19 @@ struct VerifyOptions {
   // Of floats, as in Limits; by default 2e-2 with an accelerator, 1e-4 (16-bit floats 5e-3) on the host.
   std::optional<double> tolerance;
   double integer_tolerance = 0;
-  uint32_t seed = 1;
+  // Without data: names of sets of inputs ("large", mrvlc/interp/input_sets.h), or "all"; empty: as many of
+  // them as a budget of steps allows.
+  std::vector<std::string> sets;
+  std::vector<uint32_t> seeds;  // of the normal ones; the first is that of all others. Empty: 1, 2, 3
+  std::function<void(const std::string& set, size_t number, size_t of)> progress;  // may be null
 };
 struct Comparison {
   std::string set, output;
   double error = 0;  // Difference::error
   double tolerance = 0;
   bool same = true;
+  bool beyond_fp16 =
+      false;         // it differs, as it does when values are rounded to fp16 and nothing else is done
   std::string note;  // what differs
 };
 // The comparisons made; an output that differs is MRV0009 in the diagnostics.

@@ -11,6 +11,7 @@ void check(const std::filesystem::path& model, const std::vector<std::string>& t
   v.compile.model = model;
   v.compile.targets = targets;
   v.tolerance = tolerance;
+  v.sets = {"uniform"};
   std::string errors;
   auto worst = test::verify(v, errors);
   INFO(errors);
@@ -64,6 +65,7 @@ TEST_CASE("fewer tiles give the same answers") {
     driver::VerifyOptions v;
     v.compile.model = test::own_model("digits/digits.onnx");
     v.compile.tiles = tiles;
+    v.sets = {"uniform"};
     std::string errors;
     auto worst = test::verify(v, errors);
     INFO(errors);

@@ -105,6 +105,7 @@ TEST_CASE("-j reaches the program that simulates, beside its environment") {
   driver::VerifyOptions options;
   options.compile.model = test::own_model("digits/digits.onnx");
   options.compile.jobs = 3;
+  options.sets = {"uniform"};
   std::string errors;
   auto worst = test::verify(options, errors);
   INFO(errors);

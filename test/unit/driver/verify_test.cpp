@@ -205,3 +205,93 @@ TEST_CASE("files are taken by their numbers") {
   CHECK(c.verify().size() == 23);
   CHECK(c.diagnostics.exit_code() == 0);
 }
+
+namespace {
+
+std::vector<std::string> sets_of(const std::vector<driver::Comparison>& comparisons) {
+  std::vector<std::string> names;
+  for (const auto& c : comparisons)
+    if (names.empty() || names.back() != c.set) names.push_back(c.set);
+  return names;
+}
+
+const Diag* find(const Diagnostics& diagnostics, DiagId code) {
+  for (const Diag& d : diagnostics.list())
+    if (d.code == code) return &d;
+  return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("without data inputs at the edges are made") {
+  Case c(two_outputs());
+  c.options.data.clear();
+  c.verify();
+  CHECK(c.diagnostics.exit_code() == 0);
+  CHECK(sets_of(c.comparisons) == std::vector<std::string>{"uniform seed 1", "normal seed 1", "large seed 1",
+                                                           "zeros", "negative seed 1", "tiny seed 1",
+                                                           "constant", "highest seed 1", "lowest seed 1",
+                                                           "normal seed 2", "normal seed 3"});
+  c.options.sets = {"large", "normal"};
+  c.options.seeds = {7, 9};
+  std::vector<std::string> told;
+  c.options.progress = [&](const std::string& set, size_t number, size_t of) {
+    told.push_back(fmt::format("{} {}/{}", set, number, of));
+  };
+  CHECK(sets_of(c.verify()) == std::vector<std::string>{"normal seed 7", "large seed 7", "normal seed 9"});
+  CHECK(told == std::vector<std::string>{"normal seed 7 1/3", "large seed 7 2/3", "normal seed 9 3/3"});
+  c.options.sets = {"huge"};
+  CHECK(c.verify().empty());
+  CHECK(c.error().code == DiagCode::MRV0004);
+  CHECK_THAT(c.error().message, Catch::Contains("no set 'huge'; sets are all, uniform, normal"));
+}
+
+TEST_CASE("indices go as far as the model admits, masks open and shut") {
+  test::pb::ModelProto model = test::empty_model();
+  test::add_input(model, "i", {2}, 7);
+  test::add_input(model, "attention_mask", {3});
+  *model.mutable_graph()->add_initializer() = test::float_tensor("table", {5, 3}, std::vector<float>(15, 2));
+  test::add_node(model, "Gather", {"table", "i"}, {"rows"});
+  test::add_node(model, "Add", {"rows", "attention_mask"}, {"y"});
+  test::add_output(model, "y", {2, 3});
+  Case c(model);
+  c.options.data.clear();
+  c.options.sets = {"highest", "lowest", "mask-shut", "mask-open", "mask-mixed"};
+  CHECK(sets_of(c.verify()) == std::vector<std::string>{"mask-mixed seed 1", "mask-shut seed 1",
+                                                        "mask-open seed 1", "highest seed 1 (to 4)",
+                                                        "lowest seed 1 (to 5)"});
+  CHECK(c.diagnostics.exit_code() == 0);
+}
+
+TEST_CASE("what fp16 cannot hold is a warning, what the tolerance forbids is not") {
+  test::pb::ModelProto model = test::empty_model();
+  test::add_input(model, "x", {1, 8, 8, 8});
+  *model.mutable_graph()->add_initializer() = test::float_tensor("factor", {1}, {5000});
+  test::add_node(model, "Mul", {"x", "factor"}, {"big"}).set_name("amplify");
+  test::add_node(model, "MaxPool", {"big"}, {"y"}).set_name("pool");
+  auto& kernel = *model.mutable_graph()->mutable_node(1);
+  test::add_ints(kernel, "kernel_shape", {2, 2});
+  test::add_output(model, "y", {1, 8, 7, 7});
+  Case c(model);
+  c.options.data.clear();
+  c.options.compile.targets = {"cn10ka"};
+  c.options.compile.accel = {"Mul", "MaxPool"};
+  c.options.sets = {"large"};
+  REQUIRE(c.verify().size() == 1);
+  CHECK(c.comparisons[0].beyond_fp16);
+  CHECK_FALSE(c.comparisons[0].same);
+  CHECK(c.diagnostics.exit_code() == 0);
+  const Diag* warning = find(c.diagnostics, DiagCode::MRV0714);
+  REQUIRE(warning != nullptr);
+  CHECK_THAT(warning->message, Catch::Contains("large seed 1: output 'y'") &&
+                                   Catch::Contains("node 'amplify' (Mul): 'big' reaches") &&
+                                   Catch::Contains("65504"));
+  c.options.sets = {"uniform"};
+  REQUIRE(c.verify().size() == 1);
+  CHECK(c.comparisons[0].same);
+  CHECK(find(c.diagnostics, DiagCode::MRV0714) == nullptr);
+  c.options.tolerance = 0;
+  REQUIRE(c.verify().size() == 1);
+  CHECK_FALSE(c.comparisons[0].beyond_fp16);
+  CHECK(c.diagnostics.exit_code() == 5);
+}

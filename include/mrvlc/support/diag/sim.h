@@ -17,6 +17,10 @@ MRVLC_DIAG(0709, Error, Rejected, "the program failed with exit code {}:\n{}")
 MRVLC_DIAG(0711, Warning, Gate, "--data: {} has no output_{}: '{}' is not compared")
 MRVLC_DIAG(0712, Error, Io, "cannot read '{}': it was changed after the compile (its SHA-256 is not the manifest's)")
 MRVLC_DIAG(0713, Error, Io, "cannot read '{}': the manifest of its folder does not list it")
+MRVLC_DIAG(0714, Warning, Gate, "{}: output '{}' is beyond fp16: {}{}")
+MRVLC_DIAG(0715, Note, Gate, "inputs '{}' are left out: {}")
+MRVLC_DIAG(0716, Note, Gate,
+           "{} of {} sets of inputs are tried: a run takes {} steps, together at most {}; '--sets all' tries them all")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode
