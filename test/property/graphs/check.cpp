@@ -11,6 +11,7 @@
 
 #include "coarse.h"
 #include "grow.h"
+#include "ideal.h"
 #include "mrvlc/driver/compare.h"
 
 namespace mrvlc::graphs {
@@ -51,26 +52,44 @@ std::vector<conformance::CaseResult> Cases::run() const {
   return releases.ok() ? releases->front().cases : std::vector<conformance::CaseResult>(count_);
 }
 
-std::vector<Outcome> Cases::simulate(const std::vector<Model>& models) const {
-  using Tolerances = std::vector<std::optional<double>>;
-  std::vector<std::vector<Tolerances>> tolerances;
-  for (const Model& model : models) {
-    auto& of = tolerances.emplace_back();
-    for (size_t set = 0; set < data_sets(model); ++set) of.push_back(fp16_tolerances(model, set));
-  }
+namespace {
+
+// Judges output `output` of set `set` of a model.
+using Judgement = std::function<std::string(size_t set, size_t output, const Tensor&, const Tensor&)>;
+
+Judgement within_tolerances(const Model& model) {
+  std::vector<std::vector<std::optional<double>>> of;
+  for (size_t set = 0; set < data_sets(model); ++set) of.push_back(fp16_tolerances(model, set));
+  return [of](size_t set, size_t output, const Tensor& actual, const Tensor& expected) {
+    const auto& tolerance = of[set][output];
+    if (!tolerance) return std::string();
+    const driver::Limits least;
+    return driver::compare(actual, expected,
+                           {std::max(*tolerance, least.wide), std::max(*tolerance, least.narrow)})
+        .text;
+  };
+}
+
+Judgement no_worse_than_ideal(const Model& model) {
+  return [of = ideal_fp16(model)](size_t, size_t output, const Tensor& actual, const Tensor& expected) {
+    return worse_than(of[output], actual, expected);
+  };
+}
+
+}  // namespace
+
+std::vector<Outcome> Cases::simulate(const std::vector<Model>& models, Judge judge) const {
+  std::vector<Judgement> judgements;
+  for (const Model& model : models)
+    judgements.push_back(judge == Judge::Ideal ? no_worse_than_ideal(model) : within_tolerances(model));
   conformance::Options o = options();
   o.run = {false, true};
   o.target = "cn10ka";
   o.difference = [&](const fs::path& folder, const fs::path& data, size_t output, const Tensor& actual,
                      const Tensor& expected) {
     const std::string set = data.filename().string();
-    const auto& tolerance = tolerances[std::stoul(folder.filename().string())]
-                                      [std::stoul(set.substr(set.rfind('_') + 1))][output];
-    if (!tolerance) return std::string();
-    const driver::Limits least;
-    return driver::compare(actual, expected,
-                           {std::max(*tolerance, least.wide), std::max(*tolerance, least.narrow)})
-        .text;
+    return judgements[std::stoul(folder.filename().string())](std::stoul(set.substr(set.rfind('_') + 1)),
+                                                              output, actual, expected);
   };
   setenv("MRVLC_JOBS", "1", 0);  // the simulator's threads; the models run side by side
   auto releases = conformance::run(o);
@@ -159,8 +178,9 @@ Model reduce(Model model, Judge judge) {
     if (candidates.empty()) return model;
     cases.write(candidates);
     size_t found = candidates.size();
-    if (judge == Judge::OnnxRuntime || judge == Judge::Simulator) {
-      const auto outcomes = judge == Judge::Simulator ? cases.simulate(candidates) : cases.run_onnx_runtime();
+    if (judge != Judge::Interpreter && judge != Judge::C) {
+      const auto outcomes =
+          judge == Judge::OnnxRuntime ? cases.run_onnx_runtime() : cases.simulate(candidates, judge);
       for (size_t i = candidates.size(); i-- > 0;)
         if (has_failed(outcomes[i])) found = i;
     } else {

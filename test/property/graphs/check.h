@@ -8,6 +8,9 @@
 
 namespace mrvlc::graphs {
 
+// Who disagreed; Ideal: the simulator is worse than ideal.h allows.
+enum class Judge : uint8_t { Interpreter, C, Simulator, Ideal, OnnxRuntime };
+
 // A folder of cases, one for each model: FOLDER/random/NUMBER. Removed at the end.
 class Cases {
  public:
@@ -22,7 +25,9 @@ class Cases {
   // What becomes of them on the accelerator, by model: passed with a message that says how much of it ran
   // there
   // ("7 layers in 2 regions"), or that nothing does.
-  std::vector<conformance::Outcome> simulate(const std::vector<Model>& models) const;
+  // Compared within what fp16 makes of it (coarse.h), or with the ideal.
+  std::vector<conformance::Outcome> simulate(const std::vector<Model>& models,
+                                             Judge judge = Judge::Simulator) const;
   // What ONNX Runtime ($ORT_DIR holds node_modules) makes of them, by model; Refused: it does not take it.
   std::vector<conformance::Outcome> run_onnx_runtime() const;
   static bool has_onnx_runtime();
@@ -33,9 +38,6 @@ class Cases {
   std::filesystem::path folder_;
   size_t count_ = 0;
 };
-
-// Who disagreed.
-enum class Judge : uint8_t { Interpreter, C, Simulator, OnnxRuntime };
 
 // The smallest model found by cutting nodes off, front and back, that the judge still disagrees about.
 Model reduce(Model model, Judge judge);

@@ -29,7 +29,8 @@ struct Tally {
 };
 
 void fail(Tally& tally, const Model& model, uint64_t seed, Judge judge, const Outcome& outcome) {
-  static constexpr const char* kNames[] = {"the interpreter", "C", "the simulator", "ONNX Runtime"};
+  static constexpr const char* kNames[] = {"the interpreter", "C", "the simulator", "ideal fp16",
+                                           "ONNX Runtime"};
   if (++tally.failed > kReduced) {
     FAIL_CHECK("seed " << seed << ": " << kNames[static_cast<size_t>(judge)] << ": " << outcome.message);
     return;
