@@ -84,7 +84,7 @@ TEST_CASE("work that is part of more work does not swallow a signal") {
 TEST_CASE("a compile that is ended by SIGTERM exits with 0 if, and only if, its output is there") {
   test::TempDir dir;
   ::signal(SIGTERM, SIG_DFL);  // Catch has a handler of its own, which a child has until it is mrvlc
-  const std::string mrvlc = std::string(MRVLC_BINARY_DIR) + "/bin/mrvlc";
+  const std::string mrvlc = MRVLC_BINARY_DIR "/bin/mrvlc";
   const std::string model = std::string(MRVLC_SOURCE_DIR) + "/models/digits/digits.onnx";
   const std::string out = (dir.path() / "out").string();
   auto name_of_output = [&]() -> std::string {

@@ -66,7 +66,7 @@ TEST_CASE("the manifest lists every file with its SHA-256") {
 // Killed at many points of time, the folder is there whole or not at all.
 TEST_CASE("kill -9 during a compile leaves no half output") {
   fs::path out = test::scratch("killed");
-  std::string mrvlc = std::string(MRVLC_BINARY_DIR) + "/bin/mrvlc";
+  std::string mrvlc = MRVLC_BINARY_DIR "/bin/mrvlc";
   std::string model = test::own_model("digits/digits.onnx").string();
   for (int delay_us = 200; delay_us < 120000; delay_us = delay_us * 5 / 4 + 100) {
     pid_t pid = ::fork();
