@@ -45,7 +45,6 @@ class Runner {
     if (!placed.ok()) return refused(placed.error());
     for (const Diag& d : partition::unheeded(t_.graph, *placed, t_.options))
       if (d.severity() != Severity::Warning) return wrong("no warning: " + d.message);
-    driver::round_weights(t_.graph, *placed);
     for (size_t i = 0; i < t_.inputs.size(); ++i) values_[t_.graph.inputs()[i]] = t_.inputs[i];
     for (const partition::Step& step : placed->steps) {
       const bool done = step.kind == partition::Step::Kind::Cpu ? on_cpu(step.node)
