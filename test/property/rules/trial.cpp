@@ -152,6 +152,7 @@ class Runner {
     ir::number_expressions(t_.graph);
     chost::Options o;
     o.name = o.file_stem = "net";
+    o.identities.resize(regions_.size());  // no stub of these runs
     auto host = chost::generate(t_.graph, parts, regions_, o);
     if (!host.ok()) return refused(host.error()), false;
     std::vector<idmap::SectionCounts> counts;

@@ -12,7 +12,7 @@ declare -A may=(
   [chost]="accel alloc sim partition ops isa ir tensor support target"
   [idmap]="accel chost sim partition ops isa target ir tensor support"
   [runtime]="sim isa target tensor support"
-  [report]="support" [conformance]="driver onnx accel partition chost passes interp target ops ir tensor support"
+  [report]="support" [conformance]="driver onnx accel partition chost passes interp isa target ops ir tensor support"
 )
 fail=0
 for component in "${!may[@]}"; do
