@@ -120,8 +120,9 @@ struct OpDef : ir::OpSchema {
   // Body of the C function for operands or results whose shapes are known at run time only, see emit.h.
   Status (*emit_open)(EmitContext& context) = nullptr;
   std::string_view emit_kernel;  // instead of `emit`: name of the packed kernel family in lib/chost/kernels
-  std::string_view accel;  // kind of accelerator layer it can be the anchor of, see lib/partition; or empty
-  std::string_view declined;  // why facets are missing (emit or accel), for the support table
+  std::string_view accel;        // kinds of accelerator layers it can be the anchor of, separated by blanks;
+                                 // lib/partition/kinds.h
+  std::string_view declined;     // why facets are missing (emit or accel), for the support table
 };
 
 // ops.def order; stable within a version.
