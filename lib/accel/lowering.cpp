@@ -156,7 +156,7 @@ View Lowering::read(ir::ValueId value) {
 
 View Lowering::read_operand(ir::ValueId value) {
   const Tensor* tensor = graph_.constant(value);
-  if (tensor == nullptr || format_loss(*tensor).fits()) return read(value);
+  if (tensor == nullptr || fits_format(*tensor)) return read(value);
   auto it = wide_constants_.find(value);
   if (it != wide_constants_.end()) return it->second;
   return wide_constants_[value] = constant(*tensor, perm_of(value), isa::DataType::F32);
@@ -247,9 +247,10 @@ std::vector<uint16_t> Lowering::rounded_weights(const ir::Node& node, std::span<
   }
   weights->factors = scale;
   constexpr double kNoted = 0x1p-20;  // 1/1024, about what any rounding to fp16 loses
-  FormatLoss loss = format_loss(*weights);
-  if (loss.lost > kNoted * loss.norm)
+  if (!loses_at_most(*weights, kNoted)) {
+    FormatLoss loss = format_loss(*weights);
     warn(make_diag<DiagCode::MRV0506>(loss.under, loss.values, 100 * std::sqrt(loss.lost / loss.norm)), node);
+  }
   return round_weights(*weights);
 }
 

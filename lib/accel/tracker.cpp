@@ -34,15 +34,21 @@ Tracker::Mark Tracker::mark_of(const isa::Access& a) {
   if (run >= a.stride) return m;
   m.run = run;
   m.stride = a.stride;
+  m.phase = m.begin % m.stride;
   return m;
+}
+
+// From a run of `a` up to the next of `b`, both of one stride.
+uint64_t Tracker::apart(const Mark& a, const Mark& b) {
+  return b.phase >= a.phase ? b.phase - a.phase : b.phase + a.stride - a.phase;
 }
 
 bool Tracker::conflict(const Mark& a, const Mark& b) {
   if (a.end <= b.begin || b.end <= a.begin) return false;
   if (a.stride == 0 && b.stride == 0) return true;
   if (a.stride == b.stride) {
-    uint64_t s = a.stride, apart = (b.begin % s + s - a.begin % s) % s;
-    return apart < a.run || s - apart < b.run;
+    uint64_t gap = apart(a, b);
+    return gap < a.run || a.stride - gap < b.run;
   }
   // One run against many: it may lie between two of them.
   const Mark &one = a.stride == 0 ? a : b, &many = a.stride == 0 ? b : a;
@@ -56,8 +62,7 @@ bool Tracker::covers(const Mark& a, const Mark& b, uint64_t low, uint64_t high) 
   if (a.begin > std::max(b.begin, low) || a.end < std::min(b.end, high)) return false;
   if (a.stride == 0) return true;
   if (a.stride != b.stride) return false;
-  uint64_t s = a.stride, apart = (b.begin % s + s - a.begin % s) % s;
-  return apart + b.run <= a.run;
+  return apart(a, b) + b.run <= a.run;
 }
 
 void Tracker::visit(Memory& memory, const Mark& mark, Clock& needs) const {
@@ -132,7 +137,7 @@ void Tracker::append(isa::Instruction instruction, std::vector<isa::Instruction>
     if (ddr && a.end <= constant_end_) continue;
     marks.emplace_back(&memories_[ddr ? size_t{isa::kMaxTiles} : a.tile], mark_of(a));
   }
-  Clock needs{};
+  Clock needs = known_[lane];  // what is known already needs no look
   for (auto& [memory, mark] : marks) visit(*memory, mark, needs);
   std::vector<Ref> waits = reduce(lane, needs);
   while (waits.size() > isa::kMaxWaits) {

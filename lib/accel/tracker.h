@@ -26,6 +26,7 @@ class Tracker {
   // One access of one instruction, rounded to granules.
   struct Mark {
     uint64_t begin = 0, end = 0, run = 0, stride = 0;
+    uint64_t phase = 0;  // begin modulo stride: marks are compared often, and divisions take long
     bool write = false;
     Ref by;
   };
@@ -41,6 +42,7 @@ class Tracker {
 
   static Mark mark_of(const isa::Access& access);
   static bool conflict(const Mark& a, const Mark& b);
+  static uint64_t apart(const Mark& a, const Mark& b);
   static bool covers(const Mark& a, const Mark& b, uint64_t low, uint64_t high);
   void visit(Memory& memory, const Mark& mark, Clock& needs) const;
   void record(Memory& memory, const Mark& mark);

@@ -3,10 +3,12 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <ctime>
+#include <utility>
 
 namespace mrvlc::driver {
 namespace {
@@ -86,6 +88,29 @@ void InterruptGuard::done() {
 
 InterruptGuard::~InterruptGuard() {
   --guards;
+}
+
+EndOnInterrupt::EndOnInterrupt(std::function<void()> clean_up)
+    : watcher_([this, clean_up = std::move(clean_up)] { watch(clean_up); }) {}
+
+EndOnInterrupt::~EndOnInterrupt() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_over_ = true;
+  }
+  over_.notify_one();
+  watcher_.join();
+}
+
+void EndOnInterrupt::watch(const std::function<void()>& clean_up) {
+  constexpr auto kLook = std::chrono::milliseconds(50);
+  std::unique_lock lock(mutex_);
+  while (!over_.wait_for(lock, kLook, [this] { return is_over_; })) {
+    if (int code = interrupted()) {
+      clean_up();
+      end(text.load(), code);
+    }
+  }
 }
 
 }  // namespace mrvlc::driver

@@ -33,12 +33,14 @@ class Verifier {
   Status verify() {
     InterruptGuard guard;  // first: after an interrupt, too, the folder is removed
     MRVLC_ASSIGN(const TemporaryDir temporary, TemporaryDir::create());
+    temporary_ = temporary.path();
     MRVLC_ASSIGN(std::vector<DataSet> sets, given_data());
     compile_.out = temporary.path() / "out";
     if (!compile(compile_, diagnostics_, [](const std::string&) {})) return {};
     MRVLC_ASSIGN(OutputFolder folder, open_output(compile_.out));
     if (options_.data.empty()) {
       MRVLC_ASSIGN(const ir::Graph* model, graph());
+      const EndOnInterrupt long_work([this] { remove_temporary(); });
       MRVLC_ASSIGN(sets, made_inputs(*model, options_, diagnostics_));
     }
     for (DataSet& set : sets) MRVLC_TRY(fit(set, folder));
@@ -49,6 +51,11 @@ class Verifier {
       MRVLC_TRY(run_set(set, program));
     }
     return {};
+  }
+
+  void remove_temporary() const {
+    std::error_code ignored;
+    fs::remove_all(temporary_, ignored);
   }
 
   Result<std::vector<DataSet>> given_data() {
@@ -114,6 +121,7 @@ class Verifier {
       diag.message = fmt::format("{}: {}", set.name, diag.message);
       return diag;
     }
+    const EndOnInterrupt long_work([this] { remove_temporary(); });
     const std::vector<Tensor>& actual = *ran;
     std::vector<Difference> differences;
     for (const auto& [i, expected] : set.outputs)
@@ -214,6 +222,7 @@ class Verifier {
   const VerifyOptions& options_;
   CompileOptions compile_;
   Diagnostics& diagnostics_;
+  fs::path temporary_;
   std::optional<onnx::Model> model_;
   std::vector<Comparison> comparisons_;
 };

@@ -37,7 +37,6 @@ class Folder {
         weights_(constant_weights(graph, anchor_)) {}
 
   FoldedConstants run() {
-    if (weights_) taken_.loss = format_loss(*weights_);
     if (out_.empty() || has_bias_matrix(graph_, anchor_)) return taken_;
     bool image = layer_.kind == "conv" || layer_.kind == "conv_transpose";
     size_t channel = image ? 1 : out_.size() - 1;
@@ -52,7 +51,7 @@ class Folder {
       if (!step(now, node, first, per_channel(graph_.constant(node.inputs[first ? 1 : 0]), channel, out_)))
         break;
       value = node.outputs[0];
-      if (now.loss.fits() || !weights_) taken_ = now;
+      if (fits_) taken_ = now;
     }
     return taken_;
   }
@@ -73,7 +72,7 @@ class Folder {
       f.shift[i] = multiplies ? f.shift[i] * factor : f.shift[i] + sign * value;
     }
     ++f.nodes;
-    if (multiplies) f.loss = format_loss({weights_->weights, weights_->layout, weights_->alpha, f.scale});
+    if (multiplies) fits_ = fits_format({weights_->weights, weights_->layout, weights_->alpha, f.scale});
     return true;
   }
 
@@ -83,6 +82,7 @@ class Folder {
   const Shape& out_;
   std::optional<ScaledWeights> weights_;
   FoldedConstants taken_;
+  bool fits_ = true;  // weights with the factors so far; legality looks at what is taken in the end
 };
 
 }  // namespace

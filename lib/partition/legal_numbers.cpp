@@ -14,13 +14,14 @@ constexpr double kLargest = 65504;
 constexpr double kLarge = 0x1p12;
 constexpr int kMostSteps = 32;
 
-Legality weights_fit(const FormatLoss& loss) {
+Legality weights_fit(const ScaledWeights& weights) {
+  if (fits_format(weights)) return legal();
+  FormatLoss loss = format_loss(weights);
   if (loss.over > 0) {
     return refuse("weights within float16", fmt::format("{} of {} beyond", loss.over, loss.values), "none",
                   fmt::format("{} of its {} weights are beyond float16, whose largest number is 65504.",
                               loss.over, loss.values));
   }
-  if (loss.fits()) return legal();
   return refuse("weights within float16", fmt::format("{} of {} too small", loss.under, loss.values),
                 "1/256 lost",
                 fmt::format("{} of its {} weights are so small that float16 would lose more than 1/256 of "
@@ -104,8 +105,12 @@ Legality legal_numbers(const LegalContext& c) {
   bool product = kind == "fc" || kind == "matmul", window = kind == "conv" || kind == "conv_transpose";
   if (!product && !window) return legal();
   MRVLC_LEGAL(operand_fits(c, 0));
-  if (constant_weights(c.graph, c.anchor())) return weights_fit(fold_constants(c.graph, c.layer).loss);
-  if (const Tensor* t = c.graph.constant(c.anchor().inputs[1])) return weights_fit(format_loss(*t));
+  if (auto weights = constant_weights(c.graph, c.anchor())) {
+    FoldedConstants folded = fold_constants(c.graph, c.layer);
+    weights->factors = folded.scale;
+    return weights_fit(*weights);
+  }
+  if (const Tensor* t = c.graph.constant(c.anchor().inputs[1])) return weights_fit(unscaled(*t));
   return operand_fits(c, 1);
 }
 

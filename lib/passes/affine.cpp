@@ -177,7 +177,7 @@ bool is_rounded_next(const Graph& g, ValueId value) {
 }
 
 bool leaves_half(const Tensor& before, const Tensor& after) {
-  return before.elem() == ElementType::F32 && !format_loss(after).fits() && format_loss(before).fits();
+  return before.elem() == ElementType::F32 && !fits_format(after) && fits_format(before);
 }
 
 bool fold_into_producer(Rewriter& rw, NodeId follower, ValueId data, const ChannelAffine& affine,

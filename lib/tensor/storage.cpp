@@ -84,13 +84,17 @@ float unit_for(float largest) {
   return std::ldexp(1.0f, std::clamp(-exponent, -120, 120));
 }
 
-float largest_of(std::span<const float> values) {
-  float most = 0;
-  for (float v : values) {
-    float size = std::fabs(v);
-    most = size > most && is_finite(size) ? size : most;
+// Of finite values' products, as they are rounded. As integers, so that compilers turn the loop into vectors:
+// those compare as the floats do, infinity and NaN above all.
+template <class Factor>
+float largest_of(std::span<const float> values, float alpha, Factor factor) {
+  int32_t most = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    auto size = static_cast<int32_t>(std::bit_cast<uint32_t>(values[i] * alpha * factor(i)) & 0x7fffffffu);
+    size = is_finite(values[i]) ? size : 0;
+    most = size > most ? size : most;
   }
-  return most;
+  return std::bit_cast<float>(most);
 }
 
 // One channel's neighbours, or a whole tensor: p = values * alpha * factor(i).
@@ -124,33 +128,70 @@ FormatLoss& FormatLoss::operator+=(const FormatLoss& other) {
   return *this;
 }
 
-FormatLoss format_loss(const ScaledWeights& w) {
-  const Floats floats(w.weights);
-  std::span<const float> all = floats.values();
-  float most = largest_of(all) * std::fabs(w.alpha);
-  if (w.factors.empty()) return loss_of(all, w.alpha, unit_for(most), [](size_t) { return 1.0f; });
-  most *= largest_of(w.factors);
-  FormatLoss loss;
+namespace {
+
+// Calls visit(values, factor) for all stretches of values whose factor(i) is told without a search.
+template <class Visit>
+void for_each_stretch(const ScaledWeights& w, std::span<const float> all, Visit visit) {
   const WeightLayout& l = w.layout;
+  if (w.factors.empty()) return visit(all, [](size_t) { return 1.0f; });
   if (l.inner == 1) {  // a row holds one weight of each channel
     auto channels = static_cast<size_t>(l.channels);
     for (size_t row = 0; row * channels < all.size(); ++row) {
       const float* factors = w.factors.data() + row / static_cast<size_t>(l.outer) * channels;
-      loss += loss_of(all.subspan(row * channels, channels), w.alpha, unit_for(most),
-                      [factors](size_t i) { return factors[i]; });
+      visit(all.subspan(row * channels, channels), [factors](size_t i) { return factors[i]; });
     }
-    return loss;
+    return;
   }
   auto inner = static_cast<size_t>(l.inner);
   for (size_t at = 0; at < all.size(); at += inner) {
     float factor = factor_of(w, l.channel(static_cast<int64_t>(at)));
-    loss += loss_of(all.subspan(at, inner), w.alpha, unit_for(most), [factor](size_t) { return factor; });
+    visit(all.subspan(at, inner), [factor](size_t) { return factor; });
   }
+}
+
+float largest_of(const ScaledWeights& w, std::span<const float> all) {
+  float most = 0;
+  for_each_stretch(w, all, [&](std::span<const float> values, auto factor) {
+    float here = largest_of(values, w.alpha, factor);
+    most = here <= most ? most : here;  // NaN stays
+  });
+  return most;
+}
+
+}  // namespace
+
+ScaledWeights unscaled(const Tensor& constant) {
+  return {constant, {1, 1, 1, constant.elements()}, 1, {}};
+}
+
+FormatLoss format_loss(const ScaledWeights& w) {
+  const Floats floats(w.weights);
+  float unit = unit_for(largest_of(w, floats.values()));
+  FormatLoss loss;
+  for_each_stretch(w, floats.values(), [&](std::span<const float> values, auto factor) {
+    loss += loss_of(values, w.alpha, unit, factor);
+  });
   return loss;
 }
 
 FormatLoss format_loss(const Tensor& constant) {
-  return format_loss({constant, {1, 1, 1, constant.elements()}, 1, {}});
+  return format_loss(unscaled(constant));
+}
+
+bool loses_at_most(const ScaledWeights& w, double share) {
+  constexpr double kMostLost = 0x1p-50;  // of one value, squared
+  double most = largest_of(w, Floats(w.weights).values());
+  bool surely = most <= 65504 && static_cast<double>(w.weights.elements()) * kMostLost <= share * most * most;
+  return surely || format_loss(w).at_most(share);
+}
+
+bool fits_format(const ScaledWeights& w) {
+  return loses_at_most(w, FormatLoss::kShare);
+}
+
+bool fits_format(const Tensor& constant) {
+  return fits_format(unscaled(constant));
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #include "mrvlc/driver/driver.h"
 #include "mrvlc/ir/verifier.h"
 #include "mrvlc/passes/pass.h"
+#include "paths.h"
 
 namespace mrvlc::fuzz {
 namespace fs = std::filesystem;

@@ -8,6 +8,7 @@
 
 #include "cases.h"
 #include "mrvlc/driver/driver.h"
+#include "paths.h"
 #include "seeds.h"
 #include "targets.h"
 

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "maker.h"
+#include "paths.h"
 
 namespace mrvlc::fuzz {
 namespace fs = std::filesystem;

@@ -11,6 +11,7 @@
 #include "mrvlc/interp/interp.h"
 #include "mrvlc/onnx/importer.h"
 #include "mrvlc/passes/pass.h"
+#include "paths.h"
 
 using namespace mrvlc;
 using namespace mrvlc::test;

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "commands.h"
+#include "paths.h"
 
 namespace mrvlc::test {
 namespace {

@@ -5,6 +5,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "paths.h"
+
 namespace mrvlc::test {
 namespace fs = std::filesystem;
 namespace {

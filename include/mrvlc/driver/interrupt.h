@@ -2,6 +2,10 @@
 // only sets a flag, so that its owner cleans up and main returns 130; a further one ends the process in any
 // case.
 #pragma once
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
 
 namespace mrvlc::driver {
 
@@ -24,6 +28,25 @@ class InterruptGuard {
   void done();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
+};
+
+// Under a Guard, while work in memory goes on that does not ask interrupted(), an evaluation of a large model
+// say: a signal ends the process within a tenth of a second, after `clean_up`, which runs on another thread
+// and must take away nothing that the work reads.
+class EndOnInterrupt {
+ public:
+  explicit EndOnInterrupt(std::function<void()> clean_up);
+  ~EndOnInterrupt();
+  EndOnInterrupt(const EndOnInterrupt&) = delete;
+  EndOnInterrupt& operator=(const EndOnInterrupt&) = delete;
+
+ private:
+  void watch(const std::function<void()>& clean_up);
+
+  std::mutex mutex_;
+  std::condition_variable over_;
+  bool is_over_ = false;
+  std::thread watcher_;
 };
 
 }  // namespace mrvlc::driver

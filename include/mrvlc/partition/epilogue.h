@@ -9,7 +9,6 @@ namespace mrvlc::partition {
 struct FoldedConstants {
   std::vector<float> scale, shift;  // per output channel, in fp32; both empty: 1 and 0
   size_t nodes = 0;                 // of the layer, after its anchor, that are in them
-  FormatLoss loss;                  // of constant weights as they are stored then
 };
 // Of a layer of kind conv, conv_transpose, fc or matmul. Taken in turn are Add, Sub (constant on the right)
 // and, with constant weights, Mul and Div (constant on the right) with one value or one for each channel; as

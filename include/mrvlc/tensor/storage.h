@@ -25,7 +25,9 @@ struct FormatLoss {
   FormatLoss& operator+=(const FormatLoss& other);
   // The format does as well by these values as by any: none is infinite, and what is lost below 2^-14 is less
   // than 1/256 of the whole (of its norm).
-  bool fits() const { return over == 0 && lost <= 0x1p-16 * norm; }
+  static constexpr double kShare = 0x1p-16;
+  bool fits() const { return at_most(kShare); }
+  bool at_most(double share) const { return over == 0 && lost <= share * norm; }
 };
 
 // What is rounded is w * alpha * factor of its output channel, in fp32; no factors: 1.
@@ -36,8 +38,17 @@ struct ScaledWeights {
   std::span<const float> factors;  // one an output channel, or none
 };
 
+ScaledWeights unscaled(const Tensor& constant);
+
 FormatLoss format_loss(const ScaledWeights& w);
 FormatLoss format_loss(const Tensor& constant);
+
+// Whether format_loss(w) has none over and lost <= share * norm. Much faster where the largest value decides:
+// no rounding below 2^-14 loses more than 2^-25.
+bool loses_at_most(const ScaledWeights& w, double share);
+// As format_loss(...).fits().
+bool fits_format(const ScaledWeights& w);
+bool fits_format(const Tensor& constant);
 
 // Halves in the order of the weights. Along each output channel's weights, in memory order, the error of one
 // rounding is carried into the next (error diffusion, Floyd and Steinberg 1976, in one dimension): behind a

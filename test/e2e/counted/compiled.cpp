@@ -2,6 +2,8 @@
 
 #include <fstream>
 
+#include "paths.h"
+
 namespace mrvlc::test {
 namespace fs = std::filesystem;
 

@@ -8,6 +8,7 @@
 
 #include "mrvlc/driver/driver.h"
 #include "mrvlc/support/hash.h"
+#include "paths.h"
 #include "support/folders.h"
 
 using namespace mrvlc;

@@ -7,6 +7,7 @@
 #include "../../onnx/model_util.h"
 #include "mrvlc/driver/driver.h"
 #include "mrvlc/support/hash.h"
+#include "paths.h"
 #include "support/commands.h"
 
 using namespace mrvlc;

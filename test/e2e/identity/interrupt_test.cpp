@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "paths.h"
 #include "support/folders.h"
 
 using namespace mrvlc;
@@ -79,6 +80,29 @@ TEST_CASE("work that is part of more work does not swallow a signal") {
           ::raise(SIGINT);
           return driver::interrupted();
         }) == 128 + SIGINT);
+}
+
+TEST_CASE("work that nothing can stop ends with the process, after what has to be cleaned up") {
+  test::TempDir dir;
+  dir.write("half", "done");
+  const fs::path half = dir.path() / "half";
+  CHECK(exit_code_of([&] {
+          driver::InterruptGuard guard;
+          driver::EndOnInterrupt long_work([&] { fs::remove(half); });
+          ::raise(SIGTERM);
+          sleep_ms(20'000);
+          return 0;
+        }) == 128 + SIGTERM);
+  CHECK_FALSE(fs::exists(half));
+  CHECK(exit_code_of([&] {
+          driver::InterruptGuard guard;
+          {
+            driver::EndOnInterrupt long_work([] { ::_exit(1); });
+          }
+          ::raise(SIGTERM);
+          sleep_ms(200);
+          return driver::interrupted();  // it is over: the guard's owner is told
+        }) == 128 + SIGTERM);
 }
 
 TEST_CASE("a compile that is ended by SIGTERM exits with 0 if, and only if, its output is there") {

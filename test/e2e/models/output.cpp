@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "mrvlc/support/hash.h"
+#include "paths.h"
 #include "support.h"
 
 using namespace mrvlc;

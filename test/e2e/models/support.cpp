@@ -1,5 +1,7 @@
 #include "support.h"
 
+#include "paths.h"
+
 namespace mrvlc::test {
 namespace fs = std::filesystem;
 

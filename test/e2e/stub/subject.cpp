@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "mrvlc/tensor/npy.h"
+#include "paths.h"
 #include "support/folders.h"
 
 namespace mrvlc::stubtest {

@@ -6,6 +6,8 @@
 #include <iostream>
 #include <thread>
 
+#include "paths.h"
+
 namespace mrvlc::conformance {
 namespace {
 

@@ -13,6 +13,7 @@
 #include "grow.h"
 #include "ideal.h"
 #include "mrvlc/driver/compare.h"
+#include "paths.h"
 
 namespace mrvlc::graphs {
 namespace fs = std::filesystem;

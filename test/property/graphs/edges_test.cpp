@@ -10,6 +10,7 @@
 #include "check.h"
 #include "grow.h"
 #include "ideal.h"
+#include "paths.h"
 
 namespace mrvlc::graphs {
 namespace {

@@ -11,6 +11,7 @@
 #include "check.h"
 #include "coarse.h"
 #include "grow.h"
+#include "paths.h"
 
 namespace mrvlc::graphs {
 namespace {

@@ -12,6 +12,7 @@
 #include "mrvlc/support/file_names.h"
 #include "mrvlc/tensor/npy.h"
 #include "names.h"
+#include "paths.h"
 
 namespace mrvlc::chost::test {
 

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "mrvlc/isa/isa.h"
+#include "paths.h"
 
 using namespace mrvlc::isa;
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "mrvlc/support/file.h"
+#include "paths.h"
 
 using namespace mrvlc;
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "mrvl/device.h"
+#include "paths.h"
 
 TEST_CASE("a built-in target opens without error and closes") {
   mrvl_device* device = mrvl_simulator_open("cn10ka");

@@ -14,6 +14,7 @@
 #include "mrvlc/support/file_names.h"
 #include "mrvlc/support/file_writer.h"
 #include "mrvlc/support/hash.h"
+#include "paths.h"
 
 using namespace mrvlc;
 namespace fs = std::filesystem;

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "mrvlc/target/machine.h"
+#include "paths.h"
 
 using namespace mrvlc;
 using namespace mrvlc::target;

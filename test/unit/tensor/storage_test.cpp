@@ -93,6 +93,32 @@ TEST_CASE("rounding comes after alpha and factors") {
   CHECK(half_to_float(halves[3]) == Approx(3.0f).epsilon(1e-3));
 }
 
+TEST_CASE("whether weights fit is the same from their largest value as from all of them") {
+  std::mt19937 random(5);
+  int fit = 0, cases = 4000;
+  for (int i = 0; i < cases; ++i) {
+    // Around what decides: values near 65504, and whole tensors near where 2^-25 a value is much.
+    const float size = std::ldexp(1.0f, static_cast<int>(random() % 48) - 30);
+    auto upto = [&](uint32_t n) { return int64_t{1} + static_cast<int64_t>(random() % n); };
+    WeightLayout l{upto(2), upto(3), upto(9), upto(9), true};
+    auto n = static_cast<size_t>(l.groups * l.outer * l.channels * l.inner);
+    std::vector<float> w = mixed(n, static_cast<uint32_t>(i)),
+                       factors(static_cast<size_t>(l.groups * l.channels));
+    for (float& x : w) x *= std::fabs(x) < 1e-20f || random() % 3 != 0 ? size : size * 1e-3f;
+    for (float& f : factors)
+      f = std::ldexp(1.0f + static_cast<float>(random() % 8) / 8, -static_cast<int>(random() % 6));
+    if (random() % 2 != 0) factors.clear();
+    Tensor t = floats({static_cast<int64_t>(n)}, w);
+    ScaledWeights scaled{t, l, random() % 2 != 0 ? 1.0f : -0.75f, factors};
+    const double share = random() % 2 != 0 ? FormatLoss::kShare : 0x1p-20;
+    INFO("case " << i << ", size " << size);
+    CHECK(loses_at_most(scaled, share) == format_loss(scaled).at_most(share));
+    fit += loses_at_most(scaled, share) ? 1 : 0;
+  }
+  CHECK(fit > cases / 10);
+  CHECK(fit < cases * 9 / 10);
+}
+
 TEST_CASE("what the format loses") {
   auto loss = [](const std::vector<float>& v) {
     return format_loss(floats({static_cast<int64_t>(v.size())}, v));
