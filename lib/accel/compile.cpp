@@ -1,15 +1,15 @@
 // The stages in order: lowering, memory plan, instructions, container.
 #include <algorithm>
 
-#include "bound.h"
-#include "cost_limits.h"
-#include "emit.h"
-#include "live_peak.h"
-#include "lowering.h"
+#include "bound/bound.h"
+#include "code/emit.h"
+#include "lower/lowering.h"
 #include "mrvlc/isa/container_check.h"
 #include "mrvlc/support/checked.h"
 #include "mrvlc/support/diag/general.h"
-#include "prune.h"
+#include "place/live_peak.h"
+#include "primitive/cost_limits.h"
+#include "primitive/prune.h"
 #include "schedule.h"
 
 namespace mrvlc::accel {

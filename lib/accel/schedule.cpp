@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <map>
 
-#include "codegen.h"
-#include "cost_limits.h"
-#include "emit.h"
+#include "code/codegen.h"
+#include "code/emit.h"
 #include "mrvlc/sim/timing.h"
-#include "placement.h"
-#include "search.h"
-#include "stripe.h"
+#include "place/placement.h"
+#include "plan/search.h"
+#include "plan/stripe.h"
+#include "primitive/cost_limits.h"
 
 namespace mrvlc::accel {
 namespace {
@@ -116,7 +116,7 @@ class TileBuilder {
               const target::Machine& machine, const Options& options)
       : graph_(graph), p_(program), cuts_(cuts), m_(machine), options_(options) {}
 
-  Result<Built> build(std::vector<Home> homes, double fetch_share) const {
+  Result<Built> build(const std::vector<Home>& homes, double fetch_share) const {
     Built out;
     out.program.constant_end = p_.buffers[kWeights].bytes;
     out.program.tiles = options_.tiles;
@@ -130,10 +130,16 @@ class TileBuilder {
 
  private:
   // An error where a primitive does not fit although it has all memory to itself.
-  Result<std::optional<Shortage>> generate_all(std::vector<Home>& homes, TileProgram& out) const {
+  Result<std::optional<Shortage>> generate_all(const std::vector<Home>& homes, TileProgram& out) const {
     StepWriter writer(out, m_, options_.tiles);
     TableItems tables(p_, m_);
-    CodegenContext c{p_, cuts_, homes, tables, writer, collected_outputs(p_, homes)};
+    CodegenContext c{p_,
+                     cuts_,
+                     homes,
+                     tables,
+                     writer,
+                     collected_outputs(p_, homes),
+                     std::vector<uint32_t>(homes.size(), kNoItem)};
     std::vector<int64_t> taken = home_bytes(homes, p_.primitives.size());
     std::vector<bool> publishes = publishers(p_, cuts_, options_.tiles);
     for (size_t i = 0; i < p_.primitives.size(); ++i) {
@@ -184,8 +190,7 @@ Result<Built> plan_tiles(const ir::Graph& graph, const Program& program, const s
   int64_t before = generated;
   for (int attempt = 0;; ++attempt) {
     std::vector<Home> homes = choose_homes(program, cuts, machine, options.tiles, spilled);
-    std::vector<Home> copy = homes;
-    MRVLC_ASSIGN(Built built, builder.build(std::move(copy), fetch_share));
+    MRVLC_ASSIGN(Built built, builder.build(homes, fetch_share));
     generated += static_cast<int64_t>(built.program.code.size());
     if (!built.shortage) return built;
     bool patient = attempt < kMostAttempts && generated - before < kMostGenerated;

@@ -1,10 +1,10 @@
 // From primitive operations to a placed tile program: how they are cut over tiles, which tensors stay on
 // chip, what runs in stripes, when weights come. Several ways are tried.
 #pragma once
-#include "homes.h"
-#include "memory.h"
+#include "code/tile_program.h"
 #include "mrvlc/accel/accel.h"
-#include "tile_program.h"
+#include "place/memory.h"
+#include "plan/homes.h"
 
 namespace mrvlc::accel {
 

@@ -1,5 +1,5 @@
 // Most bytes of on-chip memory held at once, counted by hand.
-#include "live_peak.h"
+#include "place/live_peak.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // Random tile programs, placed: what lives at the same time lies apart, and what is loaded is there in time.
-#include "placement.h"
+#include "place/placement.h"
 
 #include <catch2/catch.hpp>
 #include <random>

@@ -1,4 +1,4 @@
-#include "prune.h"
+#include "primitive/prune.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "rect.h"
+#include "primitive/rect.h"
 
 #include <array>
 #include <catch2/catch.hpp>

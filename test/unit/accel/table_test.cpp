@@ -1,7 +1,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
-#include "lowering.h"
+#include "lower/lowering.h"
 #include "mrvlc/tensor/float16.h"
 
 namespace mrvlc::accel {

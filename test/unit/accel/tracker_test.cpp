@@ -1,4 +1,4 @@
-#include "tracker.h"
+#include "code/tracker.h"
 
 #include <catch2/catch.hpp>
 

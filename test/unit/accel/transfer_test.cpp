@@ -1,9 +1,9 @@
-#include "transfer.h"
+#include "primitive/transfer.h"
 
 #include <catch2/catch.hpp>
 #include <map>
 
-#include "view.h"
+#include "primitive/view.h"
 
 namespace mrvlc::accel {
 namespace {

@@ -28,6 +28,25 @@ for component in "${!may[@]}"; do
     fi
   done
 done
+# Rooms of lib/accel; what lies above them (compile.cpp, schedule.cpp) uses all.
+declare -A rooms=(
+  [primitive]="" [plan]="primitive" [lower]="plan primitive" [code]="plan primitive" [place]="code plan primitive"
+  [bound]="lower primitive"
+)
+for folder in lib/accel/*/; do
+  room=$(basename "$folder")
+  if [ -z "${rooms[$room]+known}" ]; then
+    echo "lib/accel/$room is no room of docs/accelerator-backend.md"
+    fail=1
+    continue
+  fi
+  for u in $( (grep -rhoE '#include "([a-z]+/)?[a-z_]+\.h"' "$folder" || true) | sed -E 's|#include "([a-z_]+).*|\1|' | sort -u); do
+    if [ "$u" != "$room" ] && ! grep -qw "$u" <<<"${rooms[$room]}"; then
+      echo "lib/accel/$room includes $u, which docs/accelerator-backend.md does not allow"
+      fail=1
+    fi
+  done
+done
 if grep -rlE 'onnx\.pb\.h|google/protobuf' lib include apps | grep -v '^lib/onnx/'; then
   echo "protobuf is seen outside lib/onnx"
   fail=1

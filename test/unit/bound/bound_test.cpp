@@ -1,5 +1,5 @@
 // The formula, on facts written out by hand.
-#include "bound.h"
+#include "bound/bound.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,7 +1,7 @@
 // What layers cannot do without, read off graphs.
 #include <catch2/catch.hpp>
 
-#include "bound.h"
+#include "bound/bound.h"
 
 namespace mrvlc::accel {
 namespace {

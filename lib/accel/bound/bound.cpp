@@ -1,0 +1,256 @@
+#include "bound/bound.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "bound/bound_inputs.h"
+#include "bound/read_strides.h"
+#include "mrvlc/ops/params.h"
+#include "mrvlc/ops/work.h"
+#include "mrvlc/support/checked.h"
+
+namespace mrvlc::accel {
+namespace {
+
+// The matrix unit takes 16 reduction elements and 16 output channels at a time.
+constexpr int64_t kBlock = 16;
+
+// Smaller than it is where int64 could not hold sums of such products: still a bound.
+int64_t times(int64_t a, int64_t b) {
+  constexpr int64_t kMost = int64_t{1} << 44;
+  return std::min(kMost, checked_mul(a, b).value_or(kMost));
+}
+
+int64_t times(int64_t a, const std::vector<int64_t>& factors) {
+  for (int64_t f : factors) a = times(a, f);
+  return a;
+}
+
+struct Products {
+  int64_t results = 0;
+  int64_t reduction = 0;     // products summed in one result
+  int64_t reuse = 0;         // results that each loaded weight takes part in
+  int64_t uses = kBlock;     // results that an element of the input takes part in, at most
+  bool one_channel = false;  // a result sees one channel of the input: Depthwise can do it
+  bool depthwise = false;    // and an input channel has one result: nothing else is meant for it
+};
+
+// Each result needs its reduction in runs of 16, and a cycle has one run for 16 results, of which only those
+// count that use its elements.
+int64_t pod_cycles(const Products& p, const target::Machine& m) {
+  if (p.results == 0) return 0;
+  int64_t macs = times(p.results, p.reduction), by_channel = macs / m.depthwise_macs;
+  if (p.depthwise) return by_channel;
+  int64_t runs = times(p.results, ceil_div(p.reduction, kBlock));
+  int64_t compute = times(runs, kBlock) / m.fp16_macs;
+  int64_t loads = times(runs, m.weight_block_cycles) / kBlock / std::max<int64_t>(1, p.reuse);
+  int64_t few = times(macs, kBlock) / (m.fp16_macs * std::clamp<int64_t>(p.uses, 1, kBlock));
+  int64_t dense = std::max({compute, loads, few});
+  return p.one_channel ? std::min(dense, by_channel) : dense;
+}
+
+// Looks at the nodes of a region in order of execution.
+class Reader {
+ public:
+  Reader(const ir::Graph& graph, const target::Machine& machine) : graph_(graph), m_(machine) {}
+
+  RegionFacts run(const partition::Region& region) {
+    read_strides_ = read_strides(graph_, region);
+    reach_ = Reach(graph_, region, read_strides_);
+    facts_.first_bytes = 2 * reach_.elements();
+    for (const partition::Layer& layer : region.layers) {
+      facts_.layers.emplace_back();
+      for (ir::NodeId id : layer.nodes) node(graph_.node(id));
+    }
+    for (const auto& [value, use] : weights_) facts_.layers[use.last].weight_bytes += use.bytes;
+    TouchedElements touched(graph_, region);
+    for (ir::ValueId v : region.inputs) facts_.input_bytes += 2 * touched(v);
+    for (ir::ValueId v : region.outputs) facts_.output_bytes += 2 * elements(v);
+    return std::move(facts_);
+  }
+
+ private:
+  struct WeightUse {
+    size_t last = 0;  // layer
+    int64_t bytes = 0;
+  };
+  LayerFacts& layer() { return facts_.layers.back(); }
+  int64_t elements(ir::ValueId v) const { return graph_.value(v).type.elements(); }
+
+  void node(const ir::Node& n) {
+    LayerFacts before = layer();
+    compute(n);
+    bool whole =
+        std::any_of(n.inputs.begin(), n.inputs.end(), [&](ir::ValueId v) { return reach_.needs_all(v); });
+    if (whole) {
+      LayerFacts& l = layer();
+      l.pod_after_input += l.pod_cycles + l.drain_cycles - before.pod_cycles - before.drain_cycles;
+      l.pe_after_input += l.pe_cycles - before.pe_cycles;
+    }
+    reach_.add(n);
+  }
+
+  void compute(const ir::Node& n) {
+    ops::InferContext context = ops::infer_context(graph_, n);
+    if (n.is("Conv"))
+      convolution(n, ops::conv_params(context), false);
+    else if (n.is("ConvTranspose"))
+      convolution(n, ops::conv_transpose_params(context), true);
+    else if (n.is("MatMul") || n.is("Gemm"))
+      matrix_product(n, reduction_of(graph_, n));
+    else
+      maximum(n, context);
+  }
+
+  void use_weights(ir::ValueId v, int64_t count) {
+    if (!graph_.is_constant(v)) return;
+    WeightUse& use = weights_[v];
+    use = {facts_.layers.size() - 1, std::max(use.bytes, 2 * count)};
+  }
+
+  // A transposed one is counted from its input: every element meets the taps whose result is kept.
+  void convolution(const ir::Node& n, const Result<ops::ConvParams>& params, bool transposed) {
+    if (!params.ok()) return;
+    ops::ConvParams p = *params;
+    // Pixels that nobody reads need not be computed.
+    if (auto unread = read_strides_.find(n.outputs[0]); unread != read_strides_.end() && !transposed)
+      for (size_t d = 0; d < p.output.size(); ++d) {
+        p.strides[d] *= unread->second;
+        p.output[d] = ceil_div(p.output[d], unread->second);
+      }
+    int64_t in_pixels = times(p.batch, p.input), pixels = times(p.batch, p.output);
+    if (transposed) std::swap(p.input, p.output);
+    int64_t taps = 1, widest = 1, pairs = p.batch, uses = 1;
+    for (size_t d = 0; d < p.kernel.size(); ++d) {
+      Axis axis = axis_of(p, d);
+      taps *= axis.taps;
+      widest = std::max(widest, axis.taps);
+      pairs = times(pairs, axis.pairs);
+      bool spread = !transposed && p.dilations[d] == 1;  // windows that overlap share an element
+      uses = times(uses, spread ? ceil_div(p.kernel[d], p.strides[d]) : p.kernel[d]);
+    }
+    int64_t group_in = p.in_channels / p.group, group_out = p.out_channels / p.group;
+    Products q{
+        times(pixels, p.out_channels), taps * group_in, pixels,
+        times(uses, group_out),        group_in == 1,   group_in == 1 && group_out == 1 && p.group > 1};
+    if (transposed) {
+      q.results = times(times(pairs, group_in), p.out_channels) / kBlock;
+      q.reduction = kBlock;
+      q.reuse = std::max(pixels, in_pixels);
+    }
+    if (taps == 1) q.reuse = std::min(q.reuse, group_out);
+    layer().pod_cycles += pod_cycles(q, m_);
+    use_weights(n.inputs[1], taps * group_in * p.out_channels);
+    if (!transposed && !q.depthwise && taps / widest * group_in >= kFewest)
+      drain(n.inputs[0], pixels, p.out_channels);
+  }
+
+  void matrix_product(const ir::Node& n, int64_t k) {
+    int64_t results = elements(n.outputs[0]), macs = times(results, k);
+    if (macs == 0) return;
+    int64_t columns = macs / elements(n.inputs[0]), rows = macs / elements(n.inputs[1]);
+    Products q{results, k, std::min(rows, columns)};
+    if (graph_.is_constant(n.inputs[1])) q.uses = columns;
+    layer().pod_cycles += pod_cycles(q, m_);
+    for (size_t i = 0; i < 2; ++i) use_weights(n.inputs[i], elements(n.inputs[i]));
+    if (k >= kFewest && graph_.is_constant(n.inputs[1])) drain(n.inputs[0], rows, columns);
+  }
+
+  // Several outputs taken as channels of one would shorten the drain; with so many elements in a kernel row,
+  // what that adds to the products is more.
+  static constexpr int64_t kFewest = 4;
+
+  // Convolutions of one input can be one instruction with the channels of all, so only the longest counts.
+  void drain(ir::ValueId input, int64_t pixels, int64_t channels) {
+    int64_t cycles = times(pixels, std::min(channels, kBlock)) / m_.pe_lanes, seen = 0;
+    std::set<ir::ValueId> roots;
+    collect_roots(input, roots, 0);
+    for (ir::ValueId v : roots) {
+      int64_t& longest = drained_[v];
+      seen = std::max(seen, longest);
+      longest = std::max(longest, cycles);
+    }
+    layer().drain_cycles += std::max<int64_t>(0, cycles - seen);
+  }
+
+  void collect_roots(ir::ValueId v, std::set<ir::ValueId>& out, int depth) const {
+    out.insert(v);
+    const ir::Value& value = graph_.value(v);
+    if (depth == kDeepest || !value.producer.valid()) return;
+    const ir::Node& n = graph_.node(value.producer);
+    if (!rearranges(n) && !selects(n) && !copies(n)) return;
+    for (ir::ValueId operand : n.inputs)
+      if (operand.valid() && !graph_.is_constant(operand) && !out.contains(operand))
+        collect_roots(operand, out, depth + 1);
+  }
+
+  // The maximum of n values in m results takes at least n - m pairs, and only the vector unit has it.
+  void maximum(const ir::Node& n, const ops::InferContext& context) {
+    int64_t used = 0;
+    if (n.is("MaxPool")) {
+      auto p = ops::pool_params(context);
+      if (!p.ok()) return;
+      used = p->batch * p->channels;
+      for (size_t d = 0; d < p->kernel.size(); ++d) used *= axis_of(*p, d).positions;
+    } else if (n.is("GlobalMaxPool") || n.is("ReduceMax") || n.is("ReduceMin")) {
+      used = elements(n.inputs[0]);
+    }
+    if (used > 0) layer().pe_cycles += std::max<int64_t>(0, used - elements(n.outputs[0])) / m_.pe_lanes;
+  }
+
+  const ir::Graph& graph_;
+  const target::Machine& m_;
+  std::map<ir::ValueId, int64_t> read_strides_;
+  Reach reach_;
+  RegionFacts facts_;
+  std::map<ir::ValueId, WeightUse> weights_;
+  std::map<ir::ValueId, int64_t> drained_;
+};
+
+}  // namespace
+
+RegionFacts region_facts(const ir::Graph& graph, const partition::Region& region,
+                         const target::Machine& machine) {
+  return Reader(graph, machine).run(region);
+}
+
+uint64_t lower_bound(const RegionFacts& facts, const target::Machine& machine, uint32_t tiles) {
+  int64_t on_chip = int64_t{tiles} * machine.ocm_bytes, links = int64_t{tiles} * machine.tile_link_bytes;
+  int64_t load_rate = std::min<int64_t>(machine.ddr_bytes, links);
+  int64_t rest = 0, pod = 0, pe = 0, pod_after = 0, pe_after = 0, bound = 0;
+  for (const LayerFacts& l : facts.layers) rest += l.weight_bytes;
+  // A copy has arrived so long after its last byte left.
+  int64_t edge = int64_t{machine.ddr_latency} + machine.instruction_overhead;
+  int64_t loads = rest + facts.input_bytes, moved = loads + facts.output_bytes;
+  int64_t begin = loads > 0 ? edge : 0, end = facts.output_bytes > 0 ? edge : 0;
+  for (const LayerFacts& l : facts.layers) {
+    pod += l.pod_cycles + l.drain_cycles;
+    pe += l.pe_cycles;
+    rest -= l.weight_bytes;
+    int64_t late = std::max<int64_t>(0, rest - on_chip) / load_rate;
+    pod_after += l.pod_after_input;
+    pe_after += l.pe_after_input;
+    int64_t after = std::max(pod_after, pe_after) / tiles, arithmetic = std::max(pod, pe) / tiles;
+    if (after > 0) arithmetic = std::max(arithmetic, facts.first_bytes / load_rate + after);
+    bound = std::max(bound, begin + arithmetic + late + end);
+  }
+  bound = std::max(bound, moved / machine.ddr_bytes + std::max(begin, end));
+  return static_cast<uint64_t>(std::max(bound, loads / load_rate + begin));
+}
+
+void fill_bounds(CompiledRegion& out, const ir::Graph& graph, const partition::Region& region,
+                 const Lowered& lowered, const target::Machine& machine, uint32_t tiles) {
+  RegionFacts facts = region_facts(graph, region, machine);
+  for (uint32_t i = 0; i < region.layers.size(); ++i) {
+    const LayerFacts& l = facts.layers[i];
+    auto cycles = static_cast<uint64_t>(std::max(l.pod_cycles + l.drain_cycles, l.pe_cycles) / tiles);
+    int64_t macs = 0;
+    for (ir::NodeId n : region.layers[i].nodes) macs += ops::macs(graph, graph.node(n));
+    out.layers.push_back({i, {}, macs, lowered.layer_weight_bytes[i], cycles});
+    out.macs += macs;
+  }
+  out.lower_bound_cycles = lower_bound(facts, machine, tiles);
+}
+
+}  // namespace mrvlc::accel

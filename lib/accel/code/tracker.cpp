@@ -1,0 +1,157 @@
+#include "code/tracker.h"
+
+#include <algorithm>
+
+namespace mrvlc::accel {
+namespace {
+
+uint64_t granule_down(uint64_t v) {
+  return v / isa::kHazardGranule * isa::kHazardGranule;
+}
+uint64_t granule_up(uint64_t v) {
+  return granule_down(v + isa::kHazardGranule - 1);
+}
+
+constexpr size_t kMostMarks = 128;  // of a bucket; then the older half is summed up
+
+}  // namespace
+
+Tracker::Tracker(uint64_t constant_end, uint64_t ddr_end) : constant_end_(constant_end) {
+  constexpr uint64_t kDdrBuckets = 4096;
+  Memory& ddr = memories_[isa::kMaxTiles];
+  while ((ddr_end >> ddr.shift) > kDdrBuckets) ++ddr.shift;
+}
+
+// Runs are rounded out to granules; an access whose stride is no whole number of granules counts as its hull.
+Tracker::Mark Tracker::mark_of(const isa::Access& a) {
+  Mark m;
+  m.write = a.write;
+  m.begin = granule_down(a.begin);
+  m.end = granule_up(a.end);
+  m.run = m.end - m.begin;
+  if (a.stride == 0 || a.stride % isa::kHazardGranule != 0) return m;
+  uint64_t run = granule_up(a.begin + a.run) - m.begin;
+  if (run >= a.stride) return m;
+  m.run = run;
+  m.stride = a.stride;
+  m.phase = m.begin % m.stride;
+  return m;
+}
+
+// From a run of `a` up to the next of `b`, both of one stride.
+uint64_t Tracker::apart(const Mark& a, const Mark& b) {
+  return b.phase >= a.phase ? b.phase - a.phase : b.phase + a.stride - a.phase;
+}
+
+bool Tracker::conflict(const Mark& a, const Mark& b) {
+  if (a.end <= b.begin || b.end <= a.begin) return false;
+  if (a.stride == 0 && b.stride == 0) return true;
+  if (a.stride == b.stride) {
+    uint64_t gap = apart(a, b);
+    return gap < a.run || a.stride - gap < b.run;
+  }
+  // One run against many: it may lie between two of them.
+  const Mark &one = a.stride == 0 ? a : b, &many = a.stride == 0 ? b : a;
+  if (one.stride != 0 || one.begin < many.begin) return true;
+  uint64_t at = (one.begin - many.begin) % many.stride;
+  return at < many.run || at + one.run > many.stride;
+}
+
+// Whether `a` covers what `b` has within [low, high).
+bool Tracker::covers(const Mark& a, const Mark& b, uint64_t low, uint64_t high) {
+  if (a.begin > std::max(b.begin, low) || a.end < std::min(b.end, high)) return false;
+  if (a.stride == 0) return true;
+  if (a.stride != b.stride) return false;
+  return apart(a, b) + b.run <= a.run;
+}
+
+void Tracker::visit(Memory& memory, const Mark& mark, Clock& needs) const {
+  size_t first = mark.begin >> memory.shift, last = (mark.end - 1) >> memory.shift;
+  if (last >= memory.buckets.size()) memory.buckets.resize(last + 1);
+  for (size_t i = first; i <= last; ++i) {
+    const Bucket& b = memory.buckets[i];
+    const Clock& old = mark.write ? b.old_accesses : b.old_writes;
+    for (size_t l = 0; l < kLanes; ++l) needs[l] = std::max(needs[l], old[l]);
+    for (const Mark& m : b.marks)
+      if ((m.write || mark.write) && needs[m.by.lane] < m.by.count && conflict(m, mark))
+        needs[m.by.lane] = m.by.count;
+  }
+}
+
+void Tracker::record(Memory& memory, const Mark& mark) {
+  size_t first = mark.begin >> memory.shift, last = (mark.end - 1) >> memory.shift;
+  for (size_t i = first; i <= last; ++i) {
+    Bucket& b = memory.buckets[i];
+    uint64_t low = uint64_t{i} << memory.shift, high = low + (uint64_t{1} << memory.shift);
+    std::erase_if(b.marks, [&](const Mark& m) {
+      bool replaced = mark.write || (!m.write && m.by.lane == mark.by.lane);
+      return replaced && covers(mark, m, low, high);
+    });
+    if (b.marks.size() >= kMostMarks) {
+      auto half = b.marks.begin() + static_cast<std::ptrdiff_t>(kMostMarks / 2);
+      for (auto m = b.marks.begin(); m != half; ++m) {
+        uint32_t& any = b.old_accesses[m->by.lane];
+        any = std::max(any, m->by.count);
+        if (m->write) b.old_writes[m->by.lane] = std::max(b.old_writes[m->by.lane], m->by.count);
+      }
+      b.marks.erase(b.marks.begin(), half);
+    }
+    b.marks.push_back(mark);
+  }
+}
+
+std::vector<Tracker::Ref> Tracker::reduce(uint32_t lane, const Clock& needs) const {
+  std::vector<Ref> waits;
+  for (uint32_t l = 0; l < kLanes; ++l)
+    if (l != lane && needs[l] > known_[lane][l]) waits.push_back({l, needs[l]});
+  std::vector<Ref> kept;
+  for (const Ref& w : waits) {
+    bool implied = std::ranges::any_of(waits, [&](const Ref& other) {
+      return other.lane != w.lane && history_[other.lane][other.count - 1][w.lane] >= w.count;
+    });
+    if (!implied) kept.push_back(w);
+  }
+  return kept;
+}
+
+void Tracker::issue(isa::Instruction instruction, uint32_t lane, std::vector<Ref> waits,
+                    std::vector<isa::Instruction>& out) {
+  Clock& clock = known_[lane];
+  for (const Ref& w : waits) {
+    const Clock& theirs = history_[w.lane][w.count - 1];
+    for (size_t l = 0; l < kLanes; ++l) clock[l] = std::max(clock[l], theirs[l]);
+    clock[w.lane] = std::max(clock[w.lane], w.count);
+    instruction.waits.push_back({static_cast<uint8_t>(w.lane / isa::kQueues),
+                                 static_cast<isa::Queue>(w.lane % isa::kQueues), w.count});
+  }
+  clock[lane] = static_cast<uint32_t>(history_[lane].size());
+  history_[lane].push_back(clock);
+  out.push_back(std::move(instruction));
+}
+
+void Tracker::append(isa::Instruction instruction, std::vector<isa::Instruction>& out) {
+  auto lane = static_cast<uint32_t>(instruction.tile * isa::kQueues + static_cast<size_t>(instruction.queue));
+  std::vector<std::pair<Memory*, Mark>> marks;
+  for (const isa::Access& a : isa::accesses(instruction)) {
+    bool ddr = a.space == isa::Space::Ddr;
+    if (ddr && a.end <= constant_end_) continue;
+    marks.emplace_back(&memories_[ddr ? size_t{isa::kMaxTiles} : a.tile], mark_of(a));
+  }
+  Clock needs = known_[lane];  // what is known already needs no look
+  for (auto& [memory, mark] : marks) visit(*memory, mark, needs);
+  std::vector<Ref> waits = reduce(lane, needs);
+  while (waits.size() > isa::kMaxWaits) {
+    isa::Instruction sync;
+    sync.tile = instruction.tile;
+    sync.queue = instruction.queue;
+    issue(sync, lane, {waits.end() - isa::kMaxWaits, waits.end()}, out);
+    waits.resize(waits.size() - isa::kMaxWaits);
+  }
+  issue(std::move(instruction), lane, waits, out);
+  for (auto& [memory, mark] : marks) {
+    mark.by = {lane, static_cast<uint32_t>(history_[lane].size())};
+    record(*memory, mark);
+  }
+}
+
+}  // namespace mrvlc::accel

@@ -1,0 +1,121 @@
+#include "lower/conv_lowering.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "mrvlc/partition/epilogue.h"
+
+namespace mrvlc::accel {
+namespace {
+
+// What the matrix unit applies after the constants: one residual, one activation.
+bool fold(Lowering& l, const ir::Node& node, const Dims& out, bool allow_residual, FoldedEpilogue& f) {
+  if (std::optional<EpilogueSpec> e = activation_of(l, node, f.value)) {
+    f.activation = *e;
+    return true;
+  }
+  if (node.inputs.size() != 2) return false;
+  ir::ValueId other = node.inputs[node.inputs[0] == f.value ? 1 : 0];
+  bool residual = node.is("Add") && allow_residual && !f.residual.valid() && other != f.value &&
+                  !l.is_wide(other) && !l.graph().is_constant(other) && l.shape(other) == out;
+  if (residual) f.residual = other;
+  return residual;
+}
+
+}  // namespace
+
+FoldedEpilogue fold_epilogue(Lowering& l, bool allow_residual) {
+  const std::vector<ir::NodeId>& nodes = l.layer().nodes;
+  partition::FoldedConstants constants = partition::fold_constants(l.graph(), l.layer());
+  auto at = static_cast<size_t>(std::ranges::find(nodes, l.layer().anchor) - nodes.begin());
+  FoldedEpilogue f;
+  f.scale = std::move(constants.scale);
+  f.shift = std::move(constants.shift);
+  f.taken = at + 1 + constants.nodes;
+  f.value = l.graph().node(nodes[f.taken - 1]).outputs[0];
+  const Dims& out = l.shape(f.value);
+  while (f.taken < nodes.size() && f.activation.activation == isa::Activation::None) {
+    const ir::Node& node = l.graph().node(nodes[f.taken]);
+    if (l.shape(node.outputs[0]) != out || l.is_wide(node.outputs[0])) break;  // the unit writes fp16
+    if (!fold(l, node, out, allow_residual, f)) break;
+    f.value = node.outputs[0];
+    ++f.taken;
+  }
+  return f;
+}
+
+View writable(Lowering& l, ir::ValueId value, size_t channel) {
+  View v = l.result(value);
+  if (v.dims[channel] == 1 || v.strides[channel] == 1) return v;
+  std::vector<int64_t> perm = identity_perm(v.dims.size());
+  perm.erase(perm.begin() + static_cast<std::ptrdiff_t>(channel));
+  perm.push_back(static_cast<int64_t>(channel));
+  return l.scratch(v.dims, perm);
+}
+
+void settle(Lowering& l, ir::ValueId value, const View& written, ir::NodeId expr) {
+  View v = l.result(value);
+  if (v != written) l.copy(written, v, expr);
+}
+
+WindowOp::Image image_of(const View& view, const std::vector<size_t>& batch_dims, int h_dim, int w_dim) {
+  WindowOp::Image image;
+  image.buffer = view.buffer;
+  if (h_dim >= 0) image.stride_h = view.strides[static_cast<size_t>(h_dim)];
+  if (w_dim >= 0) image.stride_w = view.strides[static_cast<size_t>(w_dim)];
+  image.offsets = {view.offset};
+  for (size_t d : batch_dims) {
+    std::vector<int64_t> more;
+    for (int64_t base : image.offsets)
+      for (int64_t i = 0; i < view.dims[d]; ++i) more.push_back(base + i * view.strides[d]);
+    image.offsets = std::move(more);
+  }
+  return image;
+}
+
+namespace {
+
+bool join_columns(WindowOp::Image& image, int64_t w) {
+  if (w == 1) {
+    return true;
+  }
+  return image.stride_h == w * image.stride_w;
+}
+
+bool uniform_batch(const WindowOp::Image& image, int64_t pixels) {
+  for (size_t b = 1; b < image.offsets.size(); ++b)
+    if (image.offsets[b] != image.offsets[0] + static_cast<int64_t>(b) * pixels * image.stride_h)
+      return false;
+  return true;
+}
+
+}  // namespace
+
+void flatten_pixels(WindowOp& op) {
+  if (op.phases.size() != 1 || op.kind == WindowOp::Kind::Pool) return;
+  const WindowPhase& ph = op.phases[0];
+  bool pointwise = ph.kernel_h == 1 && ph.kernel_w == 1 && op.stride_h == 1 && op.stride_w == 1 &&
+                   ph.y0 == 0 && ph.x0 == 0 && op.in_h == op.out_h && op.in_w == op.out_w;
+  if (!pointwise) return;
+  std::vector<WindowOp::Image*> images = {&op.x, &op.out};
+  if (op.has_residual) images.push_back(&op.residual);
+  if (op.out_w > 1) {
+    for (WindowOp::Image* i : images)
+      if (op.out_h > 1 && !join_columns(*i, op.out_w)) return;
+    for (WindowOp::Image* i : images) i->stride_h = i->stride_w;
+    op.grain = op.out_w;
+    op.in_h = op.out_h = op.out_h * op.out_w;
+    op.in_w = op.out_w = 1;
+  }
+  if (op.batch() == 1 || op.dynamic_weights) return;
+  if (!std::ranges::all_of(images, [&](auto* i) { return uniform_batch(*i, op.out_h); })) return;
+  op.in_h = op.out_h = op.out_h * op.batch();
+  for (WindowOp::Image* i : images) i->offsets.resize(1);
+}
+
+int64_t pack_bias(Lowering& l, const std::vector<float>& bias) {
+  if (std::ranges::all_of(bias, [](float b) { return b == 0; })) return -1;
+  return l.append_weights({reinterpret_cast<const char*>(bias.data()), bias.size() * 4});
+}
+
+}  // namespace mrvlc::accel

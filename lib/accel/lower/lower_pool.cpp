@@ -1,0 +1,111 @@
+// MaxPool, AveragePool and the global ones (reductions).
+#include <algorithm>
+
+#include "lower/conv_lowering.h"
+#include "lower/sums.h"
+#include "mrvlc/ops/params.h"
+#include "mrvlc/support/checked.h"
+
+namespace mrvlc::accel {
+namespace {
+
+Status lower_global(Lowering& l, const ir::Node& node, bool is_max) {
+  View x = l.read(node.inputs[0]);
+  Reduction r;
+  int64_t count = 1;
+  for (size_t d = 2; d < x.dims.size(); ++d) {
+    r.axes.push_back(static_cast<int64_t>(d));
+    count *= x.dims[d];
+  }
+  if (is_max) {
+    r.op = isa::ReduceOp::Max;
+  } else {
+    r.alpha = 1.0f / static_cast<float>(count);
+  }
+  return reduce_to(l, x, r, l.result(node.outputs[0]), node.id);
+}
+
+// Padded positions (within the declared padding) that a window of an average covers, along one axis.
+int64_t covered(const ops::PoolParams& p, size_t d, int64_t o) {
+  int64_t left = p.pads_begin[d] + p.input[d] + p.pads_end[d] - o * p.strides[d];
+  return std::clamp<int64_t>(ceil_div(std::max<int64_t>(left, 0), p.dilations[d]), 0, p.kernel[d]);
+}
+
+// In ceil mode the last windows may reach past the padding; those positions do not count.
+Status correct_counts(Lowering& l, const ir::Node& node, const ops::PoolParams& p, const View& out) {
+  Dims dims(out.dims.size(), 1);
+  for (size_t d = 0; d < p.output.size(); ++d) dims[d + 2] = p.output[d];
+  bool plane = p.output.size() == 2;
+  bool needed = false;  // the last window covers least
+  for (size_t d = 0; d < p.output.size(); ++d)
+    needed = needed || covered(p, d, p.output[d] - 1) != p.kernel[d];
+  if (!needed) return {};
+  std::vector<float> factor;
+  for (int64_t y = 0; y < (plane ? p.output[0] : 1); ++y)
+    for (int64_t x = 0; x < p.output.back(); ++x) {
+      int64_t all = p.kernel.back() * (plane ? p.kernel[0] : 1);
+      int64_t n = covered(p, p.output.size() - 1, x) * (plane ? covered(p, 0, y) : 1);
+      factor.push_back(static_cast<float>(all) / static_cast<float>(std::max<int64_t>(n, 1)));
+    }
+  PeBuilder b(l, out.dims, node.id);
+  PeOperand t = b.temp();
+  b.apply(isa::EwOp::Mul, t, b.view(out), b.view(l.constant(factor, dims, isa::DataType::F32)));
+  return b.finish(t, out);
+}
+
+Status lower_window(Lowering& l, const ir::Node& node, const ops::PoolParams& p, const FoldedEpilogue& f) {
+  WindowOp op;
+  op.kind = WindowOp::Kind::Pool;
+  op.owner = l.owner(node.id);
+  bool plane = p.input.size() == 2;
+  size_t w = p.input.size() - 1;
+  op.in_w = p.input[w];
+  op.out_w = p.output[w];
+  op.stride_w = p.strides[w];
+  op.dilation_w = p.dilations[w];
+  WindowPhase ph;
+  ph.x0 = -p.pads_begin[w];
+  ph.kernel_w = p.kernel[w];
+  if (plane) {
+    op.in_h = p.input[0];
+    op.out_h = p.output[0];
+    op.stride_h = p.strides[0];
+    op.dilation_h = p.dilations[0];
+    ph.y0 = -p.pads_begin[0];
+    ph.kernel_h = p.kernel[0];
+  }
+  op.phases = {ph};
+  op.groups = p.channels;
+  op.pool = p.is_max              ? isa::PoolOp::Max
+            : p.count_include_pad ? isa::PoolOp::AverageFixed
+                                  : isa::PoolOp::AverageValid;
+  op.pool_alpha = 1.0f / static_cast<float>(ph.kernel_h * ph.kernel_w);
+  auto image = [&](const View& v) { return image_of(v, {0}, plane ? 2 : -1, plane ? 3 : 2); };
+  op.x = image(l.with_inner(l.read(node.inputs[0]), 1, node.id));
+  View out = writable(l, f.value, 1);
+  op.out = image(out);
+  op.epilogue = f.activation;
+  l.add(std::move(op));
+  if (!p.is_max && p.count_include_pad) MRVLC_TRY(correct_counts(l, node, p, out));
+  settle(l, f.value, out, node.id);
+  return {};
+}
+
+}  // namespace
+
+Status lower_pool(Lowering& l) {
+  const ir::Node& node = l.graph().node(l.layer().anchor);
+  FoldedEpilogue f;
+  f.value = node.outputs[0];
+  if (node.is("GlobalAveragePool") || node.is("GlobalMaxPool")) {
+    MRVLC_TRY(lower_global(l, node, node.is("GlobalMaxPool")));
+  } else {
+    MRVLC_ASSIGN(ops::PoolParams p, ops::pool_params(ops::infer_context(l.graph(), node)));
+    if (p.input.empty() || p.input.size() > 2)
+      return make_diag<DiagCode::MRV0502>("pooling over " + std::to_string(p.input.size()) + " dimensions");
+    MRVLC_TRY(lower_window(l, node, p, f));
+  }
+  return l.layer().nodes.size() > 1 ? lower_chain(l, f.value, 1) : Status();
+}
+
+}  // namespace mrvlc::accel

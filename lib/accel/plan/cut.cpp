@@ -1,0 +1,255 @@
+#include "plan/cut.h"
+
+#include <algorithm>
+
+#include "mrvlc/support/checked.h"
+#include "plan/pe_plan.h"
+
+namespace mrvlc::accel {
+
+std::string describe(const Cut& cut) {
+  std::string rows = "rows x " + std::to_string(cut.rows),
+              channels = "channels x " + std::to_string(cut.channels);
+  if (cut.rows > 1 && cut.channels > 1) return rows + ", " + channels;
+  if (cut.channels > 1) return channels;
+  return cut.rows > 1 ? rows : "one tile";
+}
+
+WindowGeometry::WindowGeometry(const WindowOp& op) {
+  for (const WindowPhase& p : op.phases) taps += p.kernel_h * p.kernel_w;
+  taps -= 1;
+  all_channels = op.group_in;
+  if (op.kind != WindowOp::Kind::Conv) {
+    unit_in = 16;
+    unit_out = 16 * op.group_out;
+    units = ceil_div(op.groups, 16);
+  } else if (op.groups == 1) {
+    shared_input = true;
+    unit_in = op.group_in;
+    units = ceil_div(op.group_out, 16);
+  } else {
+    unit_in = op.group_in;
+    unit_out = op.group_out;
+    unit_blocks = ceil_div(op.group_out, 16);
+    units = op.groups;
+  }
+}
+
+Span tile_rows(const WindowOp& op, const Cut& cut, uint32_t tile) {
+  if (tile >= cut.parts()) return {};
+  return part_of(op.batch() * op.out_h, cut.rows, tile / cut.channels, cut.aligned ? op.grain : 1);
+}
+
+Span tile_units(const WindowGeometry& g, const Cut& cut, uint32_t tile) {
+  if (tile >= cut.parts()) return {};
+  return part_of(g.units, cut.channels, tile % cut.channels, 1);
+}
+
+Span out_channels(const WindowOp& op, const WindowGeometry& g, Span units) {
+  return {units.begin * g.unit_out, std::min(units.end * g.unit_out, op.out_channels())};
+}
+
+Span in_channels(const WindowOp& op, const WindowGeometry& g, Span units) {
+  if (g.shared_input) return {0, op.group_in};
+  if (op.kind != WindowOp::Kind::Conv) return {units.begin * 16, std::min(units.end * 16, op.in_channels())};
+  return {units.begin * op.group_in, units.end * op.group_in};
+}
+
+Span input_range(const WindowOp& op, Span outputs, bool rows) {
+  int64_t lattice = rows ? op.lattice_h : op.lattice_w, stride = rows ? op.stride_h : op.stride_w;
+  int64_t size = rows ? op.in_h : op.in_w;
+  Span r{INT64_MAX, INT64_MIN};
+  for (const WindowPhase& p : op.phases) {
+    int64_t first = rows ? p.first_h : p.first_w, origin = rows ? p.y0 : p.x0;
+    int64_t q0 = ceil_div(std::max<int64_t>(outputs.begin - first, 0), lattice);
+    int64_t q1 = outputs.end <= first ? 0 : ceil_div(outputs.end - first, lattice);
+    if (q1 <= q0) continue;
+    int64_t span = ((rows ? p.kernel_h : p.kernel_w) - 1) * (rows ? op.dilation_h : op.dilation_w);
+    r.begin = std::min(r.begin, origin + q0 * stride);
+    r.end = std::max(r.end, origin + (q1 - 1) * stride + span + 1);
+  }
+  // Windows wholly in the padding: one row that nothing uses.
+  r.begin = std::clamp<int64_t>(r.begin, 0, size - 1);
+  r.end = std::clamp<int64_t>(r.end, r.begin + 1, size);
+  return r;
+}
+
+namespace {
+
+// Whether rows of the result tell which tile does what along dimension d.
+bool cuts_result(const PeGroup& g, size_t d) {
+  return g.result.rows > 1 && g.result.steps[d] > 0;
+}
+
+// Indices of dimension d whose rows of the result belong to part `index`.
+Span row_part(const PeGroup& g, const Cut& cut, size_t d, int64_t index) {
+  // Tiles that write into one burst would wait for each other.
+  constexpr int64_t kBurst = 64;  // elements
+  if (!cuts_result(g, d)) return part_of(g.dims[d], cut.rows, index, d + 1 == g.dims.size() ? kBurst : 1);
+  Span rows = part_of(g.result.rows, cut.rows, index, cut.aligned ? g.result.grain : 1);
+  auto first_from = [&](int64_t row) {
+    int64_t ahead = std::max<int64_t>(0, row - g.result.origin);
+    return std::min(g.dims[d], ceil_div(ahead, g.result.steps[d]));
+  };
+  return {first_from(rows.begin), first_from(rows.end)};
+}
+
+}  // namespace
+
+PeAxes pe_axes(const PeGroup& g) {
+  std::vector<bool> whole = whole_dims(g);
+  size_t rank = g.dims.size();
+  PeAxes axes{rank, rank};
+  size_t inner = rank - 1;
+  if (rank > 1 && !whole[inner] && g.dims[inner] >= 16) axes.channels = inner;
+  int64_t most = 0;
+  for (size_t d = 0; d < rank; ++d) {
+    if (whole[d] || d == axes.channels) continue;
+    // The outermost dimension that all tiles can share, else the longest.
+    int64_t parts =
+        g.dims[d] * std::max<int64_t>(1, cuts_result(g, d) ? g.result.steps[d] / g.result.grain : 0);
+    if (parts > most && most < isa::kMaxTiles) {
+      most = parts;
+      axes.rows = d;
+    }
+  }
+  return axes;
+}
+
+bool Box::empty() const {
+  return std::ranges::any_of(extent, [](int64_t e) { return e <= 0; });
+}
+
+Box tile_box(const PeGroup& g, const Cut& cut, uint32_t tile) {
+  Box box{Dims(g.dims.size(), 0), g.dims};
+  if (tile >= cut.parts()) {
+    box.extent[0] = 0;
+    return box;
+  }
+  PeAxes axes = pe_axes(g);
+  auto narrow = [&](size_t d, Span s) {
+    box.begin[d] = s.begin;
+    box.extent[d] = s.size();
+  };
+  if (axes.rows < g.dims.size()) narrow(axes.rows, row_part(g, cut, axes.rows, tile / cut.channels));
+  if (axes.channels < g.dims.size())
+    narrow(axes.channels,
+           part_of(g.dims[axes.channels], cut.channels, tile % cut.channels, cut.channels > 1 ? 16 : 1));
+  return box;
+}
+
+Dims largest_box(const PeGroup& g, const Cut& cut) {
+  Dims most(g.dims.size(), 0);
+  for (uint32_t t = 0; t < cut.parts(); ++t) {
+    Box box = tile_box(g, cut, t);
+    for (size_t d = 0; d < most.size(); ++d) most[d] = std::max(most[d], box.extent[d]);
+  }
+  return most;
+}
+
+Rect image_rect(const WindowOp::Image& image, int64_t batch, Span rows, Span cols, Span channels,
+                int64_t pitch) {
+  int64_t element = image.offsets[static_cast<size_t>(batch)] + rows.begin * image.stride_h +
+                    cols.begin * image.stride_w + channels.begin;
+  Walk walks[] = {{rows.size(), image.stride_h * 2}, {cols.size(), image.stride_w * 2}, {channels.size(), 2}};
+  return rect_of(element * 2, walks, 2, pitch);
+}
+
+Rect view_rect(const View& v, const Box& box, int64_t pitch) {
+  int64_t bytes = isa::data_bytes(v.type), element = v.offset;
+  std::vector<Walk> walks;
+  for (size_t d = 0; d < box.begin.size(); ++d) {
+    element += box.begin[d] * v.strides[d];
+    walks.push_back({box.extent[d], v.strides[d] * bytes});
+  }
+  return rect_of(element * bytes, walks, bytes, pitch);
+}
+
+namespace {
+
+// Rows of the batch, image by image: f(image, rows).
+template <class F>
+void each_image(const WindowOp& op, Span rows, F f) {
+  for (int64_t at = rows.begin; at < rows.end;) {
+    int64_t image = at / op.out_h, first = at % op.out_h;
+    int64_t n = std::min(op.out_h - first, rows.end - at);
+    f(image, Span{first, first + n});
+    at += n;
+  }
+}
+
+std::vector<Touch> touches_of(const WindowOp& op, const Cut& cut, uint32_t tile, const Program& program) {
+  WindowGeometry g(op);
+  Span rows = tile_rows(op, cut, tile), units = tile_units(g, cut, tile);
+  if (rows.empty() || units.empty()) return {};
+  auto pitch = [&](const WindowOp::Image& i) { return program.buffers[i.buffer].pitch; };
+  Span out = out_channels(op, g, units), in = in_channels(op, g, units), all_out{0, op.out_w};
+  Rect x, y, residual, w;
+  Span cols = input_range(op, all_out, false);
+  each_image(op, rows, [&](int64_t image, Span r) {
+    x = hull(x, image_rect(op.x, image, input_range(op, r, true), cols, in, pitch(op.x)));
+    y = hull(y, image_rect(op.out, image, r, all_out, out, pitch(op.out)));
+    if (op.has_residual)
+      residual = hull(residual, image_rect(op.residual, image, r, all_out, out, pitch(op.residual)));
+    if (!op.dynamic_weights) return;
+    int64_t first = op.w.offsets[static_cast<size_t>(image)] + out.begin * op.w.stride_w;
+    Walk walks[] = {{op.group_in, op.w.stride_h * 2}, {out.size(), op.w.stride_w * 2}};
+    w = hull(w, rect_of(first * 2, walks, 2, pitch(op.w)));
+  });
+  std::vector<Touch> list = {{op.x.buffer, false, x}};
+  if (op.has_residual) list.push_back({op.residual.buffer, false, residual});
+  if (op.dynamic_weights) list.push_back({op.w.buffer, false, w});
+  list.push_back({op.out.buffer, true, y});
+  return list;
+}
+
+std::vector<Touch> touches_of(const PeGroup& g, const Cut& cut, uint32_t tile, const Program& program) {
+  Box box = tile_box(g, cut, tile);
+  std::vector<Touch> list;
+  if (box.empty()) return list;
+  for (const PeStage& s : g.stages)
+    for (const PeOperand* o : {&s.a, &s.b, &s.dst}) {
+      if (o->kind != PeOperand::Kind::External || o->view.buffer == kWeights) continue;
+      list.push_back(
+          {o->view.buffer, o == &s.dst, view_rect(o->view, box, program.buffers[o->view.buffer].pitch)});
+    }
+  return list;
+}
+
+}  // namespace
+
+std::vector<Touch> touches(const Primitive& p, const Cut& cut, uint32_t tile, const Program& program) {
+  std::vector<Touch> list = std::visit([&](const auto& v) { return touches_of(v, cut, tile, program); }, p);
+  std::erase_if(list, [](const Touch& t) { return t.buffer == kWeights; });
+  return list;
+}
+
+std::vector<Cut> possible_cuts(const Primitive& p, uint32_t tiles) {
+  int64_t rows = 1, channels = 1, grain = 1;
+  if (const auto* op = std::get_if<WindowOp>(&p)) {
+    rows = op->batch() * op->out_h;
+    channels = WindowGeometry(*op).units;
+    grain = op->grain;
+  } else {
+    const auto& g = std::get<PeGroup>(p);
+    PeAxes axes = pe_axes(g);
+    if (axes.rows < g.dims.size()) {
+      bool by_result = cuts_result(g, axes.rows);
+      rows = by_result ? g.result.rows : g.dims[axes.rows];
+      grain = by_result ? g.result.grain : 1;
+    }
+    if (axes.channels < g.dims.size()) channels = ceil_div(g.dims[axes.channels], 16);
+  }
+  std::vector<Cut> out;
+  for (int64_t r = tiles; r >= 1; r /= 2)
+    for (int64_t c = tiles / r; c >= 1; c /= 2) {
+      if (r > rows || c > channels) continue;
+      bool can_align = rows / grain >= r || grain == 1;
+      if (can_align) out.push_back({r, c, true});
+      bool even = rows % grain == 0 && (rows / grain) % r == 0;
+      if (grain > 1 && r > 1 && !even) out.push_back({r, c, false});
+    }
+  return out;
+}
+
+}  // namespace mrvlc::accel

@@ -1,0 +1,231 @@
+#include "plan/search.h"
+
+#include <algorithm>
+
+#include "mrvlc/support/checked.h"
+#include "plan/pe_plan.h"
+#include "plan/window_plan.h"
+
+namespace mrvlc::accel {
+namespace {
+
+// Sending overlaps with work except for its end.
+constexpr double kExposed = 0.3;
+
+double pe_cycles(const PeGroup& g, const Cut& cut, const target::Machine& m) {
+  Dims box = largest_box(g, cut);
+  double cycles = 0;
+  for (const PeStage& s : g.stages) {
+    double n = 1;
+    for (size_t d = 0; d < g.dims.size(); ++d)
+      if (s.reduce || spans(g, s.dst, d)) n *= static_cast<double>(box[d]);
+    bool slow =
+        !s.reduce && (s.op == isa::EwOp::Div || s.op == isa::EwOp::Sqrt || s.op == isa::EwOp::Reciprocal);
+    cycles += std::ceil(n / m.pe_lanes) * (slow ? m.pe_slow_factor : 1) + m.instruction_overhead;
+    if (s.epilogue.activation == isa::Activation::Table)
+      cycles += static_cast<double>(isa::kTableBytes) / m.ocm_read_bytes;
+  }
+  return cycles;
+}
+
+// What one way of cutting a primitive touches: rectangles by operand and tile.
+struct Option {
+  Cut cut;
+  double cycles = 0;
+  std::vector<std::vector<Touch>> touched;  // by tile
+};
+
+struct Edge {
+  size_t from = 0, to = 0;
+  uint32_t buffer = 0;
+};
+
+class Search {
+ public:
+  Search(const Program& p, const target::Machine& m, uint32_t tiles, const Prices& price)
+      : p_(p), m_(m), tiles_(tiles), price_(price) {
+    for (const Primitive& primitive : p.primitives) options_.push_back(options_of(primitive));
+    connect();
+  }
+
+  std::vector<Cut> run() {
+    tree();
+    for (int sweep = 0; sweep < 3; ++sweep)
+      if (!improve()) break;
+    std::vector<Cut> cuts;
+    for (size_t i = 0; i < options_.size(); ++i) cuts.push_back(options_[i][chosen_[i]].cut);
+    return cuts;
+  }
+
+ private:
+  // Weights that lie in a tile's memory ahead of their use: those of layers for which DDR is the bottleneck.
+  double held_weights(const Primitive& primitive, const Cut& cut) const {
+    const auto* op = std::get_if<WindowOp>(&primitive);
+    if (op == nullptr || op->kind != WindowOp::Kind::Conv || op->dynamic_weights) return 0;
+    WindowGeometry g(*op);
+    auto all = static_cast<double>(g.units * g.unit_blocks * g.taps * g.all_channels * 32);
+    double bound = all / m_.ddr_bytes / std::max(1.0, work_cycles(primitive, {1, 1, true}, m_) / tiles_);
+    return std::clamp(bound - 0.5, 0.0, 1.0) * all / static_cast<double>(cut.channels);
+  }
+
+  std::vector<Option> options_of(const Primitive& primitive) const {
+    std::vector<Option> out;
+    for (const Cut& cut : possible_cuts(primitive, tiles_)) {
+      Option o{cut, work_cycles(primitive, cut, m_), {}};
+      for (uint32_t t = 0; t < tiles_; ++t) o.touched.push_back(touches(primitive, cut, t, p_));
+      for (const Touch& t : o.touched[0])
+        if (!t.write) o.cycles += price_.tensors * static_cast<double>(t.rect.bytes());
+      o.cycles += price_.weights * held_weights(primitive, cut);
+      out.push_back(std::move(o));
+    }
+    return out;
+  }
+
+  void connect() {
+    std::vector<std::vector<size_t>> writers(p_.buffers.size());
+    of_.resize(p_.primitives.size());
+    parent_.assign(p_.primitives.size(), SIZE_MAX);
+    constexpr size_t kMostWriters = 8;
+    for (size_t i = 0; i < p_.primitives.size(); ++i) {
+      std::vector<uint32_t> read, written;
+      for (const Touch& t : options_[i][0].touched[0]) {
+        auto& list = t.write ? written : read;
+        if (std::ranges::find(list, t.buffer) == list.end()) list.push_back(t.buffer);
+      }
+      for (uint32_t b : read) {
+        const auto& w = writers[b];
+        for (size_t k = w.size() > kMostWriters ? w.size() - kMostWriters : 0; k < w.size(); ++k) {
+          of_[i].push_back(edges_.size());
+          of_[w[k]].push_back(edges_.size());
+          edges_.push_back({w[k], i, b});
+        }
+        if (parent_[i] == SIZE_MAX && !w.empty()) {
+          parent_[i] = edges_.size() - 1;
+        }
+      }
+      for (uint32_t b : written) writers[b].push_back(i);
+    }
+  }
+
+  double send_cycles(const Edge& e, size_t from, size_t to) const {
+    const Option &a = options_[e.from][from], &b = options_[e.to][to];
+    double most_in = 0;
+    std::array<double, isa::kMaxTiles> out{};
+    for (uint32_t q = 0; q < tiles_; ++q) {
+      Rect need;
+      for (const Touch& t : b.touched[q])
+        if (t.buffer == e.buffer && !t.write) need = hull(need, t.rect);
+      if (need.empty()) continue;
+      double in = 0;
+      for (uint32_t p = 0; p < tiles_; ++p) {
+        if (p == q) continue;
+        for (const Touch& t : a.touched[p]) {
+          if (t.buffer != e.buffer || !t.write) continue;
+          auto bytes = static_cast<double>(meet(t.rect, need).bytes());
+          in += bytes;
+          out[p] = std::max(out[p], bytes);
+        }
+      }
+      most_in = std::max(most_in, in);
+    }
+    double most = std::max(most_in, *std::ranges::max_element(out));
+    return most > 0 ? price_.send + kExposed * most / m_.tile_link_bytes : 0;
+  }
+
+  // Exact where every primitive has one producer: the cheapest way for what follows, from the end on.
+  void tree() {
+    size_t n = options_.size();
+    std::vector<std::vector<double>> cost(n);
+    std::vector<std::vector<std::vector<size_t>>> follow(n);  // by primitive, parent's option: own option
+    for (size_t i = 0; i < n; ++i)
+      for (const Option& o : options_[i]) cost[i].push_back(o.cycles);
+    std::vector<std::vector<size_t>> best(n);
+    for (size_t i = n; i-- > 0;) {
+      if (parent_[i] == SIZE_MAX) continue;
+      const Edge& e = edges_[parent_[i]];
+      for (size_t up = 0; up < options_[e.from].size(); ++up) {
+        size_t at = 0;
+        double least = 0;
+        for (size_t o = 0; o < options_[i].size(); ++o) {
+          double c = cost[i][o] + send_cycles(e, up, o);
+          if (o == 0 || c < least) {
+            least = c;
+            at = o;
+          }
+        }
+        best[i].push_back(at);
+        cost[e.from][up] += least;
+      }
+    }
+    chosen_.assign(n, 0);
+    for (size_t i = 0; i < n; ++i) {
+      if (parent_[i] == SIZE_MAX) {
+        chosen_[i] = static_cast<size_t>(std::ranges::min_element(cost[i]) - cost[i].begin());
+      } else {
+        chosen_[i] = best[i][chosen_[edges_[parent_[i]].from]];
+      }
+    }
+  }
+
+  // One by one, all edges counted.
+  bool improve() {
+    bool changed = false;
+    for (size_t i = 0; i < options_.size(); ++i) {
+      size_t at = chosen_[i];
+      double least = 0;
+      for (size_t k = 0; k <= options_[i].size(); ++k) {
+        size_t o = k == 0 ? chosen_[i] : k - 1;  // the present one first: it stays at equal cost
+        double c = options_[i][o].cycles;
+        for (size_t e : of_[i])
+          c += send_cycles(edges_[e], edges_[e].from == i ? o : chosen_[edges_[e].from],
+                           edges_[e].to == i ? o : chosen_[edges_[e].to]);
+        if (k == 0 || c < least) {
+          least = c;
+          at = o;
+        }
+      }
+      changed = changed || at != chosen_[i];
+      chosen_[i] = at;
+    }
+    return changed;
+  }
+
+  const Program& p_;
+  const target::Machine& m_;
+  uint32_t tiles_;
+  Prices price_;
+  std::vector<std::vector<Option>> options_;
+  std::vector<Edge> edges_;
+  std::vector<std::vector<size_t>> of_;  // edges of each primitive
+  std::vector<size_t> parent_;           // edge to the maker of its first operand
+  std::vector<size_t> chosen_;
+};
+
+}  // namespace
+
+double work_cycles(const Primitive& primitive, const Cut& cut, const target::Machine& m) {
+  if (const auto* g = std::get_if<PeGroup>(&primitive)) return pe_cycles(*g, cut, m);
+  const auto& op = std::get<WindowOp>(primitive);
+  WindowGeometry g(op);
+  double cycles = window_cycles(op, g, tile_rows(op, cut, 0).size(), op.out_w, tile_units(g, cut, 0).size(),
+                                g.all_channels, m);
+  if (op.epilogue.activation == isa::Activation::Table)
+    cycles += static_cast<double>(isa::kTableBytes) / m.ocm_read_bytes;
+  return cycles;
+}
+
+std::vector<Cut> choose_cuts(const Program& program, const target::Machine& machine, uint32_t tiles,
+                             const Prices& price) {
+  return Search(program, machine, tiles, price).run();
+}
+
+double room_matters(const Program& program, const target::Machine& m, uint32_t tiles) {
+  double work = 0;
+  for (const Primitive& p : program.primitives) work += work_cycles(p, possible_cuts(p, tiles)[0], m);
+  double weights = static_cast<double>(program.buffers[kWeights].bytes),
+         room = static_cast<double>(m.ocm_bytes) * tiles;
+  double short_of = std::clamp((weights - room / 4) / room, 0.0, 1.0);
+  return short_of * std::clamp(weights / m.ddr_bytes / std::max(work, 1.0), 0.0, 1.0);
+}
+
+}  // namespace mrvlc::accel

@@ -1,0 +1,22 @@
+// Cascades: a run of window operations whose images are too large for the chip is worked through in stripes
+// of rows, so that what they pass on to each other stays there. Rows at the edges of stripes are computed
+// twice.
+#pragma once
+#include <optional>
+
+#include "plan/homes.h"
+
+namespace mrvlc::accel {
+
+struct Run {
+  size_t first = 0, last = 0;  // primitives
+};
+// Stretches of window operations that pass on large tensors through DDR; `homes` says which live there.
+std::vector<Run> find_runs(const Program& program, const std::vector<Home>& homes,
+                           const target::Machine& machine, uint32_t tiles);
+// `program` (its weights may have been moved out) with each run in so many stripes; 1 leaves it as it is.
+// nullopt when a run has too few rows.
+std::optional<Program> in_stripes(const Program& program, const std::vector<Run>& runs,
+                                  const std::vector<int64_t>& stripes);
+
+}  // namespace mrvlc::accel
