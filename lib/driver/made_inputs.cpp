@@ -129,6 +129,7 @@ class Maker {
 Result<std::vector<DataSet>> made_inputs(const ir::Graph& graph, const VerifyOptions& options,
                                          Diagnostics& diagnostics) {
   MRVLC_TRY(check_names(options.sets));
+  MRVLC_TRY(interp::check_memory(graph));
   const std::vector<uint32_t> seeds = options.seeds.empty() ? std::vector<uint32_t>{1, 2, 3} : options.seeds;
   std::vector<Set> wanted;
   for (const Set& set : all_sets(seeds))

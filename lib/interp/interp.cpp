@@ -11,21 +11,55 @@
 namespace mrvlc::interp {
 namespace {
 
-// Tensors alive during a run: graph inputs and results until their last use; constants belong to the graph.
-class Values {
+// The bytes alive during a run: graph inputs and results until their last use; constants belong to the graph.
+class Room {
  public:
-  Values(const ir::Graph& graph, int64_t max_bytes)
-      : graph_(graph), max_bytes_(max_bytes), tensors_(graph.value_slots()), uses_(graph.value_slots(), 0) {
+  Room(const ir::Graph& graph, const std::vector<ir::NodeId>& order, int64_t max_bytes)
+      : graph_(graph), max_bytes_(max_bytes), bytes_(graph.value_slots(), 0), uses_(graph.value_slots(), 0) {
     for (ir::ValueId id : graph.outputs()) ++uses_[id.index()];
-  }
-
-  void count_uses(const std::vector<ir::NodeId>& order) {
-    for (ir::NodeId id : order) {
-      for (ir::ValueId input : graph_.node(id).inputs) {
+    for (ir::NodeId node : order) {
+      for (ir::ValueId input : graph_.node(node).inputs) {
         if (input.valid()) ++uses_[input.index()];
       }
     }
   }
+
+  // For values of these types, asked for before they are there.
+  Status reserve(const std::vector<ir::ValueId>& values) const {
+    int64_t needed = live_bytes_;
+    for (ir::ValueId id : values) {
+      needed = checked_add(needed, graph_.value(id).type.bytes()).value_or(INT64_MAX);
+    }
+    if (needed > max_bytes_) return make_diag<DiagCode::MRV0008>(needed, max_bytes_);
+    return {};
+  }
+
+  // False: nobody reads it.
+  bool take(ir::ValueId id, int64_t bytes) {
+    if (uses_[id.index()] == 0) return false;
+    live_bytes_ += bytes;
+    bytes_[id.index()] = bytes;
+    return true;
+  }
+
+  // True: that was the last use.
+  bool used(ir::ValueId id) {
+    if (!id.valid() || graph_.is_constant(id) || --uses_[id.index()] != 0) return false;
+    live_bytes_ -= bytes_[id.index()];
+    return true;
+  }
+
+ private:
+  const ir::Graph& graph_;
+  int64_t max_bytes_, live_bytes_ = 0;
+  std::vector<int64_t> bytes_;
+  std::vector<uint32_t> uses_;
+};
+
+class Values {
+ public:
+  Values(const ir::Graph& graph, Room room)
+      : graph_(graph), room_(std::move(room)), tensors_(graph.value_slots()) {}
 
   const Tensor* get(ir::ValueId id) const {
     if (!id.valid()) return nullptr;
@@ -33,33 +67,20 @@ class Values {
     return constant != nullptr ? constant : &tensors_[id.index()];
   }
 
-  // Room for results of these types, asked for before they are computed.
-  Status reserve(const std::vector<ir::ValueId>& results) {
-    int64_t needed = live_bytes_;
-    for (ir::ValueId id : results) {
-      needed = checked_add(needed, graph_.value(id).type.bytes()).value_or(INT64_MAX);
-    }
-    if (needed > max_bytes_) return make_diag<DiagCode::MRV0008>(needed, max_bytes_);
-    return {};
-  }
+  Status reserve(const std::vector<ir::ValueId>& values) const { return room_.reserve(values); }
 
   void set(ir::ValueId id, Tensor tensor) {
-    if (uses_[id.index()] == 0) return;
-    live_bytes_ += tensor.type().bytes();
-    tensors_[id.index()] = std::move(tensor);
+    if (room_.take(id, tensor.type().bytes())) tensors_[id.index()] = std::move(tensor);
   }
 
   void used(ir::ValueId id) {
-    if (!id.valid() || graph_.is_constant(id) || --uses_[id.index()] != 0) return;
-    live_bytes_ -= tensors_[id.index()].type().bytes();
-    tensors_[id.index()] = Tensor();
+    if (room_.used(id)) tensors_[id.index()] = Tensor();
   }
 
  private:
   const ir::Graph& graph_;
-  int64_t max_bytes_, live_bytes_ = 0;
+  Room room_;
   std::vector<Tensor> tensors_;
-  std::vector<uint32_t> uses_;
 };
 
 ops::EvalContext eval_context(const ir::Node& node, const std::vector<const Tensor*>& inputs,
@@ -147,6 +168,27 @@ Result<std::vector<Tensor>> evaluate(const ir::Graph& graph, const ir::Node& nod
   return results;
 }
 
+Status check_memory(const ir::Graph& graph, const Options& options) {
+  const std::vector<ir::NodeId> order = graph.topological_order();
+  Room room(graph, order, options.max_bytes);
+  const auto take = [&](const std::vector<ir::ValueId>& values) {
+    for (ir::ValueId id : values) {
+      const TensorType& type = graph.value(id).type;
+      room.take(id, type.is_static() ? type.bytes() : 0);  // who knows how large it will be
+    }
+  };
+  MRVLC_TRY(room.reserve(graph.inputs()));
+  take(graph.inputs());
+  for (ir::NodeId id : order) {
+    const ir::Node& node = graph.node(id);
+    Status status = room.reserve(node.outputs);
+    if (!status.ok()) return at_node(std::move(status).error(), node.name, node.op->name);
+    take(node.outputs);
+    for (ir::ValueId input : node.inputs) room.used(input);
+  }
+  return {};
+}
+
 Result<std::vector<Tensor>> run(const ir::Graph& graph, const std::vector<Tensor>& inputs,
                                 const Options& options) {
   return run_visited(graph, inputs, nullptr, false, options);
@@ -156,8 +198,7 @@ Result<std::vector<Tensor>> run_visited(const ir::Graph& graph, const std::vecto
                                         const Visit& visit, bool visit_constants, const Options& options) {
   MRVLC_TRY(check_inputs(graph, inputs));
   std::vector<ir::NodeId> order = graph.topological_order();
-  Values values(graph, options.max_bytes);
-  values.count_uses(order);
+  Values values(graph, Room(graph, order, options.max_bytes));
   MRVLC_TRY(values.reserve(graph.inputs()));
   for (size_t i = 0; i < inputs.size(); ++i) {
     Tensor input = inputs[i];

@@ -8,6 +8,10 @@ struct Options {
   int64_t max_bytes = int64_t{8} << 30;  // live tensors together; MRV0008 beyond
 };
 
+// MRV0008 when a run would need more memory than it may have, at the node that would; before there is any
+// tensor. Sizes known at run time only are left to the run.
+Status check_memory(const ir::Graph& graph, const Options& options = {});
+
 // Values by graph input order; outputs in graph output order. Tensors die after their last use.
 Result<std::vector<Tensor>> run(const ir::Graph& graph, const std::vector<Tensor>& inputs,
                                 const Options& options = {});

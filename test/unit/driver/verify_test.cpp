@@ -83,6 +83,18 @@ const Tensor kI = ints({5, -6}), kN = ints({-5, 6});
 
 }  // namespace
 
+TEST_CASE("a reference that is beyond memory is refused before its inputs are made") {
+  test::pb::ModelProto model = test::empty_model();
+  test::add_input(model, "x", {int64_t{1} << 26, 32});
+  test::add_node(model, "Neg", {"x"}, {"y"}).set_name("negate");
+  test::add_output(model, "y", {int64_t{1} << 26, 32});
+  Case c(model);
+  c.options.data.clear();
+  c.verify();
+  CHECK(c.error().code == DiagCode::MRV0008);
+  CHECK(c.error().node == "negate");  // the input alone would do
+}
+
 TEST_CASE("each mistake in the expected outputs is found, and nothing else") {
   Case c(two_outputs());
   const Tensor odd = floats({2, 2}, {NAN, INFINITY, -INFINITY, 0});

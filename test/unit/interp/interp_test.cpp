@@ -44,6 +44,20 @@ TEST_CASE("a run that needs more memory than allowed is refused") {
   CHECK(outputs.error().node == "n0");
 }
 
+TEST_CASE("memory is checked before there is any tensor, as the run would") {
+  for (int length : {1, 2, 5}) {
+    ir::Graph graph = chain("Neg", length);
+    for (int64_t room : {4095, 4096, 8191, 8192, 12288}) {
+      INFO(length << " nodes in " << room << " bytes");
+      auto ran = interp::run(graph, interp::seeded_inputs(graph, 1), {.max_bytes = room});
+      Status status = interp::check_memory(graph, {.max_bytes = room});
+      CHECK(status.ok() == (room >= 8192));
+      CHECK(status.ok() == ran.ok());
+      if (!status.ok()) CHECK(status.error().node == (room < 4096 ? "" : "n0"));
+    }
+  }
+}
+
 TEST_CASE("inputs of another number or type are refused") {
   ir::Graph graph = chain("Neg", 1);
   CHECK(interp::run(graph, {}).error().code == DiagCode::MRV0707);
