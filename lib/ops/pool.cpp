@@ -43,13 +43,13 @@ void max_plane(const WindowGather& gather, const double* x, double* y, int64_t* 
   });
 }
 
-void average_plane(const WindowGather& gather, const PoolParams& p,
-                   const std::vector<std::vector<int64_t>>& counts, const double* x, double* y) {
+void average_plane(const WindowGather& gather, const PoolParams& p, const double* x, double* y) {
   std::fill_n(y, gather.positions(), 0.0);
   gather.for_each(0, gather.positions(), [&](int64_t, int64_t i, int64_t index) { y[i] += x[index]; });
   for (int64_t i = 0; i < gather.positions(); ++i) {
     int64_t count = 1, rest = i;
-    for (size_t d = p.output.size(); d-- > 0; rest /= p.output[d]) count *= counts[d][at(rest % p.output[d])];
+    for (size_t d = p.output.size(); d-- > 0; rest /= p.output[d])
+      count *= pool_count(p, d, rest % p.output[d]);
     y[i] /= static_cast<double>(count);
   }
 }
@@ -67,7 +67,6 @@ Status eval_pool(const EvalContext& context) {
   MRVLC_ASSIGN(PoolParams p, pool_params(view));
   if (context.out().elements() == 0) return {};
   WindowGather gather(p);
-  auto counts = pool_counts(p);
   std::vector<double> x(at(gather.plane())), y(at(gather.positions()));
   std::vector<int64_t> where(y.size());
   bool column_major = context.op->name == "MaxPool" && view.int_attr("storage_order") != 0;
@@ -78,7 +77,7 @@ Status eval_pool(const EvalContext& context) {
     } else if (const int64_t norm = pool_norm(view); norm != 0) {
       norm_plane(gather, norm, x.data(), y.data());
     } else {
-      average_plane(gather, p, counts, x.data(), y.data());
+      average_plane(gather, p, x.data(), y.data());
     }
     store_doubles(context.out(), n * gather.positions(), gather.positions(), y.data());
     if (context.outputs->size() < 2) continue;
@@ -136,19 +135,17 @@ int64_t pool_norm(const InferContext& context) {
   return context.op->attr_index("p") >= 0 ? context.int_attr("p") : 0;
 }
 
-std::vector<std::vector<int64_t>> pool_counts(const PoolParams& p) {
-  std::vector<std::vector<int64_t>> counts(p.output.size());
-  for (size_t d = 0; d < counts.size(); ++d) {
-    int64_t low = p.count_include_pad ? -p.pads_begin[d] : 0;
-    int64_t high = p.input[d] + (p.count_include_pad ? p.pads_end[d] : 0);
-    for (int64_t o = 0; o < p.output[d]; ++o) {
-      int64_t begin = o * p.strides[d] - p.pads_begin[d], step = p.dilations[d];
-      int64_t first = begin >= low ? 0 : ceil_div(low - begin, step);
-      int64_t past = begin >= high ? 0 : std::min(p.kernel[d], ceil_div(high - begin, step));
-      counts[d].push_back(std::max<int64_t>(1, past - first));
-    }
-  }
-  return counts;
+PoolSpan pool_span(const PoolParams& p, size_t d) {
+  if (!p.count_include_pad) return {0, p.input[d]};
+  return {-p.pads_begin[d], p.input[d] + p.pads_end[d]};
+}
+
+int64_t pool_count(const PoolParams& p, size_t d, int64_t output) {
+  const auto [low, high] = pool_span(p, d);
+  int64_t begin = output * p.strides[d] - p.pads_begin[d], step = p.dilations[d];
+  int64_t first = begin >= low ? 0 : ceil_div(low - begin, step);
+  int64_t past = begin >= high ? 0 : std::min(p.kernel[d], ceil_div(high - begin, step));
+  return std::max<int64_t>(1, past - first);
 }
 
 const OpDef& def_MaxPool() {

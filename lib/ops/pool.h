@@ -4,10 +4,14 @@
 
 namespace mrvlc::ops {
 
-// Divisor of the average along each dimension, [dimension][output]: elements of the window that count, at
-// least 1 (a window of padding only averages to 0). The divisor of an output is the product over the
-// dimensions.
-std::vector<std::vector<int64_t>> pool_counts(const PoolParams& params);
+// The divisor of an average is a product over the dimensions. Of one dimension: the taps at
+// output * stride - pad, a dilation apart, that are in [low, high), at least 1 (a window of padding only
+// averages to 0).
+struct PoolSpan {
+  int64_t low = 0, high = 0;
+};
+PoolSpan pool_span(const PoolParams& params, size_t d);
+int64_t pool_count(const PoolParams& params, size_t d, int64_t output);
 
 // The p of LpPool and GlobalLpPool, 0 for the others.
 int64_t pool_norm(const InferContext& context);

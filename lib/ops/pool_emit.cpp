@@ -108,24 +108,39 @@ void looped_taps(PoolCode& code) {
   code.context.close();
 }
 
-bool uniform(const std::vector<int64_t>& counts) {
-  return std::all_of(counts.begin(), counts.end(), [&](int64_t c) { return c == counts[0]; });
+// Where all taps of all windows count, which the first and the last window tell, or where few outputs are
+// alike: their count.
+std::optional<int64_t> uniform_count(const PoolParams& p, size_t d, const std::vector<int64_t>& few) {
+  if (!few.empty())
+    return std::all_of(few.begin(), few.end(), [&](int64_t c) { return c == few[0]; }) ? std::optional(few[0])
+                                                                                       : std::nullopt;
+  const auto [low, high] = pool_span(p, d);
+  const int64_t last = (p.output[d] - 1) * p.strides[d] - p.pads_begin[d];
+  const bool inside = -p.pads_begin[d] >= low && last + (p.kernel[d] - 1) * p.dilations[d] < high;
+  return inside ? std::optional(p.kernel[d]) : std::nullopt;
 }
 
 // The divisor of dimension d at output `var`: a number when it is the same everywhere, else an element of a
-// table.
-std::string divisor(PoolCode& code, const std::vector<int64_t>& counts, std::string_view var,
-                    ElementType elem) {
-  if (uniform(counts)) return c_literal(counts[0], elem);
-  auto table = Tensor::of(elem, {static_cast<int64_t>(counts.size())}, counts);
-  return fmt::format("{}[{}]", code.context.table(table), var);
+// table, or computed: a table of a long dimension would be most of the program.
+std::string divisor(PoolCode& code, size_t d, std::string_view var, ElementType elem) {
+  constexpr int64_t kLongest = 4096;
+  const PoolParams& p = code.p;
+  std::vector<int64_t> counts;
+  for (int64_t o = 0; p.output[d] <= kLongest && o < p.output[d]; ++o) counts.push_back(pool_count(p, d, o));
+  if (auto count = uniform_count(p, d, counts)) return c_literal(*count, elem);
+  if (!counts.empty()) {
+    auto table = Tensor::of(elem, {static_cast<int64_t>(counts.size())}, counts);
+    return fmt::format("{}[{}]", code.context.table(table), var);
+  }
+  const auto [low, high] = pool_span(p, d);
+  return fmt::format("({}){}((int64_t){} * {} - {}, {}, {}, {}, {})", c_type(elem),
+                     code.context.helper("average_count"), var, p.strides[d], p.pads_begin[d], p.kernel[d],
+                     p.dilations[d], low, high);
 }
 
 void divide(PoolCode& code, ElementType elem) {
-  auto counts = pool_counts(code.p);
-  std::string outer = divisor(code, counts[code.last], "ox", elem);
-  for (size_t d = 0; d < code.last; ++d)
-    outer += " * " + divisor(code, counts[d], fmt::format("o{}", d), elem);
+  std::string outer = divisor(code, code.last, "ox", elem);
+  for (size_t d = 0; d < code.last; ++d) outer += " * " + divisor(code, d, fmt::format("o{}", d), elem);
   code.context.loop("ox", code.p.output[code.last]);
   code.context.line(fmt::format("row[ox] /= {};", outer));
   code.context.close();

@@ -65,22 +65,33 @@ bool Tracker::covers(const Mark& a, const Mark& b, uint64_t low, uint64_t high) 
   return apart(a, b) + b.run <= a.run;
 }
 
+// Calls look(index) for each bucket that a run of the mark is in, in order: far-off runs leave many out.
+template <class Look>
+void Tracker::for_each_bucket(const Memory& memory, const Mark& mark, Look look) {
+  const bool far = mark.stride >> memory.shift != 0;
+  const uint64_t step = far ? mark.stride : mark.end - mark.begin, run = far ? mark.run : step;
+  size_t next = mark.begin >> memory.shift;
+  for (uint64_t begin = mark.begin; begin < mark.end; begin += step) {
+    const size_t last = (std::min(begin + run, mark.end) - 1) >> memory.shift;
+    for (next = std::max<size_t>(next, begin >> memory.shift); next <= last; ++next) look(next);
+  }
+}
+
 void Tracker::visit(Memory& memory, const Mark& mark, Clock& needs) const {
-  size_t first = mark.begin >> memory.shift, last = (mark.end - 1) >> memory.shift;
-  if (last >= memory.buckets.size()) memory.buckets.resize(last + 1);
-  for (size_t i = first; i <= last; ++i) {
+  size_t past = ((mark.end - 1) >> memory.shift) + 1;
+  if (past > memory.buckets.size()) memory.buckets.resize(past);
+  for_each_bucket(memory, mark, [&](size_t i) {
     const Bucket& b = memory.buckets[i];
     const Clock& old = mark.write ? b.old_accesses : b.old_writes;
     for (size_t l = 0; l < kLanes; ++l) needs[l] = std::max(needs[l], old[l]);
     for (const Mark& m : b.marks)
       if ((m.write || mark.write) && needs[m.by.lane] < m.by.count && conflict(m, mark))
         needs[m.by.lane] = m.by.count;
-  }
+  });
 }
 
 void Tracker::record(Memory& memory, const Mark& mark) {
-  size_t first = mark.begin >> memory.shift, last = (mark.end - 1) >> memory.shift;
-  for (size_t i = first; i <= last; ++i) {
+  for_each_bucket(memory, mark, [&](size_t i) {
     Bucket& b = memory.buckets[i];
     uint64_t low = uint64_t{i} << memory.shift, high = low + (uint64_t{1} << memory.shift);
     std::erase_if(b.marks, [&](const Mark& m) {
@@ -97,7 +108,7 @@ void Tracker::record(Memory& memory, const Mark& mark) {
       b.marks.erase(b.marks.begin(), half);
     }
     b.marks.push_back(mark);
-  }
+  });
 }
 
 std::vector<Tracker::Ref> Tracker::reduce(uint32_t lane, const Clock& needs) const {

@@ -44,6 +44,8 @@ class Tracker {
   static bool conflict(const Mark& a, const Mark& b);
   static uint64_t apart(const Mark& a, const Mark& b);
   static bool covers(const Mark& a, const Mark& b, uint64_t low, uint64_t high);
+  template <class Look>
+  static void for_each_bucket(const Memory& memory, const Mark& mark, Look look);
   void visit(Memory& memory, const Mark& mark, Clock& needs) const;
   void record(Memory& memory, const Mark& mark);
   std::vector<Ref> reduce(uint32_t lane, const Clock& needs) const;

@@ -47,6 +47,15 @@ static uint16_t K_f32_to_bf16(float f) {
   return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
 
+//@ piece average_count: base
+/* How many of begin, begin + step, ... (kernel of them) are in [low, high); at least 1. */
+static int64_t K_average_count(int64_t begin, int64_t kernel, int64_t step, int64_t low, int64_t high) {
+  const int64_t first = begin >= low ? 0 : (low - begin + step - 1) / step;
+  int64_t past = begin >= high ? 0 : (high - begin + step - 1) / step;
+  past = past < kernel ? past : kernel;
+  return past - first > 1 ? past - first : 1;
+}
+
 //@ piece erf: base
 static float K_erf(float x) {
   return erff(x);

@@ -135,15 +135,11 @@ static int K_open_transposed(K_open_window* w, int mode, const int64_t* extra, c
   return 0;
 }
 
-//@ piece open_count: open_window
+//@ piece open_count: open_window average_count
 /* Elements that count for the average at output o of dimension d. */
 static int64_t K_open_count(const K_open_window* w, int d, int64_t o, int padding) {
-  const int64_t low = padding ? -w->pad[d] : 0, high = w->in[d] + (padding ? w->pad_end[d] : 0);
-  const int64_t begin = o * w->stride[d] - w->pad[d], step = w->dilation[d];
-  const int64_t first = begin >= low ? 0 : (low - begin + step - 1) / step;
-  int64_t past = begin >= high ? 0 : (high - begin + step - 1) / step;
-  past = past < w->kernel[d] ? past : w->kernel[d];
-  return past - first > 1 ? past - first : 1;
+  return K_average_count(o * w->stride[d] - w->pad[d], w->kernel[d], w->dilation[d], padding ? -w->pad[d] : 0,
+                         w->in[d] + (padding ? w->pad_end[d] : 0));
 }
 
 /* The same for a row of outputs, of all dimensions but the last. */

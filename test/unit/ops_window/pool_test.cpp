@@ -103,6 +103,21 @@ TEST_CASE("pools of one and three dimensions and integers in generated code") {
   check_generated_code(cases);
 }
 
+TEST_CASE("averages over long dimensions compute their divisors") {
+  std::vector<Case> cases;
+  for (bool include : {false, true}) {
+    for (int64_t pad : {0, 2}) {
+      Case c = pool("AveragePool", {4}).in(random_tensor(ElementType::F32, {1, 2, 9001}, 11));
+      cases.push_back(c.set("pads", list({pad, pad})).set("strides", list({2})).set("dilations", list({3})));
+      if (include) cases.back().set("count_include_pad", num(1)).set("ceil_mode", num(1));
+    }
+  }
+  cases.push_back(pool("AveragePool", {3, 2})
+                      .set("pads", list({1, 1, 1, 0}))
+                      .in(random_tensor(ElementType::F64, {1, 1, 5000, 3}, 12)));
+  check_generated_code(cases);
+}
+
 TEST_CASE("MaxPool gives the positions of the maxima, row or column major") {
   Tensor x = floats({1, 2, 2, 3}, {1, 5, 2, 7, 0, 3, 9, 1, 1, 1, 1, 8});
   auto where = [&](int64_t order) {
