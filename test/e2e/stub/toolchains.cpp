@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
+#include "paths.h"
 #include "subject.h"
 
 using namespace mrvlc;
@@ -122,7 +123,6 @@ TEST_CASE("two models in one program do not disturb each other") {
 #include <string.h>
 #include "{0}.h"
 #include "{1}.h"
-#include "paths.h"
 static float zeros[{1}_INPUT0_ELEMENTS + {0}_INPUT0_ELEMENTS];
 static float first[{0}_OUTPUT0_ELEMENTS], again[{0}_OUTPUT0_ELEMENTS], other[{1}_OUTPUT0_ELEMENTS];
 static int fake_run(void* context, void* model, const mrvl_input* inputs, size_t input_count,

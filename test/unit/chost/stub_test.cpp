@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "mrvlc/tensor/npy.h"
+#include "paths.h"
 
 using namespace mrvlc;
 using namespace mrvlc::chost;
@@ -139,7 +140,6 @@ TEST_CASE("cross compilers take the stub") {
   if (!have_tool("arm-none-eabi-gcc")) return;
   write(dir.path() / "bare.c", R"(
 #include "net.h"
-#include "paths.h"
 static float x[192], y[180], z[7];
 static unsigned char arena[net_ARENA_BYTES] __attribute__((aligned(net_ARENA_ALIGN)));
 int main(void) {
