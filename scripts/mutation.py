@@ -144,10 +144,19 @@ class Tree:
         text = subprocess.run(["ctest", "--show-only=json-v1"], cwd=self.build, capture_output=True, text=True,
                               check=True).stdout
         tests = {}
+        commands = self.list_commands()
         for test in json.loads(text)["tests"]:
             properties = {p["name"]: p["value"] for p in test.get("properties", [])}
-            tests[test["name"]] = (test.get("command", []), properties)
+            tests[test["name"]] = (commands.get(test["name"], []), properties)
         return tests
+
+    def list_commands(self):
+        """As CMake wrote them; ctest itself tells no command before its program is built."""
+        commands = {}
+        for path in self.build.rglob("CTestTestfile.cmake"):
+            for name, command in re.findall(r'^add_test\(\[=\[(.*?)\]=\] (.*)\)$', path.read_text(), re.M):
+                commands[name] = re.findall(r'"((?:[^"\\]|\\.)*)"', command)
+        return commands
 
     @staticmethod
     def say(text):
@@ -160,7 +169,7 @@ class Tree:
 
     def targets(self, name):
         """What must be built for a test: its program, and programs of the tree that a script is given."""
-        targets = [] if self.tests[name][0] else [f"test_{name}"]  # ctest tells no command before it is built
+        targets = []
         for word in self.tests[name][0]:
             path = Path(word)
             if self.build in path.parents and path.parent.name == "bin":

@@ -1,6 +1,7 @@
 #include "batch.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -258,6 +259,19 @@ BatchReport run_batch(const Case& one, const BatchOptions& options) {
   }
   for (auto& worker : workers) add(worker->slot(), report);
   return report;
+}
+
+std::string outcomes_text(const BatchReport& report) {
+  std::string text;
+  for (size_t i = 0; i < kOutcomes; ++i)
+    text += fmt::format(" {} {}", to_string(static_cast<Outcome>(i)), report.counts[i]);
+  return text;
+}
+
+std::string extremes_text(const BatchReport& report, std::string_view one) {
+  return fmt::format("at most {} MiB ({} {}) and {:.2f} s ({} {}); mistakes: {}", report.peak_bytes >> 20,
+                     one, report.peak_case, report.slowest_seconds, one, report.slowest_case,
+                     report.mistakes());
 }
 
 }  // namespace mrvlc::fuzz

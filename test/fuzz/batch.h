@@ -56,6 +56,10 @@ struct BatchReport {
   uint64_t mistakes() const;
 };
 
+// " accepted 3 rejected 1 ...", and "at most ... MiB ... mistakes: 0" with what a case is called.
+std::string outcomes_text(const BatchReport& report);
+std::string extremes_text(const BatchReport& report, std::string_view one);
+
 BatchReport run_batch(const Case& one, const BatchOptions& options);
 
 }  // namespace mrvlc::fuzz

@@ -1,4 +1,5 @@
 // mrvlc-mutate: damaged models through the importer or the whole compiler.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -107,19 +108,9 @@ int run(const Options& o) {
   };
   const BatchReport report = run_batch(one, o.batch);
   for (const Found& found : report.found) save(o, seeds, found);
-  std::printf(
-      "%llu mutants of %zu seeds, set %llu, through %s:", static_cast<unsigned long long>(o.batch.count),
-      seeds.size(), static_cast<unsigned long long>(o.seed), o.mode.c_str());
-  for (size_t i = 0; i < kOutcomes; ++i)
-    std::printf(" %s %llu", to_string(static_cast<Outcome>(i)),
-                static_cast<unsigned long long>(report.counts[i]));
-  std::printf("\nat most %lld MiB (mutant %llu) and %.2f s (mutant %llu); mistakes: %llu\n",
-              static_cast<long long>(report.peak_bytes >> 20),
-              static_cast<unsigned long long>(report.peak_case), report.slowest_seconds,
-              static_cast<unsigned long long>(report.slowest_case),
-              static_cast<unsigned long long>(report.mistakes()));
-  for (const auto& [word, count] : report.words)
-    std::printf("%s %llu\n", word.c_str(), static_cast<unsigned long long>(count));
+  fmt::print("{} mutants of {} seeds, set {}, through {}:{}\n{}\n", o.batch.count, seeds.size(), o.seed,
+             o.mode, outcomes_text(report), extremes_text(report, "mutant"));
+  for (const auto& [word, count] : report.words) fmt::print("{} {}\n", word, count);
   return report.mistakes() == 0 ? 0 : 1;
 }
 

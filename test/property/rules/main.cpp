@@ -1,9 +1,9 @@
 // mrvlc-fuzz-rules: random rule files on random graphs, compiled, simulated and compared; CONTRIBUTING.md.
+#include <fmt/format.h>
 #include <sys/mman.h>
 
 #include <CLI/CLI.hpp>
 #include <atomic>
-#include <cstdio>
 #include <fstream>
 
 #include "grammar.h"
@@ -80,12 +80,10 @@ fuzz::Outcome one(uint64_t seed, Tally& tally, std::string& what) {
 }
 
 void save(const Options& o, const fuzz::Found& found) {
-  std::printf("%llu %s: %s\n", static_cast<unsigned long long>(found.n), to_string(found.outcome),
-              found.what.substr(0, o.show ? 6000 : 300).c_str());
+  fmt::print("{} {}: {}\n", found.n, to_string(found.outcome), found.what.substr(0, o.show ? 6000 : 300));
   auto c = make_case(found.n);
   if (!c.ok()) return;
-  if (o.show)
-    std::printf("%s%s\n%s\n", graphs::to_text(c->model).c_str(), c->command.c_str(), c->rules.c_str());
+  if (o.show) fmt::print("{}{}\n{}\n", graphs::to_text(c->model), c->command, c->rules);
   if (o.save.empty()) return;
   const fs::path folder = fs::path(o.save) / std::to_string(found.n);
   graphs::write_case(c->model, folder);
@@ -100,23 +98,15 @@ int run_all(const Options& o) {
   const auto report = fuzz::run_batch(
       [&](uint64_t n, const fs::path&, std::string& what) { return one(n, tally, what); }, o.batch);
   for (const fuzz::Found& found : report.found) save(o, found);
-  std::printf("%llu rule files:", static_cast<unsigned long long>(o.batch.count));
-  for (size_t i = 0; i < fuzz::kOutcomes; ++i)
-    std::printf(" %s %llu", to_string(static_cast<fuzz::Outcome>(i)),
-                static_cast<unsigned long long>(report.counts[i]));
-  std::printf(
-      "\n%llu ran %llu layers on the accelerator, %llu of their own rules (%llu of several operators); %llu "
-      "outputs "
-      "compared; refused:",
-      static_cast<unsigned long long>(tally.on_device), static_cast<unsigned long long>(tally.layers),
-      static_cast<unsigned long long>(tally.asked), static_cast<unsigned long long>(tally.fused),
-      static_cast<unsigned long long>(tally.compared));
+  fmt::print(
+      "{} rule files:{}\n{} ran {} layers on the accelerator, {} of their own rules ({} of several "
+      "operators); {} "
+      "outputs compared; refused:",
+      o.batch.count, fuzz::outcomes_text(report), tally.on_device.load(), tally.layers.load(),
+      tally.asked.load(), tally.fused.load(), tally.compared.load());
   for (size_t i = 0; i < kCodes; ++i)
-    if (tally.refused[i] > 0) std::printf(" MRV%04zu %u", i, tally.refused[i].load());
-  std::printf("\nat most %lld MiB and %.2f s (case %llu); mistakes: %llu\n",
-              static_cast<long long>(report.peak_bytes >> 20), report.slowest_seconds,
-              static_cast<unsigned long long>(report.slowest_case),
-              static_cast<unsigned long long>(report.mistakes()));
+    if (tally.refused[i] > 0) fmt::print(" MRV{:04} {}", i, tally.refused[i].load());
+  fmt::print("\n{}\n", fuzz::extremes_text(report, "case"));
   return report.mistakes() == 0 ? 0 : 1;
 }
 
