@@ -1,3 +1,4 @@
+// What each layer needs of the engines and of DDR at least, and what follows for a region.
 #include "bound/bound.h"
 
 #include <algorithm>

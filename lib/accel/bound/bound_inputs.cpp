@@ -1,3 +1,4 @@
+// Windows inside their input, elements that anybody reads, values that need all of an input.
 #include "bound/bound_inputs.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Strides with which all readers of an image step over it, followed through its users.
 #include "bound/read_strides.h"
 
 #include <algorithm>

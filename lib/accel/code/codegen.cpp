@@ -1,3 +1,4 @@
+// Tables and tensors on chip as items; what tiles send each other and DDR when a part is made.
 #include "code/codegen.h"
 
 #include <algorithm>

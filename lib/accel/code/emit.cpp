@@ -1,3 +1,4 @@
+// A placed tile program, step by step: what is due from DDR, then the instructions, each with its waits.
 #include "code/emit.h"
 
 #include <algorithm>

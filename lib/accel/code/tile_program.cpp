@@ -1,3 +1,4 @@
+// Steps as they are written: items and how long they live, estimated cycles, multicasts.
 #include "code/tile_program.h"
 
 #include <algorithm>

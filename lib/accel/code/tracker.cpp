@@ -1,3 +1,4 @@
+// Conflicts between instructions, found by stretches of memory, and the waits that order them.
 #include "code/tracker.h"
 
 #include <algorithm>

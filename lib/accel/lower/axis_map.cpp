@@ -1,3 +1,4 @@
+// Maps of indices cut into runs, each a strided copy, a fill or an interpolation.
 #include "lower/axis_map.h"
 
 #include <algorithm>

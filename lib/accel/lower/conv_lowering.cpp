@@ -1,3 +1,4 @@
+// Epilogues folded into weights and bias; where the operation then writes.
 #include "lower/conv_lowering.h"
 
 #include <algorithm>

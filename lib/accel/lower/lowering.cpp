@@ -1,3 +1,4 @@
+// Where the values of a region are stored, its weights, and one layer after the other.
 #include "lower/lowering.h"
 
 #include <algorithm>

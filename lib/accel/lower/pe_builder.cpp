@@ -1,3 +1,4 @@
+// Stages of the vector unit, appended one by one.
 #include "lower/lowering.h"
 
 namespace mrvlc::accel {

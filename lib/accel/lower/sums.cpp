@@ -1,3 +1,4 @@
+// Reductions dimension by dimension and part by part.
 #include "lower/sums.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The fullest moment of a map of memory over time.
 #include "place/live_peak.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Buffers in DDR: ports one after the other, scratch memory packed by life.
 #include "place/memory.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The geometry of cuts: parts of rows and channels, and the rectangles they touch.
 #include "plan/cut.h"
 
 #include <algorithm>

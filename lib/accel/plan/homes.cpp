@@ -1,3 +1,4 @@
+// Windows of tensors in each tile, and which tensors give way to DDR where memory is short.
 #include "plan/homes.h"
 
 #include <algorithm>

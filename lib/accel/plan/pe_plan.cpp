@@ -1,3 +1,4 @@
+// Iteration spaces made simple, and the largest blocks of them that fit.
 #include "plan/pe_plan.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Cycles of work and of sending for each cut; the best for a tree of primitives, then improved.
 #include "plan/search.h"
 
 #include <algorithm>

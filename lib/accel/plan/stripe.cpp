@@ -1,3 +1,4 @@
+// Runs of window operations found, and each made into a cascade of stripes.
 #include "plan/stripe.h"
 
 #include <algorithm>

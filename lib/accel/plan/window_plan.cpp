@@ -1,3 +1,4 @@
+// Blocks and loop orders of a window operation tried; the fastest by estimate that fits.
 #include "plan/window_plan.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Sizes of a region summed up from its layers, and what one instruction may do.
 #include "primitive/cost_limits.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Strides moved from the readers of an image to its maker.
 #include "primitive/prune.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Rectangles met, joined, and found around strided accesses.
 #include "primitive/rect.h"
 
 #include <algorithm>

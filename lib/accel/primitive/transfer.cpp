@@ -1,3 +1,4 @@
+// Boxes packed for on-chip memory, and transfers as DMA instructions.
 #include "primitive/transfer.h"
 
 #include <algorithm>

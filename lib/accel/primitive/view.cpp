@@ -1,3 +1,4 @@
+// Strides of views permuted, sliced, reshaped and broadcast.
 #include "primitive/view.h"
 
 #include <numeric>
