@@ -7,50 +7,16 @@
 // verify, and compute what the input computes.
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
-#include <sstream>
 
 #include "helpers.h"
 #include "mrvlc/interp/interp.h"
 #include "mrvlc/passes/pass.h"
-#include "mrvlc/support/file.h"
+#include "support/golden.h"
 
 using namespace mrvlc;
 using namespace mrvlc::test;
 
 namespace {
-
-constexpr std::string_view kRun = "# RUN:", kExpect = "# EXPECT\n";
-
-struct Case {
-  std::string comment;  // lines before the RUN line of the first case
-  std::string header;   // the RUN line
-  std::string input, expected;
-  std::vector<std::string> passes() const {
-    std::istringstream words(header.substr(kRun.size()));
-    std::vector<std::string> out;
-    for (std::string w; words >> w;) out.push_back(w);
-    return out;
-  }
-};
-
-std::vector<Case> split(const std::string& text) {
-  std::vector<Case> cases;
-  size_t at = text.find(kRun);
-  std::string comment = text.substr(0, std::min(at, text.size()));
-  while (at != std::string::npos) {
-    size_t next = text.find(kRun, at + 1), line = text.find('\n', at) + 1;
-    std::string body = text.substr(line, next == std::string::npos ? next : next - line);
-    size_t expect = body.find(kExpect);
-    Case c{comment, text.substr(at, line - at - 1), body.substr(0, expect), ""};
-    if (expect != std::string::npos) c.expected = body.substr(expect + kExpect.size());
-    comment.clear();
-    cases.push_back(std::move(c));
-    at = next;
-  }
-  return cases;
-}
 
 std::string with_reasons(const ir::Graph& g) {
   std::string out = ir::print(g);
@@ -96,13 +62,12 @@ void check_semantics(const ir::Graph& before, const ir::Graph& after) {
   }
 }
 
-std::string run_case(const Case& c) {
-  INFO(c.header << "\n" << c.input);
+std::string run_case(const GoldenCase& c) {
   ir::Graph before = parse_ok(c.input);
   Status types = ops::verify_types(before);
   if (!types.ok()) FAIL(format_diag("input", types.error()));
   ir::Graph after = before;
-  std::vector<std::string> names = c.passes();
+  std::vector<std::string> names = c.words();
   std::vector<std::string_view> views(names.begin(), names.end());
   REQUIRE_FALSE(views.empty());
   Status s = passes::run_passes(after, views);
@@ -114,37 +79,12 @@ std::string run_case(const Case& c) {
 
 }  // namespace
 
-namespace {
-
-std::vector<std::filesystem::path> golden_files() {
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(MRVLC_PASS_FILES)) {
-    if (entry.path().extension() == ".txt") files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-void check_file(const std::filesystem::path& path, bool bless) {
-  auto text = read_file(path);
-  REQUIRE(text.ok());
-  std::string blessed;
-  for (const Case& c : split(*text)) {
-    std::string result = run_case(c);
-    blessed += c.comment + c.header + "\n" + c.input + std::string(kExpect) + result;
-    if (!bless) CHECK(result == c.expected);
-  }
-  if (bless) REQUIRE(write_file_atomic(path, blessed).ok());
-}
-
-}  // namespace
-
 TEST_CASE("golden files of the passes", "[passes]") {
-  auto files = golden_files();
+  auto files = golden_files(MRVLC_PASS_FILES);
   REQUIRE_FALSE(files.empty());
   for (const auto& path : files) {
     DYNAMIC_SECTION(path.filename().string()) {
-      check_file(path, std::getenv("MRVLC_BLESS") != nullptr);
+      check_golden_file(path, run_case);
     }
   }
 }
