@@ -1,4 +1,5 @@
-// Textual IR in, named passes, textual IR out. A developer's tool: see docs/ir.md.
+// Textual IR in, named passes, textual IR out, or the text of a stage of the back end. A developer's tool:
+// see docs/ir.md and docs/stages.md.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <iostream>
@@ -11,6 +12,7 @@
 #include "mrvlc/passes/pass.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file.h"
+#include "stages.h"
 
 namespace {
 
@@ -20,7 +22,8 @@ struct Arguments {
   std::string file = "-", model, output;
   std::vector<std::string> passes;
   std::string pipeline;
-  bool list = false, elide = false, times = false;
+  bool list = false, elide = false, times = false, primitives = false;
+  opt::StageArguments stage;
 };
 
 int report(const std::string& file, const Diag& diag) {
@@ -80,20 +83,52 @@ int write_text(const Arguments& args, const std::string& text) {
   return ok ? 0 : report("stdout", make_diag<DiagCode::MRV0002>("stdout", "write failed"));
 }
 
+int write_result(const Arguments& args, const Result<std::string>& text) {
+  const std::string& source = args.model.empty() ? args.file : args.model;
+  return text.ok() ? write_text(args, *text) : report(source, text.error());
+}
+
+int run_primitives(const Arguments& args) {
+  auto text = read_text(args.file);
+  if (!text.ok()) return report(args.file, text.error());
+  return write_result(args, opt::stage_of_primitives(*text, args.stage));
+}
+
 int run(const Arguments& args) {
   if (args.list) return list_passes();
+  if (args.primitives) return run_primitives(args);
   int exit_code = 0;
   auto graph = read_graph(args, exit_code);
   if (!graph) return exit_code;
   std::vector<passes::PassTime> times;
   passes::RunOptions options;
   options.times = &times;
+  options.context.half_weights = !args.stage.stage.empty();
   Status s = passes::run_passes(*graph, pass_names(args), options);
   if (!s.ok()) return report(args.model.empty() ? args.file : args.model, s.error());
   for (const auto& t : times) {
     if (args.times) fmt::print(stderr, "{:20} {:9.3f} ms\n", t.name, t.seconds * 1e3);
   }
+  if (!args.stage.stage.empty()) return write_result(args, opt::stages_of(*graph, args.stage));
   return write_text(args, ir::print(*graph, {.constants = !args.elide}));
+}
+
+void add_stage_options(CLI::App& app, Arguments& args) {
+  CLI::Option* stage = app.add_option(
+      "--stage", args.stage.stage,
+      "print what this stage of the accelerator's back end makes of the graph, region by region: "
+      "primitives, tiling, residency or tile-program");
+  app.add_flag("--primitives", args.primitives, "FILE is the text of the primitives of one region")
+      ->needs(stage)
+      ->excludes("--import")
+      ->excludes("--pass")
+      ->excludes("--pipeline");
+  app.add_option("--tiles", args.stage.tiles, "of --stage")
+      ->check(CLI::IsMember({1u, 2u, 4u, 8u}))
+      ->capture_default_str();
+  app.add_option("--cpu", args.stage.cpu,
+                 "of --stage: nodes or operator types that stay on the CPU; repeatable")
+      ->allow_extra_args(false);
 }
 
 int parse_and_run(int argc, char** argv) {
@@ -111,6 +146,7 @@ int parse_and_run(int argc, char** argv) {
   app.add_flag("--elide", args.elide, "do not print large constants; the text cannot be read back");
   app.add_flag("--times", args.times, "print the time of each pass to standard error");
   app.add_flag("--list", args.list, "list the passes");
+  add_stage_options(app, args);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -78,6 +78,11 @@ void add_compile(CLI::App& app, Context& context) {
       ->type_name("FILE")
       ->check(not_empty());
   cmd->add_option("--dump-ir", a->dump_ir, "print the IR after this pass to stdout")->type_name("PASS");
+  cmd->add_option("--dump-stage", a->dump_stages,
+                  "print what this stage of the accelerator's back end made to stdout: primitives, tiling, "
+                  "residency or tile-program (repeatable)")
+      ->type_name("STAGE")
+      ->allow_extra_args(false);
   cmd->callback([a, cmd, &context] {
     auto options = checked(*cmd, *a);
     if (!options.ok()) return context.fail("mrvlc", options.error());
@@ -87,7 +92,7 @@ void add_compile(CLI::App& app, Context& context) {
         *options, diagnostics, [](const std::string& text) { std::fputs(text.c_str(), stdout); }, &summary);
     print_diagnostics(a->model, diagnostics, context.messages);
     context.exit_code = ok ? 0 : diagnostics.exit_code();
-    if (!a->dump_ir.empty() && ok) context.check_stdout(a->model);
+    if ((!a->dump_ir.empty() || !a->dump_stages.empty()) && ok) context.check_stdout(a->model);
     if (context.exit_code == 0) print_progress(a->model, summary, context.messages);
   });
 }

@@ -153,6 +153,7 @@ Result<driver::CompileOptions> checked(const CLI::App& cmd, const CompileArgumen
         "-MT, -MQ and -MP are about the dependency file, which -MD or -MF asks for");
   o.timing = a.timing;
   o.dump_ir = a.dump_ir;
+  o.dump_stages = a.dump_stages;
   o.jobs = a.jobs;
   MRVLC_TRY(add_shapes("--input-shape", "1x3x224x224", a.shapes, o.input_shapes));
   MRVLC_TRY(add_bounds(a.bounds, o.bounds));

@@ -11,6 +11,7 @@
 #include "primitive/cost_limits.h"
 #include "primitive/prune.h"
 #include "schedule.h"
+#include "stage_texts.h"
 
 namespace mrvlc::accel {
 namespace {
@@ -72,6 +73,40 @@ std::vector<OcmUse> named(std::vector<Use> uses, const ir::Graph& graph, const p
   return out;
 }
 
+// Sections, ports and places in DDR. The container's sections must not be empty.
+isa::Binary make_binary(const ir::Graph& graph, const partition::Region& region, const Options& options,
+                        const Lowered& lowered, const Scheduled& chosen, std::string weights) {
+  const MemoryMap& map = chosen.map;
+  isa::Binary b;
+  b.architecture = options.architecture;
+  b.name = options.name;
+  b.tiles = static_cast<uint8_t>(options.tiles);
+  b.layers = static_cast<uint32_t>(region.layers.size());
+  b.ddr_input_begin = static_cast<uint64_t>(map.input_begin);
+  b.ddr_input_end = static_cast<uint64_t>(map.input_end);
+  b.ddr_output_begin = static_cast<uint64_t>(map.output_begin);
+  b.ddr_output_end = static_cast<uint64_t>(map.output_end);
+  b.ddr_scratch_begin = static_cast<uint64_t>(map.scratch_begin);
+  b.ddr_scratch_end = static_cast<uint64_t>(map.end);
+  const std::vector<Buffer>& buffers = chosen.program.buffers;
+  for (size_t i = 0; i < lowered.inputs.size(); ++i)
+    b.inputs.push_back(make_port(graph, lowered.inputs[i], buffers[lowered.input_buffers[i]]));
+  for (size_t i = 0; i < lowered.outputs.size(); ++i)
+    b.outputs.push_back(make_port(graph, lowered.outputs[i], buffers[lowered.output_buffers[i]]));
+  if (weights.empty()) weights.assign(1, '\0');
+  b.weights = std::move(weights);
+  return b;
+}
+
+// How each layer's first operation is cut over tiles.
+void describe_cuts(CompiledRegion& out, const Scheduled& chosen) {
+  for (LayerReport& l : out.layers) l.cut = "none";
+  for (size_t i = 0; i < chosen.cuts.size(); ++i) {
+    std::string& shown = out.layers[owner_of(chosen.program.primitives[i]).layer].cut;
+    if (shown == "none") shown = describe(chosen.cuts[i]);
+  }
+}
+
 }  // namespace
 
 Result<CompiledRegion> compile_region(const ir::Graph& graph, const partition::Region& region,
@@ -81,51 +116,32 @@ Result<CompiledRegion> compile_region(const ir::Graph& graph, const partition::R
   MRVLC_ASSIGN(Lowered lowered, Lowering(graph, region, machine).run());
   prune_unread_pixels(lowered.program);
   std::string weights = std::move(lowered.program.weights);
-  MRVLC_ASSIGN(Scheduled chosen, schedule(graph, std::move(lowered.program), machine, options));
-  const std::vector<Cut>& cuts = chosen.cuts;
-  const Program& program = chosen.program;
-  const MemoryMap& map = chosen.map;
-  Emitted code = emit(std::move(chosen.tiles), static_cast<uint64_t>(map.end));
+  StageTexts texts(graph, lowered.program, options);
+  auto name = [&](Diag diag, ir::NodeId id) {
+    return at_node(std::move(diag), graph.node(id).name, graph.node(id).op->name);
+  };
+  MRVLC_ASSIGN(Scheduled chosen, schedule(name, std::move(lowered.program), machine, options));
 
   CompiledRegion out;
-  isa::Binary& b = out.binary;
-  b.architecture = options.architecture;
-  b.name = options.name;
-  b.tiles = static_cast<uint8_t>(options.tiles);
-  b.layers = static_cast<uint32_t>(region.layers.size());
-  b.ocm_bytes = static_cast<uint32_t>(code.ocm_peak);
-  b.init = std::move(code.init);
-  b.main = std::move(code.instructions);
-  b.ddr_input_begin = static_cast<uint64_t>(map.input_begin);
-  b.ddr_input_end = static_cast<uint64_t>(map.input_end);
-  b.ddr_output_begin = static_cast<uint64_t>(map.output_begin);
-  b.ddr_output_end = static_cast<uint64_t>(map.output_end);
-  b.ddr_scratch_begin = static_cast<uint64_t>(map.scratch_begin);
-  b.ddr_scratch_end = static_cast<uint64_t>(map.end);
-  for (size_t i = 0; i < lowered.inputs.size(); ++i)
-    b.inputs.push_back(make_port(graph, lowered.inputs[i], program.buffers[lowered.input_buffers[i]]));
-  for (size_t i = 0; i < lowered.outputs.size(); ++i)
-    b.outputs.push_back(make_port(graph, lowered.outputs[i], program.buffers[lowered.output_buffers[i]]));
-  // The container's sections must not be empty.
-  if (weights.empty()) weights.assign(1, '\0');
-  b.weights = std::move(weights);
+  out.texts = texts.run(chosen);
+  Emitted code = emit(std::move(chosen.tiles), static_cast<uint64_t>(chosen.map.end));
+  out.binary = make_binary(graph, region, options, lowered, chosen, std::move(weights));
+  out.binary.ocm_bytes = static_cast<uint32_t>(code.ocm_peak);
+  out.binary.init = std::move(code.init);
+  out.binary.main = std::move(code.instructions);
   out.instructions = std::move(code.ranges);
   out.inputs = std::move(lowered.inputs);
   out.outputs = std::move(lowered.outputs);
   out.warnings = std::move(lowered.warnings);
-  out.weights_bytes = static_cast<int64_t>(b.weights.size());
+  out.weights_bytes = static_cast<int64_t>(out.binary.weights.size());
   out.ocm_highest_address_bytes = code.ocm_peak;
   out.ocm_tensor_peak_bytes = chosen.tensor_peak;
   out.ocm_tensor_lower_bound_bytes = chosen.tensor_peak_bound;
   out.estimated_cycles = static_cast<uint64_t>(chosen.estimated_cycles);
-  out.ocm_uses = named(std::move(code.uses), graph, region, program, options.tiles);
+  out.ocm_uses = named(std::move(code.uses), graph, region, chosen.program, options.tiles);
   out.ocm_peak_bytes = live_peak(out.ocm_uses);
   fill_bounds(out, graph, region, lowered, machine, options.tiles);
-  for (LayerReport& l : out.layers) l.cut = "none";
-  for (size_t i = 0; i < cuts.size(); ++i) {
-    std::string& shown = out.layers[owner_of(program.primitives[i]).layer].cut;
-    if (shown == "none") shown = describe(cuts[i]);  // of the layer's first operation
-  }
+  describe_cuts(out, chosen);
   frame(out, std::move(code.init_ranges), region);
   MRVLC_TRY(isa::check_container(out.binary));
   return out;

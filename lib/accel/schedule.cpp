@@ -88,6 +88,7 @@ void pin(TileProgram& program, int64_t weight_bytes) {
 
 struct Built {
   TileProgram program;
+  std::vector<Home> homes;
   std::optional<Shortage> shortage;
   Placed placed;
 };
@@ -112,9 +113,9 @@ std::map<size_t, std::vector<uint32_t>> collected_outputs(const Program& program
 // A program under one policy.
 class TileBuilder {
  public:
-  TileBuilder(const ir::Graph& graph, const Program& program, const std::vector<Cut>& cuts,
+  TileBuilder(const NameNode& name, const Program& program, const std::vector<Cut>& cuts,
               const target::Machine& machine, const Options& options)
-      : graph_(graph), p_(program), cuts_(cuts), m_(machine), options_(options) {}
+      : name_(name), p_(program), cuts_(cuts), m_(machine), options_(options) {}
 
   Result<Built> build(const std::vector<Home>& homes, double fetch_share) const {
     Built out;
@@ -153,15 +154,14 @@ class TileBuilder {
         c.store_collected();
         continue;
       }
-      const ir::Node& node = graph_.node(owner_of(p_.primitives[i]).expr);
       bool hopeless = c.budget == m_.ocm_bytes || done.error().exit_class() == ExitClass::Limit;
-      if (hopeless) return at_node(std::move(done).error(), node.name, node.op->name);
+      if (hopeless) return name_(std::move(done).error(), owner_of(p_.primitives[i]).expr);
       return std::optional(Shortage{static_cast<uint32_t>(i)});
     }
     return std::optional<Shortage>();
   }
 
-  const ir::Graph& graph_;
+  const NameNode& name_;
   const Program& p_;
   const std::vector<Cut>& cuts_;
   const target::Machine& m_;
@@ -181,18 +181,21 @@ bool spill_at(uint32_t primitive, const std::vector<Home>& homes, std::vector<bo
   return true;
 }
 
-Result<Built> plan_tiles(const ir::Graph& graph, const Program& program, const std::vector<Cut>& cuts,
+Result<Built> plan_tiles(const NameNode& name, const Program& program, const std::vector<Cut>& cuts,
                          const target::Machine& machine, const Options& options, double fetch_share,
                          int64_t& generated) {
   std::vector<bool> spilled(program.buffers.size(), false);
-  TileBuilder builder(graph, program, cuts, machine, options);
+  TileBuilder builder(name, program, cuts, machine, options);
   constexpr int kMostAttempts = 24;
   int64_t before = generated;
   for (int attempt = 0;; ++attempt) {
     std::vector<Home> homes = choose_homes(program, cuts, machine, options.tiles, spilled);
     MRVLC_ASSIGN(Built built, builder.build(homes, fetch_share));
     generated += static_cast<int64_t>(built.program.code.size());
-    if (!built.shortage) return built;
+    if (!built.shortage) {
+      built.homes = std::move(homes);
+      return built;
+    }
     bool patient = attempt < kMostAttempts && generated - before < kMostGenerated;
     if (patient && spill_at(built.shortage->primitive, homes, spilled)) continue;
     bool all = std::ranges::find(spilled, false) == spilled.end();
@@ -230,8 +233,8 @@ std::vector<Policy> policies(const Program& program, const target::Machine& mach
 // The best schedule of a program; the first at equal cycles.
 class Scheduler {
  public:
-  Scheduler(const ir::Graph& graph, const target::Machine& machine, const Options& options)
-      : graph_(graph), m_(machine), options_(options) {}
+  Scheduler(const NameNode& name, const target::Machine& machine, const Options& options)
+      : name_(name), m_(machine), options_(options) {}
 
   Result<Scheduled> run(Program program) {
     std::vector<Policy> all = policies(program, m_, options_);
@@ -271,7 +274,7 @@ class Scheduler {
     MRVLC_TRY(check_device_memory(map.input_end - map.input_begin + map.output_end - map.output_begin +
                                   map.end - map.scratch_begin));
     std::vector<Cut> cuts = choose_cuts(program, m_, options_.tiles, policy.price);
-    Result<Built> planned = plan_tiles(graph_, program, cuts, m_, options_, policy.fetch_share, generated_);
+    Result<Built> planned = plan_tiles(name_, program, cuts, m_, options_, policy.fetch_share, generated_);
     if (!planned.ok() && !best_.cuts.empty()) return {};  // another one works
     MRVLC_ASSIGN(Built built, std::move(planned));
     const Placed& placed = built.placed;
@@ -282,7 +285,7 @@ class Scheduler {
     least_ = cycles;
     estimate_ = placed.cycles;
     policy_ = policy;
-    best_ = {std::move(program), std::move(cuts), std::move(built.program), map,
+    best_ = {std::move(program), std::move(cuts), std::move(built.homes), std::move(built.program), map,
              placed.cycles,      placed.peak,     placed.peak_bound};
     return {};
   }
@@ -294,7 +297,7 @@ class Scheduler {
     return static_cast<double>(timing.cycles);
   }
 
-  const ir::Graph& graph_;
+  const NameNode& name_;
   const target::Machine& m_;
   const Options& options_;
   int64_t generated_ = 0;  // instructions, of all that was tried
@@ -305,9 +308,9 @@ class Scheduler {
 
 }  // namespace
 
-Result<Scheduled> schedule(const ir::Graph& graph, Program program, const target::Machine& machine,
+Result<Scheduled> schedule(const NameNode& name, Program program, const target::Machine& machine,
                            const Options& options) {
-  return Scheduler(graph, machine, options).run(std::move(program));
+  return Scheduler(name, machine, options).run(std::move(program));
 }
 
 }  // namespace mrvlc::accel

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "compiled_model.h"
+#include "mrvlc/accel/stages.h"
 #include "mrvlc/driver/interrupt.h"
 #include "mrvlc/driver/place.h"
 #include "mrvlc/ir/text.h"
@@ -72,6 +73,7 @@ class Compiler {
     MRVLC_TRY(check_replaceable(options_.out));  // before the work, and again when it is done
     MRVLC_TRY(check_apart(options_, named_files(options_)));
     MRVLC_TRY(check_side_files(options_));
+    MRVLC_TRY(choose_stages());
     if (options_.precision == "int8") {
       return make_diag<DiagCode::MRV0004>(
           "--precision int8 needs calibration data, which this version cannot take yet");
@@ -90,6 +92,19 @@ class Compiler {
       return make_diag<DiagCode::MRV0004>(fmt::format("--tiles: {} does not take {} tiles; it takes {}",
                                                       m_.machine.name, options_.tiles,
                                                       fmt::join(counts, ", ")));
+    }
+    return {};
+  }
+
+  Status choose_stages() {
+    for (const std::string& name : options_.dump_stages) {
+      const std::optional<accel::Stage> stage = accel::stage_named(name);
+      if (!stage) {
+        return make_diag<DiagCode::MRV0004>(fmt::format("--dump-stage: there is no stage '{}'; stages are {}",
+                                                        printable(name),
+                                                        fmt::join(accel::stage_names(), ", ")));
+      }
+      stages_.push_back(*stage);
     }
     return {};
   }
@@ -210,10 +225,13 @@ class Compiler {
     o.effort = options_.effort;
     o.pin_weights = options_.pin_weights;
     o.name = fmt::format("{}_region{}", m_.name, region.id);
+    o.texts = stages_;
     if (options_.silicon_id) o.architecture = isa::Architecture::Mlip;
     MRVLC_ASSIGN(accel::CompiledRegion compiled,
                  accel::compile_region(m_.model.graph, region, m_.machine, o));
     for (const Diag& d : compiled.warnings) diagnostics_.add(d);
+    for (const std::string& text : compiled.texts) dump_(fmt::format("# region {}\n{}", region.id, text));
+    compiled.texts.clear();
     m_.regions.push_back(std::move(compiled));
     discard_weights(region);
     return {};
@@ -339,6 +357,7 @@ class Compiler {
   std::vector<isa::Identity> identities_;  // of m_.binaries
   std::vector<uint32_t> region_of_;        // by node; UINT32_MAX on the CPU
   target::TargetText target_;
+  std::vector<accel::Stage> stages_;                        // --dump-stage
   std::vector<std::pair<std::string, std::string>> rules_;  // file and text
   std::future<Result<std::vector<std::string>>> hashes_;
   std::optional<FileWriter> timing_;

@@ -32,14 +32,6 @@ bool is_simple(std::string_view s) {
   });
 }
 
-// %x, %12 (a name mrvlc made up), %"any:0".
-std::string value_ref(const Value& v) {
-  std::string_view s = v.name;
-  if (s.size() > 1 && s[0] == '%' && is_simple(s.substr(1)) && s[1] >= '0' && s[1] <= '9') return v.name;
-  bool plain = is_simple(s) && !(s[0] >= '0' && s[0] <= '9');
-  return plain ? "%" + v.name : "%" + quote(s);
-}
-
 std::string float_text(float f) {
   if (std::isnan(f)) return fmt::format("nan:{:08x}", std::bit_cast<uint32_t>(f));
   return fmt::format("{}", f);  // shortest text that reads back to the same float; "inf", "-inf"
@@ -107,12 +99,12 @@ class Printer {
     for (size_t i = 0; !body && i < graph_.sources().size(); ++i) print_source(i);
     for (ValueId in : graph_.inputs()) {
       const Value& v = graph_.value(in);
-      out_ += fmt::format("  input {} : {}\n", value_ref(v), to_string(v.type));
+      out_ += fmt::format("  input {} : {}\n", value_text(v.name), to_string(v.type));
     }
     auto order = graph_.topological_order();
     print_constants(order);
     for (NodeId id : order) print_node(graph_.node(id));
-    for (ValueId o : graph_.outputs()) out_ += fmt::format("  output {}\n", value_ref(graph_.value(o)));
+    for (ValueId o : graph_.outputs()) out_ += fmt::format("  output {}\n", value_text(graph_.value(o).name));
     out_ += "}\n";
     return std::move(out_);
   }
@@ -132,7 +124,7 @@ class Printer {
       done[id.index()] = true;
       const Value& v = graph_.value(id);
       bool elide = !options_.constants && v.constant.elements() > 16;
-      out_ += fmt::format("  const {} : {} = {}\n", value_ref(v), to_string(v.type),
+      out_ += fmt::format("  const {} : {} = {}\n", value_text(v.name), to_string(v.type),
                           elide ? "..." : tensor_data(v.constant));
     };
     for (NodeId id : order) {
@@ -144,13 +136,13 @@ class Printer {
   void print_node(const Node& n) {
     out_ += "  ";
     for (size_t i = 0; i < n.outputs.size(); ++i)
-      out_ += (i == 0 ? "" : ", ") + value_ref(graph_.value(n.outputs[i]));
+      out_ += (i == 0 ? "" : ", ") + value_text(graph_.value(n.outputs[i]).name);
     out_ += " = ";
     if (!n.op->domain.empty()) out_ += std::string(n.op->domain) + "::";
     out_ += std::string(n.op->name) + "(";
     for (size_t i = 0; i < n.inputs.size(); ++i) {
       out_ += i == 0 ? "" : ", ";
-      out_ += n.inputs[i].valid() ? value_ref(graph_.value(n.inputs[i])) : "_";
+      out_ += n.inputs[i].valid() ? value_text(graph_.value(n.inputs[i]).name) : "_";
     }
     out_ += ")";
     print_attrs(n);
@@ -188,6 +180,13 @@ std::string print_body(const Graph& body) {
 }
 
 }  // namespace
+
+std::string value_text(std::string_view s) {
+  if (s.size() > 1 && s[0] == '%' && is_simple(s.substr(1)) && s[1] >= '0' && s[1] <= '9')
+    return std::string(s);
+  bool plain = is_simple(s) && !(s[0] >= '0' && s[0] <= '9');
+  return "%" + (plain ? std::string(s) : quote(s));
+}
 
 std::string attr_text(const Attr& attr) {
   return std::visit(AttrPrinter{}, attr);

@@ -1,18 +1,12 @@
 #include <fmt/ranges.h>
 
 #include "mrvlc/isa/isa.h"
+#include "mrvlc/isa/names.h"
 
 namespace mrvlc::isa {
 namespace {
 
 constexpr const char* kQueueNames[] = {"dmain", "dmaout", "pod", "pe"};
-constexpr const char* kTypeNames[] = {"f16", "f32", "i8", "i32"};
-constexpr const char* kActivations[] = {"none", "relu", "clip", "leaky", "hardsigmoid", "hardswish", "table"};
-constexpr const char* kEwNames[] = {"copy", "fill",  "add",   "sub",     "mul",   "div",        "max",
-                                    "min",  "axpby", "prelu", "affine",  "sqrt",  "reciprocal", "abs",
-                                    "neg",  "equal", "less",  "greater", "floor", "select"};
-constexpr const char* kReduceNames[] = {"sum", "max", "min", "sumsq", "prod"};
-constexpr const char* kPoolNames[] = {"max", "avgvalid", "avgfixed"};
 
 template <class E, size_t N>
 const char* name(const char* const (&names)[N], E e) {
@@ -24,7 +18,7 @@ std::string epilogue(const Epilogue& e) {
   if (e.activation == Activation::None) return {};
   if (e.activation == Activation::Relu) return " act=relu";
   if (e.activation == Activation::Table) return fmt::format(" act=table@{:#x}", e.table);
-  return fmt::format(" act={}({}, {})", name(kActivations, e.activation), e.alpha, e.beta);
+  return fmt::format(" act={}({}, {})", name(kActivationNames, e.activation), e.alpha, e.beta);
 }
 
 std::string operand(const char* role, const Operand& o) {

@@ -8,6 +8,9 @@
 
 namespace mrvlc::accel {
 
+// What has a text, in order (stages.h).
+enum class Stage : uint8_t { Primitives, Tiling, Residency, TileProgram };
+
 struct Options {
   uint32_t tiles = 8;
   std::string name;  // of the binary
@@ -18,6 +21,7 @@ struct Options {
   // Weights are loaded by the init section and stay on chip from one inference to the next; an error
   // (MRV0504) when they do not fit.
   bool pin_weights = false;
+  std::vector<Stage> texts;  // wanted in CompiledRegion::texts
 };
 
 // How the host hands a value of the region to the device: dimensions permuted. stored dim i is logical dim
@@ -68,8 +72,9 @@ struct CompiledRegion {
   int64_t ocm_peak_bytes = 0, ocm_highest_address_bytes = 0;
   // Of tensors and workspaces alone, and the least that any placement of them needs.
   int64_t ocm_tensor_peak_bytes = 0, ocm_tensor_lower_bound_bytes = 0;
-  std::vector<OcmUse> ocm_uses;  // by first instruction, then address
-  std::vector<Diag> warnings;    // about numbers; they name the node
+  std::vector<OcmUse> ocm_uses;    // by first instruction, then address
+  std::vector<Diag> warnings;      // about numbers; they name the node
+  std::vector<std::string> texts;  // of the stages in Options::texts
 };
 
 // Errors name the ONNX node: MRV05xx.

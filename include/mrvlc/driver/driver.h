@@ -12,8 +12,8 @@
 
 namespace mrvlc::driver {
 
-// Compiles and writes OUT. `dump` receives --dump-ir text, `summary` six lines about the result. False:
-// `diagnostics` say why and nothing was written.
+// Compiles and writes OUT. `dump` receives --dump-ir and --dump-stage text, `summary` six lines about the
+// result. False: `diagnostics` say why and nothing was written.
 bool compile(const CompileOptions& options, Diagnostics& diagnostics,
              const std::function<void(std::string)>& dump, std::vector<std::string>* summary = nullptr);
 

@@ -37,7 +37,8 @@ struct CompileOptions {
   bool depfile_phony = false;                                        // -MP
   std::filesystem::path timing;                                      // --timing
   std::filesystem::path external_data_dir;
-  std::string dump_ir;  // pass name
+  std::string dump_ir;                   // pass name
+  std::vector<std::string> dump_stages;  // accel::stage_names()
   unsigned jobs = 0;
   // Options as they were typed ("--tiles"), for warnings about those that change nothing.
   std::set<std::string, std::less<>> given;

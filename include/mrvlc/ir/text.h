@@ -16,5 +16,7 @@ Result<Graph> parse(std::string_view text, const OpRegistry& registry);
 // Same structure, types, attributes, constants, sources and lineage of live nodes (ids may differ).
 bool structurally_equal(const Graph& a, const Graph& b);
 std::string attr_text(const Attr& attr);
+// A value by its name: %x, %12 (a name mrvlc made up), %"any:0".
+std::string value_text(std::string_view name);
 
 }  // namespace mrvlc::ir

@@ -31,7 +31,7 @@ done
 # Rooms of lib/accel; what lies above them (compile.cpp, schedule.cpp) uses all.
 declare -A rooms=(
   [primitive]="" [plan]="primitive" [lower]="plan primitive" [code]="plan primitive" [place]="code plan primitive"
-  [bound]="lower primitive"
+  [bound]="lower primitive" [text]="code plan primitive"
 )
 for folder in lib/accel/*/; do
   room=$(basename "$folder")
@@ -51,6 +51,12 @@ if grep -rlE 'onnx\.pb\.h|google/protobuf' lib include apps | grep -v '^lib/onnx
   echo "protobuf is seen outside lib/onnx"
   fail=1
 fi
+while read -r file; do
+  if [ "$(head -c 3 "$file")" != "// " ]; then
+    echo "$file does not open with a line that says what it is for"
+    fail=1
+  fi
+done < <(git ls-files 'lib/accel/*.cpp')
 while read -r lines file; do
   if [ "$file" != total ] && [ "$lines" -gt 600 ]; then
     echo "$file has $lines lines: is it two things?"
