@@ -6,7 +6,7 @@
 
 #include "code/codegen.h"
 #include "code/emit.h"
-#include "mrvlc/sim/timing.h"
+#include "mrvlc/cost/timing.h"
 #include "place/placement.h"
 #include "plan/search.h"
 #include "plan/stripe.h"
@@ -293,7 +293,7 @@ class Scheduler {
   // As the simulator sees it.
   Result<double> timed(const TileProgram& program, uint64_t ddr_end) const {
     Emitted code = emit(TileProgram(program), ddr_end);
-    MRVLC_ASSIGN(sim::Timing timing, sim::time_program(code.instructions, m_));
+    MRVLC_ASSIGN(cost::Timing timing, cost::time_program(code.instructions, m_));
     return static_cast<double>(timing.cycles);
   }
 

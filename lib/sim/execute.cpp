@@ -7,10 +7,11 @@
 #include <system_error>
 #include <thread>
 
-#include "frontier.h"
 #include "functional.h"
+#include "mrvlc/cost/frontier.h"
 
 namespace mrvlc::sim {
+using namespace cost;
 namespace {
 
 // Every thread takes the instruction that comes first in the program among those that may execute.

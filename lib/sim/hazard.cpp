@@ -2,11 +2,12 @@
 
 #include <algorithm>
 
-#include "order.h"
-#include "queues.h"
+#include "mrvlc/cost/queues.h"
+#include "mrvlc/cost/timing.h"
 #include "touch.h"
 
 namespace mrvlc::sim {
+using namespace cost;
 namespace {
 
 constexpr uint32_t kNobody = 0xffffffffu;

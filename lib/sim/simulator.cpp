@@ -6,11 +6,12 @@
 
 #include "execute.h"
 #include "hazard.h"
+#include "mrvlc/cost/timing.h"
 #include "mrvlc/support/diag/sim.h"
-#include "order.h"
 #include "validate.h"
 
 namespace mrvlc::sim {
+using cost::by_start;
 namespace {
 
 constexpr Section kSections[] = {Section::Init, Section::Main, Section::Finish};

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <array>
 
-#include "mrvlc/sim/cost.h"
-#include "mrvlc/sim/limits.h"
+#include "mrvlc/cost/cost.h"
+#include "mrvlc/cost/limits.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/sim.h"
 #include "window.h"
 
 namespace mrvlc::sim {
+using namespace cost;
 namespace {
 
 using Problem = std::string;  // empty: none

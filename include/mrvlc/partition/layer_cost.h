@@ -18,7 +18,7 @@ inline constexpr int64_t kCostCeiling = int64_t{1} << 60;
 
 // Of one layer. A region may need kRegionInstructions; its device memory has the same limit as a layer's.
 inline constexpr LayerCost kLayerLimits = {
-    .device_bytes = int64_t{1} << 30,        // what the simulator holds (sim/limits.h)
+    .device_bytes = int64_t{1} << 30,        // what the simulator holds (cost/limits.h)
     .weight_bytes = (int64_t{1} << 32) - 1,  // a 32-bit field of the container
     .instructions = int64_t{1} << 17,
     .copies = int64_t{1} << 12,

@@ -7,11 +7,27 @@
 #include <string>
 #include <vector>
 
+#include "mrvlc/cost/timing.h"
 #include "mrvlc/isa/container.h"
-#include "mrvlc/sim/timing.h"
 #include "mrvlc/target/machine.h"
 
 namespace mrvlc::sim {
+
+// What a report speaks of is the cost model's, which the compiler plans with as well.
+using cost::Bound;
+using cost::bound_name;
+using cost::critical_path;
+using cost::Event;
+using cost::InstructionSpan;
+using cost::kBounds;
+using cost::kNoInstruction;
+using cost::kNoLayer;
+using cost::layer_times;
+using cost::LayerTime;
+using cost::PathStep;
+using cost::Section;
+using cost::time_program;
+using cost::Timing;
 
 // Two instructions that touch the same granule, at least one writing, and that neither their queue nor a
 // chain of waits orders. Found whether or not they collided in this run's timing.

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "mrvlc/sim/cost.h"
+#include "mrvlc/cost/cost.h"
 #include "primitive/cost_limits.h"
 
 namespace mrvlc::accel {
@@ -88,7 +88,7 @@ void StepWriter::use(uint32_t item) {
 void StepWriter::append(isa::Instruction instruction, const ItemRefs& refs) {
   if (static_cast<int64_t>(out_.code.size()) > kMostInstructions) return;  // the scheduler refuses it
   for (uint32_t r : refs) use(r);
-  sim::Cost cost = sim::cost_of(instruction, machine_);
+  cost::Cost cost = cost::cost_of(instruction, machine_);
   auto cycles = static_cast<double>(cost.engine_cycles);
   double ports = std::max(static_cast<double>(cost.read_bytes) / machine_.ocm_read_bytes,
                           static_cast<double>(cost.write_bytes) / machine_.ocm_write_bytes);

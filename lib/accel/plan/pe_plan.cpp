@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "mrvlc/sim/limits.h"
+#include "mrvlc/cost/limits.h"
 #include "mrvlc/support/checked.h"
 #include "primitive/transfer.h"
 
@@ -141,7 +141,7 @@ Footprint footprint(const PeGroup& g, const PeSlots& slots, const OnChip& on_chi
 
 // Whether one instruction may visit the block: repeated operands take no memory, but time.
 bool visitable(const Dims& block) {
-  auto left = static_cast<int64_t>(sim::kMaxElements);
+  auto left = static_cast<int64_t>(cost::kMaxElements);
   for (int64_t e : block) left /= std::max<int64_t>(e, 1);
   return left > 0;
 }

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "mrvlc/sim/limits.h"
+#include "mrvlc/cost/limits.h"
 #include "mrvlc/support/diag/accel.h"
 #include "mrvlc/support/diag/accel_size.h"
 
@@ -14,7 +14,7 @@ namespace {
 using partition::LayerCost;
 
 // Legality and the simulator, which knows nothing of it, must agree.
-static_assert(partition::kLayerLimits.device_bytes == int64_t{sim::kMaxDdrBytes});
+static_assert(partition::kLayerLimits.device_bytes == int64_t{cost::kMaxDdrBytes});
 
 struct Lives {
   std::map<ir::ValueId, size_t> last;  // layer that reads it last
@@ -93,7 +93,7 @@ Status check_cost(const ir::Graph& graph, const partition::Region& region, const
 }
 
 Status check_device_memory(int64_t bytes) {
-  constexpr auto kMost = int64_t{sim::kMaxDdrBytes};
+  constexpr auto kMost = int64_t{cost::kMaxDdrBytes};
   if (bytes <= kMost) return {};
   return make_diag<DiagCode::MRV0503>(bytes, kMost);
 }
@@ -101,7 +101,7 @@ Status check_device_memory(int64_t bytes) {
 int64_t pixels_at_once(const WindowOp& op, int64_t channels, const target::Machine& machine) {
   int64_t most = machine.accumulator_pixels;
   if (op.kind != WindowOp::Kind::Pool) return most;
-  auto elements = static_cast<int64_t>(sim::kMaxElements);
+  auto elements = static_cast<int64_t>(cost::kMaxElements);
   for (int64_t n : {op.phases[0].kernel_h, op.phases[0].kernel_w, channels})
     elements /= std::max<int64_t>(n, 1);
   return std::min(most, elements);

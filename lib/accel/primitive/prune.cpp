@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "mrvlc/sim/limits.h"
+#include "mrvlc/cost/limits.h"
 #include "mrvlc/support/checked.h"
 
 namespace mrvlc::accel {
@@ -63,7 +63,7 @@ bool applies(const WindowOp& made, const Users& users) {
     return false;
   WindowOp plain = made;
   unflatten(plain);
-  int64_t s = users.readers[0]->stride_h, most = sim::kMaxWindowSize;
+  int64_t s = users.readers[0]->stride_h, most = cost::kMaxWindowSize;
   if (std::max(plain.stride_h, plain.stride_w) > most / s) return false;
   return std::ranges::all_of(users.readers, [&](const WindowOp* r) {
     return skips(*r) && r->stride_h == users.readers[0]->stride_h && same_image(r->x, plain.out) &&

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "harness.h"
-#include "mrvlc/sim/timing.h"
+#include "mrvlc/cost/timing.h"
 
 namespace mrvlc::accel_test {
 namespace {
@@ -25,7 +25,7 @@ class Samples {
                                           {tiles, "net", isa::Architecture::Experimental});
     INFO((compiled.ok() ? "" : compiled.error().message));
     REQUIRE(compiled.ok());
-    auto timing = sim::time_program(compiled->binary.main, machine());
+    auto timing = cost::time_program(compiled->binary.main, machine());
     REQUIRE(timing.ok());
     list_.push_back({what + ", " + std::to_string(tiles) + " tiles",
                      static_cast<double>(compiled->estimated_cycles), static_cast<double>(timing->cycles)});

@@ -5,10 +5,10 @@
 #include <set>
 
 #include "mrvlc/accel/accel.h"
+#include "mrvlc/cost/timing.h"
 #include "mrvlc/onnx/importer.h"
 #include "mrvlc/passes/pass.h"
 #include "mrvlc/passes/widen_f16.h"
-#include "mrvlc/sim/timing.h"
 #include "support.h"
 #include "zoo.h"
 
@@ -46,7 +46,7 @@ void add(const std::filesystem::path& file, uint32_t tiles, std::vector<Sample>&
     o.name = "region";
     auto compiled = accel::compile_region(model->graph, region, m, o);
     REQUIRE(compiled.ok());
-    auto timing = sim::time_program(compiled->binary.main, m);
+    auto timing = cost::time_program(compiled->binary.main, m);
     REQUIRE(timing.ok());
     samples.push_back({file.stem().string() + ", " + std::to_string(tiles) + " tiles",
                        static_cast<double>(compiled->estimated_cycles), static_cast<double>(timing->cycles)});

@@ -3,14 +3,14 @@
 set -euo pipefail
 cd "$1"
 declare -A may=(
-  [support]="" [alloc]="support" [tensor]="support" [ir]="tensor support" [isa]="tensor support" [target]="tensor support"
+  [support]="" [alloc]="support" [tensor]="support" [ir]="tensor support" [isa]="tensor support" [target]="tensor support" [cost]="isa target tensor support"
   [ops]="ir tensor support" [interp]="ops ir tensor support" [onnx]="interp ops ir tensor support"
   [passes]="interp ops ir tensor support" [rules]="ops ir tensor support"
   [partition]="rules ops target ir tensor support"
-  [accel]="alloc sim partition ops isa target ir tensor support"
-  [sim]="isa target tensor support"
-  [chost]="accel alloc sim partition ops isa ir tensor support target"
-  [idmap]="accel chost sim partition ops isa target ir tensor support"
+  [accel]="alloc cost partition ops isa target ir tensor support"
+  [sim]="cost isa target tensor support"
+  [chost]="accel alloc partition ops isa ir tensor support target"
+  [idmap]="accel chost partition ops isa target ir tensor support"
   [runtime]="sim isa target tensor support"
   [report]="support" [conformance]="driver onnx accel partition chost passes interp isa target ops ir tensor support"
 )

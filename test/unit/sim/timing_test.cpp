@@ -2,7 +2,7 @@
 #include <chrono>
 #include <random>
 
-#include "mrvlc/sim/cost.h"
+#include "mrvlc/cost/cost.h"
 #include "program.h"
 #include "timeline.h"
 
@@ -124,7 +124,7 @@ TEST_CASE("waits, counts and queues decide the start") {
 }
 
 TEST_CASE("a shared path never carries more than its rate and is free again afterwards") {
-  Timeline t(64);
+  cost::Timeline t(64);
   CHECK(t.reserve(0, 0, 3200, 100) == 100);  // 32 a cycle
   CHECK(t.reserve(0, 0, 6400, 100) == 150);  // 32 left until 100, then 64
   CHECK(t.reserve(10, 10, 64, 1) == 151);    // nothing left until 150
@@ -132,7 +132,7 @@ TEST_CASE("a shared path never carries more than its rate and is free again afte
   CHECK(t.reserve(600, 600, 640, 1) == 610);
   CHECK(t.reserve(600, 600, 0, 5) == 600);
   std::mt19937 r(5);
-  Timeline u(128);
+  cost::Timeline u(128);
   uint64_t now = 1000, sum = 0, last = 0;
   for (int i = 0; i < 20000; ++i) {
     uint64_t bytes = r() % 5000, cycles = 1 + r() % 60;
@@ -177,7 +177,7 @@ TEST_CASE("no program beats the rates of the machine") {
         default:
           p.push_back(load_ocm(kInputAt, 0, 1 + below(20000), {}, tile, static_cast<uint8_t>(1 + below(15))));
       }
-      Cost cost = cost_of(p.back(), m);
+      cost::Cost cost = cost::cost_of(p.back(), m);
       macs[tile] += cost.macs;
       reads[tile] += cost.read_bytes;
       ddr += cost.ddr_read_bytes + cost.ddr_write_bytes;

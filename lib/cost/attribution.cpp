@@ -1,10 +1,10 @@
 // The critical path of a section, and what it says of each layer.
 #include <algorithm>
 
-#include "mrvlc/sim/timing.h"
-#include "queues.h"
+#include "mrvlc/cost/queues.h"
+#include "mrvlc/cost/timing.h"
 
-namespace mrvlc::sim {
+namespace mrvlc::cost {
 namespace {
 
 // Events of one section by instruction; null for an instruction without one.
@@ -150,4 +150,4 @@ std::vector<LayerTime> layer_times(std::span<const Event> events, Section sectio
   return times;
 }
 
-}  // namespace mrvlc::sim
+}  // namespace mrvlc::cost

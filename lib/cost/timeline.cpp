@@ -1,9 +1,10 @@
+// Steps of a shared path's use, split and filled from the left.
 #include "timeline.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace mrvlc::sim {
+namespace mrvlc::cost {
 namespace {
 
 constexpr double kNothing = 1e-9;  // bytes or bytes a cycle below any that a whole number of bytes can leave
@@ -43,4 +44,4 @@ uint64_t Timeline::reserve(uint64_t now, uint64_t start, uint64_t bytes, uint64_
   }
 }
 
-}  // namespace mrvlc::sim
+}  // namespace mrvlc::cost

@@ -10,7 +10,7 @@
 #include "mrvlc/support/result.h"
 #include "mrvlc/target/machine.h"
 
-namespace mrvlc::sim {
+namespace mrvlc::cost {
 
 enum class Section : uint8_t { Init = 0, Main = 1, Finish = 2 };
 
@@ -65,6 +65,9 @@ struct Timing {
 Result<Timing> time_program(std::span<const isa::Instruction> program, const target::Machine& machine,
                             Section section = Section::Main);
 
+// Instructions by start time, then index.
+std::vector<uint32_t> by_start(const Timing& timing);
+
 // Instructions [begin, end) of a section belong to `layer`.
 struct InstructionSpan {
   Section section = Section::Main;
@@ -103,4 +106,4 @@ struct PathStep {
 };
 std::vector<PathStep> critical_path(std::span<const Event> events, Section section);
 
-}  // namespace mrvlc::sim
+}  // namespace mrvlc::cost

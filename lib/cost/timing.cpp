@@ -1,16 +1,16 @@
-#include "mrvlc/sim/timing.h"
+// Queues, engines, the DDR channel and the paths into memories, event by event.
+#include "mrvlc/cost/timing.h"
 
 #include <algorithm>
 #include <queue>
 
-#include "frontier.h"
-#include "mrvlc/sim/cost.h"
+#include "mrvlc/cost/cost.h"
+#include "mrvlc/cost/frontier.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/sim.h"
-#include "order.h"
 #include "timeline.h"
 
-namespace mrvlc::sim {
+namespace mrvlc::cost {
 namespace {
 
 constexpr const char* kSectionNames[] = {"init", "main", "finish"};
@@ -160,4 +160,4 @@ std::vector<uint32_t> by_start(const Timing& timing) {
   return order;
 }
 
-}  // namespace mrvlc::sim
+}  // namespace mrvlc::cost

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "queues.h"
+#include "mrvlc/cost/queues.h"
 
-namespace mrvlc::sim {
+namespace mrvlc::cost {
 
 class Frontier {
  public:
@@ -67,4 +67,4 @@ class Frontier {
   std::array<Queue, kAllQueues> queues_;
 };
 
-}  // namespace mrvlc::sim
+}  // namespace mrvlc::cost

@@ -1,8 +1,9 @@
-#include "mrvlc/sim/cost.h"
+// What each instruction costs, opcode by opcode.
+#include "mrvlc/cost/cost.h"
 
 #include <algorithm>
 
-namespace mrvlc::sim {
+namespace mrvlc::cost {
 namespace {
 
 using target::Machine;
@@ -161,4 +162,4 @@ Cost cost_of(const isa::Instruction& instruction, const target::Machine& machine
   return {};
 }
 
-}  // namespace mrvlc::sim
+}  // namespace mrvlc::cost

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace mrvlc::sim {
+namespace mrvlc::cost {
 
 class Timeline {
  public:
@@ -25,4 +25,4 @@ class Timeline {
   std::vector<Step> steps_ = {{0, 0}};
 };
 
-}  // namespace mrvlc::sim
+}  // namespace mrvlc::cost

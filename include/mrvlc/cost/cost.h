@@ -6,7 +6,7 @@
 #include "mrvlc/isa/isa.h"
 #include "mrvlc/target/machine.h"
 
-namespace mrvlc::sim {
+namespace mrvlc::cost {
 
 struct Cost {
   uint64_t engine_cycles = 0;  // with memory ports of its own; without instruction_overhead
@@ -31,4 +31,4 @@ constexpr uint64_t saturating_product(Args... factors) {
   return r;
 }
 
-}  // namespace mrvlc::sim
+}  // namespace mrvlc::cost

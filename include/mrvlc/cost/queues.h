@@ -4,7 +4,7 @@
 
 #include "mrvlc/isa/isa.h"
 
-namespace mrvlc::sim {
+namespace mrvlc::cost {
 
 inline constexpr size_t kAllQueues = isa::kMaxTiles * isa::kQueues;
 
@@ -16,4 +16,4 @@ inline size_t queue_of(const isa::Instruction& i) {
   return queue_index(i.tile, i.queue);
 }
 
-}  // namespace mrvlc::sim
+}  // namespace mrvlc::cost
