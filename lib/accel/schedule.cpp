@@ -19,10 +19,10 @@ namespace {
 // many ways as a small one.
 constexpr int64_t kMostGenerated = 800'000;
 
-// Bytes on chip that homes take, by primitive.
-std::vector<int64_t> home_bytes(const std::vector<Home>& homes, size_t primitives) {
+// Bytes on chip that tensors take, by primitive.
+std::vector<int64_t> tensor_bytes(const std::vector<Residence>& residences, size_t primitives) {
   std::vector<int64_t> change(primitives + 1, 0);
-  for (const Home& h : homes) {
+  for (const Residence& h : residences) {
     if (!h.on_chip) continue;
     // The heir of a tensor takes over its memory after the primitive at which both live.
     size_t first = h.shares != UINT32_MAX ? h.first + 1 : h.first;
@@ -36,7 +36,7 @@ std::vector<int64_t> home_bytes(const std::vector<Home>& homes, size_t primitive
 
 // Whether each primitive sends what it makes to other tiles: not when a later one makes the same rows again,
 // or their other half, before anybody reads them.
-std::vector<bool> publishers(const Program& program, const std::vector<Cut>& cuts, uint32_t tiles) {
+std::vector<bool> exchangers(const Program& program, const std::vector<Cut>& cuts, uint32_t tiles) {
   std::vector<bool> out(program.primitives.size(), true);
   struct Made {
     size_t by = 0;
@@ -88,7 +88,7 @@ void pin(TileProgram& program, int64_t weight_bytes) {
 
 struct Built {
   TileProgram program;
-  std::vector<Home> homes;
+  std::vector<Residence> residences;
   std::optional<Shortage> shortage;
   Placed placed;
 };
@@ -101,11 +101,12 @@ struct Policy {
 
 // Outputs made by several primitives, by the last of them.
 std::map<size_t, std::vector<uint32_t>> collected_outputs(const Program& program,
-                                                          const std::vector<Home>& homes) {
+                                                          const std::vector<Residence>& residences) {
   std::map<size_t, std::vector<uint32_t>> out;
-  for (uint32_t b = 0; b < homes.size(); ++b) {
+  for (uint32_t b = 0; b < residences.size(); ++b) {
     bool output = program.buffers[b].kind == Buffer::Kind::Output;
-    if (output && homes[b].on_chip && homes[b].collected) out[homes[b].last_write].push_back(b);
+    if (output && residences[b].on_chip && residences[b].collected)
+      out[residences[b].last_write].push_back(b);
   }
   return out;
 }
@@ -117,11 +118,11 @@ class TileBuilder {
               const target::Machine& machine, const Options& options)
       : name_(name), p_(program), cuts_(cuts), m_(machine), options_(options) {}
 
-  Result<Built> build(const std::vector<Home>& homes, double fetch_share) const {
+  Result<Built> build(const std::vector<Residence>& residences, double fetch_share) const {
     Built out;
     out.program.constant_end = p_.buffers[kWeights].bytes;
     out.program.tiles = options_.tiles;
-    MRVLC_ASSIGN(out.shortage, generate_all(homes, out.program));
+    MRVLC_ASSIGN(out.shortage, generate_all(residences, out.program));
     if (out.shortage) return out;
     if (options_.pin_weights) pin(out.program, out.program.constant_end);
     out.placed = place(out.program, m_, fetch_share);
@@ -131,21 +132,22 @@ class TileBuilder {
 
  private:
   // An error where a primitive does not fit although it has all memory to itself.
-  Result<std::optional<Shortage>> generate_all(const std::vector<Home>& homes, TileProgram& out) const {
+  Result<std::optional<Shortage>> generate_all(const std::vector<Residence>& residences,
+                                               TileProgram& out) const {
     StepWriter writer(out, m_, options_.tiles);
     TableItems tables(p_, m_);
     CodegenContext c{p_,
                      cuts_,
-                     homes,
+                     residences,
                      tables,
                      writer,
-                     collected_outputs(p_, homes),
-                     std::vector<uint32_t>(homes.size(), kNoItem)};
-    std::vector<int64_t> taken = home_bytes(homes, p_.primitives.size());
-    std::vector<bool> publishes = publishers(p_, cuts_, options_.tiles);
+                     collected_outputs(p_, residences),
+                     std::vector<uint32_t>(residences.size(), kNoItem)};
+    std::vector<int64_t> taken = tensor_bytes(residences, p_.primitives.size());
+    std::vector<bool> exchanges = exchangers(p_, cuts_, options_.tiles);
     for (size_t i = 0; i < p_.primitives.size(); ++i) {
       c.primitive = i;
-      c.publishes = publishes[i];
+      c.exchanges = exchanges[i];
       c.budget = m_.ocm_bytes - taken[i] - tables.resident_bytes();
       writer.set_primitive(i);
       Status done = std::visit([&](const auto& v) { return generate(v, c); }, p_.primitives[i]);
@@ -169,14 +171,14 @@ class TileBuilder {
 };
 
 // Sends the largest tensor that lives at a primitive to DDR; false when there is none.
-bool spill_at(uint32_t primitive, const std::vector<Home>& homes, std::vector<bool>& spilled) {
-  size_t best = homes.size();
-  for (size_t b = 0; b < homes.size(); ++b) {
-    const Home& h = homes[b];
+bool spill_at(uint32_t primitive, const std::vector<Residence>& residences, std::vector<bool>& spilled) {
+  size_t best = residences.size();
+  for (size_t b = 0; b < residences.size(); ++b) {
+    const Residence& h = residences[b];
     if (!h.on_chip || h.first > primitive || h.last < primitive) continue;
-    if (best == homes.size() || h.bytes > homes[best].bytes) best = b;
+    if (best == residences.size() || h.bytes > residences[best].bytes) best = b;
   }
-  if (best == homes.size()) return false;
+  if (best == residences.size()) return false;
   spilled[best] = true;
   return true;
 }
@@ -189,15 +191,15 @@ Result<Built> plan_tiles(const NameNode& name, const Program& program, const std
   constexpr int kMostAttempts = 24;
   int64_t before = generated;
   for (int attempt = 0;; ++attempt) {
-    std::vector<Home> homes = choose_homes(program, cuts, machine, options.tiles, spilled);
-    MRVLC_ASSIGN(Built built, builder.build(homes, fetch_share));
+    std::vector<Residence> residences = choose_residency(program, cuts, machine, options.tiles, spilled);
+    MRVLC_ASSIGN(Built built, builder.build(residences, fetch_share));
     generated += static_cast<int64_t>(built.program.code.size());
     if (!built.shortage) {
-      built.homes = std::move(homes);
+      built.residences = std::move(residences);
       return built;
     }
     bool patient = attempt < kMostAttempts && generated - before < kMostGenerated;
-    if (patient && spill_at(built.shortage->primitive, homes, spilled)) continue;
+    if (patient && spill_at(built.shortage->primitive, residences, spilled)) continue;
     bool all = std::ranges::find(spilled, false) == spilled.end();
     if (all && options.pin_weights)
       return make_diag<DiagCode::MRV0504>(program.buffers[kWeights].bytes, built.placed.short_bytes,
@@ -246,9 +248,9 @@ class Scheduler {
  private:
   // Where large tensors go through DDR between layers, cascades may do better.
   Status cascade(const Program& program) {
-    std::vector<Home> homes = choose_homes(program, best_.cuts, m_, options_.tiles,
-                                           std::vector<bool>(program.buffers.size(), false));
-    std::vector<Run> runs = find_runs(program, homes, m_, options_.tiles);
+    std::vector<Residence> residences = choose_residency(program, best_.cuts, m_, options_.tiles,
+                                                         std::vector<bool>(program.buffers.size(), false));
+    std::vector<Run> runs = find_runs(program, residences, m_, options_.tiles);
     constexpr size_t kMostRuns = 8;
     if (runs.size() > kMostRuns) runs.resize(kMostRuns);
     std::vector<int64_t> stripes(runs.size(), 1);
@@ -285,8 +287,14 @@ class Scheduler {
     least_ = cycles;
     estimate_ = placed.cycles;
     policy_ = policy;
-    best_ = {std::move(program), std::move(cuts), std::move(built.homes), std::move(built.program), map,
-             placed.cycles,      placed.peak,     placed.peak_bound};
+    best_ = {std::move(program),
+             std::move(cuts),
+             std::move(built.residences),
+             std::move(built.program),
+             map,
+             placed.cycles,
+             placed.peak,
+             placed.peak_bound};
     return {};
   }
 

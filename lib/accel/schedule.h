@@ -6,14 +6,14 @@
 #include "code/tile_program.h"
 #include "mrvlc/accel/accel.h"
 #include "place/memory.h"
-#include "plan/homes.h"
+#include "plan/residency.h"
 
 namespace mrvlc::accel {
 
 struct Scheduled {
   Program program;  // as it is run, with DDR offsets
   std::vector<Cut> cuts;
-  std::vector<Home> homes;
+  std::vector<Residence> residences;
   TileProgram tiles;
   MemoryMap map;
   double estimated_cycles = 0;

@@ -30,7 +30,7 @@ std::string stage_text(Stage stage, const Scheduled& s, uint32_t tiles, const Na
     case Stage::Tiling:
       return tiling_text(s.program, s.cuts, tiles, names);
     case Stage::Residency:
-      return residency_text(s.program, s.homes, names);
+      return residency_text(s.program, s.residences, names);
     case Stage::TileProgram:
       return tile_program_text(s.program, s.tiles, names);
   }

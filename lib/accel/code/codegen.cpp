@@ -42,7 +42,7 @@ uint32_t TableItems::item(int64_t table, size_t primitive, StepWriter& writer) {
   return index;
 }
 
-Transfer window_transfer(const Home& h, uint32_t tile, const Rect& r, int64_t ddr) {
+Transfer window_transfer(const Residence& h, uint32_t tile, const Rect& r, int64_t ddr) {
   Transfer t;
   t.ddr = ddr + r.row0 * h.pitch + r.byte0;
   t.ocm = h.offset(tile, r);
@@ -55,10 +55,10 @@ Transfer window_transfer(const Home& h, uint32_t tile, const Rect& r, int64_t dd
   return t;
 }
 
-uint32_t CodegenContext::home_item(uint32_t buffer) {
-  const Home& h = homes[buffer];
-  if (home_items[buffer] != kNoItem) return home_items[buffer];
-  if (h.shares != UINT32_MAX) return home_items[buffer] = home_item(h.shares);
+uint32_t CodegenContext::tensor_item(uint32_t buffer) {
+  const Residence& h = residences[buffer];
+  if (tensor_items[buffer] != kNoItem) return tensor_items[buffer];
+  if (h.shares != UINT32_MAX) return tensor_items[buffer] = tensor_item(h.shares);
   Item item;
   item.bytes = h.bytes;
   item.kind = OcmUse::Kind::Activation;
@@ -80,15 +80,15 @@ uint32_t CodegenContext::home_item(uint32_t buffer) {
     }
     item.prefetch = true;
   }
-  return home_items[buffer] = writer.add_item(std::move(item));
+  return tensor_items[buffer] = writer.add_item(std::move(item));
 }
 
 void CodegenContext::store_collected() {
   auto it = collected.find(primitive);
   if (it == collected.end()) return;
   for (uint32_t b : it->second) {
-    const Home& h = homes[b];
-    uint32_t item = home_item(b);
+    const Residence& h = residences[b];
+    uint32_t item = tensor_item(b);
     writer.begin_step();
     for (uint32_t t = 0; t < writer.tiles(); ++t)
       if (!h.made[t].empty())
@@ -97,13 +97,13 @@ void CodegenContext::store_collected() {
   }
 }
 
-void CodegenContext::publish(uint32_t tile, uint32_t buffer, const Rect& rect) {
-  const Home& h = homes[buffer];
-  uint32_t item = home_item(buffer);
+void CodegenContext::exchange(uint32_t tile, uint32_t buffer, const Rect& rect) {
+  const Residence& h = residences[buffer];
+  uint32_t item = tensor_item(buffer);
   const Buffer& b = program.buffers[buffer];
   if (b.kind == Buffer::Kind::Output && !h.collected)
     writer.store(tile, window_transfer(h, tile, rect, b.ddr), item, 0);
-  if (!publishes) return;
+  if (!exchanges) return;
   std::vector<bool> served(writer.tiles(), false);
   for (uint32_t q = 0; q < writer.tiles(); ++q) {
     Rect part = meet(rect, h.need[q]);

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "code/tile_program.h"
-#include "plan/homes.h"
+#include "plan/residency.h"
 
 namespace mrvlc::accel {
 
@@ -23,22 +23,22 @@ class TableItems {
 struct CodegenContext {
   const Program& program;
   const std::vector<Cut>& cuts;
-  const std::vector<Home>& homes;
+  const std::vector<Residence>& residences;
   TableItems& tables;
   StepWriter& writer;
   std::map<size_t, std::vector<uint32_t>>
-      collected;                     // outputs made by several primitives, by the last of them
-  std::vector<uint32_t> home_items;  // by buffer; kNoItem until first asked for
-  int64_t budget = 0;                // bytes of on-chip memory beside the homes that live now
-  size_t primitive = 0;              // the one at hand
-  bool publishes = true;  // what it makes is sent to the tiles that need it; else a later primitive does that
+      collected;                       // outputs made by several primitives, by the last of them
+  std::vector<uint32_t> tensor_items;  // by buffer; kNoItem until first asked for
+  int64_t budget = 0;                  // bytes of on-chip memory beside the tensors that live there now
+  size_t primitive = 0;                // the one at hand
+  bool exchanges = true;  // what it makes is sent to the tiles that need it; else a later primitive does that
 
-  bool on_chip(uint32_t buffer) const { return buffer != kWeights && homes[buffer].on_chip; }
+  bool on_chip(uint32_t buffer) const { return buffer != kWeights && residences[buffer].on_chip; }
   // The item of a tensor on chip, made when first asked for.
-  uint32_t home_item(uint32_t buffer);
+  uint32_t tensor_item(uint32_t buffer);
   // Tile `tile` has made `rect` of a buffer on chip: to the tiles that need it, and to DDR if it is an
   // output.
-  void publish(uint32_t tile, uint32_t buffer, const Rect& rect);
+  void exchange(uint32_t tile, uint32_t buffer, const Rect& rect);
   // Collected outputs whose last part the primitive at hand has made, to DDR.
   void store_collected();
 };
@@ -47,6 +47,6 @@ Status generate(const PeGroup& group, CodegenContext& context);
 Status generate(const WindowOp& op, CodegenContext& context);
 
 // DMA between a window and DDR.
-Transfer window_transfer(const Home& home, uint32_t tile, const Rect& rect, int64_t ddr);
+Transfer window_transfer(const Residence& residence, uint32_t tile, const Rect& rect, int64_t ddr);
 
 }  // namespace mrvlc::accel

@@ -164,7 +164,7 @@ class PeCodegen {
   void deliver(size_t k, uint32_t tile, const Box& box, int64_t offset) {
     const View& v = slots_.outputs[k];
     if (!output_on_chip_[k]) return writer_.store(tile, pack(v, box, false).transfer, slots_item_, offset);
-    c_.publish(tile, v.buffer, view_rect(v, box, c_.homes[v.buffer].pitch));
+    c_.exchange(tile, v.buffer, view_rect(v, box, c_.residences[v.buffer].pitch));
   }
 
   struct Located {
@@ -189,10 +189,10 @@ class PeCodegen {
         dense *= box.extent[d];
       }
     } else if (c_.on_chip(o.view.buffer)) {
-      const Home& h = c_.homes[o.view.buffer];
+      const Residence& h = c_.residences[o.view.buffer];
       int64_t bytes = isa::data_bytes(o.view.type);
       r.operand.type = o.view.type;
-      r.item = c_.home_item(o.view.buffer);
+      r.item = c_.tensor_item(o.view.buffer);
       at = h.offset(tile, first(o.view, box) * bytes);
       for (size_t d = 0; d < strides.size(); ++d) strides[d] = h.stride(o.view.strides[d] * bytes);
     } else {

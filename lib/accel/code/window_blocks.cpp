@@ -95,7 +95,7 @@ class BlockLister {
   // Whether some tile needs what another one makes.
   bool shared_out() const {
     const CodegenContext& c = t_.context;
-    const Home& h = c.homes[op_.out.buffer];
+    const Residence& h = c.residences[op_.out.buffer];
     for (uint32_t t = 0; t < tiles_; ++t)
       for (const Touch& touch : touches(c.program.primitives[c.primitive], t_.cut, t, c.program))
         if (touch.write && !contains(touch.rect, h.need[t])) return true;

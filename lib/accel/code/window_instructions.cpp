@@ -34,7 +34,7 @@ void WindowInstructions::compute(uint32_t tile, const WindowBlock& b, const Slot
 }
 
 void WindowInstructions::send_rest(uint32_t tile, const WindowBlock& b) {
-  if (!by_stripes()) publish(tile, b, b.rows);
+  if (!by_stripes()) exchange(tile, b, b.rows);
 }
 
 // Even stripes of rows, each of them `cols` columns at a time.
@@ -67,7 +67,7 @@ void WindowInstructions::phase(const Site& s, const WindowPhase& ph, int64_t wei
   for (Span y : pieces.rows) {
     for (int64_t x = qw.begin; x < qw.end; x += pieces.cols)
       piece(s, ph, weights_at, y, {x, std::min(qw.end, x + pieces.cols)});
-    if (by_stripes() && s.block.last) publish(s.tile, s.block, y);
+    if (by_stripes() && s.block.last) exchange(s.tile, s.block, y);
   }
 }
 
@@ -77,10 +77,10 @@ bool WindowInstructions::by_stripes() const {
   return !t_.streams.out && op.phases.size() == 1 && op.lattice_h == 1 && op.lattice_w == 1;
 }
 
-void WindowInstructions::publish(uint32_t tile, const WindowBlock& b, Span rows) {
+void WindowInstructions::exchange(uint32_t tile, const WindowBlock& b, Span rows) {
   const WindowOp::Image& out = t_.op.out;
-  const Home& h = t_.context.homes[out.buffer];
-  t_.context.publish(tile, out.buffer, image_rect(out, b.image, rows, b.cols, t_.channels_out(b), h.pitch));
+  const Residence& h = t_.context.residences[out.buffer];
+  t_.context.exchange(tile, out.buffer, image_rect(out, b.image, rows, b.cols, t_.channels_out(b), h.pitch));
 }
 
 // Of lattice point (y, x) of the phase from the block's first output, in bytes.

@@ -37,7 +37,7 @@ class WindowInstructions {
   uint32_t set_dynamic_weights(isa::Conv& i, const Site& site) const;
   int64_t out_offset(const WindowBlock& b, const WindowPhase& phase, Span y, Span x, const Place& at) const;
   bool by_stripes() const;
-  void publish(uint32_t tile, const WindowBlock& block, Span rows);
+  void exchange(uint32_t tile, const WindowBlock& block, Span rows);
 
   WindowTask& t_;
   const WindowOperands& operands_;

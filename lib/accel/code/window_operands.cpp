@@ -96,10 +96,10 @@ Place WindowOperands::place(const Source& source, uint32_t tile, const WindowBlo
     Packed p = pack_image(t_, image, b, rows, cols, channels, source.load);
     return {source.slot, source.offset, p.strides[0], p.strides[1]};
   }
-  const Home& h = t_.context.homes[image.buffer];
+  const Residence& h = t_.context.residences[image.buffer];
   int64_t element = image.offsets[static_cast<size_t>(b.image)] + rows.begin * image.stride_h +
                     cols.begin * image.stride_w + channels.begin;
-  return {t_.context.home_item(image.buffer), h.offset(tile, element * 2), h.stride(image.stride_h * 2),
+  return {t_.context.tensor_item(image.buffer), h.offset(tile, element * 2), h.stride(image.stride_h * 2),
           h.stride(image.stride_w * 2)};
 }
 
@@ -124,10 +124,10 @@ Place WindowOperands::dynamic_weights(uint32_t tile, const WindowBlock& b, const
     Packed packed = pack_dynamic_weights(t_, b);
     return {dynamic_.item(), at.dynamic_w, packed.strides[0], packed.strides[1]};
   }
-  const Home& h = t_.context.homes[w.buffer];
+  const Residence& h = t_.context.residences[w.buffer];
   int64_t element =
       w.offsets[static_cast<size_t>(b.image)] + b.k.begin * w.stride_h + b.units.begin * 16 * w.stride_w;
-  return {t_.context.home_item(w.buffer), h.offset(tile, element * 2), h.stride(w.stride_h * 2),
+  return {t_.context.tensor_item(w.buffer), h.offset(tile, element * 2), h.stride(w.stride_h * 2),
           h.stride(w.stride_w * 2)};
 }
 

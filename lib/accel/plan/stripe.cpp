@@ -20,16 +20,16 @@ class Striper {
   }
 
   // Lives of large tensors in DDR, joined where one operation ends one and begins the next.
-  std::vector<Run> find(const std::vector<Home>& homes, int64_t large) const {
+  std::vector<Run> find(const std::vector<Residence>& residences, int64_t large) const {
     std::vector<Run> out;
     for (size_t i = 0; i < p_.primitives.size(); ++i) {
       const WindowOp* op = candidate(i);
       if (op == nullptr) continue;
       const Buffer& b = p_.buffers[op->out.buffer];
       const Users& u = users_[op->out.buffer];
-      bool passed_on = b.kind == Buffer::Kind::Scratch && !homes[op->out.buffer].on_chip && b.bytes > large &&
-                       u.plain && u.writers == 1 && u.all.front() == i && u.all.size() > 1 &&
-                       one_image(op->out.buffer);
+      bool passed_on = b.kind == Buffer::Kind::Scratch && !residences[op->out.buffer].on_chip &&
+                       b.bytes > large && u.plain && u.writers == 1 && u.all.front() == i &&
+                       u.all.size() > 1 && one_image(op->out.buffer);
       if (!passed_on || !all_candidates({i, u.all.back()})) continue;
       if (!out.empty() && out.back().last >= i) {
         out.back().last = std::max(out.back().last, u.all.back());
@@ -203,9 +203,9 @@ class Striper {
 
 }  // namespace
 
-std::vector<Run> find_runs(const Program& program, const std::vector<Home>& homes,
+std::vector<Run> find_runs(const Program& program, const std::vector<Residence>& residences,
                            const target::Machine& machine, uint32_t tiles) {
-  return Striper(program).find(homes, int64_t{machine.ocm_bytes} * tiles / 4);
+  return Striper(program).find(residences, int64_t{machine.ocm_bytes} * tiles / 4);
 }
 
 std::optional<Program> in_stripes(const Program& program, const std::vector<Run>& runs,

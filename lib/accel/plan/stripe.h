@@ -4,15 +4,15 @@
 #pragma once
 #include <optional>
 
-#include "plan/homes.h"
+#include "plan/residency.h"
 
 namespace mrvlc::accel {
 
 struct Run {
   size_t first = 0, last = 0;  // primitives
 };
-// Stretches of window operations that pass on large tensors through DDR; `homes` says which live there.
-std::vector<Run> find_runs(const Program& program, const std::vector<Home>& homes,
+// Stretches of window operations that pass on large tensors through DDR; `residences` says which live there.
+std::vector<Run> find_runs(const Program& program, const std::vector<Residence>& residences,
                            const target::Machine& machine, uint32_t tiles);
 // `program` (its weights may have been moved out) with each run in so many stripes; 1 leaves it as it is.
 // nullopt when a run has too few rows.

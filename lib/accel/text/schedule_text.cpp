@@ -56,7 +56,7 @@ std::string tiling_text(const Program& program, const std::vector<Cut>& cuts, ui
 
 namespace {
 
-Record window_record(const Home& h, uint32_t tile) {
+Record window_record(const Residence& h, uint32_t tile) {
   Record r = tile_record(tile);
   FieldWriter f(r);
   f.text("window", rect_text(h.window[tile]));
@@ -67,11 +67,12 @@ Record window_record(const Home& h, uint32_t tile) {
 
 }  // namespace
 
-std::string residency_text(const Program& program, const std::vector<Home>& homes, const Names& names) {
+std::string residency_text(const Program& program, const std::vector<Residence>& residences,
+                           const Names& names) {
   std::vector<std::string> buffers = buffer_names(program, names);
   std::vector<Record> out = {{0, {"stage", "residency"}, {}, {}}};
-  for (size_t b = 1; b < homes.size(); ++b) {
-    const Home& h = homes[b];
+  for (size_t b = 1; b < residences.size(); ++b) {
+    const Residence& h = residences[b];
     if (h.first == SIZE_MAX) continue;  // nobody touches it
     Record r{0, {h.on_chip ? "chip" : "ddr", buffers[b]}, {}, {}};
     FieldWriter f(r);

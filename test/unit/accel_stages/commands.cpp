@@ -8,8 +8,8 @@
 #include "mrvlc/ops/op.h"
 #include "mrvlc/partition/partition.h"
 #include "mrvlc/target/machine.h"
-#include "plan/homes.h"
 #include "plan/pe_plan.h"
+#include "plan/residency.h"
 #include "plan/search.h"
 #include "plan/stripe.h"
 #include "plan/window_plan.h"
@@ -158,8 +158,8 @@ std::string pe_plan(NamedProgram read, const Arguments& a) {
 }
 
 // A window holds what its tile needs and makes.
-void check_homes(const std::vector<Home>& homes) {
-  for (const Home& h : homes) {
+void check_residences(const std::vector<Residence>& residences) {
+  for (const Residence& h : residences) {
     if (!h.on_chip) continue;
     for (size_t t = 0; t < h.window.size(); ++t) {
       CHECK(hull(h.window[t], h.need[t]) == h.window[t]);
@@ -168,13 +168,13 @@ void check_homes(const std::vector<Home>& homes) {
   }
 }
 
-std::string homes(NamedProgram read, const Arguments& a) {
+std::string residences(NamedProgram read, const Arguments& a) {
   std::vector<bool> spilled(read.program.buffers.size(), false);
   for (int64_t b : a.spilled) spilled.at(static_cast<size_t>(b)) = true;
-  std::vector<Home> homes =
-      choose_homes(read.program, a.cuts(read.program), a.machine, a.tile_count(), spilled);
-  check_homes(homes);
-  return residency_text(read.program, homes, read.names);
+  std::vector<Residence> residences =
+      choose_residency(read.program, a.cuts(read.program), a.machine, a.tile_count(), spilled);
+  check_residences(residences);
+  return residency_text(read.program, residences, read.names);
 }
 
 std::string stripes(NamedProgram read, const Arguments& a) {
@@ -188,10 +188,10 @@ std::string stripes(NamedProgram read, const Arguments& a) {
 std::string find_stripes(NamedProgram read, const Arguments& a) {
   std::vector<bool> spilled(read.program.buffers.size(), false);
   for (int64_t b : a.spilled) spilled.at(static_cast<size_t>(b)) = true;
-  std::vector<Home> homes =
-      choose_homes(read.program, a.cuts(read.program), a.machine, a.tile_count(), spilled);
+  std::vector<Residence> residences =
+      choose_residency(read.program, a.cuts(read.program), a.machine, a.tile_count(), spilled);
   std::string out;
-  for (const Run& r : find_runs(read.program, homes, a.machine, a.tile_count()))
+  for (const Run& r : find_runs(read.program, residences, a.machine, a.tile_count()))
     out += "primitives " + std::to_string(r.first) + " to " + std::to_string(r.last) + "\n";
   return out.empty() ? "none\n" : out;
 }
@@ -203,7 +203,7 @@ constexpr std::pair<const char*, Command> kCommands[] = {{"prune", pruned},
                                                          {"search", search},
                                                          {"window-plan", window_plan},
                                                          {"pe-plan", pe_plan},
-                                                         {"homes", homes},
+                                                         {"residences", residences},
                                                          {"stripes", stripes},
                                                          {"find-stripes", find_stripes}};
 

@@ -7,7 +7,7 @@
 
 namespace mrvlc::accel {
 
-struct Home {
+struct Residence {
   bool on_chip = false;
   int64_t pitch = 1;         // bytes of a row of the buffer
   int64_t local = 1;         // bytes of a row of the windows
@@ -38,8 +38,8 @@ struct Home {
 };
 
 // `spilled[b]`: buffer b must live in DDR.
-std::vector<Home> choose_homes(const Program& program, const std::vector<Cut>& cuts,
-                               const target::Machine& machine, uint32_t tiles,
-                               const std::vector<bool>& spilled);
+std::vector<Residence> choose_residency(const Program& program, const std::vector<Cut>& cuts,
+                                        const target::Machine& machine, uint32_t tiles,
+                                        const std::vector<bool>& spilled);
 
 }  // namespace mrvlc::accel

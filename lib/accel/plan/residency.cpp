@@ -1,5 +1,5 @@
 // Windows of tensors in each tile, and which tensors give way to DDR where memory is short.
-#include "plan/homes.h"
+#include "plan/residency.h"
 
 #include <algorithm>
 #include <map>
@@ -12,12 +12,12 @@
 namespace mrvlc::accel {
 namespace {
 
-Streams streams_of(const WindowOp& op, const std::vector<Home>& homes) {
+Streams streams_of(const WindowOp& op, const std::vector<Residence>& residences) {
   Streams s;
-  s.x = !homes[op.x.buffer].on_chip;
-  s.out = !homes[op.out.buffer].on_chip;
-  s.residual = op.has_residual && !homes[op.residual.buffer].on_chip;
-  s.w = op.dynamic_weights && !homes[op.w.buffer].on_chip;
+  s.x = !residences[op.x.buffer].on_chip;
+  s.out = !residences[op.out.buffer].on_chip;
+  s.residual = op.has_residual && !residences[op.residual.buffer].on_chip;
+  s.w = op.dynamic_weights && !residences[op.w.buffer].on_chip;
   return s;
 }
 
@@ -45,7 +45,7 @@ int64_t weights_floor(const WindowOp& op, const Cut& cut, const target::Machine&
   return room + std::min(all, two) + aligned(g.unit_out * 4, m) + m.ocm_alignment;
 }
 
-int64_t group_floor(const PeGroup& group, const Cut& cut, const std::vector<Home>& homes,
+int64_t group_floor(const PeGroup& group, const Cut& cut, const std::vector<Residence>& residences,
                     const target::Machine& m) {
   int64_t ocm = m.ocm_bytes, streamed_share = ocm * 3 / 8;
   Dims box = largest_box(group, cut);
@@ -60,7 +60,7 @@ int64_t group_floor(const PeGroup& group, const Cut& cut, const std::vector<Home
   for (const PeStage& s : group.stages) {
     if (s.epilogue.activation == isa::Activation::Table) room += isa::kTableBytes;
     for (const PeOperand* o : {&s.a, &s.b, &s.dst})
-      if (o->kind == PeOperand::Kind::External && !homes[o->view.buffer].on_chip)
+      if (o->kind == PeOperand::Kind::External && !residences[o->view.buffer].on_chip)
         room = std::max(room, streamed_share);
   }
   return room;
@@ -74,10 +74,10 @@ class Chooser {
         cuts_(cuts),
         m_(m),
         tiles_(tiles),
-        homes_(program.buffers.size()),
-        writers_(homes_.size()) {
-    for (size_t b = 0; b < homes_.size(); ++b) {
-      Home& h = homes_[b];
+        residences_(program.buffers.size()),
+        writers_(residences_.size()) {
+    for (size_t b = 0; b < residences_.size(); ++b) {
+      Residence& h = residences_[b];
       h.pitch = h.local = p_.buffers[b].pitch;
       h.window.resize(tiles);
       h.need.resize(tiles);
@@ -87,10 +87,10 @@ class Chooser {
     }
   }
 
-  std::vector<Home> run() {
+  std::vector<Residence> run() {
     for (size_t i = 0; i < p_.primitives.size(); ++i) visit(i);
-    for (size_t b = 0; b < homes_.size(); ++b) {
-      Home& h = homes_[b];
+    for (size_t b = 0; b < residences_.size(); ++b) {
+      Residence& h = residences_[b];
       bool apart = separate(b);
       h.on_chip = h.on_chip && h.first != SIZE_MAX && (apart || detailed(b));
       h.collected = apart && writers_[b] > 1;
@@ -99,14 +99,14 @@ class Chooser {
     }
     share();
     settle();
-    return std::move(homes_);
+    return std::move(residences_);
   }
 
  private:
   void visit(size_t i) {
     for (uint32_t t = 0; t < tiles_; ++t)
       for (const Touch& touch : touches(p_.primitives[i], cuts_[i], t, p_)) {
-        Home& h = homes_[touch.buffer];
+        Residence& h = residences_[touch.buffer];
         h.first = std::min(h.first, i);
         h.last = i;
         h.window[t] = hull(h.window[t], touch.rect);
@@ -123,7 +123,7 @@ class Chooser {
   bool separate(size_t b) const {
     for (uint32_t t = 0; t < tiles_; ++t)
       for (uint32_t u = t + 1; u < tiles_; ++u)
-        if (!meet(homes_[b].made[t], homes_[b].made[u]).empty()) return false;
+        if (!meet(residences_[b].made[t], residences_[b].made[u]).empty()) return false;
     return true;
   }
 
@@ -148,7 +148,7 @@ class Chooser {
 
   // Windows begin at multiples of the alignment of DDR bursts only by accident; rows keep their bytes
   // together. A window narrower than the rows is stored that narrow.
-  void shape(Home& h) const {
+  void shape(Residence& h) const {
     constexpr int64_t kGranule = isa::kHazardGranule;
     int64_t width = 0;
     for (Rect& w : h.window) {
@@ -175,7 +175,7 @@ class Chooser {
     for (size_t i = 0; i < p_.primitives.size(); ++i) {
       const auto* op = std::get_if<WindowOp>(&p_.primitives[i]);
       if (op == nullptr || !op->has_residual || op->out.buffer == op->residual.buffer) continue;
-      Home &out = homes_[op->out.buffer], &residual = homes_[op->residual.buffer];
+      Residence &out = residences_[op->out.buffer], &residual = residences_[op->residual.buffer];
       bool ends = residual.last == i && out.first == i && op->x.buffer != op->residual.buffer;
       bool same_place = op->out.offsets == op->residual.offsets &&
                         op->out.stride_h == op->residual.stride_h &&
@@ -188,13 +188,13 @@ class Chooser {
   }
 
   // Gives both the same windows if that costs little.
-  bool residual_single_window(Home& residual, Home& out) {
-    Home both = residual;
+  bool residual_single_window(Residence& residual, Residence& out) {
+    Residence both = residual;
     for (uint32_t t = 0; t < tiles_; ++t) both.window[t] = hull(residual.window[t], out.window[t]);
     shape(both);
     if (residual.shares != UINT32_MAX && both.window != residual.window) return false;
     if (both.bytes > std::max(residual.bytes, out.bytes) * 5 / 4) return false;
-    for (Home* h : {&residual, &out}) {
+    for (Residence* h : {&residual, &out}) {
       h->window = both.window;
       h->local = both.local;
       h->bytes = both.bytes;
@@ -207,26 +207,26 @@ class Chooser {
     size_t n = p_.primitives.size();
     std::vector<int64_t> load(n, 0);
     std::vector<std::vector<uint32_t>> starts(n);
-    for (uint32_t b = 0; b < homes_.size(); ++b)
-      if (homes_[b].on_chip) starts[homes_[b].first].push_back(b);
+    for (uint32_t b = 0; b < residences_.size(); ++b)
+      if (residences_[b].on_chip) starts[residences_[b].first].push_back(b);
     std::vector<uint32_t> live;
     for (size_t i = 0; i < n; ++i) {
-      std::erase_if(live, [&](uint32_t b) { return homes_[b].last < i || !homes_[b].on_chip; });
+      std::erase_if(live, [&](uint32_t b) { return residences_[b].last < i || !residences_[b].on_chip; });
       live.insert(live.end(), starts[i].begin(), starts[i].end());
       while (total(live, i) > m_.ocm_bytes) {
         size_t victim = choose(live, i);
         if (victim == live.size()) break;
         spill(live[victim]);
-        std::erase_if(live, [&](uint32_t b) { return !homes_[b].on_chip; });
+        std::erase_if(live, [&](uint32_t b) { return !residences_[b].on_chip; });
       }
     }
   }
 
-  // Bytes a tile needs beside the homes while it works on a primitive.
+  // Bytes a tile needs beside the tensors on chip while it works on a primitive.
   int64_t floor_at(size_t i) {
     const auto* op = std::get_if<WindowOp>(&p_.primitives[i]);
-    if (op == nullptr) return group_floor(std::get<PeGroup>(p_.primitives[i]), cuts_[i], homes_, m_);
-    Streams s = streams_of(*op, homes_);
+    if (op == nullptr) return group_floor(std::get<PeGroup>(p_.primitives[i]), cuts_[i], residences_, m_);
+    Streams s = streams_of(*op, residences_);
     if (!s.x && !s.out && !s.residual && !s.w) return weights_floor(*op, cuts_[i], m_);
     auto key = std::tuple(i, s.x, s.out, s.residual);
     auto [it, fresh] = floors_.try_emplace(key, 0);
@@ -237,8 +237,8 @@ class Chooser {
   int64_t total(const std::vector<uint32_t>& live, size_t i) {
     int64_t sum = floor_at(i);
     for (uint32_t b : live) {
-      const Home& h = homes_[b];
-      bool counted = h.shares != UINT32_MAX && h.first == i && homes_[h.shares].on_chip;
+      const Residence& h = residences_[b];
+      bool counted = h.shares != UINT32_MAX && h.first == i && residences_[h.shares].on_chip;
       if (!counted) sum += h.bytes;
     }
     return sum;
@@ -249,7 +249,7 @@ class Chooser {
     size_t best = live.size();
     double least = 0;
     for (size_t k = 0; k < live.size(); ++k) {
-      const Home& h = homes_[live[k]];
+      const Residence& h = residences_[live[k]];
       auto traffic = static_cast<double>(p_.buffers[live[k]].bytes);
       if (p_.buffers[live[k]].kind != Buffer::Kind::Scratch) traffic /= 2;  // one way it goes anyhow
       auto freed = static_cast<double>(h.bytes) * static_cast<double>(h.last - h.first + 1);
@@ -264,10 +264,10 @@ class Chooser {
   }
 
   void spill(uint32_t b) {
-    homes_[b].on_chip = false;
-    Home& h = homes_[b];
-    if (h.shares != UINT32_MAX) homes_[h.shares].heir = UINT32_MAX;
-    if (h.heir != UINT32_MAX) homes_[h.heir].shares = UINT32_MAX;
+    residences_[b].on_chip = false;
+    Residence& h = residences_[b];
+    if (h.shares != UINT32_MAX) residences_[h.shares].heir = UINT32_MAX;
+    if (h.heir != UINT32_MAX) residences_[h.heir].shares = UINT32_MAX;
     h.shares = h.heir = UINT32_MAX;
   }
 
@@ -275,7 +275,7 @@ class Chooser {
   const std::vector<Cut>& cuts_;
   const target::Machine& m_;
   uint32_t tiles_;
-  std::vector<Home> homes_;
+  std::vector<Residence> residences_;
   std::vector<size_t> writers_;  // by buffer: how many primitives
   std::vector<Write> writes_;
   bool sorted_ = false;
@@ -284,9 +284,9 @@ class Chooser {
 
 }  // namespace
 
-std::vector<Home> choose_homes(const Program& program, const std::vector<Cut>& cuts,
-                               const target::Machine& machine, uint32_t tiles,
-                               const std::vector<bool>& spilled) {
+std::vector<Residence> choose_residency(const Program& program, const std::vector<Cut>& cuts,
+                                        const target::Machine& machine, uint32_t tiles,
+                                        const std::vector<bool>& spilled) {
   return Chooser(program, cuts, machine, tiles, spilled).run();
 }
 
