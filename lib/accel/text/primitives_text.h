@@ -11,7 +11,7 @@ struct NamedProgram {
   Program program;  // without the bytes of its weights
   Names names;
 };
-// Errors (MRV0802) name the line. What is read is safe to plan and to generate code for.
+// Errors (MRV0802) name the line. What planning divides by and indexes with is checked.
 Result<NamedProgram> read_primitives(std::string_view text);
 
 }  // namespace mrvlc::accel
