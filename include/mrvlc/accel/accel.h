@@ -21,7 +21,7 @@ struct Options {
   // Weights are loaded by the init section and stay on chip from one inference to the next; an error
   // (MRV0504) when they do not fit.
   bool pin_weights = false;
-  std::vector<Stage> texts;  // wanted in CompiledRegion::texts
+  std::vector<Stage> texts = {};  // wanted in CompiledRegion::texts
 };
 
 // How the host hands a value of the region to the device: dimensions permuted. stored dim i is logical dim

@@ -171,9 +171,12 @@ class NodeLowering {
     return two(EwOp::Mul, sign, hyperbolic_cosine(x));
   }
 
+  // HardSwish is 0 from -3 down; of -infinity, which is what fp16 holds of -1e5, the unit's x * 0 would be NaN.
   PeOperand activate(const EpilogueSpec& e) {
     PeOperand x = operand(0);
-    return b_.activate(x, e);
+    bool stored = x.kind == PeOperand::Kind::External && x.view.type == isa::DataType::F16;
+    if (e.activation != Activation::HardSwish || !stored) return b_.activate(x, e);
+    return two(EwOp::Max, x, b_.view(l_.constant({-4.0f}, {1}, isa::DataType::F32)), 0, 0, e);
   }
 
   PeOperand compare_zero(EwOp op) {
