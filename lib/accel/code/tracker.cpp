@@ -13,7 +13,8 @@ uint64_t granule_up(uint64_t v) {
   return granule_down(v + isa::kHazardGranule - 1);
 }
 
-constexpr size_t kMostMarks = 128;  // of a bucket; then the older half is summed up
+constexpr size_t kMostMarks = 128, kMostWide = 512;  // of a bucket; then the older half is summed up
+constexpr size_t kWide = 64;                         // buckets
 
 }  // namespace
 
@@ -40,11 +41,11 @@ Tracker::Mark Tracker::mark_of(const isa::Access& a) {
 }
 
 // From a run of `a` up to the next of `b`, both of one stride.
-uint64_t Tracker::apart(const Mark& a, const Mark& b) {
+inline uint64_t Tracker::apart(const Mark& a, const Mark& b) {
   return b.phase >= a.phase ? b.phase - a.phase : b.phase + a.stride - a.phase;
 }
 
-bool Tracker::conflict(const Mark& a, const Mark& b) {
+inline bool Tracker::conflict(const Mark& a, const Mark& b) {
   if (a.end <= b.begin || b.end <= a.begin) return false;
   if (a.stride == 0 && b.stride == 0) return true;
   if (a.stride == b.stride) {
@@ -59,11 +60,10 @@ bool Tracker::conflict(const Mark& a, const Mark& b) {
 }
 
 // Whether `a` covers what `b` has within [low, high).
-bool Tracker::covers(const Mark& a, const Mark& b, uint64_t low, uint64_t high) {
+inline bool Tracker::covers(const Mark& a, const Mark& b, uint64_t low, uint64_t high) {
   if (a.begin > std::max(b.begin, low) || a.end < std::min(b.end, high)) return false;
-  if (a.stride == 0) return true;
-  if (a.stride != b.stride) return false;
-  return apart(a, b) + b.run <= a.run;
+  if (a.stride != b.stride) return a.stride == 0;
+  return a.stride == 0 || apart(a, b) + b.run <= a.run;
 }
 
 // Calls look(index) for each bucket that a run of the mark is in, in order: far-off runs leave many out.
@@ -78,37 +78,54 @@ void Tracker::for_each_bucket(const Memory& memory, const Mark& mark, Look look)
   }
 }
 
+// Columns of a large tensor, say: there is something of them in every row, and so in every bucket.
+bool Tracker::is_wide(const Memory& memory, const Mark& mark) {
+  return mark.stride != 0 && (mark.end - mark.begin) >> memory.shift >= kWide;
+}
+
+void Tracker::Bucket::look_at(const Mark& mark, Clock& needs) const {
+  if (mark.begin < old_end && old_begin < mark.end) {
+    const Clock& old = mark.write ? old_accesses : old_writes;
+    for (size_t l = 0; l < kLanes; ++l) needs[l] = std::max(needs[l], old[l]);
+  }
+  for (const Mark& m : marks)
+    if ((m.write || mark.write) && needs[m.by.lane] < m.by.count && conflict(m, mark))
+      needs[m.by.lane] = m.by.count;
+}
+
+void Tracker::Bucket::add(const Mark& mark, size_t most) {
+  if (marks.size() >= most) {
+    auto half = marks.begin() + static_cast<std::ptrdiff_t>(most / 2);
+    for (auto m = marks.begin(); m != half; ++m) {
+      old_begin = std::min(old_begin, m->begin);
+      old_end = std::max(old_end, m->end);
+      old_accesses[m->by.lane] = std::max(old_accesses[m->by.lane], m->by.count);
+      if (m->write) old_writes[m->by.lane] = std::max(old_writes[m->by.lane], m->by.count);
+    }
+    marks.erase(marks.begin(), half);
+  }
+  marks.push_back(mark);
+}
+
 void Tracker::visit(Memory& memory, const Mark& mark, Clock& needs) const {
   size_t past = ((mark.end - 1) >> memory.shift) + 1;
   if (past > memory.buckets.size()) memory.buckets.resize(past);
-  for_each_bucket(memory, mark, [&](size_t i) {
-    const Bucket& b = memory.buckets[i];
-    const Clock& old = mark.write ? b.old_accesses : b.old_writes;
-    for (size_t l = 0; l < kLanes; ++l) needs[l] = std::max(needs[l], old[l]);
-    for (const Mark& m : b.marks)
-      if ((m.write || mark.write) && needs[m.by.lane] < m.by.count && conflict(m, mark))
-        needs[m.by.lane] = m.by.count;
-  });
+  for_each_bucket(memory, mark, [&](size_t i) { memory.buckets[i].look_at(mark, needs); });
+  memory.wide.look_at(mark, needs);
 }
 
 void Tracker::record(Memory& memory, const Mark& mark) {
-  for_each_bucket(memory, mark, [&](size_t i) {
-    Bucket& b = memory.buckets[i];
-    uint64_t low = uint64_t{i} << memory.shift, high = low + (uint64_t{1} << memory.shift);
+  auto put = [&](Bucket& b, uint64_t low, uint64_t high, size_t most) {
     std::erase_if(b.marks, [&](const Mark& m) {
       bool replaced = mark.write || (!m.write && m.by.lane == mark.by.lane);
       return replaced && covers(mark, m, low, high);
     });
-    if (b.marks.size() >= kMostMarks) {
-      auto half = b.marks.begin() + static_cast<std::ptrdiff_t>(kMostMarks / 2);
-      for (auto m = b.marks.begin(); m != half; ++m) {
-        uint32_t& any = b.old_accesses[m->by.lane];
-        any = std::max(any, m->by.count);
-        if (m->write) b.old_writes[m->by.lane] = std::max(b.old_writes[m->by.lane], m->by.count);
-      }
-      b.marks.erase(b.marks.begin(), half);
-    }
-    b.marks.push_back(mark);
+    b.add(mark, most);
+  };
+  if (is_wide(memory, mark)) return put(memory.wide, 0, UINT64_MAX, kMostWide);
+  for_each_bucket(memory, mark, [&](size_t i) {
+    uint64_t low = uint64_t{i} << memory.shift;
+    put(memory.buckets[i], low, low + (uint64_t{1} << memory.shift), kMostMarks);
   });
 }
 

@@ -30,20 +30,26 @@ class Tracker {
     bool write = false;
     Ref by;
   };
-  // A stretch of memory: recent accesses one by one, older ones as the latest of each lane.
+  // Recent accesses one by one, older ones as the latest of each lane.
   struct Bucket {
     std::vector<Mark> marks;
+    uint64_t old_begin = UINT64_MAX, old_end = 0;  // what the older ones lie in
     Clock old_writes{}, old_accesses{};
+
+    void look_at(const Mark& mark, Clock& needs) const;
+    void add(const Mark& mark, size_t most);
   };
   struct Memory {
-    uint32_t shift = 15;  // bytes of a bucket, log2
-    std::vector<Bucket> buckets;
+    uint32_t shift = 15;          // bytes of a bucket, log2
+    std::vector<Bucket> buckets;  // stretch by stretch
+    Bucket wide;                  // accesses that would be in very many
   };
 
   static Mark mark_of(const isa::Access& access);
   static bool conflict(const Mark& a, const Mark& b);
   static uint64_t apart(const Mark& a, const Mark& b);
   static bool covers(const Mark& a, const Mark& b, uint64_t low, uint64_t high);
+  static bool is_wide(const Memory& memory, const Mark& mark);
   template <class Look>
   static void for_each_bucket(const Memory& memory, const Mark& mark, Look look);
   void visit(Memory& memory, const Mark& mark, Clock& needs) const;

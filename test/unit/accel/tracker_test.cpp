@@ -1,6 +1,9 @@
 #include "code/tracker.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <map>
+#include <random>
 
 namespace mrvlc::accel {
 namespace {
@@ -157,6 +160,107 @@ TEST_CASE("slices of channels that overlap do wait") {
   // One channel of a granule is the whole granule.
   tracker.append(send(3, 0b100, 31, 1), out);
   CHECK(out[2].waits == std::vector<isa::Wait>{{1, Queue::DmaOut, 1}});
+}
+
+// `bytes` at `ddr` and in `rows` rows after it, to DDR or from there.
+isa::Instruction column(uint8_t tile, bool write, uint64_t ddr, uint32_t bytes, uint32_t rows,
+                        int64_t stride) {
+  isa::Instruction i = at(tile, write ? Queue::DmaOut : Queue::DmaIn);
+  isa::Dma d;
+  d.src_space = write ? isa::Space::Ocm : isa::Space::Ddr;
+  d.dst_space = write ? isa::Space::Ddr : isa::Space::Ocm;
+  d.dst_tiles = write ? 0 : static_cast<uint8_t>(1u << tile);
+  (write ? d.dst : d.src) = ddr;
+  d.run_bytes = bytes;
+  d.dims = {1, 1, rows};
+  (write ? d.dst_strides : d.src_strides) = {0, 0, stride};
+  (write ? d.src_strides : d.dst_strides) = {0, 0, static_cast<int64_t>(bytes)};
+  i.body = d;
+  return i;
+}
+
+TEST_CASE("of the columns of a large tensor a reader waits for those that it reads") {
+  constexpr int64_t kRow = 8192;  // 64 MiB in all
+  Tracker tracker(0, uint64_t{1} << 28);
+  std::vector<isa::Instruction> out;
+  for (uint32_t c = 0; c < 64; ++c)
+    tracker.append(column(static_cast<uint8_t>(c % 4), true, c * 128, 128, 8192, kRow), out);
+  for (size_t c = 0; c < 64; ++c) CHECK(out[c].waits.empty());
+  tracker.append(column(5, false, 37 * 128, 128, 8192, kRow), out);
+  CHECK(out[64].waits == std::vector<isa::Wait>{{1, Queue::DmaOut, 10}});
+  tracker.append(column(6, false, 5000 * kRow + 2 * 128, 64, 1, 0), out);  // of one row
+  CHECK(out[65].waits == std::vector<isa::Wait>{{2, Queue::DmaOut, 1}});
+  tracker.append(column(7, true, 5000 * kRow + 37 * 128, 64, 1, 0), out);
+  CHECK(out[66].waits == std::vector<isa::Wait>{{5, Queue::DmaIn, 1}});  // which has waited for the writer
+}
+
+// What instruction i touches in DDR, run by run.
+struct Runs {
+  bool write = false;
+  std::vector<uint64_t> begins;
+  uint64_t bytes = 0;
+};
+
+bool share_a_byte(const Runs& a, const Runs& b) {
+  if (!a.write && !b.write) return false;
+  for (uint64_t begin : a.begins) {
+    auto after = std::ranges::upper_bound(b.begins, begin);
+    if (after != b.begins.end() && *after < begin + a.bytes) return true;
+    if (after != b.begins.begin() && *(after - 1) + b.bytes > begin) return true;
+  }
+  return false;
+}
+
+// Which earlier instructions have completed when one begins, from the waits alone.
+std::vector<std::vector<bool>> completed_before(const std::vector<isa::Instruction>& program) {
+  std::map<std::pair<int, Queue>, std::vector<size_t>> queues;
+  std::vector<std::vector<bool>> before;
+  for (size_t i = 0; i < program.size(); ++i) {
+    std::vector<bool>& mine = before.emplace_back(program.size());
+    auto take = [&](size_t other) {
+      mine[other] = true;
+      for (size_t k = 0; k < other; ++k) mine[k] = mine[k] || before[other][k];
+    };
+    auto& queue = queues[{program[i].tile, program[i].queue}];
+    if (!queue.empty()) take(queue.back());
+    for (const isa::Wait& w : program[i].waits) take(queues[{w.tile, w.queue}].at(w.count - 1));
+    queue.push_back(i);
+  }
+  return before;
+}
+
+TEST_CASE("whatever shares a byte is in order, wherever it lies") {
+  for (uint32_t seed = 1; seed <= 6; ++seed) {
+    std::mt19937 random(seed);
+    auto below = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };
+    Tracker tracker(0, uint64_t{1} << 28);
+    std::vector<isa::Instruction> out;
+    std::vector<Runs> touched;
+    for (int n = 0; n < 700; ++n) {
+      // Most share one stride, so that they are told apart by their columns; some lie across.
+      const uint32_t stride = below(8) != 0 ? 4096 : 1024 * (1 + below(24)), rows = 1u << below(11);
+      Runs r{below(3) != 0, {}, 16 * (1 + below(below(4) != 0 ? 8 : 64))};
+      const uint64_t begin = 16 * below(4096 / 16) + uint64_t{4096} * below(below(2) != 0 ? 2048 : 16);
+      for (uint32_t row = 0; row < rows; ++row) r.begins.push_back(begin + uint64_t{row} * stride);
+      const size_t before = out.size();
+      tracker.append(column(static_cast<uint8_t>(below(8)), r.write, begin, static_cast<uint32_t>(r.bytes),
+                            rows, stride),
+                     out);
+      touched.resize(before);  // Syncs touch nothing
+      for (size_t k = before; k + 1 < out.size(); ++k) touched.emplace_back();
+      touched.push_back(std::move(r));
+    }
+    const auto completed = completed_before(out);
+    int shared = 0;
+    for (size_t i = 0; i < out.size(); ++i) {
+      for (size_t k = 0; k < i; ++k) {
+        if (!share_a_byte(touched[k], touched[i])) continue;
+        ++shared;
+        if (!completed[i][k]) FAIL("seed " << seed << ": " << i << " does not wait for " << k);
+      }
+    }
+    CHECK(shared > 1000);
+  }
 }
 
 }  // namespace
