@@ -1,8 +1,11 @@
 #include "mapped_copy.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "index_util.h"
+#include "mrvlc/support/diag/ops.h"
+#include "mrvlc/support/saturating.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -72,6 +75,13 @@ void emit_row(EmitContext& context, const std::vector<int64_t>& table, ElementTy
 }
 
 }  // namespace
+
+Status check_table_sizes(const std::vector<int64_t>& entries) {
+  constexpr int64_t kMost = int64_t{1} << 23;
+  const int64_t all = std::accumulate(entries.begin(), entries.end(), int64_t{0}, saturating_add);
+  if (all <= kMost) return {};
+  return make_diag<DiagCode::MRV0210>(all, kMost);
+}
 
 void run_mapped_copy(const MappedCopy& copy, const Tensor& in, Tensor& out) {
   if (out.elements() == 0) return;

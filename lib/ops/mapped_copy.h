@@ -10,6 +10,10 @@ struct MappedCopy {
   std::vector<std::vector<int64_t>> from;  // [dimension][output index]: input index
 };
 
+// Tables of positions are part of the generated code, and as long as dimensions: MRV0210 beyond 2^23 entries
+// together.
+Status check_table_sizes(const std::vector<int64_t>& entries);
+
 // Builds the table of one dimension from a function of the output index.
 template <class F>
 std::vector<int64_t> index_table(int64_t size, F f) {

@@ -48,11 +48,19 @@ double kernel(const ResizeParams& p, double t) {
   return w[t < 1 ? 1 : 0];
 }
 
+double reach_of(const ResizeParams& p, size_t d) {
+  return (p.mode == "cubic" ? 2 : 1) / p.scale[d];
+}
+int64_t wide_tap_count(const ResizeParams& p, size_t d) {
+  constexpr double kMost = 0x1p40;
+  return static_cast<int64_t>(std::floor(std::min(2 * reach_of(p, d), kMost))) + 1;
+}
+
 // Every element in reach of the stretched filter.
 AxisTaps wide_taps(const ResizeParams& p, size_t d, int64_t size, bool exclude_outside) {
   AxisTaps taps;
-  double scale = p.scale[d], reach = (p.mode == "cubic" ? 2 : 1) / scale;
-  taps.taps = static_cast<int64_t>(std::floor(2 * reach)) + 1;
+  double scale = p.scale[d], reach = reach_of(p, d);
+  taps.taps = wide_tap_count(p, d);
   for (int64_t o = 0; o < p.output[d]; ++o) {
     double x = p.source(d, o, size), first = std::ceil(x - reach), sum = 0;
     auto begin = taps.weight.size();
@@ -83,12 +91,18 @@ Filter resize_filter(const InferContext& context) {
   return {context.int_attr("exclude_outside") != 0, context.int_attr("antialias") != 0};
 }
 
+int64_t tap_count(const ResizeParams& params, size_t d, const Filter& filter) {
+  if (params.mode == "nearest") return 1;
+  if (filter.antialias && params.scale[d] < 1) return wide_tap_count(params, d);
+  return params.mode == "cubic" ? 4 : 2;
+}
+
 AxisTaps axis_taps(const ResizeParams& params, size_t d, int64_t input_size, const Filter& filter) {
   if (filter.antialias && params.scale[d] < 1)
     return wide_taps(params, d, input_size, filter.exclude_outside);
   AxisTaps taps;
   bool cubic = params.mode == "cubic";
-  taps.taps = cubic ? 4 : 2;
+  taps.taps = tap_count(params, d, filter);
   taps.index.resize(at(params.output[d] * taps.taps));
   taps.weight.resize(taps.index.size());
   for (int64_t o = 0; o < params.output[d]; ++o) {

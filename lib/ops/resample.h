@@ -18,6 +18,8 @@ struct Filter {
   bool antialias = false;        // the filter is as wide as an element of the result (ONNX Resize-18)
 };
 Filter resize_filter(const InferContext& context);
+// AxisTaps::taps of dimension d.
+int64_t tap_count(const ResizeParams& params, size_t d, const Filter& filter);
 // Weights of dimension d; modes linear and cubic.
 AxisTaps axis_taps(const ResizeParams& params, size_t d, int64_t input_size, const Filter& filter);
 // The parameters that attributes alone give, and the axes that are resized; resize_params has the rest.

@@ -1,5 +1,6 @@
 // Resize (ONNX Resize-19) and Upsample (-9, asymmetric coordinates, floor).
 #include "mapped_copy.h"
+#include "mrvlc/support/saturating.h"
 #include "open_facets.h"
 #include "ref_gemm.h"
 #include "resample.h"
@@ -38,6 +39,17 @@ Result<std::vector<TensorType>> infer_resize(const InferContext& context) {
       return bad_operands("an empty dimension cannot grow");
   }
   return one_type(context.type(0).elem, p.output);
+}
+
+// Of the dimensions that change: before there is any table.
+Status check_tables(const InferContext& context, const ResizeParams& p) {
+  const Filter filter = resize_filter(context);
+  std::vector<int64_t> entries;
+  for (size_t d = 0; d < p.output.size(); ++d) {
+    if (p.output[d] == context.type(0).shape[d] && p.scale[d] == 1) continue;
+    entries.push_back(saturating_mul(p.output[d], tap_count(p, d, filter)));
+  }
+  return check_table_sizes(entries);
 }
 
 // One interpolation along dimension d of data seen as [outer, in, inner].
@@ -109,6 +121,7 @@ Status eval_resize(const EvalContext& context) {
   const Tensor& x = context.in(0);
   Tensor& y = context.out();
   if (y.elements() == 0) return {};
+  MRVLC_TRY(check_tables(view, p));
   if (p.mode == "nearest") {
     run_mapped_copy(nearest_copy(x.shape(), p), x, y);
   } else {
@@ -195,6 +208,7 @@ Status emit_resize(EmitContext& context) {
   MRVLC_ASSIGN(ResizeParams p, resize_params(view));
   const TensorType& x = context.in_type(0);
   if (context.out_type(0).elements() == 0) return {};
+  MRVLC_TRY(check_tables(view, p));
   if (p.mode == "nearest") {
     emit_mapped_copy(context, nearest_copy(x.shape, p));
   } else {

@@ -1,6 +1,7 @@
 #include <catch2/catch.hpp>
 
 #include "../ops/case.h"
+#include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::ops::test {
 namespace {
@@ -94,6 +95,25 @@ TEST_CASE("Resize refuses what it does not understand") {
   REQUIRE(resize().absent().unknown(scales).refusal().empty());
   REQUIRE(resize().set("mode", text("sharp")).absent().in(scales).refusal() == "MRV0204");
   REQUIRE(resize().set("axes", list({5, 0})).absent().in(scales).refusal() == "MRV0206");
+}
+
+TEST_CASE("tables of positions that would be most of a program are refused when they are asked for") {
+  const int64_t most = int64_t{1} << 23;
+  auto code = [](const Case& c) -> DiagId {
+    auto result = c.eval();
+    return result.ok() ? nullptr : result.error().code;
+  };
+  auto to = [](int64_t width, const char* mode) {
+    return Case("Resize").set("mode", text(mode)).in(f32({1, 2})).absent().absent().in(ints({1, width}));
+  };
+  CHECK(code(to(most + 1, "nearest")) == DiagCode::MRV0210);
+  CHECK(code(to(most, "nearest")) == nullptr);
+  CHECK(code(to(most / 2 + 1, "linear")) == DiagCode::MRV0210);
+  CHECK(code(to(most / 4 + 1, "cubic")) == DiagCode::MRV0210);
+  Case wide = Case("Resize").set("mode", text("linear")).set("antialias", num(1));
+  CHECK(code(wide.in(f32({1, most})).absent().absent().in(ints({1, 3}))) == DiagCode::MRV0210);
+  Case pad = Case("Pad").set("mode", text("edge")).in(f32({2}));
+  CHECK(code(pad.in(ints({0, most}))) == DiagCode::MRV0210);
 }
 
 TEST_CASE("indices and updates must fit") {
