@@ -203,7 +203,7 @@ class PrimitivesReader {
     f.number("alpha", s.alpha, 0.0F);
     f.number("beta", s.beta, 0.0F);
     epilogue(f, s.epilogue);
-    size_t wanted = s.reduce ? 1 : isa::operand_count(s.op), given = 0;
+    int wanted = s.reduce ? 1 : isa::operand_count(s.op), given = 0;
     for (const PeOperand* o : {&s.a, &s.b}) given += o->kind == PeOperand::Kind::None ? 0 : 1;
     if (s.dst.kind == PeOperand::Kind::None || given < wanted) f.fail("an operand is missing");
     g.stages.push_back(std::move(s));
