@@ -20,9 +20,8 @@ isa::Port make_port(const ir::Graph& graph, const PortLayout& layout, const Buff
   const ir::Value& value = graph.value(layout.value);
   isa::Port port;
   port.name = value.name;
-  constexpr uint8_t kHalf = 7, kFloat = 8;
-  port.outer_type = value.type.elem == ElementType::F16 ? kHalf : kFloat;
-  port.inner_type = layout.type == isa::DataType::F16 ? kHalf : kFloat;
+  port.outer_type = value.type.elem == ElementType::F16 ? isa::kPortF16 : isa::kPortF32;
+  port.inner_type = layout.type == isa::DataType::F16 ? isa::kPortF16 : isa::kPortF32;
   port.ddr_offset = static_cast<uint64_t>(buffer.ddr);
   bool last = layout.perm != identity_perm(layout.perm.size());
   port.format = last ? 2 : 1;

@@ -53,14 +53,14 @@ Status check_ranges(const std::array<Range, 4>& ranges) {
 Status check_ports(const std::vector<Port>& ports, const Range& range) {
   uint64_t all = 0;
   for (const Port& p : ports) {
-    if (type_bytes(p.inner_type) == 0 || type_bytes(p.outer_type) == 0)
+    if (port_type_bytes(p.inner_type) == 0 || port_type_bytes(p.outer_type) == 0)
       return make_diag<DiagCode::MRV0510>("the type of a port", p.inner_type, 10);
     uint64_t elements = 1;
     for (uint32_t d : p.dims) {
       MRVLC_TRY(at_most("the number of a port's elements", d == 0 ? UINT64_MAX : elements * d, kField32));
       elements *= d;
     }
-    uint64_t bytes = elements * type_bytes(p.inner_type);
+    uint64_t bytes = elements * port_type_bytes(p.inner_type);
     all += bytes;
     MRVLC_TRY(at_most("the beginning of a port's range", range.begin, p.ddr_offset));
     MRVLC_TRY(at_most("the end of a port", p.ddr_offset + bytes, range.end));

@@ -86,10 +86,4 @@ T get(std::string_view bytes, size_t at) {
   return value;
 }
 
-// Size in bytes of a type number of the container; 0 when unknown.
-constexpr uint32_t type_bytes(uint8_t type) {
-  constexpr uint32_t sizes[] = {0, 1, 1, 2, 2, 4, 4, 2, 4, 8, 8};
-  return type < std::size(sizes) ? sizes[type] : 0;
-}
-
 }  // namespace mrvlc::isa::layout

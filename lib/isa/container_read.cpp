@@ -101,7 +101,7 @@ Status check_port(const Port& p, std::string_view f, size_t at, bool input, size
                   uint64_t last) {
   const char* what = input ? "input" : "output";
   if (get<uint8_t>(f, at + 8) != 1) return invalid("{} {} is not relocatable", what, index);
-  if (type_bytes(p.inner_type) == 0 || type_bytes(p.outer_type) == 0)
+  if (port_type_bytes(p.inner_type) == 0 || port_type_bytes(p.outer_type) == 0)
     return invalid("{} {} has an unknown element type", what, index);
   if (get<uint8_t>(f, at + 9) != (p.outer_type == p.inner_type ? 2 : 1))
     return invalid("{} {}: the conversion flag does not fit the types", what, index);
@@ -113,7 +113,7 @@ Status check_port(const Port& p, std::string_view f, size_t at, bool input, size
     if (d == 0 || elements * d > UINT32_MAX) return invalid("{} {} has an impossible size", what, index);
     elements *= d;
   }
-  uint64_t bytes = elements * type_bytes(p.inner_type);
+  uint64_t bytes = elements * port_type_bytes(p.inner_type);
   if (p.ddr_offset < ddr.begin || p.ddr_offset > ddr.end || bytes > ddr.end - p.ddr_offset)
     return invalid("{} {} lies outside the DDR range", what, index);
   if (last != p.ddr_offset + bytes - 1) return invalid("{} {}: the end of its range is wrong", what, index);
@@ -184,7 +184,7 @@ Status read_ports(std::string_view f, Binary& b) {
   }
   auto bytes = [](const std::vector<Port>& ports) {
     uint64_t sum = 0;
-    for (const Port& p : ports) sum += uint64_t{p.elements()} * type_bytes(p.inner_type);
+    for (const Port& p : ports) sum += p.bytes();
     return sum;
   };
   if (get<uint32_t>(f, kInputSize) != bytes(b.inputs) || get<uint32_t>(f, kOutputSize) != bytes(b.outputs))

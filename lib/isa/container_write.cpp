@@ -24,10 +24,6 @@ std::string_view port_name(std::string_view name) {
   return name.substr(name.size() - std::min<size_t>(name.size(), 15));
 }
 
-uint64_t port_bytes(const Port& p) {
-  return uint64_t{p.elements()} * type_bytes(p.inner_type);
-}
-
 // Ends are inclusive in the file; an empty range is written as start == end.
 void put_range(std::string& out, size_t at, uint64_t begin, uint64_t end) {
   put<uint64_t>(out, at, begin);
@@ -45,7 +41,7 @@ void put_port(std::string& out, size_t at, const Port& p) {
 }
 
 uint64_t port_last_byte(const Port& p) {
-  return p.ddr_offset + std::max<uint64_t>(port_bytes(p), 1) - 1;
+  return p.ddr_offset + std::max<uint64_t>(p.bytes(), 1) - 1;
 }
 
 void put_input(std::string& out, size_t at, const Port& p) {
@@ -100,11 +96,11 @@ void put_ports(std::string& out, const Binary& b) {
   uint64_t input_bytes = 0, output_bytes = 0;
   for (size_t i = 0; i < inputs; ++i) {
     put_input(out, input_at(i), b.inputs[i]);
-    input_bytes += port_bytes(b.inputs[i]);
+    input_bytes += b.inputs[i].bytes();
   }
   for (size_t i = 0; i < outputs; ++i) {
     put_output(out, output_at(i), b.outputs[i]);
-    output_bytes += port_bytes(b.outputs[i]);
+    output_bytes += b.outputs[i].bytes();
   }
   put<uint32_t>(out, kInputSize, static_cast<uint32_t>(input_bytes));
   put<uint32_t>(out, kOutputSize, static_cast<uint32_t>(output_bytes));

@@ -53,12 +53,6 @@ struct LoadedModel {
   uint64_t cycles = 0;
 };
 
-// Bytes of a port's element by the container's type number, docs/isa.md.
-size_t element_bytes(uint8_t type) {
-  constexpr size_t kBytes[] = {0, 1, 1, 2, 2, 4, 4, 2, 4, 8, 8};
-  return type < std::size(kBytes) ? kBytes[type] : 0;
-}
-
 SimulatorDevice& device_of(void* context) {
   return *static_cast<SimulatorDevice*>(context);
 }
@@ -99,7 +93,7 @@ std::string ports_fault(const char* kind, const std::vector<mrvlc::isa::Port>& p
                         size_t count) {
   if (count != ports.size()) return fmt::format("{} {}s given, the binary has {}", count, kind, ports.size());
   for (size_t i = 0; i < count; ++i) {
-    size_t bytes = size_t{ports[i].elements()} * element_bytes(ports[i].inner_type);
+    const size_t bytes = ports[i].bytes();
     if (buffers[i].bytes != bytes)
       return fmt::format("{} {} has {} bytes, the binary's has {}", kind, i, buffers[i].bytes, bytes);
     if (buffers[i].data == nullptr) return fmt::format("{} {} is null", kind, i);

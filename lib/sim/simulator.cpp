@@ -57,16 +57,11 @@ Result<Report> time_sections(const isa::Binary& binary, const target::Machine& m
   return report;
 }
 
-uint64_t port_bytes(const isa::Port& p) {
-  constexpr uint32_t kTypeBytes[] = {0, 1, 1, 2, 2, 4, 4, 2, 4, 8, 8};
-  return uint64_t{p.elements()} * kTypeBytes[p.inner_type];
-}
-
 Status check_inputs(const isa::Binary& b, std::span<const std::span<const std::byte>> inputs) {
   if (inputs.size() != b.inputs.size()) return make_diag<DiagCode::MRV0707>(inputs.size(), b.inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].size() != port_bytes(b.inputs[i]))
-      return make_diag<DiagCode::MRV0706>(i, inputs[i].size(), port_bytes(b.inputs[i]));
+    if (inputs[i].size() != b.inputs[i].bytes())
+      return make_diag<DiagCode::MRV0706>(i, inputs[i].size(), b.inputs[i].bytes());
   return {};
 }
 
@@ -84,7 +79,7 @@ void execute_all(const isa::Binary& b, const target::Machine& machine, unsigned 
   for (Section s : kSections) execute_in_parallel(program_of(b, s), memory, threads);
   outputs.clear();
   for (const isa::Port& p : b.outputs) {
-    std::string bytes(port_bytes(p), '\0');
+    std::string bytes(p.bytes(), '\0');
     if (!bytes.empty()) std::memcpy(bytes.data(), memory.read_ddr(p.ddr_offset), bytes.size());
     outputs.push_back(std::move(bytes));
   }

@@ -168,11 +168,10 @@ Diag unfit(std::string what) {
 }
 
 Status validate_ports(const std::vector<isa::Port>& ports, uint64_t begin, uint64_t end) {
-  constexpr uint32_t kTypeBytes[] = {0, 1, 1, 2, 2, 4, 4, 2, 4, 8, 8};
   for (const isa::Port& p : ports) {
-    if (p.inner_type == 0 || p.inner_type >= std::size(kTypeBytes))
-      return unfit("a port has an unknown type");
-    uint64_t bytes = saturating_product(p.dims[0], p.dims[1], p.dims[2], p.dims[3], kTypeBytes[p.inner_type]);
+    const uint32_t element = isa::port_type_bytes(p.inner_type);
+    if (element == 0) return unfit("a port has an unknown type");
+    uint64_t bytes = saturating_product(p.dims[0], p.dims[1], p.dims[2], p.dims[3], element);
     if (p.ddr_offset < begin || p.ddr_offset > end || bytes > end - p.ddr_offset)
       return unfit("a port lies outside its DDR range");
   }

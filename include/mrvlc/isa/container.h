@@ -4,6 +4,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -15,17 +16,26 @@ inline constexpr size_t kMetadataBytes = 8192;
 inline constexpr size_t kMaxPorts = 32;
 enum class Architecture : uint32_t { Undefined = 0, M1k = 1, Mlip = 128, Experimental = 256 };
 
+// Type numbers of ports in the container that the compiler writes; docs/isa.md has the others.
+inline constexpr uint8_t kPortF16 = 7, kPortF32 = 8;
+// Bytes of an element; 0: no such type.
+constexpr uint32_t port_type_bytes(uint8_t type) {
+  constexpr uint32_t kBytes[] = {0, 1, 1, 2, 2, 4, 4, 2, 4, 8, 8};
+  return type < std::size(kBytes) ? kBytes[type] : 0;
+}
+
 // An input or output of the binary: `elements` values of `inner` type at ddr_offset; the host converts from
 // `outer`.
 struct Port {
-  std::string name;        // up to 15 characters are kept
-  uint8_t outer_type = 8;  // type numbers of the container: 7 fp16, 8 fp32, 1 i8 ...
-  uint8_t inner_type = 7;
+  std::string name;  // up to 15 characters are kept
+  uint8_t outer_type = kPortF32;
+  uint8_t inner_type = kPortF16;
   float scale = 1;
   uint8_t format = 2;                           // 1 NCHW, 2 NHWC (inputs)
   std::array<uint32_t, 4> dims = {1, 1, 1, 1};  // as stored, outermost first (w, x, y, z of the format)
   uint64_t ddr_offset = 0;
   uint32_t elements() const { return dims[0] * dims[1] * dims[2] * dims[3]; }
+  uint64_t bytes() const { return uint64_t{elements()} * port_type_bytes(inner_type); }
 };
 
 struct Binary {
