@@ -13,10 +13,7 @@ printf '%-28s %10s %12s %12s %7s %8s\n' model 'max error' cycles 'lower bound' r
 for model in "$data"/zoo/*.onnx; do
   name=$(basename "$model" .onnx)
   rm -rf "$work/out"
-  shapes=()
-  [ -f "$data/golden/$name/meta.json" ] && while IFS= read -r shape; do shapes+=(--input-shape "$shape"); done < <(/usr/bin/python3 -c '
-import json, sys
-for i in json.load(open(sys.argv[1]))["inputs"]: print(i["name"] + "=" + "x".join(map(str, i["dims"])))' "$data/golden/$name/meta.json")
+  mapfile -t shapes < <(/usr/bin/python3 scripts/input_shapes.py "$data/golden/$name")
   if ! "$mrvlc" -q compile "$model" -o "$work/out" "${shapes[@]}" "$@" 2>"$work/log"; then
     printf '%-28s %s\n' "$name" "$(head -1 "$work/log" | sed -E 's/^[^:]*: //' | cut -c1-110)"
     continue
