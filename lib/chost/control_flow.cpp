@@ -37,11 +37,11 @@ class ControlFlow {
     f_.pass("void* user", "user");
     f_.pass(fmt::format("{}_error* error", prefix()), "error");
     f_.put("int rc = 0;");
-    if (node_.is("If")) {
+    if (node_.is(Op::If)) {
       emit_if();
-    } else if (node_.is("Loop")) {
+    } else if (node_.is(Op::Loop)) {
       emit_loop();
-    } else if (node_.is("SequenceMap")) {
+    } else if (node_.is(Op::SequenceMap)) {
       emit_map();
     } else {
       MRVLC_TRY(emit_scan());
@@ -82,12 +82,12 @@ class ControlFlow {
 
   // How often a body runs at most; nothing when that is not known.
   std::optional<int64_t> most_rounds() const {
-    if (node_.is("If")) return 1;
-    if (node_.is("Loop")) {
+    if (node_.is(Op::If)) return 1;
+    if (node_.is(Op::Loop)) {
       const Tensor* trips = node_.inputs[0].valid() ? graph_.constant(node_.inputs[0]) : nullptr;
       return trips == nullptr ? std::nullopt : std::optional(std::max<int64_t>(trips->as_int(0), 0));
     }
-    if (node_.is("SequenceMap")) return type(node_.inputs[0]).length;
+    if (node_.is(Op::SequenceMap)) return type(node_.inputs[0]).length;
     const auto formals = static_cast<size_t>(node_.int_attr("formals"));
     auto p = ops::scan_params(*node_.op, node_.attrs, formals);
     if (!p.ok()) return std::nullopt;

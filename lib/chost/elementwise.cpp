@@ -100,7 +100,7 @@ std::vector<std::string> operand_texts(const ir::Node& node,
 
 bool add_bias(const Program& program, const ir::Node& node, ir::ValueId result, int64_t channels,
               Epilogue& e) {
-  if (!node.is("Add")) return false;
+  if (!node.is(Op::Add)) return false;
   ir::ValueId other = node.inputs[0] == result ? node.inputs[1] : node.inputs[0];
   const Tensor* t = program.graph.constant(other);
   if (t == nullptr) return false;
@@ -117,9 +117,9 @@ bool add_bias(const Program& program, const ir::Node& node, ir::ValueId result, 
 // [lo, hi] of a Relu or of a Clip with limits known at compile time.
 bool add_clamp(const Program& program, const ir::Node& node, Epilogue& e) {
   float lo = -std::numeric_limits<float>::infinity(), hi = std::numeric_limits<float>::infinity();
-  if (node.is("Relu")) {
+  if (node.is(Op::Relu)) {
     lo = 0;
-  } else if (node.is("Clip")) {
+  } else if (node.is(Op::Clip)) {
     for (size_t i = 1; i < node.inputs.size(); ++i) {
       if (!node.inputs[i].valid()) continue;
       const Tensor* t = program.graph.constant(node.inputs[i]);

@@ -68,7 +68,7 @@ class Emitter {
       return emit_with_views(f);
     const ElementType elem = program_.graph.value(node.outputs[0]).type.elem;
     const bool f32 = elem == ElementType::F32, computes = f32 || elem == ElementType::F64;
-    if (node.is("Concat") && parts_in_place(node)) {
+    if (node.is(Op::Concat) && parts_in_place(node)) {
       emit_concat(f);
       return {};
     }
@@ -77,9 +77,9 @@ class Emitter {
       return {};
     }
     if (f32 && is_packed_conv(program_.graph, node))
-      return node.is("Conv") ? emit_conv(f) : emit_conv_transpose(f);
-    if (computes && node.is("Conv")) return emit_generic_conv(f);
-    if (computes && node.is("ConvTranspose")) return emit_generic_conv_transpose(f);
+      return node.is(Op::Conv) ? emit_conv(f) : emit_conv_transpose(f);
+    if (computes && node.is(Op::Conv)) return emit_generic_conv(f);
+    if (computes && node.is(Op::ConvTranspose)) return emit_generic_conv_transpose(f);
     if (f32 && is_matrix_product(node)) return emit_matmul(f);
     if (is_elementwise(node) && all_f32(program_.graph, node)) {
       emit_elementwise(f);
@@ -93,7 +93,7 @@ class Emitter {
   // What is no number is told by an error code.
   bool parses_texts(const ir::Node& node) const {
     auto is_text = [&](ir::ValueId v) { return program_.graph.value(v).type.elem == ElementType::String; };
-    return (node.is("Cast") || node.is("CastLike")) && (is_text(node.inputs[0]) || is_text(node.outputs[0]));
+    return node.is(Op::Cast, Op::CastLike) && (is_text(node.inputs[0]) || is_text(node.outputs[0]));
   }
 
   Status emit_with_views(Function& f) {
@@ -101,7 +101,7 @@ class Emitter {
     f.use_views();
     if (is_open_product(program_.graph, f.head())) {
       if (is_matrix_product(f.head())) return emit_matmul(f);
-      return f.head().is("Conv") ? emit_conv(f) : emit_conv_transpose(f);
+      return f.head().is(Op::Conv) ? emit_conv(f) : emit_conv_transpose(f);
     }
     if (def.emit_open == nullptr) return make_diag<DiagCode::MRV0605>(std::string(def.name));
     NodeContext context(f, f.head().id);

@@ -260,7 +260,7 @@ Status emit_gemm(Function& f) {
 }  // namespace
 
 Status emit_matmul(Function& f) {
-  if (f.head().is("Gemm")) return emit_gemm(f);
+  if (f.head().is(Op::Gemm)) return emit_gemm(f);
   Product p = matmul_product(f);
   Epilogue e;
   fold_epilogue(f, is_number(p.n) ? std::stoll(p.n) : 0, e);

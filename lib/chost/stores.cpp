@@ -111,7 +111,7 @@ void assign_stores(Program& program, std::vector<Unit>& units) {
   alias_reshapes(program, units);
   place_outputs(program);
   for (Unit& unit : units) {
-    if (unit.region < 0 && unit.nodes.size() == 1 && program.node(unit.nodes[0]).is("Concat") &&
+    if (unit.region < 0 && unit.nodes.size() == 1 && program.node(unit.nodes[0]).is(Op::Concat) &&
         program.graph.value(program.node(unit.nodes[0]).outputs[0]).type.elem != ElementType::String &&
         !ops::has_open_shapes(program.graph, program.node(unit.nodes[0])))
       place_concat(program, unit);

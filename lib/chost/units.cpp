@@ -89,10 +89,10 @@ class UnitBuilder {
     if (is_packed_conv(graph_, node)) return true;
     if (!is_matrix_product(node)) return false;
     // alpha is folded into a constant right operand only.
-    if (node.is("Gemm") && node.float_attr("alpha") != 1.0f && !graph_.is_constant(node.inputs[1]))
+    if (node.is(Op::Gemm) && node.float_attr("alpha") != 1.0f && !graph_.is_constant(node.inputs[1]))
       return false;
     // A Gemm whose C is not a row vector known at compile time adds it after the product, see matmul.cpp.
-    if (!node.is("Gemm") || node.inputs.size() < 3 || !node.inputs[2].valid()) return true;
+    if (!node.is(Op::Gemm) || node.inputs.size() < 3 || !node.inputs[2].valid()) return true;
     const Shape& c = graph_.value(node.inputs[2]).type.shape;
     OperandKind kind = operand_kind(c, graph_.value(node.outputs[0]).type.shape);
     bool one_row = kind == OperandKind::Full && graph_.value(node.outputs[0]).type.shape[0] == 1;
@@ -174,10 +174,9 @@ OperandKind operand_kind(const Shape& operand, const Shape& result) {
 }
 
 bool is_alias_op(const ir::Graph& graph, const ir::Node& node) {
-  bool reshape = node.is("Reshape") || node.is("Flatten") || node.is("Squeeze") || node.is("Unsqueeze") ||
-                 node.is("Identity") ||
-                 (node.is("Dropout") && node.outputs.size() == 1 && node.inputs.size() < 3);
-  bool same_cast = node.is("Cast");
+  bool reshape = ops::traits(node).moves == ops::Moves::Same ||
+                 (node.is(Op::Dropout) && node.outputs.size() == 1 && node.inputs.size() < 3);
+  bool same_cast = node.is(Op::Cast);
   if ((!reshape && !same_cast) || node.inputs.empty() || !node.inputs[0].valid()) return false;
   if (ops::has_open_shapes(graph, node)) return false;
   return graph.value(node.inputs[0]).type.elem == graph.value(node.outputs[0]).type.elem &&
@@ -192,7 +191,7 @@ bool is_small_window(const ir::Graph& graph, const ir::Node& node) {
   int64_t taps = 1, phases = 1;
   const Shape& weights = graph.value(node.inputs[1]).type.shape;
   for (size_t d = 2; d < weights.size() && taps <= kMaxTaps; ++d) taps *= std::min(weights[d], kMaxTaps + 1);
-  if (node.is("Conv")) return taps <= kMaxTaps;
+  if (node.is(Op::Conv)) return taps <= kMaxTaps;
   for (int64_t stride : node.ints_attr("strides")) {
     phases *= std::min(stride, kMaxPhases + 1);
     if (phases > kMaxPhases) return false;
@@ -203,7 +202,7 @@ bool is_small_window(const ir::Graph& graph, const ir::Node& node) {
 }  // namespace
 
 bool is_packed_conv(const ir::Graph& graph, const ir::Node& node) {
-  if (!node.is("Conv") && !node.is("ConvTranspose")) return false;
+  if (!node.is(Op::Conv, Op::ConvTranspose)) return false;
   int64_t rank = graph.value(node.inputs[0]).type.rank();
   bool bias_ok = node.inputs.size() < 3 || !node.inputs[2].valid() || graph.is_constant(node.inputs[2]);
   return (rank == 3 || rank == 4) && graph.is_constant(node.inputs[1]) && bias_ok &&
@@ -211,7 +210,7 @@ bool is_packed_conv(const ir::Graph& graph, const ir::Node& node) {
 }
 
 bool is_matrix_product(const ir::Node& node) {
-  return node.is("Gemm") || node.is("MatMul");
+  return node.is(Op::Gemm, Op::MatMul);
 }
 
 }  // namespace mrvlc::chost

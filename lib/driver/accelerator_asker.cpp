@@ -38,7 +38,7 @@ Operand absent() {
 }
 
 struct Representative {
-  std::string_view op;
+  Op op;
   std::vector<Example> (*examples)();
 };
 
@@ -60,116 +60,116 @@ std::vector<Example> of_rows() {
 
 // Operators whose operands are not simply activations of one shape.
 const Representative kRepresentatives[] = {
-    {"Conv",
+    {Op::Conv,
      [] {
        return std::vector<Example>{{{activation(), weights({4, 8, 3, 3})}}};
      }},
-    {"ConvTranspose",
+    {Op::ConvTranspose,
      [] {
        return std::vector<Example>{{{activation(), weights({8, 4, 2, 2})}}};
      }},
-    {"Gemm",
+    {Op::Gemm,
      [] {
        return std::vector<Example>{{{activation({3, 8}), weights({8, 4})}}};
      }},
-    {"MatMul",
+    {Op::MatMul,
      [] {
        return std::vector<Example>{{{activation({3, 8}), weights({8, 4})}},
                                    {{activation({2, 3, 8}), activation({2, 8, 4})}}};
      }},
-    {"MaxPool", of_kernel},
-    {"AveragePool", of_kernel},
-    {"LpPool", of_kernel},
-    {"ReduceL1", of_axes},
-    {"ReduceL2", of_axes},
-    {"ReduceLogSum", of_axes},
-    {"ReduceLogSumExp", of_axes},
-    {"ReduceMax", of_axes},
-    {"ReduceMean", of_axes},
-    {"ReduceMin", of_axes},
-    {"ReduceProd", of_axes},
-    {"ReduceSum", of_axes},
-    {"ReduceSumSquare", of_axes},
-    {"Reshape",
+    {Op::MaxPool, of_kernel},
+    {Op::AveragePool, of_kernel},
+    {Op::LpPool, of_kernel},
+    {Op::ReduceL1, of_axes},
+    {Op::ReduceL2, of_axes},
+    {Op::ReduceLogSum, of_axes},
+    {Op::ReduceLogSumExp, of_axes},
+    {Op::ReduceMax, of_axes},
+    {Op::ReduceMean, of_axes},
+    {Op::ReduceMin, of_axes},
+    {Op::ReduceProd, of_axes},
+    {Op::ReduceSum, of_axes},
+    {Op::ReduceSumSquare, of_axes},
+    {Op::Reshape,
      [] {
        return std::vector<Example>{{{activation(), integers({1, 288})}}};
      }},
-    {"Squeeze",
+    {Op::Squeeze,
      [] {
        return std::vector<Example>{{{activation(), integers({0})}}};
      }},
-    {"Unsqueeze",
+    {Op::Unsqueeze,
      [] {
        return std::vector<Example>{{{activation({8, 6, 6}), integers({0})}}};
      }},
-    {"Expand",
+    {Op::Expand,
      [] {
        return std::vector<Example>{{{activation({1, 8, 1, 6}), integers({1, 8, 6, 6})}}};
      }},
-    {"Tile",
+    {Op::Tile,
      [] {
        return std::vector<Example>{{{activation(), integers({1, 1, 2, 1})}}};
      }},
-    {"Slice",
+    {Op::Slice,
      [] {
        return std::vector<Example>{{{activation(), integers({1}), integers({4}), integers({2})}}};
      }},
-    {"Pad",
+    {Op::Pad,
      [] {
        return std::vector<Example>{{{activation(), integers({0, 0, 1, 1, 0, 0, 1, 1})}}};
      }},
-    {"Split",
+    {Op::Split,
      [] {
        return std::vector<Example>{{{activation()}, {{"axis", int64_t{1}}, {"num_outputs", int64_t{2}}}, 2}};
      }},
-    {"Concat",
+    {Op::Concat,
      [] {
        return std::vector<Example>{{{activation(), activation()}, {{"axis", int64_t{1}}}}};
      }},
-    {"Transpose",
+    {Op::Transpose,
      [] {
        return std::vector<Example>{{{activation()}, {{"perm", Ints{0, 2, 3, 1}}}}};
      }},
-    {"DepthToSpace", of_block},
-    {"SpaceToDepth", of_block},
-    {"Gather",
+    {Op::DepthToSpace, of_block},
+    {Op::SpaceToDepth, of_block},
+    {Op::Gather,
      [] {
        return std::vector<Example>{{{activation(), integers({0, 5, 3})}, {{"axis", int64_t{2}}}}};
      }},
-    {"Resize",
+    {Op::Resize,
      [] {
        return std::vector<Example>{{{activation(), absent(), absent(), integers({1, 8, 12, 12})}}};
      }},
-    {"Upsample",
+    {Op::Upsample,
      [] {
        return std::vector<Example>{
            {{activation(), {Tensor::of(E::F32, {4}, std::vector<double>{1, 1, 2, 2}), true}}}};
      }},
-    {"BatchNormalization",
+    {Op::BatchNormalization,
      [] {
        return std::vector<Example>{{{activation(), weights({8}), weights({8}), weights({8}), weights({8})}}};
      }},
-    {"InstanceNormalization",
+    {Op::InstanceNormalization,
      [] {
        return std::vector<Example>{{{activation(), weights({8}), weights({8})}}};
      }},
-    {"GroupNormalization",
+    {Op::GroupNormalization,
      [] {
        return std::vector<Example>{
            {{activation(), weights({8}), weights({8})}, {{"num_groups", int64_t{2}}}}};
      }},
-    {"LayerNormalization", of_rows},
-    {"RMSNormalization", of_rows},
-    {"PRelu", of_two},
-    {"Clip",
+    {Op::LayerNormalization, of_rows},
+    {Op::RMSNormalization, of_rows},
+    {Op::PRelu, of_two},
+    {Op::Clip,
      [] {
        return std::vector<Example>{{{activation(), weights({}), absent()}}};
      }},
-    {"Pow",
+    {Op::Pow,
      [] {
        return std::vector<Example>{{{activation(), {Tensor::of(E::F32, {}, std::vector<double>{2}), true}}}};
      }},
-    {"Cast",
+    {Op::Cast,
      [] {
        return std::vector<Example>{{{activation()}, {{"to", int64_t{10}}}}};
      }},
@@ -191,7 +191,7 @@ std::vector<Example> plain(const ops::OpDef& op) {
 std::vector<Example> examples_of(const ops::OpDef& op) {
   if (!op.domain.empty()) return plain(op);
   for (const Representative& r : kRepresentatives) {
-    if (r.op == op.name) return r.examples();
+    if (r.op == op.kind) return r.examples();
   }
   return plain(op);
 }
@@ -235,7 +235,7 @@ std::optional<ir::Graph> graph_of(const ops::OpDef& op, const Example& example) 
 
 bool only_identities(const ir::Graph& graph) {
   return std::ranges::all_of(graph.topological_order(),
-                             [&](ir::NodeId n) { return graph.node(n).is("Identity"); });
+                             [&](ir::NodeId n) { return graph.node(n).is(Op::Identity); });
 }
 
 // Everything is asked for, so that small nodes are not given back to the CPU.
@@ -253,7 +253,7 @@ AcceleratorAnswer ask(ir::Graph graph, const target::Machine& machine) {
   if (!partition.ok()) return {"", placed->decisions.front().reason};
   std::set<std::string> kinds;
   for (const auto& region : partition->regions) {
-    for (const auto& layer : region.layers) kinds.insert(layer.kind);
+    for (const auto& layer : region.layers) kinds.insert(std::string(name(layer.kind)));
   }
   std::string text;
   for (const std::string& kind : kinds) text += (text.empty() ? "" : " + ") + kind;

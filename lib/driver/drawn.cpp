@@ -5,29 +5,25 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mrvlc/ops/op.h"
 #include "mrvlc/ops/random.h"
 
 namespace mrvlc::driver {
 namespace {
 
-constexpr std::string_view kRandom[] = {"Bernoulli",        "Multinomial",   "RandomNormal",
-                                        "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
-
-bool is_random(std::string_view op_type) {
-  return std::find(std::begin(kRandom), std::end(kRandom), op_type) != std::end(kRandom);
-}
-
 bool draws(const ir::Graph& graph) {
   const auto& sources = graph.sources();
-  return std::any_of(sources.begin(), sources.end(),
-                     [](const ir::Source& source) { return is_random(source.op_type); });
+  return std::any_of(sources.begin(), sources.end(), [](const ir::Source& source) {
+    const ops::OpDef* op = ops::find_op("", source.op_type);
+    return op != nullptr && op->traits.random;
+  });
 }
 
 // Dropout that is in training mode, or may be.
 bool trains(const ir::Graph& graph) {
   const auto order = graph.topological_order();
   return std::any_of(order.begin(), order.end(), [&](ir::NodeId id) {
-    return graph.node(id).is("Dropout") && ops::is_random(graph.node(id));
+    return graph.node(id).is(Op::Dropout) && ops::is_random(graph.node(id));
   });
 }
 

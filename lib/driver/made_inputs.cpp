@@ -81,7 +81,8 @@ class Maker {
   Maker(const ir::Graph& graph, int64_t steps)
       : graph_(graph), steps_(steps), room_{std::max(interp::Options{}.max_bytes, int64_t{0})} {
     const auto order = graph.topological_order();
-    loops_ = std::any_of(order.begin(), order.end(), [&](ir::NodeId n) { return graph.node(n).is("Loop"); });
+    loops_ =
+        std::any_of(order.begin(), order.end(), [&](ir::NodeId n) { return graph.node(n).is(Op::Loop); });
   }
 
   Result<DataSet> make(const Set& set) {

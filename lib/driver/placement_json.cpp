@@ -3,6 +3,7 @@
 
 #include "compiled_model.h"
 #include "mrvlc/idmap/idmap.h"
+#include "mrvlc/ops/op.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/saturating.h"
 
@@ -28,6 +29,12 @@ std::vector<const partition::NodeDecision*> main_decisions(const CompiledModel& 
   return out;
 }
 
+// Also an operator of another domain by that name, which was taken apart.
+bool multiplies(const std::string& op_type) {
+  const ops::OpDef* op = ops::find_op("", op_type);
+  return op != nullptr && op->macs != nullptr;
+}
+
 // The source that stands for an expression: the one of its operator, else the first that multiplies.
 ir::SourceId main_source(const ir::Graph& graph, const ir::Node& node) {
   const auto& sources = graph.lineage(node.id).sources;
@@ -36,7 +43,7 @@ ir::SourceId main_source(const ir::Graph& graph, const ir::Node& node) {
                                 [&](ir::SourceId s) { return holds(graph.sources()[s.index()].op_type); });
   };
   auto found = of([&](const std::string& op) { return op == node.op->name; });
-  if (found == sources.end()) found = of([](const std::string& op) { return ops::has_macs(op); });
+  if (found == sources.end()) found = of(multiplies);
   return found == sources.end() ? sources.front() : *found;
 }
 

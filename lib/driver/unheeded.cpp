@@ -4,6 +4,7 @@
 #include <map>
 
 #include "mrvlc/idmap/idmap.h"
+#include "mrvlc/ops/op.h"
 #include "mrvlc/ops/open.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/general.h"
@@ -110,10 +111,7 @@ class Tally {
 
   void add(const partition::NodeDecision& d) {
     const ir::Node& n = graph_.node(d.node);
-    const std::string_view op = n.op->name;
-    quantised_ = quantised_ || op == "QuantizeLinear" || op == "DequantizeLinear" ||
-                 op == "DynamicQuantizeLinear" || op.starts_with("QLinear") || op == "ConvInteger" ||
-                 op == "MatMulInteger";
+    quantised_ = quantised_ || ops::traits(n).quantised;
     const bool wished = !d.rule.empty() || d.reason.find("--cpu '") != std::string::npos;
     if (!d.accelerator && wished) return;
     const int64_t macs = ops::macs(graph_, n);

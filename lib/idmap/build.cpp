@@ -161,7 +161,7 @@ class Builder {
         list.push_back({{"layer", l},
                         {"region", region.id},
                         {"rule", layer.rule},
-                        {"kind", layer.kind},
+                        {"kind", name(layer.kind)},
                         {"exprs", std::move(exprs)}});
       }
     }

@@ -213,15 +213,15 @@ Result<std::vector<TensorType>> Builder::formal_types(const ops::OpDef& op, cons
   auto type = [&](size_t i) { return graph_->value(pending.inputs[i]).type; };
   std::vector<TensorType> formals;
   const size_t inputs = pending.inputs.size();
-  for (size_t i = op.name == "Loop" ? 2 : 0; i < inputs; ++i) {
+  for (size_t i = op.kind == Op::Loop ? 2 : 0; i < inputs; ++i) {
     if (!pending.inputs[i].valid())
       return make_diag<DiagCode::MRV0208>(fmt::format("input {} is required", i));
   }
-  if (op.name == "Loop") {
+  if (op.kind == Op::Loop) {
     states = {2, 1, inputs - 2};
     formals = {TensorType{ElementType::I64, {}}, TensorType{ElementType::Bool, {}}};
     for (size_t i = 2; i < inputs; ++i) formals.push_back(type(i));
-  } else if (op.name == "Scan") {
+  } else if (op.kind == Op::Scan) {
     MRVLC_ASSIGN(ops::ScanParams scan, ops::scan_params(op, pending.slots, inputs));
     states = {0, 0, scan.states};
     for (size_t i = 0; i < inputs; ++i) {
@@ -242,8 +242,8 @@ Result<std::vector<TensorType>> Builder::formal_types(const ops::OpDef& op, cons
 }
 
 bool Builder::add_bodies(const Site& site, const ops::OpDef& op, Pending& pending) {
-  pending.inputs.resize(std::max<size_t>(pending.inputs.size(), op.name == "Loop" ? 2 : 1));
-  if (op.name == "If") return add_branches(site, op, pending);
+  pending.inputs.resize(std::max<size_t>(pending.inputs.size(), op.kind == Op::Loop ? 2 : 1));
+  if (op.kind == Op::If) return add_branches(site, op, pending);
   pb::GraphProto* proto = graph_attribute(site.node, "body");
   if (proto == nullptr || op.attr_index("body") < 0) {
     report(site, make_diag<DiagCode::MRV0140>("body", proto == nullptr ? "is required" : "is not supported"));

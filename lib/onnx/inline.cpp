@@ -139,12 +139,8 @@ void Builder::bind_results(const Site& site, Scope& inner, const std::vector<std
 // The value itself, or a copy where the scope passes on what it was given under another name.
 ir::ValueId Builder::renamed(const Site& site, ir::ValueId value, const std::string& name) {
   if (graph_->value(value).name == name) return value;
-  const ops::OpDef* identity = ops::find_op("", "Identity");
-  if (identity == nullptr) {
-    report(site, make_diag<DiagCode::MRV0007>("the operator table has no Identity"));
-    return {};
-  }
-  ir::NodeId id = graph_->add_node(*identity, site.node.name(), {value}, ir::default_attrs(*identity),
+  const ops::OpDef& identity = ops::op_def(Op::Identity);
+  ir::NodeId id = graph_->add_node(identity, site.node.name(), {value}, ir::default_attrs(identity),
                                    {graph_->value(value).type}, {name}, lineage(site));
   learn(id);
   return graph_->node(id).outputs[0];

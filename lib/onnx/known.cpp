@@ -67,16 +67,17 @@ void Builder::learn(ir::NodeId id) {
   if (!std::all_of(node.inputs.begin(), node.inputs.end(), is_static) ||
       std::any_of(node.inputs.begin(), node.inputs.end(), is_sampled))
     return learn_sampled(node);
-  if (node.is("Constant") && node.op->attr_index("value") >= 0 && node.has_attr("value")) {
+  if (node.is(Op::Constant) && node.op->attr_index("value") >= 0 && node.has_attr("value")) {
     const auto& value = std::get<Tensor>(node.attrs[static_cast<size_t>(node.op->attr_index("value"))]);
     known_[graph_].emplace(node.outputs[0].index(), value);
     return;
   }
-  if (node.is("Shape") || node.is("Size")) {
+  if (node.is(Op::Shape, Op::Size)) {
     const TensorType& input = graph_->value(node.inputs[0]).type;
     known_[graph_].emplace(node.outputs[0].index(),
-                           node.is("Shape") ? shape_of(node, input, graph_->value(node.outputs[0]).type)
-                                            : Tensor::of<int64_t>(ElementType::I64, {}, {input.elements()}));
+                           node.is(Op::Shape)
+                               ? shape_of(node, input, graph_->value(node.outputs[0]).type)
+                               : Tensor::of<int64_t>(ElementType::I64, {}, {input.elements()}));
     return;
   }
   std::vector<const Tensor*> inputs;
@@ -103,7 +104,7 @@ const ops::SampledValue* Builder::sampled(ir::ValueId value) const {
 // is taken to be known. Should that be wrong, what is inferred from it is found out at run time.
 void Builder::learn_sampled(const ir::Node& node) {
   std::array<std::vector<Tensor>, ops::kSamples> results;
-  const bool shape = node.is("Shape") || node.is("Size");
+  const bool shape = node.is(Op::Shape, Op::Size);
   if (node.outputs.size() != 1 || ops::is_random(node) || (!shape && !affordable(node))) return;
   for (int k = 0; k < ops::kSamples; ++k) {
     const auto at = static_cast<size_t>(k);
@@ -111,8 +112,8 @@ void Builder::learn_sampled(const ir::Node& node) {
       const TensorType& type = graph_->value(node.inputs[0]).type;
       if (type.wrapper != Wrapper::None || !type.has_rank()) return;
       const TensorType sample = ops::sample_type(type, k);
-      results[at] = {node.is("Shape") ? shape_of(node, sample, graph_->value(node.outputs[0]).type)
-                                      : Tensor::of<int64_t>(ElementType::I64, {}, {sample.elements()})};
+      results[at] = {node.is(Op::Shape) ? shape_of(node, sample, graph_->value(node.outputs[0]).type)
+                                        : Tensor::of<int64_t>(ElementType::I64, {}, {sample.elements()})};
       continue;
     }
     std::vector<const Tensor*> inputs;

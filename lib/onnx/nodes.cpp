@@ -187,7 +187,7 @@ Status Builder::reshape_input(const Site& site, size_t at, const Shape& shape, P
   ir::ValueId target =
       graph_->add_constant(unique_name(prefix + ".shape"),
                            Tensor::of(ElementType::I64, {static_cast<int64_t>(shape.size())}, shape));
-  const ir::OpSchema& reshape = ops::schema("Reshape");
+  const ir::OpSchema& reshape = ops::op_def(Op::Reshape);
   std::vector<ir::Attr> slots = ir::default_attrs(reshape);
   ir::set_attr(reshape, slots, "allowzero", int64_t{1});  // a dimension of 0 is one
   ir::NodeId id = graph_->add_node(reshape, site.node.name(), {pending.inputs[at], target}, std::move(slots),

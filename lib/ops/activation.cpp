@@ -18,15 +18,18 @@ double clamp01(double x) {
 }  // namespace
 
 const OpDef& def_Relu() {
-  static const OpDef op = numeric<"{x} < 0 ? 0 : {x}", "{x} < 0 ? 0 : {x}", "{x}", 1>(
-      "Relu", [](auto x) { return is_negative(x) ? decltype(x){0} : x; });
+  static const OpDef op = with_traits(numeric<"{x} < 0 ? 0 : {x}", "{x} < 0 ? 0 : {x}", "{x}", 1>(
+                                          "Relu", [](auto x) { return is_negative(x) ? decltype(x){0} : x; }),
+                                      {.passes_size_on = true});
   return op;
 }
 
 const OpDef& def_LeakyRelu() {
-  static const OpDef op = float_unary<"{x} < 0 ? {alpha} * {x} : {x}">(
-      "LeakyRelu", {spec::with_float("alpha", 0.01f)},
-      [](double x, const Attrs& a) { return x < 0 ? float_slot(a, 0) * x : x; });
+  static const OpDef op =
+      with_traits(float_unary<"{x} < 0 ? {alpha} * {x} : {x}">(
+                      "LeakyRelu", {spec::with_float("alpha", 0.01f)},
+                      [](double x, const Attrs& a) { return x < 0 ? float_slot(a, 0) * x : x; }),
+                  {.passes_size_on = true});
   return op;
 }
 

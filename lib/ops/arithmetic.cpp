@@ -143,8 +143,9 @@ Status upgrade_prelu(RawNode& node) {
 }  // namespace
 
 const OpDef& def_Add() {
-  static const OpDef op = numeric<"{x} + {y}", "({u}){x} + ({u}){y}", "({u}){x} + ({u}){y}", 2>(
-      "Add", [](auto a, auto b) { return wrap_add(a, b); });
+  static const OpDef op = with_traits(numeric<"{x} + {y}", "({u}){x} + ({u}){y}", "({u}){x} + ({u}){y}", 2>(
+                                          "Add", [](auto a, auto b) { return wrap_add(a, b); }),
+                                      {.commutative = true});
   return op;
 }
 
@@ -155,8 +156,9 @@ const OpDef& def_Sub() {
 }
 
 const OpDef& def_Mul() {
-  static const OpDef op = numeric<"{x} * {y}", "({u}){x} * ({u}){y}", "({u}){x} * ({u}){y}", 2>(
-      "Mul", [](auto a, auto b) { return wrap_mul(a, b); });
+  static const OpDef op = with_traits(numeric<"{x} * {y}", "({u}){x} * ({u}){y}", "({u}){x} * ({u}){y}", 2>(
+                                          "Mul", [](auto a, auto b) { return wrap_mul(a, b); }),
+                                      {.commutative = true});
   return op;
 }
 

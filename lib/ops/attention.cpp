@@ -9,6 +9,7 @@
 
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/ops.h"
+#include "mrvlc/support/saturating.h"
 #include "ref_gemm.h"
 
 namespace mrvlc::ops {
@@ -245,10 +246,25 @@ Result<AttentionParams> attention_params(const InferContext& context) {
   return p;
 }
 
+namespace {
+
+// Scores, and values weighted with them.
+int64_t attention_macs(const InferContext& context, int64_t) {
+  auto p = attention_params(context);
+  if (!p.ok()) return 0;
+  return saturating_mul(
+      saturating_mul(saturating_mul(p->batch, p->heads), saturating_mul(p->q_length, p->total())),
+      p->size + p->v_size);
+}
+
+}  // namespace
+
 const OpDef& def_Attention() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "Attention";
+    d.macs = attention_macs;
+    d.traits = {.sums_products = true};
     d.since_min = 23;
     d.attrs = {with_int("is_causal", 0),
                optional("kv_num_heads", ir::AttrKind::Int),

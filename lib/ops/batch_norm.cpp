@@ -100,6 +100,7 @@ const OpDef& def_BatchNormalization() {
   static const OpDef op = [] {
     OpDef d;
     d.name = "BatchNormalization";
+    d.traits = {.work = Work::Linear, .by_channel = true};
     d.attrs = {spec::with_float("epsilon", 1e-5f), spec::with_float("momentum", 0.9f),
                spec::with_int("training_mode", 0)};
     d.min_inputs = d.max_inputs = 5;
@@ -110,7 +111,7 @@ const OpDef& def_BatchNormalization() {
     d.eval = eval_batch_norm;
     d.emit = emit_batch_norm;
     d.emit_open = emit_open_batch_norm;
-    d.accel = "norm";
+    d.accel = {LayerKind::Norm};
     return d;
   }();
   return op;

@@ -86,6 +86,7 @@ const OpDef& def_BitCast() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "BitCast";
+    d.traits = {.work = Work::Linear};
     d.since_min = 26;
     d.attrs = {required("to", ir::AttrKind::Type)};
     d.types = kFixedSize;

@@ -209,6 +209,7 @@ const OpDef& def_Cast() {
   static const OpDef op = [] {
     OpDef d;
     d.name = "Cast";
+    d.traits = {.work = Work::Linear};
     d.attrs = {spec::required("to", ir::AttrKind::Type), spec::with_int("saturate", 1),
                spec::with_string("round_mode", "up")};
     d.types = kCastable;
@@ -227,6 +228,7 @@ const OpDef& def_CastLike() {
   static const OpDef op = [] {
     OpDef d;
     d.name = "CastLike";
+    d.traits = {.work = Work::Linear};
     d.since_min = 15;
     d.attrs = {spec::with_int("saturate", 1), spec::with_string("round_mode", "up")};
     d.min_inputs = d.max_inputs = 2;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "emit_util.h"
+#include "macs.h"
 #include "mrvlc/support/diag/ops.h"
 #include "ref_gemm.h"
 
@@ -115,6 +116,7 @@ const OpDef& def_CausalConvWithState() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "CausalConvWithState";
+    d.macs = conv_macs;
     d.since_min = 27;
     d.attrs = {with_string("activation", "none")};
     d.min_inputs = 2;

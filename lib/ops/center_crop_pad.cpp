@@ -105,6 +105,7 @@ const OpDef& def_CenterCropPad() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "CenterCropPad";
+    d.traits = {.moves = Moves::Copied, .work = Work::Linear};
     d.since_min = 18;
     d.attrs = {optional("axes", ir::AttrKind::Ints)};
     d.min_inputs = d.max_inputs = 2;

@@ -72,6 +72,7 @@ const OpDef& def_Clip() {
     d.eval = eval_clip;
     d.infer_open = infer_open_clip;
     d.emit_open = emit_open_clip;
+    d.traits = {.work = Work::Linear};
     return d;
   }();
   return op;

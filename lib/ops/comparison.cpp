@@ -89,6 +89,7 @@ const OpDef& def_Equal() {
     scalar.c_expr = equal_text;
     d.scalar = &scalar;
     d.eval = eval_on_codes<eval_elementwise>;
+    d.traits = {.commutative = true};
     return d;
   }();
   return op;
@@ -115,38 +116,50 @@ const OpDef& def_GreaterOrEqual() {
 }
 
 const OpDef& def_And() {
-  static const OpDef op = integer_binary<"{x} && {y}">(
-      "And", spec::kBool, [](int64_t a, int64_t b) { return int64_t{a != 0 && b != 0}; });
+  static const OpDef op =
+      with_traits(integer_binary<"{x} && {y}">(
+                      "And", spec::kBool, [](int64_t a, int64_t b) { return int64_t{a != 0 && b != 0}; }),
+                  {.commutative = true});
   return op;
 }
 
 const OpDef& def_Or() {
-  static const OpDef op = integer_binary<"{x} || {y}">(
-      "Or", spec::kBool, [](int64_t a, int64_t b) { return int64_t{a != 0 || b != 0}; });
+  static const OpDef op =
+      with_traits(integer_binary<"{x} || {y}">(
+                      "Or", spec::kBool, [](int64_t a, int64_t b) { return int64_t{a != 0 || b != 0}; }),
+                  {.commutative = true});
   return op;
 }
 
 const OpDef& def_Xor() {
-  static const OpDef op = integer_binary<"!{x} != !{y}">(
-      "Xor", spec::kBool, [](int64_t a, int64_t b) { return int64_t{(a != 0) != (b != 0)}; });
+  static const OpDef op =
+      with_traits(integer_binary<"!{x} != !{y}">(
+                      "Xor", spec::kBool, [](int64_t a, int64_t b) { return int64_t{(a != 0) != (b != 0)}; }),
+                  {.commutative = true});
   return op;
 }
 
 const OpDef& def_BitwiseAnd() {
-  static const OpDef op = integer_binary<"({u}){x} & ({u}){y}">("BitwiseAnd", spec::kIntegers,
-                                                                [](int64_t a, int64_t b) { return a & b; });
+  static const OpDef op =
+      with_traits(integer_binary<"({u}){x} & ({u}){y}">("BitwiseAnd", spec::kIntegers,
+                                                        [](int64_t a, int64_t b) { return a & b; }),
+                  {.commutative = true});
   return op;
 }
 
 const OpDef& def_BitwiseOr() {
-  static const OpDef op = integer_binary<"({u}){x} | ({u}){y}">("BitwiseOr", spec::kIntegers,
-                                                                [](int64_t a, int64_t b) { return a | b; });
+  static const OpDef op =
+      with_traits(integer_binary<"({u}){x} | ({u}){y}">("BitwiseOr", spec::kIntegers,
+                                                        [](int64_t a, int64_t b) { return a | b; }),
+                  {.commutative = true});
   return op;
 }
 
 const OpDef& def_BitwiseXor() {
-  static const OpDef op = integer_binary<"({u}){x} ^ ({u}){y}">("BitwiseXor", spec::kIntegers,
-                                                                [](int64_t a, int64_t b) { return a ^ b; });
+  static const OpDef op =
+      with_traits(integer_binary<"({u}){x} ^ ({u}){y}">("BitwiseXor", spec::kIntegers,
+                                                        [](int64_t a, int64_t b) { return a ^ b; }),
+                  {.commutative = true});
   return op;
 }
 

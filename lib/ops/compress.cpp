@@ -117,6 +117,7 @@ const OpDef& def_Compress() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "Compress";
+    d.traits = {.moves = Moves::Selected, .work = Work::Linear, .data_dependent_shape = true};
     d.since_min = 9;
     d.attrs = {optional("axis", ir::AttrKind::Int)};
     d.min_inputs = d.max_inputs = 2;

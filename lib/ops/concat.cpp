@@ -153,6 +153,7 @@ const OpDef& def_Concat() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "Concat";
+    d.traits = {.moves = Moves::Rearranged, .work = Work::Linear, .passes_size_on = true};
     d.attrs = {required("axis", ir::AttrKind::Int)};
     d.max_inputs = -1;
     d.types = kMovable;
@@ -162,7 +163,7 @@ const OpDef& def_Concat() {
     d.emit = emit_concat;
     d.infer_open = infer_open_concat;
     d.emit_open = emit_open_concat;
-    d.accel = "concat";
+    d.accel = {LayerKind::Concat};
     return d;
   }();
   return def;
@@ -172,6 +173,7 @@ const OpDef& def_Split() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "Split";
+    d.traits = {.moves = Moves::Selected, .work = Work::Linear, .passes_size_on = true};
     d.since_min = 2;
     d.attrs = {with_int("axis", 0), optional("num_outputs", ir::AttrKind::Int)};
     d.max_inputs = 2;
@@ -183,7 +185,7 @@ const OpDef& def_Split() {
     d.emit = emit_split;
     d.infer_open = infer_open_split;
     d.emit_open = emit_open_split;
-    d.accel = "move";
+    d.accel = {LayerKind::Move};
     return d;
   }();
   return def;

@@ -99,7 +99,7 @@ Status emit_constant_of_shape(EmitContext& context) {
 
 std::vector<int64_t> shape_values(const InferContext& context) {
   const Shape& x = context.type(0).shape;
-  if (context.op->name == "Size") return {element_count(x)};
+  if (context.op->kind == Op::Size) return {element_count(x)};
   auto rank = static_cast<int64_t>(x.size());
   auto position = [rank](int64_t v) { return v < -rank ? 0 : v > rank ? rank : v < 0 ? v + rank : v; };
   int64_t start = position(context.int_attr("start"));
@@ -257,6 +257,7 @@ const OpDef& def_Constant() {
         optional("value_floats", ir::AttrKind::Floats),  optional("value_int", ir::AttrKind::Int),
         optional("value_ints", ir::AttrKind::Ints),      optional("value_string", ir::AttrKind::String),
         optional("value_strings", ir::AttrKind::Strings)};
+    d.traits = {.work = Work::Linear};
     return d;
   }();
   return def;
@@ -271,6 +272,7 @@ const OpDef& def_ConstantOfShape() {
     d.emit_open = emit_open_constant_of_shape;
     d.types = types_of({E::I64});
     d.since_min = 9;
+    d.traits = {.work = Work::Linear};
     return d;
   }();
   return def;
@@ -282,6 +284,7 @@ const OpDef& def_Shape() {
     d.attrs = {optional("end", ir::AttrKind::Int), with_int("start", 0)};
     d.infer_open = infer_open_shape;
     d.emit_open = emit_open_shape;
+    d.traits = {.work = Work::Linear};
     return d;
   }();
   return def;
@@ -292,6 +295,7 @@ const OpDef& def_Size() {
     OpDef d = folded("Size", 1, infer_size, eval_shape, emit_shape);
     d.infer_open = infer_open_shape;
     d.emit_open = emit_open_shape;
+    d.traits = {.work = Work::Linear};
     return d;
   }();
   return def;
@@ -304,6 +308,7 @@ const OpDef& def_Range() {
     d.emit_open = emit_open_range;
     d.types = types_of({E::F32, E::F64, E::F16, E::BF16, E::I16, E::I32, E::I64});
     d.since_min = 11;
+    d.traits = {.work = Work::Linear};
     return d;
   }();
   return def;
@@ -317,6 +322,7 @@ const OpDef& def_EyeLike() {
     d.attrs = {optional("dtype", ir::AttrKind::Type), with_int("k", 0)};
     d.types = kFixedSize;
     d.since_min = 9;
+    d.traits = {.work = Work::Linear};
     return d;
   }();
   return def;

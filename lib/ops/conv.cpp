@@ -1,5 +1,6 @@
 // Conv: Y[n,m,o] = B[m] + sum over c, k of X[n, g*C/G + c, o*stride + k*dilation - pad] * W[m,c,k]  (ONNX
 // Conv-11).
+#include "macs.h"
 #include "products_open.h"
 #include "ref_conv.h"
 #include "ref_gemm.h"
@@ -39,6 +40,8 @@ const OpDef& def_Conv() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "Conv";
+    d.macs = conv_macs;
+    d.traits = {.work = Work::Windows, .sums_products = true, .passes_size_on = true, .by_channel = true};
     d.attrs = conv_attrs();
     d.min_inputs = 2;
     d.max_inputs = 3;
@@ -47,7 +50,7 @@ const OpDef& def_Conv() {
     d.eval = eval_conv;
     d.emit_kernel = "conv";
     d.emit_open = emit_open_conv;
-    d.accel = "conv";
+    d.accel = {LayerKind::Conv};
     return d;
   }();
   return def;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "infer_util.h"
+#include "macs.h"
 #include "products_open.h"
 #include "ref_gemm.h"
 #include "ref_window.h"
@@ -78,6 +79,8 @@ const OpDef& def_ConvTranspose() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "ConvTranspose";
+    d.macs = conv_transpose_macs;
+    d.traits = {.work = Work::Windows, .sums_products = true, .passes_size_on = true, .by_channel = true};
     d.attrs = {with_string("auto_pad", "NOTSET"),
                optional("dilations", ir::AttrKind::Ints),
                with_int("group", 1),
@@ -93,7 +96,7 @@ const OpDef& def_ConvTranspose() {
     d.eval = eval_conv_transpose;
     d.emit_kernel = "conv_transpose";
     d.emit_open = emit_open_conv_transpose;
-    d.accel = "conv_transpose";
+    d.accel = {LayerKind::ConvTranspose};
     return d;
   }();
   return def;

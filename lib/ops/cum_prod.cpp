@@ -92,6 +92,7 @@ const OpDef& def_CumProd() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "CumProd";
+    d.traits = {.work = Work::Linear};
     d.since_min = 26;
     d.attrs = {with_int("exclusive", 0), with_int("reverse", 0)};
     d.min_inputs = d.max_inputs = 2;

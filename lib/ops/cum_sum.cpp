@@ -143,6 +143,7 @@ const OpDef& def_CumSum() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "CumSum";
+    d.traits = {.work = Work::Linear};
     d.since_min = 11;
     d.attrs = {with_int("exclusive", 0), with_int("reverse", 0)};
     d.min_inputs = d.max_inputs = 2;
@@ -162,6 +163,7 @@ const OpDef& def_Trilu() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "Trilu";
+    d.traits = {.moves = Moves::Copied, .work = Work::Linear};
     d.since_min = 14;
     d.attrs = {with_int("upper", 1)};
     d.max_inputs = 2;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "dims.h"
+#include "macs.h"
 #include "window_attrs.h"
 
 namespace mrvlc::ops {
@@ -276,6 +277,7 @@ const OpDef& def_DeformConv() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "DeformConv";
+    d.macs = conv_macs;
     d.since_min = 19;
     d.attrs = {optional("dilations", ir::AttrKind::Ints),    with_int("group", 1),
                optional("kernel_shape", ir::AttrKind::Ints), with_int("offset_group", 1),

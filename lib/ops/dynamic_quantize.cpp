@@ -81,6 +81,7 @@ const OpDef& def_DynamicQuantizeLinear() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "DynamicQuantizeLinear";
+    d.traits = {.work = Work::Linear, .rounds = true, .quantised = true};
     d.since_min = 11;
     d.max_outputs = 3;
     d.types = types_of({E::F32});

@@ -1,8 +1,6 @@
 // Einsum (ONNX Einsum-12): sums of products over labelled dimensions. Labels may repeat within an operand
 // (its diagonal), dots stand for dimensions that broadcast, and without an arrow the labels that occur once
 // are the result's, in alphabetical order.
-#include "einsum.h"
-
 #include <algorithm>
 #include <map>
 
@@ -150,17 +148,15 @@ Result<EinsumLoops> loops(const InferContext& context, const Einsum& sum) {
   return l;
 }
 
-}  // namespace
-
-int64_t einsum_macs(const InferContext& context) {
+// A multiplication for each combination of labels and each operand after the first; 0 where nothing is summed
+// (products of elements are no multiply-accumulates) or the equation does not fit.
+int64_t einsum_macs(const InferContext& context, int64_t) {
   auto sum = einsum(context);
   if (!sum.ok() || sum->summed.empty() || sum->operands.size() < 2) return 0;
   auto l = loops(context, *sum);
   if (!l.ok()) return 0;
   return element_count(l->sizes) * static_cast<int64_t>(sum->operands.size() - 1);
 }
-
-namespace {
 
 Result<std::vector<TensorType>> infer_einsum(const InferContext& context) {
   MRVLC_ASSIGN(Einsum sum, einsum(context));
@@ -323,6 +319,8 @@ const OpDef& def_Einsum() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "Einsum";
+    d.macs = einsum_macs;
+    d.traits = {.work = Work::Labels};
     d.since_min = 12;
     d.attrs = {required("equation", ir::AttrKind::String)};
     d.max_inputs = -1;

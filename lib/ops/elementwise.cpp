@@ -80,7 +80,7 @@ OpDef elementwise(std::string_view name, int arity, TypeSet types, const ScalarO
   op.emit = emit_elementwise;
   op.infer_open = infer_open_elementwise;
   op.emit_open = emit_open_elementwise;
-  op.accel = "elementwise";
+  op.accel = {LayerKind::Elementwise};
   return op;
 }
 

@@ -20,14 +20,14 @@ std::pair<int64_t, int64_t> shape_range(const InferContext& context) {
 // The result's type is known though its values are not.
 OpenTypes infer_open_shape(const InferContext& context) {
   MRVLC_TRY(check_tensors(context));
-  if (context.op->name == "Size") return one_type(ElementType::I64, Dims());
+  if (context.op->kind == Op::Size) return one_type(ElementType::I64, Dims());
   auto [start, end] = shape_range(context);
   return one_type(ElementType::I64, Dims{Dim{end - start, false}});
 }
 
 Status emit_open_shape(EmitContext& context) {
   Texts dims = in_dims(context, 0), values{product_text(dims)};
-  if (context.node().op->name != "Size") {
+  if (context.node().op->kind != Op::Size) {
     auto [start, end] = shape_range(emit_view(context));
     values.assign(dims.begin() + start, dims.begin() + end);
     context.set_dims(0, {fmt::format("{}", end - start)});

@@ -133,6 +133,7 @@ const OpDef& def_Gather() {
     d.emit = emit_gather;
     d.infer_open = infer_open_gather;
     d.emit_open = emit_open_gather;
+    d.traits = {.moves = Moves::Copied, .work = Work::Linear};
     return d;
   }();
   return def;
@@ -147,6 +148,7 @@ const OpDef& def_GatherElements() {
     d.emit = emit_gather_elements;
     d.infer_open = infer_open_gather_elements;
     d.emit_open = emit_open_gather_elements;
+    d.traits = {.moves = Moves::Copied, .work = Work::Linear};
     return d;
   }();
   return def;
@@ -161,6 +163,7 @@ const OpDef& def_GatherND() {
     d.emit = emit_gather_nd;
     d.infer_open = infer_open_gather_nd;
     d.emit_open = emit_open_gather_nd;
+    d.traits = {.moves = Moves::Copied, .work = Work::Linear};
     return d;
   }();
   return def;

@@ -3,6 +3,7 @@
 
 #include "bulk.h"
 #include "infer_util.h"
+#include "macs.h"
 #include "matmul_shape.h"
 #include "plain_gemm.h"
 #include "products_open.h"
@@ -133,6 +134,8 @@ const OpDef& def_Gemm() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "Gemm";
+    d.macs = gemm_macs;
+    d.traits = {.work = Work::Product, .sums_products = true, .passes_size_on = true};
     d.attrs = {with_float("alpha", 1), with_float("beta", 1), with_int("transA", 0), with_int("transB", 0)};
     d.min_inputs = 2;
     d.max_inputs = 3;
@@ -143,7 +146,7 @@ const OpDef& def_Gemm() {
     d.emit = emit_plain_gemm;
     d.emit_kernel = "gemm";
     d.emit_open = emit_open_gemm;
-    d.accel = "fc";
+    d.accel = {LayerKind::Fc};
     return d;
   }();
   return def;
@@ -153,6 +156,8 @@ const OpDef& def_MatMul() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "MatMul";
+    d.macs = matmul_macs;
+    d.traits = {.work = Work::Product, .sums_products = true, .passes_size_on = true};
     d.min_inputs = d.max_inputs = 2;
     d.types = kProductTypes;
     d.infer = infer_matmul;
@@ -160,7 +165,7 @@ const OpDef& def_MatMul() {
     d.emit = emit_plain_matmul;
     d.emit_kernel = "matmul";
     d.emit_open = emit_open_matmul;
-    d.accel = "matmul fc";
+    d.accel = {LayerKind::Matmul, LayerKind::Fc};
     return d;
   }();
   return def;

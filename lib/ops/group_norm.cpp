@@ -132,6 +132,7 @@ const OpDef& def_GroupNormalization() {
   static const OpDef op = [] {
     OpDef d;
     d.name = "GroupNormalization";
+    d.traits = {.work = Work::Linear, .by_channel = true};
     d.since_min = 18;
     d.attrs = {spec::with_float("epsilon", 1e-5f), spec::required("num_groups", ir::AttrKind::Int),
                spec::with_int("stash_type", 1)};

@@ -2,6 +2,7 @@
 //   z = f(x Wz + h Rz + bz)   r = f(x Wr + h Rr + br)   h' = (1 - z) * n + z * h
 //   n = g(x Wn + (r * h) Rn + bn), or with linear_before_reset g(x Wn + bWn + r * (h Rn + bRn))
 #include "emit_util.h"
+#include "macs.h"
 #include "recurrent.h"
 #include "ref_gemm.h"
 
@@ -98,6 +99,8 @@ const OpDef& def_GRU() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "GRU";
+    d.macs = recurrent_macs;
+    d.traits = {.sums_products = true};
     d.attrs = recurrent_attrs();
     d.attrs.push_back(spec::with_int("linear_before_reset", 0));
     d.min_inputs = 3;

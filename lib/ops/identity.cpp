@@ -40,12 +40,13 @@ const OpDef& def_Identity() {
   static const OpDef op = [] {
     OpDef d;
     d.name = "Identity";
+    d.traits = {.moves = Moves::Same, .work = Work::Linear, .passes_size_on = true};
     d.infer = infer_identity;
     d.eval = eval_identity;
     d.emit = emit_identity;
     d.infer_open = infer_identity;
     d.emit_open = emit_open_identity;
-    d.accel = "reshape";
+    d.accel = {LayerKind::Reshape};
     return d;
   }();
   return op;

@@ -53,6 +53,7 @@ const OpDef& def_If() {
     d.attrs = {optional("then_branch", ir::AttrKind::Graph), optional("else_branch", ir::AttrKind::Graph)};
     d.infer = d.infer_open = infer_if;
     d.eval = eval_if;
+    d.traits = {.data_dependent_shape = true};
     return d;
   }();
   return def;

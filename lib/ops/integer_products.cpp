@@ -3,6 +3,7 @@
 
 #include "convert.h"
 #include "emit_util.h"
+#include "macs.h"
 #include "mrvlc/support/diag/ops.h"
 #include "products_open.h"
 #include "ref_conv.h"
@@ -270,11 +271,13 @@ void emit_integer_matmul(EmitContext& context, const MatMulShape& s, const Integ
 const OpDef& def_ConvInteger() {
   static const OpDef def = [] {
     OpDef d = integer_product("ConvInteger");
+    d.macs = conv_macs;
     d.attrs = conv_attrs();
     d.infer = infer_conv_integer;
     d.eval = eval_conv_integer;
     d.emit = emit_conv_integer;
     d.emit_open = emit_open_conv_integer;
+    d.traits = {.work = Work::Windows, .quantised = true};
     return d;
   }();
   return def;
@@ -283,10 +286,12 @@ const OpDef& def_ConvInteger() {
 const OpDef& def_MatMulInteger() {
   static const OpDef def = [] {
     OpDef d = integer_product("MatMulInteger");
+    d.macs = matmul_macs;
     d.infer = infer_matmul_integer;
     d.eval = eval_matmul_integer;
     d.emit = emit_matmul_integer;
     d.emit_open = emit_open_matmul_integer;
+    d.traits = {.work = Work::Product, .quantised = true};
     return d;
   }();
   return def;

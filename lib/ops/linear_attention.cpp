@@ -8,6 +8,7 @@
 #include "lanes.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/ops.h"
+#include "mrvlc/support/saturating.h"
 #include "ref_gemm.h"
 
 namespace mrvlc::ops {
@@ -250,12 +251,25 @@ Status upgrade_linear(RawNode& node) {
   return {};
 }
 
+// Of every step and value head the update of the state and, with a delta rule, the product before it; of
+// every query head the product with the state.
+int64_t linear_attention_macs(const InferContext& c, int64_t) {
+  const int64_t heads = c.int_attr("q_num_heads"), kv_heads = c.int_attr("kv_num_heads");
+  if (!c.has(2) || c.type(0).rank() != 3 || c.type(2).rank() != 3 || heads < 1 || kv_heads < 1) return 0;
+  const Shape &q = c.type(0).shape, &value = c.type(2).shape;
+  const int64_t state = saturating_mul(q[2] / heads, value[2] / kv_heads);
+  const bool delta = c.has(5);  // beta
+  const int64_t updates = delta ? saturating_mul(2, kv_heads) : kv_heads;
+  return saturating_mul(saturating_mul(saturating_mul(q[0], q[1]), state), saturating_add(updates, heads));
+}
+
 }  // namespace
 
 const OpDef& def_LinearAttention() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "LinearAttention";
+    d.macs = linear_attention_macs;
     d.since_min = 27;
     d.attrs = {required("kv_num_heads", ir::AttrKind::Int), required("q_num_heads", ir::AttrKind::Int),
                with_float("scale", 0), with_string("update_rule", "gated_delta")};

@@ -98,6 +98,7 @@ const OpDef& def_Loop() {
     d.min_inputs = 0;
     d.infer = d.infer_open = infer_loop;
     d.eval = eval_loop;
+    d.traits = {.data_dependent_shape = true};
     return d;
   }();
   return def;

@@ -52,7 +52,7 @@ Result<LossParams> loss_params(const InferContext& context) {
   MRVLC_TRY(check_rank(context, 0, 2));
   LossParams p;
   p.view = axis_view(context.type(0).shape, 1);
-  p.from_scores = context.op->name == "SoftmaxCrossEntropyLoss";
+  p.from_scores = context.op->kind == Op::SoftmaxCrossEntropyLoss;
   if (is_attr_set(context, "ignore_index")) p.ignored = context.int_attr("ignore_index");
   MRVLC_ASSIGN(p.reduction, reduction_of(context));
   MRVLC_TRY(check_operands(context, p));

@@ -72,6 +72,7 @@ const OpDef& def_LpNormalization() {
   static const OpDef op = [] {
     OpDef d;
     d.name = "LpNormalization";
+    d.traits = {.work = Work::Linear};
     d.attrs = {spec::with_int("axis", -1), spec::with_int("p", 2)};
     d.types = spec::kFloats;
     d.infer = infer_lp_norm;

@@ -4,6 +4,7 @@
 //   c' = k * c + i * z                 o = f(x Wo + h Ro + Po * c' + Bo)   h' = o * h(c')
 // With input_forget k = 1 - i.
 #include "emit_util.h"
+#include "macs.h"
 #include "mrvlc/support/diag/ops.h"
 #include "recurrent.h"
 
@@ -94,6 +95,8 @@ const OpDef& def_LSTM() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "LSTM";
+    d.macs = recurrent_macs;
+    d.traits = {.sums_products = true};
     d.attrs = recurrent_attrs();
     d.attrs.push_back(spec::with_int("input_forget", 0));
     d.min_inputs = 3;

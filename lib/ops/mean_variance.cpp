@@ -200,6 +200,7 @@ const OpDef& def_MeanVarianceNormalization() {
   static const OpDef op = [] {
     OpDef d;
     d.name = "MeanVarianceNormalization";
+    d.traits = {.work = Work::Linear};
     d.since_min = 9;
     d.attrs = {{"axes", ir::AttrKind::Ints, ir::Attr(std::vector<int64_t>{0, 2, 3}), false}};
     d.types = spec::kFloats;

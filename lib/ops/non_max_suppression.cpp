@@ -231,6 +231,7 @@ const OpDef& def_NonMaxSuppression() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "NonMaxSuppression";
+    d.traits = {.data_dependent_shape = true};
     d.since_min = 10;
     d.attrs = {with_int("center_point_box", 0)};
     d.min_inputs = 2;

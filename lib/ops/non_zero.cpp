@@ -103,6 +103,7 @@ const OpDef& def_NonZero() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "NonZero";
+    d.traits = {.work = Work::Linear, .data_dependent_shape = true};
     d.since_min = 9;
     d.types = kOrdinary;
     d.infer = infer_non_zero;

@@ -75,6 +75,7 @@ const OpDef& def_OneHot() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "OneHot";
+    d.traits = {.work = Work::Linear};
     d.since_min = 9;
     d.attrs = {with_int("axis", -1)};
     d.min_inputs = d.max_inputs = 3;

@@ -8,10 +8,7 @@
 namespace mrvlc::ops {
 
 bool has_data_dependent_shape(const ir::OpSchema& op) {
-  constexpr std::string_view kNames[] = {"Compress",          "If",          "Loop",
-                                         "NonMaxSuppression", "NonZero",     "Scan",
-                                         "StringNormalizer",  "StringSplit", "Unique"};
-  return op.domain.empty() && std::find(std::begin(kNames), std::end(kNames), op.name) != std::end(kNames);
+  return static_cast<const OpDef&>(op).traits.data_dependent_shape;
 }
 
 bool has_open_shapes(const ir::Graph& graph, const ir::Node& node) {

@@ -99,8 +99,8 @@ const Rule& momentum(bool nesterov) {
 }
 
 Result<const Rule*> rule_of(const InferContext& context) {
-  if (context.op->name == "Adagrad") return &adagrad();
-  if (context.op->name == "Adam") return &adam();
+  if (context.op->kind == Op::Adagrad) return &adagrad();
+  if (context.op->kind == Op::Adam) return &adam();
   const std::string& mode = context.string_attr("mode");
   if (mode != "standard" && mode != "nesterov")
     return bad_attr("mode", fmt::format("has the unknown value '{}'", printable(mode)));

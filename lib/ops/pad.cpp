@@ -117,6 +117,7 @@ const OpDef& def_Pad() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "Pad";
+    d.traits = {.moves = Moves::Copied, .work = Work::Linear, .passes_size_on = true};
     d.attrs = {with_string("mode", "constant")};
     d.min_inputs = 2;
     d.max_inputs = 4;
@@ -127,7 +128,7 @@ const OpDef& def_Pad() {
     d.emit = emit_pad;
     d.infer_open = infer_open_pad;
     d.emit_open = emit_open_pad;
-    d.accel = "move";
+    d.accel = {LayerKind::Move};
     return d;
   }();
   return def;

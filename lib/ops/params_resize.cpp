@@ -104,7 +104,7 @@ Status read_modes(const InferContext& context, ResizeParams& p) {
   if (p.mode != "nearest" && p.mode != "linear" && p.mode != "cubic") {
     return bad_attr("mode", fmt::format("has the unknown value '{}'", printable(p.mode)));
   }
-  if (context.op->name == "Upsample") {
+  if (context.op->kind == Op::Upsample) {
     p.coordinate_mode = "asymmetric";
     p.nearest_mode = "floor";
     return {};
@@ -141,7 +141,7 @@ Status resize_sizes(const InferContext& context, ResizeParams& p, const std::vec
 Result<ResizeParams> resize_modes(const InferContext& context) {
   ResizeParams p;
   MRVLC_TRY(read_modes(context, p));
-  if (context.op->name == "Upsample") return p;
+  if (context.op->kind == Op::Upsample) return p;
   const std::string& policy = context.string_attr("keep_aspect_ratio_policy");
   if (policy != "stretch" && policy != "not_larger" && policy != "not_smaller") {
     return bad_attr("keep_aspect_ratio_policy", fmt::format("has the unknown value '{}'", printable(policy)));
@@ -150,7 +150,7 @@ Result<ResizeParams> resize_modes(const InferContext& context) {
 }
 
 Result<std::vector<int64_t>> resize_axes(const InferContext& context) {
-  bool given = context.op->name == "Resize" && !context.ints_attr("axes").empty();
+  bool given = context.op->kind == Op::Resize && !context.ints_attr("axes").empty();
   if (given) return normalize_axes(context.ints_attr("axes"), context.type(0).rank());
   std::vector<int64_t> axes(at(context.type(0).rank()));
   std::iota(axes.begin(), axes.end(), int64_t{0});
@@ -166,7 +166,7 @@ Result<ResizeParams> resize_params(const InferContext& context) {
   p.roi_end.assign(shape.size(), 1.0);
   for (int64_t dim : shape) MRVLC_TRY(check_dim(dim, "a dimension"));
   MRVLC_ASSIGN(auto axes, resize_axes(context));
-  if (context.op->name == "Upsample") {
+  if (context.op->kind == Op::Upsample) {
     MRVLC_ASSIGN(auto scales, read_scales(context, 1, axes.size()));
     MRVLC_TRY(apply_scales(p, shape, axes, scales));
     return p;

@@ -170,7 +170,7 @@ Status local_window(const InferContext& context, PoolParams& p) {
   if (!taps || *taps > kMaxTaps)
     return bad_attr("kernel_shape", fmt::format("has more than {} elements", kMaxTaps));
   p.ceil_mode = context.int_attr("ceil_mode") != 0;
-  p.count_include_pad = context.op->name == "AveragePool" && context.int_attr("count_include_pad") != 0;
+  p.count_include_pad = context.op->kind == Op::AveragePool && context.int_attr("count_include_pad") != 0;
   return window_output(context, p, p.ceil_mode);
 }
 

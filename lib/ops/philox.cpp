@@ -25,7 +25,7 @@ std::string call_text(EmitContext& context, RandomKey key, std::string_view coun
 bool is_random(const ir::Node& node) {
   if (node.op->attr_index(kStream) < 0) return false;
   // Without its third input, Dropout is the identity.
-  return !node.is("Dropout") || (node.inputs.size() > 2 && node.inputs[2].valid());
+  return !node.is(Op::Dropout) || (node.inputs.size() > 2 && node.inputs[2].valid());
 }
 
 void set_stream(const ir::OpSchema& op, std::vector<ir::Attr>& slots, int64_t number) {

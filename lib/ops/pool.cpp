@@ -69,7 +69,7 @@ Status eval_pool(const EvalContext& context) {
   WindowGather gather(p);
   std::vector<double> x(at(gather.plane())), y(at(gather.positions()));
   std::vector<int64_t> where(y.size());
-  bool column_major = context.op->name == "MaxPool" && view.int_attr("storage_order") != 0;
+  bool column_major = context.op->kind == Op::MaxPool && view.int_attr("storage_order") != 0;
   for (int64_t n = 0; n < p.batch * p.channels; ++n) {
     load_doubles(context.in(0), n * gather.plane(), gather.plane(), x.data());
     if (p.is_max) {
@@ -98,7 +98,7 @@ OpDef pool_def(std::string_view name, std::vector<ir::AttrSpec> attrs, TypeSet t
   d.eval = eval_pool;
   d.emit = global ? emit_global_pool : emit_pool;
   d.emit_open = global ? emit_open_global_pool : emit_open_pool;
-  d.accel = "pool";
+  d.accel = {LayerKind::Pool};
   return d;
 }
 
@@ -155,6 +155,7 @@ const OpDef& def_MaxPool() {
     TypeSet types = types_of({E::F32, E::F16, E::F64, E::BF16, E::I8, E::U8});
     OpDef d = pool_def("MaxPool", std::move(attrs), types, false);
     d.max_outputs = 2;
+    d.traits = {.passes_size_on = true, .by_channel = true};
     return d;
   }();
   return def;
@@ -164,7 +165,8 @@ const OpDef& def_AveragePool() {
   static const OpDef def = [] {
     auto attrs = window_attrs();
     attrs.push_back(with_int("count_include_pad", 0));
-    return pool_def("AveragePool", std::move(attrs), kFloats, false);
+    return with_traits(pool_def("AveragePool", std::move(attrs), kFloats, false),
+                       {.passes_size_on = true, .by_channel = true});
   }();
   return def;
 }
@@ -184,12 +186,14 @@ const OpDef& def_GlobalLpPool() {
 }
 
 const OpDef& def_GlobalMaxPool() {
-  static const OpDef def = pool_def("GlobalMaxPool", {}, kFloats, true);
+  static const OpDef def =
+      with_traits(pool_def("GlobalMaxPool", {}, kFloats, true), {.work = Work::Linear, .by_channel = true});
   return def;
 }
 
 const OpDef& def_GlobalAveragePool() {
-  static const OpDef def = pool_def("GlobalAveragePool", {}, kFloats, true);
+  static const OpDef def = with_traits(pool_def("GlobalAveragePool", {}, kFloats, true),
+                                       {.work = Work::Linear, .by_channel = true});
   return def;
 }
 

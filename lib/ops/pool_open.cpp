@@ -10,7 +10,7 @@ namespace mrvlc::ops {
 namespace {
 
 bool is_max(const EmitContext& c) {
-  return c.node().is("MaxPool") || c.node().is("GlobalMaxPool");
+  return c.node().is(Op::MaxPool) || c.node().is(Op::GlobalMaxPool);
 }
 
 std::string start_text(const EmitContext& c) {
@@ -80,7 +80,7 @@ void emit_planes(EmitContext& c) {
     emit_row_with_indices(c);
   } else {
     emit_row(c);
-    if (c.node().is("AveragePool")) emit_average(c);
+    if (c.node().is(Op::AveragePool)) emit_average(c);
   }
   c.close();
   c.close();

@@ -4,6 +4,7 @@
 // a float8 the product is rounded at once, and its zero point is zero (as QuantizeLinear's).
 #include "convert.h"
 #include "emit_util.h"
+#include "macs.h"
 #include "mrvlc/support/diag/ops.h"
 #include "open_util.h"
 #include "products_open.h"
@@ -199,11 +200,13 @@ OpDef qlinear(std::string_view name, int max_inputs) {
 const OpDef& def_QLinearConv() {
   static const OpDef def = [] {
     OpDef d = qlinear("QLinearConv", 9);
+    d.macs = qlinear_conv_macs;
     d.attrs = conv_attrs();
     d.infer = infer_conv;
     d.eval = eval_conv;
     d.emit = emit_conv;
     d.emit_open = emit_open_qlinear_conv;
+    d.traits = {.work = Work::Windows, .quantised = true};
     return d;
   }();
   return def;
@@ -212,11 +215,13 @@ const OpDef& def_QLinearConv() {
 const OpDef& def_QLinearMatMul() {
   static const OpDef def = [] {
     OpDef d = qlinear("QLinearMatMul", 8);
+    d.macs = matmul_macs;
     d.types = kCodes;
     d.infer = infer_matmul;
     d.eval = eval_matmul;
     d.emit = emit_matmul;
     d.emit_open = emit_open_qlinear_matmul;
+    d.traits = {.work = Work::Product, .quantised = true};
     return d;
   }();
   return def;

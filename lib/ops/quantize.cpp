@@ -323,6 +323,7 @@ const OpDef& def_QuantizeLinear() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "QuantizeLinear";
+    d.traits = {.work = Work::Linear, .rounds = true, .quantised = true};
     d.since_min = 10;
     d.attrs = quant_attrs();
     d.attrs.push_back(optional("precision", ir::AttrKind::Type));
@@ -344,6 +345,7 @@ const OpDef& def_DequantizeLinear() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "DequantizeLinear";
+    d.traits = {.work = Work::Linear, .quantised = true};
     d.since_min = 10;
     d.attrs = quant_attrs();
     d.min_inputs = 2;

@@ -121,6 +121,7 @@ Status emit_open_random(EmitContext& context) {
 OpDef random_op(std::string_view op, std::string_view first, float a, std::string_view second, float b) {
   OpDef d;
   d.name = op;
+  d.traits = {.random = true};
   d.attrs = {optional("dtype", ir::AttrKind::Type), with_float(first, a), with_float(second, b),
              optional("seed", ir::AttrKind::Float), with_int(kStream, 0)};
   if (is_like(d)) {

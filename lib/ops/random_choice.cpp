@@ -237,6 +237,7 @@ const OpDef& def_Bernoulli() {
   static const OpDef op = [] {
     OpDef d;
     d.name = "Bernoulli";
+    d.traits = {.random = true};
     d.since_min = 15;
     d.attrs = {optional("dtype", ir::AttrKind::Type), optional("seed", ir::AttrKind::Float),
                with_int(kStream, 0)};
@@ -256,6 +257,7 @@ const OpDef& def_Multinomial() {
   static const OpDef op = [] {
     OpDef d;
     d.name = "Multinomial";
+    d.traits = {.random = true};
     d.since_min = 7;
     d.attrs = {{"dtype", ir::AttrKind::Type, ir::Attr(E::I32), false},
                with_int("sample_size", 1),
@@ -275,6 +277,7 @@ const OpDef& def_Dropout() {
   static const OpDef op = [] {
     OpDef d;
     d.name = "Dropout";
+    d.traits = {.work = Work::Linear, .passes_size_on = true};
     d.attrs = {optional("seed", ir::AttrKind::Int), with_int(kStream, 0)};
     d.max_inputs = 3;
     d.max_outputs = 2;

@@ -133,9 +133,10 @@ constexpr TypeSet kReducible = types_of({spec::E::F32, spec::E::F16, spec::E::F6
                                          spec::E::I32, spec::E::I64, spec::E::U32, spec::E::U64});
 
 template <const Reduction& R>
-OpDef reduction(std::string_view name, std::string_view accel) {
+OpDef reduction(std::string_view name, LayerKinds accel) {
   OpDef op;
   op.name = name;
+  op.traits = {.work = Work::Linear};
   op.attrs = {spec::with_int("keepdims", 1), spec::with_int("noop_with_empty_axes", 0)};
   op.max_inputs = 2;
   op.types = R.extreme != 0 ? spec::kOrdinary : kReducible;
@@ -211,43 +212,43 @@ constexpr Reduction kSumSquare{.step = square_add,
 }  // namespace
 
 const OpDef& def_ReduceSum() {
-  static const OpDef op = reduction<kSum>("ReduceSum", "reduce");
+  static const OpDef op = reduction<kSum>("ReduceSum", {LayerKind::Reduce});
   return op;
 }
 const OpDef& def_ReduceMean() {
-  static const OpDef op = reduction<kMean>("ReduceMean", "reduce");
+  static const OpDef op = reduction<kMean>("ReduceMean", {LayerKind::Reduce});
   return op;
 }
 const OpDef& def_ReduceMax() {
-  static const OpDef op = reduction<kMax>("ReduceMax", "reduce");
+  static const OpDef op = reduction<kMax>("ReduceMax", {LayerKind::Reduce});
   return op;
 }
 const OpDef& def_ReduceMin() {
-  static const OpDef op = reduction<kMin>("ReduceMin", "reduce");
+  static const OpDef op = reduction<kMin>("ReduceMin", {LayerKind::Reduce});
   return op;
 }
 const OpDef& def_ReduceProd() {
-  static const OpDef op = reduction<kProd>("ReduceProd", "reduce");
+  static const OpDef op = reduction<kProd>("ReduceProd", {LayerKind::Reduce});
   return op;
 }
 const OpDef& def_ReduceL1() {
-  static const OpDef op = reduction<kL1>("ReduceL1", "");
+  static const OpDef op = reduction<kL1>("ReduceL1", {});
   return op;
 }
 const OpDef& def_ReduceL2() {
-  static const OpDef op = reduction<kL2>("ReduceL2", "");
+  static const OpDef op = reduction<kL2>("ReduceL2", {});
   return op;
 }
 const OpDef& def_ReduceLogSum() {
-  static const OpDef op = reduction<kLogSum>("ReduceLogSum", "");
+  static const OpDef op = reduction<kLogSum>("ReduceLogSum", {});
   return op;
 }
 const OpDef& def_ReduceLogSumExp() {
-  static const OpDef op = reduction<kLogSumExp>("ReduceLogSumExp", "");
+  static const OpDef op = reduction<kLogSumExp>("ReduceLogSumExp", {});
   return op;
 }
 const OpDef& def_ReduceSumSquare() {
-  static const OpDef op = reduction<kSumSquare>("ReduceSumSquare", "reduce");
+  static const OpDef op = reduction<kSumSquare>("ReduceSumSquare", {LayerKind::Reduce});
   return op;
 }
 

@@ -87,7 +87,7 @@ double nearest(const ResizeParams& p, size_t d, double x) {
 }  // namespace
 
 Filter resize_filter(const InferContext& context) {
-  if (context.op->name != "Resize") return {};
+  if (context.op->kind != Op::Resize) return {};
   return {context.int_attr("exclude_outside") != 0, context.int_attr("antialias") != 0};
 }
 

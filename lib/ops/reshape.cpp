@@ -110,13 +110,14 @@ OpDef reshape_def(std::string_view name, Result<std::vector<TensorType>> (*infer
                   int inputs, int max_inputs) {
   OpDef d;
   d.name = name;
+  d.traits = {.moves = Moves::Same, .work = Work::Linear, .passes_size_on = true};
   d.min_inputs = inputs;
   d.max_inputs = max_inputs;
   d.types = kMovable;
   d.infer = infer;
   d.eval = eval_reshape;
   d.emit = emit_reshape;
-  d.accel = "reshape";
+  d.accel = {LayerKind::Reshape};
   return d;
 }
 

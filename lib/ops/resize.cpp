@@ -227,6 +227,7 @@ const OpDef& def_Resize() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "Resize";
+    d.traits = {.passes_size_on = true};
     d.since_min = 10;
     d.attrs = {with_int("antialias", 0),
                optional("axes", ir::AttrKind::Ints),
@@ -246,7 +247,7 @@ const OpDef& def_Resize() {
     d.emit = emit_resize;
     d.infer_open = infer_open_resize;
     d.emit_open = emit_open_resize;
-    d.accel = "resize";
+    d.accel = {LayerKind::Resize};
     return d;
   }();
   return def;
@@ -256,6 +257,7 @@ const OpDef& def_Upsample() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "Upsample";
+    d.traits = {.passes_size_on = true};
     d.since_min = 7;
     d.since_max = 9;  // deprecated afterwards
     d.attrs = {with_string("mode", "nearest")};
@@ -267,7 +269,7 @@ const OpDef& def_Upsample() {
     d.emit = emit_resize;
     d.infer_open = infer_open_resize;
     d.emit_open = emit_open_resize;
-    d.accel = "resize";
+    d.accel = {LayerKind::Resize};
     return d;
   }();
   return def;

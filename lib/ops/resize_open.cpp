@@ -33,7 +33,7 @@ Result<ResizeOperands> resize_operands(const InferContext& context) {
   MRVLC_ASSIGN(r.modes, resize_modes(context));
   MRVLC_ASSIGN(r.axes, resize_axes(context));
   if (r.modes.mode != "nearest") MRVLC_TRY(check_elem(context, 0, kFloats));
-  r.upsample = context.op->name == "Upsample";
+  r.upsample = context.op->kind == Op::Upsample;
   auto given = [&](size_t i) { return context.has(i) && (context.type(i).elements() != 0); };
   if (r.upsample) {
     r.scales = 1;

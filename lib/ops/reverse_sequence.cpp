@@ -76,6 +76,7 @@ const OpDef& def_ReverseSequence() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "ReverseSequence";
+    d.traits = {.moves = Moves::Rearranged, .work = Work::Linear};
     d.since_min = 10;
     d.attrs = {with_int("batch_axis", 1), with_int("time_axis", 0)};
     d.min_inputs = d.max_inputs = 2;

@@ -94,6 +94,7 @@ const OpDef& def_RMSNormalization() {
   static const OpDef op = [] {
     OpDef d;
     d.name = "RMSNormalization";
+    d.traits = {.work = Work::Linear};
     d.since_min = 23;
     d.attrs = {spec::with_int("axis", -1), spec::with_float("epsilon", 1e-5f),
                spec::with_int("stash_type", 1)};

@@ -1,5 +1,6 @@
 // RNN (ONNX -22): h' = f(x W + h R + b).
 #include "emit_util.h"
+#include "macs.h"
 #include "recurrent.h"
 
 namespace mrvlc::ops {
@@ -42,6 +43,8 @@ const OpDef& def_RNN() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "RNN";
+    d.macs = recurrent_macs;
+    d.traits = {.sums_products = true};
     d.attrs = recurrent_attrs();
     d.min_inputs = 3;
     d.max_inputs = 6;

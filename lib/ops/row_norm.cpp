@@ -228,6 +228,7 @@ const OpDef& def_InstanceNormalization() {
   static const OpDef op = [] {
     OpDef d;
     d.name = "InstanceNormalization";
+    d.traits = {.work = Work::Linear, .by_channel = true};
     d.attrs = {spec::with_float("epsilon", 1e-5f)};
     d.min_inputs = d.max_inputs = 3;
     d.types = spec::kFloats;
@@ -236,7 +237,7 @@ const OpDef& def_InstanceNormalization() {
     d.eval = eval_instance_norm;
     d.emit = emit_instance_norm;
     d.emit_open = emit_open_instance_norm;
-    d.accel = "norm";
+    d.accel = {LayerKind::Norm};
     return d;
   }();
   return op;
@@ -246,6 +247,7 @@ const OpDef& def_LayerNormalization() {
   static const OpDef op = [] {
     OpDef d;
     d.name = "LayerNormalization";
+    d.traits = {.work = Work::Linear};
     d.attrs = {spec::with_int("axis", -1), spec::with_float("epsilon", 1e-5f),
                spec::with_int("stash_type", 1)};
     d.min_inputs = 2;
@@ -256,7 +258,7 @@ const OpDef& def_LayerNormalization() {
     d.eval = eval_layer_norm;
     d.emit = emit_layer_norm;
     d.emit_open = emit_open_layer_norm;
-    d.accel = "norm";
+    d.accel = {LayerKind::Norm};
     return d;
   }();
   return op;

@@ -166,6 +166,7 @@ const OpDef& def_Scan() {
                formals_attr()};
     d.infer = d.infer_open = infer_scan;
     d.eval = eval_scan;
+    d.traits = {.data_dependent_shape = true};
     return d;
   }();
   return def;

@@ -258,6 +258,7 @@ const OpDef& def_Scatter() {
     OpDef d = scatter_elements_def("Scatter", {with_int("axis", 0)});
     d.since_min = 9;
     d.since_max = 10;
+    d.traits = {.work = Work::Linear};
     return d;
   }();
   return def;
@@ -265,7 +266,9 @@ const OpDef& def_Scatter() {
 
 const OpDef& def_ScatterElements() {
   static const OpDef def = [] {
-    return scatter_elements_def("ScatterElements", {with_int("axis", 0), with_string("reduction", "none")});
+    return with_traits(
+        scatter_elements_def("ScatterElements", {with_int("axis", 0), with_string("reduction", "none")}),
+        {.work = Work::Linear});
   }();
   return def;
 }
@@ -278,6 +281,7 @@ const OpDef& def_ScatterND() {
     d.emit = emit_scatter_nd;
     d.infer_open = infer_open_scatter_nd;
     d.emit_open = emit_open_scatter_nd;
+    d.traits = {.work = Work::Linear};
     return d;
   }();
   return def;

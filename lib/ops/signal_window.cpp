@@ -17,7 +17,7 @@ struct Cosines {
 
 const Cosines& cosines(const ir::OpSchema& op) {
   static constexpr Cosines kHann{0.5, 0.5, 0}, kHamming{25.0 / 46, 21.0 / 46, 0}, kBlackman{0.42, 0.5, 0.08};
-  return op.name == "HannWindow" ? kHann : op.name == "HammingWindow" ? kHamming : kBlackman;
+  return op.kind == Op::HannWindow ? kHann : op.kind == Op::HammingWindow ? kHamming : kBlackman;
 }
 
 Result<ElementType> window_elem(const InferContext& context) {

@@ -102,7 +102,7 @@ OpDef move_def(std::string_view name, Result<std::vector<TensorType>> (*infer)(c
   d.infer = infer;
   d.eval = eval_copy<Plan>;
   d.emit = emit_copy_of<Plan>;
-  d.accel = "move";
+  d.accel = {LayerKind::Move};
   return d;
 }
 
@@ -114,6 +114,7 @@ const OpDef& def_Slice() {
     d.upgrade = upgrade_slice;
     d.infer_open = infer_open_slice;
     d.emit_open = emit_open_slice;
+    d.traits = {.moves = Moves::Selected, .work = Work::Linear, .passes_size_on = true};
     return d;
   }();
   return def;
@@ -124,6 +125,7 @@ const OpDef& def_Expand() {
     OpDef d = move_def<expand_plan>("Expand", infer_expand, 2, 2);
     d.infer_open = infer_open_expand;
     d.emit_open = emit_open_expand;
+    d.traits = {.moves = Moves::Copied, .work = Work::Linear, .passes_size_on = true};
     return d;
   }();
   return def;
@@ -135,6 +137,7 @@ const OpDef& def_Tile() {
     d.since_min = 6;
     d.infer_open = infer_open_tile;
     d.emit_open = emit_open_tile;
+    d.traits = {.moves = Moves::Copied, .work = Work::Linear, .passes_size_on = true};
     return d;
   }();
   return def;

@@ -154,6 +154,7 @@ template <auto Eval, auto Emit>
 OpDef lane_operator(std::string_view name) {
   OpDef op;
   op.name = name;
+  op.traits = {.work = Work::Linear};
   op.attrs = {spec::with_int("axis", -1), spec::with_int("coerce", 0)};
   op.types = spec::kFloats;
   op.upgrade = upgrade_softmax;
@@ -161,7 +162,7 @@ OpDef lane_operator(std::string_view name) {
   op.eval = eval_lanes<Eval>;
   op.emit = emit_lanes<Emit>;
   op.emit_open = emit_open_lanes<Emit>;
-  op.accel = "softmax";
+  op.accel = {LayerKind::Softmax};
   return op;
 }
 

@@ -164,6 +164,7 @@ const OpDef& def_StringNormalizer() {
   static const OpDef op = [] {
     OpDef d;
     d.name = "StringNormalizer";
+    d.traits = {.data_dependent_shape = true};
     d.since_min = 10;
     d.attrs = {with_string("case_change_action", "NONE"), with_int("is_case_sensitive", 0),
                optional("locale", ir::AttrKind::String), optional("stopwords", ir::AttrKind::Strings)};

@@ -184,6 +184,7 @@ const OpDef& def_StringConcat() {
   static const OpDef op = [] {
     OpDef d;
     d.name = "StringConcat";
+    d.traits = {.work = Work::Linear};
     d.since_min = 20;
     d.min_inputs = d.max_inputs = 2;
     d.types = kTexts;
@@ -201,6 +202,7 @@ const OpDef& def_StringSplit() {
   static const OpDef op = [] {
     OpDef d;
     d.name = "StringSplit";
+    d.traits = {.data_dependent_shape = true};
     d.since_min = 20;
     d.attrs = {optional("delimiter", ir::AttrKind::String), optional("maxsplit", ir::AttrKind::Int)};
     d.max_outputs = 2;

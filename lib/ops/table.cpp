@@ -10,6 +10,19 @@ namespace mrvlc::ops {
 
 namespace {
 
+// The definitions with their symbols, in the order of the symbols.
+const std::vector<OpDef>& table() {
+  static const std::vector<OpDef> ops = [] {
+    std::vector<OpDef> all;
+    auto add = [&](const OpDef& def, Op kind) { all.emplace_back(def).kind = kind; };
+#define MRVLC_OP(op_name) add(def_##op_name(), Op::op_name);
+#include "mrvlc/ops/ops.def"
+#undef MRVLC_OP
+    return all;
+  }();
+  return ops;
+}
+
 using Key = std::pair<std::string_view, std::string_view>;
 
 const std::map<Key, const OpDef*>& index_by_name() {
@@ -31,11 +44,11 @@ class TableRegistry final : public ir::OpRegistry {
 }  // namespace
 
 const std::vector<const OpDef*>& all_ops() {
-  static const std::vector<const OpDef*> ops = {
-#define MRVLC_OP(op_name) &def_##op_name(),
-#include "mrvlc/ops/ops.def"
-#undef MRVLC_OP
-  };
+  static const std::vector<const OpDef*> ops = [] {
+    std::vector<const OpDef*> all;
+    for (const OpDef& op : table()) all.push_back(&op);
+    return all;
+  }();
   return ops;
 }
 
@@ -45,12 +58,19 @@ const OpDef* find_op(std::string_view domain, std::string_view name) {
   return it == index_by_name().end() ? nullptr : it->second;
 }
 
+const OpDef& op_def(Op op) {
+  return table().at(static_cast<size_t>(op) - 1);
+}
+
 const OpDef& op_def(const ir::Node& node) {
   return static_cast<const OpDef&>(*node.op);
 }
 
-const ir::OpSchema& schema(std::string_view name) {
-  return *find_op("", name);
+bool rounds_to_integers(const ir::Graph& graph, const ir::Node& node) {
+  if (node.is(Op::Cast))
+    return is_float(graph.value(node.inputs[0]).type.elem) &&
+           is_integer(graph.value(node.outputs[0]).type.elem);
+  return traits(node).rounds;
 }
 
 const ir::OpRegistry& registry() {

@@ -121,6 +121,7 @@ const OpDef& def_TensorScatter() {
   static const OpDef def = [] {
     OpDef d;
     d.name = "TensorScatter";
+    d.traits = {.moves = Moves::Copied, .work = Work::Linear};
     d.since_min = 24;
     d.attrs = {with_int("axis", -2), with_string("mode", "linear")};
     d.min_inputs = 2;

@@ -187,7 +187,7 @@ OpDef copy_def(std::string_view name, std::vector<ir::AttrSpec> attrs) {
   d.types = kMovable;
   d.eval = eval_copy<Plan>;
   d.emit = emit_copy_of<Plan>;
-  d.accel = "move";
+  d.accel = {LayerKind::Move};
   return d;
 }
 
@@ -199,6 +199,7 @@ const OpDef& def_Transpose() {
     d.infer = infer_transpose;
     d.infer_open = infer_open_transpose;
     d.emit_open = emit_open_transpose;
+    d.traits = {.moves = Moves::Rearranged, .work = Work::Linear, .passes_size_on = true};
     return d;
   }();
   return def;
@@ -211,6 +212,7 @@ const OpDef& def_DepthToSpace() {
     d.infer = infer_depth_to_space;
     d.infer_open = infer_open_depth_to_space;
     d.emit_open = emit_open_depth_to_space;
+    d.traits = {.moves = Moves::Rearranged, .work = Work::Linear, .passes_size_on = true, .by_channel = true};
     return d;
   }();
   return def;
@@ -222,6 +224,7 @@ const OpDef& def_SpaceToDepth() {
     d.infer = infer_space_to_depth;
     d.infer_open = infer_open_space_to_depth;
     d.emit_open = emit_open_space_to_depth;
+    d.traits = {.moves = Moves::Rearranged, .work = Work::Linear, .passes_size_on = true, .by_channel = true};
     return d;
   }();
   return def;

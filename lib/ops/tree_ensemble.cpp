@@ -46,7 +46,7 @@ using Plan = Result<Job> (*)(const InferContext&);
 template <Plan Of>
 Result<std::vector<TensorType>> infer_scores(const InferContext& context) {
   MRVLC_ASSIGN(Job job, Of(context));
-  bool new_form = context.op->name == "TreeEnsemble";
+  bool new_form = context.op->kind == Op::TreeEnsemble;
   return one_type(new_form ? context.type(0).elem : E::F32, {job.x.rows, job.trees.targets});
 }
 

@@ -104,19 +104,23 @@ const OpDef& def_Atanh() {
 }
 
 const OpDef& def_Floor() {
-  static const OpDef op = float_unary<"floor{f}({x})">("Floor", [](double x) { return std::floor(x); });
+  static const OpDef op = with_traits(
+      float_unary<"floor{f}({x})">("Floor", [](double x) { return std::floor(x); }), {.rounds = true});
   return op;
 }
 
 const OpDef& def_Ceil() {
-  static const OpDef op = float_unary<"ceil{f}({x})">("Ceil", [](double x) { return std::ceil(x); });
+  static const OpDef op = with_traits(
+      float_unary<"ceil{f}({x})">("Ceil", [](double x) { return std::ceil(x); }), {.rounds = true});
   return op;
 }
 
 // Halves to even, which is the rounding mode a program starts in.
 const OpDef& def_Round() {
-  static const OpDef op = host_only(
-      float_unary<"rint{f}({x})">("Round", [](double x) { return std::nearbyint(x); }), kStepsOnHost);
+  static const OpDef op =
+      with_traits(host_only(float_unary<"rint{f}({x})">("Round", [](double x) { return std::nearbyint(x); }),
+                            kStepsOnHost),
+                  {.rounds = true});
   return op;
 }
 

@@ -34,17 +34,21 @@ OpDef predicate(OpDef op) {
 }  // namespace
 
 const OpDef& def_Abs() {
-  static const OpDef op =
-      numeric<"fabs{f}({x})", "{x} < 0 ? 0 - ({u}){x} : ({u}){x}", "{x}", 1>("Abs", [](auto x) {
-        if constexpr (std::is_floating_point_v<decltype(x)>) return std::fabs(x);
-        return is_negative(x) ? wrap_neg(x) : x;
-      });
+  static const OpDef op = with_traits(numeric<"fabs{f}({x})", "{x} < 0 ? 0 - ({u}){x} : ({u}){x}", "{x}", 1>(
+                                          "Abs",
+                                          [](auto x) {
+                                            if constexpr (std::is_floating_point_v<decltype(x)>)
+                                              return std::fabs(x);
+                                            return is_negative(x) ? wrap_neg(x) : x;
+                                          }),
+                                      {.passes_size_on = true});
   return op;
 }
 
 const OpDef& def_Neg() {
-  static const OpDef op =
-      numeric<"-{x}", "0 - ({u}){x}", "0 - ({u}){x}", 1>("Neg", [](auto x) { return wrap_neg(x); });
+  static const OpDef op = with_traits(
+      numeric<"-{x}", "0 - ({u}){x}", "0 - ({u}){x}", 1>("Neg", [](auto x) { return wrap_neg(x); }),
+      {.passes_size_on = true});
   return op;
 }
 

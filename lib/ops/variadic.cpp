@@ -31,24 +31,29 @@ Status emit_open_mean(EmitContext& c) {
 
 // A NaN on either side is the result, as in NumPy.
 const OpDef& def_Max() {
-  static const OpDef op = variadic(
-      numeric<"{x} > {y} || isnan({x}) ? {x} : {y}", "{x} > {y} ? {x} : {y}", "{x} > {y} ? {x} : {y}", 2>(
-          "Max", [](auto a, auto b) { return a > b || is_nan(a) ? a : b; }));
+  static const OpDef op = with_traits(
+      variadic(
+          numeric<"{x} > {y} || isnan({x}) ? {x} : {y}", "{x} > {y} ? {x} : {y}", "{x} > {y} ? {x} : {y}", 2>(
+              "Max", [](auto a, auto b) { return a > b || is_nan(a) ? a : b; })),
+      {.commutative = true, .passes_size_on = true});
   return op;
 }
 
 const OpDef& def_Min() {
-  static const OpDef op = variadic(
-      numeric<"{x} < {y} || isnan({x}) ? {x} : {y}", "{x} < {y} ? {x} : {y}", "{x} < {y} ? {x} : {y}", 2>(
-          "Min", [](auto a, auto b) { return a < b || is_nan(a) ? a : b; }));
+  static const OpDef op = with_traits(
+      variadic(
+          numeric<"{x} < {y} || isnan({x}) ? {x} : {y}", "{x} < {y} ? {x} : {y}", "{x} < {y} ? {x} : {y}", 2>(
+              "Min", [](auto a, auto b) { return a < b || is_nan(a) ? a : b; })),
+      {.commutative = true});
   return op;
 }
 
 const OpDef& def_Sum() {
   static const OpDef op =
-      host_only(variadic(numeric<"{x} + {y}", "({u}){x} + ({u}){y}", "({u}){x} + ({u}){y}", 2>(
-                    "Sum", [](auto a, auto b) { return wrap_add(a, b); })),
-                kPartialSums);
+      with_traits(host_only(variadic(numeric<"{x} + {y}", "({u}){x} + ({u}){y}", "({u}){x} + ({u}){y}", 2>(
+                                "Sum", [](auto a, auto b) { return wrap_add(a, b); })),
+                            kPartialSums),
+                  {.commutative = true});
   return op;
 }
 
@@ -60,7 +65,7 @@ const OpDef& def_Mean() {
     d.eval = eval_mean;
     d.emit = emit_mean;
     d.emit_open = emit_open_mean;
-    return host_only(std::move(d), kPartialSums);
+    return with_traits(host_only(std::move(d), kPartialSums), {.commutative = true});
   }();
   return op;
 }

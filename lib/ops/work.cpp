@@ -31,79 +31,6 @@ int64_t elements_of(Types types, size_t i) {
   return i < types.size() && types[i] != nullptr ? types[i]->elements() : 0;
 }
 
-// Every element of operands and results is looked at a few times.
-bool linear(std::string_view name) {
-  static constexpr std::string_view kNames[] = {"ArgMax",
-                                                "ArgMin",
-                                                "BatchNormalization",
-                                                "BitCast",
-                                                "Cast",
-                                                "CastLike",
-                                                "CenterCropPad",
-                                                "Clip",
-                                                "Compress",
-                                                "Concat",
-                                                "Constant",
-                                                "ConstantOfShape",
-                                                "CumProd",
-                                                "CumSum",
-                                                "DepthToSpace",
-                                                "DequantizeLinear",
-                                                "Dropout",
-                                                "DynamicQuantizeLinear",
-                                                "Expand",
-                                                "EyeLike",
-                                                "Flatten",
-                                                "Gather",
-                                                "GatherElements",
-                                                "GatherND",
-                                                "GlobalAveragePool",
-                                                "GlobalMaxPool",
-                                                "GroupNormalization",
-                                                "Hardmax",
-                                                "Identity",
-                                                "InstanceNormalization",
-                                                "LayerNormalization",
-                                                "LogSoftmax",
-                                                "LpNormalization",
-                                                "MeanVarianceNormalization",
-                                                "NonZero",
-                                                "OneHot",
-                                                "Pad",
-                                                "QuantizeLinear",
-                                                "Range",
-                                                "ReduceL1",
-                                                "ReduceL2",
-                                                "ReduceLogSum",
-                                                "ReduceLogSumExp",
-                                                "ReduceMax",
-                                                "ReduceMean",
-                                                "ReduceMin",
-                                                "ReduceProd",
-                                                "ReduceSum",
-                                                "ReduceSumSquare",
-                                                "Reshape",
-                                                "ReverseSequence",
-                                                "RMSNormalization",
-                                                "Scatter",
-                                                "ScatterElements",
-                                                "ScatterND",
-                                                "Shape",
-                                                "Size",
-                                                "Slice",
-                                                "Softmax",
-                                                "SpaceToDepth",
-                                                "Split",
-                                                "Squeeze",
-                                                "StringConcat",
-                                                "TensorScatter",
-                                                "Tile",
-                                                "Transpose",
-                                                "Trilu",
-                                                "Unsqueeze"};
-  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
-}
-
 // Products of matrices: every result is a sum along the last dimension of an operand.
 int64_t product_work(Types inputs, int64_t results) {
   int64_t depth = 1;
@@ -128,12 +55,12 @@ int64_t counts(const std::vector<ir::Attr>& attrs) {
   return n;
 }
 
-int64_t conv_work(std::string_view name, Types inputs, Types outputs) {
-  const size_t weights = name == "QLinearConv" ? 3 : 1;
+int64_t conv_work(Op op, Types inputs, Types outputs) {
+  const size_t weights = op == Op::QLinearConv ? 3 : 1;
   const TensorType* w = weights < inputs.size() ? inputs[weights] : nullptr;
   if (w == nullptr || w->shape.empty()) return elements(inputs);
   const int64_t taps = w->elements() / std::max<int64_t>(1, w->shape[0]);
-  return times(name == "ConvTranspose" ? elements_of(inputs, 0) : elements(outputs), taps);
+  return times(op == Op::ConvTranspose ? elements_of(inputs, 0) : elements(outputs), taps);
 }
 
 }  // namespace
@@ -164,16 +91,22 @@ Status check_size(const TensorType& type) {
 int64_t evaluation_work(const ir::OpSchema& op, const std::vector<ir::Attr>& attrs, Types inputs,
                         Types outputs) {
   const int64_t in = elements(inputs), out = elements(outputs), moved = plus(in, out);
-  const std::string_view name = op.name;
-  if (static_cast<const OpDef&>(op).scalar != nullptr || linear(name)) return moved;
-  if (name == "MatMul" || name == "Gemm" || name == "MatMulInteger" || name == "QLinearMatMul")
-    return plus(moved, product_work(inputs, out));
-  if (name == "Conv" || name == "ConvInteger" || name == "QLinearConv" || name == "ConvTranspose")
-    return plus(moved, conv_work(name, inputs, outputs));
+  const OpDef& def = static_cast<const OpDef&>(op);
+  if (def.scalar != nullptr) return moved;
   int64_t work = times(in, out);
-  if (name == "Einsum") {  // the loops are over all labels; operands may share none
-    for (const TensorType* t : inputs)
-      work = times(work, t == nullptr ? 1 : std::max<int64_t>(1, t->elements()));
+  switch (def.traits.work) {
+    case Work::Linear:
+      return moved;
+    case Work::Product:
+      return plus(moved, product_work(inputs, out));
+    case Work::Windows:
+      return plus(moved, conv_work(op.kind, inputs, outputs));
+    case Work::Labels:  // operands may share none
+      for (const TensorType* t : inputs)
+        work = times(work, t == nullptr ? 1 : std::max<int64_t>(1, t->elements()));
+      break;
+    case Work::Everything:
+      break;
   }
   return times(work, counts(attrs));
 }

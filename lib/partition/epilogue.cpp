@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/ops/weights.h"
 
 namespace mrvlc::partition {
@@ -22,7 +23,7 @@ std::optional<std::vector<float>> per_channel(const Tensor* t, size_t channel, c
 
 // A bias of Gemm that is a matrix is a step of its own, and the whole epilogue follows that.
 bool has_bias_matrix(const ir::Graph& graph, const ir::Node& anchor) {
-  if (!anchor.is("Gemm") || anchor.inputs.size() < 3 || !anchor.inputs[2].valid()) return false;
+  if (!anchor.is(Op::Gemm) || anchor.inputs.size() < 3 || !anchor.inputs[2].valid()) return false;
   const Shape& c = graph.value(anchor.inputs[2]).type.shape;
   return c.size() >= 2 && c[0] != 1;
 }
@@ -38,7 +39,7 @@ class Folder {
 
   FoldedConstants run() {
     if (out_.empty() || has_bias_matrix(graph_, anchor_)) return taken_;
-    bool image = layer_.kind == "conv" || layer_.kind == "conv_transpose";
+    bool image = layer_.kind == LayerKind::Conv || layer_.kind == LayerKind::ConvTranspose;
     size_t channel = image ? 1 : out_.size() - 1;
     if (channel >= out_.size()) return taken_;
     FoldedConstants now = taken_;
@@ -60,19 +61,19 @@ class Folder {
   // v = scale * acc + shift stays of that form.
   bool step(FoldedConstants& f, const ir::Node& node, bool first,
             const std::optional<std::vector<float>>& c) {
-    bool adds = node.is("Add") || (node.is("Sub") && first);
-    bool multiplies = weights_ && (node.is("Mul") || (node.is("Div") && first));
-    if (!c || (!adds && !multiplies)) return false;
-    float sign = node.is("Sub") ? -1.0f : 1.0f;
+    bool adds = node.is(Op::Add) || (node.is(Op::Sub) && first);
+    bool scales = weights_ && (node.is(Op::Mul) || (node.is(Op::Div) && first));
+    if (!c || (!adds && !scales)) return false;
+    float sign = node.is(Op::Sub) ? -1.0f : 1.0f;
     f.scale.resize(c->size(), 1.0f);
     f.shift.resize(c->size(), 0.0f);
     for (size_t i = 0; i < c->size(); ++i) {
-      float value = (*c)[i], factor = node.is("Div") ? 1 / value : value;
-      if (multiplies) f.scale[i] *= factor;
-      f.shift[i] = multiplies ? f.shift[i] * factor : f.shift[i] + sign * value;
+      float value = (*c)[i], factor = node.is(Op::Div) ? 1 / value : value;
+      if (scales) f.scale[i] *= factor;
+      f.shift[i] = scales ? f.shift[i] * factor : f.shift[i] + sign * value;
     }
     ++f.nodes;
-    if (multiplies) fits_ = fits_format({weights_->weights, weights_->layout, weights_->alpha, f.scale});
+    if (scales) fits_ = fits_format({weights_->weights, weights_->layout, weights_->alpha, f.scale});
     return true;
   }
 
@@ -93,7 +94,7 @@ std::optional<ScaledWeights> constant_weights(const ir::Graph& graph, const ir::
   if (w == nullptr) return std::nullopt;
   auto layout = ops::weight_layout(anchor, w->shape());
   if (!layout) return std::nullopt;
-  return ScaledWeights{*w, *layout, anchor.is("Gemm") ? anchor.float_attr("alpha") : 1.0f, {}};
+  return ScaledWeights{*w, *layout, anchor.is(Op::Gemm) ? anchor.float_attr("alpha") : 1.0f, {}};
 }
 
 FoldedConstants fold_constants(const ir::Graph& graph, const Layer& layer) {

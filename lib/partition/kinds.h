@@ -1,9 +1,6 @@
 // The kinds of accelerator layers: the one table of what a layer can begin with, what can follow, and who
 // says whether it is legal. Rules, legality and regions ask it.
 #pragma once
-#include <string_view>
-#include <vector>
-
 #include "mrvlc/ops/op.h"
 #include "mrvlc/partition/legality.h"
 
@@ -16,17 +13,14 @@ struct KindInfo {
   // constants, and one residual.
   enum class Epilogue : uint8_t { None, Functions, Chain };
 
-  std::string_view name;
+  LayerKind kind{};
   Epilogue epilogue = Epilogue::None;
-  bool multiplies = false;  // a convolution or matrix product: what makes a region worth handing over
-  Legality (*check)(const LegalContext&) = nullptr;  // of the anchor, which is one of `anchors`
-  std::vector<const ops::OpDef*> anchors;            // the operators whose `accel` facet names the kind
+  Legality (*check)(const LegalContext&) = nullptr;  // of the anchor, whose `accel` facet names the kind
 };
 
-const std::vector<KindInfo>& kinds();
-const KindInfo* find_kind(std::string_view name);  // nullptr: unknown, or `cpu`
-bool can_anchor(const KindInfo& kind, const ir::Node& node);
-// A function or arithmetic that the vector unit computes element by element.
-bool is_elementwise(const ir::Node& node);
+const KindInfo& kind_info(LayerKind kind);
+inline bool can_anchor(LayerKind kind, const ir::Node& node) {
+  return ops::op_def(node).accel.has(kind);
+}
 
 }  // namespace mrvlc::partition

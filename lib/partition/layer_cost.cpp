@@ -34,27 +34,42 @@ class Estimate {
   LayerCost run() {
     values();
     cost_.instructions = times(2, cost_.device_bytes / m_.ocm_bytes);
-    const std::string& kind = layer_.kind;
-    ops::InferContext context = ops::infer_context(graph_, anchor_);
-    if (kind == "conv") {
-      if (auto p = ops::conv_params(context); p.ok()) convolution(*p, false);
-    } else if (kind == "conv_transpose") {
-      if (auto p = ops::conv_transpose_params(context); p.ok()) convolution(*p, true);
-    } else if (kind == "pool" && !anchor_.op->name.starts_with("Global")) {
-      if (auto p = ops::pool_params(context); p.ok()) pool(*p);
-    } else if (kind == "fc" || kind == "matmul") {
-      product();
-    } else if (kind == "resize") {
-      if (auto p = ops::resize_params(context); p.ok()) resize(*p);
-    } else if (anchor_.is("Tile")) {
-      tile();
-    } else if (anchor_.is("DepthToSpace") || anchor_.is("SpaceToDepth")) {
-      blocks();
-    }
+    of_kind(ops::infer_context(graph_, anchor_));
     return cost_;
   }
 
  private:
+  void of_kind(const ops::InferContext& context) {
+    switch (layer_.kind) {
+      case LayerKind::Conv:
+        if (auto p = ops::conv_params(context); p.ok()) convolution(*p, false);
+        return;
+      case LayerKind::ConvTranspose:
+        if (auto p = ops::conv_transpose_params(context); p.ok()) convolution(*p, true);
+        return;
+      case LayerKind::Pool:
+        if (anchor_.is(Op::GlobalAveragePool, Op::GlobalMaxPool)) return;
+        if (auto p = ops::pool_params(context); p.ok()) pool(*p);
+        return;
+      case LayerKind::Fc:
+      case LayerKind::Matmul:
+        return product();
+      case LayerKind::Resize:
+        if (auto p = ops::resize_params(context); p.ok()) resize(*p);
+        return;
+      case LayerKind::Move:
+        if (anchor_.is(Op::Tile)) tile();
+        if (anchor_.is(Op::DepthToSpace, Op::SpaceToDepth)) blocks();
+        return;
+      case LayerKind::Elementwise:
+      case LayerKind::Reduce:
+      case LayerKind::Softmax:
+      case LayerKind::Norm:
+      case LayerKind::Concat:
+      case LayerKind::Reshape:
+        return;
+    }
+  }
   const Shape& shape(ir::ValueId v) const { return graph_.value(v).type.shape; }
   static int64_t elements(const Shape& s) {
     int64_t n = 1;
@@ -150,7 +165,7 @@ class Estimate {
 
   void product() {
     const Shape &a = in(0), &b = in(1);
-    bool gemm = anchor_.is("Gemm"), transposed = gemm && anchor_.int_attr("transA") != 0;
+    bool gemm = anchor_.is(Op::Gemm), transposed = gemm && anchor_.int_attr("transA") != 0;
     int64_t k = a.empty() ? 1 : transposed ? a[0] : a.back();
     int64_t columns = out().empty() ? 1 : out().back(), rows = 1, batch = 1;
     for (size_t d = 0; d + 1 < out().size(); ++d) rows = times(rows, out()[d]);
@@ -222,7 +237,7 @@ class Estimate {
   // Six dimensions, of which a copy has three and its run.
   void blocks() {
     int64_t b = anchor_.int_attr("blocksize");
-    const Shape& wide = anchor_.is("DepthToSpace") ? out() : in(0);
+    const Shape& wide = anchor_.is(Op::DepthToSpace) ? out() : in(0);
     if (wide.size() != 4 || b < 1) return;
     int64_t dims[] = {wide[1], wide[2] / b, b, wide[3] / b, b};
     std::ranges::sort(dims);

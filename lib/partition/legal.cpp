@@ -123,21 +123,17 @@ Legality check_static(const LegalContext& c, const ir::Node& node) {
 }
 
 Legality check_anchor(const LegalContext& c) {
-  if (can_anchor(c.kind, c.anchor())) return legal();
-  return refuse("anchor", std::string(c.anchor().op->name),
-                fmt::format("an operator of kind {}", c.kind.name),
-                fmt::format("no layer of kind {} begins with {}.", c.kind.name, c.anchor().op->name));
+  if (can_anchor(c.layer.kind, c.anchor())) return legal();
+  const std::string_view kind = name(c.layer.kind);
+  return refuse("anchor", std::string(c.anchor().op->name), fmt::format("an operator of kind {}", kind),
+                fmt::format("no layer of kind {} begins with {}.", kind, c.anchor().op->name));
 }
 
 }  // namespace
 
 Legality layer_legal(const ir::Graph& graph, const Layer& layer, const target::Machine& machine) {
-  const KindInfo* kind = find_kind(layer.kind);
-  if (kind == nullptr) {
-    return refuse("layer kind", layer.kind, "a kind of layer",
-                  "'" + layer.kind + "' is no kind of accelerator layer.");
-  }
-  LegalContext c{graph, layer, *kind, machine};
+  const KindInfo& kind = kind_info(layer.kind);
+  LegalContext c{graph, layer, kind, machine};
   MRVLC_LEGAL(check_anchor(c));
   for (ir::NodeId n : layer.nodes) {
     MRVLC_LEGAL(check_node(c, graph.node(n)));
@@ -145,7 +141,7 @@ Legality layer_legal(const ir::Graph& graph, const Layer& layer, const target::M
   }
   MRVLC_LEGAL(legal_epilogue(c));
   MRVLC_LEGAL(check_ports(c));
-  MRVLC_LEGAL(kind->check(c));
+  MRVLC_LEGAL(kind.check(c));
   MRVLC_LEGAL(legal_numbers(c));
   return legal_size(c);
 }

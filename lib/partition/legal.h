@@ -5,6 +5,7 @@
 
 #include "kinds.h"
 #include "mrvlc/ops/params.h"
+#include "mrvlc/partition/vector_unit.h"
 
 namespace mrvlc::partition {
 
@@ -44,7 +45,6 @@ int64_t broadcast_rank(const std::vector<const Shape*>& operands, const Shape& r
 
 // Whether the vector unit computes it element by element, as a function of its first operand.
 Legality legal_function(const LegalContext& c, const ir::Node& node);
-bool is_binary(const ir::Node& node);  // Add Sub Mul Div Max Min PRelu Pow
 Legality pow_exponent(const LegalContext& c, const ir::Node& node);
 
 // What follows the anchor: a chain, each of which reads the result of the one before it, and is alone in

@@ -4,18 +4,8 @@
 #include "legal.h"
 
 namespace mrvlc::partition {
-namespace {
-
-constexpr std::string_view kBinary[] = {"Add", "Sub", "Mul", "Div", "Max", "Min", "PRelu", "Pow"};
-
-}  // namespace
-
-bool is_binary(const ir::Node& node) {
-  return std::ranges::any_of(kBinary, [&](std::string_view op) { return node.is(op); });
-}
-
 Legality legal_function(const LegalContext& c, const ir::Node& node) {
-  if (!is_elementwise(node)) {
+  if (vector_form(node.kind()) == VectorForm::None) {
     return refuse(
         "elementwise function", std::string(node.op->name), "a function of the vector unit",
         fmt::format("{} is neither an instruction of the vector unit nor a function that its tables hold.",
@@ -38,7 +28,7 @@ Legality legal_function(const LegalContext& c, const ir::Node& node) {
 }
 
 Legality pow_exponent(const LegalContext& c, const ir::Node& node) {
-  if (!node.is("Pow")) return legal();
+  if (vector_form(node.kind()) != VectorForm::Power) return legal();
   const Tensor* exponent = c.graph.constant(node.inputs[1]);
   if (exponent == nullptr || exponent->elements() != 1) {
     return refuse("constant exponent", exponent ? "several values" : "computed at run time", "one constant",
@@ -69,7 +59,7 @@ int64_t broadcast_rank(const std::vector<const Shape*>& operands, const Shape& r
 
 Legality legal_elementwise(const LegalContext& c) {
   const ir::Node& n = c.anchor();
-  if (!is_binary(n)) return legal_function(c, n);
+  if (!is_binary(vector_form(n.kind()))) return legal_function(c, n);
   if (n.inputs.size() != 2 || !n.inputs[0].valid() || !n.inputs[1].valid()) {
     return refuse("operands", std::to_string(n.inputs.size()), "2",
                   fmt::format("{} has {} operands; the accelerator takes two.", n.op->name, n.inputs.size()));

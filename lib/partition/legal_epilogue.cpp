@@ -9,7 +9,7 @@ namespace {
 
 // Dimension of the result that channels lie along.
 size_t channel_dim(const LegalContext& c) {
-  bool image = c.layer.kind == "conv" || c.layer.kind == "conv_transpose";
+  bool image = c.layer.kind == LayerKind::Conv || c.layer.kind == LayerKind::ConvTranspose;
   return image ? 1 : c.out().shape.size() - 1;
 }
 
@@ -62,7 +62,7 @@ Legality residual(const LegalContext& c, const ir::Node& node, const TensorType&
     return refuse("residual operands", "2", "1",
                   "an epilogue takes one other activation, this one would take two.");
   }
-  if (!node.is("Add") && !node.is("Sub") && !node.is("Mul")) {
+  if (!node.is(Op::Add, Op::Sub, Op::Mul)) {
     return refuse("residual operator", std::string(node.op->name), "Add, Sub or Mul",
                   fmt::format("{} with another activation is not part of an epilogue.", node.op->name));
   }
@@ -93,7 +93,7 @@ Legality epilogue_binary(const LegalContext& c, const ir::Node& node, ir::ValueI
 }
 
 Legality epilogue_node(const LegalContext& c, const ir::Node& node, ir::ValueId previous, int& residuals) {
-  if (!is_binary(node)) {
+  if (!is_binary(vector_form(node.kind()))) {
     MRVLC_LEGAL(legal_function(c, node));
     return node.inputs[0] == previous ? legal() : no_chain("a side branch");
   }
@@ -111,7 +111,7 @@ Legality legal_epilogue(const LegalContext& c) {
   if (c.layer.nodes.size() == 1) return legal();
   if (c.kind.epilogue == KindInfo::Epilogue::None) {
     return refuse("operators of the layer", std::to_string(c.layer.nodes.size()), "1",
-                  fmt::format("a layer of kind {} is a single operator.", c.layer.kind));
+                  fmt::format("a layer of kind {} is a single operator.", name(c.layer.kind)));
   }
   int residuals = 0;
   ir::ValueId previous = c.anchor().outputs[0];

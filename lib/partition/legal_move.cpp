@@ -96,14 +96,6 @@ Legality blocks(const LegalContext& c) {
   return at_most("batch", "the batch", c.in().shape[0], c.machine.max_batch);
 }
 
-struct Mover {
-  std::string_view op;
-  Legality (*check)(const LegalContext&);
-};
-constexpr Mover kMovers[] = {{"Transpose", transpose}, {"Slice", slice},        {"Pad", pad},
-                             {"Split", split},         {"Expand", expand},      {"Tile", tile},
-                             {"DepthToSpace", blocks}, {"SpaceToDepth", blocks}};
-
 Legality resize_attributes(const ir::Node& n, const ops::ResizeParams& p) {
   if (p.mode != "nearest" && p.mode != "linear") {
     return refuse(
@@ -152,8 +144,14 @@ Legality legal_concat(const LegalContext& c) {
 }
 
 Legality legal_move(const LegalContext& c) {
-  for (const Mover& m : kMovers) {
-    if (c.anchor().is(m.op)) return m.check(c);
+  switch (c.anchor().kind()) {
+#define MRVLC_MOVE(op, function) \
+  case Op::op:                   \
+    return function(c);
+#include "mrvlc/partition/moves.def"
+#undef MRVLC_MOVE
+    default:
+      break;
   }
   return refuse("operator", std::string(c.anchor().op->name), "an operator that moves elements",
                 fmt::format("the accelerator has no copy for {}.", c.anchor().op->name));

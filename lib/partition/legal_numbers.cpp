@@ -37,15 +37,6 @@ std::optional<double> largest(const ir::Graph& graph, ir::ValueId v) {
   return most;
 }
 
-bool passes_size_on(const ir::Node& n) {
-  constexpr std::string_view kOps[] = {
-      "Relu",    "LeakyRelu", "Neg",      "Abs",       "Max",         "Transpose",    "Reshape",
-      "Flatten", "Squeeze",   "Slice",    "Unsqueeze", "Expand",      "Pad",          "Concat",
-      "MaxPool", "Resize",    "Split",    "Tile",      "AveragePool", "Conv",         "ConvTranspose",
-      "Gemm",    "MatMul",    "Upsample", "Identity",  "Dropout",     "DepthToSpace", "SpaceToDepth"};
-  return std::any_of(std::begin(kOps), std::end(kOps), [&](std::string_view op) { return n.is(op); });
-}
-
 // By what constants on the way to it a value was made larger: 1 where nothing is known.
 struct Size {
   double factor = 1, term = 0;
@@ -68,11 +59,11 @@ bool step_back(const ir::Graph& graph, const ir::Node& n, ir::ValueId& v, Size& 
                                    : std::nullopt;
   v = n.inputs[left ? 1 : 0];
   // What multiplies the result of a product may be there because its weights are small; those are checked.
-  bool scales = c && (n.is("Mul") || (n.is("Div") && right));
+  bool scales = c && (n.is(Op::Mul) || (n.is(Op::Div) && right));
   if (scales && is_product_with_weights(graph, v)) return true;
-  if (scales) return size.factor *= n.is("Mul") ? *c : 1 / *c, true;
-  if (c && (n.is("Add") || n.is("Sub"))) return size.term = std::max(size.term, *c * size.factor), true;
-  return passes_size_on(n) && !(n.is("Max") && left);
+  if (scales) return size.factor *= n.is(Op::Mul) ? *c : 1 / *c, true;
+  if (c && n.is(Op::Add, Op::Sub)) return size.term = std::max(size.term, *c * size.factor), true;
+  return ops::traits(n).passes_size_on && !(n.is(Op::Max) && left);
 }
 
 Size size_of(const ir::Graph& graph, ir::ValueId v) {
@@ -101,9 +92,7 @@ Legality operand_fits(const LegalContext& c, size_t input) {
 }  // namespace
 
 Legality legal_numbers(const LegalContext& c) {
-  const std::string& kind = c.layer.kind;
-  bool product = kind == "fc" || kind == "matmul", window = kind == "conv" || kind == "conv_transpose";
-  if (!product && !window) return legal();
+  if (!multiplies(c.layer.kind)) return legal();
   MRVLC_LEGAL(operand_fits(c, 0));
   if (auto weights = constant_weights(c.graph, c.anchor())) {
     FoldedConstants folded = fold_constants(c.graph, c.layer);

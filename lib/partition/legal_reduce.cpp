@@ -65,9 +65,9 @@ Legality legal_softmax(const LegalContext& c) {
 Legality legal_norm(const LegalContext& c) {
   const ir::Node& n = c.anchor();
   MRVLC_LEGAL(needs_constants(c, 1));
-  if (n.is("LayerNormalization")) return layer_norm(c);
-  if (n.is("BatchNormalization")) return batch_norm(c);
-  if (n.is("InstanceNormalization"))
+  if (n.is(Op::LayerNormalization)) return layer_norm(c);
+  if (n.is(Op::BatchNormalization)) return batch_norm(c);
+  if (n.is(Op::InstanceNormalization))
     return at_most("batch", "the batch", c.in().shape[0], c.machine.max_batch);
   return refuse("normalisation", std::string(n.op->name), "layer, instance or batch normalisation",
                 fmt::format("the accelerator has no {}.", n.op->name));

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <unordered_map>
 
 #include "mrvlc/partition/rules.h"
 #include "placement.h"
@@ -23,15 +24,14 @@ Placement::Placement(const ir::Graph& g, const target::Machine& m)
 namespace {
 
 Layer layer_of_match(const rules::Match& match) {
-  return {match.rule->name, match.rule->layer, match.nodes, match.anchor};
+  return {match.rule->name, *find_layer_kind(match.rule->layer), match.nodes, match.anchor};
 }
 
 class Placer {
  public:
   Placer(Placement& p, const rules::RuleSet& set) : p_(p), set_(set) {
     for (ir::NodeId n : p.order) {
-      const ir::OpSchema& op = *p.graph.node(n).op;
-      by_operator_[{op.domain, op.name}].push_back(n);
+      by_operator_[p.graph.node(n).op].push_back(n);
     }
     options_.available = [this](ir::NodeId n) { return free(n); };
     options_.starts_region = [this](ir::NodeId n) { return p_.wishes[n.index()].border; };
@@ -68,7 +68,7 @@ class Placer {
   std::vector<ir::NodeId> anchors_of(const rules::Rule& rule) const {
     std::vector<ir::NodeId> out;
     for (const rules::Operator& op : rule.pattern.front().operators) {
-      auto it = by_operator_.find({op.domain, op.name});
+      auto it = by_operator_.find(op.def);
       if (it != by_operator_.end()) out.insert(out.end(), it->second.begin(), it->second.end());
     }
     std::sort(out.begin(), out.end(),
@@ -130,7 +130,7 @@ class Placer {
 
   Placement& p_;
   const rules::RuleSet& set_;
-  std::map<std::pair<std::string_view, std::string_view>, std::vector<ir::NodeId>> by_operator_;
+  std::unordered_map<const ir::OpSchema*, std::vector<ir::NodeId>> by_operator_;  // looked up only
   rules::MatchOptions options_;
 };
 

@@ -155,7 +155,7 @@ class Regions {
 
   bool computes(Item i) const {
     const Layer& l = p_.layers[i];
-    if (const KindInfo* kind = find_kind(l.kind); kind != nullptr && kind->multiplies) return true;
+    if (multiplies(l.kind)) return true;
     return std::any_of(l.nodes.begin(), l.nodes.end(),
                        [&](ir::NodeId n) { return !p_.wishes[n.index()].accel_pattern.empty(); });
   }

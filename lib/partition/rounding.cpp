@@ -8,24 +8,6 @@
 #include "placement.h"
 
 namespace mrvlc::partition {
-namespace {
-
-bool rounds(const ir::Graph& graph, const ir::Node& node) {
-  if (node.is("QuantizeLinear") || node.is("DynamicQuantizeLinear") || node.is("Round") || node.is("Floor") ||
-      node.is("Ceil"))
-    return true;
-  return node.is("Cast") && is_float(graph.value(node.inputs[0]).type.elem) &&
-         is_integer(graph.value(node.outputs[0]).type.elem);
-}
-
-// Sums of products are where values come from; everything else hands on what it was given.
-bool makes_sums(const ir::Node& node) {
-  return node.is("Conv") || node.is("ConvTranspose") || node.is("Gemm") || node.is("MatMul") ||
-         node.is("LSTM") || node.is("GRU") || node.is("RNN") || node.is("Attention");
-}
-
-}  // namespace
-
 void find_roundings(Placement& p) {
   std::vector<ir::NodeId> next(p.graph.node_slots());  // the node that rounds a result, by the node it is of
   for (auto it = p.order.rbegin(); it != p.order.rend(); ++it) {
@@ -33,15 +15,16 @@ void find_roundings(Placement& p) {
     for (ir::ValueId out : node.outputs) {
       for (ir::NodeId user : p.graph.value(out).users) {
         const ir::Node& reader = p.graph.node(user);
-        if (rounds(p.graph, reader)) {
+        // Sums of products are where values come from; everything else hands on what it was given.
+        if (ops::rounds_to_integers(p.graph, reader)) {
           next[node.id.index()] = user;
-        } else if (!makes_sums(reader) && next[user.index()].valid()) {
+        } else if (!ops::traits(reader).sums_products && next[user.index()].valid()) {
           next[node.id.index()] = next[user.index()];
         }
       }
     }
     // What rounds must be given its operand as it is, too.
-    if (rounds(p.graph, node)) next[node.id.index()] = node.id;
+    if (ops::rounds_to_integers(p.graph, node)) next[node.id.index()] = node.id;
     if (!next[node.id.index()].valid()) continue;
     const ir::Node& rounder = p.graph.node(next[node.id.index()]);
     p.wishes[node.id.index()].rounded_by =

@@ -5,10 +5,15 @@
 
 namespace mrvlc::partition {
 
-const std::vector<rules::LayerKind>& layer_kinds() {
-  static const std::vector<rules::LayerKind> kKinds = [] {
-    std::vector<rules::LayerKind> out;
-    for (const KindInfo& k : kinds()) out.push_back({k.name, true, k.anchors});
+const std::vector<rules::LayerWord>& layer_words() {
+  static const std::vector<rules::LayerWord> kKinds = [] {
+    std::vector<rules::LayerWord> out;
+    for (LayerKind kind : kLayerKinds) {
+      out.push_back({name(kind), true, {}});
+      for (const ops::OpDef* op : ops::all_ops()) {
+        if (op->accel.has(kind)) out.back().anchors.push_back(op);
+      }
+    }
     out.push_back({kCpuKind, false, {}});
     return out;
   }();
@@ -23,7 +28,7 @@ rules::LoadResult load_rules(bool defaults, const std::vector<rules::RuleFile>& 
   std::vector<rules::RuleFile> all;
   if (defaults) all.push_back(default_rule_file());
   all.insert(all.end(), files.begin(), files.end());
-  return rules::load_rules(all, layer_kinds(), ops::find_op);
+  return rules::load_rules(all, layer_words(), ops::find_op);
 }
 
 }  // namespace mrvlc::partition

@@ -75,7 +75,7 @@ std::optional<std::vector<double>> bias_of(const Graph& g, const Node& n, const 
   if (!bias.valid()) return std::vector<double>(static_cast<size_t>(channels(result)), 0.0);
   if (!g.is_constant(bias)) return std::nullopt;
   const Tensor& t = *g.constant(bias);
-  if (!n.is("Gemm")) return t.elements() == channels(result) ? std::optional(t.to_doubles()) : std::nullopt;
+  if (!n.is(Op::Gemm)) return t.elements() == channels(result) ? std::optional(t.to_doubles()) : std::nullopt;
   auto v = per_channel(t, result);
   if (v) {
     for (double& x : *v) x *= static_cast<double>(n.float_attr("beta"));
@@ -95,7 +95,7 @@ std::optional<Tensor> new_bias(const Graph& g, const Node& n, ElementType elem, 
 }
 
 bool foldable_producer(const Graph& g, const Node* n, ValueId data, ValueId follower_out) {
-  if (n == nullptr || (!n->is("Conv") && !n->is("ConvTranspose") && !n->is("Gemm"))) return false;
+  if (n == nullptr || !n->is(Op::Conv, Op::ConvTranspose, Op::Gemm)) return false;
   if (!single_use(g, data) || g.use_count(follower_out) == 0 || n->inputs.size() < 2) return false;
   if (!g.is_constant(n->inputs[1]) || !is_float(type_of(g, n->inputs[1]).elem)) return false;
   // Other dimensions than that of the channels may be open: the map does not depend on them.
@@ -110,7 +110,7 @@ bool is_one(const std::vector<double>& v) {
 }  // namespace
 
 std::optional<ChannelAffine> batchnorm_affine(const Graph& g, const Node& n) {
-  if (!n.is("BatchNormalization") || n.inputs.size() != 5 || n.int_attr("training_mode") != 0)
+  if (!n.is(Op::BatchNormalization) || n.inputs.size() != 5 || n.int_attr("training_mode") != 0)
     return std::nullopt;
   for (size_t i = 1; i < n.outputs.size(); ++i) {
     if (g.use_count(n.outputs[i]) != 0) return std::nullopt;
@@ -133,8 +133,8 @@ std::optional<ChannelAffine> batchnorm_affine(const Graph& g, const Node& n) {
 }
 
 std::optional<ChannelAffine> arithmetic_affine(const Graph& g, const Node& n, ValueId& data) {
-  bool commutes = n.is("Mul") || n.is("Add");
-  if ((!commutes && !n.is("Div") && !n.is("Sub")) || n.inputs.size() != 2) return std::nullopt;
+  bool commutes = n.is(Op::Mul, Op::Add);
+  if ((!commutes && !n.is(Op::Div, Op::Sub)) || n.inputs.size() != 2) return std::nullopt;
   size_t c = g.is_constant(n.inputs[1]) ? 1 : 0;
   const Tensor* t = g.constant(n.inputs[c]);
   data = n.inputs[1 - c];
@@ -145,30 +145,22 @@ std::optional<ChannelAffine> arithmetic_affine(const Graph& g, const Node& n, Va
   ChannelAffine a{std::vector<double>(v->size(), 1.0), std::vector<double>(v->size(), 0.0)};
   for (size_t i = 0; i < v->size(); ++i) {
     double x = (*v)[i];
-    if (n.is("Mul")) a.scale[i] = x;
-    if (n.is("Div")) a.scale[i] = 1 / x;
-    if (n.is("Add")) a.shift[i] = x;
-    if (n.is("Sub")) a.shift[i] = -x;
+    if (n.is(Op::Mul)) a.scale[i] = x;
+    if (n.is(Op::Div)) a.scale[i] = 1 / x;
+    if (n.is(Op::Add)) a.shift[i] = x;
+    if (n.is(Op::Sub)) a.shift[i] = -x;
   }
   if (!all_finite(a.scale) || !all_finite(a.shift)) return std::nullopt;
   return a;
 }
 
-namespace {
-
-bool rounds(const Graph& g, const Node& n) {
-  if (n.is("Cast")) return is_integer(type_of(g, n.outputs[0]).elem);
-  return n.is("Floor") || n.is("Ceil") || n.is("Round") || n.is("QuantizeLinear") ||
-         n.is("DynamicQuantizeLinear");
-}
-
-}  // namespace
-
 bool is_rounded_next(const Graph& g, ValueId value) {
   constexpr int kMostSteps = 4;  // scale, shift, and the same once more
   for (int step = 0; step < kMostSteps; ++step) {
     const auto& users = g.value(value).users;
-    if (std::any_of(users.begin(), users.end(), [&](NodeId u) { return rounds(g, g.node(u)); })) return true;
+    if (std::any_of(users.begin(), users.end(),
+                    [&](NodeId u) { return ops::rounds_to_integers(g, g.node(u)); }))
+      return true;
     ValueId data;
     if (users.size() != 1 || !arithmetic_affine(g, g.node(users[0]), data)) return false;
     value = g.node(users[0]).outputs[0];
@@ -195,7 +187,7 @@ bool fold_into_producer(Rewriter& rw, NodeId follower, ValueId data, const Chann
   auto b = new_bias(g, *layer, w.elem(), affine);
   if (!b) return false;
   std::vector<Attr> attrs = layer->attrs;
-  if (layer->is("Gemm")) ir::set_attr(*layer->op, attrs, "beta", Attr(1.0f));
+  if (layer->is(Op::Gemm)) ir::set_attr(*layer->op, attrs, "beta", Attr(1.0f));
   ValueId new_weights = weights;
   if (!keeps_weights) {
     auto layout = ops::weight_layout(*layer, w.shape());

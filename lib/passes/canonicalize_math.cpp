@@ -45,8 +45,8 @@ std::optional<DataAndConstant> split_operands(const Graph& g, const Node& n) {
 bool sum_to_add(Rewriter& rw, NodeId id) {
   const Graph& g = rw.graph();
   const Node& n = g.node(id);
-  if (!n.is("Sum") || n.inputs.size() != 2 || !used(g, n)) return false;
-  ValueId add = make(rw, "Add", n.inputs, type_of(g, n.outputs[0]), {id});
+  if (!n.is(Op::Sum) || n.inputs.size() != 2 || !used(g, n)) return false;
+  ValueId add = make(rw, Op::Add, n.inputs, type_of(g, n.outputs[0]), {id});
   return bypass(rw, id, add, "rewritten as Add");
 }
 
@@ -63,13 +63,13 @@ bool is_exact_bound(ElementType elem, double v) {
 ValueId make_clip(Rewriter& rw, ValueId x, double low, double high, std::initializer_list<NodeId> from) {
   TensorType type = type_of(rw.graph(), x);
   NodeId last = *(from.end() - 1);
-  if (low == 0 && high == kInf && is_float(type.elem)) return make(rw, "Relu", {x}, type, from);
+  if (low == 0 && high == kInf && is_float(type.elem)) return make(rw, Op::Relu, {x}, type, from);
   ValueId min, max;
   if (low != -kInf) min = bound_constant(rw, last, type.elem, low, "min");
   if (high != kInf) max = bound_constant(rw, last, type.elem, high, "max");
   std::vector<ValueId> inputs{x, min, max};
   while (!inputs.back().valid()) inputs.pop_back();
-  return make(rw, "Clip", std::move(inputs), type, from);
+  return make(rw, Op::Clip, std::move(inputs), type, from);
 }
 
 // low <= data <= high, whichever operator says so.
@@ -82,14 +82,14 @@ std::optional<Bounds> max_min_bounds(const Graph& g, const Node& n) {
   auto operands = split_operands(g, n);
   auto bound = operands ? uniform_constant(g, operands->constant) : std::nullopt;
   if (!bound || !is_exact_bound(type_of(g, n.outputs[0]).elem, *bound)) return std::nullopt;
-  return n.is("Max") ? Bounds{operands->data, *bound, kInf} : Bounds{operands->data, -kInf, *bound};
+  return n.is(Op::Max) ? Bounds{operands->data, *bound, kInf} : Bounds{operands->data, -kInf, *bound};
 }
 
 // nullopt: not a bounding operator, or the bounds are not known at compile time, or not one number.
 std::optional<Bounds> bounds_of(const Graph& g, const Node& n) {
-  if (n.is("Relu")) return Bounds{n.inputs[0], 0, kInf};
-  if (n.is("Max") || n.is("Min")) return max_min_bounds(g, n);
-  if (!n.is("Clip")) return std::nullopt;
+  if (n.is(Op::Relu)) return Bounds{n.inputs[0], 0, kInf};
+  if (n.is(Op::Max, Op::Min)) return max_min_bounds(g, n);
+  if (!n.is(Op::Clip)) return std::nullopt;
   Bounds b{n.inputs[0]};
   for (size_t i : {size_t{1}, size_t{2}}) {
     ValueId v = input_or_none(n, i);
@@ -103,7 +103,7 @@ std::optional<Bounds> bounds_of(const Graph& g, const Node& n) {
 
 bool has_canonical_form(const Graph& g, const Node& n, const Bounds& b) {
   bool relu = b.low == 0 && b.high == kInf && is_float(type_of(g, n.outputs[0]).elem);
-  return n.is(relu ? "Relu" : "Clip");
+  return n.is(relu ? Op::Relu : Op::Clip);
 }
 
 // Bounds right after bounds are one operator, unless they cross.
@@ -146,42 +146,44 @@ bool has_exact_reciprocal(double c, ElementType elem) {
   return std::abs(exponent - 1) <= limit;
 }
 
-bool replace_operand(Rewriter& rw, NodeId id, std::string_view op, double (*f)(double)) {
+bool replace_operand(Rewriter& rw, NodeId id, Op op, double (*f)(double)) {
   const Graph& g = rw.graph();
   std::vector<NodeId> from = origins(g, {id}, {g.node(id).inputs[1]});
   TensorType type = type_of(g, g.node(id).outputs[0]);
   ValueId constant = rw.constant(map_elements(*g.constant(g.node(id).inputs[1]), f), from);
   ValueId now = make(rw, op, {g.node(id).inputs[0], constant}, type, {id});
-  return bypass(rw, id, now, "rewritten as " + std::string(op) + " of a constant");
+  return bypass(rw, id, now, "rewritten as " + std::string(ops::op_def(op).name) + " of a constant");
 }
 
 bool sub_to_add(Rewriter& rw, NodeId id) {
   const Graph& g = rw.graph();
   const Node& n = g.node(id);
-  if (!n.is("Sub") || !used(g, n) || !g.is_constant(n.inputs[1]) || g.is_constant(n.inputs[0])) return false;
+  if (!n.is(Op::Sub) || !used(g, n) || !g.is_constant(n.inputs[1]) || g.is_constant(n.inputs[0]))
+    return false;
   if (!is_float(type_of(g, n.inputs[1]).elem)) return false;
-  return replace_operand(rw, id, "Add", [](double c) { return -c; });
+  return replace_operand(rw, id, Op::Add, [](double c) { return -c; });
 }
 
 bool div_to_mul(Rewriter& rw, NodeId id) {
   const Graph& g = rw.graph();
   const Node& n = g.node(id);
-  if (!n.is("Div") || !used(g, n) || !g.is_constant(n.inputs[1]) || g.is_constant(n.inputs[0])) return false;
+  if (!n.is(Op::Div) || !used(g, n) || !g.is_constant(n.inputs[1]) || g.is_constant(n.inputs[0]))
+    return false;
   const Tensor& c = *g.constant(n.inputs[1]);
   if (!is_float(c.elem())) return false;
   for (int64_t i = 0; i < c.elements(); ++i) {
     if (!has_exact_reciprocal(c.as_double(i), c.elem())) return false;
   }
-  return replace_operand(rw, id, "Mul", [](double v) { return 1 / v; });
+  return replace_operand(rw, id, Op::Mul, [](double v) { return 1 / v; });
 }
 
 bool square(Rewriter& rw, NodeId id) {
   const Graph& g = rw.graph();
   const Node& n = g.node(id);
-  if (!n.is("Pow") || !used(g, n) || !is_float(type_of(g, n.inputs[0]).elem)) return false;
+  if (!n.is(Op::Pow) || !used(g, n) || !is_float(type_of(g, n.inputs[0]).elem)) return false;
   if (uniform_constant(g, n.inputs[1]) != 2.0 || !(type_of(g, n.inputs[0]) == type_of(g, n.outputs[0])))
     return false;
-  ValueId now = make(rw, "Mul", {n.inputs[0], n.inputs[0]}, type_of(g, n.outputs[0]), {id});
+  ValueId now = make(rw, Op::Mul, {n.inputs[0], n.inputs[0]}, type_of(g, n.outputs[0]), {id});
   return bypass(rw, id, now, "rewritten as a product with itself");
 }
 

@@ -25,19 +25,19 @@ int64_t allowzero_for(const Shape& shape) {
 ValueId make_reshape(Rewriter& rw, ValueId x, const TensorType& type, std::initializer_list<NodeId> from) {
   NodeId last = *(from.end() - 1);
   ValueId shape = rw.constant(ints_tensor(type.shape), std::span(&last, 1), "shape");
-  return make(rw, "Reshape", {x, shape}, type, from, {{"allowzero", Attr(allowzero_for(type.shape))}});
+  return make(rw, Op::Reshape, {x, shape}, type, from, {{"allowzero", Attr(allowzero_for(type.shape))}});
 }
 
 bool is_canonical_reshape(const Graph& g, const Node& n) {
   const Shape& shape = type_of(g, n.outputs[0]).shape;
   auto operand = constant_ints(g, input_or_none(n, 1));
-  return n.is("Reshape") && operand && *operand == shape && n.int_attr("allowzero") == allowzero_for(shape);
+  return n.is(Op::Reshape) && operand && *operand == shape && n.int_attr("allowzero") == allowzero_for(shape);
 }
 
 bool reshape_form(Rewriter& rw, NodeId id) {
   const Graph& g = rw.graph();
   const Node& n = g.node(id);
-  if (!n.is("Reshape") && !n.is("Flatten") && !n.is("Squeeze") && !n.is("Unsqueeze")) return false;
+  if (ops::traits(n).moves != ops::Moves::Same || n.is(Op::Identity)) return false;
   if (is_canonical_reshape(g, n) || g.use_count(n.outputs[0]) == 0) return false;
   TensorType type = type_of(g, n.outputs[0]);
   return bypass(rw, id, make_reshape(rw, n.inputs[0], type, {id}),
@@ -47,8 +47,8 @@ bool reshape_form(Rewriter& rw, NodeId id) {
 bool reshape_of_reshape(Rewriter& rw, NodeId id) {
   const Graph& g = rw.graph();
   const Node& n = g.node(id);
-  if (!n.is("Reshape") || g.use_count(n.outputs[0]) == 0) return false;
-  const Node* first = producer_of(g, n.inputs[0], "Reshape");
+  if (!n.is(Op::Reshape) || g.use_count(n.outputs[0]) == 0) return false;
+  const Node* first = producer_of(g, n.inputs[0], Op::Reshape);
   if (first == nullptr) return false;
   NodeId first_id = first->id;
   TensorType type = type_of(g, n.outputs[0]);
@@ -69,14 +69,14 @@ std::vector<int64_t> permutation(const Node& n, int64_t rank) {
 bool transpose_of_transpose(Rewriter& rw, NodeId id) {
   const Graph& g = rw.graph();
   const Node& n = g.node(id);
-  const Node* first = n.is("Transpose") ? producer_of(g, n.inputs[0], "Transpose") : nullptr;
+  const Node* first = n.is(Op::Transpose) ? producer_of(g, n.inputs[0], Op::Transpose) : nullptr;
   if (first == nullptr || g.use_count(n.outputs[0]) == 0) return false;
   TensorType type = type_of(g, n.outputs[0]);
   auto inner = permutation(*first, type.rank()), outer = permutation(n, type.rank());
   std::vector<int64_t> both;
   for (int64_t d : outer) both.push_back(inner[static_cast<size_t>(d)]);
   NodeId first_id = first->id;
-  ValueId merged = make(rw, "Transpose", {first->inputs[0]}, type, {first_id, id}, {{"perm", Attr(both)}});
+  ValueId merged = make(rw, Op::Transpose, {first->inputs[0]}, type, {first_id, id}, {{"perm", Attr(both)}});
   bypass(rw, id, merged, "merged with the Transpose before it");
   erase_if_unused(rw, first_id, "merged with the Transpose after it");
   return true;
@@ -85,7 +85,7 @@ bool transpose_of_transpose(Rewriter& rw, NodeId id) {
 bool transpose_of_units(Rewriter& rw, NodeId id) {
   const Graph& g = rw.graph();
   const Node& n = g.node(id);
-  if (!n.is("Transpose") || g.use_count(n.outputs[0]) == 0) return false;
+  if (!n.is(Op::Transpose) || g.use_count(n.outputs[0]) == 0) return false;
   const Shape& from = type_of(g, n.inputs[0]).shape;
   std::vector<int64_t> moved;
   for (int64_t d : permutation(n, static_cast<int64_t>(from.size()))) {
@@ -99,13 +99,13 @@ bool transpose_of_units(Rewriter& rw, NodeId id) {
 bool mean_to_pool(Rewriter& rw, NodeId id) {
   const Graph& g = rw.graph();
   const Node& n = g.node(id);
-  if (!n.is("ReduceMean") || g.use_count(n.outputs[0]) == 0) return false;
+  if (!n.is(Op::ReduceMean) || g.use_count(n.outputs[0]) == 0) return false;
   TensorType in = type_of(g, n.inputs[0]), out = type_of(g, n.outputs[0]);
   if (in.rank() != 4 || !is_float(in.elem)) return false;
   auto axes = ops::reduce_axes(ops::infer_context(g, n));
   if (!axes.ok() || *axes != std::vector<int64_t>{2, 3}) return false;
   TensorType pooled{in.elem, {in.shape[0], in.shape[1], 1, 1}};
-  ValueId mean = make(rw, "GlobalAveragePool", {n.inputs[0]}, pooled, {id});
+  ValueId mean = make(rw, Op::GlobalAveragePool, {n.inputs[0]}, pooled, {id});
   if (!(pooled == out)) mean = make_reshape(rw, mean, out, {id});
   return bypass(rw, id, mean, "rewritten as GlobalAveragePool");
 }

@@ -21,9 +21,9 @@ std::optional<ops::WindowParams> window(Result<Params> params) {
 
 std::optional<ops::WindowParams> window_of(const Graph& g, const Node& n) {
   ops::InferContext context = ops::infer_context(g, n);
-  if (n.is("Conv")) return window(ops::conv_params(context));
-  if (n.is("ConvTranspose")) return window(ops::conv_transpose_params(context));
-  if (n.is("MaxPool") || n.is("AveragePool")) return window(ops::pool_params(context));
+  if (n.is(Op::Conv)) return window(ops::conv_params(context));
+  if (n.is(Op::ConvTranspose)) return window(ops::conv_transpose_params(context));
+  if (n.is(Op::MaxPool, Op::AveragePool)) return window(ops::pool_params(context));
   return std::nullopt;
 }
 

@@ -26,7 +26,7 @@ bool inputs_constant(const Graph& g, const Node& n) {
 }
 
 bool carries_interface_name(const Graph& g, const Node& n) {
-  return n.is("Identity") && g.is_output(n.outputs[0]);
+  return n.is(Op::Identity) && g.is_output(n.outputs[0]);
 }
 
 bool within_limits(const Graph& g, const Node& n, const PassContext& context) {
@@ -69,8 +69,8 @@ std::vector<int64_t> shape_slice(const Node& n, const Shape& shape) {
 }
 
 Result<std::vector<Tensor>> evaluate(const Graph& g, const Node& n) {
-  if (n.is("Shape")) return std::vector<Tensor>{ints_tensor(shape_slice(n, type_of(g, n.inputs[0]).shape))};
-  if (n.is("Size"))
+  if (n.is(Op::Shape)) return std::vector<Tensor>{ints_tensor(shape_slice(n, type_of(g, n.inputs[0]).shape))};
+  if (n.is(Op::Size))
     return std::vector<Tensor>{
         Tensor::of(ElementType::I64, {}, std::vector<int64_t>{type_of(g, n.inputs[0]).elements()})};
   std::vector<const Tensor*> inputs;
@@ -82,7 +82,7 @@ void put_in_place(Rewriter& rw, NodeId id, ValueId out, Tensor tensor) {
   std::vector<NodeId> from{id};
   ValueId folded = rw.constant(std::move(tensor), from);
   if (!rw.graph().is_output(out)) return rw.replace_all_uses(out, folded);
-  ValueId named = make(rw, "Identity", {folded}, type_of(rw.graph(), folded), {id});
+  ValueId named = make(rw, Op::Identity, {folded}, type_of(rw.graph(), folded), {id});
   rw.replace_all_uses(out, named);
   rw.replace_all_uses(named, folded);
 }
@@ -92,14 +92,14 @@ bool foldable(const Graph& g, const Node& n, const PassContext& context) {
   if (!std::all_of(n.inputs.begin(), n.inputs.end(), is_static) || !ir::bodies_of(n).empty()) return false;
   if (!std::all_of(n.outputs.begin(), n.outputs.end(), is_static)) return false;
   if (n.outputs.empty() || ops::is_random(n) || carries_interface_name(g, n)) return false;
-  bool of_type = n.is("Shape") || n.is("Size");
+  bool of_type = n.is(Op::Shape, Op::Size);
   return (of_type || inputs_constant(g, n)) && within_limits(g, n, context);
 }
 
 bool fold(Rewriter& rw, NodeId id, const PassContext& context) {
   const Graph& g = rw.graph();
   if (!foldable(g, g.node(id), context)) return false;
-  const bool of_type = g.node(id).is("Shape") || g.node(id).is("Size");
+  const bool of_type = g.node(id).is(Op::Shape) || g.node(id).is(Op::Size);
   if (!of_type && !affordable(g, g.node(id), context)) return false;
   auto results = evaluate(g, g.node(id));
   if (!results.ok()) return false;

@@ -29,18 +29,18 @@ struct InputMap {
 
 // Mul, Add, Sub or Div by one number wherever the channels are.
 std::optional<ChannelAffine> uniform_affine(const Graph& g, const Node& n, ValueId& data, size_t channels) {
-  bool commutes = n.is("Mul") || n.is("Add");
-  if ((!commutes && !n.is("Sub") && !n.is("Div")) || n.inputs.size() != 2) return std::nullopt;
+  bool commutes = n.is(Op::Mul, Op::Add);
+  if ((!commutes && !n.is(Op::Sub, Op::Div)) || n.inputs.size() != 2) return std::nullopt;
   size_t c = g.is_constant(n.inputs[1]) ? 1 : 0;
   auto v = uniform_constant(g, n.inputs[c]);
   data = n.inputs[1 - c];
   if (!v || (c == 0 && !commutes) || !(type_of(g, data) == type_of(g, n.outputs[0]))) return std::nullopt;
-  double scale = n.is("Mul")   ? *v
-                 : n.is("Div") ? 1 / *v
-                               : 1,
-         shift = n.is("Add")   ? *v
-                 : n.is("Sub") ? -*v
-                               : 0;
+  double scale = n.is(Op::Mul)   ? *v
+                 : n.is(Op::Div) ? 1 / *v
+                                 : 1,
+         shift = n.is(Op::Add)   ? *v
+                 : n.is(Op::Sub) ? -*v
+                                 : 0;
   return ChannelAffine{std::vector<double>(channels, scale), std::vector<double>(channels, shift)};
 }
 
@@ -57,7 +57,7 @@ InputMap walk_back(const Graph& g, ValueId from, size_t channels) {
   while (const Node* n = producer(g, map.root)) {
     if (!single_use(g, map.root)) break;
     ValueId data;
-    if (n->is("Transpose")) {
+    if (n->is(Op::Transpose)) {
       map.transposes.push_back(n->id);
       map.chain.push_back(n->id);
       map.root = n->inputs[0];
@@ -131,11 +131,11 @@ ValueId padded(Rewriter& rw, ValueId x, const std::vector<int64_t>& pads, double
   NodeId from[] = {conv};
   ValueId amounts = rw.constant(ints_tensor(all), from);
   ValueId fill = rw.constant(scalar_tensor(type.elem, value), from);
-  return make(rw, "Pad", {x, amounts, fill}, type, {conv}, {{"mode", Attr(std::string("constant"))}});
+  return make(rw, Op::Pad, {x, amounts, fill}, type, {conv}, {{"mode", Attr(std::string("constant"))}});
 }
 
 bool applicable(const Graph& g, const Node& n) {
-  if (!n.is("Conv") || n.inputs.size() < 2 || g.use_count(n.outputs[0]) == 0) return false;
+  if (!n.is(Op::Conv) || n.inputs.size() < 2 || g.use_count(n.outputs[0]) == 0) return false;
   if (n.string_attr("auto_pad") != "NOTSET" || !g.is_constant(n.inputs[1])) return false;
   if (n.inputs.size() > 2 && n.inputs[2].valid() && !g.is_constant(n.inputs[2])) return false;
   return is_float(type_of(g, n.inputs[1]).elem) && type_of(g, n.inputs[0]).rank() >= 3;

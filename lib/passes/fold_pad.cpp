@@ -36,9 +36,9 @@ std::optional<std::vector<int64_t>> spatial_pads(const Graph& g, const Node& pad
 }
 
 bool reader_takes(const Node& n, double value) {
-  if (n.is("Conv")) return value == 0;
+  if (n.is(Op::Conv)) return value == 0;
   if (n.int_attr("ceil_mode") != 0) return false;
-  if (n.is("MaxPool")) return std::isinf(value) && value < 0 && n.outputs.size() == 1;
+  if (n.is(Op::MaxPool)) return std::isinf(value) && value < 0 && n.outputs.size() == 1;
   return value == 0 && (n.int_attr("count_include_pad") != 0 || all_zero(n.ints_attr("pads")));
 }
 
@@ -47,16 +47,16 @@ std::vector<Attr> with_pads(const Node& n, std::vector<int64_t> pads) {
   for (size_t i = 0; i < own.size() && i < pads.size(); ++i) pads[i] += own[i];
   std::vector<Attr> attrs = n.attrs;
   ir::set_attr(*n.op, attrs, "pads", Attr(std::move(pads)));
-  if (n.is("AveragePool")) ir::set_attr(*n.op, attrs, "count_include_pad", Attr(int64_t{1}));
+  if (n.is(Op::AveragePool)) ir::set_attr(*n.op, attrs, "count_include_pad", Attr(int64_t{1}));
   return attrs;
 }
 
 bool fold(Rewriter& rw, NodeId id) {
   const Graph& g = rw.graph();
   const Node& n = g.node(id);
-  if (!n.is("Conv") && !n.is("AveragePool") && !n.is("MaxPool")) return false;
+  if (!n.is(Op::Conv, Op::AveragePool, Op::MaxPool)) return false;
   if (n.has_attr("auto_pad") && n.string_attr("auto_pad") != "NOTSET") return false;
-  const Node* pad = producer_of(g, n.inputs[0], "Pad");
+  const Node* pad = producer_of(g, n.inputs[0], Op::Pad);
   if (pad == nullptr || !single_use(g, n.inputs[0]) || g.use_count(n.outputs[0]) == 0) return false;
   double value = 0;
   auto pads = spatial_pads(g, *pad, value);

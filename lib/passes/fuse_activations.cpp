@@ -31,12 +31,12 @@ void add_factor(const Graph& g, ValueId v, Product& p);
 // Returns whether the node is a product whose operands were added.
 bool add_operands(const Graph& g, const Node& n, Product& p) {
   ++p.visited;
-  if (n.is("Div")) {
+  if (n.is(Op::Div)) {
     auto c = uniform_constant(g, n.inputs[1]);
     if (!c || *c == 0) return false;
     p.scale /= *c;
     add_factor(g, n.inputs[0], p);
-  } else if (n.is("Mul")) {
+  } else if (n.is(Op::Mul)) {
     add_factor(g, n.inputs[0], p);
     add_factor(g, n.inputs[1], p);
   } else {
@@ -83,10 +83,10 @@ struct Gate {
 
 // 1 + Erf(x / sqrt 2)
 std::optional<Gate> erf_gate(const Graph& g, ValueId v) {
-  const Node* add = producer_of(g, v, "Add");
+  const Node* add = producer_of(g, v, Op::Add);
   if (add == nullptr || !single_use(g, v)) return std::nullopt;
   ValueId e = plus_constant(g, add, 1);
-  const Node* erf = e.valid() && single_use(g, e) ? producer_of(g, e, "Erf") : nullptr;
+  const Node* erf = e.valid() && single_use(g, e) ? producer_of(g, e, Op::Erf) : nullptr;
   const Node* inner = erf != nullptr && single_use(g, erf->inputs[0]) ? producer(g, erf->inputs[0]) : nullptr;
   if (inner == nullptr) return std::nullopt;
   Product p;
@@ -99,35 +99,34 @@ std::optional<Gate> erf_gate(const Graph& g, ValueId v) {
 std::optional<Gate> hard_sigmoid_gate(const Graph& g, ValueId v) {
   if (!single_use(g, v)) return std::nullopt;
   ElementType elem = type_of(g, v).elem;
-  if (const Node* h = producer_of(g, v, "HardSigmoid")) {
+  if (const Node* h = producer_of(g, v, Op::HardSigmoid)) {
     bool match = close(static_cast<double>(h->float_attr("alpha")), 1.0 / 6, ElementType::F32) &&
                  h->float_attr("beta") == 0.5f;
     return match ? std::optional(Gate{h->inputs[0], 1, {h->id}}) : std::nullopt;
   }
-  const Node* clip = producer_of(g, v, "Clip");
+  const Node* clip = producer_of(g, v, Op::Clip);
   if (clip == nullptr || !single_use(g, clip->inputs[0])) return std::nullopt;
   auto low = uniform_constant(g, input_or_none(*clip, 1)),
        high = uniform_constant(g, input_or_none(*clip, 2));
   if (low != 0.0 || !high || !close(*high, 6, elem)) return std::nullopt;
-  const Node* add = producer_of(g, clip->inputs[0], "Add");
+  const Node* add = producer_of(g, clip->inputs[0], Op::Add);
   ValueId x = plus_constant(g, add, 3);
   if (!x.valid()) return std::nullopt;
   return Gate{x, 6, {add->id, clip->id}};
 }
 
 std::optional<Gate> sigmoid_gate(const Graph& g, ValueId v) {
-  const Node* sigmoid = single_use(g, v) ? producer_of(g, v, "Sigmoid") : nullptr;
+  const Node* sigmoid = single_use(g, v) ? producer_of(g, v, Op::Sigmoid) : nullptr;
   return sigmoid == nullptr ? std::nullopt : std::optional(Gate{sigmoid->inputs[0], 1, {sigmoid->id}});
 }
 
 using GateMatcher = std::optional<Gate> (*)(const Graph& g, ValueId v);
 
 // root == scale * x * gate(x) with the given scale.
-bool fuse_gated(Rewriter& rw, NodeId id, GateMatcher match, double scale, std::string_view op) {
+bool fuse_gated(Rewriter& rw, NodeId id, GateMatcher match, double scale, Op op) {
   const Graph& g = rw.graph();
   const Node& root = g.node(id);
-  if (root.outputs.size() != 1 || g.use_count(root.outputs[0]) == 0 || ops::find_op("", op) == nullptr)
-    return false;
+  if (root.outputs.size() != 1 || g.use_count(root.outputs[0]) == 0) return false;
   Product p;
   if (!is_float(type_of(g, root.outputs[0]).elem) || !add_operands(g, root, p) || p.factors.size() != 2)
     return false;
@@ -138,11 +137,11 @@ bool fuse_gated(Rewriter& rw, NodeId id, GateMatcher match, double scale, std::s
     if (!(type_of(g, gate->x) == type)) continue;
     std::vector<NodeId> from = gate->nodes;
     from.insert(from.end(), p.nodes.begin(), p.nodes.end());
-    const ir::OpSchema& schema = ops::schema(op);
+    const ir::OpSchema& schema = ops::op_def(op);
     NodeId fused = rw.create(schema, {gate->x}, ir::default_attrs(schema), {type}, from);
-    bypass(rw, id, rw.output(fused), "recognised as part of " + std::string(op));
+    bypass(rw, id, rw.output(fused), "recognised as part of " + std::string(schema.name));
     for (auto it = from.rbegin(); it != from.rend(); ++it) {
-      erase_if_unused(rw, *it, "recognised as part of " + std::string(op));
+      erase_if_unused(rw, *it, "recognised as part of " + std::string(schema.name));
     }
     return true;
   }
@@ -150,13 +149,13 @@ bool fuse_gated(Rewriter& rw, NodeId id, GateMatcher match, double scale, std::s
 }
 
 bool fuse_gelu(Rewriter& rw, NodeId id) {
-  return fuse_gated(rw, id, erf_gate, 0.5, "Gelu");
+  return fuse_gated(rw, id, erf_gate, 0.5, Op::Gelu);
 }
 bool fuse_swish(Rewriter& rw, NodeId id) {
-  return fuse_gated(rw, id, sigmoid_gate, 1, "Swish");
+  return fuse_gated(rw, id, sigmoid_gate, 1, Op::Swish);
 }
 bool fuse_hard_swish(Rewriter& rw, NodeId id) {
-  return fuse_gated(rw, id, hard_sigmoid_gate, 1, "HardSwish");
+  return fuse_gated(rw, id, hard_sigmoid_gate, 1, Op::HardSwish);
 }
 
 // The slope when `v` is x scaled by a constant in (0, 1) that a float attribute holds exactly, or LeakyRelu
@@ -165,9 +164,9 @@ std::optional<float> slope_of(const Graph& g, ValueId v, ValueId x) {
   const Node* n = producer(g, v);
   if (n == nullptr || !(type_of(g, v) == type_of(g, x))) return std::nullopt;
   double slope = 0;
-  if (n->is("LeakyRelu") && n->inputs[0] == x) {
+  if (n->is(Op::LeakyRelu) && n->inputs[0] == x) {
     slope = static_cast<double>(n->float_attr("alpha"));
-  } else if (n->is("Mul") && (n->inputs[0] == x || n->inputs[1] == x)) {
+  } else if (n->is(Op::Mul) && (n->inputs[0] == x || n->inputs[1] == x)) {
     slope = uniform_constant(g, n->inputs[n->inputs[0] == x ? 1 : 0]).value_or(0);
   }
   auto alpha = static_cast<float>(slope);
@@ -178,7 +177,7 @@ std::optional<float> slope_of(const Graph& g, ValueId v, ValueId x) {
 bool fuse_leaky_relu(Rewriter& rw, NodeId id) {
   const Graph& g = rw.graph();
   const Node& n = g.node(id);
-  if (!n.is("Max") || n.inputs.size() != 2 || g.use_count(n.outputs[0]) == 0) return false;
+  if (!n.is(Op::Max) || n.inputs.size() != 2 || g.use_count(n.outputs[0]) == 0) return false;
   if (!is_float(type_of(g, n.outputs[0]).elem)) return false;
   for (size_t i : {size_t{0}, size_t{1}}) {
     ValueId x = n.inputs[i], scaled = n.inputs[1 - i];
@@ -186,7 +185,7 @@ bool fuse_leaky_relu(Rewriter& rw, NodeId id) {
     if (!alpha) continue;
     NodeId inner = producer(g, scaled)->id;
     TensorType type = type_of(g, n.outputs[0]);
-    bypass(rw, id, make(rw, "LeakyRelu", {x}, type, {inner, id}, {{"alpha", Attr(*alpha)}}),
+    bypass(rw, id, make(rw, Op::LeakyRelu, {x}, type, {inner, id}, {{"alpha", Attr(*alpha)}}),
            "recognised as LeakyRelu");
     erase_if_unused(rw, inner, "recognised as part of LeakyRelu");
     return true;

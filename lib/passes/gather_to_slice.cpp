@@ -37,7 +37,7 @@ std::optional<Progression> progression(const std::vector<int64_t>& indices, int6
 bool rewrite(Rewriter& rw, NodeId id) {
   const Graph& g = rw.graph();
   const Node& n = g.node(id);
-  if (!n.is("Gather") || g.is_constant(n.inputs[0])) return false;
+  if (!n.is(Op::Gather) || g.is_constant(n.inputs[0])) return false;
   auto indices = constant_ints(g, n.inputs[1]);
   TensorType data = type_of(g, n.inputs[0]), result = type_of(g, n.outputs[0]);
   auto axis = ops::normalize_axis(n.int_attr("axis"), data.rank());
@@ -53,10 +53,10 @@ bool rewrite(Rewriter& rw, NodeId id) {
   NodeId from[] = {id};
   auto ints = [&](int64_t v) { return rw.constant(ints_tensor({v}), from); };
   ValueId start = ints(p->start), stop = ints(end), axes = ints(*axis), step = ints(p->step);
-  ValueId out = make(rw, "Slice", {x, start, stop, axes, step}, sliced, {id});
+  ValueId out = make(rw, Op::Slice, {x, start, stop, axes, step}, sliced, {id});
   if (!(sliced == result)) {
     ValueId shape = rw.constant(ints_tensor(result.shape), from);
-    out = make(rw, "Reshape", {out, shape}, result, {id});
+    out = make(rw, Op::Reshape, {out, shape}, result, {id});
   }
   return bypass(rw, id, out, "replaced by a slice of the same elements");
 }

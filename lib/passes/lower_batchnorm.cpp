@@ -35,8 +35,8 @@ bool lower(Rewriter& rw, NodeId id) {
   if (!scale || !shift) return false;
   std::vector<NodeId> from = origins(g, {id}, {n.inputs[1], n.inputs[2], n.inputs[3], n.inputs[4]});
   ValueId s = rw.constant(std::move(*scale), from), t = rw.constant(std::move(*shift), from);
-  ValueId product = make(rw, "Mul", {x, s}, type, {id});
-  return bypass(rw, id, make(rw, "Add", {product, t}, type, {id}), "lowered to Mul and Add");
+  ValueId product = make(rw, Op::Mul, {x, s}, type, {id});
+  return bypass(rw, id, make(rw, Op::Add, {product, t}, type, {id}), "lowered to Mul and Add");
 }
 
 }  // namespace

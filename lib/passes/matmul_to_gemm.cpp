@@ -25,14 +25,14 @@ bool gemm_form(const Graph& g, const Node& matmul, ValueId row, const TensorType
 bool merge(Rewriter& rw, NodeId id) {
   const Graph& g = rw.graph();
   const Node& n = g.node(id);
-  if (!n.is("Add") || g.use_count(n.outputs[0]) == 0) return false;
+  if (!n.is(Op::Add) || g.use_count(n.outputs[0]) == 0) return false;
   for (size_t i : {size_t{0}, size_t{1}}) {
-    const Node* matmul = producer_of(g, n.inputs[i], "MatMul");
+    const Node* matmul = producer_of(g, n.inputs[i], Op::MatMul);
     ValueId row = n.inputs[1 - i];
     TensorType type = type_of(g, n.outputs[0]);
     if (matmul == nullptr || !single_use(g, n.inputs[i]) || !gemm_form(g, *matmul, row, type)) continue;
     NodeId matmul_id = matmul->id;
-    ValueId gemm = make(rw, "Gemm", {matmul->inputs[0], matmul->inputs[1], row}, type, {matmul_id, id}, {},
+    ValueId gemm = make(rw, Op::Gemm, {matmul->inputs[0], matmul->inputs[1], row}, type, {matmul_id, id}, {},
                         matmul->name);
     bypass(rw, id, gemm, "merged with the MatMul before it into Gemm");
     erase_if_unused(rw, matmul_id, "merged with the Add after it into Gemm");

@@ -62,40 +62,55 @@ bool has_neutral_operand(const Graph& g, const Node& n, size_t data) {
   size_t other = 1 - data;
   auto c = uniform_constant(g, n.inputs[other]);
   if (!c) return false;
-  if (n.is("Mul")) return *c == 1;
-  if (n.is("Div")) return data == 0 && *c == 1;
-  if (n.is("Sub")) return data == 0 && *c == 0 && !std::signbit(*c);
+  if (n.is(Op::Mul)) return *c == 1;
+  if (n.is(Op::Div)) return data == 0 && *c == 1;
+  if (n.is(Op::Sub)) return data == 0 && *c == 0 && !std::signbit(*c);
   bool exact_zero = *c == 0 && (std::signbit(*c) || is_integer(type_of(g, n.inputs[other]).elem));
-  return n.is("Add") && exact_zero;
-}
-
-bool is_reshape(const Node& n) {
-  return n.is("Reshape") || n.is("Flatten") || n.is("Squeeze") || n.is("Unsqueeze");
+  return n.is(Op::Add) && exact_zero;
 }
 
 // Only asked when the first output has the type of the first input.
 bool passes_input_on(const Graph& g, const Node& n) {
-  const TensorType& type = type_of(g, n.inputs[0]);
-  if (n.is("Identity") || is_reshape(n) || n.is("Expand") || n.is("Tile")) return true;
-  if (n.is("Cast") || n.is("CastLike")) return true;
-  if (n.is("Dropout")) return dropout_is_off(g, n);
-  if (n.is("Transpose")) return transpose_keeps_order(n, type.rank());
-  if (n.is("Concat") || n.is("Sum") || n.is("Max") || n.is("Min") || n.is("Mean"))
-    return n.inputs.size() == 1;
-  if (n.is("Clip")) return !input_or_none(n, 1).valid() && !input_or_none(n, 2).valid();
-  if (n.is("Pad")) return pad_is_empty(g, n);
-  if (n.is("Slice")) return slice_is_whole(g, n);
-  if (n.is("Resize")) return resize_is_exact(g, n);
-  if (n.is("MaxPool") || n.is("AveragePool")) return pool_is_point(g, n);
-  if (n.is("Relu")) return producer_of(g, n.inputs[0], "Relu") != nullptr;
-  return false;
+  if (ops::traits(n).moves == ops::Moves::Same) return true;
+  switch (n.kind()) {
+    case Op::Expand:
+    case Op::Tile:
+    case Op::Cast:
+    case Op::CastLike:
+      return true;
+    case Op::Dropout:
+      return dropout_is_off(g, n);
+    case Op::Transpose:
+      return transpose_keeps_order(n, type_of(g, n.inputs[0]).rank());
+    case Op::Concat:
+    case Op::Sum:
+    case Op::Max:
+    case Op::Min:
+    case Op::Mean:
+      return n.inputs.size() == 1;
+    case Op::Clip:
+      return !input_or_none(n, 1).valid() && !input_or_none(n, 2).valid();
+    case Op::Pad:
+      return pad_is_empty(g, n);
+    case Op::Slice:
+      return slice_is_whole(g, n);
+    case Op::Resize:
+      return resize_is_exact(g, n);
+    case Op::MaxPool:
+    case Op::AveragePool:
+      return pool_is_point(g, n);
+    case Op::Relu:
+      return producer_of(g, n.inputs[0], Op::Relu) != nullptr;
+    default:
+      return false;
+  }
 }
 
 bool remove_one(Rewriter& rw, NodeId id) {
   const Graph& g = rw.graph();
   const Node& n = g.node(id);
   if (n.inputs.empty() || n.outputs.empty() || !n.inputs[0].valid()) return false;
-  if (n.inputs.size() == 2 && (n.is("Mul") || n.is("Div") || n.is("Add") || n.is("Sub"))) {
+  if (n.inputs.size() == 2 && n.is(Op::Mul, Op::Div, Op::Add, Op::Sub)) {
     for (size_t data : {size_t{0}, size_t{1}}) {
       if (!has_neutral_operand(g, n, data)) continue;
       if (bypass(rw, id, n.inputs[data], "it changes nothing")) return true;

@@ -11,7 +11,7 @@ const Node* producer(const Graph& graph, ValueId value) {
   return &graph.node(graph.value(value).producer);
 }
 
-const Node* producer_of(const Graph& graph, ValueId value, std::string_view op) {
+const Node* producer_of(const Graph& graph, ValueId value, Op op) {
   const Node* n = producer(graph, value);
   return n != nullptr && n->is(op) ? n : nullptr;
 }
@@ -49,9 +49,9 @@ Tensor scalar_tensor(ElementType elem, double value) {
   return t;
 }
 
-ValueId make(Rewriter& rw, std::string_view op, std::vector<ValueId> inputs, TensorType type,
+ValueId make(Rewriter& rw, Op op, std::vector<ValueId> inputs, TensorType type,
              std::initializer_list<NodeId> from, AttrList attrs, std::string name) {
-  const ir::OpSchema& schema = ops::schema(op);
+  const ir::OpSchema& schema = ops::op_def(op);
   std::vector<Attr> slots = ir::default_attrs(schema);
   for (const auto& [attr, value] : attrs) ir::set_attr(schema, slots, attr, value);
   NodeId id = rw.create(schema, std::move(inputs), std::move(slots), {std::move(type)},
@@ -65,11 +65,11 @@ namespace {
 bool bypass_output(Rewriter& rw, NodeId node, ValueId out, ValueId now, std::string_view because) {
   const Graph& g = rw.graph();
   bool moved = !g.value(out).users.empty();
-  if (g.node(node).is("Identity") && g.node(node).inputs[0] == now) {
+  if (g.node(node).is(Op::Identity) && g.node(node).inputs[0] == now) {
     if (moved) rw.replace_all_uses(out, now);
     return moved;
   }
-  ValueId kept = make(rw, "Identity", {now}, type_of(g, now), {node});
+  ValueId kept = make(rw, Op::Identity, {now}, type_of(g, now), {node});
   rw.replace_all_uses(out, kept);
   rw.replace_all_uses(kept, now);
   erase_if_unused(rw, node, because);

@@ -19,7 +19,7 @@ using ir::ValueId;
 
 // The node that produces `value` when it is a live node of that operator, else nullptr.
 const Node* producer(const Graph& graph, ValueId value);
-const Node* producer_of(const Graph& graph, ValueId value, std::string_view op);
+const Node* producer_of(const Graph& graph, ValueId value, Op op);
 // One use in all, by a node: nobody else notices when the value disappears.
 bool single_use(const Graph& graph, ValueId value);
 inline ValueId input_or_none(const Node& n, size_t i) {
@@ -39,7 +39,7 @@ Tensor scalar_tensor(ElementType elem, double value);
 using AttrList = std::initializer_list<std::pair<std::string_view, Attr>>;
 // A node with one result; attributes not listed have their defaults. `name` empty: that of the last of
 // `from`.
-ValueId make(Rewriter& rw, std::string_view op, std::vector<ValueId> inputs, TensorType type,
+ValueId make(Rewriter& rw, Op op, std::vector<ValueId> inputs, TensorType type,
              std::initializer_list<NodeId> from, AttrList attrs = {}, std::string name = {});
 // All uses of the single used output of `node` read `now` instead and the node is erased. When the output is
 // part of the model's interface and `now` cannot take its name over, an Identity of `now` stays in its place.

@@ -13,7 +13,6 @@
 #include "mrvlc/passes/widen_f16.h"
 
 #include <algorithm>
-#include <set>
 #include <unordered_map>
 
 #include "passes.h"
@@ -24,15 +23,6 @@ namespace {
 
 bool is_half(ElementType elem) {
   return elem == ElementType::F16 || elem == ElementType::BF16;
-}
-
-bool only_moves(const Node& n) {
-  static const std::set<std::string_view> names = {
-      "CenterCropPad",  "Compress", "Concat",   "DepthToSpace",  "Expand",  "Flatten",         "Gather",
-      "GatherElements", "GatherND", "Identity", "Pad",           "Reshape", "ReverseSequence", "Slice",
-      "SpaceToDepth",   "Split",    "Squeeze",  "TensorScatter", "Tile",    "Transpose",       "Trilu",
-      "Unsqueeze"};
-  return names.contains(n.op->name);
 }
 
 Tensor to_f32(const Tensor& t) {
@@ -68,7 +58,7 @@ class Widener {
   // BitCast at the bits.
   bool keeps_types(const Node& n) const {
     auto wrapped = [&](ValueId v) { return v.valid() && type_of(g_, v).wrapper != Wrapper::None; };
-    return n.is("CastLike") || n.is("BitCast") || has_body(n) ||
+    return n.is(Op::CastLike, Op::BitCast) || has_body(n) ||
            std::any_of(n.inputs.begin(), n.inputs.end(), wrapped) ||
            std::any_of(n.outputs.begin(), n.outputs.end(), wrapped);
   }
@@ -92,11 +82,11 @@ class Widener {
       any = any || narrow(v);
       wide = wide || (v.valid() && type_of(g_, v).elem == ElementType::F32);
     }
-    return any && !wide && only_moves(n);
+    return any && !wide && ops::traits(n).moves != ops::Moves::None;
   }
 
   bool widen(NodeId id) {
-    if (g_.node(id).is("Cast")) return widen_cast(id);
+    if (g_.node(id).is(Op::Cast)) return widen_cast(id);
     if (stays(g_.node(id))) return false;
     const std::vector<ValueId> inputs = g_.node(id).inputs, outputs = g_.node(id).outputs;
     bool changed = false;
@@ -128,7 +118,7 @@ class Widener {
   }
 
   ValueId cast(ValueId v, ElementType to, NodeId from) {
-    return make(rw_, "Cast", {v}, type_of(g_, v).with_elem(to), {from}, {{"to", Attr(to)}});
+    return make(rw_, Op::Cast, {v}, type_of(g_, v).with_elem(to), {from}, {{"to", Attr(to)}});
   }
 
   // Readers outside the CPU, and the model's outputs, get the narrow form through a Cast; of bf16 every

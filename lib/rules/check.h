@@ -10,7 +10,6 @@ namespace mrvlc::rules {
 
 struct CheckContext {
   const Rule& rule;
-  const FindOperator& find_operator;
   Diagnostics& diagnostics;
 
   std::string where(Location at) const { return location_text(rule, at); }
@@ -19,9 +18,9 @@ struct CheckContext {
 void check_pattern(const CheckContext& context);
 void check_conditions(const CheckContext& context);
 // The layer kind must be one of `kinds` and begin with the anchor's operators.
-void check_layer(const CheckContext& context, const std::vector<LayerKind>& kinds);
+void check_layer(const CheckContext& context, const std::vector<LayerWord>& kinds);
 // Overlap and shadowing; `rules` are in the order in which they decide and each is sound in itself.
-void check_rules(const std::vector<Rule>& rules, const std::vector<LayerKind>& kinds,
+void check_rules(const std::vector<Rule>& rules, const std::vector<LayerWord>& kinds,
                  Diagnostics& diagnostics);
 
 // What rules had to ask, as accelerator_can(layer), before legality was asked of every match.

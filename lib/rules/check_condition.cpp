@@ -148,7 +148,7 @@ class ConditionCheck {
     const Element* element = find_element(c_.rule, e.items[0].text);
     std::optional<Kind> common;
     for (const Operator& op : element->operators) {
-      const ops::OpDef* def = c_.find_operator(op.domain, op.name);
+      const ops::OpDef* def = op.def;
       if (def == nullptr) return std::nullopt;  // reported with the pattern
       int index = def->attr_index(e.items[1].text);
       if (index < 0) return error<DiagCode::MRV0314>(e.items[1].at, op.name, printable(e.items[1].text));

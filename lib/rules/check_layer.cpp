@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMostNamed = 12;  // operators in a message
 
-bool begins_with(const LayerKind& kind, const ops::OpDef* op) {
+bool begins_with(const LayerWord& kind, const ops::OpDef* op) {
   return !kind.accelerated || std::ranges::find(kind.anchors, op) != kind.anchors.end();
 }
 
@@ -29,9 +29,9 @@ std::string names_of(const std::vector<const ops::OpDef*>& operators) {
 }
 
 // What to write instead: the kinds that do begin with the operator.
-std::string remedy(const ops::OpDef& op, const std::vector<LayerKind>& kinds) {
+std::string remedy(const ops::OpDef& op, const std::vector<LayerWord>& kinds) {
   std::vector<std::string_view> fitting, free;
-  for (const LayerKind& k : kinds) {
+  for (const LayerWord& k : kinds) {
     if (!k.accelerated) free.push_back(k.name);
     if (k.accelerated && begins_with(k, &op)) fitting.push_back(k.name);
   }
@@ -44,12 +44,12 @@ std::string remedy(const ops::OpDef& op, const std::vector<LayerKind>& kinds) {
 
 }  // namespace
 
-void check_layer(const CheckContext& c, const std::vector<LayerKind>& kinds) {
+void check_layer(const CheckContext& c, const std::vector<LayerWord>& kinds) {
   if (c.rule.layer.empty()) return;  // reported by the parser
-  auto kind = std::ranges::find(kinds, c.rule.layer, &LayerKind::name);
+  auto kind = std::ranges::find(kinds, c.rule.layer, &LayerWord::name);
   if (kind == kinds.end()) {
     std::vector<std::string_view> known;
-    for (const LayerKind& k : kinds) known.push_back(k.name);
+    for (const LayerWord& k : kinds) known.push_back(k.name);
     c.diagnostics.add(make_diag<DiagCode::MRV0309>(c.where(c.rule.at), printable(c.rule.layer),
                                                    fmt::format("{}", fmt::join(known, ", "))));
     return;
@@ -57,8 +57,7 @@ void check_layer(const CheckContext& c, const std::vector<LayerKind>& kinds) {
   if (c.rule.pattern.empty()) return;
   std::vector<const ops::OpDef*> wrong;
   for (const Operator& o : c.rule.pattern.front().operators) {
-    const ops::OpDef* op = c.find_operator(o.domain, o.name);
-    if (op != nullptr && !begins_with(*kind, op)) wrong.push_back(op);  // unknown ones are reported elsewhere
+    if (o.def != nullptr && !begins_with(*kind, o.def)) wrong.push_back(o.def);  // others: see check_pattern
   }
   if (wrong.empty()) return;
   c.diagnostics.add(make_diag<DiagCode::MRV0316>(c.where(c.rule.pattern.front().at), c.rule.layer,

@@ -86,7 +86,7 @@ class PatternCheck {
 
   void check_operator(const Element& e, const Operator& op) {
     std::string shown = op.domain.empty() ? op.name : op.domain + "::" + op.name;
-    const ops::OpDef* def = c_.find_operator(op.domain, op.name);
+    const ops::OpDef* def = op.def;
     if (def == nullptr) return error<DiagCode::MRV0302>(op.at, printable(shown));
     bool rest = !e.operands.empty() && e.operands.back().kind == PatternOperand::Kind::Rest;
     auto given = static_cast<int>(e.operands.size()) - (rest ? 1 : 0);

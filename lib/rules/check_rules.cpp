@@ -208,12 +208,12 @@ bool shadows(const Rule& first, const Canonical& cf, const Rule& second, const C
 
 }  // namespace
 
-void check_rules(const std::vector<Rule>& rules, const std::vector<LayerKind>& kinds,
+void check_rules(const std::vector<Rule>& rules, const std::vector<LayerWord>& kinds,
                  Diagnostics& diagnostics) {
   std::vector<Canonical> canonical;
   canonical.reserve(rules.size());
   for (const Rule& r : rules) {
-    auto kind = std::ranges::find(kinds, r.layer, &LayerKind::name);
+    auto kind = std::ranges::find(kinds, r.layer, &LayerWord::name);
     canonical.emplace_back(r, kind != kinds.end() && kind->accelerated);
   }
   for (size_t j = 0; j < rules.size(); ++j) {

@@ -7,15 +7,11 @@ namespace {
 
 bool is_operator(const Element& element, const ir::OpSchema& op) {
   return std::any_of(element.operators.begin(), element.operators.end(),
-                     [&](const Operator& o) { return o.name == op.name && o.domain == op.domain; });
+                     [&](const Operator& o) { return o.def == &op; });
 }
 
 bool commutative(const ir::Node& node) {
-  static constexpr std::string_view kOps[] = {"Add",        "Mul",       "Max",       "Min", "And",
-                                              "Or",         "Xor",       "Equal",     "Sum", "Mean",
-                                              "BitwiseAnd", "BitwiseOr", "BitwiseXor"};
-  return node.op->domain.empty() && node.inputs.size() == 2 &&
-         std::find(std::begin(kOps), std::end(kOps), node.op->name) != std::end(kOps);
+  return node.inputs.size() == 2 && ops::traits(node).commutative;
 }
 
 class Search {

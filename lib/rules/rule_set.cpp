@@ -26,6 +26,12 @@ void drop_legality_clauses(Rule& rule, Diagnostics& diagnostics) {
   std::erase_if(rule.where, asks_legality_alone);
 }
 
+void find_operators(Rule& rule, const FindOperator& find_operator) {
+  for (Element& e : rule.pattern) {
+    for (Operator& o : e.operators) o.def = find_operator(o.domain, o.name);
+  }
+}
+
 void check_names(const std::vector<Rule>& rules, Diagnostics& diagnostics) {
   std::map<std::string_view, const Rule*> seen;
   for (const Rule& r : rules) {
@@ -45,7 +51,7 @@ const Rule* RuleSet::find(std::string_view name) const {
   return nullptr;
 }
 
-LoadResult load_rules(const std::vector<RuleFile>& files, const std::vector<LayerKind>& kinds,
+LoadResult load_rules(const std::vector<RuleFile>& files, const std::vector<LayerWord>& kinds,
                       const FindOperator& find_operator) {
   LoadResult out;
   std::vector<Rule> rules;
@@ -53,7 +59,8 @@ LoadResult load_rules(const std::vector<RuleFile>& files, const std::vector<Laye
   check_names(rules, out.diagnostics);
   for (Rule& r : rules) {
     drop_legality_clauses(r, out.diagnostics);
-    CheckContext c{r, find_operator, out.diagnostics};
+    find_operators(r, find_operator);
+    CheckContext c{r, out.diagnostics};
     check_layer(c, kinds);
     check_pattern(c);
     check_conditions(c);

@@ -28,7 +28,7 @@ ir::Graph fan() {
 }
 
 NodeId make_relu(ir::Rewriter& rw, ValueId in, std::span<const NodeId> from) {
-  const ir::OpSchema& op = ops::schema("Relu");
+  const ir::OpSchema& op = ops::op_def(Op::Relu);
   return rw.create(op, {in}, ir::default_attrs(op), {kType}, from);
 }
 
@@ -117,7 +117,7 @@ TEST_CASE("a constant with a large fan-out is replaced and erased in linear time
   ir::Graph g = fan();
   ir::Rewriter rw(g, "test");
   NodeId a = node_of(g, "a");
-  const ir::OpSchema& add = ops::schema("Add");
+  const ir::OpSchema& add = ops::op_def(Op::Add);
   std::vector<NodeId> nodes;
   ValueId x = value_named(g, "x"), k = value_named(g, "k");
   auto start = std::chrono::steady_clock::now();

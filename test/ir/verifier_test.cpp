@@ -55,7 +55,7 @@ TEST_CASE("names are unique", "[verifier]") {
 
 TEST_CASE("a node needs a source, and one that exists", "[verifier]") {
   ir::Graph g = chain();
-  const ir::OpSchema& relu = ops::schema("Relu");
+  const ir::OpSchema& relu = ops::op_def(Op::Relu);
   g.add_node(relu, "n", {value_named(g, "x")}, ir::default_attrs(relu), {kType}, {}, ir::Lineage{});
   check_broken(g, "no ONNX source");
   ir::Graph h = chain();
@@ -67,7 +67,7 @@ TEST_CASE("a node needs a source, and one that exists", "[verifier]") {
 
 TEST_CASE("attributes match the schema", "[verifier]") {
   ir::Graph g = chain();
-  const ir::OpSchema& leaky = ops::schema("LeakyRelu");
+  const ir::OpSchema& leaky = ops::op_def(Op::LeakyRelu);
   auto lineage = lineage_of(g);
   ir::Graph few = g;
   few.add_node(leaky, "n", {value_named(g, "x")}, {}, {kType}, {}, lineage);

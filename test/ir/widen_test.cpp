@@ -10,7 +10,7 @@ namespace {
 
 // Relu and Exp on the accelerator, everything else on the CPU.
 bool on_cpu(const ir::Node& n) {
-  return !n.is("Relu") && !n.is("Exp");
+  return !n.is(Op::Relu) && !n.is(Op::Exp);
 }
 
 ir::Graph mixed() {
@@ -40,7 +40,7 @@ TEST_CASE("casts stand at the borders between f16 and f32", "[passes][widen]") {
   size_t casts = 0;
   for (ir::NodeId id : g.topological_order()) {
     const ir::Node& n = g.node(id);
-    if (n.is("Cast")) {
+    if (n.is(Op::Cast)) {
       CHECK(id.index() >= slots);
       ++casts;
       continue;
@@ -102,8 +102,8 @@ TEST_CASE("results in bf16 are rounded before they are read", "[passes][widen]")
   REQUIRE(ops::verify_types(g).ok());
   for (ir::NodeId id : g.topological_order()) {
     const ir::Node& n = g.node(id);
-    const bool arithmetic = n.is("Mul") || n.is("Add");
-    if (!n.is("Cast")) {
+    const bool arithmetic = n.is(Op::Mul) || n.is(Op::Add);
+    if (!n.is(Op::Cast)) {
       CHECK(g.value(n.outputs[0]).type.elem == (arithmetic ? ElementType::F32 : ElementType::BF16));
     }
   }

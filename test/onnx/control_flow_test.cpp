@@ -1,5 +1,6 @@
 // Subgraphs: If with a known condition is inlined; the rest is refused by name.
 #include "model_util.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/diag/ops.h"
 
@@ -43,7 +44,7 @@ TEST_CASE("If with a known condition", "[onnx]") {
   check_imported(taken);
   const ir::Graph& graph = taken.model->graph;
   REQUIRE(graph.node_slots() == 1);
-  CHECK(graph.node(ir::NodeId(size_t{0})).is("Relu"));
+  CHECK(graph.node(ir::NodeId(size_t{0})).is(Op::Relu));
   CHECK(graph.value(graph.outputs()[0]).name == "y");
   std::vector<std::string> ids;
   for (const auto& source : graph.sources()) ids.push_back(source.id);
@@ -82,7 +83,7 @@ TEST_CASE("a branch that only passes a value on", "[onnx]") {
   branch->mutable_output(0)->set_name("x");
   Outcome outcome = import(model);
   check_imported(outcome);
-  CHECK(outcome.model->graph.node(ir::NodeId(size_t{0})).is("Identity"));
+  CHECK(outcome.model->graph.node(ir::NodeId(size_t{0})).is(Op::Identity));
 }
 
 TEST_CASE("a branch with its own constants", "[onnx]") {
@@ -100,7 +101,7 @@ TEST_CASE("If with a condition that is not known", "[onnx]") {
   Outcome outcome = import(model);
   check_imported(outcome);
   const ir::Node& node = outcome.model->graph.node(ir::NodeId(size_t{0}));
-  CHECK(node.is("If"));
+  CHECK(node.is(Op::If));
   // The branches read x, which is an input of the node for each of them.
   CHECK(ir::bodies_of(node).size() == 2);
   CHECK(node.inputs.size() == 3);
@@ -180,7 +181,7 @@ TEST_CASE("Scan of opset 8 runs on every element of the batch", "[onnx]") {
   CHECK(outer.int_attr("num_scan_inputs") == 2);
   REQUIRE(ir::bodies_of(outer).size() == 1);
   const ir::Node& inner = ir::bodies_of(outer)[0]->node(ir::NodeId(size_t{0}));
-  CHECK(inner.is("Scan"));
+  CHECK(inner.is(Op::Scan));
   CHECK(inner.int_attr("num_scan_inputs") == 1);
   CHECK(inner.ints_attr("scan_input_directions") == std::vector<int64_t>{1});
 

@@ -1,5 +1,6 @@
 // The model's own functions are inlined; every node of them is a source.
 #include "model_util.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/diag/ops.h"
 
@@ -81,7 +82,7 @@ TEST_CASE("functions call functions, and pass inputs on", "[onnx]") {
   const ir::Graph& graph = outcome.model->graph;
   CHECK(graph.value(graph.outputs()[0]).name == "y");
   CHECK(graph.value(graph.outputs()[1]).name == "z");
-  CHECK(graph.node(graph.value(graph.outputs()[1]).producer).is("Identity"));
+  CHECK(graph.node(graph.value(graph.outputs()[1]).producer).is(Op::Identity));
   CHECK(graph.sources().back().id == "main/0:Outer/0:Inner/0");
 }
 
@@ -131,7 +132,7 @@ TEST_CASE("overloads are told apart", "[onnx]") {
   REQUIRE(model.add_functions()->ParseFromString(b.SerializeAsString() + varint_field(13, "second")));
   Outcome outcome = import(model);
   check_imported(outcome);
-  CHECK(outcome.model->graph.node(ir::NodeId(size_t{0})).is("Neg"));
+  CHECK(outcome.model->graph.node(ir::NodeId(size_t{0})).is(Op::Neg));
 }
 
 TEST_CASE("recursive functions", "[onnx]") {

@@ -1,5 +1,6 @@
 // Names, order and outputs of graphs.
 #include "model_util.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/diag/ops.h"
 
@@ -13,7 +14,7 @@ TEST_CASE("values, nodes and sources of a small graph", "[onnx]") {
   REQUIRE(graph.inputs().size() == 1);
   REQUIRE(graph.outputs().size() == 1);
   const ir::Node& node = graph.node(ir::NodeId(size_t{0}));
-  CHECK(node.is("Relu"));
+  CHECK(node.is(Op::Relu));
   CHECK(node.name == "relu");
   CHECK(graph.value(graph.outputs()[0]).name == "y");
   CHECK(graph.value(graph.outputs()[0]).type == TensorType{ElementType::F32, {2, 3}});
@@ -137,8 +138,8 @@ TEST_CASE("unsorted nodes are sorted with a warning", "[onnx]") {
   check_imported(outcome);
   CHECK(outcome.count(DiagCode::MRV0113) == 1);
   const ir::Graph& graph = outcome.model->graph;
-  CHECK(graph.node(ir::NodeId(size_t{0})).is("Abs"));
-  CHECK(graph.node(ir::NodeId(size_t{2})).is("Relu"));
+  CHECK(graph.node(ir::NodeId(size_t{0})).is(Op::Abs));
+  CHECK(graph.node(ir::NodeId(size_t{2})).is(Op::Relu));
   CHECK(graph.sources()[0].op_type == "Relu");  // sources stay in the order of the file
   CHECK(graph.lineage(ir::NodeId(size_t{2})).sources[0] == ir::SourceId(size_t{0}));
 }

@@ -1,5 +1,6 @@
 // Values computed at import so that shapes that depend on them resolve, and bombs that must not go off.
 #include "model_util.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::test {
@@ -56,7 +57,7 @@ TEST_CASE("Constant nodes are known", "[onnx]") {
   Outcome outcome = import(model);
   check_imported(outcome);
   CHECK(value_named(outcome.model->graph, "y").type.shape == Shape{6, 4});
-  CHECK(outcome.model->graph.node(ir::NodeId(size_t{0})).is("Constant"));
+  CHECK(outcome.model->graph.node(ir::NodeId(size_t{0})).is(Op::Constant));
 }
 
 TEST_CASE("a shape that depends on data", "[onnx]") {

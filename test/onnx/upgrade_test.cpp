@@ -1,6 +1,7 @@
 // Forms of older operator sets that need a node in front of the operator.
 #include "model_util.h"
 #include "mrvlc/interp/interp.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::test {
@@ -42,7 +43,7 @@ TEST_CASE("Add of opset 6 aligns a vector to an axis", "[onnx]") {
   CHECK(run_counting(graph) == std::vector<double>{8, 9, 10, 11, 22, 23, 24, 25});
   REQUIRE(graph.node_slots() == 2);
   const ir::Node &reshape = graph.node(ir::NodeId(size_t{0})), &sum = graph.node(ir::NodeId(size_t{1}));
-  CHECK(reshape.is("Reshape"));
+  CHECK(reshape.is(Op::Reshape));
   CHECK(graph.value(reshape.outputs[0]).type.shape == Shape{2, 1, 1});
   CHECK(sum.inputs[1] == reshape.outputs[0]);
   const auto source = std::vector<ir::SourceId>{ir::SourceId(size_t{0})};

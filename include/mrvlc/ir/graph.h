@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "mrvlc/ir/schema.h"
@@ -28,7 +29,13 @@ struct Node {
   bool erased = false;
   std::vector<uint32_t> use_at;  // inputs[i] == v: v.users[use_at[i]] is this use; kept by Graph and Rewriter
 
-  bool is(std::string_view op_name) const { return op->domain.empty() && op->name == op_name; }
+  Op kind() const { return op->kind; }
+  // One of these operators.
+  template <class... Kinds>
+  bool is(Kinds... any) const {
+    static_assert((std::is_same_v<Kinds, Op> && ...));
+    return ((op->kind == any) || ...);
+  }
   // By name, checked against the schema; the attribute must be set and of that type.
   int64_t int_attr(std::string_view attr) const;
   float float_attr(std::string_view attr) const;

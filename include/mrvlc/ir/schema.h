@@ -8,6 +8,11 @@
 
 #include "mrvlc/tensor/tensor.h"
 
+namespace mrvlc {
+// The operators as symbols. The table completes the type (ops/op_kind.h); here they can be told apart.
+enum class Op : uint16_t;
+}  // namespace mrvlc
+
 namespace mrvlc::ir {
 
 class Graph;
@@ -39,6 +44,7 @@ struct AttrSpec {
 struct OpSchema {
   std::string_view name;         // ONNX's operator name
   std::string_view domain = "";  // "" is ai.onnx
+  Op kind{};                     // set by the table
   std::vector<AttrSpec> attrs;
 
   // Index of the attribute, or -1.

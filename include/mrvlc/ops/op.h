@@ -7,6 +7,9 @@
 
 #include "mrvlc/ir/graph.h"
 #include "mrvlc/ops/emit.h"
+#include "mrvlc/ops/layer_kind.h"
+#include "mrvlc/ops/op_kind.h"
+#include "mrvlc/ops/traits.h"
 
 namespace mrvlc::ops {
 
@@ -120,16 +123,28 @@ struct OpDef : ir::OpSchema {
   // Body of the C function for operands or results whose shapes are known at run time only, see emit.h.
   Status (*emit_open)(EmitContext& context) = nullptr;
   std::string_view emit_kernel;  // instead of `emit`: name of the packed kernel family in lib/chost/kernels
-  std::string_view accel;        // kinds of accelerator layers it can be the anchor of, separated by blanks;
-                                 // lib/partition/kinds.h
+  LayerKinds accel;              // kinds of accelerator layers it can be the anchor of; lib/partition/kinds.h
   std::string_view declined;     // why facets are missing (emit or accel), for the support table
+  // Multiply-accumulates of a node with `results` elements in its first output: the products that are summed
+  // (taps in the padding count). nullptr: none. See work.h.
+  int64_t (*macs)(const InferContext& context, int64_t results) = nullptr;
+  OpTraits traits;
 };
+inline OpDef with_traits(OpDef op, const OpTraits& traits) {
+  op.traits = traits;
+  return op;
+}
 
 // ops.def order; stable within a version.
 const std::vector<const OpDef*>& all_ops();
-const OpDef* find_op(std::string_view domain, std::string_view name);
-const OpDef& op_def(const ir::Node& node);          // every node of a graph built on this table has one
-const ir::OpSchema& schema(std::string_view name);  // must exist; for passes that create nodes
+const OpDef* find_op(std::string_view domain, std::string_view name);  // at borders: what was read
+const OpDef& op_def(Op op);                                            // not of Op::None
+const OpDef& op_def(const ir::Node& node);  // every node of a graph built on this table has one
+inline const OpTraits& traits(const ir::Node& node) {
+  return op_def(node).traits;
+}
+// Makes integers of what need not be any: operators that round, and conversions to integers.
+bool rounds_to_integers(const ir::Graph& graph, const ir::Node& node);
 const ir::OpRegistry& registry();
 
 // Inference for a node with arity and type checks around op.infer; sizes are checked for overflow and

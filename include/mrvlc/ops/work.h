@@ -26,8 +26,6 @@ int64_t evaluation_work(const ir::Graph& graph, const ir::Node& node);
 // Of a control flow node those of its bodies, body_rounds() times each (both branches of an If). Dimensions
 // known at run time only count with their bounds; at most INT64_MAX.
 int64_t macs(const ir::Graph& graph, const ir::Node& node);
-// Whether macs() counts products of an operator of this name.
-bool has_macs(std::string_view op);
 // How often the bodies of a control flow node run: the trip count of a Loop where it is constant, the length
 // of what Scan and SequenceMap walk along; 1 where nothing is known, of an If, and for all other operators.
 int64_t body_rounds(const ir::Graph& graph, const ir::Node& node);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "mrvlc/ir/graph.h"
+#include "mrvlc/ops/layer_kind.h"
 #include "mrvlc/target/machine.h"
 
 namespace mrvlc::partition {
@@ -24,7 +25,7 @@ namespace mrvlc::partition {
 //   reshape         Reshape, Flatten, Squeeze, Unsqueeze, Identity: same bytes when the layout allows
 struct Layer {
   std::string rule;               // rule that matched
-  std::string kind;               // one of the above
+  LayerKind kind{};               // one of the above
   std::vector<ir::NodeId> nodes;  // topological order, anchor included
   ir::NodeId anchor;  // the operator that names the kind; nodes after it are its epilogue: a chain of
                       // element-wise operators, each reading the previous one's only output and constants or

@@ -8,7 +8,7 @@ namespace mrvlc::partition {
 inline constexpr std::string_view kCpuKind = "cpu";
 // Kinds of layers that may stand after `layer` in a rule, with the operators that each begins with; last
 // kCpuKind.
-const std::vector<rules::LayerKind>& layer_kinds();
+const std::vector<rules::LayerWord>& layer_words();
 // The built-in rules; its shown name is "cn10ka.rules".
 rules::RuleFile default_rule_file();
 // Parses and checks the user's files together with the built-in rules (unless `defaults` is false): names,

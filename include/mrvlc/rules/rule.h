@@ -6,6 +6,10 @@
 
 #include "mrvlc/support/result.h"
 
+namespace mrvlc::ops {
+struct OpDef;
+}
+
 namespace mrvlc::rules {
 
 struct Location {
@@ -15,6 +19,7 @@ struct Location {
 struct Operator {
   std::string domain, name;  // "" is ai.onnx
   Location at;
+  const ops::OpDef* def = nullptr;  // what they name; set by load_rules
 };
 
 // An operand of an element: a capture, `_` (any value), or `...` (any number of further inputs, present or

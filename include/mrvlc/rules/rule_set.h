@@ -17,7 +17,7 @@ struct RuleFile {
 };
 
 // A word that may stand after `layer`.
-struct LayerKind {
+struct LayerWord {
   std::string_view name;
   // Legality is asked for every match of a rule of this kind (MatchOptions::legal), and its anchor must be
   // one of `anchors`. False: the kind claims nothing of the accelerator and begins with any operator.
@@ -31,7 +31,7 @@ class RuleSet {
   const Rule* find(std::string_view name) const;
 
  private:
-  friend struct LoadResult load_rules(const std::vector<RuleFile>&, const std::vector<LayerKind>&,
+  friend struct LoadResult load_rules(const std::vector<RuleFile>&, const std::vector<LayerWord>&,
                                       const FindOperator&);
   std::vector<Rule> rules_;
 };
@@ -49,7 +49,7 @@ struct LoadResult {
 // shadowed rules (0308), unknown layer kinds (0309), missing clauses (0310), malformed patterns (0311), files
 // beyond the limits (0313), unknown attributes (0314), anchors that the layer kind does not begin with
 // (0316). A clause `accelerator_can(layer)` of older files is left out with a warning (0317).
-LoadResult load_rules(const std::vector<RuleFile>& files, const std::vector<LayerKind>& kinds,
+LoadResult load_rules(const std::vector<RuleFile>& files, const std::vector<LayerWord>& kinds,
                       const FindOperator& find_operator);
 
 }  // namespace mrvlc::rules

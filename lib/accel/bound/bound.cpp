@@ -94,11 +94,11 @@ class Reader {
 
   void compute(const ir::Node& n) {
     ops::InferContext context = ops::infer_context(graph_, n);
-    if (n.is("Conv"))
+    if (n.is(Op::Conv))
       convolution(n, ops::conv_params(context), false);
-    else if (n.is("ConvTranspose"))
+    else if (n.is(Op::ConvTranspose))
       convolution(n, ops::conv_transpose_params(context), true);
-    else if (n.is("MatMul") || n.is("Gemm"))
+    else if (n.is(Op::MatMul, Op::Gemm))
       matrix_product(n, reduction_of(graph_, n));
     else
       maximum(n, context);
@@ -189,12 +189,12 @@ class Reader {
   // The maximum of n values in m results takes at least n - m pairs, and only the vector unit has it.
   void maximum(const ir::Node& n, const ops::InferContext& context) {
     int64_t used = 0;
-    if (n.is("MaxPool")) {
+    if (n.is(Op::MaxPool)) {
       auto p = ops::pool_params(context);
       if (!p.ok()) return;
       used = p->batch * p->channels;
       for (size_t d = 0; d < p->kernel.size(); ++d) used *= axis_of(*p, d).positions;
-    } else if (n.is("GlobalMaxPool") || n.is("ReduceMax") || n.is("ReduceMin")) {
+    } else if (n.is(Op::GlobalMaxPool, Op::ReduceMax, Op::ReduceMin)) {
       used = elements(n.inputs[0]);
     }
     if (used > 0) layer().pe_cycles += std::max<int64_t>(0, used - elements(n.outputs[0])) / m_.pe_lanes;

@@ -58,22 +58,19 @@ Axis axis_of(const ops::WindowParams& p, size_t d) {
 
 int64_t reduction_of(const ir::Graph& graph, const ir::Node& n) {
   const Shape& a = graph.value(n.inputs[0]).type.shape;
-  return n.is("Gemm") ? a[n.int_attr("transA") == 0 ? 1 : 0] : a.back();
+  return n.is(Op::Gemm) ? a[n.int_attr("transA") == 0 ? 1 : 0] : a.back();
 }
 
-// Moves that keep every element, and moves that keep each element at most once.
+// Moves that keep every element, moves that keep each element at most once, and those that may leave any out.
 bool rearranges(const ir::Node& n) {
-  static constexpr std::string_view kNames[] = {"Identity", "Reshape",      "Flatten",
-                                                "Squeeze",  "Unsqueeze",    "Transpose",
-                                                "Concat",   "DepthToSpace", "SpaceToDepth"};
-  return std::any_of(std::begin(kNames), std::end(kNames), [&](std::string_view k) { return n.is(k); });
+  ops::Moves moves = ops::traits(n).moves;
+  return moves == ops::Moves::Same || moves == ops::Moves::Rearranged;
 }
 bool selects(const ir::Node& n) {
-  return n.is("Slice") || n.is("Split");
+  return ops::traits(n).moves == ops::Moves::Selected;
 }
 bool copies(const ir::Node& n) {
-  return n.is("Pad") || n.is("Expand") || n.is("Tile") || n.is("Gather") || n.is("Resize") ||
-         n.is("Upsample");
+  return ops::traits(n).moves == ops::Moves::Copied || n.is(Op::Resize, Op::Upsample);
 }
 
 TouchedElements::TouchedElements(const ir::Graph& graph, const partition::Region& region)
@@ -104,9 +101,9 @@ int64_t TouchedElements::by(const ir::Node& n, ir::ValueId v, int depth) {
     return most;
   }
   if (copies(n)) return 0;
-  if (n.is("Conv") && n.inputs[0] == v)
+  if (n.is(Op::Conv) && n.inputs[0] == v)
     return touched_by_windows(ops::conv_params(ops::infer_context(graph_, n)), all);
-  if (n.is("MaxPool") || n.is("AveragePool"))
+  if (n.is(Op::MaxPool, Op::AveragePool))
     return touched_by_windows(ops::pool_params(ops::infer_context(graph_, n)), all);
   return all;
 }
@@ -143,20 +140,20 @@ void Reach::add(const ir::Node& n) {
 
 Reach::Level Reach::of(const ir::Node& n) const {
   Level x = n.inputs.empty() || !n.inputs[0].valid() ? Level::None : level(n.inputs[0]);
-  if (n.is("Concat")) return of_concat(n);
-  if (n.is("MatMul") || n.is("Gemm")) return of_product(n, x);
+  if (n.is(Op::Concat)) return of_concat(n);
+  if (n.is(Op::MatMul, Op::Gemm)) return of_product(n, x);
   if (ops::op_def(n).scalar != nullptr) return of_elements(n);
-  if (n.is("Conv") || n.is("MaxPool") || n.is("AveragePool")) return of_windows(n, x);
-  if (n.is("GlobalAveragePool") || n.is("GlobalMaxPool") || n.is("ReduceMean") || n.is("ReduceMax"))
+  if (n.is(Op::Conv, Op::MaxPool, Op::AveragePool)) return of_windows(n, x);
+  if (n.is(Op::GlobalAveragePool, Op::GlobalMaxPool, Op::ReduceMean, Op::ReduceMax))
     return of_reduction(n, x);
   if (rearranges(n)) return x == Level::Mixes ? Level::Covers : x;
-  if (n.is("Pad") || n.is("ConvTranspose")) return Level::None;  // some results may need nothing
+  if (n.is(Op::Pad, Op::ConvTranspose)) return Level::None;  // some results may need nothing
   return x == Level::All ? x : Level::None;
 }
 
 Reach::Level Reach::of_windows(const ir::Node& n, Level x) const {
   ops::InferContext context = ops::infer_context(*graph_, n);
-  if (n.is("Conv")) {
+  if (n.is(Op::Conv)) {
     auto p = ops::conv_params(context);
     if (!p.ok() || !meets(*p)) return Level::None;
     if (x == Level::All) return x;
@@ -175,7 +172,7 @@ Reach::Level Reach::of_reduction(const ir::Node& n, Level x) const {
   bool spatial =
       graph_->value(n.outputs[0]).type.shape.size() > 1 && graph_->value(n.outputs[0]).type.shape[1] == in[1];
   if (x == Level::All) return x;
-  if (n.is("ReduceMean") || n.is("ReduceMax"))
+  if (n.is(Op::ReduceMean, Op::ReduceMax))
     return x == Level::Mixes && one && spatial ? Level::All : Level::None;
   return x == Level::Mixes && one ? Level::All : x;
 }

@@ -43,11 +43,10 @@ class Strides {
   }
 
   int64_t by(const ir::Node& n, ir::ValueId v) const {
-    if (n.is("Conv") && n.inputs[0] == v) return by_convolution(n);
+    if (n.is(Op::Conv) && n.inputs[0] == v) return by_convolution(n);
     bool same = n.outputs.size() == 1 && graph_.value(n.outputs[0]).type.shape == graph_.value(v).type.shape;
-    constexpr const char* kByElement[] = {"Add",  "Sub",       "Mul",     "Relu",
-                                          "Clip", "LeakyRelu", "Sigmoid", "HardSwish"};
-    bool by_element = std::ranges::any_of(kByElement, [&](const char* name) { return n.is(name); });
+    bool by_element =
+        n.is(Op::Add, Op::Sub, Op::Mul, Op::Relu, Op::Clip, Op::LeakyRelu, Op::Sigmoid, Op::HardSwish);
     return same && by_element ? of(n.outputs[0]) : 1;
   }
 

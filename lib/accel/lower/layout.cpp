@@ -44,15 +44,11 @@ class Classes {
 };
 
 bool wants_channels_last(const partition::Layer& layer, const ir::Node& anchor) {
-  if (layer.kind == "conv" || layer.kind == "conv_transpose" || layer.kind == "pool" ||
-      layer.kind == "resize")
-    return true;
-  return anchor.is("InstanceNormalization") || anchor.is("BatchNormalization") || anchor.is("DepthToSpace") ||
-         anchor.is("SpaceToDepth");
+  return layer.kind == LayerKind::Resize || ops::traits(anchor).by_channel;
 }
 
 bool ties(const ir::Node& node) {
-  return !(node.is("Transpose") || node.is("MatMul") || node.is("Gemm"));
+  return !node.is(Op::Transpose, Op::MatMul, Op::Gemm);
 }
 
 }  // namespace
@@ -63,7 +59,7 @@ std::set<ir::ValueId> choose_layouts(const ir::Graph& graph, const partition::Re
   for (const partition::Layer& layer : region.layers) {
     for (ir::NodeId id : layer.nodes) {
       const ir::Node& node = graph.node(id);
-      if (!ties(node) || node.outputs.empty() || layer.kind == "reshape") continue;
+      if (!ties(node) || node.outputs.empty() || layer.kind == LayerKind::Reshape) continue;
       for (ir::ValueId in : node.inputs)
         if (in.valid() && !graph.is_constant(in) && rank(in) == rank(node.outputs[0]))
           classes.join(classes.of(in), classes.of(node.outputs[0]));

@@ -255,7 +255,7 @@ class ConvLowering {
 
 Status lower_conv(Lowering& l) {
   const ir::Node& node = l.graph().node(l.layer().anchor);
-  bool transposed = node.is("ConvTranspose");
+  bool transposed = node.is(Op::ConvTranspose);
   ops::InferContext context = ops::infer_context(l.graph(), node);
   MRVLC_ASSIGN(ops::ConvParams params,
                transposed ? ops::conv_transpose_params(context) : ops::conv_params(context));

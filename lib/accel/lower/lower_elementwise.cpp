@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <set>
-#include <string_view>
 
 #include "lower/lowering.h"
+#include "mrvlc/partition/vector_unit.h"
 
 namespace mrvlc::accel {
 namespace {
 
 using isa::Activation;
 using isa::EwOp;
+using partition::VectorForm;
 
 std::optional<double> scalar_constant(const ir::Graph& graph, ir::ValueId v) {
   const Tensor* t = v.valid() ? graph.constant(v) : nullptr;
@@ -24,7 +24,10 @@ EpilogueSpec simple(Activation a, double alpha = 0, double beta = 0) {
   return {a, static_cast<float>(alpha), static_cast<float>(beta), -1};
 }
 
-EpilogueSpec clip_of(const Lowering& l, const ir::Node& node) {
+// nullopt: a bound that is no constant.
+std::optional<EpilogueSpec> clip_of(const Lowering& l, const ir::Node& node) {
+  for (size_t i = 1; i < node.inputs.size(); ++i)
+    if (node.inputs[i].valid() && !scalar_constant(l.graph(), node.inputs[i])) return std::nullopt;
   auto bound = [&](size_t i, double otherwise) {
     return i < node.inputs.size() ? scalar_constant(l.graph(), node.inputs[i]).value_or(otherwise)
                                   : otherwise;
@@ -33,66 +36,31 @@ EpilogueSpec clip_of(const Lowering& l, const ir::Node& node) {
   return simple(Activation::Clip, bound(1, -inf), bound(2, inf));
 }
 
-// Operators a line per segment cannot follow to the precision of fp16, or that have an instruction of their
-// own.
-bool has_table(std::string_view name) {
-  static const std::set<std::string_view> no = {
-      "Round",      "Sign",     "Ceil", "Floor", "Neg",     "Abs",  "Not",  "IsNaN", "IsInf", "Exp",
-      "Reciprocal", "Identity", "Clip", "Cast",  "Dropout", "Relu", "Sqrt", "Log",   "Sinh",  "Cosh"};
-  return !no.contains(name);
-}
-
 EpilogueSpec table_epilogue(Lowering& l, const std::vector<float>& segments) {
   EpilogueSpec e = simple(Activation::Table);
   e.table = l.table(segments);
   return e;
 }
 
-EpilogueSpec looked_up(Lowering& l, const ir::Node& node, size_t varying, double other) {
+EpilogueSpec looked_up(Lowering& l, const ir::Node& node) {
   const ops::ScalarOp* scalar = ops::op_def(node).scalar;
-  auto f = [&](double x) {
-    double args[2] = {varying == 0 ? x : other, varying == 0 ? other : x};
-    return scalar->eval(args, *node.op, node.attrs);
-  };
-  return table_epilogue(l, make_table(f));
+  return table_epilogue(l, make_table([&](double x) { return scalar->eval(&x, *node.op, node.attrs); }));
 }
 
-struct Binary {
-  std::string_view name;
-  EwOp op;
-  bool negated = false;  // 1 - result
-};
-constexpr Binary kBinary[] = {{"Add", EwOp::Add},
-                              {"Sub", EwOp::Sub},
-                              {"Mul", EwOp::Mul},
-                              {"Div", EwOp::Div},
-                              {"Max", EwOp::Max},
-                              {"Min", EwOp::Min},
-                              {"Sum", EwOp::Add},
-                              {"Mean", EwOp::Add},
-                              {"PRelu", EwOp::Prelu},
-                              {"Equal", EwOp::Equal},
-                              {"Less", EwOp::Less},
-                              {"Greater", EwOp::Greater},
-                              {"And", EwOp::Mul},
-                              {"Or", EwOp::Max},
-                              {"LessOrEqual", EwOp::Greater, true},
-                              {"GreaterOrEqual", EwOp::Less, true}};
-
-const Binary* find_binary(std::string_view name) {
-  auto it = std::ranges::find(kBinary, name, &Binary::name);
-  return it == std::end(kBinary) ? nullptr : it;
+// Of operators that are one instruction.
+EwOp instruction_of(Op op) {
+  switch (op) {
+#define MRVLC_INSTRUCTION(op, instruction) \
+  case Op::op:                             \
+    return EwOp::instruction;
+#define MRVLC_BINARY(op, instruction) \
+  case Op::op:                        \
+    return EwOp::instruction;
+#include "mrvlc/partition/vector_unit.def"
+    default:
+      return EwOp::Copy;
+  }
 }
-
-struct Unary {
-  std::string_view name;
-  EwOp op;
-  float alpha = 0, beta = 0;
-};
-constexpr Unary kUnary[] = {
-    {"Identity", EwOp::Copy}, {"Dropout", EwOp::Copy},          {"Cast", EwOp::Copy},
-    {"Sqrt", EwOp::Sqrt},     {"Reciprocal", EwOp::Reciprocal}, {"Abs", EwOp::Abs},
-    {"Neg", EwOp::Neg},       {"Floor", EwOp::Floor},           {"Not", EwOp::Affine, -1, 1}};
 
 class NodeLowering {
  public:
@@ -102,21 +70,20 @@ class NodeLowering {
 
   Result<PeOperand> run() {
     if (std::optional<EpilogueSpec> e = activation_of(l_, n_, n_.inputs[0])) return activate(*e);
-    for (const Unary& u : kUnary)
-      if (n_.is(u.name)) return one(u.op, operand(0), u.alpha, u.beta);
-    if (n_.is("Ceil")) {
-      PeOperand down = one(EwOp::Floor, one(EwOp::Neg, operand(0)));
-      return one(EwOp::Neg, down);
+    switch (partition::vector_form(n_.kind())) {
+      case VectorForm::Instruction:
+        return one(instruction_of(n_.kind()), operand(0));
+      case VectorForm::Sequence:
+        return sequence();
+      case VectorForm::Binary:
+        return binary(instruction_of(n_.kind()));
+      case VectorForm::Power:
+        return power();
+      case VectorForm::None:
+      case VectorForm::Activation:  // of other than the first operand, or with bounds that are no constants
+      case VectorForm::Table:
+        break;
     }
-    if (n_.is("Exp")) return exponential(operand(0));
-    if (n_.is("Log")) return logarithm(operand(0));
-    if (n_.is("Cosh")) return hyperbolic_cosine(operand(0));
-    if (n_.is("Sinh")) return hyperbolic_sine(operand(0));
-    if (n_.is("Sign")) return two(EwOp::Sub, compare_zero(EwOp::Greater), compare_zero(EwOp::Less));
-    if (n_.is("Where")) return where();
-    if (n_.is("Xor")) return one(EwOp::Abs, two(EwOp::Sub, operand(0), operand(1)));
-    if (const Binary* op = find_binary(n_.op->name)) return binary(*op);
-    if (n_.inputs.size() == 2) return one_variable();
     return unsupported();
   }
 
@@ -139,6 +106,22 @@ class NodeLowering {
     PeOperand t = b_.temp();
     b_.apply(op, t, a, b, alpha, beta, e);
     return t;
+  }
+
+  Result<PeOperand> sequence() {
+    switch (n_.kind()) {
+#define MRVLC_SEQUENCE(op, function) \
+  case Op::op:                       \
+    return function(operand(0));
+#include "mrvlc/partition/vector_unit.def"
+      default:
+        return unsupported();
+    }
+  }
+
+  PeOperand ceiling(const PeOperand& x) {
+    PeOperand down = one(EwOp::Floor, one(EwOp::Neg, x));
+    return one(EwOp::Neg, down);
   }
 
   // e^x = e^2n e^f with n = floor(x / 2): 2n stands at the beginning of a segment of steps, and where f lies
@@ -171,7 +154,8 @@ class NodeLowering {
     return two(EwOp::Mul, sign, hyperbolic_cosine(x));
   }
 
-  // HardSwish is 0 from -3 down; of -infinity, which is what fp16 holds of -1e5, the unit's x * 0 would be NaN.
+  // HardSwish is 0 from -3 down; of -infinity, which is what fp16 holds of -1e5, the unit's x * 0 would be
+  // NaN.
   PeOperand activate(const EpilogueSpec& e) {
     PeOperand x = operand(0);
     bool stored = x.kind == PeOperand::Kind::External && x.view.type == isa::DataType::F16;
@@ -179,24 +163,15 @@ class NodeLowering {
     return two(EwOp::Max, x, b_.view(l_.constant({-4.0f}, {1}, isa::DataType::F32)), 0, 0, e);
   }
 
-  PeOperand compare_zero(EwOp op) {
-    return two(op, operand(0), b_.view(l_.constant({0.0f}, {1}, isa::DataType::F32)));
-  }
-
-  Result<PeOperand> binary(const Binary& op) {
+  Result<PeOperand> binary(EwOp op) {
+    if (n_.inputs.size() != 2) return unsupported();
     PeOperand x = operand(0);
-    if (n_.inputs.size() == 1) return one(EwOp::Copy, x);
-    for (size_t i = 1; i < n_.inputs.size(); ++i) {
-      std::optional<PeOperand> folded = n_.inputs.size() == 2 ? with_scalar(op) : std::nullopt;
-      x = folded ? *folded : two(op.op, x, operand(i));
-    }
-    if (op.negated) x = one(EwOp::Affine, x, -1, 1);
-    if (n_.is("Mean")) x = one(EwOp::Affine, x, 1.0f / static_cast<float>(n_.inputs.size()), 0);
-    return x;
+    if (std::optional<PeOperand> line = with_scalar(op)) return *line;
+    return two(op, x, operand(1));
   }
 
   // Operators that are a line in their other operand.
-  std::optional<PeOperand> with_scalar(const Binary& op) {
+  std::optional<PeOperand> with_scalar(EwOp op) {
     std::optional<double> left = scalar_constant(l_.graph(), n_.inputs[0]);
     std::optional<double> right = scalar_constant(l_.graph(), n_.inputs[1]);
     if (left.has_value() == right.has_value()) return std::nullopt;
@@ -204,42 +179,25 @@ class NodeLowering {
     auto line = [&](double alpha, double beta) {
       return one(EwOp::Affine, operand(left ? 1 : 0), static_cast<float>(alpha), static_cast<float>(beta));
     };
-    if (op.op == EwOp::Add) return line(1, c);
-    if (op.op == EwOp::Sub) return left ? line(-1, c) : line(1, -c);
-    if (op.op == EwOp::Mul && std::isfinite(c) && c != 0) return line(c, 0);
-    if (op.op == EwOp::Div && right && std::isfinite(1 / c)) return line(1 / c, 0);
+    if (op == EwOp::Add) return line(1, c);
+    if (op == EwOp::Sub) return left ? line(-1, c) : line(1, -c);
+    if (op == EwOp::Mul && std::isfinite(c) && c != 0) return line(c, 0);
+    if (op == EwOp::Div && right && std::isfinite(1 / c)) return line(1 / c, 0);
     return std::nullopt;
   }
 
-  // Any operator of which one operand is a scalar constant is a function of the other.
-  Result<PeOperand> one_variable() {
-    std::optional<double> left = scalar_constant(l_.graph(), n_.inputs[0]);
-    std::optional<double> right = scalar_constant(l_.graph(), n_.inputs[1]);
-    bool table = ops::op_def(n_).scalar != nullptr && (left || right);
-    if (!table) return unsupported();
-    if (right && n_.is("Pow") && *right == 2) return two(EwOp::Mul, operand(0), operand(0));
-    if (right && n_.is("Pow") && *right == 3)
-      return two(EwOp::Mul, two(EwOp::Mul, operand(0), operand(0)), operand(0));
-    if (right && n_.is("Pow") && *right == 0.5) return root(operand(0));
-    size_t varying = right ? 0 : 1;
-    return b_.activate(operand(varying), looked_up(l_, n_, varying, right ? *right : *left));
+  Result<PeOperand> power() {
+    std::optional<double> exponent = scalar_constant(l_.graph(), n_.inputs[1]);
+    if (exponent == 2) return two(EwOp::Mul, operand(0), operand(0));
+    if (exponent == 3) return two(EwOp::Mul, two(EwOp::Mul, operand(0), operand(0)), operand(0));
+    if (exponent == 0.5) return root(operand(0));
+    return unsupported();
   }
 
   // Pow takes -infinity to +infinity, and Sqrt would not.
   PeOperand root(const PeOperand& x) {
     auto f = [](double v) { return std::isinf(v) ? std::fabs(v) : v; };
     return one(EwOp::Sqrt, b_.activate(x, table_epilogue(l_, make_table(f))));
-  }
-
-  PeOperand where() {
-    std::optional<double> x = scalar_constant(l_.graph(), n_.inputs[1]),
-                          y = scalar_constant(l_.graph(), n_.inputs[2]);
-    PeOperand c = operand(0);
-    if (y) return two(EwOp::Select, c, operand(1), static_cast<float>(*y));
-    PeOperand inverse = one(EwOp::Affine, c, -1, 1);
-    if (x) return two(EwOp::Select, inverse, operand(2), static_cast<float>(*x));
-    PeOperand taken = two(EwOp::Select, c, operand(1)), other = two(EwOp::Select, inverse, operand(2));
-    return two(EwOp::Add, taken, other);
   }
 
   Lowering& l_;
@@ -254,19 +212,21 @@ class NodeLowering {
 std::optional<EpilogueSpec> activation_of(Lowering& l, const ir::Node& node, ir::ValueId operand) {
   bool of_first = !node.inputs.empty() && node.inputs[0] == operand;
   if (!of_first) return std::nullopt;
-  if (node.is("Relu")) return simple(Activation::Relu);
-  if (node.is("Clip")) {
-    for (size_t i = 1; i < node.inputs.size(); ++i)
-      if (node.inputs[i].valid() && !scalar_constant(l.graph(), node.inputs[i])) return std::nullopt;
-    return clip_of(l, node);
+  if (partition::vector_form(node.kind()) == VectorForm::Table) return looked_up(l, node);
+  switch (node.kind()) {
+    case Op::Relu:
+      return simple(Activation::Relu);
+    case Op::Clip:
+      return clip_of(l, node);
+    case Op::LeakyRelu:
+      return simple(Activation::Leaky, node.float_attr("alpha"));
+    case Op::HardSigmoid:
+      return simple(Activation::HardSigmoid, node.float_attr("alpha"), node.float_attr("beta"));
+    case Op::HardSwish:
+      return simple(Activation::HardSwish, 1.0 / 6, 0.5);
+    default:
+      return std::nullopt;
   }
-  if (node.is("LeakyRelu")) return simple(Activation::Leaky, node.float_attr("alpha"));
-  if (node.is("HardSigmoid"))
-    return simple(Activation::HardSigmoid, node.float_attr("alpha"), node.float_attr("beta"));
-  if (node.is("HardSwish")) return simple(Activation::HardSwish, 1.0 / 6, 0.5);
-  bool unary = node.inputs.size() == 1 && ops::op_def(node).scalar != nullptr;
-  if (!unary || !has_table(node.op->name)) return std::nullopt;
-  return looked_up(l, node, 0, 0);
 }
 
 Result<PeOperand> append_node(Lowering& l, PeBuilder& b, const ir::Node& node, ir::ValueId current_value,

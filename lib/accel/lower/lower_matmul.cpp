@@ -198,7 +198,7 @@ Status lower_gemm(Lowering& l, const ir::Node& node) {
 
 Status lower_matmul(Lowering& l) {
   const ir::Node& node = l.graph().node(l.layer().anchor);
-  if (node.is("Gemm")) return lower_gemm(l, node);
+  if (node.is(Op::Gemm)) return lower_gemm(l, node);
   const Tensor* w = l.graph().constant(node.inputs[1]);
   if (w == nullptr || w->shape().size() > 2) {
     if (l.shape(node.inputs[0]).size() < 2 || l.shape(node.inputs[1]).size() < 2)

@@ -23,7 +23,7 @@ Status transpose(Lowering& l, const ir::Node& node) {
   return {};
 }
 
-Status slice_layer(Lowering& l, const ir::Node& node) {
+Status slice(Lowering& l, const ir::Node& node) {
   MRVLC_ASSIGN(ops::SliceParams p, ops::slice_params(ops::infer_context(l.graph(), node)));
   View v = l.read(node.inputs[0]);
   for (size_t d = 0; d < p.size.size(); ++d) v = slice(v, d, p.start[d], p.step[d], p.size[d]);
@@ -91,6 +91,11 @@ Status tile(Lowering& l, const ir::Node& node) {
   return {};
 }
 
+Status expand(Lowering& l, const ir::Node& node) {
+  l.bind(node.outputs[0], broadcast(l.read(node.inputs[0]), l.shape(node.outputs[0])), node.id);
+  return {};
+}
+
 // A dimension as (outer, inner) with `inner` elements.
 View factored(const View& v, size_t dim, int64_t inner) {
   View r = unsqueezed(v, dim + 1);
@@ -102,8 +107,8 @@ View factored(const View& v, size_t dim, int64_t inner) {
 }
 
 // The blocks of one side and the channels of the other are two factorings of the same six dimensions.
-Status depth_space(Lowering& l, const ir::Node& node) {
-  bool to_space = node.is("DepthToSpace");
+Status blocks(Lowering& l, const ir::Node& node) {
+  bool to_space = node.is(Op::DepthToSpace);
   int64_t b = node.int_attr("blocksize");
   View x = l.read(node.inputs[0]), y = l.result(node.outputs[0]);
   const View &deep = to_space ? x : y, &wide = to_space ? y : x;
@@ -127,22 +132,15 @@ Status depth_space(Lowering& l, const ir::Node& node) {
 Status lower_move(Lowering& l) {
   const ir::Node& node = l.graph().node(l.layer().anchor);
   Status s;
-  if (node.is("Transpose")) {
-    s = transpose(l, node);
-  } else if (node.is("Slice")) {
-    s = slice_layer(l, node);
-  } else if (node.is("Split")) {
-    s = split(l, node);
-  } else if (node.is("Pad")) {
-    s = pad(l, node);
-  } else if (node.is("Tile")) {
-    s = tile(l, node);
-  } else if (node.is("Expand")) {
-    l.bind(node.outputs[0], broadcast(l.read(node.inputs[0]), l.shape(node.outputs[0])), node.id);
-  } else if (node.is("DepthToSpace") || node.is("SpaceToDepth")) {
-    s = depth_space(l, node);
-  } else {
-    s = make_diag<DiagCode::MRV0502>("operator " + std::string(node.op->name));
+  switch (node.kind()) {
+#define MRVLC_MOVE(op, function) \
+  case Op::op:                   \
+    s = function(l, node);       \
+    break;
+#include "mrvlc/partition/moves.def"
+#undef MRVLC_MOVE
+    default:
+      s = make_diag<DiagCode::MRV0502>("operator " + std::string(node.op->name));
   }
   MRVLC_TRY(std::move(s));
   return finish_layer(l, node.outputs[0]);
@@ -171,9 +169,9 @@ bool only_feeds_products(const Lowering& l, ir::ValueId value) {
   for (ir::NodeId user : l.graph().value(value).users) {
     const partition::Layer* layer = l.layer_of(user);
     const ir::Node& node = l.graph().node(user);
-    bool product = layer != nullptr && layer->anchor == user && layer->kind == "fc" &&
+    bool product = layer != nullptr && layer->anchor == user && layer->kind == LayerKind::Fc &&
                    node.inputs[0] == value && l.graph().is_constant(node.inputs[1]);
-    if (product && node.is("Gemm")) product = node.int_attr("transA") == 0;
+    if (product && node.is(Op::Gemm)) product = node.int_attr("transA") == 0;
     if (!product) return false;
   }
   return !l.graph().value(value).users.empty();

@@ -97,8 +97,8 @@ Status lower_pool(Lowering& l) {
   const ir::Node& node = l.graph().node(l.layer().anchor);
   FoldedEpilogue f;
   f.value = node.outputs[0];
-  if (node.is("GlobalAveragePool") || node.is("GlobalMaxPool")) {
-    MRVLC_TRY(lower_global(l, node, node.is("GlobalMaxPool")));
+  if (node.is(Op::GlobalAveragePool, Op::GlobalMaxPool)) {
+    MRVLC_TRY(lower_global(l, node, node.is(Op::GlobalMaxPool)));
   } else {
     MRVLC_ASSIGN(ops::PoolParams p, ops::pool_params(ops::infer_context(l.graph(), node)));
     if (p.input.empty() || p.input.size() > 2)

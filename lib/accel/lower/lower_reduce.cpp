@@ -38,17 +38,17 @@ Status lower_reduce(Lowering& l) {
   Reduction r;
   MRVLC_ASSIGN(r.axes, ops::reduce_axes(ops::infer_context(l.graph(), node)));
   const Dims& in = l.shape(node.inputs[0]);
-  if (node.is("ReduceMax")) {
+  if (node.is(Op::ReduceMax)) {
     r.op = ReduceOp::Max;
-  } else if (node.is("ReduceMin")) {
+  } else if (node.is(Op::ReduceMin)) {
     r.op = ReduceOp::Min;
-  } else if (node.is("ReduceSumSquare")) {
+  } else if (node.is(Op::ReduceSumSquare)) {
     r.op = ReduceOp::SumOfSquares;
-  } else if (node.is("ReduceProd")) {
+  } else if (node.is(Op::ReduceProd)) {
     r.op = ReduceOp::Prod;
-  } else if (node.is("ReduceMean")) {
+  } else if (node.is(Op::ReduceMean)) {
     r.alpha = 1.0f / static_cast<float>(count_of(in, r.axes));
-  } else if (!node.is("ReduceSum")) {
+  } else if (!node.is(Op::ReduceSum)) {
     return make_diag<DiagCode::MRV0502>("operator " + std::string(node.op->name));
   }
   View out = l.result(node.outputs[0]);
@@ -70,7 +70,7 @@ Status lower_softmax(Lowering& l) {
   b.reduce(ReduceOp::Max, max, x);
   EpilogueSpec exp = table_of(l, [](double v) { return std::exp(v); });
   PeOperand e = b.temp(), sum = b.reduced_temp({axis});
-  if (node.is("LogSoftmax")) {
+  if (node.is(Op::LogSoftmax)) {
     PeOperand centred = b.temp(), scale = b.reduced_temp({axis});
     b.apply(EwOp::Sub, centred, x, max);
     b.apply(EwOp::Copy, e, centred, {}, 0, 0, exp);
@@ -200,12 +200,12 @@ Status lower_norm(Lowering& l) {
     if (node.outputs[i].valid() && l.graph().use_count(node.outputs[i]) > 0)
       return make_diag<DiagCode::MRV0502>("statistics as outputs");
   std::vector<int64_t> axes;
-  if (node.is("BatchNormalization")) {
+  if (node.is(Op::BatchNormalization)) {
     MRVLC_TRY(batch_norm(l, node));
-  } else if (node.is("InstanceNormalization")) {
+  } else if (node.is(Op::InstanceNormalization)) {
     for (int64_t d = 2; d < rank; ++d) axes.push_back(d);
     MRVLC_TRY(normalise(l, node, axes, 1));
-  } else if (node.is("LayerNormalization")) {
+  } else if (node.is(Op::LayerNormalization)) {
     MRVLC_ASSIGN(int64_t axis, ops::normalize_axis(node.int_attr("axis"), rank));
     for (int64_t d = axis; d < rank; ++d) axes.push_back(d);
     MRVLC_TRY(normalise(l, node, axes, kFromRight));

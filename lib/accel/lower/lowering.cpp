@@ -90,7 +90,7 @@ void Lowering::make_ports() {
 void Lowering::place_concats() {
   for (const partition::Layer& layer : region_.layers) {
     const ir::Node& node = graph_.node(layer.anchor);
-    if (!node.is("Concat") || layer.nodes.size() != 1) continue;
+    if (!node.is(Op::Concat) || layer.nodes.size() != 1) continue;
     int64_t axis = node.int_attr("axis"), rank = static_cast<int64_t>(shape(node.outputs[0]).size()), at = 0;
     if (axis < 0) axis += rank;
     for (ir::ValueId in : node.inputs) {
@@ -132,19 +132,33 @@ Result<Lowered> Lowering::run() {
 }
 
 Status Lowering::lower_layer() {
-  const std::string& kind = layer().kind;
-  if (kind == "conv" || kind == "conv_transpose") return lower_conv(*this);
-  if (kind == "fc" || kind == "matmul") return lower_matmul(*this);
-  if (kind == "pool") return lower_pool(*this);
-  if (kind == "elementwise") return lower_elementwise(*this);
-  if (kind == "reduce") return lower_reduce(*this);
-  if (kind == "softmax") return lower_softmax(*this);
-  if (kind == "norm") return lower_norm(*this);
-  if (kind == "resize") return lower_resize(*this);
-  if (kind == "concat") return lower_concat(*this);
-  if (kind == "move") return lower_move(*this);
-  if (kind == "reshape") return lower_reshape(*this);
-  return make_diag<DiagCode::MRV0502>("layers of kind '" + kind + "' are not known");
+  switch (layer().kind) {
+    case LayerKind::Conv:
+    case LayerKind::ConvTranspose:
+      return lower_conv(*this);
+    case LayerKind::Fc:
+    case LayerKind::Matmul:
+      return lower_matmul(*this);
+    case LayerKind::Pool:
+      return lower_pool(*this);
+    case LayerKind::Elementwise:
+      return lower_elementwise(*this);
+    case LayerKind::Reduce:
+      return lower_reduce(*this);
+    case LayerKind::Softmax:
+      return lower_softmax(*this);
+    case LayerKind::Norm:
+      return lower_norm(*this);
+    case LayerKind::Resize:
+      return lower_resize(*this);
+    case LayerKind::Concat:
+      return lower_concat(*this);
+    case LayerKind::Move:
+      return lower_move(*this);
+    case LayerKind::Reshape:
+      return lower_reshape(*this);
+  }
+  return {};
 }
 
 View Lowering::read(ir::ValueId value) {

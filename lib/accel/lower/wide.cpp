@@ -1,9 +1,7 @@
 // Which values of a region are stored as fp32: those that fp16 might not hold, where only the vector unit
 // reads and writes them. The rules are those of docs/arithmetic.md, "Wide values".
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <string_view>
 
 #include "lower/lowering.h"
 #include "mrvlc/partition/epilogue.h"
@@ -14,28 +12,47 @@ namespace {
 // Factors and terms from here on may bring a value beyond 65504, or be there to bring it back.
 constexpr double kLarge = 0x1p12;
 
-template <size_t N>
-bool one_of(const ir::Node& node, const std::array<std::string_view, N>& names) {
-  return std::ranges::any_of(names, [&](std::string_view n) { return node.is(n); });
-}
-
-constexpr std::array<std::string_view, 6> kViews = {"Transpose", "Slice",   "Split",
-                                                    "Expand",    "Reshape", "Flatten"};
-constexpr std::array<std::string_view, 3> kMoreViews = {"Squeeze", "Unsqueeze", "Identity"};
-constexpr std::array<std::string_view, 2> kSoftmax = {"Softmax", "LogSoftmax"};
-constexpr std::array<std::string_view, 3> kGrowing = {"ReduceSum", "ReduceSumSquare", "ReduceProd"};
-constexpr std::array<std::string_view, 11> kKeeping = {"Add", "Sub",  "Mul", "Div",       "Max",     "Min",
-                                                       "Neg", "Relu", "Abs", "LeakyRelu", "Identity"};
-
+// Moves that a view does.
 bool is_view(const ir::Node& node) {
-  return one_of(node, kViews) || one_of(node, kMoreViews);
+  return ops::traits(node).moves == ops::Moves::Same ||
+         node.is(Op::Transpose, Op::Slice, Op::Split, Op::Expand);
+}
+bool is_softmax(const ir::Node& node) {
+  return node.is(Op::Softmax, Op::LogSoftmax);
+}
+// Sums of many, and products.
+bool accumulates(const ir::Node& node) {
+  return node.is(Op::ReduceSum, Op::ReduceSumSquare, Op::ReduceProd);
+}
+// What is large stays so.
+bool keeps_large(const ir::Node& node) {
+  return node.is(Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Max, Op::Min, Op::Neg, Op::Relu, Op::Abs,
+                 Op::LeakyRelu, Op::Identity);
 }
 
-bool is_vector_kind(std::string_view kind) {
-  return kind == "elementwise" || kind == "reduce" || kind == "softmax" || kind == "norm";
+// Whether the vector unit computes layers of the kind.
+bool is_vector_kind(LayerKind kind) {
+  switch (kind) {
+    case LayerKind::Elementwise:
+    case LayerKind::Reduce:
+    case LayerKind::Softmax:
+    case LayerKind::Norm:
+      return true;
+    case LayerKind::Conv:
+    case LayerKind::ConvTranspose:
+    case LayerKind::Fc:
+    case LayerKind::Matmul:
+    case LayerKind::Pool:
+    case LayerKind::Resize:
+    case LayerKind::Concat:
+    case LayerKind::Move:
+    case LayerKind::Reshape:
+      return false;
+  }
+  return false;
 }
-bool is_product_kind(std::string_view kind) {
-  return kind == "conv" || kind == "conv_transpose" || kind == "fc" || kind == "matmul";
+bool is_move_kind(LayerKind kind) {
+  return kind == LayerKind::Move || kind == LayerKind::Reshape;
 }
 
 struct Range {
@@ -72,7 +89,7 @@ class Wide {
     const ir::Node& node = g_.node(l.anchor);
     for (ir::ValueId v : node.outputs)
       if (v.valid()) members_[root(v)].push_back(v);
-    if ((l.kind != "move" && l.kind != "reshape") || l.nodes.size() > 1 || !is_view(node)) return;
+    if (!is_move_kind(l.kind) || l.nodes.size() > 1 || !is_view(node)) return;
     ir::ValueId in = root(node.inputs[0]);
     if (members_[in].empty()) members_[in].push_back(node.inputs[0]);
     for (ir::ValueId v : node.outputs) {
@@ -115,14 +132,14 @@ class Wide {
   bool written_by_vector_unit(ir::ValueId v, const partition::Layer& l) {
     if (is_vector_kind(l.kind)) return true;
     bool last = g_.node(l.nodes.back()).outputs[0] == v;
-    if (is_product_kind(l.kind))  // an operator that does not go into weights and bias
+    if (multiplies(l.kind))  // an operator that does not go into weights and bias
       return last && l.nodes.size() > 1 + partition::fold_constants(g_, l).nodes;
-    return l.nodes.size() == 1 && is_view(g_.node(l.anchor)) && (l.kind == "move" || l.kind == "reshape");
+    return l.nodes.size() == 1 && is_view(g_.node(l.anchor)) && is_move_kind(l.kind);
   }
 
   bool read_by_vector_unit(ir::ValueId v, const ir::Node& user, const partition::Layer& l) {
-    if (is_vector_kind(l.kind)) return user.inputs[0] == v || l.kind == "elementwise";
-    if (is_product_kind(l.kind)) return user.id != l.anchor;
+    if (is_vector_kind(l.kind)) return user.inputs[0] == v || l.kind == LayerKind::Elementwise;
+    if (multiplies(l.kind)) return user.id != l.anchor;
     return l.nodes.size() == 1 && is_view(user) && user.inputs[0] == v;
   }
 
@@ -147,12 +164,12 @@ class Wide {
 
   // A factor or a term that may bring the result beyond fp16.
   bool grows(const ir::Node& n) const {
-    if (one_of(n, kGrowing)) return true;
+    if (accumulates(n)) return true;
     size_t at = 0;
     std::optional<Range> c = constant_of(n, at);
     if (!c) return false;
-    if (n.is("Div")) return at == 1 && c->least > 0 && c->least <= 1 / kLarge;
-    return (n.is("Mul") || n.is("Add") || n.is("Sub")) && c->most >= kLarge;
+    if (n.is(Op::Div)) return at == 1 && c->least > 0 && c->least <= 1 / kLarge;
+    return n.is(Op::Mul, Op::Add, Op::Sub) && c->most >= kLarge;
   }
 
   // A factor that brings back what may be beyond fp16.
@@ -160,20 +177,20 @@ class Wide {
     size_t at = 0;
     std::optional<Range> c = constant_of(n, at);
     if (!c) return false;
-    if (n.is("Div")) return at == 1 && c->most >= kLarge;
-    return n.is("Mul") && c->most > 0 && c->most <= 1 / kLarge;
+    if (n.is(Op::Div)) return at == 1 && c->most >= kLarge;
+    return n.is(Op::Mul) && c->most > 0 && c->most <= 1 / kLarge;
   }
 
   bool is_square(const ir::Node& n) const {
-    if (n.is("Mul")) return n.inputs.size() == 2 && n.inputs[0] == n.inputs[1];
-    return n.is("Pow") && n.inputs.size() == 2 && range_of(n.inputs[1]).has_value() &&
+    if (n.is(Op::Mul)) return n.inputs.size() == 2 && n.inputs[0] == n.inputs[1];
+    return n.is(Op::Pow) && n.inputs.size() == 2 && range_of(n.inputs[1]).has_value() &&
            g_.constant(n.inputs[1])->as_double(0) >= 2;
   }
 
   bool only_summed(ir::ValueId v) const {
     const auto& users = g_.value(v).users;
     return !users.empty() && std::ranges::all_of(users, [&](ir::NodeId u) {
-      return layer_of_.contains(u) && layer_of_.at(u)->kind == "reduce";
+      return layer_of_.contains(u) && layer_of_.at(u)->kind == LayerKind::Reduce;
     });
   }
 
@@ -185,7 +202,7 @@ class Wide {
     auto it = layer_of_.find(value.producer);
     if (depth == 0 || it == layer_of_.end()) return false;
     const ir::Node& n = g_.node(value.producer);
-    if (it->second->kind != "elementwise" && !is_view(n)) return false;
+    if (it->second->kind != LayerKind::Elementwise && !is_view(n)) return false;
     return std::ranges::all_of(n.inputs, [&](ir::ValueId in) { return comes_from_outside(in, depth - 1); });
   }
 
@@ -196,7 +213,7 @@ class Wide {
     const ir::Value& value = g_.value(scores);
     if (value.kind != ir::ValueKind::Result) return;
     const ir::Node& n = g_.node(value.producer);
-    if ((!n.is("Add") && !n.is("Sub")) || n.inputs.size() != 2) return;
+    if (!n.is(Op::Add, Op::Sub) || n.inputs.size() != 2) return;
     for (ir::ValueId operand : n.inputs) {
       std::optional<Range> c = range_of(operand);
       bool mask = c ? c->most >= kLarge / 4 : comes_from_outside(operand);
@@ -209,7 +226,7 @@ class Wide {
   void seed(const partition::Layer& l) {
     for (ir::NodeId id : l.nodes) {
       const ir::Node& n = g_.node(id);
-      if (one_of(n, kSoftmax)) seed_mask(n.inputs[0]);
+      if (is_softmax(n)) seed_mask(n.inputs[0]);
       if (!shrinks(n)) continue;
       ir::ValueId large = n.inputs[g_.is_constant(n.inputs[1]) ? 0 : 1];
       want(large);
@@ -221,20 +238,20 @@ class Wide {
   }
 
   void spread(const partition::Layer& l) {
-    if (!is_vector_kind(l.kind) && !is_product_kind(l.kind)) return;
+    if (!is_vector_kind(l.kind) && !multiplies(l.kind)) return;
     bool beyond = false, by_constant = false;
     // What goes into weights and bias was found to fit.
-    size_t folded = is_product_kind(l.kind) ? partition::fold_constants(g_, l).nodes : 0;
+    size_t folded = multiplies(l.kind) ? partition::fold_constants(g_, l).nodes : 0;
     for (size_t i = folded == 0 ? 0 : folded + 1; i < l.nodes.size(); ++i) {
       ir::NodeId id = l.nodes[i];
       const ir::Node& n = g_.node(id);
-      bool keeps = one_of(n, kKeeping) || (l.kind == "reduce" && id == l.anchor);
+      bool keeps = keeps_large(n) || (l.kind == LayerKind::Reduce && id == l.anchor);
       bool wide = std::ranges::any_of(n.inputs, [&](ir::ValueId v) { return is_wide(v); });
       bool two_activations =
           n.inputs.size() == 2 && !g_.is_constant(n.inputs[0]) && !g_.is_constant(n.inputs[1]);
-      if ((n.is("Mul") || n.is("Div")) && (two_activations || shrinks(n))) keeps = false;
+      if (n.is(Op::Mul, Op::Div) && (two_activations || shrinks(n))) keeps = false;
       beyond = (keeps && (beyond || wide)) || grows(n) || (is_square(n) && only_summed(n.outputs[0]));
-      by_constant = beyond && (by_constant || (grows(n) && !one_of(n, kGrowing)));
+      by_constant = beyond && (by_constant || (grows(n) && !accumulates(n)));
     }
     if (beyond) want(g_.node(l.nodes.back()).outputs[0]);
     if (by_constant) strained_.push_back(l.nodes.back());

@@ -51,7 +51,7 @@ std::pair<int64_t, size_t> device_peak(const ir::Graph& graph, const partition::
       auto last = lives.last.find(v);
       if (last == lives.last.end() || last->second <= i) continue;
       // A view of its operand, and what is written over it, take no room of their own.
-      if (region.layers[i].kind == "reshape" || region.layers[i].kind == "move") continue;
+      if (region.layers[i].kind == LayerKind::Reshape || region.layers[i].kind == LayerKind::Move) continue;
       change[i] += bytes(v);
       change[last->second] -= bytes(v);
     }

@@ -59,7 +59,8 @@ ir::NodeId Net::node(const std::string& op, std::vector<ir::ValueId> inputs, Att
 ir::ValueId Net::layer(const std::string& kind, const std::string& op, std::vector<ir::ValueId> inputs,
                        AttrList attrs, size_t outputs) {
   ir::NodeId id = node(op, std::move(inputs), std::move(attrs), outputs);
-  region.layers.push_back({"test", kind, {id}, id});
+  // Without a kind: a graph for the partition to make layers of.
+  region.layers.push_back({"test", kind.empty() ? LayerKind{} : find_layer_kind(kind).value(), {id}, id});
   return graph.node(id).outputs[0];
 }
 

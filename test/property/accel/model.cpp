@@ -53,17 +53,17 @@ const Tensor& Model::operand(ir::ValueId v) {
 }
 
 Status Model::run(const partition::Layer& layer) {
-  const std::string& kind = layer.kind;
-  if (kind == "conv" || kind == "conv_transpose") return conv(layer);
-  if (kind == "fc" || kind == "matmul") return product(layer);
-  if (kind == "elementwise") return chain(layer, 0, ir::ValueId());
-  if (kind == "pool") return pool(layer);
-  if (kind == "reduce") return reduce(layer);
-  if (kind == "softmax") return softmax(layer);
-  if (kind == "norm") return norm(layer);
-  if (kind == "resize") return resize(layer);
-  if (kind == "concat") return concat(layer);
-  if (kind == "move") return move(layer);
+  const LayerKind kind = layer.kind;
+  if (kind == LayerKind::Conv || kind == LayerKind::ConvTranspose) return conv(layer);
+  if (kind == LayerKind::Fc || kind == LayerKind::Matmul) return product(layer);
+  if (kind == LayerKind::Elementwise) return chain(layer, 0, ir::ValueId());
+  if (kind == LayerKind::Pool) return pool(layer);
+  if (kind == LayerKind::Reduce) return reduce(layer);
+  if (kind == LayerKind::Softmax) return softmax(layer);
+  if (kind == LayerKind::Norm) return norm(layer);
+  if (kind == LayerKind::Resize) return resize(layer);
+  if (kind == LayerKind::Concat) return concat(layer);
+  if (kind == LayerKind::Move) return move(layer);
   return reshape(layer);
 }
 
@@ -138,18 +138,18 @@ std::optional<Unary> clip_of(const ir::Graph& graph, const ir::Node& node) {
 }
 
 // What an instruction computes.
-constexpr const char* kNoTable[] = {"Abs",      "Neg", "Sqrt", "Reciprocal", "Floor", "Ceil",
-                                    "Identity", "Exp", "Log",  "Sinh",       "Cosh"};
+constexpr Op kNoTable[] = {Op::Abs,      Op::Neg, Op::Sqrt, Op::Reciprocal, Op::Floor, Op::Ceil,
+                           Op::Identity, Op::Exp, Op::Log,  Op::Sinh,       Op::Cosh};
 
 }  // namespace
 
 std::optional<Unary> activation_of(const ir::Graph& graph, const ir::Node& node) {
-  if (node.is("Relu")) return [](float x) { return x > 0 || x != x ? x : 0.0f; };
-  if (node.is("Clip")) return clip_of(graph, node);
-  if (node.is("LeakyRelu"))
+  if (node.is(Op::Relu)) return [](float x) { return x > 0 || x != x ? x : 0.0f; };
+  if (node.is(Op::Clip)) return clip_of(graph, node);
+  if (node.is(Op::LeakyRelu))
     return [alpha = node.float_attr("alpha")](float x) { return x < 0 ? alpha * x : x; };
-  if (node.is("HardSigmoid") || node.is("HardSwish")) {
-    bool swish = node.is("HardSwish");
+  if (node.is(Op::HardSigmoid) || node.is(Op::HardSwish)) {
+    bool swish = node.is(Op::HardSwish);
     float alpha = swish ? static_cast<float>(1.0 / 6) : node.float_attr("alpha");
     float beta = swish ? 0.5f : node.float_attr("beta");
     return [=](float x) {
@@ -157,7 +157,7 @@ std::optional<Unary> activation_of(const ir::Graph& graph, const ir::Node& node)
       return swish ? x * gate : gate;
     };
   }
-  for (const char* op : kNoTable)
+  for (Op op : kNoTable)
     if (node.is(op)) return std::nullopt;
   const ops::ScalarOp* scalar = ops::op_def(node).scalar;
   if (node.inputs.size() != 1 || scalar == nullptr) return std::nullopt;

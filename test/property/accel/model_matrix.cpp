@@ -35,7 +35,7 @@ Status Model::product_order(ir::ValueId value, std::vector<int64_t>& order) cons
   if (flat.kind != ir::ValueKind::Result || graph_.is_output(value)) return {};
   const ir::Node& reshape = graph_.node(flat.producer);
   bool change = false;
-  for (const char* op : {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"})
+  for (Op op : {Op::Reshape, Op::Flatten, Op::Squeeze, Op::Unsqueeze, Op::Identity})
     change = change || reshape.is(op);
   if (!change) return {};
   const Shape& image = shape(reshape.inputs[0]);
@@ -43,9 +43,9 @@ Status Model::product_order(ir::ValueId value, std::vector<int64_t>& order) cons
   for (ir::NodeId user : flat.users) {
     const partition::Layer* reads = nullptr;
     for (const partition::Layer& l : region_.layers)
-      if (l.anchor == user && l.kind == "fc") reads = &l;
+      if (l.anchor == user && l.kind == LayerKind::Fc) reads = &l;
     const ir::Node& node = graph_.node(user);
-    if (reads == nullptr || node.inputs[0] != value || (node.is("Gemm") && node.int_attr("transA") != 0))
+    if (reads == nullptr || node.inputs[0] != value || (node.is(Op::Gemm) && node.int_attr("transA") != 0))
       return {};
   }
   int64_t pixels = element_count(image) / image[0] / image[1];
@@ -62,7 +62,7 @@ Status Model::product_order(ir::ValueId value, std::vector<int64_t>& order) cons
 
 Status Model::product(const partition::Layer& layer) {
   const ir::Node& node = graph_.node(layer.anchor);
-  bool gemm = node.is("Gemm");
+  bool gemm = node.is(Op::Gemm);
   const Tensor* weights = graph_.constant(node.inputs[1]);
   bool constant = weights != nullptr && weights->shape().size() == 2;
   const Shape& out = shape(node.outputs[0]);

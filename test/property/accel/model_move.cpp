@@ -59,25 +59,25 @@ Status Model::move(const partition::Layer& layer) {
   const Shape& out = shape(node.outputs[0]);
   ops::InferContext context = ops::infer_context(graph_, node);
   Tensor y;
-  if (node.is("Transpose")) {
+  if (node.is(Op::Transpose)) {
     y = transposed(x, node, out);
-  } else if (node.is("DepthToSpace")) {
+  } else if (node.is(Op::DepthToSpace)) {
     y = depth_to_space(x, node, out);
-  } else if (node.is("SpaceToDepth")) {
+  } else if (node.is(Op::SpaceToDepth)) {
     y = space_to_depth(x, node, out);
-  } else if (node.is("Expand") || node.is("Tile")) {
+  } else if (node.is(Op::Expand) || node.is(Op::Tile)) {
     y = gathered(x, out, [&](Shape i) {
       i.erase(i.begin(), i.end() - static_cast<std::ptrdiff_t>(x.shape().size()));
       for (size_t d = 0; d < i.size(); ++d) i[d] %= x.shape()[d];
       return i;
     });
-  } else if (node.is("Slice")) {
+  } else if (node.is(Op::Slice)) {
     MRVLC_ASSIGN(ops::SliceParams p, ops::slice_params(context));
     y = gathered(x, out, [&](Shape i) {
       for (size_t d = 0; d < i.size(); ++d) i[d] = p.start[d] + i[d] * p.step[d];
       return i;
     });
-  } else if (node.is("Pad")) {
+  } else if (node.is(Op::Pad)) {
     MRVLC_ASSIGN(ops::PadParams p, ops::pad_params(context));
     auto inside = [&](Shape i) {
       for (size_t d = 0; d < i.size(); ++d) {
@@ -87,7 +87,7 @@ Status Model::move(const partition::Layer& layer) {
       return i;
     };
     y = gathered(x, out, inside, narrow(static_cast<float>(p.value)));
-  } else if (node.is("Split")) {
+  } else if (node.is(Op::Split)) {
     MRVLC_ASSIGN(int64_t axis, ops::normalize_axis(node.int_attr("axis"), x.type().rank()));
     int64_t at = 0;
     for (ir::ValueId part : node.outputs) {

@@ -100,13 +100,13 @@ Tensor reduced(Tensor x, std::vector<int64_t> axes, Fold fold, bool parts, float
 Status Model::reduce(const partition::Layer& layer) {
   const ir::Node& node = graph_.node(layer.anchor);
   MRVLC_ASSIGN(std::vector<int64_t> axes, ops::reduce_axes(ops::infer_context(graph_, node)));
-  Fold fold = node.is("ReduceMax")         ? Fold::Max
-              : node.is("ReduceMin")       ? Fold::Min
-              : node.is("ReduceProd")      ? Fold::Product
-              : node.is("ReduceSumSquare") ? Fold::Squares
-                                           : Fold::Sum;
+  Fold fold = node.is(Op::ReduceMax)         ? Fold::Max
+              : node.is(Op::ReduceMin)       ? Fold::Min
+              : node.is(Op::ReduceProd)      ? Fold::Product
+              : node.is(Op::ReduceSumSquare) ? Fold::Squares
+                                             : Fold::Sum;
   const Tensor& x = get(node.inputs[0]);
-  float alpha = node.is("ReduceMean") ? 1.0f / static_cast<float>(count_of(x.shape(), axes)) : 1.0f;
+  float alpha = node.is(Op::ReduceMean) ? 1.0f / static_cast<float>(count_of(x.shape(), axes)) : 1.0f;
   store(node.outputs[0], reduced(x, axes, fold, true, alpha).reshaped(shape(node.outputs[0])));
   return {};
 }
@@ -119,7 +119,7 @@ Status Model::softmax(const partition::Layer& layer) {
   std::vector<float> exp = segments([](double v) { return std::exp(v); });
   each(e, [&](float v) { return look_up(exp, v); });
   Tensor sum = reduced(e, {axis}, Fold::Sum, false);
-  if (node.is("LogSoftmax")) {
+  if (node.is(Op::LogSoftmax)) {
     std::vector<float> log = segments([](double v) { return std::log(v); });
     each(sum, [&](float v) { return look_up(log, v); });
     store(node.outputs[0], with(centred, sum, minus));
@@ -169,15 +169,15 @@ Status Model::batch_norm(const ir::Node& node) {
 
 Status Model::norm(const partition::Layer& layer) {
   const ir::Node& node = graph_.node(layer.anchor);
-  if (node.is("BatchNormalization")) return batch_norm(node);
+  if (node.is(Op::BatchNormalization)) return batch_norm(node);
   auto rank = static_cast<int64_t>(shape(node.inputs[0]).size());
   std::vector<int64_t> axes;
   int64_t first = 2;
-  if (node.is("LayerNormalization")) {
+  if (node.is(Op::LayerNormalization)) {
     MRVLC_ASSIGN(first, ops::normalize_axis(node.int_attr("axis"), rank));
   }
   for (int64_t d = first; d < rank; ++d) axes.push_back(d);
-  return normalise(node, axes, node.is("LayerNormalization") ? 0 : 1);
+  return normalise(node, axes, node.is(Op::LayerNormalization) ? 0 : 1);
 }
 
 }  // namespace mrvlc::accel_random

@@ -10,13 +10,13 @@ namespace mrvlc::accel_random {
 namespace {
 
 Binary binary_of(const ir::Node& node) {
-  if (node.is("Add")) return [](float a, float b) { return a + b; };
-  if (node.is("Sub")) return [](float a, float b) { return a - b; };
-  if (node.is("Mul")) return [](float a, float b) { return a * b; };
-  if (node.is("Div")) return [](float a, float b) { return a / b; };
-  if (node.is("Max")) return maximum;
-  if (node.is("Min")) return minimum;
-  if (node.is("PRelu")) return [](float a, float b) { return a < 0 ? a * b : a; };
+  if (node.is(Op::Add)) return [](float a, float b) { return a + b; };
+  if (node.is(Op::Sub)) return [](float a, float b) { return a - b; };
+  if (node.is(Op::Mul)) return [](float a, float b) { return a * b; };
+  if (node.is(Op::Div)) return [](float a, float b) { return a / b; };
+  if (node.is(Op::Max)) return maximum;
+  if (node.is(Op::Min)) return minimum;
+  if (node.is(Op::PRelu)) return [](float a, float b) { return a < 0 ? a * b : a; };
   return {};
 }
 
@@ -26,10 +26,10 @@ std::optional<Unary> line_of(const ir::Node& node, bool constant_left, double c)
     return
         [a = static_cast<float>(alpha), b = static_cast<float>(beta)](float x) { return std::fma(a, x, b); };
   };
-  if (node.is("Add")) return line(1, c);
-  if (node.is("Sub")) return constant_left ? line(-1, c) : line(1, -c);
-  if (node.is("Mul") && std::isfinite(c) && c != 0) return line(c, 0);
-  if (node.is("Div") && !constant_left && std::isfinite(1 / c)) return line(1 / c, 0);
+  if (node.is(Op::Add)) return line(1, c);
+  if (node.is(Op::Sub)) return constant_left ? line(-1, c) : line(1, -c);
+  if (node.is(Op::Mul) && std::isfinite(c) && c != 0) return line(c, 0);
+  if (node.is(Op::Div) && !constant_left && std::isfinite(1 / c)) return line(1 / c, 0);
   return std::nullopt;
 }
 
@@ -59,13 +59,13 @@ Unary cosine() {
 
 // Several instructions and tables.
 Unary composed(const ir::Node& node) {
-  if (node.is("Exp")) return exponential();
-  if (node.is("Cosh")) return cosine();
-  if (node.is("Log")) {
+  if (node.is(Op::Exp)) return exponential();
+  if (node.is(Op::Cosh)) return cosine();
+  if (node.is(Op::Log)) {
     auto table = segments([](double v) { return 2 * std::log(v); });
     return [table](float x) { return look_up(table, std::sqrt(x)); };
   }
-  if (node.is("Sinh")) {
+  if (node.is(Op::Sinh)) {
     auto table = segments([](double v) { return std::tanh(v); });
     return [table, cosh = cosine()](float x) { return look_up(table, x) * cosh(x); };
   }
@@ -73,12 +73,12 @@ Unary composed(const ir::Node& node) {
 }
 
 Unary instruction_of(const ir::Node& node) {
-  if (node.is("Sqrt")) return [](float x) { return std::sqrt(x); };
-  if (node.is("Reciprocal")) return [](float x) { return 1 / x; };
-  if (node.is("Abs")) return [](float x) { return std::fabs(x); };
-  if (node.is("Neg")) return [](float x) { return -x; };
-  if (node.is("Floor")) return [](float x) { return std::floor(x); };
-  if (node.is("Ceil")) return [](float x) { return -std::floor(-x); };
+  if (node.is(Op::Sqrt)) return [](float x) { return std::sqrt(x); };
+  if (node.is(Op::Reciprocal)) return [](float x) { return 1 / x; };
+  if (node.is(Op::Abs)) return [](float x) { return std::fabs(x); };
+  if (node.is(Op::Neg)) return [](float x) { return -x; };
+  if (node.is(Op::Floor)) return [](float x) { return std::floor(x); };
+  if (node.is(Op::Ceil)) return [](float x) { return -std::floor(-x); };
   return {};
 }
 
@@ -102,7 +102,7 @@ class Chain {
       result = map(operand(node, 0), instruction);
     } else if (Unary function = composed(node)) {
       result = map(operand(node, 0), function);
-    } else if (node.is("Pow")) {
+    } else if (node.is(Op::Pow)) {
       MRVLC_ASSIGN(result, power(node, right->as_double(0)));
     } else {
       std::optional<Unary> line;

@@ -23,17 +23,17 @@ std::optional<std::vector<float>> per_channel(const ir::Graph& graph, ir::ValueI
 
 // scale * sum + shift, followed by Add, Sub, Mul or Div with a constant of each channel.
 bool absorb(Tail& tail, const ir::Node& node, bool constant_right, const std::vector<float>& c, bool scales) {
-  bool adds = node.is("Add") || (node.is("Sub") && constant_right);
-  bool multiplies = scales && (node.is("Mul") || (node.is("Div") && constant_right));
+  bool adds = node.is(Op::Add) || (node.is(Op::Sub) && constant_right);
+  bool multiplies = scales && (node.is(Op::Mul) || (node.is(Op::Div) && constant_right));
   if (!adds && !multiplies) return false;
   tail.scale.resize(c.size(), 1.0f);
   tail.shift.resize(c.size(), 0.0f);
   for (size_t i = 0; i < c.size(); ++i) {
-    float factor = node.is("Div") ? 1 / c[i] : c[i];
+    float factor = node.is(Op::Div) ? 1 / c[i] : c[i];
     if (multiplies) tail.scale[i] *= factor;
-    tail.shift[i] = multiplies       ? tail.shift[i] * factor
-                    : node.is("Sub") ? tail.shift[i] - c[i]
-                                     : tail.shift[i] + c[i];
+    tail.shift[i] = multiplies         ? tail.shift[i] * factor
+                    : node.is(Op::Sub) ? tail.shift[i] - c[i]
+                                       : tail.shift[i] + c[i];
   }
   return true;
 }
@@ -131,7 +131,7 @@ Tail tail_of(const ir::Graph& graph, const partition::Layer& layer, size_t chann
       if (c && !tail.residual.valid()) {
         if (!absorb(tail, node, left, *c, constant_weights)) break;
       } else {
-        bool residual = node.is("Add") && residual_allowed && !tail.residual.valid() &&
+        bool residual = node.is(Op::Add) && residual_allowed && !tail.residual.valid() &&
                         !graph.is_constant(other) && !wide.contains(other);
         if (!residual) break;
         tail.residual = other;
@@ -144,7 +144,7 @@ Tail tail_of(const ir::Graph& graph, const partition::Layer& layer, size_t chann
 
 Status Model::conv(const partition::Layer& layer) {
   const ir::Node& node = graph_.node(layer.anchor);
-  bool transposed = node.is("ConvTranspose");
+  bool transposed = node.is(Op::ConvTranspose);
   ops::InferContext context = ops::infer_context(graph_, node);
   MRVLC_ASSIGN(ops::ConvParams p,
                transposed ? ops::conv_transpose_params(context) : ops::conv_params(context));
@@ -221,7 +221,7 @@ Status Model::global_pool(const ir::Node& node, const ops::PoolParams& p) {
 Status Model::pool(const partition::Layer& layer) {
   const ir::Node& node = graph_.node(layer.anchor);
   MRVLC_ASSIGN(ops::PoolParams p, ops::pool_params(ops::infer_context(graph_, node)));
-  if (node.is("GlobalAveragePool") || node.is("GlobalMaxPool")) return global_pool(node, p);
+  if (node.is(Op::GlobalAveragePool) || node.is(Op::GlobalMaxPool)) return global_pool(node, p);
   p = plane(p);
   auto all = static_cast<float>(p.kernel[0] * p.kernel[1]);
   std::vector<Taps> rows = all_taps(p, 0, false), cols = all_taps(p, 1, false);

@@ -2,19 +2,21 @@
 
 #include <numeric>
 
+#include "mrvlc/ops/op_kind.h"
+
 namespace mrvlc::accel_random {
 namespace {
 
-bool any(const ir::Node& node, std::initializer_list<const char*> ops) {
-  for (const char* op : ops)
+bool any(const ir::Node& node, std::initializer_list<Op> ops) {
+  for (Op op : ops)
     if (node.is(op)) return true;
   return false;
 }
 
 bool slides(const partition::Layer& layer, const ir::Node& anchor) {
-  for (const char* kind : {"conv", "conv_transpose", "pool", "resize"})
+  for (LayerKind kind : {LayerKind::Conv, LayerKind::ConvTranspose, LayerKind::Pool, LayerKind::Resize})
     if (layer.kind == kind) return true;
-  return any(anchor, {"InstanceNormalization", "BatchNormalization", "DepthToSpace", "SpaceToDepth"});
+  return any(anchor, {Op::InstanceNormalization, Op::BatchNormalization, Op::DepthToSpace, Op::SpaceToDepth});
 }
 
 // Propagates "channels last" between values that a layer ties together until nothing changes.
@@ -40,17 +42,17 @@ Storage::Storage(const ir::Graph& graph, const partition::Region& region)
   for (const partition::Layer& layer : region.layers) {
     const ir::Node& anchor = graph.node(layer.anchor);
     if (slides(layer, anchor)) last_[anchor.outputs[0].index()] = true;
-    if (layer.kind == "reshape") {
+    if (layer.kind == LayerKind::Reshape) {
       views_.insert(anchor.outputs[0]);
       continue;
     }
-    if (any(anchor, {"Transpose", "Slice", "Split", "Expand"}))
+    if (any(anchor, {Op::Transpose, Op::Slice, Op::Split, Op::Expand}))
       for (ir::ValueId out : anchor.outputs) views_.insert(out);
-    if (anchor.is("Concat"))
+    if (anchor.is(Op::Concat))
       for (ir::ValueId in : anchor.inputs) placed_.insert(in);
     for (ir::NodeId id : layer.nodes) {
       const ir::Node& node = graph.node(id);
-      if (any(node, {"Transpose", "MatMul", "Gemm"})) continue;
+      if (any(node, {Op::Transpose, Op::MatMul, Op::Gemm})) continue;
       auto tie = [&](ir::ValueId v) {
         if (v.valid() && !graph.is_constant(v) && rank(v) == rank(node.outputs[0]))
           ties.pairs.emplace_back(v.index(), node.outputs[0].index());

@@ -9,12 +9,16 @@
 namespace mrvlc::accel_random {
 namespace {
 
-using Names = std::initializer_list<const char*>;
+using Names = std::initializer_list<Op>;
 
 bool any(const ir::Node& node, Names ops) {
-  for (const char* op : ops)
+  for (Op op : ops)
     if (node.is(op)) return true;
   return false;
+}
+
+bool is_image(const partition::Layer& l) {
+  return l.kind == LayerKind::Conv || l.kind == LayerKind::ConvTranspose;
 }
 
 // One sentence of the documentation after the other, over all values, until nothing changes.
@@ -36,16 +40,18 @@ struct Rules {
 
   bool constant(ir::ValueId v) const { return g.is_constant(v); }
   bool vector(const partition::Layer& l) const {
-    return l.kind == "elementwise" || l.kind == "reduce" || l.kind == "softmax" || l.kind == "norm";
+    return l.kind == LayerKind::Elementwise || l.kind == LayerKind::Reduce || l.kind == LayerKind::Softmax ||
+           l.kind == LayerKind::Norm;
   }
   bool product(const partition::Layer& l) const {
-    return l.kind == "conv" || l.kind == "conv_transpose" || l.kind == "fc" || l.kind == "matmul";
+    return l.kind == LayerKind::Conv || l.kind == LayerKind::ConvTranspose || l.kind == LayerKind::Fc ||
+           l.kind == LayerKind::Matmul;
   }
   bool move(ir::NodeId id) const {
     const partition::Layer& l = *layer.at(id);
-    return (l.kind == "move" || l.kind == "reshape") && l.nodes.size() == 1 &&
-           any(g.node(id), {"Transpose", "Slice", "Split", "Expand", "Reshape", "Flatten", "Squeeze",
-                            "Unsqueeze", "Identity"});
+    return (l.kind == LayerKind::Move || l.kind == LayerKind::Reshape) && l.nodes.size() == 1 &&
+           any(g.node(id), {Op::Transpose, Op::Slice, Op::Split, Op::Expand, Op::Reshape, Op::Flatten,
+                            Op::Squeeze, Op::Unsqueeze, Op::Identity});
   }
   double most(ir::ValueId v) const {
     double m = 0;
@@ -67,27 +73,28 @@ struct Rules {
     int c = side(n);
     if (c < 0) return false;
     double m = most(n.inputs[static_cast<size_t>(c)]);
-    return (n.is("Mul") && m > 0 && m <= 0x1p-12) || (n.is("Div") && c == 1 && m >= 4096);
+    return (n.is(Op::Mul) && m > 0 && m <= 0x1p-12) || (n.is(Op::Div) && c == 1 && m >= 4096);
   }
   bool grows(const ir::Node& n) const {
-    if (any(n, {"ReduceSum", "ReduceSumSquare", "ReduceProd"})) return true;
+    if (any(n, {Op::ReduceSum, Op::ReduceSumSquare, Op::ReduceProd})) return true;
     int c = side(n);
     if (c < 0) return false;
     ir::ValueId v = n.inputs[static_cast<size_t>(c)];
-    return n.is("Div") ? c == 1 && least(v) <= 0x1p-12 : any(n, {"Mul", "Add", "Sub"}) && most(v) >= 4096;
+    return n.is(Op::Div) ? c == 1 && least(v) <= 0x1p-12
+                         : any(n, {Op::Mul, Op::Add, Op::Sub}) && most(v) >= 4096;
   }
   bool summed_square(const ir::Node& n) const {
-    bool square = (n.is("Mul") && n.inputs[0] == n.inputs[1]) ||
-                  (n.is("Pow") && g.constant(n.inputs[1])->as_double(0) >= 2);
+    bool square = (n.is(Op::Mul) && n.inputs[0] == n.inputs[1]) ||
+                  (n.is(Op::Pow) && g.constant(n.inputs[1])->as_double(0) >= 2);
     const auto& users = g.value(n.outputs[0]).users;
-    for (ir::NodeId u : users) square = square && layer.contains(u) && layer.at(u)->kind == "reduce";
+    for (ir::NodeId u : users) square = square && layer.contains(u) && layer.at(u)->kind == LayerKind::Reduce;
     return square && !users.empty();
   }
   bool outside(ir::ValueId v, int steps = 8) const {
     if (!v.valid() || constant(v) || inputs.contains(v)) return true;
     ir::NodeId made = g.value(v).producer;
     if (steps == 0 || !layer.contains(made)) return false;
-    bool ok = layer.at(made)->kind == "elementwise" || move(made);
+    bool ok = layer.at(made)->kind == LayerKind::Elementwise || move(made);
     for (ir::ValueId in : g.node(made).inputs) ok = ok && outside(in, steps - 1);
     return ok;
   }
@@ -95,11 +102,12 @@ struct Rules {
   // Operators of a product layer that go into weights and bias.
   size_t folded(const partition::Layer& l) const {
     const ir::Node& anchor = g.node(l.anchor);
-    size_t channel = l.kind.starts_with("conv") ? 1 : g.value(anchor.outputs[0]).type.shape.size() - 1;
+    size_t channel = is_image(l) ? 1 : g.value(anchor.outputs[0]).type.shape.size() - 1;
     const Tensor* w = g.constant(anchor.inputs[1]);
-    const Tensor* c = anchor.is("Gemm") && anchor.inputs.size() > 2 ? g.constant(anchor.inputs[2]) : nullptr;
+    const Tensor* c =
+        anchor.is(Op::Gemm) && anchor.inputs.size() > 2 ? g.constant(anchor.inputs[2]) : nullptr;
     bool matrix = c != nullptr && c->shape().size() > 1 && c->shape()[0] != 1;
-    bool weights = w != nullptr && (l.kind.starts_with("conv") || w->shape().size() == 2);
+    bool weights = w != nullptr && (is_image(l) || w->shape().size() == 2);
     return matrix ? 0 : tail_of(g, l, channel, weights, false, true).taken - 1;
   }
 
@@ -145,12 +153,12 @@ struct Rules {
     for (auto [id, l] : layer) {
       const ir::Node& n = g.node(id);
       if (shrinks(n)) wanted.insert(n.inputs[static_cast<size_t>(1 - side(n))]);
-      if (!any(n, {"Softmax", "LogSoftmax"})) continue;
+      if (!any(n, {Op::Softmax, Op::LogSoftmax})) continue;
       ir::ValueId x = n.inputs[0];
       if (inputs.contains(x)) wanted.insert(x);
       if (inputs.contains(x) || g.value(x).kind != ir::ValueKind::Result) continue;
       const ir::Node& sum = g.node(g.value(x).producer);
-      if (!any(sum, {"Add", "Sub"})) continue;
+      if (!any(sum, {Op::Add, Op::Sub})) continue;
       for (ir::ValueId in : sum.inputs) {
         if (!(constant(in) ? most(in) >= 1024 : outside(in))) continue;
         wanted.insert(x);
@@ -165,9 +173,10 @@ struct Rules {
       bool large = false;
       for (size_t i = product(l) && folded(l) > 0 ? folded(l) + 1 : 0; i < l.nodes.size(); ++i) {
         const ir::Node& n = g.node(l.nodes[i]);
-        bool keeps = l.kind == "reduce" || any(n, {"Add", "Sub", "Mul", "Div", "Max", "Min", "Neg", "Relu",
-                                                   "Abs", "LeakyRelu", "Identity"});
-        if (any(n, {"Mul", "Div"}) && (side(n) < 0 || shrinks(n))) keeps = false;
+        bool keeps =
+            l.kind == LayerKind::Reduce || any(n, {Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Max, Op::Min,
+                                                   Op::Neg, Op::Relu, Op::Abs, Op::LeakyRelu, Op::Identity});
+        if (any(n, {Op::Mul, Op::Div}) && (side(n) < 0 || shrinks(n))) keeps = false;
         bool reads = false;
         for (ir::ValueId in : n.inputs) reads = reads || (in.valid() && wide(in));
         large = (keeps && (large || reads)) || grows(n) || summed_square(n);

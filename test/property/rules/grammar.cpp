@@ -26,7 +26,7 @@ class RuleText {
   std::string make(int number) {
     const std::vector<ir::NodeId> nodes = graph_.topological_order();
     const ir::Node& anchor = graph_.node(dice_.of(nodes));
-    const rules::LayerKind& kind = kind_for(anchor);
+    const rules::LayerWord& kind = kind_for(anchor);
     const std::string match = chain(anchor, kind);
     std::vector<std::string> clauses = {
         fmt::format("layer {}", kind.name),
@@ -39,11 +39,11 @@ class RuleText {
   }
 
  private:
-  const rules::LayerKind& kind_for(const ir::Node& anchor) {
-    const auto& kinds = partition::layer_kinds();
+  const rules::LayerWord& kind_for(const ir::Node& anchor) {
+    const auto& kinds = partition::layer_words();
     if (dice_.chance(10)) return kinds.back();  // cpu
-    std::vector<const rules::LayerKind*> fitting;
-    for (const rules::LayerKind& k : kinds) {
+    std::vector<const rules::LayerWord*> fitting;
+    for (const rules::LayerWord& k : kinds) {
       if (std::ranges::find(k.anchors, &ops::op_def(anchor)) != k.anchors.end()) fitting.push_back(&k);
     }
     if (fitting.empty()) return dice_.chance(80) ? kinds.back() : dice_.of(kinds);
@@ -53,7 +53,7 @@ class RuleText {
   std::string fresh(const char* stem) { return fmt::format("%{}{}", stem, ++names_); }
 
   // The node and up to five that follow it; each element reads the one before it, or at times another one.
-  std::string chain(const ir::Node& anchor, const rules::LayerKind& kind) {
+  std::string chain(const ir::Node& anchor, const rules::LayerWord& kind) {
     std::string out;
     ir::NodeId at = anchor.id;
     std::string before;
@@ -78,7 +78,7 @@ class RuleText {
 
   // `kind`: of the layer, when it is the anchor.
   std::string element(const ir::Node& node, const std::string& name, const std::string& before,
-                      const rules::LayerKind* kind) {
+                      const rules::LayerWord* kind) {
     const std::string repeat =
         kind != nullptr ? (dice_.chance(1) ? "?" : "") : dice_.of<const char*>({"", "?", "*", "*"});
     const std::string operators = kind != nullptr ? anchors(node, *kind) : alternatives(node);
@@ -88,7 +88,7 @@ class RuleText {
                        fmt::join(operands(node, before, repeat == "*", several), ", "), repeat);
   }
 
-  std::string anchors(const ir::Node& node, const rules::LayerKind& kind) {
+  std::string anchors(const ir::Node& node, const rules::LayerWord& kind) {
     if (kind.anchors.empty() || dice_.chance(3)) return alternatives(node);
     std::vector<std::string> names = {operator_text(*node.op)};
     while (dice_.chance(25)) names.push_back(operator_text(*dice_.of(kind.anchors)));

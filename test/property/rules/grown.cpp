@@ -15,9 +15,9 @@ constexpr double kReordered = 1e-5;
 std::vector<const ops::OpDef*> with_layers(bool products) {
   std::vector<const ops::OpDef*> out;
   for (const ops::OpDef* op : graphs::growable()) {
-    const bool multiplies =
-        op->accel.starts_with("conv") || op->accel == "fc" || op->accel.starts_with("matmul");
-    if (!op->accel.empty() && multiplies == products) out.push_back(op);
+    const bool product = std::ranges::any_of(
+        kLayerKinds, [&](LayerKind kind) { return multiplies(kind) && op->accel.has(kind); });
+    if (!op->accel.empty() && product == products) out.push_back(op);
   }
   return out;
 }

@@ -31,6 +31,7 @@ inline const std::map<std::string_view, ops::OpDef>& table() {
          {op("Conv", 2, 3, {group, strides, auto_pad}), op("Add", 2, 2), op("Sub", 2, 2), op("Mul", 2, 2),
           op("Relu", 1, 1), op("Clip", 1, 3), op("LeakyRelu", 1, 1, {alpha}), op("Sigmoid", 1, 1),
           op("Concat", 1, -1), op("MatMul", 2, 2)}) {
+      def.traits.commutative = def.name == "Add" || def.name == "Mul";
       t.emplace(def.name, def);
     }
     return t;

@@ -1,5 +1,8 @@
 // What the accelerator takes and why not: graphs with one operator in question, asked through layer_legal.
+#include <set>
+
 #include "build.h"
+#include "mrvlc/partition/vector_unit.h"
 
 using namespace mrvlc;
 
@@ -14,7 +17,8 @@ ir::Graph parse(const std::string& body) {
 // All nodes of the graph as one layer, the first being the anchor.
 partition::Legality ask(const std::string& kind, const std::string& body) {
   ir::Graph g = parse(body);
-  partition::Layer layer{"test", kind, g.topological_order(), g.topological_order().front()};
+  partition::Layer layer{"test", find_layer_kind(kind).value(), g.topological_order(),
+                         g.topological_order().front()};
   return partition::layer_legal(g, layer, test::machine());
 }
 
@@ -219,6 +223,23 @@ TEST_CASE("normalisations") {
       "input %x : f32[3]\n const %s : f32[1] = [2]\n %t = BatchNormalization(%x, %s, %s, %s, %s) : f32[3]\n "
       "output %t",
       "1", "at least 2");
-  refuse("nonsense", c + "%t = LayerNormalization(%x, %s) : f32[1,2,3]\n output %t", "nonsense",
-         "a kind of layer");
+}
+
+TEST_CASE("layer kinds have words") {
+  for (LayerKind kind : kLayerKinds) CHECK(find_layer_kind(name(kind)) == kind);
+  CHECK_FALSE(find_layer_kind("cpu"));
+  CHECK_FALSE(find_layer_kind(""));
+}
+
+TEST_CASE("what layers begin with is what the tables of the vector unit and of moves hold") {
+  std::set<Op> moves;
+#define MRVLC_MOVE(op, function) moves.insert(Op::op);
+#include "mrvlc/partition/moves.def"
+#undef MRVLC_MOVE
+  for (const ops::OpDef* op : ops::all_ops()) {
+    CAPTURE(op->name);
+    const bool computed = partition::vector_form(op->kind) != partition::VectorForm::None;
+    CHECK(op->accel.has(LayerKind::Elementwise) == computed);
+    CHECK(op->accel.has(LayerKind::Move) == moves.contains(op->kind));
+  }
 }

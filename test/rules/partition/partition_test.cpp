@@ -30,7 +30,7 @@ TEST_CASE("a supported network is one region of fused layers") {
   REQUIRE(p.regions[0].layers.size() == 2);
   CHECK(p.regions[0].layers[0].nodes.size() == 3);
   CHECK(p.regions[0].layers[1].nodes.size() == 3);  // residual and activation in the epilogue
-  CHECK(p.regions[0].layers[1].kind == "conv");
+  CHECK(p.regions[0].layers[1].kind == LayerKind::Conv);
   CHECK(p.regions[0].inputs == std::vector<ir::ValueId>{g.inputs()[0]});
   CHECK(p.regions[0].outputs == std::vector<ir::ValueId>{g.outputs()[0]});
   CHECK(p.decisions.size() == 6);

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The dependency arrows of docs/architecture.md: what each component may include of the others. Also: no file over 600 lines.
+# The dependency arrows of docs/architecture.md: what each component may include of the others. Also: operators are named by
+# their symbols, no file over 600 lines.
 set -euo pipefail
 cd "$1"
 declare -A may=(
@@ -57,6 +58,12 @@ while read -r file; do
     fail=1
   fi
 done < <(git ls-files 'lib/accel/*.cpp')
+# Operators are symbols: their names stand in the table, where models are read (lib/onnx), in rules and in tests.
+operators=$(sed -nE 's/^MRVLC_OP\((\w+)\)$/\1/p' include/mrvlc/ops/ops.def | paste -sd'|')
+if grep -rnE "\"($operators)\"" lib include apps --include='*.cpp' --include='*.h' | grep -vE '^lib/(ops|onnx)/'; then
+  echo "an operator is named by a string; write Op::Name"
+  fail=1
+fi
 while read -r lines file; do
   if [ "$file" != total ] && [ "$lines" -gt 600 ]; then
     echo "$file has $lines lines: is it two things?"

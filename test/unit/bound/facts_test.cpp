@@ -43,7 +43,7 @@ struct Net {
         graph.add_source({std::to_string(graph.node_slots()), "n", std::string(op), "", {}});
     ir::NodeId id = graph.add_node(def, "n", std::move(inputs), std::move(slots), *types, {""},
                                    {{source}, {}, "import", ""});
-    region.layers.push_back({"test", "test", {id}, id});
+    region.layers.push_back({"test", LayerKind::Reshape, {id}, id});
     return graph.node(id).outputs[0];
   }
   void output(ir::ValueId v) {

@@ -40,7 +40,7 @@ ir::ValueId GraphBuilder::constant(Tensor tensor) {
 
 ir::ValueId GraphBuilder::node(std::string_view op, std::vector<ir::ValueId> inputs, const Attrs& attrs,
                                std::string name) {
-  const auto& def = static_cast<const ops::OpDef&>(ops::schema(op));
+  const auto& def = *ops::find_op("", op);
   if (name.empty()) name = fmt::format("{}_{}", op, count_++);
   std::vector<ir::Attr> slots = ir::default_attrs(def);
   for (const auto& [attr, value] : attrs) ir::set_attr(def, slots, attr, value);

@@ -15,7 +15,7 @@ using E = ElementType;
 // y = x applied `depth` times to op, each value 4 KiB.
 ir::Graph chain(std::string_view op_name, int depth) {
   ir::Graph graph;
-  const ir::OpSchema& op = ops::schema(op_name);
+  const ir::OpSchema& op = *ops::find_op("", op_name);
   TensorType type{E::F32, {1024}};
   ir::ValueId value = graph.add_input("x", type);
   for (int i = 0; i < depth; ++i) {

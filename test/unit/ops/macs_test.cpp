@@ -126,10 +126,6 @@ TEST_CASE("operators that sum no products have no MACs") {
   CHECK(macs_of("Mul", {zeros({4, 4}), zeros({4, 4})}) == 0);
   CHECK(macs_of("ReduceSum", {zeros({4, 4})}) == 0);
   CHECK(macs_of("AveragePool", {zeros({1, 1, 4, 4})}, {{"kernel_shape", Ints{2, 2}}}) == 0);
-  for (const ops::OpDef* op : ops::all_ops()) {
-    INFO(op->name);
-    CHECK((!ops::has_macs(op->name) || op->domain.empty()));
-  }
 }
 
 }  // namespace mrvlc::test

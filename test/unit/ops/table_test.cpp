@@ -1,4 +1,5 @@
 // Facts about every operator of the table, and the editing of nodes of older opsets.
+#include <cmath>
 #include <set>
 
 #include "mrvlc/support/diag/ops.h"
@@ -20,10 +21,68 @@ TEST_CASE("every facet is there or declined with a reason") {
     CHECK(op->min_inputs >= 0);
     CHECK((op->max_inputs == -1 || op->max_inputs >= op->min_inputs));
     CHECK(ops::find_op(op->domain, op->name) == op);
+    CHECK(&ops::op_def(op->kind) == op);
     if (op->scalar != nullptr) {
       CHECK((op->scalar->eval != nullptr || op->scalar->eval_int != nullptr));
       CHECK(op->scalar->c_expr != nullptr);
     }
+  }
+}
+
+TEST_CASE("symbols name their operators") {
+  struct Named {
+    Op kind;
+    std::string_view name;
+  };
+  constexpr Named kAll[] = {
+#define MRVLC_OP(op_name) {Op::op_name, #op_name},
+#include "mrvlc/ops/ops.def"
+#undef MRVLC_OP
+  };
+  CHECK(std::size(kAll) == ops::all_ops().size());
+  for (const Named& n : kAll) CHECK(ops::op_def(n.kind).name == n.name);
+}
+
+// Whatever the numbers, and swapped the same.
+bool commutes(const ops::OpDef& op) {
+  const std::vector<ir::Attr> attrs = ir::default_attrs(op);
+  for (int64_t a : {-3, -1, 0, 1, 2, 5}) {
+    for (int64_t b : {-3, -1, 0, 1, 2, 5}) {
+      const int64_t ints[] = {a, b}, swapped_ints[] = {b, a};
+      const double reals[] = {static_cast<double>(a), static_cast<double>(b)},
+                   swapped[] = {reals[1], reals[0]};
+      const auto same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
+      const bool equal =
+          op.scalar->eval != nullptr
+              ? same(op.scalar->eval(reals, op, attrs), op.scalar->eval(swapped, op, attrs))
+              : op.scalar->eval_int(ints, op, attrs) == op.scalar->eval_int(swapped_ints, op, attrs);
+      if (!equal) return false;
+    }
+  }
+  return true;
+}
+
+TEST_CASE("element-wise operators commute where the table says so, and only there") {
+  for (const ops::OpDef* op : ops::all_ops()) {
+    if (op->scalar == nullptr || op->kind == Op::BitShift) continue;  // BitShift needs its direction
+    const bool two =
+        op->min_inputs <= 2 && (op->max_inputs >= 2 || op->max_inputs < 0) && op->kind != Op::Clip;
+    CAPTURE(op->name);
+    CHECK(op->traits.commutative == (two && commutes(*op)));
+  }
+}
+
+TEST_CASE("random operators draw from a stream") {
+  for (const ops::OpDef* op : ops::all_ops()) {
+    CAPTURE(op->name);
+    CHECK(op->traits.random == (op->attr_index("stream") >= 0 && op->kind != Op::Dropout));
+  }
+}
+
+TEST_CASE("operators that move are evaluated in linear time") {
+  for (const ops::OpDef* op : ops::all_ops()) {
+    CAPTURE(op->name);
+    if (op->traits.moves != ops::Moves::None) CHECK(op->traits.work == ops::Work::Linear);
   }
 }
 
