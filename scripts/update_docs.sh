@@ -16,7 +16,7 @@ says why a facet is missing. "types" are those of the main operand;
 "C" is generated code for shapes known when the model is compiled, "open shapes" for those known at run time only.
 
 TEXT
-  "$mrvlc" ops --markdown
+  "$mrvlc" ops --markdown || return 1
   cat <<'TEXT'
 
 ## Resize where runtimes differ
@@ -45,5 +45,6 @@ TEXT
 if [ "$check" = yes ]; then
   diff -u docs/operators.md <(operators) || { echo "docs/operators.md is not current: run scripts/update_docs.sh"; exit 1; }
 else
-  operators >docs/operators.md
+  text=$(operators)  # whole, or not at all
+  printf '%s\n' "$text" >docs/operators.md
 fi
