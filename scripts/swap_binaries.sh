@@ -3,8 +3,9 @@
 # Every network of DATA/zoo with a region on the accelerator, up to 8 MB and with fixed shapes, gets the binaries of every other
 # one in the place of its own: all must be refused before the device runs (test/e2e/identity). At least 200 swaps, or it fails.
 set -euo pipefail
+data=$(cd "${1:?"usage: swap_binaries.sh DATA [BUILD]"}" && pwd)
 cd "$(dirname "$0")/.."
-data=${1:?"usage: swap_binaries.sh DATA [BUILD]"} build=$(cd "${2:-build}" && pwd)
+build=$(cd "${2:-build}" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 subjects=()
