@@ -56,6 +56,7 @@ class Room {
   std::vector<uint32_t> uses_;
 };
 
+// The tensors themselves.
 class Values {
  public:
   Values(const ir::Graph& graph, Room room)

@@ -188,9 +188,12 @@ float resized_length(double scale, int64_t input, int64_t output) {
 
 }  // namespace
 
+bool ResizeParams::is_identity(size_t d, int64_t input_size) const {
+  return coordinate_mode != "tf_crop_and_resize" && output[d] == input_size && scale[d] == 1.0;
+}
+
 double ResizeParams::source(size_t d, int64_t o, int64_t input_size) const {
-  bool crop = coordinate_mode == "tf_crop_and_resize";
-  if (!crop && output[d] == input_size && scale[d] == 1.0) return static_cast<double>(o);
+  if (is_identity(d, input_size)) return static_cast<double>(o);
   auto x = static_cast<float>(o), s = static_cast<float>(scale[d]), in = static_cast<float>(input_size);
   float out = resized_length(scale[d], input_size, output[d]);
   float half = (x + 0.5f) / s - 0.5f;
@@ -203,7 +206,7 @@ double ResizeParams::source(size_t d, int64_t o, int64_t input_size) const {
     float adjustment = static_cast<float>(output[d]) / (s * in);
     return static_cast<double>(in / 2 * (1 - adjustment) + half);
   }
-  if (crop) {
+  if (coordinate_mode == "tf_crop_and_resize") {
     auto begin = static_cast<float>(roi_begin[d]), end = static_cast<float>(roi_end[d]);
     if (output[d] > 1)
       return static_cast<double>(begin * (in - 1) + x * (end - begin) * (in - 1) / (out - 1));

@@ -138,6 +138,7 @@ std::vector<int64_t> outside_outputs(const ResizeParams& params, size_t d, int64
 
 bool keeps_dimension(const ResizeParams& params, size_t d, int64_t input_size) {
   if (params.output[d] != input_size) return false;
+  if (params.is_identity(d, input_size)) return true;
   for (int64_t o = 0; o < input_size; ++o) {
     if (params.source(d, o, input_size) != static_cast<double>(o)) return false;
   }

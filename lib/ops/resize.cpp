@@ -41,12 +41,12 @@ Result<std::vector<TensorType>> infer_resize(const InferContext& context) {
   return one_type(context.type(0).elem, p.output);
 }
 
-// Of the dimensions that change: before there is any table.
+// Before there is any table: those of nearest are of all dimensions, passes leave out what stays.
 Status check_tables(const InferContext& context, const ResizeParams& p) {
   const Filter filter = resize_filter(context);
   std::vector<int64_t> entries;
   for (size_t d = 0; d < p.output.size(); ++d) {
-    if (p.output[d] == context.type(0).shape[d] && p.scale[d] == 1) continue;
+    if (p.mode != "nearest" && p.is_identity(d, context.type(0).shape[d])) continue;
     entries.push_back(saturating_mul(p.output[d], tap_count(p, d, filter)));
   }
   return check_table_sizes(entries);

@@ -47,6 +47,8 @@ struct ResizeParams {         // one entry a dimension
   std::string mode, coordinate_mode, nearest_mode;
   double cubic_a = -0.75, extrapolation = 0;
   std::vector<double> roi_begin, roi_end;  // tf_crop_and_resize
+  // Every output index of dimension d stands for itself, whatever the modes.
+  bool is_identity(size_t d, int64_t input_size) const;
   // Input coordinate of output index o along dimension d.
   double source(size_t d, int64_t o, int64_t input_size) const;
 };

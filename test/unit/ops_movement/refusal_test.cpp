@@ -106,10 +106,22 @@ TEST_CASE("tables of positions that would be most of a program are refused when 
   auto to = [](int64_t width, const char* mode) {
     return Case("Resize").set("mode", text(mode)).in(f32({1, 2})).absent().absent().in(ints({1, width}));
   };
-  CHECK(code(to(most + 1, "nearest")) == DiagCode::MRV0210);
-  CHECK(code(to(most, "nearest")) == nullptr);
+  CHECK(code(to(most, "nearest")) == DiagCode::MRV0210);
+  CHECK(code(to(most - 1, "nearest")) == nullptr);
   CHECK(code(to(most / 2 + 1, "linear")) == DiagCode::MRV0210);
   CHECK(code(to(most / 4 + 1, "cubic")) == DiagCode::MRV0210);
+  // Dimensions that stay have tables too in mode nearest (above: dimension 0), and where a crop has their
+  // size.
+  auto same = [&](const char* mode, const char* coordinates) {
+    return Case("Resize")
+        .set("mode", text(mode))
+        .set("coordinate_transformation_mode", text(coordinates))
+        .in(f32({1, most + 1}));
+  };
+  const Tensor sizes = ints({2, most + 1}), crop = floats({4}, {0, 0.25, 1, 0.75});
+  CHECK(code(same("nearest", "half_pixel").absent().absent().in(sizes)) == DiagCode::MRV0210);
+  CHECK(code(same("linear", "half_pixel").absent().absent().in(sizes)) == nullptr);
+  CHECK(code(same("linear", "tf_crop_and_resize").in(crop).absent().in(sizes)) == DiagCode::MRV0210);
   Case wide = Case("Resize").set("mode", text("linear")).set("antialias", num(1));
   CHECK(code(wide.in(f32({1, most})).absent().absent().in(ints({1, 3}))) == DiagCode::MRV0210);
   Case pad = Case("Pad").set("mode", text("edge")).in(f32({2}));
