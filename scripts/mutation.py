@@ -32,6 +32,8 @@ MEMORY = 8 << 30  # bytes that a test may take
 OUTPUT = 1 << 30  # bytes of a file that it may write
 VERDICTS = ["found", "survived", "stale", "does not compile"]
 
+SAMPLE = 0.25  # seconds between looks at a test's memory
+
 Mutation = namedtuple("Mutation", "id component file what tests find replace")
 
 
@@ -107,6 +109,19 @@ def mutated(text, m):
     begin, end = places[0].span()
     result = text[:begin] + m.replace.strip("\n") + text[end:]
     return (None, "it changes nothing") if result == text else (result, "")
+
+
+def resident(session):
+    """Bytes that the processes of a session hold. No limit on addresses instead: generated C runs under ASan, which maps terabytes."""
+    held = 0
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()  # from the third on, see proc(5)
+        except OSError:  # it has ended
+            continue
+        if int(fields[3]) == session:
+            held += int(fields[21]) * resource.getpagesize()
+    return held
 
 
 class Tree:
@@ -194,7 +209,6 @@ class Tree:
             environment[key] = value
 
         def limits():
-            resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
             resource.setrlimit(resource.RLIMIT_FSIZE, (OUTPUT, OUTPUT))
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
@@ -203,9 +217,7 @@ class Tree:
                                        stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
                                        start_new_session=True, preexec_fn=limits)
             try:
-                code = process.wait(timeout=limit)
-            except subprocess.TimeoutExpired:
-                code = "hang"
+                code = self.wait(process, limit)
             finally:
                 try:  # whatever the test left behind
                     os.killpg(process.pid, signal.SIGKILL)
@@ -214,6 +226,18 @@ class Tree:
                 process.wait()
         skipped = code == properties.get("SKIP_RETURN_CODE", object())
         return (code == 0 or skipped), code
+
+    @staticmethod
+    def wait(process, limit):
+        """The exit status, or "hang" where it takes longer than `limit` seconds, or "memory" where it holds more than MEMORY."""
+        end = time.monotonic() + limit
+        while time.monotonic() < end:
+            try:
+                return process.wait(timeout=SAMPLE)
+            except subprocess.TimeoutExpired:
+                if resident(process.pid) > MEMORY:
+                    return "memory"
+        return "hang"
 
     def baseline(self, tests):
         """Without a mutation every test passes; how long it takes orders the tests and limits them."""
@@ -258,7 +282,7 @@ class Tree:
                     return "does not compile", line.strip()
                 passed, code = self.run(test, self.limit(test))
                 if not passed:
-                    return "found", f"{test[0]}{' hangs' if code == 'hang' else ''}"
+                    return "found", f"{test[0]}{f': {code}' if code in ('hang', 'memory') else ''}"
             return "survived", ", ".join(" ".join(t).strip() for t in m.tests)
         finally:
             path.write_text(original)
