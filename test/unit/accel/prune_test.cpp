@@ -97,6 +97,16 @@ TEST_CASE("an image of which every pixel is read, or that leaves the region, sta
   std::get<WindowOp>(residual.primitives[1]).has_residual = true;  // adds the image it reads
   std::get<WindowOp>(residual.primitives[1]).residual = image(kMiddle, 14, 16);
   CHECK(unchanged(std::move(residual)));
+  Program rows = network(1, {2});  // every second row, all of it
+  auto& reader = std::get<WindowOp>(rows.primitives[1]);
+  reader.stride_w = 1;
+  reader.out_w = 14;
+  CHECK(unchanged(std::move(rows)));
+  Program batch = network(1, {2});  // of two images
+  for (Primitive& primitive : batch.primitives)
+    for (WindowOp::Image* i : {&std::get<WindowOp>(primitive).x, &std::get<WindowOp>(primitive).out})
+      i->offsets.push_back(14 * 14 * 16);
+  CHECK(unchanged(std::move(batch)));
 }
 
 }  // namespace
