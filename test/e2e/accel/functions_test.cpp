@@ -102,8 +102,7 @@ Net net_of(const Sweep& s) {
 double error_of(const Sweep& s, float x, float got, float wanted) {
   constexpr double kOverflow = 65520;  // rounds to infinity
   double a = static_cast<double>(got), y = static_cast<double>(wanted), size = std::fabs(y);
-  if (std::isinf(x) && x < 0 && s.zero_times_infinity)
-    return std::fabs(a) == 0 ? 0 : INFINITY;
+  if (std::isinf(x) && x < 0 && s.zero_times_infinity) return std::fabs(a) == 0 ? 0 : INFINITY;
   // infinity / infinity: the table holds the value of 65504.
   if (std::isinf(x) && std::isnan(y)) return 0;
   if (std::isnan(a) || std::isnan(y)) return std::isnan(a) && std::isnan(y) ? 0 : INFINITY;

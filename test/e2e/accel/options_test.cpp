@@ -1,4 +1,5 @@
 // Weights that stay on chip (pin_weights) and effort: other programs, the same results.
+#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -41,6 +42,24 @@ Net heavy(int layers) {
   for (int i = 0; i < layers; ++i) x = conv(net, x, 512, 3, 1);
   net.output(x);
   return net;
+}
+
+TEST_CASE("ports tell their dimensions as stored, innermost last") {
+  using Dims = std::array<uint32_t, 4>;
+  for (const auto& [shape, dims] :
+       {std::pair(Shape{7, 5}, Dims{1, 1, 7, 5}), std::pair(Shape{6}, Dims{1, 1, 1, 6}),
+        std::pair(Shape{2, 3, 4, 5, 6}, Dims{6, 4, 5, 6})}) {
+    Net net(1);
+    net.output(net.layer("elementwise", "Sigmoid", {net.input(shape)}));
+    accel::Options o;
+    o.name = "net";
+    Simulated s = simulate(net, o);
+    REQUIRE(s.error.empty());
+    for (const auto* ports : {&s.compiled.binary.inputs, &s.compiled.binary.outputs}) {
+      REQUIRE(ports->size() == 1);
+      CHECK(std::equal(dims.begin(), dims.end(), std::begin((*ports)[0].dims)));
+    }
+  }
 }
 
 accel::Options options(uint32_t tiles, uint32_t effort, bool pin) {

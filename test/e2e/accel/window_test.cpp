@@ -73,6 +73,27 @@ TEST_CASE("an epilogue of bias, residual and activation") {
   check(net, "epilogue");
 }
 
+TEST_CASE("a constant that something is taken from, and one that is taken from something") {
+  for (bool first : {false, true}) {
+    Net net(3);
+    ir::ValueId y = conv(net, net.input({1, 16, 10, 10}), {1, 16, 32, 1, 10, 10, 3, 1, 1, 1});
+    ir::ValueId c = net.constant({1, 32, 1, 1}, 2, 3);
+    y = first ? net.epilogue("Sub", {c, y}) : net.epilogue("Sub", {y, c});
+    net.output(net.epilogue("Relu", {y}));
+    check_on(net, first ? "c - x" : "x - c", {8, 1 << 20});
+  }
+}
+
+TEST_CASE("a convolution of single pixels with a stride along a dimension of one") {
+  for (bool rows : {false, true}) {
+    Net net(6);
+    ir::ValueId x = net.input(rows ? Shape{1, 16, 1, 9} : Shape{1, 16, 9, 1});
+    net.output(net.layer("conv", "Conv", {x, net.constant({24, 16, 1, 1}, -0.4, 0.4)},
+                         {{"strides", rows ? Ints{2, 1} : Ints{1, 2}}}));
+    check_on(net, "strides", {8, 1 << 20});
+  }
+}
+
 TEST_CASE("activations on the way out of the accumulators") {
   for (const char* op : {"Relu", "LeakyRelu", "HardSigmoid", "HardSwish", "Sigmoid", "Tanh", "Gelu", "Elu"}) {
     Net net(5);
@@ -157,6 +178,14 @@ TEST_CASE("fully connected layers") {
   y = net.epilogue("Add", {y, net.constant({40})});
   net.output(net.epilogue("Gelu", {y}));
   check(net, "matmul with constant weights");
+}
+
+TEST_CASE("windows of one pixel over some rows of each image") {
+  Net net(10);
+  auto ints = [&](double v) { return net.values({1}, {v}, ElementType::I64); };
+  ir::ValueId x = net.layer("move", "Slice", {net.input({3, 16, 8, 5}), ints(1), ints(5), ints(2)});
+  net.output(net.layer("conv", "Conv", {x, net.constant({24, 16, 1, 1}, -0.4, 0.4)}));
+  check(net, "rows of a batch");
 }
 
 TEST_CASE("windows over a reversed slice") {
