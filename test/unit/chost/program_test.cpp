@@ -86,6 +86,50 @@ TEST_CASE("reshapes and concatenations along the leading dimension copy nothing"
   check_graph(b);
 }
 
+TEST_CASE("parts of an output are computed in their place in it") {
+  GraphBuilder b;
+  ir::ValueId x = b.input({2, 3, 5, 5});
+  ir::ValueId p = b.node("Conv", {x, b.constant({4, 3, 1, 1})}),
+              q = b.node("Conv", {x, b.constant({4, 3, 2, 2})});
+  ir::ValueId all =
+      b.node("Concat", {b.node("Flatten", {p}), b.node("Flatten", {q})}, {{"axis", int64_t{1}}});
+  b.output(b.node("Concat", {b.node("Sigmoid", {x}), b.node("Neg", {x})}, {{"axis", int64_t{0}}}));
+  b.output(all);
+  check_graph(b);
+}
+
+TEST_CASE("what follows a convolution: constants of other dimensions, limits one after the other") {
+  auto conv = [](GraphBuilder& b) {
+    return b.node("Conv", {b.input({1, 3, 8, 8}), b.constant({8, 3, 3, 3}), b.constant({8}, 10)},
+                  {{"pads", Ints{1, 1, 1, 1}}});
+  };
+  for (const Shape& shape : {Shape{8}, Shape{8, 1}, Shape{8, 1, 1}, Shape{1, 8, 8, 8}}) {
+    GraphBuilder b;
+    b.output(b.node("Relu", {b.node("Add", {conv(b), b.constant(shape)})}));
+    check_graph(b);
+  }
+  auto limit = [](GraphBuilder& b, ir::ValueId v, float low, float high) {
+    auto number = [&](float f) { return b.constant(Tensor::of<float>(ElementType::F32, {}, {f})); };
+    return b.node("Clip", {v, number(low), number(high)});
+  };
+  for (auto [low, high] : {std::pair(0.f, 6.f), std::pair(12.f, 15.f), std::pair(3.f, 30.f)}) {
+    GraphBuilder b;
+    b.output(limit(b, limit(b, conv(b), 10, 20), low, high));
+    check_graph(b);
+    GraphBuilder c;  // a constant behind a limit
+    c.output(c.node("Add", {limit(c, conv(c), low, high), c.constant({8, 1, 1}, 5)}));
+    check_graph(c);
+  }
+}
+
+TEST_CASE("constants that are texts") {
+  GraphBuilder b;
+  auto texts = [&](std::vector<std::string> v) { return b.constant(Tensor::strings({4}, std::move(v))); };
+  b.output(b.node("Equal", {texts({"a", "bcd", "", "ef"}), texts({"a", "bce", "", "ef"})}));
+  CHECK(reference(b.graph, {})[0].to_ints() == std::vector<int64_t>{1, 0, 1, 1});
+  check_graph(b);
+}
+
 TEST_CASE("outputs that are inputs, constants, or asked for twice") {
   GraphBuilder b;
   ir::ValueId x = b.input({2, 6}), k = b.constant({3});

@@ -2,6 +2,8 @@
 // -x on fp16 bits.
 #include <catch2/catch.hpp>
 #include <fstream>
+#include <iterator>
+#include <sstream>
 
 #include "stub.h"
 
@@ -53,9 +55,110 @@ int main(void) {
   if (h[1] != 0xbc00u || h[2] != 0xc000u) return 3;
   fail_at = 4;
   if (net_run(&in, &out, arena, &device, NULL, NULL, &error) != net_ERROR_DEVICE) return 4;
-  return error.device_code == 42 && error.node[0] == 'n' ? 0 : 5;
+  if (error.device_code != 42 || error.node[0] != 'n') return 5;
+  out.half = NULL;
+  return net_run(&in, &out, arena, &device, NULL, NULL, &error) == net_ERROR_ARGUMENT ? 0 : 6;
 }
 )";
+
+// A device that says what it gets, and returns it.
+constexpr const char* kEcho = R"(
+#include <stdio.h>
+#include <string.h>
+#include "net.h"
+static int run(void* context, void* model, const mrvl_input* in, size_t inputs, const mrvl_output* out,
+               size_t outputs) {
+  (void)context, (void)model, (void)inputs, (void)outputs;
+  const uintptr_t from = (uintptr_t)in[0].data, to = (uintptr_t)out[0].data;
+  if (from < to + out[0].bytes && to < from + in[0].bytes) return 3; /* one memory for both */
+  for (size_t i = 0; i < in[0].bytes / sizeof(PORT); ++i) printf("%.17g ", (double)((const PORT*)in[0].data)[i]);
+  memcpy(out[0].data, in[0].data, in[0].bytes);
+  return 0;
+}
+int main(void) {
+  static HOST x[net_INPUT0_ELEMENTS], y[net_INPUT0_ELEMENTS];
+  static unsigned char memory[net_ARENA_BYTES + 64];
+  static int id;
+  mrvl_device table = MRVL_DEVICE_INIT;
+  net_device device = {0};
+  net_inputs in = {x};
+  net_outputs out = {y};
+  table.run = run;
+  device.device = &table;
+  device.models[0] = &id;
+  for (int i = 0; i < net_INPUT0_ELEMENTS; ++i) x[i] = (HOST)(FIRST + i);
+  if (net_run(&in, &out, memory + (64 - (uintptr_t)memory % 64) % 64, &device, NULL, NULL, NULL) != 0) return 1;
+  return memcmp(x, y, sizeof x) == 0 ? 0 : 2;
+}
+)";
+
+// The region that one node makes, `in` and `out` of it stored as the port says.
+accel::CompiledRegion region_of(const ir::Graph& graph, ir::ValueId in, ir::ValueId out,
+                                const std::vector<int64_t>& perm, isa::DataType type,
+                                partition::Partition& p) {
+  partition::Region r;
+  r.id = static_cast<uint32_t>(p.regions.size());
+  partition::Layer layer;
+  layer.nodes = {graph.value(out).producer};
+  r.layers = {layer};
+  r.inputs = {in};
+  r.outputs = {out};
+  partition::Step step;
+  step.kind = partition::Step::Kind::Region;
+  step.region = r.id;
+  p.regions.push_back(std::move(r));
+  p.steps.push_back(step);
+  accel::CompiledRegion compiled;
+  compiled.inputs = {{in, perm, type}};
+  compiled.outputs = {{out, perm, type}};
+  return compiled;
+}
+
+// What the device gets of the elements first, first + 1, ... of a tensor, in its order.
+std::vector<double> seen(const Shape& shape, const std::vector<int64_t>& perm, ElementType elem,
+                         isa::DataType port, int first) {
+  GraphBuilder b;
+  ir::ValueId x = b.input(shape, elem, "x"), y = b.node("Neg", {x});
+  b.output(y);
+  partition::Partition p;
+  std::vector<accel::CompiledRegion> regions = {region_of(b.graph, x, y, perm, port, p)};
+  Options options{"net", "net"};
+  options.identities = {{1}};
+  auto code = generate(b.graph, p, regions, options);
+  REQUIRE(code.ok());
+  TempDir dir;
+  write_files(*code, dir.path());
+  std::ofstream(dir.path() / "test.c") << kEcho;
+  std::string log;
+  const std::string types = std::string(port == isa::DataType::F32 ? " -DPORT=float" : " -DPORT=uint16_t") +
+                            (elem == ElementType::F32 ? " -DHOST=float" : " -DHOST=uint16_t") +
+                            " -DFIRST=" + std::to_string(first) + " ";
+  const int status =
+      shell(dir.path(),
+            "gcc -std=c99 " + include_flag() + types + "test.c net.c net_weights.S -lm -o t && ./t", &log);
+  INFO(log);
+  REQUIRE(status == 0);
+  std::istringstream in(log);
+  return {std::istream_iterator<double>(in), {}};
+}
+
+// The numbers 0, 1, ... of the elements of a row-major tensor in the order of the permuted one.
+std::vector<double> permuted(const Shape& shape, const std::vector<int64_t>& perm) {
+  std::vector<double> out;
+  std::vector<int64_t> at(shape.size());
+  for (;;) {
+    int64_t index = 0;
+    for (size_t d = 0; d < shape.size(); ++d) index = index * shape[d] + at[d];
+    out.push_back(static_cast<double>(index));
+    size_t k = perm.size();
+    while (k-- > 0) {
+      auto d = static_cast<size_t>(perm[k]);
+      if (++at[d] < shape[d]) break;
+      at[d] = 0;
+      if (k == 0) return out;
+    }
+  }
+}
 
 }  // namespace
 
@@ -68,25 +171,10 @@ TEST_CASE("values cross the border in the device's layout, and stay in it betwee
   b.output(d);
   b.output(h);
   partition::Partition p;
-  std::vector<accel::CompiledRegion> regions(2);
-  for (uint32_t i = 0; i < 2; ++i) {
-    ir::ValueId from = i == 0 ? x : a, to = i == 0 ? a : c;
-    partition::Region r;
-    r.id = i;
-    partition::Layer layer;
-    layer.nodes = {b.graph.value(to).producer};
-    r.layers = {layer};
-    r.inputs = {from};
-    r.outputs = {to};
-    p.regions.push_back(r);
-    partition::Step step;
-    step.kind = partition::Step::Kind::Region;
-    step.region = i;
-    p.steps.push_back(step);
-    accel::PortLayout in_port{from, {0, 2, 3, 1}}, out_port{to, {0, 2, 3, 1}};
-    regions[i].inputs = {in_port};
-    regions[i].outputs = {out_port};
-  }
+  std::vector<accel::CompiledRegion> regions;
+  const std::vector<int64_t> channels_last = {0, 2, 3, 1};
+  regions.push_back(region_of(b.graph, x, a, channels_last, isa::DataType::F16, p));
+  regions.push_back(region_of(b.graph, a, c, channels_last, isa::DataType::F16, p));
   for (ir::ValueId v : {d, h}) {
     partition::Step step;
     step.node = b.graph.value(v).producer;
@@ -123,4 +211,26 @@ TEST_CASE("values cross the border in the device's layout, and stay in it betwee
   CHECK(status == 0);
   // fp16 of x[1] = 1: channel 0, column 1.
   CHECK(log.starts_with("7 15360\n8 "));
+}
+
+TEST_CASE("any order of dimensions is kept at the border, with ones among them") {
+  using Order = std::vector<int64_t>;
+  auto check = [](const Shape& shape, const Order& order) {
+    INFO("shape " << to_string(shape) << ", order " << order[0] << order[1] << order[2] << order[3]);
+    CHECK(seen(shape, order, ElementType::F32, isa::DataType::F32, 0) == permuted(shape, order));
+  };
+  for (const Order& order : {Order{0, 1, 2, 3}, Order{0, 2, 3, 1}, Order{0, 1, 3, 2}, Order{1, 0, 3, 2},
+                             Order{3, 2, 1, 0}, Order{2, 3, 0, 1}})
+    check({2, 3, 4, 5}, order);
+  check({1, 3, 4, 1}, {0, 2, 3, 1});
+  check({2, 1, 1, 5}, {0, 2, 3, 1});
+}
+
+TEST_CASE("fp16 values pass the border as they are, or are converted where the device has fp32") {
+  constexpr int kOne = 0x3c00;  // the bits of 1, and of what follows in fp16
+  for (bool wide : {false, true}) {
+    const auto got = seen({6}, {0}, ElementType::F16, wide ? isa::DataType::F32 : isa::DataType::F16, kOne);
+    REQUIRE(got.size() == 6);
+    for (int i = 0; i < 6; ++i) CHECK(got[static_cast<size_t>(i)] == (wide ? 1 + i / 1024.0 : kOne + i));
+  }
 }
