@@ -47,6 +47,7 @@ TEST_CASE("errors of the text name the offending line", "[ir]") {
            "  source 3 \"a\" \"b\" \"c\" \"d\" []  # sources are numbered from 0 on",
            "  source 0 \"a  # string without an end",
            "  source 0 \"\\q\" \"b\" \"c\" \"d\" []  # unknown escape",
+           "  %y = LeakyRelu(%x) {alpha = nan:3f800000} : f32[2]  # these bits are not a NaN",
            "  %y = Cast(%x) : f32[2]  # attribute 'to' is required",
            "  banana  # expected source, input, const, output, a node or '}'",
        }) {

@@ -47,6 +47,31 @@ TEST_CASE("a new node has the sources of all it comes from, and the pass", "[rew
   CHECK(g.node(n).position == g.node(from[1]).position);
 }
 
+TEST_CASE("uses go one by one, in any order", "[rewriter]") {
+  ir::Graph g = parse_ok(R"(graph "g" {
+    input %x : f32[2]
+    input %y : f32[2]
+    %a = Relu(%x) : f32[2]
+    %b = Neg(%x) : f32[2]
+    %c = Abs(%x) : f32[2]
+    %d = Exp(%x) : f32[2]
+    output %a
+    output %b
+    output %c
+    output %d
+  })");
+  ir::Rewriter rw(g, "test");
+  const ValueId x = value_named(g, "x"), y = value_named(g, "y");
+  for (const char* name : {"b", "d", "a", "c"}) {  // the last of the list takes the place of what goes
+    rw.set_input(node_of(g, name), 0, y);
+    CHECK(ir::verify(g).ok());
+    const auto& users = g.value(x).users;
+    CHECK(std::ranges::find(users, node_of(g, name)) == users.end());
+  }
+  CHECK(g.value(x).users.empty());
+  CHECK(g.value(y).users.size() == 4);
+}
+
 TEST_CASE("erasing keeps the lineage and the reason", "[rewriter]") {
   ir::Graph g = fan();
   ir::Rewriter rw(g, "dce");

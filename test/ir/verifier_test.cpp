@@ -76,6 +76,11 @@ TEST_CASE("attributes match the schema", "[verifier]") {
   ir::set_attr(leaky, attrs, "alpha", ir::Attr(int64_t{1}));
   g.add_node(leaky, "n", {value_named(g, "x")}, attrs, {kType}, {}, lineage);
   check_broken(g, "'alpha' is missing or of the wrong kind");
+  ir::Graph without = chain();
+  const ir::OpSchema& cast = ops::op_def(Op::Cast);
+  without.add_node(cast, "n", {value_named(without, "x")}, ir::default_attrs(cast), {kType}, {},
+                   lineage_of(without));
+  check_broken(without, "'to' is missing or of the wrong kind");
 }
 
 TEST_CASE("types are there and agree with constants", "[verifier]") {

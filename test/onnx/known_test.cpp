@@ -31,6 +31,43 @@ TEST_CASE("Shape, Gather, Concat, Reshape", "[onnx]") {
   CHECK(outcome.model->graph.node_slots() == 4);  // the nodes stay; passes fold them
 }
 
+TEST_CASE("a Shape from the back, and up to there", "[onnx]") {
+  for (auto [start, end, shape] :
+       {std::tuple(-1, 3, Shape{4, 6}), std::tuple(-5, -2, Shape{2, 12}), std::tuple(1, -1, Shape{3, 8})}) {
+    pb::ModelProto model = empty_model();
+    add_input(model, "x", {2, 3, 4});
+    add_int64(model, "rest", {1}, {-1});
+    auto& node = add_node(model, "Shape", {"x"}, {"s"});
+    add_int(node, "start", start);
+    add_int(node, "end", end);
+    add_node(model, "Concat", {"s", "rest"}, {"target"});
+    add_int(*model.mutable_graph()->mutable_node(1), "axis", 0);
+    add_node(model, "Reshape", {"x", "target"}, {"y"});
+    model.mutable_graph()->add_output()->set_name("y");
+    Outcome outcome = import(model);
+    check_imported(outcome);
+    CHECK(value_named(outcome.model->graph, "y").type.shape == shape);
+  }
+}
+
+TEST_CASE("what is drawn at random is not known", "[onnx]") {
+  pb::ModelProto model = empty_model();
+  auto& random = add_node(model, "RandomUniform", {}, {"r"});
+  add_ints(random, "shape", {1});
+  for (auto [name, value] : {std::pair("low", 6.0f), std::pair("high", 6.5f)}) {
+    auto* attribute = random.add_attribute();
+    attribute->set_name(name);
+    attribute->set_type(pb::AttributeProto::FLOAT);
+    attribute->set_f(value);
+  }
+  add_int(add_node(model, "Cast", {"r"}, {"target"}), "to", pb::TensorProto::INT64);
+  add_node(model, "ConstantOfShape", {"target"}, {"y"});
+  model.mutable_graph()->add_output()->set_name("y");
+  Outcome outcome = import(model);
+  if (outcome.model) CHECK_FALSE(value_named(outcome.model->graph, "y").type.is_static());
+  if (!outcome.model) CHECK(outcome.diagnostics.list().size() > 0);
+}
+
 TEST_CASE("the size of a tensor is known though its values are not", "[onnx]") {
   pb::ModelProto model = empty_model();
   add_input(model, "x", {2, 3});

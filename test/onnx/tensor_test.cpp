@@ -40,6 +40,17 @@ Outcome import_sparse(const pb::TensorProto& values, const pb::TensorProto& indi
 
 }  // namespace
 
+TEST_CASE("no dimension may be negative", "[onnx]") {
+  for (const std::vector<int64_t>& dims : {std::vector<int64_t>{-1}, {-2, -3}, {2, -1}, {-1, 2}, {0, -1}}) {
+    pb::TensorProto t = typed(pb::TensorProto::FLOAT, dims[0]);
+    for (size_t i = 1; i < dims.size(); ++i) t.add_dims(dims[i]);
+    Outcome outcome = import_initializer(t);
+    REQUIRE(outcome.diagnostics.list().size() > 0);
+    CHECK_FALSE(outcome.model);
+    CHECK_THAT(outcome.text(), Catch::Matchers::Contains("dimension"));
+  }
+}
+
 TEST_CASE("typed data fields", "[onnx]") {
   for (int type : {pb::TensorProto::UINT8, pb::TensorProto::INT8, pb::TensorProto::UINT16,
                    pb::TensorProto::INT16, pb::TensorProto::INT32}) {

@@ -1,6 +1,7 @@
 // The interpreter's own duties: order, lifetimes, limits, seeded inputs.
 #include "mrvlc/interp/interp.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "mrvlc/ops/op.h"
@@ -62,6 +63,30 @@ TEST_CASE("inputs of another number or type are refused") {
   ir::Graph graph = chain("Neg", 1);
   CHECK(interp::run(graph, {}).error().code == DiagCode::MRV0707);
   CHECK(interp::run(graph, {Tensor(TensorType{E::F32, {3}})}).error().code == DiagCode::MRV0004);
+}
+
+TEST_CASE("every input is looked at") {
+  ir::Graph graph;
+  const TensorType type{E::F32, {2}};
+  graph.add_output(graph.add_input("x", type));
+  graph.add_input("y", type);
+  CHECK(interp::run(graph, {Tensor(type), Tensor(type)}).ok());
+  CHECK(interp::run(graph, {Tensor(type), Tensor(TensorType{E::F32, {3}})}).error().code ==
+        DiagCode::MRV0004);
+  CHECK(interp::run(graph, {Tensor(type), Tensor(TensorType{E::I32, {2}})}).error().code ==
+        DiagCode::MRV0004);
+}
+
+TEST_CASE("seeded numbers lie in [0, 1) in every format") {
+  for (E elem : {E::F32, E::F16, E::BF16, E::F64}) {
+    ir::Graph graph;
+    graph.add_output(graph.add_input("x", TensorType{elem, {20000}}));
+    const std::vector<double> drawn = interp::seeded_inputs(graph, 7)[0].to_doubles();
+    const auto [low, high] = std::ranges::minmax(drawn);
+    CHECK(low >= 0);
+    CHECK(high > 0.99);
+    CHECK(high < 1);
+  }
 }
 
 TEST_CASE("an input may be an output") {

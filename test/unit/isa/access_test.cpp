@@ -35,6 +35,8 @@ std::set<uint64_t> touched(const Conv& c, bool write) {
     for (uint32_t ox = 0; ox < c.out_w; ++ox)
       for (uint32_t n = 0; n < c.out_channels; ++n) {
         if (write) add(c.out + oy * c.out_row + ox * c.out_col + n * c.out_channel, 2);
+        if (!write && c.residual != kNoAddress)
+          add(c.residual + oy * c.residual_row + ox * c.residual_col + n * 2, 2);
         for (uint32_t r = 0; r < c.kernel_h && !write; ++r)
           for (uint32_t s = 0; s < c.kernel_w; ++s) {
             int64_t iy = c.y0 + int64_t{oy} * c.stride_h + r * c.dilation_h;
@@ -65,6 +67,8 @@ TEST_CASE("the hulls of a convolution cover what it touches and stay within its 
     c.x = 1000, c.x_col = c.channels * 2 + random.below(8), c.x_row = c.x_col * c.in_w + random.below(40);
     c.w = 100000, c.w_k = 32 + random.below(9), c.w_block = c.kernel_h * c.kernel_w * c.channels * c.w_k;
     c.out = 500000, c.out_col = 64, c.out_row = c.out_col * c.out_w + random.below(64);
+    c.residual = n % 2 == 0 ? kNoAddress : 900000, c.residual_col = c.out_channels * 2 + random.below(8);
+    c.residual_row = c.residual_col * c.out_w + random.below(64);
     for (bool write : {false, true}) {
       auto hulls = spans({0, Queue::Pod, {}, c}, write);
       for (uint64_t b : touched(c, write))

@@ -104,6 +104,33 @@ TEST_CASE("an engine takes only its own operations") {
   i.queue = Queue::DmaIn;
   encode(i, b);
   CHECK(decode(b).ok());
+  d.src_space = Space::Ocm, d.dst_space = Space::Ddr;  // into DDR, and yet to tiles
+  i = {0, Queue::DmaOut, {}, d};
+  encode(i, b);
+  CHECK_FALSE(decode(b).ok());
+}
+
+TEST_CASE("codes and tiles past the last are refused") {
+  Bytes b;
+  auto refused_from = [&](const Instruction& i, size_t offset) {
+    encode(i, b);
+    unsigned first = 0;
+    for (; first < 256; ++first) {
+      b[offset] = static_cast<std::byte>(first);
+      if (!decode(b).ok()) break;
+    }
+    for (unsigned code = first; code < 256; ++code) {
+      b[offset] = static_cast<std::byte>(code);
+      CHECK_FALSE(decode(b).ok());
+    }
+    return first;
+  };
+  const Instruction sync{3, Queue::Pod, {{5, Queue::DmaOut, 77}}, Sync{}};
+  CHECK(refused_from(sync, 1) == 4);                           // queue
+  CHECK(refused_from(sync, 2) == 8);                           // tile
+  CHECK(refused_from(sync, 16) == 8);                          // tile of a wait
+  CHECK(refused_from(sync, 17) == 4);                          // queue of a wait
+  CHECK(refused_from({0, Queue::Pod, {}, Conv{}}, 184) == 7);  // activation
 }
 
 TEST_CASE("text names operation, engine and waits") {
