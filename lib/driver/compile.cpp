@@ -10,6 +10,7 @@
 #include "mrvlc/driver/interrupt.h"
 #include "mrvlc/driver/place.h"
 #include "mrvlc/ir/text.h"
+#include "mrvlc/partition/legality.h"
 #include "mrvlc/partition/unheeded.h"
 #include "mrvlc/passes/pass.h"
 #include "mrvlc/sim/simulator.h"
@@ -156,6 +157,10 @@ class Compiler {
     passes::RunOptions o;
     o.times = &pass_times_;
     o.context.half_weights = m_.has_accelerator;
+    if (m_.has_accelerator) {
+      o.context.longest_row = partition::longest_row(m_.machine);
+      o.context.largest_batch = m_.machine.max_batch;
+    }
     o.after = [this](std::string_view pass, const ir::Graph& graph) {
       if (options_.dump_ir == pass) dump_(ir::print(graph));
     };

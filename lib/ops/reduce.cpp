@@ -244,7 +244,7 @@ const OpDef& def_ReduceLogSum() {
   return op;
 }
 const OpDef& def_ReduceLogSumExp() {
-  static const OpDef op = reduction<kLogSumExp>("ReduceLogSumExp", {});
+  static const OpDef op = reduction<kLogSumExp>("ReduceLogSumExp", {LayerKind::Softmax});
   return op;
 }
 const OpDef& def_ReduceSumSquare() {

@@ -104,7 +104,7 @@ const OpDef& def_RMSNormalization() {
     d.eval = eval_rms_norm;
     d.emit = emit_rms_norm;
     d.emit_open = emit_open_rms_norm;
-    d.declined = "accelerator: the layer takes the mean away first";
+    d.accel = {LayerKind::Norm};
     return d;
   }();
   return op;

@@ -9,7 +9,7 @@ namespace {
 // A row of float32 intermediate results has to fit a part of a tile's memory beside operands and results.
 Legality row(const LegalContext& c, std::string_view what, int64_t elements) {
   return at_most("row <= on-chip memory / 16", fmt::format("the number of elements of a {}", what), elements,
-                 c.machine.ocm_bytes / 16);
+                 longest_row(c.machine));
 }
 
 Legality needs_constants(const LegalContext& c, size_t first) {
@@ -44,7 +44,23 @@ Legality batch_norm(const LegalContext& c) {
   return legal();
 }
 
+// Its sum is made in one instruction: of one dimension.
+Legality log_sum_exp(const LegalContext& c) {
+  MRVLC_LEGAL(constant_input(c, 1, "list of axes"));
+  auto axes = ops::reduce_axes(ops::infer_context(c.graph, c.anchor()));
+  if (!axes.ok()) return refuse(axes.error());
+  if (axes->size() != 1) {
+    return refuse("reduced dimensions", std::to_string(axes->size()), "1",
+                  "the accelerator sums exponentials along one dimension.");
+  }
+  return row(c, "row", c.in().shape[static_cast<size_t>(axes->front())]);
+}
+
 }  // namespace
+
+int64_t longest_row(const target::Machine& machine) {
+  return machine.ocm_bytes / 16;
+}
 
 Legality legal_reduce(const LegalContext& c) {
   const ir::Node& n = c.anchor();
@@ -57,6 +73,7 @@ Legality legal_reduce(const LegalContext& c) {
 }
 
 Legality legal_softmax(const LegalContext& c) {
+  if (c.anchor().is(Op::ReduceLogSumExp)) return log_sum_exp(c);
   auto axis = ops::normalize_axis(c.anchor().int_attr("axis"), c.in().rank());
   if (!axis.ok()) return refuse(axis.error());
   return row(c, "row", c.in().shape[static_cast<size_t>(*axis)]);
@@ -65,11 +82,12 @@ Legality legal_softmax(const LegalContext& c) {
 Legality legal_norm(const LegalContext& c) {
   const ir::Node& n = c.anchor();
   MRVLC_LEGAL(needs_constants(c, 1));
-  if (n.is(Op::LayerNormalization)) return layer_norm(c);
+  if (n.is(Op::LayerNormalization, Op::RMSNormalization)) return layer_norm(c);
   if (n.is(Op::BatchNormalization)) return batch_norm(c);
   if (n.is(Op::InstanceNormalization))
     return at_most("batch", "the batch", c.in().shape[0], c.machine.max_batch);
-  return refuse("normalisation", std::string(n.op->name), "layer, instance or batch normalisation",
+  return refuse("normalisation", std::string(n.op->name),
+                "layer, instance, batch or root mean square normalisation",
                 fmt::format("the accelerator has no {}.", n.op->name));
 }
 

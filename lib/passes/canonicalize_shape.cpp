@@ -3,7 +3,8 @@
 //   Reshape(Reshape(x))                                 ->  Reshape(x)
 //   Transpose(Transpose(x, p), q)                       ->  Transpose(x, p after q)
 //   Transpose that only moves dimensions of size 1      ->  Reshape
-//   ReduceMean over both spatial dimensions             ->  GlobalAveragePool (and Reshape without keepdims)
+//   ReduceMean over both spatial dimensions             ->  GlobalAveragePool (and Reshape without keepdims),
+//                                                           of a batch that the accelerator pools
 // Preconditions: types are static, so the result shape is known whatever the shape operand says.
 // Safe because a reshape is determined by its result shape, transposes compose, and a transpose keeps the
 // row-major order of the elements as long as the dimensions larger than 1 stay in order.
@@ -96,12 +97,12 @@ bool transpose_of_units(Rewriter& rw, NodeId id) {
   return bypass(rw, id, make_reshape(rw, n.inputs[0], type, {id}), "it only moves dimensions of size 1");
 }
 
-bool mean_to_pool(Rewriter& rw, NodeId id) {
+bool mean_to_pool(Rewriter& rw, NodeId id, int64_t largest_batch) {
   const Graph& g = rw.graph();
   const Node& n = g.node(id);
   if (!n.is(Op::ReduceMean) || g.use_count(n.outputs[0]) == 0) return false;
   TensorType in = type_of(g, n.inputs[0]), out = type_of(g, n.outputs[0]);
-  if (in.rank() != 4 || !is_float(in.elem)) return false;
+  if (in.rank() != 4 || !is_float(in.elem) || in.shape[0] > largest_batch) return false;
   auto axes = ops::reduce_axes(ops::infer_context(g, n));
   if (!axes.ok() || *axes != std::vector<int64_t>{2, 3}) return false;
   TensorType pooled{in.elem, {in.shape[0], in.shape[1], 1, 1}};
@@ -112,9 +113,11 @@ bool mean_to_pool(Rewriter& rw, NodeId id) {
 
 }  // namespace
 
-Status canonicalize_shape(Graph& graph, const PassContext&, bool& changed) {
+Status canonicalize_shape(Graph& graph, const PassContext& context, bool& changed) {
   changed = rewrite_nodes(graph, "canonicalize-shape", reshape_of_reshape, reshape_form,
-                          transpose_of_transpose, transpose_of_units, mean_to_pool);
+                          transpose_of_transpose, transpose_of_units, [&](Rewriter& rw, NodeId id) {
+                            return mean_to_pool(rw, id, context.largest_batch);
+                          });
   return {};
 }
 

@@ -9,11 +9,12 @@
 namespace mrvlc::passes {
 namespace {
 
-#define MRVLC_COMMON                                                                                        \
-  "dce", "remove-identity", "fold-constants", "canonicalize-shape", "canonicalize-math", "remove-identity", \
-      "dce", "explicit-padding", "fold-pad", "fold-batchnorm", "matmul-to-gemm", "fold-scale",              \
-      "fold-batchnorm", "lower-batchnorm", "fuse-activations", "fold-constants", "gather-to-slice",         \
-      "remove-identity", "canonicalize-shape", "canonicalize-math", "fold-scale"
+#define MRVLC_COMMON                                                                                      \
+  "dce", "remove-identity", "fold-constants", "sums-to-means", "fuse-norms", "fuse-softmax",              \
+      "sums-of-squares", "canonicalize-shape", "canonicalize-math", "remove-identity", "dce",             \
+      "explicit-padding", "fold-pad", "fold-batchnorm", "matmul-to-gemm", "fold-scale", "fold-batchnorm", \
+      "lower-batchnorm", "fuse-activations", "fold-constants", "gather-to-slice", "remove-identity",      \
+      "canonicalize-shape", "canonicalize-math", "fold-scale"
 #define MRVLC_CLEAN_UP "fold-constants", "cse", "remove-identity", "dce"
 
 // Scale and shift of images go into weights for the accelerator's sake: the host computes in fp32 and pads

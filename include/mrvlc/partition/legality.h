@@ -15,4 +15,7 @@ struct Legality {
 // The layer as a rule made it, whatever that is: kind against anchor, operands, the chain that follows.
 Legality layer_legal(const ir::Graph& graph, const Layer& layer, const target::Machine& machine);
 
+// Elements of a row that softmax and the normalisations of rows take at once.
+int64_t longest_row(const target::Machine& machine);
+
 }  // namespace mrvlc::partition

@@ -2,6 +2,7 @@
 // fp32.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "lower/lowering.h"
 #include "lower/sums.h"
@@ -22,6 +23,14 @@ int64_t count_of(const Dims& dims, const std::vector<int64_t>& axes) {
 
 Status finish_layer(Lowering& l, ir::ValueId value) {
   return l.layer().nodes.size() > 1 ? lower_chain(l, value, 1) : Status();
+}
+
+// `value` with the dimensions of `like`, those that were reduced and dropped as 1.
+View kept_dims(Lowering& l, ir::ValueId value, const Dims& like, const std::vector<int64_t>& axes) {
+  View out = l.result(value);
+  if (out.dims.size() != like.size())
+    for (int64_t a : axes) out = unsqueezed(out, static_cast<size_t>(a));
+  return out;
 }
 
 EpilogueSpec table_of(Lowering& l, const std::function<double(double)>& f) {
@@ -51,17 +60,44 @@ Status lower_reduce(Lowering& l) {
   } else if (!node.is(Op::ReduceSum)) {
     return make_diag<DiagCode::MRV0502>("operator " + std::string(node.op->name));
   }
-  View out = l.result(node.outputs[0]);
-  if (out.dims.size() != in.size())  // reduced dimensions were dropped
-    for (int64_t a : r.axes) out = unsqueezed(out, static_cast<size_t>(a));
+  View out = kept_dims(l, node.outputs[0], in, r.axes);
   MRVLC_TRY(reduce_to(l, l.read(node.inputs[0]), r, out, node.id));
   return finish_layer(l, node.outputs[0]);
 }
+
+namespace {
+
+// max + log of the sum of exp(x - max). An infinite maximum is taken as the largest finite number, which
+// leaves infinities where they are: the difference of two would be NaN.
+Status log_sum_exp(Lowering& l, const ir::Node& node) {
+  const Dims& dims = l.shape(node.inputs[0]);
+  MRVLC_ASSIGN(std::vector<int64_t> axes, ops::reduce_axes(ops::infer_context(l.graph(), node)));
+  PeBuilder b(l, dims, node.id);
+  PeOperand x = b.view(l.read(node.inputs[0]));
+  PeOperand max = b.reduced_temp(axes), e = b.temp(), sum = b.reduced_temp(axes), log = b.reduced_temp(axes),
+            y = b.reduced_temp(axes);
+  EpilogueSpec finite;
+  finite.activation = isa::Activation::Clip;
+  finite.alpha = std::numeric_limits<float>::lowest();
+  finite.beta = std::numeric_limits<float>::max();
+  b.reduce(ReduceOp::Max, max, x, 1, 0, finite);
+  b.apply(EwOp::Sub, e, x, max, 0, 0, table_of(l, [](double v) { return std::exp(v); }));
+  b.reduce(ReduceOp::Sum, sum, e);
+  b.apply(EwOp::Copy, log, sum, {}, 0, 0, table_of(l, [](double v) { return std::log(v); }));
+  b.apply(EwOp::Add, y, log, max);
+  return b.finish(y, kept_dims(l, node.outputs[0], dims, axes));
+}
+
+}  // namespace
 
 // x - max, its exponential, the sum of those; then the quotient, or for the logarithm the difference from
 // log(sum).
 Status lower_softmax(Lowering& l) {
   const ir::Node& node = l.graph().node(l.layer().anchor);
+  if (node.is(Op::ReduceLogSumExp)) {
+    MRVLC_TRY(log_sum_exp(l, node));
+    return finish_layer(l, node.outputs[0]);
+  }
   const Dims& dims = l.shape(node.inputs[0]);
   MRVLC_ASSIGN(int64_t axis, ops::normalize_axis(node.int_attr("axis"), static_cast<int64_t>(dims.size())));
   PeBuilder b(l, dims, node.id);
@@ -107,9 +143,21 @@ View parameter(Lowering& l, ir::ValueId v, size_t first, size_t rank) {
 
 constexpr size_t kFromRight = SIZE_MAX;
 
+// Factors of 1 and terms of 0 are not computed with.
+bool changes_nothing(const Tensor& t, double neutral) {
+  for (int64_t i = 0; i < t.elements(); ++i)
+    if (t.as_double(i) != neutral) return false;
+  return true;
+}
+
 struct Statistics {
-  View centred, variance;  // fp32; variance + epsilon
+  View centred, variance;  // what is scaled; fp32: variance + epsilon
 };
+
+// Only the mean of squares counts: nothing is taken away.
+bool takes_mean_away(const ir::Node& node) {
+  return !node.is(Op::RMSNormalization);
+}
 
 // Sums that take several steps are groups of their own.
 Result<Statistics> statistics_apart(Lowering& l, const ir::Node& node, const Reduction& mean_of,
@@ -118,6 +166,11 @@ Result<Statistics> statistics_apart(Lowering& l, const ir::Node& node, const Red
   Dims kept = x.dims;
   for (int64_t a : mean_of.axes) kept[static_cast<size_t>(a)] = 1;
   auto stored = [&](const Dims& d) { return l.scratch(d, l.perm_of(node.outputs[0]), isa::DataType::F32); };
+  if (!takes_mean_away(node)) {
+    Statistics s{x, stored(kept)};
+    MRVLC_TRY(reduce_to(l, x, variance_of, s.variance, node.id));
+    return s;
+  }
   View mean = stored(kept);
   Statistics s{stored(x.dims), stored(kept)};
   MRVLC_TRY(reduce_to(l, x, mean_of, mean, node.id));
@@ -129,7 +182,8 @@ Result<Statistics> statistics_apart(Lowering& l, const ir::Node& node, const Red
   return s;
 }
 
-// (x - mean) / sqrt(variance + epsilon) over `axes`, then scale and bias (either may be absent).
+// (x - mean) / sqrt(variance + epsilon) over `axes`, or x / sqrt(mean square + epsilon), then scale and bias
+// (either may be absent).
 Status normalise(Lowering& l, const ir::Node& node, const std::vector<int64_t>& axes,
                  size_t parameters_from) {
   const Dims& dims = l.shape(node.inputs[0]);
@@ -140,11 +194,14 @@ Status normalise(Lowering& l, const ir::Node& node, const std::vector<int64_t>& 
   PeBuilder b(l, dims, node.id);
   PeOperand centred, variance;
   if (at_once(dims, mean_of)) {
-    PeOperand mean = b.reduced_temp(axes);
-    centred = b.temp();
+    centred = b.view(l.read(node.inputs[0]));
+    if (takes_mean_away(node)) {
+      PeOperand x = centred, mean = b.reduced_temp(axes);
+      centred = b.temp();
+      b.reduce(mean_of.op, mean, x, mean_of.alpha);
+      b.apply(EwOp::Sub, centred, x, mean);
+    }
     variance = b.reduced_temp(axes);
-    b.reduce(mean_of.op, mean, b.view(l.read(node.inputs[0])), mean_of.alpha);
-    b.apply(EwOp::Sub, centred, b.view(l.read(node.inputs[0])), mean);
     b.reduce(variance_of.op, variance, centred, variance_of.alpha, variance_of.beta);
   } else {
     MRVLC_ASSIGN(Statistics apart, statistics_apart(l, node, mean_of, variance_of));
@@ -159,6 +216,7 @@ Status normalise(Lowering& l, const ir::Node& node, const std::vector<int64_t>& 
     if (i >= node.inputs.size() || !node.inputs[i].valid()) continue;
     if (!l.graph().is_constant(node.inputs[i]))
       return make_diag<DiagCode::MRV0502>("scale or bias is not constant");
+    if (changes_nothing(*l.graph().constant(node.inputs[i]), i == 1 ? 1 : 0)) continue;
     size_t own = l.shape(node.inputs[i]).size();  // aligned to the right unless told where to start
     size_t first = parameters_from == kFromRight ? dims.size() - own : parameters_from;
     PeOperand p = b.view(parameter(l, node.inputs[i], first, dims.size())), t = b.temp();
@@ -205,7 +263,7 @@ Status lower_norm(Lowering& l) {
   } else if (node.is(Op::InstanceNormalization)) {
     for (int64_t d = 2; d < rank; ++d) axes.push_back(d);
     MRVLC_TRY(normalise(l, node, axes, 1));
-  } else if (node.is(Op::LayerNormalization)) {
+  } else if (node.is(Op::LayerNormalization, Op::RMSNormalization)) {
     MRVLC_ASSIGN(int64_t axis, ops::normalize_axis(node.int_attr("axis"), rank));
     for (int64_t d = axis; d < rank; ++d) axes.push_back(d);
     MRVLC_TRY(normalise(l, node, axes, kFromRight));

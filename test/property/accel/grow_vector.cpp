@@ -114,21 +114,29 @@ ir::ValueId reduce(Builder& b, ir::ValueId x) {
 
 ir::ValueId softmax(Builder& b, ir::ValueId x) {
   int64_t axis = b.dice.chance(60) ? -1 : b.dice.pick(0, b.rank(x) - 1);
+  if (b.dice.chance(25)) {
+    return b.add("ReduceLogSumExp", {x, b.ints({axis})},
+                 {{"keepdims", b.dice.chance(70) ? int64_t{1} : int64_t{0}}});
+  }
   return b.add(b.dice.chance(75) ? "Softmax" : "LogSoftmax", {x}, {{"axis", axis}});
 }
 
 ir::ValueId norm(Builder& b, ir::ValueId x) {
   const Shape s = b.shape(x);
+  bool plain = b.dice.chance(15);  // 1 and 0 are left out of what is computed
+  auto scale = [&](const Shape& of) { return b.constant(of, plain ? 1 : 0.5, plain ? 1 : 2); };
+  auto bias = [&](const Shape& of) { return b.constant(of, plain ? 0 : -1, plain ? 0 : 1); };
   int64_t kind = b.rank(x) < 3 ? 0 : b.dice.pick(0, 2);
   if (kind == 0) {
     int64_t axis = b.dice.chance(75) ? b.rank(x) - 1 : b.dice.pick(0, b.rank(x) - 1);
     Shape row(s.begin() + axis, s.end());
-    std::vector<ir::ValueId> inputs = {x, b.constant(row, 0.5, 2)};
-    if (b.dice.chance(80)) inputs.push_back(b.constant(row, -1, 1));
+    std::vector<ir::ValueId> inputs = {x, scale(row)};
+    if (b.dice.chance(35)) return b.add("RMSNormalization", inputs, {{"axis", axis}});
+    if (b.dice.chance(80)) inputs.push_back(bias(row));
     return b.add("LayerNormalization", inputs, {{"axis", axis}});
   }
   Shape c = {s[1]};
-  if (kind == 1) return b.add("InstanceNormalization", {x, b.constant(c, 0.5, 2), b.constant(c, -1, 1)});
+  if (kind == 1) return b.add("InstanceNormalization", {x, scale(c), bias(c)});
   return b.add("BatchNormalization", {x, b.constant(c, 0.5, 2), b.constant(c, -1, 1),
                                       b.constant(c, -0.5, 0.5), b.constant(c, 0.2, 2)});
 }

@@ -59,6 +59,7 @@ class Model {
   Status global_pool(const ir::Node& node, const ops::PoolParams& p);
   Status reduce(const partition::Layer& layer);
   Status softmax(const partition::Layer& layer);
+  Status log_sum_exp(const ir::Node& node);
   Status norm(const partition::Layer& layer);
   Status normalise(const ir::Node& node, const std::vector<int64_t>& axes, size_t parameters_from);
   Status batch_norm(const ir::Node& node);

@@ -1,6 +1,7 @@
 // Reductions, softmax and normalisations.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "model.h"
 
@@ -113,6 +114,7 @@ Status Model::reduce(const partition::Layer& layer) {
 
 Status Model::softmax(const partition::Layer& layer) {
   const ir::Node& node = graph_.node(layer.anchor);
+  if (node.is(Op::ReduceLogSumExp)) return log_sum_exp(node);
   const Tensor& x = get(node.inputs[0]);
   MRVLC_ASSIGN(int64_t axis, ops::normalize_axis(node.int_attr("axis"), x.type().rank()));
   Tensor centred = with(x, reduced(x, {axis}, Fold::Max, false), minus), e = centred;
@@ -130,17 +132,36 @@ Status Model::softmax(const partition::Layer& layer) {
   return {};
 }
 
+Status Model::log_sum_exp(const ir::Node& node) {
+  const Tensor& x = get(node.inputs[0]);
+  MRVLC_ASSIGN(std::vector<int64_t> axes, ops::reduce_axes(ops::infer_context(graph_, node)));
+  constexpr float kMost = std::numeric_limits<float>::max();
+  Tensor most = reduced(x, axes, Fold::Max, false);
+  each(most, [](float v) { return v < -kMost ? -kMost : v > kMost ? kMost : v; });
+  Tensor e = with(x, most, minus);
+  std::vector<float> exp = segments([](double v) { return std::exp(v); }),
+                     log = segments([](double v) { return std::log(v); });
+  each(e, [&](float v) { return look_up(exp, v); });
+  Tensor sum = reduced(e, axes, Fold::Sum, false);
+  each(sum, [&](float v) { return look_up(log, v); });
+  store(node.outputs[0], with(sum, most, plus).reshaped(shape(node.outputs[0])));
+  return {};
+}
+
 Status Model::normalise(const ir::Node& node, const std::vector<int64_t>& axes, size_t parameters_from) {
   const Tensor& x = get(node.inputs[0]);
   bool parts = parameters_from > 0;  // the rows of a layer normalisation are summed as they are
   float share = 1.0f / static_cast<float>(count_of(x.shape(), axes));
-  Tensor y = with(x, reduced(x, axes, Fold::Sum, parts, share), minus);
+  Tensor y = x;
+  if (!node.is(Op::RMSNormalization)) y = with(x, reduced(x, axes, Fold::Sum, parts, share), minus);
   Tensor deviation = reduced(y, axes, Fold::Squares, parts, share, node.float_attr("epsilon"));
   each(deviation, [](float v) { return 1 / std::sqrt(v); });
   y = with(y, deviation, times);
   for (size_t i = 1; i < 3 && i < node.inputs.size(); ++i) {
     const Tensor* c = graph_.constant(node.inputs[i]);
     if (c == nullptr) continue;
+    std::vector<double> values = c->to_doubles();
+    if (std::ranges::count(values, i == 1 ? 1.0 : 0.0) == c->elements()) continue;
     Shape dims = c->shape();  // to the right, or from a given dimension on
     if (parameters_from > 0) {
       dims.insert(dims.begin(), parameters_from, 1);
@@ -173,11 +194,12 @@ Status Model::norm(const partition::Layer& layer) {
   auto rank = static_cast<int64_t>(shape(node.inputs[0]).size());
   std::vector<int64_t> axes;
   int64_t first = 2;
-  if (node.is(Op::LayerNormalization)) {
+  bool rows = node.is(Op::LayerNormalization, Op::RMSNormalization);
+  if (rows) {
     MRVLC_ASSIGN(first, ops::normalize_axis(node.int_attr("axis"), rank));
   }
   for (int64_t d = first; d < rank; ++d) axes.push_back(d);
-  return normalise(node, axes, node.is(Op::LayerNormalization) ? 0 : 1);
+  return normalise(node, axes, rows ? 0 : 1);
 }
 
 }  // namespace mrvlc::accel_random
