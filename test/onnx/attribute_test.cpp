@@ -89,6 +89,18 @@ TEST_CASE("element types in attributes", "[onnx]") {
   }
 }
 
+TEST_CASE("an attribute that an operator cannot do without", "[onnx]") {
+  for (auto [op, attribute] :
+       {std::pair("Cast", "'to'"), std::pair("LRN", "'size'"), std::pair("DepthToSpace", "'blocksize'")}) {
+    pb::ModelProto model = relu_model();
+    model.mutable_graph()->mutable_node(0)->set_op_type(op);
+    Outcome outcome = import(model);
+    check_refused(outcome, DiagCode::MRV0140);
+    CHECK_THAT(outcome.text(),
+               Catch::Matchers::Contains(attribute) && Catch::Matchers::Contains("is required"));
+  }
+}
+
 TEST_CASE("window attributes that make no sense", "[onnx]") {
   auto refused = [](const Outcome& outcome) {
     INFO(outcome.text());

@@ -157,6 +157,12 @@ output_folder() {
     check "make reads the dependency file" make -f deps.mk 'o t/manifest.json'
     check "make sees the model in the dependency file" grep -qF 'a b$c#d.onnx' made
   fi
+  cp "$digits" 'e\ f\g.onnx'
+  expect 0 "" compile 'e\ f\g.onnx' -o back --name back -MF back.d
+  check "backslashes before a blank are doubled in the dependency file" grep -qF 'e\\\ f\g.onnx' back.d
+  cp "$digits" 9lives.onnx
+  expect 0 "" compile 9lives.onnx -o lives
+  check "a name does not begin with a digit" test -f lives/m_9lives.c
   side_files
   check "no temporary files stay" test -z "$(find . -name '*mrvlc-partial*')"
 }

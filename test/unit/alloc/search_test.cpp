@@ -7,6 +7,18 @@
 using namespace mrvlc::alloc;
 using namespace mrvlc::alloc::test;
 
+TEST_CASE("a search that is cut short gives what fits, or nothing") {
+  int none = 0;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    std::vector<Item> items = guillotine(80, 1000, 120, seed);
+    auto p = place_within(items, 1000, {.effort = 1});
+    none += !p;
+    if (p) CHECK(fault(items, *p) == "");
+    if (p) CHECK(p->peak <= 1000);
+  }
+  CHECK(none > 0);
+}
+
 TEST_CASE("as good as every order of a few items") {
   for (uint64_t seed = 0; seed < 60; ++seed) {
     Random random(seed);

@@ -21,6 +21,17 @@ std::vector<OneNode> unary_cases() {
   return cases;
 }
 
+// By nothing, by the last bit, by the width and by more: C defines the first two.
+void add_shifts(std::vector<OneNode>& cases, E elem) {
+  const int64_t width = byte_size(elem) * 8;
+  for (const char* direction : {"LEFT", "RIGHT"})
+    cases.emplace_back(
+        "BitShift",
+        std::vector<Operand>{{Tensor::of<int64_t>(elem, {4}, {127, 127, 127, 127})},
+                             {Tensor::of<int64_t>(elem, {4}, {0, width - 1, width, width + 1})}},
+        AttrList{{"direction", std::string(direction)}});
+}
+
 std::vector<OneNode> binary_cases() {
   std::vector<OneNode> cases;
   for (const ops::OpDef* op : ops::all_ops()) {
@@ -34,6 +45,7 @@ std::vector<OneNode> binary_cases() {
       Tensor a = sample(elem, {2, 3, 1, 4}, 1), b = sample(elem, {3, 1, 1}, 2);
       cases.emplace_back(op->name, std::vector<Operand>{{a}, {b}}, attrs);
       cases.emplace_back(op->name, std::vector<Operand>{{a}, {sample(elem, {}, 3), true}}, attrs);
+      if (op->kind == Op::BitShift) add_shifts(cases, elem);
       if (op->name != "PRelu")
         cases.emplace_back(op->name, std::vector<Operand>{{b}, {sample(elem, {2, 1}, 4)}}, attrs);
     }

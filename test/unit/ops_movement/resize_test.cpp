@@ -78,6 +78,37 @@ TEST_CASE("cubic weights sum to one inside and can exclude the outside") {
   }
 }
 
+TEST_CASE("cubic weights are those of the distances, of what lies inside alone when asked for") {
+  // Keys' kernel (ONNX Resize-19), written out for -0.75.
+  auto kernel = [](double d) {
+    d = std::fabs(d);
+    if (d <= 1) return (1.25 * d - 2.25) * d * d + 1;
+    return d < 2 ? ((-0.75 * d + 3.75) * d - 6) * d + 3 : 0;
+  };
+  const Doubles in = {3, -1, 4, 1, -5, 9};
+  for (int64_t exclude : {0, 1}) {
+    Case c = Case("Resize")
+                 .set("mode", text("cubic"))
+                 .set("exclude_outside", num(exclude))
+                 .in(floats({6}, in))
+                 .absent();
+    const Tensor y = c.in(floats({1}, {2})).value();
+    Doubles expected;
+    for (int64_t o = 0; o < 12; ++o) {
+      const double at = (static_cast<double>(o) + 0.5) / 2 - 0.5;
+      double sum = 0, weights = 0;
+      for (int64_t i = -2; i < 8; ++i) {
+        const bool inside = i >= 0 && i < 6;
+        const double w = inside || exclude == 0 ? kernel(at - static_cast<double>(i)) : 0;
+        sum += w * in[static_cast<size_t>(std::clamp<int64_t>(i, 0, 5))];
+        weights += w;
+      }
+      expected.push_back(sum / weights);
+    }
+    REQUIRE(greatest_error(y, expected) < 1e-5);
+  }
+}
+
 TEST_CASE("Upsample doubles") {
   Tensor x = floats({1, 1, 1, 2}, {1, 3});
   auto run = [&](std::string mode) {

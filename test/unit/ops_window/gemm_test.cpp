@@ -81,6 +81,21 @@ TEST_CASE("MatMul broadcasts batches") {
   }
 }
 
+TEST_CASE("Gemm of integers, square ones too, as they lie or transposed") {
+  auto two = [](std::vector<int64_t> v) { return Tensor::of<int64_t>(ElementType::I32, {2, 2}, v); };
+  std::vector<Case> cases;
+  for (auto [a, b, expected] : {std::tuple(0, 0, std::vector<int64_t>{19, 22, 43, 50}),
+                                std::tuple(0, 1, std::vector<int64_t>{17, 23, 39, 53}),
+                                std::tuple(1, 0, std::vector<int64_t>{26, 30, 38, 44}),
+                                std::tuple(1, 1, std::vector<int64_t>{23, 31, 34, 46})}) {
+    Case c =
+        Case("Gemm").set("transA", num(a)).set("transB", num(b)).in(two({1, 2, 3, 4})).in(two({5, 6, 7, 8}));
+    REQUIRE(c.value().to_ints() == expected);
+    cases.push_back(std::move(c));
+  }
+  check_generated_code(cases);
+}
+
 TEST_CASE("MatMul of integers is exact and wraps") {
   auto big = Tensor::of<int64_t>(ElementType::I64, {1, 2}, {(int64_t{1} << 60) + 1, 3});
   auto two = Tensor::of<int64_t>(ElementType::I64, {2, 1}, {5, 7});

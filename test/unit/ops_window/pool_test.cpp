@@ -37,6 +37,13 @@ Doubles naive_pool(const Tensor& x, const Shape& out, int64_t k, int64_t s, int6
 
 }  // namespace
 
+TEST_CASE("the index of a maximum is that of the first of equal ones") {
+  Case c = pool("MaxPool", {2, 2}).in(floats({1, 1, 3, 3}, {5, 5, 1, 5, 5, 7, 0, 7, 7})).outputs(2);
+  REQUIRE(c.value(0).to_doubles() == Doubles{5, 7, 7, 7});
+  REQUIRE(c.value(1).to_doubles() == Doubles{0, 5, 7, 5});
+  check_generated_code({c});
+}
+
 TEST_CASE("pools agree with their definition for random windows, and so does the generated code") {
   std::mt19937 engine(3);
   std::vector<Case> cases;

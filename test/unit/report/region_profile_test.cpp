@@ -106,6 +106,16 @@ TEST_CASE("instructions that no row of the map holds") {
   CHECK(index.layers(0).empty());
 }
 
+TEST_CASE("an instruction between two rows of the map belongs to neither") {
+  Json map = map_of_two_layers();
+  map["instructions"][1]["begin"] = 4;
+  map["instructions"][1]["end"] = 6;
+  driver::MapIndex index(map);
+  CHECK(index.find(4, sim::Section::Main, 1)->span.layer == 0);
+  for (uint32_t gap : {2u, 3u}) CHECK(index.find(4, sim::Section::Main, gap) == nullptr);
+  CHECK(index.find(4, sim::Section::Main, 4)->span.layer == 1);
+}
+
 TEST_CASE("memory is held from the start of its first instruction to the end of its last") {
   sim::Report run = run_of_three(machine());
   std::vector<accel::OcmUse> uses(4);
