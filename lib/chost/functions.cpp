@@ -18,14 +18,14 @@ class Emitter {
     require_views();
     for (Unit& unit : units_) {
       Step step;
-      step.unit = unit;
-      if (unit.region >= 0) {
+      step.unit = std::move(unit);
+      if (step.unit.region >= 0) {
         MRVLC_TRY(emit_region(step));
-      } else if (unit.no_code) {
-        program_.without_code.push_back(program_.expr(unit.nodes.front()));
+      } else if (step.unit.no_code) {
+        program_.without_code.push_back(program_.expr(step.unit.nodes.front()));
         continue;
       } else {
-        const ir::Node& head = program_.node(unit.nodes.front());
+        const ir::Node& head = program_.node(step.unit.nodes.front());
         Status status = emit_cpu(step);
         if (!status.ok()) return at_node(std::move(status).error(), head.name, head.op->name);
       }

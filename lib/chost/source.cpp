@@ -1,4 +1,6 @@
 // NAME.c: library pieces, functions, and NAME_run with the calls in order and the addresses of the arena.
+#include <utility>
+
 #include "run_text.h"
 
 namespace mrvlc::chost {
@@ -32,8 +34,15 @@ std::string source_text(const Program& program, const Interface& interface, cons
   out += "\n/* Names of the model's nodes, for the hook and for errors. */\n" + program.module.names +
          run.names();
   out += fail_function(prefix) + run.regions();
-  for (const FunctionText& f : program.functions) out += "\n" + f.text;
-  return out + "\n" + run_function;
+  size_t bytes = out.size() + run_function.size() + 1;
+  for (const FunctionText& f : program.functions) bytes += f.text.size() + 1;
+  out.reserve(bytes);
+  for (FunctionText& f : program.functions) {
+    out += '\n';
+    out += std::exchange(f.text, {});  // of a large model it must not be in memory twice
+  }
+  out += '\n';
+  return out += run_function;
 }
 
 std::string weights_assembly(const Program& program) {

@@ -32,12 +32,6 @@ struct CompiledModel {
   chost::HostCode host;
 };
 
-// `map`: of idmap::build; fates and reasons are the same in both.
-Json placement_json(const CompiledModel& m, const Json& map);
-Json report_json(const CompiledModel& m, const CompileOptions& options, const Json& placement,
-                 const std::vector<report::Region>& regions);
-std::string report_text(const Json& report, const Json& placement,
-                        const std::vector<report::Region>& regions);
 // The six lines that `mrvlc compile` ends with, from report.json.
 std::vector<std::string> summary(const CompiledModel& m, const CompileOptions& options, const Json& report,
                                  size_t warnings);

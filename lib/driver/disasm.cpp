@@ -1,6 +1,8 @@
 // `mrvlc disasm` and the text of --emit disasm: instructions of a binary with the expressions they come from.
 #include "disasm.h"
 
+#include <algorithm>
+
 #include "mrvlc/support/file.h"
 #include "output_folder.h"
 
@@ -9,17 +11,32 @@ namespace {
 
 constexpr const char* kSections[] = {"init", "main", "finish"};
 
-// Expression of each instruction of a section; -1 where the map has none.
-std::vector<int64_t> expressions(const Json& map, int64_t region, std::string_view section, size_t count) {
+using Section = accel::InstructionRange::Section;
+
+// Expression of each instruction of a section; -1 where there is none.
+std::vector<int64_t> expressions(const std::vector<accel::InstructionRange>& ranges, Section section,
+                                 size_t count) {
   std::vector<int64_t> exprs(count, -1);
-  if (!map.is_object() || !map.contains("instructions")) return exprs;
-  for (const Json& i : map.at("instructions")) {
-    if (i.at("region") != region || i.at("section") != section) continue;
-    for (auto k = i.at("begin").get<size_t>(); k < std::min(i.at("end").get<size_t>(), count); ++k) {
-      exprs[k] = i.at("expr_id").get<int64_t>();
-    }
+  for (const accel::InstructionRange& i : ranges) {
+    if (i.section != section) continue;
+    for (size_t k = i.begin; k < std::min<size_t>(i.end, count); ++k)
+      exprs[k] = static_cast<int64_t>(i.expr.index());
   }
   return exprs;
+}
+
+// Of an ID map, or of null. Throws where it is none.
+std::vector<accel::InstructionRange> ranges_of(const Json& map, int64_t region) {
+  std::vector<accel::InstructionRange> ranges;
+  if (!map.is_object() || !map.contains("instructions")) return ranges;
+  for (const Json& i : map.at("instructions")) {
+    if (i.at("region") != region) continue;
+    const auto section = std::ranges::find(kSections, i.at("section").get<std::string>());
+    if (section == std::end(kSections)) continue;
+    ranges.push_back({static_cast<Section>(section - std::begin(kSections)), i.at("begin").get<uint32_t>(),
+                      i.at("end").get<uint32_t>(), 0, ir::NodeId(i.at("expr_id").get<size_t>())});
+  }
+  return ranges;
 }
 
 // The ID map beside a file that no manifest lists, when there is one: without it the text lacks the
@@ -50,14 +67,14 @@ Result<Subject> read_subject(const std::filesystem::path& file) {
 
 }  // namespace
 
-std::string disasm_text(const isa::Binary& b, const Json& map, int64_t region) {
+std::string disasm_text(const isa::Binary& b, const std::vector<accel::InstructionRange>& ranges) {
   std::string out = fmt::format("; {} tiles {} batch {} layers {} weights {} B\n", printable(b.name), b.tiles,
                                 b.batch, b.layers, b.weights.size());
   const std::vector<isa::Instruction>* sections[] = {&b.init, &b.main, &b.finish};
   for (size_t s = 0; s < 3; ++s) {
     const auto& list = *sections[s];
     out += fmt::format("section {} ({} instructions)\n", kSections[s], list.size());
-    auto exprs = expressions(map, region, kSections[s], list.size());
+    auto exprs = expressions(ranges, static_cast<Section>(s), list.size());
     for (size_t k = 0; k < list.size(); ++k) {
       out += fmt::format("{:6}  {:<8} {}\n", k, exprs[k] < 0 ? "" : fmt::format("e{}", exprs[k]),
                          isa::to_text(list[k]));
@@ -73,9 +90,9 @@ Result<std::string> disasm(const std::filesystem::path& file) {
   size_t at = stem.rfind(".region");
   int64_t region = at == std::string::npos ? -1 : std::atoll(stem.c_str() + at + 7);
   try {
-    return disasm_text(binary, subject.map, region);
+    return disasm_text(binary, ranges_of(subject.map, region));
   } catch (const Json::exception&) {
-    return disasm_text(binary, Json(), region);
+    return disasm_text(binary, {});
   }
 }
 

@@ -3,7 +3,7 @@
 
 namespace mrvlc::driver {
 
-// Every section, one instruction a line, with the expression that `map` (an ID map, or null) gives it.
-std::string disasm_text(const isa::Binary& binary, const Json& map, int64_t region);
+// Every section, one instruction a line, with the expression that `ranges` give it.
+std::string disasm_text(const isa::Binary& binary, const std::vector<accel::InstructionRange>& ranges);
 
 }  // namespace mrvlc::driver

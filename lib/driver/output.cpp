@@ -4,7 +4,6 @@
 #include "compiled_model.h"
 #include "disasm.h"
 #include "mrvlc/driver/interrupt.h"
-#include "mrvlc/idmap/idmap.h"
 #include "mrvlc/ir/text.h"
 #include "mrvlc/ops/params.h"
 #include "mrvlc/support/diag/general.h"
@@ -51,26 +50,35 @@ bool wants(const CompileOptions& options, std::string_view kind) {
   return std::find(options.emit.begin(), options.emit.end(), kind) != options.emit.end();
 }
 
-Status write_extras(OutputDir& dir, const CompiledModel& m, const CompileOptions& options, const Json& map) {
+Status write_json(OutputDir& dir, const std::string& name, const std::function<void(JsonWriter&)>& fill) {
+  return dir.write_pieces(name, [&](const OutputDir::Pieces& piece) {
+    JsonWriter out(piece);
+    fill(out);
+    out.finish();
+  });
+}
+
+Status write_extras(OutputDir& dir, const CompiledModel& m, const CompileOptions& options) {
   if (wants(options, "ir")) MRVLC_TRY(dir.write(m.name + ".ir", ir::print(m.model.graph)));
   if (!wants(options, "disasm")) return {};
   for (size_t i = 0; i < m.binaries.size(); ++i) {
     uint32_t id = m.partition.regions[i].id;
     MRVLC_ASSIGN(isa::Binary binary, isa::read_container(m.binaries[i]));
-    MRVLC_TRY(dir.write(fmt::format("{}.region{}.txt", m.name, id), disasm_text(binary, map, id)));
+    MRVLC_TRY(dir.write(fmt::format("{}.region{}.txt", m.name, id),
+                        disasm_text(binary, m.regions[i].instructions)));
   }
   return {};
 }
 
-Status write_reports(OutputDir& dir, const CompiledModel& m, const CompileOptions& options, const Json& map,
-                     Json& report) {
-  std::vector<report::Region> regions = report_regions(m, map);
-  Json placement = placement_json(m, map);
-  report = report_json(m, options, placement, regions);
-  MRVLC_TRY(dir.write("placement.json", placement.dump(1) + "\n"));
+Status write_reports(OutputDir& dir, const CompiledModel& m, const CompileOptions& options,
+                     const idmap::Fates& fates, Json& report) {
+  std::vector<report::Region> regions = report_regions(m);
+  const PlacedNodes nodes(m, fates);
+  report = report_json(m, options, nodes, regions);
+  MRVLC_TRY(write_json(dir, "placement.json", [&](JsonWriter& out) { write_placement(out, m, nodes); }));
   MRVLC_TRY(dir.write("report.json", report.dump(1) + "\n"));
-  MRVLC_TRY(dir.write("report.txt", report_text(report, placement, regions)));
-  return dir.write("report.html", report::html(report_page(m, report, placement, std::move(regions))));
+  MRVLC_TRY(dir.write("report.txt", report_text(report, nodes, regions)));
+  return dir.write("report.html", report::html(report_page(m, report, nodes, std::move(regions))));
 }
 
 std::string_view wrapper_name(Wrapper wrapper) {
@@ -138,14 +146,15 @@ Status write_output(const CompiledModel& m, const CompileOptions& options,
   MRVLC_TRY(check_replaceable(options.out));
   InterruptGuard guard;  // a signal must not leave the staging folder behind
   MRVLC_ASSIGN(OutputDir dir, OutputDir::create(options.out));
-  Json map = idmap::build(m.model.graph, m.partition, m.regions, m.host);
-  MRVLC_TRY(dir.write("idmap.json", map.dump(1) + "\n"));
-  MRVLC_TRY(write_reports(dir, m, options, map, report));
+  const idmap::Compiled compiled{m.model.graph, m.partition, m.regions, m.host};
+  const idmap::Fates fates(compiled);
+  MRVLC_TRY(write_json(dir, "idmap.json", [&](JsonWriter& out) { idmap::write(out, compiled, fates); }));
+  MRVLC_TRY(write_reports(dir, m, options, fates, report));
   for (size_t i = 0; i < m.binaries.size(); ++i) {
     MRVLC_TRY(dir.write(fmt::format("{}.region{}.mrvl", m.name, m.partition.regions[i].id), m.binaries[i]));
   }
   for (const auto& [file, bytes] : m.host.files) MRVLC_TRY(dir.write(file, bytes));
-  MRVLC_TRY(write_extras(dir, m, options, map));
+  MRVLC_TRY(write_extras(dir, m, options));
   MRVLC_TRY(dir.write("manifest.json", manifest_json(m, options, dir).dump(1) + "\n"));
   MRVLC_TRY(before_commit(dir));
   if (interrupted() != 0) return make_diag<DiagCode::MRV0002>(options.out.string(), "interrupted");

@@ -1,32 +1,23 @@
 // placement.json: where every ONNX node runs, why, and what it multiplies.
 #include <algorithm>
 
-#include "compiled_model.h"
-#include "mrvlc/idmap/idmap.h"
 #include "mrvlc/ops/op.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/saturating.h"
+#include "placed.h"
 
 namespace mrvlc::driver {
 namespace {
 
-Json trial_json(const partition::RuleTrial& t) {
-  return {{"rule", idmap::json_text(t.rule)},           {"accepted", t.accepted},
-          {"condition", idmap::json_text(t.condition)}, {"actual", idmap::json_text(t.actual)},
-          {"limit", idmap::json_text(t.limit)},         {"reason", idmap::json_text(t.reason)}};
-}
-
-// The decision on the main node of each source; null: its nodes are gone, or in bodies of control flow.
-std::vector<const partition::NodeDecision*> main_decisions(const CompiledModel& m) {
-  std::vector<const partition::NodeDecision*> out(m.model.graph.sources().size());
-  for (const auto& d : m.partition.decisions) {
-    for (ir::SourceId s : m.model.graph.lineage(d.node).sources) {
-      const partition::NodeDecision*& best = out[s.index()];
-      // What a reader asks for is why it is on the CPU, if any part is.
-      if (best == nullptr || (best->accelerator && !d.accelerator)) best = &d;
-    }
-  }
-  return out;
+void write_trial(JsonWriter& out, const partition::RuleTrial& t) {
+  out.object();
+  out.member("rule", idmap::json_text(t.rule));
+  out.member("accepted", t.accepted);
+  out.member("condition", idmap::json_text(t.condition));
+  out.member("actual", idmap::json_text(t.actual));
+  out.member("limit", idmap::json_text(t.limit));
+  out.member("reason", idmap::json_text(t.reason));
+  out.end();
 }
 
 // Also an operator of another domain by that name, which was taken apart.
@@ -59,42 +50,61 @@ void add_macs(const ir::Graph& graph, int64_t rounds, std::vector<int64_t>& out)
   }
 }
 
-const char* where(const std::string& fate) {
-  for (const char* place : {"accelerator", "cpu", "both"}) {
-    if (fate == place) return place;
-  }
-  return "folded";
+void write_decision(JsonWriter& out, const partition::NodeDecision& decision) {
+  out.member("expr_id", decision.node.index());
+  if (decision.accelerator) out.member("region", decision.region);
+  out.member("rule", decision.rule);
 }
 
-Json node_json(const Json& source, const partition::NodeDecision* decision, int64_t macs) {
-  Json entry = {{"id", source.at("id")},           {"name", source.at("name")},
-                {"op_type", source.at("op_type")}, {"where", where(source.at("fate").get<std::string>())},
-                {"outputs", source.at("outputs")}, {"macs", macs}};
+void write_node(JsonWriter& out, const PlacedNodes& nodes, size_t i) {
+  const ir::Source& source = nodes.source(i);
+  const partition::NodeDecision* decision = nodes.decision(i);
+  out.object();
+  out.member("id", source.id);
+  out.member("name", idmap::json_text(source.name));
+  out.member("op_type", idmap::json_text(source.op_type));
+  out.member("where", nodes.where(i));
+  out.key("outputs").array();
+  for (const std::string& o : source.outputs) out.value(idmap::json_text(o));
+  out.end();
+  out.member("macs", nodes.macs(i));
+  if (decision != nullptr) write_decision(out, *decision);
+  out.member("reason", nodes.reason(i));
   if (decision != nullptr) {
-    entry["expr_id"] = decision->node.index();
-    if (decision->accelerator) entry["region"] = decision->region;
-    entry["rule"] = decision->rule;
+    out.key("tried").array();
+    for (const auto& t : decision->trials) write_trial(out, t);
+    out.end();
   }
-  entry["reason"] = source.at("reason");
-  if (decision == nullptr) return entry;
-  Json tried = Json::array();
-  for (const auto& t : decision->trials) tried.push_back(trial_json(t));
-  entry["tried"] = std::move(tried);
-  return entry;
+  out.end();
 }
 
 }  // namespace
 
-Json placement_json(const CompiledModel& m, const Json& map) {
-  const auto decisions = main_decisions(m);
-  std::vector<int64_t> macs(decisions.size());
-  add_macs(m.model.graph, 1, macs);
-  Json nodes = Json::array();
-  for (size_t i = 0; i < decisions.size(); ++i)
-    nodes.push_back(node_json(map.at("sources")[i], decisions[i], macs[i]));
-  return {{"schema", "mrvlc-placement-1"},
-          {"target", m.has_accelerator ? m.machine.name : "host"},
-          {"nodes", std::move(nodes)}};
+PlacedNodes::PlacedNodes(const CompiledModel& model, const idmap::Fates& fates)
+    : m_(model), fates_(fates), macs_(model.model.graph.sources().size()) {
+  add_macs(model.model.graph, 1, macs_);
+}
+
+const char* PlacedNodes::where(size_t i) const {
+  using Place = idmap::Fates::Place;
+  const Place place = fates_.place(ir::SourceId(i));
+  return idmap::name(place == Place::Removed ? Place::Folded : place);
+}
+
+bool PlacedNodes::on_cpu(size_t i) const {
+  using Place = idmap::Fates::Place;
+  const Place place = fates_.place(ir::SourceId(i));
+  return place == Place::Cpu || place == Place::Both;
+}
+
+void write_placement(JsonWriter& out, const CompiledModel& m, const PlacedNodes& nodes) {
+  out.object();
+  out.member("schema", "mrvlc-placement-1");
+  out.member("target", m.has_accelerator ? m.machine.name : "host");
+  out.key("nodes").array();
+  for (size_t i = 0; i < nodes.size(); ++i) write_node(out, nodes, i);
+  out.end();
+  out.end();
 }
 
 }  // namespace mrvlc::driver

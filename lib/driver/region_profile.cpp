@@ -104,6 +104,27 @@ MapIndex::MapIndex(const Json& map) : labels_(map) {
   }
 }
 
+MapIndex::MapIndex(const ir::Graph& graph, const partition::Partition& partition,
+                   const std::vector<accel::CompiledRegion>& regions) {
+  for (size_t r = 0; r < regions.size(); ++r) {
+    Region& mine = regions_[partition.regions[r].id];
+    for (const partition::Layer& from : partition.regions[r].layers) {
+      report::Layer layer;
+      layer.number = static_cast<uint32_t>(mine.layers.size());
+      layer.kind = name(from.kind);
+      layer.rule = from.rule;
+      for (ir::NodeId n : from.nodes)
+        layer.operators += (layer.operators.empty() ? "" : " + ") + idmap::label(graph, n);
+      mine.layers.push_back(std::move(layer));
+    }
+    for (const accel::InstructionRange& i : regions[r].instructions) {
+      const auto at = static_cast<size_t>(i.section);
+      const sim::InstructionSpan span{static_cast<sim::Section>(at), i.begin, i.end, i.layer};
+      mine.rows[at].push_back({span, static_cast<uint32_t>(i.expr.index())});
+    }
+  }
+}
+
 const MapIndex::Region* MapIndex::region(uint32_t id) const {
   auto it = regions_.find(id);
   return it == regions_.end() ? nullptr : &it->second;

@@ -12,6 +12,9 @@ namespace mrvlc::driver {
 class MapIndex {
  public:
   explicit MapIndex(const idmap::Json& map);
+  // As the map of these will say; without labels().
+  MapIndex(const ir::Graph& graph, const partition::Partition& partition,
+           const std::vector<accel::CompiledRegion>& regions);
 
   struct Row {
     sim::InstructionSpan span;
@@ -30,7 +33,7 @@ class MapIndex {
     std::vector<report::Layer> layers;
   };
   const Region* region(uint32_t id) const;
-  idmap::Labels labels_;
+  idmap::Labels labels_ = {};
   std::map<uint32_t, Region> regions_;
 };
 

@@ -1,16 +1,17 @@
 // report.json and report.txt.
 #include <algorithm>
 
-#include "compiled_model.h"
-#include "mrvlc/idmap/idmap.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/saturating.h"
+#include "placed.h"
 
 namespace mrvlc::driver {
 namespace {
 
 // Layers in report.txt, for each region; `mrvlc profile` prints all.
 constexpr size_t kReportLayers = 20;
+// Nodes on the CPU in report.txt; placement.json has all.
+constexpr size_t kReportFallbacks = 10'000;
 // An element cast and permuted by the generated C; docs/performance.md, "Borders of regions".
 constexpr double kSecondsAnElement = 2.5e-9;
 
@@ -28,10 +29,10 @@ Macs macs_of(const CompiledModel& m) {
   return macs;
 }
 
-Json placement_counts(const CompiledModel& m, const Json& placement) {
+Json placement_counts(const CompiledModel& m, const PlacedNodes& nodes) {
   size_t accelerator = 0, both = 0, cpu = 0, folded = 0;
-  for (const Json& n : placement.at("nodes")) {
-    const std::string& where = n.at("where").get_ref<const std::string&>();
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const std::string_view where = nodes.where(i);
     both += where == "both";
     accelerator += where == "accelerator" || where == "both";
     cpu += where == "cpu";
@@ -40,7 +41,7 @@ Json placement_counts(const CompiledModel& m, const Json& placement) {
   const Macs macs = macs_of(m);
   const double share =
       macs.all() == 0 ? 0 : static_cast<double>(macs.accelerator) / static_cast<double>(macs.all());
-  return {{"onnx_nodes", placement.at("nodes").size()},
+  return {{"onnx_nodes", nodes.size()},
           {"accelerator", accelerator},
           {"both", both},
           {"cpu", cpu},
@@ -96,16 +97,27 @@ Json host_json(const CompiledModel& m) {
           {"conversions", std::move(conversions)}};
 }
 
-std::string fallback_line(const Json& n) {
-  const auto macs = n.at("macs").get<int64_t>();
-  return fmt::format("on the CPU: {} '{}' ({}){}: {}\n", n["id"].get<std::string>(),
-                     n["name"].get<std::string>(), n["op_type"].get<std::string>(),
-                     macs == 0 ? "" : fmt::format(", {} MACs", macs), n.value("reason", ""));
+std::string fallback_line(const PlacedNodes& nodes, size_t i) {
+  const ir::Source& s = nodes.source(i);
+  const int64_t macs = nodes.macs(i);
+  return fmt::format("on the CPU: {} '{}' ({}){}: {}\n", s.id, idmap::json_text(s.name),
+                     idmap::json_text(s.op_type), macs == 0 ? "" : fmt::format(", {} MACs", macs),
+                     nodes.reason(i));
+}
+
+std::string fallback_lines(const PlacedNodes& nodes) {
+  std::string out;
+  size_t found = 0;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (nodes.on_cpu(i) && ++found <= kReportFallbacks) out += fallback_line(nodes, i);
+  }
+  if (found <= kReportFallbacks) return out;
+  return out + fmt::format("{} more nodes on the CPU: placement.json has all\n", found - kReportFallbacks);
 }
 
 }  // namespace
 
-Json report_json(const CompiledModel& m, const CompileOptions& options, const Json& placement,
+Json report_json(const CompiledModel& m, const CompileOptions& options, const PlacedNodes& nodes,
                  const std::vector<report::Region>& regions) {
   Json list = Json::array();
   for (size_t i = 0; i < regions.size(); ++i) list.push_back(region_json(m.regions[i], regions[i]));
@@ -115,13 +127,13 @@ Json report_json(const CompiledModel& m, const CompileOptions& options, const Js
   r["target"] = {{"name", m.has_accelerator ? m.machine.name : "host"},
                  {"tiles", m.has_accelerator ? options.tiles : 0},
                  {"precision", m.has_accelerator ? "fp16" : "fp32"}};
-  r["placement"] = placement_counts(m, placement);
+  r["placement"] = placement_counts(m, nodes);
   r["regions"] = std::move(list);
   r["host"] = host_json(m);
   return r;
 }
 
-std::string report_text(const Json& r, const Json& placement, const std::vector<report::Region>& regions) {
+std::string report_text(const Json& r, const PlacedNodes& nodes, const std::vector<report::Region>& regions) {
   const Json& p = r.at("placement");
   std::string out = fmt::format(
       "model {}  target {}  tiles {}  precision {}\n"
@@ -140,11 +152,7 @@ std::string report_text(const Json& r, const Json& placement, const std::vector<
                      h["conversions"].size(), h["conversion_bytes"].get<int64_t>(),
                      1e3 * h["conversion_seconds_estimate"].get<double>());
   out += report::profile_text(regions, kReportLayers);
-  if (r["target"]["name"] == "host") return out;
-  for (const Json& n : placement.at("nodes")) {
-    if (n["where"] == "cpu" || n["where"] == "both") out += fallback_line(n);
-  }
-  return out;
+  return r["target"]["name"] == "host" ? out : out + fallback_lines(nodes);
 }
 
 }  // namespace mrvlc::driver

@@ -41,29 +41,30 @@ std::vector<report::Step> steps(const partition::Partition& partition) {
 }
 
 // With --target host everything is on the CPU, and there is nothing to explain.
-std::vector<report::Fallback> fallbacks(const CompiledModel& m, const Json& placement) {
-  std::vector<report::Fallback> out;
-  if (!m.has_accelerator) return out;
-  for (const Json& n : placement.at("nodes")) {
-    if (n.at("where") != "cpu" && n.at("where") != "both") continue;
-    std::string name = n.at("name").get<std::string>();
-    if (name.empty() && !n.at("outputs").empty()) name = n.at("outputs")[0].get<std::string>();
-    out.push_back({n.at("id").get<std::string>(), std::move(name), n.at("op_type").get<std::string>(),
-                   n.value("reason", "")});
+void add_fallbacks(const CompiledModel& m, const PlacedNodes& nodes, report::Page& page) {
+  if (!m.has_accelerator) return;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (!nodes.on_cpu(i)) continue;
+    if (page.fallbacks.size() >= report::Limits{}.fallbacks) {
+      ++page.more_fallbacks;
+      continue;
+    }
+    const ir::Source& s = nodes.source(i);
+    const std::string& name = s.name.empty() && !s.outputs.empty() ? s.outputs[0] : s.name;
+    page.fallbacks.push_back({s.id, idmap::json_text(name), idmap::json_text(s.op_type), nodes.reason(i)});
   }
-  return out;
 }
 
 }  // namespace
 
-std::vector<report::Region> report_regions(const CompiledModel& m, const Json& map) {
-  MapIndex index(map);
+std::vector<report::Region> report_regions(const CompiledModel& m) {
+  MapIndex index(m.model.graph, m.partition, m.regions);
   std::vector<report::Region> out;
   for (size_t i = 0; i < m.regions.size(); ++i) out.push_back(page_region(m, i, index));
   return out;
 }
 
-report::Page report_page(const CompiledModel& m, const Json& report, const Json& placement,
+report::Page report_page(const CompiledModel& m, const Json& report, const PlacedNodes& nodes,
                          std::vector<report::Region> regions) {
   report::Page p;
   p.model = m.name;
@@ -89,7 +90,7 @@ report::Page report_page(const CompiledModel& m, const Json& report, const Json&
   p.conversion_seconds = host.at("conversion_seconds_estimate").get<double>();
   p.regions = std::move(regions);
   p.steps = steps(m.partition);
-  p.fallbacks = fallbacks(m, placement);
+  add_fallbacks(m, nodes, p);
   return p;
 }
 

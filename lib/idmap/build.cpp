@@ -1,8 +1,4 @@
-#include <algorithm>
-#include <deque>
-#include <map>
-#include <set>
-
+// idmap.json, section by section: as a tree of values it would be larger than the model.
 #include "mrvlc/idmap/idmap.h"
 
 namespace mrvlc::idmap {
@@ -10,202 +6,119 @@ namespace {
 
 constexpr const char* kSections[] = {"init", "main", "finish"};
 
-class Builder {
+class MapWriter {
  public:
-  Builder(const ir::Graph& graph, const partition::Partition& partition,
-          const std::vector<accel::CompiledRegion>& regions, const chost::HostCode& host)
-      : graph_(graph), partition_(partition), regions_(regions), host_(host) {}
+  MapWriter(JsonWriter& out, const Compiled& compiled, const Fates& fates)
+      : out_(out), c_(compiled), fates_(fates) {}
 
-  Json run() {
-    index_code();
-    Json map;
-    map["schema"] = "mrvlc-idmap-1";
-    map["sources"] = sources();
-    map["expressions"] = expressions();
-    map["layers"] = layers();
-    map["instructions"] = instructions();
-    map["host_functions"] = host_functions();
-    return map;
+  void run() {
+    out_.object();
+    out_.member("schema", "mrvlc-idmap-1");
+    section("sources", [&] { sources(); });
+    section("expressions", [&] {
+      expressions(c_.graph);
+      ir::for_each_body(c_.graph, [&](const ir::Graph& body) { expressions(body); });
+    });
+    section("layers", [&] { layers(); });
+    section("instructions", [&] { instructions(); });
+    section("host_functions", [&] { host_functions(); });
+    out_.end();
   }
 
  private:
-  // Which live expressions have code of their own, are part of a layer or function that has, or have a reason
-  // for none.
-  void index_code() {
-    for (const auto& region : regions_) {
-      for (const auto& range : region.instructions) has_code_.insert(range.expr);
-    }
-    for (size_t r = 0; r < regions_.size(); ++r) {
-      std::set<uint32_t> with_instructions;
-      for (const auto& range : regions_[r].instructions) with_instructions.insert(range.layer);
-      const auto& region_layers = partition_.regions[r].layers;
-      for (size_t l = 0; l < region_layers.size(); ++l) {
-        if (!with_instructions.contains(static_cast<uint32_t>(l))) continue;
-        has_code_.insert(region_layers[l].nodes.begin(), region_layers[l].nodes.end());
-      }
-    }
-    for (const auto& f : host_.functions) {
-      has_code_.insert(f.expr);
-      has_code_.insert(f.fused.begin(), f.fused.end());
-    }
-    for (const auto& d : partition_.decisions) {
-      for (ir::SourceId s : graph_.lineage(d.node).sources) by_source_[s].push_back(&d);
-    }
-    index_erased(graph_);
-    ir::for_each_body(graph_, [&](const ir::Graph& body) {
-      index_erased(body);
-      index_body(body);
-    });
+  template <class F>
+  void section(const char* name, F fill) {
+    out_.key(name).array();
+    fill();
+    out_.end();
+  }
+  template <class List, class F>
+  void list(const char* name, const List& items, F text_or_number) {
+    out_.key(name).array();
+    for (const auto& item : items) out_.value(text_or_number(item));
+    out_.end();
+  }
+  void expr_ids(const char* name, const std::vector<ir::NodeId>& exprs) {
+    list(name, exprs, [](ir::NodeId n) { return n.index(); });
   }
 
-  void index_erased(const ir::Graph& graph) {
-    for (size_t i = 0; i < graph.node_slots(); ++i) {
-      const ir::Lineage& lineage = graph.lineage(ir::NodeId(i));
-      if (lineage.erased_because.empty()) continue;
-      for (ir::SourceId s : lineage.sources) erased_[s].push_back(&lineage);
+  void sources() {
+    for (size_t i = 0; i < c_.graph.sources().size(); ++i) {
+      const ir::Source& s = c_.graph.sources()[i];
+      out_.object();
+      out_.member("id", s.id);
+      out_.member("name", json_text(s.name));
+      out_.member("op_type", json_text(s.op_type));
+      out_.member("domain", json_text(s.domain));
+      list("outputs", s.outputs, json_text);
+      out_.member("fate", name(fates_.place(ir::SourceId(i))));
+      out_.member("reason", fates_.reason(ir::SourceId(i)));
+      out_.end();
     }
   }
 
-  // Nodes of bodies are on the CPU with their control flow.
-  void index_body(const ir::Graph& body) {
-    for (ir::NodeId id : body.topological_order()) {
-      partition::NodeDecision d;
-      d.node = ir::NodeId(size_t{body.expr_id(id)});
-      d.reason = "It is in a body of control flow, which runs on the CPU as a whole.";
-      in_bodies_.push_back(std::move(d));
-      for (ir::SourceId s : body.lineage(id).sources) by_source_[s].push_back(&in_bodies_.back());
-    }
-  }
-
-  Json sources() const {
-    Json list = Json::array();
-    for (size_t i = 0; i < graph_.sources().size(); ++i) {
-      const ir::Source& s = graph_.sources()[i];
-      Json entry;
-      entry["id"] = s.id;
-      entry["name"] = json_text(s.name);
-      entry["op_type"] = json_text(s.op_type);
-      entry["domain"] = json_text(s.domain);
-      Json outputs = Json::array();
-      for (const std::string& o : s.outputs) outputs.push_back(json_text(o));
-      entry["outputs"] = std::move(outputs);
-      auto [fate, reason] = fate_of(ir::SourceId(i));
-      entry["fate"] = fate;
-      entry["reason"] = reason;
-      list.push_back(std::move(entry));
-    }
-    return list;
-  }
-
-  std::pair<std::string, std::string> fate_of(ir::SourceId source) const {
-    auto live = by_source_.find(source);
-    if (live == by_source_.end()) return fate_of_erased(source);
-    bool accelerator = false, cpu = false, code = false;
-    const partition::NodeDecision* main = live->second.front();
-    for (const auto* d : live->second) {
-      (d->accelerator ? accelerator : cpu) = true;
-      code = code || has_code_.contains(d->node);
-      // What a reader asks for is why it is on the CPU, if any part is.
-      if (main->accelerator && !d->accelerator) main = d;
-    }
-    std::string reason = main->reason;
-    if (!code) reason = "needs no code: its result is the same bytes as its operand (" + reason + ")";
-    return {accelerator && cpu ? "both" : accelerator ? "accelerator" : "cpu", json_text(reason)};
-  }
-
-  std::pair<std::string, std::string> fate_of_erased(ir::SourceId source) const {
-    auto it = erased_.find(source);
-    if (it == erased_.end())
-      return {"removed",
-              "not compiled: control does not reach it, or it cannot run with the shapes of the model"};
-    // The last reason is that of the newest node made from it.
-    const std::string& reason = it->second.back()->erased_because;
-    bool folded = std::any_of(it->second.begin(), it->second.end(), [](const ir::Lineage* lineage) {
-      return lineage->erased_because.starts_with("folded");
-    });
-    return {folded ? "folded" : "removed", json_text(reason)};
-  }
-
-  Json expressions() const {
-    Json list = Json::array();
-    add_expressions(graph_, list);
-    ir::for_each_body(graph_, [&](const ir::Graph& body) { add_expressions(body, list); });
-    return list;
-  }
-
-  static void add_expressions(const ir::Graph& graph, Json& list) {
+  void expressions(const ir::Graph& graph) {
     for (size_t i = 0; i < graph.node_slots(); ++i) {
       const ir::Node& n = graph.node(ir::NodeId(i));
       const ir::Lineage& lineage = graph.lineage(n.id);
-      Json entry;
-      entry["expr_id"] = graph.expr_id(n.id);
-      entry["op"] = n.op->name;
-      Json sources = Json::array(), from = Json::array();
-      for (ir::SourceId s : lineage.sources) sources.push_back(graph.sources()[s.index()].id);
-      for (ir::NodeId f : lineage.from) from.push_back(graph.expr_id(f));
-      entry["sources"] = std::move(sources);
-      entry["from"] = std::move(from);
-      entry["pass"] = lineage.pass;
-      if (n.erased) entry["erased"] = lineage.erased_because;
-      list.push_back(std::move(entry));
+      out_.object();
+      out_.member("expr_id", graph.expr_id(n.id));
+      out_.member("op", n.op->name);
+      list("sources", lineage.sources,
+           [&](ir::SourceId s) -> std::string_view { return graph.sources()[s.index()].id; });
+      list("from", lineage.from, [&](ir::NodeId f) { return graph.expr_id(f); });
+      out_.member("pass", lineage.pass);
+      if (n.erased) out_.member("erased", lineage.erased_because);
+      out_.end();
     }
   }
 
-  Json layers() const {
-    Json list = Json::array();
-    for (const auto& region : partition_.regions) {
+  void layers() {
+    for (const auto& region : c_.partition.regions) {
       for (size_t l = 0; l < region.layers.size(); ++l) {
         const partition::Layer& layer = region.layers[l];
-        Json exprs = Json::array();
-        for (ir::NodeId n : layer.nodes) exprs.push_back(n.index());
-        list.push_back({{"layer", l},
-                        {"region", region.id},
-                        {"rule", layer.rule},
-                        {"kind", name(layer.kind)},
-                        {"exprs", std::move(exprs)}});
+        out_.object();
+        out_.member("layer", l);
+        out_.member("region", region.id);
+        out_.member("rule", layer.rule);
+        out_.member("kind", mrvlc::name(layer.kind));
+        expr_ids("exprs", layer.nodes);
+        out_.end();
       }
     }
-    return list;
   }
 
-  Json instructions() const {
-    Json list = Json::array();
-    for (size_t r = 0; r < regions_.size(); ++r) {
-      for (const auto& range : regions_[r].instructions) {
-        list.push_back({{"region", partition_.regions[r].id},
-                        {"section", kSections[static_cast<size_t>(range.section)]},
-                        {"begin", range.begin},
-                        {"end", range.end},
-                        {"layer", range.layer},
-                        {"expr_id", range.expr.index()}});
+  void instructions() {
+    for (size_t r = 0; r < c_.regions.size(); ++r) {
+      for (const auto& range : c_.regions[r].instructions) {
+        out_.object();
+        out_.member("region", c_.partition.regions[r].id);
+        out_.member("section", kSections[static_cast<size_t>(range.section)]);
+        out_.member("begin", range.begin);
+        out_.member("end", range.end);
+        out_.member("layer", range.layer);
+        out_.member("expr_id", range.expr.index());
+        out_.end();
       }
     }
-    return list;
   }
 
-  Json host_functions() const {
-    Json list = Json::array();
-    for (const auto& f : host_.functions) {
-      Json fused = Json::array();
-      for (ir::NodeId n : f.fused) fused.push_back(n.index());
-      list.push_back({{"symbol", f.symbol},
-                      {"file", f.file},
-                      {"first_line", f.first_line},
-                      {"last_line", f.last_line},
-                      {"expr_id", f.expr.index()},
-                      {"fused", std::move(fused)}});
+  void host_functions() {
+    for (const auto& f : c_.host.functions) {
+      out_.object();
+      out_.member("symbol", f.symbol);
+      out_.member("file", f.file);
+      out_.member("first_line", f.first_line);
+      out_.member("last_line", f.last_line);
+      out_.member("expr_id", f.expr.index());
+      expr_ids("fused", f.fused);
+      out_.end();
     }
-    return list;
   }
 
-  const ir::Graph& graph_;
-  const partition::Partition& partition_;
-  const std::vector<accel::CompiledRegion>& regions_;
-  const chost::HostCode& host_;
-  std::set<ir::NodeId> has_code_;
-  std::map<ir::SourceId, std::vector<const partition::NodeDecision*>> by_source_;
-  std::map<ir::SourceId, std::vector<const ir::Lineage*>> erased_;
-  std::deque<partition::NodeDecision> in_bodies_;
+  JsonWriter& out_;
+  const Compiled& c_;
+  const Fates& fates_;
 };
 
 }  // namespace
@@ -214,9 +127,26 @@ std::string json_text(std::string_view text) {
   return printable(text, 1u << 20);
 }
 
-Json build(const ir::Graph& graph, const partition::Partition& partition,
-           const std::vector<accel::CompiledRegion>& regions, const chost::HostCode& host) {
-  return Builder(graph, partition, regions, host).run();
+void write(JsonWriter& out, const Compiled& compiled, const Fates& fates) {
+  MapWriter(out, compiled, fates).run();
+}
+
+Json build(const Compiled& compiled) {
+  std::string text;
+  JsonWriter out([&](std::string_view piece) { text += piece; });
+  write(out, compiled, Fates(compiled));
+  out.finish();
+  return Json::parse(text);
+}
+
+std::string label(const ir::Graph& graph, ir::NodeId node) {
+  std::string label;
+  for (ir::SourceId id : graph.lineage(node).sources) {
+    const ir::Source& s = graph.sources()[id.index()];
+    const std::string& shown = s.name.empty() && !s.outputs.empty() ? s.outputs[0] : s.name;
+    label += fmt::format("{}{} ({})", label.empty() ? "" : " + ", json_text(shown), json_text(s.op_type));
+  }
+  return label;
 }
 
 }  // namespace mrvlc::idmap

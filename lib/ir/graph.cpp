@@ -42,29 +42,73 @@ const std::vector<int64_t>& Node::ints_attr(std::string_view attr) const {
   return is_set(a) ? std::get<std::vector<int64_t>>(a) : kEmpty;
 }
 
-std::vector<NodeId> Graph::topological_order() const {
-  std::vector<uint32_t> missing(nodes_.size(), 0);
-  using Key = std::pair<int64_t, uint32_t>;  // position, id: program order decides among ready nodes
-  std::priority_queue<Key, std::vector<Key>, std::greater<>> ready;
-  for (const Node& n : nodes_) {
+namespace {
+
+// Program order: what a node was made of decides where a new one stands.
+struct Before {
+  const Graph& graph;
+  std::pair<int64_t, uint32_t> key(NodeId id) const { return {graph.node(id).position, id.index()}; }
+  bool operator()(NodeId a, NodeId b) const { return key(a) < key(b); }
+};
+
+std::vector<NodeId> program_order(const Graph& graph) {
+  std::vector<NodeId> order;
+  order.reserve(graph.node_slots());
+  for (size_t i = 0; i < graph.node_slots(); ++i) {
+    if (!graph.node(NodeId(i)).erased) order.emplace_back(i);
+  }
+  // Nodes of the model come first and are in order; those that passes made are few.
+  const Before before{graph};
+  auto made = std::is_sorted_until(order.begin(), order.end(), before);
+  std::sort(made, order.end(), before);
+  std::inplace_merge(order.begin(), made, order.end(), before);
+  return order;
+}
+
+bool producers_first(const Graph& graph, const std::vector<NodeId>& order) {
+  const Before before{graph};
+  auto reads_earlier = [&](NodeId id) {
+    return std::ranges::all_of(graph.node(id).inputs, [&](ValueId in) {
+      if (!in.valid() || graph.value(in).kind != ValueKind::Result) return true;
+      const NodeId producer = graph.value(in).producer;
+      return !graph.node(producer).erased && before(producer, id);
+    });
+  };
+  return std::ranges::all_of(order, reads_earlier);
+}
+
+// Of the nodes that are ready the first in program order, again and again.
+std::vector<NodeId> ready_first(const Graph& graph) {
+  std::vector<uint32_t> missing(graph.node_slots(), 0);
+  auto later = [before = Before{graph}](NodeId a, NodeId b) { return before(b, a); };
+  std::priority_queue<NodeId, std::vector<NodeId>, decltype(later)> ready(later);
+  for (size_t i = 0; i < graph.node_slots(); ++i) {
+    const Node& n = graph.node(NodeId(i));
     if (n.erased) continue;
     for (ValueId in : n.inputs) {
-      if (in.valid() && value(in).kind == ValueKind::Result) ++missing[n.id.index()];
+      if (in.valid() && graph.value(in).kind == ValueKind::Result) ++missing[i];
     }
-    if (missing[n.id.index()] == 0) ready.emplace(n.position, n.id.index());
+    if (missing[i] == 0) ready.push(n.id);
   }
   std::vector<NodeId> order;
   while (!ready.empty()) {
-    NodeId id(ready.top().second);
+    order.push_back(ready.top());
     ready.pop();
-    order.push_back(id);
-    for (ValueId out : node(id).outputs) {
-      for (NodeId user : value(out).users) {
-        if (--missing[user.index()] == 0) ready.emplace(node(user).position, user.index());
+    for (ValueId out : graph.node(order.back()).outputs) {
+      for (NodeId user : graph.value(out).users) {
+        if (--missing[user.index()] == 0) ready.push(user);
       }
     }
   }
   return order;
+}
+
+}  // namespace
+
+// Where program order has every producer before its users, taking the first that is ready gives just that.
+std::vector<NodeId> Graph::topological_order() const {
+  std::vector<NodeId> order = program_order(*this);
+  return producers_first(*this, order) ? order : ready_first(*this);
 }
 
 size_t Graph::use_count(ValueId id) const {

@@ -55,6 +55,7 @@ bool Builder::build(const Opsets& opsets) {
   if (sink_.has_errors()) return false;
   Scope scope;
   scope.opsets = &opsets;
+  scope.values.reserve(main_names_.size());
   note_declared(scope, graph);
   add_inputs(scope, graph);
   add_initializers(scope, graph);
@@ -65,6 +66,7 @@ bool Builder::build(const Opsets& opsets) {
 }
 
 void Builder::collect_main_names(const pb::GraphProto& graph) {
+  main_names_.reserve(static_cast<size_t>(graph.node_size()) + static_cast<size_t>(graph.initializer_size()));
   for (const auto& input : graph.input()) main_names_.insert(input.name());
   for (const auto& node : graph.node()) main_names_.insert(node.output().begin(), node.output().end());
   // Initializers are emptied as they are read, all but for their names.

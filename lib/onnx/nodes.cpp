@@ -38,6 +38,15 @@ size_t bytes_of(const ir::Attr& attr) {
   return bytes;
 }
 
+// Gives back what a node that is built no longer needs: a model's messages would else be in memory beside the
+// whole graph. The names of its results stay, tables refer to them.
+void forget(pb::NodeProto& node) {
+  google::protobuf::RepeatedPtrField<std::string>().Swap(node.mutable_input());
+  google::protobuf::RepeatedPtrField<pb::AttributeProto>().Swap(node.mutable_attribute());
+  for (std::string* text : {node.release_name(), node.release_op_type(), node.release_doc_string()})
+    delete text;
+}
+
 }  // namespace
 
 void Builder::add_nodes(Scope& scope, google::protobuf::RepeatedPtrField<pb::NodeProto>& nodes) {
@@ -60,6 +69,7 @@ void Builder::add_nodes(Scope& scope, google::protobuf::RepeatedPtrField<pb::Nod
     pb::NodeProto& node = nodes[static_cast<int>(i)];
     // The main graph's sources were added up front, in the order of the file.
     add_node({scope, node, scope.is_main() ? ir::SourceId(i) : add_source(scope.id, node, i)});
+    if (scope.is_main()) forget(node);  // others may be built again
   }
 }
 

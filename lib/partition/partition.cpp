@@ -21,6 +21,7 @@ Status check_batch(const Options& options, const target::Machine& machine) {
 }
 
 void keep_all(Placement& placement, Partition& out) {
+  out.steps.reserve(placement.order.size());
   for (ir::NodeId n : placement.order) {
     placement.decision(n).reason = "The model is compiled for the host CPU alone.";
     out.steps.push_back({Step::Kind::Cpu, n, 0});
@@ -44,6 +45,8 @@ Result<Partition> partition(const ir::Graph& graph, const target::Machine& machi
   } else {
     keep_all(placement, out);
   }
+  placement.wishes = {};  // of a large graph as much as the decisions
+  out.decisions.reserve(placement.order.size());
   for (ir::NodeId n : placement.order) out.decisions.push_back(std::move(placement.decision(n)));
   return out;
 }

@@ -65,7 +65,9 @@ bool merge_nodes(Rewriter& rw) {
   const Graph& g = rw.graph();
   Table seen;
   bool changed = false;
-  for (NodeId id : g.topological_order()) {
+  const std::vector<NodeId> order = g.topological_order();
+  seen.reserve(order.size());
+  for (NodeId id : order) {
     const Node& n = g.node(id);
     if (ops::is_random(n) || n.outputs.empty() || !ir::bodies_of(n).empty()) continue;
     uint64_t key = hash_node(n);

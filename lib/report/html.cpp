@@ -44,7 +44,7 @@ class Writer {
     names("bounds", bound_names());
     names("queues", queue_names());
     steps(p.steps);
-    fallbacks(p.fallbacks);
+    fallbacks(p.fallbacks, p.more_fallbacks);
     out_ += ",\"regions\":[";
     Shares shares = shares_of(p);
     for (size_t i = 0; i < p.regions.size(); ++i) {
@@ -101,9 +101,9 @@ class Writer {
     out_ += ']';
   }
 
-  void fallbacks(const std::vector<Fallback>& list) {
+  void fallbacks(const std::vector<Fallback>& list, uint64_t more) {
     size_t shown = std::min(list.size(), limits_.fallbacks);
-    number("fallbacks_left_out", list.size() - shown);
+    number("fallbacks_left_out", list.size() - shown + more);
     key("fallbacks");
     out_ += '[';
     for (size_t i = 0; i < shown; ++i) {

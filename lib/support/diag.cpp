@@ -36,12 +36,23 @@ bool is_hidden(uint32_t c) {
          (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;
 }
 
+// Characters at the start that are shown as they are: ASCII without control characters, which most names are.
+size_t plain_length(std::string_view s) {
+  const auto end = std::ranges::find_if(s, [](char c) { return c < 0x20 || c >= 0x7f; });
+  return static_cast<size_t>(end - s.begin());
+}
+
 }  // namespace
 
 std::string printable(std::string_view name, size_t max_bytes) {
   std::string out;
   for (size_t i = 0; i < name.size();) {
     if (out.size() >= max_bytes) return out + "...";
+    if (const size_t plain = plain_length(name.substr(i, max_bytes - out.size())); plain != 0) {
+      out.append(name, i, plain);
+      i += plain;
+      continue;
+    }
     uint32_t c = 0;
     size_t n = decode_utf8(name.substr(i), c);
     if (n == 0) {

@@ -46,13 +46,6 @@ Status write_all(int fd, std::string_view bytes, const fs::path& path) {
   return {};
 }
 
-// `shown` is the name in messages: the file's final place.
-Status write_new_file(const fs::path& path, std::string_view bytes, const fs::path& shown) {
-  Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644));
-  if (fd.get() < 0) return make_diag<DiagCode::MRV0002>(shown.string(), error_text());
-  return write_all(fd.get(), bytes, shown);
-}
-
 }  // namespace
 
 Result<std::string> read_file(const fs::path& path, uint64_t max_bytes) {
@@ -135,9 +128,22 @@ OutputDir::~OutputDir() {
 }
 
 Status OutputDir::write(const std::string& name, std::string_view bytes) {
-  MRVLC_TRY(write_new_file(staging_ / name, bytes, destination_ / name));
-  files_.emplace_back(name, sha256_hex(bytes));
-  return {};
+  return write_pieces(name, [&](const Pieces& piece) { piece(bytes); });
+}
+
+Status OutputDir::write_pieces(const std::string& name, const std::function<void(const Pieces&)>& fill) {
+  const fs::path shown = destination_ / name;  // in messages: the file's final place
+  Fd fd(::open((staging_ / name).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644));
+  if (fd.get() < 0) return make_diag<DiagCode::MRV0002>(shown.string(), error_text());
+  Sha256 hash;
+  Status status;
+  fill([&](std::string_view bytes) {
+    if (!status.ok()) return;
+    status = write_all(fd.get(), bytes, shown);
+    hash.add(std::as_bytes(std::span(bytes)));
+  });
+  if (status.ok()) files_.emplace_back(name, hash.hex());
+  return status;
 }
 
 std::vector<std::pair<std::string, std::string>> OutputDir::files() const {

@@ -3,9 +3,8 @@
 #pragma once
 #include <nlohmann/json.hpp>
 
-#include "mrvlc/accel/accel.h"
-#include "mrvlc/chost/chost.h"
-#include "mrvlc/partition/partition.h"
+#include "mrvlc/idmap/fates.h"
+#include "mrvlc/support/json_writer.h"
 
 namespace mrvlc::idmap {
 
@@ -15,8 +14,10 @@ using Json = nlohmann::ordered_json;
 // files agree.
 std::string json_text(std::string_view text);
 
-Json build(const ir::Graph& graph, const partition::Partition& partition,
-           const std::vector<accel::CompiledRegion>& regions, const chost::HostCode& host);
+// The document, all but its last new line.
+void write(JsonWriter& out, const Compiled& compiled, const Fates& fates);
+// The same as a tree, which takes many times the memory: for tools and tests.
+Json build(const Compiled& compiled);
 
 // Every source has a fate, and code or a reason; every instruction of `instruction_counts[region][section]`
 // and every host function leads back to a source. Returns the broken links, at most 20, empty when complete.
@@ -32,10 +33,12 @@ Result<std::string> query_instruction(const Json& map, uint32_t region, const st
                                       uint32_t index);
 Result<std::string> query_line(const Json& map, const std::string& file, uint32_t line);
 
-// "conv_7 (Conv)" for each expression: names of the ONNX nodes it stands for, joined with " + "; empty when
-// there is none.
+// "conv_7 (Conv)": names of the ONNX nodes that a node of the graph stands for, joined with " + ".
+std::string label(const ir::Graph& graph, ir::NodeId node);
+// The same for each expression of a map; empty when there is none.
 class Labels {
  public:
+  Labels() = default;
   explicit Labels(const Json& map);
   const std::string& of(uint32_t expr_id) const;
 

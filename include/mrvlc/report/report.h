@@ -104,6 +104,7 @@ struct Page {
   std::vector<Region> regions;
   std::vector<Step> steps;
   std::vector<Fallback> fallbacks;
+  uint64_t more_fallbacks = 0;  // that are not in the list
 };
 
 // Above these many, report.html merges or leaves out, and says so.

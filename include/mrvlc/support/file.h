@@ -1,6 +1,7 @@
 // Files in and out. Everything a compile writes goes through OutputDir: it appears whole or not at all.
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,6 +27,9 @@ class OutputDir {
   OutputDir& operator=(OutputDir&&) noexcept;
   ~OutputDir();
   Status write(const std::string& name, std::string_view bytes);
+  // A file that `fill` hands over piece by piece, of any size.
+  using Pieces = std::function<void(std::string_view)>;
+  Status write_pieces(const std::string& name, const std::function<void(const Pieces&)>& fill);
   // Names and SHA-256 of the files written, in order of name.
   std::vector<std::pair<std::string, std::string>> files() const;
   Status commit();

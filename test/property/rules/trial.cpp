@@ -158,7 +158,7 @@ class Runner {
     std::vector<idmap::SectionCounts> counts;
     for (const accel::CompiledRegion& r : regions_)
       counts.push_back({r.binary.init.size(), r.binary.main.size(), r.binary.finish.size()});
-    const auto gaps = idmap::find_gaps(idmap::build(t_.graph, parts, regions_, *host), counts);
+    const auto gaps = idmap::find_gaps(idmap::build({t_.graph, parts, regions_, *host}), counts);
     if (!gaps.empty()) return wrong("ID map: " + gaps.front()), false;
     return true;
   }

@@ -1,0 +1,107 @@
+#include "mrvlc/idmap/fates.h"
+
+#include <set>
+
+#include "mrvlc/idmap/idmap.h"
+
+namespace mrvlc::idmap {
+namespace {
+
+// By expression id: it has code of its own, or is part of a layer or function that has.
+class WithCode {
+ public:
+  explicit WithCode(const Compiled& c) {
+    for (size_t r = 0; r < c.regions.size(); ++r) {
+      std::set<uint32_t> with_instructions;
+      for (const auto& range : c.regions[r].instructions) {
+        insert(range.expr);
+        with_instructions.insert(range.layer);
+      }
+      const auto& region_layers = c.partition.regions[r].layers;
+      for (uint32_t l : with_instructions) {
+        if (l < region_layers.size()) insert_all(region_layers[l].nodes);
+      }
+    }
+    for (const auto& f : c.host.functions) {
+      insert(f.expr);
+      insert_all(f.fused);
+    }
+  }
+  bool contains(size_t expr) const { return expr < exprs_.size() && exprs_[expr]; }
+
+ private:
+  void insert(ir::NodeId expr) {
+    if (expr.index() >= exprs_.size()) exprs_.resize(expr.index() + 1);
+    exprs_[expr.index()] = true;
+  }
+  void insert_all(const std::vector<ir::NodeId>& exprs) {
+    for (ir::NodeId n : exprs) insert(n);
+  }
+  std::vector<bool> exprs_;
+};
+
+}  // namespace
+
+Fates::Fates(const Compiled& c) : fates_(c.graph.sources().size()) {
+  in_body_.reason = "It is in a body of control flow, which runs on the CPU as a whole.";
+  const WithCode with_code(c);
+  for (const auto& d : c.partition.decisions)
+    note_live(c.graph.lineage(d.node), d, with_code.contains(d.node.index()));
+  note_erased(c.graph);
+  ir::for_each_body(c.graph, [&](const ir::Graph& body) {
+    note_erased(body);
+    // Nodes of bodies are on the CPU with their control flow.
+    for (ir::NodeId id : body.topological_order())
+      note_live(body.lineage(id), in_body_, with_code.contains(body.expr_id(id)));
+  });
+}
+
+void Fates::note_live(const ir::Lineage& lineage, const partition::NodeDecision& decision, bool code) {
+  for (ir::SourceId s : lineage.sources) {
+    Fate& f = fates_[s.index()];
+    (decision.accelerator ? f.accelerator : f.cpu) = true;
+    f.code = f.code || code;
+    // What a reader asks for is why it is on the CPU, if any part is.
+    auto replaces = [&](const auto* d) { return d == nullptr || (d->accelerator && !decision.accelerator); };
+    if (replaces(f.main)) f.main = &decision;
+    if (&decision != &in_body_ && replaces(f.decision)) f.decision = &decision;
+  }
+}
+
+void Fates::note_erased(const ir::Graph& graph) {
+  for (size_t i = 0; i < graph.node_slots(); ++i) {
+    const ir::Lineage& lineage = graph.lineage(ir::NodeId(i));
+    if (lineage.erased_because.empty()) continue;
+    for (ir::SourceId s : lineage.sources) {
+      fates_[s.index()].gone = &lineage;
+      if (lineage.erased_because.starts_with("folded")) fates_[s.index()].folded = true;
+    }
+  }
+}
+
+Fates::Place Fates::place(ir::SourceId source) const {
+  const Fate& f = fates_[source.index()];
+  if (f.main == nullptr) return f.folded ? Place::Folded : Place::Removed;
+  return f.accelerator && f.cpu ? Place::Both : f.accelerator ? Place::Accelerator : Place::Cpu;
+}
+
+std::string Fates::reason(ir::SourceId source) const {
+  const Fate& f = fates_[source.index()];
+  if (f.main != nullptr) {
+    if (f.code) return json_text(f.main->reason);
+    return json_text("needs no code: its result is the same bytes as its operand (" + f.main->reason + ")");
+  }
+  if (f.gone != nullptr) return json_text(f.gone->erased_because);
+  return "not compiled: control does not reach it, or it cannot run with the shapes of the model";
+}
+
+const partition::NodeDecision* Fates::decision(ir::SourceId source) const {
+  return fates_[source.index()].decision;
+}
+
+const char* name(Fates::Place place) {
+  constexpr const char* kNames[] = {"accelerator", "cpu", "both", "folded", "removed"};
+  return kNames[static_cast<size_t>(place)];
+}
+
+}  // namespace mrvlc::idmap

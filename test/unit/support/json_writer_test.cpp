@@ -1,0 +1,71 @@
+// The writer's text is that of nlohmann's dump(1), to the byte.
+#include "mrvlc/support/json_writer.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace mrvlc;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+void write(JsonWriter& out, const Json& json) {
+  if (json.is_object()) {
+    out.object();
+    for (const auto& [name, member] : json.items()) {
+      out.key(name);
+      write(out, member);
+    }
+    out.end();
+  } else if (json.is_array()) {
+    out.array();
+    for (const Json& element : json) write(out, element);
+    out.end();
+  } else if (json.is_string()) {
+    out.value(json.get<std::string>());
+  } else if (json.is_boolean()) {
+    out.value(json.get<bool>());
+  } else if (json.is_number_unsigned()) {
+    out.value(json.get<uint64_t>());
+  } else {
+    out.value(json.get<int64_t>());
+  }
+}
+
+std::string text_of(const Json& json, size_t* pieces = nullptr) {
+  std::string text;
+  JsonWriter out([&](std::string_view piece) {
+    text += piece;
+    if (pieces != nullptr) ++*pieces;
+  });
+  write(out, json);
+  out.finish();
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("JSON text is laid out as by nlohmann") {
+  for (const Json& json :
+       {Json::object(), Json::array(), Json("text"), Json(0), Json(-7), Json(true),
+        Json{{"a", Json::array()}, {"b", Json::object()}, {"c", {1, 2, {{"d", false}}}}},
+        Json{{{"n", UINT64_MAX}, {"m", INT64_MIN}}, {{"", ""}}, Json::array({Json::array()})}}) {
+    CHECK(text_of(json) == json.dump(1) + "\n");
+  }
+}
+
+TEST_CASE("JSON text escapes what must be, and nothing else") {
+  std::string all;
+  for (int c = 1; c < 0x80; ++c) all += static_cast<char>(c);
+  all += std::string_view("\0 \xc3\xa9 \xe2\x80\xa8", 8);
+  const Json json = {{"quotes \" and \\", all}, {"\n", "\"\""}};
+  CHECK(text_of(json) == json.dump(1) + "\n");
+}
+
+TEST_CASE("large JSON text comes in pieces") {
+  Json json = Json::array();
+  for (int i = 0; i < 20'000; ++i) json.push_back({{"name", "node " + std::to_string(i)}, {"number", i}});
+  size_t pieces = 0;
+  CHECK((text_of(json, &pieces) == json.dump(1) + "\n"));
+  CHECK(pieces > 10);
+}
