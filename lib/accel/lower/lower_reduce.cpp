@@ -159,7 +159,16 @@ bool takes_mean_away(const ir::Node& node) {
   return !node.is(Op::RMSNormalization);
 }
 
-// Sums that take several steps are groups of their own.
+// One group would leave tiles without work: only what is not summed can be divided along a row. Where it is
+// short, dividing costs more than it saves.
+bool few_rows(const Lowering& l, const Dims& dims, const std::vector<int64_t>& axes) {
+  constexpr int64_t kLong = 512;
+  int64_t row = count_of(dims, axes), all = 1;
+  for (int64_t d : dims) all *= d;
+  return row >= kLong && all / row < l.machine().max_tiles;
+}
+
+// Sums that take several steps, and those of few rows, are groups of their own.
 Result<Statistics> statistics_apart(Lowering& l, const ir::Node& node, const Reduction& mean_of,
                                     const Reduction& variance_of) {
   View x = l.read(node.inputs[0]);
@@ -193,7 +202,7 @@ Status normalise(Lowering& l, const ir::Node& node, const std::vector<int64_t>& 
       variance_of{ReduceOp::SumOfSquares, axes, share, node.float_attr("epsilon"), instance};
   PeBuilder b(l, dims, node.id);
   PeOperand centred, variance;
-  if (at_once(dims, mean_of)) {
+  if (at_once(dims, mean_of) && !few_rows(l, dims, axes)) {
     centred = b.view(l.read(node.inputs[0]));
     if (takes_mean_away(node)) {
       PeOperand x = centred, mean = b.reduced_temp(axes);

@@ -18,7 +18,7 @@ bool is_view(const ir::Node& node) {
          node.is(Op::Transpose, Op::Slice, Op::Split, Op::Expand);
 }
 bool is_softmax(const ir::Node& node) {
-  return node.is(Op::Softmax, Op::LogSoftmax);
+  return node.is(Op::Softmax, Op::LogSoftmax, Op::ReduceLogSumExp);
 }
 // Sums of many, and products.
 bool accumulates(const ir::Node& node) {

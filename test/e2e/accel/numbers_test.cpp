@@ -329,6 +329,67 @@ TEST_CASE("a root mean square, written out, of values whose squares are beyond f
   }
 }
 
+TEST_CASE("normalisations, written out, of values whose squares are beyond fp16") {
+  const double size = GENERATE(1.0, 30.0, 3000.0);
+  const bool squares = GENERATE(false, true);  // E[t^2] - m^2
+  INFO(size << " " << squares);
+  Net net(1);
+  auto mean = [&](ir::ValueId v) {
+    ir::ValueId sum = net.layer("", "ReduceSum", {v, net.values({1}, {-1}, ElementType::I64)});
+    return net.layer("", "Mul", {sum, net.values({}, {1.0 / 768})});
+  };
+  auto square = [&](ir::ValueId v) { return net.layer("", "Mul", {v, v}); };
+  ir::ValueId t =
+      net.layer("", "MatMul", {net.input({9, 16}), net.values({16, 768}, uniform(16 * 768, -size, size, 9))});
+  ir::ValueId m = mean(t), d = net.layer("", "Sub", {t, m});
+  ir::ValueId v = squares ? net.layer("", "Sub", {mean(square(t)), square(m)}) : mean(square(d));
+  ir::ValueId r = net.layer("", "Sqrt", {net.layer("", "Add", {v, net.values({}, {1e-5})})});
+  ir::ValueId y = net.layer("", "Mul", {net.layer("", "Div", {d, r}), net.constant({768}, 0.5, 2)});
+  net.output(net.layer("", "Add", {y, net.constant({768})}));
+  std::vector<Tensor> in{floats({9, 16}, uniform(144, -1, 1, 2))};
+  Placed p = placed(net, in);
+  CHECK(p.on_cpu.empty());
+  CHECK(p.warnings.empty());
+  CHECK(worst(p.outputs[0], reference(net, in)[0]) <= 2e-3);
+}
+
+TEST_CASE("softmax and its logarithms, written out, of values whose exponentials are beyond fp16") {
+  const double size = GENERATE(1.0, 40.0, 80.0);  // beyond 88 fp32 itself is infinite where it is written out
+  const int form = GENERATE(0, 1, 2);
+  INFO(size << " " << form);
+  Net net(1);
+  ir::ValueId t =
+      net.layer("", "MatMul", {net.input({9, 16}), net.values({16, 40}, uniform(640, -0.0625, 0.0625, 9))});
+  ir::ValueId e = net.layer("", "Exp", {t});
+  ir::ValueId s = net.layer("", "ReduceSum", {e, net.values({1}, {-1}, ElementType::I64)});
+  if (form == 0) net.output(net.layer("", "Div", {e, s}));
+  if (form == 1) net.output(net.layer("", "Log", {s}));
+  if (form == 2) net.output(net.layer("", "Sub", {t, net.layer("", "Log", {s})}));
+  std::vector<Tensor> in{floats({9, 16}, uniform(144, -size, size, 2))};
+  Placed p = placed(net, in);
+  CHECK(p.on_cpu.empty());
+  CHECK(p.warnings.empty());
+  CHECK(worst(p.outputs[0], reference(net, in)[0]) <= (form == 0 ? 2e-2 : 2e-3));
+}
+
+TEST_CASE("log-sum-exp of infinities") {
+  Net net(1);
+  ir::ValueId t = net.layer("", "MatMul", {net.input({4, 8}), net.constant({8, 6})});
+  t = net.layer("", "Add", {t, net.input({4, 6})});
+  net.output(net.layer("", "ReduceLogSumExp", {t, net.values({1}, {1}, ElementType::I64)}));
+  std::vector<double> mask(24);
+  for (size_t i = 0; i < 6; ++i) mask[i] = -kInf;  // all of a row, one of a row, and the other way up
+  mask[7] = -kInf;
+  mask[14] = kInf;
+  std::vector<Tensor> in{floats({4, 8}, uniform(32, -2, 2, 2)), floats({4, 6}, mask)};
+  Placed p = placed(net, in);
+  CHECK(p.on_cpu.empty());
+  Tensor expected = reference(net, in)[0];
+  CHECK(worst(p.outputs[0], expected) <= 2e-3);
+  CHECK(expected.as_double(0) == -kInf);
+  CHECK(expected.as_double(2) == kInf);
+}
+
 namespace {
 
 enum class Mask { Computed, Input, Constant };

@@ -153,7 +153,7 @@ struct Rules {
     for (auto [id, l] : layer) {
       const ir::Node& n = g.node(id);
       if (shrinks(n)) wanted.insert(n.inputs[static_cast<size_t>(1 - side(n))]);
-      if (!any(n, {Op::Softmax, Op::LogSoftmax})) continue;
+      if (!any(n, {Op::Softmax, Op::LogSoftmax, Op::ReduceLogSumExp})) continue;
       ir::ValueId x = n.inputs[0];
       if (inputs.contains(x)) wanted.insert(x);
       if (inputs.contains(x) || g.value(x).kind != ir::ValueKind::Result) continue;
