@@ -114,6 +114,28 @@ TEST_CASE("several readers inside the pattern are one match") {
   CHECK_FALSE(Fixture(r, graph(outside)).at_first().outcome.match);
 }
 
+TEST_CASE("an output of the model is never inside of a match") {
+  CHECK(
+      Fixture(kEpilogue, graph(kConv + node("%r = Relu(%c)") + "output %c\noutput %r\n")).at_first().nodes ==
+      "Conv ");
+  // Nothing reads on from the branch: only the whole match shows that it lies inside.
+  std::string r = rule("%c = Conv(%x, %w) %s = Sigmoid(%c) %m = Mul(%c, %s)");
+  std::string branch = kConv + node("%s = Sigmoid(%c)") + node("%m = Mul(%s, %c)") + "output %m\n";
+  CHECK(Fixture(r, graph(branch)).at_first().outcome.match);
+  CHECK_FALSE(Fixture(r, graph(branch + "output %s\n")).at_first().outcome.match);
+}
+
+TEST_CASE("operators without '...' have just the inputs written") {
+  auto matches = [](const std::string& pattern, const std::string& conv) {
+    return Fixture(rule(pattern), graph(node(conv) + "output %c\n")).at_first().outcome.match.has_value();
+  };
+  CHECK(matches("%c = Conv(%x, %w)", "%c = Conv(%x, %w)"));
+  CHECK_FALSE(matches("%c = Conv(%x, %w)", "%c = Conv(%x, %w, %k)"));
+  CHECK(matches("%c = Conv(%x, %w, ...)", "%c = Conv(%x, %w, %k)"));
+  CHECK(matches("%c = Conv(%x, %w, %b?)", "%c = Conv(%x, %w, %k)"));
+  CHECK_FALSE(matches("%c = Conv(%x, %w, %b)", "%c = Conv(%x, %w)"));
+}
+
 TEST_CASE("the same capture twice means the same value") {
   std::string r = rule("%a = Add(%x, %y) %m = Mul(%a, %x)");
   CHECK(Fixture(r, graph(node("%a = Add(%x, %y)") + node("%m = Mul(%a, %x)") + "output %m\n"))
@@ -145,6 +167,48 @@ TEST_CASE("a failed condition says what was compared with what") {
   CHECK(failed("rank(%x) == 3 or elements(%w) < 4").reason ==
         "rank(%x) is 4; the rule takes 3. elements(%w) is 4; the rule takes less than 4.");
   CHECK(failed("rank(%x) == 4, constant(%x)").actual == "an input of the model");
+}
+
+TEST_CASE("conditions hold up to their limits and not beyond") {
+  auto holds = [](const std::string& where) {
+    CAPTURE(where);
+    return Fixture(rule("%c = Conv(%x, %w, %b?)", where),
+                   graph(node("%c = Conv(%x, %w) {strides = [1, 2]}") + "output %c\n"))
+        .at_first()
+        .outcome.match.has_value();
+  };
+  for (const char* where :
+       {"rank(%x) <= 4", "rank(%x) >= 4", "rank(%x) < 5", "rank(%x) > 3", "rank(%x) in 4..5",
+        "rank(%x) in 3..4", "not rank(%x) in 5..6", "elem(%x) in {f16, f32}",
+        // A list: every element.
+        "attr(%c, \"strides\") in 1..2", "attr(%c, \"strides\") >= 1", "attr(%c, \"strides\") <= 2",
+        // Dimensions from either end; %w is 2x2x1x1, and no dimension is there beyond the ends.
+        "dim(%w, 0) == 2", "dim(%w, -1) == 1", "dim(%w, -2) == 1", "dim(%w, -3) == 2", "dim(%w, -4) == 2"}) {
+    CHECK(holds(where));
+  }
+  for (const char* where :
+       {"rank(%x) <= 3", "rank(%x) >= 5", "rank(%x) < 4", "rank(%x) > 4", "rank(%x) in 5..6",
+        "rank(%x) in 2..3", "not rank(%x) in 4..4", "elem(%x) in {f16, i8}", "attr(%c, \"strides\") == 1",
+        "attr(%c, \"strides\") == 2", "attr(%c, \"strides\") > 1", "dim(%w, 4) >= 0", "dim(%w, -5) >= 0",
+        // What is not there equals nothing, not even what is not there either.
+        "dim(%w, 4) == dim(%x, 4)", "dim(%w, 4) != dim(%x, 4)"}) {
+    CHECK_FALSE(holds(where));
+  }
+}
+
+TEST_CASE("an output is unused when neither an operator nor the model reads it") {
+  auto unused = [](int output, const std::string& readers) {
+    Tried t = Fixture(rule("%c = Conv(%x, %w)", "output_unused(%c, " + std::to_string(output) + ")"),
+                      graph("  %c, %i = Conv(%x, %w) : f32[1,2,4,4], f32[1,2,4,4]\n" + readers))
+                  .at_first();
+    return t.outcome.match ? "unused" : t.outcome.actual;
+  };
+  CHECK(unused(1, "output %c\n") == "unused");
+  CHECK(unused(2, "output %c\n") == "unused");  // there is none
+  CHECK(unused(0, "output %c\n") == "1 uses");
+  CHECK(unused(1, "output %c\noutput %i\n") == "1 uses");
+  CHECK(unused(1, node("%r = Relu(%i)") + "output %c\noutput %r\n") == "1 uses");
+  CHECK(unused(1, node("%r = Relu(%i)") + "output %i\noutput %r\n") == "2 uses");
 }
 
 TEST_CASE("conditions on absent operands hold") {
