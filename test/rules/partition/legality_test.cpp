@@ -77,6 +77,9 @@ TEST_CASE("convolutions") {
          "input %x : f32[1,1,2,2,2]\n const %w : f32[1,1,1,1,1] = [1]\n %c = Conv(%x, %w) : f32[1,1,2,2,2]\n "
          "output %c",
          "3", "1 or 2");
+  const std::string bias = "%c = Conv(%x, %w, %b) {pads = [1,1,1,1]} : f32[1,4,8,8]\n output %c";
+  accept("conv", kImage + "const %b : f32[4] = [1,2,3,4]\n " + bias);
+  refuse("conv", kImage + "input %b : f32[4]\n " + bias, "an input of the model", "a constant");
 }
 
 TEST_CASE("epilogues") {
@@ -223,6 +226,18 @@ TEST_CASE("normalisations") {
       "input %x : f32[3]\n const %s : f32[1] = [2]\n %t = BatchNormalization(%x, %s, %s, %s, %s) : f32[3]\n "
       "output %t",
       "1", "at least 2");
+  // Statistics of the batch are not given ones, whether or not the new averages are read.
+  const std::string batch = "input %x : f32[2,3,4]\n const %s : f32[3] = [1,1,1]\n ";
+  accept("norm", batch + "%t = BatchNormalization(%x, %s, %s, %s, %s) : f32[2,3,4]\n output %t");
+  refuse("norm",
+         batch + "%t = BatchNormalization(%x, %s, %s, %s, %s) {training_mode = 1} : f32[2,3,4]\n output %t",
+         "1", "0");
+  const std::string averages =
+      batch +
+      "%t, %m, %v = BatchNormalization(%x, %s, %s, %s, %s) {training_mode = 1} : f32[2,3,4], f32[3], "
+      "f32[3]\n output %t\n ";
+  refuse("norm", averages, "1", "0");
+  refuse("norm", averages + "output %m", "output 1 is read", "not read");
 }
 
 TEST_CASE("layer kinds have words") {
