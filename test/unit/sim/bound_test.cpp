@@ -82,6 +82,14 @@ TEST_CASE("a dependency is charged to what is waited for, hidden work to nobody"
   CHECK(l[1].tiles == 1);
 }
 
+TEST_CASE("what waits for the channel is charged to DDR, whatever slows the copy that has it") {
+  auto l = layers({load_ocm(kInputAt, 0, 12800, {}, 0),
+                   {0, Queue::Pe, {}, ew(EwOp::Neg, 12000, 262144, 131072)},
+                   load_ocm(kInputAt, 0, 6400, {}, 1)});
+  CHECK(l[0].by_bound == Cycles{0, 0, 0, 400, 0});
+  CHECK(l[2].by_bound == Cycles{0, 0, 0, 200, 216});
+}
+
 TEST_CASE("a completion held up by the one before is charged to that one") {
   auto l = layers({store_ddr(0, kOutputAt, 128),
                    {0, Queue::DmaOut, {}, to_tile_1(64)},

@@ -58,6 +58,18 @@ TEST_CASE("removing any wait of a correct pipeline is found") {
   CHECK(removed == 7);
 }
 
+TEST_CASE("a window is read to its last channel") {
+  isa::Pool p;
+  p.in_h = p.in_w = p.out_h = p.out_w = 2;
+  p.kernel_h = p.kernel_w = 1;
+  p.channels = 9;  // of two granules the second holds one
+  p.x_col = p.out_col = 32, p.x_row = p.out_row = 64;
+  p.out = 4096;
+  const Instruction pool{0, Queue::Pe, {}, p};
+  CHECK(hazards({pool, load_ocm(kInputAt, 3 * 32 + 16, 2)}).size() == 1);
+  CHECK(hazards({pool, load_ocm(kInputAt, 4 * 32, 2)}).empty());
+}
+
 TEST_CASE("a hazard names memory, bytes and instructions") {
   auto h = hazards({load_ocm(kInputAt, 64, 64), pe(ew(EwOp::Copy, 16, 4096, 80))});
   REQUIRE(h.size() == 1);

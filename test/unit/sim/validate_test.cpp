@@ -54,6 +54,15 @@ TEST_CASE("impossible sizes are refused") {
   c = conv(30, 30, 16, 32);
   c.last = false;
   says(refused({0, Queue::Pod, {}, c}), "kept sums");
+  c.first = false, c.last = true;  // those that were kept
+  says(refused({0, Queue::Pod, {}, c}), "kept sums");
+  c.first = true;
+  CHECK(refused({0, Queue::Pod, {}, c}) == "accepted");
+  c.epilogue.activation = isa::Activation::Table;
+  for (uint32_t at : {8u, 2u, 15u}) {
+    c.epilogue.table = 65536 + at;
+    says(refused({0, Queue::Pod, {}, c}), "not a multiple of 16");
+  }
   c = conv(8, 8, 16, 16);
   c.x_row = c.x_col = 0, c.in_h = c.in_w = 1 << 24, c.kernel_h = c.kernel_w = 1 << 24;
   says(refused({0, Queue::Pod, {}, c}), "input window");

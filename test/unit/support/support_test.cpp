@@ -171,6 +171,17 @@ TEST_CASE("while a new output replaces an old one, one of them is there, whole")
   CHECK(*read_file(out / "39") == std::to_string(kRounds));
 }
 
+TEST_CASE("a folder that holds something else is left alone") {
+  fs::path folder = scratch("foreign"), out = folder / "out";
+  fs::create_directory(out);
+  CHECK(OutputDir::create(out).ok());  // empty
+  { std::ofstream(out / "thesis.txt") << "years"; }
+  CHECK_FALSE(OutputDir::create(out).ok());
+  CHECK(*read_file(out / "thesis.txt") == "years");
+  CHECK_FALSE(OutputDir::create(out / "thesis.txt").ok());
+  CHECK(*read_file(out / "thesis.txt") == "years");
+}
+
 TEST_CASE("two writers of one folder: the second is refused") {
   fs::path out = scratch("writers") / "out";
   auto first = OutputDir::create(out);
