@@ -2,7 +2,6 @@
 // epilogue, an element-wise node the chain behind it into its loop. A group runs where its last node stood,
 // so that every operand is there.
 #include <algorithm>
-#include <set>
 
 #include "mrvlc/ops/open.h"
 #include "mrvlc/ops/params.h"
@@ -43,14 +42,18 @@ namespace {
 
 class UnitBuilder {
  public:
-  explicit UnitBuilder(const Program& program) : program_(program), graph_(program.graph) {}
+  explicit UnitBuilder(const Program& program)
+      : program_(program),
+        graph_(program.graph),
+        cpu_(graph_.node_slots()),
+        group_of_(graph_.node_slots(), kNone) {}
 
   std::vector<Unit> run() {
     for (const auto& step : program_.partition.steps) {
-      if (step.kind == partition::Step::Kind::Cpu) cpu_.insert(step.node);
+      if (step.kind == partition::Step::Kind::Cpu) cpu_[step.node.index()] = true;
     }
     for (const auto& step : program_.partition.steps) {
-      if (step.kind == partition::Step::Kind::Cpu && !member_of_.contains(step.node)) grow(step.node);
+      if (step.kind == partition::Step::Kind::Cpu && group_of_[step.node.index()] == kNone) grow(step.node);
     }
     std::vector<Unit> units;
     for (const auto& step : program_.partition.steps) {
@@ -61,8 +64,8 @@ class UnitBuilder {
           unit.nodes.insert(unit.nodes.end(), layer.nodes.begin(), layer.nodes.end());
         }
         units.push_back(std::move(unit));
-      } else if (const auto& group = groups_.at(member_of_.at(step.node)); group.back() == step.node) {
-        units.push_back({group, -1, false});
+      } else if (auto& group = groups_[group_of_[step.node.index()]]; group.back() == step.node) {
+        units.push_back({std::move(group), -1, false});  // the last asks last
       }
     }
     return units;
@@ -80,8 +83,8 @@ class UnitBuilder {
         group.push_back(next);
       }
     }
-    for (ir::NodeId n : group) member_of_[n] = head;
-    groups_[head] = std::move(group);
+    for (ir::NodeId n : group) group_of_[n.index()] = static_cast<uint32_t>(groups_.size());
+    groups_.push_back(std::move(group));
   }
 
   bool takes_epilogue(const ir::Node& node) const {
@@ -125,7 +128,7 @@ class UnitBuilder {
     if (graph_.use_count(value) != 1 || graph_.is_output(value)) return {};
     ir::NodeId user = graph_.value(value).users.front();
     const ir::Node& node = graph_.node(user);
-    if (!cpu_.contains(user) || member_of_.contains(user) || !is_elementwise(node)) return {};
+    if (!cpu_[user.index()] || group_of_[user.index()] != kNone || !is_elementwise(node)) return {};
     if (!graph_.value(value).type.is_static()) return fits_open(head, node, value) ? user : ir::NodeId();
     if (!all_f32(graph_, node)) return {};
     const Shape& shape = graph_.value(value).type.shape;
@@ -144,9 +147,10 @@ class UnitBuilder {
 
   const Program& program_;
   const ir::Graph& graph_;
-  std::set<ir::NodeId> cpu_;
-  std::map<ir::NodeId, ir::NodeId> member_of_;  // head of its group
-  std::map<ir::NodeId, std::vector<ir::NodeId>> groups_;
+  static constexpr uint32_t kNone = UINT32_MAX;
+  std::vector<bool> cpu_;           // by node
+  std::vector<uint32_t> group_of_;  // by node
+  std::vector<std::vector<ir::NodeId>> groups_;
 };
 
 }  // namespace

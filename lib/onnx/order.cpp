@@ -52,6 +52,7 @@ class Sorter {
       : nodes_(nodes), scope_(scope), sink_(sink) {}
 
   NodeOrder run() {
+    producer_.reserve(static_cast<size_t>(nodes_.size()));
     for (int i = 0; i < nodes_.size(); ++i) define(static_cast<uint32_t>(i));
     NodeOrder order;
     for (int i = 0; i < nodes_.size(); ++i) {

@@ -45,7 +45,7 @@ Result<Partition> partition(const ir::Graph& graph, const target::Machine& machi
   } else {
     keep_all(placement, out);
   }
-  placement.wishes = {};  // of a large graph as much as the decisions
+  placement.wishes = {}, placement.layers = {};  // of a large graph more than the decisions
   out.decisions.reserve(placement.order.size());
   for (ir::NodeId n : placement.order) out.decisions.push_back(std::move(placement.decision(n)));
   return out;

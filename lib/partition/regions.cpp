@@ -40,7 +40,6 @@ class Regions {
 
  private:
   bool is_layer(Item i) const { return i < p_.layers.size(); }
-  bool dropped(Item i) const { return is_layer(i) && p_.layers[i].nodes.empty(); }
   Item item_of(ir::NodeId n) const { return item_[n.index()]; }
 
   // Layers keep their index; CPU nodes follow.
@@ -83,7 +82,7 @@ class Regions {
     std::vector<size_t> missing(users_.size());
     for (Item i = 0; i < users_.size(); ++i) {
       missing[i] = producers_[i].size();
-      if (missing[i] == 0 && !dropped(i)) ready.emplace(p_.rank[first_node(i).index()], i);
+      if (missing[i] == 0) ready.emplace(p_.rank[first_node(i).index()], i);
     }
     sorted_.clear();
     while (!ready.empty()) {
@@ -172,7 +171,25 @@ class Regions {
       give_back(p_.layers[i]);
       any = true;
     }
+    if (any) drop_empty_layers();
     return any;
+  }
+
+  // Those that are left keep their order.
+  void drop_empty_layers() {
+    std::vector<uint32_t> now(p_.layers.size());
+    uint32_t kept = 0;
+    for (size_t i = 0; i < p_.layers.size(); ++i) {
+      if (p_.layers[i].nodes.empty()) continue;
+      now[i] = kept;
+      if (kept != i) p_.layers[kept] = std::move(p_.layers[i]);
+      ++kept;
+    }
+    p_.layers.resize(kept);
+    p_.layers.shrink_to_fit();
+    for (uint32_t& layer : p_.layer_of) {
+      if (layer != Placement::kNone) layer = now[layer];
+    }
   }
 
   void give_back(Layer& layer) {
