@@ -171,6 +171,15 @@ TEST_CASE("while a new output replaces an old one, one of them is there, whole")
   CHECK(*read_file(out / "39") == std::to_string(kRounds));
 }
 
+TEST_CASE("files of an output folder are listed by name") {
+  auto dir = OutputDir::create(scratch("listed") / "out");
+  REQUIRE(dir.ok());
+  for (const char* name : {"b", "c", "a"}) REQUIRE(dir->write(name, name).ok());
+  std::vector<std::string> names;
+  for (const auto& [name, hash] : dir->files()) names.push_back(name);
+  CHECK(names == std::vector<std::string>{"a", "b", "c"});
+}
+
 TEST_CASE("a folder that holds something else is left alone") {
   fs::path folder = scratch("foreign"), out = folder / "out";
   fs::create_directory(out);

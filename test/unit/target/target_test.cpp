@@ -68,6 +68,16 @@ TEST_CASE("every field of a target file is required, known once, typed and bound
   CHECK(fails(replaced(good, "\"assumed\"", "\"guessed\"")).find("source") != std::string::npos);
   CHECK(fails(replaced(good, "\"ddr_bytes\"", "\"ocm_bytes\"")).find("given twice") != std::string::npos);
   CHECK(fails(replaced(good, "[1, 2, 4, 8]", "[2, 1]")).find("rising") != std::string::npos);
+  CHECK(fails(replaced(good, "[1, 2, 4, 8]", "[1, 2, 2, 8]")).find("rising") != std::string::npos);
+  auto ddr = [&](const char* value) {
+    return fails(replaced(good, "\"value\": 32,", std::string("\"value\": ") + value + ","));
+  };
+  CHECK(ddr("65536") == "accepted");
+  CHECK(ddr("65537").find("between 1 and 65536") != std::string::npos);
+  CHECK(ddr("1") == "accepted");
+  for (const char* odd : {"48", "24", "127"})
+    CHECK(fails(replaced(good, "\"value\": 128,", std::string("\"value\": ") + odd + ","))
+              .find("power of two") != std::string::npos);
   CHECK(fails("[]") == "target 't': is not a JSON object");
   CHECK(fails("{") == "target 't': is not valid JSON");
   CHECK(fails(std::string(100000, '[')) == "target 't': is not valid JSON");

@@ -82,6 +82,44 @@ TEST_CASE("copies of a tensor share bytes until one writes") {
   b.set_int(0, 9);
   CHECK(a.as_int(0) == 1);
   CHECK(b.as_int(0) == 9);
+  Tensor texts = Tensor::strings({2}, {"a", "b"}), copy = texts;
+  copy.mutable_strings()[0] = "changed";
+  CHECK(texts.string_data() == std::vector<std::string>{"a", "b"});
+  CHECK(copy.string_data() == std::vector<std::string>{"changed", "b"});
+}
+
+TEST_CASE("truth values are one bit, whatever is stored") {
+  Tensor t(TensorType{ElementType::Bool, {3}});
+  for (auto [i, v] : {std::pair(0, 2), std::pair(1, 256), std::pair(2, 0)}) t.set_int(i, v);
+  CHECK(t.to_ints() == std::vector<int64_t>{1, 1, 0});
+}
+
+TEST_CASE("tensors are equal when their types and values are") {
+  const Tensor zeros(TensorType{ElementType::F32, {2, 3}});
+  CHECK(zeros == Tensor(TensorType{ElementType::F32, {2, 3}}));
+  CHECK_FALSE(zeros == Tensor(TensorType{ElementType::I32, {2, 3}}));
+  CHECK_FALSE(zeros == Tensor(TensorType{ElementType::F32, {3, 2}}));
+}
+
+TEST_CASE("a type admits what fits its bounds") {
+  TensorType type{ElementType::F32, {4, 5}};
+  type.open = 1u;  // the first dimension: up to 4
+  auto admitted = [&](Shape shape) { return admits(type, TensorType{ElementType::F32, std::move(shape)}); };
+  for (int64_t rows : {0, 1, 4}) CHECK(admitted({rows, 5}));
+  CHECK_FALSE(admitted({5, 5}));
+  CHECK_FALSE(admitted({4, 4}));
+  CHECK_FALSE(admitted({4, 6}));
+  CHECK_FALSE(admitted({4}));
+}
+
+TEST_CASE("npy headers are those of NumPy") {
+  auto header = [](const Shape& shape) {
+    const std::string file = to_npy(Tensor(TensorType{ElementType::F32, shape}));
+    return file.substr(10, file.find('}') - 9);
+  };
+  CHECK(header({}) == "{'descr': '<f4', 'fortran_order': False, 'shape': (), }");
+  CHECK(header({3}) == "{'descr': '<f4', 'fortran_order': False, 'shape': (3,), }");
+  CHECK(header({3, 4}) == "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }");
 }
 
 TEST_CASE("views are read where they are, at any address, and never written") {
@@ -114,4 +152,8 @@ TEST_CASE("floats turn into integers without undefined behaviour") {
   CHECK(t.as_int(0) == 0);
   t.set_double(0, 1e300);
   CHECK(t.as_int(0) == INT64_MAX);
+  t.set_double(0, 0x1p63);
+  CHECK(t.as_int(0) == INT64_MAX);
+  t.set_double(0, -0x1p63);
+  CHECK(t.as_int(0) == INT64_MIN);
 }
