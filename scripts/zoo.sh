@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compiles every model of a folder, runs it and compares with reference outputs: scripts/zoo.sh DATA [mrvlc options]
-# DATA holds zoo/NAME.onnx and golden/NAME/{in,out}_K_*.npy. One line a model: worst error, cycles, lower bound, regions,
-# share of MACs on the accelerator. Options go to mrvlc, e.g. --target host.
+# DATA holds zoo/NAME.onnx and golden/NAME/{in,out}_K_*.npy. One line a model: worst error, the error that the compile
+# expects (docs/accuracy.md), cycles, lower bound, regions, share of MACs on the accelerator. Options go to mrvlc, e.g. --target host.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 data=$1
@@ -9,7 +9,7 @@ shift
 mrvlc=${MRVLC:-build/bin/mrvlc}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-printf '%-28s %10s %12s %12s %7s %8s\n' model 'max error' cycles 'lower bound' regions 'MAC %'
+printf '%-28s %10s %10s %12s %12s %7s %8s\n' model 'max error' expected cycles 'lower bound' regions 'MAC %'
 for model in "$data"/zoo/*.onnx; do
   name=$(basename "$model" .onnx)
   rm -rf "$work/out"
@@ -23,7 +23,9 @@ for model in "$data"/zoo/*.onnx; do
 import json, sys
 name, error, report = sys.argv[1], sys.argv[2], json.load(open(sys.argv[3]))
 regions = report["regions"]
-print(f"{name:28} {error:>10} {sum(r['cycles'] for r in regions):12} {sum(r['lower_bound_cycles'] for r in regions):12} "
+expected = report["accuracy"]["expected_error"]
+expected = "-" if expected is None else "inf" if expected >= 1e300 else f"{expected:.3g}"
+print(f"{name:28} {error:>10} {expected:>10} {sum(r['cycles'] for r in regions):12} {sum(r['lower_bound_cycles'] for r in regions):12} "
       f"{len(regions):7} {100 * report['placement']['mac_share_accelerator']:8.2f}")
 PY
 done

@@ -28,13 +28,9 @@ void Context::check_stdout(const std::string& file) {
   fail(file, make_diag<DiagCode::MRV0002>("stdout", errno == 0 ? "short write" : std::strerror(errno)));
 }
 
-namespace {
-
-bool shows_progress(const Context& context) {
-  return ::isatty(STDERR_FILENO) != 0 && context.messages.format == "text" && !context.messages.quiet;
+bool Context::shows_progress() const {
+  return ::isatty(STDERR_FILENO) != 0 && messages.format == "text" && !messages.quiet;
 }
-
-}  // namespace
 
 void add_compile(CLI::App& app, Context& context) {
   auto a = std::make_shared<CompileArguments>();
@@ -45,6 +41,7 @@ void add_compile(CLI::App& app, Context& context) {
       ->type_name("OUT")
       ->check(not_empty());
   cmd->add_flag("--fail-on-fallback", a->fail_on_fallback, "exit with code 5 when anything runs on the CPU");
+  add_accuracy_options(*cmd, *a);
   cmd->add_option("--arena-limit", a->arena_limit, "exit with code 4 when the host's arena needs more bytes")
       ->type_name("BYTES")
       ->check(CLI::Range(int64_t{0}, INT64_MAX).description(""));
@@ -138,20 +135,6 @@ void add_run(CLI::App& app, Context& context) {
   });
 }
 
-namespace {
-
-// A NaN would let everything through, or nothing.
-CLI::Validator tolerance_check() {
-  return {[](const std::string& text) {
-            double value = 0;
-            const bool good = CLI::detail::lexical_cast(text, value) && value >= 0 && value < 1e300;
-            return good ? std::string() : "'" + printable(text) + "' is no number from 0 on";
-          },
-          ""};
-}
-
-}  // namespace
-
 void add_verify(CLI::App& app, Context& context) {
   auto a = std::make_shared<CompileArguments>();
   auto data = std::make_shared<std::vector<std::string>>();
@@ -194,7 +177,7 @@ void add_verify(CLI::App& app, Context& context) {
     v.integer_tolerance = *integers;
     v.sets = *sets;
     v.seeds = *seeds;
-    if (shows_progress(context)) {
+    if (context.shows_progress()) {
       v.progress = [](const std::string& set, size_t number, size_t of) {
         std::fprintf(stderr, "%zu of %zu: %s\n", number, of, set.c_str());
       };

@@ -15,6 +15,7 @@ struct Context {
   // Prints the text to stdout, or the error to stderr, and sets the exit code.
   void finish(const std::string& file, const Result<std::string>& result);
   void fail(const std::string& file, const Diag& diag);
+  bool shows_progress() const;  // on a terminal
   // An error when what was printed to stdout did not arrive.
   void check_stdout(const std::string& file);
 };
@@ -22,6 +23,7 @@ struct Context {
 void add_compile(CLI::App& app, Context& context);
 void add_run(CLI::App& app, Context& context);
 void add_verify(CLI::App& app, Context& context);
+void add_calibrate(CLI::App& app, Context& context);
 void add_profile(CLI::App& app, Context& context);
 void add_queries(CLI::App& app, Context& context);  // explain, map, disasm, inspect, ops
 void add_rules(CLI::App& app, Context& context);

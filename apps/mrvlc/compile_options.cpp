@@ -158,6 +158,7 @@ Result<driver::CompileOptions> checked(const CLI::App& cmd, const CompileArgumen
   MRVLC_TRY(add_shapes("--input-shape", "1x3x224x224", a.shapes, o.input_shapes));
   MRVLC_TRY(add_bounds(a.bounds, o.bounds));
   o.max_sequence = a.max_sequence;
+  MRVLC_TRY(read_accuracy_options(a, o));
   return o;
 }
 

@@ -20,6 +20,10 @@ struct CompileArguments {
   unsigned jobs = 0;
   bool no_default_rules = false, fail_on_fallback = false, depfile_default = false, silicon_id = false;
   bool depfile_phony = false;
+  std::vector<std::string> input_ranges;
+  std::string calibration;
+  double accuracy_warning = 1e-2;
+  bool probe = false, no_probe = false, fail_on_accuracy = false;
 };
 
 // An empty value is most often a shell variable that is not set.
@@ -28,6 +32,11 @@ CLI::Validator not_empty();
 void add_model_options(CLI::App& cmd, CompileArguments& a);
 // These and what decides on the code: name, target, rules, placement.
 void add_compile_options(CLI::App& cmd, CompileArguments& a);
+// Options of compile about accuracy (accuracy.cpp), and what they say; MRV0004.
+void add_accuracy_options(CLI::App& cmd, CompileArguments& a);
+Status read_accuracy_options(const CompileArguments& a, driver::CompileOptions& o);
+// A number from 0 on: a NaN would let everything through, or nothing.
+CLI::Validator tolerance_check();
 Result<driver::CompileOptions> checked(const CLI::App& cmd, const CompileArguments& a);
 
 // --target-dir, then the folders of $MRVLC_TARGET_PATH. A folder of an option that is not there is an error,

@@ -5,6 +5,7 @@
 #include <future>
 #include <set>
 
+#include "as_in_model.h"
 #include "compiled_model.h"
 #include "mrvlc/accel/stages.h"
 #include "mrvlc/driver/interrupt.h"
@@ -15,6 +16,7 @@
 #include "mrvlc/passes/pass.h"
 #include "mrvlc/sim/simulator.h"
 #include "mrvlc/support/diag/accel.h"
+#include "mrvlc/support/diag/accuracy.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/file_writer.h"
@@ -22,6 +24,7 @@
 #include "mrvlc/target/find.h"
 #include "output_folder.h"
 #include "phase_timer.h"
+#include "probe.h"
 #include "read_files.h"
 #include "unheeded.h"
 
@@ -40,7 +43,7 @@ class Compiler {
   Compiler(const CompileOptions& options, Diagnostics& diagnostics, const DumpFn& dump)
       : options_(options), diagnostics_(diagnostics), dump_(dump) {}
 
-  // The six lines, once it is done.
+  // The seven lines, once it is done.
   std::vector<std::string> summary() const {
     auto is_warning = [](const Diag& d) { return d.severity() == Severity::Warning; };
     const auto warnings = std::ranges::count_if(diagnostics_.list(), is_warning);
@@ -50,7 +53,9 @@ class Compiler {
   bool run() {
     return phase("options", [&] { return choose_target(); }) && import_model() &&
            phase("passes", [&] { return simplify(); }) && phase("partition", [&] { return place(); }) &&
-           check_gates() && compile_regions() && phase("simulate", [&] { return time_regions(); }) &&
+           check_gates() && phase("probe", [&] { return begin_probe(); }) && compile_regions() &&
+           phase("simulate", [&] { return time_regions(); }) &&
+           phase("probe", [&] { return finish_probe(); }) && check_accuracy() &&
            phase("host", [&] { return generate_host(); }) && phase("hash", [&] { return finish_hash(); }) &&
            phase("write", [&] { return write(); }) && write_timing();
   }
@@ -133,6 +138,12 @@ class Compiler {
       m_.read.push_back({ReadFile::Kind::Rules, file, file.filename().string(), sha256_hex(text)});
       rules_.emplace_back(file.string(), std::move(text));
     }
+    if (!options_.calibration.empty()) {
+      MRVLC_ASSIGN(const std::string text, read_file(options_.calibration, calibration::kMaxFileBytes));
+      MRVLC_ASSIGN(calibration_, calibration::parse(text, options_.calibration.string()));
+      m_.read.push_back({ReadFile::Kind::Calibration, options_.calibration,
+                         options_.calibration.filename().string(), sha256_hex(text)});
+    }
     if (!target_.file.empty()) {
       m_.read.push_back(
           {ReadFile::Kind::Target, target_.file, m_.machine.name + "/target.json", sha256_hex(target_.json)});
@@ -147,6 +158,7 @@ class Compiler {
   }
 
   Status finish_hash() {
+    if (!hashes_.valid()) return {};  // a calibration needed it before
     MRVLC_ASSIGN(const std::vector<std::string> hashes, hashes_.get());
     for (size_t i = 0; i < hashes.size(); ++i) m_.read[i].sha256 = hashes[i];
     m_.model.sha256 = onnx::model_sha256(m_.model.files, hashes);
@@ -198,6 +210,26 @@ class Compiler {
     warn_placement(m_, diagnostics_);
     return {};
   }
+
+  // Float32 is computed while code is generated; binaries run when they are there.
+  Status begin_probe() {
+    if (calibration_) {
+      MRVLC_TRY(finish_hash());
+      if (calibration_->model_sha256 != m_.model.sha256)
+        return make_diag<DiagCode::MRV0906>(options_.calibration.string(), calibration_->model_sha256,
+                                            m_.model.sha256);
+    }
+    MRVLC_ASSIGN(probe_, Probe::begin(m_, options_, calibration_ ? &*calibration_ : nullptr));
+    return {};
+  }
+
+  Status finish_probe() {
+    m_.accuracy = probe_->finish(m_);
+    probe_.reset();
+    return {};
+  }
+
+  bool check_accuracy() { return judge(m_.accuracy, options_, diagnostics_); }
 
   bool compile_regions() {
     region_of_.assign(m_.model.graph.node_slots(), UINT32_MAX);
@@ -267,21 +299,14 @@ class Compiler {
     for (const auto& d : m_.partition.decisions) {
       if (d.accelerator || ++found > kMaxGateErrors) continue;
       diagnostics_.add(as_in_model(
-          make_diag<DiagCode::MRV0009>("--fail-on-fallback: runs on the CPU: " + d.reason), d.node));
+          m_.model.graph, make_diag<DiagCode::MRV0009>("--fail-on-fallback: runs on the CPU: " + d.reason),
+          d.node));
     }
     if (found > kMaxGateErrors) {
       diagnostics_.add(make_diag<DiagCode::MRV0009>(
           fmt::format("--fail-on-fallback: {} more nodes run on the CPU", found - kMaxGateErrors)));
     }
     return found == 0;
-  }
-
-  // Names the ONNX node that an expression comes from, by its id when it has no name.
-  Diag as_in_model(Diag diag, ir::NodeId id) const {
-    const auto& sources = m_.model.graph.lineage(id).sources;
-    if (sources.empty()) return diag;
-    const ir::Source& s = m_.model.graph.sources()[sources.front().index()];
-    return at_node(std::move(diag), s.name.empty() ? s.id : s.name, s.op_type);
   }
 
   Status time_regions() {
@@ -365,6 +390,8 @@ class Compiler {
   std::vector<accel::Stage> stages_;                        // --dump-stage
   std::vector<std::pair<std::string, std::string>> rules_;  // file and text
   std::future<Result<std::vector<std::string>>> hashes_;
+  std::optional<calibration::Calibration> calibration_;
+  std::optional<Probe> probe_;
   std::optional<FileWriter> timing_;
   CompiledModel m_;
   Json report_;

@@ -2,6 +2,7 @@
 #pragma once
 #include <nlohmann/json.hpp>
 
+#include "accuracy.h"
 #include "mrvlc/accel/accel.h"
 #include "mrvlc/chost/chost.h"
 #include "mrvlc/driver/driver.h"
@@ -30,9 +31,10 @@ struct CompiledModel {
   std::vector<std::string> binaries;  // encoded containers, one a region
   std::vector<sim::Report> runs;      // what the simulator counts for the same bytes, timing only
   chost::HostCode host;
+  Accuracy accuracy;
 };
 
-// The six lines that `mrvlc compile` ends with, from report.json.
+// The seven lines that `mrvlc compile` ends with, from report.json.
 std::vector<std::string> summary(const CompiledModel& m, const CompileOptions& options, const Json& report,
                                  size_t warnings);
 // Writes OUT; `before_commit` runs when all is written and nothing is in place yet, and its error keeps OUT

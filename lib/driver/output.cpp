@@ -29,6 +29,10 @@ Json options_json(const CompileOptions& o) {
   for (const auto& [name, shape] : o.bounds) bounds[idmap::json_text(name)] = to_string(shape);
   Json rules = Json::array();
   for (const auto& r : o.rules) rules.push_back(idmap::json_text(r.filename().string()));
+  Json ranges = Json::array();
+  for (const calibration::InputRange& r : o.input_ranges)
+    ranges.push_back({{"name", idmap::json_text(r.pattern)}, {"least", r.least}, {"most", r.most}});
+  constexpr const char* kProbes[] = {"within-budget", "always", "never"};
   return {{"target", o.targets},
           {"tiles", o.tiles},
           {"effort", o.effort},
@@ -43,6 +47,10 @@ Json options_json(const CompileOptions& o) {
           {"cpu", json_texts(o.cpu)},
           {"accel", json_texts(o.accel)},
           {"border", json_texts(o.borders)},
+          {"probe", kProbes[static_cast<size_t>(o.probe)]},
+          {"input_range", std::move(ranges)},
+          {"calibration", idmap::json_text(o.calibration.filename().string())},
+          {"accuracy_warning", o.accuracy_warning},
           {"emit", std::set<std::string>(o.emit.begin(), o.emit.end())}};
 }
 
@@ -115,7 +123,7 @@ Json ports_json(const ir::Graph& graph, const std::vector<ir::ValueId>& values) 
 
 // Without folders, which differ from one machine to the next.
 Json read_json(const std::vector<ReadFile>& read) {
-  constexpr const char* kKinds[] = {"model", "external_data", "rules", "target"};
+  constexpr const char* kKinds[] = {"model", "external_data", "rules", "target", "calibration"};
   Json list = Json::array();
   for (const ReadFile& file : read) {
     Json entry = {{"kind", kKinds[static_cast<size_t>(file.kind)]}};

@@ -47,6 +47,8 @@ fs::path resolved(const fs::path& path) {
 std::vector<ReadFile> named_files(const CompileOptions& options) {
   std::vector<ReadFile> files = {{ReadFile::Kind::Model, options.model, {}, {}}};
   for (const auto& file : options.rules) files.push_back({ReadFile::Kind::Rules, file, {}, {}});
+  if (!options.calibration.empty())
+    files.push_back({ReadFile::Kind::Calibration, options.calibration, {}, {}});
   return files;
 }
 

@@ -130,6 +130,7 @@ Json report_json(const CompiledModel& m, const CompileOptions& options, const Pl
   r["placement"] = placement_counts(m, nodes);
   r["regions"] = std::move(list);
   r["host"] = host_json(m);
+  r["accuracy"] = accuracy_json(m.accuracy, options);
   return r;
 }
 
@@ -151,6 +152,7 @@ std::string report_text(const Json& r, const PlacedNodes& nodes, const std::vect
   out += fmt::format("borders: {} values converted by the host, {} B read and written, about {:.3f} ms\n",
                      h["conversions"].size(), h["conversion_bytes"].get<int64_t>(),
                      1e3 * h["conversion_seconds_estimate"].get<double>());
+  out += "accuracy: " + accuracy_line(r.at("accuracy")) + "\n";
   out += report::profile_text(regions, kReportLayers);
   return r["target"]["name"] == "host" ? out : out + fallback_lines(nodes);
 }

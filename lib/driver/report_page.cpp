@@ -88,6 +88,8 @@ report::Page report_page(const CompiledModel& m, const Json& report, const Place
   p.host_macs = host.at("macs").get<uint64_t>();
   p.conversion_bytes = host.at("conversion_bytes").get<uint64_t>();
   p.conversion_seconds = host.at("conversion_seconds_estimate").get<double>();
+  p.expected_error = expected_error_text(report.at("accuracy"));
+  p.accuracy = accuracy_detail(report.at("accuracy"));
   p.regions = std::move(regions);
   p.steps = steps(m.partition);
   add_fallbacks(m, nodes, p);

@@ -1,4 +1,4 @@
-// The last words of `mrvlc compile`: where the work went and what it takes, in six lines.
+// The last words of `mrvlc compile`: where the work went and what it takes, in seven lines.
 #include <algorithm>
 
 #include "compiled_model.h"
@@ -76,9 +76,13 @@ std::string memory(const CompiledModel& m, const Json& r) {
 
 std::vector<std::string> summary(const CompiledModel& m, const CompileOptions& options, const Json& report,
                                  size_t warnings) {
-  return {head(m, options, report), placement(report.at("placement")),
-          regions(report),          cycles(m, report.at("regions")),
-          memory(m, report),        fmt::format("warnings   {}", warnings)};
+  return {head(m, options, report),
+          placement(report.at("placement")),
+          regions(report),
+          cycles(m, report.at("regions")),
+          memory(m, report),
+          fmt::format("warnings   {}", warnings),
+          "accuracy   " + accuracy_line(report.at("accuracy"))};
 }
 
 }  // namespace mrvlc::driver

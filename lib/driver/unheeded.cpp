@@ -175,7 +175,8 @@ void warn_unheeded_options(const CompileOptions& options, const CompiledModel& m
     const char* why = host ? "with --target host nothing runs on an accelerator"
                            : "nothing of the model runs on the accelerator";
     const char* remedy = host ? "name an accelerator with --target" : "'mrvlc explain OUT' tells why";
-    for (const char* option : {"--tiles", "--effort", "--wb-pin", "--silicon-id", "--dump-stage"}) {
+    for (const char* option : {"--tiles", "--effort", "--wb-pin", "--silicon-id", "--dump-stage", "--probe",
+                               "--calibration", "--input-range"}) {
       if (given(options, option)) warn(diagnostics, option, why, remedy);
     }
     if (host && given(options, "--no-default-rules")) warn(diagnostics, "--no-default-rules", why, remedy);
@@ -184,6 +185,8 @@ void warn_unheeded_options(const CompileOptions& options, const CompiledModel& m
     if (std::ranges::find(options.emit, "disasm") != options.emit.end())
       warn(diagnostics, "--emit disasm", why, remedy);
   }
+  if (!m.regions.empty() && given(options, "--input-range") && given(options, "--no-probe"))
+    warn(diagnostics, "--input-range", "--no-probe leaves away what it is for", "leave away either");
   if (given(options, "--text-bytes") && !m.host.texts_made) {
     warn(diagnostics, fmt::format("--text-bytes {}", options.text_bytes),
          "the model makes no texts at run time", "leave it away");

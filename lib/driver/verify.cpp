@@ -22,7 +22,9 @@ namespace {
 class Verifier {
  public:
   Verifier(const VerifyOptions& options, Diagnostics& diagnostics)
-      : options_(options), compile_(options.compile), diagnostics_(diagnostics) {}
+      : options_(options), compile_(options.compile), diagnostics_(diagnostics) {
+    compile_.probe = CompileOptions::Probe::Never;  // it is what verify does
+  }
 
   std::vector<Comparison> run() {
     if (Status status = verify(); !status.ok()) diagnostics_.add(status.error());

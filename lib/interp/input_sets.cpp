@@ -5,9 +5,9 @@
 #include <limits>
 
 #include "mrvlc/interp/interp.h"
+#include "mrvlc/interp/random.h"
 #include "mrvlc/ops/control_flow.h"
 #include "mrvlc/ops/open.h"
-#include "random.h"
 
 namespace mrvlc::interp {
 namespace {

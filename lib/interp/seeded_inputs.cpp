@@ -1,5 +1,5 @@
 #include "mrvlc/interp/interp.h"
-#include "random.h"
+#include "mrvlc/interp/random.h"
 
 namespace mrvlc::interp {
 namespace {

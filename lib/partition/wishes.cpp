@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "glob.h"
 #include "mrvlc/support/diag/partition.h"
+#include "mrvlc/support/glob.h"
 #include "placement.h"
 
 namespace mrvlc::partition {

@@ -41,6 +41,8 @@ class Writer {
     number("host_macs", p.host_macs);
     number("conversion_bytes", p.conversion_bytes);
     number("conversion_seconds", p.conversion_seconds);
+    text("expected_error", p.expected_error);
+    text("accuracy", p.accuracy);
     names("bounds", bound_names());
     names("queues", queue_names());
     steps(p.steps);

@@ -12,7 +12,7 @@
 
 namespace mrvlc::driver {
 
-// Compiles and writes OUT. `dump` receives --dump-ir and --dump-stage text, `summary` six lines about the
+// Compiles and writes OUT. `dump` receives --dump-ir and --dump-stage text, `summary` seven lines about the
 // result. False: `diagnostics` say why and nothing was written.
 bool compile(const CompileOptions& options, Diagnostics& diagnostics,
              const std::function<void(std::string)>& dump, std::vector<std::string>* summary = nullptr);
@@ -55,6 +55,15 @@ struct Comparison {
 };
 // The comparisons made; an output that differs is MRV0009 in the diagnostics.
 std::vector<Comparison> verify(const VerifyOptions& options, Diagnostics& diagnostics);
+
+struct CalibrateOptions {
+  CompileOptions compile;  // of it what concerns the import
+  std::filesystem::path data, out;
+  std::function<void(size_t sample, size_t of)> progress;  // may be null
+};
+// Runs the reference interpreter on every sample of the data and writes what values of the model were
+// (docs/calibration.md). False: `diagnostics` say why and nothing was written.
+bool calibrate(const CalibrateOptions& options, Diagnostics& diagnostics);
 
 struct ProfileOptions {
   std::filesystem::path out;

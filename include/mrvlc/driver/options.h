@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "mrvlc/calibration/draw.h"
 #include "mrvlc/onnx/importer.h"
 
 namespace mrvlc::driver {
@@ -27,6 +28,12 @@ struct CompileOptions {
   bool default_rules = true;
   std::vector<std::string> cpu, accel, borders;
   bool fail_on_fallback = false;
+  // Accuracy, docs/accuracy.md. The probe is a run of the compiled model against float32.
+  enum class Probe : uint8_t { WithinBudget, Always, Never } probe = Probe::WithinBudget;
+  std::vector<calibration::InputRange> input_ranges;
+  std::filesystem::path calibration;  // file of `mrvlc calibrate`
+  double accuracy_warning = 1e-2;     // the largest expected error that is no warning
+  bool fail_on_accuracy = false;
   int64_t arena_limit = INT64_MAX;  // bytes of the host's arena
   int64_t text_bytes = 256;         // chost::Options
   bool silicon_id = false;          // container architecture 128 instead of 256

@@ -101,6 +101,8 @@ struct Page {
   uint64_t macs = 0, host_macs = 0;  // of the model; of its nodes on the CPU
   uint64_t conversion_bytes = 0;     // read and written by the host at the borders of regions
   double conversion_seconds = 0;     // estimated
+  std::string expected_error;        // "0.0007", "infinite" or "not known", of fp16 against float32
+  std::string accuracy;              // how it was found, or why not
   std::vector<Region> regions;
   std::vector<Step> steps;
   std::vector<Fallback> fallbacks;

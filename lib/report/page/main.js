@@ -23,7 +23,8 @@ function summary() {
   }
   cards.push(card('On the accelerator', integer(data.on_accelerator),
     `of ${integer(data.onnx_nodes)} nodes; ${percent(data.mac_share_accelerator)} of ${count(data.macs)} MACs`),
-    card('Host arena', bytes(data.arena_bytes), `lower bound ${bytes(data.arena_lower_bound_bytes)}; weights ${bytes(data.host_weights_bytes)}`));
+    card('Host arena', bytes(data.arena_bytes), `lower bound ${bytes(data.arena_lower_bound_bytes)}; weights ${bytes(data.host_weights_bytes)}`),
+    card('Expected error', data.expected_error, data.accuracy));
   byId('summary').replaceChildren(...cards);
 }
 

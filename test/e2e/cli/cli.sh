@@ -2,51 +2,13 @@
 # usage: cli.sh MRVLC MODELS/DIGITS WORK
 # Runs mrvlc as a user does and checks exit codes, messages and what is left behind. WORK is emptied first.
 set -u
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 mrvlc=$1 digits_folder=$2 digits=$2/digits.onnx images=$2/test_x.npy labels=$2/test_y.npy work=$3
 unset CC NO_COLOR MRVLC_TARGET_PATH
 rm -rf "$work" && mkdir -p "$work/tmp" && cd "$work" || exit 1
 export TMPDIR=$work/tmp
-failures=0 checks=0
-
-problem() {
-  failures=$((failures + 1))
-  printf 'FAILED: %s\n' "$*"
-  sed 's/^/  stderr: /' stderr
-}
-
-# expect CODE TEXT ARGUMENT...: runs mrvlc; stdout or stderr must hold TEXT.
-expect() {
-  local code=$1 text=$2 got
-  shift 2
-  checks=$((checks + 1))
-  timeout 60 "$mrvlc" "$@" >stdout 2>stderr
-  got=$?
-  [ $got = "$code" ] || problem "exit code $got, not $code: mrvlc $*"
-  [ -z "$text" ] || grep -qF -e "$text" stdout stderr || problem "no '$text': mrvlc $*"
-}
-
-# check TEXT COMMAND...: the command must succeed.
-check() {
-  local text=$1
-  shift
-  checks=$((checks + 1))
-  "$@" >/dev/null 2>&1 || problem "$text"
-}
-
-absent() {
-  checks=$((checks + 1))
-  [ ! -e "$1" ] && [ ! -L "$1" ] || problem "$1 was left behind"
-}
-
-json() {
-  command -v python3 >/dev/null || return 0
-  check "$1 is not JSON" python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$1"
-}
-
-json_lines() {
-  command -v python3 >/dev/null || return 0
-  check "$1: not every line is JSON" python3 -c 'import json, sys; [json.loads(l) for l in open(sys.argv[1])]' "$1"
-}
+# shellcheck source=expect.sh
+. "$here/expect.sh"
 
 compile() { "$mrvlc" compile "$digits" -q "$@"; }
 

@@ -172,7 +172,7 @@ TEST_CASE("an accelerator that gets less than half of the MACs") {
   CHECK(all.count(DiagCode::MRV0012) == 0);
 }
 
-TEST_CASE("six lines say what came out") {
+TEST_CASE("seven lines say what came out") {
   auto c = test::compile_model(test::mixed_model(), "six", [](Options& o) {
     o.cpu = {"g2"};
     o.batch = 2;

@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$1"
 declare -A may=(
   [support]="" [alloc]="support" [tensor]="support" [ir]="tensor support" [isa]="tensor support" [target]="tensor support" [cost]="isa target tensor support"
-  [ops]="ir tensor support" [interp]="ops ir tensor support" [onnx]="interp ops ir tensor support"
+  [ops]="ir tensor support" [interp]="ops ir tensor support" [calibration]="interp ops ir tensor support" [onnx]="interp ops ir tensor support"
   [passes]="interp ops ir tensor support" [rules]="ops ir tensor support"
   [partition]="rules ops target ir tensor support"
   [accel]="alloc cost partition ops isa target ir tensor support"

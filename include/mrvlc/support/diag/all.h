@@ -2,6 +2,7 @@
 #pragma once
 #include "mrvlc/support/diag/accel.h"
 #include "mrvlc/support/diag/accel_size.h"
+#include "mrvlc/support/diag/accuracy.h"
 #include "mrvlc/support/diag/chost.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/ir.h"

@@ -1,9 +1,9 @@
 #pragma once
 #include <string_view>
 
-namespace mrvlc::partition {
+namespace mrvlc {
 
 // `*` any characters, `?` any one; the rest literally. Linear in the text for each `*`.
 bool glob_match(std::string_view pattern, std::string_view text);
 
-}  // namespace mrvlc::partition
+}  // namespace mrvlc

@@ -1,6 +1,6 @@
-#include "glob.h"
+#include "mrvlc/support/glob.h"
 
-namespace mrvlc::partition {
+namespace mrvlc {
 
 bool glob_match(std::string_view pattern, std::string_view text) {
   size_t p = 0, t = 0, star = std::string_view::npos, resume = 0;
@@ -23,4 +23,4 @@ bool glob_match(std::string_view pattern, std::string_view text) {
   return p == pattern.size();
 }
 
-}  // namespace mrvlc::partition
+}  // namespace mrvlc

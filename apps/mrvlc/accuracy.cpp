@@ -1,0 +1,112 @@
+// Accuracy on the command line: options of compile, and the command that makes their calibration file.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "commands.h"
+#include "compile_options.h"
+#include "mrvlc/support/diag/general.h"
+
+namespace mrvlc::app {
+namespace {
+
+bool read_number(const std::string& text, double& value) {
+  return CLI::detail::lexical_cast(text, value) && std::isfinite(value);
+}
+
+// NAME=LO:HI; names may hold '=' and ':' themselves.
+Result<calibration::InputRange> parse_range(const std::string& text) {
+  const size_t eq = text.rfind('='), colon = text.rfind(':');
+  calibration::InputRange range;
+  if (eq == std::string::npos || eq == 0 || colon == std::string::npos || colon < eq ||
+      !read_number(text.substr(eq + 1, colon - eq - 1), range.least) ||
+      !read_number(text.substr(colon + 1), range.most)) {
+    return make_diag<DiagCode::MRV0004>("--input-range takes NAME=LO:HI, e.g. image=0:255, not '" +
+                                        printable(text) + "'");
+  }
+  if (range.least > range.most)
+    return make_diag<DiagCode::MRV0004>(
+        fmt::format("--input-range: {} is more than {} in '{}'", range.least, range.most, printable(text)));
+  range.pattern = text.substr(0, eq);
+  return range;
+}
+
+}  // namespace
+
+CLI::Validator tolerance_check() {
+  return {[](const std::string& text) {
+            double value = 0;
+            const bool good = CLI::detail::lexical_cast(text, value) && value >= 0 && value < 1e300;
+            return good ? std::string() : "'" + printable(text) + "' is no number from 0 on";
+          },
+          ""};
+}
+
+void add_accuracy_options(CLI::App& cmd, CompileArguments& a) {
+  cmd.add_option("--calibration", a.calibration,
+                 "what values of the model are on your data, from 'mrvlc calibrate': overflows of fp16 are "
+                 "looked for there, "
+                 "and the probe's inputs are like the data's")
+      ->type_name("FILE")
+      ->check(not_empty());
+  cmd.add_option(
+         "--input-range", a.input_ranges,
+         "NAME=LO:HI: the range of an input for the probe, 0:1 by default (repeatable, * and ? allowed)")
+      ->type_name("NAME=LO:HI")
+      ->allow_extra_args(false);
+  CLI::Option* probe =
+      cmd.add_flag("--probe", a.probe, "compare fp16 with float32 on made inputs whatever that costs");
+  cmd.add_flag("--no-probe", a.no_probe, "do not compare at all")->excludes(probe);
+  cmd.add_option("--accuracy-warning", a.accuracy_warning,
+                 "largest expected |a-b|/(1+|b|) that is no warning (0.01)")
+      ->type_name("E")
+      ->check(tolerance_check());
+  cmd.add_flag("--fail-on-accuracy", a.fail_on_accuracy,
+               "exit with code 5 when the expected error is more than that, when a value overflows fp16, or "
+               "when neither is known");
+}
+
+Status read_accuracy_options(const CompileArguments& a, driver::CompileOptions& o) {
+  using Probe = driver::CompileOptions::Probe;
+  o.probe = a.probe ? Probe::Always : a.no_probe ? Probe::Never : Probe::WithinBudget;
+  o.calibration = a.calibration;
+  o.accuracy_warning = a.accuracy_warning;
+  o.fail_on_accuracy = a.fail_on_accuracy;
+  for (const std::string& text : a.input_ranges) {
+    MRVLC_ASSIGN(calibration::InputRange range, parse_range(text));
+    o.input_ranges.push_back(std::move(range));
+  }
+  if (a.no_probe && a.fail_on_accuracy && a.calibration.empty())
+    return make_diag<DiagCode::MRV0004>(
+        "--fail-on-accuracy has nothing to judge by with --no-probe and no --calibration");
+  return {};
+}
+
+void add_calibrate(CLI::App& app, Context& context) {
+  auto a = std::make_shared<CompileArguments>();
+  auto o = std::make_shared<driver::CalibrateOptions>();
+  CLI::App* cmd = app.add_subcommand(
+      "calibrate", "what the values of a model are on your data, for compile --calibration");
+  add_model_options(*cmd, *a);
+  cmd->add_option("--data", o->data,
+                  "folder of samples: a folder each, or one .npy an input (docs/calibration.md)")
+      ->required()
+      ->type_name("DIR")
+      ->check(not_empty());
+  cmd->add_option("-o,--output", o->out, "file to write")->required()->type_name("FILE")->check(not_empty());
+  cmd->callback([a, o, cmd, &context] {
+    auto options = checked(*cmd, *a);
+    if (!options.ok()) return context.fail("mrvlc", options.error());
+    o->compile = *options;
+    if (context.shows_progress())
+      o->progress = [](size_t sample, size_t of) {
+        std::fprintf(stderr, "\r%zu of %zu samples%s", sample, of, sample == of ? "\n" : "");
+      };
+    Diagnostics diagnostics;
+    const bool ok = driver::calibrate(*o, diagnostics);
+    print_diagnostics(a->model, diagnostics, context.messages);
+    context.exit_code = ok ? 0 : diagnostics.exit_code();
+  });
+}
+
+}  // namespace mrvlc::app

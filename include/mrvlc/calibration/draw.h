@@ -1,0 +1,36 @@
+// Inputs drawn for a model whose data are not at hand: from ranges that the user names, or from the
+// distribution that calibration data had.
+#pragma once
+#include <map>
+
+#include "mrvlc/ir/graph.h"
+#include "mrvlc/support/result.h"
+
+namespace mrvlc::calibration {
+
+// A distribution by its quantiles, linear between them. Probabilities rise strictly from 0 to 1, values do
+// not fall.
+struct Quantiles {
+  std::vector<std::pair<double, double>> points;  // probability, value
+  // p in [0, 1].
+  double at(double p) const;
+};
+Quantiles uniform(double least, double most);
+
+// By position in graph.inputs().
+using Distributions = std::map<size_t, Quantiles>;
+
+// --input-range NAME=LO:HI.
+struct InputRange {
+  std::string pattern;  // of names of inputs; * and ? allowed
+  double least = 0, most = 1;
+};
+// Of an input that several name, the last holds. MRV0004: a pattern that no input has, an input that holds no
+// numbers, or an end that its type cannot hold.
+Result<Distributions> distributions_of(const ir::Graph& graph, const std::vector<InputRange>& ranges);
+
+// interp::make_inputs of kind Uniform, but for the elements of inputs that have a distribution: integers are
+// rounded. Depends on the graph's inputs, the seed and the distributions alone.
+std::vector<Tensor> draw_inputs(const ir::Graph& graph, uint32_t seed, const Distributions& distributions);
+
+}  // namespace mrvlc::calibration

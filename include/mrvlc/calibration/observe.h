@@ -1,0 +1,47 @@
+// What the values of a model are on given data: runs of the reference interpreter, looked at value by value.
+#pragma once
+#include "mrvlc/calibration/statistics.h"
+#include "mrvlc/ir/graph.h"
+
+namespace mrvlc::calibration {
+
+struct ValueRecord {
+  std::string name;  // ONNX's, as messages show it
+  bool input = false;
+  ElementType elem = ElementType::F32;
+  Summary summary;
+  bool operator==(const ValueRecord&) const = default;
+};
+
+struct Calibration {
+  std::string model_sha256;  // onnx::Model::sha256
+  int64_t samples = 0;
+  std::vector<ValueRecord> values;  // inputs, then results in program order
+
+  const ValueRecord* find(std::string_view name) const;  // nullptr: nothing is known of it
+  bool operator==(const Calibration&) const = default;
+};
+
+// Of the model as it was imported: names of values are those of the ONNX file. Looked at are floats, and
+// integers that are inputs; not what lies in bodies of control flow, nor values that the importer made up.
+class Observer {
+ public:
+  explicit Observer(const ir::Graph& graph);
+  // One sample, by graph input order. Errors: those of interp::run.
+  Status add(const std::vector<Tensor>& inputs);
+  Calibration result(std::string model_sha256) const;
+
+ private:
+  struct Watched {
+    ir::ValueId value;
+    Statistics statistics;
+  };
+  void watch(ir::ValueId value);
+
+  const ir::Graph& graph_;
+  int64_t samples_ = 0;
+  std::vector<Watched> watched_;
+  std::vector<uint32_t> at_;  // by value: index into watched_, or UINT32_MAX
+};
+
+}  // namespace mrvlc::calibration

@@ -1,0 +1,16 @@
+// Diagnostics 09xx: accuracy and calibration. Rules in mrvlc/support/diag.h.
+#pragma once
+#include "mrvlc/support/diag.h"
+
+namespace mrvlc::DiagCode {
+
+// clang-format off
+MRVLC_DIAG(0901, Warning, Gate, "accuracy: output '{}' is expected to {}, more than {:g} ({}); docs/accuracy.md says what helps")
+MRVLC_DIAG(0902, Warning, Gate, "'{}' reaches {:.6g}, beyond the range of fp16 (65504), which the accelerator stores it in: it overflows to infinity ({}); --cpu keeps what makes or reads it on the CPU")
+MRVLC_DIAG(0903, Warning, Gate, "input '{}' reaches {:.6g}, beyond the range of fp16 (65504): the accelerator takes it as fp32, and so must every program that feeds it ({})")
+MRVLC_DIAG(0904, Note, Gate, "accuracy is not known: {}")
+MRVLC_DIAG(0905, Error, Io, "cannot read '{}': it is no calibration of mrvlc, or damaged: {}")
+MRVLC_DIAG(0906, Error, Io, "'{}' is a calibration of another model: the SHA-256 of its model is {}, of this one {}")
+// clang-format on
+
+}  // namespace mrvlc::DiagCode

@@ -1,0 +1,166 @@
+#include "mrvlc/calibration/file.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "mrvlc/support/diag/accuracy.h"
+
+namespace mrvlc::calibration {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr const char* kSchema = "mrvlc-calibration-1";
+
+Json value_json(const ValueRecord& v) {
+  const Summary& s = v.summary;
+  return {{"name", v.name},
+          {"input", v.input},
+          {"type", name(v.elem)},
+          {"elements", s.elements},
+          {"non_finite", s.non_finite},
+          {"min", s.min},
+          {"max", s.max},
+          {"max_abs", s.max_abs()},
+          {"mean", s.mean},
+          {"percentiles", s.percentiles},
+          {"fp16_subnormal_share", s.fp16_subnormal_share}};
+}
+
+// Members of an object; null when it is none, or there is none of that name.
+const Json& member(const Json& json, const char* name) {
+  static const Json null;
+  const auto it = json.is_object() ? json.find(name) : json.end();
+  return it == json.end() ? null : *it;
+}
+
+// Counts what is read, and says where the first mistake is.
+class Reader {
+ public:
+  explicit Reader(std::string where) : where_(std::move(where)) {}
+
+  std::string text(const Json& json, const char* name) {
+    const Json& j = member(json, name);
+    if (!j.is_string()) return fail(name, "is no text"), std::string();
+    return j.get<std::string>();
+  }
+  int64_t count(const Json& json, const char* name, int64_t least, int64_t most) {
+    const Json& j = member(json, name);
+    const bool good = j.is_number_unsigned() && j.get<uint64_t>() <= static_cast<uint64_t>(most) &&
+                      j.get<uint64_t>() >= static_cast<uint64_t>(least);
+    if (!good) return fail(name, fmt::format("is no number from {} to {}", least, most)), least;
+    return j.get<int64_t>();
+  }
+  double number(const Json& json, const char* name) {
+    const Json& j = member(json, name);
+    if (!j.is_number() || !std::isfinite(j.get<double>())) return fail(name, "is no number"), 0;
+    return j.get<double>();
+  }
+  void require(bool good, const char* name, std::string_view why) {
+    if (!good) fail(name, why);
+  }
+  void fail(const char* name, std::string_view why) {
+    if (wrong_.empty()) wrong_ = fmt::format("{}'{}' {}", where_, name, why);
+  }
+  void in(std::string where) { where_ = std::move(where); }
+  const std::string& wrong() const { return wrong_; }
+
+ private:
+  std::string where_, wrong_;
+};
+
+Summary read_summary(const Json& json, Reader& r) {
+  Summary s;
+  s.elements = r.count(json, "elements", 0, INT64_MAX);
+  s.non_finite = r.count(json, "non_finite", 0, s.elements);
+  s.min = r.number(json, "min");
+  s.max = r.number(json, "max");
+  s.mean = r.number(json, "mean");
+  s.fp16_subnormal_share = r.number(json, "fp16_subnormal_share");
+  r.require(s.min <= s.mean && s.mean <= s.max, "mean", "does not lie between min and max");
+  r.require(r.number(json, "max_abs") == s.max_abs(), "max_abs", "is not that of min and max");
+  r.require(s.fp16_subnormal_share >= 0 && s.fp16_subnormal_share <= 1, "fp16_subnormal_share",
+            "is no share");
+  const Json& list = member(json, "percentiles");
+  r.require(list.is_array() && list.size() == kPercentiles.size(), "percentiles", "are not nine numbers");
+  double last = s.min;
+  for (size_t i = 0; r.wrong().empty() && i < kPercentiles.size(); ++i) {
+    const double v = list[i].is_number() ? list[i].get<double>() : NAN;
+    r.require(v >= last && v <= s.max, "percentiles", "do not rise from min to max");
+    s.percentiles[i] = last = v;
+  }
+  if (s.finite() == 0) r.require(s.min == 0 && s.max == 0, "max", "is of no element");
+  return s;
+}
+
+ValueRecord read_value(const Json& json, Reader& r) {
+  ValueRecord v;
+  v.name = r.text(json, "name");
+  const Json& input = member(json, "input");
+  r.require(input.is_boolean(), "input", "is neither true nor false");
+  v.input = input.is_boolean() && input.get<bool>();
+  const auto elem = element_type_from_name(r.text(json, "type"));
+  r.require(elem && (is_float(*elem) || is_integer(*elem)), "type", "is no type of numbers");
+  v.elem = elem.value_or(ElementType::F32);
+  v.summary = read_summary(json, r);
+  return v;
+}
+
+bool is_sha256(const std::string& text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+}  // namespace
+
+std::string to_json(const Calibration& c) {
+  Json values = Json::array();
+  for (const ValueRecord& v : c.values) values.push_back(value_json(v));
+  const Json json = {{"schema", kSchema},
+                     {"model", {{"sha256", c.model_sha256}}},
+                     {"samples", c.samples},
+                     {"percentiles", kPercentiles},
+                     {"values", std::move(values)}};
+  return json.dump(1) + "\n";
+}
+
+Result<Calibration> parse(std::string_view text, const std::string& shown) {
+  const auto bad = [&](std::string_view why) { return make_diag<DiagCode::MRV0905>(shown, why); };
+  const Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) return bad("not valid JSON");
+  if (member(json, "schema") != kSchema) return bad(fmt::format("its schema is not {}", kSchema));
+  Reader r("");
+  Calibration out;
+  out.model_sha256 = r.text(member(json, "model"), "sha256");
+  r.require(is_sha256(out.model_sha256), "model.sha256", "is no SHA-256");
+  out.samples = r.count(json, "samples", 1, INT64_MAX);
+  const Json& values = member(json, "values");
+  r.require(values.is_array(), "values", "is no list");
+  std::set<std::string> names;
+  for (size_t i = 0; r.wrong().empty() && i < values.size(); ++i) {
+    r.in(fmt::format("value {}: ", i));
+    out.values.push_back(read_value(values[i], r));
+    r.require(names.insert(out.values.back().name).second, "name", "was there before");
+  }
+  if (!r.wrong().empty()) return bad(r.wrong());
+  return out;
+}
+
+Distributions distributions_of(const ir::Graph& graph, const Calibration& calibration) {
+  Distributions out;
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    const ir::Value& input = graph.value(graph.inputs()[i]);
+    const ValueRecord* v = calibration.find(printable(input.name, 1u << 20));
+    if (v == nullptr || v->summary.finite() == 0 || input.type.wrapper != Wrapper::None ||
+        v->elem != input.type.elem)
+      continue;
+    Quantiles q{{{0, v->summary.min}}};
+    for (size_t k = 0; k < kPercentiles.size(); ++k)
+      q.points.emplace_back(kPercentiles[k], v->summary.percentiles[k]);
+    q.points.emplace_back(1, v->summary.max);
+    out[i] = std::move(q);
+  }
+  return out;
+}
+
+}  // namespace mrvlc::calibration

@@ -1,0 +1,145 @@
+#include "accuracy.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "mrvlc/idmap/idmap.h"
+#include "mrvlc/support/diag/accuracy.h"
+#include "mrvlc/support/diag/general.h"
+
+namespace mrvlc::driver {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+// Infinities in JSON, which has none.
+constexpr double kInfinite = 1e300;
+
+std::string_view name(Accuracy::How how) {
+  constexpr std::string_view kNames[] = {"none", "probe", "input-range", "calibration"};
+  return kNames[static_cast<size_t>(how)];
+}
+
+// Where a number was seen, for messages.
+std::string_view seen_in(const Accuracy& accuracy, bool calibrated) {
+  if (calibrated) return "in the calibration data";
+  switch (accuracy.how) {
+    case Accuracy::How::InputRange:
+      return "seen by a probe with inputs of --input-range";
+    case Accuracy::How::Calibration:
+      return "seen by a probe with inputs like the calibration data";
+    default:
+      return "seen by a probe with seeded inputs";
+  }
+}
+
+const Accuracy::Output& worst(const Accuracy& accuracy) {
+  return *std::ranges::max_element(accuracy.outputs, {}, &Accuracy::Output::error);
+}
+
+class Judge {
+ public:
+  Judge(const CompileOptions& options, Diagnostics& diagnostics)
+      : options_(options), diagnostics_(diagnostics) {}
+
+  void loss(Diag diag) {
+    if (options_.fail_on_accuracy) {
+      failed_ = true;
+      Diag error = make_diag<DiagCode::MRV0009>("--fail-on-accuracy: " + diag.message);
+      diagnostics_.add(at_node(std::move(error), diag.node, diag.op_type));
+    } else {
+      diagnostics_.add(std::move(diag));
+    }
+  }
+  void note(Diag diag) { diagnostics_.add(std::move(diag)); }
+  // A gate that has nothing to judge by does not open.
+  void unknown(Diag diag, bool calibrated) { calibrated ? note(std::move(diag)) : loss(std::move(diag)); }
+  bool passed() const { return !failed_; }
+
+ private:
+  const CompileOptions& options_;
+  Diagnostics& diagnostics_;
+  bool failed_ = false;
+};
+
+void judge_value(const Accuracy& accuracy, const Accuracy::Beyond& b, Judge& out) {
+  const std::string value = printable(b.value);
+  const std::string_view seen = seen_in(accuracy, b.calibrated);
+  if (!b.wide) {
+    out.loss(at_node(make_diag<DiagCode::MRV0902>(value, b.magnitude, seen), b.node, b.op_type));
+  } else if (b.input_range) {
+    out.note(make_diag<DiagCode::MRV0903>(value, b.magnitude, seen));
+  }
+}
+
+}  // namespace
+
+double Accuracy::expected_error() const {
+  return outputs.empty() ? 0 : worst(*this).error;
+}
+
+bool judge(const Accuracy& accuracy, const CompileOptions& options, Diagnostics& diagnostics) {
+  Judge out(options, diagnostics);
+  for (const Accuracy::Beyond& b : accuracy.beyond) judge_value(accuracy, b, out);
+  if (!accuracy.on_accelerator) return true;
+  using Probe = CompileOptions::Probe;
+  if (options.probe == Probe::Never && !options.given.contains("--no-probe"))
+    return out.passed();  // of verify
+  if (!accuracy.known()) {
+    out.unknown(make_diag<DiagCode::MRV0904>(accuracy.reason), accuracy.calibrated);
+  } else if (const double error = accuracy.expected_error(); error > options.accuracy_warning) {
+    const std::string what = std::isinf(error) ? std::string("be infinite or NaN where float32 is not")
+                                               : fmt::format("be off by {:.2g} of 1 + its magnitude", error);
+    out.loss(make_diag<DiagCode::MRV0901>(printable(worst(accuracy).name), what, options.accuracy_warning,
+                                          seen_in(accuracy, false)));
+  }
+  return out.passed();
+}
+
+Json accuracy_json(const Accuracy& a, const CompileOptions& options) {
+  const auto number = [](double v) { return std::isfinite(v) ? v : kInfinite; };
+  Json outputs = Json::array(), beyond = Json::array();
+  for (const Accuracy::Output& o : a.outputs)
+    outputs.push_back(
+        {{"name", idmap::json_text(o.name)}, {"error", number(o.error)}, {"elements_differing", o.elements}});
+  for (const Accuracy::Beyond& b : a.beyond)
+    beyond.push_back({{"value", idmap::json_text(b.value)},
+                      {"node", idmap::json_text(b.node)},
+                      {"op_type", b.op_type},
+                      {"max_abs", number(b.magnitude)},
+                      {"stored", b.wide ? "fp32" : "fp16"},
+                      {"seen_in", b.calibrated ? "calibration" : "probe"}});
+  return {{"expected_error", a.known() ? Json(number(a.expected_error())) : Json()},
+          {"how", name(a.how)},
+          {"worst_value", idmap::json_text(a.worst_value)},
+          {"reason", idmap::json_text(a.reason)},
+          {"samples", a.samples},
+          {"warning_above", options.accuracy_warning},
+          {"outputs", std::move(outputs)},
+          {"beyond_fp16", std::move(beyond)}};
+}
+
+std::string expected_error_text(const Json& a) {
+  if (a.at("expected_error").is_null()) return "not known";
+  const double error = a.at("expected_error").get<double>();
+  return error >= kInfinite ? "infinite" : fmt::format("{:.2g}", error);
+}
+
+std::string accuracy_detail(const Json& a) {
+  const auto lost =
+      std::ranges::count_if(a.at("beyond_fp16"), [](const Json& b) { return b.at("stored") == "fp16"; });
+  const std::string worst = a.at("worst_value").get<std::string>();
+  std::string text = a.at("reason").get<std::string>();
+  if (lost > 0) text += fmt::format("; {} value{} beyond fp16", lost, lost == 1 ? "" : "s");
+  return worst.empty() ? text : text + "; worst: '" + worst + "'";
+}
+
+std::string accuracy_line(const Json& a) {
+  const bool known = !a.at("expected_error").is_null();
+  return fmt::format("{}{} ({})", known ? "expected error " : "", expected_error_text(a), accuracy_detail(a));
+}
+
+}  // namespace mrvlc::driver

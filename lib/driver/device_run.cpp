@@ -1,0 +1,167 @@
+#include "device_run.h"
+
+#include <cstring>
+
+#include "mrvlc/interp/interp.h"
+#include "mrvlc/tensor/float16.h"
+
+namespace mrvlc::driver {
+namespace {
+
+// Elements between neighbours along each dimension of the value, as the port stores them.
+Shape stored_strides(const accel::PortLayout& port, const Shape& shape) {
+  Shape strides(shape.size());
+  int64_t dense = 1;
+  for (size_t i = port.perm.size(); i-- > 0;) {
+    const auto d = static_cast<size_t>(port.perm[i]);
+    strides[d] = dense;
+    dense *= shape[d];
+  }
+  return strides;
+}
+
+// f(logical index, stored index) for every element, in logical order.
+template <class F>
+void each_element(const accel::PortLayout& port, const Shape& shape, F f) {
+  const Shape strides = stored_strides(port, shape);
+  Shape index(shape.size(), 0);
+  int64_t at = 0;
+  for (int64_t i = 0, n = element_count(shape); i < n; ++i) {
+    f(i, at);
+    for (size_t d = shape.size(); d-- > 0;) {
+      at += strides[d];
+      if (++index[d] < shape[d]) break;
+      at -= strides[d] * shape[d];
+      index[d] = 0;
+    }
+  }
+}
+
+// What the stub hands to the device: elements and order of dimensions as the port asks for.
+std::string to_device(const accel::PortLayout& port, const Tensor& value) {
+  const auto size = static_cast<size_t>(isa::data_bytes(port.type));
+  std::string bytes(static_cast<size_t>(value.elements()) * size, '\0');
+  const bool floats = value.elem() == ElementType::F32;
+  const std::span<const float> data = floats ? value.data<float>() : std::span<const float>();
+  each_element(port, value.shape(), [&](int64_t i, int64_t at) {
+    const float whole = floats ? data[static_cast<size_t>(i)] : static_cast<float>(value.as_double(i));
+    const uint16_t half = float_to_half(whole);
+    char* to = bytes.data() + size * static_cast<size_t>(at);
+    size == 2 ? std::memcpy(to, &half, 2) : std::memcpy(to, &whole, 4);
+  });
+  return bytes;
+}
+
+Tensor from_device(const accel::PortLayout& port, const std::string& bytes, const TensorType& type) {
+  Tensor value(type);
+  const bool floats = type.elem == ElementType::F32;
+  const std::span<float> data = floats ? value.mutable_data<float>() : std::span<float>();
+  each_element(port, type.shape, [&](int64_t i, int64_t at) {
+    float whole = 0;
+    uint16_t half = 0;
+    if (port.type == isa::DataType::F32) {
+      std::memcpy(&whole, bytes.data() + 4 * at, 4);
+    } else {
+      std::memcpy(&half, bytes.data() + 2 * at, 2);
+      whole = half_to_float(half);
+    }
+    floats ? void(data[static_cast<size_t>(i)] = whole) : value.set_double(i, static_cast<double>(whole));
+  });
+  return value;
+}
+
+// Tensors of one run; they die after their last use.
+class Values {
+ public:
+  explicit Values(const ir::Graph& graph, const partition::Partition& partition)
+      : graph_(graph), tensors_(graph.value_slots()), uses_(graph.value_slots(), 0) {
+    for (ir::ValueId id : graph.outputs()) ++uses_[id.index()];
+    for (const partition::Step& step : partition.steps)
+      for (ir::ValueId id : read_by(step, partition))
+        if (id.valid()) ++uses_[id.index()];
+  }
+
+  const std::vector<ir::ValueId>& read_by(const partition::Step& step,
+                                          const partition::Partition& partition) const {
+    return step.kind == partition::Step::Kind::Cpu ? graph_.node(step.node).inputs
+                                                   : partition.regions[step.region].inputs;
+  }
+  const Tensor* get(ir::ValueId id) const {
+    if (!id.valid()) return nullptr;
+    const Tensor* constant = graph_.constant(id);
+    return constant != nullptr ? constant : &tensors_[id.index()];
+  }
+  void set(ir::ValueId id, Tensor tensor) {
+    if (uses_[id.index()] != 0) tensors_[id.index()] = std::move(tensor);
+  }
+  void used(ir::ValueId id) {
+    if (id.valid() && --uses_[id.index()] == 0) tensors_[id.index()] = Tensor();
+  }
+
+ private:
+  const ir::Graph& graph_;
+  std::vector<Tensor> tensors_;
+  std::vector<uint32_t> uses_;
+};
+
+Status run_node(const ir::Graph& graph, ir::NodeId id, Values& values) {
+  const ir::Node& node = graph.node(id);
+  std::vector<const Tensor*> inputs;
+  for (ir::ValueId in : node.inputs) inputs.push_back(values.get(in));
+  MRVLC_ASSIGN(std::vector<Tensor> results, interp::evaluate(graph, node, inputs));
+  for (size_t i = 0; i < node.outputs.size(); ++i) values.set(node.outputs[i], std::move(results[i]));
+  return {};
+}
+
+Result<std::vector<Tensor>> run_region(const ir::Graph& graph, const accel::CompiledRegion& region,
+                                       sim::Simulator& simulator, const Values& values) {
+  std::vector<std::string> in, out;
+  for (const accel::PortLayout& port : region.inputs) in.push_back(to_device(port, *values.get(port.value)));
+  std::vector<std::span<const std::byte>> spans;
+  for (const std::string& bytes : in) spans.push_back(std::as_bytes(std::span(bytes.data(), bytes.size())));
+  sim::Options options;
+  options.detect_hazards = false;
+  options.keep_events = false;
+  MRVLC_ASSIGN([[maybe_unused]] const sim::Report report, simulator.run(spans, out, options));
+  std::vector<Tensor> results;
+  for (size_t i = 0; i < out.size(); ++i) {
+    const accel::PortLayout& port = region.outputs[i];
+    results.push_back(from_device(port, out[i], graph.value(port.value).type));
+  }
+  return results;
+}
+
+}  // namespace
+
+Result<DeviceRun> DeviceRun::create(const CompiledModel& m, const ir::Graph& graph) {
+  DeviceRun out(m, graph);
+  for (const std::string& bytes : m.binaries) {
+    MRVLC_ASSIGN(isa::Binary binary, isa::read_container(bytes));
+    MRVLC_ASSIGN(sim::Simulator simulator, sim::Simulator::create(std::move(binary), m.machine));
+    out.simulators_.push_back(std::move(simulator));
+  }
+  return out;
+}
+
+Result<DeviceRun::Results> DeviceRun::run(const std::vector<Tensor>& inputs) {
+  const partition::Partition& partition = m_->partition;
+  Values values(*graph_, partition);
+  for (size_t i = 0; i < inputs.size(); ++i) values.set(graph_->inputs()[i], inputs[i]);
+  Results out;
+  out.of_regions.resize(m_->regions.size());
+  for (const partition::Step& step : partition.steps) {
+    if (step.kind == partition::Step::Kind::Cpu) {
+      MRVLC_TRY(run_node(*graph_, step.node, values));
+    } else {
+      const accel::CompiledRegion& region = m_->regions[step.region];
+      MRVLC_ASSIGN(auto results, run_region(*graph_, region, simulators_[step.region], values));
+      for (size_t i = 0; i < results.size(); ++i) values.set(region.outputs[i].value, results[i]);
+      out.of_regions[step.region] = std::move(results);
+    }
+    for (ir::ValueId id : values.read_by(step, partition)) values.used(id);
+  }
+  for (ir::ValueId id : graph_->outputs()) out.outputs.push_back(*values.get(id));
+  return out;
+}
+
+}  // namespace mrvlc::driver

@@ -1,0 +1,291 @@
+#include "probe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "as_in_model.h"
+#include "device_run.h"
+#include "mrvlc/accel/stored.h"
+#include "mrvlc/interp/visit.h"
+#include "mrvlc/ops/op.h"
+#include "mrvlc/ops/work.h"
+#include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/saturating.h"
+
+namespace mrvlc::driver {
+namespace {
+
+constexpr double kFp16Most = 65504;
+constexpr uint32_t kSamples = 2;  // seeds 1, 2, ...
+// What a probe may cost, in multiply-accumulates or as much time in other steps: about a second and a half.
+// docs/accuracy.md.
+constexpr int64_t kBudget = 5'000'000'000;
+// An element of anything but a product takes the interpreter as long as so many multiply-accumulates.
+constexpr int64_t kStepCost = 16;
+constexpr int64_t kRoom =
+    int64_t{2} << 30;  // bytes of live tensors; what --probe may take is the interpreter's limit
+
+// What a run costs; nullopt: that depends on data.
+std::optional<int64_t> cost_of(const ir::Graph& graph) {
+  int64_t cost = 0;
+  for (ir::NodeId id : graph.topological_order()) {
+    const ir::Node& node = graph.node(id);
+    if (node.is(Op::Loop) && !graph.is_constant(node.inputs[0])) return std::nullopt;
+    const auto bodies = ir::bodies_of(node);
+    const int64_t macs = bodies.empty() ? ops::macs(graph, node) : 0;
+    const int64_t steps = bodies.empty() ? ops::evaluation_work(graph, node) : 0;
+    cost = saturating_add(
+        cost, saturating_add(macs, saturating_mul(std::max<int64_t>(0, steps - macs), kStepCost)));
+    for (const ir::Graph* body : bodies) {
+      const auto inner = cost_of(*body);
+      if (!inner) return std::nullopt;
+      cost = saturating_add(cost, saturating_mul(*inner, ops::body_rounds(graph, node)));
+    }
+  }
+  return cost;
+}
+
+double magnitude(const Tensor& tensor) {
+  double most = 0;
+  if (tensor.type().wrapper != Wrapper::None || !is_float(tensor.elem())) return most;
+  if (tensor.elem() == ElementType::F32) {
+    float largest = 0;
+    for (float v : tensor.data<float>())
+      largest = std::isfinite(v) ? std::max(largest, std::abs(v)) : largest;
+    return static_cast<double>(largest);
+  }
+  for (int64_t i = 0; i < tensor.elements(); ++i)
+    if (const double v = tensor.as_double(i); std::isfinite(v)) most = std::max(most, std::abs(v));
+  return most;
+}
+
+// Elements that are not finite in float32 say nothing about fp16.
+double float_error(const Tensor& actual, const Tensor& expected) {
+  double error = 0;
+  for (int64_t i = 0; i < expected.elements(); ++i) {
+    const double a = actual.as_double(i), b = expected.as_double(i);
+    if (!std::isfinite(b)) continue;
+    error = std::max(error, std::isfinite(a) ? std::abs(a - b) / (1 + std::abs(b)) : INFINITY);
+  }
+  return error;
+}
+
+void take_difference(const Tensor& actual, const Tensor& expected, Accuracy::Output& out) {
+  if (!(actual.type() == expected.type())) {
+    ++out.elements;
+  } else if (expected.type().wrapper != Wrapper::None) {
+    const auto &a = actual.items(), &b = expected.items();
+    out.elements += a.size() == b.size() ? 0 : 1;
+    for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) take_difference(a[i], b[i], out);
+  } else if (is_float(expected.elem())) {
+    out.error = std::max(out.error, float_error(actual, expected));
+  } else if (expected.elem() == ElementType::String) {
+    for (size_t i = 0; i < expected.string_data().size(); ++i)
+      out.elements += actual.string_data()[i] == expected.string_data()[i] ? 0 : 1;
+  } else {
+    for (int64_t i = 0; i < expected.elements(); ++i)
+      out.elements += actual.as_int(i) == expected.as_int(i) ? 0 : 1;
+  }
+}
+
+bool any_float_output(const ir::Graph& graph) {
+  return std::ranges::any_of(graph.outputs(),
+                             [&](ir::ValueId id) { return is_float(graph.value(id).type.elem); });
+}
+
+std::vector<ir::ValueId> region_outputs(const partition::Partition& partition) {
+  std::vector<ir::ValueId> all;
+  for (const partition::Region& region : partition.regions)
+    all.insert(all.end(), region.outputs.begin(), region.outputs.end());
+  return all;
+}
+
+std::string counted(size_t n, std::string_view what) {
+  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+}
+
+interp::Options room_of(const CompileOptions& options) {
+  return options.probe == CompileOptions::Probe::Always ? interp::Options{} : interp::Options{kRoom};
+}
+
+// Samples that the budget has room for, or why there are none.
+size_t samples_within(const CompiledModel& m, const CompileOptions& options, std::string& why_not) {
+  const ir::Graph& graph = m.model.graph;
+  if (m.partition.regions.empty()) return why_not = "nothing runs on an accelerator", 0;
+  if (options.probe == CompileOptions::Probe::Never) return why_not = "--no-probe", 0;
+  if (Status room = interp::check_memory(graph, room_of(options)); !room.ok())
+    return why_not = "not probed: a run " + room.error().message, 0;
+  if (options.probe == CompileOptions::Probe::Always) return kSamples;
+  const std::optional<int64_t> cost = cost_of(graph);
+  if (!cost) {
+    why_not = "not probed: how often a Loop runs depends on data, --probe runs it anyway";
+    return 0;
+  }
+  const int64_t most = kBudget / std::max<int64_t>(1, *cost);
+  if (most == 0) {
+    int64_t macs = 0;
+    for (ir::NodeId id : graph.topological_order())
+      macs = saturating_add(macs, ops::macs(graph, graph.node(id)));
+    why_not = fmt::format(
+        "not probed: {} multiply-accumulates, with everything else as much work as {}, exceed the budget of "
+        "{}; "
+        "--probe runs it anyway",
+        macs, *cost, kBudget);
+  }
+  return static_cast<size_t>(std::min<int64_t>(most, kSamples));
+}
+
+// Each once, with the ONNX node that makes it.
+std::vector<std::pair<ir::ValueId, Accuracy::Beyond>> stored_activations(
+    const CompiledModel& m, const calibration::Distributions& known) {
+  const ir::Graph& graph = m.model.graph;
+  std::vector<std::pair<ir::ValueId, Accuracy::Beyond>> out;
+  std::set<ir::ValueId> seen;
+  for (const partition::Region& region : m.partition.regions) {
+    for (const accel::StoredValue& stored : accel::stored_values(graph, region)) {
+      if (!seen.insert(stored.value).second) continue;
+      const ir::Value& value = graph.value(stored.value);
+      Accuracy::Beyond b{value.name, {}, {}, 0, stored.type == isa::DataType::F32, false, false};
+      if (const ir::Source* s = value.producer.valid() ? source_of(graph, value.producer) : nullptr)
+        b.node = s->name.empty() ? s->id : s->name, b.op_type = s->op_type;
+      for (const auto& [i, quantiles] : known)
+        b.input_range = b.input_range || graph.inputs()[i] == stored.value;
+      out.emplace_back(stored.value, std::move(b));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<Probe> Probe::begin(const CompiledModel& m, const CompileOptions& options,
+                           const calibration::Calibration* data) {
+  Probe out;
+  const ir::Graph& graph = m.model.graph;
+  MRVLC_ASSIGN(auto distributions, calibration::distributions_of(graph, options.input_ranges));
+  const bool ranged = !distributions.empty();
+  if (data != nullptr)
+    distributions.merge(calibration::distributions_of(graph, *data));  // a named range stays
+  out.accuracy_.on_accelerator = !m.partition.regions.empty();
+  const size_t samples = samples_within(m, options, out.accuracy_.reason);
+  if (samples > 0 || data != nullptr) out.stored_ = stored_activations(m, distributions);
+  if (data != nullptr) out.take_calibration(*data);
+  if (samples == 0) return out;
+  out.accuracy_.how = data != nullptr ? Accuracy::How::Calibration
+                      : ranged        ? Accuracy::How::InputRange
+                                      : Accuracy::How::Probe;
+  out.accuracy_.reason =
+      fmt::format("fp16 against float32 on {} of seeded inputs{}{}", counted(samples, "sample"),
+                  data != nullptr ? fmt::format(", distributed as in {} of calibration data",
+                                                counted(static_cast<size_t>(data->samples), "sample"))
+                                  : "",
+                  ranged ? ", in the ranges of --input-range" : "");
+  for (size_t k = 0; k < samples; ++k)
+    out.inputs_.push_back(calibration::draw_inputs(graph, static_cast<uint32_t>(k + 1), distributions));
+  if (!any_float_output(graph)) out.compared_ = region_outputs(m.partition);
+  out.reference_ = std::async(options.jobs == 1 ? std::launch::deferred : std::launch::async,
+                              [graph, inputs = out.inputs_, kept = out.compared_, room = room_of(options)] {
+                                return reference(graph, inputs, kept, room);
+                              });
+  return out;
+}
+
+// By name: passes keep the names of what they leave, and what they made has none that the data could know.
+void Probe::take_calibration(const calibration::Calibration& data) {
+  accuracy_.calibrated = true;
+  std::map<std::string_view, const calibration::ValueRecord*> by_name;
+  for (const calibration::ValueRecord& v : data.values) by_name.emplace(v.name, &v);
+  for (auto& [value, stored] : stored_) {
+    const auto record = by_name.find(printable(stored.value, 1u << 20));
+    if (record == by_name.end() || record->second->summary.max_abs() <= kFp16Most) continue;
+    stored.magnitude = record->second->summary.max_abs();
+    stored.calibrated = true;
+  }
+}
+
+Result<Probe::Reference> Probe::reference(const ir::Graph& graph,
+                                          const std::vector<std::vector<Tensor>>& inputs,
+                                          const std::vector<ir::ValueId>& kept, const interp::Options& room) {
+  Reference out;
+  const std::set<ir::ValueId> wanted(kept.begin(), kept.end());
+  for (const std::vector<Tensor>& sample : inputs) {
+    Reference::Sample& s = out.samples.emplace_back();
+    const auto look = [&](ir::ValueId id, Tensor& tensor) {
+      if (wanted.contains(id)) s.of_regions.emplace(id, tensor);
+      if (const double m = magnitude(tensor); m > kFp16Most)
+        out.magnitudes[id] = std::max(out.magnitudes[id], m);
+    };
+    MRVLC_ASSIGN(s.outputs, interp::run_visited(graph, sample, look, false, room));
+  }
+  return out;
+}
+
+Accuracy Probe::finish(const CompiledModel& m) {
+  if (!reference_.valid()) {
+    find_beyond(nullptr);
+    choose_worst();
+    return std::move(accuracy_);
+  }
+  const Result<Reference> expected = reference_.get();
+  Status status = expected.ok() ? compare(m, *expected) : Status(expected.error());
+  if (status.ok()) {
+    accuracy_.samples = inputs_.size();
+  } else {
+    const Diag& d = status.error();
+    accuracy_.how = Accuracy::How::None;
+    accuracy_.outputs.clear();
+    accuracy_.reason =
+        fmt::format("not probed: the reference does not take the inputs that were made: {}{}",
+                    d.node.empty() ? "" : fmt::format("node '{}': ", printable(d.node)), d.message);
+  }
+  find_beyond(expected.ok() ? &*expected : nullptr);
+  choose_worst();
+  return std::move(accuracy_);
+}
+
+void Probe::choose_worst() {
+  const auto lost = std::ranges::find_if(accuracy_.beyond, [](const auto& b) { return !b.wide; });
+  if (lost != accuracy_.beyond.end()) {
+    accuracy_.worst_value = lost->value;
+  } else if (accuracy_.expected_error() > 0) {
+    accuracy_.worst_value = std::ranges::max_element(accuracy_.outputs, {}, &Accuracy::Output::error)->name;
+  }
+}
+
+Status Probe::compare(const CompiledModel& m, const Reference& expected) {
+  const ir::Graph& graph = m.model.graph;
+  for (ir::ValueId id : compared_.empty() ? graph.outputs() : compared_)
+    accuracy_.outputs.push_back({graph.value(id).name, 0, 0});
+  MRVLC_ASSIGN(DeviceRun device, DeviceRun::create(m, graph));
+  for (size_t k = 0; k < inputs_.size(); ++k) {
+    MRVLC_ASSIGN(const DeviceRun::Results actual, device.run(inputs_[k]));
+    size_t at = 0;
+    if (compared_.empty()) {
+      for (size_t i = 0; i < actual.outputs.size(); ++i)
+        take_difference(actual.outputs[i], expected.samples[k].outputs[i], accuracy_.outputs[at++]);
+      continue;
+    }
+    for (const std::vector<Tensor>& region : actual.of_regions)
+      for (const Tensor& value : region) {
+        take_difference(value, expected.samples[k].of_regions.at(compared_[at]), accuracy_.outputs[at]);
+        ++at;
+      }
+  }
+  return {};
+}
+
+void Probe::find_beyond(const Reference* expected) {
+  for (auto& [value, stored] : stored_) {
+    const auto reach = expected == nullptr ? std::map<ir::ValueId, double>::const_iterator()
+                                           : expected->magnitudes.find(value);
+    const bool probed = expected != nullptr && reach != expected->magnitudes.end();
+    if (!stored.calibrated && !probed) continue;
+    if (!stored.calibrated) stored.magnitude = reach->second;
+    accuracy_.beyond.push_back(stored);
+  }
+}
+
+}  // namespace mrvlc::driver

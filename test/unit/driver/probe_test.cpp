@@ -1,0 +1,313 @@
+// What a compile says about accuracy: every model here has something fp16 cannot hold, or nothing.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "mrvlc/calibration/file.h"
+#include "mrvlc/driver/driver.h"
+#include "mrvlc/support/diag/accuracy.h"
+#include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/file.h"
+#include "mrvlc/tensor/npy.h"
+#include "onnx/model_util.h"
+
+using namespace mrvlc;
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+class Case {
+ public:
+  explicit Case(const test::pb::ModelProto& model) {
+    dir_.write("model.onnx", model.SerializeAsString());
+    options.model = dir_.path() / "model.onnx";
+    options.out = dir_.path() / "out";
+    options.accel = {"*"};  // however small
+  }
+  // report.json's accuracy.
+  Json compile() {
+    diagnostics = {};
+    ok = driver::compile(options, diagnostics, [](const std::string&) {});
+    INFO((diagnostics.list().empty() ? std::string() : diagnostics.list().back().message));
+    if (!ok) return {};
+    auto text = read_file(options.out / "report.json");
+    REQUIRE(text.ok());
+    return Json::parse(*text).at("accuracy");
+  }
+  const Diag* find(DiagId code) const {
+    for (const Diag& d : diagnostics.list())
+      if (d.code == code) return &d;
+    return nullptr;
+  }
+  size_t warnings() const {
+    return static_cast<size_t>(std::ranges::count_if(
+        diagnostics.list(), [](const Diag& d) { return d.severity() == Severity::Warning; }));
+  }
+  fs::path path() const { return dir_.path(); }
+
+  driver::CompileOptions options;
+  Diagnostics diagnostics;
+  bool ok = false;
+
+ private:
+  test::TempDir dir_;
+};
+
+// Weights that rise and fall, so that whatever is read from another place gives another result.
+std::vector<float> weights(size_t n, float scale) {
+  std::vector<float> out;
+  for (size_t i = 0; i < n; ++i) out.push_back(scale * (1 + 0.125f * static_cast<float>(i % 7)));
+  return out;
+}
+
+void add_conv(test::pb::ModelProto& model, const std::string& name, const std::string& in,
+              const std::string& out, int64_t from, int64_t to, float scale) {
+  *model.mutable_graph()->add_initializer() =
+      test::float_tensor(name + "_w", {to, from, 3, 3}, weights(static_cast<size_t>(9 * from * to), scale));
+  test::pb::NodeProto& node = test::add_node(model, "Conv", {in, name + "_w"}, {out});
+  node.set_name(name);
+  test::add_ints(node, "pads", {1, 1, 1, 1});
+}
+
+test::pb::ModelProto conv(float scale, const std::string& after = "Relu") {
+  test::pb::ModelProto model = test::empty_model();
+  test::add_input(model, "x", {1, 3, 8, 5});
+  add_conv(model, "first", "x", "c", 3, 4, scale);
+  test::add_node(model, after, {"c"}, {"y"}).set_name("last");
+  test::add_output(model, "y", {1, 4, 8, 5});
+  return model;
+}
+
+}  // namespace
+
+TEST_CASE("a network that fp16 holds is told how well, and nothing else") {
+  Case c(conv(0.1f));
+  const Json a = c.compile();
+  REQUIRE(c.ok);
+  CHECK(c.warnings() == 0);
+  CHECK(a["how"] == "probe");
+  CHECK(a["samples"] == 2);
+  CHECK(a["expected_error"] > 0);
+  CHECK(a["expected_error"] < 2e-3);
+  CHECK(a["worst_value"] == "y");
+  CHECK(a["outputs"].size() == 1);
+  CHECK(a["outputs"][0]["name"] == "y");
+  CHECK(a["beyond_fp16"].empty());
+}
+
+TEST_CASE("a value that leaves fp16 is named with its node, and what becomes of it is told") {
+  Case c(conv(3e4f));
+  const Json a = c.compile();
+  REQUIRE(c.ok);
+  REQUIRE(c.find(DiagCode::MRV0902) != nullptr);
+  CHECK(c.find(DiagCode::MRV0902)->message.starts_with("'y' reaches "));
+  CHECK(c.find(DiagCode::MRV0902)->node == "last");
+  REQUIRE(c.find(DiagCode::MRV0901) != nullptr);
+  CHECK_THAT(c.find(DiagCode::MRV0901)->message, Catch::Contains("infinite or NaN where float32 is not"));
+  CHECK(a["expected_error"] == 1e300);
+  CHECK(a["worst_value"] == "y");
+  CHECK(a["beyond_fp16"][0]["stored"] == "fp16");
+  CHECK(a["beyond_fp16"][0]["max_abs"] > 65504);
+  c.options.fail_on_accuracy = true;
+  c.compile();
+  CHECK_FALSE(c.ok);
+  CHECK(c.diagnostics.exit_code() == 5);
+}
+
+TEST_CASE("the range of an input decides") {
+  Case c(conv(1.0f));
+  c.compile();
+  CHECK(c.warnings() == 0);
+  c.options.input_ranges = {{"x", 0, 6e4}};
+  const Json a = c.compile();
+  CHECK(a["how"] == "input-range");
+  CHECK(c.find(DiagCode::MRV0902) != nullptr);
+}
+
+TEST_CASE("a value that is kept as fp32 is no loss, and said of an input only") {
+  test::pb::ModelProto model = test::empty_model();
+  test::add_input(model, "x", {1, 3, 8, 5});
+  *model.mutable_graph()->add_initializer() = test::float_tensor("k", {}, {1 / 65535.0f});
+  test::add_node(model, "Mul", {"x", "k"}, {"s"}).set_name("scale");
+  test::add_node(model, "Softmax", {"s"}, {"y"}).set_name("soft");
+  test::add_output(model, "y", {1, 3, 8, 5});
+  Case c(model);
+  CHECK(c.compile()["expected_error"] < 1e-3);
+  CHECK(c.warnings() == 0);
+  c.options.input_ranges = {{"x", 0, 65535}};
+  const Json a = c.compile();
+  REQUIRE(c.ok);
+  CHECK(a["expected_error"] < 1e-3);
+  CHECK(a["beyond_fp16"][0]["stored"] == "fp32");
+  CHECK(c.find(DiagCode::MRV0903) != nullptr);
+  CHECK(c.warnings() == 1);
+  c.options.fail_on_accuracy = true;
+  c.compile();
+  CHECK(c.ok);
+}
+
+TEST_CASE("nodes on the CPU between regions have their part, in the layout of the model") {
+  test::pb::ModelProto model = test::empty_model();
+  test::add_input(model, "x", {1, 3, 8, 5});
+  add_conv(model, "first", "x", "a", 3, 4, 0.2f);
+  test::add_node(model, "Sin", {"a"}, {"b"}).set_name("middle");
+  add_conv(model, "second", "b", "y", 4, 2, 0.3f);
+  test::add_output(model, "y", {1, 2, 8, 5});
+  test::add_output(model, "b", {1, 4, 8, 5});
+  Case c(model);
+  c.options.accel.clear();
+  c.options.accel = {"Conv"};
+  c.options.cpu = {"middle"};
+  const Json a = c.compile();
+  REQUIRE(c.ok);
+  CHECK(a["samples"] == 2);
+  CHECK(a["expected_error"] < 5e-3);
+  CHECK(a["outputs"].size() == 2);
+}
+
+TEST_CASE("what is no number in float32 says nothing about fp16") {
+  Case c(conv(-1.0f, "Sqrt"));
+  const Json a = c.compile();
+  REQUIRE(c.ok);
+  CHECK(a["expected_error"] == 0);
+  CHECK(c.warnings() == 0);
+}
+
+TEST_CASE("outputs that are no floats are compared where the accelerator hands over") {
+  test::pb::ModelProto model = test::empty_model();
+  test::add_input(model, "x", {1, 3, 8, 5});
+  add_conv(model, "first", "x", "c", 3, 4, 3e4f);
+  test::add_int(test::add_node(model, "ArgMax", {"c"}, {"y"}), "axis", 1);
+  test::add_output(model, "y", {1, 1, 8, 5}, 7);
+  Case c(model);
+  c.options.accel = {"Conv"};
+  const Json a = c.compile();
+  REQUIRE(c.ok);
+  CHECK(a["outputs"][0]["name"] == "c");
+  CHECK(a["expected_error"] == 1e300);
+}
+
+TEST_CASE("a loop whose end depends on data is not entered, and a gate stays shut") {
+  test::pb::ModelProto model = conv(0.1f);
+  test::add_input(model, "n", {}, 7);
+  *model.mutable_graph()->add_initializer() = test::float_tensor("start", {1}, {1});
+  test::pb::NodeProto& loop = test::add_node(model, "Loop", {"n", "", "start"}, {"z"});
+  test::pb::AttributeProto& body = *loop.add_attribute();
+  body.set_name("body");
+  body.set_type(test::pb::AttributeProto::GRAPH);
+  test::pb::GraphProto& g = *body.mutable_g();
+  g.set_name("body");
+  *g.add_input() = test::value_info("i", {}, 7);
+  *g.add_input() = test::value_info("go", {}, 9);
+  *g.add_input() = test::value_info("v", {1});
+  *g.add_node() = test::make_node("Identity", {"go"}, {"on"});
+  *g.add_node() = test::make_node("Add", {"v", "v"}, {"w"});
+  *g.add_output() = test::value_info("on", {}, 9);
+  *g.add_output() = test::value_info("w", {1});
+  test::add_output(model, "z", {1});
+  Case c(model);
+  c.options.accel = {"Conv"};
+  const Json a = c.compile();
+  REQUIRE(c.ok);
+  CHECK(a["how"] == "none");
+  CHECK(a["expected_error"].is_null());
+  CHECK_THAT(a["reason"].get<std::string>(), Catch::Contains("how often a Loop runs depends on data"));
+  CHECK(c.find(DiagCode::MRV0904) != nullptr);
+  c.options.fail_on_accuracy = true;
+  c.compile();
+  CHECK_FALSE(c.ok);
+  CHECK(c.diagnostics.exit_code() == 5);
+  c.options.probe = driver::CompileOptions::Probe::Always;
+  CHECK(c.compile()["how"] == "probe");
+}
+
+TEST_CASE("what would take too long is not probed, and why is told") {
+  test::pb::ModelProto model = test::empty_model();
+  test::add_input(model, "x", {1, 64, 512, 512});
+  add_conv(model, "large", "x", "y", 64, 64, 0.001f);
+  test::add_output(model, "y", {1, 64, 512, 512});
+  Case c(model);
+  const Json a = c.compile();
+  REQUIRE(c.ok);
+  CHECK(a["how"] == "none");
+  CHECK_THAT(a["reason"].get<std::string>(), Catch::Contains("not probed: 9663676416 multiply-accumulates") &&
+                                                 Catch::Contains("--probe runs it anyway"));
+  CHECK(c.warnings() == 0);
+}
+
+namespace {
+
+// "x" of the samples in the folder, as calibrate sees it; nullopt: refused.
+std::optional<calibration::Calibration> calibrate(Case& c, const fs::path& data) {
+  driver::CalibrateOptions o;
+  o.compile.model = c.options.model;
+  o.data = data;
+  o.out = c.path() / "cal.json";
+  c.diagnostics = {};
+  if (!driver::calibrate(o, c.diagnostics)) return std::nullopt;
+  auto text = read_file(o.out);
+  REQUIRE(text.ok());
+  auto read = calibration::parse(*text, "cal.json");
+  REQUIRE(read.ok());
+  return *std::move(read);
+}
+
+Tensor rising(const Shape& shape) {
+  Tensor t(TensorType{ElementType::F32, shape});
+  for (int64_t i = 0; i < t.elements(); ++i) t.set_double(i, static_cast<double>(i));
+  return t;
+}
+
+void write(const fs::path& file, const Tensor& t) {
+  fs::create_directories(file.parent_path());
+  std::ofstream(file) << to_npy(t);
+}
+
+}  // namespace
+
+TEST_CASE("samples lie along a leading dimension, in folders, or are alone") {
+  Case c(conv(1.0f));
+  write(c.path() / "extra/x.npy", rising({3, 1, 3, 8, 5}));
+  write(c.path() / "leading/x.npy", rising({3, 3, 8, 5}));
+  write(c.path() / "alone/input_0.npy", rising({1, 3, 8, 5}));
+  write(c.path() / "folders/b/x.npy", rising({1, 3, 8, 5}));
+  write(c.path() / "folders/a/input_0.npy", rising({1, 3, 8, 5}));
+  const std::vector<std::tuple<std::string, int64_t, double>> expected = {
+      {"extra", 3, 359}, {"leading", 3, 359}, {"alone", 1, 119}, {"folders", 2, 119}};
+  for (const auto& [folder, samples, most] : expected) {
+    INFO(folder);
+    const auto got = calibrate(c, c.path() / folder);
+    REQUIRE(got);
+    CHECK(got->samples == samples);
+    CHECK(got->find("x")->summary.max == most);
+    CHECK(got->find("x")->summary.elements == 120 * samples);
+    CHECK(got->find("y")->summary.max > 1000);
+  }
+  write(c.path() / "none/x.npy", rising({0, 1, 3, 8, 5}));
+  CHECK_FALSE(calibrate(c, c.path() / "none"));
+  write(c.path() / "shape/x.npy", rising({1, 3, 8, 4}));
+  CHECK_FALSE(calibrate(c, c.path() / "shape"));
+}
+
+TEST_CASE("values that the data took beyond fp16 are named, though a probe of them is not made") {
+  Case c(conv(1.0f));
+  Tensor x = rising({1, 3, 8, 5});
+  for (int64_t i = 0; i < x.elements(); ++i) x.set_double(i, 5e4);
+  write(c.path() / "data/x.npy", x);
+  REQUIRE(calibrate(c, c.path() / "data"));
+  c.options.calibration = c.path() / "cal.json";
+  c.options.probe = driver::CompileOptions::Probe::Never;
+  const Json a = c.compile();
+  REQUIRE(c.ok);
+  CHECK(a["how"] == "none");
+  CHECK(a["beyond_fp16"].size() == 1);
+  CHECK(a["beyond_fp16"][0]["value"] == "y");
+  CHECK(a["beyond_fp16"][0]["seen_in"] == "calibration");
+  REQUIRE(c.find(DiagCode::MRV0902) != nullptr);
+  c.options.probe = driver::CompileOptions::Probe::WithinBudget;
+  const Json probed = c.compile();
+  CHECK(probed["how"] == "calibration");
+  CHECK(probed["expected_error"] == 1e300);
+}
