@@ -22,30 +22,70 @@ constexpr double kFp16Most = 65504;
 constexpr uint32_t kSamples = 2;  // seeds 1, 2, ...
 // What a probe may cost, in multiply-accumulates or as much time in other steps: about a second and a half.
 // docs/accuracy.md.
-constexpr int64_t kBudget = 5'000'000'000;
+constexpr int64_t kBudget = 6'000'000'000;
 // An element of anything but a product takes the interpreter as long as so many multiply-accumulates.
 constexpr int64_t kStepCost = 16;
+constexpr int64_t kSlowMac = 8;  // of other types than float32
 constexpr int64_t kRoom =
     int64_t{2} << 30;  // bytes of live tensors; what --probe may take is the interpreter's limit
 
+// Elements that the node reads and writes.
+int64_t moved(const ir::Graph& graph, const ir::Node& node) {
+  int64_t elements = 0;
+  for (const auto* values : {&node.inputs, &node.outputs})
+    for (ir::ValueId v : *values)
+      if (v.valid()) elements = saturating_add(elements, graph.value(v).type.elements());
+  return elements;
+}
+
+bool any_of_type(const ir::Graph& graph, const ir::Node& node, auto holds) {
+  return std::ranges::any_of(node.inputs,
+                             [&](ir::ValueId v) { return v.valid() && holds(graph.value(v).type.elem); });
+}
+
+// What the accelerator takes is linear in what it moves, windows times their taps; of other operators, which
+// may be anything, the bound that there is for them.
+int64_t steps_of(const ir::Graph& graph, const ir::Node& node, bool on_accelerator) {
+  const int64_t work = ops::evaluation_work(graph, node);
+  const bool windows = node.op->attr_index("kernel_shape") >= 0;
+  if (!on_accelerator && !windows) return work;
+  int64_t taps = 1;
+  if (windows)
+    for (int64_t k : node.ints_attr("kernel_shape")) taps = saturating_mul(taps, k);
+  return std::min(work, saturating_mul(moved(graph, node), taps));
+}
+
+int64_t cost_of(const ir::Graph& graph, const ir::Node& node, bool on_accelerator) {
+  const int64_t macs = ops::macs(graph, node);
+  if (macs == 0) return saturating_mul(steps_of(graph, node, on_accelerator), kStepCost);
+  const bool slow = any_of_type(graph, node, [](ElementType e) { return e != ElementType::F32; });
+  return saturating_add(saturating_mul(macs, slow ? kSlowMac : 1),
+                        saturating_mul(moved(graph, node), kStepCost));
+}
+
 // What a run costs; nullopt: that depends on data.
-std::optional<int64_t> cost_of(const ir::Graph& graph) {
+std::optional<int64_t> cost_of(const ir::Graph& graph, const std::vector<bool>& on_accelerator) {
   int64_t cost = 0;
   for (ir::NodeId id : graph.topological_order()) {
     const ir::Node& node = graph.node(id);
     if (node.is(Op::Loop) && !graph.is_constant(node.inputs[0])) return std::nullopt;
     const auto bodies = ir::bodies_of(node);
-    const int64_t macs = bodies.empty() ? ops::macs(graph, node) : 0;
-    const int64_t steps = bodies.empty() ? ops::evaluation_work(graph, node) : 0;
-    cost = saturating_add(
-        cost, saturating_add(macs, saturating_mul(std::max<int64_t>(0, steps - macs), kStepCost)));
+    const bool there = id.index() < on_accelerator.size() && on_accelerator[id.index()];
+    if (bodies.empty()) cost = saturating_add(cost, cost_of(graph, node, there));
     for (const ir::Graph* body : bodies) {
-      const auto inner = cost_of(*body);
+      const auto inner = cost_of(*body, {});
       if (!inner) return std::nullopt;
       cost = saturating_add(cost, saturating_mul(*inner, ops::body_rounds(graph, node)));
     }
   }
   return cost;
+}
+
+std::optional<int64_t> cost_of(const CompiledModel& m) {
+  std::vector<bool> on_accelerator(m.model.graph.node_slots(), false);
+  for (const partition::NodeDecision& d : m.partition.decisions)
+    on_accelerator[d.node.index()] = d.accelerator;
+  return cost_of(m.model.graph, on_accelerator);
 }
 
 double magnitude(const Tensor& tensor) {
@@ -119,7 +159,7 @@ size_t samples_within(const CompiledModel& m, const CompileOptions& options, std
   if (Status room = interp::check_memory(graph, room_of(options)); !room.ok())
     return why_not = "not probed: a run " + room.error().message, 0;
   if (options.probe == CompileOptions::Probe::Always) return kSamples;
-  const std::optional<int64_t> cost = cost_of(graph);
+  const std::optional<int64_t> cost = cost_of(m);
   if (!cost) {
     why_not = "not probed: how often a Loop runs depends on data, --probe runs it anyway";
     return 0;
@@ -151,8 +191,11 @@ std::vector<std::pair<ir::ValueId, Accuracy::Beyond>> stored_activations(
       Accuracy::Beyond b{value.name, {}, {}, 0, stored.type == isa::DataType::F32, false, false};
       if (const ir::Source* s = value.producer.valid() ? source_of(graph, value.producer) : nullptr)
         b.node = s->name.empty() ? s->id : s->name, b.op_type = s->op_type;
-      for (const auto& [i, quantiles] : known)
-        b.input_range = b.input_range || graph.inputs()[i] == stored.value;
+      for (const auto& [i, quantiles] : known) {
+        if (graph.inputs()[i] != stored.value) continue;
+        b.input_range = true;
+        b.magnitude = std::max(std::abs(quantiles.at(0)), std::abs(quantiles.at(1)));
+      }
       out.emplace_back(stored.value, std::move(b));
     }
   }
@@ -171,7 +214,8 @@ Result<Probe> Probe::begin(const CompiledModel& m, const CompileOptions& options
     distributions.merge(calibration::distributions_of(graph, *data));  // a named range stays
   out.accuracy_.on_accelerator = !m.partition.regions.empty();
   const size_t samples = samples_within(m, options, out.accuracy_.reason);
-  if (samples > 0 || data != nullptr) out.stored_ = stored_activations(m, distributions);
+  if (samples > 0 || data != nullptr || !distributions.empty())
+    out.stored_ = stored_activations(m, distributions);
   if (data != nullptr) out.take_calibration(*data);
   if (samples == 0) return out;
   out.accuracy_.how = data != nullptr ? Accuracy::How::Calibration
@@ -279,12 +323,11 @@ Status Probe::compare(const CompiledModel& m, const Reference& expected) {
 
 void Probe::find_beyond(const Reference* expected) {
   for (auto& [value, stored] : stored_) {
-    const auto reach = expected == nullptr ? std::map<ir::ValueId, double>::const_iterator()
-                                           : expected->magnitudes.find(value);
-    const bool probed = expected != nullptr && reach != expected->magnitudes.end();
-    if (!stored.calibrated && !probed) continue;
-    if (!stored.calibrated) stored.magnitude = reach->second;
-    accuracy_.beyond.push_back(stored);
+    if (expected != nullptr && !stored.calibrated) {
+      const auto reach = expected->magnitudes.find(value);
+      if (reach != expected->magnitudes.end()) stored.magnitude = std::max(stored.magnitude, reach->second);
+    }
+    if (stored.magnitude > kFp16Most) accuracy_.beyond.push_back(stored);
   }
 }
 

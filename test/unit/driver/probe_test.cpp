@@ -140,7 +140,9 @@ TEST_CASE("a value that is kept as fp32 is no loss, and said of an input only") 
   const Json a = c.compile();
   REQUIRE(c.ok);
   CHECK(a["expected_error"] < 1e-3);
+  REQUIRE(a["beyond_fp16"].size() == 1);  // the range says so, whatever was drawn
   CHECK(a["beyond_fp16"][0]["stored"] == "fp32");
+  CHECK(a["beyond_fp16"][0]["max_abs"] == 65535);
   CHECK(c.find(DiagCode::MRV0903) != nullptr);
   CHECK(c.warnings() == 1);
   c.options.fail_on_accuracy = true;
