@@ -18,9 +18,10 @@ Legality weights_fit(const ScaledWeights& weights) {
   if (fits_format(weights)) return legal();
   FormatLoss loss = format_loss(weights);
   if (loss.over > 0) {
-    return refuse("weights within float16", fmt::format("{} of {} beyond", loss.over, loss.values), "none",
-                  fmt::format("{} of its {} weights are beyond the range of float16, whose largest number is 65504.",
-                              loss.over, loss.values));
+    return refuse(
+        "weights within float16", fmt::format("{} of {} beyond", loss.over, loss.values), "none",
+        fmt::format("{} of its {} weights are beyond the range of float16, whose largest number is 65504.",
+                    loss.over, loss.values));
   }
   return refuse("weights within float16", fmt::format("{} of {} too small", loss.under, loss.values),
                 "1/256 lost",

@@ -178,7 +178,7 @@ TEST_CASE("seven lines say what came out") {
     o.batch = 2;
     o.given = {"--batch"};
   });
-  REQUIRE(c.summary.size() == 6);
+  REQUIRE(c.summary.size() == 7);
   const Json r = c.json("report.json");
   CHECK(c.summary[0] == fmt::format("wrote {}: six for cn10ka, 1 tile, fp16", c.out.string()));
   CHECK(c.summary[1] ==
@@ -193,8 +193,10 @@ TEST_CASE("seven lines say what came out") {
                                              r["host"]["arena_bytes"].get<int64_t>(),
                                              r["host"]["weights_bytes"].get<int64_t>())));
   CHECK(c.summary[5] == "warnings   1");
+  CHECK(c.summary[6].starts_with("accuracy   expected error "));
   auto host = test::compile_model(test::mixed_model(), "six_host", on_host);
   CHECK(host.summary[0].ends_with("six_host for host, fp32"));
   CHECK(host.summary[2] == "regions    none");
   CHECK(host.summary[5] == "warnings   0");
+  CHECK(host.summary[6] == "accuracy   not known (nothing runs on an accelerator)");
 }
