@@ -23,6 +23,16 @@ TEST_CASE("layers are listed by their cycles, with what bounds them") {
       "region 0: 300 cycles (init 0, main 300, finish 0), lower bound 150 (x2.00); 3 layers on 2 tiles"));
 }
 
+TEST_CASE("shares are of all cycles, those around the layers with them") {
+  report::Region region = test::example_region(3);
+  region.init_cycles = 60;
+  region.finish_cycles = 40;
+  std::string text = report::profile_text({region}, 10);
+  CHECK(text.starts_with("region 0: 400 cycles (init 60, main 300, finish 40)"));
+  CHECK(text.find("bound by: matrix unit 45.0 %") != text.npos);
+  CHECK(text.find("       100  25.00  matrix unit 60 %") != text.npos);
+}
+
 TEST_CASE("a limit of rows says how many are not shown") {
   std::string text = report::profile_text({test::example_region(10)}, 4);
   CHECK(text.find("         6 more layers\n") != text.npos);
