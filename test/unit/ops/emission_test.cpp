@@ -17,6 +17,13 @@ std::vector<OneNode> unary_cases() {
     for (E elem : {E::F32, E::F64, E::I8, E::U8, E::I32, E::U32, E::I64, E::U64, E::Bool}) {
       if (op->types.has(elem)) cases.emplace_back(op->name, std::vector<Operand>{{sample(elem, {3, 7}, 5)}});
     }
+    // Where the exponential of either sign is infinite or nothing, in both types.
+    for (E elem : {E::F32, E::F64}) {
+      if (op->types.has(elem))
+        cases.emplace_back(
+            op->name, std::vector<Operand>{{Tensor::of<double>(
+                          elem, {9}, {-0.0, 100, -100, 1000, -1000, 1e30, -1e30, INFINITY, -INFINITY})}});
+    }
   }
   return cases;
 }
