@@ -33,6 +33,20 @@ TEST_CASE("an unknown target, or file, is told by its error and refuses models")
   }
 }
 
+TEST_CASE("a path, whatever the file's name, is opened as a target file") {
+  namespace fs = std::filesystem;
+  fs::path builtin = fs::path(MRVLC_SOURCE_DIR) / "lib/target/cn10ka/target.json";
+  fs::path renamed = fs::path(MRVLC_BINARY_DIR) / "test-output" / "runtime-chip";
+  fs::create_directories(renamed.parent_path());
+  fs::copy_file(builtin, renamed, fs::copy_options::overwrite_existing);
+  for (const fs::path& target : {builtin, renamed}) {
+    mrvl_device* device = mrvl_simulator_open(target.c_str());
+    REQUIRE(device != nullptr);
+    CHECK(std::string(mrvl_simulator_error(device)).empty());
+    mrvl_simulator_close(device);
+  }
+}
+
 TEST_CASE("a target package is found in the folders of MRVLC_TARGET_PATH") {
   namespace fs = std::filesystem;
   std::ifstream builtin(fs::path(MRVLC_SOURCE_DIR) / "lib/target/cn10ka/target.json");
