@@ -110,6 +110,9 @@ TEST_CASE("a type admits what fits its bounds") {
   CHECK_FALSE(admitted({4, 4}));
   CHECK_FALSE(admitted({4, 6}));
   CHECK_FALSE(admitted({4}));
+  type.open = 3u;
+  CHECK(admitted({4, 1}));
+  CHECK_FALSE(admitted({5, 1}));  // few elements, and yet too many rows
 }
 
 TEST_CASE("npy headers are those of NumPy") {
