@@ -83,11 +83,17 @@ TEST_CASE("a dependency is charged to what is waited for, hidden work to nobody"
 }
 
 TEST_CASE("what waits for the channel is charged to DDR, whatever slows the copy that has it") {
-  auto l = layers({load_ocm(kInputAt, 0, 12800, {}, 0),
-                   {0, Queue::Pe, {}, ew(EwOp::Neg, 12000, 262144, 131072)},
-                   load_ocm(kInputAt, 0, 6400, {}, 1)});
-  CHECK(l[0].by_bound == Cycles{0, 0, 0, 400, 0});
-  CHECK(l[2].by_bound == Cycles{0, 0, 0, 200, 216});
+  // The addition has taken the tile's read port when the store begins; the load gets the channel 400 cycles
+  // later.
+  const std::vector<isa::Wait> first = {{0, Queue::DmaIn, 1}};
+  auto l = layers({{0, Queue::Pe, {}, ew(EwOp::Add, 32000, 800000, 0, 64000)},
+                   load_ocm(kInputAt, 300000, 64),
+                   store_ddr(128000, kOutputAt, 12800, first),
+                   load_ocm(kInputAt, 0, 64000, first, 1)});
+  CHECK(l[0].cycles == 0);
+  CHECK(l[1].by_bound == Cycles{0, 0, 0, 4, 216});
+  CHECK(l[2].by_bound == Cycles{0, 0, 0, 400, 0});
+  CHECK(l[3].by_bound == Cycles{0, 0, 0, 2000, 216});
 }
 
 TEST_CASE("a completion held up by the one before is charged to that one") {
