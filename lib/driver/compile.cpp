@@ -22,7 +22,7 @@
 #include "mrvlc/support/file_writer.h"
 #include "mrvlc/support/hash.h"
 #include "mrvlc/target/find.h"
-#include "output_folder.h"
+#include "output/output_folder.h"
 #include "phase_timer.h"
 #include "probe.h"
 #include "read_files.h"

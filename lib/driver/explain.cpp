@@ -3,7 +3,7 @@
 
 #include "mrvlc/idmap/idmap.h"
 #include "mrvlc/support/diag/general.h"
-#include "output_folder.h"
+#include "output/output_folder.h"
 
 namespace mrvlc::driver {
 namespace {

@@ -1,7 +1,7 @@
 // AttributeProto to the IR's attribute values.
 #pragma once
+#include "file/tensor_decode.h"
 #include "mrvlc/ir/schema.h"
-#include "tensor_decode.h"
 
 namespace mrvlc::onnx {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "file/wire.h"
 #include "mrvlc/support/diag/onnx.h"
-#include "wire.h"
 
 namespace mrvlc::onnx {
 namespace {

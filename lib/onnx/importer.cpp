@@ -5,11 +5,11 @@
 #include <stdexcept>
 
 #include "batched_scan.h"
-#include "builder.h"
+#include "builder/builder.h"
+#include "file/read_model.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/hash.h"
-#include "read_model.h"
 
 namespace mrvlc::onnx {
 namespace {

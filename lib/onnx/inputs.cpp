@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <map>
 
+#include "file/tensor_decode.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/onnx.h"
-#include "tensor_decode.h"
 
 namespace mrvlc::onnx {
 namespace {

@@ -3,8 +3,8 @@
 #include <string_view>
 #include <vector>
 
+#include "file/proto.h"
 #include "mrvlc/onnx/importer.h"
-#include "proto.h"
 #include "sink.h"
 
 namespace mrvlc::onnx {

@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "proto.h"
+#include "file/proto.h"
 #include "sink.h"
 
 namespace mrvlc::onnx {

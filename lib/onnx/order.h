@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "proto.h"
+#include "file/proto.h"
 #include "sink.h"
 
 namespace mrvlc::onnx {

@@ -1,10 +1,10 @@
 // Type inference of one node with the checks every operator shares, and of a whole graph.
+#include "common/open_util.h"
 #include "mrvlc/ops/op.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/ir.h"
 #include "mrvlc/support/diag/ops.h"
-#include "open_util.h"
 
 namespace mrvlc::ops {
 namespace {

@@ -3,7 +3,7 @@
 // before it writes anything, so a wrong one is an error at run time.
 #include <algorithm>
 
-#include "open_util.h"
+#include "common/open_util.h"
 
 namespace mrvlc::ops {
 namespace {

@@ -6,7 +6,7 @@
 #include "mrvlc/isa/container.h"
 #include "mrvlc/sim/simulator.h"
 #include "mrvlc/tensor/float16.h"
-#include "process.h"
+#include "run/process.h"
 #include "support.h"
 
 using namespace mrvlc;

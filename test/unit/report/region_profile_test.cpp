@@ -1,4 +1,4 @@
-#include "region_profile.h"
+#include "profile/region_profile.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,5 +1,5 @@
 // A trace against events made by hand: docs/timing.md says what its times are.
-#include "trace.h"
+#include "profile/trace.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

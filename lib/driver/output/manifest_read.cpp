@@ -1,0 +1,197 @@
+// manifest.json as data: every field is checked.
+#include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/file.h"
+#include "mrvlc/support/file_names.h"
+#include "output/output_folder.h"
+
+namespace mrvlc::driver {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr uint64_t kMaxManifest = 64u << 20;
+
+Diag bad(const fs::path& file, std::string_view why) {
+  return make_diag<DiagCode::MRV0003>(file.string(), why);
+}
+
+// A file right in the folder.
+bool plain_name(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." &&
+         name.find_first_of(std::string_view("/\0", 2)) == name.npos;
+}
+
+// Members of an object; null when it is none, or there is none of that name.
+const Json& member(const Json& json, const char* name) {
+  static const Json null;
+  auto it = json.is_object() ? json.find(name) : json.end();
+  return it == json.end() ? null : *it;
+}
+
+std::optional<std::string> text(const Json& json) {
+  return json.is_string() ? std::optional(json.get<std::string>()) : std::nullopt;
+}
+
+bool read_shape(const Json& json, TensorType& type) {
+  if (!json.is_array() || json.size() > static_cast<size_t>(kMaxRank)) return false;
+  for (const Json& dim : json) {
+    if (!dim.is_number_integer() || dim.get<int64_t>() < 0 || dim.get<int64_t>() > kMaxElements) return false;
+    type.shape.push_back(dim.get<int64_t>());
+  }
+  // As a shape without dimensions of 0 would be: products are formed in any order.
+  int64_t elements = 1;
+  for (int64_t dim : type.shape) {
+    if (dim > 0 && elements > kMaxElements / dim) return false;
+    elements *= std::max<int64_t>(dim, 1);
+  }
+  return true;
+}
+
+// Dimensions that are known at run time only; kOpenRank's bit: all of them.
+bool read_open(const Json& json, TensorType& type) {
+  if (json.is_null()) return true;
+  if (!json.is_array()) return false;
+  for (const Json& dim : json) {
+    if (!dim.is_number_unsigned() || dim.get<uint64_t>() > 31) return false;
+    const uint32_t bit = 1u << dim.get<uint32_t>();
+    if (bit != kOpenRank && dim.get<uint64_t>() >= type.shape.size()) return false;
+    type.open |= bit;
+  }
+  return true;
+}
+
+// A number from `least`, or the default when there is none.
+bool read_number(const Json& json, int64_t least, int64_t& number) {
+  if (json.is_null()) return true;
+  if (!json.is_number_integer() || json.get<int64_t>() < least || json.get<int64_t>() > kMaxElements)
+    return false;
+  number = json.get<int64_t>();
+  return true;
+}
+
+bool read_wrapper(const Json& json, TensorType& type) {
+  constexpr std::pair<std::string_view, Wrapper> kNames[] = {
+      {"sequence", Wrapper::Sequence},
+      {"optional", Wrapper::Optional},
+      {"optional(sequence)", Wrapper::OptionalSequence}};
+  if (json.is_null()) return true;
+  const auto given = text(json);
+  for (const auto& [name, wrapper] : kNames) {
+    if (given == name) type.wrapper = wrapper;
+  }
+  return type.wrapper != Wrapper::None;
+}
+
+bool read_type(const Json& json, TensorType& type) {
+  auto elem = text(member(json, "type"));
+  auto known = elem ? element_type_from_name(*elem) : std::nullopt;
+  if (!known) return false;
+  type.elem = *known;
+  return read_shape(member(json, "shape"), type) && read_open(member(json, "open"), type) &&
+         read_number(member(json, "capacity"), -1, type.capacity) &&
+         read_wrapper(member(json, "wrapper"), type) && read_number(member(json, "length"), 0, type.length);
+}
+
+std::optional<Port> read_port(const Json& json) {
+  auto name = text(member(json, "name")), file = text(member(json, "file"));
+  if (!name || !file || !plain_name(*file)) return std::nullopt;
+  Port port{*name, *file, {}};
+  return read_type(json, port.type) ? std::optional(std::move(port)) : std::nullopt;
+}
+
+bool read_ports(const Json& json, std::vector<Port>& ports) {
+  if (!json.is_array()) return false;
+  for (const Json& entry : json) {
+    auto port = read_port(entry);
+    if (!port) return false;
+    ports.push_back(*std::move(port));
+  }
+  return true;
+}
+
+bool read_files(const Json& json, OutputFolder& folder) {
+  if (!json.is_array()) return false;
+  for (const Json& entry : json) {
+    auto file = text(member(entry, "file")), sha256 = text(member(entry, "sha256"));
+    if (!file || !sha256 || !plain_name(*file)) return false;
+    folder.files.emplace(*std::move(file), *std::move(sha256));
+  }
+  return true;
+}
+
+// The accelerator, or "host".
+bool read_target(const Json& json, OutputFolder& folder) {
+  if (!json.is_array()) return false;
+  folder.target = "host";
+  for (const Json& entry : json) {
+    auto target = text(entry);
+    if (!target) return false;
+    if (*target != "host") folder.target = *target;
+  }
+  return true;
+}
+
+// Empty, or the field that is not what it must be.
+std::string read_fields(const Json& json, OutputFolder& folder) {
+  auto name = text(member(member(json, "model"), "name"));
+  if (!name || !name_fault(*name).empty()) return "model";
+  folder.name = *name;
+  if (!read_target(member(member(json, "options"), "target"), folder)) return "options";
+  if (!read_ports(member(json, "inputs"), folder.inputs)) return "inputs";
+  if (!read_ports(member(json, "outputs"), folder.outputs)) return "outputs";
+  return read_files(member(json, "files"), folder) ? "" : "files";
+}
+
+Result<OutputFolder> read_manifest(const fs::path& path, const Json& json) {
+  OutputFolder folder;
+  folder.path = path;
+  std::string wrong = read_fields(json, folder);
+  if (wrong.empty()) return folder;
+  return bad(path / "manifest.json", "not a manifest of mrvlc: '" + wrong + "' is missing or wrong");
+}
+
+}  // namespace
+
+Result<OutputFolder> open_output(const fs::path& path) {
+  const fs::path file = path / "manifest.json";
+  std::error_code ec;
+  if (fs::is_directory(path, ec) && !fs::exists(file, ec)) {
+    return make_diag<DiagCode::MRV0001>(file.string(),
+                                        "no such file; this folder is not made by 'mrvlc compile'");
+  }
+  MRVLC_ASSIGN(std::string text, read_file(file, kMaxManifest));
+  const Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) return bad(file, "not valid JSON");
+  return read_manifest(path, json);
+}
+
+Result<std::optional<OutputFolder>> folder_of(const fs::path& file) {
+  const fs::path path = file.parent_path();
+  std::error_code ec;
+  if (!fs::exists(path / "manifest.json", ec)) return std::optional<OutputFolder>();
+  MRVLC_ASSIGN(std::string text, read_file(path / "manifest.json", kMaxManifest));
+  const Json json = Json::parse(text, nullptr, false);
+  if (json.is_discarded()) return bad(path / "manifest.json", "not valid JSON");
+  if (member(json, "schema") != kManifestSchema) return std::optional<OutputFolder>();
+  MRVLC_ASSIGN(OutputFolder folder, read_manifest(path, json));
+  return std::optional(std::move(folder));
+}
+
+Status check_replaceable(const fs::path& path) {
+  auto refused = [&](std::string_view why) -> Status {
+    return make_diag<DiagCode::MRV0002>(path.string(), why);
+  };
+  fs::path folder = path.has_filename() ? path : path.parent_path();
+  std::error_code ec;
+  auto kind = fs::symlink_status(folder, ec);
+  if (!fs::exists(kind)) return {};
+  if (fs::is_symlink(kind)) return refused("it is a symbolic link");
+  if (!fs::is_directory(kind)) return refused("it exists and is not a folder");
+  if (fs::is_empty(folder, ec)) return {};
+  // Browser extensions and web pages have a manifest.json as well.
+  auto text = read_file(folder / "manifest.json", kMaxManifest);
+  if (!text.ok()) return refused("it exists and no compile wrote it (no manifest.json)");
+  if (member(Json::parse(*text, nullptr, false), "schema") == kManifestSchema) return {};
+  return refused("it exists and no compile wrote it (its manifest.json is not mrvlc's)");
+}
+
+}  // namespace mrvlc::driver

@@ -1,0 +1,174 @@
+// OUT: placement.json, report.json, report.txt, idmap.json, the stub, the binaries, and manifest.json last.
+#include <set>
+
+#include "compiled_model.h"
+#include "mrvlc/driver/interrupt.h"
+#include "mrvlc/ir/text.h"
+#include "mrvlc/ops/params.h"
+#include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/file.h"
+#include "mrvlc/support/file_names.h"
+#include "output/disasm.h"
+#include "output/output_folder.h"
+#include "output/report_page.h"
+
+namespace mrvlc::driver {
+
+namespace {
+
+Json json_texts(const std::vector<std::string>& texts) {
+  Json list = Json::array();
+  for (const std::string& t : texts) list.push_back(idmap::json_text(t));
+  return list;
+}
+
+Json options_json(const CompileOptions& o) {
+  Json shapes = Json::object();
+  for (const auto& [name, shape] : o.input_shapes) shapes[idmap::json_text(name)] = to_string(shape);
+  Json bounds = Json::object();
+  for (const auto& [name, shape] : o.bounds) bounds[idmap::json_text(name)] = to_string(shape);
+  Json rules = Json::array();
+  for (const auto& r : o.rules) rules.push_back(idmap::json_text(r.filename().string()));
+  Json ranges = Json::array();
+  for (const calibration::InputRange& r : o.input_ranges)
+    ranges.push_back({{"name", idmap::json_text(r.pattern)}, {"least", r.least}, {"most", r.most}});
+  constexpr const char* kProbes[] = {"within-budget", "always", "never"};
+  return {{"target", o.targets},
+          {"tiles", o.tiles},
+          {"effort", o.effort},
+          {"wb_pin", o.pin_weights},
+          {"precision", o.precision},
+          {"input_shape", shapes},
+          {"bound", bounds},
+          {"max_sequence", o.max_sequence},
+          {"batch", o.batch},
+          {"rules", rules},
+          {"default_rules", o.default_rules},
+          {"cpu", json_texts(o.cpu)},
+          {"accel", json_texts(o.accel)},
+          {"border", json_texts(o.borders)},
+          {"probe", kProbes[static_cast<size_t>(o.probe)]},
+          {"input_range", std::move(ranges)},
+          {"calibration", idmap::json_text(o.calibration.filename().string())},
+          {"accuracy_warning", o.accuracy_warning},
+          {"emit", std::set<std::string>(o.emit.begin(), o.emit.end())}};
+}
+
+bool wants(const CompileOptions& options, std::string_view kind) {
+  return std::find(options.emit.begin(), options.emit.end(), kind) != options.emit.end();
+}
+
+Status write_json(OutputDir& dir, const std::string& name, const std::function<void(JsonWriter&)>& fill) {
+  return dir.write_pieces(name, [&](const OutputDir::Pieces& piece) {
+    JsonWriter out(piece);
+    fill(out);
+    out.finish();
+  });
+}
+
+Status write_extras(OutputDir& dir, const CompiledModel& m, const CompileOptions& options) {
+  if (wants(options, "ir")) MRVLC_TRY(dir.write(m.name + ".ir", ir::print(m.model.graph)));
+  if (!wants(options, "disasm")) return {};
+  for (size_t i = 0; i < m.binaries.size(); ++i) {
+    uint32_t id = m.partition.regions[i].id;
+    MRVLC_ASSIGN(isa::Binary binary, isa::read_container(m.binaries[i]));
+    MRVLC_TRY(dir.write(fmt::format("{}.region{}.txt", m.name, id),
+                        disasm_text(binary, m.regions[i].instructions)));
+  }
+  return {};
+}
+
+Status write_reports(OutputDir& dir, const CompiledModel& m, const CompileOptions& options,
+                     const idmap::Fates& fates, Json& report) {
+  std::vector<report::Region> regions = report_regions(m);
+  const PlacedNodes nodes(m, fates);
+  report = report_json(m, options, nodes, regions);
+  MRVLC_TRY(write_json(dir, "placement.json", [&](JsonWriter& out) { write_placement(out, m, nodes); }));
+  MRVLC_TRY(dir.write("report.json", report.dump(1) + "\n"));
+  MRVLC_TRY(dir.write("report.txt", report_text(report, nodes, regions)));
+  return dir.write("report.html", report::html(report_page(m, report, nodes, std::move(regions))));
+}
+
+std::string_view wrapper_name(Wrapper wrapper) {
+  constexpr std::string_view kNames[] = {"", "sequence", "optional", "optional(sequence)"};
+  return kNames[static_cast<size_t>(wrapper)];
+}
+
+Json ports_json(const ir::Graph& graph, const std::vector<ir::ValueId>& values) {
+  std::vector<std::string> names;
+  for (ir::ValueId id : values) names.push_back(graph.value(id).name);
+  auto files = file_names(names);
+  Json list = Json::array();
+  for (size_t i = 0; i < values.size(); ++i) {
+    const ir::Value& v = graph.value(values[i]);
+    list.push_back({{"name", idmap::json_text(v.name)},
+                    {"file", files[i]},
+                    {"type", name(v.type.elem)},
+                    {"shape", v.type.shape}});
+    // Dimensions that are known at run time only; the shape is their bound.
+    Json open = Json::array();
+    for (int64_t d = 0; d < v.type.rank(); ++d) {
+      if (v.type.is_open(d)) open.push_back(d);
+    }
+    if (!v.type.has_rank()) open.push_back(31);  // TensorType::open
+    if (!open.empty()) list.back()["open"] = std::move(open);
+    if (v.type.capacity >= 0) list.back()["capacity"] = v.type.capacity;
+    if (v.type.wrapper == Wrapper::None) continue;
+    list.back()["wrapper"] = wrapper_name(v.type.wrapper);
+    list.back()["length"] = v.type.length;
+    list.back()["value_type"] = to_string(v.type);
+  }
+  return list;
+}
+
+// Without folders, which differ from one machine to the next.
+Json read_json(const std::vector<ReadFile>& read) {
+  constexpr const char* kKinds[] = {"model", "external_data", "rules", "target", "calibration"};
+  Json list = Json::array();
+  for (const ReadFile& file : read) {
+    Json entry = {{"kind", kKinds[static_cast<size_t>(file.kind)]}};
+    if (!file.name.empty()) entry["file"] = idmap::json_text(file.name);
+    entry["sha256"] = file.sha256;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+Json manifest_json(const CompiledModel& m, const CompileOptions& options, const OutputDir& dir) {
+  Json files = Json::array();
+  for (const auto& [file, sha] : dir.files()) files.push_back({{"file", file}, {"sha256", sha}});
+  return {{"schema", kManifestSchema},
+          {"tool", {{"name", "mrvlc"}, {"version", MRVLC_VERSION}}},
+          {"model", {{"name", m.name}, {"sha256", m.model.sha256}}},
+          {"read", read_json(m.read)},
+          {"options", options_json(options)},
+          {"inputs", ports_json(m.model.graph, m.model.graph.inputs())},
+          {"outputs", ports_json(m.model.graph, m.model.graph.outputs())},
+          {"files", files}};
+}
+
+}  // namespace
+
+Status write_output(const CompiledModel& m, const CompileOptions& options,
+                    const std::function<Status(const OutputDir&)>& before_commit, Json& report) {
+  MRVLC_TRY(check_replaceable(options.out));
+  InterruptGuard guard;  // a signal must not leave the staging folder behind
+  MRVLC_ASSIGN(OutputDir dir, OutputDir::create(options.out));
+  const idmap::Compiled compiled{m.model.graph, m.partition, m.regions, m.host};
+  const idmap::Fates fates(compiled);
+  MRVLC_TRY(write_json(dir, "idmap.json", [&](JsonWriter& out) { idmap::write(out, compiled, fates); }));
+  MRVLC_TRY(write_reports(dir, m, options, fates, report));
+  for (size_t i = 0; i < m.binaries.size(); ++i) {
+    MRVLC_TRY(dir.write(fmt::format("{}.region{}.mrvl", m.name, m.partition.regions[i].id), m.binaries[i]));
+  }
+  for (const auto& [file, bytes] : m.host.files) MRVLC_TRY(dir.write(file, bytes));
+  MRVLC_TRY(write_extras(dir, m, options));
+  MRVLC_TRY(dir.write("manifest.json", manifest_json(m, options, dir).dump(1) + "\n"));
+  MRVLC_TRY(before_commit(dir));
+  if (interrupted() != 0) return make_diag<DiagCode::MRV0002>(options.out.string(), "interrupted");
+  MRVLC_TRY(dir.commit());
+  guard.done();
+  return {};
+}
+
+}  // namespace mrvlc::driver

@@ -1,0 +1,99 @@
+#include "output/report_page.h"
+
+#include "profile/region_profile.h"
+
+namespace mrvlc::driver {
+namespace {
+
+report::Region page_region(const CompiledModel& m, size_t i, const MapIndex& index) {
+  const accel::CompiledRegion& compiled = m.regions[i];
+  report::Region r =
+      profile_region(index, m.partition.regions[i].id, m.runs[i], compiled.binary.tiles, m.machine,
+                     /*drawing=*/true);
+  r.file = fmt::format("{}.region{}.mrvl", m.name, r.id);
+  r.macs = static_cast<uint64_t>(compiled.macs);
+  r.lower_bound_cycles = compiled.lower_bound_cycles;
+  r.weights_bytes = static_cast<uint64_t>(compiled.weights_bytes);
+  r.ocm_peak_bytes = static_cast<uint64_t>(compiled.ocm_peak_bytes);
+  r.ocm_highest_address_bytes = static_cast<uint64_t>(compiled.ocm_highest_address_bytes);
+  for (const accel::LayerReport& l : compiled.layers) {
+    if (l.layer >= r.layers.size()) continue;
+    r.layers[l.layer].cut = l.cut;
+    r.layers[l.layer].macs = static_cast<uint64_t>(l.macs);
+    r.layers[l.layer].weights_bytes = static_cast<uint64_t>(l.weight_bytes);
+  }
+  r.memory = memory_uses(compiled.ocm_uses, m.runs[i]);
+  return r;
+}
+
+std::vector<report::Step> steps(const partition::Partition& partition) {
+  std::vector<report::Step> out;
+  for (const partition::Step& s : partition.steps) {
+    if (s.kind == partition::Step::Kind::Region) {
+      out.push_back({true, s.region, 0});
+    } else if (out.empty() || out.back().region) {
+      out.push_back({false, 0, 1});
+    } else {
+      ++out.back().nodes;
+    }
+  }
+  return out;
+}
+
+// With --target host everything is on the CPU, and there is nothing to explain.
+void add_fallbacks(const CompiledModel& m, const PlacedNodes& nodes, report::Page& page) {
+  if (!m.has_accelerator) return;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    if (!nodes.on_cpu(i)) continue;
+    if (page.fallbacks.size() >= report::Limits{}.fallbacks) {
+      ++page.more_fallbacks;
+      continue;
+    }
+    const ir::Source& s = nodes.source(i);
+    const std::string& name = s.name.empty() && !s.outputs.empty() ? s.outputs[0] : s.name;
+    page.fallbacks.push_back({s.id, idmap::json_text(name), idmap::json_text(s.op_type), nodes.reason(i)});
+  }
+}
+
+}  // namespace
+
+std::vector<report::Region> report_regions(const CompiledModel& m) {
+  MapIndex index(m.model.graph, m.partition, m.regions);
+  std::vector<report::Region> out;
+  for (size_t i = 0; i < m.regions.size(); ++i) out.push_back(page_region(m, i, index));
+  return out;
+}
+
+report::Page report_page(const CompiledModel& m, const Json& report, const PlacedNodes& nodes,
+                         std::vector<report::Region> regions) {
+  report::Page p;
+  p.model = m.name;
+  p.sha256 = m.model.sha256;
+  p.target = report.at("target").at("name").get<std::string>();
+  p.precision = report.at("target").at("precision").get<std::string>();
+  p.tiles = report.at("target").at("tiles").get<uint32_t>();
+  p.ocm_bytes = m.machine.ocm_bytes;
+  p.clock_ghz = m.machine.clock_ghz;
+  const Json& place = report.at("placement");
+  p.onnx_nodes = place.at("onnx_nodes").get<uint64_t>();
+  p.on_accelerator = place.at("accelerator").get<uint64_t>();
+  p.on_cpu = place.at("cpu").get<uint64_t>();
+  p.folded = place.at("folded").get<uint64_t>();
+  p.mac_share_accelerator = place.at("mac_share_accelerator").get<double>();
+  const Json& host = report.at("host");
+  p.arena_bytes = host.at("arena_bytes").get<uint64_t>();
+  p.arena_lower_bound_bytes = host.at("arena_lower_bound_bytes").get<uint64_t>();
+  p.host_weights_bytes = host.at("weights_bytes").get<uint64_t>();
+  p.macs = place.at("macs").get<uint64_t>();
+  p.host_macs = host.at("macs").get<uint64_t>();
+  p.conversion_bytes = host.at("conversion_bytes").get<uint64_t>();
+  p.conversion_seconds = host.at("conversion_seconds_estimate").get<double>();
+  p.expected_error = expected_error_text(report.at("accuracy"));
+  p.accuracy = accuracy_detail(report.at("accuracy"));
+  p.regions = std::move(regions);
+  p.steps = steps(m.partition);
+  add_fallbacks(m, nodes, p);
+  return p;
+}
+
+}  // namespace mrvlc::driver

@@ -1,0 +1,100 @@
+#include "run/process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+#include "mrvlc/support/diag/general.h"
+
+extern char** environ;
+
+namespace mrvlc::driver {
+namespace fs = std::filesystem;
+namespace {
+
+Diag failed(std::string_view what) {
+  return make_diag<DiagCode::MRV0003>(what, std::strerror(errno));
+}
+
+// Reads to the end. Woken up now and then: a signal may come between the question and the wait.
+std::string drain(int fd, pid_t child) {
+  std::string out;
+  char buffer[4096];
+  for (;;) {
+    pollfd wait{fd, POLLIN, 0};
+    int ready = ::poll(&wait, 1, 100);
+    if (interrupted() != 0) ::kill(-child, SIGTERM);
+    if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
+    ssize_t n = ::read(fd, buffer, sizeof buffer);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return out;
+    out.append(buffer, static_cast<size_t>(n));
+  }
+}
+
+// This process's environment, where `added` takes the place of variables of the same name.
+std::vector<char*> environment_with(const std::vector<std::string>& added) {
+  std::vector<char*> all;
+  for (const std::string& variable : added) all.push_back(const_cast<char*>(variable.c_str()));
+  for (char** v = environ; *v != nullptr; ++v) {
+    bool replaced = std::any_of(added.begin(), added.end(), [&](const std::string& variable) {
+      return std::strncmp(*v, variable.c_str(), variable.find('=') + 1) == 0;
+    });
+    if (!replaced) all.push_back(*v);
+  }
+  all.push_back(nullptr);
+  return all;
+}
+
+}  // namespace
+
+Result<ProcessResult> run_process(const std::vector<std::string>& argv,
+                                  const std::vector<std::string>& environment) {
+  int fds[2];
+  if (::pipe2(fds, O_CLOEXEC) != 0) return failed("pipe");
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, fds[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, fds[1], STDERR_FILENO);
+  std::vector<char*> args;
+  for (const std::string& a : argv) args.push_back(const_cast<char*>(a.c_str()));
+  args.push_back(nullptr);
+  std::vector<char*> variables = environment_with(environment);
+  pid_t pid = 0;
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes,
+                           POSIX_SPAWN_SETPGROUP);  // a group of its own, so that all of it can be ended
+  int error = ::posix_spawnp(&pid, args[0], &actions, &attributes, args.data(), variables.data());
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  ::close(fds[1]);
+  if (error != 0) {
+    ::close(fds[0]);
+    return make_diag<DiagCode::MRV0001>(argv[0], std::strerror(error));
+  }
+  ProcessResult result;
+  result.output = drain(fds[0], pid);
+  ::close(fds[0]);
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (interrupted() != 0) return make_diag<DiagCode::MRV0003>(argv[0], "interrupted");
+  result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return result;
+}
+
+fs::path install_prefix() {
+  std::error_code ec;
+  return fs::read_symlink("/proc/self/exe", ec).parent_path().parent_path();
+}
+
+}  // namespace mrvlc::driver

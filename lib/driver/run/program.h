@@ -1,0 +1,35 @@
+// The example program of a folder that compile wrote, built by the C compiler into a temporary folder.
+#pragma once
+#include "mrvlc/driver/driver.h"
+#include "mrvlc/support/temporary_dir.h"
+#include "output/output_folder.h"
+
+namespace mrvlc::driver {
+
+class Program {
+ public:
+  // Of the options those of the compiler, the target and the threads count.
+  static Result<Program> build(const RunOptions& options, OutputFolder folder);
+
+  const OutputFolder& folder() const { return folder_; }
+  // Inputs in the model's order: files of the forms that mrvlc/driver/value_file.h reads, whose values were
+  // checked. What the program printed.
+  Result<std::string> run(const std::vector<std::filesystem::path>& inputs,
+                          const std::filesystem::path& output_dir) const;
+  // The same of values: the outputs, in the model's order. Each has the model's element type.
+  Result<std::vector<Tensor>> run(const std::vector<Tensor>& inputs) const;
+
+ private:
+  Program(RunOptions options, OutputFolder folder, TemporaryDir temporary)
+      : options_(std::move(options)), folder_(std::move(folder)), temporary_(std::move(temporary)) {}
+
+  RunOptions options_;
+  OutputFolder folder_;
+  TemporaryDir temporary_;
+};
+
+// MRV0004 unless the value, of `what`, can be given to the port. `may_repeat`: a tensor may be several times
+// as long along its first dimension.
+Status check_value(const Port& port, const Tensor& value, const std::string& what, bool may_repeat);
+
+}  // namespace mrvlc::driver

@@ -1,0 +1,286 @@
+// `mrvlc run`: builds the host stub with the C compiler in a temporary folder and runs it against the
+// simulator.
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+
+#include "compiled_model.h"
+#include "mrvlc/driver/value_file.h"
+#include "mrvlc/idmap/idmap.h"
+#include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/diag/sim.h"
+#include "mrvlc/support/file.h"
+#include "mrvlc/support/temporary_dir.h"
+#include "mrvlc/tensor/npy.h"
+#include "run/process.h"
+#include "run/program.h"
+
+namespace mrvlc::driver {
+namespace fs = std::filesystem;
+namespace {
+
+std::vector<std::string> split_words(std::string_view text) {
+  std::vector<std::string> words;
+  size_t at = 0;
+  while ((at = text.find_first_not_of(' ', at)) != std::string_view::npos) {
+    size_t end = std::min(text.find(' ', at), text.size());
+    words.emplace_back(text.substr(at, end - at));
+    at = end;
+  }
+  return words;
+}
+
+std::string compiler_of(const RunOptions& options) {
+  if (!options.cc.empty()) return options.cc;
+  const char* cc = std::getenv("CC");
+  return cc != nullptr && *cc != '\0' ? cc : "cc";
+}
+
+// That what is compiled and run is what was written: no other model's binary under the right name.
+Status check_sources(const OutputFolder& folder) {
+  for (const char* end : {".h", ".c", "_weights.S", "_weights.bin"})
+    MRVLC_TRY(folder.check(folder.name + end));
+  MRVLC_TRY(folder.check("main.c"));
+  for (const auto& [file, hash] : folder.files) {
+    if (file.ends_with(".mrvl")) MRVLC_TRY(folder.check(file));
+  }
+  return {};
+}
+
+// Includes of the stub's own header are quoted, so OUT is no include folder: a model called "features" must
+// not hide <features.h>.
+Status build_stub(const RunOptions& options, const OutputFolder& folder, const fs::path& out,
+                  const fs::path& program) {
+  fs::path prefix = install_prefix();
+  std::vector<std::string> argv = split_words(compiler_of(options));
+  if (argv.empty()) return make_diag<DiagCode::MRV0004>("--cc: names no compiler");
+  auto flags = split_words(options.cflags.empty() ? "-O2" : options.cflags);
+  argv.insert(argv.end(), flags.begin(), flags.end());
+  auto file = [&](const std::string& name) { return (out / name).string(); };
+  argv.insert(
+      argv.end(),
+      {"-std=c99", "-I" + (prefix / "include").string(), "-Xassembler", "-I" + out.string(), "-o",
+       program.string(), file("main.c"), file(folder.name + ".c"), file(folder.name + "_weights.S"),
+       "-L" + (prefix / "lib").string(), "-lmrvl_simdev", "-Wl,-rpath," + (prefix / "lib").string(), "-lm"});
+  MRVLC_ASSIGN(ProcessResult built, run_process(argv));
+  if (built.exit_code == 0) return {};
+  return make_diag<DiagCode::MRV0708>(argv[0], built.exit_code, built.output);
+}
+
+// "NAME=FILE": both may hold '=', so the model's names decide where NAME ends, the longest first. A name is
+// taken as it is, as it is shown, and in its form for files.
+const Port* port_of(const OutputFolder& folder, const std::string& binding, size_t& length) {
+  const Port* found = nullptr;
+  length = 0;
+  for (size_t eq = binding.find('='); eq != std::string::npos; eq = binding.find('=', eq + 1)) {
+    const std::string name = binding.substr(0, eq), shown = idmap::json_text(name);
+    for (const Port& p : folder.inputs) {
+      if (p.name != shown && p.file != name) continue;
+      found = &p;
+      length = eq;
+      break;
+    }
+  }
+  return found;
+}
+
+std::string input_names(const OutputFolder& folder) {
+  std::string names;
+  for (const Port& p : folder.inputs) names += (names.empty() ? "'" : ", '") + p.name + "'";
+  return names.empty() ? "the model has no inputs" : "its inputs are " + names;
+}
+
+// The file of each input of the model, in order.
+Result<std::vector<fs::path>> input_files(const RunOptions& options, const OutputFolder& folder) {
+  std::map<const Port*, fs::path> given;
+  auto add = [&](const Port& p, const fs::path& file) -> Status {
+    if (given.emplace(&p, file).second) return {};
+    return make_diag<DiagCode::MRV0004>(fmt::format("--input: '{}' is given twice", p.name));
+  };
+  for (const std::string& binding : options.bindings) {
+    size_t length = 0;
+    const Port* p = port_of(folder, binding, length);
+    if (p == nullptr) {
+      return make_diag<DiagCode::MRV0004>(fmt::format("--input: '{}' names no input of the model; {}",
+                                                      printable(binding.substr(0, binding.rfind('='))),
+                                                      input_names(folder)));
+    }
+    MRVLC_TRY(add(*p, binding.substr(length + 1)));
+  }
+  for (const auto& input : options.inputs) {
+    auto p = std::find_if(folder.inputs.begin(), folder.inputs.end(),
+                          [&](const Port& i) { return i.name == input.first; });
+    if (p == folder.inputs.end())
+      return make_diag<DiagCode::MRV0004>(fmt::format("no input '{}'", printable(input.first)));
+    MRVLC_TRY(add(*p, input.second));
+  }
+  std::vector<fs::path> files;
+  for (const Port& p : folder.inputs) {
+    if (!given.contains(&p))
+      return make_diag<DiagCode::MRV0004>(fmt::format("--input {}=FILE.npy is missing", p.name));
+    files.push_back(given[&p]);
+  }
+  return files;
+}
+
+// A sequence's tensors may differ in shape, but not in elements.
+bool has_elements(const Tensor& value, ElementType elem) {
+  if (value.type().wrapper == Wrapper::None) return value.elem() == elem;
+  return std::all_of(value.items().begin(), value.items().end(),
+                     [&](const Tensor& item) { return has_elements(item, elem); });
+}
+
+// Asked before minutes of compiling, and answered with the model's own terms.
+Result<Tensor> checked_input(const Port& port, const fs::path& file, bool may_repeat) {
+  MRVLC_ASSIGN(Tensor value, read_value(file, port.type.wrapper));
+  value = as_declared(std::move(value), port.type);
+  MRVLC_TRY(check_value(port, value, "--input: " + printable(file.string(), 4096), may_repeat));
+  return value;
+}
+
+// What the example program reads: .npy, or the bytes of docs/values.md.
+Result<fs::path> staged(const Tensor& value, const fs::path& folder, size_t i) {
+  const bool bytes = needs_json(value.type());
+  fs::path file = folder / fmt::format("input_{}.{}", i, bytes ? "value" : "npy");
+  MRVLC_TRY(write_file_atomic(file, bytes ? to_value_bytes(value) : to_npy(value)));
+  return file;
+}
+
+Status make_folder(const fs::path& folder) {
+  std::error_code ec;
+  if (!folder.empty()) fs::create_directories(folder, ec);
+  if (ec) return make_diag<DiagCode::MRV0002>(folder.string(), ec.message());
+  return {};
+}
+
+// Of outputs that .npy does not hold: FILE.value becomes FILE.json.
+Status finish_output(const Port& port, const fs::path& folder) {
+  if (!needs_json(port.type)) return {};
+  const fs::path bytes = folder / (port.file + ".value");
+  MRVLC_ASSIGN(const std::string text, read_file(bytes));
+  std::error_code ignored;
+  fs::remove(bytes, ignored);
+  auto value = parse_value_bytes(text, port.type);
+  if (!value.ok()) return make_diag<DiagCode::MRV0003>(bytes.string(), value.error().message);
+  return write_file_atomic(folder / (port.file + ".json"), to_value_json(*value, port.type));
+}
+
+Result<ProcessResult> run_program(const RunOptions& options, const OutputFolder& folder,
+                                  const std::vector<fs::path>& files, const fs::path& out,
+                                  const fs::path& program) {
+  std::vector<std::string> argv = {program.string(), "--dir", out.string()};
+  std::string target = folder.target;
+  if (target != "host" && !target.empty()) {
+    for (const fs::path& dir : options.target_dirs) {
+      std::error_code ec;
+      if (fs::exists(dir / target / "target.json", ec)) {
+        target = (dir / target / "target.json").string();
+        break;
+      }
+    }
+    argv.insert(argv.end(), {"--target", target});
+  }
+  for (size_t i = 0; i < files.size(); ++i) {
+    argv.insert(argv.end(), {"--input", folder.inputs[i].file + "=" + files[i].string()});
+  }
+  if (!options.output_dir.empty()) argv.insert(argv.end(), {"--output-dir", options.output_dir.string()});
+  if (options.repeat_axis0) argv.emplace_back("--repeat-axis0");
+  if (options.bench > 0) argv.insert(argv.end(), {"--bench", std::to_string(options.bench)});
+  std::vector<std::string> environment;
+  if (options.jobs > 0) environment.push_back(fmt::format("MRVLC_JOBS={}", options.jobs));
+  return run_process(argv, environment);
+}
+
+}  // namespace
+
+Status check_value(const Port& port, const Tensor& value, const std::string& what, bool may_repeat) {
+  const TensorType& type = value.type();
+  Shape one = type.shape;
+  bool repeats = may_repeat && !needs_json(type) && !one.empty() && !port.type.shape.empty() &&
+                 port.type.shape[0] > 0 && one[0] > 0 && one[0] % port.type.shape[0] == 0;
+  if (repeats) one[0] = port.type.shape[0];
+  const bool wrapped = type.wrapper != Wrapper::None || port.type.wrapper != Wrapper::None;
+  const bool admitted = wrapped ? admits(port.type, type) : admits(port.type, TensorType{type.elem, one});
+  if (admitted && has_elements(value, port.type.elem)) return {};
+  bool would = !may_repeat && !needs_json(type) && type.elem == port.type.elem &&
+               one.size() == port.type.shape.size() && !one.empty() &&
+               std::equal(one.begin() + 1, one.end(), port.type.shape.begin() + 1);
+  return make_diag<DiagCode::MRV0004>(fmt::format("{} is {}, input '{}' takes {}{}", what, to_string(type),
+                                                  port.name, to_string(port.type),
+                                                  would ? "; --repeat-axis0 runs slice by slice" : ""));
+}
+
+Result<Program> Program::build(const RunOptions& options, OutputFolder folder) {
+  if (folder.target != "host") {
+    // Asked here for a message that names the known targets; the program would only fail later.
+    auto machine = target::load_machine(folder.target, options.target_dirs);
+    if (!machine.ok()) return machine.error();
+  }
+  MRVLC_ASSIGN(TemporaryDir temporary, TemporaryDir::create());
+  // A name that begins with '-' must not become an option of the compiler.
+  folder.path = fs::absolute(folder.path);
+  MRVLC_TRY(build_stub(options, folder, folder.path, temporary.path() / "program"));
+  return Program(options, std::move(folder), std::move(temporary));
+}
+
+Result<std::string> Program::run(const std::vector<fs::path>& inputs, const fs::path& output_dir) const {
+  MRVLC_TRY(make_folder(output_dir));
+  std::vector<fs::path> files;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    files.push_back(inputs[i]);
+    if (inputs[i].extension() == ".npy" && !needs_json(folder_.inputs[i].type)) continue;
+    const Port& port = folder_.inputs[i];
+    MRVLC_ASSIGN(Tensor value, read_value(inputs[i], port.type.wrapper));
+    MRVLC_ASSIGN(files.back(), staged(as_declared(std::move(value), port.type), temporary_.path(), i));
+  }
+  RunOptions options = options_;
+  options.output_dir = output_dir;
+  MRVLC_ASSIGN(ProcessResult ran,
+               run_program(options, folder_, files, folder_.path, temporary_.path() / "program"));
+  // The inputs were checked, so that what the program could not read or write is a matter of the files.
+  if (ran.exit_code == 3) {
+    return make_diag<DiagCode::MRV0002>(output_dir.string(),
+                                        ran.output.substr(0, ran.output.find_last_not_of('\n') + 1));
+  }
+  if (ran.exit_code != 0) return make_diag<DiagCode::MRV0709>(ran.exit_code, ran.output);
+  for (const Port& port : folder_.outputs) {
+    if (!output_dir.empty()) MRVLC_TRY(finish_output(port, output_dir));
+  }
+  return std::move(ran.output);
+}
+
+Result<std::vector<Tensor>> Program::run(const std::vector<Tensor>& inputs) const {
+  std::vector<fs::path> files;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const bool json = needs_json(inputs[i].type());
+    files.push_back(temporary_.path() / fmt::format("given_{}.{}", i, json ? "json" : "npy"));
+    MRVLC_TRY(write_file_atomic(files.back(),
+                                json ? to_value_json(inputs[i], folder_.inputs[i].type) : to_npy(inputs[i])));
+  }
+  const fs::path results = temporary_.path() / "results";
+  auto ran = run(files, results);
+  if (!ran.ok()) return ran.error();
+  std::vector<Tensor> outputs;
+  for (const Port& port : folder_.outputs) {
+    const fs::path file = results / (port.file + (needs_json(port.type) ? ".json" : ".npy"));
+    MRVLC_ASSIGN(Tensor value, read_value(file, port.type.wrapper));
+    outputs.push_back(as_declared(std::move(value), port.type));
+  }
+  return outputs;
+}
+
+Result<std::string> run(const RunOptions& options) {
+  MRVLC_ASSIGN(OutputFolder folder, open_output(options.out));
+  MRVLC_ASSIGN(std::vector<fs::path> files, input_files(options, folder));
+  for (size_t i = 0; i < files.size(); ++i) {
+    auto value = checked_input(folder.inputs[i], files[i], options.repeat_axis0);
+    if (!value.ok()) return value.error();
+  }
+  MRVLC_TRY(check_sources(folder));
+  MRVLC_TRY(make_folder(options.output_dir));  // before the C compiler is kept busy
+  InterruptGuard guard;                        // first: after an interrupt, too, the folder is removed
+  MRVLC_ASSIGN(const Program program, Program::build(options, std::move(folder)));
+  return program.run(files, options.output_dir);
+}
+
+}  // namespace mrvlc::driver

@@ -1,0 +1,90 @@
+// Operators of com.microsoft, which ONNX Runtime's optimizer and quantizer write and exporters with it. Each
+// is taken apart into the operators of ONNX that define it, so that shapes, C and the accelerator need
+// nothing new.
+#pragma once
+#include <functional>
+#include <set>
+
+#include "file/proto.h"
+#include "mrvlc/support/result.h"
+#include "mrvlc/tensor/tensor.h"
+
+namespace mrvlc::onnx {
+
+using Nodes = google::protobuf::RepeatedPtrField<pb::NodeProto>;
+
+// The operators of ONNX that these are written in: opset 23.
+inline constexpr int64_t kContribOpset = 23;
+
+// One node that is taken apart. A recipe adds the nodes of its body, which read the inputs as in(k).
+class Recipe {
+ public:
+  using FindAttribute = std::function<const pb::AttributeProto*(std::string_view)>;
+  Recipe(const pb::NodeProto& node, std::vector<const TensorType*> types, FindAttribute find);
+
+  // Inputs; one that is left out has neither name nor type.
+  bool has(size_t k) const { return k < types_.size() && types_[k] != nullptr; }
+  std::string in(size_t k) const { return has(k) ? fmt::format("in{}", k) : std::string(); }
+  // An input that is left out has the type of nothing, which no operator takes.
+  const TensorType& type(size_t k) const;
+  size_t inputs() const { return types_.size(); }
+  // Is this output asked for?
+  bool wants(int k) const { return k < node_.output_size() && !node_.output(k).empty(); }
+
+  const pb::AttributeProto* attribute(std::string_view name) const;
+  int64_t int_attr(std::string_view name, int64_t otherwise) const;
+  float float_attr(std::string_view name, float otherwise) const;
+  std::string string_attr(std::string_view name) const;
+  std::vector<float> floats_attr(std::string_view name) const;
+
+  // Adds a node; the name of its first output.
+  std::string add(std::string_view op, const std::vector<std::string>& inputs, int outputs = 1);
+  // Output k of the node that made `first`.
+  static std::string also(const std::string& first, int k) { return fmt::format("{}.{}", first, k); }
+  // Attributes of the node added last.
+  Recipe& set(std::string_view name, int64_t value);
+  Recipe& set(std::string_view name, float value);
+  Recipe& set(std::string_view name, std::string_view value);
+  Recipe& set(std::string_view name, const std::vector<int64_t>& values);
+  // Gives the node added last the attributes of these names, where the node taken apart has them.
+  void pass(std::initializer_list<std::string_view> names);
+  std::string constant(const std::vector<int64_t>& values);  // of rank 1
+  std::string scalar(float value, const std::string& like);  // of the element type of that value
+  std::string cast(const std::string& x, ElementType to);
+
+  void result(int k, std::string name) {
+    if (wants(k)) results_[static_cast<size_t>(k)] = std::move(name);
+  }
+  const std::vector<std::string>& results() const { return results_; }
+  Nodes& nodes() { return nodes_; }
+  // An attribute that the recipe did not ask for.
+  const pb::AttributeProto* unread() const;
+
+ private:
+  pb::AttributeProto& new_attribute(std::string_view name, pb::AttributeProto::AttributeType type);
+
+  const pb::NodeProto& node_;
+  std::vector<const TensorType*> types_;
+  FindAttribute find_;
+  mutable std::set<std::string, std::less<>> read_;
+  Nodes nodes_;
+  std::vector<std::string> results_;  // one an output; empty: not made
+};
+
+struct ContribOp {
+  std::string_view domain, name;
+  size_t min_inputs, max_inputs;
+  Status (*expand)(Recipe&);
+};
+inline constexpr size_t kAnyInputs = 1'000'000;
+
+// One list a family.
+const std::vector<ContribOp>& contrib_fused();
+const std::vector<ContribOp>& contrib_norm();
+const std::vector<ContribOp>& contrib_integer();
+const std::vector<ContribOp>& contrib_qlinear();
+
+// nullptr: no such operator.
+const ContribOp* find_contrib(std::string_view domain, std::string_view name);
+
+}  // namespace mrvlc::onnx

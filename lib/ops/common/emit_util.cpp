@@ -1,0 +1,39 @@
+#include "common/emit_util.h"
+
+#include "mrvlc/support/diag/ops.h"
+#include "mrvlc/tensor/narrow.h"
+
+namespace mrvlc::ops {
+
+InferContext emit_view(const EmitContext& context) {
+  InferContext view;
+  const ir::Node& node = context.node();
+  view.op = node.op;
+  view.attrs = &node.attrs;
+  view.num_outputs = node.outputs.size();
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    view.types.push_back(context.has(i) ? &context.in_type(i) : nullptr);
+    view.constants.push_back(context.has(i) ? context.constant(i) : nullptr);
+  }
+  return view;
+}
+
+Status require_widened(const EmitContext& context, size_t input) {
+  ElementType elem = context.in_type(input).elem;
+  if (elem != ElementType::F16 && elem != ElementType::BF16) return {};
+  return make_diag<DiagCode::MRV0202>(input, name(elem), "generated code");
+}
+
+std::string element_literal(const Tensor& tensor, int64_t i) {
+  if (is_narrow_float(tensor.elem())) return fmt::format("{}", tensor.data<uint8_t>()[at(i)]);
+  if (is_float(tensor.elem())) return c_literal(tensor.as_double(i), tensor.elem());
+  return c_literal(tensor.as_int(i), tensor.elem());
+}
+
+void emit_constant_output(EmitContext& context, const Tensor& tensor, size_t output) {
+  int64_t bytes = tensor.type().bytes();
+  if (bytes == 0) return;
+  context.line(fmt::format("memcpy({}, {}, {});", context.out(output), context.table(tensor), bytes));
+}
+
+}  // namespace mrvlc::ops

@@ -1,0 +1,20 @@
+// Pieces the C emissions of window and movement operators share.
+#pragma once
+#include "common/infer_util.h"
+
+namespace mrvlc::ops {
+
+// The view inference has, from an emission; for the functions of params.h.
+InferContext emit_view(const EmitContext& context);
+// Arithmetic on half types is not generated: the pass widen-f16 has run before.
+Status require_widened(const EmitContext& context, size_t input = 0);
+// One element as a C literal, exactly.
+std::string element_literal(const Tensor& tensor, int64_t i);
+// y[0..n) = the tensor's elements.
+void emit_constant_output(EmitContext& context, const Tensor& tensor, size_t output = 0);
+// Brackets `- 3` so that it can follow a sign.
+inline std::string signed_text(int64_t v) {
+  return v < 0 ? fmt::format("({})", v) : fmt::format("{}", v);
+}
+
+}  // namespace mrvlc::ops

@@ -1,0 +1,82 @@
+// Indices held in tensors: what Gather*, Scatter* and OneHot share.
+#pragma once
+#include <algorithm>
+
+#include "common/element_bytes.h"
+#include "common/emit_util.h"
+
+namespace mrvlc::ops {
+
+// All indices, negative ones counted from the end; MRV0208 when one is outside [-dim, dim).
+Result<std::vector<int64_t>> read_indices(const Tensor& indices, int64_t dim);
+// Declares `ptrdiff_t NAME` from an index expression: wrapped when negative, clamped to [0, dim).
+void emit_index(EmitContext& context, std::string_view name, std::string_view expression, int64_t dim);
+
+// Copies runs of elements by position, whatever their type.
+class ElementBytes {
+ public:
+  ElementBytes(const Tensor& in, Tensor& out) : size_(byte_size(in.elem())) {
+    if (in.elem() == ElementType::String) {
+      texts_in_ = in.string_data().data();
+      texts_out_ = out.mutable_strings().data();
+    } else {
+      in_ = in.bytes().data();
+      out_ = out.mutable_data<std::byte>().data();
+    }
+  }
+  void copy(int64_t from, int64_t to, int64_t count) {
+    if (count <= 0) return;
+    if (texts_in_ != nullptr) {
+      std::copy_n(texts_in_ + from, count, texts_out_ + to);
+    } else {
+      std::memcpy(out_ + to * size_, in_ + from * size_, static_cast<size_t>(count * size_));
+    }
+  }
+
+ private:
+  int64_t size_;
+  const std::byte* in_ = nullptr;
+  std::byte* out_ = nullptr;
+  const std::string* texts_in_ = nullptr;
+  std::string* texts_out_ = nullptr;
+};
+
+// GatherElements and ScatterElements: indices (input 1) of the data's rank; along `axis` they say where.
+struct AlongAxis {
+  size_t axis = 0;
+  int64_t dim = 0, stride = 0;  // of the data along the axis
+  Shape sizes, strides;         // of the indices; of the data, 0 along the axis
+
+  // f(n, base): flat position in the indices, and of the data element at index 0 along the axis.
+  template <class F>
+  void for_each(F f) const;
+  void open_loops(EmitContext& context) const;  // leaves ptrdiff_t n and base
+  void close_loops(EmitContext& context) const;
+};
+Result<AlongAxis> along_axis(const InferContext& context);
+
+// GatherND and ScatterND: the last dimension of the indices (input 1) holds tuples of positions.
+struct TupleIndices {
+  int64_t batches = 1, per_batch = 1, tuple = 0;  // tuples: batches * per_batch
+  int64_t slice = 1, batch_stride = 0;            // elements a tuple selects; data elements of one batch
+  Shape dims, strides;                            // of the data dimensions the tuple counts
+  Shape result;                                   // shape of what is selected
+
+  Result<std::vector<int64_t>> offsets(const Tensor& indices) const;  // of every tuple, in data elements
+  void open_loops(EmitContext& context,
+                  std::string_view indices) const;  // leaves ptrdiff_t n (tuple) and at (offset)
+  void close_loops(EmitContext& context) const;
+};
+Result<TupleIndices> tuple_indices(const InferContext& context, int64_t batch_dims);
+
+template <class F>
+void AlongAxis::for_each(F f) const {
+  int64_t count = element_count(sizes);
+  for (int64_t n = 0; n < count; ++n) {
+    int64_t base = 0, rest = n;
+    for (size_t d = sizes.size(); d-- > 0; rest /= sizes[d]) base += rest % sizes[d] * strides[d];
+    f(n, base);
+  }
+}
+
+}  // namespace mrvlc::ops

@@ -1,0 +1,129 @@
+#include "common/lanes.h"
+
+#include "common/bulk.h"
+#include "common/open_util.h"
+
+namespace mrvlc::ops {
+namespace {
+
+constexpr int64_t kLanes = 16;
+
+// "0", or the first index behind the whole blocks; a number when n is one.
+std::string whole_blocks(const std::string& n) {
+  if (!is_number(n)) return fmt::format("{} / {} * {}", n, kLanes, kLanes);
+  return fmt::format("{}", std::stoll(n) / kLanes * kLanes);
+}
+
+void emit_side_by_side(EmitContext& c, const RunReduction& run, ElementType elem, const std::string& n) {
+  std::string whole = whole_blocks(n);
+  c.line(fmt::format("{} lanes[{}];", c_type(elem), kLanes));
+  c.line(fmt::format("for (ptrdiff_t l = 0; l < {}; ++l) lanes[l] = {};", kLanes, run.start));
+  c.open(fmt::format("for (ptrdiff_t r = 0; r < {}; r += {})", whole, kLanes));
+  c.line(fmt::format("for (ptrdiff_t l = 0; l < {}; ++l) {}", kLanes, run.step("lanes[l]", "(r + l)")));
+  c.close();
+  if (whole != n)
+    c.line(fmt::format("for (ptrdiff_t r = {}; r < {}; ++r) {}", whole, n, run.step("lanes[0]", "r")));
+  c.line(fmt::format("for (ptrdiff_t l = 0; l < {}; ++l) {}", kLanes, run.merge(run.var, "lanes[l]")));
+}
+
+// `text` as it is when it is a number, else a constant NAME that holds it.
+std::string declared(EmitContext& c, std::string_view name, const std::string& text) {
+  if (is_number(text)) return text;
+  c.line(fmt::format("const ptrdiff_t {} = (ptrdiff_t)({});", name, text));
+  return std::string(name);
+}
+
+}  // namespace
+
+AxisView axis_view(const Shape& shape, int64_t axis) {
+  AxisView view;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    int64_t& part = static_cast<int64_t>(d) < axis    ? view.outer
+                    : static_cast<int64_t>(d) == axis ? view.n
+                                                      : view.inner;
+    part *= shape[d];
+  }
+  return view;
+}
+
+AxisView flattened_from(const Shape& shape, int64_t axis) {
+  AxisView view = axis_view(shape, axis);
+  view.n *= view.inner;
+  view.inner = 1;
+  return view;
+}
+
+AxisText::AxisText(const AxisView& view)
+    : outer(fmt::format("{}", view.outer)),
+      n(fmt::format("{}", view.n)),
+      inner(fmt::format("{}", view.inner)) {}
+
+AxisText::AxisText(EmitContext& c, size_t i, int64_t axis, bool flatten) {
+  Texts dims = in_dims(c, i);
+  const size_t at_axis = at(axis), past = flatten ? dims.size() : std::min(at_axis + 1, dims.size());
+  outer = declared(c, "outer_size", product_text(dims, 0, at_axis));
+  n = declared(c, "axis_size", product_text(dims, at_axis, past));
+  inner = declared(c, "inner_size", product_text(dims, past, dims.size()));
+}
+
+std::string AxisText::lane() const {
+  return times(n, inner);
+}
+
+Result<int64_t> axis_attr(const EmitContext& c, std::string_view attr) {
+  return normalize_axis(c.node().int_attr(attr), c.in_type(0).rank());
+}
+
+std::string times(const std::string& a, const std::string& b) {
+  if (is_number(a) && is_number(b)) return fmt::format("{}", std::stoll(a) * std::stoll(b));
+  if (a == "1") return b;
+  if (b == "1") return a;
+  return fmt::format("{} * {}", a, b);
+}
+
+void open_loop(EmitContext& c, std::string_view var, const std::string& n) {
+  c.open(fmt::format("for (ptrdiff_t {0} = 0; {0} < {1}; ++{0})", var, n));
+}
+
+void set_same_dims(EmitContext& c, size_t output) {
+  c.set_dims(output, in_dims(c, 0));
+}
+
+void map_lanes(const EvalContext& c, const AxisView& view,
+               const std::function<void(std::vector<double>&)>& f) {
+  if (view.n == 0) return;
+  std::vector<double> lane(at(view.n));
+  for (int64_t k = 0; k < view.lanes(); ++k) {
+    load_run(c.in(0), view.first(k), view.inner, view.n, lane.data());
+    f(lane);
+    store_run(c.out(), view.first(k), view.inner, view.n, lane.data());
+  }
+}
+
+void emit_run(EmitContext& c, const RunReduction& run, ElementType elem, const std::string& n) {
+  c.line(fmt::format("{} {} = {};", c_type(elem), run.var, run.start));
+  c.open("");
+  bool known = is_number(n);
+  if (is_float(elem) && (!known || std::stoll(n) >= 2 * kLanes)) {
+    emit_side_by_side(c, run, elem, n);
+  } else if (n != "0") {
+    c.line(fmt::format("for (ptrdiff_t r = 0; r < {}; ++r) {}", n, run.step(run.var, "r")));
+  }
+  c.close();
+}
+
+void emit_sum(EmitContext& c, const std::string& var, ElementType elem, const std::string& n,
+              const std::function<std::string(const std::string& index)>& term) {
+  RunReduction run;
+  run.var = var;
+  run.start = "0";
+  run.step = [&](const std::string& v, const std::string& index) {
+    return fmt::format("{} += {};", v, term(index));
+  };
+  run.merge = [](const std::string& v, const std::string& other) {
+    return fmt::format("{} += {};", v, other);
+  };
+  emit_run(c, run, elem, n);
+}
+
+}  // namespace mrvlc::ops

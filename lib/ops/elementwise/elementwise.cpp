@@ -1,0 +1,114 @@
+// Definition, upgrade, inference and C patterns shared by element-wise operators.
+#include "elementwise/elementwise.h"
+
+#include <fmt/args.h>
+
+#include "mrvlc/support/diag/ops.h"
+
+namespace mrvlc::ops {
+namespace {
+
+// Opsets 1 to 6: `broadcast` = 1 aligns the second operand to dimension `axis` of the first (default: the
+// last ones).
+Status upgrade_broadcast(RawNode& node) {
+  ir::Attr broadcast = node.take("broadcast"), axis = node.take("axis");
+  const auto* enabled = std::get_if<int64_t>(&broadcast);
+  const auto* given = std::get_if<int64_t>(&axis);
+  const TensorType *a = node.input_type(0), *b = node.input_type(1);
+  if (enabled == nullptr || *enabled == 0 || given == nullptr || a == nullptr || b == nullptr) return {};
+  MRVLC_ASSIGN(int64_t at_axis, normalize_axis(*given, std::max<int64_t>(a->rank(), 1)));
+  int64_t trailing = a->rank() - at_axis - b->rank();
+  if (trailing < 0)
+    return make_diag<DiagCode::MRV0205>(to_string(a->shape), to_string(b->shape), "axis is too large");
+  if (trailing == 0) return {};
+  Shape shape = b->shape;
+  shape.insert(shape.end(), static_cast<size_t>(trailing), 1);
+  node.reshapes.emplace_back(1, std::move(shape));
+  return {};
+}
+
+std::string_view unsigned_arithmetic(ElementType elem) {
+  return byte_size(elem) == 8 ? "uint64_t" : "uint32_t";
+}
+
+}  // namespace
+
+Status upgrade_elementwise(RawNode& node) {
+  node.take("consumed_inputs");
+  return node.opset < 7 ? upgrade_broadcast(node) : Status();
+}
+
+Result<Shape> broadcast_inputs(const InferContext& c, size_t first, size_t last) {
+  Shape shape;
+  for (size_t i = first; i < last && i < c.num_inputs(); ++i) {
+    if (!c.has(i)) continue;
+    auto merged = broadcast_shapes(shape, c.type(i).shape);
+    if (!merged) {
+      return make_diag<DiagCode::MRV0205>(to_string(shape), to_string(c.type(i).shape),
+                                          "they do not broadcast");
+    }
+    shape = *std::move(merged);
+  }
+  return shape;
+}
+
+Result<std::vector<TensorType>> infer_elementwise(const InferContext& c) {
+  for (size_t i = 1; i < c.num_inputs(); ++i) {
+    if (c.has(i)) MRVLC_TRY(check_same_elem(c, i));
+  }
+  MRVLC_ASSIGN(Shape shape, broadcast_inputs(c, 0, c.num_inputs()));
+  return one_type(c.type(0).elem, std::move(shape));
+}
+
+Result<std::vector<TensorType>> infer_predicate(const InferContext& c) {
+  MRVLC_ASSIGN(auto types, infer_elementwise(c));
+  types[0].elem = ElementType::Bool;
+  return types;
+}
+
+OpDef elementwise(std::string_view name, int arity, TypeSet types, const ScalarOp& scalar,
+                  std::vector<ir::AttrSpec> attrs) {
+  OpDef op;
+  op.name = name;
+  op.attrs = std::move(attrs);
+  op.min_inputs = op.max_inputs = arity;
+  op.types = types;
+  op.upgrade = upgrade_elementwise;
+  op.infer = infer_elementwise;
+  op.eval = eval_elementwise;
+  op.scalar = &scalar;
+  op.emit = emit_elementwise;
+  op.infer_open = infer_open_elementwise;
+  op.emit_open = emit_open_elementwise;
+  op.accel = {LayerKind::Elementwise};
+  return op;
+}
+
+OpDef host_only(OpDef op, std::string_view reason) {
+  op.accel = {};
+  op.declined = reason;
+  return op;
+}
+
+std::string expand_pattern(std::string_view pattern, const ir::Node& node, const std::vector<std::string>& x,
+                           ElementType elem) {
+  static constexpr const char* kOperands[] = {"x", "y", "z"};
+  fmt::dynamic_format_arg_store<fmt::format_context> fields;
+  for (size_t i = 0; i < x.size() && i < std::size(kOperands); ++i)
+    fields.push_back(fmt::arg(kOperands[i], x[i]));
+  fields.push_back(fmt::arg("t", c_type(elem)));
+  fields.push_back(fmt::arg("u", unsigned_arithmetic(elem)));
+  fields.push_back(fmt::arg("f", elem == ElementType::F64 ? "" : "f"));
+  for (size_t i = 0; i < node.attrs.size(); ++i) {
+    const char* field = node.op->attrs[i].name.data();  // schema names are literals, hence terminated
+    if (const auto* f = std::get_if<float>(&node.attrs[i])) {
+      fields.push_back(fmt::arg(field, c_literal(static_cast<double>(*f), elem)));
+    } else if (const auto* n = std::get_if<int64_t>(&node.attrs[i])) {
+      fields.push_back(fmt::arg(field, c_literal(*n, elem)));
+    }
+  }
+  std::string expr = fmt::vformat(pattern, fields);
+  return is_float(elem) ? expr : fmt::format("({})({})", c_type(elem), expr);
+}
+
+}  // namespace mrvlc::ops

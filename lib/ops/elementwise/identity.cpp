@@ -1,0 +1,55 @@
+// Identity.
+#include "common/element_bytes.h"
+#include "common/open_util.h"
+#include "sequences/sequence.h"
+
+namespace mrvlc::ops {
+namespace {
+
+Result<std::vector<TensorType>> infer_identity(const InferContext& c) {
+  return std::vector<TensorType>{c.type(0)};
+}
+
+Status eval_identity(const EvalContext& c) {
+  c.out() = c.in(0);
+  return {};
+}
+
+void emit_copy(EmitContext& c) {
+  const TensorType& type = c.out_type(0);
+  if (type.elements() == 0) return;
+  c.line(fmt::format("memcpy({}, {}, {});", c.out(0), c.in(0), element_bytes(type.elem, type.elements())));
+}
+
+Status emit_identity(EmitContext& c) {
+  emit_copy(c);
+  return {};
+}
+
+Status emit_open_identity(EmitContext& c) {
+  const TensorType& type = c.in_type(0);
+  if (type.wrapper != Wrapper::None) return emit_wrapped_copy(c);
+  c.set_dims(0, in_dims(c, 0));
+  emit_same_elements(c);
+  return {};
+}
+
+}  // namespace
+
+const OpDef& def_Identity() {
+  static const OpDef op = [] {
+    OpDef d;
+    d.name = "Identity";
+    d.traits = {.moves = Moves::Same, .work = Work::Linear, .passes_size_on = true};
+    d.infer = infer_identity;
+    d.eval = eval_identity;
+    d.emit = emit_identity;
+    d.infer_open = infer_identity;
+    d.emit_open = emit_open_identity;
+    d.accel = {LayerKind::Reshape};
+    return d;
+  }();
+  return op;
+}
+
+}  // namespace mrvlc::ops

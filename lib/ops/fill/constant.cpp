@@ -1,0 +1,331 @@
+// Operators whose result is known at compile time: Constant, ConstantOfShape, Shape, Size, Range, EyeLike.
+// They are folded before code is generated; the C they emit copies or fills the value.
+#include <algorithm>
+#include <cmath>
+
+#include "common/emit_util.h"
+#include "common/open_facets.h"
+#include "mrvlc/ops/work.h"
+#include "mrvlc/support/diag/ops.h"
+
+namespace mrvlc::ops {
+namespace {
+
+using namespace spec;
+
+constexpr std::string_view kFolded = "computed at compile time";
+
+using Types = Result<std::vector<TensorType>>;
+
+// -- Constant
+
+template <class T>
+Tensor vector_of(ElementType elem, const std::vector<T>& values) {
+  return Tensor::of(elem, {static_cast<int64_t>(values.size())}, values);
+}
+
+Tensor attr_tensor(std::string_view name, const ir::Attr& attr) {
+  if (name == "value") return std::get<Tensor>(attr);
+  if (name == "value_int") return Tensor::of<int64_t>(E::I64, {}, {std::get<int64_t>(attr)});
+  if (name == "value_float") return Tensor::of<float>(E::F32, {}, {std::get<float>(attr)});
+  if (name == "value_ints") return vector_of(E::I64, std::get<std::vector<int64_t>>(attr));
+  if (name == "value_floats") return vector_of(E::F32, std::get<std::vector<float>>(attr));
+  if (name == "value_string") return Tensor::strings({}, {std::get<std::string>(attr)});
+  const auto& strings = std::get<std::vector<std::string>>(attr);
+  return Tensor::strings({static_cast<int64_t>(strings.size())}, strings);
+}
+
+Result<Tensor> constant_value(const InferContext& context) {
+  const ir::AttrSpec* found = nullptr;
+  for (const ir::AttrSpec& attr : context.op->attrs) {
+    if (!is_attr_set(context, attr.name)) continue;
+    if (found != nullptr) return bad_attr(attr.name, fmt::format("is given beside '{}'", found->name));
+    found = &attr;
+  }
+  if (found == nullptr)
+    return bad_operands("no value is given, or one of a kind that is not supported (sparse_value)");
+  return attr_tensor(found->name, context.attr(found->name));
+}
+
+Types infer_constant(const InferContext& context) {
+  MRVLC_ASSIGN(Tensor value, constant_value(context));
+  return std::vector<TensorType>{value.type()};
+}
+
+Status eval_constant(const EvalContext& context) {
+  MRVLC_ASSIGN(context.out(), constant_value(context.infer_view()));
+  return {};
+}
+
+Status emit_constant(EmitContext& context) {
+  MRVLC_ASSIGN(Tensor value, constant_value(emit_view(context)));
+  emit_constant_output(context, value);
+  return {};
+}
+
+// -- ConstantOfShape
+
+Result<Tensor> fill_value(const InferContext& context) {
+  if (!is_attr_set(context, "value")) return Tensor(TensorType{E::F32, {}});
+  const auto& value = std::get<Tensor>(context.attr("value"));
+  if (value.elements() != 1 || byte_size(value.elem()) == 0) return bad_attr("value", "must be one number");
+  return value;
+}
+
+Types infer_constant_of_shape(const InferContext& context) {
+  MRVLC_ASSIGN(Tensor value, fill_value(context));
+  MRVLC_ASSIGN(auto shape, known_ints(context, 0, "shape", kMaxRank));
+  for (int64_t dim : shape) MRVLC_TRY(check_dim(dim, "a dimension"));
+  return one_type(value.elem(), shape);
+}
+
+Status eval_constant_of_shape(const EvalContext& context) {
+  MRVLC_ASSIGN(Tensor value, fill_value(context.infer_view()));
+  auto one = value.bytes();
+  auto all = context.out().mutable_data<std::byte>();
+  for (size_t i = 0; i < all.size(); ++i) all[i] = one[i % one.size()];
+  return {};
+}
+
+Status emit_constant_of_shape(EmitContext& context) {
+  MRVLC_ASSIGN(Tensor value, fill_value(emit_view(context)));
+  context.loop("i", context.out_type(0).elements());
+  context.line(fmt::format("{}[i] = {};", context.out(0), element_literal(value, 0)));
+  context.close();
+  return {};
+}
+
+// -- Shape, Size
+
+std::vector<int64_t> shape_values(const InferContext& context) {
+  const Shape& x = context.type(0).shape;
+  if (context.op->kind == Op::Size) return {element_count(x)};
+  auto rank = static_cast<int64_t>(x.size());
+  auto position = [rank](int64_t v) { return v < -rank ? 0 : v > rank ? rank : v < 0 ? v + rank : v; };
+  int64_t start = position(context.int_attr("start"));
+  int64_t end = is_attr_set(context, "end") ? position(context.int_attr("end")) : rank;
+  if (end < start) end = start;
+  return {x.begin() + start, x.begin() + end};
+}
+
+Types infer_shape(const InferContext& context) {
+  return one_type(E::I64, {static_cast<int64_t>(shape_values(context).size())});
+}
+
+Types infer_size(const InferContext&) {
+  return one_type(E::I64, {});
+}
+
+Status eval_shape(const EvalContext& context) {
+  auto values = shape_values(context.infer_view());
+  for (size_t i = 0; i < values.size(); ++i) context.out().set_int(static_cast<int64_t>(i), values[i]);
+  return {};
+}
+
+Status emit_shape(EmitContext& context) {
+  auto values = shape_values(emit_view(context));
+  for (size_t i = 0; i < values.size(); ++i) {
+    context.line(fmt::format("{}[{}] = {};", context.out(0), i, c_literal(values[i], E::I64)));
+  }
+  return {};
+}
+
+// -- Range
+
+struct RangeParams {
+  double start = 0, delta = 0;
+  int64_t int_start = 0, int_delta = 0, count = 0;
+};
+
+Result<RangeParams> range_params(const InferContext& context) {
+  RangeParams r;
+  MRVLC_TRY(check_same_elem(context, 1));
+  MRVLC_TRY(check_same_elem(context, 2));
+  MRVLC_ASSIGN(r.start, known_number(context, 0, "start"));
+  MRVLC_ASSIGN(double limit, known_number(context, 1, "limit"));
+  MRVLC_ASSIGN(r.delta, known_number(context, 2, "delta"));
+  if (r.delta == 0) return bad_operands("delta is 0");
+  if (is_integer(context.type(0).elem)) {
+    r.int_start = context.constant(0)->as_int(0);
+    r.int_delta = context.constant(2)->as_int(0);
+  }
+  double count = std::ceil((limit - r.start) / r.delta);
+  if (count > static_cast<double>(kMaxElements)) return too_large();
+  if (!(count >= -static_cast<double>(kMaxElements))) {
+    return bad_operands(fmt::format("{} elements from {} to {} by {}", count, r.start, limit, r.delta));
+  }
+  r.count = count > 0 ? static_cast<int64_t>(count) : 0;
+  return r;
+}
+
+Types infer_range(const InferContext& context) {
+  MRVLC_ASSIGN(RangeParams r, range_params(context));
+  return one_type(context.type(0).elem, {r.count});
+}
+
+Status eval_range(const EvalContext& context) {
+  MRVLC_ASSIGN(RangeParams r, range_params(context.infer_view()));
+  bool integers = is_integer(context.in(0).elem());
+  for (int64_t i = 0; i < r.count; ++i) {
+    if (integers) {
+      auto value =
+          static_cast<uint64_t>(r.int_start) + static_cast<uint64_t>(i) * static_cast<uint64_t>(r.int_delta);
+      context.out().set_int(i, static_cast<int64_t>(value));
+    } else {
+      context.out().set_double(i, r.start + static_cast<double>(i) * r.delta);
+    }
+  }
+  return {};
+}
+
+Status emit_range(EmitContext& context) {
+  MRVLC_TRY(require_widened(context));
+  MRVLC_ASSIGN(RangeParams r, range_params(emit_view(context)));
+  ElementType elem = context.in_type(0).elem;
+  // Unsigned: between the extremes of the type a step times i may pass the signed range on the way.
+  std::string value = fmt::format("(uint64_t){} + (uint64_t){} * (uint64_t)i", c_literal(r.int_start, E::I64),
+                                  c_literal(r.int_delta, E::I64));
+  if (is_float(elem)) {
+    value = fmt::format("{} + {} * (double)i", c_literal(r.start, E::F64), c_literal(r.delta, E::F64));
+  }
+  context.loop("i", r.count);
+  context.line(fmt::format("{}[i] = ({})({});", context.out(0), c_type(elem), value));
+  context.close();
+  return {};
+}
+
+// -- EyeLike
+
+Types infer_eye_like(const InferContext& context) {
+  MRVLC_TRY(check_rank(context, 0, 2, 2));
+  ElementType elem =
+      is_attr_set(context, "dtype") ? std::get<ElementType>(context.attr("dtype")) : context.type(0).elem;
+  if (!kFixedSize.has(elem)) return bad_attr("dtype", fmt::format("is {}", name(elem)));
+  return one_type(elem, context.type(0).shape);
+}
+
+// f(position) for every element of the diagonal.
+template <class F>
+void for_diagonal(const Shape& shape, int64_t k, F f) {
+  k = std::max(-kMaxElements, std::min(k, kMaxElements));
+  for (int64_t row = std::max<int64_t>(0, -k); row < shape[0] && row + k < shape[1]; ++row)
+    f(row * shape[1] + row + k);
+}
+
+Status eval_eye_like(const EvalContext& context) {
+  for_diagonal(context.out().shape(), context.infer_view().int_attr("k"),
+               [&](int64_t i) { context.out().set_int(i, 1); });
+  return {};
+}
+
+Status emit_eye_like(EmitContext& context) {
+  const TensorType& y = context.out_type(0);
+  const int64_t columns = y.shape[1], k = std::clamp(context.node().int_attr("k"), -y.shape[0], columns);
+  const int64_t first = std::max<int64_t>(0, -k), past = std::min(y.shape[0], columns - k);
+  Tensor one(TensorType{y.elem, {}});
+  one.set_int(0, 1);
+  context.loop("i", y.elements());
+  context.line(fmt::format("{}[i] = 0;", context.out(0)));
+  context.close();
+  if (first >= past) return {};
+  context.loop("i", past - first);
+  context.line(fmt::format("{}[i * {} + {}] = {};", context.out(0), columns + 1, first * columns + first + k,
+                           element_literal(one, 0)));
+  context.close();
+  return {};
+}
+
+OpDef folded(std::string_view name, int inputs, Types (*infer)(const InferContext&),
+             Status (*eval)(const EvalContext&), Status (*emit)(EmitContext&)) {
+  OpDef d;
+  d.name = name;
+  d.min_inputs = d.max_inputs = inputs;
+  d.infer = infer;
+  d.eval = eval;
+  d.emit = emit;
+  d.declined = kFolded;
+  return d;
+}
+
+}  // namespace
+
+const OpDef& def_Constant() {
+  static const OpDef def = [] {
+    OpDef d = folded("Constant", 0, infer_constant, eval_constant, emit_constant);
+    d.attrs = {
+        optional("value", ir::AttrKind::Tensor),         optional("value_float", ir::AttrKind::Float),
+        optional("value_floats", ir::AttrKind::Floats),  optional("value_int", ir::AttrKind::Int),
+        optional("value_ints", ir::AttrKind::Ints),      optional("value_string", ir::AttrKind::String),
+        optional("value_strings", ir::AttrKind::Strings)};
+    d.traits = {.work = Work::Linear};
+    return d;
+  }();
+  return def;
+}
+
+const OpDef& def_ConstantOfShape() {
+  static const OpDef def = [] {
+    OpDef d =
+        folded("ConstantOfShape", 1, infer_constant_of_shape, eval_constant_of_shape, emit_constant_of_shape);
+    d.attrs = {optional("value", ir::AttrKind::Tensor)};
+    d.infer_open = infer_open_constant_of_shape;
+    d.emit_open = emit_open_constant_of_shape;
+    d.types = types_of({E::I64});
+    d.since_min = 9;
+    d.traits = {.work = Work::Linear};
+    return d;
+  }();
+  return def;
+}
+
+const OpDef& def_Shape() {
+  static const OpDef def = [] {
+    OpDef d = folded("Shape", 1, infer_shape, eval_shape, emit_shape);
+    d.attrs = {optional("end", ir::AttrKind::Int), with_int("start", 0)};
+    d.infer_open = infer_open_shape;
+    d.emit_open = emit_open_shape;
+    d.traits = {.work = Work::Linear};
+    return d;
+  }();
+  return def;
+}
+
+const OpDef& def_Size() {
+  static const OpDef def = [] {
+    OpDef d = folded("Size", 1, infer_size, eval_shape, emit_shape);
+    d.infer_open = infer_open_shape;
+    d.emit_open = emit_open_shape;
+    d.traits = {.work = Work::Linear};
+    return d;
+  }();
+  return def;
+}
+
+const OpDef& def_Range() {
+  static const OpDef def = [] {
+    OpDef d = folded("Range", 3, infer_range, eval_range, emit_range);
+    d.infer_open = infer_open_range;
+    d.emit_open = emit_open_range;
+    d.types = types_of({E::F32, E::F64, E::F16, E::BF16, E::I16, E::I32, E::I64});
+    d.since_min = 11;
+    d.traits = {.work = Work::Linear};
+    return d;
+  }();
+  return def;
+}
+
+const OpDef& def_EyeLike() {
+  static const OpDef def = [] {
+    OpDef d = folded("EyeLike", 1, infer_eye_like, eval_eye_like, emit_eye_like);
+    d.infer_open = infer_open_eye_like;
+    d.emit_open = emit_open_eye_like;
+    d.attrs = {optional("dtype", ir::AttrKind::Type), with_int("k", 0)};
+    d.types = kFixedSize;
+    d.since_min = 9;
+    d.traits = {.work = Work::Linear};
+    return d;
+  }();
+  return def;
+}
+
+}  // namespace mrvlc::ops

@@ -1,0 +1,124 @@
+// CenterCropPad (ONNX CenterCropPad-18): cuts or fills with zeros on both sides, the odd element at the end.
+#include <algorithm>
+#include <numeric>
+
+#include "common/dims.h"
+#include "common/strided_copy.h"
+
+namespace mrvlc::ops {
+namespace {
+
+using namespace spec;
+
+Result<std::vector<int64_t>> cropped_axes(const InferContext& context) {
+  MRVLC_TRY(check_rank(context, 1, 1, 1));
+  MRVLC_TRY(check_elem(context, 1, kIndices));
+  std::vector<int64_t> axes = context.ints_attr("axes");
+  if (!is_attr_set(context, "axes")) {
+    axes.resize(at(context.type(0).rank()));
+    std::iota(axes.begin(), axes.end(), int64_t{0});
+  }
+  MRVLC_ASSIGN(axes, normalize_axes(axes, context.type(0).rank()));
+  if (context.type(1).shape[0] != static_cast<int64_t>(axes.size()))
+    return bad_operands(fmt::format("{} sizes for {} axes", context.type(1).shape[0], axes.size()));
+  return axes;
+}
+
+Result<std::vector<TensorType>> infer_crop(const InferContext& context) {
+  MRVLC_ASSIGN(auto axes, cropped_axes(context));
+  MRVLC_ASSIGN(auto sizes, known_ints(context, 1, "shape", kMaxRank));
+  Shape shape = context.type(0).shape;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    MRVLC_TRY(check_dim(sizes[i], "a dimension"));
+    shape[at(axes[i])] = sizes[i];
+  }
+  return one_type(context.type(0).elem, shape);
+}
+
+Result<std::vector<TensorType>> infer_crop_open(const InferContext& context) {
+  MRVLC_ASSIGN(auto axes, cropped_axes(context));
+  TensorType type{context.type(0).elem, context.type(0).shape};
+  type.open = context.type(0).open;
+  const Tensor* sizes = context.constant(1);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    uint32_t bit = 1u << axes[i];
+    if (sizes != nullptr) MRVLC_TRY(check_dim(sizes->as_int(static_cast<int64_t>(i)), "a dimension"));
+    type.shape[at(axes[i])] = sizes != nullptr ? sizes->as_int(static_cast<int64_t>(i)) : kNoBound;
+    type.open = sizes != nullptr ? type.open & ~bit : type.open | bit;
+  }
+  return std::vector<TensorType>{type};
+}
+
+// The part of the data that is kept, from its place in the input to that in the result.
+StridedCopy kept(const Shape& x, const Shape& y) {
+  StridedCopy copy{{}, row_major_strides(x), row_major_strides(y), 0, 0};
+  for (size_t d = 0; d < x.size(); ++d) {
+    copy.size.push_back(std::min(x[d], y[d]));
+    if (x[d] > y[d]) copy.in_offset += (x[d] - y[d]) / 2 * copy.in[d];
+    if (y[d] > x[d]) copy.out_offset += (y[d] - x[d]) / 2 * copy.out[d];
+  }
+  return copy;
+}
+
+Status eval_crop(const EvalContext& context) {
+  run_copy(kept(context.in(0).shape(), context.out().shape()), context.in(0), context.out());
+  return {};
+}
+
+Status emit_crop(EmitContext& context) {
+  const TensorType &x = context.in_type(0), &y = context.out_type(0);
+  if (y.elements() == 0) return {};
+  bool grows = false;
+  for (size_t d = 0; d < x.shape.size(); ++d) grows = grows || y.shape[d] > x.shape[d];
+  if (grows) context.line(fmt::format("memset({}, 0, {});", context.out(0), y.bytes()));
+  emit_copy(context, kept(x.shape, y.shape), context.in(0), context.out(0), x.elem);
+  return {};
+}
+
+Status emit_crop_open(EmitContext& context) {
+  MRVLC_ASSIGN(auto axes, cropped_axes(emit_view(context)));
+  Texts dims, x = in_sizes(context, 0);
+  for (int64_t d = 0; d < context.in_type(0).rank(); ++d) dims.push_back(context.in_dim(0, d));
+  for (size_t i = 0; i < axes.size(); ++i)
+    dims[at(axes[i])] = int_operand(context, 1, static_cast<int64_t>(i));
+  context.set_dims(0, dims);
+  Texts y = out_sizes(context, 0);
+  context.line(fmt::format("memset({0}, 0, (size_t){1} * sizeof *{0});", context.out(0), size_product(y)));
+  std::string from = "0", to = "0";
+  for (size_t d = 0; d < x.size(); ++d) {
+    context.line(fmt::format(
+        "const ptrdiff_t old{0} = {1}, new{0} = {2}, both{0} = old{0} < new{0} ? old{0} : new{0};", d, x[d],
+        y[d]));
+    from = fmt::format("({} * old{} + (old{} - both{}) / 2 + i{})", from, d, d, d, d);
+    to = fmt::format("({} * new{} + (new{} - both{}) / 2 + i{})", to, d, d, d, d);
+  }
+  for (size_t d = 0; d < x.size(); ++d)
+    context.open(fmt::format("for (ptrdiff_t i{0} = 0; i{0} < both{0}; ++i{0})", d));
+  context.line(fmt::format("{}[{}] = {}[{}];", context.out(0), to, context.in(0), from));
+  for (size_t d = 0; d < x.size(); ++d) context.close();
+  return {};
+}
+
+}  // namespace
+
+const OpDef& def_CenterCropPad() {
+  static const OpDef def = [] {
+    OpDef d;
+    d.name = "CenterCropPad";
+    d.traits = {.moves = Moves::Copied, .work = Work::Linear};
+    d.since_min = 18;
+    d.attrs = {optional("axes", ir::AttrKind::Ints)};
+    d.min_inputs = d.max_inputs = 2;
+    d.types = kFixedSize;
+    d.infer = infer_crop;
+    d.infer_open = infer_crop_open;
+    d.eval = eval_crop;
+    d.emit = emit_crop;
+    d.emit_open = emit_crop_open;
+    d.declined = "runs on the host";
+    return d;
+  }();
+  return def;
+}
+
+}  // namespace mrvlc::ops

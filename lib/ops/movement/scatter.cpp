@@ -1,0 +1,290 @@
+// ScatterElements and ScatterND (ONNX -18): a copy of the data with updates written, or combined by
+// `reduction`, at indices. Indices out of range: an error in the reference, clamped in generated code (see
+// gather.cpp).
+#include <algorithm>
+
+#include "common/index_util.h"
+#include "movement/index_open.h"
+#include "mrvlc/support/diag/ops.h"
+
+namespace mrvlc::ops {
+namespace {
+
+using namespace spec;
+
+enum class Reduction { None, Add, Mul, Max, Min };
+
+Result<Reduction> reduction(const InferContext& context) {
+  if (context.op->attr_index("reduction") < 0) return Reduction::None;
+  const std::string& text = context.string_attr("reduction");
+  constexpr std::string_view kNames[] = {"none", "add", "mul", "max", "min"};
+  const auto* found = std::find(std::begin(kNames), std::end(kNames), text);
+  if (found == std::end(kNames))
+    return bad_attr("reduction", fmt::format("has the unknown value '{}'", printable(text)));
+  auto r = static_cast<Reduction>(found - std::begin(kNames));
+  bool number = is_float(context.type(0).elem) || is_integer(context.type(0).elem);
+  if (r != Reduction::None && !number)
+    return make_diag<DiagCode::MRV0202>(0, name(context.type(0).elem), context.op->name);
+  return r;
+}
+
+double combine(Reduction r, double a, double b) {
+  switch (r) {
+    case Reduction::Add:
+      return a + b;
+    case Reduction::Mul:
+      return a * b;
+    case Reduction::Max:
+      return std::max(a, b);
+    case Reduction::Min:
+      return std::min(a, b);
+    default:
+      return b;
+  }
+}
+
+int64_t combine(Reduction r, int64_t a, int64_t b, bool is_signed) {
+  auto ua = static_cast<uint64_t>(a), ub = static_cast<uint64_t>(b);
+  bool less = is_signed ? a < b : ua < ub;
+  switch (r) {
+    case Reduction::Add:
+      return static_cast<int64_t>(ua + ub);
+    case Reduction::Mul:
+      return static_cast<int64_t>(ua * ub);
+    case Reduction::Max:
+      return less ? b : a;
+    case Reduction::Min:
+      return less ? a : b;
+    default:
+      return b;
+  }
+}
+
+void update(Reduction r, Tensor& out, int64_t position, const Tensor& updates, int64_t i) {
+  if (is_float(out.elem())) {
+    out.set_double(position, combine(r, out.as_double(position), updates.as_double(i)));
+  } else {
+    out.set_int(position, combine(r, out.as_int(position), updates.as_int(i), is_signed_integer(out.elem())));
+  }
+}
+
+// y[at] combined with an update, C of all element types; small integers are promoted to int, hence the cast.
+std::string update_text(Reduction r, ElementType elem, const std::string& y, const std::string& u) {
+  auto cast = fmt::format("({})", c_type(elem));
+  // Unsigned arithmetic wraps where signed overflow is undefined.
+  std::string wide = is_float(elem) ? std::string() : byte_size(elem) == 8 ? "(uint64_t)" : "(uint32_t)";
+  switch (r) {
+    case Reduction::Add:
+      return fmt::format("{0} = {2}({3}{0} + {3}{1});", y, u, cast, wide);
+    case Reduction::Mul:
+      return fmt::format("{0} = {2}({3}{0} * {3}{1});", y, u, cast, wide);
+    case Reduction::Max:
+      return fmt::format("if ({1} > {0}) {0} = {1};", y, u);
+    case Reduction::Min:
+      return fmt::format("if ({1} < {0}) {0} = {1};", y, u);
+    default:
+      return fmt::format("{} = {};", y, u);
+  }
+}
+
+void emit_data_copy(EmitContext& context) {
+  int64_t bytes = context.out_type(0).bytes();
+  if (bytes > 0) context.line(fmt::format("memcpy({}, {}, {});", context.out(0), context.in(0), bytes));
+}
+
+Status check_updates(const InferContext& context, const Shape& expected) {
+  MRVLC_TRY(check_same_elem(context, 2));
+  MRVLC_TRY(reduction(context));
+  if (context.type(2).shape == expected) return {};
+  return make_diag<DiagCode::MRV0205>(to_string(context.type(2).shape), to_string(expected),
+                                      "the updates must fill the indices");
+}
+
+Result<std::vector<TensorType>> infer_scatter_elements(const InferContext& context) {
+  MRVLC_TRY(check_elem(context, 1, kIndices));
+  MRVLC_ASSIGN(AlongAxis a, along_axis(context));
+  MRVLC_TRY(check_updates(context, a.sizes));
+  if (a.dim == 0 && context.type(1).elements() > 0)
+    return bad_operands("nothing can be written to an empty dimension");
+  return std::vector<TensorType>{context.type(0)};
+}
+
+Status eval_scatter_elements(const EvalContext& context) {
+  InferContext view = context.infer_view();
+  MRVLC_ASSIGN(AlongAxis a, along_axis(view));
+  MRVLC_ASSIGN(Reduction r, reduction(view));
+  MRVLC_ASSIGN(auto index, read_indices(context.in(1), a.dim));
+  context.out() = context.in(0);
+  a.for_each([&](int64_t n, int64_t base) {
+    update(r, context.out(), base + index[at(n)] * a.stride, context.in(2), n);
+  });
+  return {};
+}
+
+Status emit_scatter_elements(EmitContext& context) {
+  InferContext view = emit_view(context);
+  MRVLC_ASSIGN(AlongAxis a, along_axis(view));
+  MRVLC_ASSIGN(Reduction r, reduction(view));
+  if (r != Reduction::None) MRVLC_TRY(require_widened(context));
+  emit_data_copy(context);
+  if (context.in_type(1).elements() == 0) return {};
+  a.open_loops(context);
+  emit_index(context, "at", fmt::format("{}[n]", context.in(1)), a.dim);
+  std::string y = fmt::format("{}[base + at * {}]", context.out(0), a.stride);
+  context.line(update_text(r, context.in_type(0).elem, y, fmt::format("{}[n]", context.in(2))));
+  a.close_loops(context);
+  return {};
+}
+
+Result<std::vector<TensorType>> infer_scatter_nd(const InferContext& context) {
+  MRVLC_ASSIGN(TupleIndices t, tuple_indices(context, 0));
+  MRVLC_TRY(check_updates(context, t.result));
+  return std::vector<TensorType>{context.type(0)};
+}
+
+Status eval_scatter_nd(const EvalContext& context) {
+  InferContext view = context.infer_view();
+  MRVLC_ASSIGN(TupleIndices t, tuple_indices(view, 0));
+  MRVLC_ASSIGN(Reduction r, reduction(view));
+  MRVLC_ASSIGN(auto offsets, t.offsets(context.in(1)));
+  context.out() = context.in(0);
+  for (size_t n = 0; n < offsets.size(); ++n) {
+    for (int64_t j = 0; j < t.slice; ++j) {
+      update(r, context.out(), offsets[n] + j, context.in(2), static_cast<int64_t>(n) * t.slice + j);
+    }
+  }
+  return {};
+}
+
+Status emit_scatter_nd(EmitContext& context) {
+  InferContext view = emit_view(context);
+  MRVLC_ASSIGN(TupleIndices t, tuple_indices(view, 0));
+  MRVLC_ASSIGN(Reduction r, reduction(view));
+  if (r != Reduction::None) MRVLC_TRY(require_widened(context));
+  emit_data_copy(context);
+  if (context.in_type(2).elements() == 0) return {};
+  t.open_loops(context, context.in(1));
+  context.loop("j", t.slice);
+  context.line(update_text(r, context.in_type(0).elem, fmt::format("{}[at + j]", context.out(0)),
+                           fmt::format("{}[n * {} + j]", context.in(2), t.slice)));
+  context.close();
+  t.close_loops(context);
+  return {};
+}
+
+// -- shapes known at run time only
+
+Result<std::vector<TensorType>> infer_open_scatter(const InferContext& context, const Dims& expected) {
+  MRVLC_TRY(check_same_elem(context, 2));
+  MRVLC_TRY(reduction(context));
+  Dims updates = dims_of(context.type(2));
+  bool agree = updates.size() == expected.size();
+  for (size_t d = 0; agree && d < updates.size(); ++d)
+    agree = updates[d].open || expected[d].open || updates[d].bound == expected[d].bound;
+  if (!agree) {
+    return make_diag<DiagCode::MRV0205>(to_string(context.type(2)), to_string(type_of(E::F32, expected)),
+                                        "the updates must fill the indices");
+  }
+  return std::vector<TensorType>{context.type(0)};
+}
+
+// The data, and the checks of the updates' shape.
+Result<Reduction> begin_open_scatter(EmitContext& context, const Texts& expected) {
+  MRVLC_ASSIGN(Reduction r, reduction(emit_view(context)));
+  if (r != Reduction::None) MRVLC_TRY(require_widened(context));
+  Texts updates = in_dims(context, 2);
+  for (size_t d = 0; d < updates.size(); ++d) require_equal(context, updates[d], expected[d]);
+  context.set_dims(0, in_dims(context, 0));
+  emit_same_elements(context);
+  return r;
+}
+
+Result<std::vector<TensorType>> infer_open_scatter_elements(const InferContext& context) {
+  MRVLC_TRY(check_along_axis(context));
+  return infer_open_scatter(context, dims_of(context.type(1)));
+}
+
+Status emit_open_scatter_elements(EmitContext& context) {
+  MRVLC_ASSIGN(Reduction r, begin_open_scatter(context, in_dims(context, 1)));
+  open_along_axis(context);
+  context.line(update_text(r, context.in_type(0).elem, fmt::format("{}[at]", context.out(0)),
+                           fmt::format("{}[n]", context.in(2))));
+  context.close();
+  return {};
+}
+
+Result<std::vector<TensorType>> infer_open_scatter_nd(const InferContext& context) {
+  MRVLC_ASSIGN(Dims expected, selected_dims(context, 0));
+  return infer_open_scatter(context, expected);
+}
+
+Status emit_open_scatter_nd(EmitContext& context) {
+  MRVLC_ASSIGN(Reduction r, begin_open_scatter(context, selected_texts(context, 0)));
+  open_tuples(context, 0);
+  context.open("for (int64_t j = 0; j < slice; ++j)");
+  context.line(update_text(r, context.in_type(0).elem, fmt::format("{}[at + j]", context.out(0)),
+                           fmt::format("{}[n * slice + j]", context.in(2))));
+  context.close();
+  context.close();
+  return {};
+}
+
+OpDef scatter_def(std::string_view name, std::vector<ir::AttrSpec> attrs) {
+  OpDef d;
+  d.name = name;
+  d.attrs = std::move(attrs);
+  d.since_min = 11;
+  d.min_inputs = d.max_inputs = 3;
+  d.types = kOrdinary;
+  d.declined = "the accelerator has no writes at computed addresses";
+  return d;
+}
+
+OpDef scatter_elements_def(std::string_view name, std::vector<ir::AttrSpec> attrs) {
+  OpDef d = scatter_def(name, std::move(attrs));
+  d.infer = infer_scatter_elements;
+  d.eval = eval_scatter_elements;
+  d.emit = emit_scatter_elements;
+  d.infer_open = infer_open_scatter_elements;
+  d.emit_open = emit_open_scatter_elements;
+  return d;
+}
+
+}  // namespace
+
+// Renamed to ScatterElements in opset 11.
+const OpDef& def_Scatter() {
+  static const OpDef def = [] {
+    OpDef d = scatter_elements_def("Scatter", {with_int("axis", 0)});
+    d.since_min = 9;
+    d.since_max = 10;
+    d.traits = {.work = Work::Linear};
+    return d;
+  }();
+  return def;
+}
+
+const OpDef& def_ScatterElements() {
+  static const OpDef def = [] {
+    return with_traits(
+        scatter_elements_def("ScatterElements", {with_int("axis", 0), with_string("reduction", "none")}),
+        {.work = Work::Linear});
+  }();
+  return def;
+}
+
+const OpDef& def_ScatterND() {
+  static const OpDef def = [] {
+    OpDef d = scatter_def("ScatterND", {with_string("reduction", "none")});
+    d.infer = infer_scatter_nd;
+    d.eval = eval_scatter_nd;
+    d.emit = emit_scatter_nd;
+    d.infer_open = infer_open_scatter_nd;
+    d.emit_open = emit_open_scatter_nd;
+    d.traits = {.work = Work::Linear};
+    return d;
+  }();
+  return def;
+}
+
+}  // namespace mrvlc::ops

@@ -1,0 +1,140 @@
+// TensorScatter (ONNX TensorScatter-24): writes an update into a cache along one axis, at a place of its own
+// for every example. Places out of range: an error in the reference, skipped in generated code.
+#include "common/dims.h"
+#include "common/index_util.h"
+
+namespace mrvlc::ops {
+namespace {
+
+using namespace spec;
+
+struct CacheParams {
+  size_t axis = 0;
+  bool circular = false;
+};
+
+Result<CacheParams> cache_params(const InferContext& context) {
+  CacheParams p;
+  MRVLC_TRY(check_rank(context, 0, 2));
+  MRVLC_TRY(check_rank(context, 1, context.type(0).rank(), context.type(0).rank()));
+  MRVLC_TRY(check_same_elem(context, 1));
+  if (context.has(2)) {
+    MRVLC_TRY(check_rank(context, 2, 1, 1));
+    MRVLC_TRY(check_elem(context, 2, types_of({E::I64})));
+  }
+  MRVLC_ASSIGN(int64_t axis, normalize_axis(context.int_attr("axis"), context.type(0).rank()));
+  if (axis == 0) return bad_attr("axis", "is the batch");
+  const std::string& mode = context.string_attr("mode");
+  if (mode != "linear" && mode != "circular")
+    return bad_attr("mode", fmt::format("has the unknown value '{}'", printable(mode)));
+  p.axis = at(axis);
+  p.circular = mode == "circular";
+  return p;
+}
+
+Result<std::vector<TensorType>> infer_tensor_scatter(const InferContext& context) {
+  MRVLC_ASSIGN(CacheParams p, cache_params(context));
+  Shape expected = context.type(0).shape;
+  const Shape& update = context.type(1).shape;
+  if (update[p.axis] <= expected[p.axis]) expected[p.axis] = update[p.axis];
+  if (update != expected)
+    return bad_operands(fmt::format("an update of {} for a cache of {}", to_string(update),
+                                    to_string(context.type(0).shape)));
+  if (context.has(2) && context.type(2).shape[0] != expected[0])
+    return bad_operands(fmt::format("{} places for a batch of {}", context.type(2).shape[0], expected[0]));
+  return std::vector<TensorType>{context.type(0)};
+}
+
+Status eval_tensor_scatter(const EvalContext& context) {
+  MRVLC_ASSIGN(CacheParams p, cache_params(context.infer_view()));
+  const Shape &x = context.in(0).shape(), &u = context.in(1).shape();
+  auto middle = x.begin() + static_cast<ptrdiff_t>(p.axis);
+  int64_t outer = element_count(Shape(x.begin() + 1, middle)),
+          inner = element_count(Shape(middle + 1, x.end()));
+  context.out() = context.in(0);
+  if (context.in(1).elements() == 0) return {};
+  ElementBytes bytes(context.in(1), context.out());
+  for (int64_t row = 0; row < x[0] * outer * u[p.axis]; ++row) {
+    int64_t s = row % u[p.axis], o = row / u[p.axis],
+            n = context.has(2) ? context.in(2).as_int(o / outer) : 0;
+    if (n < 0 || n > x[p.axis] || (!p.circular && n + s >= x[p.axis]))
+      return bad_operands(fmt::format("place {} of {} in the cache", n, x[p.axis]));
+    bytes.copy(row * inner, (o * x[p.axis] + (n + s) % x[p.axis]) * inner, inner);
+  }
+  return {};
+}
+
+Status emit_tensor_scatter(EmitContext& context) {
+  MRVLC_ASSIGN(CacheParams p, cache_params(emit_view(context)));
+  if (context.out_type(0).elements() == 0) return {};
+  Texts x = in_sizes(context, 0), u = in_sizes(context, 1);
+  std::string y = context.out(0);
+  context.line(
+      fmt::format("memcpy({0}, {1}, (size_t){2} * sizeof *{0});", y, context.in(0), size_product(x)));
+  context.line(fmt::format("const ptrdiff_t outer = {}, size = {}, steps = {}, inner = {};",
+                           size_product(x, 1, p.axis), x[p.axis], u[p.axis],
+                           size_product(x, p.axis + 1, x.size())));
+  context.open(fmt::format("for (ptrdiff_t o = 0; o < {} * outer; ++o)", x[0]));
+  std::string place = context.has(2) ? fmt::format("{}[o / outer]", context.in(2)) : "0";
+  context.line(fmt::format("const int64_t place = {};", place));
+  context.line(p.circular ? "const ptrdiff_t n = size > 0 && place >= 0 ? (ptrdiff_t)(place % size) : -1;"
+                          : "const ptrdiff_t n = place >= 0 && place <= size ? (ptrdiff_t)place : -1;");
+  context.open("for (ptrdiff_t s = 0; s < steps && n >= 0; ++s)");
+  if (p.circular) {
+    context.line("const ptrdiff_t to = n + s < size ? n + s : n + s - size;");
+  } else {
+    context.line("const ptrdiff_t to = n + s;");
+    context.line("if (to >= size) break;");
+  }
+  context.line(fmt::format(
+      "memcpy({0} + (o * size + to) * inner, {1} + (o * steps + s) * inner, (size_t)inner * sizeof *{0});", y,
+      context.in(1)));
+  context.close();
+  context.close();
+  return {};
+}
+
+Status emit_tensor_scatter_open(EmitContext& context) {
+  MRVLC_ASSIGN(CacheParams p, cache_params(emit_view(context)));
+  Texts dims;
+  for (int64_t d = 0; d < context.in_type(0).rank(); ++d) {
+    dims.push_back(context.in_dim(0, d));
+    if (at(d) == p.axis) {
+      context.fail_if(fmt::format("{} > {}", context.in_dim(1, d), dims.back()));
+    } else {
+      require_equal(context, context.in_dim(1, d), dims.back());
+    }
+  }
+  if (context.has(2)) {
+    require_equal(context, context.in_dim(2, 0), dims[0]);
+    std::string size = dims[p.axis],
+                last = fmt::format("{} - {}", size, context.in_dim(1, static_cast<int64_t>(p.axis)));
+    fail_if_any(context, 2, fmt::format("v < 0 || v > {}", p.circular ? size : last));
+  }
+  context.set_dims(0, dims);
+  return emit_tensor_scatter(context);
+}
+
+}  // namespace
+
+const OpDef& def_TensorScatter() {
+  static const OpDef def = [] {
+    OpDef d;
+    d.name = "TensorScatter";
+    d.traits = {.moves = Moves::Copied, .work = Work::Linear};
+    d.since_min = 24;
+    d.attrs = {with_int("axis", -2), with_string("mode", "linear")};
+    d.min_inputs = 2;
+    d.max_inputs = 3;
+    d.types = kFixedSize;
+    d.infer = infer_tensor_scatter;
+    d.eval = eval_tensor_scatter;
+    d.emit = emit_tensor_scatter;
+    d.emit_open = emit_tensor_scatter_open;
+    d.declined = "the accelerator has no writes at computed addresses";
+    return d;
+  }();
+  return def;
+}
+
+}  // namespace mrvlc::ops

@@ -1,0 +1,96 @@
+// LRN: y = x / (bias + alpha / size * sum of squares over `size` neighbouring channels)^beta.
+#include <algorithm>
+#include <cmath>
+
+#include "common/bulk.h"
+#include "common/emit_util.h"
+#include "common/lanes.h"
+
+namespace mrvlc::ops {
+namespace {
+
+// Channels [first, last) around channel c: (size - 1) / 2 before, rounded down, and after, rounded up.
+struct Window {
+  int64_t first, last;
+};
+Window window_at(int64_t channel, int64_t size, int64_t channels) {
+  return {std::max<int64_t>(0, channel - (size - 1) / 2), std::min(channels, channel + size / 2 + 1)};
+}
+
+Result<std::vector<TensorType>> infer_lrn(const InferContext& c) {
+  MRVLC_TRY(check_rank(c, 0, 2));
+  int64_t size = c.int_attr("size");
+  if (size < 1 || size > kMaxExtent) return bad_attr("size", "must be at least 1");
+  return std::vector<TensorType>{c.type(0)};
+}
+
+Status eval_lrn(const EvalContext& c) {
+  InferContext v = c.infer_view();
+  int64_t size = v.int_attr("size");
+  double scale = static_cast<double>(v.float_attr("alpha")) / static_cast<double>(size);
+  auto beta = static_cast<double>(v.float_attr("beta")), bias = static_cast<double>(v.float_attr("bias"));
+  // Prefix sums keep a wide window linear; double has bits to spare for the differences.
+  map_lanes(c, axis_view(c.in(0).shape(), 1), [&](std::vector<double>& x) {
+    std::vector<double> prefix(x.size() + 1, 0);
+    for (size_t k = 0; k < x.size(); ++k) prefix[k + 1] = prefix[k] + x[k] * x[k];
+    for (size_t k = 0; k < x.size(); ++k) {
+      Window w = window_at(static_cast<int64_t>(k), size, static_cast<int64_t>(x.size()));
+      x[k] /= std::pow(bias + scale * (prefix[at(w.last)] - prefix[at(w.first)]), beta);
+    }
+  });
+  return {};
+}
+
+void emit_lanes(EmitContext& c, const AxisText& view) {
+  ElementType elem = c.in_type(0).elem;
+  const ir::Node& node = c.node();
+  int64_t size = node.int_attr("size");
+  auto literal = [&](double value) { return c_literal(value, elem); };
+  open_loop(c, "o", view.outer);
+  open_loop(c, "k", view.n);
+  c.line(fmt::format("const ptrdiff_t first = k > {0} ? k - {0} : 0;", (size - 1) / 2));
+  c.line(fmt::format("const ptrdiff_t last = k + {0} < {1} ? k + {0} : {1};", size / 2 + 1, view.n));
+  open_loop(c, "i", view.inner);
+  c.line(fmt::format("const {}* x = {} + o * {} + i;", c_type(elem), c.in(0), view.lane()));
+  c.line(fmt::format("{} sum = 0;", c_type(elem)));
+  c.line(fmt::format("for (ptrdiff_t j = first; j < last; ++j) sum += x[j * {0}] * x[j * {0}];", view.inner));
+  c.line(fmt::format("{}[(o * {} + k) * {} + i] = x[k * {}] / pow{}({} + {} * sum, {});", c.out(0), view.n,
+                     view.inner, view.inner, elem == ElementType::F64 ? "" : "f",
+                     literal(static_cast<double>(node.float_attr("bias"))),
+                     literal(static_cast<double>(node.float_attr("alpha")) / static_cast<double>(size)),
+                     literal(static_cast<double>(node.float_attr("beta")))));
+  for (int k = 0; k < 3; ++k) c.close();
+}
+
+Status emit_lrn(EmitContext& c) {
+  if (c.out_type(0).elements() != 0) emit_lanes(c, AxisText(axis_view(c.in_type(0).shape, 1)));
+  return {};
+}
+
+Status emit_open_lrn(EmitContext& c) {
+  MRVLC_TRY(require_widened(c));
+  set_same_dims(c);
+  emit_lanes(c, AxisText(c, 0, 1));
+  return {};
+}
+
+}  // namespace
+
+const OpDef& def_LRN() {
+  static const OpDef op = [] {
+    OpDef d;
+    d.name = "LRN";
+    d.attrs = {spec::with_float("alpha", 1e-4f), spec::with_float("beta", 0.75f), spec::with_float("bias", 1),
+               spec::required("size", ir::AttrKind::Int)};
+    d.types = spec::kFloats;
+    d.infer = infer_lrn;
+    d.eval = eval_lrn;
+    d.emit = emit_lrn;
+    d.emit_open = emit_open_lrn;
+    d.declined = "accelerator: no layer sums over neighbouring channels";
+    return d;
+  }();
+  return op;
+}
+
+}  // namespace mrvlc::ops

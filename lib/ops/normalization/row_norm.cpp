@@ -1,0 +1,267 @@
+// InstanceNormalization and LayerNormalization: runs of memory brought to mean 0 and variance 1, then scaled.
+//   y = (x - mean) / sqrt(variance + epsilon) * scale + bias
+#include "normalization/row_norm.h"
+
+#include <cmath>
+
+#include "common/bulk.h"
+#include "common/emit_util.h"
+#include "common/lanes.h"
+#include "common/open_util.h"
+#include "elementwise/elementwise.h"
+#include "mrvlc/support/diag/ops.h"
+
+namespace mrvlc::ops {
+
+Moments moments_of(const std::vector<double>& row, double epsilon) {
+  double sum = 0, squares = 0;
+  for (double v : row) sum += v;
+  double mean = sum / static_cast<double>(row.size());
+  for (double v : row) squares += (v - mean) * (v - mean);
+  return {mean, 1 / std::sqrt(squares / static_cast<double>(row.size()) + epsilon)};
+}
+
+void emit_moments(EmitContext& c, ElementType elem, const std::string& n, float epsilon) {
+  std::string_view f = elem == ElementType::F64 ? "" : "f";
+  std::string count = fmt::format("({}){}", c_type(elem), n);
+  emit_sum(c, "sum", elem, n, [](const std::string& i) { return fmt::format("x[{}]", i); });
+  c.line(fmt::format("const {} mean = sum / {};", c_type(elem), count));
+  emit_sum(c, "squares", elem, n,
+           [](const std::string& i) { return fmt::format("(x[{0}] - mean) * (x[{0}] - mean)", i); });
+  c.line(fmt::format("const {0} inverse = 1 / sqrt{1}(squares / {2} + {3});", c_type(elem), f, count,
+                     c_literal(static_cast<double>(epsilon), elem)));
+}
+
+void emit_row_pointers(EmitContext& c, ElementType elem, const std::string& n) {
+  c.line(fmt::format("const {}* x = {} + row * {};", c_type(elem), c.in(0), n));
+  c.line(fmt::format("{}* y = {} + row * {};", c_type(elem), c.out(0), n));
+}
+
+namespace {
+
+// -- InstanceNormalization: rows are the channels of each image
+
+Status upgrade_instance_norm(RawNode& node) {
+  node.take("consumed_inputs");
+  return {};
+}
+
+Result<std::vector<TensorType>> infer_instance_norm(const InferContext& c) {
+  MRVLC_TRY(check_rank(c, 0, 3));
+  for (size_t i : {size_t{1}, size_t{2}}) {
+    MRVLC_TRY(check_same_elem(c, i));
+    if (c.type(i).shape == Shape{c.type(0).shape[1]}) continue;
+    return make_diag<DiagCode::MRV0205>(to_string(c.type(0).shape), to_string(c.type(i).shape),
+                                        fmt::format("input {} must be a vector over the channels", i));
+  }
+  return std::vector<TensorType>{c.type(0)};
+}
+
+Status eval_instance_norm(const EvalContext& c) {
+  auto epsilon = static_cast<double>(c.infer_view().float_attr("epsilon"));
+  AxisView view = axis_view(c.in(0).shape(), 1);
+  std::vector<double> row(at(view.inner));
+  for (int64_t k = 0; k < view.outer * view.n; ++k) {
+    load_run(c.in(0), k * view.inner, 1, view.inner, row.data());
+    Moments m = moments_of(row, epsilon);
+    double factor = m.inverse_deviation * c.in(1).as_double(k % view.n), bias = c.in(2).as_double(k % view.n);
+    for (double& v : row) v = (v - m.mean) * factor + bias;
+    store_run(c.out(), k * view.inner, 1, view.inner, row.data());
+  }
+  return {};
+}
+
+void emit_channels(EmitContext& c, const AxisText& view) {
+  ElementType elem = c.in_type(0).elem;
+  open_loop(c, "row", times(view.outer, view.n));
+  emit_row_pointers(c, elem, view.inner);
+  emit_moments(c, elem, view.inner, c.node().float_attr("epsilon"));
+  c.line(fmt::format("const {} factor = inverse * {}[row % {}];", c_type(elem), c.in(1), view.n));
+  c.line(fmt::format("const {0} offset = {1}[row % {2}] - mean * factor;", c_type(elem), c.in(2), view.n));
+  c.line(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i) y[i] = x[i] * factor + offset;", view.inner));
+  c.close();
+}
+
+Status emit_instance_norm(EmitContext& c) {
+  if (c.out_type(0).elements() != 0) emit_channels(c, AxisText(axis_view(c.in_type(0).shape, 1)));
+  return {};
+}
+
+Status emit_open_instance_norm(EmitContext& c) {
+  MRVLC_TRY(require_widened(c));
+  set_same_dims(c);
+  for (size_t i : {size_t{1}, size_t{2}}) require_equal(c, c.in_dim(i, 0), c.in_dim(0, 1));
+  emit_channels(c, AxisText(c, 0, 1));
+  return {};
+}
+
+// -- LayerNormalization: rows are everything from `axis` on
+
+Result<AxisView> layer_rows(const InferContext& c) {
+  MRVLC_ASSIGN(int64_t axis, normalize_axis(c.int_attr("axis"), c.type(0).rank()));
+  return flattened_from(c.type(0).shape, axis);
+}
+
+// Scale and bias are read at their own strides; they must broadcast to the data.
+Result<std::vector<TensorType>> infer_layer_norm(const InferContext& c) {
+  MRVLC_TRY(check_rank(c, 0, 1));
+  MRVLC_ASSIGN(int64_t axis, normalize_axis(c.int_attr("axis"), c.type(0).rank()));
+  for (size_t i = 1; i < c.num_inputs(); ++i) {
+    if (!c.has(i)) continue;
+    MRVLC_TRY(check_same_elem(c, i));
+    auto merged = broadcast_shapes(c.type(0).shape, c.type(i).shape);
+    if (merged && *merged == c.type(0).shape) continue;
+    return make_diag<DiagCode::MRV0205>(to_string(c.type(0).shape), to_string(c.type(i).shape),
+                                        fmt::format("input {} must broadcast to the data", i));
+  }
+  std::vector<TensorType> types{c.type(0)};
+  TensorType statistics{c.int_attr("stash_type") == 1 ? ElementType::F32 : c.type(0).elem, c.type(0).shape};
+  for (auto d = at(axis); d < statistics.shape.size(); ++d) statistics.shape[d] = 1;
+  while (types.size() < c.num_outputs) types.push_back(statistics);
+  return types;
+}
+
+Status eval_layer_norm(const EvalContext& c) {
+  InferContext view_of = c.infer_view();
+  MRVLC_ASSIGN(AxisView view, layer_rows(view_of));
+  auto epsilon = static_cast<double>(view_of.float_attr("epsilon"));
+  Tensor normalized(TensorType{ElementType::F64, c.in(0).shape()});
+  std::vector<double> row(at(view.n));
+  for (int64_t k = 0; k < view.outer && view.n != 0; ++k) {
+    load_run(c.in(0), k * view.n, 1, view.n, row.data());
+    Moments m = moments_of(row, epsilon);
+    for (double& v : row) v = (v - m.mean) * m.inverse_deviation;
+    store_run(normalized, k * view.n, 1, view.n, row.data());
+    if (c.outputs->size() > 1) c.out(1).set_double(k, m.mean);
+    if (c.outputs->size() > 2) c.out(2).set_double(k, m.inverse_deviation);
+  }
+  // Scale and bias as one broadcasting operation on three operands.
+  static constexpr ScalarOp affine{
+      [](const double* x, const ir::OpSchema&, const Attrs&) { return x[0] * x[1] + x[2]; }, nullptr,
+      nullptr};
+  Tensor zero(TensorType{c.in(0).elem(), {}});
+  return eval_scalar(affine, c, {&normalized, &c.in(1), c.has(2) ? &c.in(2) : &zero}, false);
+}
+
+// Index of the scale or bias for element (row, i), by the strides of its dimensions.
+std::string operand_index(const EmitContext& c, size_t input, const AxisView& view) {
+  Shape strides = broadcast_strides(c.in_type(input).shape, c.in_type(0).shape);
+  Shape data = row_major_strides(c.in_type(0).shape);
+  std::string text;
+  for (size_t d = 0; d < strides.size(); ++d) {
+    if (strides[d] == 0) continue;
+    text += fmt::format("{}(row * {} + i) / {} % {} * {}", text.empty() ? "" : " + ", view.n, data[d],
+                        c.in_type(0).shape[d], strides[d]);
+  }
+  return text.empty() ? "0" : text;
+}
+
+// The usual case, one scale for each element of a row, needs no division.
+std::string operand_text(const EmitContext& c, size_t input, const AxisView& view) {
+  bool whole_row =
+      c.in_type(input).elements() == view.n && c.in_type(input).rank() <= c.in_type(0).rank() &&
+      axis_view(c.in_type(0).shape, c.in_type(0).rank() - c.in_type(input).rank() - 1).inner == view.n;
+  return fmt::format("{}[{}]", c.in(input), whole_row ? std::string("i") : operand_index(c, input, view));
+}
+
+// Loops over the rows; `scale` and `bias` are their elements for element i of the row.
+void emit_rows(EmitContext& c, const std::string& rows, const std::string& n, const std::string& scale,
+               const std::string& bias) {
+  ElementType elem = c.in_type(0).elem;
+  open_loop(c, "row", rows);
+  emit_row_pointers(c, elem, n);
+  emit_moments(c, elem, n, c.node().float_attr("epsilon"));
+  c.line(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i) y[i] = (x[i] - mean) * inverse * {}{};", n, scale,
+                     bias.empty() ? "" : " + " + bias));
+  if (c.node().outputs.size() > 1) {
+    c.line(fmt::format("{}[row] = ({})mean;", c.out(1), c_type(c.out_type(1).elem)));
+  }
+  if (c.node().outputs.size() > 2) {
+    c.line(fmt::format("{}[row] = ({})inverse;", c.out(2), c_type(c.out_type(2).elem)));
+  }
+  c.close();
+}
+
+Status emit_layer_norm(EmitContext& c) {
+  MRVLC_ASSIGN(AxisView view, layer_rows(emit_view(c)));
+  if (c.out_type(0).elements() == 0) return {};
+  emit_rows(c, fmt::format("{}", view.outer), fmt::format("{}", view.n), operand_text(c, 1, view),
+            c.has(2) ? operand_text(c, 2, view) : "");
+  return {};
+}
+
+Status emit_open_layer_norm(EmitContext& c) {
+  MRVLC_TRY(require_widened(c));
+  MRVLC_ASSIGN(int64_t axis, axis_attr(c));
+  set_same_dims(c);
+  Texts statistics = in_dims(c, 0);
+  for (size_t d = at(axis); d < statistics.size(); ++d) statistics[d] = "1";
+  for (size_t i = 1; i < c.node().outputs.size(); ++i) c.set_dims(i, statistics);
+  AxisText view(c, 0, axis, true);
+  std::string scale = open_row_operand(c, 1, axis, view.n), bias;
+  if (c.has(2)) bias = open_row_operand(c, 2, axis, view.n);
+  emit_rows(c, view.outer, view.n, scale, bias);
+  return {};
+}
+
+}  // namespace
+
+std::string open_row_operand(EmitContext& c, size_t input, int64_t axis, const std::string& n) {
+  Texts data = in_dims(c, 0), own = in_dims(c, input);
+  size_t skipped = data.size() - own.size();
+  bool whole_row = skipped == at(axis);
+  Texts strides(data.size(), "0"), plain = stride_texts(own);
+  for (size_t d = 0; d < own.size(); ++d) {
+    const std::string& whole = data[skipped + d];
+    whole_row = whole_row && own[d] == whole;
+    if (own[d] != whole && own[d] != "1") c.fail_if(fmt::format("{0} != {1} && {0} != 1", own[d], whole));
+    strides[skipped + d] = own[d] == whole ? plain[d] : fmt::format("({} == 1 ? 0 : {})", own[d], plain[d]);
+  }
+  if (whole_row) return fmt::format("{}[i]", c.in(input));
+  declare_list(c, fmt::format("dims{}", input), data);
+  declare_list(c, fmt::format("strides{}", input), strides);
+  return fmt::format("{}[{}(row * {} + i, {}, dims{}, strides{})]", c.in(input), c.helper("open_offset"), n,
+                     data.size(), input, input);
+}
+
+const OpDef& def_InstanceNormalization() {
+  static const OpDef op = [] {
+    OpDef d;
+    d.name = "InstanceNormalization";
+    d.traits = {.work = Work::Linear, .by_channel = true};
+    d.attrs = {spec::with_float("epsilon", 1e-5f)};
+    d.min_inputs = d.max_inputs = 3;
+    d.types = spec::kFloats;
+    d.upgrade = upgrade_instance_norm;
+    d.infer = infer_instance_norm;
+    d.eval = eval_instance_norm;
+    d.emit = emit_instance_norm;
+    d.emit_open = emit_open_instance_norm;
+    d.accel = {LayerKind::Norm};
+    return d;
+  }();
+  return op;
+}
+
+const OpDef& def_LayerNormalization() {
+  static const OpDef op = [] {
+    OpDef d;
+    d.name = "LayerNormalization";
+    d.traits = {.work = Work::Linear};
+    d.attrs = {spec::with_int("axis", -1), spec::with_float("epsilon", 1e-5f),
+               spec::with_int("stash_type", 1)};
+    d.min_inputs = 2;
+    d.max_inputs = 3;
+    d.max_outputs = 3;
+    d.types = spec::kFloats;
+    d.infer = infer_layer_norm;
+    d.eval = eval_layer_norm;
+    d.emit = emit_layer_norm;
+    d.emit_open = emit_open_layer_norm;
+    d.accel = {LayerKind::Norm};
+    return d;
+  }();
+  return op;
+}
+
+}  // namespace mrvlc::ops

@@ -1,0 +1,191 @@
+// Softmax, LogSoftmax, Hardmax. Before opset 13 they flattened everything from `axis` on into one dimension
+// (and `axis` was 1 by default); the attribute `coerce`, which is not ONNX's, says so.
+#include <algorithm>
+#include <cmath>
+
+#include "common/emit_util.h"
+#include "common/lanes.h"
+
+namespace mrvlc::ops {
+namespace {
+
+Status upgrade_softmax(RawNode& node) {
+  if (node.find("coerce") != nullptr) return bad_attr("coerce", "is not an attribute of ONNX");
+  if (node.opset >= 13) return {};
+  ir::Attr given = node.take("axis");
+  const auto* value = std::get_if<int64_t>(&given);
+  int64_t axis = value != nullptr ? *value : 1;
+  const TensorType* type = node.input_type(0);
+  // Flattening the last dimension alone changes nothing.
+  bool last = type != nullptr && (axis == -1 || axis == type->rank() - 1);
+  node.attrs.emplace_back("axis", axis);
+  node.attrs.emplace_back("coerce", int64_t{last ? 0 : 1});
+  return {};
+}
+
+Result<AxisView> softmax_view(const ir::OpSchema& op, const std::vector<ir::Attr>& attrs,
+                              const Shape& shape) {
+  auto rank = static_cast<int64_t>(shape.size());
+  auto axis = std::get<int64_t>(attrs[at(op.attr_index("axis"))]);
+  bool coerce = std::get<int64_t>(attrs[at(op.attr_index("coerce"))]) != 0;
+  if (rank == 0 && (axis == 0 || axis == -1)) return AxisView{};
+  MRVLC_ASSIGN(axis, normalize_axis(axis, rank));
+  return coerce ? flattened_from(shape, axis) : axis_view(shape, axis);
+}
+
+Result<std::vector<TensorType>> infer_softmax(const InferContext& c) {
+  auto view = softmax_view(*c.op, *c.attrs, c.type(0).shape);
+  if (!view.ok()) return std::move(view).error();
+  return std::vector<TensorType>{c.type(0)};
+}
+
+// x - max(x), and the sum of its exponentials.
+double shift_by_peak(std::vector<double>& x) {
+  double peak = *std::max_element(x.begin(), x.end()), sum = 0;
+  for (double& v : x) {
+    v -= peak;
+    sum += std::exp(v);
+  }
+  return sum;
+}
+
+void softmax(std::vector<double>& x) {
+  double sum = shift_by_peak(x);
+  for (double& v : x) v = std::exp(v) / sum;
+}
+
+void log_softmax(std::vector<double>& x) {
+  double log_sum = std::log(shift_by_peak(x));
+  for (double& v : x) v -= log_sum;
+}
+
+// 1 at the first maximum, 0 elsewhere.
+void hardmax(std::vector<double>& x) {
+  auto peak = std::max_element(x.begin(), x.end()) - x.begin();
+  std::ranges::fill(x, 0.0);
+  x[at(peak)] = 1;
+}
+
+template <auto F>
+Status eval_lanes(const EvalContext& c) {
+  MRVLC_ASSIGN(AxisView view, softmax_view(*c.op, *c.attrs, c.in(0).shape()));
+  map_lanes(c, view, F);
+  return {};
+}
+
+class Emitter {
+ public:
+  Emitter(EmitContext& c, const AxisText& view)
+      : c_(c), view_(view), elem_(c.in_type(0).elem), f_(elem_ == ElementType::F64 ? "" : "f") {}
+
+  // Opens the loops over lanes: x and y are the lane's first elements, `peak` its maximum.
+  void begin() {
+    open_loop(c_, "o", view_.outer);
+    open_loop(c_, "i", view_.inner);
+    c_.line(fmt::format("const {}* x = {} + o * {} + i;", c_type(elem_), c_.in(0), view_.lane()));
+    c_.line(fmt::format("{}* y = {} + o * {} + i;", c_type(elem_), c_.out(0), view_.lane()));
+    c_.line(fmt::format("{} peak = -INFINITY;", c_type(elem_)));
+    each(fmt::format("peak = {0} > peak ? {0} : peak;", x()));
+  }
+  void end() {
+    c_.close();
+    c_.close();
+  }
+  void each(const std::string& statement) {
+    c_.line(fmt::format("for (ptrdiff_t k = 0; k < {}; ++k) {}", view_.n, statement));
+  }
+  std::string x() const { return element("x"); }
+  std::string y() const { return element("y"); }
+  std::string exp(const std::string& v) const { return fmt::format("exp{}({})", f_, v); }
+
+  void emit_softmax() {
+    begin();
+    c_.line(fmt::format("{} sum = 0;", c_type(elem_)));
+    each(fmt::format("{} = {};", y(), exp(x() + " - peak")));
+    each(fmt::format("sum += {};", y()));
+    each(fmt::format("{} /= sum;", y()));
+    end();
+  }
+  void emit_log_softmax() {
+    begin();
+    c_.line(fmt::format("{} sum = 0;", c_type(elem_)));
+    each(fmt::format("sum += {};", exp(x() + " - peak")));
+    c_.line(fmt::format("sum = log{}(sum) + peak;", f_));
+    each(fmt::format("{} = {} - sum;", y(), x()));
+    end();
+  }
+  void emit_hardmax() {
+    begin();
+    c_.line("ptrdiff_t first = 0;");
+    c_.line(fmt::format("while (first + 1 < {0} && x[first * {1}] < peak) ++first;", view_.n, view_.inner));
+    each(fmt::format("{} = k == first ? 1 : 0;", y()));
+    end();
+  }
+
+ private:
+  std::string element(std::string_view pointer) const {
+    return view_.inner == "1" ? fmt::format("{}[k]", pointer)
+                              : fmt::format("{}[k * {}]", pointer, view_.inner);
+  }
+  EmitContext& c_;
+  const AxisText& view_;
+  ElementType elem_;
+  std::string_view f_;
+};
+
+template <auto Member>
+Status emit_lanes(EmitContext& c) {
+  MRVLC_ASSIGN(AxisView view, softmax_view(*c.node().op, c.node().attrs, c.in_type(0).shape));
+  if (c.out_type(0).elements() != 0) (Emitter(c, AxisText(view)).*Member)();
+  return {};
+}
+
+template <auto Member>
+Status emit_open_lanes(EmitContext& c) {
+  MRVLC_TRY(require_widened(c));
+  set_same_dims(c);
+  if (c.in_type(0).rank() == 0) return emit_lanes<Member>(c);
+  MRVLC_ASSIGN(int64_t axis, axis_attr(c));
+  (Emitter(c, AxisText(c, 0, axis, c.node().int_attr("coerce") != 0)).*Member)();
+  return {};
+}
+
+template <auto Eval, auto Emit>
+OpDef lane_operator(std::string_view name) {
+  OpDef op;
+  op.name = name;
+  op.traits = {.work = Work::Linear};
+  op.attrs = {spec::with_int("axis", -1), spec::with_int("coerce", 0)};
+  op.types = spec::kFloats;
+  op.upgrade = upgrade_softmax;
+  op.infer = infer_softmax;
+  op.eval = eval_lanes<Eval>;
+  op.emit = emit_lanes<Emit>;
+  op.emit_open = emit_open_lanes<Emit>;
+  op.accel = {LayerKind::Softmax};
+  return op;
+}
+
+}  // namespace
+
+const OpDef& def_Softmax() {
+  static const OpDef op = lane_operator<softmax, &Emitter::emit_softmax>("Softmax");
+  return op;
+}
+
+const OpDef& def_LogSoftmax() {
+  static const OpDef op = lane_operator<log_softmax, &Emitter::emit_log_softmax>("LogSoftmax");
+  return op;
+}
+
+const OpDef& def_Hardmax() {
+  static const OpDef op = [] {
+    OpDef d = lane_operator<hardmax, &Emitter::emit_hardmax>("Hardmax");
+    d.accel = {};
+    d.declined = "accelerator: no unit finds positions of maxima";
+    return d;
+  }();
+  return op;
+}
+
+}  // namespace mrvlc::ops

@@ -1,0 +1,230 @@
+// QLinearConv (ONNX -10) and QLinearMatMul (ONNX -21) on 8-bit integers, and the latter on float8:
+//   y = saturate(round_even((sum (a - za) (b - zb) + bias) * (sa * sb / sy)) + zy)
+// The products are those of ConvInteger and MatMulInteger; the scales are multiplied and applied in float. To
+// a float8 the product is rounded at once, and its zero point is zero (as QuantizeLinear's).
+#include "common/convert.h"
+#include "common/emit_util.h"
+#include "common/open_util.h"
+#include "macs.h"
+#include "mrvlc/support/diag/ops.h"
+#include "product/products_open.h"
+#include "quantization/quantized.h"
+#include "window/window_attrs.h"
+
+namespace mrvlc::ops {
+namespace {
+
+using namespace spec;
+
+enum Input : size_t { kA, kScaleA, kZeroA, kB, kScaleB, kZeroB, kScaleY, kZeroY, kBias };
+constexpr IntegerProduct kProduct{{kA, kZeroA}, {kB, kZeroB}};
+constexpr TypeSet kCodes{kBytes.bits | kFloatCodes.bits};
+constexpr IntegerProduct kMatrices{{kA, kZeroA}, {kB, kZeroB}, kCodes};
+
+// Scales go with the zero points of their operands: of A and Y one a row, of B one a column or channel.
+Status check_scales(const InferContext& context, int64_t rows, int64_t columns, TypeSet codes) {
+  MRVLC_TRY(check_elem(context, kZeroY, codes));
+  for (size_t i : {kScaleA, kScaleB, kScaleY}) {
+    MRVLC_TRY(check_elem(context, i, types_of({E::F32, E::F16, E::BF16})));
+    MRVLC_TRY(check_one_or_each(context, i, kA, i == kScaleB ? columns : rows));
+  }
+  return check_one_or_each(context, kZeroY, kA, rows);
+}
+
+Result<ConvParams> conv_of(const InferContext& context) {
+  MRVLC_ASSIGN(ConvParams p, integer_conv_params(context, kProduct));
+  MRVLC_TRY(check_scales(context, 1, p.out_channels, kBytes));
+  if (!context.has(kBias)) return p;
+  MRVLC_TRY(check_elem(context, kBias, types_of({E::I32})));
+  if (context.type(kBias).shape == Shape{p.out_channels}) return p;
+  return make_diag<DiagCode::MRV0205>(to_string(context.type(kB).shape), to_string(context.type(kBias).shape),
+                                      "the bias must have one element a channel");
+}
+
+Result<MatMulShape> matmul_of(const InferContext& context) {
+  MRVLC_ASSIGN(MatMulShape s, integer_matmul_shape(context, kMatrices));
+  MRVLC_TRY(check_scales(context, s.m, s.n, kCodes));
+  return s;
+}
+
+Result<std::vector<TensorType>> infer_conv(const InferContext& context) {
+  MRVLC_ASSIGN(ConvParams p, conv_of(context));
+  Shape shape{p.batch, p.out_channels};
+  shape.insert(shape.end(), p.output.begin(), p.output.end());
+  return one_type(context.type(kZeroY).elem, std::move(shape));
+}
+
+Result<std::vector<TensorType>> infer_matmul(const InferContext& context) {
+  MRVLC_ASSIGN(MatMulShape s, matmul_of(context));
+  return one_type(context.type(kZeroY).elem, s.result);
+}
+
+IntRange range_of(ElementType elem) {
+  return elem == E::I8 ? IntRange{-128, 127} : IntRange{0, 255};
+}
+
+// Element k of an operand that is one number or one for each k.
+double element(const Tensor& tensor, int64_t k) {
+  return tensor.as_double(tensor.elements() == 1 ? 0 : k);
+}
+
+// Output element i, in row `row` and column (or channel) `column`, of its sum.
+void requantize(const EvalContext& context, int64_t i, float sum, int64_t row, int64_t column) {
+  auto scale_at = [&](size_t input, int64_t k) { return static_cast<float>(element(context.in(input), k)); };
+  const float scale = scale_at(kScaleA, row) * scale_at(kScaleB, column) / scale_at(kScaleY, row);
+  if (kFloatCodes.has(context.out().elem()))
+    return context.out().set_double(i, static_cast<double>(sum * scale));
+  const auto zero = static_cast<int64_t>(element(context.in(kZeroY), row));
+  context.out().set_int(i, quantized(sum * scale, 1.0f, zero, range_of(context.out().elem())));
+}
+
+Status eval_conv(const EvalContext& context) {
+  MRVLC_ASSIGN(ConvParams p, conv_of(context.infer_view()));
+  const Tensor sums = eval_integer_conv(context, p, kProduct);
+  const int64_t positions = element_count(p.output);
+  for (int64_t i = 0; i < sums.elements(); ++i) {
+    const int64_t channel = i / positions % p.out_channels;
+    const int64_t bias = context.has(kBias) ? context.in(kBias).as_int(channel) : 0;
+    const auto sum = static_cast<int32_t>(static_cast<uint32_t>(sums.as_int(i) + bias));
+    requantize(context, i, static_cast<float>(sum), 0, channel);
+  }
+  return {};
+}
+
+Status eval_matmul(const EvalContext& context) {
+  MRVLC_ASSIGN(MatMulShape s, matmul_of(context.infer_view()));
+  const Tensor sums = eval_integer_matmul(context, s, kMatrices);
+  for (int64_t i = 0; i < sums.elements(); ++i)
+    requantize(context, i, static_cast<float>(sums.as_double(i)), i / s.n % s.m, i % s.n);
+  return {};
+}
+
+// C texts of the scales and the zero point of one output element.
+struct ScaleTexts {
+  std::string a, b, y, zero;
+};
+
+ScaleTexts scale_texts(const EmitContext& context, std::string_view row, std::string_view column) {
+  return {one_or_each(context, kScaleA, row), one_or_each(context, kScaleB, column),
+          one_or_each(context, kScaleY, row), one_or_each(context, kZeroY, row)};
+}
+
+// Of vectors whose lengths are known at run time only.
+ScaleTexts open_scale_texts(EmitContext& context, std::string_view row, const std::string& rows,
+                            std::string_view column, const std::string& columns) {
+  return {open_one_or_each(context, kScaleA, row, rows), open_one_or_each(context, kScaleB, column, columns),
+          open_one_or_each(context, kScaleY, row, rows), open_one_or_each(context, kZeroY, row, rows)};
+}
+
+// Adding and subtracting 1.5 * 2^23 rounds to nearest even for magnitudes below 2^22: the clamp comes first.
+void emit_requantize(EmitContext& context, const std::string& index, const ScaleTexts& texts,
+                     std::string_view sum) {
+  const ElementType elem = context.out_type(0).elem;
+  context.line(fmt::format("const float scale = {} * {} / {};", texts.a, texts.b, texts.y));
+  context.line(fmt::format("float v = (float){} * scale;", sum));
+  if (kFloatCodes.has(elem)) {
+    context.line(
+        fmt::format("{}[{}] = {};", context.out(0), index, encoded_text(context, "v", E::F32, elem)));
+    return;
+  }
+  const IntRange range = range_of(elem);
+  context.line(fmt::format("const int32_t zy = {};", texts.zero));
+  context.line(
+      fmt::format("const float low = (float)({} - zy), high = (float)({} - zy);", range.low, range.high));
+  context.line("v = v > low ? v : low;");
+  context.line("v = v < high ? v : high;");
+  context.line("v = (v + 12582912.0f) - 12582912.0f;");
+  context.line(fmt::format("{}[{}] = ({})((int32_t)v + zy);", context.out(0), index, c_type(elem)));
+}
+
+StoreSum store_conv(EmitContext& context, const ScaleTexts& texts) {
+  return [&context, texts](const std::string& index) {
+    if (context.has(kBias)) context.line(fmt::format("sum += (uint32_t){}[m];", context.in(kBias)));
+    emit_requantize(context, index, texts, "(int32_t)sum");
+  };
+}
+
+StoreSum store_matmul(EmitContext& context, const ScaleTexts& texts) {
+  const std::string_view sum = zero_type(context, kMatrices) == "double" ? "sum" : "(int32_t)sum";
+  return [&context, texts, sum](const std::string& index) { emit_requantize(context, index, texts, sum); };
+}
+
+Status check_emit(const EmitContext& context) {
+  for (size_t i : {kScaleA, kScaleB, kScaleY}) MRVLC_TRY(require_widened(context, i));
+  return {};
+}
+
+Status emit_conv(EmitContext& context) {
+  MRVLC_TRY(check_emit(context));
+  MRVLC_ASSIGN(ConvParams p, conv_of(emit_view(context)));
+  emit_integer_conv(context, p, kProduct, store_conv(context, scale_texts(context, "0", "m")));
+  return {};
+}
+
+Status emit_matmul(EmitContext& context) {
+  MRVLC_TRY(check_emit(context));
+  MRVLC_ASSIGN(MatMulShape s, matmul_of(emit_view(context)));
+  emit_integer_matmul(context, s, kMatrices, store_matmul(context, scale_texts(context, "i", "j")));
+  return {};
+}
+
+Status emit_open_qlinear_conv(EmitContext& context) {
+  MRVLC_TRY(check_emit(context));
+  const std::string channels = context.in_dim(kB, 0);
+  if (context.has(kBias)) require_equal(context, context.in_dim(kBias, 0), channels);
+  return emit_open_conv_sums(context, kProduct, [&] {
+    return store_conv(context, open_scale_texts(context, "0", "1", "m", channels));
+  });
+}
+
+Status emit_open_qlinear_matmul(EmitContext& context) {
+  MRVLC_TRY(check_emit(context));
+  return emit_open_products(context, kMatrices, [&] {
+    return store_matmul(context, open_scale_texts(context, "i", "m", "j", "n"));
+  });
+}
+
+OpDef qlinear(std::string_view name, int max_inputs) {
+  OpDef d;
+  d.name = name;
+  d.since_min = 10;
+  d.min_inputs = 8;
+  d.max_inputs = max_inputs;
+  d.types = kBytes;
+  d.declined = "accelerator: it computes in fp16; quantised layers stay on the host";
+  return d;
+}
+
+}  // namespace
+
+const OpDef& def_QLinearConv() {
+  static const OpDef def = [] {
+    OpDef d = qlinear("QLinearConv", 9);
+    d.macs = qlinear_conv_macs;
+    d.attrs = conv_attrs();
+    d.infer = infer_conv;
+    d.eval = eval_conv;
+    d.emit = emit_conv;
+    d.emit_open = emit_open_qlinear_conv;
+    d.traits = {.work = Work::Windows, .quantised = true};
+    return d;
+  }();
+  return def;
+}
+
+const OpDef& def_QLinearMatMul() {
+  static const OpDef def = [] {
+    OpDef d = qlinear("QLinearMatMul", 8);
+    d.macs = matmul_macs;
+    d.types = kCodes;
+    d.infer = infer_matmul;
+    d.eval = eval_matmul;
+    d.emit = emit_matmul;
+    d.emit_open = emit_open_qlinear_matmul;
+    d.traits = {.work = Work::Product, .quantised = true};
+    return d;
+  }();
+  return def;
+}
+
+}  // namespace mrvlc::ops

@@ -1,0 +1,182 @@
+// CumSum (ONNX CumSum-14) and Trilu (Trilu-14).
+#include <algorithm>
+
+#include "common/emit_util.h"
+#include "common/index_util.h"
+#include "common/open_facets.h"
+#include "common/slices.h"
+
+namespace mrvlc::ops {
+namespace {
+
+using namespace spec;
+
+struct ScanSizes : AxisSizes {
+  bool exclusive = false, reverse = false;
+};
+
+Result<ScanSizes> scan_sizes(const InferContext& context) {
+  MRVLC_TRY(check_rank(context, 0, 1));
+  MRVLC_ASSIGN(int64_t axis, known_int(context, 1, "axis"));
+  MRVLC_ASSIGN(axis, normalize_axis(axis, context.type(0).rank()));
+  return ScanSizes{axis_sizes(context.type(0).shape, axis), context.int_attr("exclusive") != 0,
+                   context.int_attr("reverse") != 0};
+}
+
+Result<std::vector<TensorType>> infer_cum_sum(const InferContext& context) {
+  MRVLC_TRY(scan_sizes(context));
+  return std::vector<TensorType>{context.type(0)};
+}
+
+// Running sum of one line; T is double, or uint64_t which wraps.
+template <class T, class Read, class Write>
+void scan(const ScanSizes& s, int64_t row, Read read, Write write) {
+  T sum{};
+  int64_t base = row / s.inner * s.dim * s.inner + row % s.inner;
+  for (int64_t j = 0; j < s.dim; ++j) {
+    int64_t i = base + (s.reverse ? s.dim - 1 - j : j) * s.inner;
+    T value = read(i);
+    write(i, s.exclusive ? sum : sum + value);
+    sum += value;
+  }
+}
+
+Status eval_cum_sum(const EvalContext& context) {
+  MRVLC_ASSIGN(ScanSizes s, scan_sizes(context.infer_view()));
+  const Tensor& x = context.in(0);
+  Tensor& y = context.out();
+  for (int64_t row = 0; row < s.outer * s.inner; ++row) {
+    if (is_float(x.elem())) {
+      scan<double>(
+          s, row, [&](int64_t i) { return x.as_double(i); },
+          [&](int64_t i, double v) { y.set_double(i, v); });
+    } else {
+      scan<uint64_t>(
+          s, row, [&](int64_t i) { return static_cast<uint64_t>(x.as_int(i)); },
+          [&](int64_t i, uint64_t v) { y.set_int(i, static_cast<int64_t>(v)); });
+    }
+  }
+  return {};
+}
+
+// Line j from line j - 1, so that the loop over the inner dimensions vectorises.
+Status emit_cum_sum(EmitContext& context) {
+  MRVLC_TRY(require_widened(context));
+  MRVLC_ASSIGN(ScanSizes s, scan_sizes(emit_view(context)));
+  if (context.out_type(0).elements() == 0) return {};
+  ElementType elem = context.in_type(0).elem;
+  int64_t first = s.reverse ? (s.dim - 1) * s.inner : 0, step = s.reverse ? -s.inner : s.inner;
+  // Signed overflow is undefined in C; the sum is made in the unsigned type.
+  std::string wide = is_float(elem) ? "" : byte_size(elem) == 8 ? "(uint64_t)" : "(uint32_t)";
+  context.loop("o", s.outer);
+  context.line(
+      fmt::format("const {}* x = {} + o * {} + {};", c_type(elem), context.in(0), s.dim * s.inner, first));
+  context.line(
+      fmt::format("{}* y = {} + o * {} + {};", c_type(elem), context.out(0), s.dim * s.inner, first));
+  context.line(
+      fmt::format("for (ptrdiff_t i = 0; i < {}; ++i) y[i] = {};", s.inner, s.exclusive ? "0" : "x[i]"));
+  context.open(fmt::format("for (ptrdiff_t j = 1; j < {}; ++j)", s.dim));
+  context.line(fmt::format("const {}* xj = x + {} * {};", c_type(elem), s.exclusive ? "(j - 1)" : "j",
+                           signed_text(step)));
+  context.line(fmt::format("{}* yj = y + j * {};", c_type(elem), signed_text(step)));
+  context.line(fmt::format("for (ptrdiff_t i = 0; i < {0}; ++i) yj[i] = ({1})({2}yj[i - {3}] + {2}xj[i]);",
+                           s.inner, c_type(elem), wide, signed_text(step)));
+  context.close();
+  context.close();
+  return {};
+}
+
+Result<int64_t> diagonal(const InferContext& context) {
+  MRVLC_TRY(check_rank(context, 0, 2));
+  if (!context.has(1)) return int64_t{0};
+  MRVLC_ASSIGN(int64_t k, known_int(context, 1, "k"));
+  return std::clamp(k, -kMaxElements, kMaxElements);
+}
+
+Result<std::vector<TensorType>> infer_trilu(const InferContext& context) {
+  MRVLC_TRY(diagonal(context));
+  return std::vector<TensorType>{context.type(0)};
+}
+
+Status eval_trilu(const EvalContext& context) {
+  InferContext view = context.infer_view();
+  MRVLC_ASSIGN(int64_t k, diagonal(view));
+  const Shape& shape = context.in(0).shape();
+  int64_t rows = shape[shape.size() - 2], cols = shape.back();
+  bool upper = view.int_attr("upper") != 0;
+  if (context.out().elements() == 0) return {};
+  ElementBytes bytes(context.in(0), context.out());
+  for (int64_t line = 0; line < context.out().elements() / cols; ++line) {
+    int64_t edge = line % rows + k;  // the diagonal's column
+    int64_t low = upper ? std::clamp<int64_t>(edge, 0, cols) : 0;
+    int64_t high = upper ? cols : std::clamp<int64_t>(edge + 1, 0, cols);
+    bytes.copy(line * cols + low, line * cols + low, high - low);
+  }
+  return {};
+}
+
+Status emit_trilu(EmitContext& context) {
+  InferContext view = emit_view(context);
+  MRVLC_ASSIGN(int64_t k, diagonal(view));
+  const Shape& shape = context.in_type(0).shape;
+  int64_t rows = shape[shape.size() - 2], cols = shape.back();
+  if (context.out_type(0).elements() == 0) return {};
+  bool upper = view.int_attr("upper") != 0;
+  std::string x = context.in(0), y = context.out(0);
+  context.loop("n", context.out_type(0).elements() / (rows * cols));
+  context.loop("r", rows);
+  context.line(fmt::format("const ptrdiff_t edge = r + {};", signed_text(upper ? k : k + 1)));
+  context.line(fmt::format("const ptrdiff_t split = edge < 0 ? 0 : edge < {0} ? edge : {0};", cols));
+  context.line(fmt::format("const ptrdiff_t line = (n * {} + r) * {};", rows, cols));
+  std::string low = upper ? "0" : fmt::format("{}[line + c]", x),
+              high = upper ? fmt::format("{}[line + c]", x) : "0";
+  context.line(fmt::format("for (ptrdiff_t c = 0; c < split; ++c) {}[line + c] = {};", y, low));
+  context.line(fmt::format("for (ptrdiff_t c = split; c < {}; ++c) {}[line + c] = {};", cols, y, high));
+  context.close();
+  context.close();
+  return {};
+}
+
+}  // namespace
+
+const OpDef& def_CumSum() {
+  static const OpDef def = [] {
+    OpDef d;
+    d.name = "CumSum";
+    d.traits = {.work = Work::Linear};
+    d.since_min = 11;
+    d.attrs = {with_int("exclusive", 0), with_int("reverse", 0)};
+    d.min_inputs = d.max_inputs = 2;
+    d.types = types_of({E::F32, E::F64, E::F16, E::BF16, E::I32, E::I64, E::U32, E::U64});
+    d.infer = infer_cum_sum;
+    d.eval = eval_cum_sum;
+    d.emit = emit_cum_sum;
+    d.infer_open = infer_open_cum_sum;
+    d.emit_open = emit_open_cum_sum;
+    d.declined = "the accelerator has no running sums";
+    return d;
+  }();
+  return def;
+}
+
+const OpDef& def_Trilu() {
+  static const OpDef def = [] {
+    OpDef d;
+    d.name = "Trilu";
+    d.traits = {.moves = Moves::Copied, .work = Work::Linear};
+    d.since_min = 14;
+    d.attrs = {with_int("upper", 1)};
+    d.max_inputs = 2;
+    d.types = kFixedSize;
+    d.infer = infer_trilu;
+    d.eval = eval_trilu;
+    d.emit = emit_trilu;
+    d.infer_open = infer_open_trilu;
+    d.emit_open = emit_open_trilu;
+    d.declined = "the accelerator has no masked copies";
+    return d;
+  }();
+  return def;
+}
+
+}  // namespace mrvlc::ops

@@ -1,0 +1,205 @@
+// MaxUnpool (ONNX -22): elements go back to where MaxPool found them, zeros elsewhere. The indices count the
+// elements of the unpooled shape that the window implies; a given output_shape may be larger.
+#include "common/open_util.h"
+#include "mrvlc/ops/work.h"
+#include "mrvlc/support/diag/ops.h"
+
+namespace mrvlc::ops {
+namespace {
+
+using namespace spec;
+
+struct UnpoolShapes {
+  Shape implied, output;
+};
+
+// Entries of a window attribute, `count` of them.
+Result<std::vector<int64_t>> entries(const InferContext& context, std::string_view attr, size_t count,
+                                     int64_t low, int64_t fallback) {
+  std::vector<int64_t> given = context.ints_attr(attr);
+  if (given.empty()) given.assign(count, fallback);
+  if (given.size() != count)
+    return bad_attr(attr, fmt::format("has {} entries, expected {}", given.size(), count));
+  for (int64_t v : given) {
+    if (v < low || v > kMaxExtent) return bad_attr(attr, fmt::format("has the entry {}", v));
+  }
+  return given;
+}
+
+struct UnpoolWindow {
+  std::vector<int64_t> stride, offset;  // a dimension of n elements becomes (n - 1) * stride + offset
+
+  Result<int64_t> size(size_t d, int64_t n) const {
+    auto reach = checked_mul(n - 1, stride[d]);
+    if (!reach || *reach > kMaxElements) return too_large();
+    if (*reach + offset[d] >= 1) return *reach + offset[d];
+    return bad_attr("pads", fmt::format("leave nothing of spatial dimension {}", d));
+  }
+};
+
+Result<UnpoolWindow> unpool_window(const InferContext& context) {
+  MRVLC_TRY(check_rank(context, 0, 3));
+  MRVLC_TRY(check_elem(context, 1, types_of({E::I64})));
+  MRVLC_TRY(check_rank(context, 1, context.type(0).rank(), context.type(0).rank()));
+  const size_t rank = context.type(0).shape.size() - 2;
+  if (context.ints_attr("kernel_shape").empty()) return bad_attr("kernel_shape", "is missing");
+  MRVLC_ASSIGN(auto kernel, entries(context, "kernel_shape", rank, 1, 1));
+  MRVLC_ASSIGN(auto pads, entries(context, "pads", 2 * rank, 0, 0));
+  UnpoolWindow w;
+  MRVLC_ASSIGN(w.stride, entries(context, "strides", rank, 1, 1));
+  for (size_t d = 0; d < rank; ++d) w.offset.push_back(kernel[d] - pads[d] - pads[d + rank]);
+  return w;
+}
+
+Status read_output_shape(const InferContext& context, UnpoolShapes& s) {
+  s.output = s.implied;
+  if (!context.has(2)) return {};
+  MRVLC_ASSIGN(s.output, known_ints(context, 2, "output_shape", kMaxRank));
+  bool fits = s.output.size() == s.implied.size();
+  for (size_t d = 0; fits && d < s.output.size(); ++d) fits = s.output[d] >= s.implied[d];
+  if (fits) return {};
+  return make_diag<DiagCode::MRV0205>(to_string(s.implied), to_string(s.output),
+                                      "the output does not hold what is unpooled");
+}
+
+Result<UnpoolShapes> unpool_shapes(const InferContext& context) {
+  MRVLC_ASSIGN(UnpoolWindow w, unpool_window(context));
+  const Shape& x = context.type(0).shape;
+  if (context.type(1).shape != x) {
+    return make_diag<DiagCode::MRV0205>(to_string(x), to_string(context.type(1).shape),
+                                        "one index an element is expected");
+  }
+  UnpoolShapes s;
+  s.implied = {x[0], x[1]};
+  for (size_t d = 0; d + 2 < x.size(); ++d) {
+    MRVLC_ASSIGN(int64_t size, w.size(d, x[d + 2]));
+    s.implied.push_back(size);
+  }
+  auto count = checked_product(s.implied);
+  if (!count || *count > kMaxElements) return too_large();
+  MRVLC_TRY(read_output_shape(context, s));
+  return s;
+}
+
+Result<std::vector<TensorType>> infer_unpool(const InferContext& context) {
+  MRVLC_ASSIGN(UnpoolShapes s, unpool_shapes(context));
+  return one_type(context.type(0).elem, s.output);
+}
+
+Status eval_unpool(const EvalContext& context) {
+  MRVLC_ASSIGN(UnpoolShapes s, unpool_shapes(context.infer_view()));
+  const int64_t count = element_count(s.implied);
+  const Shape strides = row_major_strides(s.output);
+  for (int64_t i = 0; i < context.in(0).elements(); ++i) {
+    int64_t rest = context.in(1).as_int(i), to = 0;
+    if (rest < 0 || rest >= count)
+      return bad_operands(fmt::format("index {} is out of range for {} elements", rest, count));
+    for (size_t d = s.implied.size(); d-- > 0; rest /= s.implied[d]) to += rest % s.implied[d] * strides[d];
+    context.out().set_double(to, context.in(0).as_double(i));
+  }
+  return {};
+}
+
+Status emit_unpool(EmitContext& context) {
+  MRVLC_TRY(require_widened(context));
+  MRVLC_ASSIGN(UnpoolShapes s, unpool_shapes(emit_view(context)));
+  if (context.out_type(0).elements() == 0) return {};
+  context.line(fmt::format("memset({}, 0, {});", context.out(0), context.out_type(0).bytes()));
+  context.loop("i", context.in_type(0).elements());
+  context.line(fmt::format("const int64_t n = {}[i];", context.in(1)));
+  context.line(fmt::format("if (n < 0 || n >= {}) continue;", element_count(s.implied)));
+  std::string to = "n";
+  if (s.output != s.implied) {
+    const Shape strides = row_major_strides(s.output), own = row_major_strides(s.implied);
+    to.clear();
+    for (size_t d = 0; d < own.size(); ++d) {
+      to += fmt::format("{}n / {} % {} * {}", d == 0 ? "" : " + ", own[d], std::max<int64_t>(s.implied[d], 1),
+                        strides[d]);
+    }
+  }
+  context.line(fmt::format("{}[{}] = {}[i];", context.out(0), to, context.in(0)));
+  context.close();
+  return {};
+}
+
+// -- shapes known at run time only
+
+Result<std::vector<TensorType>> infer_open_unpool(const InferContext& context) {
+  MRVLC_TRY(check_tensors(context));
+  MRVLC_ASSIGN(UnpoolWindow w, unpool_window(context));
+  Dims dims = dims_of(context.type(0));
+  for (size_t d = 0; d < w.stride.size(); ++d) {
+    MRVLC_ASSIGN(dims[d + 2].bound, w.size(d, std::max<int64_t>(dims[d + 2].bound, 1)));
+  }
+  if (!context.has(2)) return one_type(context.type(0).elem, dims);
+  dims.assign(dims.size(), kAnyDim);
+  if (context.constant(2) != nullptr) {
+    MRVLC_ASSIGN(Shape given, known_ints(context, 2, "output_shape", kMaxRank));
+    if (given.size() != dims.size()) return bad_operands("output_shape has another rank");
+    for (size_t d = 0; d < dims.size(); ++d) dims[d] = Dim{given[d], false};
+  }
+  return one_type(context.type(0).elem, dims);
+}
+
+Status emit_open_unpool(EmitContext& context) {
+  MRVLC_TRY(require_widened(context));
+  MRVLC_ASSIGN(UnpoolWindow w, unpool_window(emit_view(context)));
+  const Texts x = in_dims(context, 0), indices = in_dims(context, 1);
+  const int64_t rank = context.in_type(0).rank();
+  Texts implied = x;
+  for (size_t d = 0; d < x.size(); ++d) {
+    require_equal(context, x[d], indices[d]);
+    if (d >= 2)
+      implied[d] = fmt::format("({} - 1) * {} + {}", x[d], w.stride[d - 2], signed_text(w.offset[d - 2]));
+  }
+  declare_list(context, "implied", implied);
+  const Texts sizes = elements_of("implied", rank);
+  if (context.has(2)) require_equal(context, context.in_dim(2, 0), fmt::format("{}", rank));
+  Texts results = sizes;
+  for (size_t d = 0; d < x.size(); ++d) {
+    if (context.has(2)) results[d] = fmt::format("{}[{}]", context.in(2), d);
+    context.fail_if(context.has(2) ? fmt::format("{0} < 0 || {1} < {0}", sizes[d], results[d])
+                                   : fmt::format("{} < 0", sizes[d]));
+  }
+  context.set_dims(0, results);
+  context.line(fmt::format("const int64_t count = {};", product_text(sizes)));
+  context.open(fmt::format("for (int64_t i = 0; i < {}; ++i)", product_text(out_dims(context))));
+  context.line(fmt::format("{}[i] = 0;", context.out(0)));
+  context.close();
+  context.open(fmt::format("for (int64_t i = 0; i < {}; ++i)", product_text(x)));
+  context.line(fmt::format("int64_t rest = {}[i], to = 0;", context.in(1)));
+  context.fail_if("rest < 0 || rest >= count");
+  const Texts strides = stride_texts(out_dims(context));
+  for (size_t d = x.size(); d-- > 0;) {
+    context.line(fmt::format("to += rest % {} * ({});", sizes[d], strides[d]));
+    context.line(fmt::format("rest /= {};", sizes[d]));
+  }
+  context.line(fmt::format("{}[to] = {}[i];", context.out(0), context.in(0)));
+  context.close();
+  return {};
+}
+
+}  // namespace
+
+const OpDef& def_MaxUnpool() {
+  static const OpDef def = [] {
+    OpDef d;
+    d.name = "MaxUnpool";
+    d.since_min = 9;
+    d.attrs = {required("kernel_shape", ir::AttrKind::Ints), optional("pads", ir::AttrKind::Ints),
+               optional("strides", ir::AttrKind::Ints)};
+    d.min_inputs = 2;
+    d.max_inputs = 3;
+    d.types = kFloats;
+    d.infer = infer_unpool;
+    d.infer_open = infer_open_unpool;
+    d.eval = eval_unpool;
+    d.emit = emit_unpool;
+    d.emit_open = emit_open_unpool;
+    d.declined = "accelerator: no unit writes where data says";
+    return d;
+  }();
+  return def;
+}
+
+}  // namespace mrvlc::ops

@@ -1,0 +1,43 @@
+#include "window/ref_window.h"
+
+namespace mrvlc::ops {
+
+WindowGather::WindowGather(const WindowParams& params) : p_(params) {
+  for (size_t d = 0; d < p_.kernel.size(); ++d) {
+    plane_ *= p_.input[d];
+    positions_ *= p_.output[d];
+    taps_ *= p_.kernel[d];
+    std::vector<Reach> reach(static_cast<size_t>(p_.kernel[d]));
+    for (size_t k = 0; k < reach.size(); ++k) {
+      int64_t base = static_cast<int64_t>(k) * p_.dilations[d] - p_.pads_begin[d], stride = p_.strides[d];
+      reach[k].base = base;
+      reach[k].low = base >= 0 ? 0 : ceil_div(-base, stride);
+      int64_t room = p_.input[d] - base;  // o * stride < room
+      reach[k].high = room <= 0 ? 0 : std::min(p_.output[d], ceil_div(room, stride));
+    }
+    reach_.push_back(std::move(reach));
+  }
+}
+
+void WindowGather::columns(const double* plane, int64_t first, int64_t count, double* out) const {
+  for (int64_t tap = 0; tap < taps_; ++tap) {
+    double* row = out + tap * count;
+    std::fill_n(row, count, 0.0);
+    rows(tap, first, count, [&](int64_t i, int64_t length, int64_t index, int64_t stride) {
+      const double* from = plane + index;
+      for (int64_t j = 0; j < length; ++j) row[i + j] = from[j * stride];
+    });
+  }
+}
+
+void WindowGather::scatter(const double* in, int64_t first, int64_t count, double* plane) const {
+  for (int64_t tap = 0; tap < taps_; ++tap) {
+    const double* row = in + tap * count;
+    rows(tap, first, count, [&](int64_t i, int64_t length, int64_t index, int64_t stride) {
+      double* to = plane + index;
+      for (int64_t j = 0; j < length; ++j) to[j * stride] += row[i + j];
+    });
+  }
+}
+
+}  // namespace mrvlc::ops
