@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "common/bulk.h"
-#include "elementwise/elementwise.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -44,6 +43,25 @@ std::string low_bits(const std::string& x, ElementType to) {
 }
 
 }  // namespace
+
+IntegerRange integer_range(ElementType elem) {
+  int bits = static_cast<int>(byte_size(elem)) * 8;
+  if (is_signed_integer(elem)) return {-std::ldexp(1.0, bits - 1), std::ldexp(1.0, bits - 1)};
+  return {0, std::ldexp(1.0, bits)};
+}
+
+std::string saturated_text(const std::string& x, ElementType from, ElementType to) {
+  IntegerRange range = integer_range(to);
+  std::string lowest = c_literal(range.low, to);
+  std::string highest =
+      c_literal(static_cast<int64_t>(is_signed_integer(to) ? ~uint64_t{0} >> (65 - byte_size(to) * 8)
+                                                           : ~uint64_t{0} >> (64 - byte_size(to) * 8)),
+                to);
+  return fmt::format(
+      "({t})({x} >= {past} ? {highest} : {x} <= {low} ? {lowest} : isnan({x}) ? 0 : ({t}){x})",
+      fmt::arg("t", c_type(to)), fmt::arg("x", x), fmt::arg("past", c_literal(range.past, from)),
+      fmt::arg("low", c_literal(range.low, from)), fmt::arg("highest", highest), fmt::arg("lowest", lowest));
+}
 
 ElementType computing_type(ElementType elem) {
   if (is_half(elem) || is_narrow_float(elem)) return ElementType::F32;

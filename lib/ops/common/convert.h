@@ -11,6 +11,14 @@ struct CastMode {
   ScaleRounding rounding = ScaleRounding::Up;
 };
 
+struct IntegerRange {
+  double low, past;  // representable values v have low <= v < past
+};
+IntegerRange integer_range(ElementType elem);
+// C expression of the float `x` (a primary expression, which it repeats) as an integer of type `to`:
+// truncated, NaN becomes 0, what is out of range the nearest value.
+std::string saturated_text(const std::string& x, ElementType from, ElementType to);
+
 // Types that compute as they are; half and narrow floats compute in F32, narrow integers and bool in those of
 // eight bits.
 ElementType computing_type(ElementType elem);

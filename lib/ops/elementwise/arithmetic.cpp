@@ -1,4 +1,5 @@
 // Add, Sub, Mul, Div, Mod, Pow, PRelu. Integers wrap; division truncates, and by zero gives zero.
+#include "common/convert.h"
 #include "elementwise/elementwise.h"
 #include "mrvlc/support/diag/ops.h"
 

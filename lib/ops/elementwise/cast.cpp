@@ -18,16 +18,6 @@ constexpr std::string_view kCastOnHost = "accelerator: conversion at its borders
 
 constexpr TypeSet kCastable{spec::kFixedSize.bits | types_of({ElementType::String}).bits};
 
-struct Range {
-  double low, past;  // representable values v have low <= v < past
-};
-
-Range range_of(ElementType elem) {
-  int bits = static_cast<int>(byte_size(elem)) * 8;
-  if (is_signed_integer(elem)) return {-std::ldexp(1.0, bits - 1), std::ldexp(1.0, bits - 1)};
-  return {0, std::ldexp(1.0, bits)};
-}
-
 ElementType target_of(const Attrs& attrs) {
   return std::get<ElementType>(attrs[0]);
 }
@@ -35,7 +25,7 @@ ElementType target_of(const Attrs& attrs) {
 double eval_cast(const double* x, const ir::OpSchema&, const Attrs& attrs) {
   ElementType to = target_of(attrs);
   if (!is_integer(to)) return x[0];
-  Range range = range_of(to);
+  IntegerRange range = integer_range(to);
   if (std::isnan(x[0])) return 0;
   if (x[0] <= range.low) return range.low;
   if (x[0] < range.past) return std::trunc(x[0]);
@@ -192,19 +182,6 @@ Result<std::vector<TensorType>> infer_cast_like(const InferContext& c) {
 }
 
 }  // namespace
-
-std::string saturated_text(const std::string& x, ElementType from, ElementType to) {
-  Range range = range_of(to);
-  std::string lowest = c_literal(range.low, to);
-  std::string highest =
-      c_literal(static_cast<int64_t>(is_signed_integer(to) ? ~uint64_t{0} >> (65 - byte_size(to) * 8)
-                                                           : ~uint64_t{0} >> (64 - byte_size(to) * 8)),
-                to);
-  return fmt::format(
-      "({t})({x} >= {past} ? {highest} : {x} <= {low} ? {lowest} : isnan({x}) ? 0 : ({t}){x})",
-      fmt::arg("t", c_type(to)), fmt::arg("x", x), fmt::arg("past", c_literal(range.past, from)),
-      fmt::arg("low", c_literal(range.low, from)), fmt::arg("highest", highest), fmt::arg("lowest", lowest));
-}
 
 const OpDef& def_Cast() {
   static const OpDef op = [] {

@@ -96,10 +96,6 @@ BroadcastLoops broadcast_loops(const Shape& result, const std::vector<Shape>& op
 // "i0 * 48 + i1"; "0" when every stride is 0.
 std::string index_text(const Shape& strides);
 
-// C expression of the float `x` (a primary expression, which it repeats) as an integer of type `to`:
-// truncated, NaN becomes 0, what is out of range the nearest value.
-std::string saturated_text(const std::string& x, ElementType from, ElementType to);
-
 // -- builders
 
 // `op` without accelerator layer, and why.

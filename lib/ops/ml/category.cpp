@@ -2,6 +2,7 @@
 // (1). DictVectorizer and ZipMap read or write maps, which are no values here.
 #include <cmath>
 
+#include "common/convert.h"
 #include "elementwise/elementwise.h"
 #include "ml/ml.h"
 

@@ -1,5 +1,6 @@
 #include "product/plain_gemm.h"
 
+#include "common/convert.h"
 #include "common/emit_util.h"
 #include "elementwise/elementwise.h"
 #include "mrvlc/support/diag/ops.h"

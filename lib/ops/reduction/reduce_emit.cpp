@@ -4,6 +4,7 @@
 #include "reduction/reduce_emit.h"
 
 #include "common/bulk.h"
+#include "common/convert.h"
 #include "common/emit_util.h"
 #include "common/lanes.h"
 

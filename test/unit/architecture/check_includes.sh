@@ -48,6 +48,17 @@ for folder in lib/accel/*/; do
     fi
   done
 done
+# What the families of lib/ops share knows none of them.
+if grep -rnE '#include "[a-z]+/[a-z_]+\.h"' lib/ops/common | grep -vE '"(common|mrvlc)/'; then
+  echo "lib/ops/common includes a family of operators"
+  fail=1
+fi
+while read -r files folder; do
+  if [ "$files" -gt 40 ]; then
+    echo "$folder has $files files: which rooms has it?"
+    fail=1
+  fi
+done < <(git ls-files 'lib/*.cpp' 'lib/*.h' 'lib/*.c' | xargs -n1 dirname | sort | uniq -c)
 if grep -rlE 'onnx\.pb\.h|google/protobuf' lib include apps | grep -v '^lib/onnx/'; then
   echo "protobuf is seen outside lib/onnx"
   fail=1
