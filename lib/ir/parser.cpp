@@ -1,9 +1,8 @@
-#include <algorithm>
-#include <limits>
+// Textual IR to graphs (docs/ir.md).
 #include <unordered_map>
 
-#include "lexer.h"
 #include "mrvlc/ir/text.h"
+#include "type_reader.h"
 
 namespace mrvlc::ir {
 namespace {
@@ -14,7 +13,7 @@ constexpr int kMaxDepth = 64;
 class Parser {
  public:
   Parser(Lexer& lex, const OpRegistry& registry, Graph graph, int depth = 0)
-      : lex_(lex), registry_(registry), graph_(std::move(graph)), depth_(depth) {}
+      : lex_(lex), types_(lex), registry_(registry), graph_(std::move(graph)), depth_(depth) {}
 
   Result<Graph> run() {
     if (depth_ > kMaxDepth) return lex_.error("graphs nest too deep");
@@ -50,7 +49,7 @@ class Parser {
     MRVLC_ASSIGN(s.name, lex_.quoted());
     MRVLC_ASSIGN(s.domain, lex_.quoted());
     MRVLC_ASSIGN(s.op_type, lex_.quoted());
-    MRVLC_ASSIGN(s.outputs, string_list());
+    MRVLC_ASSIGN(s.outputs, types_.string_list());
     graph_.add_source(std::move(s));
     return {};
   }
@@ -58,16 +57,16 @@ class Parser {
   Status input() {
     MRVLC_ASSIGN(std::string name, value_name());
     MRVLC_TRY(lex_.expect(":"));
-    MRVLC_ASSIGN(TensorType t, type());
+    MRVLC_ASSIGN(TensorType t, types_.type());
     return define(name, graph_.add_input(name, std::move(t)));
   }
 
   Status constant() {
     MRVLC_ASSIGN(std::string name, value_name());
     MRVLC_TRY(lex_.expect(":"));
-    MRVLC_ASSIGN(TensorType t, type());
+    MRVLC_ASSIGN(TensorType t, types_.type());
     MRVLC_TRY(lex_.expect("="));
-    MRVLC_ASSIGN(Tensor tensor, tensor_data(std::move(t)));
+    MRVLC_ASSIGN(Tensor tensor, types_.tensor(std::move(t)));
     return define(name, graph_.add_constant(name, std::move(tensor)));
   }
 
@@ -90,7 +89,7 @@ class Parser {
     MRVLC_TRY(lex_.expect(":"));
     std::vector<TensorType> types;
     do {
-      MRVLC_ASSIGN(types.emplace_back(), type());
+      MRVLC_ASSIGN(types.emplace_back(), types_.type());
     } while (lex_.accept(","));
     if (types.size() != names.size()) return lex_.error("as many types as results are needed");
     for (size_t i = 0; i < op->attrs.size(); ++i) {
@@ -180,128 +179,28 @@ class Parser {
       case AttrKind::String:
         return wrap(lex_.quoted());
       case AttrKind::Ints:
-        return wrap(list<int64_t>([&] { return lex_.integer(); }));
+        return wrap(types_.list<int64_t>([&] { return lex_.integer(); }));
       case AttrKind::Floats:
-        return wrap(list<float>([&] { return lex_.real(); }));
+        return wrap(types_.list<float>([&] { return lex_.real(); }));
       case AttrKind::Strings:
-        return wrap(string_list());
+        return wrap(types_.string_list());
       case AttrKind::Type:
-        return wrap(element_type());
+        return wrap(types_.element_type());
       case AttrKind::Graph:
         return body();
       case AttrKind::ValueType:
-        return wrap(type());
+        return wrap(types_.type());
       case AttrKind::Tensor:
         break;
     }
-    MRVLC_ASSIGN(TensorType t, type());
-    return wrap(tensor_data(std::move(t)));
+    MRVLC_ASSIGN(TensorType t, types_.type());
+    return wrap(types_.tensor(std::move(t)));
   }
 
   template <class T>
   static Result<Attr> wrap(Result<T> r) {
     if (!r.ok()) return std::move(r).error();
     return Attr(std::move(r).value());
-  }
-
-  template <class T, class F>
-  Result<std::vector<T>> list(F item) {
-    std::vector<T> out;
-    MRVLC_TRY(lex_.expect("["));
-    if (lex_.accept("]")) return out;
-    do {
-      MRVLC_ASSIGN(out.emplace_back(), item());
-    } while (lex_.accept(","));
-    MRVLC_TRY(lex_.expect("]"));
-    return out;
-  }
-
-  Result<std::vector<std::string>> string_list() {
-    return list<std::string>([&] { return lex_.quoted(); });
-  }
-
-  Result<ElementType> element_type() {
-    MRVLC_ASSIGN(std::string name, lex_.word());
-    auto t = element_type_from_name(name);
-    if (!t) return lex_.error("unknown element type '" + name + "'");
-    return *t;
-  }
-
-  // f32[1,<=8;4], sequence(f32[2],16), optional(f32[2]), optional(sequence(f32[*;9],16))
-  Result<TensorType> type() {
-    if (lex_.accept("optional")) {
-      MRVLC_TRY(lex_.expect("("));
-      MRVLC_ASSIGN(TensorType t, type());
-      MRVLC_TRY(lex_.expect(")"));
-      if (t.wrapper != Wrapper::None && t.wrapper != Wrapper::Sequence) return lex_.error("impossible type");
-      t.wrapper = t.wrapper == Wrapper::Sequence ? Wrapper::OptionalSequence : Wrapper::Optional;
-      return t;
-    }
-    if (lex_.accept("sequence")) {
-      MRVLC_TRY(lex_.expect("("));
-      MRVLC_ASSIGN(TensorType t, tensor_type());
-      MRVLC_TRY(lex_.expect(","));
-      MRVLC_ASSIGN(t.length, lex_.integer());
-      MRVLC_TRY(lex_.expect(")"));
-      if (t.length < 0 || t.length > kMaxElements) return lex_.error("impossible length");
-      t.wrapper = Wrapper::Sequence;
-      return t;
-    }
-    return tensor_type();
-  }
-
-  Result<TensorType> tensor_type() {
-    TensorType t;
-    MRVLC_ASSIGN(t.elem, element_type());
-    MRVLC_TRY(lex_.expect("["));
-    if (lex_.accept("*")) {
-      t.open = kOpenRank;
-    } else if (!lex_.next_is(']') && !lex_.next_is(';')) {
-      do {
-        if (t.rank() == kMaxRank) return lex_.error("impossible shape");
-        if (lex_.accept("<=")) t.open |= 1u << t.rank();
-        MRVLC_ASSIGN(t.shape.emplace_back(), lex_.integer());
-      } while (lex_.accept(","));
-    }
-    if (lex_.accept(";")) {
-      MRVLC_ASSIGN(t.capacity, lex_.integer());
-      if (t.capacity < 0 || t.capacity > kMaxElements || t.open == 0)
-        return lex_.error("impossible capacity");
-    }
-    MRVLC_TRY(lex_.expect("]"));
-    auto count = checked_product(t.shape);
-    const bool negative = std::any_of(t.shape.begin(), t.shape.end(), [](int64_t d) { return d < 0; });
-    const bool large = t.capacity < 0 && (!count || *count > kMaxElements);
-    if (negative || large || (!t.has_rank() && t.capacity < 0)) return lex_.error("impossible shape");
-    return t;
-  }
-
-  Result<Tensor> tensor_data(TensorType t) {
-    if (t.elem == ElementType::String) {
-      MRVLC_ASSIGN(std::vector<std::string> values, string_list());
-      if (static_cast<int64_t>(values.size()) != t.elements()) return lex_.error("wrong number of elements");
-      return Tensor::strings(t.shape, std::move(values));
-    }
-    if (!lex_.next_is('[')) {
-      MRVLC_ASSIGN(std::string bytes, lex_.hex());
-      if (static_cast<int64_t>(bytes.size()) != t.bytes())
-        return lex_.error("wrong number of bytes for the type");
-      return Tensor(std::move(t), std::move(bytes));
-    }
-    // A list of numbers; the count is checked before anything is allocated.
-    MRVLC_ASSIGN(std::vector<float> floats, is_float(t.elem)
-                                                ? list<float>([&] { return lex_.real(); })
-                                                : Result<std::vector<float>>(std::vector<float>{}));
-    std::vector<int64_t> ints;
-    if (!is_float(t.elem)) {
-      MRVLC_ASSIGN(ints, list<int64_t>([&] { return lex_.integer(); }));
-    }
-    if (static_cast<int64_t>(floats.size() + ints.size()) != t.elements()) {
-      return lex_.error("wrong number of elements");
-    }
-    Shape shape = t.shape;
-    return is_float(t.elem) ? Tensor::of(t.elem, std::move(shape), floats)
-                            : Tensor::of(t.elem, std::move(shape), ints);
   }
 
   Result<std::string> value_name() {
@@ -326,6 +225,7 @@ class Parser {
   }
 
   Lexer& lex_;
+  TypeReader types_;
   const OpRegistry& registry_;
   Graph graph_;
   int depth_;

@@ -1,0 +1,120 @@
+// Bodies as functions with arenas; views, copies and checks.
+#include "control/body_node.h"
+
+#include <utility>
+
+#include "mrvlc/ops/control_flow.h"
+#include "text.h"
+
+namespace mrvlc::chost {
+namespace {
+
+std::string list_text(const std::vector<std::string>& items) {
+  std::string text;
+  for (const auto& item : items) text += (text.empty() ? "" : ", ") + item;
+  return text.empty() ? "NULL" : text;
+}
+
+}  // namespace
+
+std::string dims_text(const TensorType& type) {
+  std::string text;
+  if (type.wrapper != Wrapper::None) return "0";
+  for (int64_t d : type.shape) text += fmt::format("{}{}", text.empty() ? "" : ", ", d);
+  return text.empty() ? "0" : text;
+}
+
+bool same_memory(const TensorType& given, const TensorType& result) {
+  return result.wrapper == Wrapper::None || result.wrapper == Wrapper::Optional ||
+         (given.length == result.length && slot_bytes(given) == slot_bytes(result));
+}
+
+Status BodyNode::add_bodies() {
+  for (const ir::Graph* body : ir::bodies_of(node_)) MRVLC_TRY(add_body(*body));
+  return {};
+}
+
+// Texts that a body makes are read after it has run, those of one round in later ones as well: every round
+// has an arena of its own, which is kept. Nothing is needed for texts that do not change.
+Status BodyNode::add_body(const ir::Graph& body) {
+  Module& module = f_.program().module;
+  const auto rounds = most_rounds();
+  const bool allowed = std::exchange(module.texts_allowed, module.texts_allowed && rounds.has_value());
+  const bool made = std::exchange(module.texts_made, false);
+  auto b = emit_body(module, body, f_.program().options);
+  module.texts_allowed = allowed;
+  const bool keeps = module.texts_made;
+  module.texts_made = made || keeps;
+  if (!b.ok()) return std::move(b).error();
+  callees_.push_back({b->symbol, "(unsigned char*)" + arena_of(b->arena_bytes, keeps, rounds)});
+  return {};
+}
+
+std::string BodyNode::arena_of(int64_t bytes, bool keeps, std::optional<int64_t> rounds) {
+  if (bytes == 0) return "NULL";
+  if (!keeps || *rounds <= 1) return f_.scratch(bytes, keeps);
+  const int64_t stride = ceil_div(bytes, kArenaAlign) * kArenaAlign;
+  // What overflows is refused as too large.
+  const int64_t all = checked_mul(stride, *rounds).value_or(INT64_MAX);
+  return fmt::format("{} + i * {}", f_.scratch(all, true), stride);
+}
+
+// How often a body runs at most; nothing when that is not known.
+std::optional<int64_t> BodyNode::most_rounds() const {
+  if (node_.is(Op::If)) return 1;
+  if (node_.is(Op::Loop)) {
+    const Tensor* trips = node_.inputs[0].valid() ? graph_.constant(node_.inputs[0]) : nullptr;
+    return trips == nullptr ? std::nullopt : std::optional(std::max<int64_t>(trips->as_int(0), 0));
+  }
+  if (node_.is(Op::SequenceMap)) return in_type(0).length;
+  auto p = ops::scan_params(*node_.op, node_.attrs, formals());
+  if (!p.ok()) return std::nullopt;
+  const TensorType& scanned = in_type(p->states);
+  const int64_t axis = p->input_axes[0] < 0 ? p->input_axes[0] + scanned.rank() : p->input_axes[0];
+  return scanned.shape[static_cast<size_t>(axis)];
+}
+
+void BodyNode::fail() {
+  const auto expr = f_.program().expr(node_.id).index();
+  f_.put("return {0}_fail(error, {0}_ERROR_SHAPE, 0, {1}u, {0}_n{1});", prefix(), expr);
+}
+
+void BodyNode::fail_if(std::string_view condition) {
+  const auto expr = f_.program().expr(node_.id).index();
+  f_.put("if ({0}) return {1}_fail(error, {1}_ERROR_SHAPE, 0, {2}u, {1}_n{2});", condition, prefix(), expr);
+}
+
+void BodyNode::copy_dims(const std::string& to, const std::string& from, const TensorType& type) {
+  if (type.wrapper != Wrapper::None) {
+    fail_if(fmt::format("{}->dim[0] > {}", from, type.length));
+    return f_.put("memcpy({0}->dim, {1}->dim, sizeof {0}->dim);", to, from);
+  }
+  fail_if(fmt::format("{}({}, {}, {}->dim, (const int64_t[]){{{}}}, {}u, INT64_C({}))", f_.need("set_dims"),
+                      to, type.rank(), from, dims_text(type), type.open, type.elements()));
+}
+
+void BodyNode::copy_value(const std::string& to, const TensorType& type, const std::string& from,
+                          const TensorType& from_type) {
+  copy_dims(to, from, type);
+  if (type.wrapper == Wrapper::Sequence || type.wrapper == Wrapper::OptionalSequence) {
+    f_.put("{}({}->data, {}, {}, 0, {}->data, {}, {}, 0, {}->dim[0]);", f_.need("seq_copy"), to, type.length,
+           slot_bytes(type), from, from_type.length, slot_bytes(from_type), from);
+  } else {
+    f_.put("memcpy({0}->data, {1}->data, {2}({0}, {3}) * {4}u);", to, from, f_.need("elements"), type.rank(),
+           memory_bytes(TensorType{type.elem, {}}));
+  }
+}
+
+void BodyNode::declare_buffer(const std::string& var, const TensorType& type, int64_t bytes) {
+  f_.put("{}_view {} = {{{}, {{{}}}}};", prefix(), var,
+         f_.scratch(std::max({bytes, memory_bytes(type), int64_t{1}})), dims_text(type));
+}
+
+void BodyNode::call(size_t b, const std::vector<std::string>& in, const std::vector<std::string>& out) {
+  f_.put("const {0}_view* const in[] = {{{1}}};", prefix(), list_text(in));
+  f_.put("{0}_view* const out[] = {{{1}}};", prefix(), list_text(out));
+  f_.put("if ((rc = {}(in, out, {}, hook, user, error)) != 0) return rc;", callees_[b].symbol,
+         callees_[b].arena);
+}
+
+}  // namespace mrvlc::chost
