@@ -1,6 +1,7 @@
 // ArrayFeatureExtractor (ai.onnx.ml -1): elements of the last dimension by index; a vector is one row.
 #include <functional>
 
+#include "common/index_util.h"
 #include "common/slices.h"
 #include "ml/ml.h"
 #include "movement/index_open.h"
