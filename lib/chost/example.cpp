@@ -167,7 +167,7 @@ constexpr std::string_view kMakefile =
 CC ?= cc
 CFLAGS ?= -O3 -march=native
 MRVLC_PREFIX ?= $(shell dirname "$$(command -v mrvlc)")/..
-MRVL_CFLAGS ?= -I$(MRVLC_PREFIX)/include
+MRVL_CFLAGS ?= -I"$(MRVLC_PREFIX)/include"
 MRVL_LIBS ?= {2}
 
 {1}_example: main.c {1}.c {1}.h {1}_weights.S {1}_weights.bin
@@ -204,7 +204,7 @@ std::string example_text(const Program& program, const Interface& interface) {
 std::string makefile_text(const Program& program) {
   // A host without regions needs nothing of the simulator.
   std::string libs =
-      program.regions.empty() ? "" : "-L$(MRVLC_PREFIX)/lib -Wl,-rpath,$(MRVLC_PREFIX)/lib -lmrvl_simdev";
+      program.regions.empty() ? "" : "-L\"$(MRVLC_PREFIX)/lib\" -Wl,-rpath,\"$(MRVLC_PREFIX)/lib\" -lmrvl_simdev";
   return fmt::format(fmt::runtime(kMakefile), program.options.name, program.options.file_stem, libs);
 }
 
