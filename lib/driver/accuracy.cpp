@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "mrvlc/idmap/idmap.h"
@@ -17,6 +18,16 @@ namespace {
 
 // Infinities in JSON, which has none.
 constexpr double kInfinite = 1e300;
+
+// The last digits of math functions differ between machines, and what is written to OUT must not: of a value
+// five digits are the same, of the error of a value two.
+double rounded(double v, int digits) {
+  if (!std::isfinite(v)) return kInfinite;
+  const std::string text = fmt::format("{:.{}e}", v, digits - 1);
+  double read = 0;
+  std::from_chars(text.data(), text.data() + text.size(), read);
+  return read;
+}
 
 std::string_view name(Accuracy::How how) {
   constexpr std::string_view kNames[] = {"none", "probe", "input-range", "calibration"};
@@ -100,19 +111,19 @@ bool judge(const Accuracy& accuracy, const CompileOptions& options, Diagnostics&
 }
 
 Json accuracy_json(const Accuracy& a, const CompileOptions& options) {
-  const auto number = [](double v) { return std::isfinite(v) ? v : kInfinite; };
   Json outputs = Json::array(), beyond = Json::array();
   for (const Accuracy::Output& o : a.outputs)
-    outputs.push_back(
-        {{"name", idmap::json_text(o.name)}, {"error", number(o.error)}, {"elements_differing", o.elements}});
+    outputs.push_back({{"name", idmap::json_text(o.name)},
+                       {"error", rounded(o.error, 2)},
+                       {"elements_differing", o.elements}});
   for (const Accuracy::Beyond& b : a.beyond)
     beyond.push_back({{"value", idmap::json_text(b.value)},
                       {"node", idmap::json_text(b.node)},
                       {"op_type", b.op_type},
-                      {"max_abs", number(b.magnitude)},
+                      {"max_abs", rounded(b.magnitude, 5)},
                       {"stored", b.wide ? "fp32" : "fp16"},
                       {"seen_in", b.calibrated ? "calibration" : "probe"}});
-  return {{"expected_error", a.known() ? Json(number(a.expected_error())) : Json()},
+  return {{"expected_error", a.known() ? Json(rounded(a.expected_error(), 2)) : Json()},
           {"how", name(a.how)},
           {"worst_value", idmap::json_text(a.worst_value)},
           {"reason", idmap::json_text(a.reason)},

@@ -244,7 +244,7 @@ TEST_CASE("outputs of a transposed convolution that no pixel reaches are the bia
 
 TEST_CASE("weights that fp16 cannot hold stay on the CPU, with the reason") {
   std::vector<Tensor> in{floats({4, 32}, uniform(128, -1, 1, 7))};
-  for (auto [size, said] : {std::pair(3e5, "beyond float16"), std::pair(3e-9, "so small")}) {
+  for (auto [size, said] : {std::pair(3e5, "beyond the range of float16"), std::pair(3e-9, "so small")}) {
     Net net(1);
     net.output(
         net.layer("", "MatMul", {net.input({4, 32}), net.values({32, 16}, uniform(512, -size, size, 3))}));
@@ -350,7 +350,9 @@ TEST_CASE("normalisations, written out, of values whose squares are beyond fp16"
   Placed p = placed(net, in);
   CHECK(p.on_cpu.empty());
   CHECK(p.warnings.empty());
-  CHECK(worst(p.outputs[0], reference(net, in)[0]) <= 2e-3);
+  // With input, weights, product and result rounded to fp16 and all else exact, 1.9e-3 in the mean and up
+  // to 2.7e-3.
+  CHECK(worst(p.outputs[0], reference(net, in)[0]) <= 4e-3);
 }
 
 TEST_CASE("softmax and its logarithms, written out, of values whose exponentials are beyond fp16") {
@@ -369,7 +371,7 @@ TEST_CASE("softmax and its logarithms, written out, of values whose exponentials
   Placed p = placed(net, in);
   CHECK(p.on_cpu.empty());
   CHECK(p.warnings.empty());
-  CHECK(worst(p.outputs[0], reference(net, in)[0]) <= (form == 0 ? 2e-2 : 2e-3));
+  CHECK(worst(p.outputs[0], reference(net, in)[0]) <= (form == 0 ? 2e-2 : 5e-3));
 }
 
 TEST_CASE("log-sum-exp of infinities") {

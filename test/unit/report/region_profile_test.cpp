@@ -74,7 +74,11 @@ TEST_CASE("cycles of layers and of the critical path add up to the section") {
   CHECK(report::main_bound(r.layers[0].bound) == static_cast<size_t>(sim::Bound::Ddr));
   REQUIRE(r.bars.size() == 3);
   for (const report::Bar& b : r.bars) CHECK(b.layer == (b.instruction < 2 ? 0u : 1u));
-  REQUIRE(!r.path.empty());
+  REQUIRE(r.path.size() == 3);  // DDR for the first layer, for the second, and the wait behind it
+  CHECK(r.path[0].layer == 0);
+  CHECK(r.path[0].end == 1000 + 384);
+  CHECK(r.path[1].layer == 1);
+  CHECK(r.path[1].bound == r.path[0].bound);
   CHECK(r.path.front().start == 1000);
   CHECK(r.path.back().end == 1000 + run.main_cycles);
   for (size_t i = 1; i < r.path.size(); ++i) CHECK(r.path[i].start == r.path[i - 1].end);
