@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the Debian package: build/package/mrvlc_VERSION_ARCH.deb. Installs what is missing to build, builds without tests.
+# Makes the Debian package: build/package/mrvlc_VERSION_ARCH.deb. Installs what is missing to build, builds without the tests.
 # The same commit gives the same file.
 #   scripts/package.sh [--skip-install]
 set -euo pipefail
@@ -11,10 +11,9 @@ case ${1-} in
   *) echo "package: unknown option $1" >&2; exit 2 ;;
 esac
 
-build=build/package-build
-cmake --preset release -B "$build" -DMRVLC_TESTS=OFF >/dev/null
-cmake --build "$build" --parallel "$(nproc)" --target mrvlc mrvl_simdev
+cmake --preset release >/dev/null
+cmake --build --preset release --parallel "$(nproc)" --target mrvlc mrvl_simdev
 mkdir -p build/package
-SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) cpack --config "$build/CPackConfig.cmake" -B "$PWD/build/package"
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) cpack --config build/CPackConfig.cmake -B "$PWD/build/package"
 rm -rf build/package/_CPack_Packages
 ls build/package/*.deb
