@@ -1,3 +1,4 @@
+// What fp16 does to a model: its binaries in the simulator beside float32.
 #include "probe.h"
 
 #include <fmt/format.h>
@@ -26,8 +27,8 @@ constexpr int64_t kBudget = 6'000'000'000;
 // An element of anything but a product takes the interpreter as long as so many multiply-accumulates.
 constexpr int64_t kStepCost = 16;
 constexpr int64_t kSlowMac = 8;  // of other types than float32
-constexpr int64_t kRoom =
-    int64_t{2} << 30;  // bytes of live tensors; what --probe may take is the interpreter's limit
+// Bytes of live tensors; what --probe may take is the interpreter's limit.
+constexpr int64_t kRoom = int64_t{512} << 20;
 
 // Elements that the node reads and writes.
 int64_t moved(const ir::Graph& graph, const ir::Node& node) {
