@@ -150,7 +150,7 @@ Distributions distributions_of(const ir::Graph& graph, const Calibration& calibr
   Distributions out;
   for (size_t i = 0; i < graph.inputs().size(); ++i) {
     const ir::Value& input = graph.value(graph.inputs()[i]);
-    const ValueRecord* v = calibration.find(printable(input.name, 1u << 20));
+    const ValueRecord* v = calibration.find(recorded_name(input.name));
     if (v == nullptr || v->summary.finite() == 0 || input.type.wrapper != Wrapper::None ||
         v->elem != input.type.elem)
       continue;

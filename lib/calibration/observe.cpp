@@ -6,11 +6,11 @@
 #include "mrvlc/interp/visit.h"
 
 namespace mrvlc::calibration {
-namespace {
 
-constexpr size_t kNameBytes = 1u << 20;
-
-}  // namespace
+std::string recorded_name(const std::string& name) {
+  constexpr size_t kNameBytes = 1u << 20;
+  return printable(name, kNameBytes);
+}
 
 const ValueRecord* Calibration::find(std::string_view name) const {
   const auto it = std::ranges::find(values, name, &ValueRecord::name);
@@ -48,7 +48,7 @@ Calibration Observer::result(std::string model_sha256) const {
   std::set<std::string> names;  // two may look alike
   for (const Watched& w : watched_) {
     const ir::Value& value = graph_.value(w.value);
-    std::string name = printable(value.name, kNameBytes);
+    std::string name = recorded_name(value.name);
     if (names.insert(name).second)
       out.values.push_back(
           {std::move(name), value.kind == ir::ValueKind::Input, value.type.elem, w.statistics.summary()});

@@ -244,7 +244,7 @@ void Probe::take_calibration(const calibration::Calibration& data) {
   std::map<std::string_view, const calibration::ValueRecord*> by_name;
   for (const calibration::ValueRecord& v : data.values) by_name.emplace(v.name, &v);
   for (auto& [value, stored] : stored_) {
-    const auto record = by_name.find(printable(stored.value, 1u << 20));
+    const auto record = by_name.find(calibration::recorded_name(stored.value));
     if (record == by_name.end() || record->second->summary.max_abs() <= kFp16Most) continue;
     stored.magnitude = record->second->summary.max_abs();
     stored.calibrated = true;

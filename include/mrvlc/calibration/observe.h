@@ -5,8 +5,11 @@
 
 namespace mrvlc::calibration {
 
+// A value's name as calibration files have it: as messages show it, but not shortened.
+std::string recorded_name(const std::string& name);
+
 struct ValueRecord {
-  std::string name;  // ONNX's, as messages show it
+  std::string name;  // recorded_name of ONNX's
   bool input = false;
   ElementType elem = ElementType::F32;
   Summary summary;
