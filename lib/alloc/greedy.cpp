@@ -100,20 +100,20 @@ int64_t distance(const Box& b, int64_t peak) {
 }
 
 std::vector<Order> start_orders(const Problem& p) {
-  auto life = [](const Box& b) { return int64_t{b.end} - int64_t{b.begin}; };
-  auto area = [&](const Box& b) { return static_cast<double>(b.size) * static_cast<double>(life(b)); };
+  auto length = [](const Box& b) { return int64_t{b.end} - int64_t{b.begin}; };
+  auto area = [&](const Box& b) { return static_cast<double>(b.size) * static_cast<double>(length(b)); };
   int64_t peak = std::max_element(p.load.begin(), p.load.end()) - p.load.begin();
   auto crowd = [&](const Box& b) {
     return *std::max_element(p.load.begin() + b.begin, p.load.begin() + b.end);
   };
   return {sorted(p, [&](const Box& b) { return std::pair(crowd(b), b.size); }),
           sorted(p, [&](const Box& b) { return std::pair(crowd(b), area(b)); }),
-          sorted(p, [&](const Box& b) { return std::tuple(crowd(b), life(b), b.size); }),
+          sorted(p, [&](const Box& b) { return std::tuple(crowd(b), length(b), b.size); }),
           sorted(p, [](const Box& b) { return b.size; }),
-          sorted(p, [&](const Box& b) { return std::pair(life(b), b.size); }),
+          sorted(p, [&](const Box& b) { return std::pair(length(b), b.size); }),
           sorted(p, [&](const Box& b) { return area(b); }),
           sorted(p, [&](const Box& b) { return std::pair(-distance(b, peak), area(b)); }),
-          sorted(p, [&](const Box& b) { return std::tuple(-distance(b, peak), life(b), b.size); })};
+          sorted(p, [&](const Box& b) { return std::tuple(-distance(b, peak), length(b), b.size); })};
 }
 
 }  // namespace

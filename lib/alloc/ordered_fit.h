@@ -23,7 +23,7 @@ class Conflicts {
   std::vector<uint32_t> list_;
 };
 
-// Each box in turn at the lowest offset free for its life, or in the smallest gap. Gives up, with peak
+// Each box in turn at the lowest offset free for its live range, or in the smallest gap. Gives up, with peak
 // INT64_MAX, as soon as something reaches above `limit`.
 Layout place_in_order(const Problem& problem, const Conflicts& conflicts, const Order& order, bool best_fit,
                       int64_t limit, Budget& budget);

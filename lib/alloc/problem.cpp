@@ -28,7 +28,7 @@ struct Sections {
   uint32_t count = 0;
 };
 
-// Begins and ends of all lives, in order of time.
+// Begins and ends of all live ranges, in order of time.
 std::vector<Event> events_of(const std::vector<Item>& items) {
   std::vector<Event> events;
   for (uint32_t i = 0; i < items.size(); ++i) {

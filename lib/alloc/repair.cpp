@@ -50,8 +50,8 @@ class Repair {
     return false;
   }
 
-  // All boxes alive in the window, which grows until it holds the lives of those that are too high; others
-  // that live beyond it are fixed.
+  // All boxes alive in the window, which grows until it holds the live ranges of those that are too high;
+  // others that live beyond it are fixed.
   Window window(uint32_t begin, uint32_t end) const {
     for (bool grown = true; grown;) {
       grown = false;

@@ -11,20 +11,20 @@
 namespace mrvlc::chost {
 namespace {
 
-struct Life {
+struct LiveRange {
   int64_t bytes = 0, begin = 0, end = 0;  // moments [begin, end)
 };
 
 class ArenaPlanner {
  public:
-  explicit ArenaPlanner(const Program& program) : program_(program) { find_lives(); }
+  explicit ArenaPlanner(const Program& program) : program_(program) { find_live_ranges(); }
 
   Result<ArenaResult> run() const {
     std::vector<alloc::Item> items;
     int64_t all = 0;
-    for (const auto& [store, life] : lives_) {
-      items.push_back({life.begin, life.end, life.bytes});
-      if (__builtin_add_overflow(all, life.bytes, &all) || all > kMaxAll)
+    for (const auto& [buffer, range] : live_ranges_) {
+      items.push_back({range.begin, range.end, range.bytes});
+      if (__builtin_add_overflow(all, range.bytes, &all) || all > kMaxAll)
         return make_diag<DiagCode::MRV0008>(fmt::format("more than {}", kMaxAll), kMaxAll);
     }
     alloc::Options options{.alignment = kArenaAlign};
@@ -36,7 +36,7 @@ class ArenaPlanner {
     if (plan.peak > limit) return too_large(plan, alloc::peak_load(items, kArenaAlign));
     ArenaResult result{plan.peak, plan.lower_bound, {}};
     size_t i = 0;
-    for (const auto& [store, life] : lives_) result.offsets[store] = plan.offsets[i++];
+    for (const auto& [buffer, range] : live_ranges_) result.offsets[buffer] = plan.offsets[i++];
     return result;
   }
 
@@ -48,41 +48,42 @@ class ArenaPlanner {
 
   int64_t end_of_run() const { return static_cast<int64_t>(program_.steps.size()) * kMoments + 1; }
 
-  void touch(StoreId id, int64_t moment) {
+  void touch(BufferId id, int64_t moment) {
     if (!id.valid()) return;
-    StoreId root = program_.resolve(id).first;
-    const Store& s = program_.stores[root.index()];
-    if (s.kind != Store::Kind::Arena) return;
-    auto [it, is_new] = lives_.try_emplace(root, Life{std::max<int64_t>(s.bytes, 1), moment, moment + 1});
+    BufferId root = program_.resolve(id).first;
+    const Buffer& s = program_.buffers[root.index()];
+    if (s.kind != Buffer::Kind::Arena) return;
+    auto [it, is_new] =
+        live_ranges_.try_emplace(root, LiveRange{std::max<int64_t>(s.bytes, 1), moment, moment + 1});
     it->second.begin = std::min(it->second.begin, moment);
     it->second.end = s.kept ? end_of_run() : std::max(it->second.end, moment + 1);
   }
 
-  void find_lives() {
+  void find_live_ranges() {
     int64_t now = 0;
     for (const Step& step : program_.steps) {
       for (const Call& c : step.before)
-        for (const Param& p : c.params) touch(p.store, now);
-      for (StoreId s : step.device_inputs) touch(s, now), touch(s, now + 1);
-      for (StoreId s : step.device_outputs) touch(s, now + 1);
+        for (const Param& p : c.params) touch(p.buffer, now);
+      for (BufferId s : step.device_inputs) touch(s, now), touch(s, now + 1);
+      for (BufferId s : step.device_outputs) touch(s, now + 1);
       for (const Call& c : step.after)
-        for (const Param& p : c.params) touch(p.store, now + 2);
+        for (const Param& p : c.params) touch(p.buffer, now + 2);
       now += kMoments;
     }
-    for (auto [store, output] : program_.output_copies) touch(store, now);
+    for (auto [buffer, output] : program_.output_copies) touch(buffer, now);
   }
 
   // The value that is all of it, else one that is part of it, else the work it is scratch memory of.
-  std::string describe(StoreId store, int64_t begin) const {
+  std::string describe(BufferId buffer, int64_t begin) const {
     std::string part;
-    for (const auto& [value, s] : program_.value_stores) {
-      if (program_.resolve(s).first != store) continue;
-      if (s == store) return "'" + printable(program_.graph.value(value).name) + "'";
+    for (const auto& [value, s] : program_.value_buffers) {
+      if (program_.resolve(s).first != buffer) continue;
+      if (s == buffer) return "'" + printable(program_.graph.value(value).name) + "'";
       if (part.empty()) part = "'" + printable(program_.graph.value(value).name) + "'";
     }
     if (!part.empty()) return part;
-    for (const auto& [form, s] : program_.device_stores)
-      if (program_.resolve(s).first == store)
+    for (const auto& [form, s] : program_.device_buffers)
+      if (program_.resolve(s).first == buffer)
         return "'" + printable(program_.graph.value(form.first).name) + "' for the device";
     const ir::Node* node = node_at(begin);
     return node ? "scratch of '" + printable(node->name) + "'" : "scratch";
@@ -90,21 +91,21 @@ class ArenaPlanner {
 
   const ir::Node* node_at(int64_t moment) const {
     auto step = static_cast<size_t>(moment / kMoments);
-    if (step >= program_.steps.size() || program_.steps[step].unit.nodes.empty()) return nullptr;
-    return &program_.node(program_.steps[step].unit.nodes[0]);
+    if (step >= program_.steps.size() || program_.steps[step].group.nodes.empty()) return nullptr;
+    return &program_.node(program_.steps[step].group.nodes[0]);
   }
 
   Diag too_large(const alloc::Placement& plan, const alloc::Peak& peak) const {
     constexpr size_t kMaxNamed = 8;
-    std::vector<std::pair<StoreId, Life>> stores(lives_.begin(), lives_.end());
+    std::vector<std::pair<BufferId, LiveRange>> buffers(live_ranges_.begin(), live_ranges_.end());
     std::vector<std::string> alive;
     for (uint32_t i : peak.items) {
       if (alive.size() == kMaxNamed) {
         alive.push_back(fmt::format("{} more", peak.items.size() - kMaxNamed));
         break;
       }
-      const auto& [store, life] = stores[i];
-      alive.push_back(fmt::format("{} {}", describe(store, life.begin), life.bytes));
+      const auto& [buffer, range] = buffers[i];
+      alive.push_back(fmt::format("{} {}", describe(buffer, range.begin), range.bytes));
     }
     int64_t limit = program_.options.arena_limit;
     Diag diag = make_diag<DiagCode::MRV0604>(plan.peak, plan.peak - limit, limit, plan.lower_bound,
@@ -114,7 +115,7 @@ class ArenaPlanner {
   }
 
   const Program& program_;
-  std::map<StoreId, Life> lives_;
+  std::map<BufferId, LiveRange> live_ranges_;
 };
 
 }  // namespace

@@ -49,7 +49,7 @@ struct Tap {
   int64_t dy = 0, dx = 0, kernel_index = -1;  // -1: a tap of zeros that reads nothing
 };
 
-// The number of images as C text; sets the dimensions of a result that is open there.
+// The number of images as C text; sets the dimensions of a result that is dynamic there.
 std::string batch_text(Function& f, int64_t batch) {
   NodeContext context(f, f.nodes().front());
   if (context.in_type(0).is_static()) return fmt::format("{}", batch);

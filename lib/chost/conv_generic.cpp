@@ -14,7 +14,7 @@ std::string flat_index(std::string_view var, const std::vector<int64_t>& extents
   return text;
 }
 
-void open_loops(Function& f, std::string_view var, const std::vector<int64_t>& extents) {
+void dynamic_loops(Function& f, std::string_view var, const std::vector<int64_t>& extents) {
   for (size_t d = 0; d < extents.size(); ++d) f.loop(fmt::format("{}{}", var, d), extents[d]);
 }
 
@@ -47,7 +47,7 @@ Status emit_generic_conv(Function& f) {
   int64_t channels = p.in_channels / p.group, m = p.out_channels / p.group;
   f.loop("n", p.batch);
   f.loop("m", p.out_channels);
-  open_loops(f, "o", p.output);
+  dynamic_loops(f, "o", p.output);
   f.put("{} sum = {};", element_type(f), bias_of(f, "m"));
   f.loop("c", channels);
   for (size_t d = 0; d < p.kernel.size(); ++d) {
@@ -80,7 +80,7 @@ Status emit_generic_conv_transpose(Function& f) {
         channels, product(p.input));
   f.put("const {}* const kernel = {} + ((m / {} * {} + c) * {} + m % {}) * {};", element_type(f), w, m,
         channels, m, m, product(p.kernel));
-  open_loops(f, "i", p.input);
+  dynamic_loops(f, "i", p.input);
   for (size_t d = 0; d < p.kernel.size(); ++d) {
     f.loop(fmt::format("k{}", d), p.kernel[d]);
     f.put("const ptrdiff_t o{0} = i{0} * {1} + k{0} * {2} - {3};", d, p.strides[d], p.dilations[d],

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "function.h"
-#include "mrvlc/ops/open.h"
+#include "mrvlc/ops/dynamic_shapes.h"
 
 namespace mrvlc::chost {
 namespace {
@@ -226,8 +226,8 @@ void declare_epilogue(Function& f, const Epilogue& e) {
     at |= kind == OperandKind::Full;
     head_text += fmt::format("  const float* const r{0} = (const float*)args[{0}];\n", arg);
     texts[v] = operand_read(kind, arg);
-    // Behind a product of open shape every operand is a constant; it needs no view.
-    const Tensor* constant = ops::has_open_shapes(graph, f.head()) ? graph.constant(v) : nullptr;
+    // Behind a product of dynamic shape every operand is a constant; it needs no view.
+    const Tensor* constant = ops::has_dynamic_shapes(graph, f.head()) ? graph.constant(v) : nullptr;
     args += fmt::format("{}{}", args.empty() ? "" : ", ",
                         constant != nullptr ? f.table(*constant) : f.read(v, fmt::format("r{}", arg)));
     ++arg;

@@ -66,9 +66,9 @@ std::string port_table(std::string_view name, const std::vector<Interface::Port>
         "    {{{}, {}, {}, {}, {}, {{{}}}, {}u, {}, {:d}, {:d}, {:d}, {}, {}}},\n",
         is_long_literal(p.model_name) ? fmt::format("{}_name{}", name, i) : c_string(p.model_name),
         c_string(files[i]), npy_type(p.type), memory_bytes(p.type), p.type.rank(),
-        shape.empty() ? "0" : shape, sequence ? 0u : p.type.open, memory_bytes(TensorType{p.type.elem, {}}),
-        p.type.elem == ElementType::String, sequence, ops::is_optional(p.type), p.type.length,
-        sequence ? ops::slot_bytes(p.type) : 0);
+        shape.empty() ? "0" : shape, sequence ? 0u : p.type.dynamic,
+        memory_bytes(TensorType{p.type.elem, {}}), p.type.elem == ElementType::String, sequence,
+        ops::is_optional(p.type), p.type.length, sequence ? ops::slot_bytes(p.type) : 0);
   }
   return out + "    {NULL, NULL, NULL, 0, 0, {0}, 0u, 0, 0, 0, 0, 0, 0}};\n";
 }
@@ -203,8 +203,9 @@ std::string example_text(const Program& program, const Interface& interface) {
 
 std::string makefile_text(const Program& program) {
   // A host without regions needs nothing of the simulator.
-  std::string libs =
-      program.regions.empty() ? "" : "-L\"$(MRVLC_PREFIX)/lib\" -Wl,-rpath,\"$(MRVLC_PREFIX)/lib\" -lmrvl_simdev";
+  std::string libs = program.regions.empty()
+                         ? ""
+                         : "-L\"$(MRVLC_PREFIX)/lib\" -Wl,-rpath,\"$(MRVLC_PREFIX)/lib\" -lmrvl_simdev";
   return fmt::format(fmt::runtime(kMakefile), program.options.name, program.options.file_stem, libs);
 }
 

@@ -27,9 +27,9 @@ void Function::close() {
   line("}");
 }
 
-std::string Function::declare(StoreId store, std::string declaration, std::string name, bool written) {
+std::string Function::declare(BufferId buffer, std::string declaration, std::string name, bool written) {
   if (names_.emplace(name, params_.size()).second)
-    params_.push_back({std::move(declaration), store, written});
+    params_.push_back({std::move(declaration), buffer, written});
   return name;
 }
 
@@ -41,7 +41,7 @@ void Function::use_views() {
 std::string Function::view(ir::ValueId value, std::string name, bool written) {
   if (names_.emplace(name, params_.size()).second) {
     params_.push_back({fmt::format("{}{}_view* {}", written ? "" : "const ", program_.options.name, name),
-                       program_.store_of(value), written, value});
+                       program_.buffer_of(value), written, value});
   }
   return name;
 }
@@ -59,37 +59,37 @@ std::string Function::data_of(ir::ValueId value, std::string name, bool written)
 
 std::string Function::read(ir::ValueId value, std::string name) {
   if (views_) return data_of(value, std::move(name), false);
-  return read_store(program_.store_of(value), ops::c_type(program_.graph.value(value).type.elem),
-                    std::move(name));
+  return read_buffer(program_.buffer_of(value), ops::c_type(program_.graph.value(value).type.elem),
+                     std::move(name));
 }
 
 std::string Function::write(ir::ValueId value, std::string name) {
   if (views_) return data_of(value, std::move(name), true);
-  return write_store(program_.store_of(value), ops::c_type(program_.graph.value(value).type.elem),
-                     std::move(name));
+  return write_buffer(program_.buffer_of(value), ops::c_type(program_.graph.value(value).type.elem),
+                      std::move(name));
 }
 
-std::string Function::read_store(StoreId store, std::string_view c_type, std::string name) {
-  return declare(store, fmt::format("const {}* restrict {}", c_type, name), name, false);
+std::string Function::read_buffer(BufferId buffer, std::string_view c_type, std::string name) {
+  return declare(buffer, fmt::format("const {}* restrict {}", c_type, name), name, false);
 }
 
-std::string Function::write_store(StoreId store, std::string_view c_type, std::string name) {
-  return declare(store, fmt::format("{}* restrict {}", c_type, name), name, true);
+std::string Function::write_buffer(BufferId buffer, std::string_view c_type, std::string name) {
+  return declare(buffer, fmt::format("{}* restrict {}", c_type, name), name, true);
 }
 
 std::string Function::scratch(int64_t bytes, bool kept) {
-  Store store;
-  store.bytes = bytes;
-  store.kept = kept;
+  Buffer buffer;
+  buffer.bytes = bytes;
+  buffer.kept = kept;
   std::string name = fmt::format("s{}", scratches_++);
-  return declare(program_.add_store(store), fmt::format("void* restrict {}", name), name, true);
+  return declare(program_.add_buffer(buffer), fmt::format("void* restrict {}", name), name, true);
 }
 
 std::string Function::characters(int64_t bytes) {
-  Store store;
-  store.bytes = bytes;
-  store.kept = true;
-  return declare(program_.add_store(store), "char* restrict characters", "characters", true);
+  Buffer buffer;
+  buffer.bytes = bytes;
+  buffer.kept = true;
+  return declare(program_.add_buffer(buffer), "char* restrict characters", "characters", true);
 }
 
 void Function::pass(std::string declaration, std::string argument) {
@@ -173,14 +173,14 @@ Call Function::finish() {
 
 std::string NodeContext::in_dim(size_t i, int64_t d) const {
   const TensorType& type = in_type(i);
-  if (type.wrapper == Wrapper::None && !type.is_open(d))
+  if (type.wrapper == Wrapper::None && !type.is_dynamic(d))
     return fmt::format("{}", type.shape[static_cast<size_t>(d)]);
   return fmt::format("{}->dim[{}]", function_.view(node_.inputs[i], fmt::format("v{}", i), false), d);
 }
 
 std::string NodeContext::out_dim(size_t i, int64_t d) const {
   const TensorType& type = out_type(i);
-  if (type.wrapper == Wrapper::None && !type.is_open(d))
+  if (type.wrapper == Wrapper::None && !type.is_dynamic(d))
     return fmt::format("{}", type.shape[static_cast<size_t>(d)]);
   return fmt::format("{}->dim[{}]", function_.view(node_.outputs[i], fmt::format("w{}", i), true), d);
 }
@@ -197,7 +197,7 @@ void NodeContext::set_dims(size_t i, const std::vector<std::string>& dims) {
   function_.put(
       "if ({}({}, {}, (const int64_t[]){{{}}}, (const int64_t[]){{{}}}, {}u, INT64_C({}))) return "
       "{}_ERROR_SHAPE;",
-      helper("set_dims"), view, dims.size(), given, bounds, type.open, type.elements(),
+      helper("set_dims"), view, dims.size(), given, bounds, type.dynamic, type.elements(),
       function_.program().options.name);
 }
 

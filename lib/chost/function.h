@@ -37,8 +37,8 @@ class Function {
   // Declares a parameter on first use and returns `name`.
   std::string read(ir::ValueId value, std::string name);
   std::string write(ir::ValueId value, std::string name);
-  std::string read_store(StoreId store, std::string_view c_type, std::string name);
-  std::string write_store(StoreId store, std::string_view c_type, std::string name);
+  std::string read_buffer(BufferId buffer, std::string_view c_type, std::string name);
+  std::string write_buffer(BufferId buffer, std::string_view c_type, std::string name);
   // `kept`: until the end of the run.
   std::string scratch(int64_t bytes, bool kept = false);
   // Memory that is kept: see TextMemory.
@@ -65,7 +65,7 @@ class Function {
  private:
   std::string data_of(ir::ValueId value, std::string name, bool written);
   void excuse_unused();
-  std::string declare(StoreId store, std::string declaration, std::string name, bool written);
+  std::string declare(BufferId buffer, std::string declaration, std::string name, bool written);
   Program& program_;
   std::vector<ir::NodeId> nodes_;
   std::string symbol_, body_, front_lines_;  // declarations in front of the body
@@ -140,9 +140,9 @@ Status emit_generic_conv_transpose(Function& f);
 Status emit_matmul(Function& f);
 void emit_concat(Function& f);
 // Conversion of a value from its form on the host to that of a port of the device, and back.
-Call emit_to_device(Program& program, ir::NodeId expr, const accel::PortLayout& port, StoreId to,
+Call emit_to_device(Program& program, ir::NodeId expr, const accel::PortLayout& port, BufferId to,
                     std::string_view what);
-Call emit_from_device(Program& program, ir::NodeId expr, const accel::PortLayout& port, StoreId from,
+Call emit_from_device(Program& program, ir::NodeId expr, const accel::PortLayout& port, BufferId from,
                       std::string_view what);
 
 }  // namespace mrvlc::chost

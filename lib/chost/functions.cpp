@@ -1,9 +1,9 @@
-// Every unit becomes a C function, or calls around a run of the device.
+// Every group becomes a C function, or calls around a run of the device.
 #include <algorithm>
 #include <map>
 
 #include "function.h"
-#include "mrvlc/ops/open.h"
+#include "mrvlc/ops/dynamic_shapes.h"
 #include "mrvlc/support/diag/chost.h"
 #include "mrvlc/support/diag/general.h"
 
@@ -12,20 +12,21 @@ namespace {
 
 class Emitter {
  public:
-  Emitter(Program& program, std::vector<Unit> units) : program_(program), units_(std::move(units)) {}
+  Emitter(Program& program, std::vector<FusionGroup> groups)
+      : program_(program), groups_(std::move(groups)) {}
 
   Status run() {
     require_views();
-    for (Unit& unit : units_) {
+    for (FusionGroup& group : groups_) {
       Step step;
-      step.unit = std::move(unit);
-      if (step.unit.region >= 0) {
+      step.group = std::move(group);
+      if (step.group.region >= 0) {
         MRVLC_TRY(emit_region(step));
-      } else if (step.unit.no_code) {
-        program_.without_code.push_back(program_.expr(step.unit.nodes.front()));
+      } else if (step.group.no_code) {
+        program_.without_code.push_back(program_.expr(step.group.nodes.front()));
         continue;
       } else {
-        const ir::Node& head = program_.node(step.unit.nodes.front());
+        const ir::Node& head = program_.node(step.group.nodes.front());
         Status status = emit_cpu(step);
         if (!status.ok()) return at_node(std::move(status).error(), head.name, head.op->name);
       }
@@ -37,8 +38,8 @@ class Emitter {
  private:
   // The function that runs the program takes the dimensions of inputs.
   void require_views() {
-    if (units_.empty() || program_.is_body()) return;
-    const ir::NodeId first = program_.expr(units_.front().nodes.front());
+    if (groups_.empty() || program_.is_body()) return;
+    const ir::NodeId first = program_.expr(groups_.front().nodes.front());
     for (ir::ValueId in : program_.graph.inputs()) {
       const TensorType& type = program_.graph.value(in).type;
       if (!type.is_static())
@@ -47,9 +48,9 @@ class Emitter {
   }
 
   Status emit_cpu(Step& step) {
-    const ir::Node& head = program_.node(step.unit.nodes.front());
+    const ir::Node& head = program_.node(step.group.nodes.front());
     MRVLC_TRY(check_types(head));
-    Function f(program_, step.unit.nodes, head.op->name);
+    Function f(program_, step.group.nodes, head.op->name);
     MRVLC_TRY(emit_body(f));
     if (!program_.error.empty()) {
       return make_diag<DiagCode::MRV0007>(fmt::format("unknown helper '{}' in emitted C", program_.error));
@@ -62,9 +63,9 @@ class Emitter {
     const ir::Node& node = f.head();
     const ops::OpDef& def = ops::op_def(node);
     if (!ir::bodies_of(node).empty()) return emit_control_flow(f);
-    const bool only_open =
-        def.emit == nullptr && def.emit_kernel.empty() && def.scalar == nullptr && def.emit_open != nullptr;
-    if (only_open || parses_texts(node) || ops::has_open_shapes(program_.graph, node))
+    const bool only_dynamic = def.emit == nullptr && def.emit_kernel.empty() && def.scalar == nullptr &&
+                              def.emit_dynamic != nullptr;
+    if (only_dynamic || parses_texts(node) || ops::has_dynamic_shapes(program_.graph, node))
       return emit_with_views(f);
     const ElementType elem = program_.graph.value(node.outputs[0]).type.elem;
     const bool f32 = elem == ElementType::F32, computes = f32 || elem == ElementType::F64;
@@ -99,13 +100,13 @@ class Emitter {
   Status emit_with_views(Function& f) {
     const ops::OpDef& def = ops::op_def(f.head());
     f.use_views();
-    if (is_open_product(program_.graph, f.head())) {
+    if (is_dynamic_product(program_.graph, f.head())) {
       if (is_matrix_product(f.head())) return emit_matmul(f);
       return f.head().is(Op::Conv) ? emit_conv(f) : emit_conv_transpose(f);
     }
-    if (def.emit_open == nullptr) return make_diag<DiagCode::MRV0605>(std::string(def.name));
+    if (def.emit_dynamic == nullptr) return make_diag<DiagCode::MRV0605>(std::string(def.name));
     NodeContext context(f, f.head().id);
-    return def.emit_open(context);
+    return def.emit_dynamic(context);
   }
 
   Status check_types(const ir::Node& node) const {
@@ -123,9 +124,9 @@ class Emitter {
   }
 
   bool parts_in_place(const ir::Node& concat) {
-    StoreId whole = program_.resolve(program_.store_of(concat.outputs[0])).first;
+    BufferId whole = program_.resolve(program_.buffer_of(concat.outputs[0])).first;
     return std::any_of(concat.inputs.begin(), concat.inputs.end(),
-                       [&](ir::ValueId v) { return program_.resolve(program_.store_of(v)).first == whole; });
+                       [&](ir::ValueId v) { return program_.resolve(program_.buffer_of(v)).first == whole; });
   }
 
   void emit_copy(Function& f) {
@@ -165,10 +166,10 @@ class Emitter {
     return {};
   }
 
-  StoreId device_store(const accel::PortLayout& port) {
-    Store store;
-    store.bytes = program_.graph.value(port.value).type.elements() * isa::data_bytes(port.type);
-    return program_.add_store(store);
+  BufferId device_buffer(const accel::PortLayout& port) {
+    Buffer buffer;
+    buffer.bytes = program_.graph.value(port.value).type.elements() * isa::data_bytes(port.type);
+    return program_.add_buffer(buffer);
   }
 
   // A value that is stored as on the host needs no conversion at all.
@@ -194,17 +195,17 @@ class Emitter {
   }
 
   Status emit_region(Step& step) {
-    auto r = static_cast<size_t>(step.unit.region);
+    auto r = static_cast<size_t>(step.group.region);
     const accel::CompiledRegion& compiled = program_.regions[r];
     const partition::Region& region = program_.partition.regions[r];
     for (size_t i = 0; i < compiled.inputs.size(); ++i) {
       const auto& port = compiled.inputs[i];
       MRVLC_TRY(check_port(port.value, port.perm));
-      auto [it, is_new] = program_.device_stores.try_emplace({port.value, {port.type, port.perm}});
+      auto [it, is_new] = program_.device_buffers.try_emplace({port.value, {port.type, port.perm}});
       if (is_new && same_form(port)) {
-        it->second = program_.store_of(port.value);
+        it->second = program_.buffer_of(port.value);
       } else if (is_new) {
-        it->second = device_store(port);
+        it->second = device_buffer(port);
         note_conversion(region.id, port, true);
         step.before.push_back(emit_to_device(program_, expr_of_input(region, port.value), port, it->second,
                                              fmt::format("r{}_in{}", region.id, i)));
@@ -215,12 +216,12 @@ class Emitter {
       const auto& port = compiled.outputs[i];
       MRVLC_TRY(check_port(port.value, port.perm));
       bool same = same_form(port);
-      StoreId store = same ? program_.store_of(port.value) : device_store(port);
-      program_.device_stores[{port.value, {port.type, port.perm}}] = store;
-      step.device_outputs.push_back(store);
+      BufferId buffer = same ? program_.buffer_of(port.value) : device_buffer(port);
+      program_.device_buffers[{port.value, {port.type, port.perm}}] = buffer;
+      step.device_outputs.push_back(buffer);
       if (same || !(needed_on_host(port.value) || other_form(port))) continue;
       note_conversion(region.id, port, false);
-      step.after.push_back(emit_from_device(program_, program_.graph.value(port.value).producer, port, store,
+      step.after.push_back(emit_from_device(program_, program_.graph.value(port.value).producer, port, buffer,
                                             fmt::format("r{}_out{}", region.id, i)));
     }
     return {};
@@ -253,7 +254,7 @@ class Emitter {
   }
 
   Program& program_;
-  std::vector<Unit> units_;
+  std::vector<FusionGroup> groups_;
   mutable std::set<ir::NodeId> region_nodes_;
   mutable std::multimap<ir::ValueId, const accel::PortLayout*> layouts_read_;
 };
@@ -263,11 +264,11 @@ class Emitter {
 // Operands that could not be computed in place.
 void emit_concat(Function& f) {
   Program& program = f.program();
-  auto [whole, begin] = program.resolve(program.store_of(f.head().outputs[0]));
+  auto [whole, begin] = program.resolve(program.buffer_of(f.head().outputs[0]));
   int64_t offset = 0;
   for (size_t i = 0; i < f.head().inputs.size(); ++i) {
     ir::ValueId v = f.head().inputs[i];
-    StoreId part = program.store_of(v);
+    BufferId part = program.buffer_of(v);
     int64_t bytes = program.graph.value(v).type.bytes();
     if (program.resolve(part) != std::pair(whole, begin + offset)) {
       std::string x = f.read(v, fmt::format("x{}", i)), y = f.write(f.head().outputs[0], "y0");
@@ -277,8 +278,8 @@ void emit_concat(Function& f) {
   }
 }
 
-Status emit_functions(Program& program, std::vector<Unit> units) {
-  return Emitter(program, std::move(units)).run();
+Status emit_functions(Program& program, std::vector<FusionGroup> groups) {
+  return Emitter(program, std::move(groups)).run();
 }
 
 }  // namespace mrvlc::chost

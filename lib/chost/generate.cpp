@@ -12,7 +12,7 @@ std::vector<HostFunction> list_functions(const Program& program, const std::stri
   std::map<std::string, const FunctionText*> own;
   for (const FunctionText& f : program.functions) own[f.symbol] = &f;
   ir::NodeId first;
-  if (!program.steps.empty()) first = program.expr(program.steps.front().unit.nodes.front());
+  if (!program.steps.empty()) first = program.expr(program.steps.front().group.nodes.front());
   if (!first.valid() && !program.without_code.empty()) first = program.without_code.front();
   std::vector<HostFunction> list;
   for (const FunctionLines& lines : find_functions(source)) {
@@ -41,16 +41,16 @@ Result<BodyFunction> emit_body(Module& module, const ir::Graph& body, const Opti
   const partition::Partition partition = partition::host_partition(body);
   const std::vector<accel::CompiledRegion> regions;
   Program program(body, partition, regions, options, module);
-  std::vector<Unit> units = make_units(program);
-  assign_stores(program, units);
-  MRVLC_TRY(emit_functions(program, std::move(units)));
+  std::vector<FusionGroup> groups = make_fusion_groups(program);
+  assign_buffers(program, groups);
+  MRVLC_TRY(emit_functions(program, std::move(groups)));
   MRVLC_ASSIGN(ArenaResult arena, plan_program_arena(program));
   BodyFunction f{fmt::format("{}_b{}", options.name, body.first_expr), arena.bytes};
   RunText run(program, nullptr, arena);
   FunctionText text;
   text.symbol = f.symbol;
   text.text = run.function(f.symbol);
-  if (!program.steps.empty()) text.expr = program.expr(program.steps.front().unit.nodes.front());
+  if (!program.steps.empty()) text.expr = program.expr(program.steps.front().group.nodes.front());
   module.names += run.names();
   module.functions.push_back(std::move(text));
   return f;
@@ -63,9 +63,9 @@ Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& pa
     return make_diag<DiagCode::MRV0007>("the identities of the regions' binaries are not given");
   Module module(options.name);
   Program program(graph, partition, regions, options, module);
-  std::vector<Unit> units = make_units(program);
-  assign_stores(program, units);
-  MRVLC_TRY(emit_functions(program, std::move(units)));
+  std::vector<FusionGroup> groups = make_fusion_groups(program);
+  assign_buffers(program, groups);
+  MRVLC_TRY(emit_functions(program, std::move(groups)));
   MRVLC_ASSIGN(ArenaResult arena, plan_program_arena(program));
   Interface interface = make_interface(program);
 

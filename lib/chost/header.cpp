@@ -21,7 +21,8 @@ void port_macros(std::string& out, const std::string& prefix, std::string_view k
         "#define {0}_NAME {1}\n#define {0}_ELEMENTS {2}\n#define {0}_BYTES {3}\n#define {0}_RANK {4}\n"
         "#define {0}_SHAPE {{{5}}}\n",
         base, c_string(ports[i].model_name), t.elements(), memory_bytes(t), t.rank(), shape_list(t.shape));
-    if (t.open != 0 && t.wrapper == Wrapper::None) out += fmt::format("#define {}_OPEN {}u\n", base, t.open);
+    if (t.dynamic != 0 && t.wrapper == Wrapper::None)
+      out += fmt::format("#define {}_OPEN {}u\n", base, t.dynamic);
     if (t.wrapper != Wrapper::None)
       out += fmt::format("#define {0}_LENGTH {1}\n#define {0}_SLOT_BYTES {2}\n", base, t.length,
                          ops::slot_bytes(t));

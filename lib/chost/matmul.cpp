@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "function.h"
-#include "mrvlc/ops/open.h"
+#include "mrvlc/ops/dynamic_shapes.h"
 #include "size_text.h"
 
 namespace mrvlc::chost {
@@ -42,13 +42,13 @@ std::string packed_operand(Function& f, const Product& p, const Tensor& b) {
       pack_columns(number(p.n), number(p.k), number(p.b_k), number(p.b_n), p.alpha, b.data<float>()));
 }
 
-// Dimensions of an operand. What is open becomes a constant of its own.
+// Dimensions of an operand. What is dynamic becomes a constant of its own.
 Sizes operand_sizes(Function& f, size_t i) {
   NodeContext context(f, f.nodes().front());
   Sizes sizes;
   for (int64_t d = 0; d < context.in_type(i).rank(); ++d) {
     std::string text = context.in_dim(i, d);
-    if (context.in_type(i).is_open(d)) {
+    if (context.in_type(i).is_dynamic(d)) {
       std::string name = fmt::format("n{}_{}", i, d);
       f.put("const ptrdiff_t {} = (ptrdiff_t){};", name, text);
       text = name;
@@ -85,9 +85,10 @@ Sizes batch_strides(const Sizes& own, const Sizes& result, const std::string& el
   return strides;
 }
 
-// Sets the dimensions of a result that has open ones.
+// Sets the dimensions of a result that has dynamic ones.
 void set_result(Function& f, const Sizes& dims) {
-  if (ops::has_open_shapes(f.program().graph, f.head())) NodeContext(f, f.nodes().back()).set_dims(0, dims);
+  if (ops::has_dynamic_shapes(f.program().graph, f.head()))
+    NodeContext(f, f.nodes().back()).set_dims(0, dims);
 }
 
 Product matmul_product(Function& f) {

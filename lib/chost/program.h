@@ -1,5 +1,5 @@
 // What is known of a program while it is generated: where every value is stored, the order of work, and the C
-// functions with the values they read and write. Stages: units (fusion) -> stores (aliases) -> functions ->
+// functions with the values they read and write. Stages: groups (fusion) -> buffers (aliases) -> functions ->
 // arena -> text.
 #pragma once
 #include <map>
@@ -8,8 +8,8 @@
 
 #include "library.h"
 #include "mrvlc/chost/chost.h"
+#include "mrvlc/ops/dynamic_shapes.h"
 #include "mrvlc/ops/op.h"
-#include "mrvlc/ops/open.h"
 #include "names.h"
 #include "weights.h"
 
@@ -17,21 +17,21 @@ namespace mrvlc::chost {
 
 using ops::memory_bytes;
 using ops::slot_bytes;
-using StoreId = Id<struct StoreTag>;
+using BufferId = Id<struct StoreTag>;
 
 // A piece of memory that holds a value (or scratch, or a value in the form of the device).
-struct Store {
+struct Buffer {
   enum class Kind : uint8_t { Arena, Input, Output, Weights, Strings };
   Kind kind = Kind::Arena;
   int64_t bytes = 0;
   uint32_t index = 0;  // Input, Output, Strings: which; Arena: buffer, once planned
   int64_t offset = 0;  // from the parent, or in the weights
-  StoreId parent;      // part of another store
+  BufferId parent;     // part of another buffer
   bool kept = false;   // Arena: it is needed until the end of the run, and after it
 };
 
 // One step of work: a region, or a node with the element-wise nodes fused behind it.
-struct Unit {
+struct FusionGroup {
   std::vector<ir::NodeId> nodes;  // head first; of a region: its nodes
   int region = -1;
   bool no_code = false;  // the result is the operand's memory
@@ -40,7 +40,7 @@ struct Unit {
 // A parameter of a generated function and what NAME_run passes for it.
 struct Param {
   std::string declaration;  // "const float* restrict x0"
-  StoreId store;
+  BufferId buffer;
   bool written = false;
   ir::ValueId view = {};  // the address of this value's view is passed, not that of its data
   std::string text = {};  // passed as it is
@@ -54,12 +54,12 @@ struct Call {
   bool reports = false;   // ... and has told which operator failed
 };
 
-// What NAME_run does for a unit, in order. A CPU unit is one call; a region converts, runs the device and
+// What NAME_run does for a group, in order. A CPU group is one call; a region converts, runs the device and
 // converts back.
 struct Step {
-  Unit unit;
+  FusionGroup group;
   std::vector<Call> before, after;  // calls; regions: conversions to and from the device's form
-  std::vector<StoreId> device_inputs, device_outputs;
+  std::vector<BufferId> device_inputs, device_outputs;
 };
 
 struct FunctionText {
@@ -110,22 +110,22 @@ class Program {
   std::vector<FunctionText>& functions;
   std::vector<ir::NodeId>& without_code;
   std::string& error;
-  std::vector<Store> stores;
-  std::map<ir::ValueId, StoreId> value_stores;
+  std::vector<Buffer> buffers;
+  std::map<ir::ValueId, BufferId> value_buffers;
   // Forms of values on the device, by (value, type and permutation of the port).
-  std::map<std::pair<ir::ValueId, std::pair<isa::DataType, std::vector<int64_t>>>, StoreId> device_stores;
+  std::map<std::pair<ir::ValueId, std::pair<isa::DataType, std::vector<int64_t>>>, BufferId> device_buffers;
   std::vector<Step> steps;
-  std::vector<std::pair<StoreId, uint32_t>> output_copies;  // to graph output
+  std::vector<std::pair<BufferId, uint32_t>> output_copies;  // to graph output
   std::vector<Conversion> conversions;
 
-  StoreId add_store(Store store) {
-    stores.push_back(store);
-    return StoreId(stores.size() - 1);
+  BufferId add_buffer(Buffer buffer) {
+    buffers.push_back(buffer);
+    return BufferId(buffers.size() - 1);
   }
-  // The store of a value; constants are placed in the weights on the first call.
-  StoreId store_of(ir::ValueId value);
-  // The store without parent that holds it, and the offset in it.
-  std::pair<StoreId, int64_t> resolve(StoreId store) const;
+  // The buffer of a value; constants are placed in the weights on the first call.
+  BufferId buffer_of(ir::ValueId value);
+  // The buffer without parent that holds it, and the offset in it.
+  std::pair<BufferId, int64_t> resolve(BufferId buffer) const;
   const ir::Node& node(ir::NodeId id) const { return graph.node(id); }
   ir::NodeId expr(ir::NodeId id) const { return ir::NodeId(size_t{graph.expr_id(id)}); }
   bool is_body() const { return graph.first_expr != 0; }
@@ -138,8 +138,8 @@ void define_strings(Program& program, const Tensor& tensor, uint32_t index);
 // C expression: the bytes of a value of static shape, on the machine the code runs on.
 std::string size_text(const TensorType& type);
 
-// units.cpp: fusion; decides the order of work.
-std::vector<Unit> make_units(const Program& program);
+// fusion_groups.cpp: fusion; decides the order of work.
+std::vector<FusionGroup> make_fusion_groups(const Program& program);
 // Operand `i` of a fused node reads how: relative to the result of the group's head.
 enum class OperandKind : uint8_t { Scalar, Row, Column, Full, Other };
 // Row: varies with dimension 1 only (channels); Column: with the last dimension only.
@@ -152,13 +152,13 @@ bool is_packed_conv(const ir::Graph& graph, const ir::Node& node);
 // Conv-like kernels take row operands in their epilogue, matrix products column operands.
 bool is_matrix_product(const ir::Node& node);
 // A product of floats that the packed kernels take though shapes are known at run time only: a matrix
-// product, or a convolution whose batch alone is open.
-bool is_open_product(const ir::Graph& graph, const ir::Node& node);
+// product, or a convolution whose batch alone is dynamic.
+bool is_dynamic_product(const ir::Graph& graph, const ir::Node& node);
 
-// stores.cpp: inputs, outputs, results; parts of concatenations; reshapes.
-void assign_stores(Program& program, std::vector<Unit>& units);
+// buffers.cpp: inputs, outputs, results; parts of concatenations; reshapes.
+void assign_buffers(Program& program, std::vector<FusionGroup>& groups);
 
 // functions.cpp: all functions and calls.
-Status emit_functions(Program& program, std::vector<Unit> units);
+Status emit_functions(Program& program, std::vector<FusionGroup> groups);
 
 }  // namespace mrvlc::chost

@@ -23,7 +23,7 @@ std::string dims_text(const Shape& shape, std::string_view suffix = {}) {
 std::string RunText::names() const {
   std::string text;
   for (const Step& step : program_.steps) {
-    const ir::Node& node = program_.node(step.unit.nodes.front());
+    const ir::Node& node = program_.node(step.group.nodes.front());
     // A node without a name is known by what it makes.
     const std::string& name =
         node.name.empty() && !node.outputs.empty() ? program_.graph.value(node.outputs[0]).name : node.name;
@@ -44,15 +44,15 @@ std::string bytes_text(std::span<const uint8_t> bytes) {
 
 std::string RunText::regions() const {
   if (program_.regions.empty()) return {};
-  auto total = [&](const std::vector<StoreId>& stores) {
+  auto total = [&](const std::vector<BufferId>& buffers) {
     int64_t bytes = 0;
-    for (StoreId s : stores) bytes += program_.stores[s.index()].bytes;
+    for (BufferId s : buffers) bytes += program_.buffers[s.index()].bytes;
     return bytes;
   };
   std::vector<std::string> rows(program_.regions.size());
   for (const Step& s : program_.steps) {
-    if (s.unit.region < 0) continue;
-    auto r = static_cast<size_t>(s.unit.region);
+    if (s.group.region < 0) continue;
+    auto r = static_cast<size_t>(s.group.region);
     rows[r] = fmt::format("    {{{{{}}}, {}u, {}u, {}u, {}u, {}u, {}_n{}}},\n",
                           bytes_text(program_.options.identities[r]), s.device_inputs.size(),
                           s.device_outputs.size(), total(s.device_inputs), total(s.device_outputs), expr(s),
@@ -66,20 +66,20 @@ std::string RunText::regions() const {
       prefix_, fmt::join(rows, ""), Library::with_prefix(Library::piece_text("device"), prefix_));
 }
 
-// C expression of type (const) void* for a store.
-std::string RunText::address(StoreId id) const {
+// C expression of type (const) void* for a buffer.
+std::string RunText::address(BufferId id) const {
   auto [root, offset] = program_.resolve(id);
-  const Store& s = program_.stores[root.index()];
+  const Buffer& s = program_.buffers[root.index()];
   switch (s.kind) {
-    case Store::Kind::Input:
+    case Buffer::Kind::Input:
       if (interface_ == nullptr) return plus(fmt::format("in[{}]->data", s.index), offset, true);
       return plus(fmt::format("inputs->{}", interface_->inputs[s.index].field), offset, true);
-    case Store::Kind::Output:
+    case Buffer::Kind::Output:
       if (interface_ == nullptr) return plus(fmt::format("out[{}]->data", s.index), offset, false);
       return plus(fmt::format("outputs->{}", interface_->outputs[s.index].field), offset, false);
-    case Store::Kind::Weights:
+    case Buffer::Kind::Weights:
       return fmt::format("(const void*)({}_weights + {})", prefix_, s.offset + offset);
-    case Store::Kind::Strings:
+    case Buffer::Kind::Strings:
       return fmt::format("(const void*){}_strings{}", prefix_, s.index);
     default:
       return fmt::format("(void*)(a + {})", arena_.offsets.at(root) + offset);
@@ -88,7 +88,7 @@ std::string RunText::address(StoreId id) const {
 
 // Views hold a pointer that may be written through; of operands nothing is.
 std::string RunText::mutable_address(ir::ValueId value) const {
-  return "(void*)(uintptr_t)" + address(program_.value_stores.at(value));
+  return "(void*)(uintptr_t)" + address(program_.value_buffers.at(value));
 }
 
 std::string RunText::function(const std::string& symbol) {
@@ -192,7 +192,7 @@ void RunText::take_input_dims() {
     } else {
       put("if ({0}_set_dims(&{1}, {2}, inputs->{3}, (const int64_t[]){{{4}}}, {5}u, INT64_C({6}))) return "
           "{0}_fail(error, {0}_ERROR_SHAPE, 0, 0u, \"\");",
-          prefix_, view, type.rank(), interface_->inputs[i].dims, dims_text(type.shape), type.open,
+          prefix_, view, type.rank(), interface_->inputs[i].dims, dims_text(type.shape), type.dynamic,
           type.elements());
     }
   }
@@ -203,7 +203,7 @@ void RunText::step(const Step& s) {
   auto hook = [&](int done) { put("if (hook) hook(user, {0}u, {1}_n{0}, {2});", expr(s), prefix_, done); };
   hook(0);
   for (const Call& c : s.before) call(s, c);
-  if (s.unit.region >= 0) device_call(s);
+  if (s.group.region >= 0) device_call(s);
   for (const Call& c : s.after) call(s, c);
   hook(1);
 }
@@ -212,7 +212,7 @@ void RunText::call(const Step& step, const Call& c) {
   std::string args;
   for (const Param& p : c.params) {
     args += args.empty() ? "" : ", ";
-    args += !p.text.empty() ? p.text : p.view.valid() ? "&" + view_name(p.view) : address(p.store);
+    args += !p.text.empty() ? p.text : p.view.valid() ? "&" + view_name(p.view) : address(p.buffer);
   }
   if (!c.fallible) return put("{}({});", c.function, args);
   if (c.reports) return put("if ((rc = {}({})) != 0) return rc;", c.function, args);
@@ -221,11 +221,11 @@ void RunText::call(const Step& step, const Call& c) {
 }
 
 void RunText::device_call(const Step& step) {
-  auto ports = [&](const std::vector<StoreId>& stores) {
+  auto ports = [&](const std::vector<BufferId>& buffers) {
     std::string text;
-    for (StoreId s : stores) {
+    for (BufferId s : buffers) {
       text += fmt::format("{}{{{}, {}u}}", text.empty() ? "" : ", ", address(s),
-                          program_.stores[s.index()].bytes);
+                          program_.buffers[s.index()].bytes);
     }
     return text.empty() ? "{NULL, 0u}" : text;
   };
@@ -235,7 +235,7 @@ void RunText::device_call(const Step& step) {
   put("  const int device_rc = device->device->run(device->device->context, device->models[{}], in, {}u, "
       "out, "
       "{}u);",
-      step.unit.region, step.device_inputs.size(), step.device_outputs.size());
+      step.group.region, step.device_inputs.size(), step.device_outputs.size());
   put("  if (device_rc != 0) return {0}_fail(error, {0}_ERROR_DEVICE, device_rc, {1}u, {0}_n{1});", prefix_,
       expr(step));
   put("}}");
@@ -245,19 +245,19 @@ void RunText::device_call(const Step& step) {
 std::string RunText::bytes_of(ir::ValueId value) const {
   const TensorType& type = program_.graph.value(value).type;
   if (type.wrapper != Wrapper::None) return fmt::format("{}", memory_bytes(type));
-  if (type.open == 0) return size_text(type);
+  if (type.dynamic == 0) return size_text(type);
   std::string text = size_text(TensorType{type.elem, {}});
   for (int64_t d = 0; d < type.rank(); ++d) text += fmt::format(" * (size_t){}.dim[{}]", view_name(value), d);
   return text;
 }
 
 void RunText::copy_outputs() {
-  for (auto [store, output] : program_.output_copies) {
+  for (auto [buffer, output] : program_.output_copies) {
     const ir::ValueId value = program_.graph.outputs()[output];
     std::string to = interface_ == nullptr ? fmt::format("out[{}]->data", output)
                                            : "outputs->" + interface_->outputs[output].field;
     if (memory_bytes(program_.graph.value(value).type) == 0) continue;
-    put("memcpy({}, {}, {});", to, address(store), bytes_of(value));
+    put("memcpy({}, {}, {});", to, address(buffer), bytes_of(value));
   }
 }
 
@@ -275,8 +275,8 @@ void RunText::tell_dims() {
     }
     for (int64_t d = 0; d < type.rank(); ++d) {
       put("{}[{}] = {};", to, d,
-          type.is_open(d) ? fmt::format("{}.dim[{}]", view_name(outputs[i]), d)
-                          : fmt::format("{}", type.shape[static_cast<size_t>(d)]));
+          type.is_dynamic(d) ? fmt::format("{}.dim[{}]", view_name(outputs[i]), d)
+                             : fmt::format("{}", type.shape[static_cast<size_t>(d)]));
     }
   }
 }

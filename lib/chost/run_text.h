@@ -25,10 +25,10 @@ class RunText {
   void put(fmt::format_string<Args...> format, Args&&... args) {
     out_ += "  " + fmt::format(format, std::forward<Args>(args)...) + "\n";
   }
-  size_t expr(const Step& step) const { return program_.expr(step.unit.nodes.front()).index(); }
+  size_t expr(const Step& step) const { return program_.expr(step.group.nodes.front()).index(); }
   static std::string view_name(ir::ValueId value) { return fmt::format("v{}", value.index()); }
 
-  std::string address(StoreId id) const;
+  std::string address(BufferId id) const;
   std::string mutable_address(ir::ValueId value) const;
   void head(const std::string& symbol);
   void check_arguments();

@@ -10,7 +10,7 @@ struct Interface {
     std::string field;  // member of the struct
     std::string model_name;
     TensorType type;
-    std::string dims;  // member with the dimensions; empty when none is open
+    std::string dims;  // member with the dimensions; empty when none is dynamic
   };
   std::vector<Port> inputs, outputs;
 };
@@ -18,7 +18,7 @@ Interface make_interface(const Program& program);
 
 struct ArenaResult {
   int64_t bytes = 0, lower_bound = 0;
-  std::map<StoreId, int64_t> offsets;  // of arena stores without parent
+  std::map<BufferId, int64_t> offsets;  // of arena stores without parent
 };
 // MRV0604, at the node where most is alive, when it needs more than the limit of the options.
 Result<ArenaResult> plan_program_arena(const Program& program);

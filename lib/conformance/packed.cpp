@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "mrvlc/ops/open.h"
+#include "mrvlc/ops/dynamic_shapes.h"
 #include "mrvlc/support/diag/general.h"
 
 namespace mrvlc::conformance {

@@ -9,7 +9,7 @@
 namespace mrvlc::conformance {
 
 // What a stub's structures hold of an input or output: the address, and the dimensions where they are known
-// at run time only. The layout of sequences and optionals: mrvlc/ops/open.h.
+// at run time only. The layout of sequences and optionals: mrvlc/ops/dynamic_shapes.h.
 struct Port {
   void* data = nullptr;
   int64_t dims[kMaxRank] = {};

@@ -11,7 +11,7 @@
 
 #include "device.h"
 #include "mrvlc/chost/chost.h"
-#include "mrvlc/ops/open.h"
+#include "mrvlc/ops/dynamic_shapes.h"
 #include "mrvlc/passes/pass.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file.h"

@@ -336,14 +336,14 @@ class Compiler {
         m_, options_,
         [&](const OutputDir& out) -> Status {
           for (const auto& file : m_.model.files) MRVLC_TRY(file.bytes->unchanged());
-          MRVLC_TRY(open_timing(out));
+          MRVLC_TRY(dynamic_timing(out));
           return write_depfile(options_, m_.read);
         },
         report_);
   }
 
   // Opened before OUT is in place, so that a file that cannot be written keeps OUT away as well.
-  Status open_timing(const OutputDir& out) {
+  Status dynamic_timing(const OutputDir& out) {
     if (options_.timing.empty()) return {};
     const std::string name = name_in_output(options_, options_.timing);
     for (const auto& [file, sha256] : out.files()) {

@@ -40,13 +40,13 @@ bool runs_bodies(const ops::OpDef& op) {
   return std::any_of(op.attrs.begin(), op.attrs.end(), is_body);
 }
 
-bool has_open_c(const ops::OpDef& op) {
-  return op.emit_open != nullptr || runs_bodies(op);
+bool has_dynamic_c(const ops::OpDef& op) {
+  return op.emit_dynamic != nullptr || runs_bodies(op);
 }
 
 std::string c_text(const ops::OpDef& op) {
   if (!op.emit_kernel.empty()) return "kernel " + std::string(op.emit_kernel);
-  return op.emit != nullptr || has_open_c(op) ? "yes" : "no";
+  return op.emit != nullptr || has_dynamic_c(op) ? "yes" : "no";
 }
 
 // The operator table says why the accelerator is left out by design; else the reason is what legality said.
@@ -63,7 +63,7 @@ Json op_json(const ops::OpDef& op, const AcceleratorAnswer& answer) {
           {"types", types_text(op.types)},
           {"reference", op.eval != nullptr},
           {"c", c_text(op)},
-          {"c_open_shapes", has_open_c(op)},
+          {"c_dynamic_shapes", has_dynamic_c(op)},
           {"accelerator", answer.kinds},
           {"declined", note(op, answer)}};
 }
@@ -71,7 +71,7 @@ Json op_json(const ops::OpDef& op, const AcceleratorAnswer& answer) {
 std::string op_row(const ops::OpDef& op, const AcceleratorAnswer& answer, std::string_view format) {
   return fmt::format(fmt::runtime(format), op.name, fmt::format("{}-{}", op.since_min, op.since_max),
                      types_text(op.types), op.eval != nullptr ? "yes" : "no", c_text(op),
-                     has_open_c(op) ? "yes" : "no", answer.kinds.empty() ? "no" : answer.kinds,
+                     has_dynamic_c(op) ? "yes" : "no", answer.kinds.empty() ? "no" : answer.kinds,
                      note(op, answer));
 }
 
@@ -85,10 +85,11 @@ std::string ops_table(OpsFormat format) {
     return list.dump(1) + "\n";
   }
   bool markdown = format == OpsFormat::Markdown;
-  std::string out = markdown ? "| operator | opsets | types | reference | C | open shapes | accelerator "
-                               "| note |\n|---|---|---|---|---|---|---|---|\n"
-                             : fmt::format("{:<24} {:<8} {:<9} {:<22} {:<11} {:<14} {}\n", "operator",
-                                           "opsets", "reference", "C", "open shapes", "accelerator", "note");
+  std::string out = markdown
+                        ? "| operator | opsets | types | reference | C | dynamic shapes | accelerator "
+                          "| note |\n|---|---|---|---|---|---|---|---|\n"
+                        : fmt::format("{:<24} {:<8} {:<9} {:<22} {:<11} {:<14} {}\n", "operator", "opsets",
+                                      "reference", "C", "dynamic shapes", "accelerator", "note");
   for (const ops::OpDef* op : ops::all_ops()) {
     out += op_row(*op, asks(*op),
                   markdown ? "| {0} | {1} | {2} | {3} | {4} | {5} | {6} | {7} |\n"

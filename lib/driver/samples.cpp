@@ -52,7 +52,7 @@ Result<DataSet> read_folder(const fs::path& folder, const std::vector<onnx::Decl
 }
 
 // One dimension more than the model declares: samples lie along the first. A declared leading dimension of 1,
-// or an open one, is that of the samples as well.
+// or a dynamic one, is that of the samples as well.
 enum class Stacked { No, Extra, Leading };
 Stacked stacked(const Tensor& value, const onnx::DeclaredValue& declared) {
   if (value.type().wrapper != Wrapper::None || !declared.has_shape || value.shape().empty())

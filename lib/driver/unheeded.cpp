@@ -4,8 +4,8 @@
 #include <map>
 
 #include "mrvlc/idmap/idmap.h"
+#include "mrvlc/ops/dynamic_shapes.h"
 #include "mrvlc/ops/op.h"
-#include "mrvlc/ops/open.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/onnx.h"
@@ -63,7 +63,7 @@ void warn_unheeded_shapes(const CompileOptions& options, const ir::Graph& graph,
     warn(diagnostics, fmt::format("--batch {}", options.batch),
          shapes ? "--input-shape, or the model, fixes the leading dimension of every input"
                 : "the model fixes the leading dimension of every input",
-         shapes ? "write the batch into --input-shape" : "export the model with an open batch");
+         shapes ? "write the batch into --input-shape" : "export the model with a dynamic batch");
   }
   for (const auto& [name, shape] : options.bounds) check_bound(name, graph, diagnostics);
   if (given(options, "--max-sequence") && !has_sequence_of(graph, options.max_sequence)) {
@@ -112,8 +112,8 @@ class Tally {
   void add(const partition::NodeDecision& d) {
     const ir::Node& n = graph_.node(d.node);
     quantised_ = quantised_ || ops::traits(n).quantised;
-    const bool wished = !d.rule.empty() || d.reason.find("--cpu '") != std::string::npos;
-    if (!d.accelerator && wished) return;
+    const bool asked_for = !d.rule.empty() || d.reason.find("--cpu '") != std::string::npos;
+    if (!d.accelerator && asked_for) return;
     const int64_t macs = ops::macs(graph_, n);
     ++nodes_, macs_ = saturating_add(macs_, macs);
     if (d.accelerator) {
@@ -132,16 +132,16 @@ class Tally {
 };
 
 // An input whose shape is known at run time only, where that keeps nodes from the accelerator.
-const ir::Value* open_input(const ir::Graph& graph) {
+const ir::Value* dynamic_input(const ir::Graph& graph) {
   for (ir::ValueId id : graph.inputs()) {
     if (!graph.value(id).type.is_static()) return &graph.value(id);
   }
   return nullptr;
 }
 
-bool open_everywhere(const CompiledModel& m) {
+bool dynamic_everywhere(const CompiledModel& m) {
   return std::ranges::any_of(m.partition.decisions, [&](const auto& d) {
-    return ops::has_open_shapes(m.model.graph, m.model.graph.node(d.node));
+    return ops::has_dynamic_shapes(m.model.graph, m.model.graph.node(d.node));
   });
 }
 
@@ -151,10 +151,10 @@ void warn_placement(const CompiledModel& m, Diagnostics& diagnostics) {
   if (!m.has_accelerator) return;
   const Tally tally(m);
   if (tally.everything_asked_for() || tally.share() >= 0.5) return;
-  const ir::Value* open = open_input(m.model.graph);
-  if (m.partition.regions.empty() && open != nullptr && open_everywhere(m)) {
-    diagnostics.add(make_diag<DiagCode::MRV0011>(m.partition.decisions.size(), printable(open->name),
-                                                 to_string(onnx::GivenShape(open->type.shape))));
+  const ir::Value* dynamic = dynamic_input(m.model.graph);
+  if (m.partition.regions.empty() && dynamic != nullptr && dynamic_everywhere(m)) {
+    diagnostics.add(make_diag<DiagCode::MRV0011>(m.partition.decisions.size(), printable(dynamic->name),
+                                                 to_string(onnx::GivenShape(dynamic->type.shape))));
     return;
   }
   const std::string what = m.partition.regions.empty()

@@ -31,7 +31,7 @@ std::vector<Tensor> seeded_inputs(const ir::Graph& graph, uint32_t seed) {
   for (ir::ValueId id : graph.inputs()) {
     TensorType type = graph.value(id).type;
     if (type.wrapper == Wrapper::None)
-      type = TensorType{type.elem, type.shape};  // open dimensions at their bounds
+      type = TensorType{type.elem, type.shape};  // dynamic dimensions at their bounds
     Tensor t(type);
     if (is_float(t.elem())) {
       fill_floats(t, random);

@@ -40,11 +40,11 @@ Result<TensorType> TypeReader::sequence() {
 
 Status TypeReader::dimensions(TensorType& t) {
   if (lex_.accept("*")) {
-    t.open = kOpenRank;
+    t.dynamic = kDynamicRank;
   } else if (!lex_.next_is(']') && !lex_.next_is(';')) {
     do {
       if (t.rank() == kMaxRank) return lex_.error("impossible shape");
-      if (lex_.accept("<=")) t.open |= 1u << t.rank();
+      if (lex_.accept("<=")) t.dynamic |= 1u << t.rank();
       MRVLC_ASSIGN(t.shape.emplace_back(), lex_.integer());
     } while (lex_.accept(","));
   }
@@ -58,7 +58,8 @@ Result<TensorType> TypeReader::tensor_type() {
   MRVLC_TRY(dimensions(t));
   if (lex_.accept(";")) {
     MRVLC_ASSIGN(t.capacity, lex_.integer());
-    if (t.capacity < 0 || t.capacity > kMaxElements || t.open == 0) return lex_.error("impossible capacity");
+    if (t.capacity < 0 || t.capacity > kMaxElements || t.dynamic == 0)
+      return lex_.error("impossible capacity");
   }
   MRVLC_TRY(lex_.expect("]"));
   MRVLC_TRY(check_size(t));

@@ -38,7 +38,7 @@ std::optional<GivenShape> parse_given_shape(std::string_view text) {
     if (take(text, "..")) {
       auto most = take_number(text);
       if (!most || *most < *size) return std::nullopt;
-      given.open |= 1u << given.shape.size();
+      given.dynamic |= 1u << given.shape.size();
       size = most;
     }
     given.shape.push_back(*size);
@@ -51,8 +51,8 @@ std::string to_string(const GivenShape& given) {
   std::string text = given.length > 0 ? fmt::format("{}*", given.length) : "";
   if (given.shape.empty()) return text + "scalar";
   for (size_t d = 0; d < given.shape.size(); ++d) {
-    const bool open = (given.open >> d & 1u) != 0;
-    text += fmt::format("{}{}{}", d == 0 ? "" : "x", open ? "1.." : "", given.shape[d]);
+    const bool dynamic = (given.dynamic >> d & 1u) != 0;
+    text += fmt::format("{}{}{}", d == 0 ? "" : "x", dynamic ? "1.." : "", given.shape[d]);
   }
   return text;
 }

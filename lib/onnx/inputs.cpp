@@ -16,9 +16,9 @@ namespace {
 constexpr size_t kMaxShown = 1u << 20;
 
 struct Dim {
-  int64_t value = -1;  // -1: open
-  std::string symbol;  // may be empty
-  bool open = false;   // known at run time only; `value` bounds it
+  int64_t value = -1;    // -1: dynamic
+  std::string symbol;    // may be empty
+  bool dynamic = false;  // known at run time only; `value` bounds it
 };
 
 struct Input {
@@ -62,7 +62,7 @@ class Resolver {
   struct Binding {
     int64_t value = 0;
     std::string input;
-    bool open = false;
+    bool dynamic = false;
   };
 
   // What --input-shape says of an input, by its name or by the name as messages show it.
@@ -84,7 +84,7 @@ class Resolver {
   void read_dims(Input& in, const pb::TensorShapeProto& shape);
   void check_option_names();
   void apply_option(Input& in);
-  void bind(Input& in, const std::string& symbol, int64_t value, bool open = false);
+  void bind(Input& in, const std::string& symbol, int64_t value, bool dynamic = false);
   void bind_batch(Input& in);
   std::optional<TensorType> finish_wrapped(Input& in);
   std::optional<TensorType> finish(Input& in);
@@ -120,7 +120,7 @@ void Resolver::read_dims(Input& in, const pb::TensorShapeProto& shape) {
   if (shape.dim_size() > kMaxRank)
     return refuse(in, fmt::format("rank {} is over the limit of {}", shape.dim_size(), kMaxRank));
   for (const auto& dim : shape.dim()) {
-    // -1 is how some exporters write an open dimension.
+    // -1 is how some exporters write a dynamic dimension.
     if (dim.has_dim_value() && dim.dim_value() < -1) {
       refuse(in, fmt::format("dimension {} is {}", in.dims.size(), dim.dim_value()));
     }
@@ -162,17 +162,17 @@ void Resolver::apply_option(Input& in) {
     Dim& dim = in.dims[i];
     if (dim.value >= 0 && dim.value != given[i])
       return refuse_option(fmt::format("dimension {} is {}", i, dim.value));
-    const bool open = (option->open >> i & 1u) != 0;
-    if (dim.value >= 0 && open) return refuse_option(fmt::format("dimension {} is {}", i, dim.value));
-    if (dim.value < 0 && !dim.symbol.empty()) bind(in, dim.symbol, given[i], open);
+    const bool dynamic = (option->dynamic >> i & 1u) != 0;
+    if (dim.value >= 0 && dynamic) return refuse_option(fmt::format("dimension {} is {}", i, dim.value));
+    if (dim.value < 0 && !dim.symbol.empty()) bind(in, dim.symbol, given[i], dynamic);
     dim.value = given[i];
-    dim.open = open;
+    dim.dynamic = dynamic;
   }
 }
 
-void Resolver::bind(Input& in, const std::string& symbol, int64_t value, bool open) {
-  auto [it, fresh] = symbols_.try_emplace(symbol, Binding{value, in.name(), open});
-  if (!fresh && (it->second.value != value || it->second.open != open)) {
+void Resolver::bind(Input& in, const std::string& symbol, int64_t value, bool dynamic) {
+  auto [it, fresh] = symbols_.try_emplace(symbol, Binding{value, in.name(), dynamic});
+  if (!fresh && (it->second.value != value || it->second.dynamic != dynamic)) {
     refuse(in, make_diag<DiagCode::MRV0135>(printable(symbol), it->second.value, printable(it->second.input),
                                             value, printable(in.name())));
   }
@@ -211,7 +211,7 @@ std::optional<TensorType> Resolver::finish_wrapped(Input& in) {
   }
   for (size_t i = 0; i < in.dims.size(); ++i) {
     type.shape.push_back(in.dims[i].value);
-    if (in.dims[i].open) type.open |= 1u << i;
+    if (in.dims[i].dynamic) type.dynamic |= 1u << i;
   }
   if (const GivenShape* option = given(in); option != nullptr && option->length > 0)
     type.length = option->length;
@@ -240,7 +240,7 @@ std::optional<TensorType> Resolver::finish(Input& in) {
   for (Dim& dim : in.dims) {
     if (dim.value >= 0) continue;
     if (auto it = symbols_.find(dim.symbol); !dim.symbol.empty() && it != symbols_.end())
-      dim.value = it->second.value, dim.open = it->second.open;
+      dim.value = it->second.value, dim.dynamic = it->second.dynamic;
   }
   TensorType type{in.elem, {}};
   for (size_t i = 0; i < in.dims.size(); ++i) {
@@ -250,7 +250,7 @@ std::optional<TensorType> Resolver::finish(Input& in) {
       return std::nullopt;
     }
     type.shape.push_back(in.dims[i].value);
-    if (in.dims[i].open) type.open |= 1u << i;
+    if (in.dims[i].dynamic) type.dynamic |= 1u << i;
   }
   if (auto why = bad_shape(type.shape)) {
     refuse(in, *why);

@@ -14,7 +14,7 @@ struct InputDecl {
   std::optional<TensorType> type;  // none: refused, and reported
 };
 
-// Binds open dimensions as importer.h says. A symbol has one value in all inputs. MRV0130 to MRV0135,
+// Binds dynamic dimensions as importer.h says. A symbol has one value in all inputs. MRV0130 to MRV0135,
 // MRV0137.
 std::vector<InputDecl> resolve_inputs(const std::vector<const pb::ValueInfoProto*>& inputs,
                                       const ImportOptions& options, Sink& sink);

@@ -1,5 +1,5 @@
 // Type inference of one node with the checks every operator shares, and of a whole graph.
-#include "common/open_util.h"
+#include "common/dynamic_util.h"
 #include "mrvlc/ops/op.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/general.h"
@@ -66,7 +66,7 @@ Status check_output(const TensorType& type) {
   }
   for (int64_t d = 0; d < type.rank(); ++d) {
     int64_t dim = type.shape[static_cast<size_t>(d)];
-    bool no_bound = type.is_open(d) && dim == kNoBound;
+    bool no_bound = type.is_dynamic(d) && dim == kNoBound;
     if (dim < 0 && !no_bound)
       return make_diag<DiagCode::MRV0208>(fmt::format("the result would have dimension {}", dim));
   }
@@ -82,10 +82,10 @@ bool all_static(const InferContext& context) {
 
 Result<std::vector<TensorType>> infer_any(const OpDef& op, const InferContext& context) {
   if (!all_static(context))
-    return op.infer_open != nullptr ? op.infer_open(context) : infer_by_samples(op, context);
+    return op.infer_dynamic != nullptr ? op.infer_dynamic(context) : infer_by_samples(op, context);
   auto types = op.infer(context);
   bool unknown = !types.ok() && types.error().code == DiagCode::MRV0207;
-  return unknown && op.infer_open != nullptr ? op.infer_open(context) : types;
+  return unknown && op.infer_dynamic != nullptr ? op.infer_dynamic(context) : types;
 }
 
 // Is there a type of which both could be the type of a value? A value may be known better than inference
@@ -97,10 +97,10 @@ bool agree(const TensorType& value, const TensorType& inferred) {
   if (value.rank() != inferred.rank()) return false;
   for (int64_t d = 0; d < value.rank(); ++d) {
     int64_t x = value.shape[static_cast<size_t>(d)], y = inferred.shape[static_cast<size_t>(d)];
-    if (value.is_open(d) && inferred.is_open(d)) continue;
-    bool fits = value.is_open(d)      ? x == kNoBound || y <= x
-                : inferred.is_open(d) ? y == kNoBound || x <= y
-                                      : x == y;
+    if (value.is_dynamic(d) && inferred.is_dynamic(d)) continue;
+    bool fits = value.is_dynamic(d)      ? x == kNoBound || y <= x
+                : inferred.is_dynamic(d) ? y == kNoBound || x <= y
+                                         : x == y;
     if (!fits) return false;
   }
   return true;

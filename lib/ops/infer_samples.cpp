@@ -3,15 +3,15 @@
 // before it writes anything, so a wrong one is an error at run time.
 #include <algorithm>
 
-#include "common/open_util.h"
+#include "common/dynamic_util.h"
 
 namespace mrvlc::ops {
 namespace {
 
 using Types = std::vector<TensorType>;
 
-// All open dimensions moved together: at the bound, one less, half. A bound of 1 is probed from above, where
-// there is room for a difference.
+// All dynamic dimensions moved together: at the bound, one less, half. A bound of 1 is probed from above,
+// where there is room for a difference.
 int64_t sample_dim(int64_t bound, int sample) {
   if (sample == 0) return bound;
   if (bound <= 1) return sample + 1;
@@ -48,7 +48,7 @@ bool comparable(const Types& a, const Types& b) {
 // Capacity of a result that at the bounds has the shape of an operand with a capacity.
 void take_capacity(const InferContext& context, TensorType& result) {
   for (const TensorType* type : context.types) {
-    if (type != nullptr && type->capacity >= 0 && type->shape == result.shape && result.open != 0)
+    if (type != nullptr && type->capacity >= 0 && type->shape == result.shape && result.dynamic != 0)
       result.capacity = type->capacity;
   }
 }
@@ -57,9 +57,9 @@ void take_capacity(const InferContext& context, TensorType& result) {
 
 TensorType sample_type(TensorType type, int sample) {
   for (int64_t d = 0; d < type.rank(); ++d) {
-    if (type.is_open(d)) type.shape[at(d)] = sample_dim(type.shape[at(d)], sample);
+    if (type.is_dynamic(d)) type.shape[at(d)] = sample_dim(type.shape[at(d)], sample);
   }
-  type.open = 0;
+  type.dynamic = 0;
   type.capacity = -1;
   return type;
 }
@@ -77,14 +77,14 @@ Result<Types> infer_by_samples(const OpDef& op, const InferContext& context, con
     for (size_t i = 0; i < types.size(); ++i) {
       for (int64_t d = 0; d < types[i].rank(); ++d) {
         int64_t bound = greatest[i].shape[at(d)], dim = (*other)[i].shape[at(d)];
-        if (dim != types[i].shape[at(d)]) greatest[i].open |= 1u << d;
+        if (dim != types[i].shape[at(d)]) greatest[i].dynamic |= 1u << d;
         // Samples above a bound of 1 say nothing about the greatest size.
         if (dim > bound && types[i].shape[at(d)] > 1) greatest[i].shape[at(d)] = dim;
       }
     }
   }
   for (TensorType& type : greatest) {
-    if (!compared) type.open = (1u << type.rank()) - 1;
+    if (!compared) type.dynamic = (1u << type.rank()) - 1;
     take_capacity(context, type);
   }
   return greatest;

@@ -76,7 +76,7 @@ Status check_size(const TensorType& type) {
   for (int64_t d = 0; d < type.rank(); ++d) {
     const int64_t dim = type.shape[static_cast<size_t>(d)];
     fits = fits && dim <= kMaxElements;
-    bounded = bounded && !(type.is_open(d) && dim == kNoBound);
+    bounded = bounded && !(type.is_dynamic(d) && dim == kNoBound);
   }
   if (fits && (bounded || type.capacity >= 0)) {
     auto count = type.capacity >= 0 ? std::optional(type.capacity) : checked_product(type.shape);

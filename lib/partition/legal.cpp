@@ -4,7 +4,7 @@
 #include <set>
 
 #include "legal_size.h"
-#include "mrvlc/ops/open.h"
+#include "mrvlc/ops/dynamic_shapes.h"
 
 namespace mrvlc::partition {
 
@@ -116,7 +116,7 @@ Legality check_ports(const LegalContext& c) {
 }
 
 Legality check_static(const LegalContext& c, const ir::Node& node) {
-  if (!ops::has_open_shapes(c.graph, node)) return {};
+  if (!ops::has_dynamic_shapes(c.graph, node)) return {};
   std::string actual = to_string(c.graph.value(node.outputs[0]).type);
   return refuse("static shapes", actual, "shapes known at compile time",
                 "A shape is known at run time only; the accelerator's programs are made for one shape.");

@@ -21,11 +21,11 @@ int64_t transposed_rank(const Shape& in, const std::vector<int64_t>& perm) {
 // Dimensions marked true are addressed on their own, the others merge with neighbours of their sort.
 int64_t grouped_rank(const Shape& shape, const std::vector<bool>& alone) {
   int64_t groups = 0;
-  bool open = false;
+  bool dynamic = false;
   for (size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] == 1) continue;
-    if (alone[d] || !open) ++groups;
-    open = !alone[d];
+    if (alone[d] || !dynamic) ++groups;
+    dynamic = !alone[d];
   }
   return groups;
 }
@@ -76,14 +76,14 @@ Legality tile(const LegalContext& c) {
   MRVLC_LEGAL(constant_input(c, 1, "list of repeats"));
   const Shape &in = c.in().shape, &out = c.out().shape;
   int64_t groups = 0;
-  bool open = false;
+  bool dynamic = false;
   for (size_t d = 0; d < in.size(); ++d) {
     bool repeated = in[d] != out[d];
     if (repeated)
       groups += in[d] > 1 ? 2 : 1;  // one dimension over the repeats, one inside
-    else if (in[d] > 1 && !open)
+    else if (in[d] > 1 && !dynamic)
       ++groups;
-    if (repeated || in[d] > 1) open = !repeated;
+    if (repeated || in[d] > 1) dynamic = !repeated;
   }
   return collapsed_rank("tiling", groups);
 }

@@ -33,8 +33,8 @@ void keep_all(Placement& placement, Partition& out) {
 Result<Partition> partition(const ir::Graph& graph, const target::Machine& machine, const Options& options) {
   Placement placement(graph, machine);
   Partition out;
-  // Wishes are read for the host alone too: a pattern that names nothing is a mistake there as well.
-  MRVLC_TRY(read_wishes(placement, options));
+  // Constraints are read for the host alone too: a pattern that names nothing is a mistake there as well.
+  MRVLC_TRY(read_constraints(placement, options));
   MRVLC_ASSIGN(rules::RuleSet set, rules_of(options));
   if (options.accelerator) {
     MRVLC_TRY(check_batch(options, machine));
@@ -45,7 +45,7 @@ Result<Partition> partition(const ir::Graph& graph, const target::Machine& machi
   } else {
     keep_all(placement, out);
   }
-  placement.wishes = {}, placement.layers = {};  // of a large graph more than the decisions
+  placement.constraints = {}, placement.layers = {};  // of a large graph more than the decisions
   out.decisions.reserve(placement.order.size());
   for (ir::NodeId n : placement.order) out.decisions.push_back(std::move(placement.decision(n)));
   return out;

@@ -10,7 +10,7 @@ Placement::Placement(const ir::Graph& g, const target::Machine& m)
     : graph(g), machine(m), order(g.topological_order()) {
   size_t n = g.node_slots();
   rank.resize(n);
-  wishes.resize(n);
+  constraints.resize(n);
   decisions.resize(n);
   progress.resize(n);
   settled.resize(n);
@@ -34,7 +34,7 @@ class Placer {
       by_operator_[p.graph.node(n).op].push_back(n);
     }
     options_.available = [this](ir::NodeId n) { return free(n); };
-    options_.starts_region = [this](ir::NodeId n) { return p_.wishes[n.index()].border; };
+    options_.starts_region = [this](ir::NodeId n) { return p_.constraints[n.index()].border; };
     options_.legal = [this](const rules::Match& m) { return legal(m); };
   }
 
@@ -51,7 +51,7 @@ class Placer {
 
  private:
   bool free(ir::NodeId n) const {
-    const Wishes& w = p_.wishes[n.index()];
+    const NodeConstraints& w = p_.constraints[n.index()];
     return !p_.settled[n.index()] && w.cpu_pattern.empty() &&
            (w.rounded_by.empty() || !w.accel_pattern.empty());
   }
@@ -115,7 +115,7 @@ class Placer {
 
   void explain(ir::NodeId n) {
     NodeDecision& d = p_.decision(n);
-    const Wishes& w = p_.wishes[n.index()];
+    const NodeConstraints& w = p_.constraints[n.index()];
     const ir::OpSchema& op = *p_.graph.node(n).op;
     if (!w.cpu_pattern.empty()) {
       d.reason = fmt::format("It is kept on the CPU because --cpu '{}' names it.", printable(w.cpu_pattern));

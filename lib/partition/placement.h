@@ -9,7 +9,7 @@
 namespace mrvlc::partition {
 
 // What the options ask of a node.
-struct Wishes {
+struct NodeConstraints {
   std::string cpu_pattern, accel_pattern;  // the pattern that names the node, or empty
   bool border = false;
   std::string rounded_by;  // the node that rounds its result to integers next, or empty
@@ -21,7 +21,7 @@ struct Placement {
   const target::Machine& machine;
   std::vector<ir::NodeId> order;  // topological
   std::vector<uint32_t> rank;     // position in `order`
-  std::vector<Wishes> wishes;
+  std::vector<NodeConstraints> constraints;
   std::vector<NodeDecision> decisions;
   std::vector<uint64_t> progress;  // of the best rule that failed
   std::vector<Layer> layers;
@@ -35,7 +35,7 @@ struct Placement {
 };
 
 // --cpu, --accel and borders; MRV0401 and 0403.
-Status read_wishes(Placement& placement, const Options& options);
+Status read_constraints(Placement& placement, const Options& options);
 // Nodes whose results are rounded to integers next; these stay on the CPU unless --accel names them.
 void find_roundings(Placement& placement);
 // Tries every rule at every node its anchor names, in the order in which rules decide.

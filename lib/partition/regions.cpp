@@ -95,7 +95,9 @@ class Regions {
     }
   }
 
-  bool starts_region(Item i) const { return is_layer(i) && p_.wishes[p_.layers[i].anchor.index()].border; }
+  bool starts_region(Item i) const {
+    return is_layer(i) && p_.constraints[p_.layers[i].anchor.index()].border;
+  }
 
   // Phases between the producer and the earliest its user can have.
   uint32_t step(Item from, Item to) const {
@@ -156,7 +158,7 @@ class Regions {
     const Layer& l = p_.layers[i];
     if (multiplies(l.kind)) return true;
     return std::any_of(l.nodes.begin(), l.nodes.end(),
-                       [&](ir::NodeId n) { return !p_.wishes[n.index()].accel_pattern.empty(); });
+                       [&](ir::NodeId n) { return !p_.constraints[n.index()].accel_pattern.empty(); });
   }
 
   // Connected parts without a convolution or matrix product go to the CPU; true when there was one.

@@ -27,7 +27,7 @@ void find_roundings(Placement& p) {
     if (ops::rounds_to_integers(p.graph, node)) next[node.id.index()] = node.id;
     if (!next[node.id.index()].valid()) continue;
     const ir::Node& rounder = p.graph.node(next[node.id.index()]);
-    p.wishes[node.id.index()].rounded_by =
+    p.constraints[node.id.index()].rounded_by =
         fmt::format("'{}' ({})", printable(rounder.name), rounder.op->name);
   }
 }

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 
+#include "constraints.h"
 #include "mrvlc/partition/rules.h"
 #include "mrvlc/support/diag/partition.h"
-#include "wishes.h"
 
 namespace mrvlc::partition {
 namespace {
@@ -29,9 +29,9 @@ class Finder {
   }
 
   std::vector<Diag> run() {
-    for (const std::string& p : options_.cpu) wish("--cpu", p);
-    for (const std::string& p : options_.accel) wish("--accel", p);
-    for (const std::string& p : options_.borders) wish("--border", p);
+    for (const std::string& p : options_.cpu) constraint("--cpu", p);
+    for (const std::string& p : options_.accel) constraint("--accel", p);
+    for (const std::string& p : options_.borders) constraint("--border", p);
     rule_files();
     return std::move(out_);
   }
@@ -42,7 +42,7 @@ class Finder {
         make_diag<DiagCode::MRV0406>(option, printable(pattern), std::move(cause), std::move(remedy)));
   }
 
-  void wish(std::string_view option, const std::string& pattern) {
+  void constraint(std::string_view option, const std::string& pattern) {
     if (!options_.accelerator && option != "--cpu")
       return no_effect(option, pattern, "the model is compiled for the host CPU alone",
                        "name an accelerator with --target");
@@ -89,7 +89,7 @@ class Finder {
     return "control does not reach it, or the compiler knows what it computes";
   }
 
-  // Where an ONNX node is a part of what it names, the wish holds for all of that.
+  // Where an ONNX node is a part of what it names, the constraint holds for all of that.
   void merged(std::string_view option, const std::string& pattern, const std::vector<ir::NodeId>& named) {
     std::string first;
     size_t count = 0;

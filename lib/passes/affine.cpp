@@ -98,9 +98,9 @@ bool foldable_producer(const Graph& g, const Node* n, ValueId data, ValueId foll
   if (n == nullptr || !n->is(Op::Conv, Op::ConvTranspose, Op::Gemm)) return false;
   if (!single_use(g, data) || g.use_count(follower_out) == 0 || n->inputs.size() < 2) return false;
   if (!g.is_constant(n->inputs[1]) || !is_float(type_of(g, n->inputs[1]).elem)) return false;
-  // Other dimensions than that of the channels may be open: the map does not depend on them.
+  // Other dimensions than that of the channels may be dynamic: the map does not depend on them.
   const TensorType& type = type_of(g, data);
-  return type == type_of(g, follower_out) && type.wrapper == Wrapper::None && !type.is_open(1);
+  return type == type_of(g, follower_out) && type.wrapper == Wrapper::None && !type.is_dynamic(1);
 }
 
 bool is_one(const std::vector<double>& v) {

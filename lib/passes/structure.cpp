@@ -31,7 +31,7 @@ class Hasher {
     add(t.shape.size());
     for (int64_t d : t.shape) add(static_cast<uint64_t>(d));
     if (t.is_static()) return;
-    add(t.open);
+    add(t.dynamic);
     add(static_cast<uint64_t>(t.capacity));
     add(static_cast<uint64_t>(t.wrapper));
     add(static_cast<uint64_t>(t.length));

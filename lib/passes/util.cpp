@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "mrvlc/ops/open.h"
+#include "mrvlc/ops/dynamic_shapes.h"
 
 namespace mrvlc::passes {
 
@@ -111,7 +111,7 @@ std::vector<NodeId> origins(const Graph& graph, std::initializer_list<NodeId> no
 }
 
 bool is_static(const Graph& graph, const Node& node) {
-  return !ops::has_open_shapes(graph, node);
+  return !ops::has_dynamic_shapes(graph, node);
 }
 
 }  // namespace mrvlc::passes

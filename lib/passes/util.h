@@ -56,8 +56,8 @@ std::vector<NodeId> origins(const Graph& graph, std::initializer_list<NodeId> no
 bool is_static(const Graph& graph, const Node& node);
 
 // Offers every node, producers first, to the rewrites in turn until one of them applies: for rewrites that
-// are right whatever the dimensions that are open. Nodes made on the way are not offered again: one call is
-// linear, and the pipelines come back.
+// are right whatever the dimensions that are dynamic. Nodes made on the way are not offered again: one call
+// is linear, and the pipelines come back.
 template <class... Rewrites>
 bool rewrite_all_nodes(Graph& graph, std::string_view pass, Rewrites... rewrites) {
   Rewriter rw(graph, pass);

@@ -111,7 +111,7 @@ std::optional<double> number(const Expression& e) {
 
 struct Interval {
   double low = -std::numeric_limits<double>::infinity(), high = -low;
-  bool low_open = false, high_open = false;
+  bool low_dynamic = false, high_dynamic = false;
 };
 
 std::optional<Interval> interval(const Term& t) {
@@ -125,12 +125,12 @@ std::optional<Interval> interval(const Term& t) {
     case Relation::Less:
     case Relation::LessEqual:
       r.high = *v;
-      r.high_open = t.relation == Relation::Less;
+      r.high_dynamic = t.relation == Relation::Less;
       return r;
     case Relation::Greater:
     case Relation::GreaterEqual:
       r.low = *v;
-      r.low_open = t.relation == Relation::Greater;
+      r.low_dynamic = t.relation == Relation::Greater;
       return r;
     case Relation::InRange:
       if (std::optional<double> high = number(t.right[1])) {
@@ -145,7 +145,7 @@ std::optional<Interval> interval(const Term& t) {
 }
 
 bool before(const Interval& a, const Interval& b) {
-  return a.high < b.low || (a.high == b.low && (a.high_open || b.low_open));
+  return a.high < b.low || (a.high == b.low && (a.high_dynamic || b.low_dynamic));
 }
 
 // The values a term admits, when they are finitely many, as text.

@@ -25,7 +25,7 @@ std::string to_string(const TensorType& type) {
   std::string dims = type.has_rank() ? "" : "*";
   for (int64_t d = 0; d < type.rank(); ++d) {
     const int64_t bound = type.shape[static_cast<size_t>(d)];
-    dims += fmt::format("{}{}{}", d == 0 ? "" : ",", type.is_open(d) ? "<=" : "", bound);
+    dims += fmt::format("{}{}{}", d == 0 ? "" : ",", type.is_dynamic(d) ? "<=" : "", bound);
   }
   if (type.capacity >= 0) dims += fmt::format(";{}", type.capacity);
   std::string text = fmt::format("{}[{}]", name(type.elem), dims);
@@ -47,7 +47,7 @@ bool admits(const TensorType& type, const TensorType& actual) {
   if (type.rank() != actual.rank() || !actual.has_rank()) return false;
   for (int64_t d = 0; d < type.rank(); ++d) {
     const int64_t bound = type.shape[static_cast<size_t>(d)], dim = actual.shape[static_cast<size_t>(d)];
-    if (type.is_open(d) ? dim > bound : dim != bound) return false;
+    if (type.is_dynamic(d) ? dim > bound : dim != bound) return false;
   }
   return actual.elements() <= type.elements();
 }

@@ -90,7 +90,7 @@ TEST_CASE("a sum of quantised tensors", "[onnx]") {
   CHECK(run(model, {{20, 10}, {12, 200}}) == Doubles{28, 255});
 }
 
-TEST_CASE("what a recipe does not know is refused", "[onnx]") {
+TEST_CASE("what a decomposition does not know is refused", "[onnx]") {
   pb::ModelProto model = contrib_model();
   add_input(model, "a", {4});
   add_input(model, "b", {4});

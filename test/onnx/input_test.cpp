@@ -1,4 +1,4 @@
-// Graph inputs: types and open dimensions.
+// Graph inputs: types and dynamic dimensions.
 #include "model_util.h"
 #include "mrvlc/support/diag/onnx.h"
 
@@ -45,7 +45,7 @@ Shape shape_of(const Outcome& outcome, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("the leading open dimension is the batch", "[onnx]") {
+TEST_CASE("the leading dynamic dimension is the batch", "[onnx]") {
   onnx::ImportOptions options;
   options.batch = 4;
   Outcome outcome = import(model_with({{"N", 3}, {3, "N"}, {"?", 2}}), options);
@@ -58,7 +58,7 @@ TEST_CASE("the leading open dimension is the batch", "[onnx]") {
   check_refused(import(model_with({{"N", 3}}), options), DiagCode::MRV0137);
 }
 
-TEST_CASE("other open dimensions must be given", "[onnx]") {
+TEST_CASE("other dynamic dimensions must be given", "[onnx]") {
   pb::ModelProto model = model_with({{1, 3, "height", "width"}});
   Outcome outcome = import(model);
   check_refused(outcome, DiagCode::MRV0131);
@@ -144,7 +144,7 @@ TEST_CASE("a range makes a dimension known at run time only", "[onnx]") {
   auto given = onnx::parse_given_shape("1..8x3");
   REQUIRE(given);
   CHECK(given->shape == Shape{8, 3});
-  CHECK(given->open == 1);
+  CHECK(given->dynamic == 1);
   CHECK(onnx::parse_given_shape("16*3x4")->length == 16);
   for (const char* wrong : {"x", "3x", "8..1", "1..", "-1", "*3", "0*3", "3 4", "1x1x1x1x1x1x1x1x1"})
     CHECK_FALSE(onnx::parse_given_shape(wrong));
@@ -156,7 +156,7 @@ TEST_CASE("a range makes a dimension known at run time only", "[onnx]") {
   check_imported(outcome);
   const TensorType& type = value_named(outcome.model->graph, "y").type;
   CHECK(type.shape == Shape{8, 3});
-  CHECK(type.open == 1);
+  CHECK(type.dynamic == 1);
 }
 
 TEST_CASE("a dimension of zero is a shape like any other", "[onnx]") {

@@ -107,7 +107,7 @@ TEST_CASE("a shape that depends on data", "[onnx]") {
   Outcome outcome = import(model);
   check_imported(outcome);
   TensorType type = value_named(outcome.model->graph, "y").type;
-  CHECK(type.open == 3);
+  CHECK(type.dynamic == 3);
   CHECK(type.capacity == 6);
   // The shape that the model declares is believed, and checked at run time.
   *model.mutable_graph()->mutable_output(0) = value_info("y", {3, 2});
@@ -121,7 +121,7 @@ TEST_CASE("a shape that depends on data", "[onnx]") {
     *model.mutable_graph()->mutable_output(0) = value_info("y", wrong);
     outcome = import(model);
     check_imported(outcome);
-    CHECK(value_named(outcome.model->graph, "y").type.open == 3);
+    CHECK(value_named(outcome.model->graph, "y").type.dynamic == 3);
   }
 }
 
@@ -138,7 +138,7 @@ TEST_CASE("what is empty may have any dimensions", "[onnx]") {
   outcome = import(model);
   check_imported(outcome);
   TensorType type = value_named(outcome.model->graph, "y").type;
-  CHECK(type.open == 3);
+  CHECK(type.dynamic == 3);
   CHECK(type.capacity == 0);
   CHECK(type.shape[0] > 1000);
 }

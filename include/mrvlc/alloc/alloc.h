@@ -1,7 +1,7 @@
-// Offline storage allocation: offsets for buffers whose lives are known, so that no two that live at the same
-// time overlap and the highest byte used is as low as it can be. The problem is NP-hard (Garey, Johnson,
-// Computers and Intractability, SR2); see docs/decisions/0004-memory-planner.md for the method. Everything
-// here is deterministic: effort is counted in steps of the search, never in time.
+// Offline storage allocation: offsets for buffers whose live ranges are known, so that no two that live at
+// the same time overlap and the highest byte used is as low as it can be. The problem is NP-hard (Garey,
+// Johnson, Computers and Intractability, SR2); see docs/decisions/0004-memory-planner.md for the method.
+// Everything here is deterministic: effort is counted in steps of the search, never in time.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace mrvlc::alloc {
 
-// Alive in [begin, end) of any unit of time. An item with an empty life or without size gets offset 0.
+// Alive in [begin, end) of any unit of time. An item with an empty live range or without size gets offset 0.
 // The sum of all sizes, rounded up to the alignment, must be below 2^62; a negative size counts as 0.
 struct Item {
   int64_t begin = 0, end = 0;
@@ -45,8 +45,9 @@ struct Peak {
 };
 Peak peak_load(const std::vector<Item>& items, int64_t alignment = 1);
 
-// Places one item after the other, each at the lowest offset that is free for its whole life. For schedulers
-// that ask "does this fit as well?" very often: a question costs one pass over the items placed so far.
+// Places one item after the other, each at the lowest offset that is free for its whole live range. For
+// schedulers that ask "does this fit as well?" very often: a question costs one pass over the items placed so
+// far.
 class FirstFit {
  public:
   explicit FirstFit(int64_t capacity, int64_t alignment = 1) : capacity_(capacity), alignment_(alignment) {}
@@ -54,7 +55,7 @@ class FirstFit {
   std::optional<int64_t> place(const Item& item);       // find, and keep it there
   // Keeps an item at a given offset, whether or not that is free.
   void keep(const Item& item, int64_t offset);
-  // Frees what was kept with exactly this life, size and offset; false when there is none.
+  // Frees what was kept with exactly this live range, size and offset; false when there is none.
   bool remove(const Item& item, int64_t offset);
   int64_t peak() const;  // highest byte in use at any time
   size_t size() const { return placed_.size(); }

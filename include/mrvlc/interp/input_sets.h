@@ -26,7 +26,7 @@ std::string_view name(InputKind kind);  // "uniform", ..., "mask-open"
 
 // Has the graph inputs that the kind is about? Masks are truth values, and what has "mask" in its name.
 bool concerns(InputKind kind, const ir::Graph& graph);
-// Open dimensions at their bounds; sequences of up to 3 tensors; optionals hold a value. `most` bounds
+// Dynamic dimensions at their bounds; sequences of up to 3 tensors; optionals hold a value. `most` bounds
 // integers of Lowest and Highest: no less than -most, no more than most.
 std::vector<Tensor> make_inputs(const ir::Graph& graph, InputKind kind, uint32_t seed,
                                 int64_t most = INT64_MAX);

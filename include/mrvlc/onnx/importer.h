@@ -10,9 +10,9 @@ namespace mrvlc::onnx {
 
 // What --input-shape says of an input.
 struct GivenShape {
-  Shape shape;         // of an open dimension: the most it can be
-  uint32_t open = 0;   // as in TensorType
-  int64_t length = 0;  // of sequences: tensors at most; 0: not said
+  Shape shape;           // of a dynamic dimension: the most it can be
+  uint32_t dynamic = 0;  // as in TensorType
+  int64_t length = 0;    // of sequences: tensors at most; 0: not said
 
   GivenShape() = default;
   GivenShape(Shape dims) : shape(std::move(dims)) {}
@@ -34,8 +34,8 @@ struct ImportOptions {
   // Types of inputs that are sequences or optionals, where the model does not say how many tensors there are
   // at most and how large they are; from data at hand, or --input-shape NAME=16*3x4.
   std::map<std::string, TensorType> input_types;
-  int64_t max_open = 65536;   // elements of a tensor that nothing bounds
-  int64_t max_sequence = 64;  // tensors in a sequence that nothing else bounds
+  int64_t max_dynamic = 65536;  // elements of a tensor that nothing bounds
+  int64_t max_sequence = 64;    // tensors in a sequence that nothing else bounds
   // --bound VALUE=64x4: the most that dimensions can be which are known at run time only and which neither
   // operands nor the model bound; -1: nothing is said of that dimension.
   std::map<std::string, Shape> bounds;

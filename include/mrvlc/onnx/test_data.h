@@ -12,7 +12,7 @@ struct DeclaredValue {
   std::string name;
   Wrapper wrapper = Wrapper::None;
   bool has_shape = false;
-  Shape shape;  // -1: open
+  Shape shape;  // -1: dynamic
 };
 
 // In the order of the model, without those that an initializer gives a value.

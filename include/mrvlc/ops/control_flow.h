@@ -21,7 +21,7 @@ std::optional<TensorType> join_types(const TensorType& a, const TensorType& b);
 // optional's type describes what it holds.
 Tensor wrap(Wrapper wrapper, std::vector<Tensor> items);
 // The type of a value that goes round a loop, when it comes in as `state` and goes out as `given`: dimensions
-// that differ are open with kNoBound, unless `state` bounds them already.
+// that differ are dynamic with kNoBound, unless `state` bounds them already.
 std::optional<TensorType> widen_state(const TensorType& state, const TensorType& given);
 
 }  // namespace mrvlc::ops

@@ -4,8 +4,8 @@
 // in C99: no malloc, no stdio, no globals. Absent optional inputs and inputs that are compile-time constants
 // of shape kind (see constant()) are still counted in the numbering but may be unused.
 //
-// Nodes with an open or wrapped operand or result, and nodes whose shape operands are no constants, have a
-// function with run-time shapes (OpDef::emit_open):
+// Nodes with a dynamic or wrapped operand or result, and nodes whose shape operands are no constants, have a
+// function with run-time shapes (OpDef::emit_dynamic):
 //   static int f(const NAME_view* v0, ..., NAME_view* w0, ...)
 // in() and out() still name row-major data; dimensions are read with in_dim(), and those of every output are
 // set once, with set_dims(), before its data is written. The function returns 0 at its end by itself; fail_if
@@ -31,12 +31,12 @@ class EmitContext {
   virtual std::string in(size_t i) const = 0;          // "x0": C name of the pointer
   virtual std::string out(size_t i) const = 0;         // "y0"
 
-  // Run-time shapes. C expressions: a literal for a dimension that is not open, else e.g. "v0->dim[1]".
+  // Run-time shapes. C expressions: a literal for a dimension that is not dynamic, else e.g. "v0->dim[1]".
   virtual std::string in_dim(size_t i, int64_t d) const = 0;
   virtual std::string out_dim(size_t i, int64_t d) const = 0;  // valid after set_dims
   // Sets the dimensions of output i (C expressions of type int64_t, evaluated once, one for each dimension of
   // its type) and returns an error from the function when they are negative, exceed the bounds or capacity of
-  // the type, or differ from a dimension that is not open.
+  // the type, or differ from a dimension that is not dynamic.
   virtual void set_dims(size_t i, const std::vector<std::string>& dims) = 0;
   // Returns NAME_ERROR_VALUE from the function when the C condition holds: a value of an operand is not
   // allowed.

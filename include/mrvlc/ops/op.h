@@ -112,16 +112,16 @@ struct OpDef : ir::OpSchema {
 
   Status (*upgrade)(RawNode& node) = nullptr;  // nullptr: the form never changed in a way that matters
   Result<std::vector<TensorType>> (*infer)(const InferContext& context) = nullptr;
-  // Types of the outputs when a shape is known at run time only: an operand's type has open dimensions or is
-  // wrapped, or an operand that decides about the shape is no constant (infer gives MRV0207). The rank must
-  // be known; a dimension that nothing bounds is open with kNoBound. nullptr: infer is asked for some sizes
-  // within the bounds, and dimensions that differ are open (infer.cpp).
-  Result<std::vector<TensorType>> (*infer_open)(const InferContext& context) = nullptr;
+  // Types of the outputs when a shape is known at run time only: an operand's type has dynamic dimensions or
+  // is wrapped, or an operand that decides about the shape is no constant (infer gives MRV0207). The rank
+  // must be known; a dimension that nothing bounds is dynamic with kNoBound. nullptr: infer is asked for some
+  // sizes within the bounds, and dimensions that differ are dynamic (infer.cpp).
+  Result<std::vector<TensorType>> (*infer_dynamic)(const InferContext& context) = nullptr;
   Status (*eval)(const EvalContext& context) = nullptr;
   const ScalarOp* scalar = nullptr;                // element-wise operators
   Status (*emit)(EmitContext& context) = nullptr;  // body of the C function
   // Body of the C function for operands or results whose shapes are known at run time only, see emit.h.
-  Status (*emit_open)(EmitContext& context) = nullptr;
+  Status (*emit_dynamic)(EmitContext& context) = nullptr;
   std::string_view emit_kernel;  // instead of `emit`: name of the packed kernel family in lib/chost/kernels
   LayerKinds accel;              // kinds of accelerator layers it can be the anchor of; lib/partition/kinds.h
   std::string_view declined;     // why facets are missing (emit or accel), for the support table

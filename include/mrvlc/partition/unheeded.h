@@ -1,4 +1,5 @@
-// What was asked for and did not come about as it was asked, so that nothing is ignored in silence: wishes
+// What was asked for and did not come about as it was asked, so that nothing is ignored in silence:
+// constraints
 // (--cpu, --accel, --border) for nodes that a pass merged into others, folded or removed, or that no region
 // can begin at, and clauses of rule files that say nothing any more. Warnings; what makes no sense at all is
 // an error of partition().

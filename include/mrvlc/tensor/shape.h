@@ -1,5 +1,5 @@
 // Shapes: row-major dimensions. TensorType is what an IR value carries: most are static; dimensions that are
-// known at run time only are open and have a bound, see docs/decisions/0007.
+// known at run time only are dynamic and have a bound, see docs/decisions/0007.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -26,17 +26,17 @@ std::string to_string(const Shape& shape);  // "1x3x224x224"; "scalar" for rank 
 // What wraps the tensors of a value (ONNX's type constructors sequence and optional).
 enum class Wrapper : uint8_t { None, Sequence, Optional, OptionalSequence };
 
-// As the bound of an open dimension, in results of inference alone: nothing bounds it.
+// As the bound of a dynamic dimension, in results of inference alone: nothing bounds it.
 inline constexpr int64_t kNoBound = -1;
 
-// In `open`: the rank too is known at run time only; `shape` is empty, `capacity` bounds the elements. Only
-// tensors in sequences have such types.
-inline constexpr uint32_t kOpenRank = 1u << 31;
+// In `dynamic`: the rank too is known at run time only; `shape` is empty, `capacity` bounds the elements.
+// Only tensors in sequences have such types.
+inline constexpr uint32_t kDynamicRank = 1u << 31;
 
 struct TensorType {
   ElementType elem = ElementType::Undefined;
-  Shape shape;            // of an open dimension: the most it can be
-  uint32_t open = 0;      // bit d: dimension d is known at run time only
+  Shape shape;            // of a dynamic dimension: the most it can be
+  uint32_t dynamic = 0;   // bit d: dimension d is known at run time only
   int64_t capacity = -1;  // elements at most, when that is less than the product of `shape`; else -1
   Wrapper wrapper = Wrapper::None;  // of a wrapped type the rest describes one tensor
   int64_t length = 0;               // of sequences: tensors at most
@@ -44,12 +44,12 @@ struct TensorType {
   bool operator==(const TensorType&) const = default;
   int64_t rank() const { return static_cast<int64_t>(shape.size()); }
   // Every dimension is known at compile time, and nothing wraps it.
-  bool is_static() const { return open == 0 && wrapper == Wrapper::None; }
-  bool is_open(int64_t d) const { return (open >> d & 1u) != 0; }
-  // Of one tensor; at most so many where dimensions are open.
+  bool is_static() const { return dynamic == 0 && wrapper == Wrapper::None; }
+  bool is_dynamic(int64_t d) const { return (dynamic >> d & 1u) != 0; }
+  // Of one tensor; at most so many where dimensions are dynamic.
   int64_t elements() const { return capacity >= 0 ? capacity : element_count(shape); }
   int64_t bytes() const { return elements() * byte_size(elem); }
-  bool has_rank() const { return (open & kOpenRank) == 0; }
+  bool has_rank() const { return (dynamic & kDynamicRank) == 0; }
   // The same with other elements.
   TensorType with_elem(ElementType e) const {
     TensorType t = *this;
@@ -58,7 +58,7 @@ struct TensorType {
   }
 };
 
-// "f32[1,3,224,224]"; "f32[<=8,4]" with an open dimension, "i64[<=9,<=9;9]" with a capacity;
+// "f32[1,3,224,224]"; "f32[<=8,4]" with a dynamic dimension, "i64[<=9,<=9;9]" with a capacity;
 // "sequence(f32[2,<=3],16)", "optional(f32[2])", "optional(sequence(f32[2],16))".
 std::string to_string(const TensorType& type);
 // Could a value of the second, static or unwrapped, type be one of the first? Dimensions within the bounds.

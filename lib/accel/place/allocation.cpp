@@ -98,10 +98,10 @@ class Allocator {
   // Lowest places in several orders, one of them that of a placement of least peak: the one that leaves most
   // room above, over time. Empty when all reach into what fetches need.
   Offsets bottom_up(const Offsets& exact) const {
-    auto life = [&](size_t k) { return list_[k].end - list_[k].begin; };
+    auto length = [&](size_t k) { return list_[k].end - list_[k].begin; };
     std::vector<std::function<int64_t(size_t)>> keys = {
-        [&](size_t k) { return exact[k]; }, [&](size_t k) { return -life(k); },
-        [&](size_t k) { return -life(k) * list_[k].size; }, [&](size_t k) { return list_[k].begin; },
+        [&](size_t k) { return exact[k]; }, [&](size_t k) { return -length(k); },
+        [&](size_t k) { return -length(k) * list_[k].size; }, [&](size_t k) { return list_[k].begin; },
         [&](size_t k) { return -list_[k].size; }};
     Offsets best;
     std::pair<bool, double> least;

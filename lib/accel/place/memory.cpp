@@ -1,4 +1,4 @@
-// Buffers in DDR: ports one after the other, scratch memory packed by life.
+// Buffers in DDR: ports one after the other, scratch memory packed by live range.
 #include "place/memory.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace mrvlc::accel {
 namespace {
 
 // The primitives that touch each buffer, as a half-open range.
-std::vector<alloc::Item> lives(const Program& program) {
+std::vector<alloc::Item> live_ranges(const Program& program) {
   std::vector<alloc::Item> out(program.buffers.size(), alloc::Item{INT64_MAX, 0, 0});
   for (size_t i = 0; i < program.primitives.size(); ++i) {
     auto touch = [&](uint32_t buffer) {
@@ -40,7 +40,7 @@ int64_t place_ports(Program& program, Buffer::Kind kind, int64_t at) {
 
 int64_t place_scratch(Program& program, int64_t base) {
   constexpr uint64_t kEffort = 2'000'000;  // DDR is plentiful
-  std::vector<alloc::Item> items = lives(program);
+  std::vector<alloc::Item> items = live_ranges(program);
   for (size_t i = 0; i < items.size(); ++i) {
     const Buffer& b = program.buffers[i];
     if (b.kind == Buffer::Kind::Scratch) items[i].size = b.bytes;

@@ -19,7 +19,7 @@ class Striper {
     for (size_t i = 0; i < p_.primitives.size(); ++i) note(i);
   }
 
-  // Lives of large tensors in DDR, joined where one operation ends one and begins the next.
+  // Live ranges of large tensors in DDR, joined where one operation ends one and begins the next.
   std::vector<Run> find(const std::vector<Residence>& residences, int64_t large) const {
     std::vector<Run> out;
     for (size_t i = 0; i < p_.primitives.size(); ++i) {

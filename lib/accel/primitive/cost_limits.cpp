@@ -16,40 +16,40 @@ using partition::LayerCost;
 // Legality and the simulator, which knows nothing of it, must agree.
 static_assert(partition::kLayerLimits.device_bytes == int64_t{cost::kMaxDdrBytes});
 
-struct Lives {
+struct LiveRanges {
   std::map<ir::ValueId, size_t> last;  // layer that reads it last
   std::vector<std::vector<ir::ValueId>> made;
 };
 
-Lives lives_of(const ir::Graph& graph, const partition::Region& region) {
-  Lives lives;
-  lives.made.resize(region.layers.size());
+LiveRanges live_ranges_of(const ir::Graph& graph, const partition::Region& region) {
+  LiveRanges live;
+  live.made.resize(region.layers.size());
   for (size_t i = 0; i < region.layers.size(); ++i)
     for (ir::NodeId n : region.layers[i].nodes) {
       for (ir::ValueId v : graph.node(n).inputs)
-        if (v.valid()) lives.last[v] = i;
+        if (v.valid()) live.last[v] = i;
       if (n != region.layers[i].nodes.back()) continue;
       for (ir::ValueId v : graph.node(n).outputs)
-        if (v.valid()) lives.made[i].push_back(v);
+        if (v.valid()) live.made[i].push_back(v);
     }
-  return lives;
+  return live;
 }
 
 // Ports live all the time, what lies between from its maker to its last reader. The layer at the peak.
 std::pair<int64_t, size_t> device_peak(const ir::Graph& graph, const partition::Region& region) {
-  Lives lives = lives_of(graph, region);
+  LiveRanges live = live_ranges_of(graph, region);
   auto bytes = [&](ir::ValueId v) { return graph.value(v).type.elements() * 2; };
   int64_t ports = 0;
   for (const auto* list : {&region.inputs, &region.outputs})
     for (ir::ValueId v : *list) {
       ports += bytes(v);
-      lives.last.erase(v);
+      live.last.erase(v);
     }
   std::vector<int64_t> change(region.layers.size() + 1, 0);
-  for (size_t i = 0; i < lives.made.size(); ++i)
-    for (ir::ValueId v : lives.made[i]) {
-      auto last = lives.last.find(v);
-      if (last == lives.last.end() || last->second <= i) continue;
+  for (size_t i = 0; i < live.made.size(); ++i)
+    for (ir::ValueId v : live.made[i]) {
+      auto last = live.last.find(v);
+      if (last == live.last.end() || last->second <= i) continue;
       // A view of its operand, and what is written over it, take no room of their own.
       if (region.layers[i].kind == LayerKind::Reshape || region.layers[i].kind == LayerKind::Move) continue;
       change[i] += bytes(v);

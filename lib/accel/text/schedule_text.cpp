@@ -76,7 +76,7 @@ std::string residency_text(const Program& program, const std::vector<Residence>&
     if (h.first == SIZE_MAX) continue;  // nobody touches it
     Record r{0, {h.on_chip ? "chip" : "ddr", buffers[b]}, {}, {}};
     FieldWriter f(r);
-    f.text("life", std::to_string(h.first) + ":" + std::to_string(h.last));
+    f.text("live", std::to_string(h.first) + ":" + std::to_string(h.last));
     if (h.on_chip) {
       f.number("bytes", h.bytes, int64_t{0});
       f.number("row", h.local, int64_t{0});

@@ -90,7 +90,7 @@ void BodyNode::copy_dims(const std::string& to, const std::string& from, const T
     return f_.put("memcpy({0}->dim, {1}->dim, sizeof {0}->dim);", to, from);
   }
   fail_if(fmt::format("{}({}, {}, {}->dim, (const int64_t[]){{{}}}, {}u, INT64_C({}))", f_.need("set_dims"),
-                      to, type.rank(), from, dims_text(type), type.open, type.elements()));
+                      to, type.rank(), from, dims_text(type), type.dynamic, type.elements()));
 }
 
 void BodyNode::copy_value(const std::string& to, const TensorType& type, const std::string& from,

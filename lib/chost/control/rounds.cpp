@@ -8,11 +8,11 @@ std::string current(size_t k) {
   return fmt::format("(&st{})", k);
 }
 
-// Of the tensors of no round at all: what is open is 0.
+// Of the tensors of no round at all: what is dynamic is 0.
 std::string first_dims(const TensorType& t) {
   std::string text;
   for (int64_t d = 0; d < t.rank(); ++d)
-    text += fmt::format("{}{}", d == 0 ? "" : ", ", t.is_open(d) ? 0 : t.shape[static_cast<size_t>(d)]);
+    text += fmt::format("{}{}", d == 0 ? "" : ", ", t.is_dynamic(d) ? 0 : t.shape[static_cast<size_t>(d)]);
   return text.empty() ? "0" : text;
 }
 
@@ -89,10 +89,10 @@ void ScannedResult::set_dims(RoundCount count) {
     dims += d == axis_ ? std::string(count.text) : fmt::format("dim{}[{}]", k_, d < axis_ ? d : d - 1);
   }
   // While rounds go on, a fixed number of them is not reached yet.
-  const uint32_t open = t.open | (count.so_far ? 1u << axis_ : 0);
+  const uint32_t dynamic = t.dynamic | (count.so_far ? 1u << axis_ : 0);
   n_.fail_if(fmt::format("{}({}, {}, (const int64_t[]){{{}}}, (const int64_t[]){{{}}}, {}u, INT64_C({}))",
                          n_.function().need("set_dims"), n_.out_view(output_), t.rank(), dims, dims_text(t),
-                         open, t.elements()));
+                         dynamic, t.elements()));
 }
 
 }  // namespace mrvlc::chost

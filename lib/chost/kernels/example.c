@@ -4,7 +4,7 @@ typedef struct port {
   size_t bytes;
   int rank;
   long shape[8];
-  unsigned open; /* bit d: dimension d is known at run time only, and at most shape[d] */
+  unsigned dynamic; /* bit d: dimension d is known at run time only, and at most shape[d] */
   size_t size;   /* bytes of an element */
   int texts, sequence, optional;
   long length; /* of a sequence: tensors at most, each in a slot of so many bytes */
@@ -76,13 +76,13 @@ static long check_header(const char* text, const port* p, int may_repeat, tensor
     char* end;
     long n = strtol(shape, &end, 10);
     if (end == shape) return 0;
-    if (p->open >> d & 1u) {
+    if (p->dynamic >> d & 1u) {
       if (n < 0 || n > p->shape[d]) return 0;
     } else if (n != p->shape[d]) {
       if (d > 0 || !may_repeat || p->shape[0] <= 0 || n <= 0 || n % p->shape[0] != 0) return 0;
       repeats = n / p->shape[0];
     }
-    t->dim[d] = p->open >> d & 1u ? n : p->shape[d];
+    t->dim[d] = p->dynamic >> d & 1u ? n : p->shape[d];
     t->bytes *= (size_t)t->dim[d];
     shape = end + strspn(end, " ,");
   }
@@ -121,9 +121,9 @@ static int write_npy(const char* folder, const port* p, const void* data, const 
   size_t bytes = p->size * (size_t)repeats;
   FILE* f;
   int ok;
-  for (int d = 0; d < p->rank; ++d) bytes *= (size_t)(p->open ? dim[d] : p->shape[d]);
+  for (int d = 0; d < p->rank; ++d) bytes *= (size_t)(p->dynamic ? dim[d] : p->shape[d]);
   for (int d = 0; d < rank; ++d) {
-    const long n = (p->rank == 0 ? 1 : p->open ? (long)dim[d] : p->shape[d]) * (d == 0 ? repeats : 1);
+    const long n = (p->rank == 0 ? 1 : p->dynamic ? (long)dim[d] : p->shape[d]) * (d == 0 ? repeats : 1);
     used += (size_t)snprintf(shape + used, sizeof shape - used, "%ld,%s", n, d + 1 < rank ? " " : "");
   }
   if (rank > 1) shape[used - 1] = 0;
@@ -283,7 +283,7 @@ static int run_all(const arguments* a, void* arena, const K_device* device) {
     in[i] = inputs[i];
   }
   for (int i = 0; i < K_OUTPUT_COUNT; ++i) {
-    if (repeats > 1 && (output_ports[i].open || !output_ports[i].type))
+    if (repeats > 1 && (output_ports[i].dynamic || !output_ports[i].type))
       return usage("outputs of different shapes cannot be stacked");
     all[i] = allocate(output_ports[i].bytes * (size_t)repeats);
     out[i] = none;

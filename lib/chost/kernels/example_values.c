@@ -53,7 +53,7 @@ static int take_tensor(source* s, const port* p, int64_t* rank, int64_t* dim, un
 static int is_allowed(const port* p, int64_t rank, const int64_t* dim) {
   if (rank != p->rank) return 0;
   for (int d = 0; d < p->rank; ++d)
-    if (p->open >> d & 1u ? dim[d] > p->shape[d] : dim[d] != p->shape[d]) return 0;
+    if (p->dynamic >> d & 1u ? dim[d] > p->shape[d] : dim[d] != p->shape[d]) return 0;
   return 1;
 }
 
@@ -115,7 +115,7 @@ static int put_value(FILE* f, const port* p, const unsigned char* data, const in
   int ok = put(f, "MRVLVAL1", 8) && put(f, &count, sizeof count);
   for (int d = 0; d < 8; ++d) fixed[d] = p->shape[d];
   if (!p->sequence && !nothing)
-    return ok && put_tensor(f, p, p->rank, p->open || p->optional ? dim : fixed, data);
+    return ok && put_tensor(f, p, p->rank, p->dynamic || p->optional ? dim : fixed, data);
   for (int64_t i = 0; i < count && ok; ++i) {
     int64_t row[8];
     memcpy(row, data + (size_t)i * 64, 64);

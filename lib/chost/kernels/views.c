@@ -7,14 +7,14 @@ typedef struct K_view {
 
 //@ piece set_dims: view
 /* Sets the dimensions of a result. Not 0 when one is negative, exceeds its bound, differs from its bound
- * though its bit of `open` is not set, or when there are more than `capacity` elements. Strides fit in 64
+ * though its bit of `dynamic` is not set, or when there are more than `capacity` elements. Strides fit in 64
  * bits for empty tensors too. */
-static int K_set_dims(K_view* y, int rank, const int64_t* dim, const int64_t* bound, unsigned open,
+static int K_set_dims(K_view* y, int rank, const int64_t* dim, const int64_t* bound, unsigned dynamic,
                       int64_t capacity) {
   int64_t elements = 1;
   int empty = 0;
   for (int d = 0; d < rank; ++d) {
-    if (dim[d] < 0 || dim[d] > bound[d] || (!(open >> d & 1u) && dim[d] != bound[d])) return 1;
+    if (dim[d] < 0 || dim[d] > bound[d] || (!(dynamic >> d & 1u) && dim[d] != bound[d])) return 1;
     y->dim[d] = dim[d];
     if (dim[d] == 0) {
       empty = 1;

@@ -46,15 +46,15 @@ bool read_shape(const Json& json, TensorType& type) {
   return true;
 }
 
-// Dimensions that are known at run time only; kOpenRank's bit: all of them.
-bool read_open(const Json& json, TensorType& type) {
+// Dimensions that are known at run time only; kDynamicRank's bit: all of them.
+bool read_dynamic(const Json& json, TensorType& type) {
   if (json.is_null()) return true;
   if (!json.is_array()) return false;
   for (const Json& dim : json) {
     if (!dim.is_number_unsigned() || dim.get<uint64_t>() > 31) return false;
     const uint32_t bit = 1u << dim.get<uint32_t>();
-    if (bit != kOpenRank && dim.get<uint64_t>() >= type.shape.size()) return false;
-    type.open |= bit;
+    if (bit != kDynamicRank && dim.get<uint64_t>() >= type.shape.size()) return false;
+    type.dynamic |= bit;
   }
   return true;
 }
@@ -86,7 +86,7 @@ bool read_type(const Json& json, TensorType& type) {
   auto known = elem ? element_type_from_name(*elem) : std::nullopt;
   if (!known) return false;
   type.elem = *known;
-  return read_shape(member(json, "shape"), type) && read_open(member(json, "open"), type) &&
+  return read_shape(member(json, "shape"), type) && read_dynamic(member(json, "open"), type) &&
          read_number(member(json, "capacity"), -1, type.capacity) &&
          read_wrapper(member(json, "wrapper"), type) && read_number(member(json, "length"), 0, type.length);
 }
@@ -151,7 +151,7 @@ Result<OutputFolder> read_manifest(const fs::path& path, const Json& json) {
 
 }  // namespace
 
-Result<OutputFolder> open_output(const fs::path& path) {
+Result<OutputFolder> dynamic_output(const fs::path& path) {
   const fs::path file = path / "manifest.json";
   std::error_code ec;
   if (fs::is_directory(path, ec) && !fs::exists(file, ec)) {

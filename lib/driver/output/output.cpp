@@ -106,12 +106,12 @@ Json ports_json(const ir::Graph& graph, const std::vector<ir::ValueId>& values) 
                     {"type", name(v.type.elem)},
                     {"shape", v.type.shape}});
     // Dimensions that are known at run time only; the shape is their bound.
-    Json open = Json::array();
+    Json dynamic = Json::array();
     for (int64_t d = 0; d < v.type.rank(); ++d) {
-      if (v.type.is_open(d)) open.push_back(d);
+      if (v.type.is_dynamic(d)) dynamic.push_back(d);
     }
-    if (!v.type.has_rank()) open.push_back(31);  // TensorType::open
-    if (!open.empty()) list.back()["open"] = std::move(open);
+    if (!v.type.has_rank()) dynamic.push_back(31);  // TensorType::dynamic
+    if (!dynamic.empty()) list.back()["open"] = std::move(dynamic);
     if (v.type.capacity >= 0) list.back()["capacity"] = v.type.capacity;
     if (v.type.wrapper == Wrapper::None) continue;
     list.back()["wrapper"] = wrapper_name(v.type.wrapper);

@@ -107,7 +107,7 @@ std::optional<TensorType> joined_type(const std::vector<DataSet>& sets, size_t i
   return type;
 }
 
-bool is_open(const onnx::DeclaredValue& value) {
+bool is_dynamic(const onnx::DeclaredValue& value) {
   return !value.has_shape || std::find(value.shape.begin(), value.shape.end(), -1) != value.shape.end();
 }
 
@@ -118,7 +118,7 @@ std::vector<std::string> take_shapes(const std::vector<onnx::DeclaredValue>& dec
   std::vector<std::string> taken;
   for (size_t i = 0; i < declared.size(); ++i) {
     const onnx::DeclaredValue& value = declared[i];
-    if (options.input_shapes.contains(value.name) || (value.wrapper == Wrapper::None && !is_open(value)))
+    if (options.input_shapes.contains(value.name) || (value.wrapper == Wrapper::None && !is_dynamic(value)))
       continue;
     auto type = joined_type(sets, i);
     if (!type) continue;  // said when it is run
@@ -128,7 +128,7 @@ std::vector<std::string> take_shapes(const std::vector<onnx::DeclaredValue>& dec
     }
     if (type->wrapper != Wrapper::None) continue;
     onnx::GivenShape shape(type->shape);
-    shape.open = type->open;
+    shape.dynamic = type->dynamic;
     options.input_shapes.emplace(value.name, std::move(shape));
     taken.push_back(value.name);
   }

@@ -5,7 +5,7 @@
 #include "mrvlc/onnx/importer.h"
 #include "mrvlc/onnx/test_data.h"
 #include "mrvlc/ops/control_flow.h"
-#include "mrvlc/ops/open.h"
+#include "mrvlc/ops/dynamic_shapes.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/tensor/npy.h"

@@ -189,8 +189,8 @@ bool Builder::add_branches(const Site& site, const ops::OpDef& op, Pending& pend
   return true;
 }
 
-// Where the branches give tensors of different ranks, and the condition is the same for all samples of open
-// dimensions, the other branch goes.
+// Where the branches give tensors of different ranks, and the condition is the same for all samples of
+// dynamic dimensions, the other branch goes.
 void Builder::drop_unlikely(const Site& site, const Pending& pending, std::optional<BodyGraph> (&bodies)[2]) {
   const ir::ValueId condition = pending.inputs[0];
   const ops::SampledValue* values = condition.valid() ? sampled(condition) : nullptr;

@@ -9,8 +9,8 @@
 #include "contrib/contrib.h"
 #include "functions.h"
 #include "inputs.h"
+#include "mrvlc/ops/dynamic_shapes.h"
 #include "mrvlc/ops/op.h"
-#include "mrvlc/ops/open.h"
 #include "order.h"
 
 namespace mrvlc::onnx {
@@ -144,7 +144,7 @@ class Builder {
   void inline_contrib(const Site& site, const ContribOp& op);
   bool read_contrib_operands(const Site& site, Scope& inner, std::vector<const TensorType*>& types,
                              std::vector<std::string>& names);
-  static Status write_contrib(const Site& site, const ContribOp& op, Recipe& recipe);
+  static Status write_contrib(const Site& site, const ContribOp& op, Decomposition& decomposition);
 
   // bodies.cpp: If, Loop, Scan and others that run graphs of their own
   struct BodyGraph {
@@ -187,7 +187,7 @@ class Builder {
       main_names_;                               // every name of the main graph: they are kept as they are
   std::unordered_set<std::string> inner_names_;  // names made up for values of inlined scopes
   std::unordered_map<const ir::Graph*, std::unordered_map<uint32_t, Tensor>> known_;  // by graph and value
-  // Of values that follow from open dimensions.
+  // Of values that follow from dynamic dimensions.
   std::unordered_map<const ir::Graph*, std::unordered_map<uint32_t, ops::SampledValue>> sampled_;
   int64_t known_bytes_left_ = int64_t{256} << 20;
   int64_t known_work_left_ = int64_t{1} << 28;  // multiply-adds or so

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "builder/builder.h"
-#include "mrvlc/ops/open.h"
+#include "mrvlc/ops/dynamic_shapes.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/diag/ops.h"
@@ -27,7 +27,7 @@ bool possible(const Shape& declared, const TensorType& type) {
   bool complete = true;
   for (size_t d = 0; d < declared.size(); ++d) {
     complete = complete && declared[d] >= 0;
-    if (type.is_open(static_cast<int64_t>(d)) && type.shape[d] != kNoBound && declared[d] > type.shape[d])
+    if (type.is_dynamic(static_cast<int64_t>(d)) && type.shape[d] != kNoBound && declared[d] > type.shape[d])
       return false;
     elements = checked_mul(elements, std::max<int64_t>(declared[d], 0)).value_or(kMaxElements);
   }
@@ -38,7 +38,7 @@ void apply(const Shape& declared, bool only_bounds, TensorType& type) {
   if (!type.has_rank() && type.wrapper == Wrapper::None) {
     // A tensor of a sequence whose tensors differ in rank: the model must say which it is here.
     type.shape.assign(declared.size(), kNoBound);
-    type.open = (1u << declared.size()) - 1;
+    type.dynamic = (1u << declared.size()) - 1;
   }
   if (static_cast<int64_t>(declared.size()) != type.rank()) return;
   // A size that the value cannot have is a mistake of the model; what inference says holds.
@@ -46,12 +46,12 @@ void apply(const Shape& declared, bool only_bounds, TensorType& type) {
   for (int64_t d = 0; d < type.rank(); ++d) {
     const int64_t size = declared[static_cast<size_t>(d)];
     int64_t& bound = type.shape[static_cast<size_t>(d)];
-    if (!type.is_open(d) || size < 0) continue;
+    if (!type.is_dynamic(d) || size < 0) continue;
     if (only_bounds) {
       if (bound == kNoBound) bound = size;
     } else {
       bound = size;
-      type.open &= ~(1u << d);
+      type.dynamic &= ~(1u << d);
     }
   }
 }
@@ -69,14 +69,14 @@ std::optional<Shape> declared_shape(const pb::TypeProto& type) {
 }
 
 // Does nothing bound one of the dimensions? An empty tensor costs nothing, whatever its dimensions.
-bool unbounded(TensorType& type, int64_t max_open) {
+bool unbounded(TensorType& type, int64_t max_dynamic) {
   for (int64_t d = 0; d < type.rank(); ++d) {
     int64_t& bound = type.shape[static_cast<size_t>(d)];
-    if (!type.is_open(d) || bound != kNoBound) continue;
+    if (!type.is_dynamic(d) || bound != kNoBound) continue;
     if (type.capacity < 0) return true;
-    bound = type.capacity > 0 ? type.capacity : max_open;
+    bound = type.capacity > 0 ? type.capacity : max_dynamic;
   }
-  if (type.open == 0) type.capacity = -1;
+  if (type.dynamic == 0) type.capacity = -1;
   return false;
 }
 
@@ -100,14 +100,14 @@ Status Builder::finish_bounds(const Site& site, const std::string& name, TensorT
     return make_diag<DiagCode::MRV0208>(
         fmt::format("the rank of '{}' is known at run time only", printable(name)));
   if (type.length == kNoBound) type.length = options_.max_sequence;
-  if (unbounded(type, options_.max_open)) {
+  if (unbounded(type, options_.max_dynamic)) {
     // Nothing says how large it can be. A tensor of moderate size runs; a larger one is an error at run time.
     int64_t known = 1;
     for (int64_t& bound : type.shape) {
       if (bound != kNoBound) known = checked_mul(known, std::max<int64_t>(bound, 1)).value_or(kMaxElements);
-      if (bound == kNoBound) bound = options_.max_open;
+      if (bound == kNoBound) bound = options_.max_dynamic;
     }
-    type.capacity = std::max(known, options_.max_open);
+    type.capacity = std::max(known, options_.max_dynamic);
     sink_.add(at_node(make_diag<DiagCode::MRV0144>(printable(name), type.capacity, printable(name)),
                       shown_name(site), site.node.op_type()));
   }
@@ -115,13 +115,13 @@ Status Builder::finish_bounds(const Site& site, const std::string& name, TensorT
 }
 
 Status Builder::bound_types(const Site& site, const ops::OpDef& op, Pending& pending) {
-  // Sizes that come from open operands are what inference says.
-  auto open = [&](ir::ValueId in) { return in.valid() && !graph_->value(in).type.is_static(); };
+  // Sizes that come from dynamic operands are what inference says.
+  auto dynamic = [&](ir::ValueId in) { return in.valid() && !graph_->value(in).type.is_static(); };
   const bool only_bounds =
-      ops::has_data_dependent_shape(op) || std::any_of(pending.inputs.begin(), pending.inputs.end(), open);
+      ops::has_data_dependent_shape(op) || std::any_of(pending.inputs.begin(), pending.inputs.end(), dynamic);
   for (size_t k = 0; k < pending.types.size() && k < static_cast<size_t>(site.node.output_size()); ++k) {
     TensorType& type = pending.types[k];
-    if (type.open == 0 && type.length != kNoBound) continue;
+    if (type.dynamic == 0 && type.length != kNoBound) continue;
     const std::string& name = site.node.output(static_cast<int>(k));
     if (auto it = site.scope.declared.find(name); it != site.scope.declared.end())
       bound_by(*it->second, only_bounds, type);

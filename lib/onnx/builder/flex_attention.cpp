@@ -45,7 +45,7 @@ struct FlexTypes {
   // width]; a width of 0 stays as it is.
   std::vector<int64_t> joined(int64_t width) const { return {0, k.shape[1], -1, width}; }
   std::vector<int64_t> apart(int64_t width) const {
-    return {0, q.shape[1], q.is_open(2) ? -1 : q.shape[2], width};
+    return {0, q.shape[1], q.is_dynamic(2) ? -1 : q.shape[2], width};
   }
 };
 
@@ -55,7 +55,7 @@ Status check_types(const FlexTypes& t) {
   };
   for (const TensorType* type : {&t.q, &t.k, &t.v}) {
     if (type->wrapper != Wrapper::None || type->rank() != 4) return refuse("Q, K and V must be of rank 4");
-    if (type->is_open(1) || type->is_open(3)) return refuse("heads and their size must be known");
+    if (type->is_dynamic(1) || type->is_dynamic(3)) return refuse("heads and their size must be known");
     if (type->elem != t.q.elem || !is_float(type->elem))
       return refuse("Q, K and V must be of one float type");
   }

@@ -100,8 +100,8 @@ const ops::SampledValue* Builder::sampled(ir::ValueId value) const {
   return it == graph->second.end() ? nullptr : &it->second;
 }
 
-// What follows from open dimensions is computed once for each sample; if it is the same for all of them, it
-// is taken to be known. Should that be wrong, what is inferred from it is found out at run time.
+// What follows from dynamic dimensions is computed once for each sample; if it is the same for all of them,
+// it is taken to be known. Should that be wrong, what is inferred from it is found out at run time.
 void Builder::learn_sampled(const ir::Node& node) {
   std::array<std::vector<Tensor>, ops::kSamples> results;
   const bool shape = node.is(Op::Shape, Op::Size);

@@ -23,14 +23,14 @@ bool same_elem(const pb::TypeProto::Tensor& declared, ElementType computed) {
   return declared.elem_type() == 0 || declared.elem_type() == static_cast<int32_t>(computed);
 }
 
-// Open dimensions (symbols, -1) agree with anything.
+// Dynamic dimensions (symbols, -1) agree with anything.
 bool same_shape(const pb::TypeProto::Tensor& declared, const TensorType& type) {
   const Shape& computed = type.shape;
   if (!declared.has_shape()) return true;
   if (declared.shape().dim_size() != static_cast<int>(computed.size())) return false;
   for (size_t i = 0; i < computed.size(); ++i) {
     const auto& dim = declared.shape().dim(static_cast<int>(i));
-    if (type.is_open(static_cast<int64_t>(i))) continue;
+    if (type.is_dynamic(static_cast<int64_t>(i))) continue;
     if (dim.has_dim_value() && dim.dim_value() != -1 && dim.dim_value() != computed[i]) return false;
   }
   return true;

@@ -8,43 +8,44 @@
 
 namespace mrvlc::onnx {
 
-Recipe::Recipe(const pb::NodeProto& node, std::vector<const TensorType*> types, FindAttribute find)
+Decomposition::Decomposition(const pb::NodeProto& node, std::vector<const TensorType*> types,
+                             FindAttribute find)
     : node_(node),
       types_(std::move(types)),
       find_(std::move(find)),
       results_(static_cast<size_t>(node.output_size())) {}
 
-const TensorType& Recipe::type(size_t k) const {
+const TensorType& Decomposition::type(size_t k) const {
   static const TensorType kNothing;
   return has(k) ? *types_[k] : kNothing;
 }
 
-const pb::AttributeProto* Recipe::attribute(std::string_view name) const {
+const pb::AttributeProto* Decomposition::attribute(std::string_view name) const {
   read_.emplace(name);
   return find_(name);
 }
 
-int64_t Recipe::int_attr(std::string_view name, int64_t otherwise) const {
+int64_t Decomposition::int_attr(std::string_view name, int64_t otherwise) const {
   const auto* a = attribute(name);
   return a == nullptr ? otherwise : a->i();
 }
 
-float Recipe::float_attr(std::string_view name, float otherwise) const {
+float Decomposition::float_attr(std::string_view name, float otherwise) const {
   const auto* a = attribute(name);
   return a == nullptr ? otherwise : a->f();
 }
 
-std::string Recipe::string_attr(std::string_view name) const {
+std::string Decomposition::string_attr(std::string_view name) const {
   const auto* a = attribute(name);
   return a == nullptr ? "" : a->s();
 }
 
-std::vector<float> Recipe::floats_attr(std::string_view name) const {
+std::vector<float> Decomposition::floats_attr(std::string_view name) const {
   const auto* a = attribute(name);
   return a == nullptr ? std::vector<float>{} : std::vector<float>(a->floats().begin(), a->floats().end());
 }
 
-std::string Recipe::add(std::string_view op, const std::vector<std::string>& inputs, int outputs) {
+std::string Decomposition::add(std::string_view op, const std::vector<std::string>& inputs, int outputs) {
   std::string first = fmt::format("v{}", nodes_.size());
   pb::NodeProto& node = *nodes_.Add();
   node.set_op_type(std::string(op));
@@ -53,35 +54,36 @@ std::string Recipe::add(std::string_view op, const std::vector<std::string>& inp
   return first;
 }
 
-pb::AttributeProto& Recipe::new_attribute(std::string_view name, pb::AttributeProto::AttributeType type) {
+pb::AttributeProto& Decomposition::new_attribute(std::string_view name,
+                                                 pb::AttributeProto::AttributeType type) {
   pb::AttributeProto& a = *nodes_.Mutable(nodes_.size() - 1)->add_attribute();
   a.set_name(std::string(name));
   a.set_type(type);
   return a;
 }
 
-Recipe& Recipe::set(std::string_view name, int64_t value) {
+Decomposition& Decomposition::set(std::string_view name, int64_t value) {
   new_attribute(name, pb::AttributeProto::INT).set_i(value);
   return *this;
 }
 
-Recipe& Recipe::set(std::string_view name, float value) {
+Decomposition& Decomposition::set(std::string_view name, float value) {
   new_attribute(name, pb::AttributeProto::FLOAT).set_f(value);
   return *this;
 }
 
-Recipe& Recipe::set(std::string_view name, std::string_view value) {
+Decomposition& Decomposition::set(std::string_view name, std::string_view value) {
   new_attribute(name, pb::AttributeProto::STRING).set_s(std::string(value));
   return *this;
 }
 
-Recipe& Recipe::set(std::string_view name, const std::vector<int64_t>& values) {
+Decomposition& Decomposition::set(std::string_view name, const std::vector<int64_t>& values) {
   pb::AttributeProto& a = new_attribute(name, pb::AttributeProto::INTS);
   for (int64_t v : values) a.add_ints(v);
   return *this;
 }
 
-void Recipe::pass(std::initializer_list<std::string_view> names) {
+void Decomposition::pass(std::initializer_list<std::string_view> names) {
   for (std::string_view name : names) {
     const auto* given = attribute(name);
     if (given == nullptr) continue;
@@ -91,25 +93,25 @@ void Recipe::pass(std::initializer_list<std::string_view> names) {
   }
 }
 
-std::string Recipe::constant(const std::vector<int64_t>& values) {
+std::string Decomposition::constant(const std::vector<int64_t>& values) {
   std::string name = add("Constant", {});
   set("value_ints", values);
   return name;
 }
 
-std::string Recipe::scalar(float value, const std::string& like) {
+std::string Decomposition::scalar(float value, const std::string& like) {
   std::string name = add("Constant", {});
   set("value_float", value);
   return add("CastLike", {name, like});
 }
 
-std::string Recipe::cast(const std::string& x, ElementType to) {
+std::string Decomposition::cast(const std::string& x, ElementType to) {
   std::string name = add("Cast", {x});
   set("to", static_cast<int64_t>(to));
   return name;
 }
 
-const pb::AttributeProto* Recipe::unread() const {
+const pb::AttributeProto* Decomposition::unread() const {
   for (const auto& a : node_.attribute()) {
     if (read_.count(a.name()) == 0) return &a;
   }
@@ -135,7 +137,8 @@ const ContribOp* Builder::contrib_op(const Site& site) const {
   return find_contrib(domain, site.node.op_type());
 }
 
-// The types of the operands, which `inner` binds to the names that the recipe uses; false when one is poison.
+// The types of the operands, which `inner` binds to the names that the decomposition uses; false when one is
+// poison.
 bool Builder::read_contrib_operands(const Site& site, Scope& inner, std::vector<const TensorType*>& types,
                                     std::vector<std::string>& names) {
   std::vector<ir::ValueId> inputs;
@@ -148,24 +151,24 @@ bool Builder::read_contrib_operands(const Site& site, Scope& inner, std::vector<
   return true;
 }
 
-// Checks what every recipe expects, and has it written.
-Status Builder::write_contrib(const Site& site, const ContribOp& op, Recipe& recipe) {
+// Checks what every decomposition expects, and has it written.
+Status Builder::write_contrib(const Site& site, const ContribOp& op, Decomposition& decomposition) {
   auto count_text = [&] {
     return op.max_inputs == kAnyInputs      ? fmt::format("{} or more", op.min_inputs)
            : op.min_inputs == op.max_inputs ? fmt::format("{}", op.min_inputs)
                                             : fmt::format("{} to {}", op.min_inputs, op.max_inputs);
   };
-  if (recipe.inputs() < op.min_inputs || recipe.inputs() > op.max_inputs)
-    return make_diag<DiagCode::MRV0201>(count_text(), recipe.inputs());
-  for (size_t k = 0; k < recipe.inputs(); ++k) {
-    if (recipe.has(k) && recipe.type(k).wrapper != Wrapper::None)
+  if (decomposition.inputs() < op.min_inputs || decomposition.inputs() > op.max_inputs)
+    return make_diag<DiagCode::MRV0201>(count_text(), decomposition.inputs());
+  for (size_t k = 0; k < decomposition.inputs(); ++k) {
+    if (decomposition.has(k) && decomposition.type(k).wrapper != Wrapper::None)
       return make_diag<DiagCode::MRV0208>(fmt::format("input {} is no tensor", k));
   }
-  MRVLC_TRY(op.expand(recipe));
-  if (const auto* unread = recipe.unread())
+  MRVLC_TRY(op.expand(decomposition));
+  if (const auto* unread = decomposition.unread())
     return make_diag<DiagCode::MRV0140>(printable(unread->name()), "is not supported");
   for (int k = 0; k < site.node.output_size(); ++k) {
-    if (recipe.wants(k) && recipe.results()[static_cast<size_t>(k)].empty())
+    if (decomposition.wants(k) && decomposition.results()[static_cast<size_t>(k)].empty())
       return make_diag<DiagCode::MRV0208>(fmt::format("output {} is not supported", k));
   }
   return {};
@@ -180,18 +183,19 @@ void Builder::inline_contrib(const Site& site, const ContribOp& op) {
   // The names are those of keys: they are not to move.
   names.reserve(static_cast<size_t>(site.node.input_size()));
   if (!read_contrib_operands(site, inner, types, names)) return;
-  Recipe recipe(site.node, types, [&](std::string_view name) { return find_attribute(site, name); });
-  Status written = write_contrib(site, op, recipe);
+  Decomposition decomposition(site.node, types,
+                              [&](std::string_view name) { return find_attribute(site, name); });
+  Status written = write_contrib(site, op, decomposition);
   if (!written.ok()) return report(site, std::move(written).error());
   inner.id = fmt::format("{}:{}", graph_->sources()[site.source.index()].id, op.name);
   inner.opsets = &kOpsets;
-  std::vector<std::string_view> formals(recipe.results().begin(), recipe.results().end());
+  std::vector<std::string_view> formals(decomposition.results().begin(), decomposition.results().end());
   for (int k = 0; k < site.node.output_size(); ++k) {
-    if (recipe.wants(k))
+    if (decomposition.wants(k))
       inner.result_names.try_emplace(formals[static_cast<size_t>(k)],
                                      ir_name(site.scope, site.node.output(k)));
   }
-  add_nodes(inner, recipe.nodes());
+  add_nodes(inner, decomposition.nodes());
   bind_results(site, inner, formals);
 }
 

@@ -16,11 +16,11 @@ using Nodes = google::protobuf::RepeatedPtrField<pb::NodeProto>;
 // The operators of ONNX that these are written in: opset 23.
 inline constexpr int64_t kContribOpset = 23;
 
-// One node that is taken apart. A recipe adds the nodes of its body, which read the inputs as in(k).
-class Recipe {
+// One node that is taken apart. A decomposition adds the nodes of its body, which read the inputs as in(k).
+class Decomposition {
  public:
   using FindAttribute = std::function<const pb::AttributeProto*(std::string_view)>;
-  Recipe(const pb::NodeProto& node, std::vector<const TensorType*> types, FindAttribute find);
+  Decomposition(const pb::NodeProto& node, std::vector<const TensorType*> types, FindAttribute find);
 
   // Inputs; one that is left out has neither name nor type.
   bool has(size_t k) const { return k < types_.size() && types_[k] != nullptr; }
@@ -42,10 +42,10 @@ class Recipe {
   // Output k of the node that made `first`.
   static std::string also(const std::string& first, int k) { return fmt::format("{}.{}", first, k); }
   // Attributes of the node added last.
-  Recipe& set(std::string_view name, int64_t value);
-  Recipe& set(std::string_view name, float value);
-  Recipe& set(std::string_view name, std::string_view value);
-  Recipe& set(std::string_view name, const std::vector<int64_t>& values);
+  Decomposition& set(std::string_view name, int64_t value);
+  Decomposition& set(std::string_view name, float value);
+  Decomposition& set(std::string_view name, std::string_view value);
+  Decomposition& set(std::string_view name, const std::vector<int64_t>& values);
   // Gives the node added last the attributes of these names, where the node taken apart has them.
   void pass(std::initializer_list<std::string_view> names);
   std::string constant(const std::vector<int64_t>& values);  // of rank 1
@@ -57,7 +57,7 @@ class Recipe {
   }
   const std::vector<std::string>& results() const { return results_; }
   Nodes& nodes() { return nodes_; }
-  // An attribute that the recipe did not ask for.
+  // An attribute that the decomposition did not ask for.
   const pb::AttributeProto* unread() const;
 
  private:
@@ -74,7 +74,7 @@ class Recipe {
 struct ContribOp {
   std::string_view domain, name;
   size_t min_inputs, max_inputs;
-  Status (*expand)(Recipe&);
+  Status (*expand)(Decomposition&);
 };
 inline constexpr size_t kAnyInputs = 1'000'000;
 

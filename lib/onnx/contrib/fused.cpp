@@ -9,7 +9,7 @@ namespace mrvlc::onnx {
 namespace {
 
 // `x` through the activation that a fused operator names; its parameters are in `p`, in their order.
-Result<std::string> activate(Recipe& r, const std::string& x, const std::string& name,
+Result<std::string> activate(Decomposition& r, const std::string& x, const std::string& name,
                              const std::vector<float>& p) {
   auto param = [&](size_t i, float otherwise) { return i < p.size() ? p[i] : otherwise; };
   if (name.empty()) return x;
@@ -29,7 +29,7 @@ Result<std::string> activate(Recipe& r, const std::string& x, const std::string&
   return make_diag<DiagCode::MRV0140>("activation", fmt::format("'{}' is not supported", printable(name)));
 }
 
-Status fused_conv(Recipe& r) {
+Status fused_conv(Decomposition& r) {
   std::string y = r.add("Conv", {r.in(0), r.in(1), r.in(2)});
   r.pass({"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"});
   if (r.has(3)) y = r.add("Add", {y, r.in(3)});
@@ -38,7 +38,7 @@ Status fused_conv(Recipe& r) {
   return {};
 }
 
-Status fused_gemm(Recipe& r) {
+Status fused_gemm(Decomposition& r) {
   std::string y = r.add("Gemm", {r.in(0), r.in(1), r.in(2)});
   r.pass({"alpha", "beta", "transA", "transB"});
   std::vector<float> params;
@@ -52,7 +52,7 @@ Status fused_gemm(Recipe& r) {
 
 // The operand with its last two dimensions exchanged; with `batch` the dimensions in front turn by one, so
 // that the last but one comes first.
-std::string turned(Recipe& r, size_t k, bool matrix, bool batch) {
+std::string turned(Decomposition& r, size_t k, bool matrix, bool batch) {
   const auto rank = static_cast<size_t>(r.type(k).rank());
   if (rank < 2 || (!matrix && !batch)) return r.in(k);
   std::vector<int64_t> perm(rank);
@@ -65,7 +65,7 @@ std::string turned(Recipe& r, size_t k, bool matrix, bool batch) {
   return y;
 }
 
-Status fused_matmul(Recipe& r) {
+Status fused_matmul(Decomposition& r) {
   std::string a = turned(r, 0, r.int_attr("transA", 0) != 0, r.int_attr("transBatchA", 0) != 0),
               b = turned(r, 1, r.int_attr("transB", 0) != 0, r.int_attr("transBatchB", 0) != 0);
   std::string y = r.add("MatMul", {a, b});
@@ -75,16 +75,16 @@ Status fused_matmul(Recipe& r) {
   return {};
 }
 
-std::string with_bias(Recipe& r) {
+std::string with_bias(Decomposition& r) {
   return r.has(1) ? r.add("Add", {r.in(0), r.in(1)}) : r.in(0);
 }
 
-Status exact_gelu(Recipe& r) {
+Status exact_gelu(Decomposition& r) {
   r.result(0, r.add("Gelu", {with_bias(r)}));
   return {};
 }
 
-Status fast_gelu(Recipe& r) {
+Status fast_gelu(Decomposition& r) {
   std::string y = r.add("Gelu", {with_bias(r)});
   r.set("approximate", "tanh");
   r.result(0, y);

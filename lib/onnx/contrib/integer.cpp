@@ -7,14 +7,14 @@ namespace mrvlc::onnx {
 namespace {
 
 // (a - a_zero) (b - b_zero) scale + bias in f32; `scale` may be one a column.
-std::string scaled_product(Recipe& r, const std::vector<std::string>& operands, const std::string& scale,
-                           const std::string& bias) {
+std::string scaled_product(Decomposition& r, const std::vector<std::string>& operands,
+                           const std::string& scale, const std::string& bias) {
   std::string y = r.add("Mul", {r.cast(r.add("MatMulInteger", operands), ElementType::F32), scale});
   return bias.empty() ? y : r.add("Add", {y, bias});
 }
 
 // Inputs: A, B, scale of A, scale of B, zero of A, zero of B, bias.
-Status matmul_integer_to_float(Recipe& r) {
+Status matmul_integer_to_float(Decomposition& r) {
   if (r.type(2).rank() > 1 || (r.type(2).rank() == 1 && r.type(2).shape[0] != 1))
     return make_diag<DiagCode::MRV0208>("the scale of A is no scalar");
   std::string scale = r.add("Mul", {r.in(2), r.in(3)});
@@ -23,14 +23,14 @@ Status matmul_integer_to_float(Recipe& r) {
 }
 
 // Inputs: A in f32, B, scale of B, zero of B, bias.
-Status dynamic_quantize_matmul(Recipe& r) {
+Status dynamic_quantize_matmul(Decomposition& r) {
   std::string a = r.add("DynamicQuantizeLinear", {r.in(0)}, 3);
-  std::string scale = r.add("Mul", {Recipe::also(a, 1), r.in(2)});
-  r.result(0, scaled_product(r, {a, r.in(1), Recipe::also(a, 2), r.in(3)}, scale, r.in(4)));
+  std::string scale = r.add("Mul", {Decomposition::also(a, 1), r.in(2)});
+  r.result(0, scaled_product(r, {a, r.in(1), Decomposition::also(a, 2), r.in(3)}, scale, r.in(4)));
   return {};
 }
 
-std::string transposed_if(Recipe& r, size_t k, std::string_view attribute) {
+std::string transposed_if(Decomposition& r, size_t k, std::string_view attribute) {
   if (r.int_attr(attribute, 0) == 0) return r.in(k);
   std::string y = r.add("Transpose", {r.in(k)});
   r.set("perm", std::vector<int64_t>{1, 0});
@@ -39,7 +39,7 @@ std::string transposed_if(Recipe& r, size_t k, std::string_view attribute) {
 
 // Inputs: A, its scale and zero; B, its scale and zero; C in i32; scale and zero of the result, which is f32
 // without them.
-Status quantized_gemm(Recipe& r) {
+Status quantized_gemm(Decomposition& r) {
   if (r.type(0).rank() != 2 || r.type(3).rank() != 2)
     return make_diag<DiagCode::MRV0205>(to_string(r.type(0)), to_string(r.type(3)), "the rank is not 2");
   std::string a = transposed_if(r, 0, "transA"), b = transposed_if(r, 3, "transB");
@@ -54,7 +54,7 @@ Status quantized_gemm(Recipe& r) {
 }
 
 // Bytes of `packed` [rows, bytes] as numbers of four bits, the low one first, of `type`: [rows, numbers].
-std::string nibbles(Recipe& r, const std::string& packed, int64_t rows, int64_t numbers,
+std::string nibbles(Decomposition& r, const std::string& packed, int64_t rows, int64_t numbers,
                     const std::string& like) {
   std::string sixteen = r.cast(r.constant({16}), ElementType::U8);
   std::string low = r.add("Mod", {packed, sixteen}), high = r.add("Div", {packed, sixteen});
@@ -71,7 +71,7 @@ struct BlockedWeights {
   int64_t blocks() const { return k / block + (k % block != 0); }
 };
 
-Result<BlockedWeights> blocked_weights(const Recipe& r) {
+Result<BlockedWeights> blocked_weights(const Decomposition& r) {
   const BlockedWeights w{r.int_attr("K", 0), r.int_attr("N", 0), r.int_attr("bits", 4),
                          r.int_attr("block_size", 0)};
   constexpr int64_t kMost = int64_t{1} << 31;
@@ -85,7 +85,7 @@ Result<BlockedWeights> blocked_weights(const Recipe& r) {
 }
 
 // Zero points: none (the middle), packed like the weights, or of the type of the scales.
-std::string block_zeros(Recipe& r, const BlockedWeights& w) {
+std::string block_zeros(Decomposition& r, const BlockedWeights& w) {
   const Shape shape{w.n, w.blocks(), 1};
   if (!r.has(3)) return r.scalar(w.bits == 4 ? 8.0f : 128.0f, r.in(2));
   if (is_float(r.type(3).elem)) return r.add("Reshape", {r.in(3), r.constant(shape)});
@@ -96,7 +96,7 @@ std::string block_zeros(Recipe& r, const BlockedWeights& w) {
 
 // A B^T, B of blocks of few bits [N, blocks, bytes], each block with a scale and a zero point. Inputs: A, B,
 // scales, zeros, group index, bias.
-Status matmul_n_bits(Recipe& r) {
+Status matmul_n_bits(Decomposition& r) {
   MRVLC_ASSIGN(BlockedWeights w, blocked_weights(r));
   r.int_attr("accuracy_level", 0);  // how exactly ONNX Runtime computes
   if (r.has(4)) return make_diag<DiagCode::MRV0208>("a group index is not supported");

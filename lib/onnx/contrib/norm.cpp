@@ -4,30 +4,30 @@
 namespace mrvlc::onnx {
 namespace {
 
-std::string normalized(Recipe& r, const std::string& x, size_t gamma, size_t beta, float epsilon) {
+std::string normalized(Decomposition& r, const std::string& x, size_t gamma, size_t beta, float epsilon) {
   std::string y = r.add("LayerNormalization", {x, r.in(gamma), r.in(beta)});
   r.set("axis", int64_t{-1}).set("epsilon", r.float_attr("epsilon", epsilon));
   return y;
 }
 
-std::string skip_sum(Recipe& r, size_t bias) {
+std::string skip_sum(Decomposition& r, size_t bias) {
   std::string sum = r.add("Add", {r.in(0), r.in(1)});
   return r.has(bias) ? r.add("Add", {sum, r.in(bias)}) : sum;
 }
 
 // Outputs 1 and 2, mean and deviation, are of training.
-void skip_results(Recipe& r, const std::string& y, const std::string& sum) {
+void skip_results(Decomposition& r, const std::string& y, const std::string& sum) {
   r.result(0, y);
   if (r.wants(3)) r.result(3, sum);
 }
 
-Status skip_layer_norm(Recipe& r) {
+Status skip_layer_norm(Decomposition& r) {
   std::string sum = skip_sum(r, 4);
   skip_results(r, normalized(r, sum, 2, 3, 1e-12f), sum);
   return {};
 }
 
-Status skip_rms_norm(Recipe& r) {
+Status skip_rms_norm(Decomposition& r) {
   std::string sum = skip_sum(r, 3);
   std::string y = r.add("RMSNormalization", {sum, r.in(2)});
   r.set("axis", int64_t{-1}).set("epsilon", r.float_attr("epsilon", 1e-12f));
@@ -35,14 +35,14 @@ Status skip_rms_norm(Recipe& r) {
   return {};
 }
 
-Status simplified_layer_norm(Recipe& r) {
+Status simplified_layer_norm(Decomposition& r) {
   std::string y = r.add("RMSNormalization", {r.in(0), r.in(1)});
   r.pass({"axis", "epsilon", "stash_type"});
   r.result(0, y);
   return {};
 }
 
-Status layer_norm(Recipe& r) {
+Status layer_norm(Decomposition& r) {
   std::string y = r.add("LayerNormalization", {r.in(0), r.in(1), r.in(2)});
   r.pass({"axis", "epsilon", "stash_type"});
   r.result(0, y);
@@ -50,7 +50,7 @@ Status layer_norm(Recipe& r) {
 }
 
 // What the mask keeps of every text; without one, zeros.
-std::string text_lengths(Recipe& r) {
+std::string text_lengths(Decomposition& r) {
   if (r.has(7) && r.int_attr("mask_index_type", 1) != 0) {
     std::string count = r.add("ReduceSum", {r.in(7), r.constant({1})});
     r.set("keepdims", int64_t{0});
@@ -63,7 +63,7 @@ std::string text_lengths(Recipe& r) {
 
 // Sum of the embeddings of tokens, positions and segments, normalised. Inputs: ids, segments, tables of
 // words, positions and segments, gamma, beta, mask, positions. Outputs: result, length of every text, sum.
-Status embed_layer_norm(Recipe& r) {
+Status embed_layer_norm(Decomposition& r) {
   std::string positions;
   if (r.has(8)) {
     positions = r.add("Gather", {r.in(3), r.in(8)});

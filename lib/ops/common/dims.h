@@ -1,7 +1,7 @@
 // Shapes and shape operands as C expressions of type ptrdiff_t: literals where they are known at compile
 // time, so that one emission serves both kinds of functions (emit.h).
 #pragma once
-#include "common/open_util.h"
+#include "common/dynamic_util.h"
 
 namespace mrvlc::ops {
 

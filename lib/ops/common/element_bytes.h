@@ -1,4 +1,4 @@
-// What movement operators need to take texts as well: elements of a size that C knows.
+// What movement operators need to take strings as well: elements of a size that C knows.
 #pragma once
 #include "common/infer_util.h"
 

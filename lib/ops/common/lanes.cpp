@@ -1,7 +1,7 @@
 #include "common/lanes.h"
 
 #include "common/bulk.h"
-#include "common/open_util.h"
+#include "common/dynamic_util.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -81,7 +81,7 @@ std::string times(const std::string& a, const std::string& b) {
   return fmt::format("{} * {}", a, b);
 }
 
-void open_loop(EmitContext& c, std::string_view var, const std::string& n) {
+void dynamic_loop(EmitContext& c, std::string_view var, const std::string& n) {
   c.open(fmt::format("for (ptrdiff_t {0} = 0; {0} < {1}; ++{0})", var, n));
 }
 

@@ -2,14 +2,14 @@
 
 #include <set>
 
-#include "common/open_util.h"
+#include "common/dynamic_util.h"
 
 namespace mrvlc::ops {
 namespace {
 
 TensorType sample_type(TensorType type) {
   type.shape[0] = 1;
-  type.open = 0;
+  type.dynamic = 0;
   type.capacity = -1;
   return type;
 }
@@ -79,12 +79,12 @@ class SampleContext final : public EmitContext {
 };
 
 bool only_samples(const TensorType& type) {
-  return type.open == 1 && type.wrapper == Wrapper::None && type.capacity < 0;
+  return type.dynamic == 1 && type.wrapper == Wrapper::None && type.capacity < 0;
 }
 
 }  // namespace
 
-bool has_open_samples(const EmitContext& context) {
+bool has_dynamic_samples(const EmitContext& context) {
   if (!only_samples(context.in_type(0))) return false;
   for (size_t i = 1; i < context.node().inputs.size(); ++i) {
     if (context.has(i) && !context.in_type(i).is_static()) return false;

@@ -5,7 +5,7 @@
 #include <climits>
 
 #include "common/slices.h"
-#include "mrvlc/ops/open.h"
+#include "mrvlc/ops/dynamic_shapes.h"
 
 namespace mrvlc::ops {
 
@@ -27,8 +27,8 @@ std::vector<Tensor> inputs_from(const EvalContext& context, size_t first, size_t
   return inputs;
 }
 
-TensorType scanned_type(const TensorType& item, int64_t axis, int64_t count, bool open) {
-  TensorType type = with_dim(item, axis, count, open);
+TensorType scanned_type(const TensorType& item, int64_t axis, int64_t count, bool dynamic) {
+  TensorType type = with_dim(item, axis, count, dynamic);
   // What overflows is refused as too large.
   if (type.capacity >= 0)
     type.capacity = count == kNoBound ? -1 : checked_mul(type.capacity, count).value_or(INT64_MAX);

@@ -12,8 +12,8 @@ using Body = std::shared_ptr<const ir::Graph>;
 Result<Body> body_of(const InferContext& context, std::string_view attr);
 std::vector<TensorType> result_types(const ir::Graph& body);
 std::vector<Tensor> inputs_from(const EvalContext& context, size_t first, size_t count);
-// The type of `count` scanned tensors along a new axis; `open`: at most so many, or any number (kNoBound).
-TensorType scanned_type(const TensorType& item, int64_t axis, int64_t count, bool open);
+// The type of `count` scanned tensors along a new axis; `dynamic`: at most so many, or any number (kNoBound).
+TensorType scanned_type(const TensorType& item, int64_t axis, int64_t count, bool dynamic);
 
 // What a body gives back round after round: the states, then a tensor for each scanned output.
 struct Rounds {

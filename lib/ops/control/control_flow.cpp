@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "mrvlc/ops/open.h"
+#include "mrvlc/ops/dynamic_shapes.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 TensorType any_rank(const TensorType& a, const TensorType& b) {
   TensorType joined = a;
   joined.shape.clear();
-  joined.open = kOpenRank;
+  joined.dynamic = kDynamicRank;
   joined.capacity = std::max(a.elements(), b.elements());
   joined.length = std::max(a.length, b.length);
   return joined;
@@ -30,14 +30,14 @@ std::optional<TensorType> join_types(const TensorType& a, const TensorType& b) {
     return holds_sequence(a) ? std::optional(any_rank(a, b)) : std::nullopt;
   TensorType joined = a;
   joined.length = std::max(a.length, b.length);
-  joined.open |= b.open;
+  joined.dynamic |= b.dynamic;
   for (size_t d = 0; d < a.shape.size(); ++d) {
     if (a.shape[d] == b.shape[d]) continue;
-    joined.open |= 1u << d;
+    joined.dynamic |= 1u << d;
     const bool unbounded = a.shape[d] == kNoBound || b.shape[d] == kNoBound;
     joined.shape[d] = unbounded ? kNoBound : std::max(a.shape[d], b.shape[d]);
   }
-  const bool capped = joined.open != 0 && (a.capacity >= 0 || b.capacity >= 0);
+  const bool capped = joined.dynamic != 0 && (a.capacity >= 0 || b.capacity >= 0);
   joined.capacity = capped ? std::max(a.elements(), b.elements()) : -1;
   return joined;
 }
@@ -51,12 +51,12 @@ std::optional<TensorType> widen_state(const TensorType& state, const TensorType&
     return joined;
   }
   for (size_t d = 0; d < joined->shape.size(); ++d) {
-    if (!joined->is_open(static_cast<int64_t>(d))) continue;
+    if (!joined->is_dynamic(static_cast<int64_t>(d))) continue;
     // What grows has no bound of its own; one that was given before is kept.
-    const bool was_open = state.rank() == joined->rank() && state.is_open(static_cast<int64_t>(d));
-    joined->shape[d] = was_open ? state.shape[d] : kNoBound;
+    const bool was_dynamic = state.rank() == joined->rank() && state.is_dynamic(static_cast<int64_t>(d));
+    joined->shape[d] = was_dynamic ? state.shape[d] : kNoBound;
   }
-  if (joined->open != 0) joined->capacity = state.open != 0 ? state.capacity : -1;
+  if (joined->dynamic != 0) joined->capacity = state.dynamic != 0 ? state.capacity : -1;
   return joined;
 }
 

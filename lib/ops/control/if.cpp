@@ -51,7 +51,7 @@ const OpDef& def_If() {
   static const OpDef def = [] {
     OpDef d = control_flow_def("If");
     d.attrs = {optional("then_branch", ir::AttrKind::Graph), optional("else_branch", ir::AttrKind::Graph)};
-    d.infer = d.infer_open = infer_if;
+    d.infer = d.infer_dynamic = infer_if;
     d.eval = eval_if;
     d.traits = {.data_dependent_shape = true};
     return d;

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "control/body.h"
-#include "mrvlc/ops/open.h"
+#include "mrvlc/ops/dynamic_shapes.h"
 
 namespace mrvlc::ops {
 
@@ -52,8 +52,8 @@ TensorType stacked(const InferContext& context, const LoopShape& s, const Tensor
   const int64_t bound = trips != nullptr ? std::max<int64_t>(trips->as_int(0), 0) : kNoBound;
   const Tensor* first = context.constant(1);
   const bool starts = !context.has(1) || (first != nullptr && first->as_int(0) != 0);
-  const bool open = bound == kNoBound || !starts || !goes_on(context, *s.body);
-  return scanned_type(item, 0, bound, open);
+  const bool dynamic = bound == kNoBound || !starts || !goes_on(context, *s.body);
+  return scanned_type(item, 0, bound, dynamic);
 }
 
 Result<std::vector<TensorType>> infer_loop(const InferContext& context) {
@@ -96,7 +96,7 @@ const OpDef& def_Loop() {
     OpDef d = control_flow_def("Loop");
     d.attrs = {optional("body", ir::AttrKind::Graph), formals_attr()};
     d.min_inputs = 0;
-    d.infer = d.infer_open = infer_loop;
+    d.infer = d.infer_dynamic = infer_loop;
     d.eval = eval_loop;
     d.traits = {.data_dependent_shape = true};
     return d;

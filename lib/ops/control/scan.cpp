@@ -4,7 +4,7 @@
 #include "common/slices.h"
 #include "control/body.h"
 #include "mrvlc/ops/control_flow.h"
-#include "mrvlc/ops/open.h"
+#include "mrvlc/ops/dynamic_shapes.h"
 
 namespace mrvlc::ops {
 
@@ -70,7 +70,7 @@ Result<ScanShape> scan_shape(const InferContext& context) {
 
 struct ScanLength {
   int64_t rounds = 0;
-  bool open = false;
+  bool dynamic = false;
 };
 
 Result<ScanLength> scan_length(const InferContext& context, const ScanShape& s) {
@@ -78,9 +78,9 @@ Result<ScanLength> scan_length(const InferContext& context, const ScanShape& s) 
   for (size_t i = 0; i < s.scans; ++i) {
     const TensorType& type = context.type(s.params.states + i);
     const int64_t axis = s.params.input_axes[i], n = type.shape[at(axis)];
-    if (type.is_open(axis)) {
-      length.open = true;
-    } else if (i > 0 && !length.open && n != length.rounds) {
+    if (type.is_dynamic(axis)) {
+      length.dynamic = true;
+    } else if (i > 0 && !length.dynamic && n != length.rounds) {
       return bad_operands("the scanned inputs have different lengths");
     }
     length.rounds = std::max(length.rounds, n);
@@ -101,7 +101,7 @@ Result<std::vector<TensorType>> infer_scan(const InferContext& context) {
     if (type.rank() >= kMaxRank || type.wrapper != Wrapper::None)
       return bad_attr("body", "scans something other than tensors of a rank below 8");
     const int64_t axis = s.params.output_axes[i - s.params.states];
-    types.push_back(scanned_type(type, axis, length.rounds, length.open));
+    types.push_back(scanned_type(type, axis, length.rounds, length.dynamic));
   }
   return types;
 }
@@ -164,7 +164,7 @@ const OpDef& def_Scan() {
                optional("scan_output_axes", ir::AttrKind::Ints),
                optional("scan_output_directions", ir::AttrKind::Ints),
                formals_attr()};
-    d.infer = d.infer_open = infer_scan;
+    d.infer = d.infer_dynamic = infer_scan;
     d.eval = eval_scan;
     d.traits = {.data_dependent_shape = true};
     return d;

@@ -75,7 +75,7 @@ Status emit_bit_cast(EmitContext& context) {
   return {};
 }
 
-Status emit_bit_cast_open(EmitContext& context) {
+Status emit_bit_cast_dynamic(EmitContext& context) {
   context.set_dims(0, in_dims(context, 0));
   return emit_bit_cast(context);
 }
@@ -93,7 +93,7 @@ const OpDef& def_BitCast() {
     d.infer = infer_bit_cast;
     d.eval = eval_bit_cast;
     d.emit = emit_bit_cast;
-    d.emit_open = emit_bit_cast_open;
+    d.emit_dynamic = emit_bit_cast_dynamic;
     d.declined = "runs on the host";
     return d;
   }();

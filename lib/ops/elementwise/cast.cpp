@@ -136,7 +136,7 @@ Status emit_any_cast(EmitContext& c) {
   return {};
 }
 
-Status emit_open_cast(EmitContext& c) {
+Status emit_dynamic_cast(EmitContext& c) {
   c.set_dims(0, in_dims(c, 0));
   return emit_any_cast(c);
 }
@@ -192,11 +192,11 @@ const OpDef& def_Cast() {
                spec::with_string("round_mode", "up")};
     d.types = kCastable;
     d.upgrade = upgrade_cast;
-    d.infer = d.infer_open = infer_cast;
+    d.infer = d.infer_dynamic = infer_cast;
     d.eval = eval_any_cast;
     d.scalar = &kConversion;
     d.emit = emit_any_cast;
-    d.emit_open = emit_open_cast;
+    d.emit_dynamic = emit_dynamic_cast;
     return host_only(std::move(d), kCastOnHost);
   }();
   return op;
@@ -211,10 +211,10 @@ const OpDef& def_CastLike() {
     d.attrs = {spec::with_int("saturate", 1), spec::with_string("round_mode", "up")};
     d.min_inputs = d.max_inputs = 2;
     d.types = kCastable;
-    d.infer = d.infer_open = infer_cast_like;
+    d.infer = d.infer_dynamic = infer_cast_like;
     d.eval = eval_any_cast;
     d.emit = emit_any_cast;
-    d.emit_open = emit_open_cast;
+    d.emit_dynamic = emit_dynamic_cast;
     return host_only(std::move(d), kCastOnHost);
   }();
   return op;

@@ -1,6 +1,6 @@
 // Clip: bounds are optional scalar inputs since opset 11, attributes before.
 #include "common/bulk.h"
-#include "common/open_util.h"
+#include "common/dynamic_util.h"
 #include "elementwise/elementwise.h"
 
 namespace mrvlc::ops {
@@ -35,16 +35,16 @@ std::string clip_text(EmitContext& c, const std::vector<std::string>& x, Element
   return expand_pattern("{x}", c.node(), {value}, elem);
 }
 
-Result<std::vector<TensorType>> infer_open_clip(const InferContext& c) {
+Result<std::vector<TensorType>> infer_dynamic_clip(const InferContext& c) {
   MRVLC_TRY(check_tensors(c));
   return infer_clip(c);
 }
 
-Status emit_open_clip(EmitContext& c) {
+Status emit_dynamic_clip(EmitContext& c) {
   for (size_t i : {size_t{1}, size_t{2}}) {
     if (c.has(i)) require_equal(c, "1", product_text(in_dims(c, i)));
   }
-  return emit_open_elementwise(c);
+  return emit_dynamic_elementwise(c);
 }
 
 Status upgrade_clip(RawNode& node) {
@@ -70,8 +70,8 @@ const OpDef& def_Clip() {
     d.upgrade = upgrade_clip;
     d.infer = infer_clip;
     d.eval = eval_clip;
-    d.infer_open = infer_open_clip;
-    d.emit_open = emit_open_clip;
+    d.infer_dynamic = infer_dynamic_clip;
+    d.emit_dynamic = emit_dynamic_clip;
     d.traits = {.work = Work::Linear};
     return d;
   }();

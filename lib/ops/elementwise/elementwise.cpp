@@ -78,8 +78,8 @@ OpDef elementwise(std::string_view name, int arity, TypeSet types, const ScalarO
   op.eval = eval_elementwise;
   op.scalar = &scalar;
   op.emit = emit_elementwise;
-  op.infer_open = infer_open_elementwise;
-  op.emit_open = emit_open_elementwise;
+  op.infer_dynamic = infer_dynamic_elementwise;
+  op.emit_dynamic = emit_dynamic_elementwise;
   op.accel = {LayerKind::Elementwise};
   return op;
 }

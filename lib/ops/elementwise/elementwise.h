@@ -77,10 +77,10 @@ std::string stored(const EmitContext& context, const std::string& expr);
 void emit_fold(const ScalarOp& op, EmitContext& context, const std::vector<std::string>& x,
                const std::string& y, double divisor);
 
-// The same for shapes that are known at run time only (elementwise_open.cpp).
-Result<std::vector<TensorType>> infer_open_elementwise(const InferContext& context);
-Status emit_open_elementwise(EmitContext& context);
-Status emit_open_scalar(const ScalarOp& op, EmitContext& context, bool fold, double divisor = 1);
+// The same for shapes that are known at run time only (elementwise_dynamic.cpp).
+Result<std::vector<TensorType>> infer_dynamic_elementwise(const InferContext& context);
+Status emit_dynamic_elementwise(EmitContext& context);
+Status emit_dynamic_scalar(const ScalarOp& op, EmitContext& context, bool fold, double divisor = 1);
 // Fails unless the operands broadcast to the shape of the first.
 void require_first_shape(EmitContext& context);
 

@@ -1,6 +1,6 @@
 // Identity.
+#include "common/dynamic_util.h"
 #include "common/element_bytes.h"
-#include "common/open_util.h"
 #include "sequences/sequence.h"
 
 namespace mrvlc::ops {
@@ -26,7 +26,7 @@ Status emit_identity(EmitContext& c) {
   return {};
 }
 
-Status emit_open_identity(EmitContext& c) {
+Status emit_dynamic_identity(EmitContext& c) {
   const TensorType& type = c.in_type(0);
   if (type.wrapper != Wrapper::None) return emit_wrapped_copy(c);
   c.set_dims(0, in_dims(c, 0));
@@ -44,8 +44,8 @@ const OpDef& def_Identity() {
     d.infer = infer_identity;
     d.eval = eval_identity;
     d.emit = emit_identity;
-    d.infer_open = infer_identity;
-    d.emit_open = emit_open_identity;
+    d.infer_dynamic = infer_identity;
+    d.emit_dynamic = emit_dynamic_identity;
     d.accel = {LayerKind::Reshape};
     return d;
   }();

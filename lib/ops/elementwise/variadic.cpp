@@ -23,8 +23,8 @@ Status emit_mean(EmitContext& c) {
   return emit_scalar(kPairSum, c, true, static_cast<double>(c.node().inputs.size()));
 }
 
-Status emit_open_mean(EmitContext& c) {
-  return emit_open_scalar(kPairSum, c, true, static_cast<double>(c.node().inputs.size()));
+Status emit_dynamic_mean(EmitContext& c) {
+  return emit_dynamic_scalar(kPairSum, c, true, static_cast<double>(c.node().inputs.size()));
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ const OpDef& def_Mean() {
     d.scalar = nullptr;
     d.eval = eval_mean;
     d.emit = emit_mean;
-    d.emit_open = emit_open_mean;
+    d.emit_dynamic = emit_dynamic_mean;
     return with_traits(host_only(std::move(d), kPartialSums), {.commutative = true});
   }();
   return op;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/dynamic_facets.h"
 #include "common/emit_util.h"
-#include "common/open_facets.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/ops.h"
 
@@ -268,8 +268,8 @@ const OpDef& def_ConstantOfShape() {
     OpDef d =
         folded("ConstantOfShape", 1, infer_constant_of_shape, eval_constant_of_shape, emit_constant_of_shape);
     d.attrs = {optional("value", ir::AttrKind::Tensor)};
-    d.infer_open = infer_open_constant_of_shape;
-    d.emit_open = emit_open_constant_of_shape;
+    d.infer_dynamic = infer_dynamic_constant_of_shape;
+    d.emit_dynamic = emit_dynamic_constant_of_shape;
     d.types = types_of({E::I64});
     d.since_min = 9;
     d.traits = {.work = Work::Linear};
@@ -282,8 +282,8 @@ const OpDef& def_Shape() {
   static const OpDef def = [] {
     OpDef d = folded("Shape", 1, infer_shape, eval_shape, emit_shape);
     d.attrs = {optional("end", ir::AttrKind::Int), with_int("start", 0)};
-    d.infer_open = infer_open_shape;
-    d.emit_open = emit_open_shape;
+    d.infer_dynamic = infer_dynamic_shape;
+    d.emit_dynamic = emit_dynamic_shape;
     d.traits = {.work = Work::Linear};
     return d;
   }();
@@ -293,8 +293,8 @@ const OpDef& def_Shape() {
 const OpDef& def_Size() {
   static const OpDef def = [] {
     OpDef d = folded("Size", 1, infer_size, eval_shape, emit_shape);
-    d.infer_open = infer_open_shape;
-    d.emit_open = emit_open_shape;
+    d.infer_dynamic = infer_dynamic_shape;
+    d.emit_dynamic = emit_dynamic_shape;
     d.traits = {.work = Work::Linear};
     return d;
   }();
@@ -304,8 +304,8 @@ const OpDef& def_Size() {
 const OpDef& def_Range() {
   static const OpDef def = [] {
     OpDef d = folded("Range", 3, infer_range, eval_range, emit_range);
-    d.infer_open = infer_open_range;
-    d.emit_open = emit_open_range;
+    d.infer_dynamic = infer_dynamic_range;
+    d.emit_dynamic = emit_dynamic_range;
     d.types = types_of({E::F32, E::F64, E::F16, E::BF16, E::I16, E::I32, E::I64});
     d.since_min = 11;
     d.traits = {.work = Work::Linear};
@@ -317,8 +317,8 @@ const OpDef& def_Range() {
 const OpDef& def_EyeLike() {
   static const OpDef def = [] {
     OpDef d = folded("EyeLike", 1, infer_eye_like, eval_eye_like, emit_eye_like);
-    d.infer_open = infer_open_eye_like;
-    d.emit_open = emit_open_eye_like;
+    d.infer_dynamic = infer_dynamic_eye_like;
+    d.emit_dynamic = emit_dynamic_eye_like;
     d.attrs = {optional("dtype", ir::AttrKind::Type), with_int("k", 0)};
     d.types = kFixedSize;
     d.since_min = 9;

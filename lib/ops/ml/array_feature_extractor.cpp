@@ -4,7 +4,7 @@
 #include "common/index_util.h"
 #include "common/slices.h"
 #include "ml/ml.h"
-#include "movement/index_open.h"
+#include "movement/index_dynamic.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -45,9 +45,9 @@ void emit_extractor_lines(EmitContext& context,
                           const std::function<void(const std::string& index)>& put_index) {
   Texts x = in_dims(context, 0);
   std::string count = product_text(in_dims(context, 1));
-  open_loop(context, "j", count);
+  dynamic_loop(context, "j", count);
   put_index(context.in(1) + "[j]");
-  open_loop(context, "r", product_text(x, 0, x.size() - 1));
+  dynamic_loop(context, "r", product_text(x, 0, x.size() - 1));
   context.line(
       fmt::format("{}[r * {} + j] = {}[r * {} + k];", context.out(0), count, context.in(0), x.back()));
   context.close();
@@ -61,7 +61,7 @@ Status emit_extractor(EmitContext& context) {
   return {};
 }
 
-Status emit_open_extractor(EmitContext& context) {
+Status emit_dynamic_extractor(EmitContext& context) {
   Texts x = in_dims(context, 0), dims(x.begin(), x.end() - 1);
   if (dims.empty()) dims = {"1"};
   dims.push_back(product_text(in_dims(context, 1)));
@@ -81,7 +81,7 @@ const OpDef& def_ArrayFeatureExtractor() {
     d.infer = infer_extractor;
     d.eval = eval_extractor;
     d.emit = emit_extractor;
-    d.emit_open = emit_open_extractor;
+    d.emit_dynamic = emit_dynamic_extractor;
     return d;
   }();
   return op;

@@ -120,7 +120,7 @@ Status emit_encoder(EmitContext& context) {
   auto otherwise = static_cast<int64_t>(order.size());
   order.push_back(static_cast<int64_t>(ml::size_of(e.keys)));
   ml::ListTable values(context, ml::reordered(e.values, order), e.value_type);
-  open_loop(context, "i", ml::count_text(context));
+  dynamic_loop(context, "i", ml::count_text(context));
   context.line(fmt::format("const ptrdiff_t found = {};", keys.emit_find(context, context.in(0) + "[i]")));
   context.line(fmt::format("const ptrdiff_t k = found < 0 ? {} : found;", otherwise));
   values.emit_choice(context, context.out(0) + "[i]", "k");
@@ -176,7 +176,7 @@ Status emit_one_hot_lines(EmitContext& context, const ml::List& list, bool may_m
   if (context.out_type(0).elements() == 0) return {};
   ml::Keys keys(list);
   std::string order = ml::table_of(context, E::I64, keys.sorted());
-  open_loop(context, "i", ml::count_text(context));
+  dynamic_loop(context, "i", ml::count_text(context));
   std::string x = context.in(0) + "[i]";
   if (is_float(context.in_type(0).elem)) x = saturated_text(x, context.in_type(0).elem, E::I64);
   context.line(fmt::format("const ptrdiff_t k = {};", keys.emit_find(context, x)));
@@ -195,7 +195,7 @@ Status emit_one_hot_encoder(EmitContext& context) {
   return emit_one_hot_lines(context, list, true);
 }
 
-Status emit_open_one_hot_encoder(EmitContext& context) {
+Status emit_dynamic_one_hot_encoder(EmitContext& context) {
   InferContext view = emit_view(context);
   MRVLC_ASSIGN(ml::List list, categories(view));
   Texts dims = in_dims(context, 0);
@@ -240,7 +240,7 @@ const OpDef& def_LabelEncoder() {
     d.infer = infer_encoder<encoding>;
     d.eval = eval_encoder<encoding>;
     d.emit = emit_encoder<encoding>;
-    d.emit_open = ml::emit_open_same<emit_encoder<encoding>>;
+    d.emit_dynamic = ml::emit_dynamic_same<emit_encoder<encoding>>;
     return d;
   }();
   return op;
@@ -255,7 +255,7 @@ const OpDef& def_CategoryMapper() {
     d.infer = infer_encoder<category_mapping>;
     d.eval = eval_encoder<category_mapping>;
     d.emit = emit_encoder<category_mapping>;
-    d.emit_open = ml::emit_open_same<emit_encoder<category_mapping>>;
+    d.emit_dynamic = ml::emit_dynamic_same<emit_encoder<category_mapping>>;
     return d;
   }();
   return op;
@@ -270,7 +270,7 @@ const OpDef& def_OneHotEncoder() {
     d.infer = infer_one_hot_encoder;
     d.eval = eval_one_hot_encoder;
     d.emit = emit_one_hot_encoder;
-    d.emit_open = emit_open_one_hot_encoder;
+    d.emit_dynamic = emit_dynamic_one_hot_encoder;
     return d;
   }();
   return op;

@@ -30,7 +30,7 @@ int64_t total_columns(const std::vector<ml::Rows>& parts) {
   return sum;
 }
 
-Result<std::vector<TensorType>> infer_open_vectorizer(const InferContext& context) {
+Result<std::vector<TensorType>> infer_dynamic_vectorizer(const InferContext& context) {
   MRVLC_TRY(check_tensors(context));
   const auto& sizes = context.ints_attr("inputdimensions");
   if (!sizes.empty() && sizes.size() != context.num_inputs())
@@ -42,9 +42,9 @@ Result<std::vector<TensorType>> infer_open_vectorizer(const InferContext& contex
     MRVLC_TRY(check_rank(context, i, 1, 2));
     Dims x = dims_of(context.type(i));
     Dim rows = x.size() == 1 ? Dim{} : x[0], &columns = x.back();
-    if (!rows.open && !result[0].open && rows.bound != result[0].bound)
+    if (!rows.dynamic && !result[0].dynamic && rows.bound != result[0].bound)
       return bad_operands("inputs differ in their rows");
-    if (!sizes.empty() && (columns.open ? sizes[i] < 0 : sizes[i] != columns.bound))
+    if (!sizes.empty() && (columns.dynamic ? sizes[i] < 0 : sizes[i] != columns.bound))
       return bad_attr("inputdimensions", "differs from the shape of an input");
     if (!sizes.empty()) columns = {sizes[i], false};
     result = {equal_dim(result[0], rows), sum(result[1], columns)};
@@ -73,7 +73,7 @@ void emit_vectorizer_lines(EmitContext& context, const std::string& width) {
   context.line(fmt::format("float* y = {};", context.out(0)));
   for (size_t k = 0; k < context.node().inputs.size(); ++k) {
     const std::string columns = ml::column_text(context, k);
-    open_loop(context, "r", ml::row_text(context, k));
+    dynamic_loop(context, "r", ml::row_text(context, k));
     context.line(fmt::format("for (ptrdiff_t c = 0; c < {0}; ++c) y[r * {1} + c] = (float){2}[r * {0} + c];",
                              columns, width, context.in(k)));
     context.close();
@@ -88,7 +88,7 @@ Status emit_vectorizer(EmitContext& context) {
   return {};
 }
 
-Status emit_open_vectorizer(EmitContext& context) {
+Status emit_dynamic_vectorizer(EmitContext& context) {
   const auto& sizes = emit_view(context).ints_attr("inputdimensions");
   std::string width = "0";
   for (size_t k = 0; k < context.node().inputs.size(); ++k) {
@@ -111,10 +111,10 @@ const OpDef& def_FeatureVectorizer() {
     d.attrs = {optional("inputdimensions", ir::AttrKind::Ints)};
     d.max_inputs = -1;
     d.infer = infer_vectorizer;
-    d.infer_open = infer_open_vectorizer;
+    d.infer_dynamic = infer_dynamic_vectorizer;
     d.eval = eval_vectorizer;
     d.emit = emit_vectorizer;
-    d.emit_open = emit_open_vectorizer;
+    d.emit_dynamic = emit_dynamic_vectorizer;
     return d;
   }();
   return op;

@@ -3,8 +3,8 @@
 #pragma once
 #include <optional>
 
+#include "common/dynamic_util.h"
 #include "common/lanes.h"
-#include "common/open_util.h"
 
 namespace mrvlc::ops::ml {
 
@@ -32,18 +32,18 @@ std::string column_text(const EmitContext& context, size_t input = 0);
 std::string count_text(const EmitContext& context);
 // Opens the loop over rows n of input 0, with `x` pointing at one; they have so many columns, or the function
 // fails.
-void open_rows(EmitContext& context, const Rows& rows);
+void dynamic_rows(EmitContext& context, const Rows& rows);
 
-// The text of an emission serves static shapes, and after the dimensions of the results open ones. Each
+// The text of an emission serves static shapes, and after the dimensions of the results dynamic ones. Each
 // result has a row for each of input 0, or the shape of input 0.
 void set_row_dims(EmitContext& context);
 template <Status (*Emit)(EmitContext&)>
-Status emit_open_rows(EmitContext& context) {
+Status emit_dynamic_rows(EmitContext& context) {
   set_row_dims(context);
   return Emit(context);
 }
 template <Status (*Emit)(EmitContext&)>
-Status emit_open_same(EmitContext& context) {
+Status emit_dynamic_same(EmitContext& context) {
   set_same_dims(context);
   return Emit(context);
 }

@@ -1,5 +1,5 @@
-// Normalizer (ai.onnx.ml -1): rows divided by their maximum, sum of absolute values, or Euclidean norm, unless
-// that is 0.
+// Normalizer (ai.onnx.ml -1): rows divided by their maximum, sum of absolute values, or Euclidean norm,
+// unless that is 0.
 #include <algorithm>
 #include <cmath>
 
@@ -53,7 +53,7 @@ Status emit_normalizer(EmitContext& context) {
   MRVLC_ASSIGN(Norm norm, norm_of(emit_view(context)));
   if (context.out_type(0).elements() == 0) return {};
   const std::string columns = ml::column_text(context);
-  open_loop(context, "r", ml::row_text(context));
+  dynamic_loop(context, "r", ml::row_text(context));
   context.line(
       fmt::format("const {}* x = {} + r * {};", c_type(context.in_type(0).elem), context.in(0), columns));
   context.line(fmt::format("float* y = {} + r * {};", context.out(0), columns));
@@ -78,7 +78,7 @@ const OpDef& def_Normalizer() {
     d.infer = infer_normalizer;
     d.eval = eval_normalizer;
     d.emit = emit_normalizer;
-    d.emit_open = ml::emit_open_same<emit_normalizer>;
+    d.emit_dynamic = ml::emit_dynamic_same<emit_normalizer>;
     return d;
   }();
   return op;

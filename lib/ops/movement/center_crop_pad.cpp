@@ -35,16 +35,16 @@ Result<std::vector<TensorType>> infer_crop(const InferContext& context) {
   return one_type(context.type(0).elem, shape);
 }
 
-Result<std::vector<TensorType>> infer_crop_open(const InferContext& context) {
+Result<std::vector<TensorType>> infer_crop_dynamic(const InferContext& context) {
   MRVLC_ASSIGN(auto axes, cropped_axes(context));
   TensorType type{context.type(0).elem, context.type(0).shape};
-  type.open = context.type(0).open;
+  type.dynamic = context.type(0).dynamic;
   const Tensor* sizes = context.constant(1);
   for (size_t i = 0; i < axes.size(); ++i) {
     uint32_t bit = 1u << axes[i];
     if (sizes != nullptr) MRVLC_TRY(check_dim(sizes->as_int(static_cast<int64_t>(i)), "a dimension"));
     type.shape[at(axes[i])] = sizes != nullptr ? sizes->as_int(static_cast<int64_t>(i)) : kNoBound;
-    type.open = sizes != nullptr ? type.open & ~bit : type.open | bit;
+    type.dynamic = sizes != nullptr ? type.dynamic & ~bit : type.dynamic | bit;
   }
   return std::vector<TensorType>{type};
 }
@@ -75,7 +75,7 @@ Status emit_crop(EmitContext& context) {
   return {};
 }
 
-Status emit_crop_open(EmitContext& context) {
+Status emit_crop_dynamic(EmitContext& context) {
   MRVLC_ASSIGN(auto axes, cropped_axes(emit_view(context)));
   Texts dims, x = in_sizes(context, 0);
   for (int64_t d = 0; d < context.in_type(0).rank(); ++d) dims.push_back(context.in_dim(0, d));
@@ -111,10 +111,10 @@ const OpDef& def_CenterCropPad() {
     d.min_inputs = d.max_inputs = 2;
     d.types = kFixedSize;
     d.infer = infer_crop;
-    d.infer_open = infer_crop_open;
+    d.infer_dynamic = infer_crop_dynamic;
     d.eval = eval_crop;
     d.emit = emit_crop;
-    d.emit_open = emit_crop_open;
+    d.emit_dynamic = emit_crop_dynamic;
     d.declined = "runs on the host";
     return d;
   }();

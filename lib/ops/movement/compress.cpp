@@ -47,7 +47,7 @@ Result<std::vector<TensorType>> infer_compress(const InferContext& context) {
   return one_type(context.type(0).elem, s.result);
 }
 
-Result<std::vector<TensorType>> infer_compress_open(const InferContext& context) {
+Result<std::vector<TensorType>> infer_compress_dynamic(const InferContext& context) {
   MRVLC_TRY(check_tensors(context));
   MRVLC_ASSIGN(auto axis, compress_axis(context));
   Dims x = dims_of(context.type(0));
@@ -95,7 +95,7 @@ Status emit_compress(EmitContext& context) {
   return {};
 }
 
-Status emit_compress_open(EmitContext& context) {
+Status emit_compress_dynamic(EmitContext& context) {
   MRVLC_TRY(emit_compress_sizes(context));
   MRVLC_ASSIGN(auto axis, compress_axis(emit_view(context)));
   context.fail_if("n > dim");
@@ -123,10 +123,10 @@ const OpDef& def_Compress() {
     d.min_inputs = d.max_inputs = 2;
     d.types = kFixedSize;
     d.infer = infer_compress;
-    d.infer_open = infer_compress_open;
+    d.infer_dynamic = infer_compress_dynamic;
     d.eval = eval_compress;
     d.emit = emit_compress;
-    d.emit_open = emit_compress_open;
+    d.emit_dynamic = emit_compress_dynamic;
     d.declined = "the accelerator has no shapes that depend on values";
     return d;
   }();

@@ -1,5 +1,5 @@
 // Concat (ONNX Concat-13) and Split (ONNX Split-18).
-#include "common/open_facets.h"
+#include "common/dynamic_facets.h"
 #include "common/slices.h"
 #include "mrvlc/support/diag/ops.h"
 
@@ -161,8 +161,8 @@ const OpDef& def_Concat() {
     d.infer = infer_concat;
     d.eval = eval_concat;
     d.emit = emit_concat;
-    d.infer_open = infer_open_concat;
-    d.emit_open = emit_open_concat;
+    d.infer_dynamic = infer_dynamic_concat;
+    d.emit_dynamic = emit_dynamic_concat;
     d.accel = {LayerKind::Concat};
     return d;
   }();
@@ -183,8 +183,8 @@ const OpDef& def_Split() {
     d.infer = infer_split;
     d.eval = eval_split;
     d.emit = emit_split;
-    d.infer_open = infer_open_split;
-    d.emit_open = emit_open_split;
+    d.infer_dynamic = infer_dynamic_split;
+    d.emit_dynamic = emit_dynamic_split;
     d.accel = {LayerKind::Move};
     return d;
   }();

@@ -1,8 +1,8 @@
 // Gather (ONNX Gather-13), GatherElements (-13), GatherND (-13). Indices count from the end when negative.
 // One out of range is an error in the reference; generated code clamps it, so that no input can make it read
 // outside its operands.
+#include "common/dynamic_facets.h"
 #include "common/index_util.h"
-#include "common/open_facets.h"
 #include "common/slices.h"
 
 namespace mrvlc::ops {
@@ -79,7 +79,7 @@ Status eval_gather_elements(const EvalContext& context) {
 Status emit_gather_elements(EmitContext& context) {
   MRVLC_ASSIGN(AlongAxis a, along_axis(emit_view(context)));
   if (context.out_type(0).elements() == 0) return {};
-  a.open_loops(context);
+  a.dynamic_loops(context);
   emit_index(context, "at", fmt::format("{}[n]", context.in(1)), a.dim);
   context.line(fmt::format("{}[n] = {}[base + at * {}];", context.out(0), context.in(0), a.stride));
   a.close_loops(context);
@@ -105,7 +105,7 @@ Status emit_gather_nd(EmitContext& context) {
   InferContext view = emit_view(context);
   MRVLC_ASSIGN(TupleIndices t, tuple_indices(view, view.int_attr("batch_dims")));
   if (context.out_type(0).elements() == 0) return {};
-  t.open_loops(context, context.in(1));
+  t.dynamic_loops(context, context.in(1));
   std::string bytes = element_bytes(context.in_type(0).elem, t.slice);
   context.line(
       fmt::format("memcpy({} + n * {}, {} + at, {});", context.out(0), t.slice, context.in(0), bytes));
@@ -131,8 +131,8 @@ const OpDef& def_Gather() {
     d.infer = infer_gather;
     d.eval = eval_gather;
     d.emit = emit_gather;
-    d.infer_open = infer_open_gather;
-    d.emit_open = emit_open_gather;
+    d.infer_dynamic = infer_dynamic_gather;
+    d.emit_dynamic = emit_dynamic_gather;
     d.traits = {.moves = Moves::Copied, .work = Work::Linear};
     return d;
   }();
@@ -146,8 +146,8 @@ const OpDef& def_GatherElements() {
     d.infer = infer_gather_elements;
     d.eval = eval_gather_elements;
     d.emit = emit_gather_elements;
-    d.infer_open = infer_open_gather_elements;
-    d.emit_open = emit_open_gather_elements;
+    d.infer_dynamic = infer_dynamic_gather_elements;
+    d.emit_dynamic = emit_dynamic_gather_elements;
     d.traits = {.moves = Moves::Copied, .work = Work::Linear};
     return d;
   }();
@@ -161,8 +161,8 @@ const OpDef& def_GatherND() {
     d.infer = infer_gather_nd;
     d.eval = eval_gather_nd;
     d.emit = emit_gather_nd;
-    d.infer_open = infer_open_gather_nd;
-    d.emit_open = emit_open_gather_nd;
+    d.infer_dynamic = infer_dynamic_gather_nd;
+    d.emit_dynamic = emit_dynamic_gather_nd;
     d.traits = {.moves = Moves::Copied, .work = Work::Linear};
     return d;
   }();

@@ -112,7 +112,7 @@ int64_t comparisons(const InferContext& context) {
   return checked_mul(element_count(scores), picks).value_or(kMaxElements);
 }
 
-// Of many boxes the result's length is left open: inference must not take long.
+// Of many boxes the result's length is left dynamic: inference must not take long.
 Result<std::vector<TensorType>> infer_nms(const InferContext& context) {
   constexpr int64_t kMostComparisons = int64_t{1} << 24;
   MRVLC_TRY(check_nms(context));
@@ -123,7 +123,7 @@ Result<std::vector<TensorType>> infer_nms(const InferContext& context) {
   return std::vector<TensorType>{result.type()};
 }
 
-Result<std::vector<TensorType>> infer_nms_open(const InferContext& context) {
+Result<std::vector<TensorType>> infer_nms_dynamic(const InferContext& context) {
   MRVLC_TRY(check_tensors(context));
   MRVLC_TRY(check_nms(context));
   Dims scores = dims_of(context.type(1));
@@ -193,7 +193,7 @@ void emit_class(EmitContext& context, bool has_score, bool center) {
   context.close();
 }
 
-Status emit_nms_open(EmitContext& context) {
+Status emit_nms_dynamic(EmitContext& context) {
   bool center = context.node().int_attr("center_point_box") != 0;
   require_equal(context, context.in_dim(0, 0), context.in_dim(1, 0));
   require_equal(context, context.in_dim(0, 1), context.in_dim(1, 2));
@@ -238,10 +238,10 @@ const OpDef& def_NonMaxSuppression() {
     d.max_inputs = 5;
     d.types = types_of({E::F32});
     d.infer = infer_nms;
-    d.infer_open = infer_nms_open;
+    d.infer_dynamic = infer_nms_dynamic;
     d.eval = eval_nms;
     d.emit = emit_nms;
-    d.emit_open = emit_nms_open;
+    d.emit_dynamic = emit_nms_dynamic;
     d.declined = "the accelerator has no shapes that depend on values";
     return d;
   }();

@@ -25,7 +25,7 @@ Result<std::vector<TensorType>> infer_non_zero(const InferContext& context) {
       E::I64, Shape{std::max<int64_t>(1, context.type(0).rank()), static_cast<int64_t>(positions.size())});
 }
 
-Result<std::vector<TensorType>> infer_non_zero_open(const InferContext& context) {
+Result<std::vector<TensorType>> infer_non_zero_dynamic(const InferContext& context) {
   MRVLC_TRY(check_tensors(context));
   Dim all = all_elements(context.type(0));
   Dims dims = {{std::max<int64_t>(1, context.type(0).rank()), false}, {all.bound, true}};
@@ -76,7 +76,7 @@ std::string test_text(ElementType elem, const std::string& x) {
   }
 }
 
-Status emit_non_zero_open(EmitContext& context) {
+Status emit_non_zero_dynamic(EmitContext& context) {
   Texts dims = in_sizes(context, 0);
   if (dims.empty()) dims = {"1"};
   std::string test = test_text(context.in_type(0).elem, context.in(0) + "[i]");
@@ -107,10 +107,10 @@ const OpDef& def_NonZero() {
     d.since_min = 9;
     d.types = kOrdinary;
     d.infer = infer_non_zero;
-    d.infer_open = infer_non_zero_open;
+    d.infer_dynamic = infer_non_zero_dynamic;
     d.eval = eval_non_zero;
     d.emit = emit_non_zero;
-    d.emit_open = emit_non_zero_open;
+    d.emit_dynamic = emit_non_zero_dynamic;
     d.declined = "the accelerator has no shapes that depend on values";
     return d;
   }();

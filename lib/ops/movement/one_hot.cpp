@@ -1,6 +1,6 @@
 // OneHot (ONNX OneHot-11): indices outside [-depth, depth) give a row of the off value.
+#include "common/dynamic_facets.h"
 #include "common/index_util.h"
-#include "common/open_facets.h"
 #include "mrvlc/ops/work.h"
 
 namespace mrvlc::ops {
@@ -83,8 +83,8 @@ const OpDef& def_OneHot() {
     d.infer = infer_one_hot;
     d.eval = eval_one_hot;
     d.emit = emit_one_hot;
-    d.infer_open = infer_open_one_hot;
-    d.emit_open = emit_open_one_hot;
+    d.infer_dynamic = infer_dynamic_one_hot;
+    d.emit_dynamic = emit_dynamic_one_hot;
     d.declined = "the accelerator has no writes at computed addresses";
     return d;
   }();

@@ -1,8 +1,8 @@
 // Pad (ONNX Pad-21): constant, reflect, edge, wrap; negative padding crops.
 #include <algorithm>
 
+#include "common/dynamic_facets.h"
 #include "common/mapped_copy.h"
-#include "common/open_facets.h"
 #include "common/strided_copy.h"
 #include "mrvlc/support/diag/ops.h"
 
@@ -126,8 +126,8 @@ const OpDef& def_Pad() {
     d.infer = infer_pad;
     d.eval = eval_pad;
     d.emit = emit_pad;
-    d.infer_open = infer_open_pad;
-    d.emit_open = emit_open_pad;
+    d.infer_dynamic = infer_dynamic_pad;
+    d.emit_dynamic = emit_dynamic_pad;
     d.accel = {LayerKind::Move};
     return d;
   }();

@@ -1,7 +1,7 @@
 // Reshape (ONNX Reshape-14), Flatten, Squeeze and Unsqueeze (-13): the same elements in the same order.
 #include <algorithm>
 
-#include "common/open_facets.h"
+#include "common/dynamic_facets.h"
 #include "common/strided_copy.h"
 #include "mrvlc/support/diag/ops.h"
 
@@ -127,8 +127,8 @@ const OpDef& def_Reshape() {
   static const OpDef def = [] {
     OpDef d = reshape_def("Reshape", infer_reshape, 2, 2);
     d.attrs = {with_int("allowzero", 0)};
-    d.infer_open = infer_open_reshape;
-    d.emit_open = emit_open_reshape;
+    d.infer_dynamic = infer_dynamic_reshape;
+    d.emit_dynamic = emit_dynamic_reshape;
     d.upgrade = upgrade_reshape;
     return d;
   }();
@@ -139,8 +139,8 @@ const OpDef& def_Flatten() {
   static const OpDef def = [] {
     OpDef d = reshape_def("Flatten", infer_flatten, 1, 1);
     d.attrs = {with_int("axis", 1)};
-    d.infer_open = infer_open_flatten;
-    d.emit_open = emit_open_flatten;
+    d.infer_dynamic = infer_dynamic_flatten;
+    d.emit_dynamic = emit_dynamic_flatten;
     return d;
   }();
   return def;
@@ -149,8 +149,8 @@ const OpDef& def_Flatten() {
 const OpDef& def_Squeeze() {
   static const OpDef def = [] {
     OpDef d = reshape_def("Squeeze", infer_squeeze, 1, 2);
-    d.infer_open = infer_open_squeeze;
-    d.emit_open = emit_open_squeeze;
+    d.infer_dynamic = infer_dynamic_squeeze;
+    d.emit_dynamic = emit_dynamic_squeeze;
     d.upgrade = upgrade_axes;
     return d;
   }();
@@ -160,8 +160,8 @@ const OpDef& def_Squeeze() {
 const OpDef& def_Unsqueeze() {
   static const OpDef def = [] {
     OpDef d = reshape_def("Unsqueeze", infer_unsqueeze, 2, 2);
-    d.infer_open = infer_open_unsqueeze;
-    d.emit_open = emit_open_unsqueeze;
+    d.infer_dynamic = infer_dynamic_unsqueeze;
+    d.emit_dynamic = emit_dynamic_unsqueeze;
     d.upgrade = upgrade_axes;
     return d;
   }();

@@ -62,7 +62,7 @@ Status emit_reverse(EmitContext& context) {
   return {};
 }
 
-Status emit_reverse_open(EmitContext& context) {
+Status emit_reverse_dynamic(EmitContext& context) {
   MRVLC_ASSIGN(bool first, time_first(emit_view(context)));
   require_equal(context, context.in_dim(1, 0), context.in_dim(0, first ? 1 : 0));
   fail_if_any(context, 1, fmt::format("v < 0 || v > {}", context.in_dim(0, first ? 0 : 1)));
@@ -84,7 +84,7 @@ const OpDef& def_ReverseSequence() {
     d.infer = infer_reverse;
     d.eval = eval_reverse;
     d.emit = emit_reverse;
-    d.emit_open = emit_reverse_open;
+    d.emit_dynamic = emit_reverse_dynamic;
     d.declined = "the accelerator has no reads at computed addresses";
     return d;
   }();

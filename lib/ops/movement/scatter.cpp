@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "common/index_util.h"
-#include "movement/index_open.h"
+#include "movement/index_dynamic.h"
 #include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::ops {
@@ -128,7 +128,7 @@ Status emit_scatter_elements(EmitContext& context) {
   if (r != Reduction::None) MRVLC_TRY(require_widened(context));
   emit_data_copy(context);
   if (context.in_type(1).elements() == 0) return {};
-  a.open_loops(context);
+  a.dynamic_loops(context);
   emit_index(context, "at", fmt::format("{}[n]", context.in(1)), a.dim);
   std::string y = fmt::format("{}[base + at * {}]", context.out(0), a.stride);
   context.line(update_text(r, context.in_type(0).elem, y, fmt::format("{}[n]", context.in(2))));
@@ -163,7 +163,7 @@ Status emit_scatter_nd(EmitContext& context) {
   if (r != Reduction::None) MRVLC_TRY(require_widened(context));
   emit_data_copy(context);
   if (context.in_type(2).elements() == 0) return {};
-  t.open_loops(context, context.in(1));
+  t.dynamic_loops(context, context.in(1));
   context.loop("j", t.slice);
   context.line(update_text(r, context.in_type(0).elem, fmt::format("{}[at + j]", context.out(0)),
                            fmt::format("{}[n * {} + j]", context.in(2), t.slice)));
@@ -174,13 +174,13 @@ Status emit_scatter_nd(EmitContext& context) {
 
 // -- shapes known at run time only
 
-Result<std::vector<TensorType>> infer_open_scatter(const InferContext& context, const Dims& expected) {
+Result<std::vector<TensorType>> infer_dynamic_scatter(const InferContext& context, const Dims& expected) {
   MRVLC_TRY(check_same_elem(context, 2));
   MRVLC_TRY(reduction(context));
   Dims updates = dims_of(context.type(2));
   bool agree = updates.size() == expected.size();
   for (size_t d = 0; agree && d < updates.size(); ++d)
-    agree = updates[d].open || expected[d].open || updates[d].bound == expected[d].bound;
+    agree = updates[d].dynamic || expected[d].dynamic || updates[d].bound == expected[d].bound;
   if (!agree) {
     return make_diag<DiagCode::MRV0205>(to_string(context.type(2)), to_string(type_of(E::F32, expected)),
                                         "the updates must fill the indices");
@@ -189,7 +189,7 @@ Result<std::vector<TensorType>> infer_open_scatter(const InferContext& context, 
 }
 
 // The data, and the checks of the updates' shape.
-Result<Reduction> begin_open_scatter(EmitContext& context, const Texts& expected) {
+Result<Reduction> begin_dynamic_scatter(EmitContext& context, const Texts& expected) {
   MRVLC_ASSIGN(Reduction r, reduction(emit_view(context)));
   if (r != Reduction::None) MRVLC_TRY(require_widened(context));
   Texts updates = in_dims(context, 2);
@@ -199,28 +199,28 @@ Result<Reduction> begin_open_scatter(EmitContext& context, const Texts& expected
   return r;
 }
 
-Result<std::vector<TensorType>> infer_open_scatter_elements(const InferContext& context) {
+Result<std::vector<TensorType>> infer_dynamic_scatter_elements(const InferContext& context) {
   MRVLC_TRY(check_along_axis(context));
-  return infer_open_scatter(context, dims_of(context.type(1)));
+  return infer_dynamic_scatter(context, dims_of(context.type(1)));
 }
 
-Status emit_open_scatter_elements(EmitContext& context) {
-  MRVLC_ASSIGN(Reduction r, begin_open_scatter(context, in_dims(context, 1)));
-  open_along_axis(context);
+Status emit_dynamic_scatter_elements(EmitContext& context) {
+  MRVLC_ASSIGN(Reduction r, begin_dynamic_scatter(context, in_dims(context, 1)));
+  dynamic_along_axis(context);
   context.line(update_text(r, context.in_type(0).elem, fmt::format("{}[at]", context.out(0)),
                            fmt::format("{}[n]", context.in(2))));
   context.close();
   return {};
 }
 
-Result<std::vector<TensorType>> infer_open_scatter_nd(const InferContext& context) {
+Result<std::vector<TensorType>> infer_dynamic_scatter_nd(const InferContext& context) {
   MRVLC_ASSIGN(Dims expected, selected_dims(context, 0));
-  return infer_open_scatter(context, expected);
+  return infer_dynamic_scatter(context, expected);
 }
 
-Status emit_open_scatter_nd(EmitContext& context) {
-  MRVLC_ASSIGN(Reduction r, begin_open_scatter(context, selected_texts(context, 0)));
-  open_tuples(context, 0);
+Status emit_dynamic_scatter_nd(EmitContext& context) {
+  MRVLC_ASSIGN(Reduction r, begin_dynamic_scatter(context, selected_texts(context, 0)));
+  dynamic_tuples(context, 0);
   context.open("for (int64_t j = 0; j < slice; ++j)");
   context.line(update_text(r, context.in_type(0).elem, fmt::format("{}[at + j]", context.out(0)),
                            fmt::format("{}[n * slice + j]", context.in(2))));
@@ -245,8 +245,8 @@ OpDef scatter_elements_def(std::string_view name, std::vector<ir::AttrSpec> attr
   d.infer = infer_scatter_elements;
   d.eval = eval_scatter_elements;
   d.emit = emit_scatter_elements;
-  d.infer_open = infer_open_scatter_elements;
-  d.emit_open = emit_open_scatter_elements;
+  d.infer_dynamic = infer_dynamic_scatter_elements;
+  d.emit_dynamic = emit_dynamic_scatter_elements;
   return d;
 }
 
@@ -279,8 +279,8 @@ const OpDef& def_ScatterND() {
     d.infer = infer_scatter_nd;
     d.eval = eval_scatter_nd;
     d.emit = emit_scatter_nd;
-    d.infer_open = infer_open_scatter_nd;
-    d.emit_open = emit_open_scatter_nd;
+    d.infer_dynamic = infer_dynamic_scatter_nd;
+    d.emit_dynamic = emit_dynamic_scatter_nd;
     d.traits = {.work = Work::Linear};
     return d;
   }();

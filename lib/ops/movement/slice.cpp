@@ -1,5 +1,5 @@
 // Slice (ONNX Slice-13), Expand (Expand-13) and Tile (Tile-13).
-#include "common/open_facets.h"
+#include "common/dynamic_facets.h"
 #include "common/strided_copy.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/ops.h"
@@ -112,8 +112,8 @@ const OpDef& def_Slice() {
   static const OpDef def = [] {
     OpDef d = move_def<slice_plan>("Slice", infer_slice, 3, 5);
     d.upgrade = upgrade_slice;
-    d.infer_open = infer_open_slice;
-    d.emit_open = emit_open_slice;
+    d.infer_dynamic = infer_dynamic_slice;
+    d.emit_dynamic = emit_dynamic_slice;
     d.traits = {.moves = Moves::Selected, .work = Work::Linear, .passes_size_on = true};
     return d;
   }();
@@ -123,8 +123,8 @@ const OpDef& def_Slice() {
 const OpDef& def_Expand() {
   static const OpDef def = [] {
     OpDef d = move_def<expand_plan>("Expand", infer_expand, 2, 2);
-    d.infer_open = infer_open_expand;
-    d.emit_open = emit_open_expand;
+    d.infer_dynamic = infer_dynamic_expand;
+    d.emit_dynamic = emit_dynamic_expand;
     d.traits = {.moves = Moves::Copied, .work = Work::Linear, .passes_size_on = true};
     return d;
   }();
@@ -135,8 +135,8 @@ const OpDef& def_Tile() {
   static const OpDef def = [] {
     OpDef d = move_def<tile_plan>("Tile", infer_tile, 2, 2);
     d.since_min = 6;
-    d.infer_open = infer_open_tile;
-    d.emit_open = emit_open_tile;
+    d.infer_dynamic = infer_dynamic_tile;
+    d.emit_dynamic = emit_dynamic_tile;
     d.traits = {.moves = Moves::Copied, .work = Work::Linear, .passes_size_on = true};
     return d;
   }();

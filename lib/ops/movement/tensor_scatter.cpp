@@ -94,7 +94,7 @@ Status emit_tensor_scatter(EmitContext& context) {
   return {};
 }
 
-Status emit_tensor_scatter_open(EmitContext& context) {
+Status emit_tensor_scatter_dynamic(EmitContext& context) {
   MRVLC_ASSIGN(CacheParams p, cache_params(emit_view(context)));
   Texts dims;
   for (int64_t d = 0; d < context.in_type(0).rank(); ++d) {
@@ -130,7 +130,7 @@ const OpDef& def_TensorScatter() {
     d.infer = infer_tensor_scatter;
     d.eval = eval_tensor_scatter;
     d.emit = emit_tensor_scatter;
-    d.emit_open = emit_tensor_scatter_open;
+    d.emit_dynamic = emit_tensor_scatter_dynamic;
     d.declined = "the accelerator has no writes at computed addresses";
     return d;
   }();

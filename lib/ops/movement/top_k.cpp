@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "common/dynamic_facets.h"
 #include "common/emit_util.h"
-#include "common/open_facets.h"
 #include "common/slices.h"
 
 namespace mrvlc::ops {
@@ -114,8 +114,8 @@ const OpDef& def_TopK() {
     d.infer = infer_top_k;
     d.eval = eval_top_k;
     d.emit = emit_top_k;
-    d.infer_open = infer_open_top_k;
-    d.emit_open = emit_open_top_k;
+    d.infer_dynamic = infer_dynamic_top_k;
+    d.emit_dynamic = emit_dynamic_top_k;
     d.declined = "the accelerator does not sort";
     return d;
   }();

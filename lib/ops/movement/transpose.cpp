@@ -2,7 +2,7 @@
 // shape's factors.
 #include <numeric>
 
-#include "common/open_util.h"
+#include "common/dynamic_util.h"
 #include "common/strided_copy.h"
 
 namespace mrvlc::ops {
@@ -94,7 +94,7 @@ Result<std::vector<TensorType>> infer_space_to_depth(const InferContext& context
 
 // -- shapes known at run time only
 
-Result<std::vector<TensorType>> infer_open_transpose(const InferContext& context) {
+Result<std::vector<TensorType>> infer_dynamic_transpose(const InferContext& context) {
   MRVLC_TRY(check_tensors(context));
   MRVLC_ASSIGN(auto perm, permutation(context));
   Dims own = dims_of(context.type(0)), dims;
@@ -109,10 +109,10 @@ void emit_permuted(EmitContext& context, const Texts& shape, const std::vector<i
     size.push_back(shape[at(d)]);
     in.push_back(strides[at(d)]);
   }
-  emit_open_copy(context, context.in(0), context.out(0), size, in, stride_texts(size));
+  emit_dynamic_copy(context, context.in(0), context.out(0), size, in, stride_texts(size));
 }
 
-Status emit_open_transpose(EmitContext& context) {
+Status emit_dynamic_transpose(EmitContext& context) {
   MRVLC_ASSIGN(auto perm, permutation(emit_view(context)));
   Texts own = in_dims(context, 0), dims;
   for (int64_t d : perm) dims.push_back(own[at(d)]);
@@ -123,9 +123,9 @@ Status emit_open_transpose(EmitContext& context) {
 
 // A dimension divided by what must divide it.
 Result<Dim> divided(Dim dim, int64_t by) {
-  if (!dim.open && dim.bound % by != 0)
+  if (!dim.dynamic && dim.bound % by != 0)
     return bad_attr("blocksize", fmt::format("asks for {} to be divided by {}", dim.bound, by));
-  return Dim{dim.bound / by, dim.open};
+  return Dim{dim.bound / by, dim.dynamic};
 }
 
 std::string divided_text(EmitContext& context, const std::string& dim, int64_t by) {
@@ -133,7 +133,7 @@ std::string divided_text(EmitContext& context, const std::string& dim, int64_t b
   return fmt::format("({} / {})", dim, by);
 }
 
-Result<std::vector<TensorType>> infer_open_depth_to_space(const InferContext& context) {
+Result<std::vector<TensorType>> infer_dynamic_depth_to_space(const InferContext& context) {
   MRVLC_TRY(check_tensors(context));
   MRVLC_ASSIGN(int64_t b, block_size(context));
   const std::string& mode = context.string_attr("mode");
@@ -145,7 +145,7 @@ Result<std::vector<TensorType>> infer_open_depth_to_space(const InferContext& co
   return one_type(context.type(0).elem, x, context.type(0).elements());
 }
 
-Status emit_open_depth_to_space(EmitContext& context) {
+Status emit_dynamic_depth_to_space(EmitContext& context) {
   int64_t block = context.node().int_attr("blocksize");
   Texts x = in_dims(context, 0);
   std::string b = fmt::format("{}", block), c = divided_text(context, x[1], block * block);
@@ -158,7 +158,7 @@ Status emit_open_depth_to_space(EmitContext& context) {
   return {};
 }
 
-Result<std::vector<TensorType>> infer_open_space_to_depth(const InferContext& context) {
+Result<std::vector<TensorType>> infer_dynamic_space_to_depth(const InferContext& context) {
   MRVLC_TRY(check_tensors(context));
   MRVLC_ASSIGN(int64_t b, block_size(context));
   Dims x = dims_of(context.type(0));
@@ -169,7 +169,7 @@ Result<std::vector<TensorType>> infer_open_space_to_depth(const InferContext& co
   return one_type(context.type(0).elem, x, context.type(0).elements());
 }
 
-Status emit_open_space_to_depth(EmitContext& context) {
+Status emit_dynamic_space_to_depth(EmitContext& context) {
   int64_t block = context.node().int_attr("blocksize");
   Texts x = in_dims(context, 0);
   std::string b = fmt::format("{}", block), h = divided_text(context, x[2], block),
@@ -197,8 +197,8 @@ const OpDef& def_Transpose() {
   static const OpDef def = [] {
     OpDef d = copy_def<transpose_plan>("Transpose", {optional("perm", ir::AttrKind::Ints)});
     d.infer = infer_transpose;
-    d.infer_open = infer_open_transpose;
-    d.emit_open = emit_open_transpose;
+    d.infer_dynamic = infer_dynamic_transpose;
+    d.emit_dynamic = emit_dynamic_transpose;
     d.traits = {.moves = Moves::Rearranged, .work = Work::Linear, .passes_size_on = true};
     return d;
   }();
@@ -210,8 +210,8 @@ const OpDef& def_DepthToSpace() {
     OpDef d = copy_def<depth_to_space_plan>(
         "DepthToSpace", {required("blocksize", ir::AttrKind::Int), with_string("mode", "DCR")});
     d.infer = infer_depth_to_space;
-    d.infer_open = infer_open_depth_to_space;
-    d.emit_open = emit_open_depth_to_space;
+    d.infer_dynamic = infer_dynamic_depth_to_space;
+    d.emit_dynamic = emit_dynamic_depth_to_space;
     d.traits = {.moves = Moves::Rearranged, .work = Work::Linear, .passes_size_on = true, .by_channel = true};
     return d;
   }();
@@ -222,8 +222,8 @@ const OpDef& def_SpaceToDepth() {
   static const OpDef def = [] {
     OpDef d = copy_def<space_to_depth_plan>("SpaceToDepth", {required("blocksize", ir::AttrKind::Int)});
     d.infer = infer_space_to_depth;
-    d.infer_open = infer_open_space_to_depth;
-    d.emit_open = emit_open_space_to_depth;
+    d.infer_dynamic = infer_dynamic_space_to_depth;
+    d.emit_dynamic = emit_dynamic_space_to_depth;
     d.traits = {.moves = Moves::Rearranged, .work = Work::Linear, .passes_size_on = true, .by_channel = true};
     return d;
   }();

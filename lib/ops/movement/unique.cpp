@@ -116,7 +116,7 @@ Result<std::vector<TensorType>> infer_unique(const InferContext& context) {
   return types;
 }
 
-Result<std::vector<TensorType>> infer_unique_open(const InferContext& context) {
+Result<std::vector<TensorType>> infer_unique_dynamic(const InferContext& context) {
   MRVLC_TRY(check_tensors(context));
   MRVLC_ASSIGN(UniqueForm form, unique_form(context));
   Dims x = dims_of(context.type(0));
@@ -223,7 +223,7 @@ void emit_results(EmitContext& context, size_t outputs) {
   context.close();
 }
 
-Status emit_unique_open(EmitContext& context) {
+Status emit_unique_dynamic(EmitContext& context) {
   MRVLC_TRY(require_widened(context));
   MRVLC_ASSIGN(UniqueForm form, unique_form(emit_view(context)));
   Texts x = in_sizes(context, 0);
@@ -262,10 +262,10 @@ const OpDef& def_Unique() {
     d.max_outputs = 4;
     d.types = kOrdinary;
     d.infer = infer_unique;
-    d.infer_open = infer_unique_open;
+    d.infer_dynamic = infer_unique_dynamic;
     d.eval = eval_unique;
     d.emit = emit_unique;
-    d.emit_open = emit_unique_open;
+    d.emit_dynamic = emit_unique_dynamic;
     d.declined = "the accelerator has no shapes that depend on values";
     return d;
   }();

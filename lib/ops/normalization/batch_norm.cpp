@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "common/bulk.h"
+#include "common/dynamic_util.h"
 #include "common/lanes.h"
-#include "common/open_util.h"
 #include "mrvlc/support/diag/ops.h"
 #include "normalization/batch_norm_training.h"
 
@@ -67,12 +67,12 @@ Status eval_batch_norm(const EvalContext& c) {
 void emit_channels(EmitContext& c, const AxisText& view) {
   ElementType elem = c.in_type(0).elem;
   std::string epsilon = c_literal(static_cast<double>(c.node().float_attr("epsilon")), elem);
-  open_loop(c, "b", view.outer);
-  open_loop(c, "c", view.n);
+  dynamic_loop(c, "b", view.outer);
+  dynamic_loop(c, "c", view.n);
   c.line(fmt::format("const {0} factor = ({0})({1}[c] / sqrt{2}({3}[c] + {4}));", c_type(elem), c.in(1),
                      elem == ElementType::F64 ? "" : "f", c.in(4), epsilon));
   c.line(fmt::format("const {0} offset = ({0})({1}[c] - {2}[c] * factor);", c_type(elem), c.in(2), c.in(3)));
-  open_loop(c, "i", view.inner);
+  dynamic_loop(c, "i", view.inner);
   std::string index = fmt::format("(b * {} + c) * {} + i", view.n, view.inner);
   c.line(fmt::format("{0}[{2}] = {1}[{2}] * factor + offset;", c.out(0), c.in(0), index));
   for (int k = 0; k < 3; ++k) c.close();
@@ -84,11 +84,11 @@ Status emit_batch_norm(EmitContext& c) {
   return {};
 }
 
-Status emit_open_batch_norm(EmitContext& c) {
+Status emit_dynamic_batch_norm(EmitContext& c) {
   MRVLC_TRY(require_widened(c));
   std::string channels = c.in_type(0).rank() > 1 ? c.in_dim(0, 1) : "1";
   for (size_t i = 1; i < 5; ++i) require_equal(c, c.in_dim(i, 0), channels);
-  if (c.node().int_attr("training_mode") != 0) return emit_open_batch_norm_training(c);
+  if (c.node().int_attr("training_mode") != 0) return emit_dynamic_batch_norm_training(c);
   set_same_dims(c);
   emit_channels(c, AxisText(c, 0, 1));
   return {};
@@ -110,7 +110,7 @@ const OpDef& def_BatchNormalization() {
     d.infer = infer_batch_norm;
     d.eval = eval_batch_norm;
     d.emit = emit_batch_norm;
-    d.emit_open = emit_open_batch_norm;
+    d.emit_dynamic = emit_dynamic_batch_norm;
     d.accel = {LayerKind::Norm};
     return d;
   }();

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "common/bulk.h"
+#include "common/dynamic_util.h"
 #include "common/emit_util.h"
 #include "common/lanes.h"
-#include "common/open_util.h"
 
 namespace mrvlc::ops {
 
@@ -44,13 +44,13 @@ void emit_training(EmitContext& c, const AxisText& view) {
   const std::string_view t = c_type(elem), f = elem == ElementType::F64 ? "" : "f";
   const auto momentum = static_cast<double>(c.node().float_attr("momentum"));
   auto each_run = [&](const std::function<void()>& body) {
-    open_loop(c, "b", view.outer);
+    dynamic_loop(c, "b", view.outer);
     c.line(fmt::format("const {}* x = {} + (b * {} + c) * {};", t, c.in(0), view.n, view.inner));
     body();
     c.close();
   };
   c.line(fmt::format("const {0} count = ({0})({1});", t, times(view.outer, view.inner)));
-  open_loop(c, "c", view.n);
+  dynamic_loop(c, "c", view.n);
   c.line(fmt::format("{} mean = 0, variance = 0;", t));
   each_run([&] {
     emit_sum(c, "sum", elem, view.inner, [](const std::string& i) { return fmt::format("x[{}]", i); });
@@ -88,7 +88,7 @@ Status emit_batch_norm_training(EmitContext& c) {
 }
 
 // The running statistics take the dimensions of the ones that come in.
-Status emit_open_batch_norm_training(EmitContext& c) {
+Status emit_dynamic_batch_norm_training(EmitContext& c) {
   MRVLC_TRY(require_widened(c));
   c.fail_if(fmt::format("{} == 0", product_text(in_dims(c, 0))));
   set_same_dims(c);

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "common/bulk.h"
+#include "common/dynamic_util.h"
 #include "common/emit_util.h"
 #include "common/lanes.h"
-#include "common/open_util.h"
 #include "mrvlc/support/diag/ops.h"
 #include "normalization/row_norm.h"
 
@@ -16,7 +16,7 @@ namespace {
 // Opset 18 had one scale and bias a group, later ones have one a channel.
 Status upgrade_group_norm(RawNode& node) {
   const TensorType *x = node.input_type(0), *scale = node.input_type(1);
-  if (node.opset < 21 || x == nullptr || scale == nullptr || x->rank() < 2 || x->is_open(1)) return {};
+  if (node.opset < 21 || x == nullptr || scale == nullptr || x->rank() < 2 || x->is_dynamic(1)) return {};
   if (scale->shape == Shape{x->shape[1]}) return {};
   return make_diag<DiagCode::MRV0205>(to_string(x->shape), to_string(scale->shape),
                                       "one scale a channel is expected");
@@ -94,7 +94,7 @@ Status emit_group_norm(EmitContext& c) {
 }
 
 // One scale and bias a channel, or one a group where a vector is as long.
-std::string open_scale_index(EmitContext& c, size_t i, int64_t groups) {
+std::string dynamic_scale_index(EmitContext& c, size_t i, int64_t groups) {
   const std::string own = c.in_dim(i, 0), channels = c.in_dim(0, 1);
   if (own != channels) c.fail_if(fmt::format("{0} != {1} && {0} != {2}", own, channels, groups));
   const std::string channel = fmt::format("row % {} * channels + k", groups);
@@ -102,7 +102,7 @@ std::string open_scale_index(EmitContext& c, size_t i, int64_t groups) {
   return fmt::format("({} == {} ? row % {} : {})", own, groups, groups, channel);
 }
 
-Status emit_open_group_norm(EmitContext& c) {
+Status emit_dynamic_group_norm(EmitContext& c) {
   MRVLC_TRY(require_widened(c));
   MRVLC_TRY(check_rank(emit_view(c), 0, 2));
   const ElementType elem = c.in_type(0).elem;
@@ -111,13 +111,13 @@ Status emit_open_group_norm(EmitContext& c) {
   const AxisText view(c, 0, 1);
   c.fail_if(fmt::format("{} % {} != 0", view.n, groups));
   require_equal(c, c.in_dim(1, 0), c.in_dim(2, 0));
-  const std::string index = open_scale_index(c, 1, groups);
+  const std::string index = dynamic_scale_index(c, 1, groups);
   c.line(fmt::format("const ptrdiff_t channels = {} / {};", view.n, groups));
   c.line(fmt::format("const ptrdiff_t count = channels * {};", view.inner));
-  open_loop(c, "row", fmt::format("{} * {}", view.outer, groups));
+  dynamic_loop(c, "row", fmt::format("{} * {}", view.outer, groups));
   emit_row_pointers(c, elem, "count");
   emit_moments(c, elem, "count", c.node().float_attr("epsilon"));
-  open_loop(c, "k", "channels");
+  dynamic_loop(c, "k", "channels");
   c.line(fmt::format("const {} factor = inverse * {}[{}];", c_type(elem), c.in(1), index));
   c.line(fmt::format("const {} offset = {}[{}] - mean * factor;", c_type(elem), c.in(2), index));
   c.open(fmt::format("for (ptrdiff_t i = k * {0}; i < (k + 1) * {0}; ++i)", view.inner));
@@ -142,7 +142,7 @@ const OpDef& def_GroupNormalization() {
     d.infer = infer_group_norm;
     d.eval = eval_group_norm;
     d.emit = emit_group_norm;
-    d.emit_open = emit_open_group_norm;
+    d.emit_dynamic = emit_dynamic_group_norm;
     d.declined = "accelerator: rows span channels; the layer normalises within one";
     return d;
   }();

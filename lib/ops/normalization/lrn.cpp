@@ -46,11 +46,11 @@ void emit_lanes(EmitContext& c, const AxisText& view) {
   const ir::Node& node = c.node();
   int64_t size = node.int_attr("size");
   auto literal = [&](double value) { return c_literal(value, elem); };
-  open_loop(c, "o", view.outer);
-  open_loop(c, "k", view.n);
+  dynamic_loop(c, "o", view.outer);
+  dynamic_loop(c, "k", view.n);
   c.line(fmt::format("const ptrdiff_t first = k > {0} ? k - {0} : 0;", (size - 1) / 2));
   c.line(fmt::format("const ptrdiff_t last = k + {0} < {1} ? k + {0} : {1};", size / 2 + 1, view.n));
-  open_loop(c, "i", view.inner);
+  dynamic_loop(c, "i", view.inner);
   c.line(fmt::format("const {}* x = {} + o * {} + i;", c_type(elem), c.in(0), view.lane()));
   c.line(fmt::format("{} sum = 0;", c_type(elem)));
   c.line(fmt::format("for (ptrdiff_t j = first; j < last; ++j) sum += x[j * {0}] * x[j * {0}];", view.inner));
@@ -67,7 +67,7 @@ Status emit_lrn(EmitContext& c) {
   return {};
 }
 
-Status emit_open_lrn(EmitContext& c) {
+Status emit_dynamic_lrn(EmitContext& c) {
   MRVLC_TRY(require_widened(c));
   set_same_dims(c);
   emit_lanes(c, AxisText(c, 0, 1));
@@ -86,7 +86,7 @@ const OpDef& def_LRN() {
     d.infer = infer_lrn;
     d.eval = eval_lrn;
     d.emit = emit_lrn;
-    d.emit_open = emit_open_lrn;
+    d.emit_dynamic = emit_dynamic_lrn;
     d.declined = "accelerator: no layer sums over neighbouring channels";
     return d;
   }();

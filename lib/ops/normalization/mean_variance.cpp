@@ -2,9 +2,9 @@
 // channels.
 #include <cmath>
 
+#include "common/dynamic_util.h"
 #include "common/emit_util.h"
 #include "common/lanes.h"
-#include "common/open_util.h"
 #include "elementwise/elementwise.h"
 #include "reduction/reduce_emit.h"
 
@@ -98,7 +98,7 @@ class Emitter {
     accumulate("scale", "(x[{0}] - mean[{1}]) * (x[{0}] - mean[{1}])");
     c_.line(fmt::format("for (ptrdiff_t s = 0; s < {}; ++s) scale[s] = 1 / (sqrt{}(scale[s] / {}) + {});", n,
                         f, count, c_literal(kEpsilon, elem_)));
-    open_runs();
+    dynamic_runs();
     c_.line(fmt::format("{}* y = {} + first;", t_, c_.out(0)));
     std::string s = statistic();
     c_.line(run(fmt::format("y[r] = (x[r] - mean[{0}]) * scale[{0}];", s)));
@@ -108,7 +108,7 @@ class Emitter {
  private:
   size_t last() const { return loops_.size.size() - 1; }
   bool kept() const { return loops_.own.back() != "0"; }
-  // Position of element r of the open run among the statistics, kept ones counting along the run.
+  // Position of element r of the dynamic run among the statistics, kept ones counting along the run.
   std::string statistic() const {
     return kept() ? fmt::format("base + r * {}", loops_.own.back()) : std::string("base");
   }
@@ -116,12 +116,12 @@ class Emitter {
     return fmt::format("for (ptrdiff_t r = 0; r < {}; ++r) {}", loops_.size.back(), statement);
   }
 
-  void open_runs() {
-    for (size_t d = 0; d < last(); ++d) open_loop(c_, fmt::format("i{}", d), loops_.size[d]);
+  void dynamic_runs() {
+    for (size_t d = 0; d < last(); ++d) dynamic_loop(c_, fmt::format("i{}", d), loops_.size[d]);
     c_.line(fmt::format("const ptrdiff_t first = {}, base = {};", place(loops_.data), place(loops_.own)));
     c_.line(fmt::format("const {}* x = {} + first;", t_, c_.in(0)));
   }
-  // Where the open run begins.
+  // Where the dynamic run begins.
   std::string place(const Texts& strides) const {
     std::string text = "0";
     for (size_t d = 0; d < last(); ++d) {
@@ -136,7 +136,7 @@ class Emitter {
   // INTO[s] += the term, of element {0} and its statistic {1}.
   void accumulate(const std::string& into, std::string_view term) {
     c_.open("");
-    open_runs();
+    dynamic_runs();
     if (kept()) {
       c_.line(run(fmt::format("{}[{}] += {};", into, statistic(),
                               fmt::format(fmt::runtime(term), "r", statistic()))));
@@ -169,7 +169,7 @@ int64_t most_statistics(const TensorType& type, const std::vector<int64_t>& axes
   return std::min(checked_product(kept).value_or(kMaxElements), type.elements());
 }
 
-Status emit_open_mvn(EmitContext& c) {
+Status emit_dynamic_mvn(EmitContext& c) {
   MRVLC_TRY(require_widened(c));
   InferContext view = emit_view(c);
   MRVLC_ASSIGN(std::vector<int64_t> axes, normalize_axes(view.ints_attr("axes"), c.in_type(0).rank()));
@@ -207,7 +207,7 @@ const OpDef& def_MeanVarianceNormalization() {
     d.infer = infer_mvn;
     d.eval = eval_mvn;
     d.emit = emit_mvn;
-    d.emit_open = emit_open_mvn;
+    d.emit_dynamic = emit_dynamic_mvn;
     d.declined = "accelerator: statistics over the batch stay on the host";
     return d;
   }();

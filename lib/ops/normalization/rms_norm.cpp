@@ -75,13 +75,13 @@ Status emit_rms_norm(EmitContext& c) {
   return {};
 }
 
-Status emit_open_rms_norm(EmitContext& c) {
+Status emit_dynamic_rms_norm(EmitContext& c) {
   MRVLC_TRY(require_widened(c));
   MRVLC_ASSIGN(int64_t axis, axis_attr(c));
   set_same_dims(c);
   const AxisText view(c, 0, axis, true);
-  const std::string scale = open_row_operand(c, 1, axis, view.n);
-  open_loop(c, "row", view.outer);
+  const std::string scale = dynamic_row_operand(c, 1, axis, view.n);
+  dynamic_loop(c, "row", view.outer);
   emit_inverse(c, view.n);
   c.line(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i) y[i] = x[i] * inverse * {};", view.n, scale));
   c.close();
@@ -103,7 +103,7 @@ const OpDef& def_RMSNormalization() {
     d.infer = infer_rms_norm;
     d.eval = eval_rms_norm;
     d.emit = emit_rms_norm;
-    d.emit_open = emit_open_rms_norm;
+    d.emit_dynamic = emit_dynamic_rms_norm;
     d.accel = {LayerKind::Norm};
     return d;
   }();

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "common/bulk.h"
+#include "common/dynamic_util.h"
 #include "common/emit_util.h"
 #include "common/lanes.h"
-#include "common/open_util.h"
 #include "elementwise/elementwise.h"
 #include "mrvlc/support/diag/ops.h"
 
@@ -73,7 +73,7 @@ Status eval_instance_norm(const EvalContext& c) {
 
 void emit_channels(EmitContext& c, const AxisText& view) {
   ElementType elem = c.in_type(0).elem;
-  open_loop(c, "row", times(view.outer, view.n));
+  dynamic_loop(c, "row", times(view.outer, view.n));
   emit_row_pointers(c, elem, view.inner);
   emit_moments(c, elem, view.inner, c.node().float_attr("epsilon"));
   c.line(fmt::format("const {} factor = inverse * {}[row % {}];", c_type(elem), c.in(1), view.n));
@@ -87,7 +87,7 @@ Status emit_instance_norm(EmitContext& c) {
   return {};
 }
 
-Status emit_open_instance_norm(EmitContext& c) {
+Status emit_dynamic_instance_norm(EmitContext& c) {
   MRVLC_TRY(require_widened(c));
   set_same_dims(c);
   for (size_t i : {size_t{1}, size_t{2}}) require_equal(c, c.in_dim(i, 0), c.in_dim(0, 1));
@@ -168,7 +168,7 @@ std::string operand_text(const EmitContext& c, size_t input, const AxisView& vie
 void emit_rows(EmitContext& c, const std::string& rows, const std::string& n, const std::string& scale,
                const std::string& bias) {
   ElementType elem = c.in_type(0).elem;
-  open_loop(c, "row", rows);
+  dynamic_loop(c, "row", rows);
   emit_row_pointers(c, elem, n);
   emit_moments(c, elem, n, c.node().float_attr("epsilon"));
   c.line(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i) y[i] = (x[i] - mean) * inverse * {}{};", n, scale,
@@ -190,7 +190,7 @@ Status emit_layer_norm(EmitContext& c) {
   return {};
 }
 
-Status emit_open_layer_norm(EmitContext& c) {
+Status emit_dynamic_layer_norm(EmitContext& c) {
   MRVLC_TRY(require_widened(c));
   MRVLC_ASSIGN(int64_t axis, axis_attr(c));
   set_same_dims(c);
@@ -198,15 +198,15 @@ Status emit_open_layer_norm(EmitContext& c) {
   for (size_t d = at(axis); d < statistics.size(); ++d) statistics[d] = "1";
   for (size_t i = 1; i < c.node().outputs.size(); ++i) c.set_dims(i, statistics);
   AxisText view(c, 0, axis, true);
-  std::string scale = open_row_operand(c, 1, axis, view.n), bias;
-  if (c.has(2)) bias = open_row_operand(c, 2, axis, view.n);
+  std::string scale = dynamic_row_operand(c, 1, axis, view.n), bias;
+  if (c.has(2)) bias = dynamic_row_operand(c, 2, axis, view.n);
   emit_rows(c, view.outer, view.n, scale, bias);
   return {};
 }
 
 }  // namespace
 
-std::string open_row_operand(EmitContext& c, size_t input, int64_t axis, const std::string& n) {
+std::string dynamic_row_operand(EmitContext& c, size_t input, int64_t axis, const std::string& n) {
   Texts data = in_dims(c, 0), own = in_dims(c, input);
   size_t skipped = data.size() - own.size();
   bool whole_row = skipped == at(axis);
@@ -220,8 +220,8 @@ std::string open_row_operand(EmitContext& c, size_t input, int64_t axis, const s
   if (whole_row) return fmt::format("{}[i]", c.in(input));
   declare_list(c, fmt::format("dims{}", input), data);
   declare_list(c, fmt::format("strides{}", input), strides);
-  return fmt::format("{}[{}(row * {} + i, {}, dims{}, strides{})]", c.in(input), c.helper("open_offset"), n,
-                     data.size(), input, input);
+  return fmt::format("{}[{}(row * {} + i, {}, dims{}, strides{})]", c.in(input), c.helper("dynamic_offset"),
+                     n, data.size(), input, input);
 }
 
 const OpDef& def_InstanceNormalization() {
@@ -236,7 +236,7 @@ const OpDef& def_InstanceNormalization() {
     d.infer = infer_instance_norm;
     d.eval = eval_instance_norm;
     d.emit = emit_instance_norm;
-    d.emit_open = emit_open_instance_norm;
+    d.emit_dynamic = emit_dynamic_instance_norm;
     d.accel = {LayerKind::Norm};
     return d;
   }();
@@ -257,7 +257,7 @@ const OpDef& def_LayerNormalization() {
     d.infer = infer_layer_norm;
     d.eval = eval_layer_norm;
     d.emit = emit_layer_norm;
-    d.emit_open = emit_open_layer_norm;
+    d.emit_dynamic = emit_dynamic_layer_norm;
     d.accel = {LayerKind::Norm};
     return d;
   }();

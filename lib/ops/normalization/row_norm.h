@@ -18,6 +18,6 @@ void emit_row_pointers(EmitContext& context, ElementType elem, const std::string
 void emit_moments(EmitContext& context, ElementType elem, const std::string& n, float epsilon);
 // C, for shapes known at run time only: the element of an operand that broadcasts to input 0, for element i
 // of row `row`; rows are everything from `axis` on, of `n` elements.
-std::string open_row_operand(EmitContext& context, size_t input, int64_t axis, const std::string& n);
+std::string dynamic_row_operand(EmitContext& context, size_t input, int64_t axis, const std::string& n);
 
 }  // namespace mrvlc::ops

@@ -80,8 +80,8 @@ class Emitter {
 
   // Opens the loops over lanes: x and y are the lane's first elements, `peak` its maximum.
   void begin() {
-    open_loop(c_, "o", view_.outer);
-    open_loop(c_, "i", view_.inner);
+    dynamic_loop(c_, "o", view_.outer);
+    dynamic_loop(c_, "i", view_.inner);
     c_.line(fmt::format("const {}* x = {} + o * {} + i;", c_type(elem_), c_.in(0), view_.lane()));
     c_.line(fmt::format("{}* y = {} + o * {} + i;", c_type(elem_), c_.out(0), view_.lane()));
     c_.line(fmt::format("{} peak = -INFINITY;", c_type(elem_)));
@@ -141,7 +141,7 @@ Status emit_lanes(EmitContext& c) {
 }
 
 template <auto Member>
-Status emit_open_lanes(EmitContext& c) {
+Status emit_dynamic_lanes(EmitContext& c) {
   MRVLC_TRY(require_widened(c));
   set_same_dims(c);
   if (c.in_type(0).rank() == 0) return emit_lanes<Member>(c);
@@ -161,7 +161,7 @@ OpDef lane_operator(std::string_view name) {
   op.infer = infer_softmax;
   op.eval = eval_lanes<Eval>;
   op.emit = emit_lanes<Emit>;
-  op.emit_open = emit_open_lanes<Emit>;
+  op.emit_dynamic = emit_dynamic_lanes<Emit>;
   op.accel = {LayerKind::Softmax};
   return op;
 }

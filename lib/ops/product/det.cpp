@@ -89,7 +89,7 @@ Status emit_det(EmitContext& context) {
   return context.out_type(0).elements() == 0 ? Status() : emit_matrices(context);
 }
 
-Status emit_det_open(EmitContext& context) {
+Status emit_det_dynamic(EmitContext& context) {
   int64_t rank = context.in_type(0).rank();
   require_equal(context, context.in_dim(0, rank - 1), context.in_dim(0, rank - 2));
   Texts dims;
@@ -109,7 +109,7 @@ const OpDef& def_Det() {
     d.infer = infer_det;
     d.eval = eval_det;
     d.emit = emit_det;
-    d.emit_open = emit_det_open;
+    d.emit_dynamic = emit_det_dynamic;
     d.declined = "the accelerator does not divide";
     return d;
   }();

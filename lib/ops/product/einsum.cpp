@@ -289,7 +289,7 @@ void declare_sizes(EmitContext& context, const Einsum& sum, EinsumLoops& l, Eins
   }
 }
 
-Status emit_einsum_open(EmitContext& context) {
+Status emit_einsum_dynamic(EmitContext& context) {
   MRVLC_ASSIGN(Einsum sum, einsum(emit_view(context)));
   EinsumLoops l{sum.result + sum.summed, {}, {}};
   EinsumTexts t;
@@ -328,7 +328,7 @@ const OpDef& def_Einsum() {
     d.infer = infer_einsum;
     d.eval = eval_einsum;
     d.emit = emit_einsum;
-    d.emit_open = emit_einsum_open;
+    d.emit_dynamic = emit_einsum_dynamic;
     d.declined = "the accelerator has no sums over labelled dimensions";
     return d;
   }();

@@ -6,7 +6,7 @@
 #include "macs.h"
 #include "product/matmul_shape.h"
 #include "product/plain_gemm.h"
-#include "product/products_open.h"
+#include "product/products_dynamic.h"
 #include "product/ref_gemm.h"
 
 namespace mrvlc::ops {
@@ -145,7 +145,7 @@ const OpDef& def_Gemm() {
     d.eval = eval_gemm;
     d.emit = emit_plain_gemm;
     d.emit_kernel = "gemm";
-    d.emit_open = emit_open_gemm;
+    d.emit_dynamic = emit_dynamic_gemm;
     d.accel = {LayerKind::Fc};
     return d;
   }();
@@ -164,7 +164,7 @@ const OpDef& def_MatMul() {
     d.eval = eval_matmul;
     d.emit = emit_plain_matmul;
     d.emit_kernel = "matmul";
-    d.emit_open = emit_open_matmul;
+    d.emit_dynamic = emit_dynamic_matmul;
     d.accel = {LayerKind::Matmul, LayerKind::Fc};
     return d;
   }();

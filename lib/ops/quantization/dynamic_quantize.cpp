@@ -2,8 +2,8 @@
 // QuantizeLinear to uint8. Data that are all zero have the scale 1.
 #include <algorithm>
 
+#include "common/dynamic_util.h"
 #include "common/lanes.h"
-#include "common/open_util.h"
 #include "quantization/quantized.h"
 
 namespace mrvlc::ops {
@@ -46,7 +46,7 @@ void emit_rounded(EmitContext& context, std::string_view v, std::string_view val
 void emit_elements(EmitContext& context, const std::string& n) {
   const std::string x = context.in(0);
   context.line("float low = 0.0f, high = 0.0f;");
-  open_loop(context, "i", n);
+  dynamic_loop(context, "i", n);
   context.line(fmt::format("low = {0}[i] < low ? {0}[i] : low;", x));
   context.line(fmt::format("high = {0}[i] > high ? {0}[i] : high;", x));
   context.close();
@@ -54,7 +54,7 @@ void emit_elements(EmitContext& context, const std::string& n) {
   emit_rounded(context, "z", "-low / scale", "0.0f", "255.0f");
   context.line("const int32_t zero = (int32_t)z;");
   context.line("const float first = (float)(0 - zero), last = (float)(255 - zero);");
-  open_loop(context, "i", n);
+  dynamic_loop(context, "i", n);
   emit_rounded(context, "v", x + "[i] / scale", "first", "last");
   context.line(fmt::format("{}[i] = (uint8_t)((int32_t)v + zero);", context.out(0)));
   context.close();
@@ -67,7 +67,7 @@ Status emit_dynamic_quantize(EmitContext& context) {
   return {};
 }
 
-Status emit_open_dynamic_quantize(EmitContext& context) {
+Status emit_dynamic_dynamic_quantize(EmitContext& context) {
   set_same_dims(context);
   for (size_t i = 1; i < context.node().outputs.size(); ++i) context.set_dims(i, {});
   context.line(fmt::format("const ptrdiff_t count = (ptrdiff_t)({});", product_text(in_dims(context, 0))));
@@ -88,7 +88,7 @@ const OpDef& def_DynamicQuantizeLinear() {
     d.infer = infer_dynamic_quantize;
     d.eval = eval_dynamic_quantize;
     d.emit = emit_dynamic_quantize;
-    d.emit_open = emit_open_dynamic_quantize;
+    d.emit_dynamic = emit_dynamic_dynamic_quantize;
     d.declined = "accelerator: the scale is known at run time only";
     return d;
   }();

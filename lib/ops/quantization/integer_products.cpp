@@ -5,7 +5,7 @@
 #include "common/emit_util.h"
 #include "macs.h"
 #include "mrvlc/support/diag/ops.h"
-#include "product/products_open.h"
+#include "product/products_dynamic.h"
 #include "product/ref_gemm.h"
 #include "window/ref_conv.h"
 #include "window/window_attrs.h"
@@ -40,7 +40,7 @@ std::string zero_text(EmitContext& context, size_t i, std::string_view index) {
 }
 
 // Input position along dimension d, guarded: leaves a loop over the kernel and an `if` open.
-void open_tap(EmitContext& context, const ConvParams& p, size_t d) {
+void dynamic_tap(EmitContext& context, const ConvParams& p, size_t d) {
   context.loop(fmt::format("k{}", d), p.kernel[d]);
   context.line(fmt::format("const ptrdiff_t i{0} = o{0} * {1} + k{0} * {2} - {3};", d, p.strides[d],
                            p.dilations[d], signed_text(p.pads_begin[d])));
@@ -234,7 +234,7 @@ void emit_integer_conv(EmitContext& context, const ConvParams& p, const IntegerP
   for (size_t d = 0; d < rank; ++d) context.loop(fmt::format("o{}", d), p.output[d]);
   context.line("uint32_t sum = 0;");
   context.loop("c", channels);
-  for (size_t d = 0; d < rank; ++d) open_tap(context, p, d);
+  for (size_t d = 0; d < rank; ++d) dynamic_tap(context, p, d);
   context.line(fmt::format("sum += (uint32_t)((int32_t)({}[{}] - zx) * (int32_t)({}[{}] - zw));",
                            context.in(product.a.data), nested_index("first + c", "i", p.input),
                            context.in(product.b.data),
@@ -276,7 +276,7 @@ const OpDef& def_ConvInteger() {
     d.infer = infer_conv_integer;
     d.eval = eval_conv_integer;
     d.emit = emit_conv_integer;
-    d.emit_open = emit_open_conv_integer;
+    d.emit_dynamic = emit_dynamic_conv_integer;
     d.traits = {.work = Work::Windows, .quantised = true};
     return d;
   }();
@@ -290,7 +290,7 @@ const OpDef& def_MatMulInteger() {
     d.infer = infer_matmul_integer;
     d.eval = eval_matmul_integer;
     d.emit = emit_matmul_integer;
-    d.emit_open = emit_open_matmul_integer;
+    d.emit_dynamic = emit_dynamic_matmul_integer;
     d.traits = {.work = Work::Product, .quantised = true};
     return d;
   }();

@@ -3,11 +3,11 @@
 // The products are those of ConvInteger and MatMulInteger; the scales are multiplied and applied in float. To
 // a float8 the product is rounded at once, and its zero point is zero (as QuantizeLinear's).
 #include "common/convert.h"
+#include "common/dynamic_util.h"
 #include "common/emit_util.h"
-#include "common/open_util.h"
 #include "macs.h"
 #include "mrvlc/support/diag/ops.h"
-#include "product/products_open.h"
+#include "product/products_dynamic.h"
 #include "quantization/quantized.h"
 #include "window/window_attrs.h"
 
@@ -110,10 +110,11 @@ ScaleTexts scale_texts(const EmitContext& context, std::string_view row, std::st
 }
 
 // Of vectors whose lengths are known at run time only.
-ScaleTexts open_scale_texts(EmitContext& context, std::string_view row, const std::string& rows,
-                            std::string_view column, const std::string& columns) {
-  return {open_one_or_each(context, kScaleA, row, rows), open_one_or_each(context, kScaleB, column, columns),
-          open_one_or_each(context, kScaleY, row, rows), open_one_or_each(context, kZeroY, row, rows)};
+ScaleTexts dynamic_scale_texts(EmitContext& context, std::string_view row, const std::string& rows,
+                               std::string_view column, const std::string& columns) {
+  return {dynamic_one_or_each(context, kScaleA, row, rows),
+          dynamic_one_or_each(context, kScaleB, column, columns),
+          dynamic_one_or_each(context, kScaleY, row, rows), dynamic_one_or_each(context, kZeroY, row, rows)};
 }
 
 // Adding and subtracting 1.5 * 2^23 rounds to nearest even for magnitudes below 2^22: the clamp comes first.
@@ -168,19 +169,19 @@ Status emit_matmul(EmitContext& context) {
   return {};
 }
 
-Status emit_open_qlinear_conv(EmitContext& context) {
+Status emit_dynamic_qlinear_conv(EmitContext& context) {
   MRVLC_TRY(check_emit(context));
   const std::string channels = context.in_dim(kB, 0);
   if (context.has(kBias)) require_equal(context, context.in_dim(kBias, 0), channels);
-  return emit_open_conv_sums(context, kProduct, [&] {
-    return store_conv(context, open_scale_texts(context, "0", "1", "m", channels));
+  return emit_dynamic_conv_sums(context, kProduct, [&] {
+    return store_conv(context, dynamic_scale_texts(context, "0", "1", "m", channels));
   });
 }
 
-Status emit_open_qlinear_matmul(EmitContext& context) {
+Status emit_dynamic_qlinear_matmul(EmitContext& context) {
   MRVLC_TRY(check_emit(context));
-  return emit_open_products(context, kMatrices, [&] {
-    return store_matmul(context, open_scale_texts(context, "i", "m", "j", "n"));
+  return emit_dynamic_products(context, kMatrices, [&] {
+    return store_matmul(context, dynamic_scale_texts(context, "i", "m", "j", "n"));
   });
 }
 
@@ -205,7 +206,7 @@ const OpDef& def_QLinearConv() {
     d.infer = infer_conv;
     d.eval = eval_conv;
     d.emit = emit_conv;
-    d.emit_open = emit_open_qlinear_conv;
+    d.emit_dynamic = emit_dynamic_qlinear_conv;
     d.traits = {.work = Work::Windows, .quantised = true};
     return d;
   }();
@@ -220,7 +221,7 @@ const OpDef& def_QLinearMatMul() {
     d.infer = infer_matmul;
     d.eval = eval_matmul;
     d.emit = emit_matmul;
-    d.emit_open = emit_open_qlinear_matmul;
+    d.emit_dynamic = emit_dynamic_qlinear_matmul;
     d.traits = {.work = Work::Product, .quantised = true};
     return d;
   }();

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "common/convert.h"
+#include "common/dynamic_util.h"
 #include "common/lanes.h"
-#include "common/open_util.h"
 #include "mrvlc/support/diag/ops.h"
 #include "quantization/quantized.h"
 
@@ -183,7 +183,7 @@ void check_scales(EmitContext& context, const SizeTexts& s, size_t axis) {
   }
 }
 
-Result<SizeTexts> open_sizes(EmitContext& context) {
+Result<SizeTexts> dynamic_sizes(EmitContext& context) {
   const InferContext view = emit_view(context);
   SizeTexts s;
   if (is_one_scale(view)) {
@@ -230,23 +230,23 @@ void declare_scale(EmitContext& context, const Run& run, std::string_view index)
   context.line(fmt::format("const {} zero = {};", type, zero));
 }
 
-void open_run(EmitContext& context, const SizeTexts& s, Run& run) {
+void dynamic_run(EmitContext& context, const SizeTexts& s, Run& run) {
   const std::string& n = s.per == QuantSizes::Per::Tensor ? s.outer : s.inner;
   if (s.per == QuantSizes::Per::Tensor) {
     declare_scale(context, run, "0");
     context.line(fmt::format("const {}* x = {};", c_type(context.in_type(0).elem), context.in(0)));
     context.line(fmt::format("{}* y = {};", c_type(context.out_type(0).elem), context.out(0)));
-    open_loop(context, "i", n);
+    dynamic_loop(context, "i", n);
     run.loops = 1;
     return;
   }
-  open_loop(context, "o", s.outer);
-  open_loop(context, "a", s.axis);
+  dynamic_loop(context, "o", s.outer);
+  dynamic_loop(context, "a", s.axis);
   if (s.per == QuantSizes::Per::Axis) declare_scale(context, run, "a");
   context.line(fmt::format("const ptrdiff_t base = (o * {} + a) * {};", s.axis, n));
   context.line(fmt::format("const {}* x = {} + base;", c_type(context.in_type(0).elem), context.in(0)));
   context.line(fmt::format("{}* y = {} + base;", c_type(context.out_type(0).elem), context.out(0)));
-  open_loop(context, "i", n);
+  dynamic_loop(context, "i", n);
   if (s.per == QuantSizes::Per::Block)
     declare_scale(context, run, fmt::format("(o * ({}) + a / {}) * {} + i", s.groups, s.block, s.inner));
   run.loops = 3;
@@ -276,7 +276,7 @@ void emit_codes(EmitContext& context, const SizeTexts& s) {
   const InferContext view = emit_view(context);
   const ElementType elem = context.out_type(0).elem;
   Run run;
-  open_run(context, s, run);
+  dynamic_run(context, s, run);
   context.line("float v = (float)x[i] / scale;");
   if (!kFloatCodes.has(elem)) {
     store_integer(context, elem);
@@ -290,7 +290,7 @@ void emit_codes(EmitContext& context, const SizeTexts& s) {
 
 void emit_values(EmitContext& context, const SizeTexts& s) {
   Run run{0, true};
-  open_run(context, s, run);
+  dynamic_run(context, s, run);
   context.line(fmt::format("y[i] = (float)({} - zero) * scale;",
                            decoded_text(context, "x[i]", context.in_type(0).elem)));
   close_run(context, run);
@@ -305,10 +305,10 @@ Status emit_static(EmitContext& context) {
 }
 
 template <auto Emit>
-Status emit_open(EmitContext& context) {
+Status emit_dynamic(EmitContext& context) {
   MRVLC_TRY(check_emit(context));
   set_same_dims(context);
-  MRVLC_ASSIGN(SizeTexts s, open_sizes(context));
+  MRVLC_ASSIGN(SizeTexts s, dynamic_sizes(context));
   Emit(context, s);
   return {};
 }
@@ -334,7 +334,7 @@ const OpDef& def_QuantizeLinear() {
     d.infer = infer_quantize;
     d.eval = eval_quantize;
     d.emit = emit_static<emit_codes>;
-    d.emit_open = emit_open<emit_codes>;
+    d.emit_dynamic = emit_dynamic<emit_codes>;
     d.declined = kOnHost;
     return d;
   }();
@@ -354,7 +354,7 @@ const OpDef& def_DequantizeLinear() {
     d.infer = infer_dequantize;
     d.eval = eval_dequantize;
     d.emit = emit_static<emit_values>;
-    d.emit_open = emit_open<emit_values>;
+    d.emit_dynamic = emit_dynamic<emit_values>;
     d.declined = kOnHost;
     return d;
   }();

@@ -1,6 +1,6 @@
 // RandomUniform, RandomUniformLike, RandomNormal, RandomNormalLike (ONNX, opset 1 and 22). The numbers are
 // those of docs/random.md, in the reference and in C.
-#include "common/open_util.h"
+#include "common/dynamic_util.h"
 #include "random/philox.h"
 
 namespace mrvlc::ops {
@@ -82,7 +82,7 @@ Status emit_uniform(EmitContext& context, const std::string& n) {
   Affine t = affine(emit_view(context));
   RandomKey key = random_key(*context.node().op, context.node().attrs);
   bool wide = context.out_type(0).elem == E::F64;
-  (wide ? open_uniform53 : open_uniform24)(context, key, n);
+  (wide ? dynamic_uniform53 : dynamic_uniform24)(context, key, n);
   // Two statements, so that they are not contracted.
   context.line(fmt::format("const double v = u * {};", c_literal(t.b, E::F64)));
   context.line(fmt::format("{}[i] = {};", context.out(0), stored(context, c_literal(t.a, E::F64) + " + v")));
@@ -97,7 +97,7 @@ Status emit_normal(EmitContext& context, const std::string& n) {
   auto value = [&](std::string_view z) {
     return stored(context, fmt::format("{} + {} * {}", c_literal(t.a, E::F64), z, c_literal(t.b, E::F64)));
   };
-  open_normals(context, key, n);
+  dynamic_normals(context, key, n);
   context.line(fmt::format("{}[i] = {};", y, value("z0")));
   context.line(fmt::format("if (i + 1 < {}) {}[i + 1] = {};", n, y, value("z1")));
   context.close();
@@ -113,7 +113,7 @@ Status emit_random(EmitContext& context) {
   return emit_numbers(context, fmt::format("{}", context.out_type(0).elements()));
 }
 
-Status emit_open_random(EmitContext& context) {
+Status emit_dynamic_random(EmitContext& context) {
   context.set_dims(0, in_dims(context, 0));
   return emit_numbers(context, product_text(in_dims(context, 0)));
 }
@@ -126,8 +126,8 @@ OpDef random_op(std::string_view op, std::string_view first, float a, std::strin
              optional("seed", ir::AttrKind::Float), with_int(kStream, 0)};
   if (is_like(d)) {
     d.types = kFixedSize;
-    d.infer_open = infer_random;
-    d.emit_open = emit_open_random;
+    d.infer_dynamic = infer_random;
+    d.emit_dynamic = emit_dynamic_random;
   } else {
     d.attrs[0] = {"dtype", ir::AttrKind::Type, ir::Attr(E::F32), false};
     d.attrs.push_back(required("shape", ir::AttrKind::Ints));

@@ -2,7 +2,7 @@
 // the identity at inference, which is what its form without `training_mode` still is).
 #include <cmath>
 
-#include "common/open_util.h"
+#include "common/dynamic_util.h"
 #include "mrvlc/support/diag/ops.h"
 #include "random/philox.h"
 
@@ -18,8 +18,8 @@ double draw(RandomKey key, int64_t i, ElementType elem) {
   return elem == E::F64 ? uniform53(key, n) : uniform24(key, n);
 }
 
-void open_draws(EmitContext& context, RandomKey key, const std::string& n, ElementType elem) {
-  (elem == E::F64 ? open_uniform53 : open_uniform24)(context, key, n);
+void dynamic_draws(EmitContext& context, RandomKey key, const std::string& n, ElementType elem) {
+  (elem == E::F64 ? dynamic_uniform53 : dynamic_uniform24)(context, key, n);
 }
 
 std::string loaded(EmitContext& context, size_t input, std::string_view index) {
@@ -60,7 +60,7 @@ Status eval_bernoulli(const EvalContext& context) {
 }
 
 Status emit_bernoulli_of(EmitContext& context, const std::string& n) {
-  open_draws(context, key_of(context), n, context.in_type(0).elem);
+  dynamic_draws(context, key_of(context), n, context.in_type(0).elem);
   context.line(fmt::format("{}[i] = {};", context.out(0),
                            stored(context, fmt::format("u < (double){}", loaded(context, 0, "i")))));
   context.close();
@@ -71,7 +71,7 @@ Status emit_bernoulli(EmitContext& context) {
   return emit_bernoulli_of(context, fmt::format("{}", context.out_type(0).elements()));
 }
 
-Status emit_open_bernoulli(EmitContext& context) {
+Status emit_dynamic_bernoulli(EmitContext& context) {
   context.set_dims(0, in_dims(context, 0));
   return emit_bernoulli_of(context, product_text(in_dims(context, 0)));
 }
@@ -126,7 +126,7 @@ Status emit_multinomial(EmitContext& context) {
   if (context.out_type(0).elements() == 0) return {};
   std::string scratch = context.scratch(d.classes * 8);
   context.line(fmt::format("double* sums = (double*){};", scratch));
-  open_uniform53(context, key_of(context), fmt::format("{}", d.rows * d.samples));
+  dynamic_uniform53(context, key_of(context), fmt::format("{}", d.rows * d.samples));
   context.open(fmt::format("if (i % {} == 0)", d.samples));
   context.line(fmt::format("const ptrdiff_t row = i / {} * {};", d.samples, d.classes));
   context.line("double most = -(double)INFINITY, total = 0.0;");
@@ -201,7 +201,7 @@ Status emit_dropout_of(EmitContext& context, const std::string& count) {
   context.line(fmt::format("const double ratio = {};",
                            context.has(1) ? "(double)" + loaded(context, 1, "0") : std::string("0.5")));
   context.line("const double scale = 1.0 / (1.0 - ratio);");
-  (elem == E::F64 ? open_uniform53 : open_uniform24)(context, key_of(context), count);
+  (elem == E::F64 ? dynamic_uniform53 : dynamic_uniform24)(context, key_of(context), count);
   std::string value = fmt::format("u >= ratio ? (double){} * scale : 0.0", loaded(context, 0, "i"));
   context.line(fmt::format("{}[i] = {};", context.out(0), stored(context, value)));
   if (context.node().outputs.size() > 1) context.line(fmt::format("{}[i] = u >= ratio;", context.out(1)));
@@ -217,12 +217,12 @@ Status emit_dropout(EmitContext& context) {
   return emit_dropout_of(context, fmt::format("{}", context.out_type(0).elements()));
 }
 
-Result<std::vector<TensorType>> infer_open_dropout(const InferContext& context) {
+Result<std::vector<TensorType>> infer_dynamic_dropout(const InferContext& context) {
   MRVLC_TRY(check_tensors(context));
   return infer_dropout(context);
 }
 
-Status emit_open_dropout(EmitContext& context) {
+Status emit_dynamic_dropout(EmitContext& context) {
   Texts dims = in_dims(context, 0);
   for (size_t i : {size_t{1}, size_t{2}}) {
     if (context.has(i)) require_equal(context, "1", product_text(in_dims(context, i)));
@@ -245,8 +245,8 @@ const OpDef& def_Bernoulli() {
     d.infer = infer_bernoulli;
     d.eval = eval_bernoulli;
     d.emit = emit_bernoulli;
-    d.infer_open = infer_bernoulli;
-    d.emit_open = emit_open_bernoulli;
+    d.infer_dynamic = infer_bernoulli;
+    d.emit_dynamic = emit_dynamic_bernoulli;
     d.declined = "the accelerator draws no random numbers";
     return d;
   }();
@@ -286,8 +286,8 @@ const OpDef& def_Dropout() {
     d.infer = infer_dropout;
     d.eval = eval_dropout;
     d.emit = emit_dropout;
-    d.infer_open = infer_open_dropout;
-    d.emit_open = emit_open_dropout;
+    d.infer_dynamic = infer_dynamic_dropout;
+    d.emit_dynamic = emit_dynamic_dropout;
     d.declined =
         "accelerator: the identity at inference, removed before partitioning; it draws no random numbers";
     return d;

@@ -110,7 +110,7 @@ const OpDef& def_GRU() {
     d.upgrade = upgrade_recurrent;
     d.infer = infer_gru;
     d.eval = eval_gru;
-    d.emit = d.emit_open = emit_gru;
+    d.emit = d.emit_dynamic = emit_gru;
     d.declined = "accelerator: the steps of a recurrence depend on each other; they stay on the host";
     return d;
   }();

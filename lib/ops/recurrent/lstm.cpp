@@ -106,7 +106,7 @@ const OpDef& def_LSTM() {
     d.upgrade = upgrade_recurrent;
     d.infer = infer_lstm;
     d.eval = eval_lstm;
-    d.emit = d.emit_open = emit_lstm;
+    d.emit = d.emit_dynamic = emit_lstm;
     d.declined = "accelerator: the steps of a recurrence depend on each other; they stay on the host";
     return d;
   }();

@@ -28,7 +28,7 @@ Status read_sizes(const InferContext& context, P& p) {
   p.batch = x[p.batch_first ? 0 : 1];
   p.input = x[2];
   p.hidden = context.type(P::kR).shape[2];
-  if (context.type(P::kR).is_open(2) && !is_attr_set(context, "hidden_size"))
+  if (context.type(P::kR).is_dynamic(2) && !is_attr_set(context, "hidden_size"))
     return make_diag<DiagCode::MRV0207>(
         fmt::format("{} (recurrent weights: the hidden size)", size_t{P::kR}));
   if (p.hidden < 1 || p.hidden > kMaxExtent / 8) return bad_operands("the hidden size is out of range");

@@ -1,7 +1,7 @@
 // C of the recurrent operators: loops d, b, i over directions, sequences, steps; the gates and the states of
 // one sequence lie in scratch memory.
+#include "common/dynamic_util.h"
 #include "common/lanes.h"
-#include "common/open_util.h"
 #include "recurrent/recurrent.h"
 
 namespace mrvlc::ops {
@@ -17,12 +17,12 @@ RecurrentCode::RecurrentCode(EmitContext& context, const RecurrentParams& params
       steps(fmt::format("{}", p.steps)),
       batch(fmt::format("{}", p.batch)),
       width(fmt::format("{}", p.input)) {
-  bool is_open = !context.in_type(P::kX).is_static();
+  bool is_dynamic = !context.in_type(P::kX).is_static();
   for (size_t i = 0; i < context.node().outputs.size(); ++i)
-    is_open = is_open || !context.out_type(i).is_static();
+    is_dynamic = is_dynamic || !context.out_type(i).is_static();
   for (size_t i = 1; i < context.node().inputs.size(); ++i)
-    is_open = is_open || (context.has(i) && !context.in_type(i).is_static());
-  if (is_open) declare_sizes();
+    is_dynamic = is_dynamic || (context.has(i) && !context.in_type(i).is_static());
+  if (is_dynamic) declare_sizes();
 }
 
 // Reads the sizes, sets those of the results, and checks that operands agree with X. The hidden size is
@@ -138,7 +138,7 @@ void RecurrentCode::emit(const std::function<void()>& cell) {
   c.line(fmt::format("{0}* const h = g + {1};", t, p.gates * n));
   if (p.gates != 1) c.line(fmt::format("{0}* const {1} = g + {2};", t, lstm ? "c" : "q", (p.gates + 1) * n));
   c.loop("d", p.directions);
-  open_loop(c, "b", batch);
+  dynamic_loop(c, "b", batch);
   if (c.has(P::kInitialH) || c.has(P::kInitialC) || c.node().outputs.size() > P::kLastH) {
     c.line(fmt::format("const ptrdiff_t state = {};", p.batch_first ? fmt::format("b * {} + d", p.directions)
                                                                     : fmt::format("d * {} + b", batch)));

@@ -53,7 +53,7 @@ const OpDef& def_RNN() {
     d.upgrade = upgrade_recurrent;
     d.infer = infer_rnn;
     d.eval = eval_rnn;
-    d.emit = d.emit_open = emit_rnn;
+    d.emit = d.emit_dynamic = emit_rnn;
     d.declined = "accelerator: the steps of a recurrence depend on each other; they stay on the host";
     return d;
   }();

@@ -1,7 +1,7 @@
 // ArgMax and ArgMin along one axis.
 #include "common/bulk.h"
+#include "common/dynamic_util.h"
 #include "common/lanes.h"
-#include "common/open_util.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -64,8 +64,8 @@ template <bool Max>
 void emit_lanes(EmitContext& c, const AxisText& view) {
   bool last = c.node().int_attr("select_last_index") != 0;
   std::string_view better = Max ? (last ? ">=" : ">") : (last ? "<=" : "<");
-  open_loop(c, "o", view.outer);
-  open_loop(c, "i", view.inner);
+  dynamic_loop(c, "o", view.outer);
+  dynamic_loop(c, "i", view.inner);
   c.line(fmt::format("const {}* x = {} + o * {} + i;", c_type(c.in_type(0).elem), c.in(0), view.lane()));
   c.line("ptrdiff_t best = 0;");
   c.line(fmt::format("for (ptrdiff_t k = 1; k < {0}; ++k) best = x[k * {1}] {2} x[best * {1}] ? k : best;",
@@ -84,10 +84,10 @@ Status emit_arg(EmitContext& c) {
 }
 
 template <bool Max>
-Status emit_open_arg(EmitContext& c) {
+Status emit_dynamic_arg(EmitContext& c) {
   MRVLC_ASSIGN(int64_t axis, axis_attr(c));
   Texts dims = in_dims(c, 0);
-  if (c.in_type(0).is_open(axis)) c.fail_if(dims[at(axis)] + " == 0");
+  if (c.in_type(0).is_dynamic(axis)) c.fail_if(dims[at(axis)] + " == 0");
   dims[at(axis)] = "1";
   if (c.node().int_attr("keepdims") == 0) dims.erase(dims.begin() + axis);
   c.set_dims(0, dims);
@@ -106,7 +106,7 @@ OpDef arg_extreme(std::string_view name) {
   op.infer = infer_arg;
   op.eval = eval_arg<Max>;
   op.emit = emit_arg<Max>;
-  op.emit_open = emit_open_arg<Max>;
+  op.emit_dynamic = emit_dynamic_arg<Max>;
   op.declined = "accelerator: no unit finds positions of extremes";
   return op;
 }

@@ -78,7 +78,7 @@ Status emit_cum_prod(EmitContext& context) {
   return {};
 }
 
-Status emit_cum_prod_open(EmitContext& context) {
+Status emit_cum_prod_dynamic(EmitContext& context) {
   int64_t rank = context.in_type(0).rank();
   std::string axis = int_operand(context, 1);
   if (context.constant(1) == nullptr) context.fail_if(fmt::format("{0} < -{1} || {0} >= {1}", axis, rank));
@@ -100,7 +100,7 @@ const OpDef& def_CumProd() {
     d.infer = infer_cum_prod;
     d.eval = eval_cum_prod;
     d.emit = emit_cum_prod;
-    d.emit_open = emit_cum_prod_open;
+    d.emit_dynamic = emit_cum_prod_dynamic;
     d.declined = "the accelerator has no running products";
     return d;
   }();

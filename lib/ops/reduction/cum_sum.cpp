@@ -1,9 +1,9 @@
 // CumSum (ONNX CumSum-14) and Trilu (Trilu-14).
 #include <algorithm>
 
+#include "common/dynamic_facets.h"
 #include "common/emit_util.h"
 #include "common/index_util.h"
-#include "common/open_facets.h"
 #include "common/slices.h"
 
 namespace mrvlc::ops {
@@ -151,8 +151,8 @@ const OpDef& def_CumSum() {
     d.infer = infer_cum_sum;
     d.eval = eval_cum_sum;
     d.emit = emit_cum_sum;
-    d.infer_open = infer_open_cum_sum;
-    d.emit_open = emit_open_cum_sum;
+    d.infer_dynamic = infer_dynamic_cum_sum;
+    d.emit_dynamic = emit_dynamic_cum_sum;
     d.declined = "the accelerator has no running sums";
     return d;
   }();
@@ -171,8 +171,8 @@ const OpDef& def_Trilu() {
     d.infer = infer_trilu;
     d.eval = eval_trilu;
     d.emit = emit_trilu;
-    d.infer_open = infer_open_trilu;
-    d.emit_open = emit_open_trilu;
+    d.infer_dynamic = infer_dynamic_trilu;
+    d.emit_dynamic = emit_dynamic_trilu;
     d.declined = "the accelerator has no masked copies";
     return d;
   }();

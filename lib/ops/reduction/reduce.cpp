@@ -125,8 +125,8 @@ Status emit_reduce(EmitContext& c) {
 }
 
 template <const Reduction& R>
-Status emit_open_reduce(EmitContext& c) {
-  return emit_open_reduction(c, R);
+Status emit_dynamic_reduce(EmitContext& c) {
+  return emit_dynamic_reduction(c, R);
 }
 
 constexpr TypeSet kReducible = types_of({spec::E::F32, spec::E::F16, spec::E::F64, spec::E::BF16,
@@ -143,9 +143,9 @@ OpDef reduction(std::string_view name, LayerKinds accel) {
   op.upgrade = upgrade_reduce;
   op.infer = infer_reduce;
   op.eval = eval_reduce<R>;
-  op.infer_open = infer_open_reduce;
+  op.infer_dynamic = infer_dynamic_reduce;
   op.emit = emit_reduce<R>;
-  op.emit_open = emit_open_reduce<R>;
+  op.emit_dynamic = emit_dynamic_reduce<R>;
   op.accel = accel;
   if (accel.empty())
     op.declined = "accelerator: norms and logarithms of sums are no reductions of the vector unit";

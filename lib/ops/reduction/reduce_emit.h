@@ -42,8 +42,8 @@ struct ReductionText {
 BroadcastLoops reduce_loops(const Shape& shape, const std::vector<int64_t>& axes);
 Status emit_reduction(EmitContext& context, const Reduction& reduction);
 
-// Shapes known at run time only, or axes that are no constants (reduce_open.cpp).
-Result<std::vector<TensorType>> infer_open_reduce(const InferContext& context);
-Status emit_open_reduction(EmitContext& context, const Reduction& reduction);
+// Shapes known at run time only, or axes that are no constants (reduce_dynamic.cpp).
+Result<std::vector<TensorType>> infer_dynamic_reduce(const InferContext& context);
+Status emit_dynamic_reduction(EmitContext& context, const Reduction& reduction);
 
 }  // namespace mrvlc::ops

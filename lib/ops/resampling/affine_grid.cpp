@@ -30,12 +30,12 @@ Result<std::vector<TensorType>> infer_affine_grid(const InferContext& context) {
   return one_type(context.type(0).elem, shape);
 }
 
-Result<std::vector<TensorType>> infer_affine_grid_open(const InferContext& context) {
+Result<std::vector<TensorType>> infer_affine_grid_dynamic(const InferContext& context) {
   MRVLC_ASSIGN(int64_t rank, spatial_rank(context));
   TensorType type{context.type(0).elem, Shape(at(rank + 2), kNoBound)};
   type.shape[0] = context.type(0).shape[0];
   type.shape.back() = rank;
-  type.open = ((1u << (rank + 1)) - 2u) | (context.type(0).open & 1u);
+  type.dynamic = ((1u << (rank + 1)) - 2u) | (context.type(0).dynamic & 1u);
   return std::vector<TensorType>{type};
 }
 
@@ -99,7 +99,7 @@ Status emit_affine_grid(EmitContext& context) {
   return emit_positions(context, Texts(dims.begin() + 1, dims.end() - 1));
 }
 
-Status emit_affine_grid_open(EmitContext& context) {
+Status emit_affine_grid_dynamic(EmitContext& context) {
   int64_t rank = context.out_type(0).shape.back();
   Texts dims = {int_operand(context, 1)}, sizes;
   require_equal(context, dims[0], context.in_dim(0, 0));
@@ -124,10 +124,10 @@ const OpDef& def_AffineGrid() {
     d.min_inputs = d.max_inputs = 2;
     d.types = kFloats;
     d.infer = infer_affine_grid;
-    d.infer_open = infer_affine_grid_open;
+    d.infer_dynamic = infer_affine_grid_dynamic;
     d.eval = eval_affine_grid;
     d.emit = emit_affine_grid;
-    d.emit_open = emit_affine_grid_open;
+    d.emit_dynamic = emit_affine_grid_dynamic;
     d.declined = "the accelerator has no such arithmetic on positions";
     return d;
   }();

@@ -293,7 +293,7 @@ Status emit_grid_sample(EmitContext& context) {
   return emit_points(context, p);
 }
 
-Status emit_grid_sample_open(EmitContext& context) {
+Status emit_grid_sample_dynamic(EmitContext& context) {
   MRVLC_ASSIGN(GridParams p, grid_params(emit_view(context)));
   Texts dims = {context.in_dim(0, 0), context.in_dim(0, 1)};
   for (size_t d = 1; d <= p.rank; ++d) dims.push_back(context.in_dim(1, static_cast<int64_t>(d)));
@@ -320,7 +320,7 @@ const OpDef& def_GridSample() {
     d.infer = infer_grid_sample;
     d.eval = eval_grid_sample;
     d.emit = emit_grid_sample;
-    d.emit_open = emit_grid_sample_open;
+    d.emit_dynamic = emit_grid_sample_dynamic;
     d.declined = "the accelerator has no reads at computed addresses";
     return d;
   }();

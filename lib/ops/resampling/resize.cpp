@@ -1,6 +1,6 @@
 // Resize (ONNX Resize-19) and Upsample (-9, asymmetric coordinates, floor).
+#include "common/dynamic_facets.h"
 #include "common/mapped_copy.h"
-#include "common/open_facets.h"
 #include "common/strided_copy.h"
 #include "mrvlc/support/saturating.h"
 #include "product/ref_gemm.h"
@@ -245,8 +245,8 @@ const OpDef& def_Resize() {
     d.infer = infer_resize;
     d.eval = eval_resize;
     d.emit = emit_resize;
-    d.infer_open = infer_open_resize;
-    d.emit_open = emit_open_resize;
+    d.infer_dynamic = infer_dynamic_resize;
+    d.emit_dynamic = emit_dynamic_resize;
     d.accel = {LayerKind::Resize};
     return d;
   }();
@@ -267,8 +267,8 @@ const OpDef& def_Upsample() {
     d.infer = infer_resize;
     d.eval = eval_resize;
     d.emit = emit_resize;
-    d.infer_open = infer_open_resize;
-    d.emit_open = emit_open_resize;
+    d.infer_dynamic = infer_dynamic_resize;
+    d.emit_dynamic = emit_dynamic_resize;
     d.accel = {LayerKind::Resize};
     return d;
   }();

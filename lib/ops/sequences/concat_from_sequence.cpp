@@ -27,7 +27,7 @@ Result<std::vector<TensorType>> infer_concat(const InferContext& context) {
     auto total = checked_mul(out.shape[at(axis)], length);
     if (!total) return bad_operands("the result is too large");
     out.shape[at(axis)] = *total;
-    out.open |= 1u << axis;
+    out.dynamic |= 1u << axis;
   }
   if (out.capacity >= 0) out.capacity = checked_mul(out.capacity, length).value_or(kMaxElements);
   return std::vector<TensorType>{out};
@@ -89,7 +89,7 @@ Status emit_concat(EmitContext& context) {
   context.line(
       fmt::format("{}((unsigned char*){} + begin * inner, total * inner, (const unsigned char*){} + "
                   "{}, size * inner, {}, size * inner);",
-                  context.helper("open_rows"), context.out(0), context.in(0), slot_offset(in, "i"),
+                  context.helper("dynamic_rows"), context.out(0), context.in(0), slot_offset(in, "i"),
                   product_text(dims, 0, at(axis))));
   context.line("begin += size;");
   context.close();

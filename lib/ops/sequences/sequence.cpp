@@ -50,9 +50,9 @@ OpDef sequence_def(std::string_view name, int since, int min_inputs, int max_inp
   d.min_inputs = min_inputs;
   d.max_inputs = max_inputs;
   d.types = {~0u};
-  d.infer = d.infer_open = infer;
+  d.infer = d.infer_dynamic = infer;
   d.eval = eval;
-  d.emit_open = emit;
+  d.emit_dynamic = emit;
   d.declined = "accelerator: its programs are made for tensors of one shape";
   return d;
 }

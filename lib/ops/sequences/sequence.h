@@ -1,7 +1,7 @@
 // Pieces of the operators on sequences and optionals.
 #pragma once
 #include "common/infer_util.h"
-#include "mrvlc/ops/open.h"
+#include "mrvlc/ops/dynamic_shapes.h"
 
 namespace mrvlc::ops {
 

@@ -1,7 +1,7 @@
-// C of the operators on sequences and optionals. How a sequence lies in memory: mrvlc/ops/open.h. In views,
-// dim[0] is the number of tensors, and of optionals dim[7] says whether there is a value.
+// C of the operators on sequences and optionals. How a sequence lies in memory: mrvlc/ops/dynamic_shapes.h.
+// In views, dim[0] is the number of tensors, and of optionals dim[7] says whether there is a value.
 #pragma once
-#include "common/open_util.h"
+#include "common/dynamic_util.h"
 #include "sequences/sequence.h"
 
 namespace mrvlc::ops {

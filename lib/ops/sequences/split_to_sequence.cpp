@@ -27,7 +27,7 @@ Status plan_chunks(SplitPlan& p, const TensorType& x, int64_t size) {
   if (size < 1) return bad_operands("the size of the parts must be positive");
   p.longest = std::min(size, dim);
   p.parts = dim / size + (dim % size != 0 ? 1 : 0);
-  p.equal = !x.is_open(p.axis) && dim % size == 0;
+  p.equal = !x.is_dynamic(p.axis) && dim % size == 0;
   return {};
 }
 
@@ -71,11 +71,11 @@ Result<std::vector<TensorType>> infer_split(const InferContext& context) {
   const auto axis = at(p.axis);
   if (p.keep) {
     item.shape[axis] = p.longest;
-    item.open = p.equal ? item.open & ~(1u << p.axis) : item.open | 1u << p.axis;
+    item.dynamic = p.equal ? item.dynamic & ~(1u << p.axis) : item.dynamic | 1u << p.axis;
   } else {
     item = without_dim(item, p.axis);
   }
-  if (item.open == 0) item.capacity = -1;
+  if (item.dynamic == 0) item.capacity = -1;
   return std::vector<TensorType>{sequence_type(item, p.parts)};
 }
 
@@ -105,7 +105,7 @@ Status eval_split(const EvalContext& context) {
 }
 
 // The loop over the parts: leaves their number n, size, and begin, which is to grow by the size.
-void open_parts(EmitContext& context, const SplitPlan& p, const std::string& dim) {
+void dynamic_parts(EmitContext& context, const SplitPlan& p, const std::string& dim) {
   context.line("int64_t begin = 0, n = 0;");
   context.open(p.sizes ? fmt::format("for (; n < {}; ++n)", context.in_dim(1, 0))
                        : fmt::format("for (; begin < {}; ++n)", dim));
@@ -129,14 +129,14 @@ Status emit_split(EmitContext& context) {
   declare_list(context, "part", part, false);
   run.push_back(fmt::format("{}", memory_bytes(TensorType{context.in_type(0).elem, {}})));
   context.line(fmt::format("const int64_t inner = {};", product_text(run)));
-  open_parts(context, p, dim);
+  dynamic_parts(context, p, dim);
   if (p.keep) context.line(fmt::format("part[{}] = size;", p.axis));
   context.line(fmt::format("{}({}, n, part, {}, 0);", context.helper("seq_row"), context.out(0),
                            item_type(out).rank()));
   context.line(fmt::format(
       "{}((unsigned char*){} + {}, size * inner, (const unsigned char*){} + begin * inner, "
       "{} * inner, {}, size * inner);",
-      context.helper("open_rows"), context.out(0), slot_offset(out, "n"), context.in(0), dim, outer));
+      context.helper("dynamic_rows"), context.out(0), slot_offset(out, "n"), context.in(0), dim, outer));
   context.line("begin += size;");
   context.close();
   context.fail_if(fmt::format("begin != {}", dim));

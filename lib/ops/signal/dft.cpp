@@ -42,7 +42,7 @@ Result<DftForm> dft_form(const InferContext& context) {
   f.rank = context.type(0).rank();
   f.parts = context.type(0).shape.back();
   f.out_parts = f.to_real() ? 1 : 2;
-  if ((f.parts != 1 && f.parts != 2) || context.type(0).is_open(f.rank - 1))
+  if ((f.parts != 1 && f.parts != 2) || context.type(0).is_dynamic(f.rank - 1))
     return bad_operands("the last dimension must be 1 (real) or 2 (complex)");
   if (f.onesided && !f.inverse && f.parts == 2) return bad_attr("onesided", "is set for complex data");
   return f;
@@ -90,11 +90,11 @@ Result<std::vector<TensorType>> infer_dft(const InferContext& context) {
   return one_type(context.type(0).elem, shape);
 }
 
-Result<std::vector<TensorType>> infer_dft_open(const InferContext& context) {
+Result<std::vector<TensorType>> infer_dft_dynamic(const InferContext& context) {
   MRVLC_ASSIGN(DftForm form, dft_form(context));
   MRVLC_ASSIGN(int64_t axis, dft_axis(context, form));
   TensorType type{context.type(0).elem, context.type(0).shape};
-  type.open = context.type(0).open;
+  type.dynamic = context.type(0).dynamic;
   type.shape.back() = form.out_parts;
   for (int64_t d = 0; d + 1 < form.rank; ++d) {
     if (axis >= 0 && axis != d) continue;
@@ -102,9 +102,9 @@ Result<std::vector<TensorType>> infer_dft_open(const InferContext& context) {
     // An axis too short to be transformed is not the one.
     if (axis < 0 && !context.has(1) && dim != kNoBound && form.default_length(dim) < 1) continue;
     MRVLC_ASSIGN(int64_t bound, dft_bound(context, form, d));
-    bool known = bound != kNoBound && !type.is_open(d) && (axis == d || bound == dim);
+    bool known = bound != kNoBound && !type.is_dynamic(d) && (axis == d || bound == dim);
     if (axis < 0 && bound != kNoBound) bound = dim == kNoBound ? kNoBound : std::max(bound, dim);
-    if (!known) type.open |= 1u << d;
+    if (!known) type.dynamic |= 1u << d;
     dim = bound;
   }
   return std::vector<TensorType>{type};
@@ -259,7 +259,7 @@ Status emit_dft(EmitContext& context) {
   return {};
 }
 
-Status emit_dft_open(EmitContext& context) {
+Status emit_dft_dynamic(EmitContext& context) {
   MRVLC_TRY(require_widened(context));
   InferContext view = emit_view(context);
   MRVLC_ASSIGN(DftForm form, dft_form(view));
@@ -298,10 +298,10 @@ const OpDef& def_DFT() {
     d.types = kFloats;
     d.upgrade = upgrade_dft;
     d.infer = infer_dft;
-    d.infer_open = infer_dft_open;
+    d.infer_dynamic = infer_dft_dynamic;
     d.eval = eval_dft;
     d.emit = emit_dft;
-    d.emit_open = emit_dft_open;
+    d.emit_dynamic = emit_dft_dynamic;
     d.declined = "the accelerator has no Fourier transform";
     return d;
   }();

@@ -29,10 +29,10 @@ Result<std::vector<TensorType>> infer_mel(const InferContext& context) {
   return one_type(elem, {length / 2 + 1, bins});
 }
 
-Result<std::vector<TensorType>> infer_mel_open(const InferContext& context) {
+Result<std::vector<TensorType>> infer_mel_dynamic(const InferContext& context) {
   MRVLC_ASSIGN(ElementType elem, mel_elem(context));
   TensorType type{elem, {kNoBound, kNoBound}};
-  type.open = 3;
+  type.dynamic = 3;
   return std::vector<TensorType>{type};
 }
 
@@ -107,7 +107,7 @@ Status emit_mel(EmitContext& context) {
   return {};
 }
 
-Status emit_mel_open(EmitContext& context) {
+Status emit_mel_dynamic(EmitContext& context) {
   std::string bins = int_operand(context, 0), length = int_operand(context, 1);
   context.fail_if(fmt::format("{0} < 0 || {1} < 0 || {1} > {2}", bins, length, kMaxExtent / 2));
   context.set_dims(0, {fmt::format("{} / 2 + 1", length), bins});
@@ -125,10 +125,10 @@ const OpDef& def_MelWeightMatrix() {
     d.min_inputs = d.max_inputs = 5;
     d.types = kIndices;
     d.infer = infer_mel;
-    d.infer_open = infer_mel_open;
+    d.infer_dynamic = infer_mel_dynamic;
     d.eval = eval_mel;
     d.emit = emit_mel;
-    d.emit_open = emit_mel_open;
+    d.emit_dynamic = emit_mel_dynamic;
     d.declined = "computed at compile time, or on the host";
     return d;
   }();

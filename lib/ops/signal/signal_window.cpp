@@ -34,10 +34,10 @@ Result<std::vector<TensorType>> infer_window(const InferContext& context) {
   return one_type(elem, {size});
 }
 
-Result<std::vector<TensorType>> infer_window_open(const InferContext& context) {
+Result<std::vector<TensorType>> infer_window_dynamic(const InferContext& context) {
   MRVLC_ASSIGN(ElementType elem, window_elem(context));
   TensorType type{elem, {kNoBound}};
-  type.open = 1;
+  type.dynamic = 1;
   return std::vector<TensorType>{type};
 }
 
@@ -68,7 +68,7 @@ Status emit_terms(EmitContext& context) {
   return {};
 }
 
-Status emit_window_open(EmitContext& context) {
+Status emit_window_dynamic(EmitContext& context) {
   context.set_dims(0, {int_operand(context, 0)});
   return emit_terms(context);
 }
@@ -80,10 +80,10 @@ OpDef window_def(std::string_view name) {
   d.attrs = {{"output_datatype", ir::AttrKind::Type, ir::Attr(E::F32), false}, with_int("periodic", 1)};
   d.types = kIndices;
   d.infer = infer_window;
-  d.infer_open = infer_window_open;
+  d.infer_dynamic = infer_window_dynamic;
   d.eval = eval_window;
   d.emit = emit_terms;
-  d.emit_open = emit_window_open;
+  d.emit_dynamic = emit_window_dynamic;
   d.declined = "computed at compile time, or on the host";
   return d;
 }

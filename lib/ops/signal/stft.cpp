@@ -17,7 +17,7 @@ struct StftForm {
 Result<StftForm> stft_form(const InferContext& context) {
   MRVLC_TRY(check_rank(context, 0, 3, 3));
   StftForm f{context.int_attr("onesided") != 0, context.type(0).shape[2]};
-  if ((f.parts != 1 && f.parts != 2) || context.type(0).is_open(2))
+  if ((f.parts != 1 && f.parts != 2) || context.type(0).is_dynamic(2))
     return bad_operands("the last dimension must be 1 (real) or 2 (complex)");
   if (f.onesided && f.parts == 2) return bad_attr("onesided", "is set for complex data");
   if (!context.has(2) && !context.has(3)) return bad_operands("neither window nor frame_length is given");
@@ -67,18 +67,18 @@ Result<std::vector<TensorType>> infer_stft(const InferContext& context) {
 }
 
 // There are no more frames than samples, and no longer ones.
-Result<std::vector<TensorType>> infer_stft_open(const InferContext& context) {
+Result<std::vector<TensorType>> infer_stft_dynamic(const InferContext& context) {
   MRVLC_ASSIGN(StftForm form, stft_form(context));
   const TensorType& x = context.type(0);
   TensorType type{x.elem, {x.shape[0], x.shape[1], x.shape[1], 2}};
-  type.open = (x.open & 1u) | 6u;
+  type.dynamic = (x.dynamic & 1u) | 6u;
   if (context.has(2)) {
     type.shape[2] = context.type(2).shape[0];
-    if (context.type(2).open == 0) type.open &= ~4u;
+    if (context.type(2).dynamic == 0) type.dynamic &= ~4u;
   } else if (context.constant(3) != nullptr) {
     MRVLC_ASSIGN(type.shape[2], known_int(context, 3, "frame_length"));
     if (type.shape[2] < 1) return bad_operands(fmt::format("frames of {}", type.shape[2]));
-    type.open &= ~4u;
+    type.dynamic &= ~4u;
   }
   if (form.onesided && type.shape[2] != kNoBound) type.shape[2] = type.shape[2] / 2 + 1;
   return std::vector<TensorType>{type};
@@ -138,7 +138,7 @@ Status emit_stft(EmitContext& context) {
   return {};
 }
 
-Status emit_stft_open(EmitContext& context) {
+Status emit_stft_dynamic(EmitContext& context) {
   MRVLC_TRY(require_widened(context));
   MRVLC_ASSIGN(StftForm form, stft_form(emit_view(context)));
   std::string length = context.has(3) ? int_operand(context, 3) : context.in_dim(2, 0),
@@ -169,10 +169,10 @@ const OpDef& def_STFT() {
     d.max_inputs = 4;
     d.types = kFloats;
     d.infer = infer_stft;
-    d.infer_open = infer_stft_open;
+    d.infer_dynamic = infer_stft_dynamic;
     d.eval = eval_stft;
     d.emit = emit_stft;
-    d.emit_open = emit_stft_open;
+    d.emit_dynamic = emit_stft_dynamic;
     d.declined = "the accelerator has no Fourier transform";
     return d;
   }();

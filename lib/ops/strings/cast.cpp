@@ -34,7 +34,7 @@ Status emit_to_text(EmitContext& context, const std::string& n) {
   auto* memory = dynamic_cast<TextMemory*>(&context);
   int64_t bytes = context.out_type(0).elements() * kLongest;
   std::string characters = memory == nullptr ? "" : memory->characters(bytes);
-  if (characters.empty()) return bad_operands("texts are not made in a loop of any number of turns");
+  if (characters.empty()) return bad_operands("strings are not made in a loop of any number of turns");
   context.open(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i)", n));
   context.line(fmt::format("char* to = {} + i * {};", characters, kLongest));
   context.line(fmt::format("{}[i].size = {};", context.out(0), text_call(context, context.in(0) + "[i]")));

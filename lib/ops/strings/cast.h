@@ -1,4 +1,4 @@
-// The C of Cast between texts and numbers.
+// The C of Cast between strings and numbers.
 #pragma once
 #include "common/convert.h"
 #include "mrvlc/ops/emit.h"

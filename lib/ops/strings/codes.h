@@ -1,4 +1,4 @@
-// Texts as numbers, so that what only compares or moves texts can be evaluated as on integers.
+// Strings as numbers, so that what only compares or moves strings can be evaluated as on integers.
 #pragma once
 #include "mrvlc/ops/op.h"
 
@@ -6,7 +6,7 @@ namespace mrvlc::ops {
 
 class StringCodes {
  public:
-  // A tensor of I64 with a number for each text; equal texts have equal numbers.
+  // A tensor of I64 with a number for each string; equal strings have equal numbers.
   Tensor encode(const Tensor& texts);
   Tensor decode(const Tensor& codes) const;
 
@@ -14,7 +14,7 @@ class StringCodes {
   std::vector<std::string> texts_;
 };
 
-// Evaluates an operator by `eval` on the numbers of its texts.
+// Evaluates an operator by `eval` on the numbers of its strings.
 template <Status (*Eval)(const EvalContext&)>
 Status eval_on_codes(const EvalContext& context) {
   bool any = false;

@@ -2,7 +2,7 @@
 // letters are those of ASCII; a text with others is refused where they matter: ONNX leaves them to a locale.
 #include <algorithm>
 
-#include "common/open_util.h"
+#include "common/dynamic_util.h"
 #include "ml/ml.h"
 #include "mrvlc/ops/strings.h"
 #include "mrvlc/support/diag/ops.h"
@@ -36,7 +36,7 @@ std::string in_case(std::string text, Case change) {
 Result<Rules> rules_of(const InferContext& context) {
   MRVLC_TRY(check_rank(context, 0, 1, 2));
   const TensorType& x = context.type(0);
-  if (x.rank() == 2 && (x.is_open(0) || x.shape[0] != 1))
+  if (x.rank() == 2 && (x.is_dynamic(0) || x.shape[0] != 1))
     return bad_operands("the input must be [C] or [1, C]");
   Rules r;
   const std::string& change = context.string_attr("case_change_action");
@@ -78,12 +78,12 @@ Result<std::vector<TensorType>> infer_normalizer(const InferContext& context) {
   if (r.stopwords.empty() || x.back() == 0)
     return one_type(E::String, with_count(x, std::max<int64_t>(x.back(), 1)));
   const Tensor* texts = context.constant(0);
-  if (texts == nullptr) return make_diag<DiagCode::MRV0207>("0 (its texts decide the shape of the result)");
+  if (texts == nullptr) return make_diag<DiagCode::MRV0207>("0 (its strings decide the shape of the result)");
   MRVLC_ASSIGN(auto kept, normalized(r, *texts));
   return one_type(E::String, with_count(x, static_cast<int64_t>(kept.size())));
 }
 
-Result<std::vector<TensorType>> infer_open_normalizer(const InferContext& context) {
+Result<std::vector<TensorType>> infer_dynamic_normalizer(const InferContext& context) {
   MRVLC_TRY(check_tensors(context));
   MRVLC_TRY(rules_of(context));
   Dims dims = dims_of(context.type(0));
@@ -98,7 +98,7 @@ Status eval_normalizer(const EvalContext& context) {
   return {};
 }
 
-// Leaves `ptrdiff_t kept`, the number of texts that are no stop words, and with `store` writes them.
+// Leaves `ptrdiff_t kept`, the number of strings that are no stop words, and with `store` writes them.
 void emit_filter(EmitContext& context, const Rules& r, const std::string& n, bool store,
                  const std::function<void()>& write) {
   ml::StringTable words(context, r.stopwords);
@@ -123,7 +123,7 @@ Status emit_normalizer(EmitContext& context) {
     auto* memory = dynamic_cast<TextMemory*>(&context);
     if (memory != nullptr) bytes = memory->bytes_of_texts(context.out_type(0).elements());
     if (memory != nullptr) characters = memory->characters(bytes);
-    if (characters.empty()) return bad_operands("texts are not made in a loop of any number of turns");
+    if (characters.empty()) return bad_operands("strings are not made in a loop of any number of turns");
   }
   context.line("ptrdiff_t kept;");
   if (r.needs_ascii()) {
@@ -170,10 +170,10 @@ const OpDef& def_StringNormalizer() {
                optional("locale", ir::AttrKind::String), optional("stopwords", ir::AttrKind::Strings)};
     d.types = types_of({E::String});
     d.infer = infer_normalizer;
-    d.infer_open = infer_open_normalizer;
+    d.infer_dynamic = infer_dynamic_normalizer;
     d.eval = eval_normalizer;
-    d.emit_open = emit_normalizer;
-    d.declined = "accelerator: texts stay on the host; C: always with a shape known at run time only";
+    d.emit_dynamic = emit_normalizer;
+    d.declined = "accelerator: strings stay on the host; C: always with a shape known at run time only";
     return d;
   }();
   return op;

@@ -1,9 +1,9 @@
 // StringConcat and StringSplit (ONNX, opset 20).
 #include "mrvlc/support/diag/ops.h"
 
-#include "common/open_util.h"
+#include "common/dynamic_util.h"
 #include "elementwise/elementwise.h"
-#include "mrvlc/ops/open.h"
+#include "mrvlc/ops/dynamic_shapes.h"
 #include "mrvlc/ops/strings.h"
 
 namespace mrvlc::ops {
@@ -45,12 +45,12 @@ Status eval_concat(const EvalContext& context) {
 Status emit_concat(EmitContext& context) {
   const TensorType& y = context.out_type(0);
   if (!y.is_static() || !context.in_type(0).is_static() || !context.in_type(1).is_static())
-    return bad_operands("texts of a shape that is known at run time only are not joined");
+    return bad_operands("strings of a shape that is known at run time only are not joined");
   if (y.elements() == 0) return {};
   auto* memory = dynamic_cast<TextMemory*>(&context);
   int64_t bytes = memory == nullptr ? 0 : memory->bytes_of_texts(y.elements());
   std::string characters = memory == nullptr ? "" : memory->characters(bytes);
-  if (characters.empty()) return bad_operands("texts are not made in a loop of any number of turns");
+  if (characters.empty()) return bad_operands("strings are not made in a loop of any number of turns");
   BroadcastLoops loops = pairs(y.shape, context.in_type(0).shape, context.in_type(1).shape);
   std::string x0 = context.in(0), x1 = context.in(1), y0 = context.out(0);
   context.line("size_t used = 0;");
@@ -69,7 +69,7 @@ Status emit_concat(EmitContext& context) {
   return {};
 }
 
-// -- StringSplit: as Python's str.split; short lists are filled up with empty texts
+// -- StringSplit: as Python's str.split; short lists are filled up with empty strings
 
 struct Splitting {
   std::string delimiter;
@@ -112,7 +112,7 @@ std::vector<std::string> split(std::string_view text, const Splitting& s) {
 
 Result<std::vector<TensorType>> infer_split(const InferContext& context) {
   const Tensor* x = context.constant(0);
-  if (x == nullptr) return make_diag<DiagCode::MRV0207>("0 (its texts decide the shape of the result)");
+  if (x == nullptr) return make_diag<DiagCode::MRV0207>("0 (its strings decide the shape of the result)");
   size_t most = 0;
   Splitting s = splitting(context);
   for (const std::string& text : x->string_data()) most = std::max(most, split(text, s).size());
@@ -121,7 +121,7 @@ Result<std::vector<TensorType>> infer_split(const InferContext& context) {
   return std::vector<TensorType>{{E::String, shape}, {E::I64, x->shape()}};
 }
 
-Result<std::vector<TensorType>> infer_split_open(const InferContext& context) {
+Result<std::vector<TensorType>> infer_split_dynamic(const InferContext& context) {
   MRVLC_TRY(check_tensors(context));
   Dims dims = dims_of(context.type(0));
   Splitting s = splitting(context);
@@ -191,9 +191,10 @@ const OpDef& def_StringConcat() {
     d.types = kTexts;
     d.infer = infer_concat;
     d.eval = eval_concat;
-    d.emit_open = emit_concat;
+    d.emit_dynamic = emit_concat;
     d.declined =
-        "accelerator: texts stay on the host; C: always with an error code, the memory for texts is bounded";
+        "accelerator: strings stay on the host; C: always with an error code, the memory for texts is "
+        "bounded";
     return d;
   }();
   return op;
@@ -209,10 +210,10 @@ const OpDef& def_StringSplit() {
     d.max_outputs = 2;
     d.types = kTexts;
     d.infer = infer_split;
-    d.infer_open = infer_split_open;
+    d.infer_dynamic = infer_split_dynamic;
     d.eval = eval_split;
-    d.emit_open = emit_split;
-    d.declined = "accelerator: texts stay on the host; C: always with a shape known at run time only";
+    d.emit_dynamic = emit_split;
+    d.declined = "accelerator: strings stay on the host; C: always with a shape known at run time only";
     return d;
   }();
   return op;

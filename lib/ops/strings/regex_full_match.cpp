@@ -2,8 +2,8 @@
 // asks RE2; generated code walks an automaton of its own (regex.h).
 #include <re2/re2.h>
 
+#include "common/dynamic_util.h"
 #include "common/infer_util.h"
-#include "common/open_util.h"
 #include "strings/regex.h"
 
 namespace mrvlc::ops {
@@ -60,7 +60,7 @@ Status emit_match(EmitContext& context) {
   return n == 0 ? Status() : emit_loop(context, fmt::format("{}", n));
 }
 
-Status emit_open_match(EmitContext& context) {
+Status emit_dynamic_match(EmitContext& context) {
   context.set_dims(0, in_dims(context, 0));
   return emit_loop(context, product_text(in_dims(context, 0)));
 }
@@ -77,8 +77,8 @@ const OpDef& def_RegexFullMatch() {
     d.infer = infer_match;
     d.eval = eval_match;
     d.emit = emit_match;
-    d.emit_open = emit_open_match;
-    d.declined = "accelerator: texts stay on the host";
+    d.emit_dynamic = emit_dynamic_match;
+    d.declined = "accelerator: strings stay on the host";
     return d;
   }();
   return op;

@@ -1,5 +1,5 @@
 // TfIdfVectorizer (ONNX TfIdfVectorizer-9): counts n-grams of a pool, of elements that lie at equal
-// distances. C counts those of texts by their places among the texts of the pool.
+// distances. C counts those of strings by their places among the strings of the pool.
 #include <algorithm>
 
 #include "common/dims.h"
@@ -148,7 +148,7 @@ void emit_length(EmitContext& context, const TfIdf& t, int64_t n, int64_t first)
   for (int i = 0; i < 4; ++i) context.close();
 }
 
-// Texts as their places among the sorted ones of the pool.
+// Strings as their places among the sorted ones of the pool.
 std::vector<int64_t> places(const ml::Keys& keys, const std::vector<std::string>& pool) {
   Tensor texts = Tensor::strings({static_cast<int64_t>(pool.size())}, pool);
   std::vector<int64_t> out;
@@ -199,7 +199,7 @@ Status emit_tf_idf(EmitContext& context) {
   return emit_lines(context, t);
 }
 
-Result<std::vector<TensorType>> infer_tf_idf_open(const InferContext& context) {
+Result<std::vector<TensorType>> infer_tf_idf_dynamic(const InferContext& context) {
   MRVLC_TRY(check_tensors(context));
   MRVLC_ASSIGN(TfIdf t, tf_idf(context));
   Dims dims = dims_of(context.type(0));
@@ -207,7 +207,7 @@ Result<std::vector<TensorType>> infer_tf_idf_open(const InferContext& context) {
   return std::vector<TensorType>{type_of(E::F32, dims)};
 }
 
-Status emit_tf_idf_open(EmitContext& context) {
+Status emit_tf_idf_dynamic(EmitContext& context) {
   MRVLC_ASSIGN(TfIdf t, tf_idf(emit_view(context)));
   Texts dims = in_dims(context, 0);
   dims.back() = fmt::format("{}", t.columns);
@@ -230,10 +230,10 @@ const OpDef& def_TfIdfVectorizer() {
         optional("weights", ir::AttrKind::Floats)};
     d.types = types_of({E::I32, E::I64, E::String});
     d.infer = infer_tf_idf;
-    d.infer_open = infer_tf_idf_open;
+    d.infer_dynamic = infer_tf_idf_dynamic;
     d.eval = eval_tf_idf;
     d.emit = emit_tf_idf;
-    d.emit_open = emit_tf_idf_open;
+    d.emit_dynamic = emit_tf_idf_dynamic;
     d.declined = "the accelerator does not compare";
     return d;
   }();

@@ -74,7 +74,7 @@ Status eval_causal(const EvalContext& context) {
   return {};
 }
 
-// Element `index` of the state followed by the input, both rows of the open loop.
+// Element `index` of the state followed by the input, both rows of the dynamic loop.
 std::string element(const EmitContext& context, const CausalParams& p, std::string_view index) {
   if (p.state() == 0) return fmt::format("x[{}]", index);
   return fmt::format("({0}) < {1} ? {2} : x[({0}) - {1}]", index, p.state(),

@@ -79,13 +79,13 @@ Result<std::vector<TensorType>> infer_col2im(const InferContext& context) {
   return one_type(context.type(0).elem, shape);
 }
 
-Result<std::vector<TensorType>> infer_col2im_open(const InferContext& context) {
+Result<std::vector<TensorType>> infer_col2im_dynamic(const InferContext& context) {
   MRVLC_ASSIGN(ColParams p, col_params(context));
   TensorType type{context.type(0).elem, Shape(p.rank + 2, kNoBound)};
-  type.open = (1u << (p.rank + 2)) - 1u;
+  type.dynamic = (1u << (p.rank + 2)) - 1u;
   type.shape[0] = context.type(0).shape[0];
   type.shape[1] = context.type(0).shape[1];
-  if (!context.type(0).is_open(0)) type.open &= ~1u;
+  if (!context.type(0).is_dynamic(0)) type.dynamic &= ~1u;
   return std::vector<TensorType>{type};
 }
 
@@ -151,7 +151,7 @@ Status emit_col2im(EmitContext& context) {
 }
 
 // The sizes are read into variables and checked like col_sizes does.
-Status emit_col2im_open(EmitContext& context) {
+Status emit_col2im_dynamic(EmitContext& context) {
   MRVLC_ASSIGN(ColParams p, col_params(emit_view(context)));
   ColTexts t;
   Texts dims = {context.in_dim(0, 0), ""};
@@ -197,10 +197,10 @@ const OpDef& def_Col2Im() {
     d.min_inputs = d.max_inputs = 3;
     d.types = kFloats;
     d.infer = infer_col2im;
-    d.infer_open = infer_col2im_open;
+    d.infer_dynamic = infer_col2im_dynamic;
     d.eval = eval_col2im;
     d.emit = emit_col2im;
-    d.emit_open = emit_col2im_open;
+    d.emit_dynamic = emit_col2im_dynamic;
     d.declined = "the accelerator has no sums at computed addresses";
     return d;
   }();

@@ -1,7 +1,7 @@
 // Conv: Y[n,m,o] = B[m] + sum over c, k of X[n, g*C/G + c, o*stride + k*dilation - pad] * W[m,c,k]  (ONNX
 // Conv-11).
 #include "macs.h"
-#include "product/products_open.h"
+#include "product/products_dynamic.h"
 #include "product/ref_gemm.h"
 #include "window/ref_conv.h"
 #include "window/window_attrs.h"
@@ -49,7 +49,7 @@ const OpDef& def_Conv() {
     d.infer = infer_conv;
     d.eval = eval_conv;
     d.emit_kernel = "conv";
-    d.emit_open = emit_open_conv;
+    d.emit_dynamic = emit_dynamic_conv;
     d.accel = {LayerKind::Conv};
     return d;
   }();

@@ -4,7 +4,7 @@
 
 #include "common/infer_util.h"
 #include "macs.h"
-#include "product/products_open.h"
+#include "product/products_dynamic.h"
 #include "product/ref_gemm.h"
 #include "window/ref_window.h"
 
@@ -95,7 +95,7 @@ const OpDef& def_ConvTranspose() {
     d.infer = infer_conv_transpose;
     d.eval = eval_conv_transpose;
     d.emit_kernel = "conv_transpose";
-    d.emit_open = emit_open_conv_transpose;
+    d.emit_dynamic = emit_dynamic_conv_transpose;
     d.accel = {LayerKind::ConvTranspose};
     return d;
   }();

@@ -102,9 +102,9 @@ Result<DeformParams> deform_params(const InferContext& context) {
 }
 
 // Channels and weights are static; examples and sizes need not be.
-Result<std::vector<TensorType>> infer_deform_conv_open(const InferContext& context) {
+Result<std::vector<TensorType>> infer_deform_conv_dynamic(const InferContext& context) {
   MRVLC_TRY(check_tensors(context));
-  if (context.type(1).open != 0 || context.type(0).is_open(1))
+  if (context.type(1).dynamic != 0 || context.type(0).is_dynamic(1))
     return bad_operands("the channels and the weights must have shapes known at compile time");
   MRVLC_ASSIGN(DeformParams p, deform_form(context));
   Dims x = dims_of(context.type(0)), offset = dims_of(context.type(2));
@@ -250,7 +250,7 @@ Status emit_deform_conv(EmitContext& context) {
       {text(p.batch), {text(p.input[0]), text(p.input[1])}, {text(p.output[0]), text(p.output[1])}});
 }
 
-Status emit_deform_conv_open(EmitContext& context) {
+Status emit_deform_conv_dynamic(EmitContext& context) {
   MRVLC_ASSIGN(DeformParams p, deform_form(emit_view(context)));
   Texts x = in_sizes(context, 0);
   DeformTexts t{x[0], {x[2], x[3]}, {"size0", "size1"}};
@@ -287,9 +287,9 @@ const OpDef& def_DeformConv() {
     d.types = kFloats;
     d.infer = infer_deform_conv;
     d.eval = eval_deform_conv;
-    d.infer_open = infer_deform_conv_open;
+    d.infer_dynamic = infer_deform_conv_dynamic;
     d.emit = emit_deform_conv;
-    d.emit_open = emit_deform_conv_open;
+    d.emit_dynamic = emit_deform_conv_dynamic;
     d.declined = "the accelerator has no reads at computed addresses";
     return d;
   }();

@@ -1,6 +1,6 @@
 // MaxUnpool (ONNX -22): elements go back to where MaxPool found them, zeros elsewhere. The indices count the
 // elements of the unpooled shape that the window implies; a given output_shape may be larger.
-#include "common/open_util.h"
+#include "common/dynamic_util.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/ops.h"
 
@@ -124,7 +124,7 @@ Status emit_unpool(EmitContext& context) {
 
 // -- shapes known at run time only
 
-Result<std::vector<TensorType>> infer_open_unpool(const InferContext& context) {
+Result<std::vector<TensorType>> infer_dynamic_unpool(const InferContext& context) {
   MRVLC_TRY(check_tensors(context));
   MRVLC_ASSIGN(UnpoolWindow w, unpool_window(context));
   Dims dims = dims_of(context.type(0));
@@ -141,7 +141,7 @@ Result<std::vector<TensorType>> infer_open_unpool(const InferContext& context) {
   return one_type(context.type(0).elem, dims);
 }
 
-Status emit_open_unpool(EmitContext& context) {
+Status emit_dynamic_unpool(EmitContext& context) {
   MRVLC_TRY(require_widened(context));
   MRVLC_ASSIGN(UnpoolWindow w, unpool_window(emit_view(context)));
   const Texts x = in_dims(context, 0), indices = in_dims(context, 1);
@@ -192,10 +192,10 @@ const OpDef& def_MaxUnpool() {
     d.max_inputs = 3;
     d.types = kFloats;
     d.infer = infer_unpool;
-    d.infer_open = infer_open_unpool;
+    d.infer_dynamic = infer_dynamic_unpool;
     d.eval = eval_unpool;
     d.emit = emit_unpool;
-    d.emit_open = emit_open_unpool;
+    d.emit_dynamic = emit_dynamic_unpool;
     d.declined = "accelerator: no unit writes where data says";
     return d;
   }();

@@ -258,7 +258,7 @@ Status emit_roi_align(EmitContext& context) {
   return emit_rois(context, p);
 }
 
-Status emit_roi_align_open(EmitContext& context) {
+Status emit_roi_align_dynamic(EmitContext& context) {
   MRVLC_ASSIGN(RoiParams p, roi_params(emit_view(context)));
   require_equal(context, context.in_dim(1, 1), "4");
   require_equal(context, context.in_dim(1, 0), context.in_dim(2, 0));
@@ -289,7 +289,7 @@ const OpDef& def_RoiAlign() {
     d.infer = infer_roi_align;
     d.eval = eval_roi_align;
     d.emit = emit_roi_align;
-    d.emit_open = emit_roi_align_open;
+    d.emit_dynamic = emit_roi_align_dynamic;
     d.declined = "the accelerator has no reads at computed addresses";
     return d;
   }();

@@ -27,7 +27,7 @@ void on_host(Options& o) {
   o.targets = {"host"};
 }
 
-pb::ModelProto open_batch() {
+pb::ModelProto dynamic_batch() {
   pb::ModelProto m = test::mixed_model();
   m.mutable_graph()
       ->mutable_input(0)
@@ -49,13 +49,13 @@ TEST_CASE("a batch that nothing takes") {
     o.given = {"--batch"};
   });
   CHECK(unheeded(fixed).starts_with("--batch 4 has no effect: the model fixes"));
-  auto shaped = test::compile_model(open_batch(), "batch_shaped", [](Options& o) {
+  auto shaped = test::compile_model(dynamic_batch(), "batch_shaped", [](Options& o) {
     o.batch = 4;
     o.input_shapes["x"] = {2, 4};
     o.given = {"--batch", "--input-shape"};
   });
   CHECK(unheeded(shaped).starts_with("--batch 4 has no effect: --input-shape"));
-  auto taken = test::compile_model(open_batch(), "batch_taken", [](Options& o) {
+  auto taken = test::compile_model(dynamic_batch(), "batch_taken", [](Options& o) {
     o.batch = 4;
     o.given = {"--batch"};
   });
@@ -141,7 +141,7 @@ TEST_CASE("bounds, lengths and texts that nothing needs") {
 }
 
 TEST_CASE("shapes known at run time keep everything on the CPU") {
-  auto c = test::compile_model(open_batch(), "open", [](Options& o) {
+  auto c = test::compile_model(dynamic_batch(), "open", [](Options& o) {
     o.input_shapes["x"] = *mrvlc::onnx::parse_given_shape("1..8x4");
   });
   INFO(c.messages());

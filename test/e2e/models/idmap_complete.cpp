@@ -23,7 +23,7 @@ std::vector<idmap::SectionCounts> counts_of(const std::filesystem::path& out) {
 void check_complete(const std::filesystem::path& model, const std::vector<std::string>& targets,
                     const test::ZooModel* zoo = nullptr) {
   driver::CompileOptions c;
-  if (zoo != nullptr) test::give_open_shapes(*zoo, c);
+  if (zoo != nullptr) test::give_dynamic_shapes(*zoo, c);
   c.model = model;
   c.targets = targets;
   c.out = test::scratch("idmap_" + targets[0] + "_" + model.stem().string());

@@ -13,7 +13,7 @@ struct ZooModel {
   const char* name;
   double fp16_tolerance, host_tolerance;  // max |a-b| / (1+|b|)
   bool cnn;  // nearly all MACs in convolutions and dense layers: all of them on the accelerator
-  const char* open_shapes = "";  // what the model leaves open: "input=1x576 state=2x1x128"
+  const char* dynamic_shapes = "";  // what the model leaves open: "input=1x576 state=2x1x128"
 };
 
 inline constexpr ZooModel kZoo[] = {
@@ -51,8 +51,8 @@ inline constexpr ZooModel kZoo[] = {
     {"tiny_strww_int8_qdq", 1e-9, 1e-9, false},
 };
 
-inline void give_open_shapes(const ZooModel& model, driver::CompileOptions& options) {
-  std::istringstream list(model.open_shapes);
+inline void give_dynamic_shapes(const ZooModel& model, driver::CompileOptions& options) {
+  std::istringstream list(model.dynamic_shapes);
   for (std::string shape; list >> shape;) {
     const size_t eq = shape.find('=');
     options.input_shapes[shape.substr(0, eq)] = *onnx::parse_given_shape(shape.substr(eq + 1));

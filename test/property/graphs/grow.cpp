@@ -174,7 +174,7 @@ bool is_valid(const Model& model, const Node& node, bool& fixed) {
   auto inferred = ops::infer_types(*node.op, context);
   if (!inferred.ok()) return false;
   fixed = std::all_of(inferred->begin(), inferred->end(), [](const TensorType& t) { return t.is_static(); });
-  for (int v : node.inputs) fixed = fixed && (v < 0 || !model.values[static_cast<size_t>(v)].open);
+  for (int v : node.inputs) fixed = fixed && (v < 0 || !model.values[static_cast<size_t>(v)].dynamic);
   return true;
 }
 
@@ -242,12 +242,12 @@ int Grower::make(Tensor tensor, bool is_constant) {
 
 // Bodies take what they need from around them: what is made in one is a constant.
 int Grower::make(ElementType elem, const Shape& shape) {
-  return make(random_tensor(elem, shape), prefix_ != "v" || dice.chance(open ? 15 : coarse ? 75 : 50));
+  return make(random_tensor(elem, shape), prefix_ != "v" || dice.chance(dynamic ? 15 : coarse ? 75 : 50));
 }
 
 int Grower::ints(const std::vector<int64_t>& values) {
   return make(Tensor::of<int64_t>(ElementType::I64, {static_cast<int64_t>(values.size())}, values),
-              prefix_ != "v" || !open || !dice.chance(40));
+              prefix_ != "v" || !dynamic || !dice.chance(40));
 }
 
 int Grower::scalar(ElementType elem, double value) {
@@ -342,9 +342,9 @@ int Grower::add(std::string_view name, const std::vector<int>& inputs, const Att
     if (op->eval == nullptr || !is_valid(model, node, fixed)) return -1;
     auto data = compute(model, node, false), shaken = compute(model, node, true);
     if (!data.ok() || !shaken.ok() || !admit(node, *data, *shaken)) return -1;
-    if (!fixed && !open && !touches_wrapped(model, node, *data)) return -1;
+    if (!fixed && !dynamic && !touches_wrapped(model, node, *data)) return -1;
     const int first = commit(std::move(node), std::move(*data), std::move(*shaken));
-    for (size_t i = 0; i < outputs; ++i) model.values[static_cast<size_t>(first) + i].open = !fixed;
+    for (size_t i = 0; i < outputs; ++i) model.values[static_cast<size_t>(first) + i].dynamic = !fixed;
     return first;
   }
   return -1;
@@ -481,13 +481,13 @@ Model random_model(uint64_t seed, int64_t nodes) {
   Grower g(seed);
   const int64_t wanted = g.dice.pick(1, nodes);
   g.coarse = g.dice.chance(30);
-  g.open = !g.coarse && g.dice.chance(35);
+  g.dynamic = !g.coarse && g.dice.chance(35);
   for (int attempt = 0; attempt < 8 * wanted && static_cast<int64_t>(g.model.nodes.size()) < wanted;
        ++attempt)
     propose(g, *g.dice.of(g.coarse && g.dice.chance(85) ? layers : table));
   if (g.model.nodes.empty()) g.add("Identity", {g.make(ElementType::F32, {2, 3})});
   g.finish();
-  if (g.open) g.vary_sizes();
+  if (g.dynamic) g.vary_sizes();
   return std::move(g.model);
 }
 

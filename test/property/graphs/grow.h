@@ -25,7 +25,7 @@ class Grower {
   bool coarse = false;
   // Operands that decide about shapes may be inputs, and inputs may have other sizes than those that it is
   // grown with.
-  bool open = false;
+  bool dynamic = false;
 
   const Tensor& data(int v) const { return model.values[static_cast<size_t>(v)].data; }
   const Shape& shape(int v) const { return data(v).shape(); }

@@ -27,8 +27,8 @@ struct Value {
   bool leaf = false;  // nothing may read it: its shape depends on data
   int outer = -1;     // of Outer
   // The compiler cannot know its shape: an operand that the caller gives decides about it.
-  bool open = false;
-  // What it holds when inputs have other sizes; dimensions that differ are declared open.
+  bool dynamic = false;
+  // What it holds when inputs have other sizes; dimensions that differ are declared dynamic.
   std::vector<Tensor> others;
 
   // Set 0 is `data`.

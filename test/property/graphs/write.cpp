@@ -38,7 +38,7 @@ void set_type(pb::ValueInfoProto& out, const Value& value) {
     const int64_t size = value.data.shape()[d];
     const bool fixed = std::all_of(value.others.begin(), value.others.end(),
                                    [&](const Tensor& other) { return other.shape()[d] == size; });
-    if (fixed && !value.open) dim.set_dim_value(size);
+    if (fixed && !value.dynamic) dim.set_dim_value(size);
   }
 }
 
@@ -139,7 +139,7 @@ void print_graph(const Model& model, const std::string& indent, std::string& out
     const Value& value = model.values[static_cast<size_t>(v)];
     std::string text = fmt::format("{}:{}{}", value.name, to_string(value.data.type()),
                                    value.kind == Kind::Constant ? "!"
-                                   : value.open                 ? "?"
+                                   : value.dynamic              ? "?"
                                                                 : "");
     for (const Tensor& other : value.others)
       if (other.type() != value.data.type()) text += "|" + to_string(other.shape());

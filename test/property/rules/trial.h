@@ -1,5 +1,5 @@
-// A graph, rules and wishes through the compiler in this process: simplified, placed, compiled, simulated,
-// and compared with what the reference makes of the graph as it was.
+// A graph, rules and constraints through the compiler in this process: simplified, placed, compiled,
+// simulated, and compared with what the reference makes of the graph as it was.
 #pragma once
 #include <optional>
 #include <string>

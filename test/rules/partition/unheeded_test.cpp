@@ -83,7 +83,7 @@ TEST_CASE("a border on the CPU begins no region, and that is said") {
   CHECK(ask(model(), options).warnings.empty());
 }
 
-TEST_CASE("wishes for an accelerator without one have no effect, and that is said") {
+TEST_CASE("constraints for an accelerator without one have no effect, and that is said") {
   partition::Options options;
   options.accelerator = false;
   options.accel = {"Conv"};

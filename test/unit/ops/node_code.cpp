@@ -12,8 +12,8 @@ namespace {
 // What the emission sees. Tables and scratch are static arrays in front of the body.
 class NodeEmission final : public ops::EmitContext {
  public:
-  NodeEmission(const ops::InferContext& context, const std::vector<TensorType>& results, bool open)
-      : context_(context), results_(results), open_(open) {
+  NodeEmission(const ops::InferContext& context, const std::vector<TensorType>& results, bool dynamic)
+      : context_(context), results_(results), dynamic_(dynamic) {
     node_.op = context.op;
     node_.attrs = *context.attrs;
     for (uint32_t i = 0; i < context.types.size(); ++i)
@@ -30,17 +30,17 @@ class NodeEmission final : public ops::EmitContext {
   std::string in_dim(size_t i, int64_t d) const override { return dim('v', in_type(i), i, d); }
   std::string out_dim(size_t i, int64_t d) const override { return dim('w', out_type(i), i, d); }
   void set_dims(size_t i, const std::vector<std::string>& dims) override {
-    if (!open_) return;
+    if (!dynamic_) return;
     const TensorType& type = out_type(i);
     REQUIRE(static_cast<int64_t>(dims.size()) == type.rank());
     std::string given = dims.empty() ? "0" : fmt::format("{}", fmt::join(dims, ", "));
     std::string bounds = dims.empty() ? "0" : fmt::format("{}", fmt::join(type.shape, ", "));
     line(fmt::format(
         "if (K_set_dims(w{}, {}, (const int64_t[]){{{}}}, (const int64_t[]){{{}}}, {}u, {})) return 1;", i,
-        dims.size(), given, bounds, type.open, type.elements()));
+        dims.size(), given, bounds, type.dynamic, type.elements()));
   }
   void fail_if(std::string_view condition) override {
-    if (open_) line(fmt::format("if ({}) return 2;", condition));
+    if (dynamic_) line(fmt::format("if ({}) return 2;", condition));
   }
   void line(std::string_view text) override { body_.append(text).append("\n"); }
   void open(std::string_view head) override { body_.append(head).append(" {\n"); }
@@ -69,12 +69,12 @@ class NodeEmission final : public ops::EmitContext {
 
  private:
   static std::string dim(char view, const TensorType& type, size_t i, int64_t d) {
-    if (!type.is_open(d)) return std::to_string(type.shape[static_cast<size_t>(d)]);
+    if (!type.is_dynamic(d)) return std::to_string(type.shape[static_cast<size_t>(d)]);
     return fmt::format("{}{}->dim[{}]", view, i, d);
   }
   const ops::InferContext& context_;
   const std::vector<TensorType>& results_;
-  bool open_;
+  bool dynamic_;
   ir::Node node_;
   std::string body_, front_;
   int arrays_ = 0;
@@ -109,10 +109,10 @@ std::string code_of(const ops::InferContext& node, const std::vector<TensorType>
       number, parameters, unused, emission.body(), arguments);
 }
 
-std::string open_code_of(const ops::InferContext& node, const std::vector<TensorType>& results,
-                         size_t number) {
+std::string dynamic_code_of(const ops::InferContext& node, const std::vector<TensorType>& results,
+                            size_t number) {
   NodeEmission emission(node, results, true);
-  emit(emission, static_cast<const ops::OpDef*>(node.op)->emit_open);
+  emit(emission, static_cast<const ops::OpDef*>(node.op)->emit_dynamic);
   std::string text = fmt::format("int f{}(const K_view* const* in, K_view* const* out) {{\n", number);
   for (size_t i = 0; i < node.num_inputs(); ++i) {
     if (!node.has(i)) continue;

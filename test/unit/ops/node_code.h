@@ -8,9 +8,9 @@ namespace mrvlc::test {
 // Code of the function `f<number>` that `emit` of a node's operator writes, for call(); fails the running
 // test when there is none.
 std::string code_of(const ops::InferContext& node, const std::vector<TensorType>& results, size_t number);
-// The same of `emit_open`: int f<number>(const K_view* const* operands, K_view* const* results).
-std::string open_code_of(const ops::InferContext& node, const std::vector<TensorType>& results,
-                         size_t number);
+// The same of `emit_dynamic`: int f<number>(const K_view* const* operands, K_view* const* results).
+std::string dynamic_code_of(const ops::InferContext& node, const std::vector<TensorType>& results,
+                            size_t number);
 
 // One operand a position, nullptr for those not given.
 std::vector<Tensor> call(const CLibrary& library, size_t number, const std::vector<const Tensor*>& operands,

@@ -103,14 +103,14 @@ TEST_CASE("tensors are equal when their types and values are") {
 
 TEST_CASE("a type admits what fits its bounds") {
   TensorType type{ElementType::F32, {4, 5}};
-  type.open = 1u;  // the first dimension: up to 4
+  type.dynamic = 1u;  // the first dimension: up to 4
   auto admitted = [&](Shape shape) { return admits(type, TensorType{ElementType::F32, std::move(shape)}); };
   for (int64_t rows : {0, 1, 4}) CHECK(admitted({rows, 5}));
   CHECK_FALSE(admitted({5, 5}));
   CHECK_FALSE(admitted({4, 4}));
   CHECK_FALSE(admitted({4, 6}));
   CHECK_FALSE(admitted({4}));
-  type.open = 3u;
+  type.dynamic = 3u;
   CHECK(admitted({4, 1}));
   CHECK_FALSE(admitted({5, 1}));  // few elements, and yet too many rows
 }

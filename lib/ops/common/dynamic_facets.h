@@ -1,0 +1,69 @@
+// infer_dynamic and emit_dynamic of operators whose other facets stand in files of their own.
+#pragma once
+#include "common/dynamic_util.h"
+
+namespace mrvlc::ops {
+
+using DynamicTypes = Result<std::vector<TensorType>>;
+
+// reshape_dynamic.cpp
+DynamicTypes infer_dynamic_reshape(const InferContext& context);
+Status emit_dynamic_reshape(EmitContext& context);
+DynamicTypes infer_dynamic_flatten(const InferContext& context);
+Status emit_dynamic_flatten(EmitContext& context);
+DynamicTypes infer_dynamic_squeeze(const InferContext& context);
+Status emit_dynamic_squeeze(EmitContext& context);
+DynamicTypes infer_dynamic_unsqueeze(const InferContext& context);
+Status emit_dynamic_unsqueeze(EmitContext& context);
+
+// move_dynamic.cpp
+DynamicTypes infer_dynamic_slice(const InferContext& context);
+Status emit_dynamic_slice(EmitContext& context);
+DynamicTypes infer_dynamic_expand(const InferContext& context);
+Status emit_dynamic_expand(EmitContext& context);
+DynamicTypes infer_dynamic_tile(const InferContext& context);
+Status emit_dynamic_tile(EmitContext& context);
+
+// pad_dynamic.cpp
+DynamicTypes infer_dynamic_pad(const InferContext& context);
+Status emit_dynamic_pad(EmitContext& context);
+
+// join_dynamic.cpp
+DynamicTypes infer_dynamic_concat(const InferContext& context);
+Status emit_dynamic_concat(EmitContext& context);
+DynamicTypes infer_dynamic_split(const InferContext& context);
+Status emit_dynamic_split(EmitContext& context);
+
+// index_dynamic.cpp
+DynamicTypes infer_dynamic_gather(const InferContext& context);
+Status emit_dynamic_gather(EmitContext& context);
+DynamicTypes infer_dynamic_gather_elements(const InferContext& context);
+Status emit_dynamic_gather_elements(EmitContext& context);
+DynamicTypes infer_dynamic_gather_nd(const InferContext& context);
+Status emit_dynamic_gather_nd(EmitContext& context);
+DynamicTypes infer_dynamic_one_hot(const InferContext& context);
+Status emit_dynamic_one_hot(EmitContext& context);
+
+// fill_dynamic.cpp
+DynamicTypes infer_dynamic_shape(const InferContext& context);  // and Size
+Status emit_dynamic_shape(EmitContext& context);
+DynamicTypes infer_dynamic_constant_of_shape(const InferContext& context);
+Status emit_dynamic_constant_of_shape(EmitContext& context);
+DynamicTypes infer_dynamic_range(const InferContext& context);
+Status emit_dynamic_range(EmitContext& context);
+DynamicTypes infer_dynamic_eye_like(const InferContext& context);
+Status emit_dynamic_eye_like(EmitContext& context);
+
+// scan_dynamic.cpp
+DynamicTypes infer_dynamic_cum_sum(const InferContext& context);
+Status emit_dynamic_cum_sum(EmitContext& context);
+DynamicTypes infer_dynamic_trilu(const InferContext& context);
+Status emit_dynamic_trilu(EmitContext& context);
+DynamicTypes infer_dynamic_top_k(const InferContext& context);
+Status emit_dynamic_top_k(EmitContext& context);
+
+// resize_dynamic.cpp
+DynamicTypes infer_dynamic_resize(const InferContext& context);  // and Upsample
+Status emit_dynamic_resize(EmitContext& context);
+
+}  // namespace mrvlc::ops
