@@ -1,3 +1,4 @@
+// The subcommands `mrvlc rules` and `mrvlc targets`.
 #include "mrvlc/driver/rules_targets.h"
 
 #include "commands.h"

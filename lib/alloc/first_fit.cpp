@@ -1,3 +1,4 @@
+// Storage that is given and taken back step by step, at the lowest free offset.
 #include <algorithm>
 
 #include "mrvlc/alloc/alloc.h"

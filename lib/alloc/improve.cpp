@@ -1,3 +1,5 @@
+// Makes a layout lower, as long as effort is left, by squeaky wheel optimization (D. Joslin, D. Clements,
+// 1999): what lies too high is placed earlier in the next round.
 #include <algorithm>
 #include <numeric>
 

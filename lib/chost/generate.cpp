@@ -1,3 +1,5 @@
+// Generates the C of a program: fusion groups, buffers, functions, arena, text. The stages stand in
+// program.h.
 #include "mrvlc/chost/chost.h"
 #include "mrvlc/support/diag/chost.h"
 #include "mrvlc/support/diag/general.h"

@@ -1,3 +1,4 @@
+// How the driver's options become the importer's.
 #include "mrvlc/driver/options.h"
 
 namespace mrvlc::driver {

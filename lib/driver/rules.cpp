@@ -1,3 +1,4 @@
+// `mrvlc rules list|show|check`.
 #include "mrvlc/partition/rules.h"
 
 #include "mrvlc/driver/rules_targets.h"

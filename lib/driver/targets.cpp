@@ -1,3 +1,4 @@
+// `mrvlc targets list|show|check`.
 #include "mrvlc/driver/rules_targets.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/target/machine.h"

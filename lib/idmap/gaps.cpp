@@ -1,3 +1,4 @@
+// What the ID map does not account for: nodes, expressions, lines or instructions without an owner.
 #include <fmt/format.h>
 
 #include <map>

@@ -1,3 +1,4 @@
+// Answers to `mrvlc map`: from a node, expression, instruction, line or byte to all that belongs to it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

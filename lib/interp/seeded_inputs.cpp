@@ -1,3 +1,4 @@
+// Inputs from a seed, the same on every machine.
 #include "mrvlc/interp/interp.h"
 #include "mrvlc/interp/random.h"
 

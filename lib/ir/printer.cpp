@@ -1,3 +1,4 @@
+// The IR as text; docs/ir.md. What is printed is read back equal.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

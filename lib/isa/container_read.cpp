@@ -1,3 +1,4 @@
+// Reads a model binary; nothing in it is trusted before it was checked (docs/isa.md, container).
 #include <algorithm>
 #include <cmath>
 

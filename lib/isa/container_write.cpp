@@ -1,3 +1,4 @@
+// Writes a model binary: header, sections, checksums (docs/isa.md, container).
 #include <algorithm>
 
 #include "container_layout.h"

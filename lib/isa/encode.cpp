@@ -1,3 +1,4 @@
+// Instructions to bytes and back (docs/isa.md, encodings).
 #include <algorithm>
 #include <bit>
 #include <cstring>

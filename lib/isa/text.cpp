@@ -1,3 +1,4 @@
+// Instructions as text, for `mrvlc disasm` and the stages' texts.
 #include <fmt/ranges.h>
 
 #include "mrvlc/isa/isa.h"

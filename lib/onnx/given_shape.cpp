@@ -1,3 +1,4 @@
+// Shapes as users write them: `--input-shape NAME=1x3x224x224`, `1..8x4` for sizes known at run time only.
 #include <fmt/format.h>
 
 #include <charconv>

@@ -1,3 +1,4 @@
+// The operator table, made from ops.def: operators by symbol and by name.
 #include <map>
 
 #include "mrvlc/ops/op.h"

@@ -1,3 +1,4 @@
+// Legality of element-wise layers.
 #include <algorithm>
 #include <cmath>
 

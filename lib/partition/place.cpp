@@ -1,3 +1,5 @@
+// Tries the rules at every node, in the order in which they decide; what matches and is legal becomes a
+// layer.
 #include <algorithm>
 #include <unordered_map>
 

@@ -1,3 +1,4 @@
+// Regions that fit the machine's limits on layers and ports.
 #pragma once
 #include "mrvlc/partition/partition.h"
 

@@ -1,3 +1,4 @@
+// Runs passes in order, checks the graph after each that changed something, and keeps the budget of folding.
 #include <array>
 #include <chrono>
 

@@ -1,3 +1,4 @@
+// Static checks of a rule's conditions.
 #include <algorithm>
 
 #include "check.h"

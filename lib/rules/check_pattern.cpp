@@ -1,3 +1,4 @@
+// Static checks of a rule's pattern.
 #include <algorithm>
 #include <set>
 

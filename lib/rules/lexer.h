@@ -1,3 +1,4 @@
+// Tokens of rule files.
 #pragma once
 #include <string>
 #include <string_view>

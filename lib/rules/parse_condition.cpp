@@ -1,3 +1,4 @@
+// Conditions of rules: `when` and what stands in it.
 #include "cursor.h"
 #include "parser.h"
 

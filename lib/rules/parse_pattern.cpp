@@ -1,3 +1,4 @@
+// Patterns of rules: operators, operands, groups, repetitions.
 #include "cursor.h"
 #include "parser.h"
 

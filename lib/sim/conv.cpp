@@ -1,3 +1,4 @@
+// Convolution instructions: which runs of inputs and weights each output needs.
 #include <algorithm>
 
 #include "arithmetic.h"

@@ -1,3 +1,4 @@
+// Transfers between DDR and on-chip memories.
 #include <cstring>
 
 #include "functional.h"

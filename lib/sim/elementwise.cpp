@@ -1,3 +1,4 @@
+// Element-wise instructions of the vector unit.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

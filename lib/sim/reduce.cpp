@@ -1,3 +1,4 @@
+// Reductions and pools of the vector unit.
 #include <algorithm>
 #include <cmath>
 

@@ -1,3 +1,4 @@
+// What is checked of a binary before it runs.
 #pragma once
 #include "mrvlc/isa/container.h"
 #include "mrvlc/support/result.h"

@@ -1,3 +1,4 @@
+// Machines by name: built in, or a file.
 #include <fmt/ranges.h>
 
 #include <algorithm>

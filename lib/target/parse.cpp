@@ -1,3 +1,4 @@
+// Reads and checks a machine's JSON; unknown and repeated keys are errors.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>

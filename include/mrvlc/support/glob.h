@@ -1,3 +1,4 @@
+// Shell patterns, as options take them for names of nodes.
 #pragma once
 #include <string_view>
 

@@ -1,3 +1,4 @@
+// Checksums: SHA-256 and CRC-32C.
 #pragma once
 #include <array>
 #include <cstdint>

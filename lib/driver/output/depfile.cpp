@@ -1,3 +1,4 @@
+// The dependency file of a compile, in the form that make and Ninja read.
 #include <algorithm>
 
 #include "mrvlc/support/diag/general.h"

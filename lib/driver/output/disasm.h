@@ -1,3 +1,4 @@
+// OUT/disasm.txt and `mrvlc disasm`: the program with the expressions its instructions come from.
 #pragma once
 #include "compiled_model.h"
 

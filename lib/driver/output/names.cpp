@@ -1,3 +1,4 @@
+// Names a user may give to the C interface: which are C identifiers, and what is wrong with others.
 #include <algorithm>
 #include <array>
 

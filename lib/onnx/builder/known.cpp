@@ -1,3 +1,4 @@
+// Values that are known while importing: small ones are computed, as shapes of others may depend on them.
 #include <algorithm>
 
 #include "builder/builder.h"

@@ -1,3 +1,4 @@
+// The model's main graph: its inputs and outputs, and what the model declares of them.
 #include <fmt/ranges.h>
 
 #include "builder/builder.h"

@@ -1,3 +1,4 @@
+// Names of values by scope, unique names in the IR, and the sources that nodes are recorded under.
 #include "builder/builder.h"
 #include "mrvlc/support/diag/onnx.h"
 

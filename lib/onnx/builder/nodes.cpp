@@ -1,3 +1,4 @@
+// One NodeProto after the other: operator, inputs, attributes, inference, the node in the IR.
 #include <algorithm>
 
 #include "builder/builder.h"

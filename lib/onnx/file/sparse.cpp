@@ -1,3 +1,4 @@
+// SparseTensorProto to a dense Tensor.
 #include "file/tensor_decode.h"
 #include "mrvlc/support/diag/onnx.h"
 

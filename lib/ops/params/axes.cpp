@@ -1,3 +1,4 @@
+// Axes: negative ones, and those that a reduction reduces.
 #include <algorithm>
 #include <numeric>
 

@@ -1,3 +1,4 @@
+// The attributes of Gemm and MatMul as one form.
 #include "common/infer_util.h"
 #include "mrvlc/support/diag/ops.h"
 

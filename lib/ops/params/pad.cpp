@@ -1,3 +1,4 @@
+// Pad's operands and attributes as one form.
 #include <algorithm>
 
 #include "common/infer_util.h"

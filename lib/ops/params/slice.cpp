@@ -1,3 +1,4 @@
+// Slice's operands as starts, steps and counts within the shape.
 #include <algorithm>
 
 #include "common/infer_util.h"

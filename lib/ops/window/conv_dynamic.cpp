@@ -1,3 +1,4 @@
+// Convolutions over sizes known at run time only.
 #include "product/products_dynamic.h"
 #include "window/window_dynamic.h"
 

@@ -63,12 +63,19 @@ if grep -rlE 'onnx\.pb\.h|google/protobuf' lib include apps | grep -v '^lib/onnx
   echo "protobuf is seen outside lib/onnx"
   fail=1
 fi
+# A source file says what it is for, itself or in the header of its name.
+opens_with_purpose() { [[ "$(head -c 2 "$1")" == "//" || "$(head -c 2 "$1")" == "/*" ]]; }
 while read -r file; do
-  if [ "$(head -c 3 "$file")" != "// " ]; then
+  header=${file%.cpp}.h
+  if [ ! -e "$header" ]; then
+    component=${file#lib/}
+    header=include/mrvlc/${component%%/*}/$(basename "$header")
+  fi
+  if ! opens_with_purpose "$file" && ! { [ -e "$header" ] && opens_with_purpose "$header"; }; then
     echo "$file does not open with a line that says what it is for"
     fail=1
   fi
-done < <(git ls-files 'lib/accel/*.cpp')
+done < <(git ls-files 'lib/*.cpp' 'lib/*.h' 'include/*.h' 'apps/*.cpp' 'apps/*.h')
 # Operators are symbols: their names stand in the table, where models are read (lib/onnx), in rules and in tests.
 operators=$(sed -nE 's/^MRVLC_OP\((\w+)\)$/\1/p' include/mrvlc/ops/ops.def | paste -sd'|')
 if grep -rnE "\"($operators)\"" lib include apps --include='*.cpp' --include='*.h' | grep -vE '^lib/(ops|onnx)/'; then
