@@ -7,7 +7,7 @@
 #include "mrvlc/interp/interp.h"
 #include "mrvlc/interp/random.h"
 #include "mrvlc/ops/control_flow.h"
-#include "mrvlc/ops/open.h"
+#include "mrvlc/ops/dynamic_shapes.h"
 
 namespace mrvlc::interp {
 namespace {
