@@ -349,7 +349,7 @@ TEST_CASE("sizes beyond what is calculated with", "[bombs]") {
   type.shape = {8};
   CHECK(ops::check_size(type).ok());
   type.shape = {kNoBound};
-  type.open = 1;
+  type.dynamic = 1;
   CHECK(ops::check_size(type).ok());
 }
 

@@ -22,7 +22,7 @@ onnx::ImportOptions random_options(pb::ModelProto& model, Random& random) {
       int64_t size = dim->has_dim_value() ? dim->dim_value() : random.dimension();
       if (random.one_in(2)) {
         dim->clear_dim_value();
-        given.open |= 1u << d;
+        given.dynamic |= 1u << d;
         if (random.one_in(4)) size = random.dimension();
       }
       given.shape.push_back(size);
