@@ -14,34 +14,28 @@
 #include "mrvlc/partition/legality.h"
 #include "mrvlc/partition/unheeded.h"
 #include "mrvlc/passes/pass.h"
-#include "mrvlc/sim/simulator.h"
-#include "mrvlc/support/diag/accel.h"
 #include "mrvlc/support/diag/accuracy.h"
 #include "mrvlc/support/diag/general.h"
-#include "mrvlc/support/file.h"
-#include "mrvlc/support/file_writer.h"
 #include "mrvlc/support/hash.h"
 #include "mrvlc/target/find.h"
 #include "output/output_folder.h"
-#include "phase_timer.h"
 #include "probe.h"
 #include "read_files.h"
+#include "region_compiler.h"
+#include "timing_file.h"
 #include "unheeded.h"
 
 namespace mrvlc::driver {
 namespace {
 
 constexpr size_t kMaxGateErrors = 20;
-// Constants are given back after code generation from this many bytes, with this many readers to ask.
-constexpr int64_t kDiscardFrom = 4096;
-constexpr size_t kDiscardUsers = 16;
 
 using DumpFn = std::function<void(std::string)>;
 
 class Compiler {
  public:
   Compiler(const CompileOptions& options, Diagnostics& diagnostics, const DumpFn& dump)
-      : options_(options), diagnostics_(diagnostics), dump_(dump) {}
+      : options_(options), diagnostics_(diagnostics), dump_(dump), timing_(options) {}
 
   // The seven lines, once it is done.
   std::vector<std::string> summary() const {
@@ -54,7 +48,7 @@ class Compiler {
     return phase("options", [&] { return choose_target(); }) && import_model() &&
            phase("passes", [&] { return simplify(); }) && phase("partition", [&] { return place(); }) &&
            check_gates() && phase("probe", [&] { return begin_probe(); }) && compile_regions() &&
-           phase("simulate", [&] { return time_regions(); }) &&
+           phase("simulate", [&] { return time_regions(m_); }) &&
            phase("probe", [&] { return finish_probe(); }) && check_accuracy() &&
            phase("host", [&] { return generate_host(); }) && phase("hash", [&] { return finish_hash(); }) &&
            phase("write", [&] { return write(); }) && write_timing();
@@ -232,64 +226,13 @@ class Compiler {
   bool check_accuracy() { return judge(m_.accuracy, options_, diagnostics_); }
 
   bool compile_regions() {
-    region_of_.assign(m_.model.graph.node_slots(), UINT32_MAX);
-    for (const auto& d : m_.partition.decisions) {
-      if (d.accelerator) region_of_[d.node.index()] = d.region;
-    }
+    RegionCompiler regions(m_, options_, stages_, diagnostics_, dump_);
     for (const auto& region : m_.partition.regions) {
-      bool ok = phase("codegen", [&] { return compile_region(region); }) &&
-                phase("encode", [&] { return encode(m_.regions.back().binary); });
+      bool ok = phase("codegen", [&] { return regions.compile(region); }) &&
+                phase("encode", [&] { return regions.encode(); });
       if (!ok) return false;
     }
     return true;
-  }
-
-  // What is in the container is not kept a second time.
-  Status encode(isa::Binary& binary) {
-    m_.binaries.push_back(isa::write_container(binary));
-    identities_.push_back(isa::stored_identity(m_.binaries.back()));
-    binary.weights = std::string();
-    for (auto* program : {&binary.init, &binary.main, &binary.finish})
-      *program = std::vector<isa::Instruction>();
-    return {};
-  }
-
-  Status compile_region(const partition::Region& region) {
-    if (options_.pin_weights && m_.partition.regions.size() > 1)
-      return make_diag<DiagCode::MRV0505>(m_.partition.regions.size());
-    accel::Options o;
-    o.tiles = options_.tiles;
-    o.effort = options_.effort;
-    o.pin_weights = options_.pin_weights;
-    o.name = fmt::format("{}_region{}", m_.name, region.id);
-    o.texts = stages_;
-    if (options_.silicon_id) o.architecture = isa::Architecture::Mlip;
-    MRVLC_ASSIGN(accel::CompiledRegion compiled,
-                 accel::compile_region(m_.model.graph, region, m_.machine, o));
-    for (const Diag& d : compiled.warnings) diagnostics_.add(d);
-    for (const std::string& text : compiled.texts) dump_(fmt::format("# region {}\n{}", region.id, text));
-    compiled.texts.clear();
-    m_.regions.push_back(std::move(compiled));
-    discard_weights(region);
-    return {};
-  }
-
-  // Weights that are in the binary are not kept a second time in the graph, unless it is to be printed.
-  void discard_weights(const partition::Region& region) {
-    if (std::find(options_.emit.begin(), options_.emit.end(), "ir") != options_.emit.end()) return;
-    ir::Rewriter rw(m_.model.graph, "codegen");
-    auto compiled = [&](ir::NodeId n) { return region_of_[n.index()] <= region.id; };
-    for (const auto& layer : region.layers) {
-      for (ir::NodeId n : layer.nodes) {
-        for (ir::ValueId in : m_.model.graph.node(n).inputs) {
-          if (!m_.model.graph.is_constant(in)) continue;
-          const ir::Value& v = m_.model.graph.value(in);
-          bool worthwhile =
-              v.type.bytes() >= kDiscardFrom && v.users.size() <= kDiscardUsers && v.output_uses == 0;
-          if (worthwhile && std::all_of(v.users.begin(), v.users.end(), compiled)) rw.discard(in);
-        }
-      }
-    }
   }
 
   // Every node in the way is named, not only the first.
@@ -309,24 +252,13 @@ class Compiler {
     return found == 0;
   }
 
-  Status time_regions() {
-    for (const std::string& bytes : m_.binaries) {
-      MRVLC_ASSIGN(isa::Binary binary, isa::read_container(bytes));
-      MRVLC_ASSIGN(sim::Simulator simulator, sim::Simulator::create(std::move(binary), m_.machine));
-      MRVLC_ASSIGN(sim::Report r, simulator.time_only());
-      if (!r.hazards.empty()) {
-        return make_diag<DiagCode::MRV0007>("the generated program has a hazard: " + r.hazards[0].what);
-      }
-      m_.runs.push_back(std::move(r));
-    }
-    return {};
-  }
-
   Status generate_host() {
     ir::number_expressions(m_.model.graph);
+    std::vector<isa::Identity> identities;
+    for (const std::string& binary : m_.binaries) identities.push_back(isa::stored_identity(binary));
     MRVLC_ASSIGN(m_.host, chost::generate(m_.model.graph, m_.partition, m_.regions,
                                           {m_.name, m_.name, m_.machine.name, options_.arena_limit,
-                                           options_.text_bytes, identities_}));
+                                           options_.text_bytes, std::move(identities)}));
     warn_unheeded_options(options_, m_, diagnostics_);
     return {};
   }
@@ -336,45 +268,14 @@ class Compiler {
         m_, options_,
         [&](const OutputDir& out) -> Status {
           for (const auto& file : m_.model.files) MRVLC_TRY(file.bytes->unchanged());
-          MRVLC_TRY(dynamic_timing(out));
+          MRVLC_TRY(timing_.open(out));
           return write_depfile(options_, m_.read);
         },
         report_);
   }
 
-  // Opened before OUT is in place, so that a file that cannot be written keeps OUT away as well.
-  Status dynamic_timing(const OutputDir& out) {
-    if (options_.timing.empty()) return {};
-    const std::string name = name_in_output(options_, options_.timing);
-    for (const auto& [file, sha256] : out.files()) {
-      if (file == name)
-        return make_diag<DiagCode::MRV0002>(options_.timing.string(), "it is a file of the output");
-    }
-    if (!name.empty()) return {};  // its folder is not there yet
-    MRVLC_ASSIGN(FileWriter writer, FileWriter::create(options_.timing));
-    timing_.emplace(std::move(writer));
-    return {};
-  }
-
-  Status write_timing(const std::string& text) {
-    if (!timing_) return write_file_atomic(options_.timing, text);
-    MRVLC_TRY(timing_->append(text));
-    return timing_->commit();
-  }
-
   bool write_timing() {
-    if (options_.timing.empty()) return true;
-    auto entry = [](const Phase& p) -> Json {
-      return {{"phase", p.name},
-              {"seconds", p.seconds},
-              {"cpu_seconds", p.cpu_seconds},
-              {"peak_memory_bytes", p.peak_bytes}};
-    };
-    Json phases = Json::array(), passes = Json::array();
-    for (const Phase& p : timer_.phases()) phases.push_back(entry(p));
-    for (const auto& p : pass_times_) passes.push_back({{"pass", p.name}, {"seconds", p.seconds}});
-    Json all = {{"phases", phases}, {"passes", passes}, {"total", entry(timer_.total())}};
-    Status status = write_timing(all.dump(1) + "\n");
+    Status status = timing_.write(timer_, pass_times_);
     if (!status.ok()) diagnostics_.add(status.error());
     return status.ok();
   }
@@ -384,15 +285,13 @@ class Compiler {
   const DumpFn& dump_;
   PhaseTimer timer_;
   std::vector<passes::PassTime> pass_times_;
-  std::vector<isa::Identity> identities_;  // of m_.binaries
-  std::vector<uint32_t> region_of_;        // by node; UINT32_MAX on the CPU
   target::TargetText target_;
   std::vector<accel::Stage> stages_;                        // --dump-stage
   std::vector<std::pair<std::string, std::string>> rules_;  // file and text
   std::future<Result<std::vector<std::string>>> hashes_;
   std::optional<calibration::Calibration> calibration_;
   std::optional<Probe> probe_;
-  std::optional<FileWriter> timing_;
+  TimingFile timing_;
   CompiledModel m_;
   Json report_;
 };
