@@ -32,54 +32,66 @@ bool Context::shows_progress() const {
   return ::isatty(STDERR_FILENO) != 0 && messages.format == "text" && !messages.quiet;
 }
 
+namespace {
+
+void add_depfile_options(CLI::App& cmd, CompileArguments& a) {
+  cmd.add_flag("--MD", a.depfile_default, "write a Makefile dependency file OUT.d (spelled -MD as well)");
+  cmd.add_option("--MF", a.depfile, "write the dependency file here (spelled -MF as well)")
+      ->type_name("FILE")
+      ->check(not_empty());
+  cmd.add_option("--MT", a.depfile_targets,
+                 "target of the dependency file, as it is to stand there; OUT/manifest.json by default "
+                 "(repeatable; spelled -MT as well)")
+      ->type_name("TARGET")
+      ->check(not_empty())
+      ->allow_extra_args(false);
+  cmd.add_option("--MQ", a.depfile_quoted_targets,
+                 "the same, quoted for make (repeatable; spelled -MQ as well)")
+      ->type_name("TARGET")
+      ->check(not_empty())
+      ->allow_extra_args(false);
+  cmd.add_flag("--MP", a.depfile_phony,
+               "add a target without prerequisites for each file but the model (spelled -MP as well)");
+}
+
+void add_output_options(CLI::App& cmd, CompileArguments& a) {
+  cmd.add_option("-o,--output", a.out, "folder to write; appears whole or not at all")
+      ->required()
+      ->type_name("OUT")
+      ->check(not_empty());
+  cmd.add_flag("--fail-on-fallback", a.fail_on_fallback, "exit with code 5 when anything runs on the CPU");
+  add_accuracy_options(cmd, a);
+  cmd.add_option("--arena-limit", a.arena_limit, "exit with code 4 when the host's arena needs more bytes")
+      ->type_name("BYTES")
+      ->check(CLI::Range(int64_t{0}, INT64_MAX).description(""));
+  cmd.add_option("--text-bytes", a.text_bytes, "room for each text made at run time, on average (256)")
+      ->type_name("BYTES")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 30).description(""));
+  cmd.add_option("--emit", a.emit, "further files: ir, disasm (repeatable)")
+      ->check(CLI::IsMember({"ir", "disasm"}))
+      ->type_name("KIND")
+      ->allow_extra_args(false);
+  add_depfile_options(cmd, a);
+  cmd.add_option("-j", a.jobs, "threads, one for each core by default; the output never depends on it")
+      ->type_name("N");
+  cmd.add_option("--timing", a.timing, "write time and memory of each phase to this JSON file")
+      ->type_name("FILE")
+      ->check(not_empty());
+  cmd.add_option("--dump-ir", a.dump_ir, "print the IR after this pass to stdout")->type_name("PASS");
+  cmd.add_option("--dump-stage", a.dump_stages,
+                 "print what this stage of the accelerator's back end made to stdout: primitives, tiling, "
+                 "residency or tile-program (repeatable)")
+      ->type_name("STAGE")
+      ->allow_extra_args(false);
+}
+
+}  // namespace
+
 void add_compile(CLI::App& app, Context& context) {
   auto a = std::make_shared<CompileArguments>();
   CLI::App* cmd = app.add_subcommand("compile", "compile a model to a binary, a host stub and an ID map");
   add_compile_options(*cmd, *a);
-  cmd->add_option("-o,--output", a->out, "folder to write; appears whole or not at all")
-      ->required()
-      ->type_name("OUT")
-      ->check(not_empty());
-  cmd->add_flag("--fail-on-fallback", a->fail_on_fallback, "exit with code 5 when anything runs on the CPU");
-  add_accuracy_options(*cmd, *a);
-  cmd->add_option("--arena-limit", a->arena_limit, "exit with code 4 when the host's arena needs more bytes")
-      ->type_name("BYTES")
-      ->check(CLI::Range(int64_t{0}, INT64_MAX).description(""));
-  cmd->add_option("--text-bytes", a->text_bytes, "room for each text made at run time, on average (256)")
-      ->type_name("BYTES")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 30).description(""));
-  cmd->add_option("--emit", a->emit, "further files: ir, disasm (repeatable)")
-      ->check(CLI::IsMember({"ir", "disasm"}))
-      ->type_name("KIND")
-      ->allow_extra_args(false);
-  cmd->add_flag("--MD", a->depfile_default, "write a Makefile dependency file OUT.d (spelled -MD as well)");
-  cmd->add_option("--MF", a->depfile, "write the dependency file here (spelled -MF as well)")
-      ->type_name("FILE")
-      ->check(not_empty());
-  cmd->add_option("--MT", a->depfile_targets,
-                  "target of the dependency file, as it is to stand there; OUT/manifest.json by default "
-                  "(repeatable; spelled -MT as well)")
-      ->type_name("TARGET")
-      ->check(not_empty())
-      ->allow_extra_args(false);
-  cmd->add_option("--MQ", a->depfile_quoted_targets,
-                  "the same, quoted for make (repeatable; spelled -MQ as well)")
-      ->type_name("TARGET")
-      ->check(not_empty())
-      ->allow_extra_args(false);
-  cmd->add_flag("--MP", a->depfile_phony,
-                "add a target without prerequisites for each file but the model (spelled -MP as well)");
-  cmd->add_option("-j", a->jobs, "threads, one for each core by default; the output never depends on it")
-      ->type_name("N");
-  cmd->add_option("--timing", a->timing, "write time and memory of each phase to this JSON file")
-      ->type_name("FILE")
-      ->check(not_empty());
-  cmd->add_option("--dump-ir", a->dump_ir, "print the IR after this pass to stdout")->type_name("PASS");
-  cmd->add_option("--dump-stage", a->dump_stages,
-                  "print what this stage of the accelerator's back end made to stdout: primitives, tiling, "
-                  "residency or tile-program (repeatable)")
-      ->type_name("STAGE")
-      ->allow_extra_args(false);
+  add_output_options(*cmd, *a);
   cmd->callback([a, cmd, &context] {
     auto options = checked(*cmd, *a);
     if (!options.ok()) return context.fail("mrvlc", options.error());
@@ -135,27 +147,48 @@ void add_run(CLI::App& app, Context& context) {
   });
 }
 
+namespace {
+
+void verify(driver::VerifyOptions& options, Context& context) {
+  if (context.shows_progress()) {
+    options.progress = [](const std::string& set, size_t number, size_t of) {
+      std::fprintf(stderr, "%zu of %zu: %s\n", number, of, set.c_str());
+    };
+  }
+  Diagnostics diagnostics;
+  std::string text;
+  for (const auto& c : driver::verify(options, diagnostics)) {
+    text += fmt::format("{} {}: {:.3g} (limit {:.3g}) {}\n", c.set, printable(c.output), c.error, c.tolerance,
+                        c.same          ? "ok"
+                        : c.beyond_fp16 ? "fp16"
+                                        : "DIFFERS");
+  }
+  const std::string file = options.compile.model.string();
+  context.finish(file, text);
+  print_diagnostics(file, diagnostics, context.messages);
+  if (context.exit_code == 0) context.exit_code = diagnostics.exit_code();
+}
+
+}  // namespace
+
 void add_verify(CLI::App& app, Context& context) {
   auto a = std::make_shared<CompileArguments>();
+  auto v = std::make_shared<driver::VerifyOptions>();
   auto data = std::make_shared<std::vector<std::string>>();
-  auto tolerance = std::make_shared<std::optional<double>>();
-  auto integers = std::make_shared<double>(0);
-  auto seeds = std::make_shared<std::vector<uint32_t>>();
-  auto sets = std::make_shared<std::vector<std::string>>();
   CLI::App* cmd = app.add_subcommand("verify", "compile, run and compare with expected outputs");
   add_compile_options(*cmd, *a);
   cmd->add_option("--data", *data,
                   "folder of input_K.pb/output_K.pb, or .npy, .json (repeatable); without it the reference "
                   "interpreter is asked")
       ->allow_extra_args(false);
-  cmd->add_option("--tolerance", *tolerance,
+  cmd->add_option("--tolerance", v->tolerance,
                   "largest |a-b|/(1+|b|) of floats; 2e-2, or 1e-4 on the host (of 16 bits: 5e-3)")
       ->check(tolerance_check());
-  cmd->add_option("--integer-tolerance", *integers, "largest |a-b| of integers; 0: they are equal")
+  cmd->add_option("--integer-tolerance", v->integer_tolerance, "largest |a-b| of integers; 0: they are equal")
       ->check(tolerance_check());
   cmd->add_option("-j", a->jobs, "threads of the simulator, one for each processor by default")
       ->type_name("N");
-  cmd->add_option("--sets", *sets,
+  cmd->add_option("--sets", v->sets,
                   "inputs when there is no --data: uniform, normal, large, tiny, zeros, negative, constant, "
                   "mask-open, "
                   "mask-shut, mask-mixed, lowest, highest, or all; by default as many as a budget allows "
@@ -163,38 +196,16 @@ void add_verify(CLI::App& app, Context& context) {
       ->delimiter(',')
       ->type_name("SET,...")
       ->allow_extra_args(false);
-  cmd->add_option("--seed", *seeds, "of these inputs: of normal ones all, of others the first (1,2,3)")
+  cmd->add_option("--seed", v->seeds, "of these inputs: of normal ones all, of others the first (1,2,3)")
       ->delimiter(',')
       ->type_name("N,...")
       ->allow_extra_args(false);
   cmd->callback([=, &context] {
     auto options = checked(*cmd, *a);
     if (!options.ok()) return context.fail("mrvlc", options.error());
-    driver::VerifyOptions v;
-    v.compile = *options;
-    v.data.assign(data->begin(), data->end());
-    v.tolerance = *tolerance;
-    v.integer_tolerance = *integers;
-    v.sets = *sets;
-    v.seeds = *seeds;
-    if (context.shows_progress()) {
-      v.progress = [](const std::string& set, size_t number, size_t of) {
-        std::fprintf(stderr, "%zu of %zu: %s\n", number, of, set.c_str());
-      };
-    }
-    Diagnostics diagnostics;
-    auto comparisons = driver::verify(v, diagnostics);
-    std::string text;
-    for (const auto& c : comparisons) {
-      text +=
-          fmt::format("{} {}: {:.3g} (limit {:.3g}) {}\n", c.set, printable(c.output), c.error, c.tolerance,
-                      c.same          ? "ok"
-                      : c.beyond_fp16 ? "fp16"
-                                      : "DIFFERS");
-    }
-    context.finish(a->model, text);
-    print_diagnostics(a->model, diagnostics, context.messages);
-    if (context.exit_code == 0) context.exit_code = diagnostics.exit_code();
+    v->compile = *options;
+    v->data.assign(data->begin(), data->end());
+    verify(*v, context);
   });
 }
 
