@@ -28,7 +28,7 @@ rules::LoadResult load_rules(bool defaults, const std::vector<rules::RuleFile>& 
   std::vector<rules::RuleFile> all;
   if (defaults) all.push_back(default_rule_file());
   all.insert(all.end(), files.begin(), files.end());
-  return rules::load_rules(all, layer_words(), ops::find_op);
+  return rules::load_rules(all, {layer_words(), ops::find_op, ops::all_ops()});
 }
 
 }  // namespace mrvlc::partition

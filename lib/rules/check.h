@@ -1,8 +1,9 @@
-// The static checker, in four parts: each pattern, each condition, the layer kind, and rules against each
-// other.
+// The static checker in its parts: each pattern, each condition, the values that conditions admit, the layer
+// kind, and rules against each other.
 #pragma once
 #include <optional>
 
+#include "messages.h"
 #include "mrvlc/rules/predicates.h"
 #include "mrvlc/rules/rule_set.h"
 
@@ -10,18 +11,20 @@ namespace mrvlc::rules {
 
 struct CheckContext {
   const Rule& rule;
-  Diagnostics& diagnostics;
-
-  std::string where(Location at) const { return location_text(rule, at); }
+  Messages& messages;
+  const std::vector<const ops::OpDef*>& operators;  // all that there are, for "did you mean"
 };
 
 void check_pattern(const CheckContext& context);
 void check_conditions(const CheckContext& context);
+// What check_conditions found sound.
+void check_values(const CheckContext& context);
 // The layer kind must be one of `kinds` and begin with the anchor's operators.
 void check_layer(const CheckContext& context, const std::vector<LayerWord>& kinds);
 // Overlap and shadowing; `rules` are in the order in which they decide and each is sound in itself.
-void check_rules(const std::vector<Rule>& rules, const std::vector<LayerWord>& kinds,
-                 Diagnostics& diagnostics);
+void check_rules(const std::vector<Rule>& rules, const std::vector<LayerWord>& kinds, Messages& messages);
+// Notes on a sound rule.
+void advise(const CheckContext& context);
 
 // What rules had to ask, as accelerator_can(layer), before legality was asked of every match.
 inline constexpr std::string_view kLegalityClause = "accelerator_can";
@@ -31,5 +34,7 @@ const Element* find_element(const Rule& rule, std::string_view capture);
 // Whether a match always binds the capture: it belongs to an element that must be there and is not an
 // optional operand.
 bool always_bound(const Rule& rule, std::string_view capture);
+// "rank(%x)"
+std::string expression_text(const Expression& e);
 
 }  // namespace mrvlc::rules

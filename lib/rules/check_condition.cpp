@@ -1,8 +1,10 @@
 // Static checks of a rule's conditions.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "check.h"
-#include "mrvlc/support/diag/rules.h"
+#include "mrvlc/support/nearest.h"
 
 namespace mrvlc::rules {
 namespace {
@@ -34,7 +36,7 @@ class ConditionCheck {
  private:
   template <DiagId Code, class... Args>
   std::nullopt_t error(Location at, Args&&... args) {
-    c_.diagnostics.add(make_diag<Code>(c_.where(at), std::forward<Args>(args)...));
+    c_.messages.at<Code>(c_.rule, at, std::forward<Args>(args)...);
     return std::nullopt;
   }
 
@@ -92,13 +94,17 @@ class ConditionCheck {
     if (element_type_from_name(e.text)) return Kind::ElementType;
     if (find_function(e.text))
       return error<DiagCode::MRV0304>(e.at, e.text, "is a predicate and needs its arguments in parentheses");
-    return error<DiagCode::MRV0304>(e.at, printable(e.text), "is no element type");
+    std::vector<std::string_view> types;
+    for (int i = static_cast<int>(ElementType::F32); i <= static_cast<int>(ElementType::I2); ++i)
+      types.push_back(name(static_cast<ElementType>(i)));
+    return error<DiagCode::MRV0304>(e.at, printable(e.text),
+                                    "is no element type" + did_you_mean(e.text, types));
   }
 
   std::optional<Kind> capture(const Expression& e) {
     if (find_element(c_.rule, e.text) != nullptr) return Kind::Node;
     const Element* owner = operand_owner(c_.rule, e.text);
-    if (owner == nullptr) return error<DiagCode::MRV0305>(e.at, printable(e.text));
+    if (owner == nullptr) return error<DiagCode::MRV0305>(e.at, printable(e.text), nearest_capture(e.text));
     if (owner->repeat == Element::Repeat::Many) {
       return error<DiagCode::MRV0304>(e.at, "%" + e.text,
                                       "is an operand of a repeated element and stands for several values");
@@ -120,7 +126,7 @@ class ConditionCheck {
       return error<DiagCode::MRV0304>(e.at, e.text,
                                       "is asked of every match and is no condition any more; take it out");
     }
-    if (f == nullptr) return error<DiagCode::MRV0303>(e.at, printable(e.text));
+    if (f == nullptr) return error<DiagCode::MRV0303>(e.at, printable(e.text), nearest_function(e.text));
     if (e.items.size() != f->parameters.size()) {
       return error<DiagCode::MRV0304>(
           e.at, e.text, fmt::format("takes {} arguments, has {}", f->parameters.size(), e.items.size()));
@@ -152,7 +158,9 @@ class ConditionCheck {
       const ops::OpDef* def = op.def;
       if (def == nullptr) return std::nullopt;  // reported with the pattern
       int index = def->attr_index(e.items[1].text);
-      if (index < 0) return error<DiagCode::MRV0314>(e.items[1].at, op.name, printable(e.items[1].text));
+      if (index < 0)
+        return error<DiagCode::MRV0314>(e.items[1].at, op.name, printable(e.items[1].text),
+                                        nearest_attribute(*def, e.items[1].text));
       std::optional<Kind> k = comparable(def->attrs[static_cast<size_t>(index)].kind);
       if (!k || (common && *common != *k)) {
         return error<DiagCode::MRV0304>(
@@ -180,10 +188,42 @@ class ConditionCheck {
     }
   }
 
+  std::string nearest_capture(std::string_view capture) const {
+    std::vector<std::string_view> names;
+    for (const Element& e : c_.rule.pattern) {
+      names.push_back(e.capture);
+      for (const PatternOperand& o : e.operands) {
+        if (o.kind == PatternOperand::Kind::Capture) names.push_back(o.capture);
+      }
+    }
+    return did_you_mean(capture, names);
+  }
+
+  static std::string nearest_function(std::string_view function) {
+    std::vector<std::string_view> names;
+    for (const Function& f : functions()) names.push_back(f.name);
+    return did_you_mean(function, names);
+  }
+
+  static std::string nearest_attribute(const ops::OpDef& def, std::string_view attribute) {
+    std::vector<std::string_view> names;
+    for (const ir::AttrSpec& spec : def.attrs) names.push_back(spec.name);
+    return did_you_mean(attribute, names);
+  }
+
   const CheckContext& c_;
 };
 
 }  // namespace
+
+std::string expression_text(const Expression& e) {
+  if (e.kind == Expression::Kind::Capture) return "%" + e.text;
+  if (e.kind == Expression::Kind::String) return "\"" + e.text + "\"";
+  if (e.kind != Expression::Kind::Call) return e.text;
+  std::vector<std::string> items;
+  for (const Expression& i : e.items) items.push_back(expression_text(i));
+  return fmt::format("{}({})", e.text, fmt::join(items, ", "));
+}
 
 void check_conditions(const CheckContext& context) {
   ConditionCheck(context).run();

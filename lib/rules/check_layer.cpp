@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "check.h"
-#include "mrvlc/support/diag/rules.h"
+#include "mrvlc/support/nearest.h"
 
 namespace mrvlc::rules {
 namespace {
@@ -50,8 +50,9 @@ void check_layer(const CheckContext& c, const std::vector<LayerWord>& kinds) {
   if (kind == kinds.end()) {
     std::vector<std::string_view> known;
     for (const LayerWord& k : kinds) known.push_back(k.name);
-    c.diagnostics.add(make_diag<DiagCode::MRV0309>(c.where(c.rule.at), printable(c.rule.layer),
-                                                   fmt::format("{}", fmt::join(known, ", "))));
+    c.messages.at<DiagCode::MRV0309>(c.rule, c.rule.layer_at, printable(c.rule.layer),
+                                     fmt::format("{}", fmt::join(known, ", ")),
+                                     did_you_mean(c.rule.layer, known));
     return;
   }
   if (c.rule.pattern.empty()) return;
@@ -60,9 +61,8 @@ void check_layer(const CheckContext& c, const std::vector<LayerWord>& kinds) {
     if (o.def != nullptr && !begins_with(*kind, o.def)) wrong.push_back(o.def);  // others: see check_pattern
   }
   if (wrong.empty()) return;
-  c.diagnostics.add(make_diag<DiagCode::MRV0316>(c.where(c.rule.pattern.front().at), c.rule.layer,
-                                                 names_of(wrong), names_of(kind->anchors),
-                                                 remedy(*wrong.front(), kinds)));
+  c.messages.at<DiagCode::MRV0316>(c.rule, c.rule.pattern.front().at, c.rule.layer, names_of(wrong),
+                                   names_of(kind->anchors), remedy(*wrong.front(), kinds));
 }
 
 }  // namespace mrvlc::rules

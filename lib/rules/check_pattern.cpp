@@ -3,7 +3,7 @@
 #include <set>
 
 #include "check.h"
-#include "mrvlc/support/diag/rules.h"
+#include "mrvlc/support/nearest.h"
 
 namespace mrvlc::rules {
 
@@ -39,7 +39,7 @@ class PatternCheck {
  private:
   template <DiagId Code, class... Args>
   void error(Location at, Args&&... args) {
-    c_.diagnostics.add(make_diag<Code>(c_.where(at), std::forward<Args>(args)...));
+    c_.messages.at<Code>(c_.rule, at, std::forward<Args>(args)...);
   }
 
   void element(const Element& e, size_t index) {
@@ -65,7 +65,7 @@ class PatternCheck {
     }
     const Element* first = find_element(c_.rule, e.capture);
     error<DiagCode::MRV0306>(e.at, "capture", "%" + e.capture,
-                             first == &e ? "an operand above" : c_.where(first->at));
+                             first == &e ? "an operand above" : location_text(c_.rule, first->at));
   }
 
   // True when the operand reads an earlier element.
@@ -88,7 +88,7 @@ class PatternCheck {
   void check_operator(const Element& e, const Operator& op) {
     std::string shown = op.domain.empty() ? op.name : op.domain + "::" + op.name;
     const ops::OpDef* def = op.def;
-    if (def == nullptr) return error<DiagCode::MRV0302>(op.at, printable(shown));
+    if (def == nullptr) return error<DiagCode::MRV0302>(op.at, printable(shown), nearest_operator(op));
     bool rest = !e.operands.empty() && e.operands.back().kind == PatternOperand::Kind::Rest;
     auto given = static_cast<int>(e.operands.size()) - (rest ? 1 : 0);
     auto required =
@@ -103,6 +103,17 @@ class PatternCheck {
       error<DiagCode::MRV0304>(
           e.at, shown, fmt::format("takes at least {} operands, the pattern has {}", def->min_inputs, given));
     }
+  }
+
+  std::string nearest_operator(const Operator& op) const {
+    std::vector<std::string_view> names;
+    for (const ops::OpDef* def : c_.operators) {
+      if (def->domain == op.domain) names.push_back(def->name);
+      if (def->name == op.name && def->domain != op.domain)
+        return fmt::format("; did you mean '{}{}{}'?", def->domain,
+                           def->domain.empty() ? "" : "::", def->name);
+    }
+    return did_you_mean(op.name, names);
   }
 
   const CheckContext& c_;

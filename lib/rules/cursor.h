@@ -60,10 +60,17 @@ class Cursor {
   std::string error_;
 };
 
-using Groups = std::vector<std::pair<std::string, std::vector<Operator>>>;
+struct Group {
+  std::string name;
+  Location at;
+  std::vector<Operator> operators;
+  bool used = false;
+};
+using Groups = std::vector<Group>;
 
-bool parse_operators(Cursor& cursor, const Groups& groups, std::vector<Operator>& out);
-bool parse_pattern(Cursor& cursor, const Groups& groups, std::vector<Element>& out);
+// Groups that they name are used then.
+bool parse_operators(Cursor& cursor, Groups& groups, std::vector<Operator>& out);
+bool parse_pattern(Cursor& cursor, Groups& groups, std::vector<Element>& out);
 bool parse_conditions(Cursor& cursor, std::vector<Condition>& out);
 
 }  // namespace mrvlc::rules

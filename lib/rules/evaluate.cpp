@@ -2,6 +2,7 @@
 // failed.
 #include <algorithm>
 
+#include "check.h"
 #include "mrvlc/rules/predicates.h"
 
 namespace mrvlc::rules {
@@ -141,16 +142,6 @@ std::string limit_text(Relation relation, const std::vector<Datum>& right) {
   }
 }
 
-std::string call_text(const Expression& e) {
-  std::vector<std::string> items;
-  for (const Expression& i : e.items) {
-    items.push_back(i.kind == Expression::Kind::Capture  ? "%" + i.text
-                    : i.kind == Expression::Kind::String ? "\"" + i.text + "\""
-                                                         : i.text);
-  }
-  return fmt::format("{}({})", e.text, fmt::join(items, ", "));
-}
-
 Verdict evaluate_predicate(const Term& term, const Context& context) {
   const Function* f = find_function(term.left.text);
   if (f == nullptr || f->test == nullptr) return {};
@@ -161,7 +152,7 @@ Verdict evaluate_predicate(const Term& term, const Context& context) {
           {},
           "it holds",
           "it does not hold",
-          fmt::format("{} holds; the rule asks that it does not.", call_text(term.left))};
+          fmt::format("{} holds; the rule asks that it does not.", expression_text(term.left))};
 }
 
 Verdict evaluate_term(const Term& term, const Context& context) {
@@ -176,7 +167,7 @@ Verdict evaluate_term(const Term& term, const Context& context) {
   if (compare(left, term.relation, right) != term.negated) return {};
   std::string limit = (term.negated ? "not " : "") + limit_text(term.relation, right);
   std::string actual = show(left);
-  std::string reason = fmt::format("{} is {}; the rule takes {}.", call_text(term.left), actual, limit);
+  std::string reason = fmt::format("{} is {}; the rule takes {}.", expression_text(term.left), actual, limit);
   return {false, {}, std::move(actual), std::move(limit), std::move(reason)};
 }
 

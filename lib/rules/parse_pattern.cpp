@@ -1,23 +1,28 @@
 // Patterns of rules: operators, operands, groups, repetitions.
 #include "cursor.h"
+#include "mrvlc/support/nearest.h"
 #include "parser.h"
 
 namespace mrvlc::rules {
 namespace {
 
-bool parse_group_use(Cursor& cursor, const Groups& groups, std::vector<Operator>& out) {
+bool parse_group_use(Cursor& cursor, Groups& groups, std::vector<Operator>& out) {
   Location at = cursor.token().at;
   std::string name;
   if (!cursor.expect(Token::Kind::Word, "a group's name", name)) return false;
-  for (const auto& g : groups) {
-    if (g.first != name) continue;
-    out.insert(out.end(), g.second.begin(), g.second.end());
+  std::vector<std::string_view> names;
+  for (Group& g : groups) {
+    names.push_back(g.name);
+    if (g.name != name) continue;
+    g.used = true;
+    out.insert(out.end(), g.operators.begin(), g.operators.end());
     return true;
   }
-  return cursor.fail_at(at, "no group '" + printable(name) + "' stands above in this file");
+  return cursor.fail_at(
+      at, "no group '" + printable(name) + "' stands above in this file" + did_you_mean(name, names));
 }
 
-bool parse_operator(Cursor& cursor, const Groups& groups, std::vector<Operator>& out) {
+bool parse_operator(Cursor& cursor, Groups& groups, std::vector<Operator>& out) {
   if (cursor.accept("@")) return parse_group_use(cursor, groups, out);
   Operator op;
   op.at = cursor.token().at;
@@ -57,7 +62,7 @@ bool parse_operands(Cursor& cursor, std::vector<PatternOperand>& out) {
   return cursor.expect(")");
 }
 
-bool parse_element(Cursor& cursor, const Groups& groups, Element& out) {
+bool parse_element(Cursor& cursor, Groups& groups, Element& out) {
   size_t begin = cursor.position();
   out.at = cursor.token().at;
   if (!cursor.expect(Token::Kind::Capture, "an element: %name = Operator(...)", out.capture)) return false;
@@ -83,7 +88,7 @@ std::string operators_text(const Element& element) {
   return out;
 }
 
-bool parse_operators(Cursor& cursor, const Groups& groups, std::vector<Operator>& out) {
+bool parse_operators(Cursor& cursor, Groups& groups, std::vector<Operator>& out) {
   do {
     if (!parse_operator(cursor, groups, out)) return false;
     if (out.size() > kMaxItems) return cursor.fail("too many alternatives");
@@ -91,7 +96,7 @@ bool parse_operators(Cursor& cursor, const Groups& groups, std::vector<Operator>
   return true;
 }
 
-bool parse_pattern(Cursor& cursor, const Groups& groups, std::vector<Element>& out) {
+bool parse_pattern(Cursor& cursor, Groups& groups, std::vector<Element>& out) {
   if (!cursor.expect("{")) return false;
   do {
     if (out.size() == kMaxElements) return cursor.fail("too many elements in the pattern");

@@ -34,31 +34,29 @@ namespace {
 
 class FileParser {
  public:
-  FileParser(const RuleFile& file, std::vector<Rule>& rules, Diagnostics& diagnostics)
+  FileParser(const RuleFile& file, std::vector<Rule>& rules, Messages& messages)
       : file_(file),
         tokens_(tokenize(file.text)),
         cursor_(tokens_, file.text),
         rules_(rules),
-        diagnostics_(diagnostics) {}
+        messages_(messages) {}
 
-  void run() {
+  void run(std::vector<GroupUse>& uses) {
     while (!cursor_.at_end()) {
       bool ok = cursor_.is("rule")    ? rule()
                 : cursor_.is("group") ? group()
                                       : cursor_.fail("expected 'rule' or 'group'");
       if (ok) continue;
-      diagnostics_.add(make_diag<DiagCode::MRV0301>(where(cursor_.error_at()), cursor_.error()));
-      if (++errors_ == kMaxDiagnostics) return;
+      messages_.add<DiagCode::MRV0301>(file_.shown_name, cursor_.error_at(), cursor_.error());
+      if (++errors_ == kMaxMessages) break;
       cursor_.clear_error();
       recover();
     }
+    for (const Group& g : groups_) uses.push_back({g.name, file_.shown_name, g.at, g.used});
+    if (!found_ && groups_.empty() && errors_ == 0) messages_.file<DiagCode::MRV0322>(file_.shown_name);
   }
 
  private:
-  std::string where(Location at) const {
-    return fmt::format("{}:{}:{}", file_.shown_name, at.line, at.column);
-  }
-
   // To the next `rule NAME {` or `group NAME =`, so that one mistake does not hide the others.
   void recover() {
     cursor_.advance();
@@ -75,18 +73,19 @@ class FileParser {
     Location at = cursor_.token().at;
     std::string name;
     if (!cursor_.expect(Token::Kind::Word, "the group's name", name) || !cursor_.expect("=")) return false;
-    for (const auto& g : groups_) {
-      if (g.first == name) return cursor_.fail_at(at, "group '" + printable(name) + "' is already defined");
+    for (const Group& g : groups_) {
+      if (g.name == name) return cursor_.fail_at(at, "group '" + printable(name) + "' is already defined");
     }
     std::vector<Operator> operators;
     if (!parse_operators(cursor_, groups_, operators)) return false;
-    groups_.emplace_back(std::move(name), std::move(operators));
+    groups_.push_back({std::move(name), at, std::move(operators)});
     return true;
   }
 
   bool rule() {
     size_t begin = cursor_.token().begin;
     cursor_.advance();
+    found_ = true;
     Rule r;
     seen_.clear();
     r.origin = file_.shown_name;
@@ -118,7 +117,10 @@ class FileParser {
   }
 
   bool clause_body(std::string_view word, Rule& r) {
-    if (word == "layer") return cursor_.expect(Token::Kind::Word, "a layer kind", r.layer);
+    if (word == "layer") {
+      r.layer_at = cursor_.token().at;
+      return cursor_.expect(Token::Kind::Word, "a layer kind", r.layer);
+    }
     if (word == "why") return cursor_.expect(Token::Kind::String, "a sentence in quotes", r.why);
     if (word == "match") return parse_pattern(cursor_, groups_, r.pattern);
     if (word == "where") return parse_conditions(cursor_, r.where);
@@ -132,7 +134,7 @@ class FileParser {
     for (std::string_view word : {"layer", "priority", "why", "match"}) {
       bool there = std::find(seen_.begin(), seen_.end(), word) != seen_.end();
       if (word == "why" && there && r.why.empty()) there = false;
-      if (!there) diagnostics_.add(make_diag<DiagCode::MRV0310>(where(r.at), r.name, word));
+      if (!there) messages_.at<DiagCode::MRV0310>(r, r.at, r.name, word);
     }
   }
 
@@ -142,20 +144,22 @@ class FileParser {
   Groups groups_;
   std::vector<std::string_view> seen_;
   std::vector<Rule>& rules_;
-  Diagnostics& diagnostics_;
+  Messages& messages_;
   size_t errors_ = 0;
+  bool found_ = false;  // a rule
 };
 
 }  // namespace
 
-void parse_file(const RuleFile& file, std::vector<Rule>& rules, Diagnostics& diagnostics) {
+void parse_file(const RuleFile& file, std::vector<Rule>& rules, std::vector<GroupUse>& groups,
+                Messages& messages) {
   if (file.text.size() > kMaxFileBytes) {
-    diagnostics.add(make_diag<DiagCode::MRV0313>(
+    messages.file<DiagCode::MRV0313>(
         file.shown_name,
-        fmt::format("the file has {} bytes; at most {} are read", file.text.size(), kMaxFileBytes)));
+        fmt::format("the file has {} bytes; at most {} are read", file.text.size(), kMaxFileBytes));
     return;
   }
-  FileParser(file, rules, diagnostics).run();
+  FileParser(file, rules, messages).run(groups);
 }
 
 }  // namespace mrvlc::rules

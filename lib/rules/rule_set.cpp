@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include "check.h"
-#include "mrvlc/support/diag/rules.h"
 #include "parser.h"
 
 namespace mrvlc::rules {
@@ -19,10 +18,10 @@ bool asks_legality_alone(const Condition& c) {
 }
 
 // Files written when rules had to ask for legality themselves mean what they meant.
-void drop_legality_clauses(Rule& rule, Diagnostics& diagnostics) {
+void drop_legality_clauses(Rule& rule, Messages& messages) {
   auto clause = std::ranges::find_if(rule.where, asks_legality_alone);
   if (clause == rule.where.end()) return;
-  diagnostics.add(make_diag<DiagCode::MRV0317>(location_text(rule, clause->at), clause->text));
+  messages.at<DiagCode::MRV0317>(rule, clause->at, clause->text);
   std::erase_if(rule.where, asks_legality_alone);
 }
 
@@ -32,14 +31,42 @@ void find_operators(Rule& rule, const FindOperator& find_operator) {
   }
 }
 
-void check_names(const std::vector<Rule>& rules, Diagnostics& diagnostics) {
+void check_names(const std::vector<Rule>& rules, Messages& messages) {
   std::map<std::string_view, const Rule*> seen;
   for (const Rule& r : rules) {
     auto [it, fresh] = seen.try_emplace(r.name, &r);
     if (fresh) continue;
-    diagnostics.add(make_diag<DiagCode::MRV0306>(location_text(r, r.at), "rule", r.name,
-                                                 location_text(*it->second, it->second->at)));
+    messages.at<DiagCode::MRV0306>(r, r.at, "rule", r.name, location_text(*it->second, it->second->at));
   }
+}
+
+void check_group_names(const std::vector<GroupUse>& groups, const Vocabulary& words, Messages& messages) {
+  for (const GroupUse& g : groups) {
+    if (words.find_operator("", g.name) == nullptr) continue;
+    messages.add<DiagCode::MRV0325>(g.origin, g.at, "group", g.name, "an operator",
+                                    fmt::format("'@{}' is the group, '{}' the operator", g.name, g.name));
+  }
+}
+
+void check_rule(Rule& r, const Vocabulary& words, Messages& messages) {
+  drop_legality_clauses(r, messages);
+  find_operators(r, words.find_operator);
+  const CheckContext c{r, messages, words.operators};
+  const size_t before = messages.errors();
+  check_layer(c, words.kinds);
+  check_pattern(c);
+  check_conditions(c);
+  if (messages.errors() == before) check_values(c);
+}
+
+Diagnostics advice_on(const std::vector<RuleFile>& files, const std::vector<Rule>& rules,
+                      const std::vector<GroupUse>& groups, const Vocabulary& words) {
+  Messages notes(files);
+  for (const Rule& r : rules) advise({r, notes, words.operators});
+  for (const GroupUse& g : groups) {
+    if (!g.used) notes.add<DiagCode::MRV0326>(g.origin, g.at, g.name);
+  }
+  return notes.take();
 }
 
 }  // namespace
@@ -51,26 +78,25 @@ const Rule* RuleSet::find(std::string_view name) const {
   return nullptr;
 }
 
-LoadResult load_rules(const std::vector<RuleFile>& files, const std::vector<LayerWord>& kinds,
-                      const FindOperator& find_operator) {
+LoadResult load_rules(const std::vector<RuleFile>& files, const Vocabulary& words) {
   LoadResult out;
+  Messages messages(files);
   std::vector<Rule> rules;
-  for (const RuleFile& file : files) parse_file(file, rules, out.diagnostics);
-  check_names(rules, out.diagnostics);
-  for (Rule& r : rules) {
-    drop_legality_clauses(r, out.diagnostics);
-    find_operators(r, find_operator);
-    CheckContext c{r, out.diagnostics};
-    check_layer(c, kinds);
-    check_pattern(c);
-    check_conditions(c);
-  }
+  std::vector<GroupUse> groups;
+  for (const RuleFile& file : files) parse_file(file, rules, groups, messages);
+  check_names(rules, messages);
+  check_group_names(groups, words, messages);
+  for (Rule& r : rules) check_rule(r, words, messages);
   std::sort(rules.begin(), rules.end(), [](const Rule& a, const Rule& b) {
     return std::tuple(b.priority, b.pattern.size(), std::string_view(a.name)) <
            std::tuple(a.priority, a.pattern.size(), std::string_view(b.name));
   });
-  if (!out.diagnostics.has_errors()) check_rules(rules, kinds, out.diagnostics);
-  if (!out.diagnostics.has_errors()) out.set.rules_ = std::move(rules);
+  if (messages.errors() == 0) check_rules(rules, words.kinds, messages);
+  const bool sound = messages.errors() == 0;
+  out.diagnostics = messages.take();
+  if (!sound) return out;
+  out.advice = advice_on(files, rules, groups, words);
+  out.set.rules_ = std::move(rules);
   return out;
 }
 

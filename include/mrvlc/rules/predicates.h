@@ -64,6 +64,7 @@ struct Function {
   std::string_view doc;
   Verdict (*test)(const Context&, std::span<const Argument>) = nullptr;   // result Verdict
   Datum (*measure)(const Context&, std::span<const Argument>) = nullptr;  // any other
+  bool counts_ports = false;  // of the operator: its schema says how many there can be
 };
 
 const std::vector<Function>& functions();  // in order of name

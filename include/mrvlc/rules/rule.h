@@ -85,9 +85,9 @@ struct Rule {
   int64_t priority = 0;
   std::vector<Element> pattern;
   std::vector<Condition> where;
-  std::string origin;  // shown name of the file
-  Location at;
-  std::string text;  // the whole rule as written
+  std::string origin;     // shown name of the file
+  Location at, layer_at;  // of its name, and of the word after `layer`
+  std::string text;       // the whole rule as written
 };
 
 std::string location_text(const Rule& rule, Location at);  // "my.rules:3:5"

@@ -25,31 +25,39 @@ struct LayerWord {
   std::vector<const ops::OpDef*> anchors;
 };
 
+// The words that rules are made of, besides those of the language.
+struct Vocabulary {
+  std::vector<LayerWord> kinds;  // what may stand after `layer`
+  FindOperator find_operator;
+  std::vector<const ops::OpDef*> operators;  // all that it finds, for "did you mean"
+};
+
 class RuleSet {
  public:
   const std::vector<Rule>& rules() const { return rules_; }
   const Rule* find(std::string_view name) const;
 
  private:
-  friend struct LoadResult load_rules(const std::vector<RuleFile>&, const std::vector<LayerWord>&,
-                                      const FindOperator&);
+  friend struct LoadResult load_rules(const std::vector<RuleFile>&, const Vocabulary&);
   std::vector<Rule> rules_;
 };
 
-// Every error and warning of every file, in order of file and line. The set holds rules only when there are
-// none.
+// The set holds rules only when there are no errors.
 struct LoadResult {
   RuleSet set;
+  // Errors and warnings in order of file and line, at most 64; each with an excerpt of the file.
   Diagnostics diagnostics;
+  Diagnostics advice;  // notes on what is no mistake; only without errors
 };
 
-// Parses and checks. `kinds`: what may stand after `layer`. Refused, each with file, line and column:
+// Parses and checks. Refused, each with file, line and column:
 // syntax (MRV0301), unknown operators (0302) and predicates (0303), wrong number or kinds of operands and
 // arguments (0304), unbound captures (0305), duplicate names (0306), overlap at equal priority (0307),
 // shadowed rules (0308), unknown layer kinds (0309), missing clauses (0310), malformed patterns (0311), files
 // beyond the limits (0313), unknown attributes (0314), anchors that the layer kind does not begin with
-// (0316). A clause `accelerator_can(layer)` of older files is left out with a warning (0317).
-LoadResult load_rules(const std::vector<RuleFile>& files, const std::vector<LayerWord>& kinds,
-                      const FindOperator& find_operator);
+// (0316), conditions that never hold (0318) or contradict each other (0319). Warnings: a clause
+// `accelerator_can(layer)` of older files (0317), rules hidden by shorter ones (0320), files without rules
+// (0322).
+LoadResult load_rules(const std::vector<RuleFile>& files, const Vocabulary& vocabulary);
 
 }  // namespace mrvlc::rules

@@ -57,11 +57,13 @@ inline rules::LoadResult load(const std::string& text) {
     for (std::string_view name : names) out.push_back(&table().at(name));
     return out;
   };
-  return rules::load_rules({{"my.rules", text}},
-                           {{"conv", true, ops({"Conv", "Add", "Relu"})},
-                            {"elementwise", true, ops({"Conv", "Add", "Sub", "Mul", "Relu", "Clip"})},
-                            {"cpu", false, {}}},
-                           find);
+  rules::Vocabulary words;
+  words.kinds = {{"conv", true, ops({"Conv", "Add", "Relu"})},
+                 {"elementwise", true, ops({"Conv", "Add", "Sub", "Mul", "Relu", "Clip"})},
+                 {"cpu", false, {}}};
+  words.find_operator = find;
+  for (const auto& [name, def] : table()) words.operators.push_back(&def);
+  return rules::load_rules({{"my.rules", text}}, words);
 }
 
 }  // namespace mrvlc::test
