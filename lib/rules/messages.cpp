@@ -71,8 +71,9 @@ std::string excerpt(std::string_view text, Location at) {
   size_t length = std::min(line.size() - column, kWidth);
   while (column + length < line.size() && continues_character(line[column + length])) ++length;
   const std::string_view rest = line.substr(column, length);
+  const size_t under = std::max<size_t>(columns(rest.substr(0, marked(rest))), 1);
   return fmt::format("  {}{}\n  {}^{}", before, plain(rest), std::string(columns(before), ' '),
-                     std::string(columns(rest.substr(0, marked(rest))) - (rest.empty() ? 0 : 1), '~'));
+                     std::string(under - 1, '~'));
 }
 
 Messages::Messages(const std::vector<RuleFile>& files) : files_(files) {

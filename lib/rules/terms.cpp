@@ -124,7 +124,26 @@ std::string CanonicalRule::expression(const Expression& e) {
 }
 
 std::string CanonicalRule::capture(const std::string& name) {
-  return fmt::format("%{}", names_.try_emplace(name, names_.size()).first->second);
+  const auto [it, fresh] = names_.try_emplace(name, next_);
+  if (fresh) ++next_;
+  return fmt::format("%{}", it->second);
+}
+
+// A name that stands once in the pattern says no more there than `_`.
+std::string CanonicalRule::operand(const PatternOperand& o) {
+  if (o.kind == PatternOperand::Kind::Rest) return "...";
+  if (o.kind == PatternOperand::Kind::Any) {
+    ++next_;
+    return "_";
+  }
+  size_t uses = 0;
+  for (const Element& e : rule_->pattern) {
+    uses += e.capture == o.capture ? 1 : 0;
+    uses += static_cast<size_t>(
+        std::ranges::count(e.operands, o.capture, [](const PatternOperand& x) { return x.capture; }));
+  }
+  const std::string name = capture(o.capture);
+  return uses == 1 ? "_" : name;
 }
 
 std::string CanonicalRule::element(const Element& e) {
@@ -133,9 +152,7 @@ std::string CanonicalRule::element(const Element& e) {
   std::ranges::sort(ops);
   std::string out = fmt::format("{}(", fmt::join(ops, "|"));
   for (const PatternOperand& o : e.operands) {
-    out += o.kind == PatternOperand::Kind::Rest  ? "..."
-           : o.kind == PatternOperand::Kind::Any ? "_"
-                                                 : capture(o.capture);
+    out += operand(o);
     out += o.optional ? "?," : ",";
   }
   return out + fmt::format(")={}:{};", capture(e.capture), static_cast<int>(e.repeat));

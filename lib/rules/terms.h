@@ -50,12 +50,14 @@ class CanonicalRule {
  private:
   std::string expression(const Expression& e);
   std::string capture(const std::string& name);
+  std::string operand(const PatternOperand& o);
   std::string element(const Element& e);
   std::string condition(const Condition& c);
   Demand demand(const Term& t);
 
   const Rule* rule_;
   std::map<std::string, size_t> names_;
+  size_t next_ = 0;  // number of the next name
   std::vector<std::string> elements_;
   std::set<std::string> conditions_;
   std::vector<Alternatives> demands_;
