@@ -38,7 +38,7 @@ std::string index(const Shape& strides) {
 }
 
 // Loops with the dimension of host stride 1 innermost when the host side is written, else in stored order.
-void dynamic_loops(Function& f, const Border& b, bool host_innermost) {
+void begin_loops(Function& f, const Border& b, bool host_innermost) {
   std::vector<size_t> order;
   for (size_t d = 0; d < b.extents.size(); ++d) {
     if (!host_innermost || b.host_strides[d] != 1) order.push_back(d);
@@ -49,7 +49,7 @@ void dynamic_loops(Function& f, const Border& b, bool host_innermost) {
   for (size_t d : order) f.loop(fmt::format("i{}", d), b.extents[d]);
 }
 
-void close_loops(Function& f, const Border& b) {
+void end_loops(Function& f, const Border& b) {
   for (size_t d = 0; d < b.extents.size(); ++d) f.close();
 }
 
@@ -68,35 +68,35 @@ bool is_half_port(const accel::PortLayout& port) {
 
 }  // namespace
 
-Call emit_to_device(Program& program, ir::NodeId expr, const accel::PortLayout& port, BufferId to,
+Call emit_to_device(Program& program, ir::NodeId node, const accel::PortLayout& port, BufferId to,
                     std::string_view what) {
-  Function f(program, {expr}, what);
+  Function f(program, {node}, what);
   const TensorType& type = program.graph.value(port.value).type;
   Border b = border_of(type.shape, port.perm);
   std::string x = f.read(port.value, "x"), y = f.write_buffer(to, device_type(port), "y");
-  dynamic_loops(f, b, false);
+  begin_loops(f, b, false);
   std::string element = fmt::format("{}[{}]", x, index(b.host_strides));
   bool half = type.elem == ElementType::F16;
-  if (!half && is_half_port(port)) element = fmt::format("{}({})", f.need("f32_to_f16"), element);
-  if (half && !is_half_port(port)) element = fmt::format("{}({})", f.need("f16_to_f32"), element);
+  if (!half && is_half_port(port)) element = fmt::format("{}({})", f.need(Piece::f32_to_f16), element);
+  if (half && !is_half_port(port)) element = fmt::format("{}({})", f.need(Piece::f16_to_f32), element);
   f.put("{}[{}] = {};", y, index(b.device_strides), element);
-  close_loops(f, b);
+  end_loops(f, b);
   return f.finish();
 }
 
-Call emit_from_device(Program& program, ir::NodeId expr, const accel::PortLayout& port, BufferId from,
+Call emit_from_device(Program& program, ir::NodeId node, const accel::PortLayout& port, BufferId from,
                       std::string_view what) {
-  Function f(program, {expr}, what);
+  Function f(program, {node}, what);
   const TensorType& type = program.graph.value(port.value).type;
   Border b = border_of(type.shape, port.perm);
   std::string x = f.read_buffer(from, device_type(port), "x"), y = f.write(port.value, "y");
-  dynamic_loops(f, b, true);
+  begin_loops(f, b, true);
   std::string element = fmt::format("{}[{}]", x, index(b.device_strides));
   bool half = type.elem == ElementType::F16;
-  if (!half && is_half_port(port)) element = fmt::format("{}({})", f.need("f16_to_f32"), element);
-  if (half && !is_half_port(port)) element = fmt::format("{}({})", f.need("f32_to_f16"), element);
+  if (!half && is_half_port(port)) element = fmt::format("{}({})", f.need(Piece::f16_to_f32), element);
+  if (half && !is_half_port(port)) element = fmt::format("{}({})", f.need(Piece::f32_to_f16), element);
   f.put("{}[{}] = {};", y, index(b.host_strides), element);
-  close_loops(f, b);
+  end_loops(f, b);
   return f.finish();
 }
 

@@ -8,7 +8,7 @@
 
 namespace mrvlc::chost {
 
-BufferId Program::buffer_of(ir::ValueId value) {
+BufferId Program::place(ir::ValueId value) {
   auto it = value_buffers.find(value);
   if (it != value_buffers.end()) return it->second;
   const ir::Value& v = graph.value(value);
@@ -60,7 +60,7 @@ void alias_reshapes(Program& program, std::vector<FusionGroup>& groups) {
     if (group.region >= 0 || group.nodes.size() != 1) continue;
     const ir::Node& node = program.node(group.nodes[0]);
     if (!is_alias_op(program.graph, node)) continue;
-    BufferId from = program.buffer_of(node.inputs[0]), to = program.buffer_of(node.outputs[0]);
+    BufferId from = program.place(node.inputs[0]), to = program.place(node.outputs[0]);
     program.buffers[to.index()].parent = from;
     group.no_code = true;
   }
@@ -68,7 +68,7 @@ void alias_reshapes(Program& program, std::vector<FusionGroup>& groups) {
 
 void place_outputs(Program& program) {
   for (uint32_t i = 0; i < program.graph.outputs().size(); ++i) {
-    BufferId buffer = program.buffer_of(program.graph.outputs()[i]);
+    BufferId buffer = program.place(program.graph.outputs()[i]);
     BufferId root = movable_root(program, buffer);
     if (root.valid()) {
       program.buffers[root.index()].kind = Buffer::Kind::Output;
@@ -87,11 +87,11 @@ void place_concat(Program& program, FusionGroup& group) {
   for (int64_t d = 0; d < axis; ++d) {
     if (type.shape[static_cast<size_t>(d)] != 1) return;
   }
-  BufferId whole = program.buffer_of(node.outputs[0]);
+  BufferId whole = program.place(node.outputs[0]);
   int64_t offset = 0;
   bool all = true;
   for (ir::ValueId v : node.inputs) {
-    BufferId part = program.buffer_of(v);
+    BufferId part = program.place(v);
     BufferId root = movable_root(program, part);
     if (root.valid() && root != program.resolve(whole).first) {
       program.buffers[root.index()].parent = whole;

@@ -155,7 +155,7 @@ std::string bias_text(Function& f, const Epilogue& e) {
 void emit_depthwise(Function& f, const ops::ConvParams& p, const Window2& w) {
   std::string batch = batch_text(f, p.batch);
   Epilogue e = begin_epilogue(f, p.out_channels);
-  f.need("depthwise");
+  f.need(Piece::depthwise);
   declare_epilogue(f, e);
   int64_t rows = (w.out[0] - 1) * w.stride[0] + (w.kernel[0] - 1) * w.dilation[0] + 1;
   int64_t reach = (w.kernel[1] - 1) * w.dilation[1];
@@ -235,7 +235,7 @@ Status emit_conv(Function& f) {
   }
   ConvPlan plan = conv_plan(batch_text(f, p.batch), p, w);
   Epilogue e = begin_epilogue(f, p.out_channels);
-  f.need("conv");
+  f.need(Piece::conv);
   declare_epilogue(f, e);
   declare_shape(f, plan);
   auto data = f.program().graph.constant(f.head().inputs[1])->data<float>();
@@ -258,7 +258,7 @@ Status emit_conv_transpose(Function& f) {
   auto data = f.program().graph.constant(f.head().inputs[1])->data<float>();
   std::string batch = batch_text(f, p.batch);
   Epilogue e = begin_epilogue(f, p.out_channels);
-  f.need("conv");
+  f.need(Piece::conv);
   declare_epilogue(f, e);
   f.put("const {} clamp = {{e.lo, e.hi, NULL, NULL}};", f.prefixed("K_epilogue"));
   std::string x = f.read(f.head().inputs[0], "x0"), y = f.write(last.outputs[0], "y0");

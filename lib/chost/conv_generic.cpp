@@ -14,11 +14,11 @@ std::string flat_index(std::string_view var, const std::vector<int64_t>& extents
   return text;
 }
 
-void dynamic_loops(Function& f, std::string_view var, const std::vector<int64_t>& extents) {
+void begin_loops(Function& f, std::string_view var, const std::vector<int64_t>& extents) {
   for (size_t d = 0; d < extents.size(); ++d) f.loop(fmt::format("{}{}", var, d), extents[d]);
 }
 
-void close_loops(Function& f, size_t n) {
+void end_loops(Function& f, size_t n) {
   for (size_t d = 0; d < n; ++d) f.close();
 }
 
@@ -47,7 +47,7 @@ Status emit_generic_conv(Function& f) {
   int64_t channels = p.in_channels / p.group, m = p.out_channels / p.group;
   f.loop("n", p.batch);
   f.loop("m", p.out_channels);
-  dynamic_loops(f, "o", p.output);
+  begin_loops(f, "o", p.output);
   f.put("{} sum = {};", element_type(f), bias_of(f, "m"));
   f.loop("c", channels);
   for (size_t d = 0; d < p.kernel.size(); ++d) {
@@ -59,9 +59,9 @@ Status emit_generic_conv(Function& f) {
   f.put("sum += {}[((n * {} + m / {} * {} + c) * {}) + {}] * {}[((m * {} + c) * {}) + {}];", x, p.in_channels,
         m, channels, product(p.input), flat_index("i", p.input), w, channels, product(p.kernel),
         flat_index("k", p.kernel));
-  close_loops(f, p.kernel.size() + 1);
+  end_loops(f, p.kernel.size() + 1);
   f.put("{}[(n * {} + m) * {} + {}] = sum;", y, p.out_channels, product(p.output), flat_index("o", p.output));
-  close_loops(f, p.output.size() + 2);
+  end_loops(f, p.output.size() + 2);
   return {};
 }
 
@@ -80,7 +80,7 @@ Status emit_generic_conv_transpose(Function& f) {
         channels, product(p.input));
   f.put("const {}* const kernel = {} + ((m / {} * {} + c) * {} + m % {}) * {};", element_type(f), w, m,
         channels, m, m, product(p.kernel));
-  dynamic_loops(f, "i", p.input);
+  begin_loops(f, "i", p.input);
   for (size_t d = 0; d < p.kernel.size(); ++d) {
     f.loop(fmt::format("k{}", d), p.kernel[d]);
     f.put("const ptrdiff_t o{0} = i{0} * {1} + k{0} * {2} - {3};", d, p.strides[d], p.dilations[d],
@@ -89,7 +89,7 @@ Status emit_generic_conv_transpose(Function& f) {
   }
   f.put("to[{}] += from[{}] * kernel[{}];", flat_index("o", p.output), flat_index("i", p.input),
         flat_index("k", p.kernel));
-  close_loops(f, 2 * p.kernel.size() + 3);
+  end_loops(f, 2 * p.kernel.size() + 3);
   return {};
 }
 

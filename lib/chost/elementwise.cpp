@@ -201,7 +201,7 @@ void fold_epilogue(Function& f, int64_t channels, Epilogue& e) {
 void declare_epilogue(Function& f, const Epilogue& e) {
   Program& program = f.program();
   const ir::Graph& graph = program.graph;
-  std::string type = f.need("epilogue");
+  std::string type = f.need(Piece::epilogue);
   if (e.next == f.nodes().size()) {
     f.put("const {} e = {{{}, {}, NULL, NULL}};", type, float_text(e.lo), float_text(e.hi));
     return;

@@ -80,8 +80,7 @@ bool needs_values(const std::vector<Interface::Port>& ports) {
 // The functions by which example_main reads and writes.
 std::string port_files(const Interface& interface) {
   const bool in = needs_values(interface.inputs), out = needs_values(interface.outputs);
-  std::string text =
-      in || out ? "#include \"mrvl/string.h\"\n\n" + Library::piece_text("example_values") : "\n";
+  std::string text = in || out ? "#include \"mrvl/string.h\"\n\n" + kernel(Piece::example_values).text : "\n";
   text += fmt::format(
       "static int read_input(const char* path, const port* p, int may_repeat, tensor* t) {{\n  return "
       "{};\n}}\n\n"
@@ -188,17 +187,17 @@ std::string example_text(const Program& program, const Interface& interface) {
       "#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include "
       "<time.h>\n\n",
       program.options.file_stem);
-  out += Library::piece_text("example");
+  out += kernel(Piece::example).text;
   if (device) {
     out += fmt::format("\nstatic const char model_stem[] = {};\nstatic const char default_target[] = {};\n\n",
                        c_string(program.options.file_stem), c_string(program.options.target));
-    out += Library::piece_text("example_device");
+    out += kernel(Piece::example_device).text;
   }
   out += "\n" + port_table("input_ports", interface.inputs) + "\n" +
          port_table("output_ports", interface.outputs);
-  out += port_files(interface) + run_once(interface) + "\n" + Library::piece_text("example_main");
+  out += port_files(interface) + run_once(interface) + "\n" + kernel(Piece::example_main).text;
   out += device ? kMainDevice : kMainHost;
-  return Library::with_prefix(out, program.options.name);
+  return with_prefix(out, program.options.name);
 }
 
 std::string makefile_text(const Program& program) {

@@ -1,9 +1,15 @@
 #include "function.h"
 
 #include <algorithm>
-#include <unordered_set>
 
 namespace mrvlc::chost {
+namespace {
+
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+}  // namespace
 
 Function::Function(Program& program, std::vector<ir::NodeId> nodes, std::string_view what)
     : program_(program),
@@ -15,6 +21,11 @@ void Function::line(std::string_view text) {
   if (!text.starts_with('#')) body_.append(static_cast<size_t>(depth_) * 2, ' ');
   body_ += text;
   body_ += '\n';
+  for (auto from = text.begin(); (from = std::find_if(from, text.end(), is_word)) != text.end();) {
+    const auto past = std::find_if_not(from, text.end(), is_word);
+    if (auto it = mentioned_.find(std::string_view(from, past)); it != mentioned_.end()) it->second = true;
+    from = past;
+  }
 }
 
 void Function::open(std::string_view head) {
@@ -28,20 +39,19 @@ void Function::close() {
 }
 
 std::string Function::declare(BufferId buffer, std::string declaration, std::string name, bool written) {
-  if (names_.emplace(name, params_.size()).second)
-    params_.push_back({std::move(declaration), buffer, written});
+  if (declare_name(name)) params_.push_back({std::move(declaration), buffer, written});
   return name;
 }
 
 void Function::use_views() {
   views_ = true;
-  need("view");
+  need(Piece::view);
 }
 
 std::string Function::view(ir::ValueId value, std::string name, bool written) {
-  if (names_.emplace(name, params_.size()).second) {
+  if (declare_name(name)) {
     params_.push_back({fmt::format("{}{}_view* {}", written ? "" : "const ", program_.options.name, name),
-                       program_.buffer_of(value), written, value});
+                       program_.place(value), written, value});
   }
   return name;
 }
@@ -49,7 +59,7 @@ std::string Function::view(ir::ValueId value, std::string name, bool written) {
 // The pointer to a view's data, declared once.
 std::string Function::data_of(ir::ValueId value, std::string name, bool written) {
   std::string shown = view(value, (written ? 'w' : 'v') + name.substr(1), written);
-  if (names_.emplace(name, params_.size()).second) {
+  if (declare_name(name)) {
     front_lines_ +=
         fmt::format("  {0}{1}* const restrict {2} = ({0}{1}*){3}->data;\n", written ? "" : "const ",
                     ops::c_type(program_.graph.value(value).type.elem), name, shown);
@@ -59,13 +69,13 @@ std::string Function::data_of(ir::ValueId value, std::string name, bool written)
 
 std::string Function::read(ir::ValueId value, std::string name) {
   if (views_) return data_of(value, std::move(name), false);
-  return read_buffer(program_.buffer_of(value), ops::c_type(program_.graph.value(value).type.elem),
+  return read_buffer(program_.place(value), ops::c_type(program_.graph.value(value).type.elem),
                      std::move(name));
 }
 
 std::string Function::write(ir::ValueId value, std::string name) {
   if (views_) return data_of(value, std::move(name), true);
-  return write_buffer(program_.buffer_of(value), ops::c_type(program_.graph.value(value).type.elem),
+  return write_buffer(program_.place(value), ops::c_type(program_.graph.value(value).type.elem),
                       std::move(name));
 }
 
@@ -106,56 +116,16 @@ std::string Function::table(const Tensor& tensor) {
                      program_.options.name, program_.weights.add(tensor));
 }
 
-std::string Function::need(std::string_view piece) {
+std::string Function::need(Piece piece) {
   program_.library.require(piece, program_.expr(nodes_.front()));
-  return fmt::format("{}_{}", program_.options.name, piece);
-}
-
-namespace {
-
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-bool mentions(std::string_view text, std::string_view name) {
-  for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
-    const size_t end = at + name.size();
-    if ((at == 0 || !is_word(text[at - 1])) && (end == text.size() || !is_word(text[end]))) return true;
-  }
-  return false;
-}
-
-// Every word of a C text.
-std::unordered_set<std::string_view> identifiers(std::string_view text) {
-  auto letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  };
-  std::unordered_set<std::string_view> words;
-  for (auto from = text.begin(); (from = std::find_if(from, text.end(), letter)) != text.end();) {
-    const auto past = std::find_if_not(from, text.end(), letter);
-    words.emplace(from, past);
-    from = past;
-  }
-  return words;
-}
-
-}  // namespace
-
-// Operands that decided how the body looks need not be read by it.
-void Function::excuse_unused() {
-  const auto read = identifiers(body_);
-  const std::string declarations = front_lines_;
-  const auto declared = identifiers(declarations);
-  for (const auto& [name, param] : names_) {
-    const bool declares_data = views_ && declared.contains(name);
-    const bool is_param = param < params_.size() && mentions(params_[param].declaration, name);
-    if (!read.contains(name) && (declares_data || is_param))
-      front_lines_ += fmt::format("  (void){};\n", name);
-  }
+  return fmt::format("{}_{}", program_.options.name, name(piece));
 }
 
 Call Function::finish() {
-  excuse_unused();
+  // Operands that decided how the body looks need not be read by it.
+  for (const auto& [name, is_mentioned] : mentioned_) {
+    if (!is_mentioned) front_lines_ += fmt::format("  (void){};\n", name);
+  }
   Call call{symbol_, params_, views_, reports_};
   if (views_) line("return 0;");
   std::string list;
@@ -197,7 +167,7 @@ void NodeContext::set_dims(size_t i, const std::vector<std::string>& dims) {
   function_.put(
       "if ({}({}, {}, (const int64_t[]){{{}}}, (const int64_t[]){{{}}}, {}u, INT64_C({}))) return "
       "{}_ERROR_SHAPE;",
-      helper("set_dims"), view, dims.size(), given, bounds, type.dynamic, type.elements(),
+      function_.need(Piece::set_dims), view, dims.size(), given, bounds, type.dynamic, type.elements(),
       function_.program().options.name);
 }
 
@@ -217,8 +187,10 @@ std::string NodeContext::characters(int64_t bytes) {
 }
 
 std::string NodeContext::helper(std::string_view name) {
-  if (!Library::has(name) && function_.program().error.empty()) function_.program().error = name;
-  return function_.need(name);
+  const std::optional<Piece> piece = find_piece(name);
+  if (piece) return function_.need(*piece);
+  if (function_.program().error.empty()) function_.program().error = name;
+  return {};
 }
 
 }  // namespace mrvlc::chost

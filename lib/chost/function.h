@@ -51,10 +51,8 @@ class Function {
   std::string weights(const std::vector<float>& values);
   std::string table(const Tensor& tensor);
   // Makes sure a library piece is there and returns the prefixed name.
-  std::string need(std::string_view piece);
-  std::string prefixed(std::string_view text) const {
-    return Library::with_prefix(text, program_.options.name);
-  }
+  std::string need(Piece piece);
+  std::string prefixed(std::string_view text) const { return with_prefix(text, program_.options.name); }
 
   const std::string& body() const { return body_; }
   // Text of another function in front of this one (epilogues).
@@ -64,7 +62,7 @@ class Function {
 
  private:
   std::string data_of(ir::ValueId value, std::string name, bool written);
-  void excuse_unused();
+  bool declare_name(const std::string& name) { return mentioned_.try_emplace(name, false).second; }
   std::string declare(BufferId buffer, std::string declaration, std::string name, bool written);
   Program& program_;
   std::vector<ir::NodeId> nodes_;
@@ -72,7 +70,7 @@ class Function {
   bool views_ = false, reports_ = false;
   int depth_ = 1, scratches_ = 0;
   std::vector<Param> params_;
-  std::map<std::string, size_t> names_;
+  std::map<std::string, bool, std::less<>> mentioned_;  // names declared; whether a line of the body has them
   std::vector<FunctionText> front_;
 };
 
@@ -140,9 +138,9 @@ Status emit_generic_conv_transpose(Function& f);
 Status emit_matmul(Function& f);
 void emit_concat(Function& f);
 // Conversion of a value from its form on the host to that of a port of the device, and back.
-Call emit_to_device(Program& program, ir::NodeId expr, const accel::PortLayout& port, BufferId to,
+Call emit_to_device(Program& program, ir::NodeId node, const accel::PortLayout& port, BufferId to,
                     std::string_view what);
-Call emit_from_device(Program& program, ir::NodeId expr, const accel::PortLayout& port, BufferId from,
+Call emit_from_device(Program& program, ir::NodeId node, const accel::PortLayout& port, BufferId from,
                       std::string_view what);
 
 }  // namespace mrvlc::chost

@@ -12,8 +12,14 @@ namespace {
 
 class Emitter {
  public:
-  Emitter(Program& program, std::vector<FusionGroup> groups)
-      : program_(program), groups_(std::move(groups)) {}
+  Emitter(Program& program, std::vector<FusionGroup> groups) : program_(program), groups_(std::move(groups)) {
+    for (const auto& region : program.partition.regions) {
+      for (const auto& layer : region.layers) region_nodes_.insert(layer.nodes.begin(), layer.nodes.end());
+    }
+    for (const auto& region : program.regions) {
+      for (const auto& port : region.inputs) layouts_read_.emplace(port.value, &port);
+    }
+  }
 
   Status run() {
     require_views();
@@ -39,11 +45,11 @@ class Emitter {
   // The function that runs the program takes the dimensions of inputs.
   void require_views() {
     if (groups_.empty() || program_.is_body()) return;
-    const ir::NodeId first = program_.expr(groups_.front().nodes.front());
+    const ir::ExprId first = program_.expr(groups_.front().nodes.front());
     for (ir::ValueId in : program_.graph.inputs()) {
       const TensorType& type = program_.graph.value(in).type;
       if (!type.is_static())
-        program_.library.require(type.wrapper == Wrapper::None ? "set_dims" : "view", first);
+        program_.library.require(type.wrapper == Wrapper::None ? Piece::set_dims : Piece::view, first);
     }
   }
 
@@ -124,9 +130,13 @@ class Emitter {
   }
 
   bool parts_in_place(const ir::Node& concat) {
-    BufferId whole = program_.resolve(program_.buffer_of(concat.outputs[0])).first;
-    return std::any_of(concat.inputs.begin(), concat.inputs.end(),
-                       [&](ir::ValueId v) { return program_.resolve(program_.buffer_of(v)).first == whole; });
+    auto root = [&](ir::ValueId v) {
+      auto it = program_.value_buffers.find(v);
+      return it == program_.value_buffers.end() ? BufferId() : program_.resolve(it->second).first;
+    };
+    const BufferId whole = root(concat.outputs[0]);
+    return whole.valid() && std::any_of(concat.inputs.begin(), concat.inputs.end(),
+                                        [&](ir::ValueId v) { return root(v) == whole; });
   }
 
   void emit_copy(Function& f) {
@@ -138,16 +148,7 @@ class Emitter {
     if (program_.graph.is_output(value)) return true;
     const auto& users = program_.graph.value(value).users;
     return std::any_of(users.begin(), users.end(),
-                       [&](ir::NodeId user) { return !region_nodes_all().contains(user); });
-  }
-
-  const std::set<ir::NodeId>& region_nodes_all() const {
-    if (region_nodes_.empty()) {
-      for (const auto& region : program_.partition.regions) {
-        for (const auto& layer : region.layers) region_nodes_.insert(layer.nodes.begin(), layer.nodes.end());
-      }
-    }
-    return region_nodes_;
+                       [&](ir::NodeId user) { return !region_nodes_.contains(user); });
   }
 
   Status check_port(ir::ValueId value, const std::vector<int64_t>& perm) const {
@@ -184,7 +185,7 @@ class Emitter {
     return (type.elem == ElementType::F16) == (port.type == isa::DataType::F16);
   }
 
-  ir::NodeId expr_of_input(const partition::Region& region, ir::ValueId value) const {
+  ir::NodeId first_reader(const partition::Region& region, ir::ValueId value) const {
     for (const auto& layer : region.layers) {
       for (ir::NodeId n : layer.nodes) {
         const auto& inputs = program_.node(n).inputs;
@@ -203,11 +204,11 @@ class Emitter {
       MRVLC_TRY(check_port(port.value, port.perm));
       auto [it, is_new] = program_.device_buffers.try_emplace({port.value, {port.type, port.perm}});
       if (is_new && same_form(port)) {
-        it->second = program_.buffer_of(port.value);
+        it->second = program_.place(port.value);
       } else if (is_new) {
         it->second = device_buffer(port);
         note_conversion(region.id, port, true);
-        step.before.push_back(emit_to_device(program_, expr_of_input(region, port.value), port, it->second,
+        step.before.push_back(emit_to_device(program_, first_reader(region, port.value), port, it->second,
                                              fmt::format("r{}_in{}", region.id, i)));
       }
       step.device_inputs.push_back(it->second);
@@ -216,7 +217,7 @@ class Emitter {
       const auto& port = compiled.outputs[i];
       MRVLC_TRY(check_port(port.value, port.perm));
       bool same = same_form(port);
-      BufferId buffer = same ? program_.buffer_of(port.value) : device_buffer(port);
+      BufferId buffer = same ? program_.place(port.value) : device_buffer(port);
       program_.device_buffers[{port.value, {port.type, port.perm}}] = buffer;
       step.device_outputs.push_back(buffer);
       if (same || !(needed_on_host(port.value) || other_form(port))) continue;
@@ -237,26 +238,16 @@ class Emitter {
 
   // Does another region take the value in another layout or type?
   bool other_form(const accel::PortLayout& made) const {
-    auto [first, last] = layouts_read().equal_range(made.value);
+    auto [first, last] = layouts_read_.equal_range(made.value);
     return std::any_of(first, last, [&](const auto& read) {
       return read.second->perm != made.perm || read.second->type != made.type;
     });
   }
 
-  // Ports by which regions take a value.
-  const std::multimap<ir::ValueId, const accel::PortLayout*>& layouts_read() const {
-    if (layouts_read_.empty()) {
-      for (const auto& region : program_.regions) {
-        for (const auto& port : region.inputs) layouts_read_.emplace(port.value, &port);
-      }
-    }
-    return layouts_read_;
-  }
-
   Program& program_;
   std::vector<FusionGroup> groups_;
-  mutable std::set<ir::NodeId> region_nodes_;
-  mutable std::multimap<ir::ValueId, const accel::PortLayout*> layouts_read_;
+  std::set<ir::NodeId> region_nodes_;
+  std::multimap<ir::ValueId, const accel::PortLayout*> layouts_read_;  // ports by which regions take a value
 };
 
 }  // namespace

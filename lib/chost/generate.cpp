@@ -8,32 +8,17 @@
 namespace mrvlc::chost {
 namespace {
 
-// Every function of the source with its lines and the expressions it computes.
-std::vector<HostFunction> list_functions(const Program& program, const std::string& source,
-                                         const std::string& file) {
-  std::map<std::string, const FunctionText*> own;
-  for (const FunctionText& f : program.functions) own[f.symbol] = &f;
-  ir::NodeId first;
+// Every function of the source: those of no expression in particular are of the first.
+std::vector<HostFunction> list_functions(const Program& program, std::vector<HostFunction> functions) {
+  ir::ExprId first;
   if (!program.steps.empty()) first = program.expr(program.steps.front().group.nodes.front());
   if (!first.valid() && !program.without_code.empty()) first = program.without_code.front();
-  std::vector<HostFunction> list;
-  for (const FunctionLines& lines : find_functions(source)) {
-    HostFunction f;
-    f.symbol = lines.symbol;
-    f.file = file;
-    f.first_line = lines.first;
-    f.last_line = lines.last;
-    f.expr = program.library.owner(lines.symbol);
-    if (auto it = own.find(lines.symbol); it != own.end()) {
-      f.expr = it->second->expr;
-      f.fused = it->second->fused;
-    }
+  for (HostFunction& f : functions) {
+    f.file = program.options.file_stem + ".c";
     if (!f.expr.valid()) f.expr = first;
-    // Reshapes and the like are addresses in the function that makes the calls.
-    if (lines.symbol == program.options.name + "_run") f.fused = program.without_code;
-    if (f.expr.valid()) list.push_back(std::move(f));
   }
-  return list;
+  if (!first.valid()) functions.clear();  // of a model without nodes
+  return functions;
 }
 
 }  // namespace
@@ -74,16 +59,14 @@ Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& pa
   HostCode code;
   code.arena_bytes = arena.bytes;
   code.arena_lower_bound_bytes = arena.lower_bound;
-  // Constants that only graph outputs read are placed while the addresses are written, so the source comes
-  // first.
-  std::string source = source_text(program, interface, arena);
+  CSource source = source_text(program, interface, arena);
   code.weights_bytes = static_cast<int64_t>(program.weights.blob().size());
   code.conversions = std::move(program.conversions);
   code.texts_made = module.texts_made;
   const std::string& stem = options.file_stem;
-  code.functions = list_functions(program, source, stem + ".c");
+  code.functions = list_functions(program, source.take_functions());
   code.files.emplace_back(stem + ".h", header_text(program, interface, arena.bytes));
-  code.files.emplace_back(stem + ".c", std::move(source));
+  code.files.emplace_back(stem + ".c", source.take_text());
   code.files.emplace_back(stem + "_weights.S", weights_assembly(program));
   code.files.emplace_back("main.c", example_text(program, interface));
   code.files.emplace_back("Makefile", makefile_text(program));

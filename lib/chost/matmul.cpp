@@ -145,7 +145,7 @@ void emit_product(Function& f, const Product& p, Epilogue& e) {
   const Tensor* constant = f.program().graph.constant(f.head().inputs[1]);
   bool packed = constant != nullptr && p.batch.empty();
   bool vector = packed && p.m == "1" && p.a_k == "1";
-  f.need(vector ? "gemv" : "gemm");
+  f.need(vector ? Piece::gemv : Piece::gemm);
   declare_epilogue(f, e);
   std::string a = f.read(f.head().inputs[0], "x0"), y = f.write(last.outputs[0], "y0");
   std::string b = packed ? packed_operand(f, p, *constant) : f.read(f.head().inputs[1], "x1");

@@ -17,7 +17,7 @@ namespace mrvlc::chost {
 
 using ops::memory_bytes;
 using ops::slot_bytes;
-using BufferId = Id<struct StoreTag>;
+using BufferId = Id<struct BufferTag>;
 
 // A piece of memory that holds a value (or scratch, or a value in the form of the device).
 struct Buffer {
@@ -62,12 +62,6 @@ struct Step {
   std::vector<BufferId> device_inputs, device_outputs;
 };
 
-struct FunctionText {
-  std::string symbol, text;
-  ir::NodeId expr;  // as an expression id (Graph::expr_id), like those of `fused`
-  std::vector<ir::NodeId> fused;
-};
-
 // What the programs of one model share: that of the model's graph, and those of the bodies of its control
 // flow.
 struct Module {
@@ -75,7 +69,7 @@ struct Module {
   Library library;
   Weights weights;
   std::vector<FunctionText> functions;
-  std::vector<ir::NodeId> without_code;  // alias nodes, computed by addresses alone; as expression ids
+  std::vector<ir::ExprId> without_code;  // alias nodes, computed by addresses alone
   std::string names;                     // C text: the names of nodes
   std::string error;                     // of the first helper asked for that does not exist
   std::string strings;                   // C text: constants of type String
@@ -108,7 +102,7 @@ class Program {
   Library& library;
   Weights& weights;
   std::vector<FunctionText>& functions;
-  std::vector<ir::NodeId>& without_code;
+  std::vector<ir::ExprId>& without_code;
   std::string& error;
   std::vector<Buffer> buffers;
   std::map<ir::ValueId, BufferId> value_buffers;
@@ -122,12 +116,15 @@ class Program {
     buffers.push_back(buffer);
     return BufferId(buffers.size() - 1);
   }
-  // The buffer of a value; constants are placed in the weights on the first call.
-  BufferId buffer_of(ir::ValueId value);
+  // buffers.cpp. Gives a value a buffer unless it has one; the bytes of a constant enter the weights, or the
+  // module's strings. For the stages that decide where values lie: assign_buffers(), and the functions, which
+  // alone know whether they read a constant as it is or packed. What comes behind looks up.
+  BufferId place(ir::ValueId value);
+  BufferId buffer_of(ir::ValueId value) const { return value_buffers.at(value); }
   // The buffer without parent that holds it, and the offset in it.
   std::pair<BufferId, int64_t> resolve(BufferId buffer) const;
   const ir::Node& node(ir::NodeId id) const { return graph.node(id); }
-  ir::NodeId expr(ir::NodeId id) const { return ir::NodeId(size_t{graph.expr_id(id)}); }
+  ir::ExprId expr(ir::NodeId id) const { return ir::expr_id(graph, id); }
   bool is_body() const { return graph.first_expr != 0; }
 };
 

@@ -42,8 +42,8 @@ std::string bytes_text(std::span<const uint8_t> bytes) {
 
 }  // namespace
 
-std::string RunText::regions() const {
-  if (program_.regions.empty()) return {};
+void RunText::add_regions(CSource& out) const {
+  if (program_.regions.empty()) return;
   auto total = [&](const std::vector<BufferId>& buffers) {
     int64_t bytes = 0;
     for (BufferId s : buffers) bytes += program_.buffers[s.index()].bytes;
@@ -58,12 +58,13 @@ std::string RunText::regions() const {
                           s.device_outputs.size(), total(s.device_inputs), total(s.device_outputs), expr(s),
                           prefix_, expr(s));
   }
-  return fmt::format(
+  out.add(fmt::format(
       "\n/* What the binary of each region is: identity, ports, bytes of all inputs and of all outputs. */\n"
       "typedef struct {0}_region {{\n  unsigned char identity[MRVL_IDENTITY_BYTES];\n"
       "  uint32_t inputs, outputs, input_bytes, output_bytes, expr_id;\n  const char* node;\n}} {0}_region;\n"
-      "static const {0}_region {0}_regions[{0}_REGION_COUNT] = {{\n{1}}};\n\n{2}",
-      prefix_, fmt::join(rows, ""), Library::with_prefix(Library::piece_text("device"), prefix_));
+      "static const {0}_region {0}_regions[{0}_REGION_COUNT] = {{\n{1}}};\n\n",
+      prefix_, fmt::join(rows, "")));
+  out.add(instantiate(Piece::device, prefix_, {}));
 }
 
 // C expression of type (const) void* for a buffer.
@@ -88,7 +89,7 @@ std::string RunText::address(BufferId id) const {
 
 // Views hold a pointer that may be written through; of operands nothing is.
 std::string RunText::mutable_address(ir::ValueId value) const {
-  return "(void*)(uintptr_t)" + address(program_.value_buffers.at(value));
+  return "(void*)(uintptr_t)" + address(program_.buffer_of(value));
 }
 
 std::string RunText::function(const std::string& symbol) {

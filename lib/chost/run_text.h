@@ -17,8 +17,9 @@ class RunText {
   std::string function(const std::string& symbol = {});
   // Definitions of the names of the nodes that its calls mention.
   std::string names() const;
-  // What the binary of each region must be, and the functions that load and check it; empty without regions.
-  std::string regions() const;
+  // What the binary of each region must be, and the functions that load and check it; nothing without
+  // regions.
+  void add_regions(CSource& out) const;
 
  private:
   template <class... Args>

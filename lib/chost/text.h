@@ -26,7 +26,7 @@ Result<ArenaResult> plan_program_arena(const Program& program);
 inline constexpr int64_t kArenaAlign = 64;
 
 std::string header_text(const Program& program, const Interface& interface, int64_t arena_bytes);
-std::string source_text(const Program& program, const Interface& interface, const ArenaResult& arena);
+CSource source_text(const Program& program, const Interface& interface, const ArenaResult& arena);
 std::string weights_assembly(const Program& program);
 std::string example_text(const Program& program, const Interface& interface);
 std::string makefile_text(const Program& program);

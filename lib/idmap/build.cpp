@@ -38,9 +38,6 @@ class MapWriter {
     for (const auto& item : items) out_.value(text_or_number(item));
     out_.end();
   }
-  void expr_ids(const char* name, const std::vector<ir::NodeId>& exprs) {
-    list(name, exprs, [](ir::NodeId n) { return n.index(); });
-  }
 
   void sources() {
     for (size_t i = 0; i < c_.graph.sources().size(); ++i) {
@@ -82,7 +79,7 @@ class MapWriter {
         out_.member("region", region.id);
         out_.member("rule", layer.rule);
         out_.member("kind", mrvlc::name(layer.kind));
-        expr_ids("exprs", layer.nodes);
+        list("exprs", layer.nodes, [&](ir::NodeId n) { return c_.graph.expr_id(n); });
         out_.end();
       }
     }
@@ -97,7 +94,7 @@ class MapWriter {
         out_.member("begin", range.begin);
         out_.member("end", range.end);
         out_.member("layer", range.layer);
-        out_.member("expr_id", range.expr.index());
+        out_.member("expr_id", c_.graph.expr_id(range.expr));
         out_.end();
       }
     }
@@ -111,7 +108,7 @@ class MapWriter {
       out_.member("first_line", f.first_line);
       out_.member("last_line", f.last_line);
       out_.member("expr_id", f.expr.index());
-      expr_ids("fused", f.fused);
+      list("fused", f.fused, [](ir::ExprId e) { return e.index(); });
       out_.end();
     }
   }

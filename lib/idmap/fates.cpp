@@ -7,35 +7,33 @@
 namespace mrvlc::idmap {
 namespace {
 
-// By expression id: it has code of its own, or is part of a layer or function that has.
+// By expression: it has code of its own, or is part of a layer or function that has.
 class WithCode {
  public:
   explicit WithCode(const Compiled& c) {
     for (size_t r = 0; r < c.regions.size(); ++r) {
       std::set<uint32_t> with_instructions;
       for (const auto& range : c.regions[r].instructions) {
-        insert(range.expr);
+        insert(ir::expr_id(c.graph, range.expr));
         with_instructions.insert(range.layer);
       }
       const auto& region_layers = c.partition.regions[r].layers;
       for (uint32_t l : with_instructions) {
-        if (l < region_layers.size()) insert_all(region_layers[l].nodes);
+        if (l >= region_layers.size()) continue;
+        for (ir::NodeId n : region_layers[l].nodes) insert(ir::expr_id(c.graph, n));
       }
     }
     for (const auto& f : c.host.functions) {
       insert(f.expr);
-      insert_all(f.fused);
+      for (ir::ExprId e : f.fused) insert(e);
     }
   }
-  bool contains(size_t expr) const { return expr < exprs_.size() && exprs_[expr]; }
+  bool contains(ir::ExprId expr) const { return expr.index() < exprs_.size() && exprs_[expr.index()]; }
 
  private:
-  void insert(ir::NodeId expr) {
+  void insert(ir::ExprId expr) {
     if (expr.index() >= exprs_.size()) exprs_.resize(expr.index() + 1);
     exprs_[expr.index()] = true;
-  }
-  void insert_all(const std::vector<ir::NodeId>& exprs) {
-    for (ir::NodeId n : exprs) insert(n);
   }
   std::vector<bool> exprs_;
 };
@@ -46,13 +44,13 @@ Fates::Fates(const Compiled& c) : fates_(c.graph.sources().size()) {
   in_body_.reason = "It is in a body of control flow, which runs on the CPU as a whole.";
   const WithCode with_code(c);
   for (const auto& d : c.partition.decisions)
-    note_live(c.graph.lineage(d.node), d, with_code.contains(d.node.index()));
+    note_live(c.graph.lineage(d.node), d, with_code.contains(ir::expr_id(c.graph, d.node)));
   note_erased(c.graph);
   ir::for_each_body(c.graph, [&](const ir::Graph& body) {
     note_erased(body);
     // Nodes of bodies are on the CPU with their control flow.
     for (ir::NodeId id : body.topological_order())
-      note_live(body.lineage(id), in_body_, with_code.contains(body.expr_id(id)));
+      note_live(body.lineage(id), in_body_, with_code.contains(ir::expr_id(body, id)));
   });
 }
 

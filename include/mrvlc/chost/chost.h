@@ -1,6 +1,7 @@
 // Host code: the C99 stub for the CPU steps, with calls to the device for the regions.
 #pragma once
 #include "mrvlc/accel/accel.h"
+#include "mrvlc/ir/expr_id.h"
 #include "mrvlc/isa/identity.h"
 #include "mrvlc/partition/partition.h"
 
@@ -18,8 +19,8 @@ struct Options {
 struct HostFunction {
   std::string symbol, file;
   uint32_t first_line = 0, last_line = 0;  // 1-based, inclusive
-  ir::NodeId expr;                         // of a support function: the expression it was first emitted for
-  std::vector<ir::NodeId> fused;           // further expressions the function computes (bias, activation...)
+  ir::ExprId expr;                         // of a support function: the expression it was first emitted for
+  std::vector<ir::ExprId> fused;           // further expressions the function computes (bias, activation...)
 };
 
 // A value that the host casts and permutes on its way into or out of a region.

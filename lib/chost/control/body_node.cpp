@@ -89,19 +89,20 @@ void BodyNode::copy_dims(const std::string& to, const std::string& from, const T
     fail_if(fmt::format("{}->dim[0] > {}", from, type.length));
     return f_.put("memcpy({0}->dim, {1}->dim, sizeof {0}->dim);", to, from);
   }
-  fail_if(fmt::format("{}({}, {}, {}->dim, (const int64_t[]){{{}}}, {}u, INT64_C({}))", f_.need("set_dims"),
-                      to, type.rank(), from, dims_text(type), type.dynamic, type.elements()));
+  fail_if(fmt::format("{}({}, {}, {}->dim, (const int64_t[]){{{}}}, {}u, INT64_C({}))",
+                      f_.need(Piece::set_dims), to, type.rank(), from, dims_text(type), type.dynamic,
+                      type.elements()));
 }
 
 void BodyNode::copy_value(const std::string& to, const TensorType& type, const std::string& from,
                           const TensorType& from_type) {
   copy_dims(to, from, type);
   if (type.wrapper == Wrapper::Sequence || type.wrapper == Wrapper::OptionalSequence) {
-    f_.put("{}({}->data, {}, {}, 0, {}->data, {}, {}, 0, {}->dim[0]);", f_.need("seq_copy"), to, type.length,
-           slot_bytes(type), from, from_type.length, slot_bytes(from_type), from);
+    f_.put("{}({}->data, {}, {}, 0, {}->data, {}, {}, 0, {}->dim[0]);", f_.need(Piece::seq_copy), to,
+           type.length, slot_bytes(type), from, from_type.length, slot_bytes(from_type), from);
   } else {
-    f_.put("memcpy({0}->data, {1}->data, {2}({0}, {3}) * {4}u);", to, from, f_.need("elements"), type.rank(),
-           memory_bytes(TensorType{type.elem, {}}));
+    f_.put("memcpy({0}->data, {1}->data, {2}({0}, {3}) * {4}u);", to, from, f_.need(Piece::elements),
+           type.rank(), memory_bytes(TensorType{type.elem, {}}));
   }
 }
 

@@ -56,20 +56,6 @@ static int64_t K_average_count(int64_t begin, int64_t kernel, int64_t step, int6
   return past - first > 1 ? past - first : 1;
 }
 
-//@ piece erf: base
-static float K_erf(float x) {
-  return erff(x);
-}
-
-//@ piece round_even: base
-/* Nearest integer, ties to even, whatever the rounding mode of the caller. */
-static float K_round_even(float x) {
-  const float f = floorf(x), d = x - f;
-  if (d < 0.5f) return f;
-  if (d > 0.5f) return f + 1.0f;
-  return fmodf(f, 2.0f) == 0.0f ? f : f + 1.0f;
-}
-
 //@ piece pow_int: base
 static int64_t K_pow_int(int64_t x, int64_t n) {
   uint64_t r = 1, b = (uint64_t)x;

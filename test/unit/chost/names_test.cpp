@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
-#include "library.h"
+#include "kernel_pieces.h"
 
 using namespace mrvlc::chost;
 
@@ -37,11 +37,11 @@ TEST_CASE("a text longer than the literals of C99 is a list of characters") {
 }
 
 TEST_CASE("the prefix is put in front of identifiers only") {
-  CHECK(Library::with_prefix("K_a(K_b, xK_c, 1K_)", "net") == "net_a(net_b, xK_c, 1K_)");
+  CHECK(with_prefix("K_a(K_b, xK_c, 1K_)", "net") == "net_a(net_b, xK_c, 1K_)");
 }
 
-TEST_CASE("functions are found with their lines") {
-  auto f = find_functions(
+TEST_CASE("the functions of a kernel are found with their lines") {
+  auto f = functions_of(
       "#define A\n\nstatic int f(int a,\n    int b) {\n  if (a) {\n  }\n  return b;\n}\ntypedef struct s {\n "
       " int a;\n} s;\nint g(void) {\n}\n");
   REQUIRE(f.size() == 2);

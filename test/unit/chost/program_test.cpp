@@ -14,11 +14,13 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
+// In the model's graph a node's number is that of its expression.
 const HostFunction* function_of(const HostCode& code, ir::NodeId node) {
+  const ir::ExprId expr(node.index());
   for (const auto& f : code.functions) {
-    bool fused = std::find(f.fused.begin(), f.fused.end(), node) != f.fused.end();
+    bool fused = std::find(f.fused.begin(), f.fused.end(), expr) != f.fused.end();
     const bool support = f.symbol.find("_fail") != std::string::npos;
-    if (!support && f.symbol.find("_f") != std::string::npos && (f.expr == node || fused)) return &f;
+    if (!support && f.symbol.find("_f") != std::string::npos && (f.expr == expr || fused)) return &f;
   }
   return nullptr;
 }

@@ -1,0 +1,30 @@
+// Lines are counted when text is added, so that nobody has to find functions in C again.
+#include "c_source.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace mrvlc::chost {
+
+void CSource::add(std::string_view text) {
+  text_ += text;
+  lines_ += static_cast<uint32_t>(std::ranges::count(text, '\n'));
+}
+
+void CSource::add(FunctionText&& function) {
+  const uint32_t before = lines_;
+  add(std::exchange(function.text, {}));
+  functions_.push_back(
+      {std::move(function.symbol), {}, before + 1, lines_, function.expr, std::move(function.fused)});
+}
+
+void CSource::add(std::string_view text, const std::vector<HostFunction>& functions) {
+  for (HostFunction f : functions) {
+    f.first_line += lines_;
+    f.last_line += lines_;
+    functions_.push_back(std::move(f));
+  }
+  add(text);
+}
+
+}  // namespace mrvlc::chost

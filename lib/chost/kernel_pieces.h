@@ -1,0 +1,41 @@
+// The pieces of C that kernels/*.c consist of, by name. A piece starts at a line "//@ piece NAME: DEPS";
+// identifiers in it that start with K_ get the program's prefix. NAMEs are symbols, listed by embed.cmake
+// when the compiler is built.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mrvlc::chost {
+
+enum class Piece : uint8_t {
+#define MRVLC_PIECE(name) name,
+#include "kernel_pieces.def"
+#undef MRVLC_PIECE
+};
+std::string_view name(Piece piece);
+std::optional<Piece> find_piece(std::string_view name);
+
+// A function's name and its lines, 1-based and inclusive, in the text around it.
+struct FunctionLines {
+  std::string symbol;
+  uint32_t first = 0, last = 0;
+};
+
+struct KernelPiece {
+  std::vector<Piece> deps;
+  std::string text;
+  std::vector<FunctionLines> functions;
+};
+const KernelPiece& kernel(Piece piece);
+
+// The functions that a kernel's source defines: each has a head that starts in column 0 and ends in "{", and
+// a body that ends with "}" in column 0.
+std::vector<FunctionLines> functions_of(std::string_view source);
+
+// Replaces K_ at the start of identifiers.
+std::string with_prefix(std::string_view text, std::string_view prefix);
+
+}  // namespace mrvlc::chost

@@ -1,0 +1,71 @@
+// C as it is written: lines, pieces of the kernel library, operands that are not read.
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "library.h"
+#include "stub.h"
+
+using namespace mrvlc;
+using namespace mrvlc::chost;
+using namespace mrvlc::chost::test;
+
+TEST_CASE("lines are counted as text is written") {
+  CSource part;
+  part.add("int b;\nstatic void f(void) {\n}\n", {{"f", {}, 2, 3, ir::ExprId(size_t{7}), {}}});
+  CSource source;
+  source.add("int a;\n\n");
+  source.add(part);
+  FunctionText run{"run", "int run(void) {\n  return 0;\n}\n", {}, {ir::ExprId(size_t{1})}};
+  source.add(std::move(run));
+  CHECK(source.text() == "int a;\n\nint b;\nstatic void f(void) {\n}\nint run(void) {\n  return 0;\n}\n");
+  const auto& f = source.functions();
+  REQUIRE(f.size() == 2);
+  CHECK((f[0].symbol == "f" && f[0].first_line == 4 && f[0].last_line == 5));
+  CHECK(f[0].expr == ir::ExprId(size_t{7}));
+  CHECK((f[1].symbol == "run" && f[1].first_line == 6 && f[1].last_line == 8));
+  CHECK_FALSE(f[1].expr.valid());
+  CHECK(f[1].fused == std::vector{ir::ExprId(size_t{1})});
+}
+
+TEST_CASE("a piece is written once, behind what it needs, for whom first asked") {
+  Library library("net");
+  library.require(Piece::gemv, ir::ExprId(size_t{3}));
+  const std::string once = library.source().text();
+  library.require(Piece::gemv, ir::ExprId(size_t{4}));
+  library.require(Piece::tile, ir::ExprId(size_t{4}));
+  CHECK(library.source().text() == once);
+  const auto& functions = library.source().functions();
+  auto line_of = [&](std::string_view symbol) {
+    auto it = std::ranges::find(functions, symbol, &HostFunction::symbol);
+    REQUIRE(it != functions.end());
+    CHECK(it->expr == ir::ExprId(size_t{3}));
+    return it->first_line;
+  };
+  CHECK(line_of("net_micro1") < line_of("net_gemv"));
+  CHECK(line_of("net_tile") < line_of("net_gemv"));
+  CHECK(once.find("K_") == std::string::npos);
+}
+
+TEST_CASE("every piece has text, and is found by its name") {
+  constexpr Piece kAll[] = {
+#define MRVLC_PIECE(piece) Piece::piece,
+#include "kernel_pieces.def"
+#undef MRVLC_PIECE
+  };
+  for (Piece piece : kAll) {
+    CAPTURE(name(piece));
+    CHECK(find_piece(name(piece)) == piece);
+    CHECK_FALSE(kernel(piece).text.empty());
+  }
+  CHECK_FALSE(find_piece("no piece").has_value());
+}
+
+// One that is not read must be: the generated C of all tests compiles with warnings for unused parameters.
+TEST_CASE("an operand that is read is not excused") {
+  GraphBuilder b;
+  b.output(b.node("Relu", {b.input({2, 3})}));
+  const std::string source = file_of(generate_host(b.graph), "net.c");
+  const size_t relu = source.find("_Relu(");
+  REQUIRE(relu != std::string::npos);
+  CHECK(source.substr(relu, source.find("\n}\n", relu) - relu).find("(void)") == std::string::npos);
+}
