@@ -42,7 +42,7 @@ CLI::Validator tolerance_check() {
           ""};
 }
 
-void add_accuracy_options(CLI::App& cmd, CompileArguments& a) {
+void add_accuracy_target(CLI::App& cmd, CompileArguments& a) {
   cmd.add_option("--calibration", a.calibration,
                  "what values of the model are on your data, from 'mrvlc calibrate': overflows of fp16 are "
                  "looked for there, "
@@ -54,6 +54,16 @@ void add_accuracy_options(CLI::App& cmd, CompileArguments& a) {
          "NAME=LO:HI: the range of an input for the probe, 0:1 by default (repeatable, * and ? allowed)")
       ->type_name("NAME=LO:HI")
       ->allow_extra_args(false);
+  cmd.add_option(
+         "--accuracy", a.accuracy,
+         "largest |a-b|/(1+|b|) of outputs against float32: layers leave fp16 until the probe measures "
+         "no more; exit with code 5 when it never does")
+      ->type_name("E")
+      ->check(tolerance_check());
+}
+
+void add_accuracy_options(CLI::App& cmd, CompileArguments& a) {
+  add_accuracy_target(cmd, a);
   CLI::Option* probe =
       cmd.add_flag("--probe", a.probe, "compare fp16 with float32 on made inputs whatever that costs");
   cmd.add_flag("--no-probe", a.no_probe, "do not compare at all")->excludes(probe);
@@ -72,6 +82,9 @@ Status read_accuracy_options(const CompileArguments& a, driver::CompileOptions& 
   o.calibration = a.calibration;
   o.accuracy_warning = a.accuracy_warning;
   o.fail_on_accuracy = a.fail_on_accuracy;
+  o.accuracy = a.accuracy;
+  if (a.no_probe && a.accuracy)
+    return make_diag<DiagCode::MRV0004>("--accuracy is measured by the probe, which --no-probe leaves out");
   for (const std::string& text : a.input_ranges) {
     MRVLC_ASSIGN(calibration::InputRange range, parse_range(text));
     o.input_ranges.push_back(std::move(range));
@@ -94,7 +107,14 @@ void add_calibrate(CLI::App& app, Context& context) {
       ->type_name("DIR")
       ->check(not_empty());
   cmd->add_option("-o,--output", o->out, "file to write")->required()->type_name("FILE")->check(not_empty());
-  cmd->callback([a, o, cmd, &context] {
+  auto always = std::make_shared<bool>(false), never = std::make_shared<bool>(false);
+  CLI::Option* sensitivity = cmd->add_flag(
+      "--sensitivity", *always,
+      "how far outputs move when a value is rounded to fp16, on every sample, whatever that costs");
+  cmd->add_flag("--no-sensitivity", *never, "not at all")->excludes(sensitivity);
+  cmd->callback([=, &context] {
+    using Sensitivity = driver::CalibrateOptions::Sensitivity;
+    o->sensitivity = *always ? Sensitivity::Always : *never ? Sensitivity::Never : Sensitivity::WithinBudget;
     auto options = checked(*cmd, *a);
     if (!options.ok()) return context.fail("mrvlc", options.error());
     o->compile = *options;

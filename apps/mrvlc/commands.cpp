@@ -147,68 +147,6 @@ void add_run(CLI::App& app, Context& context) {
   });
 }
 
-namespace {
-
-void verify(driver::VerifyOptions& options, Context& context) {
-  if (context.shows_progress()) {
-    options.progress = [](const std::string& set, size_t number, size_t of) {
-      std::fprintf(stderr, "%zu of %zu: %s\n", number, of, set.c_str());
-    };
-  }
-  Diagnostics diagnostics;
-  std::string text;
-  for (const auto& c : driver::verify(options, diagnostics)) {
-    text += fmt::format("{} {}: {:.3g} (limit {:.3g}) {}\n", c.set, printable(c.output), c.error, c.tolerance,
-                        c.same          ? "ok"
-                        : c.beyond_fp16 ? "fp16"
-                                        : "DIFFERS");
-  }
-  const std::string file = options.compile.model.string();
-  context.finish(file, text);
-  print_diagnostics(file, diagnostics, context.messages);
-  if (context.exit_code == 0) context.exit_code = diagnostics.exit_code();
-}
-
-}  // namespace
-
-void add_verify(CLI::App& app, Context& context) {
-  auto a = std::make_shared<CompileArguments>();
-  auto v = std::make_shared<driver::VerifyOptions>();
-  auto data = std::make_shared<std::vector<std::string>>();
-  CLI::App* cmd = app.add_subcommand("verify", "compile, run and compare with expected outputs");
-  add_compile_options(*cmd, *a);
-  cmd->add_option("--data", *data,
-                  "folder of input_K.pb/output_K.pb, or .npy, .json (repeatable); without it the reference "
-                  "interpreter is asked")
-      ->allow_extra_args(false);
-  cmd->add_option("--tolerance", v->tolerance,
-                  "largest |a-b|/(1+|b|) of floats; 2e-2, or 1e-4 on the host (of 16 bits: 5e-3)")
-      ->check(tolerance_check());
-  cmd->add_option("--integer-tolerance", v->integer_tolerance, "largest |a-b| of integers; 0: they are equal")
-      ->check(tolerance_check());
-  cmd->add_option("-j", a->jobs, "threads of the simulator, one for each processor by default")
-      ->type_name("N");
-  cmd->add_option("--sets", v->sets,
-                  "inputs when there is no --data: uniform, normal, large, tiny, zeros, negative, constant, "
-                  "mask-open, "
-                  "mask-shut, mask-mixed, lowest, highest, or all; by default as many as a budget allows "
-                  "(docs/verify.md)")
-      ->delimiter(',')
-      ->type_name("SET,...")
-      ->allow_extra_args(false);
-  cmd->add_option("--seed", v->seeds, "of these inputs: of normal ones all, of others the first (1,2,3)")
-      ->delimiter(',')
-      ->type_name("N,...")
-      ->allow_extra_args(false);
-  cmd->callback([=, &context] {
-    auto options = checked(*cmd, *a);
-    if (!options.ok()) return context.fail("mrvlc", options.error());
-    v->compile = *options;
-    v->data.assign(data->begin(), data->end());
-    verify(*v, context);
-  });
-}
-
 void add_profile(CLI::App& app, Context& context) {
   auto o = std::make_shared<driver::ProfileOptions>();
   auto dirs = std::make_shared<std::vector<std::string>>();

@@ -22,6 +22,7 @@ struct CompileArguments {
   bool depfile_phony = false;
   std::vector<std::string> input_ranges;
   std::string calibration;
+  std::optional<double> accuracy;
   double accuracy_warning = 1e-2;
   bool probe = false, no_probe = false, fail_on_accuracy = false;
 };
@@ -34,6 +35,7 @@ void add_model_options(CLI::App& cmd, CompileArguments& a);
 void add_compile_options(CLI::App& cmd, CompileArguments& a);
 // Options of compile about accuracy (accuracy.cpp), and what they say; MRV0004.
 void add_accuracy_options(CLI::App& cmd, CompileArguments& a);
+void add_accuracy_target(CLI::App& cmd, CompileArguments& a);  // of these, what chooses
 Status read_accuracy_options(const CompileArguments& a, driver::CompileOptions& o);
 // A number from 0 on: a NaN would let everything through, or nothing.
 CLI::Validator tolerance_check();

@@ -15,17 +15,20 @@ constexpr const char* kSchema = "mrvlc-calibration-1";
 
 Json value_json(const ValueRecord& v) {
   const Summary& s = v.summary;
-  return {{"name", v.name},
-          {"input", v.input},
-          {"type", name(v.elem)},
-          {"elements", s.elements},
-          {"non_finite", s.non_finite},
-          {"min", s.min},
-          {"max", s.max},
-          {"max_abs", s.max_abs()},
-          {"mean", s.mean},
-          {"percentiles", s.percentiles},
-          {"fp16_subnormal_share", s.fp16_subnormal_share}};
+  Json out = {{"name", v.name},
+              {"input", v.input},
+              {"type", name(v.elem)},
+              {"elements", s.elements},
+              {"non_finite", s.non_finite},
+              {"min", s.min},
+              {"max", s.max},
+              {"max_abs", s.max_abs()},
+              {"mean", s.mean},
+              {"percentiles", s.percentiles},
+              {"fp16_subnormal_share", s.fp16_subnormal_share}};
+  if (v.sensitivity) out["sensitivity"] = *v.sensitivity;
+  if (v.constants_sensitivity) out["constants_sensitivity"] = *v.constants_sensitivity;
+  return out;
 }
 
 // Members of an object; null when it is none, or there is none of that name.
@@ -56,6 +59,12 @@ class Reader {
     const Json& j = member(json, name);
     if (!j.is_number() || !std::isfinite(j.get<double>())) return fail(name, "is no number"), 0;
     return j.get<double>();
+  }
+  std::optional<double> error(const Json& json, const char* name) {
+    if (member(json, name).is_null()) return std::nullopt;
+    const double e = number(json, name);
+    require(e >= 0, name, "is no error");
+    return e;
   }
   void require(bool good, const char* name, std::string_view why) {
     if (!good) fail(name, why);
@@ -104,6 +113,8 @@ ValueRecord read_value(const Json& json, Reader& r) {
   r.require(elem && (is_float(*elem) || is_integer(*elem)), "type", "is no type of numbers");
   v.elem = elem.value_or(ElementType::F32);
   v.summary = read_summary(json, r);
+  v.sensitivity = r.error(json, "sensitivity");
+  v.constants_sensitivity = r.error(json, "constants_sensitivity");
   return v;
 }
 
@@ -116,11 +127,9 @@ bool is_sha256(const std::string& text) {
 std::string to_json(const Calibration& c) {
   Json values = Json::array();
   for (const ValueRecord& v : c.values) values.push_back(value_json(v));
-  const Json json = {{"schema", kSchema},
-                     {"model", {{"sha256", c.model_sha256}}},
-                     {"samples", c.samples},
-                     {"percentiles", kPercentiles},
-                     {"values", std::move(values)}};
+  const Json json = {{"schema", kSchema},           {"model", {{"sha256", c.model_sha256}}},
+                     {"samples", c.samples},        {"sensitivity_samples", c.sensitivity_samples},
+                     {"percentiles", kPercentiles}, {"values", std::move(values)}};
   return json.dump(1) + "\n";
 }
 
@@ -134,6 +143,8 @@ Result<Calibration> parse(std::string_view text, const std::string& shown) {
   out.model_sha256 = r.text(member(json, "model"), "sha256");
   r.require(is_sha256(out.model_sha256), "model.sha256", "is no SHA-256");
   out.samples = r.count(json, "samples", 1, INT64_MAX);
+  if (!member(json, "sensitivity_samples").is_null())  // older files have none
+    out.sensitivity_samples = r.count(json, "sensitivity_samples", 0, out.samples);
   const Json& values = member(json, "values");
   r.require(values.is_array(), "values", "is no list");
   std::set<std::string> names;

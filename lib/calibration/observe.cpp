@@ -44,14 +44,18 @@ Status Observer::add(const std::vector<Tensor>& inputs) {
 }
 
 Calibration Observer::result(std::string model_sha256) const {
-  Calibration out{std::move(model_sha256), samples_, {}};
+  Calibration out{std::move(model_sha256), samples_, 0, {}};
   std::set<std::string> names;  // two may look alike
   for (const Watched& w : watched_) {
     const ir::Value& value = graph_.value(w.value);
     std::string name = recorded_name(value.name);
     if (names.insert(name).second)
-      out.values.push_back(
-          {std::move(name), value.kind == ir::ValueKind::Input, value.type.elem, w.statistics.summary()});
+      out.values.push_back({std::move(name),
+                            value.kind == ir::ValueKind::Input,
+                            value.type.elem,
+                            w.statistics.summary(),
+                            {},
+                            {}});
   }
   return out;
 }

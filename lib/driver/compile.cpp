@@ -5,8 +5,9 @@
 #include <future>
 #include <set>
 
+#include "accuracy/probe.h"
 #include "as_in_model.h"
-#include "compiled_model.h"
+#include "compile_hooks.h"
 #include "mrvlc/accel/stages.h"
 #include "mrvlc/driver/interrupt.h"
 #include "mrvlc/driver/place.h"
@@ -19,7 +20,6 @@
 #include "mrvlc/support/hash.h"
 #include "mrvlc/target/find.h"
 #include "output/output_folder.h"
-#include "probe.h"
 #include "read_files.h"
 #include "region_compiler.h"
 #include "timing_file.h"
@@ -34,8 +34,9 @@ using DumpFn = std::function<void(std::string)>;
 
 class Compiler {
  public:
-  Compiler(const CompileOptions& options, Diagnostics& diagnostics, const DumpFn& dump)
-      : options_(options), diagnostics_(diagnostics), dump_(dump), timing_(options) {}
+  Compiler(const CompileOptions& options, Diagnostics& diagnostics, const DumpFn& dump,
+           const CompileHooks& hooks)
+      : options_(options), diagnostics_(diagnostics), dump_(dump), hooks_(hooks), timing_(options) {}
 
   // The seven lines, once it is done.
   std::vector<std::string> summary() const {
@@ -49,7 +50,7 @@ class Compiler {
            phase("passes", [&] { return simplify(); }) && phase("partition", [&] { return place(); }) &&
            check_gates() && phase("probe", [&] { return begin_probe(); }) && compile_regions() &&
            phase("simulate", [&] { return time_regions(m_); }) &&
-           phase("probe", [&] { return finish_probe(); }) && check_accuracy() &&
+           phase("probe", [&] { return finish_probe(); }) && goes_on() && check_accuracy() &&
            phase("host", [&] { return generate_host(); }) && phase("hash", [&] { return finish_hash(); }) &&
            phase("write", [&] { return write(); }) && write_timing();
   }
@@ -194,15 +195,18 @@ class Compiler {
     o.borders.insert(options_.borders.begin(), options_.borders.end());
     o.tiles = options_.tiles;
     o.batch = options_.batch;
+    if (hooks_.choice) o.cpu.insert(o.cpu.end(), hooks_.choice->on_cpu.begin(), hooks_.choice->on_cpu.end());
     return o;
   }
 
   Status place() {
-    const partition::Options o = partition_options();
+    partition::Options o = partition_options();
     MRVLC_ASSIGN(m_.partition, driver::place(m_.model.graph, m_.machine, o));
+    if (hooks_.choice) explain_choice(*hooks_.choice, m_.model.graph, m_.partition);
+    o.cpu = options_.cpu;  // what the user asked for
     for (Diag& d : partition::unheeded(m_.model.graph, m_.partition, o)) diagnostics_.add(std::move(d));
     warn_placement(m_, diagnostics_);
-    return {};
+    return hooks_.placed ? hooks_.placed(m_.model.graph, m_.partition) : Status();
   }
 
   // Float32 is computed while code is generated; binaries run when they are there.
@@ -219,8 +223,14 @@ class Compiler {
 
   Status finish_probe() {
     m_.accuracy = probe_->finish(m_);
-    probe_.reset();
+    m_.accuracy.choice = hooks_.choice;
     return {};
+  }
+
+  bool goes_on() {
+    const bool on = !hooks_.probed || hooks_.probed(m_, *probe_);
+    probe_.reset();
+    return on;
   }
 
   bool check_accuracy() { return judge(m_.accuracy, options_, diagnostics_); }
@@ -229,10 +239,15 @@ class Compiler {
     RegionCompiler regions(m_, options_, stages_, diagnostics_, dump_);
     for (const auto& region : m_.partition.regions) {
       bool ok = phase("codegen", [&] { return regions.compile(region); }) &&
-                phase("encode", [&] { return regions.encode(); });
+                phase("encode", [&] { return encode(regions); });
       if (!ok) return false;
     }
     return true;
+  }
+
+  Status encode(RegionCompiler& regions) {
+    if (hooks_.coded) hooks_.coded(m_.regions.back());
+    return regions.encode();
   }
 
   // Every node in the way is named, not only the first.
@@ -283,6 +298,7 @@ class Compiler {
   const CompileOptions& options_;
   Diagnostics& diagnostics_;
   const DumpFn& dump_;
+  const CompileHooks& hooks_;
   PhaseTimer timer_;
   std::vector<passes::PassTime> pass_times_;
   target::TargetText target_;
@@ -300,10 +316,17 @@ class Compiler {
 
 bool compile(const CompileOptions& options, Diagnostics& diagnostics, const DumpFn& dump,
              std::vector<std::string>* summary) {
-  Compiler compiler(options, diagnostics, dump);
+  CompileHooks hooks;
+  if (options.accuracy) hooks.choice = choose_for_accuracy(options);
+  Compiler compiler(options, diagnostics, dump, hooks);
   const bool ok = compiler.run();
   if (ok && summary != nullptr) *summary = compiler.summary();
   return ok;
+}
+
+bool compile(const CompileOptions& options, Diagnostics& diagnostics, const CompileHooks& hooks) {
+  const DumpFn dump = [](const std::string&) {};
+  return Compiler(options, diagnostics, dump, hooks).run();
 }
 
 }  // namespace mrvlc::driver

@@ -2,7 +2,7 @@
 #pragma once
 #include <nlohmann/json.hpp>
 
-#include "accuracy.h"
+#include "accuracy/accuracy.h"
 #include "mrvlc/accel/accel.h"
 #include "mrvlc/chost/chost.h"
 #include "mrvlc/driver/driver.h"

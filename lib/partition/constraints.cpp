@@ -24,7 +24,7 @@ bool answers_itself(const ir::Node& node, std::string_view pattern) {
 }
 
 bool answers(const ir::Source& source, std::string_view pattern) {
-  return matches(pattern, source.name) || glob_match(pattern, source.op_type);
+  return matches(pattern, source.name) || glob_match(pattern, source.op_type) || pattern == source.id;
 }
 
 bool answers(const ir::Graph& graph, const ir::Node& node, std::string_view pattern) {

@@ -13,12 +13,17 @@ struct ValueRecord {
   bool input = false;
   ElementType elem = ElementType::F32;
   Summary summary;
+  // How far outputs move when it is rounded to fp16, and when the constants of the node that makes it are;
+  // kInfinite for infinitely. nullopt: not known.
+  std::optional<double> sensitivity, constants_sensitivity;
   bool operator==(const ValueRecord&) const = default;
 };
+inline constexpr double kInfinite = 1e300;
 
 struct Calibration {
   std::string model_sha256;  // onnx::Model::sha256
   int64_t samples = 0;
+  int64_t sensitivity_samples = 0;  // of these, the first ones; 0: sensitivities are not known
   std::vector<ValueRecord> values;  // inputs, then results in program order
 
   const ValueRecord* find(std::string_view name) const;  // nullptr: nothing is known of it

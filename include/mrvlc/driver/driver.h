@@ -5,6 +5,7 @@
 #include <iosfwd>
 #include <optional>
 
+#include "mrvlc/driver/layers.h"
 #include "mrvlc/driver/options.h"
 #include "mrvlc/ir/graph.h"
 #include "mrvlc/support/diag.h"
@@ -43,6 +44,7 @@ struct VerifyOptions {
   std::vector<std::string> sets;
   std::vector<uint32_t> seeds;  // of the normal ones; the first is that of all others. Empty: 1, 2, 3
   std::function<void(const std::string& set, size_t number, size_t of)> progress;  // may be null
+  std::optional<LayerOptions> layers;  // the errors of layers are asked for
 };
 struct Comparison {
   std::string set, output;
@@ -53,12 +55,18 @@ struct Comparison {
       false;         // it differs, as it does when values are rounded to fp16 and nothing else is done
   std::string note;  // what differs
 };
-// The comparisons made; an output that differs is MRV0009 in the diagnostics.
-std::vector<Comparison> verify(const VerifyOptions& options, Diagnostics& diagnostics);
+// The comparisons made; an output that differs is MRV0009 in the diagnostics. Where layers are asked for and
+// could be run, `layers` is theirs; a layer that computes something else is MRV0907.
+std::vector<Comparison> verify(const VerifyOptions& options, Diagnostics& diagnostics,
+                               std::optional<LayerErrors>* layers = nullptr);
+// docs/verify.md; `layers` may be null.
+std::string verify_json(const std::vector<Comparison>& comparisons, const LayerErrors* layers);
 
 struct CalibrateOptions {
   CompileOptions compile;  // of it what concerns the import
   std::filesystem::path data, out;
+  // How far outputs move when a value is rounded to fp16 (docs/calibration.md).
+  enum class Sensitivity : uint8_t { WithinBudget, Always, Never } sensitivity = Sensitivity::WithinBudget;
   std::function<void(size_t sample, size_t of)> progress;  // may be null
 };
 // Runs the reference interpreter on every sample of the data and writes what values of the model were

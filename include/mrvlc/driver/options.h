@@ -2,6 +2,7 @@
 #pragma once
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -32,6 +33,7 @@ struct CompileOptions {
   enum class Probe : uint8_t { WithinBudget, Always, Never } probe = Probe::WithinBudget;
   std::vector<calibration::InputRange> input_ranges;
   std::filesystem::path calibration;  // file of `mrvlc calibrate`
+  std::optional<double> accuracy;     // the largest error there may be, or layers leave fp16
   double accuracy_warning = 1e-2;     // the largest expected error that is no warning
   bool fail_on_accuracy = false;
   int64_t arena_limit = INT64_MAX;  // bytes of the host's arena

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "mrvlc/calibration/error.h"
 #include "mrvlc/driver/compare.h"
 #include "mrvlc/interp/visit.h"
 #include "mrvlc/tensor/float16.h"
@@ -15,7 +16,6 @@ namespace {
 
 constexpr double kOverflow = 65520;  // rounds to infinity from here on
 constexpr double kSmallestNormal = 0x1p-14;
-constexpr uint64_t kRuns = 3;
 
 bool is_stored(const Tensor& tensor) {
   return tensor.type().wrapper == Wrapper::None && tensor.elem() == ElementType::F32;
@@ -24,54 +24,16 @@ bool is_stored(const Tensor& tensor) {
 // What leaves fp16 in float32: the largest magnitude, by value.
 using Reach = std::map<size_t, double>;
 
-double magnitude(const Tensor& tensor) {
-  double most = 0;
-  for (float v : tensor.data<float>())
-    most = std::isfinite(v) ? std::max(most, std::abs(static_cast<double>(v))) : most;
-  return most;
-}
-
 Result<Reach> beyond_fp16(const ir::Graph& graph, const std::vector<Tensor>& inputs) {
   Reach reach;
   const auto look = [&](ir::ValueId id, Tensor& tensor) {
     if (!is_stored(tensor)) return;
-    if (const double most = magnitude(tensor); most >= kOverflow) reach[id.index()] = most;
+    if (const double most = calibration::magnitude(tensor); most >= kOverflow) reach[id.index()] = most;
   };
   auto ran = interp::run_visited(graph, inputs, look, true);
   if (!ran.ok()) return ran.error();
   return reach;
 }
-
-class Rounder {
- public:
-  explicit Rounder(uint64_t run) : state_(run) {}
-
-  void operator()(const ir::Graph& graph, ir::ValueId id, Tensor& tensor) {
-    if (!is_stored(tensor)) return;
-    const bool constant = graph.is_constant(id);
-    for (float& v : tensor.mutable_data<float>()) {
-      // Constants are rounded after what is folded into them, which may bring small ones into range.
-      const bool small = constant && std::abs(static_cast<double>(v)) < kSmallestNormal && v != 0;
-      int exponent = 0;
-      const float mantissa = small ? std::frexp(v, &exponent) : v;
-      v = std::ldexp(rounded(mantissa), exponent);
-    }
-  }
-
- private:
-  float rounded(float v) {
-    const double exact = static_cast<double>(v);
-    const uint16_t nearest = double_to_half(exact);
-    const double other = 2 * exact - static_cast<double>(half_to_float(nearest));
-    return half_to_float(state_ != 0 && lot() && std::isfinite(other) ? double_to_half(other) : nearest);
-  }
-  bool lot() {
-    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
-    return state_ >> 63 != 0;
-  }
-
-  uint64_t state_;
-};
 
 // Values that lead to the output, the first ones of the order in front.
 std::string overflow_of(const ir::Graph& graph, ir::ValueId output, const Reach& reach) {
@@ -108,11 +70,35 @@ std::string overflow_of(const ir::Graph& graph, ir::ValueId output, const Reach&
 
 }  // namespace
 
+void Rounder::operator()(const ir::Graph& graph, ir::ValueId id, Tensor& tensor) {
+  if (!is_stored(tensor)) return;
+  const bool constant = graph.is_constant(id);
+  for (float& v : tensor.mutable_data<float>()) {
+    // Constants are rounded after what is folded into them, which may bring small ones into range.
+    const bool small = constant && std::abs(static_cast<double>(v)) < kSmallestNormal && v != 0;
+    int exponent = 0;
+    const float mantissa = small ? std::frexp(v, &exponent) : v;
+    v = std::ldexp(rounded(mantissa), exponent);
+  }
+}
+
+float Rounder::rounded(float v) {
+  const double exact = static_cast<double>(v);
+  const uint16_t nearest = double_to_half(exact);
+  const double other = 2 * exact - static_cast<double>(half_to_float(nearest));
+  return half_to_float(state_ != 0 && lot() && std::isfinite(other) ? double_to_half(other) : nearest);
+}
+
+bool Rounder::lot() {
+  state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+  return state_ >> 63 != 0;
+}
+
 Result<std::vector<Fp16Error>> fp16_errors(const ir::Graph& graph, const std::vector<Tensor>& inputs,
                                            const std::vector<Tensor>& expected) {
   std::vector<Fp16Error> errors(expected.size());
   MRVLC_ASSIGN(const Reach reach, beyond_fp16(graph, inputs));
-  for (uint64_t run = 0; run < kRuns; ++run) {
+  for (uint64_t run = 0; run < kRoundedRuns; ++run) {
     Rounder rounder(run);
     const auto round = [&](ir::ValueId id, Tensor& tensor) { rounder(graph, id, tensor); };
     auto ideal = interp::run_visited(graph, inputs, round, true);

@@ -9,6 +9,21 @@
 
 namespace mrvlc::driver {
 
+// Rounds float32 values to fp16, in place: to the nearest in run 0, in others by lot to either side. What
+// fp16 holds stays.
+class Rounder {
+ public:
+  explicit Rounder(uint64_t run) : state_(run) {}
+  void operator()(const ir::Graph& graph, ir::ValueId id, Tensor& tensor);
+
+ private:
+  float rounded(float v);
+  bool lot();
+
+  uint64_t state_;
+};
+inline constexpr uint64_t kRoundedRuns = 3;
+
 struct Fp16Error {
   double error = 0;      // of floats, max |a-b| / (1+|b|); infinite where it leaves the range of fp16
   int64_t elements = 0;  // of all other types, that come out otherwise

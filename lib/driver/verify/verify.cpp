@@ -8,12 +8,14 @@
 #include "mrvlc/driver/drawn.h"
 #include "mrvlc/driver/interrupt.h"
 #include "mrvlc/driver/value_file.h"
+#include "mrvlc/interp/input_sets.h"
 #include "mrvlc/interp/interp.h"
 #include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/diag/sim.h"
 #include "run/program.h"
 #include "values/made_inputs.h"
 #include "verify/fp16_ideal.h"
+#include "verify/layer_errors.h"
 
 namespace mrvlc::driver {
 namespace fs = std::filesystem;
@@ -23,13 +25,15 @@ class Verifier {
  public:
   Verifier(const VerifyOptions& options, Diagnostics& diagnostics)
       : options_(options), compile_(options.compile), diagnostics_(diagnostics) {
-    compile_.probe = CompileOptions::Probe::Never;  // it is what verify does
+    // It is what verify does; --accuracy chooses by it.
+    if (!compile_.accuracy) compile_.probe = CompileOptions::Probe::Never;
   }
 
   std::vector<Comparison> run() {
     if (Status status = verify(); !status.ok()) diagnostics_.add(status.error());
     return std::move(comparisons_);
   }
+  std::optional<LayerErrors> layers() { return std::move(layers_); }
 
  private:
   Status verify() {
@@ -52,6 +56,19 @@ class Verifier {
         options_.progress(set.name, static_cast<size_t>(&set - sets.data()) + 1, sets.size());
       MRVLC_TRY(run_set(set, program));
     }
+    return options_.layers ? run_layers(sets) : Status();
+  }
+
+  // What outputs come to is said; here, where it comes from. Of made inputs the ordinary ones.
+  Status run_layers(std::vector<DataSet>& sets) {
+    if (options_.data.empty() && options_.sets.empty())
+      std::erase_if(sets, [](const DataSet& s) {
+        return s.name != interp::name(interp::InputKind::Uniform) &&
+               !s.name.starts_with(interp::name(interp::InputKind::Normal));
+      });
+    auto errors = layer_errors(compile_, *options_.layers, sets, limits().wide, temporary_, diagnostics_);
+    if (!errors.ok()) return errors.error();
+    layers_ = std::move(*errors);
     return {};
   }
 
@@ -65,7 +82,9 @@ class Verifier {
     auto inputs = onnx::declared_inputs(compile_.model), outputs = onnx::declared_outputs(compile_.model);
     if (!inputs.ok() || !outputs.ok()) return all;  // said when it is compiled
     for (const fs::path& data : options_.data) {
-      MRVLC_ASSIGN(std::vector<DataSet> sets, read_data(data, *inputs, *outputs));
+      Result<std::vector<DataSet>> read = read_data(data, *inputs, *outputs);
+      if (!read.ok() && options_.layers) read = read_samples(data, *inputs);  // layers need no outputs
+      MRVLC_ASSIGN(std::vector<DataSet> sets, std::move(read));
       std::move(sets.begin(), sets.end(), std::back_inserter(all));
     }
     onnx::ImportOptions import = import_options(compile_);
@@ -102,7 +121,7 @@ class Verifier {
             "--data: {} holds output_{}, the model has {} outputs", set.name, i, folder.outputs.size()));
       value = as_declared(std::move(value), folder.outputs[i].type);
     }
-    for (size_t i = 0; i < folder.outputs.size(); ++i) {
+    for (size_t i = 0; i < folder.outputs.size() && !(options_.layers && set.outputs.empty()); ++i) {
       if (!set.outputs.contains(i))
         diagnostics_.add(make_diag<DiagCode::MRV0711>(set.name, i, printable(folder.outputs[i].name)));
     }
@@ -227,12 +246,17 @@ class Verifier {
   fs::path temporary_;
   std::optional<onnx::Model> model_;
   std::vector<Comparison> comparisons_;
+  std::optional<LayerErrors> layers_;
 };
 
 }  // namespace
 
-std::vector<Comparison> verify(const VerifyOptions& options, Diagnostics& diagnostics) {
-  return Verifier(options, diagnostics).run();
+std::vector<Comparison> verify(const VerifyOptions& options, Diagnostics& diagnostics,
+                               std::optional<LayerErrors>* layers) {
+  Verifier verifier(options, diagnostics);
+  auto comparisons = verifier.run();
+  if (layers != nullptr) *layers = verifier.layers();
+  return comparisons;
 }
 
 }  // namespace mrvlc::driver

@@ -313,3 +313,82 @@ TEST_CASE("values that the data took beyond fp16 are named, though a probe of th
   CHECK(probed["how"] == "calibration");
   CHECK(probed["expected_error"] == 1e300);
 }
+
+namespace {
+
+// Two convolutions, of which the second takes small differences of large values apart: all that fp16 loses in
+// "loud" is large behind it.
+test::pb::ModelProto sensitive() {
+  test::pb::ModelProto model = test::empty_model();
+  test::add_input(model, "x", {1, 3, 8, 5});
+  add_conv(model, "quiet", "x", "a", 3, 4, 0.01f);
+  add_conv(model, "loud", "x", "b", 3, 4, 30.0f);
+  std::vector<float> apart(16 * 9);
+  for (size_t i = 0; i < apart.size(); ++i) apart[i] = i % 2 == 0 ? 1.0f : -1.0f;
+  *model.mutable_graph()->add_initializer() = test::float_tensor("apart_w", {4, 4, 3, 3}, apart);
+  test::pb::NodeProto& node = test::add_node(model, "Conv", {"b", "apart_w"}, {"d"});
+  node.set_name("apart");
+  test::add_ints(node, "pads", {1, 1, 1, 1});
+  test::add_output(model, "a", {1, 4, 8, 5});
+  test::add_output(model, "d", {1, 4, 8, 5});
+  return model;
+}
+
+std::string where(const fs::path& out, const std::string& node) {
+  auto text = read_file(out / "placement.json");
+  REQUIRE(text.ok());
+  const Json placement = Json::parse(*text);
+  for (const Json& n : placement.at("nodes"))
+    if (n.at("name") == node)
+      return n.at("where").get<std::string>() + ": " + n.at("reason").get<std::string>();
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("an accuracy that is met changes nothing") {
+  Case c(conv(0.1f));
+  c.options.accel = {};
+  c.options.cpu = {};
+  const Json plain = c.compile();
+  REQUIRE(c.ok);
+  auto before = read_file(c.options.out / "model.region0.mrvl");
+  c.options.accuracy = 1e-2;
+  const Json asked = c.compile();
+  REQUIRE(c.ok);
+  CHECK(asked["asked"] == 1e-2);
+  CHECK(asked["expected_error"] == plain["expected_error"]);
+  auto after = read_file(c.options.out / "model.region0.mrvl");
+  REQUIRE(before.ok());
+  REQUIRE(after.ok());
+  CHECK(*before == *after);
+}
+
+TEST_CASE("what costs accuracy leaves fp16, and what does not stays") {
+  Case c(sensitive());
+  c.options.accel = {};
+  const Json plain = c.compile();
+  REQUIRE(c.ok);
+  REQUIRE(plain["expected_error"] > 2e-3);
+  c.options.accuracy = 1e-3;
+  const Json asked = c.compile();
+  REQUIRE(c.ok);
+  CHECK(asked["expected_error"] <= 1e-3);
+  CHECK(asked["predicted"] <= 5e-4);
+  CHECK(asked["runs"] >= 2);
+  CHECK_THAT(where(c.options.out, "quiet"), Catch::StartsWith("accelerator"));
+  CHECK_THAT(where(c.options.out, "loud"),
+             Catch::StartsWith("cpu: It is kept on the CPU for --accuracy 0.001"));
+  const Json again = c.compile();
+  CHECK(again == asked);
+}
+
+TEST_CASE("an accuracy that cannot be had is an error") {
+  Case c(sensitive());
+  c.options.accuracy = 1e-9;
+  c.options.accel = {"*"};  // it may not leave the accelerator
+  c.compile();
+  CHECK_FALSE(c.ok);
+  REQUIRE(c.find(DiagCode::MRV0909) != nullptr);
+  CHECK(c.diagnostics.exit_code() == 5);
+}

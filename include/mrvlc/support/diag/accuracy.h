@@ -11,6 +11,9 @@ MRVLC_DIAG(0903, Warning, Gate, "input '{}' reaches {:.6g}, beyond the range of 
 MRVLC_DIAG(0904, Note, Gate, "accuracy is not known: {}")
 MRVLC_DIAG(0905, Error, Io, "cannot read '{}': it is no calibration of mrvlc, or damaged: {}")
 MRVLC_DIAG(0906, Error, Io, "'{}' is a calibration of another model: the SHA-256 of its model is {}, of this one {}")
+MRVLC_DIAG(0907, Error, Gate, "layer {} ({}) computes something else: its own error is {:.2g}{}, at most {:.2g} is expected of its arithmetic (inputs: {})")
+MRVLC_DIAG(0908, Warning, Gate, "layer {} ({}) loses accuracy: fp16 {}, from operands that are as they should be (inputs: {}); --cpu keeps it on the CPU")
+MRVLC_DIAG(0909, Error, Gate, "--accuracy {:g}: {}")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode

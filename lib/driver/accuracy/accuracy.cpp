@@ -1,4 +1,4 @@
-#include "accuracy.h"
+#include "accuracy/accuracy.h"
 
 #include <fmt/format.h>
 
@@ -68,6 +68,10 @@ class Judge {
   void note(Diag diag) { diagnostics_.add(std::move(diag)); }
   // A gate that has nothing to judge by does not open.
   void unknown(Diag diag, bool calibrated) { calibrated ? note(std::move(diag)) : loss(std::move(diag)); }
+  void fail(Diag diag) {
+    failed_ = true;
+    diagnostics_.add(std::move(diag));
+  }
   bool passed() const { return !failed_; }
 
  private:
@@ -86,6 +90,20 @@ void judge_value(const Accuracy& accuracy, const Accuracy::Beyond& b, Judge& out
   }
 }
 
+// What was asked for is met, and was seen to be.
+void judge_asked(const Accuracy& accuracy, double asked, Judge& out) {
+  if (!accuracy.known())
+    return out.fail(make_diag<DiagCode::MRV0909>(asked, "it cannot be measured: " + accuracy.reason));
+  const double error = accuracy.expected_error();
+  if (error <= asked) return;
+  const std::string reached =
+      std::isfinite(error) ? fmt::format("an error of {:.2g}", error) : "infinite or NaN";
+  const std::string output = printable(worst(accuracy).name);
+  out.fail(
+      make_diag<DiagCode::MRV0909>(asked, fmt::format("the best that was found is {} at output '{}' ({})",
+                                                      reached, output, seen_in(accuracy, false))));
+}
+
 }  // namespace
 
 double Accuracy::expected_error() const {
@@ -94,6 +112,7 @@ double Accuracy::expected_error() const {
 
 bool judge(const Accuracy& accuracy, const CompileOptions& options, Diagnostics& diagnostics) {
   Judge out(options, diagnostics);
+  if (options.accuracy && accuracy.on_accelerator) judge_asked(accuracy, *options.accuracy, out);
   for (const Accuracy::Beyond& b : accuracy.beyond) judge_value(accuracy, b, out);
   if (!accuracy.on_accelerator) return true;
   using Probe = CompileOptions::Probe;
@@ -128,6 +147,9 @@ Json accuracy_json(const Accuracy& a, const CompileOptions& options) {
           {"worst_value", idmap::json_text(a.worst_value)},
           {"reason", idmap::json_text(a.reason)},
           {"samples", a.samples},
+          {"asked", a.choice ? Json(a.choice->asked) : Json()},
+          {"predicted", a.choice ? Json(rounded(a.choice->predicted, 2)) : Json()},
+          {"runs", a.choice ? a.choice->runs : 0},
           {"warning_above", options.accuracy_warning},
           {"outputs", std::move(outputs)},
           {"beyond_fp16", std::move(beyond)}};

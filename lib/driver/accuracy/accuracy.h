@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "accuracy/choice.h"
 #include "mrvlc/driver/options.h"
 #include "mrvlc/support/diag.h"
 
@@ -34,7 +35,8 @@ struct Accuracy {
     bool input_range = false;          // an input of the model in whose range, named or of data, this is
     bool calibrated = false;           // seen in the calibration data, not by the probe
   };
-  std::vector<Beyond> beyond;  // in the order of the program
+  std::vector<Beyond> beyond;            // in the order of the program
+  std::optional<AccuracyChoice> choice;  // of --accuracy
   std::string
       worst_value;  // the first of these that is stored in fp16; else the output with the largest error
 

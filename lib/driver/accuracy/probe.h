@@ -19,6 +19,10 @@ class Probe {
   // When all binaries are there.
   Accuracy finish(const CompiledModel& m);
 
+  const std::vector<std::vector<Tensor>>& inputs() const { return inputs_; }  // by sample
+  // What is compared instead of the model's outputs where these hold no floats; else empty.
+  const std::vector<ir::ValueId>& compared() const { return compared_; }
+
  private:
   struct Reference {
     struct Sample {

@@ -1,4 +1,4 @@
-#include "device_run.h"
+#include "accuracy/device_run.h"
 
 #include <cstring>
 

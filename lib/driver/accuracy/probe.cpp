@@ -1,5 +1,5 @@
 // What fp16 does to a model: its binaries in the simulator beside float32.
-#include "probe.h"
+#include "accuracy/probe.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +7,11 @@
 #include <cmath>
 #include <set>
 
+#include "accuracy/device_run.h"
+#include "accuracy/run_cost.h"
 #include "as_in_model.h"
-#include "device_run.h"
 #include "mrvlc/accel/stored.h"
+#include "mrvlc/calibration/error.h"
 #include "mrvlc/interp/visit.h"
 #include "mrvlc/ops/op.h"
 #include "mrvlc/ops/work.h"
@@ -24,95 +26,8 @@ constexpr uint32_t kSamples = 2;  // seeds 1, 2, ...
 // What a probe may cost, in multiply-accumulates or as much time in other steps: about a second and a half.
 // docs/accuracy.md.
 constexpr int64_t kBudget = 6'000'000'000;
-// An element of anything but a product takes the interpreter as long as so many multiply-accumulates.
-constexpr int64_t kStepCost = 16;
-constexpr int64_t kSlowMac = 8;  // of other types than float32
 // Bytes of live tensors; what --probe may take is the interpreter's limit.
 constexpr int64_t kRoom = int64_t{512} << 20;
-
-// Elements that the node reads and writes.
-int64_t moved(const ir::Graph& graph, const ir::Node& node) {
-  int64_t elements = 0;
-  for (const auto* values : {&node.inputs, &node.outputs})
-    for (ir::ValueId v : *values)
-      if (v.valid()) elements = saturating_add(elements, graph.value(v).type.elements());
-  return elements;
-}
-
-bool any_of_type(const ir::Graph& graph, const ir::Node& node, auto holds) {
-  return std::ranges::any_of(node.inputs,
-                             [&](ir::ValueId v) { return v.valid() && holds(graph.value(v).type.elem); });
-}
-
-// What the accelerator takes is linear in what it moves, windows times their taps; of other operators, which
-// may be anything, the bound that there is for them.
-int64_t steps_of(const ir::Graph& graph, const ir::Node& node, bool on_accelerator) {
-  const int64_t work = ops::evaluation_work(graph, node);
-  const bool windows = node.op->attr_index("kernel_shape") >= 0;
-  if (!on_accelerator && !windows) return work;
-  int64_t taps = 1;
-  if (windows)
-    for (int64_t k : node.ints_attr("kernel_shape")) taps = saturating_mul(taps, k);
-  return std::min(work, saturating_mul(moved(graph, node), taps));
-}
-
-int64_t cost_of(const ir::Graph& graph, const ir::Node& node, bool on_accelerator) {
-  const int64_t macs = ops::macs(graph, node);
-  if (macs == 0) return saturating_mul(steps_of(graph, node, on_accelerator), kStepCost);
-  const bool slow = any_of_type(graph, node, [](ElementType e) { return e != ElementType::F32; });
-  return saturating_add(saturating_mul(macs, slow ? kSlowMac : 1),
-                        saturating_mul(moved(graph, node), kStepCost));
-}
-
-// What a run costs; nullopt: that depends on data.
-std::optional<int64_t> cost_of(const ir::Graph& graph, const std::vector<bool>& on_accelerator) {
-  int64_t cost = 0;
-  for (ir::NodeId id : graph.topological_order()) {
-    const ir::Node& node = graph.node(id);
-    if (node.is(Op::Loop) && !graph.is_constant(node.inputs[0])) return std::nullopt;
-    const auto bodies = ir::bodies_of(node);
-    const bool there = id.index() < on_accelerator.size() && on_accelerator[id.index()];
-    if (bodies.empty()) cost = saturating_add(cost, cost_of(graph, node, there));
-    for (const ir::Graph* body : bodies) {
-      const auto inner = cost_of(*body, {});
-      if (!inner) return std::nullopt;
-      cost = saturating_add(cost, saturating_mul(*inner, ops::body_rounds(graph, node)));
-    }
-  }
-  return cost;
-}
-
-std::optional<int64_t> cost_of(const CompiledModel& m) {
-  std::vector<bool> on_accelerator(m.model.graph.node_slots(), false);
-  for (const partition::NodeDecision& d : m.partition.decisions)
-    on_accelerator[d.node.index()] = d.accelerator;
-  return cost_of(m.model.graph, on_accelerator);
-}
-
-double magnitude(const Tensor& tensor) {
-  double most = 0;
-  if (tensor.type().wrapper != Wrapper::None || !is_float(tensor.elem())) return most;
-  if (tensor.elem() == ElementType::F32) {
-    float largest = 0;
-    for (float v : tensor.data<float>())
-      largest = std::isfinite(v) ? std::max(largest, std::abs(v)) : largest;
-    return static_cast<double>(largest);
-  }
-  for (int64_t i = 0; i < tensor.elements(); ++i)
-    if (const double v = tensor.as_double(i); std::isfinite(v)) most = std::max(most, std::abs(v));
-  return most;
-}
-
-// Elements that are not finite in float32 say nothing about fp16.
-double float_error(const Tensor& actual, const Tensor& expected) {
-  double error = 0;
-  for (int64_t i = 0; i < expected.elements(); ++i) {
-    const double a = actual.as_double(i), b = expected.as_double(i);
-    if (!std::isfinite(b)) continue;
-    error = std::max(error, std::isfinite(a) ? std::abs(a - b) / (1 + std::abs(b)) : INFINITY);
-  }
-  return error;
-}
 
 void take_difference(const Tensor& actual, const Tensor& expected, Accuracy::Output& out) {
   if (!(actual.type() == expected.type())) {
@@ -122,7 +37,7 @@ void take_difference(const Tensor& actual, const Tensor& expected, Accuracy::Out
     out.elements += a.size() == b.size() ? 0 : 1;
     for (size_t i = 0; i < std::min(a.size(), b.size()); ++i) take_difference(a[i], b[i], out);
   } else if (is_float(expected.elem())) {
-    out.error = std::max(out.error, float_error(actual, expected));
+    out.error = std::max(out.error, calibration::float_error(actual, expected));
   } else if (expected.elem() == ElementType::String) {
     for (size_t i = 0; i < expected.string_data().size(); ++i)
       out.elements += actual.string_data()[i] == expected.string_data()[i] ? 0 : 1;
@@ -160,7 +75,7 @@ size_t samples_within(const CompiledModel& m, const CompileOptions& options, std
   if (Status room = interp::check_memory(graph, room_of(options)); !room.ok())
     return why_not = "not probed: a run " + room.error().message, 0;
   if (options.probe == CompileOptions::Probe::Always) return kSamples;
-  const std::optional<int64_t> cost = cost_of(m);
+  const std::optional<int64_t> cost = run_cost(m.model.graph, m.partition);
   if (!cost) {
     why_not = "not probed: how often a Loop runs depends on data, --probe runs it anyway";
     return 0;
@@ -260,7 +175,7 @@ Result<Probe::Reference> Probe::reference(const ir::Graph& graph,
     Reference::Sample& s = out.samples.emplace_back();
     const auto look = [&](ir::ValueId id, Tensor& tensor) {
       if (wanted.contains(id)) s.of_regions.emplace(id, tensor);
-      if (const double m = magnitude(tensor); m > kFp16Most)
+      if (const double m = calibration::magnitude(tensor); m > kFp16Most)
         out.magnitudes[id] = std::max(out.magnitudes[id], m);
     };
     MRVLC_ASSIGN(s.outputs, interp::run_visited(graph, sample, look, false, room));

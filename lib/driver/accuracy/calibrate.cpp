@@ -1,5 +1,7 @@
 // `mrvlc calibrate`: the values of a model on the user's data, into a file for `compile --calibration`.
+#include "accuracy/run_cost.h"
 #include "mrvlc/calibration/file.h"
+#include "mrvlc/calibration/sensitivity.h"
 #include "mrvlc/driver/data_set.h"
 #include "mrvlc/driver/driver.h"
 #include "mrvlc/driver/interrupt.h"
@@ -12,6 +14,9 @@
 namespace mrvlc::driver {
 namespace fs = std::filesystem;
 namespace {
+
+// What sensitivities may cost (run_cost.h): some ten seconds on one core. docs/calibration.md.
+constexpr int64_t kBudget = 40'000'000'000;
 
 class Calibrator {
  public:
@@ -37,7 +42,9 @@ class Calibrator {
       if (options_.progress) options_.progress(static_cast<size_t>(&set - sets.data()) + 1, sets.size());
       MRVLC_TRY(observe(model->graph, set, observer));
     }
-    return write(calibration::to_json(observer.result(model->sha256)));
+    calibration::Calibration found = observer.result(model->sha256);
+    MRVLC_TRY(add_sensitivities(model->graph, sets, found));
+    return write(calibration::to_json(found));
   }
 
   // Nothing that is read is replaced.
@@ -68,11 +75,24 @@ class Calibrator {
     for (size_t i = 0; i < set.inputs.size() && i < graph.inputs().size(); ++i)
       set.inputs[i] = as_declared(std::move(set.inputs[i]), graph.value(graph.inputs()[i]).type);
     Status status = observer.add(set.inputs);
-    set.inputs.clear();
     if (status.ok()) return {};
     Diag diag = status.error();
     diag.message = fmt::format("--data: {}: {}", printable(set.name), diag.message);
     return diag;
+  }
+
+  Status add_sensitivities(const ir::Graph& graph, std::vector<DataSet>& sets,
+                           calibration::Calibration& found) const {
+    if (options_.sensitivity == CalibrateOptions::Sensitivity::Never) return {};
+    const bool always = options_.sensitivity == CalibrateOptions::Sensitivity::Always;
+    if (!run_cost(graph, std::vector<bool>{})) return {};  // it depends on data
+    std::vector<std::vector<Tensor>> samples;
+    for (DataSet& set : sets) samples.push_back(std::move(set.inputs));
+    calibration::SensitivityOptions limits;
+    limits.jobs = compile_.jobs;
+    const auto of_node = [&](const ir::Node& n) { return node_cost(graph, n, true); };
+    return calibration::add_sensitivities(graph, samples, always ? INT64_MAX : kBudget, of_node, limits,
+                                          found);
   }
 
   Status write(const std::string& text) const {

@@ -1,0 +1,13 @@
+// How far a value is from what float32 gives: the one measure of accuracy.
+#pragma once
+#include "mrvlc/tensor/tensor.h"
+
+namespace mrvlc::calibration {
+
+// Of floats of one shape: max |a-b| / (1+|b|); infinite where `actual` is not finite and `expected` is.
+// Elements that are not finite in float32 say nothing about fp16.
+double float_error(const Tensor& actual, const Tensor& expected);
+// The largest finite magnitude; 0 of what are no floats.
+double magnitude(const Tensor& tensor);
+
+}  // namespace mrvlc::calibration

@@ -1,0 +1,258 @@
+// One rounding at a time: only what it reaches is evaluated again.
+#include "mrvlc/calibration/sensitivity.h"
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cmath>
+#include <future>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "mrvlc/calibration/error.h"
+#include "mrvlc/interp/visit.h"
+#include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/saturating.h"
+#include "mrvlc/tensor/float16.h"
+
+namespace mrvlc::calibration {
+namespace {
+
+bool can_be_rounded(const Tensor& tensor) {
+  return tensor.type().wrapper == Wrapper::None && tensor.elem() == ElementType::F32;
+}
+
+Tensor rounded(Tensor tensor) {
+  for (float& v : tensor.mutable_data<float>()) v = half_to_float(float_to_half(v));
+  return tensor;
+}
+
+// Float32 values of one sample, all of them, and what roundings make of them.
+class Sample {
+ public:
+  Sample(const ir::Graph& graph, const std::vector<ir::ValueId>& compared)
+      : graph_(graph), compared_(compared), values_(graph.value_slots()) {}
+
+  Status run(const std::vector<Tensor>& inputs, int64_t max_bytes) {
+    int64_t bytes = 0;
+    const auto keep = [&](ir::ValueId id, Tensor& tensor) {
+      bytes = saturating_add(bytes, tensor.type().bytes());
+      if (bytes <= max_bytes) values_[id.index()] = tensor;
+    };
+    auto ran = interp::run_visited(graph_, inputs, keep, false);
+    if (!ran.ok()) return ran.error();
+    if (bytes > max_bytes) return make_diag<DiagCode::MRV0008>(bytes, max_bytes);
+    return {};
+  }
+
+  Result<double> error_of(const Rounding& rounding) const {
+    Changed changed;
+    const std::set<ir::ValueId> values(rounding.values.begin(), rounding.values.end());
+    const std::set<ir::NodeId> constants(rounding.constants_of.begin(), rounding.constants_of.end());
+    for (ir::ValueId id : graph_.inputs())
+      if (values.contains(id)) take(id, values_[id.index()], true, changed);
+    for (ir::NodeId id : nodes_reached(graph_, rounding)) {
+      const bool own = std::ranges::any_of(graph_.node(id).outputs,
+                                           [&](ir::ValueId v) { return v.valid() && values.contains(v); });
+      MRVLC_TRY(evaluate(id, constants.contains(id), own ? &values : nullptr, changed));
+    }
+    double error = 0;
+    for (ir::ValueId id : compared_)
+      if (const auto now = changed.find(id); now != changed.end())
+        error = std::max(error, float_error(now->second, values_[id.index()]));
+    return error;
+  }
+
+ private:
+  using Changed = std::map<ir::ValueId, Tensor>;
+
+  void take(ir::ValueId id, Tensor now, bool round, Changed& changed) const {
+    if (round && can_be_rounded(now)) now = rounded(std::move(now));
+    if (now.type().wrapper != Wrapper::None || !(now == values_[id.index()]))
+      changed.insert_or_assign(id, std::move(now));
+  }
+
+  // `round`: values that are rounded, null where none of the node's is.
+  Status evaluate(ir::NodeId id, bool round_constants, const std::set<ir::ValueId>* round,
+                  Changed& changed) const {
+    const ir::Node& node = graph_.node(id);
+    std::vector<Tensor> held(node.inputs.size());
+    std::vector<const Tensor*> inputs;
+    bool differs = false;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const ir::ValueId v = node.inputs[i];
+      const Tensor* constant = v.valid() ? graph_.constant(v) : nullptr;
+      const auto now = changed.find(v);
+      if (!v.valid()) {
+        inputs.push_back(nullptr);
+      } else if (constant != nullptr) {
+        const bool rounds = round_constants && can_be_rounded(*constant);
+        if (rounds) held[i] = rounded(*constant);
+        differs = differs || rounds;
+        inputs.push_back(rounds ? &held[i] : constant);
+      } else {
+        differs = differs || now != changed.end();
+        inputs.push_back(now == changed.end() ? &values_[v.index()] : &now->second);
+      }
+    }
+    if (!differs) {  // what it makes is known
+      for (ir::ValueId v : node.outputs)
+        if (round != nullptr && v.valid() && round->contains(v)) take(v, values_[v.index()], true, changed);
+      return {};
+    }
+    auto results = interp::evaluate(graph_, node, inputs);
+    if (!results.ok()) return at_node(std::move(results).error(), node.name, node.op->name);
+    for (size_t i = 0; i < node.outputs.size() && i < results->size(); ++i) {
+      const ir::ValueId v = node.outputs[i];
+      if (v.valid()) take(v, std::move((*results)[i]), round != nullptr && round->contains(v), changed);
+    }
+    return {};
+  }
+
+  const ir::Graph& graph_;
+  const std::vector<ir::ValueId>& compared_;
+  std::vector<Tensor> values_;
+};
+
+// f(i) for i below n, on several threads; the first error by i.
+Status for_each_index(size_t n, unsigned jobs, const std::function<Status(size_t)>& f) {
+  std::vector<Status> done(n);
+  std::atomic<size_t> next = 0;
+  const auto work = [&] {
+    for (size_t i = next++; i < n; i = next++) done[i] = f(i);
+  };
+  if (jobs == 0) jobs = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::future<void>> others;
+  for (unsigned j = 1; j < jobs && j < n; ++j) others.push_back(std::async(std::launch::async, work));
+  work();
+  for (auto& other : others) other.get();
+  for (Status& s : done) MRVLC_TRY(std::move(s));
+  return {};
+}
+
+}  // namespace
+
+std::vector<ir::NodeId> nodes_reached(const ir::Graph& graph, const Rounding& rounding) {
+  std::vector<bool> changed(graph.value_slots(), false);
+  for (ir::ValueId v : rounding.values) changed[v.index()] = true;
+  std::vector<bool> first(graph.node_slots(), false);
+  for (ir::NodeId n : rounding.constants_of) first[n.index()] = true;
+  std::vector<ir::NodeId> out;
+  const auto reached = [&](const std::vector<ir::ValueId>& values) {
+    return std::ranges::any_of(values, [&](ir::ValueId v) { return v.valid() && changed[v.index()]; });
+  };
+  for (ir::NodeId id : graph.topological_order()) {
+    const ir::Node& node = graph.node(id);
+    if (!first[id.index()] && !reached(node.inputs) && !reached(node.outputs)) continue;
+    out.push_back(id);
+    for (ir::ValueId v : node.outputs)
+      if (v.valid()) changed[v.index()] = true;
+  }
+  return out;
+}
+
+Result<std::vector<double>> sensitivities(const ir::Graph& graph,
+                                          const std::vector<std::vector<Tensor>>& samples,
+                                          const std::vector<Rounding>& roundings,
+                                          const std::vector<ir::ValueId>& compared,
+                                          const SensitivityOptions& options) {
+  std::vector<double> errors(roundings.size(), 0);
+  for (const std::vector<Tensor>& inputs : samples) {
+    Sample sample(graph, compared);
+    MRVLC_TRY(sample.run(inputs, options.max_bytes));
+    MRVLC_TRY(for_each_index(roundings.size(), options.jobs, [&](size_t i) -> Status {
+      MRVLC_ASSIGN(const double error, sample.error_of(roundings[i]));
+      errors[i] = std::max(errors[i], error);
+      return {};
+    }));
+  }
+  return errors;
+}
+
+int64_t measuring_cost(const ir::Graph& graph, const Rounding& rounding,
+                       const std::function<int64_t(const ir::Node&)>& of_node) {
+  int64_t cost = 0;
+  for (ir::NodeId n : nodes_reached(graph, rounding)) cost = saturating_add(cost, of_node(graph.node(n)));
+  return cost;
+}
+
+namespace {
+
+// What a record asks for: its value, and the constants of its node.
+struct Asked {
+  std::optional<double> ValueRecord::*field;
+  ValueRecord* record;
+};
+
+bool reads_constants(const ir::Graph& graph, const ir::Node& node) {
+  return std::ranges::any_of(node.inputs, [&](ir::ValueId v) {
+    const Tensor* constant = v.valid() ? graph.constant(v) : nullptr;
+    return constant != nullptr && can_be_rounded(*constant);
+  });
+}
+
+double to_three_digits(double error) {
+  if (!std::isfinite(error)) return kInfinite;
+  double out = 0;
+  const std::string text = fmt::format("{:.2e}", error);
+  std::from_chars(text.data(), text.data() + text.size(), out);
+  return out;
+}
+
+void collect(const ir::Graph& graph, Calibration& calibration, std::vector<Rounding>& roundings,
+             std::vector<Asked>& asked) {
+  std::map<std::string_view, ValueRecord*> by_name;
+  for (ValueRecord& v : calibration.values) by_name.emplace(v.name, &v);
+  const auto look_at = [&](ir::ValueId id) {
+    const ir::Value& value = graph.value(id);
+    const auto found = by_name.find(recorded_name(value.name));
+    if (found == by_name.end() || found->second->elem != ElementType::F32) return;
+    asked.push_back({&ValueRecord::sensitivity, found->second});
+    roundings.push_back({{id}, {}});
+    if (value.producer.valid() && reads_constants(graph, graph.node(value.producer))) {
+      asked.push_back({&ValueRecord::constants_sensitivity, found->second});
+      roundings.push_back({{}, {value.producer}});
+    }
+    by_name.erase(found);
+  };
+  for (ir::ValueId id : graph.inputs()) look_at(id);
+  for (ir::NodeId n : graph.topological_order())
+    for (ir::ValueId id : graph.node(n).outputs)
+      if (id.valid()) look_at(id);
+}
+
+}  // namespace
+
+Status add_sensitivities(const ir::Graph& graph, const std::vector<std::vector<Tensor>>& samples,
+                         int64_t budget, const std::function<int64_t(const ir::Node&)>& of_node,
+                         const SensitivityOptions& options, Calibration& calibration) {
+  std::vector<Rounding> roundings;
+  std::vector<Asked> asked;
+  collect(graph, calibration, roundings, asked);
+  int64_t cost = 1;
+  for (const Rounding& r : roundings) {
+    cost = saturating_add(cost, measuring_cost(graph, r, of_node));
+    if (cost > budget) return {};
+  }
+  std::vector<ir::ValueId> floats;
+  for (ir::ValueId v : graph.outputs())
+    if (is_float(graph.value(v).type.elem) && graph.value(v).type.wrapper == Wrapper::None)
+      floats.push_back(v);
+  if (floats.empty()) return {};
+  const auto taken =
+      static_cast<size_t>(std::min<int64_t>(budget / cost, static_cast<int64_t>(samples.size())));
+  const std::vector<std::vector<Tensor>> first(samples.begin(), samples.begin() + static_cast<long>(taken));
+  MRVLC_ASSIGN(const std::vector<double> errors, sensitivities(graph, first, roundings, floats, options));
+  for (size_t i = 0; i < errors.size(); ++i) asked[i].record->*asked[i].field = to_three_digits(errors[i]);
+  calibration.sensitivity_samples = static_cast<int64_t>(taken);
+  return {};
+}
+
+double predicted_error(std::span<const double> sensitivities) {
+  double sum = 0;
+  for (double s : sensitivities) sum += s * s;
+  return std::sqrt(sum);
+}
+
+}  // namespace mrvlc::calibration

@@ -1,0 +1,16 @@
+// What evaluating a graph costs, counted before it is done: multiply-accumulates of float32, or as much time
+// in other steps. Never measured, so that what depends on it is the same everywhere.
+#pragma once
+#include <optional>
+
+#include "mrvlc/partition/partition.h"
+
+namespace mrvlc::driver {
+
+// What the accelerator takes is linear in what it moves; of other operators the bound that there is for them.
+int64_t node_cost(const ir::Graph& graph, const ir::Node& node, bool on_accelerator);
+// Of a run of the whole graph; nullopt: that depends on data. By node index; what is missing is on the CPU.
+std::optional<int64_t> run_cost(const ir::Graph& graph, const std::vector<bool>& on_accelerator);
+std::optional<int64_t> run_cost(const ir::Graph& graph, const partition::Partition& partition);
+
+}  // namespace mrvlc::driver

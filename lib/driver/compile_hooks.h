@@ -1,0 +1,23 @@
+// What other commands do in the middle of a compile, to look at it or to change what it makes.
+#pragma once
+#include "accuracy/choice.h"
+#include "compiled_model.h"
+
+namespace mrvlc::driver {
+
+class Probe;
+
+struct CompileHooks {
+  // What runs where is decided, no code is there yet.
+  std::function<Status(ir::Graph&, partition::Partition&)> placed;
+  // A region is compiled and not encoded yet.
+  std::function<void(accel::CompiledRegion&)> coded;
+  // The accuracy is known, as far as it is. False: that was all, nothing is written.
+  std::function<bool(const CompiledModel&, const Probe&)> probed;
+  std::optional<AccuracyChoice> choice;  // what is not to be computed in fp16
+};
+
+// driver::compile with these; any of them may be null. False also where `probed` says so.
+bool compile(const CompileOptions& options, Diagnostics& diagnostics, const CompileHooks& hooks);
+
+}  // namespace mrvlc::driver

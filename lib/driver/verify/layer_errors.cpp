@@ -1,0 +1,210 @@
+// What of a layer's error is its own: its nodes are evaluated in float32 on the operands that it really had.
+#include "verify/layer_errors.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "as_in_model.h"
+#include "mrvlc/calibration/error.h"
+#include "mrvlc/idmap/idmap.h"
+#include "mrvlc/interp/visit.h"
+#include "mrvlc/ops/random.h"
+#include "mrvlc/ops/work.h"
+#include "verify/fp16_ideal.h"
+
+namespace mrvlc::driver {
+namespace {
+
+using Values = LayeredModel::Values;
+using State = LayerError::State;
+
+// Of the arithmetic of a region that has the roundings of fp16 and no others.
+constexpr double kFactor = 4;       // times the error of roundings by lot
+constexpr double kUnits = 0x1p-10;  // and, where that says less, two units of fp16: tables of functions
+// Of C against the interpreter, which sums in another order.
+constexpr double kHost = 1e-4, kHostNarrow = 5e-3, kOfOperands = 1e-6;
+
+// Results of the unit on these operands; nullopt where one is missing, or an operator does not take them.
+std::optional<Values> evaluate(const ir::Graph& graph, const LayerUnit& unit, const Values& operands,
+                               const interp::Visit& visit) {
+  Values made;
+  for (ir::NodeId id : unit.nodes) {
+    const ir::Node& node = graph.node(id);
+    std::vector<Tensor> copies(node.inputs.size());
+    std::vector<const Tensor*> inputs;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const ir::ValueId v = node.inputs[i];
+      if (!v.valid()) {
+        inputs.push_back(nullptr);
+        continue;
+      }
+      const auto own = made.find(v), given = operands.find(v);
+      if (const Tensor* constant = graph.constant(v)) {
+        copies[i] = *constant;
+      } else if (own != made.end()) {
+        copies[i] = own->second;
+      } else if (given != operands.end()) {
+        copies[i] = given->second;
+      } else {
+        return std::nullopt;
+      }
+      if (visit && own == made.end()) visit(v, copies[i]);
+      inputs.push_back(&copies[i]);
+    }
+    auto results = interp::evaluate(graph, node, inputs);
+    if (!results.ok()) return std::nullopt;
+    for (size_t i = 0; i < results->size() && i < node.outputs.size(); ++i) {
+      if (visit) visit(node.outputs[i], (*results)[i]);
+      made[node.outputs[i]] = std::move((*results)[i]);
+    }
+  }
+  return made;
+}
+
+struct Distance {
+  double error = 0;
+  int64_t elements = 0;  // of types other than floats
+};
+
+Distance distance(const Tensor& actual, const Tensor& expected) {
+  if (!(actual.type() == expected.type())) return {INFINITY, 1};
+  if (is_float(expected.elem())) return {calibration::float_error(actual, expected), 0};
+  Distance out;
+  if (expected.elem() == ElementType::String) {
+    for (size_t i = 0; i < expected.string_data().size(); ++i)
+      out.elements += actual.string_data()[i] == expected.string_data()[i] ? 0 : 1;
+    return out;
+  }
+  for (int64_t i = 0; i < expected.elements(); ++i)
+    out.elements += actual.as_int(i) == expected.as_int(i) ? 0 : 1;
+  return out;
+}
+
+bool draws(const ir::Graph& graph, const LayerUnit& unit) {
+  return std::ranges::any_of(unit.nodes, [&](ir::NodeId n) { return ops::is_random(graph.node(n)); });
+}
+
+std::string operators_of(const ir::Graph& graph, const LayerUnit& unit) {
+  std::string out;
+  for (ir::NodeId n : unit.nodes) out += (out.empty() ? "" : " + ") + idmap::label(graph, n);
+  return out;
+}
+
+LayerError named(const ir::Graph& graph, const LayerUnit& unit) {
+  LayerError out;
+  out.place = unit.region ? fmt::format("region {}", *unit.region) : "cpu";
+  out.operators = operators_of(graph, unit);
+  if (!unit.outputs.empty()) out.value = graph.value(unit.outputs[0]).name;
+  if (const ir::Source* s = source_of(graph, unit.nodes.front()))
+    out.node = s->name.empty() ? s->id : s->name, out.type = s->op_type;
+  return out;
+}
+
+// The greatest magnitude of what the unit reads, constants aside.
+double largest_operand(const ir::Graph& graph, const LayerUnit& unit, const Values& actual) {
+  double most = 0;
+  for (ir::NodeId n : unit.nodes)
+    for (ir::ValueId v : graph.node(n).inputs)
+      if (v.valid() && actual.contains(v)) most = std::max(most, calibration::magnitude(actual.at(v)));
+  return most;
+}
+
+bool any_narrow(const ir::Graph& graph, const LayerUnit& unit) {
+  return std::ranges::any_of(unit.outputs, [&](ir::ValueId v) {
+    const ElementType e = graph.value(v).type.elem;
+    return e == ElementType::F16 || e == ElementType::BF16;
+  });
+}
+
+}  // namespace
+
+LayerJudge::LayerJudge(const LayeredModel& model, double tolerance) : model_(model), tolerance_(tolerance) {
+  for (const LayerUnit& unit : model.units()) layers_.push_back(named(model.graph(), unit));
+}
+
+// `own`: where it is small enough anyway, nothing more is asked.
+double LayerJudge::limit_of(const LayerUnit& unit, const Values& actual, const Values& exact, double own,
+                            bool& overflows) const {
+  const ir::Graph& graph = model_.graph();
+  if (!unit.region) {
+    const double operands = kOfOperands * largest_operand(graph, unit, actual);
+    return (any_narrow(graph, unit) ? kHostNarrow : kHost) + operands;
+  }
+  double reach = 0;
+  bool product = false;
+  for (ir::ValueId v : unit.outputs) reach = std::max(reach, calibration::magnitude(exact.at(v)));
+  for (ir::NodeId n : unit.nodes) product = product || ops::macs(graph, graph.node(n)) > 0;
+  const double floor = kUnits * (product ? reach / (1 + reach) : 1);
+  if (own <= floor) return floor;
+  double ideal = 0;
+  for (uint64_t run = 0; run < kRoundedRuns; ++run) {
+    Rounder rounder(run);
+    const auto rounded =
+        evaluate(graph, unit, actual, [&](ir::ValueId id, Tensor& tensor) { rounder(graph, id, tensor); });
+    if (!rounded) return floor;
+    for (ir::ValueId v : unit.outputs) ideal = std::max(ideal, distance(rounded->at(v), exact.at(v)).error);
+  }
+  overflows = std::isinf(ideal);
+  return std::max(floor, kFactor * ideal);
+}
+
+void LayerJudge::judge(const LayerUnit& unit, const Values& actual, const Values& reference,
+                       LayerError& out) const {
+  const ir::Graph& graph = model_.graph();
+  out.state = State::Unknown;
+  double worst = -1;
+  for (ir::ValueId v : unit.outputs) {
+    if (!actual.contains(v) || !reference.contains(v)) return;
+    const Distance d = distance(actual.at(v), reference.at(v));
+    if (d.error > worst) worst = d.error, out.value = graph.value(v).name;
+    out.error = std::max(out.error, d.error);
+  }
+  if (draws(graph, unit)) return;
+  const std::optional<Values> exact = evaluate(graph, unit, actual, nullptr);
+  if (!exact) return;
+  for (ir::ValueId v : unit.outputs) {
+    const Distance own = distance(actual.at(v), exact->at(v));
+    out.own = std::max(out.own, own.error);
+    out.elements += own.elements;
+    out.inherited = std::max(out.inherited, distance(exact->at(v), reference.at(v)).error);
+  }
+  bool overflows = false;
+  out.limit = limit_of(unit, actual, *exact, out.own, overflows);
+  const bool loses = out.own > tolerance_;
+  out.state = out.elements > 0                   ? State::Wrong
+              : overflows && std::isinf(out.own) ? State::Fp16
+              : out.own > out.limit              ? State::Wrong
+              : loses && unit.region             ? State::Fp16
+                                                 : State::Ok;
+}
+
+void LayerJudge::add(const std::string& set, const Values& actual, const Values& reference) {
+  sets_.push_back(set);
+  const auto severity = [](State s) { return s == State::Wrong ? 2 : s == State::Fp16 ? 1 : 0; };
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    LayerError now = named(model_.graph(), model_.units()[i]);
+    now.set = set;
+    judge(model_.units()[i], actual, reference, now);
+    LayerError& kept = layers_[i];
+    const double error = std::max(kept.error, now.error), inherited = std::max(kept.inherited, now.inherited);
+    const bool worse = severity(now.state) != severity(kept.state)
+                           ? severity(now.state) > severity(kept.state)
+                           : now.own > kept.own;
+    if (kept.set.empty() || worse) kept = std::move(now);
+    kept.error = error;
+    kept.inherited = inherited;
+  }
+}
+
+LayerErrors LayerJudge::result(std::string reference) {
+  LayerErrors out{std::move(reference), std::move(sets_), std::move(layers_), std::nullopt};
+  for (State wanted : {State::Wrong, State::Fp16}) {
+    const auto bad = std::ranges::find(out.layers, wanted, &LayerError::state);
+    if (bad == out.layers.end()) continue;
+    out.first_bad = static_cast<size_t>(bad - out.layers.begin());
+    break;
+  }
+  return out;
+}
+
+}  // namespace mrvlc::driver
