@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "as_in_model.h"
 #include "mrvlc/calibration/error.h"
@@ -38,17 +39,17 @@ std::optional<Values> evaluate(const ir::Graph& graph, const LayerUnit& unit, co
         inputs.push_back(nullptr);
         continue;
       }
-      const auto own = made.find(v), given = operands.find(v);
+      const auto own = std::as_const(made).find(v), given = operands.find(v);
       if (const Tensor* constant = graph.constant(v)) {
         copies[i] = *constant;
-      } else if (own != made.end()) {
+      } else if (own != made.cend()) {
         copies[i] = own->second;
       } else if (given != operands.end()) {
         copies[i] = given->second;
       } else {
         return std::nullopt;
       }
-      if (visit && own == made.end()) visit(v, copies[i]);
+      if (visit && own == made.cend()) visit(v, copies[i]);
       inputs.push_back(&copies[i]);
     }
     auto results = interp::evaluate(graph, node, inputs);
