@@ -15,8 +15,8 @@ namespace mrvlc::driver {
 namespace fs = std::filesystem;
 namespace {
 
-// What sensitivities may cost (run_cost.h): some ten seconds on one core. docs/calibration.md.
-constexpr int64_t kBudget = 40'000'000'000;
+// What sensitivities may cost (run_cost.h): less than a minute on one core. docs/calibration.md.
+constexpr int64_t kBudget = 200'000'000'000;
 
 class Calibrator {
  public:

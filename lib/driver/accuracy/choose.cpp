@@ -23,6 +23,7 @@ class Search {
     choice_.asked = *options.accuracy;
     options_.accuracy.reset();
     options_.fail_on_fallback = options_.fail_on_accuracy = false;
+    options_.probe = CompileOptions::Probe::Always;
     options_.timing.clear();
     options_.depfile.clear();
   }

@@ -63,8 +63,14 @@ std::string counted(size_t n, std::string_view what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
+// --accuracy asks for a measurement, whatever it costs.
+bool always(const CompileOptions& options) {
+  return options.probe == CompileOptions::Probe::Always ||
+         (options.accuracy && options.probe != CompileOptions::Probe::Never);
+}
+
 interp::Options room_of(const CompileOptions& options) {
-  return options.probe == CompileOptions::Probe::Always ? interp::Options{} : interp::Options{kRoom};
+  return always(options) ? interp::Options{} : interp::Options{kRoom};
 }
 
 // Samples that the budget has room for, or why there are none.
@@ -74,7 +80,7 @@ size_t samples_within(const CompiledModel& m, const CompileOptions& options, std
   if (options.probe == CompileOptions::Probe::Never) return why_not = "--no-probe", 0;
   if (Status room = interp::check_memory(graph, room_of(options)); !room.ok())
     return why_not = "not probed: a run " + room.error().message, 0;
-  if (options.probe == CompileOptions::Probe::Always) return kSamples;
+  if (always(options)) return kSamples;
   const std::optional<int64_t> cost = run_cost(m.model.graph, m.partition);
   if (!cost) {
     why_not = "not probed: how often a Loop runs depends on data, --probe runs it anyway";

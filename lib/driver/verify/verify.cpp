@@ -63,7 +63,7 @@ class Verifier {
   Status run_layers(std::vector<DataSet>& sets) {
     if (options_.data.empty() && options_.sets.empty())
       std::erase_if(sets, [](const DataSet& s) {
-        return s.name != interp::name(interp::InputKind::Uniform) &&
+        return !s.name.starts_with(interp::name(interp::InputKind::Uniform)) &&
                !s.name.starts_with(interp::name(interp::InputKind::Normal));
       });
     auto errors = layer_errors(compile_, *options_.layers, sets, limits().wide, temporary_, diagnostics_);

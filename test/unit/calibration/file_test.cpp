@@ -90,7 +90,7 @@ TEST_CASE("inputs are drawn as the data had them, where that is known") {
   s.min = -3;
   s.max = 5;
   s.percentiles = {-3, -3, -2, -1, 0, 1, 2, 5, 5};
-  c.values = {{"x", true, ElementType::F32, s}, {"n", true, ElementType::I64, s}};
+  c.values = {{"x", true, ElementType::F32, s, {}, {}}, {"n", true, ElementType::I64, s, {}, {}}};
   const Distributions got = distributions_of(graph, c);
   CHECK(got.size() == 1);  // n is no int64 in this graph
   REQUIRE(got.contains(0));
@@ -102,7 +102,7 @@ TEST_CASE("inputs are drawn as the data had them, where that is known") {
   CHECK(drawn.summary().percentiles[4] == Approx(0).margin(0.1));
   CHECK(drawn.summary().percentiles[5] == Approx(1).margin(0.2));
   s.non_finite = 10;
-  c.values = {{"x", true, ElementType::F32, s}};
+  c.values = {{"x", true, ElementType::F32, s, {}, {}}};
   CHECK(distributions_of(graph, c).empty());
 }
 

@@ -190,8 +190,8 @@ TEST_CASE("a layer whose result fp16 cannot hold is named as that") {
   test::pb::ModelProto model = test::empty_model();
   test::add_input(model, "x", {1, 3, 8, 8});
   add_conv(model, "quiet", "x", "a", {3, 8, 3, 1});
-  add_conv(model, "loud", "a", "b", {8, 8, 3, 1}, 3e6f);
-  add_conv(model, "after", "b", "y", {8, 8, 3, 1}, 1e-6f);
+  add_conv(model, "loud", "a", "b", {8, 8, 3, 1}, 2.5e5f);
+  add_conv(model, "after", "b", "y", {8, 8, 3, 1}, 1e-3f);
   test::add_output(model, "y", {1, 8, 8, 8});
   Case c(model);
   c.verify();

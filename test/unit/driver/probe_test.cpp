@@ -321,7 +321,8 @@ namespace {
 test::pb::ModelProto sensitive() {
   test::pb::ModelProto model = test::empty_model();
   test::add_input(model, "x", {1, 3, 8, 5});
-  add_conv(model, "quiet", "x", "a", 3, 4, 0.01f);
+  test::add_input(model, "z", {1, 3, 8, 5});
+  add_conv(model, "quiet", "z", "a", 3, 4, 0.01f);
   add_conv(model, "loud", "x", "b", 3, 4, 30.0f);
   std::vector<float> apart(16 * 9);
   for (size_t i = 0; i < apart.size(); ++i) apart[i] = i % 2 == 0 ? 1.0f : -1.0f;
