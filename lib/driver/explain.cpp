@@ -93,13 +93,13 @@ Result<std::string> explanation(const Json& placement, const std::optional<std::
 }  // namespace
 
 Result<std::string> explain(const std::filesystem::path& out, const std::optional<std::string>& node) {
-  MRVLC_ASSIGN(OutputFolder folder, dynamic_output(out));
+  MRVLC_ASSIGN(OutputFolder folder, open_output(out));
   MRVLC_ASSIGN(Json placement, folder.json("placement.json"));
   return folder.reading([&] { return explanation(placement, node); });
 }
 
 Result<std::string> map(const std::filesystem::path& out, const MapQuery& query) {
-  MRVLC_ASSIGN(OutputFolder folder, dynamic_output(out));
+  MRVLC_ASSIGN(OutputFolder folder, open_output(out));
   MRVLC_ASSIGN(Json json, folder.json("idmap.json"));
   return folder.reading([&]() -> Result<std::string> {
     if (query.node) return idmap::query_node(json, *query.node);

@@ -151,7 +151,7 @@ Result<OutputFolder> read_manifest(const fs::path& path, const Json& json) {
 
 }  // namespace
 
-Result<OutputFolder> dynamic_output(const fs::path& path) {
+Result<OutputFolder> open_output(const fs::path& path) {
   const fs::path file = path / "manifest.json";
   std::error_code ec;
   if (fs::is_directory(path, ec) && !fs::exists(file, ec)) {

@@ -46,7 +46,7 @@ Status check_replaceable(const std::filesystem::path& path);
 
 // Refuses folders without a readable manifest. Nothing of a manifest is trusted: names of files have no
 // folders, shapes are shapes.
-Result<OutputFolder> dynamic_output(const std::filesystem::path& path);
+Result<OutputFolder> open_output(const std::filesystem::path& path);
 // The folder that a file lies in, when a compile wrote it: there is a manifest of mrvlc beside the file.
 Result<std::optional<OutputFolder>> folder_of(const std::filesystem::path& file);
 

@@ -118,7 +118,7 @@ class Profiler {
 }  // namespace
 
 Result<std::string> profile(const ProfileOptions& options) {
-  MRVLC_ASSIGN(OutputFolder folder, dynamic_output(options.out));
+  MRVLC_ASSIGN(OutputFolder folder, open_output(options.out));
   if (!options.trace.empty()) MRVLC_TRY(folder.check_apart(options.trace));
   MRVLC_ASSIGN(Json map, folder.json("idmap.json"));
   return folder.reading([&]() -> Result<std::string> { return Profiler(options, folder, map).run(); });

@@ -270,7 +270,7 @@ Result<std::vector<Tensor>> Program::run(const std::vector<Tensor>& inputs) cons
 }
 
 Result<std::string> run(const RunOptions& options) {
-  MRVLC_ASSIGN(OutputFolder folder, dynamic_output(options.out));
+  MRVLC_ASSIGN(OutputFolder folder, open_output(options.out));
   MRVLC_ASSIGN(std::vector<fs::path> files, input_files(options, folder));
   for (size_t i = 0; i < files.size(); ++i) {
     auto value = checked_input(folder.inputs[i], files[i], options.repeat_axis0);

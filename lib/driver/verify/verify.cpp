@@ -43,7 +43,7 @@ class Verifier {
     MRVLC_ASSIGN(std::vector<DataSet> sets, given_data());
     compile_.out = temporary.path() / "out";
     if (!compile(compile_, diagnostics_, [](const std::string&) {})) return {};
-    MRVLC_ASSIGN(OutputFolder folder, dynamic_output(compile_.out));
+    MRVLC_ASSIGN(OutputFolder folder, open_output(compile_.out));
     if (options_.data.empty()) {
       MRVLC_ASSIGN(const ir::Graph* model, graph());
       const EndOnInterrupt long_work([this] { remove_temporary(); });
