@@ -24,6 +24,7 @@ struct CompileArguments {
   std::string calibration;
   std::optional<double> accuracy;
   double accuracy_warning = 1e-2;
+  std::string on_overflow = "report";
   bool probe = false, no_probe = false, fail_on_accuracy = false;
 };
 

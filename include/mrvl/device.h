@@ -53,11 +53,20 @@ typedef struct mrvl_device {
   /* The MRVL_IDENTITY_BYTES of the binary that was loaded, valid until unload. May be null: a stub then knows
    * only what its own load function saw. */
   const unsigned char* (*identity)(void* context, void* model);
+
+  /* What the last run on this handle met, bits MRVL_FLAG_*: raised by any instruction, cleared when a run
+   * begins. May be null: nothing is known then. */
+  uint32_t (*flags)(void* context, void* model);
 } mrvl_device;
+
+/* A value became infinite that no infinite operand accounts for: it left the range of its format. */
+#define MRVL_FLAG_OVERFLOW 1u
+/* A result was NaN. */
+#define MRVL_FLAG_INVALID 2u
 
 /* An empty table: mrvl_device d = MRVL_DEVICE_INIT; then set the members. */
 #define MRVL_DEVICE_INIT \
-  { MRVL_DEVICE_VERSION, (uint32_t)sizeof(mrvl_device), NULL, NULL, NULL, NULL, NULL, NULL }
+  { MRVL_DEVICE_VERSION, (uint32_t)sizeof(mrvl_device), NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /* Whether the table of a driver, perhaps compiled with an older header, has the member. */
 #define MRVL_DEVICE_HAS(device, member) \

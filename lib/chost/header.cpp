@@ -131,7 +131,9 @@ std::string error_macros(const std::string& prefix) {
       "#define {0}_ERROR_VALUE 5    /* a value that decides about a shape, or an index, is not allowed "
       "*/\n"
       "#define {0}_ERROR_BINARY 6   /* a model binary is not the one this stub was made with */\n"
-      "#define {0}_ERROR_VERSION 7  /* the device's table is of another version of mrvl/device.h */\n\n",
+      "#define {0}_ERROR_VERSION 7  /* the device's table is of another version of mrvl/device.h */\n"
+      "#define {0}_ERROR_OVERFLOW 8 /* a region's values left the range of fp16: device_flags; only with\n"
+      " *                              --on-overflow error */\n\n",
       prefix);
 }
 
@@ -158,7 +160,10 @@ std::string header_text(const Program& program, const Interface& interface, int6
       "typedef struct {0}_error {{\n  int code;          /* 0, or {0}_ERROR_* */\n"
       "  int device_code;   /* what the device returned */\n  uint32_t expr_id;  /* expression of the ID map "
       "*/\n"
-      "  const char* node;  /* name of the ONNX node, or empty */\n}} {0}_error;\n\n"
+      "  const char* node;  /* name of the ONNX node, or empty */\n"
+      "  uint32_t device_flags;  /* MRVL_FLAG_* that regions raised; with code 0, expr_id and node are of "
+      "the "
+      "first that did */\n}} {0}_error;\n\n"
       "/* 0, or {0}_ERROR_*. */\n"
       "int {0}_run(const {0}_inputs* inputs, {0}_outputs* outputs, void* arena, const {0}_device* device, "
       "mrvl_hook hook,\n"

@@ -102,8 +102,10 @@ std::string RunText::function(const std::string& symbol) {
   tell_dims();
   if (interface_ == nullptr) {
     put("return 0;");
-  } else {
+  } else if (program_.regions.empty()) {
     put("return {}_fail(error, 0, 0, 0u, \"\");", prefix_);
+  } else {
+    put("return {}_end(error, 0, &raised);", prefix_);
   }
   return std::move(out_) + "}\n";
 }
@@ -147,6 +149,7 @@ void RunText::check_arguments() {
   if (program_.regions.empty()) return put("(void)device;");
   put("const int models_rc = {}_check_models(device, error);\n  if (models_rc != 0) return models_rc;",
       prefix_);
+  put("{}_raised raised = {{0u, 0u, 0u}};", prefix_);
 }
 
 // Values whose views are passed to functions, or whose shapes the caller is told.
@@ -239,6 +242,12 @@ void RunText::device_call(const Step& step) {
       step.group.region, step.device_inputs.size(), step.device_outputs.size());
   put("  if (device_rc != 0) return {0}_fail(error, {0}_ERROR_DEVICE, device_rc, {1}u, {0}_n{1});", prefix_,
       expr(step));
+  const std::string flags = fmt::format("{}_take_flags(device, {}, &raised)", prefix_, step.group.region);
+  if (program_.options.on_overflow == OnOverflow::Error) {
+    put("  if ({0} != 0) return {1}_end(error, {1}_ERROR_OVERFLOW, &raised);", flags, prefix_);
+  } else {
+    put("  (void){};", flags);
+  }
   put("}}");
 }
 

@@ -271,9 +271,10 @@ class Compiler {
     ir::number_expressions(m_.model.graph);
     std::vector<isa::Identity> identities;
     for (const std::string& binary : m_.binaries) identities.push_back(isa::stored_identity(binary));
-    MRVLC_ASSIGN(m_.host, chost::generate(m_.model.graph, m_.partition, m_.regions,
-                                          {m_.name, m_.name, m_.machine.name, options_.arena_limit,
-                                           options_.text_bytes, std::move(identities)}));
+    MRVLC_ASSIGN(m_.host,
+                 chost::generate(m_.model.graph, m_.partition, m_.regions,
+                                 {m_.name, m_.name, m_.machine.name, options_.arena_limit,
+                                  options_.text_bytes, std::move(identities), options_.on_overflow}));
     warn_unheeded_options(options_, m_, diagnostics_);
     return {};
   }

@@ -51,7 +51,10 @@ struct LoadedModel {
   mrvlc::sim::Simulator simulator;
   mrvlc::isa::Identity identity{};
   uint64_t cycles = 0;
+  uint32_t flags = 0;
 };
+static_assert(static_cast<uint32_t>(mrvlc::sim::Flag::Overflow) == MRVL_FLAG_OVERFLOW &&
+              static_cast<uint32_t>(mrvlc::sim::Flag::Invalid) == MRVL_FLAG_INVALID);
 
 SimulatorDevice& device_of(void* context) {
   return *static_cast<SimulatorDevice*>(context);
@@ -106,6 +109,7 @@ int run(void* context, void* handle, const mrvl_input* inputs, size_t input_coun
   SimulatorDevice& device = device_of(context);
   return guarded(device, [&]() -> int {
     auto& model = *static_cast<LoadedModel*>(handle);
+    model.flags = 0;
     const mrvlc::isa::Binary& binary = model.simulator.binary();
     std::string fault = ports_fault("input", binary.inputs, inputs, input_count);
     if (fault.empty()) fault = ports_fault("output", binary.outputs, outputs, output_count);
@@ -123,6 +127,7 @@ int run(void* context, void* handle, const mrvl_input* inputs, size_t input_coun
     for (size_t i = 0; i < results.size(); ++i)
       std::memcpy(outputs[i].data, results[i].data(), outputs[i].bytes);
     model.cycles = report->total_cycles();
+    model.flags = report->flags;
     return kOk;
   });
 }
@@ -133,6 +138,10 @@ const unsigned char* identity(void*, void* model) {
 
 uint64_t cycles(void*, void* model) {
   return static_cast<LoadedModel*>(model)->cycles;
+}
+
+uint32_t flags(void*, void* model) {
+  return static_cast<LoadedModel*>(model)->flags;
 }
 
 // The folders of $MRVLC_TARGET_PATH, which mrvlc searches as well.
@@ -170,7 +179,7 @@ extern "C" {
 __attribute__((visibility("default"))) mrvl_device* mrvl_simulator_open(const char* target) try {
   auto device = std::make_unique<SimulatorDevice>();
   device->interface = {
-      MRVL_DEVICE_VERSION, sizeof(mrvl_device), device.get(), load, unload, run, cycles, identity};
+      MRVL_DEVICE_VERSION, sizeof(mrvl_device), device.get(), load, unload, run, cycles, identity, flags};
   device->jobs = jobs();
   auto machine = find_machine(target != nullptr ? target : "cn10ka");
   if (machine.ok()) {

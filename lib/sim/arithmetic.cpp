@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "kernels.h"
+#include "mrvlc/sim/simulator.h"
 #include "mrvlc/tensor/float16.h"
 
 namespace mrvlc::sim {
@@ -76,6 +77,24 @@ void store(isa::DataType type, std::byte* memory, int64_t stride, const float* v
       std::memcpy(memory, &bits, 2);
     }
   }
+}
+
+bool stored_infinite(isa::DataType type, float value) {
+  // 65520 is half-way between the largest fp16 and the next power of two, and is rounded to even: up.
+  return type == isa::DataType::F16 ? std::fabs(value) >= 65520.0f : std::isinf(value);
+}
+
+bool flag_stored(isa::DataType type, const float* values, size_t n, uint32_t& flags) {
+  const float largest = type == isa::DataType::F16 ? 65520.0f : INFINITY;
+  bool all_finite = true;
+  for (size_t i = 0; i < n; ++i) all_finite &= std::fabs(values[i]) < largest;  // false for NaN
+  if (all_finite) return false;
+  bool infinite = false;
+  for (size_t i = 0; i < n; ++i) {
+    if (values[i] != values[i]) flags |= static_cast<uint32_t>(Flag::Invalid);
+    infinite |= stored_infinite(type, values[i]);
+  }
+  return infinite;
 }
 
 }  // namespace mrvlc::sim

@@ -14,6 +14,11 @@ void activate(const isa::Epilogue& epilogue, const std::byte* table, float* valu
 void load(isa::DataType type, const std::byte* memory, int64_t stride, float* values, size_t n);
 void store(isa::DataType type, std::byte* memory, int64_t stride, const float* values, size_t n);
 
+// Whether the value is stored as an infinity. Not so for NaN.
+bool stored_infinite(isa::DataType type, float value);
+// Sets Flag::Invalid in `flags` when one of the values is NaN; whether any is stored as an infinity.
+bool flag_stored(isa::DataType type, const float* values, size_t n, uint32_t& flags);
+
 inline float maximum(float a, float b) {
   return a != a ? a : b != b ? b : a > b ? a : b;
 }

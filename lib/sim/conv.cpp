@@ -1,9 +1,11 @@
 // Convolution instructions: which runs of inputs and weights each output needs.
 #include <algorithm>
+#include <cmath>
 
 #include "arithmetic.h"
 #include "functional.h"
 #include "kernels.h"
+#include "mrvlc/sim/simulator.h"
 #include "window.h"
 
 namespace mrvlc::sim {
@@ -174,10 +176,22 @@ class ConvExecution {
         kernels().widen(memory_.ocm(tile_, at), residual, lanes);
         for (size_t i = 0; i < lanes; ++i) v[i] += residual[i];
       }
+      float sums[kLanes];
+      std::copy_n(v, lanes, sums);
       activate(c_.epilogue, segments, v, lanes);
+      flag(sums, v, lanes);
       uint64_t at = c_.out + oy * c_.out_row + ox * c_.out_col + uint64_t{n} * c_.out_channel;
       store(c_.out_type, memory_.ocm(tile_, at), c_.out_channel, v, lanes);
     }
+  }
+
+  // Products of fp16 do not overflow fp32 in any number that an instruction may have: a sum that is infinite
+  // has an infinite operand.
+  void flag(const float* sums, const float* values, uint32_t lanes) {
+    if (!flag_stored(c_.out_type, values, lanes, s_.flags)) return;
+    for (size_t i = 0; i < lanes; ++i)
+      if (stored_infinite(c_.out_type, values[i]) && std::isfinite(sums[i]))
+        s_.flags |= static_cast<uint32_t>(Flag::Overflow);
   }
 
   const isa::Conv& c_;

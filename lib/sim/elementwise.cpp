@@ -5,6 +5,7 @@
 
 #include "arithmetic.h"
 #include "functional.h"
+#include "mrvlc/sim/simulator.h"
 
 namespace mrvlc::sim {
 namespace {
@@ -135,7 +136,27 @@ class ElementwiseExecution {
     apply(e_, s_.row_a.data(), s_.row_b.data(), n);
     bool table = e_.epilogue.activation == isa::Activation::Table;
     activate(e_.epilogue, table ? memory_.ocm(tile_, e_.epilogue.table) : nullptr, s_.row_a.data(), n);
+    if (flag_stored(e_.dst.type, s_.row_a.data(), n, s_.flags)) flag_overflow(index, column, n);
     store(e_.dst.type, out, e_.dst.strides[4], s_.row_a.data(), n);
+  }
+
+  // Before the row is stored, which may be over its operands.
+  void flag_overflow(const std::array<uint32_t, 4>& index, size_t column, size_t n) {
+    const auto names_alpha =
+        e_.op == EwOp::Fill || e_.op == EwOp::AxpBy || e_.op == EwOp::Affine || e_.op == EwOp::Select;
+    const bool names_beta = e_.op == EwOp::AxpBy || e_.op == EwOp::Affine;
+    if ((names_alpha && std::isinf(e_.alpha)) || (names_beta && std::isinf(e_.beta))) return;
+    auto infinite = [&](const isa::Operand& o, size_t k) {
+      float v = 0;
+      load(o.type, at(o, index, column + k), 0, &v, 1);
+      return std::isinf(v);
+    };
+    for (size_t k = 0; k < n; ++k) {
+      if (!stored_infinite(e_.dst.type, s_.row_a[k])) continue;
+      if (operands_ >= 1 && infinite(e_.a, k)) continue;
+      if (operands_ >= 2 && infinite(e_.b, k)) continue;
+      s_.flags |= static_cast<uint32_t>(Flag::Overflow);
+    }
   }
 
   // A copy between equal types keeps every bit, NaN payloads included.

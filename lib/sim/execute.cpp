@@ -22,7 +22,7 @@ class Pool {
     frontier_.begin([this](size_t queue) { ready_.push(frontier_.next(queue)); });
   }
 
-  void run(unsigned threads) {
+  uint32_t run(unsigned threads) {
     std::vector<std::thread> others;
     try {
       while (others.size() + 1 < threads) others.emplace_back([this] { work(); });
@@ -32,6 +32,7 @@ class Pool {
     work();
     for (std::thread& t : others) t.join();
     if (failure_) std::rethrow_exception(failure_);
+    return flags_;
   }
 
  private:
@@ -49,6 +50,7 @@ class Pool {
         lock.unlock();
         execute(program_[i], memory_, scratch);
         lock.lock();
+        flags_ |= scratch.flags;
         complete(i);
       }
     } catch (...) {
@@ -76,19 +78,21 @@ class Pool {
   Frontier frontier_;
   std::priority_queue<uint32_t, std::vector<uint32_t>, std::greater<>> ready_;
   size_t left_;
+  uint32_t flags_ = 0;
   std::exception_ptr failure_;
 };
 
 }  // namespace
 
-void execute_in_order(std::span<const isa::Instruction> program, Memory& memory) {
+uint32_t execute_in_order(std::span<const isa::Instruction> program, Memory& memory) {
   Scratch scratch;
   for (const isa::Instruction& i : program) execute(i, memory, scratch);
+  return scratch.flags;
 }
 
-void execute_in_parallel(std::span<const isa::Instruction> program, Memory& memory, unsigned threads) {
+uint32_t execute_in_parallel(std::span<const isa::Instruction> program, Memory& memory, unsigned threads) {
   if (threads <= 1 || program.size() <= 1) return execute_in_order(program, memory);
-  Pool(program, memory).run(threads);
+  return Pool(program, memory).run(threads);
 }
 
 }  // namespace mrvlc::sim

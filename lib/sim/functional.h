@@ -12,6 +12,7 @@ struct Scratch {
   std::vector<const float*> pixels;
   std::vector<float*> sums;
   std::vector<std::byte> bytes;
+  uint32_t flags = 0;  // of all instructions so far, see Flag
 };
 
 void execute_conv(const isa::Conv& c, uint8_t tile, Memory& memory, Scratch& scratch);

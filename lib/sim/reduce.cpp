@@ -5,6 +5,7 @@
 #include "arithmetic.h"
 #include "functional.h"
 #include "kernels.h"
+#include "mrvlc/sim/simulator.h"
 #include "window.h"
 
 namespace mrvlc::sim {
@@ -52,6 +53,7 @@ class ReduceExecution {
     });
     for (float& v : s_.acc) v = std::fma(r_.alpha, v, r_.beta);
     activate(r_.epilogue, table_of(r_.epilogue, tile_, memory_), s_.acc.data(), results_);
+    if (flag_stored(r_.dst.type, s_.acc.data(), results_, s_.flags)) flag_overflow();
     visit([&](const Index& i) {
       if (reduced_before(i)) return;
       size_t n = step_[4] == 0 ? 1 : r_.dims[4];
@@ -90,6 +92,19 @@ class ReduceExecution {
     return false;
   }
 
+  void flag_overflow() {
+    if (std::isinf(r_.alpha) || std::isinf(r_.beta)) return;
+    std::vector<bool> has_infinite(results_);
+    visit([&](const Index& i) {
+      load(r_.a.type, at(r_.a, i), r_.a.strides[4], s_.row_a.data(), r_.dims[4]);
+      for (uint32_t j = 0; j < r_.dims[4]; ++j)
+        if (std::isinf(s_.row_a[j])) has_infinite[result(i) + j * step_[4]] = true;
+    });
+    for (size_t k = 0; k < results_; ++k)
+      if (stored_infinite(r_.dst.type, s_.acc[k]) && !has_infinite[k])
+        s_.flags |= static_cast<uint32_t>(Flag::Overflow);
+  }
+
   void row(const Index& i) {
     bool first = !reduced_before(i);
     float* v = s_.acc.data() + result(i);
@@ -126,6 +141,7 @@ class PoolExecution {
       for (uint32_t ox = 0; ox < p_.out_w; ++ox, out += p_.channels) pixel(oy, ox, out);
     activate(p_.epilogue, table_of(p_.epilogue, tile_, memory_), s_.acc.data(), s_.acc.size());
     out = s_.acc.data();
+    if (flag_stored(isa::DataType::F16, out, s_.acc.size(), s_.flags)) flag_overflow();
     for (uint32_t oy = 0; oy < p_.out_h; ++oy)
       for (uint32_t ox = 0; ox < p_.out_w; ++ox, out += p_.channels) {
         uint64_t at = p_.out + uint64_t{oy} * p_.out_row + uint64_t{ox} * p_.out_col;
@@ -134,18 +150,44 @@ class PoolExecution {
   }
 
  private:
-  void pixel(uint32_t oy, uint32_t ox, float* v) {
+  // f(iy, ix) for the taps of a window that lie inside the input; how many.
+  template <class F>
+  uint32_t each_tap(uint32_t oy, uint32_t ox, F f) {
     uint32_t taps = 0;
     for (uint32_t r = 0; r < p_.kernel_h; ++r) {
       int64_t iy = p_.y0 + int64_t{oy} * p_.stride_h + int64_t{r} * p_.dilation_h;
       if (iy < 0 || iy >= p_.in_h) continue;
       for (uint32_t s = 0; s < p_.kernel_w; ++s) {
         int64_t ix = p_.x0 + int64_t{ox} * p_.stride_w + int64_t{s} * p_.dilation_w;
-        if (ix >= 0 && ix < p_.in_w)
-          tap(static_cast<uint64_t>(iy), static_cast<uint64_t>(ix), taps++ == 0, v);
+        if (ix < 0 || ix >= p_.in_w) continue;
+        f(static_cast<uint64_t>(iy), static_cast<uint64_t>(ix), taps == 0);
+        ++taps;
       }
     }
-    finish(v, taps);
+    return taps;
+  }
+
+  void pixel(uint32_t oy, uint32_t ox, float* v) {
+    finish(v, each_tap(oy, ox, [&](uint64_t iy, uint64_t ix, bool first) { tap(iy, ix, first, v); }));
+  }
+
+  void flag_overflow() {
+    if (p_.op == isa::PoolOp::AverageFixed && std::isinf(p_.alpha)) return;
+    const float* out = s_.acc.data();
+    std::vector<bool> excused(p_.channels);
+    for (uint32_t oy = 0; oy < p_.out_h; ++oy)
+      for (uint32_t ox = 0; ox < p_.out_w; ++ox, out += p_.channels) {
+        std::fill(excused.begin(), excused.end(), false);
+        const uint32_t taps = each_tap(oy, ox, [&](uint64_t iy, uint64_t ix, bool) {
+          kernels().widen(memory_.ocm(tile_, p_.x + iy * p_.x_row + ix * p_.x_col), s_.row_a.data(),
+                          p_.channels);
+          for (uint32_t c = 0; c < p_.channels; ++c)
+            if (std::isinf(s_.row_a[c])) excused[c] = true;
+        });
+        for (uint32_t c = 0; c < p_.channels && taps > 0; ++c)
+          if (stored_infinite(isa::DataType::F16, out[c]) && !excused[c])
+            s_.flags |= static_cast<uint32_t>(Flag::Overflow);
+      }
   }
 
   void tap(uint64_t iy, uint64_t ix, bool first, float* v) {

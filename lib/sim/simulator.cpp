@@ -70,19 +70,22 @@ unsigned threads_of(const Options& options, const Report& report) {
   return options.jobs != 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
 }
 
-void execute_all(const isa::Binary& b, const target::Machine& machine, unsigned threads,
-                 std::span<const std::span<const std::byte>> inputs, std::vector<std::string>& outputs) {
+// The flags of all sections.
+uint32_t execute_all(const isa::Binary& b, const target::Machine& machine, unsigned threads,
+                     std::span<const std::span<const std::byte>> inputs, std::vector<std::string>& outputs) {
   Memory memory(b, machine);
   for (size_t i = 0; i < inputs.size(); ++i)
     if (!inputs[i].empty())
       std::memcpy(memory.write_ddr(b.inputs[i].ddr_offset), inputs[i].data(), inputs[i].size());
-  for (Section s : kSections) execute_in_parallel(program_of(b, s), memory, threads);
+  uint32_t flags = 0;
+  for (Section s : kSections) flags |= execute_in_parallel(program_of(b, s), memory, threads);
   outputs.clear();
   for (const isa::Port& p : b.outputs) {
     std::string bytes(p.bytes(), '\0');
     if (!bytes.empty()) std::memcpy(bytes.data(), memory.read_ddr(p.ddr_offset), bytes.size());
     outputs.push_back(std::move(bytes));
   }
+  return flags;
 }
 
 }  // namespace
@@ -103,7 +106,8 @@ Result<Report> Simulator::run(std::span<const std::span<const std::byte>> inputs
     MRVLC_ASSIGN(report, time_sections(binary_, machine_, options));
     if (keep) checked_ = report;
   }
-  if (options.functional) execute_all(binary_, machine_, threads_of(options, report), inputs, outputs);
+  if (options.functional)
+    report.flags = execute_all(binary_, machine_, threads_of(options, report), inputs, outputs);
   return report;
 }
 

@@ -7,6 +7,10 @@
 
 namespace mrvlc::chost {
 
+// What a stub does when a region raised flags (mrvl/device.h): NAME_run tells in its error structure, or
+// fails.
+enum class OnOverflow : uint8_t { Report, Error };
+
 struct Options {
   std::string name;                            // prefix of every symbol, a C identifier
   std::string file_stem;                       // NAME in NAME.c; usually equal to name
@@ -14,6 +18,7 @@ struct Options {
   int64_t arena_limit = INT64_MAX;             // bytes; a plan that needs more is an error (MRV0604)
   int64_t text_bytes = 256;                    // of each text made at run time, on average over a tensor
   std::vector<isa::Identity> identities = {};  // of the container of each region: the stub runs no other
+  OnOverflow on_overflow = OnOverflow::Report;
 };
 
 struct HostFunction {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mrvlc/calibration/draw.h"
+#include "mrvlc/chost/chost.h"
 #include "mrvlc/onnx/importer.h"
 
 namespace mrvlc::driver {
@@ -36,6 +37,7 @@ struct CompileOptions {
   std::optional<double> accuracy;     // the largest error there may be, or layers leave fp16
   double accuracy_warning = 1e-2;     // the largest expected error that is no warning
   bool fail_on_accuracy = false;
+  chost::OnOverflow on_overflow = chost::OnOverflow::Report;
   int64_t arena_limit = INT64_MAX;  // bytes of the host's arena
   int64_t text_bytes = 256;         // chost::Options
   bool silicon_id = false;          // container architecture 128 instead of 256

@@ -37,10 +37,14 @@ struct Hazard {
   std::string what;  // "read of OCM tile 2 [0x1000, 0x1040) before instruction 17 has written it"
 };
 
+// Sticky flags of a run; docs/isa.md, Flags.
+enum class Flag : uint32_t { Overflow = 1, Invalid = 2 };
+
 struct Report {
   uint64_t init_cycles = 0, main_cycles = 0, finish_cycles = 0;
   uint64_t total_cycles() const { return init_cycles + main_cycles + finish_cycles; }
   uint64_t macs = 0, ddr_read_bytes = 0, ddr_write_bytes = 0;
+  uint32_t flags = 0;           // bits of Flag, of all sections; 0 without functional simulation
   double pod_busy = 0;          // busy POD cycles of all used tiles / (tiles x main cycles)
   std::vector<Event> events;    // in order of start time (ties: instruction index)
   std::vector<Hazard> hazards;  // at most 16 are kept

@@ -26,6 +26,33 @@ static int K_check_models(const K_device* device, K_error* error) {
   return rc;
 }
 
+/* Flags that regions raised, and the first region that did; what the conversion of the next region's inputs
+ * raised. */
+typedef struct K_raised {
+  uint32_t flags, converted;
+  size_t region;
+} K_raised;
+
+/* Those of the last run of a region, and of its inputs. */
+static uint32_t K_take_flags(const K_device* device, size_t region, K_raised* raised) {
+  const mrvl_device* const d = device->device;
+  uint32_t flags = raised->converted;
+  raised->converted = 0;
+  if (MRVL_DEVICE_HAS(d, flags) && d->flags) flags |= d->flags(d->context, device->models[region]);
+  if (flags != 0 && raised->flags == 0) raised->region = region;
+  raised->flags |= flags;
+  return flags;
+}
+
+/* The end of a run: `code` when flags were raised, with the region that raised them first. */
+static int K_end(K_error* error, int code, const K_raised* raised) {
+  const K_region* const r = &K_regions[raised->region];
+  if (raised->flags == 0) return K_fail(error, 0, 0, 0u, "");
+  code = K_fail(error, code, 0, r->expr_id, r->node);
+  if (error) error->device_flags = raised->flags;
+  return code;
+}
+
 static uint32_t K_number(const unsigned char* at) {
   return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 }

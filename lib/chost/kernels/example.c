@@ -243,11 +243,22 @@ static int report(int code, const K_error* error) {
       "a shape known at run time only exceeds its bound, or shapes do not fit",
       "a value that decides about a shape, or an index, is not allowed",
       "a model binary is not the one this program was made with",
-      "the device is of another version than this program"};
+      "the device is of another version than this program",
+      "fp16 overflow: values left the range of their format"};
   const char* text = code >= 0 && code < (int)(sizeof texts / sizeof texts[0]) ? texts[code] : "unknown";
   fprintf(stderr, "inference failed at node '%s': %s (error %d, device code %d, expression %lu)\n",
           error->node, text, code, error->device_code, (unsigned long)error->expr_id);
   return 1;
+}
+
+/* Of the first run that raised flags. */
+static void warn_flags(const K_error* error) {
+  static int warned;
+  if (warned || error->device_flags == 0) return;
+  warned = 1;
+  fprintf(stderr, "warning: %s in the region of node '%s' (flags %lu)\n",
+          error->device_flags & MRVL_FLAG_OVERFLOW ? "fp16 overflow" : "fp16: a result is not a number", error->node,
+          (unsigned long)error->device_flags);
 }
 
 static int bench(long runs, const tensor* in, tensor* out, void* arena, const K_device* device) {
@@ -296,6 +307,7 @@ static int run_all(const arguments* a, void* arena, const K_device* device) {
       out[i].data = (unsigned char*)all[i] + (size_t)r * output_ports[i].bytes;
     const int rc = run_once(in, out, arena, device, &error);
     if (rc != 0) return report(rc, &error);
+    warn_flags(&error);
   }
   if (a->bench > 0) {
     const int rc = bench(a->bench, in, out, arena, device);

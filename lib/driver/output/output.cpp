@@ -51,6 +51,7 @@ Json options_json(const CompileOptions& o) {
           {"input_range", std::move(ranges)},
           {"calibration", idmap::json_text(o.calibration.filename().string())},
           {"accuracy_warning", o.accuracy_warning},
+          {"on_overflow", o.on_overflow == chost::OnOverflow::Error ? "error" : "report"},
           {"emit", std::set<std::string>(o.emit.begin(), o.emit.end())}};
 }
 

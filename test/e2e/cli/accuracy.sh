@@ -142,6 +142,22 @@ samples() {
   absent x.json
 }
 
+# Images that no fp16 value holds, far beyond what the probe tried.
+overflowing() {
+  mkdir bright results
+  /usr/bin/python3 -c 'import numpy, sys; numpy.save(sys.argv[2], numpy.load(sys.argv[1]) * numpy.float32(1e6))' "$images" bright/image.npy
+  expect 0 "" compile "$digits" -o tells
+  expect 0 "fp16 overflow in the region of node" run tells --input image=bright/image.npy --repeat-axis0 --output-dir results
+  expect 0 "" run tells --input "image=$images" --repeat-axis0 --output-dir results
+  check "pictures as they should be: no word" test ! -s stderr
+  expect 0 "" compile "$digits" -o stops --on-overflow error
+  expect 1 "fp16 overflow: values left the range of their format (error 8" run stops --input image=bright/image.npy --repeat-axis0 --output-dir results
+  expect 0 "" run stops --input "image=$images" --repeat-axis0 --output-dir results
+  expect 2 "--on-overflow" compile "$digits" -o o --on-overflow sometimes
+  expect 0 "--on-overflow has no effect: with --target host" compile "$digits" -o host --target host --on-overflow error
+  absent o
+}
+
 digits_labels=$2/test_y.npy
 wrong_options
 probed
@@ -150,6 +166,7 @@ not_probed
 calibrated
 damaged
 samples
+overflowing
 check "no temporary folders stay" test -z "$(ls "$TMPDIR")"
 echo "$checks checks, $failures failures"
 [ $failures = 0 ]

@@ -1,5 +1,6 @@
 // Programs by hand behind the C interface: what runs, what is refused, what is told afterwards.
 #include <catch2/catch.hpp>
+#include <limits>
 
 #include "../sim/program.h"
 #include "mrvl/device.h"
@@ -31,6 +32,7 @@ class Model {
     return run({{in.data(), in.size()}}, {{out.data(), out.size()}});
   }
   uint64_t cycles() const { return device_->cycles(device_->context, model_); }
+  uint32_t flags() const { return device_->flags(device_->context, model_); }
   std::string error() const { return mrvl_simulator_error(device_); }
 
  private:
@@ -105,4 +107,22 @@ TEST_CASE("cycles are those of the last run, with what comes before and after th
   std::string in(2048, 'i'), out(2048, 'o');
   REQUIRE(model.run(in, out) == 0);
   CHECK(model.cycles() == report.init_cycles + report.main_cycles + report.finish_cycles);
+}
+
+TEST_CASE("flags are those of the last run") {
+  isa::Binary b = binary({load_ocm(kInputAt, 0, 2048),
+                          {0, Queue::Pe, {{0, Queue::DmaIn, 1}}, ew(isa::EwOp::Add, 1, 4096, 0, 2)},
+                          store_ddr(4096, kOutputAt, 2048, {{0, Queue::Pe, 1}})});
+  Model model(b);
+  std::string in = halves({65504, 65504}), out(2048, 'o');
+  in.resize(2048);
+  CHECK(model.flags() == 0);
+  REQUIRE(model.run(in, out) == 0);
+  CHECK(model.flags() == MRVL_FLAG_OVERFLOW);
+  in.replace(0, 4, halves({1, 2}));
+  REQUIRE(model.run(in, out) == 0);
+  CHECK(model.flags() == 0);
+  in.replace(0, 4, halves({std::numeric_limits<float>::quiet_NaN(), 2}));
+  REQUIRE(model.run(in, out) == 0);
+  CHECK(model.flags() == MRVL_FLAG_INVALID);
 }
