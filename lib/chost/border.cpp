@@ -74,13 +74,25 @@ Call emit_to_device(Program& program, ir::NodeId node, const accel::PortLayout& 
   const TensorType& type = program.graph.value(port.value).type;
   Border b = border_of(type.shape, port.perm);
   std::string x = f.read(port.value, "x"), y = f.write_buffer(to, device_type(port), "y");
+  bool half = type.elem == ElementType::F16;
+  const bool narrows = !half && is_half_port(port);
+  if (narrows) {
+    f.pass("uint32_t* restrict converted", "&raised.converted");
+    f.put("uint32_t beyond = 0u;");
+  }
   begin_loops(f, b, false);
   std::string element = fmt::format("{}[{}]", x, index(b.host_strides));
-  bool half = type.elem == ElementType::F16;
-  if (!half && is_half_port(port)) element = fmt::format("{}({})", f.need(Piece::f32_to_f16), element);
+  if (narrows) {
+    // What fp16 does not hold is told as an instruction of the device tells it (K_take_flags).
+    f.put("const float v = {};", element);
+    f.put("const uint16_t h = {}(v);", f.need(Piece::f32_to_f16));
+    f.put("beyond |= (uint32_t)((h & 0x7fffu) == 0x7c00u) & (uint32_t)(v - v == 0.0f);");
+    element = "h";
+  }
   if (half && !is_half_port(port)) element = fmt::format("{}({})", f.need(Piece::f16_to_f32), element);
   f.put("{}[{}] = {};", y, index(b.device_strides), element);
   end_loops(f, b);
+  if (narrows) f.put("*converted |= beyond * MRVL_FLAG_OVERFLOW;");
   return f.finish();
 }
 
