@@ -113,7 +113,7 @@ Result<std::optional<LayeredModel>> LayeredModel::create(CompileOptions options,
       return std::optional<LayeredModel>();
     }
     parts = out.parts_needed();
-    MRVLC_ASSIGN(OutputFolder written, dynamic_output(options.out));
+    MRVLC_ASSIGN(OutputFolder written, open_output(options.out));
     RunOptions run;
     run.target_dirs = options.target_dirs;
     run.jobs = options.jobs;
