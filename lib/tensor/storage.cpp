@@ -281,4 +281,16 @@ std::vector<uint16_t> round_weights(const ScaledWeights& w) {
   return halves;
 }
 
+std::vector<uint16_t> round_remainders(const ScaledWeights& w, std::span<const uint16_t> rounded) {
+  const Floats floats(w.weights);
+  const std::span<const float> values = floats.values();
+  std::vector<uint16_t> out(values.size());
+  for (size_t i = 0; i < values.size(); ++i) {
+    const float p = values[i] * w.alpha * factor_of(w, w.layout.channel(static_cast<int64_t>(i)));
+    const float high = half_to_float(rounded[i]);
+    out[i] = is_finite(high) ? float_to_half(p - high) : 0;
+  }
+  return out;
+}
+
 }  // namespace mrvlc

@@ -5,6 +5,7 @@
 
 #include "mrvlc/ir/graph.h"
 #include "mrvlc/ops/layer_kind.h"
+#include "mrvlc/partition/precision.h"
 #include "mrvlc/target/machine.h"
 
 namespace mrvlc::partition {
@@ -37,6 +38,7 @@ struct Region {
   std::vector<Layer> layers;         // an execution order
   std::vector<ir::ValueId> inputs;   // activations from outside, in order of first use
   std::vector<ir::ValueId> outputs;  // activations used outside or graph outputs
+  Precisions precisions;             // of its values, those that are not plain
 };
 
 // The order of work on the host: a CPU node, or a region.
@@ -75,7 +77,8 @@ struct Options {
   bool default_rules = true;
   std::vector<std::pair<std::string, std::string>> rule_files;  // (shown name, text)
   std::vector<std::string> cpu, accel;  // patterns: node names or operator types, * and ? allowed
-  std::set<std::string> borders;        // node names in front of which a new region must start
+  std::vector<std::pair<std::string, Precision>> precisions;  // patterns of values
+  std::set<std::string> borders;  // node names in front of which a new region must start
   uint32_t tiles = 8;
   int64_t batch = 1;
 };

@@ -56,5 +56,7 @@ bool fits_format(const Tensor& constant);
 // carrying keeps it below one rounding. Zeros stay zeros; values that are fp16 numbers do not change. Each
 // weight is rounded by itself where they go into different sums.
 std::vector<uint16_t> round_weights(const ScaledWeights& w);
+// What `rounded`, the halves of these weights, lost, as halves; 0 where one is not finite.
+std::vector<uint16_t> round_remainders(const ScaledWeights& w, std::span<const uint16_t> rounded);
 
 }  // namespace mrvlc

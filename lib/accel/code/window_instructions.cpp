@@ -129,6 +129,8 @@ void WindowInstructions::piece(const Site& s, const WindowPhase& ph, int64_t wei
   if (b.last && op.bias >= 0) i.bias = u32(s.at.w);
   if (b.last) i.epilogue = epilogue_of(op.epilogue);
   i.w = u32(s.at.w + t_.plan.bias_bytes + weights_at);
+  i.out_type = op.out.type;
+  i.out_channel = u32(op.out.element_bytes());
   window_fields(i, s, ph, y, x, in, out);
   if (op.has_residual && b.last) refs[3] = set_residual(i, s, ph, y, x);
   if (op.kind == WindowOp::Kind::Depthwise) {
@@ -166,10 +168,11 @@ void WindowInstructions::depthwise(const Site& s, const WindowPhase& ph, isa::Co
   i.out_channels = channels;
   i.w_k = channels * 2;
   i.w_n = 2;
-  i.out_channel = 2 * multiplier;
+  uint32_t out_bytes = i.out_channel;
+  i.out_channel *= multiplier;
   for (uint32_t j = 0; j < multiplier; ++j) {
     t_.context.writer.emit(s.tile, isa::Queue::Pod, i, refs);
-    i.out += 2;
+    i.out += out_bytes;
     i.w += taps * channels * 2;
     if (i.bias != isa::kNoAddress) i.bias += channels * 4;
   }
@@ -198,7 +201,7 @@ void WindowInstructions::groups(const Site& s, const WindowPhase& ph, isa::Conv 
     if (t_.plan.split) return;  // a split reduction works on one group at a time
     i.x += u32(op.group_in * 2);
     i.w += u32(t_.geometry.unit_blocks * t_.weight_block_bytes(ph, b.k.size()));
-    i.out += u32(op.group_out * 2);
+    i.out += u32(op.group_out * op.out.element_bytes());
     if (i.bias != isa::kNoAddress) i.bias += u32(op.group_out * 4);
     if (i.residual != isa::kNoAddress) i.residual += u32(op.group_out * 2);
   }

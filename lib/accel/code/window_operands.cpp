@@ -99,8 +99,9 @@ Place WindowOperands::place(const Source& source, uint32_t tile, const WindowBlo
   const Residence& h = t_.context.residences[image.buffer];
   int64_t element = image.offsets[static_cast<size_t>(b.image)] + rows.begin * image.stride_h +
                     cols.begin * image.stride_w + channels.begin;
-  return {t_.context.tensor_item(image.buffer), h.offset(tile, element * 2), h.stride(image.stride_h * 2),
-          h.stride(image.stride_w * 2)};
+  int64_t bytes = image.element_bytes();
+  return {t_.context.tensor_item(image.buffer), h.offset(tile, element * bytes),
+          h.stride(image.stride_h * bytes), h.stride(image.stride_w * bytes)};
 }
 
 Place WindowOperands::x(uint32_t tile, const WindowBlock& b, const SlotOffsets& at) const {

@@ -48,7 +48,9 @@ Packed pack_image(const WindowTask& task, const WindowOp::Image& image, const Wi
                     cols.begin * image.stride_w + channels.begin;
   int64_t strides[] = {image.stride_h, image.stride_w, 1};
   int64_t extents[] = {rows.size(), cols.size(), channels.size()};
-  return pack_box(task.context.program.buffers[image.buffer].ddr + element * 2, strides, extents, 2, load);
+  int64_t bytes = image.element_bytes();
+  return pack_box(task.context.program.buffers[image.buffer].ddr + element * bytes, strides, extents, bytes,
+                  load);
 }
 
 Packed pack_dynamic_weights(const WindowTask& task, const WindowBlock& b) {

@@ -2,6 +2,7 @@
 #include "lower/conv_lowering.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "mrvlc/partition/epilogue.h"
@@ -25,7 +26,22 @@ bool fold(Lowering& l, const ir::Node& node, const Dims& out, bool allow_residua
 
 }  // namespace
 
-FoldedEpilogue fold_epilogue(Lowering& l, bool allow_residual) {
+void take_power(Lowering& l, int32_t power, FoldedEpilogue& f) {
+  f.of_weights = f.scale;
+  if (power == 0) return;
+  const ir::Node& anchor = l.graph().node(l.layer().anchor);
+  std::optional<ScaledWeights> weights = partition::constant_weights(l.graph(), anchor);
+  if (weights) {
+    f.of_weights.resize(static_cast<size_t>(weights->layout.groups * weights->layout.channels), 1.0f);
+    for (float& scale : f.of_weights) scale *= std::ldexp(1.0f, power);
+    weights->factors = f.of_weights;
+    if (fits_format(*weights)) return;
+  }
+  f.of_weights = f.scale;
+  f.after = power;
+}
+
+FoldedEpilogue fold_epilogue(Lowering& l, bool allow_residual, int32_t power) {
   const std::vector<ir::NodeId>& nodes = l.layer().nodes;
   partition::FoldedConstants constants = partition::fold_constants(l.graph(), l.layer());
   auto at = static_cast<size_t>(std::ranges::find(nodes, l.layer().anchor) - nodes.begin());
@@ -34,10 +50,14 @@ FoldedEpilogue fold_epilogue(Lowering& l, bool allow_residual) {
   f.shift = std::move(constants.shift);
   f.taken = at + 1 + constants.nodes;
   f.value = l.graph().node(nodes[f.taken - 1]).outputs[0];
+  take_power(l, power, f);
+  if (f.after != 0) return f;
   const Dims& out = l.shape(f.value);
   while (f.taken < nodes.size() && f.activation.activation == isa::Activation::None) {
     const ir::Node& node = l.graph().node(nodes[f.taken]);
-    if (l.shape(node.outputs[0]) != out || l.is_wide(node.outputs[0])) break;  // the unit writes fp16
+    // Whoever wants fp32 without being asked wants it of the vector unit.
+    bool wide = l.is_wide(node.outputs[0]) && !l.is_asked(node.outputs[0]);
+    if (l.shape(node.outputs[0]) != out || wide) break;
     if (!fold(l, node, out, allow_residual, f)) break;
     f.value = node.outputs[0];
     ++f.taken;
@@ -51,7 +71,7 @@ View writable(Lowering& l, ir::ValueId value, size_t channel) {
   std::vector<int64_t> perm = identity_perm(v.dims.size());
   perm.erase(perm.begin() + static_cast<std::ptrdiff_t>(channel));
   perm.push_back(static_cast<int64_t>(channel));
-  return l.scratch(v.dims, perm);
+  return l.scratch(v.dims, perm, v.type);
 }
 
 void settle(Lowering& l, ir::ValueId value, const View& written, ir::NodeId expr) {
@@ -59,9 +79,48 @@ void settle(Lowering& l, ir::ValueId value, const View& written, ir::NodeId expr
   if (v != written) l.copy(written, v, expr);
 }
 
+View sums_of(Lowering& l, ir::ValueId value, size_t channel) {
+  const Dims& dims = l.shape(value);
+  std::vector<int64_t> perm = identity_perm(dims.size());
+  perm.erase(perm.begin() + static_cast<std::ptrdiff_t>(channel));
+  perm.push_back(static_cast<int64_t>(channel));
+  return l.scratch(dims, perm, isa::DataType::F32);
+}
+
+Status settle_sums(Lowering& l, const FoldedEpilogue& f, const View& sums, const std::vector<float>& bias,
+                   size_t channel, ir::NodeId expr) {
+  PeBuilder b(l, sums.dims, expr);
+  PeOperand y = b.temp();
+  b.apply(isa::EwOp::Affine, y, b.view(sums), {}, std::ldexp(1.0f, f.after));
+  if (std::ranges::any_of(bias, [](float v) { return v != 0; })) {
+    Dims along(sums.dims.size(), 1);
+    along[channel] = static_cast<int64_t>(bias.size());
+    PeOperand sum = b.temp();
+    b.apply(isa::EwOp::Add, sum, y, b.view(l.constant(bias, along, isa::DataType::F32)));
+    y = sum;
+  }
+  return b.finish(y, l.result(f.value));
+}
+
+std::vector<ProductTerm> product_terms(const partition::Precision& x, const partition::Precision& w) {
+  std::vector<ProductTerm> terms = {{false, false}};
+  if (x.kind == partition::Precision::Kind::Pair) terms.push_back({true, false});
+  if (w.kind == partition::Precision::Kind::Pair) terms.push_back({false, true});
+  return terms;
+}
+
+View left_operand(Lowering& l, const View& x, size_t dim, int64_t groups,
+                  const std::vector<ProductTerm>& terms, int32_t shift, ir::NodeId expr) {
+  if (terms.size() == 1 && x.type == isa::DataType::F16) return l.with_inner(x, dim, expr);
+  std::vector<bool> low;
+  for (const ProductTerm& t : terms) low.push_back(t.x_low);
+  return l.halves({x, dim, groups, low, shift}, expr);
+}
+
 WindowOp::Image image_of(const View& view, const std::vector<size_t>& batch_dims, int h_dim, int w_dim) {
   WindowOp::Image image;
   image.buffer = view.buffer;
+  image.type = view.type;
   if (h_dim >= 0) image.stride_h = view.strides[static_cast<size_t>(h_dim)];
   if (w_dim >= 0) image.stride_w = view.strides[static_cast<size_t>(w_dim)];
   image.offsets = {view.offset};

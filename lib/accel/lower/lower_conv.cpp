@@ -56,23 +56,27 @@ class ConvLowering {
 
   Status run() {
     bool plain_depthwise = ic_group_ == 1 && p_.group > 1;
-    f_ = fold_epilogue(l_, !plain_depthwise || oc_group_ == 1);
-    w_ = l_.rounded_weights(n_, f_.scale);
+    const int32_t shift = l_.precision(n_.inputs[0]).shift;
+    f_ = fold_epilogue(l_, !plain_depthwise || oc_group_ == 1, shift);
+    w_ = l_.rounded_weights(n_, f_.of_weights);
+    terms_ = terms(plain_depthwise);
     for (size_t d = 0; d < p_.input.size(); ++d)
       axes_.push_back(transposed_ ? transposed_axis(p_, d) : forward_axis(p_, d));
     if (axes_.size() == 1) axes_.insert(axes_.begin(), Axis{1, 1, 1, 1, 1, {{0, 0, {0}}}});
-    View out = writable(l_, f_.value, 1);
+    const bool sums = f_.after != 0;
+    View out = sums ? sums_of(l_, f_.value, 1) : writable(l_, f_.value, 1);
     merge_columns(out);
     geometry(plain_depthwise);
-    images();
+    images(shift);
     op_.out = image(out);
     widen_columns();
-    op_.bias = pack_bias(l_, bias());
+    if (!sums) op_.bias = pack_bias(l_, stored(bias()));
     op_.epilogue = f_.activation;
     pack_phases();
     flatten_pixels(op_);
     emit();
-    settle(l_, f_.value, out, n_.id);
+    if (sums) MRVLC_TRY(settle_sums(l_, f_, out, bias(), 1, n_.id));
+    if (!sums) settle(l_, f_.value, out, n_.id);
     if (f_.taken < l_.layer().nodes.size()) return lower_chain(l_, f_.value, f_.taken);
     return {};
   }
@@ -128,8 +132,25 @@ class ConvLowering {
     return image_of(v, {0}, plane ? 2 : -1, plane ? 3 : 2);
   }
 
-  void images() {
-    op_.x = image(l_.with_inner(l_.read(n_.inputs[0]), 1, n_.id));
+  // Halves of a depthwise convolution's operand are columns of the image: dilated ones cannot be told apart.
+  std::vector<ProductTerm> terms(bool depthwise) const {
+    bool dilated = depthwise && p_.dilations.back() > 1 && p_.kernel.back() > 1;
+    if (dilated) return product_terms({}, {});
+    return product_terms(l_.precision(n_.inputs[0]), l_.precision(n_.inputs[1]));
+  }
+
+  void images(int32_t shift) {
+    bool depthwise = op_.kind == WindowOp::Kind::Depthwise;
+    op_.x = image(left_operand(l_, l_.read(n_.inputs[0]), 1, depthwise ? 1 : p_.group, terms_, shift, n_.id));
+    auto n = static_cast<int64_t>(terms_.size());
+    if (depthwise) {
+      op_.in_w *= n;
+      op_.stride_w *= n;
+      if (n > 1) op_.dilation_w = 1;  // between the halves; columns are dilated only where there is but one
+      op_.x.stride_w /= n;
+    } else {
+      op_.group_in *= n;
+    }
     if (!f_.residual.valid()) return;
     op_.residual = image(l_.with_inner(l_.read(f_.residual), 1, n_.id));
     op_.has_residual = true;
@@ -143,6 +164,11 @@ class ConvLowering {
       if (t != nullptr) b[i] = static_cast<float>(t->as_double(static_cast<int64_t>(i)));
       if (!f_.scale.empty()) b[i] = b[i] * f_.scale[i] + f_.shift[i];
     }
+    return b;
+  }
+
+  // In the order of the operation's channels.
+  std::vector<float> stored(std::vector<float> b) const {
     std::vector<float> once = b;
     for (size_t i = 1; i < merged_.size(); ++i) b.insert(b.end(), once.begin(), once.end());
     if (op_.kind != WindowOp::Kind::Depthwise) return b;
@@ -164,7 +190,9 @@ class ConvLowering {
     return transposed_ ? oc_group_ * taps : taps;
   }
 
-  void put(int64_t at, int64_t index) { std::memcpy(l_.weights_at(at), &w_[static_cast<size_t>(index)], 2); }
+  void put(int64_t at, int64_t index, bool low) {
+    std::memcpy(l_.weights_at(at), &(low ? w_.low : w_.high)[static_cast<size_t>(index)], 2);
+  }
 
   void pack_phases() {
     for (const Axis::Phase& h : axes_[0].phases)
@@ -179,6 +207,10 @@ class ConvLowering {
         ph.kernel_h = nothing ? 1 : static_cast<int64_t>(h.taps.size());
         ph.kernel_w = nothing ? 1 : static_cast<int64_t>(w.taps.size());
         ph.weights = nothing ? pack({}, {}) : pack(h.taps, w.taps);
+        if (op_.kind == WindowOp::Kind::Depthwise && !nothing) {
+          ph.x0 *= static_cast<int64_t>(terms_.size());
+          ph.kernel_w *= static_cast<int64_t>(terms_.size());
+        }
         op_.phases.push_back(ph);
       }
   }
@@ -189,30 +221,31 @@ class ConvLowering {
   }
 
   int64_t pack_depthwise(const std::vector<int64_t>& kh, const std::vector<int64_t>& kw, int64_t taps) {
-    int64_t at = l_.reserve_weights(oc_group_ * taps * p_.group * 2);
+    auto n = static_cast<int64_t>(terms_.size());
+    int64_t at = l_.reserve_weights(oc_group_ * taps * n * p_.group * 2), to = at;
     for (int64_t j = 0; j < oc_group_; ++j)
       for (size_t t = 0; t < kh.size() * kw.size(); ++t)
-        for (int64_t g = 0; g < p_.group; ++g) {
-          int64_t index = weight_base(g, j, kh[t / kw.size()], kw[t % kw.size()]);
-          int64_t to = (j * taps + static_cast<int64_t>(t)) * p_.group + g;
-          put(at + 2 * to, index);
-        }
+        for (const ProductTerm& term : terms_)
+          for (int64_t g = 0; g < p_.group; ++g, to += 2)
+            put(to, weight_base(g, j, kh[t / kw.size()], kw[t % kw.size()]), term.w_low);
     return at;
   }
 
   int64_t pack_blocks(const std::vector<int64_t>& kh, const std::vector<int64_t>& kw, int64_t taps) {
     int64_t columns = std::max<int64_t>(1, static_cast<int64_t>(merged_.size()));
     int64_t blocks = ceil_div(oc_group_ * columns, 16), stride = weight_channel_stride();
-    int64_t at = l_.reserve_weights(p_.group * blocks * taps * ic_group_ * 32);
+    int64_t depth = ic_group_ * static_cast<int64_t>(terms_.size());
+    int64_t at = l_.reserve_weights(p_.group * blocks * taps * depth * 32);
     for (int64_t g = 0; g < p_.group; ++g)
       for (int64_t n = 0; n < oc_group_ * columns; ++n)
         for (size_t t = 0; t < kh.size() * kw.size(); ++t) {
           int64_t o = n % oc_group_;
           const auto& own = merged_.empty() ? kw : merged_[static_cast<size_t>(n / oc_group_)].taps;
           int64_t from = weight_base(g, o, kh[t / kw.size()], own[t % kw.size()]);
-          int64_t block = (g * blocks + n / 16) * taps * ic_group_;
-          int64_t to = at + (block + static_cast<int64_t>(t) * ic_group_) * 32 + n % 16 * 2;
-          for (int64_t c = 0; c < ic_group_; ++c) put(to + c * 32, from + c * stride);
+          int64_t block = (g * blocks + n / 16) * taps * depth;
+          int64_t to = at + (block + static_cast<int64_t>(t) * depth) * 32 + n % 16 * 2;
+          for (const ProductTerm& term : terms_)
+            for (int64_t c = 0; c < ic_group_; ++c, to += 32) put(to, from + c * stride, term.w_low);
         }
     return at;
   }
@@ -245,7 +278,8 @@ class ConvLowering {
   bool transposed_;
   int64_t oc_group_, ic_group_;
   FoldedEpilogue f_;
-  std::vector<uint16_t> w_;  // rounded, in the order of the weight tensor
+  RoundedWeights w_;  // in the order of the weight tensor
+  std::vector<ProductTerm> terms_;
   std::vector<Axis> axes_;
   std::vector<Axis::Phase> merged_;  // columns of the output that are channels of the operation
   WindowOp op_;

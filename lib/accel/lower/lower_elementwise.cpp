@@ -136,10 +136,13 @@ class NodeLowering {
     return two(EwOp::Mul, whole, rest);
   }
 
-  // Roots of fp16 numbers, subnormal ones too, are normal ones: 2 log(sqrt(x)).
-  PeOperand logarithm(const PeOperand& x) {
-    auto twice = [](double v) { return 2 * std::log(v); };
-    return one(EwOp::Sqrt, x, 0, 0, table_epilogue(l_, make_table(twice)));
+  // Roots of fp16 numbers, subnormal ones too, are normal ones: 2 log(sqrt(x)). What may be beyond the square
+  // of 65504 takes another root.
+  PeOperand logarithm(PeOperand x) {
+    bool large = l_.is_asked(n_.inputs[0]) || l_.is_asked(l_.last());
+    if (large) x = one(EwOp::Sqrt, x);
+    auto root = [times = large ? 4.0 : 2.0](double v) { return times * std::log(v); };
+    return one(EwOp::Sqrt, x, 0, 0, table_epilogue(l_, make_table(root)));
   }
 
   PeOperand hyperbolic_cosine(const PeOperand& x) {

@@ -96,16 +96,6 @@ Status expand(Lowering& l, const ir::Node& node) {
   return {};
 }
 
-// A dimension as (outer, inner) with `inner` elements.
-View factored(const View& v, size_t dim, int64_t inner) {
-  View r = unsqueezed(v, dim + 1);
-  r.dims[dim] = v.dims[dim] / inner;
-  r.dims[dim + 1] = inner;
-  r.strides[dim + 1] = v.strides[dim];
-  r.strides[dim] = v.strides[dim] * inner;
-  return r;
-}
-
 // The blocks of one side and the channels of the other are two factorings of the same six dimensions.
 Status blocks(Lowering& l, const ir::Node& node) {
   bool to_space = node.is(Op::DepthToSpace);

@@ -1,6 +1,8 @@
 // MaxPool, AveragePool and the global ones (reductions).
 #include <algorithm>
+#include <limits>
 
+#include "lower/axis_map.h"
 #include "lower/conv_lowering.h"
 #include "lower/sums.h"
 #include "mrvlc/ops/params.h"
@@ -81,13 +83,62 @@ Status lower_window(Lowering& l, const ir::Node& node, const ops::PoolParams& p,
                                   : isa::PoolOp::AverageValid;
   op.pool_alpha = 1.0f / static_cast<float>(ph.kernel_h * ph.kernel_w);
   auto image = [&](const View& v) { return image_of(v, {0}, plane ? 2 : -1, plane ? 3 : 2); };
-  op.x = image(l.with_inner(l.read(node.inputs[0]), 1, node.id));
+  op.x = image(left_operand(l, l.read(node.inputs[0]), 1, 1, product_terms({}, {}), 0, node.id));
   View out = writable(l, f.value, 1);
   op.out = image(out);
   op.epilogue = f.activation;
   l.add(std::move(op));
   if (!p.is_max && p.count_include_pad) MRVLC_TRY(correct_counts(l, node, p, out));
   settle(l, f.value, out, node.id);
+  return {};
+}
+
+// The greatest of each window along dimension d: the instruction for pools reads and writes fp16, the others
+// have fp32. Positions outside are -infinity, which is greater than nothing.
+Status max_along(Lowering& l, const ops::PoolParams& p, size_t axis, View& x, const View& to,
+                 ir::NodeId expr) {
+  size_t d = axis + 2;
+  int64_t begin = p.pads_begin[axis], size = x.dims[d];
+  int64_t needed = (p.output[axis] - 1) * p.strides[axis] + (p.kernel[axis] - 1) * p.dilations[axis] + 1;
+  int64_t padded = std::max(needed, begin + size);
+  if (padded != size) {
+    std::vector<std::vector<Source>> maps;
+    for (int64_t n : x.dims) maps.push_back(identity_map(n));
+    maps[d].clear();
+    for (int64_t o = 0; o < padded; ++o) {
+      int64_t i = o < begin || o >= begin + size ? kFill : o - begin;
+      maps[d].push_back({i, i, 0});
+    }
+    Dims dims = x.dims;
+    dims[d] = padded;
+    View wide = l.scratch(dims, channels_last_perm(dims.size()), isa::DataType::F32);
+    copy_mapped(l, x, wide, maps, -std::numeric_limits<float>::infinity(), expr);
+    x = wide;
+  }
+  PeBuilder b(l, to.dims, expr);
+  auto tap = [&](int64_t k) {
+    return b.view(slice(x, d, k * p.dilations[axis], p.strides[axis], p.output[axis]));
+  };
+  PeOperand most = tap(0);
+  for (int64_t k = 1; k < p.kernel[axis]; ++k) {
+    PeOperand next = b.temp();
+    b.apply(isa::EwOp::Max, next, most, tap(k));
+    most = next;
+  }
+  return b.finish(most, to);
+}
+
+// Columns, then rows.
+Status max_of_floats(Lowering& l, const ir::Node& node, const ops::PoolParams& p) {
+  View x = l.read(node.inputs[0]);
+  for (size_t axis = p.input.size(); axis-- > 0;) {
+    Dims dims = x.dims;
+    dims[axis + 2] = p.output[axis];
+    View to = axis == 0 ? l.result(node.outputs[0])
+                        : l.scratch(dims, channels_last_perm(dims.size()), isa::DataType::F32);
+    MRVLC_TRY(max_along(l, p, axis, x, to, node.id));
+    x = to;
+  }
   return {};
 }
 
@@ -103,7 +154,8 @@ Status lower_pool(Lowering& l) {
     MRVLC_ASSIGN(ops::PoolParams p, ops::pool_params(ops::infer_context(l.graph(), node)));
     if (p.input.empty() || p.input.size() > 2)
       return make_diag<DiagCode::MRV0502>("pooling over " + std::to_string(p.input.size()) + " dimensions");
-    MRVLC_TRY(lower_window(l, node, p, f));
+    bool whole = p.is_max && l.is_asked(node.outputs[0]);
+    MRVLC_TRY(whole ? max_of_floats(l, node, p) : lower_window(l, node, p, f));
   }
   return l.layer().nodes.size() > 1 ? lower_chain(l, f.value, 1) : Status();
 }

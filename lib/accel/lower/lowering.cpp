@@ -60,6 +60,11 @@ std::vector<int64_t> Lowering::perm_of(ir::ValueId value) const {
   return channels_last(value) ? channels_last_perm(rank) : identity_perm(rank);
 }
 
+partition::Precision Lowering::precision(ir::ValueId value) const {
+  auto asked = region_.precisions.find(value);
+  return asked == region_.precisions.end() ? partition::Precision{} : asked->second;
+}
+
 std::optional<View> Lowering::deferred(ir::ValueId value) const {
   auto it = deferred_.find(value);
   return it == deferred_.end() ? std::nullopt : std::optional(it->second);
@@ -96,7 +101,8 @@ void Lowering::place_concats() {
     for (ir::ValueId in : node.inputs) {
       const ir::Value& value = graph_.value(in);
       bool made_here = value.kind == ir::ValueKind::Result && layer_of_.contains(value.producer);
-      if (made_here && !is_region_output(in))
+      bool same_type = is_wide(in) == is_wide(node.outputs[0]);
+      if (made_here && same_type && !is_region_output(in))
         places_.try_emplace(in, Place{node.outputs[0], static_cast<size_t>(axis), at});
       at += shape(in)[static_cast<size_t>(axis)];
     }
@@ -171,7 +177,7 @@ View Lowering::read(ir::ValueId value) {
 
 View Lowering::read_operand(ir::ValueId value) {
   const Tensor* tensor = graph_.constant(value);
-  if (tensor == nullptr || fits_format(*tensor)) return read(value);
+  if (tensor == nullptr || (!is_asked(last()) && fits_format(*tensor))) return read(value);
   auto it = wide_constants_.find(value);
   if (it != wide_constants_.end()) return it->second;
   return wide_constants_[value] = constant(*tensor, perm_of(value), isa::DataType::F32);
@@ -254,7 +260,7 @@ View Lowering::constant(const Tensor& tensor, std::span<const int64_t> perm, isa
   return v;
 }
 
-std::vector<uint16_t> Lowering::rounded_weights(const ir::Node& node, std::span<const float> scale) {
+RoundedWeights Lowering::rounded_weights(const ir::Node& node, std::span<const float> scale) {
   std::optional<ScaledWeights> weights = partition::constant_weights(graph_, node);
   if (!weights) {
     keep(make_diag<DiagCode::MRV0502>("weights that are no constant matrix"));
@@ -266,7 +272,11 @@ std::vector<uint16_t> Lowering::rounded_weights(const ir::Node& node, std::span<
     FormatLoss loss = format_loss(*weights);
     warn(make_diag<DiagCode::MRV0506>(loss.under, loss.values, 100 * std::sqrt(loss.lost / loss.norm)), node);
   }
-  return round_weights(*weights);
+  RoundedWeights out;
+  out.high = round_weights(*weights);
+  if (precision(node.inputs[1]).kind == partition::Precision::Kind::Pair)
+    out.low = round_remainders(*weights, out.high);
+  return out;
 }
 
 int64_t Lowering::table(const std::vector<float>& segments) {
@@ -296,6 +306,39 @@ View Lowering::with_inner(const View& view, size_t dim, ir::NodeId expr) {
   View v = scratch(view.dims, perm);
   copy(view, v, expr);
   return v;
+}
+
+View Lowering::halves(const HalvesOf& of, ir::NodeId expr) {
+  if (auto made = halves_.find(of); made != halves_.end()) return made->second;
+  const auto& [view, dim, groups, low, shift] = of;
+  auto n = static_cast<int64_t>(low.size()), part = view.dims[dim] / groups;
+  Dims dims = view.dims;
+  dims[dim] *= n;
+  std::vector<int64_t> perm = identity_perm(dims.size());
+  perm.erase(perm.begin() + static_cast<std::ptrdiff_t>(dim));
+  perm.push_back(static_cast<int64_t>(dim));
+  View all = scratch(dims, perm);
+  // Dimension `dim` as (groups, terms, part) of the result, as (groups, part) of the operand.
+  View from = factored(view, dim, part), to = factored(factored(all, dim, n * part), dim + 1, part);
+  auto place = [&](int64_t term) {
+    View v = slice(to, of.dim + 1, term, 1, 1);
+    v.dims.erase(v.dims.begin() + static_cast<std::ptrdiff_t>(of.dim) + 1);
+    v.strides.erase(v.strides.begin() + static_cast<std::ptrdiff_t>(of.dim) + 1);
+    return v;
+  };
+  for (int64_t t = 0; t < n; ++t) {
+    PeBuilder b(*this, from.dims, expr);
+    PeOperand half = b.temp();
+    if (low[static_cast<size_t>(t)]) {
+      b.apply(isa::EwOp::AxpBy, half, b.view(from), b.view(place(0)), std::ldexp(1.0f, -shift), -1);
+    } else if (t == 0 && shift != 0) {
+      b.apply(isa::EwOp::Affine, half, b.view(from), {}, std::ldexp(1.0f, -shift));
+    } else {
+      half = b.view(t == 0 ? from : place(0));  // term 0 is a high half
+    }
+    keep(b.finish(half, place(t)));
+  }
+  return halves_[of] = all;
 }
 
 Status Lowering::add(PeGroup group) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <tuple>
 
 #include "mrvlc/accel/accel.h"
 #include "mrvlc/ops/op.h"
@@ -25,10 +26,16 @@ struct Lowered {
 // Values stored as fp32 (wide.cpp).
 struct WideValues {
   std::set<ir::ValueId> values;
+  std::set<ir::ValueId>
+      asked;  // of these, because of a precision: the matrix unit reads and writes them, too
   std::vector<ir::NodeId>
       strained;  // of which a constant says that fp16 may not hold the result, but it must
 };
 WideValues choose_wide(const ir::Graph& graph, const partition::Region& region);
+
+struct RoundedWeights {
+  std::vector<uint16_t> high, low;  // low: what rounding lost, of weights that are pairs; else empty
+};
 
 class Lowering {
  public:
@@ -61,7 +68,7 @@ class Lowering {
   int64_t table(const std::vector<float>& segments);
   // Constant weights of a product as they are stored, in their own order; `scale` per output channel, or
   // none.
-  std::vector<uint16_t> rounded_weights(const ir::Node& node, std::span<const float> scale);
+  RoundedWeights rounded_weights(const ir::Node& node, std::span<const float> scale);
 
   // PeGroups are made to fit: split into single stages, reductions in parts, when their smallest block is too
   // large.
@@ -75,10 +82,28 @@ class Lowering {
   }
   // `view` with dimension `dim` contiguous: itself or a copy.
   View with_inner(const View& view, size_t dim, ir::NodeId expr);
+  // Halves of view * 2^-shift, dimension `dim` contiguous: in each of its `groups` equal parts the elements
+  // once for each of `low`, the low halves or the high ones. Made once.
+  struct HalvesOf {
+    View view;
+    size_t dim = 0;
+    int64_t groups = 1;
+    std::vector<bool> low;
+    int32_t shift = 0;
+    auto key() const {
+      return std::tie(view.buffer, view.offset, view.dims, view.strides, dim, groups, low, shift);
+    }
+    bool operator<(const HalvesOf& o) const { return key() < o.key(); }
+  };
+  View halves(const HalvesOf& of, ir::NodeId expr);
 
   std::optional<View> deferred(ir::ValueId value) const;
   void defer(ir::ValueId value, const View& source) { deferred_.emplace(value, source); }
   bool is_wide(ir::ValueId value) const { return wide_.values.contains(value); }
+  bool is_asked(ir::ValueId value) const { return wide_.asked.contains(value); }
+  partition::Precision precision(ir::ValueId value) const;
+  // The last result of the layer.
+  ir::ValueId last() const { return graph_.node(layer().nodes.back()).outputs[0]; }
   void warn(Diag diag, const ir::Node& node) {
     lowered_.warnings.push_back(at_node(std::move(diag), node.name, node.op->name));
   }
@@ -111,6 +136,7 @@ class Lowering {
   std::set<ir::ValueId> channels_last_;
   WideValues wide_;
   std::map<ir::ValueId, View> views_, deferred_, wide_constants_;
+  std::map<HalvesOf, View> halves_;
   std::map<ir::ValueId, Place> places_;
   std::map<ir::ValueId, uint32_t> output_index_;
   std::map<std::string, int64_t> shared_constants_;

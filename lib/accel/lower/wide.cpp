@@ -89,7 +89,7 @@ class Wide {
     const ir::Node& node = g_.node(l.anchor);
     for (ir::ValueId v : node.outputs)
       if (v.valid()) members_[root(v)].push_back(v);
-    if (!is_move_kind(l.kind) || l.nodes.size() > 1 || !is_view(node)) return;
+    if (!partition::is_view(g_, l)) return;
     ir::ValueId in = root(node.inputs[0]);
     if (members_[in].empty()) members_[in].push_back(node.inputs[0]);
     for (ir::ValueId v : node.outputs) {
@@ -269,8 +269,35 @@ class Wide {
 
 }  // namespace
 
+namespace {
+
+// What is not plain fp16 is fp32 in memory, and so is what a layer stores on the way to it; averages are
+// fp16.
+void add_asked(const ir::Graph& graph, const partition::Region& region, WideValues& wide) {
+  for (const auto& [value, precision] : region.precisions)
+    if (!graph.is_constant(value)) wide.asked.insert(value);
+  auto shifted = [&](ir::ValueId v) {
+    auto asked = region.precisions.find(v);
+    return asked != region.precisions.end() && asked->second.shift != 0;
+  };
+  for (const partition::Layer& l : region.layers) {
+    const auto& operands = graph.node(l.anchor).inputs;
+    bool scaled = multiplies(l.kind) && (shifted(operands[0]) || shifted(operands[1]));
+    if (!scaled && !wide.asked.contains(graph.node(l.nodes.back()).outputs[0])) continue;
+    for (ir::NodeId n : l.nodes)
+      if (n != l.nodes.back() && !graph.node(n).is(Op::AveragePool))
+        wide.asked.insert(graph.node(n).outputs[0]);
+  }
+  wide.values.insert(wide.asked.begin(), wide.asked.end());
+  std::erase_if(wide.strained, [&](ir::NodeId n) { return wide.values.contains(graph.node(n).outputs[0]); });
+}
+
+}  // namespace
+
 WideValues choose_wide(const ir::Graph& graph, const partition::Region& region) {
-  return Wide(graph, region).run();
+  WideValues out = Wide(graph, region).run();
+  add_asked(graph, region, out);
+  return out;
 }
 
 }  // namespace mrvlc::accel

@@ -152,8 +152,10 @@ Rect image_rect(const WindowOp::Image& image, int64_t batch, Span rows, Span col
                 int64_t pitch) {
   int64_t element = image.offsets[static_cast<size_t>(batch)] + rows.begin * image.stride_h +
                     cols.begin * image.stride_w + channels.begin;
-  Walk walks[] = {{rows.size(), image.stride_h * 2}, {cols.size(), image.stride_w * 2}, {channels.size(), 2}};
-  return rect_of(element * 2, walks, 2, pitch);
+  int64_t bytes = image.element_bytes();
+  Walk walks[] = {
+      {rows.size(), image.stride_h * bytes}, {cols.size(), image.stride_w * bytes}, {channels.size(), bytes}};
+  return rect_of(element * bytes, walks, bytes, pitch);
 }
 
 Rect view_rect(const View& v, const Box& box, int64_t pitch) {

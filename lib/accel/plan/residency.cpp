@@ -177,7 +177,7 @@ class Chooser {
       if (op == nullptr || !op->has_residual || op->out.buffer == op->residual.buffer) continue;
       Residence &out = residences_[op->out.buffer], &residual = residences_[op->residual.buffer];
       bool ends = residual.last == i && out.first == i && op->x.buffer != op->residual.buffer;
-      bool same_place = op->out.offsets == op->residual.offsets &&
+      bool same_place = op->out.type == op->residual.type && op->out.offsets == op->residual.offsets &&
                         op->out.stride_h == op->residual.stride_h &&
                         op->out.stride_w == op->residual.stride_w;
       if (!ends || !same_place || !out.on_chip || !residual.on_chip || out.pitch != residual.pitch) continue;

@@ -109,7 +109,8 @@ class Striper {
       return i.buffer != b || (i.offsets == made.out.offsets && rows == image_rows(made) &&
                                i.stride_h * grain == made.out.stride_h * made.grain);
     };
-    return made.out.buffer == b && made.out.offsets[0] % (p_.buffers[b].pitch / 2) == 0 &&
+    return made.out.buffer == b &&
+           made.out.offsets[0] % (p_.buffers[b].pitch / made.out.element_bytes()) == 0 &&
            std::ranges::all_of(u.all, [&](size_t i) {
              const auto& op = std::get<WindowOp>(p_.primitives[i]);
              return same(op.x, op.grain, op.in_h / op.grain) &&

@@ -139,9 +139,9 @@ class Search {
     p.x_bytes = s_.x ? aligned(in_rows * in_cols * channels * 2, m_) : 0;
     p.w_bytes = op_.dynamic_weights && !s_.w ? 0 : aligned(weight_bytes(p, out_channels), m_);
     p.bias_bytes = op_.bias >= 0 ? aligned(out_channels * 4, m_) : 0;
-    int64_t block = aligned(p.rows * p.cols * out_channels * 2, m_);
-    p.out_bytes = s_.out ? block : 0;
-    p.residual_bytes = op_.has_residual && s_.residual ? block : 0;
+    int64_t elements = p.rows * p.cols * out_channels;
+    p.out_bytes = s_.out ? aligned(elements * op_.out.element_bytes(), m_) : 0;
+    p.residual_bytes = op_.has_residual && s_.residual ? aligned(elements * 2, m_) : 0;
   }
 
   int64_t weight_bytes(const WindowPlan& p, int64_t out_channels) const {

@@ -115,7 +115,9 @@ struct WindowOp {
   struct Image {
     uint32_t buffer = kWeights;
     int64_t stride_h = 0, stride_w = 0;
-    std::vector<int64_t> offsets;  // one a batch entry
+    std::vector<int64_t> offsets;             // one a batch entry
+    isa::DataType type = isa::DataType::F16;  // of `out` also F32; what is read is F16
+    int64_t element_bytes() const { return isa::data_bytes(type); }
   };
   Image x, out, residual;
   bool has_residual = false;

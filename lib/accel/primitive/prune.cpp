@@ -105,7 +105,7 @@ void prune_unread_pixels(Program& program) {
     bool whole = users.writers.size() == 1 && !users.others && !users.readers.empty();
     if (!whole || buffer.kind != Buffer::Kind::Scratch) continue;
     WindowOp& made = *users.writers[0];
-    bool dense = made.out.offsets[0] == 0 && made.out_channels() * 2 == buffer.pitch;
+    bool dense = made.out.offsets[0] == 0 && made.out_channels() * made.out.element_bytes() == buffer.pitch;
     if (dense && applies(made, users)) shrink(made, users, buffer);
   }
 }

@@ -105,4 +105,13 @@ View unsqueezed(const View& view, size_t dim) {
   return v;
 }
 
+View factored(const View& v, size_t dim, int64_t inner) {
+  View r = unsqueezed(v, dim + 1);
+  r.dims[dim] = v.dims[dim] / inner;
+  r.dims[dim + 1] = inner;
+  r.strides[dim + 1] = v.strides[dim];
+  r.strides[dim] = v.strides[dim] * inner;
+  return r;
+}
+
 }  // namespace mrvlc::accel

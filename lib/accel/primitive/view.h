@@ -19,6 +19,8 @@ View slice(const View& view, size_t dim, int64_t start, int64_t step, int64_t si
 std::optional<View> reshaped(const View& view, const Dims& dims);
 // Strides that repeat the view to `dims` (numpy broadcasting).
 View broadcast(const View& view, const Dims& dims);
+// A dimension as two, (outer, inner), with `inner` elements.
+View factored(const View& view, size_t dim, int64_t inner);
 // Inserts a dimension of size 1.
 View unsqueezed(const View& view, size_t dim);
 

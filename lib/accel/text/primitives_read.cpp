@@ -119,11 +119,13 @@ class PrimitivesReader {
 
   Status image(const Record& r, WindowOp::Image& image) {
     std::optional<PlaceText> p = read_place(word(r, 1));
-    if (!p || p->strides.size() != 2 || p->offsets.empty() || p->type != isa::DataType::F16)
-      return record_error(r, "an image is BUFFER+OFFSETS{ROW,COLUMN}");
+    bool type =
+        p && (p->type == isa::DataType::F16 || (p->type == isa::DataType::F32 && r.words[0] == "out"));
+    if (!type || p->strides.size() != 2 || p->offsets.empty())
+      return record_error(r, "an image is BUFFER+OFFSETS{ROW,COLUMN}, of f16, or :f32 for what is written");
     auto buffer = buffers_.find(p->buffer);
     if (buffer == buffers_.end()) return record_error(r, "there is no buffer " + p->buffer + " above");
-    image = {buffer->second, p->strides[0], p->strides[1], p->offsets};
+    image = {buffer->second, p->strides[0], p->strides[1], p->offsets, p->type};
     return {};
   }
 
@@ -135,6 +137,7 @@ class PrimitivesReader {
     for (const WindowPhase& p : op.phases) sizes = sizes && p.kernel_h >= 1 && p.kernel_w >= 1;
     if (!sizes) f.fail("a size is at least 1");
     if (op.phases.empty()) f.fail("a window has a phase");
+    if (op.kind == WindowOp::Kind::Pool && op.out.type != isa::DataType::F16) f.fail("a pool writes f16");
     size_t batch = op.x.offsets.size();
     bool images = batch > 0 && op.out.offsets.size() == batch &&
                   (!op.has_residual || op.residual.offsets.size() == batch) &&

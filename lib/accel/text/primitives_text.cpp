@@ -53,7 +53,10 @@ class PrimitivesWriter {
 
   // Sizes of 0 are not written.
   Record image(const char* role, const WindowOp::Image& i, int64_t h, int64_t w) const {
-    Record r{0, {role, to_text(PlaceText{buffers_[i.buffer], i.offsets, {i.stride_h, i.stride_w}})}, {}, {}};
+    Record r{0,
+             {role, to_text(PlaceText{buffers_[i.buffer], i.offsets, {i.stride_h, i.stride_w}, i.type})},
+             {},
+             {}};
     FieldWriter(r).two("size", h, w, 0);
     return r;
   }

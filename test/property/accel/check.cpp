@@ -41,6 +41,7 @@ class Case {
     options.tiles = setup_.tiles;
     auto parts = partition::partition(g_, setup_.machine, options);
     if (!parts.ok()) return refused(parts.error());
+    for (partition::Region& r : parts->regions) choose_precisions(r);
     for (ir::ValueId v : g_.inputs()) values_[v] = random_values(g_.value(v));
     for (const partition::Step& step : parts->steps) {
       if (step.kind == partition::Step::Kind::Cpu) return fail("a node was left to the CPU");
@@ -51,16 +52,31 @@ class Case {
   }
 
  private:
-  // Of the name, so that they stay when other inputs are cut off.
-  Tensor random_values(const ir::Value& value) {
-    uint64_t seed = seed_;
+  // Of the name, so that it stays when other values are cut off.
+  Dice dice_for(const ir::Value& value, uint64_t seed) const {
     for (char c : value.name) seed = seed * 131 + static_cast<unsigned char>(c);
-    Dice dice(seed);
+    return Dice(seed);
+  }
+
+  void choose_precisions(partition::Region& r) const {
+    const partition::PrecisionChoice choice(g_, r);
+    for (ir::ValueId v : choice.values()) {
+      Dice dice = dice_for(g_.value(v), seed_ + 1);
+      if (!dice.chance(setup_.exact)) continue;
+      partition::Precision p;
+      if (dice.chance(80)) p.kind = partition::Precision::Kind::Pair;
+      if (dice.chance(40)) p.shift = static_cast<int32_t>(dice.of({-9, -3, -1, 1, 2, 5, 12, 24}));
+      if (!choice.obstacle(v, p)) choice.set(r.precisions, v, p);
+    }
+  }
+
+  Tensor random_values(const ir::Value& value) {
+    Dice dice = dice_for(value, seed_);
     Tensor t = zeros(value.type.shape);
     double scale = dice.of({1.0, 1.0, 1.0, 4.0, 30.0});
     bool special = dice.chance(6);
     for (float& v : t.mutable_data<float>()) {
-      v = narrow(static_cast<float>(dice.real(-scale, scale)));
+      v = static_cast<float>(dice.real(-scale, scale));
       if (special && dice.chance(3))
         v = half_to_float(static_cast<uint16_t>(dice.next()));  // any number, or none
     }
@@ -231,14 +247,15 @@ Setup random_setup(Dice& dice) {
   m.instruction_overhead = dice.of({16u, 16u, 1u, 100u});
   s.effort = dice.chance(15) ? 2 : 1;
   s.pin_weights = dice.chance(20);
+  s.exact = dice.of({0, 0, 0, 30, 60, 100});
   return s;
 }
 
 std::string to_string(const Setup& s) {
   return fmt::format(
-      "{} tiles, effort {}, pin_weights {}, ocm_bytes {}, ddr_bytes {}, accumulator_pixels {}, "
+      "{} tiles, effort {}, pin_weights {}, exact {}, ocm_bytes {}, ddr_bytes {}, accumulator_pixels {}, "
       "tile_link_bytes {}",
-      s.tiles, s.effort, s.pin_weights, s.machine.ocm_bytes, s.machine.ddr_bytes,
+      s.tiles, s.effort, s.pin_weights, s.exact, s.machine.ocm_bytes, s.machine.ddr_bytes,
       s.machine.accumulator_pixels, s.machine.tile_link_bytes);
 }
 

@@ -44,12 +44,69 @@ const Tensor& Model::get(ir::ValueId v) {
   return it->second;
 }
 
-const Tensor& Model::operand(ir::ValueId v) {
+Tensor Model::unrounded(ir::ValueId v) {
   const Tensor* t = graph_.constant(v);
-  if (t == nullptr || fits_half(*t)) return get(v);
+  if (t == nullptr) return get(v);
   Tensor whole = zeros(t->shape());
   for (int64_t i = 0; i < t->elements(); ++i) whole.set_double(i, t->as_double(i));
-  return operands_.emplace(v, std::move(whole)).first->second;
+  return whole;
+}
+
+const Tensor& Model::operand(ir::ValueId v, const partition::Layer& layer) {
+  const Tensor* t = graph_.constant(v);
+  if (t == nullptr) return get(v);
+  bool asked = asked_.contains(graph_.node(layer.nodes.back()).outputs[0]);
+  if (!asked && fits_half(*t)) return get(v);
+  return operands_.emplace(v, unrounded(v)).first->second;
+}
+
+Tensor Model::high(ir::ValueId v) {
+  Tensor t = unrounded(v), r = zeros(t.shape());
+  float factor = std::ldexp(1.0f, -precision(v).shift);
+  for (size_t i = 0; i < t.data<float>().size(); ++i)
+    r.mutable_data<float>()[i] = narrow(std::fma(factor, t.data<float>()[i], 0.0f));
+  return r;
+}
+
+Tensor Model::low(ir::ValueId v) {
+  Tensor t = unrounded(v), r = high(v);
+  float factor = std::ldexp(1.0f, -precision(v).shift);
+  for (size_t i = 0; i < t.data<float>().size(); ++i) {
+    float& e = r.mutable_data<float>()[i];
+    e = narrow(std::fma(factor, t.data<float>()[i], -e));
+  }
+  return r;
+}
+
+std::vector<Model::Term> Model::left_terms(ir::ValueId left, ir::ValueId right) {
+  std::vector<Term> terms = {{high(left), false}};
+  if (is_pair(left)) terms.push_back({low(left), false});
+  if (is_pair(right)) terms.push_back({terms[0].halves, true});
+  return terms;
+}
+
+void Model::take_power(const partition::Layer& layer, size_t channel, const Tensor* p,
+                       const std::function<int64_t(int64_t)>& channel_of, Tail& tail) {
+  const ir::Node& anchor = graph_.node(layer.anchor);
+  int power = precision(anchor.inputs[0]).shift + (p == nullptr ? precision(anchor.inputs[1]).shift : 0);
+  tail.of_weights = tail.scale;
+  if (power == 0) return;
+  if (p != nullptr) {
+    std::vector<float> factors(static_cast<size_t>(shape(anchor.outputs[0])[channel]), 1.0f);
+    if (!tail.scale.empty()) factors = tail.scale;
+    for (float& f : factors) f *= std::ldexp(1.0f, power);
+    Tensor scaled = zeros(p->shape());
+    for (int64_t i = 0; i < p->elements(); ++i)
+      scaled.mutable_data<float>()[static_cast<size_t>(i)] =
+          static_cast<float>(p->as_double(i)) * factors[static_cast<size_t>(channel_of(i))];
+    if (fits_half(scaled)) {
+      tail.of_weights = factors;
+      return;
+    }
+  }
+  tail = tail_of(graph_, layer, channel, p != nullptr, false, true);
+  tail.of_weights = tail.scale;
+  tail.after = power;
 }
 
 Status Model::run(const partition::Layer& layer) {

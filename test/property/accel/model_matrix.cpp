@@ -9,13 +9,13 @@ namespace {
 
 // One product of a batch; `order`: in which order the elements of a row are summed up.
 struct Rows {
-  const float* a = nullptr;
-  const float* b = nullptr;
+  std::vector<std::pair<const float*, const float*>> terms;  // halves of both operands
   int64_t n = 0, a_step = 1, b_k = 0, b_n = 1;
   const std::vector<int64_t>* order = nullptr;
   float sum(int64_t column) const {
     float acc = 0;
-    for (int64_t k : *order) acc = std::fma(a[k * a_step], b[k * b_k + column * b_n], acc);
+    for (auto [a, b] : terms)
+      for (int64_t k : *order) acc = std::fma(a[k * a_step], b[k * b_k + column * b_n], acc);
     return acc;
   }
 };
@@ -79,33 +79,49 @@ Status Model::product(const partition::Layer& layer) {
   bool per_column = c == nullptr || c->shape().size() < 2 || c->shape()[0] == 1;
   Tail tail;
   tail.value = node.outputs[0];
-  if (per_column) tail = tail_of(graph_, layer, out.size() - 1, constant, true, false, wide_);
+  if (per_column) tail = tail_of(graph_, layer, out.size() - 1, constant, true, false, wide_, asked_);
 
-  Tensor b = zeros(wide);
-  std::span<float> bw = b.mutable_data<float>();
+  Tensor b = zeros(wide), low_b = zeros(wide), p = zeros(wide);
+  auto column_of = [&](int64_t i) { return g.trans_b ? i / g.k : i % g.n; };
+  for (int64_t i = 0; i < p.elements() && constant; ++i)
+    p.mutable_data<float>()[static_cast<size_t>(i)] = static_cast<float>(weights->as_double(i)) * g.alpha;
+  if (per_column) {
+    take_power(layer, out.size() - 1, constant ? &p : nullptr, column_of, tail);
+  } else {
+    Tail own = tail;
+    take_power(layer, out.size() - 1, &p, column_of, own);
+    tail.of_weights = own.of_weights;
+    tail.after = own.after;
+    if (tail.after != 0) tail.of_weights.clear();
+  }
+  std::span<float> bw = b.mutable_data<float>(), bl = low_b.mutable_data<float>();
   WeightRounding rounded(true);
   for (int64_t i = 0; i < b.elements() && constant; ++i) {
-    int64_t column = g.trans_b ? i / g.k : i % g.n;
-    float w = static_cast<float>(weights->as_double(i)) * g.alpha;
-    if (!tail.scale.empty()) w *= tail.scale[static_cast<size_t>(column)];
-    bw[static_cast<size_t>(i)] = rounded(w, column);
+    int64_t column = column_of(i);
+    float w = p.data<float>()[static_cast<size_t>(i)];
+    if (!tail.of_weights.empty()) w *= tail.of_weights[static_cast<size_t>(column)];
+    float stored = bw[static_cast<size_t>(i)] = rounded(w, column);
+    bl[static_cast<size_t>(i)] = std::isfinite(stored) ? narrow(w - stored) : 0;
   }
   std::vector<int64_t> order = counted(g.k);
   if (constant && !g.trans_a) MRVLC_TRY(product_order(node.inputs[0], order));
 
-  const Tensor& a = get(node.inputs[0]);
-  const Tensor& right = constant ? b : get(node.inputs[1]);
+  const std::vector<Term> terms = left_terms(node.inputs[0], node.inputs[1]);
+  const Tensor& a = terms[0].halves;
+  if (!constant) b = high(node.inputs[1]), low_b = low(node.inputs[1]);
   const float* residual = tail.residual.valid() ? get(tail.residual).data<float>().data() : nullptr;
   Tensor result = zeros(out);
   float* y = result.mutable_data<float>().data();
   int64_t batches = element_count(out) / (g.m * g.n);
-  int64_t a_batches = a.elements() / (g.m * g.k), b_batches = right.elements() / (g.k * g.n);
+  int64_t a_batches = a.elements() / (g.m * g.k), b_batches = b.elements() / (g.k * g.n);
   for (int64_t i = 0; i < batches * g.m; ++i) {
     int64_t batch = i / g.m, row = i % g.m;
     Rows r;
-    r.a = a.data<float>().data() + batch % a_batches * g.m * g.k + (g.trans_a ? row : row * g.k);
     r.a_step = g.trans_a ? g.m : 1;
-    r.b = right.data<float>().data() + batch % b_batches * g.k * g.n;
+    for (const Term& t : terms)
+      r.terms.emplace_back(
+          t.halves.data<float>().data() + batch % a_batches * g.m * g.k + (g.trans_a ? row : row * g.k),
+          (t.right_low ? low_b : b).data<float>().data() + batch % b_batches * g.k * g.n);
     r.b_k = g.trans_b ? 1 : g.n;
     r.b_n = g.trans_b ? g.k : 1;
     r.order = &order;
@@ -115,22 +131,24 @@ Status Model::product(const partition::Layer& layer) {
       if (c != nullptr && per_column)
         add = g.beta * static_cast<float>(c->as_double(c->elements() == 1 ? 0 : n));
       if (!tail.scale.empty()) add = add * tail.scale[column] + tail.shift[column];
-      float v = r.sum(n) + add;
+      float v = std::fma(std::ldexp(1.0f, tail.after), r.sum(n), 0.0f) + add;
       if (residual != nullptr) v += *residual++;
-      *y = narrow(tail.activation ? tail.activation(v) : v);
+      *y = tail.activation ? tail.activation(v) : v;
     }
   }
+  store(tail.value, result);
   if (!per_column) {  // its own step on the stored product
-    const Tensor& added = operand(node.inputs[2]);
+    const Tensor& added = operand(node.inputs[2], layer);
+    result = get(tail.value);
     Shape strides = broadcast_strides(added.shape(), out);
     std::span<float> v = result.mutable_data<float>();
     each_index(out, [&](const Shape& index, int64_t i) {
       float& e = v[static_cast<size_t>(i)];
       float term = g.beta * added.data<float>()[static_cast<size_t>(position(index, strides))];
-      e = narrow(std::fma(1.0f, e, term));
+      e = std::fma(1.0f, e, term);
     });
+    store(tail.value, result);
   }
-  values_[tail.value] = std::move(result);
   return chain(layer, tail.taken, tail.value);
 }
 

@@ -86,7 +86,7 @@ Status Model::move(const partition::Layer& layer) {
       }
       return i;
     };
-    y = gathered(x, out, inside, narrow(static_cast<float>(p.value)));
+    y = gathered(x, out, inside, static_cast<float>(p.value));
   } else if (node.is(Op::Split)) {
     MRVLC_ASSIGN(int64_t axis, ops::normalize_axis(node.int_attr("axis"), x.type().rank()));
     int64_t at = 0;
@@ -97,19 +97,19 @@ Status Model::move(const partition::Layer& layer) {
         return i;
       });
       at += shape(part)[static_cast<size_t>(axis)];
-      values_[part] = std::move(t);
+      store(part, t);
     }
     return {};
   } else {
     return make_diag<DiagCode::MRV0502>(std::string(node.op->name));
   }
-  values_[node.outputs[0]] = std::move(y);
+  store(node.outputs[0], y);
   return {};
 }
 
 Status Model::reshape(const partition::Layer& layer) {
   const ir::Node& node = graph_.node(layer.anchor);
-  values_[node.outputs[0]] = get(node.inputs[0]).reshaped(shape(node.outputs[0]));
+  store(node.outputs[0], get(node.inputs[0]).reshaped(shape(node.outputs[0])));
   return {};
 }
 
@@ -129,7 +129,7 @@ Status Model::concat(const partition::Layer& layer) {
     });
     at += x.shape()[static_cast<size_t>(axis)];
   }
-  values_[node.outputs[0]] = std::move(y);
+  store(node.outputs[0], y);
   return {};
 }
 

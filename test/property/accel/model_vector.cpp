@@ -58,12 +58,13 @@ Unary cosine() {
 }
 
 // Several instructions and tables.
-Unary composed(const ir::Node& node) {
+// `large`: the operand may be beyond the square of what float16 holds.
+Unary composed(const ir::Node& node, bool large) {
   if (node.is(Op::Exp)) return exponential();
   if (node.is(Op::Cosh)) return cosine();
   if (node.is(Op::Log)) {
-    auto table = segments([](double v) { return 2 * std::log(v); });
-    return [table](float x) { return look_up(table, std::sqrt(x)); };
+    auto table = segments([large](double v) { return (large ? 4 : 2) * std::log(v); });
+    return [table, large](float x) { return look_up(table, std::sqrt(large ? std::sqrt(x) : x)); };
   }
   if (node.is(Op::Sinh)) {
     auto table = segments([](double v) { return std::tanh(v); });
@@ -87,7 +88,8 @@ Unary instruction_of(const ir::Node& node) {
 // The value between the nodes stays in float.
 class Chain {
  public:
-  Chain(Model& model, ir::ValueId value) : m_(model), value_(value) {
+  Chain(Model& model, const partition::Layer& layer, ir::ValueId value)
+      : m_(model), layer_(layer), value_(value) {
     if (value.valid()) current_ = model.get(value);
   }
 
@@ -100,7 +102,7 @@ class Chain {
       result = map(operand(node, 0), *f);
     } else if (Unary instruction = instruction_of(node)) {
       result = map(operand(node, 0), instruction);
-    } else if (Unary function = composed(node)) {
+    } else if (Unary function = composed(node, large(node))) {
       result = map(operand(node, 0), function);
     } else if (node.is(Op::Pow)) {
       MRVLC_ASSIGN(result, power(node, right->as_double(0)));
@@ -121,12 +123,16 @@ class Chain {
   ir::ValueId value() const { return value_; }
 
  private:
+  bool large(const ir::Node& node) const {
+    return m_.asked_.contains(node.inputs[0]) ||
+           m_.asked_.contains(m_.graph_.node(layer_.nodes.back()).outputs[0]);
+  }
   const Tensor* scalar(const ir::Node& node, size_t i) const {
     const Tensor* t = m_.graph_.constant(node.inputs[i]);
     return t != nullptr && t->elements() == 1 ? t : nullptr;
   }
   const Tensor& operand(const ir::Node& node, size_t i) {
-    return node.inputs[i] == value_ ? current_ : m_.operand(node.inputs[i]);
+    return node.inputs[i] == value_ ? current_ : m_.operand(node.inputs[i], layer_);
   }
   static Tensor map(const Tensor& x, const Unary& f) {
     Tensor r = zeros(x.shape());
@@ -162,13 +168,14 @@ class Chain {
   }
 
   Model& m_;
+  const partition::Layer& layer_;
   ir::ValueId value_;
   Tensor current_;
 };
 
 Status Model::chain(const partition::Layer& layer, size_t from, ir::ValueId value) {
   if (from == layer.nodes.size()) return {};
-  Chain c(*this, value);
+  Chain c(*this, layer, value);
   for (size_t i = from; i < layer.nodes.size(); ++i) MRVLC_TRY(c.append(graph_.node(layer.nodes[i])));
   ir::ValueId result = c.value();
   store(result, c.take());

@@ -70,35 +70,44 @@ P plane(P p) {
   return p;
 }
 
+// Of weight i: [M, C/group, ...], or transposed [C, M/group, ...].
+int64_t output_channel(const ops::ConvParams& p, int64_t i, bool transposed) {
+  int64_t in = p.in_channels / p.group, out = p.out_channels / p.group, taps = p.kernel[0] * p.kernel[1];
+  int64_t first = i / taps / (transposed ? out : in), second = i / taps % (transposed ? out : in);
+  return transposed ? first / in * out + second : first;
+}
+
 class Convolution {
  public:
   Convolution(const ops::ConvParams& p, const Tensor& weights, const Tail& tail, bool transposed)
       : p_(p), in_(p.in_channels / p.group), out_(p.out_channels / p.group), transposed_(transposed) {
     rows_ = all_taps(p, 0, transposed);
     cols_ = all_taps(p, 1, transposed);
-    int64_t taps = p.kernel[0] * p.kernel[1];
     WeightRounding rounded(!transposed);
     for (int64_t i = 0; i < weights.elements(); ++i) {
       auto w = static_cast<float>(weights.as_double(i));
-      // [M, C/group, ...], or transposed [C, M/group, ...].
-      int64_t first = i / taps / (transposed ? out_ : in_), second = i / taps % (transposed ? out_ : in_);
-      int64_t m = transposed ? first / in_ * out_ + second : first;
-      w_.push_back(rounded(tail.scale.empty() ? w : w * tail.scale[static_cast<size_t>(m)], m));
+      int64_t m = output_channel(p, i, transposed);
+      float whole = tail.of_weights.empty() ? w : w * tail.of_weights[static_cast<size_t>(m)];
+      w_.push_back(rounded(whole, m));
+      low_.push_back(std::isfinite(w_.back()) ? narrow(whole - w_.back()) : 0);
     }
   }
 
-  float sum(const float* image, int64_t m, int64_t y, int64_t x) const {
+  // Of an operand's halves: an image, and whether it meets the low halves of the weights.
+  using Halves = std::vector<std::pair<const float*, bool>>;
+
+  float sum(const Halves& images, int64_t m, int64_t y, int64_t x) const {
     float acc = 0;
     int64_t group = m / out_, plane = p_.input[0] * p_.input[1], taps = p_.kernel[0] * p_.kernel[1];
     int64_t step = transposed_ ? out_ * taps : taps;
     int64_t base = transposed_ ? group * in_ * step + m % out_ * taps : m * in_ * taps;
-    image += group * in_ * plane;
     for (auto [r, iy] : rows_[static_cast<size_t>(y)])
-      for (auto [s, ix] : cols_[static_cast<size_t>(x)]) {
-        const float* w = w_.data() + base + r * p_.kernel[1] + s;
-        const float* v = image + iy * p_.input[1] + ix;
-        for (int64_t c = 0; c < in_; ++c) acc = std::fma(v[c * plane], w[c * step], acc);
-      }
+      for (auto [s, ix] : cols_[static_cast<size_t>(x)])
+        for (auto [image, low] : images) {
+          const float* w = (low ? low_ : w_).data() + base + r * p_.kernel[1] + s;
+          const float* v = image + group * in_ * plane + iy * p_.input[1] + ix;
+          for (int64_t c = 0; c < in_; ++c) acc = std::fma(v[c * plane], w[c * step], acc);
+        }
     return acc;
   }
 
@@ -107,13 +116,14 @@ class Convolution {
   int64_t in_, out_;
   bool transposed_;
   std::vector<Taps> rows_, cols_;
-  std::vector<float> w_;
+  std::vector<float> w_, low_;
 };
 
 }  // namespace
 
 Tail tail_of(const ir::Graph& graph, const partition::Layer& layer, size_t channel, bool constant_weights,
-             bool residual_allowed, bool constants_only, const std::set<ir::ValueId>& wide) {
+             bool residual_allowed, bool constants_only, const std::set<ir::ValueId>& wide,
+             const std::set<ir::ValueId>& asked) {
   Tail tail;
   tail.value = graph.node(layer.anchor).outputs[0];
   const Shape& out = graph.value(tail.value).type.shape;
@@ -132,7 +142,7 @@ Tail tail_of(const ir::Graph& graph, const partition::Layer& layer, size_t chann
         if (!absorb(tail, node, left, *c, constant_weights)) break;
       } else {
         bool residual = node.is(Op::Add) && residual_allowed && !tail.residual.valid() &&
-                        !graph.is_constant(other) && !wide.contains(other);
+                        !graph.is_constant(other) && !wide.contains(other) && !asked.contains(other);
         if (!residual) break;
         tail.residual = other;
       }
@@ -150,10 +160,14 @@ Status Model::conv(const partition::Layer& layer) {
                transposed ? ops::conv_transpose_params(context) : ops::conv_params(context));
   p = plane(p);
   bool depthwise = p.group > 1 && p.in_channels == p.group;
-  Tail tail = tail_of(graph_, layer, 1, true, !depthwise || p.out_channels == p.group, false, wide_);
+  Tail tail = tail_of(graph_, layer, 1, true, !depthwise || p.out_channels == p.group, false, wide_, asked_);
+  take_power(
+      layer, 1, graph_.constant(node.inputs[1]), [&](int64_t i) { return output_channel(p, i, transposed); },
+      tail);
   Convolution convolution(p, *graph_.constant(node.inputs[1]), tail, transposed);
   const Tensor* bias = node.inputs.size() > 2 ? graph_.constant(node.inputs[2]) : nullptr;
-  const float* x = get(node.inputs[0]).data<float>().data();
+  std::vector<Term> terms = left_terms(node.inputs[0], node.inputs[1]);
+  if (depthwise && p.dilations[1] > 1 && p.kernel[1] > 1) terms.resize(1);
   const float* residual = tail.residual.valid() ? get(tail.residual).data<float>().data() : nullptr;
   Tensor out = zeros(shape(tail.value));
   float* y = out.mutable_data<float>().data();
@@ -162,14 +176,18 @@ Status Model::conv(const partition::Layer& layer) {
       auto channel = static_cast<size_t>(m);
       float add = bias != nullptr ? static_cast<float>(bias->as_double(m)) : 0.0f;
       if (!tail.scale.empty()) add = add * tail.scale[channel] + tail.shift[channel];
-      const float* image = x + b * p.in_channels * p.input[0] * p.input[1];
+      Convolution::Halves images;
+      for (const Term& t : terms)
+        images.emplace_back(t.halves.data<float>().data() + b * p.in_channels * p.input[0] * p.input[1],
+                            t.right_low);
       for (int64_t i = 0; i < p.output[0] * p.output[1]; ++i, ++y) {
-        float v = convolution.sum(image, m, i / p.output[1], i % p.output[1]) + add;
+        float v = convolution.sum(images, m, i / p.output[1], i % p.output[1]);
+        v = std::fma(std::ldexp(1.0f, tail.after), v, 0.0f) + add;
         if (residual != nullptr) v += *residual++;
-        *y = narrow(tail.activation ? tail.activation(v) : v);
+        *y = tail.activation ? tail.activation(v) : v;
       }
     }
-  values_[tail.value] = std::move(out);
+  store(tail.value, out);
   return chain(layer, tail.taken, tail.value);
 }
 
@@ -194,6 +212,19 @@ float window(const ops::PoolParams& p, const float* image, const Taps& rows, con
   if (p.is_max) return v;
   auto inside = static_cast<float>(rows.size() * cols.size());
   return p.count_include_pad ? v * (1.0f / static_cast<float>(p.kernel[0] * p.kernel[1])) : v / inside;
+}
+
+// In float32: the columns of each row first.
+float greatest(const ops::PoolParams& p, const float* image, const Taps& rows, const Taps& cols) {
+  std::vector<float> of_rows;
+  for (auto [r, iy] : rows) {
+    float v = image[iy * p.input[1] + cols[0].second];
+    for (size_t k = 1; k < cols.size(); ++k) v = maximum(v, image[iy * p.input[1] + cols[k].second]);
+    of_rows.push_back(v);
+  }
+  float v = of_rows[0];
+  for (size_t k = 1; k < of_rows.size(); ++k) v = maximum(v, of_rows[k]);
+  return v;
 }
 
 // Taps inside the input or its declared padding: in ceil mode the last windows reach further.
@@ -223,9 +254,11 @@ Status Model::pool(const partition::Layer& layer) {
   MRVLC_ASSIGN(ops::PoolParams p, ops::pool_params(ops::infer_context(graph_, node)));
   if (node.is(Op::GlobalAveragePool) || node.is(Op::GlobalMaxPool)) return global_pool(node, p);
   p = plane(p);
+  const bool whole = p.is_max && asked_.contains(node.outputs[0]);
+  const Tensor image = whole ? get(node.inputs[0]) : narrowed(get(node.inputs[0]));
   auto all = static_cast<float>(p.kernel[0] * p.kernel[1]);
   std::vector<Taps> rows = all_taps(p, 0, false), cols = all_taps(p, 1, false);
-  const float* x = get(node.inputs[0]).data<float>().data();
+  const float* x = image.data<float>().data();
   Tensor out = zeros(shape(node.outputs[0]));
   float* y = out.mutable_data<float>().data();
   bool correct = false;
@@ -234,12 +267,17 @@ Status Model::pool(const partition::Layer& layer) {
   for (int64_t c = 0; c < p.batch * p.channels; ++c, x += p.input[0] * p.input[1])
     for (int64_t oy = 0; oy < p.output[0]; ++oy)
       for (int64_t ox = 0; ox < p.output[1]; ++ox, ++y) {
-        float v = narrow(window(p, x, rows[static_cast<size_t>(oy)], cols[static_cast<size_t>(ox)]));
+        const Taps &down = rows[static_cast<size_t>(oy)], &across = cols[static_cast<size_t>(ox)];
+        if (whole) {
+          *y = greatest(p, x, down, across);
+          continue;
+        }
+        float v = narrow(window(p, x, down, across));
         if (!p.is_max && p.count_include_pad && correct)
           v = narrow(v * (all / static_cast<float>(covered(p, 0, oy) * covered(p, 1, ox))));
         *y = v;
       }
-  values_[node.outputs[0]] = std::move(out);
+  store(node.outputs[0], out);
   return {};
 }
 

@@ -203,6 +203,23 @@ std::set<ir::ValueId> wide_values(const ir::Graph& graph, const partition::Regio
   return out;
 }
 
+std::set<ir::ValueId> asked_values(const ir::Graph& graph, const partition::Region& region) {
+  std::set<ir::ValueId> out;
+  for (const auto& [v, precision] : region.precisions)
+    if (!graph.is_constant(v)) out.insert(v);
+  for (const partition::Layer& l : region.layers) {
+    bool within = out.contains(graph.node(l.nodes.back()).outputs[0]);
+    bool product = is_image(l) || l.kind == LayerKind::Fc || l.kind == LayerKind::Matmul;
+    for (size_t i = 0; i < 2 && product; ++i) {
+      auto p = region.precisions.find(graph.node(l.anchor).inputs[i]);
+      within = within || (p != region.precisions.end() && p->second.shift != 0);
+    }
+    for (size_t i = 0; within && i + 1 < l.nodes.size(); ++i)
+      if (!graph.node(l.nodes[i]).is(Op::AveragePool)) out.insert(graph.node(l.nodes[i]).outputs[0]);
+  }
+  return out;
+}
+
 bool fits_half(const Tensor& constant) {
   double norm = 0, lost = 0;
   for (double d : constant.to_doubles()) {

@@ -11,6 +11,8 @@ MRVLC_DIAG(0403, Error, Usage, "--cpu '{}' and --accel '{}' both name it")
 MRVLC_DIAG(0404, Error, Usage, "batch {}: the target takes 1 to {}")
 MRVLC_DIAG(0405, Warning, Usage, "{} '{}': {}; it holds for all of that")
 MRVLC_DIAG(0406, Warning, Usage, "{} '{}' has no effect: {}; {}")
+MRVLC_DIAG(0407, Error, Usage, "--precision '{}' matches no value of the model")
+MRVLC_DIAG(0408, Warning, Usage, "--precision '{}': '{}' keeps its precision: {}{}")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode
