@@ -35,6 +35,28 @@ Status add_bounds(const std::vector<std::string>& texts, std::map<std::string, S
   return {};
 }
 
+// A kind for the whole accelerator, or NAME=HOW for values.
+Status read_precisions(const std::vector<std::string>& texts, driver::CompileOptions& o) {
+  for (const std::string& text : texts) {
+    const size_t eq = text.rfind('=');
+    if (eq == std::string::npos) {
+      if (text != "fp16" && text != "int8" && text != "auto")
+        return make_diag<DiagCode::MRV0004>(
+            fmt::format("--precision takes fp16, int8, auto or NAME=HOW, not '{}'", printable(text)));
+      o.precision = text;
+      continue;
+    }
+    const auto precision = partition::parse_precision(std::string_view(text).substr(eq + 1));
+    if (eq == 0 || !precision)
+      return make_diag<DiagCode::MRV0004>(
+          fmt::format("--precision takes NAME=fp16, NAME=pair, NAME=scale:K or NAME=pair:K with K from -{0} "
+                      "to {0}, not '{1}'",
+                      partition::kMostShift, printable(text)));
+    o.precisions.emplace_back(text.substr(0, eq), *precision);
+  }
+  return {};
+}
+
 // OUT.d beside OUT, also when OUT ends in a slash.
 std::string default_depfile(std::string out) {
   while (out.size() > 1 && out.back() == '/') out.pop_back();
@@ -90,10 +112,12 @@ void add_compile_options(CLI::App& cmd, CompileArguments& a) {
       ->capture_default_str();
   cmd.add_flag("--wb-pin", a.pin_weights,
                "keep weights on chip from one inference to the next (they must fit)");
-  cmd.add_option("--precision", a.precision, "arithmetic of the accelerator")
-      ->check(CLI::IsMember({"fp16", "int8", "auto"}))
-      ->type_name("KIND")
-      ->capture_default_str();
+  cmd.add_option(
+         "--precision", a.precision,
+         "arithmetic of the accelerator: fp16, int8 or auto; or NAME=fp16|pair|scale:K|pair:K: how exactly "
+         "values are kept (repeatable, * and ? allowed)")
+      ->type_name("KIND|NAME=HOW")
+      ->allow_extra_args(false);
   cmd.add_option("--rules", a.rules, "file of placement rules (repeatable)")
       ->type_name("FILE")
       ->allow_extra_args(false);
@@ -129,7 +153,7 @@ Result<driver::CompileOptions> checked(const CLI::App& cmd, const CompileArgumen
   o.tiles = a.tiles;
   o.effort = a.effort;
   o.pin_weights = a.pin_weights;
-  o.precision = a.precision;
+  MRVLC_TRY(read_precisions(a.precision, o));
   o.batch = a.batch;
   o.external_data_dir = a.external;
   o.rules.assign(a.rules.begin(), a.rules.end());

@@ -9,9 +9,9 @@ namespace mrvlc::app {
 
 // What the command line says before it is checked.
 struct CompileArguments {
-  std::string model, out, name, targets = "cn10ka", precision = "auto", depfile, timing, dump_ir, external;
+  std::string model, out, name, targets = "cn10ka", depfile, timing, dump_ir, external;
   int64_t max_sequence = 64;
-  std::vector<std::string> shapes, bounds, rules, cpu, accel, borders, target_dirs, emit;
+  std::vector<std::string> shapes, bounds, rules, precision, cpu, accel, borders, target_dirs, emit;
   std::vector<std::string> depfile_targets, depfile_quoted_targets, dump_stages;
   uint32_t tiles = 8;
   uint32_t effort = 1;

@@ -192,6 +192,7 @@ class Compiler {
     o.rule_files = rules_;
     o.cpu = options_.cpu;
     o.accel = options_.accel;
+    o.precisions = options_.precisions;
     o.borders.insert(options_.borders.begin(), options_.borders.end());
     o.tiles = options_.tiles;
     o.batch = options_.batch;
@@ -202,9 +203,12 @@ class Compiler {
   Status place() {
     partition::Options o = partition_options();
     MRVLC_ASSIGN(m_.partition, driver::place(m_.model.graph, m_.machine, o));
+    MRVLC_TRY(partition::assign_precisions(m_.model.graph, m_.partition, o));
     if (hooks_.choice) explain_choice(*hooks_.choice, m_.model.graph, m_.partition);
     o.cpu = options_.cpu;  // what the user asked for
     for (Diag& d : partition::unheeded(m_.model.graph, m_.partition, o)) diagnostics_.add(std::move(d));
+    for (Diag& d : partition::refused_precisions(m_.model.graph, m_.partition, o))
+      diagnostics_.add(std::move(d));
     warn_placement(m_, diagnostics_);
     return hooks_.placed ? hooks_.placed(m_.model.graph, m_.partition) : Status();
   }

@@ -22,6 +22,7 @@ class MapWriter {
     section("layers", [&] { layers(); });
     section("instructions", [&] { instructions(); });
     section("host_functions", [&] { host_functions(); });
+    write_precisions(out_, c_.graph, c_.partition);
     out_.end();
   }
 
@@ -122,6 +123,22 @@ class MapWriter {
 
 std::string json_text(std::string_view text) {
   return printable(text, 1u << 20);
+}
+
+void write_precisions(JsonWriter& out, const ir::Graph& graph, const partition::Partition& partition) {
+  bool any = false;
+  for (const partition::Region& region : partition.regions) {
+    for (const auto& [value, precision] : region.precisions) {
+      if (!any) out.key("precisions").array();
+      any = true;
+      out.object();
+      out.member("region", region.id);
+      out.member("value", json_text(graph.value(value).name));
+      out.member("precision", to_text(precision));
+      out.end();
+    }
+  }
+  if (any) out.end();
 }
 
 void write(JsonWriter& out, const Compiled& compiled, const Fates& fates) {

@@ -10,6 +10,7 @@
 #include "mrvlc/calibration/draw.h"
 #include "mrvlc/chost/chost.h"
 #include "mrvlc/onnx/importer.h"
+#include "mrvlc/partition/precision.h"
 
 namespace mrvlc::driver {
 
@@ -18,9 +19,10 @@ struct CompileOptions {
   std::string name;                               // empty: from the model's stem
   std::vector<std::string> targets = {"cn10ka"};  // "host" alone: no accelerator
   uint32_t tiles = 8;
-  uint32_t effort = 1;             // accel::Options
-  bool pin_weights = false;        // accel::Options
-  std::string precision = "auto";  // fp16, int8, auto
+  uint32_t effort = 1;                                                   // accel::Options
+  bool pin_weights = false;                                              // accel::Options
+  std::string precision = "auto";                                        // fp16, int8, auto
+  std::vector<std::pair<std::string, partition::Precision>> precisions;  // of values, partition::Options
   std::map<std::string, onnx::GivenShape> input_shapes;
   std::map<std::string, TensorType> input_types;  // onnx::ImportOptions; from data at hand
   std::map<std::string, Shape> bounds;            // onnx::ImportOptions

@@ -14,6 +14,8 @@ using Json = nlohmann::ordered_json;
 // files agree.
 std::string json_text(std::string_view text);
 
+// "precisions": values of regions that are not plain fp16; nothing where there are none.
+void write_precisions(JsonWriter& out, const ir::Graph& graph, const partition::Partition& partition);
 // The document, all but its last new line.
 void write(JsonWriter& out, const Compiled& compiled, const Fates& fates);
 // The same as a tree, which takes many times the memory: for tools and tests.

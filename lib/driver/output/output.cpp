@@ -32,12 +32,16 @@ Json options_json(const CompileOptions& o) {
   Json ranges = Json::array();
   for (const calibration::InputRange& r : o.input_ranges)
     ranges.push_back({{"name", idmap::json_text(r.pattern)}, {"least", r.least}, {"most", r.most}});
+  Json precisions = Json::array();
+  for (const auto& [pattern, precision] : o.precisions)
+    precisions.push_back({{"name", idmap::json_text(pattern)}, {"precision", to_text(precision)}});
   constexpr const char* kProbes[] = {"within-budget", "always", "never"};
   return {{"target", o.targets},
           {"tiles", o.tiles},
           {"effort", o.effort},
           {"wb_pin", o.pin_weights},
           {"precision", o.precision},
+          {"precision_of", std::move(precisions)},
           {"input_shape", shapes},
           {"bound", bounds},
           {"max_sequence", o.max_sequence},

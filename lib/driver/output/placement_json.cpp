@@ -104,6 +104,7 @@ void write_placement(JsonWriter& out, const CompiledModel& m, const PlacedNodes&
   out.key("nodes").array();
   for (size_t i = 0; i < nodes.size(); ++i) write_node(out, nodes, i);
   out.end();
+  idmap::write_precisions(out, m.model.graph, m.partition);
   out.end();
 }
 
