@@ -175,6 +175,7 @@ class Compiler {
   }
 
   Status simplify() {
+    source_matches_ = match_sources(m_.model.graph, m_.machine, partition_options());
     auto pipeline = m_.has_accelerator ? passes::default_pipeline() : passes::host_pipeline();
     bool known = std::find(pipeline.begin(), pipeline.end(), options_.dump_ir) != pipeline.end();
     if (!options_.dump_ir.empty() && !known) {
@@ -202,7 +203,7 @@ class Compiler {
 
   Status place() {
     partition::Options o = partition_options();
-    MRVLC_ASSIGN(m_.partition, driver::place(m_.model.graph, m_.machine, o));
+    MRVLC_ASSIGN(m_.partition, driver::place(m_.model.graph, m_.machine, o, source_matches_));
     MRVLC_TRY(partition::assign_precisions(m_.model.graph, m_.partition, o));
     if (hooks_.choice) explain_choice(*hooks_.choice, m_.model.graph, m_.partition);
     o.cpu = options_.cpu;  // what the user asked for
@@ -309,6 +310,7 @@ class Compiler {
   target::TargetText target_;
   std::vector<accel::Stage> stages_;                        // --dump-stage
   std::vector<std::pair<std::string, std::string>> rules_;  // file and text
+  partition::SourceMatches source_matches_;
   std::future<Result<std::vector<std::string>>> hashes_;
   std::optional<calibration::Calibration> calibration_;
   std::optional<Probe> probe_;

@@ -1,38 +1,94 @@
-// `mrvlc rules list|show|check`.
+// `mrvlc rules list|show|check|format`: rules as such, without a model.
 #include "mrvlc/partition/rules.h"
 
 #include "mrvlc/driver/rules_targets.h"
+#include "mrvlc/rules/format.h"
 #include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/diag/rules.h"
 #include "mrvlc/support/file.h"
+#include "mrvlc/target/find.h"
+#include "rule_files.h"
 
 namespace mrvlc::driver {
 
-std::string rules_list() {
+Result<std::vector<rules::RuleFile>> read_rule_files(const std::vector<std::filesystem::path>& files) {
+  std::vector<rules::RuleFile> out;
+  for (const auto& file : files) {
+    MRVLC_ASSIGN(std::string text, read_file(file, kMaxRuleFile));
+    out.push_back({file.string(), std::move(text)});
+  }
+  return out;
+}
+
+Result<target::Machine> machine_of(const CompileOptions& options) {
+  const std::string& name = options.targets.front();
+  MRVLC_ASSIGN(const target::TargetText text, target::find_target(name, options.target_dirs));
+  return target::read_machine(name, text);
+}
+
+namespace {
+
+Result<rules::RuleSet> sound_rules(const CompileOptions& options) {
+  MRVLC_ASSIGN(const std::vector<rules::RuleFile> files, read_rule_files(options.rules));
+  if (options.targets.front() != "host") {
+    if (auto machine = machine_of(options); !machine.ok()) return machine.error();
+  }
+  auto loaded = partition::load_rules(options.default_rules, files);
+  if (loaded.diagnostics.has_errors()) return loaded.diagnostics.list().front();
+  return std::move(loaded.set);
+}
+
+}  // namespace
+
+Result<std::string> rules_list(const CompileOptions& options) {
+  MRVLC_ASSIGN(const rules::RuleSet set, sound_rules(options));
   std::string out = fmt::format("{:<18} {:<16} {:>8}  {}\n", "rule", "layer", "priority", "why");
-  auto loaded = partition::load_rules(true, {});
-  for (const rules::Rule& r : loaded.set.rules()) {
+  if (options.targets.front() == "host") return out;  // no rule has a say there
+  for (const rules::Rule& r : set.rules()) {
     out += fmt::format("{:<18} {:<16} {:>8}  {}\n", r.name, r.layer, r.priority, r.why);
   }
   return out;
 }
 
-Result<std::string> rules_show(const std::string& name) {
-  auto loaded = partition::load_rules(true, {});
-  const rules::Rule* rule = loaded.set.find(name);
+Result<std::string> rules_show(const CompileOptions& options, const std::string& name) {
+  MRVLC_ASSIGN(const rules::RuleSet set, sound_rules(options));
+  const rules::Rule* rule = set.find(name);
   if (rule == nullptr)
     return make_diag<DiagCode::MRV0004>(fmt::format("there is no rule '{}'", printable(name)));
   return fmt::format("# {}\n{}\n", rules::location_text(*rule, rule->at), rule->text);
 }
 
-Diagnostics rules_check(const std::filesystem::path& file) {
+Diagnostics rules_check(const CompileOptions& options, const std::filesystem::path& file) {
   Diagnostics diagnostics;
-  auto text = read_file(file, 16u << 20);
-  if (!text.ok()) {
-    diagnostics.add(text.error());
+  std::vector<std::filesystem::path> all = options.rules;
+  all.push_back(file);
+  auto files = read_rule_files(all);
+  if (!files.ok()) {
+    diagnostics.add(files.error());
     return diagnostics;
   }
-  // Checked on its own: overlap with the default rules depends on --no-default-rules.
-  return partition::load_rules(false, {{file.string(), *text}}).diagnostics;
+  // By itself first: overlap with the built-in rules depends on --no-default-rules.
+  rules::LoadResult alone = partition::load_rules(false, *files);
+  if (alone.diagnostics.has_errors()) return alone.diagnostics;
+  for (const Diag& d : alone.advice.list()) alone.diagnostics.add(d);
+  if (!options.default_rules) return alone.diagnostics;
+  rules::LoadResult together = partition::load_rules(true, *files);
+  for (const Diag& d : together.diagnostics.list()) {
+    if (d.severity() != Severity::Error) continue;
+    alone.diagnostics.add(make_diag<DiagCode::MRV0321>(file.string(), d.message, ""));
+    break;
+  }
+  return alone.diagnostics;
+}
+
+Result<std::string> rules_format(const std::filesystem::path& file) {
+  MRVLC_ASSIGN(const std::string text, read_file(file, kMaxRuleFile));
+  // Only what can be read can be put in order.
+  const rules::LoadResult loaded = partition::load_rules(false, {{file.string(), text}});
+  for (const Diag& d : loaded.diagnostics.list()) {
+    if (d.code == DiagCode::MRV0301 || d.code == DiagCode::MRV0313) return d;
+  }
+  return rules::format_rules(text);
 }
 
 }  // namespace mrvlc::driver

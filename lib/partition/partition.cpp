@@ -31,6 +31,11 @@ void keep_all(Placement& placement, Partition& out) {
 }  // namespace
 
 Result<Partition> partition(const ir::Graph& graph, const target::Machine& machine, const Options& options) {
+  return partition(graph, machine, options, {});
+}
+
+Result<Partition> partition(const ir::Graph& graph, const target::Machine& machine, const Options& options,
+                            const SourceMatches& sources) {
   Placement placement(graph, machine);
   Partition out;
   // Constraints are read for the host alone too: a pattern that names nothing is a mistake there as well.
@@ -39,7 +44,7 @@ Result<Partition> partition(const ir::Graph& graph, const target::Machine& machi
   if (options.accelerator) {
     MRVLC_TRY(check_batch(options, machine));
     find_roundings(placement);
-    place_layers(placement, set);
+    place_layers(placement, set, sources);
     MRVLC_TRY(check_forced(placement));
     form_regions(placement, out);
   } else {

@@ -25,23 +25,31 @@ Placement::Placement(const ir::Graph& g, const target::Machine& m)
 
 namespace {
 
+constexpr size_t kMatchedBefore = 1000;  // progress of a rule that matched on the imported graph
+
 Layer layer_of_match(const rules::Match& match) {
   return {match.rule->name, *find_layer_kind(match.rule->layer), match.nodes, match.anchor};
 }
 
 class Placer {
  public:
-  Placer(Placement& p, const rules::RuleSet& set) : p_(p), set_(set) {
+  Placer(Placement& p, const rules::RuleSet& set, const SourceMatches& sources)
+      : p_(p), set_(set), sources_(sources), numbers_(machine_numbers(p.machine)) {
     for (ir::NodeId n : p.order) {
       by_operator_[p.graph.node(n).op].push_back(n);
     }
     options_.available = [this](ir::NodeId n) { return free(n); };
     options_.starts_region = [this](ir::NodeId n) { return p_.constraints[n.index()].border; };
+    options_.machine = &numbers_;
     options_.legal = [this](const rules::Match& m) { return legal(m); };
   }
 
   void run() {
     for (const rules::Rule& rule : set_.rules()) {
+      if (rule.stage == rules::Stage::Source) {
+        place_sources(rule);
+        continue;
+      }
       for (ir::NodeId n : anchors_of(rule)) {
         if (free(n)) attempt(rule, n);
       }
@@ -81,17 +89,67 @@ class Placer {
 
   void attempt(const rules::Rule& rule, ir::NodeId n) {
     rules::Outcome o = rules::try_rule(rule, p_.graph, n, options_);
-    NodeDecision& d = p_.decision(n);
-    if (!o.match) {
-      if (d.trials.empty() || o.progress > p_.progress[n.index()]) {
-        p_.progress[n.index()] = o.progress;
-        d.reason = fmt::format("Rule '{}' does not take it: {}", rule.name, o.reason);
-      }
-      d.trials.push_back({rule.name, false, o.condition, o.actual, o.limit, o.reason});
-      return;
-    }
+    if (!o.match) return refuse(rule, n, std::move(o));
     if (rule.layer == kCpuKind) return keep(rule, *o.match);
     take(rule, *o.match);
+  }
+
+  void refuse(const rules::Rule& rule, ir::NodeId n, rules::Outcome o) {
+    NodeDecision& d = p_.decision(n);
+    if (d.trials.empty() || o.progress > p_.progress[n.index()]) {
+      p_.progress[n.index()] = o.progress;
+      d.reason = fmt::format("Rule '{}' does not take it: {}", rule.name, o.reason);
+    }
+    d.trials.push_back({rule.name, false, std::move(o.condition), std::move(o.actual), std::move(o.limit),
+                        std::move(o.reason)});
+  }
+
+  // What the passes made of the nodes that a rule matched before them.
+  void place_sources(const rules::Rule& rule) {
+    if (!source_nodes_) source_nodes_.emplace(p_.graph);
+    for (const SourceMatch& m : sources_) {
+      if (m.rule != rule.name) continue;
+      Remains left = source_nodes_->of(m);
+      if (left.nodes.empty() && left.reason.empty()) continue;  // folded
+      place_remains(rule, m, std::move(left));
+    }
+  }
+
+  void place_remains(const rules::Rule& rule, const SourceMatch& m, Remains left) {
+    rules::Match match;
+    match.rule = &rule;
+    match.nodes = std::move(left.nodes);
+    rules::Outcome o;
+    o.progress = kMatchedBefore;
+    o.condition = "stage source";
+    o.actual = std::move(left.actual);
+    o.reason = std::move(left.reason);
+    if (!match.nodes.empty()) {
+      match.anchor = match.nodes.front();
+      if (!std::ranges::all_of(match.nodes, [&](ir::NodeId n) { return free(n); })) return;  // taken before
+      if (begins_region_inside(match)) {
+        o.actual = "a border inside";
+        o.reason = "a region must begin in the middle of what it matched.";
+      } else {
+        rules::Verdict v = legal(match);
+        if (v.ok) return rule.layer == kCpuKind ? keep(rule, match) : take(rule, match);
+        o.condition = std::move(v.condition), o.actual = std::move(v.actual), o.limit = std::move(v.limit);
+        o.reason = std::move(v.reason);
+      }
+    }
+    for (ir::NodeId n : source_nodes_->touched(m)) {
+      if (!p_.settled[n.index()]) return refuse(rule, n, std::move(o));
+    }
+  }
+
+  bool begins_region_inside(const rules::Match& match) const {
+    return std::ranges::any_of(match.nodes, [&](ir::NodeId n) {
+      if (!p_.constraints[n.index()].border) return false;
+      return std::ranges::any_of(p_.graph.node(n).inputs, [&](ir::ValueId v) {
+        return v.valid() && p_.graph.value(v).producer.valid() &&
+               std::ranges::find(match.nodes, p_.graph.value(v).producer) != match.nodes.end();
+      });
+    });
   }
 
   void settle(const rules::Rule& rule, ir::NodeId n, std::string reason) {
@@ -132,14 +190,17 @@ class Placer {
 
   Placement& p_;
   const rules::RuleSet& set_;
+  const SourceMatches& sources_;
+  const rules::MachineNumbers numbers_;
+  std::optional<SourceNodes> source_nodes_;                                       // made when a rule needs it
   std::unordered_map<const ir::OpSchema*, std::vector<ir::NodeId>> by_operator_;  // looked up only
   rules::MatchOptions options_;
 };
 
 }  // namespace
 
-void place_layers(Placement& placement, const rules::RuleSet& set) {
-  Placer(placement, set).run();
+void place_layers(Placement& placement, const rules::RuleSet& set, const SourceMatches& sources) {
+  Placer(placement, set, sources).run();
 }
 
 }  // namespace mrvlc::partition

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "mrvlc/partition/legality.h"
+#include "mrvlc/partition/source_rules.h"
 #include "mrvlc/rules/matcher.h"
 
 namespace mrvlc::partition {
@@ -38,8 +39,9 @@ struct Placement {
 Status read_constraints(Placement& placement, const Options& options);
 // Nodes whose results are rounded to integers next; these stay on the CPU unless --accel names them.
 void find_roundings(Placement& placement);
-// Tries every rule at every node its anchor names, in the order in which rules decide.
-void place_layers(Placement& placement, const rules::RuleSet& set);
+// Tries every rule at every node its anchor names, in the order in which rules decide. `sources`: where those of the
+// imported graph matched.
+void place_layers(Placement& placement, const rules::RuleSet& set, const SourceMatches& sources);
 // MRV0402 for every --accel node that no rule takes: the first is the error.
 Status check_forced(const Placement& placement);
 

@@ -20,6 +20,34 @@ const std::vector<rules::LayerWord>& layer_words() {
   return kKinds;
 }
 
+namespace {
+
+// What `machine("...")` gives: the fields of target.json that a rule may depend on.
+struct MachineNumber {
+  std::string_view name;
+  uint32_t target::Machine::*field;
+};
+constexpr MachineNumber kNumbers[] = {
+    {"fp16_macs", &target::Machine::fp16_macs},   {"max_batch", &target::Machine::max_batch},
+    {"max_layers", &target::Machine::max_layers}, {"max_ports", &target::Machine::max_ports},
+    {"max_tiles", &target::Machine::max_tiles},   {"ocm_bytes", &target::Machine::ocm_bytes},
+    {"pe_lanes", &target::Machine::pe_lanes},
+};
+
+std::vector<std::string_view> number_names() {
+  std::vector<std::string_view> out;
+  for (const MachineNumber& n : kNumbers) out.push_back(n.name);
+  return out;
+}
+
+}  // namespace
+
+rules::MachineNumbers machine_numbers(const target::Machine& machine) {
+  rules::MachineNumbers out;
+  for (const MachineNumber& n : kNumbers) out.emplace_back(n.name, int64_t{machine.*n.field});
+  return out;
+}
+
 rules::RuleFile default_rule_file() {
   return {std::string(kDefaultRulesName), std::string(kDefaultRulesText)};
 }
@@ -28,7 +56,7 @@ rules::LoadResult load_rules(bool defaults, const std::vector<rules::RuleFile>& 
   std::vector<rules::RuleFile> all;
   if (defaults) all.push_back(default_rule_file());
   all.insert(all.end(), files.begin(), files.end());
-  return rules::load_rules(all, {layer_words(), ops::find_op, ops::all_ops()});
+  return rules::load_rules(all, {layer_words(), ops::find_op, ops::all_ops(), number_names()});
 }
 
 }  // namespace mrvlc::partition

@@ -17,8 +17,9 @@ std::map<std::string_view, int> count_uses(const Rule& rule) {
   std::map<std::string_view, int> uses;
   for (const Element& e : rule.pattern) {
     ++uses[e.capture];  // elements are named anyway
+    for (const std::string& name : e.further) ++uses[name];
     for (const PatternOperand& o : e.operands) {
-      if (o.kind == PatternOperand::Kind::Capture) ++uses[o.capture];
+      if (o.named()) ++uses[o.capture];
     }
   }
   for (const Condition& c : rule.where) {

@@ -12,7 +12,7 @@ namespace mrvlc::rules {
 struct CheckContext {
   const Rule& rule;
   Messages& messages;
-  const std::vector<const ops::OpDef*>& operators;  // all that there are, for "did you mean"
+  const Vocabulary& words;
 };
 
 void check_pattern(const CheckContext& context);
@@ -29,8 +29,12 @@ void advise(const CheckContext& context);
 // What rules had to ask, as accelerator_can(layer), before legality was asked of every match.
 inline constexpr std::string_view kLegalityClause = "accelerator_can";
 
-// The element of that name, or nullptr.
+// The first element that makes what has that name, or nullptr; alternatives may have several.
 const Element* find_element(const Rule& rule, std::string_view capture);
+bool makes(const Element& e, std::string_view capture);
+bool reads(const Element& e, std::string_view capture);
+// The name of the last element of each alternative: what others read of it, and its next round.
+std::vector<std::string> results_of(const Rule& rule, const Item& choice);
 // Whether a match always binds the capture: it belongs to an element that must be there and is not an
 // optional operand.
 bool always_bound(const Rule& rule, std::string_view capture);

@@ -12,26 +12,46 @@ namespace {
 // The element whose operand the capture is, or nullptr.
 const Element* operand_owner(const Rule& rule, std::string_view capture) {
   for (const Element& e : rule.pattern) {
-    for (const PatternOperand& o : e.operands) {
-      if (o.kind == PatternOperand::Kind::Capture && o.capture == capture) return &e;
-    }
+    if (reads(e, capture)) return &e;
   }
   return nullptr;
 }
 
+// Whether the name is another one in every round of a repetition.
+bool of_each_round(const Rule& rule, const std::vector<Item>& items, std::string_view capture) {
+  for (const Item& i : items) {
+    for (const auto& alternative : i.alternatives) {
+      if (of_each_round(rule, alternative, capture)) return true;
+    }
+    if (!i.is_choice() || i.repeat != Repeat::Many) continue;
+    const std::vector<std::string> results = results_of(rule, i);
+    if (std::ranges::find(results, capture) != results.end()) continue;
+    size_t inside = 0, all = 0;
+    for_each_element(rule, {i}, [&](const Element& e) { inside += makes(e, capture) || reads(e, capture); });
+    for (const Element& e : rule.pattern) all += makes(e, capture) || reads(e, capture);
+    if (inside > 0 && inside == all) return true;
+  }
+  return false;
+}
+
 bool numeric(Kind k) {
   return k == Kind::Integer || k == Kind::Float;
+}
+bool is_list(Kind k) {
+  return k == Kind::Integers || k == Kind::Numbers;
+}
+
+bool comparable(Kind left, Kind right, bool equality) {
+  if (numeric(left)) return numeric(right) || right == Kind::Numbers;
+  if (is_list(left)) return numeric(right) || (equality && is_list(right));
+  return equality && left == right;
 }
 
 class ConditionCheck {
  public:
   explicit ConditionCheck(const CheckContext& context) : c_(context) {}
 
-  void run() {
-    for (const Condition& c : c_.rule.where) {
-      for (const Term& t : c.any_of) term(t);
-    }
-  }
+  void run() { conditions(c_.rule.where); }
 
  private:
   template <DiagId Code, class... Args>
@@ -40,10 +60,20 @@ class ConditionCheck {
     return std::nullopt;
   }
 
+  void conditions(const std::vector<Condition>& all) {
+    for (const Condition& c : all) {
+      for (const Term& t : c.any_of) term(t);
+    }
+  }
+
   void term(const Term& t) {
+    if (!t.named.empty()) {
+      for (const Expression& argument : t.left.items) kind(argument);
+      return conditions(t.named);
+    }
     std::optional<Kind> left = kind(t.left);
     if (!left) return;
-    if (t.left.kind != Expression::Kind::Call) {
+    if (t.left.kind != Expression::Kind::Call && t.left.kind != Expression::Kind::Arithmetic) {
       error<DiagCode::MRV0304>(t.left.at, t.text, "must begin with a predicate");
       return;
     }
@@ -61,10 +91,12 @@ class ConditionCheck {
     if (!k) return;
     bool equality =
         t.relation == Relation::Equal || t.relation == Relation::NotEqual || t.relation == Relation::InSet;
-    bool ok = numeric(left)            ? numeric(*k)
-              : left == Kind::Integers ? (*k == Kind::Integer || (equality && *k == left))
-                                       : equality && *k == left;
-    if (ok) return;
+    if (t.relation == Relation::Like) {
+      if (left == Kind::String && *k == Kind::String) return;
+      error<DiagCode::MRV0304>(r.at, t.text, "asks what text is like, and like what, in quotes");
+      return;
+    }
+    if (comparable(left, *k, equality)) return;
     error<DiagCode::MRV0304>(
         r.at, t.text,
         fmt::format("compares {} with {}{}", kind_name(left), kind_name(*k), equality ? "" : " by order"));
@@ -86,6 +118,8 @@ class ConditionCheck {
         return list(e);
       case Expression::Kind::Call:
         return call(e);
+      case Expression::Kind::Arithmetic:
+        return arithmetic(e);
     }
     return std::nullopt;
   }
@@ -102,7 +136,12 @@ class ConditionCheck {
   }
 
   std::optional<Kind> capture(const Expression& e) {
-    if (find_element(c_.rule, e.text) != nullptr) return Kind::Node;
+    const bool made = find_element(c_.rule, e.text) != nullptr;
+    if (of_each_round(c_.rule, c_.rule.items, e.text)) {
+      return error<DiagCode::MRV0304>(e.at, "%" + e.text,
+                                      "is in what is repeated and stands for several values");
+    }
+    if (made) return Kind::Node;
     const Element* owner = operand_owner(c_.rule, e.text);
     if (owner == nullptr) return error<DiagCode::MRV0305>(e.at, printable(e.text), nearest_capture(e.text));
     if (owner->repeat == Element::Repeat::Many) {
@@ -113,11 +152,26 @@ class ConditionCheck {
   }
 
   std::optional<Kind> list(const Expression& e) {
+    bool whole = true;
     for (const Expression& i : e.items) {
-      if (i.kind != Expression::Kind::Integer)
-        return error<DiagCode::MRV0304>(i.at, "list", "holds whole numbers only");
+      if (i.kind != Expression::Kind::Integer && i.kind != Expression::Kind::Float)
+        return error<DiagCode::MRV0304>(i.at, "list", "holds numbers only");
+      whole = whole && i.kind == Expression::Kind::Integer;
     }
-    return Kind::Integers;
+    return whole ? Kind::Integers : Kind::Numbers;
+  }
+
+  std::optional<Kind> arithmetic(const Expression& e) {
+    bool whole = true;
+    for (const Expression& i : e.items) {
+      const std::optional<Kind> k = kind(i);
+      if (!k) return std::nullopt;
+      if (!numeric(*k) && !is_list(*k))
+        return error<DiagCode::MRV0304>(i.at, e.text,
+                                        fmt::format("computes with numbers, not with {}", kind_name(*k)));
+      whole = whole && *k == Kind::Integer;
+    }
+    return whole ? Kind::Integer : Kind::Float;
   }
 
   std::optional<Kind> call(const Expression& e) {
@@ -134,14 +188,19 @@ class ConditionCheck {
     for (size_t i = 0; i < e.items.size(); ++i) {
       if (!argument(e, e.items[i], f->parameters[i], i)) return std::nullopt;
     }
+    if (e.text == "machine") return machine(e);
     return f->result == Kind::Attribute ? attribute(e) : f->result;
   }
 
   bool argument(const Expression& call, const Expression& e, Kind parameter, size_t i) {
     std::optional<Kind> k = kind(e);
     if (!k) return false;
-    bool literal = e.kind != Expression::Kind::Call;  // values known when the rule is read: calls do not nest
-    if (literal && (*k == parameter || (parameter == Kind::Value && *k == Kind::Node))) return true;
+    // Values known when the rule is read: calls do not nest.
+    bool literal = e.kind != Expression::Kind::Call && e.kind != Expression::Kind::Arithmetic;
+    bool named = *k == Kind::Node || *k == Kind::Value;
+    bool fits = *k == parameter || (parameter == Kind::Value && *k == Kind::Node) ||
+                (parameter == Kind::Capture && named);
+    if (literal && fits) return true;
     error<DiagCode::MRV0304>(
         e.at, call.text,
         fmt::format("takes {} {} as argument {}, not {}",
@@ -152,16 +211,20 @@ class ConditionCheck {
 
   // attr(%c, "name"): the attribute must exist, with the same kind, for every alternative of %c.
   std::optional<Kind> attribute(const Expression& e) {
-    const Element* element = find_element(c_.rule, e.items[0].text);
+    std::vector<Operator> operators;
+    for (const Element& element : c_.rule.pattern) {
+      if (makes(element, e.items[0].text))
+        operators.insert(operators.end(), element.operators.begin(), element.operators.end());
+    }
     std::optional<Kind> common;
-    for (const Operator& op : element->operators) {
+    for (const Operator& op : operators) {
       const ops::OpDef* def = op.def;
       if (def == nullptr) return std::nullopt;  // reported with the pattern
       int index = def->attr_index(e.items[1].text);
       if (index < 0)
         return error<DiagCode::MRV0314>(e.items[1].at, op.name, printable(e.items[1].text),
                                         nearest_attribute(*def, e.items[1].text));
-      std::optional<Kind> k = comparable(def->attrs[static_cast<size_t>(index)].kind);
+      std::optional<Kind> k = kind_of(def->attrs[static_cast<size_t>(index)].kind);
       if (!k || (common && *common != *k)) {
         return error<DiagCode::MRV0304>(
             e.at, "attr", fmt::format("cannot compare attribute '{}' of {}", e.items[1].text, op.name));
@@ -171,7 +234,15 @@ class ConditionCheck {
     return common;
   }
 
-  static std::optional<Kind> comparable(ir::AttrKind kind) {
+  std::optional<Kind> machine(const Expression& e) {
+    const std::string& number = e.items[0].text;
+    if (std::ranges::find(c_.words.machine, number) != c_.words.machine.end()) return Kind::Integer;
+    return error<DiagCode::MRV0304>(
+        e.items[0].at, "machine",
+        fmt::format("knows no number \"{}\"{}", printable(number), did_you_mean(number, c_.words.machine)));
+  }
+
+  static std::optional<Kind> kind_of(ir::AttrKind kind) {
     switch (kind) {
       case ir::AttrKind::Int:
         return Kind::Integer;
@@ -193,7 +264,7 @@ class ConditionCheck {
     for (const Element& e : c_.rule.pattern) {
       names.push_back(e.capture);
       for (const PatternOperand& o : e.operands) {
-        if (o.kind == PatternOperand::Kind::Capture) names.push_back(o.capture);
+        if (o.named()) names.push_back(o.capture);
       }
     }
     return did_you_mean(capture, names);
@@ -219,6 +290,8 @@ class ConditionCheck {
 std::string expression_text(const Expression& e) {
   if (e.kind == Expression::Kind::Capture) return "%" + e.text;
   if (e.kind == Expression::Kind::String) return "\"" + e.text + "\"";
+  if (e.kind == Expression::Kind::Arithmetic)
+    return fmt::format("{} {} {}", expression_text(e.items[0]), e.text, expression_text(e.items[1]));
   if (e.kind != Expression::Kind::Call) return e.text;
   std::vector<std::string> items;
   for (const Expression& i : e.items) items.push_back(expression_text(i));

@@ -55,13 +55,14 @@ void check_layer(const CheckContext& c, const std::vector<LayerWord>& kinds) {
                                      did_you_mean(c.rule.layer, known));
     return;
   }
-  if (c.rule.pattern.empty()) return;
+  // What the passes make of the imported nodes is not known yet.
+  if (c.rule.pattern.empty() || c.rule.stage == Stage::Source) return;
   std::vector<const ops::OpDef*> wrong;
-  for (const Operator& o : c.rule.pattern.front().operators) {
+  for (const Operator& o : c.rule.pattern[c.rule.anchor].operators) {
     if (o.def != nullptr && !begins_with(*kind, o.def)) wrong.push_back(o.def);  // others: see check_pattern
   }
   if (wrong.empty()) return;
-  c.messages.at<DiagCode::MRV0316>(c.rule, c.rule.pattern.front().at, c.rule.layer, names_of(wrong),
+  c.messages.at<DiagCode::MRV0316>(c.rule, c.rule.pattern[c.rule.anchor].at, c.rule.layer, names_of(wrong),
                                    names_of(kind->anchors), remedy(*wrong.front(), kinds));
 }
 

@@ -21,7 +21,9 @@ bool share_operator(const Element& a, const Element& b) {
 bool same_shape(const Rule& a, const Rule& b) {
   for (size_t i = 0; i < a.pattern.size(); ++i) {
     const Element &x = a.pattern[i], &y = b.pattern[i];
-    if (x.repeat != y.repeat || x.operands.size() != y.operands.size() || !share_operator(x, y)) return false;
+    if (x.repeat != y.repeat || x.operands.size() != y.operands.size() || x.several != y.several ||
+        x.further.size() != y.further.size() || !share_operator(x, y))
+      return false;
   }
   return true;
 }
@@ -32,7 +34,7 @@ bool stands_alone(const Rule& rule, size_t n) {
   for (size_t i = n; i < rule.pattern.size(); ++i) {
     for (const PatternOperand& o : rule.pattern[i].operands) {
       for (size_t k = 0; k + 1 < n; ++k) {
-        if (o.kind == PatternOperand::Kind::Capture && o.capture == rule.pattern[k].capture) return false;
+        if (o.named() && makes(rule.pattern[k], o.capture)) return false;
       }
     }
   }
@@ -89,6 +91,7 @@ class Comparison {
   // `first` takes the beginning of whatever `second` would.
   static bool hides(const CanonicalRule& first, const CanonicalRule& second) {
     const auto &a = first.elements(), &b = second.elements();
+    if (first.has_choices() || second.has_choices()) return false;
     return first.rule().priority > second.rule().priority && a.size() < b.size() &&
            std::equal(a.begin(), a.end(), b.begin()) && stands_alone(second.rule(), a.size()) &&
            asks_no_more(first, second);
@@ -96,8 +99,9 @@ class Comparison {
 
   bool overlap(const CanonicalRule& first, const CanonicalRule& second) {
     const Rule &a = first.rule(), &b = second.rule();
-    return a.priority == b.priority && a.pattern.size() == b.pattern.size() && same_shape(a, b) &&
-           !kept_apart(first, second);
+    if (a.priority != b.priority || a.pattern.size() != b.pattern.size() || a.stage != b.stage) return false;
+    const bool choices = first.has_choices() || second.has_choices();
+    return (choices ? first.elements() == second.elements() : same_shape(a, b)) && !kept_apart(first, second);
   }
 
   bool kept_apart(const CanonicalRule& first, const CanonicalRule& second) {

@@ -15,12 +15,15 @@ std::optional<Interval> domain(const Rule& rule, const Expression& call) {
   if (f == nullptr || f->result != Kind::Integer) return std::nullopt;
   Interval all;
   all.low = 0;
-  const Element* e =
-      call.items.empty() || !f->counts_ports ? nullptr : find_element(rule, call.items[0].text);
-  if (e == nullptr) return all;
+  if (call.items.empty() || !f->counts_ports) return all;
   double least = all.high, most = 0;
   const bool inputs = f->name == "inputs";
-  for (const Operator& o : e->operators) {
+  std::vector<Operator> operators;
+  for (const Element& e : rule.pattern) {
+    if (makes(e, call.items[0].text))
+      operators.insert(operators.end(), e.operators.begin(), e.operators.end());
+  }
+  for (const Operator& o : operators) {
     if (o.def == nullptr) return all;
     const int low = inputs ? o.def->min_inputs : o.def->min_outputs;
     const int high = inputs ? o.def->max_inputs : o.def->max_outputs;

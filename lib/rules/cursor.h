@@ -68,9 +68,20 @@ struct Group {
 };
 using Groups = std::vector<Group>;
 
+// `condition NAME(%a, %b) = ...`
+struct NamedCondition {
+  std::string name;
+  Location at;
+  std::vector<std::string> parameters;
+  std::vector<Condition> conditions;
+};
+using NamedConditions = std::vector<NamedCondition>;
+
 // Groups that they name are used then.
 bool parse_operators(Cursor& cursor, Groups& groups, std::vector<Operator>& out);
-bool parse_pattern(Cursor& cursor, Groups& groups, std::vector<Element>& out);
-bool parse_conditions(Cursor& cursor, std::vector<Condition>& out);
+// Elements and items of the rule.
+bool parse_pattern(Cursor& cursor, Groups& groups, Rule& out);
+// Named conditions that they use are written out.
+bool parse_conditions(Cursor& cursor, const NamedConditions& named, std::vector<Condition>& out);
 
 }  // namespace mrvlc::rules

@@ -3,64 +3,26 @@
 #include <algorithm>
 
 #include "check.h"
-#include "mrvlc/rules/predicates.h"
+#include "measure.h"
+#include "mrvlc/support/glob.h"
 
 namespace mrvlc::rules {
 namespace {
 
-bool mentions_absent(const Expression& e, const Match& match) {
-  if (e.kind == Expression::Kind::Capture) {
-    const Binding* b = match.find(e.text);
-    return b == nullptr || b->absent;
-  }
-  return std::any_of(e.items.begin(), e.items.end(),
-                     [&](const Expression& i) { return mentions_absent(i, match); });
-}
+constexpr size_t kMostShown = 8;  // elements of a list
 
-std::vector<Argument> arguments(const Function& f, const Expression& call, const Match& match) {
-  std::vector<Argument> out;
-  for (size_t i = 0; i < call.items.size(); ++i) {
-    const Expression& e = call.items[i];
-    Argument a;
-    a.kind = f.parameters[i];
-    if (e.kind == Expression::Kind::Capture) a.binding = match.find(e.text);
-    a.integer = e.integer;
-    a.text = e.text;
-    out.push_back(a);
-  }
-  return out;
-}
-
-Datum measure(const Expression& e, const Context& context) {
-  switch (e.kind) {
-    case Expression::Kind::Integer:
-      return e.integer;
-    case Expression::Kind::Float:
-      return e.real;
-    case Expression::Kind::String:
-    case Expression::Kind::Word:
-      return e.text;
-    case Expression::Kind::List: {
-      std::vector<int64_t> list;
-      for (const Expression& i : e.items) list.push_back(i.integer);
-      return list;
-    }
-    case Expression::Kind::Call: {
-      const Function* f = find_function(e.text);
-      if (f == nullptr || f->measure == nullptr) return {};
-      return f->measure(context, arguments(*f, e, context.match));
-    }
-    case Expression::Kind::Capture:
-      break;
-  }
-  return {};
+template <class T>
+std::string show_list(const std::vector<T>& list) {
+  const auto end = list.begin() + static_cast<std::ptrdiff_t>(std::min(list.size(), kMostShown));
+  return fmt::format("[{}{}]", fmt::join(list.begin(), end, ", "), list.size() > kMostShown ? ", ..." : "");
 }
 
 std::string show(const Datum& d) {
   if (auto* i = std::get_if<int64_t>(&d)) return std::to_string(*i);
   if (auto* f = std::get_if<double>(&d)) return fmt::format("{}", *f);
   if (auto* s = std::get_if<std::string>(&d)) return printable(*s, 80);
-  if (auto* v = std::get_if<std::vector<int64_t>>(&d)) return fmt::format("[{}]", fmt::join(*v, ", "));
+  if (auto* v = std::get_if<std::vector<int64_t>>(&d)) return show_list(*v);
+  if (auto* v = std::get_if<std::vector<double>>(&d)) return show_list(*v);
   return "absent";
 }
 
@@ -108,14 +70,40 @@ bool compare_one(const Datum& a, Relation relation, const std::vector<Datum>& ri
   }
 }
 
+bool is_list(const Datum& d) {
+  return std::holds_alternative<std::vector<int64_t>>(d) || std::holds_alternative<std::vector<double>>(d);
+}
+
+template <class T>
+bool every_element(const std::vector<T>& list, Relation relation, const Data& right) {
+  const Data elements(list.begin(), list.end());
+  return !elements.empty() &&
+         std::ranges::all_of(elements, [&](const Datum& d) { return compare_one(d, relation, right); });
+}
+
+// A list of whole numbers as one of any, to be compared with such.
+Datum plain(const Datum& d) {
+  auto* v = std::get_if<std::vector<int64_t>>(&d);
+  if (v == nullptr) return d;
+  return std::vector<double>(v->begin(), v->end());
+}
+
 // A list compared with a number: every element must fulfil the relation, and there must be one.
-bool compare(const Datum& a, Relation relation, const std::vector<Datum>& right) {
-  auto* list = std::get_if<std::vector<int64_t>>(&a);
-  bool with_list = !right.empty() && std::holds_alternative<std::vector<int64_t>>(right[0]);
-  if (list == nullptr || with_list) return compare_one(a, relation, right);
-  const std::vector<Datum> elements(list->begin(), list->end());
-  return !elements.empty() && std::all_of(elements.begin(), elements.end(),
-                                          [&](const Datum& d) { return compare_one(d, relation, right); });
+bool compare(const Datum& a, Relation relation, Data right) {
+  if (relation == Relation::Like) {
+    const std::string* text = std::get_if<std::string>(&a);
+    const std::string* pattern = std::get_if<std::string>(&right[0]);
+    return text != nullptr && pattern != nullptr && glob_match(*pattern, *text);
+  }
+  const bool with_list = !right.empty() && is_list(right[0]);
+  if (with_list && is_list(a) && a.index() != right[0].index()) {
+    for (Datum& d : right) d = plain(d);
+    return compare_one(plain(a), relation, right);
+  }
+  if (with_list) return compare_one(a, relation, right);
+  if (auto* list = std::get_if<std::vector<int64_t>>(&a)) return every_element(*list, relation, right);
+  if (auto* list = std::get_if<std::vector<double>>(&a)) return every_element(*list, relation, right);
+  return compare_one(a, relation, right);
 }
 
 std::string limit_text(Relation relation, const std::vector<Datum>& right) {
@@ -127,6 +115,8 @@ std::string limit_text(Relation relation, const std::vector<Datum>& right) {
       for (const Datum& d : right) all.push_back(show(d));
       return fmt::format("{}", fmt::join(all, " or "));
     }
+    case Relation::Like:
+      return "like " + show(right[0]);
     case Relation::NotEqual:
       return "other than " + show(right[0]);
     case Relation::Less:
@@ -142,12 +132,7 @@ std::string limit_text(Relation relation, const std::vector<Datum>& right) {
   }
 }
 
-Verdict evaluate_predicate(const Term& term, const Context& context) {
-  const Function* f = find_function(term.left.text);
-  if (f == nullptr || f->test == nullptr) return {};
-  Verdict v = f->test(context, arguments(*f, term.left, context.match));
-  if (!term.negated) return v;
-  if (!v.ok) return {};
+Verdict holds_though(const Term& term) {
   return {false,
           {},
           "it holds",
@@ -155,20 +140,70 @@ Verdict evaluate_predicate(const Term& term, const Context& context) {
           fmt::format("{} holds; the rule asks that it does not.", expression_text(term.left))};
 }
 
-Verdict evaluate_term(const Term& term, const Context& context) {
-  if (mentions_absent(term.left, context.match)) return {};
-  if (term.relation == Relation::Holds) return evaluate_predicate(term, context);
-  std::vector<Datum> right;
-  for (const Expression& e : term.right) {
-    if (mentions_absent(e, context.match)) return {};
-    right.push_back(measure(e, context));
+Verdict uneven() {
+  return {false,
+          {},
+          "lists of different lengths",
+          "lists of one length",
+          "the lists that the rule compares are not of one length."};
+}
+
+Verdict evaluate_predicate(const Term& term, const Context& context) {
+  const Function* f = find_function(term.left.text);
+  if (f == nullptr || f->test == nullptr) return {};
+  Verdict failed;
+  bool any = false;  // a negated predicate must fail for each value
+  const bool even = for_each_value(*f, arguments(*f, term.left, context.match), [&](const Arguments& a) {
+    Verdict v = f->test(context, a);
+    any = any || v.ok;
+    if (!v.ok && failed.ok) failed = std::move(v);
+    return term.negated || failed.ok;
+  });
+  if (!even) return uneven();
+  if (!term.negated) return failed;
+  return any ? holds_though(term) : Verdict();
+}
+
+Verdict evaluate_named(const Term& term, const Context& context) {
+  if (term.negated && mentions_absent(term.left, context.match)) return {};
+  for (const Condition& c : term.named) {
+    Verdict v = evaluate(c, context);
+    if (v.ok) continue;
+    return term.negated ? Verdict() : v;
   }
-  Datum left = measure(term.left, context);
-  if (compare(left, term.relation, right) != term.negated) return {};
-  std::string limit = (term.negated ? "not " : "") + limit_text(term.relation, right);
-  std::string actual = show(left);
-  std::string reason = fmt::format("{} is {}; the rule takes {}.", expression_text(term.left), actual, limit);
-  return {false, {}, std::move(actual), std::move(limit), std::move(reason)};
+  return term.negated ? holds_though(term) : Verdict();
+}
+
+Verdict evaluate_comparison(const Term& term, const Context& context) {
+  const Data left = measure(term.left, context);
+  std::vector<Data> right;
+  size_t count = left.size();
+  for (const Expression& e : term.right) {
+    right.push_back(measure(e, context));
+    const size_t n = right.back().size();
+    if (n != 1 && count != 1 && n != count) return uneven();
+    if (n != 1) count = n;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    Data now;
+    for (const Data& r : right) now.push_back(r[r.size() == 1 ? 0 : i]);
+    const Datum& a = left[left.size() == 1 ? 0 : i];
+    if (compare(a, term.relation, now) != term.negated) continue;
+    std::string limit = (term.negated ? "not " : "") + limit_text(term.relation, now);
+    std::string actual = show(a);
+    std::string reason =
+        fmt::format("{} is {}; the rule takes {}.", expression_text(term.left), actual, limit);
+    return {false, {}, std::move(actual), std::move(limit), std::move(reason)};
+  }
+  return {};
+}
+
+Verdict evaluate_term(const Term& term, const Context& context) {
+  if (!term.named.empty()) return evaluate_named(term, context);
+  auto absent_inside = [&](const Expression& e) { return mentions_absent(e, context.match); };
+  if (absent_inside(term.left) || std::ranges::any_of(term.right, absent_inside)) return {};
+  return term.relation == Relation::Holds ? evaluate_predicate(term, context)
+                                          : evaluate_comparison(term, context);
 }
 
 }  // namespace

@@ -24,11 +24,17 @@ class Lexer {
     do {
       skip_blank();
       tokens.push_back(next());
+      behind_value_ = ends_value(tokens.back());
     } while (tokens.back().kind != Token::Kind::End);
     return tokens;
   }
 
  private:
+  static bool ends_value(const Token& t) {
+    if (t.kind == Token::Kind::Integer || t.kind == Token::Kind::Float) return true;
+    return t.kind == Token::Kind::Punctuation && (t.text == ")" || t.text == "]");
+  }
+
   char peek(size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
 
   void skip_blank() {
@@ -64,7 +70,8 @@ class Lexer {
       ++at_;
       return word(t, Token::Kind::Capture);
     }
-    if (is_digit(c) || (c == '-' && is_digit(peek(1)))) return number(t);
+    // Behind a value `-` is a sign of arithmetic, elsewhere it belongs to the number.
+    if (is_digit(c) || (c == '-' && is_digit(peek(1)) && !behind_value_)) return number(t);
     if (c == '"') return string(t);
     punctuation(t);
   }
@@ -119,8 +126,8 @@ class Lexer {
   }
 
   void punctuation(Token& t) {
-    for (std::string_view p : {"...", "..", "::", "==", "!=", "<=", ">=", "<", ">", "=", "{",
-                               "}",   "(",  ")",  "[",  "]",  ",",  "?",  "*", "|", "@"}) {
+    for (std::string_view p : {"...", "..", "::", "==", "!=", "<=", ">=", "<", ">", "=", "{", "}",
+                               "(",   ")",  "[",  "]",  ",",  "?",  "*",  "|", "@", "+", "-", "/"}) {
       if (text_.substr(at_, p.size()) != p) continue;
       at_ += p.size();
       t.kind = Token::Kind::Punctuation;
@@ -140,6 +147,7 @@ class Lexer {
   std::string_view text_;
   size_t at_ = 0, line_begin_ = 0;
   uint32_t line_ = 1;
+  bool behind_value_ = false;
 };
 
 }  // namespace

@@ -1,9 +1,47 @@
+// Which node an element takes, and what a complete match must fulfil.
 #include "mrvlc/rules/matcher.h"
 
 #include <algorithm>
 
+#include "search.h"
+
 namespace mrvlc::rules {
 namespace {
+
+bool contains(const std::vector<ir::NodeId>& nodes, ir::NodeId id) {
+  return std::ranges::find(nodes, id) != nodes.end();
+}
+
+// Whether something reads what the node makes, and all that do are among the nodes.
+bool read_inside(const ir::Graph& graph, ir::NodeId id, const std::vector<ir::NodeId>& nodes) {
+  bool read = false;
+  for (ir::ValueId out : graph.node(id).outputs) {
+    if (!out.valid()) continue;
+    const ir::Value& value = graph.value(out);
+    if (graph.is_output(out) || value.users.size() > 16 * nodes.size()) return false;
+    read = read || !value.users.empty();
+    if (!std::ranges::all_of(value.users, [&](ir::NodeId u) { return contains(nodes, u); })) return false;
+  }
+  return read;
+}
+
+// The node among `nodes` that makes the value; invalid: none of them.
+ir::NodeId maker(const ir::Graph& graph, ir::ValueId value, const std::vector<ir::NodeId>& nodes) {
+  if (!value.valid()) return {};
+  const ir::NodeId id = graph.value(value).producer;
+  return id.valid() && contains(nodes, id) ? id : ir::NodeId();
+}
+
+bool none_given(const std::vector<ir::ValueId>& inputs, size_t from) {
+  return std::none_of(inputs.begin() + static_cast<std::ptrdiff_t>(std::min(inputs.size(), from)),
+                      inputs.end(), [](ir::ValueId v) { return v.valid(); });
+}
+
+ir::ValueId at_or_none(const std::vector<ir::ValueId>& values, size_t i) {
+  return i < values.size() ? values[i] : ir::ValueId();
+}
+
+}  // namespace
 
 bool is_operator(const Element& element, const ir::OpSchema& op) {
   return std::any_of(element.operators.begin(), element.operators.end(),
@@ -14,208 +52,237 @@ bool commutative(const ir::Node& node) {
   return node.inputs.size() == 2 && ops::traits(node).commutative;
 }
 
-class Search {
- public:
-  Search(const Rule& rule, const ir::Graph& graph, const MatchOptions& options)
-      : rule_(rule), graph_(graph), options_(options) {
-    match_.rule = &rule;
+bool one_result(const ir::Graph& graph, const std::vector<ir::NodeId>& nodes) {
+  if (nodes.size() <= 1) return true;
+  size_t read_outside = 0;
+  for (ir::NodeId n : nodes) {
+    if (!read_inside(graph, n, nodes) && ++read_outside > 1) return false;
   }
+  return true;
+}
 
-  Outcome run(ir::NodeId anchor) {
-    match_.anchor = anchor;
-    const Element& first = rule_.pattern.front();
-    note_structure(0);
-    if (take(first, anchor, nullptr)) next(1, 0);
-    return std::move(outcome_);
-  }
-
- private:
-  // The operand of an element that ties it to what is matched already.
-  const Binding* link_of(const Element& e) const {
-    for (const PatternOperand& o : e.operands) {
-      if (o.kind != PatternOperand::Kind::Capture) continue;
-      const Binding* b = match_.find(o.capture);
-      if (b != nullptr && b->is_node) return b;
-    }
-    return nullptr;
-  }
-
-  // True: accepted, the search is over.
-  bool next(size_t index, size_t repeats) {
-    if (index == rule_.pattern.size()) return candidate();
-    const Element& e = rule_.pattern[index];
-    const Binding* link = repeats > 0 ? match_.find(e.capture) : link_of(e);
-    if (link == nullptr) return false;
-    Binding from = *link;
-    if (repeats < kMaxRepeats && extend(e, index, from, repeats)) return true;
-    if (e.repeat == Element::Repeat::One) return false;
-    return skip(e, index, from, repeats);
-  }
-
-  bool extend(const Element& e, size_t index, const Binding& link, size_t repeats) {
-    if (!link.value.valid()) return false;
-    const ir::Value& value = graph_.value(link.value);
-    // An interior value may only have matched users, so one with more users than elements cannot be one.
-    if (value.users.size() > rule_.pattern.size() || graph_.is_output(link.value)) return false;
-    for (size_t i = 0; i < value.users.size(); ++i) {
-      ir::NodeId user = value.users[i];
-      if (std::find(value.users.begin(), value.users.begin() + static_cast<std::ptrdiff_t>(i), user) !=
-          value.users.begin() + static_cast<std::ptrdiff_t>(i)) {
+void sort_nodes(const ir::Graph& graph, std::vector<ir::NodeId>& nodes) {
+  std::vector<ir::NodeId> out, pending;
+  for (ir::NodeId first : nodes) {
+    if (!contains(out, first)) pending.push_back(first);
+    while (!pending.empty()) {
+      const ir::NodeId n = pending.back();
+      ir::NodeId before;
+      for (ir::ValueId in : graph.node(n).inputs) {
+        const ir::NodeId producer = maker(graph, in, nodes);
+        if (producer.valid() && !contains(out, producer)) before = producer;
+      }
+      if (before.valid()) {
+        pending.push_back(before);
         continue;
       }
-      if (!may_extend(e, user)) continue;
-      size_t nodes = match_.nodes.size(), bindings = match_.bindings.size();
-      if (take(e, user, &link) && after_take(e, index, repeats)) return true;
-      match_.nodes.resize(nodes);
-      match_.bindings.resize(bindings);
+      pending.pop_back();
+      if (!contains(out, n)) out.push_back(n);
     }
-    return false;
   }
+  nodes = std::move(out);
+}
 
-  bool after_take(const Element& e, size_t index, size_t repeats) {
-    if (e.repeat == Element::Repeat::Many) return next(index, repeats + 1);
-    return next(index + 1, 0);
+std::vector<ir::NodeId> Search::candidates(const Link& link) const {
+  if (!link.value.valid()) return {};
+  const ir::Value& value = graph_.value(link.value);
+  if (link.upwards) return value.producer.valid() ? std::vector{value.producer} : std::vector<ir::NodeId>();
+  // What is made inside may only be read by nodes of the match, so more readers than elements rule it out.
+  if (link.inside && (value.users.size() > widest_ || graph_.is_output(link.value))) return {};
+  std::vector<ir::NodeId> out = value.users;
+  if (out.size() < 2) return out;
+  std::ranges::sort(out, {}, [&](ir::NodeId n) { return std::pair(graph_.node(n).position, n); });
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+bool Search::may_extend(const Element& e, ir::NodeId node, bool reads_match) {
+  if (++steps_ > kMaxMatchSteps) return false;
+  if (!is_operator(e, *graph_.node(node).op) || contains(match_.nodes, node)) return false;
+  if (options_.available && !options_.available(node)) return false;
+  return !(reads_match && options_.starts_region && options_.starts_region(node));
+}
+
+bool Search::take(const Element& e, ir::NodeId id, const Link* link, const std::function<bool()>& then) {
+  const ir::Node& node = graph_.node(id);
+  const Mark m = mark();
+  for (bool swapped : {false, true}) {
+    if (swapped && (!commutative(node) || node.inputs[0] == node.inputs[1] || ++steps_ > kMaxMatchSteps))
+      return false;
+    const bool ok =
+        swapped ? operands(e, {node.inputs[1], node.inputs[0]}, link) : operands(e, node.inputs, link);
+    if (ok && outputs(e, id, link)) {
+      match_.nodes.push_back(id);
+      if (then()) return true;
+    }
+    undo(m);
   }
+  return false;
+}
 
-  bool may_extend(const Element& e, ir::NodeId user) {
-    if (++steps_ > kMaxMatchSteps) return false;
-    if (!is_operator(e, *graph_.node(user).op)) return false;
-    if (std::find(match_.nodes.begin(), match_.nodes.end(), user) != match_.nodes.end()) return false;
-    if (options_.available && !options_.available(user)) return false;
-    return !(options_.starts_region && options_.starts_region(user));
+bool Search::output(const std::string& name, ir::NodeId id, size_t index) {
+  const ir::ValueId value = at_or_none(graph_.node(id).outputs, index);
+  if (index > 0 && !value.valid()) return false;
+  const Binding* read = find(name);
+  if (read != nullptr && !read->is_node && read->value != value) return false;
+  bind({name, true, false, id, value});
+  return true;
+}
+
+bool Search::outputs(const Element& e, ir::NodeId id, const Link* link) {
+  const bool upwards = e.repeat == Repeat::Many && link != nullptr && link->upwards;
+  if (upwards && at_or_none(graph_.node(id).outputs, 0) != link->value) return false;
+  // Repeated upwards, the name stands for what the rest of the pattern reads: the result of the first round.
+  const Binding* own = upwards ? find(e.capture) : nullptr;
+  if ((own == nullptr || !own->is_node) && !output(e.capture, id, 0)) return false;
+  for (size_t i = 0; i < e.further.size(); ++i) {
+    if (!e.further[i].empty() && !output(e.further[i], id, i + 1)) return false;
   }
+  return true;
+}
 
-  // Leaves the element out, or ends its repetition: its name then stands for what it would have read.
-  bool skip(const Element& e, size_t index, const Binding& link, size_t repeats) {
-    size_t bindings = match_.bindings.size();
-    if (repeats == 0) {
-      for (const PatternOperand& o : e.operands) {
-        if (o.kind == PatternOperand::Kind::Capture && match_.find(o.capture) == nullptr) {
-          match_.bindings.push_back({o.capture, false, true, {}, {}});
-        }
+bool Search::operands(const Element& e, const std::vector<ir::ValueId>& inputs, const Link* link) {
+  for (size_t i = 0; i < e.operands.size(); ++i) {
+    const PatternOperand& o = e.operands[i];
+    if (o.kind == PatternOperand::Kind::Rest) return true;
+    if (o.kind == PatternOperand::Kind::List) {
+      std::vector<ir::ValueId> rest;
+      for (size_t k = i; k < inputs.size(); ++k) {
+        if (inputs[k].valid()) rest.push_back(inputs[k]);
       }
-      match_.bindings.push_back({e.capture, true, true, link.node, link.value});
+      return list_operand(o.capture, std::move(rest));
     }
-    bool found = next(index + 1, 0);
-    match_.bindings.resize(bindings);
-    return found;
+    if (!operand(e, o, at_or_none(inputs, i), link)) return false;
   }
+  return none_given(inputs, e.operands.size());
+}
 
-  bool take(const Element& e, ir::NodeId id, const Binding* link) {
-    const ir::Node& node = graph_.node(id);
-    size_t bindings = match_.bindings.size();
-    bool ok = operands(e, node.inputs, link);
-    if (!ok && commutative(node)) {
-      match_.bindings.resize(bindings);
-      ok = operands(e, {node.inputs[1], node.inputs[0]}, link);
-    }
-    if (!ok) return false;
-    ir::ValueId output = node.outputs.empty() ? ir::ValueId() : node.outputs[0];
-    match_.bindings.push_back({e.capture, true, false, id, output});
-    match_.nodes.push_back(id);
-    return true;
+bool Search::operand(const Element& e, const PatternOperand& o, ir::ValueId value, const Link* link) {
+  const Binding* bound = o.kind == PatternOperand::Kind::Capture ? find(o.capture) : nullptr;
+  if (bound != nullptr && bound->is_node) {
+    // In a repetition the name of the element read stands for the previous one.
+    const bool previous = e.repeat == Repeat::Many && link != nullptr && !link->upwards;
+    return value == (previous ? link->value : bound->value);
   }
+  if (bound != nullptr) return value == bound->value;
+  if (!value.valid() && !o.optional) return false;
+  if (o.kind == PatternOperand::Kind::Capture && e.repeat != Repeat::Many)
+    bind({o.capture, false, !value.valid(), {}, value});
+  return true;
+}
 
-  bool operands(const Element& e, const std::vector<ir::ValueId>& inputs, const Binding* link) {
-    for (size_t i = 0; i < e.operands.size(); ++i) {
-      const PatternOperand& o = e.operands[i];
-      if (o.kind == PatternOperand::Kind::Rest) return true;
-      if (!operand(e, o, i < inputs.size() ? inputs[i] : ir::ValueId(), link)) return false;
+bool Search::list_operand(const std::string& capture, std::vector<ir::ValueId> values) {
+  if (const Binding* bound = find(capture)) return bound->list && bound->values == values;
+  Binding b;
+  b.capture = capture;
+  b.list = true;
+  b.values = std::move(values);
+  bind(std::move(b));
+  return true;
+}
+
+// The operands of one operator of several; each `%x...` gathers one value of it.
+bool Search::collect(const Element& e, const std::vector<ir::ValueId>& inputs,
+                     std::vector<std::vector<ir::ValueId>>& lists) {
+  for (size_t i = 0; i < e.operands.size(); ++i) {
+    const PatternOperand& o = e.operands[i];
+    if (o.kind == PatternOperand::Kind::Rest) return true;
+    const ir::ValueId value = at_or_none(inputs, i);
+    if (o.kind != PatternOperand::Kind::List) {
+      if (!operand(e, o, value, nullptr)) return false;
+      continue;
     }
-    return std::none_of(
-        inputs.begin() + static_cast<std::ptrdiff_t>(std::min(inputs.size(), e.operands.size())),
-        inputs.end(), [](ir::ValueId v) { return v.valid(); });
+    if (!value.valid()) return false;
+    lists[i].push_back(value);
   }
+  return none_given(inputs, e.operands.size());
+}
 
-  bool operand(const Element& e, const PatternOperand& o, ir::ValueId value, const Binding* link) {
-    const Binding* bound = o.kind == PatternOperand::Kind::Capture ? match_.find(o.capture) : nullptr;
-    if (bound != nullptr && bound->is_node) {
-      // In a repetition the name of the element read stands for the previous one.
-      ir::ValueId expected =
-          e.repeat == Element::Repeat::Many && link != nullptr ? link->value : bound->value;
-      return value == expected;
-    }
-    if (bound != nullptr) return value == bound->value;
-    if (!value.valid() && !o.optional) return false;
-    if (o.kind == PatternOperand::Kind::Capture && e.repeat != Element::Repeat::Many) {
-      match_.bindings.push_back({o.capture, false, !value.valid(), {}, value});
-    }
-    return true;
-  }
-
-  // The chain is complete: nothing inside may be read outside, then the conditions decide, then legality.
-  bool candidate() {
-    if (!inside_only()) return false;
-    Context context{graph_, match_};
-    for (size_t i = 0; i < rule_.where.size(); ++i) {
-      Verdict v = evaluate(rule_.where[i], context);
-      if (!v.ok) return refused(std::move(v), i);
-    }
-    Verdict v = options_.legal ? options_.legal(match_) : Verdict();
-    if (!v.ok) return refused(std::move(v), rule_.where.size());
+// Nothing inside may be read outside, then the conditions decide, then legality.
+bool Search::candidate() {
+  if (!one_result(graph_, match_.nodes)) return read_outside();
+  if (begins_region_inside()) return false;
+  const std::vector<ir::NodeId> as_matched = match_.nodes;
+  if (match_.nodes.size() > 1) sort_nodes(graph_, match_.nodes);
+  const bool same = match_.nodes == refused_;
+  const Context context{graph_, match_, options_.machine};
+  Verdict v;
+  size_t held = 0;
+  for (; v.ok && held < rule_.where.size(); held += v.ok ? 1 : 0) v = evaluate(rule_.where[held], context);
+  const bool conditions = v.ok;
+  const bool asked = same && illegal_;  // the same layer, reached by another order of operands
+  if (conditions && !asked && options_.legal) v = options_.legal(match_);
+  if (v.ok && !asked) {
     outcome_ = {};
     outcome_.match = match_;
+    stop_ = {match_.nodes.size(), nullptr, {}, false};
     return true;
   }
+  // Of the same nodes what came furthest is worth telling.
+  if (!asked && (!same || 1000 + held > outcome_.progress)) refused(std::move(v), held);
+  illegal_ = asked || conditions;
+  refused_ = match_.nodes;
+  stop_ = {match_.nodes.size(), nullptr, {}, false};
+  match_.nodes = as_matched;
+  return false;
+}
 
-  bool refused(Verdict v, size_t conditions_held) {
-    outcome_ = {std::nullopt,       std::move(v.condition), std::move(v.actual),
-                std::move(v.limit), std::move(v.reason),    1000 + conditions_held};
-    return false;
+// What the match makes is read elsewhere, and not its last result alone.
+bool Search::read_outside() {
+  if (!outcome_.reason.empty()) return false;
+  auto first =
+      std::ranges::find_if(match_.nodes, [&](ir::NodeId n) { return !read_inside(graph_, n, match_.nodes); });
+  const ir::Node& node = graph_.node(*first);
+  outcome_.condition = "one result";
+  outcome_.actual = fmt::format("{} is read outside", node.op->name);
+  outcome_.limit = "each result but the last is read inside only";
+  outcome_.reason =
+      fmt::format("the result of {} '{}' is read outside of the match, which another of its operators ends.",
+                  node.op->name, printable(node.name, 80));
+  outcome_.progress = match_.nodes.size();
+  stop_ = {match_.nodes.size(), nullptr, {}, false};
+  return false;
+}
+
+// A region must not begin in the middle.
+bool Search::begins_region_inside() const {
+  if (!options_.starts_region || match_.nodes.size() == 1) return false;
+  return std::ranges::any_of(match_.nodes, [&](ir::NodeId n) {
+    if (!options_.starts_region(n)) return false;
+    return std::ranges::any_of(graph_.node(n).inputs,
+                               [&](ir::ValueId in) { return maker(graph_, in, match_.nodes).valid(); });
+  });
+}
+
+void Search::refused(Verdict v, size_t conditions_held) {
+  outcome_ = {};
+  outcome_.condition = std::move(v.condition);
+  outcome_.actual = std::move(v.actual);
+  outcome_.limit = std::move(v.limit);
+  outcome_.reason = std::move(v.reason);
+  outcome_.progress = 1000 + conditions_held;
+}
+
+// What to say when no candidate was complete.
+void Search::explain() {
+  if (!outcome_.reason.empty()) return;
+  if (const Element* e = stop_.element) {
+    outcome_.condition = e->text;
+    outcome_.actual = "no such chain";
+    outcome_.limit = operators_text(*e);
+    outcome_.reason =
+        fmt::format("no chain of operators follows as in '{}', each result read inside it only.", e->text);
+    outcome_.progress = stop_.matched;
+    return;
   }
-
-  bool inside_only() {
-    for (size_t i = 0; i + 1 < match_.nodes.size(); ++i) {
-      for (ir::ValueId out : graph_.node(match_.nodes[i]).outputs) {
-        if (out.valid() && !used_inside(out)) return false;
-      }
-    }
-    return true;
-  }
-
-  bool used_inside(ir::ValueId value) const {
-    const auto& users = graph_.value(value).users;
-    if (users.size() > 2 * match_.nodes.size() || graph_.is_output(value)) return false;
-    return std::all_of(users.begin(), users.end(), [&](ir::NodeId u) {
-      return std::find(match_.nodes.begin(), match_.nodes.end(), u) != match_.nodes.end();
-    });
-  }
-
-  // What to say when no candidate was complete: the first element that has to be there after the anchor.
-  void note_structure(size_t index) {
-    for (size_t i = index + 1; i < rule_.pattern.size(); ++i) {
-      const Element& e = rule_.pattern[i];
-      if (e.repeat != Element::Repeat::One) continue;
-      outcome_ = {
-          std::nullopt,
-          e.text,
-          "no such chain",
-          operators_text(e),
-          fmt::format("no chain of operators follows as in '{}', each result read inside it only.", e.text),
-          i};
-      return;
-    }
-    const Element& first = rule_.pattern.front();
-    outcome_ = {std::nullopt,
-                first.text,
-                "other operands",
-                first.text,
-                fmt::format("the operands are not those of '{}'.", first.text),
-                0};
-  }
-
-  const Rule& rule_;
-  const ir::Graph& graph_;
-  const MatchOptions& options_;
-  Match match_;
-  Outcome outcome_;
-  size_t steps_ = 0;
-};
-
-}  // namespace
+  const Element& first = rule_.pattern[rule_.anchor];
+  outcome_.condition = outcome_.limit = first.text;
+  outcome_.actual = "other operands";
+  outcome_.reason = fmt::format("the operands are not those of '{}'.", first.text);
+}
 
 bool anchors(const Rule& rule, const ir::Node& node) {
-  return is_operator(rule.pattern.front(), *node.op);
+  return is_operator(rule.pattern[rule.anchor], *node.op);
 }
 
 Outcome try_rule(const Rule& rule, const ir::Graph& graph, ir::NodeId anchor, const MatchOptions& options) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cursor.h"
+#include "mrvlc/rules/predicates.h"
 #include "mrvlc/support/diag/rules.h"
 
 namespace mrvlc::rules {
@@ -32,6 +33,28 @@ std::string Cursor::describe(std::string_view what) const {
 
 namespace {
 
+const Expression* free_capture(const Expression& e, const std::vector<std::string>& bound) {
+  if (e.kind == Expression::Kind::Capture && std::ranges::find(bound, e.text) == bound.end()) return &e;
+  for (const Expression& i : e.items) {
+    if (const Expression* found = free_capture(i, bound)) return found;
+  }
+  return nullptr;
+}
+
+// A capture that is not one of `bound`, or nullptr.
+const Expression* free_capture(const std::vector<Condition>& conditions,
+                               const std::vector<std::string>& bound) {
+  for (const Condition& c : conditions) {
+    for (const Term& t : c.any_of) {
+      if (const Expression* found = free_capture(t.left, bound)) return found;
+      for (const Expression& r : t.right) {
+        if (const Expression* found = free_capture(r, bound)) return found;
+      }
+    }
+  }
+  return nullptr;
+}
+
 class FileParser {
  public:
   FileParser(const RuleFile& file, std::vector<Rule>& rules, Messages& messages)
@@ -43,26 +66,30 @@ class FileParser {
 
   void run(std::vector<GroupUse>& uses) {
     while (!cursor_.at_end()) {
-      bool ok = cursor_.is("rule")    ? rule()
-                : cursor_.is("group") ? group()
-                                      : cursor_.fail("expected 'rule' or 'group'");
+      bool ok = cursor_.is("rule")        ? rule()
+                : cursor_.is("group")     ? group()
+                : cursor_.is("condition") ? condition()
+                                          : cursor_.fail("expected 'rule', 'group' or 'condition'");
       if (ok) continue;
       messages_.add<DiagCode::MRV0301>(file_.shown_name, cursor_.error_at(), cursor_.error());
       if (++errors_ == kMaxMessages) break;
       cursor_.clear_error();
       recover();
     }
-    for (const Group& g : groups_) uses.push_back({g.name, file_.shown_name, g.at, g.used});
-    if (!found_ && groups_.empty() && errors_ == 0) messages_.file<DiagCode::MRV0322>(file_.shown_name);
+    for (Group& g : groups_) uses.push_back({g.name, file_.shown_name, g.at, std::move(g.operators), g.used});
+    if (!found_ && groups_.empty() && named_.empty() && errors_ == 0)
+      messages_.file<DiagCode::MRV0322>(file_.shown_name);
   }
 
  private:
-  // To the next `rule NAME {` or `group NAME =`, so that one mistake does not hide the others.
+  // To the next `rule NAME {`, `group NAME =` or `condition NAME (`, so that one mistake does not hide the
+  // others.
   void recover() {
     cursor_.advance();
     while (!cursor_.at_end()) {
       bool starts = (cursor_.is("rule") && cursor_.token(2).text == "{") ||
-                    (cursor_.is("group") && cursor_.token(2).text == "=");
+                    (cursor_.is("group") && cursor_.token(2).text == "=") ||
+                    (cursor_.is("condition") && cursor_.token(2).text == "(");
       if (starts && cursor_.token(1).kind == Token::Kind::Word) return;
       cursor_.advance();
     }
@@ -80,6 +107,37 @@ class FileParser {
     if (!parse_operators(cursor_, groups_, operators)) return false;
     groups_.push_back({std::move(name), at, std::move(operators)});
     return true;
+  }
+
+  bool condition() {
+    cursor_.advance();
+    NamedCondition c;
+    c.at = cursor_.token().at;
+    if (!cursor_.expect(Token::Kind::Word, "the condition's name", c.name) || !cursor_.expect("("))
+      return false;
+    if (find_function(c.name) != nullptr)
+      return cursor_.fail_at(c.at, "'" + c.name + "' is the name of a predicate");
+    if (std::ranges::find(named_, c.name, &NamedCondition::name) != named_.end())
+      return cursor_.fail_at(c.at, "condition '" + printable(c.name) + "' is already defined");
+    do {
+      if (c.parameters.size() == kMaxItems) return cursor_.fail("too many parameters");
+      if (!cursor_.expect(Token::Kind::Capture, "a parameter: %name", c.parameters.emplace_back()))
+        return false;
+    } while (cursor_.accept(","));
+    if (!cursor_.expect(")") || !cursor_.expect("=") || !parse_conditions(cursor_, named_, c.conditions))
+      return false;
+    if (const Expression* free = free_capture(c.conditions, c.parameters))
+      return cursor_.fail_at(free->at, "'%" + printable(free->text) + "' is no parameter of the condition");
+    named_.push_back(std::move(c));
+    return true;
+  }
+
+  bool stage(Rule& r) {
+    if (cursor_.accept("source")) {
+      r.stage = Stage::Source;
+      return true;
+    }
+    return cursor_.accept("canonical") || cursor_.fail("expected 'source' or 'canonical'");
   }
 
   bool rule() {
@@ -105,7 +163,7 @@ class FileParser {
 
   bool clause(Rule& r) {
     Location at = cursor_.token().at;
-    for (std::string_view word : {"layer", "priority", "why", "match", "where"}) {
+    for (std::string_view word : {"layer", "priority", "why", "stage", "match", "where"}) {
       if (!cursor_.accept(word)) continue;
       if (std::find(seen_.begin(), seen_.end(), word) != seen_.end()) {
         return cursor_.fail_at(at, fmt::format("'{}' stands twice in the rule", word));
@@ -113,7 +171,7 @@ class FileParser {
       seen_.push_back(word);
       return clause_body(word, r);
     }
-    return cursor_.fail("expected 'layer', 'priority', 'why', 'match', 'where' or '}'");
+    return cursor_.fail("expected 'layer', 'priority', 'why', 'stage', 'match', 'where' or '}'");
   }
 
   bool clause_body(std::string_view word, Rule& r) {
@@ -122,8 +180,9 @@ class FileParser {
       return cursor_.expect(Token::Kind::Word, "a layer kind", r.layer);
     }
     if (word == "why") return cursor_.expect(Token::Kind::String, "a sentence in quotes", r.why);
-    if (word == "match") return parse_pattern(cursor_, groups_, r.pattern);
-    if (word == "where") return parse_conditions(cursor_, r.where);
+    if (word == "match") return parse_pattern(cursor_, groups_, r);
+    if (word == "where") return parse_conditions(cursor_, named_, r.where);
+    if (word == "stage") return stage(r);
     if (cursor_.token().kind != Token::Kind::Integer) return cursor_.fail("expected a whole number");
     r.priority = cursor_.token().integer;
     cursor_.advance();
@@ -142,6 +201,7 @@ class FileParser {
   std::vector<Token> tokens_;
   Cursor cursor_;
   Groups groups_;
+  NamedConditions named_;
   std::vector<std::string_view> seen_;
   std::vector<Rule>& rules_;
   Messages& messages_;

@@ -1,17 +1,23 @@
-// The grammar of rule files. `#` starts a comment; line breaks mean nothing.
+// The grammar of rule files, which docs/rules.md explains. `#` starts a comment; line breaks mean nothing.
 //
-//   file      := (group | rule)*
+//   file      := (group | named | rule)*
 //   group     := 'group' NAME '=' operator ('|' operator)*
+//   named     := 'condition' NAME '(' '%'NAME (',' '%'NAME)* ')' '=' condition (',' condition)*
 //   rule      := 'rule' NAME '{' clause* '}'
-//   clause    := 'layer' NAME | 'priority' INTEGER | 'why' STRING | 'match' '{' element+ '}'
-//              | 'where' condition (',' condition)*
-//   element   := '%'NAME '=' operator ('|' operator)* '(' [operand (',' operand)*] ')' ['?' | '*']
-//   operator  := [DOMAIN '::'] NAME | '@' NAME            -- a group of the same file
-//   operand   := '%'NAME ['?'] | '_' ['?'] | '...'
+//   clause    := 'layer' NAME | 'priority' INTEGER | 'why' STRING | 'stage' ('source' | 'canonical')
+//              | 'match' '{' item+ '}' | 'where' condition (',' condition)*
+//   item      := element | '(' item+ ('|' item+)* ')' ['?' | '*']
+//   element   := names '=' operator ('|' operator)* '(' [operand (',' operand)*] ')' ['?' | '*']
+//   names     := '%'NAME '...' | '%'NAME (',' ('%'NAME | '_'))*
+//   operator  := [DOMAIN '::'] NAME | '@' [FILE '::'] NAME
+//   operand   := '%'NAME ['?' | '...'] | '_' ['?'] | '...'
 //   condition := term ('or' term)*
-//   term      := ['not'] expression [('=='|'!='|'<'|'<='|'>'|'>=') expression | 'in' set | 'in' number '..'
-//   number] set       := '{' expression (',' expression)* '}' expression:= INTEGER | FLOAT | STRING | WORD |
-//   '%'NAME | '[' [INTEGER (',' INTEGER)*] ']' | NAME '(' arguments ')'
+//   term      := ['not'] sum [('==' | '!=' | '<' | '<=' | '>' | '>=') sum | 'like' STRING
+//                             | 'in' '{' sum (',' sum)* '}' | 'in' sum '..' sum]
+//   sum       := product (('+' | '-') product)*
+//   product   := value (('*' | '/' | 'mod') value)*
+//   value     := INTEGER | FLOAT | STRING | WORD | '%'NAME | '[' [value (',' value)*] ']' | '(' sum ')'
+//              | NAME '(' [value (',' value)*] ')'
 #pragma once
 #include "messages.h"
 #include "mrvlc/rules/rule_set.h"
@@ -21,13 +27,16 @@ namespace mrvlc::rules {
 inline constexpr size_t kMaxFileBytes = size_t{1} << 20;
 inline constexpr size_t kMaxRules = 1024;
 inline constexpr size_t kMaxElements = 32;    // of a pattern
+inline constexpr size_t kMaxNesting = 4;      // of alternatives in alternatives
 inline constexpr size_t kMaxConditions = 64;  // of a rule
+inline constexpr size_t kMaxTerms = 4096;     // of a rule, with those of named conditions
 inline constexpr size_t kMaxItems = 256;      // of a list, a set, a group
 
 // Of a file's groups: where each stands and whether a rule uses it.
 struct GroupUse {
   std::string name, origin;
   Location at;
+  std::vector<Operator> operators;
   bool used = false;
 };
 
@@ -35,5 +44,8 @@ struct GroupUse {
 // rule.
 void parse_file(const RuleFile& file, std::vector<Rule>& rules, std::vector<GroupUse>& groups,
                 Messages& messages);
+
+// Replaces `@file::group` in the rules by the operators of the group.
+void write_out_groups(std::vector<Rule>& rules, std::vector<GroupUse>& groups, Messages& messages);
 
 }  // namespace mrvlc::rules

@@ -2,18 +2,21 @@
 
 #include <algorithm>
 
+#include "mrvlc/support/glob.h"
+
 namespace mrvlc::rules {
 
 std::string_view kind_name(Kind kind) {
-  static constexpr std::string_view kNames[] = {"verdict",  "integer", "float", "string",   "element type",
-                                                "integers", "value",   "node",  "attribute"};
+  static constexpr std::string_view kNames[] = {"verdict",      "integer",  "float",  "string",
+                                                "element type", "integers", "value",  "node",
+                                                "attribute",    "numbers",  "capture"};
   return kNames[static_cast<size_t>(kind)];
 }
 
 const Binding* Match::find(std::string_view capture) const {
   // The latest wins: a repeated element binds its name once an iteration.
   for (auto it = bindings.rbegin(); it != bindings.rend(); ++it) {
-    if (it->capture == capture) return &*it;
+    if (it->capture == capture) return it->unbound ? nullptr : &*it;
   }
   return nullptr;
 }
@@ -117,6 +120,62 @@ Verdict scalar(const Context& c, Arguments a) {
       fmt::format("{} has shape {}; the rule needs a single element.", shown(a[0]), to_string(type.shape)));
 }
 
+Datum count(const Context&, Arguments a) {
+  const Binding& b = *a[0].binding;
+  if (b.list) return static_cast<int64_t>(b.values.size());
+  return int64_t{b.absent ? 0 : 1};
+}
+
+Verdict present(const Context&, Arguments a) {
+  if (!a[0].binding->absent) return yes();
+  return no("absent", "present", "an operand or an operator that the rule needs is not there.");
+}
+
+Datum machine(const Context& c, Arguments a) {
+  if (c.machine == nullptr) return {};
+  for (const auto& [name, number] : *c.machine) {
+    if (name == a[0].text) return number;
+  }
+  return {};
+}
+
+Datum node_name(const Context& c, Arguments a) {
+  return c.graph.node(a[0].binding->node).name;
+}
+Datum tensor(const Context& c, Arguments a) {
+  return value_of(c, a[0]).name;
+}
+Datum shape(const Context& c, Arguments a) {
+  const Shape& s = value_of(c, a[0]).type.shape;
+  return std::vector<int64_t>(s.begin(), s.end());
+}
+
+Verdict made_of(const Context& c, Arguments a) {
+  std::string types;
+  for (ir::SourceId s : c.graph.lineage(a[0].binding->node).sources) {
+    const std::string& type = c.graph.sources()[s.index()].op_type;
+    if (glob_match(a[1].text, type)) return yes();
+    if (types.size() < 80) types += (types.empty() ? "" : ", ") + printable(type, 80);
+  }
+  return no(
+      types, std::string(a[1].text),
+      fmt::format("{} was made of {}; the rule takes what was made of {}.", shown(a[0]), types, a[1].text));
+}
+
+// Large constants are weights, whose values decide nothing.
+constexpr int64_t kMostValues = 4096;
+
+Datum value(const Context& c, Arguments a) {
+  const Tensor* t = c.graph.constant(a[0].binding->value);
+  if (t == nullptr || t->elements() > kMostValues || t->elem() == ElementType::String) return {};
+  std::vector<double> out;
+  for (int64_t i = 0; i < t->elements(); ++i) out.push_back(t->as_double(i));
+  if (!is_integer(t->elem()) && t->elem() != ElementType::Bool) return out;
+  std::vector<int64_t> whole;
+  for (int64_t i = 0; i < t->elements(); ++i) whole.push_back(t->as_int(i));
+  return whole;
+}
+
 Datum uses(const Context& c, Arguments a) {
   return static_cast<int64_t>(c.graph.use_count(a[0].binding->value));
 }
@@ -133,6 +192,14 @@ const std::vector<Function>& functions() {
        nullptr,
        attr},
       {"constant", {Kind::Value}, Kind::Verdict, "The value is known at compile time.", constant, nullptr},
+      {"count",
+       {Kind::Capture},
+       Kind::Integer,
+       "How many values a list stands for; of any other capture 1, or 0 when it is absent.",
+       nullptr,
+       count,
+       false,
+       true},
       {"dim",
        {Kind::Value, Kind::Integer},
        Kind::Integer,
@@ -148,6 +215,19 @@ const std::vector<Function>& functions() {
        nullptr,
        inputs,
        true},
+      {"machine",
+       {Kind::String},
+       Kind::Integer,
+       "That number of the machine compiled for.",
+       nullptr,
+       machine},
+      {"made_of",
+       {Kind::Node, Kind::String},
+       Kind::Verdict,
+       "One of the ONNX nodes that the operator was made of is of that type; with * and ?.",
+       made_of,
+       nullptr},
+      {"name", {Kind::Node}, Kind::String, "The name of the ONNX node.", nullptr, node_name},
       {"output_unused",
        {Kind::Node, Kind::Integer},
        Kind::Verdict,
@@ -161,6 +241,14 @@ const std::vector<Function>& functions() {
        nullptr,
        outputs,
        true},
+      {"present",
+       {Kind::Capture},
+       Kind::Verdict,
+       "The operand is given, the element matched.",
+       present,
+       nullptr,
+       false,
+       true},
       {"rank", {Kind::Value}, Kind::Integer, "The number of dimensions of the value.", nullptr, rank},
       {"same_shape",
        {Kind::Value, Kind::Value},
@@ -169,12 +257,20 @@ const std::vector<Function>& functions() {
        same_shape,
        nullptr},
       {"scalar", {Kind::Value}, Kind::Verdict, "The value has exactly one element.", scalar, nullptr},
+      {"shape", {Kind::Value}, Kind::Integers, "All dimensions of the value.", nullptr, shape},
+      {"tensor", {Kind::Value}, Kind::String, "The name of the value in the model.", nullptr, tensor},
       {"uses",
        {Kind::Value},
        Kind::Integer,
        "How many operators and outputs of the model read the value.",
        nullptr,
        uses},
+      {"value",
+       {Kind::Value},
+       Kind::Numbers,
+       "The elements of a constant, at most 4096 of them.",
+       nullptr,
+       value},
   };
   return kFunctions;
 }

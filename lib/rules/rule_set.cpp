@@ -25,6 +25,15 @@ void drop_legality_clauses(Rule& rule, Messages& messages) {
   std::erase_if(rule.where, asks_legality_alone);
 }
 
+// The first element that is always there.
+void find_anchor(Rule& rule) {
+  for (const Item& i : rule.items) {
+    if (i.is_choice() || i.repeat != Repeat::One || rule.pattern[i.element].several) continue;
+    rule.anchor = i.element;
+    return;
+  }
+}
+
 void find_operators(Rule& rule, const FindOperator& find_operator) {
   for (Element& e : rule.pattern) {
     for (Operator& o : e.operators) o.def = find_operator(o.domain, o.name);
@@ -51,7 +60,8 @@ void check_group_names(const std::vector<GroupUse>& groups, const Vocabulary& wo
 void check_rule(Rule& r, const Vocabulary& words, Messages& messages) {
   drop_legality_clauses(r, messages);
   find_operators(r, words.find_operator);
-  const CheckContext c{r, messages, words.operators};
+  find_anchor(r);
+  const CheckContext c{r, messages, words};
   const size_t before = messages.errors();
   check_layer(c, words.kinds);
   check_pattern(c);
@@ -62,7 +72,7 @@ void check_rule(Rule& r, const Vocabulary& words, Messages& messages) {
 Diagnostics advice_on(const std::vector<RuleFile>& files, const std::vector<Rule>& rules,
                       const std::vector<GroupUse>& groups, const Vocabulary& words) {
   Messages notes(files);
-  for (const Rule& r : rules) advise({r, notes, words.operators});
+  for (const Rule& r : rules) advise({r, notes, words});
   for (const GroupUse& g : groups) {
     if (!g.used) notes.add<DiagCode::MRV0326>(g.origin, g.at, g.name);
   }
@@ -84,6 +94,7 @@ LoadResult load_rules(const std::vector<RuleFile>& files, const Vocabulary& word
   std::vector<Rule> rules;
   std::vector<GroupUse> groups;
   for (const RuleFile& file : files) parse_file(file, rules, groups, messages);
+  write_out_groups(rules, groups, messages);
   check_names(rules, messages);
   check_group_names(groups, words, messages);
   for (Rule& r : rules) check_rule(r, words, messages);

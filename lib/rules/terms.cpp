@@ -11,7 +11,8 @@ namespace mrvlc::rules {
 namespace {
 
 bool is_literal(const Expression& e) {
-  return e.kind != Expression::Kind::Call && e.kind != Expression::Kind::Capture;
+  return e.kind != Expression::Kind::Call && e.kind != Expression::Kind::Capture &&
+         e.kind != Expression::Kind::Arithmetic;
 }
 
 bool always_bound_inside(const Rule& rule, const Expression& e) {
@@ -94,7 +95,8 @@ bool exclude_each_other(const Alternatives& a, const Alternatives& b) {
 }
 
 CanonicalRule::CanonicalRule(const Rule& rule, bool accelerated) : rule_(&rule) {
-  for (const Element& e : rule.pattern) elements_.push_back(element(e));
+  items(rule.items);
+  if (rule.stage == Stage::Source) conditions_.insert("stage source");
   for (const Condition& c : rule.where) {
     conditions_.insert(condition(c));
     Alternatives& all = demands_.emplace_back();
@@ -138,11 +140,12 @@ std::string CanonicalRule::operand(const PatternOperand& o) {
   }
   size_t uses = 0;
   for (const Element& e : rule_->pattern) {
-    uses += e.capture == o.capture ? 1 : 0;
+    uses += makes(e, o.capture) ? 1 : 0;
     uses += static_cast<size_t>(
         std::ranges::count(e.operands, o.capture, [](const PatternOperand& x) { return x.capture; }));
   }
   const std::string name = capture(o.capture);
+  if (o.kind == PatternOperand::Kind::List) return name + "...";
   return uses == 1 ? "_" : name;
 }
 
@@ -155,7 +158,20 @@ std::string CanonicalRule::element(const Element& e) {
     out += operand(o);
     out += o.optional ? "?," : ",";
   }
-  return out + fmt::format(")={}:{};", capture(e.capture), static_cast<int>(e.repeat));
+  out += fmt::format(")={}{}", capture(e.capture), e.several ? "..." : "");
+  for (const std::string& name : e.further) out += name.empty() ? "_" : capture(name);
+  return out + fmt::format(":{};", static_cast<int>(e.repeat));
+}
+
+void CanonicalRule::items(const std::vector<Item>& all) {
+  for (const Item& i : all) {
+    if (!i.is_choice()) elements_.push_back(element(rule_->pattern[i.element]));
+    for (const auto& alternative : i.alternatives) {
+      elements_.push_back("(");
+      items(alternative);
+    }
+    if (i.is_choice()) elements_.push_back(fmt::format("):{}", static_cast<int>(i.repeat)));
+  }
 }
 
 std::string CanonicalRule::condition(const Condition& c) {
@@ -164,6 +180,7 @@ std::string CanonicalRule::condition(const Condition& c) {
     std::string text =
         fmt::format("{}{} {}", t.negated ? "not " : "", expression(t.left), static_cast<int>(t.relation));
     for (const Expression& r : t.right) text += " " + expression(r);
+    for (const Condition& named : t.named) text += " {" + condition(named) + "}";
     terms.insert(std::move(text));
   }
   return fmt::format("{}", fmt::join(terms, " or "));
@@ -172,6 +189,7 @@ std::string CanonicalRule::condition(const Condition& c) {
 Demand CanonicalRule::demand(const Term& t) {
   Demand d;
   d.left = expression(t.left);
+  for (const Condition& named : t.named) d.left += " {" + condition(named) + "}";
   d.always = always_bound_inside(*rule_, t.left);
   d.negated = t.negated;
   d.predicate = t.relation == Relation::Holds;

@@ -43,7 +43,9 @@ class CanonicalRule {
   CanonicalRule(const Rule& rule, bool accelerated);
 
   const Rule& rule() const { return *rule_; }
+  // One for each element, in order, and parentheses.
   const std::vector<std::string>& elements() const { return elements_; }
+  bool has_choices() const { return elements_.size() != rule_->pattern.size(); }
   const std::set<std::string>& conditions() const { return conditions_; }
   const std::vector<Alternatives>& demands() const { return demands_; }  // in the order of rule().where
 
@@ -52,6 +54,7 @@ class CanonicalRule {
   std::string capture(const std::string& name);
   std::string operand(const PatternOperand& o);
   std::string element(const Element& e);
+  void items(const std::vector<Item>& all);
   std::string condition(const Condition& c);
   Demand demand(const Term& t);
 

@@ -1,7 +1,7 @@
 // What of a simplified model runs where, with the graph made ready for it.
 #pragma once
 #include "mrvlc/ir/graph.h"
-#include "mrvlc/partition/partition.h"
+#include "mrvlc/partition/source_rules.h"
 #include "mrvlc/target/machine.h"
 
 namespace mrvlc::driver {
@@ -9,6 +9,10 @@ namespace mrvlc::driver {
 // CPU nodes of a float16 model compute in float32: the conversions are nodes of the graph like all others, so
 // the partition is made again on the widened graph, with the same decisions.
 Result<partition::Partition> place(ir::Graph& graph, const target::Machine& machine,
-                                   const partition::Options& options);
+                                   const partition::Options& options,
+                                   const partition::SourceMatches& sources = {});
+// Where the user's rules for the imported graph match: to be asked before the passes.
+partition::SourceMatches match_sources(const ir::Graph& imported, const target::Machine& machine,
+                                       const partition::Options& options);
 
 }  // namespace mrvlc::driver

@@ -1,6 +1,8 @@
 // The rules a compile works with: the built-in ones and the user's. For `mrvlc rules list|show|check` too.
 #pragma once
+#include "mrvlc/rules/predicates.h"
 #include "mrvlc/rules/rule_set.h"
+#include "mrvlc/target/machine.h"
 
 namespace mrvlc::partition {
 
@@ -11,6 +13,8 @@ inline constexpr std::string_view kCpuKind = "cpu";
 const std::vector<rules::LayerWord>& layer_words();
 // The built-in rules; its shown name is "cn10ka.rules".
 rules::RuleFile default_rule_file();
+// Numbers of the machine that rules may ask for.
+rules::MachineNumbers machine_numbers(const target::Machine& machine);
 // Parses and checks the user's files together with the built-in rules (unless `defaults` is false): names,
 // overlap and shadowing are judged over all of them.
 rules::LoadResult load_rules(bool defaults, const std::vector<rules::RuleFile>& files);

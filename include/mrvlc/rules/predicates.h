@@ -12,8 +12,21 @@
 namespace mrvlc::rules {
 
 // Kinds of arguments and results. A Value parameter also takes an element's capture: its first output.
-// Attribute: the kind follows from the attribute named.
-enum class Kind : uint8_t { Verdict, Integer, Float, String, ElementType, Integers, Value, Node, Attribute };
+// Attribute: the kind follows from the attribute named. Numbers: a list of whole numbers or of others.
+// Capture: anything that the pattern names, there or not.
+enum class Kind : uint8_t {
+  Verdict,
+  Integer,
+  Float,
+  String,
+  ElementType,
+  Integers,
+  Value,
+  Node,
+  Attribute,
+  Numbers,
+  Capture
+};
 std::string_view kind_name(Kind kind);
 
 struct Verdict {
@@ -27,9 +40,13 @@ struct Verdict {
 struct Binding {
   std::string capture;
   bool is_node = false;
-  bool absent = false;  // optional operand not given, or optional element that did not match
-  ir::NodeId node;      // of an element
-  ir::ValueId value;    // the operand; of an element its first output
+  bool absent = false;     // optional operand not given, or optional element that did not match
+  ir::NodeId node = {};    // of an element
+  ir::ValueId value = {};  // the operand; of an element the output that has the name
+  bool list = false;       // of several: `%x...`; of an element their operators too
+  bool unbound = false;    // a round of a repetition forgets what the one before it found
+  std::vector<ir::ValueId> values = {};
+  std::vector<ir::NodeId> nodes = {};
 };
 
 struct Match {
@@ -41,9 +58,13 @@ struct Match {
   const Binding* find(std::string_view capture) const;
 };
 
+// Numbers of the machine compiled for, by name.
+using MachineNumbers = std::vector<std::pair<std::string_view, int64_t>>;
+
 struct Context {
   const ir::Graph& graph;
   const Match& match;
+  const MachineNumbers* machine = nullptr;
 };
 
 struct Argument {
@@ -55,7 +76,8 @@ struct Argument {
 
 // Integer, Float, String and ElementType, Integers; monostate: there is no such thing (absent attribute, rank
 // too low).
-using Datum = std::variant<std::monostate, int64_t, double, std::string, std::vector<int64_t>>;
+using Datum =
+    std::variant<std::monostate, int64_t, double, std::string, std::vector<int64_t>, std::vector<double>>;
 
 struct Function {
   std::string_view name;
@@ -65,12 +87,14 @@ struct Function {
   Verdict (*test)(const Context&, std::span<const Argument>) = nullptr;   // result Verdict
   Datum (*measure)(const Context&, std::span<const Argument>) = nullptr;  // any other
   bool counts_ports = false;  // of the operator: its schema says how many there can be
+  bool takes_lists = false;   // a list as a whole, and what is absent
 };
 
 const std::vector<Function>& functions();  // in order of name
 const Function* find_function(std::string_view name);
 
-// Conditions that mention the capture of an absent operand or element hold.
+// Conditions that mention the capture of an absent operand or element hold; of a list, what is asked must
+// hold for each of its values.
 Verdict evaluate(const Condition& condition, const Context& context);
 
 }  // namespace mrvlc::rules

@@ -1,6 +1,7 @@
-// Rules as parsed: which chains of operators become one accelerator layer, and on what conditions. The guide
+// Rules as parsed: which operators become one accelerator layer together, and on what conditions. The guide
 // is docs/rules.md; the grammar stands at the top of lib/rules/parser.h.
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,37 +21,66 @@ struct Operator {
   std::string domain, name;  // "" is ai.onnx
   Location at;
   const ops::OpDef* def = nullptr;  // what they name; set by load_rules
+  // `@file::group`: stands for the operators of another file's group until all files are read.
+  bool group = false;
 };
 
-// An operand of an element: a capture, `_` (any value), or `...` (any number of further inputs, present or
-// not).
+// An operand of an element: a capture, `_` (any value), `...` (any number of further inputs, present or
+// not), or `%x...`: all further inputs, as a list. In an element that stands for several (`%a... =
+// Relu(%x...)`) the last form is the operand of each.
 struct PatternOperand {
-  enum class Kind : uint8_t { Capture, Any, Rest } kind = Kind::Any;
+  enum class Kind : uint8_t { Capture, Any, Rest, List } kind = Kind::Any;
   std::string capture;    // without the percent sign
   bool optional = false;  // `%b?`: the input may be absent
   Location at;
+
+  bool named() const { return kind == Kind::Capture || kind == Kind::List; }
 };
 
-// `%a = Add|Mul(%c, %k)?`. The first element of a pattern is the anchor; every later one reads an earlier
-// one.
+enum class Repeat : uint8_t { One, Optional, Many };
+
+// `%a = Add|Mul(%c, %k)?`. An element reads others of the pattern or is read by them, in any order.
 struct Element {
-  // Optional: when it does not match, its name stands for the earlier element it reads. Many: zero or more,
-  // each reading the previous one.
-  enum class Repeat : uint8_t { One, Optional, Many } repeat = Repeat::One;
-  std::string capture;
-  std::vector<Operator> operators;  // alternatives
+  using Repeat = rules::Repeat;
+  // Optional: when it does not match, its name stands for what it would have read. Many: zero or more, each
+  // reading the previous one.
+  Repeat repeat = Repeat::One;
+  std::string capture;               // of its first output, and of the operator itself
+  std::vector<std::string> further;  // of its other outputs in their order; empty: `_`
+  bool several = false;              // `%a... = `: one operator for each value of the list %a
+  std::vector<Operator> operators;   // alternatives
   std::vector<PatternOperand> operands;
   Location at;
   std::string text;  // as written
 };
 
-// Operand of a condition: a literal, a capture or a call.
+// What a pattern consists of: an element, or alternatives in parentheses, which are sequences of items.
+struct Item {
+  size_t element = 0;  // into Rule::pattern, without alternatives
+  std::vector<std::vector<Item>> alternatives;
+  Repeat repeat = Repeat::One;
+  Location at;
+  std::string text;
+
+  bool is_choice() const { return !alternatives.empty(); }
+};
+
+// Operand of a condition: a literal, a capture, a call, or arithmetic on those.
 struct Expression {
-  enum class Kind : uint8_t { Integer, Float, String, Word, Capture, List, Call } kind = Kind::Integer;
+  enum class Kind : uint8_t {
+    Integer,
+    Float,
+    String,
+    Word,
+    Capture,
+    List,
+    Call,
+    Arithmetic
+  } kind = Kind::Integer;
   int64_t integer = 0;
   double real = 0;
-  std::string text;               // String: its value; Word, Capture, Call: the name
-  std::vector<Expression> items;  // List, Call
+  std::string text;               // String: its value; Word, Capture, Call: the name; Arithmetic: the sign
+  std::vector<Expression> items;  // List, Call, Arithmetic (two)
   Location at;
 };
 
@@ -63,14 +93,18 @@ enum class Relation : uint8_t {
   Greater,
   GreaterEqual,
   InRange,
-  InSet
+  InSet,
+  Like
 };
+
+struct Condition;
 
 struct Term {
   bool negated = false;
   Expression left;
   Relation relation = Relation::Holds;  // Holds: `left` is a call of a predicate
   std::vector<Expression> right;        // one; two for InRange (both included); any number for InSet
+  std::vector<Condition> named;         // Holds: what the condition called `left` asks; empty: a predicate
   std::string text;
 };
 
@@ -80,10 +114,16 @@ struct Condition {
   Location at;
 };
 
+// The graph that a rule is tried on: what the importer made of the model, or what the passes made of that.
+enum class Stage : uint8_t { Canonical, Source };
+
 struct Rule {
   std::string name, layer, why;
   int64_t priority = 0;
-  std::vector<Element> pattern;
+  Stage stage = Stage::Canonical;
+  std::vector<Element> pattern;  // all of them, in the order of the text
+  std::vector<Item> items;       // how they belong together
+  size_t anchor = 0;             // of `pattern`: the first element that is always there
   std::vector<Condition> where;
   std::string origin;     // shown name of the file
   Location at, layer_at;  // of its name, and of the word after `layer`
@@ -92,5 +132,9 @@ struct Rule {
 
 std::string location_text(const Rule& rule, Location at);  // "my.rules:3:5"
 std::string operators_text(const Element& element);        // "Relu|Clip"
+
+// Calls visit(element) for all elements of the items, inner ones too, in the order of the text.
+void for_each_element(const Rule& rule, const std::vector<Item>& items,
+                      const std::function<void(const Element&)>& visit);
 
 }  // namespace mrvlc::rules

@@ -30,6 +30,7 @@ struct Vocabulary {
   std::vector<LayerWord> kinds;  // what may stand after `layer`
   FindOperator find_operator;
   std::vector<const ops::OpDef*> operators;  // all that it finds, for "did you mean"
+  std::vector<std::string_view> machine;     // numbers that machine("...") knows
 };
 
 class RuleSet {

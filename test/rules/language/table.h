@@ -62,6 +62,7 @@ inline rules::LoadResult load(const std::string& text) {
                  {"elementwise", true, ops({"Conv", "Add", "Sub", "Mul", "Relu", "Clip"})},
                  {"cpu", false, {}}};
   words.find_operator = find;
+  words.machine = {"ocm_bytes"};
   for (const auto& [name, def] : table()) words.operators.push_back(&def);
   return rules::load_rules({{"my.rules", text}}, words);
 }

@@ -1,0 +1,97 @@
+// Rules of the imported graph: what the passes made of their nodes becomes the layer, or a reason says why
+// not.
+#include "build.h"
+#include "mrvlc/partition/source_rules.h"
+#include "mrvlc/passes/pass.h"
+
+using namespace mrvlc;
+using namespace mrvlc::test;
+
+namespace {
+
+struct Placed {
+  ir::Graph graph;
+  partition::SourceMatches matches;
+  partition::Partition partition;
+};
+
+Placed place(const std::string& body, const std::string& rules_text) {
+  auto parsed = ir::parse("graph \"g\" {\n" + body + "}\n", ops::registry());
+  if (!parsed.ok()) FAIL(parsed.error().message);
+  Placed p{*parsed, {}, {}};
+  partition::Options options;
+  options.rule_files = {{"my.rules", rules_text}};
+  const rules::LoadResult loaded = partition::load_rules(true, {{"my.rules", rules_text}});
+  for (const Diag& d : loaded.diagnostics.list()) FAIL(d.message);
+  p.matches = partition::match_sources(p.graph, loaded.set, machine());
+  REQUIRE(passes::run_passes(p.graph, passes::default_pipeline()).ok());
+  auto placed = partition::partition(p.graph, machine(), options, p.matches);
+  if (!placed.ok()) FAIL(placed.error().message);
+  p.partition = std::move(*placed);
+  return p;
+}
+
+// The trial of the rule that says the most.
+const partition::RuleTrial* trial(const Placed& p, const std::string& rule) {
+  const partition::RuleTrial* found = nullptr;
+  for (const auto& d : p.partition.decisions) {
+    for (const auto& t : d.trials) {
+      if (t.rule == rule && (found == nullptr || t.accepted)) found = &t;
+    }
+  }
+  return found;
+}
+
+const std::string kNorm =
+    " input %x : f32[1,4,8]\n const %axes : i64[1] = [-1]\n const %two : f32[] = [2]\n const %eps : f32[] = "
+    "[0.00001]\n %m = ReduceMean(%x, %axes) : f32[1,4,1]\n %d = Sub(%x, %m) : f32[1,4,8]\n"
+    " %q = Pow(%d, %two) : f32[1,4,8]\n %v = ReduceMean(%q, %axes) : f32[1,4,1]\n %e = Add(%v, %eps) : "
+    "f32[1,4,1]\n"
+    " %s = Sqrt(%e) : f32[1,4,1]\n %n = Div(%d, %s) : f32[1,4,8]\n output %n\n";
+
+std::string norm_rule(const std::string& layer, const std::string& end = "%n = Div(%d, %s)") {
+  return "rule written { layer " + layer +
+         " priority 300 why \"w\" stage source match { %m = ReduceMean(%x, _) %d = Sub(%x, %m) %q = Pow(%d, "
+         "%two) "
+         "%v = ReduceMean(%q, _) %e = Add(%v, %eps) %s = Sqrt(%e) " +
+         end + " } where value(%two) == 2 }";
+}
+
+}  // namespace
+
+TEST_CASE("a formula as the user sees it becomes the layer that the passes make of it") {
+  const Placed p = place(kNorm, norm_rule("norm"));
+  REQUIRE(p.matches.size() == 1);
+  CHECK(p.matches[0].sources.size() == 7);
+  REQUIRE(trial(p, "written") != nullptr);
+  CHECK(trial(p, "written")->accepted);
+}
+
+TEST_CASE("a match of the imported graph can be kept on the CPU") {
+  const Placed p = place(kNorm, norm_rule("cpu"));
+  for (const auto& d : p.partition.decisions) {
+    CHECK_FALSE(d.accelerator);
+    CHECK(d.rule == "written");
+  }
+}
+
+TEST_CASE("a kind of layer that does not fit is refused with a reason") {
+  const Placed p = place(kNorm, norm_rule("reduce"));
+  const partition::RuleTrial* t = trial(p, "written");
+  REQUIRE(t != nullptr);
+  CHECK_FALSE(t->accepted);
+  CHECK_FALSE(t->reason.empty());
+}
+
+TEST_CASE("what became a part of something else is refused with a reason") {
+  // The passes make one operator of the whole formula; the rule matched its beginning only.
+  const Placed p = place(kNorm,
+                         "rule written { layer reduce priority 300 why \"w\" stage source match { %m = "
+                         "ReduceMean(%x, _) } where "
+                         "uses(%x) == 2 }");
+  REQUIRE(p.matches.size() == 1);
+  const partition::RuleTrial* t = trial(p, "written");
+  REQUIRE(t != nullptr);
+  CHECK_FALSE(t->accepted);
+  CHECK(t->reason.find("together with") != std::string::npos);
+}
