@@ -180,22 +180,51 @@ Datum uses(const Context& c, Arguments a) {
   return static_cast<int64_t>(c.graph.use_count(a[0].binding->value));
 }
 
-}  // namespace
-
-const std::vector<Function>& functions() {
-  static const std::vector<Function> kFunctions = {
+std::vector<Function> predicates() {
+  return {
       {"activation", {Kind::Value}, Kind::Verdict, "The value is not a constant.", activation, nullptr},
+      {"constant", {Kind::Value}, Kind::Verdict, "The value is known at compile time.", constant, nullptr},
+      {"made_of",
+       {Kind::Node, Kind::String},
+       Kind::Verdict,
+       "One of the ONNX nodes that the operator was made of is of that type; with * and ?.",
+       made_of,
+       nullptr},
+      {"output_unused",
+       {Kind::Node, Kind::Integer},
+       Kind::Verdict,
+       "Nobody reads that output of the operator.",
+       output_unused,
+       nullptr},
+      {"present",
+       {Kind::Capture},
+       Kind::Verdict,
+       "The operand is given, the element matched.",
+       present,
+       nullptr,
+       false,
+       true},
+      {"same_shape",
+       {Kind::Value, Kind::Value},
+       Kind::Verdict,
+       "The two values have the same shape.",
+       same_shape,
+       nullptr},
+      {"scalar", {Kind::Value}, Kind::Verdict, "The value has exactly one element.", scalar, nullptr}};
+}
+
+std::vector<Function> measures() {
+  return {
       {"attr",
        {Kind::Node, Kind::String},
        Kind::Attribute,
        "The value of the operator's attribute of that name.",
        nullptr,
        attr},
-      {"constant", {Kind::Value}, Kind::Verdict, "The value is known at compile time.", constant, nullptr},
       {"count",
        {Kind::Capture},
        Kind::Integer,
-       "How many values a list stands for; of any other capture 1, or 0 when it is absent.",
+       "How many values the capture stands for: of a list any number, else 1, or 0 when absent.",
        nullptr,
        count,
        false,
@@ -221,19 +250,7 @@ const std::vector<Function>& functions() {
        "That number of the machine compiled for.",
        nullptr,
        machine},
-      {"made_of",
-       {Kind::Node, Kind::String},
-       Kind::Verdict,
-       "One of the ONNX nodes that the operator was made of is of that type; with * and ?.",
-       made_of,
-       nullptr},
       {"name", {Kind::Node}, Kind::String, "The name of the ONNX node.", nullptr, node_name},
-      {"output_unused",
-       {Kind::Node, Kind::Integer},
-       Kind::Verdict,
-       "Nobody reads that output of the operator.",
-       output_unused,
-       nullptr},
       {"outputs",
        {Kind::Node},
        Kind::Integer,
@@ -241,37 +258,27 @@ const std::vector<Function>& functions() {
        nullptr,
        outputs,
        true},
-      {"present",
-       {Kind::Capture},
-       Kind::Verdict,
-       "The operand is given, the element matched.",
-       present,
-       nullptr,
-       false,
-       true},
       {"rank", {Kind::Value}, Kind::Integer, "The number of dimensions of the value.", nullptr, rank},
-      {"same_shape",
-       {Kind::Value, Kind::Value},
-       Kind::Verdict,
-       "The two values have the same shape.",
-       same_shape,
-       nullptr},
-      {"scalar", {Kind::Value}, Kind::Verdict, "The value has exactly one element.", scalar, nullptr},
       {"shape", {Kind::Value}, Kind::Integers, "All dimensions of the value.", nullptr, shape},
       {"tensor", {Kind::Value}, Kind::String, "The name of the value in the model.", nullptr, tensor},
       {"uses",
        {Kind::Value},
        Kind::Integer,
-       "How many operators and outputs of the model read the value.",
+       "Operators and outputs of the model that read the value.",
        nullptr,
        uses},
-      {"value",
-       {Kind::Value},
-       Kind::Numbers,
-       "The elements of a constant, at most 4096 of them.",
-       nullptr,
-       value},
-  };
+      {"value", {Kind::Value}, Kind::Numbers, "The elements of a constant, at most 4096.", nullptr, value}};
+}
+
+}  // namespace
+
+const std::vector<Function>& functions() {
+  static const std::vector<Function> kFunctions = [] {
+    std::vector<Function> all = predicates();
+    for (const Function& f : measures()) all.push_back(f);
+    std::ranges::sort(all, {}, &Function::name);
+    return all;
+  }();
   return kFunctions;
 }
 
