@@ -122,7 +122,7 @@ void add_calibrate(CLI::App& app, Context& context) {
   cmd->callback([=, &context] {
     using Sensitivity = driver::CalibrateOptions::Sensitivity;
     o->sensitivity = *always ? Sensitivity::Always : *never ? Sensitivity::Never : Sensitivity::WithinBudget;
-    auto options = checked(*cmd, *a);
+    auto options = checked(*cmd, *a, context.messages);
     if (!options.ok()) return context.fail("mrvlc", options.error());
     o->compile = *options;
     if (context.shows_progress())

@@ -93,7 +93,7 @@ void add_compile(CLI::App& app, Context& context) {
   add_compile_options(*cmd, *a);
   add_output_options(*cmd, *a);
   cmd->callback([a, cmd, &context] {
-    auto options = checked(*cmd, *a);
+    auto options = checked(*cmd, *a, context.messages);
     if (!options.ok()) return context.fail("mrvlc", options.error());
     Diagnostics diagnostics;
     std::vector<std::string> summary;
@@ -196,7 +196,7 @@ void add_inspect(CLI::App& app, Context& context) {
   CLI::App* cmd = app.add_subcommand("inspect", "graph, shapes, operators, parameters, MACs");
   add_model_options(*cmd, *a);
   cmd->callback([a, cmd, &context] {
-    auto options = checked(*cmd, *a);
+    auto options = checked(*cmd, *a, context.messages);
     if (!options.ok()) return context.fail("mrvlc", options.error());
     Diagnostics diagnostics;
     auto text = driver::inspect(*options, diagnostics);

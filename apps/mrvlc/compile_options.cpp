@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "log.h"
 #include "mrvlc/support/diag/general.h"
 
 namespace mrvlc::app {
@@ -141,8 +142,10 @@ void add_compile_options(CLI::App& cmd, CompileArguments& a) {
       "write architecture 128 into the binaries, not 256 (experimental): for drivers that run our simulator");
 }
 
-Result<driver::CompileOptions> checked(const CLI::App& cmd, const CompileArguments& a) {
+Result<driver::CompileOptions> checked(const CLI::App& cmd, const CompileArguments& a,
+                                       const MessageOptions& messages) {
   driver::CompileOptions o;
+  MRVLC_ASSIGN(o.log, make_log(messages));
   for (const CLI::Option* option : cmd.get_options()) {
     if (option->count() > 0) o.given.insert(option->get_name());
   }

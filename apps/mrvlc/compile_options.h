@@ -2,6 +2,7 @@
 #pragma once
 #include <CLI/CLI.hpp>
 
+#include "messages.h"
 #include "mrvlc/driver/options.h"
 #include "mrvlc/support/result.h"
 
@@ -40,7 +41,8 @@ void add_accuracy_target(CLI::App& cmd, CompileArguments& a);  // of these, what
 Status read_accuracy_options(const CompileArguments& a, driver::CompileOptions& o);
 // A number from 0 on: a NaN would let everything through, or nothing.
 CLI::Validator tolerance_check();
-Result<driver::CompileOptions> checked(const CLI::App& cmd, const CompileArguments& a);
+Result<driver::CompileOptions> checked(const CLI::App& cmd, const CompileArguments& a,
+                                       const MessageOptions& messages);
 
 // --target-dir, then the folders of $MRVLC_TARGET_PATH. A folder of an option that is not there is an error,
 // one of the variable is passed over, as in $PATH.

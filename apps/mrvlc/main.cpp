@@ -67,6 +67,12 @@ int run(int argc, char** argv) {
       ->check(CLI::IsMember({"text", "json"}));
   app.add_option("--color", context.messages.color, "auto, always or never; NO_COLOR holds")
       ->check(CLI::IsMember({"auto", "always", "never"}));
+  app.add_option(
+         "--log-level", context.messages.log_level,
+         "what compile and verify do, with times and reasons, to stderr: off, info, debug or trace (also "
+         "$MRVLC_LOG_LEVEL)")
+      ->type_name("LEVEL")
+      ->check(CLI::IsMember({"off", "info", "debug", "trace"}));
   app.add_flag("-v,--verbose", context.messages.verbose,
                "notes too, and six lines about what a compile made");
   app.add_flag("-q,--quiet", context.messages.quiet, "errors only");

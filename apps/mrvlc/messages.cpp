@@ -11,12 +11,6 @@
 namespace mrvlc::app {
 namespace {
 
-bool use_color(const MessageOptions& options) {
-  if (options.color != "auto") return options.color == "always";
-  const char* no_color = std::getenv("NO_COLOR");
-  return (no_color == nullptr || *no_color == '\0') && ::isatty(STDERR_FILENO) != 0;
-}
-
 bool shown(const Diag& d, const MessageOptions& options) {
   if (d.severity() == Severity::Error) return true;
   return !options.quiet && (d.severity() == Severity::Warning || options.verbose);
@@ -36,16 +30,22 @@ std::string json_line(const std::string& file, const Diag& d) {
                   {"message", d.message}});
 }
 
-std::string json_line(const std::string& file, const std::string& message) {
+}  // namespace
+
+bool use_color(const MessageOptions& options) {
+  if (options.color != "auto") return options.color == "always";
+  const char* no_color = std::getenv("NO_COLOR");
+  return (no_color == nullptr || *no_color == '\0') && ::isatty(STDERR_FILENO) != 0;
+}
+
+std::string json_line(const std::string& file, std::string_view severity, std::string_view message) {
   return to_line({{"file", printable(file, 4096)},
                   {"node", ""},
                   {"op_type", ""},
-                  {"severity", "note"},
+                  {"severity", severity},
                   {"code", ""},
                   {"message", message}});
 }
-
-}  // namespace
 
 void print_diagnostics(const std::string& file, const Diagnostics& diagnostics,
                        const MessageOptions& options) {
@@ -67,7 +67,7 @@ void print_progress(const std::string& file, const std::vector<std::string>& lin
   const bool terminal = !json && ::isatty(STDERR_FILENO) != 0;
   if (options.quiet || !(options.verbose || terminal)) return;
   for (const std::string& line : lines)
-    std::fprintf(stderr, "%s\n", (json ? json_line(file, line) : line).c_str());
+    std::fprintf(stderr, "%s\n", (json ? json_line(file, "note", line) : line).c_str());
 }
 
 }  // namespace mrvlc::app

@@ -12,8 +12,12 @@ struct MessageOptions {
   std::string color = "auto";   // auto, always, never; NO_COLOR wins over auto
   bool quiet = false;           // errors only
   bool verbose = false;         // notes too
+  std::string log_level;        // off, info, debug, trace; empty: off
 };
 
+bool use_color(const MessageOptions& options);
+// A line of `--log-format json` about no node.
+std::string json_line(const std::string& file, std::string_view severity, std::string_view message);
 void print_diagnostics(const std::string& file, const Diagnostics& diagnostics,
                        const MessageOptions& options);
 // Lines that tell how it went: on a terminal, or with -v; never with -q.

@@ -116,7 +116,7 @@ void add_verify(CLI::App& app, Context& context) {
   add_options(*cmd, *a);
   add_layer_options(*cmd, *a);
   cmd->callback([a, cmd, &context] {
-    auto options = checked(*cmd, a->compile);
+    auto options = checked(*cmd, a->compile, context.messages);
     if (!options.ok()) return context.fail("mrvlc", options.error());
     verify(*a, *options, context);
   });

@@ -99,6 +99,13 @@ struct Policy {
   double fetch_share = 0.25;  // of on-chip memory, for what is fetched just ahead
 };
 
+std::string text(const Policy& p) {
+  return fmt::format(
+      "room at {:.4f} cycles a byte of tensors and {:.4f} of weights, {} cycles a send, {} of memory for "
+      "fetches",
+      p.price.tensors, p.price.weights, p.price.send, p.fetch_share);
+}
+
 // Outputs made by several primitives, by the last of them.
 std::map<size_t, std::vector<uint32_t>> collected_outputs(const Program& program,
                                                           const std::vector<Residence>& residences) {
@@ -261,6 +268,7 @@ class Scheduler {
         stripes[k] = n;
         std::optional<Program> striped = in_stripes(program, runs, stripes);
         double before = least_;
+        if (striped) options_.log.debug("{}: run {} in {} stripes", options_.name, k, n);
         if (striped) MRVLC_TRY(consider(*striped, policy));
         if (least_ < before) best = n;
       }
@@ -277,12 +285,17 @@ class Scheduler {
                                   map.end - map.scratch_begin));
     std::vector<Cut> cuts = choose_cuts(program, m_, options_.tiles, policy.price);
     Result<Built> planned = plan_tiles(name_, program, cuts, m_, options_, policy.fetch_share, generated_);
+    if (!planned.ok()) tell(policy, "it does not fit");
     if (!planned.ok() && !best_.cuts.empty()) return {};  // another one works
     MRVLC_ASSIGN(Built built, std::move(planned));
     const Placed& placed = built.placed;
     constexpr double kClose = 1.06;
-    if (!best_.cuts.empty() && options_.effort < 2 && placed.cycles >= estimate_ * kClose) return {};
+    if (!best_.cuts.empty() && options_.effort < 2 && placed.cycles >= estimate_ * kClose) {
+      tell(policy, fmt::format("{:.0f} cycles by estimate, not timed", placed.cycles));
+      return {};
+    }
     MRVLC_ASSIGN(double cycles, timed(built.program, static_cast<uint64_t>(map.end)));
+    tell(policy, fmt::format("{:.0f} cycles, {:.0f} by estimate", cycles, placed.cycles));
     if (!best_.cuts.empty() && cycles >= least_) return {};
     least_ = cycles;
     estimate_ = placed.cycles;
@@ -296,6 +309,11 @@ class Scheduler {
              placed.peak,
              placed.peak_bound};
     return {};
+  }
+
+  void tell(const Policy& policy, std::string_view cost) const {
+    if (options_.log.shows(LogLevel::Debug))
+      options_.log.debug("{}: {}: {}", options_.name, text(policy), cost);
   }
 
   // As the simulator sees it.

@@ -20,6 +20,7 @@
 #include "mrvlc/support/hash.h"
 #include "mrvlc/target/find.h"
 #include "output/output_folder.h"
+#include "placement_log.h"
 #include "read_files.h"
 #include "region_compiler.h"
 #include "timing_file.h"
@@ -36,7 +37,12 @@ class Compiler {
  public:
   Compiler(const CompileOptions& options, Diagnostics& diagnostics, const DumpFn& dump,
            const CompileHooks& hooks)
-      : options_(options), diagnostics_(diagnostics), dump_(dump), hooks_(hooks), timing_(options) {}
+      : options_(options),
+        diagnostics_(diagnostics),
+        dump_(dump),
+        hooks_(hooks),
+        timer_(options.log),
+        timing_(options) {}
 
   // The seven lines, once it is done.
   std::vector<std::string> summary() const {
@@ -163,6 +169,7 @@ class Compiler {
   passes::RunOptions pass_options() {
     passes::RunOptions o;
     o.times = &pass_times_;
+    o.log = options_.log;
     o.context.half_weights = m_.has_accelerator;
     if (m_.has_accelerator) {
       o.context.longest_row = partition::longest_row(m_.machine);
@@ -211,6 +218,7 @@ class Compiler {
     for (Diag& d : partition::refused_precisions(m_.model.graph, m_.partition, o))
       diagnostics_.add(std::move(d));
     warn_placement(m_, diagnostics_);
+    tell_placement(m_, options_.log);
     return hooks_.placed ? hooks_.placed(m_.model.graph, m_.partition) : Status();
   }
 

@@ -1,4 +1,4 @@
-// Seconds and memory of the phases of one compile, for --timing. Never part of OUT.
+// Seconds and memory of the phases of one compile, for --timing and the log. Never part of OUT.
 #pragma once
 #include <sys/resource.h>
 
@@ -7,6 +7,8 @@
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "mrvlc/support/log.h"
 
 namespace mrvlc::driver {
 
@@ -19,6 +21,7 @@ struct Phase {
 
 class PhaseTimer {
  public:
+  explicit PhaseTimer(Log log) : log_(std::move(log)) {}
   template <class F>
   auto time(std::string name, F f) {
     Moment begin = now();
@@ -56,8 +59,14 @@ class PhaseTimer {
     return {std::move(name), wall.count(), end.cpu - begin.cpu, peak_bytes()};
   }
 
+  void tell(const Phase& p) const {
+    log_.info("phase {}: {:.3f} s, {:.3f} s of the processor, {} MiB at the peak", p.name, p.seconds,
+              p.cpu_seconds, p.peak_bytes >> 20);
+  }
+
   void add(std::string name, Moment begin) {
     Phase p = since(std::move(name), begin);
+    tell(p);
     for (Phase& known : phases_) {
       if (known.name != p.name) continue;
       known.seconds += p.seconds;
@@ -68,6 +77,7 @@ class PhaseTimer {
     phases_.push_back(std::move(p));
   }
 
+  Log log_;
   Moment start_ = now();
   std::vector<Phase> phases_;
 };

@@ -35,6 +35,7 @@ Status RegionCompiler::compile(const partition::Region& region) {
   if (options_.pin_weights && m_.partition.regions.size() > 1)
     return make_diag<DiagCode::MRV0505>(m_.partition.regions.size());
   accel::Options o;
+  o.log = options_.log;
   o.tiles = options_.tiles;
   o.effort = options_.effort;
   o.pin_weights = options_.pin_weights;

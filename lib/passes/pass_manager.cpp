@@ -35,13 +35,38 @@ Status check_claim(const ir::Graph& graph, std::string_view pass, uint64_t befor
   return make_diag<DiagCode::MRV0292>(pass, changed ? "a change but made none" : "no change but made one");
 }
 
+size_t live_nodes(const ir::Graph& graph) {
+  size_t live = 0;
+  for (size_t i = 0; i < graph.node_slots(); ++i) live += graph.node(ir::NodeId(i)).erased ? 0 : 1;
+  return live;
+}
+
+struct NodeCounts {
+  size_t live = 0, ever = 0;
+};
+
+NodeCounts count_nodes(const ir::Graph& graph, const Log& log) {
+  return log.shows(LogLevel::Debug) ? NodeCounts{live_nodes(graph), graph.node_slots()} : NodeCounts{};
+}
+
+void tell(const PassInfo& pass, const ir::Graph& graph, NodeCounts before, bool changed, double seconds,
+          const Log& log) {
+  if (!changed) return log.trace("pass {}: nothing to do, {:.6f} s", pass.name, seconds);
+  const NodeCounts after = count_nodes(graph, log);
+  const size_t made = after.ever - before.ever;
+  log.debug("pass {}: {} nodes made, {} erased, {} left, {:.6f} s", pass.name, made,
+            before.live + made - after.live, after.live, seconds);
+}
+
 Status run_pass(ir::Graph& graph, const PassInfo& pass, const RunOptions& options) {
   uint64_t before = kDebug ? fingerprint(graph) : 0;
+  const NodeCounts nodes = count_nodes(graph, options.log);
   bool changed = false;
   auto start = std::chrono::steady_clock::now();
   MRVLC_TRY(pass.run(graph, options.context, changed));
   std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   if (options.times != nullptr) options.times->push_back({std::string(pass.name), elapsed.count()});
+  tell(pass, graph, nodes, changed, elapsed.count(), options.log);
   MRVLC_TRY(check_claim(graph, pass.name, before, changed));
   if (changed && options.verify) MRVLC_TRY(check(graph, pass.name));
   if (options.after) options.after(pass.name, graph);

@@ -5,6 +5,7 @@
 #include "mrvlc/isa/container.h"
 #include "mrvlc/partition/partition.h"
 #include "mrvlc/support/diag/accel.h"
+#include "mrvlc/support/log.h"
 
 namespace mrvlc::accel {
 
@@ -22,6 +23,7 @@ struct Options {
   // (MRV0504) when they do not fit.
   bool pin_weights = false;
   std::vector<Stage> texts = {};  // wanted in CompiledRegion::texts
+  Log log = {};                   // which schedules were tried
 };
 
 // How the host hands a value of the region to the device: dimensions permuted. stored dim i is logical dim

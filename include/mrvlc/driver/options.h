@@ -11,6 +11,7 @@
 #include "mrvlc/chost/chost.h"
 #include "mrvlc/onnx/importer.h"
 #include "mrvlc/partition/precision.h"
+#include "mrvlc/support/log.h"
 
 namespace mrvlc::driver {
 
@@ -53,6 +54,7 @@ struct CompileOptions {
   std::string dump_ir;                   // pass name
   std::vector<std::string> dump_stages;  // accel::stage_names()
   unsigned jobs = 0;
+  Log log;
   // Options as they were typed ("--tiles"), for warnings about those that change nothing.
   std::set<std::string, std::less<>> given;
 };

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "mrvlc/ir/rewriter.h"
+#include "mrvlc/support/log.h"
 
 namespace mrvlc::passes {
 
@@ -46,6 +47,7 @@ struct RunOptions {
   // Called after the named pass ran; for --dump-ir.
   std::function<void(std::string_view pass, const ir::Graph& graph)> after;
   std::vector<PassTime>* times = nullptr;
+  Log log;
 };
 
 Status run_passes(ir::Graph& graph, std::span<const std::string_view> names, const RunOptions& options = {});

@@ -4,7 +4,7 @@
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 mrvlc=$1 digits_folder=$2 digits=$2/digits.onnx images=$2/test_x.npy labels=$2/test_y.npy work=$3
-unset CC NO_COLOR MRVLC_TARGET_PATH
+unset CC NO_COLOR MRVLC_LOG_LEVEL MRVLC_TARGET_PATH
 rm -rf "$work" && mkdir -p "$work/tmp" && cd "$work" || exit 1
 export TMPDIR=$work/tmp
 # shellcheck source=expect.sh
@@ -331,6 +331,33 @@ messages() {
   done
 }
 
+log_level() {
+  local phase
+  expect 0 "" compile "$digits" -q -o logged0
+  expect 2 "--log-level" compile "$digits" -q -o o --log-level loud
+  MRVLC_LOG_LEVEL=loud expect 2 "MRVLC_LOG_LEVEL: 'loud' is no level; levels are off, info, debug, trace" compile "$digits" -q -o o
+  absent o
+  MRVLC_LOG_LEVEL=debug expect 0 "" compile "$digits" -q -o logged --log-level off
+  check "--log-level wins over the variable, and off is silent" test ! -s stderr
+  MRVLC_LOG_LEVEL=info expect 0 "" compile "$digits" -q -o logged
+  check "the log is not on stdout" test ! -s stdout
+  for phase in options import passes partition codegen simulate host write; do
+    check "info tells of the phase $phase" grep -qE "\[info\] phase $phase: [0-9.]+ s, [0-9.]+ s of the processor, [0-9]+ MiB" stderr
+  done
+  check "info tells of no pass" test -z "$(grep 'pass ' stderr)"
+  check "nothing of it is in OUT" diff -r logged0 logged
+  expect 0 "] [debug] pass fold-batchnorm: " compile "$digits" -q -o logged --log-level debug
+  check "debug tells of each node" grep -qE "\[debug\] node 'conv1' \(Conv\): region 0: " stderr
+  check "debug tells of schedules" grep -qE "\[debug\] digits_region0: room at .*: [0-9]+ cycles, [0-9]+ by estimate" stderr
+  check "debug tells of no rule" test -z "$(grep 'rule .* takes it' stderr)"
+  check "nothing of it is in OUT" diff -r logged0 logged
+  expect 0 "] [trace]   rule " compile "$digits" -q -o logged --log-level trace
+  check "nothing of it is in OUT" diff -r logged0 logged
+  expect 0 '"severity":"debug"' compile "$digits" -q -o logged --log-level debug --log-format json
+  json_lines stderr
+  expect 1 "] [info] phase import: " compile text.onnx -o o --log-level info
+}
+
 same_bytes() {
   compile -o emit1 --emit ir --emit disasm
   compile -o emit2 --emit disasm --emit ir --emit disasm
@@ -364,6 +391,7 @@ run_command
 queries
 tables
 messages
+log_level
 same_bytes
 interrupts
 check "no temporary folders stay" test -z "$(ls "$TMPDIR")"
