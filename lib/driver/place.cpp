@@ -6,12 +6,11 @@
 namespace mrvlc::driver {
 namespace {
 
-std::set<ir::NodeId> nodes_on_cpu(const partition::Partition& partition) {
-  std::set<ir::NodeId> nodes;
-  for (const auto& d : partition.decisions) {
-    if (!d.accelerator) nodes.insert(d.node);
-  }
-  return nodes;
+// By node.
+std::vector<bool> nodes_on_cpu(const ir::Graph& graph, const partition::Partition& partition) {
+  std::vector<bool> on_cpu(graph.node_slots(), false);
+  for (const auto& d : partition.decisions) on_cpu[d.node.index()] = !d.accelerator;
+  return on_cpu;
 }
 
 }  // namespace
@@ -21,10 +20,10 @@ Result<partition::Partition> place(ir::Graph& graph, const target::Machine& mach
                                    const partition::SourceMatches& sources) {
   MRVLC_ASSIGN(partition::Partition partition, partition::partition(graph, machine, options, sources));
   if (!options.accelerator) return partition;
-  const auto on_cpu = nodes_on_cpu(partition);
+  const std::vector<bool> on_cpu = nodes_on_cpu(graph, partition);
   bool changed = false;
   MRVLC_TRY(passes::widen_f16(
-      graph, [&](const ir::Node& n) { return on_cpu.contains(n.id); }, changed));
+      graph, [&](const ir::Node& n) { return on_cpu[n.id.index()]; }, changed));
   if (!changed) return partition;
   return partition::partition(graph, machine, options, sources);
 }

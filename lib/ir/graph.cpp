@@ -241,8 +241,21 @@ std::vector<const Graph*> bodies_of(const Node& node) {
   return bodies;
 }
 
-// The importer bounds how deep bodies nest.
+namespace {
+
+bool has_bodies(const Graph& graph) {
+  for (size_t i = 0; i < graph.node_slots(); ++i) {
+    const Node& n = graph.node(NodeId(i));
+    if (!n.erased && !bodies_of(n).empty()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+// The importer bounds how deep bodies nest. Most graphs have none and need no order.
 void for_each_body(const Graph& graph, const std::function<void(const Graph&)>& visit) {
+  if (!has_bodies(graph)) return;
   for (NodeId id : graph.topological_order()) {
     for (const Graph* body : bodies_of(graph.node(id))) {
       visit(*body);

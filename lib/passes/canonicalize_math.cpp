@@ -190,8 +190,9 @@ bool square(Rewriter& rw, NodeId id) {
 }  // namespace
 
 Status canonicalize_math(Graph& graph, const PassContext&, bool& changed) {
-  changed =
-      rewrite_nodes(graph, "canonicalize-math", sum_to_add, canonical_bounds, sub_to_add, div_to_mul, square);
+  changed = rewrite_nodes(graph, "canonicalize-math",
+                          is_any<Op::Sum, Op::Relu, Op::Max, Op::Min, Op::Clip, Op::Sub, Op::Div, Op::Pow>,
+                          sum_to_add, canonical_bounds, sub_to_add, div_to_mul, square);
   return {};
 }
 

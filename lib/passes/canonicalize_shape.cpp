@@ -111,10 +111,14 @@ bool mean_to_pool(Rewriter& rw, NodeId id, int64_t largest_batch) {
   return bypass(rw, id, mean, "rewritten as GlobalAveragePool");
 }
 
+bool changes_shape(const Node& n) {
+  return n.is(Op::Reshape, Op::Transpose, Op::ReduceMean) || ops::traits(n).moves == ops::Moves::Same;
+}
+
 }  // namespace
 
 Status canonicalize_shape(Graph& graph, const PassContext& context, bool& changed) {
-  changed = rewrite_nodes(graph, "canonicalize-shape", reshape_of_reshape, reshape_form,
+  changed = rewrite_nodes(graph, "canonicalize-shape", changes_shape, reshape_of_reshape, reshape_form,
                           transpose_of_transpose, transpose_of_units, [&](Rewriter& rw, NodeId id) {
                             return mean_to_pool(rw, id, context.largest_batch);
                           });

@@ -6,7 +6,7 @@
 // too. Safe because operators are functions of their inputs and attributes. Tables are only looked up, never
 // walked, so their order does not show in the result.
 #include <algorithm>
-#include <unordered_map>
+#include <bit>
 
 #include "mrvlc/ops/random.h"
 #include "passes.h"
@@ -16,25 +16,50 @@
 namespace mrvlc::passes {
 namespace {
 
-using Table = std::unordered_multimap<uint64_t, uint32_t>;
+// Indices by hash, in one block of memory: a million nodes would else be a million allocations.
+class Table {
+ public:
+  explicit Table(size_t most) : slots_(std::bit_ceil(2 * most + 1)) {}
+
+  // The one with this hash for which same(index) holds; else `index` is added, and returned.
+  template <class Same>
+  uint32_t find_or_add(uint64_t hash, uint32_t index, const Same& same) {
+    const size_t mask = slots_.size() - 1;
+    for (size_t i = hash & mask;; i = (i + 1) & mask) {
+      Slot& s = slots_[i];
+      if (s.index == kNone) {
+        s = {hash, index};
+        return index;
+      }
+      if (s.hash == hash && same(s.index)) return s.index;
+    }
+  }
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+  struct Slot {
+    uint64_t hash = 0;
+    uint32_t index = kNone;
+  };
+  std::vector<Slot> slots_;  // at least half of them empty
+};
 
 bool merge_constants(Rewriter& rw) {
   const Graph& g = rw.graph();
-  Table seen;
-  bool changed = false;
+  std::vector<ValueId> constants;
   for (size_t i = 0; i < g.value_slots(); ++i) {
-    ValueId id(i);
-    const ir::Value& v = g.value(id);
-    if (v.kind != ir::ValueKind::Constant || v.users.empty() || v.type.elem == ElementType::String) continue;
-    uint64_t key = hash_tensor(v.constant);
-    auto [first, last] = seen.equal_range(key);
-    auto same = std::find_if(
-        first, last, [&](const auto& e) { return g.value(ValueId(e.second)).constant == v.constant; });
-    if (same == last) {
-      seen.emplace(key, id.index());
-      continue;
-    }
-    rw.replace_all_uses(id, ValueId(same->second));
+    const ir::Value& v = g.value(ValueId(i));
+    if (v.kind == ir::ValueKind::Constant && !v.users.empty() && v.type.elem != ElementType::String)
+      constants.push_back(v.id);
+  }
+  Table seen(constants.size());
+  bool changed = false;
+  for (ValueId id : constants) {
+    const Tensor& t = *g.constant(id);
+    auto equal = [&](uint32_t other) { return *g.constant(ValueId(other)) == t; };
+    const ValueId same(seen.find_or_add(hash_tensor(t), id.index(), equal));
+    if (same == id) continue;
+    rw.replace_all_uses(id, same);
     changed = true;
   }
   return changed;
@@ -61,24 +86,30 @@ bool merge_into(Rewriter& rw, NodeId duplicate, NodeId kept) {
   return true;
 }
 
+bool mergeable(const Node& n) {
+  return !n.erased && !n.outputs.empty() && !ops::is_random(n) && ir::bodies_of(n).empty();
+}
+
+// In any order: where no two nodes are the same to begin with, none become so.
+bool has_duplicates(const Graph& g) {
+  Table seen(g.node_slots());
+  return has_anchor(g, [&](const Node& n) {
+    auto same = [&](uint32_t other) { return same_computation(g, g.node(NodeId(other)), n); };
+    return mergeable(n) && seen.find_or_add(hash_node(n), n.id.index(), same) != n.id.index();
+  });
+}
+
 bool merge_nodes(Rewriter& rw) {
   const Graph& g = rw.graph();
-  Table seen;
+  if (!has_duplicates(g)) return false;
   bool changed = false;
   const std::vector<NodeId> order = g.topological_order();
-  seen.reserve(order.size());
+  Table seen(order.size());
   for (NodeId id : order) {
-    const Node& n = g.node(id);
-    if (ops::is_random(n) || n.outputs.empty() || !ir::bodies_of(n).empty()) continue;
-    uint64_t key = hash_node(n);
-    auto [first, last] = seen.equal_range(key);
-    auto same = std::find_if(first, last,
-                             [&](const auto& e) { return same_computation(g, g.node(NodeId(e.second)), n); });
-    if (same == last) {
-      seen.emplace(key, id.index());
-    } else if (merge_into(rw, id, NodeId(same->second))) {
-      changed = true;
-    }
+    if (!mergeable(g.node(id))) continue;
+    auto same = [&](uint32_t other) { return same_computation(g, g.node(NodeId(other)), g.node(id)); };
+    const NodeId kept(seen.find_or_add(hash_node(g.node(id)), id.index(), same));
+    if (kept != id && merge_into(rw, id, kept)) changed = true;
   }
   return changed;
 }

@@ -11,18 +11,26 @@
 
 namespace mrvlc::passes {
 
+namespace {
+
+bool is_unused(const Graph& g, const Node& n) {
+  return std::none_of(n.outputs.begin(), n.outputs.end(), [&](ValueId v) { return g.use_count(v) != 0; });
+}
+
+bool erase_unused(Graph& graph, Rewriter& rw) {
+  if (!has_anchor(graph, [&](const Node& n) { return is_unused(graph, n); })) return false;
+  const std::vector<NodeId> order = graph.topological_order();
+  for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    if (is_unused(graph, graph.node(*it))) rw.erase(*it, "its result is never used");
+  }
+  return true;
+}
+
+}  // namespace
+
 Status dce(Graph& graph, const PassContext&, bool& changed) {
   Rewriter rw(graph, "dce");
-  changed = false;
-  std::vector<NodeId> order = graph.topological_order();
-  for (auto it = order.rbegin(); it != order.rend(); ++it) {
-    const auto& outputs = graph.node(*it).outputs;
-    bool used =
-        std::any_of(outputs.begin(), outputs.end(), [&](ValueId v) { return graph.use_count(v) != 0; });
-    if (used) continue;
-    rw.erase(*it, "its result is never used");
-    changed = true;
-  }
+  changed = erase_unused(graph, rw);
   for (size_t i = 0; i < graph.value_slots(); ++i) rw.release_if_unused(ValueId(i));
   return {};
 }

@@ -64,7 +64,8 @@ bool resolve(Rewriter& rw, NodeId id) {
 }  // namespace
 
 Status explicit_padding(Graph& graph, const PassContext&, bool& changed) {
-  changed = rewrite_nodes(graph, "explicit-padding", resolve);
+  changed = rewrite_nodes(graph, "explicit-padding",
+                          is_any<Op::Conv, Op::ConvTranspose, Op::MaxPool, Op::AveragePool>, resolve);
   return {};
 }
 

@@ -22,7 +22,7 @@ bool fold(Rewriter& rw, NodeId id, bool half_weights) {
 }  // namespace
 
 Status fold_batchnorm(Graph& graph, const PassContext& context, bool& changed) {
-  changed = rewrite_all_nodes(graph, "fold-batchnorm",
+  changed = rewrite_all_nodes(graph, "fold-batchnorm", is_any<Op::BatchNormalization>,
                               [&](Rewriter& rw, NodeId id) { return fold(rw, id, context.half_weights); });
   return {};
 }

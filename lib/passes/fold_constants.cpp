@@ -118,8 +118,11 @@ bool fold(Rewriter& rw, NodeId id, const PassContext& context) {
 }  // namespace
 
 Status fold_constants(Graph& graph, const PassContext& context, bool& changed) {
-  changed =
-      rewrite_nodes(graph, "fold-constants", [&](Rewriter& rw, NodeId id) { return fold(rw, id, context); });
+  auto foldable_by_inputs = [&](const Node& n) {
+    return n.is(Op::Shape, Op::Size) || inputs_constant(graph, n);
+  };
+  changed = rewrite_nodes(graph, "fold-constants", foldable_by_inputs,
+                          [&](Rewriter& rw, NodeId id) { return fold(rw, id, context); });
   return {};
 }
 

@@ -182,7 +182,7 @@ bool fold(Rewriter& rw, NodeId id) {
 }  // namespace
 
 Status fold_input_affine(Graph& graph, const PassContext&, bool& changed) {
-  changed = rewrite_nodes(graph, "fold-input-affine", fold);
+  changed = rewrite_nodes(graph, "fold-input-affine", is_any<Op::Conv>, fold);
   return {};
 }
 

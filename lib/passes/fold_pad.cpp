@@ -76,7 +76,7 @@ bool fold(Rewriter& rw, NodeId id) {
 }  // namespace
 
 Status fold_pad(Graph& graph, const PassContext&, bool& changed) {
-  changed = rewrite_nodes(graph, "fold-pad", fold);
+  changed = rewrite_nodes(graph, "fold-pad", is_any<Op::Conv, Op::AveragePool, Op::MaxPool>, fold);
   return {};
 }
 

@@ -20,7 +20,7 @@ bool fold(Rewriter& rw, NodeId id, bool half_weights) {
 }  // namespace
 
 Status fold_scale(Graph& graph, const PassContext& context, bool& changed) {
-  changed = rewrite_all_nodes(graph, "fold-scale",
+  changed = rewrite_all_nodes(graph, "fold-scale", is_any<Op::Mul, Op::Add, Op::Div, Op::Sub>,
                               [&](Rewriter& rw, NodeId id) { return fold(rw, id, context.half_weights); });
   return {};
 }

@@ -196,7 +196,8 @@ bool fuse_leaky_relu(Rewriter& rw, NodeId id) {
 }  // namespace
 
 Status fuse_activations(Graph& graph, const PassContext&, bool& changed) {
-  changed = rewrite_nodes(graph, "fuse-activations", fuse_leaky_relu, fuse_gelu, fuse_swish, fuse_hard_swish);
+  changed = rewrite_nodes(graph, "fuse-activations", is_any<Op::Max, Op::Mul, Op::Div>, fuse_leaky_relu,
+                          fuse_gelu, fuse_swish, fuse_hard_swish);
   return {};
 }
 

@@ -154,7 +154,7 @@ class Fuser {
 }  // namespace
 
 Status fuse_norms(Graph& graph, const PassContext& context, bool& changed) {
-  changed = rewrite_nodes(graph, "fuse-norms",
+  changed = rewrite_nodes(graph, "fuse-norms", is_any<Op::Mul, Op::Div, Op::Sub, Op::Add>,
                           [&](Rewriter& rw, NodeId id) { return Fuser(rw, context).rewrite(id); });
   return {};
 }

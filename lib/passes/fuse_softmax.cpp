@@ -202,9 +202,9 @@ class Softmaxes {
 }  // namespace
 
 Status fuse_softmax(Graph& graph, const PassContext& context, bool& changed) {
-  changed = rewrite_nodes(graph, "fuse-softmax", [&](Rewriter& rw, NodeId id) {
-    return Softmaxes(rw, context.longest_row).rewrite(id);
-  });
+  changed = rewrite_nodes(
+      graph, "fuse-softmax", is_any<Op::Div, Op::Mul, Op::Log, Op::Sub, Op::Add, Op::Softmax, Op::LogSoftmax>,
+      [&](Rewriter& rw, NodeId id) { return Softmaxes(rw, context.longest_row).rewrite(id); });
   return {};
 }
 

@@ -64,7 +64,7 @@ bool rewrite(Rewriter& rw, NodeId id) {
 }  // namespace
 
 Status gather_to_slice(Graph& graph, const PassContext&, bool& changed) {
-  changed = rewrite_nodes(graph, "gather-to-slice", rewrite);
+  changed = rewrite_nodes(graph, "gather-to-slice", is_any<Op::Gather>, rewrite);
   return {};
 }
 

@@ -42,7 +42,7 @@ bool lower(Rewriter& rw, NodeId id) {
 }  // namespace
 
 Status lower_batchnorm(Graph& graph, const PassContext&, bool& changed) {
-  changed = rewrite_nodes(graph, "lower-batchnorm", lower);
+  changed = rewrite_nodes(graph, "lower-batchnorm", is_any<Op::BatchNormalization>, lower);
   return {};
 }
 

@@ -44,7 +44,7 @@ bool merge(Rewriter& rw, NodeId id) {
 }  // namespace
 
 Status matmul_to_gemm(Graph& graph, const PassContext&, bool& changed) {
-  changed = rewrite_nodes(graph, "matmul-to-gemm", merge);
+  changed = rewrite_nodes(graph, "matmul-to-gemm", is_any<Op::Add>, merge);
   return {};
 }
 

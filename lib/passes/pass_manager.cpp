@@ -7,6 +7,7 @@
 #include "mrvlc/support/diag/passes.h"
 #include "passes.h"
 #include "structure.h"
+#include "util.h"
 
 namespace mrvlc::passes {
 namespace {
@@ -78,6 +79,7 @@ Status run_on_bodies(ir::Graph& graph, std::span<const std::string_view> names, 
   RunOptions quiet = options;
   quiet.after = nullptr;
   quiet.times = nullptr;
+  if (!has_anchor(graph, [](const ir::Node& n) { return !ir::bodies_of(n).empty(); })) return {};
   for (ir::NodeId id : graph.topological_order()) {
     for (ir::Graph* body : ir::mutable_bodies_of(graph, id)) MRVLC_TRY(run_passes(*body, names, quiet));
   }

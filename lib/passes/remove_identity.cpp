@@ -106,6 +106,14 @@ bool passes_input_on(const Graph& g, const Node& n) {
   }
 }
 
+// Operators that passes_input_on or has_neutral_operand may hold for.
+bool may_pass_on(const Node& n) {
+  return n.is(Op::Mul, Op::Div, Op::Add, Op::Sub, Op::Expand, Op::Tile, Op::Cast, Op::CastLike, Op::Dropout,
+              Op::Transpose, Op::Concat, Op::Sum, Op::Max, Op::Min, Op::Mean, Op::Clip, Op::Pad, Op::Slice,
+              Op::Resize, Op::MaxPool, Op::AveragePool, Op::Relu) ||
+         ops::traits(n).moves == ops::Moves::Same;
+}
+
 bool remove_one(Rewriter& rw, NodeId id) {
   const Graph& g = rw.graph();
   const Node& n = g.node(id);
@@ -124,7 +132,7 @@ bool remove_one(Rewriter& rw, NodeId id) {
 }  // namespace
 
 Status remove_identity(Graph& graph, const PassContext&, bool& changed) {
-  changed = rewrite_nodes(graph, "remove-identity", remove_one);
+  changed = rewrite_nodes(graph, "remove-identity", may_pass_on, remove_one);
   return {};
 }
 

@@ -74,8 +74,7 @@ struct AttrHash {
 };
 
 void add_node(Hasher& h, const ir::Node& n) {
-  h.add(n.op->domain);
-  h.add(n.op->name);
+  h.add(static_cast<uint64_t>(n.op->kind));
   for (const Attr& a : n.attrs) {
     h.add(a.index());
     std::visit(AttrHash{h}, a);

@@ -12,7 +12,7 @@ namespace {
 
 bool sum_of_squares(Rewriter& rw, NodeId id) {
   const Graph& g = rw.graph();
-  const Node n = g.node(id);
+  const Node n = g.node(id);  // a copy: nodes move when others are made
   if (!n.is(Op::ReduceSum) || g.use_count(n.outputs[0]) == 0) return false;
   ValueId x = squared_operand(g, n.inputs[0]);
   if (!x.valid() || !single_use(g, n.inputs[0])) return false;
@@ -29,7 +29,7 @@ bool sum_of_squares(Rewriter& rw, NodeId id) {
 }  // namespace
 
 Status sums_of_squares(Graph& graph, const PassContext&, bool& changed) {
-  changed = rewrite_nodes(graph, "sums-of-squares", sum_of_squares);
+  changed = rewrite_nodes(graph, "sums-of-squares", is_any<Op::ReduceSum>, sum_of_squares);
   return {};
 }
 

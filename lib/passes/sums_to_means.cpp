@@ -51,7 +51,7 @@ bool sum_to_mean(Rewriter& rw, NodeId id) {
 }  // namespace
 
 Status sums_to_means(Graph& graph, const PassContext&, bool& changed) {
-  changed = rewrite_nodes(graph, "sums-to-means", sum_to_mean);
+  changed = rewrite_nodes(graph, "sums-to-means", is_any<Op::Mul, Op::Div>, sum_to_mean);
   return {};
 }
 

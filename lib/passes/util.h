@@ -55,14 +55,32 @@ std::vector<NodeId> origins(const Graph& graph, std::initializer_list<NodeId> no
 // No shape is known at run time only, and none depends on an operand that is no constant.
 bool is_static(const Graph& graph, const Node& node);
 
-// Offers every node, producers first, to the rewrites in turn until one of them applies: for rewrites that
+// An anchor says of a node, by its operator if that is enough, whether a rewrite may begin there.
+template <Op... kinds>
+bool is_any(const Node& n) {
+  return n.is(kinds...);
+}
+
+// Whether any live node is one. Most passes find none in most graphs, and need no order then.
+template <class Anchor>
+bool has_anchor(const Graph& graph, const Anchor& anchor) {
+  for (size_t i = 0; i < graph.node_slots(); ++i) {
+    const Node& n = graph.node(NodeId(i));
+    if (!n.erased && anchor(n)) return true;
+  }
+  return false;
+}
+
+// Offers every anchor, producers first, to the rewrites in turn until one of them applies: for rewrites that
 // are right whatever the dimensions that are dynamic. Nodes made on the way are not offered again: one call
-// is linear, and the pipelines come back.
-template <class... Rewrites>
-bool rewrite_all_nodes(Graph& graph, std::string_view pass, Rewrites... rewrites) {
+// is linear, and the pipelines come back. Where there is no anchor, rewriting others must not make one.
+template <class Anchor, class... Rewrites>
+bool rewrite_all_nodes(Graph& graph, std::string_view pass, Anchor anchor, Rewrites... rewrites) {
+  if (!has_anchor(graph, anchor)) return false;
   Rewriter rw(graph, pass);
   bool changed = false;
   for (NodeId id : graph.topological_order()) {
+    if (graph.node(id).erased || !anchor(graph.node(id))) continue;
     auto apply = [&](auto rewrite) { return !graph.node(id).erased && rewrite(rw, id); };
     if ((apply(rewrites) || ...)) changed = true;
   }
@@ -70,14 +88,14 @@ bool rewrite_all_nodes(Graph& graph, std::string_view pass, Rewrites... rewrites
 }
 
 // The same for static nodes alone.
-template <class... Rewrites>
-bool rewrite_nodes(Graph& graph, std::string_view pass, Rewrites... rewrites) {
+template <class Anchor, class... Rewrites>
+bool rewrite_nodes(Graph& graph, std::string_view pass, Anchor anchor, Rewrites... rewrites) {
   auto if_static = [](auto rewrite) {
     return [rewrite](Rewriter& rw, NodeId id) {
       return is_static(rw.graph(), rw.graph().node(id)) && rewrite(rw, id);
     };
   };
-  return rewrite_all_nodes(graph, pass, if_static(rewrites)...);
+  return rewrite_all_nodes(graph, pass, anchor, if_static(rewrites)...);
 }
 
 }  // namespace mrvlc::passes

@@ -192,8 +192,19 @@ class Widener {
 
 }  // namespace
 
+namespace {
+
+// Most models have nothing to widen. A Cast from f32 to f32 is taken away, too.
+bool may_widen(const Graph& graph) {
+  for (size_t i = 0; i < graph.value_slots(); ++i)
+    if (is_half(type_of(graph, ValueId(i)).elem)) return true;
+  return has_anchor(graph, [](const Node& n) { return n.is(Op::Cast) || !ir::bodies_of(n).empty(); });
+}
+
+}  // namespace
+
 Status widen_f16(ir::Graph& graph, const std::function<bool(const ir::Node&)>& on_cpu, bool& changed) {
-  changed = Widener(graph, on_cpu).run();
+  changed = may_widen(graph) && Widener(graph, on_cpu).run();
   return {};
 }
 
