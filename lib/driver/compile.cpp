@@ -270,8 +270,8 @@ class Compiler {
     for (const auto& d : m_.partition.decisions) {
       if (d.accelerator || ++found > kMaxGateErrors) continue;
       diagnostics_.add(as_in_model(
-          m_.model.graph, make_diag<DiagCode::MRV0009>("--fail-on-fallback: runs on the CPU: " + d.reason),
-          d.node));
+          m_.model.graph,
+          make_diag<DiagCode::MRV0009>("--fail-on-fallback: runs on the CPU: " + d.reason.str()), d.node));
     }
     if (found > kMaxGateErrors) {
       diagnostics_.add(make_diag<DiagCode::MRV0009>(

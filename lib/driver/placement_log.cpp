@@ -16,7 +16,7 @@ void tell_decision(const CompiledModel& m, const partition::NodeDecision& d, con
   const ir::Node& n = m.model.graph.node(d.node);
   const std::string where = d.accelerator ? fmt::format("region {}", d.region) : std::string("CPU");
   log.debug("node '{}' ({}): {}: {}", printable(n.name), n.op->name, where, printable(d.reason, 400));
-  for (const partition::RuleTrial& t : d.trials) tell_trial(t, log);
+  for (const auto& t : d.trials) tell_trial(*t, log);
 }
 
 }  // namespace

@@ -112,7 +112,7 @@ class Tally {
   void add(const partition::NodeDecision& d) {
     const ir::Node& n = graph_.node(d.node);
     quantised_ = quantised_ || ops::traits(n).quantised;
-    const bool asked_for = !d.rule.empty() || d.reason.find("--cpu '") != std::string::npos;
+    const bool asked_for = !d.rule.empty() || d.reason.str().find("--cpu '") != std::string::npos;
     if (!d.accelerator && asked_for) return;
     const int64_t macs = ops::macs(graph_, n);
     ++nodes_, macs_ = saturating_add(macs_, macs);
@@ -120,7 +120,7 @@ class Tally {
       ++nodes_on_, macs_on_ = saturating_add(macs_on_, macs);
       return;
     }
-    Kept& k = kept_[d.reason];
+    Kept& k = kept_[d.reason.str()];
     if (k.nodes++ == 0) k.first = d.node;
     k.macs = saturating_add(k.macs, macs);
   }

@@ -33,6 +33,10 @@ class MapWriter {
     fill();
     out_.end();
   }
+  void text(const char* name, std::string_view value) {
+    out_.key(name);
+    write_text(out_, value);
+  }
   template <class List, class F>
   void list(const char* name, const List& items, F text_or_number) {
     out_.key(name).array();
@@ -45,10 +49,12 @@ class MapWriter {
       const ir::Source& s = c_.graph.sources()[i];
       out_.object();
       out_.member("id", s.id);
-      out_.member("name", json_text(s.name));
-      out_.member("op_type", json_text(s.op_type));
-      out_.member("domain", json_text(s.domain));
-      list("outputs", s.outputs, json_text);
+      text("name", s.name);
+      text("op_type", s.op_type);
+      text("domain", s.domain);
+      out_.key("outputs").array();
+      for (const std::string& output : s.outputs) write_text(out_, output);
+      out_.end();
       out_.member("fate", name(fates_.place(ir::SourceId(i))));
       out_.member("reason", fates_.reason(ir::SourceId(i)));
       out_.end();
@@ -122,7 +128,7 @@ class MapWriter {
 }  // namespace
 
 std::string json_text(std::string_view text) {
-  return printable(text, 1u << 20);
+  return printable(text, kMaxTextBytes);
 }
 
 void write_precisions(JsonWriter& out, const ir::Graph& graph, const partition::Partition& partition) {

@@ -87,7 +87,8 @@ std::string Fates::reason(ir::SourceId source) const {
   const Fate& f = fates_[source.index()];
   if (f.main != nullptr) {
     if (f.code) return json_text(f.main->reason);
-    return json_text("needs no code: its result is the same bytes as its operand (" + f.main->reason + ")");
+    return json_text("needs no code: its result is the same bytes as its operand (" + f.main->reason.str() +
+                     ")");
   }
   if (f.gone != nullptr) return json_text(f.gone->erased_because);
   return "not compiled: control does not reach it, or it cannot run with the shapes of the model";

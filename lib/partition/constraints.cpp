@@ -57,12 +57,14 @@ Status for_each_match(const Placement& p, std::string_view option, const std::st
 
 Status read_constraints(Placement& p, const Options& options) {
   for (const std::string& pattern : options.cpu) {
+    const SharedText text = pattern;
     MRVLC_TRY(for_each_match(p, "--cpu", pattern,
-                             [&](ir::NodeId n) { p.constraints[n.index()].cpu_pattern = pattern; }));
+                             [&](ir::NodeId n) { p.constraints[n.index()].cpu_pattern = text; }));
   }
   for (const std::string& pattern : options.accel) {
+    const SharedText text = pattern;
     MRVLC_TRY(for_each_match(p, "--accel", pattern,
-                             [&](ir::NodeId n) { p.constraints[n.index()].accel_pattern = pattern; }));
+                             [&](ir::NodeId n) { p.constraints[n.index()].accel_pattern = text; }));
   }
   for (const std::string& border : options.borders) {
     MRVLC_TRY(

@@ -22,8 +22,9 @@ Status check_batch(const Options& options, const target::Machine& machine) {
 
 void keep_all(Placement& placement, Partition& out) {
   out.steps.reserve(placement.order.size());
+  const SharedText reason = "The model is compiled for the host CPU alone.";
   for (ir::NodeId n : placement.order) {
-    placement.decision(n).reason = "The model is compiled for the host CPU alone.";
+    placement.decision(n).reason = reason;
     out.steps.push_back({Step::Kind::Cpu, n, 0});
   }
 }

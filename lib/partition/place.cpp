@@ -2,6 +2,7 @@
 // layer.
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "mrvlc/partition/rules.h"
 #include "placement.h"
@@ -30,6 +31,29 @@ constexpr size_t kMatchedBefore = 1000;  // progress of a rule that matched on t
 Layer layer_of_match(const rules::Match& match) {
   return {match.rule->name, *find_layer_kind(match.rule->layer), match.nodes, match.anchor};
 }
+
+// Equal trials of a rule on several nodes are one.
+class TrialPool {
+ public:
+  std::shared_ptr<const RuleTrial> get(RuleTrial trial) {
+    return *trials_.insert(std::make_shared<const RuleTrial>(std::move(trial))).first;
+  }
+
+ private:
+  using Trial = std::shared_ptr<const RuleTrial>;
+  struct Hash {
+    size_t operator()(const Trial& t) const {
+      size_t hash = t->accepted ? 1 : 0;
+      for (const std::string* s : {&t->rule, &t->condition, &t->actual, &t->limit, &t->reason})
+        hash = hash * 31 + std::hash<std::string>()(*s);
+      return hash;
+    }
+  };
+  struct Equal {
+    bool operator()(const Trial& a, const Trial& b) const { return *a == *b; }
+  };
+  std::unordered_set<Trial, Hash, Equal> trials_;  // looked up only
+};
 
 class Placer {
  public:
@@ -98,10 +122,10 @@ class Placer {
     NodeDecision& d = p_.decision(n);
     if (d.trials.empty() || o.progress > p_.progress[n.index()]) {
       p_.progress[n.index()] = o.progress;
-      d.reason = fmt::format("Rule '{}' does not take it: {}", rule.name, o.reason);
+      d.reason = reasons_.get(fmt::format("Rule '{}' does not take it: {}", rule.name, o.reason));
     }
-    d.trials.push_back({rule.name, false, std::move(o.condition), std::move(o.actual), std::move(o.limit),
-                        std::move(o.reason)});
+    d.trials.push_back(trials_.get({rule.name, false, std::move(o.condition), std::move(o.actual),
+                                    std::move(o.limit), std::move(o.reason)}));
   }
 
   // What the passes made of the nodes that a rule matched before them.
@@ -155,20 +179,20 @@ class Placer {
   void settle(const rules::Rule& rule, ir::NodeId n, std::string reason) {
     p_.settled[n.index()] = true;
     NodeDecision& d = p_.decision(n);
-    d.rule = rule.name;
-    d.reason = std::move(reason);
-    d.trials.push_back({rule.name, true, {}, {}, {}, rule.why});
+    const Settled& s = settled_by(rule);
+    d.rule = s.rule;
+    d.reason = s.reason;
+    d.trials.push_back(s.trial);
   }
 
   void keep(const rules::Rule& rule, const rules::Match& match) {
-    for (ir::NodeId n : match.nodes)
-      settle(rule, n, fmt::format("Rule '{}' keeps it on the CPU: {}.", rule.name, rule.why));
+    for (ir::NodeId n : match.nodes) settle(rule, n);
   }
 
   void take(const rules::Rule& rule, const rules::Match& match) {
     for (ir::NodeId n : match.nodes) {
       p_.layer_of[n.index()] = static_cast<uint32_t>(p_.layers.size());
-      settle(rule, n, rule.why);
+      settle(rule, n);
     }
     p_.layers.push_back(layer_of_match(match));
   }
@@ -178,13 +202,14 @@ class Placer {
     const NodeConstraints& w = p_.constraints[n.index()];
     const ir::OpSchema& op = *p_.graph.node(n).op;
     if (!w.cpu_pattern.empty()) {
-      d.reason = fmt::format("It is kept on the CPU because --cpu '{}' names it.", printable(w.cpu_pattern));
+      d.reason = reasons_.get(
+          fmt::format("It is kept on the CPU because --cpu '{}' names it.", printable(w.cpu_pattern)));
     } else if (!w.rounded_by.empty()) {
-      d.reason = fmt::format(
+      d.reason = reasons_.get(fmt::format(
           "It is rounded to integers next, by {}: an error of fp16 would become one of a whole unit.",
-          w.rounded_by);
+          w.rounded_by));
     } else if (d.trials.empty()) {
-      d.reason = fmt::format("No rule takes operator {}.", printable(op.name));
+      d.reason = reasons_.get(fmt::format("No rule takes operator {}.", printable(op.name)));
     }
   }
 
@@ -195,6 +220,9 @@ class Placer {
   std::optional<SourceNodes> source_nodes_;                                       // made when a rule needs it
   std::unordered_map<const ir::OpSchema*, std::vector<ir::NodeId>> by_operator_;  // looked up only
   rules::MatchOptions options_;
+  TextPool reasons_;
+  TrialPool trials_;
+  std::unordered_map<const rules::Rule*, Settled> settled_by_;  // looked up only
 };
 
 }  // namespace

@@ -11,9 +11,9 @@ namespace mrvlc::partition {
 
 // What the options ask of a node.
 struct NodeConstraints {
-  std::string cpu_pattern, accel_pattern;  // the pattern that names the node, or empty
+  SharedText cpu_pattern, accel_pattern;  // the pattern that names the node, or empty
   bool border = false;
-  std::string rounded_by;  // the node that rounds its result to integers next, or empty
+  SharedText rounded_by;  // the node that rounds its result to integers next, or empty
 };
 
 // State while partitioning; vectors are indexed by NodeId.

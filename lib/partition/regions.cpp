@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <numeric>
 #include <queue>
+#include <span>
 
 #include "kinds.h"
 #include "placement.h"
@@ -22,6 +23,28 @@ namespace mrvlc::partition {
 namespace {
 
 using Item = uint32_t;
+
+// Who reads what, or is read by whom, in two blocks of memory: an entry a use, in the order of the edges.
+class Adjacency {
+ public:
+  using Edge = std::pair<Item, Item>;
+  Adjacency() = default;
+  Adjacency(size_t count, const std::vector<Edge>& edges, Item Edge::*from, Item Edge::*to)
+      : begins_(count + 1), items_(edges.size()) {
+    for (const Edge& e : edges) ++begins_[e.*from + 1];
+    std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
+    std::vector<uint32_t> next(begins_.begin(), begins_.end() - 1);
+    for (const Edge& e : edges) items_[next[e.*from]++] = e.*to;
+  }
+  size_t size() const { return begins_.size() - 1; }
+  std::span<const Item> operator[](Item i) const {
+    return std::span(items_).subspan(begins_[i], begins_[i + 1] - begins_[i]);
+  }
+
+ private:
+  std::vector<uint32_t> begins_ = {0};
+  std::vector<Item> items_;
+};
 
 class Regions {
  public:
@@ -55,19 +78,19 @@ class Regions {
         cpu_nodes_.push_back(n);
       }
     }
-    size_t count = p_.layers.size() + cpu_nodes_.size();
-    users_.assign(count, {});
-    producers_.assign(count, {});
-    for (ir::NodeId n : p_.order) connect_inputs(n);
+    std::vector<Adjacency::Edge> edges;
+    edges.reserve(p_.order.size());
+    for (ir::NodeId n : p_.order) connect_inputs(n, edges);
+    const size_t count = p_.layers.size() + cpu_nodes_.size();
+    users_ = Adjacency(count, edges, &Adjacency::Edge::first, &Adjacency::Edge::second);
+    producers_ = Adjacency(count, edges, &Adjacency::Edge::second, &Adjacency::Edge::first);
   }
 
-  void connect_inputs(ir::NodeId n) {
+  void connect_inputs(ir::NodeId n, std::vector<Adjacency::Edge>& edges) const {
     for (ir::ValueId in : p_.graph.node(n).inputs) {
       if (!in.valid() || p_.graph.value(in).kind != ir::ValueKind::Result) continue;
       Item from = item_of(p_.graph.value(in).producer), to = item_of(n);
-      if (from == to) continue;
-      users_[from].push_back(to);
-      producers_[to].push_back(from);
+      if (from != to) edges.emplace_back(from, to);
     }
   }
 
@@ -194,15 +217,22 @@ class Regions {
     }
   }
 
+  const SharedText& given_back_reason(const std::string& rule) {
+    SharedText& reason = given_back_[rule];
+    if (reason.empty())
+      reason = fmt::format(
+          "Rule '{}' takes it, but the layers it is connected with hold no convolution and no matrix "
+          "product, so handing them "
+          "to the accelerator would cost more than it saves.",
+          rule);
+    return reason;
+  }
+
   void give_back(Layer& layer) {
     for (ir::NodeId n : layer.nodes) {
       p_.layer_of[n.index()] = Placement::kNone;
       p_.decision(n).rule.clear();
-      p_.decision(n).reason = fmt::format(
-          "Rule '{}' takes it, but the layers it is connected with hold no convolution and no matrix "
-          "product, so handing them "
-          "to the accelerator would cost more than it saves.",
-          layer.rule);
+      p_.decision(n).reason = given_back_reason(layer.rule);
     }
     layer.nodes.clear();
   }
@@ -239,10 +269,11 @@ class Regions {
   Placement& p_;
   std::vector<Item> item_;  // by NodeId
   std::vector<ir::NodeId> cpu_nodes_;
-  std::vector<std::vector<Item>> users_, producers_;  // by item, one entry a use
+  Adjacency users_, producers_;  // by item
   std::vector<Item> sorted_;
   std::vector<uint32_t> phase_;
   std::vector<Item> parent_;
+  std::map<std::string, SharedText> given_back_;  // reasons, by rule
 };
 
 }  // namespace

@@ -24,11 +24,10 @@ std::string shown(const ir::Graph& graph, const ir::Node& n) {
 class Finder {
  public:
   Finder(const ir::Graph& graph, const Partition& partition, const Options& options)
-      : graph_(graph), options_(options), order_(graph.topological_order()) {
-    for (const NodeDecision& d : partition.decisions) decisions_[d.node] = &d;
-  }
+      : graph_(graph), partition_(partition), options_(options) {}
 
   std::vector<Diag> run() {
+    if (!options_.cpu.empty() || !options_.accel.empty() || !options_.borders.empty()) look_up();
     for (const std::string& p : options_.cpu) constraint("--cpu", p);
     for (const std::string& p : options_.accel) constraint("--accel", p);
     for (const std::string& p : options_.borders) constraint("--border", p);
@@ -37,6 +36,11 @@ class Finder {
   }
 
  private:
+  void look_up() {
+    order_ = graph_.topological_order();
+    for (const NodeDecision& d : partition_.decisions) decisions_[d.node] = &d;
+  }
+
   void no_effect(std::string_view option, const std::string& pattern, std::string cause, std::string remedy) {
     out_.push_back(
         make_diag<DiagCode::MRV0406>(option, printable(pattern), std::move(cause), std::move(remedy)));
@@ -117,7 +121,7 @@ class Finder {
       if (first == nullptr) first = d->second;
     }
     const ir::Node& node = graph_.node(first->node);
-    no_effect("--border", pattern, shown(graph_, node) + " runs on the CPU: " + first->reason,
+    no_effect("--border", pattern, shown(graph_, node) + " runs on the CPU: " + first->reason.str(),
               "regions begin at nodes of the accelerator: name one of those");
   }
 
@@ -132,6 +136,7 @@ class Finder {
   }
 
   const ir::Graph& graph_;
+  const Partition& partition_;
   const Options& options_;
   std::vector<ir::NodeId> order_;
   std::map<ir::NodeId, const NodeDecision*> decisions_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "mrvlc/support/printable.h"
+#include "plain_text.h"
 
 namespace mrvlc {
 namespace {
@@ -34,12 +35,6 @@ size_t decode_utf8(std::string_view s, uint32_t& code_point) {
 bool is_hidden(uint32_t c) {
   return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x200b && c <= 0x200f) ||
          (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;
-}
-
-// Characters at the start that are shown as they are: ASCII without control characters, which most names are.
-size_t plain_length(std::string_view s) {
-  const auto end = std::ranges::find_if(s, [](char c) { return c < 0x20 || c >= 0x7f; });
-  return static_cast<size_t>(end - s.begin());
 }
 
 }  // namespace

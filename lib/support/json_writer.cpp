@@ -1,5 +1,8 @@
 #include "mrvlc/support/json_writer.h"
 
+#include "mrvlc/support/diag.h"
+#include "plain_text.h"
+
 namespace mrvlc {
 namespace {
 
@@ -12,8 +15,12 @@ char short_escape(char c) {
   return at == kFrom.npos ? '\0' : kTo[at];
 }
 
-bool must_escape(char c) {
-  return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\';
+// A character that needs no backslash; of eight at once, whether all are.
+bool is_bare(char c) {
+  return static_cast<unsigned char>(c) >= 0x20 && c != '"' && c != '\\';
+}
+bool all_bare(uint64_t word) {
+  return !has_byte_below(word, 0x20) && !has_byte(word, '"') && !has_byte(word, '\\');
 }
 
 }  // namespace
@@ -54,6 +61,11 @@ void JsonWriter::value(bool truth) {
   out_ += truth ? "true" : "false";
 }
 
+void JsonWriter::printable_value(std::string_view text, size_t max_bytes) {
+  if (text.size() <= max_bytes && is_plain(text)) return value(text);
+  value(printable(text, max_bytes));
+}
+
 void JsonWriter::element() {
   if (keyed_ || closers_.empty()) {
     keyed_ = false;
@@ -71,19 +83,19 @@ void JsonWriter::new_line() {
 
 void JsonWriter::quoted(std::string_view text) {
   out_ += '"';
-  size_t from = 0;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (!must_escape(text[i])) continue;
-    out_.append(text, from, i - from);
-    from = i + 1;
-    if (const char letter = short_escape(text[i]); letter != '\0') {
+  for (;;) {
+    const size_t bare = prefix_of(text, all_bare, is_bare);
+    out_.append(text.substr(0, bare));
+    if (bare == text.size()) break;
+    const char c = text[bare];
+    if (const char letter = short_escape(c); letter != '\0') {
       out_ += '\\';
       out_ += letter;
     } else {
-      fmt::format_to(std::back_inserter(out_), "\\u{:04x}", static_cast<unsigned>(text[i]));
+      fmt::format_to(std::back_inserter(out_), "\\u{:04x}", static_cast<unsigned>(c));
     }
+    text.remove_prefix(bare + 1);
   }
-  out_.append(text, from);
   out_ += '"';
 }
 

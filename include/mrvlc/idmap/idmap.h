@@ -13,6 +13,10 @@ using Json = nlohmann::ordered_json;
 // Names of a model may hold any bytes; JSON must be valid UTF-8. Every writer of names uses this form, so
 // files agree.
 std::string json_text(std::string_view text);
+inline constexpr size_t kMaxTextBytes = 1u << 20;
+inline void write_text(JsonWriter& out, std::string_view text) {
+  out.printable_value(text, kMaxTextBytes);
+}
 
 // "precisions": values of regions that are not plain fp16; nothing where there are none.
 void write_precisions(JsonWriter& out, const ir::Graph& graph, const partition::Partition& partition);

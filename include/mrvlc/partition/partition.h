@@ -6,6 +6,7 @@
 #include "mrvlc/ir/graph.h"
 #include "mrvlc/ops/layer_kind.h"
 #include "mrvlc/partition/precision.h"
+#include "mrvlc/support/shared_text.h"
 #include "mrvlc/target/machine.h"
 
 namespace mrvlc::partition {
@@ -55,15 +56,16 @@ struct RuleTrial {
   std::string condition;  // "dilation_at_most(%c, 2)"
   std::string actual, limit;
   std::string reason;  // a sentence
+  bool operator==(const RuleTrial&) const = default;
 };
 
 struct NodeDecision {
   ir::NodeId node;
   bool accelerator = false;
   uint32_t region = 0;  // when on the accelerator
-  std::string rule;     // the rule that placed it, or empty
-  std::string reason;   // why it is where it is; a full sentence for CPU nodes
-  std::vector<RuleTrial> trials;
+  SharedText rule;      // the rule that placed it, or empty
+  SharedText reason;    // why it is where it is; a full sentence for CPU nodes
+  std::vector<std::shared_ptr<const RuleTrial>> trials;  // equal ones of several nodes are one
 };
 
 struct Partition {

@@ -26,6 +26,8 @@ class JsonWriter {
   void value(std::string_view text);
   void value(const char* text) { value(std::string_view(text)); }
   void value(bool truth);
+  // printable(text, max_bytes), which most texts are as they are.
+  void printable_value(std::string_view text, size_t max_bytes);
   template <std::integral T>
   void value(T number) {
     element();

@@ -9,14 +9,19 @@
 namespace mrvlc::driver {
 namespace {
 
+void write_text(JsonWriter& out, std::string_view name, std::string_view text) {
+  out.key(name);
+  idmap::write_text(out, text);
+}
+
 void write_trial(JsonWriter& out, const partition::RuleTrial& t) {
   out.object();
-  out.member("rule", idmap::json_text(t.rule));
+  write_text(out, "rule", t.rule);
   out.member("accepted", t.accepted);
-  out.member("condition", idmap::json_text(t.condition));
-  out.member("actual", idmap::json_text(t.actual));
-  out.member("limit", idmap::json_text(t.limit));
-  out.member("reason", idmap::json_text(t.reason));
+  write_text(out, "condition", t.condition);
+  write_text(out, "actual", t.actual);
+  write_text(out, "limit", t.limit);
+  write_text(out, "reason", t.reason);
   out.end();
 }
 
@@ -61,18 +66,18 @@ void write_node(JsonWriter& out, const PlacedNodes& nodes, size_t i) {
   const partition::NodeDecision* decision = nodes.decision(i);
   out.object();
   out.member("id", source.id);
-  out.member("name", idmap::json_text(source.name));
-  out.member("op_type", idmap::json_text(source.op_type));
+  write_text(out, "name", source.name);
+  write_text(out, "op_type", source.op_type);
   out.member("where", nodes.where(i));
   out.key("outputs").array();
-  for (const std::string& o : source.outputs) out.value(idmap::json_text(o));
+  for (const std::string& o : source.outputs) idmap::write_text(out, o);
   out.end();
   out.member("macs", nodes.macs(i));
   if (decision != nullptr) write_decision(out, *decision);
   out.member("reason", nodes.reason(i));
   if (decision != nullptr) {
     out.key("tried").array();
-    for (const auto& t : decision->trials) write_trial(out, t);
+    for (const auto& t : decision->trials) write_trial(out, *t);
     out.end();
   }
   out.end();

@@ -78,7 +78,7 @@ class Runner {
     auto parts = partition::partition(t_.graph, machine_, t_.options);
     if (!parts.ok()) return refused(parts.error()), false;
     for (const partition::NodeDecision& d : parts->decisions) {
-      const bool given_back = d.reason.find("cost more than it saves") != std::string::npos;
+      const bool given_back = d.reason.str().find("cost more than it saves") != std::string::npos;
       if (!d.accelerator && !given_back) continue;
       const ir::Node& node = t_.graph.node(d.node);
       t_.options.accel.push_back(node.name.empty() ? std::string(node.op->name) : node.name);
