@@ -55,6 +55,7 @@ class Sorter {
     producer_.reserve(static_cast<size_t>(nodes_.size()));
     for (int i = 0; i < nodes_.size(); ++i) define(static_cast<uint32_t>(i));
     NodeOrder order;
+    order.nodes.reserve(static_cast<size_t>(nodes_.size()));
     for (int i = 0; i < nodes_.size(); ++i) {
       if (!check_reads(static_cast<uint32_t>(i))) order.was_sorted = false;
       order.nodes.push_back(static_cast<uint32_t>(i));
@@ -81,7 +82,9 @@ class Sorter {
   // False when the node reads a name that it or a later one defines.
   bool check_reads(uint32_t i) {
     bool sorted = true;
-    for (std::string_view name : names_read(node(i))) {
+    read_.clear();
+    add_names_read(node(i), read_);
+    for (std::string_view name : read_) {
       auto it = producer_.find(name);
       if (it != producer_.end()) {
         sorted = sorted && it->second < i;
@@ -145,6 +148,7 @@ class Sorter {
   const NameScope& scope_;
   Sink& sink_;
   std::unordered_map<std::string_view, uint32_t> producer_;
+  std::vector<std::string_view> read_;  // by one node
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 // The operator table, made from ops.def: operators by symbol and by name.
-#include <map>
+#include <unordered_map>
 
 #include "mrvlc/ops/op.h"
 
@@ -25,10 +25,18 @@ const std::vector<OpDef>& table() {
 }
 
 using Key = std::pair<std::string_view, std::string_view>;
+struct KeyHash {
+  size_t operator()(const Key& key) const {
+    const std::hash<std::string_view> hash;
+    return hash(key.second) ^ (key.first.empty() ? 0 : hash(key.first) * 31);
+  }
+};
+using Index = std::unordered_map<Key, const OpDef*, KeyHash>;  // looked up only
 
-const std::map<Key, const OpDef*>& index_by_name() {
-  static const std::map<Key, const OpDef*> index = [] {
-    std::map<Key, const OpDef*> m;
+// Asked several times a node of a model.
+const Index& index_by_name() {
+  static const Index index = [] {
+    Index m;
     for (const OpDef* op : all_ops()) m.emplace(Key{op->domain, op->name}, op);
     return m;
   }();

@@ -108,6 +108,7 @@ Result<const ops::OpDef*> Builder::resolve_op(const Site& site) const {
 
 // False when an input is poison.
 bool Builder::gather_inputs(const Site& site, std::vector<ir::ValueId>& inputs) {
+  inputs.reserve(static_cast<size_t>(site.node.input_size()));
   for (const auto& name : site.node.input()) {
     const Binding* binding = name.empty() ? nullptr : lookup(site.scope, name);
     if (!name.empty() && (binding == nullptr || binding->state == Binding::State::Poison)) return false;
@@ -153,6 +154,8 @@ Status Builder::prepare(const Site& site, const ops::OpDef& op, Pending& pending
   raw.opset = site.scope.opsets->find(canonical_domain(site.node.domain()))->second;
   raw.op = &op;
   MRVLC_ASSIGN(raw.attrs, read_attributes(site));
+  raw.inputs.reserve(pending.onnx_inputs.size());
+  raw.input_types.reserve(pending.onnx_inputs.size());
   for (size_t i = 0; i < pending.onnx_inputs.size(); ++i) {
     ir::ValueId in = pending.onnx_inputs[i];
     raw.inputs.push_back(in.valid() ? static_cast<int64_t>(i) : -1);
@@ -170,6 +173,7 @@ Status Builder::wire_inputs(const Site& site, Pending& pending) {
   ops::RawNode& raw = pending.raw;
   const std::string& prefix = graph_->sources()[site.source.index()].id;
   std::vector<ir::ValueId> made;
+  pending.inputs.reserve(raw.inputs.size());
   for (size_t k = 0; k < raw.new_constants.size(); ++k) {
     made.push_back(graph_->add_constant(unique_name(fmt::format("{}.constant{}", prefix, k)),
                                         std::move(raw.new_constants[k])));
@@ -213,14 +217,18 @@ Status Builder::infer(const Site& site, const ops::OpDef& op, Pending& pending) 
   context.op = &op;
   context.attrs = &pending.slots;
   context.num_outputs = pending.raw.num_outputs;
+  context.types.reserve(pending.inputs.size());
+  context.constants.reserve(pending.inputs.size());
+  std::vector<const ops::SampledValue*> sampled_values;
+  bool any = false;
   for (ir::ValueId in : pending.inputs) {
     context.types.push_back(in.valid() ? &graph_->value(in).type : nullptr);
     context.constants.push_back(in.valid() ? known(in) : nullptr);
+    any = any || (in.valid() && sampled(in) != nullptr);
   }
-  std::vector<const ops::SampledValue*> sampled_values;
-  for (ir::ValueId in : pending.inputs) sampled_values.push_back(in.valid() ? sampled(in) : nullptr);
-  const bool any =
-      std::any_of(sampled_values.begin(), sampled_values.end(), [](const auto* v) { return v != nullptr; });
+  if (any) {
+    for (ir::ValueId in : pending.inputs) sampled_values.push_back(in.valid() ? sampled(in) : nullptr);
+  }
   auto types = any ? ops::infer_types_sampled(op, context, sampled_values) : ops::infer_types(op, context);
   if (any && !types.ok()) types = ops::infer_types(op, context);
   if (!types.ok()) return std::move(types).error();
@@ -235,6 +243,7 @@ Status Builder::infer(const Site& site, const ops::OpDef& op, Pending& pending) 
 
 ir::Lineage Builder::lineage(const Site& site) const {
   ir::Lineage lineage;
+  lineage.sources.reserve(site.scope.callers.size() + 1);
   lineage.sources = site.scope.callers;
   lineage.sources.push_back(site.source);
   lineage.pass = "import";
@@ -242,10 +251,11 @@ ir::Lineage Builder::lineage(const Site& site) const {
 }
 
 void Builder::insert(const Site& site, const ops::OpDef& op, Pending pending) {
-  const std::string prefix = graph_->sources()[site.source.index()].id;
   std::vector<std::string> names;
+  names.reserve(pending.types.size());
   for (size_t k = 0; k < pending.types.size(); ++k) {
     const std::string& name = site.node.output(static_cast<int>(k));
+    const std::string& prefix = graph_->sources()[site.source.index()].id;
     names.push_back(name.empty() ? unique_name(fmt::format("{}.output{}", prefix, k))
                                  : ir_name(site.scope, name));
   }

@@ -1,8 +1,11 @@
-// The writer's text is that of nlohmann's dump(1), to the byte.
+// The writer's text is that of nlohmann's dump(1), to the byte; texts that many share.
 #include "mrvlc/support/json_writer.h"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+
+#include "mrvlc/support/diag.h"
+#include "mrvlc/support/shared_text.h"
 
 using namespace mrvlc;
 using Json = nlohmann::ordered_json;
@@ -60,6 +63,49 @@ TEST_CASE("JSON text escapes what must be, and nothing else") {
   all += std::string_view("\0 \xc3\xa9 \xe2\x80\xa8", 8);
   const Json json = {{"quotes \" and \\", all}, {"\n", "\"\""}};
   CHECK(text_of(json) == json.dump(1) + "\n");
+}
+
+TEST_CASE("JSON text escapes a character wherever it stands") {
+  // Texts are looked through eight characters at once.
+  for (size_t length : {1u, 7u, 8u, 9u, 16u, 19u}) {
+    for (size_t at = 0; at < length; ++at) {
+      for (int c = 0; c < 0x80; ++c) {
+        std::string text(length, 'x');
+        text[at] = static_cast<char>(c);
+        if (text_of(Json(text)) != Json(text).dump(1) + "\n") FAIL("character " << c << " at " << at);
+      }
+    }
+  }
+}
+
+TEST_CASE("JSON texts in their printable form") {
+  auto written = [](std::string_view text, size_t most) {
+    std::string out;
+    JsonWriter writer([&](std::string_view piece) { out += piece; });
+    writer.printable_value(text, most);
+    writer.finish();
+    return out;
+  };
+  for (size_t at = 0; at < 17; ++at) {
+    for (int c = 0; c < 0x100; ++c) {
+      std::string text(17, 'x');
+      text[at] = static_cast<char>(c);
+      if (c >= 0x20 && c < 0x7f) CHECK(printable(text) == text);
+      if (written(text, 100) != Json(printable(text, 100)).dump(1) + "\n") FAIL("byte " << c << " at " << at);
+    }
+  }
+  CHECK(written("a longer text", 8) == Json(printable("a longer text", 8)).dump(1) + "\n");
+}
+
+TEST_CASE("shared texts: equal ones of a pool are one") {
+  TextPool pool;
+  const SharedText a = pool.get("why"), b = pool.get(std::string("wh") + 'y'), c = "why", none;
+  CHECK(&a.str() == &b.str());
+  CHECK(&a.str() != &c.str());
+  CHECK(a == c.str());
+  CHECK(none.empty());
+  CHECK(none == "");
+  CHECK(fmt::format("{:>5}", a) == "  why");
 }
 
 TEST_CASE("large JSON text comes in pieces") {
