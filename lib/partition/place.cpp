@@ -176,7 +176,23 @@ class Placer {
     });
   }
 
-  void settle(const rules::Rule& rule, ir::NodeId n, std::string reason) {
+  // What the nodes that a rule settles have in common.
+  struct Settled {
+    SharedText rule, reason;
+    std::shared_ptr<const RuleTrial> trial;
+  };
+
+  const Settled& settled_by(const rules::Rule& rule) {
+    Settled& s = settled_by_[&rule];
+    if (s.trial != nullptr) return s;
+    s.rule = rule.name;
+    s.reason = rule.layer == kCpuKind ? fmt::format("Rule '{}' keeps it on the CPU: {}.", rule.name, rule.why)
+                                      : rule.why;
+    s.trial = trials_.get({rule.name, true, {}, {}, {}, rule.why});
+    return s;
+  }
+
+  void settle(const rules::Rule& rule, ir::NodeId n) {
     p_.settled[n.index()] = true;
     NodeDecision& d = p_.decision(n);
     const Settled& s = settled_by(rule);
