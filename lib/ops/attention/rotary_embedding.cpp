@@ -114,19 +114,19 @@ struct RotaryTexts {
 // `angles` declares `angles`, the number of a row of the caches.
 void emit_turns(EmitContext& context, const RotaryTexts& p, const std::function<void()>& angles) {
   const std::string_view t = c_type(context.in_type(0).elem);
-  open_loop(context, "b", p.batch);
-  open_loop(context, "i", p.length);
+  dynamic_loop(context, "b", p.batch);
+  dynamic_loop(context, "i", p.length);
   angles();
   context.line(fmt::format("const {}* cosines = {} + angles * {};", t, context.in(1), p.half));
   context.line(fmt::format("const {}* sines = {} + angles * {};", t, context.in(2), p.half));
-  open_loop(context, "h", p.heads);
+  dynamic_loop(context, "h", p.heads);
   context.line(fmt::format("const ptrdiff_t row = ({}) * {};",
                            p.packed ? fmt::format("(b * {} + i) * {} + h", p.length, p.heads)
                                     : fmt::format("(b * {} + h) * {} + i", p.heads, p.length),
                            p.size));
   context.line(fmt::format("const {}* x = {} + row;", t, context.in(0)));
   context.line(fmt::format("{}* y = {} + row;", t, context.out(0)));
-  open_loop(context, "k", p.half);
+  dynamic_loop(context, "k", p.half);
   std::string a = p.interleaved ? "2 * k" : "k",
               b = p.interleaved ? "2 * k + 1" : fmt::format("k + {}", p.half);
   context.line(fmt::format("y[{0}] = x[{0}] * cosines[k] - x[{1}] * sines[k];", a, b));

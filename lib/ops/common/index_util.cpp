@@ -44,7 +44,7 @@ Result<AlongAxis> along_axis(const InferContext& context) {
   return a;
 }
 
-void AlongAxis::open_loops(EmitContext& context) const {
+void AlongAxis::dynamic_loops(EmitContext& context) const {
   Shape own = row_major_strides(sizes);
   std::string n, base;
   for (size_t d = 0; d < sizes.size(); ++d) {
@@ -107,7 +107,7 @@ Result<std::vector<int64_t>> TupleIndices::offsets(const Tensor& indices) const 
   return out;
 }
 
-void TupleIndices::open_loops(EmitContext& context, std::string_view indices) const {
+void TupleIndices::dynamic_loops(EmitContext& context, std::string_view indices) const {
   context.loop("n", batches * per_batch);
   context.line(fmt::format("ptrdiff_t at = n / {} * {};", per_batch, batch_stride));
   for (size_t j = 0; j < dims.size(); ++j) {

@@ -50,7 +50,7 @@ struct AlongAxis {
   // f(n, base): flat position in the indices, and of the data element at index 0 along the axis.
   template <class F>
   void for_each(F f) const;
-  void open_loops(EmitContext& context) const;  // leaves ptrdiff_t n and base
+  void dynamic_loops(EmitContext& context) const;  // leaves ptrdiff_t n and base
   void close_loops(EmitContext& context) const;
 };
 Result<AlongAxis> along_axis(const InferContext& context);
@@ -63,8 +63,8 @@ struct TupleIndices {
   Shape result;                                   // shape of what is selected
 
   Result<std::vector<int64_t>> offsets(const Tensor& indices) const;  // of every tuple, in data elements
-  void open_loops(EmitContext& context,
-                  std::string_view indices) const;  // leaves ptrdiff_t n (tuple) and at (offset)
+  void dynamic_loops(EmitContext& context,
+                     std::string_view indices) const;  // leaves ptrdiff_t n (tuple) and at (offset)
   void close_loops(EmitContext& context) const;
 };
 Result<TupleIndices> tuple_indices(const InferContext& context, int64_t batch_dims);

@@ -81,7 +81,7 @@ std::string times(const std::string& a, const std::string& b) {
   return fmt::format("{} * {}", a, b);
 }
 
-void open_loop(EmitContext& c, std::string_view var, const std::string& n) {
+void dynamic_loop(EmitContext& c, std::string_view var, const std::string& n) {
   c.open(fmt::format("for (ptrdiff_t {0} = 0; {0} < {1}; ++{0})", var, n));
 }
 

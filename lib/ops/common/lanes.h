@@ -30,7 +30,7 @@ Result<int64_t> axis_attr(const EmitContext& context, std::string_view attr = "a
 // "a * b", multiplied out where both are numbers.
 std::string times(const std::string& a, const std::string& b);
 // for (ptrdiff_t VAR = 0; VAR < n; ++VAR) {
-void open_loop(EmitContext& context, std::string_view var, const std::string& n);
+void dynamic_loop(EmitContext& context, std::string_view var, const std::string& n);
 // Output `i` has the dimensions of input 0.
 void set_same_dims(EmitContext& context, size_t output = 0);
 

@@ -45,9 +45,9 @@ void emit_extractor_lines(EmitContext& context,
                           const std::function<void(const std::string& index)>& put_index) {
   Texts x = in_dims(context, 0);
   std::string count = product_text(in_dims(context, 1));
-  open_loop(context, "j", count);
+  dynamic_loop(context, "j", count);
   put_index(context.in(1) + "[j]");
-  open_loop(context, "r", product_text(x, 0, x.size() - 1));
+  dynamic_loop(context, "r", product_text(x, 0, x.size() - 1));
   context.line(
       fmt::format("{}[r * {} + j] = {}[r * {} + k];", context.out(0), count, context.in(0), x.back()));
   context.close();

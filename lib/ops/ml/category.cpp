@@ -120,7 +120,7 @@ Status emit_encoder(EmitContext& context) {
   auto otherwise = static_cast<int64_t>(order.size());
   order.push_back(static_cast<int64_t>(ml::size_of(e.keys)));
   ml::ListTable values(context, ml::reordered(e.values, order), e.value_type);
-  open_loop(context, "i", ml::count_text(context));
+  dynamic_loop(context, "i", ml::count_text(context));
   context.line(fmt::format("const ptrdiff_t found = {};", keys.emit_find(context, context.in(0) + "[i]")));
   context.line(fmt::format("const ptrdiff_t k = found < 0 ? {} : found;", otherwise));
   values.emit_choice(context, context.out(0) + "[i]", "k");
@@ -176,7 +176,7 @@ Status emit_one_hot_lines(EmitContext& context, const ml::List& list, bool may_m
   if (context.out_type(0).elements() == 0) return {};
   ml::Keys keys(list);
   std::string order = ml::table_of(context, E::I64, keys.sorted());
-  open_loop(context, "i", ml::count_text(context));
+  dynamic_loop(context, "i", ml::count_text(context));
   std::string x = context.in(0) + "[i]";
   if (is_float(context.in_type(0).elem)) x = saturated_text(x, context.in_type(0).elem, E::I64);
   context.line(fmt::format("const ptrdiff_t k = {};", keys.emit_find(context, x)));

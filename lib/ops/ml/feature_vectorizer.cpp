@@ -73,7 +73,7 @@ void emit_vectorizer_lines(EmitContext& context, const std::string& width) {
   context.line(fmt::format("float* y = {};", context.out(0)));
   for (size_t k = 0; k < context.node().inputs.size(); ++k) {
     const std::string columns = ml::column_text(context, k);
-    open_loop(context, "r", ml::row_text(context, k));
+    dynamic_loop(context, "r", ml::row_text(context, k));
     context.line(fmt::format("for (ptrdiff_t c = 0; c < {0}; ++c) y[r * {1} + c] = (float){2}[r * {0} + c];",
                              columns, width, context.in(k)));
     context.close();

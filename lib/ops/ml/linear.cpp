@@ -85,7 +85,7 @@ Status eval_regressor(const EvalContext& context) {
 Status emit_regressor(EmitContext& context) {
   MRVLC_ASSIGN(Linear p, regressor(emit_view(context)));
   if (p.x.rows == 0) return {};
-  ml::open_rows(context, p.x);
+  ml::dynamic_rows(context, p.x);
   context.line(fmt::format("float* y = {} + n * {};", context.out(0), p.rows));
   emit_scores(context, p, "y");
   ml::emit_apply(context, p.post, E::F32, "y", p.rows);
@@ -144,7 +144,7 @@ Status emit_classifier(EmitContext& context) {
   std::string scores = wants_scores ? fmt::format("{} + n * {}", context.out(1), p.classes())
                                     : fmt::format("(float*){}", context.scratch(p.classes() * 4));
   ml::ListTable labels(context, p.labels, ml::label_type(p.labels));
-  ml::open_rows(context, p.linear.x);
+  ml::dynamic_rows(context, p.linear.x);
   context.line(fmt::format("float* z = {};", scores));
   emit_scores(context, p.linear, "z");
   if (p.shared()) {

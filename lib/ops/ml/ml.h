@@ -32,7 +32,7 @@ std::string column_text(const EmitContext& context, size_t input = 0);
 std::string count_text(const EmitContext& context);
 // Opens the loop over rows n of input 0, with `x` pointing at one; they have so many columns, or the function
 // fails.
-void open_rows(EmitContext& context, const Rows& rows);
+void dynamic_rows(EmitContext& context, const Rows& rows);
 
 // The text of an emission serves static shapes, and after the dimensions of the results dynamic ones. Each
 // result has a row for each of input 0, or the shape of input 0.

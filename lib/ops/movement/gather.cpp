@@ -79,7 +79,7 @@ Status eval_gather_elements(const EvalContext& context) {
 Status emit_gather_elements(EmitContext& context) {
   MRVLC_ASSIGN(AlongAxis a, along_axis(emit_view(context)));
   if (context.out_type(0).elements() == 0) return {};
-  a.open_loops(context);
+  a.dynamic_loops(context);
   emit_index(context, "at", fmt::format("{}[n]", context.in(1)), a.dim);
   context.line(fmt::format("{}[n] = {}[base + at * {}];", context.out(0), context.in(0), a.stride));
   a.close_loops(context);
@@ -105,7 +105,7 @@ Status emit_gather_nd(EmitContext& context) {
   InferContext view = emit_view(context);
   MRVLC_ASSIGN(TupleIndices t, tuple_indices(view, view.int_attr("batch_dims")));
   if (context.out_type(0).elements() == 0) return {};
-  t.open_loops(context, context.in(1));
+  t.dynamic_loops(context, context.in(1));
   std::string bytes = element_bytes(context.in_type(0).elem, t.slice);
   context.line(
       fmt::format("memcpy({} + n * {}, {} + at, {});", context.out(0), t.slice, context.in(0), bytes));

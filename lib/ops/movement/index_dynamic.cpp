@@ -83,7 +83,7 @@ Status check_along_axis(const InferContext& context) {
   return {};
 }
 
-void open_along_axis(EmitContext& context) {
+void dynamic_along_axis(EmitContext& context) {
   Texts x = in_dims(context, 0), indices = in_dims(context, 1);
   size_t axis = axis_of(context, context.in_type(0).rank());
   for (size_t d = 0; d < x.size(); ++d) {
@@ -109,7 +109,7 @@ DynamicTypes infer_dynamic_gather_elements(const InferContext& context) {
 
 Status emit_dynamic_gather_elements(EmitContext& context) {
   context.set_dims(0, in_dims(context, 1));
-  open_along_axis(context);
+  dynamic_along_axis(context);
   context.line(fmt::format("{}[n] = {}[at];", context.out(0), context.in(0)));
   context.close();
   return {};
@@ -150,7 +150,7 @@ Texts selected_texts(const EmitContext& context, int64_t batch_dims) {
   return dims;
 }
 
-void open_tuples(EmitContext& context, int64_t batch_dims) {
+void dynamic_tuples(EmitContext& context, int64_t batch_dims) {
   Texts x = in_dims(context, 0), indices = in_dims(context, 1), strides = stride_texts(x);
   size_t batch = at(batch_dims), tuple = at(context.in_type(1).shape.back());
   for (size_t d = 0; d < batch; ++d) require_equal(context, x[d], indices[d]);
@@ -179,7 +179,7 @@ DynamicTypes infer_dynamic_gather_nd(const InferContext& context) {
 Status emit_dynamic_gather_nd(EmitContext& context) {
   int64_t batch_dims = context.node().int_attr("batch_dims");
   context.set_dims(0, selected_texts(context, batch_dims));
-  open_tuples(context, batch_dims);
+  dynamic_tuples(context, batch_dims);
   std::string copy = fmt::format("memcpy({} + n * slice, {} + at, (size_t)slice * {});", context.out(0),
                                  context.in(0), element_bytes(context.in_type(0).elem));
   context.line("if (slice > 0) " + copy);

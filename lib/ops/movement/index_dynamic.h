@@ -11,12 +11,12 @@ void emit_checked_index(EmitContext& context, std::string_view name, std::string
 // GatherElements and ScatterElements.
 Status check_along_axis(const InferContext& context);
 // A loop over the indices (input 1) that leaves int64_t n, position in them, and at, in the data.
-void open_along_axis(EmitContext& context);
+void dynamic_along_axis(EmitContext& context);
 
 // GatherND and ScatterND: dimensions of what the tuples select.
 Result<Dims> selected_dims(const InferContext& context, int64_t batch_dims);
 Texts selected_texts(const EmitContext& context, int64_t batch_dims);
 // A loop over the tuples that leaves int64_t n (tuple) and at (offset); `slice` elements are selected.
-void open_tuples(EmitContext& context, int64_t batch_dims);
+void dynamic_tuples(EmitContext& context, int64_t batch_dims);
 
 }  // namespace mrvlc::ops

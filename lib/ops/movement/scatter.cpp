@@ -128,7 +128,7 @@ Status emit_scatter_elements(EmitContext& context) {
   if (r != Reduction::None) MRVLC_TRY(require_widened(context));
   emit_data_copy(context);
   if (context.in_type(1).elements() == 0) return {};
-  a.open_loops(context);
+  a.dynamic_loops(context);
   emit_index(context, "at", fmt::format("{}[n]", context.in(1)), a.dim);
   std::string y = fmt::format("{}[base + at * {}]", context.out(0), a.stride);
   context.line(update_text(r, context.in_type(0).elem, y, fmt::format("{}[n]", context.in(2))));
@@ -163,7 +163,7 @@ Status emit_scatter_nd(EmitContext& context) {
   if (r != Reduction::None) MRVLC_TRY(require_widened(context));
   emit_data_copy(context);
   if (context.in_type(2).elements() == 0) return {};
-  t.open_loops(context, context.in(1));
+  t.dynamic_loops(context, context.in(1));
   context.loop("j", t.slice);
   context.line(update_text(r, context.in_type(0).elem, fmt::format("{}[at + j]", context.out(0)),
                            fmt::format("{}[n * {} + j]", context.in(2), t.slice)));
@@ -206,7 +206,7 @@ Result<std::vector<TensorType>> infer_dynamic_scatter_elements(const InferContex
 
 Status emit_dynamic_scatter_elements(EmitContext& context) {
   MRVLC_ASSIGN(Reduction r, begin_dynamic_scatter(context, in_dims(context, 1)));
-  open_along_axis(context);
+  dynamic_along_axis(context);
   context.line(update_text(r, context.in_type(0).elem, fmt::format("{}[at]", context.out(0)),
                            fmt::format("{}[n]", context.in(2))));
   context.close();
@@ -220,7 +220,7 @@ Result<std::vector<TensorType>> infer_dynamic_scatter_nd(const InferContext& con
 
 Status emit_dynamic_scatter_nd(EmitContext& context) {
   MRVLC_ASSIGN(Reduction r, begin_dynamic_scatter(context, selected_texts(context, 0)));
-  open_tuples(context, 0);
+  dynamic_tuples(context, 0);
   context.open("for (int64_t j = 0; j < slice; ++j)");
   context.line(update_text(r, context.in_type(0).elem, fmt::format("{}[at + j]", context.out(0)),
                            fmt::format("{}[n * slice + j]", context.in(2))));

@@ -114,10 +114,10 @@ Status emit_dynamic_group_norm(EmitContext& c) {
   const std::string index = dynamic_scale_index(c, 1, groups);
   c.line(fmt::format("const ptrdiff_t channels = {} / {};", view.n, groups));
   c.line(fmt::format("const ptrdiff_t count = channels * {};", view.inner));
-  open_loop(c, "row", fmt::format("{} * {}", view.outer, groups));
+  dynamic_loop(c, "row", fmt::format("{} * {}", view.outer, groups));
   emit_row_pointers(c, elem, "count");
   emit_moments(c, elem, "count", c.node().float_attr("epsilon"));
-  open_loop(c, "k", "channels");
+  dynamic_loop(c, "k", "channels");
   c.line(fmt::format("const {} factor = inverse * {}[{}];", c_type(elem), c.in(1), index));
   c.line(fmt::format("const {} offset = {}[{}] - mean * factor;", c_type(elem), c.in(2), index));
   c.open(fmt::format("for (ptrdiff_t i = k * {0}; i < (k + 1) * {0}; ++i)", view.inner));
