@@ -156,6 +156,7 @@ std::string NodeContext::out_dim(size_t i, int64_t d) const {
 }
 
 void NodeContext::set_dims(size_t i, const std::vector<std::string>& dims) {
+  if (!is_dynamic()) return;
   const TensorType& type = out_type(i);
   const std::string view = function_.view(node_.outputs[i], fmt::format("w{}", i), true);
   std::string given, bounds;
@@ -172,6 +173,7 @@ void NodeContext::set_dims(size_t i, const std::vector<std::string>& dims) {
 }
 
 void NodeContext::fail_if(std::string_view condition) {
+  if (!is_dynamic()) return;
   function_.put("if ({}) return {}_ERROR_VALUE;", condition, function_.program().options.name);
 }
 

@@ -17,6 +17,7 @@ class Function {
   Program& program() { return program_; }
   // Parameters become views (`v0` of `x0`, `w0` of `y0`), and the function returns an error code.
   void use_views();
+  bool has_views() const { return views_; }
   // Declares the view of a value without its data.
   std::string view(ir::ValueId value, std::string name, bool written);
   const ir::Node& head() const { return program_.node(nodes_.front()); }
@@ -90,6 +91,7 @@ class NodeContext : public ops::EmitContext, public ops::TextMemory {
   std::string out(size_t i) const override {
     return function_.write(node_.outputs[i], fmt::format("y{}", i));
   }
+  bool is_dynamic() const override { return function_.has_views(); }
   std::string in_dim(size_t i, int64_t d) const override;
   std::string out_dim(size_t i, int64_t d) const override;
   void set_dims(size_t i, const std::vector<std::string>& dims) override;

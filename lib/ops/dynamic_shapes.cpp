@@ -28,7 +28,8 @@ bool has_dynamic_shapes(const ir::Graph& graph, const ir::Node& node) {
   for (size_t i = 0; i < node.inputs.size() && !asked; ++i) asked = may_decide(i);
   if (!asked) return false;
   auto types = def.infer(infer_context(graph, node));
-  return !types.ok() && types.error().code == DiagCode::MRV0207;
+  if (!types.ok()) return types.error().code == DiagCode::MRV0207;
+  return !std::all_of(types->begin(), types->end(), [](const TensorType& type) { return type.is_static(); });
 }
 
 int64_t slot_bytes(const TensorType& sequence) {

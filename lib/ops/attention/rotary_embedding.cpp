@@ -3,7 +3,6 @@
 #include "common/emit_util.h"
 #include "common/index_util.h"
 #include "common/lanes.h"
-#include "movement/index_dynamic.h"
 #include "mrvlc/support/diag/ops.h"
 #include "product/ref_gemm.h"
 
@@ -111,12 +110,66 @@ struct RotaryTexts {
   bool packed = false, interleaved = false;
 };
 
-// `angles` declares `angles`, the number of a row of the caches.
-void emit_turns(EmitContext& context, const RotaryTexts& p, const std::function<void()>& angles) {
+// The checks of read_input and read_caches, made at run time.
+void check_caches(EmitContext& context, const RotaryTexts& p) {
+  const Texts cache = in_dims(context, 1), other = in_dims(context, 2);
+  Texts expected{p.batch, p.length, p.half};
+  if (context.has(3)) {
+    expected = {cache[0], p.half};
+    context.fail_if(fmt::format("{} < 1", cache[0]));
+    require_equal(context, context.in_dim(3, 0), p.batch);
+    require_equal(context, context.in_dim(3, 1), p.length);
+  }
+  for (size_t d = 0; d < expected.size(); ++d) {
+    require_equal(context, cache[d], expected[d]);
+    require_equal(context, other[d], cache[d]);
+  }
+}
+
+RotaryTexts declare_sizes(EmitContext& context) {
+  const Texts x = in_dims(context, 0);
+  const int64_t turned = context.node().int_attr("rotary_embedding_dim");
+  const std::string given = fmt::format("{}", context.node().int_attr("num_heads"));
+  RotaryTexts p;
+  p.packed = x.size() == 3;
+  p.interleaved = context.node().int_attr("interleaved") != 0;
+  if (p.packed) context.fail_if(fmt::format("{} % {} != 0", x[2], given));
+  p.batch = named_size(context, "batch", x[0]);
+  p.length = named_size(context, "length", x[p.packed ? 1 : 2]);
+  p.heads = p.packed ? given : named_size(context, "heads", x[1]);
+  p.size =
+      named_size(context, "size", p.packed ? quotient(x[2], context.node().int_attr("num_heads")) : x[3]);
+  const std::string part = turned == 0 ? p.size : fmt::format("{}", turned);
+  context.fail_if(fmt::format("{0} > {1} || {0} % 2 != 0", part, p.size));
+  p.half = named_size(context, "half", quotient(part, 2));
+  check_caches(context, p);
+  return p;
+}
+
+Status check_ranks(const EmitContext& context) {
+  const InferContext view = emit_view(context);
+  const int64_t rank = context.has(3) ? 2 : 3;
+  MRVLC_TRY(check_rank(view, 0, 3, 4));
+  if (context.has(3)) MRVLC_TRY(check_rank(view, 3, 2, 2));
+  MRVLC_TRY(check_rank(view, 1, rank, rank));
+  return check_rank(view, 2, rank, rank);
+}
+
+Status emit_rotary(EmitContext& context) {
+  MRVLC_TRY(require_widened(context));
+  MRVLC_TRY(check_ranks(context));
+  const RotaryTexts p = declare_sizes(context);
+  set_same_dims(context);
+  if (context.out_type(0).elements() == 0) return {};
   const std::string_view t = c_type(context.in_type(0).elem);
   dynamic_loop(context, "b", p.batch);
   dynamic_loop(context, "i", p.length);
-  angles();
+  const std::string place = fmt::format("b * {} + i", p.length);
+  if (context.has(3)) {
+    emit_index(context, "angles", fmt::format("{}[{}]", context.in(3), place), context.in_dim(1, 0));
+  } else {
+    context.line(fmt::format("const ptrdiff_t angles = {};", place));
+  }
   context.line(fmt::format("const {}* cosines = {} + angles * {};", t, context.in(1), p.half));
   context.line(fmt::format("const {}* sines = {} + angles * {};", t, context.in(2), p.half));
   dynamic_loop(context, "h", p.heads);
@@ -134,75 +187,6 @@ void emit_turns(EmitContext& context, const RotaryTexts& p, const std::function<
   context.close();
   context.line(fmt::format("for (ptrdiff_t k = 2 * {}; k < {}; ++k) y[k] = x[k];", p.half, p.size));
   for (int i = 0; i < 3; ++i) context.close();
-}
-
-Status emit_rotary(EmitContext& context) {
-  MRVLC_TRY(require_widened(context));
-  MRVLC_ASSIGN(RotaryParams p, rotary_params(emit_view(context)));
-  if (context.out_type(0).elements() == 0) return {};
-  auto text = [](int64_t size) { return fmt::format("{}", size); };
-  emit_turns(
-      context,
-      {text(p.batch), text(p.length), text(p.heads), text(p.size), text(p.half), p.packed, p.interleaved},
-      [&] {
-        const std::string place = fmt::format("b * {} + i", p.length);
-        if (p.has_positions)
-          return emit_index(context, "angles", fmt::format("{}[{}]", context.in(3), place), p.cache_rows);
-        context.line(fmt::format("const ptrdiff_t angles = {};", place));
-      });
-  return {};
-}
-
-// The checks of read_input and read_caches, made at run time.
-void check_caches(EmitContext& context) {
-  const Texts cache = in_dims(context, 1), other = in_dims(context, 2);
-  Texts expected{"batch", "length", "half"};
-  if (context.has(3)) {
-    expected = {cache[0], "half"};
-    context.fail_if(fmt::format("{} < 1", cache[0]));
-    require_equal(context, context.in_dim(3, 0), "batch");
-    require_equal(context, context.in_dim(3, 1), "length");
-  }
-  for (size_t d = 0; d < expected.size(); ++d) {
-    require_equal(context, cache[d], expected[d]);
-    require_equal(context, other[d], cache[d]);
-  }
-}
-
-Status check_ranks(const EmitContext& context) {
-  const InferContext view = emit_view(context);
-  const int64_t rank = context.has(3) ? 2 : 3;
-  MRVLC_TRY(check_rank(view, 0, 3, 4));
-  if (context.has(3)) MRVLC_TRY(check_rank(view, 3, 2, 2));
-  MRVLC_TRY(check_rank(view, 1, rank, rank));
-  return check_rank(view, 2, rank, rank);
-}
-
-Status emit_dynamic_rotary(EmitContext& context) {
-  MRVLC_TRY(require_widened(context));
-  MRVLC_TRY(check_ranks(context));
-  const Texts x = in_dims(context, 0);
-  const bool packed = x.size() == 3;
-  const int64_t heads = context.node().int_attr("num_heads"),
-                turned = context.node().int_attr("rotary_embedding_dim");
-  if (packed) context.fail_if(fmt::format("{} % {} != 0", x[2], heads));
-  context.line(
-      fmt::format("const ptrdiff_t batch = (ptrdiff_t){}, length = (ptrdiff_t){};", x[0], x[packed ? 1 : 2]));
-  context.line(fmt::format("const ptrdiff_t heads = (ptrdiff_t){}, size = (ptrdiff_t){};",
-                           packed ? fmt::format("{}", heads) : x[1],
-                           packed ? fmt::format("({} / {})", x[2], heads) : x[3]));
-  context.line(fmt::format("const ptrdiff_t turned = {};", turned == 0 ? "size" : fmt::format("{}", turned)));
-  context.line("const ptrdiff_t half = turned / 2;");
-  context.fail_if("turned > size || turned % 2 != 0");
-  check_caches(context);
-  set_same_dims(context);
-  emit_turns(
-      context,
-      {"batch", "length", "heads", "size", "half", packed, context.node().int_attr("interleaved") != 0}, [&] {
-        if (!context.has(3)) return context.line("const ptrdiff_t angles = b * length + i;");
-        emit_checked_index(context, "angles", fmt::format("{}[b * length + i]", context.in(3)),
-                           context.in_dim(1, 0));
-      });
   return {};
 }
 
@@ -219,8 +203,7 @@ const OpDef& def_RotaryEmbedding() {
     d.types = kFloats;
     d.infer = infer_rotary;
     d.eval = eval_rotary;
-    d.emit = emit_rotary;
-    d.emit_dynamic = emit_dynamic_rotary;
+    d.emit = d.emit_dynamic = emit_rotary;
     d.declined = "accelerator: no layer turns pairs of channels";
     return d;
   }();

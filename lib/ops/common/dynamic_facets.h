@@ -34,16 +34,6 @@ Status emit_dynamic_concat(EmitContext& context);
 DynamicTypes infer_dynamic_split(const InferContext& context);
 Status emit_dynamic_split(EmitContext& context);
 
-// index_dynamic.cpp
-DynamicTypes infer_dynamic_gather(const InferContext& context);
-Status emit_dynamic_gather(EmitContext& context);
-DynamicTypes infer_dynamic_gather_elements(const InferContext& context);
-Status emit_dynamic_gather_elements(EmitContext& context);
-DynamicTypes infer_dynamic_gather_nd(const InferContext& context);
-Status emit_dynamic_gather_nd(EmitContext& context);
-DynamicTypes infer_dynamic_one_hot(const InferContext& context);
-Status emit_dynamic_one_hot(EmitContext& context);
-
 // fill_dynamic.cpp
 DynamicTypes infer_dynamic_shape(const InferContext& context);  // and Size
 Status emit_dynamic_shape(EmitContext& context);

@@ -166,12 +166,16 @@ void require_equal(EmitContext& context, const std::string& a, const std::string
   if (a != b) context.fail_if(fmt::format("{} != {}", a, b));
 }
 
+std::string bytes_text(ElementType elem, const std::string& count) {
+  if (is_number(count)) return element_bytes(elem, std::stoll(count));
+  return fmt::format("(size_t)({}) * {}", count, element_bytes(elem));
+}
+
 void emit_same_elements(EmitContext& context, size_t i, size_t output) {
-  std::string count = product_text(in_dims(context, i));
-  std::string size = element_bytes(context.in_type(i).elem);
+  const std::string count = product_text(in_dims(context, i));
   if (count == "0") return;
-  std::string copy =
-      fmt::format("memcpy({}, {}, (size_t)({}) * {});", context.out(output), context.in(i), count, size);
+  const std::string copy = fmt::format("memcpy({}, {}, {});", context.out(output), context.in(i),
+                                       bytes_text(context.in_type(i).elem, count));
   context.line(is_number(count) ? copy : fmt::format("if ({} > 0) {}", count, copy));
 }
 

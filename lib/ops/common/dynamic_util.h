@@ -16,6 +16,10 @@ struct Dim {
 inline constexpr Dim kAnyDim{kNoBound, true};
 using Dims = std::vector<Dim>;
 
+inline bool is_empty(Dim dim) {
+  return dim.bound == 0 && !dim.dynamic;
+}
+
 Dims dims_of(const TensorType& type);
 Dim product(const Dims& dims);
 Dim sum(Dim a, Dim b);
@@ -67,6 +71,8 @@ void declare_list(EmitContext& context, std::string_view name, const Texts& item
 Texts elements_of(std::string_view name, int64_t count);
 // Fails unless two dimensions are equal; nothing for equal texts.
 void require_equal(EmitContext& context, const std::string& a, const std::string& b);
+// Bytes of `count` elements.
+std::string bytes_text(ElementType elem, const std::string& count);
 // memcpy of input `i` to an output of the same number of elements.
 void emit_same_elements(EmitContext& context, size_t i = 0, size_t output = 0);
 // A strided copy of input 0 to output 0, see StridedCopy; the pointers are C expressions.

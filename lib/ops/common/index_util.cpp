@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/dims.h"
+#include "common/lanes.h"
 #include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::ops {
@@ -22,61 +24,75 @@ Result<std::vector<int64_t>> read_indices(const Tensor& indices, int64_t dim) {
   return out;
 }
 
-void emit_index(EmitContext& context, std::string_view name, std::string_view expression, int64_t dim) {
+void emit_index(EmitContext& context, std::string_view name, std::string_view expression,
+                const std::string& dim) {
+  if (context.is_dynamic()) {
+    context.line(fmt::format("const ptrdiff_t {} = (ptrdiff_t){}({}, {});", name,
+                             context.helper("dynamic_axis"), expression, dim));
+    context.fail_if(fmt::format("{} < 0", name));
+    return;
+  }
   context.line(fmt::format("ptrdiff_t {} = (ptrdiff_t){};", name, expression));
   context.line(fmt::format("if ({0} < 0) {0} += {1};", name, dim));
-  context.line(fmt::format("{0} = {0} < 0 ? 0 : {0} < {1} ? {0} : {2};", name, dim, dim - 1));
+  context.line(fmt::format("{0} = {0} < 0 ? 0 : {0} < {1} ? {0} : {2};", name, dim, plus(dim, -1)));
 }
 
 Result<AlongAxis> along_axis(const InferContext& context) {
   const Shape &x = context.type(0).shape, &indices = context.type(1).shape;
-  MRVLC_TRY(check_rank(context, 0, 1));
-  MRVLC_TRY(check_rank(context, 1, context.type(0).rank(), context.type(0).rank()));
   MRVLC_ASSIGN(int64_t axis, normalize_axis(context.int_attr("axis"), context.type(0).rank()));
   AlongAxis a{at(axis), x[at(axis)], 0, indices, row_major_strides(x)};
-  for (size_t d = 0; d < x.size(); ++d) {
-    if (d != a.axis && indices[d] > x[d]) {
-      return make_diag<DiagCode::MRV0205>(to_string(x), to_string(indices),
-                                          fmt::format("dimension {} is exceeded", d));
-    }
-  }
   std::swap(a.stride, a.strides[a.axis]);
   return a;
 }
 
-void AlongAxis::dynamic_loops(EmitContext& context) const {
-  Shape own = row_major_strides(sizes);
-  std::string n, base;
-  for (size_t d = 0; d < sizes.size(); ++d) {
-    context.loop(fmt::format("i{}", d), sizes[d]);
-    n += fmt::format("{}i{} * {}", d == 0 ? "" : " + ", d, own[d]);
-    base += fmt::format("{}i{} * {}", d == 0 ? "" : " + ", d, strides[d]);
+Status check_along_axis(const InferContext& context) {
+  MRVLC_TRY(check_tensors(context));
+  MRVLC_TRY(check_rank(context, 0, 1));
+  MRVLC_TRY(check_rank(context, 1, context.type(0).rank(), context.type(0).rank()));
+  MRVLC_TRY(check_elem(context, 1, spec::kIndices));
+  MRVLC_ASSIGN(int64_t axis, normalize_axis(context.int_attr("axis"), context.type(0).rank()));
+  const Dims x = dims_of(context.type(0)), indices = dims_of(context.type(1));
+  for (size_t d = 0; d < x.size(); ++d) {
+    if (d != at(axis) && !x[d].dynamic && !indices[d].dynamic && indices[d].bound > x[d].bound) {
+      return make_diag<DiagCode::MRV0205>(to_string(context.type(0)), to_string(context.type(1)),
+                                          fmt::format("dimension {} is exceeded", d));
+    }
+  }
+  if (is_empty(x[at(axis)]) && context.type(1).is_static() && context.type(1).elements() > 0)
+    return bad_operands("nothing is at an index of an empty dimension");
+  return {};
+}
+
+std::string dynamic_along_axis(EmitContext& context) {
+  const Texts x = in_sizes(context, 0), indices = in_sizes(context, 1);
+  const int64_t given = context.node().int_attr("axis"), rank = context.in_type(0).rank();
+  const size_t axis = at(given < 0 ? given + rank : given);
+  std::string n, base, stride;
+  for (size_t d = 0; d < x.size(); ++d) {
+    if (d != axis && x[d] != indices[d]) context.fail_if(fmt::format("{} > {}", indices[d], x[d]));
+  }
+  for (size_t d = 0; d < x.size(); ++d) {
+    dynamic_loop(context, fmt::format("i{}", d), indices[d]);
+    const std::string step = size_product(x, d + 1, x.size());
+    if (d == axis) stride = step;
+    n += fmt::format("{}i{} * {}", d == 0 ? "" : " + ", d, size_product(indices, d + 1, x.size()));
+    base += fmt::format("{}i{} * {}", d == 0 ? "" : " + ", d, d == axis ? "0" : step);
   }
   context.line(fmt::format("const ptrdiff_t n = {};", n));
   context.line(fmt::format("const ptrdiff_t base = {};", base));
+  emit_index(context, "at", fmt::format("{}[n]", context.in(1)), x[axis]);
+  return fmt::format("base + at * {}", stride);
 }
 
-void AlongAxis::close_loops(EmitContext& context) const {
-  for (size_t d = 0; d < sizes.size(); ++d) context.close();
+void close_along_axis(EmitContext& context) {
+  for (int64_t d = 0; d < context.in_type(0).rank(); ++d) context.close();
 }
 
-Result<TupleIndices> tuple_indices(const InferContext& context, int64_t batch_dims) {
-  MRVLC_TRY(check_rank(context, 0, 1));
-  MRVLC_TRY(check_rank(context, 1, 1));
-  MRVLC_TRY(check_elem(context, 1, spec::kIndices));
+TupleIndices tuple_indices(const InferContext& context, int64_t batch_dims) {
   const Shape &x = context.type(0).shape, &indices = context.type(1).shape;
-  int64_t rank = context.type(0).rank(), q = context.type(1).rank();
-  if (batch_dims < 0 || batch_dims >= std::min(rank, q))
-    return bad_attr("batch_dims", fmt::format("is {}", batch_dims));
   TupleIndices t;
   t.tuple = indices.back();
-  if (t.tuple < 1 || t.tuple > rank - batch_dims) {
-    return bad_operands(fmt::format("tuples of {} positions into {} dimensions", t.tuple, rank - batch_dims));
-  }
   auto b = static_cast<ptrdiff_t>(batch_dims), past = static_cast<ptrdiff_t>(batch_dims + t.tuple);
-  if (!std::equal(x.begin(), x.begin() + b, indices.begin())) {
-    return make_diag<DiagCode::MRV0205>(to_string(x), to_string(indices), "the batch dimensions differ");
-  }
   Shape strides = row_major_strides(x);
   t.batches = element_count(Shape(x.begin(), x.begin() + b));
   t.per_batch = element_count(Shape(indices.begin() + b, indices.end() - 1));
@@ -84,12 +100,6 @@ Result<TupleIndices> tuple_indices(const InferContext& context, int64_t batch_di
   t.slice = element_count(Shape(x.begin() + past, x.end()));
   t.dims.assign(x.begin() + b, x.begin() + past);
   t.strides.assign(strides.begin() + b, strides.begin() + past);
-  t.result.assign(indices.begin(), indices.end() - 1);
-  t.result.insert(t.result.end(), x.begin() + past, x.end());
-  for (int64_t dim : t.dims) {
-    if (dim == 0 && t.batches * t.per_batch > 0)
-      return bad_operands("nothing can be indexed in an empty dimension");
-  }
   return t;
 }
 
@@ -107,18 +117,57 @@ Result<std::vector<int64_t>> TupleIndices::offsets(const Tensor& indices) const 
   return out;
 }
 
-void TupleIndices::dynamic_loops(EmitContext& context, std::string_view indices) const {
-  context.loop("n", batches * per_batch);
-  context.line(fmt::format("ptrdiff_t at = n / {} * {};", per_batch, batch_stride));
-  for (size_t j = 0; j < dims.size(); ++j) {
-    std::string name = fmt::format("i{}", j);
-    emit_index(context, name, fmt::format("{}[n * {} + {}]", indices, tuple, j), dims[j]);
-    context.line(fmt::format("at += {} * {};", name, strides[j]));
+Result<Dims> selected_dims(const InferContext& context, int64_t batch_dims) {
+  MRVLC_TRY(check_tensors(context));
+  MRVLC_TRY(check_rank(context, 0, 1));
+  MRVLC_TRY(check_rank(context, 1, 1));
+  MRVLC_TRY(check_elem(context, 1, spec::kIndices));
+  int64_t rank = context.type(0).rank(), q = context.type(1).rank();
+  if (batch_dims < 0 || batch_dims >= std::min(rank, q))
+    return bad_attr("batch_dims", fmt::format("is {}", batch_dims));
+  Dims x = dims_of(context.type(0)), dims = dims_of(context.type(1));
+  Dim tuple = dims.back();
+  dims.pop_back();
+  if (tuple.dynamic) return make_diag<DiagCode::MRV0207>("1 (indices: its last dimension)");
+  if (tuple.bound < 1 || tuple.bound > rank - batch_dims)
+    return bad_operands(
+        fmt::format("tuples of {} positions into {} dimensions", tuple.bound, rank - batch_dims));
+  for (size_t d = 0; d < at(batch_dims); ++d) {
+    if (!x[d].dynamic && !dims[d].dynamic && x[d].bound != dims[d].bound)
+      return make_diag<DiagCode::MRV0205>(to_string(context.type(0)), to_string(context.type(1)),
+                                          "the batch dimensions differ");
+    dims[d] = equal_dim(x[d], dims[d]);
   }
+  const Dim tuples = product(dims);
+  for (size_t d = at(batch_dims); d < at(batch_dims + tuple.bound); ++d) {
+    if (is_empty(x[d]) && !tuples.dynamic && tuples.bound > 0)
+      return bad_operands("nothing can be indexed in an empty dimension");
+  }
+  dims.insert(dims.end(), x.begin() + batch_dims + tuple.bound, x.end());
+  return dims;
 }
 
-void TupleIndices::close_loops(EmitContext& context) const {
-  context.close();
+Texts selected_texts(const EmitContext& context, int64_t batch_dims) {
+  Texts x = in_dims(context, 0), dims = in_dims(context, 1);
+  const int64_t tuple = context.in_type(1).shape.back();
+  dims.pop_back();
+  dims.insert(dims.end(), x.begin() + batch_dims + tuple, x.end());
+  return dims;
+}
+
+std::string dynamic_tuples(EmitContext& context, int64_t batch_dims) {
+  const Texts x = in_sizes(context, 0), indices = in_sizes(context, 1);
+  const size_t batch = at(batch_dims), tuple = at(context.in_type(1).shape.back());
+  for (size_t d = 0; d < batch; ++d) require_equal(context, x[d], indices[d]);
+  dynamic_loop(context, "n", size_product(indices, 0, indices.size() - 1));
+  context.line(fmt::format("ptrdiff_t at = n / {} * {};", size_product(indices, batch, indices.size() - 1),
+                           size_product(x, batch, x.size())));
+  for (size_t j = 0; j < tuple; ++j) {
+    const std::string name = fmt::format("i{}", j);
+    emit_index(context, name, fmt::format("{}[n * {} + {}]", context.in(1), tuple, j), x[batch + j]);
+    context.line(fmt::format("at += {} * {};", name, size_product(x, batch + j + 1, x.size())));
+  }
+  return size_product(x, batch + tuple, x.size());
 }
 
 }  // namespace mrvlc::ops

@@ -2,15 +2,18 @@
 #pragma once
 #include <algorithm>
 
+#include "common/dynamic_util.h"
 #include "common/element_bytes.h"
-#include "common/emit_util.h"
 
 namespace mrvlc::ops {
 
 // All indices, negative ones counted from the end; MRV0208 when one is outside [-dim, dim).
 Result<std::vector<int64_t>> read_indices(const Tensor& indices, int64_t dim);
-// Declares `ptrdiff_t NAME` from an index expression: wrapped when negative, clamped to [0, dim).
-void emit_index(EmitContext& context, std::string_view name, std::string_view expression, int64_t dim);
+// Declares the integer NAME from an index expression, counted from the end of `dim` when it is negative. One
+// out of range is clamped where the function cannot fail, so that no input makes it read outside its
+// operands.
+void emit_index(EmitContext& context, std::string_view name, std::string_view expression,
+                const std::string& dim);
 
 // Copies runs of elements by position, whatever their type.
 class ElementBytes {
@@ -50,24 +53,27 @@ struct AlongAxis {
   // f(n, base): flat position in the indices, and of the data element at index 0 along the axis.
   template <class F>
   void for_each(F f) const;
-  void dynamic_loops(EmitContext& context) const;  // leaves ptrdiff_t n and base
-  void close_loops(EmitContext& context) const;
 };
+Status check_along_axis(const InferContext& context);
 Result<AlongAxis> along_axis(const InferContext& context);
+// Loops over the indices that leave n, position in them; the text of the position in the data.
+std::string dynamic_along_axis(EmitContext& context);
+void close_along_axis(EmitContext& context);
 
 // GatherND and ScatterND: the last dimension of the indices (input 1) holds tuples of positions.
 struct TupleIndices {
   int64_t batches = 1, per_batch = 1, tuple = 0;  // tuples: batches * per_batch
   int64_t slice = 1, batch_stride = 0;            // elements a tuple selects; data elements of one batch
   Shape dims, strides;                            // of the data dimensions the tuple counts
-  Shape result;                                   // shape of what is selected
-
   Result<std::vector<int64_t>> offsets(const Tensor& indices) const;  // of every tuple, in data elements
-  void dynamic_loops(EmitContext& context,
-                     std::string_view indices) const;  // leaves ptrdiff_t n (tuple) and at (offset)
-  void close_loops(EmitContext& context) const;
 };
-Result<TupleIndices> tuple_indices(const InferContext& context, int64_t batch_dims);
+// Dimensions of what the tuples select.
+Result<Dims> selected_dims(const InferContext& context, int64_t batch_dims);
+TupleIndices tuple_indices(const InferContext& context, int64_t batch_dims);
+Texts selected_texts(const EmitContext& context, int64_t batch_dims);
+// A loop over the tuples that leaves ptrdiff_t n (tuple) and at (offset); the text of the number of elements
+// that each selects.
+std::string dynamic_tuples(EmitContext& context, int64_t batch_dims);
 
 template <class F>
 void AlongAxis::for_each(F f) const {

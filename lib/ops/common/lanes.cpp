@@ -26,13 +26,6 @@ void emit_side_by_side(EmitContext& c, const RunReduction& run, ElementType elem
   c.line(fmt::format("for (ptrdiff_t l = 0; l < {}; ++l) {}", kLanes, run.merge(run.var, "lanes[l]")));
 }
 
-// `text` as it is when it is a number, else a constant NAME that holds it.
-std::string declared(EmitContext& c, std::string_view name, const std::string& text) {
-  if (is_number(text)) return text;
-  c.line(fmt::format("const ptrdiff_t {} = (ptrdiff_t)({});", name, text));
-  return std::string(name);
-}
-
 }  // namespace
 
 AxisView axis_view(const Shape& shape, int64_t axis) {
@@ -53,17 +46,18 @@ AxisView flattened_from(const Shape& shape, int64_t axis) {
   return view;
 }
 
-AxisText::AxisText(const AxisView& view)
-    : outer(fmt::format("{}", view.outer)),
-      n(fmt::format("{}", view.n)),
-      inner(fmt::format("{}", view.inner)) {}
+std::string named_size(EmitContext& c, std::string_view name, const std::string& text) {
+  if (is_number(text)) return text;
+  c.line(fmt::format("const ptrdiff_t {} = (ptrdiff_t)({});", name, text));
+  return std::string(name);
+}
 
 AxisText::AxisText(EmitContext& c, size_t i, int64_t axis, bool flatten) {
   Texts dims = in_dims(c, i);
   const size_t at_axis = at(axis), past = flatten ? dims.size() : std::min(at_axis + 1, dims.size());
-  outer = declared(c, "outer_size", product_text(dims, 0, at_axis));
-  n = declared(c, "axis_size", product_text(dims, at_axis, past));
-  inner = declared(c, "inner_size", product_text(dims, past, dims.size()));
+  outer = named_size(c, "outer_size", product_text(dims, 0, at_axis));
+  n = named_size(c, "axis_size", product_text(dims, at_axis, past));
+  inner = named_size(c, "inner_size", product_text(dims, past, dims.size()));
 }
 
 std::string AxisText::lane() const {
@@ -79,6 +73,19 @@ std::string times(const std::string& a, const std::string& b) {
   if (a == "1") return b;
   if (b == "1") return a;
   return fmt::format("{} * {}", a, b);
+}
+
+std::string plus(const std::string& a, int64_t b) {
+  if (is_number(a)) return fmt::format("{}", std::stoll(a) + b);
+  return b < 0 ? fmt::format("({} - {})", a, -b) : fmt::format("({} + {})", a, b);
+}
+
+std::string turns_unless_empty(const std::string& loops, const std::string& n) {
+  return is_number(n) ? loops : fmt::format("({} > 0 ? {} : 0)", n, loops);
+}
+
+std::string quotient(const std::string& a, int64_t b) {
+  return is_number(a) ? fmt::format("{}", std::stoll(a) / b) : fmt::format("{} / {}", a, b);
 }
 
 void dynamic_loop(EmitContext& c, std::string_view var, const std::string& n) {

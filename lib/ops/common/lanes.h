@@ -16,19 +16,24 @@ struct AxisView {
 AxisView axis_view(const Shape& shape, int64_t axis);       // n is the dimension `axis`
 AxisView flattened_from(const Shape& shape, int64_t axis);  // n is everything from `axis` on
 
-// A view as C text: numbers, or the names of constants that hold sizes known at run time only.
+// A view of input `i` as C text: numbers, or the names of constants, declared for it, that hold sizes known
+// at run time only: `outer_size`, `axis_size` and `inner_size`. `flatten`: n is everything from `axis` on.
 struct AxisText {
-  std::string outer, n, inner;
-  explicit AxisText(const AxisView& view);
-  // Of input `i`; declares `outer_size`, `axis_size` and `inner_size` where they are no numbers. `flatten`: n
-  // is everything from `axis` on.
+  std::string outer = "1", n = "1", inner = "1";
+  AxisText() = default;
   AxisText(EmitContext& context, size_t i, int64_t axis, bool flatten = false);
   std::string lane() const;  // n * inner
 };
+// `text` as it is when it is a number, else a constant NAME that is declared to hold it.
+std::string named_size(EmitContext& context, std::string_view name, const std::string& text);
 // The axis in [0, rank) that the attribute says, for emissions.
 Result<int64_t> axis_attr(const EmitContext& context, std::string_view attr = "axis");
-// "a * b", multiplied out where both are numbers.
+// "a * b", "(a + b)" and "a / b", computed where both are numbers.
 std::string times(const std::string& a, const std::string& b);
+std::string plus(const std::string& a, int64_t b);
+// `loops` turns of a loop whose body asks for at least one of n.
+std::string turns_unless_empty(const std::string& loops, const std::string& n);
+std::string quotient(const std::string& a, int64_t b);
 // for (ptrdiff_t VAR = 0; VAR < n; ++VAR) {
 void dynamic_loop(EmitContext& context, std::string_view var, const std::string& n);
 // Output `i` has the dimensions of input 0.

@@ -57,6 +57,7 @@ Status eval_bit_cast(const EvalContext& context) {
 }
 
 Status emit_bit_cast(EmitContext& context) {
+  context.set_dims(0, in_dims(context, 0));
   ElementType from = context.in_type(0).elem, to = context.out_type(0).elem;
   int64_t bits = bits_of(to);
   std::string count = size_product(in_sizes(context, 0));
@@ -75,11 +76,6 @@ Status emit_bit_cast(EmitContext& context) {
   return {};
 }
 
-Status emit_bit_cast_dynamic(EmitContext& context) {
-  context.set_dims(0, in_dims(context, 0));
-  return emit_bit_cast(context);
-}
-
 }  // namespace
 
 const OpDef& def_BitCast() {
@@ -92,8 +88,7 @@ const OpDef& def_BitCast() {
     d.types = kFixedSize;
     d.infer = infer_bit_cast;
     d.eval = eval_bit_cast;
-    d.emit = emit_bit_cast;
-    d.emit_dynamic = emit_bit_cast_dynamic;
+    d.emit = d.emit_dynamic = emit_bit_cast;
     d.declined = "runs on the host";
     return d;
   }();

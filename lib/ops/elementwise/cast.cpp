@@ -114,7 +114,8 @@ Status eval_any_cast(const EvalContext& c) {
   return eval_scalar(kConversion, conversion, {&in}, false);
 }
 
-Status emit_any_cast(EmitContext& c) {
+Status emit_cast(EmitContext& c) {
+  c.set_dims(0, in_dims(c, 0));
   MRVLC_ASSIGN(CastMode mode, mode_of(*c.node().op, c.node().attrs));
   const ElementType from = c.in_type(0).elem, to = c.out_type(0).elem;
   if (from == ElementType::String || to == ElementType::String)
@@ -134,11 +135,6 @@ Status emit_any_cast(EmitContext& c) {
   c.line(fmt::format("{}[i] = {};", c.out(0), encoded_text(c, x, computed, to, mode)));
   c.close();
   return {};
-}
-
-Status emit_dynamic_cast(EmitContext& c) {
-  c.set_dims(0, in_dims(c, 0));
-  return emit_any_cast(c);
 }
 
 Status check_cast(const InferContext& c, ElementType to) {
@@ -195,8 +191,7 @@ const OpDef& def_Cast() {
     d.infer = d.infer_dynamic = infer_cast;
     d.eval = eval_any_cast;
     d.scalar = &kConversion;
-    d.emit = emit_any_cast;
-    d.emit_dynamic = emit_dynamic_cast;
+    d.emit = d.emit_dynamic = emit_cast;
     return host_only(std::move(d), kCastOnHost);
   }();
   return op;
@@ -213,8 +208,7 @@ const OpDef& def_CastLike() {
     d.types = kCastable;
     d.infer = d.infer_dynamic = infer_cast_like;
     d.eval = eval_any_cast;
-    d.emit = emit_any_cast;
-    d.emit_dynamic = emit_dynamic_cast;
+    d.emit = d.emit_dynamic = emit_cast;
     return host_only(std::move(d), kCastOnHost);
   }();
   return op;

@@ -1,6 +1,5 @@
 // Identity.
 #include "common/dynamic_util.h"
-#include "common/element_bytes.h"
 #include "sequences/sequence.h"
 
 namespace mrvlc::ops {
@@ -15,20 +14,8 @@ Status eval_identity(const EvalContext& c) {
   return {};
 }
 
-void emit_copy(EmitContext& c) {
-  const TensorType& type = c.out_type(0);
-  if (type.elements() == 0) return;
-  c.line(fmt::format("memcpy({}, {}, {});", c.out(0), c.in(0), element_bytes(type.elem, type.elements())));
-}
-
 Status emit_identity(EmitContext& c) {
-  emit_copy(c);
-  return {};
-}
-
-Status emit_dynamic_identity(EmitContext& c) {
-  const TensorType& type = c.in_type(0);
-  if (type.wrapper != Wrapper::None) return emit_wrapped_copy(c);
+  if (c.in_type(0).wrapper != Wrapper::None) return emit_wrapped_copy(c);
   c.set_dims(0, in_dims(c, 0));
   emit_same_elements(c);
   return {};
@@ -41,11 +28,9 @@ const OpDef& def_Identity() {
     OpDef d;
     d.name = "Identity";
     d.traits = {.moves = Moves::Same, .work = Work::Linear, .passes_size_on = true};
-    d.infer = infer_identity;
+    d.infer = d.infer_dynamic = infer_identity;
     d.eval = eval_identity;
-    d.emit = emit_identity;
-    d.infer_dynamic = infer_identity;
-    d.emit_dynamic = emit_dynamic_identity;
+    d.emit = d.emit_dynamic = emit_identity;
     d.accel = {LayerKind::Reshape};
     return d;
   }();

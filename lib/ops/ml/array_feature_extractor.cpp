@@ -4,7 +4,6 @@
 #include "common/index_util.h"
 #include "common/slices.h"
 #include "ml/ml.h"
-#include "movement/index_dynamic.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -40,34 +39,21 @@ Status eval_extractor(const EvalContext& context) {
   return {};
 }
 
-// A loop over the indices; `put_index` writes that of the feature `k` from a C expression.
-void emit_extractor_lines(EmitContext& context,
-                          const std::function<void(const std::string& index)>& put_index) {
-  Texts x = in_dims(context, 0);
-  std::string count = product_text(in_dims(context, 1));
+Status emit_extractor(EmitContext& context) {
+  const Texts x = in_dims(context, 0);
+  const std::string count = product_text(in_dims(context, 1));
+  Texts dims(x.begin(), x.end() - 1);
+  if (dims.empty()) dims = {"1"};
+  dims.push_back(count);
+  context.set_dims(0, dims);
+  if (context.out_type(0).elements() == 0) return {};
   dynamic_loop(context, "j", count);
-  put_index(context.in(1) + "[j]");
+  emit_index(context, "k", context.in(1) + "[j]", x.back());
   dynamic_loop(context, "r", product_text(x, 0, x.size() - 1));
   context.line(
       fmt::format("{}[r * {} + j] = {}[r * {} + k];", context.out(0), count, context.in(0), x.back()));
   context.close();
   context.close();
-}
-
-Status emit_extractor(EmitContext& context) {
-  MRVLC_ASSIGN(Extraction e, extraction(emit_view(context)));
-  if (e.rows * e.count == 0) return {};
-  emit_extractor_lines(context, [&](const std::string& index) { emit_index(context, "k", index, e.dim); });
-  return {};
-}
-
-Status emit_dynamic_extractor(EmitContext& context) {
-  Texts x = in_dims(context, 0), dims(x.begin(), x.end() - 1);
-  if (dims.empty()) dims = {"1"};
-  dims.push_back(product_text(in_dims(context, 1)));
-  context.set_dims(0, dims);
-  emit_extractor_lines(context,
-                       [&](const std::string& index) { emit_checked_index(context, "k", index, x.back()); });
   return {};
 }
 
@@ -80,8 +66,7 @@ const OpDef& def_ArrayFeatureExtractor() {
     d.min_inputs = d.max_inputs = 2;
     d.infer = infer_extractor;
     d.eval = eval_extractor;
-    d.emit = emit_extractor;
-    d.emit_dynamic = emit_dynamic_extractor;
+    d.emit = d.emit_dynamic = emit_extractor;
     return d;
   }();
   return op;

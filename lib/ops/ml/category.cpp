@@ -113,6 +113,7 @@ Status eval_encoder(const EvalContext& context) {
 
 template <Plan Of>
 Status emit_encoder(EmitContext& context) {
+  set_same_dims(context);
   MRVLC_ASSIGN(Encoding e, Of(emit_view(context)));
   if (context.out_type(0).elements() == 0) return {};
   ml::Keys keys(e.keys);
@@ -171,7 +172,15 @@ Status eval_one_hot_encoder(const EvalContext& context) {
   return {};
 }
 
-Status emit_one_hot_lines(EmitContext& context, const ml::List& list, bool may_miss) {
+Status emit_one_hot_encoder(EmitContext& context) {
+  InferContext view = emit_view(context);
+  MRVLC_ASSIGN(ml::List list, categories(view));
+  const bool may_miss = view.int_attr("zeros") != 0;
+  if (!may_miss && !context.is_dynamic())
+    return bad_attr("zeros", "is 0: an element of no category would be an error at run time");
+  Texts dims = in_dims(context, 0);
+  dims.push_back(fmt::format("{}", ml::size_of(list)));
+  context.set_dims(0, dims);
   auto n = static_cast<int64_t>(ml::size_of(list));
   if (context.out_type(0).elements() == 0) return {};
   ml::Keys keys(list);
@@ -185,23 +194,6 @@ Status emit_one_hot_lines(EmitContext& context, const ml::List& list, bool may_m
                            context.out(0), order));
   context.close();
   return {};
-}
-
-Status emit_one_hot_encoder(EmitContext& context) {
-  InferContext view = emit_view(context);
-  MRVLC_ASSIGN(ml::List list, categories(view));
-  if (view.int_attr("zeros") == 0)
-    return bad_attr("zeros", "is 0: an element of no category would be an error at run time");
-  return emit_one_hot_lines(context, list, true);
-}
-
-Status emit_dynamic_one_hot_encoder(EmitContext& context) {
-  InferContext view = emit_view(context);
-  MRVLC_ASSIGN(ml::List list, categories(view));
-  Texts dims = in_dims(context, 0);
-  dims.push_back(fmt::format("{}", ml::size_of(list)));
-  context.set_dims(0, dims);
-  return emit_one_hot_lines(context, list, view.int_attr("zeros") != 0);
 }
 
 // -- maps
@@ -239,8 +231,7 @@ const OpDef& def_LabelEncoder() {
     d.upgrade = upgrade_encoder;
     d.infer = infer_encoder<encoding>;
     d.eval = eval_encoder<encoding>;
-    d.emit = emit_encoder<encoding>;
-    d.emit_dynamic = ml::emit_dynamic_same<emit_encoder<encoding>>;
+    d.emit = d.emit_dynamic = emit_encoder<encoding>;
     return d;
   }();
   return op;
@@ -254,8 +245,7 @@ const OpDef& def_CategoryMapper() {
     ml::add_ints_or_texts(d, "cats_int64s", "cats_strings");
     d.infer = infer_encoder<category_mapping>;
     d.eval = eval_encoder<category_mapping>;
-    d.emit = emit_encoder<category_mapping>;
-    d.emit_dynamic = ml::emit_dynamic_same<emit_encoder<category_mapping>>;
+    d.emit = d.emit_dynamic = emit_encoder<category_mapping>;
     return d;
   }();
   return op;
@@ -269,8 +259,7 @@ const OpDef& def_OneHotEncoder() {
     ml::add_ints_or_texts(d, "cats_int64s", "cats_strings");
     d.infer = infer_one_hot_encoder;
     d.eval = eval_one_hot_encoder;
-    d.emit = emit_one_hot_encoder;
-    d.emit_dynamic = emit_dynamic_one_hot_encoder;
+    d.emit = d.emit_dynamic = emit_one_hot_encoder;
     return d;
   }();
   return op;

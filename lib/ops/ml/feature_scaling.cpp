@@ -23,6 +23,7 @@ Status eval_binarizer(const EvalContext& context) {
 }
 
 Status emit_binarizer(EmitContext& context) {
+  set_same_dims(context);
   double threshold = static_cast<double>(emit_view(context).float_attr("threshold"));
   ElementType elem = context.in_type(0).elem, wide = elem == E::F32 ? E::F32 : E::F64;
   dynamic_loop(context, "i", ml::count_text(context));
@@ -87,6 +88,7 @@ Status eval_imputer(const EvalContext& context) {
 }
 
 Status emit_imputer(EmitContext& context) {
+  set_same_dims(context);
   MRVLC_ASSIGN(Imputation p, imputation(emit_view(context)));
   if (context.out_type(0).elements() == 0) return {};
   ElementType elem = context.in_type(0).elem;
@@ -137,6 +139,7 @@ Status eval_scaler(const EvalContext& context) {
 }
 
 Status emit_scaler(EmitContext& context) {
+  set_same_dims(context);
   MRVLC_ASSIGN(Scaling s, scaling(emit_view(context)));
   if (context.out_type(0).elements() == 0) return {};
   auto table = [&](const std::vector<float>& v) {
@@ -161,8 +164,7 @@ const OpDef& def_Binarizer() {
     d.attrs = {with_float("threshold", 0)};
     d.infer = infer_same;
     d.eval = eval_binarizer;
-    d.emit = emit_binarizer;
-    d.emit_dynamic = ml::emit_dynamic_same<emit_binarizer>;
+    d.emit = d.emit_dynamic = emit_binarizer;
     return d;
   }();
   return op;
@@ -176,8 +178,7 @@ const OpDef& def_Imputer() {
                with_int("replaced_value_int64", 0)};
     d.infer = infer_imputer;
     d.eval = eval_imputer;
-    d.emit = emit_imputer;
-    d.emit_dynamic = ml::emit_dynamic_same<emit_imputer>;
+    d.emit = d.emit_dynamic = emit_imputer;
     return d;
   }();
   return op;
@@ -189,8 +190,7 @@ const OpDef& def_Scaler() {
     d.attrs = {optional("offset", ir::AttrKind::Floats), optional("scale", ir::AttrKind::Floats)};
     d.infer = infer_scaler;
     d.eval = eval_scaler;
-    d.emit = emit_scaler;
-    d.emit_dynamic = ml::emit_dynamic_same<emit_scaler>;
+    d.emit = d.emit_dynamic = emit_scaler;
     return d;
   }();
   return op;

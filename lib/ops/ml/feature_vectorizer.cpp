@@ -68,38 +68,24 @@ Status eval_vectorizer(const EvalContext& context) {
   return {};
 }
 
-// `width`: columns of the result.
-void emit_vectorizer_lines(EmitContext& context, const std::string& width) {
-  context.line(fmt::format("float* y = {};", context.out(0)));
+Status emit_vectorizer(EmitContext& context) {
+  const auto& sizes = emit_view(context).ints_attr("inputdimensions");
+  Texts widths;
   for (size_t k = 0; k < context.node().inputs.size(); ++k) {
-    const std::string columns = ml::column_text(context, k);
+    widths.push_back(ml::column_text(context, k));
+    if (k > 0) require_equal(context, ml::row_text(context, k), ml::row_text(context));
+    if (!sizes.empty()) require_equal(context, widths.back(), fmt::format("{}", sizes[k]));
+  }
+  context.set_dims(0, {ml::row_text(context), fmt::format("{}", fmt::join(widths, " + "))});
+  if (context.out_type(0).elements() == 0) return {};
+  context.line(fmt::format("float* y = {};", context.out(0)));
+  for (size_t k = 0; k < widths.size(); ++k) {
     dynamic_loop(context, "r", ml::row_text(context, k));
     context.line(fmt::format("for (ptrdiff_t c = 0; c < {0}; ++c) y[r * {1} + c] = (float){2}[r * {0} + c];",
-                             columns, width, context.in(k)));
+                             widths[k], context.out_dim(0, 1), context.in(k)));
     context.close();
-    context.line(fmt::format("y += {};", columns));
+    context.line(fmt::format("y += {};", widths[k]));
   }
-}
-
-Status emit_vectorizer(EmitContext& context) {
-  MRVLC_ASSIGN(auto parts, vectorizer_parts(emit_view(context)));
-  if (context.out_type(0).elements() != 0)
-    emit_vectorizer_lines(context, fmt::format("{}", total_columns(parts)));
-  return {};
-}
-
-Status emit_dynamic_vectorizer(EmitContext& context) {
-  const auto& sizes = emit_view(context).ints_attr("inputdimensions");
-  std::string width = "0";
-  for (size_t k = 0; k < context.node().inputs.size(); ++k) {
-    const std::string columns = ml::column_text(context, k);
-    if (k > 0) require_equal(context, ml::row_text(context, k), ml::row_text(context));
-    if (!sizes.empty()) require_equal(context, columns, fmt::format("{}", sizes[k]));
-    width += " + " + columns;
-  }
-  context.line(fmt::format("const int64_t width = {};", width));
-  context.set_dims(0, {ml::row_text(context), "width"});
-  emit_vectorizer_lines(context, "width");
   return {};
 }
 
@@ -113,8 +99,7 @@ const OpDef& def_FeatureVectorizer() {
     d.infer = infer_vectorizer;
     d.infer_dynamic = infer_dynamic_vectorizer;
     d.eval = eval_vectorizer;
-    d.emit = emit_vectorizer;
-    d.emit_dynamic = emit_dynamic_vectorizer;
+    d.emit = d.emit_dynamic = emit_vectorizer;
     return d;
   }();
   return op;

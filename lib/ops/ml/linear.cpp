@@ -83,6 +83,7 @@ Status eval_regressor(const EvalContext& context) {
 }
 
 Status emit_regressor(EmitContext& context) {
+  ml::set_row_dims(context);
   MRVLC_ASSIGN(Linear p, regressor(emit_view(context)));
   if (p.x.rows == 0) return {};
   ml::dynamic_rows(context, p.x);
@@ -138,6 +139,7 @@ Status eval_classifier(const EvalContext& context) {
 }
 
 Status emit_classifier(EmitContext& context) {
+  ml::set_row_dims(context);
   MRVLC_ASSIGN(Classifier p, classifier(emit_view(context)));
   if (p.linear.x.rows == 0) return {};
   bool wants_scores = context.node().outputs.size() > 1;
@@ -168,8 +170,7 @@ const OpDef& def_LinearRegressor() {
                with_string("post_transform", "NONE"), with_int("targets", 1)};
     d.infer = infer_regressor;
     d.eval = eval_regressor;
-    d.emit = emit_regressor;
-    d.emit_dynamic = ml::emit_dynamic_rows<emit_regressor>;
+    d.emit = d.emit_dynamic = emit_regressor;
     return d;
   }();
   return op;
@@ -183,8 +184,7 @@ const OpDef& def_LinearClassifier() {
     ml::add_labels(d, "classlabels_ints");
     d.infer = infer_classifier;
     d.eval = eval_classifier;
-    d.emit = emit_classifier;
-    d.emit_dynamic = ml::emit_dynamic_rows<emit_classifier>;
+    d.emit = d.emit_dynamic = emit_classifier;
     return d;
   }();
   return op;

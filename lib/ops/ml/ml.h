@@ -34,19 +34,8 @@ std::string count_text(const EmitContext& context);
 // fails.
 void dynamic_rows(EmitContext& context, const Rows& rows);
 
-// The text of an emission serves static shapes, and after the dimensions of the results dynamic ones. Each
-// result has a row for each of input 0, or the shape of input 0.
+// Dimensions of results that have a row for each of input 0.
 void set_row_dims(EmitContext& context);
-template <Status (*Emit)(EmitContext&)>
-Status emit_dynamic_rows(EmitContext& context) {
-  set_row_dims(context);
-  return Emit(context);
-}
-template <Status (*Emit)(EmitContext&)>
-Status emit_dynamic_same(EmitContext& context) {
-  set_same_dims(context);
-  return Emit(context);
-}
 
 const std::vector<float>& floats(const InferContext& context, std::string_view attr);  // empty when absent
 const std::vector<std::string>& strings(const InferContext& context, std::string_view attr);  // the same

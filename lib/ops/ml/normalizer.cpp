@@ -50,6 +50,7 @@ Status eval_normalizer(const EvalContext& context) {
 }
 
 Status emit_normalizer(EmitContext& context) {
+  set_same_dims(context);
   MRVLC_ASSIGN(Norm norm, norm_of(emit_view(context)));
   if (context.out_type(0).elements() == 0) return {};
   const std::string columns = ml::column_text(context);
@@ -77,8 +78,7 @@ const OpDef& def_Normalizer() {
     d.attrs = {with_string("norm", "MAX")};
     d.infer = infer_normalizer;
     d.eval = eval_normalizer;
-    d.emit = emit_normalizer;
-    d.emit_dynamic = ml::emit_dynamic_same<emit_normalizer>;
+    d.emit = d.emit_dynamic = emit_normalizer;
     return d;
   }();
   return op;

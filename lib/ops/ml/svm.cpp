@@ -120,6 +120,7 @@ Status eval_regressor(const EvalContext& context) {
 }
 
 Status emit_regressor(EmitContext& context) {
+  ml::set_row_dims(context);
   MRVLC_ASSIGN(Machine m, regressor(emit_view(context)));
   if (m.x.rows == 0) return {};
   std::string coefficients = ml::table_of(context, E::F32, m.coefficients);
@@ -352,6 +353,7 @@ void emit_linear(EmitContext& context, const Classifier& p) {
 }
 
 Status emit_classifier(EmitContext& context) {
+  ml::set_row_dims(context);
   MRVLC_ASSIGN(Classifier p, classifier(emit_view(context)));
   if (p.m.x.rows == 0) return {};
   int64_t values = p.voting() ? p.pairs() : p.classes();
@@ -403,8 +405,7 @@ const OpDef& def_SVMRegressor() {
     d.attrs.push_back(with_int("one_class", 0));
     d.infer = infer_regressor;
     d.eval = eval_regressor;
-    d.emit = emit_regressor;
-    d.emit_dynamic = ml::emit_dynamic_rows<emit_regressor>;
+    d.emit = d.emit_dynamic = emit_regressor;
     return d;
   }();
   return op;
@@ -418,8 +419,7 @@ const OpDef& def_SVMClassifier() {
     ml::add_labels(d, "classlabels_ints");
     d.infer = infer_classifier;
     d.eval = eval_classifier;
-    d.emit = emit_classifier;
-    d.emit_dynamic = ml::emit_dynamic_rows<emit_classifier>;
+    d.emit = d.emit_dynamic = emit_classifier;
     return d;
   }();
   return op;

@@ -63,6 +63,7 @@ Status eval_scores(const EvalContext& context) {
 
 template <Plan Of>
 Status emit_scores(EmitContext& context) {
+  ml::set_row_dims(context);
   MRVLC_TRY(require_widened(context));
   MRVLC_ASSIGN(Job job, Of(emit_view(context)));
   if (job.x.rows == 0) return {};
@@ -157,6 +158,7 @@ Status eval_classifier(const EvalContext& context) {
 }
 
 Status emit_classifier(EmitContext& context) {
+  ml::set_row_dims(context);
   MRVLC_ASSIGN(Classifier job, classifier(emit_view(context)));
   if (job.x.rows == 0) return {};
   int64_t classes = job.trees.targets;
@@ -234,8 +236,7 @@ const OpDef& def_TreeEnsembleRegressor() {
     d.attrs.push_back(required("n_targets", ir::AttrKind::Int));
     d.infer = infer_scores<regressor>;
     d.eval = eval_scores<regressor>;
-    d.emit = emit_scores<regressor>;
-    d.emit_dynamic = ml::emit_dynamic_rows<emit_scores<regressor>>;
+    d.emit = d.emit_dynamic = emit_scores<regressor>;
     return d;
   }();
   return op;
@@ -248,8 +249,7 @@ const OpDef& def_TreeEnsembleClassifier() {
     ml::add_labels(d, "classlabels_int64s");
     d.infer = infer_classifier;
     d.eval = eval_classifier;
-    d.emit = emit_classifier;
-    d.emit_dynamic = ml::emit_dynamic_rows<emit_classifier>;
+    d.emit = d.emit_dynamic = emit_classifier;
     return d;
   }();
   return op;
@@ -272,8 +272,7 @@ const OpDef& def_TreeEnsemble() {
     d.attrs.push_back(with_int("post_transform", 0));
     d.infer = infer_scores<ensemble>;
     d.eval = eval_scores<ensemble>;
-    d.emit = emit_scores<ensemble>;
-    d.emit_dynamic = ml::emit_dynamic_rows<emit_scores<ensemble>>;
+    d.emit = d.emit_dynamic = emit_scores<ensemble>;
     return d;
   }();
   return op;

@@ -45,9 +45,12 @@ Status eval_reverse(const EvalContext& context) {
 
 Status emit_reverse(EmitContext& context) {
   MRVLC_ASSIGN(bool first, time_first(emit_view(context)));
-  if (context.out_type(0).elements() == 0) return {};
   Texts x = in_sizes(context, 0);
   std::string time = x[first ? 0 : 1];
+  require_equal(context, context.in_dim(1, 0), context.in_dim(0, first ? 1 : 0));
+  fail_if_any(context, 1, fmt::format("v < 0 || v > {}", time));
+  context.set_dims(0, in_dims(context, 0));
+  if (context.out_type(0).elements() == 0) return {};
   context.line(fmt::format("const ptrdiff_t inner = {};", size_product(x, 2, x.size())));
   context.open(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i)", size_product(x, 0, 2)));
   context.line(fmt::format("const ptrdiff_t p = i / {0}, q = i % {0};", x[1]));
@@ -60,14 +63,6 @@ Status emit_reverse(EmitContext& context) {
                            context.out(0), context.in(0), place));
   context.close();
   return {};
-}
-
-Status emit_reverse_dynamic(EmitContext& context) {
-  MRVLC_ASSIGN(bool first, time_first(emit_view(context)));
-  require_equal(context, context.in_dim(1, 0), context.in_dim(0, first ? 1 : 0));
-  fail_if_any(context, 1, fmt::format("v < 0 || v > {}", context.in_dim(0, first ? 0 : 1)));
-  context.set_dims(0, in_dims(context, 0));
-  return emit_reverse(context);
 }
 
 }  // namespace
@@ -83,8 +78,7 @@ const OpDef& def_ReverseSequence() {
     d.types = kFixedSize;
     d.infer = infer_reverse;
     d.eval = eval_reverse;
-    d.emit = emit_reverse;
-    d.emit_dynamic = emit_reverse_dynamic;
+    d.emit = d.emit_dynamic = emit_reverse;
     d.declined = "the accelerator has no reads at computed addresses";
     return d;
   }();

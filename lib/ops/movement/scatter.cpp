@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "common/index_util.h"
-#include "movement/index_dynamic.h"
+#include "common/lanes.h"
 #include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::ops {
@@ -87,26 +87,33 @@ std::string update_text(Reduction r, ElementType elem, const std::string& y, con
   }
 }
 
-void emit_data_copy(EmitContext& context) {
-  int64_t bytes = context.out_type(0).bytes();
-  if (bytes > 0) context.line(fmt::format("memcpy({}, {}, {});", context.out(0), context.in(0), bytes));
-}
-
-Status check_updates(const InferContext& context, const Shape& expected) {
+// The result, where the updates fill what is selected.
+Result<std::vector<TensorType>> infer_scatter(const InferContext& context, const Dims& expected) {
   MRVLC_TRY(check_same_elem(context, 2));
   MRVLC_TRY(reduction(context));
-  if (context.type(2).shape == expected) return {};
-  return make_diag<DiagCode::MRV0205>(to_string(context.type(2).shape), to_string(expected),
+  Dims updates = dims_of(context.type(2));
+  bool agree = updates.size() == expected.size();
+  for (size_t d = 0; agree && d < updates.size(); ++d)
+    agree = updates[d].dynamic || expected[d].dynamic || updates[d].bound == expected[d].bound;
+  if (agree) return std::vector<TensorType>{context.type(0)};
+  return make_diag<DiagCode::MRV0205>(to_string(context.type(2)), to_string(type_of(E::F32, expected)),
                                       "the updates must fill the indices");
 }
 
+// The data, and the checks of the updates' shape.
+Result<Reduction> begin_scatter(EmitContext& context, const Texts& expected) {
+  MRVLC_ASSIGN(Reduction r, reduction(emit_view(context)));
+  if (r != Reduction::None) MRVLC_TRY(require_widened(context));
+  const Texts updates = in_dims(context, 2);
+  for (size_t d = 0; d < updates.size(); ++d) require_equal(context, updates[d], expected[d]);
+  context.set_dims(0, in_dims(context, 0));
+  emit_same_elements(context);
+  return r;
+}
+
 Result<std::vector<TensorType>> infer_scatter_elements(const InferContext& context) {
-  MRVLC_TRY(check_elem(context, 1, kIndices));
-  MRVLC_ASSIGN(AlongAxis a, along_axis(context));
-  MRVLC_TRY(check_updates(context, a.sizes));
-  if (a.dim == 0 && context.type(1).elements() > 0)
-    return bad_operands("nothing can be written to an empty dimension");
-  return std::vector<TensorType>{context.type(0)};
+  MRVLC_TRY(check_along_axis(context));
+  return infer_scatter(context, dims_of(context.type(1)));
 }
 
 Status eval_scatter_elements(const EvalContext& context) {
@@ -122,29 +129,23 @@ Status eval_scatter_elements(const EvalContext& context) {
 }
 
 Status emit_scatter_elements(EmitContext& context) {
-  InferContext view = emit_view(context);
-  MRVLC_ASSIGN(AlongAxis a, along_axis(view));
-  MRVLC_ASSIGN(Reduction r, reduction(view));
-  if (r != Reduction::None) MRVLC_TRY(require_widened(context));
-  emit_data_copy(context);
+  MRVLC_ASSIGN(Reduction r, begin_scatter(context, in_dims(context, 1)));
   if (context.in_type(1).elements() == 0) return {};
-  a.dynamic_loops(context);
-  emit_index(context, "at", fmt::format("{}[n]", context.in(1)), a.dim);
-  std::string y = fmt::format("{}[base + at * {}]", context.out(0), a.stride);
+  const std::string place = dynamic_along_axis(context);
+  const std::string y = fmt::format("{}[{}]", context.out(0), place);
   context.line(update_text(r, context.in_type(0).elem, y, fmt::format("{}[n]", context.in(2))));
-  a.close_loops(context);
+  close_along_axis(context);
   return {};
 }
 
 Result<std::vector<TensorType>> infer_scatter_nd(const InferContext& context) {
-  MRVLC_ASSIGN(TupleIndices t, tuple_indices(context, 0));
-  MRVLC_TRY(check_updates(context, t.result));
-  return std::vector<TensorType>{context.type(0)};
+  MRVLC_ASSIGN(Dims expected, selected_dims(context, 0));
+  return infer_scatter(context, expected);
 }
 
 Status eval_scatter_nd(const EvalContext& context) {
   InferContext view = context.infer_view();
-  MRVLC_ASSIGN(TupleIndices t, tuple_indices(view, 0));
+  const TupleIndices t = tuple_indices(view, 0);
   MRVLC_ASSIGN(Reduction r, reduction(view));
   MRVLC_ASSIGN(auto offsets, t.offsets(context.in(1)));
   context.out() = context.in(0);
@@ -157,73 +158,12 @@ Status eval_scatter_nd(const EvalContext& context) {
 }
 
 Status emit_scatter_nd(EmitContext& context) {
-  InferContext view = emit_view(context);
-  MRVLC_ASSIGN(TupleIndices t, tuple_indices(view, 0));
-  MRVLC_ASSIGN(Reduction r, reduction(view));
-  if (r != Reduction::None) MRVLC_TRY(require_widened(context));
-  emit_data_copy(context);
+  MRVLC_ASSIGN(Reduction r, begin_scatter(context, selected_texts(context, 0)));
   if (context.in_type(2).elements() == 0) return {};
-  t.dynamic_loops(context, context.in(1));
-  context.loop("j", t.slice);
+  const std::string slice = dynamic_tuples(context, 0);
+  dynamic_loop(context, "j", slice);
   context.line(update_text(r, context.in_type(0).elem, fmt::format("{}[at + j]", context.out(0)),
-                           fmt::format("{}[n * {} + j]", context.in(2), t.slice)));
-  context.close();
-  t.close_loops(context);
-  return {};
-}
-
-// -- shapes known at run time only
-
-Result<std::vector<TensorType>> infer_dynamic_scatter(const InferContext& context, const Dims& expected) {
-  MRVLC_TRY(check_same_elem(context, 2));
-  MRVLC_TRY(reduction(context));
-  Dims updates = dims_of(context.type(2));
-  bool agree = updates.size() == expected.size();
-  for (size_t d = 0; agree && d < updates.size(); ++d)
-    agree = updates[d].dynamic || expected[d].dynamic || updates[d].bound == expected[d].bound;
-  if (!agree) {
-    return make_diag<DiagCode::MRV0205>(to_string(context.type(2)), to_string(type_of(E::F32, expected)),
-                                        "the updates must fill the indices");
-  }
-  return std::vector<TensorType>{context.type(0)};
-}
-
-// The data, and the checks of the updates' shape.
-Result<Reduction> begin_dynamic_scatter(EmitContext& context, const Texts& expected) {
-  MRVLC_ASSIGN(Reduction r, reduction(emit_view(context)));
-  if (r != Reduction::None) MRVLC_TRY(require_widened(context));
-  Texts updates = in_dims(context, 2);
-  for (size_t d = 0; d < updates.size(); ++d) require_equal(context, updates[d], expected[d]);
-  context.set_dims(0, in_dims(context, 0));
-  emit_same_elements(context);
-  return r;
-}
-
-Result<std::vector<TensorType>> infer_dynamic_scatter_elements(const InferContext& context) {
-  MRVLC_TRY(check_along_axis(context));
-  return infer_dynamic_scatter(context, dims_of(context.type(1)));
-}
-
-Status emit_dynamic_scatter_elements(EmitContext& context) {
-  MRVLC_ASSIGN(Reduction r, begin_dynamic_scatter(context, in_dims(context, 1)));
-  dynamic_along_axis(context);
-  context.line(update_text(r, context.in_type(0).elem, fmt::format("{}[at]", context.out(0)),
-                           fmt::format("{}[n]", context.in(2))));
-  context.close();
-  return {};
-}
-
-Result<std::vector<TensorType>> infer_dynamic_scatter_nd(const InferContext& context) {
-  MRVLC_ASSIGN(Dims expected, selected_dims(context, 0));
-  return infer_dynamic_scatter(context, expected);
-}
-
-Status emit_dynamic_scatter_nd(EmitContext& context) {
-  MRVLC_ASSIGN(Reduction r, begin_dynamic_scatter(context, selected_texts(context, 0)));
-  dynamic_tuples(context, 0);
-  context.open("for (int64_t j = 0; j < slice; ++j)");
-  context.line(update_text(r, context.in_type(0).elem, fmt::format("{}[at + j]", context.out(0)),
-                           fmt::format("{}[n * slice + j]", context.in(2))));
+                           fmt::format("{}[n * {} + j]", context.in(2), slice)));
   context.close();
   context.close();
   return {};
@@ -242,11 +182,9 @@ OpDef scatter_def(std::string_view name, std::vector<ir::AttrSpec> attrs) {
 
 OpDef scatter_elements_def(std::string_view name, std::vector<ir::AttrSpec> attrs) {
   OpDef d = scatter_def(name, std::move(attrs));
-  d.infer = infer_scatter_elements;
+  d.infer = d.infer_dynamic = infer_scatter_elements;
   d.eval = eval_scatter_elements;
-  d.emit = emit_scatter_elements;
-  d.infer_dynamic = infer_dynamic_scatter_elements;
-  d.emit_dynamic = emit_dynamic_scatter_elements;
+  d.emit = d.emit_dynamic = emit_scatter_elements;
   return d;
 }
 
@@ -276,11 +214,9 @@ const OpDef& def_ScatterElements() {
 const OpDef& def_ScatterND() {
   static const OpDef def = [] {
     OpDef d = scatter_def("ScatterND", {with_string("reduction", "none")});
-    d.infer = infer_scatter_nd;
+    d.infer = d.infer_dynamic = infer_scatter_nd;
     d.eval = eval_scatter_nd;
-    d.emit = emit_scatter_nd;
-    d.infer_dynamic = infer_dynamic_scatter_nd;
-    d.emit_dynamic = emit_dynamic_scatter_nd;
+    d.emit = d.emit_dynamic = emit_scatter_nd;
     d.traits = {.work = Work::Linear};
     return d;
   }();

@@ -64,8 +64,27 @@ Status eval_tensor_scatter(const EvalContext& context) {
   return {};
 }
 
+// The checks of infer_tensor_scatter and eval_tensor_scatter, made at run time, and the result's dimensions.
+void check_cache(EmitContext& context, const CacheParams& p) {
+  const Texts dims = in_dims(context, 0), update = in_dims(context, 1);
+  for (size_t d = 0; d < dims.size(); ++d) {
+    if (d == p.axis) {
+      context.fail_if(fmt::format("{} > {}", update[d], dims[d]));
+    } else {
+      require_equal(context, update[d], dims[d]);
+    }
+  }
+  if (context.has(2)) {
+    require_equal(context, context.in_dim(2, 0), dims[0]);
+    const std::string size = dims[p.axis], last = fmt::format("{} - {}", size, update[p.axis]);
+    fail_if_any(context, 2, fmt::format("v < 0 || v > {}", p.circular ? size : last));
+  }
+  context.set_dims(0, dims);
+}
+
 Status emit_tensor_scatter(EmitContext& context) {
   MRVLC_ASSIGN(CacheParams p, cache_params(emit_view(context)));
+  check_cache(context, p);
   if (context.out_type(0).elements() == 0) return {};
   Texts x = in_sizes(context, 0), u = in_sizes(context, 1);
   std::string y = context.out(0);
@@ -94,27 +113,6 @@ Status emit_tensor_scatter(EmitContext& context) {
   return {};
 }
 
-Status emit_tensor_scatter_dynamic(EmitContext& context) {
-  MRVLC_ASSIGN(CacheParams p, cache_params(emit_view(context)));
-  Texts dims;
-  for (int64_t d = 0; d < context.in_type(0).rank(); ++d) {
-    dims.push_back(context.in_dim(0, d));
-    if (at(d) == p.axis) {
-      context.fail_if(fmt::format("{} > {}", context.in_dim(1, d), dims.back()));
-    } else {
-      require_equal(context, context.in_dim(1, d), dims.back());
-    }
-  }
-  if (context.has(2)) {
-    require_equal(context, context.in_dim(2, 0), dims[0]);
-    std::string size = dims[p.axis],
-                last = fmt::format("{} - {}", size, context.in_dim(1, static_cast<int64_t>(p.axis)));
-    fail_if_any(context, 2, fmt::format("v < 0 || v > {}", p.circular ? size : last));
-  }
-  context.set_dims(0, dims);
-  return emit_tensor_scatter(context);
-}
-
 }  // namespace
 
 const OpDef& def_TensorScatter() {
@@ -129,8 +127,7 @@ const OpDef& def_TensorScatter() {
     d.types = kFixedSize;
     d.infer = infer_tensor_scatter;
     d.eval = eval_tensor_scatter;
-    d.emit = emit_tensor_scatter;
-    d.emit_dynamic = emit_tensor_scatter_dynamic;
+    d.emit = d.emit_dynamic = emit_tensor_scatter;
     d.declined = "the accelerator has no writes at computed addresses";
     return d;
   }();

@@ -64,7 +64,14 @@ Status eval_batch_norm(const EvalContext& c) {
   return {};
 }
 
-void emit_channels(EmitContext& c, const AxisText& view) {
+Status emit_batch_norm(EmitContext& c) {
+  MRVLC_TRY(require_widened(c));
+  std::string channels = c.in_type(0).rank() > 1 ? c.in_dim(0, 1) : "1";
+  for (size_t i = 1; i < 5; ++i) require_equal(c, c.in_dim(i, 0), channels);
+  if (c.node().int_attr("training_mode") != 0) return emit_batch_norm_training(c);
+  set_same_dims(c);
+  if (c.out_type(0).elements() == 0) return {};
+  const AxisText view(c, 0, 1);
   ElementType elem = c.in_type(0).elem;
   std::string epsilon = c_literal(static_cast<double>(c.node().float_attr("epsilon")), elem);
   dynamic_loop(c, "b", view.outer);
@@ -76,21 +83,6 @@ void emit_channels(EmitContext& c, const AxisText& view) {
   std::string index = fmt::format("(b * {} + c) * {} + i", view.n, view.inner);
   c.line(fmt::format("{0}[{2}] = {1}[{2}] * factor + offset;", c.out(0), c.in(0), index));
   for (int k = 0; k < 3; ++k) c.close();
-}
-
-Status emit_batch_norm(EmitContext& c) {
-  if (c.node().int_attr("training_mode") != 0) return emit_batch_norm_training(c);
-  if (c.out_type(0).elements() != 0) emit_channels(c, AxisText(axis_view(c.in_type(0).shape, 1)));
-  return {};
-}
-
-Status emit_dynamic_batch_norm(EmitContext& c) {
-  MRVLC_TRY(require_widened(c));
-  std::string channels = c.in_type(0).rank() > 1 ? c.in_dim(0, 1) : "1";
-  for (size_t i = 1; i < 5; ++i) require_equal(c, c.in_dim(i, 0), channels);
-  if (c.node().int_attr("training_mode") != 0) return emit_dynamic_batch_norm_training(c);
-  set_same_dims(c);
-  emit_channels(c, AxisText(c, 0, 1));
   return {};
 }
 
@@ -109,8 +101,7 @@ const OpDef& def_BatchNormalization() {
     d.upgrade = upgrade_batch_norm;
     d.infer = infer_batch_norm;
     d.eval = eval_batch_norm;
-    d.emit = emit_batch_norm;
-    d.emit_dynamic = emit_dynamic_batch_norm;
+    d.emit = d.emit_dynamic = emit_batch_norm;
     d.accel = {LayerKind::Norm};
     return d;
   }();

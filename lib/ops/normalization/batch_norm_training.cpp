@@ -37,9 +37,14 @@ Status eval_batch_norm_training(const EvalContext& c) {
   return {};
 }
 
-namespace {
-
-void emit_training(EmitContext& c, const AxisText& view) {
+// The running statistics take the dimensions of the ones that come in.
+Status emit_batch_norm_training(EmitContext& c) {
+  MRVLC_TRY(require_widened(c));
+  c.fail_if(fmt::format("{} == 0", product_text(in_dims(c, 0))));
+  set_same_dims(c);
+  for (size_t k = 1; k < c.node().outputs.size(); ++k) c.set_dims(k, in_dims(c, 2 + k));
+  if (c.out_type(0).elements() == 0) return {};
+  const AxisText view(c, 0, 1);
   const ElementType elem = c.in_type(0).elem;
   const std::string_view t = c_type(elem), f = elem == ElementType::F64 ? "" : "f";
   const auto momentum = static_cast<double>(c.node().float_attr("momentum"));
@@ -77,23 +82,6 @@ void emit_training(EmitContext& c, const AxisText& view) {
                        c_literal(1 - momentum, elem)));
   }
   c.close();
-}
-
-}  // namespace
-
-Status emit_batch_norm_training(EmitContext& c) {
-  MRVLC_TRY(require_widened(c));
-  if (c.out_type(0).elements() != 0) emit_training(c, AxisText(axis_view(c.in_type(0).shape, 1)));
-  return {};
-}
-
-// The running statistics take the dimensions of the ones that come in.
-Status emit_dynamic_batch_norm_training(EmitContext& c) {
-  MRVLC_TRY(require_widened(c));
-  c.fail_if(fmt::format("{} == 0", product_text(in_dims(c, 0))));
-  set_same_dims(c);
-  for (size_t k = 1; k < c.node().outputs.size(); ++k) c.set_dims(k, in_dims(c, 2 + k));
-  emit_training(c, AxisText(c, 0, 1));
   return {};
 }
 

@@ -6,6 +6,5 @@ namespace mrvlc::ops {
 
 Status eval_batch_norm_training(const EvalContext& context);
 Status emit_batch_norm_training(EmitContext& context);
-Status emit_dynamic_batch_norm_training(EmitContext& context);
 
 }  // namespace mrvlc::ops

@@ -74,50 +74,33 @@ Status eval_group_norm(const EvalContext& c) {
   return {};
 }
 
-Status emit_group_norm(EmitContext& c) {
-  MRVLC_TRY(require_widened(c));
-  ElementType elem = c.in_type(0).elem;
-  MRVLC_ASSIGN(GroupSizes g, group_sizes(emit_view(c)));
-  if (c.out_type(0).elements() == 0) return {};
-  c.loop("row", g.rows.outer);
-  emit_row_pointers(c, elem, fmt::format("{}", g.rows.n));
-  emit_moments(c, elem, fmt::format("{}", g.rows.n), c.node().float_attr("epsilon"));
-  c.loop("k", g.channels);
-  std::string scale = g.per_group ? fmt::format("row % {}", g.groups)
-                                  : fmt::format("row % {} * {} + k", g.groups, g.channels);
-  c.line(fmt::format("const {} factor = inverse * {}[{}];", c_type(elem), c.in(1), scale));
-  c.line(fmt::format("const {} offset = {}[{}] - mean * factor;", c_type(elem), c.in(2), scale));
-  c.open(fmt::format("for (ptrdiff_t i = k * {0}; i < (k + 1) * {0}; ++i)", g.inner));
-  c.line("y[i] = x[i] * factor + offset;");
-  for (int i = 0; i < 3; ++i) c.close();
-  return {};
-}
-
 // One scale and bias a channel, or one a group where a vector is as long.
-std::string dynamic_scale_index(EmitContext& c, size_t i, int64_t groups) {
-  const std::string own = c.in_dim(i, 0), channels = c.in_dim(0, 1);
-  if (own != channels) c.fail_if(fmt::format("{0} != {1} && {0} != {2}", own, channels, groups));
-  const std::string channel = fmt::format("row % {} * channels + k", groups);
-  if (own == channels) return channel;
-  return fmt::format("({} == {} ? row % {} : {})", own, groups, groups, channel);
+std::string scale_index(EmitContext& c, int64_t groups, const std::string& channels) {
+  const std::string own = c.in_dim(1, 0), all = c.in_dim(0, 1), group = fmt::format("row % {}", groups),
+                    channel = fmt::format("{} * {} + k", group, channels);
+  if (own == all) return channel;
+  if (is_number(own) && is_number(all)) return group;
+  c.fail_if(fmt::format("{0} != {1} && {0} != {2}", own, all, groups));
+  return fmt::format("({} == {} ? {} : {})", own, groups, group, channel);
 }
 
-Status emit_dynamic_group_norm(EmitContext& c) {
+Status emit_group_norm(EmitContext& c) {
   MRVLC_TRY(require_widened(c));
   MRVLC_TRY(check_rank(emit_view(c), 0, 2));
   const ElementType elem = c.in_type(0).elem;
   const int64_t groups = c.node().int_attr("num_groups");
   set_same_dims(c);
+  if (c.out_type(0).elements() == 0) return {};
   const AxisText view(c, 0, 1);
   c.fail_if(fmt::format("{} % {} != 0", view.n, groups));
   require_equal(c, c.in_dim(1, 0), c.in_dim(2, 0));
-  const std::string index = dynamic_scale_index(c, 1, groups);
-  c.line(fmt::format("const ptrdiff_t channels = {} / {};", view.n, groups));
-  c.line(fmt::format("const ptrdiff_t count = channels * {};", view.inner));
-  dynamic_loop(c, "row", fmt::format("{} * {}", view.outer, groups));
-  emit_row_pointers(c, elem, "count");
-  emit_moments(c, elem, "count", c.node().float_attr("epsilon"));
-  dynamic_loop(c, "k", "channels");
+  const std::string channels = named_size(c, "channels", quotient(view.n, groups)),
+                    count = named_size(c, "count", times(channels, view.inner));
+  const std::string index = scale_index(c, groups, channels);
+  dynamic_loop(c, "row", times(view.outer, fmt::format("{}", groups)));
+  emit_row_pointers(c, elem, count);
+  emit_moments(c, elem, count, c.node().float_attr("epsilon"));
+  dynamic_loop(c, "k", channels);
   c.line(fmt::format("const {} factor = inverse * {}[{}];", c_type(elem), c.in(1), index));
   c.line(fmt::format("const {} offset = {}[{}] - mean * factor;", c_type(elem), c.in(2), index));
   c.open(fmt::format("for (ptrdiff_t i = k * {0}; i < (k + 1) * {0}; ++i)", view.inner));
@@ -141,8 +124,7 @@ const OpDef& def_GroupNormalization() {
     d.upgrade = upgrade_group_norm;
     d.infer = infer_group_norm;
     d.eval = eval_group_norm;
-    d.emit = emit_group_norm;
-    d.emit_dynamic = emit_dynamic_group_norm;
+    d.emit = d.emit_dynamic = emit_group_norm;
     d.declined = "accelerator: rows span channels; the layer normalises within one";
     return d;
   }();

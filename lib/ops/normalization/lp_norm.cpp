@@ -32,7 +32,12 @@ Status eval_lp_norm(const EvalContext& c) {
   return {};
 }
 
-void emit_lanes(EmitContext& c, const AxisText& view) {
+Status emit_lp_norm(EmitContext& c) {
+  MRVLC_TRY(require_widened(c));
+  MRVLC_ASSIGN(int64_t axis, axis_attr(c));
+  set_same_dims(c);
+  if (c.out_type(0).elements() == 0) return {};
+  const AxisText view(c, 0, axis);
   ElementType elem = c.in_type(0).elem;
   std::string_view f = elem == ElementType::F64 ? "" : "f";
   bool squares = c.node().int_attr("p") == 2;
@@ -49,20 +54,6 @@ void emit_lanes(EmitContext& c, const AxisText& view) {
                      view.n, view.inner));
   c.close();
   c.close();
-}
-
-Status emit_lp_norm(EmitContext& c) {
-  const ir::Node& node = c.node();
-  MRVLC_ASSIGN(AxisView view, view_of(*node.op, node.attrs, c.in_type(0).shape));
-  if (c.out_type(0).elements() != 0) emit_lanes(c, AxisText(view));
-  return {};
-}
-
-Status emit_dynamic_lp_norm(EmitContext& c) {
-  MRVLC_TRY(require_widened(c));
-  MRVLC_ASSIGN(int64_t axis, axis_attr(c));
-  set_same_dims(c);
-  emit_lanes(c, AxisText(c, 0, axis));
   return {};
 }
 
@@ -77,8 +68,7 @@ const OpDef& def_LpNormalization() {
     d.types = spec::kFloats;
     d.infer = infer_lp_norm;
     d.eval = eval_lp_norm;
-    d.emit = emit_lp_norm;
-    d.emit_dynamic = emit_dynamic_lp_norm;
+    d.emit = d.emit_dynamic = emit_lp_norm;
     d.declined = "accelerator: no layer divides lanes by their norm";
     return d;
   }();

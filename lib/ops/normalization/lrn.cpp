@@ -41,7 +41,11 @@ Status eval_lrn(const EvalContext& c) {
   return {};
 }
 
-void emit_lanes(EmitContext& c, const AxisText& view) {
+Status emit_lrn(EmitContext& c) {
+  MRVLC_TRY(require_widened(c));
+  set_same_dims(c);
+  if (c.out_type(0).elements() == 0) return {};
+  const AxisText view(c, 0, 1);
   ElementType elem = c.in_type(0).elem;
   const ir::Node& node = c.node();
   int64_t size = node.int_attr("size");
@@ -60,17 +64,6 @@ void emit_lanes(EmitContext& c, const AxisText& view) {
                      literal(static_cast<double>(node.float_attr("alpha")) / static_cast<double>(size)),
                      literal(static_cast<double>(node.float_attr("beta")))));
   for (int k = 0; k < 3; ++k) c.close();
-}
-
-Status emit_lrn(EmitContext& c) {
-  if (c.out_type(0).elements() != 0) emit_lanes(c, AxisText(axis_view(c.in_type(0).shape, 1)));
-  return {};
-}
-
-Status emit_dynamic_lrn(EmitContext& c) {
-  MRVLC_TRY(require_widened(c));
-  set_same_dims(c);
-  emit_lanes(c, AxisText(c, 0, 1));
   return {};
 }
 
@@ -85,8 +78,7 @@ const OpDef& def_LRN() {
     d.types = spec::kFloats;
     d.infer = infer_lrn;
     d.eval = eval_lrn;
-    d.emit = emit_lrn;
-    d.emit_dynamic = emit_dynamic_lrn;
+    d.emit = d.emit_dynamic = emit_lrn;
     d.declined = "accelerator: no layer sums over neighbouring channels";
     return d;
   }();

@@ -71,7 +71,12 @@ Status eval_instance_norm(const EvalContext& c) {
   return {};
 }
 
-void emit_channels(EmitContext& c, const AxisText& view) {
+Status emit_instance_norm(EmitContext& c) {
+  MRVLC_TRY(require_widened(c));
+  set_same_dims(c);
+  for (size_t i : {size_t{1}, size_t{2}}) require_equal(c, c.in_dim(i, 0), c.in_dim(0, 1));
+  if (c.out_type(0).elements() == 0) return {};
+  const AxisText view(c, 0, 1);
   ElementType elem = c.in_type(0).elem;
   dynamic_loop(c, "row", times(view.outer, view.n));
   emit_row_pointers(c, elem, view.inner);
@@ -80,18 +85,6 @@ void emit_channels(EmitContext& c, const AxisText& view) {
   c.line(fmt::format("const {0} offset = {1}[row % {2}] - mean * factor;", c_type(elem), c.in(2), view.n));
   c.line(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i) y[i] = x[i] * factor + offset;", view.inner));
   c.close();
-}
-
-Status emit_instance_norm(EmitContext& c) {
-  if (c.out_type(0).elements() != 0) emit_channels(c, AxisText(axis_view(c.in_type(0).shape, 1)));
-  return {};
-}
-
-Status emit_dynamic_instance_norm(EmitContext& c) {
-  MRVLC_TRY(require_widened(c));
-  set_same_dims(c);
-  for (size_t i : {size_t{1}, size_t{2}}) require_equal(c, c.in_dim(i, 0), c.in_dim(0, 1));
-  emit_channels(c, AxisText(c, 0, 1));
   return {};
 }
 
@@ -235,8 +228,7 @@ const OpDef& def_InstanceNormalization() {
     d.upgrade = upgrade_instance_norm;
     d.infer = infer_instance_norm;
     d.eval = eval_instance_norm;
-    d.emit = emit_instance_norm;
-    d.emit_dynamic = emit_dynamic_instance_norm;
+    d.emit = d.emit_dynamic = emit_instance_norm;
     d.accel = {LayerKind::Norm};
     return d;
   }();

@@ -135,18 +135,15 @@ class Emitter {
 
 template <auto Member>
 Status emit_lanes(EmitContext& c) {
-  MRVLC_ASSIGN(AxisView view, softmax_view(*c.node().op, c.node().attrs, c.in_type(0).shape));
-  if (c.out_type(0).elements() != 0) (Emitter(c, AxisText(view)).*Member)();
-  return {};
-}
-
-template <auto Member>
-Status emit_dynamic_lanes(EmitContext& c) {
   MRVLC_TRY(require_widened(c));
   set_same_dims(c);
-  if (c.in_type(0).rank() == 0) return emit_lanes<Member>(c);
-  MRVLC_ASSIGN(int64_t axis, axis_attr(c));
-  (Emitter(c, AxisText(c, 0, axis, c.node().int_attr("coerce") != 0)).*Member)();
+  if (c.out_type(0).elements() == 0) return {};
+  AxisText view;
+  if (c.in_type(0).rank() > 0) {
+    MRVLC_ASSIGN(int64_t axis, axis_attr(c));
+    view = AxisText(c, 0, axis, c.node().int_attr("coerce") != 0);
+  }
+  (Emitter(c, view).*Member)();
   return {};
 }
 
@@ -160,8 +157,7 @@ OpDef lane_operator(std::string_view name) {
   op.upgrade = upgrade_softmax;
   op.infer = infer_softmax;
   op.eval = eval_lanes<Eval>;
-  op.emit = emit_lanes<Emit>;
-  op.emit_dynamic = emit_dynamic_lanes<Emit>;
+  op.emit = op.emit_dynamic = emit_lanes<Emit>;
   op.accel = {LayerKind::Softmax};
   return op;
 }

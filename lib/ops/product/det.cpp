@@ -52,11 +52,14 @@ Status eval_det(const EvalContext& context) {
   return {};
 }
 
-Status emit_matrices(EmitContext& context) {
+Status emit_det(EmitContext& context) {
   MRVLC_TRY(require_widened(context));
   ElementType elem = context.in_type(0).elem;
   std::string_view type = c_type(elem), abs = elem == E::F32 ? "fabsf" : "fabs";
   Texts x = in_sizes(context, 0);
+  require_equal(context, x[x.size() - 1], x[x.size() - 2]);
+  context.set_dims(0, Texts(x.begin(), x.end() - 2));
+  if (context.out_type(0).elements() == 0) return {};
   int64_t most = context.in_type(0).shape.back();
   context.line(fmt::format("{0}* a = ({0}*){1};", type,
                            context.scratch(std::max<int64_t>(1, most * most) * byte_size(elem))));
@@ -85,19 +88,6 @@ Status emit_matrices(EmitContext& context) {
   return {};
 }
 
-Status emit_det(EmitContext& context) {
-  return context.out_type(0).elements() == 0 ? Status() : emit_matrices(context);
-}
-
-Status emit_det_dynamic(EmitContext& context) {
-  int64_t rank = context.in_type(0).rank();
-  require_equal(context, context.in_dim(0, rank - 1), context.in_dim(0, rank - 2));
-  Texts dims;
-  for (int64_t d = 0; d < rank - 2; ++d) dims.push_back(context.in_dim(0, d));
-  context.set_dims(0, dims);
-  return emit_matrices(context);
-}
-
 }  // namespace
 
 const OpDef& def_Det() {
@@ -108,8 +98,7 @@ const OpDef& def_Det() {
     d.types = kFloats;
     d.infer = infer_det;
     d.eval = eval_det;
-    d.emit = emit_det;
-    d.emit_dynamic = emit_det_dynamic;
+    d.emit = d.emit_dynamic = emit_det;
     d.declined = "the accelerator does not divide";
     return d;
   }();

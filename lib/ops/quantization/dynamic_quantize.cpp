@@ -43,7 +43,10 @@ void emit_rounded(EmitContext& context, std::string_view v, std::string_view val
   context.line(fmt::format("{0} = ({0} + 12582912.0f) - 12582912.0f;", v));
 }
 
-void emit_elements(EmitContext& context, const std::string& n) {
+Status emit_dynamic_quantize(EmitContext& context) {
+  set_same_dims(context);
+  for (size_t i = 1; i < context.node().outputs.size(); ++i) context.set_dims(i, {});
+  const std::string n = named_size(context, "count", product_text(in_dims(context, 0)));
   const std::string x = context.in(0);
   context.line("float low = 0.0f, high = 0.0f;");
   dynamic_loop(context, "i", n);
@@ -60,18 +63,6 @@ void emit_elements(EmitContext& context, const std::string& n) {
   context.close();
   if (context.node().outputs.size() > 1) context.line(fmt::format("{}[0] = scale;", context.out(1)));
   if (context.node().outputs.size() > 2) context.line(fmt::format("{}[0] = (uint8_t)zero;", context.out(2)));
-}
-
-Status emit_dynamic_quantize(EmitContext& context) {
-  emit_elements(context, fmt::format("{}", context.in_type(0).elements()));
-  return {};
-}
-
-Status emit_dynamic_dynamic_quantize(EmitContext& context) {
-  set_same_dims(context);
-  for (size_t i = 1; i < context.node().outputs.size(); ++i) context.set_dims(i, {});
-  context.line(fmt::format("const ptrdiff_t count = (ptrdiff_t)({});", product_text(in_dims(context, 0))));
-  emit_elements(context, "count");
   return {};
 }
 
@@ -87,8 +78,7 @@ const OpDef& def_DynamicQuantizeLinear() {
     d.types = types_of({E::F32});
     d.infer = infer_dynamic_quantize;
     d.eval = eval_dynamic_quantize;
-    d.emit = emit_dynamic_quantize;
-    d.emit_dynamic = emit_dynamic_dynamic_quantize;
+    d.emit = d.emit_dynamic = emit_dynamic_quantize;
     d.declined = "accelerator: the scale is known at run time only";
     return d;
   }();

@@ -163,11 +163,6 @@ struct SizeTexts {
   int64_t block = 1;
 };
 
-SizeTexts texts_of(const QuantSizes& s) {
-  auto text = [](int64_t size) { return fmt::format("{}", size); };
-  return {s.per, text(s.outer), text(s.axis), text(s.inner), text(s.groups), s.block};
-}
-
 bool is_one_scale(const InferContext& view) {
   return view.type(1).is_static() && view.type(1).elements() == 1 && view.int_attr("block_size") == 0;
 }
@@ -183,12 +178,11 @@ void check_scales(EmitContext& context, const SizeTexts& s, size_t axis) {
   }
 }
 
-Result<SizeTexts> dynamic_sizes(EmitContext& context) {
+Result<SizeTexts> sizes_of(EmitContext& context) {
   const InferContext view = emit_view(context);
   SizeTexts s;
   if (is_one_scale(view)) {
-    context.line(fmt::format("const ptrdiff_t count = (ptrdiff_t)({});", product_text(in_dims(context, 0))));
-    s.outer = "count";
+    s.outer = named_size(context, "count", product_text(in_dims(context, 0)));
     return s;
   }
   MRVLC_ASSIGN(int64_t axis, axis_attr(context));
@@ -199,7 +193,7 @@ Result<SizeTexts> dynamic_sizes(EmitContext& context) {
   s.block = std::max<int64_t>(block, 1);
   AxisText lanes(context, 0, axis);
   s.outer = lanes.outer, s.axis = lanes.n, s.inner = lanes.inner;
-  s.groups = fmt::format("({} + {}) / {}", s.axis, s.block - 1, s.block);
+  s.groups = quotient(plus(s.axis, s.block - 1), s.block);
   check_scales(context, s, at(axis));
   return s;
 }
@@ -297,18 +291,11 @@ void emit_values(EmitContext& context, const SizeTexts& s) {
 }
 
 template <auto Emit>
-Status emit_static(EmitContext& context) {
-  MRVLC_TRY(check_emit(context));
-  MRVLC_ASSIGN(QuantSizes s, quant_sizes(emit_view(context)));
-  if (context.out_type(0).elements() != 0) Emit(context, texts_of(s));
-  return {};
-}
-
-template <auto Emit>
-Status emit_dynamic(EmitContext& context) {
+Status emit(EmitContext& context) {
   MRVLC_TRY(check_emit(context));
   set_same_dims(context);
-  MRVLC_ASSIGN(SizeTexts s, dynamic_sizes(context));
+  if (context.out_type(0).elements() == 0) return {};
+  MRVLC_ASSIGN(SizeTexts s, sizes_of(context));
   Emit(context, s);
   return {};
 }
@@ -333,8 +320,7 @@ const OpDef& def_QuantizeLinear() {
     d.types = types_of({E::F32, E::F16, E::BF16, E::I32});
     d.infer = infer_quantize;
     d.eval = eval_quantize;
-    d.emit = emit_static<emit_codes>;
-    d.emit_dynamic = emit_dynamic<emit_codes>;
+    d.emit = d.emit_dynamic = emit<emit_codes>;
     d.declined = kOnHost;
     return d;
   }();
@@ -353,8 +339,7 @@ const OpDef& def_DequantizeLinear() {
     d.types = TypeSet{kCodes.bits | types_of({E::I32}).bits};
     d.infer = infer_dequantize;
     d.eval = eval_dequantize;
-    d.emit = emit_static<emit_values>;
-    d.emit_dynamic = emit_dynamic<emit_values>;
+    d.emit = d.emit_dynamic = emit<emit_values>;
     d.declined = kOnHost;
     return d;
   }();

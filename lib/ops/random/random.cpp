@@ -104,18 +104,11 @@ Status emit_normal(EmitContext& context, const std::string& n) {
   return {};
 }
 
-Status emit_numbers(EmitContext& context, const std::string& n) {
-  if (context.node().op->name.starts_with("RandomNormal")) return emit_normal(context, n);
-  return emit_uniform(context, n);
-}
-
 Status emit_random(EmitContext& context) {
-  return emit_numbers(context, fmt::format("{}", context.out_type(0).elements()));
-}
-
-Status emit_dynamic_random(EmitContext& context) {
-  context.set_dims(0, in_dims(context, 0));
-  return emit_numbers(context, product_text(in_dims(context, 0)));
+  if (!context.node().inputs.empty()) context.set_dims(0, in_dims(context, 0));
+  const std::string n = product_text(out_dims(context));
+  return context.node().op->name.starts_with("RandomNormal") ? emit_normal(context, n)
+                                                             : emit_uniform(context, n);
 }
 
 OpDef random_op(std::string_view op, std::string_view first, float a, std::string_view second, float b) {
@@ -127,7 +120,7 @@ OpDef random_op(std::string_view op, std::string_view first, float a, std::strin
   if (is_like(d)) {
     d.types = kFixedSize;
     d.infer_dynamic = infer_random;
-    d.emit_dynamic = emit_dynamic_random;
+    d.emit_dynamic = emit_random;
   } else {
     d.attrs[0] = {"dtype", ir::AttrKind::Type, ir::Attr(E::F32), false};
     d.attrs.push_back(required("shape", ir::AttrKind::Ints));

@@ -59,21 +59,13 @@ Status eval_bernoulli(const EvalContext& context) {
   return {};
 }
 
-Status emit_bernoulli_of(EmitContext& context, const std::string& n) {
-  dynamic_draws(context, key_of(context), n, context.in_type(0).elem);
+Status emit_bernoulli(EmitContext& context) {
+  context.set_dims(0, in_dims(context, 0));
+  dynamic_draws(context, key_of(context), product_text(in_dims(context, 0)), context.in_type(0).elem);
   context.line(fmt::format("{}[i] = {};", context.out(0),
                            stored(context, fmt::format("u < (double){}", loaded(context, 0, "i")))));
   context.close();
   return {};
-}
-
-Status emit_bernoulli(EmitContext& context) {
-  return emit_bernoulli_of(context, fmt::format("{}", context.out_type(0).elements()));
-}
-
-Status emit_dynamic_bernoulli(EmitContext& context) {
-  context.set_dims(0, in_dims(context, 0));
-  return emit_bernoulli_of(context, product_text(in_dims(context, 0)));
 }
 
 // -- Multinomial: inversion of the cumulative sums of exp(x - max), in double
@@ -191,7 +183,13 @@ void emit_copy(EmitContext& context, const std::string& count) {
     context.line(fmt::format("memset({}, 1, (size_t)({}));", context.out(1), count));
 }
 
-Status emit_dropout_of(EmitContext& context, const std::string& count) {
+Status emit_dropout(EmitContext& context) {
+  const Texts dims = in_dims(context, 0);
+  for (size_t i : {size_t{1}, size_t{2}}) {
+    if (context.has(i)) require_equal(context, "1", product_text(in_dims(context, i)));
+  }
+  for (size_t i = 0; i < context.node().outputs.size(); ++i) context.set_dims(i, dims);
+  const std::string count = product_text(dims);
   if (!context.has(2)) {
     emit_copy(context, count);
     return {};
@@ -213,22 +211,9 @@ Status emit_dropout_of(EmitContext& context, const std::string& count) {
   return {};
 }
 
-Status emit_dropout(EmitContext& context) {
-  return emit_dropout_of(context, fmt::format("{}", context.out_type(0).elements()));
-}
-
 Result<std::vector<TensorType>> infer_dynamic_dropout(const InferContext& context) {
   MRVLC_TRY(check_tensors(context));
   return infer_dropout(context);
-}
-
-Status emit_dynamic_dropout(EmitContext& context) {
-  Texts dims = in_dims(context, 0);
-  for (size_t i : {size_t{1}, size_t{2}}) {
-    if (context.has(i)) require_equal(context, "1", product_text(in_dims(context, i)));
-  }
-  for (size_t i = 0; i < context.node().outputs.size(); ++i) context.set_dims(i, dims);
-  return emit_dropout_of(context, product_text(dims));
 }
 
 }  // namespace
@@ -242,11 +227,9 @@ const OpDef& def_Bernoulli() {
     d.attrs = {optional("dtype", ir::AttrKind::Type), optional("seed", ir::AttrKind::Float),
                with_int(kStream, 0)};
     d.types = kFloats;
-    d.infer = infer_bernoulli;
+    d.infer = d.infer_dynamic = infer_bernoulli;
     d.eval = eval_bernoulli;
-    d.emit = emit_bernoulli;
-    d.infer_dynamic = infer_bernoulli;
-    d.emit_dynamic = emit_dynamic_bernoulli;
+    d.emit = d.emit_dynamic = emit_bernoulli;
     d.declined = "the accelerator draws no random numbers";
     return d;
   }();
@@ -285,9 +268,8 @@ const OpDef& def_Dropout() {
     d.upgrade = upgrade_dropout;
     d.infer = infer_dropout;
     d.eval = eval_dropout;
-    d.emit = emit_dropout;
     d.infer_dynamic = infer_dynamic_dropout;
-    d.emit_dynamic = emit_dynamic_dropout;
+    d.emit = d.emit_dynamic = emit_dropout;
     d.declined =
         "accelerator: the identity at inference, removed before partitioning; it draws no random numbers";
     return d;

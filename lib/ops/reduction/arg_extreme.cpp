@@ -61,7 +61,15 @@ Status eval_arg(const EvalContext& c) {
 }
 
 template <bool Max>
-void emit_lanes(EmitContext& c, const AxisText& view) {
+Status emit_arg(EmitContext& c) {
+  MRVLC_ASSIGN(int64_t axis, axis_attr(c));
+  Texts dims = in_dims(c, 0);
+  if (c.in_type(0).is_dynamic(axis)) c.fail_if(dims[at(axis)] + " == 0");
+  dims[at(axis)] = "1";
+  if (c.node().int_attr("keepdims") == 0) dims.erase(dims.begin() + axis);
+  c.set_dims(0, dims);
+  if (c.out_type(0).elements() == 0) return {};
+  const AxisText view(c, 0, axis);
   bool last = c.node().int_attr("select_last_index") != 0;
   std::string_view better = Max ? (last ? ">=" : ">") : (last ? "<=" : "<");
   dynamic_loop(c, "o", view.outer);
@@ -73,25 +81,6 @@ void emit_lanes(EmitContext& c, const AxisText& view) {
   c.line(fmt::format("{}[o * {} + i] = (int64_t)best;", c.out(0), view.inner));
   c.close();
   c.close();
-}
-
-template <bool Max>
-Status emit_arg(EmitContext& c) {
-  MRVLC_ASSIGN(int64_t axis, axis_attr(c));
-  AxisView view = axis_view(c.in_type(0).shape, axis);
-  if (view.lanes() != 0) emit_lanes<Max>(c, AxisText(view));
-  return {};
-}
-
-template <bool Max>
-Status emit_dynamic_arg(EmitContext& c) {
-  MRVLC_ASSIGN(int64_t axis, axis_attr(c));
-  Texts dims = in_dims(c, 0);
-  if (c.in_type(0).is_dynamic(axis)) c.fail_if(dims[at(axis)] + " == 0");
-  dims[at(axis)] = "1";
-  if (c.node().int_attr("keepdims") == 0) dims.erase(dims.begin() + axis);
-  c.set_dims(0, dims);
-  emit_lanes<Max>(c, AxisText(c, 0, axis));
   return {};
 }
 
@@ -105,8 +94,7 @@ OpDef arg_extreme(std::string_view name) {
   op.types = spec::kNumeric;
   op.infer = infer_arg;
   op.eval = eval_arg<Max>;
-  op.emit = emit_arg<Max>;
-  op.emit_dynamic = emit_dynamic_arg<Max>;
+  op.emit = op.emit_dynamic = emit_arg<Max>;
   op.declined = "accelerator: no unit finds positions of extremes";
   return op;
 }

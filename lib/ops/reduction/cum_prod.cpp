@@ -54,6 +54,10 @@ Status eval_cum_prod(const EvalContext& context) {
 // Element after element, from the one before it along the axis.
 Status emit_cum_prod(EmitContext& context) {
   MRVLC_TRY(require_widened(context));
+  const int64_t rank = context.in_type(0).rank();
+  const std::string given = int_operand(context, 1);
+  if (context.constant(1) == nullptr) context.fail_if(fmt::format("{0} < -{1} || {0} >= {1}", given, rank));
+  context.set_dims(0, in_dims(context, 0));
   ElementType elem = context.in_type(0).elem;
   bool exclusive = context.node().int_attr("exclusive") != 0,
        reverse = context.node().int_attr("reverse") != 0;
@@ -62,7 +66,7 @@ Status emit_cum_prod(EmitContext& context) {
   Texts dims = in_sizes(context, 0);
   context.line(
       fmt::format("const ptrdiff_t dim[{}] = {}, n = {};", dims.size(), list_text(dims), size_product(dims)));
-  context.line(fmt::format("ptrdiff_t axis = (ptrdiff_t){}, inner = 1;", int_operand(context, 1)));
+  context.line(fmt::format("ptrdiff_t axis = (ptrdiff_t){}, inner = 1;", given));
   context.line(fmt::format("if (axis < 0) axis += {};", dims.size()));
   context.line(fmt::format("axis = axis < 0 ? 0 : axis < {0} ? axis : {0};", dims.size() - 1));
   context.line(fmt::format("for (ptrdiff_t d = axis + 1; d < {}; ++d) inner *= dim[d];", dims.size()));
@@ -78,14 +82,6 @@ Status emit_cum_prod(EmitContext& context) {
   return {};
 }
 
-Status emit_cum_prod_dynamic(EmitContext& context) {
-  int64_t rank = context.in_type(0).rank();
-  std::string axis = int_operand(context, 1);
-  if (context.constant(1) == nullptr) context.fail_if(fmt::format("{0} < -{1} || {0} >= {1}", axis, rank));
-  context.set_dims(0, in_dims(context, 0));
-  return emit_cum_prod(context);
-}
-
 }  // namespace
 
 const OpDef& def_CumProd() {
@@ -99,8 +95,7 @@ const OpDef& def_CumProd() {
     d.types = types_of({E::F32, E::F64, E::F16, E::BF16, E::I32, E::I64, E::U32, E::U64});
     d.infer = infer_cum_prod;
     d.eval = eval_cum_prod;
-    d.emit = emit_cum_prod;
-    d.emit_dynamic = emit_cum_prod_dynamic;
+    d.emit = d.emit_dynamic = emit_cum_prod;
     d.declined = "the accelerator has no running products";
     return d;
   }();

@@ -1,5 +1,6 @@
 // AffineGrid (ONNX AffineGrid-20): the positions at which GridSample reads for an affine map.
 #include "common/dims.h"
+#include "common/lanes.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -73,11 +74,19 @@ void emit_coordinate(EmitContext& context, int64_t axis, const std::string& size
   context.line(fmt::format("const {} p{} = {};", type, axis, text));
 }
 
-Status emit_positions(EmitContext& context, const Texts& sizes) {
+Status emit_affine_grid(EmitContext& context) {
   MRVLC_TRY(require_widened(context));
+  const int64_t rank = context.out_type(0).shape.back();
+  Texts dims = {int_operand(context, 1)}, sizes;
+  require_equal(context, dims[0], context.in_dim(0, 0));
+  for (int64_t d = 0; d < rank; ++d) dims.push_back(int_operand(context, 1, d + 2));
+  dims.push_back(fmt::format("{}", rank));
+  context.set_dims(0, dims);
+  if (context.out_type(0).elements() == 0) return {};
+  for (int64_t d = 0; d < rank; ++d)
+    sizes.push_back(named_size(context, fmt::format("d{}", d), context.out_dim(0, d + 1)));
   ElementType elem = context.in_type(0).elem;
   bool align = context.node().int_attr("align_corners") != 0;
-  auto rank = static_cast<int64_t>(sizes.size());
   context.line(fmt::format("{}* y = {};", c_type(elem), context.out(0)));
   context.open(fmt::format("for (ptrdiff_t n = 0; n < {}; ++n)", dim_text(context.in_dim(0, 0))));
   context.line(fmt::format("const {}* t = {} + n * {};", c_type(elem), context.in(0), rank * (rank + 1)));
@@ -93,26 +102,6 @@ Status emit_positions(EmitContext& context, const Texts& sizes) {
   return {};
 }
 
-Status emit_affine_grid(EmitContext& context) {
-  if (context.out_type(0).elements() == 0) return {};
-  Texts dims = out_sizes(context, 0);
-  return emit_positions(context, Texts(dims.begin() + 1, dims.end() - 1));
-}
-
-Status emit_affine_grid_dynamic(EmitContext& context) {
-  int64_t rank = context.out_type(0).shape.back();
-  Texts dims = {int_operand(context, 1)}, sizes;
-  require_equal(context, dims[0], context.in_dim(0, 0));
-  for (int64_t d = 0; d < rank; ++d) dims.push_back(int_operand(context, 1, d + 2));
-  dims.push_back(fmt::format("{}", rank));
-  context.set_dims(0, dims);
-  for (int64_t d = 0; d < rank; ++d) {
-    context.line(fmt::format("const ptrdiff_t d{} = {};", d, dim_text(context.out_dim(0, d + 1))));
-    sizes.push_back(fmt::format("d{}", d));
-  }
-  return emit_positions(context, sizes);
-}
-
 }  // namespace
 
 const OpDef& def_AffineGrid() {
@@ -126,8 +115,7 @@ const OpDef& def_AffineGrid() {
     d.infer = infer_affine_grid;
     d.infer_dynamic = infer_affine_grid_dynamic;
     d.eval = eval_affine_grid;
-    d.emit = emit_affine_grid;
-    d.emit_dynamic = emit_affine_grid_dynamic;
+    d.emit = d.emit_dynamic = emit_affine_grid;
     d.declined = "the accelerator has no such arithmetic on positions";
     return d;
   }();

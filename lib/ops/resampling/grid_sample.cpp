@@ -255,11 +255,18 @@ void emit_taps(EmitContext& context, const GridParams& p, ElementType grid, Elem
   context.close();
 }
 
-Status emit_points(EmitContext& context, const GridParams& p) {
+Status emit_grid_sample(EmitContext& context) {
+  MRVLC_ASSIGN(GridParams p, grid_params(emit_view(context)));
   MRVLC_TRY(require_widened(context, 1));
   if (p.taps > 1) MRVLC_TRY(require_widened(context));
   ElementType elem = context.in_type(0).elem, grid = context.in_type(1).elem;
-  Texts x = in_sizes(context, 0), g = in_sizes(context, 1);
+  Texts x = in_sizes(context, 0), g = in_sizes(context, 1), dims = {x[0], x[1]};
+  dims.insert(dims.end(), g.begin() + 1, g.end() - 1);
+  require_equal(context, x[0], g[0]);
+  require_equal(context, g.back(), fmt::format("{}", p.rank));
+  context.fail_if(fmt::format("{} == 0", size_product(x, 2, x.size())));
+  context.set_dims(0, dims);
+  if (context.out_type(0).elements() == 0) return {};
   int64_t room = 1;
   for (size_t d = 0; d < p.rank; ++d) room *= p.taps;
   context.line(
@@ -287,24 +294,6 @@ Status emit_points(EmitContext& context, const GridParams& p) {
   return {};
 }
 
-Status emit_grid_sample(EmitContext& context) {
-  MRVLC_ASSIGN(GridParams p, grid_params(emit_view(context)));
-  if (context.out_type(0).elements() == 0) return {};
-  return emit_points(context, p);
-}
-
-Status emit_grid_sample_dynamic(EmitContext& context) {
-  MRVLC_ASSIGN(GridParams p, grid_params(emit_view(context)));
-  Texts dims = {context.in_dim(0, 0), context.in_dim(0, 1)};
-  for (size_t d = 1; d <= p.rank; ++d) dims.push_back(context.in_dim(1, static_cast<int64_t>(d)));
-  require_equal(context, context.in_dim(0, 0), context.in_dim(1, 0));
-  require_equal(context, context.in_dim(1, context.in_type(1).rank() - 1), fmt::format("{}", p.rank));
-  Texts x = in_sizes(context, 0);
-  context.fail_if(fmt::format("{} == 0", size_product(x, 2, x.size())));
-  context.set_dims(0, dims);
-  return emit_points(context, p);
-}
-
 }  // namespace
 
 const OpDef& def_GridSample() {
@@ -319,8 +308,7 @@ const OpDef& def_GridSample() {
     d.upgrade = upgrade_grid_sample;
     d.infer = infer_grid_sample;
     d.eval = eval_grid_sample;
-    d.emit = emit_grid_sample;
-    d.emit_dynamic = emit_grid_sample_dynamic;
+    d.emit = d.emit_dynamic = emit_grid_sample;
     d.declined = "the accelerator has no reads at computed addresses";
     return d;
   }();

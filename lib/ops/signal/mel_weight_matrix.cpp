@@ -83,14 +83,17 @@ void emit_edges(EmitContext& context) {
 Status emit_mel(EmitContext& context) {
   MRVLC_TRY(require_widened_result(context));
   for (size_t i = 3; i < 5; ++i) MRVLC_TRY(require_widened(context, i));
+  const std::string bins = int_operand(context, 0), length = int_operand(context, 1);
+  context.fail_if(fmt::format("{0} < 0 || {1} < 0 || {1} > {2}", bins, length, kMaxExtent / 2));
+  context.set_dims(0, {fmt::format("{} / 2 + 1", length), bins});
   std::string_view type = c_type(context.out_type(0).elem);
   auto mel = [&](size_t i) {
     return fmt::format("{} * log10(1 + (double){}[0] / {})", c_literal(2595.0, E::F64), context.in(i),
                        c_literal(700.0, E::F64));
   };
   Texts dims = out_sizes(context, 0);
-  context.line(fmt::format("const ptrdiff_t rows = {}, cols = {}, length = (ptrdiff_t){};", dims[0], dims[1],
-                           int_operand(context, 1)));
+  context.line(
+      fmt::format("const ptrdiff_t rows = {}, cols = {}, length = (ptrdiff_t){};", dims[0], dims[1], length));
   context.line(fmt::format("const double rate = (double){}, low = {}, high = {};", int_operand(context, 2),
                            mel(3), mel(4)));
   context.line(fmt::format("for (ptrdiff_t i = 0; i < rows * cols; ++i) {}[i] = 0;", context.out(0)));
@@ -107,13 +110,6 @@ Status emit_mel(EmitContext& context) {
   return {};
 }
 
-Status emit_mel_dynamic(EmitContext& context) {
-  std::string bins = int_operand(context, 0), length = int_operand(context, 1);
-  context.fail_if(fmt::format("{0} < 0 || {1} < 0 || {1} > {2}", bins, length, kMaxExtent / 2));
-  context.set_dims(0, {fmt::format("{} / 2 + 1", length), bins});
-  return emit_mel(context);
-}
-
 }  // namespace
 
 const OpDef& def_MelWeightMatrix() {
@@ -127,8 +123,7 @@ const OpDef& def_MelWeightMatrix() {
     d.infer = infer_mel;
     d.infer_dynamic = infer_mel_dynamic;
     d.eval = eval_mel;
-    d.emit = emit_mel;
-    d.emit_dynamic = emit_mel_dynamic;
+    d.emit = d.emit_dynamic = emit_mel;
     d.declined = "computed at compile time, or on the host";
     return d;
   }();

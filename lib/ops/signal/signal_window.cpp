@@ -52,7 +52,8 @@ Status eval_window(const EvalContext& context) {
   return {};
 }
 
-Status emit_terms(EmitContext& context) {
+Status emit_window(EmitContext& context) {
+  context.set_dims(0, {int_operand(context, 0)});
   ElementType elem = context.out_type(0).elem;
   MRVLC_TRY(require_widened_result(context));
   const Cosines& w = cosines(*context.node().op);
@@ -68,11 +69,6 @@ Status emit_terms(EmitContext& context) {
   return {};
 }
 
-Status emit_window_dynamic(EmitContext& context) {
-  context.set_dims(0, {int_operand(context, 0)});
-  return emit_terms(context);
-}
-
 OpDef window_def(std::string_view name) {
   OpDef d;
   d.name = name;
@@ -82,8 +78,7 @@ OpDef window_def(std::string_view name) {
   d.infer = infer_window;
   d.infer_dynamic = infer_window_dynamic;
   d.eval = eval_window;
-  d.emit = emit_terms;
-  d.emit_dynamic = emit_window_dynamic;
+  d.emit = d.emit_dynamic = emit_window;
   d.declined = "computed at compile time, or on the host";
   return d;
 }

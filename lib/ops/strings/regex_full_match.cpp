@@ -43,26 +43,18 @@ Tensor code_table(const regex::Program& program) {
   return Tensor::of(E::U32, {static_cast<int64_t>(words.size())}, words);
 }
 
-Status emit_loop(EmitContext& context, const std::string& n) {
+Status emit_match(EmitContext& context) {
+  context.set_dims(0, in_dims(context, 0));
+  if (context.out_type(0).elements() == 0) return {};
   MRVLC_ASSIGN(regex::Program program, regex::compile(emit_view(context).string_attr("pattern")));
   auto size = static_cast<int64_t>(program.code.size());
   std::string scratch = context.scratch(size * 5 * 4), code = context.table(code_table(program));
-  context.open(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i)", n));
+  context.open(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i)", product_text(in_dims(context, 0))));
   context.line(fmt::format("{}[i] = {}({}, {}u, {}u, {}[i].data, {}[i].size, (uint32_t*){});", context.out(0),
                            context.helper("regex"), code, size, program.start, context.in(0), context.in(0),
                            scratch));
   context.close();
   return {};
-}
-
-Status emit_match(EmitContext& context) {
-  int64_t n = context.out_type(0).elements();
-  return n == 0 ? Status() : emit_loop(context, fmt::format("{}", n));
-}
-
-Status emit_dynamic_match(EmitContext& context) {
-  context.set_dims(0, in_dims(context, 0));
-  return emit_loop(context, product_text(in_dims(context, 0)));
 }
 
 }  // namespace
@@ -76,8 +68,7 @@ const OpDef& def_RegexFullMatch() {
     d.types = types_of({E::String});
     d.infer = infer_match;
     d.eval = eval_match;
-    d.emit = emit_match;
-    d.emit_dynamic = emit_dynamic_match;
+    d.emit = d.emit_dynamic = emit_match;
     d.declined = "accelerator: strings stay on the host";
     return d;
   }();

@@ -156,7 +156,11 @@ std::vector<int64_t> places(const ml::Keys& keys, const std::vector<std::string>
   return out;
 }
 
-Status emit_lines(EmitContext& context, const TfIdf& t) {
+Status emit_tf_idf(EmitContext& context) {
+  MRVLC_ASSIGN(TfIdf t, tf_idf(emit_view(context)));
+  Texts dims = in_dims(context, 0);
+  dims.back() = fmt::format("{}", t.columns);
+  context.set_dims(0, dims);
   const bool text = context.in_type(0).elem == E::String;
   Texts x = in_sizes(context, 0);
   auto table = [&](const std::vector<int64_t>& v) {
@@ -194,25 +198,12 @@ Status emit_lines(EmitContext& context, const TfIdf& t) {
   return {};
 }
 
-Status emit_tf_idf(EmitContext& context) {
-  MRVLC_ASSIGN(TfIdf t, tf_idf(emit_view(context)));
-  return emit_lines(context, t);
-}
-
 Result<std::vector<TensorType>> infer_tf_idf_dynamic(const InferContext& context) {
   MRVLC_TRY(check_tensors(context));
   MRVLC_ASSIGN(TfIdf t, tf_idf(context));
   Dims dims = dims_of(context.type(0));
   dims.back() = {t.columns, false};
   return std::vector<TensorType>{type_of(E::F32, dims)};
-}
-
-Status emit_tf_idf_dynamic(EmitContext& context) {
-  MRVLC_ASSIGN(TfIdf t, tf_idf(emit_view(context)));
-  Texts dims = in_dims(context, 0);
-  dims.back() = fmt::format("{}", t.columns);
-  context.set_dims(0, dims);
-  return emit_lines(context, t);
 }
 
 }  // namespace
@@ -232,8 +223,7 @@ const OpDef& def_TfIdfVectorizer() {
     d.infer = infer_tf_idf;
     d.infer_dynamic = infer_tf_idf_dynamic;
     d.eval = eval_tf_idf;
-    d.emit = emit_tf_idf;
-    d.emit_dynamic = emit_tf_idf_dynamic;
+    d.emit = d.emit_dynamic = emit_tf_idf;
     d.declined = "the accelerator does not compare";
     return d;
   }();

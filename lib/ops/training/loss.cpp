@@ -127,7 +127,7 @@ void emit_position(Code& code) {
   const std::string label = fmt::format("{}[o * {} + i]", code.c.in(1), p.view.inner);
   code.c.line(fmt::format("{} loss = 0;", code.t));
   code.c.open(p.ignored ? fmt::format("if ({} != {})", label, c_literal(*p.ignored, ElementType::I64)) : "");
-  emit_index(code.c, "label", label, p.view.n);
+  emit_index(code.c, "label", label, fmt::format("{}", p.view.n));
   code.c.line(fmt::format("loss = {}x[label * {}];", p.from_scores ? "peak - " : "-", p.view.inner));
   if (code.c.has(2)) code.c.line(fmt::format("loss *= {}[label];", code.c.in(2)));
   if (p.reduction == Reduction::Mean)

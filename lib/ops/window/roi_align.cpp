@@ -215,11 +215,19 @@ void emit_sample(EmitContext& context, const RoiParams& p, const std::string& w,
   context.close();
 }
 
-Status emit_rois(EmitContext& context, const RoiParams& p) {
+Status emit_roi_align(EmitContext& context) {
   MRVLC_TRY(require_widened(context));
+  MRVLC_ASSIGN(RoiParams p, roi_params(emit_view(context)));
   ElementType elem = context.in_type(0).elem;
   std::string_view type = c_type(elem);
   Texts x = in_sizes(context, 0);
+  require_equal(context, context.in_dim(1, 1), "4");
+  require_equal(context, context.in_dim(1, 0), context.in_dim(2, 0));
+  context.fail_if(fmt::format("{} == 0", size_product({x[0], x[2], x[3]})));
+  fail_if_any(context, 2, fmt::format("v < -{0} || v >= {0}", x[0]));
+  context.set_dims(0, {context.in_dim(1, 0), context.in_dim(0, 1), fmt::format("{}", p.height),
+                       fmt::format("{}", p.width)});
+  if (context.out_type(0).elements() == 0) return {};
   context.line(fmt::format("const ptrdiff_t channels = {}, plane = {}, bins = {};", x[1],
                            size_product(x, 2, 4), p.height * p.width));
   context.open(fmt::format("for (ptrdiff_t r = 0; r < {}; ++r)", dim_text(context.in_dim(1, 0))));
@@ -252,24 +260,6 @@ Status emit_rois(EmitContext& context, const RoiParams& p) {
   return {};
 }
 
-Status emit_roi_align(EmitContext& context) {
-  MRVLC_ASSIGN(RoiParams p, roi_params(emit_view(context)));
-  if (context.out_type(0).elements() == 0) return {};
-  return emit_rois(context, p);
-}
-
-Status emit_roi_align_dynamic(EmitContext& context) {
-  MRVLC_ASSIGN(RoiParams p, roi_params(emit_view(context)));
-  require_equal(context, context.in_dim(1, 1), "4");
-  require_equal(context, context.in_dim(1, 0), context.in_dim(2, 0));
-  Texts x = in_sizes(context, 0);
-  context.fail_if(fmt::format("{} == 0", size_product({x[0], x[2], x[3]})));
-  fail_if_any(context, 2, fmt::format("v < -{0} || v >= {0}", x[0]));
-  context.set_dims(0, {context.in_dim(1, 0), context.in_dim(0, 1), fmt::format("{}", p.height),
-                       fmt::format("{}", p.width)});
-  return emit_rois(context, p);
-}
-
 }  // namespace
 
 const OpDef& def_RoiAlign() {
@@ -288,8 +278,7 @@ const OpDef& def_RoiAlign() {
     d.upgrade = upgrade_roi_align;
     d.infer = infer_roi_align;
     d.eval = eval_roi_align;
-    d.emit = emit_roi_align;
-    d.emit_dynamic = emit_roi_align_dynamic;
+    d.emit = d.emit_dynamic = emit_roi_align;
     d.declined = "the accelerator has no reads at computed addresses";
     return d;
   }();

@@ -27,6 +27,7 @@ class NodeEmission final : public ops::EmitContext {
   const Tensor* constant(size_t i) const override { return context_.constant(i); }
   std::string in(size_t i) const override { return fmt::format("x{}", i); }
   std::string out(size_t i) const override { return fmt::format("y{}", i); }
+  bool is_dynamic() const override { return dynamic_; }
   std::string in_dim(size_t i, int64_t d) const override { return dim('v', in_type(i), i, d); }
   std::string out_dim(size_t i, int64_t d) const override { return dim('w', out_type(i), i, d); }
   void set_dims(size_t i, const std::vector<std::string>& dims) override {
