@@ -162,8 +162,8 @@ Status emit_rotary(EmitContext& context) {
   set_same_dims(context);
   if (context.out_type(0).elements() == 0) return {};
   const std::string_view t = c_type(context.in_type(0).elem);
-  dynamic_loop(context, "b", p.batch);
-  dynamic_loop(context, "i", p.length);
+  open_loop(context, "b", p.batch);
+  open_loop(context, "i", p.length);
   const std::string place = fmt::format("b * {} + i", p.length);
   if (context.has(3)) {
     emit_index(context, "angles", fmt::format("{}[{}]", context.in(3), place), context.in_dim(1, 0));
@@ -172,14 +172,14 @@ Status emit_rotary(EmitContext& context) {
   }
   context.line(fmt::format("const {}* cosines = {} + angles * {};", t, context.in(1), p.half));
   context.line(fmt::format("const {}* sines = {} + angles * {};", t, context.in(2), p.half));
-  dynamic_loop(context, "h", p.heads);
+  open_loop(context, "h", p.heads);
   context.line(fmt::format("const ptrdiff_t row = ({}) * {};",
                            p.packed ? fmt::format("(b * {} + i) * {} + h", p.length, p.heads)
                                     : fmt::format("(b * {} + h) * {} + i", p.heads, p.length),
                            p.size));
   context.line(fmt::format("const {}* x = {} + row;", t, context.in(0)));
   context.line(fmt::format("{}* y = {} + row;", t, context.out(0)));
-  dynamic_loop(context, "k", p.half);
+  open_loop(context, "k", p.half);
   std::string a = p.interleaved ? "2 * k" : "k",
               b = p.interleaved ? "2 * k + 1" : fmt::format("k + {}", p.half);
   context.line(fmt::format("y[{0}] = x[{0}] * cosines[k] - x[{1}] * sines[k];", a, b));

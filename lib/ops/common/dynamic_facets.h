@@ -44,14 +44,6 @@ Status emit_dynamic_range(EmitContext& context);
 DynamicTypes infer_dynamic_eye_like(const InferContext& context);
 Status emit_dynamic_eye_like(EmitContext& context);
 
-// scan_dynamic.cpp
-DynamicTypes infer_dynamic_cum_sum(const InferContext& context);
-Status emit_dynamic_cum_sum(EmitContext& context);
-DynamicTypes infer_dynamic_trilu(const InferContext& context);
-Status emit_dynamic_trilu(EmitContext& context);
-DynamicTypes infer_dynamic_top_k(const InferContext& context);
-Status emit_dynamic_top_k(EmitContext& context);
-
 // resize_dynamic.cpp
 DynamicTypes infer_dynamic_resize(const InferContext& context);  // and Upsample
 Status emit_dynamic_resize(EmitContext& context);

@@ -114,6 +114,13 @@ Result<int64_t> known_length(const InferContext& context, size_t i, std::string_
   return type.elements();
 }
 
+Status check_one_integer(const InferContext& context, size_t i, std::string_view what) {
+  MRVLC_TRY(check_elem(context, i, spec::kIndices));
+  MRVLC_TRY(check_rank(context, i, 0, 1));
+  if (context.type(i).is_static() && context.type(i).elements() == 1) return {};
+  return bad_operands(fmt::format("input {} ({}) must be one integer", i, what));
+}
+
 Result<std::optional<std::vector<int64_t>>> ints_if_known(const InferContext& context, size_t i,
                                                           std::string_view what) {
   std::optional<std::vector<int64_t>> values;

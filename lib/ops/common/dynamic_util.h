@@ -43,6 +43,8 @@ int64_t all_pairs(int64_t a, int64_t b);
 Status check_tensors(const InferContext& context);
 // Number of elements of a vector that decides about a rank; MRV0207 when it is dynamic.
 Result<int64_t> known_length(const InferContext& context, size_t i, std::string_view what);
+// An operand that holds one integer.
+Status check_one_integer(const InferContext& context, size_t i, std::string_view what);
 // Values of an operand that may not be given or not be known.
 Result<std::optional<std::vector<int64_t>>> ints_if_known(const InferContext& context, size_t i,
                                                           std::string_view what);

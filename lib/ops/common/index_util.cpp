@@ -63,7 +63,7 @@ Status check_along_axis(const InferContext& context) {
   return {};
 }
 
-std::string dynamic_along_axis(EmitContext& context) {
+std::string open_along_axis(EmitContext& context) {
   const Texts x = in_sizes(context, 0), indices = in_sizes(context, 1);
   const int64_t given = context.node().int_attr("axis"), rank = context.in_type(0).rank();
   const size_t axis = at(given < 0 ? given + rank : given);
@@ -72,7 +72,7 @@ std::string dynamic_along_axis(EmitContext& context) {
     if (d != axis && x[d] != indices[d]) context.fail_if(fmt::format("{} > {}", indices[d], x[d]));
   }
   for (size_t d = 0; d < x.size(); ++d) {
-    dynamic_loop(context, fmt::format("i{}", d), indices[d]);
+    open_loop(context, fmt::format("i{}", d), indices[d]);
     const std::string step = size_product(x, d + 1, x.size());
     if (d == axis) stride = step;
     n += fmt::format("{}i{} * {}", d == 0 ? "" : " + ", d, size_product(indices, d + 1, x.size()));
@@ -155,11 +155,11 @@ Texts selected_texts(const EmitContext& context, int64_t batch_dims) {
   return dims;
 }
 
-std::string dynamic_tuples(EmitContext& context, int64_t batch_dims) {
+std::string open_tuples(EmitContext& context, int64_t batch_dims) {
   const Texts x = in_sizes(context, 0), indices = in_sizes(context, 1);
   const size_t batch = at(batch_dims), tuple = at(context.in_type(1).shape.back());
   for (size_t d = 0; d < batch; ++d) require_equal(context, x[d], indices[d]);
-  dynamic_loop(context, "n", size_product(indices, 0, indices.size() - 1));
+  open_loop(context, "n", size_product(indices, 0, indices.size() - 1));
   context.line(fmt::format("ptrdiff_t at = n / {} * {};", size_product(indices, batch, indices.size() - 1),
                            size_product(x, batch, x.size())));
   for (size_t j = 0; j < tuple; ++j) {

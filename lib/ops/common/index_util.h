@@ -57,7 +57,7 @@ struct AlongAxis {
 Status check_along_axis(const InferContext& context);
 Result<AlongAxis> along_axis(const InferContext& context);
 // Loops over the indices that leave n, position in them; the text of the position in the data.
-std::string dynamic_along_axis(EmitContext& context);
+std::string open_along_axis(EmitContext& context);
 void close_along_axis(EmitContext& context);
 
 // GatherND and ScatterND: the last dimension of the indices (input 1) holds tuples of positions.
@@ -73,7 +73,7 @@ TupleIndices tuple_indices(const InferContext& context, int64_t batch_dims);
 Texts selected_texts(const EmitContext& context, int64_t batch_dims);
 // A loop over the tuples that leaves ptrdiff_t n (tuple) and at (offset); the text of the number of elements
 // that each selects.
-std::string dynamic_tuples(EmitContext& context, int64_t batch_dims);
+std::string open_tuples(EmitContext& context, int64_t batch_dims);
 
 template <class F>
 void AlongAxis::for_each(F f) const {

@@ -88,7 +88,7 @@ std::string quotient(const std::string& a, int64_t b) {
   return is_number(a) ? fmt::format("{}", std::stoll(a) / b) : fmt::format("{} / {}", a, b);
 }
 
-void dynamic_loop(EmitContext& c, std::string_view var, const std::string& n) {
+void open_loop(EmitContext& c, std::string_view var, const std::string& n) {
   c.open(fmt::format("for (ptrdiff_t {0} = 0; {0} < {1}; ++{0})", var, n));
 }
 

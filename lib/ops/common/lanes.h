@@ -35,7 +35,7 @@ std::string plus(const std::string& a, int64_t b);
 std::string turns_unless_empty(const std::string& loops, const std::string& n);
 std::string quotient(const std::string& a, int64_t b);
 // for (ptrdiff_t VAR = 0; VAR < n; ++VAR) {
-void dynamic_loop(EmitContext& context, std::string_view var, const std::string& n);
+void open_loop(EmitContext& context, std::string_view var, const std::string& n);
 // Output `i` has the dimensions of input 0.
 void set_same_dims(EmitContext& context, size_t output = 0);
 

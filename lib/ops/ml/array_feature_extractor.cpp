@@ -47,9 +47,9 @@ Status emit_extractor(EmitContext& context) {
   dims.push_back(count);
   context.set_dims(0, dims);
   if (context.out_type(0).elements() == 0) return {};
-  dynamic_loop(context, "j", count);
+  open_loop(context, "j", count);
   emit_index(context, "k", context.in(1) + "[j]", x.back());
-  dynamic_loop(context, "r", product_text(x, 0, x.size() - 1));
+  open_loop(context, "r", product_text(x, 0, x.size() - 1));
   context.line(
       fmt::format("{}[r * {} + j] = {}[r * {} + k];", context.out(0), count, context.in(0), x.back()));
   context.close();

@@ -121,7 +121,7 @@ Status emit_encoder(EmitContext& context) {
   auto otherwise = static_cast<int64_t>(order.size());
   order.push_back(static_cast<int64_t>(ml::size_of(e.keys)));
   ml::ListTable values(context, ml::reordered(e.values, order), e.value_type);
-  dynamic_loop(context, "i", ml::count_text(context));
+  open_loop(context, "i", ml::count_text(context));
   context.line(fmt::format("const ptrdiff_t found = {};", keys.emit_find(context, context.in(0) + "[i]")));
   context.line(fmt::format("const ptrdiff_t k = found < 0 ? {} : found;", otherwise));
   values.emit_choice(context, context.out(0) + "[i]", "k");
@@ -185,7 +185,7 @@ Status emit_one_hot_encoder(EmitContext& context) {
   if (context.out_type(0).elements() == 0) return {};
   ml::Keys keys(list);
   std::string order = ml::table_of(context, E::I64, keys.sorted());
-  dynamic_loop(context, "i", ml::count_text(context));
+  open_loop(context, "i", ml::count_text(context));
   std::string x = context.in(0) + "[i]";
   if (is_float(context.in_type(0).elem)) x = saturated_text(x, context.in_type(0).elem, E::I64);
   context.line(fmt::format("const ptrdiff_t k = {};", keys.emit_find(context, x)));

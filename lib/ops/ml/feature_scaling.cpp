@@ -26,7 +26,7 @@ Status emit_binarizer(EmitContext& context) {
   set_same_dims(context);
   double threshold = static_cast<double>(emit_view(context).float_attr("threshold"));
   ElementType elem = context.in_type(0).elem, wide = elem == E::F32 ? E::F32 : E::F64;
-  dynamic_loop(context, "i", ml::count_text(context));
+  open_loop(context, "i", ml::count_text(context));
   context.line(fmt::format("{}[i] = ({})(({}){}[i] > {});", context.out(0), c_type(elem), c_type(wide),
                            context.in(0), c_literal(threshold, wide)));
   context.close();
@@ -97,7 +97,7 @@ Status emit_imputer(EmitContext& context) {
                                            : fmt::format("{} == {}", x, c_literal(p.replaced, elem));
   if (!is_float(elem)) hit = fmt::format("{} == {}", x, c_literal(p.replaced_int, E::I64));
   require_features(context, p.values.elements());
-  dynamic_loop(context, "i", ml::count_text(context));
+  open_loop(context, "i", ml::count_text(context));
   context.line(
       fmt::format("{}[i] = {} ? {}[i % {}] : {};", context.out(0), hit, values, p.values.elements(), x));
   context.close();
@@ -149,7 +149,7 @@ Status emit_scaler(EmitContext& context) {
   std::string offset = table(s.offset), scale = table(s.scale);
   std::string wide = context.in_type(0).elem == E::F32 ? "float" : "double";
   require_features(context, static_cast<int64_t>(std::max(s.offset.size(), s.scale.size())));
-  dynamic_loop(context, "i", ml::count_text(context));
+  open_loop(context, "i", ml::count_text(context));
   context.line(fmt::format("{}[i] = (float)((({}){}[i] - {}) * {});", context.out(0), wide, context.in(0),
                            offset, scale));
   context.close();

@@ -80,7 +80,7 @@ Status emit_vectorizer(EmitContext& context) {
   if (context.out_type(0).elements() == 0) return {};
   context.line(fmt::format("float* y = {};", context.out(0)));
   for (size_t k = 0; k < widths.size(); ++k) {
-    dynamic_loop(context, "r", ml::row_text(context, k));
+    open_loop(context, "r", ml::row_text(context, k));
     context.line(fmt::format("for (ptrdiff_t c = 0; c < {0}; ++c) y[r * {1} + c] = (float){2}[r * {0} + c];",
                              widths[k], context.out_dim(0, 1), context.in(k)));
     context.close();

@@ -86,7 +86,7 @@ Status emit_regressor(EmitContext& context) {
   ml::set_row_dims(context);
   MRVLC_ASSIGN(Linear p, regressor(emit_view(context)));
   if (p.x.rows == 0) return {};
-  ml::dynamic_rows(context, p.x);
+  ml::open_rows(context, p.x);
   context.line(fmt::format("float* y = {} + n * {};", context.out(0), p.rows));
   emit_scores(context, p, "y");
   ml::emit_apply(context, p.post, E::F32, "y", p.rows);
@@ -146,7 +146,7 @@ Status emit_classifier(EmitContext& context) {
   std::string scores = wants_scores ? fmt::format("{} + n * {}", context.out(1), p.classes())
                                     : fmt::format("(float*){}", context.scratch(p.classes() * 4));
   ml::ListTable labels(context, p.labels, ml::label_type(p.labels));
-  ml::dynamic_rows(context, p.linear.x);
+  ml::open_rows(context, p.linear.x);
   context.line(fmt::format("float* z = {};", scores));
   emit_scores(context, p.linear, "z");
   if (p.shared()) {

@@ -40,9 +40,9 @@ void put_row(Tensor& out, int64_t row, const std::vector<double>& values) {
   for (int64_t j = 0; j < n; ++j) out.set_double(row * n + j, values[at(j)]);
 }
 
-void dynamic_rows(EmitContext& context, const Rows& rows) {
+void open_rows(EmitContext& context, const Rows& rows) {
   require_equal(context, column_text(context), fmt::format("{}", rows.cols));
-  dynamic_loop(context, "n", row_text(context));
+  open_loop(context, "n", row_text(context));
   context.line(
       fmt::format("const {}* x = {} + n * {};", c_type(context.in_type(0).elem), context.in(0), rows.cols));
 }

@@ -32,7 +32,7 @@ std::string column_text(const EmitContext& context, size_t input = 0);
 std::string count_text(const EmitContext& context);
 // Opens the loop over rows n of input 0, with `x` pointing at one; they have so many columns, or the function
 // fails.
-void dynamic_rows(EmitContext& context, const Rows& rows);
+void open_rows(EmitContext& context, const Rows& rows);
 
 // Dimensions of results that have a row for each of input 0.
 void set_row_dims(EmitContext& context);

@@ -54,7 +54,7 @@ Status emit_normalizer(EmitContext& context) {
   MRVLC_ASSIGN(Norm norm, norm_of(emit_view(context)));
   if (context.out_type(0).elements() == 0) return {};
   const std::string columns = ml::column_text(context);
-  dynamic_loop(context, "r", ml::row_text(context));
+  open_loop(context, "r", ml::row_text(context));
   context.line(
       fmt::format("const {}* x = {} + r * {};", c_type(context.in_type(0).elem), context.in(0), columns));
   context.line(fmt::format("float* y = {} + r * {};", context.out(0), columns));

@@ -125,7 +125,7 @@ Status emit_regressor(EmitContext& context) {
   if (m.x.rows == 0) return {};
   std::string coefficients = ml::table_of(context, E::F32, m.coefficients);
   std::string support = m.vectors > 0 ? ml::table_of(context, E::F32, m.support) : "";
-  ml::dynamic_rows(context, m.x);
+  ml::open_rows(context, m.x);
   context.line(fmt::format("float sum = {}, k;", f32(static_cast<double>(m.rho[0]))));
   if (m.vectors == 0) {
     emit_kernel(context, m, "k", coefficients);
@@ -364,7 +364,7 @@ Status emit_classifier(EmitContext& context) {
     context.line(fmt::format("float* kernels = (float*){};", context.scratch(p.m.vectors * 4)));
     context.line(fmt::format("int32_t* votes = (int32_t*){};", context.scratch(p.classes() * 4)));
   }
-  ml::dynamic_rows(context, p.m.x);
+  ml::open_rows(context, p.m.x);
   p.voting() ? emit_decisions(context, p) : emit_linear(context, p);
   ml::emit_greatest(context, p.voting() ? "votes" : "values", p.classes());
   if (p.thresholded())

@@ -76,7 +76,7 @@ Status emit_scores(EmitContext& context) {
   }
   ml::TreesText text(context, job.trees, context.in_type(0).elem, elem);
   std::string base = base_table(context, job.trees, elem);
-  ml::dynamic_rows(context, job.x);
+  ml::open_rows(context, job.x);
   context.line(fmt::format("{}* y = {} + n * {};", c_type(elem), context.out(0), job.trees.targets));
   text.emit_row("y", has);
   emit_base(context, job.trees, base, "y");
@@ -168,7 +168,7 @@ Status emit_classifier(EmitContext& context) {
   ml::TreesText text(context, job.trees, context.in_type(0).elem, E::F32);
   ml::ListTable labels(context, job.labels, ml::label_type(job.labels));
   std::string base = base_table(context, job.trees, E::F32);
-  ml::dynamic_rows(context, job.x);
+  ml::open_rows(context, job.x);
   context.line(fmt::format("float* z = {};", scores));
   text.emit_row("z", "");
   emit_base(context, job.trees, base, "z");

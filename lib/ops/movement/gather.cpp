@@ -43,8 +43,8 @@ Status emit_gather(EmitContext& context) {
   if (context.out_type(0).elements() == 0) return {};
   const AxisText view(context, 0, axis);
   const std::string count = named_size(context, "count", product_text(indices));
-  dynamic_loop(context, "o", view.outer);
-  dynamic_loop(context, "i", count);
+  open_loop(context, "o", view.outer);
+  open_loop(context, "i", count);
   emit_index(context, "at", fmt::format("{}[i]", context.in(1)), view.n);
   const std::string from = fmt::format("(o * {} + at) * {}", view.n, view.inner),
                     to = fmt::format("(o * {} + i) * {}", count, view.inner);
@@ -75,7 +75,7 @@ Status eval_gather_elements(const EvalContext& context) {
 Status emit_gather_elements(EmitContext& context) {
   context.set_dims(0, in_dims(context, 1));
   if (context.out_type(0).elements() == 0) return {};
-  const std::string from = dynamic_along_axis(context);
+  const std::string from = open_along_axis(context);
   context.line(fmt::format("{}[n] = {}[{}];", context.out(0), context.in(0), from));
   close_along_axis(context);
   return {};
@@ -101,7 +101,7 @@ Status emit_gather_nd(EmitContext& context) {
   const int64_t batch_dims = context.node().int_attr("batch_dims");
   context.set_dims(0, selected_texts(context, batch_dims));
   if (context.out_type(0).elements() == 0) return {};
-  const std::string slice = dynamic_tuples(context, batch_dims);
+  const std::string slice = open_tuples(context, batch_dims);
   context.line(fmt::format("memcpy({} + n * {}, {} + at, {});", context.out(0), slice, context.in(0),
                            bytes_text(context.in_type(0).elem, slice)));
   context.close();

@@ -74,7 +74,7 @@ Status emit_one_hot(EmitContext& context) {
   const std::string limit = is_number(depth) ? depth : fmt::format("({}){}", wide, depth);
   context.line(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i) {}[i] = {}[0];",
                            product_text(out_dims(context)), y, values));
-  dynamic_loop(context, "i", product_text(x));
+  open_loop(context, "i", product_text(x));
   context.line(fmt::format("const {0} v = ({0}){1}[i];", wide, context.in(0)));
   context.open(fmt::format("if (v >= -{0} && v < {0})", limit));
   context.line(fmt::format("const ptrdiff_t k = v < 0 ? (ptrdiff_t)v + {} : (ptrdiff_t)v;", depth));

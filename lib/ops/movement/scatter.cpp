@@ -131,7 +131,7 @@ Status eval_scatter_elements(const EvalContext& context) {
 Status emit_scatter_elements(EmitContext& context) {
   MRVLC_ASSIGN(Reduction r, begin_scatter(context, in_dims(context, 1)));
   if (context.in_type(1).elements() == 0) return {};
-  const std::string place = dynamic_along_axis(context);
+  const std::string place = open_along_axis(context);
   const std::string y = fmt::format("{}[{}]", context.out(0), place);
   context.line(update_text(r, context.in_type(0).elem, y, fmt::format("{}[n]", context.in(2))));
   close_along_axis(context);
@@ -160,8 +160,8 @@ Status eval_scatter_nd(const EvalContext& context) {
 Status emit_scatter_nd(EmitContext& context) {
   MRVLC_ASSIGN(Reduction r, begin_scatter(context, selected_texts(context, 0)));
   if (context.in_type(2).elements() == 0) return {};
-  const std::string slice = dynamic_tuples(context, 0);
-  dynamic_loop(context, "j", slice);
+  const std::string slice = open_tuples(context, 0);
+  open_loop(context, "j", slice);
   context.line(update_text(r, context.in_type(0).elem, fmt::format("{}[at + j]", context.out(0)),
                            fmt::format("{}[n * {} + j]", context.in(2), slice)));
   context.close();

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "common/dynamic_facets.h"
 #include "common/emit_util.h"
+#include "common/lanes.h"
 #include "common/slices.h"
 
 namespace mrvlc::ops {
@@ -22,24 +22,23 @@ Status upgrade_top_k(RawNode& node) {
   return {};
 }
 
-struct TopKSizes : AxisSizes {
-  int64_t axis = 0, k = 0;
-};
-
-Result<TopKSizes> top_k_sizes(const InferContext& context) {
-  MRVLC_TRY(check_rank(context, 0, 1));
-  MRVLC_ASSIGN(int64_t axis, normalize_axis(context.int_attr("axis"), context.type(0).rank()));
-  MRVLC_ASSIGN(int64_t k, known_int(context, 1, "K"));
-  TopKSizes s{axis_sizes(context.type(0).shape, axis), axis, k};
-  if (s.k < 0 || s.k > s.dim) return bad_operands(fmt::format("k is {} for a dimension of {}", s.k, s.dim));
-  return s;
-}
-
 Result<std::vector<TensorType>> infer_top_k(const InferContext& context) {
-  MRVLC_ASSIGN(TopKSizes s, top_k_sizes(context));
-  Shape shape = context.type(0).shape;
-  shape[at(s.axis)] = s.k;
-  return std::vector<TensorType>{{context.type(0).elem, shape}, {E::I64, shape}};
+  MRVLC_TRY(check_tensors(context));
+  MRVLC_TRY(check_rank(context, 0, 1));
+  MRVLC_TRY(check_one_integer(context, 1, "K"));
+  const TensorType& x = context.type(0);
+  MRVLC_ASSIGN(int64_t axis, normalize_axis(context.int_attr("axis"), x.rank()));
+  Dims dims = dims_of(x);
+  Dim& dim = dims[at(axis)];
+  if (const Tensor* known = context.constant(1)) {
+    const int64_t k = known->as_int(0);
+    if (k < 0 || k > dim.bound)
+      return bad_operands(fmt::format("k is {} for a dimension of {}", k, dim.bound));
+    dim = {k, false};
+  } else {
+    dim.dynamic = true;
+  }
+  return std::vector<TensorType>{type_of(x.elem, dims, x.elements()), type_of(E::I64, dims, x.elements())};
 }
 
 bool less(const Tensor& x, int64_t a, int64_t b) {
@@ -50,7 +49,9 @@ bool less(const Tensor& x, int64_t a, int64_t b) {
 
 Status eval_top_k(const EvalContext& context) {
   InferContext view = context.infer_view();
-  MRVLC_ASSIGN(TopKSizes s, top_k_sizes(view));
+  MRVLC_ASSIGN(int64_t axis, normalize_axis(view.int_attr("axis"), view.type(0).rank()));
+  const AxisSizes s = axis_sizes(view.type(0).shape, axis);
+  const int64_t k = context.in(1).as_int(0);
   bool largest = view.int_attr("largest") != 0;
   const Tensor& x = context.in(0);
   std::vector<int64_t> order(at(s.dim));
@@ -61,8 +62,8 @@ Status eval_top_k(const EvalContext& context) {
       int64_t i = base + a * s.inner, j = base + b * s.inner;
       return largest ? less(x, j, i) : less(x, i, j);
     });
-    for (int64_t i = 0; i < s.k; ++i) {
-      int64_t to = (row / s.inner * s.k + i) * s.inner + row % s.inner, from = base + order[at(i)] * s.inner;
+    for (int64_t i = 0; i < k; ++i) {
+      int64_t to = (row / s.inner * k + i) * s.inner + row % s.inner, from = base + order[at(i)] * s.inner;
       is_float(x.elem()) ? context.out(0).set_double(to, x.as_double(from))
                          : context.out(0).set_int(to, x.as_int(from));
       context.out(1).set_int(to, order[at(i)]);
@@ -74,20 +75,29 @@ Status eval_top_k(const EvalContext& context) {
 // Insertion into the sorted list of the best so far; most elements fail the comparison with its last.
 Status emit_top_k(EmitContext& context) {
   MRVLC_TRY(require_widened(context));
-  MRVLC_ASSIGN(TopKSizes s, top_k_sizes(emit_view(context)));
+  MRVLC_ASSIGN(int64_t axis, axis_attr(context));
+  const AxisText s(context, 0, axis);
+  const Tensor* known = context.constant(1);
+  const std::string k = known != nullptr ? fmt::format("{}", known->as_int(0))
+                                         : named_size(context, "most", context.in(1) + "[0]");
+  context.fail_if(fmt::format("{0} < 0 || {0} > {1}", k, s.n));
+  Texts dims = in_dims(context, 0);
+  dims[at(axis)] = k;
+  for (size_t i : {size_t{0}, size_t{1}}) context.set_dims(i, dims);
   if (context.out_type(0).elements() == 0) return {};
   std::string_view type = c_type(context.in_type(0).elem);
   std::string_view better = context.node().int_attr("largest") != 0 ? ">" : "<";
-  context.loop("o", s.outer);
-  context.loop("i", s.inner);
-  context.line(fmt::format("const {}* x = {} + o * {} + i;", type, context.in(0), s.dim * s.inner));
-  context.line(fmt::format("{}* y = {} + o * {} + i;", type, context.out(0), s.k * s.inner));
-  context.line(fmt::format("int64_t* at = {} + o * {} + i;", context.out(1), s.k * s.inner));
-  context.loop("j", s.dim);
+  const std::string last = plus(k, -1), lane = times(k, s.inner);
+  open_loop(context, "o", turns_unless_empty(s.outer, k));
+  open_loop(context, "i", s.inner);
+  context.line(fmt::format("const {}* x = {} + o * {} + i;", type, context.in(0), s.lane()));
+  context.line(fmt::format("{}* y = {} + o * {} + i;", type, context.out(0), lane));
+  context.line(fmt::format("int64_t* at = {} + o * {} + i;", context.out(1), lane));
+  open_loop(context, "j", s.n);
   context.line(fmt::format("const {} v = x[j * {}];", type, s.inner));
-  context.line(fmt::format("ptrdiff_t k = j < {0} ? j : {0};", s.k));
-  context.line(fmt::format("if (k == {} && !(v {} y[{}])) continue;", s.k, better, (s.k - 1) * s.inner));
-  context.line(fmt::format("if (k == {0}) k = {1};", s.k, s.k - 1));
+  context.line(fmt::format("ptrdiff_t k = j < {0} ? j : {0};", k));
+  context.line(fmt::format("if (k == {} && !(v {} y[{}])) continue;", k, better, times(last, s.inner)));
+  context.line(fmt::format("if (k == {0}) k = {1};", k, last));
   context.open(fmt::format("for (; k > 0 && v {} y[(k - 1) * {}]; --k)", better, s.inner));
   context.line(fmt::format("y[k * {0}] = y[(k - 1) * {0}];", s.inner));
   context.line(fmt::format("at[k * {0}] = at[(k - 1) * {0}];", s.inner));
@@ -111,11 +121,9 @@ const OpDef& def_TopK() {
     d.min_outputs = d.max_outputs = 2;
     d.types = kNumeric;
     d.upgrade = upgrade_top_k;
-    d.infer = infer_top_k;
+    d.infer = d.infer_dynamic = infer_top_k;
     d.eval = eval_top_k;
-    d.emit = emit_top_k;
-    d.infer_dynamic = infer_dynamic_top_k;
-    d.emit_dynamic = emit_dynamic_top_k;
+    d.emit = d.emit_dynamic = emit_top_k;
     d.declined = "the accelerator does not sort";
     return d;
   }();

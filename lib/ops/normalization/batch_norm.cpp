@@ -74,12 +74,12 @@ Status emit_batch_norm(EmitContext& c) {
   const AxisText view(c, 0, 1);
   ElementType elem = c.in_type(0).elem;
   std::string epsilon = c_literal(static_cast<double>(c.node().float_attr("epsilon")), elem);
-  dynamic_loop(c, "b", view.outer);
-  dynamic_loop(c, "c", view.n);
+  open_loop(c, "b", view.outer);
+  open_loop(c, "c", view.n);
   c.line(fmt::format("const {0} factor = ({0})({1}[c] / sqrt{2}({3}[c] + {4}));", c_type(elem), c.in(1),
                      elem == ElementType::F64 ? "" : "f", c.in(4), epsilon));
   c.line(fmt::format("const {0} offset = ({0})({1}[c] - {2}[c] * factor);", c_type(elem), c.in(2), c.in(3)));
-  dynamic_loop(c, "i", view.inner);
+  open_loop(c, "i", view.inner);
   std::string index = fmt::format("(b * {} + c) * {} + i", view.n, view.inner);
   c.line(fmt::format("{0}[{2}] = {1}[{2}] * factor + offset;", c.out(0), c.in(0), index));
   for (int k = 0; k < 3; ++k) c.close();

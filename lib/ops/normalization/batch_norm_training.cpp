@@ -49,13 +49,13 @@ Status emit_batch_norm_training(EmitContext& c) {
   const std::string_view t = c_type(elem), f = elem == ElementType::F64 ? "" : "f";
   const auto momentum = static_cast<double>(c.node().float_attr("momentum"));
   auto each_run = [&](const std::function<void()>& body) {
-    dynamic_loop(c, "b", view.outer);
+    open_loop(c, "b", view.outer);
     c.line(fmt::format("const {}* x = {} + (b * {} + c) * {};", t, c.in(0), view.n, view.inner));
     body();
     c.close();
   };
   c.line(fmt::format("const {0} count = ({0})({1});", t, times(view.outer, view.inner)));
-  dynamic_loop(c, "c", view.n);
+  open_loop(c, "c", view.n);
   c.line(fmt::format("{} mean = 0, variance = 0;", t));
   each_run([&] {
     emit_sum(c, "sum", elem, view.inner, [](const std::string& i) { return fmt::format("x[{}]", i); });

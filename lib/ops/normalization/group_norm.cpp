@@ -97,10 +97,10 @@ Status emit_group_norm(EmitContext& c) {
   const std::string channels = named_size(c, "channels", quotient(view.n, groups)),
                     count = named_size(c, "count", times(channels, view.inner));
   const std::string index = scale_index(c, groups, channels);
-  dynamic_loop(c, "row", times(view.outer, fmt::format("{}", groups)));
+  open_loop(c, "row", times(view.outer, fmt::format("{}", groups)));
   emit_row_pointers(c, elem, count);
   emit_moments(c, elem, count, c.node().float_attr("epsilon"));
-  dynamic_loop(c, "k", channels);
+  open_loop(c, "k", channels);
   c.line(fmt::format("const {} factor = inverse * {}[{}];", c_type(elem), c.in(1), index));
   c.line(fmt::format("const {} offset = {}[{}] - mean * factor;", c_type(elem), c.in(2), index));
   c.open(fmt::format("for (ptrdiff_t i = k * {0}; i < (k + 1) * {0}; ++i)", view.inner));

@@ -41,8 +41,8 @@ Status emit_lp_norm(EmitContext& c) {
   ElementType elem = c.in_type(0).elem;
   std::string_view f = elem == ElementType::F64 ? "" : "f";
   bool squares = c.node().int_attr("p") == 2;
-  dynamic_loop(c, "o", view.outer);
-  dynamic_loop(c, "i", view.inner);
+  open_loop(c, "o", view.outer);
+  open_loop(c, "i", view.inner);
   c.line(fmt::format("const {}* x = {} + o * {} + i;", c_type(elem), c.in(0), view.lane()));
   c.line(fmt::format("{}* y = {} + o * {} + i;", c_type(elem), c.out(0), view.lane()));
   emit_sum(c, "norm", elem, view.n, [&](const std::string& k) {

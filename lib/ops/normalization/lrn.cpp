@@ -50,11 +50,11 @@ Status emit_lrn(EmitContext& c) {
   const ir::Node& node = c.node();
   int64_t size = node.int_attr("size");
   auto literal = [&](double value) { return c_literal(value, elem); };
-  dynamic_loop(c, "o", view.outer);
-  dynamic_loop(c, "k", view.n);
+  open_loop(c, "o", view.outer);
+  open_loop(c, "k", view.n);
   c.line(fmt::format("const ptrdiff_t first = k > {0} ? k - {0} : 0;", (size - 1) / 2));
   c.line(fmt::format("const ptrdiff_t last = k + {0} < {1} ? k + {0} : {1};", size / 2 + 1, view.n));
-  dynamic_loop(c, "i", view.inner);
+  open_loop(c, "i", view.inner);
   c.line(fmt::format("const {}* x = {} + o * {} + i;", c_type(elem), c.in(0), view.lane()));
   c.line(fmt::format("{} sum = 0;", c_type(elem)));
   c.line(fmt::format("for (ptrdiff_t j = first; j < last; ++j) sum += x[j * {0}] * x[j * {0}];", view.inner));

@@ -98,7 +98,7 @@ class Emitter {
     accumulate("scale", "(x[{0}] - mean[{1}]) * (x[{0}] - mean[{1}])");
     c_.line(fmt::format("for (ptrdiff_t s = 0; s < {}; ++s) scale[s] = 1 / (sqrt{}(scale[s] / {}) + {});", n,
                         f, count, c_literal(kEpsilon, elem_)));
-    dynamic_runs();
+    open_runs();
     c_.line(fmt::format("{}* y = {} + first;", t_, c_.out(0)));
     std::string s = statistic();
     c_.line(run(fmt::format("y[r] = (x[r] - mean[{0}]) * scale[{0}];", s)));
@@ -116,8 +116,8 @@ class Emitter {
     return fmt::format("for (ptrdiff_t r = 0; r < {}; ++r) {}", loops_.size.back(), statement);
   }
 
-  void dynamic_runs() {
-    for (size_t d = 0; d < last(); ++d) dynamic_loop(c_, fmt::format("i{}", d), loops_.size[d]);
+  void open_runs() {
+    for (size_t d = 0; d < last(); ++d) open_loop(c_, fmt::format("i{}", d), loops_.size[d]);
     c_.line(fmt::format("const ptrdiff_t first = {}, base = {};", place(loops_.data), place(loops_.own)));
     c_.line(fmt::format("const {}* x = {} + first;", t_, c_.in(0)));
   }
@@ -136,7 +136,7 @@ class Emitter {
   // INTO[s] += the term, of element {0} and its statistic {1}.
   void accumulate(const std::string& into, std::string_view term) {
     c_.open("");
-    dynamic_runs();
+    open_runs();
     if (kept()) {
       c_.line(run(fmt::format("{}[{}] += {};", into, statistic(),
                               fmt::format(fmt::runtime(term), "r", statistic()))));

@@ -81,7 +81,7 @@ Status emit_dynamic_rms_norm(EmitContext& c) {
   set_same_dims(c);
   const AxisText view(c, 0, axis, true);
   const std::string scale = dynamic_row_operand(c, 1, axis, view.n);
-  dynamic_loop(c, "row", view.outer);
+  open_loop(c, "row", view.outer);
   emit_inverse(c, view.n);
   c.line(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i) y[i] = x[i] * inverse * {};", view.n, scale));
   c.close();

@@ -78,7 +78,7 @@ Status emit_instance_norm(EmitContext& c) {
   if (c.out_type(0).elements() == 0) return {};
   const AxisText view(c, 0, 1);
   ElementType elem = c.in_type(0).elem;
-  dynamic_loop(c, "row", times(view.outer, view.n));
+  open_loop(c, "row", times(view.outer, view.n));
   emit_row_pointers(c, elem, view.inner);
   emit_moments(c, elem, view.inner, c.node().float_attr("epsilon"));
   c.line(fmt::format("const {} factor = inverse * {}[row % {}];", c_type(elem), c.in(1), view.n));
@@ -161,7 +161,7 @@ std::string operand_text(const EmitContext& c, size_t input, const AxisView& vie
 void emit_rows(EmitContext& c, const std::string& rows, const std::string& n, const std::string& scale,
                const std::string& bias) {
   ElementType elem = c.in_type(0).elem;
-  dynamic_loop(c, "row", rows);
+  open_loop(c, "row", rows);
   emit_row_pointers(c, elem, n);
   emit_moments(c, elem, n, c.node().float_attr("epsilon"));
   c.line(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i) y[i] = (x[i] - mean) * inverse * {}{};", n, scale,

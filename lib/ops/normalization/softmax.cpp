@@ -80,8 +80,8 @@ class Emitter {
 
   // Opens the loops over lanes: x and y are the lane's first elements, `peak` its maximum.
   void begin() {
-    dynamic_loop(c_, "o", view_.outer);
-    dynamic_loop(c_, "i", view_.inner);
+    open_loop(c_, "o", view_.outer);
+    open_loop(c_, "i", view_.inner);
     c_.line(fmt::format("const {}* x = {} + o * {} + i;", c_type(elem_), c_.in(0), view_.lane()));
     c_.line(fmt::format("{}* y = {} + o * {} + i;", c_type(elem_), c_.out(0), view_.lane()));
     c_.line(fmt::format("{} peak = -INFINITY;", c_type(elem_)));

@@ -49,7 +49,7 @@ Status emit_dynamic_quantize(EmitContext& context) {
   const std::string n = named_size(context, "count", product_text(in_dims(context, 0)));
   const std::string x = context.in(0);
   context.line("float low = 0.0f, high = 0.0f;");
-  dynamic_loop(context, "i", n);
+  open_loop(context, "i", n);
   context.line(fmt::format("low = {0}[i] < low ? {0}[i] : low;", x));
   context.line(fmt::format("high = {0}[i] > high ? {0}[i] : high;", x));
   context.close();
@@ -57,7 +57,7 @@ Status emit_dynamic_quantize(EmitContext& context) {
   emit_rounded(context, "z", "-low / scale", "0.0f", "255.0f");
   context.line("const int32_t zero = (int32_t)z;");
   context.line("const float first = (float)(0 - zero), last = (float)(255 - zero);");
-  dynamic_loop(context, "i", n);
+  open_loop(context, "i", n);
   emit_rounded(context, "v", x + "[i] / scale", "first", "last");
   context.line(fmt::format("{}[i] = (uint8_t)((int32_t)v + zero);", context.out(0)));
   context.close();

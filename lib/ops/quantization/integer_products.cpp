@@ -40,7 +40,7 @@ std::string zero_text(EmitContext& context, size_t i, std::string_view index) {
 }
 
 // Input position along dimension d, guarded: leaves a loop over the kernel and an `if` open.
-void dynamic_tap(EmitContext& context, const ConvParams& p, size_t d) {
+void open_tap(EmitContext& context, const ConvParams& p, size_t d) {
   context.loop(fmt::format("k{}", d), p.kernel[d]);
   context.line(fmt::format("const ptrdiff_t i{0} = o{0} * {1} + k{0} * {2} - {3};", d, p.strides[d],
                            p.dilations[d], signed_text(p.pads_begin[d])));
@@ -234,7 +234,7 @@ void emit_integer_conv(EmitContext& context, const ConvParams& p, const IntegerP
   for (size_t d = 0; d < rank; ++d) context.loop(fmt::format("o{}", d), p.output[d]);
   context.line("uint32_t sum = 0;");
   context.loop("c", channels);
-  for (size_t d = 0; d < rank; ++d) dynamic_tap(context, p, d);
+  for (size_t d = 0; d < rank; ++d) open_tap(context, p, d);
   context.line(fmt::format("sum += (uint32_t)((int32_t)({}[{}] - zx) * (int32_t)({}[{}] - zw));",
                            context.in(product.a.data), nested_index("first + c", "i", p.input),
                            context.in(product.b.data),

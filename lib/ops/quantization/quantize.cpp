@@ -224,23 +224,23 @@ void declare_scale(EmitContext& context, const Run& run, std::string_view index)
   context.line(fmt::format("const {} zero = {};", type, zero));
 }
 
-void dynamic_run(EmitContext& context, const SizeTexts& s, Run& run) {
+void open_run(EmitContext& context, const SizeTexts& s, Run& run) {
   const std::string& n = s.per == QuantSizes::Per::Tensor ? s.outer : s.inner;
   if (s.per == QuantSizes::Per::Tensor) {
     declare_scale(context, run, "0");
     context.line(fmt::format("const {}* x = {};", c_type(context.in_type(0).elem), context.in(0)));
     context.line(fmt::format("{}* y = {};", c_type(context.out_type(0).elem), context.out(0)));
-    dynamic_loop(context, "i", n);
+    open_loop(context, "i", n);
     run.loops = 1;
     return;
   }
-  dynamic_loop(context, "o", s.outer);
-  dynamic_loop(context, "a", s.axis);
+  open_loop(context, "o", s.outer);
+  open_loop(context, "a", s.axis);
   if (s.per == QuantSizes::Per::Axis) declare_scale(context, run, "a");
   context.line(fmt::format("const ptrdiff_t base = (o * {} + a) * {};", s.axis, n));
   context.line(fmt::format("const {}* x = {} + base;", c_type(context.in_type(0).elem), context.in(0)));
   context.line(fmt::format("{}* y = {} + base;", c_type(context.out_type(0).elem), context.out(0)));
-  dynamic_loop(context, "i", n);
+  open_loop(context, "i", n);
   if (s.per == QuantSizes::Per::Block)
     declare_scale(context, run, fmt::format("(o * ({}) + a / {}) * {} + i", s.groups, s.block, s.inner));
   run.loops = 3;
@@ -270,7 +270,7 @@ void emit_codes(EmitContext& context, const SizeTexts& s) {
   const InferContext view = emit_view(context);
   const ElementType elem = context.out_type(0).elem;
   Run run;
-  dynamic_run(context, s, run);
+  open_run(context, s, run);
   context.line("float v = (float)x[i] / scale;");
   if (!kFloatCodes.has(elem)) {
     store_integer(context, elem);
@@ -284,7 +284,7 @@ void emit_codes(EmitContext& context, const SizeTexts& s) {
 
 void emit_values(EmitContext& context, const SizeTexts& s) {
   Run run{0, true};
-  dynamic_run(context, s, run);
+  open_run(context, s, run);
   context.line(fmt::format("y[i] = (float)({} - zero) * scale;",
                            decoded_text(context, "x[i]", context.in_type(0).elem)));
   close_run(context, run);

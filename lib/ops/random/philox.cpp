@@ -74,21 +74,21 @@ std::array<double, 2> normal_pair(RandomKey key, uint64_t pair) {
   return {radius * std::cos(angle), radius * std::sin(angle)};
 }
 
-void dynamic_uniform24(EmitContext& context, RandomKey key, std::string_view n) {
+void open_uniform24(EmitContext& context, RandomKey key, std::string_view n) {
   context.line("uint32_t w[4] = {0};");
   context.open(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i)", n));
   context.line(fmt::format("if (i % 4 == 0) {}", call_text(context, key, "i / 4")));
   context.line("const double u = (double)(w[i % 4] >> 8) * 0x1p-24;");
 }
 
-void dynamic_uniform53(EmitContext& context, RandomKey key, std::string_view n) {
+void open_uniform53(EmitContext& context, RandomKey key, std::string_view n) {
   context.line("uint32_t w[4] = {0};");
   context.open(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i)", n));
   context.line(fmt::format("if (i % 2 == 0) {}", call_text(context, key, "i / 2")));
   context.line(fmt::format("const double u = {}(w + i % 2 * 2);", context.helper("uniform53")));
 }
 
-void dynamic_normals(EmitContext& context, RandomKey key, std::string_view n) {
+void open_normals(EmitContext& context, RandomKey key, std::string_view n) {
   std::string uniform = context.helper("uniform53");
   context.open(fmt::format("for (ptrdiff_t i = 0; i < {}; i += 2)", n));
   context.line("uint32_t w[4];");

@@ -25,9 +25,9 @@ double uniform53(RandomKey key, uint64_t i);
 std::array<double, 2> normal_pair(RandomKey key, uint64_t pair);
 
 // for (ptrdiff_t i = 0; i < n; ++i) { const double u = ...; the same numbers. The caller closes the block.
-void dynamic_uniform24(EmitContext& context, RandomKey key, std::string_view n);
-void dynamic_uniform53(EmitContext& context, RandomKey key, std::string_view n);
+void open_uniform24(EmitContext& context, RandomKey key, std::string_view n);
+void open_uniform53(EmitContext& context, RandomKey key, std::string_view n);
 // for (ptrdiff_t i = 0; i < n; i += 2) { const double z0 = ..., z1 = ...;
-void dynamic_normals(EmitContext& context, RandomKey key, std::string_view n);
+void open_normals(EmitContext& context, RandomKey key, std::string_view n);
 
 }  // namespace mrvlc::ops

@@ -82,7 +82,7 @@ Status emit_uniform(EmitContext& context, const std::string& n) {
   Affine t = affine(emit_view(context));
   RandomKey key = random_key(*context.node().op, context.node().attrs);
   bool wide = context.out_type(0).elem == E::F64;
-  (wide ? dynamic_uniform53 : dynamic_uniform24)(context, key, n);
+  (wide ? open_uniform53 : open_uniform24)(context, key, n);
   // Two statements, so that they are not contracted.
   context.line(fmt::format("const double v = u * {};", c_literal(t.b, E::F64)));
   context.line(fmt::format("{}[i] = {};", context.out(0), stored(context, c_literal(t.a, E::F64) + " + v")));
@@ -97,7 +97,7 @@ Status emit_normal(EmitContext& context, const std::string& n) {
   auto value = [&](std::string_view z) {
     return stored(context, fmt::format("{} + {} * {}", c_literal(t.a, E::F64), z, c_literal(t.b, E::F64)));
   };
-  dynamic_normals(context, key, n);
+  open_normals(context, key, n);
   context.line(fmt::format("{}[i] = {};", y, value("z0")));
   context.line(fmt::format("if (i + 1 < {}) {}[i + 1] = {};", n, y, value("z1")));
   context.close();

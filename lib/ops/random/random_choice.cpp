@@ -18,8 +18,8 @@ double draw(RandomKey key, int64_t i, ElementType elem) {
   return elem == E::F64 ? uniform53(key, n) : uniform24(key, n);
 }
 
-void dynamic_draws(EmitContext& context, RandomKey key, const std::string& n, ElementType elem) {
-  (elem == E::F64 ? dynamic_uniform53 : dynamic_uniform24)(context, key, n);
+void open_draws(EmitContext& context, RandomKey key, const std::string& n, ElementType elem) {
+  (elem == E::F64 ? open_uniform53 : open_uniform24)(context, key, n);
 }
 
 std::string loaded(EmitContext& context, size_t input, std::string_view index) {
@@ -61,7 +61,7 @@ Status eval_bernoulli(const EvalContext& context) {
 
 Status emit_bernoulli(EmitContext& context) {
   context.set_dims(0, in_dims(context, 0));
-  dynamic_draws(context, key_of(context), product_text(in_dims(context, 0)), context.in_type(0).elem);
+  open_draws(context, key_of(context), product_text(in_dims(context, 0)), context.in_type(0).elem);
   context.line(fmt::format("{}[i] = {};", context.out(0),
                            stored(context, fmt::format("u < (double){}", loaded(context, 0, "i")))));
   context.close();
@@ -118,7 +118,7 @@ Status emit_multinomial(EmitContext& context) {
   if (context.out_type(0).elements() == 0) return {};
   std::string scratch = context.scratch(d.classes * 8);
   context.line(fmt::format("double* sums = (double*){};", scratch));
-  dynamic_uniform53(context, key_of(context), fmt::format("{}", d.rows * d.samples));
+  open_uniform53(context, key_of(context), fmt::format("{}", d.rows * d.samples));
   context.open(fmt::format("if (i % {} == 0)", d.samples));
   context.line(fmt::format("const ptrdiff_t row = i / {} * {};", d.samples, d.classes));
   context.line("double most = -(double)INFINITY, total = 0.0;");
@@ -199,7 +199,7 @@ Status emit_dropout(EmitContext& context) {
   context.line(fmt::format("const double ratio = {};",
                            context.has(1) ? "(double)" + loaded(context, 1, "0") : std::string("0.5")));
   context.line("const double scale = 1.0 / (1.0 - ratio);");
-  (elem == E::F64 ? dynamic_uniform53 : dynamic_uniform24)(context, key_of(context), count);
+  (elem == E::F64 ? open_uniform53 : open_uniform24)(context, key_of(context), count);
   std::string value = fmt::format("u >= ratio ? (double){} * scale : 0.0", loaded(context, 0, "i"));
   context.line(fmt::format("{}[i] = {};", context.out(0), stored(context, value)));
   if (context.node().outputs.size() > 1) context.line(fmt::format("{}[i] = u >= ratio;", context.out(1)));

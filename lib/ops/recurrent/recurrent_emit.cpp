@@ -138,7 +138,7 @@ void RecurrentCode::emit(const std::function<void()>& cell) {
   c.line(fmt::format("{0}* const h = g + {1};", t, p.gates * n));
   if (p.gates != 1) c.line(fmt::format("{0}* const {1} = g + {2};", t, lstm ? "c" : "q", (p.gates + 1) * n));
   c.loop("d", p.directions);
-  dynamic_loop(c, "b", batch);
+  open_loop(c, "b", batch);
   if (c.has(P::kInitialH) || c.has(P::kInitialC) || c.node().outputs.size() > P::kLastH) {
     c.line(fmt::format("const ptrdiff_t state = {};", p.batch_first ? fmt::format("b * {} + d", p.directions)
                                                                     : fmt::format("d * {} + b", batch)));

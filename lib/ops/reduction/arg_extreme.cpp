@@ -72,8 +72,8 @@ Status emit_arg(EmitContext& c) {
   const AxisText view(c, 0, axis);
   bool last = c.node().int_attr("select_last_index") != 0;
   std::string_view better = Max ? (last ? ">=" : ">") : (last ? "<=" : "<");
-  dynamic_loop(c, "o", view.outer);
-  dynamic_loop(c, "i", view.inner);
+  open_loop(c, "o", view.outer);
+  open_loop(c, "i", view.inner);
   c.line(fmt::format("const {}* x = {} + o * {} + i;", c_type(c.in_type(0).elem), c.in(0), view.lane()));
   c.line("ptrdiff_t best = 0;");
   c.line(fmt::format("for (ptrdiff_t k = 1; k < {0}; ++k) best = x[k * {1}] {2} x[best * {1}] ? k : best;",

@@ -1,9 +1,9 @@
 // CumSum (ONNX CumSum-14) and Trilu (Trilu-14).
 #include <algorithm>
 
-#include "common/dynamic_facets.h"
 #include "common/emit_util.h"
 #include "common/index_util.h"
+#include "common/lanes.h"
 #include "common/slices.h"
 
 namespace mrvlc::ops {
@@ -16,16 +16,25 @@ struct ScanSizes : AxisSizes {
 };
 
 Result<ScanSizes> scan_sizes(const InferContext& context) {
-  MRVLC_TRY(check_rank(context, 0, 1));
   MRVLC_ASSIGN(int64_t axis, known_int(context, 1, "axis"));
   MRVLC_ASSIGN(axis, normalize_axis(axis, context.type(0).rank()));
   return ScanSizes{axis_sizes(context.type(0).shape, axis), context.int_attr("exclusive") != 0,
                    context.int_attr("reverse") != 0};
 }
 
-Result<std::vector<TensorType>> infer_cum_sum(const InferContext& context) {
-  MRVLC_TRY(scan_sizes(context));
+Result<std::vector<TensorType>> infer_dynamic_cum_sum(const InferContext& context) {
+  MRVLC_TRY(check_tensors(context));
+  MRVLC_TRY(check_rank(context, 0, 1));
+  MRVLC_TRY(check_one_integer(context, 1, "axis"));
+  if (context.constant(1) != nullptr)
+    MRVLC_TRY(normalize_axis(context.constant(1)->as_int(0), context.type(0).rank()));
   return std::vector<TensorType>{context.type(0)};
+}
+
+// An axis known at run time only is checked then.
+Result<std::vector<TensorType>> infer_cum_sum(const InferContext& context) {
+  MRVLC_TRY(known_int(context, 1, "axis"));
+  return infer_dynamic_cum_sum(context);
 }
 
 // Running sum of one line; T is double, or uint64_t which wraps.
@@ -59,43 +68,71 @@ Status eval_cum_sum(const EvalContext& context) {
   return {};
 }
 
+// The sizes around the axis that operand 1 says, which are read at run time when it is no constant.
+Result<AxisText> axis_operand(EmitContext& context) {
+  const Texts dims = in_dims(context, 0);
+  const auto rank = static_cast<int64_t>(dims.size());
+  if (const Tensor* known = context.constant(1)) {
+    MRVLC_ASSIGN(int64_t axis, normalize_axis(known->as_int(0), rank));
+    return AxisText(context, 0, axis);
+  }
+  declare_list(context, "dim", dims);
+  context.line(fmt::format("const int64_t axis = {}({}[0], {});", context.helper("dynamic_axis"),
+                           context.in(1), rank));
+  context.fail_if("axis < 0");
+  context.line("ptrdiff_t outer_size = 1, inner_size = 1;");
+  context.line("for (int64_t d = 0; d < axis; ++d) outer_size *= (ptrdiff_t)dim[d];");
+  context.line(fmt::format("for (int64_t d = axis + 1; d < {}; ++d) inner_size *= (ptrdiff_t)dim[d];", rank));
+  AxisText view;
+  view.outer = "outer_size", view.n = named_size(context, "axis_size", "dim[axis]"),
+  view.inner = "inner_size";
+  return view;
+}
+
 // Line j from line j - 1, so that the loop over the inner dimensions vectorises.
 Status emit_cum_sum(EmitContext& context) {
   MRVLC_TRY(require_widened(context));
-  MRVLC_ASSIGN(ScanSizes s, scan_sizes(emit_view(context)));
+  context.set_dims(0, in_dims(context, 0));
   if (context.out_type(0).elements() == 0) return {};
-  ElementType elem = context.in_type(0).elem;
-  int64_t first = s.reverse ? (s.dim - 1) * s.inner : 0, step = s.reverse ? -s.inner : s.inner;
+  MRVLC_ASSIGN(AxisText s, axis_operand(context));
+  const ElementType elem = context.in_type(0).elem;
+  const bool exclusive = context.node().int_attr("exclusive") != 0,
+             reverse = context.node().int_attr("reverse") != 0;
+  const std::string first = reverse ? times(plus(s.n, -1), s.inner) : "0",
+                    step = reverse ? fmt::format("(-{})", s.inner) : s.inner;
   // Signed overflow is undefined in C; the sum is made in the unsigned type.
-  std::string wide = is_float(elem) ? "" : byte_size(elem) == 8 ? "(uint64_t)" : "(uint32_t)";
-  context.loop("o", s.outer);
+  const std::string wide = is_float(elem) ? "" : byte_size(elem) == 8 ? "(uint64_t)" : "(uint32_t)";
+  open_loop(context, "o", turns_unless_empty(s.outer, s.n));
+  context.line(fmt::format("const {}* x = {} + o * {} + {};", c_type(elem), context.in(0), s.lane(), first));
+  context.line(fmt::format("{}* y = {} + o * {} + {};", c_type(elem), context.out(0), s.lane(), first));
   context.line(
-      fmt::format("const {}* x = {} + o * {} + {};", c_type(elem), context.in(0), s.dim * s.inner, first));
-  context.line(
-      fmt::format("{}* y = {} + o * {} + {};", c_type(elem), context.out(0), s.dim * s.inner, first));
-  context.line(
-      fmt::format("for (ptrdiff_t i = 0; i < {}; ++i) y[i] = {};", s.inner, s.exclusive ? "0" : "x[i]"));
-  context.open(fmt::format("for (ptrdiff_t j = 1; j < {}; ++j)", s.dim));
-  context.line(fmt::format("const {}* xj = x + {} * {};", c_type(elem), s.exclusive ? "(j - 1)" : "j",
-                           signed_text(step)));
-  context.line(fmt::format("{}* yj = y + j * {};", c_type(elem), signed_text(step)));
+      fmt::format("for (ptrdiff_t i = 0; i < {}; ++i) y[i] = {};", s.inner, exclusive ? "0" : "x[i]"));
+  context.open(fmt::format("for (ptrdiff_t j = 1; j < {}; ++j)", s.n));
+  context.line(fmt::format("const {}* xj = x + {} * {};", c_type(elem), exclusive ? "(j - 1)" : "j", step));
+  context.line(fmt::format("{}* yj = y + j * {};", c_type(elem), step));
   context.line(fmt::format("for (ptrdiff_t i = 0; i < {0}; ++i) yj[i] = ({1})({2}yj[i - {3}] + {2}xj[i]);",
-                           s.inner, c_type(elem), wide, signed_text(step)));
+                           s.inner, c_type(elem), wide, step));
   context.close();
   context.close();
   return {};
 }
 
 Result<int64_t> diagonal(const InferContext& context) {
-  MRVLC_TRY(check_rank(context, 0, 2));
   if (!context.has(1)) return int64_t{0};
   MRVLC_ASSIGN(int64_t k, known_int(context, 1, "k"));
   return std::clamp(k, -kMaxElements, kMaxElements);
 }
 
+Result<std::vector<TensorType>> infer_dynamic_trilu(const InferContext& context) {
+  MRVLC_TRY(check_tensors(context));
+  MRVLC_TRY(check_rank(context, 0, 2));
+  if (context.has(1)) MRVLC_TRY(check_one_integer(context, 1, "k"));
+  return std::vector<TensorType>{context.type(0)};
+}
+
 Result<std::vector<TensorType>> infer_trilu(const InferContext& context) {
   MRVLC_TRY(diagonal(context));
-  return std::vector<TensorType>{context.type(0)};
+  return infer_dynamic_trilu(context);
 }
 
 Status eval_trilu(const EvalContext& context) {
@@ -115,17 +152,30 @@ Status eval_trilu(const EvalContext& context) {
   return {};
 }
 
+// What a row's number is moved by to be the first column behind the lower part.
+Result<std::string> split_text(EmitContext& context) {
+  const int64_t added = context.node().int_attr("upper") != 0 ? 0 : 1;
+  if (!context.has(1) || context.constant(1) != nullptr) {
+    MRVLC_ASSIGN(int64_t k, diagonal(emit_view(context)));
+    return signed_text(k + added);
+  }
+  const std::string most = fmt::format("INT64_C({})", kMaxElements);
+  context.line(fmt::format("int64_t k = {}[0];", context.in(1)));
+  context.line(fmt::format("k = k < -{0} ? -{0} : k > {0} ? {0} : k;", most));
+  return fmt::format("(ptrdiff_t)k + {}", added);
+}
+
 Status emit_trilu(EmitContext& context) {
-  InferContext view = emit_view(context);
-  MRVLC_ASSIGN(int64_t k, diagonal(view));
-  const Shape& shape = context.in_type(0).shape;
-  int64_t rows = shape[shape.size() - 2], cols = shape.back();
+  context.set_dims(0, in_dims(context, 0));
   if (context.out_type(0).elements() == 0) return {};
-  bool upper = view.int_attr("upper") != 0;
+  const AxisText view(context, 0, context.in_type(0).rank() - 2);
+  const std::string &rows = view.n, &cols = view.inner;
+  MRVLC_ASSIGN(std::string moved, split_text(context));
+  const bool upper = context.node().int_attr("upper") != 0;
   std::string x = context.in(0), y = context.out(0);
-  context.loop("n", context.out_type(0).elements() / (rows * cols));
-  context.loop("r", rows);
-  context.line(fmt::format("const ptrdiff_t edge = r + {};", signed_text(upper ? k : k + 1)));
+  open_loop(context, "n", view.outer);
+  open_loop(context, "r", rows);
+  context.line(fmt::format("const ptrdiff_t edge = r + {};", moved));
   context.line(fmt::format("const ptrdiff_t split = edge < 0 ? 0 : edge < {0} ? edge : {0};", cols));
   context.line(fmt::format("const ptrdiff_t line = (n * {} + r) * {};", rows, cols));
   std::string low = upper ? "0" : fmt::format("{}[line + c]", x),
@@ -150,9 +200,8 @@ const OpDef& def_CumSum() {
     d.types = types_of({E::F32, E::F64, E::F16, E::BF16, E::I32, E::I64, E::U32, E::U64});
     d.infer = infer_cum_sum;
     d.eval = eval_cum_sum;
-    d.emit = emit_cum_sum;
     d.infer_dynamic = infer_dynamic_cum_sum;
-    d.emit_dynamic = emit_dynamic_cum_sum;
+    d.emit = d.emit_dynamic = emit_cum_sum;
     d.declined = "the accelerator has no running sums";
     return d;
   }();
@@ -170,9 +219,8 @@ const OpDef& def_Trilu() {
     d.types = kFixedSize;
     d.infer = infer_trilu;
     d.eval = eval_trilu;
-    d.emit = emit_trilu;
     d.infer_dynamic = infer_dynamic_trilu;
-    d.emit_dynamic = emit_dynamic_trilu;
+    d.emit = d.emit_dynamic = emit_trilu;
     d.declined = "the accelerator has no masked copies";
     return d;
   }();

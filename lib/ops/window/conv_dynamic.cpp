@@ -45,7 +45,7 @@ std::string bias_text(const EmitContext& c) {
 }
 
 // Loops over images n and channels m of the result, or over rows in between.
-void dynamic_to(EmitContext& c, std::string_view var, std::string_view count) {
+void open_to(EmitContext& c, std::string_view var, std::string_view count) {
   c.open(fmt::format("for (int64_t {0} = 0; {0} < {1}; ++{0})", var, count));
 }
 
@@ -64,16 +64,16 @@ void emit_rows(EmitContext& c, const Terms& terms) {
   std::string_view out = c_type(c.out_type(0).elem);
   const std::string row =
       fmt::format("{0}* const row = {1} + ((n * G * M + m) * rows + r) * width;", out, c.out(0));
-  dynamic_to(c, "n", c.in_dim(0, 0));
-  dynamic_to(c, "r", "rows");
-  dynamic_to(c, "m", "G * M");
+  open_to(c, "n", c.in_dim(0, 0));
+  open_to(c, "r", "rows");
+  open_to(c, "m", "G * M");
   c.line(row);
   c.line(fmt::format("for (int64_t o = 0; o < width; ++o) row[o] = {};", terms.start));
   c.close();
-  dynamic_taps(c);
-  dynamic_to(c, "m", "G * M");
+  open_taps(c);
+  open_to(c, "m", "G * M");
   c.line(row);
-  dynamic_to(c, "i", "C");
+  open_to(c, "i", "C");
   c.line("const int64_t k = (m * C + i) * taps + t;");
   c.line(terms.weight);
   c.line("const int64_t base = (n * G * C + m / M * C + i) * plane + from;");
@@ -101,20 +101,20 @@ Status emit_conv(EmitContext& c, const Terms& terms) {
 void emit_summed_rows(EmitContext& c, const Terms& terms, const StoreSum& store) {
   const Shape& most = c.out_type(0).shape;
   c.line(fmt::format("int32_t* const sums = (int32_t*){};", c.scratch(4 * most[1] * most.back())));
-  dynamic_to(c, "n", c.in_dim(0, 0));
-  dynamic_to(c, "r", "rows");
+  open_to(c, "n", c.in_dim(0, 0));
+  open_to(c, "r", "rows");
   c.line("for (int64_t o = 0; o < G * M * width; ++o) sums[o] = 0;");
-  dynamic_taps(c);
-  dynamic_to(c, "m", "G * M");
+  open_taps(c);
+  open_to(c, "m", "G * M");
   c.line("int32_t* const row = sums + m * width;");
-  dynamic_to(c, "i", "C");
+  open_to(c, "i", "C");
   c.line("const int64_t k = (m * C + i) * taps + t;");
   c.line(terms.weight);
   c.line("const int64_t base = (n * G * C + m / M * C + i) * plane + from;");
   c.line("for (int64_t o = low; o < high; ++o) " + terms.step);
   close(c, 3);
-  dynamic_to(c, "m", "G * M");
-  dynamic_to(c, "o", "width");
+  open_to(c, "m", "G * M");
+  open_to(c, "o", "width");
   c.line("uint32_t sum = (uint32_t)sums[m * width + o];");
   store("((n * G * M + m) * rows + r) * width + o");
   close(c, 4);
@@ -169,13 +169,13 @@ Status emit_dynamic_conv_transpose(EmitContext& c) {
   c.set_dims(0, window_dims(c, "G * M", "in"));
   declare_window_sizes(c);
   c.line(fmt::format("const int64_t step = w.stride[{}];", c.in_type(0).shape.size() - 3));
-  dynamic_to(c, "n", c.in_dim(0, 0));
-  dynamic_to(c, "m", "G * M");
+  open_to(c, "n", c.in_dim(0, 0));
+  open_to(c, "m", "G * M");
   c.line(fmt::format("{}* const to = {} + (n * G * M + m) * plane;", type, c.out(0)));
   c.line(fmt::format("for (int64_t i = 0; i < plane; ++i) to[i] = {};", bias_text(c)));
-  dynamic_to(c, "r", "rows");
-  dynamic_taps(c);
-  dynamic_to(c, "i", "C");
+  open_to(c, "r", "rows");
+  open_taps(c);
+  open_to(c, "i", "C");
   c.line("const int64_t channel = m / M * C + i;");
   c.line(fmt::format("const {0} v = {1}[(channel * M + m % M) * taps + t];", type, c.in(1)));
   c.line(

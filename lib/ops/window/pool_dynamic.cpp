@@ -28,7 +28,7 @@ std::string step_text(const EmitContext& c, const std::string& into, const std::
 
 void emit_row(EmitContext& c) {
   c.line(fmt::format("for (int64_t o = 0; o < width; ++o) row[o] = {};", start_text(c)));
-  dynamic_taps(c);
+  open_taps(c);
   c.line("const int64_t base = p * plane + from;");
   c.open("for (int64_t o = low; o < high; ++o)");
   c.line(fmt::format("const {} v = {}[base + o * step];", c_type(c.in_type(0).elem), c.in(0)));
@@ -56,7 +56,7 @@ void emit_row_with_indices(EmitContext& c) {
   c.line(fmt::format("row[o] = {};", start_text(c)));
   c.line("where[o] = -1;");
   c.close();
-  dynamic_taps(c);
+  open_taps(c);
   c.open("for (int64_t o = low; o < high; ++o)");
   c.line(fmt::format("const {} v = {}[p * plane + from + o * step];", c_type(c.in_type(0).elem), c.in(0)));
   c.open("if (where[o] < 0 || v > row[o])");
@@ -116,7 +116,7 @@ Status emit_dynamic_global_pool(EmitContext& c) {
   c.set_dims(0, dims);
   AxisText view(c, 0, 2, true);
   std::string_view type = c_type(c.in_type(0).elem);
-  dynamic_loop(c, "p", view.outer);
+  open_loop(c, "p", view.outer);
   c.line(fmt::format("const {}* const x = {} + p * {};", type, c.in(0), view.n));
   RunReduction run;
   run.var = "total";

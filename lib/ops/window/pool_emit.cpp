@@ -53,7 +53,7 @@ std::string nested_index(std::string_view var, const Shape& sizes, size_t count)
 }
 
 // Loops over the kernel of the outer dimensions; leaves `src` at the input row.
-void dynamic_outer_taps(PoolCode& code) {
+void open_outer_taps(PoolCode& code) {
   const PoolParams& p = code.p;
   for (size_t d = 0; d < code.last; ++d) {
     code.context.loop(fmt::format("k{}", d), p.kernel[d]);
@@ -154,7 +154,7 @@ void pool_row(PoolCode& code) {
                            nested_index("o", p.output, code.last), p.output[code.last]));
   std::string init = p.is_max ? pool_lowest(elem) : c_literal(0.0, elem);
   context.line(fmt::format("for (ptrdiff_t ox = 0; ox < {}; ++ox) row[ox] = {};", p.output[code.last], init));
-  dynamic_outer_taps(code);
+  open_outer_taps(code);
   context.line(fmt::format("const {}* src = plane_in + ({}) * {};", code.type,
                            nested_index("i", p.input, code.last), p.input[code.last]));
   constexpr int64_t kUnrolled = 8;
@@ -182,7 +182,7 @@ void pool_with_indices(PoolCode& code, bool column_major) {
   context.line("ptrdiff_t where = -1;");
   PoolCode all = code;
   all.last = rank;
-  dynamic_outer_taps(all);
+  open_outer_taps(all);
   std::string index = nested_index("i", p.input, rank), stored = index;
   if (column_major) {
     stored = fmt::format("i{}", rank - 1);
@@ -201,7 +201,7 @@ void pool_with_indices(PoolCode& code, bool column_major) {
   context.close();
 }
 
-void dynamic_plane(EmitContext& context, const PoolParams& p, std::string_view type) {
+void open_plane(EmitContext& context, const PoolParams& p, std::string_view type) {
   context.loop("p", p.batch * p.channels);
   context.line(fmt::format("const {}* plane_in = {} + p * {};", type, context.in(0), element_count(p.input)));
   context.line(fmt::format("{}* plane_out = {} + p * {};", type, context.out(0), element_count(p.output)));
@@ -216,7 +216,7 @@ Status emit_pool(EmitContext& context) {
   if (context.out_type(0).elements() == 0) return {};
   PoolCode code{context, p, std::string(c_type(context.in_type(0).elem)), p.kernel.size() - 1,
                 pool_norm(view)};
-  dynamic_plane(context, p, code.type);
+  open_plane(context, p, code.type);
   for (size_t d = 0; d < code.last; ++d) context.loop(fmt::format("o{}", d), p.output[d]);
   if (view.num_outputs > 1) {
     pool_with_indices(code, view.int_attr("storage_order") != 0);

@@ -55,7 +55,7 @@ Texts window_dims(const EmitContext& c, const std::string& channels, std::string
   return dims;
 }
 
-void dynamic_taps(EmitContext& c) {
+void open_taps(EmitContext& c) {
   c.open("for (int64_t t = 0; t < taps; ++t)");
   c.line("int64_t from, low, high;");
   c.line(fmt::format("if (!{}_tap(&w, r, t, &from, &low, &high)) continue;", c.helper("dynamic_window")));

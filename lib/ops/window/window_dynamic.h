@@ -14,7 +14,7 @@ void size_transposed_window(EmitContext& context);
 // batch, channels, and the members `sizes` of the window: "w.out[0]"...
 Texts window_dims(const EmitContext& context, const std::string& channels, std::string_view sizes);
 // Loops over the taps of row `r`; leaves open a block with from, low and high.
-void dynamic_taps(EmitContext& context);
+void open_taps(EmitContext& context);
 // Declares `rows`, `width`, `plane` (of the input) and `taps`.
 void declare_window_sizes(EmitContext& context);
 
