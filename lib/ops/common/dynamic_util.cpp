@@ -129,6 +129,15 @@ Result<std::optional<std::vector<int64_t>>> ints_if_known(const InferContext& co
   return values;
 }
 
+std::optional<Shape> numbers_of(const Texts& texts) {
+  Shape numbers;
+  for (const std::string& text : texts) {
+    if (!is_number(text)) return std::nullopt;
+    numbers.push_back(std::stoll(text));
+  }
+  return numbers;
+}
+
 Texts in_dims(const EmitContext& context, size_t i) {
   Texts dims;
   for (int64_t d = 0; d < context.in_type(i).rank(); ++d) dims.push_back(context.in_dim(i, d));

@@ -58,6 +58,8 @@ Result<std::vector<TensorType>> infer_by_samples(const OpDef& op, const InferCon
 using Texts = std::vector<std::string>;
 // Is the C text a number, and not an expression of sizes known at run time only?
 bool is_number(const std::string& text);
+// The numbers, when all of them are.
+std::optional<Shape> numbers_of(const Texts& texts);
 Texts in_dims(const EmitContext& context, size_t i);
 Texts out_dims(const EmitContext& context, size_t i = 0);
 // "12 * v0->dim[1]"; dimensions [first, past).

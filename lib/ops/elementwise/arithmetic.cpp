@@ -125,9 +125,9 @@ Result<std::vector<TensorType>> infer_prelu(const InferContext& c) {
   return types;
 }
 
-Status emit_dynamic_prelu(EmitContext& c) {
+Status emit_prelu(EmitContext& c) {
   require_first_shape(c);
-  return emit_dynamic_elementwise(c);
+  return emit_elementwise(c);
 }
 
 // Before opset 7 the slope was a vector over dimension 1.
@@ -196,7 +196,7 @@ const OpDef& def_PRelu() {
         "PRelu", [](auto x, auto slope) { return prelu(x, slope); });
     d.upgrade = upgrade_prelu;
     d.infer = infer_prelu;
-    d.emit_dynamic = emit_dynamic_prelu;
+    d.emit = d.emit_dynamic = emit_prelu;
     return d;
   }();
   return op;

@@ -40,11 +40,11 @@ Result<std::vector<TensorType>> infer_dynamic_clip(const InferContext& c) {
   return infer_clip(c);
 }
 
-Status emit_dynamic_clip(EmitContext& c) {
+Status emit_clip(EmitContext& c) {
   for (size_t i : {size_t{1}, size_t{2}}) {
     if (c.has(i)) require_equal(c, "1", product_text(in_dims(c, i)));
   }
-  return emit_dynamic_elementwise(c);
+  return emit_elementwise(c);
 }
 
 Status upgrade_clip(RawNode& node) {
@@ -71,7 +71,7 @@ const OpDef& def_Clip() {
     d.infer = infer_clip;
     d.eval = eval_clip;
     d.infer_dynamic = infer_dynamic_clip;
-    d.emit_dynamic = emit_dynamic_clip;
+    d.emit = d.emit_dynamic = emit_clip;
     d.traits = {.work = Work::Linear};
     return d;
   }();

@@ -77,9 +77,8 @@ OpDef elementwise(std::string_view name, int arity, TypeSet types, const ScalarO
   op.infer = infer_elementwise;
   op.eval = eval_elementwise;
   op.scalar = &scalar;
-  op.emit = emit_elementwise;
   op.infer_dynamic = infer_dynamic_elementwise;
-  op.emit_dynamic = emit_dynamic_elementwise;
+  op.emit = op.emit_dynamic = emit_elementwise;
   op.accel = {LayerKind::Elementwise};
   return op;
 }

@@ -7,7 +7,7 @@
 #pragma once
 #include <cmath>
 
-#include "common/infer_util.h"
+#include "common/dims.h"
 
 namespace mrvlc::ops {
 
@@ -65,6 +65,7 @@ Status eval_elementwise(const EvalContext& context);
 // The same over given operands; a variadic operator folds pairs. Results are divided by `divisor` in double.
 Status eval_scalar(const ScalarOp& op, const EvalContext& context, const std::vector<const Tensor*>& operands,
                    bool fold, double divisor = 1);
+// C of static and dynamic shapes.
 Status emit_elementwise(EmitContext& context);
 Status emit_scalar(const ScalarOp& op, EmitContext& context, bool fold, double divisor = 1);
 
@@ -73,14 +74,8 @@ Status emit_scalar(const ScalarOp& op, EmitContext& context, bool fold, double d
 ElementType computed_type(const EmitContext& context);
 // An expression as it is stored in the result.
 std::string stored(const EmitContext& context, const std::string& expr);
-// Folds the operands `x` and stores to `y`.
-void emit_fold(const ScalarOp& op, EmitContext& context, const std::vector<std::string>& x,
-               const std::string& y, double divisor);
-
-// The same for shapes that are known at run time only (elementwise_dynamic.cpp).
+// Shapes that are known at run time only (elementwise_dynamic.cpp).
 Result<std::vector<TensorType>> infer_dynamic_elementwise(const InferContext& context);
-Status emit_dynamic_elementwise(EmitContext& context);
-Status emit_dynamic_scalar(const ScalarOp& op, EmitContext& context, bool fold, double divisor = 1);
 // Fails unless the operands broadcast to the shape of the first.
 void require_first_shape(EmitContext& context);
 
@@ -93,8 +88,28 @@ struct BroadcastLoops {
 // it.
 void next_run(const BroadcastLoops& loops, Shape& index, std::vector<int64_t>& base);
 BroadcastLoops broadcast_loops(const Shape& result, const std::vector<Shape>& operands);
+
+// The same as C text: numbers, or what is known at run time only.
+struct LoopTexts {
+  Texts size;
+  std::vector<Texts> strides;
+};
+// Operands of these dimensions that broadcast to `result`; loops are merged where all is known.
+LoopTexts broadcast_texts(EmitContext& context, const Texts& result, const std::vector<Texts>& operands);
+// Loops of an element-wise node, whose operands are those that are given; dimensions of its result are set.
+LoopTexts element_loops(EmitContext& context);
+void set_broadcast_dims(EmitContext& context);
+Texts texts_of(const Shape& numbers);
+LoopTexts texts_of(const BroadcastLoops& loops);
+// Stride of a dimension `own` that is 1 or `whole`; fails when it is neither.
+std::string broadcast_step(EmitContext& context, const std::string& own, const std::string& whole,
+                           const std::string& stride);
+Texts broadcast_steps(EmitContext& context, const Texts& own, const Texts& whole);
 // "i0 * 48 + i1"; "0" when every stride is 0.
-std::string index_text(const Shape& strides);
+std::string index_text(const Texts& strides);
+inline std::string index_text(const Shape& strides) {
+  return index_text(texts_of(strides));
+}
 
 // -- builders
 

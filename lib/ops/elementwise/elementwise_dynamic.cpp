@@ -1,8 +1,9 @@
-// Element-wise operators on shapes that are known at run time only: strides are made at run time, then
-// neighbouring dimensions are merged, so that operands of one shape are read in one loop.
+// Types of element-wise operators on shapes that are known at run time only, and the loops of their C:
+// strides are made at run time, then neighbouring dimensions are merged, so that operands of one shape are
+// read in one loop.
 #include <algorithm>
 
-#include "common/dynamic_util.h"
+#include "common/lanes.h"
 #include "elementwise/elementwise.h"
 
 namespace mrvlc::ops {
@@ -42,81 +43,6 @@ std::string result_dim(EmitContext& c, size_t d, size_t rank) {
   return text;
 }
 
-bool is_single(const EmitContext& c, size_t i) {
-  return c.in_type(i).is_static() && c.in_type(i).elements() == 1;
-}
-
-// Operands that are read by index.
-std::vector<size_t> varying(const EmitContext& c) {
-  std::vector<size_t> list;
-  for (size_t i = 0; i < c.node().inputs.size(); ++i) {
-    if (c.has(i) && !is_single(c, i)) list.push_back(i);
-  }
-  return list;
-}
-
-// Arrays n (sizes of the loops) and s (strides of operand j from j * rank on).
-void declare_loops(EmitContext& c, const std::vector<size_t>& operands, size_t rank) {
-  declare_list(c, "n", out_dims(c), false);
-  c.line(fmt::format("int64_t s[{}];", operands.size() * rank));
-  for (size_t j = 0; j < operands.size(); ++j) {
-    size_t i = operands[j];
-    declare_list(c, fmt::format("d{}", j), in_dims(c, i));
-    c.line(fmt::format("{}({}, {}, d{}, s + {});", c.helper("dynamic_steps"), rank, c.in_type(i).rank(), j,
-                       j * rank));
-  }
-  c.line(fmt::format("{}({}, {}, n, s);", c.helper("dynamic_merge"), rank, operands.size()));
-}
-
-// Operands as local variables, set at the loops' indices; constants stand in place.
-struct Loads {
-  std::vector<std::string> x, index;  // names, and positions ("" for a constant)
-};
-
-Loads load_operands(const EmitContext& c, const std::vector<size_t>& operands, const Texts& index) {
-  size_t count = c.node().inputs.size();
-  Loads loads{std::vector<std::string>(count), std::vector<std::string>(count)};
-  for (size_t i = 0; i < count; ++i) {
-    if (!c.has(i)) continue;
-    const Tensor* constant = c.constant(i);
-    if (constant != nullptr && constant->elements() == 1 && constant->elem() != ElementType::String) {
-      loads.x[i] = element_literal(*constant, 0);
-      continue;
-    }
-    auto found = std::find(operands.begin(), operands.end(), i);
-    loads.x[i] = fmt::format("a{}", i);
-    loads.index[i] = found == operands.end() ? "0" : index[static_cast<size_t>(found - operands.begin())];
-  }
-  return loads;
-}
-
-Texts index_texts(size_t operands, size_t rank) {
-  Texts index;
-  for (size_t j = 0; j < operands; ++j) {
-    Texts terms;
-    for (size_t d = 0; d < rank; ++d) terms.push_back(fmt::format("i{} * s[{}]", d, j * rank + d));
-    index.push_back(fmt::format("{}", fmt::join(terms, " + ")));
-  }
-  return index;
-}
-
-void emit_element(const ScalarOp& op, EmitContext& c, const Loads& loads, bool fold, double divisor) {
-  std::string y = fmt::format("{}[k]", c.out(0));
-  std::string value = fold ? std::string() : stored(c, op.c_expr(c, loads.x, computed_type(c)));
-  for (size_t i = 0; i < loads.x.size(); ++i) {
-    // Some expressions do without an operand, e.g. PRelu of unsigned elements.
-    bool used = fold || value.find(loads.x[i]) != std::string::npos;
-    if (!used || loads.index[i].empty()) continue;
-    c.line(
-        fmt::format("const {} {} = {}[{}];", c_type(c.in_type(i).elem), loads.x[i], c.in(i), loads.index[i]));
-  }
-  if (fold) {
-    emit_fold(op, c, loads.x, y, divisor);
-  } else {
-    c.line(fmt::format("{} = {};", y, value));
-  }
-}
-
 }  // namespace
 
 Result<std::vector<TensorType>> infer_dynamic_elementwise(const InferContext& c) {
@@ -142,31 +68,61 @@ void require_first_shape(EmitContext& c) {
   }
 }
 
-Status emit_dynamic_scalar(const ScalarOp& op, EmitContext& c, bool fold, double divisor) {
-  size_t rank = c.out_type(0).shape.size();
+void set_broadcast_dims(EmitContext& c) {
+  const size_t rank = c.out_type(0).shape.size();
   Texts dims;
   for (size_t d = 0; d < rank; ++d) dims.push_back(result_dim(c, d, rank));
   c.set_dims(0, dims);
-  std::vector<size_t> operands = varying(c);
-  if (operands.size() < 2 || rank == 0) {
-    c.line(fmt::format("const int64_t n = {};", product_text(out_dims(c))));
-    c.open("for (int64_t k = 0; k < n; ++k)");
-    emit_element(op, c, load_operands(c, operands, Texts(operands.size(), "k")), fold, divisor);
-    c.close();
-    return {};
-  }
-  declare_loops(c, operands, rank);
-  c.line("int64_t k = 0;");
-  for (size_t d = 0; d < rank; ++d) c.open(fmt::format("for (int64_t i{0} = 0; i{0} < n[{0}]; ++i{0})", d));
-  emit_element(op, c, load_operands(c, operands, index_texts(operands.size(), rank)), fold, divisor);
-  c.line("++k;");
-  for (size_t d = 0; d < rank; ++d) c.close();
-  return {};
 }
 
-Status emit_dynamic_elementwise(EmitContext& c) {
-  const OpDef& op = op_def(c.node());
-  return emit_dynamic_scalar(*op.scalar, c, op.max_inputs < 0);
+namespace {
+
+// Does not vary.
+bool is_single(const EmitContext& c, size_t i) {
+  return c.in_type(i).is_static() && c.in_type(i).elements() == 1;
+}
+
+// Loops over arrays that are made at run time: n, sizes of the loops, and s, strides of the operands one
+// after the other; neighbours that all operands agree on are one loop.
+LoopTexts run_time_loops(EmitContext& c, const std::vector<size_t>& operands) {
+  const size_t rank = c.out_type(0).shape.size();
+  declare_list(c, "n", out_dims(c), false);
+  c.line(fmt::format("int64_t s[{}];", operands.size() * rank));
+  LoopTexts loops{elements_of("n", static_cast<int64_t>(rank)), {}};
+  for (size_t j = 0; j < operands.size(); ++j) {
+    declare_list(c, fmt::format("d{}", j), in_dims(c, operands[j]));
+    c.line(fmt::format("{}({}, {}, d{}, s + {});", c.helper("dynamic_steps"), rank,
+                       c.in_type(operands[j]).rank(), j, j * rank));
+    Texts& strides = loops.strides.emplace_back();
+    for (size_t d = 0; d < rank; ++d) strides.push_back(fmt::format("s[{}]", j * rank + d));
+  }
+  c.line(fmt::format("{}({}, {}, n, s);", c.helper("dynamic_merge"), rank, operands.size()));
+  return loops;
+}
+
+}  // namespace
+
+LoopTexts element_loops(EmitContext& c) {
+  std::vector<size_t> varying;
+  std::vector<Shape> shapes;
+  const size_t inputs = c.node().inputs.size();
+  for (size_t i = 0; i < inputs; ++i) {
+    if (c.has(i)) shapes.push_back(c.in_type(i).shape);
+    if (c.has(i) && !is_single(c, i)) varying.push_back(i);
+  }
+  if (!c.is_dynamic()) return texts_of(broadcast_loops(c.out_type(0).shape, shapes));
+  // One operand that varies is read in the order in which the result is written.
+  const bool merged = varying.size() < 2 || c.out_type(0).rank() == 0;
+  LoopTexts loops =
+      merged ? LoopTexts{{named_size(c, "n", product_text(out_dims(c)))}, {}} : run_time_loops(c, varying);
+  if (merged) loops.strides.assign(varying.size(), {"1"});
+  const Texts still(loops.size.size(), "0");
+  for (size_t i = 0, j = 0; i < inputs; ++i) {
+    if (!c.has(i)) continue;
+    if (is_single(c, i)) loops.strides.insert(loops.strides.begin() + static_cast<ptrdiff_t>(j), still);
+    ++j;
+  }
+  return loops;
 }
 
 }  // namespace mrvlc::ops

@@ -2,7 +2,7 @@
 #include <array>
 
 #include "common/bulk.h"
-#include "common/emit_util.h"
+#include "common/lanes.h"
 #include "elementwise/elementwise.h"
 
 namespace mrvlc::ops {
@@ -104,14 +104,55 @@ BroadcastLoops broadcast_loops(const Shape& result, const std::vector<Shape>& op
   return loops;
 }
 
-std::string index_text(const Shape& strides) {
+Texts texts_of(const Shape& numbers) {
+  Texts texts;
+  for (int64_t v : numbers) texts.push_back(fmt::format("{}", v));
+  return texts;
+}
+
+LoopTexts texts_of(const BroadcastLoops& loops) {
+  LoopTexts texts{texts_of(loops.size), {}};
+  for (const Shape& strides : loops.strides) texts.strides.push_back(texts_of(strides));
+  return texts;
+}
+
+std::string index_text(const Texts& strides) {
   std::string text;
   for (size_t d = 0; d < strides.size(); ++d) {
-    if (strides[d] == 0) continue;
+    if (strides[d] == "0") continue;
     text += fmt::format("{}i{}", text.empty() ? "" : " + ", d);
-    if (strides[d] != 1) text += fmt::format(" * {}", strides[d]);
+    if (strides[d] != "1") text += fmt::format(" * {}", strides[d]);
   }
   return text.empty() ? "0" : text;
+}
+
+std::string broadcast_step(EmitContext& c, const std::string& own, const std::string& whole,
+                           const std::string& stride) {
+  if (own == "1") return "0";
+  if (own == whole) return stride;
+  c.fail_if(fmt::format("{0} != {1} && {0} != 1", own, whole));
+  return fmt::format("({} == 1 ? 0 : {})", own, stride);
+}
+
+Texts broadcast_steps(EmitContext& c, const Texts& own, const Texts& whole) {
+  Texts strides(whole.size(), "0");
+  const size_t skipped = whole.size() - own.size();
+  for (size_t d = 0; d < own.size(); ++d)
+    strides[skipped + d] =
+        broadcast_step(c, own[d], whole[skipped + d], size_product(own, d + 1, own.size()));
+  return strides;
+}
+
+LoopTexts broadcast_texts(EmitContext& c, const Texts& result, const std::vector<Texts>& operands) {
+  std::vector<Shape> shapes;
+  for (const Texts& dims : operands) {
+    if (auto shape = numbers_of(dims)) shapes.push_back(*shape);
+  }
+  const auto whole = numbers_of(result);
+  if (whole && shapes.size() == operands.size()) return texts_of(broadcast_loops(*whole, shapes));
+  LoopTexts loops{result, {}};
+  for (const Texts& dims : operands) loops.strides.push_back(broadcast_steps(c, dims, result));
+  return loops;
 }
 
 Status eval_scalar(const ScalarOp& op, const EvalContext& context, const std::vector<const Tensor*>& operands,
@@ -146,7 +187,7 @@ Status eval_elementwise(const EvalContext& context) {
 namespace {
 
 // C expressions of the operands at the loops' indices; a constant of one element stands in place.
-std::vector<std::string> operand_texts(const EmitContext& c, const BroadcastLoops& loops) {
+std::vector<std::string> operand_texts(const EmitContext& c, const LoopTexts& loops) {
   std::vector<std::string> x(c.node().inputs.size());
   for (size_t i = 0, j = 0; i < x.size(); ++i) {
     if (!c.has(i)) continue;
@@ -161,6 +202,15 @@ std::vector<std::string> operand_texts(const EmitContext& c, const BroadcastLoop
   return x;
 }
 
+// Folds the operands `x` and stores to `y`.
+void emit_fold(const ScalarOp& op, EmitContext& c, const std::vector<std::string>& x, const std::string& y,
+               double divisor) {
+  ElementType elem = c.in_type(0).elem;
+  c.line(fmt::format("{} v = {};", c_type(elem), x[0]));
+  for (size_t i = 1; i < x.size(); ++i) c.line(fmt::format("v = {};", op.c_expr(c, {"v", x[i]}, elem)));
+  c.line(divisor == 1 ? fmt::format("{} = v;", y) : fmt::format("{} = v / {};", y, c_literal(divisor, elem)));
+}
+
 }  // namespace
 
 ElementType computed_type(const EmitContext& c) {
@@ -171,30 +221,24 @@ std::string stored(const EmitContext& c, const std::string& expr) {
   return c.out_type(0).elem == ElementType::Bool ? fmt::format("(uint8_t)({})", expr) : expr;
 }
 
-void emit_fold(const ScalarOp& op, EmitContext& c, const std::vector<std::string>& x, const std::string& y,
-               double divisor) {
-  ElementType elem = c.in_type(0).elem;
-  c.line(fmt::format("{} v = {};", c_type(elem), x[0]));
-  for (size_t i = 1; i < x.size(); ++i) c.line(fmt::format("v = {};", op.c_expr(c, {"v", x[i]}, elem)));
-  c.line(divisor == 1 ? fmt::format("{} = v;", y) : fmt::format("{} = v / {};", y, c_literal(divisor, elem)));
-}
-
 Status emit_scalar(const ScalarOp& op, EmitContext& c, bool fold, double divisor) {
-  std::vector<Shape> shapes;
-  for (size_t i = 0; i < c.node().inputs.size(); ++i) {
-    if (c.has(i)) shapes.push_back(c.in_type(i).shape);
-  }
+  set_broadcast_dims(c);
   if (c.out_type(0).elements() == 0) return {};
-  BroadcastLoops loops = broadcast_loops(c.out_type(0).shape, shapes);
-  for (size_t d = 0; d < loops.size.size(); ++d) c.loop(fmt::format("i{}", d), loops.size[d]);
-  std::string y = fmt::format("{}[{}]", c.out(0), index_text(row_major_strides(loops.size)));
+  const LoopTexts loops = element_loops(c);
+  const size_t rank = loops.size.size();
+  Texts strides;
+  for (size_t d = 0; d < rank; ++d) {
+    open_loop(c, fmt::format("i{}", d), loops.size[d]);
+    strides.push_back(size_product(loops.size, d + 1, rank));
+  }
+  std::string y = fmt::format("{}[{}]", c.out(0), index_text(strides));
   std::vector<std::string> x = operand_texts(c, loops);
   if (fold) {
     emit_fold(op, c, x, y, divisor);
   } else {
     c.line(fmt::format("{} = {};", y, stored(c, op.c_expr(c, x, computed_type(c)))));
   }
-  for (size_t d = 0; d < loops.size.size(); ++d) c.close();
+  for (size_t d = 0; d < rank; ++d) c.close();
   return {};
 }
 

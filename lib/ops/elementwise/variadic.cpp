@@ -23,10 +23,6 @@ Status emit_mean(EmitContext& c) {
   return emit_scalar(kPairSum, c, true, static_cast<double>(c.node().inputs.size()));
 }
 
-Status emit_dynamic_mean(EmitContext& c) {
-  return emit_dynamic_scalar(kPairSum, c, true, static_cast<double>(c.node().inputs.size()));
-}
-
 }  // namespace
 
 // A NaN on either side is the result, as in NumPy.
@@ -63,8 +59,7 @@ const OpDef& def_Mean() {
     OpDef d = variadic(elementwise("Mean", 1, spec::kFloats, kPairSum));
     d.scalar = nullptr;
     d.eval = eval_mean;
-    d.emit = emit_mean;
-    d.emit_dynamic = emit_dynamic_mean;
+    d.emit = d.emit_dynamic = emit_mean;
     return with_traits(host_only(std::move(d), kPartialSums), {.commutative = true});
   }();
   return op;

@@ -59,31 +59,35 @@ Status eval_mvn(const EvalContext& c) {
   return {};
 }
 
-// The loops as C text, and the most statistics there can be.
-struct LoopTexts {
-  Texts size, data, own;
+// The loops over the data, and what there is of statistics, as C text.
+struct MvnTexts {
+  Texts size, data, own;          // sizes of loops; strides of the data and of the statistics
   std::string statistics, count;  // elements of one statistic
-  int64_t most;
+  int64_t most;                   // statistics
 };
 
-LoopTexts texts_of(const BroadcastLoops& loops) {
-  auto texts = [](const Shape& numbers) {
-    Texts list;
-    for (int64_t v : numbers) list.push_back(fmt::format("{}", v));
-    return list;
-  };
-  const int64_t n = statistics(loops);
-  return {texts(loops.size),
-          texts(loops.strides[0]),
-          texts(loops.strides[1]),
-          fmt::format("{}", n),
-          fmt::format("{}", n == 0 ? 0 : element_count(loops.size) / n),
-          n};
+// No more than there are elements.
+int64_t most_statistics(const TensorType& type, const std::vector<int64_t>& axes) {
+  Shape kept = type.shape;
+  for (int64_t axis : axes) kept[at(axis)] = 1;
+  return std::min(checked_product(kept).value_or(kMaxElements), type.elements());
+}
+
+MvnTexts mvn_texts(EmitContext& c, const std::vector<int64_t>& axes) {
+  const Texts dims = in_dims(c, 0);
+  Texts kept = dims, reduced;
+  for (int64_t axis : axes) {
+    reduced.push_back(dims[at(axis)]);
+    kept[at(axis)] = "1";
+  }
+  const LoopTexts loops = broadcast_texts(c, dims, {dims, kept});
+  return {loops.size,         loops.strides[0],      loops.strides[1],
+          product_text(kept), product_text(reduced), most_statistics(c.in_type(0), axes)};
 }
 
 class Emitter {
  public:
-  Emitter(EmitContext& c, LoopTexts loops)
+  Emitter(EmitContext& c, MvnTexts loops)
       : c_(c), loops_(std::move(loops)), elem_(c.in_type(0).elem), t_(c_type(elem_)) {}
 
   void emit() {
@@ -150,47 +154,22 @@ class Emitter {
   }
 
   EmitContext& c_;
-  LoopTexts loops_;
+  MvnTexts loops_;
   ElementType elem_;
   std::string_view t_;
 };
 
 Status emit_mvn(EmitContext& c) {
   MRVLC_TRY(require_widened(c));
-  MRVLC_ASSIGN(BroadcastLoops loops, loops_of(emit_view(c)));
-  if (c.out_type(0).elements() != 0) Emitter(c, texts_of(loops)).emit();
-  return {};
-}
-
-// No more than there are elements.
-int64_t most_statistics(const TensorType& type, const std::vector<int64_t>& axes) {
-  Shape kept = type.shape;
-  for (int64_t axis : axes) kept[at(axis)] = 1;
-  return std::min(checked_product(kept).value_or(kMaxElements), type.elements());
-}
-
-Status emit_dynamic_mvn(EmitContext& c) {
-  MRVLC_TRY(require_widened(c));
   InferContext view = emit_view(c);
   MRVLC_ASSIGN(std::vector<int64_t> axes, normalize_axes(view.ints_attr("axes"), c.in_type(0).rank()));
   set_same_dims(c);
-  const Texts dims = in_dims(c, 0);
-  Texts kept = dims, reduced;
-  LoopTexts loops{dims, stride_texts(dims), {}, {}, {}, 1};
-  for (int64_t axis : axes) {
-    reduced.push_back(dims[at(axis)]);
-    kept[at(axis)] = "1";
-  }
-  loops.own = stride_texts(kept);
-  for (int64_t axis : axes) loops.own[at(axis)] = "0";
-  loops.most = most_statistics(c.in_type(0), axes);
-  loops.statistics = product_text(kept);
-  loops.count = product_text(reduced);
-  if (dims.empty()) loops.size = loops.data = loops.own = {"1"};
+  if (c.out_type(0).elements() == 0) return {};
   // A dimension of 0 that is reduced: there may be more statistics than elements, and nothing to do.
-  c.open(fmt::format("if ({} > 0)", product_text(dims)));
-  Emitter(c, std::move(loops)).emit();
-  c.close();
+  const std::string all = product_text(in_dims(c, 0));
+  if (!is_number(all)) c.open(fmt::format("if ({} > 0)", all));
+  Emitter(c, mvn_texts(c, axes)).emit();
+  if (!is_number(all)) c.close();
   return {};
 }
 
@@ -206,8 +185,7 @@ const OpDef& def_MeanVarianceNormalization() {
     d.types = spec::kFloats;
     d.infer = infer_mvn;
     d.eval = eval_mvn;
-    d.emit = emit_mvn;
-    d.emit_dynamic = emit_dynamic_mvn;
+    d.emit = d.emit_dynamic = emit_mvn;
     d.declined = "accelerator: statistics over the batch stay on the host";
     return d;
   }();

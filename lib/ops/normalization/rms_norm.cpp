@@ -61,30 +61,18 @@ void emit_inverse(EmitContext& c, const std::string& n) {
 
 Status emit_rms_norm(EmitContext& c) {
   MRVLC_TRY(require_widened(c));
-  MRVLC_ASSIGN(Shape shape, row_shape(emit_view(c)));
-  if (c.out_type(0).elements() == 0) return {};
-  const int64_t n = element_count(shape);
-  c.loop("row", c.out_type(0).elements() / n);
-  emit_inverse(c, fmt::format("{}", n));
-  BroadcastLoops loops = broadcast_loops(shape, {shape, c.in_type(1).shape});
-  for (size_t d = 0; d < loops.size.size(); ++d) c.loop(fmt::format("i{}", d), loops.size[d]);
-  const std::string i = index_text(loops.strides[0]);
-  c.line(fmt::format("y[{0}] = x[{0}] * inverse * {1}[{2}];", i, c.in(1), index_text(loops.strides[1])));
-  for (size_t d = 0; d < loops.size.size(); ++d) c.close();
-  c.close();
-  return {};
-}
-
-Status emit_dynamic_rms_norm(EmitContext& c) {
-  MRVLC_TRY(require_widened(c));
   MRVLC_ASSIGN(int64_t axis, axis_attr(c));
   set_same_dims(c);
+  if (c.out_type(0).elements() == 0) return {};
   const AxisText view(c, 0, axis, true);
-  const std::string scale = dynamic_row_operand(c, 1, axis, view.n);
+  const Texts dims = in_sizes(c, 0), row(dims.begin() + axis, dims.end());
+  const LoopTexts loops = broadcast_texts(c, row, {row, in_sizes(c, 1)});
   open_loop(c, "row", view.outer);
   emit_inverse(c, view.n);
-  c.line(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i) y[i] = x[i] * inverse * {};", view.n, scale));
-  c.close();
+  for (size_t d = 0; d < loops.size.size(); ++d) open_loop(c, fmt::format("i{}", d), loops.size[d]);
+  const std::string i = index_text(loops.strides[0]);
+  c.line(fmt::format("y[{0}] = x[{0}] * inverse * {1}[{2}];", i, c.in(1), index_text(loops.strides[1])));
+  for (size_t d = 0; d <= loops.size.size(); ++d) c.close();
   return {};
 }
 
@@ -102,8 +90,7 @@ const OpDef& def_RMSNormalization() {
     d.types = spec::kFloats;
     d.infer = infer_rms_norm;
     d.eval = eval_rms_norm;
-    d.emit = emit_rms_norm;
-    d.emit_dynamic = emit_dynamic_rms_norm;
+    d.emit = d.emit_dynamic = emit_rms_norm;
     d.accel = {LayerKind::Norm};
     return d;
   }();

@@ -136,86 +136,48 @@ Status eval_layer_norm(const EvalContext& c) {
   return eval_scalar(affine, c, {&normalized, &c.in(1), c.has(2) ? &c.in(2) : &zero}, false);
 }
 
-// Index of the scale or bias for element (row, i), by the strides of its dimensions.
-std::string operand_index(const EmitContext& c, size_t input, const AxisView& view) {
-  Shape strides = broadcast_strides(c.in_type(input).shape, c.in_type(0).shape);
-  Shape data = row_major_strides(c.in_type(0).shape);
-  std::string text;
-  for (size_t d = 0; d < strides.size(); ++d) {
-    if (strides[d] == 0) continue;
-    text += fmt::format("{}(row * {} + i) / {} % {} * {}", text.empty() ? "" : " + ", view.n, data[d],
-                        c.in_type(0).shape[d], strides[d]);
+// The element of a scale or bias, which broadcasts to the data, for element i of a row; rows are everything
+// from `axis` on, of n elements. The usual case, one for each element of a row, needs no division.
+std::string operand_text(EmitContext& c, size_t input, int64_t axis, const std::string& n) {
+  const Texts data = in_sizes(c, 0), own = in_sizes(c, input), strides = broadcast_steps(c, own, data);
+  const bool whole = std::equal(own.rbegin(), own.rend(), data.rbegin());
+  if (whole && size_product(own) == size_product(data, at(axis), data.size()))
+    return fmt::format("{}[i]", c.in(input));
+  std::string index;
+  for (size_t d = 0; d < data.size(); ++d) {
+    if (strides[d] == "0") continue;
+    index += fmt::format("{}(row * {} + i) / {} % {} * {}", index.empty() ? "" : " + ", n,
+                         size_product(data, d + 1, data.size()), data[d], strides[d]);
   }
-  return text.empty() ? "0" : text;
-}
-
-// The usual case, one scale for each element of a row, needs no division.
-std::string operand_text(const EmitContext& c, size_t input, const AxisView& view) {
-  bool whole_row =
-      c.in_type(input).elements() == view.n && c.in_type(input).rank() <= c.in_type(0).rank() &&
-      axis_view(c.in_type(0).shape, c.in_type(0).rank() - c.in_type(input).rank() - 1).inner == view.n;
-  return fmt::format("{}[{}]", c.in(input), whole_row ? std::string("i") : operand_index(c, input, view));
-}
-
-// Loops over the rows; `scale` and `bias` are their elements for element i of the row.
-void emit_rows(EmitContext& c, const std::string& rows, const std::string& n, const std::string& scale,
-               const std::string& bias) {
-  ElementType elem = c.in_type(0).elem;
-  open_loop(c, "row", rows);
-  emit_row_pointers(c, elem, n);
-  emit_moments(c, elem, n, c.node().float_attr("epsilon"));
-  c.line(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i) y[i] = (x[i] - mean) * inverse * {}{};", n, scale,
-                     bias.empty() ? "" : " + " + bias));
-  if (c.node().outputs.size() > 1) {
-    c.line(fmt::format("{}[row] = ({})mean;", c.out(1), c_type(c.out_type(1).elem)));
-  }
-  if (c.node().outputs.size() > 2) {
-    c.line(fmt::format("{}[row] = ({})inverse;", c.out(2), c_type(c.out_type(2).elem)));
-  }
-  c.close();
+  return fmt::format("{}[{}]", c.in(input), index.empty() ? "0" : index);
 }
 
 Status emit_layer_norm(EmitContext& c) {
-  MRVLC_ASSIGN(AxisView view, layer_rows(emit_view(c)));
-  if (c.out_type(0).elements() == 0) return {};
-  emit_rows(c, fmt::format("{}", view.outer), fmt::format("{}", view.n), operand_text(c, 1, view),
-            c.has(2) ? operand_text(c, 2, view) : "");
-  return {};
-}
-
-Status emit_dynamic_layer_norm(EmitContext& c) {
   MRVLC_TRY(require_widened(c));
   MRVLC_ASSIGN(int64_t axis, axis_attr(c));
-  set_same_dims(c);
   Texts statistics = in_dims(c, 0);
   for (size_t d = at(axis); d < statistics.size(); ++d) statistics[d] = "1";
+  set_same_dims(c);
   for (size_t i = 1; i < c.node().outputs.size(); ++i) c.set_dims(i, statistics);
-  AxisText view(c, 0, axis, true);
-  std::string scale = dynamic_row_operand(c, 1, axis, view.n), bias;
-  if (c.has(2)) bias = dynamic_row_operand(c, 2, axis, view.n);
-  emit_rows(c, view.outer, view.n, scale, bias);
+  if (c.out_type(0).elements() == 0) return {};
+  const ElementType elem = c.in_type(0).elem;
+  const AxisText view(c, 0, axis, true);
+  const std::string scale = operand_text(c, 1, axis, view.n),
+                    bias = c.has(2) ? " + " + operand_text(c, 2, axis, view.n) : "";
+  open_loop(c, "row", view.outer);
+  emit_row_pointers(c, elem, view.n);
+  emit_moments(c, elem, view.n, c.node().float_attr("epsilon"));
+  c.line(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i) y[i] = (x[i] - mean) * inverse * {}{};", view.n,
+                     scale, bias));
+  for (size_t i = 1; i < c.node().outputs.size(); ++i) {
+    c.line(
+        fmt::format("{}[row] = ({}){};", c.out(i), c_type(c.out_type(i).elem), i == 1 ? "mean" : "inverse"));
+  }
+  c.close();
   return {};
 }
 
 }  // namespace
-
-std::string dynamic_row_operand(EmitContext& c, size_t input, int64_t axis, const std::string& n) {
-  Texts data = in_dims(c, 0), own = in_dims(c, input);
-  size_t skipped = data.size() - own.size();
-  bool whole_row = skipped == at(axis);
-  Texts strides(data.size(), "0"), plain = stride_texts(own);
-  for (size_t d = 0; d < own.size(); ++d) {
-    const std::string& whole = data[skipped + d];
-    whole_row = whole_row && own[d] == whole;
-    if (own[d] != whole && own[d] != "1") c.fail_if(fmt::format("{0} != {1} && {0} != 1", own[d], whole));
-    strides[skipped + d] = own[d] == whole ? plain[d] : fmt::format("({} == 1 ? 0 : {})", own[d], plain[d]);
-  }
-  if (whole_row) return fmt::format("{}[i]", c.in(input));
-  declare_list(c, fmt::format("dims{}", input), data);
-  declare_list(c, fmt::format("strides{}", input), strides);
-  return fmt::format("{}[{}(row * {} + i, {}, dims{}, strides{})]", c.in(input), c.helper("dynamic_offset"),
-                     n, data.size(), input, input);
-}
 
 const OpDef& def_InstanceNormalization() {
   static const OpDef op = [] {
@@ -248,8 +210,7 @@ const OpDef& def_LayerNormalization() {
     d.types = spec::kFloats;
     d.infer = infer_layer_norm;
     d.eval = eval_layer_norm;
-    d.emit = emit_layer_norm;
-    d.emit_dynamic = emit_dynamic_layer_norm;
+    d.emit = d.emit_dynamic = emit_layer_norm;
     d.accel = {LayerKind::Norm};
     return d;
   }();

@@ -6,7 +6,6 @@
 #include "macs.h"
 #include "product/matmul_shape.h"
 #include "product/plain_gemm.h"
-#include "product/products_dynamic.h"
 #include "product/ref_gemm.h"
 
 namespace mrvlc::ops {
@@ -143,9 +142,8 @@ const OpDef& def_Gemm() {
     d.upgrade = upgrade_gemm;
     d.infer = infer_gemm;
     d.eval = eval_gemm;
-    d.emit = emit_plain_gemm;
     d.emit_kernel = "gemm";
-    d.emit_dynamic = emit_dynamic_gemm;
+    d.emit = d.emit_dynamic = emit_plain_gemm;
     d.accel = {LayerKind::Fc};
     return d;
   }();
@@ -162,9 +160,8 @@ const OpDef& def_MatMul() {
     d.types = kProductTypes;
     d.infer = infer_matmul;
     d.eval = eval_matmul;
-    d.emit = emit_plain_matmul;
     d.emit_kernel = "matmul";
-    d.emit_dynamic = emit_dynamic_matmul;
+    d.emit = d.emit_dynamic = emit_plain_matmul;
     d.accel = {LayerKind::Matmul, LayerKind::Fc};
     return d;
   }();

@@ -1,7 +1,7 @@
 #include "product/plain_gemm.h"
 
 #include "common/convert.h"
-#include "common/emit_util.h"
+#include "common/lanes.h"
 #include "elementwise/elementwise.h"
 #include "mrvlc/support/diag/ops.h"
 #include "product/matmul_shape.h"
@@ -9,10 +9,9 @@
 namespace mrvlc::ops {
 namespace {
 
-// y = sum over p of a * b at C indices of i, j and p; integers wrap around.
+// y = sum over p < k of a * b at C indices of i < m, j < n and p; integers wrap around.
 struct Product {
-  int64_t m = 0, n = 0, k = 0;
-  std::string a, b, y;
+  std::string m, n, k, a, b, y;
 };
 
 std::string_view wrapping_type(ElementType elem) {
@@ -21,13 +20,13 @@ std::string_view wrapping_type(ElementType elem) {
 
 void emit_sums(EmitContext& c, const Product& p) {
   const ElementType elem = c.out_type(0).elem;
-  c.loop("i", p.m);
-  c.loop("j", p.n);
+  open_loop(c, "i", p.m);
+  open_loop(c, "j", p.n);
   c.line(fmt::format("{}[{}] = 0;", c.out(0), p.y));
   c.close();
-  c.loop("p", p.k);
+  open_loop(c, "p", p.k);
   c.line(fmt::format("const {} v = {}[{}];", c_type(elem), c.in(0), p.a));
-  c.loop("j", p.n);
+  open_loop(c, "j", p.n);
   std::string y = fmt::format("{}[{}]", c.out(0), p.y), b = fmt::format("{}[{}]", c.in(1), p.b);
   if (is_float(elem)) {
     c.line(fmt::format("{} += v * {};", y, b));
@@ -40,32 +39,30 @@ void emit_sums(EmitContext& c, const Product& p) {
   c.close();
 }
 
-std::string batch_offset(const Shape& strides) {
-  std::string text = "0";
-  for (size_t d = 0; d < strides.size(); ++d) {
-    if (strides[d] != 0) text += fmt::format(" + g{} * {}", d, strides[d]);
-  }
-  return text;
+// The element of C for row i and column j.
+std::string addend(EmitContext& c, const std::string& m, const std::string& n) {
+  if (!c.has(2) || c.node().float_attr("beta") == 0.0f) return "0";
+  const Texts dims = in_sizes(c, 2);
+  const std::string row = dims.size() < 2 ? "0" : broadcast_step(c, dims[0], m, dims[1]),
+                    column = dims.empty() ? "0" : broadcast_step(c, dims.back(), n, "1");
+  return fmt::format("{}[i * {} + j * {}]", c.in(2), row, column);
 }
 
 // y = alpha * y + beta * c, computed in double where the factors ask for it.
-void emit_rest(EmitContext& c, const GemmParams& g) {
+void emit_rest(EmitContext& c, const std::string& m, const std::string& n) {
   const ElementType elem = c.out_type(0).elem;
-  const bool plain = g.alpha == 1.0f && (!c.has(2) || g.beta == 1.0f);
+  const float alpha = c.node().float_attr("alpha"), beta = c.node().float_attr("beta");
+  const bool plain = alpha == 1.0f && (!c.has(2) || beta == 1.0f);
   if (plain && !c.has(2)) return;
-  std::string y = fmt::format("{}[i * {} + j]", c.out(0), g.n), other = "0";
-  if (c.has(2) && g.beta != 0.0f) {
-    Shape strides = broadcast_strides(c.in_type(2).shape, {g.m, g.n});
-    other = fmt::format("{}[i * {} + j * {}]", c.in(2), strides[0], strides[1]);
-  }
-  c.loop("i", g.m);
-  c.loop("j", g.n);
+  const std::string y = fmt::format("{}[i * {} + j]", c.out(0), n), other = addend(c, m, n);
+  open_loop(c, "i", m);
+  open_loop(c, "j", n);
   if (plain && is_integer(elem)) {
     c.line(fmt::format("{0} = ({1})(({2}){0} + ({2}){3});", y, c_type(elem), wrapping_type(elem), other));
   } else {
     auto factor = [](float v) { return c_literal(static_cast<double>(v), ElementType::F64); };
-    c.line(fmt::format("const double v = {} * (double){} + {} * (double){};", factor(g.alpha), y,
-                       factor(g.beta), other));
+    c.line(fmt::format("const double v = {} * (double){} + {} * (double){};", factor(alpha), y, factor(beta),
+                       other));
     c.line(fmt::format("{} = {};", y, is_integer(elem) ? saturated_text("v", ElementType::F64, elem) : "v"));
   }
   c.close();
@@ -76,27 +73,31 @@ void emit_rest(EmitContext& c, const GemmParams& g) {
 
 Status emit_plain_gemm(EmitContext& c) {
   MRVLC_TRY(require_widened(c));
-  MRVLC_ASSIGN(GemmParams g, gemm_params(emit_view(c)));
-  Product p{g.m, g.n, g.k, {}, {}, fmt::format("i * {} + j", g.n)};
-  p.a = g.trans_a ? fmt::format("p * {} + i", g.m) : fmt::format("i * {} + p", g.k);
-  p.b = g.trans_b ? fmt::format("j * {} + p", g.k) : fmt::format("p * {} + j", g.n);
+  const bool trans_a = c.node().int_attr("transA") != 0, trans_b = c.node().int_attr("transB") != 0;
+  const Texts a = in_dims(c, 0), b = in_dims(c, 1);
+  require_equal(c, a[trans_a ? 0 : 1], b[trans_b ? 1 : 0]);
+  const std::string m = named_size(c, "m", a[trans_a ? 1 : 0]), n = named_size(c, "n", b[trans_b ? 0 : 1]),
+                    k = named_size(c, "k", a[trans_a ? 0 : 1]);
+  c.set_dims(0, {m, n});
+  Product p{m, n, k, {}, {}, fmt::format("i * {} + j", n)};
+  p.a = trans_a ? fmt::format("p * {} + i", m) : fmt::format("i * {} + p", k);
+  p.b = trans_b ? fmt::format("j * {} + p", k) : fmt::format("p * {} + j", n);
   emit_sums(c, p);
-  emit_rest(c, g);
+  emit_rest(c, m, n);
   return {};
 }
 
 Status emit_plain_matmul(EmitContext& c) {
   MRVLC_TRY(require_widened(c));
-  MRVLC_ASSIGN(MatMulShape s, matmul_shape(emit_view(c)));
+  const MatMulText s(c);
   if (c.out_type(0).elements() == 0) return {};
-  for (size_t d = 0; d < s.batch_dims.size(); ++d) c.loop(fmt::format("g{}", d), s.batch_dims[d]);
-  c.line(fmt::format("const ptrdiff_t a_at = ({}) * {};", batch_offset(s.a_strides), s.m * s.k));
-  c.line(fmt::format("const ptrdiff_t b_at = ({}) * {};", batch_offset(s.b_strides), s.k * s.n));
-  c.line(fmt::format("const ptrdiff_t y_at = ({}) * {};", batch_offset(row_major_strides(s.batch_dims)),
-                     s.m * s.n));
+  s.open_batches(c);
+  c.line(fmt::format("const ptrdiff_t a_at = ({}) * {};", s.matrix(s.a_strides), times(s.m, s.k)));
+  c.line(fmt::format("const ptrdiff_t b_at = ({}) * {};", s.matrix(s.b_strides), times(s.k, s.n)));
+  c.line(fmt::format("const ptrdiff_t y_at = ({}) * {};", s.result_matrix(), times(s.m, s.n)));
   emit_sums(c, {s.m, s.n, s.k, fmt::format("a_at + i * {} + p", s.k), fmt::format("b_at + p * {} + j", s.n),
                 fmt::format("y_at + i * {} + j", s.n)});
-  for (size_t d = 0; d < s.batch_dims.size(); ++d) c.close();
+  s.close_batches(c);
   return {};
 }
 

@@ -3,10 +3,11 @@
 
 #include "common/convert.h"
 #include "common/emit_util.h"
+#include "common/lanes.h"
 #include "macs.h"
 #include "mrvlc/support/diag/ops.h"
-#include "product/products_dynamic.h"
 #include "product/ref_gemm.h"
+#include "window/conv_dynamic.h"
 #include "window/ref_conv.h"
 #include "window/window_attrs.h"
 
@@ -34,9 +35,9 @@ void load_centred(const EvalContext& context, Centred operand, int64_t first, in
 // -- C
 
 // Zero point `i` at `index` as a C expression of its number.
-std::string zero_text(EmitContext& context, size_t i, std::string_view index) {
+std::string zero_text(EmitContext& context, size_t i, std::string_view index, const std::string& count) {
   if (!context.has(i)) return "0";
-  return decoded_text(context, one_or_each(context, i, index), context.in_type(i).elem);
+  return decoded_text(context, one_or_each(context, i, index, count), context.in_type(i).elem);
 }
 
 // Input position along dimension d, guarded: leaves a loop over the kernel and an `if` open.
@@ -67,6 +68,41 @@ std::string batch_offset(EmitContext& context, int64_t batches, int64_t size,
   Tensor table(TensorType{E::I64, {batches}});
   for (int64_t i = 0; i < batches; ++i) table.set_int(i, first(i));
   return fmt::format("{}[t]", context.table(table));
+}
+
+// Opens the loops over pairs of matrices: t is the number of the pair, and `a` and `b` are its first
+// elements.
+Status open_matrices(EmitContext& context, const MatMulText& s, const IntegerProduct& product) {
+  auto declare = [&](std::string_view name, size_t i, const std::string& first) {
+    context.line(
+        fmt::format("const {}* {} = {} + {};", c_type(context.in_type(i).elem), name, context.in(i), first));
+  };
+  if (context.is_dynamic()) {
+    s.open_batches(context);
+    context.line(fmt::format("const ptrdiff_t t = {};", s.result_matrix()));
+    declare("a", product.a.data, fmt::format("({}) * {}", s.matrix(s.a_strides), times(s.m, s.k)));
+    declare("b", product.b.data, fmt::format("({}) * {}", s.matrix(s.b_strides), times(s.k, s.n)));
+    return {};
+  }
+  MRVLC_ASSIGN(MatMulShape shape, matmul_shape(product.operands(emit_view(context))));
+  const int64_t a = shape.m * shape.k, b = shape.k * shape.n;
+  context.loop("t", shape.batches);
+  declare("a", product.a.data,
+          batch_offset(context, shape.batches, a, [&](int64_t i) { return shape.a_matrix(i) * a; }));
+  declare("b", product.b.data,
+          batch_offset(context, shape.batches, b, [&](int64_t i) { return shape.b_matrix(i) * b; }));
+  return {};
+}
+
+// The statement that adds a product of elements less zero points, za and zb, to `sum`.
+std::string sum_step(EmitContext& context, const IntegerProduct& product, const std::string& a,
+                     const std::string& b) {
+  const std::string x = decoded_text(context, a, context.in_type(product.a.data).elem),
+                    y = decoded_text(context, b, context.in_type(product.b.data).elem);
+  if (zero_type(context, product) == "double") {
+    return fmt::format("sum += ((double){} - za) * ((double){} - zb);", x, y);
+  }
+  return fmt::format("sum += (uint32_t)((int32_t)({} - za) * (int32_t)({} - zb));", x, y);
 }
 
 // -- the operators
@@ -109,10 +145,12 @@ Status emit_conv_integer(EmitContext& context) {
   return {};
 }
 
+Status emit_dynamic_conv_integer(EmitContext& context) {
+  return emit_dynamic_integer_conv(context, kPlain, [&] { return store_plain(context); });
+}
+
 Status emit_matmul_integer(EmitContext& context) {
-  MRVLC_ASSIGN(MatMulShape s, integer_matmul_shape(emit_view(context), kPlain));
-  emit_integer_matmul(context, s, kPlain, store_plain(context));
-  return {};
+  return emit_integer_matmul(context, MatMulText(context), kPlain, store_plain(context));
 }
 
 OpDef integer_product(std::string_view name) {
@@ -206,18 +244,13 @@ std::string_view zero_type(const EmitContext& context, const IntegerProduct& pro
   return type == E::F64 ? "double" : "int32_t";
 }
 
-std::string sum_step(EmitContext& context, const IntegerProduct& product, const std::string& a,
-                     const std::string& b) {
-  const std::string x = decoded_text(context, a, context.in_type(product.a.data).elem),
-                    y = decoded_text(context, b, context.in_type(product.b.data).elem);
-  if (zero_type(context, product) == "double") {
-    return fmt::format("sum += ((double){} - za) * ((double){} - zb);", x, y);
-  }
-  return fmt::format("sum += (uint32_t)((int32_t)({} - za) * (int32_t)({} - zb));", x, y);
-}
-
-std::string one_or_each(const EmitContext& context, size_t i, std::string_view index) {
-  return fmt::format("{}[{}]", context.in(i), context.in_type(i).elements() == 1 ? "0" : index);
+std::string one_or_each(EmitContext& context, size_t i, std::string_view index, const std::string& count) {
+  if (!context.has(i)) return "0";
+  const std::string given = product_text(in_dims(context, i));
+  if (given == "1") return fmt::format("{}[0]", context.in(i));
+  if (given == count) return fmt::format("{}[{}]", context.in(i), index);
+  context.fail_if(fmt::format("{0} != 1 && {0} != {1}", given, count));
+  return fmt::format("{}[{} == 1 ? 0 : {}]", context.in(i), given, index);
 }
 
 void emit_integer_conv(EmitContext& context, const ConvParams& p, const IntegerProduct& product,
@@ -227,8 +260,8 @@ void emit_integer_conv(EmitContext& context, const ConvParams& p, const IntegerP
   if (context.out_type(0).elements() == 0) return;
   context.loop("n", p.batch);
   context.loop("m", p.out_channels);
-  context.line(fmt::format("const int32_t zx = {}, zw = {};", zero_text(context, product.a.zero, "0"),
-                           zero_text(context, product.b.zero, "m")));
+  context.line(fmt::format("const int32_t zx = {}, zw = {};", zero_text(context, product.a.zero, "0", "1"),
+                           zero_text(context, product.b.zero, "m", fmt::format("{}", p.out_channels))));
   context.line(fmt::format("const ptrdiff_t first = n * {} + m / {} * {};", p.in_channels,
                            p.out_channels / p.group, channels));
   for (size_t d = 0; d < rank; ++d) context.loop(fmt::format("o{}", d), p.output[d]);
@@ -244,28 +277,25 @@ void emit_integer_conv(EmitContext& context, const ConvParams& p, const IntegerP
   for (size_t d = 0; d < rank + 2; ++d) context.close();
 }
 
-void emit_integer_matmul(EmitContext& context, const MatMulShape& s, const IntegerProduct& product,
-                         const StoreSum& store) {
-  if (context.out_type(0).elements() == 0) return;
-  auto a_first = [&](int64_t i) { return s.a_matrix(i) * s.m * s.k; };
-  auto b_first = [&](int64_t i) { return s.b_matrix(i) * s.k * s.n; };
-  context.loop("t", s.batches);
-  context.line(fmt::format("const {}* a = {} + {};", c_type(context.in_type(product.a.data).elem),
-                           context.in(product.a.data), batch_offset(context, s.batches, s.m * s.k, a_first)));
-  context.line(fmt::format("const {}* b = {} + {};", c_type(context.in_type(product.b.data).elem),
-                           context.in(product.b.data), batch_offset(context, s.batches, s.k * s.n, b_first)));
-  context.loop("i", s.m);
-  context.loop("j", s.n);
+Status emit_integer_matmul(EmitContext& context, const MatMulText& s, const IntegerProduct& product,
+                           const StoreSum& store) {
+  if (context.out_type(0).elements() == 0) return {};
+  MRVLC_TRY(open_matrices(context, s, product));
+  const std::string zb = zero_text(context, product.b.zero, "j", s.n),
+                    za = zero_text(context, product.a.zero, "i", s.m);
   const std::string_view zero = zero_type(context, product);
-  context.line(fmt::format("const {0} za = ({0}){1}, zb = ({0}){2};", zero,
-                           zero_text(context, product.a.zero, "i"), zero_text(context, product.b.zero, "j")));
+  open_loop(context, "i", s.m);
+  open_loop(context, "j", s.n);
+  context.line(fmt::format("const {0} za = ({0}){1}, zb = ({0}){2};", zero, za, zb));
   context.line(fmt::format("{} sum = 0;", zero == "double" ? "double" : "uint32_t"));
-  context.loop("k", s.k);
+  open_loop(context, "k", s.k);
   context.line(
       sum_step(context, product, fmt::format("a[i * {} + k]", s.k), fmt::format("b[k * {} + j]", s.n)));
   context.close();
   store(fmt::format("(t * {} + i) * {} + j", s.m, s.n));
-  for (int d = 0; d < 3; ++d) context.close();
+  for (int d = 0; d < 2; ++d) context.close();
+  context.is_dynamic() ? s.close_batches(context) : context.close();
+  return {};
 }
 
 const OpDef& def_ConvInteger() {
@@ -289,8 +319,7 @@ const OpDef& def_MatMulInteger() {
     d.macs = matmul_macs;
     d.infer = infer_matmul_integer;
     d.eval = eval_matmul_integer;
-    d.emit = emit_matmul_integer;
-    d.emit_dynamic = emit_dynamic_matmul_integer;
+    d.emit = d.emit_dynamic = emit_matmul_integer;
     d.traits = {.work = Work::Product, .quantised = true};
     return d;
   }();

@@ -45,14 +45,12 @@ Tensor eval_integer_matmul(const EvalContext& context, const MatMulShape& s, con
 using StoreSum = std::function<void(const std::string& index)>;
 void emit_integer_conv(EmitContext& context, const ConvParams& p, const IntegerProduct& product,
                        const StoreSum& store);
-void emit_integer_matmul(EmitContext& context, const MatMulShape& s, const IntegerProduct& product,
-                         const StoreSum& store);
-// The statement that adds a product of elements `a` and `b` less zero points to `sum`, and the zero points' C
-// type.
-std::string sum_step(EmitContext& context, const IntegerProduct& product, const std::string& a,
-                     const std::string& b);
+Status emit_integer_matmul(EmitContext& context, const MatMulText& s, const IntegerProduct& product,
+                           const StoreSum& store);
+// The C type in which zero points are taken away.
 std::string_view zero_type(const EmitContext& context, const IntegerProduct& product);
-// Element of an operand that is one number, or one for each `index`.
-std::string one_or_each(const EmitContext& context, size_t i, std::string_view index);
+// The element of operand `i` for `index`: none (0), one, or as many as `count` says, which is checked at run
+// time where it is not known before.
+std::string one_or_each(EmitContext& context, size_t i, std::string_view index, const std::string& count);
 
 }  // namespace mrvlc::ops

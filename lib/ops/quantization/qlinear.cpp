@@ -7,8 +7,8 @@
 #include "common/emit_util.h"
 #include "macs.h"
 #include "mrvlc/support/diag/ops.h"
-#include "product/products_dynamic.h"
 #include "quantization/quantized.h"
+#include "window/conv_dynamic.h"
 #include "window/window_attrs.h"
 
 namespace mrvlc::ops {
@@ -104,17 +104,10 @@ struct ScaleTexts {
   std::string a, b, y, zero;
 };
 
-ScaleTexts scale_texts(const EmitContext& context, std::string_view row, std::string_view column) {
-  return {one_or_each(context, kScaleA, row), one_or_each(context, kScaleB, column),
-          one_or_each(context, kScaleY, row), one_or_each(context, kZeroY, row)};
-}
-
-// Of vectors whose lengths are known at run time only.
-ScaleTexts dynamic_scale_texts(EmitContext& context, std::string_view row, const std::string& rows,
-                               std::string_view column, const std::string& columns) {
-  return {dynamic_one_or_each(context, kScaleA, row, rows),
-          dynamic_one_or_each(context, kScaleB, column, columns),
-          dynamic_one_or_each(context, kScaleY, row, rows), dynamic_one_or_each(context, kZeroY, row, rows)};
+ScaleTexts scale_texts(EmitContext& context, std::string_view row, const std::string& rows,
+                       std::string_view column, const std::string& columns) {
+  return {one_or_each(context, kScaleA, row, rows), one_or_each(context, kScaleB, column, columns),
+          one_or_each(context, kScaleY, row, rows), one_or_each(context, kZeroY, row, rows)};
 }
 
 // Adding and subtracting 1.5 * 2^23 rounds to nearest even for magnitudes below 2^22: the clamp comes first.
@@ -158,14 +151,8 @@ Status check_emit(const EmitContext& context) {
 Status emit_conv(EmitContext& context) {
   MRVLC_TRY(check_emit(context));
   MRVLC_ASSIGN(ConvParams p, conv_of(emit_view(context)));
-  emit_integer_conv(context, p, kProduct, store_conv(context, scale_texts(context, "0", "m")));
-  return {};
-}
-
-Status emit_matmul(EmitContext& context) {
-  MRVLC_TRY(check_emit(context));
-  MRVLC_ASSIGN(MatMulShape s, matmul_of(emit_view(context)));
-  emit_integer_matmul(context, s, kMatrices, store_matmul(context, scale_texts(context, "i", "j")));
+  const std::string channels = fmt::format("{}", p.out_channels);
+  emit_integer_conv(context, p, kProduct, store_conv(context, scale_texts(context, "0", "1", "m", channels)));
   return {};
 }
 
@@ -173,16 +160,15 @@ Status emit_dynamic_qlinear_conv(EmitContext& context) {
   MRVLC_TRY(check_emit(context));
   const std::string channels = context.in_dim(kB, 0);
   if (context.has(kBias)) require_equal(context, context.in_dim(kBias, 0), channels);
-  return emit_dynamic_conv_sums(context, kProduct, [&] {
-    return store_conv(context, dynamic_scale_texts(context, "0", "1", "m", channels));
-  });
+  return emit_dynamic_integer_conv(
+      context, kProduct, [&] { return store_conv(context, scale_texts(context, "0", "1", "m", channels)); });
 }
 
-Status emit_dynamic_qlinear_matmul(EmitContext& context) {
+Status emit_matmul(EmitContext& context) {
   MRVLC_TRY(check_emit(context));
-  return emit_dynamic_products(context, kMatrices, [&] {
-    return store_matmul(context, dynamic_scale_texts(context, "i", "m", "j", "n"));
-  });
+  const MatMulText s(context, kA, kB);
+  return emit_integer_matmul(context, s, kMatrices,
+                             store_matmul(context, scale_texts(context, "i", s.m, "j", s.n)));
 }
 
 OpDef qlinear(std::string_view name, int max_inputs) {
@@ -220,8 +206,7 @@ const OpDef& def_QLinearMatMul() {
     d.types = kCodes;
     d.infer = infer_matmul;
     d.eval = eval_matmul;
-    d.emit = emit_matmul;
-    d.emit_dynamic = emit_dynamic_qlinear_matmul;
+    d.emit = d.emit_dynamic = emit_matmul;
     d.traits = {.work = Work::Product, .quantised = true};
     return d;
   }();

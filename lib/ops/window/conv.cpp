@@ -1,8 +1,8 @@
 // Conv: Y[n,m,o] = B[m] + sum over c, k of X[n, g*C/G + c, o*stride + k*dilation - pad] * W[m,c,k]  (ONNX
 // Conv-11).
 #include "macs.h"
-#include "product/products_dynamic.h"
 #include "product/ref_gemm.h"
+#include "window/conv_dynamic.h"
 #include "window/ref_conv.h"
 #include "window/window_attrs.h"
 

@@ -1,5 +1,6 @@
 // Convolutions over sizes known at run time only.
-#include "product/products_dynamic.h"
+#include "window/conv_dynamic.h"
+
 #include "window/window_dynamic.h"
 
 namespace mrvlc::ops {
@@ -91,12 +92,6 @@ void declare_conv(EmitContext& c, size_t weights) {
   c.line(fmt::format("const int64_t step = w.stride[{}];", c.in_type(0).shape.size() - 3));
 }
 
-Status emit_conv(EmitContext& c, const Terms& terms) {
-  declare_conv(c, 1);
-  emit_rows(c, terms);
-  return {};
-}
-
 // The sums of a row of every channel lie in scratch memory before they become elements of the result.
 void emit_summed_rows(EmitContext& c, const Terms& terms, const StoreSum& store) {
   const Shape& most = c.out_type(0).shape;
@@ -120,41 +115,29 @@ void emit_summed_rows(EmitContext& c, const Terms& terms, const StoreSum& store)
   close(c, 4);
 }
 
-// Products of bytes less their zero points, `w` of the weights.
-Terms integer_terms(const EmitContext& c, const IntegerProduct& p, const std::string& w) {
-  return {"0", fmt::format("const int32_t v = (int32_t){}[k] - {};", c.in(p.b.data), w),
-          fmt::format("row[o] = (int32_t)((uint32_t)row[o] + (uint32_t)(v * ({}[base + o * step] - zero)));",
-                      c.in(p.a.data))};
-}
-
-// Declares `zero`, the data's, and gives the text of the weights'.
-std::string declare_zero_points(EmitContext& c, const IntegerProduct& p) {
-  const std::string x = dynamic_one_or_each(c, p.a.zero, "0", "1"),
-                    w = dynamic_one_or_each(c, p.b.zero, "m", c.in_dim(p.b.data, 0));
-  c.line(fmt::format("const int32_t zero = {};", x));
-  return w;
-}
-
 }  // namespace
 
 Status emit_dynamic_conv(EmitContext& c) {
   MRVLC_TRY(require_widened(c));
   check_bias(c, c.in_dim(1, 0));
   std::string weight = fmt::format("const {} v = {}[k];", c_type(c.in_type(1).elem), c.in(1));
-  return emit_conv(c, {bias_text(c), weight, fmt::format("row[o] += v * {}[base + o * step];", c.in(0))});
+  declare_conv(c, 1);
+  emit_rows(c, {bias_text(c), weight, fmt::format("row[o] += v * {}[base + o * step];", c.in(0))});
+  return {};
 }
 
-Status emit_dynamic_conv_integer(EmitContext& c) {
-  constexpr IntegerProduct kPlain{{0, 2}, {1, 3}};
-  const std::string w = declare_zero_points(c, kPlain);
-  return emit_conv(c, integer_terms(c, kPlain, w));
-}
-
-Status emit_dynamic_conv_sums(EmitContext& c, const IntegerProduct& product,
-                              const std::function<StoreSum()>& prepare) {
-  const std::string w = declare_zero_points(c, product);
-  declare_conv(c, product.b.data);
-  emit_summed_rows(c, integer_terms(c, product, w), prepare());
+Status emit_dynamic_integer_conv(EmitContext& c, const IntegerProduct& p,
+                                 const std::function<StoreSum()>& prepare) {
+  const std::string x = one_or_each(c, p.a.zero, "0", "1"),
+                    w = one_or_each(c, p.b.zero, "m", c.in_dim(p.b.data, 0));
+  c.line(fmt::format("const int32_t zero = {};", x));
+  declare_conv(c, p.b.data);
+  emit_summed_rows(
+      c,
+      {"0", fmt::format("const int32_t v = (int32_t){}[k] - {};", c.in(p.b.data), w),
+       fmt::format("row[o] = (int32_t)((uint32_t)row[o] + (uint32_t)(v * ({}[base + o * step] - zero)));",
+                   c.in(p.a.data))},
+      prepare());
   return {};
 }
 

@@ -4,8 +4,8 @@
 
 #include "common/infer_util.h"
 #include "macs.h"
-#include "product/products_dynamic.h"
 #include "product/ref_gemm.h"
+#include "window/conv_dynamic.h"
 #include "window/ref_window.h"
 
 namespace mrvlc::ops {
