@@ -10,9 +10,6 @@
 // in() and out() still name row-major data; dimensions are read with in_dim(), and those of every output are
 // set once, with set_dims(), before its data is written. The function returns 0 at its end by itself; fail_if
 // returns an error before.
-//
-// One emission serves both where it takes sizes from in_dim() and out_dim(): in a function of static shapes
-// these are literals, and set_dims() and fail_if() write nothing, as such a function has no error to return.
 #pragma once
 #include <fmt/format.h>
 
@@ -34,9 +31,7 @@ class EmitContext {
   virtual std::string in(size_t i) const = 0;          // "x0": C name of the pointer
   virtual std::string out(size_t i) const = 0;         // "y0"
 
-  // Is it a function with run-time shapes?
-  virtual bool is_dynamic() const = 0;
-  // C expressions: a literal for a dimension that is not dynamic, else e.g. "v0->dim[1]".
+  // Run-time shapes. C expressions: a literal for a dimension that is not dynamic, else e.g. "v0->dim[1]".
   virtual std::string in_dim(size_t i, int64_t d) const = 0;
   virtual std::string out_dim(size_t i, int64_t d) const = 0;  // valid after set_dims
   // Sets the dimensions of output i (C expressions of type int64_t, evaluated once, one for each dimension of

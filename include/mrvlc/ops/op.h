@@ -120,8 +120,7 @@ struct OpDef : ir::OpSchema {
   Status (*eval)(const EvalContext& context) = nullptr;
   const ScalarOp* scalar = nullptr;                // element-wise operators
   Status (*emit)(EmitContext& context) = nullptr;  // body of the C function
-  // Body of the C function for operands or results whose shapes are known at run time only, see emit.h; may
-  // be the same as `emit`.
+  // Body of the C function for operands or results whose shapes are known at run time only, see emit.h.
   Status (*emit_dynamic)(EmitContext& context) = nullptr;
   std::string_view emit_kernel;  // instead of `emit`: name of the packed kernel family in lib/chost/kernels
   LayerKinds accel;              // kinds of accelerator layers it can be the anchor of; lib/partition/kinds.h

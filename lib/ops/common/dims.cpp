@@ -52,7 +52,7 @@ std::string int_operand(EmitContext& context, size_t i, int64_t k) {
 }
 
 void fail_if_any(EmitContext& context, size_t i, std::string_view condition) {
-  if (!context.is_dynamic()) return;
+  if (!is_dynamic(context)) return;
   context.line("int bad = 0;");
   context.open(fmt::format("for (ptrdiff_t k = 0; k < {}; ++k)", in_sizes(context, i)[0]));
   context.line(fmt::format("const int64_t v = {}[k];", context.in(i)));

@@ -28,22 +28,6 @@ Status emit_dynamic_tile(EmitContext& context);
 DynamicTypes infer_dynamic_pad(const InferContext& context);
 Status emit_dynamic_pad(EmitContext& context);
 
-// join_dynamic.cpp
-DynamicTypes infer_dynamic_concat(const InferContext& context);
-Status emit_dynamic_concat(EmitContext& context);
-DynamicTypes infer_dynamic_split(const InferContext& context);
-Status emit_dynamic_split(EmitContext& context);
-
-// fill_dynamic.cpp
-DynamicTypes infer_dynamic_shape(const InferContext& context);  // and Size
-Status emit_dynamic_shape(EmitContext& context);
-DynamicTypes infer_dynamic_constant_of_shape(const InferContext& context);
-Status emit_dynamic_constant_of_shape(EmitContext& context);
-DynamicTypes infer_dynamic_range(const InferContext& context);
-Status emit_dynamic_range(EmitContext& context);
-DynamicTypes infer_dynamic_eye_like(const InferContext& context);
-Status emit_dynamic_eye_like(EmitContext& context);
-
 // resize_dynamic.cpp
 DynamicTypes infer_dynamic_resize(const InferContext& context);  // and Upsample
 Status emit_dynamic_resize(EmitContext& context);

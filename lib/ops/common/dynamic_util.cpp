@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/element_bytes.h"
+#include "mrvlc/ops/run_time_shapes.h"
 #include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::ops {
@@ -13,6 +14,11 @@ int64_t size_or_no_bound(std::optional<int64_t> size) {
 }
 
 }  // namespace
+
+bool is_dynamic(const EmitContext& context) {
+  const auto* shapes = dynamic_cast<const RunTimeShapes*>(&context);
+  return shapes != nullptr && shapes->is_dynamic();
+}
 
 bool is_number(const std::string& text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;

@@ -55,6 +55,8 @@ Result<std::vector<TensorType>> infer_by_samples(const OpDef& op, const InferCon
 
 // -- C text; every dimension is an expression of at most 64 bits
 
+// Is it a function of shapes known at run time only, see RunTimeShapes?
+bool is_dynamic(const EmitContext& context);
 using Texts = std::vector<std::string>;
 // Is the C text a number, and not an expression of sizes known at run time only?
 bool is_number(const std::string& text);

@@ -26,7 +26,7 @@ Result<std::vector<int64_t>> read_indices(const Tensor& indices, int64_t dim) {
 
 void emit_index(EmitContext& context, std::string_view name, std::string_view expression,
                 const std::string& dim) {
-  if (context.is_dynamic()) {
+  if (is_dynamic(context)) {
     context.line(fmt::format("const ptrdiff_t {} = (ptrdiff_t){}({}, {});", name,
                              context.helper("dynamic_axis"), expression, dim));
     context.fail_if(fmt::format("{} < 0", name));

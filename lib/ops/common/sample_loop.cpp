@@ -37,7 +37,6 @@ class SampleContext final : public EmitContext {
     written_.insert(i);
     return fmt::format("sample_y{}", i);
   }
-  bool is_dynamic() const override { return false; }
   std::string in_dim(size_t i, int64_t d) const override {
     return i == 0 ? fmt::format("{}", input_.shape[at(d)]) : whole_.in_dim(i, d);
   }

@@ -110,7 +110,7 @@ LoopTexts element_loops(EmitContext& c) {
     if (c.has(i)) shapes.push_back(c.in_type(i).shape);
     if (c.has(i) && !is_single(c, i)) varying.push_back(i);
   }
-  if (!c.is_dynamic()) return texts_of(broadcast_loops(c.out_type(0).shape, shapes));
+  if (!is_dynamic(c)) return texts_of(broadcast_loops(c.out_type(0).shape, shapes));
   // One operand that varies is read in the order in which the result is written.
   const bool merged = varying.size() < 2 || c.out_type(0).rank() == 0;
   LoopTexts loops =

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "common/dynamic_facets.h"
-#include "common/emit_util.h"
+#include "common/dims.h"
+#include "common/lanes.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/ops.h"
 
@@ -87,9 +87,19 @@ Status eval_constant_of_shape(const EvalContext& context) {
   return {};
 }
 
+Types infer_dynamic_constant_of_shape(const InferContext& context) {
+  MRVLC_TRY(check_tensors(context));
+  MRVLC_ASSIGN(int64_t rank, known_length(context, 0, "shape"));
+  MRVLC_ASSIGN(Tensor value, fill_value(context));
+  return one_type(value.elem(), Dims(at(rank), kAnyDim));
+}
+
 Status emit_constant_of_shape(EmitContext& context) {
   MRVLC_ASSIGN(Tensor value, fill_value(emit_view(context)));
-  context.loop("i", context.out_type(0).elements());
+  Texts dims;
+  for (int64_t d = 0; d < context.out_type(0).rank(); ++d) dims.push_back(int_operand(context, 0, d));
+  context.set_dims(0, dims);
+  open_loop(context, "i", product_text(out_dims(context)));
   context.line(fmt::format("{}[i] = {};", context.out(0), element_literal(value, 0)));
   context.close();
   return {};
@@ -97,35 +107,46 @@ Status emit_constant_of_shape(EmitContext& context) {
 
 // -- Shape, Size
 
-std::vector<int64_t> shape_values(const InferContext& context) {
-  const Shape& x = context.type(0).shape;
-  if (context.op->kind == Op::Size) return {element_count(x)};
-  auto rank = static_cast<int64_t>(x.size());
+// First and one past the last dimension that Shape gives.
+std::pair<int64_t, int64_t> shape_range(const InferContext& context) {
+  int64_t rank = context.type(0).rank();
   auto position = [rank](int64_t v) { return v < -rank ? 0 : v > rank ? rank : v < 0 ? v + rank : v; };
   int64_t start = position(context.int_attr("start"));
   int64_t end = is_attr_set(context, "end") ? position(context.int_attr("end")) : rank;
-  if (end < start) end = start;
-  return {x.begin() + start, x.begin() + end};
+  return {start, std::max(start, end)};
 }
 
+// The result's type is known where its values are not.
 Types infer_shape(const InferContext& context) {
-  return one_type(E::I64, {static_cast<int64_t>(shape_values(context).size())});
-}
-
-Types infer_size(const InferContext&) {
-  return one_type(E::I64, {});
+  MRVLC_TRY(check_tensors(context));
+  if (context.op->kind == Op::Size) return one_type(E::I64, Dims());
+  auto [start, end] = shape_range(context);
+  return one_type(E::I64, Dims{Dim{end - start, false}});
 }
 
 Status eval_shape(const EvalContext& context) {
-  auto values = shape_values(context.infer_view());
-  for (size_t i = 0; i < values.size(); ++i) context.out().set_int(static_cast<int64_t>(i), values[i]);
+  const Shape& x = context.in(0).shape();
+  if (context.op->kind == Op::Size) {
+    context.out().set_int(0, element_count(x));
+    return {};
+  }
+  auto [start, end] = shape_range(context.infer_view());
+  for (int64_t d = start; d < end; ++d) context.out().set_int(d - start, x[at(d)]);
   return {};
 }
 
 Status emit_shape(EmitContext& context) {
-  auto values = shape_values(emit_view(context));
+  Texts dims = in_dims(context, 0), values{product_text(dims)}, shape;
+  if (context.node().op->kind != Op::Size) {
+    auto [start, end] = shape_range(emit_view(context));
+    values.assign(dims.begin() + start, dims.begin() + end);
+    shape.push_back(fmt::format("{}", end - start));
+  }
+  context.set_dims(0, shape);
   for (size_t i = 0; i < values.size(); ++i) {
-    context.line(fmt::format("{}[{}] = {};", context.out(0), i, c_literal(values[i], E::I64)));
+    const std::string& v = values[i];
+    context.line(fmt::format("{}[{}] = {};", context.out(0), i,
+                             is_number(v) ? c_literal(int64_t{std::stoll(v)}, E::I64) : v));
   }
   return {};
 }
@@ -178,17 +199,41 @@ Status eval_range(const EvalContext& context) {
   return {};
 }
 
+Types infer_dynamic_range(const InferContext& context) {
+  MRVLC_TRY(check_tensors(context));
+  for (size_t i = 0; i < 3; ++i) {
+    MRVLC_TRY(check_same_elem(context, i));
+    if (!context.type(i).is_static() || context.type(i).elements() != 1)
+      return bad_operands(fmt::format("input {} must be one number", i));
+  }
+  return one_type(context.type(0).elem, Dims{kAnyDim});
+}
+
+// Sets the size of the result: as many steps as the reference counts, in double.
+void set_steps(EmitContext& context) {
+  std::string start = context.in(0) + "[0]", limit = context.in(1) + "[0]", delta = context.in(2) + "[0]";
+  context.fail_if(fmt::format("{} == 0", delta));
+  context.line(
+      fmt::format("const double steps = ceil(((double){} - (double){}) / (double){});", limit, start, delta));
+  context.fail_if(fmt::format("!(fabs(steps) <= {}.0)", kMaxElements));
+  context.set_dims(0, {"(steps > 0 ? (int64_t)steps : 0)"});
+}
+
 Status emit_range(EmitContext& context) {
   MRVLC_TRY(require_widened(context));
-  MRVLC_ASSIGN(RangeParams r, range_params(emit_view(context)));
-  ElementType elem = context.in_type(0).elem;
+  const ElementType elem = context.in_type(0).elem;
+  if (is_dynamic(context)) set_steps(context);
+  auto number = [&](size_t i) {
+    const Tensor* known = context.constant(i);
+    if (known == nullptr) return fmt::format("{}{}[0]", is_float(elem) ? "(double)" : "", context.in(i));
+    return is_float(elem) ? c_literal(known->as_double(0), E::F64) : c_literal(known->as_int(0), E::I64);
+  };
+  const std::string start = number(0), delta = number(2);
   // Unsigned: between the extremes of the type a step times i may pass the signed range on the way.
-  std::string value = fmt::format("(uint64_t){} + (uint64_t){} * (uint64_t)i", c_literal(r.int_start, E::I64),
-                                  c_literal(r.int_delta, E::I64));
-  if (is_float(elem)) {
-    value = fmt::format("{} + {} * (double)i", c_literal(r.start, E::F64), c_literal(r.delta, E::F64));
-  }
-  context.loop("i", r.count);
+  const std::string value = is_float(elem)
+                                ? fmt::format("{} + {} * (double)i", start, delta)
+                                : fmt::format("(uint64_t){} + (uint64_t){} * (uint64_t)i", start, delta);
+  open_loop(context, "i", context.out_dim(0, 0));
   context.line(fmt::format("{}[i] = ({})({});", context.out(0), c_type(elem), value));
   context.close();
   return {};
@@ -197,11 +242,12 @@ Status emit_range(EmitContext& context) {
 // -- EyeLike
 
 Types infer_eye_like(const InferContext& context) {
+  MRVLC_TRY(check_tensors(context));
   MRVLC_TRY(check_rank(context, 0, 2, 2));
-  ElementType elem =
-      is_attr_set(context, "dtype") ? std::get<ElementType>(context.attr("dtype")) : context.type(0).elem;
+  const TensorType& x = context.type(0);
+  ElementType elem = is_attr_set(context, "dtype") ? std::get<ElementType>(context.attr("dtype")) : x.elem;
   if (!kFixedSize.has(elem)) return bad_attr("dtype", fmt::format("is {}", name(elem)));
-  return one_type(elem, context.type(0).shape);
+  return std::vector<TensorType>{x.with_elem(elem)};
 }
 
 // f(position) for every element of the diagonal.
@@ -231,6 +277,21 @@ Status emit_eye_like(EmitContext& context) {
   context.loop("i", past - first);
   context.line(fmt::format("{}[i * {} + {}] = {};", context.out(0), columns + 1, first * columns + first + k,
                            element_literal(one, 0)));
+  context.close();
+  return {};
+}
+
+// Without knowing where the diagonal begins and ends.
+Status emit_dynamic_eye_like(EmitContext& context) {
+  int64_t k = std::clamp(context.node().int_attr("k"), -kMaxElements, kMaxElements);
+  ElementType elem = context.out_type(0).elem;
+  Tensor one(TensorType{elem, {}});
+  one.set_int(0, 1);
+  context.set_dims(0, in_dims(context, 0));
+  std::string value = fmt::format("j - i == {} ? {} : 0", signed_text(k), element_literal(one, 0));
+  context.open(fmt::format("for (int64_t i = 0; i < {}; ++i)", context.out_dim(0, 0)));
+  context.line(fmt::format("for (int64_t j = 0; j < {0}; ++j) {1}[i * {0} + j] = ({2})({3});",
+                           context.out_dim(0, 1), context.out(0), c_type(elem), value));
   context.close();
   return {};
 }
@@ -269,7 +330,7 @@ const OpDef& def_ConstantOfShape() {
         folded("ConstantOfShape", 1, infer_constant_of_shape, eval_constant_of_shape, emit_constant_of_shape);
     d.attrs = {optional("value", ir::AttrKind::Tensor)};
     d.infer_dynamic = infer_dynamic_constant_of_shape;
-    d.emit_dynamic = emit_dynamic_constant_of_shape;
+    d.emit_dynamic = emit_constant_of_shape;
     d.types = types_of({E::I64});
     d.since_min = 9;
     d.traits = {.work = Work::Linear};
@@ -282,8 +343,8 @@ const OpDef& def_Shape() {
   static const OpDef def = [] {
     OpDef d = folded("Shape", 1, infer_shape, eval_shape, emit_shape);
     d.attrs = {optional("end", ir::AttrKind::Int), with_int("start", 0)};
-    d.infer_dynamic = infer_dynamic_shape;
-    d.emit_dynamic = emit_dynamic_shape;
+    d.infer_dynamic = infer_shape;
+    d.emit_dynamic = emit_shape;
     d.traits = {.work = Work::Linear};
     return d;
   }();
@@ -292,9 +353,9 @@ const OpDef& def_Shape() {
 
 const OpDef& def_Size() {
   static const OpDef def = [] {
-    OpDef d = folded("Size", 1, infer_size, eval_shape, emit_shape);
-    d.infer_dynamic = infer_dynamic_shape;
-    d.emit_dynamic = emit_dynamic_shape;
+    OpDef d = folded("Size", 1, infer_shape, eval_shape, emit_shape);
+    d.infer_dynamic = infer_shape;
+    d.emit_dynamic = emit_shape;
     d.traits = {.work = Work::Linear};
     return d;
   }();
@@ -305,7 +366,7 @@ const OpDef& def_Range() {
   static const OpDef def = [] {
     OpDef d = folded("Range", 3, infer_range, eval_range, emit_range);
     d.infer_dynamic = infer_dynamic_range;
-    d.emit_dynamic = emit_dynamic_range;
+    d.emit_dynamic = emit_range;
     d.types = types_of({E::F32, E::F64, E::F16, E::BF16, E::I16, E::I32, E::I64});
     d.since_min = 11;
     d.traits = {.work = Work::Linear};
@@ -317,7 +378,7 @@ const OpDef& def_Range() {
 const OpDef& def_EyeLike() {
   static const OpDef def = [] {
     OpDef d = folded("EyeLike", 1, infer_eye_like, eval_eye_like, emit_eye_like);
-    d.infer_dynamic = infer_dynamic_eye_like;
+    d.infer_dynamic = infer_eye_like;
     d.emit_dynamic = emit_dynamic_eye_like;
     d.attrs = {optional("dtype", ir::AttrKind::Type), with_int("k", 0)};
     d.types = kFixedSize;

@@ -176,7 +176,7 @@ Status emit_one_hot_encoder(EmitContext& context) {
   InferContext view = emit_view(context);
   MRVLC_ASSIGN(ml::List list, categories(view));
   const bool may_miss = view.int_attr("zeros") != 0;
-  if (!may_miss && !context.is_dynamic())
+  if (!may_miss && !is_dynamic(context))
     return bad_attr("zeros", "is 0: an element of no category would be an error at run time");
   Texts dims = in_dims(context, 0);
   dims.push_back(fmt::format("{}", ml::size_of(list)));

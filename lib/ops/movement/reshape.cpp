@@ -66,44 +66,15 @@ Result<std::vector<TensorType>> infer_reshape(const InferContext& context) {
   return one_type(x.elem, shape);
 }
 
-Result<std::vector<TensorType>> infer_flatten(const InferContext& context) {
-  const Shape& x = context.type(0).shape;
-  int64_t axis = context.int_attr("axis"), rank = context.type(0).rank();
-  if (axis < -rank || axis > rank) return make_diag<DiagCode::MRV0206>(axis, rank);
-  auto middle = x.begin() + (axis < 0 ? axis + rank : axis);
-  return one_type(context.type(0).elem,
-                  {element_count(Shape(x.begin(), middle)), element_count(Shape(middle, x.end()))});
-}
-
+// Axes known at run time only are checked then.
 Result<std::vector<TensorType>> infer_squeeze(const InferContext& context) {
-  const Shape& x = context.type(0).shape;
-  std::vector<int64_t> axes;
-  if (context.has(1)) {
-    MRVLC_ASSIGN(axes, known_ints(context, 1, "axes", kMaxRank));
-    MRVLC_ASSIGN(axes, normalize_axes(axes, context.type(0).rank()));
-  }
-  Shape shape;
-  for (size_t d = 0; d < x.size(); ++d) {
-    bool named = std::find(axes.begin(), axes.end(), static_cast<int64_t>(d)) != axes.end();
-    if (named && x[d] != 1)
-      return bad_operands(fmt::format("dimension {} is {} and cannot be dropped", d, x[d]));
-    if (!named && (context.has(1) || x[d] != 1)) shape.push_back(x[d]);
-  }
-  return one_type(context.type(0).elem, shape);
+  if (context.has(1)) MRVLC_TRY(known_ints(context, 1, "axes", kMaxRank));
+  return infer_dynamic_squeeze(context);
 }
 
 Result<std::vector<TensorType>> infer_unsqueeze(const InferContext& context) {
-  const Shape& x = context.type(0).shape;
-  MRVLC_ASSIGN(auto axes, known_ints(context, 1, "axes", kMaxRank));
-  size_t rank = x.size() + axes.size();
-  MRVLC_ASSIGN(axes, normalize_axes(axes, static_cast<int64_t>(rank)));
-  Shape shape(rank, -1);
-  for (int64_t axis : axes) shape[at(axis)] = 1;
-  auto next = x.begin();
-  for (int64_t& dim : shape) {
-    if (dim < 0) dim = *next++;
-  }
-  return one_type(context.type(0).elem, shape);
+  MRVLC_TRY(known_ints(context, 1, "axes", kMaxRank));
+  return infer_dynamic_unsqueeze(context);
 }
 
 OpDef reshape_def(std::string_view name, Result<std::vector<TensorType>> (*infer)(const InferContext&),
@@ -137,7 +108,7 @@ const OpDef& def_Reshape() {
 
 const OpDef& def_Flatten() {
   static const OpDef def = [] {
-    OpDef d = reshape_def("Flatten", infer_flatten, 1, 1);
+    OpDef d = reshape_def("Flatten", infer_dynamic_flatten, 1, 1);
     d.attrs = {with_int("axis", 1)};
     d.infer_dynamic = infer_dynamic_flatten;
     d.emit_dynamic = emit_dynamic_flatten;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "common/dynamic_util.h"
 #include "common/emit_util.h"
 #include "common/lanes.h"
 #include "common/slices.h"

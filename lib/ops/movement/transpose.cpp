@@ -45,8 +45,11 @@ Result<StridedCopy> transpose_plan(const InferContext& context) {
 }
 
 Result<std::vector<TensorType>> infer_transpose(const InferContext& context) {
-  MRVLC_ASSIGN(StridedCopy copy, transpose_plan(context));
-  return one_type(context.type(0).elem, copy.size);
+  MRVLC_TRY(check_tensors(context));
+  MRVLC_ASSIGN(auto perm, permutation(context));
+  Dims own = dims_of(context.type(0)), dims;
+  for (int64_t d : perm) dims.push_back(own[at(d)]);
+  return one_type(context.type(0).elem, dims, context.type(0).elements());
 }
 
 Result<int64_t> block_size(const InferContext& context) {
@@ -60,47 +63,51 @@ Result<int64_t> block_size(const InferContext& context) {
 Result<StridedCopy> depth_to_space_plan(const InferContext& context) {
   MRVLC_ASSIGN(int64_t b, block_size(context));
   const Shape& x = context.type(0).shape;
-  const std::string& mode = context.string_attr("mode");
-  if (mode != "DCR" && mode != "CRD")
-    return bad_attr("mode", fmt::format("has the unknown value '{}'", printable(mode)));
-  if (x[1] % (b * b) != 0)
-    return bad_attr("blocksize", fmt::format("is {}; its square does not divide {} channels", b, x[1]));
   int64_t c = x[1] / (b * b);
-  if (mode == "DCR") return permuted_copy({x[0], b, b, c, x[2], x[3]}, {0, 3, 4, 1, 5, 2});
+  if (context.string_attr("mode") == "DCR")
+    return permuted_copy({x[0], b, b, c, x[2], x[3]}, {0, 3, 4, 1, 5, 2});
   return permuted_copy({x[0], c, b, b, x[2], x[3]}, {0, 1, 4, 2, 5, 3});
 }
 
+// A dimension divided by what must divide it.
+Result<Dim> divided(Dim dim, int64_t by) {
+  if (!dim.dynamic && dim.bound % by != 0)
+    return bad_attr("blocksize", fmt::format("asks for {} to be divided by {}", dim.bound, by));
+  return Dim{dim.bound / by, dim.dynamic};
+}
+
 Result<std::vector<TensorType>> infer_depth_to_space(const InferContext& context) {
-  MRVLC_ASSIGN(StridedCopy copy, depth_to_space_plan(context));
-  const Shape& s = copy.size;
-  return one_type(context.type(0).elem, {s[0], s[1], s[2] * s[3], s[4] * s[5]});
+  MRVLC_TRY(check_tensors(context));
+  MRVLC_ASSIGN(int64_t b, block_size(context));
+  const std::string& mode = context.string_attr("mode");
+  if (mode != "DCR" && mode != "CRD")
+    return bad_attr("mode", fmt::format("has the unknown value '{}'", printable(mode)));
+  Dims x = dims_of(context.type(0));
+  MRVLC_ASSIGN(x[1], divided(x[1], b * b));
+  for (size_t d : {size_t{2}, size_t{3}}) x[d] = product({x[d], Dim{b, false}});
+  return one_type(context.type(0).elem, x, context.type(0).elements());
 }
 
 // [N, C, H', b, W', b] to [N, b, b, C, H', W'].
 Result<StridedCopy> space_to_depth_plan(const InferContext& context) {
   MRVLC_ASSIGN(int64_t b, block_size(context));
   const Shape& x = context.type(0).shape;
-  if (x[2] % b != 0 || x[3] % b != 0) {
-    return bad_attr("blocksize", fmt::format("is {}, which does not divide {}x{}", b, x[2], x[3]));
-  }
   return permuted_copy({x[0], x[1], x[2] / b, b, x[3] / b, b}, {0, 3, 5, 1, 2, 4});
 }
 
 Result<std::vector<TensorType>> infer_space_to_depth(const InferContext& context) {
-  MRVLC_ASSIGN(StridedCopy copy, space_to_depth_plan(context));
-  const Shape& s = copy.size;
-  return one_type(context.type(0).elem, {s[0], s[1] * s[2] * s[3], s[4], s[5]});
-}
-
-// -- shapes known at run time only
-
-Result<std::vector<TensorType>> infer_dynamic_transpose(const InferContext& context) {
   MRVLC_TRY(check_tensors(context));
-  MRVLC_ASSIGN(auto perm, permutation(context));
-  Dims own = dims_of(context.type(0)), dims;
-  for (int64_t d : perm) dims.push_back(own[at(d)]);
-  return one_type(context.type(0).elem, dims, context.type(0).elements());
+  MRVLC_ASSIGN(int64_t b, block_size(context));
+  Dims x = dims_of(context.type(0));
+  x[1] = product({x[1], Dim{b * b, false}});
+  for (size_t d : {size_t{2}, size_t{3}}) {
+    MRVLC_ASSIGN(x[d], divided(x[d], b));
+  }
+  return one_type(context.type(0).elem, x, context.type(0).elements());
 }
+
+// -- C of shapes known at run time only: a helper function merges the loops then, while those of static
+// shapes are merged, and transposed in tiles, when it is written
 
 // The dimensions `shape` of the input in the order `perm`.
 void emit_permuted(EmitContext& context, const Texts& shape, const std::vector<int64_t>& perm) {
@@ -121,28 +128,9 @@ Status emit_dynamic_transpose(EmitContext& context) {
   return {};
 }
 
-// A dimension divided by what must divide it.
-Result<Dim> divided(Dim dim, int64_t by) {
-  if (!dim.dynamic && dim.bound % by != 0)
-    return bad_attr("blocksize", fmt::format("asks for {} to be divided by {}", dim.bound, by));
-  return Dim{dim.bound / by, dim.dynamic};
-}
-
 std::string divided_text(EmitContext& context, const std::string& dim, int64_t by) {
   context.fail_if(fmt::format("{} % {} != 0", dim, by));
   return fmt::format("({} / {})", dim, by);
-}
-
-Result<std::vector<TensorType>> infer_dynamic_depth_to_space(const InferContext& context) {
-  MRVLC_TRY(check_tensors(context));
-  MRVLC_ASSIGN(int64_t b, block_size(context));
-  const std::string& mode = context.string_attr("mode");
-  if (mode != "DCR" && mode != "CRD")
-    return bad_attr("mode", fmt::format("has the unknown value '{}'", printable(mode)));
-  Dims x = dims_of(context.type(0));
-  MRVLC_ASSIGN(x[1], divided(x[1], b * b));
-  for (size_t d : {size_t{2}, size_t{3}}) x[d] = product({x[d], Dim{b, false}});
-  return one_type(context.type(0).elem, x, context.type(0).elements());
 }
 
 Status emit_dynamic_depth_to_space(EmitContext& context) {
@@ -156,17 +144,6 @@ Status emit_dynamic_depth_to_space(EmitContext& context) {
     emit_permuted(context, {x[0], c, b, b, x[2], x[3]}, {0, 1, 4, 2, 5, 3});
   }
   return {};
-}
-
-Result<std::vector<TensorType>> infer_dynamic_space_to_depth(const InferContext& context) {
-  MRVLC_TRY(check_tensors(context));
-  MRVLC_ASSIGN(int64_t b, block_size(context));
-  Dims x = dims_of(context.type(0));
-  x[1] = product({x[1], Dim{b * b, false}});
-  for (size_t d : {size_t{2}, size_t{3}}) {
-    MRVLC_ASSIGN(x[d], divided(x[d], b));
-  }
-  return one_type(context.type(0).elem, x, context.type(0).elements());
 }
 
 Status emit_dynamic_space_to_depth(EmitContext& context) {
@@ -196,8 +173,7 @@ OpDef copy_def(std::string_view name, std::vector<ir::AttrSpec> attrs) {
 const OpDef& def_Transpose() {
   static const OpDef def = [] {
     OpDef d = copy_def<transpose_plan>("Transpose", {optional("perm", ir::AttrKind::Ints)});
-    d.infer = infer_transpose;
-    d.infer_dynamic = infer_dynamic_transpose;
+    d.infer = d.infer_dynamic = infer_transpose;
     d.emit_dynamic = emit_dynamic_transpose;
     d.traits = {.moves = Moves::Rearranged, .work = Work::Linear, .passes_size_on = true};
     return d;
@@ -209,8 +185,7 @@ const OpDef& def_DepthToSpace() {
   static const OpDef def = [] {
     OpDef d = copy_def<depth_to_space_plan>(
         "DepthToSpace", {required("blocksize", ir::AttrKind::Int), with_string("mode", "DCR")});
-    d.infer = infer_depth_to_space;
-    d.infer_dynamic = infer_dynamic_depth_to_space;
+    d.infer = d.infer_dynamic = infer_depth_to_space;
     d.emit_dynamic = emit_dynamic_depth_to_space;
     d.traits = {.moves = Moves::Rearranged, .work = Work::Linear, .passes_size_on = true, .by_channel = true};
     return d;
@@ -221,8 +196,7 @@ const OpDef& def_DepthToSpace() {
 const OpDef& def_SpaceToDepth() {
   static const OpDef def = [] {
     OpDef d = copy_def<space_to_depth_plan>("SpaceToDepth", {required("blocksize", ir::AttrKind::Int)});
-    d.infer = infer_space_to_depth;
-    d.infer_dynamic = infer_dynamic_space_to_depth;
+    d.infer = d.infer_dynamic = infer_space_to_depth;
     d.emit_dynamic = emit_dynamic_space_to_depth;
     d.traits = {.moves = Moves::Rearranged, .work = Work::Linear, .passes_size_on = true, .by_channel = true};
     return d;

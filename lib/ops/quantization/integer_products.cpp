@@ -77,7 +77,7 @@ Status open_matrices(EmitContext& context, const MatMulText& s, const IntegerPro
     context.line(
         fmt::format("const {}* {} = {} + {};", c_type(context.in_type(i).elem), name, context.in(i), first));
   };
-  if (context.is_dynamic()) {
+  if (is_dynamic(context)) {
     s.open_batches(context);
     context.line(fmt::format("const ptrdiff_t t = {};", s.result_matrix()));
     declare("a", product.a.data, fmt::format("({}) * {}", s.matrix(s.a_strides), times(s.m, s.k)));
@@ -294,7 +294,7 @@ Status emit_integer_matmul(EmitContext& context, const MatMulText& s, const Inte
   context.close();
   store(fmt::format("(t * {} + i) * {} + j", s.m, s.n));
   for (int d = 0; d < 2; ++d) context.close();
-  context.is_dynamic() ? s.close_batches(context) : context.close();
+  is_dynamic(context) ? s.close_batches(context) : context.close();
   return {};
 }
 

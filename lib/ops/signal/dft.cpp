@@ -245,25 +245,14 @@ Status emit_dft(EmitContext& context) {
   InferContext view = emit_view(context);
   MRVLC_ASSIGN(DftForm form, dft_form(view));
   MRVLC_ASSIGN(int64_t axis, dft_axis(view, form));
-  if (context.out_type(0).elements() == 0) return {};
   FftCode code{context.in_type(0).elem, -1, most_numbers(context, form, axis), form.inverse};
-  emit_sizes(context, axis);
-  if (axis >= 0) {
-    MRVLC_ASSIGN(DftSizes s, dft_sizes(view, form));
-    code.known = s.length;
+  if (!is_dynamic(context)) {
+    if (context.out_type(0).elements() == 0) return {};
+    if (axis >= 0) {
+      MRVLC_ASSIGN(DftSizes s, dft_sizes(view, form));
+      code.known = s.length;
+    }
   }
-  context.line(fmt::format("const ptrdiff_t n = {};", length_text(context, form)));
-  context.line(
-      fmt::format("const ptrdiff_t count = {};", form.onesided && !form.inverse ? "n / 2 + 1" : "n"));
-  emit_lines(context, form, code);
-  return {};
-}
-
-Status emit_dft_dynamic(EmitContext& context) {
-  MRVLC_TRY(require_widened(context));
-  InferContext view = emit_view(context);
-  MRVLC_ASSIGN(DftForm form, dft_form(view));
-  MRVLC_ASSIGN(int64_t axis, dft_axis(view, form));
   if (axis < 0) {
     std::string a = int_operand(context, 2);
     context.fail_if(fmt::format("{0} < -{1} || {0} > {2} || {0} == -1", a, form.rank, form.rank - 2));
@@ -282,7 +271,7 @@ Status emit_dft_dynamic(EmitContext& context) {
   }
   dims.push_back(fmt::format("{}", form.out_parts));
   context.set_dims(0, dims);
-  emit_lines(context, form, {context.in_type(0).elem, -1, most_numbers(context, form, axis), form.inverse});
+  emit_lines(context, form, code);
   return {};
 }
 
@@ -300,8 +289,7 @@ const OpDef& def_DFT() {
     d.infer = infer_dft;
     d.infer_dynamic = infer_dft_dynamic;
     d.eval = eval_dft;
-    d.emit = emit_dft;
-    d.emit_dynamic = emit_dft_dynamic;
+    d.emit = d.emit_dynamic = emit_dft;
     d.declined = "the accelerator has no Fourier transform";
     return d;
   }();

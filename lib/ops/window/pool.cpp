@@ -97,7 +97,7 @@ OpDef pool_def(std::string_view name, std::vector<ir::AttrSpec> attrs, TypeSet t
   d.infer = infer_pool;
   d.eval = eval_pool;
   d.emit = global ? emit_global_pool : emit_pool;
-  d.emit_dynamic = global ? emit_dynamic_global_pool : emit_dynamic_pool;
+  d.emit_dynamic = global ? emit_global_pool : emit_dynamic_pool;
   d.accel = {LayerKind::Pool};
   return d;
 }

@@ -24,8 +24,6 @@ std::string pool_lowest(ElementType elem);
 
 Status emit_pool(EmitContext& context);
 Status emit_global_pool(EmitContext& context);
-// Shapes known at run time only (pool_dynamic.cpp).
-Status emit_dynamic_pool(EmitContext& context);
-Status emit_dynamic_global_pool(EmitContext& context);
+Status emit_dynamic_pool(EmitContext& context);  // pool_dynamic.cpp
 
 }  // namespace mrvlc::ops

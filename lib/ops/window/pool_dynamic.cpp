@@ -1,7 +1,8 @@
-// Pools over sizes known at run time only. A dynamic batch alone is a loop around the code for one image.
+// Pools over sizes known at run time only. The code for static sizes is unrolled over the taps of a window
+// and the ends of rows, so this is another text; a dynamic batch alone is a loop around the former for one
+// image.
 #include <cmath>
 
-#include "common/lanes.h"
 #include "common/sample_loop.h"
 #include "window/pool.h"
 #include "window/window_dynamic.h"
@@ -10,7 +11,7 @@ namespace mrvlc::ops {
 namespace {
 
 bool is_max(const EmitContext& c) {
-  return c.node().is(Op::MaxPool) || c.node().is(Op::GlobalMaxPool);
+  return c.node().is(Op::MaxPool);
 }
 
 std::string start_text(const EmitContext& c) {
@@ -102,38 +103,6 @@ Status emit_dynamic_pool(EmitContext& c) {
   size_window(c, c.node().int_attr("ceil_mode") != 0);
   for (size_t i = 0; i < c.node().outputs.size(); ++i) c.set_dims(i, window_dims(c, c.in_dim(0, 1), "out"));
   emit_planes(c);
-  return {};
-}
-
-Status emit_dynamic_global_pool(EmitContext& c) {
-  MRVLC_TRY(require_widened(c));
-  if (has_dynamic_samples(c)) return emit_by_sample(c, emit_global_pool);
-  Texts dims = in_dims(c, 0);
-  for (size_t d = 2; d < dims.size(); ++d) {
-    if (c.in_type(0).is_dynamic(static_cast<int64_t>(d))) c.fail_if(dims[d] + " == 0");
-    dims[d] = "1";
-  }
-  c.set_dims(0, dims);
-  AxisText view(c, 0, 2, true);
-  std::string_view type = c_type(c.in_type(0).elem);
-  open_loop(c, "p", view.outer);
-  c.line(fmt::format("const {}* const x = {} + p * {};", type, c.in(0), view.n));
-  RunReduction run;
-  run.var = "total";
-  run.start = start_text(c);
-  run.step = [&](const std::string& v, const std::string& i) {
-    return step_text(c, v, fmt::format("x[{}]", i));
-  };
-  run.merge = [&](const std::string& v, const std::string& other) {
-    return is_max(c) ? step_text(c, v, other) : fmt::format("{} += {};", v, other);
-  };
-  emit_run(c, run, c.in_type(0).elem, view.n);
-  int64_t norm = pool_norm(emit_view(c));
-  std::string result = norm != 0   ? pool_root(c, norm, "total")
-                       : is_max(c) ? "total"
-                                   : fmt::format("total / ({}){}", type, view.n);
-  c.line(fmt::format("{}[p] = {};", c.out(0), result));
-  c.close();
   return {};
 }
 

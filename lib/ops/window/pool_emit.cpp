@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "common/emit_util.h"
+#include "common/dynamic_util.h"
+#include "common/lanes.h"
 #include "window/pool.h"
 
 namespace mrvlc::ops {
@@ -230,22 +231,28 @@ Status emit_pool(EmitContext& context) {
 // Sixteen running results keep vector units busy without reordering a sum the C standard fixes.
 Status emit_global_pool(EmitContext& context) {
   MRVLC_TRY(require_widened(context));
-  const InferContext view = emit_view(context);
-  MRVLC_ASSIGN(PoolParams p, pool_params(view));
+  Texts dims = in_dims(context, 0);
+  for (size_t d = 2; d < dims.size(); ++d) {
+    if (context.in_type(0).is_dynamic(static_cast<int64_t>(d))) context.fail_if(dims[d] + " == 0");
+    dims[d] = "1";
+  }
+  context.set_dims(0, dims);
   if (context.out_type(0).elements() == 0) return {};
-  const int64_t norm = pool_norm(view);
+  const int64_t norm = pool_norm(emit_view(context));
+  const bool is_max = context.node().is(Op::GlobalMaxPool);
+  const AxisText planes(context, 0, 2, true);
+  const std::string &count = planes.n, blocked = times(quotient(count, 16), "16");
   ElementType elem = context.in_type(0).elem;
-  std::string type(c_type(elem)), init = p.is_max ? pool_lowest(elem) : c_literal(0.0, elem);
-  int64_t count = element_count(p.input), blocked = count / 16 * 16;
+  std::string type(c_type(elem)), init = is_max ? pool_lowest(elem) : c_literal(0.0, elem);
   auto step = [&](std::string_view into, const std::string& given, bool element = true) {
     std::string value = norm != 0 && element ? pool_power(context, norm, given) : given;
-    return p.is_max ? fmt::format("{0} = {1} > {0} ? {1} : {0};", into, value)
-                    : fmt::format("{} += {};", into, value);
+    return is_max ? fmt::format("{0} = {1} > {0} ? {1} : {0};", into, value)
+                  : fmt::format("{} += {};", into, value);
   };
-  context.loop("p", p.batch * p.channels);
+  open_loop(context, "p", planes.outer);
   context.line(fmt::format("const {}* plane = {} + p * {};", type, context.in(0), count));
   context.line(fmt::format("{} total = {};", type, init));
-  if (blocked > 0) {
+  if (blocked != "0") {
     context.line(fmt::format("{} part[16];", type));
     context.line(fmt::format("for (ptrdiff_t j = 0; j < 16; ++j) part[j] = {};", init));
     context.open(fmt::format("for (ptrdiff_t i = 0; i < {}; i += 16)", blocked));
@@ -253,13 +260,13 @@ Status emit_global_pool(EmitContext& context) {
     context.close();
     context.line("for (ptrdiff_t j = 0; j < 16; ++j) " + step("total", "part[j]", false));
   }
-  if (blocked < count) {
+  if (blocked != count) {
     context.line(fmt::format("for (ptrdiff_t i = {}; i < {}; ++i) ", blocked, count) +
                  step("total", "plane[i]"));
   }
-  std::string result = norm != 0  ? pool_root(context, norm, "total")
-                       : p.is_max ? "total"
-                                  : fmt::format("total / {}", c_literal(count, elem));
+  const std::string number =
+      is_number(count) ? c_literal(int64_t{std::stoll(count)}, elem) : fmt::format("({}){}", type, count);
+  std::string result = norm != 0 ? pool_root(context, norm, "total") : is_max ? "total" : "total / " + number;
   context.line(fmt::format("{}[p] = {};", context.out(0), result));
   context.close();
   return {};

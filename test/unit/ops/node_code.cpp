@@ -4,13 +4,14 @@
 #include <cmath>
 #include <cstring>
 
+#include "mrvlc/ops/run_time_shapes.h"
 #include "mrvlc/tensor/narrow.h"
 
 namespace mrvlc::test {
 namespace {
 
 // What the emission sees. Tables and scratch are static arrays in front of the body.
-class NodeEmission final : public ops::EmitContext {
+class NodeEmission final : public ops::EmitContext, public ops::RunTimeShapes {
  public:
   NodeEmission(const ops::InferContext& context, const std::vector<TensorType>& results, bool dynamic)
       : context_(context), results_(results), dynamic_(dynamic) {
