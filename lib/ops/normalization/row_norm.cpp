@@ -162,8 +162,8 @@ Status emit_layer_norm(EmitContext& c) {
   if (c.out_type(0).elements() == 0) return {};
   const ElementType elem = c.in_type(0).elem;
   const AxisText view(c, 0, axis, true);
-  const std::string scale = operand_text(c, 1, axis, view.n),
-                    bias = c.has(2) ? " + " + operand_text(c, 2, axis, view.n) : "";
+  const std::string bias = c.has(2) ? " + " + operand_text(c, 2, axis, view.n) : "",
+                    scale = operand_text(c, 1, axis, view.n);
   open_loop(c, "row", view.outer);
   emit_row_pointers(c, elem, view.n);
   emit_moments(c, elem, view.n, c.node().float_attr("epsilon"));
