@@ -105,7 +105,7 @@ Status eval_split(const EvalContext& context) {
 }
 
 // The loop over the parts: leaves their number n, size, and begin, which is to grow by the size.
-void dynamic_parts(EmitContext& context, const SplitPlan& p, const std::string& dim) {
+void open_parts(EmitContext& context, const SplitPlan& p, const std::string& dim) {
   context.line("int64_t begin = 0, n = 0;");
   context.open(p.sizes ? fmt::format("for (; n < {}; ++n)", context.in_dim(1, 0))
                        : fmt::format("for (; begin < {}; ++n)", dim));
@@ -129,7 +129,7 @@ Status emit_split(EmitContext& context) {
   declare_list(context, "part", part, false);
   run.push_back(fmt::format("{}", memory_bytes(TensorType{context.in_type(0).elem, {}})));
   context.line(fmt::format("const int64_t inner = {};", product_text(run)));
-  dynamic_parts(context, p, dim);
+  open_parts(context, p, dim);
   if (p.keep) context.line(fmt::format("part[{}] = size;", p.axis));
   context.line(fmt::format("{}({}, n, part, {}, 0);", context.helper("seq_row"), context.out(0),
                            item_type(out).rank()));
