@@ -55,6 +55,14 @@ void add_accuracy_target(CLI::App& cmd, CompileArguments& a) {
       ->type_name("NAME=LO:HI")
       ->allow_extra_args(false);
   cmd.add_option(
+         "--objective", a.objective,
+         "speed: --accuracy for the fewest cycles; accuracy: the least error within --slowdown (speed)")
+      ->type_name("WHAT")
+      ->check(CLI::IsMember({"speed", "accuracy"}));
+  cmd.add_option("--slowdown", a.slowdown, "of --objective accuracy: times the cycles that may be (2)")
+      ->type_name("F")
+      ->check(CLI::Range(1.0, 1000.0).description(""));
+  cmd.add_option(
          "--accuracy", a.accuracy,
          "largest |a-b|/(1+|b|) of outputs against float32: layers leave fp16 until the probe measures "
          "no more; exit with code 5 when it never does")
@@ -90,6 +98,12 @@ Status read_accuracy_options(const CompileArguments& a, driver::CompileOptions& 
   o.accuracy_warning = a.accuracy_warning;
   o.fail_on_accuracy = a.fail_on_accuracy;
   o.accuracy = a.accuracy;
+  o.slowdown = a.slowdown;
+  using Objective = driver::CompileOptions::Objective;
+  o.objective = a.objective == "accuracy" ? Objective::Accuracy : Objective::Speed;
+  if (a.objective == "accuracy" && a.accuracy)
+    return make_diag<DiagCode::MRV0004>(
+        "--objective accuracy takes what --slowdown allows: without --accuracy");
   if (a.no_probe && a.accuracy)
     return make_diag<DiagCode::MRV0004>("--accuracy is measured by the probe, which --no-probe leaves out");
   for (const std::string& text : a.input_ranges) {
@@ -118,6 +132,8 @@ void add_calibrate(CLI::App& app, Context& context) {
   CLI::Option* sensitivity = cmd->add_flag(
       "--sensitivity", *always,
       "how far outputs move when a value is rounded to fp16, on every sample, whatever that costs");
+  auto frontier = std::make_shared<bool>(false);
+  cmd->add_flag("--frontier", *frontier, "print what more accuracy costs: cycles against error");
   cmd->add_flag("--no-sensitivity", *never, "not at all")->excludes(sensitivity);
   cmd->callback([=, &context] {
     using Sensitivity = driver::CalibrateOptions::Sensitivity;
@@ -133,6 +149,11 @@ void add_calibrate(CLI::App& app, Context& context) {
     const bool ok = driver::calibrate(*o, diagnostics);
     print_diagnostics(a->model, diagnostics, context.messages);
     context.exit_code = ok ? 0 : diagnostics.exit_code();
+    if (!ok || !*frontier) return;
+    driver::CompileOptions compile = o->compile;
+    compile.calibration = o->out;
+    compile.out = o->out.string() + ".frontier";  // nothing is written
+    context.finish(a->model, driver::frontier(compile));
   });
 }
 

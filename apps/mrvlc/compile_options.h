@@ -24,6 +24,8 @@ struct CompileArguments {
   std::vector<std::string> input_ranges;
   std::string calibration;
   std::optional<double> accuracy;
+  std::string objective = "speed";
+  double slowdown = 2;
   double accuracy_warning = 1e-2;
   std::string on_overflow = "report";
   bool probe = false, no_probe = false, fail_on_accuracy = false;

@@ -212,7 +212,7 @@ class Compiler {
     partition::Options o = partition_options();
     MRVLC_ASSIGN(m_.partition, driver::place(m_.model.graph, m_.machine, o, source_matches_));
     MRVLC_TRY(partition::assign_precisions(m_.model.graph, m_.partition, o));
-    if (hooks_.choice) explain_choice(*hooks_.choice, m_.model.graph, m_.partition);
+    if (hooks_.choice) apply_choice(*hooks_.choice, m_.model.graph, m_.partition);
     o.cpu = options_.cpu;  // what the user asked for
     for (Diag& d : partition::unheeded(m_.model.graph, m_.partition, o)) diagnostics_.add(std::move(d));
     for (Diag& d : partition::refused_precisions(m_.model.graph, m_.partition, o))
@@ -332,7 +332,7 @@ class Compiler {
 bool compile(const CompileOptions& options, Diagnostics& diagnostics, const DumpFn& dump,
              std::vector<std::string>* summary) {
   CompileHooks hooks;
-  if (options.accuracy) hooks.choice = choose_for_accuracy(options);
+  if (chooses(options)) hooks.choice = choose_for_accuracy(options);
   Compiler compiler(options, diagnostics, dump, hooks);
   const bool ok = compiler.run();
   if (ok && summary != nullptr) *summary = compiler.summary();

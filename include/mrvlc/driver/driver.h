@@ -73,6 +73,9 @@ struct CalibrateOptions {
 // (docs/calibration.md). False: `diagnostics` say why and nothing was written.
 bool calibrate(const CalibrateOptions& options, Diagnostics& diagnostics);
 
+// What more accuracy costs, as a table: cycles against error (docs/accuracy.md).
+Result<std::string> frontier(const CompileOptions& options);
+
 struct ProfileOptions {
   std::filesystem::path out;
   std::vector<std::filesystem::path> target_dirs;

@@ -38,7 +38,10 @@ struct CompileOptions {
   std::vector<calibration::InputRange> input_ranges;
   std::filesystem::path calibration;  // file of `mrvlc calibrate`
   std::optional<double> accuracy;     // the largest error there may be, or layers leave fp16
-  double accuracy_warning = 1e-2;     // the largest expected error that is no warning
+  // Without `accuracy`: the least error within `slowdown` times the cycles.
+  enum class Objective : uint8_t { Speed, Accuracy } objective = Objective::Speed;
+  double slowdown = 2;
+  double accuracy_warning = 1e-2;  // the largest expected error that is no warning
   bool fail_on_accuracy = false;
   chost::OnOverflow on_overflow = chost::OnOverflow::Report;
   int64_t arena_limit = INT64_MAX;  // bytes of the host's arena

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "accuracy/choice.h"
 #include "accuracy/device_run.h"
 #include "accuracy/run_cost.h"
 #include "as_in_model.h"
@@ -66,7 +67,7 @@ std::string counted(size_t n, std::string_view what) {
 // --accuracy asks for a measurement, whatever it costs.
 bool always(const CompileOptions& options) {
   return options.probe == CompileOptions::Probe::Always ||
-         (options.accuracy && options.probe != CompileOptions::Probe::Never);
+         (chooses(options) && options.probe != CompileOptions::Probe::Never);
 }
 
 interp::Options room_of(const CompileOptions& options) {

@@ -87,7 +87,8 @@ Result<std::optional<LayeredModel>> LayeredModel::create(CompileOptions options,
                                                          const std::filesystem::path& folder) {
   LayeredModel out;
   std::optional<AccuracyChoice> choice;
-  if (options.accuracy) choice = choose_for_accuracy(options);
+  if (chooses(options)) choice = choose_for_accuracy(options);
+  options.objective = CompileOptions::Objective::Speed;
   options.accuracy.reset();  // of outputs alone, not of all the values that are made such here
   options.probe = CompileOptions::Probe::Never;
   options.fail_on_fallback = options.fail_on_accuracy = false;

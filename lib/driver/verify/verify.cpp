@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "accuracy/choice.h"
 #include "mrvlc/driver/compare.h"
 #include "mrvlc/driver/data_set.h"
 #include "mrvlc/driver/drawn.h"
@@ -26,7 +27,7 @@ class Verifier {
   Verifier(const VerifyOptions& options, Diagnostics& diagnostics)
       : options_(options), compile_(options.compile), diagnostics_(diagnostics) {
     // It is what verify does; --accuracy chooses by it.
-    if (!compile_.accuracy) compile_.probe = CompileOptions::Probe::Never;
+    if (!chooses(compile_)) compile_.probe = CompileOptions::Probe::Never;
   }
 
   std::vector<Comparison> run() {

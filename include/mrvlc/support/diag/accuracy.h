@@ -14,6 +14,7 @@ MRVLC_DIAG(0906, Error, Io, "'{}' is a calibration of another model: the SHA-256
 MRVLC_DIAG(0907, Error, Gate, "layer {} ({}) computes something else: its own error is {:.2g}{}, at most {:.2g} is expected of its arithmetic (inputs: {})")
 MRVLC_DIAG(0908, Warning, Gate, "layer {} ({}) loses accuracy: fp16 {}, from operands that are as they should be (inputs: {}); --cpu keeps it on the CPU")
 MRVLC_DIAG(0909, Error, Gate, "--accuracy {:g}: {}")
+MRVLC_DIAG(0910, Error, Gate, "there is nothing to choose from: the model cannot be compiled for an accelerator, or its probe is not made")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode
