@@ -219,11 +219,17 @@ class Formatter {
     broken_ = false;
     line_ += s;
   }
+  bool begins_line(size_t i) const {
+    static constexpr std::string_view kWords[] = {"rule", "group", "condition", "layer", "priority",
+                                                  "why",  "stage", "match",     "where"};
+    return std::ranges::any_of(kWords, [&](std::string_view word) { return is(i, word); });
+  }
   // Columns, about, up to the next place where the line may be broken.
   size_t until_break() const {
     size_t columns = 0, depth = 0;
     for (size_t i = at_; i < tokens_.size() && columns <= kWidth; ++i) {
       const Token& t = tokens_[i];
+      if (i > at_ && depth == 0 && begins_line(i)) break;
       columns += t.end - t.begin + (i > at_ && t.kind != Kind::Punctuation ? 1 : 0);
       if (is(i, "(") || is(i, "[") || is(i, "{")) ++depth;
       if (depth > 0 && (is(i, ")") || is(i, "]") || is(i, "}"))) --depth;

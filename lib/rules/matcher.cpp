@@ -70,7 +70,7 @@ void sort_nodes(const ir::Graph& graph, std::vector<ir::NodeId>& nodes) {
       ir::NodeId before;
       for (ir::ValueId in : graph.node(n).inputs) {
         const ir::NodeId producer = maker(graph, in, nodes);
-        if (producer.valid() && !contains(out, producer)) before = producer;
+        if (!before.valid() && producer.valid() && !contains(out, producer)) before = producer;
       }
       if (before.valid()) {
         pending.push_back(before);
