@@ -16,9 +16,6 @@ namespace {
 // The prediction is a root of squares, which errors exceed now and then.
 constexpr double kMargin = 0.5;
 constexpr size_t kMostRuns = 8;
-// Then, how much of what is asked for is to be used, and how often that is tried.
-constexpr double kUsed = 0.85;
-constexpr size_t kRelaxed = 3;
 // Of an overflow, to be added and compared.
 constexpr double kInfinite = 1e100;
 
@@ -189,34 +186,6 @@ class Plan {
   double scale_ = 1;
 };
 
-// Steps until the prediction is within `target`, one at least where `any`; false: none was left to be taken.
-bool extend(Plan& plan, AccuracyChoice& choice, double target, bool any) {
-  double room = kInfinite;
-  bool took = false;
-  while (((any && !took) || plan.predicted() > target) && plan.step(choice, true, room)) took = true;
-  return took;
-}
-
-// What was met by far may be had for less.
-AccuracyChoice relaxed(AccuracyChoice best, Trial reached, double cost, Trials& trials,
-                       const RegionRoundings& found, double plain) {
-  for (size_t k = 0; k < kRelaxed; ++k) {
-    const double more = std::min(2.0, kUsed * best.asked / reached.error);
-    if (!(more > 1.1)) break;
-    Plan plan(trials.graph(), found, plain);
-    AccuracyChoice less;
-    less.asked = best.asked;
-    if (!extend(plan, less, more * best.predicted, true)) break;
-    const std::optional<Trial> trial = trials.measure(less);
-    less.runs = ++best.runs;
-    if (!trial || trial->error > best.asked || trial->cycles + plan.host_cycles() >= cost) break;
-    best = std::move(less);
-    reached = *trial;
-    cost = trial->cycles + plan.host_cycles();
-  }
-  return best;
-}
-
 // The cheapest way to the accuracy that is asked for.
 std::optional<AccuracyChoice> meet(double asked, Trials& trials) {
   AccuracyChoice choice;
@@ -225,15 +194,17 @@ std::optional<AccuracyChoice> meet(double asked, Trials& trials) {
   if (!plain) return std::nullopt;
   choice.runs = 1;
   if (plain->error <= asked) return choice;
-  const auto found = trials.roundings();
+  auto found = trials.roundings();
   if (!found) return std::nullopt;
-  Plan plan(trials.graph(), *found, plain->error);
-  double target = kMargin * asked;
-  while (choice.runs < kMostRuns && extend(plan, choice, target, true)) {
+  Plan plan(trials.graph(), std::move(*found), plain->error);
+  double target = kMargin * asked, room = kInfinite;
+  while (choice.runs < kMostRuns) {
+    bool any = false;
+    while ((!any || plan.predicted() > target) && plan.step(choice, true, room)) any = true;
+    if (!any) break;
     const std::optional<Trial> trial = trials.measure(choice);
     ++choice.runs;
-    if (trial && trial->error <= asked)
-      return relaxed(choice, *trial, trial->cycles + plan.host_cycles(), trials, *found, plain->error);
+    if (trial && trial->error <= asked) return choice;
     if (!trial && choice.precisions.empty()) return std::nullopt;
     if (!trial) plan.without_pairs(choice);
     target *= trial && std::isfinite(trial->error) ? std::min(kMargin, asked / trial->error) : kMargin;
