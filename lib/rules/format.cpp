@@ -121,6 +121,7 @@ class Formatter {
     if (!commented_ && !(group && last_group_)) blank_line();
     last_group_ = group;
     commented_ = false;
+    broken_ = false;
     start_line(0);
     in_ = is(at_, "rule") ? In::File : In::Group;
   }

@@ -63,7 +63,7 @@ const std::vector<Example>& examples() {
 const partition::RuleTrial* trial(const partition::Partition& p, const std::string& rule) {
   for (const auto& d : p.decisions) {
     for (const auto& t : d.trials) {
-      if (t.rule == rule) return &t;
+      if (t->rule == rule) return t.get();
     }
   }
   return nullptr;

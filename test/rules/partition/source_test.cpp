@@ -36,7 +36,7 @@ const partition::RuleTrial* trial(const Placed& p, const std::string& rule) {
   const partition::RuleTrial* found = nullptr;
   for (const auto& d : p.partition.decisions) {
     for (const auto& t : d.trials) {
-      if (t.rule == rule && (found == nullptr || t.accepted)) found = &t;
+      if (t->rule == rule && (found == nullptr || t->accepted)) found = t.get();
     }
   }
   return found;
