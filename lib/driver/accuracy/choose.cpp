@@ -210,6 +210,7 @@ std::optional<AccuracyChoice> meet(double asked, Trials& trials) {
     target *= trial && std::isfinite(trial->error) ? std::min(kMargin, asked / trial->error) : kMargin;
   }
   plan.move_all(choice);
+  if (!trials.measure(choice)) return std::nullopt;  // --accel keeps a layer
   return choice;
 }
 

@@ -43,9 +43,12 @@ Status emit_gather(EmitContext& context) {
   if (context.out_type(0).elements() == 0) return {};
   const AxisText view(context, 0, axis);
   const std::string count = named_size(context, "count", product_text(indices));
-  open_loop(context, "o", view.outer);
+  // The index outermost where sizes are not known: it is checked even when there is nothing to copy.
+  const bool dynamic = is_dynamic(context);
+  if (!dynamic) open_loop(context, "o", view.outer);
   open_loop(context, "i", count);
   emit_index(context, "at", fmt::format("{}[i]", context.in(1)), view.n);
+  if (dynamic) open_loop(context, "o", view.outer);
   const std::string from = fmt::format("(o * {} + at) * {}", view.n, view.inner),
                     to = fmt::format("(o * {} + i) * {}", count, view.inner);
   if (view.inner == "1") {

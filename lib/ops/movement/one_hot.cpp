@@ -19,8 +19,8 @@ Result<std::vector<TensorType>> infer_one_hot(const InferContext& context) {
   Dim size = kAnyDim;
   if (context.constant(1) != nullptr) {
     MRVLC_ASSIGN(double known, known_number(context, 1, "depth"));
-    if (!(known >= 0) || known > static_cast<double>(kMaxElements))
-      return bad_operands(fmt::format("a depth of {}", known));
+    if (!(known >= 0)) return bad_operands(fmt::format("a depth of {}", known));
+    if (known > static_cast<double>(kMaxElements)) return too_large();
     size = {static_cast<int64_t>(known), false};
   }
   Dims dims = dims_of(x);

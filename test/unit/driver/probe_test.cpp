@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "mrvlc/calibration/file.h"
@@ -365,7 +366,7 @@ TEST_CASE("an accuracy that is met changes nothing") {
   CHECK(*before == *after);
 }
 
-TEST_CASE("what costs accuracy leaves fp16, and what does not stays") {
+TEST_CASE("what costs accuracy becomes a pair, and what does not stays") {
   Case c(sensitive());
   c.options.accel = {};
   const Json plain = c.compile();
@@ -378,8 +379,17 @@ TEST_CASE("what costs accuracy leaves fp16, and what does not stays") {
   CHECK(asked["predicted"] <= 5e-4);
   CHECK(asked["runs"] >= 2);
   CHECK_THAT(where(c.options.out, "quiet"), Catch::StartsWith("accelerator"));
-  CHECK_THAT(where(c.options.out, "loud"),
-             Catch::StartsWith("cpu: It is kept on the CPU for --accuracy 0.001"));
+  // What "apart" reads is a pair.
+  CHECK_THAT(where(c.options.out, "loud"), Catch::StartsWith("accelerator"));
+  auto placement = read_file(c.options.out / "placement.json");
+  REQUIRE(placement.ok());
+  std::map<std::string, std::string> precisions;
+  const Json decided = Json::parse(*placement);
+  for (const Json& p : decided.at("precisions"))
+    precisions[p.at("value").get<std::string>()] = p.at("precision").get<std::string>();
+  CAPTURE(precisions);
+  CHECK(precisions["b"] == "pair");
+  CHECK(precisions.count("a") == 0);
   const Json again = c.compile();
   CHECK(again == asked);
 }
