@@ -1,7 +1,7 @@
 // What an emission that serves static and dynamic shapes asks the host code generator besides EmitContext.
 //
-// It takes sizes from in_dim() and out_dim(), which are literals in a function of static shapes. Such a function
-// has no error to return: set_dims() and fail_if() write nothing there.
+// It takes sizes from in_dim() and out_dim(), which are literals in a function of static shapes. Such a
+// function has no error to return: set_dims() and fail_if() write nothing there.
 #pragma once
 
 namespace mrvlc::ops {
