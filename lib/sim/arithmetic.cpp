@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "kernels.h"
-#include "mrvlc/sim/simulator.h"
 #include "mrvlc/tensor/float16.h"
 
 namespace mrvlc::sim {
@@ -91,7 +90,7 @@ bool flag_stored(isa::DataType type, const float* values, size_t n, uint32_t& fl
   if (all_finite) return false;
   bool infinite = false;
   for (size_t i = 0; i < n; ++i) {
-    if (values[i] != values[i]) flags |= static_cast<uint32_t>(Flag::Invalid);
+    if (values[i] != values[i]) raise(Flag::Invalid, flags);
     infinite |= stored_infinite(type, values[i]);
   }
   return infinite;

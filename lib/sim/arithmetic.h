@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "mrvlc/isa/isa.h"
+#include "mrvlc/sim/simulator.h"
 
 namespace mrvlc::sim {
 
@@ -14,6 +15,9 @@ void activate(const isa::Epilogue& epilogue, const std::byte* table, float* valu
 void load(isa::DataType type, const std::byte* memory, int64_t stride, float* values, size_t n);
 void store(isa::DataType type, std::byte* memory, int64_t stride, const float* values, size_t n);
 
+inline void raise(Flag flag, uint32_t& flags) {
+  flags |= static_cast<uint32_t>(flag);
+}
 // Whether the value is stored as an infinity. Not so for NaN.
 bool stored_infinite(isa::DataType type, float value);
 // Sets Flag::Invalid in `flags` when one of the values is NaN; whether any is stored as an infinity.

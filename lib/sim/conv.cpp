@@ -5,7 +5,6 @@
 #include "arithmetic.h"
 #include "functional.h"
 #include "kernels.h"
-#include "mrvlc/sim/simulator.h"
 #include "window.h"
 
 namespace mrvlc::sim {
@@ -190,8 +189,7 @@ class ConvExecution {
   void flag(const float* sums, const float* values, uint32_t lanes) {
     if (!flag_stored(c_.out_type, values, lanes, s_.flags)) return;
     for (size_t i = 0; i < lanes; ++i)
-      if (stored_infinite(c_.out_type, values[i]) && std::isfinite(sums[i]))
-        s_.flags |= static_cast<uint32_t>(Flag::Overflow);
+      if (stored_infinite(c_.out_type, values[i]) && std::isfinite(sums[i])) raise(Flag::Overflow, s_.flags);
   }
 
   const isa::Conv& c_;

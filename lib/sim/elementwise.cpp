@@ -5,7 +5,6 @@
 
 #include "arithmetic.h"
 #include "functional.h"
-#include "mrvlc/sim/simulator.h"
 
 namespace mrvlc::sim {
 namespace {
@@ -155,7 +154,7 @@ class ElementwiseExecution {
       if (!stored_infinite(e_.dst.type, s_.row_a[k])) continue;
       if (operands_ >= 1 && infinite(e_.a, k)) continue;
       if (operands_ >= 2 && infinite(e_.b, k)) continue;
-      s_.flags |= static_cast<uint32_t>(Flag::Overflow);
+      raise(Flag::Overflow, s_.flags);
     }
   }
 

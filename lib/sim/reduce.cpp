@@ -5,7 +5,6 @@
 #include "arithmetic.h"
 #include "functional.h"
 #include "kernels.h"
-#include "mrvlc/sim/simulator.h"
 #include "window.h"
 
 namespace mrvlc::sim {
@@ -101,8 +100,7 @@ class ReduceExecution {
         if (std::isinf(s_.row_a[j])) has_infinite[result(i) + j * step_[4]] = true;
     });
     for (size_t k = 0; k < results_; ++k)
-      if (stored_infinite(r_.dst.type, s_.acc[k]) && !has_infinite[k])
-        s_.flags |= static_cast<uint32_t>(Flag::Overflow);
+      if (stored_infinite(r_.dst.type, s_.acc[k]) && !has_infinite[k]) raise(Flag::Overflow, s_.flags);
   }
 
   void row(const Index& i) {
@@ -185,8 +183,7 @@ class PoolExecution {
             if (std::isinf(s_.row_a[c])) excused[c] = true;
         });
         for (uint32_t c = 0; c < p_.channels && taps > 0; ++c)
-          if (stored_infinite(isa::DataType::F16, out[c]) && !excused[c])
-            s_.flags |= static_cast<uint32_t>(Flag::Overflow);
+          if (stored_infinite(isa::DataType::F16, out[c]) && !excused[c]) raise(Flag::Overflow, s_.flags);
       }
   }
 
