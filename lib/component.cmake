@@ -7,8 +7,29 @@ target_compile_options(mrvlc_options INTERFACE -Wall -Wextra -Wshadow -Wconversi
   # GCC 12 reports std::string concatenation at -O2 and above (GCC bug 105329 and its duplicates).
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 
+# The sources of a folder are compiled as one: three quarters of a translation unit are headers and templates that its
+# neighbours need too. What is in an anonymous namespace is therefore seen by the whole folder; sources whose names clash
+# are listed behind SEPARATE. The preset `dev` compiles each source by itself.
+function(mrvlc_compile_together target)
+  cmake_parse_arguments(ARG "" "" "SEPARATE" ${ARGN})
+  if(NOT MRVLC_UNITY)
+    return()
+  endif()
+  get_target_property(sources ${target} SOURCES)
+  foreach(source ${sources})
+    get_filename_component(source ${source} ABSOLUTE)
+    get_filename_component(folder ${source} DIRECTORY)
+    file(RELATIVE_PATH folder ${CMAKE_CURRENT_SOURCE_DIR} ${folder})
+    string(MAKE_C_IDENTIFIER "all_${folder}" group)
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+  endforeach()
+  list(TRANSFORM ARG_SEPARATE PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  set_source_files_properties(${ARG_SEPARATE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
 function(mrvlc_component name)
-  cmake_parse_arguments(ARG "" "" "DEPS;LIBS;PRIVATE_LIBS;SOURCES" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "DEPS;LIBS;PRIVATE_LIBS;SOURCES;SEPARATE" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp ${CMAKE_CURRENT_SOURCE_DIR}/*/*.cpp)
   list(APPEND sources ${ARG_SOURCES})
   if(NOT sources)
@@ -19,4 +40,5 @@ function(mrvlc_component name)
   list(TRANSFORM ARG_DEPS PREPEND mrvlc_)
   target_link_libraries(mrvlc_${name} PUBLIC ${ARG_DEPS} ${ARG_LIBS} PRIVATE mrvlc_options ${ARG_PRIVATE_LIBS})
   target_include_directories(mrvlc_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include)
+  mrvlc_compile_together(mrvlc_${name} SEPARATE ${ARG_SEPARATE})
 endfunction()

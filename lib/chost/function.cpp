@@ -2,15 +2,9 @@
 
 #include <algorithm>
 
+#include "mrvlc/support/characters.h"
+
 namespace mrvlc::chost {
-namespace {
-
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-}  // namespace
-
 Function::Function(Program& program, std::vector<ir::NodeId> nodes, std::string_view what)
     : program_(program),
       nodes_(std::move(nodes)),

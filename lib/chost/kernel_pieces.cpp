@@ -14,6 +14,7 @@ namespace {
 constexpr std::string_view kNames[] = {
 #define MRVLC_PIECE(name) #name,
 #include "kernel_pieces.def"
+#include "mrvlc/support/characters.h"
 #undef MRVLC_PIECE
 };
 using Kernels = std::array<KernelPiece, std::size(kNames)>;
@@ -75,10 +76,6 @@ std::string micro_kernel(int rows) {
 }}
 )",
       rows, head, vector_kernel(rows));
-}
-
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
 // The identifier in front of the first "(".

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "mrvlc/support/characters.h"
+
 namespace mrvlc::chost {
 namespace {
 
@@ -15,13 +17,6 @@ constexpr std::string_view kReserved[] = {
     "and",      "or",        "not",      "xor",      "compl",     "bitand",   "bitor",   "typeof",  "linux",
     "unix",     "protected", "explicit", "export",   "mutable",   "NULL",     "EOF",     "errno",   "NAN",
     "INFINITY", "signature", "wchar_t",  "nullptr",  "constexpr", "decltype", "and_eq",  "or_eq",   "not_eq"};
-
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 }  // namespace
 

@@ -14,7 +14,7 @@ namespace mrvlc::driver {
 namespace {
 
 // A signal handler has no other way to reach the program than objects of static lifetime.
-std::atomic<const char*> text{""}, lost_input{""};
+std::atomic<const char*> pending_text{""}, lost_input{""};
 std::atomic<int> guards{0}, pending{0};
 std::atomic<bool> finished{false};  // by InterruptGuard::done()
 std::atomic<int64_t> first_ms{0};
@@ -45,7 +45,7 @@ extern "C" void mrvlc_on_signal(int signal) {
     }
     if (now_ms() - first_ms.load() < kSameSignalMs) return;
   }
-  end(text.load(), 128 + signal);
+  end(pending_text.load(), 128 + signal);
 }
 
 extern "C" void mrvlc_on_bus_error(int signal, siginfo_t* info, void*) {
@@ -56,7 +56,7 @@ extern "C" void mrvlc_on_bus_error(int signal, siginfo_t* info, void*) {
 }  // namespace
 
 void handle_interrupts(const char* message) {
-  text = message;
+  pending_text = message;
   struct sigaction action {};
   action.sa_handler =
       mrvlc_on_signal;  // without SA_RESTART: calls that wait return, and their loops ask interrupted()
@@ -108,7 +108,7 @@ void EndOnInterrupt::watch(const std::function<void()>& clean_up) {
   while (!over_.wait_for(lock, kLook, [this] { return is_over_; })) {
     if (int code = interrupted()) {
       clean_up();
-      end(text.load(), code);
+      end(pending_text.load(), code);
     }
   }
 }

@@ -4,16 +4,14 @@
 #include <bit>
 #include <charconv>
 
+#include "mrvlc/support/characters.h"
 #include "mrvlc/support/diag/ir.h"
 
 namespace mrvlc::ir {
 namespace {
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 bool is_word_char(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '.';
+  return is_word(c) || c == '.';
 }
 int hex_digit(char c) {
   if (is_digit(c)) return c - '0';

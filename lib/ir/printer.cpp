@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "mrvlc/ir/text.h"
+#include "mrvlc/support/characters.h"
 
 namespace mrvlc::ir {
 namespace {
@@ -28,9 +29,7 @@ std::string quote(std::string_view s) {
 }
 
 bool is_simple(std::string_view s) {
-  return !s.empty() && std::all_of(s.begin(), s.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
-  });
+  return !s.empty() && std::all_of(s.begin(), s.end(), [](char c) { return is_word(c) || c == '.'; });
 }
 
 std::string float_text(float f) {

@@ -20,7 +20,7 @@ Status at_most(std::string_view what, uint64_t actual, uint64_t most) {
   return make_diag<DiagCode::MRV0510>(what, actual, most);
 }
 
-struct Range {
+struct NamedRange {
   const char* name;
   uint64_t begin, end;
 };
@@ -37,11 +37,11 @@ Status check_sizes(const Binary& b) {
   return b.batch > 0 ? Status() : Status(make_diag<DiagCode::MRV0510>("the batch", 0, 255));
 }
 
-Status check_ranges(const std::array<Range, 4>& ranges) {
-  for (const Range& r : ranges) {
+Status check_ranges(const std::array<NamedRange, 4>& ranges) {
+  for (const NamedRange& r : ranges) {
     MRVLC_TRY(at_most(fmt::format("the end of the {}", r.name), r.end, kAddresses));
     MRVLC_TRY(at_most(fmt::format("the beginning of the {}", r.name), r.begin, r.end));
-    for (const Range* other = ranges.data(); other != &r; ++other)
+    for (const NamedRange* other = ranges.data(); other != &r; ++other)
       if (r.begin < other->end && other->begin < r.end)
         return make_diag<DiagCode::MRV0510>(fmt::format("the beginning of the {}", other->name), other->begin,
                                             r.begin);
@@ -50,7 +50,7 @@ Status check_ranges(const std::array<Range, 4>& ranges) {
 }
 
 // All ports of one direction.
-Status check_ports(const std::vector<Port>& ports, const Range& range) {
+Status check_ports(const std::vector<Port>& ports, const NamedRange& range) {
   uint64_t all = 0;
   for (const Port& p : ports) {
     if (port_type_bytes(p.inner_type) == 0 || port_type_bytes(p.outer_type) == 0)
@@ -73,10 +73,10 @@ Status check_ports(const std::vector<Port>& ports, const Range& range) {
 
 Status check_container(const Binary& b) {
   MRVLC_TRY(check_sizes(b));
-  const std::array<Range, 4> ranges = {Range{"weights", 0, std::max<uint64_t>(b.weights.size(), 1)},
-                                       {"inputs", b.ddr_input_begin, b.ddr_input_end},
-                                       {"outputs", b.ddr_output_begin, b.ddr_output_end},
-                                       {"scratch memory", b.ddr_scratch_begin, b.ddr_scratch_end}};
+  const std::array<NamedRange, 4> ranges = {NamedRange{"weights", 0, std::max<uint64_t>(b.weights.size(), 1)},
+                                            {"inputs", b.ddr_input_begin, b.ddr_input_end},
+                                            {"outputs", b.ddr_output_begin, b.ddr_output_end},
+                                            {"scratch memory", b.ddr_scratch_begin, b.ddr_scratch_end}};
   MRVLC_TRY(check_ranges(ranges));
   MRVLC_TRY(check_ports(b.inputs, ranges[1]));
   return check_ports(b.outputs, ranges[2]);

@@ -87,18 +87,18 @@ Result<std::string> text(std::string_view f, size_t at, size_t bytes) {
   return std::string(field.substr(0, end));
 }
 
-struct Range {
+struct ByteRange {
   uint64_t begin = 0, end = 0;  // end exclusive
 };
 
 // start == end is an empty range, unless ports say that it holds a byte.
-Result<Range> range(std::string_view f, size_t at, const char* what, bool used) {
+Result<ByteRange> range(std::string_view f, size_t at, const char* what, bool used) {
   auto begin = get<uint64_t>(f, at), last = get<uint64_t>(f, at + 8);
   if (last < begin || last >= uint64_t{1} << 48) return invalid("the DDR range of the {} is wrong", what);
-  return Range{begin, last == begin && !used ? begin : last + 1};
+  return ByteRange{begin, last == begin && !used ? begin : last + 1};
 }
 
-Status check_port(const Port& p, std::string_view f, size_t at, bool input, size_t index, Range ddr,
+Status check_port(const Port& p, std::string_view f, size_t at, bool input, size_t index, ByteRange ddr,
                   uint64_t last) {
   const char* what = input ? "input" : "output";
   if (get<uint8_t>(f, at + 8) != 1) return invalid("{} {} is not relocatable", what, index);
@@ -121,7 +121,7 @@ Status check_port(const Port& p, std::string_view f, size_t at, bool input, size
   return {};
 }
 
-Result<Port> port(std::string_view f, size_t index, bool input, Range ddr) {
+Result<Port> port(std::string_view f, size_t index, bool input, ByteRange ddr) {
   size_t at = input ? input_at(index) : output_at(index);
   Port p;
   MRVLC_ASSIGN(p.name, text(f, at + (input ? 40 : 48), 16));
@@ -158,10 +158,10 @@ Status read_ranges(std::string_view f, Binary& b) {
   auto weights = get<uint32_t>(f, kWeights + 12);
   if (get<uint64_t>(f, kDdrWbRange) != 0 || get<uint64_t>(f, kDdrWbRange + 8) != weights - 1)
     return invalid("the DDR range of the weights is wrong");
-  MRVLC_ASSIGN(Range in, range(f, kDdrInputRange, "inputs", get<uint8_t>(f, kNumInput) > 0));
-  MRVLC_ASSIGN(Range out, range(f, kDdrOutputRange, "outputs", get<uint8_t>(f, kNumOutput) > 0));
-  MRVLC_ASSIGN(Range scratch, range(f, kDdrScratchRange, "scratch memory", false));
-  std::array<Range, 4> all = {Range{0, weights}, in, out, scratch};
+  MRVLC_ASSIGN(ByteRange in, range(f, kDdrInputRange, "inputs", get<uint8_t>(f, kNumInput) > 0));
+  MRVLC_ASSIGN(ByteRange out, range(f, kDdrOutputRange, "outputs", get<uint8_t>(f, kNumOutput) > 0));
+  MRVLC_ASSIGN(ByteRange scratch, range(f, kDdrScratchRange, "scratch memory", false));
+  std::array<ByteRange, 4> all = {ByteRange{0, weights}, in, out, scratch};
   for (size_t i = 0; i < all.size(); ++i)
     for (size_t j = 0; j < i; ++j)
       if (all[i].begin < all[j].end && all[j].begin < all[i].end) return invalid("DDR ranges overlap");

@@ -9,14 +9,6 @@
 namespace mrvlc::ops {
 namespace {
 
-int64_t times(int64_t a, int64_t b) {
-  return saturating_mul(a, b);
-}
-
-int64_t plus(int64_t a, int64_t b) {
-  return saturating_add(a, b);
-}
-
 int64_t elements(const InferContext& c, size_t i) {
   return c.has(i) ? c.type(i).elements() : 0;
 }
@@ -24,7 +16,7 @@ int64_t elements(const InferContext& c, size_t i) {
 // Every element of a filter once for each result (or, transposed, for each operand element).
 int64_t per_filter(const InferContext& c, size_t weights, int64_t uses) {
   if (!c.has(weights) || c.type(weights).rank() == 0 || c.type(weights).shape[0] == 0) return 0;
-  return times(uses, elements(c, weights) / c.type(weights).shape[0]);
+  return saturating_mul(uses, elements(c, weights) / c.type(weights).shape[0]);
 }
 
 }  // namespace
@@ -41,18 +33,19 @@ int64_t conv_transpose_macs(const InferContext& c, int64_t) {
 
 int64_t gemm_macs(const InferContext& c, int64_t results) {
   if (!c.has(0) || c.type(0).rank() != 2) return 0;
-  return times(results, c.type(0).shape[c.int_attr("transA") != 0 ? 0 : 1]);
+  return saturating_mul(results, c.type(0).shape[c.int_attr("transA") != 0 ? 0 : 1]);
 }
 
 int64_t matmul_macs(const InferContext& c, int64_t results) {
-  return c.has(0) && c.type(0).rank() > 0 ? times(results, c.type(0).shape.back()) : 0;
+  return c.has(0) && c.type(0).rank() > 0 ? saturating_mul(results, c.type(0).shape.back()) : 0;
 }
 
 // Input and state times their weights, each step of each sequence; gates and directions are rows of the
 // weights.
 int64_t recurrent_macs(const InferContext& c, int64_t) {
   if (!c.has(0) || c.type(0).rank() != 3) return 0;
-  return times(times(c.type(0).shape[0], c.type(0).shape[1]), plus(elements(c, 1), elements(c, 2)));
+  return saturating_mul(saturating_mul(c.type(0).shape[0], c.type(0).shape[1]),
+                        saturating_add(elements(c, 1), elements(c, 2)));
 }
 
 int64_t body_rounds(const ir::Graph& graph, const ir::Node& node) {
@@ -76,9 +69,9 @@ int64_t body_rounds(const ir::Graph& graph, const ir::Node& node) {
 int64_t macs(const ir::Graph& graph, const ir::Node& node) {
   int64_t all = 0;
   for (const ir::Graph* body : ir::bodies_of(node)) {
-    for (ir::NodeId id : body->topological_order()) all = plus(all, macs(*body, body->node(id)));
+    for (ir::NodeId id : body->topological_order()) all = saturating_add(all, macs(*body, body->node(id)));
   }
-  if (all > 0) return times(all, body_rounds(graph, node));
+  if (all > 0) return saturating_mul(all, body_rounds(graph, node));
   const auto count = op_def(node).macs;
   if (count == nullptr) return 0;
   const bool has_result = !node.outputs.empty() && node.outputs[0].valid();

@@ -9,37 +9,29 @@
 namespace mrvlc::ops {
 namespace {
 
-using Types = std::span<const TensorType* const>;
+using TypesView = std::span<const TensorType* const>;
 
-int64_t times(int64_t a, int64_t b) {
-  return saturating_mul(a, b);
-}
-
-int64_t plus(int64_t a, int64_t b) {
-  return saturating_add(a, b);
-}
-
-int64_t elements(Types types) {
+int64_t elements(TypesView types) {
   int64_t all = 1;
   for (const TensorType* t : types) {
-    if (t != nullptr) all = plus(all, t->elements());
+    if (t != nullptr) all = saturating_add(all, t->elements());
   }
   return all;
 }
 
-int64_t elements_of(Types types, size_t i) {
+int64_t elements_of(TypesView types, size_t i) {
   return i < types.size() && types[i] != nullptr ? types[i]->elements() : 0;
 }
 
 // Products of matrices: every result is a sum along the last dimension of an operand.
-int64_t product_work(Types inputs, int64_t results) {
+int64_t product_work(TypesView inputs, int64_t results) {
   int64_t depth = 1;
   for (const TensorType* t : inputs) {
     if (t == nullptr) continue;
     for (size_t d = t->shape.size() >= 2 ? t->shape.size() - 2 : 0; d < t->shape.size(); ++d)
       depth = std::max(depth, t->shape[d]);
   }
-  return times(results, depth);
+  return saturating_mul(results, depth);
 }
 
 // Numbers among the attributes may say how often something is done, e.g. a kernel's size.
@@ -47,20 +39,20 @@ int64_t counts(const std::vector<ir::Attr>& attrs) {
   constexpr int64_t kFlag = 16;  // axes, types and the like are smaller
   int64_t n = 1;
   for (const ir::Attr& attr : attrs) {
-    if (const auto* i = std::get_if<int64_t>(&attr)) n = times(n, *i > kFlag ? *i : 1);
+    if (const auto* i = std::get_if<int64_t>(&attr)) n = saturating_mul(n, *i > kFlag ? *i : 1);
     if (const auto* list = std::get_if<std::vector<int64_t>>(&attr)) {
-      for (int64_t i : *list) n = times(n, std::max<int64_t>(i, 1));
+      for (int64_t i : *list) n = saturating_mul(n, std::max<int64_t>(i, 1));
     }
   }
   return n;
 }
 
-int64_t conv_work(Op op, Types inputs, Types outputs) {
+int64_t conv_work(Op op, TypesView inputs, TypesView outputs) {
   const size_t weights = op == Op::QLinearConv ? 3 : 1;
   const TensorType* w = weights < inputs.size() ? inputs[weights] : nullptr;
   if (w == nullptr || w->shape.empty()) return elements(inputs);
   const int64_t taps = w->elements() / std::max<int64_t>(1, w->shape[0]);
-  return times(op == Op::ConvTranspose ? elements_of(inputs, 0) : elements(outputs), taps);
+  return saturating_mul(op == Op::ConvTranspose ? elements_of(inputs, 0) : elements(outputs), taps);
 }
 
 }  // namespace
@@ -82,33 +74,34 @@ Status check_size(const TensorType& type) {
     auto count = type.capacity >= 0 ? std::optional(type.capacity) : checked_product(type.shape);
     fits = count && *count <= kMaxElements;
     if (fits && type.length > 0)
-      fits = times(plus(times(*count, kMaxItemBytes), kRow), type.length) <= kMaxBytes;
+      fits = saturating_mul(saturating_add(saturating_mul(*count, kMaxItemBytes), kRow), type.length) <=
+             kMaxBytes;
   }
   if (fits) return {};
   return too_large();
 }
 
-int64_t evaluation_work(const ir::OpSchema& op, const std::vector<ir::Attr>& attrs, Types inputs,
-                        Types outputs) {
-  const int64_t in = elements(inputs), out = elements(outputs), moved = plus(in, out);
+int64_t evaluation_work(const ir::OpSchema& op, const std::vector<ir::Attr>& attrs, TypesView inputs,
+                        TypesView outputs) {
+  const int64_t in = elements(inputs), out = elements(outputs), moved = saturating_add(in, out);
   const OpDef& def = static_cast<const OpDef&>(op);
   if (def.scalar != nullptr) return moved;
-  int64_t work = times(in, out);
+  int64_t work = saturating_mul(in, out);
   switch (def.traits.work) {
     case Work::Linear:
       return moved;
     case Work::Product:
-      return plus(moved, product_work(inputs, out));
+      return saturating_add(moved, product_work(inputs, out));
     case Work::Windows:
-      return plus(moved, conv_work(op.kind, inputs, outputs));
+      return saturating_add(moved, conv_work(op.kind, inputs, outputs));
     case Work::Labels:  // operands may share none
       for (const TensorType* t : inputs)
-        work = times(work, t == nullptr ? 1 : std::max<int64_t>(1, t->elements()));
+        work = saturating_mul(work, t == nullptr ? 1 : std::max<int64_t>(1, t->elements()));
       break;
     case Work::Everything:
       break;
   }
-  return times(work, counts(attrs));
+  return saturating_mul(work, counts(attrs));
 }
 
 int64_t evaluation_work(const ir::Graph& graph, const ir::Node& node) {

@@ -12,7 +12,7 @@
 namespace mrvlc::passes {
 namespace {
 
-bool fold(Rewriter& rw, NodeId id, bool half_weights) {
+bool fold_into_weights(Rewriter& rw, NodeId id, bool half_weights) {
   const Graph& g = rw.graph();
   auto affine = batchnorm_affine(g, g.node(id));
   return affine && fold_into_producer(rw, id, g.node(id).inputs[0], *affine,
@@ -22,8 +22,9 @@ bool fold(Rewriter& rw, NodeId id, bool half_weights) {
 }  // namespace
 
 Status fold_batchnorm(Graph& graph, const PassContext& context, bool& changed) {
-  changed = rewrite_all_nodes(graph, "fold-batchnorm", is_any<Op::BatchNormalization>,
-                              [&](Rewriter& rw, NodeId id) { return fold(rw, id, context.half_weights); });
+  changed = rewrite_all_nodes(
+      graph, "fold-batchnorm", is_any<Op::BatchNormalization>,
+      [&](Rewriter& rw, NodeId id) { return fold_into_weights(rw, id, context.half_weights); });
   return {};
 }
 

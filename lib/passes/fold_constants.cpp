@@ -96,7 +96,7 @@ bool foldable(const Graph& g, const Node& n, const PassContext& context) {
   return (of_type || inputs_constant(g, n)) && within_limits(g, n, context);
 }
 
-bool fold(Rewriter& rw, NodeId id, const PassContext& context) {
+bool fold_constant(Rewriter& rw, NodeId id, const PassContext& context) {
   const Graph& g = rw.graph();
   if (!foldable(g, g.node(id), context)) return false;
   const bool of_type = g.node(id).is(Op::Shape) || g.node(id).is(Op::Size);
@@ -122,7 +122,7 @@ Status fold_constants(Graph& graph, const PassContext& context, bool& changed) {
     return n.is(Op::Shape, Op::Size) || inputs_constant(graph, n);
   };
   changed = rewrite_nodes(graph, "fold-constants", foldable_by_inputs,
-                          [&](Rewriter& rw, NodeId id) { return fold(rw, id, context); });
+                          [&](Rewriter& rw, NodeId id) { return fold_constant(rw, id, context); });
   return {};
 }
 

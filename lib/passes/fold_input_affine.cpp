@@ -141,7 +141,7 @@ bool applicable(const Graph& g, const Node& n) {
   return is_float(type_of(g, n.inputs[1]).elem) && type_of(g, n.inputs[0]).rank() >= 3;
 }
 
-bool fold(Rewriter& rw, NodeId id) {
+bool fold_affine(Rewriter& rw, NodeId id) {
   const Graph& g = rw.graph();
   if (!applicable(g, g.node(id))) return false;
   InputMap map =
@@ -182,7 +182,7 @@ bool fold(Rewriter& rw, NodeId id) {
 }  // namespace
 
 Status fold_input_affine(Graph& graph, const PassContext&, bool& changed) {
-  changed = rewrite_nodes(graph, "fold-input-affine", is_any<Op::Conv>, fold);
+  changed = rewrite_nodes(graph, "fold-input-affine", is_any<Op::Conv>, fold_affine);
   return {};
 }
 

@@ -51,7 +51,7 @@ std::vector<Attr> with_pads(const Node& n, std::vector<int64_t> pads) {
   return attrs;
 }
 
-bool fold(Rewriter& rw, NodeId id) {
+bool fold_pad_into(Rewriter& rw, NodeId id) {
   const Graph& g = rw.graph();
   const Node& n = g.node(id);
   if (!n.is(Op::Conv, Op::AveragePool, Op::MaxPool)) return false;
@@ -76,7 +76,7 @@ bool fold(Rewriter& rw, NodeId id) {
 }  // namespace
 
 Status fold_pad(Graph& graph, const PassContext&, bool& changed) {
-  changed = rewrite_nodes(graph, "fold-pad", is_any<Op::Conv, Op::AveragePool, Op::MaxPool>, fold);
+  changed = rewrite_nodes(graph, "fold-pad", is_any<Op::Conv, Op::AveragePool, Op::MaxPool>, fold_pad_into);
   return {};
 }
 

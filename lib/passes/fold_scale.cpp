@@ -9,7 +9,7 @@
 namespace mrvlc::passes {
 namespace {
 
-bool fold(Rewriter& rw, NodeId id, bool half_weights) {
+bool fold_scale_into(Rewriter& rw, NodeId id, bool half_weights) {
   const Graph& g = rw.graph();
   ValueId data;
   auto affine = arithmetic_affine(g, g.node(id), data);
@@ -20,8 +20,9 @@ bool fold(Rewriter& rw, NodeId id, bool half_weights) {
 }  // namespace
 
 Status fold_scale(Graph& graph, const PassContext& context, bool& changed) {
-  changed = rewrite_all_nodes(graph, "fold-scale", is_any<Op::Mul, Op::Add, Op::Div, Op::Sub>,
-                              [&](Rewriter& rw, NodeId id) { return fold(rw, id, context.half_weights); });
+  changed = rewrite_all_nodes(
+      graph, "fold-scale", is_any<Op::Mul, Op::Add, Op::Div, Op::Sub>,
+      [&](Rewriter& rw, NodeId id) { return fold_scale_into(rw, id, context.half_weights); });
   return {};
 }
 

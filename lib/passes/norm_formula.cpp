@@ -134,11 +134,11 @@ void add_factor(const Graph& g, ValueId v, Factors& f, int depth) {
     f.constant = v;
     return;
   }
-  constexpr int kMostProducts = 3;
+  constexpr int kMostNested = 3;
   const Node* n = producer(g, v);
   bool product = n != nullptr && n->is(Op::Mul, Op::Div) && n->inputs[0] != n->inputs[1];
   bool inverse = product && n->is(Op::Div) && g.is_constant(n->inputs[0]);
-  if (!product || inverse || depth == kMostProducts || (depth > 0 && !single_use(g, v))) {
+  if (!product || inverse || depth == kMostNested || (depth > 0 && !single_use(g, v))) {
     f.times.push_back(v);
     return;
   }

@@ -8,9 +8,9 @@
 namespace mrvlc::rules {
 namespace {
 
-constexpr size_t kWidth = 100;
+constexpr size_t kLineWidth = 100;
 
-using Kind = Token::Kind;
+using TokenKind = Token::Kind;
 
 bool same_tokens(const std::vector<Token>& a, const std::vector<Token>& b) {
   return std::ranges::equal(
@@ -24,7 +24,7 @@ class Formatter {
   std::string run() {
     for (at_ = 0; at_ < tokens_.size(); ++at_) {
       comments();
-      if (tokens_[at_].kind == Kind::End) break;
+      if (tokens_[at_].kind == TokenKind::End) break;
       token(tokens_[at_]);
     }
     end_line();
@@ -35,7 +35,8 @@ class Formatter {
   enum class In : uint8_t { File, Group, Rule, Match, Where };
 
   bool is(size_t i, std::string_view s) const {
-    return i < tokens_.size() && (tokens_[i].kind == Kind::Punctuation || tokens_[i].kind == Kind::Word) &&
+    return i < tokens_.size() &&
+           (tokens_[i].kind == TokenKind::Punctuation || tokens_[i].kind == TokenKind::Word) &&
            tokens_[i].text == s;
   }
 
@@ -78,7 +79,7 @@ class Formatter {
   }
 
   bool between_definitions() const {
-    return is(at_, "rule") || is(at_, "group") || is(at_, "condition") || tokens_[at_].kind == Kind::End;
+    return is(at_, "rule") || is(at_, "group") || is(at_, "condition") || tokens_[at_].kind == TokenKind::End;
   }
 
   void comment_line(std::string_view comment, bool beside) {
@@ -113,7 +114,7 @@ class Formatter {
   }
 
   bool starts_definition() const {
-    return tokens_[std::min(at_ + 1, tokens_.size() - 1)].kind == Kind::Word &&
+    return tokens_[std::min(at_ + 1, tokens_.size() - 1)].kind == TokenKind::Word &&
            (is(at_ + 2, "{") || is(at_ + 2, "=") || is(at_ + 2, "("));
   }
   void definition() {
@@ -127,7 +128,7 @@ class Formatter {
   }
 
   bool starts_clause() const {
-    if (tokens_[at_].kind != Kind::Word || parens_ > 0 || sets_ > 0) return false;
+    if (tokens_[at_].kind != TokenKind::Word || parens_ > 0 || sets_ > 0) return false;
     if (at_ > 0 && (is(at_ - 1, "layer") || is(at_ - 1, "stage")) && !is(at_ - 2, "layer")) return false;
     for (std::string_view word : {"layer", "priority", "why", "stage", "match", "where"}) {
       if (is(at_, word)) return true;
@@ -136,9 +137,9 @@ class Formatter {
   }
   bool starts_item() const {
     if (is(at_, "(")) return !follows_operator();
-    return tokens_[at_].kind == Kind::Capture && !is(at_ - 1, ",");
+    return tokens_[at_].kind == TokenKind::Capture && !is(at_ - 1, ",");
   }
-  bool follows_operator() const { return at_ > 0 && tokens_[at_ - 1].kind == Kind::Word; }
+  bool follows_operator() const { return at_ > 0 && tokens_[at_ - 1].kind == TokenKind::Word; }
 
   // The only element, without a comment, in one line.
   bool fits_in_line() const {
@@ -147,10 +148,10 @@ class Formatter {
       length += tokens_[i].end - tokens_[i].begin + 1;
       elements += is(i, "=") ? 1 : 0;
       const std::string_view gap = text_.substr(tokens_[i - 1].end, tokens_[i].begin - tokens_[i - 1].end);
-      if (gap.find('#') != std::string_view::npos || (is(i, "(") && tokens_[i - 1].kind != Kind::Word))
+      if (gap.find('#') != std::string_view::npos || (is(i, "(") && tokens_[i - 1].kind != TokenKind::Word))
         return false;
     }
-    return elements == 1 && length <= kWidth;
+    return elements == 1 && length <= kLineWidth;
   }
 
   void put(const Token& t) {
@@ -209,7 +210,7 @@ class Formatter {
   void append(std::string_view s) {
     const bool first = line_.empty();
     if (!first && parens_ == 0 && sets_ == 0 && breaks_before(s) &&
-        line_.size() + 1 + until_break() > kWidth) {
+        line_.size() + 1 + until_break() > kLineWidth) {
       end_line();
       line_ = std::string(continuation(), ' ');
     } else if (first) {
@@ -228,10 +229,10 @@ class Formatter {
   // Columns, about, up to the next place where the line may be broken.
   size_t until_break() const {
     size_t columns = 0, depth = 0;
-    for (size_t i = at_; i < tokens_.size() && columns <= kWidth; ++i) {
+    for (size_t i = at_; i < tokens_.size() && columns <= kLineWidth; ++i) {
       const Token& t = tokens_[i];
       if (i > at_ && depth == 0 && begins_line(i)) break;
-      columns += t.end - t.begin + (i > at_ && t.kind != Kind::Punctuation ? 1 : 0);
+      columns += t.end - t.begin + (i > at_ && t.kind != TokenKind::Punctuation ? 1 : 0);
       if (is(i, "(") || is(i, "[") || is(i, "{")) ++depth;
       if (depth > 0 && (is(i, ")") || is(i, "]") || is(i, "}"))) --depth;
       if (depth == 0 && (is(i, ",") || (i > at_ && (is(i, "or") || is(i, "|") || is(i, "}"))))) break;
@@ -253,14 +254,14 @@ class Formatter {
     static constexpr std::string_view kTightAfter[] = {"(", "[", "..", "::", "@"};
     if (at_ == 0) return false;
     const Token& last = tokens_[at_ - 1];
-    const bool mark = last.kind == Kind::Punctuation;
+    const bool mark = last.kind == TokenKind::Punctuation;
     if (std::ranges::find(kTightBefore, s) != std::end(kTightBefore)) return false;
     if (mark && std::ranges::find(kTightAfter, last.text) != std::end(kTightAfter)) return false;
     if (s == "(" || s == "[")
-      return last.kind != Kind::Word || is(at_ - 1, "in") || is(at_ - 1, "not") || is(at_ - 1, "or");
+      return last.kind != TokenKind::Word || is(at_ - 1, "in") || is(at_ - 1, "not") || is(at_ - 1, "or");
     if (in_ == In::Match) {
       if (s == "?" || s == "*" || s == "|" || is(at_ - 1, "|")) return false;
-      if (s == "...") return !(last.kind == Kind::Capture);
+      if (s == "...") return !(last.kind == TokenKind::Capture);
       if (is(at_ - 1, "{") || s == "}") return true;
     }
     if (sets_ > 0 && is(at_ - 1, "{")) return false;
@@ -279,7 +280,7 @@ class Formatter {
 
 std::string format_rules(std::string_view text) {
   const std::vector<Token> tokens = tokenize(text);
-  if (std::ranges::any_of(tokens, [](const Token& t) { return t.kind == Kind::Bad; }))
+  if (std::ranges::any_of(tokens, [](const Token& t) { return t.kind == TokenKind::Bad; }))
     return std::string(text);
   return Formatter(text).run();
 }

@@ -2,18 +2,10 @@
 
 #include <charconv>
 
+#include "mrvlc/support/characters.h"
+
 namespace mrvlc::rules {
 namespace {
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-bool is_word(char c) {
-  return is_letter(c) || is_digit(c);
-}
 
 class Lexer {
  public:
@@ -65,7 +57,7 @@ class Lexer {
 
   void read(Token& t) {
     char c = peek();
-    if (is_letter(c)) return word(t, Token::Kind::Word);
+    if (is_letter(c) || c == '_') return word(t, Token::Kind::Word);
     if (c == '%' && is_word(peek(1))) {
       ++at_;
       return word(t, Token::Kind::Capture);

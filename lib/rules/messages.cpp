@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <tuple>
 
+#include "mrvlc/support/characters.h"
+
 namespace mrvlc::rules {
 namespace {
 
-constexpr size_t kWidth = 100;  // columns of an excerpt
+constexpr size_t kExcerptWidth = 100;  // columns of an excerpt
 
 bool continues_character(char c) {
   return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
@@ -20,10 +22,6 @@ std::string_view line_of(std::string_view text, uint32_t line) {
     text.remove_prefix(end + 1);
   }
   return text.substr(0, text.find_first_of("\r\n"));
-}
-
-bool is_word(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
 // Bytes of the word, capture or character at the start.
@@ -60,15 +58,15 @@ std::string excerpt(std::string_view text, Location at) {
   line.remove_prefix(blanks);
   column -= blanks;
   std::string dots;
-  if (column > kWidth / 2) {  // a long line: what stands around the place
-    size_t cut = column - kWidth / 2;
+  if (column > kExcerptWidth / 2) {  // a long line: what stands around the place
+    size_t cut = column - kExcerptWidth / 2;
     while (cut < column && continues_character(line[cut])) ++cut;
     line.remove_prefix(cut);
     column -= cut;
     dots = "...";
   }
   const std::string before = dots + plain(line.substr(0, column));
-  size_t length = std::min(line.size() - column, kWidth);
+  size_t length = std::min(line.size() - column, kExcerptWidth);
   while (column + length < line.size() && continues_character(line[column + length])) ++length;
   const std::string_view rest = line.substr(column, length);
   const size_t under = std::max<size_t>(columns(rest.substr(0, marked(rest))), 1);

@@ -2,14 +2,14 @@
 
 #include <map>
 
+#include "mrvlc/support/characters.h"
 #include "mrvlc/support/hash.h"
 
 namespace mrvlc {
 namespace {
 
 bool stays(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
-         c == '-';
+  return is_word(c) || c == '.' || c == '-';
 }
 
 }  // namespace

@@ -237,6 +237,10 @@ Result<PeOperand> append_node(Lowering& l, PeBuilder& b, const ir::Node& node, i
   return NodeLowering(l, b, node, current_value, current).run();
 }
 
+Status finish_layer(Lowering& l, ir::ValueId value) {
+  return l.layer().nodes.size() > 1 ? lower_chain(l, value, 1) : Status();
+}
+
 Status lower_chain(Lowering& l, ir::ValueId value, size_t from) {
   const std::vector<ir::NodeId>& nodes = l.layer().nodes;
   while (from < nodes.size()) {

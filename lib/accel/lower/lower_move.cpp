@@ -8,10 +8,6 @@
 namespace mrvlc::accel {
 namespace {
 
-Status finish_layer(Lowering& l, ir::ValueId value) {
-  return l.layer().nodes.size() > 1 ? lower_chain(l, value, 1) : Status();
-}
-
 Status transpose(Lowering& l, const ir::Node& node) {
   View x = l.read(node.inputs[0]);
   std::vector<int64_t> perm = node.ints_attr("perm");

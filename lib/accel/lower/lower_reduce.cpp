@@ -21,10 +21,6 @@ int64_t count_of(const Dims& dims, const std::vector<int64_t>& axes) {
   return n;
 }
 
-Status finish_layer(Lowering& l, ir::ValueId value) {
-  return l.layer().nodes.size() > 1 ? lower_chain(l, value, 1) : Status();
-}
-
 // `value` with the dimensions of `like`, those that were reduced and dropped as 1.
 View kept_dims(Lowering& l, ir::ValueId value, const Dims& like, const std::vector<int64_t>& axes) {
   View out = l.result(value);

@@ -176,6 +176,8 @@ Result<PeOperand> append_node(Lowering& lowering, PeBuilder& builder, const ir::
                               ir::ValueId current_value, const PeOperand& current);
 // nodes[from..] of the layer after value `v`, as element-wise groups.
 Status lower_chain(Lowering& lowering, ir::ValueId v, size_t from);
+// What follows a layer's first node, if anything does.
+Status finish_layer(Lowering& lowering, ir::ValueId v);
 // Activation of a unary node, as epilogue; nullopt when it is not one.
 std::optional<EpilogueSpec> activation_of(Lowering& lowering, const ir::Node& node, ir::ValueId operand);
 // 2048 segments that interpolate f, and 2048 steps: f of each segment's first number (tables.cpp).

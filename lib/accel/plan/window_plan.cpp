@@ -45,9 +45,10 @@ int64_t input_extent(int64_t outputs, int64_t lattice, int64_t stride, int64_t l
   return std::clamp<int64_t>(points * stride + highest - lowest + 1, 1, size);
 }
 
-class Search {
+class PlanSearch {
  public:
-  Search(const WindowOp& op, const Cut& cut, const Streams& streams, int64_t budget, const target::Machine& m)
+  PlanSearch(const WindowOp& op, const Cut& cut, const Streams& streams, int64_t budget,
+             const target::Machine& m)
       : op_(op),
         cut_(cut),
         s_(streams),
@@ -207,7 +208,7 @@ class Search {
 
 std::optional<WindowPlan> plan_window(const WindowOp& op, const Cut& cut, const Streams& streams,
                                       int64_t budget, const target::Machine& machine) {
-  return Search(op, cut, streams, budget, machine).run();
+  return PlanSearch(op, cut, streams, budget, machine).run();
 }
 
 bool window_fits(const WindowOp& op, const target::Machine& machine) {

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "mrvlc/driver/options.h"
+#include "mrvlc/support/characters.h"
 #include "mrvlc/support/hash.h"
 
 namespace mrvlc::driver {
@@ -25,13 +26,6 @@ constexpr auto kReserved = std::to_array<std::string_view>(
      "tgmath",    "threads",       "time",      "uchar",        "wchar",     "wctype",      "typeof_unqual",
      "mrvl",      "mrvl_simulator"});
 
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 bool is_reserved(std::string_view text) {
   return std::find(kReserved.begin(), kReserved.end(), text) != kReserved.end();
 }
@@ -40,14 +34,14 @@ bool is_reserved(std::string_view text) {
 
 std::string c_identifier(std::string_view text) {
   std::string out;
-  for (char c : text) out += is_letter(c) || is_digit(c) ? c : '_';
+  for (char c : text) out += is_word(c) ? c : '_';
   if (out.empty() || is_digit(out[0]) || is_reserved(out)) out = "m_" + out;
   if (out.size() > kMaxName) out = out.substr(0, kMaxName - 9) + "_" + sha256_hex(text).substr(0, 8);
   return out;
 }
 
 std::string name_fault(std::string_view name) {
-  bool letters = std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || is_digit(c); });
+  bool letters = std::all_of(name.begin(), name.end(), [](char c) { return is_word(c); });
   if (name.empty() || !letters || is_digit(name[0])) return "is not a C identifier";
   if (is_reserved(name)) return "is a keyword of C, a standard header, 'main' or a name of mrvl/device.h";
   if (name.size() > kMaxName) return "is longer than " + std::to_string(kMaxName) + " characters";

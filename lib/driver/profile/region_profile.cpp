@@ -9,8 +9,6 @@ using idmap::Json;
 
 static_assert(report::kBounds == sim::kBounds && report::kQueues == isa::kQueues);
 
-constexpr const char* kSections[] = {"init", "main", "finish"};
-
 // Events count from the start of their section; the sections run one after the other.
 std::array<uint64_t, 3> section_begins(const sim::Report& run) {
   return {0, run.init_cycles, run.init_cycles + run.main_cycles};
@@ -94,10 +92,9 @@ MapIndex::MapIndex(const Json& map) : labels_(map) {
     layers.push_back(std::move(layer));
   }
   for (const Json& i : map.at("instructions")) {
-    auto section =
-        std::find(std::begin(kSections), std::end(kSections), i.at("section").get_ref<const std::string&>());
-    if (section == std::end(kSections)) continue;
-    auto at = static_cast<size_t>(section - kSections);
+    auto section = std::ranges::find(kSectionNames, i.at("section").get_ref<const std::string&>());
+    if (section == kSectionNames.end()) continue;
+    auto at = static_cast<size_t>(section - kSectionNames.begin());
     sim::InstructionSpan span{static_cast<sim::Section>(at), i.at("begin").get<uint32_t>(),
                               i.at("end").get<uint32_t>(), i.at("layer").get<uint32_t>()};
     regions_[i.at("region").get<uint32_t>()].rows[at].push_back({span, i.at("expr_id").get<uint32_t>()});

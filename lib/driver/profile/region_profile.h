@@ -1,12 +1,17 @@
 // Joins what the simulator counted with the ID map: time, traffic and bounds by layer and ONNX operator.
 #pragma once
+#include <array>
 #include <map>
+#include <string_view>
 
 #include "mrvlc/idmap/idmap.h"
 #include "mrvlc/report/report.h"
 #include "mrvlc/sim/simulator.h"
 
 namespace mrvlc::driver {
+
+// By sim::Section.
+inline constexpr std::array<std::string_view, 3> kSectionNames{"init", "main", "finish"};
 
 // Layers and instructions of the ID map by region, read once.
 class MapIndex {

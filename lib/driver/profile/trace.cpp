@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include "mrvlc/support/file_writer.h"
+#include "profile/region_profile.h"
 
 namespace mrvlc::driver {
 namespace {
 
-constexpr const char* kSections[] = {"init", "main", "finish"};
 constexpr const char* kQueues[] = {"DMA in", "DMA out", "POD", "PE"};
 
 std::string quoted(std::string_view text) {
@@ -50,8 +50,8 @@ class Trace {
         R"({{"ph":"X","name":{},"pid":{},"tid":{},"ts":{}.{:03},"dur":{}.{:03},"args":{{"section":"{}",)"
         R"("instruction":{},"bound":"{}","waited":{},"ddr_bytes":{}}}}})",
         quoted(label), region, e.tile * isa::kQueues + static_cast<size_t>(e.queue), start / 1000,
-        start % 1000, length / 1000, length % 1000, kSections[static_cast<size_t>(e.section)], e.instruction,
-        sim::bound_name(e.bound), e.start - e.ready, e.ddr_read_bytes + e.ddr_write_bytes);
+        start % 1000, length / 1000, length % 1000, kSectionNames[static_cast<size_t>(e.section)],
+        e.instruction, sim::bound_name(e.bound), e.start - e.ready, e.ddr_read_bytes + e.ddr_write_bytes);
   }
 
   template <class... Args>

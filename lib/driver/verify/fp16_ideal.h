@@ -9,6 +9,9 @@
 
 namespace mrvlc::driver {
 
+// A machine is as near as could be asked within this many times the error of its roundings alone.
+inline constexpr double kIdealFactor = 4;
+
 // Rounds float32 values to fp16, in place: to the nearest in run 0, in others by lot to either side. What
 // fp16 holds stays.
 class Rounder {

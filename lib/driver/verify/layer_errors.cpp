@@ -20,7 +20,6 @@ using Values = LayeredModel::Values;
 using State = LayerError::State;
 
 // Of the arithmetic of a region that has the roundings of fp16 and no others.
-constexpr double kFactor = 4;       // times the error of roundings by lot
 constexpr double kUnits = 0x1p-10;  // and, where that says less, two units of fp16: tables of functions
 // Of C against the interpreter, which sums in another order.
 constexpr double kHost = 1e-4, kHostNarrow = 5e-3, kOfOperands = 1e-6;
@@ -146,7 +145,7 @@ double LayerJudge::limit_of(const LayerUnit& unit, const Values& actual, const V
     for (ir::ValueId v : unit.outputs) ideal = std::max(ideal, distance(rounded->at(v), exact.at(v)).error);
   }
   overflows = std::isinf(ideal);
-  return std::max(floor, kFactor * ideal);
+  return std::max(floor, kIdealFactor * ideal);
 }
 
 void LayerJudge::judge(const LayerUnit& unit, const Values& actual, const Values& reference,

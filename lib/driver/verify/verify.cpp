@@ -189,13 +189,12 @@ class Verifier {
   // tolerance gets that one; what overflows meets none.
   bool is_beyond(const Tensor& actual, const Tensor& expected, const Difference& d,
                  const Fp16Error& ideal) const {
-    constexpr double kFactor = 4;
     if (!is_float(expected.elem()) || expected.type().wrapper != Wrapper::None)
       return !options_.tolerance && d.elements > 0 &&
-             static_cast<double>(d.elements) <= kFactor * static_cast<double>(ideal.elements);
+             static_cast<double>(d.elements) <= kIdealFactor * static_cast<double>(ideal.elements);
     Limits allowed = limits();
-    allowed.wide = std::max(allowed.wide, kFactor * ideal.error);
-    allowed.narrow = std::max(allowed.narrow, kFactor * ideal.error);
+    allowed.wide = std::max(allowed.wide, kIdealFactor * ideal.error);
+    allowed.narrow = std::max(allowed.narrow, kIdealFactor * ideal.error);
     if (!(actual.type() == expected.type())) return false;
     if (std::isinf(ideal.error)) return true;
     return !options_.tolerance && driver::compare(actual, expected, allowed).same();

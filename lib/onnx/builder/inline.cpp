@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kMaxScopeDepth = 128;
 
-const pb::GraphProto* graph_attribute(const pb::NodeProto& node, std::string_view name) {
+const pb::GraphProto* branch_attribute(const pb::NodeProto& node, std::string_view name) {
   for (const auto& attribute : node.attribute()) {
     if (attribute.name() == name && attribute.has_g()) return &attribute.g();
   }
@@ -84,8 +84,8 @@ std::optional<bool> Builder::known_condition(const Site& site) {
 void Builder::inline_if(const Site& site, bool condition) {
   const std::string taken = condition ? "then_branch" : "else_branch",
                     other = condition ? "else_branch" : "then_branch";
-  const auto* branch = graph_attribute(site.node, taken);
-  const auto* dropped = graph_attribute(site.node, other);
+  const auto* branch = branch_attribute(site.node, taken);
+  const auto* dropped = branch_attribute(site.node, other);
   if (branch == nullptr || dropped == nullptr) {
     return report(site, make_diag<DiagCode::MRV0140>(branch == nullptr ? taken : other, "is required"));
   }

@@ -3,11 +3,11 @@
 namespace mrvlc::onnx {
 namespace {
 
-// Field numbers of onnx.proto.
+// WireField numbers of onnx.proto.
 constexpr uint64_t kModelGraph = 7, kGraphInitializer = 5, kTensorRawData = 9;
 constexpr uint64_t kLengthDelimited = 2;
 
-struct Field {
+struct WireField {
   uint64_t number = 0, wire_type = 0;
   std::string_view whole;    // tag and all
   std::string_view payload;  // of a length-delimited field
@@ -20,7 +20,7 @@ class Scanner {
   bool done() const { return left_.empty(); }
 
   // False when the rest is malformed, or a group (wire types 3 and 4), which ONNX has none of.
-  bool next(Field& f) {
+  bool next(WireField& f) {
     std::string_view start = left_;
     uint64_t tag = 0, length = 0;
     f.payload = {};
@@ -75,7 +75,7 @@ void put_field(std::string& out, uint64_t number, std::string_view payload) {
   out += payload;
 }
 
-bool is(const Field& f, uint64_t number) {
+bool is(const WireField& f, uint64_t number) {
   return f.number == number && f.wire_type == kLengthDelimited;
 }
 
@@ -86,7 +86,7 @@ class Cutter {
   std::optional<Skeleton> run() {
     Scanner scan(model_);
     bool graph_seen = false;
-    for (Field f; !scan.done();) {
+    for (WireField f; !scan.done();) {
       if (!scan.next(f)) return std::nullopt;
       if (!is(f, kModelGraph)) {
         out_.bytes += f.whole;
@@ -105,7 +105,7 @@ class Cutter {
     std::string kept;
     size_t initializer = 0;
     Scanner scan(bytes);
-    for (Field f; !scan.done();) {
+    for (WireField f; !scan.done();) {
       if (!scan.next(f)) return false;
       if (!is(f, kGraphInitializer) || !tensor(f.payload, initializer++, kept)) kept += f.whole;
     }
@@ -120,7 +120,7 @@ class Cutter {
     std::string kept;
     bool found = false;
     Scanner scan(bytes);
-    for (Field f; !scan.done();) {
+    for (WireField f; !scan.done();) {
       if (!scan.next(f)) return false;
       if (!is(f, kTensorRawData)) {
         kept += f.whole;

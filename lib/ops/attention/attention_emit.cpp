@@ -8,7 +8,7 @@ namespace {
 
 using P = AttentionParams;
 
-struct Code {
+struct AttentionCode {
   EmitContext& c;
   const P& p;
   ElementType elem;
@@ -19,7 +19,7 @@ struct Code {
 };
 
 // Declares a pointer to row j of the keys or values of head g.
-void row_pointer(Code& code, std::string_view name, size_t fresh, size_t past, int64_t width) {
+void row_pointer(AttentionCode& code, std::string_view name, size_t fresh, size_t past, int64_t width) {
   HeadRows rows = head_rows(code.p.packed, code.p.kv_heads, code.p.kv_length, width);
   if (code.p.past == 0) {
     code.c.line(
@@ -31,7 +31,7 @@ void row_pointer(Code& code, std::string_view name, size_t fresh, size_t past, i
                           rows.text("b", "g", fmt::format("(j - {})", code.p.past))));
 }
 
-void emit_present(Code& code, size_t output, size_t fresh, size_t past, int64_t width) {
+void emit_present(AttentionCode& code, size_t output, size_t fresh, size_t past, int64_t width) {
   if (code.c.node().outputs.size() <= output || code.c.out_type(output).elements() == 0) return;
   code.c.loop("b", code.p.batch);
   code.c.loop("g", code.p.kv_heads);
@@ -42,12 +42,12 @@ void emit_present(Code& code, size_t output, size_t fresh, size_t past, int64_t 
   for (int i = 0; i < 3; ++i) code.c.close();
 }
 
-void keep_score(Code& code, int64_t stage) {
+void keep_score(AttentionCode& code, int64_t stage) {
   if (code.wants_scores(stage))
     code.c.line(fmt::format("{}[row * {} + j] = s;", code.c.out(P::kScores), code.p.total()));
 }
 
-std::string mask_text(const Code& code) {
+std::string mask_text(const AttentionCode& code) {
   std::string index;
   const char* vars[] = {"b", "h", "i", "j"};
   for (size_t d = 0; d < 4; ++d) {
@@ -62,7 +62,7 @@ std::string mask_text(const Code& code) {
 }
 
 // Adds the bias to s and notes in `any` whether something of the row is not masked.
-void emit_bias(Code& code) {
+void emit_bias(AttentionCode& code) {
   const P& p = code.p;
   const bool mask = code.c.has(P::kMask);
   if (!mask && !p.causal && !p.has_lengths) return;
@@ -74,7 +74,7 @@ void emit_bias(Code& code) {
   code.c.line("s += bias;");
 }
 
-void emit_scores(Code& code) {
+void emit_scores(AttentionCode& code) {
   const P& p = code.p;
   code.c.loop("j", p.total());
   row_pointer(code, "k", P::kK, P::kPastKey, p.size);
@@ -91,7 +91,7 @@ void emit_scores(Code& code) {
   code.c.close();
 }
 
-void emit_softmax(Code& code) {
+void emit_softmax(AttentionCode& code) {
   const int64_t n = code.p.total();
   const bool masked = code.c.has(P::kMask) || code.p.causal || code.p.has_lengths;
   code.c.line(fmt::format("{} sum = 0;", code.t));
@@ -107,7 +107,7 @@ void emit_softmax(Code& code) {
         fmt::format("memcpy({} + row * {}, p, {});", code.c.out(P::kScores), n, n * byte_size(code.elem)));
 }
 
-void emit_values(Code& code) {
+void emit_values(AttentionCode& code) {
   const P& p = code.p;
   code.c.line(fmt::format("for (ptrdiff_t e = 0; e < {}; ++e) y[e] = 0;", p.v_size));
   code.c.loop("j", p.total());
@@ -117,7 +117,7 @@ void emit_values(Code& code) {
 }
 
 // What a row needs to know before its scores.
-void emit_row_head(Code& code) {
+void emit_row_head(AttentionCode& code) {
   const P& p = code.p;
   code.c.line(fmt::format("const {}* q = {} + {};", code.t, code.c.in(P::kQ), p.q().text("b", "h", "i")));
   code.c.line(fmt::format("{}* y = {} + {};", code.t, code.c.out(P::kY), p.y().text("b", "h", "i")));
@@ -133,7 +133,7 @@ Status emit_attention(EmitContext& context) {
   MRVLC_TRY(require_widened(context));
   MRVLC_ASSIGN(P p, attention_params(emit_view(context)));
   ElementType elem = context.in_type(P::kQ).elem;
-  Code code{context, p, elem, c_type(elem), elem == ElementType::F64 ? "" : "f"};
+  AttentionCode code{context, p, elem, c_type(elem), elem == ElementType::F64 ? "" : "f"};
   emit_present(code, P::kPresentKey, P::kK, P::kPastKey, p.size);
   emit_present(code, P::kPresentValue, P::kV, P::kPastValue, p.v_size);
   if (p.batch * p.q_length == 0) return {};

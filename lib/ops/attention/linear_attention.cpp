@@ -162,7 +162,7 @@ Status eval_linear(const EvalContext& context) {
 
 // -- C: state `s`, rows k, v, q, y of one step; `seen` what the state already gives for the key
 
-struct Code {
+struct LinearCode {
   EmitContext& c;
   const LinearParams& p;
   ElementType elem;
@@ -176,7 +176,7 @@ struct Code {
   }
 };
 
-void emit_update(Code& code) {
+void emit_update(LinearCode& code) {
   const LinearParams& p = code.p;
   EmitContext& c = code.c;
   const int64_t n = p.value;
@@ -204,7 +204,7 @@ void emit_update(Code& code) {
   c.close();
 }
 
-void emit_read_out(Code& code) {
+void emit_read_out(LinearCode& code) {
   const LinearParams& p = code.p;
   EmitContext& c = code.c;
   const int64_t n = p.value, shared = p.heads / p.kv_heads;
@@ -224,7 +224,7 @@ Status emit_linear(EmitContext& context) {
   MRVLC_TRY(require_widened(context));
   MRVLC_ASSIGN(LinearParams p, linear_params(emit_view(context)));
   const ElementType elem = context.in_type(kQuery).elem;
-  Code code{context, p, elem, c_type(elem), elem == E::F64 ? "" : "f"};
+  LinearCode code{context, p, elem, c_type(elem), elem == E::F64 ? "" : "f"};
   const int64_t size = p.key * p.value, bytes = byte_size(elem);
   const bool keeps = context.node().outputs.size() > 1;
   if (p.batch * size == 0) return {};

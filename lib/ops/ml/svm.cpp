@@ -84,7 +84,7 @@ void emit_kernel(EmitContext& context, const Machine& m, std::string_view target
 
 // -- SVMRegressor
 
-Result<Machine> regressor(const InferContext& context) {
+Result<Machine> svm_regressor(const InferContext& context) {
   int64_t vectors = ml::floats(context, "support_vectors").empty() ? 0 : context.int_attr("n_supports");
   MRVLC_ASSIGN(Machine m, machine(context, vectors));
   MRVLC_TRY(need_count(m.coefficients, "coefficients", vectors > 0 ? vectors : m.x.cols));
@@ -93,8 +93,8 @@ Result<Machine> regressor(const InferContext& context) {
   return m;
 }
 
-Result<std::vector<TensorType>> infer_regressor(const InferContext& context) {
-  MRVLC_ASSIGN(Machine m, regressor(context));
+Result<std::vector<TensorType>> infer_svm_regressor(const InferContext& context) {
+  MRVLC_ASSIGN(Machine m, svm_regressor(context));
   return one_type(E::F32, {m.x.rows, 1});
 }
 
@@ -107,8 +107,8 @@ double regression(const Machine& m, const Tensor& x, int64_t n) {
   return sum;
 }
 
-Status eval_regressor(const EvalContext& context) {
-  MRVLC_ASSIGN(Machine m, regressor(context.infer_view()));
+Status eval_svm_regressor(const EvalContext& context) {
+  MRVLC_ASSIGN(Machine m, svm_regressor(context.infer_view()));
   bool one_class = context.infer_view().int_attr("one_class") != 0;
   for (int64_t n = 0; n < m.x.rows; ++n) {
     std::vector<double> score{regression(m, context.in(0), n)};
@@ -119,9 +119,9 @@ Status eval_regressor(const EvalContext& context) {
   return {};
 }
 
-Status emit_regressor(EmitContext& context) {
+Status emit_svm_regressor(EmitContext& context) {
   ml::set_row_dims(context);
-  MRVLC_ASSIGN(Machine m, regressor(emit_view(context)));
+  MRVLC_ASSIGN(Machine m, svm_regressor(emit_view(context)));
   if (m.x.rows == 0) return {};
   std::string coefficients = ml::table_of(context, E::F32, m.coefficients);
   std::string support = m.vectors > 0 ? ml::table_of(context, E::F32, m.support) : "";
@@ -145,7 +145,7 @@ Status emit_regressor(EmitContext& context) {
 
 // -- SVMClassifier: one against one; without support vectors one linear score a class
 
-struct Classifier {
+struct SvmClassifier {
   Machine m;
   ml::List labels;
   std::vector<int64_t> first;         // support vectors of class i: [first[i], first[i + 1])
@@ -166,8 +166,8 @@ struct Classifier {
   int64_t columns() const { return std::max<int64_t>(scores(), 2); }
 };
 
-Result<Classifier> classifier(const InferContext& context) {
-  Classifier p;
+Result<SvmClassifier> svm_classifier(const InferContext& context) {
+  SvmClassifier p;
   MRVLC_ASSIGN(p.labels, ml::labels_of(context, "classlabels_ints", "classlabels_strings"));
   if (p.classes() < 2 || p.classes() > 4096) return bad_operands("there must be 2 to 4096 labels");
   int64_t vectors = 0;
@@ -198,14 +198,15 @@ Result<Classifier> classifier(const InferContext& context) {
   return p;
 }
 
-Result<std::vector<TensorType>> infer_classifier(const InferContext& context) {
-  MRVLC_ASSIGN(Classifier p, classifier(context));
+Result<std::vector<TensorType>> infer_svm_classifier(const InferContext& context) {
+  MRVLC_ASSIGN(SvmClassifier p, svm_classifier(context));
   return std::vector<TensorType>{{ml::label_type(p.labels), {p.m.x.rows}},
                                  {E::F32, {p.m.x.rows, p.columns()}}};
 }
 
 // Decision values of all pairs (i, j), i < j; votes for the winner of each.
-std::vector<double> decisions(const Classifier& p, const Tensor& x, int64_t n, std::vector<double>& votes) {
+std::vector<double> decisions(const SvmClassifier& p, const Tensor& x, int64_t n,
+                              std::vector<double>& votes) {
   std::vector<double> kernels, out;
   for (int64_t v = 0; v < p.m.vectors; ++v)
     kernels.push_back(kernel_value(p.m, x, n, p.m.support.data() + v * p.m.x.cols));
@@ -260,7 +261,7 @@ std::vector<double> couple(const std::vector<double>& r, size_t k) {
   return prob;
 }
 
-std::vector<double> probabilities(const Classifier& p, const std::vector<double>& values) {
+std::vector<double> probabilities(const SvmClassifier& p, const std::vector<double>& values) {
   auto k = at(p.classes());
   std::vector<double> r(k * k, 0);
   size_t pair = 0;
@@ -274,8 +275,8 @@ std::vector<double> probabilities(const Classifier& p, const std::vector<double>
   return couple(r, k);
 }
 
-Status eval_classifier(const EvalContext& context) {
-  MRVLC_ASSIGN(Classifier p, classifier(context.infer_view()));
+Status eval_svm_classifier(const EvalContext& context) {
+  MRVLC_ASSIGN(SvmClassifier p, svm_classifier(context.infer_view()));
   for (int64_t n = 0; n < p.m.x.rows; ++n) {
     std::vector<double> votes, scores;
     if (p.voting()) {
@@ -302,7 +303,7 @@ Status eval_classifier(const EvalContext& context) {
 }
 
 // float values[] = kernels of the support vectors, then the decision values; int32_t votes[].
-void emit_decisions(EmitContext& context, const Classifier& p) {
+void emit_decisions(EmitContext& context, const SvmClassifier& p) {
   std::string support = ml::table_of(context, E::F32, p.m.support),
               coefficients = ml::table_of(context, E::F32, p.m.coefficients);
   std::string first = ml::table_of(context, E::I64, p.first);
@@ -328,7 +329,7 @@ void emit_decisions(EmitContext& context, const Classifier& p) {
   context.close();
 }
 
-void emit_probabilities(EmitContext& context, const Classifier& p) {
+void emit_probabilities(EmitContext& context, const SvmClassifier& p) {
   std::string a = ml::table_of(context, E::F32, p.prob_a), b = ml::table_of(context, E::F32, p.prob_b);
   int64_t k = p.classes();
   context.line(fmt::format("double* r = (double*){};", context.scratch(8 * (2 * k * k + 2 * k))));
@@ -344,7 +345,7 @@ void emit_probabilities(EmitContext& context, const Classifier& p) {
 }
 
 // Values of the classes themselves.
-void emit_linear(EmitContext& context, const Classifier& p) {
+void emit_linear(EmitContext& context, const SvmClassifier& p) {
   std::string coefficients = ml::table_of(context, E::F32, p.m.coefficients);
   context.loop("i", p.classes());
   emit_kernel(context, p.m, "values[i]", fmt::format("{} + i * {}", coefficients, p.m.x.cols));
@@ -352,9 +353,9 @@ void emit_linear(EmitContext& context, const Classifier& p) {
   context.close();
 }
 
-Status emit_classifier(EmitContext& context) {
+Status emit_svm_classifier(EmitContext& context) {
   ml::set_row_dims(context);
-  MRVLC_ASSIGN(Classifier p, classifier(emit_view(context)));
+  MRVLC_ASSIGN(SvmClassifier p, svm_classifier(emit_view(context)));
   if (p.m.x.rows == 0) return {};
   int64_t values = p.voting() ? p.pairs() : p.classes();
   bool wants_scores = context.node().outputs.size() > 1;
@@ -403,9 +404,9 @@ const OpDef& def_SVMRegressor() {
     OpDef d = machine_op("SVMRegressor");
     d.attrs.push_back(with_int("n_supports", 0));
     d.attrs.push_back(with_int("one_class", 0));
-    d.infer = infer_regressor;
-    d.eval = eval_regressor;
-    d.emit = d.emit_dynamic = emit_regressor;
+    d.infer = infer_svm_regressor;
+    d.eval = eval_svm_regressor;
+    d.emit = d.emit_dynamic = emit_svm_regressor;
     return d;
   }();
   return op;
@@ -417,9 +418,9 @@ const OpDef& def_SVMClassifier() {
     ml::add_attrs(d, ir::AttrKind::Floats, {"prob_a", "prob_b"});
     ml::add_attrs(d, ir::AttrKind::Ints, {"vectors_per_class"});
     ml::add_labels(d, "classlabels_ints");
-    d.infer = infer_classifier;
-    d.eval = eval_classifier;
-    d.emit = d.emit_dynamic = emit_classifier;
+    d.infer = infer_svm_classifier;
+    d.eval = eval_svm_classifier;
+    d.emit = d.emit_dynamic = emit_svm_classifier;
     return d;
   }();
   return op;

@@ -39,18 +39,18 @@ std::vector<double> scores_of(const Job& job, const Tensor& x, int64_t row) {
   return scores;
 }
 
-// -- regressor, and TreeEnsemble: scores + base values, transformed
+// -- tree_regressor, and TreeEnsemble: scores + base values, transformed
 
-using Plan = Result<Job> (*)(const InferContext&);
+using TreePlan = Result<Job> (*)(const InferContext&);
 
-template <Plan Of>
+template <TreePlan Of>
 Result<std::vector<TensorType>> infer_scores(const InferContext& context) {
   MRVLC_ASSIGN(Job job, Of(context));
   bool new_form = context.op->kind == Op::TreeEnsemble;
   return one_type(new_form ? context.type(0).elem : E::F32, {job.x.rows, job.trees.targets});
 }
 
-template <Plan Of>
+template <TreePlan Of>
 Status eval_scores(const EvalContext& context) {
   MRVLC_ASSIGN(Job job, Of(context.infer_view()));
   for (int64_t n = 0; n < job.x.rows; ++n) {
@@ -61,7 +61,7 @@ Status eval_scores(const EvalContext& context) {
   return {};
 }
 
-template <Plan Of>
+template <TreePlan Of>
 Status emit_scores(EmitContext& context) {
   ml::set_row_dims(context);
   MRVLC_TRY(require_widened(context));
@@ -85,7 +85,7 @@ Status emit_scores(EmitContext& context) {
   return {};
 }
 
-Result<Job> regressor(const InferContext& context) {
+Result<Job> tree_regressor(const InferContext& context) {
   Job job;
   int64_t targets = context.int_attr("n_targets");
   if (targets < 1 || targets > kMaxTargets) return bad_attr("n_targets", "is out of range");
@@ -97,11 +97,11 @@ Result<Job> regressor(const InferContext& context) {
   return job;
 }
 
-// -- classifier
+// -- tree_classifier
 
 // Two labels, and all votes are for one of them: ONNX Runtime's reading. Votes for the first are the score of
 // the second, and that of the first is made of it.
-struct Classifier : Job {
+struct TreeClassifier : Job {
   ml::List labels;
   bool binary = false;
   int64_t voted = 0;      // binary: the number that all votes are for
@@ -110,8 +110,8 @@ struct Classifier : Job {
   bool makes_both() const { return binary && voted == 0; }
 };
 
-Result<Classifier> classifier(const InferContext& context) {
-  Classifier job;
+Result<TreeClassifier> tree_classifier(const InferContext& context) {
+  TreeClassifier job;
   MRVLC_ASSIGN(job.labels, ml::labels_of(context, "classlabels_int64s", "classlabels_strings"));
   auto classes = static_cast<int64_t>(ml::size_of(job.labels));
   if (classes < 2 || classes > kMaxTargets) return bad_operands("the number of labels is out of range");
@@ -134,14 +134,14 @@ Result<Classifier> classifier(const InferContext& context) {
   return job;
 }
 
-Result<std::vector<TensorType>> infer_classifier(const InferContext& context) {
-  MRVLC_ASSIGN(Classifier job, classifier(context));
+Result<std::vector<TensorType>> infer_tree_classifier(const InferContext& context) {
+  MRVLC_ASSIGN(TreeClassifier job, tree_classifier(context));
   return std::vector<TensorType>{{ml::label_type(job.labels), {job.x.rows}},
                                  {E::F32, {job.x.rows, job.trees.targets}}};
 }
 
-Status eval_classifier(const EvalContext& context) {
-  MRVLC_ASSIGN(Classifier job, classifier(context.infer_view()));
+Status eval_tree_classifier(const EvalContext& context) {
+  MRVLC_ASSIGN(TreeClassifier job, tree_classifier(context.infer_view()));
   for (int64_t n = 0; n < job.x.rows; ++n) {
     auto scores = scores_of(job, context.in(0), n);
     size_t label = ml::greatest(scores);
@@ -157,9 +157,9 @@ Status eval_classifier(const EvalContext& context) {
   return {};
 }
 
-Status emit_classifier(EmitContext& context) {
+Status emit_tree_classifier(EmitContext& context) {
   ml::set_row_dims(context);
-  MRVLC_ASSIGN(Classifier job, classifier(emit_view(context)));
+  MRVLC_ASSIGN(TreeClassifier job, tree_classifier(emit_view(context)));
   if (job.x.rows == 0) return {};
   int64_t classes = job.trees.targets;
   std::string scores = context.node().outputs.size() > 1
@@ -234,9 +234,9 @@ const OpDef& def_TreeEnsembleRegressor() {
     ml::add_attrs(d, ir::AttrKind::Ints, {"target_ids", "target_nodeids", "target_treeids"});
     d.attrs.push_back(with_string("aggregate_function", "SUM"));
     d.attrs.push_back(required("n_targets", ir::AttrKind::Int));
-    d.infer = infer_scores<regressor>;
-    d.eval = eval_scores<regressor>;
-    d.emit = d.emit_dynamic = emit_scores<regressor>;
+    d.infer = infer_scores<tree_regressor>;
+    d.eval = eval_scores<tree_regressor>;
+    d.emit = d.emit_dynamic = emit_scores<tree_regressor>;
     return d;
   }();
   return op;
@@ -247,9 +247,9 @@ const OpDef& def_TreeEnsembleClassifier() {
     OpDef d = trees_op("TreeEnsembleClassifier", "class");
     ml::add_attrs(d, ir::AttrKind::Ints, {"class_ids", "class_nodeids", "class_treeids"});
     ml::add_labels(d, "classlabels_int64s");
-    d.infer = infer_classifier;
-    d.eval = eval_classifier;
-    d.emit = d.emit_dynamic = emit_classifier;
+    d.infer = infer_tree_classifier;
+    d.eval = eval_tree_classifier;
+    d.emit = d.emit_dynamic = emit_tree_classifier;
     return d;
   }();
   return op;

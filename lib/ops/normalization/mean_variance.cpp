@@ -85,9 +85,9 @@ MvnTexts mvn_texts(EmitContext& c, const std::vector<int64_t>& axes) {
           product_text(kept), product_text(reduced), most_statistics(c.in_type(0), axes)};
 }
 
-class Emitter {
+class MeanVarianceEmitter {
  public:
-  Emitter(EmitContext& c, MvnTexts loops)
+  MeanVarianceEmitter(EmitContext& c, MvnTexts loops)
       : c_(c), loops_(std::move(loops)), elem_(c.in_type(0).elem), t_(c_type(elem_)) {}
 
   void emit() {
@@ -168,7 +168,7 @@ Status emit_mvn(EmitContext& c) {
   // A dimension of 0 that is reduced: there may be more statistics than elements, and nothing to do.
   const std::string all = product_text(in_dims(c, 0));
   if (!is_number(all)) c.open(fmt::format("if ({} > 0)", all));
-  Emitter(c, mvn_texts(c, axes)).emit();
+  MeanVarianceEmitter(c, mvn_texts(c, axes)).emit();
   if (!is_number(all)) c.close();
   return {};
 }

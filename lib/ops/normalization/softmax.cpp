@@ -73,9 +73,9 @@ Status eval_lanes(const EvalContext& c) {
   return {};
 }
 
-class Emitter {
+class SoftmaxEmitter {
  public:
-  Emitter(EmitContext& c, const AxisText& view)
+  SoftmaxEmitter(EmitContext& c, const AxisText& view)
       : c_(c), view_(view), elem_(c.in_type(0).elem), f_(elem_ == ElementType::F64 ? "" : "f") {}
 
   // Opens the loops over lanes: x and y are the lane's first elements, `peak` its maximum.
@@ -143,7 +143,7 @@ Status emit_lanes(EmitContext& c) {
     MRVLC_ASSIGN(int64_t axis, axis_attr(c));
     view = AxisText(c, 0, axis, c.node().int_attr("coerce") != 0);
   }
-  (Emitter(c, view).*Member)();
+  (SoftmaxEmitter(c, view).*Member)();
   return {};
 }
 
@@ -165,18 +165,18 @@ OpDef lane_operator(std::string_view name) {
 }  // namespace
 
 const OpDef& def_Softmax() {
-  static const OpDef op = lane_operator<softmax, &Emitter::emit_softmax>("Softmax");
+  static const OpDef op = lane_operator<softmax, &SoftmaxEmitter::emit_softmax>("Softmax");
   return op;
 }
 
 const OpDef& def_LogSoftmax() {
-  static const OpDef op = lane_operator<log_softmax, &Emitter::emit_log_softmax>("LogSoftmax");
+  static const OpDef op = lane_operator<log_softmax, &SoftmaxEmitter::emit_log_softmax>("LogSoftmax");
   return op;
 }
 
 const OpDef& def_Hardmax() {
   static const OpDef op = [] {
-    OpDef d = lane_operator<hardmax, &Emitter::emit_hardmax>("Hardmax");
+    OpDef d = lane_operator<hardmax, &SoftmaxEmitter::emit_hardmax>("Hardmax");
     d.accel = {};
     d.declined = "accelerator: no unit finds positions of maxima";
     return d;

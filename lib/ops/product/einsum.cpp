@@ -6,6 +6,7 @@
 
 #include "common/dims.h"
 #include "mrvlc/ops/work.h"
+#include "mrvlc/support/characters.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -23,10 +24,6 @@ struct Equation {
 
 Diag bad_equation(const std::string& why) {
   return bad_attr("equation", why);
-}
-
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 Result<Equation> split(const std::string& text) {

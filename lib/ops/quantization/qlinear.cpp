@@ -18,8 +18,8 @@ using namespace spec;
 
 enum Input : size_t { kA, kScaleA, kZeroA, kB, kScaleB, kZeroB, kScaleY, kZeroY, kBias };
 constexpr IntegerProduct kProduct{{kA, kZeroA}, {kB, kZeroB}};
-constexpr TypeSet kCodes{kBytes.bits | kFloatCodes.bits};
-constexpr IntegerProduct kMatrices{{kA, kZeroA}, {kB, kZeroB}, kCodes};
+constexpr TypeSet kByteCodes{kBytes.bits | kFloatCodes.bits};
+constexpr IntegerProduct kMatrices{{kA, kZeroA}, {kB, kZeroB}, kByteCodes};
 
 // Scales go with the zero points of their operands: of A and Y one a row, of B one a column or channel.
 Status check_scales(const InferContext& context, int64_t rows, int64_t columns, TypeSet codes) {
@@ -43,7 +43,7 @@ Result<ConvParams> conv_of(const InferContext& context) {
 
 Result<MatMulShape> matmul_of(const InferContext& context) {
   MRVLC_ASSIGN(MatMulShape s, integer_matmul_shape(context, kMatrices));
-  MRVLC_TRY(check_scales(context, s.m, s.n, kCodes));
+  MRVLC_TRY(check_scales(context, s.m, s.n, kByteCodes));
   return s;
 }
 
@@ -57,10 +57,6 @@ Result<std::vector<TensorType>> infer_conv(const InferContext& context) {
 Result<std::vector<TensorType>> infer_matmul(const InferContext& context) {
   MRVLC_ASSIGN(MatMulShape s, matmul_of(context));
   return one_type(context.type(kZeroY).elem, s.result);
-}
-
-IntRange range_of(ElementType elem) {
-  return elem == E::I8 ? IntRange{-128, 127} : IntRange{0, 255};
 }
 
 // Element k of an operand that is one number or one for each k.
@@ -143,13 +139,13 @@ StoreSum store_matmul(EmitContext& context, const ScaleTexts& texts) {
   return [&context, texts, sum](const std::string& index) { emit_requantize(context, index, texts, sum); };
 }
 
-Status check_emit(const EmitContext& context) {
+Status check_scale_types(const EmitContext& context) {
   for (size_t i : {kScaleA, kScaleB, kScaleY}) MRVLC_TRY(require_widened(context, i));
   return {};
 }
 
 Status emit_conv(EmitContext& context) {
-  MRVLC_TRY(check_emit(context));
+  MRVLC_TRY(check_scale_types(context));
   MRVLC_ASSIGN(ConvParams p, conv_of(emit_view(context)));
   const std::string channels = fmt::format("{}", p.out_channels);
   emit_integer_conv(context, p, kProduct, store_conv(context, scale_texts(context, "0", "1", "m", channels)));
@@ -157,7 +153,7 @@ Status emit_conv(EmitContext& context) {
 }
 
 Status emit_dynamic_qlinear_conv(EmitContext& context) {
-  MRVLC_TRY(check_emit(context));
+  MRVLC_TRY(check_scale_types(context));
   const std::string channels = context.in_dim(kB, 0);
   if (context.has(kBias)) require_equal(context, context.in_dim(kBias, 0), channels);
   return emit_dynamic_integer_conv(
@@ -165,7 +161,7 @@ Status emit_dynamic_qlinear_conv(EmitContext& context) {
 }
 
 Status emit_matmul(EmitContext& context) {
-  MRVLC_TRY(check_emit(context));
+  MRVLC_TRY(check_scale_types(context));
   const MatMulText s(context, kA, kB);
   return emit_integer_matmul(context, s, kMatrices,
                              store_matmul(context, scale_texts(context, "i", s.m, "j", s.n)));
@@ -203,7 +199,7 @@ const OpDef& def_QLinearMatMul() {
   static const OpDef def = [] {
     OpDef d = qlinear("QLinearMatMul", 8);
     d.macs = matmul_macs;
-    d.types = kCodes;
+    d.types = kByteCodes;
     d.infer = infer_matmul;
     d.eval = eval_matmul;
     d.emit = d.emit_dynamic = emit_matmul;

@@ -108,12 +108,6 @@ Result<std::vector<TensorType>> infer_dequantize(const InferContext& context) {
   return one_type(elem, context.type(0).shape);
 }
 
-IntRange range_of(ElementType elem) {
-  const int64_t size = int64_t{1} << bit_size(elem);
-  const bool is_signed = elem == E::I4 || elem == E::I2 || is_signed_integer(elem);
-  return is_signed ? IntRange{-size / 2, size / 2 - 1} : IntRange{0, size - 1};
-}
-
 // To a narrow float. A zero point of float8 is zero (ONNX says so); adding it would lose the sign of -0.
 uint8_t quantized_float(float ratio, const Tensor* zero, int64_t at, ElementType elem, bool saturate) {
   if (zero != nullptr && elem == E::F4E2M1) ratio += static_cast<float>(zero->as_double(at));
@@ -250,7 +244,7 @@ void close_run(EmitContext& context, const Run& run) {
   for (int i = 0; i < run.loops; ++i) context.close();
 }
 
-Status check_emit(const EmitContext& context) {
+Status check_widened(const EmitContext& context) {
   MRVLC_TRY(require_widened(context, 0));
   return require_widened(context, 1);
 }
@@ -292,7 +286,7 @@ void emit_values(EmitContext& context, const SizeTexts& s) {
 
 template <auto Emit>
 Status emit(EmitContext& context) {
-  MRVLC_TRY(check_emit(context));
+  MRVLC_TRY(check_widened(context));
   set_same_dims(context);
   if (context.out_type(0).elements() == 0) return {};
   MRVLC_ASSIGN(SizeTexts s, sizes_of(context));

@@ -3,11 +3,20 @@
 #include <cmath>
 #include <cstdint>
 
+#include "mrvlc/tensor/narrow.h"
+
 namespace mrvlc::ops {
 
 struct IntRange {
   int64_t low = 0, high = 0;
 };
+
+// What an integer of this type can be.
+inline IntRange range_of(ElementType elem) {
+  const int64_t size = int64_t{1} << bit_size(elem);
+  const bool is_signed = elem == ElementType::I4 || elem == ElementType::I2 || is_signed_integer(elem);
+  return is_signed ? IntRange{-size / 2, size / 2 - 1} : IntRange{0, size - 1};
+}
 
 // saturate(round to even(x / scale) + zero); NaN gives the lowest value.
 inline int64_t quantized(float x, float scale, int64_t zero, IntRange r) {

@@ -30,7 +30,7 @@ std::string loaded(EmitContext& context, size_t input, std::string_view index) {
   return x;
 }
 
-std::string stored(EmitContext& context, const std::string& value) {
+std::string stored_choice(EmitContext& context, const std::string& value) {
   ElementType elem = context.out_type(0).elem;
   if (elem == E::F16) return fmt::format("{}((float)({}))", context.helper("f32_to_f16"), value);
   if (elem == E::BF16) return fmt::format("{}((float)({}))", context.helper("f32_to_bf16"), value);
@@ -63,7 +63,7 @@ Status emit_bernoulli(EmitContext& context) {
   context.set_dims(0, in_dims(context, 0));
   open_draws(context, key_of(context), product_text(in_dims(context, 0)), context.in_type(0).elem);
   context.line(fmt::format("{}[i] = {};", context.out(0),
-                           stored(context, fmt::format("u < (double){}", loaded(context, 0, "i")))));
+                           stored_choice(context, fmt::format("u < (double){}", loaded(context, 0, "i")))));
   context.close();
   return {};
 }
@@ -201,7 +201,7 @@ Status emit_dropout(EmitContext& context) {
   context.line("const double scale = 1.0 / (1.0 - ratio);");
   (elem == E::F64 ? open_uniform53 : open_uniform24)(context, key_of(context), count);
   std::string value = fmt::format("u >= ratio ? (double){} * scale : 0.0", loaded(context, 0, "i"));
-  context.line(fmt::format("{}[i] = {};", context.out(0), stored(context, value)));
+  context.line(fmt::format("{}[i] = {};", context.out(0), stored_choice(context, value)));
   if (context.node().outputs.size() > 1) context.line(fmt::format("{}[i] = u >= ratio;", context.out(1)));
   context.close();
   context.close();

@@ -9,13 +9,13 @@
 namespace mrvlc::ops {
 namespace {
 
-const RecurrentForm& form() {
+const RecurrentForm& gru_form() {
   static const RecurrentForm f{3, {"sigmoid", "tanh"}};
   return f;
 }
 
 Result<std::vector<TensorType>> infer_gru(const InferContext& context) {
-  MRVLC_ASSIGN(RecurrentParams p, recurrent_params(context, form()));
+  MRVLC_ASSIGN(RecurrentParams p, recurrent_params(context, gru_form()));
   return recurrent_types(context, p);
 }
 
@@ -37,7 +37,7 @@ void reset_before_product(const RecurrentParams& p, RecurrentState& s) {
 
 Status eval_gru(const EvalContext& context) {
   const InferContext view = context.infer_view();
-  MRVLC_ASSIGN(RecurrentParams p, recurrent_params(view, form()));
+  MRVLC_ASSIGN(RecurrentParams p, recurrent_params(view, gru_form()));
   const bool after = view.int_attr("linear_before_reset") != 0;
   const size_t n = at(p.hidden);
   return run_recurrent(context, p, [&](int64_t d, RecurrentState& s) {
@@ -65,7 +65,7 @@ void emit_after_product(RecurrentCode& code) {
   c.close();
 }
 
-void emit_cell(RecurrentCode& code, bool after) {
+void emit_gru_cell(RecurrentCode& code, bool after) {
   EmitContext& c = code.c;
   const int64_t n = code.p.hidden;
   code.sum_gates(0, 2 * n, "h");
@@ -87,9 +87,9 @@ void emit_cell(RecurrentCode& code, bool after) {
 Status emit_gru(EmitContext& context) {
   MRVLC_TRY(require_widened(context));
   const InferContext view = emit_view(context);
-  MRVLC_ASSIGN(RecurrentParams p, recurrent_params(view, form()));
+  MRVLC_ASSIGN(RecurrentParams p, recurrent_params(view, gru_form()));
   RecurrentCode code(context, p);
-  code.emit([&] { emit_cell(code, view.int_attr("linear_before_reset") != 0); });
+  code.emit([&] { emit_gru_cell(code, view.int_attr("linear_before_reset") != 0); });
   return {};
 }
 

@@ -14,13 +14,13 @@ namespace {
 using P = RecurrentParams;
 enum Gate : int64_t { kInputGate, kOutputGate, kForgetGate, kCellGate };
 
-const RecurrentForm& form() {
+const RecurrentForm& lstm_form() {
   static const RecurrentForm f{4, {"sigmoid", "tanh", "tanh"}};
   return f;
 }
 
 Result<RecurrentParams> lstm_params(const InferContext& context) {
-  MRVLC_ASSIGN(P p, recurrent_params(context, form()));
+  MRVLC_ASSIGN(P p, recurrent_params(context, lstm_form()));
   MRVLC_TRY(check_recurrent_input(context, P::kInitialC, p.state_shape()));
   MRVLC_TRY(check_recurrent_input(context, P::kPeepholes, {p.directions, 3 * p.hidden}));
   return p;
@@ -60,7 +60,7 @@ std::string gate_text(const EmitContext& context, const P& p, Gate gate) {
   return sum;
 }
 
-void emit_cell(RecurrentCode& code, bool coupled) {
+void emit_lstm_cell(RecurrentCode& code, bool coupled) {
   EmitContext& c = code.c;
   const P& p = code.p;
   code.sum_gates(0, 4 * p.hidden, "h");
@@ -85,7 +85,7 @@ Status emit_lstm(EmitContext& context) {
   const InferContext view = emit_view(context);
   MRVLC_ASSIGN(P p, lstm_params(view));
   RecurrentCode code(context, p);
-  code.emit([&] { emit_cell(code, view.int_attr("input_forget") != 0); });
+  code.emit([&] { emit_lstm_cell(code, view.int_attr("input_forget") != 0); });
   return {};
 }
 

@@ -6,18 +6,18 @@
 namespace mrvlc::ops {
 namespace {
 
-const RecurrentForm& form() {
+const RecurrentForm& rnn_form() {
   static const RecurrentForm f{1, {"tanh"}};
   return f;
 }
 
 Result<std::vector<TensorType>> infer_rnn(const InferContext& context) {
-  MRVLC_ASSIGN(RecurrentParams p, recurrent_params(context, form()));
+  MRVLC_ASSIGN(RecurrentParams p, recurrent_params(context, rnn_form()));
   return recurrent_types(context, p);
 }
 
 Status eval_rnn(const EvalContext& context) {
-  MRVLC_ASSIGN(RecurrentParams p, recurrent_params(context.infer_view(), form()));
+  MRVLC_ASSIGN(RecurrentParams p, recurrent_params(context.infer_view(), rnn_form()));
   return run_recurrent(context, p, [&](int64_t d, RecurrentState& s) {
     s.sum_gates(p, 0, p.hidden, s.h);
     for (size_t j = 0; j < s.h.size(); ++j) s.h[j] = p.activation(d, 0).apply(p.clipped(s.gates[j]));
@@ -26,7 +26,7 @@ Status eval_rnn(const EvalContext& context) {
 
 Status emit_rnn(EmitContext& context) {
   MRVLC_TRY(require_widened(context));
-  MRVLC_ASSIGN(RecurrentParams p, recurrent_params(emit_view(context), form()));
+  MRVLC_ASSIGN(RecurrentParams p, recurrent_params(emit_view(context), rnn_form()));
   RecurrentCode code(context, p);
   code.emit([&] {
     code.sum_gates(0, p.hidden, "h");

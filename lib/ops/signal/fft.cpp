@@ -6,7 +6,6 @@
 namespace mrvlc::ops {
 namespace {
 
-constexpr double kTurn = 6.283185307179586476925286766559;
 // Twiddles of longer transforms are computed by the generated code, for a table would take megabytes.
 constexpr int64_t kMostInTable = 1 << 15;
 

@@ -6,6 +6,8 @@
 
 namespace mrvlc::ops {
 
+constexpr double kTurn = 6.283185307179586476925286766559;  // 2 pi
+
 // exp(-2 pi i k / n) for k < n, or its conjugates for the inverse transform.
 std::vector<double> fft_twiddles(int64_t n, bool inverse);
 // Transforms `a`, with `b` of the same size as room; not scaled.

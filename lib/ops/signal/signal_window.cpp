@@ -2,13 +2,12 @@
 #include <cmath>
 
 #include "common/dims.h"
+#include "signal/fft.h"
 
 namespace mrvlc::ops {
 namespace {
 
 using namespace spec;
-
-constexpr double kTurn = 6.283185307179586476925286766559;
 
 // w[i] = a - b cos(turn i / period) + c cos(2 turn i / period)
 struct Cosines {

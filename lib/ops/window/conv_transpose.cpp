@@ -22,7 +22,7 @@ Result<std::vector<TensorType>> infer_conv_transpose(const InferContext& context
   return one_type(context.type(0).elem, std::move(shape));
 }
 
-constexpr int64_t kColumns = 128;
+constexpr int64_t kScatteredColumns = 128;
 
 // W of one group, [C/G, M/G * taps], transposed so that the product runs along rows.
 std::vector<double> transposed_weights(const Tensor& w, int64_t first, int64_t channels, int64_t rows) {
@@ -49,7 +49,7 @@ Status eval_conv_transpose(const EvalContext& context) {
   int64_t channels = p.in_channels / p.group, out = p.out_channels / p.group, rows = out * gather.taps();
   int64_t positions = gather.positions(), plane = gather.plane();
   std::vector<double> y(static_cast<size_t>(out * plane)), x(static_cast<size_t>(channels * positions));
-  std::vector<double> columns(static_cast<size_t>(rows * std::min(kColumns, positions)));
+  std::vector<double> columns(static_cast<size_t>(rows * std::min(kScatteredColumns, positions)));
   for (int64_t g = 0; g < p.group; ++g) {
     std::vector<double> w = transposed_weights(context.in(1), g * channels * rows, channels, rows);
     for (int64_t n = 0; n < p.batch; ++n) {
@@ -58,8 +58,8 @@ Status eval_conv_transpose(const EvalContext& context) {
         std::fill_n(y.begin() + m * plane, plane,
                     context.has(2) ? context.in(2).as_double(g * out + m) : 0.0);
       }
-      for (int64_t first = 0; first < positions; first += kColumns) {
-        int64_t count = std::min(kColumns, positions - first);
+      for (int64_t first = 0; first < positions; first += kScatteredColumns) {
+        int64_t count = std::min(kScatteredColumns, positions - first);
         std::fill(columns.begin(), columns.end(), 0.0);
         ref_gemm(rows, count, channels, w.data(), channels, x.data() + first, positions, columns.data(),
                  count);

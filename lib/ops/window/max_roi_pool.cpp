@@ -13,20 +13,20 @@ namespace {
 
 using namespace spec;
 
-struct RoiParams {
+struct MaxRoiParams {
   int64_t batch = 0, channels = 0, regions = 0;
   int64_t size[2] = {0, 0}, pooled[2] = {0, 0};  // height, width
   double scale = 1;
 };
 
-Result<RoiParams> roi_params(const InferContext& context) {
+Result<MaxRoiParams> max_roi_params(const InferContext& context) {
   MRVLC_TRY(check_rank(context, 0, 4, 4));
   MRVLC_TRY(check_rank(context, 1, 2, 2));
   MRVLC_TRY(check_same_elem(context, 1));
   const Shape &x = context.type(0).shape, &rois = context.type(1).shape;
   if (rois[1] != 5) return bad_operands("a region has five numbers");
-  RoiParams p{x[0],         x[1],   rois[0],
-              {x[2], x[3]}, {0, 0}, static_cast<double>(context.float_attr("spatial_scale"))};
+  MaxRoiParams p{x[0],         x[1],   rois[0],
+                 {x[2], x[3]}, {0, 0}, static_cast<double>(context.float_attr("spatial_scale"))};
   const std::vector<int64_t>& pooled = context.ints_attr("pooled_shape");
   if (pooled.size() != 2) return bad_attr("pooled_shape", "must have two entries");
   for (size_t d = 0; d < 2; ++d) {
@@ -39,7 +39,7 @@ Result<RoiParams> roi_params(const InferContext& context) {
 }
 
 Result<std::vector<TensorType>> infer_roi(const InferContext& context) {
-  MRVLC_ASSIGN(RoiParams p, roi_params(context));
+  MRVLC_ASSIGN(MaxRoiParams p, max_roi_params(context));
   return one_type(context.type(0).elem, {p.regions, p.channels, p.pooled[0], p.pooled[1]});
 }
 
@@ -48,7 +48,7 @@ struct Bin {
 };
 
 // Bin k along dimension d of a region from `first` to `last`.
-Bin bin_of(const RoiParams& p, size_t d, double first, double last, int64_t k) {
+Bin bin_of(const MaxRoiParams& p, size_t d, double first, double last, int64_t k) {
   const double far = static_cast<double>(kMaxExtent),
                begin = std::clamp(std::round(first * p.scale), -far, far);
   const double end = std::clamp(std::round(last * p.scale), -far, far);
@@ -60,7 +60,7 @@ Bin bin_of(const RoiParams& p, size_t d, double first, double last, int64_t k) {
 }
 
 Status eval_roi(const EvalContext& context) {
-  MRVLC_ASSIGN(RoiParams p, roi_params(context.infer_view()));
+  MRVLC_ASSIGN(MaxRoiParams p, max_roi_params(context.infer_view()));
   const int64_t plane = p.size[0] * p.size[1];
   std::vector<double> x(at(plane)), roi(5);
   int64_t out = 0;
@@ -88,7 +88,7 @@ Status eval_roi(const EvalContext& context) {
 }
 
 // ptrdiff_t NAMElow, NAMEhigh: the bin VAR along dimension d.
-void emit_bin(EmitContext& context, const RoiParams& p, size_t d, std::string_view var) {
+void emit_bin(EmitContext& context, const MaxRoiParams& p, size_t d, std::string_view var) {
   const ElementType elem = context.in_type(0).elem;
   const std::string_view t = c_type(elem), f = elem == E::F64 ? "" : "f";
   const int first = d == 0 ? 2 : 1;
@@ -109,7 +109,7 @@ void emit_bin(EmitContext& context, const RoiParams& p, size_t d, std::string_vi
 
 Status emit_roi(EmitContext& context) {
   MRVLC_TRY(require_widened(context));
-  MRVLC_ASSIGN(RoiParams p, roi_params(emit_view(context)));
+  MRVLC_ASSIGN(MaxRoiParams p, max_roi_params(emit_view(context)));
   if (context.out_type(0).elements() == 0) return {};
   const ElementType elem = context.in_type(0).elem;
   const std::string_view t = c_type(elem), f = elem == E::F64 ? "" : "f";

@@ -9,7 +9,7 @@ namespace mrvlc::ops {
 namespace {
 
 // Output positions worked on together: the gathered operand stays in the cache.
-constexpr int64_t kColumns = 128;
+constexpr int64_t kGatheredColumns = 128;
 
 // One group of one image, output positions [first, first + count): gathers the window operand, multiplies,
 // stores.
@@ -39,8 +39,8 @@ void ref_conv(const ConvParams& p, const ConvOperands& operands, Tensor& y) {
     operands.weights(g * weights, weights, w.data());
     for (int64_t n = 0; n < p.batch; ++n) {
       operands.data((n * p.group + g) * planes, planes, x.data());
-      for (int64_t first = 0; first < gather.positions(); first += kColumns) {
-        int64_t count = std::min(kColumns, gather.positions() - first);
+      for (int64_t first = 0; first < gather.positions(); first += kGatheredColumns) {
+        int64_t count = std::min(kGatheredColumns, gather.positions() - first);
         conv_columns(p, operands, gather, x.data(), w.data(), n * p.out_channels + g * rows, first, count,
                      columns, y);
       }

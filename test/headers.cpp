@@ -1,4 +1,0 @@
-// Owns the precompiled headers that the tests share.
-int main() {
-  return 0;
-}
