@@ -150,7 +150,7 @@ class Tree:
 
     def configure(self, preset):
         self.say("configure")
-        command = ["cmake", "--preset", preset, "-S", str(self.source), "-B", str(self.build), "-DMRVLC_TEST_PCH=OFF"]
+        command = ["cmake", "--preset", preset, "-S", str(self.source), "-B", str(self.build), "-DMRVLC_UNITY=OFF"]
         done = subprocess.run(command, cwd=self.source, env=self.environment, capture_output=True, text=True)
         if done.returncode != 0:
             raise ListError(done.stdout[-2000:] + done.stderr[-2000:])
