@@ -9,9 +9,11 @@
 #include "recurrent/recurrent.h"
 
 namespace mrvlc::ops {
-namespace {
 
 using P = RecurrentParams;
+
+namespace {
+
 enum Gate : int64_t { kInputGate, kOutputGate, kForgetGate, kCellGate };
 
 const RecurrentForm& lstm_form() {

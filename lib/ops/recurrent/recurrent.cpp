@@ -8,10 +8,12 @@
 #include "product/ref_gemm.h"
 
 namespace mrvlc::ops {
+
+using P = RecurrentParams;
+
 namespace {
 
 using namespace spec;
-using P = RecurrentParams;
 
 Status read_sizes(const InferContext& context, P& p) {
   MRVLC_TRY(check_rank(context, P::kX, 3, 3));
