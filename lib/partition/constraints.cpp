@@ -1,4 +1,4 @@
-#include "constraints.h"
+#include "mrvlc/partition/constraints.h"
 
 #include <algorithm>
 

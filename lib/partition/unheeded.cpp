@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "constraints.h"
+#include "mrvlc/partition/constraints.h"
 #include "mrvlc/partition/rules.h"
 #include "mrvlc/support/diag/partition.h"
 

@@ -36,6 +36,10 @@ bool multiplies(const ir::Graph& graph, const std::vector<ir::NodeId>& nodes) {
   return std::ranges::any_of(nodes, [&](ir::NodeId n) { return ops::macs(graph, graph.node(n)) > 0; });
 }
 
+bool makes(const ir::Graph& graph, const std::vector<ir::NodeId>& nodes, ir::ValueId value) {
+  return std::ranges::find(nodes, graph.value(value).producer) != nodes.end();
+}
+
 }  // namespace
 
 RegionRoundings::RegionRoundings(const ir::Graph& graph, const partition::Partition& partition,
@@ -62,7 +66,7 @@ void RegionRoundings::add_constants(const ir::Graph& graph, const partition::Lay
   RegionRounding r;
   r.rounding.constants_of = {layer.anchor};
   r.layers = {layers.size() - 1};
-  r.pair_cycles = layers.back().cycles;
+  r.pair_cycles[r.layers[0]] = layers.back().cycles;
   const Precision pair{Precision::Kind::Pair, 0};
   for (ir::ValueId v : graph.node(layer.anchor).inputs)
     if (graph.is_constant(v) && std::ranges::find(can.values(), v) != can.values().end() &&
@@ -90,8 +94,12 @@ void RegionRoundings::add_values(const ir::Graph& graph, const partition::Region
     const std::set<size_t>& by = touches_[s.value];
     r.layers.assign(by.begin(), by.end());
     if (!obstacle) r.pairs[s.value] = pair;
-    r.pair_cycles = static_cast<double>(graph.value(s.value).type.elements()) / kVectorRate;
-    for (size_t i : by) r.pair_cycles += multiplies(graph, layers[i].nodes) ? layers[i].cycles : 0;
+    const double moved = static_cast<double>(graph.value(s.value).type.elements()) / kVectorRate;
+    for (size_t i : by) {
+      const bool reads = !makes(graph, layers[i].nodes, s.value);
+      r.pair_cycles[i] = moved / static_cast<double>(by.size()) +
+                         (reads && multiplies(graph, layers[i].nodes) ? layers[i].cycles : 0);
+    }
     roundings.push_back(std::move(r));
   }
 }

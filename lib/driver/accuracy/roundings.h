@@ -9,6 +9,7 @@ struct RegionLayer {
   std::vector<ir::NodeId> nodes;
   double host_cycles = 0;  // of the accelerator's clock, an estimate, if the host computes it
   double cycles = 0;       // of the arithmetic, on all tiles
+  bool held = false;       // on the accelerator, by --accel
 };
 
 // A stored value, or the constants of a product.
@@ -16,14 +17,15 @@ struct RegionRounding {
   calibration::Rounding rounding;
   std::vector<size_t> layers;   // all that make or read it: it is rounded while one of them is in a region
   partition::Precisions pairs;  // with which it is not; empty: it cannot be kept so
-  double pair_cycles = 0;       // what these cost, an estimate
-  double error = 0;             // of outputs, for this one alone
+  std::map<size_t, double> pair_cycles;  // what these cost in each layer, an estimate
+  double error = 0;                      // of outputs, for this one alone
 };
 
 struct RegionRoundings {
   std::vector<RegionLayer> layers;
   std::vector<RegionRounding> roundings;
 
+  RegionRoundings() = default;
   // Errors are not known yet. `cycles`: of the layers of all regions, in order.
   RegionRoundings(const ir::Graph& graph, const partition::Partition& partition,
                   const target::Machine& machine, const std::vector<double>& cycles);

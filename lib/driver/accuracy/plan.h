@@ -1,0 +1,47 @@
+// Which roundings are avoided, and how; what that is predicted to come to, and to cost.
+#pragma once
+#include "accuracy/trials.h"
+
+namespace mrvlc::driver {
+
+class Plan {
+ public:
+  // `plain`: the error without a step. Roundings that go together make more than independent ones would.
+  Plan(const ir::Graph& graph, RegionRoundings found, double plain);
+
+  double predicted() const;
+  // One more; false: there is none that would help, or that costs no more than `room` cycles of the
+  // accelerator.
+  bool step(bool host, double& room);
+  void move_all();  // but what is held
+  // Only the host is left as a way.
+  void without_pairs();
+  AccuracyChoice choice() const;
+
+  // Of the layers that moved, an estimate.
+  double host_cycles() const;
+  // What pairs really took, by layer: costs are estimated by that from now on.
+  void learn(const Trial& plain, const Trial& with);
+  // Another plan, the cheapest that is known to have this prediction.
+  Plan cheapest(double prediction) const;
+  bool same_steps(const Plan& other) const { return paired_ == other.paired_ && on_cpu_ == other.on_cpu_; }
+
+ private:
+  double sum() const;
+  double square(size_t i) const;
+  bool remains(size_t i) const;
+  double pair_cost(size_t i) const;
+  double move_cost(size_t i) const;  // of layers that are not on the CPU yet
+  bool may_move(size_t i) const;
+  void move(size_t i, bool there);
+  void give_back(double prediction);
+
+  const ir::Graph* graph_;
+  RegionRoundings found_;
+  std::vector<bool> paired_, moved_;  // by rounding: it is a pair; all layers that make or read it are moved
+  std::vector<bool> on_cpu_;          // by layer
+  std::vector<double> factor_;        // by layer: what pairs cost in it, as a multiple of the estimate
+  double scale_ = 1;
+};
+
+}  // namespace mrvlc::driver

@@ -1,0 +1,44 @@
+// Compiles as far as the probe, with one choice or another of what is not to be fp16.
+#pragma once
+#include "accuracy/choice.h"
+#include "accuracy/roundings.h"
+
+namespace mrvlc::driver {
+
+class Probe;
+
+// A compile that was measured.
+struct Trial {
+  double error = 0;
+  double cycles = 0;                    // of all regions
+  std::map<ir::NodeId, double> layers;  // of these, by the anchor of the layer that they are spent on
+};
+
+class Trials {
+ public:
+  explicit Trials(const CompileOptions& options);
+
+  // nullopt: it cannot be compiled so, or not probed.
+  std::optional<Trial> measure(const AccuracyChoice& choice);
+  size_t runs() const { return runs_; }
+
+  // Of the first trial, without code.
+  const ir::Graph& graph() const { return *graph_; }
+  // With their sensitivities; nullopt: the interpreter does not get there.
+  std::optional<RegionRoundings> roundings() const;
+
+ private:
+  void take(const CompiledModel& m, const Probe& probe);
+  void hold(RegionRoundings& roundings) const;
+
+  CompileOptions options_;
+  std::optional<ir::Graph> graph_;  // before code generation
+  std::optional<partition::Partition> partition_;
+  std::optional<target::Machine> machine_;
+  std::vector<double> layer_cycles_;
+  std::vector<std::vector<Tensor>> samples_;
+  std::vector<ir::ValueId> compared_;
+  size_t runs_ = 0;
+};
+
+}  // namespace mrvlc::driver
