@@ -5,6 +5,7 @@
 #include <future>
 #include <set>
 
+#include "accuracy/fit.h"
 #include "accuracy/probe.h"
 #include "as_in_model.h"
 #include "compile_hooks.h"
@@ -327,12 +328,51 @@ class Compiler {
   Json report_;
 };
 
+// Once, where all values fit their format; what a compile says that is not the last one is not said.
+bool compile_fitting(const CompileOptions& options, Diagnostics& diagnostics, const DumpFn& dump,
+                     std::vector<std::string>* summary) {
+  Fitting fitting(options);
+  for (;;) {
+    Diagnostics said;
+    std::vector<std::string> dumped;
+    bool again = false;
+    CompileHooks hooks;
+    hooks.choice = fitting.choice();
+    hooks.probed = [&](const CompiledModel& m, const Probe&) {
+      again = !fitting.stays(m);
+      return !again;
+    };
+    const DumpFn keep = [&](const std::string& text) { dumped.push_back(text); };
+    Compiler compiler(options, said, keep, hooks);
+    const bool ok = compiler.run();
+    if (again) continue;
+    for (const Diag& d : said.list()) diagnostics.add(d);
+    for (const std::string& text : dumped) dump(text);
+    if (ok && summary != nullptr) *summary = compiler.summary();
+    return ok;
+  }
+}
+
 }  // namespace
+
+std::optional<AccuracyChoice> fitting_choice(const CompileOptions& options) {
+  Fitting fitting(options);
+  for (bool again = true; again;) {
+    again = false;
+    Diagnostics said;
+    CompileHooks hooks;
+    hooks.choice = fitting.choice();
+    hooks.probed = [&](const CompiledModel& m, const Probe&) { return again = !fitting.stays(m), false; };
+    compile(options, said, hooks);
+  }
+  return fitting.choice();
+}
 
 bool compile(const CompileOptions& options, Diagnostics& diagnostics, const DumpFn& dump,
              std::vector<std::string>* summary) {
+  if (!chooses(options)) return compile_fitting(options, diagnostics, dump, summary);
   CompileHooks hooks;
-  if (chooses(options)) hooks.choice = choose_for_accuracy(options);
+  hooks.choice = choose_for_accuracy(options);
   Compiler compiler(options, diagnostics, dump, hooks);
   const bool ok = compiler.run();
   if (ok && summary != nullptr) *summary = compiler.summary();

@@ -34,7 +34,8 @@ struct CompileOptions {
   std::vector<std::string> cpu, accel, borders;
   bool fail_on_fallback = false;
   // Accuracy, docs/accuracy.md. The probe is a run of the compiled model against float32.
-  enum class Probe : uint8_t { WithinBudget, Always, Never } probe = Probe::WithinBudget;
+  // Unsaid: within the budget, and heeded, but what it finds is not told.
+  enum class Probe : uint8_t { WithinBudget, Always, Never, Unsaid } probe = Probe::WithinBudget;
   std::vector<calibration::InputRange> input_ranges;
   std::filesystem::path calibration;  // file of `mrvlc calibrate`
   std::optional<double> accuracy;     // the largest error there may be, or layers leave fp16

@@ -111,11 +111,15 @@ double Accuracy::expected_error() const {
 }
 
 bool judge(const Accuracy& accuracy, const CompileOptions& options, Diagnostics& diagnostics) {
+  using Probe = CompileOptions::Probe;
+  if (options.probe == Probe::Unsaid) return true;
   Judge out(options, diagnostics);
+  if (accuracy.choice)
+    for (const AccuracyChoice::Kept& k : accuracy.choice->kept)
+      out.note(make_diag<DiagCode::MRV0911>(k.value, k.magnitude, k.precision));
   if (options.accuracy && accuracy.on_accelerator) judge_asked(accuracy, *options.accuracy, out);
   for (const Accuracy::Beyond& b : accuracy.beyond) judge_value(accuracy, b, out);
   if (!accuracy.on_accelerator) return true;
-  using Probe = CompileOptions::Probe;
   if (options.probe == Probe::Never && !options.given.contains("--no-probe"))
     return out.passed();  // of verify
   if (!accuracy.known()) {
@@ -128,6 +132,15 @@ bool judge(const Accuracy& accuracy, const CompileOptions& options, Diagnostics&
   }
   return out.passed();
 }
+
+namespace {
+
+int64_t kept(const Accuracy& a, partition::Precision::Kind kind) {
+  if (!a.choice) return 0;
+  return std::ranges::count_if(a.choice->precisions, [&](const auto& p) { return p.second.kind == kind; });
+}
+
+}  // namespace
 
 Json accuracy_json(const Accuracy& a, const CompileOptions& options) {
   Json outputs = Json::array(), beyond = Json::array();
@@ -148,8 +161,9 @@ Json accuracy_json(const Accuracy& a, const CompileOptions& options) {
           {"reason", idmap::json_text(a.reason)},
           {"samples", a.samples},
           {"asked", a.choice && a.choice->asked > 0 ? Json(a.choice->asked) : Json()},
-          {"predicted", a.choice ? Json(rounded(a.choice->predicted, 2)) : Json()},
-          {"kept_as_pairs", a.choice ? a.choice->precisions.size() : 0},
+          {"predicted", a.choice && a.choice->runs > 0 ? Json(rounded(a.choice->predicted, 2)) : Json()},
+          {"kept_as_pairs", kept(a, partition::Precision::Kind::Pair)},
+          {"kept_scaled", kept(a, partition::Precision::Kind::Half)},
           {"runs", a.choice ? a.choice->runs : 0},
           {"warning_above", options.accuracy_warning},
           {"outputs", std::move(outputs)},

@@ -29,6 +29,7 @@ struct Accuracy {
   std::vector<Output> outputs;  // of the model; of its regions where the model's hold no floats
   // A stored value that leaves fp16.
   struct Beyond {
+    ir::ValueId id;
     std::string value, node, op_type;  // of inputs of the model without a node
     double magnitude = 0;              // the largest seen
     bool wide = false;                 // it is stored as fp32

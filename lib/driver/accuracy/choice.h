@@ -7,12 +7,21 @@
 
 namespace mrvlc::driver {
 
+// Also what a compile does on its own about values that leave fp16 (fit.h).
 struct AccuracyChoice {
-  double asked = 0;
-  double predicted = 0;              // the error, after the last step
-  size_t runs = 0;                   // compiles that were measured on the way
-  partition::Precisions precisions;  // of values of regions
-  std::set<std::string> on_cpu;      // ONNX nodes, by id ("main/17"): of whole layers
+  double asked = 0;                            // 0: nothing
+  double predicted = 0;                        // the error, after the last step
+  size_t runs = 0;                             // compiles that were measured on the way
+  partition::Precisions precisions;            // of values of regions
+  std::set<std::string> on_cpu;                // ONNX nodes, by id ("main/17"): of whole layers
+  std::map<std::string, std::string> reasons;  // of some of these, a sentence
+  // Values that do not fit fp16, and what is done about it, for people.
+  struct Kept {
+    std::string value;
+    double magnitude = 0;
+    std::string precision;  // partition::to_text
+  };
+  std::vector<Kept> kept;
 };
 
 // Is there anything to choose?

@@ -151,7 +151,12 @@ void apply_choice(const AccuracyChoice& choice, const ir::Graph& graph, partitio
     const auto& sources = graph.lineage(d.node).sources;
     const bool named = std::ranges::any_of(
         sources, [&](ir::SourceId s) { return choice.on_cpu.contains(graph.sources()[s.index()].id); });
-    if (named && !d.accelerator)
+    if (!named || d.accelerator) continue;
+    const auto why = std::ranges::find_if(
+        sources, [&](ir::SourceId s) { return choice.reasons.contains(graph.sources()[s.index()].id); });
+    if (why != sources.end())
+      d.reason = choice.reasons.at(graph.sources()[why->index()].id);
+    else
       d.reason = fmt::format("It is kept on the CPU for --accuracy {:g}: there nothing is rounded to fp16.",
                              choice.asked);
   }

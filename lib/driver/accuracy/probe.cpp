@@ -23,7 +23,10 @@ namespace mrvlc::driver {
 namespace {
 
 constexpr double kFp16Most = 65504;
-constexpr uint32_t kSamples = 2;  // seeds 1, 2, ...
+constexpr int64_t kSamples = 2;  // seeds 1, 2, ...
+// Of small models more, within this: an error that is relative to outputs depends on how near to zero they
+// come.
+constexpr int64_t kMoreSamples = 8, kMoreBudget = 200'000'000;
 // What a probe may cost, in multiply-accumulates or as much time in other steps: about a second and a half.
 // docs/accuracy.md.
 constexpr int64_t kBudget = 6'000'000'000;
@@ -81,8 +84,9 @@ size_t samples_within(const CompiledModel& m, const CompileOptions& options, std
   if (options.probe == CompileOptions::Probe::Never) return why_not = "--no-probe", 0;
   if (Status room = interp::check_memory(graph, room_of(options)); !room.ok())
     return why_not = "not probed: a run " + room.error().message, 0;
-  if (always(options)) return kSamples;
   const std::optional<int64_t> cost = run_cost(m.model.graph, m.partition);
+  const int64_t wanted = cost && *cost <= kMoreBudget / kMoreSamples ? kMoreSamples : kSamples;
+  if (always(options)) return static_cast<size_t>(wanted);
   if (!cost) {
     why_not = "not probed: how often a Loop runs depends on data, --probe runs it anyway";
     return 0;
@@ -98,7 +102,7 @@ size_t samples_within(const CompiledModel& m, const CompileOptions& options, std
         "--probe runs it anyway",
         macs, *cost, kBudget);
   }
-  return static_cast<size_t>(std::min<int64_t>(most, kSamples));
+  return static_cast<size_t>(std::min(most, wanted));
 }
 
 // Each once, with the ONNX node that makes it.
@@ -111,7 +115,8 @@ std::vector<std::pair<ir::ValueId, Accuracy::Beyond>> stored_activations(
     for (const accel::StoredValue& stored : accel::stored_values(graph, region)) {
       if (!seen.insert(stored.value).second) continue;
       const ir::Value& value = graph.value(stored.value);
-      Accuracy::Beyond b{value.name, {}, {}, 0, stored.type == isa::DataType::F32, false, false};
+      Accuracy::Beyond b{stored.value, value.name, {}, {}, 0, stored.type == isa::DataType::F32,
+                         false,        false};
       if (const ir::Source* s = value.producer.valid() ? source_of(graph, value.producer) : nullptr)
         b.node = s->name.empty() ? s->id : s->name, b.op_type = s->op_type;
       for (const auto& [i, quantiles] : known) {

@@ -1,9 +1,9 @@
 // Trial compiles of `compile --accuracy`.
 #include "accuracy/trials.h"
 
+#include "accuracy/held.h"
 #include "accuracy/probe.h"
 #include "compile_hooks.h"
-#include "mrvlc/partition/constraints.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -69,26 +69,13 @@ void Trials::take(const CompiledModel& m, const Probe& probe) {
 
 std::optional<RegionRoundings> Trials::roundings() const {
   RegionRoundings out(*graph_, *partition_, *machine_, layer_cycles_);
-  hold(out);
+  const std::set<ir::SourceId> held = held_sources(*graph_, options_);
+  for (RegionLayer& layer : out.layers) layer.held = any_held(*graph_, layer.nodes, held);
   std::vector<ir::ValueId> floats;
   for (ir::ValueId v : compared_.empty() ? graph_->outputs() : compared_)
     if (is_float(graph_->value(v).type.elem)) floats.push_back(v);
   if (!out.measure(*graph_, samples_, floats, options_.jobs).ok()) return std::nullopt;
   return out;
-}
-
-// A layer moves with all ONNX nodes that it was made of, and so do others that were made of one of them.
-void Trials::hold(RegionRoundings& roundings) const {
-  std::set<ir::SourceId> held;
-  const auto sources = [&](ir::NodeId n) { return graph_->lineage(n).sources; };
-  for (const RegionLayer& layer : roundings.layers)
-    for (ir::NodeId n : layer.nodes)
-      for (const std::string& pattern : options_.accel)
-        if (partition::answers(*graph_, graph_->node(n), pattern))
-          for (ir::SourceId s : sources(n)) held.insert(s);
-  for (RegionLayer& layer : roundings.layers)
-    for (ir::NodeId n : layer.nodes)
-      for (ir::SourceId s : sources(n)) layer.held = layer.held || held.contains(s);
 }
 
 }  // namespace mrvlc::driver

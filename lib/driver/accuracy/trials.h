@@ -29,7 +29,6 @@ class Trials {
 
  private:
   void take(const CompiledModel& m, const Probe& probe);
-  void hold(RegionRoundings& roundings) const;
 
   CompileOptions options_;
   std::optional<ir::Graph> graph_;  // before code generation

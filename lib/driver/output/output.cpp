@@ -35,7 +35,7 @@ Json options_json(const CompileOptions& o) {
   Json precisions = Json::array();
   for (const auto& [pattern, precision] : o.precisions)
     precisions.push_back({{"name", idmap::json_text(pattern)}, {"precision", to_text(precision)}});
-  constexpr const char* kProbes[] = {"within-budget", "always", "never"};
+  constexpr const char* kProbes[] = {"within-budget", "always", "never", "within-budget"};
   return {{"target", o.targets},
           {"tiles", o.tiles},
           {"effort", o.effort},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "accuracy/fit.h"
 #include "mrvlc/support/diag/general.h"
 
 namespace mrvlc::driver {
@@ -87,7 +88,7 @@ Result<std::optional<LayeredModel>> LayeredModel::create(CompileOptions options,
                                                          const std::filesystem::path& folder) {
   LayeredModel out;
   std::optional<AccuracyChoice> choice;
-  if (chooses(options)) choice = choose_for_accuracy(options);
+  choice = chooses(options) ? choose_for_accuracy(options) : fitting_choice(options);
   options.objective = CompileOptions::Objective::Speed;
   options.accuracy.reset();  // of outputs alone, not of all the values that are made such here
   options.probe = CompileOptions::Probe::Never;

@@ -26,8 +26,9 @@ class Verifier {
  public:
   Verifier(const VerifyOptions& options, Diagnostics& diagnostics)
       : options_(options), compile_(options.compile), diagnostics_(diagnostics) {
-    // It is what verify does; --accuracy chooses by it.
-    if (!chooses(compile_)) compile_.probe = CompileOptions::Probe::Never;
+    // What it says is what verify finds out; what is done about it is part of the compile.
+    if (!chooses(compile_) && compile_.probe == CompileOptions::Probe::WithinBudget)
+      compile_.probe = CompileOptions::Probe::Unsaid;
   }
 
   std::vector<Comparison> run() {

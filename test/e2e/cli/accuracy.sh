@@ -46,10 +46,10 @@ probed() {
   expect 0 "" compile "$digits" -o default
   check "a network that fp16 holds compiles in silence" test ! -s stderr
   field default/report.json accuracy.how probe
-  field default/report.json accuracy.samples 2
+  field default/report.json accuracy.samples 8
   field default/report.json accuracy.outputs.# 1
   field default/report.json accuracy.beyond_fp16.# 0
-  check "report.txt has a line of it" grep -q '^accuracy: expected error [0-9.e-]* (fp16 against float32 on 2 samples' default/report.txt
+  check "report.txt has a line of it" grep -q '^accuracy: expected error [0-9.e-]* (fp16 against float32 on 8 samples' default/report.txt
   check "report.html has it" grep -q expected_error default/report.html
   expect 0 "" compile "$digits" -o one -j 1
   expect 0 "" compile "$digits" -o three -j 3
@@ -57,13 +57,17 @@ probed() {
 }
 
 ranges() {
-  expect 0 "beyond the range of fp16 (65504)" compile "$digits" -o wide --input-range 'im*=0:1e7'
+  expect 0 "beyond the range of fp16 (65504)" compile "$digits" -o wide --input-range 'im*=0:1e7' --precision '*=fp16'
   check "the warning has its code" grep -q 'warning MRV0902' stderr
   field wide/report.json accuracy.how input-range
   field wide/report.json accuracy.beyond_fp16.0.value image
   field wide/report.json accuracy.worst_value image
   field wide/manifest.json options.input_range.0.most 10000000.0
-  expect 5 "error MRV0009: --fail-on-accuracy: 'image' reaches" compile "$digits" -o gate --input-range image=0:1e7 --fail-on-accuracy
+  expect 0 "note MRV0911: 'image' reaches 1e+07, beyond the range of fp16 (65504): it is kept as scale:12" compile "$digits" -v -o fitted --input-range image=0:1e7
+  check "nothing overflows then" sh -c '! grep -q MRV0902 stderr'
+  expect 0 "it is kept as scale:12" compile "$digits" -v -o again --input-range image=0:1e7
+  check "the same bytes again" diff -r fitted again
+  expect 5 "error MRV0009: --fail-on-accuracy: 'image' reaches" compile "$digits" -o gate --input-range image=0:1e7 --precision '*=fp16' --fail-on-accuracy
   absent gate
   expect 0 "" compile "$digits" -o gate --fail-on-accuracy
   expect 0 "warning MRV0901: accuracy: output" compile "$digits" -o strict --accuracy-warning 0
@@ -103,10 +107,11 @@ calibrated() {
   field like/manifest.json read.1.kind calibration
   check "the dependency file names it" grep -q cal.json like.d
   sed 's/"max_abs": [0-9.]*/"max_abs": 1000000.0/; s/"max": [0-9.]*/"max": 1000000.0/' cal.json >large.json
-  expect 0 "'image' reaches 1e+06, beyond the range of fp16 (65504)" compile "$digits" -o large --calibration large.json --no-probe
+  expect 0 "'image' reaches 1e+06, beyond the range of fp16 (65504)" compile "$digits" -o large --calibration large.json --precision '*=fp16' --no-probe
   check "the warning says where it was seen" grep -q 'in the calibration data' stderr
   field large/report.json accuracy.beyond_fp16.0.seen_in calibration
-  expect 5 "--fail-on-accuracy: 'image' reaches" compile "$digits" -o gate5 --calibration large.json --no-probe --fail-on-accuracy
+  expect 0 "'image' reaches 1e+06, beyond the range of fp16 (65504): it is kept as scale:8" compile "$digits" -v -o large --calibration large.json --no-probe
+  expect 5 "--fail-on-accuracy: 'image' reaches" compile "$digits" -o gate5 --calibration large.json --precision '*=fp16' --no-probe --fail-on-accuracy
   absent gate5
 }
 

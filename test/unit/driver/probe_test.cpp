@@ -47,6 +47,8 @@ class Case {
         diagnostics.list(), [](const Diag& d) { return d.severity() == Severity::Warning; }));
   }
   fs::path path() const { return dir_.path(); }
+  // Values that do not fit it, too.
+  void leave_fp16() { options.precisions = {{"*", {}}}; }
 
   driver::CompileOptions options;
   Diagnostics diagnostics;
@@ -89,7 +91,7 @@ TEST_CASE("a network that fp16 holds is told how well, and nothing else") {
   REQUIRE(c.ok);
   CHECK(c.warnings() == 0);
   CHECK(a["how"] == "probe");
-  CHECK(a["samples"] == 2);
+  CHECK(a["samples"] == 8);
   CHECK(a["expected_error"] > 0);
   CHECK(a["expected_error"] < 2e-3);
   CHECK(a["worst_value"] == "y");
@@ -100,6 +102,7 @@ TEST_CASE("a network that fp16 holds is told how well, and nothing else") {
 
 TEST_CASE("a value that leaves fp16 is named with its node, and what becomes of it is told") {
   Case c(conv(3e4f));
+  c.leave_fp16();
   const Json a = c.compile();
   REQUIRE(c.ok);
   REQUIRE(c.find(DiagCode::MRV0902) != nullptr);
@@ -117,11 +120,52 @@ TEST_CASE("a value that leaves fp16 is named with its node, and what becomes of 
   CHECK(c.diagnostics.exit_code() == 5);
 }
 
+TEST_CASE("a value that leaves fp16 gets a power of two, and only it") {
+  Case c(conv(3e4f));
+  const Json a = c.compile();
+  REQUIRE(c.ok);
+  CHECK(c.warnings() == 0);
+  REQUIRE(c.find(DiagCode::MRV0911) != nullptr);
+  CHECK_THAT(c.find(DiagCode::MRV0911)->message,
+             Catch::StartsWith("'y' reaches ") && Catch::Contains("scale:"));
+  CHECK(a["expected_error"] < 2e-3);
+  CHECK(a["kept_scaled"] == 1);
+  CHECK(a["kept_as_pairs"] == 0);
+  CHECK(a["asked"].is_null());
+  CHECK(c.compile() == a);
+}
+
+// Its instruction writes fp16 alone.
+TEST_CASE("what cannot be kept otherwise moves to the CPU, with the reason, unless it is held") {
+  test::pb::ModelProto model = conv(3e4f, "Identity");
+  model.mutable_graph()->mutable_node(1)->set_op_type("AveragePool");
+  test::add_ints(*model.mutable_graph()->mutable_node(1), "kernel_shape", {1, 3});
+  test::add_ints(*model.mutable_graph()->mutable_node(1), "pads", {0, 1, 0, 1});
+  Case c(model);
+  c.options.accel = {};
+  const Json a = c.compile();
+  REQUIRE(c.ok);
+  CHECK(a["expected_error"] < 2e-3);
+  CHECK(c.find(DiagCode::MRV0902) == nullptr);
+  const Json placement = Json::parse(*read_file(c.options.out / "placement.json"));
+  CAPTURE(placement.dump(1));
+  for (const Json& n : placement.at("nodes"))
+    if (n.at("name") == "last") {
+      CHECK(n.at("where") == "cpu");
+      CHECK_THAT(n.at("reason").get<std::string>(), Catch::Contains("beyond the range of fp16 (65504)"));
+    }
+  c.options.accel = {"last"};
+  c.compile();
+  REQUIRE(c.ok);
+  CHECK(c.find(DiagCode::MRV0902) != nullptr);
+}
+
 TEST_CASE("the range of an input decides") {
   Case c(conv(1.0f));
   c.compile();
   CHECK(c.warnings() == 0);
   c.options.input_ranges = {{"x", 0, 6e4}};
+  c.leave_fp16();
   const Json a = c.compile();
   CHECK(a["how"] == "input-range");
   CHECK(c.find(DiagCode::MRV0902) != nullptr);
@@ -165,7 +209,7 @@ TEST_CASE("nodes on the CPU between regions have their part, in the layout of th
   c.options.cpu = {"middle"};
   const Json a = c.compile();
   REQUIRE(c.ok);
-  CHECK(a["samples"] == 2);
+  CHECK(a["samples"] == 8);
   CHECK(a["expected_error"] < 5e-3);
   CHECK(a["outputs"].size() == 2);
 }
@@ -186,6 +230,7 @@ TEST_CASE("outputs that are no floats are compared where the accelerator hands o
   test::add_output(model, "y", {1, 1, 8, 5}, 7);
   Case c(model);
   c.options.accel = {"Conv"};
+  c.leave_fp16();
   const Json a = c.compile();
   REQUIRE(c.ok);
   CHECK(a["outputs"][0]["name"] == "c");
@@ -302,6 +347,7 @@ TEST_CASE("values that the data took beyond fp16 are named, though a probe of th
   REQUIRE(calibrate(c, c.path() / "data"));
   c.options.calibration = c.path() / "cal.json";
   c.options.probe = driver::CompileOptions::Probe::Never;
+  c.leave_fp16();
   const Json a = c.compile();
   REQUIRE(c.ok);
   CHECK(a["how"] == "none");

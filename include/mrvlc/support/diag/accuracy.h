@@ -15,6 +15,7 @@ MRVLC_DIAG(0907, Error, Gate, "layer {} ({}) computes something else: its own er
 MRVLC_DIAG(0908, Warning, Gate, "layer {} ({}) loses accuracy: fp16 {}, from operands that are as they should be (inputs: {}); --cpu keeps it on the CPU")
 MRVLC_DIAG(0909, Error, Gate, "--accuracy {:g}: {}")
 MRVLC_DIAG(0910, Error, Gate, "there is nothing to choose from: the model cannot be compiled for an accelerator, or its probe is not made")
+MRVLC_DIAG(0911, Note, Gate, "'{}' reaches {:.6g}, beyond the range of fp16 (65504): it is kept as {} (docs/rules.md; --precision NAME=fp16 leaves it)")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode
