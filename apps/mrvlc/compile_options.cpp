@@ -95,6 +95,31 @@ void add_model_options(CLI::App& cmd, CompileArguments& a) {
       ->type_name("DIR");
 }
 
+namespace {
+
+void add_region_options(CLI::App& cmd, CompileArguments& a) {
+  cmd.add_option("--border", a.borders, "start a new region in front of these nodes (repeatable)")
+      ->type_name("PATTERN")
+      ->allow_extra_args(false);
+  cmd.add_option("--border-after", a.borders_after, "end a region behind these nodes (repeatable)")
+      ->type_name("PATTERN")
+      ->allow_extra_args(false);
+  cmd.add_option("--together", a.together, "these are one region, with nothing else (repeatable)")
+      ->type_name("PATTERN")
+      ->allow_extra_args(false);
+  cmd.add_option("--max-region-layers", a.max_region_layers, "the most layers of a region")
+      ->type_name("N")
+      ->check(CLI::Range(1u, 1u << 30).description(""));
+  cmd.add_option("--max-regions", a.max_regions, "the most regions; what is beyond goes to the CPU")
+      ->type_name("N")
+      ->check(CLI::Range(0u, 1u << 30).description(""));
+  cmd.add_option("--placement", a.placement, "file of constraints, or a placement.json of an earlier compile")
+      ->type_name("FILE")
+      ->check(not_empty());
+}
+
+}  // namespace
+
 void add_compile_options(CLI::App& cmd, CompileArguments& a) {
   add_model_options(cmd, a);
   cmd.add_option("--name", a.name, "C identifier that prefixes every symbol; from the file's stem by default")
@@ -130,9 +155,7 @@ void add_compile_options(CLI::App& cmd, CompileArguments& a) {
   cmd.add_option("--accel", a.accel, "these must run on the accelerator (repeatable)")
       ->type_name("PATTERN")
       ->allow_extra_args(false);
-  cmd.add_option("--border", a.borders, "start a new region in front of this node (repeatable)")
-      ->type_name("NODE")
-      ->allow_extra_args(false);
+  add_region_options(cmd, a);
   cmd.add_option("--target-dir", a.target_dirs,
                  "folder of target packages (repeatable; also $MRVLC_TARGET_PATH)")
       ->type_name("DIR")
@@ -164,6 +187,11 @@ Result<driver::CompileOptions> checked(const CLI::App& cmd, const CompileArgumen
   o.cpu = a.cpu;
   o.accel = a.accel;
   o.borders = a.borders;
+  o.borders_after = a.borders_after;
+  o.together = a.together;
+  o.max_region_layers = a.max_region_layers;
+  o.max_regions = a.max_regions;
+  o.placement = a.placement;
   o.fail_on_fallback = a.fail_on_fallback;
   o.arena_limit = a.arena_limit;
   o.text_bytes = a.text_bytes;

@@ -12,8 +12,10 @@ namespace mrvlc::app {
 struct CompileArguments {
   std::string model, out, name, targets = "cn10ka", depfile, timing, dump_ir, external;
   int64_t max_sequence = 64;
-  std::vector<std::string> shapes, bounds, rules, precision, cpu, accel, borders, target_dirs, emit;
+  std::vector<std::string> shapes, bounds, rules, precision, cpu, accel, borders, borders_after, together, target_dirs, emit;
   std::vector<std::string> depfile_targets, depfile_quoted_targets, dump_stages;
+  std::string placement;
+  std::optional<uint32_t> max_region_layers, max_regions;
   uint32_t tiles = 8;
   uint32_t effort = 1;
   bool pin_weights = false;

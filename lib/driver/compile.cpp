@@ -15,12 +15,14 @@
 #include "mrvlc/ir/text.h"
 #include "mrvlc/partition/legality.h"
 #include "mrvlc/partition/unheeded.h"
+#include "mrvlc/passes/fences.h"
 #include "mrvlc/passes/pass.h"
 #include "mrvlc/support/diag/accuracy.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/hash.h"
 #include "mrvlc/target/find.h"
 #include "output/output_folder.h"
+#include "placement/constrained.h"
 #include "placement_log.h"
 #include "read_files.h"
 #include "region_compiler.h"
@@ -146,6 +148,11 @@ class Compiler {
       m_.read.push_back({ReadFile::Kind::Calibration, options_.calibration,
                          options_.calibration.filename().string(), sha256_hex(text)});
     }
+    if (!options_.placement.empty()) {
+      MRVLC_ASSIGN(placement_, read_file(options_.placement, kMaxPlacementBytes));
+      m_.read.push_back({ReadFile::Kind::Placement, options_.placement,
+                         options_.placement.filename().string(), sha256_hex(placement_)});
+    }
     if (!target_.file.empty()) {
       m_.read.push_back(
           {ReadFile::Kind::Target, target_.file, m_.machine.name + "/target.json", sha256_hex(target_.json)});
@@ -182,8 +189,23 @@ class Compiler {
     return o;
   }
 
+  // Before the passes: these respect them.
+  Status read_constraints() {
+    MRVLC_ASSIGN(constrained_, constrain(options_, placement_, hooks_));
+    m_.constraints = constrained_.asked;
+    if (constrained_.resolved.empty()) return {};
+    MRVLC_ASSIGN(partition::Pins pins, partition::Pins::resolve(m_.model.graph, constrained_.resolved));
+    pins_ = std::make_shared<partition::Pins>(std::move(pins));
+    if (m_.has_accelerator && pins_->fences())
+      passes::raise_fences(m_.model.graph, [&](ir::ValueId value, ir::NodeId user) {
+        return pins_->fence(m_.model.graph, value, user);
+      });
+    return {};
+  }
+
   Status simplify() {
     source_matches_ = match_sources(m_.model.graph, m_.machine, partition_options());
+    MRVLC_TRY(read_constraints());
     auto pipeline = m_.has_accelerator ? passes::default_pipeline() : passes::host_pipeline();
     bool known = std::find(pipeline.begin(), pipeline.end(), options_.dump_ir) != pipeline.end();
     if (!options_.dump_ir.empty() && !known) {
@@ -191,7 +213,9 @@ class Compiler {
       return make_diag<DiagCode::MRV0004>(fmt::format("--dump-ir: there is no pass '{}'; passes are {}",
                                                       printable(options_.dump_ir), fmt::join(names, ", ")));
     }
-    return passes::run_passes(m_.model.graph, pipeline, pass_options());
+    MRVLC_TRY(passes::run_passes(m_.model.graph, pipeline, pass_options()));
+    if (pins_ != nullptr) pins_->borders = passes::take_fences(m_.model.graph);
+    return {};
   }
 
   partition::Options partition_options() const {
@@ -199,10 +223,8 @@ class Compiler {
     o.accelerator = m_.has_accelerator;
     o.default_rules = options_.default_rules;
     o.rule_files = rules_;
-    o.cpu = options_.cpu;
-    o.accel = options_.accel;
+    o.pins = pins_;
     o.precisions = options_.precisions;
-    o.borders.insert(options_.borders.begin(), options_.borders.end());
     o.tiles = options_.tiles;
     o.batch = options_.batch;
     if (hooks_.choice) o.cpu.insert(o.cpu.end(), hooks_.choice->on_cpu.begin(), hooks_.choice->on_cpu.end());
@@ -214,7 +236,10 @@ class Compiler {
     MRVLC_ASSIGN(m_.partition, driver::place(m_.model.graph, m_.machine, o, source_matches_));
     MRVLC_TRY(partition::assign_precisions(m_.model.graph, m_.partition, o));
     if (hooks_.choice) apply_choice(*hooks_.choice, m_.model.graph, m_.partition);
-    o.cpu = options_.cpu;  // what the user asked for
+    if (constrained_.unbordered)
+      MRVLC_TRY(
+          check_evictions(constrained_.resolved, *constrained_.unbordered, m_.model.graph, m_.partition));
+    o.cpu.clear();  // what the user asked for is in the pins
     for (Diag& d : partition::unheeded(m_.model.graph, m_.partition, o)) diagnostics_.add(std::move(d));
     for (Diag& d : partition::refused_precisions(m_.model.graph, m_.partition, o))
       diagnostics_.add(std::move(d));
@@ -320,6 +345,9 @@ class Compiler {
   std::vector<accel::Stage> stages_;                        // --dump-stage
   std::vector<std::pair<std::string, std::string>> rules_;  // file and text
   partition::SourceMatches source_matches_;
+  std::string placement_;  // text of --placement
+  Constrained constrained_;
+  std::shared_ptr<partition::Pins> pins_;
   std::future<Result<std::vector<std::string>>> hashes_;
   std::optional<calibration::Calibration> calibration_;
   std::optional<Probe> probe_;

@@ -14,6 +14,8 @@ struct CompileHooks {
   std::function<void(accel::CompiledRegion&)> coded;
   // The accuracy is known, as far as it is. False: that was all, nothing is written.
   std::function<bool(const CompiledModel&, const Probe&)> probed;
+  // Takes the place of what options say of the placement, and nothing is asked of trials.
+  std::optional<std::vector<partition::Constraint>> constraints;
   std::optional<AccuracyChoice> choice;  // what is not to be computed in fp16
 };
 

@@ -26,6 +26,7 @@ struct CompiledModel {
   std::string name;
   bool has_accelerator = false;
   target::Machine machine;
+  std::vector<partition::Constraint> constraints;  // as they were asked for
   partition::Partition partition;
   std::vector<accel::CompiledRegion> regions;
   std::vector<std::string> binaries;  // encoded containers, one a region

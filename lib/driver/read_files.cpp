@@ -49,6 +49,7 @@ std::vector<ReadFile> named_files(const CompileOptions& options) {
   for (const auto& file : options.rules) files.push_back({ReadFile::Kind::Rules, file, {}, {}});
   if (!options.calibration.empty())
     files.push_back({ReadFile::Kind::Calibration, options.calibration, {}, {}});
+  if (!options.placement.empty()) files.push_back({ReadFile::Kind::Placement, options.placement, {}, {}});
   return files;
 }
 

@@ -1,38 +1,12 @@
-#include "mrvlc/partition/constraints.h"
-
+// Constraints on nodes: from patterns of the options, and from constraints that were resolved before the
+// passes.
 #include <algorithm>
 
+#include "mrvlc/partition/answers.h"
 #include "mrvlc/support/diag/partition.h"
-#include "mrvlc/support/glob.h"
 #include "placement.h"
 
 namespace mrvlc::partition {
-
-namespace {
-
-// By the name, or by the name as messages and reports show it.
-bool matches(std::string_view pattern, std::string_view name) {
-  if (glob_match(pattern, name)) return true;
-  const std::string shown = printable(name, 1u << 20);
-  return shown != name && glob_match(pattern, shown);
-}
-
-}  // namespace
-
-bool answers_itself(const ir::Node& node, std::string_view pattern) {
-  return matches(pattern, node.name) || glob_match(pattern, node.op->name);
-}
-
-bool answers(const ir::Source& source, std::string_view pattern) {
-  return matches(pattern, source.name) || glob_match(pattern, source.op_type) || pattern == source.id;
-}
-
-bool answers(const ir::Graph& graph, const ir::Node& node, std::string_view pattern) {
-  const auto& made_of = graph.lineage(node.id).sources;
-  return answers_itself(node, pattern) || std::ranges::any_of(made_of, [&](ir::SourceId s) {
-           return answers(graph.sources()[s.index()], pattern);
-         });
-}
 
 namespace {
 
@@ -53,16 +27,42 @@ Status for_each_match(const Placement& p, std::string_view option, const std::st
   return make_diag<DiagCode::MRV0401>(option, printable(pattern));
 }
 
+void ask(NodeConstraints& n, const Pins::Set& set, uint32_t group, const SharedText& text) {
+  const Constraint& c = set.constraint;
+  if (c.on == Constraint::Target::Cpu) n.cpu_pattern = text;
+  if (c.on == Constraint::Target::Accelerator) n.accel_pattern = text;
+  if (c.together) n.group = group;
+  if (c.max_layers) n.max_layers = std::min(n.max_layers, *c.max_layers);
+}
+
+Status read_pins(Placement& p, const Pins& pins) {
+  p.pins = &pins;
+  uint32_t group = 0;
+  for (const Pins::Set& set : pins.sets()) {
+    const SharedText text = set.constraint.given_as;
+    bool any = false;
+    ++group;
+    for (ir::NodeId n : p.order) {
+      if (!pins.holds(set, p.graph, n)) continue;
+      any = true;
+      ask(p.constraints[n.index()], set, group, text);
+    }
+    if (!any && set.count == 0 && set.canonical)
+      return make_diag<DiagCode::MRV0401>(set.constraint.given_as, printable(set.constraint.nodes.front()));
+  }
+  return {};
+}
+
 }  // namespace
 
 Status read_constraints(Placement& p, const Options& options) {
   for (const std::string& pattern : options.cpu) {
-    const SharedText text = pattern;
+    const SharedText text = fmt::format("--cpu '{}'", printable(pattern));
     MRVLC_TRY(for_each_match(p, "--cpu", pattern,
                              [&](ir::NodeId n) { p.constraints[n.index()].cpu_pattern = text; }));
   }
   for (const std::string& pattern : options.accel) {
-    const SharedText text = pattern;
+    const SharedText text = fmt::format("--accel '{}'", printable(pattern));
     MRVLC_TRY(for_each_match(p, "--accel", pattern,
                              [&](ir::NodeId n) { p.constraints[n.index()].accel_pattern = text; }));
   }
@@ -70,12 +70,12 @@ Status read_constraints(Placement& p, const Options& options) {
     MRVLC_TRY(
         for_each_match(p, "--border", border, [&](ir::NodeId n) { p.constraints[n.index()].border = true; }));
   }
+  if (options.pins != nullptr) MRVLC_TRY(read_pins(p, *options.pins));
   for (ir::NodeId n : p.order) {
     const NodeConstraints& w = p.constraints[n.index()];
     if (w.cpu_pattern.empty() || w.accel_pattern.empty()) continue;
     const ir::Node& node = p.graph.node(n);
-    return at_node(make_diag<DiagCode::MRV0403>(printable(w.cpu_pattern), printable(w.accel_pattern)),
-                   node.name, node.op->name);
+    return at_node(make_diag<DiagCode::MRV0403>(w.cpu_pattern, w.accel_pattern), node.name, node.op->name);
   }
   return {};
 }
@@ -85,7 +85,7 @@ Status check_forced(const Placement& p) {
     const std::string& pattern = p.constraints[n.index()].accel_pattern;
     if (pattern.empty() || p.layer_of[n.index()] != Placement::kNone) continue;
     const ir::Node& node = p.graph.node(n);
-    return at_node(make_diag<DiagCode::MRV0402>(printable(pattern), p.decisions[n.index()].reason), node.name,
+    return at_node(make_diag<DiagCode::MRV0402>(pattern, p.decisions[n.index()].reason), node.name,
                    node.op->name);
   }
   return {};

@@ -47,13 +47,20 @@ Result<Partition> partition(const ir::Graph& graph, const target::Machine& machi
     find_roundings(placement);
     place_layers(placement, set, sources);
     MRVLC_TRY(check_forced(placement));
-    form_regions(placement, out);
+    for (bool again = true; again;) {
+      out.regions.clear(), out.steps.clear();
+      for (ir::NodeId n : placement.order) placement.decision(n).accelerator = false;
+      form_regions(placement, out);
+      again = give_back_regions(placement, out);
+    }
   } else {
     keep_all(placement, out);
   }
+  out.beyond_regions = std::move(placement.beyond_regions);
   placement.constraints = {}, placement.layers = {};  // of a large graph more than the decisions
   out.decisions.reserve(placement.order.size());
   for (ir::NodeId n : placement.order) out.decisions.push_back(std::move(placement.decision(n)));
+  if (options.accelerator && options.pins != nullptr) MRVLC_TRY(check_honoured(graph, *options.pins, out));
   return out;
 }
 

@@ -24,6 +24,11 @@ Placement::Placement(const ir::Graph& g, const target::Machine& m)
   }
 }
 
+bool Placement::has_borders() const {
+  return (pins != nullptr && pins->fences()) ||
+         std::ranges::any_of(constraints, [](const NodeConstraints& c) { return c.border; });
+}
+
 namespace {
 
 constexpr size_t kMatchedBefore = 1000;  // progress of a rule that matched on the imported graph
@@ -93,10 +98,28 @@ class Placer {
   // The one place where it is asked: for every match of every rule that makes a layer.
   rules::Verdict legal(const rules::Match& match) const {
     if (match.rule->layer == kCpuKind) return {};
+    if (!joined(match.nodes))
+      return {
+          false, "one layer", "a border inside", {}, "a region must begin in the middle of what it matched."};
     Legality l = layer_legal(p_.graph, layer_of_match(match), p_.machine);
     if (l.ok) return {};
     std::string condition = fmt::format("layer {}: {}", match.rule->layer, l.condition);
     return {false, std::move(condition), std::move(l.actual), std::move(l.limit), std::move(l.reason)};
+  }
+
+  // No border and no end of a group between them.
+  bool joined(const std::vector<ir::NodeId>& nodes) const {
+    if (p_.pins == nullptr || nodes.size() < 2) return true;
+    const uint32_t group = p_.constraints[nodes.front().index()].group;
+    return std::ranges::all_of(nodes, [&](ir::NodeId n) {
+      return p_.constraints[n.index()].group == group && !borders_on(n, nodes);
+    });
+  }
+  bool borders_on(ir::NodeId n, const std::vector<ir::NodeId>& nodes) const {
+    return std::ranges::any_of(p_.graph.node(n).inputs, [&](ir::ValueId v) {
+      return v.valid() && p_.pins->borders.contains({v, n}) &&
+             std::ranges::find(nodes, p_.graph.value(v).producer) != nodes.end();
+    });
   }
 
   std::vector<ir::NodeId> anchors_of(const rules::Rule& rule) const {
@@ -218,8 +241,7 @@ class Placer {
     const NodeConstraints& w = p_.constraints[n.index()];
     const ir::OpSchema& op = *p_.graph.node(n).op;
     if (!w.cpu_pattern.empty()) {
-      d.reason = reasons_.get(
-          fmt::format("It is kept on the CPU because --cpu '{}' names it.", printable(w.cpu_pattern)));
+      d.reason = reasons_.get(fmt::format("It is kept on the CPU because {} names it.", w.cpu_pattern));
     } else if (!w.rounded_by.empty()) {
       d.reason = reasons_.get(fmt::format(
           "It is rounded to integers next, by {}: an error of fp16 would become one of a whole unit.",

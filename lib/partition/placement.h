@@ -13,7 +13,9 @@ namespace mrvlc::partition {
 struct NodeConstraints {
   SharedText cpu_pattern, accel_pattern;  // the pattern that names the node, or empty
   bool border = false;
-  SharedText rounded_by;  // the node that rounds its result to integers next, or empty
+  uint32_t group = 0;                // of nodes that one region holds alone; 0: none
+  uint32_t max_layers = UINT32_MAX;  // of a region that holds it
+  SharedText rounded_by;             // the node that rounds its result to integers next, or empty
 };
 
 // State while partitioning; vectors are indexed by NodeId.
@@ -23,6 +25,8 @@ struct Placement {
   std::vector<ir::NodeId> order;  // topological
   std::vector<uint32_t> rank;     // position in `order`
   std::vector<NodeConstraints> constraints;
+  const Pins* pins = nullptr;
+  std::vector<ir::NodeId> beyond_regions;  // Partition
   std::vector<NodeDecision> decisions;
   std::vector<uint64_t> progress;  // of the best rule that failed
   std::vector<Layer> layers;
@@ -32,15 +36,16 @@ struct Placement {
   std::vector<bool> settled;       // taken by a rule, of kind cpu too
 
   Placement(const ir::Graph& g, const target::Machine& m);
+  bool has_borders() const;
   NodeDecision& decision(ir::NodeId n) { return decisions[n.index()]; }
 };
 
-// --cpu, --accel and borders; MRV0401 and 0403.
+// Patterns of the options and constraints of Options::pins; MRV0401 and 0403.
 Status read_constraints(Placement& placement, const Options& options);
 // Nodes whose results are rounded to integers next; these stay on the CPU unless --accel names them.
 void find_roundings(Placement& placement);
-// Tries every rule at every node its anchor names, in the order in which rules decide. `sources`: where those of the
-// imported graph matched.
+// Tries every rule at every node its anchor names, in the order in which rules decide. `sources`: where those
+// of the imported graph matched.
 void place_layers(Placement& placement, const rules::RuleSet& set, const SourceMatches& sources);
 // MRV0402 for every --accel node that no rule takes: the first is the error.
 Status check_forced(const Placement& placement);
@@ -48,5 +53,11 @@ Status check_forced(const Placement& placement);
 // Groups layers into regions and orders all work. Layers in parts without a convolution or matrix product go
 // back to the CPU.
 void form_regions(Placement& placement, Partition& out);
+// Gives regions back to the CPU, the smallest first, until there are no more than constraints allow; true:
+// form regions again.
+bool give_back_regions(Placement& placement, const Partition& formed);
+
+// That every constraint holds in what came about, whoever made it; MRV0412 with the reason.
+Status check_honoured(const ir::Graph& graph, const Pins& pins, const Partition& partition);
 
 }  // namespace mrvlc::partition

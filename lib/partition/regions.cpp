@@ -2,7 +2,7 @@
 // values inside a layer are read inside it only. An item's phase is the number of times a path to it has to
 // leave the accelerator:
 //
-//   phase(layer)    = max over producers of their phase (one more in front of a border)
+//   phase(layer)    = max over producers of their phase (one more across a border)
 //   phase(CPU node) = max over producers of their phase, one more after a layer
 //
 // All layers of a phase may form one region: a path from one of them through a CPU node ends in a later
@@ -10,9 +10,14 @@
 // into convex regions has fewer phases on a longest path, so a network without CPU nodes is one region. Then
 // connected parts of a phase that only later phases read are moved to the first of these, which saves the
 // values between. Linear but for sorting.
+//
+// Which parts go back to the CPU is decided as if there were no borders: a border sends nothing there. The
+// layers of a group (Constraint::together) then share a phase, the latest of any, and are a region of their
+// own; a group that a path leaves and comes back to has no such phase, which check_honoured says.
 #include <algorithm>
 #include <numeric>
 #include <queue>
+#include <set>
 #include <span>
 
 #include "kinds.h"
@@ -54,14 +59,23 @@ class Regions {
     do {
       make_items();
       sort_items();
-      compute_phases();
-      move_late();
+      order_phases();
       connect();
     } while (give_back());
+    if (p_.has_borders()) {
+      with_borders_ = true;
+      order_phases();
+    }
     emit(out);
   }
 
  private:
+  void order_phases() {
+    compute_phases();
+    if (with_borders_) join_groups();
+    move_late();
+  }
+
   bool is_layer(Item i) const { return i < p_.layers.size(); }
   Item item_of(ir::NodeId n) const { return item_[n.index()]; }
 
@@ -78,6 +92,7 @@ class Regions {
         cpu_nodes_.push_back(n);
       }
     }
+    borders_.clear();
     std::vector<Adjacency::Edge> edges;
     edges.reserve(p_.order.size());
     for (ir::NodeId n : p_.order) connect_inputs(n, edges);
@@ -86,11 +101,13 @@ class Regions {
     producers_ = Adjacency(count, edges, &Adjacency::Edge::second, &Adjacency::Edge::first);
   }
 
-  void connect_inputs(ir::NodeId n, std::vector<Adjacency::Edge>& edges) const {
+  void connect_inputs(ir::NodeId n, std::vector<Adjacency::Edge>& edges) {
     for (ir::ValueId in : p_.graph.node(n).inputs) {
       if (!in.valid() || p_.graph.value(in).kind != ir::ValueKind::Result) continue;
       Item from = item_of(p_.graph.value(in).producer), to = item_of(n);
-      if (from != to) edges.emplace_back(from, to);
+      if (from == to) continue;
+      edges.emplace_back(from, to);
+      if (p_.pins != nullptr && p_.pins->borders.contains({in, n})) borders_.emplace(from, to);
     }
   }
 
@@ -118,19 +135,42 @@ class Regions {
     }
   }
 
-  bool starts_region(Item i) const {
-    return is_layer(i) && p_.constraints[p_.layers[i].anchor.index()].border;
+  bool border_between(Item from, Item to) const {
+    return with_borders_ && (p_.constraints[p_.layers[to].anchor.index()].border ||
+                             group(from) != group(to) || borders_.contains({from, to}));
   }
+  uint32_t group(Item i) const { return is_layer(i) ? p_.constraints[p_.layers[i].anchor.index()].group : 0; }
 
   // Phases between the producer and the earliest its user can have.
   uint32_t step(Item from, Item to) const {
-    return is_layer(from) && (!is_layer(to) || starts_region(to)) ? 1 : 0;
+    return is_layer(from) && (!is_layer(to) || border_between(from, to)) ? 1 : 0;
   }
 
   void compute_phases() {
     phase_.assign(users_.size(), 0);
+    raise_phases();
+  }
+  void raise_phases() {
     for (Item i : sorted_) {
       for (Item from : producers_[i]) phase_[i] = std::max(phase_[i], phase_[from] + step(from, i));
+    }
+  }
+
+  // Each round settles one more group at least, unless a path leaves a group and comes back.
+  void join_groups() {
+    std::map<uint32_t, std::vector<Item>> groups;
+    for (Item i : sorted_) {
+      if (group(i) != 0) groups[group(i)].push_back(i);
+    }
+    bool raised = !groups.empty();
+    for (size_t rounds = groups.size() + 1; raised && rounds > 0; --rounds) {
+      raised = false;
+      for (const auto& [name, items] : groups) {
+        uint32_t latest = 0;
+        for (Item i : items) latest = std::max(latest, phase_[i]);
+        for (Item i : items) raised = raised || phase_[i] != latest, phase_[i] = latest;
+      }
+      raise_phases();
     }
   }
 
@@ -150,6 +190,16 @@ class Regions {
       for (Item u : users_[i]) {
         if (is_layer(i) && is_layer(u) && phase_[i] == phase_[u]) parent_[root(u)] = root(i);
       }
+    }
+    if (with_borders_) connect_groups();
+  }
+
+  void connect_groups() {
+    std::map<std::pair<uint32_t, uint32_t>, Item> first;  // by group and phase
+    for (Item i : sorted_) {
+      if (group(i) == 0) continue;
+      const auto [it, is_new] = first.emplace(std::pair(group(i), phase_[i]), i);
+      if (!is_new) parent_[root(i)] = root(it->second);
     }
   }
 
@@ -180,8 +230,10 @@ class Regions {
   bool computes(Item i) const {
     const Layer& l = p_.layers[i];
     if (multiplies(l.kind)) return true;
-    return std::any_of(l.nodes.begin(), l.nodes.end(),
-                       [&](ir::NodeId n) { return !p_.constraints[n.index()].accel_pattern.empty(); });
+    return std::any_of(l.nodes.begin(), l.nodes.end(), [&](ir::NodeId n) {
+      const NodeConstraints& c = p_.constraints[n.index()];
+      return !c.accel_pattern.empty() || c.group != 0;
+    });
   }
 
   // Connected parts without a convolution or matrix product go to the CPU; true when there was one.
@@ -243,14 +295,17 @@ class Regions {
     std::vector<std::vector<Item>> by_phase(phases);
     for (Item i : sorted_) by_phase[phase_[i]].push_back(i);
     for (const auto& items : by_phase) {
-      std::vector<Layer> layers;
+      std::map<uint32_t, std::vector<Layer>> layers;  // by group
       for (Item i : items) {
         if (is_layer(i))
-          layers.push_back(p_.layers[i]);
+          layers[group(i)].push_back(p_.layers[i]);
         else
           out.steps.push_back({Step::Kind::Cpu, first_node(i), 0});
       }
-      for (Region& r : split_region(p_.graph, std::move(layers), p_.machine)) add_region(std::move(r), out);
+      for (auto& [name, of_group] : layers) {
+        for (Region& r : split_region(p_.graph, std::move(of_group), p_.machine, p_.constraints))
+          add_region(std::move(r), out);
+      }
     }
   }
 
@@ -267,6 +322,8 @@ class Regions {
   }
 
   Placement& p_;
+  bool with_borders_ = false;
+  std::set<Adjacency::Edge> borders_;
   std::vector<Item> item_;  // by NodeId
   std::vector<ir::NodeId> cpu_nodes_;
   Adjacency users_, producers_;  // by item

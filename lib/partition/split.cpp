@@ -56,13 +56,21 @@ class Ports {
   size_t open_ = 0;
 };
 
+size_t most_layers(const Layer& layer, const std::vector<NodeConstraints>& constraints) {
+  size_t most = SIZE_MAX;
+  for (ir::NodeId n : layer.nodes) most = std::min<size_t>(most, constraints[n.index()].max_layers);
+  return std::max<size_t>(1, most);
+}
+
 // Layers that the longest admissible run from `begin` takes; at least one.
 size_t run_length(const ir::Graph& graph, const std::vector<Layer>& layers, size_t begin,
-                  const target::Machine& machine) {
+                  const target::Machine& machine, const std::vector<NodeConstraints>& constraints) {
   Ports ports(graph);
-  size_t best = 1;
+  size_t best = 1, most = SIZE_MAX;
   size_t end = std::min(layers.size(), begin + std::max<size_t>(1, machine.max_layers));
   for (size_t i = begin; i < end; ++i) {
+    most = std::min(most, most_layers(layers[i], constraints));
+    if (i - begin + 1 > most) break;
     ports.add(layers[i]);
     if (ports.inputs() <= machine.max_ports && ports.outputs() <= machine.max_ports) best = i - begin + 1;
   }
@@ -72,10 +80,11 @@ size_t run_length(const ir::Graph& graph, const std::vector<Layer>& layers, size
 }  // namespace
 
 std::vector<Region> split_region(const ir::Graph& graph, std::vector<Layer> layers,
-                                 const target::Machine& machine) {
+                                 const target::Machine& machine,
+                                 const std::vector<NodeConstraints>& constraints) {
   std::vector<Region> out;
   for (size_t begin = 0; begin < layers.size();) {
-    size_t count = run_length(graph, layers, begin, machine);
+    size_t count = run_length(graph, layers, begin, machine, constraints);
     Region& region = out.emplace_back();
     Ports ports(graph);
     for (size_t i = begin; i < begin + count; ++i) {

@@ -1,9 +1,10 @@
 #include "mrvlc/partition/unheeded.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
-#include "mrvlc/partition/constraints.h"
+#include "mrvlc/partition/answers.h"
 #include "mrvlc/partition/rules.h"
 #include "mrvlc/support/diag/partition.h"
 
@@ -27,52 +28,91 @@ class Finder {
       : graph_(graph), partition_(partition), options_(options) {}
 
   std::vector<Diag> run() {
-    if (!options_.cpu.empty() || !options_.accel.empty() || !options_.borders.empty()) look_up();
-    for (const std::string& p : options_.cpu) constraint("--cpu", p);
-    for (const std::string& p : options_.accel) constraint("--accel", p);
-    for (const std::string& p : options_.borders) constraint("--border", p);
+    look_up();
+    for (const std::string& p : options_.cpu) constraint(pattern("--cpu", p, true, false));
+    for (const std::string& p : options_.accel) constraint(pattern("--accel", p, false, false));
+    for (const std::string& p : options_.borders) constraint(pattern("--border", p, false, true));
+    if (options_.pins != nullptr) {
+      for (const Pins::Set& set : options_.pins->sets()) constraint(pinned(set));
+    }
     rule_files();
     return std::move(out_);
   }
 
  private:
+  // A constraint, however it was read.
+  struct Asked {
+    std::string given_as;
+    bool cpu, border;
+    std::function<bool(const ir::Node&)> names;
+    std::function<bool(ir::SourceId)> names_source;
+    std::function<bool(const ir::Node&)> names_part;  // what it names holds more than that
+  };
+
+  Asked pattern(std::string_view option, const std::string& p, bool cpu, bool border) const {
+    auto part = [&](const ir::Node& n) {
+      return !answers_itself(n, p) && graph_.lineage(n.id).sources.size() > 1;
+    };
+    return {fmt::format("{} '{}'", option, printable(p)),
+            cpu,
+            border,
+            [&](const ir::Node& n) { return answers(graph_, n, p); },
+            [&](ir::SourceId s) { return answers(graph_.sources()[s.index()], p); },
+            part};
+  }
+
+  Asked pinned(const Pins::Set& set) const {
+    const Constraint& c = set.constraint;
+    auto part = [&](const ir::Node& n) {
+      const bool whole = c.before || c.after || c.together || c.max_layers || c.max_regions;
+      return !whole && options_.pins->holds_more(set, graph_, n.id);
+    };
+    return {c.given_as,
+            c.on == Constraint::Target::Cpu,
+            c.before || c.after,
+            [&](const ir::Node& n) { return options_.pins->holds(set, graph_, n.id); },
+            [&](ir::SourceId s) { return bool(set.sources[s.index()]); },
+            part};
+  }
+
   void look_up() {
+    if (options_.cpu.empty() && options_.accel.empty() && options_.borders.empty() &&
+        options_.pins == nullptr)
+      return;
     order_ = graph_.topological_order();
     for (const NodeDecision& d : partition_.decisions) decisions_[d.node] = &d;
   }
 
-  void no_effect(std::string_view option, const std::string& pattern, std::string cause, std::string remedy) {
-    out_.push_back(
-        make_diag<DiagCode::MRV0406>(option, printable(pattern), std::move(cause), std::move(remedy)));
+  void no_effect(const Asked& asked, std::string cause, std::string remedy) {
+    out_.push_back(make_diag<DiagCode::MRV0406>(asked.given_as, std::move(cause), std::move(remedy)));
   }
 
-  void constraint(std::string_view option, const std::string& pattern) {
-    if (!options_.accelerator && option != "--cpu")
-      return no_effect(option, pattern, "the model is compiled for the host CPU alone",
+  void constraint(const Asked& asked) {
+    if (!options_.accelerator && !asked.cpu)
+      return no_effect(asked, "the model is compiled for the host CPU alone",
                        "name an accelerator with --target");
     std::vector<ir::NodeId> named;
     for (ir::NodeId n : order_) {
-      if (answers(graph_, graph_.node(n), pattern)) named.push_back(n);
+      if (asked.names(graph_.node(n))) named.push_back(n);
     }
-    if (named.empty()) return swallowed(option, pattern);
-    if (options_.accelerator) merged(option, pattern, named);
-    if (option == "--border") border(pattern, named);
+    if (named.empty()) return swallowed(asked);
+    if (options_.accelerator) merged(asked, named);
+    if (asked.border) border(asked, named);
   }
 
   // Nothing is left that answers: the first ONNX node it names says why.
-  void swallowed(std::string_view option, const std::string& pattern) {
-    const auto& sources = graph_.sources();
-    auto first = std::ranges::find_if(sources, [&](const ir::Source& s) { return answers(s, pattern); });
-    if (first == sources.end()) return;
-    const ir::SourceId id(static_cast<size_t>(first - sources.begin()));
+  void swallowed(const Asked& asked) {
+    ir::SourceId id(0u);
+    while (id.index() < graph_.sources().size() && !asked.names_source(id)) id = ir::SourceId(id.index() + 1);
+    if (id.index() == graph_.sources().size()) return;
+    const ir::Source& first = graph_.sources()[id.index()];
     if (in_body(id)) {
-      if (option != "--cpu")
-        no_effect(option, pattern,
-                  shown(*first) + " is in a body of control flow, which runs on the CPU as a whole",
+      if (!asked.cpu)
+        no_effect(asked, shown(first) + " is in a body of control flow, which runs on the CPU as a whole",
                   "name a node outside of it");
       return;
     }
-    no_effect(option, pattern, shown(*first) + " is no more: " + what_became(id),
+    no_effect(asked, shown(first) + " is no more: " + what_became(id),
               "take it out, or name a node that is left (mrvlc explain lists them)");
   }
 
@@ -94,26 +134,24 @@ class Finder {
   }
 
   // Where an ONNX node is a part of what it names, the constraint holds for all of that.
-  void merged(std::string_view option, const std::string& pattern, const std::vector<ir::NodeId>& named) {
+  void merged(const Asked& asked, const std::vector<ir::NodeId>& named) {
     std::string first;
     size_t count = 0;
     for (ir::NodeId n : named) {
       const ir::Node& node = graph_.node(n);
-      const auto& sources = graph_.lineage(n).sources;
       const bool conversion = graph_.lineage(n).pass == "widen-f16";  // beside what was named
-      if (answers_itself(node, pattern) || sources.size() < 2 || conversion) continue;
+      if (!asked.names_part(node) || conversion) continue;
       if (++count > 1) continue;
-      auto part = std::ranges::find_if(
-          sources, [&](ir::SourceId s) { return answers(graph_.sources()[s.index()], pattern); });
-      const ir::Source& s = graph_.sources()[part->index()];
+      const auto& sources = graph_.lineage(n).sources;
+      const ir::Source& s = graph_.sources()[std::ranges::find_if(sources, asked.names_source)->index()];
       first = fmt::format("{} is part of {}", shown(s), shown(graph_, node));
     }
     if (count == 0) return;
     if (count > 1) first += fmt::format(", and {} more like it", count - 1);
-    out_.push_back(make_diag<DiagCode::MRV0405>(option, printable(pattern), first));
+    out_.push_back(make_diag<DiagCode::MRV0405>(asked.given_as, first));
   }
 
-  void border(const std::string& pattern, const std::vector<ir::NodeId>& named) {
+  void border(const Asked& asked, const std::vector<ir::NodeId>& named) {
     const NodeDecision* first = nullptr;
     for (ir::NodeId n : named) {
       auto d = decisions_.find(n);
@@ -121,7 +159,7 @@ class Finder {
       if (first == nullptr) first = d->second;
     }
     const ir::Node& node = graph_.node(first->node);
-    no_effect("--border", pattern, shown(graph_, node) + " runs on the CPU: " + first->reason.str(),
+    no_effect(asked, shown(graph_, node) + " runs on the CPU: " + first->reason.str(),
               "regions begin at nodes of the accelerator: name one of those");
   }
 

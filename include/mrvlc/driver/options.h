@@ -31,7 +31,9 @@ struct CompileOptions {
   int64_t batch = 1;
   std::vector<std::filesystem::path> rules;
   bool default_rules = true;
-  std::vector<std::string> cpu, accel, borders;
+  std::vector<std::string> cpu, accel, borders, borders_after, together;  // selectors
+  std::optional<uint32_t> max_region_layers, max_regions;
+  std::filesystem::path placement;  // file of constraints, or a placement.json
   bool fail_on_fallback = false;
   // Accuracy, docs/accuracy.md. The probe is a run of the compiled model against float32.
   // Unsaid: within the budget, and heeded, but what it finds is not told.

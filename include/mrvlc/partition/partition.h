@@ -5,6 +5,7 @@
 
 #include "mrvlc/ir/graph.h"
 #include "mrvlc/ops/layer_kind.h"
+#include "mrvlc/partition/constraints.h"
 #include "mrvlc/partition/precision.h"
 #include "mrvlc/support/shared_text.h"
 #include "mrvlc/target/machine.h"
@@ -70,8 +71,9 @@ struct NodeDecision {
 
 struct Partition {
   std::vector<Region> regions;
-  std::vector<Step> steps;              // all CPU nodes and regions, in a valid order
-  std::vector<NodeDecision> decisions;  // every live node, topological order
+  std::vector<Step> steps;                 // all CPU nodes and regions, in a valid order
+  std::vector<NodeDecision> decisions;     // every live node, topological order
+  std::vector<ir::NodeId> beyond_regions;  // on the CPU because of Constraint::max_regions
 };
 
 struct Options {
@@ -81,6 +83,8 @@ struct Options {
   std::vector<std::string> cpu, accel;  // patterns: node names or operator types, * and ? allowed
   std::vector<std::pair<std::string, Precision>> precisions;  // patterns of values
   std::set<std::string> borders;  // node names in front of which a new region must start
+  // Constraints that were resolved before the passes; those above are patterns for the graph as it is now.
+  std::shared_ptr<const Pins> pins;
   uint32_t tiles = 8;
   int64_t batch = 1;
 };

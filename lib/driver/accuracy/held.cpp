@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "mrvlc/partition/constraints.h"
+#include "mrvlc/partition/answers.h"
 
 namespace mrvlc::driver {
 

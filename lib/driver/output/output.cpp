@@ -36,27 +36,33 @@ Json options_json(const CompileOptions& o) {
   for (const auto& [pattern, precision] : o.precisions)
     precisions.push_back({{"name", idmap::json_text(pattern)}, {"precision", to_text(precision)}});
   constexpr const char* kProbes[] = {"within-budget", "always", "never", "within-budget"};
-  return {{"target", o.targets},
-          {"tiles", o.tiles},
-          {"effort", o.effort},
-          {"wb_pin", o.pin_weights},
-          {"precision", o.precision},
-          {"precision_of", std::move(precisions)},
-          {"input_shape", shapes},
-          {"bound", bounds},
-          {"max_sequence", o.max_sequence},
-          {"batch", o.batch},
-          {"rules", rules},
-          {"default_rules", o.default_rules},
-          {"cpu", json_texts(o.cpu)},
-          {"accel", json_texts(o.accel)},
-          {"border", json_texts(o.borders)},
-          {"probe", kProbes[static_cast<size_t>(o.probe)]},
-          {"input_range", std::move(ranges)},
-          {"calibration", idmap::json_text(o.calibration.filename().string())},
-          {"accuracy_warning", o.accuracy_warning},
-          {"on_overflow", o.on_overflow == chost::OnOverflow::Error ? "error" : "report"},
-          {"emit", std::set<std::string>(o.emit.begin(), o.emit.end())}};
+  Json out = {{"target", o.targets},
+              {"tiles", o.tiles},
+              {"effort", o.effort},
+              {"wb_pin", o.pin_weights},
+              {"precision", o.precision},
+              {"precision_of", std::move(precisions)},
+              {"input_shape", shapes},
+              {"bound", bounds},
+              {"max_sequence", o.max_sequence},
+              {"batch", o.batch},
+              {"rules", rules},
+              {"default_rules", o.default_rules},
+              {"cpu", json_texts(o.cpu)},
+              {"accel", json_texts(o.accel)},
+              {"border", json_texts(o.borders)},
+              {"probe", kProbes[static_cast<size_t>(o.probe)]},
+              {"input_range", std::move(ranges)},
+              {"calibration", idmap::json_text(o.calibration.filename().string())},
+              {"accuracy_warning", o.accuracy_warning},
+              {"on_overflow", o.on_overflow == chost::OnOverflow::Error ? "error" : "report"},
+              {"emit", std::set<std::string>(o.emit.begin(), o.emit.end())}};
+  if (!o.borders_after.empty()) out["border_after"] = json_texts(o.borders_after);
+  if (!o.together.empty()) out["together"] = json_texts(o.together);
+  if (o.max_region_layers) out["max_region_layers"] = *o.max_region_layers;
+  if (o.max_regions) out["max_regions"] = *o.max_regions;
+  if (!o.placement.empty()) out["placement"] = idmap::json_text(o.placement.filename().string());
+  return out;
 }
 
 bool wants(const CompileOptions& options, std::string_view kind) {
@@ -128,7 +134,7 @@ Json ports_json(const ir::Graph& graph, const std::vector<ir::ValueId>& values) 
 
 // Without folders, which differ from one machine to the next.
 Json read_json(const std::vector<ReadFile>& read) {
-  constexpr const char* kKinds[] = {"model", "external_data", "rules", "target", "calibration"};
+  constexpr const char* kKinds[] = {"model", "external_data", "rules", "target", "calibration", "placement"};
   Json list = Json::array();
   for (const ReadFile& file : read) {
     Json entry = {{"kind", kKinds[static_cast<size_t>(file.kind)]}};

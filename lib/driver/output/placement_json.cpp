@@ -5,6 +5,7 @@
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/saturating.h"
 #include "placed.h"
+#include "placement/constraints.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -106,6 +107,7 @@ void write_placement(JsonWriter& out, const CompiledModel& m, const PlacedNodes&
   out.object();
   out.member("schema", "mrvlc-placement-1");
   out.member("target", m.has_accelerator ? m.machine.name : "host");
+  write_constraints(out, m.constraints);
   out.key("nodes").array();
   for (size_t i = 0; i < nodes.size(); ++i) write_node(out, nodes, i);
   out.end();

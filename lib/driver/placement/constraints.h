@@ -1,0 +1,65 @@
+// Constraints on the placement: from options, from a file, and from what a trial placement says.
+#pragma once
+#include <nlohmann/json.hpp>
+
+#include "mrvlc/driver/options.h"
+#include "mrvlc/idmap/fates.h"
+#include "mrvlc/partition/constraints.h"
+#include "mrvlc/support/json_writer.h"
+
+namespace mrvlc::driver {
+
+using partition::Constraint;
+
+// As options would say it, whoever said it: "--cpu 'Conv' and 2 more".
+std::string described(const Constraint& c);
+
+// Those of the command line, in the order of the options.
+std::vector<Constraint> constraints_of(const CompileOptions& options);
+
+// A file of --placement: constraints of its own, and of a placement.json where each ONNX node ran.
+struct PlacementFile {
+  struct Node {
+    std::string id, where;
+    std::optional<uint32_t> region;
+  };
+  std::vector<Constraint> constraints;
+  std::vector<Node> nodes;
+};
+inline constexpr size_t kMaxPlacementBytes = size_t{256} << 20;
+// MRV0413: `shown` is no such file, and where.
+Result<PlacementFile> read_placement(const std::string& text, const std::string& shown);
+
+// Where ONNX nodes run when a model is placed and not compiled.
+struct Placed {
+  struct Source {
+    std::string id, where;  // as placement.json says
+    std::optional<uint32_t> region;
+    std::string name, op_type;
+  };
+  std::vector<Source> sources;
+  std::vector<std::pair<std::string, std::string>>
+      rules;  // of a node, and an ONNX node it was made of, by id
+
+  Placed() = default;
+  Placed(const ir::Graph& graph, const partition::Partition& partition);
+};
+
+// `rule:NAME` as the ids of the nodes that the rule took.
+void resolve_rules(std::vector<Constraint>& constraints, const Placed& placed);
+// What the user changed in a placement.json: the differences to what comes about without. MRV0413.
+Result<std::vector<Constraint>> changes(const PlacementFile& file, const Placed& placed,
+                                        const std::string& shown);
+
+bool asks_for_rules(const std::vector<Constraint>& constraints);
+bool draws_borders(const Constraint& c);
+// The same without what draws borders or limits regions.
+std::vector<Constraint> without_borders(const std::vector<Constraint>& constraints);
+// MRV0412 where an ONNX node of the accelerator came to the CPU because of a border.
+Status check_evictions(const std::vector<Constraint>& constraints, const Placed& before,
+                       const ir::Graph& graph, const partition::Partition& partition);
+
+// The member "constraints" of placement.json.
+void write_constraints(JsonWriter& out, const std::vector<Constraint>& constraints);
+
+}  // namespace mrvlc::driver

@@ -1,0 +1,213 @@
+// Whether what came about is what constraints ask, read off the partition alone: whoever forms regions,
+// nothing is ignored. And what `max_regions` asks, which only the finished partition can tell.
+#include <algorithm>
+#include <map>
+
+#include "mrvlc/ops/work.h"
+#include "mrvlc/support/diag/partition.h"
+#include "mrvlc/support/saturating.h"
+#include "placement.h"
+
+namespace mrvlc::partition {
+namespace {
+
+constexpr uint32_t kCpu = UINT32_MAX;
+
+std::string shown(const ir::Graph& graph, ir::NodeId id) {
+  const ir::Node& n = graph.node(id);
+  const std::string& name = n.name.empty() ? graph.value(n.outputs.front()).name : n.name;
+  return fmt::format("'{}' ({})", printable(name, 80), n.op->name);
+}
+
+class Checker {
+ public:
+  Checker(const ir::Graph& graph, const Pins& pins, const Partition& partition)
+      : graph_(graph), pins_(pins), partition_(partition), region_of_(graph.node_slots(), kCpu) {
+    for (const NodeDecision& d : partition.decisions) {
+      if (d.accelerator) region_of_[d.node.index()] = d.region;
+    }
+  }
+
+  Status run() const {
+    for (const Pins::Set& set : pins_.sets()) {
+      if (std::string why = broken(set); !why.empty())
+        return make_diag<DiagCode::MRV0412>(set.constraint.given_as, why);
+    }
+    for (const auto& [value, user] : pins_.borders) {
+      const ir::Value& v = graph_.value(value);
+      if (v.kind != ir::ValueKind::Result || graph_.node(user).erased) continue;
+      const uint32_t region = region_of_[user.index()];
+      if (region != kCpu && region_of_[v.producer.index()] == region)
+        return make_diag<DiagCode::MRV0412>(
+            "a border",
+            fmt::format("{} and {} are in one region", shown(graph_, v.producer), shown(graph_, user)));
+    }
+    return {};
+  }
+
+ private:
+  std::vector<ir::NodeId> named(const Pins::Set& set) const {
+    std::vector<ir::NodeId> out;
+    for (const NodeDecision& d : partition_.decisions) {
+      if (graph_.lineage(d.node).pass != "widen-f16" && pins_.holds(set, graph_, d.node))
+        out.push_back(d.node);
+    }
+    return out;
+  }
+
+  std::string broken(const Pins::Set& set) const {
+    const Constraint& c = set.constraint;
+    const std::vector<ir::NodeId> nodes = named(set);
+    if (c.on != Constraint::Target::Any) {
+      const bool cpu = c.on == Constraint::Target::Cpu;
+      for (ir::NodeId n : nodes) {
+        if ((region_of_[n.index()] == kCpu) != cpu)
+          return fmt::format("{} runs on the {}", shown(graph_, n), cpu ? "accelerator" : "CPU");
+      }
+    }
+    if (std::string why = c.together ? parted(nodes) : ""; !why.empty()) return why;
+    if (std::string why = c.max_layers ? too_many_layers(nodes, *c.max_layers) : ""; !why.empty()) return why;
+    if (c.max_regions && regions_of(nodes).size() > *c.max_regions)
+      return fmt::format("there are {} regions", regions_of(nodes).size());
+    return {};
+  }
+
+  std::set<uint32_t> regions_of(const std::vector<ir::NodeId>& nodes) const {
+    std::set<uint32_t> out;
+    for (ir::NodeId n : nodes) {
+      if (region_of_[n.index()] != kCpu) out.insert(region_of_[n.index()]);
+    }
+    return out;
+  }
+
+  std::string parted(const std::vector<ir::NodeId>& nodes) const {
+    for (const NodeDecision& d : partition_.decisions) {
+      if (!d.accelerator && std::ranges::find(nodes, d.node) != nodes.end())
+        return fmt::format("{} runs on the CPU: {}", shown(graph_, d.node), d.reason);
+    }
+    const std::set<uint32_t> regions = regions_of(nodes);
+    if (regions.size() > 1) return several(nodes, regions);
+    for (uint32_t r : regions) {
+      for (const Layer& l : partition_.regions[r].layers) {
+        for (ir::NodeId n : l.nodes) {
+          if (std::ranges::find(nodes, n) == nodes.end())
+            return fmt::format("{} would be in the same region", shown(graph_, n));
+        }
+      }
+    }
+    return {};
+  }
+
+  std::string several(const std::vector<ir::NodeId>& nodes, const std::set<uint32_t>& regions) const {
+    if (const ir::NodeId between = way_back(nodes); between.valid())
+      return fmt::format("a way leads out of them through {} and back", shown(graph_, between));
+    return fmt::format(
+        "they make {} regions: one does not hold as many layers, or as many inputs and outputs",
+        regions.size());
+  }
+
+  // A node outside that one of them reaches, and that reaches one of them; invalid: there is none.
+  ir::NodeId way_back(const std::vector<ir::NodeId>& nodes) const {
+    std::vector<bool> inside(graph_.node_slots()), behind(graph_.node_slots());
+    for (ir::NodeId n : nodes) inside[n.index()] = true;
+    std::map<ir::NodeId, ir::NodeId> through;  // of a node outside and behind them
+    for (const NodeDecision& d : partition_.decisions) {
+      for (ir::ValueId v : graph_.node(d.node).inputs) {
+        if (!v.valid() || graph_.value(v).kind != ir::ValueKind::Result) continue;
+        const ir::NodeId from = graph_.value(v).producer;
+        if (inside[d.node.index()] && !inside[from.index()] && behind[from.index()]) return from;
+        if (inside[from.index()] || behind[from.index()]) behind[d.node.index()] = true;
+      }
+    }
+    return {};
+  }
+
+  std::string too_many_layers(const std::vector<ir::NodeId>& nodes, uint32_t most) const {
+    for (uint32_t r : regions_of(nodes)) {
+      const size_t count = partition_.regions[r].layers.size();
+      if (count > most) return fmt::format("region {} holds {} layers", r, count);
+    }
+    return {};
+  }
+
+  const ir::Graph& graph_;
+  const Pins& pins_;
+  const Partition& partition_;
+  std::vector<uint32_t> region_of_;  // by NodeId
+};
+
+int64_t macs_of(const ir::Graph& graph, const Region& region) {
+  int64_t all = 0;
+  for (const Layer& l : region.layers) {
+    for (ir::NodeId n : l.nodes) all = saturating_add(all, ops::macs(graph, graph.node(n)));
+  }
+  return all;
+}
+
+// That no other constraint holds on the accelerator.
+bool may_leave(const Placement& p, const Region& region) {
+  return std::ranges::all_of(region.layers, [&](const Layer& l) {
+    return std::ranges::all_of(l.nodes, [&](ir::NodeId n) {
+      const NodeConstraints& c = p.constraints[n.index()];
+      return c.accel_pattern.empty() && c.group == 0;
+    });
+  });
+}
+
+bool holds_named(const Placement& p, const Pins::Set& set, const Region& region) {
+  return std::ranges::any_of(region.layers, [&](const Layer& l) {
+    return std::ranges::any_of(l.nodes, [&](ir::NodeId n) { return p.pins->holds(set, p.graph, n); });
+  });
+}
+
+void leave(Placement& p, const Region& region, const std::string& asked) {
+  const SharedText reason =
+      fmt::format("It is kept on the CPU because {} admits no more regions than there are.", asked);
+  std::vector<bool> gone(p.layers.size());
+  for (const Layer& l : region.layers) {
+    for (ir::NodeId n : l.nodes) {
+      gone[p.layer_of[n.index()]] = true;
+      p.layer_of[n.index()] = Placement::kNone;
+      p.decision(n).rule.clear();
+      p.decision(n).reason = reason;
+      p.beyond_regions.push_back(n);
+    }
+  }
+  std::vector<uint32_t> now(p.layers.size());
+  std::vector<Layer> kept;
+  for (size_t i = 0; i < p.layers.size(); ++i) {
+    now[i] = static_cast<uint32_t>(kept.size());
+    if (!gone[i]) kept.push_back(std::move(p.layers[i]));
+  }
+  p.layers = std::move(kept);
+  for (uint32_t& layer : p.layer_of) {
+    if (layer != Placement::kNone) layer = now[layer];
+  }
+}
+
+}  // namespace
+
+Status check_honoured(const ir::Graph& graph, const Pins& pins, const Partition& partition) {
+  return Checker(graph, pins, partition).run();
+}
+
+bool give_back_regions(Placement& p, const Partition& formed) {
+  if (p.pins == nullptr) return false;
+  for (const Pins::Set& set : p.pins->sets()) {
+    if (!set.constraint.max_regions) continue;
+    std::vector<const Region*> holding;
+    for (const Region& r : formed.regions) {
+      if (holds_named(p, set, r)) holding.push_back(&r);
+    }
+    if (holding.size() <= *set.constraint.max_regions) continue;
+    std::erase_if(holding, [&](const Region* r) { return !may_leave(p, *r); });
+    if (holding.empty()) return false;  // check_honoured says so
+    const Region* least =
+        *std::ranges::min_element(holding, {}, [&](const Region* r) { return macs_of(p.graph, *r); });
+    leave(p, *least, set.constraint.given_as);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace mrvlc::partition
