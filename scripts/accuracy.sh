@@ -1,21 +1,23 @@
 #!/usr/bin/env bash
 # The tables of docs/accuracy.md: what --accuracy makes of networks, and what formulas written out come to.
 #
-#   scripts/accuracy.sh [--write] [--networks | --formulas] [DATA]
+#   scripts/accuracy.sh [--write] [--networks | --formulas | --ranges] [DATA]
 #
-# DATA (or $MRVLC_SHARED/data) holds zoo/NAME.onnx and golden/NAME/; without it the networks are left out. Errors are the largest
+# DATA (or $MRVLC_SHARED/data) holds zoo/NAME.onnx, golden/NAME/ and found/NAME.onnx; without it only the formulas are measured. `bar` is what
+# is to be had, error and cycles as a multiple of those without, and whether it is. Errors are the largest
 # |a-b| / (1+|b|) that `mrvlc verify` measures against reference outputs that the compile has not seen. Cycles are those of the
 # regions; what the host computes is the share of multiply-accumulates beside them. --write puts the tables into
 # docs/accuracy.md, between its markers. $MRVLC: the compiler (build/bin/mrvlc).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-write=no networks=yes formulas=yes data=${MRVLC_SHARED:+$MRVLC_SHARED/data}
+write=no networks=yes formulas=yes ranges=yes data=${MRVLC_SHARED:+$MRVLC_SHARED/data}
 for argument in "$@"; do
   case $argument in
     --write) write=yes ;;
-    --networks) formulas=no ;;
-    --formulas) networks=no ;;
-    -*) sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+    --networks) formulas=no ranges=no ;;
+    --formulas) networks=no ranges=no ;;
+    --ranges) networks=no formulas=no ;;
+    -*) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     *) data=$argument ;;
   esac
 done
@@ -31,32 +33,55 @@ measured() { { "$mrvlc" -q verify "$@" 2>/dev/null || true; } | worst; }
 field() { /usr/bin/python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); print(eval(sys.argv[2], {"r": r, "sum": sum}))' "$work/out/report.json" "$1"; }
 cycles() { field 'sum(x["cycles"] for x in r["regions"])'; }
 
-# network ACCURACY...: a row each, the plain compile first.
+plain=0
+# network NAME OPTIONS [ERROR [RATIO]]: a row; the plain compile comes first, ERROR and RATIO are the bar.
 network() {
-  local name=$1 model=$data/zoo/$1.onnx golden=$data/golden/$1 plain=0 shapes error now options
-  shift
-  mapfile -t shapes < <(/usr/bin/python3 scripts/input_shapes.py "$golden")
-  for asked in "" "$@"; do
-    options=("${shapes[@]}" ${asked:+--accuracy "$asked"})
-    rm -rf "$work/out"
-    if ! "$mrvlc" -q compile "$model" -o "$work/out" "${options[@]}" 2>"$work/log"; then
-      printf '| %s | %s | %s |\n' "$name" "${asked:-}" "$(grep -oE 'MRV[0-9]+: .*' "$work/log" | tail -1 | cut -c1-140)"
-      continue
-    fi
-    error=$(measured "$model" --data "$golden" "${options[@]}")
-    now=$(cycles)
-    [ "$plain" != 0 ] || plain=$now
-    printf '| %s | %s | %s | %.2g | %d | %s | %s |\n' "$name" "${asked:-}" "$(field '"-" if r["accuracy"]["expected_error"] is None else "%.2g" % r["accuracy"]["expected_error"]')" "$error" "$now" \
-      "$(/usr/bin/python3 -c "print('%.2f' % ($now / $plain) if $plain else '')")" "$(field '"%.1f" % (100 * (1 - r["placement"]["mac_share_accelerator"]))')"
-  done
+  local name=$1 most=${3:-} times=${4:-} model=$data/zoo/$1.onnx golden=$data/golden/$1 options error now ratio bar=
+  mapfile -t options < <(/usr/bin/python3 scripts/input_shapes.py "$golden")
+  # shellcheck disable=SC2206
+  options+=($2)
+  rm -rf "$work/out"
+  if ! "$mrvlc" -q compile "$model" -o "$work/out" "${options[@]}" 2>"$work/log"; then
+    printf '| %s | %s | %s |\n' "$name" "$2" "$(grep -oE 'MRV[0-9]+: .*' "$work/log" | tail -1 | cut -c1-140)"
+    return
+  fi
+  error=$(measured "$model" --data "$golden" "${options[@]}")
+  now=$(cycles)
+  [ -n "$2" ] || plain=$now
+  ratio=$(/usr/bin/python3 -c "print('%.2f' % ($now / $plain) if $plain else '')")
+  [ -z "$most" ] || bar="$most${times:+ at $times}: $(/usr/bin/python3 -c "print('met' if float('$error') <= $most and $ratio <= ${times:-1e9} else 'not met')")"
+  printf '| %s | %s | %s | %.2g | %d | %s | %s | %s |\n' "$name" "$2" "$(field '"-" if r["accuracy"]["expected_error"] is None else "%.2g" % r["accuracy"]["expected_error"]')" "$error" "$now" "$ratio" \
+    "$(field '"%.1f" % (100 * (1 - r["placement"]["mac_share_accelerator"]))')" "$bar"
 }
 
 networks_table() {
-  echo "| network | --accuracy | expected | measured | cycles | ratio | MACs on the CPU, % |"
-  echo "|---|---|---|---|---:|---:|---:|"
-  network blazeface_front128 1e-2 2e-3
-  network fastestdet 1e-2
-  network mlsd_tiny_320 1 1e-1
+  echo "| network | options | expected | measured | cycles | ratio | MACs on the CPU, % | bar |"
+  echo "|---|---|---|---|---:|---:|---:|---|"
+  network blazeface_front128 ""
+  network blazeface_front128 "--accuracy 1e-2" 1e-2 2
+  network blazeface_front128 "--accuracy 2e-3" 2e-3
+  network fastestdet ""
+  network fastestdet "--accuracy 1e-2" 1e-2 2.5
+  network mlsd_tiny_320 ""
+  network mlsd_tiny_320 "--objective accuracy --slowdown 1.4" 1 1.4
+  network mlsd_tiny_320 "--objective accuracy --slowdown 2.5" 0.1 2.5
+}
+
+# Models of which something is beyond fp16, with the range of their inputs told: near, or warned of.
+ranges_table() {
+  local name low high range error warned
+  /usr/bin/python3 scripts/accuracy_cases.py "$work/found" "$data/found" >"$work/ranges"
+  echo "| model | inputs | expected | measured | warnings | bar |"
+  echo "|---|---|---|---|---|---|"
+  while IFS=$'\t' read -r name low high; do
+    range="x=$low:$high"
+    rm -rf "$work/out"
+    "$mrvlc" compile "$data/found/$name.onnx" -o "$work/out" --input-range "$range" 2>"$work/log" >&2 || { printf '| %s | %s | %s |\n' "$name" "$low to $high" "$(tail -1 "$work/log")"; continue; }
+    error=$(measured "$data/found/$name.onnx" --data "$work/found/${name}_$high" --input-range "$range")
+    warned=$(grep -oE 'warning MRV090[12]' "$work/log" | sort -u | sed 's/warning //' | paste -sd' ' || true)
+    printf '| %s | %s | %s | %.2g | %s | %s |\n' "$name" "$low to $high" "$(field '"-" if r["accuracy"]["expected_error"] is None else "%.2g" % r["accuracy"]["expected_error"]')" "$error" "${warned:-none}" \
+      "1e-2, or a warning: $(/usr/bin/python3 -c "print('met' if float('$error') <= 1e-2 or '$warned' else 'not met')")"
+  done <"$work/ranges"
 }
 
 # formula NAME WHAT DEVIATION OPTION...: a row; `error` is what was measured.
@@ -74,11 +99,11 @@ formula() {
 }
 
 formulas_table() {
-  local name what deviation sets error
+  local name what deviation error
   /usr/bin/python3 scripts/accuracy_cases.py "$work" >"$work/list"
   echo "| written out | deviation | measured | cycles |"
   echo "|---|---:|---:|---:|"
-  while IFS=$'\t' read -r name what deviation sets; do
+  while IFS=$'\t' read -r name what deviation _; do
     formula "$name" "$what" "$deviation" --accel '*'
     # What fp16 alone does not hold.
     if [ "$(/usr/bin/python3 -c "print(float('$error') > 5e-3)")" = True ]; then
@@ -102,4 +127,5 @@ PY
 }
 
 if [ "$networks" = yes ] && [ -d "$data/zoo" ]; then networks_table | put networks; fi
+if [ "$ranges" = yes ] && [ -d "$data/found" ]; then ranges_table | put ranges; fi
 if [ "$formulas" = yes ]; then formulas_table | put formulas; fi

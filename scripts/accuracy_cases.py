@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Models that docs/accuracy.md measures, and their inputs: accuracy_cases.py FOLDER
+"""Models that docs/accuracy.md measures, and their inputs: accuracy_cases.py FOLDER [FOUND]
 
 Normalisations and softmax written out in single operators, and a log-mel front end, each with normally distributed inputs and
 expected outputs in double precision. FOLDER/NAME.onnx, FOLDER/NAME/test_data_set_K/{input,output}_0.npy; prints a line for
-each: name, what it is, the deviation of its inputs, the number of sets.
+each: name, what it is, the deviation of its inputs, the number of sets. With FOUND, a folder with the models of RANGES, inputs and
+expected outputs of those instead, and for each: name, the range of its inputs.
 """
 import pathlib
 import sys
@@ -179,4 +180,42 @@ def main(folder):
         print(f"{name}\t{what}\t{deviation}\t{SETS}")
 
 
-main(pathlib.Path(sys.argv[1]))
+# What leaves fp16 in them: an input, a product, weights.
+RANGES = {"image16bit": [(0, 65535)], "rmsnorm_zero": [(-1, 1), (-1000, 1000)], "weights_beyond_fp16": [(-10, 10)]}
+
+
+def conv(x, w):
+    windows = np.lib.stride_tricks.sliding_window_view(x, w.shape[2:], axis=(2, 3))
+    return np.einsum("nchwij,ocij->nohw", windows, w)
+
+
+EXACT = {"Mul": np.multiply, "Add": np.add, "Div": np.divide, "Pow": np.power, "MatMul": np.matmul, "Sqrt": np.sqrt,
+         "Relu": lambda x: np.maximum(x, 0), "ReduceMean": lambda x: x.mean(-1, keepdims=True), "Conv": conv}
+
+
+def evaluate(model, x):
+    values = {t.name: numpy_helper.to_array(t).astype(float) for t in model.graph.initializer}
+    values[model.graph.input[0].name] = x.astype(float)
+    for node in model.graph.node:
+        values[node.output[0]] = EXACT[node.op_type](*(values[i] for i in node.input))
+    return values[model.graph.output[0].name]
+
+
+def found(folder, models):
+    rng = np.random.default_rng(1)
+    for name, ranges in RANGES.items():
+        model = onnx.load(models / f"{name}.onnx")
+        shape = [d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim]
+        for low, high in ranges:
+            at = folder / f"{name}_{high}" / "test_data_set_0"
+            at.mkdir(parents=True)
+            x = rng.uniform(low, high, shape).astype(np.float32)
+            np.save(at / "input_0.npy", x)
+            np.save(at / "output_0.npy", evaluate(model, x).astype(np.float32))
+            print(f"{name}\t{low}\t{high}")
+
+
+if len(sys.argv) > 2:
+    found(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))
+else:
+    main(pathlib.Path(sys.argv[1]))
