@@ -61,6 +61,8 @@ std::optional<AccuracyChoice> meet(double asked, Trials& trials) {
     return choice;
   };
   if (plain->error <= asked) return finished({});
+  if (const auto fitted = plain->overflows ? trials.fitting() : std::nullopt)
+    if (meets(trials.measure(*fitted), asked)) return finished(*fitted);
   auto found = trials.roundings();
   if (!found) return std::nullopt;
   Plan plan(trials.graph(), std::move(*found), plain->error);

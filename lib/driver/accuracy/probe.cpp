@@ -30,6 +30,10 @@ constexpr int64_t kMoreSamples = 8, kMoreBudget = 200'000'000;
 // What a probe may cost, in multiply-accumulates or as much time in other steps: about a second and a half.
 // docs/accuracy.md.
 constexpr int64_t kBudget = 6'000'000'000;
+// From this sample on inputs of a named range with zero in it are ever smaller, by this each time: a range
+// says how large inputs can be, and a network may have logarithms or quotients of them.
+constexpr size_t kFirstSmall = 4;
+constexpr double kSmaller = 1.0 / 4;
 // Bytes of live tensors; what --probe may take is the interpreter's limit.
 constexpr int64_t kRoom = int64_t{512} << 20;
 
@@ -105,6 +109,19 @@ size_t samples_within(const CompiledModel& m, const CompileOptions& options, std
   return static_cast<size_t>(std::min(most, wanted));
 }
 
+// Of sample `k`: those of --input-range, `named`, become smaller.
+calibration::Distributions for_sample(size_t k, const calibration::Distributions& all,
+                                      const calibration::Distributions& named) {
+  calibration::Distributions out = all;
+  for (auto& [input, quantiles] : out) {
+    const bool around_zero = quantiles.at(0) <= 0 && quantiles.at(1) >= 0;
+    if (k < kFirstSmall || !around_zero || !named.contains(input)) continue;
+    const double factor = std::pow(kSmaller, static_cast<double>(k - kFirstSmall + 1));
+    for (auto& [p, value] : quantiles.points) value *= factor;
+  }
+  return out;
+}
+
 // Each once, with the ONNX node that makes it.
 std::vector<std::pair<ir::ValueId, Accuracy::Beyond>> stored_activations(
     const CompiledModel& m, const calibration::Distributions& known) {
@@ -137,7 +154,8 @@ Result<Probe> Probe::begin(const CompiledModel& m, const CompileOptions& options
   Probe out;
   const ir::Graph& graph = m.model.graph;
   MRVLC_ASSIGN(auto distributions, calibration::distributions_of(graph, options.input_ranges));
-  const bool ranged = !distributions.empty();
+  const calibration::Distributions named = distributions;
+  const bool ranged = !named.empty();
   if (data != nullptr)
     distributions.merge(calibration::distributions_of(graph, *data));  // a named range stays
   out.accuracy_.on_accelerator = !m.partition.regions.empty();
@@ -156,7 +174,8 @@ Result<Probe> Probe::begin(const CompiledModel& m, const CompileOptions& options
                                   : "",
                   ranged ? ", in the ranges of --input-range" : "");
   for (size_t k = 0; k < samples; ++k)
-    out.inputs_.push_back(calibration::draw_inputs(graph, static_cast<uint32_t>(k + 1), distributions));
+    out.inputs_.push_back(
+        calibration::draw_inputs(graph, static_cast<uint32_t>(k + 1), for_sample(k, distributions, named)));
   if (!any_float_output(graph)) out.compared_ = region_outputs(m.partition);
   out.reference_ = std::async(options.jobs == 1 ? std::launch::deferred : std::launch::async,
                               [graph, inputs = out.inputs_, kept = out.compared_, room = room_of(options)] {

@@ -1,6 +1,8 @@
 // Trial compiles of `compile --accuracy`.
 #include "accuracy/trials.h"
 
+#include <algorithm>
+
 #include "accuracy/held.h"
 #include "accuracy/probe.h"
 #include "compile_hooks.h"
@@ -22,6 +24,7 @@ void add_layer_cycles(const CompiledModel& m, size_t region, Trial& trial) {
 Trial trial_of(const CompiledModel& m) {
   Trial trial;
   trial.error = m.accuracy.expected_error();
+  trial.overflows = std::ranges::any_of(m.accuracy.beyond, [](const auto& b) { return !b.wide; });
   for (size_t i = 0; i < m.runs.size(); ++i) {
     trial.cycles += static_cast<double>(m.runs[i].total_cycles());
     add_layer_cycles(m, i, trial);

@@ -1,6 +1,6 @@
 // Compiles as far as the probe, with one choice or another of what is not to be fp16.
 #pragma once
-#include "accuracy/choice.h"
+#include "accuracy/fit.h"
 #include "accuracy/roundings.h"
 
 namespace mrvlc::driver {
@@ -10,6 +10,7 @@ class Probe;
 // A compile that was measured.
 struct Trial {
   double error = 0;
+  bool overflows = false;               // values leave fp16
   double cycles = 0;                    // of all regions
   std::map<ir::NodeId, double> layers;  // of these, by the anchor of the layer that they are spent on
 };
@@ -20,6 +21,8 @@ class Trials {
 
   // nullopt: it cannot be compiled so, or not probed.
   std::optional<Trial> measure(const AccuracyChoice& choice);
+  // What is done without --accuracy about values that leave fp16.
+  std::optional<AccuracyChoice> fitting() const { return fitting_choice(options_); }
   size_t runs() const { return runs_; }
 
   // Of the first trial, without code.

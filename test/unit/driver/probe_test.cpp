@@ -133,6 +133,32 @@ TEST_CASE("a value that leaves fp16 gets a power of two, and only it") {
   CHECK(a["kept_as_pairs"] == 0);
   CHECK(a["asked"].is_null());
   CHECK(c.compile() == a);
+  c.options.accuracy = 5e-3;
+  const Json asked = c.compile();
+  CHECK(asked["kept_scaled"] == 1);
+  CHECK(asked["kept_as_pairs"] == 0);
+  CHECK(asked["expected_error"] == a["expected_error"]);
+}
+
+// Logarithms of what is small beside the end of the range.
+TEST_CASE("the range of an input is a range of amplitudes, too") {
+  test::pb::ModelProto model = test::empty_model();
+  test::add_input(model, "x", {1, 3, 8, 5});
+  add_conv(model, "first", "x", "c", 3, 4, 0.1f);
+  test::add_node(model, "Mul", {"c", "c"}, {"square"});
+  test::add_node(model, "Mul", {"square", "square"}, {"fourth"});
+  test::add_node(model, "Mul", {"fourth", "fourth"}, {"power"});
+  add_conv(model, "bands", "power", "d", 4, 4, 0.1f);
+  test::add_node(model, "Log", {"d"}, {"y"});
+  test::add_output(model, "y", {1, 4, 8, 5});
+  Case c(model);
+  c.options.input_ranges = {{"x", 0, 10}};
+  c.compile();
+  REQUIRE(c.ok);
+  CHECK(c.find(DiagCode::MRV0901) != nullptr);
+  c.options.input_ranges = {{"x", 5, 10}};  // without zero: as large as it says
+  c.compile();
+  CHECK(c.find(DiagCode::MRV0901) == nullptr);
 }
 
 // Its instruction writes fp16 alone.
