@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "compile_options.h"
+#include "mrvlc/driver/last_compile.h"
 #include "mrvlc/support/diag/general.h"
 
 namespace mrvlc::app {
@@ -97,7 +98,7 @@ void add_compile(CLI::App& app, Context& context) {
     if (!options.ok()) return context.fail("mrvlc", options.error());
     Diagnostics diagnostics;
     std::vector<std::string> summary;
-    bool ok = driver::compile(
+    bool ok = driver::compile_last(
         *options, diagnostics, [](const std::string& text) { std::fputs(text.c_str(), stdout); }, &summary);
     print_diagnostics(a->model, diagnostics, context.messages);
     context.exit_code = ok ? 0 : diagnostics.exit_code();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <future>
+#include <memory>
 #include <set>
 
 #include "accuracy/fit.h"
@@ -11,6 +12,7 @@
 #include "compile_hooks.h"
 #include "mrvlc/accel/stages.h"
 #include "mrvlc/driver/interrupt.h"
+#include "mrvlc/driver/last_compile.h"
 #include "mrvlc/driver/place.h"
 #include "mrvlc/ir/text.h"
 #include "mrvlc/partition/legality.h"
@@ -357,8 +359,8 @@ class Compiler {
 };
 
 // Once, where all values fit their format; what a compile says that is not the last one is not said.
-bool compile_fitting(const CompileOptions& options, Diagnostics& diagnostics, const DumpFn& dump,
-                     std::vector<std::string>* summary) {
+std::unique_ptr<Compiler> compile_fitting(const CompileOptions& options, Diagnostics& diagnostics,
+                                          const DumpFn& dump) {
   Fitting fitting(options);
   for (;;) {
     Diagnostics said;
@@ -371,14 +373,30 @@ bool compile_fitting(const CompileOptions& options, Diagnostics& diagnostics, co
       return !again;
     };
     const DumpFn keep = [&](const std::string& text) { dumped.push_back(text); };
-    Compiler compiler(options, said, keep, hooks);
-    const bool ok = compiler.run();
+    auto compiler = std::make_unique<Compiler>(options, said, keep, hooks);
+    const bool ok = compiler->run();
     if (again) continue;
     for (const Diag& d : said.list()) diagnostics.add(d);
     for (const std::string& text : dumped) dump(text);
-    if (ok && summary != nullptr) *summary = compiler.summary();
-    return ok;
+    return ok ? std::move(compiler) : nullptr;
   }
+}
+
+std::unique_ptr<Compiler> compile_chosen(const CompileOptions& options, Diagnostics& diagnostics,
+                                         const DumpFn& dump) {
+  CompileHooks hooks;
+  hooks.choice = choose_for_accuracy(options);
+  auto compiler = std::make_unique<Compiler>(options, diagnostics, dump, hooks);
+  return compiler->run() ? std::move(compiler) : nullptr;
+}
+
+// All that a compile made; nothing when it failed. What it refers to is not read any more.
+std::unique_ptr<Compiler> run_compiler(const CompileOptions& options, Diagnostics& diagnostics,
+                                       const DumpFn& dump, std::vector<std::string>* summary) {
+  auto compiler = chooses(options) ? compile_chosen(options, diagnostics, dump)
+                                   : compile_fitting(options, diagnostics, dump);
+  if (compiler != nullptr && summary != nullptr) *summary = compiler->summary();
+  return compiler;
 }
 
 }  // namespace
@@ -398,13 +416,14 @@ std::optional<AccuracyChoice> fitting_choice(const CompileOptions& options) {
 
 bool compile(const CompileOptions& options, Diagnostics& diagnostics, const DumpFn& dump,
              std::vector<std::string>* summary) {
-  if (!chooses(options)) return compile_fitting(options, diagnostics, dump, summary);
-  CompileHooks hooks;
-  hooks.choice = choose_for_accuracy(options);
-  Compiler compiler(options, diagnostics, dump, hooks);
-  const bool ok = compiler.run();
-  if (ok && summary != nullptr) *summary = compiler.summary();
-  return ok;
+  return run_compiler(options, diagnostics, dump, summary) != nullptr;
+}
+
+bool compile_last(const CompileOptions& options, Diagnostics& diagnostics, const DumpFn& dump,
+                  std::vector<std::string>* summary) {
+  static const Compiler* kept = nullptr;  // leak checkers see that it is meant
+  kept = run_compiler(options, diagnostics, dump, summary).release();
+  return kept != nullptr;
 }
 
 bool compile(const CompileOptions& options, Diagnostics& diagnostics, const CompileHooks& hooks) {

@@ -85,7 +85,7 @@ void JsonWriter::quoted(std::string_view text) {
   out_ += '"';
   for (;;) {
     const size_t bare = prefix_of(text, all_bare, is_bare);
-    out_.append(text.substr(0, bare));
+    out_.append(text.data(), bare);
     if (bare == text.size()) break;
     const char c = text[bare];
     if (const char letter = short_escape(c); letter != '\0') {

@@ -20,10 +20,15 @@ constexpr bool has_byte(uint64_t word, unsigned char byte) {
 template <class All, class One>
 size_t prefix_of(std::string_view text, All all, One one) {
   size_t i = 0;
-  for (uint64_t word = 0; i + sizeof word <= text.size(); i += sizeof word) {
-    std::memcpy(&word, text.data() + i, sizeof word);
-    if (!all(word)) break;
-  }
+  uint64_t word = 0;
+  auto all_from = [&](size_t at) {
+    std::memcpy(&word, text.data() + at, sizeof word);
+    return all(word);
+  };
+  while (i + sizeof word <= text.size() && all_from(i)) i += sizeof word;
+  // What is left of a text of eight and more is looked at once more with what stands before it.
+  if (text.size() >= sizeof word && i + sizeof word > text.size() && all_from(text.size() - sizeof word))
+    return text.size();
   while (i < text.size() && one(text[i])) ++i;
   return i;
 }

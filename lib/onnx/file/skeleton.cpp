@@ -101,14 +101,21 @@ class Cutter {
   }
 
  private:
+  // What lies between two tensors that are cut is kept in one piece, and a graph without any is not copied.
   bool graph(std::string_view bytes) {
     std::string kept;
+    const char* from = bytes.data();
     size_t initializer = 0;
     Scanner scan(bytes);
     for (WireField f; !scan.done();) {
       if (!scan.next(f)) return false;
-      if (!is(f, kGraphInitializer) || !tensor(f.payload, initializer++, kept)) kept += f.whole;
+      std::string cut;
+      if (!is(f, kGraphInitializer) || !tensor(f.payload, initializer++, cut)) continue;
+      kept.append(from, f.whole.data()) += cut;
+      from = f.whole.data() + f.whole.size();
     }
+    if (out_.raw.empty()) return true;
+    kept.append(from, bytes.data() + bytes.size());
     put_field(out_.bytes, kModelGraph, kept);
     return true;
   }

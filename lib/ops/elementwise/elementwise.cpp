@@ -1,7 +1,7 @@
 // Definition, upgrade, inference and C patterns shared by element-wise operators.
 #include "elementwise/elementwise.h"
 
-#include <fmt/args.h>
+#include <stdexcept>
 
 #include "mrvlc/support/diag/ops.h"
 
@@ -89,24 +89,43 @@ OpDef host_only(OpDef op, std::string_view reason) {
   return op;
 }
 
+namespace {
+
+// What a pattern's field stands for; an attribute's literal is made only where it is asked for.
+std::string field_text(std::string_view field, const ir::Node& node, const std::vector<std::string>& x,
+                       ElementType elem) {
+  constexpr std::string_view kOperands[] = {"x", "y", "z"};
+  for (size_t i = 0; i < x.size() && i < std::size(kOperands); ++i) {
+    if (field == kOperands[i]) return x[i];
+  }
+  if (field == "t") return std::string(c_type(elem));
+  if (field == "u") return std::string(unsigned_arithmetic(elem));
+  if (field == "f") return elem == ElementType::F64 ? "" : "f";
+  const int at = node.op->attr_index(field);
+  if (at < 0) throw std::logic_error(fmt::format("a C pattern has the unknown field {{{}}}", field));
+  const ir::Attr& attr = node.attrs[static_cast<size_t>(at)];
+  if (const auto* f = std::get_if<float>(&attr)) return c_literal(static_cast<double>(*f), elem);
+  return c_literal(std::get<int64_t>(attr), elem);
+}
+
+}  // namespace
+
+// Not fmt's named arguments: they are all made for every node, and this is called for every node.
 std::string expand_pattern(std::string_view pattern, const ir::Node& node, const std::vector<std::string>& x,
                            ElementType elem) {
-  static constexpr const char* kOperands[] = {"x", "y", "z"};
-  fmt::dynamic_format_arg_store<fmt::format_context> fields;
-  for (size_t i = 0; i < x.size() && i < std::size(kOperands); ++i)
-    fields.push_back(fmt::arg(kOperands[i], x[i]));
-  fields.push_back(fmt::arg("t", c_type(elem)));
-  fields.push_back(fmt::arg("u", unsigned_arithmetic(elem)));
-  fields.push_back(fmt::arg("f", elem == ElementType::F64 ? "" : "f"));
-  for (size_t i = 0; i < node.attrs.size(); ++i) {
-    const char* field = node.op->attrs[i].name.data();  // schema names are literals, hence terminated
-    if (const auto* f = std::get_if<float>(&node.attrs[i])) {
-      fields.push_back(fmt::arg(field, c_literal(static_cast<double>(*f), elem)));
-    } else if (const auto* n = std::get_if<int64_t>(&node.attrs[i])) {
-      fields.push_back(fmt::arg(field, c_literal(*n, elem)));
+  std::string expr;
+  for (size_t at = 0; at < pattern.size();) {
+    const char c = pattern[at];
+    const bool brace = c == '{' || c == '}';
+    if (!brace || (at + 1 < pattern.size() && pattern[at + 1] == c)) {  // "{{" is a brace
+      expr += c;
+      at += brace ? 2 : 1;
+      continue;
     }
+    const size_t end = pattern.find('}', at);
+    expr += field_text(pattern.substr(at + 1, end - at - 1), node, x, elem);
+    at = end + 1;
   }
-  std::string expr = fmt::vformat(pattern, fields);
   return is_float(elem) ? expr : fmt::format("({})({})", c_type(elem), expr);
 }
 
