@@ -56,6 +56,8 @@ class Compiler {
     return driver::summary(m_, options_, report_, static_cast<size_t>(warnings));
   }
 
+  // A line or two a phase; the first that fails ends the compile, and its diagnostics say why. What happens
+  // in each, and in which library: docs/architecture.md.
   bool run() {
     return phase("options", [&] { return choose_target(); }) && import_model() &&
            phase("passes", [&] { return simplify(); }) && phase("partition", [&] { return place(); }) &&
