@@ -179,17 +179,29 @@ void add_explain(CLI::App& app, Context& context) {
 }
 
 void add_map(CLI::App& app, Context& context) {
-  auto out = std::make_shared<std::string>();
+  auto outs = std::make_shared<std::vector<std::string>>();
   auto q = std::make_shared<driver::MapQuery>();
+  auto merge = std::make_shared<bool>(false);
   CLI::App* cmd = app.add_subcommand("map", "follow the ID map in both directions");
-  cmd->add_option("OUT", *out, "folder made by compile")->required()->type_name("");
+  cmd->add_option("OUT", *outs, "folder made by compile; with --merge any number")->required()->type_name("");
   auto* group = cmd->add_option_group("query");
   group->add_option("--node", q->node, "an ONNX node's name, output or id");
   group->add_option("--expr", q->expression, "an expression id");
   group->add_option("--instruction", q->instruction, "REGION:N or REGION:SECTION:N");
   group->add_option("--line", q->line, "FILE:N");
+  group->add_option("--symbol", q->symbol, "a C function of the stub");
+  group->add_option("--layer", q->layer, "REGION:N");
+  group->add_option("--region", q->region, "a region");
+  group->add_flag("--merge", *merge, "the maps of several folders as one JSON document");
   group->require_option(1);
-  cmd->callback([out, q, &context] { context.finish(*out, driver::map(*out, *q)); });
+  cmd->add_flag("--json", q->json, "the part of idmap.json");
+  cmd->callback([outs, q, merge, &context] {
+    if (*merge) return context.finish("mrvlc", driver::merge_maps({outs->begin(), outs->end()}));
+    if (outs->size() > 1)
+      return context.fail("mrvlc",
+                          make_diag<DiagCode::MRV0004>("map takes one folder; --merge takes several"));
+    context.finish(outs->front(), driver::map(outs->front(), *q));
+  });
 }
 
 void add_inspect(CLI::App& app, Context& context) {

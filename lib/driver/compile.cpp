@@ -38,6 +38,36 @@ constexpr size_t kMaxGateErrors = 20;
 
 using DumpFn = std::function<void(std::string)>;
 
+Result<std::vector<accel::Stage>> stages_of(const CompileOptions& options) {
+  std::vector<accel::Stage> out;
+  for (const std::string& name : options.dump_stages) {
+    const std::optional<accel::Stage> stage = accel::stage_named(name);
+    if (!stage) {
+      return make_diag<DiagCode::MRV0004>(fmt::format("--dump-stage: there is no stage '{}'; stages are {}",
+                                                      printable(name),
+                                                      fmt::join(accel::stage_names(), ", ")));
+    }
+    out.push_back(*stage);
+  }
+  return out;
+}
+
+// --fail-on-fallback: every node in the way is named, not only the first.
+bool check_fallback(const CompiledModel& m, Diagnostics& diagnostics) {
+  size_t found = 0;
+  for (const auto& d : m.partition.decisions) {
+    if (d.accelerator || ++found > kMaxGateErrors) continue;
+    diagnostics.add(as_in_model(
+        m.model.graph, make_diag<DiagCode::MRV0009>("--fail-on-fallback: runs on the CPU: " + d.reason.str()),
+        d.node));
+  }
+  if (found > kMaxGateErrors) {
+    diagnostics.add(make_diag<DiagCode::MRV0009>(
+        fmt::format("--fail-on-fallback: {} more nodes run on the CPU", found - kMaxGateErrors)));
+  }
+  return found == 0;
+}
+
 class Compiler {
  public:
   Compiler(const CompileOptions& options, Diagnostics& diagnostics, const DumpFn& dump,
@@ -61,7 +91,8 @@ class Compiler {
   bool run() {
     return phase("options", [&] { return choose_target(); }) && import_model() &&
            phase("passes", [&] { return simplify(); }) && phase("partition", [&] { return place(); }) &&
-           check_gates() && phase("probe", [&] { return begin_probe(); }) && compile_regions() &&
+           (!options_.fail_on_fallback || check_fallback(m_, diagnostics_)) &&
+           phase("probe", [&] { return begin_probe(); }) && compile_regions() &&
            phase("simulate", [&] { return time_regions(m_); }) &&
            phase("probe", [&] { return finish_probe(); }) && goes_on() && check_accuracy() &&
            phase("host", [&] { return generate_host(); }) && phase("hash", [&] { return finish_hash(); }) &&
@@ -87,7 +118,7 @@ class Compiler {
     MRVLC_TRY(check_replaceable(options_.out));  // before the work, and again when it is done
     MRVLC_TRY(check_apart(options_, named_files(options_)));
     MRVLC_TRY(check_side_files(options_));
-    MRVLC_TRY(choose_stages());
+    MRVLC_ASSIGN(stages_, stages_of(options_));
     if (options_.precision == "int8") {
       return make_diag<DiagCode::MRV0004>(
           "--precision int8 needs calibration data, which this version cannot take yet");
@@ -106,19 +137,6 @@ class Compiler {
       return make_diag<DiagCode::MRV0004>(fmt::format("--tiles: {} does not take {} tiles; it takes {}",
                                                       m_.machine.name, options_.tiles,
                                                       fmt::join(counts, ", ")));
-    }
-    return {};
-  }
-
-  Status choose_stages() {
-    for (const std::string& name : options_.dump_stages) {
-      const std::optional<accel::Stage> stage = accel::stage_named(name);
-      if (!stage) {
-        return make_diag<DiagCode::MRV0004>(fmt::format("--dump-stage: there is no stage '{}'; stages are {}",
-                                                        printable(name),
-                                                        fmt::join(accel::stage_names(), ", ")));
-      }
-      stages_.push_back(*stage);
     }
     return {};
   }
@@ -291,23 +309,6 @@ class Compiler {
   Status encode(RegionCompiler& regions) {
     if (hooks_.coded) hooks_.coded(m_.regions.back());
     return regions.encode();
-  }
-
-  // Every node in the way is named, not only the first.
-  bool check_gates() {
-    if (!options_.fail_on_fallback) return true;
-    size_t found = 0;
-    for (const auto& d : m_.partition.decisions) {
-      if (d.accelerator || ++found > kMaxGateErrors) continue;
-      diagnostics_.add(as_in_model(
-          m_.model.graph,
-          make_diag<DiagCode::MRV0009>("--fail-on-fallback: runs on the CPU: " + d.reason.str()), d.node));
-    }
-    if (found > kMaxGateErrors) {
-      diagnostics_.add(make_diag<DiagCode::MRV0009>(
-          fmt::format("--fail-on-fallback: {} more nodes run on the CPU", found - kMaxGateErrors)));
-    }
-    return found == 0;
   }
 
   Status generate_host() {

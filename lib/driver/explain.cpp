@@ -1,7 +1,9 @@
 // `mrvlc explain` and `mrvlc map`: readers of placement.json and idmap.json.
 #include <charconv>
+#include <set>
 
 #include "mrvlc/idmap/idmap.h"
+#include "mrvlc/idmap/select.h"
 #include "mrvlc/support/diag/general.h"
 #include "output/output_folder.h"
 
@@ -51,24 +53,58 @@ bool parse_number(std::string_view text, uint32_t& out) {
 }
 
 // REGION:N (section main) or REGION:SECTION:N.
-Result<std::string> by_instruction(const Json& map, const std::string& text) {
+Status read_instruction(const std::string& text, idmap::Query& q) {
   size_t first = text.find(':'), last = text.rfind(':');
-  uint32_t region = 0, index = 0;
-  bool ok = first != std::string::npos && parse_number(std::string_view(text).substr(0, first), region) &&
-            parse_number(std::string_view(text).substr(last + 1), index);
+  idmap::Query::Instruction& i = q.instruction.emplace();
+  bool ok = first != std::string::npos && parse_number(std::string_view(text).substr(0, first), i.region) &&
+            parse_number(std::string_view(text).substr(last + 1), i.index);
   if (!ok) return usage("--instruction takes REGION:N or REGION:SECTION:N, e.g. 0:17");
-  return idmap::query_instruction(map, region,
-                                  first == last ? "main" : text.substr(first + 1, last - first - 1), index);
+  i.section = first == last ? "main" : text.substr(first + 1, last - first - 1);
+  return {};
 }
 
-Result<std::string> by_line(const Json& map, const std::string& text) {
+Status read_line(const std::string& text, idmap::Query& q) {
   size_t colon = text.rfind(':');
-  uint32_t line = 0;
-  if (colon == std::string::npos || !parse_number(std::string_view(text).substr(colon + 1), line)) {
+  idmap::Query::Line& l = q.line.emplace();
+  if (colon == std::string::npos || !parse_number(std::string_view(text).substr(colon + 1), l.line))
     return usage("--line takes FILE:N, e.g. model.c:120");
-  }
   // As compilers print it, OUT/model.c:120; the files of a stub lie in one folder.
-  return idmap::query_line(map, std::filesystem::path(text.substr(0, colon)).filename().string(), line);
+  l.file = std::filesystem::path(text.substr(0, colon)).filename().string();
+  return {};
+}
+
+Status read_layer(const std::string& text, idmap::Query& q) {
+  const size_t colon = text.find(':');
+  idmap::Query::Layer& l = q.layer.emplace();
+  const bool ok = colon != std::string::npos &&
+                  parse_number(std::string_view(text).substr(0, colon), l.region) &&
+                  parse_number(std::string_view(text).substr(colon + 1), l.layer);
+  return ok ? Status() : usage("--layer takes REGION:N, e.g. 0:17");
+}
+
+Result<idmap::Query> read_query(const MapQuery& query) {
+  idmap::Query q;
+  q.node = query.node;
+  q.expression = query.expression;
+  q.symbol = query.symbol;
+  q.region = query.region;
+  if (query.instruction) MRVLC_TRY(read_instruction(*query.instruction, q));
+  if (query.line) MRVLC_TRY(read_line(*query.line, q));
+  if (query.layer) MRVLC_TRY(read_layer(*query.layer, q));
+  return q;
+}
+
+Result<std::string> answer(const Json& map, const idmap::Query& q, bool json) {
+  if (!json) {
+    if (q.node) return idmap::query_node(map, *q.node);
+    if (q.expression) return idmap::query_expression(map, *q.expression);
+    if (q.instruction)
+      return idmap::query_instruction(map, q.instruction->region, q.instruction->section,
+                                      q.instruction->index);
+    if (q.line) return idmap::query_line(map, q.line->file, q.line->line);
+  }
+  MRVLC_ASSIGN(const Json part, idmap::select(map, q));
+  return json ? part.dump(1) + "\n" : idmap::text_of(part);
 }
 
 Result<std::string> explanation(const Json& placement, const std::optional<std::string>& node) {
@@ -101,13 +137,26 @@ Result<std::string> explain(const std::filesystem::path& out, const std::optiona
 Result<std::string> map(const std::filesystem::path& out, const MapQuery& query) {
   MRVLC_ASSIGN(OutputFolder folder, open_output(out));
   MRVLC_ASSIGN(Json json, folder.json("idmap.json"));
-  return folder.reading([&]() -> Result<std::string> {
-    if (query.node) return idmap::query_node(json, *query.node);
-    if (query.expression) return idmap::query_expression(json, *query.expression);
-    if (query.instruction) return by_instruction(json, *query.instruction);
-    if (query.line) return by_line(json, *query.line);
-    return usage("one of --node, --expr, --instruction, --line is needed");
-  });
+  MRVLC_ASSIGN(const idmap::Query q, read_query(query));
+  return folder.reading([&] { return answer(json, q, query.json); });
+}
+
+Result<std::string> merge_maps(const std::vector<std::filesystem::path>& outs) {
+  std::vector<std::pair<std::string, Json>> maps;
+  std::set<std::string> names;
+  for (const auto& out : outs) {
+    MRVLC_ASSIGN(OutputFolder folder, open_output(out));
+    if (!names.insert(folder.name).second)
+      return usage(
+          fmt::format("--merge: two folders hold a model '{}'; compile one with --name", folder.name));
+    MRVLC_ASSIGN(Json json, folder.json("idmap.json"));
+    MRVLC_ASSIGN(std::string text, folder.reading([&]() -> Result<std::string> {
+      const std::pair<std::string, Json> one[] = {{folder.name, json}};
+      return idmap::merge(one).at("schema").get<std::string>();  // it is a map
+    }));
+    maps.emplace_back(folder.name, std::move(json));
+  }
+  return idmap::merge(maps).dump(1) + "\n";
 }
 
 }  // namespace mrvlc::driver

@@ -69,7 +69,8 @@ void Fates::note_live(const ir::Lineage& lineage, const partition::NodeDecision&
 void Fates::note_erased(const ir::Graph& graph) {
   for (size_t i = 0; i < graph.node_slots(); ++i) {
     const ir::Lineage& lineage = graph.lineage(ir::NodeId(i));
-    if (lineage.erased_because.empty()) continue;
+    // What became of the ONNX node behind a fence is said by nodes of its own.
+    if (lineage.erased_because.empty() || lineage.pass == "fence") continue;
     for (ir::SourceId s : lineage.sources) {
       fates_[s.index()].gone = &lineage;
       if (lineage.erased_because.starts_with("folded")) fates_[s.index()].folded = true;

@@ -5,30 +5,11 @@
 #include <map>
 #include <set>
 
+#include "lines.h"
 #include "mrvlc/idmap/idmap.h"
 #include "mrvlc/support/diag/general.h"
 
 namespace mrvlc::idmap {
-namespace {
-
-Diag not_found(std::string what) {
-  return make_diag<DiagCode::MRV0004>(std::move(what));
-}
-
-// Sources by id, made once a query: an expression of a large model may have thousands.
-class Sources {
- public:
-  explicit Sources(const Json& map) {
-    for (const Json& s : map.at("sources")) by_id_.emplace(s.at("id").get_ref<const std::string&>(), &s);
-  }
-  const Json* find(std::string_view id) const {
-    auto it = by_id_.find(id);
-    return it == by_id_.end() ? nullptr : it->second;
-  }
-
- private:
-  std::map<std::string_view, const Json*> by_id_;
-};
 
 std::string source_line(const Json& source) {
   return fmt::format("source {} '{}' ({}): {}{}{}\n", source.at("id").get<std::string>(),
@@ -67,6 +48,27 @@ std::string function_line(const Json& f) {
                      f.at("file").get<std::string>(), f.at("first_line").get<uint32_t>(),
                      f.at("last_line").get<uint32_t>());
 }
+
+namespace {
+
+Diag not_found(std::string what) {
+  return make_diag<DiagCode::MRV0004>(std::move(what));
+}
+
+// Sources by id, made once a query: an expression of a large model may have thousands.
+class Sources {
+ public:
+  explicit Sources(const Json& map) {
+    for (const Json& s : map.at("sources")) by_id_.emplace(s.at("id").get_ref<const std::string&>(), &s);
+  }
+  const Json* find(std::string_view id) const {
+    auto it = by_id_.find(id);
+    return it == by_id_.end() ? nullptr : it->second;
+  }
+
+ private:
+  std::map<std::string_view, const Json*> by_id_;
+};
 
 bool contains(const Json& list, const Json& item) {
   return std::find(list.begin(), list.end(), item) != list.end();

@@ -24,7 +24,7 @@ Status for_each_match(const Placement& p, std::string_view option, const std::st
     apply(id);
   }
   if (any || names_source(p.graph, pattern)) return {};
-  return make_diag<DiagCode::MRV0401>(option, printable(pattern));
+  return make_diag<DiagCode::MRV0401>(fmt::format("{} '{}'", option, printable(pattern)));
 }
 
 void ask(NodeConstraints& n, const Pins::Set& set, uint32_t group, const SharedText& text) {
@@ -47,8 +47,7 @@ Status read_pins(Placement& p, const Pins& pins) {
       any = true;
       ask(p.constraints[n.index()], set, group, text);
     }
-    if (!any && set.count == 0 && set.canonical)
-      return make_diag<DiagCode::MRV0401>(set.constraint.given_as, printable(set.constraint.nodes.front()));
+    if (!any && set.count == 0 && set.canonical) return make_diag<DiagCode::MRV0401>(set.constraint.given_as);
   }
   return {};
 }

@@ -32,6 +32,12 @@ std::vector<bool> constant_nodes(const ir::Graph& g, const std::vector<ir::NodeI
   return out;
 }
 
+// The constraint, and of several selectors which.
+std::string named_in(const Constraint& c, const std::string& selector) {
+  if (c.nodes.size() < 2) return c.given_as;
+  return fmt::format("{}: '{}'", c.given_as, printable(selector));
+}
+
 class Resolver {
  public:
   explicit Resolver(const ir::Graph& graph) : g_(graph), order_(graph.topological_order()) {}
@@ -54,7 +60,7 @@ class Resolver {
     for (const std::string& selector : c.nodes) {
       const bool operators = !selector.starts_with("tensor:") && !selector.starts_with("id:");
       if (select(selector, set)) continue;
-      if (!operators) return make_diag<DiagCode::MRV0401>(c.given_as, printable(selector));
+      if (!operators) return make_diag<DiagCode::MRV0401>(named_in(c, selector));
       set.canonical = true;
     }
     if (!c.from.empty() || !c.to.empty()) MRVLC_TRY(between(c, set));

@@ -128,7 +128,8 @@ class Finder {
   std::string what_became(ir::SourceId id) const {
     for (size_t i = graph_.node_slots(); i-- > 0;) {
       const ir::Lineage& l = graph_.lineage(ir::NodeId(i));
-      if (!l.erased_because.empty() && std::ranges::binary_search(l.sources, id)) return l.erased_because;
+      if (!l.erased_because.empty() && l.pass != "fence" && std::ranges::binary_search(l.sources, id))
+        return l.erased_because;
     }
     return "control does not reach it, or the compiler knows what it computes";
   }

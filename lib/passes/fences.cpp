@@ -90,8 +90,7 @@ std::set<std::pair<ValueId, NodeId>> take_fences(Graph& graph) {
     }
   }
   Rewriter rw(graph, "fence");
-  // Without a reason: what became of the ONNX node behind a fence is said by nodes of its own.
-  for (NodeId id : fences) bypass(rw, id, graph.node(id).inputs[0], {});
+  for (NodeId id : fences) bypass(rw, id, graph.node(id).inputs[0], "the passes are over");
   return borders;
 }
 

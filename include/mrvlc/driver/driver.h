@@ -88,9 +88,13 @@ Result<std::string> explain(const std::filesystem::path& out, const std::optiona
 
 struct MapQuery {
   std::optional<std::string> node, instruction, line;  // NAME, REGION:N or REGION:SECTION:N, FILE:N
-  std::optional<uint32_t> expression;
+  std::optional<std::string> symbol, layer;            // of a C function, REGION:N
+  std::optional<uint32_t> expression, region;
+  bool json = false;  // the part of idmap.json instead of text
 };
 Result<std::string> map(const std::filesystem::path& out, const MapQuery& query);
+// The maps of several folders as one document.
+Result<std::string> merge_maps(const std::vector<std::filesystem::path>& outs);
 Result<std::string> disasm(const std::filesystem::path& file);
 // Text of `mrvlc inspect`; warnings of the importer go to `diagnostics`.
 std::optional<std::string> inspect(const CompileOptions& options, Diagnostics& diagnostics);

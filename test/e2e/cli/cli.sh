@@ -35,7 +35,7 @@ command_line() {
   expect 2 "the model has no input 'nope'" compile "$digits" -o o --input-shape nope=1x1x8x8
   expect 2 "dimension 2 is 8" compile "$digits" -o o --input-shape image=1x1x9x9
   for option in --cpu --accel --border; do
-    expect 2 "$option 'nope' matches no node name" compile "$digits" -o o $option nope
+    expect 2 "$option 'nope' matches no node, no operator type" compile "$digits" -o o $option nope
   done
   expect 2 "both name it" compile "$digits" -o o --cpu conv1 --accel Conv
   expect 3 "cannot open 'nope'" compile "$digits" -o o --rules nope

@@ -1,0 +1,202 @@
+// Each query names expressions, or some of their code; from these to sources, layers, instructions and
+// functions.
+#include "mrvlc/idmap/select.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "lines.h"
+#include "mrvlc/support/diag/general.h"
+
+namespace mrvlc::idmap {
+namespace {
+
+using Holds = std::function<bool(const Json&)>;
+
+constexpr const char* kTables[] = {"sources", "expressions", "layers", "instructions", "host_functions"};
+
+bool contains(const Json& list, const Json& item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+Diag not_found(std::string what) {
+  return make_diag<DiagCode::MRV0004>(std::move(what));
+}
+
+class Selection {
+ public:
+  explicit Selection(const Json& map) : map_(map) {
+    for (const char* table : kTables) part_[table] = Json::array();
+  }
+
+  bool take(const char* table, const Holds& holds) {
+    bool any = false;
+    for (const Json& j : map_.at(table)) {
+      if (!holds(j)) continue;
+      part_[table].push_back(j);
+      any = true;
+    }
+    return any;
+  }
+  const Json& taken(const char* table) const { return part_.at(table); }
+
+  // Expressions of the code that was taken.
+  void take_expressions() {
+    std::set<uint32_t> ids;
+    auto add = [&](const Json& list) {
+      for (const Json& e : list) ids.insert(e.get<uint32_t>());
+    };
+    for (const Json& l : taken("layers")) add(l.at("exprs"));
+    for (const Json& i : taken("instructions")) ids.insert(i.at("expr_id").get<uint32_t>());
+    for (const Json& f : taken("host_functions")) {
+      ids.insert(f.at("expr_id").get<uint32_t>());
+      add(f.at("fused"));
+    }
+    take("expressions", [&](const Json& e) { return ids.contains(e.at("expr_id").get<uint32_t>()); });
+  }
+
+  void take_sources() {
+    std::set<std::string> ids;
+    for (const Json& e : taken("expressions")) {
+      for (const Json& s : e.at("sources")) ids.insert(s.get<std::string>());
+    }
+    take("sources", [&](const Json& s) { return ids.contains(s.at("id").get<std::string>()); });
+  }
+
+  // Layers, instructions and functions of the expressions that were taken.
+  void take_code() {
+    std::set<uint32_t> ids;
+    for (const Json& e : taken("expressions")) ids.insert(e.at("expr_id").get<uint32_t>());
+    auto one = [&](const Json& list) {
+      return std::any_of(list.begin(), list.end(),
+                         [&](const Json& e) { return ids.contains(e.get<uint32_t>()); });
+    };
+    auto its = [&](const Json& j) { return ids.contains(j.at("expr_id").get<uint32_t>()); };
+    take("layers", [&](const Json& l) { return one(l.at("exprs")); });
+    take("instructions", its);
+    take("host_functions", [&](const Json& f) { return its(f) || one(f.at("fused")); });
+  }
+
+  Json part() && { return std::move(part_); }
+
+ private:
+  const Json& map_;
+  Json part_;
+};
+
+Status select_node(Selection& s, const std::string& name) {
+  const std::string wanted = json_text(name);  // the name itself, or as the map shows it
+  std::set<std::string> ids;
+  s.take("sources", [&](const Json& j) {
+    const bool hit = j.at("id") == wanted || j.at("name") == wanted || contains(j.at("outputs"), wanted);
+    if (hit) ids.insert(j.at("id").get<std::string>());
+    return hit;
+  });
+  if (ids.empty()) return not_found(fmt::format("no ONNX node is called '{}'", printable(wanted)));
+  s.take("expressions", [&](const Json& e) {
+    const Json& of = e.at("sources");
+    return std::any_of(of.begin(), of.end(),
+                       [&](const Json& id) { return ids.contains(id.get<std::string>()); });
+  });
+  s.take_code();
+  return {};
+}
+
+Status select_expression(Selection& s, uint32_t id) {
+  if (!s.take("expressions", [&](const Json& e) { return e.at("expr_id") == id; }))
+    return not_found(fmt::format("there is no expression {}", id));
+  s.take_sources();
+  s.take_code();
+  return {};
+}
+
+Status behind_code(Selection& s, bool any, std::string otherwise) {
+  if (!any) return not_found(std::move(otherwise));
+  s.take_expressions();
+  s.take_sources();
+  return {};
+}
+
+Status select_instruction(Selection& s, const Query::Instruction& i) {
+  const bool any = s.take("instructions", [&](const Json& j) {
+    return j.at("region") == i.region && j.at("section") == i.section && j.at("begin") <= i.index &&
+           i.index < j.at("end").get<uint32_t>();
+  });
+  return behind_code(
+      s, any,
+      fmt::format("region {} has no instruction {} in section {}", i.region, i.index, printable(i.section)));
+}
+
+Status select_line(Selection& s, const Query::Line& l) {
+  const bool any = s.take("host_functions", [&](const Json& f) {
+    return f.at("file") == l.file && f.at("first_line") <= l.line &&
+           l.line <= f.at("last_line").get<uint32_t>();
+  });
+  return behind_code(s, any,
+                     fmt::format("no function of the stub holds line {}:{}", printable(l.file), l.line));
+}
+
+Status select_symbol(Selection& s, const std::string& symbol) {
+  const bool any = s.take("host_functions", [&](const Json& f) { return f.at("symbol") == symbol; });
+  return behind_code(s, any, fmt::format("the stub has no function '{}'", printable(symbol)));
+}
+
+Status select_layers(Selection& s, uint32_t region, std::optional<uint32_t> layer) {
+  auto its = [&](const Json& j) { return j.at("region") == region && (!layer || j.at("layer") == *layer); };
+  const bool any = s.take("layers", its);
+  s.take("instructions", its);
+  std::string what = layer ? fmt::format("region {} has no layer {}", region, *layer)
+                           : fmt::format("there is no region {}", region);
+  return behind_code(s, any, std::move(what));
+}
+
+Status select_into(Selection& s, const Query& q) {
+  if (q.node) return select_node(s, *q.node);
+  if (q.expression) return select_expression(s, *q.expression);
+  if (q.instruction) return select_instruction(s, *q.instruction);
+  if (q.line) return select_line(s, *q.line);
+  if (q.symbol) return select_symbol(s, *q.symbol);
+  if (q.layer) return select_layers(s, q.layer->region, q.layer->layer);
+  if (q.region) return select_layers(s, *q.region, std::nullopt);
+  return not_found("nothing is asked");
+}
+
+}  // namespace
+
+Result<Json> select(const Json& map, const Query& query) {
+  Selection s(map);
+  MRVLC_TRY(select_into(s, query));
+  return std::move(s).part();
+}
+
+std::string text_of(const Json& part) {
+  std::string out;
+  for (const Json& l : part.at("layers")) out += layer_line(l);
+  for (const Json& i : part.at("instructions")) out += range_line(i);
+  for (const Json& f : part.at("host_functions")) out += function_line(f);
+  for (const Json& e : part.at("expressions")) out += expression_line(e);
+  for (const Json& s : part.at("sources")) out += source_line(s);
+  return out;
+}
+
+Json merge(std::span<const std::pair<std::string, Json>> maps) {
+  Json out = {{"schema", "mrvlc-idmaps-1"}, {"models", Json::array()}};
+  for (const char* table : kTables) out[table] = Json::array();
+  for (const auto& [model, map] : maps) {
+    out["models"].push_back(model);
+    for (const char* table : kTables) {
+      for (const Json& j : map.at(table)) {
+        Json entry = {{"model", model}};
+        entry.update(j);
+        out[table].push_back(std::move(entry));
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace mrvlc::idmap

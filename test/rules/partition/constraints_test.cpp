@@ -1,0 +1,114 @@
+// Constraints that are resolved before the passes hold behind them.
+#include "mrvlc/partition/constraints.h"
+
+#include "build.h"
+#include "mrvlc/passes/fences.h"
+#include "mrvlc/passes/pass.h"
+
+using namespace mrvlc;
+using partition::Constraint;
+
+namespace {
+
+Constraint of(std::vector<std::string> nodes) {
+  Constraint c;
+  c.given_as = "it";
+  c.nodes = std::move(nodes);
+  return c;
+}
+Constraint cpu(const std::string& node) {
+  Constraint c = of({node});
+  c.on = Constraint::Target::Cpu;
+  return c;
+}
+Constraint border(const std::string& node) {
+  Constraint c = of({node});
+  c.before = true;
+  return c;
+}
+Constraint together(std::vector<std::string> nodes) {
+  Constraint c = of(std::move(nodes));
+  c.together = true;
+  return c;
+}
+
+// "R0 C:g R1", or the code of the error.
+std::string steps(ir::Graph g, const std::vector<Constraint>& constraints, size_t* layers = nullptr) {
+  auto pins = partition::Pins::resolve(g, constraints);
+  if (!pins.ok()) return std::string(diag_info(pins.error().code).name);
+  passes::raise_fences(g, [&](ir::ValueId v, ir::NodeId u) { return pins->fence(g, v, u); });
+  REQUIRE(passes::run_passes(g, passes::default_pipeline()).ok());
+  pins->borders = passes::take_fences(g);
+  partition::Options options;
+  options.pins = std::make_shared<partition::Pins>(*pins);
+  auto p = partition::partition(g, test::machine(), options);
+  if (!p.ok()) return std::string(diag_info(p.error().code).name) + " " + p.error().message;
+  if (layers != nullptr) *layers = p->regions.at(0).layers.size();
+  return test::steps(g, *p);
+}
+
+// A convolution with its normalisation, x * Sigmoid(x), another convolution.
+ir::Graph model() {
+  return test::image_graph(
+      " const %s : f32[4] = [1, 2, 3, 4]\n const %v : f32[4] = [1, 1, 1, 1]\n const %w2 : f32[4,4,1,1] = "
+      "[1,2,3,4, 1,2,3,4, 1,2,3,4, 1,2,3,4]\n" +
+      test::node("%c = Conv(%x, %w)") + test::node("%n = BatchNormalization(%c, %s, %s, %s, %v)") +
+      test::node("%g = Sigmoid(%n)") + test::node("%m = Mul(%n, %g)") + " %k2 = Add(%k, %k) : f32[4,1,1]\n" +
+      test::node("%a = Add(%m, %k2)") + test::node("%d = Conv(%a, %w2)") + " output %d\n");
+}
+
+}  // namespace
+
+TEST_CASE("nothing fuses with a node that is kept on the CPU") {
+  CHECK(steps(model(), {}) == "R0");
+  CHECK(steps(model(), {cpu("g")}) == "R0 C:g R1");
+  CHECK(steps(model(), {cpu("op:Sigmoid")}) == "R0 C:g R1");
+  CHECK(steps(model(), {cpu("tensor:g")}) == "R0 C:g R1");
+  const std::string bn = steps(model(), {cpu("BatchNormalization")});
+  CHECK(bn.starts_with("R0 C:n"));
+  CHECK(bn.ends_with("R1"));
+}
+
+TEST_CASE("nothing fuses across a border, and a border sends nothing to the CPU") {
+  CHECK(steps(model(), {border("n")}) == "R0 R1");
+  CHECK(steps(model(), {border("Conv")}) == "R0 R1");  // the first has nothing of the accelerator in front
+  CHECK(steps(model(), {border("d"), border("n"), border("a")}) == "R0 R1 R2 R3");
+  Constraint after = of({"c"});
+  after.after = true;
+  CHECK(steps(model(), {after}) == "R0 R1");
+}
+
+TEST_CASE("a group is a region of its own, or is refused with the way out of it") {
+  CHECK(steps(model(), {together({"n", "g", "m"})}) == "R0 R1 R2");
+  const std::string said = steps(model(), {together({"n", "m"})});
+  CHECK(said.starts_with("MRV0412 it cannot be kept: a way leads out of them through "));
+  CHECK(steps(model(), {together({"n"}), together({"n", "g"})}) == "MRV0411");
+  CHECK(steps(model(), {together({"n"}), cpu("n")}) == "MRV0411");
+}
+
+TEST_CASE("what names nothing is an error, what is folded asks for nothing") {
+  CHECK(steps(model(), {cpu("tensor:nothing")}) == "MRV0401");
+  CHECK(steps(model(), {cpu("nothing")}).starts_with("MRV0401"));
+  CHECK(steps(model(), {cpu("k2")}) == "R0");
+  Constraint way = of({});
+  way.to = {"nothing"};
+  way.on = Constraint::Target::Cpu;
+  CHECK(steps(model(), {way}) == "MRV0409");
+  way.to = {"c"}, way.from = {"m"};
+  CHECK(steps(model(), {way}) == "MRV0410");
+  way.from = {"n"}, way.to = {"m"};
+  CHECK(steps(model(), {way}).find("C:g") != std::string::npos);
+}
+
+TEST_CASE("regions hold no more layers, and there are no more of them, than is asked") {
+  Constraint layers = of({"*"});
+  layers.max_layers = 1;
+  size_t count = 0;
+  CHECK(steps(model(), {layers}, &count).starts_with("R0 R1"));
+  CHECK(count == 1);
+  Constraint regions = of({"*"});
+  regions.max_regions = 1;
+  const std::string left = steps(model(), {border("d"), regions});
+  CHECK(left.find("R0") != std::string::npos);
+  CHECK(left.find("R1") == std::string::npos);
+}
