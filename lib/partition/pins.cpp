@@ -233,6 +233,7 @@ bool Pins::fences() const {
 }
 
 int64_t Pins::fence(const ir::Graph& imported, ir::ValueId value, ir::NodeId user) const {
+  if (sets_.empty()) return 0;
   const ir::Value& v = imported.value(value);
   // Texts and integers, shapes among them, stay on the CPU whoever reads them.
   if (v.kind != ir::ValueKind::Result || v.type.wrapper != Wrapper::None || !is_float(v.type.elem)) return 0;
