@@ -11,6 +11,14 @@
 
 namespace mrvlc::idmap {
 
+bool contains(const Json& list, const Json& item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+Diag not_found(std::string what) {
+  return make_diag<DiagCode::MRV0004>(std::move(what));
+}
+
 std::string source_line(const Json& source) {
   return fmt::format("source {} '{}' ({}): {}{}{}\n", source.at("id").get<std::string>(),
                      source.at("name").get<std::string>(), source.at("op_type").get<std::string>(),
@@ -51,10 +59,6 @@ std::string function_line(const Json& f) {
 
 namespace {
 
-Diag not_found(std::string what) {
-  return make_diag<DiagCode::MRV0004>(std::move(what));
-}
-
 // Sources by id, made once a query: an expression of a large model may have thousands.
 class Sources {
  public:
@@ -69,10 +73,6 @@ class Sources {
  private:
   std::map<std::string_view, const Json*> by_id_;
 };
-
-bool contains(const Json& list, const Json& item) {
-  return std::find(list.begin(), list.end(), item) != list.end();
-}
 
 // Code of an expression: layers and instructions it is part of, host functions.
 std::string code_of(const Json& map, uint32_t expr) {

@@ -19,14 +19,6 @@ using Holds = std::function<bool(const Json&)>;
 
 constexpr const char* kTables[] = {"sources", "expressions", "layers", "instructions", "host_functions"};
 
-bool contains(const Json& list, const Json& item) {
-  return std::find(list.begin(), list.end(), item) != list.end();
-}
-
-Diag not_found(std::string what) {
-  return make_diag<DiagCode::MRV0004>(std::move(what));
-}
-
 class Selection {
  public:
   explicit Selection(const Json& map) : map_(map) {

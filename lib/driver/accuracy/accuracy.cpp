@@ -6,13 +6,12 @@
 #include <charconv>
 #include <cmath>
 
+#include "compiled_model.h"
 #include "mrvlc/idmap/idmap.h"
 #include "mrvlc/support/diag/accuracy.h"
 #include "mrvlc/support/diag/general.h"
 
 namespace mrvlc::driver {
-
-using Json = nlohmann::ordered_json;
 
 namespace {
 

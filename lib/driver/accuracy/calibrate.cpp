@@ -15,9 +15,6 @@ namespace mrvlc::driver {
 namespace fs = std::filesystem;
 namespace {
 
-// What sensitivities may cost (run_cost.h): less than a minute on one core. docs/calibration.md.
-constexpr int64_t kBudget = 200'000'000'000;
-
 class Calibrator {
  public:
   Calibrator(const CalibrateOptions& options, Diagnostics& diagnostics)
@@ -91,8 +88,8 @@ class Calibrator {
     calibration::SensitivityOptions limits;
     limits.jobs = compile_.jobs;
     const auto of_node = [&](const ir::Node& n) { return node_cost(graph, n, true); };
-    return calibration::add_sensitivities(graph, samples, always ? INT64_MAX : kBudget, of_node, limits,
-                                          found);
+    return calibration::add_sensitivities(graph, samples, always ? INT64_MAX : kSensitivityBudget, of_node,
+                                          limits, found);
   }
 
   Status write(const std::string& text) const {

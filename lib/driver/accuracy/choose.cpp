@@ -18,7 +18,7 @@ constexpr size_t kMostRuns = 8;
 constexpr size_t kMostReturns = 6;
 constexpr double kNear = 0.93;
 // Of an overflow, to be added and compared.
-constexpr double kInfinite = 1e100;
+constexpr double kUnbounded = 1e100;
 
 bool meets(const std::optional<Trial>& trial, double asked) {
   return trial && trial->error <= asked;
@@ -66,7 +66,7 @@ std::optional<AccuracyChoice> meet(double asked, Trials& trials) {
   auto found = trials.roundings();
   if (!found) return std::nullopt;
   Plan plan(trials.graph(), std::move(*found), plain->error);
-  double target = kMargin * asked, room = kInfinite;
+  double target = kMargin * asked, room = kUnbounded;
   while (trials.runs() < kMostRuns) {
     bool any = false;
     while ((!any || plan.predicted() > target) && plan.step(true, room)) any = true;
@@ -122,7 +122,7 @@ std::vector<FrontierPoint> accuracy_frontier(const CompileOptions& options) {
   if (!found) return {};
   std::vector<FrontierPoint> out = {{plain->error, plain->error, plain->cycles, 0}};
   Plan plan(trials.graph(), std::move(*found), plain->error);
-  double room = kInfinite, target = plan.predicted() / 2;
+  double room = kUnbounded, target = plan.predicted() / 2;
   while (out.size() < kMostRows) {
     bool any = false;
     while (plan.predicted() > target && plan.step(true, room)) any = true;

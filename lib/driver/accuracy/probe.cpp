@@ -29,7 +29,7 @@ constexpr int64_t kSamples = 2;  // seeds 1, 2, ...
 constexpr int64_t kMoreSamples = 8, kMoreBudget = 200'000'000;
 // What a probe may cost, in multiply-accumulates or as much time in other steps: about a second and a half.
 // docs/accuracy.md.
-constexpr int64_t kBudget = 6'000'000'000;
+constexpr int64_t kProbeBudget = 6'000'000'000;
 // From this sample on inputs of a named range with zero in it are ever smaller, by this each time: a range
 // says how large inputs can be, and a network may have logarithms or quotients of them.
 constexpr size_t kFirstSmall = 4;
@@ -95,7 +95,7 @@ size_t samples_within(const CompiledModel& m, const CompileOptions& options, std
     why_not = "not probed: how often a Loop runs depends on data, --probe runs it anyway";
     return 0;
   }
-  const int64_t most = kBudget / std::max<int64_t>(1, *cost);
+  const int64_t most = kProbeBudget / std::max<int64_t>(1, *cost);
   if (most == 0) {
     int64_t macs = 0;
     for (ir::NodeId id : graph.topological_order())
@@ -104,7 +104,7 @@ size_t samples_within(const CompiledModel& m, const CompileOptions& options, std
         "not probed: {} multiply-accumulates, with everything else as much work as {}, exceed the budget of "
         "{}; "
         "--probe runs it anyway",
-        macs, *cost, kBudget);
+        macs, *cost, kProbeBudget);
   }
   return static_cast<size_t>(std::min(most, wanted));
 }

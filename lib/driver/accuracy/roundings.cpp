@@ -16,8 +16,6 @@ namespace {
 
 using partition::Precision;
 
-// What sensitivities may cost (run_cost.h) before one sample has to do: less than a minute on one core.
-constexpr int64_t kBudget = 200'000'000'000;
 // Of the host, as in run_cost.h; measured on one x86-64 core, an order of magnitude.
 constexpr double kHostRate = 4e9;
 // Elements a cycle of the vector unit, all tiles: for what a pair costs where nothing is multiplied.
@@ -115,7 +113,7 @@ Status RegionRoundings::measure(const ir::Graph& graph, std::vector<std::vector<
     all.push_back(r.rounding);
     cost = saturating_add(cost, calibration::measuring_cost(graph, r.rounding, of_node));
   }
-  if (saturating_mul(cost, static_cast<int64_t>(samples.size())) > kBudget)
+  if (saturating_mul(cost, static_cast<int64_t>(samples.size())) > kSensitivityBudget)
     samples.resize(std::min<size_t>(samples.size(), 1));
   std::map<ir::ValueId, double> reach;
   const auto look = [&](ir::ValueId v, Tensor& t) {

@@ -7,6 +7,9 @@
 
 namespace mrvlc::driver {
 
+// What sensitivities may cost: less than a minute on one core.
+inline constexpr int64_t kSensitivityBudget = 200'000'000'000;
+
 // What the accelerator takes is linear in what it moves; of other operators the bound that there is for them.
 int64_t node_cost(const ir::Graph& graph, const ir::Node& node, bool on_accelerator);
 // Of a run of the whole graph; nullopt: that depends on data. By node index; what is missing is on the CPU.
