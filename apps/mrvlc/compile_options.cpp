@@ -156,6 +156,14 @@ void add_compile_options(CLI::App& cmd, CompileArguments& a) {
       ->type_name("PATTERN")
       ->allow_extra_args(false);
   add_region_options(cmd, a);
+  cmd.add_option("--partition", a.partition,
+                 "greedy: the accelerator takes what the rules take; cost: what is expected to be fastest")
+      ->type_name("greedy|cost")
+      ->check(CLI::IsMember({"greedy", "cost"}).description(""))
+      ->capture_default_str();
+  cmd.add_option("--host-model", a.host_model, "file of what the host takes for an operator")
+      ->type_name("FILE")
+      ->check(not_empty());
   cmd.add_option("--target-dir", a.target_dirs,
                  "folder of target packages (repeatable; also $MRVLC_TARGET_PATH)")
       ->type_name("DIR")
@@ -193,6 +201,9 @@ Result<driver::CompileOptions> checked(const CLI::App& cmd, const CompileArgumen
   o.max_regions = a.max_regions;
   o.placement = a.placement;
   o.fail_on_fallback = a.fail_on_fallback;
+  o.partition_by = a.partition == "cost" ? driver::CompileOptions::PartitionBy::Cost
+                                         : driver::CompileOptions::PartitionBy::Greedy;
+  o.host_model = a.host_model;
   o.arena_limit = a.arena_limit;
   o.text_bytes = a.text_bytes;
   o.silicon_id = a.silicon_id;

@@ -24,6 +24,7 @@
 #include "mrvlc/support/hash.h"
 #include "mrvlc/target/find.h"
 #include "output/output_folder.h"
+#include "output/partition_json.h"
 #include "placement/constrained.h"
 #include "placement_log.h"
 #include "read_files.h"
@@ -164,6 +165,11 @@ class Compiler {
       m_.read.push_back({ReadFile::Kind::Rules, file, file.filename().string(), sha256_hex(text)});
       rules_.emplace_back(file.string(), std::move(text));
     }
+    if (!options_.host_model.empty()) {
+      MRVLC_ASSIGN(const std::string text, read_file(options_.host_model, 1u << 20));
+      m_.read.push_back({ReadFile::Kind::Rules, options_.host_model, options_.host_model.filename().string(),
+                         sha256_hex(text)});
+    }
     if (!options_.calibration.empty()) {
       MRVLC_ASSIGN(const std::string text, read_file(options_.calibration, calibration::kMaxFileBytes));
       MRVLC_ASSIGN(calibration_, calibration::parse(text, options_.calibration.string()));
@@ -255,6 +261,9 @@ class Compiler {
 
   Status place() {
     partition::Options o = partition_options();
+    MRVLC_ASSIGN(const partition::HostModel host, read_host_model(options_));
+    const partition::Costs costs{host, [this](const partition::Region& r) { return seconds_alone(r); }};
+    if (options_.partition_by == CompileOptions::PartitionBy::Cost) o.costs = &costs;
     MRVLC_ASSIGN(m_.partition, driver::place(m_.model.graph, m_.machine, o, source_matches_));
     MRVLC_TRY(partition::assign_precisions(m_.model.graph, m_.partition, o));
     if (hooks_.choice) apply_choice(*hooks_.choice, m_.model.graph, m_.partition);
@@ -268,6 +277,17 @@ class Compiler {
     warn_placement(m_, diagnostics_);
     tell_placement(m_, options_.log);
     return hooks_.placed ? hooks_.placed(m_.model.graph, m_.partition) : Status();
+  }
+
+  // Of a region that may or may not become part of the program.
+  std::optional<double> seconds_alone(const partition::Region& region) const {
+    accel::Options o;
+    o.tiles = options_.tiles;
+    o.effort = options_.effort;
+    o.name = "trial";
+    auto compiled = accel::compile_region(m_.model.graph, region, m_.machine, o);
+    if (!compiled.ok()) return std::nullopt;
+    return static_cast<double>(compiled->estimated_cycles) / (1e9 * m_.machine.clock_ghz);
   }
 
   // Float32 is computed while code is generated; binaries run when they are there.

@@ -13,6 +13,13 @@ std::vector<bool> nodes_on_cpu(const ir::Graph& graph, const partition::Partitio
   return on_cpu;
 }
 
+// What was decided by cost, by node.
+std::vector<bool> cheaper_on_host(const ir::Graph& graph, const partition::Partition& partition) {
+  std::vector<bool> out(graph.node_slots(), false);
+  for (const auto& d : partition.decisions) out[d.node.index()] = d.why == partition::Why::CheaperOnHost;
+  return out;
+}
+
 }  // namespace
 
 Result<partition::Partition> place(ir::Graph& graph, const target::Machine& machine,
@@ -20,12 +27,18 @@ Result<partition::Partition> place(ir::Graph& graph, const target::Machine& mach
                                    const partition::SourceMatches& sources) {
   MRVLC_ASSIGN(partition::Partition partition, partition::partition(graph, machine, options, sources));
   if (!options.accelerator) return partition;
+  const std::vector<bool> cheaper = cheaper_on_host(graph, partition);
   const std::vector<bool> on_cpu = nodes_on_cpu(graph, partition);
   bool changed = false;
   MRVLC_TRY(passes::widen_f16(
       graph, [&](const ir::Node& n) { return on_cpu[n.id.index()]; }, changed));
   if (!changed) return partition;
-  return partition::partition(graph, machine, options, sources);
+  partition::Options again = options;
+  if (options.costs != nullptr) again.decided = &cheaper;
+  MRVLC_ASSIGN(partition::Partition widened, partition::partition(graph, machine, again, sources));
+  widened.chosen_seconds = partition.chosen_seconds;
+  widened.greedy_seconds = partition.greedy_seconds;
+  return widened;
 }
 
 partition::SourceMatches match_sources(const ir::Graph& imported, const target::Machine& machine,

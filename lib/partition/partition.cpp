@@ -25,11 +25,36 @@ void keep_all(Placement& placement, Partition& out) {
   const SharedText reason = "The model is compiled for the host CPU alone.";
   for (ir::NodeId n : placement.order) {
     placement.decision(n).reason = reason;
+    placement.decision(n).why = Why::HostTarget;
     out.steps.push_back({Step::Kind::Cpu, n, 0});
   }
 }
 
 }  // namespace
+
+std::string_view word(Why why) {
+  switch (why) {
+    case Why::Rule:
+      return "rule";
+    case Why::HostRule:
+      return "host-rule";
+    case Why::HostOption:
+      return "host-option";
+    case Why::Rounded:
+      return "rounded";
+    case Why::Refused:
+      return "refused";
+    case Why::NoRule:
+      return "no-rule";
+    case Why::NoProduct:
+      return "no-product";
+    case Why::CheaperOnHost:
+      return "cheaper-on-host";
+    case Why::HostTarget:
+      return "host-target";
+  }
+  return "";
+}
 
 Result<Partition> partition(const ir::Graph& graph, const target::Machine& machine, const Options& options) {
   return partition(graph, machine, options, {});
@@ -47,11 +72,18 @@ Result<Partition> partition(const ir::Graph& graph, const target::Machine& machi
     find_roundings(placement);
     place_layers(placement, set, sources);
     MRVLC_TRY(check_forced(placement));
-    for (bool again = true; again;) {
+    if (options.decided != nullptr) {
+      partition_as_decided(placement, *options.decided, out);
+    } else if (options.costs != nullptr) {
+      partition_by_cost(placement, options, out);
+    } else {
+      form_regions(placement, out, true);
+    }
+    const bool by_product = options.decided == nullptr && options.costs == nullptr;
+    while (give_back_regions(placement, out)) {
       out.regions.clear(), out.steps.clear();
       for (ir::NodeId n : placement.order) placement.decision(n).accelerator = false;
-      form_regions(placement, out);
-      again = give_back_regions(placement, out);
+      form_regions(placement, out, by_product);
     }
   } else {
     keep_all(placement, out);

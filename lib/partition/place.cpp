@@ -145,6 +145,7 @@ class Placer {
     NodeDecision& d = p_.decision(n);
     if (d.trials.empty() || o.progress > p_.progress[n.index()]) {
       p_.progress[n.index()] = o.progress;
+      d.why = Why::Refused;
       d.reason = reasons_.get(fmt::format("Rule '{}' does not take it: {}", rule.name, o.reason));
     }
     d.trials.push_back(trials_.get({rule.name, false, std::move(o.condition), std::move(o.actual),
@@ -220,6 +221,7 @@ class Placer {
     NodeDecision& d = p_.decision(n);
     const Settled& s = settled_by(rule);
     d.rule = s.rule;
+    d.why = rule.layer == kCpuKind ? Why::HostRule : Why::Rule;
     d.reason = s.reason;
     d.trials.push_back(s.trial);
   }
@@ -241,8 +243,10 @@ class Placer {
     const NodeConstraints& w = p_.constraints[n.index()];
     const ir::OpSchema& op = *p_.graph.node(n).op;
     if (!w.cpu_pattern.empty()) {
+      d.why = Why::HostOption;
       d.reason = reasons_.get(fmt::format("It is kept on the CPU because {} names it.", w.cpu_pattern));
     } else if (!w.rounded_by.empty()) {
+      d.why = Why::Rounded;
       d.reason = reasons_.get(fmt::format(
           "It is rounded to integers next, by {}: an error of fp16 would become one of a whole unit.",
           w.rounded_by));

@@ -50,9 +50,18 @@ void place_layers(Placement& placement, const rules::RuleSet& set, const SourceM
 // MRV0402 for every --accel node that no rule takes: the first is the error.
 Status check_forced(const Placement& placement);
 
-// Groups layers into regions and orders all work. Layers in parts without a convolution or matrix product go
-// back to the CPU.
-void form_regions(Placement& placement, Partition& out);
+// Groups layers into regions and orders all work. By product: layers in connected parts without a convolution
+// or matrix product go back to the CPU.
+void form_regions(Placement& placement, Partition& out, bool by_product);
+// Layers without nodes are gone; those that are left keep their order.
+void drop_empty_layers(Placement& placement);
+// Whether --accel names one of its nodes.
+bool is_asked_for(const Placement& placement, const Layer& layer);
+
+// Gives layers to the host and forms regions, so that all together takes the least time.
+void partition_by_cost(Placement& placement, const Options& options, Partition& out);
+// The same with what was decided before, Options::decided.
+void partition_as_decided(Placement& placement, const std::vector<bool>& decided, Partition& out);
 // Gives regions back to the CPU, the smallest first, until there are no more than constraints allow; true:
 // form regions again.
 bool give_back_regions(Placement& placement, const Partition& formed);

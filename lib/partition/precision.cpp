@@ -198,7 +198,7 @@ std::vector<Diag> refused_precisions(const ir::Graph& graph, const Partition& pa
       out.push_back(make_diag<DiagCode::MRV0408>(
           pattern, f.first, f.why, f.refused > 1 ? fmt::format(" (and {} more)", f.refused - 1) : ""));
     if (f.values + f.refused == 0)
-      out.push_back(make_diag<DiagCode::MRV0406>("--precision", pattern,
+      out.push_back(make_diag<DiagCode::MRV0406>(fmt::format("--precision '{}'", pattern),
                                                  "no layer of the accelerator makes or reads such a value",
                                                  "take it out, or name a value that is left"));
   }

@@ -53,7 +53,7 @@ class Adjacency {
 
 class Regions {
  public:
-  Regions(Placement& p) : p_(p) {}
+  Regions(Placement& p, bool by_product) : p_(p), by_product_(by_product) {}
 
   void run(Partition& out) {
     do {
@@ -61,7 +61,7 @@ class Regions {
       sort_items();
       order_phases();
       connect();
-    } while (give_back());
+    } while (by_product_ && give_back());
     if (p_.has_borders()) {
       with_borders_ = true;
       order_phases();
@@ -230,10 +230,7 @@ class Regions {
   bool computes(Item i) const {
     const Layer& l = p_.layers[i];
     if (multiplies(l.kind)) return true;
-    return std::any_of(l.nodes.begin(), l.nodes.end(), [&](ir::NodeId n) {
-      const NodeConstraints& c = p_.constraints[n.index()];
-      return !c.accel_pattern.empty() || c.group != 0;
-    });
+    return is_asked_for(p_, l);
   }
 
   // Connected parts without a convolution or matrix product go to the CPU; true when there was one.
@@ -248,25 +245,8 @@ class Regions {
       give_back(p_.layers[i]);
       any = true;
     }
-    if (any) drop_empty_layers();
+    if (any) drop_empty_layers(p_);
     return any;
-  }
-
-  // Those that are left keep their order.
-  void drop_empty_layers() {
-    std::vector<uint32_t> now(p_.layers.size());
-    uint32_t kept = 0;
-    for (size_t i = 0; i < p_.layers.size(); ++i) {
-      if (p_.layers[i].nodes.empty()) continue;
-      now[i] = kept;
-      if (kept != i) p_.layers[kept] = std::move(p_.layers[i]);
-      ++kept;
-    }
-    p_.layers.resize(kept);
-    p_.layers.shrink_to_fit();
-    for (uint32_t& layer : p_.layer_of) {
-      if (layer != Placement::kNone) layer = now[layer];
-    }
   }
 
   const SharedText& given_back_reason(const std::string& rule) {
@@ -284,6 +264,7 @@ class Regions {
     for (ir::NodeId n : layer.nodes) {
       p_.layer_of[n.index()] = Placement::kNone;
       p_.decision(n).rule.clear();
+      p_.decision(n).why = Why::NoProduct;
       p_.decision(n).reason = given_back_reason(layer.rule);
     }
     layer.nodes.clear();
@@ -322,6 +303,7 @@ class Regions {
   }
 
   Placement& p_;
+  bool by_product_;
   bool with_borders_ = false;
   std::set<Adjacency::Edge> borders_;
   std::vector<Item> item_;  // by NodeId
@@ -335,8 +317,31 @@ class Regions {
 
 }  // namespace
 
-void form_regions(Placement& placement, Partition& out) {
-  Regions(placement).run(out);
+bool is_asked_for(const Placement& p, const Layer& layer) {
+  return std::any_of(layer.nodes.begin(), layer.nodes.end(), [&](ir::NodeId n) {
+    const NodeConstraints& c = p.constraints[n.index()];
+    return !c.accel_pattern.empty() || c.group != 0;
+  });
+}
+
+void drop_empty_layers(Placement& p) {
+  std::vector<uint32_t> now(p.layers.size());
+  uint32_t kept = 0;
+  for (size_t i = 0; i < p.layers.size(); ++i) {
+    if (p.layers[i].nodes.empty()) continue;
+    now[i] = kept;
+    if (kept != i) p.layers[kept] = std::move(p.layers[i]);
+    ++kept;
+  }
+  p.layers.resize(kept);
+  p.layers.shrink_to_fit();
+  for (uint32_t& layer : p.layer_of) {
+    if (layer != Placement::kNone) layer = now[layer];
+  }
+}
+
+void form_regions(Placement& placement, Partition& out, bool by_product) {
+  Regions(placement, by_product).run(out);
 }
 
 }  // namespace mrvlc::partition

@@ -112,6 +112,7 @@ class Parser {
     machine_.provenance.push_back(std::move(p));
     if (key == "tile_counts") return tile_counts(value["value"]);
     if (key == "clock_ghz") return clock(value["value"]);
+    if (key == "launch_us") return launch(value["value"]);
     return number(key, value["value"]);
   }
 
@@ -143,6 +144,14 @@ class Parser {
     machine_.clock_ghz = value.get<double>();
     bool ok = machine_.clock_ghz > 0 && machine_.clock_ghz <= 1000;
     return ok ? Status() : field("clock_ghz", "must be above 0 and at most 1000");
+  }
+
+  // Files from before there was this field say nothing of it.
+  Status launch(const Json& value) {
+    if (!value.is_number()) return field("launch_us", "is not a number");
+    machine_.launch_us = value.get<double>();
+    bool ok = machine_.launch_us >= 0 && machine_.launch_us <= 1e6;
+    return ok ? Status() : field("launch_us", "must be between 0 and 1000000");
   }
 
   Status required(std::string_view name) {

@@ -35,6 +35,8 @@ struct CompileOptions {
   std::optional<uint32_t> max_region_layers, max_regions;
   std::filesystem::path placement;  // file of constraints, or a placement.json
   bool fail_on_fallback = false;
+  enum class PartitionBy : uint8_t { Greedy, Cost } partition_by = PartitionBy::Greedy;
+  std::filesystem::path host_model;  // what the host takes for an operator; empty: the built-in numbers
   // Accuracy, docs/accuracy.md. The probe is a run of the compiled model against float32.
   // Unsaid: within the budget, and heeded, but what it finds is not told.
   enum class Probe : uint8_t { WithinBudget, Always, Never, Unsaid } probe = Probe::WithinBudget;

@@ -60,9 +60,24 @@ struct RuleTrial {
   bool operator==(const RuleTrial&) const = default;
 };
 
+// Why a node is where it is, as a word that does not change (docs/partition.md).
+enum class Why : uint8_t {
+  Rule,           // "rule": a rule takes it
+  HostRule,       // "host-rule": a rule of kind `cpu` keeps it
+  HostOption,     // "host-option": --cpu names it
+  Rounded,        // "rounded": it is rounded to integers next
+  Refused,        // "refused": the rules that ask for it, or the limits of the machine, do not hold
+  NoRule,         // "no-rule": no rule asks for its operator
+  NoProduct,      // "no-product": greedily, no convolution or matrix product is connected with it
+  CheaperOnHost,  // "cheaper-on-host": by cost
+  HostTarget,     // "host-target": the model is compiled for the host alone
+};
+std::string_view word(Why why);
+
 struct NodeDecision {
   ir::NodeId node;
   bool accelerator = false;
+  Why why = Why::NoRule;
   uint32_t region = 0;  // when on the accelerator
   SharedText rule;      // the rule that placed it, or empty
   SharedText reason;    // why it is where it is; a full sentence for CPU nodes
@@ -74,7 +89,11 @@ struct Partition {
   std::vector<Step> steps;                 // all CPU nodes and regions, in a valid order
   std::vector<NodeDecision> decisions;     // every live node, topological order
   std::vector<ir::NodeId> beyond_regions;  // on the CPU because of Constraint::max_regions
+  // By cost: seconds of this partition and of the greedy one, as they were when the choice was made; else 0.
+  double chosen_seconds = 0, greedy_seconds = 0;
 };
+
+struct Costs;  // costs.h
 
 struct Options {
   bool accelerator = true;  // false: --target host
@@ -87,6 +106,10 @@ struct Options {
   std::shared_ptr<const Pins> pins;
   uint32_t tiles = 8;
   int64_t batch = 1;
+  // By cost rather than greedily; null: what rules take goes to the accelerator where a product is near.
+  const Costs* costs = nullptr;
+  // Instead of both: layers with one of these nodes, by id, are the host's, all others the accelerator's.
+  const std::vector<bool>* decided = nullptr;
 };
 
 Result<Partition> partition(const ir::Graph& graph, const target::Machine& machine, const Options& options);

@@ -10,6 +10,7 @@
 #include "mrvlc/support/file_names.h"
 #include "output/disasm.h"
 #include "output/output_folder.h"
+#include "output/partition_json.h"
 #include "output/report_page.h"
 
 namespace mrvlc::driver {
@@ -48,6 +49,8 @@ Json options_json(const CompileOptions& o) {
               {"batch", o.batch},
               {"rules", rules},
               {"default_rules", o.default_rules},
+              {"partition", o.partition_by == CompileOptions::PartitionBy::Cost ? "cost" : "greedy"},
+              {"host_model", idmap::json_text(o.host_model.filename().string())},
               {"cpu", json_texts(o.cpu)},
               {"accel", json_texts(o.accel)},
               {"border", json_texts(o.borders)},
@@ -94,6 +97,7 @@ Status write_reports(OutputDir& dir, const CompiledModel& m, const CompileOption
   std::vector<report::Region> regions = report_regions(m);
   const PlacedNodes nodes(m, fates);
   report = report_json(m, options, nodes, regions);
+  MRVLC_TRY(add_partition(report, m, options));
   MRVLC_TRY(write_json(dir, "placement.json", [&](JsonWriter& out) { write_placement(out, m, nodes); }));
   MRVLC_TRY(dir.write("report.json", report.dump(1) + "\n"));
   MRVLC_TRY(dir.write("report.txt", report_text(report, nodes, regions)));

@@ -60,6 +60,7 @@ void write_decision(JsonWriter& out, const partition::NodeDecision& decision) {
   out.member("expr_id", decision.node.index());
   if (decision.accelerator) out.member("region", decision.region);
   out.member("rule", decision.rule);
+  out.member("code", word(decision.why));
 }
 
 void write_node(JsonWriter& out, const PlacedNodes& nodes, size_t i) {

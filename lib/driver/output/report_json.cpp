@@ -3,6 +3,7 @@
 
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/saturating.h"
+#include "output/partition_json.h"
 #include "placed.h"
 
 namespace mrvlc::driver {
@@ -152,6 +153,7 @@ std::string report_text(const Json& r, const PlacedNodes& nodes, const std::vect
   out += fmt::format("borders: {} values converted by the host, {} B read and written, about {:.3f} ms\n",
                      h["conversions"].size(), h["conversion_bytes"].get<int64_t>(),
                      1e3 * h["conversion_seconds_estimate"].get<double>());
+  out += "partition: " + partition_line(r.at("partition")) + "\n";
   out += "accuracy: " + accuracy_line(r.at("accuracy")) + "\n";
   out += report::profile_text(regions, kReportLayers);
   return r["target"]["name"] == "host" ? out : out + fallback_lines(nodes);

@@ -18,6 +18,8 @@ MRVLC_DIAG(0410, Error, Usage, "{}: no way leads between these tensors")
 MRVLC_DIAG(0411, Error, Usage, "{} and {} contradict each other here: {}")
 MRVLC_DIAG(0412, Error, Rejected, "{} cannot be kept: {}")
 MRVLC_DIAG(0413, Error, Usage, "'{}' is no file for --placement: {}")
+MRVLC_DIAG(0414, Error, Rejected, "host model '{}': {}")
+MRVLC_DIAG(0415, Error, Rejected, "host model '{}': field '{}' {}")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode

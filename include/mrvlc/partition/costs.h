@@ -1,0 +1,47 @@
+// Partition by cost: what a partition is expected to take, and what is needed to say so.
+#pragma once
+#include <functional>
+#include <optional>
+
+#include "mrvlc/partition/host_model.h"
+#include "mrvlc/partition/partition.h"
+
+namespace mrvlc::partition {
+
+// Of one partition, found while looking for the best.
+struct Costs {
+  HostModel host;
+  // Seconds of a region on the accelerator, without launch and borders, where somebody compiles it to know;
+  // nullopt: it cannot be compiled. Asked for the few partitions that are left in the end.
+  std::function<std::optional<double>(const Region&)> measured;
+};
+
+// A value handed over at the border of a region, in seconds of the host.
+double crossing_seconds(const HostModel& host, const ir::Graph& graph, ir::ValueId value, bool to_device);
+
+// Seconds of the parts of a partition, in the order they have there.
+struct Times {
+  struct OfRegion {
+    double accelerator = 0, launch = 0, borders = 0;
+    double all() const { return accelerator + launch + borders; }
+  };
+  double host = 0;            // the sum of `nodes`
+  std::vector<double> nodes;  // by node id; 0 on the accelerator
+  std::vector<OfRegion> regions;
+  double seconds() const;
+};
+// Host seconds of every live node, by id.
+std::vector<double> node_seconds(const ir::Graph& graph, const HostModel& host);
+// `nodes` as above, of all nodes; `accelerator` gives the seconds of a region alone.
+Times estimate(const ir::Graph& graph, const Partition& partition, const target::Machine& machine,
+               const HostModel& host, const std::vector<double>& nodes,
+               const std::function<double(const Region&)>& accelerator);
+
+// Seconds of a layer on the accelerator from shapes alone: good for the choice of what is
+// worth compiling, no more.
+double quick_seconds(const ir::Graph& graph, const Layer& layer, const target::Machine& machine,
+                     uint32_t tiles);
+// What a region takes beside its layers: its values from and to memory.
+double quick_border_seconds(const ir::Graph& graph, const Region& region, const target::Machine& machine);
+
+}  // namespace mrvlc::partition

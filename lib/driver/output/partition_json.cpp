@@ -1,0 +1,95 @@
+// report.json: what the partition, its regions and the nodes of the host are expected to take, in seconds.
+// Cycles of the accelerator are those that the simulator counts; the host's are by the host model.
+#include "output/partition_json.h"
+
+#include "mrvlc/idmap/idmap.h"
+#include "mrvlc/support/file.h"
+
+namespace mrvlc::driver {
+namespace {
+
+using partition::HostModel;
+using partition::Times;
+
+Json crossings(const CompiledModel& m, const HostModel& host, const partition::Region& region,
+               bool to_device) {
+  Json list = Json::array();
+  for (const chost::Conversion& c : m.host.conversions) {
+    if (c.region != region.id || c.to_device != to_device) continue;
+    const bool casts = c.host_bytes != c.device_bytes;
+    const char* how = casts && c.permuted ? "cast and permuted"
+                      : casts             ? "cast"
+                      : c.permuted        ? "permuted"
+                                          : "copied";
+    list.push_back({{"value", idmap::json_text(m.model.graph.value(c.value).name)},
+                    {"bytes", c.host_bytes + c.device_bytes},
+                    {"conversion", how},
+                    {"seconds", crossing_seconds(host, m.model.graph, c.value, to_device)}});
+  }
+  return list;
+}
+
+double region_seconds(const CompiledModel& m, size_t i) {
+  const auto cycles = static_cast<double>(m.runs[i].total_cycles());
+  return cycles / (1e9 * m.machine.clock_ghz);
+}
+
+Json host_nodes(const CompiledModel& m, const Times& times) {
+  Json list = Json::array();
+  for (const auto& d : m.partition.decisions) {
+    if (d.accelerator) continue;
+    const ir::Node& n = m.model.graph.node(d.node);
+    list.push_back({{"expr_id", m.model.graph.expr_id(d.node)},
+                    {"name", idmap::json_text(n.name)},
+                    {"op_type", n.op->name},
+                    {"code", word(d.why)},
+                    {"seconds", times.nodes[d.node.index()]}});
+  }
+  return list;
+}
+
+}  // namespace
+
+Result<HostModel> read_host_model(const CompileOptions& options) {
+  if (options.host_model.empty())
+    return partition::parse_host_model(partition::default_host_model(), "built in");
+  MRVLC_ASSIGN(const std::string text, read_file(options.host_model, 1u << 20));
+  return partition::parse_host_model(text, options.host_model.string());
+}
+
+Status add_partition(Json& report, const CompiledModel& m, const CompileOptions& options) {
+  MRVLC_ASSIGN(const HostModel host, read_host_model(options));
+  const std::vector<double> nodes = node_seconds(m.model.graph, host);
+  size_t next = 0;
+  const Times times = estimate(m.model.graph, m.partition, m.machine, host, nodes,
+                               [&](const partition::Region&) { return region_seconds(m, next++); });
+  double host_only = 0;
+  for (double s : nodes) host_only += s;
+  const bool by_cost = m.has_accelerator && options.partition_by == CompileOptions::PartitionBy::Cost;
+  Json& p = report["partition"];
+  p["mode"] = by_cost ? "cost" : "greedy";
+  p["seconds"] = times.seconds();
+  p["seconds_host_only"] = host_only;
+  // Equal choices are timed by the same figures.
+  const bool greedy = !by_cost || m.partition.chosen_seconds == m.partition.greedy_seconds;
+  p["seconds_greedy"] = greedy ? times.seconds() : m.partition.greedy_seconds;
+  p["host_seconds"] = times.host;
+  for (size_t i = 0; i < m.partition.regions.size(); ++i) {
+    Json& r = report["regions"][i];
+    r["seconds"] = times.regions[i].all();
+    r["launch_seconds"] = times.regions[i].launch;
+    r["in"] = crossings(m, host, m.partition.regions[i], true);
+    r["out"] = crossings(m, host, m.partition.regions[i], false);
+  }
+  report["host"]["nodes"] = host_nodes(m, times);
+  return {};
+}
+
+std::string partition_line(const Json& p) {
+  return fmt::format(
+      "{}: about {:.3f} ms, {:.3f} of them on the host; {:.3f} greedily, {:.3f} by the host alone",
+      p["mode"].get<std::string>(), 1e3 * p["seconds"].get<double>(), 1e3 * p["host_seconds"].get<double>(),
+      1e3 * p["seconds_greedy"].get<double>(), 1e3 * p["seconds_host_only"].get<double>());
+}
+
+}  // namespace mrvlc::driver

@@ -1,0 +1,176 @@
+// Host models: read and checked; what a node takes by one.
+#include "mrvlc/partition/host_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "default_rules.h"
+#include "mrvlc/ops/op.h"
+#include "mrvlc/ops/params.h"
+#include "mrvlc/ops/work.h"
+#include "mrvlc/support/diag/partition.h"
+
+namespace mrvlc::partition {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr size_t kMaxHostModelBytes = 1 << 20;
+constexpr double kMostNanoseconds = 1e9;
+
+struct RateField {
+  const char* name;
+  double HostModel::*member;
+};
+constexpr RateField kRateFields[] = {{"call_ns", &HostModel::call_ns},
+                                     {"constant_byte_ns", &HostModel::constant_byte_ns},
+                                     {"to_device_ns", &HostModel::to_device_ns},
+                                     {"from_device_ns", &HostModel::from_device_ns}};
+
+class HostModelReader {
+ public:
+  explicit HostModelReader(std::string_view shown) : shown_(printable(shown)) {}
+
+  Result<HostModel> run(std::string_view text) {
+    if (text.size() > kMaxHostModelBytes)
+      return make_diag<DiagCode::MRV0414>(shown_, "is larger than it may be");
+    MRVLC_TRY(parse_json(text));
+    if (!root_.is_object()) return make_diag<DiagCode::MRV0414>(shown_, "is not a JSON object");
+    for (const auto& [key, value] : root_.items()) MRVLC_TRY(host_entry(key, value));
+    for (const RateField& f : kRateFields) {
+      if (!root_.contains(f.name)) return bad(f.name, "is missing");
+    }
+    if (!model_.rates.contains("default")) return bad("operators", "has no rate called default");
+    return std::move(model_);
+  }
+
+ private:
+  Diag bad(std::string_view field, std::string_view what) const {
+    return make_diag<DiagCode::MRV0415>(shown_, printable(field), what);
+  }
+
+  // A repeated key would win or lose unseen.
+  Status parse_json(std::string_view text) {
+    std::vector<std::set<std::string>> open;
+    std::string twice;
+    auto callback = [&](int, Json::parse_event_t event, Json& parsed) {
+      if (event == Json::parse_event_t::object_start) open.emplace_back();
+      if (event == Json::parse_event_t::object_end) open.pop_back();
+      if (event == Json::parse_event_t::key && !open.back().insert(parsed.get<std::string>()).second)
+        twice = parsed.get<std::string>();
+      return true;
+    };
+    root_ = Json::parse(text.begin(), text.end(), callback, false);
+    if (root_.is_discarded()) return make_diag<DiagCode::MRV0414>(shown_, "is not valid JSON");
+    return twice.empty() ? Status() : bad(twice, "is given twice");
+  }
+
+  Status host_entry(const std::string& key, const Json& value) {
+    if (key == "name" || key == "description") {
+      if (!value.is_string()) return bad(key, "is not a string");
+      (key == "name" ? model_.name : model_.description) = value.get<std::string>();
+      return {};
+    }
+    if (key == "operators") return operators(value);
+    const auto* f = std::ranges::find_if(kRateFields, [&](const RateField& r) { return key == r.name; });
+    if (f == std::end(kRateFields)) return bad(key, "is unknown");
+    return nanoseconds(key, value, model_.*(f->member));
+  }
+
+  Status nanoseconds(const std::string& field, const Json& value, double& out) const {
+    if (!value.is_number()) return bad(field, "is not a number");
+    out = value.get<double>();
+    return out >= 0 && out <= kMostNanoseconds ? Status() : bad(field, "must be between 0 and 1e9");
+  }
+
+  Status operators(const Json& list) {
+    if (!list.is_object()) return bad("operators", "is not an object");
+    for (const auto& [op, rates] : list.items()) {
+      if (!rates.is_object()) return bad(op, "is not an object");
+      HostModel::Rate& rate = model_.rates[op];
+      for (const auto& [key, value] : rates.items()) {
+        if (key != "mac_ns" && key != "step_ns") return bad(op + "." + key, "is unknown");
+        MRVLC_TRY(nanoseconds(op + "." + key, value, key == "mac_ns" ? rate.mac_ns : rate.step_ns));
+      }
+    }
+    return {};
+  }
+
+  std::string shown_;
+  Json root_;
+  HostModel model_;
+};
+
+const HostModel::Rate& rate_of(const HostModel& model, const ir::Graph& graph, const ir::Node& node) {
+  const std::string_view form = host_form(graph, node);
+  auto found = form.empty() ? model.rates.end() : model.rates.find(fmt::format("{}/{}", node.op->name, form));
+  if (found == model.rates.end()) found = model.rates.find(node.op->name);
+  if (found == model.rates.end()) found = model.rates.find("default");
+  return found->second;
+}
+
+std::string_view window_form(const ops::ConvParams& p) {
+  if (p.group > 1) return p.in_channels == p.group ? "depthwise" : "grouped";
+  return std::ranges::all_of(p.kernel, [](int64_t k) { return k == 1; }) ? "pointwise" : "";
+}
+
+// What is read and written, windows as often as they meet an element.
+double steps_of_node(const ir::Graph& graph, const ir::Node& node) {
+  double out = 0, in = 0, taps = 1;
+  for (ir::ValueId v : node.outputs)
+    if (v.valid()) out += static_cast<double>(graph.value(v).type.elements());
+  for (ir::ValueId v : node.inputs)
+    if (v.valid() && !graph.is_constant(v)) in += static_cast<double>(graph.value(v).type.elements());
+  if (node.op->attr_index("kernel_shape") >= 0 && ops::macs(graph, node) == 0)
+    for (int64_t k : node.ints_attr("kernel_shape")) taps *= static_cast<double>(k);
+  return std::max(in, out * taps);
+}
+
+double constant_bytes(const ir::Graph& graph, const ir::Node& node) {
+  double bytes = 0;
+  for (ir::ValueId v : node.inputs)
+    if (graph.is_constant(v)) bytes += static_cast<double>(graph.value(v).type.bytes());
+  return bytes;
+}
+
+}  // namespace
+
+std::string_view default_host_model() {
+  return kDefaultHostModelText;
+}
+
+Result<HostModel> parse_host_model(std::string_view json, std::string_view shown) {
+  return HostModelReader(shown).run(json);
+}
+
+std::string_view host_form(const ir::Graph& graph, const ir::Node& node) {
+  const auto accel = ops::op_def(node).accel;
+  const ops::InferContext context = ops::infer_context(graph, node);
+  if (accel.has(LayerKind::Conv)) {
+    auto p = ops::conv_params(context);
+    return p.ok() ? window_form(*p) : "";
+  }
+  if (!accel.has(LayerKind::Fc) && !accel.has(LayerKind::Matmul)) return "";
+  const Shape& out = graph.value(node.outputs[0]).type.shape;
+  return out.size() < 2 || element_count(out) == out.back() ? "row" : "";
+}
+
+double host_seconds(const HostModel& model, const ir::Graph& graph, const ir::Node& node) {
+  constexpr double kNano = 1e-9;
+  const auto bodies = ir::bodies_of(node);
+  double seconds = kNano * model.call_ns;
+  for (const ir::Graph* body : bodies) {
+    double inner = 0;
+    for (ir::NodeId n : body->topological_order()) inner += host_seconds(model, *body, body->node(n));
+    seconds += inner * static_cast<double>(ops::body_rounds(graph, node));
+  }
+  if (!bodies.empty()) return seconds;
+  const HostModel::Rate& rate = rate_of(model, graph, node);
+  return seconds + kNano * (rate.mac_ns * static_cast<double>(ops::macs(graph, node)) +
+                            rate.step_ns * steps_of_node(graph, node) +
+                            model.constant_byte_ns * constant_bytes(graph, node));
+}
+
+}  // namespace mrvlc::partition

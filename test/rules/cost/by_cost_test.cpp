@@ -1,0 +1,106 @@
+// Partitions by cost: what is wished holds, what does not pay is given back, what pays is taken without a
+// product.
+#include <random>
+
+#include "mrvlc/partition/costs.h"
+#include "partition/build.h"
+
+using namespace mrvlc;
+
+namespace {
+
+partition::Costs costs_with(double host_ns,
+                            std::function<std::optional<double>(const partition::Region&)> measured = {}) {
+  partition::HostModel host;
+  host.call_ns = 10;
+  host.to_device_ns = host.from_device_ns = 1;
+  host.rates["default"] = {host_ns, host_ns};
+  return {host, std::move(measured)};
+}
+
+bool all_on_host(const partition::Partition& p) {
+  return std::ranges::none_of(p.decisions, [](const auto& d) { return d.accelerator; });
+}
+
+const char* const kConvRelu =
+    " %a = Conv(%x, %w) : f32[1,4,8,8]\n %b = Relu(%a) : f32[1,4,8,8]\n output %b\n";
+
+}  // namespace
+
+TEST_CASE("a small convolution does not pay for its launch on a fast host") {
+  const ir::Graph g = test::image_graph(kConvRelu);
+  const partition::Costs costs = costs_with(0.1);
+  partition::Options options;
+  CHECK(!all_on_host(test::split(g, options)));
+  options.costs = &costs;
+  const partition::Partition p = test::split(g, options);
+  CHECK(all_on_host(p));
+  CHECK(test::decision(g, p, "%a").why == partition::Why::CheaperOnHost);
+  CHECK(p.chosen_seconds <= p.greedy_seconds);
+  options.accel = {"Conv"};
+  CHECK(test::decision(g, test::split(g, options), "%a").accelerator);
+}
+
+TEST_CASE("on a slow host layers without a product are taken, but not those that --cpu names") {
+  const ir::Graph g =
+      test::image_graph(" %a = Tanh(%x) : f32[1,4,8,8]\n %b = Sigmoid(%a) : f32[1,4,8,8]\n output %b\n");
+  const partition::Costs costs = costs_with(1000);
+  partition::Options options;
+  CHECK(all_on_host(test::split(g, options)));
+  options.costs = &costs;
+  CHECK(test::decision(g, test::split(g, options), "%a").accelerator);
+  options.cpu = {"Tanh", "Sigmoid"};
+  CHECK(all_on_host(test::split(g, options)));
+}
+
+TEST_CASE("what is measured decides over what is estimated") {
+  const ir::Graph g = test::image_graph(kConvRelu);
+  const partition::Costs slow =
+      costs_with(20, [](const partition::Region&) { return std::optional<double>(1); });
+  const partition::Costs refused =
+      costs_with(20, [](const partition::Region&) { return std::optional<double>(); });
+  const partition::Costs plain = costs_with(20);
+  partition::Options options;
+  options.costs = &plain;
+  CHECK(!all_on_host(test::split(g, options)));
+  for (const partition::Costs* c : {&slow, &refused}) {
+    options.costs = c;
+    CHECK(all_on_host(test::split(g, options)));
+  }
+}
+
+TEST_CASE("what was decided is decided again") {
+  const ir::Graph g = test::image_graph(kConvRelu);
+  std::vector<bool> host(g.node_slots(), false);
+  partition::Options options;
+  options.decided = &host;
+  CHECK(!all_on_host(test::split(g, options)));
+  for (ir::NodeId n : g.topological_order()) host[n.index()] = true;
+  CHECK(all_on_host(test::split(g, options)));
+}
+
+TEST_CASE("never above the greedy partition or the host alone, wherever costs lie") {
+  for (uint32_t seed = 0; seed < 60; ++seed) {
+    std::mt19937 random(seed);
+    std::string body, last = "%x";
+    for (int i = 0; i < 12; ++i) {
+      const std::string name = "%v" + std::to_string(i);
+      const char* const ops[] = {"Relu", "Round", "Tanh"};
+      body +=
+          test::node(name + (random() % 2 == 0 ? " = Conv(" + last + ", %w)"
+                                               : " = " + std::string(ops[random() % 3]) + "(" + last + ")"));
+      last = name;
+    }
+    const ir::Graph g = test::image_graph(body + " output " + last + "\n");
+    const partition::Costs costs = costs_with(0.1 + static_cast<double>(random() % 100));
+    partition::Options options;
+    options.costs = &costs;
+    const partition::Partition p = test::split(g, options);
+    double host = 0;
+    for (double s : partition::node_seconds(g, costs.host)) host += s;
+    INFO("seed " << seed);
+    CHECK(p.chosen_seconds <= p.greedy_seconds);
+    CHECK(p.chosen_seconds <= host * (1 + 1e-9));
+    CHECK(p.decisions.size() == g.topological_order().size());
+  }
+}
