@@ -3,6 +3,9 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "commands.h"
 #include "mrvlc/driver/interrupt.h"
@@ -109,9 +112,20 @@ void fail(bool json, const char* code, const char* message) {
   std::fprintf(stderr, form, code, message);
 }
 
+// A graph is made of millions of small pieces that come and go in between each other. glibc keeps freed ones
+// in lists of their own at first and joins them all whenever something large is asked for or given back,
+// again and again: a sixth of the time of a model of many nodes. Without these lists they are joined when
+// they are freed.
+void set_up_allocation() {
+#ifdef __GLIBC__
+  mallopt(M_MXFAST, 0);
+#endif
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  set_up_allocation();
   // A closed pipe and a file beyond the limit of `ulimit -f` are failed writes, reported as such.
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "kernel_text.h"
+#include "mrvlc/support/characters.h"
 
 namespace mrvlc::chost {
 namespace {
@@ -14,7 +15,6 @@ namespace {
 constexpr std::string_view kNames[] = {
 #define MRVLC_PIECE(name) #name,
 #include "kernel_pieces.def"
-#include "mrvlc/support/characters.h"
 #undef MRVLC_PIECE
 };
 using Kernels = std::array<KernelPiece, std::size(kNames)>;
