@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """What partitions by cost are worth: time of a model greedily, on the host alone and by cost.
 
-The host's part is measured: generated C with a device that does nothing, the least processor time of many runs. The
+The host's part is measured: generated C with a device that does nothing, the least time of many runs. The
 accelerator's part is the cycles that the simulator counts, and a launch a region. `--cuts N`: of models of at most N
 layers every run of layers is also compiled, and the three best by estimate are measured.
 
@@ -23,7 +23,7 @@ DRIVER = r"""
 #include <time.h>
 static double now(void) {
   struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  clock_gettime(CLOCK_MONOTONIC, &t);
   return t.tv_sec + 1e-9 * t.tv_nsec;
 }
 static int load(void* c, const void* b, size_t n, void** m) { (void)c; (void)b; (void)n; *m = c; return 0; }

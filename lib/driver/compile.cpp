@@ -262,7 +262,8 @@ class Compiler {
   Status place() {
     partition::Options o = partition_options();
     MRVLC_ASSIGN(const partition::HostModel host, read_host_model(options_));
-    const partition::Costs costs{host, [this](const partition::Region& r) { return seconds_alone(r); }};
+    const partition::Costs costs{
+        host, [this](const partition::Region& r) { return seconds_alone(m_, options_, r); }};
     if (options_.partition_by == CompileOptions::PartitionBy::Cost) o.costs = &costs;
     MRVLC_ASSIGN(m_.partition, driver::place(m_.model.graph, m_.machine, o, source_matches_));
     MRVLC_TRY(partition::assign_precisions(m_.model.graph, m_.partition, o));
@@ -277,17 +278,6 @@ class Compiler {
     warn_placement(m_, diagnostics_);
     tell_placement(m_, options_.log);
     return hooks_.placed ? hooks_.placed(m_.model.graph, m_.partition) : Status();
-  }
-
-  // Of a region that may or may not become part of the program.
-  std::optional<double> seconds_alone(const partition::Region& region) const {
-    accel::Options o;
-    o.tiles = options_.tiles;
-    o.effort = options_.effort;
-    o.name = "trial";
-    auto compiled = accel::compile_region(m_.model.graph, region, m_.machine, o);
-    if (!compiled.ok()) return std::nullopt;
-    return static_cast<double>(compiled->estimated_cycles) / (1e9 * m_.machine.clock_ghz);
   }
 
   // Float32 is computed while code is generated; binaries run when they are there.
@@ -381,9 +371,21 @@ class Compiler {
   Json report_;
 };
 
+// All that a compile made; nothing when it failed. What it refers to is not read any more: its summary, which
+// counts warnings, is made here.
+using Compiled = std::unique_ptr<Compiler>;
+
+Compiled run_once(const CompileOptions& options, Diagnostics& diagnostics, const DumpFn& dump,
+                  const CompileHooks& hooks, std::vector<std::string>* summary) {
+  auto compiler = std::make_unique<Compiler>(options, diagnostics, dump, hooks);
+  if (!compiler->run()) return nullptr;
+  if (summary != nullptr) *summary = compiler->summary();
+  return compiler;
+}
+
 // Once, where all values fit their format; what a compile says that is not the last one is not said.
-std::unique_ptr<Compiler> compile_fitting(const CompileOptions& options, Diagnostics& diagnostics,
-                                          const DumpFn& dump) {
+Compiled compile_fitting(const CompileOptions& options, Diagnostics& diagnostics, const DumpFn& dump,
+                         std::vector<std::string>* summary) {
   Fitting fitting(options);
   for (;;) {
     Diagnostics said;
@@ -396,30 +398,20 @@ std::unique_ptr<Compiler> compile_fitting(const CompileOptions& options, Diagnos
       return !again;
     };
     const DumpFn keep = [&](const std::string& text) { dumped.push_back(text); };
-    auto compiler = std::make_unique<Compiler>(options, said, keep, hooks);
-    const bool ok = compiler->run();
+    Compiled compiler = run_once(options, said, keep, hooks, summary);
     if (again) continue;
     for (const Diag& d : said.list()) diagnostics.add(d);
     for (const std::string& text : dumped) dump(text);
-    return ok ? std::move(compiler) : nullptr;
+    return compiler;
   }
 }
 
-std::unique_ptr<Compiler> compile_chosen(const CompileOptions& options, Diagnostics& diagnostics,
-                                         const DumpFn& dump) {
+Compiled run_compiler(const CompileOptions& options, Diagnostics& diagnostics, const DumpFn& dump,
+                      std::vector<std::string>* summary) {
+  if (!chooses(options)) return compile_fitting(options, diagnostics, dump, summary);
   CompileHooks hooks;
   hooks.choice = choose_for_accuracy(options);
-  auto compiler = std::make_unique<Compiler>(options, diagnostics, dump, hooks);
-  return compiler->run() ? std::move(compiler) : nullptr;
-}
-
-// All that a compile made; nothing when it failed. What it refers to is not read any more.
-std::unique_ptr<Compiler> run_compiler(const CompileOptions& options, Diagnostics& diagnostics,
-                                       const DumpFn& dump, std::vector<std::string>* summary) {
-  auto compiler = chooses(options) ? compile_chosen(options, diagnostics, dump)
-                                   : compile_fitting(options, diagnostics, dump);
-  if (compiler != nullptr && summary != nullptr) *summary = compiler->summary();
-  return compiler;
+  return run_once(options, diagnostics, dump, hooks, summary);
 }
 
 }  // namespace

@@ -92,4 +92,15 @@ Status time_regions(CompiledModel& m) {
   return {};
 }
 
+std::optional<double> seconds_alone(const CompiledModel& m, const CompileOptions& options,
+                                    const partition::Region& region) {
+  accel::Options o;
+  o.tiles = options.tiles;
+  o.effort = options.effort;
+  o.name = "trial";
+  auto compiled = accel::compile_region(m.model.graph, region, m.machine, o);
+  if (!compiled.ok()) return std::nullopt;
+  return static_cast<double>(compiled->estimated_cycles) / (1e9 * m.machine.clock_ghz);
+}
+
 }  // namespace mrvlc::driver

@@ -307,7 +307,7 @@ class Search {
     out.chosen_seconds = known_.at(best);
     if (!costs_.measured) return;
     const std::vector<OnHost> candidates = worth_measuring(greedy, best);
-    if (candidates.size() == 1 && known_.at(none) > kFarAway * known_.at(greedy)) {
+    if (macs_ > kLargeMacs && candidates.size() == 1 && known_.at(none) > kFarAway * known_.at(greedy)) {
       best = greedy;
       out.chosen_seconds = out.greedy_seconds;
       return;

@@ -35,10 +35,10 @@ TEST_CASE("a small convolution does not pay for its launch on a fast host") {
   options.costs = &costs;
   const partition::Partition p = test::split(g, options);
   CHECK(all_on_host(p));
-  CHECK(test::decision(g, p, "%a").why == partition::Why::CheaperOnHost);
+  CHECK(test::decision(g, p, "a").why == partition::Why::CheaperOnHost);
   CHECK(p.chosen_seconds <= p.greedy_seconds);
   options.accel = {"Conv"};
-  CHECK(test::decision(g, test::split(g, options), "%a").accelerator);
+  CHECK(test::decision(g, test::split(g, options), "a").accelerator);
 }
 
 TEST_CASE("on a slow host layers without a product are taken, but not those that --cpu names") {
@@ -48,7 +48,7 @@ TEST_CASE("on a slow host layers without a product are taken, but not those that
   partition::Options options;
   CHECK(all_on_host(test::split(g, options)));
   options.costs = &costs;
-  CHECK(test::decision(g, test::split(g, options), "%a").accelerator);
+  CHECK(test::decision(g, test::split(g, options), "a").accelerator);
   options.cpu = {"Tanh", "Sigmoid"};
   CHECK(all_on_host(test::split(g, options)));
 }

@@ -45,6 +45,6 @@ TEST_CASE("an operator's own rate, and that of its form") {
   auto seconds = [&](std::string_view value) {
     return partition::host_seconds(*model, g, g.node(g.value(*g.find_value(value)).producer));
   };
-  CHECK(seconds("%b") == Approx(1e-9 * (5 + 3 * 256)));
-  CHECK(seconds("%a") == Approx(1e-9 * (5 + 2 * 4 * 256)));
+  CHECK(seconds("b") == Approx(1e-9 * (5 + 3 * 256)));
+  CHECK(seconds("a") == Approx(1e-9 * (5 + 2 * 4 * 256)));
 }

@@ -1,0 +1,150 @@
+#!/usr/bin/python3
+"""Measures what operators take on this machine and writes a host model (docs/partition.md).
+
+    scripts/calibrate_host.py build/bin/mrvlc MODEL.onnx... -o host_model.json [--name NAME]
+
+Each model is compiled for the host and run; every function of the stub is one equation: its least time is a call, and its
+operators' multiply-accumulates, steps and bytes of constants times their rates. Rates that are not negative are fitted, in
+relative error. Models that the accelerator takes whole show what a value at a border takes. What no model shows gets the rate `default`, fitted on all.
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+import partition_cost
+
+FORMS = {"pointwise": 2, "depthwise": 3, "grouped": 4, "row": 5}
+PRODUCTS = ("Conv", "ConvTranspose", "Gemm", "MatMul")
+
+
+def probe_model(**rates):
+    """A host model that counts: seconds become 1e-9 of what is counted."""
+    operators = {"default": {"mac_ns": rates.get("mac", 0), "step_ns": rates.get("step", 0)}}
+    for form, factor in FORMS.items() if rates.get("forms") else ():
+        for op in PRODUCTS:
+            operators[f"{op}/{form}"] = {"mac_ns": factor, "step_ns": 0}
+    return {"call_ns": 0, "constant_byte_ns": rates.get("byte", 0), "to_device_ns": rates.get("border", 0),
+            "from_device_ns": rates.get("border", 0), "operators": operators}
+
+
+def counted(mrvlc, model, work, **rates):
+    """By expression: the operator's type and what was counted."""
+    file = work / "probe.json"
+    file.write_text(json.dumps(probe_model(**rates)))
+    report = partition_cost.compile_model(mrvlc, model, work / "probe", "--target", "host", "--host-model", str(file))
+    return {n["expr_id"]: (n["op_type"], 1e9 * n["seconds"]) for n in report["host"]["nodes"]}
+
+
+def key_of(op, macs, with_forms):
+    factor = round(with_forms / macs) if macs else 1
+    form = next((f for f, n in FORMS.items() if n == factor), None)
+    return f"{op}/{form}" if form else op
+
+
+def equations(args, model, work):
+    """For each function of the stub: its seconds, its operators as (key, macs, steps), its bytes of constants."""
+    macs, forms, steps, constants = (counted(args.mrvlc, model, work, **{k: 1} if k != "forms" else {"mac": 1, "forms": True})
+                                     for k in ("mac", "forms", "step", "byte"))
+    partition_cost.compile_model(args.mrvlc, model, work / "host", "--target", "host")
+    seconds = partition_cost.measure(work / "host", args.include, args.seconds, nodes=True)[1]
+    idmap = json.loads((work / "host" / "idmap.json").read_text())
+    fused = {}
+    for function in idmap["host_functions"]:
+        fused.setdefault(function["expr_id"], set()).update(function["fused"])
+    for expr, others in fused.items():
+        ids = [e for e in [expr, *sorted(others - {expr})] if e in macs]
+        time = seconds.get(expr)
+        if time is None or not ids:
+            continue
+        terms = [(key_of(macs[e][0], macs[e][1], forms[e][1]), macs[e][1], steps[e][1]) for e in ids]
+        yield time, terms, sum(constants[e][1] for e in ids)
+
+
+def border_rate(args, model, work):
+    """Nanoseconds of a value's element at a border, of a model that the accelerator takes whole; None of others."""
+    file = work / "probe.json"
+    file.write_text(json.dumps(probe_model(border=1)))
+    report = partition_cost.compile_model(args.mrvlc, model, work / "border", "--host-model", str(file))
+    if report["host"]["nodes"] or not report["regions"]:
+        return None
+    elements = 1e9 * sum(v["seconds"] for r in report["regions"] for v in r["in"] + r["out"])
+    return 1e9 * partition_cost.measure(work / "border", args.include, args.seconds) / elements
+
+
+def fit(rows):
+    """Rates by column: least squares of the relative error, none negative, by coordinate descent."""
+    columns = ["call", "byte"]
+    for _, terms, _ in rows:
+        for key, macs, steps in terms:
+            columns += [c for c in ((key, "mac") if macs else (key, "step"), (key, "step")) if c not in columns]
+    a = np.zeros((len(rows), len(columns)))
+    for i, (time, terms, constants) in enumerate(rows):
+        a[i, 0] = 1
+        a[i, 1] = constants
+        for key, macs, steps in terms:
+            if macs:
+                a[i, columns.index((key, "mac"))] += macs
+            else:
+                a[i, columns.index((key, "step"))] += steps
+        a[i] /= 1e9 * time
+    used = np.where((a != 0).any(axis=0))[0]
+    x = np.zeros(len(columns))
+    residual = np.ones(len(rows))
+    for _ in range(3000):
+        for j in used:
+            column = a[:, j]
+            now = max(0.0, x[j] + column @ residual / (column @ column))
+            residual -= (now - x[j]) * column
+            x[j] = now
+    return {c: x[j] for j, c in enumerate(columns) if j in set(used)}
+
+
+def median_rates(rows, rates):
+    """Of all operators: what the typical one takes of a multiply-accumulate and of a step."""
+    of = lambda kind: [v for (c, v) in rates.items() if isinstance(c, tuple) and c[1] == kind and v > 0]
+    return float(np.median(of("mac") or [1])), float(np.median(of("step") or [1]))
+
+
+def host_model(args, rows, borders):
+    rates = fit(rows)
+    mac, step = median_rates(rows, rates)
+    short = lambda v: float(f"{v:.3g}")
+    operators = {"default": {"mac_ns": short(mac), "step_ns": short(step)}}
+    for (key, kind), rate in sorted((c, v) for c, v in rates.items() if isinstance(c, tuple)):
+        entry = operators.setdefault(key, {"mac_ns": 0, "step_ns": 0})
+        entry[kind + "_ns"] = short(rate)
+    crossing = short(float(np.median(borders)) if borders else step)
+    return {"name": args.name, "description": args.description, "call_ns": short(rates.get("call", 0)),
+            "constant_byte_ns": short(rates.get("byte", 0)), "to_device_ns": crossing, "from_device_ns": crossing,
+            "operators": operators}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("mrvlc")
+    parser.add_argument("models", nargs="+")
+    parser.add_argument("-o", "--out", required=True)
+    parser.add_argument("--name", default="host")
+    parser.add_argument("--description", default="Measured by scripts/calibrate_host.py; gcc -O3 -march=native, one core")
+    parser.add_argument("--seconds", type=float, default=0.3)
+    args = parser.parse_args()
+    args.include = str(pathlib.Path(__file__).resolve().parent.parent / "include")
+    rows, borders = [], []
+    for model in args.models:
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                rows += equations(args, model, pathlib.Path(folder))
+                borders += [r for r in [border_rate(args, model, pathlib.Path(folder))] if r]
+            except (RuntimeError, subprocess.CalledProcessError) as e:
+                print(f"{pathlib.Path(model).stem}: {e}", file=sys.stderr)
+    pathlib.Path(args.out).write_text(json.dumps(host_model(args, rows, borders), indent=2) + "\n")
+    print(f"{len(rows)} functions of {len(args.models)} models, borders of {len(borders)}")
+
+
+if __name__ == "__main__":
+    main()
