@@ -153,7 +153,13 @@ class Compiler {
     return phase("options", [&] { return note_files(); });
   }
 
-  // Rules and targets are read whole: what was hashed is what is used.
+  // Files are read whole: what was hashed is what is used.
+  Result<std::string> note(ReadFile::Kind kind, const std::filesystem::path& file, size_t most) {
+    MRVLC_ASSIGN(std::string text, read_file(file, most));
+    m_.read.push_back({kind, file, file.filename().string(), sha256_hex(text)});
+    return text;
+  }
+
   Status note_files() {
     for (const auto& file : m_.model.files) {
       auto kind = file.location.empty() ? ReadFile::Kind::Model : ReadFile::Kind::ExternalData;
@@ -161,25 +167,18 @@ class Compiler {
     }
     start_hash();
     for (const auto& file : options_.rules) {
-      MRVLC_ASSIGN(std::string text, read_file(file, 16u << 20));
-      m_.read.push_back({ReadFile::Kind::Rules, file, file.filename().string(), sha256_hex(text)});
+      MRVLC_ASSIGN(std::string text, note(ReadFile::Kind::Rules, file, 16u << 20));
       rules_.emplace_back(file.string(), std::move(text));
     }
-    if (!options_.host_model.empty()) {
-      MRVLC_ASSIGN(const std::string text, read_file(options_.host_model, 1u << 20));
-      m_.read.push_back({ReadFile::Kind::Rules, options_.host_model, options_.host_model.filename().string(),
-                         sha256_hex(text)});
-    }
+    if (!options_.host_model.empty())
+      MRVLC_TRY(note(ReadFile::Kind::HostModel, options_.host_model, 1u << 20));
     if (!options_.calibration.empty()) {
-      MRVLC_ASSIGN(const std::string text, read_file(options_.calibration, calibration::kMaxFileBytes));
+      MRVLC_ASSIGN(const std::string text,
+                   note(ReadFile::Kind::Calibration, options_.calibration, calibration::kMaxFileBytes));
       MRVLC_ASSIGN(calibration_, calibration::parse(text, options_.calibration.string()));
-      m_.read.push_back({ReadFile::Kind::Calibration, options_.calibration,
-                         options_.calibration.filename().string(), sha256_hex(text)});
     }
     if (!options_.placement.empty()) {
-      MRVLC_ASSIGN(placement_, read_file(options_.placement, kMaxPlacementBytes));
-      m_.read.push_back({ReadFile::Kind::Placement, options_.placement,
-                         options_.placement.filename().string(), sha256_hex(placement_)});
+      MRVLC_ASSIGN(placement_, note(ReadFile::Kind::Placement, options_.placement, kMaxPlacementBytes));
     }
     if (!target_.file.empty()) {
       m_.read.push_back(

@@ -47,7 +47,7 @@ fs::path resolved(const fs::path& path) {
 std::vector<ReadFile> named_files(const CompileOptions& options) {
   std::vector<ReadFile> files = {{ReadFile::Kind::Model, options.model, {}, {}}};
   for (const auto& file : options.rules) files.push_back({ReadFile::Kind::Rules, file, {}, {}});
-  if (!options.host_model.empty()) files.push_back({ReadFile::Kind::Rules, options.host_model, {}, {}});
+  if (!options.host_model.empty()) files.push_back({ReadFile::Kind::HostModel, options.host_model, {}, {}});
   if (!options.calibration.empty())
     files.push_back({ReadFile::Kind::Calibration, options.calibration, {}, {}});
   if (!options.placement.empty()) files.push_back({ReadFile::Kind::Placement, options.placement, {}, {}});

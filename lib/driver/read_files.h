@@ -11,7 +11,7 @@
 namespace mrvlc::driver {
 
 struct ReadFile {
-  enum class Kind : uint8_t { Model, ExternalData, Rules, Target, Calibration, Placement };
+  enum class Kind : uint8_t { Model, ExternalData, Rules, Target, Calibration, Placement, HostModel };
   Kind kind;
   std::filesystem::path path;  // as it was opened
   std::string name;            // in the manifest, without folders of this machine; of the model empty

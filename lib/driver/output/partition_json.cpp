@@ -2,6 +2,8 @@
 // Cycles of the accelerator are those that the simulator counts; the host's are by the host model.
 #include "output/partition_json.h"
 
+#include <algorithm>
+
 #include "mrvlc/idmap/idmap.h"
 #include "mrvlc/support/file.h"
 
@@ -34,10 +36,26 @@ double region_seconds(const CompiledModel& m, size_t i) {
   return cycles / (1e9 * m.machine.clock_ghz);
 }
 
+// Of a large model a document in memory holds those that take longest.
+constexpr size_t kMostHostNodes = 4096;
+
+std::vector<const partition::NodeDecision*> nodes_shown(const CompiledModel& m, const Times& times) {
+  std::vector<const partition::NodeDecision*> shown;
+  for (const auto& d : m.partition.decisions) {
+    if (!d.accelerator) shown.push_back(&d);
+  }
+  if (shown.size() <= kMostHostNodes) return shown;
+  std::ranges::stable_sort(shown, std::greater(),
+                           [&](const auto* d) { return times.nodes[d->node.index()]; });
+  shown.resize(kMostHostNodes);
+  std::ranges::sort(shown);  // as they stand in the list of decisions
+  return shown;
+}
+
 Json host_nodes(const CompiledModel& m, const Times& times) {
   Json list = Json::array();
-  for (const auto& d : m.partition.decisions) {
-    if (d.accelerator) continue;
+  for (const partition::NodeDecision* shown : nodes_shown(m, times)) {
+    const partition::NodeDecision& d = *shown;
     const ir::Node& n = m.model.graph.node(d.node);
     list.push_back({{"expr_id", m.model.graph.expr_id(d.node)},
                     {"name", idmap::json_text(n.name)},
