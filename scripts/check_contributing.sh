@@ -3,7 +3,7 @@
 #
 #   scripts/check_contributing.sh [--apply-only] [FOLDER]
 #
-# FOLDER keeps the copy and its build, build/contributing unless it is given. The first run compiles the compiler (20 minutes on
+# FOLDER keeps the copy and its build, build/contributing unless it is given. The first run compiles the compiler (some minutes on
 # two cores), later ones what has changed since, and then what the blocks make compile, which is counted.
 # --apply-only: no build; the blocks are there, and the places they name.
 set -euo pipefail
