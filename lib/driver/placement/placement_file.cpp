@@ -125,7 +125,7 @@ class Reader {
     const std::string where = fmt::format("node {}", i + 1);
     MRVLC_TRY(members(json, where,
                       {"id", "name", "op_type", "where", "outputs", "macs", "expr_id", "region", "rule",
-                       "reason", "tried"}));
+                       "reason", "code", "tried"}));
     PlacementFile::Node& n = out.nodes.emplace_back();
     auto text = [&](const char* key, std::string& value) -> Status {
       if (!json.contains(key)) return {};

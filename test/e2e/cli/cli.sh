@@ -365,6 +365,11 @@ same_bytes() {
   compile -o first && mkdir elsewhere
   (cd elsewhere && env LC_ALL=de_DE.UTF-8 TZ=Asia/Tokyo "$mrvlc" compile "$digits" -q -o second -j 3)
   check "the same bytes in another folder, locale and -j" diff -r first elsewhere/second
+  compile -o again --placement first/placement.json
+  check "the same bytes when placement.json is given back" diff -r -x manifest.json first again
+  sed -i '0,/"where": "accelerator"/s//"where": "cpu"/' again/placement.json
+  compile -o edited --placement again/placement.json
+  check "an edited placement.json moves a node" grep -q '"on": "cpu"' edited/placement.json
   compile -o host --target host
   check "report.json of the host" grep -q '"name": "host"' host/report.json
   check "the host computes in fp32" grep -q '"precision": "fp32"' host/report.json
