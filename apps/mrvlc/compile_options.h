@@ -13,7 +13,8 @@ struct CompileArguments {
   std::string model, out, name, targets = "cn10ka", partition = "greedy", host_model, depfile, timing,
                                 dump_ir, external;
   int64_t max_sequence = 64;
-  std::vector<std::string> shapes, bounds, rules, precision, cpu, accel, borders, borders_after, together, target_dirs, emit;
+  std::vector<std::string> shapes, bounds, rules, precision, cpu, accel, borders, borders_after, together,
+      target_dirs, emit;
   std::vector<std::string> depfile_targets, depfile_quoted_targets, dump_stages;
   std::string placement;
   std::optional<uint32_t> max_region_layers, max_regions;

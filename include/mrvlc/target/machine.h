@@ -35,7 +35,8 @@ struct Machine {
   uint32_t instruction_overhead = 0;                 // cycles from start to first result, each engine
   uint32_t max_layers = 0, max_ports = 0, max_batch = 0;
   double clock_ghz = 0;
-  double launch_us = 0;  // from the host's call until the accelerator begins, and back; 0 where nothing is said
+  double launch_us =
+      0;  // from the host's call until the accelerator begins, and back; 0 where nothing is said
 
   // (field, "public" | "assumed", where it is from), in file order; for `mrvlc targets show`.
   struct Provenance {
