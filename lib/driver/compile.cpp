@@ -15,6 +15,7 @@
 #include "mrvlc/driver/last_compile.h"
 #include "mrvlc/driver/place.h"
 #include "mrvlc/ir/text.h"
+#include "mrvlc/partition/costs.h"
 #include "mrvlc/partition/legality.h"
 #include "mrvlc/partition/unheeded.h"
 #include "mrvlc/passes/fences.h"
@@ -24,11 +25,11 @@
 #include "mrvlc/support/hash.h"
 #include "mrvlc/target/find.h"
 #include "output/output_folder.h"
-#include "output/partition_json.h"
 #include "placement/constrained.h"
 #include "placement_log.h"
 #include "read_files.h"
 #include "region_compiler.h"
+#include "side_inputs.h"
 #include "timing_file.h"
 #include "unheeded.h"
 
@@ -153,33 +154,14 @@ class Compiler {
     return phase("options", [&] { return note_files(); });
   }
 
-  // Files are read whole: what was hashed is what is used.
-  Result<std::string> note(ReadFile::Kind kind, const std::filesystem::path& file, size_t most) {
-    MRVLC_ASSIGN(std::string text, read_file(file, most));
-    m_.read.push_back({kind, file, file.filename().string(), sha256_hex(text)});
-    return text;
-  }
-
   Status note_files() {
     for (const auto& file : m_.model.files) {
       auto kind = file.location.empty() ? ReadFile::Kind::Model : ReadFile::Kind::ExternalData;
       m_.read.push_back({kind, file.path, file.location, {}});
     }
     start_hash();
-    for (const auto& file : options_.rules) {
-      MRVLC_ASSIGN(std::string text, note(ReadFile::Kind::Rules, file, 16u << 20));
-      rules_.emplace_back(file.string(), std::move(text));
-    }
-    if (!options_.host_model.empty())
-      MRVLC_TRY(note(ReadFile::Kind::HostModel, options_.host_model, 1u << 20));
-    if (!options_.calibration.empty()) {
-      MRVLC_ASSIGN(const std::string text,
-                   note(ReadFile::Kind::Calibration, options_.calibration, calibration::kMaxFileBytes));
-      MRVLC_ASSIGN(calibration_, calibration::parse(text, options_.calibration.string()));
-    }
-    if (!options_.placement.empty()) {
-      MRVLC_ASSIGN(placement_, note(ReadFile::Kind::Placement, options_.placement, kMaxPlacementBytes));
-    }
+    MRVLC_ASSIGN(inputs_, read_side_inputs(options_, m_.read));
+    m_.host_model = inputs_.host_model;
     if (!target_.file.empty()) {
       m_.read.push_back(
           {ReadFile::Kind::Target, target_.file, m_.machine.name + "/target.json", sha256_hex(target_.json)});
@@ -218,7 +200,7 @@ class Compiler {
 
   // Before the passes: these respect them.
   Status read_constraints() {
-    MRVLC_ASSIGN(constrained_, constrain(options_, placement_, hooks_));
+    MRVLC_ASSIGN(constrained_, constrain(options_, inputs_.placement, hooks_));
     m_.constraints = constrained_.asked;
     if (constrained_.resolved.empty()) return {};
     MRVLC_ASSIGN(partition::Pins pins, partition::Pins::resolve(m_.model.graph, constrained_.resolved));
@@ -249,7 +231,7 @@ class Compiler {
     partition::Options o;
     o.accelerator = m_.has_accelerator;
     o.default_rules = options_.default_rules;
-    o.rule_files = rules_;
+    o.rule_files = inputs_.rules;
     o.pins = pins_;
     o.precisions = options_.precisions;
     o.tiles = options_.tiles;
@@ -260,9 +242,8 @@ class Compiler {
 
   Status place() {
     partition::Options o = partition_options();
-    MRVLC_ASSIGN(const partition::HostModel host, read_host_model(options_));
     const partition::Costs costs{
-        host, [this](const partition::Region& r) { return seconds_alone(m_, options_, r); }};
+        m_.host_model, [this](const partition::Region& r) { return seconds_alone(m_, options_, r); }};
     if (options_.partition_by == CompileOptions::PartitionBy::Cost) o.costs = &costs;
     MRVLC_ASSIGN(m_.partition, driver::place(m_.model.graph, m_.machine, o, source_matches_));
     MRVLC_TRY(partition::assign_precisions(m_.model.graph, m_.partition, o));
@@ -281,13 +262,14 @@ class Compiler {
 
   // Float32 is computed while code is generated; binaries run when they are there.
   Status begin_probe() {
-    if (calibration_) {
+    const auto& calibration = inputs_.calibration;
+    if (calibration) {
       MRVLC_TRY(finish_hash());
-      if (calibration_->model_sha256 != m_.model.sha256)
-        return make_diag<DiagCode::MRV0906>(options_.calibration.string(), calibration_->model_sha256,
+      if (calibration->model_sha256 != m_.model.sha256)
+        return make_diag<DiagCode::MRV0906>(options_.calibration.string(), calibration->model_sha256,
                                             m_.model.sha256);
     }
-    MRVLC_ASSIGN(probe_, Probe::begin(m_, options_, calibration_ ? &*calibration_ : nullptr));
+    MRVLC_ASSIGN(probe_, Probe::begin(m_, options_, calibration ? &*calibration : nullptr));
     return {};
   }
 
@@ -356,14 +338,12 @@ class Compiler {
   PhaseTimer timer_;
   std::vector<passes::PassTime> pass_times_;
   target::TargetText target_;
-  std::vector<accel::Stage> stages_;                        // --dump-stage
-  std::vector<std::pair<std::string, std::string>> rules_;  // file and text
+  std::vector<accel::Stage> stages_;  // --dump-stage
+  SideInputs inputs_;
   partition::SourceMatches source_matches_;
-  std::string placement_;  // text of --placement
   Constrained constrained_;
   std::shared_ptr<partition::Pins> pins_;
   std::future<Result<std::vector<std::string>>> hashes_;
-  std::optional<calibration::Calibration> calibration_;
   std::optional<Probe> probe_;
   TimingFile timing_;
   CompiledModel m_;

@@ -19,6 +19,10 @@ struct CompileHooks {
   std::optional<AccuracyChoice> choice;  // what is not to be computed in fp16
 };
 
+// These options for a compile that ends before anything is written: nothing beside OUT, and no output on the
+// way.
+CompileOptions for_trial(const CompileOptions& options);
+
 // driver::compile with these; any of them may be null. False also where `probed` says so.
 bool compile(const CompileOptions& options, Diagnostics& diagnostics, const CompileHooks& hooks);
 

@@ -7,6 +7,7 @@
 #include "mrvlc/chost/chost.h"
 #include "mrvlc/driver/driver.h"
 #include "mrvlc/onnx/importer.h"
+#include "mrvlc/partition/host_model.h"
 #include "mrvlc/partition/partition.h"
 #include "mrvlc/report/report.h"
 #include "mrvlc/sim/simulator.h"
@@ -26,6 +27,7 @@ struct CompiledModel {
   std::string name;
   bool has_accelerator = false;
   target::Machine machine;
+  partition::HostModel host_model;
   std::vector<partition::Constraint> constraints;  // as they were asked for
   partition::Partition partition;
   std::vector<accel::CompiledRegion> regions;

@@ -95,16 +95,9 @@ Result<idmap::Query> read_query(const MapQuery& query) {
 }
 
 Result<std::string> answer(const Json& map, const idmap::Query& q, bool json) {
-  if (!json) {
-    if (q.node) return idmap::query_node(map, *q.node);
-    if (q.expression) return idmap::query_expression(map, *q.expression);
-    if (q.instruction)
-      return idmap::query_instruction(map, q.instruction->region, q.instruction->section,
-                                      q.instruction->index);
-    if (q.line) return idmap::query_line(map, q.line->file, q.line->line);
-  }
+  if (!json) return idmap::text_of(map, q);
   MRVLC_ASSIGN(const Json part, idmap::select(map, q));
-  return json ? part.dump(1) + "\n" : idmap::text_of(part);
+  return part.dump(1) + "\n";
 }
 
 Result<std::string> explanation(const Json& placement, const std::optional<std::string>& node) {

@@ -112,8 +112,8 @@ class Tally {
   void add(const partition::NodeDecision& d) {
     const ir::Node& n = graph_.node(d.node);
     quantised_ = quantised_ || ops::traits(n).quantised;
-    const bool asked_for =
-        !d.rule.empty() || d.why == partition::Why::CheaperOnHost || d.why == partition::Why::HostOption;
+    const bool asked_for = !d.rule.empty() || d.why == partition::Why::CheaperOnHost ||
+                           d.why == partition::Why::HostOption || d.why == partition::Why::Accuracy;
     if (!d.accelerator && asked_for) return;
     const int64_t macs = ops::macs(graph_, n);
     ++nodes_, macs_ = saturating_add(macs_, macs);

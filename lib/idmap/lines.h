@@ -12,7 +12,4 @@ std::string layer_line(const Json& layer);
 std::string range_line(const Json& instructions);
 std::string function_line(const Json& function);
 
-bool contains(const Json& list, const Json& item);
-Diag not_found(std::string what);
-
 }  // namespace mrvlc::idmap

@@ -19,6 +19,14 @@ using Holds = std::function<bool(const Json&)>;
 
 constexpr const char* kTables[] = {"sources", "expressions", "layers", "instructions", "host_functions"};
 
+bool contains(const Json& list, const Json& item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+Diag not_found(std::string what) {
+  return make_diag<DiagCode::MRV0004>(std::move(what));
+}
+
 class Selection {
  public:
   explicit Selection(const Json& map) : map_(map) {
@@ -118,6 +126,10 @@ Status select_instruction(Selection& s, const Query::Instruction& i) {
     return j.at("region") == i.region && j.at("section") == i.section && j.at("begin") <= i.index &&
            i.index < j.at("end").get<uint32_t>();
   });
+  if (any) {
+    const Json layer = s.taken("instructions").front().at("layer");
+    s.take("layers", [&](const Json& l) { return l.at("region") == i.region && l.at("layer") == layer; });
+  }
   return behind_code(
       s, any,
       fmt::format("region {} has no instruction {} in section {}", i.region, i.index, printable(i.section)));
@@ -165,13 +177,38 @@ Result<Json> select(const Json& map, const Query& query) {
   return std::move(s).part();
 }
 
-std::string text_of(const Json& part) {
+namespace {
+
+using Line = std::string (*)(const Json&);
+constexpr std::pair<std::string_view, Line> kLines[] = {{"sources", source_line},
+                                                        {"expressions", expression_line},
+                                                        {"layers", layer_line},
+                                                        {"instructions", range_line},
+                                                        {"host_functions", function_line}};
+
+std::string_view asked_about(const Query& q) {
+  if (q.node) return "sources";
+  if (q.expression) return "expressions";
+  if (q.instruction) return "instructions";
+  return q.line || q.symbol ? "host_functions" : "layers";
+}
+
+}  // namespace
+
+// From the model to code, or from code to the model; what was asked about comes first.
+Result<std::string> text_of(const Json& map, const Query& query) {
+  MRVLC_ASSIGN(const Json part, select(map, query));
+  const std::string_view first = asked_about(query);
+  std::vector<std::string> tables;
+  for (const auto& [table, line] : kLines) {
+    std::string& lines = tables.emplace_back();
+    for (const Json& j : part.at(table)) lines += line(j);
+  }
+  std::vector<size_t> order = {0, 1, 2, 3, 4};
+  if (!query.node && !query.expression) order = {2, 3, 4, 1, 0};
+  std::ranges::stable_partition(order, [&](size_t t) { return kLines[t].first == first; });
   std::string out;
-  for (const Json& l : part.at("layers")) out += layer_line(l);
-  for (const Json& i : part.at("instructions")) out += range_line(i);
-  for (const Json& f : part.at("host_functions")) out += function_line(f);
-  for (const Json& e : part.at("expressions")) out += expression_line(e);
-  for (const Json& s : part.at("sources")) out += source_line(s);
+  for (size_t t : order) out += tables[t];
   return out;
 }
 

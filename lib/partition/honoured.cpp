@@ -1,7 +1,6 @@
 // Whether what came about is what constraints ask, read off the partition alone: whoever forms regions,
 // nothing is ignored. And what `max_regions` asks, which only the finished partition can tell.
 #include <algorithm>
-#include <map>
 
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/partition.h"
@@ -80,9 +79,16 @@ class Checker {
     return out;
   }
 
+  std::vector<bool> inside(const std::vector<ir::NodeId>& nodes) const {
+    std::vector<bool> out(graph_.node_slots());
+    for (ir::NodeId n : nodes) out[n.index()] = true;
+    return out;
+  }
+
   std::string parted(const std::vector<ir::NodeId>& nodes) const {
+    const std::vector<bool> among = inside(nodes);
     for (const NodeDecision& d : partition_.decisions) {
-      if (!d.accelerator && std::ranges::find(nodes, d.node) != nodes.end())
+      if (!d.accelerator && among[d.node.index()])
         return fmt::format("{} runs on the CPU: {}", shown(graph_, d.node), d.reason);
     }
     const std::set<uint32_t> regions = regions_of(nodes);
@@ -90,8 +96,7 @@ class Checker {
     for (uint32_t r : regions) {
       for (const Layer& l : partition_.regions[r].layers) {
         for (ir::NodeId n : l.nodes) {
-          if (std::ranges::find(nodes, n) == nodes.end())
-            return fmt::format("{} would be in the same region", shown(graph_, n));
+          if (!among[n.index()]) return fmt::format("{} would be in the same region", shown(graph_, n));
         }
       }
     }
@@ -108,15 +113,14 @@ class Checker {
 
   // A node outside that one of them reaches, and that reaches one of them; invalid: there is none.
   ir::NodeId way_back(const std::vector<ir::NodeId>& nodes) const {
-    std::vector<bool> inside(graph_.node_slots()), behind(graph_.node_slots());
-    for (ir::NodeId n : nodes) inside[n.index()] = true;
-    std::map<ir::NodeId, ir::NodeId> through;  // of a node outside and behind them
+    const std::vector<bool> among = inside(nodes);
+    std::vector<bool> behind(graph_.node_slots());
     for (const NodeDecision& d : partition_.decisions) {
       for (ir::ValueId v : graph_.node(d.node).inputs) {
         if (!v.valid() || graph_.value(v).kind != ir::ValueKind::Result) continue;
         const ir::NodeId from = graph_.value(v).producer;
-        if (inside[d.node.index()] && !inside[from.index()] && behind[from.index()]) return from;
-        if (inside[from.index()] || behind[from.index()]) behind[d.node.index()] = true;
+        if (among[d.node.index()] && !among[from.index()] && behind[from.index()]) return from;
+        if (among[from.index()] || behind[from.index()]) behind[d.node.index()] = true;
       }
     }
     return {};
@@ -146,12 +150,7 @@ int64_t macs_of(const ir::Graph& graph, const Region& region) {
 
 // That no other constraint holds on the accelerator.
 bool may_leave(const Placement& p, const Region& region) {
-  return std::ranges::all_of(region.layers, [&](const Layer& l) {
-    return std::ranges::all_of(l.nodes, [&](ir::NodeId n) {
-      const NodeConstraints& c = p.constraints[n.index()];
-      return c.accel_pattern.empty() && c.group == 0;
-    });
-  });
+  return std::ranges::none_of(region.layers, [&](const Layer& l) { return is_asked_for(p, l); });
 }
 
 bool holds_named(const Placement& p, const Pins::Set& set, const Region& region) {
@@ -163,26 +162,17 @@ bool holds_named(const Placement& p, const Pins::Set& set, const Region& region)
 void leave(Placement& p, const Region& region, const std::string& asked) {
   const SharedText reason =
       fmt::format("It is kept on the CPU because {} admits no more regions than there are.", asked);
-  std::vector<bool> gone(p.layers.size());
   for (const Layer& l : region.layers) {
+    p.layers[p.layer_of[l.anchor.index()]].nodes.clear();
     for (ir::NodeId n : l.nodes) {
-      gone[p.layer_of[n.index()]] = true;
       p.layer_of[n.index()] = Placement::kNone;
       p.decision(n).rule.clear();
+      p.decision(n).why = Why::HostOption;
       p.decision(n).reason = reason;
       p.beyond_regions.push_back(n);
     }
   }
-  std::vector<uint32_t> now(p.layers.size());
-  std::vector<Layer> kept;
-  for (size_t i = 0; i < p.layers.size(); ++i) {
-    now[i] = static_cast<uint32_t>(kept.size());
-    if (!gone[i]) kept.push_back(std::move(p.layers[i]));
-  }
-  p.layers = std::move(kept);
-  for (uint32_t& layer : p.layer_of) {
-    if (layer != Placement::kNone) layer = now[layer];
-  }
+  drop_empty_layers(p);
 }
 
 }  // namespace

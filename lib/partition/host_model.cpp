@@ -4,14 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
-#include <set>
 
 #include "default_rules.h"
 #include "mrvlc/ops/op.h"
 #include "mrvlc/ops/params.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/partition.h"
+#include "mrvlc/support/strict_json.h"
 
 namespace mrvlc::partition {
 namespace {
@@ -51,18 +50,9 @@ class HostModelReader {
     return make_diag<DiagCode::MRV0415>(shown_, printable(field), what);
   }
 
-  // A repeated key would win or lose unseen.
   Status parse_json(std::string_view text) {
-    std::vector<std::set<std::string>> open;
     std::string twice;
-    auto callback = [&](int, Json::parse_event_t event, Json& parsed) {
-      if (event == Json::parse_event_t::object_start) open.emplace_back();
-      if (event == Json::parse_event_t::object_end) open.pop_back();
-      if (event == Json::parse_event_t::key && !open.back().insert(parsed.get<std::string>()).second)
-        twice = parsed.get<std::string>();
-      return true;
-    };
-    root_ = Json::parse(text.begin(), text.end(), callback, false);
+    root_ = parse_strict<Json>(text, twice);
     if (root_.is_discarded()) return make_diag<DiagCode::MRV0414>(shown_, "is not valid JSON");
     return twice.empty() ? Status() : bad(twice, "is given twice");
   }

@@ -40,6 +40,8 @@ std::string_view word(Why why) {
       return "host-rule";
     case Why::HostOption:
       return "host-option";
+    case Why::Accuracy:
+      return "accuracy";
     case Why::Rounded:
       return "rounded";
     case Why::Refused:

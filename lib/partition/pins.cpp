@@ -1,6 +1,7 @@
 // Constraints on the imported graph. What is computed at compile time is nowhere placed: nodes of constants
 // are left out, both as what is named and as what a node was made of.
 #include <algorithm>
+#include <map>
 
 #include "mrvlc/ops/op.h"
 #include "mrvlc/ops/random.h"
@@ -40,7 +41,9 @@ std::string named_in(const Constraint& c, const std::string& selector) {
 
 class Resolver {
  public:
-  explicit Resolver(const ir::Graph& graph) : g_(graph), order_(graph.topological_order()) {}
+  explicit Resolver(const ir::Graph& graph) : g_(graph), order_(graph.topological_order()) {
+    for (size_t i = 0; i < g_.sources().size(); ++i) by_id_.emplace(g_.sources()[i].id, i);
+  }
 
   std::vector<bool> constant_sources() const {
     std::vector<bool> out(g_.sources().size());
@@ -75,6 +78,11 @@ class Resolver {
   }
 
   bool select(const std::string& selector, Pins::Set& set) const {
+    // A placement.json that was given back may name each node of a large model so.
+    if (const std::string_view text = selector; text.starts_with("id:")) {
+      const auto it = by_id_.find(text.substr(3));
+      if (it != by_id_.end()) return set.sources[it->second] = true;
+    }
     bool any = false;
     for (size_t i = 0; i < g_.sources().size(); ++i) {
       if (answers(g_.sources()[i], selector)) any = set.sources[i] = true;
@@ -135,6 +143,7 @@ class Resolver {
 
   const ir::Graph& g_;
   std::vector<ir::NodeId> order_;
+  std::map<std::string_view, size_t> by_id_;
 };
 
 // Why both cannot hold of one node; empty when they can.

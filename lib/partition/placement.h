@@ -55,7 +55,7 @@ Status check_forced(const Placement& placement);
 void form_regions(Placement& placement, Partition& out, bool by_product);
 // Layers without nodes are gone; those that are left keep their order.
 void drop_empty_layers(Placement& placement);
-// Whether --accel names one of its nodes.
+// Whether --accel or a group (Constraint::together) asks for one of its nodes.
 bool is_asked_for(const Placement& placement, const Layer& layer);
 
 // Gives layers to the host and forms regions, so that all together takes the least time.

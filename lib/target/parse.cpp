@@ -1,10 +1,9 @@
 // Reads and checks a machine's JSON; unknown and repeated keys are errors.
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
-#include <set>
 
 #include "mrvlc/support/diag/target.h"
+#include "mrvlc/support/strict_json.h"
 #include "mrvlc/target/machine.h"
 
 namespace mrvlc::target {
@@ -75,18 +74,9 @@ class Parser {
     return make_diag<DiagCode::MRV0351>(shown_, printable(name), what);
   }
 
-  // A repeated key would silently win or lose, so it is an error.
   Status parse_text(std::string_view text, Json& root) {
-    std::vector<std::set<std::string>> open;
     std::string twice;
-    auto callback = [&](int, Json::parse_event_t event, Json& parsed) {
-      if (event == Json::parse_event_t::object_start) open.emplace_back();
-      if (event == Json::parse_event_t::object_end) open.pop_back();
-      if (event == Json::parse_event_t::key && !open.back().insert(parsed.get<std::string>()).second)
-        twice = parsed.get<std::string>();
-      return true;
-    };
-    root = Json::parse(text.begin(), text.end(), callback, false);
+    root = parse_strict<Json>(text, twice);
     if (root.is_discarded()) return general("is not valid JSON");
     if (!twice.empty()) return field(twice, "is given twice");
     return {};

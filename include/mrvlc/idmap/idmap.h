@@ -32,13 +32,6 @@ struct SectionCounts {
 };
 std::vector<std::string> find_gaps(const Json& map, const std::vector<SectionCounts>& instruction_counts);
 
-// Queries of `mrvlc map`: readable text, or an error when there is no such thing.
-Result<std::string> query_node(const Json& map, const std::string& name_or_source_id);
-Result<std::string> query_expression(const Json& map, uint32_t expr_id);
-Result<std::string> query_instruction(const Json& map, uint32_t region, const std::string& section,
-                                      uint32_t index);
-Result<std::string> query_line(const Json& map, const std::string& file, uint32_t line);
-
 // "conv_7 (Conv)": names of the ONNX nodes that a node of the graph stands for, joined with " + ".
 std::string label(const ir::Graph& graph, ir::NodeId node);
 // The same for each expression of a map; empty when there is none.

@@ -37,7 +37,7 @@ class Pins {
     size_t count = 0;           // of sources
   };
 
-  // A selector that names nothing is MRV0401, contradictions are MRV0403 and MRV0413. `rule:` is not resolved
+  // A selector that names nothing is MRV0401, contradictions are MRV0403 and MRV0411. `rule:` is not resolved
   // here: it is an id by then.
   static Result<Pins> resolve(const ir::Graph& imported, const std::vector<Constraint>& constraints);
 

@@ -22,7 +22,7 @@ struct HostModel {
 
 // The text of the built-in file.
 std::string_view default_host_model();
-// Every field is checked: MRV0410, MRV0411. `shown`: the file's name in messages.
+// Every field is checked: MRV0414, MRV0415. `shown`: the file's name in messages.
 Result<HostModel> parse_host_model(std::string_view json, std::string_view shown);
 
 // The forms of an operator that kernels differ in: "depthwise", "pointwise", "grouped", "row"; else empty.

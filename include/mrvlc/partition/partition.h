@@ -64,7 +64,8 @@ struct RuleTrial {
 enum class Why : uint8_t {
   Rule,           // "rule": a rule takes it
   HostRule,       // "host-rule": a rule of kind `cpu` keeps it
-  HostOption,     // "host-option": --cpu names it
+  HostOption,     // "host-option": a constraint keeps it, --cpu or --max-regions
+  Accuracy,       // "accuracy": fp16 does not hold it, or --accuracy asks for more
   Rounded,        // "rounded": it is rounded to integers next
   Refused,        // "refused": the rules that ask for it, or the limits of the machine, do not hold
   NoRule,         // "no-rule": no rule asks for its operator

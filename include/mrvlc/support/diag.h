@@ -43,9 +43,24 @@ struct Diag {
   ExitClass exit_class() const { return diag_info(code).exit_class; }
 };
 
-// make_diag<DiagCode::MRV0201>(2, 3): the arguments are checked against the text at compile time.
+// Places for arguments in the text of a diagnostic, "{}" or "{:.3g}"; braces that are text are doubled.
+constexpr size_t places_in(std::string_view text) {
+  size_t places = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '{') continue;
+    if (i + 1 < text.size() && text[i + 1] == '{')
+      ++i;
+    else
+      ++places;
+  }
+  return places;
+}
+
+// make_diag<DiagCode::MRV0201>(2, 3): the arguments are checked against the text at compile time, their
+// number too: fmt itself lets one too many pass.
 template <DiagId Id, class... Args>
 Diag make_diag(Args&&... args) {
+  static_assert(places_in(Id->text) == sizeof...(Args));
   return Diag{Id, fmt::format(fmt::format_string<Args...>(Id->text), std::forward<Args>(args)...), {}, {}};
 }
 

@@ -17,8 +17,6 @@ constexpr size_t kMostRuns = 8;
 // When what was asked is met: compiles that try to do so with less, and how near they aim.
 constexpr size_t kMostReturns = 6;
 constexpr double kNear = 0.93;
-// Of an overflow, to be added and compared.
-constexpr double kUnbounded = 1e100;
 
 bool meets(const std::optional<Trial>& trial, double asked) {
   return trial && trial->error <= asked;
@@ -154,6 +152,7 @@ void apply_choice(const AccuracyChoice& choice, const ir::Graph& graph, partitio
     const bool named = std::ranges::any_of(
         sources, [&](ir::SourceId s) { return choice.on_cpu.contains(graph.sources()[s.index()].id); });
     if (!named || d.accelerator) continue;
+    d.why = partition::Why::Accuracy;
     const auto why = std::ranges::find_if(
         sources, [&](ir::SourceId s) { return choice.reasons.contains(graph.sources()[s.index()].id); });
     if (why != sources.end())

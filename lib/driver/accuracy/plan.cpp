@@ -7,8 +7,6 @@
 namespace mrvlc::driver {
 namespace {
 
-// Of an overflow, to be added and compared.
-constexpr double kMostError = 1e100;
 // What is learnt of a layer is that of all that overlaps with it.
 constexpr double kLeastFactor = 0.2, kMostFactor = 5;
 
@@ -42,7 +40,7 @@ double Plan::sum() const {
 }
 
 double Plan::square(size_t i) const {
-  const double error = std::min(kMostError, scale_ * found_.roundings[i].error);
+  const double error = std::min(kUnbounded, scale_ * found_.roundings[i].error);
   return error * error;
 }
 
@@ -148,7 +146,7 @@ Plan Plan::cheapest(double prediction) const {
   out.paired_.assign(paired_.size(), false);
   out.moved_ = out.paired_;
   out.on_cpu_.assign(on_cpu_.size(), false);
-  double room = kMostError;
+  double room = kUnbounded;
   while (out.predicted() > prediction && out.step(true, room)) continue;
   out.give_back(prediction);
   return out;

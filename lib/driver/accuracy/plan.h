@@ -4,6 +4,9 @@
 
 namespace mrvlc::driver {
 
+// An error that is infinite, to be added and compared; room without an end.
+inline constexpr double kUnbounded = 1e100;
+
 class Plan {
  public:
   // `plain`: the error without a step. Roundings that go together make more than independent ones would.

@@ -34,13 +34,11 @@ Trial trial_of(const CompiledModel& m) {
 
 }  // namespace
 
-Trials::Trials(const CompileOptions& options) : options_(options) {
+Trials::Trials(const CompileOptions& options) : options_(for_trial(options)) {
   options_.accuracy.reset();
   options_.objective = CompileOptions::Objective::Speed;
   options_.fail_on_fallback = options_.fail_on_accuracy = false;
   options_.probe = CompileOptions::Probe::Always;
-  options_.timing.clear();
-  options_.depfile.clear();
 }
 
 std::optional<Trial> Trials::measure(const AccuracyChoice& choice) {

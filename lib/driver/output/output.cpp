@@ -97,7 +97,7 @@ Status write_reports(OutputDir& dir, const CompiledModel& m, const CompileOption
   std::vector<report::Region> regions = report_regions(m);
   const PlacedNodes nodes(m, fates);
   report = report_json(m, options, nodes, regions);
-  MRVLC_TRY(add_partition(report, m, options));
+  add_partition(report, m, options);
   MRVLC_TRY(write_json(dir, "placement.json", [&](JsonWriter& out) { write_placement(out, m, nodes); }));
   MRVLC_TRY(dir.write("report.json", report.dump(1) + "\n"));
   MRVLC_TRY(dir.write("report.txt", report_text(report, nodes, regions)));

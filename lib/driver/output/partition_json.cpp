@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "mrvlc/idmap/idmap.h"
-#include "mrvlc/support/file.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -13,8 +12,7 @@ namespace {
 using partition::HostModel;
 using partition::Times;
 
-Json crossings(const CompiledModel& m, const HostModel& host, const partition::Region& region,
-               bool to_device) {
+Json crossings(const CompiledModel& m, const partition::Region& region, bool to_device) {
   Json list = Json::array();
   for (const chost::Conversion& c : m.host.conversions) {
     if (c.region != region.id || c.to_device != to_device) continue;
@@ -26,7 +24,7 @@ Json crossings(const CompiledModel& m, const HostModel& host, const partition::R
     list.push_back({{"value", idmap::json_text(m.model.graph.value(c.value).name)},
                     {"bytes", c.host_bytes + c.device_bytes},
                     {"conversion", how},
-                    {"seconds", crossing_seconds(host, m.model.graph, c.value, to_device)}});
+                    {"seconds", crossing_seconds(m.host_model, m.model.graph, c.value, to_device)}});
   }
   return list;
 }
@@ -68,15 +66,8 @@ Json host_nodes(const CompiledModel& m, const Times& times) {
 
 }  // namespace
 
-Result<HostModel> read_host_model(const CompileOptions& options) {
-  if (options.host_model.empty())
-    return partition::parse_host_model(partition::default_host_model(), "built in");
-  MRVLC_ASSIGN(const std::string text, read_file(options.host_model, 1u << 20));
-  return partition::parse_host_model(text, options.host_model.string());
-}
-
-Status add_partition(Json& report, const CompiledModel& m, const CompileOptions& options) {
-  MRVLC_ASSIGN(const HostModel host, read_host_model(options));
+void add_partition(Json& report, const CompiledModel& m, const CompileOptions& options) {
+  const HostModel& host = m.host_model;
   const std::vector<double> nodes = node_seconds(m.model.graph, host);
   size_t next = 0;
   const Times times = estimate(m.model.graph, m.partition, m.machine, host, nodes,
@@ -96,11 +87,10 @@ Status add_partition(Json& report, const CompiledModel& m, const CompileOptions&
     Json& r = report["regions"][i];
     r["seconds"] = times.regions[i].all();
     r["launch_seconds"] = times.regions[i].launch;
-    r["in"] = crossings(m, host, m.partition.regions[i], true);
-    r["out"] = crossings(m, host, m.partition.regions[i], false);
+    r["in"] = crossings(m, m.partition.regions[i], true);
+    r["out"] = crossings(m, m.partition.regions[i], false);
   }
   report["host"]["nodes"] = host_nodes(m, times);
-  return {};
 }
 
 std::string partition_line(const Json& p) {

@@ -5,10 +5,8 @@
 
 namespace mrvlc::driver {
 
-// The file of --host-model, or the built-in numbers.
-Result<partition::HostModel> read_host_model(const CompileOptions& options);
 // Members of report.json: `partition`, and what belongs into each of `regions` and into `host`.
-Status add_partition(Json& report, const CompiledModel& m, const CompileOptions& options);
+void add_partition(Json& report, const CompiledModel& m, const CompileOptions& options);
 // A line of report.txt and of the summary.
 std::string partition_line(const Json& partition);
 

@@ -13,8 +13,6 @@ namespace {
 constexpr size_t kReportLayers = 20;
 // Nodes on the CPU in report.txt; placement.json has all.
 constexpr size_t kReportFallbacks = 10'000;
-// An element cast and permuted by the generated C; docs/performance.md, "Borders of regions".
-constexpr double kSecondsAnElement = 2.5e-9;
 
 struct Macs {
   int64_t accelerator = 0, cpu = 0;
@@ -77,10 +75,11 @@ Json region_json(const accel::CompiledRegion& c, const report::Region& r) {
 
 Json host_json(const CompiledModel& m) {
   Json conversions = Json::array();
-  int64_t bytes = 0, elements = 0;
+  int64_t bytes = 0;
+  double seconds = 0;
   for (const chost::Conversion& c : m.host.conversions) {
     bytes += c.host_bytes + c.device_bytes;
-    elements += c.elements;
+    seconds += crossing_seconds(m.host_model, m.model.graph, c.value, c.to_device);
     conversions.push_back({{"region", c.region},
                            {"value", idmap::json_text(m.model.graph.value(c.value).name)},
                            {"to", c.to_device ? "accelerator" : "host"},
@@ -94,7 +93,7 @@ Json host_json(const CompiledModel& m) {
           {"weights_bytes", m.host.weights_bytes},
           {"macs", macs_of(m).cpu},
           {"conversion_bytes", bytes},
-          {"conversion_seconds_estimate", static_cast<double>(elements) * kSecondsAnElement},
+          {"conversion_seconds_estimate", seconds},
           {"conversions", std::move(conversions)}};
 }
 

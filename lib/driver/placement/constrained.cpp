@@ -10,13 +10,8 @@ namespace {
 class Trials {
  public:
   Trials(const CompileOptions& options, const CompileHooks& hooks)
-      : options_(options), choice_(hooks.choice) {
+      : options_(for_trial(options)), choice_(hooks.choice) {
     options_.placement.clear();
-    options_.timing.clear();
-    options_.depfile.clear();
-    options_.dump_ir.clear();
-    options_.dump_stages.clear();
-    options_.log = Log();
   }
 
   Result<Placed> with(const std::vector<Constraint>& constraints) const {

@@ -115,6 +115,8 @@ Diag no_change(const std::string& shown, std::string_view id, std::string_view w
 // Nodes whose place is another one.
 Status moved(const PlacementFile& file, const std::map<std::string_view, const Placed::Source*>& placed,
              const std::string& shown, std::vector<Constraint>& out) {
+  Constraint cpu, accelerator;
+  cpu.on = Target::Cpu, accelerator.on = Target::Accelerator;
   for (const PlacementFile::Node& n : file.nodes) {
     const auto it = placed.find(n.id);
     if (it == placed.end()) return no_change(shown, n.id, "the model has no such node");
@@ -122,9 +124,12 @@ Status moved(const PlacementFile& file, const std::map<std::string_view, const P
     if (n.where != "cpu" && n.where != "accelerator")
       return no_change(shown, n.id,
                        fmt::format("'where' can become cpu or accelerator, not '{}'", printable(n.where)));
-    Constraint& c = out.emplace_back(named("id:" + n.id));
-    c.on = n.where == "cpu" ? Target::Cpu : Target::Accelerator;
-    c.given_as = described(c);
+    (n.where == "cpu" ? cpu : accelerator).nodes.push_back("id:" + n.id);
+  }
+  for (Constraint* c : {&cpu, &accelerator}) {
+    if (c->nodes.empty()) continue;
+    c->given_as = described(*c);
+    out.push_back(std::move(*c));
   }
   return {};
 }

@@ -6,6 +6,7 @@
 #include "constraints.h"
 #include "mrvlc/support/diag/partition.h"
 #include "mrvlc/support/nearest.h"
+#include "mrvlc/support/strict_json.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -18,8 +19,10 @@ class Reader {
   explicit Reader(const std::string& shown) : shown_(shown) {}
 
   Result<PlacementFile> read(const std::string& text) {
-    const Json json = Json::parse(text, nullptr, false);
+    std::string twice;
+    const Json json = parse_strict<Json>(text, twice);
     if (json.is_discarded()) return fault("it is no JSON");
+    if (!twice.empty()) return fault(fmt::format("'{}' is given twice in one object", printable(twice)));
     MRVLC_TRY(members(json, "the file", {"schema", "target", "constraints", "nodes", "precisions"}));
     if (json.contains("schema") && json["schema"] != "mrvlc-placement-1")
       return fault("'schema' is not \"mrvlc-placement-1\"");

@@ -369,7 +369,10 @@ same_bytes() {
   check "the same bytes when placement.json is given back" diff -r -x manifest.json first again
   sed -i '0,/"where": "accelerator"/s//"where": "cpu"/' again/placement.json
   compile -o edited --placement again/placement.json
-  check "an edited placement.json moves a node" grep -q '"on": "cpu"' edited/placement.json
+  check "an edited placement.json moves a node" test "$(grep -c '"where": "cpu"' edited/placement.json)" -gt "$(grep -c '"where": "cpu"' first/placement.json)"
+  check "and says so" grep -q '"on": "cpu"' edited/placement.json
+  sed 's/"schema"/"constraints": [], "constraints": [], "schema"/' first/placement.json >twice.json
+  expect 2 "error MRV0413: 'twice.json' is no file for --placement: 'constraints' is given twice" compile "$digits" -o o --placement twice.json
   compile -o host --target host
   check "report.json of the host" grep -q '"name": "host"' host/report.json
   check "the host computes in fp32" grep -q '"precision": "fp32"' host/report.json

@@ -1,6 +1,7 @@
 // The ID map of models whose lineage is known: exact lines, both directions.
 #include "compiled.h"
 #include "mrvlc/idmap/idmap.h"
+#include "mrvlc/idmap/select.h"
 
 using namespace mrvlc;
 using test::Json;
@@ -46,7 +47,7 @@ TEST_CASE("a merged expression names what it was made of") {
   CHECK((*merged)["from"] == Json({0, 1}));
   CHECK((*merged)["sources"] == Json({"main/0", "main/1"}));
   for (int i : {0, 1}) CHECK(map["expressions"][i].contains("erased"));
-  auto text = idmap::query_node(map, "bn");
+  auto text = idmap::text_of(map, {.node = "bn"});
   REQUIRE(text.ok());
   const std::string made =
       fmt::format("expression {} Conv by fold-batchnorm, sources main/0 main/1, made of 0 1\n",
@@ -95,11 +96,11 @@ TEST_CASE("instructions lead to expressions and back") {
   size_t ranges = 0;
   for (const Json& i : map["instructions"]) {
     const auto expr = i["expr_id"].get<uint32_t>();
-    auto back = idmap::query_expression(map, expr);
+    auto back = idmap::text_of(map, {.expression = expr});
     REQUIRE(back.ok());
     CHECK(back->find(range_line(i)) != std::string::npos);
     for (uint32_t n : {i["begin"].get<uint32_t>(), i["end"].get<uint32_t>() - 1}) {
-      auto there = idmap::query_instruction(map, 0, i["section"], n);
+      auto there = idmap::text_of(map, {.instruction = idmap::Query::Instruction{0, i["section"], n}});
       REQUIRE(there.ok());
       CHECK(there->starts_with(range_line(i)));
       CHECK(there->find(fmt::format("\nlayer {} of region 0: ", i["layer"].get<int>())) != std::string::npos);
@@ -129,7 +130,7 @@ TEST_CASE("lines of C lead to their function, and no others do") {
     CHECK(lines[last] == "}");
     for (size_t n = first; n < last; ++n) CHECK(lines[n] != "}");
     for (size_t n : {first, last}) {
-      auto hit = idmap::query_line(map, "lines.c", static_cast<uint32_t>(n));
+      auto hit = idmap::text_of(map, {.line = idmap::Query::Line{"lines.c", static_cast<uint32_t>(n)}});
       REQUIRE(hit.ok());
       CHECK(hit->starts_with(fmt::format("function {} lines.c:{}-{}\n", symbol, first, last)));
     }
@@ -137,7 +138,8 @@ TEST_CASE("lines of C lead to their function, and no others do") {
   }
   for (size_t n = 1; n < lines.size(); ++n) {
     INFO(n << ": " << lines[n]);
-    CHECK(idmap::query_line(map, "lines.c", static_cast<uint32_t>(n)).ok() == inside[n]);
+    CHECK(idmap::text_of(map, {.line = idmap::Query::Line{"lines.c", static_cast<uint32_t>(n)}}).ok() ==
+          inside[n]);
   }
 }
 
@@ -146,7 +148,7 @@ TEST_CASE("a node leads to its function and its operands' nodes do not") {
   const Json map = c.json("idmap.json");
   for (const char* name : {"g1", "s", "g2"}) {
     const std::string id = source(map, name)["id"];
-    auto text = idmap::query_node(map, name);
+    auto text = idmap::text_of(map, {.node = name});
     REQUIRE(text.ok());
     CHECK(text->starts_with(fmt::format("source {} '{}' (", id, name)));
     CHECK(text->find("\nfunction ") != std::string::npos);

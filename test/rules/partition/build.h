@@ -32,6 +32,17 @@ inline std::string node(const std::string& text) {
   return " " + text + " : f32[1,4,8,8]\n";
 }
 
+// A convolution with its normalisation, x * Sigmoid(x), an addition of what folds, another convolution: %d;
+// then `more`.
+inline ir::Graph conv_swish_conv(const std::string& more) {
+  return image_graph(
+      " const %s : f32[4] = [1, 2, 3, 4]\n const %v : f32[4] = [1, 1, 1, 1]\n const %w2 : f32[4,4,1,1] = "
+      "[1,2,3,4, 1,2,3,4, 1,2,3,4, 1,2,3,4]\n" +
+      node("%c = Conv(%x, %w)") + node("%n = BatchNormalization(%c, %s, %s, %s, %v)") +
+      node("%g = Sigmoid(%n)") + node("%m = Mul(%n, %g)") + " %k2 = Add(%k, %k) : f32[4,1,1]\n" +
+      node("%a = Add(%m, %k2)") + node("%d = Conv(%a, %w2)") + more);
+}
+
 inline partition::Partition split(const ir::Graph& g, const partition::Options& options = {},
                                   const target::Machine& m = machine()) {
   auto p = partition::partition(g, m, options);

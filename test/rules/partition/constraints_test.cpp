@@ -47,14 +47,8 @@ std::string steps(ir::Graph g, const std::vector<Constraint>& constraints, size_
   return test::steps(g, *p);
 }
 
-// A convolution with its normalisation, x * Sigmoid(x), another convolution.
 ir::Graph model() {
-  return test::image_graph(
-      " const %s : f32[4] = [1, 2, 3, 4]\n const %v : f32[4] = [1, 1, 1, 1]\n const %w2 : f32[4,4,1,1] = "
-      "[1,2,3,4, 1,2,3,4, 1,2,3,4, 1,2,3,4]\n" +
-      test::node("%c = Conv(%x, %w)") + test::node("%n = BatchNormalization(%c, %s, %s, %s, %v)") +
-      test::node("%g = Sigmoid(%n)") + test::node("%m = Mul(%n, %g)") + " %k2 = Add(%k, %k) : f32[4,1,1]\n" +
-      test::node("%a = Add(%m, %k2)") + test::node("%d = Conv(%a, %w2)") + " output %d\n");
+  return test::conv_swish_conv(" output %d\n");
 }
 
 }  // namespace

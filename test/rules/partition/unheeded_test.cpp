@@ -23,15 +23,8 @@ Said ask(ir::Graph g, const partition::Options& options) {
   return said;
 }
 
-// A convolution with its normalisation, a sigmoid written as Swish's part, and constants that fold.
 ir::Graph model() {
-  return test::image_graph(
-      " const %s : f32[4] = [1, 2, 3, 4]\n const %v : f32[4] = [1, 1, 1, 1]\n const %w2 : f32[4,4,1,1] = "
-      "[1,2,3,4, 1,2,3,4, 1,2,3,4, 1,2,3,4]\n" +
-      test::node("%c = Conv(%x, %w)") + test::node("%n = BatchNormalization(%c, %s, %s, %s, %v)") +
-      test::node("%g = Sigmoid(%n)") + test::node("%m = Mul(%n, %g)") + " %k2 = Add(%k, %k) : f32[4,1,1]\n" +
-      test::node("%a = Add(%m, %k2)") + test::node("%d = Conv(%a, %w2)") + test::node("%h = Hardmax(%d)") +
-      " output %h\n");
+  return test::conv_swish_conv(test::node("%h = Hardmax(%d)") + " output %h\n");
 }
 
 }  // namespace

@@ -449,6 +449,7 @@ TEST_CASE("what costs accuracy becomes a pair, and what does not stays") {
   REQUIRE(c.ok);
   CHECK(asked["expected_error"] <= 1e-3);
   CHECK(asked["predicted"] > 0);
+  CHECK(asked["predicted"] < plain["expected_error"]);
   CHECK(asked["runs"] >= 2);
   CHECK_THAT(where(c.options.out, "quiet"), Catch::StartsWith("accelerator"));
   // What "apart" reads is a pair.

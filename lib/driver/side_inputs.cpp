@@ -1,0 +1,48 @@
+#include "side_inputs.h"
+
+#include "mrvlc/support/file.h"
+#include "mrvlc/support/hash.h"
+#include "placement/constraints.h"
+
+namespace mrvlc::driver {
+namespace {
+
+constexpr size_t kMaxRulesBytes = 16u << 20, kMaxHostModelBytes = 1u << 20;
+
+Result<std::string> read_noted(ReadFile::Kind kind, const std::filesystem::path& file, size_t most,
+                               std::vector<ReadFile>& read) {
+  MRVLC_ASSIGN(std::string text, read_file(file, most));
+  read.push_back({kind, file, file.filename().string(), sha256_hex(text)});
+  return text;
+}
+
+Result<partition::HostModel> read_host_model(const CompileOptions& options, std::vector<ReadFile>& read) {
+  if (options.host_model.empty())
+    return partition::parse_host_model(partition::default_host_model(), "built in");
+  MRVLC_ASSIGN(const std::string text,
+               read_noted(ReadFile::Kind::HostModel, options.host_model, kMaxHostModelBytes, read));
+  return partition::parse_host_model(text, options.host_model.string());
+}
+
+}  // namespace
+
+Result<SideInputs> read_side_inputs(const CompileOptions& options, std::vector<ReadFile>& read) {
+  SideInputs out;
+  for (const auto& file : options.rules) {
+    MRVLC_ASSIGN(std::string text, read_noted(ReadFile::Kind::Rules, file, kMaxRulesBytes, read));
+    out.rules.emplace_back(file.string(), std::move(text));
+  }
+  MRVLC_ASSIGN(out.host_model, read_host_model(options, read));
+  if (!options.calibration.empty()) {
+    MRVLC_ASSIGN(const std::string text, read_noted(ReadFile::Kind::Calibration, options.calibration,
+                                                    calibration::kMaxFileBytes, read));
+    MRVLC_ASSIGN(out.calibration, calibration::parse(text, options.calibration.string()));
+  }
+  if (!options.placement.empty()) {
+    MRVLC_ASSIGN(out.placement,
+                 read_noted(ReadFile::Kind::Placement, options.placement, kMaxPlacementBytes, read));
+  }
+  return out;
+}
+
+}  // namespace mrvlc::driver

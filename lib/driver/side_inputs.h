@@ -1,0 +1,21 @@
+// What a compile reads beside the model: the files of --rules, --host-model, --calibration and --placement.
+#pragma once
+#include <optional>
+
+#include "mrvlc/calibration/file.h"
+#include "mrvlc/partition/host_model.h"
+#include "read_files.h"
+
+namespace mrvlc::driver {
+
+struct SideInputs {
+  std::vector<std::pair<std::string, std::string>> rules;  // file and text
+  partition::HostModel host_model;                         // the built-in one unless a file is named
+  std::optional<calibration::Calibration> calibration;
+  std::string placement;  // text
+};
+
+// Each is read once, whole, and noted in `read`: what was hashed is what is used.
+Result<SideInputs> read_side_inputs(const CompileOptions& options, std::vector<ReadFile>& read);
+
+}  // namespace mrvlc::driver
