@@ -2,10 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
-
 #include "log.h"
 #include "mrvlc/support/diag/general.h"
+#include "mrvlc/target/find.h"
 
 namespace mrvlc::app {
 namespace {
@@ -129,9 +128,9 @@ void add_compile_options(CLI::App& cmd, CompileArguments& a) {
       ->type_name("T[,T2...]")
       ->check(not_empty())
       ->capture_default_str();
-  cmd.add_option("--tiles", a.tiles, "tiles of the accelerator to use")
-      ->type_name("1|2|4|8")
-      ->capture_default_str();
+  cmd.add_option("--tiles", a.tiles, "tiles of the accelerator to use, by default all")
+      ->check(CLI::Range(1u, 255u).description(""))
+      ->type_name("1|2|4|8");
   cmd.add_option("--effort", a.effort, "1: compile fast; 2: try many more schedules for the accelerator")
       ->check(CLI::Range(1u, 2u).description(""))
       ->type_name("1|2")
@@ -237,11 +236,7 @@ Result<std::vector<std::filesystem::path>> target_search(const std::vector<std::
     }
     all.emplace_back(dir);
   }
-  const char* path = std::getenv("MRVLC_TARGET_PATH");
-  if (path == nullptr) return all;
-  for (const std::string& dir : CLI::detail::split(path, ':')) {
-    if (!dir.empty()) all.emplace_back(dir);
-  }
+  for (auto& dir : target::path_of_environment()) all.push_back(std::move(dir));
   return all;
 }
 

@@ -18,7 +18,7 @@ struct CompileArguments {
   std::vector<std::string> depfile_targets, depfile_quoted_targets, dump_stages;
   std::string placement;
   std::optional<uint32_t> max_region_layers, max_regions;
-  uint32_t tiles = 8;
+  uint32_t tiles = 0;
   uint32_t effort = 1;
   bool pin_weights = false;
   int64_t batch = 1, arena_limit = INT64_MAX, text_bytes = 256;

@@ -138,27 +138,72 @@ void add_rules(CLI::App& app, Context& context) {
   add_rules_format(*rules, context);
 }
 
-void add_targets(CLI::App& app, Context& context) {
-  CLI::App* targets =
-      app.add_subcommand("targets", "machine descriptions: what is built in, checks of your own");
-  targets->require_subcommand(1);
-  targets->add_subcommand("list", "every built-in target")->callback([&context] {
-    context.finish("mrvlc", driver::targets_list());
-  });
-  auto name = std::make_shared<std::string>();
-  auto dirs = std::make_shared<std::vector<std::string>>();
-  CLI::App* show = targets->add_subcommand("show", "every number of a target, and where it is from");
-  show->add_option("NAME", *name)->required();
-  show->add_option("--target-dir", *dirs, "folder of target packages")->allow_extra_args(false);
-  show->callback([name, dirs, &context] {
-    auto search = target_search(*dirs);
+namespace {
+
+struct TargetsArguments {
+  std::string name, kind = "variant", base = "cn10ka", in = ".";
+  std::vector<std::string> dirs;
+};
+
+// A subcommand that searches packages, as run(arguments, folders) says.
+template <class Run>
+CLI::App* add_targets_command(CLI::App& targets, Context& context, const char* name, const char* description,
+                              const std::shared_ptr<TargetsArguments>& a, Run run) {
+  CLI::App* cmd = targets.add_subcommand(name, description);
+  cmd->add_option("--target-dir", a->dirs, "folder of target packages (repeatable; also $MRVLC_TARGET_PATH)")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
+  cmd->callback([a, run, &context] {
+    auto search = target_search(a->dirs);
     if (!search.ok()) return context.fail("mrvlc", search.error());
-    context.finish("mrvlc", driver::targets_show(*name, *search));
+    run(*a, *search);
   });
-  auto dir = std::make_shared<std::string>();
-  CLI::App* check = targets->add_subcommand("check", "check a target package");
-  check->add_option("DIR", *dir, "folder that holds target.json")->required();
-  check->callback([dir, &context] { context.finish(*dir, driver::targets_check(*dir)); });
+  return cmd;
+}
+
+void add_targets_new(CLI::App& targets, Context& context) {
+  auto a = std::make_shared<TargetsArguments>();
+  CLI::App* cmd = add_targets_command(
+      targets, context, "new", "the folder of a new package, to be edited", a,
+      [&context](const TargetsArguments& made, const auto& search) {
+        context.finish("mrvlc", driver::targets_new(made.name, made.base, made.in, search));
+      });
+  cmd->add_option("NAME", a->name, "of the target, and of its folder")->required()->type_name("");
+  cmd->add_option("--kind", a->kind,
+                  "what it is: a variant has the code generator of another target and other numbers")
+      ->check(CLI::IsMember({"variant"}).description(""))
+      ->type_name("variant");
+  cmd->add_option("--extends", a->base, "the target it is a variant of")
+      ->type_name("T")
+      ->capture_default_str();
+  cmd->add_option("-o,--out", a->in, "where the folder is made")->type_name("DIR")->capture_default_str();
+}
+
+}  // namespace
+
+void add_targets(CLI::App& app, Context& context) {
+  CLI::App* targets = app.add_subcommand(
+      "targets", "machine descriptions: what is built in and in folders, checks of your own");
+  targets->require_subcommand(1);
+  add_targets_command(*targets, context, "list", "every target there is",
+                      std::make_shared<TargetsArguments>(),
+                      [&context](const TargetsArguments&, const auto& search) {
+                        context.finish("mrvlc", driver::targets_list(search));
+                      });
+  auto shown = std::make_shared<TargetsArguments>(), checked = std::make_shared<TargetsArguments>();
+  add_targets_command(*targets, context, "show", "every number of a target, and where it is from", shown,
+                      [&context](const TargetsArguments& a, const auto& search) {
+                        context.finish("mrvlc", driver::targets_show(a.name, search));
+                      })
+      ->add_option("NAME", shown->name)
+      ->required();
+  add_targets_command(*targets, context, "check", "check a target package", checked,
+                      [&context](const TargetsArguments& a, const auto& search) {
+                        context.finish(a.name, driver::targets_check(a.name, search));
+                      })
+      ->add_option("DIR", checked->name, "folder that holds target.json")
+      ->required();
+  add_targets_new(*targets, context);
 }
 
 }  // namespace mrvlc::app

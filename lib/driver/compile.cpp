@@ -135,6 +135,7 @@ class Compiler {
     MRVLC_ASSIGN(target_, target::find_target(target, options_.target_dirs));
     MRVLC_ASSIGN(m_.machine, target::read_machine(target, target_));
     const auto& counts = m_.machine.tile_counts;
+    if (options_.tiles == 0) options_.tiles = counts.back();
     if (std::find(counts.begin(), counts.end(), options_.tiles) == counts.end()) {
       return make_diag<DiagCode::MRV0004>(fmt::format("--tiles: {} does not take {} tiles; it takes {}",
                                                       m_.machine.name, options_.tiles,
@@ -162,10 +163,10 @@ class Compiler {
     start_hash();
     MRVLC_ASSIGN(inputs_, read_side_inputs(options_, m_.read));
     m_.host_model = inputs_.host_model;
-    if (!target_.file.empty()) {
+    for (const auto& file : target_.files)
       m_.read.push_back(
-          {ReadFile::Kind::Target, target_.file, m_.machine.name + "/target.json", sha256_hex(target_.json)});
-    }
+          {ReadFile::Kind::Target, file.path, file.name + "/target.json", sha256_hex(file.text)});
+    if (m_.has_accelerator && !target_.files.empty()) m_.target_text = target_.json;
     return check_apart(options_, m_.read);
   }
 
@@ -331,7 +332,7 @@ class Compiler {
     return status.ok();
   }
 
-  const CompileOptions& options_;
+  CompileOptions options_;  // --tiles settled once the machine is known
   Diagnostics& diagnostics_;
   const DumpFn& dump_;
   const CompileHooks& hooks_;

@@ -27,6 +27,7 @@ struct CompiledModel {
   std::string name;
   bool has_accelerator = false;
   target::Machine machine;
+  std::string target_text;  // of the accelerator, where it is not a built-in one: all of its target.json
   partition::HostModel host_model;
   std::vector<partition::Constraint> constraints;  // as they were asked for
   partition::Partition partition;

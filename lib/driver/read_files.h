@@ -1,8 +1,10 @@
 // What a compile read: for the dependency file, for the manifest, and so that nothing written takes its
 // place.
 #pragma once
+#include <array>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mrvlc/driver/options.h"
@@ -12,6 +14,10 @@ namespace mrvlc::driver {
 
 struct ReadFile {
   enum class Kind : uint8_t { Model, ExternalData, Rules, Target, Calibration, Placement, HostModel };
+  // In the manifest, in the order of Kind.
+  static constexpr std::array<std::string_view, 7> kNames = {
+      "model", "external_data", "rules", "target", "calibration", "placement", "host_model"};
+  static_assert(kNames.size() == static_cast<size_t>(Kind::HostModel) + 1);
   Kind kind;
   std::filesystem::path path;  // as it was opened
   std::string name;            // in the manifest, without folders of this machine; of the model empty

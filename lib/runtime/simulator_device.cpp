@@ -9,15 +9,13 @@
 #include <mutex>
 #include <new>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "mrvl/device.h"
 #include "mrvlc/isa/identity.h"
 #include "mrvlc/sim/simulator.h"
-#include "mrvlc/support/file.h"
-#include "mrvlc/target/machine.h"
+#include "mrvlc/target/find.h"
 
 namespace {
 
@@ -144,17 +142,6 @@ uint32_t flags(void*, void* model) {
   return static_cast<LoadedModel*>(model)->flags;
 }
 
-// The folders of $MRVLC_TARGET_PATH, which mrvlc searches as well.
-std::vector<std::filesystem::path> search_path() {
-  std::vector<std::filesystem::path> folders;
-  const char* variable = std::getenv("MRVLC_TARGET_PATH");
-  std::istringstream text(variable != nullptr ? variable : "");
-  for (std::string folder; std::getline(text, folder, ':');) {
-    if (!folder.empty()) folders.emplace_back(folder);
-  }
-  return folders;
-}
-
 // $MRVLC_JOBS, 0 when it is none.
 unsigned jobs() {
   constexpr unsigned long kMostJobs = 1024;
@@ -167,9 +154,10 @@ unsigned jobs() {
 // A path when it looks like one, else the name of a target package.
 Result<mrvlc::target::Machine> find_machine(const std::string& target) {
   bool is_path = target.find('/') != std::string::npos || target.ends_with(".json");
-  if (!is_path) return mrvlc::target::load_machine(target, search_path());
-  MRVLC_ASSIGN(std::string text, mrvlc::read_file(target, uint64_t{1} << 20));
-  return mrvlc::target::parse_machine(text, target);
+  const auto search = mrvlc::target::path_of_environment();
+  if (!is_path) return mrvlc::target::load_machine(target, search);
+  MRVLC_ASSIGN(const mrvlc::target::TargetText text, mrvlc::target::read_target(target, search));
+  return mrvlc::target::parse_machine(text.json, target);
 }
 
 }  // namespace

@@ -5,12 +5,10 @@
 #include "mrvlc/support/diag/target.h"
 #include "mrvlc/support/strict_json.h"
 #include "mrvlc/target/machine.h"
+#include "text.h"
 
 namespace mrvlc::target {
 namespace {
-
-using Json = nlohmann::ordered_json;
-constexpr size_t kMaxBytes = 1 << 20;
 
 struct NumberField {
   const char* name;
@@ -49,10 +47,7 @@ class Parser {
   explicit Parser(std::string_view shown) : shown_(printable(shown)) {}
 
   Result<Machine> run(std::string_view text) {
-    if (text.size() > kMaxBytes) return general("is larger than a target file may be");
-    Json root;
-    MRVLC_TRY(parse_text(text, root));
-    if (!root.is_object()) return general("is not a JSON object");
+    MRVLC_ASSIGN(Json root, parse_target_json(text, shown_));
     for (const auto& [key, value] : root.items())
       if (key != "name" && key != "description" && key != "fields") return field(key, "is unknown");
     MRVLC_TRY(string(root, "name", machine_.name));
@@ -69,17 +64,8 @@ class Parser {
   }
 
  private:
-  Diag general(std::string_view what) const { return make_diag<DiagCode::MRV0350>(shown_, what); }
   Diag field(std::string_view name, std::string_view what) const {
     return make_diag<DiagCode::MRV0351>(shown_, printable(name), what);
-  }
-
-  Status parse_text(std::string_view text, Json& root) {
-    std::string twice;
-    root = parse_strict<Json>(text, twice);
-    if (root.is_discarded()) return general("is not valid JSON");
-    if (!twice.empty()) return field(twice, "is given twice");
-    return {};
   }
 
   Status string(const Json& object, const char* key, std::string& out) {
@@ -161,6 +147,18 @@ class Parser {
 };
 
 }  // namespace
+
+Result<Json> parse_target_json(std::string_view text, std::string_view shown_name) {
+  const std::string shown = printable(shown_name);
+  auto refused = [&](std::string_view why) { return make_diag<DiagCode::MRV0350>(shown, why); };
+  if (text.size() > kMaxTargetBytes) return refused("is larger than a target file may be");
+  std::string twice;
+  Json root = parse_strict<Json>(text, twice);
+  if (root.is_discarded()) return refused("is not valid JSON");
+  if (!twice.empty()) return make_diag<DiagCode::MRV0351>(shown, printable(twice), "is given twice");
+  if (!root.is_object()) return refused("is not a JSON object");
+  return root;
+}
 
 Result<Machine> parse_machine(std::string_view json, std::string_view shown_name) {
   return Parser(shown_name).run(json);

@@ -17,9 +17,9 @@ namespace mrvlc::driver {
 
 struct CompileOptions {
   std::filesystem::path model, out;
-  std::string name;                               // empty: from the model's stem
-  std::vector<std::string> targets = {"cn10ka"};  // "host" alone: no accelerator
-  uint32_t tiles = 8;
+  std::string name;                                                      // empty: from the model's stem
+  std::vector<std::string> targets = {"cn10ka"};                         // "host" alone: no accelerator
+  uint32_t tiles = 0;                                                    // 0: the most the machine has
   uint32_t effort = 1;                                                   // accel::Options
   bool pin_weights = false;                                              // accel::Options
   std::string precision = "auto";                                        // fp16, int8, auto

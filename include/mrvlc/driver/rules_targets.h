@@ -26,8 +26,14 @@ std::optional<std::string> rules_coverage(const CompileOptions& options,
                                           const std::vector<std::filesystem::path>& models,
                                           Diagnostics& diagnostics);
 
-std::string targets_list();
+// Targets by name: those of the folders, of the data folders, and what is built in.
+std::string targets_list(const std::vector<std::filesystem::path>& search);
 Result<std::string> targets_show(const std::string& name, const std::vector<std::filesystem::path>& search);
-Result<std::string> targets_check(const std::filesystem::path& dir);
+Result<std::string> targets_check(const std::filesystem::path& dir,
+                                  const std::vector<std::filesystem::path>& search);
+// Writes the folder `name` in `in`, a package that extends `base`. MRV0002: it is there already.
+Result<std::string> targets_new(const std::string& name, const std::string& base,
+                                const std::filesystem::path& in,
+                                const std::vector<std::filesystem::path>& search);
 
 }  // namespace mrvlc::driver

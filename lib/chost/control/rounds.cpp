@@ -91,8 +91,8 @@ void ScannedResult::set_dims(RoundCount count) {
   // While rounds go on, a fixed number of them is not reached yet.
   const uint32_t dynamic = t.dynamic | (count.so_far ? 1u << axis_ : 0);
   n_.fail_if(fmt::format("{}({}, {}, (const int64_t[]){{{}}}, (const int64_t[]){{{}}}, {}u, INT64_C({}))",
-                         n_.function().need(Piece::set_dims), n_.out_view(output_), t.rank(), dims, dims_text(t),
-                         dynamic, t.elements()));
+                         n_.function().need(Piece::set_dims), n_.out_view(output_), t.rank(), dims,
+                         dims_text(t), dynamic, t.elements()));
 }
 
 }  // namespace mrvlc::chost

@@ -21,8 +21,8 @@ void put_item(BodyNode& n, size_t k) {
   Function& f = n.function();
   const TensorType& t = n.out_type(k);
   n.fail_if(fmt::format("i >= {}", t.length));
-  f.put("{}({}->data, {}, {}, i, it{}.dim, {}, it{}.data, {}u);", f.need(Piece::seq_put), n.out_view(k), t.length,
-        slot_bytes(t), k, t.rank(), k, memory_bytes(TensorType{t.elem, {}}));
+  f.put("{}({}->data, {}, {}, i, it{}.dim, {}, it{}.data, {}u);", f.need(Piece::seq_put), n.out_view(k),
+        t.length, slot_bytes(t), k, t.rank(), k, memory_bytes(TensorType{t.elem, {}}));
 }
 
 }  // namespace

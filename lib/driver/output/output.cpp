@@ -138,10 +138,9 @@ Json ports_json(const ir::Graph& graph, const std::vector<ir::ValueId>& values) 
 
 // Without folders, which differ from one machine to the next.
 Json read_json(const std::vector<ReadFile>& read) {
-  constexpr const char* kKinds[] = {"model", "external_data", "rules", "target", "calibration", "placement"};
   Json list = Json::array();
   for (const ReadFile& file : read) {
-    Json entry = {{"kind", kKinds[static_cast<size_t>(file.kind)]}};
+    Json entry = {{"kind", ReadFile::kNames[static_cast<size_t>(file.kind)]}};
     if (!file.name.empty()) entry["file"] = idmap::json_text(file.name);
     entry["sha256"] = file.sha256;
     list.push_back(std::move(entry));
@@ -176,6 +175,7 @@ Status write_output(const CompiledModel& m, const CompileOptions& options,
   for (size_t i = 0; i < m.binaries.size(); ++i) {
     MRVLC_TRY(dir.write(fmt::format("{}.region{}.mrvl", m.name, m.partition.regions[i].id), m.binaries[i]));
   }
+  if (!m.target_text.empty()) MRVLC_TRY(dir.write(kTargetFile, m.target_text));
   for (const auto& [file, bytes] : m.host.files) MRVLC_TRY(dir.write(file, bytes));
   MRVLC_TRY(write_extras(dir, m, options));
   MRVLC_TRY(dir.write("manifest.json", manifest_json(m, options, dir).dump(1) + "\n"));

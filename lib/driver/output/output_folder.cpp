@@ -44,6 +44,12 @@ Result<Json> OutputFolder::json(const std::string& file) const {
   return json;
 }
 
+Result<target::Machine> OutputFolder::machine(const std::vector<fs::path>& search) const {
+  if (!files.contains(kTargetFile)) return target::load_machine(target, search);
+  MRVLC_ASSIGN(const std::string text, bytes(kTargetFile));
+  return target::parse_machine(text, target);
+}
+
 Status OutputFolder::check_apart(const fs::path& written) const {
   auto own = [&](const std::string& file) {
     std::error_code ec;

@@ -8,6 +8,9 @@
 
 namespace mrvlc::driver {
 
+// The whole machine, where it is not a built-in one.
+inline constexpr const char* kTargetFile = "target.json";
+
 struct Port {
   std::string name;  // printable form
   std::string file;  // what stands in file names, see support/file_names.h
@@ -24,6 +27,9 @@ struct OutputFolder {
   // A file of the manifest; MRV0712 when it is not what was written, MRV0713 when it is not listed.
   Result<std::string> bytes(const std::string& file) const;
   Result<Json> json(const std::string& file) const;
+  // The accelerator as the compile knew it; of a built-in one what `search` has by its name, or what is built
+  // in. Not for target "host".
+  Result<target::Machine> machine(const std::vector<std::filesystem::path>& search) const;
   // That the file is what was written, without keeping it.
   Status check(const std::string& file) const;
   // That a file to be written is none of the folder's own.

@@ -19,7 +19,7 @@ class Profiler {
     MRVLC_ASSIGN(Json report, folder_.json("report.json"));
     std::string target = report.at("target").at("name").get<std::string>();
     if (target != "host") {
-      MRVLC_ASSIGN(machine_, target::load_machine(target, options_.target_dirs));
+      MRVLC_ASSIGN(machine_, folder_.machine(options_.target_dirs));
     }
     for (const Json& region : report.at("regions")) MRVLC_TRY(add_region(region));
     if (!options_.trace.empty()) MRVLC_TRY(trace());

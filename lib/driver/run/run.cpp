@@ -11,6 +11,7 @@
 #include "mrvlc/support/diag/sim.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/temporary_dir.h"
+#include "mrvlc/target/find.h"
 #include "mrvlc/tensor/npy.h"
 #include "run/process.h"
 #include "run/program.h"
@@ -171,12 +172,11 @@ Result<ProcessResult> run_program(const RunOptions& options, const OutputFolder&
   std::vector<std::string> argv = {program.string(), "--dir", out.string()};
   std::string target = folder.target;
   if (target != "host" && !target.empty()) {
-    for (const fs::path& dir : options.target_dirs) {
-      std::error_code ec;
-      if (fs::exists(dir / target / "target.json", ec)) {
-        target = (dir / target / "target.json").string();
-        break;
-      }
+    if (folder.files.contains(kTargetFile)) {
+      target = (folder.path / kTargetFile).string();
+    } else {
+      MRVLC_ASSIGN(const target::TargetText text, target::find_target(target, options.target_dirs));
+      if (!text.files.empty()) target = text.files.front().path.string();
     }
     argv.insert(argv.end(), {"--target", target});
   }
@@ -213,7 +213,7 @@ Status check_value(const Port& port, const Tensor& value, const std::string& wha
 Result<Program> Program::build(const RunOptions& options, OutputFolder folder) {
   if (folder.target != "host") {
     // Asked here for a message that names the known targets; the program would only fail later.
-    auto machine = target::load_machine(folder.target, options.target_dirs);
+    auto machine = folder.machine(options.target_dirs);
     if (!machine.ok()) return machine.error();
   }
   MRVLC_ASSIGN(TemporaryDir temporary, TemporaryDir::create());

@@ -230,8 +230,10 @@ run_command() {
   mkdir -p targets/mine
   sed 's/"cn10ka"/"mine"/' "$digits_folder/../../lib/target/cn10ka/target.json" >targets/mine/target.json
   expect 0 "" compile "$digits" -o mine --target mine --target-dir targets
-  expect 2 "no target named 'mine'" run mine --input "image=$images" --repeat-axis0 --output-dir r
-  expect 0 "" run mine --input "image=$images" --repeat-axis0 --output-dir results --target-dir targets
+  expect 0 "" run mine --input "image=$images" --repeat-axis0 --output-dir results  # OUT holds the target
+  expect 0 "" profile mine
+  sed -i 's/1048576/2097152/' mine/target.json
+  expect 3 "target.json" run mine --input "image=$images" --repeat-axis0 --output-dir r
   expect 3 "cannot open 'no-such-cc'" run out --input "image=$images" --repeat-axis0 --output-dir r --cc no-such-cc
 }
 
@@ -287,6 +289,20 @@ tables() {
   echo '{}' >target/target.json
   expect 1 "field 'name' is missing" targets check target
   expect 3 "cannot open" targets check nope
+  expect 0 "wrote packages/small/target.json" targets new small -o packages
+  expect 3 "it is there already" targets new small -o packages
+  expect 2 "not in {variant}" targets new other --kind plugin
+  expect 0 "small: no errors" targets check packages/small
+  sed -i 's/"max_tiles": {"value": 8/"max_tiles": {"value": 4/' packages/small/target.json
+  expect 0 "packages/small/target.json" targets list --target-dir packages
+  expect 0 "[1,2,4]" targets show small --target-dir packages
+  expect 0 "" compile "$digits" -o small --target small --target-dir packages
+  check "a variant's tiles are used" grep -q '"tiles": 4' small/report.json
+  expect 2 "small does not take 8 tiles; it takes 1, 2, 4" compile "$digits" -o o --target small \
+    --target-dir packages --tiles 8
+  sed -i 's/"ocm_bytes"/"ocm_byte"/' packages/small/target.json
+  expect 1 "field 'ocm_byte' is unknown" targets check packages/small
+  expect 1 "field 'ocm_byte' is unknown" compile "$digits" -o o --target small --target-dir packages
 }
 
 messages() {

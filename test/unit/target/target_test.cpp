@@ -1,10 +1,12 @@
 #include "mrvlc/support/diag/target.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
-#include "mrvlc/target/machine.h"
+#include "mrvlc/target/find.h"
 #include "paths.h"
 
 using namespace mrvlc;
@@ -14,6 +16,38 @@ namespace {
 
 std::string builtin() {
   return *target_text("cn10ka", {});
+}
+
+// A folder of packages for one test, gone when it ends.
+class Packages {
+ public:
+  explicit Packages(const char* name) : folder_(std::filesystem::path(MRVLC_BINARY_DIR) / name) {
+    std::filesystem::remove_all(folder_);
+  }
+  Packages(const Packages&) = delete;
+  Packages& operator=(const Packages&) = delete;
+  ~Packages() { std::filesystem::remove_all(folder_); }
+  void add(const std::string& name, const std::string& json) const {
+    std::filesystem::create_directories(folder_ / name);
+    std::ofstream(folder_ / name / "target.json") << json;
+  }
+  // One that extends `base`; `fields`: what it says, as JSON.
+  void variant(const std::string& name, const std::string& base, const std::string& fields) const {
+    add(name, R"({"name": ")" + name + R"(", "description": "d", "extends": ")" + base + R"(", "fields": )" +
+                  fields + "}");
+  }
+  std::vector<std::filesystem::path> search() const { return {folder_}; }
+  std::string fault(const std::string& name) const {
+    auto m = load_machine(name, search());
+    return m.ok() ? "accepted" : m.error().message;
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+std::string entry(const std::string& field, const std::string& value) {
+  return "\"" + field + R"(": {"value": )" + value + R"(, "source": "assumed", "note": "n"})";
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -102,4 +136,107 @@ TEST_CASE("search folders come before the built-in targets, and a name cannot le
   CHECK(load_machine("../target_test/cn10ka", {folder}).error().code == DiagCode::MRV0352);
   CHECK(load_machine("nope", {folder}).error().message == "no target named 'nope'; known are cn10ka");
   std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("a package that extends a target says only what differs") {
+  Packages p("target_extends");
+  p.variant("quarter", "cn10ka", "{" + entry("max_tiles", "4") + ", " + entry("ocm_bytes", "524288") + "}");
+  p.variant("eighth", "quarter", "{" + entry("max_tiles", "2") + ", " + entry("ddr_bytes", "16") + "}");
+  const Machine base = *load_machine("cn10ka", {});
+  auto m = load_machine("eighth", p.search());
+  REQUIRE(m.ok());
+  CHECK(m->name == "eighth");
+  CHECK(m->max_tiles == 2);
+  CHECK(m->tile_counts == std::vector<uint32_t>{1, 2});  // the base's, as far as there are tiles
+  CHECK(m->ocm_bytes == 524288);
+  CHECK(m->ddr_bytes == 16);
+  CHECK(m->fp16_macs == base.fp16_macs);
+  REQUIRE(m->provenance.size() == base.provenance.size());
+  for (size_t i = 0; i < base.provenance.size(); ++i)  // whatever is overridden keeps its place
+    CHECK(m->provenance[i].field == base.provenance[i].field);
+  CHECK(m->provenance[0].source == "assumed");
+  CHECK(base.provenance[0].source == "public");
+
+  auto text = find_target("eighth", p.search());
+  REQUIRE(text.ok());
+  REQUIRE(text->files.size() == 2);
+  CHECK(text->files[0].name == "eighth");
+  CHECK(text->files[1].name == "quarter");
+  CHECK(text->json.find("extends") == std::string::npos);
+  auto alone = parse_machine(text->json, "eighth");  // nothing else is needed to read it
+  REQUIRE(alone.ok());
+  CHECK(alone->tile_counts == m->tile_counts);
+  CHECK(read_target(p.search()[0] / "eighth" / "target.json", p.search())->json == text->json);
+}
+
+TEST_CASE("a package may extend the built-in target of its own name, and no chain is endless") {
+  Packages p("target_chains");
+  p.variant("cn10ka", "cn10ka", "{" + entry("ddr_bytes", "64") + "}");
+  CHECK(load_machine("cn10ka", p.search())->ddr_bytes == 64);
+  p.variant("a", "b", "{}");
+  p.variant("b", "a", "{}");
+  CHECK(p.fault("a") == "target 'b': field 'extends' leads back to 'a'");
+  for (int i = 0; i < 20; ++i) p.variant("n" + std::to_string(i), "n" + std::to_string(i + 1), "{}");
+  CHECK(p.fault("n0").find("chain of more than 16") != std::string::npos);
+  p.variant("lost", "nowhere", "{}");
+  CHECK(p.fault("lost").find("no target named 'nowhere'; known are a, b, cn10ka, lost") == 0);
+}
+
+TEST_CASE("what a package says is checked like a whole target") {
+  Packages p("target_checks");
+  auto fault = [&](const std::string& fields) {
+    p.variant("v", "cn10ka", fields);
+    return p.fault("v");
+  };
+  CHECK(fault("{" + entry("ocm_byte", "1") + "}") == "target 'v': field 'ocm_byte' is unknown");
+  CHECK(fault("{" + entry("ocm_bytes", "1") + "}").find("must be between") != std::string::npos);
+  CHECK(
+      fault("{" + entry("ocm_bytes", "4096") + "," + entry("ocm_bytes", "8192") + "}").find("given twice") !=
+      std::string::npos);
+  CHECK(fault("{" + entry("max_tiles", "2") + "," + entry("tile_counts", "[1, 4]") + "}") ==
+        "target 'v': field 'tile_counts' exceeds max_tiles");
+  CHECK(fault("[]") == "target 'v': field 'fields' is missing or not an object");
+  CHECK(fault("{}") == "accepted");
+  for (const char* odd : {"3", "\"\"", "null", "[\"cn10ka\"]"}) {
+    p.add("v", std::string(R"({"name": "v", "description": "d", "extends": )") + odd + R"(, "fields": {}})");
+    CHECK(p.fault("v") == "target 'v': field 'extends' is not the name of a target");
+  }
+  p.add("v", R"({"extends": "cn10ka", "fields": {}})");  // a name is its own
+  CHECK(p.fault("v") == "target 'v': field 'name' differs from the name it was asked for by");
+}
+
+TEST_CASE("a new package is a whole one, of few lines") {
+  Packages p("target_new");
+  auto text = new_variant("mine", "cn10ka", p.search());
+  REQUIRE(text.ok());
+  CHECK(std::count(text->begin(), text->end(), '\n') <= 10);
+  p.add("mine", *text);
+  auto m = load_machine("mine", p.search());
+  REQUIRE(m.ok());
+  CHECK(m->ocm_bytes == load_machine("cn10ka", {})->ocm_bytes);
+  for (const char* odd : {"", ".", "..", "a/b", "host", "a,b", "-x", "a\nb"})
+    CHECK(new_variant(odd, "cn10ka", {}).error().code == DiagCode::MRV0351);
+}
+
+TEST_CASE("data folders come after what is built in") {
+  Packages p("target_data");
+  const auto home = p.search()[0];
+  const char* before = std::getenv("XDG_DATA_HOME");
+  const std::string kept = before == nullptr ? "" : before;
+  ::setenv("XDG_DATA_HOME", home.c_str(), 1);
+  p.variant("mrvlc/targets/mine", "cn10ka", "{}");
+  p.variant("mrvlc/targets/cn10ka", "cn10ka", "{" + entry("ddr_bytes", "64") + "}");
+  p.add("mrvlc/targets/mine", R"({"name": "mine", "extends": "cn10ka", "fields": {}})");
+  CHECK(load_machine("mine", {}).ok());
+  CHECK(load_machine("cn10ka", {})->ddr_bytes == 32);
+  const auto all = packages({});
+  auto is = [](const char* name) { return [name](const Package& q) { return q.name == name; }; };
+  CHECK(std::any_of(all.begin(), all.end(), is("mine")));
+  CHECK(std::find_if(all.begin(), all.end(), is("cn10ka"))->file.empty());
+  if (before == nullptr) {
+    ::unsetenv("XDG_DATA_HOME");
+  } else {
+    ::setenv("XDG_DATA_HOME", kept.c_str(), 1);
+  }
+  CHECK_FALSE(load_machine("mine", {}).ok());
 }

@@ -1,5 +1,5 @@
-// Diagnostics 0300-0349: rules; the first argument is FILE:LINE:COLUMN, the last an excerpt of the file, on lines of its own.
-// Rules in mrvlc/support/diag.h.
+// Diagnostics 0300-0349: rules; the first argument is FILE:LINE:COLUMN, the last an excerpt of the file, on
+// lines of its own. Rules in mrvlc/support/diag.h.
 #pragma once
 #include "mrvlc/support/diag.h"
 

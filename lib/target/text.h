@@ -1,0 +1,22 @@
+// JSON of target files, before its fields are looked at.
+#pragma once
+#include <nlohmann/json.hpp>
+
+#include "mrvlc/support/result.h"
+#include "mrvlc/target/find.h"
+
+namespace mrvlc::target {
+
+using Json = nlohmann::ordered_json;
+
+inline constexpr size_t kMaxTargetBytes = 1 << 20;
+
+// MRV0350: no JSON object; MRV0351: a key that is given twice.
+Result<Json> parse_target_json(std::string_view text, std::string_view shown_name);
+
+// The base of a package, "" where it extends nothing. MRV0351.
+Result<std::string> base_of(const Json& package, std::string_view shown_name);
+// The package with what it inherits of `base`, a whole machine: fields in the order of the base.
+Json extended(Json base, const Json& package);
+
+}  // namespace mrvlc::target
