@@ -228,7 +228,16 @@ void add_queries(CLI::App& app, Context& context) {
   auto file = std::make_shared<std::string>();
   CLI::App* disasm = app.add_subcommand("disasm", "readable instructions of a model binary");
   disasm->add_option("FILE", *file, "NAME.regionK.mrvl")->required();
-  disasm->callback([file, &context] { context.finish(*file, driver::disasm(*file)); });
+  auto header = std::make_shared<bool>(false);
+  disasm->add_flag("--header", *header, "the metadata alone, checked; of any binary of this format");
+  disasm->callback([file, header, &context] {
+    if (!*header) return context.finish(*file, driver::disasm(*file));
+    Diagnostics diagnostics;
+    const auto text = driver::disasm_header(*file, diagnostics);
+    if (text) context.finish(*file, *text);
+    print_diagnostics(*file, diagnostics, context.messages);
+    context.exit_code = diagnostics.exit_code();
+  });
   auto json = std::make_shared<bool>(false);
   auto markdown = std::make_shared<bool>(false);
   CLI::App* ops = app.add_subcommand("ops", "the operator table");

@@ -96,6 +96,9 @@ Result<std::string> map(const std::filesystem::path& out, const MapQuery& query)
 // The maps of several folders as one document.
 Result<std::string> merge_maps(const std::vector<std::filesystem::path>& outs);
 Result<std::string> disasm(const std::filesystem::path& file);
+// The metadata alone, also of binaries that this version did not make; errors and notes on what is wrong
+// with it.
+std::optional<std::string> disasm_header(const std::filesystem::path& file, Diagnostics& diagnostics);
 // Text of `mrvlc inspect`; warnings of the importer go to `diagnostics`.
 std::optional<std::string> inspect(const CompileOptions& options, Diagnostics& diagnostics);
 enum class OpsFormat { Text, Json, Markdown };

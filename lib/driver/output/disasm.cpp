@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "mrvlc/isa/header.h"
+#include "mrvlc/support/diag/sim.h"
 #include "mrvlc/support/file.h"
 #include "output/output_folder.h"
 
@@ -94,6 +96,16 @@ Result<std::string> disasm(const std::filesystem::path& file) {
   } catch (const Json::exception&) {
     return disasm_text(binary, {});
   }
+}
+
+std::optional<std::string> disasm_header(const std::filesystem::path& file, Diagnostics& diagnostics) {
+  const auto bytes = read_file(file);
+  if (!bytes.ok()) return diagnostics.add(bytes.error()), std::nullopt;
+  auto header = isa::read_header(*bytes);
+  if (!header.ok()) return diagnostics.add(header.error()), std::nullopt;
+  for (const std::string& fault : header->faults) diagnostics.add(make_diag<DiagCode::MRV0701>(fault));
+  for (const std::string& why : header->refused) diagnostics.add(make_diag<DiagCode::MRV0717>(why));
+  return std::move(header->text);
 }
 
 }  // namespace mrvlc::driver

@@ -282,6 +282,10 @@ tables() {
   expect 1 "broken.rules:2" rules check broken.rules
   expect 3 "cannot open 'nope'" rules check nope
   expect 1 "broken.rules:2" compile "$digits" -o o --rules broken.rules
+  expect 0 "target_architecture      256 (experimental)" disasm --header out/digits.region0.mrvl
+  head -c 8200 out/digits.region0.mrvl >cut.mrvl
+  expect 1 "section weights_bias ends at" disasm --header cut.mrvl
+  expect 1 "fewer than the metadata's 8192" disasm --header out/manifest.json
   expect 0 "cn10ka" targets list
   expect 2 "no target named 'nope'" targets show nope
   mkdir target && echo '{' >target/target.json

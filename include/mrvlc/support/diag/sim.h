@@ -21,6 +21,7 @@ MRVLC_DIAG(0714, Warning, Gate, "{}: output '{}' is beyond fp16: {}{}")
 MRVLC_DIAG(0715, Note, Gate, "inputs '{}' are left out: {}")
 MRVLC_DIAG(0716, Note, Gate,
            "{} of {} sets of inputs are tried: a run takes {} steps, together at most {}; '--sets all' tries them all")
+MRVLC_DIAG(0717, Warning, Gate, "a CN10K driver does not load this binary: {}")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode
