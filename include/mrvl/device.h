@@ -57,7 +57,14 @@ typedef struct mrvl_device {
   /* What the last run on this handle met, bits MRVL_FLAG_*: raised by any instruction, cleared when a run
    * begins. May be null: nothing is known then. */
   uint32_t (*flags)(void* context, void* model);
+
+  /* Where the last run on this handle failed: the number of an instruction in the binary's section main, from
+   * 0, which had begun and did not end well. MRVL_NO_INSTRUCTION when the run did not fail or nobody knows.
+   * May be null. A stub tells the layer and the ONNX operator by it. */
+  uint32_t (*failed_at)(void* context, void* model);
 } mrvl_device;
+
+#define MRVL_NO_INSTRUCTION 0xffffffffu
 
 /* A value became infinite that no infinite operand accounts for: it left the range of its format. */
 #define MRVL_FLAG_OVERFLOW 1u
@@ -66,7 +73,7 @@ typedef struct mrvl_device {
 
 /* An empty table: mrvl_device d = MRVL_DEVICE_INIT; then set the members. */
 #define MRVL_DEVICE_INIT \
-  { MRVL_DEVICE_VERSION, (uint32_t)sizeof(mrvl_device), NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+  { MRVL_DEVICE_VERSION, (uint32_t)sizeof(mrvl_device), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /* Whether the table of a driver, perhaps compiled with an older header, has the member. */
 #define MRVL_DEVICE_HAS(device, member) \
@@ -81,6 +88,10 @@ typedef void (*mrvl_hook)(void* user, uint32_t expr_id, const char* name, int do
  * there are processors, or $MRVLC_JOBS; its outputs never depend on that. */
 mrvl_device* mrvl_simulator_open(const char* target);
 void mrvl_simulator_close(mrvl_device* device);
+/* From now on every run fails when it comes to this instruction of section main, as on broken hardware: it
+ * writes no outputs. Binaries with fewer instructions run as before; MRVL_NO_INSTRUCTION: all do. For tests
+ * of what a program does about errors. */
+void mrvl_simulator_fail_at(mrvl_device* device, uint32_t instruction);
 /* Text of the last error of this device, never null. */
 const char* mrvl_simulator_error(const mrvl_device* device);
 

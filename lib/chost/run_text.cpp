@@ -22,12 +22,21 @@ std::string dims_text(const Shape& shape, std::string_view suffix = {}) {
 
 std::string RunText::names() const {
   std::string text;
-  for (const Step& step : program_.steps) {
-    const ir::Node& node = program_.node(step.group.nodes.front());
+  std::set<ir::ExprId> told;
+  auto add = [&](ir::NodeId id) {
+    const ir::ExprId expr = program_.expr(id);
+    if (!told.insert(expr).second) return;
+    const ir::Node& node = program_.node(id);
     // A node without a name is known by what it makes.
     const std::string& name =
         node.name.empty() && !node.outputs.empty() ? program_.graph.value(node.outputs[0]).name : node.name;
-    text += fmt::format("static const char {}_n{}[] = {};\n", prefix_, expr(step), c_char_array(name));
+    text += fmt::format("static const char {}_n{}[] = {};\n", prefix_, expr.index(), c_char_array(name));
+  };
+  for (const Step& step : program_.steps) {
+    add(step.group.nodes.front());
+    if (step.group.region < 0) continue;
+    for (const auto& range : program_.regions[static_cast<size_t>(step.group.region)].instructions)
+      add(range.expr);
   }
   return text;
 }
@@ -42,6 +51,20 @@ std::string bytes_text(std::span<const uint8_t> bytes) {
 
 }  // namespace
 
+// The rows of NAME_spans<region>: instructions of section main that one layer and one expression account for.
+std::vector<std::string> RunText::span_rows(const accel::CompiledRegion& region) const {
+  std::vector<std::string> rows;
+  const accel::InstructionRange* last = nullptr;
+  for (const accel::InstructionRange& range : region.instructions) {
+    if (range.section != accel::InstructionRange::Section::Main) continue;
+    if (last != nullptr && last->layer == range.layer && last->expr == range.expr) rows.pop_back();
+    const size_t expr = program_.expr(range.expr).index();
+    rows.push_back(fmt::format("{{{}u, {}u, {}u, {}_n{}}}", range.end, range.layer, expr, prefix_, expr));
+    last = &range;
+  }
+  return rows;
+}
+
 void RunText::add_regions(CSource& out) const {
   if (program_.regions.empty()) return;
   auto total = [&](const std::vector<BufferId>& buffers) {
@@ -50,18 +73,30 @@ void RunText::add_regions(CSource& out) const {
     return bytes;
   };
   std::vector<std::string> rows(program_.regions.size());
+  std::string spans;
   for (const Step& s : program_.steps) {
     if (s.group.region < 0) continue;
     auto r = static_cast<size_t>(s.group.region);
-    rows[r] = fmt::format("    {{{{{}}}, {}u, {}u, {}u, {}u, {}u, {}_n{}}},\n",
+    const std::vector<std::string> of_region = span_rows(program_.regions[r]);
+    if (!of_region.empty())  // C has no empty arrays
+      spans += fmt::format("static const {0}_span {0}_spans{1}[] = {{\n    {2}}};\n", prefix_, r,
+                           fmt::join(of_region, ",\n    "));
+    const std::string spans_of_region = of_region.empty() ? "NULL" : fmt::format("{}_spans{}", prefix_, r);
+    rows[r] = fmt::format("    {{{{{}}}, {}u, {}u, {}u, {}u, {}u, {}_n{}, {}, {}u}},\n",
                           bytes_text(program_.options.identities[r]), s.device_inputs.size(),
                           s.device_outputs.size(), total(s.device_inputs), total(s.device_outputs), expr(s),
-                          prefix_, expr(s));
+                          prefix_, expr(s), spans_of_region, of_region.size());
   }
+  out.add(fmt::format(
+      "\n/* Instructions of section main before `end` and behind the entry before: whose they are. */\n"
+      "typedef struct {0}_span {{\n  uint32_t end, layer, expr_id;\n  const char* node;\n}} {0}_span;\n{1}",
+      prefix_, spans));
   out.add(fmt::format(
       "\n/* What the binary of each region is: identity, ports, bytes of all inputs and of all outputs. */\n"
       "typedef struct {0}_region {{\n  unsigned char identity[MRVL_IDENTITY_BYTES];\n"
-      "  uint32_t inputs, outputs, input_bytes, output_bytes, expr_id;\n  const char* node;\n}} {0}_region;\n"
+      "  uint32_t inputs, outputs, input_bytes, output_bytes, expr_id;\n  const char* node;\n  const "
+      "{0}_span* spans;\n"
+      "  uint32_t span_count;\n}} {0}_region;\n"
       "static const {0}_region {0}_regions[{0}_REGION_COUNT] = {{\n{1}}};\n\n",
       prefix_, fmt::join(rows, "")));
   out.add(instantiate(Piece::device, prefix_, {}));
@@ -240,8 +275,7 @@ void RunText::device_call(const Step& step) {
       "out, "
       "{}u);",
       step.group.region, step.device_inputs.size(), step.device_outputs.size());
-  put("  if (device_rc != 0) return {0}_fail(error, {0}_ERROR_DEVICE, device_rc, {1}u, {0}_n{1});", prefix_,
-      expr(step));
+  put("  if (device_rc != 0) return {}_fail_run(device, {}, device_rc, error);", prefix_, step.group.region);
   const std::string flags = fmt::format("{}_take_flags(device, {}, &raised)", prefix_, step.group.region);
   if (program_.options.on_overflow == OnOverflow::Error) {
     put("  if ({0} != 0) return {1}_end(error, {1}_ERROR_OVERFLOW, &raised);", flags, prefix_);

@@ -12,7 +12,8 @@ FunctionText fail_function(const std::string& prefix) {
       fmt::format("static int {0}_fail({0}_error* error, int code, int device_code, uint32_t expr_id, const "
                   "char* node) {{\n"
                   "  if (error) {{\n    error->code = code;\n    error->device_code = device_code;\n"
-                  "    error->expr_id = expr_id;\n    error->node = node;\n    error->device_flags = 0;\n  "
+                  "    error->expr_id = expr_id;\n    error->node = node;\n    error->device_flags = 0;\n"
+                  "    error->region = -1;\n    error->layer = -1;\n  "
                   "}}\n  return code;\n}}\n",
                   prefix),
       {},

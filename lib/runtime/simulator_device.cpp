@@ -37,6 +37,7 @@ struct SimulatorDevice {
   mutable std::mutex mutex;                       // guards error; models are the caller's to serialise
   std::string error;
   unsigned jobs = 0;
+  uint32_t fail_at = MRVL_NO_INSTRUCTION;  // mrvl_simulator_fail_at
 
   int fail(int code, std::string text) {
     std::lock_guard lock(mutex);
@@ -50,6 +51,7 @@ struct LoadedModel {
   mrvlc::isa::Identity identity{};
   uint64_t cycles = 0;
   uint32_t flags = 0;
+  uint32_t failed_at = MRVL_NO_INSTRUCTION;
 };
 static_assert(static_cast<uint32_t>(mrvlc::sim::Flag::Overflow) == MRVL_FLAG_OVERFLOW &&
               static_cast<uint32_t>(mrvlc::sim::Flag::Invalid) == MRVL_FLAG_INVALID);
@@ -108,10 +110,15 @@ int run(void* context, void* handle, const mrvl_input* inputs, size_t input_coun
   return guarded(device, [&]() -> int {
     auto& model = *static_cast<LoadedModel*>(handle);
     model.flags = 0;
+    model.failed_at = MRVL_NO_INSTRUCTION;
     const mrvlc::isa::Binary& binary = model.simulator.binary();
     std::string fault = ports_fault("input", binary.inputs, inputs, input_count);
     if (fault.empty()) fault = ports_fault("output", binary.outputs, outputs, output_count);
     if (!fault.empty()) return device.fail(kBadPorts, std::move(fault));
+    if (device.fail_at < binary.main.size()) {
+      model.failed_at = device.fail_at;
+      return device.fail(kRunFailed, fmt::format("instruction {} failed, as was asked for", device.fail_at));
+    }
     std::vector<std::span<const std::byte>> given;
     for (size_t i = 0; i < input_count; ++i)
       given.emplace_back(static_cast<const std::byte*>(inputs[i].data), inputs[i].bytes);
@@ -121,7 +128,11 @@ int run(void* context, void* handle, const mrvl_input* inputs, size_t input_coun
     options.jobs = device.jobs;
     auto report = model.simulator.run(given, results, options);
     if (!report.ok()) return device.fail(kRunFailed, report.error().message);
-    if (!report->hazards.empty()) return device.fail(kRunFailed, "hazard: " + report->hazards.front().what);
+    if (!report->hazards.empty()) {
+      const mrvlc::sim::Hazard& hazard = report->hazards.front();
+      if (hazard.section == mrvlc::sim::Section::Main) model.failed_at = hazard.second;
+      return device.fail(kRunFailed, "hazard: " + hazard.what);
+    }
     for (size_t i = 0; i < results.size(); ++i)
       std::memcpy(outputs[i].data, results[i].data(), outputs[i].bytes);
     model.cycles = report->total_cycles();
@@ -140,6 +151,10 @@ uint64_t cycles(void*, void* model) {
 
 uint32_t flags(void*, void* model) {
   return static_cast<LoadedModel*>(model)->flags;
+}
+
+uint32_t failed_at(void*, void* model) {
+  return static_cast<LoadedModel*>(model)->failed_at;
 }
 
 // $MRVLC_JOBS, 0 when it is none.
@@ -166,8 +181,16 @@ extern "C" {
 
 __attribute__((visibility("default"))) mrvl_device* mrvl_simulator_open(const char* target) try {
   auto device = std::make_unique<SimulatorDevice>();
-  device->interface = {
-      MRVL_DEVICE_VERSION, sizeof(mrvl_device), device.get(), load, unload, run, cycles, identity, flags};
+  device->interface = {MRVL_DEVICE_VERSION,
+                       sizeof(mrvl_device),
+                       device.get(),
+                       load,
+                       unload,
+                       run,
+                       cycles,
+                       identity,
+                       flags,
+                       failed_at};
   device->jobs = jobs();
   auto machine = find_machine(target != nullptr ? target : "cn10ka");
   if (machine.ok()) {
@@ -182,6 +205,11 @@ __attribute__((visibility("default"))) mrvl_device* mrvl_simulator_open(const ch
 
 __attribute__((visibility("default"))) void mrvl_simulator_close(mrvl_device* device) {
   if (device != nullptr) delete &device_of(device->context);
+}
+
+__attribute__((visibility("default"))) void mrvl_simulator_fail_at(mrvl_device* device,
+                                                                   uint32_t instruction) {
+  if (device != nullptr) device_of(device->context).fail_at = instruction;
 }
 
 __attribute__((visibility("default"))) const char* mrvl_simulator_error(const mrvl_device* device) {

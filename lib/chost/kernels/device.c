@@ -53,6 +53,24 @@ static int K_end(K_error* error, int code, const K_raised* raised) {
   return code;
 }
 
+/* The device failed in a region: the layer and its operator, where the device says at which instruction. */
+static int K_fail_run(const K_device* device, size_t region, int device_code, K_error* error) {
+  const mrvl_device* const d = device->device;
+  const K_region* const r = &K_regions[region];
+  const int code = K_fail(error, K_ERROR_DEVICE, device_code, r->expr_id, r->node);
+  uint32_t at = MRVL_NO_INSTRUCTION;
+  if (!error) return code;
+  error->region = (int32_t)region;
+  if (MRVL_DEVICE_HAS(d, failed_at) && d->failed_at) at = d->failed_at(d->context, device->models[region]);
+  for (uint32_t i = 0, begin = 0; i < r->span_count; begin = r->spans[i].end, ++i) {
+    if (at < begin || at >= r->spans[i].end) continue;
+    error->layer = (int32_t)r->spans[i].layer;
+    error->expr_id = r->spans[i].expr_id;
+    error->node = r->spans[i].node;
+  }
+  return code;
+}
+
 static uint32_t K_number(const unsigned char* at) {
   return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 }

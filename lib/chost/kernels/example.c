@@ -248,6 +248,8 @@ static int report(int code, const K_error* error) {
   const char* text = code >= 0 && code < (int)(sizeof texts / sizeof texts[0]) ? texts[code] : "unknown";
   fprintf(stderr, "inference failed at node '%s': %s (error %d, device code %d, expression %lu)\n",
           error->node, text, code, error->device_code, (unsigned long)error->expr_id);
+  if (error->layer >= 0)
+    fprintf(stderr, "it is computed in region %ld, layer %ld\n", (long)error->region, (long)error->layer);
   return 1;
 }
 

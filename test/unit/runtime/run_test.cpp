@@ -33,6 +33,8 @@ class Model {
   }
   uint64_t cycles() const { return device_->cycles(device_->context, model_); }
   uint32_t flags() const { return device_->flags(device_->context, model_); }
+  uint32_t failed_at() const { return device_->failed_at(device_->context, model_); }
+  void fail_at(uint32_t instruction) { mrvl_simulator_fail_at(device_, instruction); }
   std::string error() const { return mrvl_simulator_error(device_); }
 
  private:
@@ -93,6 +95,29 @@ TEST_CASE("a program with a hazard fails") {
   CHECK(model.run(in, out) != 0);
   CHECK(model.error().find("hazard: ") == 0);
   CHECK(out == untouched);
+}
+
+TEST_CASE("the instruction that failed is told, until the next run") {
+  Model hazard(binary({load_ocm(kInputAt, 0, 2048), store_ddr(0, kOutputAt, 2048)}));
+  std::string in(2048, 'i'), out(2048, 'o');
+  CHECK(hazard.failed_at() == MRVL_NO_INSTRUCTION);
+  CHECK(hazard.run(in, out) != 0);
+  CHECK(hazard.failed_at() == 1);  // the store, which does not wait for the load
+  Model model(binary(copy(2048)));
+  const std::string untouched = out;
+  for (uint32_t at : {0u, 1u}) {
+    model.fail_at(at);
+    CHECK(model.run(in, out) != 0);
+    CHECK(model.failed_at() == at);
+    CHECK(out == untouched);
+  }
+  for (uint32_t none : {2u, MRVL_NO_INSTRUCTION}) {  // the program has two instructions
+    model.fail_at(none);
+    CHECK(model.run(in, out) == 0);
+    CHECK(model.failed_at() == MRVL_NO_INSTRUCTION);
+    CHECK(out == in);
+    out = untouched;
+  }
 }
 
 TEST_CASE("cycles are those of the last run, with what comes before and after the layers") {
