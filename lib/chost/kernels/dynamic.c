@@ -76,7 +76,7 @@ static void K_dynamic_copy(void* to, const void* from, size_t size, int rank, in
   K_dynamic_merge(rank, 2, n, s);
   do {
     K_dynamic_run((char*)to + (ptrdiff_t)b * width, (ptrdiff_t)s[rank + last] * width,
-               (const char*)from + (ptrdiff_t)a * width, (ptrdiff_t)s[last] * width, n[last], size);
+                  (const char*)from + (ptrdiff_t)a * width, (ptrdiff_t)s[last] * width, n[last], size);
     for (d = last - 1; d >= 0; --d) {
       a += s[d];
       b += s[rank + d];
@@ -91,7 +91,7 @@ static void K_dynamic_copy(void* to, const void* from, size_t size, int rank, in
 //@ piece dynamic_rows: base
 /* `rows` runs of `bytes` bytes. */
 static void K_dynamic_rows(void* to, int64_t to_step, const void* from, int64_t from_step, int64_t rows,
-                        int64_t bytes) {
+                           int64_t bytes) {
   char* b = (char*)to;
   const char* a = (const char*)from;
   if (bytes <= 0) return;
@@ -170,7 +170,7 @@ static int64_t K_dynamic_source(int64_t o, int64_t begin, int64_t kept, int mode
 }
 
 static void K_dynamic_pad(void* to, const void* from, size_t size, int rank, const int64_t* n,
-                       const int64_t* dim, const int64_t* begin, const int64_t* kept, int mode) {
+                          const int64_t* dim, const int64_t* begin, const int64_t* kept, int mode) {
   int64_t count = 1;
   char* b = (char*)to;
   for (int d = 0; d < rank; ++d) count *= n[d];

@@ -51,7 +51,12 @@ typedef struct K_dynamic_window {
   int64_t in[6], out[6], kernel[6], stride[6], dilation[6], pad[6], pad_end[6];
 } K_dynamic_window;
 
-enum { K_dynamic_window_explicit, K_dynamic_window_same_upper, K_dynamic_window_same_lower, K_dynamic_window_valid };
+enum {
+  K_dynamic_window_explicit,
+  K_dynamic_window_same_upper,
+  K_dynamic_window_same_lower,
+  K_dynamic_window_valid
+};
 
 static int64_t K_dynamic_window_extent(const K_dynamic_window* w, int d) {
   return (w->kernel[d] - 1) * w->dilation[d] + 1;
@@ -59,8 +64,8 @@ static int64_t K_dynamic_window_extent(const K_dynamic_window* w, int d) {
 
 /* The input positions of tap `tap` for the outputs of one row (a run along the last dimension): from + o *
  * stride for low <= o < high. 0 when there are none. */
-static int K_dynamic_window_tap(const K_dynamic_window* w, int64_t row, int64_t tap, int64_t* from, int64_t* low,
-                             int64_t* high) {
+static int K_dynamic_window_tap(const K_dynamic_window* w, int64_t row, int64_t tap, int64_t* from,
+                                int64_t* low, int64_t* high) {
   const int last = w->rank - 1;
   const int64_t n = w->in[last], s = w->stride[last];
   const int64_t base = tap % w->kernel[last] * w->dilation[last] - w->pad[last];
@@ -145,7 +150,8 @@ static int64_t K_dynamic_count(const K_dynamic_window* w, int d, int64_t o, int 
 /* The same for a row of outputs, of all dimensions but the last. */
 static int64_t K_dynamic_count_row(const K_dynamic_window* w, int64_t row, int padding) {
   int64_t count = 1;
-  for (int d = w->rank - 1; d-- > 0; row /= w->out[d]) count *= K_dynamic_count(w, d, row % w->out[d], padding);
+  for (int d = w->rank - 1; d-- > 0; row /= w->out[d])
+    count *= K_dynamic_count(w, d, row % w->out[d], padding);
   return count;
 }
 

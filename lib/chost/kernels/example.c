@@ -5,7 +5,7 @@ typedef struct port {
   int rank;
   long shape[8];
   unsigned dynamic; /* bit d: dimension d is known at run time only, and at most shape[d] */
-  size_t size;   /* bytes of an element */
+  size_t size;      /* bytes of an element */
   int texts, sequence, optional;
   long length; /* of a sequence: tensors at most, each in a slot of so many bytes */
   size_t slot;
@@ -259,8 +259,8 @@ static void warn_flags(const K_error* error) {
   if (warned || error->device_flags == 0) return;
   warned = 1;
   fprintf(stderr, "warning: %s in the region of node '%s' (flags %lu)\n",
-          error->device_flags & MRVL_FLAG_OVERFLOW ? "fp16 overflow" : "fp16: a result is not a number", error->node,
-          (unsigned long)error->device_flags);
+          error->device_flags & MRVL_FLAG_OVERFLOW ? "fp16 overflow" : "fp16: a result is not a number",
+          error->node, (unsigned long)error->device_flags);
 }
 
 static int bench(long runs, const tensor* in, tensor* out, void* arena, const K_device* device) {
