@@ -3,7 +3,7 @@
 
 The host's part is measured: generated C with a device that does nothing, the least time of many runs. The
 accelerator's part is the cycles that the simulator counts, and a launch a region. `--cuts N`: of models of at most N
-layers every run of layers is also compiled, and the three best by estimate are measured.
+nodes that the accelerator may take every run of them is also compiled, and the three best by estimate are measured.
 
     scripts/partition_cost.py build/bin/mrvlc MODEL.onnx... [--cuts 20] [--nodes nodes.json] [--host-model FILE]
 """
@@ -17,6 +17,7 @@ import tempfile
 DRIVER = r"""
 #define _POSIX_C_SOURCE 199309L
 #include "NAME.h"
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,10 +27,12 @@ static double now(void) {
   clock_gettime(CLOCK_MONOTONIC, &t);
   return t.tv_sec + 1e-9 * t.tv_nsec;
 }
+static double reached; /* when the device was last asked to run */
 static int load(void* c, const void* b, size_t n, void** m) { (void)c; (void)b; (void)n; *m = c; return 0; }
 static void unload(void* c, void* m) { (void)c; (void)m; }
 static int run(void* c, void* m, const mrvl_input* i, size_t n, const mrvl_output* o, size_t k) {
   (void)c; (void)m; (void)i; (void)n; (void)o; (void)k;
+  reached = now();
   return 0;
 }
 static void* read_file(const char* path, size_t* bytes) {
@@ -49,6 +52,14 @@ static void hook(void* user, uint32_t expr, const char* name, int done) {
   double t = now() - started;
   if (expr < 100000 && (least[expr] == 0 || t < least[expr])) least[expr] = t;
 }
+/* Functions take other ways for zero. */
+static void fill(float* x, size_t n) {
+  uint32_t r = 1;
+  for (size_t i = 0; i < n; ++i) {
+    r = r * 1664525u + 1013904223u;
+    x[i] = LOWf + (HIGHf - LOWf) * (float)(r >> 8) / 16777216.0f;
+  }
+}
 int main(int argc, char** argv) {
   static char context;
   mrvl_device device = MRVL_DEVICE_INIT;
@@ -56,7 +67,8 @@ int main(int argc, char** argv) {
   NAME_error error;
   size_t in_bytes[] = {IN_BYTES 0}, out_bytes[] = {OUT_BYTES 0};
   void *in[IN_COUNT + 1], *out[OUT_COUNT + 1], *arena;
-  double best = 1e9, began;
+  static const int is_float[] = {IS_FLOAT 0};
+  double best = 1e9, before = 1e9, after = 1e9, began;
   int per_node = argc > 1 && strcmp(argv[1], "nodes") == 0;
   memset(&d, 0, sizeof d);
   device.context = &context; device.load = load; device.unload = unload; device.run = run;
@@ -67,19 +79,21 @@ int main(int argc, char** argv) {
     b = read_file(path, &bytes);
     if (!b || NAME_load(&d, r, b, bytes, &error)) return 2;
   }
-  for (int i = 0; i < IN_COUNT; ++i) { in[i] = calloc(1, in_bytes[i] + 64); FILL }
+  for (int i = 0; i < IN_COUNT; ++i) { in[i] = calloc(1, in_bytes[i] + 64); if (is_float[i]) fill(in[i], in_bytes[i] / 4); }
   for (int i = 0; i < OUT_COUNT; ++i) out[i] = calloc(1, out_bytes[i] + 64);
   if (posix_memalign(&arena, 64, NAME_ARENA_BYTES + 64)) return 3;
   memset(arena, 0, NAME_ARENA_BYTES + 64);
   began = now();
   for (int i = 0; i < 20000 && (i < 5 || now() - began < SECONDS); ++i) {
-    double t = now();
+    double start = now(), t;
     int rc = NAME_run((void*)in, (void*)out, arena, &d, per_node ? hook : NULL, NULL, &error);
-    t = now() - t;
+    t = now() - start;
     if (rc) { fprintf(stderr, "error %d\n", rc); return 1; }
     if (t < best) best = t;
+    if (reached - start < before) before = reached - start;
+    if (start + t - reached < after) after = start + t - reached;
   }
-  printf("%.9g\n", best);
+  printf("%.9g %.9g %.9g\n", best, before, after);
   for (int i = 0; per_node && i < 100000; ++i) if (least[i] > 0) printf("%d %.9g\n", i, least[i]);
   return 0;
 }
@@ -94,43 +108,51 @@ def compile_model(tool, model, out, *options):
     return json.loads((pathlib.Path(out) / "report.json").read_text())
 
 
-def measure(out, include, seconds, nodes=False):
-    """Seconds of the host; with `nodes` also those of each expression."""
+def measure(out, include, seconds, nodes=False, borders=False, domain=(-2, 2)):
+    """Seconds of the host; with `nodes` also those of each expression; with `borders` also those before and after the
+    (last) region. Inputs of float32 hold numbers of `domain`, others zeros."""
     out = pathlib.Path(out)
+    inputs = json.loads((out / "manifest.json").read_text())["inputs"]
     defines = {}
     for line in (out / "m.h").read_text().splitlines():
         words = line.split()
         if len(words) >= 3 and words[0] == "#define":
             defines[words[1]] = words[2]
     text = DRIVER.replace("NAME", "m").replace("SECONDS", str(seconds))
+    for mark, number in (("LOWf", domain[0]), ("HIGHf", domain[1])):
+        text = text.replace(mark, f"({float(number)}f)")
+    text = text.replace("IS_FLOAT", "".join(f"{int(i['type'] == 'f32')}, " for i in inputs))
     for kind in ("IN", "OUT"):
         count = int(defines[f"m_{kind}PUT_COUNT"])
         sizes = "".join(defines.get(f"m_{kind}PUT{i}_BYTES", "65536") + ", " for i in range(count))
         text = text.replace(f"{kind}_BYTES", sizes).replace(f"{kind}_COUNT", str(count))
-    text = text.replace("REGIONS", defines["m_REGION_COUNT"]).replace("FILL", "")
+    text = text.replace("REGIONS", defines["m_REGION_COUNT"])
     (out / "null.c").write_text(text)
     subprocess.run(["gcc", "-std=c99", "-O3", "-march=native", "-I", include, "-o", "null", "null.c", "m.c",
                     "m_weights.S", "-lm"], cwd=out, check=True, capture_output=True)
     lines = subprocess.run(["./null"] + (["nodes"] if nodes else []), cwd=out, check=True, capture_output=True,
                            text=True).stdout.split("\n")
     by_node = {int(w[0]): float(w[1]) for w in (x.split() for x in lines[1:]) if len(w) == 2}
-    return (float(lines[0]), by_node) if nodes else float(lines[0])
+    total, before, after = (float(x) for x in lines[0].split())
+    if borders:
+        return total, before, after
+    return (total, by_node) if nodes else total
 
 
 def accelerator_seconds(report, launch, ghz=1.0):
     return sum(r["cycles"] / (1e9 * ghz) + launch for r in report["regions"])
 
 
-def layer_ids(report, folder):
-    """ONNX nodes that the accelerator takes when everything may, in order."""
+def layer_ids(folder):
+    """ONNX nodes that the accelerator may take, with a product near or not, in order."""
     placed = json.loads((pathlib.Path(folder) / "placement.json").read_text())
-    return [n["id"] for n in placed["nodes"] if n["where"] == "accelerator"]
+    return [n["id"] for n in placed["nodes"] if n["where"] == "accelerator" or n.get("code") == "no-product"]
 
 
-def best_cut(args, model, work, greedy):
-    if sum(r["layers"] for r in greedy["regions"]) > args.cuts:
+def best_cut(args, model, work):
+    ids, found = layer_ids(work / "greedy"), []
+    if len(ids) > args.cuts:
         return None
-    ids, found = layer_ids(greedy, work / "greedy"), []
     for begin in range(len(ids)):
         for end in range(begin + 1, len(ids) + 1):
             options = [o for i in ids[:begin] + ids[end:] for o in ("--cpu", i)]
@@ -155,7 +177,7 @@ def row(args, model, work):
         reports[name] = compile_model(args.mrvlc, model, work / name, *options, *args.host)
         host[name] = measure(work / name, args.include, args.seconds)
         total[name] = host[name] + accelerator_seconds(reports[name], args.launch)
-    total["cut"] = best_cut(args, model, work, reports["greedy"]) if args.cuts else None
+    total["cut"] = best_cut(args, model, work) if args.cuts else None
     best = min(t for k, t in total.items() if k != "cost" and t is not None)
     estimate = reports["host"]["partition"]["seconds_host_only"] / host["host"]
     p = reports["cost"]["partition"]

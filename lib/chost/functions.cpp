@@ -174,15 +174,21 @@ class Emitter {
   }
 
   // A value that is stored as on the host needs no conversion at all.
-  bool same_form(const accel::PortLayout& port) const {
-    const TensorType& type = program_.graph.value(port.value).type;
+  // Dimensions of one element may stand anywhere.
+  bool same_order(const accel::PortLayout& port) const {
+    const Shape& shape = program_.graph.value(port.value).type.shape;
     int64_t previous = -1;
     for (int64_t d : port.perm) {
-      if (type.shape[static_cast<size_t>(d)] == 1) continue;
+      if (shape[static_cast<size_t>(d)] == 1) continue;
       if (d < previous) return false;
       previous = d;
     }
-    return (type.elem == ElementType::F16) == (port.type == isa::DataType::F16);
+    return true;
+  }
+
+  bool same_form(const accel::PortLayout& port) const {
+    const TensorType& type = program_.graph.value(port.value).type;
+    return same_order(port) && (type.elem == ElementType::F16) == (port.type == isa::DataType::F16);
   }
 
   ir::NodeId first_reader(const partition::Region& region, ir::ValueId value) const {
@@ -230,7 +236,7 @@ class Emitter {
 
   void note_conversion(uint32_t region, const accel::PortLayout& port, bool to_device) {
     const TensorType& type = program_.graph.value(port.value).type;
-    const bool permuted = !std::is_sorted(port.perm.begin(), port.perm.end());
+    const bool permuted = !same_order(port);
     const int64_t device_bytes = type.elements() * static_cast<int64_t>(isa::data_bytes(port.type));
     program_.conversions.push_back(
         {region, port.value, to_device, permuted, type.elements(), type.bytes(), device_bytes});

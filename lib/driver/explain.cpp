@@ -5,7 +5,9 @@
 #include "mrvlc/idmap/idmap.h"
 #include "mrvlc/idmap/select.h"
 #include "mrvlc/support/diag/general.h"
+#include "output/expected_text.h"
 #include "output/output_folder.h"
+#include "output/partition_json.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -20,17 +22,16 @@ std::string shown_name(const Json& n) {
   return n.at("outputs")[0].get<std::string>();
 }
 
-std::string node_row(const Json& n) {
+std::string node_row(const Json& n, const std::string& reason) {
   std::string place = n.at("where").get<std::string>();
   if (n.contains("region")) place += fmt::format(" {}", n.at("region").get<int>());
   const auto macs = n.at("macs").get<int64_t>();
   return fmt::format("{:<14} {:<20} {:>14} {:<22} {:<24} {}\n", place, n.at("op_type").get<std::string>(),
-                     macs == 0 ? "" : std::to_string(macs), n.value("rule", ""), shown_name(n),
-                     n.value("reason", ""));
+                     macs == 0 ? "" : std::to_string(macs), n.value("rule", ""), shown_name(n), reason);
 }
 
 std::string node_details(const Json& n) {
-  std::string out = node_row(n);
+  std::string out = node_row(n, n.value("reason", ""));
   if (!n.contains("tried")) return out;
   for (const Json& t : n.at("tried")) {
     if (t.at("accepted").get<bool>()) {
@@ -100,14 +101,37 @@ Result<std::string> answer(const Json& map, const idmap::Query& q, bool json) {
   return part.dump(1) + "\n";
 }
 
+// A reason of this many nodes stands below the table, once.
+constexpr size_t kSharedReason = 4;
+
+std::string table(const Json& nodes) {
+  std::vector<std::string> reasons;
+  for (const Json& n : nodes) reasons.push_back(n.value("reason", ""));
+  std::vector<std::string> shown = reasons;
+  std::string shared;
+  size_t number = 0;
+  for (const std::vector<size_t>& group : by_reason(reasons)) {
+    const std::string& reason = reasons[group.front()];
+    if (group.size() < kSharedReason || reason.empty()) continue;
+    ++number;
+    for (size_t i : group) shown[i] = fmt::format("[{}]", number);
+    shared += fmt::format("[{}] {} nodes: {}\n", number, group.size(), reason);
+  }
+  std::string text = fmt::format("{:<14} {:<20} {:>14} {:<22} {:<24} {}\n", "where", "operator", "MACs",
+                                 "rule", "node", "reason");
+  for (size_t i = 0; i < shown.size(); ++i) text += node_row(nodes[i], shown[i]);
+  return text + shared;
+}
+
+std::string expectation(const Json& report) {
+  std::string text = "partition: " + partition_line(report.at("partition")) + "\n";
+  for (const std::string& line : expected_lines(report)) text += line + "\n";
+  return text;
+}
+
 Result<std::string> explanation(const Json& placement, const std::optional<std::string>& node) {
   std::string text;
-  if (!node) {
-    text = fmt::format("{:<14} {:<20} {:>14} {:<22} {:<24} {}\n", "where", "operator", "MACs", "rule", "node",
-                       "reason");
-    for (const Json& n : placement.at("nodes")) text += node_row(n);
-    return text;
-  }
+  if (!node) return table(placement.at("nodes"));
   const std::string wanted = idmap::json_text(*node);  // the name itself, or as it is shown
   for (const Json& n : placement.at("nodes")) {
     const Json& outputs = n.at("outputs");
@@ -124,7 +148,12 @@ Result<std::string> explanation(const Json& placement, const std::optional<std::
 Result<std::string> explain(const std::filesystem::path& out, const std::optional<std::string>& node) {
   MRVLC_ASSIGN(OutputFolder folder, open_output(out));
   MRVLC_ASSIGN(Json placement, folder.json("placement.json"));
-  return folder.reading([&] { return explanation(placement, node); });
+  if (node) return folder.reading([&] { return explanation(placement, node); });
+  MRVLC_ASSIGN(Json report, folder.json("report.json"));
+  return folder.reading([&]() -> Result<std::string> {
+    MRVLC_ASSIGN(std::string text, explanation(placement, node));
+    return text + expectation(report);
+  });
 }
 
 Result<std::string> map(const std::filesystem::path& out, const MapQuery& query) {

@@ -15,6 +15,16 @@ namespace {
 constexpr int64_t kDiscardFrom = 4096;
 constexpr size_t kDiscardUsers = 16;
 
+// All that decides about code.
+accel::Options region_options(const CompileOptions& options) {
+  accel::Options o;
+  o.tiles = options.tiles;
+  o.effort = options.effort;
+  o.pin_weights = options.pin_weights;
+  if (options.silicon_id) o.architecture = isa::Architecture::Mlip;
+  return o;
+}
+
 }  // namespace
 
 RegionCompiler::RegionCompiler(CompiledModel& m, const CompileOptions& options,
@@ -34,14 +44,10 @@ RegionCompiler::RegionCompiler(CompiledModel& m, const CompileOptions& options,
 Status RegionCompiler::compile(const partition::Region& region) {
   if (options_.pin_weights && m_.partition.regions.size() > 1)
     return make_diag<DiagCode::MRV0505>(m_.partition.regions.size());
-  accel::Options o;
+  accel::Options o = region_options(options_);
   o.log = options_.log;
-  o.tiles = options_.tiles;
-  o.effort = options_.effort;
-  o.pin_weights = options_.pin_weights;
   o.name = fmt::format("{}_region{}", m_.name, region.id);
   o.texts = stages_;
-  if (options_.silicon_id) o.architecture = isa::Architecture::Mlip;
   MRVLC_ASSIGN(accel::CompiledRegion compiled, accel::compile_region(m_.model.graph, region, m_.machine, o));
   for (const Diag& d : compiled.warnings) diagnostics_.add(d);
   for (const std::string& text : compiled.texts) dump_(fmt::format("# region {}\n{}", region.id, text));
@@ -94,13 +100,13 @@ Status time_regions(CompiledModel& m) {
 
 std::optional<double> seconds_alone(const CompiledModel& m, const CompileOptions& options,
                                     const partition::Region& region) {
-  accel::Options o;
-  o.tiles = options.tiles;
-  o.effort = options.effort;
-  o.name = "trial";
-  auto compiled = accel::compile_region(m.model.graph, region, m.machine, o);
+  auto compiled = accel::compile_region(m.model.graph, region, m.machine, region_options(options));
   if (!compiled.ok()) return std::nullopt;
-  return static_cast<double>(compiled->estimated_cycles) / (1e9 * m.machine.clock_ghz);
+  auto simulator = sim::Simulator::create(std::move(compiled->binary), m.machine);
+  if (!simulator.ok()) return std::nullopt;
+  auto run = simulator->time_only();
+  if (!run.ok()) return std::nullopt;
+  return static_cast<double>(run->total_cycles()) / (1e9 * m.machine.clock_ghz);
 }
 
 }  // namespace mrvlc::driver

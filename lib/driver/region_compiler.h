@@ -27,8 +27,8 @@ class RegionCompiler {
   std::vector<uint32_t> region_of_;  // by node; UINT32_MAX on the CPU
 };
 
-// Of a region that may or may not become part of the program: by the estimate of its schedule; nullopt where
-// it does not compile.
+// Of a region that may or may not become part of the program: by the cycles simulated, which report.json has
+// too; nullopt where it does not compile.
 std::optional<double> seconds_alone(const CompiledModel& m, const CompileOptions& options,
                                     const partition::Region& region);
 

@@ -70,7 +70,11 @@ class Cut {
  public:
   Cut(const Placement& p, const HostModel& host, const std::vector<double>& on_host,
       const std::vector<double>& on_accelerator)
-      : p_(p), model_(host), on_host_(on_host), on_accelerator_(on_accelerator) {}
+      : p_(p), model_(host), on_host_(on_host), on_accelerator_(on_accelerator) {
+    Region everything;
+    everything.layers = p.layers;
+    last_ = channels_last(p.graph, everything);
+  }
 
   OnHost run(double launch) {
     labels_ = Labelling();
@@ -102,8 +106,14 @@ class Cut {
     std::ranges::sort(readers);
     readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
     if (readers.empty() || (readers.size() == 1 && readers[0] == from)) return;
-    hand_over(from, readers, kAccelerator, crossing_seconds(model_, p_.graph, id, false));
-    hand_over(from, readers, kHost, crossing_seconds(model_, p_.graph, id, true) + launch);
+    hand_over(from, readers, kAccelerator, crossing(id, false));
+    hand_over(from, readers, kHost, crossing(id, true) + launch);
+  }
+
+  double crossing(ir::ValueId id, bool to_device) const {
+    const TensorType& type = p_.graph.value(id).type;
+    const bool permutes = last_.contains(id) && moves_channels(type.shape);
+    return crossing_seconds(model_, p_.graph, {0, id, to_device, type.elem != ElementType::F16, permutes});
   }
 
   // A value made on `side` and read on the other is handed over once, however many read it: an item of its
@@ -125,6 +135,7 @@ class Cut {
   const Placement& p_;
   const HostModel& model_;
   const std::vector<double>&on_host_, &on_accelerator_;
+  std::set<ir::ValueId> last_;  // channels last where all layers are one region
   Labelling labels_;
   uint32_t rest_ = 0;
 };
@@ -199,7 +210,9 @@ class Search {
 
   double estimated(const Partition& partition,
                    const std::function<double(const Region&)>& accelerator) const {
-    return estimate(p_.graph, partition, p_.machine, costs_.host, nodes_, accelerator).seconds();
+    return estimate(p_.graph, partition, p_.machine, costs_.host, nodes_, crossings(p_.graph, partition),
+                    accelerator)
+        .seconds();
   }
 
   OnHost best_known() const {

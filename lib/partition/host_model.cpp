@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "default_rules.h"
 #include "mrvlc/ops/op.h"
@@ -18,6 +19,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr size_t kMaxHostModelBytes = 1 << 20;
 constexpr double kMostNanoseconds = 1e9;
+constexpr std::string_view kDepthwise = "depthwise", kDepthwiseAny = "depthwise-any";
 
 struct RateField {
   const char* name;
@@ -27,6 +29,23 @@ constexpr RateField kRateFields[] = {{"call_ns", &HostModel::call_ns},
                                      {"constant_byte_ns", &HostModel::constant_byte_ns},
                                      {"to_device_ns", &HostModel::to_device_ns},
                                      {"from_device_ns", &HostModel::from_device_ns}};
+// Of files that lack them, the rate of casting and permuting stands for both.
+struct BorderField {
+  RateField field;
+  double HostModel::*otherwise;
+};
+constexpr BorderField kBorderFields[] = {
+    {{"cast_to_device_ns", &HostModel::cast_to_device_ns}, &HostModel::to_device_ns},
+    {{"cast_from_device_ns", &HostModel::cast_from_device_ns}, &HostModel::from_device_ns},
+    {{"permute_ns", &HostModel::permute_ns}, &HostModel::from_device_ns}};
+
+double HostModel::*member_of(std::string_view field) {
+  for (const RateField& f : kRateFields)
+    if (field == f.name) return f.member;
+  for (const BorderField& f : kBorderFields)
+    if (field == f.field.name) return f.field.member;
+  return nullptr;
+}
 
 class HostModelReader {
  public:
@@ -40,6 +59,9 @@ class HostModelReader {
     for (const auto& [key, value] : root_.items()) MRVLC_TRY(host_entry(key, value));
     for (const RateField& f : kRateFields) {
       if (!root_.contains(f.name)) return bad(f.name, "is missing");
+    }
+    for (const BorderField& f : kBorderFields) {
+      if (!root_.contains(f.field.name)) model_.*(f.field.member) = model_.*(f.otherwise);
     }
     if (!model_.rates.contains("default")) return bad("operators", "has no rate called default");
     return std::move(model_);
@@ -64,9 +86,9 @@ class HostModelReader {
       return {};
     }
     if (key == "operators") return operators(value);
-    const auto* f = std::ranges::find_if(kRateFields, [&](const RateField& r) { return key == r.name; });
-    if (f == std::end(kRateFields)) return bad(key, "is unknown");
-    return nanoseconds(key, value, model_.*(f->member));
+    const auto member = member_of(key);
+    if (member == nullptr) return bad(key, "is unknown");
+    return nanoseconds(key, value, model_.*member);
   }
 
   Status nanoseconds(const std::string& field, const Json& value, double& out) const {
@@ -95,19 +117,47 @@ class HostModelReader {
 
 const HostModel::Rate& rate_of(const HostModel& model, const ir::Graph& graph, const ir::Node& node) {
   const std::string_view form = host_form(graph, node);
-  auto found = form.empty() ? model.rates.end() : model.rates.find(fmt::format("{}/{}", node.op->name, form));
+  auto of_form = [&](std::string_view f) { return model.rates.find(fmt::format("{}/{}", node.op->name, f)); };
+  auto found = form.empty() ? model.rates.end() : of_form(form);
+  if (found == model.rates.end() && form == kDepthwiseAny) found = of_form(kDepthwise);
   if (found == model.rates.end()) found = model.rates.find(node.op->name);
   if (found == model.rates.end()) found = model.rates.find("default");
   return found->second;
 }
 
 std::string_view window_form(const ops::ConvParams& p) {
-  if (p.group > 1) return p.in_channels == p.group ? "depthwise" : "grouped";
+  if (p.group > 1 && p.in_channels != p.group) return "grouped";
+  if (p.group > 1) {
+    const bool common = p.kernel == std::vector<int64_t>{3, 3} &&
+                        std::ranges::all_of(p.dilations, [](int64_t d) { return d == 1; });
+    return common ? kDepthwise : kDepthwiseAny;
+  }
   return std::ranges::all_of(p.kernel, [](int64_t k) { return k == 1; }) ? "pointwise" : "";
 }
 
-// What is read and written, windows as often as they meet an element.
+bool is_depthwise(std::string_view form) {
+  return form == kDepthwise || form == kDepthwiseAny;
+}
+
+// Products that are computed: a depthwise convolution makes 16 outputs of a row at once, whatever its width.
+double products_of_node(const ir::Graph& graph, const ir::Node& node) {
+  constexpr int64_t kLanes = 16;
+  const auto macs = static_cast<double>(ops::macs(graph, node));
+  if (!is_depthwise(host_form(graph, node))) return macs;
+  const auto width = static_cast<double>(graph.value(node.outputs[0]).type.shape.back());
+  return macs * std::ceil(width / kLanes) * kLanes / width;
+}
+
+double rows_of(const ir::Graph& graph, ir::ValueId v) {
+  const TensorType& type = graph.value(v).type;
+  return static_cast<double>(type.elements()) / static_cast<double>(type.shape.back());
+}
+
+// What is read and written, windows as often as they meet an element; of a depthwise convolution rows, each
+// of which is begun and ended.
 double steps_of_node(const ir::Graph& graph, const ir::Node& node) {
+  if (is_depthwise(host_form(graph, node)))
+    return rows_of(graph, node.inputs[0]) + rows_of(graph, node.outputs[0]);
   double out = 0, in = 0, taps = 1;
   for (ir::ValueId v : node.outputs)
     if (v.valid()) out += static_cast<double>(graph.value(v).type.elements());
@@ -158,9 +208,9 @@ double host_seconds(const HostModel& model, const ir::Graph& graph, const ir::No
   }
   if (!bodies.empty()) return seconds;
   const HostModel::Rate& rate = rate_of(model, graph, node);
-  return seconds + kNano * (rate.mac_ns * static_cast<double>(ops::macs(graph, node)) +
-                            rate.step_ns * steps_of_node(graph, node) +
-                            model.constant_byte_ns * constant_bytes(graph, node));
+  return seconds +
+         kNano * (rate.mac_ns * products_of_node(graph, node) + rate.step_ns * steps_of_node(graph, node) +
+                  model.constant_byte_ns * constant_bytes(graph, node));
 }
 
 }  // namespace mrvlc::partition

@@ -32,7 +32,7 @@ double rounding_up(const ir::Graph& graph, const ir::Node& anchor, bool windows)
 
 double layer_cycles(const ir::Graph& graph, const Layer& layer, const target::Machine& m, uint32_t tiles) {
   const ir::Node& anchor = graph.node(layer.anchor);
-  const bool depthwise = host_form(graph, anchor) == "depthwise";
+  const bool depthwise = host_form(graph, anchor).starts_with("depthwise");
   const bool windows = layer.kind == LayerKind::Conv || layer.kind == LayerKind::ConvTranspose;
   double products = 0, vector = 0;
   for (ir::NodeId n : layer.nodes) {
@@ -68,9 +68,12 @@ double quick_border_seconds(const ir::Graph& graph, const Region& region, const 
   return cycles_to_seconds(bytes / m.ddr_bytes + 2.0 * (m.ddr_latency + m.instruction_overhead), m);
 }
 
-double crossing_seconds(const HostModel& host, const ir::Graph& graph, ir::ValueId value, bool to_device) {
-  const double element = to_device ? host.to_device_ns : host.from_device_ns;
-  return 1e-9 * (host.call_ns + element * static_cast<double>(graph.value(value).type.elements()));
+double crossing_seconds(const HostModel& host, const ir::Graph& graph, const Crossing& c) {
+  if (!c.casts && !c.permutes) return 0;
+  const double cast = c.to_device ? host.cast_to_device_ns : host.cast_from_device_ns;
+  const double both = c.to_device ? host.to_device_ns : host.from_device_ns;
+  const double element = !c.casts ? host.permute_ns : c.permutes ? both : cast;
+  return 1e-9 * (host.call_ns + element * static_cast<double>(graph.value(c.value).type.elements()));
 }
 
 std::vector<double> node_seconds(const ir::Graph& graph, const HostModel& host) {
@@ -86,7 +89,7 @@ double Times::seconds() const {
 }
 
 Times estimate(const ir::Graph& graph, const Partition& partition, const target::Machine& machine,
-               const HostModel& host, const std::vector<double>& nodes,
+               const HostModel& host, const std::vector<double>& nodes, const std::vector<Crossing>& borders,
                const std::function<double(const Region&)>& accelerator) {
   Times out;
   out.nodes.assign(nodes.size(), 0);
@@ -97,8 +100,8 @@ Times estimate(const ir::Graph& graph, const Partition& partition, const target:
   }
   for (const Region& r : partition.regions) {
     Times::OfRegion of{accelerator(r), 1e-6 * machine.launch_us, 0};
-    for (ir::ValueId v : r.inputs) of.borders += crossing_seconds(host, graph, v, true);
-    for (ir::ValueId v : r.outputs) of.borders += crossing_seconds(host, graph, v, false);
+    for (const Crossing& c : borders)
+      if (c.region == r.id) of.borders += crossing_seconds(host, graph, c);
     out.regions.push_back(of);
   }
   return out;

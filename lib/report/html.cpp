@@ -41,6 +41,7 @@ class Writer {
     number("host_macs", p.host_macs);
     number("conversion_bytes", p.conversion_bytes);
     number("conversion_seconds", p.conversion_seconds);
+    lines("expected", p.expected);
     text("expected_error", p.expected_error);
     text("accuracy", p.accuracy);
     names("bounds", bound_names());
@@ -90,6 +91,13 @@ class Writer {
   void names(const char* name, const std::array<const char*, N>& list) {
     key(name);
     for (size_t i = 0; i < N; ++i) out_ += (i == 0 ? "[" : ",") + json_string(list[i], limits_.text);
+    out_ += ']';
+  }
+
+  void lines(const char* name, const std::vector<std::string>& list) {
+    key(name);
+    out_ += '[';
+    for (size_t i = 0; i < list.size(); ++i) out_ += (i == 0 ? "" : ",") + json_string(list[i], limits_.text);
     out_ += ']';
   }
 

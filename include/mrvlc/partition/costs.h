@@ -3,8 +3,8 @@
 #include <functional>
 #include <optional>
 
+#include "mrvlc/partition/crossings.h"
 #include "mrvlc/partition/host_model.h"
-#include "mrvlc/partition/partition.h"
 
 namespace mrvlc::partition {
 
@@ -16,8 +16,8 @@ struct Costs {
   std::function<std::optional<double>(const Region&)> measured;
 };
 
-// A value handed over at the border of a region, in seconds of the host.
-double crossing_seconds(const HostModel& host, const ir::Graph& graph, ir::ValueId value, bool to_device);
+// A value rewritten at the border of a region, in seconds of the host.
+double crossing_seconds(const HostModel& host, const ir::Graph& graph, const Crossing& crossing);
 
 // Seconds of the parts of a partition, in the order they have there.
 struct Times {
@@ -32,9 +32,10 @@ struct Times {
 };
 // Host seconds of every live node, by id.
 std::vector<double> node_seconds(const ir::Graph& graph, const HostModel& host);
-// `nodes` as above, of all nodes; `accelerator` gives the seconds of a region alone.
+// `nodes` as above, of all nodes; `borders`: what the host rewrites; `accelerator` gives the seconds of a
+// region alone.
 Times estimate(const ir::Graph& graph, const Partition& partition, const target::Machine& machine,
-               const HostModel& host, const std::vector<double>& nodes,
+               const HostModel& host, const std::vector<double>& nodes, const std::vector<Crossing>& borders,
                const std::function<double(const Region&)>& accelerator);
 
 // Seconds of a layer on the accelerator from shapes alone: good for the choice of what is

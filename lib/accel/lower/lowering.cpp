@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "mrvlc/partition/crossings.h"
 #include "mrvlc/partition/epilogue.h"
 #include "mrvlc/support/checked.h"
 #include "mrvlc/tensor/float16.h"
@@ -43,7 +44,7 @@ Lowering::Lowering(const ir::Graph& graph, const partition::Region& region, cons
     : graph_(graph),
       region_(region),
       machine_(machine),
-      channels_last_(choose_layouts(graph, region)),
+      channels_last_(partition::channels_last(graph, region)),
       wide_(choose_wide(graph, region)) {
   lowered_.layer_weight_bytes.assign(region.layers.size(), 0);
   for (uint32_t l = 0; l < region.layers.size(); ++l)

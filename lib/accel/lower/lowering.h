@@ -143,9 +143,6 @@ class Lowering {
   std::map<ir::NodeId, uint32_t> layer_of_;
 };
 
-// Values of the region stored channels last (layout.cpp).
-std::set<ir::ValueId> choose_layouts(const ir::Graph& graph, const partition::Region& region);
-
 // Builds a PeGroup stage by stage.
 class PeBuilder {
  public:

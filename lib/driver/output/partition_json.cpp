@@ -12,6 +12,10 @@ namespace {
 using partition::HostModel;
 using partition::Times;
 
+partition::Crossing crossing_of(const chost::Conversion& c) {
+  return {c.region, c.value, c.to_device, c.host_bytes != c.device_bytes, c.permuted};
+}
+
 Json crossings(const CompiledModel& m, const partition::Region& region, bool to_device) {
   Json list = Json::array();
   for (const chost::Conversion& c : m.host.conversions) {
@@ -24,7 +28,7 @@ Json crossings(const CompiledModel& m, const partition::Region& region, bool to_
     list.push_back({{"value", idmap::json_text(m.model.graph.value(c.value).name)},
                     {"bytes", c.host_bytes + c.device_bytes},
                     {"conversion", how},
-                    {"seconds", crossing_seconds(m.host_model, m.model.graph, c.value, to_device)}});
+                    {"seconds", conversion_seconds(m, c)}});
   }
   return list;
 }
@@ -64,13 +68,23 @@ Json host_nodes(const CompiledModel& m, const Times& times) {
   return list;
 }
 
+std::vector<partition::Crossing> borders(const CompiledModel& m) {
+  std::vector<partition::Crossing> out;
+  for (const chost::Conversion& c : m.host.conversions) out.push_back(crossing_of(c));
+  return out;
+}
+
 }  // namespace
+
+double conversion_seconds(const CompiledModel& m, const chost::Conversion& c) {
+  return crossing_seconds(m.host_model, m.model.graph, crossing_of(c));
+}
 
 void add_partition(Json& report, const CompiledModel& m, const CompileOptions& options) {
   const HostModel& host = m.host_model;
   const std::vector<double> nodes = node_seconds(m.model.graph, host);
   size_t next = 0;
-  const Times times = estimate(m.model.graph, m.partition, m.machine, host, nodes,
+  const Times times = estimate(m.model.graph, m.partition, m.machine, host, nodes, borders(m),
                                [&](const partition::Region&) { return region_seconds(m, next++); });
   double host_only = 0;
   for (double s : nodes) host_only += s;

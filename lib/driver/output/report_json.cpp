@@ -3,6 +3,7 @@
 
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/saturating.h"
+#include "output/expected_text.h"
 #include "output/partition_json.h"
 #include "placed.h"
 
@@ -11,8 +12,8 @@ namespace {
 
 // Layers in report.txt, for each region; `mrvlc profile` prints all.
 constexpr size_t kReportLayers = 20;
-// Nodes on the CPU in report.txt; placement.json has all.
-constexpr size_t kReportFallbacks = 10'000;
+// Reasons for the CPU in report.txt, and nodes named for each; placement.json has all.
+constexpr size_t kReportReasons = 1000, kReportNodes = 4;
 
 struct Macs {
   int64_t accelerator = 0, cpu = 0;
@@ -79,7 +80,7 @@ Json host_json(const CompiledModel& m) {
   double seconds = 0;
   for (const chost::Conversion& c : m.host.conversions) {
     bytes += c.host_bytes + c.device_bytes;
-    seconds += crossing_seconds(m.host_model, m.model.graph, c.value, c.to_device);
+    seconds += conversion_seconds(m, c);
     conversions.push_back({{"region", c.region},
                            {"value", idmap::json_text(m.model.graph.value(c.value).name)},
                            {"to", c.to_device ? "accelerator" : "host"},
@@ -97,22 +98,40 @@ Json host_json(const CompiledModel& m) {
           {"conversions", std::move(conversions)}};
 }
 
-std::string fallback_line(const PlacedNodes& nodes, size_t i) {
-  const ir::Source& s = nodes.source(i);
-  const int64_t macs = nodes.macs(i);
-  return fmt::format("on the CPU: {} '{}' ({}){}: {}\n", s.id, idmap::json_text(s.name),
-                     idmap::json_text(s.op_type), macs == 0 ? "" : fmt::format(", {} MACs", macs),
-                     nodes.reason(i));
+// Nodes with one reason: "on the CPU: main/2 'g2' (Gemm), 32 MACs: Why.", or "on the CPU: 9 nodes, main/2
+// 'g2' (Gemm), ... and 5 more, 320 MACs: Why.".
+std::string fallback_line(const PlacedNodes& nodes, const std::vector<size_t>& group) {
+  int64_t macs = 0;
+  for (size_t i : group) macs = saturating_add(macs, nodes.macs(i));
+  std::string names;
+  for (size_t k = 0; k < std::min(kReportNodes, group.size()); ++k) {
+    const ir::Source& s = nodes.source(group[k]);
+    names += fmt::format("{}{} '{}' ({})", k == 0 ? "" : ", ", s.id, idmap::json_text(s.name),
+                         idmap::json_text(s.op_type));
+  }
+  if (group.size() > 1) names = fmt::format("{} nodes, {}", group.size(), names);
+  if (group.size() > kReportNodes) names += fmt::format(" and {} more", group.size() - kReportNodes);
+  return fmt::format("on the CPU: {}{}: {}\n", names, macs == 0 ? "" : fmt::format(", {} MACs", macs),
+                     nodes.reason(group.front()));
 }
 
 std::string fallback_lines(const PlacedNodes& nodes) {
-  std::string out;
-  size_t found = 0;
+  std::vector<size_t> found;
+  std::vector<std::string> reasons;
   for (size_t i = 0; i < nodes.size(); ++i) {
-    if (nodes.on_cpu(i) && ++found <= kReportFallbacks) out += fallback_line(nodes, i);
+    if (!nodes.on_cpu(i)) continue;
+    found.push_back(i);
+    reasons.push_back(nodes.reason(i));
   }
-  if (found <= kReportFallbacks) return out;
-  return out + fmt::format("{} more nodes on the CPU: placement.json has all\n", found - kReportFallbacks);
+  std::vector<std::vector<size_t>> groups = by_reason(reasons);
+  std::string out;
+  for (size_t g = 0; g < std::min(kReportReasons, groups.size()); ++g) {
+    for (size_t& i : groups[g]) i = found[i];
+    out += fallback_line(nodes, groups[g]);
+  }
+  if (groups.size() <= kReportReasons) return out;
+  return out +
+         fmt::format("{} more reasons for the CPU: placement.json has all\n", groups.size() - kReportReasons);
 }
 
 }  // namespace
@@ -153,6 +172,7 @@ std::string report_text(const Json& r, const PlacedNodes& nodes, const std::vect
                      h["conversions"].size(), h["conversion_bytes"].get<int64_t>(),
                      1e3 * h["conversion_seconds_estimate"].get<double>());
   out += "partition: " + partition_line(r.at("partition")) + "\n";
+  for (const std::string& line : expected_lines(r)) out += line + "\n";
   out += "accuracy: " + accuracy_line(r.at("accuracy")) + "\n";
   out += report::profile_text(regions, kReportLayers);
   return r["target"]["name"] == "host" ? out : out + fallback_lines(nodes);

@@ -1,5 +1,7 @@
 #include "output/report_page.h"
 
+#include "output/expected_text.h"
+#include "output/partition_json.h"
 #include "profile/region_profile.h"
 
 namespace mrvlc::driver {
@@ -88,6 +90,8 @@ report::Page report_page(const CompiledModel& m, const Json& report, const Place
   p.host_macs = host.at("macs").get<uint64_t>();
   p.conversion_bytes = host.at("conversion_bytes").get<uint64_t>();
   p.conversion_seconds = host.at("conversion_seconds_estimate").get<double>();
+  p.expected.push_back(partition_line(report.at("partition")));
+  for (std::string& line : expected_lines(report)) p.expected.push_back(std::move(line));
   p.expected_error = expected_error_text(report.at("accuracy"));
   p.accuracy = accuracy_detail(report.at("accuracy"));
   p.regions = std::move(regions);

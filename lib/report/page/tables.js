@@ -97,6 +97,7 @@ function placementView() {
     `${integer(data.on_cpu)} on the CPU, ${integer(data.folded)} folded at compile time. ` +
     `${percent(data.mac_share_accelerator)} of the multiplications run on the accelerator.`), stepsView()];
   if (data.regions.length > 1) parts.push(regionTable());
+  if (data.expected.length > 0) parts.push(el('h3', null, 'Expected time'), el('pre', { class: 'scroll' }, data.expected.join('\n')));
   if (data.fallbacks.length === 0) return parts.concat(el('p', { class: 'good' }, 'No node falls back to the CPU.'));
   parts.push(el('h3', null, 'On the CPU, and why'));
   if (data.fallbacks_left_out > 0) {

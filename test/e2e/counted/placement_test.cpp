@@ -1,5 +1,7 @@
 // Fates of nodes: counted once each, with a reason, the same in placement.json, idmap.json, report.json and
 // `mrvlc explain`.
+#include <fmt/format.h>
+
 #include <sstream>
 
 #include "compiled.h"
@@ -112,10 +114,54 @@ TEST_CASE("explain says where, what, how much and why") {
     lines.push_back(text.substr(at, end - at));
     at = end + 1;
   }
-  REQUIRE(lines.size() == 4);
+  REQUIRE(lines.size() > 4);
   CHECK(words(lines[0]) == "where operator MACs rule node reason");
   CHECK(words(lines[1]).starts_with("accelerator 0 Gemm 64 fc_gemm g1 matrix product"));
   CHECK(words(lines[2]) == "cpu Sin s No rule takes operator Sin.");
   CHECK(words(lines[3]) == "cpu Gemm 32 g2 It is kept on the CPU because --cpu 'g2' names it.");
+  CHECK(lines[4].starts_with("partition: greedy: about "));
   CHECK(explained(c, "g1").find("rule fc_gemm: accepted\n") != std::string::npos);
+}
+
+TEST_CASE("what is expected is told in report.txt, report.html and by explain alike") {
+  auto c = test::compile_model(test::mixed_model(), "expected", [](auto& o) { o.cpu = {"g2"}; });
+  const Json r = c.json("report.json");
+  const Json& in = r["regions"][0]["in"][0];
+  const std::string value = fmt::format("    in '{}': {}, {} B, {:.4f} ms", in["value"].get<std::string>(),
+                                        in["conversion"].get<std::string>(), in["bytes"].get<int64_t>(),
+                                        1e3 * in["seconds"].get<double>());
+  double sine = 0;
+  for (const Json& n : r["host"]["nodes"])
+    if (n["op_type"] == "Sin") sine = 1e3 * n["seconds"].get<double>();
+  CHECK(sine > 0);
+  for (const std::string& text : {c.text("report.txt"), c.text("report.html"), explained(c)}) {
+    CHECK(text.find(value) != std::string::npos);
+    CHECK(text.find(fmt::format("  host: 1 x Sin, about {:.4f} ms", sine)) != std::string::npos);
+    CHECK(text.find(fmt::format("  region 0: about {:.4f} ms",
+                                1e3 * r["regions"][0]["seconds"].get<double>())) != std::string::npos);
+  }
+}
+
+TEST_CASE("a reason that many nodes share is written once") {
+  pb::ModelProto model = test::empty_model();
+  test::add_input(model, "v0", {2, 4});
+  for (int i = 0; i < 6; ++i)
+    test::add_named(model, fmt::format("s{}", i), "Sin", {fmt::format("v{}", i)},
+                    {fmt::format("v{}", i + 1)});
+  test::add_output(model, "v6", {2, 4});
+  auto c = test::compile_model(model, "shared_reasons");
+  auto times = [](const std::string& text, const std::string& what) {
+    size_t n = 0;
+    for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
+    return n;
+  };
+  const std::string reason = "No rule takes operator Sin.";
+  CHECK(times(explained(c), reason) == 1);
+  CHECK(explained(c).find("[1] 6 nodes: " + reason) != std::string::npos);
+  CHECK(times(explained(c), " [1]\n") == 6);
+  CHECK(times(c.text("report.txt"), reason) == 1);
+  CHECK(c.text("report.txt")
+            .find("on the CPU: 6 nodes, main/0 's0' (Sin), main/1 's1' (Sin), main/2 's2' (Sin), "
+                  "main/3 's3' (Sin) and 2 more: " +
+                  reason) != std::string::npos);
 }

@@ -147,3 +147,16 @@ TEST_CASE("on-chip memory that is held is not the highest address") {
   CHECK(r["ocm_peak_bytes"].get<int64_t>() <= 2 * 2048 + 512 + 512);
   CHECK(r["ocm_highest_address_bytes"].get<int64_t>() > 1'000'000);
 }
+
+TEST_CASE("a partition by cost is chosen by the figures that are reported") {
+  for (const auto& model : {test::counted_model(), test::pointwise_model(), test::late_split_model()}) {
+    const Json greedy = test::compile_model(model, "greedily").json("report.json")["partition"];
+    const Json cost = test::compile_model(model, "by_cost", [](auto& o) {
+                        o.partition_by = driver::CompileOptions::PartitionBy::Cost;
+                      }).json("report.json")["partition"];
+    CHECK(cost["seconds_greedy"].get<double>() == Approx(greedy["seconds"].get<double>()).epsilon(1e-9));
+    CHECK(cost["seconds"].get<double>() <= cost["seconds_greedy"].get<double>());
+    CHECK(cost["seconds"].get<double>() <= cost["seconds_host_only"].get<double>() * (1 + 1e-9));
+    CHECK(cost["seconds"] != cost["seconds_greedy"]);  // these are too small for a launch
+  }
+}

@@ -102,6 +102,17 @@ TEST_CASE("the manifest has every file that was read, with its hash") {
   CHECK(p.manifest()["read"] == expected);
 }
 
+TEST_CASE("a host model is among what was read") {
+  Project p;
+  driver::CompileOptions o = p.options();
+  o.host_model = fs::path(MRVLC_SOURCE_DIR) / "lib/partition/host_model.json";
+  REQUIRE(p.compile(o).empty());
+  const Json expected = {
+      {"kind", "host_model"}, {"file", "host_model.json"}, {"sha256", sha256_hex(slurp(o.host_model))}};
+  const Json read = p.manifest()["read"];
+  CHECK(std::ranges::count(read, expected) == 1);
+}
+
 TEST_CASE("the hash of a model with external data is that of the list of its files") {
   Project p;
   REQUIRE(p.compile(p.options()).empty());

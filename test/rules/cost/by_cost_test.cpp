@@ -14,6 +14,7 @@ partition::Costs costs_with(double host_ns,
   partition::HostModel host;
   host.call_ns = 10;
   host.to_device_ns = host.from_device_ns = 1;
+  host.cast_to_device_ns = host.cast_from_device_ns = host.permute_ns = 1;
   host.rates["default"] = {host_ns, host_ns};
   return {host, std::move(measured)};
 }
@@ -103,4 +104,21 @@ TEST_CASE("never above the greedy partition or the host alone, wherever costs li
     CHECK(p.chosen_seconds <= host * (1 + 1e-9));
     CHECK(p.decisions.size() == g.topological_order().size());
   }
+}
+
+TEST_CASE("what crosses a border: once for all regions that take it alike, permuted where a window reads") {
+  const ir::Graph g = test::image_graph(
+      " %a = Conv(%x, %w) : f32[1,4,8,8]\n %b = Hardmax(%a) : f32[1,4,8,8]\n"
+      " %c = Conv(%b, %w) : f32[1,4,8,8]\n %d = Add(%c, %x) : f32[1,4,8,8]\n output %d\n");
+  partition::Options options;
+  const partition::Partition p = test::split(g, options);
+  REQUIRE(p.regions.size() == 2);
+  std::vector<std::string> said;
+  for (const partition::Crossing& c : partition::crossings(g, p)) {
+    CHECK(c.casts);
+    CHECK(c.permutes);
+    said.push_back(std::to_string(c.region) + (c.to_device ? " in " : " out ") + g.value(c.value).name);
+  }
+  // The second region reads x as the first left it.
+  CHECK(said == std::vector<std::string>{"0 in x", "0 out a", "1 in b", "1 out d"});
 }

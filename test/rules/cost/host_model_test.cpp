@@ -1,6 +1,7 @@
 // Host models as files: what is wrong is refused, and what is right is used.
 #include "mrvlc/partition/host_model.h"
 
+#include "mrvlc/partition/costs.h"
 #include "partition/build.h"
 
 using namespace mrvlc;
@@ -47,4 +48,35 @@ TEST_CASE("an operator's own rate, and that of its form") {
   };
   CHECK(seconds("b") == Approx(1e-9 * (5 + 3 * 256)));
   CHECK(seconds("a") == Approx(1e-9 * (5 + 2 * 4 * 256)));
+}
+
+TEST_CASE("rates at a border: both, a cast or a permutation alone, and those of older files") {
+  const ir::Graph g = test::image_graph(" %a = Relu(%x) : f32[1,4,8,8]\n output %a\n");
+  const ir::ValueId x = *g.find_value("x");
+  auto seconds = [&](const partition::HostModel& m, bool to_device, bool casts, bool permutes) {
+    return partition::crossing_seconds(m, g, {0, x, to_device, casts, permutes});
+  };
+  std::string text = with("");
+  auto older = partition::parse_host_model(text, "file");
+  text.insert(1, R"("cast_to_device_ns": 7, "cast_from_device_ns": 8, "permute_ns": 9, )");
+  auto newer = partition::parse_host_model(text, "file");
+  REQUIRE((older.ok() && newer.ok()));
+  for (bool to_device : {true, false}) {
+    CHECK(seconds(*newer, to_device, true, true) == Approx(1e-9 * (5 + 256)));
+    CHECK(seconds(*newer, to_device, true, false) == Approx(1e-9 * (5 + (to_device ? 7 : 8) * 256)));
+    CHECK(seconds(*newer, to_device, false, true) == Approx(1e-9 * (5 + 9 * 256)));
+    CHECK(seconds(*newer, to_device, false, false) == 0);
+    CHECK(seconds(*older, to_device, true, false) == Approx(1e-9 * (5 + 256)));
+  }
+}
+
+TEST_CASE("a depthwise convolution takes rows, and 16 outputs of each at once") {
+  const ir::Graph g = test::image_graph(
+      " const %d : f32[4,1,1,1] = [1, 2, 3, 4]\n %a = Conv(%x, %d) {group = 4} : f32[1,4,8,8]\n output %a\n");
+  auto model =
+      partition::parse_host_model(with(R"(, "Conv/depthwise": {"mac_ns": 2, "step_ns": 3})"), "file");
+  REQUIRE(model.ok());
+  const ir::Node& conv = g.node(g.value(*g.find_value("a")).producer);
+  CHECK(partition::host_form(g, conv) == "depthwise-any");
+  CHECK(partition::host_seconds(*model, g, conv) == Approx(1e-9 * (5 + 2 * 4 * 8 * 16 + 3 * 2 * 4 * 8)));
 }

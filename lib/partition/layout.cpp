@@ -3,9 +3,10 @@
 #include <map>
 #include <set>
 
-#include "lower/lowering.h"
+#include "mrvlc/ops/op.h"
+#include "mrvlc/partition/crossings.h"
 
-namespace mrvlc::accel {
+namespace mrvlc::partition {
 namespace {
 
 // Values of the region, numbered as they are met.
@@ -43,7 +44,7 @@ class Classes {
   std::vector<bool> last_;
 };
 
-bool wants_channels_last(const partition::Layer& layer, const ir::Node& anchor) {
+bool wants_channels_last(const Layer& layer, const ir::Node& anchor) {
   return layer.kind == LayerKind::Resize || ops::traits(anchor).by_channel;
 }
 
@@ -53,10 +54,10 @@ bool ties(const ir::Node& node) {
 
 }  // namespace
 
-std::set<ir::ValueId> choose_layouts(const ir::Graph& graph, const partition::Region& region) {
+std::set<ir::ValueId> channels_last(const ir::Graph& graph, const Region& region) {
   Classes classes;
   auto rank = [&](ir::ValueId v) { return graph.value(v).type.shape.size(); };
-  for (const partition::Layer& layer : region.layers) {
+  for (const Layer& layer : region.layers) {
     for (ir::NodeId id : layer.nodes) {
       const ir::Node& node = graph.node(id);
       if (!ties(node) || node.outputs.empty() || layer.kind == LayerKind::Reshape) continue;
@@ -74,4 +75,4 @@ std::set<ir::ValueId> choose_layouts(const ir::Graph& graph, const partition::Re
   return out;
 }
 
-}  // namespace mrvlc::accel
+}  // namespace mrvlc::partition

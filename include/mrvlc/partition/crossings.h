@@ -1,0 +1,30 @@
+// Values at the borders of regions: how regions store them, and which of them the host casts or permutes.
+#pragma once
+#include <set>
+
+#include "mrvlc/partition/partition.h"
+
+namespace mrvlc::partition {
+
+// Values of the region that are stored channels last: those that a sliding window reads or writes, and those
+// that element-wise layers tie to them.
+std::set<ir::ValueId> channels_last(const ir::Graph& graph, const Region& region);
+
+// A value that the host rewrites on its way into or out of a region.
+struct Crossing {
+  uint32_t region = 0;  // Region::id
+  ir::ValueId value;
+  bool to_device = false;
+  bool casts = false;     // between float32 and fp16
+  bool permutes = false;  // elements change places
+  bool operator==(const Crossing&) const = default;
+};
+
+// In the order of the regions, inputs before outputs. A value is rewritten once for all regions that take it
+// in the same form, and not at all where the host has it, or needs it, as the device does.
+std::vector<Crossing> crossings(const ir::Graph& graph, const Partition& partition);
+
+// Does storing channels last move elements of the shape?
+bool moves_channels(const Shape& shape);
+
+}  // namespace mrvlc::partition
