@@ -144,13 +144,14 @@ double products_of_node(const ir::Graph& graph, const ir::Node& node) {
   constexpr int64_t kLanes = 16;
   const auto macs = static_cast<double>(ops::macs(graph, node));
   if (!is_depthwise(host_form(graph, node))) return macs;
-  const auto width = static_cast<double>(graph.value(node.outputs[0]).type.shape.back());
+  const auto width =
+      static_cast<double>(std::max<int64_t>(graph.value(node.outputs[0]).type.shape.back(), 1));
   return macs * std::ceil(width / kLanes) * kLanes / width;
 }
 
 double rows_of(const ir::Graph& graph, ir::ValueId v) {
   const TensorType& type = graph.value(v).type;
-  return static_cast<double>(type.elements()) / static_cast<double>(type.shape.back());
+  return static_cast<double>(type.elements()) / static_cast<double>(std::max<int64_t>(type.shape.back(), 1));
 }
 
 // What is read and written, windows as often as they meet an element; of a depthwise convolution rows, each
