@@ -255,6 +255,7 @@ def unreadable_page(page, path):
     for name in ('<b>\\xff" (Conv)', "<\\xed\\xa0\\x80> (Conv)", "&lt; (MaxPool)"):
         check("the page shows %s: %s" % (name, names), name in names)
     check("what is on the CPU is shown", "Gemm" in text(page, "#placement tbody"))
+    check("what is expected is shown", "region 0: about" in text(page, "#placement pre"))
 
 
 def digits_page(page, path):
