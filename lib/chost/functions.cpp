@@ -173,7 +173,6 @@ class Emitter {
     return program_.add_buffer(buffer);
   }
 
-  // A value that is stored as on the host needs no conversion at all.
   // Dimensions of one element may stand anywhere.
   bool same_order(const accel::PortLayout& port) const {
     const Shape& shape = program_.graph.value(port.value).type.shape;
@@ -186,6 +185,7 @@ class Emitter {
     return true;
   }
 
+  // A value that is stored as on the host needs no conversion at all.
   bool same_form(const accel::PortLayout& port) const {
     const TensorType& type = program_.graph.value(port.value).type;
     return same_order(port) && (type.elem == ElementType::F16) == (port.type == isa::DataType::F16);

@@ -3,11 +3,12 @@
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/hash.h"
 #include "placement/constraints.h"
+#include "rule_files.h"
 
 namespace mrvlc::driver {
 namespace {
 
-constexpr size_t kMaxRulesBytes = 16u << 20, kMaxHostModelBytes = 1u << 20;
+constexpr size_t kMaxHostModelBytes = 1u << 20;
 
 Result<std::string> read_noted(ReadFile::Kind kind, const std::filesystem::path& file, size_t most,
                                std::vector<ReadFile>& read) {
@@ -29,7 +30,7 @@ Result<partition::HostModel> read_host_model(const CompileOptions& options, std:
 Result<SideInputs> read_side_inputs(const CompileOptions& options, std::vector<ReadFile>& read) {
   SideInputs out;
   for (const auto& file : options.rules) {
-    MRVLC_ASSIGN(std::string text, read_noted(ReadFile::Kind::Rules, file, kMaxRulesBytes, read));
+    MRVLC_ASSIGN(std::string text, read_noted(ReadFile::Kind::Rules, file, kMaxRuleFile, read));
     out.rules.emplace_back(file.string(), std::move(text));
   }
   MRVLC_ASSIGN(out.host_model, read_host_model(options, read));

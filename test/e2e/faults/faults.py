@@ -21,7 +21,8 @@ def build(mrvlc, include, name):
     text = pathlib.Path(__file__).with_name("faults.c").read_text().replace("NAME", name)
     source = pathlib.Path(f"faults_{name}.c")
     source.write_text(text)
-    subprocess.run(["gcc", "-O1", *STRICT, f"-I{include}", f"-I{name}", "-o", f"faults_{name}", source, f"{name}/{name}.c",
+    subprocess.run(["gcc", "-O1", *STRICT, f"-I{include}",
+                    f"-I{pathlib.Path(__file__).parent.parent}", f"-I{name}", "-o", f"faults_{name}", source, f"{name}/{name}.c",
                     f"{name}/{name}_weights.S", "-Xassembler", f"-I{name}", f"-L{library}", f"-Wl,-rpath,{library}",
                     "-lmrvl_simdev", "-lm"], check=True)
 

@@ -29,7 +29,7 @@ swaps=0
 for name in "${names[@]}"; do
   sed "s/NAME/$name/g" "$here/swap.c" >swap_$name.c
   # shellcheck disable=SC2086
-  gcc -O1 $strict -I"$include" -I"$name" -o swap_$name swap_$name.c "$name/$name.c" "$name/${name}_weights.S" \
+  gcc -O1 $strict -I"$include" -I"$here/.." -I"$name" -o swap_$name swap_$name.c "$name/$name.c" "$name/${name}_weights.S" \
     -Xassembler -I"$name" -L"$lib" -Wl,-rpath,"$lib" -lmrvl_simdev -lm || { problem "$name: the stub does not compile"; continue; }
   mapfile -t others < <(find . -name '*.mrvl' -not -path "./$name/*" | sort)
   got=$(./swap_$name "$name" "${others[@]}") || { problem "$name takes a binary that is not its own"; continue; }

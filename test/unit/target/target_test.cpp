@@ -224,7 +224,6 @@ TEST_CASE("data folders come after what is built in") {
   const char* before = std::getenv("XDG_DATA_HOME");
   const std::string kept = before == nullptr ? "" : before;
   ::setenv("XDG_DATA_HOME", home.c_str(), 1);
-  p.variant("mrvlc/targets/mine", "cn10ka", "{}");
   p.variant("mrvlc/targets/cn10ka", "cn10ka", "{" + entry("ddr_bytes", "64") + "}");
   p.add("mrvlc/targets/mine", R"({"name": "mine", "extends": "cn10ka", "fields": {}})");
   CHECK(load_machine("mine", {}).ok());
