@@ -96,6 +96,39 @@ Call emit_to_device(Program& program, ir::NodeId node, const accel::PortLayout& 
   return f.finish();
 }
 
+bool keeps_order(const Shape& shape, const std::vector<int64_t>& perm) {
+  int64_t previous = -1;
+  for (int64_t d : perm) {
+    if (shape[static_cast<size_t>(d)] == 1) continue;
+    if (d < previous) return false;
+    previous = d;
+  }
+  return true;
+}
+
+Call emit_to_form(Program& program, ir::NodeId node, const Form& form, BufferId to, std::string_view what) {
+  Function f(program, {node}, what);
+  const TensorType& type = program.graph.value(form.first).type;
+  const Border b = border_of(type.shape, form.second);
+  const std::string x = f.read(form.first, "x"), y = f.write_buffer(to, ops::c_type(type.elem), "y");
+  begin_loops(f, b, false);
+  f.put("{}[{}] = {}[{}];", y, index(b.device_strides), x, index(b.host_strides));
+  end_loops(f, b);
+  return f.finish();
+}
+
+Call emit_from_form(Program& program, ir::NodeId node, const Form& form, BufferId from,
+                    std::string_view what) {
+  Function f(program, {node}, what);
+  const TensorType& type = program.graph.value(form.first).type;
+  const Border b = border_of(type.shape, form.second);
+  const std::string x = f.read_buffer(from, ops::c_type(type.elem), "x"), y = f.write(form.first, "y");
+  begin_loops(f, b, true);
+  f.put("{}[{}] = {}[{}];", y, index(b.host_strides), x, index(b.device_strides));
+  end_loops(f, b);
+  return f.finish();
+}
+
 Call emit_from_device(Program& program, ir::NodeId node, const accel::PortLayout& port, BufferId from,
                       std::string_view what) {
   Function f(program, {node}, what);

@@ -57,7 +57,7 @@ void place_inputs(Program& program) {
 
 void alias_reshapes(Program& program, std::vector<FusionGroup>& groups) {
   for (FusionGroup& group : groups) {
-    if (group.region >= 0 || group.nodes.size() != 1) continue;
+    if (group.region >= 0 || group.call >= 0 || group.nodes.size() != 1) continue;
     const ir::Node& node = program.node(group.nodes[0]);
     if (!is_alias_op(program.graph, node)) continue;
     BufferId from = program.place(node.inputs[0]), to = program.place(node.outputs[0]);
@@ -111,7 +111,8 @@ void assign_buffers(Program& program, std::vector<FusionGroup>& groups) {
   alias_reshapes(program, groups);
   place_outputs(program);
   for (FusionGroup& group : groups) {
-    if (group.region < 0 && group.nodes.size() == 1 && program.node(group.nodes[0]).is(Op::Concat) &&
+    if (group.region < 0 && group.call < 0 && group.nodes.size() == 1 &&
+        program.node(group.nodes[0]).is(Op::Concat) &&
         program.graph.value(program.node(group.nodes[0]).outputs[0]).type.elem != ElementType::String &&
         !ops::has_dynamic_shapes(program.graph, program.node(group.nodes[0])))
       place_concat(program, group);

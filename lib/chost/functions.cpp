@@ -28,6 +28,8 @@ class Emitter {
       step.group = std::move(group);
       if (step.group.region >= 0) {
         MRVLC_TRY(emit_region(step));
+      } else if (step.group.call >= 0) {
+        emit_library_call(program_, step);
       } else if (step.group.no_code) {
         program_.without_code.push_back(program_.expr(step.group.nodes.front()));
         continue;
@@ -173,16 +175,8 @@ class Emitter {
     return program_.add_buffer(buffer);
   }
 
-  // Dimensions of one element may stand anywhere.
   bool same_order(const accel::PortLayout& port) const {
-    const Shape& shape = program_.graph.value(port.value).type.shape;
-    int64_t previous = -1;
-    for (int64_t d : port.perm) {
-      if (shape[static_cast<size_t>(d)] == 1) continue;
-      if (d < previous) return false;
-      previous = d;
-    }
-    return true;
+    return keeps_order(program_.graph.value(port.value).type.shape, port.perm);
   }
 
   // A value that is stored as on the host needs no conversion at all.

@@ -62,6 +62,7 @@ Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& pa
   CSource source = source_text(program, interface, arena);
   code.weights_bytes = static_cast<int64_t>(program.weights.blob().size());
   code.conversions = std::move(program.conversions);
+  code.call_symbols = std::move(program.call_symbols);
   code.texts_made = module.texts_made;
   const std::string& stem = options.file_stem;
   code.functions = list_functions(program, source.take_functions());

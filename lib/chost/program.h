@@ -18,6 +18,8 @@ namespace mrvlc::chost {
 using ops::memory_bytes;
 using ops::slot_bytes;
 using BufferId = Id<struct BufferTag>;
+// A value with its dimensions in another order: stored dimension i is dimension second[i].
+using Form = std::pair<ir::ValueId, std::vector<int64_t>>;
 
 // A piece of memory that holds a value (or scratch, or a value in the form of the device).
 struct Buffer {
@@ -34,6 +36,7 @@ struct Buffer {
 struct FusionGroup {
   std::vector<ir::NodeId> nodes;  // head first; of a region: its nodes
   int region = -1;
+  int call = -1;         // index into Partition::calls: a library computes it
   bool no_code = false;  // the result is the operand's memory
 };
 
@@ -92,7 +95,11 @@ class Program {
         weights(m.weights),
         functions(m.functions),
         without_code(m.without_code),
-        error(m.error) {}
+        error(m.error) {
+    call_symbols.resize(p.calls.size());
+    for (const partition::Call& call : p.calls)
+      for (ir::NodeId n : call.nodes) calls_.emplace(n, &call);
+  }
 
   const ir::Graph& graph;
   const partition::Partition& partition;
@@ -108,9 +115,11 @@ class Program {
   std::map<ir::ValueId, BufferId> value_buffers;
   // Forms of values on the device, by (value, type and permutation of the port).
   std::map<std::pair<ir::ValueId, std::pair<isa::DataType, std::vector<int64_t>>>, BufferId> device_buffers;
+  std::map<Form, BufferId> forms;  // that libraries read and write
   std::vector<Step> steps;
   std::vector<std::pair<BufferId, uint32_t>> output_copies;  // to graph output
   std::vector<Conversion> conversions;
+  std::vector<std::string> call_symbols;  // by index of Partition::calls
 
   BufferId add_buffer(Buffer buffer) {
     buffers.push_back(buffer);
@@ -125,7 +134,15 @@ class Program {
   std::pair<BufferId, int64_t> resolve(BufferId buffer) const;
   const ir::Node& node(ir::NodeId id) const { return graph.node(id); }
   ir::ExprId expr(ir::NodeId id) const { return ir::expr_id(graph, id); }
+  // The call that computes the node, or null.
+  const partition::Call* call_of(ir::NodeId id) const {
+    const auto it = calls_.find(id);
+    return it == calls_.end() ? nullptr : it->second;
+  }
   bool is_body() const { return graph.first_expr != 0; }
+
+ private:
+  std::map<ir::NodeId, const partition::Call*> calls_;
 };
 
 // strings.cpp. Does a value of the program, or of its bodies, consist of texts?

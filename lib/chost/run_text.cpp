@@ -212,7 +212,9 @@ void RunText::declare_views() {
     put("{}_view {} = {{{}, {{{}}}}};", prefix_, view_name(v), mutable_address(v),
         type.wrapper == Wrapper::None ? dims_text(type.shape) : "0");
   }
-  if (!values.empty()) put("int rc = 0;");
+  const bool fallible = std::ranges::any_of(
+      program_.steps, [](const Step& step) { return std::ranges::any_of(step.before, &Call::fallible); });
+  if (!values.empty() || fallible) put("int rc = 0;");
 }
 
 void RunText::take_input_dims() {

@@ -2,6 +2,7 @@
 
 #include "default_rules.h"
 #include "kinds.h"
+#include "mrvlc/partition/library.h"
 
 namespace mrvlc::partition {
 
@@ -50,6 +51,11 @@ rules::MachineNumbers machine_numbers(const target::Machine& machine) {
 
 rules::RuleFile default_rule_file() {
   return {std::string(kDefaultRulesName), std::string(kDefaultRulesText)};
+}
+
+rules::LoadResult load_library_rules(const std::vector<rules::RuleFile>& files) {
+  const std::vector<rules::LayerWord> kinds = {{rules::kCallKind, false, {}}, {kCpuKind, false, {}}};
+  return rules::load_rules(files, {kinds, ops::find_op, ops::all_ops(), {}});
 }
 
 rules::LoadResult load_rules(bool defaults, const std::vector<rules::RuleFile>& files) {

@@ -53,6 +53,28 @@ class ConditionCheck {
 
   void run() { conditions(c_.rule.where); }
 
+  std::optional<Kind> kind(const Expression& e) {
+    switch (e.kind) {
+      case Expression::Kind::Integer:
+        return Kind::Integer;
+      case Expression::Kind::Float:
+        return Kind::Float;
+      case Expression::Kind::String:
+        return Kind::String;
+      case Expression::Kind::Word:
+        return word(e);
+      case Expression::Kind::Capture:
+        return capture(e);
+      case Expression::Kind::List:
+        return list(e);
+      case Expression::Kind::Call:
+        return call(e);
+      case Expression::Kind::Arithmetic:
+        return arithmetic(e);
+    }
+    return std::nullopt;
+  }
+
  private:
   template <DiagId Code, class... Args>
   std::nullopt_t error(Location at, Args&&... args) {
@@ -100,28 +122,6 @@ class ConditionCheck {
     error<DiagCode::MRV0304>(
         r.at, t.text,
         fmt::format("compares {} with {}{}", kind_name(left), kind_name(*k), equality ? "" : " by order"));
-  }
-
-  std::optional<Kind> kind(const Expression& e) {
-    switch (e.kind) {
-      case Expression::Kind::Integer:
-        return Kind::Integer;
-      case Expression::Kind::Float:
-        return Kind::Float;
-      case Expression::Kind::String:
-        return Kind::String;
-      case Expression::Kind::Word:
-        return word(e);
-      case Expression::Kind::Capture:
-        return capture(e);
-      case Expression::Kind::List:
-        return list(e);
-      case Expression::Kind::Call:
-        return call(e);
-      case Expression::Kind::Arithmetic:
-        return arithmetic(e);
-    }
-    return std::nullopt;
   }
 
   std::optional<Kind> word(const Expression& e) {
@@ -300,6 +300,10 @@ std::string expression_text(const Expression& e) {
 
 void check_conditions(const CheckContext& context) {
   ConditionCheck(context).run();
+}
+
+std::optional<Kind> check_expression(const CheckContext& context, const Expression& e) {
+  return ConditionCheck(context).kind(e);
 }
 
 }  // namespace mrvlc::rules

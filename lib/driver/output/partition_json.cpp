@@ -82,12 +82,13 @@ double conversion_seconds(const CompiledModel& m, const chost::Conversion& c) {
 
 void add_partition(Json& report, const CompiledModel& m, const CompileOptions& options) {
   const HostModel& host = m.host_model;
-  const std::vector<double> nodes = node_seconds(m.model.graph, host);
+  std::vector<double> nodes = node_seconds(m.model.graph, host);
+  double host_only = 0;
+  for (double s : nodes) host_only += s;
+  time_calls(m.partition.calls, nodes);
   size_t next = 0;
   const Times times = estimate(m.model.graph, m.partition, m.machine, host, nodes, borders(m),
                                [&](const partition::Region&) { return region_seconds(m, next++); });
-  double host_only = 0;
-  for (double s : nodes) host_only += s;
   const bool by_cost = m.has_accelerator && options.partition_by == CompileOptions::PartitionBy::Cost;
   Json& p = report["partition"];
   p["mode"] = by_cost ? "cost" : "greedy";

@@ -42,8 +42,9 @@ Status check_sources(const OutputFolder& folder) {
   for (const char* end : {".h", ".c", "_weights.S", "_weights.bin"})
     MRVLC_TRY(folder.check(folder.name + end));
   MRVLC_TRY(folder.check("main.c"));
+  for (const std::string& file : folder.sources) MRVLC_TRY(folder.check(file));
   for (const auto& [file, hash] : folder.files) {
-    if (file.ends_with(".mrvl")) MRVLC_TRY(folder.check(file));
+    if (file.ends_with(".mrvl") || file.ends_with(".h")) MRVLC_TRY(folder.check(file));
   }
   return {};
 }
@@ -58,11 +59,14 @@ Status build_stub(const RunOptions& options, const OutputFolder& folder, const f
   auto flags = split_words(options.cflags.empty() ? "-O2" : options.cflags);
   argv.insert(argv.end(), flags.begin(), flags.end());
   auto file = [&](const std::string& name) { return (out / name).string(); };
-  argv.insert(
-      argv.end(),
-      {"-std=c99", "-I" + (prefix / "include").string(), "-Xassembler", "-I" + out.string(), "-o",
-       program.string(), file("main.c"), file(folder.name + ".c"), file(folder.name + "_weights.S"),
-       "-L" + (prefix / "lib").string(), "-lmrvl_simdev", "-Wl,-rpath," + (prefix / "lib").string(), "-lm"});
+  argv.insert(argv.end(),
+              {"-std=c99", "-I" + (prefix / "include").string(), "-Xassembler", "-I" + out.string(), "-o",
+               program.string(), file("main.c"), file(folder.name + ".c"), file(folder.name + "_weights.S")});
+  for (const std::string& source : folder.sources) argv.push_back(file(source));
+  argv.insert(argv.end(),
+              {"-L" + (prefix / "lib").string(), "-lmrvl_simdev", "-Wl,-rpath," + (prefix / "lib").string()});
+  for (const std::string& library : folder.libraries) argv.push_back("-l" + library);
+  argv.emplace_back("-lm");
   MRVLC_ASSIGN(ProcessResult built, run_process(argv));
   if (built.exit_code == 0) return {};
   return make_diag<DiagCode::MRV0708>(argv[0], built.exit_code, built.output);

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "mrvlc/partition/library.h"
 #include "mrvlc/partition/rules.h"
 #include "support/golden.h"
 
@@ -20,7 +21,10 @@ std::set<std::string> kinds_seen;
 std::string run_case(const GoldenCase& c) {
   INFO(c.header);
   CHECK(kinds_seen.insert(c.command()).second);  // each kind once
-  const rules::LoadResult r = partition::load_rules(false, {{"my.rules", c.input}});
+  // Those of a library have words of their own.
+  const std::vector<rules::RuleFile> files = {{"my.rules", c.input}};
+  const rules::LoadResult r = c.command().starts_with(" call: ") ? partition::load_library_rules(files)
+                                                                 : partition::load_rules(false, files);
   std::string out;
   for (const Diag& d : r.diagnostics.list()) out += format_diag("my.rules", d) + "\n";
   for (const Diag& d : r.advice.list()) out += format_diag("my.rules", d) + "\n";

@@ -1,0 +1,93 @@
+#include "libraries.h"
+
+#include <algorithm>
+
+#include "mrvlc/support/diag/target.h"
+#include "mrvlc/support/file.h"
+#include "mrvlc/support/hash.h"
+#include "mrvlc/target/library.h"
+#include "rule_files.h"
+
+namespace mrvlc::driver {
+namespace {
+
+constexpr size_t kMaxSource = size_t{64} << 20;
+
+class PackageReader {
+ public:
+  PackageReader(const target::TargetText& text, Libraries& out)
+      : folder_(text.files.front().path.parent_path()), package_(text.files.front().name), out_(out) {}
+
+  Result<std::string> bytes(const std::string& file, size_t most) {
+    MRVLC_ASSIGN(std::string text, read_file(folder_ / file, most));
+    out_.read.push_back(
+        {ReadFile::Kind::Target, folder_ / file, package_ + "/" + file, sha256_hex(text)});
+    return text;
+  }
+
+  Result<rules::RuleSet> rules(const target::LibraryPackage& package, Diagnostics& diagnostics) {
+    std::vector<rules::RuleFile> files;
+    for (const std::string& name : package.rules) {
+      MRVLC_ASSIGN(std::string text, bytes(name, kMaxRuleFile));
+      files.push_back({(folder_ / name).string(), std::move(text)});
+    }
+    rules::LoadResult loaded = partition::load_library_rules(files);
+    if (loaded.diagnostics.has_errors()) return loaded.diagnostics.list().front();
+    for (const Diag& d : loaded.diagnostics.list()) diagnostics.add(d);
+    return std::move(loaded.set);
+  }
+
+  // A file of the package that goes to OUT.
+  Status copy(const std::string& file, std::string_view model) {
+    const bool ours = file == std::string(model) + ".c" || file == std::string(model) + ".h" || file == "main.c";
+    if (ours) return make_diag<DiagCode::MRV0353>(printable(package_), printable(file), "the compile writes");
+    MRVLC_ASSIGN(std::string text, bytes(file, kMaxSource));
+    const auto there = std::ranges::find(out_.files, file, [](const auto& f) { return f.first; });
+    if (there == out_.files.end()) {
+      out_.files.emplace_back(file, std::move(text));
+    } else if (there->second != text) {
+      return make_diag<DiagCode::MRV0353>(printable(package_), printable(file), "another target has");
+    }
+    return {};
+  }
+
+ private:
+  std::filesystem::path folder_;
+  std::string package_;
+  Libraries& out_;
+};
+
+template <class T>
+void add_once(std::vector<T>& list, const T& item) {
+  if (std::ranges::find(list, item) == list.end()) list.push_back(item);
+}
+
+}  // namespace
+
+Status add_library(const std::string& name, const target::TargetText& text, std::string_view model,
+                   Libraries& out, Diagnostics& diagnostics) {
+  MRVLC_ASSIGN(const target::LibraryPackage package,
+               target::parse_library(text.json, text.files.front().path.string()));
+  if (package.name != name)
+    return make_diag<DiagCode::MRV0351>(printable(name), "name",
+                                        fmt::format("is '{}', not that of its folder", printable(package.name)));
+  PackageReader reader(text, out);
+  out.read.push_back({ReadFile::Kind::Target, text.files.front().path, name + "/target.json",
+                      sha256_hex(text.files.front().text)});
+  MRVLC_ASSIGN(rules::RuleSet rules, reader.rules(package, diagnostics));
+  out.rules.push_back({name, std::move(rules)});
+  out.split_bias = out.split_bias || package.split_bias;
+  for (const std::string& file : package.headers) {
+    MRVLC_TRY(reader.copy(file, model));
+    add_once(out.linked.includes, "\"" + file + "\"");
+  }
+  for (const std::string& file : package.system_headers) add_once(out.linked.includes, "<" + file + ">");
+  for (const std::string& file : package.sources) {
+    MRVLC_TRY(reader.copy(file, model));
+    add_once(out.linked.sources, file);
+  }
+  for (const std::string& library : package.libraries) add_once(out.linked.libraries, library);
+  return {};
+}
+
+}  // namespace mrvlc::driver
