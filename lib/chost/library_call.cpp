@@ -1,6 +1,6 @@
-// Calls of libraries: a C function of the program for each, whose body is the call. Tensors in another order of
-// dimensions are forms of the value, made once and kept while somebody reads them; what a call writes in a form
-// is written back only where somebody reads the plain value.
+// Calls of libraries: a C function of the program for each, whose body is the call. Tensors in another order
+// of dimensions are forms of the value, made once and kept while somebody reads them; what a call writes in a
+// form is written back only where somebody reads the plain value.
 #include <fmt/ranges.h>
 
 #include <cmath>
@@ -69,8 +69,8 @@ class CallEmitter {
     for (const CallArgument& a : call_.arguments) arguments.push_back(text(a));
     size_t columns = 0;
     for (const std::string& a : arguments) columns += a.size() + 2;
-    const std::string call = fmt::format("{}({})", call_.function,
-                                         fmt::join(arguments, columns > kLongLine ? ",\n      " : ", "));
+    const std::string call =
+        fmt::format("{}({})", call_.function, fmt::join(arguments, columns > kLongLine ? ",\n      " : ", "));
     if (call_.returns) {
       f_.use_errors();
       f_.put("const long returned = (long){};", call);
@@ -132,7 +132,8 @@ class CallEmitter {
     for (size_t i = 0; i < items.size(); ++i) {
       const bool is_real = items[i].kind == CallArgument::Kind::Real;
       if (real) {
-        t.set_double(static_cast<int64_t>(i), is_real ? items[i].real : static_cast<double>(items[i].integer));
+        t.set_double(static_cast<int64_t>(i),
+                     is_real ? items[i].real : static_cast<double>(items[i].integer));
       } else {
         t.set_int(static_cast<int64_t>(i), items[i].integer);
       }

@@ -20,8 +20,7 @@ class PackageReader {
 
   Result<std::string> bytes(const std::string& file, size_t most) {
     MRVLC_ASSIGN(std::string text, read_file(folder_ / file, most));
-    out_.read.push_back(
-        {ReadFile::Kind::Target, folder_ / file, package_ + "/" + file, sha256_hex(text)});
+    out_.read.push_back({ReadFile::Kind::Target, folder_ / file, package_ + "/" + file, sha256_hex(text)});
     return text;
   }
 
@@ -39,7 +38,8 @@ class PackageReader {
 
   // A file of the package that goes to OUT.
   Status copy(const std::string& file, std::string_view model) {
-    const bool ours = file == std::string(model) + ".c" || file == std::string(model) + ".h" || file == "main.c";
+    const bool ours =
+        file == std::string(model) + ".c" || file == std::string(model) + ".h" || file == "main.c";
     if (ours) return make_diag<DiagCode::MRV0353>(printable(package_), printable(file), "the compile writes");
     MRVLC_ASSIGN(std::string text, bytes(file, kMaxSource));
     const auto there = std::ranges::find(out_.files, file, [](const auto& f) { return f.first; });
@@ -69,8 +69,8 @@ Status add_library(const std::string& name, const target::TargetText& text, std:
   MRVLC_ASSIGN(const target::LibraryPackage package,
                target::parse_library(text.json, text.files.front().path.string()));
   if (package.name != name)
-    return make_diag<DiagCode::MRV0351>(printable(name), "name",
-                                        fmt::format("is '{}', not that of its folder", printable(package.name)));
+    return make_diag<DiagCode::MRV0351>(
+        printable(name), "name", fmt::format("is '{}', not that of its folder", printable(package.name)));
   PackageReader reader(text, out);
   out.read.push_back({ReadFile::Kind::Target, text.files.front().path, name + "/target.json",
                       sha256_hex(text.files.front().text)});

@@ -8,10 +8,12 @@
 
 namespace mrvlc::driver {
 
-Result<Targets> find_targets(const CompileOptions& options, std::string_view model, Diagnostics& diagnostics) {
+Result<Targets> find_targets(const CompileOptions& options, std::string_view model,
+                             Diagnostics& diagnostics) {
   Targets out;
   for (auto it = options.targets.begin(); it != options.targets.end(); ++it) {
-    if (std::find(options.targets.begin(), it, *it) != it) return make_diag<DiagCode::MRV0354>(printable(*it));
+    if (std::find(options.targets.begin(), it, *it) != it)
+      return make_diag<DiagCode::MRV0354>(printable(*it));
     if (*it == "host") continue;
     MRVLC_ASSIGN(target::TargetText text, target::find_target(*it, options.target_dirs));
     if (target::is_library(text.json)) {

@@ -1,5 +1,5 @@
-// Templates of arguments, filled in for one match. A match whose call could not be right is refused: an operand
-// that nothing mentions, a value from the middle of what is matched, a result that nobody writes.
+// Templates of arguments, filled in for one match. A match whose call could not be right is refused: an
+// operand that nothing mentions, a value from the middle of what is matched, a result that nobody writes.
 #include "calls.h"
 
 #include <algorithm>

@@ -21,9 +21,8 @@ class LibraryReader {
     MRVLC_ASSIGN(root_, parse_target_json(text, shown_));
     for (const auto& [key, value] : root_.items()) {
       if (key == "extends") return field(key, "does not go with kind 'call'");
-      constexpr std::string_view kKeys[] = {"name",    "description", "kind",           "rules",
-                                            "headers", "sources",     "system_headers", "libraries",
-                                            "split_bias"};
+      constexpr std::string_view kKeys[] = {"name",    "description",    "kind",      "rules",     "headers",
+                                            "sources", "system_headers", "libraries", "split_bias"};
       if (std::ranges::find(kKeys, key) == std::end(kKeys)) return field(key, "is unknown");
     }
     MRVLC_TRY(text_of("name", out_.name));
@@ -76,9 +75,10 @@ class LibraryReader {
     for (const Json& item : *value) {
       const std::string name = item.is_string() ? item.get<std::string>() : "";
       if (!is_safe(name, key == "system_headers") || !name.ends_with(ending))
-        return field(key, ending.empty()
-                              ? "takes names as behind -l"
-                              : fmt::format("takes names of files that end in '{}', without folders", ending));
+        return field(key,
+                     ending.empty()
+                         ? "takes names as behind -l"
+                         : fmt::format("takes names of files that end in '{}', without folders", ending));
       if (std::ranges::find(out, name) != out.end()) return field(key, fmt::format("has '{}' twice", name));
       out.push_back(name);
     }
@@ -91,6 +91,58 @@ class LibraryReader {
 };
 
 }  // namespace
+
+namespace {
+
+constexpr std::string_view kNewTarget = R"({{
+  "name": {0},
+  "description": "A library of C functions",
+  "kind": "call",
+  "headers": ["{1}.h"],
+  "sources": ["{1}.c"]
+}}
+)";
+
+constexpr std::string_view kNewRules =
+    R"(# Which operators are computed by which function. %x and %y are the tensors of the pattern.
+rule {1}_relu {{
+  layer call
+  priority 100
+  why "Relu of floats is a call of {1}_relu"
+  match {{ %y = Relu(%x) }}
+  where elem(%x) == f32
+  call {1}_relu(%x, %y, elements(%x))
+}}
+)";
+
+constexpr std::string_view kNewHeader = R"(#include <stddef.h>
+
+void {1}_relu(const float* x, float* y, size_t count);
+)";
+
+constexpr std::string_view kNewSource = R"(#include "{1}.h"
+
+void {1}_relu(const float* x, float* y, size_t count) {{
+  for (size_t i = 0; i < count; ++i) y[i] = x[i] < 0 ? 0 : x[i];
+}}
+)";
+
+}  // namespace
+
+Result<std::vector<PackageFile>> new_library(std::string_view name) {
+  const bool c_name = std::ranges::all_of(name, is_word) && !name.empty() && !is_digit(name[0]);
+  if (!c_name || name == "host")
+    return make_diag<DiagCode::MRV0351>(printable(name), "name",
+                                        "must be letters, digits and underscores: functions begin with it");
+  auto file = [&](std::string_view ending, std::string_view text) {
+    const std::string quoted = Json(name).dump();
+    return PackageFile{
+        ending == "target.json" ? std::string(ending) : std::string(name) + std::string(ending),
+        fmt::format(fmt::runtime(text), quoted, name)};
+  };
+  return std::vector<PackageFile>{file("target.json", kNewTarget), file(".rules", kNewRules),
+                                  file(".h", kNewHeader), file(".c", kNewSource)};
+}
 
 bool is_library(std::string_view json) {
   auto root = parse_target_json(json, "");

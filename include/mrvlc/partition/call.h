@@ -12,7 +12,7 @@ namespace mrvlc::partition {
 // An argument as it is passed; all but addresses is known when the model is compiled.
 struct CallArgument {
   enum class Kind : uint8_t {
-    Tensor,     // the address of the elements, row-major in the order `perm` of the dimensions
+    Tensor,  // the address of the elements, row-major in the order `perm` of the dimensions
     Integer,
     Real,
     Text,       // a string
@@ -38,7 +38,7 @@ struct Call {
   std::optional<int64_t> returns;  // when all went well
   std::vector<ir::NodeId> nodes;   // what it computes, topological order; the last makes the results
   ir::NodeId anchor;
-  std::optional<double> seconds;   // that it is expected to take, where the package says so
+  std::optional<double> seconds;  // that it is expected to take, where the package says so
 };
 
 // Host seconds by node id: what packages say about their calls takes the place of the host model's.

@@ -18,6 +18,12 @@ struct LibraryPackage {
   bool split_bias = false;  // its rules see convolutions and Gemm without a bias, which is an Add behind them
 };
 
+struct PackageFile {
+  std::string name, text;
+};
+// The files of a new package with one rule and one function, to be edited. MRV0351: no name for a target.
+Result<std::vector<PackageFile>> new_library(std::string_view name);
+
 // Whether the text of a target file says "kind": "call".
 bool is_library(std::string_view json);
 // Unknown and repeated keys, names with folders and `extends` are refused: MRV0350, MRV0351.

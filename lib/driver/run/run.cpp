@@ -20,23 +20,6 @@ namespace mrvlc::driver {
 namespace fs = std::filesystem;
 namespace {
 
-std::vector<std::string> split_words(std::string_view text) {
-  std::vector<std::string> words;
-  size_t at = 0;
-  while ((at = text.find_first_not_of(' ', at)) != std::string_view::npos) {
-    size_t end = std::min(text.find(' ', at), text.size());
-    words.emplace_back(text.substr(at, end - at));
-    at = end;
-  }
-  return words;
-}
-
-std::string compiler_of(const RunOptions& options) {
-  if (!options.cc.empty()) return options.cc;
-  const char* cc = std::getenv("CC");
-  return cc != nullptr && *cc != '\0' ? cc : "cc";
-}
-
 // That what is compiled and run is what was written: no other model's binary under the right name.
 Status check_sources(const OutputFolder& folder) {
   for (const char* end : {".h", ".c", "_weights.S", "_weights.bin"})
@@ -54,8 +37,7 @@ Status check_sources(const OutputFolder& folder) {
 Status build_stub(const RunOptions& options, const OutputFolder& folder, const fs::path& out,
                   const fs::path& program) {
   fs::path prefix = install_prefix();
-  std::vector<std::string> argv = split_words(compiler_of(options));
-  if (argv.empty()) return make_diag<DiagCode::MRV0004>("--cc: names no compiler");
+  MRVLC_ASSIGN(std::vector<std::string> argv, c_compiler(options.cc));
   auto flags = split_words(options.cflags.empty() ? "-O2" : options.cflags);
   argv.insert(argv.end(), flags.begin(), flags.end());
   auto file = [&](const std::string& name) { return (out / name).string(); };

@@ -118,7 +118,8 @@ TEST_CASE("a call is one step, where its last node stood") {
 }
 
 TEST_CASE("targets have their turn in the order in which they are named") {
-  const std::string relu = rule("%r = Relu(%x)", "relu(%x, %r)"), conv = rule("%c = Conv(%x, %w)", "f(%x, %w, %c)");
+  const std::string relu = rule("%r = Relu(%x)", "relu(%x, %r)"),
+                    conv = rule("%c = Conv(%x, %w)", "f(%x, %w, %c)");
   const ir::Graph g = chain();
   const std::vector<partition::Library> both = {library("one", relu), library("two", conv)};
   const partition::Partition before = placed(g, both, true, 2);
@@ -139,7 +140,8 @@ TEST_CASE("targets have their turn in the order in which they are named") {
 
 TEST_CASE("what a user keeps on the CPU or gives to the accelerator is no library's") {
   const ir::Graph g = chain();
-  const std::vector<partition::Library> libraries = {library("lib", rule("%c = Conv(%x, %w)", "f(%x, %w, %c)"))};
+  const std::vector<partition::Library> libraries = {
+      library("lib", rule("%c = Conv(%x, %w)", "f(%x, %w, %c)"))};
   partition::Options options;
   options.cpu = {"Conv"};
   CHECK(placed(g, libraries, true, 1, options).calls.empty());
@@ -163,7 +165,8 @@ TEST_CASE("the cost of a call takes the place of the host model's") {
 }
 
 TEST_CASE("a call that could not be right is not made") {
-  CHECK(on_chain("%c = Conv(%x, ...)", "f(%x, %c)").find("mentions input 1 of Conv ('w')") != std::string::npos);
+  CHECK(on_chain("%c = Conv(%x, ...)", "f(%x, %c)").find("mentions input 1 of Conv ('w')") !=
+        std::string::npos);
   CHECK(on_chain("%a = Add(%r, _)", "f(%r, %a)").find("mentions input 1 of Add ('k')") != std::string::npos);
   CHECK(on_chain("%c = Conv(%x, %w) %r = Relu(%c)", "f(%x, %w, %c)").find("in the middle of what") !=
         std::string::npos);
@@ -172,8 +175,9 @@ TEST_CASE("a call that could not be right is not made") {
         std::string::npos);
   CHECK(on_chain("%c = Conv(%x, %w)", "f(%x, %w, dim(%x, 7), %c)").find("has no value here") !=
         std::string::npos);
-  CHECK(on_chain("%c = Conv(%x, %w)", "f(permuted(%x, [1, 0]), %w, %c)").find("does not have the dimensions") !=
-        std::string::npos);
+  CHECK(
+      on_chain("%c = Conv(%x, %w)", "f(permuted(%x, [1, 0]), %w, %c)").find("does not have the dimensions") !=
+      std::string::npos);
   CHECK(on_chain("%c = Conv(%x, %w)", "f(%x, %w, %c, scratch(0 - 1))").find("no size that can be given") !=
         std::string::npos);
   CHECK(on_chain("%c = Conv(%x, %w)", "f(%x, %w, %c) cost 0 - 1").find("no number of seconds") !=
@@ -183,7 +187,19 @@ TEST_CASE("a call that could not be right is not made") {
         std::string::npos);
 }
 
+TEST_CASE("attributes of windows that are not given are what ONNX says") {
+  const std::string match = "%c = Conv(%x, %w)", call = "f(%x, %w, %c)";
+  CHECK(on_chain(match, call, "attr(%c, \"strides\") == 2") ==
+        "attr(%c, \"strides\") is [1, 1]; the rule takes 2.");
+  CHECK(on_chain(match, call, "attr(%c, \"pads\") > 0").find("[0, 0, 0, 0]") != std::string::npos);
+  const std::string all =
+      "attr(%c, \"dilations\") == 1, attr(%c, \"kernel_shape\") == [1, 1], attr(%c, \"pads\") == 0";
+  CHECK(placed(chain(), {library("lib", rule(match, call, all))}).calls.size() == 1);
+}
+
 TEST_CASE("operands are mentioned by conditions, too") {
   const ir::Graph g = chain();
-  CHECK(placed(g, {library("lib", rule("%a = Add(%r, %k)", "f(%r, %a)", "elements(%k) == 4"))}).calls.size() == 1);
+  CHECK(
+      placed(g, {library("lib", rule("%a = Add(%r, %k)", "f(%r, %a)", "elements(%k) == 4"))}).calls.size() ==
+      1);
 }

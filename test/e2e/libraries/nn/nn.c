@@ -8,8 +8,8 @@ static size_t at(const nn_image* i, int32_t n, int32_t y, int32_t x) {
   return ((size_t)(n * i->h + y) * (size_t)i->w + (size_t)x) * (size_t)i->c;
 }
 
-int nn_conv(const nn_window* window, const nn_image* in, const float* x, const nn_image* filter, const float* w,
-            const float* bias, const nn_image* out, float* y, void* scratch) {
+int nn_conv(const nn_window* window, const nn_image* in, const float* x, const nn_image* filter,
+            const float* w, const float* bias, const nn_image* out, float* y, void* scratch) {
   float* const sums = (float*)scratch;
   if (getenv("NN_FAIL")) return 7;
   for (int32_t n = 0; n < out->n; ++n) {
@@ -35,8 +35,8 @@ int nn_conv(const nn_window* window, const nn_image* in, const float* x, const n
   return 0;
 }
 
-void nn_max_pool(const nn_image* in, const float* x, const int32_t* kernel, const int32_t* strides, const nn_image* out,
-                 float* y) {
+void nn_max_pool(const nn_image* in, const float* x, const int32_t* kernel, const int32_t* strides,
+                 const nn_image* out, float* y) {
   for (int32_t n = 0; n < out->n; ++n) {
     for (int32_t r = 0; r < out->h; ++r) {
       for (int32_t c = 0; c < out->w; ++c) {
@@ -55,8 +55,8 @@ void nn_max_pool(const nn_image* in, const float* x, const int32_t* kernel, cons
   }
 }
 
-int64_t nn_scaled(float* x, float* y, size_t count, const char* what, const float* factors, const void* nothing,
-                  double number) {
+int64_t nn_scaled(float* x, float* y, size_t count, const char* what, const float* factors,
+                  const void* nothing, double number) {
   if (strcmp(what, "tanh") != 0 || factors[0] != 1.0f || factors[1] != 0.5f || factors[2] != 0.0f) return 1;
   if (nothing || number != 1.25) return 2;
   for (size_t i = 0; i < count; ++i) y[i] = tanhf(x[i]);

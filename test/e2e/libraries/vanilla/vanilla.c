@@ -13,8 +13,8 @@ static void tell(void) {
   fclose(file);
 }
 
-void vanilla_conv2dnchw(const float* ifmap, const float* weights, float* result, int oc, int iw, int ih, int ic, int kh,
-                        int kw) {
+void vanilla_conv2dnchw(const float* ifmap, const float* weights, float* result, int oc, int iw, int ih,
+                        int ic, int kh, int kw) {
   if (calls++ == 0) atexit(tell);
   for (int o = 0; o < oc; ++o) {
     for (int y = 0; y < ih; ++y) {
