@@ -170,7 +170,7 @@ MRVL_CFLAGS ?= -I"$(MRVLC_PREFIX)/include"
 MRVL_LIBS ?= {2}
 
 {1}_example: main.c {1}.c {1}.h {1}_weights.S {1}_weights.bin{3}
-	$(CC) -std=c99 $(CFLAGS) $(MRVL_CFLAGS) -o $@ main.c {1}.c {1}_weights.S{3} $(LDFLAGS) $(MRVL_LIBS){4} -lm
+	$(CC) -std=c99 $(CFLAGS) $(MRVL_CFLAGS){5} -o $@ main.c {1}.c {1}_weights.S{3} $(LDFLAGS) $(MRVL_LIBS){4} -lm
 
 clean:
 	rm -f {1}_example
@@ -209,8 +209,12 @@ std::string makefile_text(const Program& program) {
   for (const std::string& file : program.options.linked.sources) sources += " " + file;
   for (const std::string& library : program.options.linked.libraries)
     linked += library == "m" ? "" : " -l" + library;
+  // A call whose arguments do not suit the function must not compile.
+  const char* strict = program.options.linked.includes.empty()
+                           ? ""
+                           : " -Werror=int-conversion -Werror=incompatible-pointer-types";
   return fmt::format(fmt::runtime(kMakefile), program.options.name, program.options.file_stem, libs, sources,
-                     linked);
+                     linked, strict);
 }
 
 }  // namespace mrvlc::chost

@@ -221,11 +221,7 @@ class Compiler {
       return make_diag<DiagCode::MRV0004>(fmt::format("--dump-ir: there is no pass '{}'; passes are {}",
                                                       printable(options_.dump_ir), fmt::join(names, ", ")));
     }
-    MRVLC_TRY(passes::run_passes(m_.model.graph, pipeline, pass_options()));
-    if (m_.libraries.split_bias) {
-      constexpr std::string_view kSplit[] = {"split-bias"};
-      MRVLC_TRY(passes::run_passes(m_.model.graph, kSplit, pass_options()));
-    }
+    MRVLC_TRY(run_passes(m_.model.graph, pipeline, pass_options(), m_.libraries, m_.machine));
     if (pins_ != nullptr) pins_->borders = passes::take_fences(m_.model.graph);
     return {};
   }

@@ -76,7 +76,9 @@ Status add_library(const std::string& name, const target::TargetText& text, std:
                       sha256_hex(text.files.front().text)});
   MRVLC_ASSIGN(rules::RuleSet rules, reader.rules(package, diagnostics));
   out.rules.push_back({name, std::move(rules)});
-  out.split_bias = out.split_bias || package.split_bias;
+  if (package.split_bias) add_once(out.passes, std::string_view("split-bias"));
+  if (package.integers) add_once(out.passes, std::string_view("separate-dequantize"));
+  out.integers = out.integers || package.integers;
   for (const std::string& file : package.headers) {
     MRVLC_TRY(reader.copy(file, model));
     add_once(out.linked.includes, "\"" + file + "\"");
@@ -88,6 +90,52 @@ Status add_library(const std::string& name, const target::TargetText& text, std:
   }
   for (const std::string& library : package.libraries) add_once(out.linked.libraries, library);
   return {};
+}
+
+namespace {
+
+using Sources = std::vector<ir::SourceId>;
+
+bool dequantizes_constant(const ir::Graph& graph, const ir::Node& node) {
+  return node.is(Op::DequantizeLinear) && graph.is_constant(node.inputs[0]);
+}
+
+// Sorted: the ONNX nodes that dequantize weights of calls.
+Result<Sources> taken_weights(const ir::Graph& graph, const Libraries& libraries,
+                              const target::Machine& machine) {
+  partition::Options options;
+  options.accelerator = false;
+  options.libraries = &libraries.rules;
+  MRVLC_ASSIGN(const partition::Partition p, partition::partition(graph, machine, options));
+  Sources out;
+  for (const partition::Call& call : p.calls) {
+    for (ir::NodeId n : call.nodes) {
+      const Sources& sources = graph.lineage(n).sources;
+      if (dequantizes_constant(graph, graph.node(n))) out.insert(out.end(), sources.begin(), sources.end());
+    }
+  }
+  std::ranges::sort(out);
+  return out;
+}
+
+}  // namespace
+
+Status run_passes(ir::Graph& graph, std::span<const std::string_view> pipeline, const passes::RunOptions& options,
+                  const Libraries& libraries, const target::Machine& machine) {
+  passes::RunOptions run = options;
+  if (libraries.integers) {
+    run.context.stays = dequantizes_constant;
+    MRVLC_TRY(passes::run_passes(graph, pipeline, run));
+    MRVLC_TRY(passes::run_passes(graph, libraries.passes, run));
+    MRVLC_ASSIGN(Sources taken, taken_weights(graph, libraries, machine));
+    run.context.stays = [taken = std::move(taken)](const ir::Graph& g, const ir::Node& node) {
+      return dequantizes_constant(g, node) &&
+             std::ranges::any_of(g.lineage(node.id).sources,
+                                 [&](ir::SourceId s) { return std::ranges::binary_search(taken, s); });
+    };
+  }
+  MRVLC_TRY(passes::run_passes(graph, pipeline, run));
+  return passes::run_passes(graph, libraries.passes, run);
 }
 
 }  // namespace mrvlc::driver

@@ -2,6 +2,8 @@
 #pragma once
 #include "mrvlc/chost/chost.h"
 #include "mrvlc/partition/library.h"
+#include "mrvlc/partition/partition.h"
+#include "mrvlc/passes/pass.h"
 #include "mrvlc/target/find.h"
 #include "read_files.h"
 
@@ -12,12 +14,19 @@ struct Libraries {
   chost::Linked linked;
   std::vector<std::pair<std::string, std::string>> files;  // of packages, for OUT: name and bytes
   std::vector<ReadFile> read;
-  bool split_bias = false;  // one of them asks for the pass of that name
+  std::vector<std::string_view> passes;  // that they ask for, behind all others
+  bool integers = false;                 // one of them takes weights behind DequantizeLinear
 };
 
 // Adds the package of a target file of kind `call`, which was found by `name`. Warnings about its rules go to
 // `diagnostics`. `model`: names that the compile itself gives to files of OUT.
 Status add_library(const std::string& name, const target::TargetText& text, std::string_view model,
                    Libraries& out, Diagnostics& diagnostics);
+
+// The passes of a compile, with those that libraries ask for. Weights behind DequantizeLinear stay integers where a
+// library takes them, and are folded elsewhere: what it takes is known when its rules have been tried, so the passes
+// run again then.
+Status run_passes(ir::Graph& graph, std::span<const std::string_view> pipeline, const passes::RunOptions& options,
+                  const Libraries& libraries, const target::Machine& machine);
 
 }  // namespace mrvlc::driver

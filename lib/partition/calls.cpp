@@ -3,12 +3,15 @@
 #include "calls.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
+#include <utility>
 
 namespace mrvlc::partition {
 namespace {
 
 constexpr int64_t kMaxScratch = int64_t{1} << 40;
+constexpr int64_t kMaxNumbers = 1 << 16;  // in fixed point
 
 rules::Verdict refusal(std::string condition, std::string actual, std::string limit, std::string reason) {
   return {false, std::move(condition), std::move(actual), std::move(limit), std::move(reason)};
@@ -59,6 +62,7 @@ class CallMaker {
     if (e.kind == ExpressionKind::Word) return name(e.text);
     if (e.kind != ExpressionKind::Call) return number(e);
     if (e.text == rules::kScratch) return scratch(e.items[0]);
+    if (e.text == rules::kQ31 || e.text == rules::kQ31Shift) return fixed_point(e);
     if (e.text == rules::kWritable) {
       CallArgument out = tensor(e.items[0], {});
       out.writable = true;
@@ -175,6 +179,49 @@ class CallMaker {
     out.kind = CallArgument::Kind::Text;
     out.text = std::get<std::string>(*d);
     return out;
+  }
+
+  static std::vector<double> numbers_of(const rules::Datum& d) {
+    if (auto* i = std::get_if<int64_t>(&d)) return {static_cast<double>(*i)};
+    if (auto* f = std::get_if<double>(&d)) return {*f};
+    if (auto* v = std::get_if<std::vector<double>>(&d)) return *v;
+    auto* v = std::get_if<std::vector<int64_t>>(&d);
+    return v == nullptr ? std::vector<double>() : std::vector<double>(v->begin(), v->end());
+  }
+
+  // Numbers in fixed point as kernels for integers take them (Jacob et al., 2018, section 2.2): one for each
+  // channel, where there is one for all it is repeated.
+  CallArgument fixed_point(const rules::Expression& e) {
+    CallArgument out;
+    out.kind = CallArgument::Kind::Array;
+    const std::optional<rules::Datum> of = datum(e.items[0]), count = datum(e.items[1]);
+    if (!of || !count) return out;
+    const std::vector<double> numbers = numbers_of(*of);
+    const auto* n = std::get_if<int64_t>(&*count);
+    const bool fits = n != nullptr && *n >= 1 && *n <= kMaxNumbers &&
+                      (numbers.size() == 1 || std::cmp_equal(numbers.size(), *n));
+    if (!fits) {
+      refuse(e.text, fmt::format("{} numbers", numbers.size()), "as many as the function reads",
+             "there are not as many numbers as the function reads.");
+      return out;
+    }
+    for (int64_t i = 0; i < *n; ++i)
+      out.items.push_back(of_fixed(numbers[numbers.size() == 1 ? 0 : static_cast<size_t>(i)], e.text));
+    return out;
+  }
+
+  CallArgument of_fixed(double number, std::string_view what) {
+    int exponent = 0;
+    const double fraction = std::frexp(number, &exponent);  // in [0.5, 1)
+    auto q = static_cast<int64_t>(std::llround(fraction * 0x1p31));
+    if (q == int64_t{1} << 31) {
+      q /= 2;
+      ++exponent;
+    }
+    if (!(number > 0 && exponent >= -31 && exponent <= 30))
+      refuse(std::string(what), fmt::format("{}", number), "2^-31 to 2^30",
+             fmt::format("{} has no form in fixed point.", number));
+    return of_integer(what == rules::kQ31 ? q : exponent);
   }
 
   CallArgument scratch(const rules::Expression& e) {

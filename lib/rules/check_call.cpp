@@ -56,6 +56,7 @@ class CallCheck {
     if (e.kind == Expression::Kind::Call && e.text == kPermuted) return permuted(e);
     if (e.kind == Expression::Kind::Call && e.text == kWritable) return writable(e);
     if (e.kind == Expression::Kind::Call && e.text == kScratch) return scratch(e);
+    if (e.kind == Expression::Kind::Call && (e.text == kQ31 || e.text == kQ31Shift)) return fixed_point(e);
     const std::optional<Kind> k = check_expression(c_, e);
     if (k == Kind::Verdict) error(e.at, e.text, "is a condition, which no function takes");
   }
@@ -88,6 +89,15 @@ class CallCheck {
 
   void writable(const Expression& e) {
     if (takes(e, 1, "a tensor")) tensor(e, e.items[0]);
+  }
+
+  void fixed_point(const Expression& e) {
+    if (!takes(e, 2, "numbers, and how many of them the function reads")) return;
+    const std::optional<Kind> numbers = check_expression(c_, e.items[0]), count = check_expression(c_, e.items[1]);
+    const bool fit = !numbers || *numbers == Kind::Integer || *numbers == Kind::Float ||
+                     *numbers == Kind::Integers || *numbers == Kind::Numbers;
+    if (!fit || (count && *count != Kind::Integer))
+      error(e.at, e.text, "takes numbers, and how many of them the function reads");
   }
 
   void scratch(const Expression& e) {

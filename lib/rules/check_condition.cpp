@@ -162,15 +162,17 @@ class ConditionCheck {
   }
 
   std::optional<Kind> arithmetic(const Expression& e) {
-    bool whole = true;
+    bool whole = true, lists = false;
     for (const Expression& i : e.items) {
       const std::optional<Kind> k = kind(i);
       if (!k) return std::nullopt;
       if (!numeric(*k) && !is_list(*k))
         return error<DiagCode::MRV0304>(i.at, e.text,
                                         fmt::format("computes with numbers, not with {}", kind_name(*k)));
-      whole = whole && *k == Kind::Integer;
+      whole = whole && (*k == Kind::Integer || *k == Kind::Integers);
+      lists = lists || is_list(*k);
     }
+    if (lists) return whole ? Kind::Integers : Kind::Numbers;
     return whole ? Kind::Integer : Kind::Float;
   }
 

@@ -183,6 +183,13 @@ Datum value(const Context& c, Arguments a) {
   return whole;
 }
 
+Datum number(const Context& c, Arguments a) {
+  const Tensor* t = c.graph.constant(a[0].binding->value);
+  if (t == nullptr || t->elements() != 1 || t->elem() == ElementType::String) return {};
+  if (is_integer(t->elem()) || t->elem() == ElementType::Bool) return t->as_int(0);
+  return t->as_double(0);
+}
+
 Datum uses(const Context& c, Arguments a) {
   return static_cast<int64_t>(c.graph.use_count(a[0].binding->value));
 }
@@ -259,6 +266,12 @@ std::vector<Function> measures() {
        nullptr,
        machine},
       {"name", {Kind::Node}, Kind::String, "The name of the ONNX node.", nullptr, node_name},
+      {"number",
+       {Kind::Value},
+       Kind::Float,
+       "The value of a constant of one element.",
+       nullptr,
+       number},
       {"outputs",
        {Kind::Node},
        Kind::Integer,

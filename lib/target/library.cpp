@@ -22,7 +22,7 @@ class LibraryReader {
     for (const auto& [key, value] : root_.items()) {
       if (key == "extends") return field(key, "does not go with kind 'call'");
       constexpr std::string_view kKeys[] = {"name",    "description",    "kind",      "rules",     "headers",
-                                            "sources", "system_headers", "libraries", "split_bias"};
+                                            "sources", "system_headers", "libraries", "split_bias", "integers"};
       if (std::ranges::find(kKeys, key) == std::end(kKeys)) return field(key, "is unknown");
     }
     MRVLC_TRY(text_of("name", out_.name));
@@ -33,6 +33,7 @@ class LibraryReader {
     MRVLC_TRY(list("system_headers", ".h", out_.system_headers));
     MRVLC_TRY(list("libraries", "", out_.libraries));
     MRVLC_TRY(flag("split_bias", out_.split_bias));
+    MRVLC_TRY(flag("integers", out_.integers));
     if (out_.rules.empty()) out_.rules.push_back(out_.name + ".rules");
     return std::move(out_);
   }

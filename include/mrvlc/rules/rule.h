@@ -20,6 +20,8 @@ inline constexpr std::string_view kCallKind = "call";
 // What only arguments of a call can be: a tensor with its dimensions in another order, one whose `const` is
 // taken away, memory for the time of the call.
 inline constexpr std::string_view kPermuted = "permuted", kWritable = "writable", kScratch = "scratch";
+// Also of calls alone: numbers as q * 2^(s - 31), q the q31 in [2^30, 2^31), s the q31_shift.
+inline constexpr std::string_view kQ31 = "q31", kQ31Shift = "q31_shift";
 
 struct Location {
   uint32_t line = 1, column = 1;  // from 1; columns count bytes

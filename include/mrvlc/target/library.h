@@ -16,6 +16,7 @@ struct LibraryPackage {
   std::vector<std::string> system_headers;  // "arm_nnfunctions.h": where the C compiler looks for them
   std::vector<std::string> libraries;       // "m": linked by -lm
   bool split_bias = false;  // its rules see convolutions and Gemm without a bias, which is an Add behind them
+  bool integers = false;    // its rules see quantised networks with integers right in front of every layer
 };
 
 struct PackageFile {

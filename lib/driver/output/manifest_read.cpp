@@ -126,7 +126,7 @@ bool read_target(const Json& accelerator, const Json& targets, OutputFolder& fol
     folder.target = *name;
     return true;
   }
-  if (folder.has_libraries) return true;
+  if (folder.tells_linked) return true;
   for (const Json& entry : targets) {
     auto target = text(entry);
     if (!target) return false;
@@ -150,7 +150,8 @@ bool read_linked(const Json& json, OutputFolder& folder) {
   if (json.is_null()) return true;
   if (!read_names(member(json, "sources"), folder.sources)) return false;
   if (!read_names(member(json, "libraries"), folder.libraries)) return false;
-  folder.has_libraries = true;
+  folder.tells_linked = true;
+  folder.calls_libraries = member(json, "includes").is_array() && !member(json, "includes").empty();
   return true;
 }
 

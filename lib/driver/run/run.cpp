@@ -1,6 +1,7 @@
 // `mrvlc run`: builds the host stub with the C compiler in a temporary folder and runs it against the
 // simulator.
 #include <algorithm>
+#include <iterator>
 #include <cstdlib>
 #include <map>
 
@@ -44,6 +45,8 @@ Status build_stub(const RunOptions& options, const OutputFolder& folder, const f
   argv.insert(argv.end(),
               {"-std=c99", "-I" + (prefix / "include").string(), "-Xassembler", "-I" + out.string(), "-o",
                program.string(), file("main.c"), file(folder.name + ".c"), file(folder.name + "_weights.S")});
+  // A template of arguments that does not suit the function is a mistake, not a warning.
+  if (folder.calls_libraries) argv.insert(argv.end(), std::begin(kStrictCalls), std::end(kStrictCalls));
   for (const std::string& source : folder.sources) argv.push_back(file(source));
   argv.insert(argv.end(),
               {"-L" + (prefix / "lib").string(), "-lmrvl_simdev", "-Wl,-rpath," + (prefix / "lib").string()});
