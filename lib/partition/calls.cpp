@@ -218,9 +218,10 @@ class CallMaker {
       q /= 2;
       ++exponent;
     }
-    if (!(number > 0 && exponent >= -31 && exponent <= 30))
-      refuse(std::string(what), fmt::format("{}", number), "2^-31 to 2^30",
+    if (!(number >= 0 && exponent <= 30))
+      refuse(std::string(what), fmt::format("{}", number), "0 to 2^30",
              fmt::format("{} has no form in fixed point.", number));
+    if (exponent < -31) q = exponent = 0;  // times 32 bits it is less than a half
     return of_integer(what == rules::kQ31 ? q : exponent);
   }
 
