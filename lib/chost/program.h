@@ -1,6 +1,6 @@
 // What is known of a program while it is generated: where every value is stored, the order of work, and the C
-// functions with the values they read and write. Stages: groups (fusion) -> buffers (aliases) -> functions ->
-// arena -> text.
+// functions with the values they read and write. Stages: groups (fusion) -> buffers (aliases) -> crossings ->
+// functions -> arena -> text.
 #pragma once
 #include <map>
 #include <string>
@@ -110,7 +110,8 @@ class Program {
   std::map<std::pair<ir::ValueId, std::pair<isa::DataType, std::vector<int64_t>>>, BufferId> device_buffers;
   std::vector<Step> steps;
   std::vector<std::pair<BufferId, uint32_t>> output_copies;  // to graph output
-  std::vector<Conversion> conversions;
+  std::vector<partition::Crossing> crossings;  // what the host rewrites for regions: find_crossings()
+  std::vector<Conversion> conversions;         // ... with bytes, as it was emitted
 
   BufferId add_buffer(Buffer buffer) {
     buffers.push_back(buffer);
@@ -154,6 +155,11 @@ bool is_dynamic_product(const ir::Graph& graph, const ir::Node& node);
 
 // buffers.cpp: inputs, outputs, results; parts of concatenations; reshapes.
 void assign_buffers(Program& program, std::vector<FusionGroup>& groups);
+
+// border.cpp. The form in which a port takes or gives its value.
+partition::DeviceForm form_of(const ir::Graph& graph, const accel::PortLayout& port);
+// What crosses between host and device, by these forms; MRV0602 for types that no port has.
+Status find_crossings(Program& program);
 
 // functions.cpp: all functions and calls.
 Status emit_functions(Program& program, std::vector<FusionGroup> groups);
