@@ -26,7 +26,6 @@ Status emit_tile(EmitContext& context);
 
 // pad_dynamic.cpp
 DynamicTypes infer_dynamic_pad(const InferContext& context);
-Status emit_dynamic_pad(EmitContext& context);
 
 // resize_dynamic.cpp
 DynamicTypes infer_dynamic_resize(const InferContext& context);  // and Upsample
