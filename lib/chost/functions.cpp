@@ -61,6 +61,8 @@ class Emitter {
     return {};
   }
 
+  // The first that applies. Forms that are made for an operator come before those for all: what needs views
+  // has no other, what is in place needs no loops, packed kernels are faster than plain ones.
   Status emit_body(Function& f) {
     const ir::Node& node = f.head();
     const ops::OpDef& def = ops::op_def(node);

@@ -119,7 +119,9 @@ class Program {
   }
   // buffers.cpp. Gives a value a buffer unless it has one; the bytes of a constant enter the weights, or the
   // module's strings. For the stages that decide where values lie: assign_buffers(), and the functions, which
-  // alone know whether they read a constant as it is or packed. What comes behind looks up.
+  // alone know whether they read a constant as it is, packed, as a table made of it, or not at all: what no
+  // function reads takes no bytes, and packed panels lie between the constants in the order of their use.
+  // What comes behind looks up.
   BufferId place(ir::ValueId value);
   BufferId buffer_of(ir::ValueId value) const { return value_buffers.at(value); }
   // The buffer without parent that holds it, and the offset in it.

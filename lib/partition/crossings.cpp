@@ -1,3 +1,5 @@
+// Counts what the host rewrites at the borders of regions: over expected forms, and over those of compiled
+// regions.
 #include "mrvlc/partition/crossings.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The stages of partitioning in order: constraints, layers, regions, decisions.
 #include "mrvlc/partition/partition.h"
 
 #include "mrvlc/support/diag/partition.h"
@@ -72,6 +73,7 @@ Result<Partition> partition(const ir::Graph& graph, const target::Machine& machi
       form_regions(placement, out, true);
     }
     const bool by_product = options.decided == nullptr && options.costs == nullptr;
+    // All regions anew: layers that go to the CPU may separate those that are left, or let others join.
     while (give_back_regions(placement, out)) {
       out.regions.clear(), out.steps.clear();
       for (ir::NodeId n : placement.order) placement.decision(n).accelerator = false;

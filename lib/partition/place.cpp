@@ -73,6 +73,8 @@ class Placer {
     options_.legal = [this](const rules::Match& m) { return legal(m); };
   }
 
+  // Rule by rule, not node by node: a rule that decides first may take, in the middle of its pattern, what a
+  // later one would begin with.
   void run() {
     for (const rules::Rule& rule : set_.rules()) {
       if (rule.stage == rules::Stage::Source) {

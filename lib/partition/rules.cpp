@@ -1,3 +1,4 @@
+// The vocabulary of rules, from tables of the compiler, and the sets of rules made with it.
 #include "mrvlc/partition/rules.h"
 
 #include "default_rules.h"
