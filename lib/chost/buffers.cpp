@@ -84,6 +84,7 @@ void place_concat(Program& program, FusionGroup& group) {
   const TensorType& type = program.graph.value(node.outputs[0]).type;
   int64_t axis = node.int_attr("axis");
   if (axis < 0) axis += type.rank();
+  // Only behind ones is each operand one run of bytes of the result.
   for (int64_t d = 0; d < axis; ++d) {
     if (type.shape[static_cast<size_t>(d)] != 1) return;
   }

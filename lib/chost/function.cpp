@@ -1,3 +1,4 @@
+// The lines of one C function, its parameters by first use, and what the emission of an operator sees of it.
 #include "function.h"
 
 #include <algorithm>

@@ -52,6 +52,7 @@ Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& pa
   Program program(graph, partition, regions, options, module);
   std::vector<FusionGroup> groups = make_fusion_groups(program);
   assign_buffers(program, groups);
+  MRVLC_TRY(find_crossings(program));
   MRVLC_TRY(emit_functions(program, std::move(groups)));
   MRVLC_ASSIGN(ArenaResult arena, plan_program_arena(program));
   Interface interface = make_interface(program);

@@ -1,6 +1,6 @@
 // What is known of a program while it is generated: where every value is stored, the order of work, and the C
-// functions with the values they read and write. Stages: groups (fusion) -> buffers (aliases) -> functions ->
-// arena -> text.
+// functions with the values they read and write. Stages: groups (fusion) -> buffers (aliases) -> crossings ->
+// functions -> arena -> text.
 #pragma once
 #include <map>
 #include <string>
@@ -118,8 +118,9 @@ class Program {
   std::map<Form, BufferId> forms;  // that libraries read and write
   std::vector<Step> steps;
   std::vector<std::pair<BufferId, uint32_t>> output_copies;  // to graph output
-  std::vector<Conversion> conversions;
-  std::vector<std::string> call_symbols;  // by index of Partition::calls
+  std::vector<partition::Crossing> crossings;  // what the host rewrites for regions: find_crossings()
+  std::vector<Conversion> conversions;         // ... with bytes, as it was emitted
+  std::vector<std::string> call_symbols;       // by index of Partition::calls
 
   BufferId add_buffer(Buffer buffer) {
     buffers.push_back(buffer);
@@ -127,7 +128,9 @@ class Program {
   }
   // buffers.cpp. Gives a value a buffer unless it has one; the bytes of a constant enter the weights, or the
   // module's strings. For the stages that decide where values lie: assign_buffers(), and the functions, which
-  // alone know whether they read a constant as it is or packed. What comes behind looks up.
+  // alone know whether they read a constant as it is, packed, as a table made of it, or not at all: what no
+  // function reads takes no bytes, and packed panels lie between the constants in the order of their use.
+  // What comes behind looks up.
   BufferId place(ir::ValueId value);
   BufferId buffer_of(ir::ValueId value) const { return value_buffers.at(value); }
   // The buffer without parent that holds it, and the offset in it.
@@ -171,6 +174,11 @@ bool is_dynamic_product(const ir::Graph& graph, const ir::Node& node);
 
 // buffers.cpp: inputs, outputs, results; parts of concatenations; reshapes.
 void assign_buffers(Program& program, std::vector<FusionGroup>& groups);
+
+// border.cpp. The form in which a port takes or gives its value.
+partition::DeviceForm form_of(const ir::Graph& graph, const accel::PortLayout& port);
+// What crosses between host and device, by these forms; MRV0602 for types that no port has.
+Status find_crossings(Program& program);
 
 // functions.cpp: all functions and calls.
 Status emit_functions(Program& program, std::vector<FusionGroup> groups);

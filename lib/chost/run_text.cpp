@@ -1,3 +1,4 @@
+// The C of NAME_run, and of bodies: checks, views, the calls in order, and the table of regions.
 #include "run_text.h"
 
 #include <fmt/ranges.h>

@@ -24,16 +24,15 @@ class PackageReader {
     return text;
   }
 
-  Result<rules::RuleSet> rules(const target::LibraryPackage& package, Diagnostics& diagnostics) {
+  Result<partition::SoundRules> rules(const target::LibraryPackage& package, Diagnostics& diagnostics) {
     std::vector<rules::RuleFile> files;
     for (const std::string& name : package.rules) {
       MRVLC_ASSIGN(std::string text, bytes(name, kMaxRuleFile));
       files.push_back({(folder_ / name).string(), std::move(text)});
     }
-    rules::LoadResult loaded = partition::load_library_rules(files);
-    if (loaded.diagnostics.has_errors()) return loaded.diagnostics.list().front();
-    for (const Diag& d : loaded.diagnostics.list()) diagnostics.add(d);
-    return std::move(loaded.set);
+    MRVLC_ASSIGN(partition::SoundRules loaded, partition::sound(partition::load_library_rules(files)));
+    for (const Diag& d : loaded->diagnostics.list()) diagnostics.add(d);
+    return loaded;
   }
 
   // A file of the package that goes to OUT.
@@ -74,7 +73,7 @@ Status add_library(const std::string& name, const target::TargetText& text, std:
   PackageReader reader(text, out);
   out.read.push_back({ReadFile::Kind::Target, text.files.front().path, name + "/target.json",
                       sha256_hex(text.files.front().text)});
-  MRVLC_ASSIGN(rules::RuleSet rules, reader.rules(package, diagnostics));
+  MRVLC_ASSIGN(partition::SoundRules rules, reader.rules(package, diagnostics));
   out.rules.push_back({name, std::move(rules)});
   if (package.split_bias) add_once(out.passes, std::string_view("split-bias"));
   if (package.integers) add_once(out.passes, std::string_view("separate-dequantize"));

@@ -14,7 +14,7 @@ namespace {
 std::string probe_text(const Libraries& library) {
   std::set<std::string> functions;
   for (const partition::Library& l : library.rules) {
-    for (const rules::Rule& r : l.rules.rules()) {
+    for (const rules::Rule& r : l.rules->set.rules()) {
       if (r.call) functions.insert(r.call->function);
     }
   }

@@ -44,7 +44,7 @@ Result<std::string> show_library(const std::string& name, const target::TargetTe
   for (const std::string& source : library.linked.sources) out += fmt::format("  compiled with {}\n", source);
   for (const std::string& linked : library.linked.libraries)
     out += fmt::format("  linked with -l{}\n", linked);
-  for (const rules::Rule& r : library.rules.front().rules.rules()) {
+  for (const rules::Rule& r : library.rules.front().rules->set.rules()) {
     const std::string call = r.call ? r.call->function : "the CPU";
     out += fmt::format("  {:<18} {:>8}  {:<28} {}\n", r.name, r.priority, call, r.why);
   }
@@ -69,7 +69,7 @@ Result<std::string> check_library(const fs::path& dir, const target::TargetText&
   MRVLC_TRY(named_like_folder(package.name, dir));
   MRVLC_ASSIGN(const Libraries library, library_of(package.name, text, warnings));
   MRVLC_TRY(compile_package(dir, library));
-  return fmt::format("{}: no errors, {} rules\n", package.name, library.rules.front().rules.rules().size());
+  return fmt::format("{}: no errors, {} rules\n", package.name, library.rules.front().rules->set.rules().size());
 }
 
 }  // namespace

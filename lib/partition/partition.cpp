@@ -1,20 +1,12 @@
+// The stages of partitioning in order: constraints, layers, regions, decisions.
 #include "mrvlc/partition/partition.h"
 
 #include "calls.h"
-#include "mrvlc/partition/rules.h"
 #include "mrvlc/support/diag/partition.h"
 #include "placement.h"
 
 namespace mrvlc::partition {
 namespace {
-
-Result<rules::RuleSet> rules_of(const Options& options) {
-  std::vector<rules::RuleFile> files;
-  for (const auto& [name, text] : options.rule_files) files.push_back({name, text});
-  rules::LoadResult loaded = load_rules(options.default_rules, files);
-  if (loaded.diagnostics.has_errors()) return loaded.diagnostics.list().front();
-  return std::move(loaded.set);
-}
 
 Status check_batch(const Options& options, const target::Machine& machine) {
   if (options.batch >= 1 && options.batch <= machine.max_batch) return {};
@@ -26,11 +18,11 @@ bool has_libraries(const Options& options) {
 }
 
 // Targets in their order, each with its rules.
-void take_turns(Placement& placement, const Options& options, const rules::RuleSet& set,
-                const SourceMatches& sources) {
+void take_turns(Placement& placement, const Options& options, const SourceMatches& sources) {
   const size_t count = has_libraries(options) ? options.libraries->size() : 0;
   for (size_t i = 0; i <= count; ++i) {
-    if (options.accelerator && i == options.accelerator_at) place_layers(placement, set, sources);
+    if (options.accelerator && i == options.accelerator_at)
+      place_layers(placement, options.rules->set, sources);
     if (i < count) place_calls(placement, (*options.libraries)[i]);
   }
   if (options.accelerator || count > 0) explain_rest(placement);
@@ -58,6 +50,7 @@ void form_regions(Placement& placement, const Options& options, Partition& out) 
     form_regions(placement, out, true);
   }
   const bool by_product = options.decided == nullptr && options.costs == nullptr;
+  // All regions anew: layers that go to the CPU may separate those that are left, or let others join.
   while (give_back_regions(placement, out)) {
     out.regions.clear(), out.steps.clear();
     for (ir::NodeId n : placement.order) placement.decision(n).accelerator = false;
@@ -103,12 +96,11 @@ Result<Partition> partition(const ir::Graph& graph, const target::Machine& machi
   Partition out;
   // Constraints are read for the host alone too: a pattern that names nothing is a mistake there as well.
   MRVLC_TRY(read_constraints(placement, options));
-  MRVLC_ASSIGN(rules::RuleSet set, rules_of(options));
   if (options.accelerator) {
     MRVLC_TRY(check_batch(options, machine));
     find_roundings(placement);
   }
-  take_turns(placement, options, set, sources);
+  take_turns(placement, options, sources);
   if (options.accelerator) {
     MRVLC_TRY(check_forced(placement));
     form_regions(placement, options, out);

@@ -75,6 +75,8 @@ class Placer {
     options_.legal = [this](const rules::Match& m) { return legal(m); };
   }
 
+  // Rule by rule, not node by node: a rule that decides first may take, in the middle of its pattern, what a
+  // later one would begin with.
   void run() {
     for (const rules::Rule& rule : set_.rules()) {
       if (rule.stage == rules::Stage::Source) {
@@ -277,7 +279,7 @@ void place_layers(Placement& placement, const rules::RuleSet& set, const SourceM
 
 void place_calls(Placement& placement, const Library& library) {
   const SourceMatches none;  // no rule of a library is of that stage
-  Placer(placement, library.rules, none, &library).run();
+  Placer(placement, library.rules->set, none, &library).run();
 }
 
 void explain_rest(Placement& p) {

@@ -1,3 +1,4 @@
+// The vocabulary of rules, from tables of the compiler, and the sets of rules made with it.
 #include "mrvlc/partition/rules.h"
 
 #include "default_rules.h"
@@ -63,6 +64,22 @@ rules::LoadResult load_rules(bool defaults, const std::vector<rules::RuleFile>& 
   if (defaults) all.push_back(default_rule_file());
   all.insert(all.end(), files.begin(), files.end());
   return rules::load_rules(all, {layer_words(), ops::find_op, ops::all_ops(), number_names()});
+}
+
+Result<SoundRules> sound(rules::LoadResult loaded) {
+  for (const Diag& d : loaded.diagnostics.list()) {
+    if (d.severity() == Severity::Error) return d;
+  }
+  return SoundRules(std::make_shared<const rules::LoadResult>(std::move(loaded)));
+}
+
+Result<SoundRules> sound_rules(bool defaults, const std::vector<rules::RuleFile>& files) {
+  return sound(load_rules(defaults, files));
+}
+
+const SoundRules& default_rules() {
+  static const SoundRules kRules = std::make_shared<rules::LoadResult>(load_rules(true, {}));
+  return kRules;
 }
 
 }  // namespace mrvlc::partition

@@ -3,7 +3,7 @@
 #include "mrvlc/accel/accel.h"
 #include "mrvlc/ir/expr_id.h"
 #include "mrvlc/isa/identity.h"
-#include "mrvlc/partition/partition.h"
+#include "mrvlc/partition/crossings.h"
 
 namespace mrvlc::chost {
 
@@ -37,10 +37,7 @@ struct HostFunction {
 };
 
 // A value that the host casts and permutes on its way into or out of a region.
-struct Conversion {
-  uint32_t region = 0;  // Region::id
-  ir::ValueId value;
-  bool to_device = false, permuted = false;
+struct Conversion : partition::Crossing {
   int64_t elements = 0, host_bytes = 0, device_bytes = 0;  // one is read, the other written
 };
 

@@ -1,12 +1,12 @@
 // A target that is a library of C functions, as the partitioner sees it.
 #pragma once
-#include "mrvlc/rules/rule_set.h"
+#include "mrvlc/partition/rules.h"
 
 namespace mrvlc::partition {
 
 struct Library {
   std::string target;
-  rules::RuleSet rules;  // of kind `call` or `cpu`
+  SoundRules rules;  // of kind `call` or `cpu`
 };
 
 // The rules of a package; kinds of layers are `call` and `cpu`, and there are no numbers of a machine.

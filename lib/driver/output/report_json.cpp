@@ -103,7 +103,7 @@ Json host_json(const CompiledModel& m) {
     conversions.push_back({{"region", c.region},
                            {"value", idmap::json_text(m.model.graph.value(c.value).name)},
                            {"to", c.to_device ? "accelerator" : "host"},
-                           {"permuted", c.permuted},
+                           {"permuted", c.permutes},
                            {"elements", c.elements},
                            {"host_bytes", c.host_bytes},
                            {"device_bytes", c.device_bytes}});

@@ -40,6 +40,9 @@ class Runner {
     auto machine = target::load_machine("cn10ka", {});
     if (!machine.ok()) return wrong("machine: " + machine.error().message);
     machine_ = *machine;
+    auto rules = partition::sound_rules(t_.default_rules, t_.rule_files);
+    if (!rules.ok()) return refused(rules.error());
+    t_.options.rules = *std::move(rules);
     if (t_.keep_layers && !name_layers()) return v_;
     auto placed = driver::place(t_.graph, machine_, t_.options);
     if (!placed.ok()) return refused(placed.error());

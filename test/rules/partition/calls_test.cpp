@@ -10,9 +10,9 @@ using partition::CallArgument;
 namespace {
 
 partition::Library library(const std::string& name, const std::string& rules_text) {
-  rules::LoadResult loaded = partition::load_library_rules({{name + ".rules", rules_text}});
-  for (const Diag& d : loaded.diagnostics.list()) FAIL(d.message);
-  return {name, std::move(loaded.set)};
+  auto loaded = partition::sound(partition::load_library_rules({{name + ".rules", rules_text}}));
+  if (!loaded.ok()) FAIL(loaded.error().message);
+  return {name, *loaded};
 }
 
 std::string rule(const std::string& match, const std::string& call, const std::string& where = "") {
