@@ -1,5 +1,6 @@
 #include "trial.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -40,8 +41,9 @@ class Runner {
     auto machine = target::load_machine("cn10ka", {});
     if (!machine.ok()) return wrong("machine: " + machine.error().message);
     machine_ = *machine;
+    if (t_.imported) sources_ = driver::match_sources(*t_.imported, machine_, t_.options);
     if (t_.keep_layers && !name_layers()) return v_;
-    auto placed = driver::place(t_.graph, machine_, t_.options);
+    auto placed = driver::place(t_.graph, machine_, t_.options, sources_);
     if (!placed.ok()) return refused(placed.error());
     for (const Diag& d : partition::unheeded(t_.graph, *placed, t_.options))
       if (d.severity() != Severity::Warning) return wrong("no warning: " + d.message);
@@ -75,7 +77,7 @@ class Runner {
 
   // False: the rules are refused.
   bool name_layers() {
-    auto parts = partition::partition(t_.graph, machine_, t_.options);
+    auto parts = partition::partition(t_.graph, machine_, t_.options, sources_);
     if (!parts.ok()) return refused(parts.error()), false;
     for (const partition::NodeDecision& d : parts->decisions) {
       const bool given_back = d.reason.str().find("cost more than it saves") != std::string::npos;
@@ -124,6 +126,8 @@ class Runner {
       if (defaults_.set.find(layer.rule) != nullptr) continue;
       ++v_.asked;
       v_.fused += layer.nodes.size() > 1 ? 1 : 0;
+      v_.source +=
+          std::ranges::find(sources_, layer.rule, &partition::SourceMatch::rule) != sources_.end() ? 1 : 0;
     }
     regions_.push_back(std::move(*compiled));
     return true;
@@ -176,6 +180,7 @@ class Runner {
   Trial t_;
   rules::LoadResult defaults_ = partition::load_rules(true, {});
   target::Machine machine_;
+  partition::SourceMatches sources_;
   std::map<ir::ValueId, Tensor> values_;
   std::vector<accel::CompiledRegion> regions_;
   Verdict v_;
