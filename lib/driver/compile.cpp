@@ -92,7 +92,8 @@ class Compiler {
   // in each, and in which library: docs/architecture.md.
   bool run() {
     return phase("options", [&] { return choose_target(); }) && import_model() &&
-           phase("passes", [&] { return simplify(); }) && phase("partition", [&] { return place(); }) &&
+           phase("rules", [&] { return read_rules(); }) && phase("passes", [&] { return simplify(); }) &&
+           phase("partition", [&] { return place(); }) &&
            (!options_.fail_on_fallback || check_fallback(m_, diagnostics_)) &&
            phase("probe", [&] { return begin_probe(); }) && compile_regions() &&
            phase("simulate", [&] { return time_regions(m_); }) &&
@@ -184,6 +185,12 @@ class Compiler {
     return {};
   }
 
+  // For the host alone too: a mistake in a file is one there as well.
+  Status read_rules() {
+    MRVLC_ASSIGN(rules_, partition::sound_rules(options_.default_rules, inputs_.rule_files));
+    return {};
+  }
+
   passes::RunOptions pass_options() {
     passes::RunOptions o;
     o.times = &pass_times_;
@@ -214,7 +221,8 @@ class Compiler {
   }
 
   Status simplify() {
-    source_matches_ = match_sources(m_.model.graph, m_.machine, partition_options());
+    if (m_.has_accelerator)
+      source_matches_ = partition::match_sources(m_.model.graph, rules_->set, m_.machine);
     MRVLC_TRY(read_constraints());
     auto pipeline = m_.has_accelerator ? passes::default_pipeline() : passes::host_pipeline();
     bool known = std::find(pipeline.begin(), pipeline.end(), options_.dump_ir) != pipeline.end();
@@ -231,8 +239,7 @@ class Compiler {
   partition::Options partition_options() const {
     partition::Options o;
     o.accelerator = m_.has_accelerator;
-    o.default_rules = options_.default_rules;
-    o.rule_files = inputs_.rules;
+    o.rules = rules_;
     o.pins = pins_;
     o.precisions = options_.precisions;
     o.tiles = options_.tiles;
@@ -341,6 +348,7 @@ class Compiler {
   target::TargetText target_;
   std::vector<accel::Stage> stages_;  // --dump-stage
   SideInputs inputs_;
+  partition::SoundRules rules_;
   partition::SourceMatches source_matches_;
   Constrained constrained_;
   std::shared_ptr<partition::Pins> pins_;

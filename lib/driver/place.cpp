@@ -1,6 +1,5 @@
 #include "mrvlc/driver/place.h"
 
-#include "mrvlc/partition/rules.h"
 #include "mrvlc/passes/widen_f16.h"
 
 namespace mrvlc::driver {
@@ -39,14 +38,6 @@ Result<partition::Partition> place(ir::Graph& graph, const target::Machine& mach
   widened.chosen_seconds = partition.chosen_seconds;
   widened.greedy_seconds = partition.greedy_seconds;
   return widened;
-}
-
-partition::SourceMatches match_sources(const ir::Graph& imported, const target::Machine& machine,
-                                       const partition::Options& options) {
-  if (!options.accelerator || options.rule_files.empty()) return {};  // no built-in rule is of that stage
-  std::vector<rules::RuleFile> files;
-  for (const auto& [name, text] : options.rule_files) files.push_back({name, text});
-  return partition::match_sources(imported, partition::load_rules(options.default_rules, files).set, machine);
 }
 
 }  // namespace mrvlc::driver

@@ -28,31 +28,29 @@ Result<target::Machine> machine_of(const CompileOptions& options) {
 
 namespace {
 
-Result<rules::RuleSet> sound_rules(const CompileOptions& options) {
+Result<partition::SoundRules> sound_rules(const CompileOptions& options) {
   MRVLC_ASSIGN(const std::vector<rules::RuleFile> files, read_rule_files(options.rules));
   if (options.targets.front() != "host") {
     if (auto machine = machine_of(options); !machine.ok()) return machine.error();
   }
-  auto loaded = partition::load_rules(options.default_rules, files);
-  if (loaded.diagnostics.has_errors()) return loaded.diagnostics.list().front();
-  return std::move(loaded.set);
+  return partition::sound_rules(options.default_rules, files);
 }
 
 }  // namespace
 
 Result<std::string> rules_list(const CompileOptions& options) {
-  MRVLC_ASSIGN(const rules::RuleSet set, sound_rules(options));
+  MRVLC_ASSIGN(const partition::SoundRules sound, sound_rules(options));
   std::string out = fmt::format("{:<18} {:<16} {:>8}  {}\n", "rule", "layer", "priority", "why");
   if (options.targets.front() == "host") return out;  // no rule has a say there
-  for (const rules::Rule& r : set.rules()) {
+  for (const rules::Rule& r : sound->set.rules()) {
     out += fmt::format("{:<18} {:<16} {:>8}  {}\n", r.name, r.layer, r.priority, r.why);
   }
   return out;
 }
 
 Result<std::string> rules_show(const CompileOptions& options, const std::string& name) {
-  MRVLC_ASSIGN(const rules::RuleSet set, sound_rules(options));
-  const rules::Rule* rule = set.find(name);
+  MRVLC_ASSIGN(const partition::SoundRules sound, sound_rules(options));
+  const rules::Rule* rule = sound->set.find(name);
   if (rule == nullptr)
     return make_diag<DiagCode::MRV0004>(fmt::format("there is no rule '{}'", printable(name)));
   return fmt::format("# {}\n{}\n", rules::location_text(*rule, rule->at), rule->text);

@@ -31,7 +31,7 @@ Result<SideInputs> read_side_inputs(const CompileOptions& options, std::vector<R
   SideInputs out;
   for (const auto& file : options.rules) {
     MRVLC_ASSIGN(std::string text, read_noted(ReadFile::Kind::Rules, file, kMaxRuleFile, read));
-    out.rules.emplace_back(file.string(), std::move(text));
+    out.rule_files.push_back({file.string(), std::move(text)});
   }
   MRVLC_ASSIGN(out.host_model, read_host_model(options, read));
   if (!options.calibration.empty()) {

@@ -4,13 +4,14 @@
 
 #include "mrvlc/calibration/file.h"
 #include "mrvlc/partition/host_model.h"
+#include "mrvlc/rules/rule_set.h"
 #include "read_files.h"
 
 namespace mrvlc::driver {
 
 struct SideInputs {
-  std::vector<std::pair<std::string, std::string>> rules;  // file and text
-  partition::HostModel host_model;                         // the built-in one unless a file is named
+  std::vector<rules::RuleFile> rule_files;
+  partition::HostModel host_model;  // the built-in one unless a file is named
   std::optional<calibration::Calibration> calibration;
   std::string placement;  // text
 };

@@ -1,19 +1,10 @@
 #include "mrvlc/partition/partition.h"
 
-#include "mrvlc/partition/rules.h"
 #include "mrvlc/support/diag/partition.h"
 #include "placement.h"
 
 namespace mrvlc::partition {
 namespace {
-
-Result<rules::RuleSet> rules_of(const Options& options) {
-  std::vector<rules::RuleFile> files;
-  for (const auto& [name, text] : options.rule_files) files.push_back({name, text});
-  rules::LoadResult loaded = load_rules(options.default_rules, files);
-  if (loaded.diagnostics.has_errors()) return loaded.diagnostics.list().front();
-  return std::move(loaded.set);
-}
 
 Status check_batch(const Options& options, const target::Machine& machine) {
   if (options.batch >= 1 && options.batch <= machine.max_batch) return {};
@@ -68,11 +59,10 @@ Result<Partition> partition(const ir::Graph& graph, const target::Machine& machi
   Partition out;
   // Constraints are read for the host alone too: a pattern that names nothing is a mistake there as well.
   MRVLC_TRY(read_constraints(placement, options));
-  MRVLC_ASSIGN(rules::RuleSet set, rules_of(options));
   if (options.accelerator) {
     MRVLC_TRY(check_batch(options, machine));
     find_roundings(placement);
-    place_layers(placement, set, sources);
+    place_layers(placement, options.rules->set, sources);
     MRVLC_TRY(check_forced(placement));
     if (options.decided != nullptr) {
       partition_as_decided(placement, *options.decided, out);

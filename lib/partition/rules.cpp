@@ -59,4 +59,17 @@ rules::LoadResult load_rules(bool defaults, const std::vector<rules::RuleFile>& 
   return rules::load_rules(all, {layer_words(), ops::find_op, ops::all_ops(), number_names()});
 }
 
+Result<SoundRules> sound_rules(bool defaults, const std::vector<rules::RuleFile>& files) {
+  auto loaded = std::make_shared<rules::LoadResult>(load_rules(defaults, files));
+  for (const Diag& d : loaded->diagnostics.list()) {
+    if (d.severity() == Severity::Error) return d;
+  }
+  return SoundRules(std::move(loaded));
+}
+
+const SoundRules& default_rules() {
+  static const SoundRules kRules = std::make_shared<rules::LoadResult>(load_rules(true, {}));
+  return kRules;
+}
+
 }  // namespace mrvlc::partition

@@ -5,7 +5,6 @@
 #include <map>
 
 #include "mrvlc/partition/answers.h"
-#include "mrvlc/partition/rules.h"
 #include "mrvlc/support/diag/partition.h"
 
 namespace mrvlc::partition {
@@ -164,12 +163,8 @@ class Finder {
               "regions begin at nodes of the accelerator: name one of those");
   }
 
-  // Said once more by whoever reads the files: here for those who compile with them.
   void rule_files() {
-    std::vector<rules::RuleFile> files;
-    for (const auto& [name, text] : options_.rule_files) files.push_back({name, text});
-    const rules::LoadResult loaded = load_rules(options_.default_rules, files);
-    for (const Diag& d : loaded.diagnostics.list()) {
+    for (const Diag& d : options_.rules->diagnostics.list()) {
       if (d.severity() == Severity::Warning) out_.push_back(d);
     }
   }

@@ -11,8 +11,5 @@ namespace mrvlc::driver {
 Result<partition::Partition> place(ir::Graph& graph, const target::Machine& machine,
                                    const partition::Options& options,
                                    const partition::SourceMatches& sources = {});
-// Where the user's rules for the imported graph match: to be asked before the passes.
-partition::SourceMatches match_sources(const ir::Graph& imported, const target::Machine& machine,
-                                       const partition::Options& options);
 
 }  // namespace mrvlc::driver

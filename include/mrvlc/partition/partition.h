@@ -7,6 +7,7 @@
 #include "mrvlc/ops/layer_kind.h"
 #include "mrvlc/partition/constraints.h"
 #include "mrvlc/partition/precision.h"
+#include "mrvlc/partition/rules.h"
 #include "mrvlc/support/shared_text.h"
 #include "mrvlc/target/machine.h"
 
@@ -98,8 +99,7 @@ struct Costs;  // costs.h
 
 struct Options {
   bool accelerator = true;  // false: --target host
-  bool default_rules = true;
-  std::vector<std::pair<std::string, std::string>> rule_files;  // (shown name, text)
+  SoundRules rules = default_rules();
   std::vector<std::string> cpu, accel;  // patterns: node names or operator types, * and ? allowed
   std::vector<std::pair<std::string, Precision>> precisions;  // patterns of values
   std::set<std::string> borders;  // node names in front of which a new region must start

@@ -1,5 +1,7 @@
 // The rules a compile works with: the built-in ones and the user's. For `mrvlc rules list|show|check` too.
 #pragma once
+#include <memory>
+
 #include "mrvlc/rules/predicates.h"
 #include "mrvlc/rules/rule_set.h"
 #include "mrvlc/target/machine.h"
@@ -18,5 +20,12 @@ rules::MachineNumbers machine_numbers(const target::Machine& machine);
 // Parses and checks the user's files together with the built-in rules (unless `defaults` is false): names,
 // overlap and shadowing are judged over all of them.
 rules::LoadResult load_rules(bool defaults, const std::vector<rules::RuleFile>& files);
+
+// Rules without errors, with the warnings about their files: read once, owned together by all who ask them.
+using SoundRules = std::shared_ptr<const rules::LoadResult>;
+// The same as a whole compile needs them; else the first error.
+Result<SoundRules> sound_rules(bool defaults, const std::vector<rules::RuleFile>& files);
+// The built-in rules alone: parsed once a process, however many graphs are partitioned.
+const SoundRules& default_rules();
 
 }  // namespace mrvlc::partition

@@ -282,6 +282,8 @@ tables() {
   expect 1 "broken.rules:2" rules check broken.rules
   expect 3 "cannot open 'nope'" rules check nope
   expect 1 "broken.rules:2" compile "$digits" -o o --rules broken.rules
+  echo 'rule old { layer softmax priority 500 why "w" match { %s = Softmax(%x) } where accelerator_can(layer) }' >old.rules
+  expect 1 "error MRV0301: broken.rules:2" compile "$digits" -o o --rules old.rules --rules broken.rules  # a warning first
   expect 0 "target_architecture      256 (experimental)" disasm --header out/digits.region0.mrvl
   head -c 8200 out/digits.region0.mrvl >cut.mrvl
   expect 1 "section weights_bias ends at" disasm --header cut.mrvl
@@ -314,6 +316,7 @@ messages() {
   expect 0 "" compile "$digits" -o out2 --timing timing.json
   check "success is silent when stderr is no terminal" test ! -s stderr
   json timing.json
+  check "rules are read once" test "$(grep -c '"phase": "rules"' timing.json)" = 1
   expect 0 "warning MRV0010: --tiles has no effect: with --target host" compile "$digits" -o out2 --target host --tiles 4
   expect 0 "warning MRV0010: --external-data-dir 'nope' has no effect: it is no folder" compile "$digits" -o out2 --external-data-dir nope
   expect 0 "" compile "$digits" -o out2 --target host --tiles 4 -q

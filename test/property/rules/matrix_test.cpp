@@ -150,12 +150,11 @@ Trial trial_of(const Case& c, const std::string& kind, bool conditions) {
   if (!expected.ok()) throw std::runtime_error(c.op + ": " + expected.error().message);
   t.expected = std::move(expected).value();
   t.tolerances.assign(t.expected.size(), 1e-2);
-  t.options.default_rules = false;
+  t.default_rules = false;
   const std::string where = conditions ? " where rank(%x) >= 1, uses(%a) >= 1, not constant(%a)" : "";
-  t.options.rule_files = {
-      {"matrix.rules",
-       fmt::format("rule r {{ layer {} priority 1 why \"w\" match {{ %a = {}(%x, ...) }}{} }}\n", kind, c.op,
-                   where)}};
+  t.rule_files = {{"matrix.rules",
+                   fmt::format("rule r {{ layer {} priority 1 why \"w\" match {{ %a = {}(%x, ...) }}{} }}\n",
+                               kind, c.op, where)}};
   return t;
 }
 

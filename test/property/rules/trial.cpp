@@ -41,7 +41,10 @@ class Runner {
     auto machine = target::load_machine("cn10ka", {});
     if (!machine.ok()) return wrong("machine: " + machine.error().message);
     machine_ = *machine;
-    if (t_.imported) sources_ = driver::match_sources(*t_.imported, machine_, t_.options);
+    auto rules = partition::sound_rules(t_.default_rules, t_.rule_files);
+    if (!rules.ok()) return refused(rules.error());
+    t_.options.rules = *std::move(rules);
+    if (t_.imported) sources_ = partition::match_sources(*t_.imported, t_.options.rules->set, machine_);
     if (t_.keep_layers && !name_layers()) return v_;
     auto placed = driver::place(t_.graph, machine_, t_.options, sources_);
     if (!placed.ok()) return refused(placed.error());

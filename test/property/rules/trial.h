@@ -18,7 +18,9 @@ struct Trial {
   std::vector<Tensor> expected;       // in order of graph.outputs()
   // Of each output, of max |a-b| / (1 + |b|); nullopt: run, but not compared.
   std::vector<std::optional<double>> tolerances;
-  partition::Options options;
+  std::vector<rules::RuleFile> rule_files;
+  bool default_rules = true;
+  partition::Options options;  // but for the rules
   // Name in --accel every node that a rule makes a layer of, so that layers without a product stay there too.
   bool keep_layers = true;
 };

@@ -27,6 +27,13 @@ inline ir::Graph image_graph(const std::string& body) {
   return std::move(g).value();
 }
 
+// The rules of one file, with the built-in ones or without.
+inline partition::SoundRules rules_of(bool defaults, const std::string& text) {
+  auto rules = partition::sound_rules(defaults, {{"my.rules", text}});
+  if (!rules.ok()) FAIL(rules.error().message);
+  return std::move(rules).value();
+}
+
 // " %name = OP : f32[1,4,8,8]"
 inline std::string node(const std::string& text) {
   return " " + text + " : f32[1,4,8,8]\n";

@@ -123,9 +123,15 @@ TEST_CASE("patterns that match nothing, contradict each other or ask the impossi
   options = {};
   options.batch = 9;
   CHECK(code(options) == "MRV0404 ");
-  options = {};
-  options.rule_files = {{"my.rules", "rule x {}"}};
-  CHECK(code(options) == "MRV0310 ");
+  // A warning in front of it changes nothing.
+  const std::string warns =
+      "rule r { layer softmax priority 500 why \"w\" match { %s = Softmax(%x) } where accelerator_can(layer) "
+      "}\n";
+  for (const std::string& before : {std::string(), warns}) {
+    auto faulty = partition::sound_rules(true, {{"my.rules", before + "rule x {}"}});
+    REQUIRE_FALSE(faulty.ok());
+    CHECK(std::string(diag_info(faulty.error().code).name) == "MRV0310");
+  }
 }
 
 TEST_CASE("borders start a new region") {
@@ -146,17 +152,17 @@ TEST_CASE("borders start a new region") {
 TEST_CASE("the user's rules stand beside the built-in ones or in their place") {
   ir::Graph g = image_graph(kTwoConvs);
   partition::Options options;
-  options.rule_files = {
-      {"my.rules",
-       R"(rule stay { layer cpu priority 1000 why "activations are watched" match { %r = Relu(%x) } })"}};
+  const std::string stay =
+      R"(rule stay { layer cpu priority 1000 why "activations are watched" match { %r = Relu(%x) } })";
+  options.rules = test::rules_of(true, stay);
   partition::Partition p = split(g, options);
   CHECK(steps(g, p) == "R0 C:r R1 C:t");
   CHECK(decision(g, p, "r").rule == "stay");
   CHECK(decision(g, p, "r").reason == "Rule 'stay' keeps it on the CPU: activations are watched.");
-  options.default_rules = false;
+  options.rules = test::rules_of(false, stay);
   CHECK(split(g, options).regions.empty());
-  options.rule_files = {
-      {"my.rules", R"(rule only { layer conv priority 1 why "w" match { %c = Conv(%x, %w) } })"}};
+  const std::string only = R"(rule only { layer conv priority 1 why "w" match { %c = Conv(%x, %w) } })";
+  options.rules = test::rules_of(false, only);
   CHECK(steps(g, split(g, options)) == "R0 C:b C:r R1 C:s C:t");
 }
 

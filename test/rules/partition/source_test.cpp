@@ -20,10 +20,9 @@ Placed place(const std::string& body, const std::string& rules_text) {
   if (!parsed.ok()) FAIL(parsed.error().message);
   Placed p{*parsed, {}, {}};
   partition::Options options;
-  options.rule_files = {{"my.rules", rules_text}};
-  const rules::LoadResult loaded = partition::load_rules(true, {{"my.rules", rules_text}});
-  for (const Diag& d : loaded.diagnostics.list()) FAIL(d.message);
-  p.matches = partition::match_sources(p.graph, loaded.set, machine());
+  options.rules = rules_of(true, rules_text);
+  for (const Diag& d : options.rules->diagnostics.list()) FAIL(d.message);
+  p.matches = partition::match_sources(p.graph, options.rules->set, machine());
   REQUIRE(passes::run_passes(p.graph, passes::default_pipeline()).ok());
   auto placed = partition::partition(p.graph, machine(), options, p.matches);
   if (!placed.ok()) FAIL(placed.error().message);
