@@ -15,6 +15,9 @@ namespace mrvlc::rules {
 
 struct Location {
   uint32_t line = 1, column = 1;  // from 1; columns count bytes
+  uint32_t file = 0;              // number of the file, from 1; 0: that of the rule, or none
+
+  bool operator==(const Location&) const = default;
 };
 
 struct Operator {
