@@ -2,7 +2,7 @@
 //   before  %1 = DequantizeLinear(%q, %s, %z)    %2 = Conv(%x, %1)          (%q, %s, %z constant)
 //   after   %2 = Conv(%x, %3)                                               (%3 constant)
 // Preconditions: every input is constant (Shape and Size need only the type of theirs), results are not
-// random, and they are within the context's limit and its budget. A small constant that would swell (Expand,
+// random, the context does not ask for the node, and they are within its limit and its budget. A small constant that would swell (Expand,
 // ConstantOfShape, Tile) stays computed at run time: its bytes would only make the binaries larger. Safe
 // because the reference semantics of the operator table compute the result. An evaluation that fails leaves
 // the node as it is. Where a result is an output of the model, an Identity of the constant carries its name.
@@ -92,6 +92,7 @@ bool foldable(const Graph& g, const Node& n, const PassContext& context) {
   if (!std::all_of(n.inputs.begin(), n.inputs.end(), is_static) || !ir::bodies_of(n).empty()) return false;
   if (!std::all_of(n.outputs.begin(), n.outputs.end(), is_static)) return false;
   if (n.outputs.empty() || ops::is_random(n) || carries_interface_name(g, n)) return false;
+  if (context.stays && context.stays(g, n)) return false;
   bool of_type = n.is(Op::Shape, Op::Size);
   return (of_type || inputs_constant(g, n)) && within_limits(g, n, context);
 }

@@ -22,6 +22,8 @@ struct PassContext {
   std::shared_ptr<FoldBudget> fold_budget;        // run_passes makes one where there is none
   // Weights may come to be stored as fp16: numbers are not folded into them that they then do not hold.
   bool half_weights = false;
+  // Nodes that are not folded though all they read is constant; may be empty.
+  std::function<bool(const ir::Graph& graph, const ir::Node& node)> stays;
   // Operators on whole rows are not made of rows with more elements than the accelerator takes, nor such on
   // images of larger batches: it would have taken the parts.
   int64_t longest_row = INT64_MAX, largest_batch = INT64_MAX;

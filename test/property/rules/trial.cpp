@@ -192,7 +192,9 @@ class Runner {
 }  // namespace
 
 Status simplify(ir::Graph& graph) {
-  return passes::run_passes(graph, passes::default_pipeline());
+  passes::RunOptions options;
+  options.context.half_weights = true;  // as where there is an accelerator
+  return passes::run_passes(graph, passes::default_pipeline(), options);
 }
 
 Verdict run(Trial trial) {
