@@ -2,9 +2,11 @@
 """Random constraints on the placement of models, each checked by what stands in OUT against the ONNX file.
 
     scripts/constraints.py build/bin/mrvlc DATA/zoo -n 2000 [--first N] [--seed S] [--models NAME,...] [--verify EVERY]
+                           [--back EVERY]
 
 A case is its number: the same one is the same everywhere. It is compiled or refused with a code of placement; what is
-compiled must honour every constraint. Nothing here is shared with the compiler: nodes are found in the ONNX file.
+compiled must honour every constraint. With --back, placement.json is also given back: as it is, which must give the same
+bytes, and edited (nodes moved, regions cut in two or joined), which must come about or be refused. Nothing here is shared with the compiler: nodes are found in the ONNX file.
 """
 import argparse
 import json
@@ -170,6 +172,39 @@ def run(command):
     return done.returncode, done.stdout + done.stderr
 
 
+def edited(dice, model, placement):
+    """placement.json changed at one place, and what must hold of the result."""
+    ran = [n for n in placement["nodes"] if n["where"] == "accelerator"]
+    regions = sorted({n["region"] for n in ran})
+    what = dice.choice(["move", "cut", "join"])
+    if what == "join" and len(regions) > 1:
+        a, b = dice.sample(regions, 2)
+        for n in ran:
+            n["region"] = a if n["region"] == b else n["region"]
+        changed = [a]
+    elif what == "cut" and ran:
+        r = dice.choice(regions)
+        members = [n for n in ran if n["region"] == r]
+        for n in members[dice.randrange(len(members)):]:
+            n["region"] = max(regions) + 1
+        changed = [r, max(regions) + 1]
+    else:
+        live = [n for n in placement["nodes"] if n["where"] != "folded" and n["id"] in model.ids]
+        moved = dice.sample(live, min(len(live), dice.randint(1, 3)))
+        for n in moved:
+            n["where"] = "cpu" if n["where"] == "accelerator" else "accelerator"
+            n.pop("region", None)
+        return [{"nodes": ["id:" + n["id"]], "on": n["where"]} for n in moved]
+    groups = [["id:" + n["id"] for n in ran if n["region"] == r] for r in changed]
+    return [{"nodes": g, "together": True} for g in groups if g]
+
+
+def same_bytes(a, b):
+    """manifest.json alone says what was read."""
+    names = lambda out: {f.name for f in out.iterdir()} - {"manifest.json"}
+    return names(a) == names(b) and all((a / n).read_bytes() == (b / n).read_bytes() for n in names(a))
+
+
 class Session:
     def __init__(self, args):
         self.args, self.plain = args, {}
@@ -178,8 +213,8 @@ class Session:
         self.tally, self.failures = Counter(), 0
         self.work = Path(tempfile.mkdtemp(prefix="constraints"))
 
-    def compile(self, model, extra):
-        out = self.work / "out"
+    def compile(self, model, extra, name="out"):
+        out = self.work / name
         shutil.rmtree(out, ignore_errors=True)
         return run([self.args.mrvlc, "compile", str(model.path), "-o", str(out), "--no-probe", "-q",
                     *FIXED.get(model.name, []), *extra]) + (out,)
@@ -200,19 +235,41 @@ class Session:
         plain = self.plain_of(model)
         rc, text, out = self.compile(model, ["--placement", str(file)])
         if rc != 0:
-            codes = re.findall(r"error (MRV\d+)", text)
-            if rc in (1, 2) and codes and codes[0] in REFUSALS:
-                self.tally["refused " + codes[0]] += 1
-                return
-            return self.fail(number, model, constraints, f"exit code {rc}: {text[-400:]}")
+            return self.refused(number, model, constraints, rc, text)
         p = Placement(out)
         faults = [f for c in constraints for f in broken(model, c, p)]
         faults += [f"{i} was sent to the CPU" for i in evicted(constraints, p, plain)]
         if faults:
             return self.fail(number, model, constraints, "; ".join(faults[:5]))
         self.tally["honoured"] += 1
+        if self.args.back and number % self.args.back == 0:
+            self.give_back(number, model, dice, out)
         if self.args.verify and number % self.args.verify == 0:
             self.verify(number, model, constraints, file)
+
+    def refused(self, number, model, constraints, rc, text, what=""):
+        codes = re.findall(r"error (MRV\d+)", text)
+        if rc not in (1, 2) or not codes or codes[0] not in REFUSALS:
+            return self.fail(number, model, constraints, f"{what}exit code {rc}: {text[-400:]}")
+        self.tally[what + "refused " + codes[0]] += 1
+
+    def give_back(self, number, model, dice, out):
+        written = out / "placement.json"
+        rc, text, again = self.compile(model, ["--placement", str(written)], "again")
+        if rc != 0 or not same_bytes(out, again):
+            return self.fail(number, model, "given back", text or "other bytes")
+        self.tally["given back"] += 1
+        placement = json.loads(written.read_text())
+        wanted = edited(dice, model, placement)
+        file = self.work / "edited.json"
+        file.write_text(json.dumps(placement))
+        rc, text, again = self.compile(model, ["--placement", str(file)], "again")
+        if rc != 0:
+            return self.refused(number, model, wanted, rc, text, "edited: ")
+        faults = [f for c in wanted for f in broken(model, c, Placement(again))]
+        if faults:
+            return self.fail(number, model, wanted, "edited: " + "; ".join(faults[:5]))
+        self.tally["edited: honoured"] += 1
 
     def verify(self, number, model, constraints, file):
         command = [self.args.mrvlc, "verify", str(model.path), *FIXED.get(model.name, [])]
@@ -235,6 +292,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--models", default="")
     parser.add_argument("--verify", type=int, default=0, help="also run every such case that compiles")
+    parser.add_argument("--back", type=int, default=0, help="also give back the placement.json of every such case")
     args = parser.parse_args()
     session = Session(args)
     for number in range(args.first, args.first + args.n):

@@ -62,6 +62,11 @@ typedef struct mrvl_device {
    * 0, which had begun and did not end well. MRVL_NO_INSTRUCTION when the run did not fail or nobody knows.
    * May be null. A stub tells the layer and the ONNX operator by it. */
   uint32_t (*failed_at)(void* context, void* model);
+
+  /* When an instruction of section main, numbered from 0, began and ended in the last run on this handle, in
+   * cycles since that section began. Not 0 where the run failed or nobody knows. May be null. A stub tells by
+   * it when each layer ran: NAME_layers. */
+  int (*ran)(void* context, void* model, uint32_t instruction, uint64_t* begin, uint64_t* end);
 } mrvl_device;
 
 #define MRVL_NO_INSTRUCTION 0xffffffffu
@@ -73,7 +78,7 @@ typedef struct mrvl_device {
 
 /* An empty table: mrvl_device d = MRVL_DEVICE_INIT; then set the members. */
 #define MRVL_DEVICE_INIT \
-  { MRVL_DEVICE_VERSION, (uint32_t)sizeof(mrvl_device), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+  { MRVL_DEVICE_VERSION, (uint32_t)sizeof(mrvl_device), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
 
 /* Whether the table of a driver, perhaps compiled with an older header, has the member. */
 #define MRVL_DEVICE_HAS(device, member) \
@@ -82,6 +87,16 @@ typedef struct mrvl_device {
 /* Optional hook, called before (done = 0) and after (done = 1) every operator and region of the stub.
  * expr_id: the expression of the ID map; name: the ONNX node. */
 typedef void (*mrvl_hook)(void* user, uint32_t expr_id, const char* name, int done);
+
+/* A layer of the ID map in a region's last run: its first operator, and when its first instruction began and
+ * its last one ended, in cycles. Layers run at the same time where the program allows. */
+typedef struct mrvl_layer {
+  uint32_t region, layer; /* as `mrvlc map --layer region:layer` takes them */
+  uint32_t expr_id;       /* expression of the ID map */
+  const char* node;       /* name of the ONNX node */
+  uint64_t begin, end;
+} mrvl_layer;
+typedef void (*mrvl_layer_hook)(void* user, const mrvl_layer* layer);
 
 /* The simulator as a device: lib/runtime. Returns null when memory is short. target: "cn10ka", the name of a
  * package in a folder of $MRVLC_TARGET_PATH, or the path of a target file. A run uses as many threads as

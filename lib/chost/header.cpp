@@ -64,7 +64,12 @@ std::string load_text(const Program& program) {
       "*/\n"
       "int {0}_load({0}_device* device, int region, const void* binary, size_t bytes, {0}_error* error);\n"
       "/* Gives all handles that are not null back to the device. */\n"
-      "void {0}_unload({0}_device* device);\n",
+      "void {0}_unload({0}_device* device);\n"
+      "/* Calls the hook for every layer of the region, in the order of the ID map, with the times of its "
+      "last "
+      "run. How many\n"
+      " * there were: 0 when the run failed, or the device does not tell (`ran` of mrvl/device.h). */\n"
+      "int {0}_layers(const {0}_device* device, int region, mrvl_layer_hook hook, void* user);\n",
       program.options.name, program.options.file_stem);
 }
 

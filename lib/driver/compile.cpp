@@ -219,8 +219,10 @@ class Compiler {
   }
 
   Status simplify() {
-    if (m_.has_accelerator)
-      source_matches_ = partition::match_sources(m_.model.graph, rules_->set, m_.machine);
+    passes::RunOptions run = pass_options();
+    if (m_.has_accelerator) {
+      MRVLC_ASSIGN(source_matches_, match_beforehand(m_.model.graph, rules_->set, m_.machine, run));
+    }
     MRVLC_TRY(read_constraints());
     auto pipeline = m_.has_accelerator ? passes::default_pipeline() : passes::host_pipeline();
     bool known = std::find(pipeline.begin(), pipeline.end(), options_.dump_ir) != pipeline.end();
@@ -229,7 +231,7 @@ class Compiler {
       return make_diag<DiagCode::MRV0004>(fmt::format("--dump-ir: there is no pass '{}'; passes are {}",
                                                       printable(options_.dump_ir), fmt::join(names, ", ")));
     }
-    MRVLC_TRY(run_passes(m_.model.graph, pipeline, pass_options(), m_.libraries, m_.machine));
+    MRVLC_TRY(run_passes(m_.model.graph, pipeline, run, m_.libraries, m_.machine));
     if (pins_ != nullptr) pins_->borders = passes::take_fences(m_.model.graph);
     return {};
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "mrvlc/driver/place.h"
 #include "mrvlc/support/diag/target.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/hash.h"
@@ -93,23 +94,17 @@ Status add_library(const std::string& name, const target::TargetText& text, std:
 
 namespace {
 
-using Sources = std::vector<ir::SourceId>;
-
-bool dequantizes_constant(const ir::Graph& graph, const ir::Node& node) {
-  return node.is(Op::DequantizeLinear) && graph.is_constant(node.inputs[0]);
-}
-
 // Sorted: the ONNX nodes that dequantize weights of calls.
-Result<Sources> taken_weights(const ir::Graph& graph, const Libraries& libraries,
-                              const target::Machine& machine) {
+Result<std::vector<ir::SourceId>> taken_weights(const ir::Graph& graph, const Libraries& libraries,
+                                                const target::Machine& machine) {
   partition::Options options;
   options.accelerator = false;
   options.libraries = &libraries.rules;
   MRVLC_ASSIGN(const partition::Partition p, partition::partition(graph, machine, options));
-  Sources out;
+  std::vector<ir::SourceId> out;
   for (const partition::Call& call : p.calls) {
     for (ir::NodeId n : call.nodes) {
-      const Sources& sources = graph.lineage(n).sources;
+      const auto& sources = graph.lineage(n).sources;
       if (dequantizes_constant(graph, graph.node(n))) out.insert(out.end(), sources.begin(), sources.end());
     }
   }
@@ -119,18 +114,19 @@ Result<Sources> taken_weights(const ir::Graph& graph, const Libraries& libraries
 
 }  // namespace
 
-Status run_passes(ir::Graph& graph, std::span<const std::string_view> pipeline, const passes::RunOptions& options,
-                  const Libraries& libraries, const target::Machine& machine) {
+Status run_passes(ir::Graph& graph, std::span<const std::string_view> pipeline,
+                  const passes::RunOptions& options, const Libraries& libraries,
+                  const target::Machine& machine) {
   passes::RunOptions run = options;
+  const auto others = options.context.stays;  // what other rules ask for
   if (libraries.integers) {
     run.context.stays = dequantizes_constant;
     MRVLC_TRY(passes::run_passes(graph, pipeline, run));
     MRVLC_TRY(passes::run_passes(graph, libraries.passes, run));
-    MRVLC_ASSIGN(Sources taken, taken_weights(graph, libraries, machine));
-    run.context.stays = [taken = std::move(taken)](const ir::Graph& g, const ir::Node& node) {
-      return dequantizes_constant(g, node) &&
-             std::ranges::any_of(g.lineage(node.id).sources,
-                                 [&](ir::SourceId s) { return std::ranges::binary_search(taken, s); });
+    MRVLC_ASSIGN(std::vector<ir::SourceId> taken, taken_weights(graph, libraries, machine));
+    run.context.stays = [called = dequantizes_one_of(std::move(taken)), others](const auto& g,
+                                                                                const auto& node) {
+      return called(g, node) || (others && others(g, node));
     };
   }
   MRVLC_TRY(passes::run_passes(graph, pipeline, run));

@@ -23,10 +23,11 @@ struct Libraries {
 Status add_library(const std::string& name, const target::TargetText& text, std::string_view model,
                    Libraries& out, Diagnostics& diagnostics);
 
-// The passes of a compile, with those that libraries ask for. Weights behind DequantizeLinear stay integers where a
-// library takes them, and are folded elsewhere: what it takes is known when its rules have been tried, so the passes
-// run again then.
-Status run_passes(ir::Graph& graph, std::span<const std::string_view> pipeline, const passes::RunOptions& options,
-                  const Libraries& libraries, const target::Machine& machine);
+// The passes of a compile, with those that libraries ask for. Weights behind DequantizeLinear stay integers
+// where a library takes them, and are folded elsewhere: what it takes is known when its rules have been
+// tried, so the passes run again then.
+Status run_passes(ir::Graph& graph, std::span<const std::string_view> pipeline,
+                  const passes::RunOptions& options, const Libraries& libraries,
+                  const target::Machine& machine);
 
 }  // namespace mrvlc::driver

@@ -1,5 +1,7 @@
 // What the commands about rules read.
 #pragma once
+#include <functional>
+
 #include "mrvlc/driver/options.h"
 #include "mrvlc/rules/rule_set.h"
 #include "mrvlc/support/result.h"
@@ -8,8 +10,13 @@
 namespace mrvlc::driver {
 
 inline constexpr size_t kMaxRuleFile = size_t{16} << 20;
+inline constexpr size_t kMaxIncludedFiles = 256;
 
-Result<std::vector<rules::RuleFile>> read_rule_files(const std::vector<std::filesystem::path>& files);
+// With the files that they include. What cannot be read of these is left out: the parser says where it is
+// asked for. note() is told of each.
+using NoteFile = std::function<void(const std::filesystem::path& file, const std::string& text)>;
+Result<std::vector<rules::RuleFile>> read_rule_files(const std::vector<std::filesystem::path>& files,
+                                                     const NoteFile& note = {});
 // The options' first target.
 Result<target::Machine> machine_of(const CompileOptions& options);
 

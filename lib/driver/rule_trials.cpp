@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "mrvlc/driver/place.h"
 #include "mrvlc/driver/rules_targets.h"
 #include "mrvlc/partition/legality.h"
 #include "mrvlc/partition/rules.h"
@@ -20,10 +21,14 @@ constexpr size_t kFurthest = 3;  // attempts that are told of a rule
 
 struct Graphs {
   ir::Graph imported, canonical;
+  ir::Graph integers;  // canonical, but for weights behind DequantizeLinear
 
   const ir::Graph& of(const rules::Rule& rule) const {
-    return rule.stage == rules::Stage::Source ? imported : canonical;
+    if (rule.stage == rules::Stage::Source) return imported;
+    return partition::asks_for_integers(rule) ? integers : canonical;
   }
+  // What becomes of a match is known when the passes have run.
+  bool canonical_for(const rules::Rule& rule) const { return &of(rule) == &canonical; }
 };
 
 // One rule on one model.
@@ -104,8 +109,7 @@ class Trials {
   void attempt(const rules::Rule& rule, ir::NodeId n, rules::MatchOptions options, std::vector<bool>& taken,
                Tried& out) {
     const ir::Graph& g = graphs_.of(rule);
-    if (rule.stage == rules::Stage::Canonical)
-      options.legal = [&](const rules::Match& m) { return legal(m); };
+    if (graphs_.canonical_for(rule)) options.legal = [&](const rules::Match& m) { return legal(m); };
     rules::Outcome o = rules::try_rule(rule, g, n, options);
     const bool compiled = o.match.has_value();
     if (!compiled && options.legal) {
@@ -119,8 +123,7 @@ class Trials {
       return;
     }
     ++out.matches;
-    const bool took =
-        compiled && (rule.stage == rules::Stage::Canonical || takes_remains(rule, *o.match, out));
+    const bool took = compiled && (graphs_.canonical_for(rule) || takes_remains(rule, *o.match, out));
     out.taken += took ? 1 : 0;
     out.nodes += o.match->nodes.size();
     std::vector<std::string> names;
@@ -142,7 +145,7 @@ class Trials {
   bool takes_remains(const rules::Rule& rule, const rules::Match& match, Tried& out) const {
     partition::SourceMatch m{rule.name, {}};
     for (ir::NodeId n : match.nodes) {
-      const auto& sources = graphs_.imported.lineage(n).sources;
+      const auto& sources = graphs_.of(rule).lineage(n).sources;
       m.sources.insert(m.sources.end(), sources.begin(), sources.end());
     }
     std::ranges::sort(m.sources);
@@ -170,15 +173,19 @@ std::optional<Graphs> graphs_of(const CompileOptions& options, const target::Mac
                                 Diagnostics& diagnostics) {
   auto model = onnx::import_file(options.model, import_options(options), diagnostics);
   if (!model) return std::nullopt;
-  Graphs g{model->graph, std::move(model->graph)};
+  Graphs g{model->graph, std::move(model->graph), {}};
   passes::RunOptions run;
   run.context.half_weights = true;
   run.context.longest_row = partition::longest_row(machine);
   run.context.largest_batch = machine.max_batch;
+  auto integers = with_integer_weights(g.imported, run);
   const Status s = passes::run_passes(g.canonical, passes::default_pipeline(), run);
-  if (s.ok()) return g;
-  diagnostics.add(s.error());
-  return std::nullopt;
+  if (!s.ok() || !integers.ok()) {
+    diagnostics.add(s.ok() ? integers.error() : s.error());
+    return std::nullopt;
+  }
+  g.integers = *std::move(integers);
+  return g;
 }
 
 struct Setup {

@@ -1,6 +1,8 @@
 // `mrvlc rules list|show|check|format`: rules as such, without a model.
 #include "mrvlc/partition/rules.h"
 
+#include <set>
+
 #include "mrvlc/driver/rules_targets.h"
 #include "mrvlc/rules/format.h"
 #include "mrvlc/support/diag/general.h"
@@ -11,13 +13,48 @@
 
 namespace mrvlc::driver {
 
-Result<std::vector<rules::RuleFile>> read_rule_files(const std::vector<std::filesystem::path>& files) {
-  std::vector<rules::RuleFile> out;
-  for (const auto& file : files) {
-    MRVLC_ASSIGN(std::string text, read_file(file, kMaxRuleFile));
-    out.push_back({file.string(), std::move(text)});
+namespace {
+
+// Each file once, those that are included in front of those that are not read yet.
+class RuleFiles {
+ public:
+  explicit RuleFiles(const NoteFile& note) : note_(note) {}
+
+  Status read(const std::filesystem::path& file) {
+    const std::string name = rules::included_name("", file.string());
+    if (included_.contains(name)) return {};
+    named_.insert(name);
+    return add(file);
   }
-  return out;
+
+  std::vector<rules::RuleFile> out;
+
+ private:
+  Status add(const std::filesystem::path& file) {
+    MRVLC_ASSIGN(std::string text, read_file(file, kMaxRuleFile));
+    if (note_) note_(file, text);
+    const std::string shown = file.string();
+    const std::vector<std::string> includes = rules::includes_of(text);
+    out.push_back({shown, std::move(text)});
+    for (const std::string& include : includes) {
+      const std::string name = rules::included_name(shown, include);
+      if (included_.size() == kMaxIncludedFiles) break;
+      if (!named_.contains(name) && included_.insert(name).second) (void)add(name);
+    }
+    return {};
+  }
+
+  const NoteFile& note_;
+  std::set<std::string> named_, included_;
+};
+
+}  // namespace
+
+Result<std::vector<rules::RuleFile>> read_rule_files(const std::vector<std::filesystem::path>& files,
+                                                     const NoteFile& note) {
+  RuleFiles all(note);
+  for (const auto& file : files) MRVLC_TRY(all.read(file));
+  return std::move(all.out);
 }
 
 Result<target::Machine> machine_of(const CompileOptions& options) {
@@ -82,7 +119,8 @@ Diagnostics rules_check(const CompileOptions& options, const std::filesystem::pa
 Result<std::string> rules_format(const std::filesystem::path& file) {
   MRVLC_ASSIGN(const std::string text, read_file(file, kMaxRuleFile));
   // Only what can be read can be put in order.
-  const rules::LoadResult loaded = partition::load_rules(false, {{file.string(), text}});
+  MRVLC_ASSIGN(const std::vector<rules::RuleFile> files, read_rule_files({file}));
+  const rules::LoadResult loaded = partition::load_rules(false, files);
   for (const Diag& d : loaded.diagnostics.list()) {
     if (d.code == DiagCode::MRV0301 || d.code == DiagCode::MRV0313) return d;
   }

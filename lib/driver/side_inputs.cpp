@@ -10,10 +10,14 @@ namespace {
 
 constexpr size_t kMaxHostModelBytes = 1u << 20;
 
+ReadFile noted(ReadFile::Kind kind, const std::filesystem::path& file, const std::string& text) {
+  return {kind, file, file.filename().string(), sha256_hex(text)};
+}
+
 Result<std::string> read_noted(ReadFile::Kind kind, const std::filesystem::path& file, size_t most,
                                std::vector<ReadFile>& read) {
   MRVLC_ASSIGN(std::string text, read_file(file, most));
-  read.push_back({kind, file, file.filename().string(), sha256_hex(text)});
+  read.push_back(noted(kind, file, text));
   return text;
 }
 
@@ -29,10 +33,10 @@ Result<partition::HostModel> read_host_model(const CompileOptions& options, std:
 
 Result<SideInputs> read_side_inputs(const CompileOptions& options, std::vector<ReadFile>& read) {
   SideInputs out;
-  for (const auto& file : options.rules) {
-    MRVLC_ASSIGN(std::string text, read_noted(ReadFile::Kind::Rules, file, kMaxRuleFile, read));
-    out.rule_files.push_back({file.string(), std::move(text)});
-  }
+  MRVLC_ASSIGN(out.rule_files, read_rule_files(options.rules, [&](const std::filesystem::path& file,
+                                                                  const std::string& text) {
+                 read.push_back(noted(ReadFile::Kind::Rules, file, text));
+               }));
   MRVLC_ASSIGN(out.host_model, read_host_model(options, read));
   if (!options.calibration.empty()) {
     MRVLC_ASSIGN(const std::string text, read_noted(ReadFile::Kind::Calibration, options.calibration,

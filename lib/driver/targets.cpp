@@ -69,7 +69,8 @@ Result<std::string> check_library(const fs::path& dir, const target::TargetText&
   MRVLC_TRY(named_like_folder(package.name, dir));
   MRVLC_ASSIGN(const Libraries library, library_of(package.name, text, warnings));
   MRVLC_TRY(compile_package(dir, library));
-  return fmt::format("{}: no errors, {} rules\n", package.name, library.rules.front().rules->set.rules().size());
+  return fmt::format("{}: no errors, {} rules\n", package.name,
+                     library.rules.front().rules->set.rules().size());
 }
 
 }  // namespace

@@ -79,10 +79,8 @@ class Placer {
   // later one would begin with.
   void run() {
     for (const rules::Rule& rule : set_.rules()) {
-      if (rule.stage == rules::Stage::Source) {
-        place_sources(rule);
-        continue;
-      }
+      if (rule.stage == rules::Stage::Source || asks_for_integers(rule)) place_sources(rule);
+      if (rule.stage == rules::Stage::Source) continue;
       for (ir::NodeId n : anchors_of(rule)) {
         if (free(n)) attempt(rule, n);
       }
@@ -134,7 +132,7 @@ class Placer {
 
   std::vector<ir::NodeId> anchors_of(const rules::Rule& rule) const {
     std::vector<ir::NodeId> out;
-    for (const rules::Operator& op : rule.pattern.front().operators) {
+    for (const rules::Operator& op : rule.pattern[rule.anchor].operators) {
       auto it = by_operator_.find(op.def);
       if (it != by_operator_.end()) out.insert(out.end(), it->second.begin(), it->second.end());
     }
@@ -178,7 +176,7 @@ class Placer {
     match.nodes = std::move(left.nodes);
     rules::Outcome o;
     o.progress = kMatchedBefore;
-    o.condition = "stage source";
+    o.condition = rule.stage == rules::Stage::Source ? "stage source" : "integer weights";
     o.actual = std::move(left.actual);
     o.reason = std::move(left.reason);
     if (!match.nodes.empty()) {

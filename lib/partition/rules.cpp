@@ -51,7 +51,7 @@ rules::MachineNumbers machine_numbers(const target::Machine& machine) {
 }
 
 rules::RuleFile default_rule_file() {
-  return {std::string(kDefaultRulesName), std::string(kDefaultRulesText)};
+  return {std::string(kDefaultRulesName), std::string(kDefaultRulesText), true};
 }
 
 rules::LoadResult load_library_rules(const std::vector<rules::RuleFile>& files) {

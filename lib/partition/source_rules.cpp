@@ -7,27 +7,30 @@
 
 namespace mrvlc::partition {
 
-SourceMatches match_sources(const ir::Graph& imported, const rules::RuleSet& set,
-                            const target::Machine& machine) {
+namespace {
+
+template <class Asked>
+SourceMatches matches(const ir::Graph& graph, const rules::RuleSet& set, const target::Machine& machine,
+                      Asked asked) {
   SourceMatches out;
   const rules::MachineNumbers numbers = machine_numbers(machine);
   std::vector<ir::NodeId> order;
   for (const rules::Rule& rule : set.rules()) {
-    if (rule.stage != rules::Stage::Source) continue;
-    if (order.empty()) order = imported.topological_order();
-    std::vector<bool> taken(imported.node_slots());
+    if (!asked(rule)) continue;
+    if (order.empty()) order = graph.topological_order();
+    std::vector<bool> taken(graph.node_slots());
     rules::MatchOptions options;
     options.available = [&](ir::NodeId n) { return !taken[n.index()]; };
     options.machine = &numbers;
     for (ir::NodeId n : order) {
-      if (taken[n.index()] || !rules::anchors(rule, imported.node(n))) continue;
-      const rules::Outcome o = rules::try_rule(rule, imported, n, options);
+      if (taken[n.index()] || !rules::anchors(rule, graph.node(n))) continue;
+      const rules::Outcome o = rules::try_rule(rule, graph, n, options);
       if (!o.match) continue;
       SourceMatch& m = out.emplace_back();
       m.rule = rule.name;
       for (ir::NodeId matched : o.match->nodes) {
         taken[matched.index()] = true;
-        const auto& sources = imported.lineage(matched).sources;
+        const auto& sources = graph.lineage(matched).sources;
         m.sources.insert(m.sources.end(), sources.begin(), sources.end());
       }
       std::ranges::sort(m.sources);
@@ -35,6 +38,29 @@ SourceMatches match_sources(const ir::Graph& imported, const rules::RuleSet& set
     }
   }
   return out;
+}
+
+}  // namespace
+
+SourceMatches match_sources(const ir::Graph& imported, const rules::RuleSet& set,
+                            const target::Machine& machine) {
+  return matches(imported, set, machine,
+                 [](const rules::Rule& rule) { return rule.stage == rules::Stage::Source; });
+}
+
+bool asks_for_integers(const rules::Rule& rule) {
+  return std::ranges::any_of(rule.pattern, [](const rules::Element& e) {
+    return std::ranges::any_of(e.operators, [](const rules::Operator& o) {
+      return o.def != nullptr && o.def->kind == Op::DequantizeLinear;
+    });
+  });
+}
+
+SourceMatches match_integers(const ir::Graph& graph, const rules::RuleSet& set,
+                             const target::Machine& machine) {
+  return matches(graph, set, machine, [](const rules::Rule& rule) {
+    return rule.stage == rules::Stage::Canonical && asks_for_integers(rule);
+  });
 }
 
 SourceNodes::SourceNodes(const ir::Graph& graph)

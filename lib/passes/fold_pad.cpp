@@ -4,7 +4,8 @@
 // Preconditions: constant padding of spatial dimensions only, none negative, read by nothing else; the
 // reader's own pads are explicit. Conv: value 0. AveragePool: value 0, and the reader counts its pads already
 // or has none, and does not round up. MaxPool: value -inf. Safe because these readers see exactly such a
-// border where they pad themselves: 0 in Conv and in an AveragePool that counts its pads, -inf in MaxPool.
+// border where they pad themselves, and a pool's pads are narrower than its window: 0 in Conv and in an
+// AveragePool that counts its pads, -inf in MaxPool.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -42,9 +43,27 @@ bool reader_takes(const Node& n, double value) {
   return value == 0 && (n.int_attr("count_include_pad") != 0 || all_zero(n.ints_attr("pads")));
 }
 
-std::vector<Attr> with_pads(const Node& n, std::vector<int64_t> pads) {
+// With those that the reader has.
+std::vector<int64_t> all_pads(const Node& n, std::vector<int64_t> pads) {
   const auto& own = n.ints_attr("pads");
   for (size_t i = 0; i < own.size() && i < pads.size(); ++i) pads[i] += own[i];
+  return pads;
+}
+
+// A window of a pool holds an element of the input wherever it stands: ONNX has no pads as wide as the
+// window.
+bool window_reaches_input(const Node& n, const std::vector<int64_t>& pads) {
+  if (n.is(Op::Conv)) return true;
+  const auto &kernel = n.ints_attr("kernel_shape"), &dilations = n.ints_attr("dilations");
+  for (size_t i = 0; i < pads.size() && !kernel.empty(); ++i) {
+    const size_t d = i % kernel.size();
+    const int64_t dilation = dilations.empty() ? 1 : dilations[d];
+    if (pads[i] > (kernel[d] - 1) * dilation) return false;
+  }
+  return true;
+}
+
+std::vector<Attr> with_pads(const Node& n, std::vector<int64_t> pads) {
   std::vector<Attr> attrs = n.attrs;
   ir::set_attr(*n.op, attrs, "pads", Attr(std::move(pads)));
   if (n.is(Op::AveragePool)) ir::set_attr(*n.op, attrs, "count_include_pad", Attr(int64_t{1}));
@@ -61,6 +80,8 @@ bool fold_pad_into(Rewriter& rw, NodeId id) {
   double value = 0;
   auto pads = spatial_pads(g, *pad, value);
   if (!pads || !reader_takes(n, value)) return false;
+  pads = all_pads(n, *std::move(pads));
+  if (!window_reaches_input(n, *pads)) return false;
   NodeId pad_id = pad->id;
   std::vector<Attr> attrs = with_pads(n, std::move(*pads));
   std::vector<ValueId> inputs = n.inputs;

@@ -93,7 +93,8 @@ class CallCheck {
 
   void fixed_point(const Expression& e) {
     if (!takes(e, 2, "numbers, and how many of them the function reads")) return;
-    const std::optional<Kind> numbers = check_expression(c_, e.items[0]), count = check_expression(c_, e.items[1]);
+    const std::optional<Kind> numbers = check_expression(c_, e.items[0]),
+                              count = check_expression(c_, e.items[1]);
     const bool fit = !numbers || *numbers == Kind::Integer || *numbers == Kind::Float ||
                      *numbers == Kind::Integers || *numbers == Kind::Numbers;
     if (!fit || (count && *count != Kind::Integer))

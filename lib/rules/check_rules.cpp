@@ -65,13 +65,13 @@ class Comparison {
   // `first` decides before `second`. True: there is something to say about `second`.
   bool compare(const CanonicalRule& first, const CanonicalRule& second) {
     const Rule &a = first.rule(), &b = second.rule();
-    const std::string place = location_text(a, a.at);
+    auto place = [&] { return location_text(a, a.at); };  // of few of the pairs
     if (shadows(first, second)) {
-      messages_.at<DiagCode::MRV0308>(b, b.at, b.name, a.name, place);
+      messages_.at<DiagCode::MRV0308>(b, b.at, b.name, a.name, place());
     } else if (hides(first, second)) {
-      messages_.at<DiagCode::MRV0320>(b, b.at, b.name, a.name, place, a.pattern.size(), b.pattern.size());
+      messages_.at<DiagCode::MRV0320>(b, b.at, b.name, a.name, place(), a.pattern.size(), b.pattern.size());
     } else if (overlap(first, second)) {
-      messages_.at<DiagCode::MRV0307>(b, b.at, b.name, a.name, place, b.priority);
+      messages_.at<DiagCode::MRV0307>(b, b.at, b.name, a.name, place(), b.priority);
     } else {
       return false;
     }

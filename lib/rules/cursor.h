@@ -77,6 +77,12 @@ struct NamedCondition {
 };
 using NamedConditions = std::vector<NamedCondition>;
 
+// What a file defines for those that include it, with what it includes itself.
+struct Definitions {
+  Groups groups;
+  NamedConditions named;
+};
+
 // Groups that they name are used then.
 bool parse_operators(Cursor& cursor, Groups& groups, std::vector<Operator>& out);
 // Elements and items of the rule.

@@ -80,7 +80,8 @@ class Formatter {
   }
 
   bool between_definitions() const {
-    return is(at_, "rule") || is(at_, "group") || is(at_, "condition") || tokens_[at_].kind == TokenKind::End;
+    return is(at_, "rule") || is(at_, "group") || is(at_, "condition") || is(at_, "include") ||
+           tokens_[at_].kind == TokenKind::End;
   }
 
   void comment_line(std::string_view comment, bool beside) {
@@ -111,13 +112,15 @@ class Formatter {
   }
 
   bool starts_definition() const {
+    if (is(at_, "include")) return tokens_[std::min(at_ + 1, tokens_.size() - 1)].kind == TokenKind::String;
     return tokens_[std::min(at_ + 1, tokens_.size() - 1)].kind == TokenKind::Word &&
            (is(at_ + 2, "{") || is(at_ + 2, "=") || is(at_ + 2, "("));
   }
   void definition() {
-    const bool group = is(at_, "group");
-    if (!commented_ && !(group && last_group_)) blank_line();
-    last_group_ = group;
+    const std::string& word = tokens_[at_].text;
+    const bool short_one = word == "group" || word == "include";
+    if (!commented_ && !(short_one && last_short_ == word)) blank_line();
+    last_short_ = short_one ? word : "";
     commented_ = false;
     broken_ = false;
     start_line(0);
@@ -216,7 +219,7 @@ class Formatter {
     line_ += s;
   }
   bool begins_line(size_t i) const {
-    return is(i, "rule") || is(i, "group") || is(i, "condition") ||
+    return is(i, "rule") || is(i, "group") || is(i, "condition") || is(i, "include") ||
            std::ranges::any_of(kClauses, [&](std::string_view word) { return is(i, word); });
   }
   // Columns, about, up to the next place where the line may be broken.
@@ -267,7 +270,8 @@ class Formatter {
   std::string out_, line_;
   size_t at_ = 0, indent_ = 0, depth_ = 0, parens_ = 0, sets_ = 0, choices_ = 0;
   In in_ = In::File;
-  bool short_match_ = false, broken_ = false, commented_ = false, last_group_ = false;
+  bool short_match_ = false, broken_ = false, commented_ = false;
+  std::string last_short_;  // the definition before was one of a line or so: its first word
 };
 
 }  // namespace

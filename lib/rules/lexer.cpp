@@ -9,7 +9,7 @@ namespace {
 
 class Lexer {
  public:
-  explicit Lexer(std::string_view text) : text_(text) {}
+  Lexer(std::string_view text, uint32_t file) : text_(text), file_(file) {}
 
   std::vector<Token> run() {
     std::vector<Token> tokens;
@@ -49,7 +49,7 @@ class Lexer {
   Token next() {
     Token t;
     t.begin = at_;
-    t.at = {line_, static_cast<uint32_t>(at_ - line_begin_ + 1)};
+    t.at = {line_, static_cast<uint32_t>(at_ - line_begin_ + 1), file_};
     if (at_ < text_.size()) read(t);
     t.end = at_;
     return t;
@@ -138,14 +138,14 @@ class Lexer {
 
   std::string_view text_;
   size_t at_ = 0, line_begin_ = 0;
-  uint32_t line_ = 1;
+  uint32_t line_ = 1, file_;
   bool behind_value_ = false;
 };
 
 }  // namespace
 
-std::vector<Token> tokenize(std::string_view text) {
-  return Lexer(text).run();
+std::vector<Token> tokenize(std::string_view text, uint32_t file) {
+  return Lexer(text, file).run();
 }
 
 }  // namespace mrvlc::rules

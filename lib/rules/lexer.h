@@ -17,7 +17,8 @@ struct Token {
   size_t begin = 0, end = 0;  // bytes of the file
 };
 
-// Never fails: what cannot be read becomes a Bad token. The last token is End.
-std::vector<Token> tokenize(std::string_view text);
+// `file` is the number of the file in places. Never fails: what cannot be read becomes a Bad token. The last
+// token is End.
+std::vector<Token> tokenize(std::string_view text, uint32_t file = 0);
 
 }  // namespace mrvlc::rules

@@ -82,9 +82,14 @@ std::string Messages::location_text(std::string_view file, Location at) {
   return fmt::format("{}:{}:{}", file, at.line, at.column);
 }
 
-size_t Messages::index_of(std::string_view file) const {
+size_t Messages::index_of(std::string_view file, Location at) const {
+  if (at.file != 0 && at.file <= files_.size()) return at.file - 1;
   auto it = index_.find(file);
   return it == index_.end() ? 0 : it->second;
+}
+
+std::string_view Messages::name_of(size_t index, std::string_view otherwise) const {
+  return index < files_.size() ? std::string_view(files_[index].shown_name) : otherwise;
 }
 
 std::string Messages::shown(size_t file, Location at) const {

@@ -20,9 +20,11 @@ class Messages {
 
   template <DiagId Code, class... Args>
   void add(std::string_view file, Location at, Args&&... args) {
-    const size_t index = index_of(file);
+    const size_t index = index_of(file, at);
     if (full(Code)) return;
-    push(index, at, make_diag<Code>(location_text(file, at), std::forward<Args>(args)..., shown(index, at)));
+    push(index, at,
+         make_diag<Code>(location_text(name_of(index, file), at), std::forward<Args>(args)...,
+                         shown(index, at)));
   }
   // Of a rule: at a place in it.
   template <DiagId Code, class... Args>
@@ -32,7 +34,7 @@ class Messages {
   // About a file as a whole; the text has no excerpt.
   template <DiagId Code, class... Args>
   void file(std::string_view file, Args&&... args) {
-    if (!full(Code)) push(index_of(file), {}, make_diag<Code>(file, std::forward<Args>(args)...));
+    if (!full(Code)) push(index_of(file, {}), {}, make_diag<Code>(file, std::forward<Args>(args)...));
   }
   // About no file.
   template <DiagId Code>
@@ -50,7 +52,9 @@ class Messages {
     Diag diag;
   };
   static std::string location_text(std::string_view file, Location at);
-  size_t index_of(std::string_view file) const;
+  // The place may be in another file than the rule that it is about: in one that is included.
+  size_t index_of(std::string_view file, Location at) const;
+  std::string_view name_of(size_t index, std::string_view otherwise) const;
   std::string shown(size_t file, Location at) const;
   bool full(DiagId code);
   void push(size_t file, Location at, Diag diag);

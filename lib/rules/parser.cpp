@@ -59,33 +59,76 @@ const Expression* free_capture(const std::vector<Condition>& conditions,
 
 class FileParser {
  public:
-  FileParser(const RuleFile& file, std::vector<Rule>& rules, Messages& messages)
+  FileParser(const RuleFile& file, uint32_t number, const Include& include, std::vector<Rule>& rules,
+             Messages& messages)
       : file_(file),
-        tokens_(tokenize(file.text)),
+        number_(number),
+        include_(include),
+        tokens_(tokenize(file.text, number)),
         cursor_(tokens_, file.text),
         rules_(rules),
         messages_(messages) {}
 
-  void run(std::vector<GroupUse>& uses) {
+  Definitions run(std::vector<GroupUse>& uses) {
     while (!cursor_.at_end()) {
       bool ok = cursor_.is("rule")        ? rule()
                 : cursor_.is("group")     ? group()
                 : cursor_.is("condition") ? condition()
-                                          : cursor_.fail("expected 'rule', 'group' or 'condition'");
+                : cursor_.is("include")   ? include()
+                                        : cursor_.fail("expected 'rule', 'group', 'condition' or 'include'");
       if (ok) continue;
       messages_.add<DiagCode::MRV0301>(file_.shown_name, cursor_.error_at(), cursor_.error());
       if (++errors_ == kMaxMessages) break;
       cursor_.clear_error();
       recover();
     }
-    for (Group& g : groups_) uses.push_back({g.name, file_.shown_name, g.at, std::move(g.operators), g.used});
+    for (const Group& g : groups_) note_use(g, uses);
     if (!found_ && groups_.empty() && named_.empty() && errors_ == 0)
       messages_.file<DiagCode::MRV0322>(file_.shown_name);
+    return {std::move(groups_), std::move(named_)};
   }
 
  private:
-  // To the next `rule NAME {`, `group NAME =` or `condition NAME (`, so that one mistake does not hide the
-  // others.
+  // Included groups were noted when their own file was read.
+  void note_use(const Group& g, std::vector<GroupUse>& uses) const {
+    if (g.at.file == number_) {
+      uses.push_back({g.name, file_.shown_name, g.at, g.operators, g.used});
+      return;
+    }
+    auto use = std::ranges::find(uses, g.at, &GroupUse::at);
+    if (use != uses.end()) use->used = use->used || g.used;
+  }
+
+  bool include() {
+    cursor_.advance();
+    const Location at = cursor_.token().at;
+    std::string name;
+    if (!cursor_.expect(Token::Kind::String, "the name of a file in quotes", name)) return false;
+    found_ = true;
+    const Definitions* other = include_(name, at);
+    if (other == nullptr) return true;
+    return take("group", other->groups, groups_, name, at) &&
+           take("condition", other->named, named_, name, at);
+  }
+
+  // A definition that comes by two ways is one.
+  template <class Definition>
+  bool take(std::string_view what, const std::vector<Definition>& from, std::vector<Definition>& to,
+            const std::string& file, Location at) {
+    for (const Definition& d : from) {
+      auto same = std::ranges::find(to, d.name, &Definition::name);
+      if (same == to.end()) {
+        to.push_back(d);
+      } else if (!(same->at == d.at)) {
+        return cursor_.fail_at(at, fmt::format("'{}' defines {} '{}', which is already defined",
+                                               printable(file), what, printable(d.name)));
+      }
+    }
+    return true;
+  }
+
+  // To the next `rule NAME {`, `group NAME =`, `condition NAME (` or `include "NAME"`, so that one mistake
+  // does not hide the others.
   void recover() {
     cursor_.advance();
     while (!cursor_.at_end()) {
@@ -93,6 +136,7 @@ class FileParser {
                     (cursor_.is("group") && cursor_.token(2).text == "=") ||
                     (cursor_.is("condition") && cursor_.token(2).text == "(");
       if (starts && cursor_.token(1).kind == Token::Kind::Word) return;
+      if (cursor_.is("include") && cursor_.token(1).kind == Token::Kind::String) return;
       cursor_.advance();
     }
   }
@@ -202,6 +246,8 @@ class FileParser {
   }
 
   const RuleFile& file_;
+  const uint32_t number_;
+  const Include& include_;
   std::vector<Token> tokens_;
   Cursor cursor_;
   Groups groups_;
@@ -210,20 +256,20 @@ class FileParser {
   std::vector<Rule>& rules_;
   Messages& messages_;
   size_t errors_ = 0;
-  bool found_ = false;  // a rule
+  bool found_ = false;  // a rule, or a file that is included
 };
 
 }  // namespace
 
-void parse_file(const RuleFile& file, std::vector<Rule>& rules, std::vector<GroupUse>& groups,
-                Messages& messages) {
+Definitions parse_file(const RuleFile& file, uint32_t number, const Include& include,
+                       std::vector<Rule>& rules, std::vector<GroupUse>& groups, Messages& messages) {
   if (file.text.size() > kMaxFileBytes) {
     messages.file<DiagCode::MRV0313>(
         file.shown_name,
         fmt::format("the file has {} bytes; at most {} are read", file.text.size(), kMaxFileBytes));
-    return;
+    return {};
   }
-  FileParser(file, rules, messages).run(groups);
+  return FileParser(file, number, include, rules, messages).run(groups);
 }
 
 }  // namespace mrvlc::rules

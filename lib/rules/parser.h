@@ -1,6 +1,7 @@
 // The grammar of rule files, which docs/rules.md explains. `#` starts a comment; line breaks mean nothing.
 //
-//   file      := (group | named | rule)*
+//   file      := (include | group | named | rule)*
+//   include   := 'include' STRING
 //   group     := 'group' NAME '=' operator ('|' operator)*
 //   named     := 'condition' NAME '(' '%'NAME (',' '%'NAME)* ')' '=' condition (',' condition)*
 //   rule      := 'rule' NAME '{' clause* '}'
@@ -21,6 +22,7 @@
 //   value     := INTEGER | FLOAT | STRING | WORD | '%'NAME | '[' [value (',' value)*] ']' | '(' sum ')'
 //              | NAME '(' [value (',' value)*] ')'
 #pragma once
+#include "cursor.h"
 #include "messages.h"
 #include "mrvlc/rules/rule_set.h"
 
@@ -46,9 +48,15 @@ struct GroupUse {
 };
 
 // Rules that parse are appended to `rules`, groups to `groups`; after an error reading goes on at the next
-// rule.
-void parse_file(const RuleFile& file, std::vector<Rule>& rules, std::vector<GroupUse>& groups,
-                Messages& messages);
+// rule. A file that others include is parsed once.
+void parse_files(const std::vector<RuleFile>& files, std::vector<Rule>& rules, std::vector<GroupUse>& groups,
+                 Messages& messages);
+
+// What the file named there defines; nullptr: it cannot be included, and a message says why.
+using Include = std::function<const Definitions*(const std::string& name, Location at)>;
+// One of them, with its number from 1.
+Definitions parse_file(const RuleFile& file, uint32_t number, const Include& include,
+                       std::vector<Rule>& rules, std::vector<GroupUse>& groups, Messages& messages);
 
 // Replaces `@file::group` in the rules by the operators of the group.
 void write_out_groups(std::vector<Rule>& rules, std::vector<GroupUse>& groups, Messages& messages);

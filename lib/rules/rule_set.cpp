@@ -94,7 +94,7 @@ LoadResult load_rules(const std::vector<RuleFile>& files, const Vocabulary& word
   Messages messages(files);
   std::vector<Rule> rules;
   std::vector<GroupUse> groups;
-  for (const RuleFile& file : files) parse_file(file, rules, groups, messages);
+  parse_files(files, rules, groups, messages);
   write_out_groups(rules, groups, messages);
   check_names(rules, messages);
   check_group_names(groups, words, messages);

@@ -10,6 +10,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mrvl/device.h"
@@ -52,6 +53,9 @@ struct LoadedModel {
   uint64_t cycles = 0;
   uint32_t flags = 0;
   uint32_t failed_at = MRVL_NO_INSTRUCTION;
+  bool ran = false;  // the last run did not fail
+  std::vector<std::pair<uint64_t, uint64_t>> times =
+      {};  // of main, the same in every run; made when asked for
 };
 static_assert(static_cast<uint32_t>(mrvlc::sim::Flag::Overflow) == MRVL_FLAG_OVERFLOW &&
               static_cast<uint32_t>(mrvlc::sim::Flag::Invalid) == MRVL_FLAG_INVALID);
@@ -111,6 +115,7 @@ int run(void* context, void* handle, const mrvl_input* inputs, size_t input_coun
     auto& model = *static_cast<LoadedModel*>(handle);
     model.flags = 0;
     model.failed_at = MRVL_NO_INSTRUCTION;
+    model.ran = false;
     const mrvlc::isa::Binary& binary = model.simulator.binary();
     std::string fault = ports_fault("input", binary.inputs, inputs, input_count);
     if (fault.empty()) fault = ports_fault("output", binary.outputs, outputs, output_count);
@@ -137,6 +142,7 @@ int run(void* context, void* handle, const mrvl_input* inputs, size_t input_coun
       std::memcpy(outputs[i].data, results[i].data(), outputs[i].bytes);
     model.cycles = report->total_cycles();
     model.flags = report->flags;
+    model.ran = true;
     return kOk;
   });
 }
@@ -155,6 +161,25 @@ uint32_t flags(void*, void* model) {
 
 uint32_t failed_at(void*, void* model) {
   return static_cast<LoadedModel*>(model)->failed_at;
+}
+
+int ran(void* context, void* handle, uint32_t instruction, uint64_t* begin, uint64_t* end) {
+  SimulatorDevice& device = device_of(context);
+  return guarded(device, [&]() -> int {
+    auto& model = *static_cast<LoadedModel*>(handle);
+    const size_t count = model.simulator.binary().main.size();
+    if (!model.ran || instruction >= count) return kRunFailed;
+    if (model.times.empty()) {
+      auto report = model.simulator.time_only();
+      if (!report.ok()) return device.fail(kRunFailed, report.error().message);
+      model.times.resize(count);
+      for (const mrvlc::sim::Event& e : report->events)
+        if (e.section == mrvlc::sim::Section::Main) model.times[e.instruction] = {e.start, e.end};
+    }
+    *begin = model.times[instruction].first;
+    *end = model.times[instruction].second;
+    return kOk;
+  });
 }
 
 // $MRVLC_JOBS, 0 when it is none.
@@ -190,7 +215,8 @@ __attribute__((visibility("default"))) mrvl_device* mrvl_simulator_open(const ch
                        cycles,
                        identity,
                        flags,
-                       failed_at};
+                       failed_at,
+                       ran};
   device->jobs = jobs();
   auto machine = find_machine(target != nullptr ? target : "cn10ka");
   if (machine.ok()) {

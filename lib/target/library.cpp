@@ -21,8 +21,9 @@ class LibraryReader {
     MRVLC_ASSIGN(root_, parse_target_json(text, shown_));
     for (const auto& [key, value] : root_.items()) {
       if (key == "extends") return field(key, "does not go with kind 'call'");
-      constexpr std::string_view kKeys[] = {"name",    "description",    "kind",      "rules",     "headers",
-                                            "sources", "system_headers", "libraries", "split_bias", "integers"};
+      constexpr std::string_view kKeys[] = {"name",       "description", "kind",           "rules",
+                                            "headers",    "sources",     "system_headers", "libraries",
+                                            "split_bias", "integers"};
       if (std::ranges::find(kKeys, key) == std::end(kKeys)) return field(key, "is unknown");
     }
     MRVLC_TRY(text_of("name", out_.name));

@@ -2,6 +2,7 @@
 #pragma once
 #include "mrvlc/ir/graph.h"
 #include "mrvlc/partition/source_rules.h"
+#include "mrvlc/passes/pass.h"
 #include "mrvlc/target/machine.h"
 
 namespace mrvlc::driver {
@@ -11,5 +12,17 @@ namespace mrvlc::driver {
 Result<partition::Partition> place(ir::Graph& graph, const target::Machine& machine,
                                    const partition::Options& options,
                                    const partition::SourceMatches& sources = {});
+
+// Where rules match that do not ask the graph that the passes make: those of `stage source`, and those that
+// name DequantizeLinear. Weights behind it then stay integers where such a rule keeps them on the CPU:
+// `run.context.stays` says so to the passes to come.
+Result<partition::SourceMatches> match_beforehand(const ir::Graph& imported, const rules::RuleSet& set,
+                                                  const target::Machine& machine, passes::RunOptions& run);
+// For PassContext::stays: weights behind DequantizeLinear; those alone that are of one of these sources,
+// sorted.
+bool dequantizes_constant(const ir::Graph& graph, const ir::Node& node);
+std::function<bool(const ir::Graph&, const ir::Node&)> dequantizes_one_of(std::vector<ir::SourceId> sources);
+// The graph that canonical rules which name DequantizeLinear are asked on.
+Result<ir::Graph> with_integer_weights(const ir::Graph& imported, const passes::RunOptions& run);
 
 }  // namespace mrvlc::driver

@@ -1,5 +1,6 @@
 // Rules that say `stage source`: they are matched before the passes, on what the importer made of the model,
-// and decide about what the passes made of the nodes that they matched.
+// and decide about what the passes made of the nodes that they matched. So are canonical rules that name
+// DequantizeLinear, on a graph in which the passes left integer weights behind it.
 #pragma once
 #include "mrvlc/partition/partition.h"
 #include "mrvlc/rules/matcher.h"
@@ -16,6 +17,13 @@ using SourceMatches = std::vector<SourceMatch>;
 // Every match on the imported graph, rule by rule, in program order; no node is in two matches of one rule.
 SourceMatches match_sources(const ir::Graph& imported, const rules::RuleSet& set,
                             const target::Machine& machine);
+
+// The rule names DequantizeLinear, whose results are folded where they are weights.
+bool asks_for_integers(const rules::Rule& rule);
+// The same as match_sources for canonical rules that ask for integers: `graph` is what the passes make of the
+// model when they fold none.
+SourceMatches match_integers(const ir::Graph& graph, const rules::RuleSet& set,
+                             const target::Machine& machine);
 
 // partition() with the rules of the imported graph; without their matches they take nothing.
 Result<Partition> partition(const ir::Graph& graph, const target::Machine& machine, const Options& options,

@@ -25,6 +25,9 @@ inline constexpr std::string_view kQ31 = "q31", kQ31Shift = "q31_shift";
 
 struct Location {
   uint32_t line = 1, column = 1;  // from 1; columns count bytes
+  uint32_t file = 0;              // number of the file, from 1; 0: that of the rule, or none
+
+  bool operator==(const Location&) const = default;
 };
 
 struct Operator {

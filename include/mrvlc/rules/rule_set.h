@@ -14,7 +14,11 @@ using FindOperator = std::function<const ops::OpDef*(std::string_view domain, st
 
 struct RuleFile {
   std::string shown_name, text;
+  bool built_in = false;  // no `include` finds it
 };
+// The names of the files that the text includes, as they stand there, and the shown name of such a file.
+std::vector<std::string> includes_of(std::string_view text);
+std::string included_name(std::string_view shown_name, std::string_view include);
 
 // A word that may stand after `layer`.
 struct LayerWord {
@@ -56,9 +60,9 @@ struct LoadResult {
 // arguments (0304), unbound captures (0305), duplicate names (0306), overlap at equal priority (0307),
 // shadowed rules (0308), unknown layer kinds (0309), missing clauses (0310), malformed patterns (0311), files
 // beyond the limits (0313), unknown attributes (0314), anchors that the layer kind does not begin with
-// (0316), conditions that never hold (0318) or contradict each other (0319). Warnings: a clause
-// `accelerator_can(layer)` of older files (0317), rules hidden by shorter ones (0320), files without rules
-// (0322).
+// (0316), conditions that never hold (0318) or contradict each other (0319), included files that are not
+// among `files` (0329) or include each other (0330). Warnings: a clause `accelerator_can(layer)` of older
+// files (0317), rules hidden by shorter ones (0320), files without rules (0322).
 LoadResult load_rules(const std::vector<RuleFile>& files, const Vocabulary& vocabulary);
 
 }  // namespace mrvlc::rules

@@ -71,6 +71,41 @@ static int K_fail_run(const K_device* device, size_t region, int device_code, K_
   return code;
 }
 
+/* When the instructions of a span ran: 0, and the layer's times are widened by it. */
+static int K_widen(const K_device* device, uint32_t from, uint32_t to, mrvl_layer* layer) {
+  const mrvl_device* const d = device->device;
+  for (uint32_t i = from; i < to; ++i) {
+    uint64_t begin = 0, end = 0;
+    const int rc = d->ran(d->context, device->models[layer->region], i, &begin, &end);
+    if (rc != 0) return rc;
+    if (begin < layer->begin) layer->begin = begin;
+    if (end > layer->end) layer->end = end;
+  }
+  return 0;
+}
+
+int K_layers(const K_device* device, int region, mrvl_layer_hook hook, void* user) {
+  if (K_check_device(device, NULL) != 0 || region < 0 || region >= K_REGION_COUNT || !hook) return 0;
+  if (!MRVL_DEVICE_HAS(device->device, ran) || !device->device->ran || !device->models[region]) return 0;
+  const K_region* const r = &K_regions[region];
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < r->span_count; ++i)
+    if (r->spans[i].layer >= count) count = r->spans[i].layer + 1u;
+  int told = 0;
+  for (uint32_t l = 0; l < count; ++l) {
+    mrvl_layer layer = {(uint32_t)region, l, 0u, NULL, UINT64_MAX, 0u};
+    for (uint32_t i = 0, begin = 0; i < r->span_count; begin = r->spans[i].end, ++i) {
+      if (r->spans[i].layer != l) continue;
+      if (!layer.node) layer.expr_id = r->spans[i].expr_id, layer.node = r->spans[i].node;
+      if (K_widen(device, begin, r->spans[i].end, &layer) != 0) return told;
+    }
+    if (!layer.node) continue;
+    hook(user, &layer);
+    ++told;
+  }
+  return told;
+}
+
 static uint32_t K_number(const unsigned char* at) {
   return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 }

@@ -1,8 +1,8 @@
 // `mrvlc run`: builds the host stub with the C compiler in a temporary folder and runs it against the
 // simulator.
 #include <algorithm>
-#include <iterator>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 
 #include "compiled_model.h"

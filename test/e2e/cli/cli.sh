@@ -311,6 +311,29 @@ tables() {
   expect 1 "field 'ocm_byte' is unknown" compile "$digits" -o o --target small --target-dir packages
 }
 
+# OUT does not depend on where the files of rules lie.
+included_rules() {
+  mkdir -p rules/parts elsewhere/deep
+  echo 'include "parts/words.rules"
+rule own { layer elementwise priority 400 why "w" match { %r = @act(%x) } where small(%x) }' >rules/own.rules
+  echo 'group act = Relu | Tanh   condition small(%v) = elements(%v) <= 4096' >rules/parts/words.rules
+  cp -r rules/* elsewhere/deep
+  expect 0 "" rules check rules/own.rules
+  expect 0 "own " rules list --rules rules/own.rules
+  expect 0 "rule 'own' (layer elementwise" rules try rules/own.rules "$digits"
+  expect 0 " own " rules coverage rules/own.rules "$digits"
+  expect 0 'include "parts/words.rules"' rules format rules/own.rules
+  expect 0 "" compile "$digits" -o one --rules rules/own.rules -MD -MF one.d
+  check "an included file is a dependency" grep -q 'rules/parts/words.rules' one.d
+  expect 0 "" compile "$digits" -o two --rules "$PWD/elsewhere/deep/own.rules"
+  check "OUT is the same wherever the rules lie" diff -r one two
+  expect 0 "" compile "$digits" -o two --rules rules/parts/words.rules --rules rules/own.rules  # once each
+  echo 'include "own.rules"' >>rules/parts/words.rules
+  expect 1 "MRV0329: rules/parts/words.rules:2:9" rules check rules/own.rules
+  sed -i 's#"own.rules"#"../own.rules"#' rules/parts/words.rules
+  expect 1 "MRV0330: rules/parts/words.rules:2:9" compile "$digits" -o o --rules rules/own.rules
+}
+
 messages() {
   local arguments line
   expect 0 "" compile "$digits" -o out2 --timing timing.json
@@ -421,6 +444,7 @@ gates
 run_command
 queries
 tables
+included_rules
 messages
 log_level
 same_bytes

@@ -1,7 +1,8 @@
 /* usage: faults FOLDER REGION INSTRUCTION [REGION INSTRUCTION]...
  * The stub NAME (replaced by the name of a model) on a device that fails at that instruction of that region:
  * prints what the error says, "region layer expr_id node", a line each. Once more without a fault, and with a
- * table of before `failed_at` was: the region alone is told then. */
+ * table of before `failed_at` was: the region alone is told then. Then what NAME_layers tells of every
+ * region, "layer region layer expr_id begin end node"; nothing after a run that failed. */
 #include "NAME.h"
 #include "any_stub.h"
 
@@ -25,6 +26,25 @@ static int infer(NAME_error* error) {
     point_all(&in, sizeof in), point_all(&out, sizeof out);
   }
   return NAME_run(&in, &out, arena, &device, NULL, NULL, error);
+}
+
+static void told(void* user, const mrvl_layer* layer) {
+  ++*(int*)user;
+  printf("layer %lu %lu %lu %lu %lu %s\n", (unsigned long)layer->region, (unsigned long)layer->layer,
+         (unsigned long)layer->expr_id, (unsigned long)layer->begin, (unsigned long)layer->end, layer->node);
+}
+
+static int tell_layers(mrvl_device* table) {
+  for (int r = 0; r < NAME_REGION_COUNT; ++r) {
+    int count = 0;
+    if (NAME_layers(&device, r, told, &count) != count || count == 0) return fail("no layers", "NAME");
+  }
+  table->size = offsetof(mrvl_device, ran);
+  if (NAME_layers(&device, 0, told, NULL) != 0) return fail("a shorter table was asked", "NAME");
+  table->size = sizeof *table;
+  if (NAME_layers(&device, NAME_REGION_COUNT, told, NULL) != 0 || NAME_layers(&device, -1, told, NULL) != 0)
+    return fail("a region that is not there", "NAME");
+  return 0;
 }
 
 static int load(const char* folder) {
@@ -63,6 +83,10 @@ int main(int argc, char** argv) {
   faulty_instruction = MRVL_NO_INSTRUCTION;
   if (infer(&error) != 0 || error.region != -1 || error.layer != -1)
     return fail("it fails without a fault", "NAME");
+  if (tell_layers(&faulty) != 0) return 1;
+  faulty_instruction = 0;
+  if (infer(&error) == 0 || NAME_layers(&device, faulty_region, told, NULL) != 0)
+    return fail("layers of a run that failed", "NAME");
   NAME_unload(&device);
   mrvl_simulator_close(simulator);
   return 0;

@@ -53,6 +53,23 @@ def faults_of(folder, how_many, random_numbers):
     return [(at, fact, names[fact[2]]) for (_, at), fact in zip(chosen, facts)]
 
 
+def check_layers(folder, lines):
+    """What NAME_layers told, against idmap.json: all layers, in its order, each within the cycles of its region."""
+    idmap = json.loads((folder / "idmap.json").read_text())
+    cycles = [r["cycles"] for r in json.loads((folder / "report.json").read_text())["regions"]]
+    exprs = {(la["region"], la["layer"]): la["exprs"] for la in idmap["layers"]}
+    main = {(i["region"], i["layer"]) for i in idmap["instructions"] if i["section"] == "main"}
+    told = [tuple(map(int, line.split(" ", 6)[1:6])) for line in lines]
+    wanted = [key for key in exprs if key in main]
+    ok = [t[:2] for t in told] == wanted and all(e in exprs[r, n] for r, n, e, _, _ in told)
+    for region, limit in enumerate(cycles):
+        times = [(b, e) for r, _, _, b, e in told if r == region]
+        ok = ok and all(b < e <= limit for b, e in times) and min(b for b, _ in times) < limit // 2
+    if not ok:
+        print(f"FAILED: {folder}: layers {told}, the map has {wanted}, cycles {cycles}")
+    return ok
+
+
 def main():
     mrvlc, include, work, least, *subjects = sys.argv[1:]
     shutil.rmtree(work, ignore_errors=True)
@@ -61,6 +78,7 @@ def main():
     random_numbers = random.Random(1)
     told = right = 0
     layers = set()
+    all_right = True
     for subject in subjects:
         name, rest = subject.split("=", 1)
         subprocess.run([mrvlc, "-q", "compile", *rest.split(","), "--name", name, "-o", name], check=True)
@@ -69,6 +87,8 @@ def main():
         arguments = [str(number) for at, fact, _ in faults for number in (fact[0], at)]
         lines = subprocess.run([f"./faults_{name}", name, *arguments], check=True, capture_output=True,
                                text=True).stdout.splitlines()
+        all_right = check_layers(pathlib.Path(name), [li for li in lines if li.startswith("layer ")]) and all_right
+        lines = [li for li in lines if not li.startswith("layer ")]
         for line, (at, fact, names) in zip(lines, faults, strict=True):
             *numbers, node = line.split(" ", 3)
             ok = tuple(map(int, numbers)) == fact and node in names
@@ -78,7 +98,7 @@ def main():
             if not ok:
                 print(f"FAILED: {name}, instruction {at}: said '{line}', the map says {fact}, {sorted(names)}")
     print(f"{right} of {told} faults named, in {len(layers)} layers")
-    sys.exit(0 if right == told >= int(least) else 1)
+    sys.exit(0 if right == told >= int(least) and all_right else 1)
 
 
 main()

@@ -49,6 +49,16 @@ double distance(const Tensor& a, const Tensor& b) {
   return most;
 }
 
+// The passes may scale weights by a constant that follows, so that they are rounded even where they were
+// fp16.
+bool is_weight(const Model& model, size_t v) {
+  return model.values[v].kind == Kind::Constant && std::ranges::any_of(model.nodes, [&](const Node& n) {
+           const bool product = n.op->kind == Op::Conv || n.op->kind == Op::ConvTranspose ||
+                                n.op->kind == Op::Gemm || n.op->kind == Op::MatMul;
+           return product && std::ranges::find(n.inputs, static_cast<int>(v)) != n.inputs.end();
+         });
+}
+
 // One run with random errors.
 class Run {
  public:
@@ -60,7 +70,7 @@ class Run {
       if (value.kind == Kind::Result) continue;
       held_[v] = value.at(set);
       if (!is_coarse(value.data.elem()) || value.data.type().wrapper != Wrapper::None) continue;
-      if (is_fp16(value.at(set))) continue;
+      if (is_fp16(value.at(set)) && !is_weight(model, v)) continue;
       held_[v] = moved(dice_, value.at(set), kUnit);
       state_[v] = State::Moved;
     }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "conditions.h"
+#include "faithful.h"
 #include "mrvlc/partition/rules.h"
 
 namespace mrvlc::rule_trials {
@@ -20,8 +21,8 @@ std::string operator_text(const ir::OpSchema& op) {
 // One rule: an anchor of the graph and, more or less, what stands around it there.
 class RuleText {
  public:
-  RuleText(Dice& dice, const ir::Graph& graph, const std::vector<std::string>& groups)
-      : dice_(dice), graph_(graph), groups_(groups) {}
+  RuleText(Dice& dice, const ir::Graph& graph, rules::Stage stage, const std::vector<std::string>& groups)
+      : dice_(dice), graph_(graph), stage_(stage), groups_(groups) {}
 
   std::string make(int number) {
     const std::vector<ir::NodeId> nodes = graph_.topological_order();
@@ -34,7 +35,8 @@ class RuleText {
         "why \"chance\"", "match {\n" + match + "  }"};
     if (const std::string where = random_conditions(dice_, names_); !where.empty())
       clauses.push_back("where " + where);
-    if (dice_.chance(3)) clauses.push_back("stage canonical");
+    if (stage_ == rules::Stage::Source) clauses.push_back("stage source");
+    if (stage_ == rules::Stage::Canonical && dice_.chance(3)) clauses.push_back("stage canonical");
     if (dice_.chance(1))
       clauses.erase(clauses.begin() + dice_.pick(0, static_cast<int64_t>(clauses.size()) - 1));
     return fmt::format("rule r{} {{\n  {}\n}}\n", number, fmt::join(clauses, "\n  "));
@@ -207,6 +209,7 @@ class RuleText {
 
   Dice& dice_;
   const ir::Graph& graph_;
+  const rules::Stage stage_;
   const std::vector<std::string>& groups_;
   int count_ = 0;
   Names names_;
@@ -215,7 +218,7 @@ class RuleText {
 
 }  // namespace
 
-std::string random_rules(Dice& dice, const ir::Graph& graph) {
+std::string random_rules(Dice& dice, const ir::Graph& graph, const ir::Graph& imported) {
   std::string out;
   std::vector<std::string> groups;
   while (dice.chance(25)) {
@@ -227,7 +230,12 @@ std::string random_rules(Dice& dice, const ir::Graph& graph) {
   }
   out += named_conditions(dice);
   const int64_t count = dice.pick(1, 4);
-  for (int i = 0; i < count; ++i) out += RuleText(dice, graph, groups).make(i);
+  for (int i = 0; i < count; ++i) {
+    const rules::Stage stage = dice.chance(35) ? rules::Stage::Source : rules::Stage::Canonical;
+    const ir::Graph& seen = stage == rules::Stage::Source ? imported : graph;
+    out +=
+        dice.chance(60) ? faithful_rule(dice, seen, stage, i) : RuleText(dice, seen, stage, groups).make(i);
+  }
   return out;
 }
 

@@ -7,6 +7,7 @@
 
 namespace mrvlc::rule_trials {
 
-std::string random_rules(random::Dice& dice, const ir::Graph& graph);
+// `graph` is what the passes make of `imported`.
+std::string random_rules(random::Dice& dice, const ir::Graph& graph, const ir::Graph& imported);
 
 }  // namespace mrvlc::rule_trials

@@ -4,6 +4,7 @@
 
 #include "../graphs/coarse.h"
 #include "../graphs/grow.h"
+#include "blocks.h"
 
 namespace mrvlc::rule_trials {
 namespace {
@@ -59,6 +60,10 @@ graphs::Model random_model(uint64_t seed) {
   const int64_t wanted = g.dice.pick(1, 8);
   for (int attempt = 0; attempt < 40 && static_cast<int64_t>(g.model.nodes.size()) < wanted; ++attempt) {
     const int64_t lot = g.dice.pick(0, 99);
+    if (g.dice.chance(attempt == 0 ? 60 : 25)) {  // values to go on with that are no constants
+      add_block(g);
+      continue;
+    }
     graphs::propose(g, *g.dice.of(lot < 30 ? products : lot < 90 ? others : all));
   }
   if (g.model.nodes.empty()) g.add("Relu", {g.make(ElementType::F32, {2, 3})});

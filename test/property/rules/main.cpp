@@ -19,13 +19,14 @@ constexpr size_t kCodes = 10000;
 
 // In memory that all processes share.
 struct Tally {
-  std::atomic<uint64_t> on_device{0}, layers{0}, asked{0}, fused{0}, compared{0};
+  std::atomic<uint64_t> on_device{0}, layers{0}, asked{0}, fused{0}, source{0}, compared{0};
   std::atomic<uint32_t> refused[kCodes] = {};  // by number of the code
 };
 
 struct Options {
   std::string save;
   bool show = false;
+  uint64_t required = 0;
   fuzz::BatchOptions batch;
 };
 
@@ -43,13 +44,14 @@ std::string random_pattern(random::Dice& dice, const ir::Graph& graph) {
 Result<Case> make_case(uint64_t seed) {
   Case c{random_model(seed), {}, {}, {}};
   c.trial = trial_of(c.model);
+  c.trial.imported = c.trial.graph;
   MRVLC_TRY(simplify(c.trial.graph));
   if (c.trial.graph.topological_order().empty()) return c;  // all of it folded
   random::Dice dice(seed * 2 + 1);
   partition::Options& o = c.trial.options;
-  c.rules = random_rules(dice, c.trial.graph);
+  c.rules = random_rules(dice, c.trial.graph, *c.trial.imported);
   c.trial.rule_files = {{"random.rules", c.rules}};
-  c.trial.default_rules = dice.chance(60);
+  c.trial.default_rules = dice.chance(40);
   o.tiles = dice.of({1u, 2u, 4u, 8u});
   c.trial.keep_layers = dice.chance(80);
   if (dice.chance(20)) o.borders.insert(random_pattern(dice, c.trial.graph));
@@ -73,6 +75,7 @@ fuzz::Outcome one(uint64_t seed, Tally& tally, std::string& what) {
   tally.layers += v.layers;
   tally.asked += v.asked;
   tally.fused += v.fused;
+  tally.source += v.source;
   tally.compared += v.compared;
   if (v.outcome != fuzz::Outcome::Accepted && v.code.size() > 3)
     ++tally.refused[std::stoul(v.code.substr(3)) % kCodes];
@@ -91,6 +94,15 @@ void save(const Options& o, const fuzz::Found& found) {
   std::ofstream(folder / "README") << c->command << "\n" << found.what << "\n";
 }
 
+// The only case, though it shows no mistake.
+void show_case(const Options& o) {
+  auto c = make_case(o.batch.first);
+  if (!c.ok()) return;
+  fmt::print("{}{}\n{}\n", graphs::to_text(c->model), c->command, c->rules);
+  const Verdict v = run(std::move(c->trial));
+  fmt::print("{} {}\n", v.code, v.what);
+}
+
 int run_all(const Options& o) {
   void* memory = mmap(nullptr, sizeof(Tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return 3;
@@ -98,16 +110,19 @@ int run_all(const Options& o) {
   const auto report = fuzz::run_batch(
       [&](uint64_t n, const fs::path&, std::string& what) { return one(n, tally, what); }, o.batch);
   for (const fuzz::Found& found : report.found) save(o, found);
+  if (o.show && o.batch.count == 1 && report.found.empty()) show_case(o);
   fmt::print(
       "{} rule files:{}\n{} ran {} layers on the accelerator, {} of their own rules ({} of several "
-      "operators); {} "
+      "operators, {} of stage source); {} "
       "outputs compared; refused:",
       o.batch.count, fuzz::outcomes_text(report), tally.on_device.load(), tally.layers.load(),
-      tally.asked.load(), tally.fused.load(), tally.compared.load());
+      tally.asked.load(), tally.fused.load(), tally.source.load(), tally.compared.load());
   for (size_t i = 0; i < kCodes; ++i)
     if (tally.refused[i] > 0) fmt::print(" MRV{:04} {}", i, tally.refused[i].load());
   fmt::print("\n{}\n", fuzz::extremes_text(report, "case"));
-  return report.mistakes() == 0 ? 0 : 1;
+  const bool enough = tally.fused >= o.required && tally.source >= o.required;
+  if (!enough) fmt::print("fewer than {} layers of several operators, or of stage source\n", o.required);
+  return report.mistakes() == 0 && enough ? 0 : 1;
 }
 
 }  // namespace
@@ -122,7 +137,9 @@ int main(int argc, char** argv) {
   app.add_option("--seconds", o.batch.seconds, "of processor time for one");
   app.add_option("--save", o.save, "folder for what shows a mistake: model, rules, options");
   app.add_flag("--progress", o.batch.progress);
-  app.add_flag("--show", o.show, "print graph and rules of what shows a mistake");
+  app.add_flag("--show", o.show, "print graph and rules of what shows a mistake, or of the only case");
+  app.add_option("--require", o.required,
+                 "fail unless so many layers are of several operators, and so many of stage source");
   CLI11_PARSE(app, argc, argv);
   return run_all(o);
 }

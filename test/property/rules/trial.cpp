@@ -1,5 +1,6 @@
 #include "trial.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -43,8 +44,9 @@ class Runner {
     auto rules = partition::sound_rules(t_.default_rules, t_.rule_files);
     if (!rules.ok()) return refused(rules.error());
     t_.options.rules = *std::move(rules);
+    if (t_.imported) sources_ = partition::match_sources(*t_.imported, t_.options.rules->set, machine_);
     if (t_.keep_layers && !name_layers()) return v_;
-    auto placed = driver::place(t_.graph, machine_, t_.options);
+    auto placed = driver::place(t_.graph, machine_, t_.options, sources_);
     if (!placed.ok()) return refused(placed.error());
     for (const Diag& d : partition::unheeded(t_.graph, *placed, t_.options))
       if (d.severity() != Severity::Warning) return wrong("no warning: " + d.message);
@@ -78,7 +80,7 @@ class Runner {
 
   // False: the rules are refused.
   bool name_layers() {
-    auto parts = partition::partition(t_.graph, machine_, t_.options);
+    auto parts = partition::partition(t_.graph, machine_, t_.options, sources_);
     if (!parts.ok()) return refused(parts.error()), false;
     for (const partition::NodeDecision& d : parts->decisions) {
       const bool given_back = d.reason.str().find("cost more than it saves") != std::string::npos;
@@ -127,6 +129,8 @@ class Runner {
       if (defaults_.set.find(layer.rule) != nullptr) continue;
       ++v_.asked;
       v_.fused += layer.nodes.size() > 1 ? 1 : 0;
+      v_.source +=
+          std::ranges::find(sources_, layer.rule, &partition::SourceMatch::rule) != sources_.end() ? 1 : 0;
     }
     regions_.push_back(std::move(*compiled));
     return true;
@@ -179,6 +183,7 @@ class Runner {
   Trial t_;
   rules::LoadResult defaults_ = partition::load_rules(true, {});
   target::Machine machine_;
+  partition::SourceMatches sources_;
   std::map<ir::ValueId, Tensor> values_;
   std::vector<accel::CompiledRegion> regions_;
   Verdict v_;
@@ -187,7 +192,9 @@ class Runner {
 }  // namespace
 
 Status simplify(ir::Graph& graph) {
-  return passes::run_passes(graph, passes::default_pipeline());
+  passes::RunOptions options;
+  options.context.half_weights = true;  // as where there is an accelerator
+  return passes::run_passes(graph, passes::default_pipeline(), options);
 }
 
 Verdict run(Trial trial) {

@@ -13,8 +13,9 @@ namespace mrvlc::rule_trials {
 
 struct Trial {
   ir::Graph graph;
-  std::vector<Tensor> inputs;    // in order of graph.inputs()
-  std::vector<Tensor> expected;  // in order of graph.outputs()
+  std::optional<ir::Graph> imported;  // as it was, for rules of `stage source`; without it these take nothing
+  std::vector<Tensor> inputs;         // in order of graph.inputs()
+  std::vector<Tensor> expected;       // in order of graph.outputs()
   // Of each output, of max |a-b| / (1 + |b|); nullopt: run, but not compared.
   std::vector<std::optional<double>> tolerances;
   std::vector<rules::RuleFile> rule_files;
@@ -31,6 +32,7 @@ struct Verdict {
   size_t layers = 0;  // that ran on the accelerator
   size_t asked = 0;   // of them, those that a rule of the trial's files made
   size_t fused = 0;   // of these, those of several nodes
+  size_t source = 0;  // of them, those of a rule of `stage source`
   size_t compared = 0;
 };
 

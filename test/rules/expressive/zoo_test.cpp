@@ -3,6 +3,7 @@
 
 #include "count.h"
 #include "mrvlc/onnx/importer.h"
+#include "mrvlc/partition/source_rules.h"
 #include "mrvlc/passes/pass.h"
 
 using namespace mrvlc;
@@ -23,6 +24,8 @@ constexpr Expected kExpected[] = {
     {"tiny_resnet8_f32", "residual", "residual", 3},
     {"tiny_resnet8_int8_qdq", "quantized", "quantized_conv", 9},
     {"tiny_kws_int8_qdq", "quantized", "quantized_conv", 9},
+    {"tiny_resnet8_int8_qdq", "integers", "canonical_conv", 9},
+    {"tiny_kws_int8_qdq", "integers", "canonical_conv", 9},
     {"mlsd_tiny_320", "pad", "pad_conv", 3},
     {"mlsd_tiny_320", "pad", "swapped", 1},
 };
@@ -42,8 +45,11 @@ TEST_CASE("blocks of real networks are found, each as often as it is there") {
     const rules::RuleSet set = rules_of(e.file);
     const rules::Rule* rule = set.find(e.rule);
     REQUIRE(rule != nullptr);
+    passes::RunOptions options;
+    if (partition::asks_for_integers(*rule))
+      options.context.stays = [](const ir::Graph&, const ir::Node& n) { return n.is(Op::DequantizeLinear); };
     if (rule->stage == rules::Stage::Canonical)
-      REQUIRE(passes::run_passes(model->graph, passes::default_pipeline()).ok());
+      REQUIRE(passes::run_passes(model->graph, passes::default_pipeline(), options).ok());
     CHECK(count(*rule, model->graph) == e.matches);
   }
 }

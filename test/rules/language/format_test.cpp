@@ -9,6 +9,7 @@ using namespace mrvlc;
 namespace {
 
 constexpr const char* kUntidy = R"(# head
+   include   "a.rules" include "b.rules"  # more
 group   act=Relu|
    Clip   # of one operand
 condition small ( %v )=rank(%v)==4 , elements( %v )<=4096
@@ -22,6 +23,9 @@ rule b { layer cpu priority 1 why "w" match { %m = MatMul(_, _) } }
 )";
 
 constexpr const char* kTidy = R"(# head
+include "a.rules"
+include "b.rules"  # more
+
 group act = Relu | Clip  # of one operand
 
 condition small(%v) = rank(%v) == 4, elements(%v) <= 4096

@@ -74,7 +74,7 @@ TEST_CASE("syntax errors name file, line and column") {
   expect_error("rule a {\n match { %c = @none(%x) } # MARK\n}", "MRV0301", "no group 'none'");
   expect_error("rule a {\n layer conv\n layer conv # MARK\n}", "MRV0301", "twice");
   expect_error("rule a { $ } # MARK", "MRV0301", "unexpected character");
-  expect_error("junk # MARK", "MRV0301", "expected 'rule', 'group' or 'condition'");
+  expect_error("junk # MARK", "MRV0301", "expected 'rule', 'group', 'condition' or 'include'");
   rules::LoadResult r = load("rule a {\n  layer conv\n  why 3\n}");
   CHECK(r.diagnostics.list().front().message.rfind("my.rules:3:7: ", 0) == 0);
 }

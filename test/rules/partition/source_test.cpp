@@ -15,6 +15,15 @@ struct Placed {
   partition::Partition partition;
 };
 
+// As the driver does it: canonical rules are asked on a graph that keeps integer weights.
+partition::SourceMatches matches_on_integers(const ir::Graph& imported, const rules::RuleSet& set) {
+  ir::Graph graph = imported;
+  passes::RunOptions options;
+  options.context.stays = [](const ir::Graph&, const ir::Node& n) { return n.is(Op::DequantizeLinear); };
+  REQUIRE(passes::run_passes(graph, passes::default_pipeline(), options).ok());
+  return partition::match_integers(graph, set, machine());
+}
+
 Placed place(const std::string& body, const std::string& rules_text) {
   auto parsed = ir::parse("graph \"g\" {\n" + body + "}\n", ops::registry());
   if (!parsed.ok()) FAIL(parsed.error().message);
@@ -23,6 +32,7 @@ Placed place(const std::string& body, const std::string& rules_text) {
   options.rules = rules_of(true, rules_text);
   for (const Diag& d : options.rules->diagnostics.list()) FAIL(d.message);
   p.matches = partition::match_sources(p.graph, options.rules->set, machine());
+  for (partition::SourceMatch& m : matches_on_integers(p.graph, options.rules->set)) p.matches.push_back(m);
   REQUIRE(passes::run_passes(p.graph, passes::default_pipeline()).ok());
   auto placed = partition::partition(p.graph, machine(), options, p.matches);
   if (!placed.ok()) FAIL(placed.error().message);
@@ -93,4 +103,38 @@ TEST_CASE("what became a part of something else is refused with a reason") {
   REQUIRE(t != nullptr);
   CHECK_FALSE(t->accepted);
   CHECK(t->reason.find("together with") != std::string::npos);
+}
+
+namespace {
+
+const std::string kQuantized =
+    " input %x : f32[1,1,4,4]\n const %q : i8[2,1,1,1] = [3, -5]\n const %s : f32[] = [0.5]\n"
+    " %w = DequantizeLinear(%q, %s) : f32[2,1,1,1]\n %c = Conv(%x, %w) : f32[1,2,4,4]\n"
+    " %r = Relu(%c) : f32[1,2,4,4]\n output %r\n";
+
+std::string integers_rule(const std::string& layer) {
+  return "rule integers { layer " + layer +
+         " priority 300 why \"w\" match { %c = Conv(_, %w) %w = DequantizeLinear(%q, %s) %r = Relu(%c)? } "
+         "where "
+         "elem(%q) == i8, value(%s) == 0.5 }";
+}
+
+}  // namespace
+
+TEST_CASE("a canonical rule sees integer weights, and what becomes of its match is the layer") {
+  const Placed p = place(kQuantized, integers_rule("conv"));
+  REQUIRE(p.matches.size() == 1);
+  CHECK(p.matches[0].sources.size() == 3);
+  REQUIRE(trial(p, "integers") != nullptr);
+  CHECK(trial(p, "integers")->accepted);
+  REQUIRE(p.partition.regions.size() == 1);
+  CHECK(p.partition.regions[0].layers[0].rule == "integers");
+}
+
+TEST_CASE("a rule with an element in front of its anchor that may be missing is tried at the anchor") {
+  const Placed p =
+      place(kQuantized,
+            "rule leading { layer conv priority 300 why \"w\" match { %p = Sigmoid(_)? %c = Conv(%p, _) } }");
+  REQUIRE(trial(p, "leading") != nullptr);
+  CHECK(trial(p, "leading")->accepted);
 }

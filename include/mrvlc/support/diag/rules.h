@@ -33,6 +33,8 @@ MRVLC_DIAG(0325, Warning, Rejected, "{}: {} '{}' has the name of {}; {}\n{}")
 MRVLC_DIAG(0326, Note, Rejected, "{}: group '{}' is used nowhere\n{}")
 MRVLC_DIAG(0327, Warning, Rejected, "{} more messages are not shown")
 MRVLC_DIAG(0328, Warning, Rejected, "there are more rules than could all be compared with each other: not every overlap was looked for")
+MRVLC_DIAG(0329, Error, Rejected, "{}: '{}' cannot be included: {}\n{}")
+MRVLC_DIAG(0330, Error, Rejected, "{}: files include each other in a circle: {}\n{}")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode

@@ -1,0 +1,63 @@
+// Rules that are asked before the passes of the compile, or on another graph than these make.
+#include <algorithm>
+
+#include "mrvlc/driver/place.h"
+#include "mrvlc/partition/rules.h"
+
+namespace mrvlc::driver {
+namespace {
+
+using Sources = std::vector<ir::SourceId>;
+
+// Sorted: what rules keep on the CPU that name DequantizeLinear. What the accelerator computes is folded all
+// the same: it has no products of integers.
+Sources kept_as_integers(const partition::SourceMatches& matches, const rules::RuleSet& set) {
+  Sources out;
+  for (const partition::SourceMatch& m : matches) {
+    const rules::Rule* rule = set.find(m.rule);
+    if (rule != nullptr && rule->layer == partition::kCpuKind && partition::asks_for_integers(*rule))
+      out.insert(out.end(), m.sources.begin(), m.sources.end());
+  }
+  std::ranges::sort(out);
+  return out;
+}
+
+}  // namespace
+
+bool dequantizes_constant(const ir::Graph& graph, const ir::Node& node) {
+  return node.is(Op::DequantizeLinear) && graph.is_constant(node.inputs[0]);
+}
+
+std::function<bool(const ir::Graph&, const ir::Node&)> dequantizes_one_of(std::vector<ir::SourceId> sources) {
+  return [sources = std::move(sources)](const ir::Graph& graph, const ir::Node& node) {
+    auto named = [&](ir::SourceId s) { return std::ranges::binary_search(sources, s); };
+    return dequantizes_constant(graph, node) && std::ranges::any_of(graph.lineage(node.id).sources, named);
+  };
+}
+
+Result<ir::Graph> with_integer_weights(const ir::Graph& imported, const passes::RunOptions& run) {
+  ir::Graph graph = imported;
+  passes::RunOptions own;
+  own.context = run.context;
+  own.context.stays = dequantizes_constant;
+  MRVLC_TRY(passes::run_passes(graph, passes::default_pipeline(), own));
+  return graph;
+}
+
+Result<partition::SourceMatches> match_beforehand(const ir::Graph& imported, const rules::RuleSet& set,
+                                                  const target::Machine& machine, passes::RunOptions& run) {
+  partition::SourceMatches out = partition::match_sources(imported, set, machine);
+  const bool canonical = std::ranges::any_of(set.rules(), [](const rules::Rule& r) {
+    return r.stage == rules::Stage::Canonical && partition::asks_for_integers(r);
+  });
+  if (canonical) {
+    MRVLC_ASSIGN(const ir::Graph graph, with_integer_weights(imported, run));
+    const partition::SourceMatches more = partition::match_integers(graph, set, machine);
+    out.insert(out.end(), more.begin(), more.end());
+  }
+  if (Sources kept = kept_as_integers(out, set); !kept.empty())
+    run.context.stays = dequantizes_one_of(std::move(kept));
+  return out;
+}
+
+}  // namespace mrvlc::driver
