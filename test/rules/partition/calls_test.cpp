@@ -197,6 +197,44 @@ TEST_CASE("attributes of windows that are not given are what ONNX says") {
   CHECK(placed(chain(), {library("lib", rule(match, call, all))}).calls.size() == 1);
 }
 
+TEST_CASE("scales of integers are passed in fixed point") {
+  const std::string shape = " : f32[1,4,8,8]\n";
+  const ir::Graph g = image_graph(
+      " const %sx : f32[] = [0.5]\n const %sw : f32[4] = [0.75, 1, 0.0000000001, 3]\n const %z : i8[] = "
+      "[-7]\n"
+      " const %zw : i8[4] = [0, 0, 0, 0]\n const %i : i8[4,4,1,1] = [1,2,3,4, 1,2,3,4, 1,2,3,4, 1,2,3,4]\n"
+      " %q = QuantizeLinear(%x, %sx, %z) : i8[1,4,8,8]\n %d = DequantizeLinear(%q, %sx, %z)" +
+      shape + " %f = DequantizeLinear(%i, %sw, %zw) {axis = 0} : f32[4,4,1,1]\n %c = Conv(%d, %f)" + shape +
+      " %y = QuantizeLinear(%c, %sx, %z) : i8[1,4,8,8]\n output %y\n");
+  const std::string match =
+      "%c = Conv(%d, %f) %d = DequantizeLinear(%x, %sx, %zx) %f = DequantizeLinear(%w, %sw, %zw) "
+      "%y = QuantizeLinear(%c, %sy, %zy)";
+  auto with = [&](const std::string& arguments) {
+    return rule(match, "f(%x, %w, %y, " + arguments + ")",
+                "value(%zw) == 0, value(%sy) > 0, number(%zy) < 0");
+  };
+  const std::string scale = "value(%sx) * value(%sw) / value(%sy)";
+  const partition::Partition p =
+      placed(g, {library("lib", with("0 - number(%zx), q31(" + scale + ", 4), q31_shift(" + scale +
+                                     ", dim(%w, 0)), q31(number(%sx), 3), value(%zx)"))});
+  REQUIRE(p.calls.size() == 1);
+  const auto& a = p.calls[0].arguments;
+  CHECK(a[3].integer == 7);
+  auto integers = [](const CallArgument& array) {
+    std::vector<int64_t> out;
+    for (const CallArgument& i : array.items) out.push_back(i.integer);
+    return out;
+  };
+  // 0.75 = 0.75 * 2^0, 1 = 0.5 * 2^1, 3 = 0.75 * 2^2; a product of 32 bits with 1e-10 is less than a half.
+  CHECK(integers(a[4]) == std::vector<int64_t>{3LL << 29, 1LL << 30, 0, 3LL << 29});
+  CHECK(integers(a[5]) == std::vector<int64_t>{0, 1, 0, 2});
+  CHECK(integers(a[6]) == std::vector<int64_t>{1LL << 30, 1LL << 30, 1LL << 30});
+  CHECK(integers(a[7]) == std::vector<int64_t>{-7});  // a constant is a list, whatever its length
+  CHECK(refused(g, with("q31(value(%sw), 3)")).find("not as many numbers") != std::string::npos);
+  CHECK(refused(g, with("q31(0 - value(%sw), 4)")).find("no form in fixed point") != std::string::npos);
+  CHECK(refused(g, with("q31(2e9 * value(%sw), 4)")).find("no form in fixed point") != std::string::npos);
+}
+
 TEST_CASE("operands are mentioned by conditions, too") {
   const ir::Graph g = chain();
   CHECK(
