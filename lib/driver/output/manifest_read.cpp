@@ -37,7 +37,13 @@ bool read_shape(const Json& json, TensorType& type) {
     if (!dim.is_number_integer() || dim.get<int64_t>() < 0 || dim.get<int64_t>() > kMaxElements) return false;
     type.shape.push_back(dim.get<int64_t>());
   }
-  // As a shape without dimensions of 0 would be: products are formed in any order.
+  return true;
+}
+
+// As a shape without dimensions of 0 would be: products are formed in any order. Where a capacity bounds the
+// elements, none is formed.
+bool counts_elements(const TensorType& type) {
+  if (type.capacity >= 0) return type.dynamic != 0;
   int64_t elements = 1;
   for (int64_t dim : type.shape) {
     if (dim > 0 && elements > kMaxElements / dim) return false;
@@ -87,7 +93,7 @@ bool read_type(const Json& json, TensorType& type) {
   if (!known) return false;
   type.elem = *known;
   return read_shape(member(json, "shape"), type) && read_dynamic(member(json, "open"), type) &&
-         read_number(member(json, "capacity"), -1, type.capacity) &&
+         read_number(member(json, "capacity"), -1, type.capacity) && counts_elements(type) &&
          read_wrapper(member(json, "wrapper"), type) && read_number(member(json, "length"), 0, type.length);
 }
 

@@ -141,4 +141,13 @@ TEST_CASE("random models") {
   print(tally);
 }
 
+// $MRVLC_RANDOM_FOLDER/SEED: a model and what it gives, for other programs. Not among the tests of a run.
+TEST_CASE("random models as files", "[.files]") {
+  const char* folder = std::getenv("MRVLC_RANDOM_FOLDER");
+  REQUIRE(folder != nullptr);
+  const auto first = static_cast<uint64_t>(setting("MRVLC_RANDOM_SEED", 1));
+  for (uint64_t i = 0; i < static_cast<uint64_t>(setting("MRVLC_RANDOM_CASES", 400)); ++i)
+    write_case(model_of(first + i), std::filesystem::path(folder) / fmt::format("{:06}", first + i));
+}
+
 }  // namespace mrvlc::graphs

@@ -62,3 +62,16 @@ int64_t nn_scaled(float* x, float* y, size_t count, const char* what, const floa
   for (size_t i = 0; i < count; ++i) y[i] = tanhf(x[i]);
   return 3;
 }
+
+void nn_add(const float* x, const float* y, float* z, size_t count) {
+  for (size_t i = 0; i < count; ++i) z[i] = x[i] + y[i];
+}
+
+void nn_softmax(const float* x, float* y, size_t rows, size_t columns) {
+  for (size_t r = 0; r < rows; ++r, x += columns, y += columns) {
+    float most = x[0], sum = 0;
+    for (size_t c = 1; c < columns; ++c) most = fmaxf(most, x[c]);
+    for (size_t c = 0; c < columns; ++c) sum += y[c] = expf(x[c] - most);
+    for (size_t c = 0; c < columns; ++c) y[c] /= sum;
+  }
+}

@@ -21,3 +21,5 @@ void nn_max_pool(const nn_image* in, const float* x, const int32_t* kernel, cons
 /* tanh of x, when all other arguments are what the rule says: 3. */
 int64_t nn_scaled(float* x, float* y, size_t count, const char* what, const float* factors,
                   const void* nothing, double number);
+void nn_add(const float* x, const float* y, float* z, size_t count);
+void nn_softmax(const float* x, float* y, size_t rows, size_t columns);

@@ -1,0 +1,40 @@
+// What a folder's manifest may say, and what it may not.
+#include <catch2/catch.hpp>
+
+#include "mrvlc/support/file.h"
+#include "output/output_folder.h"
+#include "support/folders.h"
+
+using namespace mrvlc;
+using namespace mrvlc::test;
+
+namespace {
+
+bool opens(const std::string& output, const std::string& more = "") {
+  const TempDir dir;
+  const std::string text =
+      R"({"schema": "mrvlc-manifest-1", "model": {"name": "m"}, "options": {"target": ["host"]}, "inputs": [],)"
+      R"("files": [], )" +
+      more + R"("outputs": [{"name": "y", "file": "y", "type": "f32", )" + output + "}]}";
+  REQUIRE(write_file_atomic(dir.path() / "manifest.json", text).ok());
+  return driver::open_output(dir.path()).ok();
+}
+
+}  // namespace
+
+TEST_CASE("shapes of a manifest have a product, or a capacity in its place") {
+  CHECK(opens(R"("shape": [2, 3])"));
+  CHECK_FALSE(opens(R"("shape": [65536, 65536, 65536])"));
+  // Of a result whose size nothing bounds: each dimension may be as large as all of it.
+  CHECK(opens(R"("shape": [65536, 65536, 65536], "open": [0, 1, 2], "capacity": 65536)"));
+  CHECK_FALSE(opens(R"("shape": [65536, 65536, 65536], "capacity": 65536)"));
+}
+
+TEST_CASE("what is compiled and linked beside a stub has plain names") {
+  const std::string shape = R"("shape": [1])";
+  CHECK(opens(shape, R"("linked": {"includes": [], "sources": ["a.c"], "libraries": ["m"]}, )"));
+  CHECK_FALSE(opens(shape, R"("linked": {"includes": [], "sources": ["../a.c"], "libraries": []}, )"));
+  CHECK_FALSE(opens(shape, R"("linked": {"includes": [], "sources": ["-fplugin=a.so"], "libraries": []}, )"));
+  CHECK_FALSE(opens(shape, R"("linked": {"includes": [], "sources": [], "libraries": ["-x"]}, )"));
+  CHECK_FALSE(opens(shape, R"("linked": {"includes": [], "sources": []}, )"));
+}
