@@ -1,6 +1,7 @@
 // Concat (ONNX Concat-13) and Split (ONNX Split-18).
 #include <numeric>
 
+#include "common/element_bytes.h"
 #include "common/lanes.h"
 #include "common/text_copy.h"
 #include "mrvlc/support/diag/ops.h"

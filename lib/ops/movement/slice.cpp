@@ -1,5 +1,6 @@
 // Slice (ONNX Slice-13), Expand (Expand-13) and Tile (Tile-13).
 #include "common/dynamic_facets.h"
+#include "common/element_bytes.h"
 #include "common/text_copy.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/ops.h"

@@ -2,6 +2,7 @@
 // shape's factors.
 #include <numeric>
 
+#include "common/element_bytes.h"
 #include "common/text_copy.h"
 
 namespace mrvlc::ops {
