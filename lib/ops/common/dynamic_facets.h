@@ -18,11 +18,8 @@ Status emit_unsqueeze(EmitContext& context);
 
 // move_dynamic.cpp
 DynamicTypes infer_dynamic_slice(const InferContext& context);
-Status emit_slice(EmitContext& context);
 DynamicTypes infer_dynamic_expand(const InferContext& context);
-Status emit_expand(EmitContext& context);
 DynamicTypes infer_dynamic_tile(const InferContext& context);
-Status emit_tile(EmitContext& context);
 
 // pad_dynamic.cpp
 DynamicTypes infer_dynamic_pad(const InferContext& context);

@@ -140,6 +140,12 @@ Result<std::optional<std::vector<int64_t>>> ints_if_known(const InferContext& co
   return values;
 }
 
+Texts texts_of(const Shape& numbers) {
+  Texts texts;
+  for (int64_t n : numbers) texts.push_back(fmt::format("{}", n));
+  return texts;
+}
+
 std::optional<Shape> numbers_of(const Texts& texts) {
   Shape numbers;
   for (const std::string& text : texts) {

@@ -60,6 +60,7 @@ bool is_dynamic(const EmitContext& context);
 using Texts = std::vector<std::string>;
 // Is the C text a number, and not an expression of sizes known at run time only?
 bool is_number(const std::string& text);
+Texts texts_of(const Shape& numbers);
 // The numbers, when all of them are.
 std::optional<Shape> numbers_of(const Texts& texts);
 Texts in_dims(const EmitContext& context, size_t i);

@@ -23,19 +23,4 @@ void run_copy(const StridedCopy& copy, const Tensor& in, Tensor& out);
 void emit_copy(EmitContext& context, const StridedCopy& copy, std::string_view in, std::string_view out,
                ElementType elem);
 
-// Facets of an operator that is one copy of its first input.
-using CopyPlan = Result<StridedCopy> (*)(const InferContext&);
-template <CopyPlan Plan>
-Status eval_copy(const EvalContext& context) {
-  MRVLC_ASSIGN(StridedCopy copy, Plan(context.infer_view()));
-  run_copy(copy, context.in(0), context.out());
-  return {};
-}
-template <CopyPlan Plan>
-Status emit_copy_of(EmitContext& context) {
-  MRVLC_ASSIGN(StridedCopy copy, Plan(emit_view(context)));
-  emit_copy(context, copy, context.in(0), context.out(0), context.in_type(0).elem);
-  return {};
-}
-
 }  // namespace mrvlc::ops

@@ -1,4 +1,5 @@
-// Strided copies whose sizes are C expressions: one emission for static and dynamic shapes.
+// Strided copies whose sizes are C expressions: one plan for the reference, and for the C of static and of
+// dynamic shapes.
 #pragma once
 #include "common/dynamic_util.h"
 
@@ -10,6 +11,8 @@ struct TextCopy {
   std::string in_offset = "0", out_offset = "0";
 };
 
+// For the reference, which knows all of it; types are equal.
+void run_copy(const TextCopy& copy, const Tensor& in, Tensor& out);
 // Of input `i` to an output. Where all is known the loops are merged, and transposes cut into tiles, when
 // they are written, else by a helper function when it runs.
 void emit_copy(EmitContext& context, const TextCopy& copy, size_t i = 0, size_t output = 0);

@@ -99,7 +99,6 @@ LoopTexts broadcast_texts(EmitContext& context, const Texts& result, const std::
 // Loops of an element-wise node, whose operands are those that are given; dimensions of its result are set.
 LoopTexts element_loops(EmitContext& context);
 void set_broadcast_dims(EmitContext& context);
-Texts texts_of(const Shape& numbers);
 LoopTexts texts_of(const BroadcastLoops& loops);
 // Stride of a dimension `own` that is 1 or `whole`; fails when it is neither.
 std::string broadcast_step(EmitContext& context, const std::string& own, const std::string& whole,

@@ -104,12 +104,6 @@ BroadcastLoops broadcast_loops(const Shape& result, const std::vector<Shape>& op
   return loops;
 }
 
-Texts texts_of(const Shape& numbers) {
-  Texts texts;
-  for (int64_t v : numbers) texts.push_back(fmt::format("{}", v));
-  return texts;
-}
-
 LoopTexts texts_of(const BroadcastLoops& loops) {
   LoopTexts texts{texts_of(loops.size), {}};
   for (const Shape& strides : loops.strides) texts.strides.push_back(texts_of(strides));

@@ -3,7 +3,6 @@
 #include <numeric>
 
 #include "common/dims.h"
-#include "common/strided_copy.h"
 #include "common/text_copy.h"
 
 namespace mrvlc::ops {
@@ -50,22 +49,6 @@ Result<std::vector<TensorType>> infer_crop_dynamic(const InferContext& context) 
   return std::vector<TensorType>{type};
 }
 
-// The part of the data that is kept, from its place in the input to that in the result.
-StridedCopy kept(const Shape& x, const Shape& y) {
-  StridedCopy copy{{}, row_major_strides(x), row_major_strides(y), 0, 0};
-  for (size_t d = 0; d < x.size(); ++d) {
-    copy.size.push_back(std::min(x[d], y[d]));
-    if (x[d] > y[d]) copy.in_offset += (x[d] - y[d]) / 2 * copy.in[d];
-    if (y[d] > x[d]) copy.out_offset += (y[d] - x[d]) / 2 * copy.out[d];
-  }
-  return copy;
-}
-
-Status eval_crop(const EvalContext& context) {
-  run_copy(kept(context.in(0).shape(), context.out().shape()), context.in(0), context.out());
-  return {};
-}
-
 // What of one dimension is kept: how much, and where it begins in the input and in the result.
 struct KeptDim {
   std::string size, from, to;
@@ -80,6 +63,26 @@ KeptDim kept_dim(const std::string& x, const std::string& y) {
   return {smaller, fmt::format("(({} - {}) / 2)", x, smaller), fmt::format("(({} - {}) / 2)", y, smaller)};
 }
 
+// The part of the data that is kept, from its place in the input to that in the result.
+TextCopy crop_copy(const Texts& x, const Texts& y) {
+  TextCopy copy{{}, stride_texts(x), stride_texts(y)};
+  Texts from, to;
+  for (size_t d = 0; d < x.size(); ++d) {
+    const KeptDim kept = kept_dim(x[d], y[d]);
+    copy.size.push_back(kept.size);
+    from.push_back(product_text({kept.from, copy.in[d]}));
+    to.push_back(product_text({kept.to, copy.out[d]}));
+  }
+  copy.in_offset = sum_text(from), copy.out_offset = sum_text(to);
+  return copy;
+}
+
+Status eval_crop(const EvalContext& context) {
+  const Texts x = texts_of(context.in(0).shape()), y = texts_of(context.out().shape());
+  run_copy(crop_copy(x, y), context.in(0), context.out());
+  return {};
+}
+
 Status set_cropped_dims(EmitContext& context) {
   MRVLC_ASSIGN(auto axes, cropped_axes(emit_view(context)));
   Texts dims = in_dims(context, 0);
@@ -91,18 +94,10 @@ Status set_cropped_dims(EmitContext& context) {
 
 Status emit_crop(EmitContext& context) {
   if (is_dynamic(context)) MRVLC_TRY(set_cropped_dims(context));
-  const Texts x = in_dims(context, 0), y = out_dims(context), in = stride_texts(x), out = stride_texts(y);
+  const Texts x = in_dims(context, 0), y = out_dims(context);
   const std::string count = product_text(y);
   if (count == "0") return {};
-  TextCopy copy{{}, in, out};
-  Texts from, to;
-  for (size_t d = 0; d < x.size(); ++d) {
-    const KeptDim kept = kept_dim(x[d], y[d]);
-    copy.size.push_back(kept.size);
-    from.push_back(product_text({kept.from, in[d]}));
-    to.push_back(product_text({kept.to, out[d]}));
-  }
-  copy.in_offset = sum_text(from), copy.out_offset = sum_text(to);
+  const TextCopy copy = crop_copy(x, y);
   const ElementType elem = context.out_type(0).elem;
   if (copy.size != y)
     context.line(fmt::format("memset({}, 0, {});", context.out(0), bytes_text(elem, count)));

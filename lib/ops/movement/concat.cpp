@@ -1,8 +1,8 @@
 // Concat (ONNX Concat-13) and Split (ONNX Split-18).
 #include <numeric>
 
+#include "common/element_bytes.h"
 #include "common/lanes.h"
-#include "common/slices.h"
 #include "common/text_copy.h"
 #include "mrvlc/support/diag/ops.h"
 
@@ -17,24 +17,29 @@ Result<int64_t> axis_of(const InferContext& context) {
   return normalize_axis(context.int_attr("axis"), context.type(0).rank());
 }
 
-struct Pieces {  // of the joined tensor along one axis
-  int64_t axis = 0;
-  Shape joined;
-  std::vector<int64_t> sizes, begins;
+// Where a piece lies in the joined tensor: rows of `width` elements for each position along the axis.
+struct JoinedTexts {
+  Texts joined;
+  size_t axis;
+  std::string begin = "0";  // of the next piece, along the axis
 
-  void add(const Shape& part) {
-    begins.push_back(begins.empty() ? 0 : begins.back() + sizes.back());
-    sizes.push_back(part[at(axis)]);
+  // Copy between the next piece (dense) of `length` positions and its place; `joining`: from the piece.
+  TextCopy piece(const std::string& length, bool joining) const {
+    const std::string rows = product_text(joined, 0, axis), run = run_text(length);
+    const Texts dense = {run, "1"}, apart = {run_text(joined[axis]), "1"};
+    const std::string offset = run_text(begin);
+    if (joining) return {{rows, run}, dense, apart, "0", offset};
+    return {{rows, run}, apart, dense, offset, "0"};
+  }
+
+ private:
+  // Elements of so many positions.
+  std::string run_text(const std::string& positions) const {
+    Texts factors(joined.begin() + static_cast<std::ptrdiff_t>(axis), joined.end());
+    factors[0] = positions;
+    return product_text(factors);
   }
 };
-
-// Copy between piece i (dense) and its place in the joined tensor; `joining`: from the piece.
-StridedCopy piece_copy(const Pieces& p, size_t i, bool joining) {
-  Shape part = p.joined;
-  part[at(p.axis)] = p.sizes[i];
-  return joining ? slices_copy(part, 0, p.joined, p.begins[i], p.axis, p.sizes[i])
-                 : slices_copy(p.joined, p.begins[i], part, 0, p.axis, p.sizes[i]);
-}
 
 // Before opset 4 the axis could be left out.
 Status upgrade_concat(RawNode& node) {
@@ -70,10 +75,11 @@ Result<std::vector<TensorType>> infer_concat(const InferContext& context) {
 
 Status eval_concat(const EvalContext& context) {
   MRVLC_ASSIGN(int64_t axis, axis_of(context.infer_view()));
-  Pieces p{axis, context.out().shape(), {}, {}};
+  JoinedTexts j{texts_of(context.out().shape()), at(axis)};
   for (size_t i = 0; i < context.inputs.size(); ++i) {
-    p.add(context.in(i).shape());
-    run_copy(piece_copy(p, i, true), context.in(i), context.out());
+    const std::string length = fmt::format("{}", context.in(i).shape()[at(axis)]);
+    run_copy(j.piece(length, true), context.in(i), context.out());
+    j.begin = sum_text({j.begin, length});
   }
   return {};
 }
@@ -129,37 +135,14 @@ Result<std::vector<TensorType>> infer_split(const InferContext& context) {
 
 Status eval_split(const EvalContext& context) {
   MRVLC_ASSIGN(int64_t axis, axis_of(context.infer_view()));
-  Pieces p{axis, context.in(0).shape(), {}, {}};
+  JoinedTexts j{texts_of(context.in(0).shape()), at(axis)};
   for (size_t i = 0; i < context.outputs->size(); ++i) {
-    p.add(context.out(i).shape());
-    run_copy(piece_copy(p, i, false), context.in(0), context.out(i));
+    const std::string length = fmt::format("{}", context.out(i).shape()[at(axis)]);
+    run_copy(j.piece(length, false), context.in(0), context.out(i));
+    j.begin = sum_text({j.begin, length});
   }
   return {};
 }
-
-// Where a piece lies in the joined tensor: rows of `width` elements for each position along the axis.
-struct JoinedTexts {
-  Texts joined;
-  size_t axis;
-  std::string begin = "0";  // of the next piece, along the axis
-
-  // Copy between the next piece (dense) of `length` positions and its place; `joining`: from the piece.
-  TextCopy piece(const std::string& length, bool joining) const {
-    const std::string rows = product_text(joined, 0, axis), run = run_text(length);
-    const Texts dense = {run, "1"}, apart = {run_text(joined[axis]), "1"};
-    const std::string offset = run_text(begin);
-    if (joining) return {{rows, run}, dense, apart, "0", offset};
-    return {{rows, run}, apart, dense, offset, "0"};
-  }
-
- private:
-  // Elements of so many positions.
-  std::string run_text(const std::string& positions) const {
-    Texts factors(joined.begin() + static_cast<std::ptrdiff_t>(axis), joined.end());
-    factors[0] = positions;
-    return product_text(factors);
-  }
-};
 
 // Counts what was copied: a number, or a variable of the C function.
 void advance(EmitContext& context, JoinedTexts& j, const std::string& length) {

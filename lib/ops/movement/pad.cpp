@@ -3,7 +3,6 @@
 
 #include "common/dynamic_facets.h"
 #include "common/mapped_copy.h"
-#include "common/strided_copy.h"
 #include "common/text_copy.h"
 #include "mrvlc/support/diag/ops.h"
 
@@ -40,14 +39,31 @@ Result<std::vector<TensorType>> infer_pad(const InferContext& context) {
   return std::vector<TensorType>{type};
 }
 
-// What is kept of the input, placed in the output.
-StridedCopy interior(const PadParams& p, const Shape& in, const Shape& out) {
-  StridedCopy copy{in, row_major_strides(in), row_major_strides(out), 0, 0};
+// Of every dimension: how much of the input is kept, where that begins in the input and in the result.
+struct PadTexts {
+  Texts kept, crop, shift;
+};
+
+PadTexts known_texts(const PadParams& p, const Shape& in) {
+  PadTexts t;
   for (size_t d = 0; d < in.size(); ++d) {
-    copy.size[d] += std::min<int64_t>(p.begin[d], 0) + std::min<int64_t>(p.end[d], 0);
-    copy.in_offset += std::max<int64_t>(-p.begin[d], 0) * copy.in[d];
-    copy.out_offset += std::max<int64_t>(p.begin[d], 0) * copy.out[d];
+    const int64_t begin = p.begin[d], end = p.end[d];
+    t.kept.push_back(fmt::format("{}", in[d] + std::min<int64_t>(begin, 0) + std::min<int64_t>(end, 0)));
+    t.crop.push_back(fmt::format("{}", std::max<int64_t>(-begin, 0)));
+    t.shift.push_back(fmt::format("{}", std::max<int64_t>(begin, 0)));
   }
+  return t;
+}
+
+// What is kept of the input, placed in the output.
+TextCopy interior(const PadTexts& p, const Texts& x, const Texts& y) {
+  TextCopy copy{p.kept, stride_texts(x), stride_texts(y)};
+  Texts from, to;
+  for (size_t d = 0; d < x.size(); ++d) {
+    from.push_back(product_text({p.crop[d], copy.in[d]}));
+    to.push_back(product_text({p.shift[d], copy.out[d]}));
+  }
+  copy.in_offset = sum_text(from), copy.out_offset = sum_text(to);
   return copy;
 }
 
@@ -89,7 +105,7 @@ Status eval_pad(const EvalContext& context) {
     return {};
   }
   fill(y, context.has(2) ? &context.in(2) : nullptr);
-  run_copy(interior(p, x.shape(), y.shape()), x, y);
+  run_copy(interior(known_texts(p, x.shape()), texts_of(x.shape()), texts_of(y.shape())), x, y);
   return {};
 }
 
@@ -120,22 +136,6 @@ void declare_amounts(EmitContext& context, bool constant_mode) {
   context.close();
 }
 
-// Of every dimension: how much of the input is kept, where that begins in the input and in the result.
-struct PadTexts {
-  Texts kept, crop, shift;
-};
-
-PadTexts known_texts(const PadParams& p, const Shape& in) {
-  PadTexts t;
-  for (size_t d = 0; d < in.size(); ++d) {
-    const int64_t begin = p.begin[d], end = p.end[d];
-    t.kept.push_back(fmt::format("{}", in[d] + std::min<int64_t>(begin, 0) + std::min<int64_t>(end, 0)));
-    t.crop.push_back(fmt::format("{}", std::max<int64_t>(-begin, 0)));
-    t.shift.push_back(fmt::format("{}", std::max<int64_t>(begin, 0)));
-  }
-  return t;
-}
-
 // Of the arrays of declare_amounts().
 PadTexts declared_texts(int64_t rank) {
   PadTexts t{elements_of("kept", rank), {}, {}};
@@ -152,15 +152,10 @@ void emit_constant_mode(EmitContext& context, const PadTexts& p) {
   std::string value = "0";
   if (context.has(2))
     value = known != nullptr ? element_literal(*known, 0) : fmt::format("*{}", context.in(2));
-  const Texts dims = out_dims(context), in = stride_texts(in_dims(context, 0)), out = stride_texts(dims);
+  const Texts dims = out_dims(context);
   context.line(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i) {}[i] = {};", product_text(dims),
                            context.out(0), value));
-  Texts from, to;
-  for (size_t d = 0; d < in.size(); ++d) {
-    from.push_back(product_text({p.crop[d], in[d]}));
-    to.push_back(product_text({p.shift[d], out[d]}));
-  }
-  emit_copy(context, {p.kept, in, out, sum_text(from), sum_text(to)});
+  emit_copy(context, interior(p, in_dims(context, 0), dims));
 }
 
 // An index table for every dimension.

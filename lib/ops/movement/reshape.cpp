@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "common/dynamic_facets.h"
+#include "common/element_bytes.h"
 #include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::ops {

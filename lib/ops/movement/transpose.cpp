@@ -2,7 +2,7 @@
 // shape's factors.
 #include <numeric>
 
-#include "common/strided_copy.h"
+#include "common/element_bytes.h"
 #include "common/text_copy.h"
 
 namespace mrvlc::ops {
@@ -11,17 +11,6 @@ namespace {
 using namespace spec;
 
 // Copy of a row-major input of `shape` to the row-major output whose dimension d is input dimension perm[d].
-StridedCopy permuted_copy(const Shape& shape, const std::vector<int64_t>& perm) {
-  Shape strides = row_major_strides(shape);
-  StridedCopy copy;
-  for (int64_t d : perm) {
-    copy.size.push_back(shape[at(d)]);
-    copy.in.push_back(strides[at(d)]);
-  }
-  copy.out = row_major_strides(copy.size);
-  return copy;
-}
-
 TextCopy permuted_copy(const Texts& shape, const std::vector<int64_t>& perm) {
   const Texts strides = stride_texts(shape);
   TextCopy copy;
@@ -50,11 +39,6 @@ Result<std::vector<int64_t>> permutation(const InferContext& context) {
   return normalize_axes(perm, rank);
 }
 
-Result<StridedCopy> transpose_plan(const InferContext& context) {
-  MRVLC_ASSIGN(auto perm, permutation(context));
-  return permuted_copy(context.type(0).shape, perm);
-}
-
 Result<std::vector<TensorType>> infer_transpose(const InferContext& context) {
   MRVLC_TRY(check_tensors(context));
   MRVLC_ASSIGN(auto perm, permutation(context));
@@ -70,17 +54,17 @@ Result<int64_t> block_size(const InferContext& context) {
   return block;
 }
 
-// Of the factors that the plans below name.
-const std::vector<int64_t> kDepthFirst = {0, 3, 4, 1, 5, 2}, kColumnFirst = {0, 1, 4, 2, 5, 3},
-                           kSpaceToDepth = {0, 3, 5, 1, 2, 4};
-
 // [N, b, b, C', H, W] (DCR) or [N, C', b, b, H, W] (CRD) to [N, C', H, b, W, b].
-Result<StridedCopy> depth_to_space_plan(const InferContext& context) {
-  MRVLC_ASSIGN(int64_t b, block_size(context));
-  const Shape& x = context.type(0).shape;
-  int64_t c = x[1] / (b * b);
-  if (context.string_attr("mode") == "DCR") return permuted_copy({x[0], b, b, c, x[2], x[3]}, kDepthFirst);
-  return permuted_copy({x[0], c, b, b, x[2], x[3]}, kColumnFirst);
+TextCopy depth_to_space_copy(const Texts& x, const std::string& c, const std::string& b,
+                             const std::string& mode) {
+  if (mode == "DCR") return permuted_copy({x[0], b, b, c, x[2], x[3]}, {0, 3, 4, 1, 5, 2});
+  return permuted_copy({x[0], c, b, b, x[2], x[3]}, {0, 1, 4, 2, 5, 3});
+}
+
+// [N, C, H', b, W', b] to [N, b, b, C, H', W'].
+TextCopy space_to_depth_copy(const Texts& x, const std::string& h, const std::string& w,
+                             const std::string& b) {
+  return permuted_copy({x[0], x[1], h, b, w, b}, {0, 3, 5, 1, 2, 4});
 }
 
 // A dimension divided by what must divide it.
@@ -102,13 +86,6 @@ Result<std::vector<TensorType>> infer_depth_to_space(const InferContext& context
   return one_type(context.type(0).elem, x, context.type(0).elements());
 }
 
-// [N, C, H', b, W', b] to [N, b, b, C, H', W'].
-Result<StridedCopy> space_to_depth_plan(const InferContext& context) {
-  MRVLC_ASSIGN(int64_t b, block_size(context));
-  const Shape& x = context.type(0).shape;
-  return permuted_copy({x[0], x[1], x[2] / b, b, x[3] / b, b}, kSpaceToDepth);
-}
-
 Result<std::vector<TensorType>> infer_space_to_depth(const InferContext& context) {
   MRVLC_TRY(check_tensors(context));
   MRVLC_ASSIGN(int64_t b, block_size(context));
@@ -118,6 +95,28 @@ Result<std::vector<TensorType>> infer_space_to_depth(const InferContext& context
     MRVLC_ASSIGN(x[d], divided(x[d], b));
   }
   return one_type(context.type(0).elem, x, context.type(0).elements());
+}
+
+Status eval_transpose(const EvalContext& context) {
+  MRVLC_ASSIGN(auto perm, permutation(context.infer_view()));
+  run_copy(permuted_copy(texts_of(context.in(0).shape()), perm), context.in(0), context.out());
+  return {};
+}
+
+// The result's dimensions say what is left of those that are divided.
+Status eval_depth_to_space(const EvalContext& context) {
+  const InferContext view = context.infer_view();
+  const Texts x = texts_of(context.in(0).shape()), y = texts_of(context.out().shape());
+  const std::string b = fmt::format("{}", view.int_attr("blocksize"));
+  run_copy(depth_to_space_copy(x, y[1], b, view.string_attr("mode")), context.in(0), context.out());
+  return {};
+}
+
+Status eval_space_to_depth(const EvalContext& context) {
+  const Texts x = texts_of(context.in(0).shape()), y = texts_of(context.out().shape());
+  const std::string b = fmt::format("{}", context.infer_view().int_attr("blocksize"));
+  run_copy(space_to_depth_copy(x, y[2], y[3], b), context.in(0), context.out());
+  return {};
 }
 
 Status emit_transpose(EmitContext& context) {
@@ -142,9 +141,7 @@ Status emit_depth_to_space(EmitContext& context) {
   const Texts x = in_dims(context, 0);
   const std::string b = fmt::format("{}", block), c = divided_text(context, x[1], block * block);
   context.set_dims(0, {x[0], c, product_text({x[2], b}), product_text({x[3], b})});
-  const bool depth_first = context.node().string_attr("mode") == "DCR";
-  emit_copy(context, depth_first ? permuted_copy({x[0], b, b, c, x[2], x[3]}, kDepthFirst)
-                                 : permuted_copy({x[0], c, b, b, x[2], x[3]}, kColumnFirst));
+  emit_copy(context, depth_to_space_copy(x, c, b, context.node().string_attr("mode")));
   return {};
 }
 
@@ -154,17 +151,18 @@ Status emit_space_to_depth(EmitContext& context) {
   const std::string b = fmt::format("{}", block), h = divided_text(context, x[2], block),
                     w = divided_text(context, x[3], block);
   context.set_dims(0, {x[0], product_text({x[1], b, b}), h, w});
-  emit_copy(context, permuted_copy({x[0], x[1], h, b, w, b}, kSpaceToDepth));
+  emit_copy(context, space_to_depth_copy(x, h, w, b));
   return {};
 }
 
-template <CopyPlan Plan>
-OpDef copy_def(std::string_view name, std::vector<ir::AttrSpec> attrs) {
+OpDef copy_def(std::string_view name, Status (*eval)(const EvalContext&), Status (*emit)(EmitContext&),
+               std::vector<ir::AttrSpec> attrs) {
   OpDef d;
   d.name = name;
   d.attrs = std::move(attrs);
   d.types = kMovable;
-  d.eval = eval_copy<Plan>;
+  d.eval = eval;
+  d.emit = d.emit_dynamic = emit;
   d.accel = {LayerKind::Move};
   return d;
 }
@@ -173,9 +171,8 @@ OpDef copy_def(std::string_view name, std::vector<ir::AttrSpec> attrs) {
 
 const OpDef& def_Transpose() {
   static const OpDef def = [] {
-    OpDef d = copy_def<transpose_plan>("Transpose", {optional("perm", ir::AttrKind::Ints)});
+    OpDef d = copy_def("Transpose", eval_transpose, emit_transpose, {optional("perm", ir::AttrKind::Ints)});
     d.infer = d.infer_dynamic = infer_transpose;
-    d.emit = d.emit_dynamic = emit_transpose;
     d.traits = {.moves = Moves::Rearranged, .work = Work::Linear, .passes_size_on = true};
     return d;
   }();
@@ -184,10 +181,9 @@ const OpDef& def_Transpose() {
 
 const OpDef& def_DepthToSpace() {
   static const OpDef def = [] {
-    OpDef d = copy_def<depth_to_space_plan>(
-        "DepthToSpace", {required("blocksize", ir::AttrKind::Int), with_string("mode", "DCR")});
+    OpDef d = copy_def("DepthToSpace", eval_depth_to_space, emit_depth_to_space,
+                       {required("blocksize", ir::AttrKind::Int), with_string("mode", "DCR")});
     d.infer = d.infer_dynamic = infer_depth_to_space;
-    d.emit = d.emit_dynamic = emit_depth_to_space;
     d.traits = {.moves = Moves::Rearranged, .work = Work::Linear, .passes_size_on = true, .by_channel = true};
     return d;
   }();
@@ -196,9 +192,9 @@ const OpDef& def_DepthToSpace() {
 
 const OpDef& def_SpaceToDepth() {
   static const OpDef def = [] {
-    OpDef d = copy_def<space_to_depth_plan>("SpaceToDepth", {required("blocksize", ir::AttrKind::Int)});
+    OpDef d = copy_def("SpaceToDepth", eval_space_to_depth, emit_space_to_depth,
+                       {required("blocksize", ir::AttrKind::Int)});
     d.infer = d.infer_dynamic = infer_space_to_depth;
-    d.emit = d.emit_dynamic = emit_space_to_depth;
     d.traits = {.moves = Moves::Rearranged, .work = Work::Linear, .passes_size_on = true, .by_channel = true};
     return d;
   }();

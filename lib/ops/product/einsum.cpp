@@ -256,13 +256,8 @@ Status emit_sums(EmitContext& context, const Einsum& sum, const EinsumLoops& l, 
 }
 
 EinsumTexts known_texts(const EinsumLoops& l) {
-  auto texts = [](const Shape& values) {
-    Texts list;
-    for (int64_t v : values) list.push_back(fmt::format("{}", v));
-    return list;
-  };
-  EinsumTexts t{texts(l.sizes), {}};
-  for (const Shape& strides : l.strides) t.strides.push_back(texts(strides));
+  EinsumTexts t{texts_of(l.sizes), {}};
+  for (const Shape& strides : l.strides) t.strides.push_back(texts_of(strides));
   return t;
 }
 

@@ -140,14 +140,8 @@ Status emit_blocks(EmitContext& context, const ColParams& p, const ColTexts& s) 
 
 Result<ColTexts> known_sizes(const EmitContext& context) {
   MRVLC_ASSIGN(ColSizes s, col_sizes(emit_view(context)));
-  ColTexts t;
-  for (size_t d = 0; d < s.rank; ++d) {
-    t.image.push_back(fmt::format("{}", s.image[d]));
-    t.block.push_back(fmt::format("{}", s.block[d]));
-    t.steps.push_back(fmt::format("{}", s.steps[d]));
-  }
-  t.planes = fmt::format("{}", s.batch * s.channels);
-  return t;
+  return ColTexts{texts_of(s.image), texts_of(s.block), texts_of(s.steps),
+                  fmt::format("{}", s.batch * s.channels)};
 }
 
 // The sizes are read into variables and checked like col_sizes does.

@@ -168,7 +168,7 @@ Status emit_unpool(EmitContext& context) {
     MRVLC_TRY(implied_texts(context, implied));
   } else {
     MRVLC_ASSIGN(UnpoolShapes s, unpool_shapes(emit_view(context)));
-    for (int64_t n : s.implied) implied.push_back(fmt::format("{}", n));
+    implied = texts_of(s.implied);
   }
   const Texts result = out_dims(context);
   const std::string count = product_text(result);
