@@ -2,10 +2,11 @@
 //   before  %1 = DequantizeLinear(%q, %s, %z)    %2 = Conv(%x, %1)          (%q, %s, %z constant)
 //   after   %2 = Conv(%x, %3)                                               (%3 constant)
 // Preconditions: every input is constant (Shape and Size need only the type of theirs), results are not
-// random, the context does not ask for the node, and they are within its limit and its budget. A small constant that would swell (Expand,
-// ConstantOfShape, Tile) stays computed at run time: its bytes would only make the binaries larger. Safe
-// because the reference semantics of the operator table compute the result. An evaluation that fails leaves
-// the node as it is. Where a result is an output of the model, an Identity of the constant carries its name.
+// random, the context does not ask for the node, and they are within its limit and its budget. A small
+// constant that would swell (Expand, ConstantOfShape, Tile) stays computed at run time: its bytes would only
+// make the binaries larger. Safe because the reference semantics of the operator table compute the result. An
+// evaluation that fails leaves the node as it is. Where a result is an output of the model, an Identity of
+// the constant carries its name.
 #include <algorithm>
 
 #include "mrvlc/interp/interp.h"
