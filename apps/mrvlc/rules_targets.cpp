@@ -166,13 +166,17 @@ void add_targets_new(CLI::App& targets, Context& context) {
   CLI::App* cmd = add_targets_command(
       targets, context, "new", "the folder of a new package, to be edited", a,
       [&context](const TargetsArguments& made, const auto& search) {
-        context.finish("mrvlc", driver::targets_new(made.name, made.base, made.in, search));
+        const auto kind =
+            made.kind == "call" ? driver::NewTarget::Kind::Call : driver::NewTarget::Kind::Variant;
+        context.finish("mrvlc", driver::targets_new({kind, made.name, made.base, made.in}, search));
       });
   cmd->add_option("NAME", a->name, "of the target, and of its folder")->required()->type_name("");
   cmd->add_option("--kind", a->kind,
-                  "what it is: a variant has the code generator of another target and other numbers")
-      ->check(CLI::IsMember({"variant"}).description(""))
-      ->type_name("variant");
+                  "what it is: a variant has the code generator of another target and other numbers; call: a "
+                  "library of C functions")
+      ->check(CLI::IsMember({"variant", "call"}).description(""))
+      ->type_name("variant|call")
+      ->capture_default_str();
   cmd->add_option("--extends", a->base, "the target it is a variant of")
       ->type_name("T")
       ->capture_default_str();
@@ -199,7 +203,10 @@ void add_targets(CLI::App& app, Context& context) {
       ->required();
   add_targets_command(*targets, context, "check", "check a target package", checked,
                       [&context](const TargetsArguments& a, const auto& search) {
-                        context.finish(a.name, driver::targets_check(a.name, search));
+                        Diagnostics warnings;
+                        const auto result = driver::targets_check(a.name, search, warnings);
+                        print_diagnostics(a.name, warnings, context.messages);
+                        context.finish(a.name, result);
                       })
       ->add_option("DIR", checked->name, "folder that holds target.json")
       ->required();

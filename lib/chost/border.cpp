@@ -1,6 +1,11 @@
-// Values crossing the border between host and device: one loop nest casts and permutes. The innermost loop
+// Values crossing the border between host and device: which do, by the ports of the compiled regions, and the
+// C of it, one loop nest that casts and permutes. The innermost loop
 // runs over the dimension that is contiguous where it is written.
+#include <algorithm>
+
 #include "function.h"
+#include "mrvlc/support/diag/chost.h"
+#include "mrvlc/support/diag/general.h"
 
 namespace mrvlc::chost {
 namespace {
@@ -53,9 +58,20 @@ void end_loops(Function& f, const Border& b) {
   for (size_t d = 0; d < b.extents.size(); ++d) f.close();
 }
 
-}  // namespace
-
-namespace {
+Status check_port(const ir::Graph& graph, const accel::PortLayout& port) {
+  const TensorType& type = graph.value(port.value).type;
+  if (type.elem != ElementType::F32 && type.elem != ElementType::F16)
+    return make_diag<DiagCode::MRV0602>(std::string(name(type.elem)));
+  std::vector<int64_t> sorted = port.perm;
+  std::ranges::sort(sorted);
+  for (size_t d = 0; d < sorted.size(); ++d) {
+    if (sorted[d] != static_cast<int64_t>(d))
+      return make_diag<DiagCode::MRV0007>("a port's layout is no permutation");
+  }
+  if (port.perm.size() != type.shape.size())
+    return make_diag<DiagCode::MRV0007>("a port's layout has the wrong rank");
+  return {};
+}
 
 // C's name of the elements of a port; fp16 ones are their bits.
 std::string_view device_type(const accel::PortLayout& port) {
@@ -67,6 +83,35 @@ bool is_half_port(const accel::PortLayout& port) {
 }
 
 }  // namespace
+
+bool keeps_order(const Shape& shape, const std::vector<int64_t>& perm) {
+  int64_t previous = -1;
+  for (int64_t d : perm) {
+    if (shape[static_cast<size_t>(d)] == 1) continue;
+    if (d < previous) return false;
+    previous = d;
+  }
+  return true;
+}
+
+partition::DeviceForm form_of(const ir::Graph& graph, const accel::PortLayout& port) {
+  const TensorType& type = graph.value(port.value).type;
+  const bool casts = (type.elem == ElementType::F16) != is_half_port(port);
+  return {port.value, casts, !keeps_order(type.shape, port.perm), port.perm};
+}
+
+Status find_crossings(Program& program) {
+  std::vector<partition::RegionForms> forms;
+  for (const accel::CompiledRegion& region : program.regions) {
+    for (const auto* ports : {&region.inputs, &region.outputs})
+      for (const accel::PortLayout& port : *ports) MRVLC_TRY(check_port(program.graph, port));
+    partition::RegionForms& f = forms.emplace_back();
+    for (const accel::PortLayout& port : region.inputs) f.inputs.push_back(form_of(program.graph, port));
+    for (const accel::PortLayout& port : region.outputs) f.outputs.push_back(form_of(program.graph, port));
+  }
+  program.crossings = partition::crossings(program.graph, program.partition, forms);
+  return {};
+}
 
 Call emit_to_device(Program& program, ir::NodeId node, const accel::PortLayout& port, BufferId to,
                     std::string_view what) {
@@ -93,6 +138,29 @@ Call emit_to_device(Program& program, ir::NodeId node, const accel::PortLayout& 
   f.put("{}[{}] = {};", y, index(b.device_strides), element);
   end_loops(f, b);
   if (narrows) f.put("*converted |= beyond * MRVL_FLAG_OVERFLOW;");
+  return f.finish();
+}
+
+Call emit_to_form(Program& program, ir::NodeId node, const Form& form, BufferId to, std::string_view what) {
+  Function f(program, {node}, what);
+  const TensorType& type = program.graph.value(form.first).type;
+  const Border b = border_of(type.shape, form.second);
+  const std::string x = f.read(form.first, "x"), y = f.write_buffer(to, ops::c_type(type.elem), "y");
+  begin_loops(f, b, false);
+  f.put("{}[{}] = {}[{}];", y, index(b.device_strides), x, index(b.host_strides));
+  end_loops(f, b);
+  return f.finish();
+}
+
+Call emit_from_form(Program& program, ir::NodeId node, const Form& form, BufferId from,
+                    std::string_view what) {
+  Function f(program, {node}, what);
+  const TensorType& type = program.graph.value(form.first).type;
+  const Border b = border_of(type.shape, form.second);
+  const std::string x = f.read_buffer(from, ops::c_type(type.elem), "x"), y = f.write(form.first, "y");
+  begin_loops(f, b, true);
+  f.put("{}[{}] = {}[{}];", y, index(b.host_strides), x, index(b.device_strides));
+  end_loops(f, b);
   return f.finish();
 }
 

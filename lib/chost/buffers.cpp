@@ -57,7 +57,7 @@ void place_inputs(Program& program) {
 
 void alias_reshapes(Program& program, std::vector<FusionGroup>& groups) {
   for (FusionGroup& group : groups) {
-    if (group.region >= 0 || group.nodes.size() != 1) continue;
+    if (group.region >= 0 || group.call >= 0 || group.nodes.size() != 1) continue;
     const ir::Node& node = program.node(group.nodes[0]);
     if (!is_alias_op(program.graph, node)) continue;
     BufferId from = program.place(node.inputs[0]), to = program.place(node.outputs[0]);
@@ -84,6 +84,7 @@ void place_concat(Program& program, FusionGroup& group) {
   const TensorType& type = program.graph.value(node.outputs[0]).type;
   int64_t axis = node.int_attr("axis");
   if (axis < 0) axis += type.rank();
+  // Only behind ones is each operand one run of bytes of the result.
   for (int64_t d = 0; d < axis; ++d) {
     if (type.shape[static_cast<size_t>(d)] != 1) return;
   }
@@ -111,7 +112,8 @@ void assign_buffers(Program& program, std::vector<FusionGroup>& groups) {
   alias_reshapes(program, groups);
   place_outputs(program);
   for (FusionGroup& group : groups) {
-    if (group.region < 0 && group.nodes.size() == 1 && program.node(group.nodes[0]).is(Op::Concat) &&
+    if (group.region < 0 && group.call < 0 && group.nodes.size() == 1 &&
+        program.node(group.nodes[0]).is(Op::Concat) &&
         program.graph.value(program.node(group.nodes[0]).outputs[0]).type.elem != ElementType::String &&
         !ops::has_dynamic_shapes(program.graph, program.node(group.nodes[0])))
       place_concat(program, group);

@@ -169,8 +169,8 @@ MRVLC_PREFIX ?= $(shell dirname "$$(command -v mrvlc)")/..
 MRVL_CFLAGS ?= -I"$(MRVLC_PREFIX)/include"
 MRVL_LIBS ?= {2}
 
-{1}_example: main.c {1}.c {1}.h {1}_weights.S {1}_weights.bin
-	$(CC) -std=c99 $(CFLAGS) $(MRVL_CFLAGS) -o $@ main.c {1}.c {1}_weights.S $(LDFLAGS) $(MRVL_LIBS) -lm
+{1}_example: main.c {1}.c {1}.h {1}_weights.S {1}_weights.bin{3}
+	$(CC) -std=c99 $(CFLAGS) $(MRVL_CFLAGS){5} -o $@ main.c {1}.c {1}_weights.S{3} $(LDFLAGS) $(MRVL_LIBS){4} -lm
 
 clean:
 	rm -f {1}_example
@@ -205,7 +205,16 @@ std::string makefile_text(const Program& program) {
   std::string libs = program.regions.empty()
                          ? ""
                          : "-L\"$(MRVLC_PREFIX)/lib\" -Wl,-rpath,\"$(MRVLC_PREFIX)/lib\" -lmrvl_simdev";
-  return fmt::format(fmt::runtime(kMakefile), program.options.name, program.options.file_stem, libs);
+  std::string sources, linked;
+  for (const std::string& file : program.options.linked.sources) sources += " " + file;
+  for (const std::string& library : program.options.linked.libraries)
+    linked += library == "m" ? "" : " -l" + library;
+  // A call whose arguments do not suit the function must not compile.
+  const char* strict = program.options.linked.includes.empty()
+                           ? ""
+                           : " -Werror=int-conversion -Werror=incompatible-pointer-types";
+  return fmt::format(fmt::runtime(kMakefile), program.options.name, program.options.file_stem, libs, sources,
+                     linked, strict);
 }
 
 }  // namespace mrvlc::chost

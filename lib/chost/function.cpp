@@ -1,3 +1,4 @@
+// The lines of one C function, its parameters by first use, and what the emission of an operator sees of it.
 #include "function.h"
 
 #include <algorithm>
@@ -40,6 +41,12 @@ std::string Function::declare(BufferId buffer, std::string declaration, std::str
 void Function::use_views() {
   views_ = true;
   need(Piece::view);
+}
+
+void Function::use_errors() {
+  fallible_ = true;
+  set_reports();
+  pass(fmt::format("{}_error* error", program_.options.name), "error");
 }
 
 std::string Function::view(ir::ValueId value, std::string name, bool written) {
@@ -120,13 +127,14 @@ Call Function::finish() {
   for (const auto& [name, is_mentioned] : mentioned_) {
     if (!is_mentioned) front_lines_ += fmt::format("  (void){};\n", name);
   }
-  Call call{symbol_, params_, views_, reports_};
-  if (views_) line("return 0;");
+  const bool fallible = views_ || fallible_;
+  Call call{symbol_, params_, fallible, reports_};
+  if (fallible) line("return 0;");
   std::string list;
   for (const Param& p : params_) list += (list.empty() ? "" : ", ") + p.declaration;
   FunctionText text;
   text.symbol = symbol_;
-  text.text = fmt::format("static {} {}({}) {{\n{}{}}}\n", views_ ? "int" : "void", symbol_,
+  text.text = fmt::format("static {} {}({}) {{\n{}{}}}\n", fallible ? "int" : "void", symbol_,
                           list.empty() ? "void" : list, front_lines_, body_);
   text.expr = program_.expr(nodes_.front());
   for (size_t i = 1; i < nodes_.size(); ++i) text.fused.push_back(program_.expr(nodes_[i]));

@@ -47,6 +47,8 @@ class Function {
   std::string characters(int64_t bytes);
   // A parameter for which NAME_run, or the body around, passes `argument`.
   void pass(std::string declaration, std::string argument);
+  // The function returns an error code, which it has reported: it has `error`.
+  void use_errors();
   // Its errors have been reported where they came up.
   void set_reports() { reports_ = true; }
   // Constant data in the weights blob, as an expression of type const T*.
@@ -69,7 +71,7 @@ class Function {
   Program& program_;
   std::vector<ir::NodeId> nodes_;
   std::string symbol_, body_, front_lines_;  // declarations in front of the body
-  bool views_ = false, reports_ = false;
+  bool views_ = false, fallible_ = false, reports_ = false;
   int depth_ = 1, scratches_ = 0;
   std::vector<Param> params_;
   std::map<std::string, bool, std::less<>> mentioned_;  // names declared; whether a line of the body has them
@@ -140,6 +142,14 @@ Status emit_generic_conv(Function& f);
 Status emit_generic_conv_transpose(Function& f);
 Status emit_matmul(Function& f);
 void emit_concat(Function& f);
+// A call of a library, with what it takes to have the values in their forms.
+void emit_library_call(Program& program, Step& step);
+// Whether the dimensions in this order are the same bytes: those of one element may stand anywhere.
+bool keeps_order(const Shape& shape, const std::vector<int64_t>& perm);
+// A value from its plain form to another, and back.
+Call emit_to_form(Program& program, ir::NodeId node, const Form& form, BufferId to, std::string_view what);
+Call emit_from_form(Program& program, ir::NodeId node, const Form& form, BufferId from,
+                    std::string_view what);
 // Conversion of a value from its form on the host to that of a port of the device, and back.
 Call emit_to_device(Program& program, ir::NodeId node, const accel::PortLayout& port, BufferId to,
                     std::string_view what);

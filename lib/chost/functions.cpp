@@ -13,12 +13,8 @@ namespace {
 class Emitter {
  public:
   Emitter(Program& program, std::vector<FusionGroup> groups) : program_(program), groups_(std::move(groups)) {
-    for (const auto& region : program.partition.regions) {
-      for (const auto& layer : region.layers) region_nodes_.insert(layer.nodes.begin(), layer.nodes.end());
-    }
-    for (const auto& region : program.regions) {
-      for (const auto& port : region.inputs) layouts_read_.emplace(port.value, &port);
-    }
+    for (const partition::Crossing& c : program.crossings)
+      crossings_.emplace(std::tuple(c.region, c.value, c.to_device), &c);
   }
 
   Status run() {
@@ -27,7 +23,9 @@ class Emitter {
       Step step;
       step.group = std::move(group);
       if (step.group.region >= 0) {
-        MRVLC_TRY(emit_region(step));
+        emit_region(step);
+      } else if (step.group.call >= 0) {
+        emit_library_call(program_, step);
       } else if (step.group.no_code) {
         program_.without_code.push_back(program_.expr(step.group.nodes.front()));
         continue;
@@ -65,6 +63,8 @@ class Emitter {
     return {};
   }
 
+  // The first that applies. Forms that are made for an operator come before those for all: what needs views
+  // has no other, what is in place needs no loops, packed kernels are faster than plain ones.
   Status emit_body(Function& f) {
     const ir::Node& node = f.head();
     const ops::OpDef& def = ops::op_def(node);
@@ -144,51 +144,10 @@ class Emitter {
     f.put("memcpy({}, {}, {});", y, x, size_text(program_.graph.value(f.head().outputs[0]).type));
   }
 
-  bool needed_on_host(ir::ValueId value) const {
-    if (program_.graph.is_output(value)) return true;
-    const auto& users = program_.graph.value(value).users;
-    return std::any_of(users.begin(), users.end(),
-                       [&](ir::NodeId user) { return !region_nodes_.contains(user); });
-  }
-
-  Status check_port(ir::ValueId value, const std::vector<int64_t>& perm) const {
-    const TensorType& type = program_.graph.value(value).type;
-    if (type.elem != ElementType::F32 && type.elem != ElementType::F16) {
-      return make_diag<DiagCode::MRV0602>(std::string(name(type.elem)));
-    }
-    std::vector<int64_t> sorted = perm;
-    std::sort(sorted.begin(), sorted.end());
-    for (size_t d = 0; d < sorted.size(); ++d) {
-      if (sorted[d] != static_cast<int64_t>(d))
-        return make_diag<DiagCode::MRV0007>("a port's layout is no permutation");
-    }
-    if (perm.size() != type.shape.size())
-      return make_diag<DiagCode::MRV0007>("a port's layout has the wrong rank");
-    return {};
-  }
-
   BufferId device_buffer(const accel::PortLayout& port) {
     Buffer buffer;
     buffer.bytes = program_.graph.value(port.value).type.elements() * isa::data_bytes(port.type);
     return program_.add_buffer(buffer);
-  }
-
-  // Dimensions of one element may stand anywhere.
-  bool same_order(const accel::PortLayout& port) const {
-    const Shape& shape = program_.graph.value(port.value).type.shape;
-    int64_t previous = -1;
-    for (int64_t d : port.perm) {
-      if (shape[static_cast<size_t>(d)] == 1) continue;
-      if (d < previous) return false;
-      previous = d;
-    }
-    return true;
-  }
-
-  // A value that is stored as on the host needs no conversion at all.
-  bool same_form(const accel::PortLayout& port) const {
-    const TensorType& type = program_.graph.value(port.value).type;
-    return same_order(port) && (type.elem == ElementType::F16) == (port.type == isa::DataType::F16);
   }
 
   ir::NodeId first_reader(const partition::Region& region, ir::ValueId value) const {
@@ -201,59 +160,52 @@ class Emitter {
     return region.layers.front().nodes.front();
   }
 
-  Status emit_region(Step& step) {
+  void emit_region(Step& step) {
     auto r = static_cast<size_t>(step.group.region);
     const accel::CompiledRegion& compiled = program_.regions[r];
     const partition::Region& region = program_.partition.regions[r];
     for (size_t i = 0; i < compiled.inputs.size(); ++i) {
       const auto& port = compiled.inputs[i];
-      MRVLC_TRY(check_port(port.value, port.perm));
       auto [it, is_new] = program_.device_buffers.try_emplace({port.value, {port.type, port.perm}});
-      if (is_new && same_form(port)) {
-        it->second = program_.place(port.value);
-      } else if (is_new) {
+      if (const auto* crossing = find_crossing(region.id, port.value, true)) {
         it->second = device_buffer(port);
-        note_conversion(region.id, port, true);
+        note_conversion(*crossing, port);
         step.before.push_back(emit_to_device(program_, first_reader(region, port.value), port, it->second,
                                              fmt::format("r{}_in{}", region.id, i)));
+      } else if (is_new) {
+        it->second = program_.place(port.value);  // the device takes it as the host has it
       }
       step.device_inputs.push_back(it->second);
     }
     for (size_t i = 0; i < compiled.outputs.size(); ++i) {
       const auto& port = compiled.outputs[i];
-      MRVLC_TRY(check_port(port.value, port.perm));
-      bool same = same_form(port);
+      const bool same = form_of(program_.graph, port).as_on_host();
       BufferId buffer = same ? program_.place(port.value) : device_buffer(port);
       program_.device_buffers[{port.value, {port.type, port.perm}}] = buffer;
       step.device_outputs.push_back(buffer);
-      if (same || !(needed_on_host(port.value) || other_form(port))) continue;
-      note_conversion(region.id, port, false);
+      const auto* crossing = find_crossing(region.id, port.value, false);
+      if (crossing == nullptr) continue;
+      note_conversion(*crossing, port);
       step.after.push_back(emit_from_device(program_, program_.graph.value(port.value).producer, port, buffer,
                                             fmt::format("r{}_out{}", region.id, i)));
     }
-    return {};
   }
 
-  void note_conversion(uint32_t region, const accel::PortLayout& port, bool to_device) {
+  const partition::Crossing* find_crossing(uint32_t region, ir::ValueId value, bool to_device) const {
+    const auto it = crossings_.find({region, value, to_device});
+    return it == crossings_.end() ? nullptr : it->second;
+  }
+
+  void note_conversion(const partition::Crossing& crossing, const accel::PortLayout& port) {
     const TensorType& type = program_.graph.value(port.value).type;
-    const bool permuted = !same_order(port);
     const int64_t device_bytes = type.elements() * static_cast<int64_t>(isa::data_bytes(port.type));
-    program_.conversions.push_back(
-        {region, port.value, to_device, permuted, type.elements(), type.bytes(), device_bytes});
-  }
-
-  // Does another region take the value in another layout or type?
-  bool other_form(const accel::PortLayout& made) const {
-    auto [first, last] = layouts_read_.equal_range(made.value);
-    return std::any_of(first, last, [&](const auto& read) {
-      return read.second->perm != made.perm || read.second->type != made.type;
-    });
+    program_.conversions.push_back({crossing, type.elements(), type.bytes(), device_bytes});
   }
 
   Program& program_;
   std::vector<FusionGroup> groups_;
-  std::set<ir::NodeId> region_nodes_;
-  std::multimap<ir::ValueId, const accel::PortLayout*> layouts_read_;  // ports by which regions take a value
+  // By region, value, and whether it enters.
+  std::map<std::tuple<uint32_t, ir::ValueId, bool>, const partition::Crossing*> crossings_;
 };
 
 }  // namespace

@@ -64,8 +64,14 @@ class FusionGroupBuilder {
           group.nodes.insert(group.nodes.end(), layer.nodes.begin(), layer.nodes.end());
         }
         groups.push_back(std::move(group));
+      } else if (step.kind == partition::Step::Kind::Call) {
+        FusionGroup group;
+        group.nodes = program_.partition.calls[step.call].nodes;
+        group.call = static_cast<int>(step.call);
+        groups.push_back(std::move(group));
       } else if (auto& group = groups_[group_of_[step.node.index()]]; group.back() == step.node) {
-        groups.push_back({std::move(group), -1, false});  // the last asks last
+        // Where its last node stands: only there the operands of all its nodes have been computed.
+        groups.push_back({std::move(group), -1, -1, false});
       }
     }
     return groups;

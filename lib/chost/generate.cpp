@@ -52,6 +52,7 @@ Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& pa
   Program program(graph, partition, regions, options, module);
   std::vector<FusionGroup> groups = make_fusion_groups(program);
   assign_buffers(program, groups);
+  MRVLC_TRY(find_crossings(program));
   MRVLC_TRY(emit_functions(program, std::move(groups)));
   MRVLC_ASSIGN(ArenaResult arena, plan_program_arena(program));
   Interface interface = make_interface(program);
@@ -62,6 +63,7 @@ Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& pa
   CSource source = source_text(program, interface, arena);
   code.weights_bytes = static_cast<int64_t>(program.weights.blob().size());
   code.conversions = std::move(program.conversions);
+  code.call_symbols = std::move(program.call_symbols);
   code.texts_made = module.texts_made;
   const std::string& stem = options.file_stem;
   code.functions = list_functions(program, source.take_functions());

@@ -138,7 +138,9 @@ std::string error_macros(const std::string& prefix) {
       "#define {0}_ERROR_BINARY 6   /* a model binary is not the one this stub was made with */\n"
       "#define {0}_ERROR_VERSION 7  /* the device's table is of another version of mrvl/device.h */\n"
       "#define {0}_ERROR_OVERFLOW 8 /* a region's values left the range of fp16: device_flags; only with\n"
-      " *                              --on-overflow error */\n\n",
+      " *                              --on-overflow error */\n"
+      "#define {0}_ERROR_LIBRARY 9  /* a function of a library failed: what it returned is in device_code "
+      "*/\n\n",
       prefix);
 }
 
@@ -163,7 +165,8 @@ std::string header_text(const Program& program, const Interface& interface, int6
   out += fmt::format(
       "typedef struct {0}_device {{\n  const mrvl_device* device;\n  void* models[{1}];\n}} {0}_device;\n\n"
       "typedef struct {0}_error {{\n  int code;          /* 0, or {0}_ERROR_* */\n"
-      "  int device_code;   /* what the device returned */\n  uint32_t expr_id;  /* expression of the ID map "
+      "  int device_code;   /* what the device or the library returned */\n  uint32_t expr_id;  /* "
+      "expression of the ID map "
       "*/\n"
       "  const char* node;  /* name of the ONNX node, or empty */\n"
       "  uint32_t device_flags;  /* MRVL_FLAG_* that regions raised; with code 0, expr_id and node are of "

@@ -1,3 +1,4 @@
+// Names of the C program: identifiers that are free, and texts as arrays of characters.
 #include "names.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // What is known of a program while it is generated: where every value is stored, the order of work, and the C
-// functions with the values they read and write. Stages: groups (fusion) -> buffers (aliases) -> functions ->
-// arena -> text.
+// functions with the values they read and write. Stages: groups (fusion) -> buffers (aliases) -> crossings ->
+// functions -> arena -> text.
 #pragma once
 #include <map>
 #include <string>
@@ -18,6 +18,8 @@ namespace mrvlc::chost {
 using ops::memory_bytes;
 using ops::slot_bytes;
 using BufferId = Id<struct BufferTag>;
+// A value with its dimensions in another order: stored dimension i is dimension second[i].
+using Form = std::pair<ir::ValueId, std::vector<int64_t>>;
 
 // A piece of memory that holds a value (or scratch, or a value in the form of the device).
 struct Buffer {
@@ -34,6 +36,7 @@ struct Buffer {
 struct FusionGroup {
   std::vector<ir::NodeId> nodes;  // head first; of a region: its nodes
   int region = -1;
+  int call = -1;         // index into Partition::calls: a library computes it
   bool no_code = false;  // the result is the operand's memory
 };
 
@@ -92,7 +95,11 @@ class Program {
         weights(m.weights),
         functions(m.functions),
         without_code(m.without_code),
-        error(m.error) {}
+        error(m.error) {
+    call_symbols.resize(p.calls.size());
+    for (const partition::Call& call : p.calls)
+      for (ir::NodeId n : call.nodes) calls_.emplace(n, &call);
+  }
 
   const ir::Graph& graph;
   const partition::Partition& partition;
@@ -108,9 +115,12 @@ class Program {
   std::map<ir::ValueId, BufferId> value_buffers;
   // Forms of values on the device, by (value, type and permutation of the port).
   std::map<std::pair<ir::ValueId, std::pair<isa::DataType, std::vector<int64_t>>>, BufferId> device_buffers;
+  std::map<Form, BufferId> forms;  // that libraries read and write
   std::vector<Step> steps;
   std::vector<std::pair<BufferId, uint32_t>> output_copies;  // to graph output
-  std::vector<Conversion> conversions;
+  std::vector<partition::Crossing> crossings;  // what the host rewrites for regions: find_crossings()
+  std::vector<Conversion> conversions;         // ... with bytes, as it was emitted
+  std::vector<std::string> call_symbols;       // by index of Partition::calls
 
   BufferId add_buffer(Buffer buffer) {
     buffers.push_back(buffer);
@@ -118,14 +128,24 @@ class Program {
   }
   // buffers.cpp. Gives a value a buffer unless it has one; the bytes of a constant enter the weights, or the
   // module's strings. For the stages that decide where values lie: assign_buffers(), and the functions, which
-  // alone know whether they read a constant as it is or packed. What comes behind looks up.
+  // alone know whether they read a constant as it is, packed, as a table made of it, or not at all: what no
+  // function reads takes no bytes, and packed panels lie between the constants in the order of their use.
+  // What comes behind looks up.
   BufferId place(ir::ValueId value);
   BufferId buffer_of(ir::ValueId value) const { return value_buffers.at(value); }
   // The buffer without parent that holds it, and the offset in it.
   std::pair<BufferId, int64_t> resolve(BufferId buffer) const;
   const ir::Node& node(ir::NodeId id) const { return graph.node(id); }
   ir::ExprId expr(ir::NodeId id) const { return ir::expr_id(graph, id); }
+  // The call that computes the node, or null.
+  const partition::Call* call_of(ir::NodeId id) const {
+    const auto it = calls_.find(id);
+    return it == calls_.end() ? nullptr : it->second;
+  }
   bool is_body() const { return graph.first_expr != 0; }
+
+ private:
+  std::map<ir::NodeId, const partition::Call*> calls_;
 };
 
 // strings.cpp. Does a value of the program, or of its bodies, consist of texts?
@@ -154,6 +174,11 @@ bool is_dynamic_product(const ir::Graph& graph, const ir::Node& node);
 
 // buffers.cpp: inputs, outputs, results; parts of concatenations; reshapes.
 void assign_buffers(Program& program, std::vector<FusionGroup>& groups);
+
+// border.cpp. The form in which a port takes or gives its value.
+partition::DeviceForm form_of(const ir::Graph& graph, const accel::PortLayout& port);
+// What crosses between host and device, by these forms; MRV0602 for types that no port has.
+Status find_crossings(Program& program);
 
 // functions.cpp: all functions and calls.
 Status emit_functions(Program& program, std::vector<FusionGroup> groups);

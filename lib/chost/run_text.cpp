@@ -1,3 +1,4 @@
+// The C of NAME_run, and of bodies: checks, views, the calls in order, and the table of regions.
 #include "run_text.h"
 
 #include <fmt/ranges.h>
@@ -212,7 +213,9 @@ void RunText::declare_views() {
     put("{}_view {} = {{{}, {{{}}}}};", prefix_, view_name(v), mutable_address(v),
         type.wrapper == Wrapper::None ? dims_text(type.shape) : "0");
   }
-  if (!values.empty()) put("int rc = 0;");
+  const bool fallible = std::ranges::any_of(
+      program_.steps, [](const Step& step) { return std::ranges::any_of(step.before, &Call::fallible); });
+  if (!values.empty() || fallible) put("int rc = 0;");
 }
 
 void RunText::take_input_dims() {

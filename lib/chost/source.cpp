@@ -27,6 +27,8 @@ std::string preamble(const Program& program) {
       "#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__\n"
       "#error \"the weights are stored in little-endian order\"\n#endif\n\n",
       program.options.file_stem);
+  for (const std::string& include : program.options.linked.includes)
+    text += fmt::format("#include {}\n", include);
   if (!program.weights.blob().empty())
     text += fmt::format("extern const unsigned char {}_weights[];\n", program.options.name);
   return text;

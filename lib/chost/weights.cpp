@@ -1,3 +1,4 @@
+// Lays out the weights blob.
 #include "weights.h"
 
 #include "mrvlc/support/hash.h"

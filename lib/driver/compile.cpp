@@ -23,13 +23,13 @@
 #include "mrvlc/support/diag/accuracy.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/hash.h"
-#include "mrvlc/target/find.h"
 #include "output/output_folder.h"
 #include "placement/constrained.h"
 #include "placement_log.h"
 #include "read_files.h"
 #include "region_compiler.h"
 #include "side_inputs.h"
+#include "targets_of.h"
 #include "timing_file.h"
 #include "unheeded.h"
 
@@ -58,7 +58,7 @@ Result<std::vector<accel::Stage>> stages_of(const CompileOptions& options) {
 bool check_fallback(const CompiledModel& m, Diagnostics& diagnostics) {
   size_t found = 0;
   for (const auto& d : m.partition.decisions) {
-    if (d.accelerator || ++found > kMaxGateErrors) continue;
+    if (d.on_target() || ++found > kMaxGateErrors) continue;
     diagnostics.add(as_in_model(
         m.model.graph, make_diag<DiagCode::MRV0009>("--fail-on-fallback: runs on the CPU: " + d.reason.str()),
         d.node));
@@ -126,15 +126,12 @@ class Compiler {
       return make_diag<DiagCode::MRV0004>(
           "--precision int8 needs calibration data, which this version cannot take yet");
     }
-    std::vector<std::string> accelerators = options_.targets;
-    std::erase(accelerators, "host");
-    if (accelerators.size() > 1) {
-      return make_diag<DiagCode::MRV0004>("--target: at most one accelerator beside 'host' in this version");
-    }
-    m_.has_accelerator = !accelerators.empty();
-    const std::string target = m_.has_accelerator ? accelerators[0] : "cn10ka";
-    MRVLC_ASSIGN(target_, target::find_target(target, options_.target_dirs));
-    MRVLC_ASSIGN(m_.machine, target::read_machine(target, target_));
+    MRVLC_ASSIGN(Targets targets, find_targets(options_, m_.name, diagnostics_));
+    target_ = std::move(targets.accelerator);
+    accelerator_at_ = targets.accelerator_at;
+    m_.has_accelerator = targets.has_accelerator;
+    m_.machine = std::move(targets.machine);
+    m_.libraries = std::move(targets.libraries);
     const auto& counts = m_.machine.tile_counts;
     if (options_.tiles == 0) options_.tiles = counts.back();
     if (std::find(counts.begin(), counts.end(), options_.tiles) == counts.end()) {
@@ -167,6 +164,7 @@ class Compiler {
     for (const auto& file : target_.files)
       m_.read.push_back(
           {ReadFile::Kind::Target, file.path, file.name + "/target.json", sha256_hex(file.text)});
+    m_.read.insert(m_.read.end(), m_.libraries.read.begin(), m_.libraries.read.end());
     if (m_.has_accelerator && !target_.files.empty()) m_.target_text = target_.json;
     return check_apart(options_, m_.read);
   }
@@ -233,7 +231,7 @@ class Compiler {
       return make_diag<DiagCode::MRV0004>(fmt::format("--dump-ir: there is no pass '{}'; passes are {}",
                                                       printable(options_.dump_ir), fmt::join(names, ", ")));
     }
-    MRVLC_TRY(passes::run_passes(m_.model.graph, pipeline, run));
+    MRVLC_TRY(run_passes(m_.model.graph, pipeline, run, m_.libraries, m_.machine));
     if (pins_ != nullptr) pins_->borders = passes::take_fences(m_.model.graph);
     return {};
   }
@@ -243,6 +241,8 @@ class Compiler {
     o.accelerator = m_.has_accelerator;
     o.rules = rules_;
     o.pins = pins_;
+    o.libraries = &m_.libraries.rules;
+    o.accelerator_at = accelerator_at_;
     o.precisions = options_.precisions;
     o.tiles = options_.tiles;
     o.batch = options_.batch;
@@ -316,10 +316,10 @@ class Compiler {
     ir::number_expressions(m_.model.graph);
     std::vector<isa::Identity> identities;
     for (const std::string& binary : m_.binaries) identities.push_back(isa::stored_identity(binary));
-    MRVLC_ASSIGN(m_.host,
-                 chost::generate(m_.model.graph, m_.partition, m_.regions,
-                                 {m_.name, m_.name, m_.machine.name, options_.arena_limit,
-                                  options_.text_bytes, std::move(identities), options_.on_overflow}));
+    MRVLC_ASSIGN(m_.host, chost::generate(
+                              m_.model.graph, m_.partition, m_.regions,
+                              {m_.name, m_.name, m_.machine.name, options_.arena_limit, options_.text_bytes,
+                               std::move(identities), options_.on_overflow, m_.libraries.linked}));
     warn_unheeded_options(options_, m_, diagnostics_);
     return {};
   }
@@ -347,7 +347,8 @@ class Compiler {
   const CompileHooks& hooks_;
   PhaseTimer timer_;
   std::vector<passes::PassTime> pass_times_;
-  target::TargetText target_;
+  target::TargetText target_;         // of the accelerator
+  size_t accelerator_at_ = 0;         // libraries before it
   std::vector<accel::Stage> stages_;  // --dump-stage
   SideInputs inputs_;
   partition::SoundRules rules_;

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "accuracy/accuracy.h"
+#include "libraries.h"
 #include "mrvlc/accel/accel.h"
 #include "mrvlc/chost/chost.h"
 #include "mrvlc/driver/driver.h"
@@ -26,6 +27,7 @@ struct CompiledModel {
   std::vector<ReadFile> read;  // the model first
   std::string name;
   bool has_accelerator = false;
+  Libraries libraries;
   target::Machine machine;
   std::string target_text;  // of the accelerator, where it is not a built-in one: all of its target.json
   partition::HostModel host_model;

@@ -9,10 +9,6 @@ namespace {
 
 using Sources = std::vector<ir::SourceId>;
 
-bool dequantizes_constant(const ir::Graph& graph, const ir::Node& node) {
-  return node.is(Op::DequantizeLinear) && graph.is_constant(node.inputs[0]);
-}
-
 // Sorted: what rules keep on the CPU that name DequantizeLinear. What the accelerator computes is folded all
 // the same: it has no products of integers.
 Sources kept_as_integers(const partition::SourceMatches& matches, const rules::RuleSet& set) {
@@ -27,6 +23,17 @@ Sources kept_as_integers(const partition::SourceMatches& matches, const rules::R
 }
 
 }  // namespace
+
+bool dequantizes_constant(const ir::Graph& graph, const ir::Node& node) {
+  return node.is(Op::DequantizeLinear) && graph.is_constant(node.inputs[0]);
+}
+
+std::function<bool(const ir::Graph&, const ir::Node&)> dequantizes_one_of(std::vector<ir::SourceId> sources) {
+  return [sources = std::move(sources)](const ir::Graph& graph, const ir::Node& node) {
+    auto named = [&](ir::SourceId s) { return std::ranges::binary_search(sources, s); };
+    return dequantizes_constant(graph, node) && std::ranges::any_of(graph.lineage(node.id).sources, named);
+  };
+}
 
 Result<ir::Graph> with_integer_weights(const ir::Graph& imported, const passes::RunOptions& run) {
   ir::Graph graph = imported;
@@ -48,13 +55,8 @@ Result<partition::SourceMatches> match_beforehand(const ir::Graph& imported, con
     const partition::SourceMatches more = partition::match_integers(graph, set, machine);
     out.insert(out.end(), more.begin(), more.end());
   }
-  if (Sources kept = kept_as_integers(out, set); !kept.empty()) {
-    run.context.stays = [kept = std::move(kept)](const ir::Graph& graph, const ir::Node& node) {
-      return dequantizes_constant(graph, node) &&
-             std::ranges::any_of(graph.lineage(node.id).sources,
-                                 [&](ir::SourceId s) { return std::ranges::binary_search(kept, s); });
-    };
-  }
+  if (Sources kept = kept_as_integers(out, set); !kept.empty())
+    run.context.stays = dequantizes_one_of(std::move(kept));
   return out;
 }
 

@@ -5,10 +5,10 @@
 namespace mrvlc::driver {
 namespace {
 
-// By node.
+// By node. What a library computes in float16 stays so.
 std::vector<bool> nodes_on_cpu(const ir::Graph& graph, const partition::Partition& partition) {
   std::vector<bool> on_cpu(graph.node_slots(), false);
-  for (const auto& d : partition.decisions) on_cpu[d.node.index()] = !d.accelerator;
+  for (const auto& d : partition.decisions) on_cpu[d.node.index()] = !d.on_target();
   return on_cpu;
 }
 

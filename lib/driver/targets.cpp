@@ -1,9 +1,12 @@
 // `mrvlc targets list|show|check|new`.
+#include "libraries.h"
 #include "mrvlc/driver/rules_targets.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/target.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/target/find.h"
+#include "mrvlc/target/library.h"
+#include "package_build.h"
 
 namespace mrvlc::driver {
 namespace fs = std::filesystem;
@@ -13,14 +16,71 @@ std::string line(std::string_view name, std::string_view description, std::strin
   return fmt::format("{:<16} {:<56} {}\n", printable(name), printable(description, 200), from);
 }
 
+Result<std::string> description_of(const std::string& name, const std::vector<fs::path>& search) {
+  MRVLC_ASSIGN(const target::TargetText text, target::find_target(name, search));
+  if (!target::is_library(text.json)) {
+    MRVLC_ASSIGN(target::Machine machine, target::read_machine(name, text));
+    return std::move(machine.description);
+  }
+  MRVLC_ASSIGN(target::LibraryPackage package, target::parse_library(text.json, name));
+  return std::move(package.description);
+}
+
+// The package with its rules; what is wrong with these, too.
+Result<Libraries> library_of(const std::string& name, const target::TargetText& text,
+                             Diagnostics& diagnostics) {
+  Libraries library;
+  MRVLC_TRY(add_library(name, text, "", library, diagnostics));
+  return library;
+}
+
+Result<std::string> show_library(const std::string& name, const target::TargetText& text) {
+  MRVLC_ASSIGN(const target::LibraryPackage package, target::parse_library(text.json, name));
+  Diagnostics warnings;
+  MRVLC_ASSIGN(const Libraries library, library_of(name, text, warnings));
+  std::string out = fmt::format("{}: {}\n  from {}\n", name, package.description,
+                                printable(text.files.front().path.string(), 4096));
+  for (const std::string& include : library.linked.includes) out += fmt::format("  #include {}\n", include);
+  for (const std::string& source : library.linked.sources) out += fmt::format("  compiled with {}\n", source);
+  for (const std::string& linked : library.linked.libraries)
+    out += fmt::format("  linked with -l{}\n", linked);
+  for (const rules::Rule& r : library.rules.front().rules->set.rules()) {
+    const std::string call = r.call ? r.call->function : "the CPU";
+    out += fmt::format("  {:<18} {:>8}  {:<28} {}\n", r.name, r.priority, call, r.why);
+  }
+  return out;
+}
+
+Status named_like_folder(const std::string& name, const fs::path& dir) {
+  std::error_code ec;
+  const std::string folder = fs::canonical(dir, ec).filename().string();
+  if (ec || folder == name) return {};
+  return make_diag<DiagCode::MRV0351>(
+      printable((dir / "target.json").string(), 4096), "name",
+      fmt::format("is '{}' and the folder '{}': a package is found by its folder's name", printable(name),
+                  printable(folder)));
+}
+
+// The rules are read, and the package's C is compiled with its headers: what a user would meet later.
+Result<std::string> check_library(const fs::path& dir, const target::TargetText& text,
+                                  Diagnostics& warnings) {
+  MRVLC_ASSIGN(const target::LibraryPackage package,
+               target::parse_library(text.json, (dir / "target.json").string()));
+  MRVLC_TRY(named_like_folder(package.name, dir));
+  MRVLC_ASSIGN(const Libraries library, library_of(package.name, text, warnings));
+  MRVLC_TRY(compile_package(dir, library));
+  return fmt::format("{}: no errors, {} rules\n", package.name,
+                     library.rules.front().rules->set.rules().size());
+}
+
 }  // namespace
 
 std::string targets_list(const std::vector<fs::path>& search) {
   std::string out =
       line("target", "description", "from") + line("host", "the CPU alone: C99, no accelerator", "built in");
   for (const target::Package& package : target::packages(search)) {
-    auto machine = target::load_machine(package.name, search);
-    out += line(package.name, machine.ok() ? machine->description : "faulty: " + machine.error().message,
+    auto described = description_of(package.name, search);
+    out += line(package.name, described.ok() ? *described : "faulty: " + described.error().message,
                 package.file.empty() ? "built in" : printable(package.file.string(), 4096));
   }
   return out;
@@ -29,6 +89,7 @@ std::string targets_list(const std::vector<fs::path>& search) {
 Result<std::string> targets_show(const std::string& name, const std::vector<fs::path>& search) {
   if (name == "host") return std::string("host: the CPU alone: C99, no accelerator\n");
   MRVLC_ASSIGN(const target::TargetText text, target::find_target(name, search));
+  if (target::is_library(text.json)) return show_library(name, text);
   MRVLC_ASSIGN(target::Machine m, target::read_machine(name, text));
   std::string out = fmt::format("{}: {}\n", m.name, m.description);
   for (const auto& file : text.files) out += fmt::format("  from {}\n", printable(file.path.string(), 4096));
@@ -37,29 +98,35 @@ Result<std::string> targets_show(const std::string& name, const std::vector<fs::
   return out;
 }
 
-Result<std::string> targets_check(const fs::path& dir, const std::vector<fs::path>& search) {
+Result<std::string> targets_check(const fs::path& dir, const std::vector<fs::path>& search,
+                                  Diagnostics& warnings) {
   const fs::path file = dir / "target.json";
   MRVLC_ASSIGN(const target::TargetText text, target::read_target(file, search));
+  if (target::is_library(text.json)) return check_library(dir, text, warnings);
   MRVLC_ASSIGN(target::Machine m, target::parse_machine(text.json, file.string()));
-  std::error_code ec;
-  const std::string folder = fs::canonical(dir, ec).filename().string();
-  if (ec || folder == m.name) return fmt::format("{}: no errors\n", m.name);
-  return make_diag<DiagCode::MRV0351>(
-      printable(file.string(), 4096), "name",
-      fmt::format("is '{}' and the folder '{}': a package is found by its folder's name", printable(m.name),
-                  printable(folder)));
+  MRVLC_TRY(named_like_folder(m.name, dir));
+  return fmt::format("{}: no errors\n", m.name);
 }
 
-Result<std::string> targets_new(const std::string& name, const std::string& base, const fs::path& in,
-                                const std::vector<fs::path>& search) {
-  const fs::path folder = in / name;
+Result<std::string> targets_new(const NewTarget& asked, const std::vector<fs::path>& search) {
+  const fs::path folder = asked.in / asked.name;
   std::error_code ec;
-  MRVLC_ASSIGN(const std::string text, target::new_variant(name, base, search));
+  std::vector<target::PackageFile> files;
+  if (asked.kind == NewTarget::Kind::Call) {
+    MRVLC_ASSIGN(files, target::new_library(asked.name));
+  } else {
+    MRVLC_ASSIGN(std::string text, target::new_variant(asked.name, asked.base, search));
+    files.push_back({"target.json", std::move(text)});
+  }
   if (fs::exists(folder, ec)) return make_diag<DiagCode::MRV0002>(folder.string(), "it is there already");
   fs::create_directories(folder, ec);
   if (ec) return make_diag<DiagCode::MRV0002>(folder.string(), ec.message());
-  MRVLC_TRY(write_file_atomic(folder / "target.json", text));
-  return fmt::format("wrote {}\n", (folder / "target.json").string());
+  std::string out;
+  for (const target::PackageFile& file : files) {
+    MRVLC_TRY(write_file_atomic(folder / file.name, file.text));
+    out += fmt::format("wrote {}\n", (folder / file.name).string());
+  }
+  return out;
 }
 
 }  // namespace mrvlc::driver

@@ -22,6 +22,7 @@ class MapWriter {
     section("layers", [&] { layers(); });
     section("instructions", [&] { instructions(); });
     section("host_functions", [&] { host_functions(); });
+    if (!c_.partition.calls.empty()) section("calls", [&] { calls(); });
     write_precisions(out_, c_.graph, c_.partition);
     out_.end();
   }
@@ -116,6 +117,20 @@ class MapWriter {
       out_.member("last_line", f.last_line);
       out_.member("expr_id", f.expr.index());
       list("fused", f.fused, [](ir::ExprId e) { return e.index(); });
+      out_.end();
+    }
+  }
+
+  // Calls of libraries, in the order of the rules' decisions; `symbol`: the function of the stub that calls.
+  void calls() {
+    for (size_t i = 0; i < c_.partition.calls.size(); ++i) {
+      const partition::Call& call = c_.partition.calls[i];
+      out_.object();
+      text("target", call.target);
+      text("rule", call.rule);
+      text("function", call.function);
+      text("symbol", c_.host.call_symbols[i]);
+      list("exprs", call.nodes, [&](ir::NodeId n) { return c_.graph.expr_id(n); });
       out_.end();
     }
   }

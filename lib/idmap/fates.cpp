@@ -59,10 +59,16 @@ void Fates::note_live(const ir::Lineage& lineage, const partition::NodeDecision&
     Fate& f = fates_[s.index()];
     (decision.accelerator ? f.accelerator : f.cpu) = true;
     f.code = f.code || code;
-    // What a reader asks for is why it is on the CPU, if any part is.
-    auto replaces = [&](const auto* d) { return d == nullptr || (d->accelerator && !decision.accelerator); };
+    // What a reader asks for is why it is on the CPU, if any part is; not what a conversion beside it is for.
+    const bool conversion = lineage.pass == "widen-f16";
+    auto replaces = [&](const auto* d) {
+      if (d == nullptr || (f.by_conversion && !conversion)) return true;
+      return !conversion && d->accelerator && !decision.accelerator;
+    };
+    const bool first = f.main == nullptr;
     if (replaces(f.main)) f.main = &decision;
     if (&decision != &in_body_ && replaces(f.decision)) f.decision = &decision;
+    f.by_conversion = conversion && (first || f.by_conversion);
   }
 }
 

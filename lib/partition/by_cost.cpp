@@ -148,6 +148,7 @@ class Search {
         costs_(*options.costs),
         nodes_(node_seconds(p.graph, costs_.host)),
         tries_(std::clamp<size_t>(400'000 / std::max<size_t>(1, p.order.size()), 8, 600)) {
+    time_calls(p.calls, nodes_);
     for (const Layer& l : p.layers) {
       double host = 0;
       for (ir::NodeId n : l.nodes) {

@@ -1,56 +1,67 @@
+// Counts what the host rewrites at the borders of regions: over expected forms, and over those of compiled
+// regions.
 #include "mrvlc/partition/crossings.h"
 
 #include <algorithm>
 #include <map>
-#include <tuple>
 
 namespace mrvlc::partition {
 namespace {
 
-// How a region has a value.
-struct DeviceForm {
-  ir::ValueId value;
-  bool casts = false, permutes = false;
-  auto operator<=>(const DeviceForm&) const = default;
-  bool as_on_host() const { return !casts && !permutes; }
+// What is expected of a region: fp16 but for pairs, and channels last where windows slide.
+class Expected {
+ public:
+  Expected(const ir::Graph& graph, const Region& region)
+      : graph_(graph), region_(region), last_(channels_last(graph, region)) {}
+
+  RegionForms forms() const {
+    RegionForms out;
+    for (ir::ValueId v : region_.inputs) out.inputs.push_back(form(v));
+    for (ir::ValueId v : region_.outputs) out.outputs.push_back(form(v));
+    return out;
+  }
+
+ private:
+  DeviceForm form(ir::ValueId v) const {
+    const TensorType& type = graph_.value(v).type;
+    const auto asked = region_.precisions.find(v);
+    const bool wide = asked != region_.precisions.end() && asked->second.kind == Precision::Kind::Pair;
+    return {v, (type.elem == ElementType::F16) == wide, last_.contains(v) && moves_channels(type.shape), {}};
+  }
+
+  const ir::Graph& graph_;
+  const Region& region_;
+  std::set<ir::ValueId> last_;
 };
 
 class Borders {
  public:
-  Borders(const ir::Graph& graph, const Partition& partition)
-      : graph_(graph), partition_(partition), on_device_(graph.node_slots(), false) {
+  Borders(const ir::Graph& graph, const Partition& partition, const std::vector<RegionForms>& forms)
+      : graph_(graph), partition_(partition), forms_(forms), on_device_(graph.node_slots(), false) {
     for (const Region& r : partition.regions) {
       for (const Layer& l : r.layers)
         for (ir::NodeId n : l.nodes) on_device_[n.index()] = true;
-      stored_.push_back(channels_last(graph, r));
-      for (ir::ValueId v : r.inputs) read_.emplace(v, form(r, stored_.back(), v));
     }
+    for (const RegionForms& r : forms)
+      for (const DeviceForm& f : r.inputs) read_.emplace(f.value, &f);
   }
 
   std::vector<Crossing> run() {
     for (const Step& s : partition_.steps)
-      if (s.kind == Step::Kind::Region) add_region(partition_.regions[s.region], stored_[s.region]);
+      if (s.kind == Step::Kind::Region) add_region(partition_.regions[s.region].id, forms_[s.region]);
     return std::move(out_);
   }
 
  private:
-  DeviceForm form(const Region& r, const std::set<ir::ValueId>& last, ir::ValueId v) const {
-    const TensorType& type = graph_.value(v).type;
-    const auto asked = r.precisions.find(v);
-    const bool wide = asked != r.precisions.end() && asked->second.kind == Precision::Kind::Pair;
-    return {v, (type.elem == ElementType::F16) == wide, last.contains(v) && moves_channels(type.shape)};
-  }
-
-  void add_region(const Region& r, const std::set<ir::ValueId>& last) {
-    for (ir::ValueId v : r.inputs) {
-      const DeviceForm f = form(r, last, v);
-      if (there_.insert(f).second && !f.as_on_host()) out_.push_back({r.id, v, true, f.casts, f.permutes});
+  void add_region(uint32_t id, const RegionForms& forms) {
+    for (const DeviceForm& f : forms.inputs) {
+      if (there_.insert(f).second && !f.as_on_host())
+        out_.push_back({id, f.value, true, f.casts, f.permutes});
     }
-    for (ir::ValueId v : r.outputs) {
-      const DeviceForm f = form(r, last, v);
+    for (const DeviceForm& f : forms.outputs) {
       there_.insert(f);
-      if (!f.as_on_host() && (host_needs(v) || read_otherwise(f)))
-        out_.push_back({r.id, v, false, f.casts, f.permutes});
+      if (!f.as_on_host() && (host_needs(f.value) || read_otherwise(f)))
+        out_.push_back({id, f.value, false, f.casts, f.permutes});
     }
   }
 
@@ -60,17 +71,17 @@ class Borders {
            });
   }
 
-  // Does another region take the value in another form?
+  // Does another region take the value in another form? Then it goes by way of the host's.
   bool read_otherwise(const DeviceForm& made) const {
     const auto [first, last] = read_.equal_range(made.value);
-    return std::any_of(first, last, [&](const auto& read) { return read.second != made; });
+    return std::any_of(first, last, [&](const auto& read) { return *read.second != made; });
   }
 
   const ir::Graph& graph_;
   const Partition& partition_;
-  std::vector<bool> on_device_;                // by node
-  std::vector<std::set<ir::ValueId>> stored_;  // by region: channels last
-  std::multimap<ir::ValueId, DeviceForm> read_;
+  const std::vector<RegionForms>& forms_;
+  std::vector<bool> on_device_;  // by node
+  std::multimap<ir::ValueId, const DeviceForm*> read_;
   std::set<DeviceForm> there_;  // what the device has by now
   std::vector<Crossing> out_;
 };
@@ -82,8 +93,15 @@ bool moves_channels(const Shape& shape) {
   return std::any_of(shape.begin() + 2, shape.end(), [](int64_t d) { return d != 1; });
 }
 
+std::vector<Crossing> crossings(const ir::Graph& graph, const Partition& partition,
+                                const std::vector<RegionForms>& forms) {
+  return Borders(graph, partition, forms).run();
+}
+
 std::vector<Crossing> crossings(const ir::Graph& graph, const Partition& partition) {
-  return Borders(graph, partition).run();
+  std::vector<RegionForms> forms;
+  for (const Region& r : partition.regions) forms.push_back(Expected(graph, r).forms());
+  return crossings(graph, partition, forms);
 }
 
 }  // namespace mrvlc::partition

@@ -1,3 +1,4 @@
+// Additions of constants and products with them behind an anchor, folded into its weights and bias.
 #include "mrvlc/partition/epilogue.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The table of layer kinds; a switch, so that a kind without a row does not compile.
 #include "kinds.h"
 
 #include "legal.h"

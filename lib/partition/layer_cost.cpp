@@ -1,3 +1,5 @@
+// What a layer costs the device and the compiler, estimated from shapes alone and from below, so that no
+// estimate keeps a layer from the accelerator that it could run (docs/decisions/0013).
 #include "mrvlc/partition/layer_cost.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// What is asked of every layer, whatever its kind; the checks of kinds stand in legal_*.cpp.
 #include "legal.h"
 
 #include <algorithm>
@@ -132,6 +133,7 @@ Legality check_anchor(const LegalContext& c) {
 }  // namespace
 
 Legality layer_legal(const ir::Graph& graph, const Layer& layer, const target::Machine& machine) {
+  // In this order: kinds, numbers and sizes read shapes, which are static and hold elements by then.
   const KindInfo& kind = kind_info(layer.kind);
   LegalContext c{graph, layer, kind, machine};
   MRVLC_LEGAL(check_anchor(c));

@@ -1,5 +1,7 @@
+// The stages of partitioning in order: constraints, layers, regions, decisions.
 #include "mrvlc/partition/partition.h"
 
+#include "calls.h"
 #include "mrvlc/support/diag/partition.h"
 #include "placement.h"
 
@@ -11,13 +13,48 @@ Status check_batch(const Options& options, const target::Machine& machine) {
   return make_diag<DiagCode::MRV0404>(options.batch, machine.max_batch);
 }
 
-void keep_all(Placement& placement, Partition& out) {
+bool has_libraries(const Options& options) {
+  return options.libraries != nullptr && !options.libraries->empty();
+}
+
+// Targets in their order, each with its rules.
+void take_turns(Placement& placement, const Options& options, const SourceMatches& sources) {
+  const size_t count = has_libraries(options) ? options.libraries->size() : 0;
+  for (size_t i = 0; i <= count; ++i) {
+    if (options.accelerator && i == options.accelerator_at)
+      place_layers(placement, options.rules->set, sources);
+    if (i < count) place_calls(placement, (*options.libraries)[i]);
+  }
+  if (options.accelerator || count > 0) explain_rest(placement);
+}
+
+// Without an accelerator.
+void keep_rest(Placement& placement, const Options& options, Partition& out) {
   out.steps.reserve(placement.order.size());
   const SharedText reason = "The model is compiled for the host CPU alone.";
   for (ir::NodeId n : placement.order) {
-    placement.decision(n).reason = reason;
-    placement.decision(n).why = Why::HostTarget;
+    if (!has_libraries(options)) {
+      placement.decision(n).reason = reason;
+      placement.decision(n).why = Why::HostTarget;
+    }
     out.steps.push_back({Step::Kind::Cpu, n, 0});
+  }
+}
+
+void form_regions(Placement& placement, const Options& options, Partition& out) {
+  if (options.decided != nullptr) {
+    partition_as_decided(placement, *options.decided, out);
+  } else if (options.costs != nullptr) {
+    partition_by_cost(placement, options, out);
+  } else {
+    form_regions(placement, out, true);
+  }
+  const bool by_product = options.decided == nullptr && options.costs == nullptr;
+  // All regions anew: layers that go to the CPU may separate those that are left, or let others join.
+  while (give_back_regions(placement, out)) {
+    out.regions.clear(), out.steps.clear();
+    for (ir::NodeId n : placement.order) placement.decision(n).accelerator = false;
+    form_regions(placement, out, by_product);
   }
 }
 
@@ -62,24 +99,16 @@ Result<Partition> partition(const ir::Graph& graph, const target::Machine& machi
   if (options.accelerator) {
     MRVLC_TRY(check_batch(options, machine));
     find_roundings(placement);
-    place_layers(placement, options.rules->set, sources);
-    MRVLC_TRY(check_forced(placement));
-    if (options.decided != nullptr) {
-      partition_as_decided(placement, *options.decided, out);
-    } else if (options.costs != nullptr) {
-      partition_by_cost(placement, options, out);
-    } else {
-      form_regions(placement, out, true);
-    }
-    const bool by_product = options.decided == nullptr && options.costs == nullptr;
-    while (give_back_regions(placement, out)) {
-      out.regions.clear(), out.steps.clear();
-      for (ir::NodeId n : placement.order) placement.decision(n).accelerator = false;
-      form_regions(placement, out, by_product);
-    }
-  } else {
-    keep_all(placement, out);
   }
+  take_turns(placement, options, sources);
+  if (options.accelerator) {
+    MRVLC_TRY(check_forced(placement));
+    form_regions(placement, options, out);
+  } else {
+    keep_rest(placement, options, out);
+  }
+  out.calls = std::move(placement.calls);
+  gather_calls(graph, out);
   out.beyond_regions = std::move(placement.beyond_regions);
   placement.constraints = {}, placement.layers = {};  // of a large graph more than the decisions
   out.decisions.reserve(placement.order.size());

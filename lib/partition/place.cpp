@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "calls.h"
 #include "mrvlc/partition/rules.h"
 #include "placement.h"
 
@@ -62,8 +63,9 @@ class TrialPool {
 
 class Placer {
  public:
-  Placer(Placement& p, const rules::RuleSet& set, const SourceMatches& sources)
-      : p_(p), set_(set), sources_(sources), numbers_(machine_numbers(p.machine)) {
+  // `library`: whose rules they are; null: the accelerator's.
+  Placer(Placement& p, const rules::RuleSet& set, const SourceMatches& sources, const Library* library)
+      : p_(p), set_(set), sources_(sources), library_(library), numbers_(machine_numbers(p.machine)) {
     for (ir::NodeId n : p.order) {
       by_operator_[p.graph.node(n).op].push_back(n);
     }
@@ -73,6 +75,8 @@ class Placer {
     options_.legal = [this](const rules::Match& m) { return legal(m); };
   }
 
+  // Rule by rule, not node by node: a rule that decides first may take, in the middle of its pattern, what a
+  // later one would begin with.
   void run() {
     for (const rules::Rule& rule : set_.rules()) {
       if (rule.stage == rules::Stage::Source || asks_for_integers(rule)) place_sources(rule);
@@ -81,16 +85,20 @@ class Placer {
         if (free(n)) attempt(rule, n);
       }
     }
-    for (ir::NodeId n : p_.order) {
-      if (!p_.settled[n.index()]) explain(n);
-    }
   }
 
  private:
   bool free(ir::NodeId n) const {
     const NodeConstraints& w = p_.constraints[n.index()];
-    return !p_.settled[n.index()] && w.cpu_pattern.empty() &&
-           (w.rounded_by.empty() || !w.accel_pattern.empty());
+    if (p_.settled[n.index()] || !w.cpu_pattern.empty()) return false;
+    // A library computes in the formats that its rules ask for, and what is meant for regions is not its own.
+    if (library_ != nullptr) return w.accel_pattern.empty() && w.group == 0;
+    return w.rounded_by.empty() || !w.accel_pattern.empty();
+  }
+
+  std::vector<ir::NodeId> in_order(std::vector<ir::NodeId> nodes) const {
+    std::ranges::sort(nodes, {}, [&](ir::NodeId n) { return p_.rank[n.index()]; });
+    return nodes;
   }
 
   // The one place where it is asked: for every match of every rule that makes a layer.
@@ -99,6 +107,8 @@ class Placer {
     if (!joined(match.nodes))
       return {
           false, "one layer", "a border inside", {}, "a region must begin in the middle of what it matched."};
+    if (match.rule->layer == rules::kCallKind)
+      return make_call(p_.graph, match, in_order(match.nodes)).refused;
     Legality l = layer_legal(p_.graph, layer_of_match(match), p_.machine);
     if (l.ok) return {};
     std::string condition = fmt::format("layer {}: {}", match.rule->layer, l.condition);
@@ -126,8 +136,7 @@ class Placer {
       auto it = by_operator_.find(op.def);
       if (it != by_operator_.end()) out.insert(out.end(), it->second.begin(), it->second.end());
     }
-    std::sort(out.begin(), out.end(),
-              [&](ir::NodeId a, ir::NodeId b) { return p_.rank[a.index()] < p_.rank[b.index()]; });
+    out = in_order(std::move(out));
     out.erase(std::unique(out.begin(), out.end()), out.end());
     return out;
   }
@@ -229,6 +238,7 @@ class Placer {
   }
 
   void take(const rules::Rule& rule, const rules::Match& match) {
+    if (rule.layer == rules::kCallKind) return take_call(rule, match);
     for (ir::NodeId n : match.nodes) {
       p_.layer_of[n.index()] = static_cast<uint32_t>(p_.layers.size());
       settle(rule, n);
@@ -236,26 +246,20 @@ class Placer {
     p_.layers.push_back(layer_of_match(match));
   }
 
-  void explain(ir::NodeId n) {
-    NodeDecision& d = p_.decision(n);
-    const NodeConstraints& w = p_.constraints[n.index()];
-    const ir::OpSchema& op = *p_.graph.node(n).op;
-    if (!w.cpu_pattern.empty()) {
-      d.why = Why::HostOption;
-      d.reason = reasons_.get(fmt::format("It is kept on the CPU because {} names it.", w.cpu_pattern));
-    } else if (!w.rounded_by.empty()) {
-      d.why = Why::Rounded;
-      d.reason = reasons_.get(fmt::format(
-          "It is rounded to integers next, by {}: an error of fp16 would become one of a whole unit.",
-          w.rounded_by));
-    } else if (d.trials.empty()) {
-      d.reason = reasons_.get(fmt::format("No rule takes operator {}.", printable(op.name)));
+  void take_call(const rules::Rule& rule, const rules::Match& match) {
+    Call call = *make_call(p_.graph, match, in_order(match.nodes)).call;
+    call.target = library_->target;
+    for (ir::NodeId n : call.nodes) {
+      p_.decision(n).call = static_cast<uint32_t>(p_.calls.size());
+      settle(rule, n);
     }
+    p_.calls.push_back(std::move(call));
   }
 
   Placement& p_;
   const rules::RuleSet& set_;
   const SourceMatches& sources_;
+  const Library* library_;
   const rules::MachineNumbers numbers_;
   std::optional<SourceNodes> source_nodes_;                                       // made when a rule needs it
   std::unordered_map<const ir::OpSchema*, std::vector<ir::NodeId>> by_operator_;  // looked up only
@@ -268,7 +272,32 @@ class Placer {
 }  // namespace
 
 void place_layers(Placement& placement, const rules::RuleSet& set, const SourceMatches& sources) {
-  Placer(placement, set, sources).run();
+  Placer(placement, set, sources, nullptr).run();
+}
+
+void place_calls(Placement& placement, const Library& library) {
+  const SourceMatches none;  // no rule of a library is of that stage
+  Placer(placement, library.rules->set, none, &library).run();
+}
+
+void explain_rest(Placement& p) {
+  TextPool reasons;
+  for (ir::NodeId n : p.order) {
+    if (p.settled[n.index()]) continue;
+    NodeDecision& d = p.decision(n);
+    const NodeConstraints& w = p.constraints[n.index()];
+    if (!w.cpu_pattern.empty()) {
+      d.why = Why::HostOption;
+      d.reason = reasons.get(fmt::format("It is kept on the CPU because {} names it.", w.cpu_pattern));
+    } else if (!w.rounded_by.empty()) {
+      d.why = Why::Rounded;
+      d.reason = reasons.get(fmt::format(
+          "It is rounded to integers next, by {}: an error of fp16 would become one of a whole unit.",
+          w.rounded_by));
+    } else if (d.trials.empty()) {
+      d.reason = reasons.get(fmt::format("No rule takes operator {}.", printable(p.graph.node(n).op->name)));
+    }
+  }
 }
 
 }  // namespace mrvlc::partition

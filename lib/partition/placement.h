@@ -4,6 +4,7 @@
 #include <map>
 
 #include "mrvlc/partition/legality.h"
+#include "mrvlc/partition/library.h"
 #include "mrvlc/partition/source_rules.h"
 #include "mrvlc/rules/matcher.h"
 
@@ -30,6 +31,7 @@ struct Placement {
   std::vector<NodeDecision> decisions;
   std::vector<uint64_t> progress;  // of the best rule that failed
   std::vector<Layer> layers;
+  std::vector<Call> calls;  // of libraries; their nodes are in no layer
 
   static constexpr uint32_t kNone = 0xffffffffu;
   std::vector<uint32_t> layer_of;  // index into layers, or kNone: on the CPU
@@ -47,6 +49,10 @@ void find_roundings(Placement& placement);
 // Tries every rule at every node its anchor names, in the order in which rules decide. `sources`: where those
 // of the imported graph matched.
 void place_layers(Placement& placement, const rules::RuleSet& set, const SourceMatches& sources);
+// The same with the rules of a library; what they match becomes calls.
+void place_calls(Placement& placement, const Library& library);
+// Reasons for nodes that nothing has taken, once all rules were tried.
+void explain_rest(Placement& placement);
 // MRV0402 for every --accel node that no rule takes: the first is the error.
 Status check_forced(const Placement& placement);
 

@@ -58,6 +58,7 @@ PrecisionChoice::PrecisionChoice(const ir::Graph& graph, const Region& region) :
   }
 }
 
+// No instruction runs for a view that could convert: operand and results are the same bytes.
 void PrecisionChoice::join(const Layer& layer) {
   if (!is_view(graph_, layer)) return;
   const ir::Node& node = graph_.node(layer.anchor);
@@ -133,7 +134,7 @@ bool is_wild(std::string_view pattern) {
 
 using Asked = std::pair<std::string, Precision>;
 
-// What counts for a value, or nullptr.
+// What counts for a value, or nullptr: the last, so that exceptions can follow a pattern for many.
 const Asked* asked_for(const Options& options, const ir::Value& value) {
   for (size_t i = options.precisions.size(); i-- > 0;)
     if (names(options.precisions[i].first, value)) return &options.precisions[i];

@@ -94,9 +94,10 @@ Times estimate(const ir::Graph& graph, const Partition& partition, const target:
   Times out;
   out.nodes.assign(nodes.size(), 0);
   for (const Step& s : partition.steps) {
-    if (s.kind != Step::Kind::Cpu) continue;
-    out.nodes[s.node.index()] = nodes[s.node.index()];
-    out.host += nodes[s.node.index()];
+    for (ir::NodeId n : nodes_of(s, partition)) {
+      out.nodes[n.index()] = nodes[n.index()];
+      out.host += nodes[n.index()];
+    }
   }
   for (const Region& r : partition.regions) {
     Times::OfRegion of{accelerator(r), 1e-6 * machine.launch_us, 0};

@@ -1,7 +1,9 @@
+// The vocabulary of rules, from tables of the compiler, and the sets of rules made with it.
 #include "mrvlc/partition/rules.h"
 
 #include "default_rules.h"
 #include "kinds.h"
+#include "mrvlc/partition/library.h"
 
 namespace mrvlc::partition {
 
@@ -52,6 +54,11 @@ rules::RuleFile default_rule_file() {
   return {std::string(kDefaultRulesName), std::string(kDefaultRulesText), true};
 }
 
+rules::LoadResult load_library_rules(const std::vector<rules::RuleFile>& files) {
+  const std::vector<rules::LayerWord> kinds = {{rules::kCallKind, false, {}}, {kCpuKind, false, {}}};
+  return rules::load_rules(files, {kinds, ops::find_op, ops::all_ops(), {}});
+}
+
 rules::LoadResult load_rules(bool defaults, const std::vector<rules::RuleFile>& files) {
   std::vector<rules::RuleFile> all;
   if (defaults) all.push_back(default_rule_file());
@@ -59,12 +66,15 @@ rules::LoadResult load_rules(bool defaults, const std::vector<rules::RuleFile>& 
   return rules::load_rules(all, {layer_words(), ops::find_op, ops::all_ops(), number_names()});
 }
 
-Result<SoundRules> sound_rules(bool defaults, const std::vector<rules::RuleFile>& files) {
-  auto loaded = std::make_shared<rules::LoadResult>(load_rules(defaults, files));
-  for (const Diag& d : loaded->diagnostics.list()) {
+Result<SoundRules> sound(rules::LoadResult loaded) {
+  for (const Diag& d : loaded.diagnostics.list()) {
     if (d.severity() == Severity::Error) return d;
   }
-  return SoundRules(std::move(loaded));
+  return SoundRules(std::make_shared<const rules::LoadResult>(std::move(loaded)));
+}
+
+Result<SoundRules> sound_rules(bool defaults, const std::vector<rules::RuleFile>& files) {
+  return sound(load_rules(defaults, files));
 }
 
 const SoundRules& default_rules() {

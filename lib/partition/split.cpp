@@ -1,3 +1,4 @@
+// Cuts an order of layers where a region would have more layers or ports than the machine takes.
 #include "split.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Follows every constraint to the nodes that answer it now, and says which came to nothing, and why.
 #include "mrvlc/partition/unheeded.h"
 
 #include <algorithm>

@@ -13,6 +13,11 @@ void count(const Expression& e, std::map<std::string_view, int>& uses) {
   for (const Expression& i : e.items) count(i, uses);
 }
 
+void count(const CallArgument& a, std::map<std::string_view, int>& uses) {
+  count(a.value, uses);
+  for (const CallArgument& i : a.items) count(i, uses);
+}
+
 std::map<std::string_view, int> count_uses(const Rule& rule) {
   std::map<std::string_view, int> uses;
   for (const Element& e : rule.pattern) {
@@ -28,6 +33,10 @@ std::map<std::string_view, int> count_uses(const Rule& rule) {
       for (const Expression& r : t.right) count(r, uses);
     }
   }
+  if (rule.call) {
+    for (const CallArgument& a : rule.call->arguments) count(a, uses);
+  }
+  if (rule.seconds) count(*rule.seconds, uses);
   return uses;
 }
 

@@ -17,6 +17,10 @@ struct CheckContext {
 
 void check_pattern(const CheckContext& context);
 void check_conditions(const CheckContext& context);
+// The kind of what an expression gives, when it is sound.
+std::optional<Kind> check_expression(const CheckContext& context, const Expression& e);
+// The clauses `call` and `cost`, which rules of kind `call` have.
+void check_call(const CheckContext& context);
 // What check_conditions found sound.
 void check_values(const CheckContext& context);
 // The layer kind must be one of `kinds` and begin with the anchor's operators.

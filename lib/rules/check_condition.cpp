@@ -53,6 +53,28 @@ class ConditionCheck {
 
   void run() { conditions(c_.rule.where); }
 
+  std::optional<Kind> kind(const Expression& e) {
+    switch (e.kind) {
+      case Expression::Kind::Integer:
+        return Kind::Integer;
+      case Expression::Kind::Float:
+        return Kind::Float;
+      case Expression::Kind::String:
+        return Kind::String;
+      case Expression::Kind::Word:
+        return word(e);
+      case Expression::Kind::Capture:
+        return capture(e);
+      case Expression::Kind::List:
+        return list(e);
+      case Expression::Kind::Call:
+        return call(e);
+      case Expression::Kind::Arithmetic:
+        return arithmetic(e);
+    }
+    return std::nullopt;
+  }
+
  private:
   template <DiagId Code, class... Args>
   std::nullopt_t error(Location at, Args&&... args) {
@@ -102,28 +124,6 @@ class ConditionCheck {
         fmt::format("compares {} with {}{}", kind_name(left), kind_name(*k), equality ? "" : " by order"));
   }
 
-  std::optional<Kind> kind(const Expression& e) {
-    switch (e.kind) {
-      case Expression::Kind::Integer:
-        return Kind::Integer;
-      case Expression::Kind::Float:
-        return Kind::Float;
-      case Expression::Kind::String:
-        return Kind::String;
-      case Expression::Kind::Word:
-        return word(e);
-      case Expression::Kind::Capture:
-        return capture(e);
-      case Expression::Kind::List:
-        return list(e);
-      case Expression::Kind::Call:
-        return call(e);
-      case Expression::Kind::Arithmetic:
-        return arithmetic(e);
-    }
-    return std::nullopt;
-  }
-
   std::optional<Kind> word(const Expression& e) {
     if (element_type_from_name(e.text)) return Kind::ElementType;
     if (find_function(e.text))
@@ -162,15 +162,17 @@ class ConditionCheck {
   }
 
   std::optional<Kind> arithmetic(const Expression& e) {
-    bool whole = true;
+    bool whole = true, lists = false;
     for (const Expression& i : e.items) {
       const std::optional<Kind> k = kind(i);
       if (!k) return std::nullopt;
       if (!numeric(*k) && !is_list(*k))
         return error<DiagCode::MRV0304>(i.at, e.text,
                                         fmt::format("computes with numbers, not with {}", kind_name(*k)));
-      whole = whole && *k == Kind::Integer;
+      whole = whole && (*k == Kind::Integer || *k == Kind::Integers);
+      lists = lists || is_list(*k);
     }
+    if (lists) return whole ? Kind::Integers : Kind::Numbers;
     return whole ? Kind::Integer : Kind::Float;
   }
 
@@ -300,6 +302,10 @@ std::string expression_text(const Expression& e) {
 
 void check_conditions(const CheckContext& context) {
   ConditionCheck(context).run();
+}
+
+std::optional<Kind> check_expression(const CheckContext& context, const Expression& e) {
+  return ConditionCheck(context).kind(e);
 }
 
 }  // namespace mrvlc::rules

@@ -87,6 +87,10 @@ struct Definitions {
 bool parse_operators(Cursor& cursor, Groups& groups, std::vector<Operator>& out);
 // Elements and items of the rule.
 bool parse_pattern(Cursor& cursor, Groups& groups, Rule& out);
+// A sum, product or value.
+bool parse_expression(Cursor& cursor, Expression& out);
+// What stands behind `call`.
+bool parse_call(Cursor& cursor, CallTemplate& out);
 // Named conditions that they use are written out.
 bool parse_conditions(Cursor& cursor, const NamedConditions& named, std::vector<Condition>& out);
 

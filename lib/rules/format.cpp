@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lexer.h"
+#include "parser.h"
 
 namespace mrvlc::rules {
 namespace {
@@ -32,7 +33,7 @@ class Formatter {
   }
 
  private:
-  enum class In : uint8_t { File, Group, Rule, Match, Where };
+  enum class In : uint8_t { File, Group, Rule, Match, Where, Call };
 
   bool is(size_t i, std::string_view s) const {
     return i < tokens_.size() &&
@@ -101,13 +102,9 @@ class Formatter {
   void token(const Token& t) {
     if (depth_ == 0 && between_definitions() && starts_definition()) {
       definition();
-    } else if (in_ == In::Rule && starts_clause()) {
+    } else if ((in_ == In::Rule || in_ == In::Where || in_ == In::Call) && starts_clause()) {
       start_line(2);
-      in_ = is(at_, "where") ? In::Where : in_;
-    } else if (in_ == In::Where && starts_clause()) {
-      start_line(2);
-      in_ = In::Rule;
-      if (is(at_, "where")) in_ = In::Where;
+      in_ = is(at_, "where") ? In::Where : is(at_, "call") ? In::Call : In::Rule;
     } else if (in_ == In::Match && parens_ == 0 && starts_item()) {
       if (!short_match_) start_line(4 + 2 * choices_);
     }
@@ -133,10 +130,7 @@ class Formatter {
   bool starts_clause() const {
     if (tokens_[at_].kind != TokenKind::Word || parens_ > 0 || sets_ > 0) return false;
     if (at_ > 0 && (is(at_ - 1, "layer") || is(at_ - 1, "stage")) && !is(at_ - 2, "layer")) return false;
-    for (std::string_view word : {"layer", "priority", "why", "stage", "match", "where"}) {
-      if (is(at_, word)) return true;
-    }
-    return false;
+    return std::ranges::any_of(kClauses, [&](std::string_view word) { return is(at_, word); });
   }
   bool starts_item() const {
     if (is(at_, "(")) return !follows_operator();
@@ -212,7 +206,7 @@ class Formatter {
 
   void append(std::string_view s) {
     const bool first = line_.empty();
-    if (!first && parens_ == 0 && sets_ == 0 && breaks_before(s) &&
+    if (!first && parens_ == (in_ == In::Call ? 1 : 0) && sets_ == 0 && breaks_before(s) &&
         line_.size() + 1 + until_break() > kLineWidth) {
       end_line();
       line_ = std::string(continuation(), ' ');
@@ -225,9 +219,8 @@ class Formatter {
     line_ += s;
   }
   bool begins_line(size_t i) const {
-    static constexpr std::string_view kWords[] = {"rule",     "group", "condition", "include", "layer",
-                                                  "priority", "why",   "stage",     "match",   "where"};
-    return std::ranges::any_of(kWords, [&](std::string_view word) { return is(i, word); });
+    return is(i, "rule") || is(i, "group") || is(i, "condition") || is(i, "include") ||
+           std::ranges::any_of(kClauses, [&](std::string_view word) { return is(i, word); });
   }
   // Columns, about, up to the next place where the line may be broken.
   size_t until_break() const {
@@ -249,17 +242,18 @@ class Formatter {
   size_t continuation() const { return in_ == In::Group ? 2 : indent_ + 2; }
   bool breaks_before(std::string_view s) const {
     if (in_ == In::Group) return s == "|" || is(at_ - 1, ",") || s == "or";
-    return in_ == In::Where && (is(at_ - 1, ",") || s == "or");
+    return (in_ == In::Where && (is(at_ - 1, ",") || s == "or")) || (in_ == In::Call && is(at_ - 1, ","));
   }
 
   bool blank_between(std::string_view s) const {
     static constexpr std::string_view kTightBefore[] = {",", ")", "]", "..", "::"};
-    static constexpr std::string_view kTightAfter[] = {"(", "[", "..", "::", "@"};
+    static constexpr std::string_view kTightAfter[] = {"(", "[", "..", "::", "@", "&"};
     if (at_ == 0) return false;
     const Token& last = tokens_[at_ - 1];
     const bool mark = last.kind == TokenKind::Punctuation;
     if (std::ranges::find(kTightBefore, s) != std::end(kTightBefore)) return false;
     if (mark && std::ranges::find(kTightAfter, last.text) != std::end(kTightAfter)) return false;
+    if (s == "{" && in_ == In::Call) return false;
     if (s == "(" || s == "[")
       return last.kind != TokenKind::Word || is(at_ - 1, "in") || is(at_ - 1, "not") || is(at_ - 1, "or");
     if (in_ == In::Match) {

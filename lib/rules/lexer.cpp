@@ -118,8 +118,8 @@ class Lexer {
   }
 
   void punctuation(Token& t) {
-    for (std::string_view p : {"...", "..", "::", "==", "!=", "<=", ">=", "<", ">", "=", "{", "}",
-                               "(",   ")",  "[",  "]",  ",",  "?",  "*",  "|", "@", "+", "-", "/"}) {
+    for (std::string_view p : {"...", "..", "::", "==", "!=", "<=", ">=", "<", ">", "=", "{", "}", "(",
+                               ")",   "[",  "]",  ",",  "?",  "*",  "|",  "@", "+", "-", "/", "&"}) {
       if (text_.substr(at_, p.size()) != p) continue;
       at_ += p.size();
       t.kind = Token::Kind::Punctuation;

@@ -54,7 +54,8 @@ Datum whole_arithmetic(char sign, int64_t a, int64_t b) {
   return sign == '/' ? (a / b) - (a % b != 0 && (a % b < 0) != (b < 0) ? 1 : 0) : rest;  // rounded down
 }
 
-Datum arithmetic(char sign, const Datum& a, const Datum& b) {
+// Of one number each.
+Datum arithmetic_of_one(char sign, const Datum& a, const Datum& b) {
   if (auto x = whole(a), y = whole(b); x && y) return whole_arithmetic(sign, *x, *y);
   auto x = real(a), y = real(b);
   if (!x || !y) return {};
@@ -70,6 +71,36 @@ Datum arithmetic(char sign, const Datum& a, const Datum& b) {
     default:
       return *y == 0 ? Datum() : Datum(*x - *y * std::floor(*x / *y));
   }
+}
+
+size_t length(const Datum& d) {
+  if (auto* v = std::get_if<std::vector<int64_t>>(&d)) return v->size();
+  if (auto* v = std::get_if<std::vector<double>>(&d)) return v->size();
+  return real(d) ? 1 : 0;
+}
+
+Datum element(const Datum& d, size_t i) {
+  if (auto* v = std::get_if<std::vector<int64_t>>(&d)) return (*v)[v->size() == 1 ? 0 : i];
+  if (auto* v = std::get_if<std::vector<double>>(&d)) return (*v)[v->size() == 1 ? 0 : i];
+  return d;
+}
+
+// Lists of one length element by element, one number with each of a list.
+Datum arithmetic(char sign, const Datum& a, const Datum& b) {
+  const size_t n = std::max(length(a), length(b));
+  if (n <= 1) return arithmetic_of_one(sign, a, b);
+  for (const Datum* d : {&a, &b})
+    if (length(*d) != n && length(*d) != 1) return {};
+  std::vector<int64_t> whole_numbers;
+  std::vector<double> numbers;
+  for (size_t i = 0; i < n; ++i) {
+    const Datum one = arithmetic_of_one(sign, element(a, i), element(b, i));
+    const std::optional<double> number = real(one);
+    if (!number) return {};
+    numbers.push_back(*number);
+    if (const auto w = whole(one)) whole_numbers.push_back(*w);
+  }
+  return whole_numbers.size() == n ? Datum(std::move(whole_numbers)) : Datum(std::move(numbers));
 }
 
 Data measure_call(const Expression& e, const Context& context) {

@@ -5,8 +5,6 @@
 namespace mrvlc::rules {
 
 using Arguments = std::vector<Argument>;
-using Data = std::vector<Datum>;  // what an expression gives: several for a list of values
-
 // A capture that stands for nothing is among those that the expression asks about.
 bool mentions_absent(const Expression& e, const Match& match);
 Arguments arguments(const Function& f, const Expression& call, const Match& match);
@@ -14,6 +12,4 @@ Arguments arguments(const Function& f, const Expression& call, const Match& matc
 // False: lists of different lengths.
 bool for_each_value(const Function& f, const Arguments& args,
                     const std::function<bool(const Arguments&)>& ask);
-Data measure(const Expression& e, const Context& context);
-
 }  // namespace mrvlc::rules

@@ -204,6 +204,10 @@ class ConditionParser {
 
 }  // namespace
 
+bool parse_expression(Cursor& cursor, Expression& out) {
+  return parse_sum(cursor, 0, out);
+}
+
 bool parse_conditions(Cursor& cursor, const NamedConditions& named, std::vector<Condition>& out) {
   return ConditionParser(cursor, named).run(out);
 }

@@ -1,5 +1,7 @@
 #include "parser.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "cursor.h"
@@ -207,7 +209,7 @@ class FileParser {
 
   bool clause(Rule& r) {
     Location at = cursor_.token().at;
-    for (std::string_view word : {"layer", "priority", "why", "stage", "match", "where"}) {
+    for (std::string_view word : kClauses) {
       if (!cursor_.accept(word)) continue;
       if (std::find(seen_.begin(), seen_.end(), word) != seen_.end()) {
         return cursor_.fail_at(at, fmt::format("'{}' stands twice in the rule", word));
@@ -215,7 +217,7 @@ class FileParser {
       seen_.push_back(word);
       return clause_body(word, r);
     }
-    return cursor_.fail("expected 'layer', 'priority', 'why', 'stage', 'match', 'where' or '}'");
+    return cursor_.fail(fmt::format("expected '{}' or '}}'", fmt::join(kClauses, "', '")));
   }
 
   bool clause_body(std::string_view word, Rule& r) {
@@ -227,6 +229,8 @@ class FileParser {
     if (word == "match") return parse_pattern(cursor_, groups_, r);
     if (word == "where") return parse_conditions(cursor_, named_, r.where);
     if (word == "stage") return stage(r);
+    if (word == "call") return parse_call(cursor_, r.call.emplace());
+    if (word == "cost") return parse_expression(cursor_, r.seconds.emplace());
     if (cursor_.token().kind != Token::Kind::Integer) return cursor_.fail("expected a whole number");
     r.priority = cursor_.token().integer;
     cursor_.advance();

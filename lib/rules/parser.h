@@ -7,6 +7,8 @@
 //   rule      := 'rule' NAME '{' clause* '}'
 //   clause    := 'layer' NAME | 'priority' INTEGER | 'why' STRING | 'stage' ('source' | 'canonical')
 //              | 'match' '{' item+ '}' | 'where' condition (',' condition)*
+//              | 'call' NAME '(' [argument (',' argument)*] ')' ['returns' INTEGER] | 'cost' sum
+//   argument  := sum | '[' [argument (',' argument)*] ']' | ['&'] NAME '{' [argument (',' argument)*] '}'
 //   item      := element | '(' item+ ('|' item+)* ')' ['?' | '*']
 //   element   := names '=' operator ('|' operator)* '(' [operand (',' operand)*] ')' ['?' | '*']
 //   names     := '%'NAME '...' | '%'NAME (',' ('%'NAME | '_'))*
@@ -33,6 +35,9 @@ inline constexpr size_t kMaxNesting = 4;      // of alternatives in alternatives
 inline constexpr size_t kMaxConditions = 64;  // of a rule
 inline constexpr size_t kMaxTerms = 4096;     // of a rule, with those of named conditions
 inline constexpr size_t kMaxItems = 256;      // of a list, a set, a group
+
+inline constexpr std::string_view kClauses[] = {"layer", "priority", "why",  "stage",
+                                                "match", "where",    "call", "cost"};
 
 // Of a file's groups: where each stands and whether a rule uses it.
 struct GroupUse {

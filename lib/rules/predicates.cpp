@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "mrvlc/ops/params.h"
+#include "mrvlc/ops/work.h"
 #include "mrvlc/support/glob.h"
 
 namespace mrvlc::rules {
@@ -32,6 +34,10 @@ std::string shown(const Argument& a) {
   return "%" + a.binding->capture;
 }
 
+Datum macs(const Context& c, Arguments a) {
+  return ops::macs(c.graph, c.graph.node(a[0].binding->node));
+}
+
 Verdict yes() {
   return {};
 }
@@ -55,6 +61,7 @@ Datum attr(const Context& c, Arguments a) {
   if (auto* s = std::get_if<std::string>(&value)) return *s;
   if (auto* v = std::get_if<std::vector<int64_t>>(&value)) return *v;
   if (auto* t = std::get_if<ElementType>(&value)) return std::string(name(*t));
+  if (auto w = ops::window_default(c.graph, node, a[1].text)) return *std::move(w);
   return {};
 }
 
@@ -176,6 +183,13 @@ Datum value(const Context& c, Arguments a) {
   return whole;
 }
 
+Datum number(const Context& c, Arguments a) {
+  const Tensor* t = c.graph.constant(a[0].binding->value);
+  if (t == nullptr || t->elements() != 1 || t->elem() == ElementType::String) return {};
+  if (is_integer(t->elem()) || t->elem() == ElementType::Bool) return t->as_int(0);
+  return t->as_double(0);
+}
+
 Datum uses(const Context& c, Arguments a) {
   return static_cast<int64_t>(c.graph.use_count(a[0].binding->value));
 }
@@ -244,6 +258,7 @@ std::vector<Function> measures() {
        nullptr,
        inputs,
        true},
+      {"macs", {Kind::Node}, Kind::Integer, "The products that the operator adds up.", nullptr, macs},
       {"machine",
        {Kind::String},
        Kind::Integer,
@@ -251,6 +266,7 @@ std::vector<Function> measures() {
        nullptr,
        machine},
       {"name", {Kind::Node}, Kind::String, "The name of the ONNX node.", nullptr, node_name},
+      {"number", {Kind::Value}, Kind::Float, "The value of a constant of one element.", nullptr, number},
       {"outputs",
        {Kind::Node},
        Kind::Integer,

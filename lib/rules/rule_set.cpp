@@ -66,6 +66,7 @@ void check_rule(Rule& r, const Vocabulary& words, Messages& messages) {
   check_layer(c, words.kinds);
   check_pattern(c);
   check_conditions(c);
+  check_call(c);
   if (messages.errors() == before) check_values(c);
 }
 

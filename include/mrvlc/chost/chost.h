@@ -3,13 +3,20 @@
 #include "mrvlc/accel/accel.h"
 #include "mrvlc/ir/expr_id.h"
 #include "mrvlc/isa/identity.h"
-#include "mrvlc/partition/partition.h"
+#include "mrvlc/partition/crossings.h"
 
 namespace mrvlc::chost {
 
 // What a stub does when a region raised flags (mrvl/device.h): NAME_run tells in its error structure, or
 // fails.
 enum class OnOverflow : uint8_t { Report, Error };
+
+// What the program takes of libraries beside their functions.
+struct Linked {
+  std::vector<std::string> includes;   // as they stand in an #include: "\"nn.h\"", "<nn.h>"
+  std::vector<std::string> sources;    // files of OUT that are compiled with the stub
+  std::vector<std::string> libraries;  // "m": -lm
+};
 
 struct Options {
   std::string name;                            // prefix of every symbol, a C identifier
@@ -19,6 +26,7 @@ struct Options {
   int64_t text_bytes = 256;                    // of each text made at run time, on average over a tensor
   std::vector<isa::Identity> identities = {};  // of the container of each region: the stub runs no other
   OnOverflow on_overflow = OnOverflow::Report;
+  Linked linked = {};
 };
 
 struct HostFunction {
@@ -29,19 +37,17 @@ struct HostFunction {
 };
 
 // A value that the host casts and permutes on its way into or out of a region.
-struct Conversion {
-  uint32_t region = 0;  // Region::id
-  ir::ValueId value;
-  bool to_device = false, permuted = false;
+struct Conversion : partition::Crossing {
   int64_t elements = 0, host_bytes = 0, device_bytes = 0;  // one is read, the other written
 };
 
 struct HostCode {
   // File name and bytes: NAME.h, NAME.c, NAME_weights.bin, NAME_weights.S, main.c, Makefile.
   std::vector<std::pair<std::string, std::string>> files;
-  std::vector<HostFunction> functions;  // every function of NAME.c
-  std::vector<Conversion> conversions;  // in order of work
-  bool texts_made = false;              // at run time, so that Options::text_bytes counts
+  std::vector<HostFunction> functions;    // every function of NAME.c
+  std::vector<Conversion> conversions;    // in order of work
+  std::vector<std::string> call_symbols;  // of Partition::calls: the function that holds the call
+  bool texts_made = false;                // at run time, so that Options::text_bytes counts
   int64_t arena_bytes = 0, arena_lower_bound_bytes = 0, weights_bytes = 0;
 };
 

@@ -18,6 +18,10 @@ Result<partition::Partition> place(ir::Graph& graph, const target::Machine& mach
 // `run.context.stays` says so to the passes to come.
 Result<partition::SourceMatches> match_beforehand(const ir::Graph& imported, const rules::RuleSet& set,
                                                   const target::Machine& machine, passes::RunOptions& run);
+// For PassContext::stays: weights behind DequantizeLinear; those alone that are of one of these sources,
+// sorted.
+bool dequantizes_constant(const ir::Graph& graph, const ir::Node& node);
+std::function<bool(const ir::Graph&, const ir::Node&)> dequantizes_one_of(std::vector<ir::SourceId> sources);
 // The graph that canonical rules which name DequantizeLinear are asked on.
 Result<ir::Graph> with_integer_weights(const ir::Graph& imported, const passes::RunOptions& run);
 

@@ -29,11 +29,16 @@ std::optional<std::string> rules_coverage(const CompileOptions& options,
 // Targets by name: those of the folders, of the data folders, and what is built in.
 std::string targets_list(const std::vector<std::filesystem::path>& search);
 Result<std::string> targets_show(const std::string& name, const std::vector<std::filesystem::path>& search);
+// Of a library also its rules, whose warnings are added, and its C, by the C compiler.
 Result<std::string> targets_check(const std::filesystem::path& dir,
-                                  const std::vector<std::filesystem::path>& search);
-// Writes the folder `name` in `in`, a package that extends `base`. MRV0002: it is there already.
-Result<std::string> targets_new(const std::string& name, const std::string& base,
-                                const std::filesystem::path& in,
-                                const std::vector<std::filesystem::path>& search);
+                                  const std::vector<std::filesystem::path>& search, Diagnostics& warnings);
+
+struct NewTarget {
+  enum class Kind : uint8_t { Variant, Call } kind = Kind::Variant;
+  std::string name, base;  // base: of a variant
+  std::filesystem::path in;
+};
+// Writes the folder `name` in `in`. MRV0002: it is there already.
+Result<std::string> targets_new(const NewTarget& asked, const std::vector<std::filesystem::path>& search);
 
 }  // namespace mrvlc::driver

@@ -51,10 +51,10 @@ class EmitContext {
     open(fmt::format("for (ptrdiff_t {0} = 0; {0} < {1}; ++{0})", var, n));
   }
 
-  // Makes sure a shared helper is emitted once for the program, and returns the name to call it by. Helpers:
-  // "erf" (float erf(float)), "round_even", "f16_to_f32", "f32_to_f16", "pow_int" ... see
-  // lib/chost/helpers.cpp. Math functions of <math.h> (expf, logf, sqrtf, tanhf, erff, powf, fabsf, floorf,
-  // ...) may be called directly.
+  // Makes sure a shared helper is emitted once for the program, and returns the name to call it by: a piece
+  // of lib/chost/kernels/*.c; the build ends when there is none of that name. A text and no enumerator, as
+  // the pieces belong to the C emitter, which this component does not see. Math functions of <math.h> (expf,
+  // logf, sqrtf, tanhf, erff, powf, fabsf, floorf, ...) may be called directly.
   virtual std::string helper(std::string_view name) = 0;
   // Scratch memory of the function, from the arena, 64-byte aligned; returns the C name of a void pointer.
   virtual std::string scratch(int64_t bytes) = 0;

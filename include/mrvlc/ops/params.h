@@ -24,6 +24,11 @@ struct PoolParams : WindowParams {
 Result<PoolParams> pool_params(
     const InferContext& context);  // MaxPool, AveragePool, GlobalMaxPool, GlobalAveragePool
 
+// What an attribute of Conv, ConvTranspose or a pool that is not given stands for ("kernel_shape", "strides",
+// "dilations", "pads"), by ONNX's defaults; nullopt: another operator or attribute, or sizes not known yet.
+std::optional<std::vector<int64_t>> window_default(const ir::Graph& graph, const ir::Node& node,
+                                                   std::string_view attribute);
+
 struct GemmParams {
   int64_t m = 0, n = 0, k = 0;
   bool trans_a = false, trans_b = false;

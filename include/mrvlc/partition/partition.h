@@ -5,6 +5,7 @@
 
 #include "mrvlc/ir/graph.h"
 #include "mrvlc/ops/layer_kind.h"
+#include "mrvlc/partition/call.h"
 #include "mrvlc/partition/constraints.h"
 #include "mrvlc/partition/precision.h"
 #include "mrvlc/partition/rules.h"
@@ -44,11 +45,12 @@ struct Region {
   Precisions precisions;             // of its values, those that are not plain
 };
 
-// The order of work on the host: a CPU node, or a region.
+// The order of work on the host: a CPU node, a region, or a call of a library.
 struct Step {
-  enum class Kind : uint8_t { Cpu, Region } kind = Kind::Cpu;
-  ir::NodeId node;      // Cpu
+  enum class Kind : uint8_t { Cpu, Region, Call } kind = Kind::Cpu;
+  ir::NodeId node;      // Cpu; Call: the last of its nodes
   uint32_t region = 0;  // Region: index into regions
+  uint32_t call = 0;    // Call: index into calls
 };
 
 // One rule tried on one node: accepted, or the first condition that failed with the values compared.
@@ -81,21 +83,26 @@ struct NodeDecision {
   bool accelerator = false;
   Why why = Why::NoRule;
   uint32_t region = 0;  // when on the accelerator
-  SharedText rule;      // the rule that placed it, or empty
-  SharedText reason;    // why it is where it is; a full sentence for CPU nodes
+  static constexpr uint32_t kNoCall = UINT32_MAX;
+  uint32_t call = kNoCall;  // index into Partition::calls: a library computes it
+  bool on_target() const { return accelerator || call != kNoCall; }
+  SharedText rule;    // the rule that placed it, or empty
+  SharedText reason;  // why it is where it is; a full sentence for CPU nodes
   std::vector<std::shared_ptr<const RuleTrial>> trials;  // equal ones of several nodes are one
 };
 
 struct Partition {
   std::vector<Region> regions;
-  std::vector<Step> steps;                 // all CPU nodes and regions, in a valid order
+  std::vector<Call> calls;
+  std::vector<Step> steps;                 // all CPU nodes, regions and calls, in a valid order
   std::vector<NodeDecision> decisions;     // every live node, topological order
   std::vector<ir::NodeId> beyond_regions;  // on the CPU because of Constraint::max_regions
   // By cost: seconds of this partition and of the greedy one, as they were when the choice was made; else 0.
   double chosen_seconds = 0, greedy_seconds = 0;
 };
 
-struct Costs;  // costs.h
+struct Costs;    // costs.h
+struct Library;  // library.h
 
 struct Options {
   bool accelerator = true;  // false: --target host
@@ -105,6 +112,10 @@ struct Options {
   std::set<std::string> borders;  // node names in front of which a new region must start
   // Constraints that were resolved before the passes; those above are patterns for the graph as it is now.
   std::shared_ptr<const Pins> pins;
+  // Libraries take what their rules match, each before those behind it; the accelerator has its turn behind
+  // the first `accelerator_at` of them. Null: there are none.
+  const std::vector<Library>* libraries = nullptr;
+  size_t accelerator_at = 0;
   uint32_t tiles = 8;
   int64_t batch = 1;
   // By cost rather than greedily; null: what rules take goes to the accelerator where a product is near.
@@ -114,6 +125,12 @@ struct Options {
 };
 
 Result<Partition> partition(const ir::Graph& graph, const target::Machine& machine, const Options& options);
+
+// The nodes that the host computes in a step, itself or through a library, in order; none of a region.
+inline std::vector<ir::NodeId> nodes_of(const Step& step, const Partition& partition) {
+  if (step.kind == Step::Kind::Call) return partition.calls[step.call].nodes;
+  return step.kind == Step::Kind::Cpu ? std::vector{step.node} : std::vector<ir::NodeId>();
+}
 
 // Every node on the CPU, in program order: for graphs that no target has a say in, such as bodies of control
 // flow. Without decisions.

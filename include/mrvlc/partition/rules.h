@@ -23,7 +23,9 @@ rules::LoadResult load_rules(bool defaults, const std::vector<rules::RuleFile>& 
 
 // Rules without errors, with the warnings about their files: read once, owned together by all who ask them.
 using SoundRules = std::shared_ptr<const rules::LoadResult>;
-// The same as a whole compile needs them; else the first error.
+// What was loaded, or its first error.
+Result<SoundRules> sound(rules::LoadResult loaded);
+// The same as a whole compile needs them.
 Result<SoundRules> sound_rules(bool defaults, const std::vector<rules::RuleFile>& files);
 // The built-in rules alone: parsed once a process, however many graphs are partitioned.
 const SoundRules& default_rules();

@@ -93,6 +93,10 @@ struct Function {
 const std::vector<Function>& functions();  // in order of name
 const Function* find_function(std::string_view name);
 
+// What an expression gives: several data for a list of values.
+using Data = std::vector<Datum>;
+Data measure(const Expression& expression, const Context& context);
+
 // Conditions that mention the capture of an absent operand or element hold; of a list, what is asked must
 // hold for each of its values.
 Verdict evaluate(const Condition& condition, const Context& context);

@@ -2,7 +2,9 @@
 // is docs/rules.md; the grammar stands at the top of lib/rules/parser.h.
 #pragma once
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "mrvlc/support/result.h"
@@ -12,6 +14,14 @@ struct OpDef;
 }
 
 namespace mrvlc::rules {
+
+// A rule of this kind is a call of a C function.
+inline constexpr std::string_view kCallKind = "call";
+// What only arguments of a call can be: a tensor with its dimensions in another order, one whose `const` is
+// taken away, memory for the time of the call.
+inline constexpr std::string_view kPermuted = "permuted", kWritable = "writable", kScratch = "scratch";
+// Also of calls alone: numbers as q * 2^(s - 31), q the q31 in [2^30, 2^31), s the q31_shift.
+inline constexpr std::string_view kQ31 = "q31", kQ31Shift = "q31_shift";
 
 struct Location {
   uint32_t line = 1, column = 1;  // from 1; columns count bytes
@@ -120,6 +130,25 @@ struct Condition {
 // The graph that a rule is tried on: what the importer made of the model, or what the passes made of that.
 enum class Stage : uint8_t { Canonical, Source };
 
+// An argument of a call, in the language of C: what an expression gives, `[...]`: an array of numbers,
+// `TYPE{...}`: a structure, `&TYPE{...}`: the address of one.
+struct CallArgument {
+  enum class Kind : uint8_t { Value, Array, Structure } kind = Kind::Value;
+  Expression value;                 // Value
+  std::string type;                 // Structure
+  bool address = false;             // Structure
+  std::vector<CallArgument> items;  // Array, Structure
+  Location at;
+};
+
+// `call NAME(...) returns N`: the C function that computes what the rule matches.
+struct CallTemplate {
+  std::string function;
+  std::vector<CallArgument> arguments;
+  std::optional<int64_t> returns;  // when all went well; without it the function returns nothing of interest
+  Location at;
+};
+
 struct Rule {
   std::string name, layer, why;
   int64_t priority = 0;
@@ -128,9 +157,11 @@ struct Rule {
   std::vector<Item> items;       // how they belong together
   size_t anchor = 0;             // of `pattern`: the first element that is always there
   std::vector<Condition> where;
-  std::string origin;     // shown name of the file
-  Location at, layer_at;  // of its name, and of the word after `layer`
-  std::string text;       // the whole rule as written
+  std::optional<CallTemplate> call;   // of kind `call`
+  std::optional<Expression> seconds;  // clause `cost`: that a call takes
+  std::string origin;                 // shown name of the file
+  Location at, layer_at;              // of its name, and of the word after `layer`
+  std::string text;                   // the whole rule as written
 };
 
 std::string location_text(const Rule& rule, Location at);  // "my.rules:3:5"

@@ -47,7 +47,8 @@ void keep_dims(PeGroup& g, const std::vector<size_t>& order) {
   });
 }
 
-// Strides of the operand that spans most elements; the first such, results before operands.
+// Strides of the operand that spans most elements; the first such, results before operands. Loops run in the
+// order in which it lies in memory: what is moved most is moved in the longest runs.
 Dims leading_strides(const PeGroup& g) {
   int64_t most = -1;
   Dims best(g.dims.size(), 0);

@@ -80,6 +80,8 @@ class PlanSearch {
     p.k = k;
     for (int64_t units : halvings(units_tile))
       for (int64_t rows : halvings(std::min(rows_tile, op_.out_h))) {
+        // With nothing to stream there is nothing to overlap with: the largest blocks, which come first, are
+        // best.
         if (found && !streamed()) return true;
         for (bool outer : {true, false}) {
           p.units = units;
@@ -105,6 +107,7 @@ class PlanSearch {
   bool consider(WindowPlan p, int64_t rows_tile, int64_t units_tile) {
     bool split = p.split;
     int64_t out_channels = std::min(p.units * g_.unit_out, op_.out_channels());
+    // From one part of the sum to the next, the sums of all its pixels stay in the accumulators.
     if (split && p.rows * p.cols * ceil_div(out_channels, 16) > m_.accumulator_pixels) return false;
     if (op_.kind == WindowOp::Kind::Pool && pixels_at_once(op_, out_channels, m_) == 0) return false;
     sizes(p, out_channels, split);
@@ -113,6 +116,7 @@ class PlanSearch {
     int64_t steps = pixel_blocks * unit_blocks * k_blocks;
     int64_t x_loads = x_load_count(p, pixel_blocks, unit_blocks, k_blocks);
     int64_t w_loads = w_load_count(p, pixel_blocks, unit_blocks, k_blocks);
+    // Twice, where a second one is fetched while the first is at work.
     p.x_depth = x_loads > 1 ? 2 : 1;
     p.w_depth = w_loads > 1 ? 2 : 1;
     p.out_depth = pixel_blocks * unit_blocks > 1 ? 2 : 1;

@@ -244,7 +244,8 @@ static int report(int code, const K_error* error) {
       "a value that decides about a shape, or an index, is not allowed",
       "a model binary is not the one this program was made with",
       "the device is of another version than this program",
-      "fp16 overflow: values left the range of their format"};
+      "fp16 overflow: values left the range of their format",
+      "a function of a library failed: the code is what it returned"};
   const char* text = code >= 0 && code < (int)(sizeof texts / sizeof texts[0]) ? texts[code] : "unknown";
   fprintf(stderr, "inference failed at node '%s': %s (error %d, device code %d, expression %lu)\n",
           error->node, text, code, error->device_code, (unsigned long)error->expr_id);

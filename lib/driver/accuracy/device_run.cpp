@@ -77,14 +77,15 @@ class Values {
       : graph_(graph), tensors_(graph.value_slots()), uses_(graph.value_slots(), 0) {
     for (ir::ValueId id : graph.outputs()) ++uses_[id.index()];
     for (const partition::Step& step : partition.steps)
-      for (ir::ValueId id : read_by(step, partition))
-        if (id.valid()) ++uses_[id.index()];
+      for (ir::ValueId id : read_by(step, partition)) ++uses_[id.index()];
   }
 
-  const std::vector<ir::ValueId>& read_by(const partition::Step& step,
-                                          const partition::Partition& partition) const {
-    return step.kind == partition::Step::Kind::Cpu ? graph_.node(step.node).inputs
-                                                   : partition.regions[step.region].inputs;
+  std::vector<ir::ValueId> read_by(const partition::Step& step, const partition::Partition& partition) const {
+    if (step.kind == partition::Step::Kind::Region) return partition.regions[step.region].inputs;
+    std::vector<ir::ValueId> read;
+    for (ir::NodeId n : nodes_of(step, partition))
+      std::ranges::copy_if(graph_.node(n).inputs, std::back_inserter(read), &ir::ValueId::valid);
+    return read;
   }
   const Tensor* get(ir::ValueId id) const {
     if (!id.valid()) return nullptr;
@@ -150,9 +151,8 @@ Result<DeviceRun::Results> DeviceRun::run(const std::vector<Tensor>& inputs) {
   Results out;
   out.of_regions.resize(m_->regions.size());
   for (const partition::Step& step : partition.steps) {
-    if (step.kind == partition::Step::Kind::Cpu) {
-      MRVLC_TRY(run_node(*graph_, step.node, values));
-    } else {
+    for (ir::NodeId n : nodes_of(step, partition)) MRVLC_TRY(run_node(*graph_, n, values));
+    if (step.kind == partition::Step::Kind::Region) {
       const accel::CompiledRegion& region = m_->regions[step.region];
       MRVLC_ASSIGN(auto results, run_region(*graph_, region, simulators_[step.region], values));
       for (size_t i = 0; i < results.size(); ++i) values.set(region.outputs[i].value, results[i]);

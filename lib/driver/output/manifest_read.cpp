@@ -118,15 +118,40 @@ bool read_files(const Json& json, OutputFolder& folder) {
   return true;
 }
 
-// The accelerator, or "host".
-bool read_target(const Json& json, OutputFolder& folder) {
-  if (!json.is_array()) return false;
+// The accelerator, or "host". Older versions say only what --target named, which was no more than that.
+bool read_target(const Json& accelerator, const Json& targets, OutputFolder& folder) {
+  if (!targets.is_array()) return false;
   folder.target = "host";
-  for (const Json& entry : json) {
+  if (const auto name = text(accelerator)) {
+    folder.target = *name;
+    return true;
+  }
+  if (folder.tells_linked) return true;
+  for (const Json& entry : targets) {
     auto target = text(entry);
     if (!target) return false;
     if (*target != "host") folder.target = *target;
   }
+  return true;
+}
+
+bool read_names(const Json& json, std::vector<std::string>& names) {
+  if (!json.is_array()) return false;
+  for (const Json& entry : json) {
+    const auto name = text(entry);
+    if (!name || !plain_name(*name) || name->starts_with('-')) return false;
+    names.push_back(*name);
+  }
+  return true;
+}
+
+// What libraries add to the program; older versions have none.
+bool read_linked(const Json& json, OutputFolder& folder) {
+  if (json.is_null()) return true;
+  if (!read_names(member(json, "sources"), folder.sources)) return false;
+  if (!read_names(member(json, "libraries"), folder.libraries)) return false;
+  folder.tells_linked = true;
+  folder.calls_libraries = member(json, "includes").is_array() && !member(json, "includes").empty();
   return true;
 }
 
@@ -135,7 +160,9 @@ std::string read_fields(const Json& json, OutputFolder& folder) {
   auto name = text(member(member(json, "model"), "name"));
   if (!name || !name_fault(*name).empty()) return "model";
   folder.name = *name;
-  if (!read_target(member(member(json, "options"), "target"), folder)) return "options";
+  if (!read_linked(member(json, "linked"), folder)) return "linked";
+  if (!read_target(member(json, "accelerator"), member(member(json, "options"), "target"), folder))
+    return "options";
   if (!read_ports(member(json, "inputs"), folder.inputs)) return "inputs";
   if (!read_ports(member(json, "outputs"), folder.outputs)) return "outputs";
   return read_files(member(json, "files"), folder) ? "" : "files";

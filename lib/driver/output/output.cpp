@@ -151,8 +151,12 @@ Json read_json(const std::vector<ReadFile>& read) {
 Json manifest_json(const CompiledModel& m, const CompileOptions& options, const OutputDir& dir) {
   Json files = Json::array();
   for (const auto& [file, sha] : dir.files()) files.push_back({{"file", file}, {"sha256", sha}});
+  const chost::Linked& linked = m.libraries.linked;
   return {{"schema", kManifestSchema},
           {"tool", {{"name", "mrvlc"}, {"version", MRVLC_VERSION}}},
+          {"accelerator", m.has_accelerator ? Json(m.machine.name) : Json()},
+          {"linked",
+           {{"includes", linked.includes}, {"sources", linked.sources}, {"libraries", linked.libraries}}},
           {"model", {{"name", m.name}, {"sha256", m.model.sha256}}},
           {"read", read_json(m.read)},
           {"options", options_json(options)},
@@ -177,6 +181,7 @@ Status write_output(const CompiledModel& m, const CompileOptions& options,
   }
   if (!m.target_text.empty()) MRVLC_TRY(dir.write(kTargetFile, m.target_text));
   for (const auto& [file, bytes] : m.host.files) MRVLC_TRY(dir.write(file, bytes));
+  for (const auto& [file, bytes] : m.libraries.files) MRVLC_TRY(dir.write(file, bytes));
   MRVLC_TRY(write_extras(dir, m, options));
   MRVLC_TRY(dir.write("manifest.json", manifest_json(m, options, dir).dump(1) + "\n"));
   MRVLC_TRY(before_commit(dir));

@@ -12,19 +12,11 @@ namespace {
 using partition::HostModel;
 using partition::Times;
 
-partition::Crossing crossing_of(const chost::Conversion& c) {
-  return {c.region, c.value, c.to_device, c.host_bytes != c.device_bytes, c.permuted};
-}
-
 Json crossings(const CompiledModel& m, const partition::Region& region, bool to_device) {
   Json list = Json::array();
   for (const chost::Conversion& c : m.host.conversions) {
     if (c.region != region.id || c.to_device != to_device) continue;
-    const bool casts = c.host_bytes != c.device_bytes;
-    const char* how = casts && c.permuted ? "cast and permuted"
-                      : casts             ? "cast"
-                      : c.permuted        ? "permuted"
-                                          : "copied";
+    const char* how = c.casts && c.permutes ? "cast and permuted" : c.casts ? "cast" : "permuted";
     list.push_back({{"value", idmap::json_text(m.model.graph.value(c.value).name)},
                     {"bytes", c.host_bytes + c.device_bytes},
                     {"conversion", how},
@@ -69,25 +61,24 @@ Json host_nodes(const CompiledModel& m, const Times& times) {
 }
 
 std::vector<partition::Crossing> borders(const CompiledModel& m) {
-  std::vector<partition::Crossing> out;
-  for (const chost::Conversion& c : m.host.conversions) out.push_back(crossing_of(c));
-  return out;
+  return {m.host.conversions.begin(), m.host.conversions.end()};
 }
 
 }  // namespace
 
 double conversion_seconds(const CompiledModel& m, const chost::Conversion& c) {
-  return crossing_seconds(m.host_model, m.model.graph, crossing_of(c));
+  return crossing_seconds(m.host_model, m.model.graph, c);
 }
 
 void add_partition(Json& report, const CompiledModel& m, const CompileOptions& options) {
   const HostModel& host = m.host_model;
-  const std::vector<double> nodes = node_seconds(m.model.graph, host);
+  std::vector<double> nodes = node_seconds(m.model.graph, host);
+  double host_only = 0;
+  for (double s : nodes) host_only += s;
+  time_calls(m.partition.calls, nodes);
   size_t next = 0;
   const Times times = estimate(m.model.graph, m.partition, m.machine, host, nodes, borders(m),
                                [&](const partition::Region&) { return region_seconds(m, next++); });
-  double host_only = 0;
-  for (double s : nodes) host_only += s;
   const bool by_cost = m.has_accelerator && options.partition_by == CompileOptions::PartitionBy::Cost;
   Json& p = report["partition"];
   p["mode"] = by_cost ? "cost" : "greedy";

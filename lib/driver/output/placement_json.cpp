@@ -56,14 +56,21 @@ void add_macs(const ir::Graph& graph, int64_t rounds, std::vector<int64_t>& out)
   }
 }
 
-void write_decision(JsonWriter& out, const partition::NodeDecision& decision) {
+void write_decision(JsonWriter& out, const CompiledModel& m, const partition::NodeDecision& decision) {
   out.member("expr_id", decision.node.index());
   if (decision.accelerator) out.member("region", decision.region);
+  if (decision.call != partition::NodeDecision::kNoCall) {
+    const partition::Call& call = m.partition.calls[decision.call];
+    write_text(out, "target", call.target);
+    write_text(out, "call", call.function);
+  } else {
+    write_text(out, "target", decision.accelerator ? m.machine.name : "host");
+  }
   out.member("rule", decision.rule);
   out.member("code", word(decision.why));
 }
 
-void write_node(JsonWriter& out, const PlacedNodes& nodes, size_t i) {
+void write_node(JsonWriter& out, const CompiledModel& m, const PlacedNodes& nodes, size_t i) {
   const ir::Source& source = nodes.source(i);
   const partition::NodeDecision* decision = nodes.decision(i);
   out.object();
@@ -75,7 +82,7 @@ void write_node(JsonWriter& out, const PlacedNodes& nodes, size_t i) {
   for (const std::string& o : source.outputs) idmap::write_text(out, o);
   out.end();
   out.member("macs", nodes.macs(i));
-  if (decision != nullptr) write_decision(out, *decision);
+  if (decision != nullptr) write_decision(out, m, *decision);
   out.member("reason", nodes.reason(i));
   if (decision != nullptr) {
     out.key("tried").array();
@@ -101,7 +108,9 @@ const char* PlacedNodes::where(size_t i) const {
 bool PlacedNodes::on_cpu(size_t i) const {
   using Place = idmap::Fates::Place;
   const Place place = fates_.place(ir::SourceId(i));
-  return place == Place::Cpu || place == Place::Both;
+  const partition::NodeDecision* why = decision(i);
+  const bool library = why != nullptr && why->call != partition::NodeDecision::kNoCall;
+  return !library && (place == Place::Cpu || place == Place::Both);
 }
 
 void write_placement(JsonWriter& out, const CompiledModel& m, const PlacedNodes& nodes) {
@@ -110,7 +119,7 @@ void write_placement(JsonWriter& out, const CompiledModel& m, const PlacedNodes&
   out.member("target", m.has_accelerator ? m.machine.name : "host");
   write_constraints(out, m.constraints);
   out.key("nodes").array();
-  for (size_t i = 0; i < nodes.size(); ++i) write_node(out, nodes, i);
+  for (size_t i = 0; i < nodes.size(); ++i) write_node(out, m, nodes, i);
   out.end();
   idmap::write_precisions(out, m.model.graph, m.partition);
   out.end();

@@ -1,5 +1,6 @@
 // report.json and report.txt.
 #include <algorithm>
+#include <map>
 
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/saturating.h"
@@ -16,15 +17,20 @@ constexpr size_t kReportLayers = 20;
 constexpr size_t kReportReasons = 1000, kReportNodes = 4;
 
 struct Macs {
-  int64_t accelerator = 0, cpu = 0;
+  int64_t accelerator = 0, cpu = 0;  // cpu: libraries count here
+  std::map<std::string, int64_t> libraries;
   int64_t all() const { return saturating_add(accelerator, cpu); }
 };
 
 Macs macs_of(const CompiledModel& m) {
   Macs macs;
   for (const auto& d : m.partition.decisions) {
+    const int64_t of_node = ops::macs(m.model.graph, m.model.graph.node(d.node));
     int64_t& part = d.accelerator ? macs.accelerator : macs.cpu;
-    part = saturating_add(part, ops::macs(m.model.graph, m.model.graph.node(d.node)));
+    part = saturating_add(part, of_node);
+    if (d.call == partition::NodeDecision::kNoCall) continue;
+    int64_t& called = macs.libraries[m.partition.calls[d.call].target];
+    called = saturating_add(called, of_node);
   }
   return macs;
 }
@@ -39,17 +45,30 @@ Json placement_counts(const CompiledModel& m, const PlacedNodes& nodes) {
     folded += where == "folded";
   }
   const Macs macs = macs_of(m);
-  const double share =
-      macs.all() == 0 ? 0 : static_cast<double>(macs.accelerator) / static_cast<double>(macs.all());
-  return {{"onnx_nodes", nodes.size()},
-          {"accelerator", accelerator},
-          {"both", both},
-          {"cpu", cpu},
-          {"folded", folded},
-          {"macs", macs.all()},
-          {"macs_accelerator", macs.accelerator},
-          {"macs_cpu", macs.cpu},
-          {"mac_share_accelerator", share}};
+  auto share = [&](int64_t part) {
+    return macs.all() == 0 ? 0 : static_cast<double>(part) / static_cast<double>(macs.all());
+  };
+  Json libraries = Json::array();
+  for (const partition::Library& library : m.libraries.rules) {
+    const auto called = macs.libraries.find(library.target);
+    const int64_t of_library = called == macs.libraries.end() ? 0 : called->second;
+    libraries.push_back(
+        {{"target", library.target},
+         {"calls", std::ranges::count(m.partition.calls, library.target, &partition::Call::target)},
+         {"macs", of_library},
+         {"mac_share", share(of_library)}});
+  }
+  Json out = {{"onnx_nodes", nodes.size()},
+              {"accelerator", accelerator},
+              {"both", both},
+              {"cpu", cpu},
+              {"folded", folded},
+              {"macs", macs.all()},
+              {"macs_accelerator", macs.accelerator},
+              {"macs_cpu", macs.cpu},
+              {"mac_share_accelerator", share(macs.accelerator)}};
+  if (!libraries.empty()) out["libraries"] = std::move(libraries);
+  return out;
 }
 
 Json region_json(const accel::CompiledRegion& c, const report::Region& r) {
@@ -84,7 +103,7 @@ Json host_json(const CompiledModel& m) {
     conversions.push_back({{"region", c.region},
                            {"value", idmap::json_text(m.model.graph.value(c.value).name)},
                            {"to", c.to_device ? "accelerator" : "host"},
-                           {"permuted", c.permuted},
+                           {"permuted", c.permutes},
                            {"elements", c.elements},
                            {"host_bytes", c.host_bytes},
                            {"device_bytes", c.device_bytes}});
@@ -175,7 +194,8 @@ std::string report_text(const Json& r, const PlacedNodes& nodes, const std::vect
   for (const std::string& line : expected_lines(r)) out += line + "\n";
   out += "accuracy: " + accuracy_line(r.at("accuracy")) + "\n";
   out += report::profile_text(regions, kReportLayers);
-  return r["target"]["name"] == "host" ? out : out + fallback_lines(nodes);
+  return r["target"]["name"] == "host" && !r["placement"].contains("libraries") ? out
+                                                                                : out + fallback_lines(nodes);
 }
 
 }  // namespace mrvlc::driver

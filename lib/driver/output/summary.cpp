@@ -1,4 +1,6 @@
 // The last words of `mrvlc compile`: where the work went and what it takes, in seven lines.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "compiled_model.h"
@@ -24,18 +26,24 @@ int64_t sum(const Json& regions, const char* field) {
 
 std::string head(const CompiledModel& m, const CompileOptions& options, const Json& r) {
   const Json& t = r.at("target");
+  std::vector<std::string> names = {t.at("name").get<std::string>()};
+  if (!m.libraries.rules.empty()) names = options.targets;
   std::string tiles = m.has_accelerator ? ", " + count(t.at("tiles").get<int>(), "tile") : "";
   return fmt::format("wrote {}: {} for {}{}, {}", printable(options.out.string(), 4096), m.name,
-                     t.at("name").get<std::string>(), tiles, t.at("precision").get<std::string>());
+                     fmt::join(names, ","), tiles, t.at("precision").get<std::string>());
 }
 
 std::string placement(const Json& p) {
-  return fmt::format(
+  std::string text = fmt::format(
       "placement  {:.1f} % of {} MACs on the accelerator; of {} ONNX nodes {} there, {} on the CPU, {} "
       "folded",
       100 * p.at("mac_share_accelerator").get<double>(), p.at("macs").get<int64_t>(),
       p.at("onnx_nodes").get<int64_t>(), p.at("accelerator").get<int64_t>(), p.at("cpu").get<int64_t>(),
       p.at("folded").get<int64_t>());
+  for (const Json& l : p.value("libraries", Json::array()))
+    text += fmt::format("; {} of {}, {:.1f} % of the MACs", count(l.at("calls").get<int64_t>(), "call"),
+                        l.at("target").get<std::string>(), 100 * l.at("mac_share").get<double>());
+  return text;
 }
 
 std::string regions(const Json& r) {

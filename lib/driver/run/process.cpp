@@ -92,6 +92,26 @@ Result<ProcessResult> run_process(const std::vector<std::string>& argv,
   return result;
 }
 
+std::vector<std::string> split_words(std::string_view text) {
+  std::vector<std::string> words;
+  size_t at = 0;
+  while ((at = text.find_first_not_of(' ', at)) != std::string_view::npos) {
+    size_t end = std::min(text.find(' ', at), text.size());
+    words.emplace_back(text.substr(at, end - at));
+    at = end;
+  }
+  return words;
+}
+
+Result<std::vector<std::string>> c_compiler(const std::string& given) {
+  const char* cc = std::getenv("CC");
+  std::vector<std::string> words = split_words(!given.empty()                 ? given
+                                               : cc != nullptr && *cc != '\0' ? cc
+                                                                              : "cc");
+  if (words.empty()) return make_diag<DiagCode::MRV0004>("--cc: names no compiler");
+  return words;
+}
+
 fs::path install_prefix() {
   std::error_code ec;
   return fs::read_symlink("/proc/self/exe", ec).parent_path().parent_path();

@@ -2,6 +2,7 @@
 // simulator.
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 
 #include "compiled_model.h"
@@ -20,30 +21,14 @@ namespace mrvlc::driver {
 namespace fs = std::filesystem;
 namespace {
 
-std::vector<std::string> split_words(std::string_view text) {
-  std::vector<std::string> words;
-  size_t at = 0;
-  while ((at = text.find_first_not_of(' ', at)) != std::string_view::npos) {
-    size_t end = std::min(text.find(' ', at), text.size());
-    words.emplace_back(text.substr(at, end - at));
-    at = end;
-  }
-  return words;
-}
-
-std::string compiler_of(const RunOptions& options) {
-  if (!options.cc.empty()) return options.cc;
-  const char* cc = std::getenv("CC");
-  return cc != nullptr && *cc != '\0' ? cc : "cc";
-}
-
 // That what is compiled and run is what was written: no other model's binary under the right name.
 Status check_sources(const OutputFolder& folder) {
   for (const char* end : {".h", ".c", "_weights.S", "_weights.bin"})
     MRVLC_TRY(folder.check(folder.name + end));
   MRVLC_TRY(folder.check("main.c"));
+  for (const std::string& file : folder.sources) MRVLC_TRY(folder.check(file));
   for (const auto& [file, hash] : folder.files) {
-    if (file.ends_with(".mrvl")) MRVLC_TRY(folder.check(file));
+    if (file.ends_with(".mrvl") || file.ends_with(".h")) MRVLC_TRY(folder.check(file));
   }
   return {};
 }
@@ -53,16 +38,20 @@ Status check_sources(const OutputFolder& folder) {
 Status build_stub(const RunOptions& options, const OutputFolder& folder, const fs::path& out,
                   const fs::path& program) {
   fs::path prefix = install_prefix();
-  std::vector<std::string> argv = split_words(compiler_of(options));
-  if (argv.empty()) return make_diag<DiagCode::MRV0004>("--cc: names no compiler");
+  MRVLC_ASSIGN(std::vector<std::string> argv, c_compiler(options.cc));
   auto flags = split_words(options.cflags.empty() ? "-O2" : options.cflags);
   argv.insert(argv.end(), flags.begin(), flags.end());
   auto file = [&](const std::string& name) { return (out / name).string(); };
-  argv.insert(
-      argv.end(),
-      {"-std=c99", "-I" + (prefix / "include").string(), "-Xassembler", "-I" + out.string(), "-o",
-       program.string(), file("main.c"), file(folder.name + ".c"), file(folder.name + "_weights.S"),
-       "-L" + (prefix / "lib").string(), "-lmrvl_simdev", "-Wl,-rpath," + (prefix / "lib").string(), "-lm"});
+  argv.insert(argv.end(),
+              {"-std=c99", "-I" + (prefix / "include").string(), "-Xassembler", "-I" + out.string(), "-o",
+               program.string(), file("main.c"), file(folder.name + ".c"), file(folder.name + "_weights.S")});
+  // A template of arguments that does not suit the function is a mistake, not a warning.
+  if (folder.calls_libraries) argv.insert(argv.end(), std::begin(kStrictCalls), std::end(kStrictCalls));
+  for (const std::string& source : folder.sources) argv.push_back(file(source));
+  argv.insert(argv.end(),
+              {"-L" + (prefix / "lib").string(), "-lmrvl_simdev", "-Wl,-rpath," + (prefix / "lib").string()});
+  for (const std::string& library : folder.libraries) argv.push_back("-l" + library);
+  argv.emplace_back("-lm");
   MRVLC_ASSIGN(ProcessResult built, run_process(argv));
   if (built.exit_code == 0) return {};
   return make_diag<DiagCode::MRV0708>(argv[0], built.exit_code, built.output);

@@ -24,8 +24,8 @@ std::vector<ir::ValueId> results_of(const ir::Graph& graph, ir::NodeId node) {
 std::vector<LayerUnit> units_of(const ir::Graph& graph, const partition::Partition& partition) {
   std::vector<LayerUnit> units;
   for (const partition::Step& step : partition.steps) {
-    if (step.kind == partition::Step::Kind::Cpu) {
-      units.push_back({std::nullopt, {step.node}, results_of(graph, step.node)});
+    if (step.kind != partition::Step::Kind::Region) {
+      units.push_back({std::nullopt, nodes_of(step, partition), results_of(graph, step.node)});
       continue;
     }
     for (const partition::Layer& layer : partition.regions[step.region].layers)

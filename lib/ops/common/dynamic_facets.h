@@ -1,4 +1,4 @@
-// infer_dynamic and emit_dynamic of operators whose other facets stand in files of their own.
+// infer_dynamic and C of operators whose other facets stand in files of their own.
 #pragma once
 #include "common/dynamic_util.h"
 
@@ -8,25 +8,24 @@ using DynamicTypes = Result<std::vector<TensorType>>;
 
 // reshape_dynamic.cpp
 DynamicTypes infer_dynamic_reshape(const InferContext& context);
-Status emit_dynamic_reshape(EmitContext& context);
+Status emit_reshape(EmitContext& context);
 DynamicTypes infer_dynamic_flatten(const InferContext& context);
-Status emit_dynamic_flatten(EmitContext& context);
+Status emit_flatten(EmitContext& context);
 DynamicTypes infer_dynamic_squeeze(const InferContext& context);
-Status emit_dynamic_squeeze(EmitContext& context);
+Status emit_squeeze(EmitContext& context);
 DynamicTypes infer_dynamic_unsqueeze(const InferContext& context);
-Status emit_dynamic_unsqueeze(EmitContext& context);
+Status emit_unsqueeze(EmitContext& context);
 
 // move_dynamic.cpp
 DynamicTypes infer_dynamic_slice(const InferContext& context);
-Status emit_dynamic_slice(EmitContext& context);
+Status emit_slice(EmitContext& context);
 DynamicTypes infer_dynamic_expand(const InferContext& context);
-Status emit_dynamic_expand(EmitContext& context);
+Status emit_expand(EmitContext& context);
 DynamicTypes infer_dynamic_tile(const InferContext& context);
-Status emit_dynamic_tile(EmitContext& context);
+Status emit_tile(EmitContext& context);
 
 // pad_dynamic.cpp
 DynamicTypes infer_dynamic_pad(const InferContext& context);
-Status emit_dynamic_pad(EmitContext& context);
 
 // resize_dynamic.cpp
 DynamicTypes infer_dynamic_resize(const InferContext& context);  // and Upsample

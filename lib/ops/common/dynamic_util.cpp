@@ -13,6 +13,11 @@ int64_t size_or_no_bound(std::optional<int64_t> size) {
   return size && *size <= kMaxElements ? *size : kNoBound;
 }
 
+// Steps and offsets may be negative.
+bool is_integer(const std::string& text) {
+  return is_number(text.starts_with('-') ? text.substr(1) : text);
+}
+
 }  // namespace
 
 bool is_dynamic(const EmitContext& context) {
@@ -138,7 +143,7 @@ Result<std::optional<std::vector<int64_t>>> ints_if_known(const InferContext& co
 std::optional<Shape> numbers_of(const Texts& texts) {
   Shape numbers;
   for (const std::string& text : texts) {
-    if (!is_number(text)) return std::nullopt;
+    if (!is_integer(text)) return std::nullopt;
     numbers.push_back(std::stoll(text));
   }
   return numbers;
@@ -160,7 +165,7 @@ std::string product_text(const Texts& dims, size_t first, size_t past) {
   int64_t known = 1;
   std::string text;
   for (size_t d = first; d < past; ++d) {
-    if (is_number(dims[d])) {
+    if (is_integer(dims[d])) {
       known *= std::stoll(dims[d]);
     } else {
       text += (text.empty() ? "" : " * ") + dims[d];
@@ -168,6 +173,20 @@ std::string product_text(const Texts& dims, size_t first, size_t past) {
   }
   if (known == 0 || text.empty()) return fmt::format("{}", known);
   return known == 1 ? text : fmt::format("{} * {}", text, known);
+}
+
+std::string sum_text(const Texts& terms) {
+  int64_t known = 0;
+  std::string text;
+  for (const std::string& term : terms) {
+    if (is_integer(term)) {
+      known += std::stoll(term);
+    } else {
+      text += (text.empty() ? "" : " + ") + term;
+    }
+  }
+  if (text.empty()) return fmt::format("{}", known);
+  return known == 0 ? text : fmt::format("{} + {}", text, known);
 }
 
 std::string list_text(const Texts& items) {
@@ -205,23 +224,6 @@ Texts stride_texts(const Texts& dims) {
   Texts strides;
   for (size_t d = 0; d < dims.size(); ++d) strides.push_back(product_text(dims, d + 1, dims.size()));
   return strides;
-}
-
-void emit_dynamic_copy(EmitContext& context, const std::string& from, const std::string& to,
-                       const Texts& size, const Texts& in, const Texts& out) {
-  std::string bytes = element_bytes(context.in_type(0).elem);
-  if (size.empty()) {
-    context.line(fmt::format("memcpy({}, {}, {});", to, from, bytes));
-    return;
-  }
-  Texts strides = in;
-  strides.insert(strides.end(), out.begin(), out.end());
-  context.open("");
-  declare_list(context, "n", size, false);
-  declare_list(context, "s", strides, false);
-  context.line(
-      fmt::format("{}({}, {}, {}, {}, n, s);", context.helper("dynamic_copy"), to, from, bytes, size.size()));
-  context.close();
 }
 
 }  // namespace mrvlc::ops

@@ -69,6 +69,8 @@ std::string product_text(const Texts& dims, size_t first, size_t past);
 inline std::string product_text(const Texts& dims) {
   return product_text(dims, 0, dims.size());
 }
+// "v0->dim[1] + 12"; "0" of none.
+std::string sum_text(const Texts& terms);
 // "{a, b}", "{0}" of none.
 std::string list_text(const Texts& items);
 // int64_t NAME[] = {...};
@@ -81,9 +83,6 @@ void require_equal(EmitContext& context, const std::string& a, const std::string
 std::string bytes_text(ElementType elem, const std::string& count);
 // memcpy of input `i` to an output of the same number of elements.
 void emit_same_elements(EmitContext& context, size_t i = 0, size_t output = 0);
-// A strided copy of input 0 to output 0, see StridedCopy; the pointers are C expressions.
-void emit_dynamic_copy(EmitContext& context, const std::string& from, const std::string& to,
-                       const Texts& size, const Texts& in, const Texts& out);
 // Row-major strides.
 Texts stride_texts(const Texts& dims);
 

@@ -264,34 +264,29 @@ Status eval_eye_like(const EvalContext& context) {
   return {};
 }
 
+// Ones on the diagonal `columns + 1` apart, from the row it begins in to the one it ends in front of.
 Status emit_eye_like(EmitContext& context) {
-  const TensorType& y = context.out_type(0);
-  const int64_t columns = y.shape[1], k = std::clamp(context.node().int_attr("k"), -y.shape[0], columns);
-  const int64_t first = std::max<int64_t>(0, -k), past = std::min(y.shape[0], columns - k);
-  Tensor one(TensorType{y.elem, {}});
+  context.set_dims(0, in_dims(context, 0));
+  const Texts dims = out_dims(context);
+  const std::string &rows = dims[0], &columns = dims[1];
+  const int64_t k = std::clamp(context.node().int_attr("k"), -kMaxElements, kMaxElements);
+  const int64_t first = std::max<int64_t>(0, -k);
+  const auto known = numbers_of(dims);
+  const std::string count =
+      known ? fmt::format("{}", std::min((*known)[0], (*known)[1] - k) - first)
+            : fmt::format("({0} < {1} - {2} ? {0} : {1} - {2}) - {3}", rows, columns, signed_text(k), first);
+  Tensor one(TensorType{context.out_type(0).elem, {}});
   one.set_int(0, 1);
-  context.loop("i", y.elements());
+  open_loop(context, "i", product_text(dims));
   context.line(fmt::format("{}[i] = 0;", context.out(0)));
   context.close();
-  if (first >= past) return {};
-  context.loop("i", past - first);
-  context.line(fmt::format("{}[i * {} + {}] = {};", context.out(0), columns + 1, first * columns + first + k,
-                           element_literal(one, 0)));
-  context.close();
-  return {};
-}
-
-// Without knowing where the diagonal begins and ends.
-Status emit_dynamic_eye_like(EmitContext& context) {
-  int64_t k = std::clamp(context.node().int_attr("k"), -kMaxElements, kMaxElements);
-  ElementType elem = context.out_type(0).elem;
-  Tensor one(TensorType{elem, {}});
-  one.set_int(0, 1);
-  context.set_dims(0, in_dims(context, 0));
-  std::string value = fmt::format("j - i == {} ? {} : 0", signed_text(k), element_literal(one, 0));
-  context.open(fmt::format("for (int64_t i = 0; i < {}; ++i)", context.out_dim(0, 0)));
-  context.line(fmt::format("for (int64_t j = 0; j < {0}; ++j) {1}[i * {0} + j] = ({2})({3});",
-                           context.out_dim(0, 1), context.out(0), c_type(elem), value));
+  if (known && (count == "0" || count.starts_with('-'))) return {};
+  const std::string apart = sum_text({columns, "1"});
+  open_loop(context, "i", count);
+  context.line(fmt::format(
+      "{}[i * {} + {}] = {};", context.out(0), is_number(apart) ? apart : fmt::format("({})", apart),
+      sum_text({product_text({fmt::format("{}", first), columns}), fmt::format("{}", first + k)}),
+      element_literal(one, 0)));
   context.close();
   return {};
 }
@@ -379,7 +374,7 @@ const OpDef& def_EyeLike() {
   static const OpDef def = [] {
     OpDef d = folded("EyeLike", 1, infer_eye_like, eval_eye_like, emit_eye_like);
     d.infer_dynamic = infer_eye_like;
-    d.emit_dynamic = emit_dynamic_eye_like;
+    d.emit_dynamic = emit_eye_like;
     d.attrs = {optional("dtype", ir::AttrKind::Type), with_int("k", 0)};
     d.types = kFixedSize;
     d.since_min = 9;

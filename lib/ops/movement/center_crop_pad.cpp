@@ -4,6 +4,7 @@
 
 #include "common/dims.h"
 #include "common/strided_copy.h"
+#include "common/text_copy.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -65,37 +66,47 @@ Status eval_crop(const EvalContext& context) {
   return {};
 }
 
-Status emit_crop(EmitContext& context) {
-  const TensorType &x = context.in_type(0), &y = context.out_type(0);
-  if (y.elements() == 0) return {};
-  bool grows = false;
-  for (size_t d = 0; d < x.shape.size(); ++d) grows = grows || y.shape[d] > x.shape[d];
-  if (grows) context.line(fmt::format("memset({}, 0, {});", context.out(0), y.bytes()));
-  emit_copy(context, kept(x.shape, y.shape), context.in(0), context.out(0), x.elem);
-  return {};
+// What of one dimension is kept: how much, and where it begins in the input and in the result.
+struct KeptDim {
+  std::string size, from, to;
+};
+
+KeptDim kept_dim(const std::string& x, const std::string& y) {
+  if (const auto known = numbers_of({x, y})) {
+    const int64_t a = (*known)[0], b = (*known)[1], size = std::min(a, b);
+    return {fmt::format("{}", size), fmt::format("{}", (a - size) / 2), fmt::format("{}", (b - size) / 2)};
+  }
+  const std::string smaller = fmt::format("({0} < {1} ? {0} : {1})", x, y);
+  return {smaller, fmt::format("(({} - {}) / 2)", x, smaller), fmt::format("(({} - {}) / 2)", y, smaller)};
 }
 
-Status emit_crop_dynamic(EmitContext& context) {
+Status set_cropped_dims(EmitContext& context) {
   MRVLC_ASSIGN(auto axes, cropped_axes(emit_view(context)));
-  Texts dims, x = in_sizes(context, 0);
-  for (int64_t d = 0; d < context.in_type(0).rank(); ++d) dims.push_back(context.in_dim(0, d));
+  Texts dims = in_dims(context, 0);
   for (size_t i = 0; i < axes.size(); ++i)
     dims[at(axes[i])] = int_operand(context, 1, static_cast<int64_t>(i));
   context.set_dims(0, dims);
-  Texts y = out_sizes(context, 0);
-  context.line(fmt::format("memset({0}, 0, (size_t){1} * sizeof *{0});", context.out(0), size_product(y)));
-  std::string from = "0", to = "0";
+  return {};
+}
+
+Status emit_crop(EmitContext& context) {
+  if (is_dynamic(context)) MRVLC_TRY(set_cropped_dims(context));
+  const Texts x = in_dims(context, 0), y = out_dims(context), in = stride_texts(x), out = stride_texts(y);
+  const std::string count = product_text(y);
+  if (count == "0") return {};
+  TextCopy copy{{}, in, out};
+  Texts from, to;
   for (size_t d = 0; d < x.size(); ++d) {
-    context.line(fmt::format(
-        "const ptrdiff_t old{0} = {1}, new{0} = {2}, both{0} = old{0} < new{0} ? old{0} : new{0};", d, x[d],
-        y[d]));
-    from = fmt::format("({} * old{} + (old{} - both{}) / 2 + i{})", from, d, d, d, d);
-    to = fmt::format("({} * new{} + (new{} - both{}) / 2 + i{})", to, d, d, d, d);
+    const KeptDim kept = kept_dim(x[d], y[d]);
+    copy.size.push_back(kept.size);
+    from.push_back(product_text({kept.from, in[d]}));
+    to.push_back(product_text({kept.to, out[d]}));
   }
-  for (size_t d = 0; d < x.size(); ++d)
-    context.open(fmt::format("for (ptrdiff_t i{0} = 0; i{0} < both{0}; ++i{0})", d));
-  context.line(fmt::format("{}[{}] = {}[{}];", context.out(0), to, context.in(0), from));
-  for (size_t d = 0; d < x.size(); ++d) context.close();
+  copy.in_offset = sum_text(from), copy.out_offset = sum_text(to);
+  const ElementType elem = context.out_type(0).elem;
+  if (copy.size != y)
+    context.line(fmt::format("memset({}, 0, {});", context.out(0), bytes_text(elem, count)));
+  emit_copy(context, copy);
   return {};
 }
 
@@ -113,8 +124,7 @@ const OpDef& def_CenterCropPad() {
     d.infer = infer_crop;
     d.infer_dynamic = infer_crop_dynamic;
     d.eval = eval_crop;
-    d.emit = emit_crop;
-    d.emit_dynamic = emit_crop_dynamic;
+    d.emit = d.emit_dynamic = emit_crop;
     d.declined = "runs on the host";
     return d;
   }();

@@ -78,7 +78,23 @@ Status emit_compress_sizes(EmitContext& context) {
   return {};
 }
 
-void emit_slices(EmitContext& context) {
+// Counts what the condition selects.
+Status set_compressed_dims(EmitContext& context) {
+  MRVLC_ASSIGN(auto axis, compress_axis(emit_view(context)));
+  context.fail_if("n > dim");
+  context.line("int64_t count = 0;");
+  context.line(fmt::format("for (ptrdiff_t i = 0; i < n; ++i) count += {}[i] != 0;", context.in(1)));
+  Texts dims = axis ? in_dims(context, 0) : Texts{"count"};
+  if (axis) dims[at(*axis)] = "count";
+  context.set_dims(0, dims);
+  return {};
+}
+
+Status emit_compress(EmitContext& context) {
+  const bool dynamic = is_dynamic(context);
+  if (!dynamic && context.out_type(0).elements() == 0) return {};
+  MRVLC_TRY(emit_compress_sizes(context));
+  if (dynamic) MRVLC_TRY(set_compressed_dims(context));
   context.line(fmt::format("{}* y = {};", c_type(context.in_type(0).elem), context.out(0)));
   context.open("for (ptrdiff_t i = 0; i < outer * n; ++i)");
   context.line(fmt::format("if (!{}[i % n]) continue;", context.in(1)));
@@ -86,28 +102,6 @@ void emit_slices(EmitContext& context) {
                            context.in(0)));
   context.line("y += inner;");
   context.close();
-}
-
-Status emit_compress(EmitContext& context) {
-  if (context.out_type(0).elements() == 0) return {};
-  MRVLC_TRY(emit_compress_sizes(context));
-  emit_slices(context);
-  return {};
-}
-
-Status emit_compress_dynamic(EmitContext& context) {
-  MRVLC_TRY(emit_compress_sizes(context));
-  MRVLC_ASSIGN(auto axis, compress_axis(emit_view(context)));
-  context.fail_if("n > dim");
-  context.line("int64_t count = 0;");
-  context.line(fmt::format("for (ptrdiff_t i = 0; i < n; ++i) count += {}[i] != 0;", context.in(1)));
-  Texts dims = {"count"};
-  if (axis) {
-    dims = in_dims(context, 0);
-    dims[at(*axis)] = "count";
-  }
-  context.set_dims(0, dims);
-  emit_slices(context);
   return {};
 }
 
@@ -125,8 +119,7 @@ const OpDef& def_Compress() {
     d.infer = infer_compress;
     d.infer_dynamic = infer_compress_dynamic;
     d.eval = eval_compress;
-    d.emit = emit_compress;
-    d.emit_dynamic = emit_compress_dynamic;
+    d.emit = d.emit_dynamic = emit_compress;
     d.declined = "the accelerator has no shapes that depend on values";
     return d;
   }();

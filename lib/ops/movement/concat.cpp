@@ -1,9 +1,9 @@
 // Concat (ONNX Concat-13) and Split (ONNX Split-18).
 #include <numeric>
 
-#include "common/dynamic_util.h"
 #include "common/lanes.h"
 #include "common/slices.h"
+#include "common/text_copy.h"
 #include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::ops {
@@ -78,16 +78,6 @@ Status eval_concat(const EvalContext& context) {
   return {};
 }
 
-Status emit_concat(EmitContext& context) {
-  MRVLC_ASSIGN(int64_t axis, axis_attr(context));
-  Pieces p{axis, context.out_type(0).shape, {}, {}};
-  for (size_t i = 0; i < context.node().inputs.size(); ++i) {
-    p.add(context.in_type(i).shape);
-    emit_copy(context, piece_copy(p, i, true), context.in(i), context.out(0), context.in_type(0).elem);
-  }
-  return {};
-}
-
 // Opsets before 13 give the sizes as an attribute; before 18 the number of parts is that of the outputs.
 Status upgrade_split(RawNode& node) {
   if (node.opset < 13) MRVLC_TRY(attr_to_input(node, "split", 1));
@@ -147,57 +137,66 @@ Status eval_split(const EvalContext& context) {
   return {};
 }
 
-Status emit_split(EmitContext& context) {
-  MRVLC_ASSIGN(int64_t axis, axis_attr(context));
-  Pieces p{axis, context.in_type(0).shape, {}, {}};
-  for (size_t i = 0; i < context.node().outputs.size(); ++i) {
-    p.add(context.out_type(i).shape);
-    emit_copy(context, piece_copy(p, i, false), context.in(0), context.out(i), context.in_type(0).elem);
+// Where a piece lies in the joined tensor: rows of `width` elements for each position along the axis.
+struct JoinedTexts {
+  Texts joined;
+  size_t axis;
+  std::string begin = "0";  // of the next piece, along the axis
+
+  // Copy between the next piece (dense) of `length` positions and its place; `joining`: from the piece.
+  TextCopy piece(const std::string& length, bool joining) const {
+    const std::string rows = product_text(joined, 0, axis), run = run_text(length);
+    const Texts dense = {run, "1"}, apart = {run_text(joined[axis]), "1"};
+    const std::string offset = run_text(begin);
+    if (joining) return {{rows, run}, dense, apart, "0", offset};
+    return {{rows, run}, apart, dense, offset, "0"};
   }
-  return {};
+
+ private:
+  // Elements of so many positions.
+  std::string run_text(const std::string& positions) const {
+    Texts factors(joined.begin() + static_cast<std::ptrdiff_t>(axis), joined.end());
+    factors[0] = positions;
+    return product_text(factors);
+  }
+};
+
+// Counts what was copied: a number, or a variable of the C function.
+void advance(EmitContext& context, JoinedTexts& j, const std::string& length) {
+  if (is_number(j.begin) && is_number(length)) {
+    j.begin = sum_text({j.begin, length});
+  } else if (j.begin == "begin") {
+    context.line(fmt::format("begin += {};", length));
+  } else {
+    context.line(fmt::format("int64_t begin = {};", sum_text({j.begin, length})));
+    j.begin = "begin";
+  }
 }
 
-// -- C of shapes known at run time only: runs of bytes, while copies of static shapes are merged, or single
-// elements
-
-// Bytes of `count` elements, a product.
-std::string width_text(const std::string& count, const EmitContext& context) {
-  return product_text({count, element_bytes(context.in_type(0).elem)});
-}
-
-Status emit_dynamic_concat(EmitContext& context) {
-  MRVLC_ASSIGN(int64_t given, axis_attr(context));
-  const size_t axis = at(given), count = context.node().inputs.size();
+Status emit_concat(EmitContext& context) {
+  MRVLC_ASSIGN(const int64_t axis, axis_attr(context));
+  const size_t count = context.node().inputs.size();
   Texts first = in_dims(context, 0), along, joined = first;
   for (size_t i = 0; i < count; ++i) {
-    Texts dims = in_dims(context, i);
-    along.push_back(dims[axis]);
+    const Texts dims = in_dims(context, i);
+    along.push_back(dims[at(axis)]);
     for (size_t d = 0; d < dims.size(); ++d) {
-      if (d != axis) require_equal(context, dims[d], first[d]);
+      if (d != at(axis)) require_equal(context, dims[d], first[d]);
     }
   }
-  joined[axis] = fmt::format("{}", fmt::join(along, " + "));
+  joined[at(axis)] = sum_text(along);
   context.set_dims(0, joined);
-  Texts out = out_dims(context);
-  context.line(fmt::format("const int64_t rows = {};", product_text(out, 0, axis)));
-  context.line(
-      fmt::format("const int64_t width = {};", width_text(product_text(out, axis + 1, out.size()), context)));
-  context.line(fmt::format("const int64_t line = width * {};", out[axis]));
-  context.line(fmt::format("char* to = (char*){};", context.out(0)));
+  JoinedTexts j{out_dims(context), at(axis)};
   for (size_t i = 0; i < count; ++i) {
-    std::string width = fmt::format("{} * width", along[i]);
-    context.line(fmt::format("{}(to, line, {}, {}, rows, {});", context.helper("dynamic_rows"), context.in(i),
-                             width, width));
-    if (i + 1 < count) context.line(fmt::format("to += {};", width));
+    emit_copy(context, j.piece(along[i], true), i, 0);
+    if (i + 1 < count) advance(context, j, along[i]);
   }
   return {};
 }
 
-Status emit_dynamic_split(EmitContext& context) {
-  MRVLC_ASSIGN(int64_t given, axis_attr(context));
-  const size_t axis = at(given), outputs = context.node().outputs.size();
-  Texts dims = in_dims(context, 0);
-  std::string whole = dims[axis];
+// The array `n` of the parts' sizes, which add up to `whole`.
+Texts read_sizes(EmitContext& context, const std::string& whole) {
+  const size_t outputs = context.node().outputs.size();
   context.line(fmt::format("int64_t n[{}], left = {};", outputs, whole));
   context.open(fmt::format("for (int j = 0; j < {}; ++j)", outputs));
   if (context.has(1)) {
@@ -210,19 +209,29 @@ Status emit_dynamic_split(EmitContext& context) {
   context.line("left -= n[j];");
   context.close();
   context.fail_if("left != 0");
-  for (size_t i = 0; i < outputs; ++i) {
-    dims[axis] = fmt::format("n[{}]", i);
+  return elements_of("n", static_cast<int64_t>(outputs));
+}
+
+Texts known_sizes(const EmitContext& context, size_t axis) {
+  Texts sizes;
+  for (size_t i = 0; i < context.node().outputs.size(); ++i)
+    sizes.push_back(context.out_dim(i, static_cast<int64_t>(axis)));
+  return sizes;
+}
+
+Status emit_split(EmitContext& context) {
+  MRVLC_ASSIGN(const int64_t axis, axis_attr(context));
+  Texts dims = in_dims(context, 0);
+  JoinedTexts j{dims, at(axis)};
+  const Texts sizes =
+      is_dynamic(context) ? read_sizes(context, dims[at(axis)]) : known_sizes(context, at(axis));
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    dims[at(axis)] = sizes[i];
     context.set_dims(i, dims);
   }
-  dims[axis] = whole;
-  context.line(fmt::format("const int64_t rows = {};", product_text(dims, 0, axis)));
-  context.line(fmt::format("const int64_t width = {};",
-                           width_text(product_text(dims, axis + 1, dims.size()), context)));
-  context.line(fmt::format("const char* from = (const char*){};", context.in(0)));
-  for (size_t i = 0; i < outputs; ++i) {
-    context.line(fmt::format("{0}({1}, n[{2}] * width, from, {3} * width, rows, n[{2}] * width);",
-                             context.helper("dynamic_rows"), context.out(i), i, whole));
-    if (i + 1 < outputs) context.line(fmt::format("from += n[{}] * width;", i));
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    emit_copy(context, j.piece(sizes[i], false), 0, i);
+    if (i + 1 < sizes.size()) advance(context, j, sizes[i]);
   }
   return {};
 }
@@ -240,8 +249,7 @@ const OpDef& def_Concat() {
     d.upgrade = upgrade_concat;
     d.infer = d.infer_dynamic = infer_concat;
     d.eval = eval_concat;
-    d.emit = emit_concat;
-    d.emit_dynamic = emit_dynamic_concat;
+    d.emit = d.emit_dynamic = emit_concat;
     d.accel = {LayerKind::Concat};
     return d;
   }();
@@ -261,8 +269,7 @@ const OpDef& def_Split() {
     d.upgrade = upgrade_split;
     d.infer = d.infer_dynamic = infer_split;
     d.eval = eval_split;
-    d.emit = emit_split;
-    d.emit_dynamic = emit_dynamic_split;
+    d.emit = d.emit_dynamic = emit_split;
     d.accel = {LayerKind::Move};
     return d;
   }();

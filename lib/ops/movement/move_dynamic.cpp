@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "common/dynamic_facets.h"
-#include "common/element_bytes.h"
+#include "common/text_copy.h"
 #include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::ops {
@@ -11,6 +11,14 @@ namespace {
 // int64_t NAME = operand i at [j], or what stands for it.
 std::string value_text(const EmitContext& context, size_t i, std::string_view missing) {
   return context.has(i) ? fmt::format("{}[j]", context.in(i)) : std::string(missing);
+}
+
+// Element k of an operand that counts: a number when it is known.
+std::string count_text(EmitContext& context, size_t i, size_t k) {
+  const Tensor* known = context.constant(i);
+  const auto element = static_cast<int64_t>(k);
+  return known != nullptr ? fmt::format("{}", known->as_int(element))
+                          : fmt::format("{}[{}]", context.in(i), k);
 }
 
 // Number of elements of a vector or scalar.
@@ -112,40 +120,73 @@ DynamicTypes infer_dynamic_slice(const InferContext& context) {
   return one_type(x.elem, dims, x.elements());
 }
 
-Status emit_dynamic_slice(EmitContext& context) {
-  Texts dims = in_dims(context, 0);
-  size_t rank = dims.size();
-  std::string count = length_text(context, 1), strides = context.helper("dynamic_strides");
+namespace {
+
+// Of every dimension the first element that is taken, the step between elements, and their number.
+struct SliceTexts {
+  Texts first, step, size;
+};
+
+SliceTexts known_texts(const SliceParams& p) {
+  SliceTexts t;
+  for (size_t d = 0; d < p.size.size(); ++d) {
+    t.first.push_back(fmt::format("{}", p.start[d]));
+    t.step.push_back(fmt::format("{}", p.size[d] > 1 ? p.step[d] : 0));
+    t.size.push_back(fmt::format("{}", p.size[d]));
+  }
+  return t;
+}
+
+// Arrays first, step and n from the operands, which are read when it runs.
+SliceTexts read_slices(EmitContext& context) {
+  const Texts dims = in_dims(context, 0);
+  const auto rank = static_cast<int64_t>(dims.size());
+  const std::string count = length_text(context, 1);
   for (size_t i = 2; i < 5; ++i) {
     if (context.has(i)) require_equal(context, length_text(context, i), count);
   }
   if (rank == 0) {
     require_equal(context, count, "0");
-    context.set_dims(0, {});
-    emit_same_elements(context);
     return {};
   }
   declare_list(context, "dim", dims);
   declare_list(context, "n", dims, false);
-  context.line(fmt::format("int64_t s[{}], first = 0, at = 0;", 2 * rank));
+  declare_list(context, "step", Texts(dims.size(), "1"), false);
+  context.line(fmt::format("int64_t first[{}] = {{0}};", rank));
   context.line("unsigned seen = 0;");
-  context.line(fmt::format("{}({}, dim, s);", strides, rank));
   context.open(fmt::format("for (int64_t j = 0; j < {}; ++j)", count));
   context.line(fmt::format("const int64_t d = {}({}, {});", context.helper("dynamic_axis"),
                            value_text(context, 3, "j"), rank));
-  context.line(fmt::format("int64_t step = {};", value_text(context, 4, "1")));
   context.fail_if("d < 0 || (seen >> d & 1u)");
   context.line("seen |= 1u << d;");
-  context.line(fmt::format("n[d] = {}(dim[d], {}[j], {}[j], &step, &first);", context.helper("dynamic_slice"),
-                           context.in(1), context.in(2)));
+  if (context.has(4)) context.line(fmt::format("step[d] = {};", value_text(context, 4, "1")));
+  context.line(fmt::format("n[d] = {}(dim[d], {}[j], {}[j], step + d, first + d);",
+                           context.helper("dynamic_slice"), context.in(1), context.in(2)));
   context.fail_if("n[d] < 0");
-  context.line("at += first * s[d];");
-  context.line("s[d] *= step;");
   context.close();
-  context.set_dims(0, elements_of("n", static_cast<int64_t>(rank)));
-  context.line(fmt::format("{}({}, n, s + {});", strides, rank, rank));
-  context.line(fmt::format("{}({}, {} + at, {}, {}, n, s);", context.helper("dynamic_copy"), context.out(0),
-                           context.in(0), element_bytes(context.in_type(0).elem), rank));
+  return {elements_of("first", rank), elements_of("step", rank), elements_of("n", rank)};
+}
+
+}  // namespace
+
+Status emit_slice(EmitContext& context) {
+  SliceTexts slices;
+  if (is_dynamic(context)) {
+    slices = read_slices(context);
+    context.set_dims(0, slices.size);
+  } else {
+    MRVLC_ASSIGN(SliceParams p, slice_params(emit_view(context)));
+    slices = known_texts(p);
+  }
+  const Texts strides = stride_texts(in_dims(context, 0));
+  TextCopy copy{slices.size, {}, stride_texts(slices.size)};
+  Texts offset;
+  for (size_t d = 0; d < strides.size(); ++d) {
+    copy.in.push_back(product_text({slices.step[d], strides[d]}));
+    offset.push_back(product_text({slices.first[d], strides[d]}));
+  }
+  copy.in_offset = sum_text(offset);
+  emit_copy(context, copy);
   return {};
 }
 
@@ -165,30 +206,36 @@ DynamicTypes infer_dynamic_expand(const InferContext& context) {
   return one_type(x.elem, broadcast_dims(asked, dims_of(x)), elements);
 }
 
-Status emit_dynamic_expand(EmitContext& context) {
-  Texts own = in_dims(context, 0), dims;
-  size_t rank = context.out_type(0).shape.size(), asked = at(context.in_type(1).elements());
+namespace {
+
+// Of the operand and the shape that is asked for.
+Texts expanded_dims(EmitContext& context) {
+  const Texts own = in_dims(context, 0);
+  const size_t rank = context.out_type(0).shape.size(), asked = at(context.in_type(1).elements());
+  Texts dims;
   for (size_t d = 0; d < rank; ++d) {
-    std::string a = d + own.size() < rank ? "1" : own[d + own.size() - rank];
-    if (d + asked < rank) {
-      dims.push_back(a);
-    } else {
-      std::string b = fmt::format("{}[{}]", context.in(1), d + asked - rank);
-      dims.push_back(a == "1" ? b : fmt::format("{}({}, {})", context.helper("dynamic_both"), a, b));
-    }
+    const std::string a = d + own.size() < rank ? "1" : own[d + own.size() - rank];
+    const std::string b = d + asked < rank ? "1" : fmt::format("{}[{}]", context.in(1), d + asked - rank);
+    dims.push_back(b == "1"   ? a
+                   : a == "1" ? b
+                              : fmt::format("{}({}, {})", context.helper("dynamic_both"), a, b));
   }
-  context.set_dims(0, dims);
-  if (rank == 0) {
-    emit_same_elements(context);
-    return {};
+  return dims;
+}
+
+}  // namespace
+
+Status emit_expand(EmitContext& context) {
+  if (is_dynamic(context)) context.set_dims(0, expanded_dims(context));
+  const Texts own = in_dims(context, 0), strides = stride_texts(own), dims = out_dims(context);
+  TextCopy copy{dims, Texts(dims.size() - own.size(), "0"), stride_texts(dims)};
+  for (size_t d = 0; d < own.size(); ++d) {
+    const bool known = is_number(own[d]);
+    copy.in.push_back(!known          ? fmt::format("({} == 1 ? 0 : {})", own[d], strides[d])
+                      : own[d] == "1" ? "0"
+                                      : strides[d]);
   }
-  declare_list(context, "n", out_dims(context), false);
-  declare_list(context, "dim", own);
-  context.line(fmt::format("int64_t s[{}];", 2 * rank));
-  context.line(fmt::format("{}({}, {}, dim, s);", context.helper("dynamic_steps"), rank, own.size()));
-  context.line(fmt::format("{}({}, n, s + {});", context.helper("dynamic_strides"), rank, rank));
-  context.line(fmt::format("{}({}, {}, {}, {}, n, s);", context.helper("dynamic_copy"), context.out(0),
-                           context.in(0), element_bytes(context.in_type(0).elem), rank));
+  emit_copy(context, copy);
   return {};
 }
 
@@ -210,18 +257,25 @@ DynamicTypes infer_dynamic_tile(const InferContext& context) {
   return one_type(x.elem, dims, elements);
 }
 
-Status emit_dynamic_tile(EmitContext& context) {
-  Texts own = in_dims(context, 0), dims, size, in, out, step = stride_texts(own);
-  for (size_t d = 0; d < own.size(); ++d)
-    dims.push_back(fmt::format("{}({}, {}[{}])", context.helper("dynamic_mul"), own[d], context.in(1), d));
-  context.set_dims(0, dims);
-  Texts whole = stride_texts(out_dims(context));
+// Every dimension becomes a pair: the repetition, and the dimension itself.
+Status emit_tile(EmitContext& context) {
+  const Texts own = in_dims(context, 0), in = stride_texts(own);
+  Texts counts, dims;
   for (size_t d = 0; d < own.size(); ++d) {
-    size.insert(size.end(), {fmt::format("{}[{}]", context.in(1), d), own[d]});
-    in.insert(in.end(), {"0", step[d]});
-    out.insert(out.end(), {product_text({whole[d], own[d]}), whole[d]});
+    counts.push_back(count_text(context, 1, d));
+    const bool known = is_number(own[d]) && is_number(counts[d]);
+    dims.push_back(known ? product_text({own[d], counts[d]})
+                         : fmt::format("{}({}, {})", context.helper("dynamic_mul"), own[d], counts[d]));
   }
-  emit_dynamic_copy(context, context.in(0), context.out(0), size, in, out);
+  context.set_dims(0, dims);
+  const Texts out = stride_texts(out_dims(context));
+  TextCopy copy;
+  for (size_t d = 0; d < own.size(); ++d) {
+    copy.size.insert(copy.size.end(), {counts[d], own[d]});
+    copy.in.insert(copy.in.end(), {"0", in[d]});
+    copy.out.insert(copy.out.end(), {product_text({out[d], own[d]}), out[d]});
+  }
+  emit_copy(context, copy);
   return {};
 }
 

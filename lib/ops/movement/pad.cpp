@@ -4,6 +4,7 @@
 #include "common/dynamic_facets.h"
 #include "common/mapped_copy.h"
 #include "common/strided_copy.h"
+#include "common/text_copy.h"
 #include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::ops {
@@ -92,23 +93,106 @@ Status eval_pad(const EvalContext& context) {
   return {};
 }
 
-Status emit_pad(EmitContext& context) {
-  MRVLC_ASSIGN(PadParams p, pad_params(emit_view(context)));
-  const TensorType &x = context.in_type(0), &y = context.out_type(0);
-  if (y.elements() == 0) return {};
-  if (p.mode != "constant") {
-    MRVLC_TRY(check_table_sizes(y.shape));
-    emit_mapped_copy(context, mapped(p, x.shape, y.shape));
-    return {};
+// Arrays begin, end (amounts), kept (elements of the input that are left), n (the result).
+void declare_amounts(EmitContext& context, bool constant_mode) {
+  const int64_t rank = context.in_type(0).rank();
+  const std::string count = context.has(3) ? product_text(in_dims(context, 3)) : fmt::format("{}", rank);
+  require_equal(context, product_text(in_dims(context, 1)), product_text({count, "2"}));
+  if (rank == 0) return;
+  declare_list(context, "dim", in_dims(context, 0));
+  context.line(fmt::format("int64_t begin[{0}] = {{0}}, end[{0}] = {{0}}, kept[{0}], n[{0}];", rank));
+  context.line("unsigned seen = 0;");
+  context.open(fmt::format("for (int64_t j = 0; j < {}; ++j)", count));
+  context.line(fmt::format("const int64_t d = {}({}, {});", context.helper("dynamic_axis"),
+                           context.has(3) ? context.in(3) + "[j]" : std::string("j"), rank));
+  context.fail_if("d < 0 || (seen >> d & 1u)");
+  context.line("seen |= 1u << d;");
+  context.line(fmt::format("begin[d] = {}[j];", context.in(1)));
+  context.line(fmt::format("end[d] = {}[j + {}];", context.in(1), count));
+  context.close();
+  context.open(fmt::format("for (int d = 0; d < {}; ++d)", rank));
+  const std::string most = fmt::format("INT64_C({})", kMaxElements);
+  context.fail_if(fmt::format("begin[d] < -{0} || begin[d] > {0} || end[d] < -{0} || end[d] > {0}", most));
+  context.line("kept[d] = dim[d] + (begin[d] < 0 ? begin[d] : 0) + (end[d] < 0 ? end[d] : 0);");
+  context.line("n[d] = dim[d] + begin[d] + end[d];");
+  context.fail_if(constant_mode ? "kept[d] < 0"
+                                : "kept[d] < 0 || (kept[d] == 0 && (begin[d] > 0 || end[d] > 0))");
+  context.close();
+}
+
+// Of every dimension: how much of the input is kept, where that begins in the input and in the result.
+struct PadTexts {
+  Texts kept, crop, shift;
+};
+
+PadTexts known_texts(const PadParams& p, const Shape& in) {
+  PadTexts t;
+  for (size_t d = 0; d < in.size(); ++d) {
+    const int64_t begin = p.begin[d], end = p.end[d];
+    t.kept.push_back(fmt::format("{}", in[d] + std::min<int64_t>(begin, 0) + std::min<int64_t>(end, 0)));
+    t.crop.push_back(fmt::format("{}", std::max<int64_t>(-begin, 0)));
+    t.shift.push_back(fmt::format("{}", std::max<int64_t>(begin, 0)));
   }
+  return t;
+}
+
+// Of the arrays of declare_amounts().
+PadTexts declared_texts(int64_t rank) {
+  PadTexts t{elements_of("kept", rank), {}, {}};
+  for (const std::string& begin : elements_of("begin", rank)) {
+    t.crop.push_back(fmt::format("({0} < 0 ? -{0} : 0)", begin));
+    t.shift.push_back(fmt::format("({0} > 0 ? {0} : 0)", begin));
+  }
+  return t;
+}
+
+// The value everywhere, then what is kept.
+void emit_constant_mode(EmitContext& context, const PadTexts& p) {
   const Tensor* known = context.has(2) ? context.constant(2) : nullptr;
   std::string value = "0";
   if (context.has(2))
     value = known != nullptr ? element_literal(*known, 0) : fmt::format("*{}", context.in(2));
-  context.line(
-      fmt::format("for (ptrdiff_t i = 0; i < {}; ++i) {}[i] = {};", y.elements(), context.out(0), value));
-  emit_copy(context, interior(p, x.shape, y.shape), context.in(0), context.out(0), x.elem);
+  const Texts dims = out_dims(context), in = stride_texts(in_dims(context, 0)), out = stride_texts(dims);
+  context.line(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i) {}[i] = {};", product_text(dims),
+                           context.out(0), value));
+  Texts from, to;
+  for (size_t d = 0; d < in.size(); ++d) {
+    from.push_back(product_text({p.crop[d], in[d]}));
+    to.push_back(product_text({p.shift[d], out[d]}));
+  }
+  emit_copy(context, {p.kept, in, out, sum_text(from), sum_text(to)});
+}
+
+// An index table for every dimension.
+Status emit_table_mode(EmitContext& context, const PadParams& p) {
+  const Shape& y = context.out_type(0).shape;
+  MRVLC_TRY(check_table_sizes(y));
+  emit_mapped_copy(context, mapped(p, context.in_type(0).shape, y));
   return {};
+}
+
+// Indices are worked out when it runs.
+void emit_declared_mode(EmitContext& context, const std::string& mode) {
+  const int number = mode == "reflect" ? 0 : mode == "edge" ? 1 : 2;
+  context.line(fmt::format("{}({}, {}, {}, {}, n, dim, begin, kept, {});", context.helper("dynamic_pad"),
+                           context.out(0), context.in(0), byte_size(context.in_type(0).elem),
+                           context.in_type(0).rank(), number));
+}
+
+Status emit_pad(EmitContext& context) {
+  const std::string& mode = context.node().string_attr("mode");
+  const int64_t rank = context.in_type(0).rank();
+  const bool constant = mode == "constant", dynamic = is_dynamic(context);
+  if (dynamic) {
+    declare_amounts(context, constant);
+    context.set_dims(0, elements_of("n", rank));
+    if (constant || rank == 0) return emit_constant_mode(context, declared_texts(rank)), Status();
+    return emit_declared_mode(context, mode), Status();
+  }
+  if (context.out_type(0).elements() == 0) return {};
+  MRVLC_ASSIGN(PadParams p, pad_params(emit_view(context)));
+  if (!constant) return emit_table_mode(context, p);
+  return emit_constant_mode(context, known_texts(p, context.in_type(0).shape)), Status();
 }
 
 }  // namespace
@@ -125,9 +209,8 @@ const OpDef& def_Pad() {
     d.upgrade = upgrade_pad;
     d.infer = infer_pad;
     d.eval = eval_pad;
-    d.emit = emit_pad;
     d.infer_dynamic = infer_dynamic_pad;
-    d.emit_dynamic = emit_dynamic_pad;
+    d.emit = d.emit_dynamic = emit_pad;
     d.accel = {LayerKind::Move};
     return d;
   }();

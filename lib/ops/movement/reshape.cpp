@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "common/dynamic_facets.h"
-#include "common/strided_copy.h"
 #include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::ops {
@@ -12,12 +11,6 @@ using namespace spec;
 
 Status eval_reshape(const EvalContext& context) {
   context.out() = context.in(0).reshaped(context.out().shape());
-  return {};
-}
-
-Status emit_reshape(EmitContext& context) {
-  emit_copy(context, plain_copy({context.out_type(0).elements()}), context.in(0), context.out(0),
-            context.in_type(0).elem);
   return {};
 }
 
@@ -87,7 +80,6 @@ OpDef reshape_def(std::string_view name, Result<std::vector<TensorType>> (*infer
   d.types = kMovable;
   d.infer = infer;
   d.eval = eval_reshape;
-  d.emit = emit_reshape;
   d.accel = {LayerKind::Reshape};
   return d;
 }
@@ -99,7 +91,7 @@ const OpDef& def_Reshape() {
     OpDef d = reshape_def("Reshape", infer_reshape, 2, 2);
     d.attrs = {with_int("allowzero", 0)};
     d.infer_dynamic = infer_dynamic_reshape;
-    d.emit_dynamic = emit_dynamic_reshape;
+    d.emit = d.emit_dynamic = emit_reshape;
     d.upgrade = upgrade_reshape;
     return d;
   }();
@@ -111,7 +103,7 @@ const OpDef& def_Flatten() {
     OpDef d = reshape_def("Flatten", infer_dynamic_flatten, 1, 1);
     d.attrs = {with_int("axis", 1)};
     d.infer_dynamic = infer_dynamic_flatten;
-    d.emit_dynamic = emit_dynamic_flatten;
+    d.emit = d.emit_dynamic = emit_flatten;
     return d;
   }();
   return def;
@@ -121,7 +113,7 @@ const OpDef& def_Squeeze() {
   static const OpDef def = [] {
     OpDef d = reshape_def("Squeeze", infer_squeeze, 1, 2);
     d.infer_dynamic = infer_dynamic_squeeze;
-    d.emit_dynamic = emit_dynamic_squeeze;
+    d.emit = d.emit_dynamic = emit_squeeze;
     d.upgrade = upgrade_axes;
     return d;
   }();
@@ -132,7 +124,7 @@ const OpDef& def_Unsqueeze() {
   static const OpDef def = [] {
     OpDef d = reshape_def("Unsqueeze", infer_unsqueeze, 2, 2);
     d.infer_dynamic = infer_dynamic_unsqueeze;
-    d.emit_dynamic = emit_dynamic_unsqueeze;
+    d.emit = d.emit_dynamic = emit_unsqueeze;
     d.upgrade = upgrade_axes;
     return d;
   }();

@@ -7,6 +7,13 @@
 namespace mrvlc::ops {
 namespace {
 
+// The same elements; of shapes known at run time only, `dims` are worked out in front of them.
+Status emit_reshaped(EmitContext& context, Texts (*dims)(EmitContext&)) {
+  if (is_dynamic(context)) context.set_dims(0, dims(context));
+  emit_same_elements(context);
+  return {};
+}
+
 // Every dimension is dynamic, at most the number of elements.
 DynamicTypes any_shape(const TensorType& x, int64_t rank) {
   if (rank > kMaxRank) return bad_operands(fmt::format("the shape has {} entries", rank));
@@ -62,22 +69,29 @@ DynamicTypes infer_dynamic_reshape(const InferContext& context) {
   return one_type(x.elem, dims, x.elements());
 }
 
-Status emit_dynamic_reshape(EmitContext& context) {
-  int64_t rank = context.out_type(0).rank();
-  Texts dims = in_dims(context, 0);
+namespace {
+
+// The dimensions that input 1 says, of which one may be -1.
+Texts shape_asked(EmitContext& context) {
+  const int64_t rank = context.out_type(0).rank();
+  const Texts dims = in_dims(context, 0);
   if (rank == 0) {
     require_equal(context, product_text(dims), "1");
-  } else {
-    declare_list(context, "dim", dims);
-    context.line(fmt::format("int64_t n[{}];", rank));
-    context.line(fmt::format("for (int d = 0; d < {}; ++d) n[d] = {}[d];", rank, context.in(1)));
-    context.fail_if(fmt::format("{}({}, n, {}, dim, {}, {})", context.helper("dynamic_reshape"), rank,
-                                dims.size(), product_text(dims),
-                                context.node().int_attr("allowzero") != 0 ? 1 : 0));
+    return {};
   }
-  context.set_dims(0, elements_of("n", rank));
-  emit_same_elements(context);
-  return {};
+  declare_list(context, "dim", dims);
+  context.line(fmt::format("int64_t n[{}];", rank));
+  context.line(fmt::format("for (int d = 0; d < {}; ++d) n[d] = {}[d];", rank, context.in(1)));
+  context.fail_if(fmt::format("{}({}, n, {}, dim, {}, {})", context.helper("dynamic_reshape"), rank,
+                              dims.size(), product_text(dims),
+                              context.node().int_attr("allowzero") != 0 ? 1 : 0));
+  return elements_of("n", rank);
+}
+
+}  // namespace
+
+Status emit_reshape(EmitContext& context) {
+  return emit_reshaped(context, shape_asked);
 }
 
 DynamicTypes infer_dynamic_flatten(const InferContext& context) {
@@ -90,13 +104,13 @@ DynamicTypes infer_dynamic_flatten(const InferContext& context) {
   return one_type(x.elem, Dims{product({dims.begin(), middle}), product({middle, dims.end()})}, x.elements());
 }
 
-Status emit_dynamic_flatten(EmitContext& context) {
-  Texts dims = in_dims(context, 0);
-  int64_t axis = context.node().int_attr("axis");
-  size_t middle = axis < 0 ? dims.size() - at(-axis) : at(axis);
-  context.set_dims(0, {product_text(dims, 0, middle), product_text(dims, middle, dims.size())});
-  emit_same_elements(context);
-  return {};
+Status emit_flatten(EmitContext& context) {
+  return emit_reshaped(context, [](EmitContext& c) -> Texts {
+    const Texts dims = in_dims(c, 0);
+    const int64_t axis = c.node().int_attr("axis");
+    const size_t middle = axis < 0 ? dims.size() - at(-axis) : at(axis);
+    return {product_text(dims, 0, middle), product_text(dims, middle, dims.size())};
+  });
 }
 
 namespace {
@@ -187,10 +201,8 @@ Texts squeeze_axes(EmitContext& context) {
 
 }  // namespace
 
-Status emit_dynamic_squeeze(EmitContext& context) {
-  context.set_dims(0, context.has(1) ? squeeze_axes(context) : squeeze_ones(context));
-  emit_same_elements(context);
-  return {};
+Status emit_squeeze(EmitContext& context) {
+  return emit_reshaped(context, context.has(1) ? squeeze_axes : squeeze_ones);
 }
 
 DynamicTypes infer_dynamic_unsqueeze(const InferContext& context) {
@@ -209,17 +221,22 @@ DynamicTypes infer_dynamic_unsqueeze(const InferContext& context) {
   return one_type(x.elem, dims, x.elements());
 }
 
-Status emit_dynamic_unsqueeze(EmitContext& context) {
-  Texts dims = in_dims(context, 0);
-  int64_t rank = context.out_type(0).rank();
-  declare_list(context, "dim", dims);
+namespace {
+
+Texts unsqueezed(EmitContext& context) {
+  const int64_t rank = context.out_type(0).rank();
+  declare_list(context, "dim", in_dims(context, 0));
   context.line(fmt::format("int64_t n[{}];", std::max<int64_t>(rank, 1)));
   context.line("int at = 0;");
   emit_axis_flags(context, rank, context.in_type(1).elements());
   context.line(fmt::format("for (int d = 0; d < {}; ++d) n[d] = dropped[d] ? 1 : dim[at++];", rank));
-  context.set_dims(0, elements_of("n", rank));
-  emit_same_elements(context);
-  return {};
+  return elements_of("n", rank);
+}
+
+}  // namespace
+
+Status emit_unsqueeze(EmitContext& context) {
+  return emit_reshaped(context, unsqueezed);
 }
 
 }  // namespace mrvlc::ops

@@ -101,7 +101,6 @@ OpDef move_def(std::string_view name, Result<std::vector<TensorType>> (*infer)(c
   d.types = kMovable;
   d.infer = infer;
   d.eval = eval_copy<Plan>;
-  d.emit = emit_copy_of<Plan>;
   d.accel = {LayerKind::Move};
   return d;
 }
@@ -113,7 +112,7 @@ const OpDef& def_Slice() {
     OpDef d = move_def<slice_plan>("Slice", infer_slice, 3, 5);
     d.upgrade = upgrade_slice;
     d.infer_dynamic = infer_dynamic_slice;
-    d.emit_dynamic = emit_dynamic_slice;
+    d.emit = d.emit_dynamic = emit_slice;
     d.traits = {.moves = Moves::Selected, .work = Work::Linear, .passes_size_on = true};
     return d;
   }();
@@ -124,7 +123,7 @@ const OpDef& def_Expand() {
   static const OpDef def = [] {
     OpDef d = move_def<expand_plan>("Expand", infer_expand, 2, 2);
     d.infer_dynamic = infer_dynamic_expand;
-    d.emit_dynamic = emit_dynamic_expand;
+    d.emit = d.emit_dynamic = emit_expand;
     d.traits = {.moves = Moves::Copied, .work = Work::Linear, .passes_size_on = true};
     return d;
   }();
@@ -136,7 +135,7 @@ const OpDef& def_Tile() {
     OpDef d = move_def<tile_plan>("Tile", infer_tile, 2, 2);
     d.since_min = 6;
     d.infer_dynamic = infer_dynamic_tile;
-    d.emit_dynamic = emit_dynamic_tile;
+    d.emit = d.emit_dynamic = emit_tile;
     d.traits = {.moves = Moves::Copied, .work = Work::Linear, .passes_size_on = true};
     return d;
   }();

@@ -2,8 +2,8 @@
 // shape's factors.
 #include <numeric>
 
-#include "common/dynamic_util.h"
 #include "common/strided_copy.h"
+#include "common/text_copy.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -19,6 +19,17 @@ StridedCopy permuted_copy(const Shape& shape, const std::vector<int64_t>& perm) 
     copy.in.push_back(strides[at(d)]);
   }
   copy.out = row_major_strides(copy.size);
+  return copy;
+}
+
+TextCopy permuted_copy(const Texts& shape, const std::vector<int64_t>& perm) {
+  const Texts strides = stride_texts(shape);
+  TextCopy copy;
+  for (int64_t d : perm) {
+    copy.size.push_back(shape[at(d)]);
+    copy.in.push_back(strides[at(d)]);
+  }
+  copy.out = stride_texts(copy.size);
   return copy;
 }
 
@@ -59,14 +70,17 @@ Result<int64_t> block_size(const InferContext& context) {
   return block;
 }
 
+// Of the factors that the plans below name.
+const std::vector<int64_t> kDepthFirst = {0, 3, 4, 1, 5, 2}, kColumnFirst = {0, 1, 4, 2, 5, 3},
+                           kSpaceToDepth = {0, 3, 5, 1, 2, 4};
+
 // [N, b, b, C', H, W] (DCR) or [N, C', b, b, H, W] (CRD) to [N, C', H, b, W, b].
 Result<StridedCopy> depth_to_space_plan(const InferContext& context) {
   MRVLC_ASSIGN(int64_t b, block_size(context));
   const Shape& x = context.type(0).shape;
   int64_t c = x[1] / (b * b);
-  if (context.string_attr("mode") == "DCR")
-    return permuted_copy({x[0], b, b, c, x[2], x[3]}, {0, 3, 4, 1, 5, 2});
-  return permuted_copy({x[0], c, b, b, x[2], x[3]}, {0, 1, 4, 2, 5, 3});
+  if (context.string_attr("mode") == "DCR") return permuted_copy({x[0], b, b, c, x[2], x[3]}, kDepthFirst);
+  return permuted_copy({x[0], c, b, b, x[2], x[3]}, kColumnFirst);
 }
 
 // A dimension divided by what must divide it.
@@ -92,7 +106,7 @@ Result<std::vector<TensorType>> infer_depth_to_space(const InferContext& context
 Result<StridedCopy> space_to_depth_plan(const InferContext& context) {
   MRVLC_ASSIGN(int64_t b, block_size(context));
   const Shape& x = context.type(0).shape;
-  return permuted_copy({x[0], x[1], x[2] / b, b, x[3] / b, b}, {0, 3, 5, 1, 2, 4});
+  return permuted_copy({x[0], x[1], x[2] / b, b, x[3] / b, b}, kSpaceToDepth);
 }
 
 Result<std::vector<TensorType>> infer_space_to_depth(const InferContext& context) {
@@ -106,53 +120,41 @@ Result<std::vector<TensorType>> infer_space_to_depth(const InferContext& context
   return one_type(context.type(0).elem, x, context.type(0).elements());
 }
 
-// -- C of shapes known at run time only: a helper function merges the loops then, while those of static
-// shapes are merged, and transposed in tiles, when it is written
-
-// The dimensions `shape` of the input in the order `perm`.
-void emit_permuted(EmitContext& context, const Texts& shape, const std::vector<int64_t>& perm) {
-  Texts strides = stride_texts(shape), size, in;
-  for (int64_t d : perm) {
-    size.push_back(shape[at(d)]);
-    in.push_back(strides[at(d)]);
-  }
-  emit_dynamic_copy(context, context.in(0), context.out(0), size, in, stride_texts(size));
-}
-
-Status emit_dynamic_transpose(EmitContext& context) {
+Status emit_transpose(EmitContext& context) {
   MRVLC_ASSIGN(auto perm, permutation(emit_view(context)));
-  Texts own = in_dims(context, 0), dims;
+  const Texts own = in_dims(context, 0);
+  Texts dims;
   for (int64_t d : perm) dims.push_back(own[at(d)]);
   context.set_dims(0, dims);
-  emit_permuted(context, own, perm);
+  emit_copy(context, permuted_copy(own, perm));
   return {};
 }
 
+// A dimension divided by what must divide it.
 std::string divided_text(EmitContext& context, const std::string& dim, int64_t by) {
+  if (is_number(dim)) return fmt::format("{}", std::stoll(dim) / by);
   context.fail_if(fmt::format("{} % {} != 0", dim, by));
   return fmt::format("({} / {})", dim, by);
 }
 
-Status emit_dynamic_depth_to_space(EmitContext& context) {
-  int64_t block = context.node().int_attr("blocksize");
-  Texts x = in_dims(context, 0);
-  std::string b = fmt::format("{}", block), c = divided_text(context, x[1], block * block);
+Status emit_depth_to_space(EmitContext& context) {
+  const int64_t block = context.node().int_attr("blocksize");
+  const Texts x = in_dims(context, 0);
+  const std::string b = fmt::format("{}", block), c = divided_text(context, x[1], block * block);
   context.set_dims(0, {x[0], c, product_text({x[2], b}), product_text({x[3], b})});
-  if (context.node().string_attr("mode") == "DCR") {
-    emit_permuted(context, {x[0], b, b, c, x[2], x[3]}, {0, 3, 4, 1, 5, 2});
-  } else {
-    emit_permuted(context, {x[0], c, b, b, x[2], x[3]}, {0, 1, 4, 2, 5, 3});
-  }
+  const bool depth_first = context.node().string_attr("mode") == "DCR";
+  emit_copy(context, depth_first ? permuted_copy({x[0], b, b, c, x[2], x[3]}, kDepthFirst)
+                                 : permuted_copy({x[0], c, b, b, x[2], x[3]}, kColumnFirst));
   return {};
 }
 
-Status emit_dynamic_space_to_depth(EmitContext& context) {
-  int64_t block = context.node().int_attr("blocksize");
-  Texts x = in_dims(context, 0);
-  std::string b = fmt::format("{}", block), h = divided_text(context, x[2], block),
-              w = divided_text(context, x[3], block);
-  context.set_dims(0, {x[0], product_text({x[1], fmt::format("{}", block * block)}), h, w});
-  emit_permuted(context, {x[0], x[1], h, b, w, b}, {0, 3, 5, 1, 2, 4});
+Status emit_space_to_depth(EmitContext& context) {
+  const int64_t block = context.node().int_attr("blocksize");
+  const Texts x = in_dims(context, 0);
+  const std::string b = fmt::format("{}", block), h = divided_text(context, x[2], block),
+                    w = divided_text(context, x[3], block);
+  context.set_dims(0, {x[0], product_text({x[1], b, b}), h, w});
+  emit_copy(context, permuted_copy({x[0], x[1], h, b, w, b}, kSpaceToDepth));
   return {};
 }
 
@@ -163,7 +165,6 @@ OpDef copy_def(std::string_view name, std::vector<ir::AttrSpec> attrs) {
   d.attrs = std::move(attrs);
   d.types = kMovable;
   d.eval = eval_copy<Plan>;
-  d.emit = emit_copy_of<Plan>;
   d.accel = {LayerKind::Move};
   return d;
 }
@@ -174,7 +175,7 @@ const OpDef& def_Transpose() {
   static const OpDef def = [] {
     OpDef d = copy_def<transpose_plan>("Transpose", {optional("perm", ir::AttrKind::Ints)});
     d.infer = d.infer_dynamic = infer_transpose;
-    d.emit_dynamic = emit_dynamic_transpose;
+    d.emit = d.emit_dynamic = emit_transpose;
     d.traits = {.moves = Moves::Rearranged, .work = Work::Linear, .passes_size_on = true};
     return d;
   }();
@@ -186,7 +187,7 @@ const OpDef& def_DepthToSpace() {
     OpDef d = copy_def<depth_to_space_plan>(
         "DepthToSpace", {required("blocksize", ir::AttrKind::Int), with_string("mode", "DCR")});
     d.infer = d.infer_dynamic = infer_depth_to_space;
-    d.emit_dynamic = emit_dynamic_depth_to_space;
+    d.emit = d.emit_dynamic = emit_depth_to_space;
     d.traits = {.moves = Moves::Rearranged, .work = Work::Linear, .passes_size_on = true, .by_channel = true};
     return d;
   }();
@@ -197,7 +198,7 @@ const OpDef& def_SpaceToDepth() {
   static const OpDef def = [] {
     OpDef d = copy_def<space_to_depth_plan>("SpaceToDepth", {required("blocksize", ir::AttrKind::Int)});
     d.infer = d.infer_dynamic = infer_space_to_depth;
-    d.emit_dynamic = emit_dynamic_space_to_depth;
+    d.emit = d.emit_dynamic = emit_space_to_depth;
     d.traits = {.moves = Moves::Rearranged, .work = Work::Linear, .passes_size_on = true, .by_channel = true};
     return d;
   }();

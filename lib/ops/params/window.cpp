@@ -254,4 +254,27 @@ Result<PoolParams> pool_params(const InferContext& context) {
   return p;
 }
 
+std::optional<std::vector<int64_t>> window_default(const ir::Graph& graph, const ir::Node& node,
+                                                   std::string_view attribute) {
+  const bool pool = node.is(Op::MaxPool, Op::AveragePool);
+  if (!pool && !node.is(Op::Conv, Op::ConvTranspose)) return std::nullopt;
+  const InferContext context = infer_context(graph, node);
+  WindowParams w;
+  if (pool) {
+    auto p = pool_params(context);
+    if (!p.ok()) return std::nullopt;
+    w = *std::move(p);
+  } else {
+    auto p = node.is(Op::Conv) ? conv_params(context) : conv_transpose_params(context);
+    if (!p.ok()) return std::nullopt;
+    w = *std::move(p);
+  }
+  if (attribute == "kernel_shape") return w.kernel;
+  if (attribute == "strides") return w.strides;
+  if (attribute == "dilations") return w.dilations;
+  if (attribute != "pads") return std::nullopt;
+  w.pads_begin.insert(w.pads_begin.end(), w.pads_end.begin(), w.pads_end.end());
+  return w.pads_begin;
+}
+
 }  // namespace mrvlc::ops

@@ -255,23 +255,19 @@ Status emit_sums(EmitContext& context, const Einsum& sum, const EinsumLoops& l, 
   return {};
 }
 
-Status emit_einsum(EmitContext& context) {
-  InferContext view = emit_view(context);
-  MRVLC_ASSIGN(Einsum sum, einsum(view));
-  MRVLC_ASSIGN(EinsumLoops l, loops(view, sum));
-  EinsumTexts t;
+EinsumTexts known_texts(const EinsumLoops& l) {
   auto texts = [](const Shape& values) {
     Texts list;
     for (int64_t v : values) list.push_back(fmt::format("{}", v));
     return list;
   };
-  t.sizes = texts(l.sizes);
+  EinsumTexts t{texts(l.sizes), {}};
   for (const Shape& strides : l.strides) t.strides.push_back(texts(strides));
-  return emit_sums(context, sum, l, t);
+  return t;
 }
 
 // Declares the sizes n0, n1... of the loops from the operands' dimensions.
-void declare_sizes(EmitContext& context, const Einsum& sum, EinsumLoops& l, EinsumTexts& t) {
+void declare_sizes(EmitContext& context, const Einsum& sum, const EinsumLoops& l, EinsumTexts& t) {
   for (size_t d = 0; d < l.labels.size(); ++d) {
     context.line(fmt::format("ptrdiff_t n{} = 1;", d));
     t.sizes.push_back(fmt::format("n{}", d));
@@ -286,9 +282,7 @@ void declare_sizes(EmitContext& context, const Einsum& sum, EinsumLoops& l, Eins
   }
 }
 
-Status emit_einsum_dynamic(EmitContext& context) {
-  MRVLC_ASSIGN(Einsum sum, einsum(emit_view(context)));
-  EinsumLoops l{sum.result + sum.summed, {}, {}};
+EinsumTexts declared_texts(EmitContext& context, const Einsum& sum, const EinsumLoops& l) {
   EinsumTexts t;
   declare_sizes(context, sum, l, t);
   context.set_dims(0, Texts(t.sizes.begin(), t.sizes.begin() + static_cast<ptrdiff_t>(sum.result.size())));
@@ -307,7 +301,18 @@ Status emit_einsum_dynamic(EmitContext& context) {
     }
     t.strides.push_back(strides);
   }
-  return emit_sums(context, sum, l, t);
+  return t;
+}
+
+Status emit_einsum(EmitContext& context) {
+  const InferContext view = emit_view(context);
+  MRVLC_ASSIGN(Einsum sum, einsum(view));
+  if (is_dynamic(context)) {
+    const EinsumLoops l{sum.result + sum.summed, {}, {}};
+    return emit_sums(context, sum, l, declared_texts(context, sum, l));
+  }
+  MRVLC_ASSIGN(EinsumLoops l, loops(view, sum));
+  return emit_sums(context, sum, l, known_texts(l));
 }
 
 }  // namespace
@@ -324,8 +329,7 @@ const OpDef& def_Einsum() {
     d.types = kNumeric;
     d.infer = infer_einsum;
     d.eval = eval_einsum;
-    d.emit = emit_einsum;
-    d.emit_dynamic = emit_einsum_dynamic;
+    d.emit = d.emit_dynamic = emit_einsum;
     d.declined = "the accelerator has no sums over labelled dimensions";
     return d;
   }();

@@ -125,22 +125,16 @@ void emit_frames(EmitContext& context, const StftForm& form, const FftCode& code
   context.close();
 }
 
-Status emit_stft(EmitContext& context) {
-  MRVLC_TRY(require_widened(context));
-  InferContext view = emit_view(context);
-  MRVLC_ASSIGN(StftForm form, stft_form(view));
-  MRVLC_ASSIGN(StftSizes s, stft_sizes(view, form));
-  if (context.out_type(0).elements() == 0) return {};
+Result<FftCode> declare_known(EmitContext& context, const StftForm& form) {
+  MRVLC_ASSIGN(StftSizes s, stft_sizes(emit_view(context), form));
   context.line(
       fmt::format("const ptrdiff_t batch = {}, signal = {}, step = {}, n = {}, frames = {}, bins = {};",
                   s.batch, s.signal, s.step, s.length, s.frames, s.bins));
-  emit_frames(context, form, {context.in_type(0).elem, s.length, s.length, false});
-  return {};
+  return FftCode{context.in_type(0).elem, s.length, s.length, false};
 }
 
-Status emit_stft_dynamic(EmitContext& context) {
-  MRVLC_TRY(require_widened(context));
-  MRVLC_ASSIGN(StftForm form, stft_form(emit_view(context)));
+// From sizes and operands when it runs.
+FftCode declare_read(EmitContext& context, const StftForm& form) {
   std::string length = context.has(3) ? int_operand(context, 3) : context.in_dim(2, 0),
               step = int_operand(context, 1);
   if (context.has(2) && context.has(3)) require_equal(context, length, context.in_dim(2, 0));
@@ -153,7 +147,20 @@ Status emit_stft_dynamic(EmitContext& context) {
                            form.onesided ? "n / 2 + 1" : "n"));
   context.set_dims(0, {"batch", "frames", "bins", "2"});
   int64_t bins = context.out_type(0).shape[2];
-  emit_frames(context, form, {context.in_type(0).elem, -1, form.onesided ? 2 * bins - 1 : bins, false});
+  return {context.in_type(0).elem, -1, form.onesided ? 2 * bins - 1 : bins, false};
+}
+
+Status emit_stft(EmitContext& context) {
+  MRVLC_TRY(require_widened(context));
+  MRVLC_ASSIGN(StftForm form, stft_form(emit_view(context)));
+  if (is_dynamic(context)) {
+    const FftCode code = declare_read(context, form);
+    emit_frames(context, form, code);
+    return {};
+  }
+  if (context.out_type(0).elements() == 0) return {};
+  MRVLC_ASSIGN(const FftCode code, declare_known(context, form));
+  emit_frames(context, form, code);
   return {};
 }
 
@@ -171,8 +178,7 @@ const OpDef& def_STFT() {
     d.infer = infer_stft;
     d.infer_dynamic = infer_stft_dynamic;
     d.eval = eval_stft;
-    d.emit = emit_stft;
-    d.emit_dynamic = emit_stft_dynamic;
+    d.emit = d.emit_dynamic = emit_stft;
     d.declined = "the accelerator has no Fourier transform";
     return d;
   }();

@@ -138,7 +138,7 @@ Status emit_blocks(EmitContext& context, const ColParams& p, const ColTexts& s) 
   return {};
 }
 
-Status emit_col2im(EmitContext& context) {
+Result<ColTexts> known_sizes(const EmitContext& context) {
   MRVLC_ASSIGN(ColSizes s, col_sizes(emit_view(context)));
   ColTexts t;
   for (size_t d = 0; d < s.rank; ++d) {
@@ -147,12 +147,11 @@ Status emit_col2im(EmitContext& context) {
     t.steps.push_back(fmt::format("{}", s.steps[d]));
   }
   t.planes = fmt::format("{}", s.batch * s.channels);
-  return emit_blocks(context, s, t);
+  return t;
 }
 
 // The sizes are read into variables and checked like col_sizes does.
-Status emit_col2im_dynamic(EmitContext& context) {
-  MRVLC_ASSIGN(ColParams p, col_params(emit_view(context)));
+ColTexts read_sizes(EmitContext& context, const ColParams& p) {
   ColTexts t;
   Texts dims = {context.in_dim(0, 0), ""};
   constexpr int64_t kMost = 1 << 30;  // products of two stay small
@@ -182,6 +181,13 @@ Status emit_col2im_dynamic(EmitContext& context) {
   dims[1] = fmt::format("{} / {}", context.in_dim(0, 1), blocks);
   context.set_dims(0, dims);
   t.planes = size_product({dim_text(context.out_dim(0, 0)), dim_text(context.out_dim(0, 1))});
+  return t;
+}
+
+Status emit_col2im(EmitContext& context) {
+  MRVLC_ASSIGN(ColParams p, col_params(emit_view(context)));
+  if (is_dynamic(context)) return emit_blocks(context, p, read_sizes(context, p));
+  MRVLC_ASSIGN(ColTexts t, known_sizes(context));
   return emit_blocks(context, p, t);
 }
 
@@ -199,8 +205,7 @@ const OpDef& def_Col2Im() {
     d.infer = infer_col2im;
     d.infer_dynamic = infer_col2im_dynamic;
     d.eval = eval_col2im;
-    d.emit = emit_col2im;
-    d.emit_dynamic = emit_col2im_dynamic;
+    d.emit = d.emit_dynamic = emit_col2im;
     d.declined = "the accelerator has no sums at computed addresses";
     return d;
   }();

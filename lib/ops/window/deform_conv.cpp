@@ -241,17 +241,13 @@ Status emit_filters(EmitContext& context, const DeformParams& p, const DeformTex
   return {};
 }
 
-Status emit_deform_conv(EmitContext& context) {
-  MRVLC_ASSIGN(DeformParams p, deform_params(emit_view(context)));
-  if (context.out_type(0).elements() == 0) return {};
+DeformTexts known_sizes(const DeformParams& p) {
   auto text = [](int64_t v) { return fmt::format("{}", v); };
-  return emit_filters(
-      context, p,
-      {text(p.batch), {text(p.input[0]), text(p.input[1])}, {text(p.output[0]), text(p.output[1])}});
+  return {text(p.batch), {text(p.input[0]), text(p.input[1])}, {text(p.output[0]), text(p.output[1])}};
 }
 
-Status emit_deform_conv_dynamic(EmitContext& context) {
-  MRVLC_ASSIGN(DeformParams p, deform_form(emit_view(context)));
+// Declares and checks what deform_params reads of static shapes.
+DeformTexts read_sizes(EmitContext& context, const DeformParams& p) {
   Texts x = in_sizes(context, 0);
   DeformTexts t{x[0], {x[2], x[3]}, {"size0", "size1"}};
   for (size_t d = 0; d < 2; ++d) {
@@ -268,7 +264,15 @@ Status emit_deform_conv_dynamic(EmitContext& context) {
   }
   if (context.has(3)) require_equal(context, context.in_dim(3, 0), fmt::format("{}", p.filters));
   context.set_dims(0, {context.in_dim(0, 0), fmt::format("{}", p.filters), "size0", "size1"});
-  return emit_filters(context, p, t);
+  return t;
+}
+
+Status emit_deform_conv(EmitContext& context) {
+  const bool dynamic = is_dynamic(context);
+  const InferContext view = emit_view(context);
+  MRVLC_ASSIGN(DeformParams p, dynamic ? deform_form(view) : deform_params(view));
+  if (!dynamic && context.out_type(0).elements() == 0) return {};
+  return emit_filters(context, p, dynamic ? read_sizes(context, p) : known_sizes(p));
 }
 
 }  // namespace
@@ -288,8 +292,7 @@ const OpDef& def_DeformConv() {
     d.infer = infer_deform_conv;
     d.eval = eval_deform_conv;
     d.infer_dynamic = infer_deform_conv_dynamic;
-    d.emit = emit_deform_conv;
-    d.emit_dynamic = emit_deform_conv_dynamic;
+    d.emit = d.emit_dynamic = emit_deform_conv;
     d.declined = "the accelerator has no reads at computed addresses";
     return d;
   }();

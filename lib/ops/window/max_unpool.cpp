@@ -1,6 +1,7 @@
 // MaxUnpool (ONNX -22): elements go back to where MaxPool found them, zeros elsewhere. The indices count the
 // elements of the unpooled shape that the window implies; a given output_shape may be larger.
 #include "common/dynamic_util.h"
+#include "common/lanes.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/ops.h"
 
@@ -100,28 +101,6 @@ Status eval_unpool(const EvalContext& context) {
   return {};
 }
 
-Status emit_unpool(EmitContext& context) {
-  MRVLC_TRY(require_widened(context));
-  MRVLC_ASSIGN(UnpoolShapes s, unpool_shapes(emit_view(context)));
-  if (context.out_type(0).elements() == 0) return {};
-  context.line(fmt::format("memset({}, 0, {});", context.out(0), context.out_type(0).bytes()));
-  context.loop("i", context.in_type(0).elements());
-  context.line(fmt::format("const int64_t n = {}[i];", context.in(1)));
-  context.line(fmt::format("if (n < 0 || n >= {}) continue;", element_count(s.implied)));
-  std::string to = "n";
-  if (s.output != s.implied) {
-    const Shape strides = row_major_strides(s.output), own = row_major_strides(s.implied);
-    to.clear();
-    for (size_t d = 0; d < own.size(); ++d) {
-      to += fmt::format("{}n / {} % {} * {}", d == 0 ? "" : " + ", own[d], std::max<int64_t>(s.implied[d], 1),
-                        strides[d]);
-    }
-  }
-  context.line(fmt::format("{}[{}] = {}[i];", context.out(0), to, context.in(0)));
-  context.close();
-  return {};
-}
-
 // -- shapes known at run time only
 
 Result<std::vector<TensorType>> infer_dynamic_unpool(const InferContext& context) {
@@ -141,40 +120,71 @@ Result<std::vector<TensorType>> infer_dynamic_unpool(const InferContext& context
   return one_type(context.type(0).elem, dims);
 }
 
-Status emit_dynamic_unpool(EmitContext& context) {
-  MRVLC_TRY(require_widened(context));
+// The shape that the window implies, in an array; sets that of the result.
+Status implied_texts(EmitContext& context, Texts& implied) {
   MRVLC_ASSIGN(UnpoolWindow w, unpool_window(emit_view(context)));
   const Texts x = in_dims(context, 0), indices = in_dims(context, 1);
   const int64_t rank = context.in_type(0).rank();
-  Texts implied = x;
+  implied = x;
   for (size_t d = 0; d < x.size(); ++d) {
     require_equal(context, x[d], indices[d]);
     if (d >= 2)
       implied[d] = fmt::format("({} - 1) * {} + {}", x[d], w.stride[d - 2], signed_text(w.offset[d - 2]));
   }
   declare_list(context, "implied", implied);
-  const Texts sizes = elements_of("implied", rank);
+  implied = elements_of("implied", rank);
   if (context.has(2)) require_equal(context, context.in_dim(2, 0), fmt::format("{}", rank));
-  Texts results = sizes;
+  Texts results = implied;
   for (size_t d = 0; d < x.size(); ++d) {
     if (context.has(2)) results[d] = fmt::format("{}[{}]", context.in(2), d);
-    context.fail_if(context.has(2) ? fmt::format("{0} < 0 || {1} < {0}", sizes[d], results[d])
-                                   : fmt::format("{} < 0", sizes[d]));
+    context.fail_if(context.has(2) ? fmt::format("{0} < 0 || {1} < {0}", implied[d], results[d])
+                                   : fmt::format("{} < 0", implied[d]));
   }
   context.set_dims(0, results);
-  context.line(fmt::format("const int64_t count = {};", product_text(sizes)));
-  context.open(fmt::format("for (int64_t i = 0; i < {}; ++i)", product_text(out_dims(context))));
-  context.line(fmt::format("{}[i] = 0;", context.out(0)));
-  context.close();
-  context.open(fmt::format("for (int64_t i = 0; i < {}; ++i)", product_text(x)));
-  context.line(fmt::format("int64_t rest = {}[i], to = 0;", context.in(1)));
-  context.fail_if("rest < 0 || rest >= count");
-  const Texts strides = stride_texts(out_dims(context));
-  for (size_t d = x.size(); d-- > 0;) {
-    context.line(fmt::format("to += rest % {} * ({});", sizes[d], strides[d]));
-    context.line(fmt::format("rest /= {};", sizes[d]));
+  return {};
+}
+
+// In parentheses where it is not one word.
+std::string factor(const std::string& text) {
+  return text.find(' ') == std::string::npos ? text : "(" + text + ")";
+}
+
+// Element `n` of the implied shape in the result, which may be larger.
+std::string unpooled_index(const Texts& implied, const Texts& result) {
+  if (implied == result) return "n";
+  const Texts strides = stride_texts(result), own = stride_texts(implied);
+  std::string to;
+  for (size_t d = 0; d < own.size(); ++d) {
+    to += fmt::format("{}n / {} % {} * {}", d == 0 ? "" : " + ", factor(own[d]),
+                      implied[d] == "0" ? "1" : implied[d], factor(strides[d]));
   }
-  context.line(fmt::format("{}[to] = {}[i];", context.out(0), context.in(0)));
+  return to;
+}
+
+Status emit_unpool(EmitContext& context) {
+  MRVLC_TRY(require_widened(context));
+  Texts implied;
+  if (is_dynamic(context)) {
+    MRVLC_TRY(implied_texts(context, implied));
+  } else {
+    MRVLC_ASSIGN(UnpoolShapes s, unpool_shapes(emit_view(context)));
+    for (int64_t n : s.implied) implied.push_back(fmt::format("{}", n));
+  }
+  const Texts result = out_dims(context);
+  const std::string count = product_text(result);
+  if (count == "0") return {};
+  context.line(
+      fmt::format("memset({}, 0, {});", context.out(0), bytes_text(context.out_type(0).elem, count)));
+  open_loop(context, "i", product_text(in_dims(context, 0)));
+  context.line(fmt::format("const int64_t n = {}[i];", context.in(1)));
+  const std::string outside = fmt::format("n < 0 || n >= {}", product_text(implied));
+  if (is_dynamic(context)) {
+    context.fail_if(outside);
+  } else {
+    context.line(fmt::format("if ({}) continue;", outside));
+  }
+  context.line(
+      fmt::format("{}[{}] = {}[i];", context.out(0), unpooled_index(implied, result), context.in(0)));
   context.close();
   return {};
 }
@@ -194,8 +204,7 @@ const OpDef& def_MaxUnpool() {
     d.infer = infer_unpool;
     d.infer_dynamic = infer_dynamic_unpool;
     d.eval = eval_unpool;
-    d.emit = emit_unpool;
-    d.emit_dynamic = emit_dynamic_unpool;
+    d.emit = d.emit_dynamic = emit_unpool;
     d.declined = "accelerator: no unit writes where data says";
     return d;
   }();

@@ -9,6 +9,7 @@
 #include <set>
 #include <sstream>
 
+#include "mrvlc/partition/library.h"
 #include "mrvlc/partition/rules.h"
 #include "support/golden.h"
 
@@ -35,7 +36,10 @@ std::vector<rules::RuleFile> files_of(const std::string& input) {
 std::string run_case(const GoldenCase& c) {
   INFO(c.header);
   CHECK(kinds_seen.insert(c.command()).second);  // each kind once
-  const rules::LoadResult r = partition::load_rules(false, files_of(c.input));
+  // Those of a library have words of their own.
+  const std::vector<rules::RuleFile> files = files_of(c.input);
+  const rules::LoadResult r = c.command().starts_with(" call: ") ? partition::load_library_rules(files)
+                                                                 : partition::load_rules(false, files);
   std::string out;
   for (const Diag& d : r.diagnostics.list()) out += format_diag("my.rules", d) + "\n";
   for (const Diag& d : r.advice.list()) out += format_diag("my.rules", d) + "\n";

@@ -122,3 +122,50 @@ TEST_CASE("what crosses a border: once for all regions that take it alike, permu
   // The second region reads x as the first left it.
   CHECK(said == std::vector<std::string>{"0 in x", "0 out a", "1 in b", "1 out d"});
 }
+
+TEST_CASE("what crosses a border by the forms that regions were compiled to") {
+  const ir::Graph g = test::image_graph(
+      " %a = Conv(%x, %w) : f32[1,4,8,8]\n %b = Hardmax(%a) : f32[1,4,8,8]\n"
+      " %c = Conv(%b, %w) : f32[1,4,8,8]\n %d = Add(%c, %x) : f32[1,4,8,8]\n output %d\n");
+  const partition::Partition p = test::split(g);
+  REQUIRE(p.regions.size() == 2);
+  const auto value = [&](const char* name) { return *g.find_value(name); };
+  using Form = partition::DeviceForm;
+  const auto said = [&](const Form& first_x, const Form& second_x, const Form& result) {
+    std::string out;
+    const std::vector<partition::RegionForms> forms = {
+        {{first_x}, {{value("a"), false, false, {0, 1, 2, 3}}}},
+        {{{value("b"), true, false, {0, 1, 2, 3}}, second_x}, {result}},
+    };
+    for (const partition::Crossing& c : partition::crossings(g, p, forms))
+      out += std::to_string(c.region) + (c.to_device ? " in " : " out ") + g.value(c.value).name +
+             (c.casts ? " cast" : "") + (c.permutes ? " permuted" : "") + "\n";
+    return out;
+  };
+  const Form last{value("x"), true, true, {0, 2, 3, 1}}, turned{value("x"), true, true, {0, 3, 2, 1}},
+      half{value("x"), true, false, {0, 1, 2, 3}};
+  const Form same{value("d"), false, false, {0, 1, 2, 3}}, moved{value("d"), false, true, {0, 2, 3, 1}};
+  CHECK(said(last, last, same) == "0 in x cast permuted\n1 in b cast\n");
+  // In another order it is another form, though the host does the same to both.
+  CHECK(said(last, turned, same) == "0 in x cast permuted\n1 in b cast\n1 in x cast permuted\n");
+  CHECK(said(half, last, moved) == "0 in x cast\n1 in b cast\n1 in x cast permuted\n1 out d permuted\n");
+}
+
+TEST_CASE("what one region leaves in another form than the next one takes goes by way of the host") {
+  const ir::Graph g =
+      test::image_graph(" %a = Conv(%x, %w) : f32[1,4,8,8]\n %c = Conv(%a, %w) : f32[1,4,8,8]\n output %c\n");
+  partition::Options options;
+  options.borders = {"c"};
+  const partition::Partition p = test::split(g, options);
+  REQUIRE(p.regions.size() == 2);
+  const auto value = [&](const char* name) { return *g.find_value(name); };
+  const auto count = [&](std::vector<int64_t> left, std::vector<int64_t> taken) {
+    const std::vector<partition::RegionForms> forms = {
+        {{{value("x"), false, false, {}}}, {{value("a"), true, true, std::move(left)}}},
+        {{{value("a"), true, true, std::move(taken)}}, {{value("c"), false, false, {}}}},
+    };
+    return partition::crossings(g, p, forms).size();
+  };
+  CHECK(count({0, 2, 3, 1}, {0, 2, 3, 1}) == 0);
+  CHECK(count({0, 2, 3, 1}, {0, 3, 2, 1}) == 2);  // out, and in again
+}

@@ -8,6 +8,8 @@ namespace mrvlc::DiagCode {
 MRVLC_DIAG(0350, Error, Rejected, "target '{}': {}")
 MRVLC_DIAG(0351, Error, Rejected, "target '{}': field '{}' {}")
 MRVLC_DIAG(0352, Error, Usage, "no target named '{}'; known are {}")
+MRVLC_DIAG(0353, Error, Rejected, "target '{}': its file '{}' has the name of one that {}")
+MRVLC_DIAG(0354, Error, Usage, "--target: '{}' is named twice")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode

@@ -1,0 +1,136 @@
+#include "libraries.h"
+
+#include <algorithm>
+
+#include "mrvlc/driver/place.h"
+#include "mrvlc/support/diag/target.h"
+#include "mrvlc/support/file.h"
+#include "mrvlc/support/hash.h"
+#include "mrvlc/target/library.h"
+#include "rule_files.h"
+
+namespace mrvlc::driver {
+namespace {
+
+constexpr size_t kMaxSource = size_t{64} << 20;
+
+class PackageReader {
+ public:
+  PackageReader(const target::TargetText& text, Libraries& out)
+      : folder_(text.files.front().path.parent_path()), package_(text.files.front().name), out_(out) {}
+
+  Result<std::string> bytes(const std::string& file, size_t most) {
+    MRVLC_ASSIGN(std::string text, read_file(folder_ / file, most));
+    out_.read.push_back({ReadFile::Kind::Target, folder_ / file, package_ + "/" + file, sha256_hex(text)});
+    return text;
+  }
+
+  Result<partition::SoundRules> rules(const target::LibraryPackage& package, Diagnostics& diagnostics) {
+    std::vector<rules::RuleFile> files;
+    for (const std::string& name : package.rules) {
+      MRVLC_ASSIGN(std::string text, bytes(name, kMaxRuleFile));
+      files.push_back({(folder_ / name).string(), std::move(text)});
+    }
+    MRVLC_ASSIGN(partition::SoundRules loaded, partition::sound(partition::load_library_rules(files)));
+    for (const Diag& d : loaded->diagnostics.list()) diagnostics.add(d);
+    return loaded;
+  }
+
+  // A file of the package that goes to OUT.
+  Status copy(const std::string& file, std::string_view model) {
+    const bool ours =
+        file == std::string(model) + ".c" || file == std::string(model) + ".h" || file == "main.c";
+    if (ours) return make_diag<DiagCode::MRV0353>(printable(package_), printable(file), "the compile writes");
+    MRVLC_ASSIGN(std::string text, bytes(file, kMaxSource));
+    const auto there = std::ranges::find(out_.files, file, [](const auto& f) { return f.first; });
+    if (there == out_.files.end()) {
+      out_.files.emplace_back(file, std::move(text));
+    } else if (there->second != text) {
+      return make_diag<DiagCode::MRV0353>(printable(package_), printable(file), "another target has");
+    }
+    return {};
+  }
+
+ private:
+  std::filesystem::path folder_;
+  std::string package_;
+  Libraries& out_;
+};
+
+template <class T>
+void add_once(std::vector<T>& list, const T& item) {
+  if (std::ranges::find(list, item) == list.end()) list.push_back(item);
+}
+
+}  // namespace
+
+Status add_library(const std::string& name, const target::TargetText& text, std::string_view model,
+                   Libraries& out, Diagnostics& diagnostics) {
+  MRVLC_ASSIGN(const target::LibraryPackage package,
+               target::parse_library(text.json, text.files.front().path.string()));
+  if (package.name != name)
+    return make_diag<DiagCode::MRV0351>(
+        printable(name), "name", fmt::format("is '{}', not that of its folder", printable(package.name)));
+  PackageReader reader(text, out);
+  out.read.push_back({ReadFile::Kind::Target, text.files.front().path, name + "/target.json",
+                      sha256_hex(text.files.front().text)});
+  MRVLC_ASSIGN(partition::SoundRules rules, reader.rules(package, diagnostics));
+  out.rules.push_back({name, std::move(rules)});
+  if (package.split_bias) add_once(out.passes, std::string_view("split-bias"));
+  if (package.integers) add_once(out.passes, std::string_view("separate-dequantize"));
+  out.integers = out.integers || package.integers;
+  for (const std::string& file : package.headers) {
+    MRVLC_TRY(reader.copy(file, model));
+    add_once(out.linked.includes, "\"" + file + "\"");
+  }
+  for (const std::string& file : package.system_headers) add_once(out.linked.includes, "<" + file + ">");
+  for (const std::string& file : package.sources) {
+    MRVLC_TRY(reader.copy(file, model));
+    add_once(out.linked.sources, file);
+  }
+  for (const std::string& library : package.libraries) add_once(out.linked.libraries, library);
+  return {};
+}
+
+namespace {
+
+// Sorted: the ONNX nodes that dequantize weights of calls.
+Result<std::vector<ir::SourceId>> taken_weights(const ir::Graph& graph, const Libraries& libraries,
+                                                const target::Machine& machine) {
+  partition::Options options;
+  options.accelerator = false;
+  options.libraries = &libraries.rules;
+  MRVLC_ASSIGN(const partition::Partition p, partition::partition(graph, machine, options));
+  std::vector<ir::SourceId> out;
+  for (const partition::Call& call : p.calls) {
+    for (ir::NodeId n : call.nodes) {
+      const auto& sources = graph.lineage(n).sources;
+      if (dequantizes_constant(graph, graph.node(n))) out.insert(out.end(), sources.begin(), sources.end());
+    }
+  }
+  std::ranges::sort(out);
+  return out;
+}
+
+}  // namespace
+
+Status run_passes(ir::Graph& graph, std::span<const std::string_view> pipeline,
+                  const passes::RunOptions& options, const Libraries& libraries,
+                  const target::Machine& machine) {
+  passes::RunOptions run = options;
+  const auto others = options.context.stays;  // what other rules ask for
+  if (libraries.integers) {
+    run.context.stays = dequantizes_constant;
+    MRVLC_TRY(passes::run_passes(graph, pipeline, run));
+    MRVLC_TRY(passes::run_passes(graph, libraries.passes, run));
+    MRVLC_ASSIGN(std::vector<ir::SourceId> taken, taken_weights(graph, libraries, machine));
+    run.context.stays = [called = dequantizes_one_of(std::move(taken)), others](const auto& g,
+                                                                                const auto& node) {
+      return called(g, node) || (others && others(g, node));
+    };
+  }
+  MRVLC_TRY(passes::run_passes(graph, pipeline, run));
+  return passes::run_passes(graph, libraries.passes, run);
+}
+
+}  // namespace mrvlc::driver

@@ -1,0 +1,33 @@
+// Targets that are libraries of C functions: what a compile reads of their packages.
+#pragma once
+#include "mrvlc/chost/chost.h"
+#include "mrvlc/partition/library.h"
+#include "mrvlc/partition/partition.h"
+#include "mrvlc/passes/pass.h"
+#include "mrvlc/target/find.h"
+#include "read_files.h"
+
+namespace mrvlc::driver {
+
+struct Libraries {
+  std::vector<partition::Library> rules;  // in the order of --target
+  chost::Linked linked;
+  std::vector<std::pair<std::string, std::string>> files;  // of packages, for OUT: name and bytes
+  std::vector<ReadFile> read;
+  std::vector<std::string_view> passes;  // that they ask for, behind all others
+  bool integers = false;                 // one of them takes weights behind DequantizeLinear
+};
+
+// Adds the package of a target file of kind `call`, which was found by `name`. Warnings about its rules go to
+// `diagnostics`. `model`: names that the compile itself gives to files of OUT.
+Status add_library(const std::string& name, const target::TargetText& text, std::string_view model,
+                   Libraries& out, Diagnostics& diagnostics);
+
+// The passes of a compile, with those that libraries ask for. Weights behind DequantizeLinear stay integers
+// where a library takes them, and are folded elsewhere: what it takes is known when its rules have been
+// tried, so the passes run again then.
+Status run_passes(ir::Graph& graph, std::span<const std::string_view> pipeline,
+                  const passes::RunOptions& options, const Libraries& libraries,
+                  const target::Machine& machine);
+
+}  // namespace mrvlc::driver

@@ -1,0 +1,44 @@
+#include "package_build.h"
+
+#include <set>
+
+#include "mrvlc/support/diag/sim.h"
+#include "mrvlc/support/file.h"
+#include "mrvlc/support/temporary_dir.h"
+#include "run/process.h"
+
+namespace mrvlc::driver {
+namespace {
+
+// Names every function that is called; a macro may stand for one.
+std::string probe_text(const Libraries& library) {
+  std::set<std::string> functions;
+  for (const partition::Library& l : library.rules) {
+    for (const rules::Rule& r : l.rules->set.rules()) {
+      if (r.call) functions.insert(r.call->function);
+    }
+  }
+  std::string text;
+  for (const std::string& include : library.linked.includes) text += fmt::format("#include {}\n", include);
+  text += "void called_functions(void);\nvoid called_functions(void) {\n";
+  for (const std::string& f : functions) text += fmt::format("#ifndef {0}\n  (void){0};\n#endif\n", f);
+  return text + "}\n";
+}
+
+}  // namespace
+
+Status compile_package(const std::filesystem::path& folder, const Libraries& library) {
+  InterruptGuard guard;
+  MRVLC_ASSIGN(const TemporaryDir temporary, TemporaryDir::create());
+  const std::filesystem::path probe = temporary.path() / "called.c";
+  MRVLC_TRY(write_file_atomic(probe, probe_text(library)));
+  MRVLC_ASSIGN(std::vector<std::string> argv, c_compiler(""));
+  argv.insert(argv.end(), {"-std=c99", "-fsyntax-only", "-I" + folder.string(), probe.string()});
+  argv.insert(argv.end(), std::begin(kStrictCalls), std::end(kStrictCalls));
+  for (const std::string& source : library.linked.sources) argv.push_back((folder / source).string());
+  MRVLC_ASSIGN(const ProcessResult built, run_process(argv));
+  if (built.exit_code == 0) return {};
+  return make_diag<DiagCode::MRV0708>(argv[0], built.exit_code, built.output);
+}
+
+}  // namespace mrvlc::driver

@@ -1,0 +1,158 @@
+// Reads and checks packages of kind `call`.
+#include "mrvlc/target/library.h"
+
+#include <algorithm>
+
+#include "folders.h"
+#include "mrvlc/support/characters.h"
+#include "mrvlc/support/diag/target.h"
+#include "text.h"
+
+namespace mrvlc::target {
+namespace {
+
+constexpr size_t kMaxFiles = 64;
+
+class LibraryReader {
+ public:
+  explicit LibraryReader(std::string_view shown) : shown_(printable(shown)) {}
+
+  Result<LibraryPackage> run(std::string_view text) {
+    MRVLC_ASSIGN(root_, parse_target_json(text, shown_));
+    for (const auto& [key, value] : root_.items()) {
+      if (key == "extends") return field(key, "does not go with kind 'call'");
+      constexpr std::string_view kKeys[] = {"name",       "description", "kind",           "rules",
+                                            "headers",    "sources",     "system_headers", "libraries",
+                                            "split_bias", "integers"};
+      if (std::ranges::find(kKeys, key) == std::end(kKeys)) return field(key, "is unknown");
+    }
+    MRVLC_TRY(text_of("name", out_.name));
+    MRVLC_TRY(text_of("description", out_.description));
+    MRVLC_TRY(list("rules", ".rules", out_.rules));
+    MRVLC_TRY(list("headers", ".h", out_.headers));
+    MRVLC_TRY(list("sources", ".c", out_.sources));
+    MRVLC_TRY(list("system_headers", ".h", out_.system_headers));
+    MRVLC_TRY(list("libraries", "", out_.libraries));
+    MRVLC_TRY(flag("split_bias", out_.split_bias));
+    MRVLC_TRY(flag("integers", out_.integers));
+    if (out_.rules.empty()) out_.rules.push_back(out_.name + ".rules");
+    return std::move(out_);
+  }
+
+ private:
+  Diag field(std::string_view name, std::string_view what) const {
+    return make_diag<DiagCode::MRV0351>(shown_, printable(name), what);
+  }
+
+  Status text_of(const char* key, std::string& out) const {
+    const auto value = root_.find(key);
+    if (value == root_.end()) return field(key, "is missing");
+    if (!value->is_string() || value->get_ref<const std::string&>().empty())
+      return field(key, "is no text, or empty");
+    out = value->get<std::string>();
+    return {};
+  }
+
+  Status flag(const char* key, bool& out) const {
+    const auto value = root_.find(key);
+    if (value == root_.end()) return {};
+    if (!value->is_boolean()) return field(key, "is neither true nor false");
+    out = value->get<bool>();
+    return {};
+  }
+
+  // What stands in an #include, a Makefile and a linker's option.
+  static bool is_safe(std::string_view name, bool folders) {
+    return !name.empty() && name[0] != '-' && name[0] != '.' && name[0] != '/' &&
+           name.find("..") == std::string_view::npos && std::ranges::all_of(name, [&](char c) {
+             return is_word(c) || c == '.' || c == '-' || c == '+' || (folders && c == '/');
+           });
+  }
+
+  Status list(const std::string& key, std::string_view ending, std::vector<std::string>& out) const {
+    const auto value = root_.find(key);
+    if (value == root_.end()) return {};
+    if (!value->is_array() || value->size() > kMaxFiles)
+      return field(key, fmt::format("is no list of at most {} names", kMaxFiles));
+    for (const Json& item : *value) {
+      const std::string name = item.is_string() ? item.get<std::string>() : "";
+      if (!is_safe(name, key == "system_headers") || !name.ends_with(ending))
+        return field(key,
+                     ending.empty()
+                         ? "takes names as behind -l"
+                         : fmt::format("takes names of files that end in '{}', without folders", ending));
+      if (std::ranges::find(out, name) != out.end()) return field(key, fmt::format("has '{}' twice", name));
+      out.push_back(name);
+    }
+    return {};
+  }
+
+  std::string shown_;
+  Json root_;
+  LibraryPackage out_;
+};
+
+}  // namespace
+
+namespace {
+
+constexpr std::string_view kNewTarget = R"({{
+  "name": {0},
+  "description": "A library of C functions",
+  "kind": "call",
+  "headers": ["{1}.h"],
+  "sources": ["{1}.c"]
+}}
+)";
+
+constexpr std::string_view kNewRules =
+    R"(# Which operators are computed by which function. %x and %y are the tensors of the pattern.
+rule {1}_relu {{
+  layer call
+  priority 100
+  why "Relu of floats is a call of {1}_relu"
+  match {{ %y = Relu(%x) }}
+  where elem(%x) == f32
+  call {1}_relu(%x, %y, elements(%x))
+}}
+)";
+
+constexpr std::string_view kNewHeader = R"(#include <stddef.h>
+
+void {1}_relu(const float* x, float* y, size_t count);
+)";
+
+constexpr std::string_view kNewSource = R"(#include "{1}.h"
+
+void {1}_relu(const float* x, float* y, size_t count) {{
+  for (size_t i = 0; i < count; ++i) y[i] = x[i] < 0 ? 0 : x[i];
+}}
+)";
+
+}  // namespace
+
+Result<std::vector<PackageFile>> new_library(std::string_view name) {
+  const bool c_name = std::ranges::all_of(name, is_word) && !name.empty() && !is_digit(name[0]);
+  if (!c_name || name == "host")
+    return make_diag<DiagCode::MRV0351>(printable(name), "name",
+                                        "must be letters, digits and underscores: functions begin with it");
+  auto file = [&](std::string_view ending, std::string_view text) {
+    const std::string quoted = Json(name).dump();
+    return PackageFile{
+        ending == "target.json" ? std::string(ending) : std::string(name) + std::string(ending),
+        fmt::format(fmt::runtime(text), quoted, name)};
+  };
+  return std::vector<PackageFile>{file("target.json", kNewTarget), file(".rules", kNewRules),
+                                  file(".h", kNewHeader), file(".c", kNewSource)};
+}
+
+bool is_library(std::string_view json) {
+  auto root = parse_target_json(json, "");
+  return root.ok() && root->value("kind", Json()) == "call";
+}
+
+Result<LibraryPackage> parse_library(std::string_view json, std::string_view shown_name) {
+  return LibraryReader(shown_name).run(json);
+}
+
+}  // namespace mrvlc::target

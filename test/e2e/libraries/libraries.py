@@ -1,0 +1,158 @@
+"""usage: libraries.py MRVLC PACKAGES SOURCE WORK
+
+Compiles models for the libraries of the folder PACKAGES, builds and runs the programs, and holds against each other: the results
+and those of the host alone; the calls the library counted and placement.json; idmap.json and the text of the stub; reasons of
+what the library does not take. SOURCE: the project's folder; models of $MRVLC_SHARED/data/zoo are taken, too, where it is set. WORK
+is emptied first.
+"""
+
+import json
+import os
+import pathlib
+import random
+import shutil
+import struct
+import subprocess
+import sys
+
+MRVLC, PACKAGES, SOURCE, WORK = (pathlib.Path(a) for a in sys.argv[1:])
+LARGEST_CALL = 2048  # bytes of C
+
+
+def read(folder, name):
+    return json.loads((folder / name).read_text())
+
+
+def run(command, environment=None, status=0):
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, env={**os.environ, **(environment or {})})
+    assert done.returncode == status, f"{command}: {done.returncode}\n{done.stdout}{done.stderr}"
+    return done.stdout + done.stderr
+
+
+def write_npy(path, shape, kind, values):
+    header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {tuple(shape)}, }}"
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    code = {"<f4": "f", "<f2": "e"}[kind]
+    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack(f"<{len(values)}{code}", *values))
+
+
+def read_npy(path):
+    data = path.read_bytes()
+    begin = 10 + struct.unpack_from("<H", data, 8)[0]
+    code, size = {"<f4": ("f", 4), "<f2": ("e", 2)}[data[10:begin].decode().split("'descr': '")[1][:3]]
+    return struct.unpack(f"<{(len(data) - begin) // size}{code}", data[begin:])
+
+
+def write_inputs(out, folder):
+    """Numbers from a fixed seed for every input: the arguments of `mrvlc run`."""
+    arguments = []
+    for port in read(out, "manifest.json")["inputs"]:
+        count = 1
+        for extent in port["shape"]:
+            count *= extent
+        draw = random.Random(port["name"])
+        file = folder / f"in_{port['file']}.npy"
+        write_npy(file, port["shape"], {"f32": "<f4", "f16": "<f2"}[port["type"]], [draw.uniform(-1, 1) for _ in range(count)])
+        arguments += ["--input", f"{port['name']}={file}"]
+    return arguments
+
+
+def compile_for(model, targets, out, *options):
+    run([MRVLC, "compile", model, "-o", out, "--target", targets, "--target-dir", PACKAGES, "--no-probe", *options])
+
+
+def results(out, folder, environment=None):
+    where = folder / f"results_{out.name}"
+    run([MRVLC, "run", out, *write_inputs(out, folder), "--output-dir", where, "--target-dir", PACKAGES], environment)
+    return {file.name: read_npy(file) for file in where.glob("*.npy")}
+
+
+def check_same(got, want, tolerance):
+    assert got.keys() == want.keys() and want
+    for name, values in want.items():
+        worst = max(abs(a - b) / (1 + abs(b)) for a, b in zip(got[name], values))
+        assert len(got[name]) == len(values) and worst <= tolerance, f"{name}: {worst}"
+
+
+def check_map(out, library):
+    """Each call of the placement is a function of the stub that holds it, and of its nodes."""
+    idmap, placement = read(out, "idmap.json"), read(out, "placement.json")
+    functions = {f["symbol"]: f for f in idmap["host_functions"]}
+    exprs = {e for call in idmap.get("calls", []) for e in call["exprs"]}
+    for call in idmap.get("calls", []):
+        function = functions[call["symbol"]]
+        lines = (out / function["file"]).read_text().splitlines()[function["first_line"] - 1 : function["last_line"]]
+        assert sum(call["function"] + "(" in line for line in lines) >= 1, call
+        assert sum(len(line) + 1 for line in lines) <= LARGEST_CALL, call
+        assert function["expr_id"] in call["exprs"], call
+    for node in placement["nodes"]:
+        taken = node.get("target") == library
+        assert taken == (node.get("expr_id") in exprs), node
+        if node["op_type"] == "Conv" and not taken and node["where"] == "cpu":
+            assert "Rule '" in node["reason"] and "does not take it" in node["reason"], node["reason"]
+    return len(idmap.get("calls", []))
+
+
+def check_strict(out, name):
+    flags = "-std=c99 -Wall -Wextra -Wconversion -Wshadow -Wcast-qual -pedantic -Werror".split()
+    run([os.environ.get("CC", "cc"), *flags, f"-I{SOURCE}/include", "-c", out / f"{name}.c", "-o", out.parent / "strict.o"])
+
+
+def try_model(model, folder, least):
+    """`least`: calls that must come about, by library."""
+    folder.mkdir()
+    host = folder / "host"
+    compile_for(model, "host", host)
+    name = read(host, "manifest.json")["model"]["name"]
+    want = results(host, folder)
+    tolerance = 2e-3 if any(p["type"] == "f16" for p in read(host, "manifest.json")["outputs"]) else 1e-4
+    for library, calls in least.items():
+        out = folder / library
+        compile_for(model, f"{library},host", out)
+        counted = folder / "calls.txt"
+        check_same(results(out, folder, {"VANILLA_CALLS": str(counted)}), want, tolerance)
+        made = check_map(out, library)
+        assert made >= calls, f"{model.name}: {made} calls of {library}"
+        assert read(out, "report.json")["placement"]["libraries"][0]["calls"] == made
+        if library == "vanilla" and made:
+            assert int(counted.read_text()) == made, "the library counted other calls"
+        check_strict(out, name)
+        print(f"{model.name}: {made} calls of {library}", flush=True)
+    # With an accelerator before and behind: all three compute.
+    for targets in ("vanilla,cn10ka,nn,host", "cn10ka,vanilla,host"):
+        out = folder / targets.replace(",", "_")
+        compile_for(model, targets, out)
+        check_same(results(out, folder), want, 2e-2)
+
+
+def failing_library(model, folder):
+    """What a function returns instead of success reaches the caller, with the operator's name."""
+    out = folder / "nn"
+    text = run([MRVLC, "run", out, *write_inputs(out, folder), "--output-dir", folder / "none"], {"NN_FAIL": "1"}, 1)
+    call = read(out, "idmap.json")["calls"][0]
+    node = next(n for n in read(out, "placement.json")["nodes"] if n.get("expr_id") in call["exprs"])
+    for said in (f"'{node['name']}'", "a function of a library failed", "device code 7", f"expression {call['exprs'][0]}"):
+        assert said in text, text
+
+
+def same_bytes(model, folder):
+    compile_for(model, "nn,host", folder / "again")
+    for file in (folder / "nn").iterdir():
+        assert file.read_bytes() == (folder / "again" / file.name).read_bytes(), file
+
+
+def main():
+    shutil.rmtree(WORK, ignore_errors=True)
+    WORK.mkdir(parents=True)
+    digits = SOURCE / "models" / "digits" / "digits.onnx"
+    try_model(digits, WORK / "digits", {"vanilla": 1, "nn": 1})
+    failing_library(digits, WORK / "digits")
+    same_bytes(digits, WORK / "digits")
+    zoo = pathlib.Path(os.environ.get("MRVLC_SHARED", "/nowhere")) / "data" / "zoo"
+    for name, vanilla, nn in (("mnist_cntk", 2, 2), ("tiny_resnet8_f32", 5, 9), ("squeezenet_fp16", 25, 26)):
+        model = zoo / f"{name}.onnx"
+        if model.exists():
+            try_model(model, WORK / name, {"vanilla": vanilla, "nn": nn})
+
+
+main()
