@@ -27,9 +27,15 @@ FORMS = {"pointwise": 2, "depthwise": 3, "grouped": 4, "row": 5, "depthwise-any"
 PRODUCTS = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 
 
+WIDE = 7
+GATHERED = ("Conv", "Conv/grouped")  # convolutions that gather their input: a step is an element of that
+
+
 def probe_model(**rates):
-    """A host model that counts: seconds become 1e-9 of what is counted."""
+    """A host model that counts: seconds become 1e-9 of what is counted. `wide`: operators whose wide form counts sevenfold."""
     operators = {"default": {"mac_ns": rates.get("mac", 0), "step_ns": rates.get("step", 0)}}
+    for op in rates.get("wide", ()):
+        operators[f"{op}/wide"] = {"mac_ns": 0, "step_ns": WIDE}
     for form, factor in FORMS.items() if rates.get("forms") else ():
         for op in PRODUCTS:
             operators[f"{op}/{form}"] = {"mac_ns": factor, "step_ns": 0}
@@ -49,7 +55,9 @@ def counted(mrvlc, model, work, **rates):
     return {n["expr_id"]: (n["op_type"], 1e9 * n["seconds"]) for n in report["host"]["nodes"]}
 
 
-def key_of(op, macs, with_forms):
+def key_of(op, macs, with_forms, steps, with_wide):
+    if not macs and steps and round(with_wide / steps) == WIDE:
+        return f"{op}/wide"
     factor = round(with_forms / macs) if macs else 1
     form = next((f for f, n in FORMS.items() if n == factor), None)
     return f"{op}/{form}" if form else op
@@ -59,6 +67,7 @@ def equations(args, model, work):
     """For each function of the stub: its seconds, its operators as (key, macs, steps), its bytes of constants."""
     macs, forms, steps, constants = (counted(args.mrvlc, model, work, **{k: 1} if k != "forms" else {"mac": 1, "forms": True})
                                      for k in ("mac", "forms", "step", "byte"))
+    wide = counted(args.mrvlc, model, work, step=1, wide={op for op, _ in steps.values()} - set(PRODUCTS))
     partition_cost.compile_model(args.mrvlc, model, work / "host", "--target", "host")
     seconds = partition_cost.measure(work / "host", args.include, args.seconds, nodes=True,
                                      domain=calibration_models.domain(model))[1]
@@ -71,7 +80,7 @@ def equations(args, model, work):
         time = seconds.get(expr)
         if time is None or not ids:
             continue
-        terms = [(key_of(macs[e][0], macs[e][1], forms[e][1]), macs[e][1], steps[e][1]) for e in ids]
+        terms = [(key_of(macs[e][0], macs[e][1], forms[e][1], steps[e][1], wide[e][1]), macs[e][1], steps[e][1]) for e in ids]
         yield time, terms, sum(constants[e][1] for e in ids)
 
 
@@ -104,6 +113,11 @@ def reference_loop():
     return min(once() for _ in range(10))
 
 
+def steps_count(key):
+    """Products whose steps take time beside their multiply-accumulates."""
+    return "/depthwise" in key or key in GATHERED
+
+
 def fit(rows):
     """Rates by column: least squares of the relative error, none negative, by coordinate descent."""
     columns = ["call", "byte"]
@@ -117,7 +131,7 @@ def fit(rows):
         for key, macs, steps in terms:
             if macs:
                 a[i, columns.index((key, "mac"))] += macs
-            if not macs or "/depthwise" in key:
+            if not macs or steps_count(key):
                 a[i, columns.index((key, "step"))] += steps
         a[i] /= 1e9 * time
     used = np.where((a != 0).any(axis=0))[0]

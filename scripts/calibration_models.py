@@ -7,6 +7,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 FUNCTIONS = ("Abs Acos Acosh Asin Asinh Atan Atanh Ceil Celu Cos Cosh Elu Erf Exp Floor HardSigmoid HardSwish LeakyRelu Log Mish "
              "Neg Reciprocal Relu Round Selu Sigmoid Sign Sin Sinh Softplus Softsign Sqrt Tan Tanh ThresholdedRelu").split()
+# Of integers of 8 bytes, as quantised networks have them beside floats.
+WIDE = "Add Sub Mul Div".split()
 BINARY = "Add Sub Mul Div Pow Max Min PRelu Greater Less Equal".split()
 REDUCTIONS = "ReduceSum ReduceMean ReduceMax ReduceL2 ReduceLogSumExp".split()
 IMAGE = (1, 16, 64, 64)
@@ -54,7 +56,8 @@ def convolutions(folder):
     for shape in [((3, 3), 56, 56, 32, 32, 1), ((3, 3), 28, 28, 64, 64, 1), ((3, 3), 25, 5, 64, 64, 1), ((3, 3), 7, 7, 256, 256, 1),
                   ((5, 5), 28, 28, 64, 64, 2), ((5, 5), 7, 7, 256, 256, 2), ((3, 1), 32, 1, 64, 64), ((9, 1), 64, 1, 128, 128),
                   ((15, 1), 40, 1, 64, 64), ((1, 5), 4, 50, 64, 64), ((3, 3), 28, 28, 32, 1), ((3, 3), 7, 7, 128, 1),
-                  ((3, 1), 64, 1, 64, 1), ((1, 1), 28, 28, 64, 1), ((1, 1), 64, 1, 128, 1)]:
+                  ((3, 1), 64, 1, 64, 1), ((1, 1), 28, 28, 64, 1), ((1, 1), 64, 1, 128, 1),
+                  ((5, 5), 28, 28, 8, 1), ((3, 3), 28, 28, 8, 1), ((3, 3), 14, 14, 16, 1)]:
         yield pair_of_convolutions(folder, *shape)
 
 
@@ -80,6 +83,10 @@ def host_models(folder):
     for op in BINARY:
         kind = TensorProto.BOOL if op in ("Greater", "Less", "Equal") else TensorProto.FLOAT
         yield model(folder, op, op, IMAGE, operands=("x", "z"), kind=kind)
+    for op in WIDE:  # by one number, as inputs that are no floats are zeros
+        yield model(folder, f"{op}_wide", op, IMAGE, weights=[np.array(16)], kind=TensorProto.INT64, type_in=TensorProto.INT64)
+    yield model(folder, "Cast_to_wide", "Cast", IMAGE, {"to": TensorProto.INT64}.items(), kind=TensorProto.INT64)
+    yield model(folder, "Cast_from_wide", "Cast", IMAGE, {"to": TensorProto.FLOAT}.items(), type_in=TensorProto.INT64)
     yield from pools(folder)
     yield from rows(folder)
     yield from convolutions(folder)

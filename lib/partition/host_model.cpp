@@ -19,7 +19,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr size_t kMaxHostModelBytes = 1 << 20;
 constexpr double kMostNanoseconds = 1e9;
-constexpr std::string_view kDepthwise = "depthwise", kDepthwiseAny = "depthwise-any";
+constexpr std::string_view kDepthwise = "depthwise", kDepthwiseAny = "depthwise-any",
+                           kPointwise = "pointwise", kWide = "wide";
 
 struct RateField {
   const char* name;
@@ -132,7 +133,14 @@ std::string_view window_form(const ops::ConvParams& p) {
                         std::ranges::all_of(p.dilations, [](int64_t d) { return d == 1; });
     return common ? kDepthwise : kDepthwiseAny;
   }
-  return std::ranges::all_of(p.kernel, [](int64_t k) { return k == 1; }) ? "pointwise" : "";
+  return std::ranges::all_of(p.kernel, [](int64_t k) { return k == 1; }) ? kPointwise : "";
+}
+
+// Elements of 8 bytes: half as many in a register, and arithmetic that has no instruction for several.
+bool is_wide(const ir::Graph& graph, const ir::Node& node) {
+  auto wide = [&](ir::ValueId v) { return v.valid() && byte_size(graph.value(v).type.elem) == 8; };
+  auto computed = [&](ir::ValueId v) { return wide(v) && !graph.is_constant(v); };
+  return std::ranges::any_of(node.outputs, wide) || std::ranges::any_of(node.inputs, computed);
 }
 
 bool is_depthwise(std::string_view form) {
@@ -154,11 +162,21 @@ double rows_of(const ir::Graph& graph, ir::ValueId v) {
   return static_cast<double>(type.elements()) / static_cast<double>(std::max<int64_t>(type.shape.back(), 1));
 }
 
+// Elements of the input that a convolution gathers for its products: each once, however many channels of the
+// output read it.
+double gathered(const ir::Graph& graph, const ir::Node& node) {
+  const auto p = ops::conv_params(ops::infer_context(graph, node));
+  if (!p.ok()) return 0;
+  return static_cast<double>(ops::macs(graph, node)) * static_cast<double>(p->group) /
+         static_cast<double>(std::max<int64_t>(p->out_channels, 1));
+}
+
 // What is read and written, windows as often as they meet an element; of a depthwise convolution rows, each
-// of which is begun and ended.
+// of which is begun and ended; of others what is gathered.
 double steps_of_node(const ir::Graph& graph, const ir::Node& node) {
-  if (is_depthwise(host_form(graph, node)))
-    return rows_of(graph, node.inputs[0]) + rows_of(graph, node.outputs[0]);
+  const std::string_view form = host_form(graph, node);
+  if (is_depthwise(form)) return rows_of(graph, node.inputs[0]) + rows_of(graph, node.outputs[0]);
+  if (node.is(Op::Conv) && form != kPointwise) return gathered(graph, node);
   double out = 0, in = 0, taps = 1;
   for (ir::ValueId v : node.outputs)
     if (v.valid()) out += static_cast<double>(graph.value(v).type.elements());
@@ -193,7 +211,7 @@ std::string_view host_form(const ir::Graph& graph, const ir::Node& node) {
     auto p = ops::conv_params(context);
     return p.ok() ? window_form(*p) : "";
   }
-  if (!accel.has(LayerKind::Fc) && !accel.has(LayerKind::Matmul)) return "";
+  if (!accel.has(LayerKind::Fc) && !accel.has(LayerKind::Matmul)) return is_wide(graph, node) ? kWide : "";
   const Shape& out = graph.value(node.outputs[0]).type.shape;
   return out.size() < 2 || element_count(out) == out.back() ? "row" : "";
 }

@@ -218,7 +218,8 @@ class RuleText {
 
 }  // namespace
 
-std::string random_rules(Dice& dice, const ir::Graph& graph, const ir::Graph& imported) {
+std::string random_rules(Dice& dice, const ir::Graph& graph, const ir::Graph& imported,
+                         const ir::Graph& integers) {
   std::string out;
   std::vector<std::string> groups;
   while (dice.chance(25)) {
@@ -232,7 +233,7 @@ std::string random_rules(Dice& dice, const ir::Graph& graph, const ir::Graph& im
   const int64_t count = dice.pick(1, 4);
   for (int i = 0; i < count; ++i) {
     const rules::Stage stage = dice.chance(35) ? rules::Stage::Source : rules::Stage::Canonical;
-    const ir::Graph& seen = stage == rules::Stage::Source ? imported : graph;
+    const ir::Graph& seen = stage == rules::Stage::Source ? imported : dice.chance(25) ? integers : graph;
     out +=
         dice.chance(60) ? faithful_rule(dice, seen, stage, i) : RuleText(dice, seen, stage, groups).make(i);
   }

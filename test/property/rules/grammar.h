@@ -7,7 +7,9 @@
 
 namespace mrvlc::rule_trials {
 
-// `graph` is what the passes make of `imported`.
-std::string random_rules(random::Dice& dice, const ir::Graph& graph, const ir::Graph& imported);
+// `graph` is what the passes make of `imported`, `integers` what they make of it when weights behind
+// DequantizeLinear stay as they are.
+std::string random_rules(random::Dice& dice, const ir::Graph& graph, const ir::Graph& imported,
+                         const ir::Graph& integers);
 
 }  // namespace mrvlc::rule_trials

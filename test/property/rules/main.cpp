@@ -49,7 +49,8 @@ Result<Case> make_case(uint64_t seed) {
   if (c.trial.graph.topological_order().empty()) return c;  // all of it folded
   random::Dice dice(seed * 2 + 1);
   partition::Options& o = c.trial.options;
-  c.rules = random_rules(dice, c.trial.graph, *c.trial.imported);
+  MRVLC_ASSIGN(const ir::Graph integers, with_integer_weights(*c.trial.imported));
+  c.rules = random_rules(dice, c.trial.graph, *c.trial.imported, integers);
   c.trial.rule_files = {{"random.rules", c.rules}};
   c.trial.default_rules = dice.chance(40);
   o.tiles = dice.of({1u, 2u, 4u, 8u});

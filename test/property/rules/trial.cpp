@@ -33,6 +33,12 @@ double distance(const Tensor& a, const Tensor& b) {
   return most;
 }
 
+passes::RunOptions pass_options() {
+  passes::RunOptions options;
+  options.context.half_weights = true;  // as where there is an accelerator
+  return options;
+}
+
 class Runner {
  public:
   explicit Runner(Trial trial) : t_(std::move(trial)) {}
@@ -44,7 +50,7 @@ class Runner {
     auto rules = partition::sound_rules(t_.default_rules, t_.rule_files);
     if (!rules.ok()) return refused(rules.error());
     t_.options.rules = *std::move(rules);
-    if (t_.imported) sources_ = partition::match_sources(*t_.imported, t_.options.rules->set, machine_);
+    if (t_.imported && !match_beforehand()) return v_;
     if (t_.keep_layers && !name_layers()) return v_;
     auto placed = driver::place(t_.graph, machine_, t_.options, sources_);
     if (!placed.ok()) return refused(placed.error());
@@ -76,6 +82,19 @@ class Runner {
     // What is legal can be lowered.
     if (d.code == DiagCode::MRV0502) v_.outcome = Outcome::Wrong;
     return v_;
+  }
+
+  // As the driver does; where integer weights stay, the graph is another one.
+  bool match_beforehand() {
+    passes::RunOptions run = pass_options();
+    auto matches = driver::match_beforehand(*t_.imported, t_.options.rules->set, machine_, run);
+    if (!matches.ok()) return refused(matches.error()), false;
+    sources_ = *std::move(matches);
+    if (!run.context.stays) return true;
+    t_.graph = *t_.imported;
+    const Status s = passes::run_passes(t_.graph, passes::default_pipeline(), run);
+    if (!s.ok()) refused(s.error());
+    return s.ok();
   }
 
   // False: the rules are refused.
@@ -192,9 +211,11 @@ class Runner {
 }  // namespace
 
 Status simplify(ir::Graph& graph) {
-  passes::RunOptions options;
-  options.context.half_weights = true;  // as where there is an accelerator
-  return passes::run_passes(graph, passes::default_pipeline(), options);
+  return passes::run_passes(graph, passes::default_pipeline(), pass_options());
+}
+
+Result<ir::Graph> with_integer_weights(const ir::Graph& imported) {
+  return driver::with_integer_weights(imported, pass_options());
 }
 
 Verdict run(Trial trial) {

@@ -38,6 +38,8 @@ struct Verdict {
 
 // The passes that run before rules do; the graph that rules see.
 Status simplify(ir::Graph& graph);
+// What canonical rules that name DequantizeLinear see.
+Result<ir::Graph> with_integer_weights(const ir::Graph& imported);
 // `trial.graph` is simplified already.
 Verdict run(Trial trial);
 

@@ -80,3 +80,32 @@ TEST_CASE("a depthwise convolution takes rows, and 16 outputs of each at once") 
   CHECK(partition::host_form(g, conv) == "depthwise-any");
   CHECK(partition::host_seconds(*model, g, conv) == Approx(1e-9 * (5 + 2 * 4 * 8 * 16 + 3 * 2 * 4 * 8)));
 }
+
+TEST_CASE("a convolution gathers its input once, however many channels of its output read that") {
+  std::string weights = "1";
+  for (int i = 1; i < 8 * 2 * 9; ++i) weights += ", 1";
+  const ir::Graph g = test::image_graph(" const %d : f32[8,2,3,3] = [" + weights +
+                                        "]\n %a = Conv(%x, %d) {group = 2} : f32[1,8,6,6]\n output %a\n");
+  auto model = partition::parse_host_model(with(R"(, "Conv": {"mac_ns": 2, "step_ns": 3})"), "file");
+  REQUIRE(model.ok());
+  const ir::Node& conv = g.node(g.value(*g.find_value("a")).producer);
+  const double taps = 4 * 9 * 36;  // channels of the input, window, outputs of a channel
+  CHECK(partition::host_seconds(*model, g, conv) == Approx(1e-9 * (5 + 2 * taps * 8 / 2 + 3 * taps)));
+}
+
+TEST_CASE("elements of 8 bytes have a form of their own") {
+  const ir::Graph g = test::image_graph(
+      " %a = Cast(%x) {to = i64} : i64[1,4,8,8]\n %b = Cast(%a) {to = f32} : f32[1,4,8,8]\n"
+      " %c = Abs(%b) : f32[1,4,8,8]\n output %c\n");
+  auto model = partition::parse_host_model(
+      with(R"(, "Cast/wide": {"mac_ns": 0, "step_ns": 7}, "Cast": {"mac_ns": 0, "step_ns": 2})"), "file");
+  REQUIRE(model.ok());
+  auto form = [&](const char* name) {
+    return partition::host_form(g, g.node(g.value(*g.find_value(name)).producer));
+  };
+  CHECK(form("a") == "wide");
+  CHECK(form("b") == "wide");
+  CHECK(form("c").empty());
+  const ir::Node& cast = g.node(g.value(*g.find_value("a")).producer);
+  CHECK(partition::host_seconds(*model, g, cast) == Approx(1e-9 * (5 + 7 * 256)));
+}
