@@ -1,6 +1,7 @@
 #include "libraries.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "mrvlc/driver/place.h"
 #include "mrvlc/support/diag/target.h"
@@ -25,15 +26,13 @@ class PackageReader {
     return text;
   }
 
-  Result<partition::SoundRules> rules(const target::LibraryPackage& package, Diagnostics& diagnostics) {
-    std::vector<rules::RuleFile> files;
-    for (const std::string& name : package.rules) {
-      MRVLC_ASSIGN(std::string text, bytes(name, kMaxRuleFile));
-      files.push_back({(folder_ / name).string(), std::move(text)});
-    }
-    MRVLC_ASSIGN(partition::SoundRules loaded, partition::sound(partition::load_library_rules(files)));
-    for (const Diag& d : loaded->diagnostics.list()) diagnostics.add(d);
-    return loaded;
+  Result<std::vector<rules::RuleFile>> rules(const target::LibraryPackage& package) {
+    std::vector<std::filesystem::path> files;
+    for (const std::string& name : package.rules) files.push_back(folder_ / name);
+    return read_rule_files(files, [this](const std::filesystem::path& file, const std::string& text) {
+      out_.read.push_back(
+          {ReadFile::Kind::Target, file, package_ + "/" + file.filename().string(), sha256_hex(text)});
+    });
   }
 
   // A file of the package that goes to OUT.
@@ -74,8 +73,12 @@ Status add_library(const std::string& name, const target::TargetText& text, std:
   PackageReader reader(text, out);
   out.read.push_back({ReadFile::Kind::Target, text.files.front().path, name + "/target.json",
                       sha256_hex(text.files.front().text)});
-  MRVLC_ASSIGN(partition::SoundRules rules, reader.rules(package, diagnostics));
+  MRVLC_ASSIGN(std::vector<rules::RuleFile> files, reader.rules(package));
+  MRVLC_ASSIGN(partition::SoundRules rules, partition::sound(partition::load_library_rules(files)));
+  for (const Diag& d : rules->diagnostics.list()) diagnostics.add(d);
   out.rules.push_back({name, std::move(rules)});
+  out.rule_files.insert(out.rule_files.end(), std::make_move_iterator(files.begin()),
+                        std::make_move_iterator(files.end()));
   if (package.split_bias) add_once(out.passes, std::string_view("split-bias"));
   if (package.integers) add_once(out.passes, std::string_view("separate-dequantize"));
   out.integers = out.integers || package.integers;

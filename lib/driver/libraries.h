@@ -11,6 +11,7 @@ namespace mrvlc::driver {
 
 struct Libraries {
   std::vector<partition::Library> rules;  // in the order of --target
+  std::vector<rules::RuleFile> rule_files;
   chost::Linked linked;
   std::vector<std::pair<std::string, std::string>> files;  // of packages, for OUT: name and bytes
   std::vector<ReadFile> read;

@@ -3,12 +3,14 @@
 
 #include <set>
 
+#include "libraries.h"
 #include "mrvlc/driver/rules_targets.h"
 #include "mrvlc/rules/format.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/rules.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/target/find.h"
+#include "mrvlc/target/library.h"
 #include "rule_files.h"
 
 namespace mrvlc::driver {
@@ -60,13 +62,38 @@ Result<std::vector<rules::RuleFile>> read_rule_files(const std::vector<std::file
 Result<target::Machine> machine_of(const CompileOptions& options) {
   const std::string& name = options.targets.front();
   MRVLC_ASSIGN(const target::TargetText text, target::find_target(name, options.target_dirs));
+  if (target::is_library(text.json))
+    return make_diag<DiagCode::MRV0004>(
+        fmt::format("--target: '{}' is a library, this command takes an accelerator; placement.json of a "
+                    "compile tells what "
+                    "each of a library's rules came to",
+                    printable(name)));
   return target::read_machine(name, text);
 }
 
 namespace {
 
+// The rules of the first target, when that is a library.
+Result<std::optional<Libraries>> library_of(const CompileOptions& options) {
+  const std::string& name = options.targets.front();
+  if (name == "host") return std::optional<Libraries>();
+  MRVLC_ASSIGN(const target::TargetText text, target::find_target(name, options.target_dirs));
+  if (!target::is_library(text.json)) return std::optional<Libraries>();
+  Diagnostics said_by_check;
+  Libraries out;
+  MRVLC_TRY(add_library(name, text, "", out, said_by_check));
+  return std::optional(std::move(out));
+}
+
+// Those of the target, unless --no-default-rules, and of the options' files.
 Result<partition::SoundRules> sound_rules(const CompileOptions& options) {
-  MRVLC_ASSIGN(const std::vector<rules::RuleFile> files, read_rule_files(options.rules));
+  MRVLC_ASSIGN(std::vector<rules::RuleFile> files, read_rule_files(options.rules));
+  MRVLC_ASSIGN(const std::optional<Libraries> library, library_of(options));
+  if (library) {
+    if (options.default_rules)
+      files.insert(files.begin(), library->rule_files.begin(), library->rule_files.end());
+    return partition::sound(partition::load_library_rules(files));
+  }
   if (options.targets.front() != "host") {
     if (auto machine = machine_of(options); !machine.ok()) return machine.error();
   }
@@ -101,6 +128,14 @@ Diagnostics rules_check(const CompileOptions& options, const std::filesystem::pa
   if (!files.ok()) {
     diagnostics.add(files.error());
     return diagnostics;
+  }
+  auto library = library_of(options);
+  if (!library.ok() || *library) {
+    rules::LoadResult own = partition::load_library_rules(*files);
+    if (!library.ok()) own.diagnostics.add(library.error());
+    if (!own.diagnostics.has_errors())
+      for (const Diag& d : own.advice.list()) own.diagnostics.add(d);
+    return own.diagnostics;
   }
   // By itself first: overlap with the built-in rules depends on --no-default-rules.
   rules::LoadResult alone = partition::load_rules(false, *files);

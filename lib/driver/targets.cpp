@@ -27,8 +27,8 @@ Result<std::string> description_of(const std::string& name, const std::vector<fs
 }
 
 // The package with its rules; what is wrong with these, too.
-Result<Libraries> library_of(const std::string& name, const target::TargetText& text,
-                             Diagnostics& diagnostics) {
+Result<Libraries> read_library(const std::string& name, const target::TargetText& text,
+                               Diagnostics& diagnostics) {
   Libraries library;
   MRVLC_TRY(add_library(name, text, "", library, diagnostics));
   return library;
@@ -37,7 +37,7 @@ Result<Libraries> library_of(const std::string& name, const target::TargetText& 
 Result<std::string> show_library(const std::string& name, const target::TargetText& text) {
   MRVLC_ASSIGN(const target::LibraryPackage package, target::parse_library(text.json, name));
   Diagnostics warnings;
-  MRVLC_ASSIGN(const Libraries library, library_of(name, text, warnings));
+  MRVLC_ASSIGN(const Libraries library, read_library(name, text, warnings));
   std::string out = fmt::format("{}: {}\n  from {}\n", name, package.description,
                                 printable(text.files.front().path.string(), 4096));
   for (const std::string& include : library.linked.includes) out += fmt::format("  #include {}\n", include);
@@ -67,7 +67,7 @@ Result<std::string> check_library(const fs::path& dir, const target::TargetText&
   MRVLC_ASSIGN(const target::LibraryPackage package,
                target::parse_library(text.json, (dir / "target.json").string()));
   MRVLC_TRY(named_like_folder(package.name, dir));
-  MRVLC_ASSIGN(const Libraries library, library_of(package.name, text, warnings));
+  MRVLC_ASSIGN(const Libraries library, read_library(package.name, text, warnings));
   MRVLC_TRY(compile_package(dir, library));
   return fmt::format("{}: no errors, {} rules\n", package.name,
                      library.rules.front().rules->set.rules().size());

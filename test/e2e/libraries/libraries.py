@@ -164,6 +164,32 @@ def same_bytes(model, folder):
         assert file.read_bytes() == (folder / "again" / file.name).read_bytes(), file
 
 
+def refusals(model, folder):
+    """What cannot be is said before anything is written."""
+    folder.mkdir()
+    for targets, status, code, *options in (
+        ("nn,nn", 2, "MRV0354"),
+        ("nn,nothing", 2, "MRV0352"),
+        ("cn10ka,quarter", 2, "MRV0352"),
+        ("nn,host", 1, "MRV0353", "--name", "nn"),
+    ):
+        command = [MRVLC, "compile", model, "-o", folder / "out", "--target", targets, "--target-dir", PACKAGES, *options]
+        assert code in run(command, status=status), command
+        assert not (folder / "out").exists()
+    broken = folder / "nn"
+    shutil.copytree(PACKAGES / "nn", broken)
+    run([MRVLC, "targets", "check", broken])
+    for file, old, new, status, said in (
+        ("nn.h", "int nn_conv(", "int nn_conv_2(", 3, "nn_conv"),  # not declared any more
+        ("nn.rules", "%r = Relu(%c)?", "%r = Relx(%c)?", 1, "MRV0302"),
+        ("target.json", '"nn.c"', '"nn2.c"', 3, "MRV0001"),
+    ):
+        text = (broken / file).read_text()
+        (broken / file).write_text(text.replace(old, new))
+        assert said in run([MRVLC, "targets", "check", broken], status=status), said
+        (broken / file).write_text(text)
+
+
 def three_targets(zoo, folder):
     """An accelerator, a library and the host: floats go to the first, integers to the second."""
     folder.mkdir()
@@ -186,6 +212,7 @@ def main():
     try_model(digits, WORK / "digits", {"vanilla": 1, "nn": 1})
     failing_library(digits, WORK / "digits")
     same_bytes(digits, WORK / "digits")
+    refusals(digits, WORK / "refusals")
     zoo = pathlib.Path(os.environ.get("MRVLC_SHARED", "/nowhere")) / "data" / "zoo"
     for name, vanilla, nn in (("mnist_cntk", 2, 2), ("tiny_resnet8_f32", 5, 9), ("squeezenet_fp16", 25, 26)):
         model = zoo / f"{name}.onnx"
