@@ -76,6 +76,7 @@ Placed::Placed(const ir::Graph& graph, const partition::Partition& partition) {
     s.name = graph.sources()[i].name, s.op_type = graph.sources()[i].op_type;
     s.where = idmap::name(place == Place::Removed ? Place::Folded : place);
     if (d != nullptr && d->accelerator) s.region = d->region;
+    if (d != nullptr && !d->accelerator) s.target = d->on_target() ? partition.calls[d->call].target : "host";
   }
   for (const partition::NodeDecision& d : partition.decisions) {
     if (d.rule.empty()) continue;
@@ -120,7 +121,14 @@ Status moved(const PlacementFile& file, const std::map<std::string_view, const P
   for (const PlacementFile::Node& n : file.nodes) {
     const auto it = placed.find(n.id);
     if (it == placed.end()) return no_change(shown, n.id, "the model has no such node");
-    if (n.where.empty() || n.where == it->second->where) continue;
+    if (n.where.empty() || n.where == it->second->where) {
+      const std::string& target = it->second->target.empty() ? file.target : it->second->target;
+      if (n.target.empty() || n.target == target) continue;
+      if (n.target != "host")
+        return no_change(shown, n.id, fmt::format("'target' can become host, not '{}'", printable(n.target)));
+      cpu.nodes.push_back("id:" + n.id);
+      continue;
+    }
     if (n.where != "cpu" && n.where != "accelerator")
       return no_change(shown, n.id,
                        fmt::format("'where' can become cpu or accelerator, not '{}'", printable(n.where)));

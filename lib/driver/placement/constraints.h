@@ -20,9 +20,10 @@ std::vector<Constraint> constraints_of(const CompileOptions& options);
 // A file of --placement: constraints of its own, and of a placement.json where each ONNX node ran.
 struct PlacementFile {
   struct Node {
-    std::string id, where;
+    std::string id, where, target;
     std::optional<uint32_t> region;
   };
+  std::string target;  // the accelerator, or "host"
   std::vector<Constraint> constraints;
   std::vector<Node> nodes;
 };
@@ -34,6 +35,7 @@ Result<PlacementFile> read_placement(const std::string& text, const std::string&
 struct Placed {
   struct Source {
     std::string id, where;  // as placement.json says
+    std::string target;     // a library, "host", or empty: the accelerator, or nothing is left to run
     std::optional<uint32_t> region;
     std::string name, op_type;
   };

@@ -27,6 +27,7 @@ class Reader {
     if (json.contains("schema") && json["schema"] != "mrvlc-placement-1")
       return fault("'schema' is not \"mrvlc-placement-1\"");
     PlacementFile out;
+    if (json.contains("target") && json["target"].is_string()) out.target = json["target"].get<std::string>();
     MRVLC_TRY(each(json, "constraints", [&](const Json& j, size_t i) { return constraint(j, i, out); }));
     MRVLC_TRY(each(json, "nodes", [&](const Json& j, size_t i) { return node(j, i, out); }));
     return out;
@@ -127,8 +128,8 @@ class Reader {
   Status node(const Json& json, size_t i, PlacementFile& out) const {
     const std::string where = fmt::format("node {}", i + 1);
     MRVLC_TRY(members(json, where,
-                      {"id", "name", "op_type", "where", "outputs", "macs", "expr_id", "region", "rule",
-                       "reason", "code", "tried"}));
+                      {"id", "name", "op_type", "where", "target", "call", "outputs", "macs", "expr_id",
+                       "region", "rule", "reason", "code", "tried"}));
     PlacementFile::Node& n = out.nodes.emplace_back();
     auto text = [&](const char* key, std::string& value) -> Status {
       if (!json.contains(key)) return {};
@@ -138,6 +139,7 @@ class Reader {
     };
     MRVLC_TRY(text("id", n.id));
     MRVLC_TRY(text("where", n.where));
+    MRVLC_TRY(text("target", n.target));
     if (n.id.empty()) return fault(where + ": 'id' is missing");
     return number(json, where, "region", 0, n.region);
   }

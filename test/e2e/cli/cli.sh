@@ -297,7 +297,7 @@ tables() {
   expect 3 "cannot open" targets check nope
   expect 0 "wrote packages/small/target.json" targets new small -o packages
   expect 3 "it is there already" targets new small -o packages
-  expect 2 "not in {variant}" targets new other --kind plugin
+  expect 2 "not in {variant,call}" targets new other --kind plugin
   expect 0 "small: no errors" targets check packages/small
   sed -i 's/"max_tiles": {"value": 8/"max_tiles": {"value": 4/' packages/small/target.json
   expect 0 "packages/small/target.json" targets list --target-dir packages

@@ -164,6 +164,27 @@ def same_bytes(model, folder):
         assert file.read_bytes() == (folder / "again" / file.name).read_bytes(), file
 
 
+def given_back(model, folder):
+    """placement.json makes the same bytes again; a node that is kept from the library runs on the host."""
+    placement = read(folder / "nn", "placement.json")
+    file = folder / "placement.json"
+    file.write_text(json.dumps(placement))
+    compile_for(model, "nn,host", folder / "back", "--placement", file)
+    for written in (folder / "nn").iterdir():
+        if written.name != "manifest.json":
+            assert written.read_bytes() == (folder / "back" / written.name).read_bytes(), written
+    node = next(n for n in placement["nodes"] if n.get("target") == "nn")
+    node["target"] = "host"
+    file.write_text(json.dumps(placement))
+    compile_for(model, "nn,host", folder / "edited", "--placement", file)
+    edited = {n["id"]: n for n in read(folder / "edited", "placement.json")["nodes"]}
+    assert edited[node["id"]]["target"] == "host", edited[node["id"]]
+    node["target"] = "vanilla"
+    file.write_text(json.dumps(placement))
+    command = [MRVLC, "compile", model, "-o", folder / "none", "--target", "nn,host", "--target-dir", PACKAGES, "--placement", file]
+    assert "MRV0413" in run(command, status=2)
+
+
 def refusals(model, folder):
     """What cannot be is said before anything is written."""
     folder.mkdir()
@@ -212,6 +233,7 @@ def main():
     try_model(digits, WORK / "digits", {"vanilla": 1, "nn": 1})
     failing_library(digits, WORK / "digits")
     same_bytes(digits, WORK / "digits")
+    given_back(digits, WORK / "digits")
     refusals(digits, WORK / "refusals")
     zoo = pathlib.Path(os.environ.get("MRVLC_SHARED", "/nowhere")) / "data" / "zoo"
     for name, vanilla, nn in (("mnist_cntk", 2, 2), ("tiny_resnet8_f32", 5, 9), ("squeezenet_fp16", 25, 26)):

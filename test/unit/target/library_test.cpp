@@ -1,7 +1,7 @@
 // Packages of kind `call`: what target.json may say.
-#include <catch2/catch.hpp>
-
 #include "mrvlc/target/library.h"
+
+#include <catch2/catch.hpp>
 
 using namespace mrvlc;
 
@@ -39,14 +39,28 @@ TEST_CASE("a package names its files, and has rules by its name") {
 }
 
 TEST_CASE("what a package may not say") {
-  for (const char* more :
-       {R"("extends": "cn10ka")", R"("fields": {})", R"("headers": "a.h")", R"("headers": ["a.c"])",
-        R"("headers": ["../a.h"])", R"("headers": ["sub/a.h"])", R"("headers": ["/a.h"])", R"("headers": [1])",
-        R"("headers": ["a.h", "a.h"])", R"("headers": ["a\".h"])", R"("sources": ["-fplugin=x.c"])",
-        R"("sources": [".hidden.c"])", R"("sources": ["a b.c"])", R"("sources": ["$(x).c"])",
-        R"("system_headers": ["/etc/a.h"])", R"("system_headers": ["a/../b.h"])", R"("libraries": ["-lm"])",
-        R"("libraries": [""])", R"("libraries": ["a;b"])", R"("split_bias": 1)", R"("integers": "yes")",
-        R"("name": "again")"}) {
+  for (const char* more : {R"("extends": "cn10ka")",
+                           R"("fields": {})",
+                           R"("headers": "a.h")",
+                           R"("headers": ["a.c"])",
+                           R"("headers": ["../a.h"])",
+                           R"("headers": ["sub/a.h"])",
+                           R"("headers": ["/a.h"])",
+                           R"("headers": [1])",
+                           R"("headers": ["a.h", "a.h"])",
+                           R"("headers": ["a\".h"])",
+                           R"("sources": ["-fplugin=x.c"])",
+                           R"("sources": [".hidden.c"])",
+                           R"("sources": ["a b.c"])",
+                           R"("sources": ["$(x).c"])",
+                           R"("system_headers": ["/etc/a.h"])",
+                           R"("system_headers": ["a/../b.h"])",
+                           R"("libraries": ["-lm"])",
+                           R"("libraries": [""])",
+                           R"("libraries": ["a;b"])",
+                           R"("split_bias": 1)",
+                           R"("integers": "yes")",
+                           R"("name": "again")"}) {
     CAPTURE(more);
     CHECK(fault(package(more)).starts_with("MRV035"));
   }
@@ -64,5 +78,6 @@ TEST_CASE("a new package is sound as it is written") {
   REQUIRE(p.ok());
   CHECK(p->headers == std::vector<std::string>{(*files)[2].name});
   CHECK(p->sources == std::vector<std::string>{(*files)[3].name});
-  for (const char* name : {"", "host", "9x", "a-b", "a/b", "a,b"}) CHECK_FALSE(target::new_library(name).ok());
+  for (const char* name : {"", "host", "9x", "a-b", "a/b", "a,b"})
+    CHECK_FALSE(target::new_library(name).ok());
 }
