@@ -141,25 +141,18 @@ Call emit_to_device(Program& program, ir::NodeId node, const accel::PortLayout& 
   return f.finish();
 }
 
-Call emit_to_form(Program& program, ir::NodeId node, const Form& form, BufferId to, std::string_view what) {
+Call emit_form(Program& program, ir::NodeId node, const Form& form, BufferId buffer, bool to_form,
+               std::string_view what) {
   Function f(program, {node}, what);
   const TensorType& type = program.graph.value(form.first).type;
+  const std::string_view c_type = ops::c_type(type.elem);
   const Border b = border_of(type.shape, form.second);
-  const std::string x = f.read(form.first, "x"), y = f.write_buffer(to, ops::c_type(type.elem), "y");
-  begin_loops(f, b, false);
-  f.put("{}[{}] = {}[{}];", y, index(b.device_strides), x, index(b.host_strides));
-  end_loops(f, b);
-  return f.finish();
-}
-
-Call emit_from_form(Program& program, ir::NodeId node, const Form& form, BufferId from,
-                    std::string_view what) {
-  Function f(program, {node}, what);
-  const TensorType& type = program.graph.value(form.first).type;
-  const Border b = border_of(type.shape, form.second);
-  const std::string x = f.read_buffer(from, ops::c_type(type.elem), "x"), y = f.write(form.first, "y");
-  begin_loops(f, b, true);
-  f.put("{}[{}] = {}[{}];", y, index(b.host_strides), x, index(b.device_strides));
+  const std::string x = to_form ? f.read(form.first, "x") : f.read_buffer(buffer, c_type, "x");
+  const std::string y = to_form ? f.write_buffer(buffer, c_type, "y") : f.write(form.first, "y");
+  const Shape& from = to_form ? b.host_strides : b.device_strides;
+  const Shape& to = to_form ? b.device_strides : b.host_strides;
+  begin_loops(f, b, !to_form);
+  f.put("{}[{}] = {}[{}];", y, index(to), x, index(from));
   end_loops(f, b);
   return f.finish();
 }

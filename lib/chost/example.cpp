@@ -209,10 +209,9 @@ std::string makefile_text(const Program& program) {
   for (const std::string& file : program.options.linked.sources) sources += " " + file;
   for (const std::string& library : program.options.linked.libraries)
     linked += library == "m" ? "" : " -l" + library;
-  // A call whose arguments do not suit the function must not compile.
-  const char* strict = program.options.linked.includes.empty()
-                           ? ""
-                           : " -Werror=int-conversion -Werror=incompatible-pointer-types";
+  std::string strict;
+  if (!program.options.linked.includes.empty())
+    for (const char* flag : kStrictCalls) strict += fmt::format(" {}", flag);
   return fmt::format(fmt::runtime(kMakefile), program.options.name, program.options.file_stem, libs, sources,
                      linked, strict);
 }

@@ -146,10 +146,9 @@ void emit_concat(Function& f);
 void emit_library_call(Program& program, Step& step);
 // Whether the dimensions in this order are the same bytes: those of one element may stand anywhere.
 bool keeps_order(const Shape& shape, const std::vector<int64_t>& perm);
-// A value from its plain form to another, and back.
-Call emit_to_form(Program& program, ir::NodeId node, const Form& form, BufferId to, std::string_view what);
-Call emit_from_form(Program& program, ir::NodeId node, const Form& form, BufferId from,
-                    std::string_view what);
+// A value from its plain form to another, in `buffer`, or back.
+Call emit_form(Program& program, ir::NodeId node, const Form& form, BufferId buffer, bool to_form,
+               std::string_view what);
 // Conversion of a value from its form on the host to that of a port of the device, and back.
 Call emit_to_device(Program& program, ir::NodeId node, const accel::PortLayout& port, BufferId to,
                     std::string_view what);

@@ -180,7 +180,7 @@ class CallEmitter {
     if (is_new) {
       it->second = form_buffer(a);
       step_.before.push_back(
-          emit_to_form(program_, f_.head().id, {a.value, a.perm}, it->second, form_name(a)));
+          emit_form(program_, f_.head().id, {a.value, a.perm}, it->second, true, form_name(a)));
     }
     return it->second;
   }
@@ -191,7 +191,7 @@ class CallEmitter {
     it->second = form_buffer(a);
     if (read_plain(a))
       step_.after.push_back(
-          emit_from_form(program_, f_.head().id, {a.value, a.perm}, it->second, form_name(a)));
+          emit_form(program_, f_.head().id, {a.value, a.perm}, it->second, false, form_name(a)));
     return it->second;
   }
 

@@ -34,7 +34,7 @@ Status compile_package(const std::filesystem::path& folder, const Libraries& lib
   MRVLC_TRY(write_file_atomic(probe, probe_text(library)));
   MRVLC_ASSIGN(std::vector<std::string> argv, c_compiler(""));
   argv.insert(argv.end(), {"-std=c99", "-fsyntax-only", "-I" + folder.string(), probe.string()});
-  argv.insert(argv.end(), std::begin(kStrictCalls), std::end(kStrictCalls));
+  argv.insert(argv.end(), std::begin(chost::kStrictCalls), std::end(chost::kStrictCalls));
   for (const std::string& source : library.linked.sources) argv.push_back((folder / source).string());
   MRVLC_ASSIGN(const ProcessResult built, run_process(argv));
   if (built.exit_code == 0) return {};

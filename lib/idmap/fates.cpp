@@ -38,13 +38,22 @@ class WithCode {
   std::vector<bool> exprs_;
 };
 
+bool is_conversion(const ir::Lineage& lineage) {
+  return lineage.pass == "widen-f16";
+}
+
 }  // namespace
 
 Fates::Fates(const Compiled& c) : fates_(c.graph.sources().size()) {
   in_body_.reason = "It is in a body of control flow, which runs on the CPU as a whole.";
   const WithCode with_code(c);
-  for (const auto& d : c.partition.decisions)
-    note_live(c.graph.lineage(d.node), d, with_code.contains(ir::expr_id(c.graph, d.node)));
+  // Conversions beside an operator last: what a reader asks for is where, and why there, the operator is.
+  for (const bool conversions : {false, true}) {
+    for (const auto& d : c.partition.decisions) {
+      if (is_conversion(c.graph.lineage(d.node)) == conversions)
+        note_live(c.graph.lineage(d.node), d, with_code.contains(ir::expr_id(c.graph, d.node)));
+    }
+  }
   note_erased(c.graph);
   ir::for_each_body(c.graph, [&](const ir::Graph& body) {
     note_erased(body);
@@ -59,16 +68,11 @@ void Fates::note_live(const ir::Lineage& lineage, const partition::NodeDecision&
     Fate& f = fates_[s.index()];
     (decision.accelerator ? f.accelerator : f.cpu) = true;
     f.code = f.code || code;
-    // What a reader asks for is why it is on the CPU, if any part is; not what a conversion beside it is for.
-    const bool conversion = lineage.pass == "widen-f16";
-    auto replaces = [&](const auto* d) {
-      if (d == nullptr || (f.by_conversion && !conversion)) return true;
-      return !conversion && d->accelerator && !decision.accelerator;
-    };
-    const bool first = f.main == nullptr;
+    // What a reader asks for is why it is on the CPU, if any part is.
+    const bool decides = !decision.accelerator && !is_conversion(lineage);
+    auto replaces = [&](const auto* d) { return d == nullptr || (d->accelerator && decides); };
     if (replaces(f.main)) f.main = &decision;
     if (&decision != &in_body_ && replaces(f.decision)) f.decision = &decision;
-    f.by_conversion = conversion && (first || f.by_conversion);
   }
 }
 

@@ -43,4 +43,10 @@ std::string function_line(const Json& f) {
                      f.at("last_line").get<uint32_t>());
 }
 
+std::string call_line(const Json& c) {
+  return fmt::format("call of {} {} by rule {}, in {}\n", c.at("target").get<std::string>(),
+                     c.at("function").get<std::string>(), c.at("rule").get<std::string>(),
+                     c.at("symbol").get<std::string>());
+}
+
 }  // namespace mrvlc::idmap

@@ -11,5 +11,6 @@ std::string expression_line(const Json& expression);
 std::string layer_line(const Json& layer);
 std::string range_line(const Json& instructions);
 std::string function_line(const Json& function);
+std::string call_line(const Json& call);
 
 }  // namespace mrvlc::idmap

@@ -18,6 +18,7 @@ namespace {
 using Holds = std::function<bool(const Json&)>;
 
 constexpr const char* kTables[] = {"sources", "expressions", "layers", "instructions", "host_functions"};
+constexpr const char* kCalls = "calls";  // only in maps of programs that call libraries
 
 bool contains(const Json& list, const Json& item) {
   return std::find(list.begin(), list.end(), item) != list.end();
@@ -79,6 +80,17 @@ class Selection {
     take("layers", [&](const Json& l) { return one(l.at("exprs")); });
     take("instructions", its);
     take("host_functions", [&](const Json& f) { return its(f) || one(f.at("fused")); });
+  }
+
+  // Calls of libraries whose functions were taken.
+  void take_calls() {
+    if (!map_.contains(kCalls)) return;
+    part_[kCalls] = Json::array();
+    take(kCalls, [&](const Json& call) {
+      const Json& functions = taken("host_functions");
+      return std::ranges::any_of(functions,
+                                 [&](const Json& f) { return f.at("symbol") == call.at("symbol"); });
+    });
   }
 
   Json part() && { return std::move(part_); }
@@ -174,17 +186,16 @@ Status select_into(Selection& s, const Query& q) {
 Result<Json> select(const Json& map, const Query& query) {
   Selection s(map);
   MRVLC_TRY(select_into(s, query));
+  s.take_calls();
   return std::move(s).part();
 }
 
 namespace {
 
 using Line = std::string (*)(const Json&);
-constexpr std::pair<std::string_view, Line> kLines[] = {{"sources", source_line},
-                                                        {"expressions", expression_line},
-                                                        {"layers", layer_line},
-                                                        {"instructions", range_line},
-                                                        {"host_functions", function_line}};
+constexpr std::pair<std::string_view, Line> kLines[] = {
+    {"sources", source_line},     {"expressions", expression_line},  {"layers", layer_line},
+    {"instructions", range_line}, {"host_functions", function_line}, {kCalls, call_line}};
 
 std::string_view asked_about(const Query& q) {
   if (q.node) return "sources";
@@ -202,10 +213,11 @@ Result<std::string> text_of(const Json& map, const Query& query) {
   std::vector<std::string> tables;
   for (const auto& [table, line] : kLines) {
     std::string& lines = tables.emplace_back();
+    if (!part.contains(table)) continue;
     for (const Json& j : part.at(table)) lines += line(j);
   }
-  std::vector<size_t> order = {0, 1, 2, 3, 4};
-  if (!query.node && !query.expression) order = {2, 3, 4, 1, 0};
+  std::vector<size_t> order = {0, 1, 2, 3, 4, 5};
+  if (!query.node && !query.expression) order = {2, 3, 4, 5, 1, 0};
   std::ranges::stable_partition(order, [&](size_t t) { return kLines[t].first == first; });
   std::string out;
   for (size_t t : order) out += tables[t];
@@ -217,13 +229,15 @@ Json merge(std::span<const std::pair<std::string, Json>> maps) {
   for (const char* table : kTables) out[table] = Json::array();
   for (const auto& [model, map] : maps) {
     out["models"].push_back(model);
-    for (const char* table : kTables) {
+    auto add = [&out, &model, &map](const char* table) {
       for (const Json& j : map.at(table)) {
         Json entry = {{"model", model}};
         entry.update(j);
         out[table].push_back(std::move(entry));
       }
-    }
+    };
+    for (const char* table : kTables) add(table);
+    if (map.contains(kCalls)) add(kCalls);
   }
   return out;
 }

@@ -87,6 +87,18 @@ struct Definitions {
 bool parse_operators(Cursor& cursor, Groups& groups, std::vector<Operator>& out);
 // Elements and items of the rule.
 bool parse_pattern(Cursor& cursor, Groups& groups, Rule& out);
+// Items with commas between them up to `close`, each read by parse(item); there may be none.
+template <class Item, class Parse>
+bool parse_list(Cursor& cursor, std::string_view close, bool too_deep, size_t most, std::vector<Item>& out,
+                Parse parse) {
+  if (cursor.accept(close)) return true;
+  if (too_deep) return cursor.fail("nested too deeply");
+  do {
+    if (out.size() == most) return cursor.fail("too many items");
+    if (!parse(out.emplace_back())) return false;
+  } while (cursor.accept(","));
+  return cursor.expect(close);
+}
 // A sum, product or value.
 bool parse_expression(Cursor& cursor, Expression& out);
 // What stands behind `call`.

@@ -10,13 +10,8 @@ constexpr int kMaxArgumentDepth = 4;  // of structures and arrays in each other;
 bool parse_argument(Cursor& cursor, int depth, CallArgument& out);
 
 bool parse_arguments(Cursor& cursor, std::string_view close, int depth, std::vector<CallArgument>& out) {
-  if (cursor.accept(close)) return true;
-  if (depth > kMaxArgumentDepth) return cursor.fail("nested too deeply");
-  do {
-    if (out.size() == kMaxItems) return cursor.fail("too many arguments");
-    if (!parse_argument(cursor, depth + 1, out.emplace_back())) return false;
-  } while (cursor.accept(","));
-  return cursor.expect(close);
+  return parse_list(cursor, close, depth > kMaxArgumentDepth, kMaxItems, out,
+                    [&](CallArgument& a) { return parse_argument(cursor, depth + 1, a); });
 }
 
 bool parse_argument(Cursor& cursor, int depth, CallArgument& out) {

@@ -11,13 +11,8 @@ constexpr int kMaxOperands = 32;  // of one sum
 bool parse_sum(Cursor& cursor, int depth, Expression& out);
 
 bool parse_items(Cursor& cursor, std::string_view close, int depth, std::vector<Expression>& out) {
-  if (cursor.accept(close)) return true;
-  if (depth >= kMaxDepth) return cursor.fail("nested too deeply");
-  do {
-    if (out.size() == kMaxItems) return cursor.fail("too many items");
-    if (!parse_sum(cursor, depth + 1, out.emplace_back())) return false;
-  } while (cursor.accept(","));
-  return cursor.expect(close);
+  return parse_list(cursor, close, depth >= kMaxDepth, kMaxItems, out,
+                    [&](Expression& e) { return parse_sum(cursor, depth + 1, e); });
 }
 
 bool parse_word(Cursor& cursor, int depth, Expression& out) {

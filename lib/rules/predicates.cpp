@@ -34,10 +34,6 @@ std::string shown(const Argument& a) {
   return "%" + a.binding->capture;
 }
 
-Datum macs(const Context& c, Arguments a) {
-  return ops::macs(c.graph, c.graph.node(a[0].binding->node));
-}
-
 Verdict yes() {
   return {};
 }
@@ -92,6 +88,10 @@ Datum elements(const Context& c, Arguments a) {
 Datum inputs(const Context& c, Arguments a) {
   const auto& in = c.graph.node(a[0].binding->node).inputs;
   return static_cast<int64_t>(std::count_if(in.begin(), in.end(), [](ir::ValueId v) { return v.valid(); }));
+}
+
+Datum macs(const Context& c, Arguments a) {
+  return ops::macs(c.graph, c.graph.node(a[0].binding->node));
 }
 
 Verdict output_unused(const Context& c, Arguments a) {

@@ -92,39 +92,35 @@ class LibraryReader {
   LibraryPackage out_;
 };
 
-}  // namespace
-
-namespace {
-
 constexpr std::string_view kNewTarget = R"({{
-  "name": {0},
+  "name": "{0}",
   "description": "A library of C functions",
   "kind": "call",
-  "headers": ["{1}.h"],
-  "sources": ["{1}.c"]
+  "headers": ["{0}.h"],
+  "sources": ["{0}.c"]
 }}
 )";
 
 constexpr std::string_view kNewRules =
     R"(# Which operators are computed by which function. %x and %y are the tensors of the pattern.
-rule {1}_relu {{
+rule {0}_relu {{
   layer call
   priority 100
-  why "Relu of floats is a call of {1}_relu"
+  why "Relu of floats is a call of {0}_relu"
   match {{ %y = Relu(%x) }}
   where elem(%x) == f32
-  call {1}_relu(%x, %y, elements(%x))
+  call {0}_relu(%x, %y, elements(%x))
 }}
 )";
 
 constexpr std::string_view kNewHeader = R"(#include <stddef.h>
 
-void {1}_relu(const float* x, float* y, size_t count);
+void {0}_relu(const float* x, float* y, size_t count);
 )";
 
-constexpr std::string_view kNewSource = R"(#include "{1}.h"
+constexpr std::string_view kNewSource = R"(#include "{0}.h"
 
-void {1}_relu(const float* x, float* y, size_t count) {{
+void {0}_relu(const float* x, float* y, size_t count) {{
   for (size_t i = 0; i < count; ++i) y[i] = x[i] < 0 ? 0 : x[i];
 }}
 )";
@@ -136,14 +132,12 @@ Result<std::vector<PackageFile>> new_library(std::string_view name) {
   if (!c_name || name == "host")
     return make_diag<DiagCode::MRV0351>(printable(name), "name",
                                         "must be letters, digits and underscores: functions begin with it");
-  auto file = [&](std::string_view ending, std::string_view text) {
-    const std::string quoted = Json(name).dump();
-    return PackageFile{
-        ending == "target.json" ? std::string(ending) : std::string(name) + std::string(ending),
-        fmt::format(fmt::runtime(text), quoted, name)};
+  auto file = [&](std::string file_name, std::string_view text) {
+    return PackageFile{std::move(file_name), fmt::format(fmt::runtime(text), name)};
   };
-  return std::vector<PackageFile>{file("target.json", kNewTarget), file(".rules", kNewRules),
-                                  file(".h", kNewHeader), file(".c", kNewSource)};
+  const std::string stem(name);
+  return std::vector<PackageFile>{file("target.json", kNewTarget), file(stem + ".rules", kNewRules),
+                                  file(stem + ".h", kNewHeader), file(stem + ".c", kNewSource)};
 }
 
 bool is_library(std::string_view json) {

@@ -18,6 +18,10 @@ struct Linked {
   std::vector<std::string> libraries;  // "m": -lm
 };
 
+// Under these a call whose arguments do not suit the function is an error; gcc and clang only warn otherwise.
+inline constexpr const char* kStrictCalls[] = {"-Werror=int-conversion", "-Werror=incompatible-pointer-types",
+                                               "-Werror=implicit-function-declaration"};
+
 struct Options {
   std::string name;                            // prefix of every symbol, a C identifier
   std::string file_stem;                       // NAME in NAME.c; usually equal to name

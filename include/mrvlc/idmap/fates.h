@@ -34,7 +34,6 @@ class Fates {
     const partition::NodeDecision* decision = nullptr;  // the same without bodies
     const ir::Lineage* gone = nullptr;                  // of the newest erased node made from it
     bool accelerator = false, cpu = false, code = false, folded = false;
-    bool by_conversion = false;  // so far nothing but conversions of element types is known of it
   };
   void note_live(const ir::Lineage& lineage, const partition::NodeDecision& decision, bool code);
   void note_erased(const ir::Graph& graph);

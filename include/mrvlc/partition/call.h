@@ -15,9 +15,9 @@ struct CallArgument {
     Tensor,  // the address of the elements, row-major in the order `perm` of the dimensions
     Integer,
     Real,
-    Text,       // a string
-    Name,       // an identifier of the library's headers
-    Array,      // the address of constant numbers: int32_t, or float where one is Real
+    Text,   // a string
+    Name,   // an identifier of the library's headers
+    Array,  // the address of constant numbers: int32_t, int64_t where one needs it, float where one is Real
     Structure,  // `text` is its type
     Scratch     // the address of `integer` bytes that hold nothing between calls
   } kind = Kind::Integer;

@@ -24,10 +24,6 @@ std::vector<std::string> split_words(std::string_view text);
 // The words that call the C compiler: `given`, else $CC, else cc. MRV0004: there are none.
 Result<std::vector<std::string>> c_compiler(const std::string& given);
 
-// Under these a call whose arguments do not suit the function is an error; gcc and clang only warn otherwise.
-inline constexpr const char* kStrictCalls[] = {"-Werror=int-conversion", "-Werror=incompatible-pointer-types",
-                                               "-Werror=implicit-function-declaration"};
-
 // Folder that holds bin/, include/ and lib/ of this mrvlc, from the running executable's own path.
 std::filesystem::path install_prefix();
 

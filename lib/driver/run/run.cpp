@@ -23,8 +23,7 @@ namespace {
 
 // That what is compiled and run is what was written: no other model's binary under the right name.
 Status check_sources(const OutputFolder& folder) {
-  for (const char* end : {".h", ".c", "_weights.S", "_weights.bin"})
-    MRVLC_TRY(folder.check(folder.name + end));
+  for (const char* end : {".c", "_weights.S", "_weights.bin"}) MRVLC_TRY(folder.check(folder.name + end));
   MRVLC_TRY(folder.check("main.c"));
   for (const std::string& file : folder.sources) MRVLC_TRY(folder.check(file));
   for (const auto& [file, hash] : folder.files) {
@@ -46,7 +45,8 @@ Status build_stub(const RunOptions& options, const OutputFolder& folder, const f
               {"-std=c99", "-I" + (prefix / "include").string(), "-Xassembler", "-I" + out.string(), "-o",
                program.string(), file("main.c"), file(folder.name + ".c"), file(folder.name + "_weights.S")});
   // A template of arguments that does not suit the function is a mistake, not a warning.
-  if (folder.calls_libraries) argv.insert(argv.end(), std::begin(kStrictCalls), std::end(kStrictCalls));
+  if (folder.calls_libraries)
+    argv.insert(argv.end(), std::begin(chost::kStrictCalls), std::end(chost::kStrictCalls));
   for (const std::string& source : folder.sources) argv.push_back(file(source));
   argv.insert(argv.end(),
               {"-L" + (prefix / "lib").string(), "-lmrvl_simdev", "-Wl,-rpath," + (prefix / "lib").string()});

@@ -94,6 +94,17 @@ def check_map(out, library):
     return len(idmap.get("calls", []))
 
 
+def check_queries(out):
+    """`mrvlc map` tells the call of a node and of a function; maps made one keep their calls."""
+    call = read(out, "idmap.json")["calls"][0]
+    expected = f"call of {call['target']} {call['function']} by rule {call['rule']}, in {call['symbol']}"
+    assert expected in run([MRVLC, "map", out, "--symbol", call["symbol"]])
+    node = next(n for n in read(out, "placement.json")["nodes"] if n.get("expr_id") in call["exprs"])
+    assert expected in run([MRVLC, "map", out, "--node", node["name"]])
+    merged = json.loads(run([MRVLC, "map", "--merge", out]))
+    assert len(merged["calls"]) == len(read(out, "idmap.json")["calls"])
+
+
 def check_strict(out, name):
     flags = "-std=c99 -Wall -Wextra -Wconversion -Wshadow -Wcast-qual -pedantic -Werror".split()
     run([os.environ.get("CC", "cc"), *flags, f"-I{SOURCE}/include", "-c", out / f"{name}.c", "-o", out.parent / "strict.o"])
@@ -233,6 +244,7 @@ def main():
     try_model(digits, WORK / "digits", {"vanilla": 1, "nn": 1})
     failing_library(digits, WORK / "digits")
     same_bytes(digits, WORK / "digits")
+    check_queries(WORK / "digits" / "nn")
     given_back(digits, WORK / "digits")
     refusals(digits, WORK / "refusals")
     zoo = pathlib.Path(os.environ.get("MRVLC_SHARED", "/nowhere")) / "data" / "zoo"
