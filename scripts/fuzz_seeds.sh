@@ -12,7 +12,7 @@ for folder in models /usr/share/libonnx-testdata/data ${MRVLC_ONNX_TESTDATA:-}; 
   done
 done
 find test/ir -name '*.txt' -exec cp {} "$to/ir" \;
-cp lib/partition/*.rules "$to/rules"
+cp lib/accel/*.rules "$to/rules"
 cp lib/target/*/*.json "$to/target"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "mrvlc/accel/stages.h"
+#include "mrvlc/backends/open.h"
 #include "mrvlc/driver/place.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/target/machine.h"
@@ -27,16 +28,15 @@ Result<accel::Options> options_of(const StageArguments& args) {
 
 Result<std::string> stages_of(ir::Graph& graph, const StageArguments& args) {
   MRVLC_ASSIGN(accel::Options options, options_of(args));
-  MRVLC_ASSIGN(const target::Machine machine, target::load_machine(args.target, {}));
+  MRVLC_ASSIGN(const backends::Opened backend, backends::find(args.target, {}, {.tiles = args.tiles}));
   partition::Options how;
-  how.tiles = args.tiles;
   how.cpu = args.cpu;
-  MRVLC_ASSIGN(const partition::Partition parts, driver::place(graph, machine, how));
+  MRVLC_ASSIGN(const partition::Partition parts, driver::place(graph, backend.get(), how));
   std::string out;
   for (const partition::Region& region : parts.regions) {
     options.name = fmt::format("region{}", region.id);
     MRVLC_ASSIGN(const accel::CompiledRegion compiled,
-                 accel::compile_region(graph, region, machine, options));
+                 accel::compile_region(graph, region, backend->machine(), options));
     out += fmt::format("# region {}\n{}", region.id, compiled.texts.at(0));
   }
   return out;

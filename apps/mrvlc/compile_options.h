@@ -10,8 +10,8 @@ namespace mrvlc::app {
 
 // What the command line says before it is checked.
 struct CompileArguments {
-  std::string model, out, name, targets = "cn10ka", partition = "greedy", host_model, depfile, timing,
-                                dump_ir, external;
+  std::string model, out, name, targets = backends::kDefaultTarget, partition = "greedy", host_model, depfile,
+                                timing, dump_ir, external;
   int64_t max_sequence = 64;
   std::vector<std::string> shapes, bounds, rules, precision, cpu, accel, borders, borders_after, together,
       target_dirs, emit;

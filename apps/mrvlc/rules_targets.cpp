@@ -12,7 +12,7 @@ namespace {
 // What the commands about rules take.
 struct RulesArguments {
   std::vector<std::string> rules, target_dirs, models;
-  std::string target = "cn10ka", file;
+  std::string target = backends::kDefaultTarget, file;
   bool no_default_rules = false, write = false;
 
   Result<driver::CompileOptions> options() const {
@@ -141,7 +141,7 @@ void add_rules(CLI::App& app, Context& context) {
 namespace {
 
 struct TargetsArguments {
-  std::string name, kind = "variant", base = "cn10ka", in = ".";
+  std::string name, kind = "variant", base = backends::kDefaultTarget, in = ".";
   std::vector<std::string> dirs;
 };
 

@@ -16,12 +16,12 @@
 namespace mrvlc::accel {
 namespace {
 
-isa::Port make_port(const ir::Graph& graph, const PortLayout& layout, const Buffer& buffer) {
+isa::Port make_port(const ir::Graph& graph, const backend::Port& layout, const Buffer& buffer) {
   const ir::Value& value = graph.value(layout.value);
   isa::Port port;
   port.name = value.name;
   port.outer_type = value.type.elem == ElementType::F16 ? isa::kPortF16 : isa::kPortF32;
-  port.inner_type = layout.type == isa::DataType::F16 ? isa::kPortF16 : isa::kPortF32;
+  port.inner_type = layout.type == ElementType::F16 ? isa::kPortF16 : isa::kPortF32;
   port.ddr_offset = static_cast<uint64_t>(buffer.ddr);
   bool last = layout.perm != identity_perm(layout.perm.size());
   port.format = last ? 2 : 1;
@@ -42,11 +42,11 @@ isa::Instruction sync() {
   return i;
 }
 
-void frame(CompiledRegion& out, std::vector<InstructionRange> init, const partition::Region& region) {
-  using Section = InstructionRange::Section;
+void frame(CompiledRegion& out, std::vector<backend::CodeRange> init, const partition::Region& region) {
+  using backend::Section;
   out.binary.finish = {sync()};
   auto last = static_cast<uint32_t>(region.layers.size() - 1);
-  std::vector<InstructionRange> ranges = std::move(init);
+  std::vector<backend::CodeRange> ranges = std::move(init);
   if (out.binary.init.empty()) {
     out.binary.init = {sync()};
     ranges.push_back({Section::Init, 0, 1, 0, region.layers[0].anchor});
@@ -60,9 +60,10 @@ void frame(CompiledRegion& out, std::vector<InstructionRange> init, const partit
   out.instructions = std::move(ranges);
 }
 
-std::vector<OcmUse> named(std::vector<Use> uses, const ir::Graph& graph, const partition::Region& region,
-                          const Program& program, uint32_t tiles) {
-  std::vector<OcmUse> out;
+std::vector<backend::MemoryUse> named(std::vector<Use> uses, const ir::Graph& graph,
+                                      const partition::Region& region, const Program& program,
+                                      uint32_t tiles) {
+  std::vector<backend::MemoryUse> out;
   for (auto& [use, buffer] : uses) {
     ir::ValueId value = buffer == UINT32_MAX ? ir::ValueId() : program.buffers[buffer].value;
     use.tiles = static_cast<uint8_t>((1u << tiles) - 1);
@@ -99,7 +100,7 @@ isa::Binary make_binary(const ir::Graph& graph, const partition::Region& region,
 
 // How each layer's first operation is cut over tiles.
 void describe_cuts(CompiledRegion& out, const Scheduled& chosen) {
-  for (LayerReport& l : out.layers) l.cut = "none";
+  for (backend::LayerReport& l : out.layers) l.cut = "none";
   for (size_t i = 0; i < chosen.cuts.size(); ++i) {
     std::string& shown = out.layers[owner_of(chosen.program.primitives[i]).layer].cut;
     if (shown == "none") shown = describe(chosen.cuts[i]);
@@ -137,11 +138,14 @@ Result<CompiledRegion> compile_region(const ir::Graph& graph, const partition::R
   out.ocm_tensor_peak_bytes = chosen.tensor_peak;
   out.ocm_tensor_lower_bound_bytes = chosen.tensor_peak_bound;
   out.estimated_cycles = static_cast<uint64_t>(chosen.estimated_cycles);
-  out.ocm_uses = named(std::move(code.uses), graph, region, chosen.program, options.tiles);
-  out.ocm_peak_bytes = live_peak(out.ocm_uses);
+  out.memory_uses = named(std::move(code.uses), graph, region, chosen.program, options.tiles);
+  out.ocm_peak_bytes = live_peak(out.memory_uses);
   fill_bounds(out, graph, region, lowered, machine, options.tiles);
   describe_cuts(out, chosen);
   frame(out, std::move(code.init_ranges), region);
+  out.tiles = options.tiles;
+  const auto count = [](const auto& list) { return static_cast<uint32_t>(list.size()); };
+  out.section_counts = {count(out.binary.init), count(out.binary.main), count(out.binary.finish)};
   MRVLC_TRY(isa::check_container(out.binary));
   return out;
 }

@@ -58,7 +58,7 @@ void end_loops(Function& f, const Border& b) {
   for (size_t d = 0; d < b.extents.size(); ++d) f.close();
 }
 
-Status check_port(const ir::Graph& graph, const accel::PortLayout& port) {
+Status check_port(const ir::Graph& graph, const backend::Port& port) {
   const TensorType& type = graph.value(port.value).type;
   if (type.elem != ElementType::F32 && type.elem != ElementType::F16)
     return make_diag<DiagCode::MRV0602>(std::string(name(type.elem)));
@@ -74,12 +74,12 @@ Status check_port(const ir::Graph& graph, const accel::PortLayout& port) {
 }
 
 // C's name of the elements of a port; fp16 ones are their bits.
-std::string_view device_type(const accel::PortLayout& port) {
-  return port.type == isa::DataType::F32 ? "float" : "uint16_t";
+std::string_view device_type(const backend::Port& port) {
+  return port.type == ElementType::F32 ? "float" : "uint16_t";
 }
 
-bool is_half_port(const accel::PortLayout& port) {
-  return port.type == isa::DataType::F16;
+bool is_half_port(const backend::Port& port) {
+  return port.type == ElementType::F16;
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ bool keeps_order(const Shape& shape, const std::vector<int64_t>& perm) {
   return true;
 }
 
-partition::DeviceForm form_of(const ir::Graph& graph, const accel::PortLayout& port) {
+partition::DeviceForm form_of(const ir::Graph& graph, const backend::Port& port) {
   const TensorType& type = graph.value(port.value).type;
   const bool casts = (type.elem == ElementType::F16) != is_half_port(port);
   return {port.value, casts, !keeps_order(type.shape, port.perm), port.perm};
@@ -102,18 +102,18 @@ partition::DeviceForm form_of(const ir::Graph& graph, const accel::PortLayout& p
 
 Status find_crossings(Program& program) {
   std::vector<partition::RegionForms> forms;
-  for (const accel::CompiledRegion& region : program.regions) {
+  for (const backend::RegionCode& region : program.regions) {
     for (const auto* ports : {&region.inputs, &region.outputs})
-      for (const accel::PortLayout& port : *ports) MRVLC_TRY(check_port(program.graph, port));
+      for (const backend::Port& port : *ports) MRVLC_TRY(check_port(program.graph, port));
     partition::RegionForms& f = forms.emplace_back();
-    for (const accel::PortLayout& port : region.inputs) f.inputs.push_back(form_of(program.graph, port));
-    for (const accel::PortLayout& port : region.outputs) f.outputs.push_back(form_of(program.graph, port));
+    for (const backend::Port& port : region.inputs) f.inputs.push_back(form_of(program.graph, port));
+    for (const backend::Port& port : region.outputs) f.outputs.push_back(form_of(program.graph, port));
   }
   program.crossings = partition::crossings(program.graph, program.partition, forms);
   return {};
 }
 
-Call emit_to_device(Program& program, ir::NodeId node, const accel::PortLayout& port, BufferId to,
+Call emit_to_device(Program& program, ir::NodeId node, const backend::Port& port, BufferId to,
                     std::string_view what) {
   Function f(program, {node}, what);
   const TensorType& type = program.graph.value(port.value).type;
@@ -157,7 +157,7 @@ Call emit_form(Program& program, ir::NodeId node, const Form& form, BufferId buf
   return f.finish();
 }
 
-Call emit_from_device(Program& program, ir::NodeId node, const accel::PortLayout& port, BufferId from,
+Call emit_from_device(Program& program, ir::NodeId node, const backend::Port& port, BufferId from,
                       std::string_view what) {
   Function f(program, {node}, what);
   const TensorType& type = program.graph.value(port.value).type;

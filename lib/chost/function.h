@@ -150,9 +150,9 @@ bool keeps_order(const Shape& shape, const std::vector<int64_t>& perm);
 Call emit_form(Program& program, ir::NodeId node, const Form& form, BufferId buffer, bool to_form,
                std::string_view what);
 // Conversion of a value from its form on the host to that of a port of the device, and back.
-Call emit_to_device(Program& program, ir::NodeId node, const accel::PortLayout& port, BufferId to,
+Call emit_to_device(Program& program, ir::NodeId node, const backend::Port& port, BufferId to,
                     std::string_view what);
-Call emit_from_device(Program& program, ir::NodeId node, const accel::PortLayout& port, BufferId from,
+Call emit_from_device(Program& program, ir::NodeId node, const backend::Port& port, BufferId from,
                       std::string_view what);
 
 }  // namespace mrvlc::chost

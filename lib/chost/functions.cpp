@@ -144,9 +144,9 @@ class Emitter {
     f.put("memcpy({}, {}, {});", y, x, size_text(program_.graph.value(f.head().outputs[0]).type));
   }
 
-  BufferId device_buffer(const accel::PortLayout& port) {
+  BufferId device_buffer(const backend::Port& port) {
     Buffer buffer;
-    buffer.bytes = program_.graph.value(port.value).type.elements() * isa::data_bytes(port.type);
+    buffer.bytes = program_.graph.value(port.value).type.elements() * byte_size(port.type);
     return program_.add_buffer(buffer);
   }
 
@@ -162,7 +162,7 @@ class Emitter {
 
   void emit_region(Step& step) {
     auto r = static_cast<size_t>(step.group.region);
-    const accel::CompiledRegion& compiled = program_.regions[r];
+    const backend::RegionCode& compiled = program_.regions[r];
     const partition::Region& region = program_.partition.regions[r];
     for (size_t i = 0; i < compiled.inputs.size(); ++i) {
       const auto& port = compiled.inputs[i];
@@ -196,9 +196,9 @@ class Emitter {
     return it == crossings_.end() ? nullptr : it->second;
   }
 
-  void note_conversion(const partition::Crossing& crossing, const accel::PortLayout& port) {
+  void note_conversion(const partition::Crossing& crossing, const backend::Port& port) {
     const TensorType& type = program_.graph.value(port.value).type;
-    const int64_t device_bytes = type.elements() * static_cast<int64_t>(isa::data_bytes(port.type));
+    const int64_t device_bytes = type.elements() * static_cast<int64_t>(byte_size(port.type));
     program_.conversions.push_back({crossing, type.elements(), type.bytes(), device_bytes});
   }
 

@@ -26,7 +26,7 @@ std::vector<HostFunction> list_functions(const Program& program, std::vector<Hos
 Result<BodyFunction> emit_body(Module& module, const ir::Graph& body, const Options& options) {
   if (body.first_expr == 0) return make_diag<DiagCode::MRV0007>("the expressions of bodies are not numbered");
   const partition::Partition partition = partition::host_partition(body);
-  const std::vector<accel::CompiledRegion> regions;
+  const std::vector<backend::RegionCode> regions;
   Program program(body, partition, regions, options, module);
   std::vector<FusionGroup> groups = make_fusion_groups(program);
   assign_buffers(program, groups);
@@ -44,10 +44,8 @@ Result<BodyFunction> emit_body(Module& module, const ir::Graph& body, const Opti
 }
 
 Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& partition,
-                          const std::vector<accel::CompiledRegion>& regions, const Options& options) {
+                          const std::vector<backend::RegionCode>& regions, const Options& options) {
   if (!is_c_identifier(options.name)) return make_diag<DiagCode::MRV0603>(options.name);
-  if (options.identities.size() != regions.size())
-    return make_diag<DiagCode::MRV0007>("the identities of the regions' binaries are not given");
   Module module(options.name);
   Program program(graph, partition, regions, options, module);
   std::vector<FusionGroup> groups = make_fusion_groups(program);

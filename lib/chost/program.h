@@ -84,7 +84,7 @@ struct Module {
 
 class Program {
  public:
-  Program(const ir::Graph& g, const partition::Partition& p, const std::vector<accel::CompiledRegion>& r,
+  Program(const ir::Graph& g, const partition::Partition& p, const std::vector<backend::RegionCode>& r,
           const Options& o, Module& m)
       : graph(g),
         partition(p),
@@ -103,7 +103,7 @@ class Program {
 
   const ir::Graph& graph;
   const partition::Partition& partition;
-  const std::vector<accel::CompiledRegion>& regions;
+  const std::vector<backend::RegionCode>& regions;
   const Options& options;
   Module& module;
   Library& library;
@@ -114,7 +114,7 @@ class Program {
   std::vector<Buffer> buffers;
   std::map<ir::ValueId, BufferId> value_buffers;
   // Forms of values on the device, by (value, type and permutation of the port).
-  std::map<std::pair<ir::ValueId, std::pair<isa::DataType, std::vector<int64_t>>>, BufferId> device_buffers;
+  std::map<std::pair<ir::ValueId, std::pair<ElementType, std::vector<int64_t>>>, BufferId> device_buffers;
   std::map<Form, BufferId> forms;  // that libraries read and write
   std::vector<Step> steps;
   std::vector<std::pair<BufferId, uint32_t>> output_copies;  // to graph output
@@ -176,7 +176,7 @@ bool is_dynamic_product(const ir::Graph& graph, const ir::Node& node);
 void assign_buffers(Program& program, std::vector<FusionGroup>& groups);
 
 // border.cpp. The form in which a port takes or gives its value.
-partition::DeviceForm form_of(const ir::Graph& graph, const accel::PortLayout& port);
+partition::DeviceForm form_of(const ir::Graph& graph, const backend::Port& port);
 // What crosses between host and device, by these forms; MRV0602 for types that no port has.
 Status find_crossings(Program& program);
 

@@ -53,11 +53,11 @@ std::string bytes_text(std::span<const uint8_t> bytes) {
 }  // namespace
 
 // The rows of NAME_spans<region>: instructions of section main that one layer and one expression account for.
-std::vector<std::string> RunText::span_rows(const accel::CompiledRegion& region) const {
+std::vector<std::string> RunText::span_rows(const backend::RegionCode& region) const {
   std::vector<std::string> rows;
-  const accel::InstructionRange* last = nullptr;
-  for (const accel::InstructionRange& range : region.instructions) {
-    if (range.section != accel::InstructionRange::Section::Main) continue;
+  const backend::CodeRange* last = nullptr;
+  for (const backend::CodeRange& range : region.instructions) {
+    if (range.section != backend::Section::Main) continue;
     if (last != nullptr && last->layer == range.layer && last->expr == range.expr) rows.pop_back();
     const size_t expr = program_.expr(range.expr).index();
     rows.push_back(fmt::format("{{{}u, {}u, {}u, {}_n{}}}", range.end, range.layer, expr, prefix_, expr));
@@ -84,7 +84,7 @@ void RunText::add_regions(CSource& out) const {
                            fmt::join(of_region, ",\n    "));
     const std::string spans_of_region = of_region.empty() ? "NULL" : fmt::format("{}_spans{}", prefix_, r);
     rows[r] = fmt::format("    {{{{{}}}, {}u, {}u, {}u, {}u, {}u, {}_n{}, {}, {}u}},\n",
-                          bytes_text(program_.options.identities[r]), s.device_inputs.size(),
+                          bytes_text(program_.regions[r].identity), s.device_inputs.size(),
                           s.device_outputs.size(), total(s.device_inputs), total(s.device_outputs), expr(s),
                           prefix_, expr(s), spans_of_region, of_region.size());
   }

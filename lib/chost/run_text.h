@@ -26,7 +26,7 @@ class RunText {
   void put(fmt::format_string<Args...> format, Args&&... args) {
     out_ += "  " + fmt::format(format, std::forward<Args>(args)...) + "\n";
   }
-  std::vector<std::string> span_rows(const accel::CompiledRegion& region) const;
+  std::vector<std::string> span_rows(const backend::RegionCode& region) const;
   size_t expr(const Step& step) const { return program_.expr(step.group.nodes.front()).index(); }
   static std::string view_name(ir::ValueId value) { return fmt::format("v{}", value.index()); }
 

@@ -16,13 +16,13 @@ fs::path binary_file(const fs::path& folder, const std::string& name, size_t reg
 
 // The models of tests are too small for the accelerator to be worth the way: it gets every operator type that
 // it can run all nodes of.
-partition::Options all_it_takes(const ir::Graph& graph, const target::Machine& machine) {
+partition::Options all_it_takes(const ir::Graph& graph, const partition::Accelerator& accelerator) {
   partition::Options options;
   std::set<std::string> types;
   for (ir::NodeId n : graph.topological_order()) types.emplace(graph.node(n).op->name);
   for (const std::string& type : types) {
     options.accel.push_back(type);
-    if (!partition::partition(graph, machine, options).ok()) options.accel.pop_back();
+    if (!partition::partition(graph, &accelerator, options).ok()) options.accel.pop_back();
   }
   return options;
 }
@@ -36,16 +36,13 @@ Result<Placement> place(ir::Graph& graph, const std::string& target, const std::
     out.partition = partition::host_partition(graph);
     return out;
   }
-  MRVLC_ASSIGN(const target::Machine machine, target::load_machine(target, {}));
-  MRVLC_ASSIGN(out.partition, driver::place(graph, machine, all_it_takes(graph, machine)));
+  MRVLC_ASSIGN(const backends::Opened backend, backends::find(target, {}, {}));
+  MRVLC_ASSIGN(out.partition, driver::place(graph, backend.get(), all_it_takes(graph, *backend)));
   for (const partition::Region& region : out.partition.regions) {
-    accel::Options options;
-    options.name = fmt::format("{}_region{}", name, region.id);
-    MRVLC_ASSIGN(auto compiled, accel::compile_region(graph, region, machine, options));
-    const std::string binary = isa::write_container(compiled.binary);
-    MRVLC_TRY(write_file_atomic(binary_file(folder, name, out.regions.size()), binary));
-    out.identities.push_back(isa::stored_identity(binary));
-    out.regions.push_back(std::move(compiled));
+    MRVLC_ASSIGN(backend::RegionCode code,
+                 backend->compile(graph, region, fmt::format("{}_region{}", name, region.id), {}));
+    MRVLC_TRY(write_file_atomic(binary_file(folder, name, out.regions.size()), code.bytes));
+    out.regions.push_back(std::move(code));
     out.layers += region.layers.size();
   }
   return out;

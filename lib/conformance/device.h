@@ -2,17 +2,15 @@
 #pragma once
 #include "cases.h"
 #include "mrvl/device.h"
-#include "mrvlc/accel/accel.h"
-#include "mrvlc/isa/identity.h"
+#include "mrvlc/backends/open.h"
 
 namespace mrvlc::conformance {
 
 // What of a simplified graph runs where.
 struct Placement {
   partition::Partition partition;
-  std::vector<accel::CompiledRegion> regions;
-  std::vector<isa::Identity> identities;  // of their binaries
-  size_t layers = 0;                      // on the accelerator
+  std::vector<backend::RegionCode> regions;
+  size_t layers = 0;  // on the accelerator
 };
 // Writes NAME.region<i>.mrvl into the folder. Of target "host": everything on the CPU.
 Result<Placement> place(ir::Graph& graph, const std::string& target, const std::string& name,

@@ -108,8 +108,7 @@ Result<Outcome> write_stub(ir::Graph& graph, const std::string& target, const st
   if (!host && placed.regions.empty())
     return Outcome{Verdict::Passed, {}, "nothing of it runs on the accelerator"};
   ir::number_expressions(graph);
-  chost::Options emission{name, name};
-  emission.identities = placed.identities;
+  const chost::Options emission{name, name};
   MRVLC_ASSIGN(auto code, chost::generate(graph, placed.partition, placed.regions, emission));
   for (const auto& [file, bytes] : code.files) {
     if (file != "main.c" && file != "Makefile") MRVLC_TRY(write_file_atomic(folder / file, bytes));

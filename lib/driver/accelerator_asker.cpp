@@ -239,17 +239,17 @@ bool only_identities(const ir::Graph& graph) {
 }
 
 // Everything is asked for, so that small nodes are not given back to the CPU.
-AcceleratorAnswer ask(ir::Graph graph, const target::Machine& machine) {
+AcceleratorAnswer ask(ir::Graph graph, const partition::Accelerator& accelerator) {
   const bool identity = only_identities(graph);
   if (Status s = passes::run_passes(graph, passes::default_pipeline(), {}); !s.ok())
     return {"", s.error().message};
   if (!identity && only_identities(graph)) return {"removed", ""};
   partition::Options free;
-  auto placed = partition::partition(graph, machine, free);
+  auto placed = partition::partition(graph, &accelerator, free);
   if (!placed.ok()) return {"", placed.error().message};
   partition::Options forced;
   forced.accel = {"*"};
-  auto partition = partition::partition(graph, machine, forced);
+  auto partition = partition::partition(graph, &accelerator, forced);
   if (!partition.ok()) return {"", placed->decisions.front().reason};
   std::set<std::string> kinds;
   for (const auto& region : partition->regions) {
@@ -263,8 +263,8 @@ AcceleratorAnswer ask(ir::Graph graph, const target::Machine& machine) {
 }  // namespace
 
 AcceleratorAsker::AcceleratorAsker() {
-  auto machine = target::load_machine("cn10ka", {});
-  if (machine.ok()) machine_ = *std::move(machine);
+  auto backend = backends::open_default({});
+  if (backend.ok()) backend_ = std::move(*backend);
 }
 
 // The kinds of all examples that are taken; the reason of the last that is not.
@@ -273,7 +273,7 @@ AcceleratorAnswer AcceleratorAsker::operator()(const ops::OpDef& op) const {
   for (const Example& example : examples_of(op)) {
     auto graph = graph_of(op, example);
     if (!graph) continue;
-    AcceleratorAnswer one = ask(*std::move(graph), machine_);
+    AcceleratorAnswer one = ask(*std::move(graph), *backend_);
     if (one.kinds.empty()) all.reason = one.reason;
     if (one.kinds.empty() || all.kinds.find(one.kinds) != std::string::npos) continue;
     all.kinds += (all.kinds.empty() ? "" : " ") + one.kinds;

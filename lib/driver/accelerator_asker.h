@@ -1,8 +1,8 @@
 // Whether the accelerator takes an operator, asked as a compile asks: a representative node goes through
 // passes, the default rules and legality.
 #pragma once
+#include "mrvlc/backends/open.h"
 #include "mrvlc/ops/op.h"
-#include "mrvlc/target/machine.h"
 
 namespace mrvlc::driver {
 
@@ -13,11 +13,11 @@ struct AcceleratorAnswer {
 
 class AcceleratorAsker {
  public:
-  AcceleratorAsker();  // the built-in target cn10ka
+  AcceleratorAsker();  // the default target
   AcceleratorAnswer operator()(const ops::OpDef& op) const;
 
  private:
-  target::Machine machine_;
+  backends::Opened backend_;
 };
 
 }  // namespace mrvlc::driver

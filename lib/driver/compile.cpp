@@ -10,13 +10,11 @@
 #include "accuracy/probe.h"
 #include "as_in_model.h"
 #include "compile_hooks.h"
-#include "mrvlc/accel/stages.h"
 #include "mrvlc/driver/interrupt.h"
 #include "mrvlc/driver/last_compile.h"
 #include "mrvlc/driver/place.h"
 #include "mrvlc/ir/text.h"
 #include "mrvlc/partition/costs.h"
-#include "mrvlc/partition/legality.h"
 #include "mrvlc/partition/unheeded.h"
 #include "mrvlc/passes/fences.h"
 #include "mrvlc/passes/pass.h"
@@ -28,6 +26,7 @@
 #include "placement_log.h"
 #include "read_files.h"
 #include "region_compiler.h"
+#include "rule_files.h"
 #include "side_inputs.h"
 #include "targets_of.h"
 #include "timing_file.h"
@@ -39,20 +38,6 @@ namespace {
 constexpr size_t kMaxGateErrors = 20;
 
 using DumpFn = std::function<void(std::string)>;
-
-Result<std::vector<accel::Stage>> stages_of(const CompileOptions& options) {
-  std::vector<accel::Stage> out;
-  for (const std::string& name : options.dump_stages) {
-    const std::optional<accel::Stage> stage = accel::stage_named(name);
-    if (!stage) {
-      return make_diag<DiagCode::MRV0004>(fmt::format("--dump-stage: there is no stage '{}'; stages are {}",
-                                                      printable(name),
-                                                      fmt::join(accel::stage_names(), ", ")));
-    }
-    out.push_back(*stage);
-  }
-  return out;
-}
 
 // --fail-on-fallback: every node in the way is named, not only the first.
 bool check_fallback(const CompiledModel& m, Diagnostics& diagnostics) {
@@ -121,7 +106,6 @@ class Compiler {
     MRVLC_TRY(check_replaceable(options_.out));  // before the work, and again when it is done
     MRVLC_TRY(check_apart(options_, named_files(options_)));
     MRVLC_TRY(check_side_files(options_));
-    MRVLC_ASSIGN(stages_, stages_of(options_));
     if (options_.precision == "int8") {
       return make_diag<DiagCode::MRV0004>(
           "--precision int8 needs calibration data, which this version cannot take yet");
@@ -130,15 +114,9 @@ class Compiler {
     target_ = std::move(targets.accelerator);
     accelerator_at_ = targets.accelerator_at;
     m_.has_accelerator = targets.has_accelerator;
-    m_.machine = std::move(targets.machine);
+    m_.backend = std::move(targets.backend);
     m_.libraries = std::move(targets.libraries);
-    const auto& counts = m_.machine.tile_counts;
-    if (options_.tiles == 0) options_.tiles = counts.back();
-    if (std::find(counts.begin(), counts.end(), options_.tiles) == counts.end()) {
-      return make_diag<DiagCode::MRV0004>(fmt::format("--tiles: {} does not take {} tiles; it takes {}",
-                                                      m_.machine.name, options_.tiles,
-                                                      fmt::join(counts, ", ")));
-    }
+    options_.tiles = m_.backend->tiles();
     return {};
   }
 
@@ -185,7 +163,7 @@ class Compiler {
 
   // For the host alone too: a mistake in a file is one there as well.
   Status read_rules() {
-    MRVLC_ASSIGN(rules_, partition::sound_rules(options_.default_rules, inputs_.rule_files));
+    MRVLC_ASSIGN(rules_, partition::sound_rules(builtin_rules(options_, *m_.backend), inputs_.rule_files));
     return {};
   }
 
@@ -193,11 +171,7 @@ class Compiler {
     passes::RunOptions o;
     o.times = &pass_times_;
     o.log = options_.log;
-    o.context.half_weights = m_.has_accelerator;
-    if (m_.has_accelerator) {
-      o.context.longest_row = partition::longest_row(m_.machine);
-      o.context.largest_batch = m_.machine.max_batch;
-    }
+    if (m_.has_accelerator) limit_passes(o.context, m_.backend->pass_limits());
     o.after = [this](std::string_view pass, const ir::Graph& graph) {
       if (options_.dump_ir == pass) dump_(ir::print(graph));
     };
@@ -221,7 +195,7 @@ class Compiler {
   Status simplify() {
     passes::RunOptions run = pass_options();
     if (m_.has_accelerator) {
-      MRVLC_ASSIGN(source_matches_, match_beforehand(m_.model.graph, rules_->set, m_.machine, run));
+      MRVLC_ASSIGN(source_matches_, match_beforehand(m_.model.graph, rules_->set, m_.machine(), run));
     }
     MRVLC_TRY(read_constraints());
     auto pipeline = m_.has_accelerator ? passes::default_pipeline() : passes::host_pipeline();
@@ -231,20 +205,18 @@ class Compiler {
       return make_diag<DiagCode::MRV0004>(fmt::format("--dump-ir: there is no pass '{}'; passes are {}",
                                                       printable(options_.dump_ir), fmt::join(names, ", ")));
     }
-    MRVLC_TRY(run_passes(m_.model.graph, pipeline, run, m_.libraries, m_.machine));
+    MRVLC_TRY(run_passes(m_.model.graph, pipeline, run, m_.libraries));
     if (pins_ != nullptr) pins_->borders = passes::take_fences(m_.model.graph);
     return {};
   }
 
   partition::Options partition_options() const {
     partition::Options o;
-    o.accelerator = m_.has_accelerator;
     o.rules = rules_;
     o.pins = pins_;
     o.libraries = &m_.libraries.rules;
     o.accelerator_at = accelerator_at_;
     o.precisions = options_.precisions;
-    o.tiles = options_.tiles;
     o.batch = options_.batch;
     if (hooks_.choice) o.cpu.insert(o.cpu.end(), hooks_.choice->on_cpu.begin(), hooks_.choice->on_cpu.end());
     return o;
@@ -252,10 +224,11 @@ class Compiler {
 
   Status place() {
     partition::Options o = partition_options();
-    const partition::Costs costs{
-        m_.host_model, [this](const partition::Region& r) { return seconds_alone(m_, options_, r); }};
+    const partition::Costs costs{m_.host_model, [this](const partition::Region& r) {
+                                   return backend::seconds_alone(*m_.backend, m_.model.graph, r);
+                                 }};
     if (options_.partition_by == CompileOptions::PartitionBy::Cost) o.costs = &costs;
-    MRVLC_ASSIGN(m_.partition, driver::place(m_.model.graph, m_.machine, o, source_matches_));
+    MRVLC_ASSIGN(m_.partition, driver::place(m_.model.graph, m_.accelerator(), o, source_matches_));
     MRVLC_TRY(partition::assign_precisions(m_.model.graph, m_.partition, o));
     if (hooks_.choice) apply_choice(*hooks_.choice, m_.model.graph, m_.partition);
     if (constrained_.unbordered)
@@ -267,7 +240,7 @@ class Compiler {
       diagnostics_.add(std::move(d));
     warn_placement(m_, diagnostics_);
     tell_placement(m_, options_.log);
-    return hooks_.placed ? hooks_.placed(m_.model.graph, m_.partition) : Status();
+    return hooks_.placed ? hooks_.placed(m_.model.graph, m_.partition, m_.machine()) : Status();
   }
 
   // Float32 is computed while code is generated; binaries run when they are there.
@@ -298,28 +271,19 @@ class Compiler {
   bool check_accuracy() { return judge(m_.accuracy, options_, diagnostics_); }
 
   bool compile_regions() {
-    RegionCompiler regions(m_, options_, stages_, diagnostics_, dump_);
+    RegionCompiler regions(m_, options_, diagnostics_, dump_);
     for (const auto& region : m_.partition.regions) {
-      bool ok = phase("codegen", [&] { return regions.compile(region); }) &&
-                phase("encode", [&] { return encode(regions); });
-      if (!ok) return false;
+      if (!phase("codegen", [&] { return regions.compile(region); })) return false;
+      if (hooks_.coded) hooks_.coded(m_.regions.back());
     }
     return true;
   }
 
-  Status encode(RegionCompiler& regions) {
-    if (hooks_.coded) hooks_.coded(m_.regions.back());
-    return regions.encode();
-  }
-
   Status generate_host() {
     ir::number_expressions(m_.model.graph);
-    std::vector<isa::Identity> identities;
-    for (const std::string& binary : m_.binaries) identities.push_back(isa::stored_identity(binary));
-    MRVLC_ASSIGN(m_.host, chost::generate(
-                              m_.model.graph, m_.partition, m_.regions,
-                              {m_.name, m_.name, m_.machine.name, options_.arena_limit, options_.text_bytes,
-                               std::move(identities), options_.on_overflow, m_.libraries.linked}));
+    MRVLC_ASSIGN(m_.host, chost::generate(m_.model.graph, m_.partition, m_.regions,
+                                          {m_.name, m_.name, m_.machine().name, options_.arena_limit,
+                                           options_.text_bytes, options_.on_overflow, m_.libraries.linked}));
     warn_unheeded_options(options_, m_, diagnostics_);
     return {};
   }
@@ -347,9 +311,8 @@ class Compiler {
   const CompileHooks& hooks_;
   PhaseTimer timer_;
   std::vector<passes::PassTime> pass_times_;
-  target::TargetText target_;         // of the accelerator
-  size_t accelerator_at_ = 0;         // libraries before it
-  std::vector<accel::Stage> stages_;  // --dump-stage
+  target::TargetText target_;  // of the accelerator
+  size_t accelerator_at_ = 0;  // libraries before it
   SideInputs inputs_;
   partition::SoundRules rules_;
   partition::SourceMatches source_matches_;

@@ -9,9 +9,9 @@ class Probe;
 
 struct CompileHooks {
   // What runs where is decided, no code is there yet.
-  std::function<Status(ir::Graph&, partition::Partition&)> placed;
-  // A region is compiled and not encoded yet.
-  std::function<void(accel::CompiledRegion&)> coded;
+  std::function<Status(ir::Graph&, partition::Partition&, const target::Machine&)> placed;
+  // A region is compiled and nobody has used its bytes yet.
+  std::function<void(backend::RegionCode&)> coded;
   // The accuracy is known, as far as it is. False: that was all, nothing is written.
   std::function<bool(const CompiledModel&, const Probe&)> probed;
   // Takes the place of what options say of the placement, and nothing is asked of trials.

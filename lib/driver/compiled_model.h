@@ -4,16 +4,14 @@
 
 #include "accuracy/accuracy.h"
 #include "libraries.h"
-#include "mrvlc/accel/accel.h"
+#include "mrvlc/backend/backend.h"
 #include "mrvlc/chost/chost.h"
 #include "mrvlc/driver/driver.h"
 #include "mrvlc/onnx/importer.h"
 #include "mrvlc/partition/host_model.h"
 #include "mrvlc/partition/partition.h"
 #include "mrvlc/report/report.h"
-#include "mrvlc/sim/simulator.h"
 #include "mrvlc/support/file.h"
-#include "mrvlc/target/machine.h"
 #include "read_files.h"
 
 namespace mrvlc::driver {
@@ -28,16 +26,20 @@ struct CompiledModel {
   std::string name;
   bool has_accelerator = false;
   Libraries libraries;
-  target::Machine machine;
+  // The default target's where there is no accelerator: for questions about numbers, nothing runs there.
+  std::shared_ptr<const backend::Backend> backend;
   std::string target_text;  // of the accelerator, where it is not a built-in one: all of its target.json
   partition::HostModel host_model;
   std::vector<partition::Constraint> constraints;  // as they were asked for
   partition::Partition partition;
-  std::vector<accel::CompiledRegion> regions;
-  std::vector<std::string> binaries;  // encoded containers, one a region
-  std::vector<sim::Report> runs;      // what the simulator counts for the same bytes, timing only
+  std::vector<backend::RegionCode> regions;
+  std::vector<std::unique_ptr<backend::Timing>> timings;  // by region
   chost::HostCode host;
   Accuracy accuracy;
+
+  const target::Machine& machine() const { return backend->machine(); }
+  // Null where the model is compiled for the host, and libraries, alone.
+  const backend::Backend* accelerator() const { return has_accelerator ? backend.get() : nullptr; }
 };
 
 // The seven lines that `mrvlc compile` ends with, from report.json.

@@ -98,12 +98,10 @@ Status add_library(const std::string& name, const target::TargetText& text, std:
 namespace {
 
 // Sorted: the ONNX nodes that dequantize weights of calls.
-Result<std::vector<ir::SourceId>> taken_weights(const ir::Graph& graph, const Libraries& libraries,
-                                                const target::Machine& machine) {
+Result<std::vector<ir::SourceId>> taken_weights(const ir::Graph& graph, const Libraries& libraries) {
   partition::Options options;
-  options.accelerator = false;
   options.libraries = &libraries.rules;
-  MRVLC_ASSIGN(const partition::Partition p, partition::partition(graph, machine, options));
+  MRVLC_ASSIGN(const partition::Partition p, partition::partition(graph, nullptr, options));
   std::vector<ir::SourceId> out;
   for (const partition::Call& call : p.calls) {
     for (ir::NodeId n : call.nodes) {
@@ -118,15 +116,14 @@ Result<std::vector<ir::SourceId>> taken_weights(const ir::Graph& graph, const Li
 }  // namespace
 
 Status run_passes(ir::Graph& graph, std::span<const std::string_view> pipeline,
-                  const passes::RunOptions& options, const Libraries& libraries,
-                  const target::Machine& machine) {
+                  const passes::RunOptions& options, const Libraries& libraries) {
   passes::RunOptions run = options;
   const auto others = options.context.stays;  // what other rules ask for
   if (libraries.integers) {
     run.context.stays = dequantizes_constant;
     MRVLC_TRY(passes::run_passes(graph, pipeline, run));
     MRVLC_TRY(passes::run_passes(graph, libraries.passes, run));
-    MRVLC_ASSIGN(std::vector<ir::SourceId> taken, taken_weights(graph, libraries, machine));
+    MRVLC_ASSIGN(std::vector<ir::SourceId> taken, taken_weights(graph, libraries));
     run.context.stays = [called = dequantizes_one_of(std::move(taken)), others](const auto& g,
                                                                                 const auto& node) {
       return called(g, node) || (others && others(g, node));

@@ -28,7 +28,6 @@ Status add_library(const std::string& name, const target::TargetText& text, std:
 // where a library takes them, and are folded elsewhere: what it takes is known when its rules have been
 // tried, so the passes run again then.
 Status run_passes(ir::Graph& graph, std::span<const std::string_view> pipeline,
-                  const passes::RunOptions& options, const Libraries& libraries,
-                  const target::Machine& machine);
+                  const passes::RunOptions& options, const Libraries& libraries);
 
 }  // namespace mrvlc::driver

@@ -21,11 +21,11 @@ std::vector<bool> cheaper_on_host(const ir::Graph& graph, const partition::Parti
 
 }  // namespace
 
-Result<partition::Partition> place(ir::Graph& graph, const target::Machine& machine,
+Result<partition::Partition> place(ir::Graph& graph, const partition::Accelerator* accelerator,
                                    const partition::Options& options,
                                    const partition::SourceMatches& sources) {
-  MRVLC_ASSIGN(partition::Partition partition, partition::partition(graph, machine, options, sources));
-  if (!options.accelerator) return partition;
+  MRVLC_ASSIGN(partition::Partition partition, partition::partition(graph, accelerator, options, sources));
+  if (accelerator == nullptr) return partition;
   const std::vector<bool> cheaper = cheaper_on_host(graph, partition);
   const std::vector<bool> on_cpu = nodes_on_cpu(graph, partition);
   bool changed = false;
@@ -34,7 +34,7 @@ Result<partition::Partition> place(ir::Graph& graph, const target::Machine& mach
   if (!changed) return partition;
   partition::Options again = options;
   if (options.costs != nullptr) again.decided = &cheaper;
-  MRVLC_ASSIGN(partition::Partition widened, partition::partition(graph, machine, again, sources));
+  MRVLC_ASSIGN(partition::Partition widened, partition::partition(graph, accelerator, again, sources));
   widened.chosen_seconds = partition.chosen_seconds;
   widened.greedy_seconds = partition.greedy_seconds;
   return widened;

@@ -2,10 +2,10 @@
 #pragma once
 #include <functional>
 
+#include "mrvlc/backends/open.h"
 #include "mrvlc/driver/options.h"
 #include "mrvlc/rules/rule_set.h"
 #include "mrvlc/support/result.h"
-#include "mrvlc/target/machine.h"
 
 namespace mrvlc::driver {
 
@@ -18,6 +18,8 @@ using NoteFile = std::function<void(const std::filesystem::path& file, const std
 Result<std::vector<rules::RuleFile>> read_rule_files(const std::vector<std::filesystem::path>& files,
                                                      const NoteFile& note = {});
 // The options' first target.
-Result<target::Machine> machine_of(const CompileOptions& options);
+Result<backends::Opened> backend_of(const CompileOptions& options);
+// The rules that come with it, unless options do without.
+partition::BuiltIn builtin_rules(const CompileOptions& options, const partition::Accelerator& accelerator);
 
 }  // namespace mrvlc::driver

@@ -80,10 +80,10 @@ std::string what_stood(const ir::Graph& graph, const rules::Stop& stop) {
 
 class Trials {
  public:
-  Trials(const Graphs& graphs, const target::Machine& machine)
+  Trials(const Graphs& graphs, const backend::Backend& backend)
       : graphs_(graphs),
-        machine_(machine),
-        numbers_(partition::machine_numbers(machine)),
+        backend_(backend),
+        numbers_(partition::machine_numbers(backend.machine())),
         left_(graphs.canonical) {}
 
   Tried run(const rules::Rule& rule) {
@@ -138,7 +138,7 @@ class Trials {
   rules::Verdict legal(const rules::Match& m) const {
     if (m.rule->layer == partition::kCpuKind) return {};
     const partition::Layer layer{m.rule->name, *find_layer_kind(m.rule->layer), m.nodes, m.anchor};
-    const partition::Legality l = partition::layer_legal(graphs_.canonical, layer, machine_);
+    const partition::Legality l = backend_.legal(graphs_.canonical, layer);
     return {l.ok, l.condition, l.actual, l.limit, l.reason};
   }
 
@@ -164,20 +164,18 @@ class Trials {
   }
 
   const Graphs& graphs_;
-  const target::Machine& machine_;
+  const backend::Backend& backend_;
   const rules::MachineNumbers numbers_;
   partition::SourceNodes left_;
 };
 
-std::optional<Graphs> graphs_of(const CompileOptions& options, const target::Machine& machine,
+std::optional<Graphs> graphs_of(const CompileOptions& options, const backend::Backend& backend,
                                 Diagnostics& diagnostics) {
   auto model = onnx::import_file(options.model, import_options(options), diagnostics);
   if (!model) return std::nullopt;
   Graphs g{model->graph, std::move(model->graph), {}};
   passes::RunOptions run;
-  run.context.half_weights = true;
-  run.context.longest_row = partition::longest_row(machine);
-  run.context.largest_batch = machine.max_batch;
+  limit_passes(run.context, backend.pass_limits());
   auto integers = with_integer_weights(g.imported, run);
   const Status s = passes::run_passes(g.canonical, passes::default_pipeline(), run);
   if (!s.ok() || !integers.ok()) {
@@ -189,21 +187,21 @@ std::optional<Graphs> graphs_of(const CompileOptions& options, const target::Mac
 }
 
 struct Setup {
-  target::Machine machine;
+  backends::Opened backend;
   rules::RuleSet set;
   std::vector<const rules::Rule*> own;  // of the options' files, not the built-in ones
 };
 
 std::optional<Setup> set_up(const CompileOptions& options, Diagnostics& diagnostics) {
-  auto machine = machine_of(options);
+  auto backend = backend_of(options);
   auto files = read_rule_files(options.rules);
-  if (!machine.ok() || !files.ok()) {
-    diagnostics.add(machine.ok() ? files.error() : machine.error());
+  if (!backend.ok() || !files.ok()) {
+    diagnostics.add(backend.ok() ? files.error() : backend.error());
     return std::nullopt;
   }
-  Setup out{*machine, {}, {}};
+  Setup out{std::move(*backend), {}, {}};
   // By themselves: it does not matter here which of them would win.
-  rules::LoadResult loaded = partition::load_rules(false, *files);
+  rules::LoadResult loaded = partition::load_rules({}, *files);
   for (const Diag& d : loaded.diagnostics.list()) diagnostics.add(d);
   if (loaded.diagnostics.has_errors()) return std::nullopt;
   out.set = std::move(loaded.set);
@@ -240,9 +238,9 @@ std::string told(const rules::Rule& rule, const ir::Graph& g, const Tried& t) {
 std::optional<std::string> rules_try(const CompileOptions& options, Diagnostics& diagnostics) {
   const std::optional<Setup> setup = set_up(options, diagnostics);
   if (!setup) return std::nullopt;
-  const std::optional<Graphs> graphs = graphs_of(options, setup->machine, diagnostics);
+  const std::optional<Graphs> graphs = graphs_of(options, *setup->backend, diagnostics);
   if (!graphs) return std::nullopt;
-  Trials trials(*graphs, setup->machine);
+  Trials trials(*graphs, *setup->backend);
   std::string out;
   for (const rules::Rule* r : setup->own) out += told(*r, graphs->of(*r), trials.run(*r));
   return out;
@@ -259,9 +257,9 @@ std::optional<std::string> rules_coverage(const CompileOptions& options,
   for (const auto& model : models) {
     CompileOptions o = options;
     o.model = model;
-    const std::optional<Graphs> graphs = graphs_of(o, setup->machine, diagnostics);
+    const std::optional<Graphs> graphs = graphs_of(o, *setup->backend, diagnostics);
     if (!graphs) return std::nullopt;
-    Trials trials(*graphs, setup->machine);
+    Trials trials(*graphs, *setup->backend);
     for (const rules::Rule* r : setup->own) {
       const Tried t = trials.run(*r);
       if (t.matches > 0) matched.insert(r);

@@ -59,7 +59,7 @@ Result<std::vector<rules::RuleFile>> read_rule_files(const std::vector<std::file
   return std::move(all.out);
 }
 
-Result<target::Machine> machine_of(const CompileOptions& options) {
+Result<backends::Opened> backend_of(const CompileOptions& options) {
   const std::string& name = options.targets.front();
   MRVLC_ASSIGN(const target::TargetText text, target::find_target(name, options.target_dirs));
   if (target::is_library(text.json))
@@ -68,7 +68,11 @@ Result<target::Machine> machine_of(const CompileOptions& options) {
                     "compile tells what "
                     "each of a library's rules came to",
                     printable(name)));
-  return target::read_machine(name, text);
+  return backends::open(name, text, {});
+}
+
+partition::BuiltIn builtin_rules(const CompileOptions& options, const partition::Accelerator& accelerator) {
+  return options.default_rules ? partition::BuiltIn(accelerator.rule_file()) : std::nullopt;
 }
 
 namespace {
@@ -85,6 +89,12 @@ Result<std::optional<Libraries>> library_of(const CompileOptions& options) {
   return std::optional(std::move(out));
 }
 
+// For the host alone, the default one: a mistake in a file is one there as well.
+Result<backends::Opened> backend_or_default(const CompileOptions& options) {
+  if (options.targets.front() != "host") return backend_of(options);
+  return backends::open_default({});
+}
+
 // Those of the target, unless --no-default-rules, and of the options' files.
 Result<partition::SoundRules> sound_rules(const CompileOptions& options) {
   MRVLC_ASSIGN(std::vector<rules::RuleFile> files, read_rule_files(options.rules));
@@ -94,10 +104,8 @@ Result<partition::SoundRules> sound_rules(const CompileOptions& options) {
       files.insert(files.begin(), library->rule_files.begin(), library->rule_files.end());
     return partition::sound(partition::load_library_rules(files));
   }
-  if (options.targets.front() != "host") {
-    if (auto machine = machine_of(options); !machine.ok()) return machine.error();
-  }
-  return partition::sound_rules(options.default_rules, files);
+  MRVLC_ASSIGN(const backends::Opened backend, backend_or_default(options));
+  return partition::sound_rules(builtin_rules(options, *backend), files);
 }
 
 }  // namespace
@@ -138,11 +146,16 @@ Diagnostics rules_check(const CompileOptions& options, const std::filesystem::pa
     return own.diagnostics;
   }
   // By itself first: overlap with the built-in rules depends on --no-default-rules.
-  rules::LoadResult alone = partition::load_rules(false, *files);
+  rules::LoadResult alone = partition::load_rules({}, *files);
   if (alone.diagnostics.has_errors()) return alone.diagnostics;
   for (const Diag& d : alone.advice.list()) alone.diagnostics.add(d);
   if (!options.default_rules) return alone.diagnostics;
-  rules::LoadResult together = partition::load_rules(true, *files);
+  auto backend = backend_or_default(options);
+  if (!backend.ok()) {
+    alone.diagnostics.add(backend.error());
+    return alone.diagnostics;
+  }
+  rules::LoadResult together = partition::load_rules((*backend)->rule_file(), *files);
   for (const Diag& d : together.diagnostics.list()) {
     if (d.severity() != Severity::Error) continue;
     alone.diagnostics.add(make_diag<DiagCode::MRV0321>(file.string(), d.message, ""));
@@ -155,7 +168,7 @@ Result<std::string> rules_format(const std::filesystem::path& file) {
   MRVLC_ASSIGN(const std::string text, read_file(file, kMaxRuleFile));
   // Only what can be read can be put in order.
   MRVLC_ASSIGN(const std::vector<rules::RuleFile> files, read_rule_files({file}));
-  const rules::LoadResult loaded = partition::load_rules(false, files);
+  const rules::LoadResult loaded = partition::load_rules({}, files);
   for (const Diag& d : loaded.diagnostics.list()) {
     if (d.code == DiagCode::MRV0301 || d.code == DiagCode::MRV0313) return d;
   }

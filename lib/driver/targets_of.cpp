@@ -8,6 +8,16 @@
 
 namespace mrvlc::driver {
 
+backends::Settings settings_of(const CompileOptions& options) {
+  return {options.tiles, options.effort, options.pin_weights, options.silicon_id, options.dump_stages};
+}
+
+void limit_passes(passes::PassContext& context, const backend::PassLimits& limits) {
+  context.half_weights = limits.half_weights;
+  context.longest_row = limits.longest_row;
+  context.largest_batch = limits.largest_batch;
+}
+
 Result<Targets> find_targets(const CompileOptions& options, std::string_view model,
                              Diagnostics& diagnostics) {
   Targets out;
@@ -24,11 +34,11 @@ Result<Targets> find_targets(const CompileOptions& options, std::string_view mod
       return make_diag<DiagCode::MRV0004>("--target: at most one accelerator in this version");
     out.has_accelerator = true;
     out.accelerator_at = out.libraries.rules.size();
-    MRVLC_ASSIGN(out.machine, target::read_machine(*it, text));
+    MRVLC_ASSIGN(out.backend, backends::open(*it, text, settings_of(options)));
     out.accelerator = std::move(text);
   }
   if (!out.has_accelerator) {
-    MRVLC_ASSIGN(out.machine, target::load_machine("cn10ka", {}));
+    MRVLC_ASSIGN(out.backend, backends::open_default(settings_of(options)));
   }
   return out;
 }

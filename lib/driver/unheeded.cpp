@@ -159,9 +159,9 @@ void warn_placement(const CompiledModel& m, Diagnostics& diagnostics) {
     return;
   }
   const std::string what = m.partition.regions.empty()
-                               ? fmt::format("nothing of the model runs on {}", m.machine.name)
+                               ? fmt::format("nothing of the model runs on {}", m.machine().name)
                                : fmt::format("only {:.1f} % of the multiply-accumulates run on {}",
-                                             100 * tally.share(), m.machine.name);
+                                             100 * tally.share(), m.machine().name);
   const char* remedy =
       tally.quantised()
           ? "the network is quantised, and the accelerator computes in fp16: compile its float form, "

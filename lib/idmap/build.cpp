@@ -4,8 +4,6 @@
 namespace mrvlc::idmap {
 namespace {
 
-constexpr const char* kSections[] = {"init", "main", "finish"};
-
 class MapWriter {
  public:
   MapWriter(JsonWriter& out, const Compiled& compiled, const Fates& fates)
@@ -98,7 +96,7 @@ class MapWriter {
       for (const auto& range : c_.regions[r].instructions) {
         out_.object();
         out_.member("region", c_.partition.regions[r].id);
-        out_.member("section", kSections[static_cast<size_t>(range.section)]);
+        out_.member("section", backend::kSectionNames[static_cast<size_t>(range.section)]);
         out_.member("begin", range.begin);
         out_.member("end", range.end);
         out_.member("layer", range.layer);

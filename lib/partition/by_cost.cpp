@@ -8,6 +8,7 @@
 
 #include "labels.h"
 #include "mrvlc/ops/work.h"
+#include "mrvlc/partition/accelerator.h"
 #include "mrvlc/partition/costs.h"
 #include "placement.h"
 
@@ -73,7 +74,12 @@ class Cut {
       : p_(p), model_(host), on_host_(on_host), on_accelerator_(on_accelerator) {
     Region everything;
     everything.layers = p.layers;
-    last_ = channels_last(p.graph, everything);
+    for (size_t v = 0; v < p.graph.value_slots(); ++v) {
+      const ir::Value& value = p.graph.value(ir::ValueId(v));
+      if (stands_between(value)) everything.inputs.push_back(value.id);
+    }
+    for (DeviceForm& f : p.accelerator->forms(p.graph, everything).inputs)
+      forms_.emplace(f.value, std::move(f));
   }
 
   OnHost run(double launch) {
@@ -96,9 +102,13 @@ class Cut {
     return layer == Placement::kNone ? rest_ : layer;
   }
 
+  static bool stands_between(const ir::Value& v) {
+    return v.kind == ir::ValueKind::Input || (v.kind == ir::ValueKind::Result && v.producer.valid());
+  }
+
   void add_value(ir::ValueId id, double launch) {
     const ir::Value& v = p_.graph.value(id);
-    if (v.kind == ir::ValueKind::Constant || (v.kind == ir::ValueKind::Result && !v.producer.valid())) return;
+    if (!stands_between(v)) return;
     const uint32_t from = v.kind == ir::ValueKind::Input ? rest_ : item(v.producer);
     std::vector<uint32_t> readers;
     for (ir::NodeId n : v.users) readers.push_back(item(n));
@@ -111,9 +121,8 @@ class Cut {
   }
 
   double crossing(ir::ValueId id, bool to_device) const {
-    const TensorType& type = p_.graph.value(id).type;
-    const bool permutes = last_.contains(id) && moves_channels(type.shape);
-    return crossing_seconds(model_, p_.graph, {0, id, to_device, type.elem != ElementType::F16, permutes});
+    const DeviceForm& form = forms_.at(id);
+    return crossing_seconds(model_, p_.graph, {0, id, to_device, form.casts, form.permutes});
   }
 
   // A value made on `side` and read on the other is handed over once, however many read it: an item of its
@@ -135,7 +144,7 @@ class Cut {
   const Placement& p_;
   const HostModel& model_;
   const std::vector<double>&on_host_, &on_accelerator_;
-  std::set<ir::ValueId> last_;  // channels last where all layers are one region
+  std::map<ir::ValueId, DeviceForm> forms_;  // where all layers are one region
   Labelling labels_;
   uint32_t rest_ = 0;
 };
@@ -156,7 +165,7 @@ class Search {
         macs_ += static_cast<double>(ops::macs(p.graph, p.graph.node(n)));
       }
       on_host_.push_back(host);
-      on_accelerator_.push_back(quick_seconds(p.graph, l, p.machine, options.tiles));
+      on_accelerator_.push_back(p.accelerator->layer_seconds(p.graph, l));
       of_anchor_[l.anchor] = on_accelerator_.back();
       asked_.push_back(is_asked_for(p, l));
     }
@@ -168,7 +177,7 @@ class Search {
     OnHost none;
     for (bool asked : asked_) none.push_back(!asked);
     seconds(greedy), seconds(none), seconds(all);
-    const double launch = 1e-6 * p_.machine.launch_us;
+    const double launch = 1e-6 * p_.accelerator->machine().launch_us;
     for (double share : {0.0, 0.25, 1.0})
       seconds(Cut(p_, costs_.host, on_host_, on_accelerator_).run(share * launch));
     if (p_.layers.size() <= kSmall) try_runs();
@@ -202,7 +211,7 @@ class Search {
     if (!fresh) return it->second;
     if (tries_ > 0) --tries_;
     it->second = estimated(regions_of(on_host), [&](const Region& r) {
-      double sum = quick_border_seconds(p_.graph, r, p_.machine);
+      double sum = p_.accelerator->border_seconds(p_.graph, r);
       for (const Layer& l : r.layers) sum += of_anchor_.at(l.anchor);
       return sum;
     });
@@ -211,8 +220,8 @@ class Search {
 
   double estimated(const Partition& partition,
                    const std::function<double(const Region&)>& accelerator) const {
-    return estimate(p_.graph, partition, p_.machine, costs_.host, nodes_, crossings(p_.graph, partition),
-                    accelerator)
+    return estimate(p_.graph, partition, *p_.accelerator, costs_.host, nodes_,
+                    crossings(p_.graph, partition, *p_.accelerator), accelerator)
         .seconds();
   }
 

@@ -5,34 +5,10 @@
 #include <algorithm>
 #include <map>
 
+#include "mrvlc/partition/accelerator.h"
+
 namespace mrvlc::partition {
 namespace {
-
-// What is expected of a region: fp16 but for pairs, and channels last where windows slide.
-class Expected {
- public:
-  Expected(const ir::Graph& graph, const Region& region)
-      : graph_(graph), region_(region), last_(channels_last(graph, region)) {}
-
-  RegionForms forms() const {
-    RegionForms out;
-    for (ir::ValueId v : region_.inputs) out.inputs.push_back(form(v));
-    for (ir::ValueId v : region_.outputs) out.outputs.push_back(form(v));
-    return out;
-  }
-
- private:
-  DeviceForm form(ir::ValueId v) const {
-    const TensorType& type = graph_.value(v).type;
-    const auto asked = region_.precisions.find(v);
-    const bool wide = asked != region_.precisions.end() && asked->second.kind == Precision::Kind::Pair;
-    return {v, (type.elem == ElementType::F16) == wide, last_.contains(v) && moves_channels(type.shape), {}};
-  }
-
-  const ir::Graph& graph_;
-  const Region& region_;
-  std::set<ir::ValueId> last_;
-};
 
 class Borders {
  public:
@@ -98,9 +74,10 @@ std::vector<Crossing> crossings(const ir::Graph& graph, const Partition& partiti
   return Borders(graph, partition, forms).run();
 }
 
-std::vector<Crossing> crossings(const ir::Graph& graph, const Partition& partition) {
+std::vector<Crossing> crossings(const ir::Graph& graph, const Partition& partition,
+                                const Accelerator& accelerator) {
   std::vector<RegionForms> forms;
-  for (const Region& r : partition.regions) forms.push_back(Expected(graph, r).forms());
+  for (const Region& r : partition.regions) forms.push_back(accelerator.forms(graph, r));
   return crossings(graph, partition, forms);
 }
 

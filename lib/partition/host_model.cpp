@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "default_rules.h"
+#include "default_host_model.h"
 #include "mrvlc/ops/op.h"
 #include "mrvlc/ops/params.h"
 #include "mrvlc/ops/work.h"

@@ -8,24 +8,29 @@
 namespace mrvlc::partition {
 namespace {
 
-Status check_batch(const Options& options, const target::Machine& machine) {
-  if (options.batch >= 1 && options.batch <= machine.max_batch) return {};
-  return make_diag<DiagCode::MRV0404>(options.batch, machine.max_batch);
+Status check_batch(const Options& options, const Accelerator& accelerator) {
+  const uint32_t most = accelerator.machine().max_batch;
+  if (options.batch >= 1 && options.batch <= most) return {};
+  return make_diag<DiagCode::MRV0404>(options.batch, most);
 }
 
 bool has_libraries(const Options& options) {
   return options.libraries != nullptr && !options.libraries->empty();
 }
 
+const rules::LoadResult& rules_of(const Options& options, const Accelerator& accelerator) {
+  return options.rules != nullptr ? *options.rules : *accelerator.rules();
+}
+
 // Targets in their order, each with its rules.
 void take_turns(Placement& placement, const Options& options, const SourceMatches& sources) {
   const size_t count = has_libraries(options) ? options.libraries->size() : 0;
   for (size_t i = 0; i <= count; ++i) {
-    if (options.accelerator && i == options.accelerator_at)
-      place_layers(placement, options.rules->set, sources);
+    if (placement.accelerator != nullptr && i == options.accelerator_at)
+      place_layers(placement, rules_of(options, *placement.accelerator).set, sources);
     if (i < count) place_calls(placement, (*options.libraries)[i]);
   }
-  if (options.accelerator || count > 0) explain_rest(placement);
+  if (placement.accelerator != nullptr || count > 0) explain_rest(placement);
 }
 
 // Without an accelerator.
@@ -86,22 +91,23 @@ std::string_view word(Why why) {
   return "";
 }
 
-Result<Partition> partition(const ir::Graph& graph, const target::Machine& machine, const Options& options) {
-  return partition(graph, machine, options, {});
+Result<Partition> partition(const ir::Graph& graph, const Accelerator* accelerator, const Options& options) {
+  return partition(graph, accelerator, options, {});
 }
 
-Result<Partition> partition(const ir::Graph& graph, const target::Machine& machine, const Options& options,
+Result<Partition> partition(const ir::Graph& graph, const Accelerator* accelerator, const Options& options,
                             const SourceMatches& sources) {
-  Placement placement(graph, machine);
+  Placement placement(graph, accelerator);
   Partition out;
+  out.accelerator = accelerator != nullptr;
   // Constraints are read for the host alone too: a pattern that names nothing is a mistake there as well.
   MRVLC_TRY(read_constraints(placement, options));
-  if (options.accelerator) {
-    MRVLC_TRY(check_batch(options, machine));
+  if (accelerator != nullptr) {
+    MRVLC_TRY(check_batch(options, *accelerator));
     find_roundings(placement);
   }
   take_turns(placement, options, sources);
-  if (options.accelerator) {
+  if (accelerator != nullptr) {
     MRVLC_TRY(check_forced(placement));
     form_regions(placement, options, out);
   } else {
@@ -113,7 +119,7 @@ Result<Partition> partition(const ir::Graph& graph, const target::Machine& machi
   placement.constraints = {}, placement.layers = {};  // of a large graph more than the decisions
   out.decisions.reserve(placement.order.size());
   for (ir::NodeId n : placement.order) out.decisions.push_back(std::move(placement.decision(n)));
-  if (options.accelerator && options.pins != nullptr) MRVLC_TRY(check_honoured(graph, *options.pins, out));
+  if (accelerator != nullptr && options.pins != nullptr) MRVLC_TRY(check_honoured(graph, *options.pins, out));
   return out;
 }
 

@@ -10,8 +10,8 @@
 
 namespace mrvlc::partition {
 
-Placement::Placement(const ir::Graph& g, const target::Machine& m)
-    : graph(g), machine(m), order(g.topological_order()) {
+Placement::Placement(const ir::Graph& g, const Accelerator* a)
+    : graph(g), accelerator(a), order(g.topological_order()) {
   size_t n = g.node_slots();
   rank.resize(n);
   constraints.resize(n);
@@ -65,7 +65,9 @@ class Placer {
  public:
   // `library`: whose rules they are; null: the accelerator's.
   Placer(Placement& p, const rules::RuleSet& set, const SourceMatches& sources, const Library* library)
-      : p_(p), set_(set), sources_(sources), library_(library), numbers_(machine_numbers(p.machine)) {
+      : p_(p), set_(set), sources_(sources), library_(library) {
+    // Rules of libraries have no such conditions.
+    if (library == nullptr) numbers_ = machine_numbers(p.accelerator->machine());
     for (ir::NodeId n : p.order) {
       by_operator_[p.graph.node(n).op].push_back(n);
     }
@@ -109,7 +111,7 @@ class Placer {
           false, "one layer", "a border inside", {}, "a region must begin in the middle of what it matched."};
     if (match.rule->layer == rules::kCallKind)
       return make_call(p_.graph, match, in_order(match.nodes)).refused;
-    Legality l = layer_legal(p_.graph, layer_of_match(match), p_.machine);
+    Legality l = p_.accelerator->legal(p_.graph, layer_of_match(match));
     if (l.ok) return {};
     std::string condition = fmt::format("layer {}: {}", match.rule->layer, l.condition);
     return {false, std::move(condition), std::move(l.actual), std::move(l.limit), std::move(l.reason)};
@@ -260,7 +262,7 @@ class Placer {
   const rules::RuleSet& set_;
   const SourceMatches& sources_;
   const Library* library_;
-  const rules::MachineNumbers numbers_;
+  rules::MachineNumbers numbers_;
   std::optional<SourceNodes> source_nodes_;                                       // made when a rule needs it
   std::unordered_map<const ir::OpSchema*, std::vector<ir::NodeId>> by_operator_;  // looked up only
   rules::MatchOptions options_;

@@ -3,7 +3,7 @@
 #pragma once
 #include <map>
 
-#include "mrvlc/partition/legality.h"
+#include "mrvlc/partition/accelerator.h"
 #include "mrvlc/partition/library.h"
 #include "mrvlc/partition/source_rules.h"
 #include "mrvlc/rules/matcher.h"
@@ -22,9 +22,9 @@ struct NodeConstraints {
 // State while partitioning; vectors are indexed by NodeId.
 struct Placement {
   const ir::Graph& graph;
-  const target::Machine& machine;
-  std::vector<ir::NodeId> order;  // topological
-  std::vector<uint32_t> rank;     // position in `order`
+  const Accelerator* accelerator;  // null: there is none
+  std::vector<ir::NodeId> order;   // topological
+  std::vector<uint32_t> rank;      // position in `order`
   std::vector<NodeConstraints> constraints;
   const Pins* pins = nullptr;
   std::vector<ir::NodeId> beyond_regions;  // Partition
@@ -37,7 +37,7 @@ struct Placement {
   std::vector<uint32_t> layer_of;  // index into layers, or kNone: on the CPU
   std::vector<bool> settled;       // taken by a rule, of kind cpu too
 
-  Placement(const ir::Graph& g, const target::Machine& m);
+  Placement(const ir::Graph& g, const Accelerator* a);
   bool has_borders() const;
   NodeDecision& decision(ir::NodeId n) { return decisions[n.index()]; }
 };

@@ -20,7 +20,6 @@
 #include <set>
 #include <span>
 
-#include "kinds.h"
 #include "placement.h"
 #include "split.h"
 
@@ -284,7 +283,8 @@ class Regions {
           out.steps.push_back({Step::Kind::Cpu, first_node(i), 0});
       }
       for (auto& [name, of_group] : layers) {
-        for (Region& r : split_region(p_.graph, std::move(of_group), p_.machine, p_.constraints))
+        for (Region& r :
+             split_region(p_.graph, std::move(of_group), p_.accelerator->machine(), p_.constraints))
           add_region(std::move(r), out);
       }
     }

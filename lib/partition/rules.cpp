@@ -1,8 +1,6 @@
 // The vocabulary of rules, from tables of the compiler, and the sets of rules made with it.
 #include "mrvlc/partition/rules.h"
 
-#include "default_rules.h"
-#include "kinds.h"
 #include "mrvlc/partition/library.h"
 
 namespace mrvlc::partition {
@@ -50,18 +48,14 @@ rules::MachineNumbers machine_numbers(const target::Machine& machine) {
   return out;
 }
 
-rules::RuleFile default_rule_file() {
-  return {std::string(kDefaultRulesName), std::string(kDefaultRulesText), true};
-}
-
 rules::LoadResult load_library_rules(const std::vector<rules::RuleFile>& files) {
   const std::vector<rules::LayerWord> kinds = {{rules::kCallKind, false, {}}, {kCpuKind, false, {}}};
   return rules::load_rules(files, {kinds, ops::find_op, ops::all_ops(), {}});
 }
 
-rules::LoadResult load_rules(bool defaults, const std::vector<rules::RuleFile>& files) {
+rules::LoadResult load_rules(const BuiltIn& builtin, const std::vector<rules::RuleFile>& files) {
   std::vector<rules::RuleFile> all;
-  if (defaults) all.push_back(default_rule_file());
+  if (builtin) all.push_back(*builtin);
   all.insert(all.end(), files.begin(), files.end());
   return rules::load_rules(all, {layer_words(), ops::find_op, ops::all_ops(), number_names()});
 }
@@ -73,13 +67,8 @@ Result<SoundRules> sound(rules::LoadResult loaded) {
   return SoundRules(std::make_shared<const rules::LoadResult>(std::move(loaded)));
 }
 
-Result<SoundRules> sound_rules(bool defaults, const std::vector<rules::RuleFile>& files) {
-  return sound(load_rules(defaults, files));
-}
-
-const SoundRules& default_rules() {
-  static const SoundRules kRules = std::make_shared<rules::LoadResult>(load_rules(true, {}));
-  return kRules;
+Result<SoundRules> sound_rules(const BuiltIn& builtin, const std::vector<rules::RuleFile>& files) {
+  return sound(load_rules(builtin, files));
 }
 
 }  // namespace mrvlc::partition

@@ -88,7 +88,7 @@ class Finder {
   }
 
   void constraint(const Asked& asked) {
-    if (!options_.accelerator && !asked.cpu)
+    if (!partition_.accelerator && !asked.cpu)
       return no_effect(asked, "the model is compiled for the host CPU alone",
                        "name an accelerator with --target");
     std::vector<ir::NodeId> named;
@@ -96,7 +96,7 @@ class Finder {
       if (asked.names(graph_.node(n))) named.push_back(n);
     }
     if (named.empty()) return swallowed(asked);
-    if (options_.accelerator) merged(asked, named);
+    if (partition_.accelerator) merged(asked, named);
     if (asked.border) border(asked, named);
   }
 
@@ -165,6 +165,7 @@ class Finder {
   }
 
   void rule_files() {
+    if (options_.rules == nullptr) return;  // none but those of the accelerator
     for (const Diag& d : options_.rules->diagnostics.list()) {
       if (d.severity() == Severity::Warning) out_.push_back(d);
     }

@@ -253,6 +253,11 @@ const std::array<const char*, kBounds>& bound_names() {
   return kNames;
 }
 
+const std::array<const char*, kBounds>& bound_keys() {
+  static constexpr std::array<const char*, kBounds> kKeys = {"matrix", "vector", "port", "ddr", "wait"};
+  return kKeys;
+}
+
 const std::array<const char*, kQueues>& queue_names() {
   static constexpr std::array<const char*, kQueues> kNames = {"DMA in", "DMA out", "POD", "PE"};
   return kNames;

@@ -83,7 +83,7 @@ std::vector<Seed> binaries() {
 std::vector<Seed> seeds_for(const std::string& mode) {
   const fs::path source = MRVLC_SOURCE_DIR;
   if (mode == "ir") return files(source / "test/ir", ".txt");
-  if (mode == "rules") return files(source / "lib/partition", ".rules");
+  if (mode == "rules") return files(source / "lib/accel", ".rules");
   if (mode == "target") return files(source / "lib/target", ".json");
   if (mode == "binary") return binaries();
   if (mode == "sizes") return accelerator_seeds();

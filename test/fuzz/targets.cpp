@@ -28,7 +28,7 @@ void read_ir(std::string_view text) {
 }
 
 void read_rules(std::string_view text) {
-  (void)partition::load_rules(false, {{"fuzz.rules", std::string(text)}});
+  (void)partition::load_rules({}, {{"fuzz.rules", std::string(text)}});
 }
 
 void read_target(std::string_view text) {

@@ -1,8 +1,7 @@
 // Host code: the C99 stub for the CPU steps, with calls to the device for the regions.
 #pragma once
-#include "mrvlc/accel/accel.h"
+#include "mrvlc/backend/region_code.h"
 #include "mrvlc/ir/expr_id.h"
-#include "mrvlc/isa/identity.h"
 #include "mrvlc/partition/crossings.h"
 
 namespace mrvlc::chost {
@@ -23,12 +22,11 @@ inline constexpr const char* kStrictCalls[] = {"-Werror=int-conversion", "-Werro
                                                "-Werror=implicit-function-declaration"};
 
 struct Options {
-  std::string name;                            // prefix of every symbol, a C identifier
-  std::string file_stem;                       // NAME in NAME.c; usually equal to name
-  std::string target = "cn10ka";               // what the example program simulates unless told otherwise
-  int64_t arena_limit = INT64_MAX;             // bytes; a plan that needs more is an error (MRV0604)
-  int64_t text_bytes = 256;                    // of each text made at run time, on average over a tensor
-  std::vector<isa::Identity> identities = {};  // of the container of each region: the stub runs no other
+  std::string name;                 // prefix of every symbol, a C identifier
+  std::string file_stem;            // NAME in NAME.c; usually equal to name
+  std::string target = {};          // what the example program simulates unless told otherwise
+  int64_t arena_limit = INT64_MAX;  // bytes; a plan that needs more is an error (MRV0604)
+  int64_t text_bytes = 256;         // of each text made at run time, on average over a tensor
   OnOverflow on_overflow = OnOverflow::Report;
   Linked linked = {};
 };
@@ -58,6 +56,6 @@ struct HostCode {
 // `regions[i]` is the compiled form of partition.regions[i]. Float16 values of CPU steps are computed in fp32
 // (they must have been widened by the pass `widen-f16`; graph inputs and outputs keep their type).
 Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& partition,
-                          const std::vector<accel::CompiledRegion>& regions, const Options& options);
+                          const std::vector<backend::RegionCode>& regions, const Options& options);
 
 }  // namespace mrvlc::chost

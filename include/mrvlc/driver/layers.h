@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-namespace mrvlc::accel {
-struct CompiledRegion;
+namespace mrvlc::backend {
+struct RegionCode;
 }
 
 namespace mrvlc::driver {
@@ -42,8 +42,8 @@ struct LayerErrors {
 
 struct LayerOptions {
   bool against_host = false;  // the host's code is the reference, not the interpreter
-  // For those who want to see whether a fault is found: changes a region before it is encoded.
-  std::function<void(uint32_t region, accel::CompiledRegion& compiled)> damage;
+  // For those who want to see whether a fault is found: changes the bytes of a region.
+  std::function<void(uint32_t region, backend::RegionCode& code)> damage;
 };
 
 std::string_view name(LayerError::State state);  // "ok", "fp16", "wrong", "unknown"

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "mrvlc/backends/default_target.h"
 #include "mrvlc/calibration/draw.h"
 #include "mrvlc/chost/chost.h"
 #include "mrvlc/onnx/importer.h"
@@ -18,10 +19,10 @@ namespace mrvlc::driver {
 struct CompileOptions {
   std::filesystem::path model, out;
   std::string name;                                                      // empty: from the model's stem
-  std::vector<std::string> targets = {"cn10ka"};                         // "host" alone: no accelerator
+  std::vector<std::string> targets = {backends::kDefaultTarget};         // "host" alone: no accelerator
   uint32_t tiles = 0;                                                    // 0: the most the machine has
-  uint32_t effort = 1;                                                   // accel::Options
-  bool pin_weights = false;                                              // accel::Options
+  uint32_t effort = 1;                                                   // backends::Settings
+  bool pin_weights = false;                                              // backends::Settings
   std::string precision = "auto";                                        // fp16, int8, auto
   std::vector<std::pair<std::string, partition::Precision>> precisions;  // of values, partition::Options
   std::map<std::string, onnx::GivenShape> input_shapes;
@@ -60,7 +61,7 @@ struct CompileOptions {
   std::filesystem::path timing;                                      // --timing
   std::filesystem::path external_data_dir;
   std::string dump_ir;                   // pass name
-  std::vector<std::string> dump_stages;  // accel::stage_names()
+  std::vector<std::string> dump_stages;  // backends::stage_names()
   unsigned jobs = 0;
   Log log;
   // Options as they were typed ("--tiles"), for warnings about those that change nothing.

@@ -8,8 +8,9 @@
 namespace mrvlc::driver {
 
 // CPU nodes of a float16 model compute in float32: the conversions are nodes of the graph like all others, so
-// the partition is made again on the widened graph, with the same decisions.
-Result<partition::Partition> place(ir::Graph& graph, const target::Machine& machine,
+// the partition is made again on the widened graph, with the same decisions. `accelerator`: null where there
+// is none.
+Result<partition::Partition> place(ir::Graph& graph, const partition::Accelerator* accelerator,
                                    const partition::Options& options,
                                    const partition::SourceMatches& sources = {});
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "mrvlc/accel/accel.h"
+#include "mrvlc/backend/region_code.h"
 #include "mrvlc/chost/chost.h"
 #include "mrvlc/partition/partition.h"
 
@@ -13,7 +13,7 @@ namespace mrvlc::idmap {
 struct Compiled {
   const ir::Graph& graph;
   const partition::Partition& partition;
-  const std::vector<accel::CompiledRegion>& regions;
+  const std::vector<backend::RegionCode>& regions;
   const chost::HostCode& host;
 };
 

@@ -34,15 +34,8 @@ struct Times {
 std::vector<double> node_seconds(const ir::Graph& graph, const HostModel& host);
 // `nodes` as above, of all nodes; `borders`: what the host rewrites; `accelerator` gives the seconds of a
 // region alone.
-Times estimate(const ir::Graph& graph, const Partition& partition, const target::Machine& machine,
+Times estimate(const ir::Graph& graph, const Partition& partition, const Accelerator& target,
                const HostModel& host, const std::vector<double>& nodes, const std::vector<Crossing>& borders,
                const std::function<double(const Region&)>& accelerator);
-
-// Seconds of a layer on the accelerator from shapes alone: good for the choice of what is
-// worth compiling, no more.
-double quick_seconds(const ir::Graph& graph, const Layer& layer, const target::Machine& machine,
-                     uint32_t tiles);
-// What a region takes beside its layers: its values from and to memory.
-double quick_border_seconds(const ir::Graph& graph, const Region& region, const target::Machine& machine);
 
 }  // namespace mrvlc::partition

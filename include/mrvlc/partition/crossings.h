@@ -1,14 +1,8 @@
 // Values at the borders of regions: how regions store them, and which of them the host casts or permutes.
 #pragma once
-#include <set>
-
 #include "mrvlc/partition/partition.h"
 
 namespace mrvlc::partition {
-
-// Values of the region that are stored channels last: those that a sliding window reads or writes, and those
-// that element-wise layers tie to them.
-std::set<ir::ValueId> channels_last(const ir::Graph& graph, const Region& region);
 
 // How a region has a value.
 struct DeviceForm {
@@ -38,7 +32,9 @@ struct Crossing {
 std::vector<Crossing> crossings(const ir::Graph& graph, const Partition& partition,
                                 const std::vector<RegionForms>& forms);
 // The same before regions are compiled, by the forms they are expected to have.
-std::vector<Crossing> crossings(const ir::Graph& graph, const Partition& partition);
+class Accelerator;  // accelerator.h
+std::vector<Crossing> crossings(const ir::Graph& graph, const Partition& partition,
+                                const Accelerator& accelerator);
 
 // Does storing channels last move elements of the shape?
 bool moves_channels(const Shape& shape);

@@ -1,8 +1,6 @@
-// Legality is asked in one place and answered with a reason: whether the accelerator back end compiles this
-// layer. It is asked of every match of every rule (place.cpp), and the back end relies on it: what is legal
-// it compiles, and right. Looks at types, attributes and machine limits only.
+// The answer to whether a target compiles a layer: yes, or the first check that failed.
 #pragma once
-#include "mrvlc/partition/partition.h"
+#include <string>
 
 namespace mrvlc::partition {
 
@@ -11,11 +9,5 @@ struct Legality {
   std::string condition, actual, limit;  // of the first check that failed
   std::string reason;                    // a sentence
 };
-
-// The layer as a rule made it, whatever that is: kind against anchor, operands, the chain that follows.
-Legality layer_legal(const ir::Graph& graph, const Layer& layer, const target::Machine& machine);
-
-// Elements of a row that softmax and the normalisations of rows take at once.
-int64_t longest_row(const target::Machine& machine);
 
 }  // namespace mrvlc::partition

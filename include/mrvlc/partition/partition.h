@@ -92,6 +92,7 @@ struct NodeDecision {
 };
 
 struct Partition {
+  bool accelerator = false;  // whether there is one
   std::vector<Region> regions;
   std::vector<Call> calls;
   std::vector<Step> steps;                 // all CPU nodes, regions and calls, in a valid order
@@ -101,12 +102,12 @@ struct Partition {
   double chosen_seconds = 0, greedy_seconds = 0;
 };
 
-struct Costs;    // costs.h
-struct Library;  // library.h
+class Accelerator;  // accelerator.h
+struct Costs;       // costs.h
+struct Library;     // library.h
 
 struct Options {
-  bool accelerator = true;  // false: --target host
-  SoundRules rules = default_rules();
+  SoundRules rules;                     // of the accelerator; null: those that come with it
   std::vector<std::string> cpu, accel;  // patterns: node names or operator types, * and ? allowed
   std::vector<std::pair<std::string, Precision>> precisions;  // patterns of values
   std::set<std::string> borders;  // node names in front of which a new region must start
@@ -116,7 +117,6 @@ struct Options {
   // the first `accelerator_at` of them. Null: there are none.
   const std::vector<Library>* libraries = nullptr;
   size_t accelerator_at = 0;
-  uint32_t tiles = 8;
   int64_t batch = 1;
   // By cost rather than greedily; null: what rules take goes to the accelerator where a product is near.
   const Costs* costs = nullptr;
@@ -124,7 +124,8 @@ struct Options {
   const std::vector<bool>* decided = nullptr;
 };
 
-Result<Partition> partition(const ir::Graph& graph, const target::Machine& machine, const Options& options);
+// `accelerator`: null where there is none, as for --target host.
+Result<Partition> partition(const ir::Graph& graph, const Accelerator* accelerator, const Options& options);
 
 // The nodes that the host computes in a step, itself or through a library, in order; none of a region.
 inline std::vector<ir::NodeId> nodes_of(const Step& step, const Partition& partition) {

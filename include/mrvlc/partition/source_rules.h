@@ -26,7 +26,7 @@ SourceMatches match_integers(const ir::Graph& graph, const rules::RuleSet& set,
                              const target::Machine& machine);
 
 // partition() with the rules of the imported graph; without their matches they take nothing.
-Result<Partition> partition(const ir::Graph& graph, const target::Machine& machine, const Options& options,
+Result<Partition> partition(const ir::Graph& graph, const Accelerator* accelerator, const Options& options,
                             const SourceMatches& sources);
 
 // What the passes made of a match: the live nodes in topological order. Empty, with the reason, where they

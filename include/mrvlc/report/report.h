@@ -8,10 +8,11 @@
 
 namespace mrvlc::report {
 
-// What a cycle is spent on, in the order of sim::Bound; names in bound_names().
+// What a cycle is spent on, in the order of the cost model's bounds (docs/timing.md).
 inline constexpr size_t kBounds = 5;
-inline constexpr size_t kQueues = 4;  // DMA in, DMA out, POD, PE
-const std::array<const char*, kBounds>& bound_names();
+inline constexpr size_t kQueues = 4;                    // DMA in, DMA out, POD, PE
+const std::array<const char*, kBounds>& bound_names();  // for people
+const std::array<const char*, kBounds>& bound_keys();   // in JSON
 const std::array<const char*, kQueues>& queue_names();
 
 struct Layer {
@@ -33,7 +34,7 @@ struct Layer {
 size_t main_bound(const std::array<uint64_t, kBounds>& bound);
 
 // An instruction on its engine; cycles since init began (init, main and finish follow each other). Times as
-// in sim::Event.
+// in the simulator's events.
 struct Bar {
   uint64_t start = 0, begin = 0, moved = 0, end = 0;
   uint64_t wait = 0;         // cycles its free engine waited for it to become ready
@@ -42,6 +43,7 @@ struct Bar {
   uint32_t layer = 0;        // index into Region::layers
   uint32_t count = 1;        // instructions it stands for
   uint8_t tile = 0, queue = 0, bound = 0;
+  uint8_t section = 1;  // 0 init, 1 main, 2 finish
 };
 
 // A stretch of the critical path: what bounds the region then, and for which layer.

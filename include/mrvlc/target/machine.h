@@ -12,7 +12,7 @@
 namespace mrvlc::target {
 
 struct Machine {
-  std::string name;  // "cn10ka"
+  std::string name;  // as --target takes it
   std::string description;
   uint32_t max_tiles = 8;
   std::vector<uint32_t> tile_counts;  // {1, 2, 4, 8}

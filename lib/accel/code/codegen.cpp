@@ -35,7 +35,7 @@ uint32_t TableItems::item(int64_t table, size_t primitive, StepWriter& writer) {
   Item item;
   item.bytes = isa::kTableBytes;
   item.prefetch = true;
-  item.kind = OcmUse::Kind::Weights;
+  item.kind = backend::MemoryUse::Kind::Weights;
   item.loads = {{writer.all_tiles(), table_transfer(table)}};
   uint32_t index = writer.add_item(std::move(item));
   items_[table] = {index, primitive};
@@ -61,7 +61,7 @@ uint32_t CodegenContext::tensor_item(uint32_t buffer) {
   if (h.shares != UINT32_MAX) return tensor_items[buffer] = tensor_item(h.shares);
   Item item;
   item.bytes = h.bytes;
-  item.kind = OcmUse::Kind::Activation;
+  item.kind = backend::MemoryUse::Kind::Activation;
   item.buffer = buffer;
   const Buffer& b = program.buffers[buffer];
   if (b.kind == Buffer::Kind::Input) {

@@ -50,14 +50,13 @@ class Emission {
           reach(i);
           auto before = static_cast<uint32_t>(out_.init.size());
           tracker.append(i, out_.init);
-          cover(out_.init_ranges, InstructionRange::Section::Init, before, out_.init.size(),
-                p_.items[k].owner);
+          cover(out_.init_ranges, backend::Section::Init, before, out_.init.size(), p_.items[k].owner);
         }
       }
     }
   }
 
-  static void cover(std::vector<InstructionRange>& ranges, InstructionRange::Section section, uint32_t before,
+  static void cover(std::vector<backend::CodeRange>& ranges, backend::Section section, uint32_t before,
                     size_t end, const Owner& owner) {
     auto after = static_cast<uint32_t>(end);
     if (!ranges.empty() && ranges.back().layer == owner.layer && ranges.back().expr == owner.expr) {
@@ -106,7 +105,7 @@ class Emission {
     auto before = static_cast<uint32_t>(out_.instructions.size());
     reach(instruction);
     tracker_.append(std::move(instruction), out_.instructions);
-    cover(out_.ranges, InstructionRange::Section::Main, before, out_.instructions.size(), owner);
+    cover(out_.ranges, backend::Section::Main, before, out_.instructions.size(), owner);
   }
 
   void note(uint32_t index) {
@@ -118,7 +117,7 @@ class Emission {
     }
     const Item& item = p_.items[index];
     use_of_[index] = out_.uses.size();
-    OcmUse u;
+    backend::MemoryUse u;
     u.kind = item.kind;
     u.tiles = 0xff;
     u.begin = static_cast<uint32_t>(item.address);
@@ -132,7 +131,7 @@ class Emission {
   void keep_pinned() {
     for (uint32_t k = 0; k < p_.items.size(); ++k) {
       if (!p_.items[k].pinned || use_of_[k] == SIZE_MAX) continue;
-      OcmUse& use = out_.uses[use_of_[k]].use;
+      backend::MemoryUse& use = out_.uses[use_of_[k]].use;
       use.first = 0;
       use.last = static_cast<uint32_t>(out_.instructions.size() - 1);
     }

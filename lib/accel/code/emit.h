@@ -6,13 +6,13 @@
 namespace mrvlc::accel {
 
 struct Use {
-  OcmUse use;                    // without its name
+  backend::MemoryUse use;        // without its name
   uint32_t buffer = UINT32_MAX;  // the stored tensor, if it is one
 };
 
 struct Emitted {
   std::vector<isa::Instruction> init, instructions;  // of the sections init and main
-  std::vector<InstructionRange> init_ranges, ranges;
+  std::vector<backend::CodeRange> init_ranges, ranges;
   std::vector<Use> uses;  // by first instruction, then address
   int64_t ocm_peak = 0;
 };

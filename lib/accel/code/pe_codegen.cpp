@@ -153,7 +153,7 @@ class PeCodegen {
   void fetch_constant(Constant& c, const std::vector<std::vector<Transfer>>& wanted) {
     if (c.item != kNoItem && covers(c.held, wanted)) return;
     Item item;
-    item.kind = OcmUse::Kind::Weights;
+    item.kind = backend::MemoryUse::Kind::Weights;
     item.prefetch = true;
     item.loads = multicast(wanted);
     for (const Load& l : item.loads) item.bytes = std::max(item.bytes, l.transfer.ocm + l.transfer.bytes());

@@ -25,7 +25,7 @@ struct Item {
   std::vector<Load> loads;
   bool prefetch = false;
   bool pinned = false;  // loaded by the init section, stays
-  OcmUse::Kind kind = OcmUse::Kind::Workspace;
+  backend::MemoryUse::Kind kind = backend::MemoryUse::Kind::Workspace;
   Owner owner;
   uint32_t buffer = UINT32_MAX;  // the stored tensor it holds, if any
   // Placement.

@@ -49,7 +49,7 @@ void WindowOperands::fetch_weights(const std::vector<WindowBlock>& blocks, SlotO
   }
   if (!covers(held_, list)) {
     Item item;
-    item.kind = OcmUse::Kind::Weights;
+    item.kind = backend::MemoryUse::Kind::Weights;
     item.prefetch = true;
     item.loads = multicast(list);
     for (const Load& l : item.loads) item.bytes = std::max(item.bytes, l.transfer.ocm + l.transfer.bytes());

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "mrvlc/partition/epilogue.h"
+#include "mrvlc/accel/epilogue.h"
 
 namespace mrvlc::accel {
 namespace {
@@ -30,7 +30,7 @@ void take_power(Lowering& l, int32_t power, FoldedEpilogue& f) {
   f.of_weights = f.scale;
   if (power == 0) return;
   const ir::Node& anchor = l.graph().node(l.layer().anchor);
-  std::optional<ScaledWeights> weights = partition::constant_weights(l.graph(), anchor);
+  std::optional<ScaledWeights> weights = accel::constant_weights(l.graph(), anchor);
   if (weights) {
     f.of_weights.resize(static_cast<size_t>(weights->layout.groups * weights->layout.channels), 1.0f);
     for (float& scale : f.of_weights) scale *= std::ldexp(1.0f, power);
@@ -43,7 +43,7 @@ void take_power(Lowering& l, int32_t power, FoldedEpilogue& f) {
 
 FoldedEpilogue fold_epilogue(Lowering& l, bool allow_residual, int32_t power) {
   const std::vector<ir::NodeId>& nodes = l.layer().nodes;
-  partition::FoldedConstants constants = partition::fold_constants(l.graph(), l.layer());
+  accel::FoldedConstants constants = accel::fold_constants(l.graph(), l.layer());
   auto at = static_cast<size_t>(std::ranges::find(nodes, l.layer().anchor) - nodes.begin());
   FoldedEpilogue f;
   f.scale = std::move(constants.scale);

@@ -5,14 +5,14 @@
 #include <limits>
 
 #include "lower/lowering.h"
-#include "mrvlc/partition/vector_unit.h"
+#include "mrvlc/accel/vector_unit.h"
 
 namespace mrvlc::accel {
 namespace {
 
+using accel::VectorForm;
 using isa::Activation;
 using isa::EwOp;
-using partition::VectorForm;
 
 std::optional<double> scalar_constant(const ir::Graph& graph, ir::ValueId v) {
   const Tensor* t = v.valid() ? graph.constant(v) : nullptr;
@@ -56,7 +56,7 @@ EwOp instruction_of(Op op) {
 #define MRVLC_BINARY(op, instruction) \
   case Op::op:                        \
     return EwOp::instruction;
-#include "mrvlc/partition/vector_unit.def"
+#include "mrvlc/accel/vector_unit.def"
     default:
       return EwOp::Copy;
   }
@@ -70,7 +70,7 @@ class NodeLowering {
 
   Result<PeOperand> run() {
     if (std::optional<EpilogueSpec> e = activation_of(l_, n_, n_.inputs[0])) return activate(*e);
-    switch (partition::vector_form(n_.kind())) {
+    switch (accel::vector_form(n_.kind())) {
       case VectorForm::Instruction:
         return one(instruction_of(n_.kind()), operand(0));
       case VectorForm::Sequence:
@@ -113,7 +113,7 @@ class NodeLowering {
 #define MRVLC_SEQUENCE(op, function) \
   case Op::op:                       \
     return function(operand(0));
-#include "mrvlc/partition/vector_unit.def"
+#include "mrvlc/accel/vector_unit.def"
       default:
         return unsupported();
     }
@@ -215,7 +215,7 @@ class NodeLowering {
 std::optional<EpilogueSpec> activation_of(Lowering& l, const ir::Node& node, ir::ValueId operand) {
   bool of_first = !node.inputs.empty() && node.inputs[0] == operand;
   if (!of_first) return std::nullopt;
-  if (partition::vector_form(node.kind()) == VectorForm::Table) return looked_up(l, node);
+  if (accel::vector_form(node.kind()) == VectorForm::Table) return looked_up(l, node);
   switch (node.kind()) {
     case Op::Relu:
       return simple(Activation::Relu);

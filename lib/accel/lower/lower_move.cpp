@@ -123,7 +123,7 @@ Status lower_move(Lowering& l) {
   case Op::op:                   \
     s = function(l, node);       \
     break;
-#include "mrvlc/partition/moves.def"
+#include "mrvlc/accel/moves.def"
 #undef MRVLC_MOVE
     default:
       s = make_diag<DiagCode::MRV0502>("operator " + std::string(node.op->name));

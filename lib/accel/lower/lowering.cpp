@@ -5,8 +5,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "mrvlc/partition/crossings.h"
-#include "mrvlc/partition/epilogue.h"
+#include "mrvlc/accel/epilogue.h"
+#include "mrvlc/accel/legality.h"
 #include "mrvlc/support/checked.h"
 #include "mrvlc/tensor/float16.h"
 #include "plan/pe_plan.h"
@@ -44,7 +44,7 @@ Lowering::Lowering(const ir::Graph& graph, const partition::Region& region, cons
     : graph_(graph),
       region_(region),
       machine_(machine),
-      channels_last_(partition::channels_last(graph, region)),
+      channels_last_(accel::channels_last(graph, region)),
       wide_(choose_wide(graph, region)) {
   lowered_.layer_weight_bytes.assign(region.layers.size(), 0);
   for (uint32_t l = 0; l < region.layers.size(); ++l)
@@ -80,7 +80,10 @@ void Lowering::make_ports() {
     views_[v] = {buffer, type, 0, shape(v), dense_strides(shape(v), perm_of(v))};
     return buffer;
   };
-  auto layout = [&](ir::ValueId v) { return PortLayout{v, perm_of(v), views_.at(v).type}; };
+  auto layout = [&](ir::ValueId v) {
+    return backend::Port{v, perm_of(v),
+                         views_.at(v).type == isa::DataType::F32 ? ElementType::F32 : ElementType::F16};
+  };
   for (ir::ValueId v : region_.inputs) {
     lowered_.input_buffers.push_back(port(v, Buffer::Kind::Input));
     lowered_.inputs.push_back(layout(v));
@@ -262,7 +265,7 @@ View Lowering::constant(const Tensor& tensor, std::span<const int64_t> perm, isa
 }
 
 RoundedWeights Lowering::rounded_weights(const ir::Node& node, std::span<const float> scale) {
-  std::optional<ScaledWeights> weights = partition::constant_weights(graph_, node);
+  std::optional<ScaledWeights> weights = accel::constant_weights(graph_, node);
   if (!weights) {
     keep(make_diag<DiagCode::MRV0502>("weights that are no constant matrix"));
     return {};

@@ -17,7 +17,7 @@ namespace mrvlc::accel {
 
 struct Lowered {
   Program program;
-  std::vector<PortLayout> inputs, outputs;
+  std::vector<backend::Port> inputs, outputs;
   std::vector<uint32_t> input_buffers, output_buffers;
   std::vector<int64_t> layer_weight_bytes;
   std::vector<Diag> warnings;

@@ -2,7 +2,7 @@
 #include "mrvlc/accel/stored.h"
 
 #include "lower/lowering.h"
-#include "mrvlc/partition/epilogue.h"
+#include "mrvlc/accel/epilogue.h"
 
 namespace mrvlc::accel {
 namespace {
@@ -14,7 +14,7 @@ bool reads_two_activations(const ir::Graph& graph, const ir::Node& node) {
 // Nodes of a product's layer whose work the matrix unit does before it writes: what goes into weights and
 // bias, a residual, an activation (fold_epilogue).
 size_t nodes_of_product(const ir::Graph& graph, const partition::Layer& layer) {
-  size_t taken = 1 + partition::fold_constants(graph, layer).nodes;
+  size_t taken = 1 + accel::fold_constants(graph, layer).nodes;
   const auto node = [&](size_t i) -> const ir::Node& { return graph.node(layer.nodes[i]); };
   if (taken < layer.nodes.size() && node(taken).is(Op::Add) && reads_two_activations(graph, node(taken)))
     ++taken;
@@ -24,11 +24,11 @@ size_t nodes_of_product(const ir::Graph& graph, const partition::Layer& layer) {
 
 }  // namespace
 
-std::vector<StoredValue> stored_values(const ir::Graph& graph, const partition::Region& region) {
+std::vector<backend::StoredValue> stored_values(const ir::Graph& graph, const partition::Region& region) {
   const WideValues wide = choose_wide(graph, region);
-  std::vector<StoredValue> out;
+  std::vector<backend::StoredValue> out;
   const auto add = [&](ir::ValueId v) {
-    if (v.valid()) out.push_back({v, wide.values.contains(v) ? isa::DataType::F32 : isa::DataType::F16});
+    if (v.valid()) out.push_back({v, wide.values.contains(v) ? ElementType::F32 : ElementType::F16});
   };
   for (ir::ValueId v : region.inputs) add(v);
   for (const partition::Layer& layer : region.layers) {

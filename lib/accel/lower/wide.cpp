@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "lower/lowering.h"
-#include "mrvlc/partition/epilogue.h"
+#include "mrvlc/accel/epilogue.h"
 
 namespace mrvlc::accel {
 namespace {
@@ -133,7 +133,7 @@ class Wide {
     if (is_vector_kind(l.kind)) return true;
     bool last = g_.node(l.nodes.back()).outputs[0] == v;
     if (multiplies(l.kind))  // an operator that does not go into weights and bias
-      return last && l.nodes.size() > 1 + partition::fold_constants(g_, l).nodes;
+      return last && l.nodes.size() > 1 + accel::fold_constants(g_, l).nodes;
     return l.nodes.size() == 1 && is_view(g_.node(l.anchor)) && is_move_kind(l.kind);
   }
 
@@ -241,7 +241,7 @@ class Wide {
     if (!is_vector_kind(l.kind) && !multiplies(l.kind)) return;
     bool beyond = false, by_constant = false;
     // What goes into weights and bias was found to fit.
-    size_t folded = multiplies(l.kind) ? partition::fold_constants(g_, l).nodes : 0;
+    size_t folded = multiplies(l.kind) ? accel::fold_constants(g_, l).nodes : 0;
     for (size_t i = folded == 0 ? 0 : folded + 1; i < l.nodes.size(); ++i) {
       ir::NodeId id = l.nodes[i];
       const ir::Node& n = g_.node(id);

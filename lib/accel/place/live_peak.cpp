@@ -10,17 +10,17 @@ namespace {
 // Memory between the addresses at which a use begins or ends, and how many hold each stretch.
 class Holders {
  public:
-  explicit Holders(std::span<const OcmUse> uses) {
-    for (const OcmUse& u : uses) edges_.insert(edges_.end(), {u.begin, u.end});
+  explicit Holders(std::span<const backend::MemoryUse> uses) {
+    for (const backend::MemoryUse& u : uses) edges_.insert(edges_.end(), {u.begin, u.end});
     std::ranges::sort(edges_);
     edges_.erase(std::unique(edges_.begin(), edges_.end()), edges_.end());
     holders_.assign(edges_.size(), 0);
   }
-  void take(const OcmUse& u) {
+  void take(const backend::MemoryUse& u) {
     for (size_t i = index(u.begin); edges_[i] < u.end; ++i)
       if (holders_[i]++ == 0) held_ += edges_[i + 1] - edges_[i];
   }
-  void leave(const OcmUse& u) {
+  void leave(const backend::MemoryUse& u) {
     for (size_t i = index(u.begin); edges_[i] < u.end; ++i)
       if (--holders_[i] == 0) held_ -= edges_[i + 1] - edges_[i];
   }
@@ -36,7 +36,7 @@ class Holders {
 
 }  // namespace
 
-int64_t live_peak(std::span<const OcmUse> uses) {
+int64_t live_peak(std::span<const backend::MemoryUse> uses) {
   std::vector<size_t> by_first(uses.size());
   std::iota(by_first.begin(), by_first.end(), size_t{0});
   std::vector<size_t> by_last = by_first;

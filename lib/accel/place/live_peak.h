@@ -8,6 +8,6 @@ namespace mrvlc::accel {
 
 // Most bytes that uses hold at one instruction of main; a byte that two of them share counts once. Tiles hold
 // the same ranges.
-int64_t live_peak(std::span<const OcmUse> uses);
+int64_t live_peak(std::span<const backend::MemoryUse> uses);
 
 }  // namespace mrvlc::accel

@@ -11,10 +11,10 @@
 namespace mrvlc::accel {
 namespace {
 
-using partition::LayerCost;
+using accel::LayerCost;
 
 // Legality and the simulator, which knows nothing of it, must agree.
-static_assert(partition::kLayerLimits.device_bytes == int64_t{cost::kMaxDdrBytes});
+static_assert(accel::kLayerLimits.device_bytes == int64_t{cost::kMaxDdrBytes});
 
 struct LiveRanges {
   std::map<ir::ValueId, size_t> last;  // layer that reads it last
@@ -82,7 +82,7 @@ Status check_cost(const ir::Graph& graph, const partition::Region& region, const
     if (c.weight_bytes > most.weight_bytes) most.weight_bytes = c.weight_bytes, by_weights = i;
     if (c.instructions > most.instructions) most.instructions = c.instructions, by_instructions = i;
   }
-  constexpr int64_t kMostWeights = partition::kLayerLimits.weight_bytes;
+  constexpr int64_t kMostWeights = accel::kLayerLimits.weight_bytes;
   if (sum.weight_bytes > kMostWeights)
     return named(make_diag<DiagCode::MRV0509>(sum.weight_bytes, "bytes of weights", kMostWeights),
                  by_weights);

@@ -1,12 +1,12 @@
 // How large a region may get. What can be said from shapes is asked before the work; the rest is counted
 // while it is made, so that nothing grows beyond.
 #pragma once
-#include "mrvlc/partition/layer_cost.h"
+#include "mrvlc/accel/layer_cost.h"
 #include "primitive/program.h"
 
 namespace mrvlc::accel {
 
-inline constexpr int64_t kMostInstructions = partition::kRegionInstructions;
+inline constexpr int64_t kMostInstructions = accel::kRegionInstructions;
 inline constexpr int64_t kMostPrimitives = int64_t{1} << 14;
 
 // Device memory, weights, instructions of all layers together. Names the layer that asks for most.

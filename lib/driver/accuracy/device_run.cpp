@@ -9,7 +9,7 @@ namespace mrvlc::driver {
 namespace {
 
 // Elements between neighbours along each dimension of the value, as the port stores them.
-Shape stored_strides(const accel::PortLayout& port, const Shape& shape) {
+Shape stored_strides(const backend::Port& port, const Shape& shape) {
   Shape strides(shape.size());
   int64_t dense = 1;
   for (size_t i = port.perm.size(); i-- > 0;) {
@@ -22,7 +22,7 @@ Shape stored_strides(const accel::PortLayout& port, const Shape& shape) {
 
 // f(logical index, stored index) for every element, in logical order.
 template <class F>
-void each_element(const accel::PortLayout& port, const Shape& shape, F f) {
+void each_element(const backend::Port& port, const Shape& shape, F f) {
   const Shape strides = stored_strides(port, shape);
   Shape index(shape.size(), 0);
   int64_t at = 0;
@@ -38,8 +38,8 @@ void each_element(const accel::PortLayout& port, const Shape& shape, F f) {
 }
 
 // What the stub hands to the device: elements and order of dimensions as the port asks for.
-std::string to_device(const accel::PortLayout& port, const Tensor& value) {
-  const auto size = static_cast<size_t>(isa::data_bytes(port.type));
+std::string to_device(const backend::Port& port, const Tensor& value) {
+  const auto size = static_cast<size_t>(byte_size(port.type));
   std::string bytes(static_cast<size_t>(value.elements()) * size, '\0');
   const bool floats = value.elem() == ElementType::F32;
   const std::span<const float> data = floats ? value.data<float>() : std::span<const float>();
@@ -52,14 +52,14 @@ std::string to_device(const accel::PortLayout& port, const Tensor& value) {
   return bytes;
 }
 
-Tensor from_device(const accel::PortLayout& port, const std::string& bytes, const TensorType& type) {
+Tensor from_device(const backend::Port& port, const std::string& bytes, const TensorType& type) {
   Tensor value(type);
   const bool floats = type.elem == ElementType::F32;
   const std::span<float> data = floats ? value.mutable_data<float>() : std::span<float>();
   each_element(port, type.shape, [&](int64_t i, int64_t at) {
     float whole = 0;
     uint16_t half = 0;
-    if (port.type == isa::DataType::F32) {
+    if (port.type == ElementType::F32) {
       std::memcpy(&whole, bytes.data() + 4 * at, 4);
     } else {
       std::memcpy(&half, bytes.data() + 2 * at, 2);
@@ -114,19 +114,14 @@ Status run_node(const ir::Graph& graph, ir::NodeId id, Values& values) {
   return {};
 }
 
-Result<std::vector<Tensor>> run_region(const ir::Graph& graph, const accel::CompiledRegion& region,
-                                       sim::Simulator& simulator, const Values& values) {
-  std::vector<std::string> in, out;
-  for (const accel::PortLayout& port : region.inputs) in.push_back(to_device(port, *values.get(port.value)));
-  std::vector<std::span<const std::byte>> spans;
-  for (const std::string& bytes : in) spans.push_back(std::as_bytes(std::span(bytes.data(), bytes.size())));
-  sim::Options options;
-  options.detect_hazards = false;
-  options.keep_events = false;
-  MRVLC_ASSIGN([[maybe_unused]] const sim::Report report, simulator.run(spans, out, options));
+Result<std::vector<Tensor>> run_region(const ir::Graph& graph, const backend::RegionCode& region,
+                                       backend::Executor& executor, const Values& values) {
+  std::vector<std::string> in;
+  for (const backend::Port& port : region.inputs) in.push_back(to_device(port, *values.get(port.value)));
+  MRVLC_ASSIGN(const std::vector<std::string> out, executor.run(in));
   std::vector<Tensor> results;
   for (size_t i = 0; i < out.size(); ++i) {
-    const accel::PortLayout& port = region.outputs[i];
+    const backend::Port& port = region.outputs[i];
     results.push_back(from_device(port, out[i], graph.value(port.value).type));
   }
   return results;
@@ -136,10 +131,9 @@ Result<std::vector<Tensor>> run_region(const ir::Graph& graph, const accel::Comp
 
 Result<DeviceRun> DeviceRun::create(const CompiledModel& m, const ir::Graph& graph) {
   DeviceRun out(m, graph);
-  for (const std::string& bytes : m.binaries) {
-    MRVLC_ASSIGN(isa::Binary binary, isa::read_container(bytes));
-    MRVLC_ASSIGN(sim::Simulator simulator, sim::Simulator::create(std::move(binary), m.machine));
-    out.simulators_.push_back(std::move(simulator));
+  for (const backend::RegionCode& region : m.regions) {
+    MRVLC_ASSIGN(std::unique_ptr<backend::Executor> executor, m.backend->executor(region.bytes));
+    out.executors_.push_back(std::move(executor));
   }
   return out;
 }
@@ -153,8 +147,8 @@ Result<DeviceRun::Results> DeviceRun::run(const std::vector<Tensor>& inputs) {
   for (const partition::Step& step : partition.steps) {
     for (ir::NodeId n : nodes_of(step, partition)) MRVLC_TRY(run_node(*graph_, n, values));
     if (step.kind == partition::Step::Kind::Region) {
-      const accel::CompiledRegion& region = m_->regions[step.region];
-      MRVLC_ASSIGN(auto results, run_region(*graph_, region, simulators_[step.region], values));
+      const backend::RegionCode& region = m_->regions[step.region];
+      MRVLC_ASSIGN(auto results, run_region(*graph_, region, *executors_[step.region], values));
       for (size_t i = 0; i < results.size(); ++i) values.set(region.outputs[i].value, results[i]);
       out.of_regions[step.region] = std::move(results);
     }

@@ -1,5 +1,5 @@
 // A compiled model, run without its C: nodes on the CPU by the reference interpreter, regions by the
-// simulator on the very bytes that are written.
+// device's model on the very bytes that are written.
 #pragma once
 #include "compiled_model.h"
 
@@ -22,7 +22,7 @@ class DeviceRun {
   DeviceRun(const CompiledModel& m, const ir::Graph& graph) : m_(&m), graph_(&graph) {}
   const CompiledModel* m_;
   const ir::Graph* graph_;
-  std::vector<sim::Simulator> simulators_;  // by region
+  std::vector<std::unique_ptr<backend::Executor>> executors_;  // by region
 };
 
 }  // namespace mrvlc::driver

@@ -11,7 +11,6 @@
 #include "accuracy/device_run.h"
 #include "accuracy/run_cost.h"
 #include "as_in_model.h"
-#include "mrvlc/accel/stored.h"
 #include "mrvlc/calibration/error.h"
 #include "mrvlc/interp/visit.h"
 #include "mrvlc/ops/op.h"
@@ -129,11 +128,10 @@ std::vector<std::pair<ir::ValueId, Accuracy::Beyond>> stored_activations(
   std::vector<std::pair<ir::ValueId, Accuracy::Beyond>> out;
   std::set<ir::ValueId> seen;
   for (const partition::Region& region : m.partition.regions) {
-    for (const accel::StoredValue& stored : accel::stored_values(graph, region)) {
+    for (const backend::StoredValue& stored : m.backend->stored_values(graph, region)) {
       if (!seen.insert(stored.value).second) continue;
       const ir::Value& value = graph.value(stored.value);
-      Accuracy::Beyond b{stored.value, value.name, {}, {}, 0, stored.type == isa::DataType::F32,
-                         false,        false};
+      Accuracy::Beyond b{stored.value, value.name, {}, {}, 0, stored.type == ElementType::F32, false, false};
       if (const ir::Source* s = value.producer.valid() ? source_of(graph, value.producer) : nullptr)
         b.node = s->name.empty() ? s->id : s->name, b.op_type = s->op_type;
       for (const auto& [i, quantiles] : known) {

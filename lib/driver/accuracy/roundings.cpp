@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "accuracy/run_cost.h"
-#include "mrvlc/accel/stored.h"
 #include "mrvlc/calibration/error.h"
 #include "mrvlc/interp/visit.h"
 #include "mrvlc/ops/work.h"
@@ -41,7 +40,7 @@ bool makes(const ir::Graph& graph, const std::vector<ir::NodeId>& nodes, ir::Val
 }  // namespace
 
 RegionRoundings::RegionRoundings(const ir::Graph& graph, const partition::Partition& partition,
-                                 const target::Machine& machine, const std::vector<double>& cycles) {
+                                 const backend::Backend& backend, const std::vector<double>& cycles) {
   for (const partition::Region& region : partition.regions) {
     const partition::PrecisionChoice can(graph, region);
     for (const partition::Layer& layer : region.layers) {
@@ -49,13 +48,13 @@ RegionRoundings::RegionRoundings(const ir::Graph& graph, const partition::Partit
         for (const auto* values : {&graph.node(n).inputs, &graph.node(n).outputs})
           for (ir::ValueId v : *values)
             if (v.valid()) touches_[v].insert(layers.size());
-      layers.push_back({layer.nodes, host_cycles(graph, layer.nodes, machine),
+      layers.push_back({layer.nodes, host_cycles(graph, layer.nodes, backend.machine()),
                         layers.size() < cycles.size() ? cycles[layers.size()] : 0});
       if (ops::macs(graph, graph.node(layer.anchor)) > 0) add_constants(graph, layer, can);
     }
   }
   for (const partition::Region& region : partition.regions)
-    add_values(graph, region, partition::PrecisionChoice(graph, region));
+    add_values(graph, region, backend, partition::PrecisionChoice(graph, region));
 }
 
 // Weights as pairs take each product twice.
@@ -75,10 +74,10 @@ void RegionRoundings::add_constants(const ir::Graph& graph, const partition::Lay
 
 // A value that several regions read must be a pair in each of them.
 void RegionRoundings::add_values(const ir::Graph& graph, const partition::Region& region,
-                                 const partition::PrecisionChoice& can) {
+                                 const backend::Backend& backend, const partition::PrecisionChoice& can) {
   const Precision pair{Precision::Kind::Pair, 0};
-  for (const accel::StoredValue& s : accel::stored_values(graph, region)) {
-    if (s.type != isa::DataType::F16) continue;
+  for (const backend::StoredValue& s : backend.stored_values(graph, region)) {
+    if (s.type != ElementType::F16) continue;
     const bool obstacle = can.obstacle(s.value, pair).has_value();
     const auto known = std::ranges::find_if(roundings, [&](const RegionRounding& r) {
       return !r.rounding.values.empty() && r.rounding.values[0] == s.value;

@@ -28,7 +28,7 @@ struct RegionRoundings {
   RegionRoundings() = default;
   // Errors are not known yet. `cycles`: of the layers of all regions, in order.
   RegionRoundings(const ir::Graph& graph, const partition::Partition& partition,
-                  const target::Machine& machine, const std::vector<double>& cycles);
+                  const backend::Backend& backend, const std::vector<double>& cycles);
   // On these inputs, and fewer of them where that takes long; errors of the interpreter. Pairs of what leaves
   // fp16 get a shift.
   Status measure(const ir::Graph& graph, std::vector<std::vector<Tensor>> samples,
@@ -37,7 +37,7 @@ struct RegionRoundings {
  private:
   void add_constants(const ir::Graph& graph, const partition::Layer& layer,
                      const partition::PrecisionChoice& can);
-  void add_values(const ir::Graph& graph, const partition::Region& region,
+  void add_values(const ir::Graph& graph, const partition::Region& region, const backend::Backend& backend,
                   const partition::PrecisionChoice& can);
 
   std::map<ir::ValueId, std::set<size_t>> touches_;  // layers that make or read it

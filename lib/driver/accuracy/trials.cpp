@@ -12,21 +12,17 @@ namespace {
 
 // What each layer takes of the time of its region's program.
 void add_layer_cycles(const CompiledModel& m, size_t region, Trial& trial) {
-  std::vector<sim::InstructionSpan> spans;
-  for (const accel::InstructionRange& r : m.regions[region].instructions)
-    if (r.section == accel::InstructionRange::Section::Main)
-      spans.push_back({sim::Section::Main, r.begin, r.end, r.layer});
   const std::vector<partition::Layer>& layers = m.partition.regions[region].layers;
-  for (const sim::LayerTime& t : sim::layer_times(m.runs[region].events, sim::Section::Main, spans))
-    if (t.layer < layers.size()) trial.layers[layers[t.layer].anchor] += static_cast<double>(t.cycles);
+  for (const auto& [layer, cycles] : m.timings[region]->layer_cycles(m.regions[region].instructions))
+    if (layer < layers.size()) trial.layers[layers[layer].anchor] += static_cast<double>(cycles);
 }
 
 Trial trial_of(const CompiledModel& m) {
   Trial trial;
   trial.error = m.accuracy.expected_error();
   trial.overflows = std::ranges::any_of(m.accuracy.beyond, [](const auto& b) { return !b.wide; });
-  for (size_t i = 0; i < m.runs.size(); ++i) {
-    trial.cycles += static_cast<double>(m.runs[i].total_cycles());
+  for (size_t i = 0; i < m.timings.size(); ++i) {
+    trial.cycles += static_cast<double>(m.timings[i]->cycles());
     add_layer_cycles(m, i, trial);
   }
   return trial;
@@ -45,13 +41,13 @@ std::optional<Trial> Trials::measure(const AccuracyChoice& choice) {
   std::optional<Trial> out;
   CompileHooks hooks;
   hooks.choice = choice;
-  hooks.placed = [&](ir::Graph& graph, partition::Partition& partition) -> Status {
+  hooks.placed = [&](ir::Graph& graph, partition::Partition& partition, const target::Machine&) -> Status {
     if (!graph_) graph_ = graph, partition_ = partition;
     return {};
   };
   hooks.probed = [&](const CompiledModel& m, const Probe& probe) {
     if (m.accuracy.known() || !m.accuracy.on_accelerator) out = trial_of(m);
-    if (!machine_) take(m, probe);
+    if (!backend_) take(m, probe);
     return false;
   };
   Diagnostics said;  // again by the last compile
@@ -61,15 +57,16 @@ std::optional<Trial> Trials::measure(const AccuracyChoice& choice) {
 }
 
 void Trials::take(const CompiledModel& m, const Probe& probe) {
-  machine_ = m.machine;
+  backend_ = m.backend;
   samples_ = probe.inputs();
   compared_ = probe.compared();
-  for (const accel::CompiledRegion& r : m.regions)
-    for (const accel::LayerReport& l : r.layers) layer_cycles_.push_back(static_cast<double>(l.bound_cycles));
+  for (const backend::RegionCode& r : m.regions)
+    for (const backend::LayerReport& l : r.layers)
+      layer_cycles_.push_back(static_cast<double>(l.bound_cycles));
 }
 
 std::optional<RegionRoundings> Trials::roundings() const {
-  RegionRoundings out(*graph_, *partition_, *machine_, layer_cycles_);
+  RegionRoundings out(*graph_, *partition_, *backend_, layer_cycles_);
   const std::set<ir::SourceId> held = held_sources(*graph_, options_);
   for (RegionLayer& layer : out.layers) layer.held = any_held(*graph_, layer.nodes, held);
   std::vector<ir::ValueId> floats;

@@ -36,7 +36,7 @@ class Trials {
   CompileOptions options_;
   std::optional<ir::Graph> graph_;  // before code generation
   std::optional<partition::Partition> partition_;
-  std::optional<target::Machine> machine_;
+  std::shared_ptr<const backend::Backend> backend_;  // null until a model was seen
   std::vector<double> layer_cycles_;
   std::vector<std::vector<Tensor>> samples_;
   std::vector<ir::ValueId> compared_;

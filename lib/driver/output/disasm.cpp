@@ -1,9 +1,7 @@
 // `mrvlc disasm` and the text of --emit disasm: instructions of a binary with the expressions they come from.
-#include "output/disasm.h"
-
 #include <algorithm>
 
-#include "mrvlc/isa/header.h"
+#include "mrvlc/backends/open.h"
 #include "mrvlc/support/diag/sim.h"
 #include "mrvlc/support/file.h"
 #include "output/output_folder.h"
@@ -11,32 +9,18 @@
 namespace mrvlc::driver {
 namespace {
 
-constexpr const char* kSections[] = {"init", "main", "finish"};
-
-using Section = accel::InstructionRange::Section;
-
-// Expression of each instruction of a section; -1 where there is none.
-std::vector<int64_t> expressions(const std::vector<accel::InstructionRange>& ranges, Section section,
-                                 size_t count) {
-  std::vector<int64_t> exprs(count, -1);
-  for (const accel::InstructionRange& i : ranges) {
-    if (i.section != section) continue;
-    for (size_t k = i.begin; k < std::min<size_t>(i.end, count); ++k)
-      exprs[k] = static_cast<int64_t>(i.expr.index());
-  }
-  return exprs;
-}
-
 // Of an ID map, or of null. Throws where it is none.
-std::vector<accel::InstructionRange> ranges_of(const Json& map, int64_t region) {
-  std::vector<accel::InstructionRange> ranges;
+std::vector<backend::CodeRange> ranges_of(const Json& map, int64_t region) {
+  std::vector<backend::CodeRange> ranges;
   if (!map.is_object() || !map.contains("instructions")) return ranges;
   for (const Json& i : map.at("instructions")) {
     if (i.at("region") != region) continue;
-    const auto section = std::ranges::find(kSections, i.at("section").get<std::string>());
-    if (section == std::end(kSections)) continue;
-    ranges.push_back({static_cast<Section>(section - std::begin(kSections)), i.at("begin").get<uint32_t>(),
-                      i.at("end").get<uint32_t>(), 0, ir::NodeId(i.at("expr_id").get<size_t>())});
+    const auto section =
+        std::ranges::find(backend::kSectionNames, i.at("section").get_ref<const std::string&>());
+    if (section == backend::kSectionNames.end()) continue;
+    ranges.push_back({static_cast<backend::Section>(section - backend::kSectionNames.begin()),
+                      i.at("begin").get<uint32_t>(), i.at("end").get<uint32_t>(), 0,
+                      ir::NodeId(i.at("expr_id").get<size_t>())});
   }
   return ranges;
 }
@@ -69,39 +53,22 @@ Result<Subject> read_subject(const std::filesystem::path& file) {
 
 }  // namespace
 
-std::string disasm_text(const isa::Binary& b, const std::vector<accel::InstructionRange>& ranges) {
-  std::string out = fmt::format("; {} tiles {} batch {} layers {} weights {} B\n", printable(b.name), b.tiles,
-                                b.batch, b.layers, b.weights.size());
-  const std::vector<isa::Instruction>* sections[] = {&b.init, &b.main, &b.finish};
-  for (size_t s = 0; s < 3; ++s) {
-    const auto& list = *sections[s];
-    out += fmt::format("section {} ({} instructions)\n", kSections[s], list.size());
-    auto exprs = expressions(ranges, static_cast<Section>(s), list.size());
-    for (size_t k = 0; k < list.size(); ++k) {
-      out += fmt::format("{:6}  {:<8} {}\n", k, exprs[k] < 0 ? "" : fmt::format("e{}", exprs[k]),
-                         isa::to_text(list[k]));
-    }
-  }
-  return out;
-}
-
 Result<std::string> disasm(const std::filesystem::path& file) {
   MRVLC_ASSIGN(const Subject subject, read_subject(file));
-  MRVLC_ASSIGN(isa::Binary binary, isa::read_container(subject.bytes));
   std::string stem = file.stem().string();
   size_t at = stem.rfind(".region");
   int64_t region = at == std::string::npos ? -1 : std::atoll(stem.c_str() + at + 7);
   try {
-    return disasm_text(binary, ranges_of(subject.map, region));
+    return backends::disassembly(subject.bytes, ranges_of(subject.map, region));
   } catch (const Json::exception&) {
-    return disasm_text(binary, {});
+    return backends::disassembly(subject.bytes, {});
   }
 }
 
 std::optional<std::string> disasm_header(const std::filesystem::path& file, Diagnostics& diagnostics) {
   const auto bytes = read_file(file);
   if (!bytes.ok()) return diagnostics.add(bytes.error()), std::nullopt;
-  auto header = isa::read_header(*bytes);
+  auto header = backends::read_header(*bytes);
   if (!header.ok()) return diagnostics.add(header.error()), std::nullopt;
   for (const std::string& fault : header->faults) diagnostics.add(make_diag<DiagCode::MRV0701>(fault));
   for (const std::string& why : header->refused) diagnostics.add(make_diag<DiagCode::MRV0717>(why));

@@ -8,7 +8,6 @@
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/file_names.h"
-#include "output/disasm.h"
 #include "output/output_folder.h"
 #include "output/partition_json.h"
 #include "output/report_page.h"
@@ -83,11 +82,11 @@ Status write_json(OutputDir& dir, const std::string& name, const std::function<v
 Status write_extras(OutputDir& dir, const CompiledModel& m, const CompileOptions& options) {
   if (wants(options, "ir")) MRVLC_TRY(dir.write(m.name + ".ir", ir::print(m.model.graph)));
   if (!wants(options, "disasm")) return {};
-  for (size_t i = 0; i < m.binaries.size(); ++i) {
+  for (size_t i = 0; i < m.regions.size(); ++i) {
     uint32_t id = m.partition.regions[i].id;
-    MRVLC_ASSIGN(isa::Binary binary, isa::read_container(m.binaries[i]));
-    MRVLC_TRY(dir.write(fmt::format("{}.region{}.txt", m.name, id),
-                        disasm_text(binary, m.regions[i].instructions)));
+    MRVLC_ASSIGN(const std::string text,
+                 m.backend->disassembly(m.regions[i].bytes, m.regions[i].instructions));
+    MRVLC_TRY(dir.write(fmt::format("{}.region{}.txt", m.name, id), text));
   }
   return {};
 }
@@ -154,7 +153,7 @@ Json manifest_json(const CompiledModel& m, const CompileOptions& options, const 
   const chost::Linked& linked = m.libraries.linked;
   return {{"schema", kManifestSchema},
           {"tool", {{"name", "mrvlc"}, {"version", MRVLC_VERSION}}},
-          {"accelerator", m.has_accelerator ? Json(m.machine.name) : Json()},
+          {"accelerator", m.has_accelerator ? Json(m.machine().name) : Json()},
           {"linked",
            {{"includes", linked.includes}, {"sources", linked.sources}, {"libraries", linked.libraries}}},
           {"model", {{"name", m.name}, {"sha256", m.model.sha256}}},
@@ -176,8 +175,9 @@ Status write_output(const CompiledModel& m, const CompileOptions& options,
   const idmap::Fates fates(compiled);
   MRVLC_TRY(write_json(dir, "idmap.json", [&](JsonWriter& out) { idmap::write(out, compiled, fates); }));
   MRVLC_TRY(write_reports(dir, m, options, fates, report));
-  for (size_t i = 0; i < m.binaries.size(); ++i) {
-    MRVLC_TRY(dir.write(fmt::format("{}.region{}.mrvl", m.name, m.partition.regions[i].id), m.binaries[i]));
+  for (size_t i = 0; i < m.regions.size(); ++i) {
+    MRVLC_TRY(
+        dir.write(fmt::format("{}.region{}.mrvl", m.name, m.partition.regions[i].id), m.regions[i].bytes));
   }
   if (!m.target_text.empty()) MRVLC_TRY(dir.write(kTargetFile, m.target_text));
   for (const auto& [file, bytes] : m.host.files) MRVLC_TRY(dir.write(file, bytes));

@@ -26,8 +26,8 @@ Json crossings(const CompiledModel& m, const partition::Region& region, bool to_
 }
 
 double region_seconds(const CompiledModel& m, size_t i) {
-  const auto cycles = static_cast<double>(m.runs[i].total_cycles());
-  return cycles / (1e9 * m.machine.clock_ghz);
+  const auto cycles = static_cast<double>(m.timings[i]->cycles());
+  return cycles / (1e9 * m.machine().clock_ghz);
 }
 
 // Of a large model a document in memory holds those that take longest.
@@ -77,7 +77,7 @@ void add_partition(Json& report, const CompiledModel& m, const CompileOptions& o
   for (double s : nodes) host_only += s;
   time_calls(m.partition.calls, nodes);
   size_t next = 0;
-  const Times times = estimate(m.model.graph, m.partition, m.machine, host, nodes, borders(m),
+  const Times times = estimate(m.model.graph, m.partition, *m.backend, host, nodes, borders(m),
                                [&](const partition::Region&) { return region_seconds(m, next++); });
   const bool by_cost = m.has_accelerator && options.partition_by == CompileOptions::PartitionBy::Cost;
   Json& p = report["partition"];

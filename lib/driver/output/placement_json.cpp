@@ -64,7 +64,7 @@ void write_decision(JsonWriter& out, const CompiledModel& m, const partition::No
     write_text(out, "target", call.target);
     write_text(out, "call", call.function);
   } else {
-    write_text(out, "target", decision.accelerator ? m.machine.name : "host");
+    write_text(out, "target", decision.accelerator ? m.machine().name : "host");
   }
   out.member("rule", decision.rule);
   out.member("code", word(decision.why));
@@ -116,7 +116,7 @@ bool PlacedNodes::on_cpu(size_t i) const {
 void write_placement(JsonWriter& out, const CompiledModel& m, const PlacedNodes& nodes) {
   out.object();
   out.member("schema", "mrvlc-placement-1");
-  out.member("target", m.has_accelerator ? m.machine.name : "host");
+  out.member("target", m.has_accelerator ? m.machine().name : "host");
   write_constraints(out, m.constraints);
   out.key("nodes").array();
   for (size_t i = 0; i < nodes.size(); ++i) write_node(out, m, nodes, i);

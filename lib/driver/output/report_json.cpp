@@ -71,7 +71,7 @@ Json placement_counts(const CompiledModel& m, const PlacedNodes& nodes) {
   return out;
 }
 
-Json region_json(const accel::CompiledRegion& c, const report::Region& r) {
+Json region_json(const backend::RegionCode& c, const report::Region& r) {
   Json layer_macs = Json::array();
   for (const report::Layer& l : r.layers) layer_macs.push_back(l.macs);
   return {{"id", r.id},
@@ -162,7 +162,7 @@ Json report_json(const CompiledModel& m, const CompileOptions& options, const Pl
   Json r;
   r["schema"] = "mrvlc-report-1";
   r["model"] = {{"name", m.name}, {"sha256", m.model.sha256}};
-  r["target"] = {{"name", m.has_accelerator ? m.machine.name : "host"},
+  r["target"] = {{"name", m.has_accelerator ? m.machine().name : "host"},
                  {"tiles", m.has_accelerator ? options.tiles : 0},
                  {"precision", m.has_accelerator ? "fp16" : "fp32"}};
   r["placement"] = placement_counts(m, nodes);

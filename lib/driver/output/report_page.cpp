@@ -2,29 +2,27 @@
 
 #include "output/expected_text.h"
 #include "output/partition_json.h"
-#include "profile/region_profile.h"
+#include "profile/code_index.h"
 
 namespace mrvlc::driver {
 namespace {
 
-report::Region page_region(const CompiledModel& m, size_t i, const MapIndex& index) {
-  const accel::CompiledRegion& compiled = m.regions[i];
-  report::Region r =
-      profile_region(index, m.partition.regions[i].id, m.runs[i], compiled.binary.tiles, m.machine,
-                     /*drawing=*/true);
+report::Region page_region(const CompiledModel& m, size_t i, const backend::CodeIndex& index) {
+  const backend::RegionCode& compiled = m.regions[i];
+  report::Region r = m.timings[i]->profile(index, m.partition.regions[i].id, /*drawing=*/true);
   r.file = fmt::format("{}.region{}.mrvl", m.name, r.id);
   r.macs = static_cast<uint64_t>(compiled.macs);
   r.lower_bound_cycles = compiled.lower_bound_cycles;
   r.weights_bytes = static_cast<uint64_t>(compiled.weights_bytes);
   r.ocm_peak_bytes = static_cast<uint64_t>(compiled.ocm_peak_bytes);
   r.ocm_highest_address_bytes = static_cast<uint64_t>(compiled.ocm_highest_address_bytes);
-  for (const accel::LayerReport& l : compiled.layers) {
+  for (const backend::LayerReport& l : compiled.layers) {
     if (l.layer >= r.layers.size()) continue;
     r.layers[l.layer].cut = l.cut;
     r.layers[l.layer].macs = static_cast<uint64_t>(l.macs);
     r.layers[l.layer].weights_bytes = static_cast<uint64_t>(l.weight_bytes);
   }
-  r.memory = memory_uses(compiled.ocm_uses, m.runs[i]);
+  r.memory = m.timings[i]->memory(compiled.memory_uses);
   return r;
 }
 
@@ -60,7 +58,7 @@ void add_fallbacks(const CompiledModel& m, const PlacedNodes& nodes, report::Pag
 }  // namespace
 
 std::vector<report::Region> report_regions(const CompiledModel& m) {
-  MapIndex index(m.model.graph, m.partition, m.regions);
+  const backend::CodeIndex index = index_of(m);
   std::vector<report::Region> out;
   for (size_t i = 0; i < m.regions.size(); ++i) out.push_back(page_region(m, i, index));
   return out;
@@ -74,8 +72,8 @@ report::Page report_page(const CompiledModel& m, const Json& report, const Place
   p.target = report.at("target").at("name").get<std::string>();
   p.precision = report.at("target").at("precision").get<std::string>();
   p.tiles = report.at("target").at("tiles").get<uint32_t>();
-  p.ocm_bytes = m.machine.ocm_bytes;
-  p.clock_ghz = m.machine.clock_ghz;
+  p.ocm_bytes = m.machine().ocm_bytes;
+  p.clock_ghz = m.machine().clock_ghz;
   const Json& place = report.at("placement");
   p.onnx_nodes = place.at("onnx_nodes").get<uint64_t>();
   p.on_accelerator = place.at("accelerator").get<uint64_t>();

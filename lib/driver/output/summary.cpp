@@ -59,10 +59,10 @@ std::string regions(const Json& r) {
 std::string cycles(const CompiledModel& m, const Json& list) {
   if (list.empty()) return "cycles     none: nothing runs on an accelerator";
   const int64_t all = sum(list, "cycles"), bound = sum(list, "lower_bound_cycles");
-  const double peak = static_cast<double>(all) * m.machine.fp16_macs * m.regions[0].binary.tiles;
+  const double peak = static_cast<double>(all) * m.machine().fp16_macs * m.regions[0].tiles;
   return fmt::format("cycles     {}, at least {} (x{:.2f}); {:.3f} ms at {} GHz, matrix units {:.1f} % used",
                      all, bound, bound == 0 ? 0 : static_cast<double>(all) / static_cast<double>(bound),
-                     static_cast<double>(all) / (1e6 * m.machine.clock_ghz), m.machine.clock_ghz,
+                     static_cast<double>(all) / (1e6 * m.machine().clock_ghz), m.machine().clock_ghz,
                      peak == 0 ? 0 : 100 * static_cast<double>(sum(list, "executed_macs")) / peak);
 }
 
@@ -77,7 +77,7 @@ std::string memory(const CompiledModel& m, const Json& r) {
   for (const Json& region : list) peak = std::max(peak, region.at("ocm_peak_bytes").get<int64_t>());
   return text + fmt::format(", {} on the accelerator; on-chip {} of {} a tile",
                             bytes_text(sum(list, "weights_bytes")), bytes_text(peak),
-                            bytes_text(m.machine.ocm_bytes));
+                            bytes_text(m.machine().ocm_bytes));
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ class Trials {
     CompileHooks hooks;
     hooks.constraints = constraints;
     hooks.choice = choice_;
-    hooks.placed = [&](ir::Graph& graph, partition::Partition& partition) -> Status {
+    hooks.placed = [&](ir::Graph& graph, partition::Partition& partition, const target::Machine&) -> Status {
       out.emplace(graph, partition);
       return make_diag<DiagCode::MRV0009>("a trial ends here");
     };

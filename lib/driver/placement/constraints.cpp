@@ -64,7 +64,7 @@ std::vector<Constraint> constraints_of(const CompileOptions& o) {
 
 Placed::Placed(const ir::Graph& graph, const partition::Partition& partition) {
   const chost::HostCode host;
-  const std::vector<accel::CompiledRegion> regions;
+  const std::vector<backend::RegionCode> regions;
   const idmap::Fates fates({graph, partition, regions, host});
   for (size_t i = 0; i < graph.sources().size(); ++i) {
     using Place = idmap::Fates::Place;

@@ -2,9 +2,10 @@
 // format (a JSON array of complete events, which Perfetto and chrome://tracing open).
 #include <cstdint>
 
+#include "mrvlc/backends/open.h"
 #include "mrvlc/support/diag/general.h"
 #include "output/output_folder.h"
-#include "profile/region_profile.h"
+#include "profile/code_index.h"
 #include "profile/trace.h"
 
 namespace mrvlc::driver {
@@ -13,13 +14,14 @@ namespace {
 class Profiler {
  public:
   Profiler(const ProfileOptions& options, const OutputFolder& folder, const Json& map)
-      : options_(options), folder_(folder), index_(map) {}
+      : options_(options), folder_(folder), index_(index_of(map)), labels_(map) {}
 
   Result<std::string> run() {
     MRVLC_ASSIGN(Json report, folder_.json("report.json"));
     std::string target = report.at("target").at("name").get<std::string>();
     if (target != "host") {
-      MRVLC_ASSIGN(machine_, folder_.machine(options_.target_dirs));
+      MRVLC_ASSIGN(target::Machine machine, folder_.machine(options_.target_dirs));
+      MRVLC_ASSIGN(backend_, backends::open(std::move(machine), {}));
     }
     for (const Json& region : report.at("regions")) MRVLC_TRY(add_region(region));
     if (!options_.trace.empty()) MRVLC_TRY(trace());
@@ -31,18 +33,14 @@ class Profiler {
  private:
   Status add_region(const Json& region) {
     MRVLC_ASSIGN(std::string bytes, folder_.bytes(region.at("file").get<std::string>()));
-    MRVLC_ASSIGN(isa::Binary binary, isa::read_container(bytes));
-    MRVLC_ASSIGN(sim::Simulator simulator, sim::Simulator::create(std::move(binary), machine_));
-    MRVLC_ASSIGN(sim::Report run, simulator.time_only());
-    uint32_t id = region.at("id").get<uint32_t>();
-    regions_.push_back(
-        profile_region(index_, id, run, simulator.binary().tiles, machine_, /*drawing=*/false));
+    MRVLC_ASSIGN(const std::unique_ptr<backend::Timing> timing, backend_->time(bytes));
+    const bool drawing = !options_.trace.empty();
+    regions_.push_back(timing->profile(index_, region.at("id").get<uint32_t>(), drawing));
     set_macs(regions_.back(), region);
     regions_.back().lower_bound_cycles = region.at("lower_bound_cycles").get<uint64_t>();
     regions_.back().weights_bytes = region.at("weights_bytes").get<uint64_t>();
     regions_.back().ocm_peak_bytes = region.at("ocm_peak_bytes").get<uint64_t>();
     regions_.back().ocm_highest_address_bytes = region.at("ocm_highest_address_bytes").get<uint64_t>();
-    runs_.push_back(std::move(run));
     return {};
   }
 
@@ -55,13 +53,13 @@ class Profiler {
 
   static Json layer_json(const report::Layer& l) {
     Json bound = Json::object();
-    for (size_t b = 0; b < sim::kBounds; ++b) bound[sim::bound_name(static_cast<sim::Bound>(b))] = l.bound[b];
+    for (size_t b = 0; b < report::kBounds; ++b) bound[report::bound_keys()[b]] = l.bound[b];
     size_t main = report::main_bound(l.bound);
     return {{"layer", l.number},
             {"kind", l.kind},
             {"operators", l.operators},
             {"cycles", l.cycles},
-            {"bound", main == report::kBounds ? "hidden" : sim::bound_name(static_cast<sim::Bound>(main))},
+            {"bound", main == report::kBounds ? "hidden" : report::bound_keys()[main]},
             {"bound_cycles", std::move(bound)},
             {"begin", l.begin},
             {"end", l.end},
@@ -96,23 +94,19 @@ class Profiler {
   }
 
   Status trace() const {
-    std::vector<TracedRegion> traced;
-    for (size_t i = 0; i < regions_.size(); ++i) {
-      auto label = [this, id = regions_[i].id](const sim::Event& e) -> std::string_view {
-        const auto* row = index_.find(id, e.section, e.instruction);
-        return row == nullptr ? std::string_view("?") : index_.labels().of(row->expr);
-      };
-      traced.push_back({regions_[i].id, regions_[i].tiles, &runs_[i], label});
-    }
-    return write_trace(options_.trace, traced);
+    return write_trace(options_.trace, regions_, [this](uint32_t region, const report::Bar& bar) {
+      const auto section = static_cast<backend::Section>(bar.section);
+      const backend::CodeSpan* span = index_.find(region, section, bar.instruction);
+      return span == nullptr ? std::string_view("?") : labels_.of(span->expr);
+    });
   }
 
   const ProfileOptions& options_;
   const OutputFolder& folder_;
-  MapIndex index_;
-  target::Machine machine_;
+  backend::CodeIndex index_;
+  idmap::Labels labels_;
+  backends::Opened backend_;
   std::vector<report::Region> regions_;
-  std::vector<sim::Report> runs_;
 };
 
 }  // namespace

@@ -5,13 +5,11 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "mrvlc/backend/region_code.h"
 #include "mrvlc/support/file_writer.h"
-#include "profile/region_profile.h"
 
 namespace mrvlc::driver {
 namespace {
-
-constexpr const char* kQueues[] = {"DMA in", "DMA out", "POD", "PE"};
 
 std::string quoted(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -19,39 +17,35 @@ std::string quoted(std::string_view text) {
 
 class Trace {
  public:
-  explicit Trace(FileWriter writer) : writer_(std::move(writer)) {}
+  Trace(FileWriter writer, const BarLabel& label) : writer_(std::move(writer)), label_(label) {}
 
-  Status write(std::span<const TracedRegion> regions) {
+  Status write(const std::vector<report::Region>& regions) {
     MRVLC_TRY(writer_.append(R"({"traceEvents":[)"));
-    for (const TracedRegion& r : regions) MRVLC_TRY(region(r));
+    for (const report::Region& r : regions) MRVLC_TRY(region(r));
     MRVLC_TRY(writer_.append("\n],\"displayTimeUnit\":\"ns\"}\n"));
     return writer_.commit();
   }
 
  private:
-  Status region(const TracedRegion& r) {
+  Status region(const report::Region& r) {
     MRVLC_TRY(add(R"({{"ph":"M","name":"process_name","pid":{0},"args":{{"name":"region {0}"}}}})", r.id));
-    for (size_t t = 0; t < r.tiles * isa::kQueues; ++t)
+    for (size_t t = 0; t < r.tiles * report::kQueues; ++t)
       MRVLC_TRY(add(R"({{"ph":"M","name":"thread_name","pid":{},"tid":{},"args":{{"name":"tile {} {}"}}}})",
-                    r.id, t, t / isa::kQueues, kQueues[t % isa::kQueues]));
-    // Events count from the start of their section; the sections run one after the other.
-    const uint64_t begin[] = {0, r.run->init_cycles, r.run->init_cycles + r.run->main_cycles};
-    for (const sim::Event& e : r.run->events)
-      MRVLC_TRY(event(r.id, e, begin[static_cast<size_t>(e.section)], r.label(e)));
+                    r.id, t, t / report::kQueues, report::queue_names()[t % report::kQueues]));
+    for (const report::Bar& bar : r.bars) MRVLC_TRY(event(r.id, bar));
     return {};
   }
 
   // A copy is drawn while its bytes move: the latency after overlaps with the next one, which slices cannot.
-  Status event(uint32_t region, const sim::Event& e, uint64_t section_begin, std::string_view label) {
-    bool copy = e.queue == isa::Queue::DmaIn || e.queue == isa::Queue::DmaOut;
-    uint64_t start = section_begin + (copy ? e.begin : e.start),
-             length = copy ? e.moved - e.begin : e.end - e.start;
+  Status event(uint32_t region, const report::Bar& bar) {
+    const bool copy = bar.queue < 2;  // DMA in, DMA out
+    const uint64_t start = copy ? bar.begin : bar.start, length = (copy ? bar.moved : bar.end) - start;
     return add(
         R"({{"ph":"X","name":{},"pid":{},"tid":{},"ts":{}.{:03},"dur":{}.{:03},"args":{{"section":"{}",)"
         R"("instruction":{},"bound":"{}","waited":{},"ddr_bytes":{}}}}})",
-        quoted(label), region, e.tile * isa::kQueues + static_cast<size_t>(e.queue), start / 1000,
-        start % 1000, length / 1000, length % 1000, kSectionNames[static_cast<size_t>(e.section)],
-        e.instruction, sim::bound_name(e.bound), e.start - e.ready, e.ddr_read_bytes + e.ddr_write_bytes);
+        quoted(label_(region, bar)), region, bar.tile * report::kQueues + bar.queue, start / 1000,
+        start % 1000, length / 1000, length % 1000, backend::kSectionNames[bar.section], bar.instruction,
+        report::bound_keys()[bar.bound], bar.wait, bar.bytes);
   }
 
   template <class... Args>
@@ -62,15 +56,17 @@ class Trace {
   }
 
   FileWriter writer_;
+  const BarLabel& label_;
   std::string line_;
   bool first_ = true;
 };
 
 }  // namespace
 
-Status write_trace(const std::filesystem::path& file, std::span<const TracedRegion> regions) {
+Status write_trace(const std::filesystem::path& file, const std::vector<report::Region>& regions,
+                   const BarLabel& label) {
   MRVLC_ASSIGN(FileWriter writer, FileWriter::create(file));
-  return Trace(std::move(writer)).write(regions);
+  return Trace(std::move(writer), label).write(regions);
 }
 
 }  // namespace mrvlc::driver

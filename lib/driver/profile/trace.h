@@ -2,20 +2,19 @@
 #pragma once
 #include <filesystem>
 #include <functional>
-#include <span>
+#include <vector>
 
-#include "mrvlc/sim/simulator.h"
+#include "mrvlc/report/report.h"
+#include "mrvlc/support/result.h"
 
 namespace mrvlc::driver {
 
-struct TracedRegion {
-  uint32_t id = 0, tiles = 1;
-  const sim::Report* run = nullptr;                          // with events
-  std::function<std::string_view(const sim::Event&)> label;  // what the instruction belongs to; any bytes
-};
+// What an instruction belongs to; any bytes.
+using BarLabel = std::function<std::string_view(uint32_t region, const report::Bar& bar)>;
 
-// pid = region, tid = tile and queue; one cycle is written as one nanosecond (times are in microseconds).
-// Written event by event: the text of a trace is many times the size of the events.
-Status write_trace(const std::filesystem::path& file, std::span<const TracedRegion> regions);
+// Of regions with their bars. pid = region, tid = tile and queue; one cycle is written as one nanosecond
+// (times are in microseconds). Written bar by bar: the text of a trace is many times the size of these.
+Status write_trace(const std::filesystem::path& file, const std::vector<report::Region>& regions,
+                   const BarLabel& label);
 
 }  // namespace mrvlc::driver

@@ -40,12 +40,14 @@ void make_output(ir::Graph& graph, ir::ValueId id) {
 
 }  // namespace
 
-Status LayeredModel::look_at(const ir::Graph& graph, const partition::Partition& partition) {
+Status LayeredModel::look_at(const ir::Graph& graph, const partition::Partition& partition,
+                             const target::Machine& machine) {
+  const size_t ports = machine.max_ports;
   graph_ = graph;
   units_ = units_of(graph, partition);
   hidden_.resize(partition.regions.size());
   for (const partition::Region& region : partition.regions)
-    room_.push_back(isa::kMaxPorts - std::min(isa::kMaxPorts, region.outputs.size()));
+    room_.push_back(ports - std::min(ports, region.outputs.size()));
   for (const LayerUnit& unit : units_) {
     if (!unit.region) continue;
     const auto& seen = partition.regions[*unit.region].outputs;
@@ -99,13 +101,14 @@ Result<std::optional<LayeredModel>> LayeredModel::create(CompileOptions options,
     uint32_t region = 0;
     CompileHooks hooks;
     hooks.choice = choice;
-    hooks.placed = [&](ir::Graph& graph, partition::Partition& partition) -> Status {
-      if (part == 0) MRVLC_TRY(out.look_at(graph, partition));
+    hooks.placed = [&](ir::Graph& graph, partition::Partition& partition,
+                       const target::Machine& machine) -> Status {
+      if (part == 0) MRVLC_TRY(out.look_at(graph, partition, machine));
       MRVLC_TRY(out.expose(graph, partition, part));
       outputs = graph.outputs();
       return {};
     };
-    hooks.coded = [&](accel::CompiledRegion& compiled) {
+    hooks.coded = [&](backend::RegionCode& compiled) {
       if (layers.damage) layers.damage(region, compiled);
       ++region;
     };

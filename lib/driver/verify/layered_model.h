@@ -37,7 +37,8 @@ class LayeredModel {
     std::vector<ir::ValueId> outputs;
   };
   LayeredModel() = default;
-  Status look_at(const ir::Graph& graph, const partition::Partition& partition);
+  Status look_at(const ir::Graph& graph, const partition::Partition& partition,
+                 const target::Machine& machine);
   Status expose(ir::Graph& graph, partition::Partition& partition, size_t part) const;
   size_t parts_needed() const;
 

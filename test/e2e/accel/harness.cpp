@@ -84,7 +84,7 @@ target::Machine machine(uint32_t ocm_bytes) {
 
 namespace {
 
-double distance(const accel::PortLayout& port, const std::string& bytes, const Tensor& expected) {
+double distance(const backend::Port& port, const std::string& bytes, const Tensor& expected) {
   double worst = 0;
   each_element(port, expected.shape(), [&](int64_t i, int64_t at) {
     double a = static_cast<double>(stored(port, bytes, at)), b = expected.as_double(i);
@@ -108,11 +108,10 @@ std::vector<Tensor> random_inputs(const Net& net, uint32_t seed) {
   return inputs;
 }
 
-Result<sim::Report> run_on(sim::Simulator& simulator, const Net& net,
-                           const std::vector<accel::PortLayout>& ports, const std::vector<Tensor>& inputs,
-                           std::vector<std::string>& outputs) {
+Result<sim::Report> run_on(sim::Simulator& simulator, const Net& net, const std::vector<backend::Port>& ports,
+                           const std::vector<Tensor>& inputs, std::vector<std::string>& outputs) {
   std::vector<std::string> bytes;
-  for (const accel::PortLayout& port : ports) {
+  for (const backend::Port& port : ports) {
     for (size_t i = 0; i < inputs.size(); ++i)
       if (net.graph.inputs()[i] == port.value) bytes.push_back(to_device(port, inputs[i]));
   }

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "harness.h"
+#include "mrvlc/backends/open.h"
 #include "mrvlc/interp/interp.h"
 #include "mrvlc/passes/pass.h"
 #include "mrvlc/support/diag/accel.h"
@@ -40,7 +41,8 @@ class Runner {
     passes::RunOptions options;
     options.context.half_weights = true;
     REQUIRE(passes::run_passes(graph_, passes::default_pipeline(), options).ok());
-    auto partition = partition::partition(graph_, machine_, {});
+    const backends::Opened backend = std::move(backends::open(machine_, {}).value());
+    auto partition = partition::partition(graph_, backend.get(), {});
     REQUIRE(partition.ok());
     for (const auto& d : partition->decisions)
       if (!d.accelerator) out_.on_cpu[std::string(graph_.node(d.node).op->name)] = d.reason;

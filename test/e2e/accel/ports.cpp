@@ -6,7 +6,7 @@
 
 namespace mrvlc::accel_test {
 
-Shape stored_strides(const accel::PortLayout& port, const Shape& shape) {
+Shape stored_strides(const backend::Port& port, const Shape& shape) {
   Shape strides(shape.size());
   int64_t dense = 1;
   for (size_t i = port.perm.size(); i-- > 0;) {
@@ -17,10 +17,10 @@ Shape stored_strides(const accel::PortLayout& port, const Shape& shape) {
   return strides;
 }
 
-float stored(const accel::PortLayout& port, const std::string& bytes, int64_t at) {
+float stored(const backend::Port& port, const std::string& bytes, int64_t at) {
   float whole = 0;
   uint16_t half = 0;
-  if (port.type == isa::DataType::F32) {
+  if (port.type == ElementType::F32) {
     std::memcpy(&whole, bytes.data() + 4 * at, 4);
     return whole;
   }
@@ -28,8 +28,8 @@ float stored(const accel::PortLayout& port, const std::string& bytes, int64_t at
   return half_to_float(half);
 }
 
-std::string to_device(const accel::PortLayout& port, const Tensor& t) {
-  size_t size = isa::data_bytes(port.type);
+std::string to_device(const backend::Port& port, const Tensor& t) {
+  const auto size = static_cast<size_t>(byte_size(port.type));
   std::string bytes(static_cast<size_t>(t.elements()) * size, '\0');
   each_element(port, t.shape(), [&](int64_t i, int64_t at) {
     auto whole = static_cast<float>(t.as_double(i));
@@ -40,7 +40,7 @@ std::string to_device(const accel::PortLayout& port, const Tensor& t) {
   return bytes;
 }
 
-Tensor from_device(const accel::PortLayout& port, const std::string& bytes, const Shape& shape) {
+Tensor from_device(const backend::Port& port, const std::string& bytes, const Shape& shape) {
   Tensor t({ElementType::F32, shape});
   std::span<float> values = t.mutable_data<float>();
   each_element(port, shape,
@@ -49,9 +49,9 @@ Tensor from_device(const accel::PortLayout& port, const std::string& bytes, cons
 }
 
 bool covers(const accel::CompiledRegion& c) {
-  using Section = accel::InstructionRange::Section;
+  using Section = backend::Section;
   size_t next[3] = {0, 0, 0};
-  for (const accel::InstructionRange& r : c.instructions) {
+  for (const backend::CodeRange& r : c.instructions) {
     auto s = static_cast<size_t>(r.section);
     if (r.begin != next[s] || r.end < r.begin || !r.expr.valid()) return false;
     next[s] = r.end;

@@ -7,11 +7,11 @@
 namespace mrvlc::accel_test {
 
 // Elements between neighbours along each dimension, as the port stores them.
-Shape stored_strides(const accel::PortLayout& port, const Shape& shape);
+Shape stored_strides(const backend::Port& port, const Shape& shape);
 
 // Calls f(logical index, stored index) for every element.
 template <class F>
-void each_element(const accel::PortLayout& port, const Shape& shape, F f) {
+void each_element(const backend::Port& port, const Shape& shape, F f) {
   Shape strides = stored_strides(port, shape), index(shape.size(), 0);
   for (int64_t i = 0, n = element_count(shape); i < n; ++i) {
     int64_t at = 0;
@@ -22,10 +22,10 @@ void each_element(const accel::PortLayout& port, const Shape& shape, F f) {
 }
 
 // Element `at` of a port, as it is stored.
-float stored(const accel::PortLayout& port, const std::string& bytes, int64_t at);
+float stored(const backend::Port& port, const std::string& bytes, int64_t at);
 // The bytes of a port of the device, and back: elements and order of dimensions as the port asks for.
-std::string to_device(const accel::PortLayout& port, const Tensor& t);
-Tensor from_device(const accel::PortLayout& port, const std::string& bytes, const Shape& shape);
+std::string to_device(const backend::Port& port, const Tensor& t);
+Tensor from_device(const backend::Port& port, const std::string& bytes, const Shape& shape);
 // Every instruction of every section belongs to an expression of a layer.
 bool covers(const accel::CompiledRegion& compiled);
 

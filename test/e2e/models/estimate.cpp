@@ -5,6 +5,7 @@
 #include <set>
 
 #include "mrvlc/accel/accel.h"
+#include "mrvlc/backends/open.h"
 #include "mrvlc/cost/timing.h"
 #include "mrvlc/onnx/importer.h"
 #include "mrvlc/passes/pass.h"
@@ -36,9 +37,8 @@ void add(const std::filesystem::path& file, uint32_t tiles, std::vector<Sample>&
   REQUIRE(model.has_value());
   REQUIRE(passes::run_passes(model->graph, passes::default_pipeline()).ok());
   target::Machine m = machine();
-  partition::Options options;
-  options.tiles = tiles;
-  auto parts = partition::partition(model->graph, m, options);
+  const backends::Opened backend = std::move(backends::open(m, {.tiles = tiles}).value());
+  auto parts = partition::partition(model->graph, backend.get(), {});
   REQUIRE(parts.ok());
   for (const partition::Region& region : parts->regions) {
     accel::Options o;

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "model.h"
+#include "mrvlc/backends/open.h"
 #include "mrvlc/ir/text.h"
 #include "mrvlc/tensor/float16.h"
 
@@ -38,8 +39,9 @@ class Case {
   Outcome run() {
     partition::Options options;
     options.accel = {"*"};
-    options.tiles = setup_.tiles;
-    auto parts = partition::partition(g_, setup_.machine, options);
+    auto backend = backends::open(setup_.machine, {.tiles = setup_.tiles});
+    if (!backend.ok()) return refused(backend.error());
+    auto parts = partition::partition(g_, backend->get(), options);
     if (!parts.ok()) return refused(parts.error());
     for (partition::Region& r : parts->regions) choose_precisions(r);
     for (ir::ValueId v : g_.inputs()) values_[v] = random_values(g_.value(v));
@@ -126,14 +128,14 @@ class Case {
 
   // What holds on-chip memory lies within it, and nothing holds what another one still does.
   void memory_map(const accel::CompiledRegion& c) {
-    for (size_t i = 0; i < c.ocm_uses.size(); ++i) {
-      const accel::OcmUse& a = c.ocm_uses[i];
+    for (size_t i = 0; i < c.memory_uses.size(); ++i) {
+      const backend::MemoryUse& a = c.memory_uses[i];
       if (a.begin >= a.end || a.end > setup_.machine.ocm_bytes || a.first > a.last ||
           a.last >= c.binary.main.size())
         fail(fmt::format("memory map: '{}' [{:#x}, {:#x}) in instructions {} to {}", a.name, a.begin, a.end,
                          a.first, a.last));
       for (size_t k = 0; k < i && out_.failure.empty(); ++k) {
-        const accel::OcmUse& b = c.ocm_uses[k];
+        const backend::MemoryUse& b = c.memory_uses[k];
         bool apart = (a.tiles & b.tiles) == 0 || a.end <= b.begin || b.end <= a.begin || a.last < b.first ||
                      b.last < a.first;
         if (!apart)
@@ -156,7 +158,7 @@ class Case {
     auto simulator = sim::Simulator::create(*binary, setup_.machine);
     if (!simulator.ok()) return void(fail("simulator: " + simulator.error().message));
     std::vector<std::string> bytes;
-    for (const accel::PortLayout& port : c.inputs)
+    for (const backend::Port& port : c.inputs)
       bytes.push_back(accel_test::to_device(port, values_.at(port.value)));
     std::vector<std::span<const std::byte>> spans;
     for (const std::string& b : bytes) spans.push_back(std::as_bytes(std::span(b.data(), b.size())));

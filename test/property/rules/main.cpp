@@ -53,12 +53,12 @@ Result<Case> make_case(uint64_t seed) {
   c.rules = random_rules(dice, c.trial.graph, *c.trial.imported, integers);
   c.trial.rule_files = {{"random.rules", c.rules}};
   c.trial.default_rules = dice.chance(40);
-  o.tiles = dice.of({1u, 2u, 4u, 8u});
+  c.trial.tiles = dice.of({1u, 2u, 4u, 8u});
   c.trial.keep_layers = dice.chance(80);
   if (dice.chance(20)) o.borders.insert(random_pattern(dice, c.trial.graph));
   if (dice.chance(10)) o.cpu.push_back(random_pattern(dice, c.trial.graph));
   if (dice.chance(5)) o.accel.push_back(random_pattern(dice, c.trial.graph));
-  c.command = "--rules random.rules --tiles " + std::to_string(o.tiles);
+  c.command = "--rules random.rules --tiles " + std::to_string(c.trial.tiles);
   if (!c.trial.default_rules) c.command += " --no-default-rules";
   for (const std::string& b : o.borders) c.command += " --border " + b;
   for (const std::string& p : o.cpu) c.command += " --cpu " + p;

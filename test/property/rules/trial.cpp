@@ -5,6 +5,7 @@
 #include <map>
 
 #include "../../e2e/accel/ports.h"
+#include "mrvlc/backends/open.h"
 #include "mrvlc/chost/chost.h"
 #include "mrvlc/driver/place.h"
 #include "mrvlc/idmap/idmap.h"
@@ -44,15 +45,16 @@ class Runner {
   explicit Runner(Trial trial) : t_(std::move(trial)) {}
 
   Verdict run() {
-    auto machine = target::load_machine("cn10ka", {});
-    if (!machine.ok()) return wrong("machine: " + machine.error().message);
-    machine_ = *machine;
-    auto rules = partition::sound_rules(t_.default_rules, t_.rule_files);
+    auto backend = backends::open_default({.tiles = t_.tiles});
+    if (!backend.ok()) return wrong("machine: " + backend.error().message);
+    backend_ = std::move(*backend);
+    const auto builtin = t_.default_rules ? partition::BuiltIn(backend_->rule_file()) : std::nullopt;
+    auto rules = partition::sound_rules(builtin, t_.rule_files);
     if (!rules.ok()) return refused(rules.error());
     t_.options.rules = *std::move(rules);
     if (t_.imported && !match_beforehand()) return v_;
     if (t_.keep_layers && !name_layers()) return v_;
-    auto placed = driver::place(t_.graph, machine_, t_.options, sources_);
+    auto placed = driver::place(t_.graph, backend_.get(), t_.options, sources_);
     if (!placed.ok()) return refused(placed.error());
     for (const Diag& d : partition::unheeded(t_.graph, *placed, t_.options))
       if (d.severity() != Severity::Warning) return wrong("no warning: " + d.message);
@@ -87,7 +89,7 @@ class Runner {
   // As the driver does; where integer weights stay, the graph is another one.
   bool match_beforehand() {
     passes::RunOptions run = pass_options();
-    auto matches = driver::match_beforehand(*t_.imported, t_.options.rules->set, machine_, run);
+    auto matches = driver::match_beforehand(*t_.imported, t_.options.rules->set, backend_->machine(), run);
     if (!matches.ok()) return refused(matches.error()), false;
     sources_ = *std::move(matches);
     if (!run.context.stays) return true;
@@ -99,7 +101,7 @@ class Runner {
 
   // False: the rules are refused.
   bool name_layers() {
-    auto parts = partition::partition(t_.graph, machine_, t_.options, sources_);
+    auto parts = partition::partition(t_.graph, backend_.get(), t_.options, sources_);
     if (!parts.ok()) return refused(parts.error()), false;
     for (const partition::NodeDecision& d : parts->decisions) {
       const bool given_back = d.reason.str().find("cost more than it saves") != std::string::npos;
@@ -128,15 +130,15 @@ class Runner {
 
   bool on_device(const partition::Region& region) {
     accel::Options o;
-    o.tiles = t_.options.tiles;
+    o.tiles = backend_->tiles();
     o.name = "net";
-    auto compiled = accel::compile_region(t_.graph, region, machine_, o);
+    auto compiled = accel::compile_region(t_.graph, region, backend_->machine(), o);
     if (!compiled.ok()) return refused(compiled.error()), false;
     if (!accel_test::covers(*compiled)) return wrong("an instruction belongs to no layer"), false;
     std::vector<std::string> out;
     if (std::string why = simulate(*compiled, out); !why.empty()) return wrong(why), false;
     for (size_t i = 0; i < compiled->outputs.size(); ++i) {
-      const accel::PortLayout& port = compiled->outputs[i];
+      const backend::Port& port = compiled->outputs[i];
       const TensorType& type = t_.graph.value(port.value).type;
       const Tensor read = accel_test::from_device(port, out[i], type.shape);
       Tensor stored(type);
@@ -145,7 +147,7 @@ class Runner {
     }
     v_.layers += region.layers.size();
     for (const partition::Layer& layer : region.layers) {
-      if (defaults_.set.find(layer.rule) != nullptr) continue;
+      if (backend_->rules()->set.find(layer.rule) != nullptr) continue;
       ++v_.asked;
       v_.fused += layer.nodes.size() > 1 ? 1 : 0;
       v_.source +=
@@ -158,10 +160,10 @@ class Runner {
   std::string simulate(const accel::CompiledRegion& c, std::vector<std::string>& out) {
     auto binary = isa::read_container(isa::write_container(c.binary));
     if (!binary.ok()) return "container: " + binary.error().message;
-    auto simulator = sim::Simulator::create(*binary, machine_);
+    auto simulator = sim::Simulator::create(*binary, backend_->machine());
     if (!simulator.ok()) return "simulator: " + simulator.error().message;
     std::vector<std::string> bytes;
-    for (const accel::PortLayout& port : c.inputs)
+    for (const backend::Port& port : c.inputs)
       bytes.push_back(accel_test::to_device(port, *value(port.value)));
     std::vector<std::span<const std::byte>> spans;
     for (const std::string& b : bytes) spans.push_back(std::as_bytes(std::span(b.data(), b.size())));
@@ -178,12 +180,11 @@ class Runner {
     ir::number_expressions(t_.graph);
     chost::Options o;
     o.name = o.file_stem = "net";
-    o.identities.resize(regions_.size());  // no stub of these runs
     auto host = chost::generate(t_.graph, parts, regions_, o);
     if (!host.ok()) return refused(host.error()), false;
     std::vector<idmap::SectionCounts> counts;
-    for (const accel::CompiledRegion& r : regions_)
-      counts.push_back({r.binary.init.size(), r.binary.main.size(), r.binary.finish.size()});
+    for (const backend::RegionCode& r : regions_)
+      counts.push_back({r.section_counts[0], r.section_counts[1], r.section_counts[2]});
     const auto gaps = idmap::find_gaps(idmap::build({t_.graph, parts, regions_, *host}), counts);
     if (!gaps.empty()) return wrong("ID map: " + gaps.front()), false;
     return true;
@@ -200,11 +201,10 @@ class Runner {
   }
 
   Trial t_;
-  rules::LoadResult defaults_ = partition::load_rules(true, {});
-  target::Machine machine_;
+  backends::Opened backend_;
   partition::SourceMatches sources_;
   std::map<ir::ValueId, Tensor> values_;
-  std::vector<accel::CompiledRegion> regions_;
+  std::vector<backend::RegionCode> regions_;
   Verdict v_;
 };
 

@@ -19,6 +19,7 @@ struct Trial {
   // Of each output, of max |a-b| / (1 + |b|); nullopt: run, but not compared.
   std::vector<std::optional<double>> tolerances;
   std::vector<rules::RuleFile> rule_files;
+  uint32_t tiles = 0;  // 0: all
   bool default_rules = true;
   partition::Options options;  // but for the rules
   // Name in --accel every node that a rule makes a layer of, so that layers without a product stay there too.

@@ -39,7 +39,7 @@ std::string run_case(const GoldenCase& c) {
   // Those of a library have words of their own.
   const std::vector<rules::RuleFile> files = files_of(c.input);
   const rules::LoadResult r = c.command().starts_with(" call: ") ? partition::load_library_rules(files)
-                                                                 : partition::load_rules(false, files);
+                                                                 : partition::load_rules({}, files);
   std::string out;
   for (const Diag& d : r.diagnostics.list()) out += format_diag("my.rules", d) + "\n";
   for (const Diag& d : r.advice.list()) out += format_diag("my.rules", d) + "\n";

@@ -114,7 +114,7 @@ TEST_CASE("what crosses a border: once for all regions that take it alike, permu
   const partition::Partition p = test::split(g, options);
   REQUIRE(p.regions.size() == 2);
   std::vector<std::string> said;
-  for (const partition::Crossing& c : partition::crossings(g, p)) {
+  for (const partition::Crossing& c : partition::crossings(g, p, test::accelerator())) {
     CHECK(c.casts);
     CHECK(c.permutes);
     said.push_back(std::to_string(c.region) + (c.to_device ? " in " : " out ") + g.value(c.value).name);

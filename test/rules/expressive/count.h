@@ -11,7 +11,7 @@ namespace mrvlc::test {
 inline rules::RuleSet rules_of(const std::string& file) {
   auto text = read_file(std::filesystem::path(MRVLC_EXPRESSIVE_RULES) / (file + ".rules"));
   if (!text.ok()) FAIL(text.error().message);
-  rules::LoadResult r = partition::load_rules(false, {{file + ".rules", *text}});
+  rules::LoadResult r = partition::load_rules({}, {{file + ".rules", *text}});
   for (const Diag& d : r.diagnostics.list()) FAIL(d.message);
   return std::move(r.set);
 }

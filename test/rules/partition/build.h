@@ -2,9 +2,9 @@
 #pragma once
 #include <catch2/catch.hpp>
 
+#include "mrvlc/backends/open.h"
 #include "mrvlc/ir/text.h"
 #include "mrvlc/ops/op.h"
-#include "mrvlc/partition/legality.h"
 #include "mrvlc/partition/rules.h"
 
 namespace mrvlc::test {
@@ -13,6 +13,11 @@ inline target::Machine machine() {
   auto m = target::load_machine("cn10ka", {});
   if (!m.ok()) FAIL(m.error().message);
   return *m;
+}
+
+inline const partition::Accelerator& accelerator() {
+  static const backends::Opened kOpened = std::move(backends::open(machine(), {}).value());
+  return *kOpened;
 }
 
 // The body of a graph with an image %x, f32[1,4,8,8], and constants: weights %w f32[4,4,1,1], channels %k
@@ -29,7 +34,8 @@ inline ir::Graph image_graph(const std::string& body) {
 
 // The rules of one file, with the built-in ones or without.
 inline partition::SoundRules rules_of(bool defaults, const std::string& text) {
-  auto rules = partition::sound_rules(defaults, {{"my.rules", text}});
+  auto rules = partition::sound_rules(defaults ? partition::BuiltIn(accelerator().rule_file()) : std::nullopt,
+                                      {{"my.rules", text}});
   if (!rules.ok()) FAIL(rules.error().message);
   return std::move(rules).value();
 }
@@ -51,8 +57,8 @@ inline ir::Graph conv_swish_conv(const std::string& more) {
 }
 
 inline partition::Partition split(const ir::Graph& g, const partition::Options& options = {},
-                                  const target::Machine& m = machine()) {
-  auto p = partition::partition(g, m, options);
+                                  const partition::Accelerator* a = &accelerator()) {
+  auto p = partition::partition(g, a, options);
   if (!p.ok()) FAIL(p.error().message);
   return std::move(p).value();
 }

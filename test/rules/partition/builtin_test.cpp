@@ -87,7 +87,7 @@ TEST_CASE("every built-in rule takes something and refuses something with a reas
 }
 
 TEST_CASE("no built-in rule is without such an example") {
-  const rules::LoadResult all = partition::load_rules(true, {});
+  const rules::LoadResult all = partition::load_rules(accelerator().rule_file(), {});
   for (const rules::Rule& r : all.set.rules()) {
     INFO(r.name);
     CHECK(std::ranges::any_of(examples(), [&](const Example& e) { return e.rule == r.name; }));

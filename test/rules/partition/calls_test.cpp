@@ -23,10 +23,9 @@ std::string rule(const std::string& match, const std::string& call, const std::s
 partition::Partition placed(const ir::Graph& g, const std::vector<partition::Library>& libraries,
                             bool accelerator = false, size_t accelerator_at = 0,
                             partition::Options options = {}) {
-  options.accelerator = accelerator;
   options.libraries = &libraries;
   options.accelerator_at = accelerator_at;
-  return split(g, options);
+  return split(g, options, accelerator ? &test::accelerator() : nullptr);
 }
 
 ir::Graph chain() {

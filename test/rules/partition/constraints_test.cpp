@@ -41,7 +41,7 @@ std::string steps(ir::Graph g, const std::vector<Constraint>& constraints, size_
   pins->borders = passes::take_fences(g);
   partition::Options options;
   options.pins = std::make_shared<partition::Pins>(*pins);
-  auto p = partition::partition(g, test::machine(), options);
+  auto p = partition::partition(g, &test::accelerator(), options);
   if (!p.ok()) return std::string(diag_info(p.error().code).name) + " " + p.error().message;
   if (layers != nullptr) *layers = p->regions.at(0).layers.size();
   return test::steps(g, *p);

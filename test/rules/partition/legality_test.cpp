@@ -1,8 +1,10 @@
 // What the accelerator takes and why not: graphs with one operator in question, asked through layer_legal.
+#include "mrvlc/accel/legality.h"
+
 #include <set>
 
 #include "build.h"
-#include "mrvlc/partition/vector_unit.h"
+#include "mrvlc/accel/vector_unit.h"
 
 using namespace mrvlc;
 
@@ -19,7 +21,7 @@ partition::Legality ask(const std::string& kind, const std::string& body) {
   ir::Graph g = parse(body);
   partition::Layer layer{"test", find_layer_kind(kind).value(), g.topological_order(),
                          g.topological_order().front()};
-  return partition::layer_legal(g, layer, test::machine());
+  return accel::layer_legal(g, layer, test::machine());
 }
 
 void accept(const std::string& kind, const std::string& body) {
@@ -249,11 +251,11 @@ TEST_CASE("layer kinds have words") {
 TEST_CASE("what layers begin with is what the tables of the vector unit and of moves hold") {
   std::set<Op> moves;
 #define MRVLC_MOVE(op, function) moves.insert(Op::op);
-#include "mrvlc/partition/moves.def"
+#include "mrvlc/accel/moves.def"
 #undef MRVLC_MOVE
   for (const ops::OpDef* op : ops::all_ops()) {
     CAPTURE(op->name);
-    const bool computed = partition::vector_form(op->kind) != partition::VectorForm::None;
+    const bool computed = accel::vector_form(op->kind) != accel::VectorForm::None;
     CHECK(op->accel.has(LayerKind::Elementwise) == computed);
     CHECK(op->accel.has(LayerKind::Move) == moves.contains(op->kind));
   }

@@ -16,7 +16,7 @@ const std::string kTwoConvs = node("%c = Conv(%x, %w)") + node("%b = Add(%c, %k)
 }  // namespace
 
 TEST_CASE("the built-in rules pass the checker, and each is documented") {
-  rules::LoadResult r = partition::load_rules(true, {});
+  rules::LoadResult r = partition::load_rules(test::accelerator().rule_file(), {});
   for (const Diag& d : r.diagnostics.list()) FAIL_CHECK(d.message);
   CHECK(r.set.rules().size() >= 15);
   for (const rules::Rule& rule : r.set.rules()) CHECK(rule.origin == "cn10ka.rules");
@@ -56,7 +56,7 @@ TEST_CASE("what is rounded to integers next stays on the CPU") {
   CHECK(decision(g, p, "d").reason.str().find("rounded to integers next") != std::string::npos);
   partition::Options options;
   options.accel = {"d", "e"};
-  auto forced = partition::partition(g, test::machine(), options);
+  auto forced = partition::partition(g, &test::accelerator(), options);
   REQUIRE(forced.ok());
   CHECK(steps(g, *forced) == "R0 C:r R1");
 }
@@ -104,7 +104,7 @@ TEST_CASE("--cpu keeps nodes by operator, name and pattern") {
 TEST_CASE("patterns that match nothing, contradict each other or ask the impossible are errors") {
   ir::Graph g = image_graph(node("%c = Conv(%x, %w)") + node("%r = Hardmax(%c)") + " output %r\n");
   auto code = [&](const partition::Options& o) {
-    auto p = partition::partition(g, test::machine(), o);
+    auto p = partition::partition(g, &test::accelerator(), o);
     REQUIRE_FALSE(p.ok());
     return std::string(diag_info(p.error().code).name) + " " + p.error().op_type;
   };
@@ -128,7 +128,8 @@ TEST_CASE("patterns that match nothing, contradict each other or ask the impossi
       "rule r { layer softmax priority 500 why \"w\" match { %s = Softmax(%x) } where accelerator_can(layer) "
       "}\n";
   for (const std::string& before : {std::string(), warns}) {
-    auto faulty = partition::sound_rules(true, {{"my.rules", before + "rule x {}"}});
+    auto faulty =
+        partition::sound_rules(test::accelerator().rule_file(), {{"my.rules", before + "rule x {}"}});
     REQUIRE_FALSE(faulty.ok());
     CHECK(std::string(diag_info(faulty.error().code).name) == "MRV0310");
   }
@@ -185,8 +186,7 @@ TEST_CASE("a node on the CPU says which condition failed, with the value and the
 TEST_CASE("the host alone") {
   ir::Graph g = image_graph(kTwoConvs);
   partition::Options options;
-  options.accelerator = false;
-  partition::Partition p = split(g, options);
+  partition::Partition p = split(g, options, nullptr);
   CHECK(p.regions.empty());
   CHECK(p.steps.size() == 6);
   CHECK(p.decisions[0].reason == "The model is compiled for the host CPU alone.");

@@ -170,10 +170,11 @@ TEST_CASE("small limits on ports and layers keep regions convex") {
   target::Machine m = test::machine();
   m.max_layers = 3;
   m.max_ports = 2;
+  const backends::Opened small = std::move(backends::open(m, {}).value());
   for (uint32_t seed = 0; seed < 60; ++seed) {
     CAPTURE(seed);
     ir::Graph g = random_graph(seed, 50);
-    partition::Partition p = test::split(g, {}, m);
+    partition::Partition p = test::split(g, {}, small.get());
     CHECK(convex(g, p));
     check_order(g, p);
     check_ports(g, p);

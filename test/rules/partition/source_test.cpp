@@ -34,7 +34,7 @@ Placed place(const std::string& body, const std::string& rules_text) {
   p.matches = partition::match_sources(p.graph, options.rules->set, machine());
   for (partition::SourceMatch& m : matches_on_integers(p.graph, options.rules->set)) p.matches.push_back(m);
   REQUIRE(passes::run_passes(p.graph, passes::default_pipeline()).ok());
-  auto placed = partition::partition(p.graph, machine(), options, p.matches);
+  auto placed = partition::partition(p.graph, &accelerator(), options, p.matches);
   if (!placed.ok()) FAIL(placed.error().message);
   p.partition = std::move(*placed);
   return p;

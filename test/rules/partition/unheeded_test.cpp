@@ -13,9 +13,10 @@ struct Said {
   std::vector<std::string> warnings;  // "MRV0406 ..."
 };
 
-Said ask(ir::Graph g, const partition::Options& options) {
+Said ask(ir::Graph g, const partition::Options& options,
+         const partition::Accelerator* accelerator = &test::accelerator()) {
   REQUIRE(passes::run_passes(g, passes::default_pipeline()).ok());
-  auto p = partition::partition(g, test::machine(), options);
+  auto p = partition::partition(g, accelerator, options);
   if (!p.ok()) FAIL(p.error().message);
   Said said{test::steps(g, *p), {}};
   for (const Diag& d : partition::unheeded(g, *p, options))
@@ -78,11 +79,10 @@ TEST_CASE("a border on the CPU begins no region, and that is said") {
 
 TEST_CASE("constraints for an accelerator without one have no effect, and that is said") {
   partition::Options options;
-  options.accelerator = false;
   options.accel = {"Conv"};
   options.borders = {"a"};
   options.cpu = {"h"};
-  Said said = ask(model(), options);
+  Said said = ask(model(), options, nullptr);
   REQUIRE(said.warnings.size() == 2);
   for (const std::string& w : said.warnings)
     CHECK(w.find("the model is compiled for the host CPU alone; name an accelerator with --target") !=

@@ -18,7 +18,7 @@ struct Dice {
 
 Item fetched(Dice& dice, const target::Machine& machine, int64_t first, int64_t last) {
   Item item;
-  item.kind = OcmUse::Kind::Weights;
+  item.kind = backend::MemoryUse::Kind::Weights;
   item.bytes = aligned(dice.pick(64, 60'000), machine);
   item.first = first;
   item.last = last;
@@ -56,7 +56,7 @@ TileProgram any_program(Dice& dice, const target::Machine& machine) {
     item.bytes = aligned(dice.pick(64, 120'000), machine);
     item.first = first;
     item.last = last;
-    item.kind = OcmUse::Kind::Activation;
+    item.kind = backend::MemoryUse::Kind::Activation;
     p.items.push_back(item);
   }
   std::ranges::stable_sort(p.fetches, {}, [&](uint32_t k) { return p.items[k].first; });

@@ -4,6 +4,7 @@
 
 #include "lower/lowering.h"
 #include "mrvlc/accel/stages.h"
+#include "mrvlc/backends/open.h"
 #include "mrvlc/ir/text.h"
 #include "mrvlc/ops/op.h"
 #include "mrvlc/partition/partition.h"
@@ -67,7 +68,8 @@ std::string lowering(const std::string& input, const Arguments& a) {
   ir::Graph graph = value_of(ir::parse(input, ops::registry()));
   partition::Options all;
   all.accel = {"*"};
-  partition::Partition parts = value_of(partition::partition(graph, a.machine, all));
+  const backends::Opened backend = value_of(backends::open(a.machine, {}));
+  partition::Partition parts = value_of(partition::partition(graph, backend.get(), all));
   REQUIRE(parts.regions.size() == 1);
   Lowered lowered = value_of(Lowering(graph, parts.regions[0], a.machine).run());
   return primitives_text(lowered.program, names_of(graph, lowered.program));

@@ -93,9 +93,8 @@ int main(void) {
 )";
 
 // The region that one node makes, `in` and `out` of it stored as the port says.
-accel::CompiledRegion region_of(const ir::Graph& graph, ir::ValueId in, ir::ValueId out,
-                                const std::vector<int64_t>& perm, isa::DataType type,
-                                partition::Partition& p) {
+backend::RegionCode region_of(const ir::Graph& graph, ir::ValueId in, ir::ValueId out,
+                              const std::vector<int64_t>& perm, ElementType type, partition::Partition& p) {
   partition::Region r;
   r.id = static_cast<uint32_t>(p.regions.size());
   partition::Layer layer;
@@ -108,7 +107,7 @@ accel::CompiledRegion region_of(const ir::Graph& graph, ir::ValueId in, ir::Valu
   step.region = r.id;
   p.regions.push_back(std::move(r));
   p.steps.push_back(step);
-  accel::CompiledRegion compiled;
+  backend::RegionCode compiled;
   compiled.inputs = {{in, perm, type}};
   compiled.outputs = {{out, perm, type}};
   return compiled;
@@ -116,21 +115,21 @@ accel::CompiledRegion region_of(const ir::Graph& graph, ir::ValueId in, ir::Valu
 
 // What the device gets of the elements first, first + 1, ... of a tensor, in its order.
 std::vector<double> seen(const Shape& shape, const std::vector<int64_t>& perm, ElementType elem,
-                         isa::DataType port, int first) {
+                         ElementType port, int first) {
   GraphBuilder b;
   ir::ValueId x = b.input(shape, elem, "x"), y = b.node("Neg", {x});
   b.output(y);
   partition::Partition p;
-  std::vector<accel::CompiledRegion> regions = {region_of(b.graph, x, y, perm, port, p)};
+  std::vector<backend::RegionCode> regions = {region_of(b.graph, x, y, perm, port, p)};
   Options options{"net", "net"};
-  options.identities = {{1}};
+  regions[0].identity = {1};
   auto code = generate(b.graph, p, regions, options);
   REQUIRE(code.ok());
   TempDir dir;
   write_files(*code, dir.path());
   std::ofstream(dir.path() / "test.c") << kEcho;
   std::string log;
-  const std::string types = std::string(port == isa::DataType::F32 ? " -DPORT=float" : " -DPORT=uint16_t") +
+  const std::string types = std::string(port == ElementType::F32 ? " -DPORT=float" : " -DPORT=uint16_t") +
                             (elem == ElementType::F32 ? " -DHOST=float" : " -DHOST=uint16_t") +
                             " -DFIRST=" + std::to_string(first) + " ";
   const int status =
@@ -171,17 +170,18 @@ TEST_CASE("values cross the border in the device's layout, and stay in it betwee
   b.output(d);
   b.output(h);
   partition::Partition p;
-  std::vector<accel::CompiledRegion> regions;
+  std::vector<backend::RegionCode> regions;
   const std::vector<int64_t> channels_last = {0, 2, 3, 1};
-  regions.push_back(region_of(b.graph, x, a, channels_last, isa::DataType::F16, p));
-  regions.push_back(region_of(b.graph, a, c, channels_last, isa::DataType::F16, p));
+  regions.push_back(region_of(b.graph, x, a, channels_last, ElementType::F16, p));
+  regions.push_back(region_of(b.graph, a, c, channels_last, ElementType::F16, p));
   for (ir::ValueId v : {d, h}) {
     partition::Step step;
     step.node = b.graph.value(v).producer;
     p.steps.push_back(step);
   }
   Options options{"net", "net"};
-  options.identities = {{1}, {2}};
+  regions[0].identity = {1};
+  regions[1].identity = {2};
   auto code = generate(b.graph, p, regions, options);
   REQUIRE(code.ok());
   // One conversion in, two out (the value between the regions is also read on the host): the second region
@@ -217,7 +217,7 @@ TEST_CASE("any order of dimensions is kept at the border, with ones among them")
   using Order = std::vector<int64_t>;
   auto check = [](const Shape& shape, const Order& order) {
     INFO("shape " << to_string(shape) << ", order " << order[0] << order[1] << order[2] << order[3]);
-    CHECK(seen(shape, order, ElementType::F32, isa::DataType::F32, 0) == permuted(shape, order));
+    CHECK(seen(shape, order, ElementType::F32, ElementType::F32, 0) == permuted(shape, order));
   };
   for (const Order& order : {Order{0, 1, 2, 3}, Order{0, 2, 3, 1}, Order{0, 1, 3, 2}, Order{1, 0, 3, 2},
                              Order{3, 2, 1, 0}, Order{2, 3, 0, 1}})
@@ -229,7 +229,7 @@ TEST_CASE("any order of dimensions is kept at the border, with ones among them")
 TEST_CASE("fp16 values pass the border as they are, or are converted where the device has fp32") {
   constexpr int kOne = 0x3c00;  // the bits of 1, and of what follows in fp16
   for (bool wide : {false, true}) {
-    const auto got = seen({6}, {0}, ElementType::F16, wide ? isa::DataType::F32 : isa::DataType::F16, kOne);
+    const auto got = seen({6}, {0}, ElementType::F16, wide ? ElementType::F32 : ElementType::F16, kOne);
     REQUIRE(got.size() == 6);
     for (int i = 0; i < 6; ++i) CHECK(got[static_cast<size_t>(i)] == (wide ? 1 + i / 1024.0 : kOne + i));
   }

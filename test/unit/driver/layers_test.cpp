@@ -11,6 +11,7 @@
 
 #include "mrvlc/accel/accel.h"
 #include "mrvlc/driver/driver.h"
+#include "mrvlc/isa/identity.h"
 #include "mrvlc/support/diag/accuracy.h"
 #include "mrvlc/tensor/npy.h"
 #include "onnx/model_util.h"
@@ -101,14 +102,14 @@ class Case {
 };
 
 // Bytes of the weights section that transfers of each layer read.
-std::map<uint32_t, std::set<uint64_t>> bytes_of_layers(const accel::CompiledRegion& r) {
+std::map<uint32_t, std::set<uint64_t>> bytes_of_layers(const backend::RegionCode& r,
+                                                       const isa::Binary& binary) {
   std::map<uint32_t, std::set<uint64_t>> out;
-  for (const accel::InstructionRange& range : r.instructions) {
-    if (range.section != accel::InstructionRange::Section::Main) continue;
+  for (const backend::CodeRange& range : r.instructions) {
+    if (range.section != backend::Section::Main) continue;
     for (uint32_t i = range.begin; i < range.end; ++i) {
-      const auto* dma = std::get_if<isa::Dma>(&r.binary.main[i].body);
-      if (dma == nullptr || dma->src_space != isa::Space::Ddr || dma->src >= r.binary.weights.size())
-        continue;
+      const auto* dma = std::get_if<isa::Dma>(&binary.main[i].body);
+      if (dma == nullptr || dma->src_space != isa::Space::Ddr || dma->src >= binary.weights.size()) continue;
       for (uint32_t a = 0; a < dma->dims[0]; ++a)
         for (uint32_t b = 0; b < dma->dims[1]; ++b)
           for (uint32_t c = 0; c < dma->dims[2]; ++c)
@@ -124,8 +125,10 @@ std::map<uint32_t, std::set<uint64_t>> bytes_of_layers(const accel::CompiledRegi
 }
 
 // Turns the signs of a quarter of one layer's weights; which layer.
-uint32_t turn_signs(accel::CompiledRegion& r, std::mt19937& draw) {
-  const auto bytes = bytes_of_layers(r);
+uint32_t turn_signs(backend::RegionCode& r, std::mt19937& draw) {
+  auto binary = isa::read_container(r.bytes);
+  REQUIRE(binary.ok());
+  const auto bytes = bytes_of_layers(r, *binary);
   REQUIRE(bytes.size() >= 2);
   for (;;) {
     const auto& [layer, all] = *std::next(bytes.begin(), static_cast<long>(draw() % bytes.size()));
@@ -133,12 +136,15 @@ uint32_t turn_signs(accel::CompiledRegion& r, std::mt19937& draw) {
     const size_t from = draw() % (at.size() - at.size() / 4), to = from + at.size() / 4;
     size_t changed = 0;
     for (size_t i = from; i < to; ++i) {
-      const auto value = static_cast<uint8_t>(r.binary.weights[at[i]]);
+      const auto value = static_cast<uint8_t>(binary->weights[at[i]]);
       if (at[i] % 2 == 0 || (value & 0x7f) < 0x20) continue;  // high bytes of what is not tiny
-      r.binary.weights[at[i]] = static_cast<char>(value ^ 0x80);
+      binary->weights[at[i]] = static_cast<char>(value ^ 0x80);
       ++changed;
     }
-    if (changed >= 8) return layer;
+    if (changed < 8) continue;
+    r.bytes = isa::write_container(*binary);
+    r.identity = isa::stored_identity(r.bytes);
+    return layer;
   }
 }
 
@@ -171,7 +177,7 @@ TEST_CASE("the layer whose weights were changed is named, in fifty of fifty") {
   for (uint32_t seed = 1; seed <= 50; ++seed) {
     std::mt19937 draw(seed);
     std::string damaged;
-    c.options.layers->damage = [&](uint32_t region, accel::CompiledRegion& r) {
+    c.options.layers->damage = [&](uint32_t region, backend::RegionCode& r) {
       REQUIRE(region == 0);
       damaged = std::to_string(turn_signs(r, draw));
     };
@@ -237,7 +243,7 @@ TEST_CASE("data may be inputs alone") {
 TEST_CASE("text, JSON and page of layers say the same") {
   Case c(network());
   std::mt19937 draw(3);
-  c.options.layers->damage = [&](uint32_t, accel::CompiledRegion& r) { turn_signs(r, draw); };
+  c.options.layers->damage = [&](uint32_t, backend::RegionCode& r) { turn_signs(r, draw); };
   const driver::LayerErrors& errors = c.verify();
   const std::string text = driver::layers_text(errors), page = driver::layers_page(errors, "model <1>");
   const auto json = nlohmann::json::parse(driver::verify_json(c.comparisons, &errors));

@@ -27,7 +27,7 @@ ir::Graph quantized() {
 // How many matches the rule has, and how many DequantizeLinear the passes then leave.
 std::pair<size_t, size_t> left_of(const std::string& clauses) {
   auto rules = partition::sound_rules(
-      false, {{"my.rules", "rule r { priority 1 why \"w\" " + clauses + " where elem(%q) == i8 }"}});
+      {}, {{"my.rules", "rule r { priority 1 why \"w\" " + clauses + " where elem(%q) == i8 }"}});
   if (!rules.ok()) FAIL(rules.error().message);
   auto machine = target::load_machine("cn10ka", {});
   REQUIRE(machine.ok());

@@ -1,6 +1,7 @@
-#include "profile/region_profile.h"
-
 #include <catch2/catch.hpp>
+
+#include "cn10ka.h"
+#include "profile/code_index.h"
 
 using namespace mrvlc;
 using Json = idmap::Json;
@@ -53,8 +54,8 @@ target::Machine machine() {
 
 TEST_CASE("cycles of layers and of the critical path add up to the section") {
   sim::Report run = run_of_three(machine());
-  driver::MapIndex index(map_of_two_layers());
-  report::Region r = driver::profile_region(index, 4, run, 1, machine(), true);
+  const backend::CodeIndex index = driver::index_of(map_of_two_layers());
+  report::Region r = backends::timing_of(run, 1, machine())->profile(index, 4, true);
   REQUIRE(r.layers.size() == 2);
   CHECK(r.layers[0].operators == "conv (Conv)");
   CHECK(r.layers[1].operators == "pool (MaxPool)");
@@ -90,8 +91,8 @@ TEST_CASE("utilisation is of what is executed, over all cycles and tiles") {
   run.finish_cycles = 368;
   run.events[1].macs = 300'000;
   run.events[2].macs = 700'000;
-  driver::MapIndex index(map_of_two_layers());
-  report::Region r = driver::profile_region(index, 4, run, 4, machine(), false);
+  const backend::CodeIndex index = driver::index_of(map_of_two_layers());
+  report::Region r = backends::timing_of(run, 4, machine())->profile(index, 4, false);
   CHECK(r.macs == 0);  // the network's are not in the run
   CHECK(r.executed_macs == 1'000'000);
   CHECK(r.cycles() == 2000);  // init 1000, main 632
@@ -102,11 +103,11 @@ TEST_CASE("utilisation is of what is executed, over all cycles and tiles") {
 }
 
 TEST_CASE("instructions that no row of the map holds") {
-  driver::MapIndex index(map_of_two_layers());
-  CHECK(index.find(4, sim::Section::Main, 2)->span.layer == 1);
-  CHECK(index.find(4, sim::Section::Main, 3) == nullptr);
-  CHECK(index.find(4, sim::Section::Init, 0) == nullptr);
-  CHECK(index.find(0, sim::Section::Main, 0) == nullptr);
+  const backend::CodeIndex index = driver::index_of(map_of_two_layers());
+  CHECK(index.find(4, backend::Section::Main, 2)->layer == 1);
+  CHECK(index.find(4, backend::Section::Main, 3) == nullptr);
+  CHECK(index.find(4, backend::Section::Init, 0) == nullptr);
+  CHECK(index.find(0, backend::Section::Main, 0) == nullptr);
   CHECK(index.layers(0).empty());
 }
 
@@ -114,20 +115,20 @@ TEST_CASE("an instruction between two rows of the map belongs to neither") {
   Json map = map_of_two_layers();
   map["instructions"][1]["begin"] = 4;
   map["instructions"][1]["end"] = 6;
-  driver::MapIndex index(map);
-  CHECK(index.find(4, sim::Section::Main, 1)->span.layer == 0);
-  for (uint32_t gap : {2u, 3u}) CHECK(index.find(4, sim::Section::Main, gap) == nullptr);
-  CHECK(index.find(4, sim::Section::Main, 4)->span.layer == 1);
+  const backend::CodeIndex index = driver::index_of(map);
+  CHECK(index.find(4, backend::Section::Main, 1)->layer == 0);
+  for (uint32_t gap : {2u, 3u}) CHECK(index.find(4, backend::Section::Main, gap) == nullptr);
+  CHECK(index.find(4, backend::Section::Main, 4)->layer == 1);
 }
 
 TEST_CASE("memory is held from the start of its first instruction to the end of its last") {
   sim::Report run = run_of_three(machine());
-  std::vector<accel::OcmUse> uses(4);
-  uses[0] = {accel::OcmUse::Kind::Weights, "w", 1, 0, 4096, 0, 2, 1};
-  uses[1] = {accel::OcmUse::Kind::Activation, "beyond the program", 1, 0, 4096, 0, 3, 0};
-  uses[2] = {accel::OcmUse::Kind::Activation, "empty", 1, 64, 64, 0, 1, 0};
-  uses[3] = {accel::OcmUse::Kind::Workspace, "one instruction", 3, 64, 128, 1, 1, 0};
-  auto held = driver::memory_uses(uses, run);
+  std::vector<backend::MemoryUse> uses(4);
+  uses[0] = {backend::MemoryUse::Kind::Weights, "w", 1, 0, 4096, 0, 2, 1};
+  uses[1] = {backend::MemoryUse::Kind::Activation, "beyond the program", 1, 0, 4096, 0, 3, 0};
+  uses[2] = {backend::MemoryUse::Kind::Activation, "empty", 1, 64, 64, 0, 1, 0};
+  uses[3] = {backend::MemoryUse::Kind::Workspace, "one instruction", 3, 64, 128, 1, 1, 0};
+  auto held = backends::timing_of(run, 1, machine())->memory(uses);
   REQUIRE(held.size() == 2);
   CHECK(held[0].name == "w");
   CHECK(held[0].kind == 1);

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "cn10ka.h"
 #include "mrvlc/support/file.h"
 #include "paths.h"
 
@@ -25,8 +26,10 @@ sim::Event event(sim::Section section, isa::Queue queue, uint8_t tile, std::arra
 std::vector<Json> slices(const sim::Report& run) {
   auto file = std::filesystem::path(MRVLC_BINARY_DIR) / "test-output" / "trace.json";
   std::filesystem::create_directories(file.parent_path());
-  driver::TracedRegion region{3, 2, &run, [](const sim::Event&) { return "a \"label\""; }};
-  REQUIRE(driver::write_trace(file, std::span(&region, 1)).ok());
+  const target::Machine machine = *target::load_machine("cn10ka", {});
+  const report::Region region = backends::timing_of(run, 2, machine)->profile({}, 3, true);
+  const auto label = [](uint32_t, const report::Bar&) { return std::string_view("a \"label\""); };
+  REQUIRE(driver::write_trace(file, {region}, label).ok());
   Json all = Json::parse(*read_file(file));
   std::vector<Json> found;
   for (const Json& e : all.at("traceEvents"))

@@ -1,0 +1,86 @@
+// Convolutions and pools: windows over one or two spatial dimensions.
+#include <algorithm>
+
+#include "legal/legal.h"
+
+namespace mrvlc::accel {
+namespace {
+
+constexpr int64_t kMaxSize = (int64_t{1} << 31) - 1;  // origins of windows are signed 32-bit fields
+constexpr int64_t kMaxWindow = 65535;                 // kernel, stride, dilation, pad
+
+Legality window(const LegalContext& c, const ops::WindowParams& p, int64_t batch) {
+  auto spatial = static_cast<int64_t>(p.input.size());
+  if (spatial < 1 || spatial > 2) {
+    return refuse("spatial dimensions", std::to_string(spatial), "1 or 2",
+                  fmt::format("it has {} spatial dimensions; the accelerator takes 1 or 2.", spatial));
+  }
+  MRVLC_LEGAL(at_most("batch", "the batch", batch, c.machine.max_batch));
+  for (const auto* sizes : {&p.input, &p.output}) {
+    for (int64_t v : *sizes) MRVLC_LEGAL(at_most("spatial size", "a spatial size", v, kMaxSize));
+  }
+  for (const auto* field : {&p.kernel, &p.strides, &p.dilations, &p.pads_begin, &p.pads_end}) {
+    for (int64_t v : *field) MRVLC_LEGAL(at_most("window", "a number of its window", v, kMaxWindow));
+  }
+  for (const auto* pads : {&p.pads_begin, &p.pads_end}) {
+    for (int64_t v : *pads) {
+      if (v < 0)
+        return refuse("pads >= 0", std::to_string(v), "0",
+                      fmt::format("a pad is {}; the accelerator takes none below 0.", v));
+    }
+  }
+  return legal();
+}
+
+Legality weights(const LegalContext& c) {
+  MRVLC_LEGAL(constant_input(c, 1, "weights"));
+  return constant_input(c, 2, "bias");
+}
+
+// Whether the window of output o along dimension d reads at least one element of the input.
+bool reads_input(const ops::PoolParams& p, size_t d, int64_t o) {
+  int64_t start = o * p.strides[d] - p.pads_begin[d];
+  int64_t first = start >= 0 ? 0 : ceil_div(-start, p.dilations[d]);
+  return first < p.kernel[d] && start + first * p.dilations[d] < p.input[d];
+}
+
+// A maximum over nothing has no value, and the divisor of an average would be 0. Windows that start inside
+// the input read it; left are those that start before it, and the last one.
+Legality no_empty_window(const ops::PoolParams& p) {
+  for (size_t d = 0; d < p.input.size(); ++d) {
+    int64_t before = std::min(ceil_div(p.pads_begin[d], p.strides[d]), p.output[d]);
+    int64_t bad = p.output[d];
+    for (int64_t o = 0; o < before && bad == p.output[d]; ++o) {
+      if (!reads_input(p, d, o)) bad = o;
+    }
+    if (bad == p.output[d] && !reads_input(p, d, p.output[d] - 1)) bad = p.output[d] - 1;
+    if (bad == p.output[d]) continue;
+    return refuse("window reads input", fmt::format("output {} of dimension {} reads padding only", bad, d),
+                  "at least one element", "a window lies in the padding altogether.");
+  }
+  return legal();
+}
+
+}  // namespace
+
+Legality legal_conv(const LegalContext& c) {
+  MRVLC_LEGAL(weights(c));
+  auto p = ops::conv_params(ops::infer_context(c.graph, c.anchor()));
+  return p.ok() ? window(c, *p, p->batch) : refuse(p.error());
+}
+
+Legality legal_conv_transpose(const LegalContext& c) {
+  MRVLC_LEGAL(weights(c));
+  auto p = ops::conv_transpose_params(ops::infer_context(c.graph, c.anchor()));
+  return p.ok() ? window(c, *p, p->batch) : refuse(p.error());
+}
+
+Legality legal_pool(const LegalContext& c) {
+  MRVLC_LEGAL(outputs_unused(c, 1));
+  auto p = ops::pool_params(ops::infer_context(c.graph, c.anchor()));
+  if (!p.ok()) return refuse(p.error());
+  MRVLC_LEGAL(window(c, *p, p->batch));
+  return no_empty_window(*p);
+}
+
+}  // namespace mrvlc::accel

@@ -1,0 +1,72 @@
+// What a region takes on the accelerator, from shapes and the machine's rates alone. It sorts candidates;
+// what is chosen among the best is compiled and timed.
+#include <algorithm>
+
+#include "legal/legal.h"
+#include "mrvlc/accel/layer_cost.h"
+#include "mrvlc/ops/work.h"
+#include "mrvlc/partition/host_model.h"
+
+namespace mrvlc::accel {
+namespace {
+
+constexpr double kStepsOfFunction = 4;  // of the vector unit for an element of other operators than sums
+
+double bytes_stored(const ir::Graph& graph, ir::ValueId v) {
+  return 2.0 * static_cast<double>(graph.value(v).type.elements());
+}
+
+double elements_made(const ir::Graph& graph, const ir::Node& node) {
+  double n = 0;
+  for (ir::ValueId v : node.outputs)
+    if (v.valid()) n += static_cast<double>(graph.value(v).type.elements());
+  return n;
+}
+
+// Channels, or columns, are computed 16 at a time.
+double rounding_up(const ir::Graph& graph, const ir::Node& anchor, bool windows) {
+  const Shape& out = graph.value(anchor.outputs[0]).type.shape;
+  const size_t at = windows ? 1 : out.size() - 1;
+  if (out.size() <= at || out[at] <= 0) return 1;
+  return static_cast<double>((out[at] + 15) / 16 * 16) / static_cast<double>(out[at]);
+}
+
+double layer_cycles(const ir::Graph& graph, const Layer& layer, const target::Machine& m, uint32_t tiles) {
+  const ir::Node& anchor = graph.node(layer.anchor);
+  const bool depthwise = partition::host_form(graph, anchor).starts_with("depthwise");
+  const bool windows = layer.kind == LayerKind::Conv || layer.kind == LayerKind::ConvTranspose;
+  double products = 0, vector = 0;
+  for (ir::NodeId n : layer.nodes) {
+    const auto macs = static_cast<double>(ops::macs(graph, graph.node(n)));
+    products += macs;
+    if (macs == 0) vector += kStepsOfFunction * elements_made(graph, graph.node(n)) / m.pe_lanes;
+  }
+  if (depthwise)
+    products /= m.depthwise_macs;
+  else if (products > 0)
+    products *= rounding_up(graph, anchor, windows) / m.fp16_macs;
+  // Of its weights the part is waited for that does not come while earlier layers compute; half is a guess.
+  const double weights = static_cast<double>(layer_cost(graph, layer, m).weight_bytes) / m.ddr_bytes / 2;
+  constexpr double kInstructions = 6;  // that wait for each other
+  return kInstructions * m.instruction_overhead + weights + (products + vector) / std::max(1u, tiles);
+}
+
+double cycles_to_seconds(double cycles, const target::Machine& m) {
+  return cycles / (m.clock_ghz * 1e9);
+}
+
+}  // namespace
+
+double quick_seconds(const ir::Graph& graph, const Layer& layer, const target::Machine& machine,
+                     uint32_t tiles) {
+  return cycles_to_seconds(layer_cycles(graph, layer, machine, tiles), machine);
+}
+
+double quick_border_seconds(const ir::Graph& graph, const Region& region, const target::Machine& m) {
+  double bytes = 0;
+  for (const auto* values : {&region.inputs, &region.outputs})
+    for (ir::ValueId v : *values) bytes += bytes_stored(graph, v);
+  return cycles_to_seconds(bytes / m.ddr_bytes + 2.0 * (m.ddr_latency + m.instruction_overhead), m);
+}
+
+}  // namespace mrvlc::accel

@@ -1,0 +1,35 @@
+#include "mrvlc/backends/open.h"
+
+#include "cn10ka.h"
+#include "mrvlc/accel/stages.h"
+
+namespace mrvlc::backends {
+
+Result<Opened> open(std::string_view name, const target::TargetText& text, const Settings& settings) {
+  MRVLC_ASSIGN(target::Machine machine, target::read_machine(name, text));
+  return open(std::move(machine), settings);
+}
+
+Result<Opened> open(target::Machine machine, const Settings& settings) {
+  return open_cn10ka(std::move(machine), settings);
+}
+
+Result<Opened> find(std::string_view name, const std::vector<std::filesystem::path>& search,
+                    const Settings& settings) {
+  MRVLC_ASSIGN(const target::TargetText text, target::find_target(name, search));
+  return open(name, text, settings);
+}
+
+Result<Opened> open_default(const Settings& settings) {
+  return find(kDefaultTarget, {}, settings);
+}
+
+std::vector<std::string_view> stage_names() {
+  return accel::stage_names();
+}
+
+Result<std::string> disassembly(std::string_view binary, const std::vector<backend::CodeRange>& ranges) {
+  return cn10ka_disassembly(binary, ranges);
+}
+
+}  // namespace mrvlc::backends

@@ -1,0 +1,47 @@
+// What a partition takes: its nodes on the host, its regions, and what the host rewrites at their borders.
+#include "mrvlc/partition/accelerator.h"
+#include "mrvlc/partition/costs.h"
+
+namespace mrvlc::partition {
+
+double crossing_seconds(const HostModel& host, const ir::Graph& graph, const Crossing& c) {
+  if (!c.casts && !c.permutes) return 0;
+  const double cast = c.to_device ? host.cast_to_device_ns : host.cast_from_device_ns;
+  const double both = c.to_device ? host.to_device_ns : host.from_device_ns;
+  const double element = !c.casts ? host.permute_ns : c.permutes ? both : cast;
+  return 1e-9 * (host.call_ns + element * static_cast<double>(graph.value(c.value).type.elements()));
+}
+
+std::vector<double> node_seconds(const ir::Graph& graph, const HostModel& host) {
+  std::vector<double> out(graph.node_slots(), 0);
+  for (ir::NodeId n : graph.topological_order()) out[n.index()] = host_seconds(host, graph, graph.node(n));
+  return out;
+}
+
+double Times::seconds() const {
+  double sum = host;
+  for (const OfRegion& r : regions) sum += r.all();
+  return sum;
+}
+
+Times estimate(const ir::Graph& graph, const Partition& partition, const Accelerator& target,
+               const HostModel& host, const std::vector<double>& nodes, const std::vector<Crossing>& borders,
+               const std::function<double(const Region&)>& accelerator) {
+  Times out;
+  out.nodes.assign(nodes.size(), 0);
+  for (const Step& s : partition.steps) {
+    for (ir::NodeId n : nodes_of(s, partition)) {
+      out.nodes[n.index()] = nodes[n.index()];
+      out.host += nodes[n.index()];
+    }
+  }
+  for (const Region& r : partition.regions) {
+    Times::OfRegion of{accelerator(r), 1e-6 * target.machine().launch_us, 0};
+    for (const Crossing& c : borders)
+      if (c.region == r.id) of.borders += crossing_seconds(host, graph, c);
+    out.regions.push_back(of);
+  }
+  return out;
+}
+
+}  // namespace mrvlc::partition
