@@ -68,8 +68,8 @@ void add_output_options(CLI::App& cmd, CompileArguments& a) {
   cmd.add_option("--text-bytes", a.text_bytes, "room for each text made at run time, on average (256)")
       ->type_name("BYTES")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 30).description(""));
-  cmd.add_option("--emit", a.emit, "further files: ir, disasm (repeatable)")
-      ->check(CLI::IsMember({"ir", "disasm"}))
+  cmd.add_option("--emit", a.emit, "further files: ir, disasm, nodes-json (repeatable)")
+      ->check(CLI::IsMember({"ir", "disasm", "nodes-json"}))
       ->type_name("KIND")
       ->allow_extra_args(false);
   add_depfile_options(cmd, a);

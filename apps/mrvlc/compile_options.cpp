@@ -128,6 +128,10 @@ void add_compile_options(CLI::App& cmd, CompileArguments& a) {
       ->type_name("T[,T2...]")
       ->check(not_empty())
       ->capture_default_str();
+  cmd.add_option("--target-opt", a.target_options,
+                 "an option of one target: tiles, effort, wb-pin or silicon-id (repeatable)")
+      ->type_name("TARGET.KEY=VALUE")
+      ->allow_extra_args(false);
   cmd.add_option("--tiles", a.tiles, "tiles of the accelerator to use, by default all")
       ->check(CLI::Range(1u, 255u).description(""))
       ->type_name("1|2|4|8");
@@ -184,6 +188,7 @@ Result<driver::CompileOptions> checked(const CLI::App& cmd, const CompileArgumen
   o.name = a.name;
   o.targets = CLI::detail::split(a.targets, ',');
   o.tiles = a.tiles;
+  o.target_options = a.target_options;
   o.effort = a.effort;
   o.pin_weights = a.pin_weights;
   MRVLC_TRY(read_precisions(a.precision, o));

@@ -166,16 +166,17 @@ void add_targets_new(CLI::App& targets, Context& context) {
   CLI::App* cmd = add_targets_command(
       targets, context, "new", "the folder of a new package, to be edited", a,
       [&context](const TargetsArguments& made, const auto& search) {
-        const auto kind =
-            made.kind == "call" ? driver::NewTarget::Kind::Call : driver::NewTarget::Kind::Variant;
+        const auto kind = made.kind == "call"     ? driver::NewTarget::Kind::Call
+                          : made.kind == "plugin" ? driver::NewTarget::Kind::Plugin
+                                                  : driver::NewTarget::Kind::Variant;
         context.finish("mrvlc", driver::targets_new({kind, made.name, made.base, made.in}, search));
       });
   cmd->add_option("NAME", a->name, "of the target, and of its folder")->required()->type_name("");
   cmd->add_option("--kind", a->kind,
                   "what it is: a variant has the code generator of another target and other numbers; call: a "
-                  "library of C functions")
-      ->check(CLI::IsMember({"variant", "call"}).description(""))
-      ->type_name("variant|call")
+                  "library of C functions; plugin: an accelerator behind a shared library")
+      ->check(CLI::IsMember({"variant", "call", "plugin"}).description(""))
+      ->type_name("variant|call|plugin")
       ->capture_default_str();
   cmd->add_option("--extends", a->base, "the target it is a variant of")
       ->type_name("T")

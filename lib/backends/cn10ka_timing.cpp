@@ -90,7 +90,6 @@ double of_peak(uint64_t macs, uint64_t cycles, uint32_t tiles, const target::Mac
   return peak == 0 ? 0 : static_cast<double>(macs) / peak;
 }
 
-
 report::Region region_of(const sim::Report& run, const backend::CodeIndex& index, uint32_t id, uint32_t tiles,
                          const target::Machine& machine, bool drawing) {
   report::Region r;
@@ -122,7 +121,8 @@ report::Region region_of(const sim::Report& run, const backend::CodeIndex& index
   return r;
 }
 
-std::vector<report::MemoryUse> memory_of(const sim::Report& run, const std::vector<backend::MemoryUse>& uses) {
+std::vector<report::MemoryUse> memory_of(const sim::Report& run,
+                                         const std::vector<backend::MemoryUse>& uses) {
   std::vector<std::pair<uint64_t, uint64_t>> times;  // start and end by instruction of main
   for (const sim::Event& e : run.events) {
     if (e.section != sim::Section::Main) continue;

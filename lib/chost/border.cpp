@@ -60,7 +60,9 @@ void end_loops(Function& f, const Border& b) {
 
 Status check_port(const ir::Graph& graph, const backend::Port& port) {
   const TensorType& type = graph.value(port.value).type;
-  if (type.elem != ElementType::F32 && type.elem != ElementType::F16)
+  const auto is_real = [](ElementType e) { return e == ElementType::F32 || e == ElementType::F16; };
+  const bool as_on_host = port.type == type.elem && type.elem != ElementType::String;
+  if (!as_on_host && !(is_real(port.type) && is_real(type.elem)))
     return make_diag<DiagCode::MRV0602>(std::string(name(type.elem)));
   std::vector<int64_t> sorted = port.perm;
   std::ranges::sort(sorted);
@@ -75,7 +77,7 @@ Status check_port(const ir::Graph& graph, const backend::Port& port) {
 
 // C's name of the elements of a port; fp16 ones are their bits.
 std::string_view device_type(const backend::Port& port) {
-  return port.type == ElementType::F32 ? "float" : "uint16_t";
+  return ops::c_type(port.type);
 }
 
 bool is_half_port(const backend::Port& port) {
@@ -96,7 +98,7 @@ bool keeps_order(const Shape& shape, const std::vector<int64_t>& perm) {
 
 partition::DeviceForm form_of(const ir::Graph& graph, const backend::Port& port) {
   const TensorType& type = graph.value(port.value).type;
-  const bool casts = (type.elem == ElementType::F16) != is_half_port(port);
+  const bool casts = type.elem != port.type;
   return {port.value, casts, !keeps_order(type.shape, port.perm), port.perm};
 }
 

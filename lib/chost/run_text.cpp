@@ -83,10 +83,13 @@ void RunText::add_regions(CSource& out) const {
       spans += fmt::format("static const {0}_span {0}_spans{1}[] = {{\n    {2}}};\n", prefix_, r,
                            fmt::join(of_region, ",\n    "));
     const std::string spans_of_region = of_region.empty() ? "NULL" : fmt::format("{}_spans{}", prefix_, r);
-    rows[r] = fmt::format("    {{{{{}}}, {}u, {}u, {}u, {}u, {}u, {}_n{}, {}, {}u}},\n",
-                          bytes_text(program_.regions[r].identity), s.device_inputs.size(),
-                          s.device_outputs.size(), total(s.device_inputs), total(s.device_outputs), expr(s),
-                          prefix_, expr(s), spans_of_region, of_region.size());
+    // Of a binary that another compiler makes nobody knows how it counts its ports' bytes.
+    const bool known = !program_.regions[r].bytes.empty();
+    rows[r] =
+        fmt::format("    {{{{{}}}, {}u, {}u, {}u, {}u, {}u, {}_n{}, {}, {}u}},\n",
+                    bytes_text(program_.regions[r].identity), s.device_inputs.size(), s.device_outputs.size(),
+                    known ? total(s.device_inputs) : 0, known ? total(s.device_outputs) : 0, expr(s), prefix_,
+                    expr(s), spans_of_region, of_region.size());
   }
   out.add(fmt::format(
       "\n/* Instructions of section main before `end` and behind the entry before: whose they are. */\n"

@@ -110,6 +110,7 @@ class Compiler {
       return make_diag<DiagCode::MRV0004>(
           "--precision int8 needs calibration data, which this version cannot take yet");
     }
+    MRVLC_TRY(apply_target_options(options_));
     MRVLC_ASSIGN(Targets targets, find_targets(options_, m_.name, diagnostics_));
     target_ = std::move(targets.accelerator);
     accelerator_at_ = targets.accelerator_at;
@@ -163,7 +164,8 @@ class Compiler {
 
   // For the host alone too: a mistake in a file is one there as well.
   Status read_rules() {
-    MRVLC_ASSIGN(rules_, partition::sound_rules(builtin_rules(options_, *m_.backend), inputs_.rule_files));
+    MRVLC_ASSIGN(rules_, partition::sound_rules(builtin_rules(options_, *m_.backend), inputs_.rule_files,
+                                                m_.backend->layer_words()));
     return {};
   }
 
@@ -205,7 +207,7 @@ class Compiler {
       return make_diag<DiagCode::MRV0004>(fmt::format("--dump-ir: there is no pass '{}'; passes are {}",
                                                       printable(options_.dump_ir), fmt::join(names, ", ")));
     }
-    MRVLC_TRY(run_passes(m_.model.graph, pipeline, run, m_.libraries));
+    MRVLC_TRY(run_passes(m_.model.graph, pipeline, run, m_.libraries, pins_));
     if (pins_ != nullptr) pins_->borders = passes::take_fences(m_.model.graph);
     return {};
   }

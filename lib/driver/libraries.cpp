@@ -98,8 +98,10 @@ Status add_library(const std::string& name, const target::TargetText& text, std:
 namespace {
 
 // Sorted: the ONNX nodes that dequantize weights of calls.
-Result<std::vector<ir::SourceId>> taken_weights(const ir::Graph& graph, const Libraries& libraries) {
+Result<std::vector<ir::SourceId>> taken_weights(const ir::Graph& graph, const Libraries& libraries,
+                                                std::shared_ptr<const partition::Pins> pins) {
   partition::Options options;
+  options.pins = std::move(pins);
   options.libraries = &libraries.rules;
   MRVLC_ASSIGN(const partition::Partition p, partition::partition(graph, nullptr, options));
   std::vector<ir::SourceId> out;
@@ -116,14 +118,15 @@ Result<std::vector<ir::SourceId>> taken_weights(const ir::Graph& graph, const Li
 }  // namespace
 
 Status run_passes(ir::Graph& graph, std::span<const std::string_view> pipeline,
-                  const passes::RunOptions& options, const Libraries& libraries) {
+                  const passes::RunOptions& options, const Libraries& libraries,
+                  std::shared_ptr<const partition::Pins> pins) {
   passes::RunOptions run = options;
   const auto others = options.context.stays;  // what other rules ask for
   if (libraries.integers) {
     run.context.stays = dequantizes_constant;
     MRVLC_TRY(passes::run_passes(graph, pipeline, run));
     MRVLC_TRY(passes::run_passes(graph, libraries.passes, run));
-    MRVLC_ASSIGN(std::vector<ir::SourceId> taken, taken_weights(graph, libraries));
+    MRVLC_ASSIGN(std::vector<ir::SourceId> taken, taken_weights(graph, libraries, std::move(pins)));
     run.context.stays = [called = dequantizes_one_of(std::move(taken)), others](const auto& g,
                                                                                 const auto& node) {
       return called(g, node) || (others && others(g, node));

@@ -26,8 +26,9 @@ Status add_library(const std::string& name, const target::TargetText& text, std:
 
 // The passes of a compile, with those that libraries ask for. Weights behind DequantizeLinear stay integers
 // where a library takes them, and are folded elsewhere: what it takes is known when its rules have been
-// tried, so the passes run again then.
+// tried, so the passes run again then. `pins`: constraints, which may keep nodes from libraries; may be null.
 Status run_passes(ir::Graph& graph, std::span<const std::string_view> pipeline,
-                  const passes::RunOptions& options, const Libraries& libraries);
+                  const passes::RunOptions& options, const Libraries& libraries,
+                  std::shared_ptr<const partition::Pins> pins);
 
 }  // namespace mrvlc::driver

@@ -201,7 +201,7 @@ std::optional<Setup> set_up(const CompileOptions& options, Diagnostics& diagnost
   }
   Setup out{std::move(*backend), {}, {}};
   // By themselves: it does not matter here which of them would win.
-  rules::LoadResult loaded = partition::load_rules({}, *files);
+  rules::LoadResult loaded = partition::load_rules({}, *files, out.backend->layer_words());
   for (const Diag& d : loaded.diagnostics.list()) diagnostics.add(d);
   if (loaded.diagnostics.has_errors()) return std::nullopt;
   out.set = std::move(loaded.set);

@@ -105,7 +105,7 @@ Result<partition::SoundRules> sound_rules(const CompileOptions& options) {
     return partition::sound(partition::load_library_rules(files));
   }
   MRVLC_ASSIGN(const backends::Opened backend, backend_or_default(options));
-  return partition::sound_rules(builtin_rules(options, *backend), files);
+  return partition::sound_rules(builtin_rules(options, *backend), files, backend->layer_words());
 }
 
 }  // namespace
@@ -155,7 +155,8 @@ Diagnostics rules_check(const CompileOptions& options, const std::filesystem::pa
     alone.diagnostics.add(backend.error());
     return alone.diagnostics;
   }
-  rules::LoadResult together = partition::load_rules((*backend)->rule_file(), *files);
+  rules::LoadResult together =
+      partition::load_rules((*backend)->rule_file(), *files, (*backend)->layer_words());
   for (const Diag& d : together.diagnostics.list()) {
     if (d.severity() != Severity::Error) continue;
     alone.diagnostics.add(make_diag<DiagCode::MRV0321>(file.string(), d.message, ""));

@@ -1,11 +1,13 @@
 // `mrvlc targets list|show|check|new`.
 #include "libraries.h"
+#include "mrvlc/backends/open.h"
 #include "mrvlc/driver/rules_targets.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/target.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/target/find.h"
 #include "mrvlc/target/library.h"
+#include "mrvlc/target/plugin.h"
 #include "package_build.h"
 
 namespace mrvlc::driver {
@@ -18,6 +20,10 @@ std::string line(std::string_view name, std::string_view description, std::strin
 
 Result<std::string> description_of(const std::string& name, const std::vector<fs::path>& search) {
   MRVLC_ASSIGN(const target::TargetText text, target::find_target(name, search));
+  if (target::is_plugin(text.json)) {
+    MRVLC_ASSIGN(target::PluginPackage package, target::parse_plugin(text.json, name));
+    return std::move(package.machine.description);
+  }
   if (!target::is_library(text.json)) {
     MRVLC_ASSIGN(target::Machine machine, target::read_machine(name, text));
     return std::move(machine.description);
@@ -51,6 +57,23 @@ Result<std::string> show_library(const std::string& name, const target::TargetTe
   return out;
 }
 
+std::string rule_lines(const rules::RuleSet& set) {
+  std::string out;
+  for (const rules::Rule& r : set.rules())
+    out += fmt::format("  {:<18} {:>8}  {:<28} {}\n", r.name, r.priority, r.layer, r.why);
+  return out;
+}
+
+Result<std::string> show_plugin(const std::string& name, const target::TargetText& text) {
+  MRVLC_ASSIGN(const backends::Opened backend, backends::open(name, text, {}));
+  const target::Machine& m = backend->machine();
+  std::string out = fmt::format("{}: {}\n  from {}\n", name, printable(m.description, 200),
+                                printable(text.files.front().path.string(), 4096));
+  out += fmt::format("  at most {} layers and {} ports a region, {} images; {} GHz, launch {} us\n",
+                     m.max_layers, m.max_ports, m.max_batch, m.clock_ghz, m.launch_us);
+  return out + rule_lines(backend->rules()->set);
+}
+
 Status named_like_folder(const std::string& name, const fs::path& dir) {
   std::error_code ec;
   const std::string folder = fs::canonical(dir, ec).filename().string();
@@ -59,6 +82,16 @@ Status named_like_folder(const std::string& name, const fs::path& dir) {
       printable((dir / "target.json").string(), 4096), "name",
       fmt::format("is '{}' and the folder '{}': a package is found by its folder's name", printable(name),
                   printable(folder)));
+}
+
+// The library is loaded and its table looked at, and the rules are read.
+Result<std::string> check_plugin(const fs::path& dir, const target::TargetText& text, Diagnostics& warnings) {
+  MRVLC_ASSIGN(const target::PluginPackage package,
+               target::parse_plugin(text.json, (dir / "target.json").string()));
+  MRVLC_TRY(named_like_folder(package.machine.name, dir));
+  MRVLC_ASSIGN(const backends::Opened backend, backends::open(package.machine.name, text, {}));
+  for (const Diag& d : backend->rules()->diagnostics.list()) warnings.add(d);
+  return fmt::format("{}: no errors, {} rules\n", package.machine.name, backend->rules()->set.rules().size());
 }
 
 // The rules are read, and the package's C is compiled with its headers: what a user would meet later.
@@ -90,6 +123,7 @@ Result<std::string> targets_show(const std::string& name, const std::vector<fs::
   if (name == "host") return std::string("host: the CPU alone: C99, no accelerator\n");
   MRVLC_ASSIGN(const target::TargetText text, target::find_target(name, search));
   if (target::is_library(text.json)) return show_library(name, text);
+  if (target::is_plugin(text.json)) return show_plugin(name, text);
   MRVLC_ASSIGN(target::Machine m, target::read_machine(name, text));
   std::string out = fmt::format("{}: {}\n", m.name, m.description);
   for (const auto& file : text.files) out += fmt::format("  from {}\n", printable(file.path.string(), 4096));
@@ -103,6 +137,7 @@ Result<std::string> targets_check(const fs::path& dir, const std::vector<fs::pat
   const fs::path file = dir / "target.json";
   MRVLC_ASSIGN(const target::TargetText text, target::read_target(file, search));
   if (target::is_library(text.json)) return check_library(dir, text, warnings);
+  if (target::is_plugin(text.json)) return check_plugin(dir, text, warnings);
   MRVLC_ASSIGN(target::Machine m, target::parse_machine(text.json, file.string()));
   MRVLC_TRY(named_like_folder(m.name, dir));
   return fmt::format("{}: no errors\n", m.name);
@@ -114,6 +149,8 @@ Result<std::string> targets_new(const NewTarget& asked, const std::vector<fs::pa
   std::vector<target::PackageFile> files;
   if (asked.kind == NewTarget::Kind::Call) {
     MRVLC_ASSIGN(files, target::new_library(asked.name));
+  } else if (asked.kind == NewTarget::Kind::Plugin) {
+    MRVLC_ASSIGN(files, target::new_plugin(asked.name));
   } else {
     MRVLC_ASSIGN(std::string text, target::new_variant(asked.name, asked.base, search));
     files.push_back({"target.json", std::move(text)});

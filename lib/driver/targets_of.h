@@ -19,6 +19,10 @@ struct Targets {
 backends::Settings settings_of(const CompileOptions& options);
 void limit_passes(passes::PassContext& context, const backend::PassLimits& limits);
 
+// CompileOptions::target_options, into the options of their own that they are other names of: `tiles`,
+// `effort`, `wb-pin`, `silicon-id`. MRV0004 for a target that is not compiled for, and for what none has.
+Status apply_target_options(CompileOptions& options);
+
 // At most one accelerator, any number of libraries; MRV0004, MRV0354, and what is wrong with a package.
 Result<Targets> find_targets(const CompileOptions& options, std::string_view model, Diagnostics& diagnostics);
 

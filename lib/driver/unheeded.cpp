@@ -163,7 +163,7 @@ void warn_placement(const CompiledModel& m, Diagnostics& diagnostics) {
                                : fmt::format("only {:.1f} % of the multiply-accumulates run on {}",
                                              100 * tally.share(), m.machine().name);
   const char* remedy =
-      tally.quantised()
+      tally.quantised() && m.backend->half()
           ? "the network is quantised, and the accelerator computes in fp16: compile its float form, "
             "or with --target host"
           : "'mrvlc explain OUT' tells of every node why";
@@ -186,6 +186,10 @@ void warn_unheeded_options(const CompileOptions& options, const CompiledModel& m
     if (std::ranges::find(options.emit, "disasm") != options.emit.end())
       warn(diagnostics, "--emit disasm", why, remedy);
   }
+  const bool vendor = std::ranges::any_of(m.regions, [](const auto& r) { return !r.files.empty(); });
+  if (!vendor && std::ranges::find(options.emit, "nodes-json") != options.emit.end())
+    warn(diagnostics, "--emit nodes-json", "nothing goes to the vendor's compiler",
+         "name it with --target ('mrvlc targets list')");
   if (!m.regions.empty() && given(options, "--input-range") && given(options, "--no-probe"))
     warn(diagnostics, "--input-range", "--no-probe leaves away what it is for", "leave away either");
   if (given(options, "--text-bytes") && !m.host.texts_made) {

@@ -199,7 +199,7 @@ class Search {
   OnHost greedily() const {
     Placement scratch = p_;
     Partition out;
-    form_regions(scratch, out, true);
+    form_regions(scratch, out, p_.accelerator->needs_product());
     OnHost on_host;
     for (const Layer& l : p_.layers)
       on_host.push_back(scratch.layer_of[l.nodes.front().index()] == Placement::kNone);

@@ -52,9 +52,10 @@ void form_regions(Placement& placement, const Options& options, Partition& out) 
   } else if (options.costs != nullptr) {
     partition_by_cost(placement, options, out);
   } else {
-    form_regions(placement, out, true);
+    form_regions(placement, out, placement.accelerator->needs_product());
   }
-  const bool by_product = options.decided == nullptr && options.costs == nullptr;
+  const bool by_product =
+      options.decided == nullptr && options.costs == nullptr && placement.accelerator->needs_product();
   // All regions anew: layers that go to the CPU may separate those that are left, or let others join.
   while (give_back_regions(placement, out)) {
     out.regions.clear(), out.steps.clear();
@@ -104,7 +105,7 @@ Result<Partition> partition(const ir::Graph& graph, const Accelerator* accelerat
   MRVLC_TRY(read_constraints(placement, options));
   if (accelerator != nullptr) {
     MRVLC_TRY(check_batch(options, *accelerator));
-    find_roundings(placement);
+    if (accelerator->half()) find_roundings(placement);
   }
   take_turns(placement, options, sources);
   if (accelerator != nullptr) {

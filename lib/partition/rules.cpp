@@ -20,6 +20,16 @@ const std::vector<rules::LayerWord>& layer_words() {
   return kKinds;
 }
 
+const std::vector<rules::LayerWord>& free_layer_words() {
+  static const std::vector<rules::LayerWord> kKinds = [] {
+    std::vector<rules::LayerWord> out = layer_words();
+    for (rules::LayerWord& word : out)
+      if (word.accelerated) word.anchors = ops::all_ops();
+    return out;
+  }();
+  return kKinds;
+}
+
 namespace {
 
 // What `machine("...")` gives: the fields of target.json that a rule may depend on.
@@ -53,11 +63,12 @@ rules::LoadResult load_library_rules(const std::vector<rules::RuleFile>& files) 
   return rules::load_rules(files, {kinds, ops::find_op, ops::all_ops(), {}});
 }
 
-rules::LoadResult load_rules(const BuiltIn& builtin, const std::vector<rules::RuleFile>& files) {
+rules::LoadResult load_rules(const BuiltIn& builtin, const std::vector<rules::RuleFile>& files,
+                             const std::vector<rules::LayerWord>& kinds) {
   std::vector<rules::RuleFile> all;
   if (builtin) all.push_back(*builtin);
   all.insert(all.end(), files.begin(), files.end());
-  return rules::load_rules(all, {layer_words(), ops::find_op, ops::all_ops(), number_names()});
+  return rules::load_rules(all, {kinds, ops::find_op, ops::all_ops(), number_names()});
 }
 
 Result<SoundRules> sound(rules::LoadResult loaded) {
@@ -67,8 +78,9 @@ Result<SoundRules> sound(rules::LoadResult loaded) {
   return SoundRules(std::make_shared<const rules::LoadResult>(std::move(loaded)));
 }
 
-Result<SoundRules> sound_rules(const BuiltIn& builtin, const std::vector<rules::RuleFile>& files) {
-  return sound(load_rules(builtin, files));
+Result<SoundRules> sound_rules(const BuiltIn& builtin, const std::vector<rules::RuleFile>& files,
+                               const std::vector<rules::LayerWord>& kinds) {
+  return sound(load_rules(builtin, files, kinds));
 }
 
 }  // namespace mrvlc::partition

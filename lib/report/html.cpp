@@ -7,6 +7,7 @@
 #include <map>
 
 #include "mrvlc/report/report.h"
+#include "mrvlc/support/base64.h"
 #include "mrvlc/support/hash.h"
 #include "pack.h"
 #include "page.h"

@@ -22,8 +22,6 @@ class Packer {
   std::string bytes_;
 };
 
-std::string base64(std::string_view bytes);
-
 // A JSON string that is safe in a <script> element too, whatever the bytes: no '<', '>' or '&' stays. What is
 // no printable UTF-8 is shown as \xNN; longer texts are cut.
 std::string json_string(std::string_view text, size_t max_bytes);

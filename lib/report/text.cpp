@@ -22,6 +22,17 @@ std::string bounds_line(const Region& r) {
   return out + "\n";
 }
 
+// Of a target that tells no more.
+std::string outline(const Region& r, size_t rows) {
+  std::string out = fmt::format("region {}: {}, {} layers, {} MACs\n", r.id,
+                                r.cycles() == 0 ? "cycles not known" : fmt::format("{} cycles", r.cycles()),
+                                r.layers.size(), r.macs);
+  for (size_t i = 0; i < std::min(rows, r.layers.size()); ++i)
+    out += fmt::format("  {:<14} {}\n", printable(r.layers[i].kind), printable(r.layers[i].operators, 400));
+  if (r.layers.size() > rows) out += fmt::format("  {} more layers\n", r.layers.size() - rows);
+  return out;
+}
+
 std::string region_lines(const Region& r) {
   std::string out = fmt::format(
       "region {}: {} cycles (init {}, main {}, finish {}), lower bound {} (x{:.2f}); {} layers on {} tiles, "
@@ -63,7 +74,7 @@ std::string table(const Region& r, size_t rows) {
 
 std::string profile_text(const std::vector<Region>& regions, size_t rows) {
   std::string out;
-  for (const Region& r : regions) out += region_lines(r) + table(r, rows);
+  for (const Region& r : regions) out += r.detailed ? region_lines(r) + table(r, rows) : outline(r, rows);
   return out;
 }
 

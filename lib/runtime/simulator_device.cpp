@@ -15,8 +15,10 @@
 
 #include "mrvl/device.h"
 #include "mrvlc/isa/identity.h"
+#include "mrvlc/plugin/plugin.h"
 #include "mrvlc/sim/simulator.h"
 #include "mrvlc/target/find.h"
+#include "mrvlc/target/plugin.h"
 
 namespace {
 
@@ -34,7 +36,8 @@ static_assert(sizeof(mrvlc::isa::Identity) == MRVL_IDENTITY_BYTES);
 
 struct SimulatorDevice {
   mrvl_device interface = {};
-  std::optional<mrvlc::target::Machine> machine;  // empty: the target could not be read
+  std::optional<mrvlc::target::Machine> machine;  // empty: the target could not be read, or is a plug-in
+  std::optional<mrvlc::plugin::Plugin> plugin;    // which runs its own bytes
   mutable std::mutex mutex;                       // guards error; models are the caller's to serialise
   std::string error;
   unsigned jobs = 0;
@@ -48,7 +51,8 @@ struct SimulatorDevice {
 };
 
 struct LoadedModel {
-  mrvlc::sim::Simulator simulator;
+  std::optional<mrvlc::sim::Simulator> simulator;
+  mrvlc::plugin::File file;  // of a plug-in
   mrvlc::isa::Identity identity{};
   uint64_t cycles = 0;
   uint32_t flags = 0;
@@ -75,17 +79,29 @@ int guarded(SimulatorDevice& device, F body) {
   }
 }
 
+int load_plugin_file(SimulatorDevice& device, std::string_view bytes, void** model) {
+  auto file = mrvlc::plugin::read_file(bytes);
+  if (!file.ok()) return device.fail(kBadBinary, file.error().message);
+  auto loaded = std::make_unique<LoadedModel>();
+  std::memcpy(loaded->identity.data(), bytes.data() + MRVL_IDENTITY_OFFSET, loaded->identity.size());
+  loaded->cycles = file->cycles;
+  loaded->file = std::move(file).value();
+  *model = loaded.release();
+  return kOk;
+}
+
 int load(void* context, const void* binary, size_t bytes, void** model) {
   SimulatorDevice& device = device_of(context);
   return guarded(device, [&]() -> int {
     *model = nullptr;
-    if (!device.machine) return kBadTarget;
     const std::string_view file(static_cast<const char*>(binary), bytes);
+    if (device.plugin) return load_plugin_file(device, file, model);
+    if (!device.machine) return kBadTarget;
     auto container = mrvlc::isa::read_container(file);
     if (!container.ok()) return device.fail(kBadBinary, container.error().message);
     auto simulator = mrvlc::sim::Simulator::create(std::move(container).value(), *device.machine);
     if (!simulator.ok()) return device.fail(kBadBinary, simulator.error().message);
-    *model = new LoadedModel{std::move(simulator).value(), mrvlc::isa::stored_identity(file)};
+    *model = new LoadedModel{std::move(simulator).value(), {}, mrvlc::isa::stored_identity(file)};
     return kOk;
   });
 }
@@ -94,18 +110,46 @@ void unload(void*, void* model) {
   delete static_cast<LoadedModel*>(model);
 }
 
+uint64_t bytes_of(const mrvlc::isa::Port& port) {
+  return port.bytes();
+}
+uint64_t bytes_of(uint64_t bytes) {
+  return bytes;
+}
+
 // Why these are not the buffers of the ports; empty when they are.
-template <class Buffer>
-std::string ports_fault(const char* kind, const std::vector<mrvlc::isa::Port>& ports, const Buffer* buffers,
+template <class Port, class Buffer>
+std::string ports_fault(const char* kind, const std::vector<Port>& ports, const Buffer* buffers,
                         size_t count) {
   if (count != ports.size()) return fmt::format("{} {}s given, the binary has {}", count, kind, ports.size());
   for (size_t i = 0; i < count; ++i) {
-    const size_t bytes = ports[i].bytes();
+    const uint64_t bytes = bytes_of(ports[i]);
     if (buffers[i].bytes != bytes)
       return fmt::format("{} {} has {} bytes, the binary's has {}", kind, i, buffers[i].bytes, bytes);
     if (buffers[i].data == nullptr) return fmt::format("{} {} is null", kind, i);
   }
   return {};
+}
+
+// `Program`: what has the ports, isa::Binary or plugin::File.
+template <class Program>
+int check_ports(SimulatorDevice& device, const Program& program, const mrvl_input* inputs, size_t input_count,
+                const mrvl_output* outputs, size_t output_count) {
+  std::string fault = ports_fault("input", program.inputs, inputs, input_count);
+  if (fault.empty()) fault = ports_fault("output", program.outputs, outputs, output_count);
+  if (!fault.empty()) return device.fail(kBadPorts, std::move(fault));
+  return kOk;
+}
+
+int run_plugin(SimulatorDevice& device, LoadedModel& model, const mrvl_input* inputs, size_t input_count,
+               const mrvl_output* outputs, size_t output_count) {
+  const mrvl_plugin& table = device.plugin->table();
+  if (const int rc = check_ports(device, model.file, inputs, input_count, outputs, output_count); rc != kOk)
+    return rc;
+  if (table.run == nullptr) return device.fail(kRunFailed, "the plug-in does not run its programs");
+  const int code = table.run(table.context, model.file.bytes.data(), model.file.bytes.size(), inputs,
+                             input_count, outputs, output_count);
+  return code == 0 ? kOk : device.fail(kRunFailed, device.plugin->said(code));
 }
 
 int run(void* context, void* handle, const mrvl_input* inputs, size_t input_count, const mrvl_output* outputs,
@@ -116,10 +160,10 @@ int run(void* context, void* handle, const mrvl_input* inputs, size_t input_coun
     model.flags = 0;
     model.failed_at = MRVL_NO_INSTRUCTION;
     model.ran = false;
-    const mrvlc::isa::Binary& binary = model.simulator.binary();
-    std::string fault = ports_fault("input", binary.inputs, inputs, input_count);
-    if (fault.empty()) fault = ports_fault("output", binary.outputs, outputs, output_count);
-    if (!fault.empty()) return device.fail(kBadPorts, std::move(fault));
+    if (device.plugin) return run_plugin(device, model, inputs, input_count, outputs, output_count);
+    const mrvlc::isa::Binary& binary = model.simulator->binary();
+    if (const int rc = check_ports(device, binary, inputs, input_count, outputs, output_count); rc != kOk)
+      return rc;
     if (device.fail_at < binary.main.size()) {
       model.failed_at = device.fail_at;
       return device.fail(kRunFailed, fmt::format("instruction {} failed, as was asked for", device.fail_at));
@@ -131,7 +175,7 @@ int run(void* context, void* handle, const mrvl_input* inputs, size_t input_coun
     mrvlc::sim::Options options;
     options.keep_events = false;
     options.jobs = device.jobs;
-    auto report = model.simulator.run(given, results, options);
+    auto report = model.simulator->run(given, results, options);
     if (!report.ok()) return device.fail(kRunFailed, report.error().message);
     if (!report->hazards.empty()) {
       const mrvlc::sim::Hazard& hazard = report->hazards.front();
@@ -167,10 +211,10 @@ int ran(void* context, void* handle, uint32_t instruction, uint64_t* begin, uint
   SimulatorDevice& device = device_of(context);
   return guarded(device, [&]() -> int {
     auto& model = *static_cast<LoadedModel*>(handle);
-    const size_t count = model.simulator.binary().main.size();
+    const size_t count = model.simulator ? model.simulator->binary().main.size() : 0;
     if (!model.ran || instruction >= count) return kRunFailed;
     if (model.times.empty()) {
-      auto report = model.simulator.time_only();
+      auto report = model.simulator->time_only();
       if (!report.ok()) return device.fail(kRunFailed, report.error().message);
       model.times.resize(count);
       for (const mrvlc::sim::Event& e : report->events)
@@ -192,12 +236,21 @@ unsigned jobs() {
 }
 
 // A path when it looks like one, else the name of a target package.
-Result<mrvlc::target::Machine> find_machine(const std::string& target) {
+mrvlc::Status find_target(const std::string& target, SimulatorDevice& device) {
   bool is_path = target.find('/') != std::string::npos || target.ends_with(".json");
   const auto search = mrvlc::target::path_of_environment();
-  if (!is_path) return mrvlc::target::load_machine(target, search);
-  MRVLC_ASSIGN(const mrvlc::target::TargetText text, mrvlc::target::read_target(target, search));
-  return mrvlc::target::parse_machine(text.json, target);
+  MRVLC_ASSIGN(const mrvlc::target::TargetText text, is_path ? mrvlc::target::read_target(target, search)
+                                                             : mrvlc::target::find_target(target, search));
+  if (!mrvlc::target::is_plugin(text.json)) {
+    MRVLC_ASSIGN(device.machine, is_path ? mrvlc::target::parse_machine(text.json, target)
+                                         : mrvlc::target::read_machine(target, text));
+    return {};
+  }
+  MRVLC_ASSIGN(const mrvlc::target::PluginPackage package, mrvlc::target::parse_plugin(text.json, target));
+  MRVLC_ASSIGN(device.plugin,
+               mrvlc::plugin::Plugin::open(text.files.front().path.parent_path() / package.library,
+                                           package.machine.name));
+  return {};
 }
 
 }  // namespace
@@ -218,12 +271,8 @@ __attribute__((visibility("default"))) mrvl_device* mrvl_simulator_open(const ch
                        failed_at,
                        ran};
   device->jobs = jobs();
-  auto machine = find_machine(target != nullptr ? target : "cn10ka");
-  if (machine.ok()) {
-    device->machine = std::move(machine).value();
-  } else {
-    device->error = machine.error().message;
-  }
+  const mrvlc::Status found = find_target(target != nullptr ? target : "cn10ka", *device);
+  if (!found.ok()) device->error = found.error().message;
   return &device.release()->interface;
 } catch (...) {
   return nullptr;

@@ -6,6 +6,7 @@
 #include "folders.h"
 #include "mrvlc/support/characters.h"
 #include "mrvlc/support/diag/target.h"
+#include "package_fields.h"
 #include "text.h"
 
 namespace mrvlc::target {
@@ -13,19 +14,13 @@ namespace {
 
 constexpr size_t kMaxFiles = 64;
 
-class LibraryReader {
+class LibraryReader : PackageFields {
  public:
-  explicit LibraryReader(std::string_view shown) : shown_(printable(shown)) {}
+  explicit LibraryReader(std::string_view shown) : PackageFields(shown, "call") {}
 
   Result<LibraryPackage> run(std::string_view text) {
-    MRVLC_ASSIGN(root_, parse_target_json(text, shown_));
-    for (const auto& [key, value] : root_.items()) {
-      if (key == "extends") return field(key, "does not go with kind 'call'");
-      constexpr std::string_view kKeys[] = {"name",       "description", "kind",           "rules",
-                                            "headers",    "sources",     "system_headers", "libraries",
-                                            "split_bias", "integers"};
-      if (std::ranges::find(kKeys, key) == std::end(kKeys)) return field(key, "is unknown");
-    }
+    MRVLC_TRY(open(text, {"name", "description", "kind", "rules", "headers", "sources", "system_headers",
+                          "libraries", "split_bias", "integers"}));
     MRVLC_TRY(text_of("name", out_.name));
     MRVLC_TRY(text_of("description", out_.description));
     MRVLC_TRY(list("rules", ".rules", out_.rules));
@@ -40,33 +35,12 @@ class LibraryReader {
   }
 
  private:
-  Diag field(std::string_view name, std::string_view what) const {
-    return make_diag<DiagCode::MRV0351>(shown_, printable(name), what);
-  }
-
-  Status text_of(const char* key, std::string& out) const {
-    const auto value = root_.find(key);
-    if (value == root_.end()) return field(key, "is missing");
-    if (!value->is_string() || value->get_ref<const std::string&>().empty())
-      return field(key, "is no text, or empty");
-    out = value->get<std::string>();
-    return {};
-  }
-
   Status flag(const char* key, bool& out) const {
     const auto value = root_.find(key);
     if (value == root_.end()) return {};
     if (!value->is_boolean()) return field(key, "is neither true nor false");
     out = value->get<bool>();
     return {};
-  }
-
-  // What stands in an #include, a Makefile and a linker's option.
-  static bool is_safe(std::string_view name, bool folders) {
-    return !name.empty() && name[0] != '-' && name[0] != '.' && name[0] != '/' &&
-           name.find("..") == std::string_view::npos && std::ranges::all_of(name, [&](char c) {
-             return is_word(c) || c == '.' || c == '-' || c == '+' || (folders && c == '/');
-           });
   }
 
   Status list(const std::string& key, std::string_view ending, std::vector<std::string>& out) const {
@@ -76,7 +50,7 @@ class LibraryReader {
       return field(key, fmt::format("is no list of at most {} names", kMaxFiles));
     for (const Json& item : *value) {
       const std::string name = item.is_string() ? item.get<std::string>() : "";
-      if (!is_safe(name, key == "system_headers") || !name.ends_with(ending))
+      if (!is_safe_file(name, key == "system_headers") || !name.ends_with(ending))
         return field(key,
                      ending.empty()
                          ? "takes names as behind -l"
@@ -87,8 +61,6 @@ class LibraryReader {
     return {};
   }
 
-  std::string shown_;
-  Json root_;
   LibraryPackage out_;
 };
 
@@ -127,11 +99,22 @@ void {0}_relu(const float* x, float* y, size_t count) {{
 
 }  // namespace
 
-Result<std::vector<PackageFile>> new_library(std::string_view name) {
+bool is_safe_file(std::string_view name, bool folders) {
+  return !name.empty() && name[0] != '-' && name[0] != '.' && name[0] != '/' &&
+         name.find("..") == std::string_view::npos && std::ranges::all_of(name, [&](char c) {
+           return is_word(c) || c == '.' || c == '-' || c == '+' || (folders && c == '/');
+         });
+}
+
+Status check_c_name(std::string_view name) {
   const bool c_name = std::ranges::all_of(name, is_word) && !name.empty() && !is_digit(name[0]);
-  if (!c_name || name == "host")
-    return make_diag<DiagCode::MRV0351>(printable(name), "name",
-                                        "must be letters, digits and underscores: functions begin with it");
+  if (c_name && name != "host") return {};
+  return make_diag<DiagCode::MRV0351>(printable(name), "name",
+                                      "must be letters, digits and underscores: functions begin with it");
+}
+
+Result<std::vector<PackageFile>> new_library(std::string_view name) {
+  MRVLC_TRY(check_c_name(name));
   auto file = [&](std::string file_name, std::string_view text) {
     return PackageFile{std::move(file_name), fmt::format(fmt::runtime(text), name)};
   };

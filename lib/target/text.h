@@ -19,4 +19,9 @@ Result<std::string> base_of(const Json& package, std::string_view shown_name);
 // The package with what it inherits of `base`, a whole machine: fields in the order of the base.
 Json extended(Json base, const Json& package);
 
+// A name that may stand in an #include, a Makefile and a linker's option, and leads out of no folder.
+bool is_safe_file(std::string_view name, bool folders);
+// A name for a new package whose functions begin with it. MRV0351.
+Status check_c_name(std::string_view name);
+
 }  // namespace mrvlc::target

@@ -49,6 +49,10 @@ struct PassLimits {
 class Backend : public partition::Accelerator {
  public:
   virtual PassLimits pass_limits() const = 0;
+  // Files of OUT, by name, without which a device of this target cannot be opened here.
+  virtual std::vector<std::pair<std::string, std::string>> device_files() const { return {}; }
+  // False: executor() is an error, as what compile() makes goes elsewhere.
+  virtual bool runs_here() const { return true; }
   // Units of the machine that programs are made for.
   virtual uint32_t tiles() const = 0;
 

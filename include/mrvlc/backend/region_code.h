@@ -1,5 +1,5 @@
-// What a back end makes of a region: its files, how the host hands values over, and which piece of the program
-// belongs to which ONNX operator.
+// What a back end makes of a region: its files, how the host hands values over, and which piece of the
+// program belongs to which ONNX operator.
 #pragma once
 #include <array>
 #include <string>
@@ -19,6 +19,12 @@ struct Port {
   std::vector<int64_t> perm;            // identity: row-major as in ONNX
   ElementType type = ElementType::F16;  // or F32
 };
+
+inline std::vector<int64_t> row_major(size_t rank) {
+  std::vector<int64_t> perm(rank);
+  for (size_t d = 0; d < rank; ++d) perm[d] = static_cast<int64_t>(d);
+  return perm;
+}
 
 // Parts of a program, which run one after the other: once when it is loaded, at each inference, behind it.
 enum class Section : uint8_t { Init, Main, Finish };
@@ -55,7 +61,8 @@ struct MemoryUse {
 using Identity = std::array<uint8_t, 32>;
 
 struct RegionCode {
-  std::string bytes;  // NAME.region<i>.mrvl: what the device loads
+  std::string bytes;  // NAME.region<i>.mrvl: what the device loads; empty: that is made of `files` elsewhere
+  std::vector<std::pair<std::string, std::string>> files = {};  // NAME_region<i> with the ending: texts
   Identity identity{};
   uint32_t tiles = 1;                        // units that it runs on
   std::vector<Port> inputs, outputs;         // in order of Region::inputs / outputs

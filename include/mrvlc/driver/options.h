@@ -21,6 +21,7 @@ struct CompileOptions {
   std::string name;                                                      // empty: from the model's stem
   std::vector<std::string> targets = {backends::kDefaultTarget};         // "host" alone: no accelerator
   uint32_t tiles = 0;                                                    // 0: the most the machine has
+  std::vector<std::string> target_options;                               // "TARGET.KEY=VALUE"
   uint32_t effort = 1;                                                   // backends::Settings
   bool pin_weights = false;                                              // backends::Settings
   std::string precision = "auto";                                        // fp16, int8, auto

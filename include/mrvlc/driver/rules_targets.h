@@ -34,7 +34,7 @@ Result<std::string> targets_check(const std::filesystem::path& dir,
                                   const std::vector<std::filesystem::path>& search, Diagnostics& warnings);
 
 struct NewTarget {
-  enum class Kind : uint8_t { Variant, Call } kind = Kind::Variant;
+  enum class Kind : uint8_t { Variant, Call, Plugin } kind = Kind::Variant;
   std::string name, base;  // base: of a variant
   std::filesystem::path in;
 };

@@ -14,6 +14,13 @@ class Accelerator {
   // for; 0 where nothing is said.
   virtual const target::Machine& machine() const = 0;
 
+  // Values between layers are rounded to fp16.
+  virtual bool half() const { return true; }
+  // Without a convolution or a matrix product near, what it saves is not worth the way to it.
+  virtual bool needs_product() const { return true; }
+
+  // Kinds of layers that its rules may make.
+  virtual const std::vector<rules::LayerWord>& layer_words() const { return partition::layer_words(); }
   // The rules that come with it, as text, and the same read and checked, once.
   virtual rules::RuleFile rule_file() const = 0;
   virtual const SoundRules& rules() const = 0;

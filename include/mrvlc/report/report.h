@@ -67,6 +67,7 @@ struct Region {
   uint32_t id = 0;
   std::string file;
   uint32_t tiles = 1;
+  bool detailed = true;  // false: its cycles alone are known, or nothing (0)
   uint64_t init_cycles = 0, main_cycles = 0, finish_cycles = 0, lower_bound_cycles = 0;
   uint64_t macs = 0, executed_macs = 0;  // as in Layer
   uint64_t ddr_read_bytes = 0, ddr_write_bytes = 0, weights_bytes = 0;

@@ -112,10 +112,14 @@ static uint32_t K_number(const unsigned char* at) {
 
 /* The fields of the binary's metadata: identity, ports, bytes of all inputs and of all outputs. */
 static int K_is_own(const K_region* r, const unsigned char* binary, size_t bytes) {
-  return bytes >= 8192 && memcmp(binary, "MRVL", 4) == 0 &&
-         memcmp(binary + MRVL_IDENTITY_OFFSET, r->identity, sizeof r->identity) == 0 &&
-         binary[345] == r->inputs && binary[346] == r->outputs && K_number(binary + 348) == r->input_bytes &&
-         K_number(binary + 352) == r->output_bytes;
+  if (bytes < MRVL_IDENTITY_OFFSET + sizeof r->identity ||
+      memcmp(binary + MRVL_IDENTITY_OFFSET, r->identity, sizeof r->identity) != 0)
+    return 0;
+  if (memcmp(binary, "MRVP", 4) == 0) return 1; /* of a plug-in: its identity is of the ports, too */
+  if (bytes < 8192 || memcmp(binary, "MRVL", 4) != 0 || binary[345] != r->inputs || binary[346] != r->outputs)
+    return 0;
+  if (r->input_bytes == 0 && r->output_bytes == 0) return 1; /* made by another compiler */
+  return K_number(binary + 348) == r->input_bytes && K_number(binary + 352) == r->output_bytes;
 }
 
 int K_load(K_device* device, int region, const void* binary, size_t bytes, K_error* error) {

@@ -41,6 +41,14 @@ void each_element(const backend::Port& port, const Shape& shape, F f) {
 std::string to_device(const backend::Port& port, const Tensor& value) {
   const auto size = static_cast<size_t>(byte_size(port.type));
   std::string bytes(static_cast<size_t>(value.elements()) * size, '\0');
+  if (port.type == value.elem() && port.type != ElementType::F32) {  // its own bytes, in another order
+    const std::span<const std::byte> own = value.bytes();
+    each_element(port, value.shape(), [&](int64_t i, int64_t at) {
+      std::memcpy(bytes.data() + size * static_cast<size_t>(at), own.data() + size * static_cast<size_t>(i),
+                  size);
+    });
+    return bytes;
+  }
   const bool floats = value.elem() == ElementType::F32;
   const std::span<const float> data = floats ? value.data<float>() : std::span<const float>();
   each_element(port, value.shape(), [&](int64_t i, int64_t at) {
@@ -53,6 +61,15 @@ std::string to_device(const backend::Port& port, const Tensor& value) {
 }
 
 Tensor from_device(const backend::Port& port, const std::string& bytes, const TensorType& type) {
+  if (port.type == type.elem && port.type != ElementType::F32) {
+    const auto size = static_cast<size_t>(byte_size(port.type));
+    std::string own(bytes.size(), '\0');
+    each_element(port, type.shape, [&](int64_t i, int64_t at) {
+      std::memcpy(own.data() + size * static_cast<size_t>(i), bytes.data() + size * static_cast<size_t>(at),
+                  size);
+    });
+    return Tensor(type, std::move(own));
+  }
   Tensor value(type);
   const bool floats = type.elem == ElementType::F32;
   const std::span<float> data = floats ? value.mutable_data<float>() : std::span<float>();

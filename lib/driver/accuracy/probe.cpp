@@ -84,6 +84,7 @@ interp::Options room_of(const CompileOptions& options) {
 size_t samples_within(const CompiledModel& m, const CompileOptions& options, std::string& why_not) {
   const ir::Graph& graph = m.model.graph;
   if (m.partition.regions.empty()) return why_not = "nothing runs on an accelerator", 0;
+  if (!m.backend->runs_here()) return why_not = "nothing for " + m.machine().name + " runs here", 0;
   if (options.probe == CompileOptions::Probe::Never) return why_not = "--no-probe", 0;
   if (Status room = interp::check_memory(graph, room_of(options)); !room.ok())
     return why_not = "not probed: a run " + room.error().message, 0;

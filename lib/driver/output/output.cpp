@@ -176,10 +176,15 @@ Status write_output(const CompiledModel& m, const CompileOptions& options,
   MRVLC_TRY(write_json(dir, "idmap.json", [&](JsonWriter& out) { idmap::write(out, compiled, fates); }));
   MRVLC_TRY(write_reports(dir, m, options, fates, report));
   for (size_t i = 0; i < m.regions.size(); ++i) {
-    MRVLC_TRY(
-        dir.write(fmt::format("{}.region{}.mrvl", m.name, m.partition.regions[i].id), m.regions[i].bytes));
+    const uint32_t id = m.partition.regions[i].id;
+    for (const auto& [ending, text] : m.regions[i].files)
+      MRVLC_TRY(dir.write(fmt::format("{}_region{}{}", m.name, id, ending), text));
+    if (m.regions[i].bytes.empty()) continue;
+    MRVLC_TRY(dir.write(fmt::format("{}.region{}.mrvl", m.name, id), m.regions[i].bytes));
   }
   if (!m.target_text.empty()) MRVLC_TRY(dir.write(kTargetFile, m.target_text));
+  if (m.has_accelerator)
+    for (const auto& [file, bytes] : m.backend->device_files()) MRVLC_TRY(dir.write(file, bytes));
   for (const auto& [file, bytes] : m.host.files) MRVLC_TRY(dir.write(file, bytes));
   for (const auto& [file, bytes] : m.libraries.files) MRVLC_TRY(dir.write(file, bytes));
   MRVLC_TRY(write_extras(dir, m, options));

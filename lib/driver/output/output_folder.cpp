@@ -44,10 +44,15 @@ Result<Json> OutputFolder::json(const std::string& file) const {
   return json;
 }
 
-Result<target::Machine> OutputFolder::machine(const std::vector<fs::path>& search) const {
-  if (!files.contains(kTargetFile)) return target::load_machine(target, search);
-  MRVLC_ASSIGN(const std::string text, bytes(kTargetFile));
-  return target::parse_machine(text, target);
+Result<backends::Opened> OutputFolder::backend(const std::vector<fs::path>& search) const {
+  if (!files.contains(kTargetFile)) return backends::find(target, search, {});
+  target::TargetText text;
+  MRVLC_ASSIGN(text.json, bytes(kTargetFile));
+  text.files.push_back({path / kTargetFile, target, text.json});
+  // The library of a plug-in runs here: it must be the one that was written.
+  for (const auto& [file, sha] : files)
+    if (file.ends_with(".so")) MRVLC_TRY(check(file));
+  return backends::open(target, text, {});
 }
 
 Status OutputFolder::check_apart(const fs::path& written) const {

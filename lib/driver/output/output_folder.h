@@ -4,6 +4,7 @@
 #include <map>
 
 #include "compiled_model.h"
+#include "mrvlc/backends/open.h"
 #include "mrvlc/support/diag/general.h"
 
 namespace mrvlc::driver {
@@ -32,7 +33,7 @@ struct OutputFolder {
   Result<Json> json(const std::string& file) const;
   // The accelerator as the compile knew it; of a built-in one what `search` has by its name, or what is built
   // in. Not for target "host".
-  Result<target::Machine> machine(const std::vector<std::filesystem::path>& search) const;
+  Result<backends::Opened> backend(const std::vector<std::filesystem::path>& search) const;
   // That the file is what was written, without keeping it.
   Status check(const std::string& file) const;
   // That a file to be written is none of the folder's own.

@@ -59,10 +59,13 @@ std::string regions(const Json& r) {
 std::string cycles(const CompiledModel& m, const Json& list) {
   if (list.empty()) return "cycles     none: nothing runs on an accelerator";
   const int64_t all = sum(list, "cycles"), bound = sum(list, "lower_bound_cycles");
+  const double ms = static_cast<double>(all) / (1e6 * m.machine().clock_ghz);
+  if (all == 0) return "cycles     not known";
+  if (bound == 0) return fmt::format("cycles     {}; {:.3f} ms at {} GHz", all, ms, m.machine().clock_ghz);
   const double peak = static_cast<double>(all) * m.machine().fp16_macs * m.regions[0].tiles;
   return fmt::format("cycles     {}, at least {} (x{:.2f}); {:.3f} ms at {} GHz, matrix units {:.1f} % used",
-                     all, bound, bound == 0 ? 0 : static_cast<double>(all) / static_cast<double>(bound),
-                     static_cast<double>(all) / (1e6 * m.machine().clock_ghz), m.machine().clock_ghz,
+                     all, bound, static_cast<double>(all) / static_cast<double>(bound), ms,
+                     m.machine().clock_ghz,
                      peak == 0 ? 0 : 100 * static_cast<double>(sum(list, "executed_macs")) / peak);
 }
 
@@ -75,9 +78,9 @@ std::string memory(const CompiledModel& m, const Json& r) {
   if (list.empty()) return text;
   int64_t peak = 0;
   for (const Json& region : list) peak = std::max(peak, region.at("ocm_peak_bytes").get<int64_t>());
-  return text + fmt::format(", {} on the accelerator; on-chip {} of {} a tile",
-                            bytes_text(sum(list, "weights_bytes")), bytes_text(peak),
-                            bytes_text(m.machine().ocm_bytes));
+  text += fmt::format(", {} on the accelerator", bytes_text(sum(list, "weights_bytes")));
+  if (m.machine().ocm_bytes == 0) return text;
+  return text + fmt::format("; on-chip {} of {} a tile", bytes_text(peak), bytes_text(m.machine().ocm_bytes));
 }
 
 }  // namespace

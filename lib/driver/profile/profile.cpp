@@ -20,8 +20,7 @@ class Profiler {
     MRVLC_ASSIGN(Json report, folder_.json("report.json"));
     std::string target = report.at("target").at("name").get<std::string>();
     if (target != "host") {
-      MRVLC_ASSIGN(target::Machine machine, folder_.machine(options_.target_dirs));
-      MRVLC_ASSIGN(backend_, backends::open(std::move(machine), {}));
+      MRVLC_ASSIGN(backend_, folder_.backend(options_.target_dirs));
     }
     for (const Json& region : report.at("regions")) MRVLC_TRY(add_region(region));
     if (!options_.trace.empty()) MRVLC_TRY(trace());

@@ -10,6 +10,7 @@
 #include "mrvlc/idmap/idmap.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/sim.h"
+#include "mrvlc/support/diag/target.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/temporary_dir.h"
 #include "mrvlc/target/find.h"
@@ -202,8 +203,9 @@ Status check_value(const Port& port, const Tensor& value, const std::string& wha
 Result<Program> Program::build(const RunOptions& options, OutputFolder folder) {
   if (folder.target != "host") {
     // Asked here for a message that names the known targets; the program would only fail later.
-    auto machine = folder.machine(options.target_dirs);
-    if (!machine.ok()) return machine.error();
+    auto backend = folder.backend(options.target_dirs);
+    if (!backend.ok()) return backend.error();
+    if (!(*backend)->runs_here()) return make_diag<DiagCode::MRV0357>(folder.target);
   }
   MRVLC_ASSIGN(TemporaryDir temporary, TemporaryDir::create());
   // A name that begins with '-' must not become an option of the compiler.

@@ -23,6 +23,11 @@ command_line() {
   expect 2 "unexpected argument 'more'" compile "$digits" more -o o
   expect 2 "it takes 1, 2, 4, 8" compile "$digits" -o o --tiles 3
   expect 2 "--tiles" compile "$digits" -o o --tiles many
+  expect 2 "it takes 1, 2, 4, 8" compile "$digits" -o o --target-opt cn10ka.tiles=3
+  expect 2 "is no option of a target; these are tiles, effort, wb-pin, silicon-id" compile "$digits" -o o --target-opt cn10ka.tile=3
+  expect 2 "names no target with options; --target is cn10ka" compile "$digits" -o o --target-opt host.tiles=2
+  expect 2 "takes 1 or 2" compile "$digits" -o o --target-opt cn10ka.effort=3
+  expect 2 "is no TARGET.KEY=VALUE" compile "$digits" -o o --target-opt tiles=3
   expect 2 "no target named 'nope'" compile "$digits" -o o --target nope
   expect 2 "--precision" compile "$digits" -o o --precision fp8
   expect 2 "--batch" compile "$digits" -o o --batch 0
@@ -297,7 +302,7 @@ tables() {
   expect 3 "cannot open" targets check nope
   expect 0 "wrote packages/small/target.json" targets new small -o packages
   expect 3 "it is there already" targets new small -o packages
-  expect 2 "not in {variant,call}" targets new other --kind plugin
+  expect 2 "not in {variant,call,plugin}" targets new other --kind other
   expect 0 "small: no errors" targets check packages/small
   sed -i 's/"max_tiles": {"value": 8/"max_tiles": {"value": 4/' packages/small/target.json
   expect 0 "packages/small/target.json" targets list --target-dir packages

@@ -10,11 +10,11 @@ declare -A may=(
   [partition]="rules ops target ir tensor support"
   [backend]="partition report rules target ir tensor support"
   [accel]="alloc backend cost partition rules ops isa target ir tensor support"
-  [backends]="accel backend cost isa partition report rules sim target ops ir tensor support"
+  [plugin]="support" [vendor]="partition rules ops target ir tensor support" [backends]="accel backend plugin vendor cost isa partition report rules sim target ops ir tensor support"
   [sim]="cost isa target tensor support"
   [chost]="alloc backend partition ops ir tensor support target"
   [idmap]="backend chost partition ops target ir tensor support"
-  [runtime]="sim isa target tensor support"
+  [runtime]="sim isa plugin target tensor support"
   [report]="support" [conformance]="driver onnx backends backend partition chost passes interp target ops ir tensor support"
 )
 fail=0

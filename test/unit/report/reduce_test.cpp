@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "example.h"
+#include "mrvlc/support/base64.h"
 #include "pack.h"
 
 using namespace mrvlc;

@@ -1,0 +1,277 @@
+#include "plugin.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "mrvlc/plugin/plugin.h"
+#include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/diag/target.h"
+#include "mrvlc/support/file.h"
+#include "mrvlc/ops/dynamic_shapes.h"
+#include "mrvlc/ops/work.h"
+#include "mrvlc/target/plugin.h"
+#include "plugin_region.h"
+
+namespace mrvlc::backends {
+namespace {
+
+constexpr size_t kMaxRules = size_t{16} << 20, kMaxLibrary = size_t{1} << 30;
+constexpr uint64_t kMostCode = uint64_t{1} << 30;
+constexpr size_t kMostText = 400;
+
+std::string text_of(const char* text) {
+  return text == nullptr ? std::string() : printable(text, kMostText);
+}
+
+// Values as they are on the host: row-major, in their own type.
+std::vector<backend::Port> ports_of(const ir::Graph& graph, const std::vector<ir::ValueId>& values) {
+  std::vector<backend::Port> out;
+  for (ir::ValueId v : values) {
+    const TensorType& type = graph.value(v).type;
+    out.push_back({v, backend::row_major(type.shape.size()), type.elem});
+  }
+  return out;
+}
+
+partition::Region alone(const ir::Graph& graph, const partition::Layer& layer) {
+  partition::Region out;
+  out.layers = {layer};
+  std::set<ir::ValueId> made;
+  for (ir::NodeId n : layer.nodes) made.insert(graph.node(n).outputs.begin(), graph.node(n).outputs.end());
+  for (ir::NodeId n : layer.nodes)
+    for (ir::ValueId in : graph.node(n).inputs)
+      if (in.valid() && !graph.is_constant(in) && !made.contains(in) &&
+          std::ranges::find(out.inputs, in) == out.inputs.end())
+        out.inputs.push_back(in);
+  for (ir::ValueId v : graph.node(layer.nodes.back()).outputs)
+    if (v.valid()) out.outputs.push_back(v);
+  return out;
+}
+
+// What a plug-in says of the time, as a whole.
+class Told : public backend::Timing {
+ public:
+  explicit Told(uint64_t cycles) : cycles_(cycles) {}
+  uint64_t cycles() const override { return cycles_; }
+  std::map<uint32_t, uint64_t> layer_cycles(const std::vector<backend::CodeRange>&) const override {
+    return {};
+  }
+  report::Region profile(const backend::CodeIndex& index, uint32_t region, bool) const override {
+    report::Region r;
+    r.id = region;
+    r.detailed = false;
+    r.main_cycles = cycles_;
+    r.layers = index.layers(region);
+    return r;
+  }
+  std::vector<report::MemoryUse> memory(const std::vector<backend::MemoryUse>&) const override { return {}; }
+
+ private:
+  uint64_t cycles_;
+};
+
+class Run : public backend::Executor {
+ public:
+  Run(plugin::Plugin plugin, std::string target, plugin::File file)
+      : plugin_(std::move(plugin)), target_(std::move(target)), file_(std::move(file)) {}
+
+  Result<std::vector<std::string>> run(const std::vector<std::string>& inputs) override {
+    const mrvl_plugin& table = plugin_.table();
+    if (table.run == nullptr) return make_diag<DiagCode::MRV0356>(target_, "run", "is not there");
+    std::vector<mrvl_input> in;
+    for (const std::string& bytes : inputs) in.push_back({bytes.data(), bytes.size()});
+    std::vector<std::string> results;
+    for (uint64_t bytes : file_.outputs) results.emplace_back(bytes, '\0');
+    std::vector<mrvl_output> out;
+    for (std::string& bytes : results) out.push_back({bytes.data(), bytes.size()});
+    const int code = table.run(table.context, file_.bytes.data(), file_.bytes.size(), in.data(), in.size(),
+                               out.data(), out.size());
+    if (code != 0)
+      return make_diag<DiagCode::MRV0356>(target_, "run", "fails: " + plugin_.said(code));
+    return results;
+  }
+
+ private:
+  plugin::Plugin plugin_;
+  std::string target_;
+  plugin::File file_;
+};
+
+class PluginBackend : public backend::Backend {
+ public:
+  PluginBackend(target::PluginPackage package, plugin::Plugin plugin, rules::RuleFile file,
+                partition::SoundRules rules, std::string library)
+      : package_(std::move(package)),
+        plugin_(std::move(plugin)),
+        file_(std::move(file)),
+        rules_(std::move(rules)),
+        library_(std::move(library)) {}
+
+  const target::Machine& machine() const override { return package_.machine; }
+  bool half() const override { return false; }
+  bool needs_product() const override { return false; }
+  const std::vector<rules::LayerWord>& layer_words() const override { return partition::free_layer_words(); }
+  rules::RuleFile rule_file() const override { return file_; }
+  const partition::SoundRules& rules() const override { return rules_; }
+  backend::PassLimits pass_limits() const override { return {}; }
+  uint32_t tiles() const override { return 1; }
+  std::vector<std::pair<std::string, std::string>> device_files() const override {
+    return {{package_.library, library_}, {package_.rules, file_.text}};
+  }
+
+  partition::Legality legal(const ir::Graph& graph, const partition::Layer& layer) const override {
+    for (ir::NodeId n : layer.nodes)
+      if (ops::has_dynamic_shapes(graph, graph.node(n)))
+        return {false, "static shapes", "dynamic", "shapes known at compile time",
+                "A shape is known at run time only; plug-ins are asked about one shape."};
+    const partition::Region region = alone(graph, layer);
+    const PluginRegion shown(graph, region);
+    mrvl_plugin_answer answer{};
+    answer.size = sizeof answer;
+    const int taken = plugin_.table().legal(plugin_.table().context, &shown.view(), &answer);
+    if (taken == 1) return {};
+    if (taken != 0)
+      return {false, "legal", plugin_.said(taken), "1 or 0",
+              fmt::format("the plug-in of {} fails: {}.", machine().name, plugin_.said(taken))};
+    std::string reason = text_of(answer.reason);
+    if (reason.empty()) reason = fmt::format("{} does not take it, and does not say why.", machine().name);
+    return {false, text_of(answer.condition), text_of(answer.actual), text_of(answer.limit), reason};
+  }
+
+  partition::RegionForms forms(const ir::Graph&, const partition::Region& region) const override {
+    partition::RegionForms out;
+    for (ir::ValueId v : region.inputs) out.inputs.push_back({v, false, false, {}});
+    for (ir::ValueId v : region.outputs) out.outputs.push_back({v, false, false, {}});
+    return out;
+  }
+  double layer_seconds(const ir::Graph& graph, const partition::Layer& layer) const override {
+    return seconds(graph, alone(graph, layer));
+  }
+  // Plug-ins do not say.
+  double border_seconds(const ir::Graph&, const partition::Region&) const override { return 0; }
+
+  Result<backend::RegionCode> compile(const ir::Graph& graph, const partition::Region& region,
+                                      const std::string&, const Log&) const override {
+    const PluginRegion shown(graph, region);
+    mrvl_plugin_code code{};
+    code.size = sizeof code;
+    const int failed = plugin_.table().encode(plugin_.table().context, &shown.view(), &code);
+    const ir::Node& first = graph.node(region.layers.front().anchor);
+    const auto faulty = [&](std::string_view what) {
+      return at_node(make_diag<DiagCode::MRV0356>(printable(machine().name), "encode", what), first.name,
+                     first.op->name);
+    };
+    if (failed != 0) return faulty("fails: " + plugin_.said(failed));
+    if (code.bytes == nullptr && code.byte_count > 0) return faulty("gives no bytes");
+    if (code.byte_count > kMostCode)
+      return faulty(fmt::format("gives {} bytes, more than {}", code.byte_count, kMostCode));
+    backend::RegionCode out;
+    if (std::string fault = add_ranges(code, shown, out); !fault.empty()) return faulty(fault);
+    out.inputs = ports_of(graph, region.inputs);
+    out.outputs = ports_of(graph, region.outputs);
+    plugin::File file{shown.input_bytes(), shown.output_bytes(), code.cycles, {}};
+    file.bytes.assign(static_cast<const char*>(code.bytes), code.byte_count);
+    out.bytes = plugin::write_file(file);
+    std::memcpy(out.identity.data(), out.bytes.data() + MRVL_IDENTITY_OFFSET, out.identity.size());
+    out.estimated_cycles = code.cycles;
+    add_layers(graph, region, shown, out);
+    return out;
+  }
+  std::vector<backend::StoredValue> stored_values(const ir::Graph&, const partition::Region&) const override {
+    return {};
+  }
+
+  Result<std::unique_ptr<backend::Timing>> time(std::string_view binary) const override {
+    MRVLC_ASSIGN(const plugin::File file, plugin::read_file(binary));
+    return std::unique_ptr<backend::Timing>(std::make_unique<Told>(file.cycles));
+  }
+  Result<std::unique_ptr<backend::Executor>> executor(std::string_view binary) const override {
+    MRVLC_ASSIGN(plugin::File file, plugin::read_file(binary));
+    return std::unique_ptr<backend::Executor>(
+        std::make_unique<Run>(plugin_, machine().name, std::move(file)));
+  }
+  Result<std::string> disassembly(std::string_view binary,
+                                  const std::vector<backend::CodeRange>& ranges) const override {
+    return backends::disassembly(binary, ranges);
+  }
+
+ private:
+  double seconds(const ir::Graph& graph, const partition::Region& region) const {
+    if (plugin_.table().cost == nullptr) return 0;
+    const PluginRegion shown(graph, region);
+    double out = 0;
+    const int failed = plugin_.table().cost(plugin_.table().context, &shown.view(), &out);
+    return failed == 0 && std::isfinite(out) && out >= 0 ? out : 0;
+  }
+
+  // Empty, or what is wrong with them.
+  static std::string add_ranges(const mrvl_plugin_code& code, const PluginRegion& shown,
+                                backend::RegionCode& out) {
+    const mrvl_plugin_region& view = shown.view();
+    if (code.ranges == nullptr || code.range_count == 0) return "says of no instruction whose it is";
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < code.range_count; ++i) {
+      const mrvl_plugin_range& r = code.ranges[i];
+      if (r.begin != next || r.end <= r.begin)
+        return fmt::format("gives ranges with a gap: [{}, {}) behind {}", r.begin, r.end, next);
+      if (r.layer >= view.layer_count || r.node >= view.node_count)
+        return fmt::format("gives range [{}, {}) to layer {} and node {}, which are not there", r.begin,
+                           r.end, r.layer, r.node);
+      out.instructions.push_back({backend::Section::Main, r.begin, r.end, r.layer, shown.node(r.node)});
+      next = r.end;
+    }
+    out.section_counts = {0, next, 0};
+    return {};
+  }
+
+  static void add_layers(const ir::Graph& graph, const partition::Region& region, const PluginRegion& shown,
+                         backend::RegionCode& out) {
+    for (uint32_t l = 0; l < region.layers.size(); ++l) {
+      backend::LayerReport layer;
+      layer.layer = l;
+      for (ir::NodeId n : region.layers[l].nodes) layer.macs += ops::macs(graph, graph.node(n));
+      out.macs += layer.macs;
+      out.layers.push_back(std::move(layer));
+    }
+    for (uint32_t v = 0; v < shown.view().value_count; ++v)
+      if (shown.view().values[v].data != nullptr)
+        out.weights_bytes += static_cast<int64_t>(shown.view().values[v].bytes);
+  }
+
+  target::PluginPackage package_;
+  plugin::Plugin plugin_;
+  rules::RuleFile file_;
+  partition::SoundRules rules_;
+  std::string library_;  // its bytes
+};
+
+Status check_settings(std::string_view name, const Settings& settings) {
+  const auto refuse = [&](std::string_view option) {
+    return make_diag<DiagCode::MRV0004>(fmt::format("{}: {} is a plug-in and has no such setting", option, name));
+  };
+  if (settings.tiles > 1) return refuse("--tiles");
+  if (settings.pin_weights) return refuse("--wb-pin");
+  if (settings.silicon_id) return refuse("--silicon-id");
+  if (!settings.stages.empty()) return refuse("--dump-stage");
+  return {};
+}
+
+}  // namespace
+
+Result<Opened> open_plugin(std::string_view name, const target::TargetText& text, const Settings& settings) {
+  MRVLC_ASSIGN(target::PluginPackage package, target::parse_plugin(text.json, name));
+  if (package.machine.name != name)
+    return make_diag<DiagCode::MRV0351>(printable(name), "name", "differs from the name it was asked for by");
+  MRVLC_TRY(check_settings(name, settings));
+  const std::filesystem::path folder = text.files.front().path.parent_path();
+  MRVLC_ASSIGN(plugin::Plugin plugin, plugin::Plugin::open(folder / package.library, package.machine.name));
+  MRVLC_ASSIGN(std::string library, read_file(folder / package.library, kMaxLibrary));
+  rules::RuleFile file{(folder / package.rules).string(), {}, true};
+  MRVLC_ASSIGN(file.text, read_file(folder / package.rules, kMaxRules));
+  MRVLC_ASSIGN(partition::SoundRules rules,
+               partition::sound_rules(std::nullopt, {file}, partition::free_layer_words()));
+  return Opened(std::make_unique<PluginBackend>(std::move(package), std::move(plugin), std::move(file),
+                                                std::move(rules), std::move(library)));
+}
+
+}  // namespace mrvlc::backends

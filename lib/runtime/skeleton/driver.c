@@ -1,0 +1,95 @@
+/* A driver to begin with: every function that a device needs, with what is left to do. Build and test it so:
+ *
+ *   cc -std=c99 -shared -fPIC -I PREFIX/include -o driver.so driver.c
+ *   mrvl-device-check ./driver.so OUT/NAME.region0.mrvl
+ *
+ * What each function must do: docs/device.md. A stub takes the table from wherever the program has it; mrvl_driver_open is the name
+ * that mrvl-device-check looks for. C99. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mrvl/device.h"
+
+enum { NOT_WRITTEN = 1, BAD_BINARY = 2, BAD_PORTS = 3, TIMED_OUT = 4, NO_MEMORY = 5 };
+enum { METADATA = 8192 };
+
+typedef struct {
+  unsigned char identity[MRVL_IDENTITY_BYTES];
+  size_t inputs, outputs;
+  uint32_t flags, failed_at; /* of the last run */
+  /* TODO: where the device has the model: addresses of code, weights, inputs and outputs. */
+} model;
+
+static int load(void* context, const void* binary, size_t bytes, void** handle) {
+  const unsigned char* file = binary;
+  (void)context;
+  *handle = NULL;
+  /* TODO: the checks of docs/isa.md, Container: checksums, sections within the file, memory of the device. */
+  if (bytes < METADATA || memcmp(file, "MRVL", 4) != 0) return BAD_BINARY;
+  model* m = calloc(1, sizeof *m);
+  if (!m) return NO_MEMORY;
+  memcpy(m->identity, file + MRVL_IDENTITY_OFFSET, sizeof m->identity);
+  m->inputs = file[345];
+  m->outputs = file[346];
+  m->failed_at = MRVL_NO_INSTRUCTION;
+  /* TODO: copy code and weights to the device's memory, clean the cache; run the section init. The file's bytes are gone when this
+   * function has returned. */
+  *handle = m;
+  return 0;
+}
+
+static void unload(void* context, void* handle) {
+  (void)context;
+  /* TODO: give back the device's memory. */
+  free(handle);
+}
+
+static int run(void* context, void* handle, const mrvl_input* inputs, size_t input_count, const mrvl_output* outputs, size_t output_count) {
+  model* m = handle;
+  (void)context;
+  (void)inputs;
+  (void)outputs;
+  m->flags = 0;
+  m->failed_at = MRVL_NO_INSTRUCTION;
+  /* TODO: each port's bytes against the metadata's, too, before anything is read or written. */
+  if (input_count != m->inputs || output_count != m->outputs) return BAD_PORTS;
+  /* TODO: 1. copy inputs to where the device reads them (its buffers are aligned to 128 bytes), clean the cache;
+   *       2. start the job, wait for its interrupt, but not for ever: TIMED_OUT, and the device is reset;
+   *       3. drop the cache, copy all outputs; flags and failed_at from the device's registers. */
+  return NOT_WRITTEN;
+}
+
+static const unsigned char* identity(void* context, void* handle) {
+  (void)context;
+  return ((model*)handle)->identity;
+}
+
+static uint32_t flags(void* context, void* handle) {
+  (void)context;
+  return ((model*)handle)->flags;
+}
+
+static uint32_t failed_at(void* context, void* handle) {
+  (void)context;
+  return ((model*)handle)->failed_at;
+}
+
+mrvl_device* mrvl_driver_open(void);
+void mrvl_driver_close(mrvl_device* device);
+
+mrvl_device* mrvl_driver_open(void) {
+  const mrvl_device empty = MRVL_DEVICE_INIT;
+  mrvl_device* device = malloc(sizeof *device);
+  if (!device) return NULL;
+  *device = empty;
+  device->load = load;
+  device->unload = unload;
+  device->run = run;
+  device->identity = identity;
+  device->flags = flags;
+  device->failed_at = failed_at;
+  /* TODO: device->context: the open device file. cycles and ran, where the hardware counts. */
+  return device;
+}
+
+void mrvl_driver_close(mrvl_device* device) { free(device); }

@@ -1,0 +1,44 @@
+// What readers of packages that are no variants share: the object, its keys and its texts.
+#pragma once
+#include <algorithm>
+
+#include "mrvlc/support/diag/target.h"
+#include "text.h"
+
+namespace mrvlc::target {
+
+class PackageFields {
+ protected:
+  PackageFields(std::string_view shown, std::string_view kind) : shown_(printable(shown)), kind_(kind) {}
+
+  // Reads it; no keys but these, and none of a machine: `fields` is also what a package inherits of a base.
+  Status open(std::string_view text, std::initializer_list<std::string_view> keys) {
+    MRVLC_ASSIGN(root_, parse_target_json(text, shown_));
+    for (const auto& [key, value] : root_.items()) {
+      if (key == "fields" || key == "extends")
+        return field(key, fmt::format("does not go with kind '{}', and `{}` neither", kind_,
+                                      key == "fields" ? "extends" : "fields"));
+      if (std::ranges::find(keys, key) == keys.end()) return field(key, "is unknown");
+    }
+    return {};
+  }
+
+  Diag field(std::string_view name, std::string_view what) const {
+    return make_diag<DiagCode::MRV0351>(shown_, printable(name), what);
+  }
+
+  Status text_of(const char* key, std::string& out) const {
+    const auto value = root_.find(key);
+    if (value == root_.end()) return field(key, "is missing");
+    if (!value->is_string() || value->get_ref<const std::string&>().empty())
+      return field(key, "is no text, or empty");
+    out = value->get<std::string>();
+    return {};
+  }
+
+  std::string shown_;
+  std::string_view kind_;
+  Json root_;
+};
+
+}  // namespace mrvlc::target

@@ -1,0 +1,157 @@
+"""usage: plugins.py MRVLC SOURCE WORK
+
+Targets behind plug-ins: the package that `targets new --kind plugin` makes, compiled and run on the models of the project, against
+the host alone; that the program's bytes are what runs; that the ID map covers every instruction; faulty plug-ins, each refused by
+name. SOURCE: the project's folder; WORK is emptied first.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+MRVLC, SOURCE, WORK = (pathlib.Path(a) for a in sys.argv[1:])
+MODEL = SOURCE / "models/digits/digits.onnx"
+
+# What -DFAULT=N does wrong, and what is said. In front: what compile says; those from `encode` on compile a model.
+FAULTS = {
+    1: "its plug-in 'faulty.so' has no function mrvl_plugin_open",
+    2: "its plug-in 'faulty.so' gives no table",
+    3: "its plug-in 'faulty.so' is made for version 2 of the interface, this is 1",
+    4: "its plug-in 'faulty.so' has a table of 24 bytes, which has at least 64",
+    5: "its plug-in 'faulty.so' lacks the function 'encode'",
+    6: "the function 'encode' of its plug-in fails: out of order",
+    7: "the function 'encode' of its plug-in gives no bytes",
+    8: "the function 'encode' of its plug-in gives 1099511627776 bytes, more than 1073741824",
+    9: "the function 'encode' of its plug-in says of no instruction whose it is",
+    10: "the function 'encode' of its plug-in gives ranges with a gap: [1, 2) behind 0",
+    11: "the function 'encode' of its plug-in gives range [0, 1) to layer 99 and node 0, which are not there",
+    12: "its plug-in 'faulty.so' is that of 'another'",
+    15: "its plug-in 'faulty.so' lacks the function 'legal'",
+    16: "its plug-in 'faulty.so' has no name",
+}
+
+
+def run(*command, status=0):
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, cwd=WORK)
+    assert done.returncode == status, f"{command}: {done.returncode}\n{done.stdout}{done.stderr}"
+    return done.stdout + done.stderr
+
+
+def build(package, *flags, source=None):
+    name = package.name
+    run("cc", "-std=c99", "-Wall", "-Wextra", "-Werror", "-O1", "-shared", "-fPIC", *flags, f"-I{SOURCE / 'include'}",
+        "-o", package / f"{name}.so", source or package / f"{name}.c")
+
+
+def read(folder, name):
+    return json.loads((folder / name).read_text())
+
+
+def check_map(out):
+    """Every instruction of every region leads to an ONNX node, and every node on the target to an instruction."""
+    idmap, placed = read(out, "idmap.json"), read(out, "placement.json")
+    sources = {e["expr_id"]: e["sources"] for e in idmap["expressions"]}
+    reached = set()
+    for region in {i["region"] for i in idmap["instructions"]}:
+        ranges = sorted((i["begin"], i["end"], i["expr_id"]) for i in idmap["instructions"] if i["region"] == region)
+        assert ranges[0][0] == 0 and all(a[1] == b[0] for a, b in zip(ranges, ranges[1:])), ranges
+        for _, _, expr in ranges:
+            assert sources[expr], expr
+            reached.update(sources[expr])
+    there = {n["id"] for n in placed["nodes"] if n["target"] == "toy"}
+    assert there and there <= reached, there - reached
+
+
+def check_made_package():
+    run(MRVLC, "targets", "new", "toy", "--kind", "plugin")
+    toy = WORK / "toy"
+    assert "is not there" in run(MRVLC, "targets", "check", "toy", status=1)
+    build(toy)
+    assert "toy: no errors, 1 rules" in run(MRVLC, "targets", "check", "toy")
+    assert "An accelerator behind a plug-in" in run(MRVLC, "targets", "list", "--target-dir", ".")
+    assert "toy_elementwise" in run(MRVLC, "targets", "show", "toy", "--target-dir", ".")
+    run(MRVLC, "compile", MODEL, "--target", "toy", "--target-dir", ".", "-o", "out", "--emit", "disasm")
+    out = WORK / "out"
+    check_map(out)
+    assert "cycles" in run(MRVLC, "profile", "out")
+    said = run(MRVLC, "verify", MODEL, "--target", "toy", "--target-dir", ".")
+    assert " ok" in said and "WRONG" not in said, said
+    for command in ("--tiles 2", "--wb-pin", "--silicon-id", "--dump-stage tiling"):
+        said = run(MRVLC, "compile", MODEL, "--target", "toy", "--target-dir", ".", "-o", "refused", *command.split(), status=2)
+        assert "is a plug-in and has no such setting" in said, said
+    return toy
+
+
+def check_bytes_run(toy):
+    """OUT alone runs; with other bytes it does not, and with another machine the results are wrong."""
+    before = toy.rename(WORK / "away")
+    run(MRVLC, "verify", MODEL, "--target", "host")
+    shutil.copy(SOURCE / "models/digits/test_x.npy", WORK / "x.npy")
+    said = run(MRVLC, "run", "out", "--input", "image=x.npy", "--repeat-axis0", "--output-dir", "results")
+    again = run(MRVLC, "run", "out", "--input", "image=x.npy", "--repeat-axis0", "--output-dir", "results2")
+    assert said.splitlines()[:1] == again.splitlines()[:1]
+    program = next((WORK / "out").glob("*.region0.mrvl"))
+    kept = program.read_bytes()
+    program.write_bytes(kept[:-1] + bytes([kept[-1] ^ 1]))
+    assert "MRV0712" in run(MRVLC, "run", "out", "--input", "image=x.npy", "--repeat-axis0", "--output-dir", "r3", status=3)
+    program.write_bytes(kept)
+    library = WORK / "out/toy.so"
+    library.write_bytes(library.read_bytes() + b"\0")
+    assert "MRV0712" in run(MRVLC, "run", "out", "--input", "image=x.npy", "--repeat-axis0", "--output-dir", "r3", status=3)
+    before.rename(toy)
+    text = (toy / "toy.c").read_text()
+    (toy / "toy.c").write_text(text.replace("(a > 0 ? a : 0)", "(a > 0 ? 2 * a : 0)"))
+    build(toy)
+    run(MRVLC, "verify", MODEL, "--target", "toy", "--target-dir", ".", status=5)
+    (toy / "toy.c").write_text(text)
+    build(toy)
+
+
+def check_faulty(toy):
+    faulty = WORK / "faulty"
+    faulty.mkdir()
+    (faulty / "target.json").write_text((toy / "target.json").read_text().replace("toy", "faulty"))
+    (faulty / "faulty.rules").write_text((toy / "toy.rules").read_text().replace("toy", "faulty"))
+    compile_it = (MRVLC, "compile", MODEL, "--target", "faulty", "--target-dir", ".", "-o", "never")
+    for number, expected in FAULTS.items():
+        build(faulty, "-Wno-unused", f"-DFAULT={number}", source=SOURCE / "test/e2e/plugins/faulty.c")
+        said = run(*compile_it, status=1)
+        code = "MRV0356" if "encode' of" in expected else "MRV0355"
+        assert code in said and "target 'faulty'" in said and expected in said, f"{number}: {said}"
+        assert not (WORK / "never").exists()
+    (faulty / "faulty.so").write_text("no library")
+    assert "does not load" in run(*compile_it, status=1)
+    for number, expected in {13: "the plug-in of faulty fails: out of order", 14: "It does not feel like it."}.items():
+        build(faulty, "-Wno-unused", f"-DFAULT={number}", source=SOURCE / "test/e2e/plugins/faulty.c")
+        run(*compile_it)
+        reasons = {n["reason"] for n in read(WORK / "never", "placement.json")["nodes"]}
+        assert any(expected in r for r in reasons), reasons
+        shutil.rmtree(WORK / "never")
+    # It compiles, and its run fails: the region's operator is named.
+    build(faulty, source=SOURCE / "test/e2e/plugins/faulty.c")
+    said = run(MRVLC, "verify", MODEL, "--target", "faulty", "--target-dir", ".", status=1)
+    assert "out of order" in said, said
+
+
+def check_package_text(toy):
+    """Mistakes in target.json, each named by its key."""
+    good = json.loads((toy / "target.json").read_text())
+    for key, value in {"library": "../toy.so", "rules": "toy.txt", "max_ports": 0, "max_layers": "many", "clock_ghz": -1, "extends": "cn10ka",
+                       "tiles": 8, "description": ""}.items():
+        (toy / "target.json").write_text(json.dumps({**good, key: value}))
+        said = run(MRVLC, "targets", "check", "toy", status=1)
+        assert "MRV0351" in said and ("extends" if key == "extends" else f"'{key}'") in said, said
+    (toy / "target.json").write_text(json.dumps(good))
+
+
+shutil.rmtree(WORK, ignore_errors=True)
+WORK.mkdir(parents=True)
+os.environ.pop("MRVLC_TARGET_PATH", None)
+made = check_made_package()
+check_bytes_run(made)
+check_faulty(made)
+check_package_text(made)
+print("plug-ins: as they should be")
