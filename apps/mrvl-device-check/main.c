@@ -1,8 +1,8 @@
 /* usage: mrvl-device-check LIBRARY|simulator BINARY.mrvl...
  *
- * Tests a driver against docs/device.md with model binaries of mrvlc. LIBRARY exports `mrvl_device* mrvl_driver_open(void)` and
- * `void mrvl_driver_close(mrvl_device*)`. A line for each thing that is not as it should be; exit code 1 when there is one, 2 where
- * nothing could be tested. C99. */
+ * Tests a driver against docs/device.md with model binaries of mrvlc. LIBRARY exports `mrvl_device*
+ * mrvl_driver_open(void)` and `void mrvl_driver_close(mrvl_device*)`. A line for each thing that is not as it
+ * should be; exit code 1 when there is one, 2 where nothing could be tested. C99. */
 #define _POSIX_C_SOURCE 200809L
 #include <dlfcn.h>
 #include <stdio.h>
@@ -39,7 +39,9 @@ static uint32_t number(const unsigned char* at) {
   return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 }
 
-static size_t width(int type) { return type == 7 ? 2 : 4; } /* fp16, else fp32 */
+static size_t width(int type) {
+  return type == 7 ? 2 : 4;
+} /* fp16, else fp32 */
 
 static const unsigned char* port_at(const unsigned char* file, size_t first, size_t more, size_t i) {
   return file + (i < 8 ? first + 64 * i : more + 64 * (i - 8));
@@ -60,7 +62,8 @@ static int read_program(const char* path, program* p) {
   if (p->inputs > MOST_PORTS || p->outputs > MOST_PORTS || p->outputs == 0) return 0;
   for (size_t i = 0; i < p->inputs; ++i) {
     const unsigned char* at = port_at(p->binary, 1280, 4096, i);
-    p->input_bytes[i] = (size_t)number(at + 20) * number(at + 24) * number(at + 28) * number(at + 32) * width(at[11]);
+    p->input_bytes[i] =
+        (size_t)number(at + 20) * number(at + 24) * number(at + 28) * number(at + 32) * width(at[11]);
   }
   for (size_t i = 0; i < p->outputs; ++i) {
     const unsigned char* at = port_at(p->binary, 1792, 5632, i);
@@ -91,7 +94,8 @@ static ports make_ports(const program* p, unsigned seed, size_t shift, unsigned 
   memset(&io, 0, sizeof io);
   for (size_t i = 0; i < p->inputs; ++i) {
     io.in_memory[i] = malloc(p->input_bytes[i] + 2 * GUARD + 16);
-    fill(io.in_memory[i] + GUARD + shift, p->input_bytes[i], port_at(p->binary, 1280, 4096, i)[11], seed + (unsigned)i);
+    fill(io.in_memory[i] + GUARD + shift, p->input_bytes[i], port_at(p->binary, 1280, 4096, i)[11],
+         seed + (unsigned)i);
     io.in[i].data = io.in_memory[i] + GUARD + shift;
     io.in[i].bytes = p->input_bytes[i];
   }
@@ -120,7 +124,8 @@ static int guards_hold(const program* p, const ports* io, unsigned char pattern)
   for (size_t i = 0; i < p->outputs; ++i) {
     const unsigned char* data = io->out[i].data;
     if (!is_pattern(io->out_memory[i], data, pattern) ||
-        !is_pattern(data + p->output_bytes[i], io->out_memory[i] + p->output_bytes[i] + 2 * GUARD + 16, pattern))
+        !is_pattern(data + p->output_bytes[i], io->out_memory[i] + p->output_bytes[i] + 2 * GUARD + 16,
+                    pattern))
       return 0;
   }
   return 1;
@@ -128,7 +133,8 @@ static int guards_hold(const program* p, const ports* io, unsigned char pattern)
 
 static int untouched(const program* p, const ports* io, unsigned char pattern) {
   for (size_t i = 0; i < p->outputs; ++i)
-    if (!is_pattern(io->out_memory[i], io->out_memory[i] + p->output_bytes[i] + 2 * GUARD + 16, pattern)) return 0;
+    if (!is_pattern(io->out_memory[i], io->out_memory[i] + p->output_bytes[i] + 2 * GUARD + 16, pattern))
+      return 0;
   return 1;
 }
 
@@ -150,16 +156,19 @@ static void test_load(const mrvl_device* d, const program* p) {
   memset(damaged, 0, p->bytes);
   EXPECT(d->load(d->context, damaged, p->bytes, &model) != 0, "load takes zeros for a binary");
   EXPECT(d->load(d->context, p->binary, METADATA / 2, &model) != 0, "load takes half of the metadata");
-  EXPECT(d->load(d->context, p->binary, p->bytes - 1, &model) != 0, "load takes a binary without its last byte");
+  EXPECT(d->load(d->context, p->binary, p->bytes - 1, &model) != 0,
+         "load takes a binary without its last byte");
   free(damaged);
 }
 
 static void test_refusals(const mrvl_device* d, void* model, const program* p) {
   enum { NONE = 0x5a };
   ports io = make_ports(p, 1, 0, NONE);
-  EXPECT(d->run(d->context, model, io.in, p->inputs, io.out, p->outputs - 1) != 0, "run takes too few outputs");
+  EXPECT(d->run(d->context, model, io.in, p->inputs, io.out, p->outputs - 1) != 0,
+         "run takes too few outputs");
   if (p->inputs > 0) {
-    EXPECT(d->run(d->context, model, io.in, p->inputs - 1, io.out, p->outputs) != 0, "run takes too few inputs");
+    EXPECT(d->run(d->context, model, io.in, p->inputs - 1, io.out, p->outputs) != 0,
+           "run takes too few inputs");
     io.in[0].bytes -= 1;
     EXPECT(run(d, model, p, &io) != 0, "run takes an input that is too short");
     io.in[0].bytes += 1;
@@ -173,20 +182,26 @@ static void test_refusals(const mrvl_device* d, void* model, const program* p) {
 }
 
 static void test_runs(const mrvl_device* d, void* model, void* other, const program* p) {
-  ports first = make_ports(p, 1, 0, 0x55), again = make_ports(p, 1, 0, 0xaa), elsewhere = make_ports(p, 1, 0, 0x55);
-  ports different = make_ports(p, 99, 0, 0x55), shifted = make_ports(p, 1, 4, 0x55), whole = make_ports(p, 1, 0, 0x55);
+  ports first = make_ports(p, 1, 0, 0x55), again = make_ports(p, 1, 0, 0xaa),
+        elsewhere = make_ports(p, 1, 0, 0x55);
+  ports different = make_ports(p, 99, 0, 0x55), shifted = make_ports(p, 1, 4, 0x55),
+        whole = make_ports(p, 1, 0, 0x55);
   if (run(d, model, p, &first) != 0) {
     fault("run fails");
     return;
   }
   EXPECT(guards_hold(p, &first, 0x55), "run writes outside of its outputs");
   int kept = 1;
-  for (size_t i = 0; i < p->inputs; ++i) kept = kept && memcmp(first.in[i].data, whole.in[i].data, p->input_bytes[i]) == 0;
+  for (size_t i = 0; i < p->inputs; ++i)
+    kept = kept && memcmp(first.in[i].data, whole.in[i].data, p->input_bytes[i]) == 0;
   EXPECT(kept, "run changes its inputs");
   EXPECT(run(d, other, p, &different) == 0, "a second handle of the same binary does not run");
-  EXPECT(run(d, model, p, &again) == 0 && equal(p, &first, &again), "the same inputs give other bits, or an output is not written");
-  EXPECT(run(d, other, p, &elsewhere) == 0 && equal(p, &first, &elsewhere), "two handles of one binary give other bits");
-  EXPECT(run(d, model, p, &shifted) == 0 && equal(p, &first, &shifted), "ports that are aligned to 4 bytes give other bits");
+  EXPECT(run(d, model, p, &again) == 0 && equal(p, &first, &again),
+         "the same inputs give other bits, or an output is not written");
+  EXPECT(run(d, other, p, &elsewhere) == 0 && equal(p, &first, &elsewhere),
+         "two handles of one binary give other bits");
+  EXPECT(run(d, model, p, &shifted) == 0 && equal(p, &first, &shifted),
+         "ports that are aligned to 4 bytes give other bits");
   EXPECT(guards_hold(p, &shifted, 0x55), "run writes outside of outputs that are aligned to 4 bytes");
   ports* all[] = {&first, &again, &elsewhere, &different, &shifted, &whole};
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i) free_ports(p, all[i]);
@@ -194,24 +209,30 @@ static void test_runs(const mrvl_device* d, void* model, void* other, const prog
 
 static void test_state(const mrvl_device* d, void* model, const program* p) {
   ports quiet = make_ports(p, 1, 0, 0), loud = make_ports(p, 1, 0, 0);
-  for (size_t i = 0; i < p->inputs; ++i) memset((void*)(uintptr_t)loud.in[i].data, 0xff, p->input_bytes[i]); /* NaN */
+  for (size_t i = 0; i < p->inputs; ++i)
+    memset((void*)(uintptr_t)loud.in[i].data, 0xff, p->input_bytes[i]); /* NaN */
   if (MRVL_DEVICE_HAS(d, flags) && d->flags && run(d, model, p, &quiet) == 0) {
     const uint32_t before = d->flags(d->context, model);
     EXPECT((before & ~(MRVL_FLAG_OVERFLOW | MRVL_FLAG_INVALID)) == 0, "flags has bits that mean nothing");
     EXPECT(run(d, model, p, &loud) == 0, "run fails on NaN");
-    EXPECT(run(d, model, p, &quiet) == 0 && d->flags(d->context, model) == before, "flags of a run are still there after the next one");
+    EXPECT(run(d, model, p, &quiet) == 0 && d->flags(d->context, model) == before,
+           "flags of a run are still there after the next one");
   }
   if (MRVL_DEVICE_HAS(d, failed_at) && d->failed_at) {
-    EXPECT(run(d, model, p, &quiet) == 0 && d->failed_at(d->context, model) == MRVL_NO_INSTRUCTION, "failed_at names an instruction of a run that did not fail");
+    EXPECT(run(d, model, p, &quiet) == 0 && d->failed_at(d->context, model) == MRVL_NO_INSTRUCTION,
+           "failed_at names an instruction of a run that did not fail");
   }
   if (MRVL_DEVICE_HAS(d, identity) && d->identity) {
     const unsigned char* id = d->identity(d->context, model);
-    EXPECT(id && memcmp(id, p->binary + MRVL_IDENTITY_OFFSET, MRVL_IDENTITY_BYTES) == 0, "identity is not the binary's");
+    EXPECT(id && memcmp(id, p->binary + MRVL_IDENTITY_OFFSET, MRVL_IDENTITY_BYTES) == 0,
+           "identity is not the binary's");
   }
   if (MRVL_DEVICE_HAS(d, ran) && d->ran && run(d, model, p, &quiet) == 0) {
     uint64_t begin = 1, end = 0;
-    EXPECT(d->ran(d->context, model, 0, &begin, &end) != 0 || begin <= end, "ran says that an instruction ended before it began");
-    EXPECT(d->ran(d->context, model, MRVL_NO_INSTRUCTION, &begin, &end) != 0, "ran knows an instruction that is not there");
+    EXPECT(d->ran(d->context, model, 0, &begin, &end) != 0 || begin <= end,
+           "ran says that an instruction ended before it began");
+    EXPECT(d->ran(d->context, model, MRVL_NO_INSTRUCTION, &begin, &end) != 0,
+           "ran knows an instruction that is not there");
   }
   free_ports(p, &quiet);
   free_ports(p, &loud);
@@ -253,7 +274,8 @@ static void test_binary(const mrvl_device* d, const char* path) {
 static int table_serves(const mrvl_device* d) {
   now_testing = "table";
   EXPECT(d->version == MRVL_DEVICE_VERSION, "its version is another one");
-  EXPECT(d->size >= offsetof(mrvl_device, run) + sizeof d->run, "its size has no room for load, unload and run");
+  EXPECT(d->size >= offsetof(mrvl_device, run) + sizeof d->run,
+         "its size has no room for load, unload and run");
   if (faults == 0) EXPECT(d->load && d->unload && d->run, "load, unload or run is null");
   return faults == 0;
 }
@@ -274,7 +296,8 @@ int main(int argc, char** argv) {
     if (open_driver) device = open_driver();
   }
   if (!device) {
-    fprintf(stderr, "%s: no device: the library does not load, has no mrvl_driver_open, or that gives none\n", argv[1]);
+    fprintf(stderr, "%s: no device: the library does not load, has no mrvl_driver_open, or that gives none\n",
+            argv[1]);
     return 2;
   }
   if (table_serves(device))

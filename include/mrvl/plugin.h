@@ -21,7 +21,8 @@ extern "C" {
 /* A tensor of a region, row-major. */
 typedef struct mrvl_plugin_value {
   uint32_t size;
-  int32_t elem; /* ONNX's number of the element type: 1 float32, 10 float16, 3 int8, 2 uint8, 6 int32, 7 int64 */
+  int32_t
+      elem; /* ONNX's number of the element type: 1 float32, 10 float16, 3 int8, 2 uint8, 6 int32, 7 int64 */
   const char* name;
   const int64_t* dims;
   uint32_t rank;

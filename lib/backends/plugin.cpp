@@ -3,12 +3,12 @@
 #include <cmath>
 #include <cstring>
 
+#include "mrvlc/ops/dynamic_shapes.h"
+#include "mrvlc/ops/work.h"
 #include "mrvlc/plugin/plugin.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/target.h"
 #include "mrvlc/support/file.h"
-#include "mrvlc/ops/dynamic_shapes.h"
-#include "mrvlc/ops/work.h"
 #include "mrvlc/target/plugin.h"
 #include "plugin_region.h"
 
@@ -86,8 +86,7 @@ class Run : public backend::Executor {
     for (std::string& bytes : results) out.push_back({bytes.data(), bytes.size()});
     const int code = table.run(table.context, file_.bytes.data(), file_.bytes.size(), in.data(), in.size(),
                                out.data(), out.size());
-    if (code != 0)
-      return make_diag<DiagCode::MRV0356>(target_, "run", "fails: " + plugin_.said(code));
+    if (code != 0) return make_diag<DiagCode::MRV0356>(target_, "run", "fails: " + plugin_.said(code));
     return results;
   }
 
@@ -247,7 +246,8 @@ class PluginBackend : public backend::Backend {
 
 Status check_settings(std::string_view name, const Settings& settings) {
   const auto refuse = [&](std::string_view option) {
-    return make_diag<DiagCode::MRV0004>(fmt::format("{}: {} is a plug-in and has no such setting", option, name));
+    return make_diag<DiagCode::MRV0004>(
+        fmt::format("{}: {} is a plug-in and has no such setting", option, name));
   };
   if (settings.tiles > 1) return refuse("--tiles");
   if (settings.pin_weights) return refuse("--wb-pin");

@@ -143,6 +143,12 @@ class Compiler {
     for (const auto& file : target_.files)
       m_.read.push_back(
           {ReadFile::Kind::Target, file.path, file.name + "/target.json", sha256_hex(file.text)});
+    if (!target_.files.empty()) {
+      const std::filesystem::path folder = target_.files.front().path.parent_path();
+      for (const auto& [file, bytes] : m_.backend->device_files())
+        m_.read.push_back(
+            {ReadFile::Kind::Target, folder / file, m_.machine().name + "/" + file, sha256_hex(bytes)});
+    }
     m_.read.insert(m_.read.end(), m_.libraries.read.begin(), m_.libraries.read.end());
     if (m_.has_accelerator && !target_.files.empty()) m_.target_text = target_.json;
     return check_apart(options_, m_.read);

@@ -66,7 +66,8 @@ Result<File> read_file(std::string_view bytes) {
   if (take<uint32_t>(bytes, 4) != kFileVersion) return damaged("is of another version");
   if (bytes.substr(MRVL_IDENTITY_OFFSET, MRVL_IDENTITY_BYTES) != identity_of(bytes.substr(kIdentityEnd)))
     return damaged("is not as it was written");
-  const size_t inputs = take<uint32_t>(bytes, kIdentityEnd), outputs = take<uint32_t>(bytes, kIdentityEnd + 4);
+  const size_t inputs = take<uint32_t>(bytes, kIdentityEnd),
+               outputs = take<uint32_t>(bytes, kIdentityEnd + 4);
   const auto length = take<uint64_t>(bytes, kIdentityEnd + 16);
   if (inputs > kMostPorts || outputs > kMostPorts) return damaged("has too many ports");
   const size_t header = kFixed + 8 * (inputs + outputs);
@@ -75,7 +76,8 @@ Result<File> read_file(std::string_view bytes) {
   File out;
   out.cycles = take<uint64_t>(bytes, kIdentityEnd + 8);
   for (size_t i = 0; i < inputs; ++i) out.inputs.push_back(take<uint64_t>(bytes, kFixed + 8 * i));
-  for (size_t i = 0; i < outputs; ++i) out.outputs.push_back(take<uint64_t>(bytes, kFixed + 8 * (inputs + i)));
+  for (size_t i = 0; i < outputs; ++i)
+    out.outputs.push_back(take<uint64_t>(bytes, kFixed + 8 * (inputs + i)));
   out.bytes = bytes.substr(header);
   return out;
 }

@@ -59,7 +59,8 @@ struct MldpcDevice {
                        find("mrvl_ml_model_load", call.load) && find("mrvl_ml_model_unload", call.unload) &&
                        find("mrvl_ml_io_alloc", call.alloc) && find("mrvl_ml_io_free", call.free) &&
                        find("mrvl_ml_model_quantize", call.quantize) &&
-                       find("mrvl_ml_model_dequantize", call.dequantize) && find("mrvl_ml_model_run", call.run);
+                       find("mrvl_ml_model_dequantize", call.dequantize) &&
+                       find("mrvl_ml_model_run", call.run);
     if (!whole) return;
     char name[] = "mrvlc";
     char* arguments[] = {name, nullptr};

@@ -19,7 +19,8 @@ class PluginReader : PackageFields {
   explicit PluginReader(std::string_view shown) : PackageFields(shown, "plugin") {}
 
   Result<PluginPackage> run(std::string_view text) {
-    MRVLC_TRY(open(text, {"name", "description", "kind", "library", "rules", "max_layers", "max_ports", "max_batch", "clock_ghz", "launch_us"}));
+    MRVLC_TRY(open(text, {"name", "description", "kind", "library", "rules", "max_layers", "max_ports",
+                          "max_batch", "clock_ghz", "launch_us"}));
     Machine& m = out_.machine;
     MRVLC_TRY(text_of("name", m.name));
     MRVLC_TRY(text_of("description", m.description));

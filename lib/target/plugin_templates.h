@@ -1,5 +1,5 @@
-// The files of a new plug-in package, of lib/target/plugin, compiled in by embed_plugin.cmake; NAME stands for
-// the target's.
+// The files of a new plug-in package, of lib/target/plugin, compiled in by embed_plugin.cmake; NAME stands
+// for the target's.
 #pragma once
 #include <string_view>
 

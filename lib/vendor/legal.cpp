@@ -64,9 +64,10 @@ class Asked {
       for (ir::ValueId v : *values) {
         if (!v.valid() || is_parameter(v) || g_.value(v).type.elem == ElementType::F32) continue;
         const std::string elem(name(g_.value(v).type.elem));
-        return refuse("element type", elem, "f32",
-                      fmt::format("'{}' has element type {}; the vendor's compiler takes float32 and makes fp16 of it.",
-                                  printable(g_.value(v).name, 80), elem));
+        return refuse(
+            "element type", elem, "f32",
+            fmt::format("'{}' has element type {}; the vendor's compiler takes float32 and makes fp16 of it.",
+                        printable(g_.value(v).name, 80), elem));
       }
     }
     return {};
@@ -76,8 +77,8 @@ class Asked {
     const auto have = static_cast<int64_t>(shape(v).size());
     if (have == wanted) return {};
     return refuse("rank", std::to_string(have), std::to_string(wanted),
-                  fmt::format("'{}' has {} dimensions; this composite takes {}.", printable(g_.value(v).name, 80), have,
-                              wanted));
+                  fmt::format("'{}' has {} dimensions; this composite takes {}.",
+                              printable(g_.value(v).name, 80), have, wanted));
   }
 
   Legality images(ir::ValueId v, int64_t most) const {
@@ -102,8 +103,8 @@ class Asked {
     if (!p.ok()) return refuse("parameters", "unresolved", "resolved", p.error().message + ".");
     if (p->group == 1 || (p->group == p->in_channels && p->group == p->out_channels)) return {};
     return refuse("group", std::to_string(p->group), "1, or as many as channels",
-                  fmt::format("{} groups of {} channels; the composite takes one group, or depthwise.", p->group,
-                              p->in_channels));
+                  fmt::format("{} groups of {} channels; the composite takes one group, or depthwise.",
+                              p->group, p->in_channels));
   }
 
   Legality fc() const {
@@ -149,7 +150,8 @@ class Asked {
     for (size_t i = 0; i < n_.inputs.size(); ++i) {
       if (Legality l = rank(n_.inputs[i], 4); !l.ok) return l;
       if (constant(i))
-        return refuse("activations", "a constant", "computed at run time", "The composite takes no constants.");
+        return refuse("activations", "a constant", "computed at run time",
+                      "The composite takes no constants.");
     }
     if (Legality l = images(n_.inputs[0], 1); !l.ok) return l;
     const int64_t axis = n_.int_attr("axis");

@@ -1,5 +1,5 @@
-// Writes a region as the vendor's compiler reads it. Every value of an attribute is a list of strings, numbers
-// too, but for the few that the format gives as plain strings, numbers or objects.
+// Writes a region as the vendor's compiler reads it. Every value of an attribute is a list of strings,
+// numbers too, but for the few that the format gives as plain strings, numbers or objects.
 #include <bit>
 #include <limits>
 #include <map>
@@ -93,16 +93,16 @@ class Writer {
     Json heads = Json::array();
     for (ir::ValueId v : region_.outputs) heads.push_back({at_.at(v), 0, 0});
     const Shape& first = shape(region_.inputs.front());
-    Json document = {{"symbol", symbol_},
-                     {"nodes", std::move(nodes_)},
-                     {"arg_nodes", std::move(arg_nodes_)},
-                     {"heads", std::move(heads)},
-                     {"batch_size", std::to_string(first.empty() ? 1 : first[0])},
-                     {"num_subgraph_inputs", std::to_string(region_.inputs.size())},
-                     {"num_subgraph_outputs", std::to_string(region_.outputs.size())},
-                     {"attrs",
-                      {{"shape", {"list_shape", std::move(shapes_)}},
-                       {"dltype", {"list_str", std::move(types_)}}}}};
+    Json document = {
+        {"symbol", symbol_},
+        {"nodes", std::move(nodes_)},
+        {"arg_nodes", std::move(arg_nodes_)},
+        {"heads", std::move(heads)},
+        {"batch_size", std::to_string(first.empty() ? 1 : first[0])},
+        {"num_subgraph_inputs", std::to_string(region_.inputs.size())},
+        {"num_subgraph_outputs", std::to_string(region_.outputs.size())},
+        {"attrs",
+         {{"shape", {"list_shape", std::move(shapes_)}}, {"dltype", {"list_str", std::move(types_)}}}}};
     return {document.dump(1) + "\n", constants_.dump(1) + "\n"};
   }
 
@@ -212,7 +212,8 @@ class Writer {
   // Operand and result as they are stored.
   Described described(std::string layer, std::string composite, std::vector<ir::ValueId> operands,
                       ir::ValueId result) const {
-    Described d{std::move(layer), std::move(composite), std::move(operands), {}, {}, {}, {}, Json::object(), 0};
+    Described d{
+        std::move(layer), std::move(composite), std::move(operands), {}, {}, {}, {}, Json::object(), 0};
     for (ir::ValueId v : d.operands) d.in_shapes.push_back(channels_last(shape(v)));
     d.out_shape = channels_last(shape(result));
     d.in = layout_of(d.in_shapes.front());
@@ -280,8 +281,11 @@ class Writer {
   Described pool(const ir::Node& n, ir::ValueId result) const {
     const bool global = n.is(Op::GlobalAveragePool, Op::GlobalMaxPool);
     const bool average = n.is(Op::AveragePool, Op::GlobalAveragePool);
-    const std::string layer = global ? (average ? "GlobalAvgpool2D" : "GlobalMaxpool2D") : average ? "Avgpool2D" : "Maxpool2D";
-    const std::string composite = fmt::format("mrvl.{}{}pool2d_nhwc2nhwc", global ? "global" : "", average ? "avg" : "max");
+    const std::string layer = global    ? (average ? "GlobalAvgpool2D" : "GlobalMaxpool2D")
+                              : average ? "Avgpool2D"
+                                        : "Maxpool2D";
+    const std::string composite =
+        fmt::format("mrvl.{}{}pool2d_nhwc2nhwc", global ? "global" : "", average ? "avg" : "max");
     Described d = described(layer, composite, {n.inputs[0]}, result);
     const ops::PoolParams p = ops::pool_params(ops::infer_context(g_, n)).value();
     d.own["kernel_layout"] = one("HW");

@@ -1,10 +1,11 @@
 // libmldpc over the simulator: programs written for the card run where there is none.
+#include "mrvl/mldpc.h"
+
 #include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
 
-#include "mrvl/mldpc.h"
 #include "mrvlc/isa/container.h"
 #include "mrvlc/tensor/float16.h"
 
@@ -79,7 +80,8 @@ void write_real(uint8_t type, float value, char* at) {
 // All ports of a direction, from one of their types to the other; equal types are copied.
 void convert(const std::vector<Port>& ports, bool to_device, const char* from, char* to) {
   for (const Port& p : ports) {
-    const uint8_t read = to_device ? p.outer_type : p.inner_type, write = to_device ? p.inner_type : p.outer_type;
+    const uint8_t read = to_device ? p.outer_type : p.inner_type,
+                  write = to_device ? p.inner_type : p.outer_type;
     const size_t step = mrvlc::isa::port_type_bytes(read), stride = mrvlc::isa::port_type_bytes(write);
     for (uint32_t i = 0; i < p.elements(); ++i, from += step, to += stride)
       read == write ? void(std::memcpy(to, from, step)) : write_real(write, read_real(read, from), to);
@@ -184,7 +186,8 @@ MRVL_EXPORT int mrvl_ml_model_run(int id, const void* inputs, void* outputs, int
       std::vector<mrvl_output> out;
       for (const Port& p : model->binary.inputs) in.push_back({from, p.bytes()}), from += p.bytes();
       for (const Port& p : model->binary.outputs) out.push_back({to, p.bytes()}), to += p.bytes();
-      if (device.run(device.context, model->handle, in.data(), in.size(), out.data(), out.size()) != 0) return kError;
+      if (device.run(device.context, model->handle, in.data(), in.size(), out.data(), out.size()) != 0)
+        return kError;
     }
     return 0;
   });

@@ -3,8 +3,8 @@
  *   cc -std=c99 -shared -fPIC -I PREFIX/include -o driver.so driver.c
  *   mrvl-device-check ./driver.so OUT/NAME.region0.mrvl
  *
- * What each function must do: docs/device.md. A stub takes the table from wherever the program has it; mrvl_driver_open is the name
- * that mrvl-device-check looks for. C99. */
+ * What each function must do: docs/device.md. A stub takes the table from wherever the program has it;
+ * mrvl_driver_open is the name that mrvl-device-check looks for. C99. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,8 +32,8 @@ static int load(void* context, const void* binary, size_t bytes, void** handle) 
   m->inputs = file[345];
   m->outputs = file[346];
   m->failed_at = MRVL_NO_INSTRUCTION;
-  /* TODO: copy code and weights to the device's memory, clean the cache; run the section init. The file's bytes are gone when this
-   * function has returned. */
+  /* TODO: copy code and weights to the device's memory, clean the cache; run the section init. The file's
+   * bytes are gone when this function has returned. */
   *handle = m;
   return 0;
 }
@@ -44,7 +44,8 @@ static void unload(void* context, void* handle) {
   free(handle);
 }
 
-static int run(void* context, void* handle, const mrvl_input* inputs, size_t input_count, const mrvl_output* outputs, size_t output_count) {
+static int run(void* context, void* handle, const mrvl_input* inputs, size_t input_count,
+               const mrvl_output* outputs, size_t output_count) {
   model* m = handle;
   (void)context;
   (void)inputs;
@@ -53,7 +54,8 @@ static int run(void* context, void* handle, const mrvl_input* inputs, size_t inp
   m->failed_at = MRVL_NO_INSTRUCTION;
   /* TODO: each port's bytes against the metadata's, too, before anything is read or written. */
   if (input_count != m->inputs || output_count != m->outputs) return BAD_PORTS;
-  /* TODO: 1. copy inputs to where the device reads them (its buffers are aligned to 128 bytes), clean the cache;
+  /* TODO: 1. copy inputs to where the device reads them (its buffers are aligned to 128 bytes), clean the
+   * cache;
    *       2. start the job, wait for its interrupt, but not for ever: TIMED_OUT, and the device is reset;
    *       3. drop the cache, copy all outputs; flags and failed_at from the device's registers. */
   return NOT_WRITTEN;
@@ -92,4 +94,6 @@ mrvl_device* mrvl_driver_open(void) {
   return device;
 }
 
-void mrvl_driver_close(mrvl_device* device) { free(device); }
+void mrvl_driver_close(mrvl_device* device) {
+  free(device);
+}

@@ -53,8 +53,7 @@ static int legal(void* context, const mrvl_plugin_region* layer, mrvl_plugin_ans
   (void)context;
   for (uint32_t n = 0; n < layer->node_count; ++n) {
     const mrvl_plugin_node* node = &layer->nodes[n];
-    if (operation(node) == 0)
-      return refuse(answer, "operator", "NAME computes Relu, Add and Mul alone.");
+    if (operation(node) == 0) return refuse(answer, "operator", "NAME computes Relu, Add and Mul alone.");
     for (uint32_t i = 0; i < node->input_count; ++i) {
       const mrvl_plugin_value *in = &layer->values[node->inputs[i]], *out = &layer->values[node->outputs[0]];
       if (in->elem != 1) return refuse(answer, "element type", "NAME computes in float32 alone.");
@@ -77,7 +76,9 @@ static int cost(void* context, const mrvl_plugin_region* region, double* seconds
   return 0;
 }
 
-static uint32_t count_of(const mrvl_plugin_value* value) { return (uint32_t)(value->bytes / 4); }
+static uint32_t count_of(const mrvl_plugin_value* value) {
+  return (uint32_t)(value->bytes / 4);
+}
 
 static int encode(void* context, const mrvl_plugin_region* region, mrvl_plugin_code* code) {
   (void)context;
@@ -99,10 +100,10 @@ static int encode(void* context, const mrvl_plugin_region* region, mrvl_plugin_c
   if (!state.bytes || !state.ranges) return free(at), fail("out of memory");
   unsigned char* to = state.bytes;
 #define PUT(item) (memcpy(to, &(item), sizeof(item)), to += sizeof(item))
-#define PLACE(v)                                                   \
-  do {                                                             \
-    const place p_ = {at[v], count_of(&region->values[v])};        \
-    PUT(p_);                                                       \
+#define PLACE(v)                                            \
+  do {                                                      \
+    const place p_ = {at[v], count_of(&region->values[v])}; \
+    PUT(p_);                                                \
   } while (0)
   PUT(h);
   for (uint32_t i = 0; i < h.inputs; ++i) PLACE(region->inputs[i]);
@@ -181,7 +182,7 @@ static int run(void* context, const void* bytes, uint64_t byte_count, const mrvl
 }
 
 const mrvl_plugin* mrvl_plugin_open(void) {
-  static const mrvl_plugin table = {MRVL_PLUGIN_VERSION, sizeof table, "NAME", NULL,
-                                    error, legal, cost, encode, run};
+  static const mrvl_plugin table = {
+      MRVL_PLUGIN_VERSION, sizeof table, "NAME", NULL, error, legal, cost, encode, run};
   return &table;
 }

@@ -1,4 +1,5 @@
-/* Drivers over the simulator with one mistake each, by -DFAULT=N: what mrvl-device-check says of it stands in driver.py. */
+/* Drivers over the simulator with one mistake each, by -DFAULT=N: what mrvl-device-check says of it stands in
+ * driver.py. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +26,8 @@ static int load(void* context, const void* binary, size_t bytes, void** model) {
 #else
   if (simulator->load(simulator->context, binary, bytes, &h->model) != 0) return free(h), 1;
 #endif
-  if (bytes > MRVL_IDENTITY_OFFSET + MRVL_IDENTITY_BYTES) memcpy(h->identity, (const char*)binary + MRVL_IDENTITY_OFFSET, MRVL_IDENTITY_BYTES);
+  if (bytes > MRVL_IDENTITY_OFFSET + MRVL_IDENTITY_BYTES)
+    memcpy(h->identity, (const char*)binary + MRVL_IDENTITY_OFFSET, MRVL_IDENTITY_BYTES);
 #if FAULT == 2
   h->identity[0] ^= 1;
 #endif
@@ -40,7 +42,8 @@ static void unload(void* context, void* model) {
   free(h);
 }
 
-static int run(void* context, void* model, const mrvl_input* in, size_t inputs, const mrvl_output* out, size_t outputs) {
+static int run(void* context, void* model, const mrvl_input* in, size_t inputs, const mrvl_output* out,
+               size_t outputs) {
   handle* h = model;
   (void)context;
 #if FAULT == 3
@@ -75,7 +78,8 @@ static int run(void* context, void* model, const mrvl_input* in, size_t inputs, 
   ((unsigned char*)out[0].data)[0] ^= (unsigned char)(h->runs & 1);
 #elif FAULT == 9
   static unsigned char poison;
-  ((unsigned char*)out[outputs - 1].data)[out[outputs - 1].bytes - 1] = ++poison; /* never written by the device */
+  ((unsigned char*)out[outputs - 1].data)[out[outputs - 1].bytes - 1] =
+      ++poison; /* never written by the device */
 #endif
   return 0;
 }

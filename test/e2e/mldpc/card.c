@@ -1,5 +1,5 @@
-/* usage: card BINARY INPUTS OUTPUTS: a program written against libmldpc alone. INPUTS and OUTPUTS are all ports in the types of the
- * model, one behind the other. */
+/* usage: card BINARY INPUTS OUTPUTS: a program written against libmldpc alone. INPUTS and OUTPUTS are all
+ * ports in the types of the model, one behind the other. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,12 +17,12 @@ static void* read_file(const char* path, uint64_t* size) {
   return bytes;
 }
 
-#define CHECK(what, holds)                    \
-  do {                                        \
-    if (!(holds)) {                           \
-      fprintf(stderr, "card: %s\n", what);    \
-      return 1;                               \
-    }                                         \
+#define CHECK(what, holds)                 \
+  do {                                     \
+    if (!(holds)) {                        \
+      fprintf(stderr, "card: %s\n", what); \
+      return 1;                            \
+    }                                      \
   } while (0)
 
 int main(int argc, char** argv) {
@@ -48,9 +48,11 @@ int main(int argc, char** argv) {
   CHECK("quantize", mrvl_ml_model_quantize(model, inputs, io[MRVL_ML_INPUT_QUANTISED]) == 0);
   CHECK("run", mrvl_ml_model_run(model, io[MRVL_ML_INPUT_QUANTISED], io[MRVL_ML_OUTPUT_QUANTISED], 1) == 0);
   CHECK("run of no batch", mrvl_ml_model_run(model, io[0], io[2], 0) < 0);
-  CHECK("dequantize", mrvl_ml_model_dequantize(model, io[MRVL_ML_OUTPUT_QUANTISED], io[MRVL_ML_OUTPUT_DEQUANTISED]) == 0);
+  CHECK("dequantize",
+        mrvl_ml_model_dequantize(model, io[MRVL_ML_OUTPUT_QUANTISED], io[MRVL_ML_OUTPUT_DEQUANTISED]) == 0);
   FILE* out = fopen(argv[3], "wb");
-  CHECK("output", out && fwrite(io[MRVL_ML_OUTPUT_DEQUANTISED], 1, bytes[MRVL_ML_OUTPUT_DEQUANTISED], out) == bytes[MRVL_ML_OUTPUT_DEQUANTISED]);
+  CHECK("output", out && fwrite(io[MRVL_ML_OUTPUT_DEQUANTISED], 1, bytes[MRVL_ML_OUTPUT_DEQUANTISED], out) ==
+                             bytes[MRVL_ML_OUTPUT_DEQUANTISED]);
   fclose(out);
   for (int kind = 0; kind < 4; ++kind) mrvl_ml_io_free(model, kind, io[kind]);
   CHECK("finish", mrvl_ml_finish() == 0 && mrvl_ml_finish() < 0);

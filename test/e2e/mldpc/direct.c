@@ -1,5 +1,5 @@
-/* usage: direct BINARY INPUTS OUTPUTS: the same as card.c by the device of the simulator. Types are read off the metadata (docs/isa.md)
- * and converted here: fp16 by the compiler's _Float16 where it differs. */
+/* usage: direct BINARY INPUTS OUTPUTS: the same as card.c by the device of the simulator. Types are read off
+ * the metadata (docs/isa.md) and converted here: fp16 by the compiler's _Float16 where it differs. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,14 +36,19 @@ static uint16_t to_half(float f) {
   uint16_t low = 0, high = 0x7bffu;
   while (high - low > 1) {
     const uint16_t middle = (uint16_t)((low + high) / 2);
-    if (from_half(middle) <= a) low = middle; else high = middle;
+    if (from_half(middle) <= a)
+      low = middle;
+    else
+      high = middle;
   }
   if (from_half(high) <= a) return sign | high;
   const float below = a - from_half(low), above = from_half(high) - a;
   return sign | (below < above || (below == above && low % 2 == 0) ? low : high);
 }
 
-static size_t width(int type) { return type == 8 ? 4 : 2; }
+static size_t width(int type) {
+  return type == 8 ? 4 : 2;
+}
 
 static uint32_t number(const unsigned char* at) {
   return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;

@@ -56,9 +56,10 @@ static int encode(void* context, const mrvl_plugin_region* region, mrvl_plugin_c
   return 0;
 }
 
-static int run(void* context, const void* bytes, uint64_t byte_count, const mrvl_input* inputs, size_t input_count,
-               const mrvl_output* outputs, size_t output_count) {
-  (void)context, (void)bytes, (void)byte_count, (void)inputs, (void)input_count, (void)outputs, (void)output_count;
+static int run(void* context, const void* bytes, uint64_t byte_count, const mrvl_input* inputs,
+               size_t input_count, const mrvl_output* outputs, size_t output_count) {
+  (void)context, (void)bytes, (void)byte_count, (void)inputs, (void)input_count, (void)outputs,
+      (void)output_count;
   return 5;
 }
 
@@ -67,7 +68,8 @@ const mrvl_plugin* mrvl_plugin_open(void) {
 #if FAULT == 2
   return NULL;
 #else
-  static mrvl_plugin table = {MRVL_PLUGIN_VERSION, sizeof(mrvl_plugin), "faulty", NULL, error, legal, NULL, encode, run};
+  static mrvl_plugin table = {
+      MRVL_PLUGIN_VERSION, sizeof(mrvl_plugin), "faulty", NULL, error, legal, NULL, encode, run};
 #if FAULT == 3
   table.version = MRVL_PLUGIN_VERSION + 1;
 #elif FAULT == 4

@@ -76,6 +76,7 @@ def check_made_package():
     run(MRVLC, "compile", MODEL, "--target", "toy", "--target-dir", ".", "-o", "out", "--emit", "disasm")
     out = WORK / "out"
     check_map(out)
+    assert {"toy/target.json", "toy/toy.so", "toy/toy.rules"} <= {f.get("file") for f in read(out, "manifest.json")["read"]}
     assert "cycles" in run(MRVLC, "profile", "out")
     said = run(MRVLC, "verify", MODEL, "--target", "toy", "--target-dir", ".")
     assert " ok" in said and "WRONG" not in said, said
