@@ -66,15 +66,18 @@ class Cn10ka : public backend::Backend {
     return accel::quick_border_seconds(graph, region, machine_);
   }
 
-  Result<backend::RegionCode> compile(const ir::Graph& graph, const partition::Region& region,
-                                      const std::string& name, const Log& log) const override {
+  Result<backend::RegionCode> generate(const ir::Graph& graph, const partition::Region& region,
+                                       const std::string& name, const Log& log) const override {
     accel::Options options = options_;
     options.name = name;
     options.log = log;
     MRVLC_ASSIGN(accel::CompiledRegion compiled, accel::compile_region(graph, region, machine_, options));
     backend::RegionCode code = std::move(static_cast<backend::RegionCode&>(compiled));
-    code.bytes = isa::write_container(compiled.binary);
-    code.identity = isa::stored_identity(code.bytes);
+    const auto binary = std::make_shared<isa::Binary>(std::move(compiled.binary));
+    code.encode = [binary](backend::RegionCode& made) {
+      made.bytes = isa::write_container(*binary);
+      made.identity = isa::stored_identity(made.bytes);
+    };
     return code;
   }
   std::vector<backend::StoredValue> stored_values(const ir::Graph& graph,

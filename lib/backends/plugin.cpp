@@ -149,8 +149,8 @@ class PluginBackend : public backend::Backend {
   // Plug-ins do not say.
   double border_seconds(const ir::Graph&, const partition::Region&) const override { return 0; }
 
-  Result<backend::RegionCode> compile(const ir::Graph& graph, const partition::Region& region,
-                                      const std::string&, const Log&) const override {
+  Result<backend::RegionCode> generate(const ir::Graph& graph, const partition::Region& region,
+                                       const std::string&, const Log&) const override {
     const PluginRegion shown(graph, region);
     mrvl_plugin_code code{};
     code.size = sizeof code;

@@ -55,8 +55,8 @@ class Vendor : public backend::Backend {
     return accel::quick_border_seconds(graph, region, machine_);
   }
 
-  Result<backend::RegionCode> compile(const ir::Graph& graph, const partition::Region& region,
-                                      const std::string& name, const Log&) const override {
+  Result<backend::RegionCode> generate(const ir::Graph& graph, const partition::Region& region,
+                                       const std::string& name, const Log&) const override {
     backend::RegionCode out;
     out.tiles = tiles_;
     vendor::Texts texts = vendor::nodes_json(graph, region, name);

@@ -33,13 +33,14 @@ Status RegionCompiler::compile(const partition::Region& region) {
   if (options_.pin_weights && m_.partition.regions.size() > 1)
     return make_diag<DiagCode::MRV0505>(m_.partition.regions.size());
   MRVLC_ASSIGN(backend::RegionCode compiled,
-               m_.backend->compile(m_.model.graph, region, fmt::format("{}_region{}", m_.name, region.id),
-                                   options_.log));
+               m_.backend->generate(m_.model.graph, region, fmt::format("{}_region{}", m_.name, region.id),
+                                    options_.log));
   for (const Diag& d : compiled.warnings) diagnostics_.add(d);
   for (const std::string& text : compiled.texts) dump_(fmt::format("# region {}\n{}", region.id, text));
   compiled.texts.clear();
   m_.regions.push_back(std::move(compiled));
   discard_weights(region);
+  backend::encode(m_.regions.back());
   return {};
 }
 

@@ -57,8 +57,11 @@ class Backend : public partition::Accelerator {
   virtual uint32_t tiles() const = 0;
 
   // `name`: of the binary. Errors name the ONNX node.
-  virtual Result<RegionCode> compile(const ir::Graph& graph, const partition::Region& region,
-                                     const std::string& name, const Log& log) const = 0;
+  Result<RegionCode> compile(const ir::Graph& graph, const partition::Region& region, const std::string& name,
+                             const Log& log) const;
+  // The same, perhaps without its bytes: encode() makes them.
+  virtual Result<RegionCode> generate(const ir::Graph& graph, const partition::Region& region,
+                                      const std::string& name, const Log& log) const = 0;
   // Inputs of the region, then results in the order of its layers. What operators of a layer hand on within
   // it is not stored.
   virtual std::vector<StoredValue> stored_values(const ir::Graph& graph,
@@ -71,6 +74,9 @@ class Backend : public partition::Accelerator {
   virtual Result<std::string> disassembly(std::string_view binary,
                                           const std::vector<CodeRange>& ranges) const = 0;
 };
+
+// What RegionCode::encode is for; nothing where it is not set.
+void encode(RegionCode& code);
 
 // Seconds of a region alone, without launch and borders: compiled and timed. nullopt: it cannot be compiled.
 std::optional<double> seconds_alone(const Backend& backend, const ir::Graph& graph,

@@ -2,6 +2,7 @@
 // program belongs to which ONNX operator.
 #pragma once
 #include <array>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -64,6 +65,9 @@ struct RegionCode {
   std::string bytes;  // NAME.region<i>.mrvl: what the device loads; empty: that is made of `files` elsewhere
   std::vector<std::pair<std::string, std::string>> files = {};  // NAME_region<i> with the ending: texts
   Identity identity{};
+  // Where it is set, `bytes` and `identity` are made by it, and nothing of the graph is needed for them any
+  // more: so that the weights of a large region are not there three times.
+  std::function<void(RegionCode&)> encode = {};
   uint32_t tiles = 1;                        // units that it runs on
   std::vector<Port> inputs, outputs;         // in order of Region::inputs / outputs
   std::vector<CodeRange> instructions;       // cover every instruction of every section, in order

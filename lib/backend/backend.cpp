@@ -1,7 +1,22 @@
-// A region compiled to know what it takes.
+// What is the same for all back ends.
 #include "mrvlc/backend/backend.h"
 
+#include <utility>
+
 namespace mrvlc::backend {
+
+void encode(RegionCode& code) {
+  if (!code.encode) return;
+  const auto make = std::exchange(code.encode, nullptr);
+  make(code);
+}
+
+Result<RegionCode> Backend::compile(const ir::Graph& graph, const partition::Region& region,
+                                    const std::string& name, const Log& log) const {
+  MRVLC_ASSIGN(RegionCode code, generate(graph, region, name, log));
+  encode(code);
+  return code;
+}
 
 std::optional<double> seconds_alone(const Backend& backend, const ir::Graph& graph,
                                     const partition::Region& region) {
