@@ -1,5 +1,6 @@
 #include "plugin.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 

@@ -1,5 +1,7 @@
 #include "vendor.h"
 
+#include <algorithm>
+
 #include "mrvlc/accel/legality.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/general.h"

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "passes.h"
+#include "util.h"
 
 namespace mrvlc::passes {
 namespace {
