@@ -238,6 +238,24 @@ static void test_state(const mrvl_device* d, void* model, const program* p) {
   free_ports(p, &loud);
 }
 
+/* Counts of bytes, and a time limit that no run of a test comes near. */
+static void test_limits(const mrvl_device* d, void* model, const program* p) {
+  const uint64_t hour = 3600u * (uint64_t)1000000u;
+  ports io = make_ports(p, 1, 0, 0x55);
+  if (MRVL_DEVICE_HAS(d, written) && d->written && run(d, model, p, &io) == 0) {
+    for (size_t i = 0; i < p->outputs; ++i)
+      EXPECT(d->written(d->context, model, i) == p->output_bytes[i],
+             "written is not all bytes of an output after a run that ended well");
+  }
+  if (MRVL_DEVICE_HAS(d, limit_time) && d->limit_time) {
+    EXPECT(d->limit_time(d->context, model, hour) == 0 && run(d, model, p, &io) == 0,
+           "no run ends within a time limit of an hour");
+    EXPECT(d->limit_time(d->context, model, 0) == 0 && run(d, model, p, &io) == 0,
+           "run fails after the time limit was taken away");
+  }
+  free_ports(p, &io);
+}
+
 static void test_binary(const mrvl_device* d, const char* path) {
   program p;
   now_testing = path;
@@ -261,6 +279,7 @@ static void test_binary(const mrvl_device* d, const char* path) {
   test_refusals(d, model, &p);
   test_runs(d, model, other, &p);
   test_state(d, model, &p);
+  test_limits(d, model, &p);
   d->unload(d->context, model);
   ports after = make_ports(&p, 1, 0, 0);
   EXPECT(run(d, other, &p, &after) == 0, "a handle does not run after another was unloaded");

@@ -82,16 +82,9 @@ void add_accuracy_options(CLI::App& cmd, CompileArguments& a) {
   cmd.add_flag("--fail-on-accuracy", a.fail_on_accuracy,
                "exit with code 5 when the expected error is more than that, when a value overflows fp16, or "
                "when neither is known");
-  cmd.add_option(
-         "--on-overflow", a.on_overflow,
-         "what NAME_run does when values leave fp16 on the device: report it in the error structure, or "
-         "error (report)")
-      ->type_name("report|error")
-      ->check(CLI::IsMember({"report", "error"}).description(""));
 }
 
 Status read_accuracy_options(const CompileArguments& a, driver::CompileOptions& o) {
-  o.on_overflow = a.on_overflow == "error" ? chost::OnOverflow::Error : chost::OnOverflow::Report;
   using Probe = driver::CompileOptions::Probe;
   o.probe = a.probe ? Probe::Always : a.no_probe ? Probe::Never : Probe::WithinBudget;
   o.calibration = a.calibration;

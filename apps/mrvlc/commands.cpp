@@ -62,6 +62,7 @@ void add_output_options(CLI::App& cmd, CompileArguments& a) {
       ->check(not_empty());
   cmd.add_flag("--fail-on-fallback", a.fail_on_fallback, "exit with code 5 when anything runs on the CPU");
   add_accuracy_options(cmd, a);
+  add_fault_options(cmd, a);
   cmd.add_option("--arena-limit", a.arena_limit, "exit with code 4 when the host's arena needs more bytes")
       ->type_name("BYTES")
       ->check(CLI::Range(int64_t{0}, INT64_MAX).description(""));

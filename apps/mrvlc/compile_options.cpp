@@ -229,6 +229,7 @@ Result<driver::CompileOptions> checked(const CLI::App& cmd, const CompileArgumen
   MRVLC_TRY(add_bounds(a.bounds, o.bounds));
   o.max_sequence = a.max_sequence;
   MRVLC_TRY(read_accuracy_options(a, o));
+  MRVLC_TRY(read_fault_options(a, o));
   return o;
 }
 

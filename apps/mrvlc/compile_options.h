@@ -31,7 +31,7 @@ struct CompileArguments {
   std::string objective = "speed";
   double slowdown = 2;
   double accuracy_warning = 1e-2;
-  std::string on_overflow = "report";
+  std::string on_overflow = "report", on_device_error = "error";
   bool probe = false, no_probe = false, fail_on_accuracy = false;
 };
 
@@ -45,6 +45,9 @@ void add_compile_options(CLI::App& cmd, CompileArguments& a);
 void add_accuracy_options(CLI::App& cmd, CompileArguments& a);
 void add_accuracy_target(CLI::App& cmd, CompileArguments& a);  // of these, what chooses
 Status read_accuracy_options(const CompileArguments& a, driver::CompileOptions& o);
+// What the program does about faults (fault_options.cpp); MRV0004.
+void add_fault_options(CLI::App& cmd, CompileArguments& a);
+Status read_fault_options(const CompileArguments& a, driver::CompileOptions& o);
 // A number from 0 on: a NaN would let everything through, or nothing.
 CLI::Validator tolerance_check();
 Result<driver::CompileOptions> checked(const CLI::App& cmd, const CompileArguments& a,

@@ -67,9 +67,26 @@ typedef struct mrvl_device {
    * cycles since that section began. Not 0 where the run failed or nobody knows. May be null. A stub tells by
    * it when each layer ran: NAME_layers. */
   int (*ran)(void* context, void* model, uint32_t instruction, uint64_t* begin, uint64_t* end);
+
+  /* From now on a run on this handle that takes longer gives up, answers MRVL_DEVICE_TIMEOUT, and the handle
+   * can run again; 0: after a time that the driver chooses. An error when that cannot be promised. May be
+   * null: a stub is then given no time limit. */
+  int (*limit_time)(void* context, void* model, uint64_t microseconds);
+
+  /* Bytes of an output, from its begin, that the device wrote in the last run on this handle, by the device's
+   * own count. May be null where nothing counts: a stub then looks whether the last byte was written. */
+  size_t (*written)(void* context, void* model, size_t output);
 } mrvl_device;
 
 #define MRVL_NO_INSTRUCTION 0xffffffffu
+
+/* Codes of `load` and `run` that mean the same with every driver; all others are the driver's own. */
+/* No end within the time limit: the device hangs, or its interrupt was lost. */
+#define MRVL_DEVICE_TIMEOUT (-1001)
+/* Of stubs: a run that ended well, and left an output incomplete. */
+#define MRVL_DEVICE_SHORT (-1002)
+/* Of stubs: the region's binary is not loaded. */
+#define MRVL_DEVICE_ABSENT (-1003)
 
 /* A value became infinite that no infinite operand accounts for: it left the range of its format. */
 #define MRVL_FLAG_OVERFLOW 1u
@@ -77,8 +94,11 @@ typedef struct mrvl_device {
 #define MRVL_FLAG_INVALID 2u
 
 /* An empty table: mrvl_device d = MRVL_DEVICE_INIT; then set the members. */
-#define MRVL_DEVICE_INIT \
-  { MRVL_DEVICE_VERSION, (uint32_t)sizeof(mrvl_device), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL }
+#define MRVL_DEVICE_INIT                                                                                \
+  {                                                                                                     \
+    MRVL_DEVICE_VERSION, (uint32_t)sizeof(mrvl_device), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, \
+        NULL, NULL, NULL                                                                                \
+  }
 
 /* Whether the table of a driver, perhaps compiled with an older header, has the member. */
 #define MRVL_DEVICE_HAS(device, member) \
@@ -107,6 +127,26 @@ void mrvl_simulator_close(mrvl_device* device);
  * writes no outputs. Binaries with fewer instructions run as before; MRVL_NO_INSTRUCTION: all do. For tests
  * of what a program does about errors. */
 void mrvl_simulator_fail_at(mrvl_device* device, uint32_t instruction);
+
+/* What broken hardware does, played by the simulator, for tests of what a program does about it. */
+typedef enum mrvl_fault_kind {
+  MRVL_FAULT_NONE,
+  MRVL_FAULT_ERROR,     /* the run ends at the instruction with an error; no output is written */
+  MRVL_FAULT_HANG,      /* it never ends, at that instruction: the driver gives up at the time limit */
+  MRVL_FAULT_INTERRUPT, /* all is computed, and the driver is not told: it gives up at the time limit */
+  MRVL_FAULT_SHORT,     /* the run ends well, and the outputs end after `bytes`; `written` tells */
+  MRVL_FAULT_UNTOLD,    /* the same, and `written` does not tell */
+  MRVL_FAULT_LOAD       /* a binary is not loaded: `runs` counts loads */
+} mrvl_fault_kind;
+typedef struct mrvl_fault {
+  mrvl_fault_kind kind;
+  uint32_t instruction; /* of section main; a binary with fewer runs as before */
+  uint32_t after, runs; /* so many runs of this device go well, then so many do not; runs 0: all */
+  uint64_t bytes;       /* of all outputs, one after the other, that are written */
+} mrvl_fault;
+/* From now on; replaces the fault before. Also set by $MRVL_SIMULATOR_FAULT when the device is opened:
+ * KIND[@INSTRUCTION][:BYTES][+AFTER][xRUNS], KIND as above in small letters: "hang@12x1". */
+void mrvl_simulator_fault(mrvl_device* device, const mrvl_fault* fault);
 /* Text of the last error of this device, never null. */
 const char* mrvl_simulator_error(const mrvl_device* device);
 

@@ -68,9 +68,20 @@ class ArenaPlanner {
       for (BufferId s : step.device_outputs) touch(s, now + 1);
       for (const Call& c : step.after)
         for (const Param& p : c.params) touch(p.buffer, now + 2);
+      if (step.fallback) touch_fallback(*step.fallback, now + 1);
       now += kMoments;
     }
     for (auto [buffer, output] : program_.output_copies) touch(buffer, now);
+  }
+
+  // In the place of the device, with all that it reads and writes.
+  void touch_fallback(const Fallback& f, int64_t moment) {
+    for (const auto* calls : {&f.before, &f.after})
+      for (const Call& c : *calls)
+        for (const Param& p : c.params) touch(p.buffer, moment);
+    for (const auto* values : {&f.inputs, &f.outputs})
+      for (ir::ValueId v : *values) touch(program_.buffer_of(v), moment);
+    touch(f.arena, moment);
   }
 
   // The value that is all of it, else one that is part of it, else the work it is scratch memory of.

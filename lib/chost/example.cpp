@@ -151,7 +151,9 @@ int main(int argc, char** argv) {
   if (rc == 1) fprintf(stderr, "device: %s\n", mrvl_simulator_error(simulator));
   if (rc == 0 && a.cycles) {
     uint64_t cycles = 0;
-    for (int i = 0; i < K_REGION_COUNT; ++i) cycles += simulator->cycles(simulator->context, device.models[i]);
+    for (int i = 0; i < K_REGION_COUNT; ++i) {
+      if (device.models[i]) cycles += simulator->cycles(simulator->context, device.models[i]);
+    }
     printf("cycles %llu\n", (unsigned long long)cycles);
   }
   K_unload(&device);

@@ -10,7 +10,11 @@ Function::Function(Program& program, std::vector<ir::NodeId> nodes, std::string_
     : program_(program),
       nodes_(std::move(nodes)),
       symbol_(fmt::format("{}_f{}_{}", program.options.name, program.expr(nodes_.front()).index(),
-                          to_identifier(what))) {}
+                          to_identifier(what))) {
+  // A node that a pass made for a part has the expression of another one.
+  const size_t index = nodes_.front().index(), known = program.graph.exprs.size();
+  if (known != 0 && index >= known) symbol_ += fmt::format("_{}", index - known);
+}
 
 void Function::line(std::string_view text) {
   if (!text.starts_with('#')) body_.append(static_cast<size_t>(depth_) * 2, ' ');

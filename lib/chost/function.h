@@ -132,7 +132,8 @@ struct BodyFunction {
   std::string symbol;
   int64_t arena_bytes = 0;
 };
-Result<BodyFunction> emit_body(Module& module, const ir::Graph& body, const Options& options);
+Result<BodyFunction> emit_body(Module& module, const ir::Graph& body, const Options& options,
+                               std::string_view what);
 
 // One emission each; they return the call after finish().
 void emit_elementwise(Function& f);

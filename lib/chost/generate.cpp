@@ -23,8 +23,10 @@ std::vector<HostFunction> list_functions(const Program& program, std::vector<Hos
 
 }  // namespace
 
-Result<BodyFunction> emit_body(Module& module, const ir::Graph& body, const Options& options) {
-  if (body.first_expr == 0) return make_diag<DiagCode::MRV0007>("the expressions of bodies are not numbered");
+Result<BodyFunction> emit_body(Module& module, const ir::Graph& body, const Options& options,
+                               std::string_view what) {
+  if (body.first_expr == 0 && body.exprs.empty())
+    return make_diag<DiagCode::MRV0007>("the expressions of bodies are not numbered");
   const partition::Partition partition = partition::host_partition(body);
   const std::vector<backend::RegionCode> regions;
   Program program(body, partition, regions, options, module);
@@ -32,7 +34,7 @@ Result<BodyFunction> emit_body(Module& module, const ir::Graph& body, const Opti
   assign_buffers(program, groups);
   MRVLC_TRY(emit_functions(program, std::move(groups)));
   MRVLC_ASSIGN(ArenaResult arena, plan_program_arena(program));
-  BodyFunction f{fmt::format("{}_b{}", options.name, body.first_expr), arena.bytes};
+  BodyFunction f{fmt::format("{}_{}", options.name, what), arena.bytes};
   RunText run(program, nullptr, arena);
   FunctionText text;
   text.symbol = f.symbol;
@@ -52,6 +54,7 @@ Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& pa
   assign_buffers(program, groups);
   MRVLC_TRY(find_crossings(program));
   MRVLC_TRY(emit_functions(program, std::move(groups)));
+  MRVLC_TRY(emit_fallbacks(program));
   MRVLC_ASSIGN(ArenaResult arena, plan_program_arena(program));
   Interface interface = make_interface(program);
 

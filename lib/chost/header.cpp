@@ -65,6 +65,12 @@ std::string load_text(const Program& program) {
       "int {0}_load({0}_device* device, int region, const void* binary, size_t bytes, {0}_error* error);\n"
       "/* Gives all handles that are not null back to the device. */\n"
       "void {0}_unload({0}_device* device);\n"
+      "/* From now on a run of a region that is loaded gives up after so many microseconds, as a device "
+      "fails; 0: "
+      "when the\n"
+      " * driver thinks fit. 0, or {0}_ERROR_DEVICE where the driver does not promise that (`limit_time` of "
+      "mrvl/device.h). */\n"
+      "int {0}_limit_time(const {0}_device* device, uint64_t microseconds, {0}_error* error);\n"
       "/* Calls the hook for every layer of the region, in the order of the ID map, with the times of its "
       "last "
       "run. How many\n"
@@ -154,9 +160,15 @@ std::string header_text(const Program& program, const Interface& interface, int6
       "\"mrvl/device.h\"\n{1}\n"
       "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"
       "#define {0}_ARENA_BYTES {2}\n#define {0}_ARENA_ALIGN {3}\n#define {0}_WEIGHTS_BYTES {4}\n#define "
-      "{0}_REGION_COUNT {5}\n\n",
+      "{0}_REGION_COUNT {5}\n{6}\n",
       p, uses_strings(program.graph) ? "#include \"mrvl/string.h\"\n" : "", arena_bytes, kArenaAlign,
-      program.weights.blob().size(), program.regions.size());
+      program.weights.blob().size(), program.regions.size(),
+      program.regions.empty()
+          ? std::string()
+          : fmt::format(
+                "#define {}_CPU_ON_ERROR {:d} /* the CPU computes a region where the device fails, or "
+                "has no handle */\n",
+                p, program.options.on_device_error.cpu));
   out += error_macros(p);
   port_macros(out, p, "INPUT", interface.inputs);
   port_macros(out, p, "OUTPUT", interface.outputs);
@@ -176,7 +188,11 @@ std::string header_text(const Program& program, const Interface& interface, int6
       "  int32_t layer;          /* of the ID map, that it failed in, or -1: it does not tell; expr_id and "
       "node "
       "are then of the\n"
-      "                           * region's first operator */\n}} {0}_error;\n\n"
+      "                           * region's first operator */\n"
+      "  uint32_t retries;      /* runs of the device that were done again */\n"
+      "  uint32_t cpu_regions;  /* regions that the CPU computed: with code 0, the members above are of the "
+      "first failure\n"
+      "                          * that was got over so, or by running again */\n}} {0}_error;\n\n"
       "/* 0, or {0}_ERROR_*. */\n"
       "int {0}_run(const {0}_inputs* inputs, {0}_outputs* outputs, void* arena, const {0}_device* device, "
       "mrvl_hook hook,\n"

@@ -3,6 +3,8 @@
 // functions -> arena -> text.
 #pragma once
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -57,12 +59,22 @@ struct Call {
   bool reports = false;   // ... and has told which operator failed
 };
 
+// The host in the place of a region's device: a function like that of a body, between values as the host has
+// them; calls around it bring these from, and to, ports that other regions make and read.
+struct Fallback {
+  std::string function;
+  BufferId arena;  // of the function; invalid: it needs none
+  std::vector<ir::ValueId> inputs, outputs;
+  std::vector<Call> before, after;
+};
+
 // What NAME_run does for a group, in order. A CPU group is one call; a region converts, runs the device and
 // converts back.
 struct Step {
   FusionGroup group;
   std::vector<Call> before, after;  // calls; regions: conversions to and from the device's form
   std::vector<BufferId> device_inputs, device_outputs;
+  std::optional<Fallback> fallback = {};
 };
 
 // What the programs of one model share: that of the model's graph, and those of the bodies of its control
@@ -74,6 +86,7 @@ struct Module {
   std::vector<FunctionText> functions;
   std::vector<ir::ExprId> without_code;  // alias nodes, computed by addresses alone
   std::string names;                     // C text: the names of nodes
+  std::set<ir::ExprId> named;            // those whose names are there
   std::string error;                     // of the first helper asked for that does not exist
   std::string strings;                   // C text: constants of type String
   uint32_t string_constants = 0;
@@ -142,7 +155,7 @@ class Program {
     const auto it = calls_.find(id);
     return it == calls_.end() ? nullptr : it->second;
   }
-  bool is_body() const { return graph.first_expr != 0; }
+  bool is_body() const { return graph.first_expr != 0 || !graph.exprs.empty(); }
 
  private:
   std::map<ir::NodeId, const partition::Call*> calls_;
@@ -179,6 +192,9 @@ void assign_buffers(Program& program, std::vector<FusionGroup>& groups);
 partition::DeviceForm form_of(const ir::Graph& graph, const backend::Port& port);
 // What crosses between host and device, by these forms; MRV0602 for types that no port has.
 Status find_crossings(Program& program);
+
+// fallback.cpp: the host's functions for regions, behind all others.
+Status emit_fallbacks(Program& program);
 
 // functions.cpp: all functions and calls.
 Status emit_functions(Program& program, std::vector<FusionGroup> groups);

@@ -1,9 +1,7 @@
 // The C of NAME_run, and of bodies: checks, views, the calls in order, and the table of regions.
 #include "run_text.h"
 
-#include <fmt/ranges.h>
-
-#include <span>
+#include <algorithm>
 
 namespace mrvlc::chost {
 namespace {
@@ -13,17 +11,17 @@ std::string plus(const std::string& pointer, int64_t offset, bool is_const) {
   return fmt::format("({0}void*)(({0}unsigned char*){1} + {2})", is_const ? "const " : "", pointer, offset);
 }
 
-std::string dims_text(const Shape& shape, std::string_view suffix = {}) {
+}  // namespace
+
+std::string RunText::dims_text(const Shape& shape) {
   std::string text;
-  for (int64_t d : shape) text += fmt::format("{}{}{}", text.empty() ? "" : ", ", d, suffix);
+  for (int64_t d : shape) text += fmt::format("{}{}", text.empty() ? "" : ", ", d);
   return text.empty() ? "0" : text;
 }
 
-}  // namespace
-
 std::string RunText::names() const {
   std::string text;
-  std::set<ir::ExprId> told;
+  std::set<ir::ExprId>& told = program_.module.named;
   auto add = [&](ir::NodeId id) {
     const ir::ExprId expr = program_.expr(id);
     if (!told.insert(expr).second) return;
@@ -40,70 +38,6 @@ std::string RunText::names() const {
       add(range.expr);
   }
   return text;
-}
-
-namespace {
-
-std::string bytes_text(std::span<const uint8_t> bytes) {
-  std::string text;
-  for (uint8_t b : bytes) text += fmt::format("{}{}", text.empty() ? "" : ", ", b);
-  return text;
-}
-
-}  // namespace
-
-// The rows of NAME_spans<region>: instructions of section main that one layer and one expression account for.
-std::vector<std::string> RunText::span_rows(const backend::RegionCode& region) const {
-  std::vector<std::string> rows;
-  const backend::CodeRange* last = nullptr;
-  for (const backend::CodeRange& range : region.instructions) {
-    if (range.section != backend::Section::Main) continue;
-    if (last != nullptr && last->layer == range.layer && last->expr == range.expr) rows.pop_back();
-    const size_t expr = program_.expr(range.expr).index();
-    rows.push_back(fmt::format("{{{}u, {}u, {}u, {}_n{}}}", range.end, range.layer, expr, prefix_, expr));
-    last = &range;
-  }
-  return rows;
-}
-
-void RunText::add_regions(CSource& out) const {
-  if (program_.regions.empty()) return;
-  auto total = [&](const std::vector<BufferId>& buffers) {
-    int64_t bytes = 0;
-    for (BufferId s : buffers) bytes += program_.buffers[s.index()].bytes;
-    return bytes;
-  };
-  std::vector<std::string> rows(program_.regions.size());
-  std::string spans;
-  for (const Step& s : program_.steps) {
-    if (s.group.region < 0) continue;
-    auto r = static_cast<size_t>(s.group.region);
-    const std::vector<std::string> of_region = span_rows(program_.regions[r]);
-    if (!of_region.empty())  // C has no empty arrays
-      spans += fmt::format("static const {0}_span {0}_spans{1}[] = {{\n    {2}}};\n", prefix_, r,
-                           fmt::join(of_region, ",\n    "));
-    const std::string spans_of_region = of_region.empty() ? "NULL" : fmt::format("{}_spans{}", prefix_, r);
-    // Of a binary that another compiler makes nobody knows how it counts its ports' bytes.
-    const bool known = !program_.regions[r].bytes.empty();
-    rows[r] =
-        fmt::format("    {{{{{}}}, {}u, {}u, {}u, {}u, {}u, {}_n{}, {}, {}u}},\n",
-                    bytes_text(program_.regions[r].identity), s.device_inputs.size(), s.device_outputs.size(),
-                    known ? total(s.device_inputs) : 0, known ? total(s.device_outputs) : 0, expr(s), prefix_,
-                    expr(s), spans_of_region, of_region.size());
-  }
-  out.add(fmt::format(
-      "\n/* Instructions of section main before `end` and behind the entry before: whose they are. */\n"
-      "typedef struct {0}_span {{\n  uint32_t end, layer, expr_id;\n  const char* node;\n}} {0}_span;\n{1}",
-      prefix_, spans));
-  out.add(fmt::format(
-      "\n/* What the binary of each region is: identity, ports, bytes of all inputs and of all outputs. */\n"
-      "typedef struct {0}_region {{\n  unsigned char identity[MRVL_IDENTITY_BYTES];\n"
-      "  uint32_t inputs, outputs, input_bytes, output_bytes, expr_id;\n  const char* node;\n  const "
-      "{0}_span* spans;\n"
-      "  uint32_t span_count;\n}} {0}_region;\n"
-      "static const {0}_region {0}_regions[{0}_REGION_COUNT] = {{\n{1}}};\n\n",
-      prefix_, fmt::join(rows, "")));
-  out.add(instantiate(Piece::device, prefix_, {}));
 }
 
 // C expression of type (const) void* for a buffer.
@@ -144,7 +78,7 @@ std::string RunText::function(const std::string& symbol) {
   } else if (program_.regions.empty()) {
     put("return {}_fail(error, 0, 0, 0u, \"\");", prefix_);
   } else {
-    put("return {}_end(error, 0, &raised);", prefix_);
+    put("return {}_end(error, 0, &state);", prefix_);
   }
   return std::move(out_) + "}\n";
 }
@@ -188,7 +122,7 @@ void RunText::check_arguments() {
   if (program_.regions.empty()) return put("(void)device;");
   put("const int models_rc = {}_check_models(device, error);\n  if (models_rc != 0) return models_rc;",
       prefix_);
-  put("{}_raised raised = {{0u, 0u, 0u}};", prefix_);
+  put("{}_state state;\n  memset(&state, 0, sizeof state);", prefix_);
 }
 
 // Values whose views are passed to functions, or whose shapes the caller is told.
@@ -244,12 +178,23 @@ void RunText::take_input_dims() {
   if (!viewed_values().empty()) put("(void)rc;");
 }
 
+void RunText::open(std::string_view head) {
+  put("{}", head);
+  ++depth_;
+}
+
+void RunText::close() {
+  --depth_;
+  put("}}");
+}
+
 void RunText::step(const Step& s) {
   auto hook = [&](int done) { put("if (hook) hook(user, {0}u, {1}_n{0}, {2});", expr(s), prefix_, done); };
   hook(0);
   for (const Call& c : s.before) call(s, c);
   if (s.group.region >= 0) device_call(s);
-  for (const Call& c : s.after) call(s, c);
+  if (!s.fallback)
+    for (const Call& c : s.after) call(s, c);
   hook(1);
 }
 
@@ -263,32 +208,6 @@ void RunText::call(const Step& step, const Call& c) {
   if (c.reports) return put("if ((rc = {}({})) != 0) return rc;", c.function, args);
   put("if ((rc = {0}({1})) != 0) return {2}_fail(error, rc, 0, {3}u, {2}_n{3});", c.function, args, prefix_,
       expr(step));
-}
-
-void RunText::device_call(const Step& step) {
-  auto ports = [&](const std::vector<BufferId>& buffers) {
-    std::string text;
-    for (BufferId s : buffers) {
-      text += fmt::format("{}{{{}, {}u}}", text.empty() ? "" : ", ", address(s),
-                          program_.buffers[s.index()].bytes);
-    }
-    return text.empty() ? "{NULL, 0u}" : text;
-  };
-  put("{{");
-  put("  const mrvl_input in[] = {{{}}};", ports(step.device_inputs));
-  put("  const mrvl_output out[] = {{{}}};", ports(step.device_outputs));
-  put("  const int device_rc = device->device->run(device->device->context, device->models[{}], in, {}u, "
-      "out, "
-      "{}u);",
-      step.group.region, step.device_inputs.size(), step.device_outputs.size());
-  put("  if (device_rc != 0) return {}_fail_run(device, {}, device_rc, error);", prefix_, step.group.region);
-  const std::string flags = fmt::format("{}_take_flags(device, {}, &raised)", prefix_, step.group.region);
-  if (program_.options.on_overflow == OnOverflow::Error) {
-    put("  if ({0} != 0) return {1}_end(error, {1}_ERROR_OVERFLOW, &raised);", flags, prefix_);
-  } else {
-    put("  (void){};", flags);
-  }
-  put("}}");
 }
 
 // Bytes that hold data, a C expression: a caller's tensor may be shorter than its bound.

@@ -24,12 +24,16 @@ class RunText {
  private:
   template <class... Args>
   void put(fmt::format_string<Args...> format, Args&&... args) {
-    out_ += "  " + fmt::format(format, std::forward<Args>(args)...) + "\n";
+    out_.append(depth_ * 2, ' ');
+    out_ += fmt::format(format, std::forward<Args>(args)...) + "\n";
   }
   std::vector<std::string> span_rows(const backend::RegionCode& region) const;
   size_t expr(const Step& step) const { return program_.expr(step.group.nodes.front()).index(); }
+  static std::string dims_text(const Shape& shape);
   static std::string view_name(ir::ValueId value) { return fmt::format("v{}", value.index()); }
 
+  void open(std::string_view head);
+  void close();
   std::string address(BufferId id) const;
   std::string mutable_address(ir::ValueId value) const;
   void head(const std::string& symbol);
@@ -40,6 +44,9 @@ class RunText {
   void step(const Step& step);
   void call(const Step& step, const Call& call);
   void device_call(const Step& step);
+  void cpu_call(const Step& step);
+  void declare_cpu_views(const std::vector<ir::ValueId>& values, std::string_view kind,
+                         std::string_view qualifier);
   void copy_outputs();
   void tell_dims();
   std::string bytes_of(ir::ValueId value) const;
@@ -49,6 +56,7 @@ class RunText {
   const ArenaResult& arena_;
   const std::string& prefix_;
   std::string out_;
+  size_t depth_ = 1;  // of blocks
 };
 
 }  // namespace mrvlc::chost

@@ -13,8 +13,8 @@ FunctionText fail_function(const std::string& prefix) {
                   "char* node) {{\n"
                   "  if (error) {{\n    error->code = code;\n    error->device_code = device_code;\n"
                   "    error->expr_id = expr_id;\n    error->node = node;\n    error->device_flags = 0;\n"
-                  "    error->region = -1;\n    error->layer = -1;\n  "
-                  "}}\n  return code;\n}}\n",
+                  "    error->region = -1;\n    error->layer = -1;\n    error->retries = 0;\n    "
+                  "error->cpu_regions = 0;\n  }}\n  return code;\n}}\n",
                   prefix),
       {},
       {}};

@@ -10,6 +10,7 @@
 #include "accuracy/probe.h"
 #include "as_in_model.h"
 #include "compile_hooks.h"
+#include "host_parts.h"
 #include "mrvlc/driver/interrupt.h"
 #include "mrvlc/driver/last_compile.h"
 #include "mrvlc/driver/place.h"
@@ -80,8 +81,8 @@ class Compiler {
            phase("rules", [&] { return read_rules(); }) && phase("passes", [&] { return simplify(); }) &&
            phase("partition", [&] { return place(); }) &&
            (!options_.fail_on_fallback || check_fallback(m_, diagnostics_)) &&
-           phase("probe", [&] { return begin_probe(); }) && compile_regions() &&
-           phase("simulate", [&] { return time_regions(m_); }) &&
+           phase("probe", [&] { return begin_probe(); }) && phase("host", [&] { return cut_host_parts(); }) &&
+           compile_regions() && phase("simulate", [&] { return time_regions(m_); }) &&
            phase("probe", [&] { return finish_probe(); }) && goes_on() && check_accuracy() &&
            phase("host", [&] { return generate_host(); }) && phase("hash", [&] { return finish_hash(); }) &&
            phase("write", [&] { return write(); }) && write_timing();
@@ -278,6 +279,11 @@ class Compiler {
 
   bool check_accuracy() { return judge(m_.accuracy, options_, diagnostics_); }
 
+  Status cut_host_parts() {
+    MRVLC_ASSIGN(m_.host_parts, host_parts(m_, options_));
+    return {};
+  }
+
   bool compile_regions() {
     RegionCompiler regions(m_, options_, diagnostics_, dump_);
     for (const auto& region : m_.partition.regions) {
@@ -289,9 +295,11 @@ class Compiler {
 
   Status generate_host() {
     ir::number_expressions(m_.model.graph);
-    MRVLC_ASSIGN(m_.host, chost::generate(m_.model.graph, m_.partition, m_.regions,
-                                          {m_.name, m_.name, m_.machine().name, options_.arena_limit,
-                                           options_.text_bytes, options_.on_overflow, m_.libraries.linked}));
+    MRVLC_ASSIGN(m_.host,
+                 chost::generate(m_.model.graph, m_.partition, m_.regions,
+                                 {m_.name, m_.name, m_.machine().name, options_.arena_limit,
+                                  options_.text_bytes, options_.on_overflow, options_.on_device_error,
+                                  m_.libraries.linked, std::move(m_.host_parts)}));
     warn_unheeded_options(options_, m_, diagnostics_);
     return {};
   }

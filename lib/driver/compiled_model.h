@@ -32,6 +32,7 @@ struct CompiledModel {
   partition::HostModel host_model;
   std::vector<partition::Constraint> constraints;  // as they were asked for
   partition::Partition partition;
+  std::vector<ir::Graph> host_parts;  // of regions, for the host: host_parts.h
   std::vector<backend::RegionCode> regions;
   std::vector<std::unique_ptr<backend::Timing>> timings;  // by region
   chost::HostCode host;

@@ -227,6 +227,12 @@ void set_attr(const OpSchema& op, std::vector<Attr>& attrs, std::string_view att
   attrs[static_cast<size_t>(index)] = std::move(value);
 }
 
+uint32_t Graph::expr_id(NodeId id) const {
+  if (exprs.empty()) return first_expr + id.index();
+  while (id.index() >= exprs.size()) id = lineage(id).from.front();
+  return exprs[id.index()];
+}
+
 Graph Graph::new_body() const {
   Graph body;
   body.sources_ = sources_;

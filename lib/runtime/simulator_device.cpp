@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -10,9 +11,11 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "fault.h"
 #include "mrvl/device.h"
 #include "mrvlc/isa/identity.h"
 #include "mrvlc/plugin/plugin.h"
@@ -30,8 +33,12 @@ enum DeviceError : int {
   kRunFailed = 2,
   kOutOfMemory = 3,
   kBadTarget = 4,
-  kBadPorts = 5
+  kBadPorts = 5,
+  kTimeout = MRVL_DEVICE_TIMEOUT
 };
+// Without a limit of the caller's: as a driver of hardware has one.
+constexpr uint64_t kDefaultLimit = 1'000'000;  // microseconds
+
 static_assert(sizeof(mrvlc::isa::Identity) == MRVL_IDENTITY_BYTES);
 
 struct SimulatorDevice {
@@ -41,7 +48,7 @@ struct SimulatorDevice {
   mutable std::mutex mutex;                       // guards error; models are the caller's to serialise
   std::string error;
   unsigned jobs = 0;
-  uint32_t fail_at = MRVL_NO_INSTRUCTION;  // mrvl_simulator_fail_at
+  mrvlc::runtime::Faults faults;
 
   int fail(int code, std::string text) {
     std::lock_guard lock(mutex);
@@ -57,7 +64,9 @@ struct LoadedModel {
   uint64_t cycles = 0;
   uint32_t flags = 0;
   uint32_t failed_at = MRVL_NO_INSTRUCTION;
-  bool ran = false;  // the last run did not fail
+  uint64_t limit = 0;           // of a run, microseconds; 0: none was set
+  std::vector<size_t> written;  // bytes of each output in the last run
+  bool ran = false;             // it did not fail
   std::vector<std::pair<uint64_t, uint64_t>> times =
       {};  // of main, the same in every run; made when asked for
 };
@@ -95,13 +104,18 @@ int load(void* context, const void* binary, size_t bytes, void** model) {
   return guarded(device, [&]() -> int {
     *model = nullptr;
     const std::string_view file(static_cast<const char*>(binary), bytes);
+    if (device.faults.next_load().kind != MRVL_FAULT_NONE)
+      return device.fail(kRunFailed, "the load failed, as was asked for");
     if (device.plugin) return load_plugin_file(device, file, model);
     if (!device.machine) return kBadTarget;
     auto container = mrvlc::isa::read_container(file);
     if (!container.ok()) return device.fail(kBadBinary, container.error().message);
     auto simulator = mrvlc::sim::Simulator::create(std::move(container).value(), *device.machine);
     if (!simulator.ok()) return device.fail(kBadBinary, simulator.error().message);
-    *model = new LoadedModel{std::move(simulator).value(), {}, mrvlc::isa::stored_identity(file)};
+    auto loaded = std::make_unique<LoadedModel>();
+    loaded->simulator = std::move(simulator).value();
+    loaded->identity = mrvlc::isa::stored_identity(file);
+    *model = loaded.release();
     return kOk;
   });
 }
@@ -152,6 +166,26 @@ int run_plugin(SimulatorDevice& device, LoadedModel& model, const mrvl_input* in
   return code == 0 ? kOk : device.fail(kRunFailed, device.plugin->said(code));
 }
 
+// A driver that waits for what does not come, as long as it may.
+int time_out(SimulatorDevice& device, const LoadedModel& model, std::string_view what) {
+  const uint64_t limit = model.limit != 0 ? model.limit : kDefaultLimit;
+  std::this_thread::sleep_for(std::chrono::microseconds(limit));
+  return device.fail(kTimeout, fmt::format("{}: gave up after {} us", what, limit));
+}
+
+// All, or what comes before the byte where a fault cuts them off.
+void write_outputs(LoadedModel& model, const mrvl_fault& fault, const std::vector<std::string>& results,
+                   const mrvl_output* outputs) {
+  const bool cut = fault.kind == MRVL_FAULT_SHORT || fault.kind == MRVL_FAULT_UNTOLD;
+  uint64_t left = cut ? fault.bytes : UINT64_MAX;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const size_t bytes = static_cast<size_t>(std::min<uint64_t>(left, outputs[i].bytes));
+    std::memcpy(outputs[i].data, results[i].data(), bytes);
+    model.written.push_back(fault.kind == MRVL_FAULT_UNTOLD ? outputs[i].bytes : bytes);
+    left -= bytes;
+  }
+}
+
 int run(void* context, void* handle, const mrvl_input* inputs, size_t input_count, const mrvl_output* outputs,
         size_t output_count) {
   SimulatorDevice& device = device_of(context);
@@ -160,13 +194,17 @@ int run(void* context, void* handle, const mrvl_input* inputs, size_t input_coun
     model.flags = 0;
     model.failed_at = MRVL_NO_INSTRUCTION;
     model.ran = false;
+    model.written.clear();
     if (device.plugin) return run_plugin(device, model, inputs, input_count, outputs, output_count);
     const mrvlc::isa::Binary& binary = model.simulator->binary();
     if (const int rc = check_ports(device, binary, inputs, input_count, outputs, output_count); rc != kOk)
       return rc;
-    if (device.fail_at < binary.main.size()) {
-      model.failed_at = device.fail_at;
-      return device.fail(kRunFailed, fmt::format("instruction {} failed, as was asked for", device.fail_at));
+    const mrvl_fault fault = device.faults.next_run(binary.main.size());
+    if (fault.kind == MRVL_FAULT_ERROR || fault.kind == MRVL_FAULT_HANG) {
+      model.failed_at = fault.instruction;
+      if (fault.kind == MRVL_FAULT_HANG) return time_out(device, model, "hung, as was asked for");
+      return device.fail(kRunFailed,
+                         fmt::format("instruction {} failed, as was asked for", fault.instruction));
     }
     std::vector<std::span<const std::byte>> given;
     for (size_t i = 0; i < input_count; ++i)
@@ -182,9 +220,14 @@ int run(void* context, void* handle, const mrvl_input* inputs, size_t input_coun
       if (hazard.section == mrvlc::sim::Section::Main) model.failed_at = hazard.second;
       return device.fail(kRunFailed, "hazard: " + hazard.what);
     }
-    for (size_t i = 0; i < results.size(); ++i)
-      std::memcpy(outputs[i].data, results[i].data(), outputs[i].bytes);
     model.cycles = report->total_cycles();
+    const double microseconds = static_cast<double>(model.cycles) / (device.machine->clock_ghz * 1e3);
+    if (model.limit != 0 && microseconds > static_cast<double>(model.limit))
+      return device.fail(kTimeout, fmt::format("the run takes {:.1f} us, the time limit is {} us",
+                                               microseconds, model.limit));
+    write_outputs(model, fault, results, outputs);
+    if (fault.kind == MRVL_FAULT_INTERRUPT)
+      return time_out(device, model, "the interrupt was lost, as was asked for");
     model.flags = report->flags;
     model.ran = true;
     return kOk;
@@ -224,6 +267,19 @@ int ran(void* context, void* handle, uint32_t instruction, uint64_t* begin, uint
     *end = model.times[instruction].second;
     return kOk;
   });
+}
+
+int limit_time(void* context, void* handle, uint64_t microseconds) {
+  SimulatorDevice& device = device_of(context);
+  if (device.plugin && microseconds != 0)
+    return device.fail(kRunFailed, "how long a plug-in runs cannot be limited");
+  static_cast<LoadedModel*>(handle)->limit = microseconds;
+  return kOk;
+}
+
+size_t written(void*, void* handle, size_t output) {
+  const std::vector<size_t>& bytes = static_cast<LoadedModel*>(handle)->written;
+  return output < bytes.size() ? bytes[output] : 0;
 }
 
 // $MRVLC_JOBS, 0 when it is none.
@@ -269,10 +325,18 @@ __attribute__((visibility("default"))) mrvl_device* mrvl_simulator_open(const ch
                        identity,
                        flags,
                        failed_at,
-                       ran};
+                       ran,
+                       limit_time,
+                       written};
   device->jobs = jobs();
   const mrvlc::Status found = find_target(target != nullptr ? target : "cn10ka", *device);
   if (!found.ok()) device->error = found.error().message;
+  if (device->plugin) device->interface.written = nullptr;  // nothing counts there
+  if (const char* text = std::getenv("MRVL_SIMULATOR_FAULT")) {
+    const auto fault = mrvlc::runtime::parse_fault(text);
+    if (fault) device->faults.set(*fault);
+    if (!fault) device->error = fmt::format("MRVL_SIMULATOR_FAULT: '{}' is no fault", text);
+  }
   return &device.release()->interface;
 } catch (...) {
   return nullptr;
@@ -284,7 +348,13 @@ __attribute__((visibility("default"))) void mrvl_simulator_close(mrvl_device* de
 
 __attribute__((visibility("default"))) void mrvl_simulator_fail_at(mrvl_device* device,
                                                                    uint32_t instruction) {
-  if (device != nullptr) device_of(device->context).fail_at = instruction;
+  const mrvl_fault fault = {MRVL_FAULT_ERROR, instruction, 0, 0, 0};
+  mrvl_simulator_fault(device, &fault);
+}
+
+__attribute__((visibility("default"))) void mrvl_simulator_fault(mrvl_device* device,
+                                                                 const mrvl_fault* fault) {
+  if (device != nullptr && fault != nullptr) device_of(device->context).faults.set(*fault);
 }
 
 __attribute__((visibility("default"))) const char* mrvl_simulator_error(const mrvl_device* device) {

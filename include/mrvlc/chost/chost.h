@@ -6,9 +6,14 @@
 
 namespace mrvlc::chost {
 
-// What a stub does when a region raised flags (mrvl/device.h): NAME_run tells in its error structure, or
-// fails.
-enum class OnOverflow : uint8_t { Report, Error };
+// What NAME_run does when a region raised flags (mrvl/device.h): it tells in its error structure, fails, or
+// (Cpu) computes the region itself.
+enum class OnOverflow : uint8_t { Report, Error, Cpu };
+// What it does when the device fails in a region: `retries` more runs, then the host, or an error.
+struct OnDeviceError {
+  uint32_t retries = 0;
+  bool cpu = false;
+};
 
 // What the program takes of libraries beside their functions.
 struct Linked {
@@ -28,7 +33,11 @@ struct Options {
   int64_t arena_limit = INT64_MAX;  // bytes; a plan that needs more is an error (MRV0604)
   int64_t text_bytes = 256;         // of each text made at run time, on average over a tensor
   OnOverflow on_overflow = OnOverflow::Report;
+  OnDeviceError on_device_error = {};
   Linked linked = {};
+  // Of each region its nodes (ir::part_of), ready for the host, when one of the two above wants the CPU;
+  // else empty.
+  std::vector<ir::Graph> parts = {};
 };
 
 struct HostFunction {

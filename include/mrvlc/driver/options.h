@@ -51,6 +51,7 @@ struct CompileOptions {
   double accuracy_warning = 1e-2;  // the largest expected error that is no warning
   bool fail_on_accuracy = false;
   chost::OnOverflow on_overflow = chost::OnOverflow::Report;
+  chost::OnDeviceError on_device_error = {};
   int64_t arena_limit = INT64_MAX;  // bytes of the host's arena
   int64_t text_bytes = 256;         // chost::Options
   bool silicon_id = false;          // container architecture 128 instead of 256

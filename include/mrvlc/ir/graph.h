@@ -81,10 +81,13 @@ class Graph {
   std::string name;
   // Expression ids of this graph's nodes begin here: 0 for the model's graph, see number_expressions.
   uint32_t first_expr = 0;
+  // Of a part of another graph (part.h): those of its nodes there. Nodes behind these have that of the node
+  // they were made from.
+  std::vector<uint32_t> exprs;
 
   // An empty graph for the body of a control flow node of this graph: it shares the table of sources.
   Graph new_body() const;
-  uint32_t expr_id(NodeId id) const { return first_expr + static_cast<uint32_t>(id.index()); }
+  uint32_t expr_id(NodeId id) const;
   const Node& node(NodeId id) const { return nodes_[id.index()]; }
   const Value& value(ValueId id) const { return values_[id.index()]; }
   const Lineage& lineage(NodeId id) const { return lineage_[id.index()]; }

@@ -41,7 +41,7 @@ Status BodyNode::add_body(const ir::Graph& body) {
   const auto rounds = most_rounds();
   const bool allowed = std::exchange(module.texts_allowed, module.texts_allowed && rounds.has_value());
   const bool made = std::exchange(module.texts_made, false);
-  auto b = emit_body(module, body, f_.program().options);
+  auto b = emit_body(module, body, f_.program().options, fmt::format("b{}", body.first_expr));
   module.texts_allowed = allowed;
   const bool keeps = module.texts_made;
   module.texts_made = made || keeps;

@@ -7,12 +7,14 @@ static int K_check_device(const K_device* device, K_error* error) {
   return 0;
 }
 
-/* Whether the handle of a region is that of this stub's binary, as far as the device can tell. */
+/* Whether the handle of a region is that of this stub's binary, as far as the device can tell. The CPU needs
+ * none. */
 static int K_check_model(const K_device* device, size_t region, K_error* error) {
   const mrvl_device* const d = device->device;
   const K_region* const r = &K_regions[region];
   const unsigned char* identity;
-  if (!device->models[region]) return K_fail(error, K_ERROR_ARGUMENT, 0, r->expr_id, r->node);
+  if (!device->models[region])
+    return K_CPU_ON_ERROR ? 0 : K_fail(error, K_ERROR_ARGUMENT, 0, r->expr_id, r->node);
   if (!MRVL_DEVICE_HAS(d, identity) || !d->identity) return 0;
   identity = d->identity(d->context, device->models[region]);
   if (identity && memcmp(identity, r->identity, sizeof r->identity) == 0) return 0;
@@ -26,30 +28,44 @@ static int K_check_models(const K_device* device, K_error* error) {
   return rc;
 }
 
-/* Flags that regions raised, and the first region that did; what the conversion of the next region's inputs
- * raised. */
-typedef struct K_raised {
+/* Of one inference: flags that regions raised, and the first region that did; what the conversion of the next
+ * region's inputs raised; runs of the device that failed, and the first of them. */
+typedef struct K_state {
   uint32_t flags, converted;
   size_t region;
-} K_raised;
+  uint32_t failures, retries, cpu_regions;
+  K_error first;
+} K_state;
 
-/* Those of the last run of a region, and of its inputs. */
-static uint32_t K_take_flags(const K_device* device, size_t region, K_raised* raised) {
+/* Flags of the last run of a region, and of its inputs. */
+static uint32_t K_take_flags(const K_device* device, size_t region, K_state* state) {
   const mrvl_device* const d = device->device;
-  uint32_t flags = raised->converted;
-  raised->converted = 0;
+  uint32_t flags = state->converted;
+  state->converted = 0;
   if (MRVL_DEVICE_HAS(d, flags) && d->flags) flags |= d->flags(d->context, device->models[region]);
-  if (flags != 0 && raised->flags == 0) raised->region = region;
-  raised->flags |= flags;
   return flags;
 }
 
-/* The end of a run: `code` when flags were raised, with the region that raised them first. */
-static int K_end(K_error* error, int code, const K_raised* raised) {
-  const K_region* const r = &K_regions[raised->region];
-  if (raised->flags == 0) return K_fail(error, 0, 0, 0u, "");
-  code = K_fail(error, code, 0, r->expr_id, r->node);
-  if (error) error->device_flags = raised->flags;
+static void K_keep_flags(uint32_t flags, size_t region, K_state* state) {
+  if (flags != 0 && state->flags == 0) state->region = region;
+  state->flags |= flags;
+}
+
+/* The end of a run: `code` when flags were raised, with the region that raised them first; else with the
+ * first failure that the run got over. */
+static int K_end(K_error* error, int code, const K_state* state) {
+  const K_region* const r = &K_regions[state->region];
+  if (state->flags != 0) {
+    K_fail(error, code, 0, r->expr_id, r->node);
+  } else {
+    code = K_fail(error, 0, 0, 0u, "");
+    if (error && state->failures > 0) *error = state->first;
+  }
+  if (!error) return code;
+  error->code = code;
+  error->device_flags = state->flags;
+  error->retries = state->retries;
+  error->cpu_regions = state->cpu_regions;
   return code;
 }
 
@@ -61,7 +77,8 @@ static int K_fail_run(const K_device* device, size_t region, int device_code, K_
   uint32_t at = MRVL_NO_INSTRUCTION;
   if (!error) return code;
   error->region = (int32_t)region;
-  if (MRVL_DEVICE_HAS(d, failed_at) && d->failed_at) at = d->failed_at(d->context, device->models[region]);
+  if (device->models[region] && MRVL_DEVICE_HAS(d, failed_at) && d->failed_at)
+    at = d->failed_at(d->context, device->models[region]);
   for (uint32_t i = 0, begin = 0; i < r->span_count; begin = r->spans[i].end, ++i) {
     if (at < begin || at >= r->spans[i].end) continue;
     error->layer = (int32_t)r->spans[i].layer;
@@ -69,6 +86,71 @@ static int K_fail_run(const K_device* device, size_t region, int device_code, K_
     error->node = r->spans[i].node;
   }
   return code;
+}
+
+/* The last byte of an output is `mark` before the device runs: a value that real results have rarely. Where
+ * it still is behind it, the device has perhaps ended too early. */
+static void K_mark(const mrvl_output* out, size_t count, unsigned char mark) {
+  for (size_t i = 0; i < count; ++i)
+    if (out[i].bytes > 0) ((unsigned char*)out[i].data)[out[i].bytes - 1] = mark;
+}
+
+static int K_has_mark(const mrvl_output* out, size_t count, unsigned char mark) {
+  for (size_t i = 0; i < count; ++i)
+    if (out[i].bytes > 0 && ((const unsigned char*)out[i].data)[out[i].bytes - 1] == mark) return 1;
+  return 0;
+}
+
+/* One run of the device: 0, or its code. MRVL_DEVICE_SHORT when it ends well and has not written all: by its
+ * own count, or since bytes stay as they were, whatever they were. */
+static int K_attempt(const K_device* device, size_t region, const mrvl_input* in, size_t in_count,
+                     const mrvl_output* out, size_t out_count) {
+  const mrvl_device* const d = device->device;
+  void* const model = device->models[region];
+  unsigned char mark = 0xf5;
+  int rc = 0;
+  if (!model) return MRVL_DEVICE_ABSENT;
+  for (int times = 0; rc == 0 && times < 2; ++times, mark = (unsigned char)~mark) {
+    K_mark(out, out_count, mark);
+    rc = d->run(d->context, model, in, in_count, out, out_count);
+    if (rc == 0 && MRVL_DEVICE_HAS(d, written) && d->written) {
+      for (size_t i = 0; i < out_count; ++i)
+        if (d->written(d->context, model, i) < out[i].bytes) return MRVL_DEVICE_SHORT;
+    }
+    if (rc == 0 && !K_has_mark(out, out_count, mark)) return 0;
+  }
+  return rc != 0 ? rc : MRVL_DEVICE_SHORT;
+}
+
+/* Runs a region. 0: its outputs are there. K_ON_CPU: the CPU has to compute it. Else the code of the end. */
+static int K_run_region(const K_device* device, size_t region, const mrvl_input* in, size_t in_count,
+                        const mrvl_output* out, size_t out_count, K_state* state, K_error* error) {
+  int device_rc = 0;
+  uint32_t flags;
+  for (int left = K_RETRIES;; --left) {
+    device_rc = K_attempt(device, region, in, in_count, out, out_count);
+    if (device_rc == 0) break;
+    if (state->failures++ == 0) K_fail_run(device, region, device_rc, &state->first);
+    if (left == 0 || device_rc == MRVL_DEVICE_ABSENT) break;
+    ++state->retries;
+  }
+  if (device_rc != 0 && !K_CPU_ON_ERROR) {
+    K_fail_run(device, region, device_rc, error);
+    if (error) error->retries = state->retries;
+    return K_ERROR_DEVICE;
+  }
+  flags = device_rc == 0 ? K_take_flags(device, region, state) : 0u;
+  if (K_CPU_ON_OVERFLOW && flags != 0 && state->failures++ == 0) {
+    K_fail(&state->first, K_ERROR_OVERFLOW, 0, K_regions[region].expr_id, K_regions[region].node);
+    state->first.region = (int32_t)region;
+  }
+  if (device_rc != 0 || (K_CPU_ON_OVERFLOW && flags != 0)) {
+    state->converted = 0;
+    ++state->cpu_regions;
+    return K_ON_CPU;
+  }
+  K_keep_flags(flags, region, state);
+  return K_STOP_ON_OVERFLOW && flags != 0 ? K_end(error, K_ERROR_OVERFLOW, state) : 0;
 }
 
 /* When the instructions of a span ran: 0, and the layer's times are widened by it. */
@@ -136,6 +218,21 @@ int K_load(K_device* device, int region, const void* binary, size_t bytes, K_err
   if (device_rc != 0) {
     *model = NULL;
     return K_fail(error, K_ERROR_DEVICE, device_rc, r->expr_id, r->node);
+  }
+  return K_fail(error, 0, 0, 0u, "");
+}
+
+int K_limit_time(const K_device* device, uint64_t microseconds, K_error* error) {
+  int rc = K_check_device(device, error);
+  if (rc != 0) return rc;
+  const mrvl_device* const d = device->device;
+  for (size_t i = 0; i < K_REGION_COUNT; ++i) {
+    const K_region* const r = &K_regions[i];
+    if (!device->models[i]) continue;
+    if (!MRVL_DEVICE_HAS(d, limit_time) || !d->limit_time)
+      return K_fail(error, K_ERROR_DEVICE, 0, r->expr_id, r->node);
+    rc = d->limit_time(d->context, device->models[i], microseconds);
+    if (rc != 0) return K_fail(error, K_ERROR_DEVICE, rc, r->expr_id, r->node);
   }
   return K_fail(error, 0, 0, 0u, "");
 }

@@ -164,6 +164,10 @@ static int load_model(K_device* device, const char* folder, int i) {
   data = read_all(path, &bytes);
   if (!data) return fail(3, "cannot read", path);
   if (K_load(device, i, data, bytes, &error) == 0) return 0;
+  if (K_CPU_ON_ERROR && error.code == K_ERROR_DEVICE) {
+    fprintf(stderr, "warning: %s: %s; the CPU computes it\n", path, mrvl_simulator_error(device->device));
+    return 0;
+  }
   return fail(1, path,
               error.code == K_ERROR_BINARY    ? "it is not the binary this program was made with"
               : error.code == K_ERROR_VERSION ? "the simulator is of another version than this program"
@@ -254,9 +258,16 @@ static int report(int code, const K_error* error) {
   return 1;
 }
 
-/* Of the first run that raised flags. */
-static void warn_flags(const K_error* error) {
+/* Of the first run that did not go as it should. */
+static void warn(const K_error* error) {
   static int warned;
+  if (!warned && (error->retries > 0 || error->cpu_regions > 0)) {
+    warned = 1;
+    fprintf(stderr,
+            "warning: in the region of node '%s' (device code %d): %lu runs again, %lu regions on the CPU\n",
+            error->node, error->device_code, (unsigned long)error->retries,
+            (unsigned long)error->cpu_regions);
+  }
   if (warned || error->device_flags == 0) return;
   warned = 1;
   fprintf(stderr, "warning: %s in the region of node '%s' (flags %lu)\n",
@@ -310,7 +321,7 @@ static int run_all(const arguments* a, void* arena, const K_device* device) {
       out[i].data = (unsigned char*)all[i] + (size_t)r * output_ports[i].bytes;
     const int rc = run_once(in, out, arena, device, &error);
     if (rc != 0) return report(rc, &error);
-    warn_flags(&error);
+    warn(&error);
   }
   if (a->bench > 0) {
     const int rc = bench(a->bench, in, out, arena, device);

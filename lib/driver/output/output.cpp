@@ -35,6 +35,7 @@ Json options_json(const CompileOptions& o) {
   Json precisions = Json::array();
   for (const auto& [pattern, precision] : o.precisions)
     precisions.push_back({{"name", idmap::json_text(pattern)}, {"precision", to_text(precision)}});
+  constexpr const char* kOnOverflow[] = {"report", "error", "cpu"};
   constexpr const char* kProbes[] = {"within-budget", "always", "never", "within-budget"};
   Json out = {{"target", o.targets},
               {"tiles", o.tiles},
@@ -57,7 +58,8 @@ Json options_json(const CompileOptions& o) {
               {"input_range", std::move(ranges)},
               {"calibration", idmap::json_text(o.calibration.filename().string())},
               {"accuracy_warning", o.accuracy_warning},
-              {"on_overflow", o.on_overflow == chost::OnOverflow::Error ? "error" : "report"},
+              {"on_overflow", kOnOverflow[static_cast<size_t>(o.on_overflow)]},
+              {"on_device_error", {{"retries", o.on_device_error.retries}, {"cpu", o.on_device_error.cpu}}},
               {"emit", std::set<std::string>(o.emit.begin(), o.emit.end())}};
   if (!o.borders_after.empty()) out["border_after"] = json_texts(o.borders_after);
   if (!o.together.empty()) out["together"] = json_texts(o.together);

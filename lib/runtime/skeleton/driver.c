@@ -10,13 +10,15 @@
 
 #include "mrvl/device.h"
 
-enum { NOT_WRITTEN = 1, BAD_BINARY = 2, BAD_PORTS = 3, TIMED_OUT = 4, NO_MEMORY = 5 };
-enum { METADATA = 8192 };
+enum { NOT_WRITTEN = 1, BAD_BINARY = 2, BAD_PORTS = 3, NO_MEMORY = 4 };
+enum { METADATA = 8192, MOST_OUTPUTS = 32 };
 
 typedef struct {
   unsigned char identity[MRVL_IDENTITY_BYTES];
   size_t inputs, outputs;
+  uint64_t limit;            /* of a run, in microseconds; 0: a time of your choice */
   uint32_t flags, failed_at; /* of the last run */
+  size_t written[MOST_OUTPUTS];
   /* TODO: where the device has the model: addresses of code, weights, inputs and outputs. */
 } model;
 
@@ -51,13 +53,15 @@ static int run(void* context, void* handle, const mrvl_input* inputs, size_t inp
   (void)inputs;
   (void)outputs;
   m->flags = 0;
+  memset(m->written, 0, sizeof m->written);
   m->failed_at = MRVL_NO_INSTRUCTION;
   /* TODO: each port's bytes against the metadata's, too, before anything is read or written. */
   if (input_count != m->inputs || output_count != m->outputs) return BAD_PORTS;
   /* TODO: 1. copy inputs to where the device reads them (its buffers are aligned to 128 bytes), clean the
    * cache;
-   *       2. start the job, wait for its interrupt, but not for ever: TIMED_OUT, and the device is reset;
-   *       3. drop the cache, copy all outputs; flags and failed_at from the device's registers. */
+   *       2. start the job, wait for its interrupt, no longer than m->limit: else MRVL_DEVICE_TIMEOUT, and
+   * the device is reset;
+   *       3. drop the cache, copy all outputs; flags, failed_at and written from the device's registers. */
   return NOT_WRITTEN;
 }
 
@@ -76,6 +80,17 @@ static uint32_t failed_at(void* context, void* handle) {
   return ((model*)handle)->failed_at;
 }
 
+static int limit_time(void* context, void* handle, uint64_t microseconds) {
+  (void)context;
+  ((model*)handle)->limit = microseconds;
+  return 0;
+}
+
+static size_t written(void* context, void* handle, size_t output) {
+  (void)context;
+  return output < MOST_OUTPUTS ? ((model*)handle)->written[output] : 0;
+}
+
 mrvl_device* mrvl_driver_open(void);
 void mrvl_driver_close(mrvl_device* device);
 
@@ -90,6 +105,8 @@ mrvl_device* mrvl_driver_open(void) {
   device->identity = identity;
   device->flags = flags;
   device->failed_at = failed_at;
+  device->limit_time = limit_time;
+  device->written = written;
   /* TODO: device->context: the open device file. cycles and ran, where the hardware counts. */
   return device;
 }

@@ -29,6 +29,9 @@ SAID = {
     13: "flags has bits that mean nothing",
     14: "its version is another one",
     15: "load, unload or run is null",
+    16: "written is not all bytes of an output",
+    17: "no run ends within a time limit of an hour",
+    18: "run fails after the time limit was taken away",
 }
 
 

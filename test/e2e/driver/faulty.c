@@ -106,6 +106,27 @@ static uint32_t failed_at(void* context, void* model) {
 #endif
 }
 
+static size_t written(void* context, void* model, size_t output) {
+  handle* h = model;
+  (void)context;
+#if FAULT == 16
+  return simulator->written(simulator->context, h->model, output) / 2;
+#else
+  return simulator->written(simulator->context, h->model, output);
+#endif
+}
+
+static int limit_time(void* context, void* model, uint64_t microseconds) {
+  handle* h = model;
+  (void)context;
+#if FAULT == 17
+  if (microseconds > 1) microseconds = 1; /* whatever is asked for */
+#elif FAULT == 18
+  if (microseconds == 0) microseconds = 1;
+#endif
+  return simulator->limit_time(simulator->context, h->model, microseconds);
+}
+
 static const unsigned char* identity(void* context, void* model) {
   (void)context;
   return ((handle*)model)->identity;
@@ -124,6 +145,8 @@ mrvl_device* mrvl_driver_open(void) {
   table.flags = flags;
   table.failed_at = failed_at;
   table.identity = identity;
+  table.written = written;
+  table.limit_time = limit_time;
 #if FAULT == 14
   table.version = MRVL_DEVICE_VERSION - 1;
 #elif FAULT == 15

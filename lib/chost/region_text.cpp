@@ -1,0 +1,130 @@
+// The C of regions: the table of what each binary must be, and in NAME_run the device's call, or the host in
+// its place.
+#include <fmt/ranges.h>
+
+#include <span>
+
+#include "run_text.h"
+
+namespace mrvlc::chost {
+namespace {
+
+std::string bytes_text(std::span<const uint8_t> bytes) {
+  std::string text;
+  for (uint8_t b : bytes) text += fmt::format("{}{}", text.empty() ? "" : ", ", b);
+  return text;
+}
+
+}  // namespace
+
+// The rows of NAME_spans<region>: instructions of section main that one layer and one expression account for.
+std::vector<std::string> RunText::span_rows(const backend::RegionCode& region) const {
+  std::vector<std::string> rows;
+  const backend::CodeRange* last = nullptr;
+  for (const backend::CodeRange& range : region.instructions) {
+    if (range.section != backend::Section::Main) continue;
+    if (last != nullptr && last->layer == range.layer && last->expr == range.expr) rows.pop_back();
+    const size_t expr = program_.expr(range.expr).index();
+    rows.push_back(fmt::format("{{{}u, {}u, {}u, {}_n{}}}", range.end, range.layer, expr, prefix_, expr));
+    last = &range;
+  }
+  return rows;
+}
+
+void RunText::add_regions(CSource& out) const {
+  if (program_.regions.empty()) return;
+  auto total = [&](const std::vector<BufferId>& buffers) {
+    int64_t bytes = 0;
+    for (BufferId s : buffers) bytes += program_.buffers[s.index()].bytes;
+    return bytes;
+  };
+  std::vector<std::string> rows(program_.regions.size());
+  std::string spans;
+  for (const Step& s : program_.steps) {
+    if (s.group.region < 0) continue;
+    auto r = static_cast<size_t>(s.group.region);
+    const std::vector<std::string> of_region = span_rows(program_.regions[r]);
+    if (!of_region.empty())  // C has no empty arrays
+      spans += fmt::format("static const {0}_span {0}_spans{1}[] = {{\n    {2}}};\n", prefix_, r,
+                           fmt::join(of_region, ",\n    "));
+    const std::string spans_of_region = of_region.empty() ? "NULL" : fmt::format("{}_spans{}", prefix_, r);
+    // Of a binary that another compiler makes nobody knows how it counts its ports' bytes.
+    const bool known = !program_.regions[r].bytes.empty();
+    rows[r] =
+        fmt::format("    {{{{{}}}, {}u, {}u, {}u, {}u, {}u, {}_n{}, {}, {}u}},\n",
+                    bytes_text(program_.regions[r].identity), s.device_inputs.size(), s.device_outputs.size(),
+                    known ? total(s.device_inputs) : 0, known ? total(s.device_outputs) : 0, expr(s), prefix_,
+                    expr(s), spans_of_region, of_region.size());
+  }
+  out.add(fmt::format(
+      "\n/* Instructions of section main before `end` and behind the entry before: whose they are. */\n"
+      "typedef struct {0}_span {{\n  uint32_t end, layer, expr_id;\n  const char* node;\n}} {0}_span;\n{1}",
+      prefix_, spans));
+  out.add(fmt::format(
+      "\n/* What the binary of each region is: identity, ports, bytes of all inputs and of all outputs. */\n"
+      "typedef struct {0}_region {{\n  unsigned char identity[MRVL_IDENTITY_BYTES];\n"
+      "  uint32_t inputs, outputs, input_bytes, output_bytes, expr_id;\n  const char* node;\n  const "
+      "{0}_span* spans;\n"
+      "  uint32_t span_count;\n}} {0}_region;\n"
+      "static const {0}_region {0}_regions[{0}_REGION_COUNT] = {{\n{1}}};\n\n",
+      prefix_, fmt::join(rows, "")));
+  const Options& o = program_.options;
+  const int stop = o.on_overflow == OnOverflow::Error, overflow_cpu = o.on_overflow == OnOverflow::Cpu;
+  out.add(fmt::format(
+      "/* --on-device-error and --on-overflow. */\n"
+      "enum {{ {0}_RETRIES = {1}, {0}_CPU_ON_OVERFLOW = {2}, {0}_STOP_ON_OVERFLOW = {3}, {0}_ON_CPU = -1 "
+      "}};\n\n",
+      prefix_, o.on_device_error.retries, overflow_cpu, stop));
+  out.add(instantiate(Piece::device, prefix_, {}));
+}
+
+void RunText::device_call(const Step& step) {
+  auto ports = [&](const std::vector<BufferId>& buffers) {
+    std::string text;
+    for (BufferId s : buffers) {
+      text += fmt::format("{}{{{}, {}u}}", text.empty() ? "" : ", ", address(s),
+                          program_.buffers[s.index()].bytes);
+    }
+    return text.empty() ? "{NULL, 0u}" : text;
+  };
+  open("{");
+  put("const mrvl_input in[] = {{{}}};", ports(step.device_inputs));
+  put("const mrvl_output out[] = {{{}}};", ports(step.device_outputs));
+  put("const int region_rc = {}_run_region(device, {}, in, {}u, out, {}u, &state, error);", prefix_,
+      step.group.region, step.device_inputs.size(), step.device_outputs.size());
+  put("if (region_rc {} 0) return region_rc;", step.fallback ? ">" : "!=");
+  if (step.fallback) {
+    open(fmt::format("if (region_rc == {}_ON_CPU) {{", prefix_));
+    cpu_call(step);
+    close();
+    open("if (region_rc == 0) {");
+    for (const Call& c : step.after) call(step, c);
+    close();
+  }
+  close();
+}
+
+// The region on the host, from and to values as the host has them.
+void RunText::cpu_call(const Step& step) {
+  const Fallback& f = *step.fallback;
+  for (const Call& c : f.before) call(step, c);
+  declare_cpu_views(f.inputs, "in", "const ");
+  declare_cpu_views(f.outputs, "out", "");
+  put("const int cpu_rc = {}(cpu_in, cpu_out, {}, hook, user, error);", f.function,
+      f.arena.valid() ? "(unsigned char*)" + address(f.arena) : "NULL");
+  put("if (cpu_rc != 0) return cpu_rc;");
+  for (const Call& c : f.after) call(step, c);
+}
+
+void RunText::declare_cpu_views(const std::vector<ir::ValueId>& values, std::string_view kind,
+                                std::string_view qualifier) {
+  std::string list;
+  for (size_t i = 0; i < values.size(); ++i) {
+    put("{}{}_view {}{} = {{{}, {{{}}}}};", qualifier, prefix_, kind, i, mutable_address(values[i]),
+        dims_text(program_.graph.value(values[i]).type.shape));
+    list += fmt::format("{}&{}{}", i == 0 ? "" : ", ", kind, i);
+  }
+  put("{0}{1}_view* const cpu_{2}[] = {{{3}}};", qualifier, prefix_, kind, list.empty() ? "NULL" : list);
+}
+
+}  // namespace mrvlc::chost

@@ -1,0 +1,12 @@
+// Regions for the host, too.
+#pragma once
+#include "compiled_model.h"
+
+namespace mrvlc::driver {
+
+// The nodes of every region as a graph that the host computes, its fp16 widened: for --on-device-error cpu
+// and
+// --on-overflow cpu; nothing without these. Before the regions are compiled, which gives back their weights.
+Result<std::vector<ir::Graph>> host_parts(const CompiledModel& m, const CompileOptions& options);
+
+}  // namespace mrvlc::driver
