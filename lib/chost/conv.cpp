@@ -109,29 +109,59 @@ std::vector<float> pack_panels(const ConvPlan& plan, Weight weight) {
   return packed;
 }
 
-// First output column that reads at or behind input column 0, and the first that reads behind the last.
-std::pair<int64_t, int64_t> valid_columns(const ConvPlan& plan, const Tap& tap) {
-  int64_t s = plan.stride[1];
-  int64_t lo = tap.dx >= 0 ? 0 : ceil_div(-tap.dx, s);
-  int64_t hi = plan.in[1] > tap.dx ? ceil_div(plan.in[1] - tap.dx, s) : 0;
-  lo = std::min(lo, plan.out[1]);
-  return {lo, std::clamp(hi, lo, plan.out[1])};
+// What is gathered from, see K_conv_shape: all rows of a channel at once, or, where those of one row of taps
+// at a time are fewer or would not stay in the first-level cache, these.
+struct Strip {
+  int64_t left = 0, top = 0, pitch = 0, floats = 0;
+  bool shared = true;
+};
+
+Strip choose_strip(const ConvPlan& plan) {
+  constexpr int64_t kVector = 8, kFloats = 8192;
+  Strip s{plan.taps[0].dx, plan.taps[0].dy};
+  int64_t right = s.left, bottom = s.top, tap_rows = 1;
+  for (size_t t = 1; t < plan.taps.size(); ++t) {
+    const Tap& tap = plan.taps[t];
+    s.left = std::min(s.left, tap.dx);
+    right = std::max(right, tap.dx);
+    s.top = std::min(s.top, tap.dy);
+    bottom = std::max(bottom, tap.dy);
+    if (tap.dy != plan.taps[t - 1].dy) ++tap_rows;
+  }
+  s.pitch = plan.out[1] + (right - s.left) / plan.stride[1] + kVector;
+  int64_t columns = choose_blocking(plan).columns;
+  int64_t rows = std::min(plan.out[0], ceil_div(columns, std::max<int64_t>(plan.out[1], 1)) + 1);
+  int64_t line = plan.stride[1] * s.pitch, all = (rows - 1) * plan.stride[0] + bottom - s.top + 1;
+  s.shared = all <= rows * tap_rows && all * line <= kFloats;
+  s.floats = (s.shared ? all : rows) * line;
+  return s;
+}
+
+int64_t gather_bytes(const ConvPlan& plan) {
+  constexpr int64_t kVector = 8;  // the last row is written in whole vectors
+  return choose_blocking(plan).bytes() + 4 * (kVector + (plan.direct ? 0 : choose_strip(plan).floats));
 }
 
 // Declares the table of taps, and `p` of type K_conv_shape.
 void declare_shape(Function& f, const ConvPlan& plan) {
   std::string taps;
+  const Strip strip = choose_strip(plan);
+  int64_t bottom = strip.top;
+  for (const Tap& t : plan.taps) bottom = std::max(bottom, t.dy);
   for (const Tap& t : plan.taps) {
-    auto [lo, hi] = valid_columns(plan, t);
-    taps += fmt::format("{}{}, {}, {}, {}", taps.empty() ? "" : ", ", t.dy, t.dx, lo, hi);
+    int64_t row = strip.shared ? t.dy - strip.top : 0, column = t.dx - strip.left, s = plan.stride[1];
+    taps +=
+        fmt::format("{}{}, {}, {}", taps.empty() ? "" : ", ", t.dy - row,
+                    strip.shared ? bottom - strip.top : 0, (row * s + column % s) * strip.pitch + column / s);
   }
   Panels panels = choose_panels(plan.m);
   Blocking b = choose_blocking(plan);
   f.put("static const int {}[] = {{{}}};", f.prefixed("K_tap"), taps);
-  f.put("const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};",
+  f.put("const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};",
         f.prefixed("K_conv_shape"), plan.batch, plan.groups, plan.channels, plan.in[0], plan.in[1], plan.m,
         plan.out[0], plan.out[1], plan.stride[0], plan.stride[1], plan.taps.size(), panels.six, panels.four,
-        b.block_k, b.columns, f.prefixed("K_tap"), plan.direct ? 1 : 0);
+        b.block_k, b.columns, strip.left, strip.pitch, f.prefixed("K_tap"), strip.shared ? 1 : 0,
+        plan.direct ? 1 : 0);
 }
 
 std::vector<float> constant_floats(const Tensor* tensor) {
@@ -243,7 +273,7 @@ Status emit_conv(Function& f) {
   std::string weights = f.weights(pack_panels(plan, [&](int64_t g, int64_t r, int64_t c, int64_t t) {
     return data[static_cast<size_t>(((g * plan.m + r) * plan.channels + c) * taps + t)];
   }));
-  std::string scratch = f.scratch(choose_blocking(plan).bytes());
+  std::string scratch = f.scratch(gather_bytes(plan));
   const ir::Node& last = f.program().node(f.nodes().back());
   f.put("{}(&p, {}, {}, {}, {}, (float*){}, &e);", f.prefixed("K_conv"), f.read(f.head().inputs[0], "x0"),
         weights, bias_text(f, e), f.write(last.outputs[0], "y0"), scratch);
@@ -271,7 +301,7 @@ Status emit_conv_transpose(Function& f) {
   for (int64_t a = 0; a < std::min(w.stride[0], w.out[0]); ++a) {
     for (int64_t b = 0; b < std::min(w.stride[1], w.out[1]); ++b) {
       Phase phase{a, b, phase_plan(batch, p, w, a, b)};
-      columns_bytes = std::max(columns_bytes, choose_blocking(phase.plan).bytes());
+      columns_bytes = std::max(columns_bytes, gather_bytes(phase.plan));
       phase_bytes =
           std::max(phase_bytes, p.batch * p.out_channels * phase.plan.out[0] * phase.plan.out[1] * 4);
       list.push_back(std::move(phase));

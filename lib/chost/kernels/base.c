@@ -1,7 +1,8 @@
 //@ piece base
 #if defined(__GNUC__) && !defined(__clang__)
-/* ISO mode switches contraction off in GCC; products and sums may be fused here. */
-#pragma GCC optimize("fp-contract=fast")
+/* ISO mode switches contraction off in GCC; products and sums may be fused here. Nobody looks at exceptions
+ * or errno: choices between values become blends, and roots instructions. */
+#pragma GCC optimize("fp-contract=fast", "no-trapping-math", "no-math-errno")
 #endif
 /* Vectors of K_VW floats in registers; 0 (also with MRVL_NO_VECTORS defined): plain loops. K_LANES is the
  * width of every packed panel. */
@@ -89,4 +90,31 @@ static void K_tile(const float* t, ptrdiff_t rows, ptrdiff_t cols, float* y, ptr
   }
 #endif
   K_tile_edge(t, rows, cols, y, ldy, row_bias, col_bias, lo, hi, first);
+}
+
+//@ piece copy: base
+/* n floats in vectors, the last ones overlapping: calls of memcpy cost more than such short runs. */
+static void K_copy(float* to, const float* from, ptrdiff_t n) {
+  if (n >= 8) {
+    for (ptrdiff_t i = 0; i + 8 < n; i += 8) memcpy(to + i, from + i, 8 * sizeof(float));
+    memcpy(to + n - 8, from + n - 8, 8 * sizeof(float));
+  } else if (n >= 4) {
+    memcpy(to, from, 4 * sizeof(float));
+    memcpy(to + n - 4, from + n - 4, 4 * sizeof(float));
+  } else if (n > 0) {
+    to[0] = from[0];
+    to[n / 2] = from[n / 2];
+    to[n - 1] = from[n - 1];
+  }
+}
+
+/* Every step-th of n floats. */
+static void K_copy_step(float* to, const float* from, ptrdiff_t step, ptrdiff_t n) {
+  if (step == 1) {
+    K_copy(to, from, n);
+  } else if (step == 2) {
+    for (ptrdiff_t i = 0; i < n; ++i) to[i] = from[2 * i];
+  } else {
+    for (ptrdiff_t i = 0; i < n; ++i) to[i] = from[step * i];
+  }
 }

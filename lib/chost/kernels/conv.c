@@ -1,64 +1,75 @@
-//@ piece conv: epilogue tile micro6 micro4
+//@ piece conv: epilogue tile micro6 micro4 copy
 /* Convolution of one image by blocks of output pixels: columns of the input are gathered into b[k][ldb], then
- * every panel of output channels (six and four at a time) is multiplied with every 16 pixels. tap[4 * t +
- * (0..3)]: offset in rows, offset in columns, first and last + 1 output column that reads inside the image.
+ * every panel of output channels (six and four at a time) is multiplied with every 16 pixels. Columns come
+ * from a strip: the rows of one channel that the block reads, with their padding, and their columns sorted by
+ * phase modulo the stride, so that every tap reads consecutive elements: strip[row][phase][pitch]. It holds
+ * the rows of all taps (shared), or those of one row of taps. tap[3 * t + (0..2)]: offset in rows of the
+ * strip's first row, rows of the strip beyond those of the first tap, and the tap's offset in the strip.
  */
 typedef struct K_conv_shape {
   ptrdiff_t batch, groups, channels, h, w; /* channels: of one group */
   ptrdiff_t m, out_h, out_w;               /* m: output channels of one group */
   ptrdiff_t stride_h, stride_w, taps, panels6, panels4, block_k, ldb;
+  ptrdiff_t left, pitch; /* left: input column of the strip's first */
   const int* tap;
-  int direct; /* 1x1, stride 1, no padding: read the image in place */
+  int shared, direct; /* direct: 1x1, stride 1, no padding: read the image in place */
 } K_conv_shape;
 
-static void K_conv_zero(float* b, ptrdiff_t n) {
-  for (ptrdiff_t i = 0; i < n; ++i) b[i] = 0.0f;
-}
-
-/* One run of output columns [ox, ox + n) of a row, for one tap; src is the row of the input. */
-static void K_conv_run(const float* src, ptrdiff_t stride, const int* tap, ptrdiff_t ox, ptrdiff_t n,
-                       float* b) {
-  ptrdiff_t lo = tap[2] - ox, hi = tap[3] - ox;
-  lo = lo < 0 ? 0 : lo > n ? n : lo;
-  hi = hi < lo ? lo : hi > n ? n : hi;
-  K_conv_zero(b, lo);
-  if (hi > lo) {
-    const float* s = src + ((ox + lo) * stride + tap[1]);
-    float* to = b + lo;
-    const ptrdiff_t count = hi - lo;
-    if (stride == 1) {
-      for (ptrdiff_t i = 0; i < count; ++i) to[i] = s[i];
-    } else if (stride == 2) {
-      for (ptrdiff_t i = 0; i < count; ++i) to[i] = s[2 * i];
-    } else {
-      for (ptrdiff_t i = 0; i < count; ++i) to[i] = s[stride * i];
+/* Rows first, first + step, ... of a channel; outside the image the strip holds zeros already. */
+static void K_conv_strip(const K_conv_shape* p, const float* plane, ptrdiff_t first, ptrdiff_t step,
+                         ptrdiff_t rows, float* strip) {
+  const ptrdiff_t s = p->stride_w;
+  for (ptrdiff_t q = 0; q < s; ++q, strip += p->pitch) {
+    const ptrdiff_t before = -p->left - q, last = p->w + before;
+    const ptrdiff_t lo = before <= 0 ? 0 : s == 1 ? before : (before + s - 1) / s;
+    ptrdiff_t hi = last <= 0 ? 0 : s == 1 ? last : (last + s - 1) / s;
+    hi = hi < p->pitch ? hi : p->pitch;
+    for (ptrdiff_t r = 0, iy = first; hi > lo && r < rows; ++r, iy += step) {
+      if (iy < 0 || iy >= p->h) continue;
+      K_copy_step(strip + r * s * p->pitch + lo, plane + iy * p->w + (lo * s - before), s, hi - lo);
     }
   }
-  K_conv_zero(b + hi, n - hi);
+}
+
+/* One tap of n pixels from column ox of the strip's first row on. Runs are written in whole vectors: what is
+ * too much the next run or row replaces. */
+static void K_conv_tap(const float* from, ptrdiff_t step, ptrdiff_t out_w, ptrdiff_t ox, ptrdiff_t n,
+                       float* b) {
+  while (n > 0) {
+    const ptrdiff_t run = out_w - ox < n ? out_w - ox : n;
+    for (ptrdiff_t i = 0; i < run; i += 8) memcpy(b + i, from + ox + i, 8 * sizeof(float));
+    b += run;
+    n -= run;
+    from += step;
+    ox = 0;
+  }
 }
 
 static void K_conv_gather(const K_conv_shape* p, const float* x, ptrdiff_t k0, ptrdiff_t kn, ptrdiff_t p0,
                           ptrdiff_t n, float* b) {
-  const ptrdiff_t padded = (n + K_LANES - 1) / K_LANES * K_LANES;
-  ptrdiff_t c = k0 / p->taps, t = k0 % p->taps;
+  const ptrdiff_t tail = (n - 1) / K_LANES * K_LANES, line = p->stride_w * p->pitch;
+  const ptrdiff_t oy = p0 / p->out_w, ox = p0 % p->out_w, more = (p0 + n - 1) / p->out_w - oy;
+  const ptrdiff_t step = p->shared ? p->stride_h : 1, row_step = p->shared ? 1 : p->stride_h;
+  float* strip = b + p->block_k * p->ldb + 8;
+  const int* held = NULL;
+  ptrdiff_t t = k0 % p->taps;
+  const float* plane = x + k0 / p->taps * p->h * p->w;
   for (ptrdiff_t k = 0; k < kn; ++k, b += p->ldb) {
-    const float* plane = x + c * p->h * p->w;
-    const int* tap = p->tap + 4 * t;
-    ptrdiff_t oy = p0 / p->out_w, ox = p0 % p->out_w;
-    for (ptrdiff_t done = 0; done < n; ++oy, ox = 0) {
-      const ptrdiff_t left = n - done, run = p->out_w - ox < left ? p->out_w - ox : left;
-      const ptrdiff_t iy = oy * p->stride_h + tap[0];
-      if (iy < 0 || iy >= p->h) {
-        K_conv_zero(b + done, run);
-      } else {
-        K_conv_run(plane + iy * p->w, p->stride_w, tap, ox, run, b + done);
-      }
-      done += run;
+    const int* tap = p->tap + 3 * t;
+    memset(b + tail, 0, K_LANES * sizeof(float));
+    if (p->direct) {
+      K_copy(b, plane + p0, n);
+    } else {
+      const ptrdiff_t rows = more * step + tap[1] + 1;
+      const int other = !held || held[0] != tap[0];
+      if (other) memset(strip, 0, (size_t)(rows * line) * sizeof(float));
+      if (other || t == 0) K_conv_strip(p, plane, oy * p->stride_h + tap[0], row_step, rows, strip);
+      held = tap;
+      K_conv_tap(strip + tap[2], step * line, p->out_w, ox, n, b);
     }
-    K_conv_zero(b + n, padded - n);
     if (++t == p->taps) {
       t = 0;
-      ++c;
+      plane += p->h * p->w;
     }
   }
 }
