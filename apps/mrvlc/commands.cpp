@@ -6,6 +6,7 @@
 
 #include "compile_options.h"
 #include "mrvlc/driver/last_compile.h"
+#include "mrvlc/support/codes.h"
 #include "mrvlc/support/diag/general.h"
 
 namespace mrvlc::app {
@@ -166,16 +167,30 @@ void add_profile(CLI::App& app, Context& context) {
 
 namespace {
 
+struct ExplainArguments {
+  std::string out, node;
+  bool codes = false, markdown = false;
+};
+
+void explain(const ExplainArguments& a, Context& context) {
+  if (a.codes) return context.finish("mrvlc", a.markdown ? codes_markdown() : codes_list());
+  if (a.out.empty())
+    return context.fail("mrvlc explain",
+                        make_diag<DiagCode::MRV0004>("OUT, or a code such as MRV0131, is required"));
+  if (!as_code(a.out).empty() && a.node.empty())
+    return context.finish("mrvlc explain", driver::explain_code(a.out));
+  context.finish(a.out, driver::explain(a.out, a.node.empty() ? std::nullopt : std::optional(a.node)));
+}
+
 void add_explain(CLI::App& app, Context& context) {
-  auto out = std::make_shared<std::string>();
-  auto node = std::make_shared<std::string>();
-  CLI::App* cmd = app.add_subcommand("explain", "where each ONNX node runs, and why not elsewhere");
-  cmd->add_option("OUT", *out, "folder made by compile")->required()->type_name("");
-  cmd->add_option("--node", *node, "one node, by name, output or id: with every rule tried");
-  cmd->callback([out, node, &context] {
-    context.finish(*out,
-                   driver::explain(*out, node->empty() ? std::nullopt : std::optional<std::string>(*node)));
-  });
+  auto a = std::make_shared<ExplainArguments>();
+  CLI::App* cmd = app.add_subcommand(
+      "explain", "where each ONNX node runs, and why not elsewhere; or what a code as MRV0131 means");
+  cmd->add_option("OUT", a->out, "folder made by compile, or the code of a message")->type_name("");
+  cmd->add_option("--node", a->node, "one node, by name, output or id: with every rule tried");
+  CLI::Option* codes = cmd->add_flag("--codes", a->codes, "list every code of a message");
+  cmd->add_flag("--markdown", a->markdown, "of --codes: all pages, as docs/codes.md has them")->needs(codes);
+  cmd->callback([a, &context] { explain(*a, context); });
 }
 
 void add_map(CLI::App& app, Context& context) {

@@ -85,6 +85,8 @@ struct ProfileOptions {
 Result<std::string> profile(const ProfileOptions& options);
 
 Result<std::string> explain(const std::filesystem::path& out, const std::optional<std::string>& node);
+// The page of a diagnostic's code, "MRV0131" or "mrv131".
+Result<std::string> explain_code(const std::string& code);
 
 struct MapQuery {
   std::optional<std::string> node, instruction, line;  // NAME, REGION:N or REGION:SECTION:N, FILE:N

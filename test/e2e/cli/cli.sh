@@ -262,6 +262,12 @@ queries() {
   expect 0 "rule conv: accepted" explain out --node conv1
   expect 2 "no ONNX node is called 'nope'" explain out --node nope
   expect 3 "cannot open 'nope/manifest.json'" explain nope
+  expect 0 "give the shape" explain MRV0131
+  expect 0 "MRV0604 (error, exit code 4)" explain mrv604
+  expect 0 "MRV0911  note" explain --codes
+  expect 2 "there is no code 'MRV9999'" explain MRV9999
+  expect 2 "OUT, or a code such as MRV0131, is required" explain
+  expect 2 "--codes" explain --markdown
   expect 0 "region 0:" profile out --trace trace.json
   json trace.json
   check "the trace holds events" grep -q '"ph":"X"' trace.json
