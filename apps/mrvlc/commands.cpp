@@ -63,11 +63,13 @@ void add_output_options(CLI::App& cmd, CompileArguments& a) {
       ->check(not_empty());
   cmd.add_flag("--fail-on-fallback", a.fail_on_fallback, "exit with code 5 when anything runs on the CPU");
   add_accuracy_options(cmd, a);
+  add_gate_options(cmd, a.gates);
   cmd.add_option("--arena-limit", a.arena_limit, "exit with code 4 when the host's arena needs more bytes")
-      ->type_name("BYTES")
-      ->check(CLI::Range(int64_t{0}, INT64_MAX).description(""));
+      ->type_name("SIZE")
+      ->transform(size_check());
   cmd.add_option("--text-bytes", a.text_bytes, "room for each text made at run time, on average (256)")
-      ->type_name("BYTES")
+      ->type_name("SIZE")
+      ->transform(size_check())
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 30).description(""));
   cmd.add_option("--emit", a.emit, "further files: ir, disasm, nodes-json (repeatable)")
       ->check(CLI::IsMember({"ir", "disasm", "nodes-json"}))

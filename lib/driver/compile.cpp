@@ -21,6 +21,7 @@
 #include "mrvlc/support/diag/accuracy.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/hash.h"
+#include "output/gates.h"
 #include "output/output_folder.h"
 #include "placement/constrained.h"
 #include "placement_log.h"
@@ -300,11 +301,20 @@ class Compiler {
     return write_output(
         m_, options_,
         [&](const OutputDir& out) -> Status {
+          MRVLC_TRY(check_gates());
           for (const auto& file : m_.model.files) MRVLC_TRY(file.bytes->unchanged());
           MRVLC_TRY(timing_.open(out));
           return write_depfile(options_, m_.read);
         },
         report_);
+  }
+
+  // All that fail are told of; the last one ends the compile.
+  Status check_gates() {
+    std::vector<Diag> failed = failed_gates(report_);
+    if (failed.empty()) return {};
+    for (size_t i = 0; i + 1 < failed.size(); ++i) diagnostics_.add(std::move(failed[i]));
+    return std::move(failed.back());
   }
 
   bool write_timing() {

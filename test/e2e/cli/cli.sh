@@ -168,6 +168,47 @@ side_files() {
   rm -r side hard soft
 }
 
+# number FIELD...: of limits/report.json
+number() { python3 -c 'import functools, json, sys
+print(functools.reduce(lambda j, key: j[int(key) if key.isdigit() else key], sys.argv[1:], json.load(open("limits/report.json"))))' "$@"; }
+
+# Each gate at its value, and one beyond.
+limits() {
+  local all="" cycles arena weights error share
+  expect 0 "" compile "$digits" -o limits
+  cycles=$(number regions 0 cycles) arena=$(number host arena_bytes) error=$(number accuracy expected_error)
+  weights=$(($(number regions 0 weights_bytes) + $(number host weights_bytes)))
+  for gate in "max-cycles $cycles" "max-arena $arena" "max-weights $weights"; do
+    # shellcheck disable=SC2086
+    set -- $gate
+    expect 0 "" compile "$digits" -o limits --$1 $2
+    expect 5 "error MRV0013: --$1 $(($2 - 1)): $2 " compile "$digits" -o limit --$1 $(($2 - 1))
+    all="$all --$1 $(($2 - 1))"
+  done
+  # shellcheck disable=SC2086
+  expect 5 "error MRV0013: --max-weights" compile "$digits" -o limit $all
+  checks=$((checks + 1))
+  [ "$(grep -c MRV0013 stderr)" = 3 ] || problem "not every gate that fails is told of"
+  expect 0 "" compile "$digits" -o limits --min-mac-share 100%
+  expect 0 "" compile "$digits" -o limits --cpu conv1 --min-mac-share 10%
+  share=$(number gates 0 value)
+  expect 5 "error MRV0013: --min-mac-share 1: ${share:0:6}" compile "$digits" -o limit --cpu conv1 --min-mac-share 1
+  expect 2 "did you mean '90%'?" compile "$digits" -o limit --min-mac-share 90
+  expect 5 "error MRV0013: --max-error 0: $error is the expected error; --accuracy" compile "$digits" -o limit --max-error 0
+  expect 0 "" compile "$digits" -o limits --max-error 0.1
+  expect 2 "--no-probe leaves out" compile "$digits" -o limit --max-error 0.1 --no-probe
+  expect 0 "--max-cycles has no effect" compile "$digits" -o limits --target host --max-cycles 0
+  expect 0 "" compile "$digits" -o limits --max-arena 1MiB --max-weights 1.5G --arena-limit 64k
+  expect 0 "" compile "$digits" -o limits --max-arena 1048576B
+  checks=$((checks + 1))
+  [ "$(number gates 0 limit)" = 1048576 ] || problem "1048576B is another number"
+  expect 4 "its limit of 1024;" compile "$digits" -o limit --target host --arena-limit 1K
+  expect 4 "its limit of 1000;" compile "$digits" -o limit --target host --arena-limit 1KB
+  for size in 64X -1 1..2 K 1KiBB ''; do expect 2 "is no size" compile "$digits" -o limit --max-arena "$size"; done
+  absent limit
+  rm -r limits
+}
+
 gates() {
   expect 5 "node 'pool' (MaxPool): error MRV0009: --fail-on-fallback" compile "$digits" -o gate --fail-on-fallback --cpu pool
   expect 5 "node 'conv1' (Conv): error MRV0009" compile "$digits" -o gate --fail-on-fallback --target host
@@ -183,6 +224,7 @@ gates() {
   expect 2 "--effort" compile "$digits" -o gate3 --effort 3
   absent gate3
   expect 2 "" compile "$digits" -o gate3 --arena-limit -1
+  limits
   expect 0 "ok" verify "$digits"
   expect 0 "ok" verify "$digits" --target host
   expect 5 "error MRV0009" verify "$digits" --tolerance 0
