@@ -141,7 +141,9 @@ Result<std::string> explanation(const Json& placement, const std::optional<std::
                std::find(outputs.begin(), outputs.end(), wanted) != outputs.end();
     if (hit) text += node_details(n);
   }
-  if (text.empty()) return usage(fmt::format("no ONNX node is called '{}'", printable(*node)));
+  if (text.empty())
+    return usage(fmt::format("no ONNX node is called '{}'{}", printable(*node),
+                             idmap::suggest_node(placement.at("nodes"), wanted)));
   return text;
 }
 
