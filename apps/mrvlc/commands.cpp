@@ -1,6 +1,7 @@
 #include "commands.h"
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 
@@ -18,15 +19,21 @@ void Context::fail(const std::string& file, const Diag& diag) {
 
 void Context::finish(const std::string& file, const Result<std::string>& result) {
   if (!result.ok()) return fail(file, result.error());
-  std::fwrite(result->data(), 1, result->size(), stdout);
+  errno = 0;
+  if (std::fwrite(result->data(), 1, result->size(), stdout) == result->size()) errno = 0;
   check_stdout(file);
 }
 
 void Context::check_stdout(const std::string& file) {
-  // A full disk or a closed pipe must not look like success.
-  errno = 0;
+  // A full disk or a closed pipe must not look like success. Who closes a pipe has seen enough, `head` say:
+  // that ends other programs without a word, with the code of SIGPIPE.
+  constexpr int kClosedPipe = 128 + SIGPIPE;
   bool flushed = std::fflush(stdout) == 0;
   if (flushed && std::ferror(stdout) == 0) return;
+  if (errno == EPIPE) {
+    exit_code = kClosedPipe;
+    return;
+  }
   fail(file, make_diag<DiagCode::MRV0002>("stdout", errno == 0 ? "short write" : std::strerror(errno)));
 }
 
@@ -105,6 +112,7 @@ void add_compile(CLI::App& app, Context& context) {
         *options, diagnostics, [](const std::string& text) { std::fputs(text.c_str(), stdout); }, &summary);
     print_diagnostics(a->model, diagnostics, context.messages);
     context.exit_code = ok ? 0 : diagnostics.exit_code();
+    errno = 0;
     if ((!a->dump_ir.empty() || !a->dump_stages.empty()) && ok) context.check_stdout(a->model);
     if (context.exit_code == 0) print_progress(a->model, summary, context.messages);
   });

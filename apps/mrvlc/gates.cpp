@@ -77,6 +77,16 @@ void add_gate_options(CLI::App& cmd, driver::Gates& g) {
                  "exit with code 5 when the expected |a-b|/(1+|b|) of an output is more, or is not known")
       ->type_name("E")
       ->check(tolerance_check());
+  CLI::Option* baseline =
+      cmd.add_option("--baseline", g.baseline,
+                     "OUT of an earlier compile: exit with code 5 when a number is worse by more than "
+                     "--tolerance (docs/reports.md)")
+          ->type_name("OUT")
+          ->check(not_empty());
+  cmd.add_option("--tolerance", g.tolerance, "of --baseline: the share by which numbers may be worse (0)")
+      ->type_name("SHARE")
+      ->transform(share_check())
+      ->needs(baseline);
 }
 
 }  // namespace mrvlc::app

@@ -10,6 +10,7 @@
 #include "accuracy/probe.h"
 #include "as_in_model.h"
 #include "compile_hooks.h"
+#include "diff/totals.h"
 #include "mrvlc/driver/interrupt.h"
 #include "mrvlc/driver/last_compile.h"
 #include "mrvlc/driver/place.h"
@@ -107,6 +108,9 @@ class Compiler {
     MRVLC_TRY(check_replaceable(options_.out));  // before the work, and again when it is done
     MRVLC_TRY(check_apart(options_, named_files(options_)));
     MRVLC_TRY(check_side_files(options_));
+    if (!options_.gates.baseline.empty()) {
+      MRVLC_ASSIGN(baseline_, read_report(options_.gates.baseline));
+    }
     if (options_.precision == "int8") {
       return make_diag<DiagCode::MRV0004>(
           "--precision int8 needs calibration data, which this version cannot take yet");
@@ -312,6 +316,10 @@ class Compiler {
   // All that fail are told of; the last one ends the compile.
   Status check_gates() {
     std::vector<Diag> failed = failed_gates(report_);
+    if (!baseline_.is_null())
+      for (Diag& d :
+           regressions(baseline_, report_, options_.gates.tolerance, options_.gates.baseline.string()))
+        failed.push_back(std::move(d));
     if (failed.empty()) return {};
     for (size_t i = 0; i + 1 < failed.size(); ++i) diagnostics_.add(std::move(failed[i]));
     return std::move(failed.back());
@@ -340,7 +348,7 @@ class Compiler {
   std::optional<Probe> probe_;
   TimingFile timing_;
   CompiledModel m_;
-  Json report_;
+  Json report_, baseline_;  // of --baseline, or null
 };
 
 // All that a compile made; nothing when it failed. What it refers to is not read any more: its summary, which

@@ -21,6 +21,9 @@ struct Gates {
   std::optional<int64_t> cycles, arena, weights;  // at most; cycles of all regions, bytes
   std::optional<double> mac_share;                // at least, 0 to 1
   std::optional<double> error;                    // at most, as CompileOptions::accuracy
+  // OUT of an earlier compile, and the share by which numbers may be worse (docs/reports.md).
+  std::filesystem::path baseline;
+  double tolerance = 0;
 };
 
 struct CompileOptions {

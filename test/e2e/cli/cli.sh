@@ -12,6 +12,16 @@ export TMPDIR=$work/tmp
 
 compile() { "$mrvlc" compile "$digits" -q "$@"; }
 
+# Who reads has seen enough.
+closed_pipe() {
+  python3 -c 'import os, subprocess, sys
+read, write = os.pipe()
+os.close(read)
+result = subprocess.run(sys.argv[1:], stdout=write, stderr=subprocess.PIPE)
+sys.exit(result.returncode != 141 or result.stderr != b"")' "$mrvlc" ops --json
+  check "mrvlc ops to a closed pipe" test $? = 0
+}
+
 command_line() {
   expect 2 "a command is required"
   expect 2 "there is no command 'frob'" frob
@@ -52,6 +62,12 @@ command_line() {
   absent o
   expect 0 "Usage: mrvlc compile [OPTIONS] MODEL" compile --help
   expect 0 "mrvlc " --version
+  expect 0 "Usage: mrvlc compile [OPTIONS] MODEL" help compile
+  expect 0 "Usage: mrvlc rules check [OPTIONS] FILE" help rules check
+  expect 0 "Exit codes: 0 done" help
+  expect 2 "there is no command 'chek'; did you mean 'check'?" help rules chek
+  expect 2 "'ops' has no commands" help ops json
+  closed_pipe
 }
 
 models() {
@@ -209,6 +225,36 @@ limits() {
   rm -r limits
 }
 
+# Two compiles, compared.
+differences() {
+  local worse
+  expect 0 "" compile "$digits" -o before
+  expect 0 "" compile "$digits" -o same
+  expect 0 "the same model, options and version" diff before same --tolerance 0
+  checks=$((checks + 1))
+  ! grep -qE "cycles by layer|placement$" stdout || problem "two equal compiles differ"
+  expect 0 "" compile "$digits" -o after --tiles 1 --cpu pool
+  expect 0 "option tiles: 8 -> 1" diff before after
+  expect 0 "pool (MaxPool): accelerator -> cpu: It is kept on the CPU because --cpu 'pool' names it" diff before after
+  expect 5 "error MRV0014: cycles was " diff before after --tolerance 2%
+  expect 0 "" diff after before --tolerance 0
+  expect 2 "is no share" diff before after --tolerance -1
+  expect 0 "" diff after before --json
+  cp stdout diff.json
+  check "the JSON of diff" python3 "$here/diff_json.py" diff.json after before
+  expect 3 "cannot open 'nope/manifest.json'" diff before nope
+  expect 3 "cannot open 'nope/manifest.json'" compile "$digits" -o new --baseline nope
+  expect 5 "error MRV0014: cycles was " compile "$digits" -o new --tiles 1 --cpu pool --baseline before --tolerance 2%
+  absent new
+  worse=$(cat before/manifest.json)
+  expect 5 "MRV0014" compile "$digits" -o before --tiles 1 --cpu pool --baseline before
+  checks=$((checks + 1))
+  [ "$worse" = "$(cat before/manifest.json)" ] || problem "a baseline was replaced by what is worse"
+  expect 0 "" compile "$digits" -o before --baseline before
+  expect 2 "--tolerance" compile "$digits" -o new --tolerance 2%
+  rm -r before same after
+}
+
 gates() {
   expect 5 "node 'pool' (MaxPool): error MRV0009: --fail-on-fallback" compile "$digits" -o gate --fail-on-fallback --cpu pool
   expect 5 "node 'conv1' (Conv): error MRV0009" compile "$digits" -o gate --fail-on-fallback --target host
@@ -225,6 +271,7 @@ gates() {
   absent gate3
   expect 2 "" compile "$digits" -o gate3 --arena-limit -1
   limits
+  differences
   expect 0 "ok" verify "$digits"
   expect 0 "ok" verify "$digits" --target host
   expect 5 "error MRV0009" verify "$digits" --tolerance 0
