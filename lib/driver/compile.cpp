@@ -308,9 +308,19 @@ class Compiler {
           MRVLC_TRY(check_gates());
           for (const auto& file : m_.model.files) MRVLC_TRY(file.bytes->unchanged());
           MRVLC_TRY(timing_.open(out));
-          return write_depfile(options_, m_.read);
+          return write_depfile(options_, prerequisites());
         },
         report_);
+  }
+
+  // What was read, and a baseline, which has no part in OUT; one that OUT replaces is no prerequisite of it.
+  std::vector<ReadFile> prerequisites() const {
+    std::vector<ReadFile> read = m_.read;
+    const auto& baseline = options_.gates.baseline;
+    std::error_code ec;
+    if (!baseline.empty() && !std::filesystem::equivalent(baseline, options_.out, ec))
+      read.push_back({ReadFile::Kind::Placement, baseline / "report.json", "report.json", {}});
+    return read;
   }
 
   // All that fail are told of; the last one ends the compile.

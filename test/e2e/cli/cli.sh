@@ -252,6 +252,11 @@ differences() {
   [ "$worse" = "$(cat before/manifest.json)" ] || problem "a baseline was replaced by what is worse"
   expect 0 "" compile "$digits" -o before --baseline before
   expect 2 "--tolerance" compile "$digits" -o new --tolerance 2%
+  expect 0 "" compile "$digits" -o new --baseline before -MD
+  check "a baseline is a prerequisite" grep -q before/report.json new.d
+  expect 0 "" compile "$digits" -o new --baseline new -MD
+  check "OUT is no prerequisite of itself" test "$(grep -c report.json new.d)" = 0
+  rm -r new new.d
   rm -r before same after
 }
 
