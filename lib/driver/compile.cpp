@@ -57,6 +57,15 @@ bool check_fallback(const CompiledModel& m, Diagnostics& diagnostics) {
   return found == 0;
 }
 
+// What was read, and a baseline, which has no part in OUT; one that OUT replaces is no prerequisite of it.
+std::vector<ReadFile> prerequisites(const CompileOptions& options, std::vector<ReadFile> read) {
+  const auto& baseline = options.gates.baseline;
+  std::error_code ec;
+  if (!baseline.empty() && !std::filesystem::equivalent(baseline, options.out, ec))
+    read.push_back({ReadFile::Kind::Placement, baseline / "report.json", "report.json", {}});
+  return read;
+}
+
 class Compiler {
  public:
   Compiler(const CompileOptions& options, Diagnostics& diagnostics, const DumpFn& dump,
@@ -308,19 +317,9 @@ class Compiler {
           MRVLC_TRY(check_gates());
           for (const auto& file : m_.model.files) MRVLC_TRY(file.bytes->unchanged());
           MRVLC_TRY(timing_.open(out));
-          return write_depfile(options_, prerequisites());
+          return write_depfile(options_, prerequisites(options_, m_.read));
         },
         report_);
-  }
-
-  // What was read, and a baseline, which has no part in OUT; one that OUT replaces is no prerequisite of it.
-  std::vector<ReadFile> prerequisites() const {
-    std::vector<ReadFile> read = m_.read;
-    const auto& baseline = options_.gates.baseline;
-    std::error_code ec;
-    if (!baseline.empty() && !std::filesystem::equivalent(baseline, options_.out, ec))
-      read.push_back({ReadFile::Kind::Placement, baseline / "report.json", "report.json", {}});
-    return read;
   }
 
   // All that fail are told of; the last one ends the compile.
