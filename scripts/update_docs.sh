@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the parts of docs/ that come from the program: docs/operators.md. With --check only compares (a test does that).
+# Writes the parts of docs/ that come from the program: docs/operators.md and docs/codes.md. With --check only compares (a test does that).
 #   scripts/update_docs.sh [--check] [MRVLC]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -42,9 +42,25 @@ ONNX leaves room, and implementations use it. What mrvlc computes, in the interp
   divides by the sum of the weights; taps outside count as the border pixel.
 TEXT
 }
-if [ "$check" = yes ]; then
-  diff -u docs/operators.md <(operators) || { echo "docs/operators.md is not current: run scripts/update_docs.sh"; exit 1; }
-else
-  text=$(operators)  # whole, or not at all
-  printf '%s\n' "$text" >docs/operators.md
-fi
+codes() {
+  cat <<'TEXT'
+# Codes
+
+Made by `scripts/update_docs.sh` from the sources (`lib/support/codes`). Every message of mrvlc has a code; codes keep their meaning and are never used
+again. `mrvlc explain MRV0131` prints one of these pages, `mrvlc explain --codes` lists them. A warning or a note changes no exit code. `...` stands
+for what a message names.
+TEXT
+  "$mrvlc" explain --codes --markdown
+}
+# renew PAGE FUNCTION
+renew() {
+  if [ "$check" = yes ]; then
+    diff -u "$1" <("$2") || { echo "$1 is not current: run scripts/update_docs.sh"; exit 1; }
+  else
+    local text
+    text=$("$2")  # whole, or not at all
+    printf '%s\n' "$text" >"$1"
+  fi
+}
+renew docs/operators.md operators
+renew docs/codes.md codes

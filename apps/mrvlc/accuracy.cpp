@@ -97,6 +97,9 @@ Status read_accuracy_options(const CompileArguments& a, driver::CompileOptions& 
   if (a.objective == "accuracy" && a.accuracy)
     return make_diag<DiagCode::MRV0004>(
         "--objective accuracy takes what --slowdown allows: without --accuracy");
+  if (a.no_probe && a.gates.error)
+    return make_diag<DiagCode::MRV0004>(
+        "--max-error is about what the probe measures, which --no-probe leaves out");
   if (a.no_probe && a.accuracy)
     return make_diag<DiagCode::MRV0004>("--accuracy is measured by the probe, which --no-probe leaves out");
   for (const std::string& text : a.input_ranges) {

@@ -1,11 +1,13 @@
 #include "commands.h"
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 
 #include "compile_options.h"
 #include "mrvlc/driver/last_compile.h"
+#include "mrvlc/support/codes.h"
 #include "mrvlc/support/diag/general.h"
 
 namespace mrvlc::app {
@@ -17,15 +19,21 @@ void Context::fail(const std::string& file, const Diag& diag) {
 
 void Context::finish(const std::string& file, const Result<std::string>& result) {
   if (!result.ok()) return fail(file, result.error());
-  std::fwrite(result->data(), 1, result->size(), stdout);
+  errno = 0;
+  if (std::fwrite(result->data(), 1, result->size(), stdout) == result->size()) errno = 0;
   check_stdout(file);
 }
 
 void Context::check_stdout(const std::string& file) {
-  // A full disk or a closed pipe must not look like success.
-  errno = 0;
+  // A full disk or a closed pipe must not look like success. Who closes a pipe has seen enough, `head` say:
+  // that ends other programs without a word, with the code of SIGPIPE.
+  constexpr int kClosedPipe = 128 + SIGPIPE;
   bool flushed = std::fflush(stdout) == 0;
   if (flushed && std::ferror(stdout) == 0) return;
+  if (errno == EPIPE) {
+    exit_code = kClosedPipe;
+    return;
+  }
   fail(file, make_diag<DiagCode::MRV0002>("stdout", errno == 0 ? "short write" : std::strerror(errno)));
 }
 
@@ -63,11 +71,13 @@ void add_output_options(CLI::App& cmd, CompileArguments& a) {
   cmd.add_flag("--fail-on-fallback", a.fail_on_fallback, "exit with code 5 when anything runs on the CPU");
   add_accuracy_options(cmd, a);
   add_fault_options(cmd, a);
+  add_gate_options(cmd, a.gates);
   cmd.add_option("--arena-limit", a.arena_limit, "exit with code 4 when the host's arena needs more bytes")
-      ->type_name("BYTES")
-      ->check(CLI::Range(int64_t{0}, INT64_MAX).description(""));
+      ->type_name("SIZE")
+      ->transform(size_check());
   cmd.add_option("--text-bytes", a.text_bytes, "room for each text made at run time, on average (256)")
-      ->type_name("BYTES")
+      ->type_name("SIZE")
+      ->transform(size_check())
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 30).description(""));
   cmd.add_option("--emit", a.emit, "further files: ir, disasm, nodes-json (repeatable)")
       ->check(CLI::IsMember({"ir", "disasm", "nodes-json"}))
@@ -103,6 +113,7 @@ void add_compile(CLI::App& app, Context& context) {
         *options, diagnostics, [](const std::string& text) { std::fputs(text.c_str(), stdout); }, &summary);
     print_diagnostics(a->model, diagnostics, context.messages);
     context.exit_code = ok ? 0 : diagnostics.exit_code();
+    errno = 0;
     if ((!a->dump_ir.empty() || !a->dump_stages.empty()) && ok) context.check_stdout(a->model);
     if (context.exit_code == 0) print_progress(a->model, summary, context.messages);
   });
@@ -167,16 +178,30 @@ void add_profile(CLI::App& app, Context& context) {
 
 namespace {
 
+struct ExplainArguments {
+  std::string out, node;
+  bool codes = false, markdown = false;
+};
+
+void explain(const ExplainArguments& a, Context& context) {
+  if (a.codes) return context.finish("mrvlc", a.markdown ? codes_markdown() : codes_list());
+  if (a.out.empty())
+    return context.fail("mrvlc explain",
+                        make_diag<DiagCode::MRV0004>("OUT, or a code such as MRV0131, is required"));
+  if (!as_code(a.out).empty() && a.node.empty())
+    return context.finish("mrvlc explain", driver::explain_code(a.out));
+  context.finish(a.out, driver::explain(a.out, a.node.empty() ? std::nullopt : std::optional(a.node)));
+}
+
 void add_explain(CLI::App& app, Context& context) {
-  auto out = std::make_shared<std::string>();
-  auto node = std::make_shared<std::string>();
-  CLI::App* cmd = app.add_subcommand("explain", "where each ONNX node runs, and why not elsewhere");
-  cmd->add_option("OUT", *out, "folder made by compile")->required()->type_name("");
-  cmd->add_option("--node", *node, "one node, by name, output or id: with every rule tried");
-  cmd->callback([out, node, &context] {
-    context.finish(*out,
-                   driver::explain(*out, node->empty() ? std::nullopt : std::optional<std::string>(*node)));
-  });
+  auto a = std::make_shared<ExplainArguments>();
+  CLI::App* cmd = app.add_subcommand(
+      "explain", "where each ONNX node runs, and why not elsewhere; or what a code as MRV0131 means");
+  cmd->add_option("OUT", a->out, "folder made by compile, or the code of a message")->type_name("");
+  cmd->add_option("--node", a->node, "one node, by name, output or id: with every rule tried");
+  CLI::Option* codes = cmd->add_flag("--codes", a->codes, "list every code of a message");
+  cmd->add_flag("--markdown", a->markdown, "of --codes: all pages, as docs/codes.md has them")->needs(codes);
+  cmd->callback([a, &context] { explain(*a, context); });
 }
 
 void add_map(CLI::App& app, Context& context) {

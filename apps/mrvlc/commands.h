@@ -26,6 +26,7 @@ void add_verify(CLI::App& app, Context& context);
 void add_calibrate(CLI::App& app, Context& context);
 void add_profile(CLI::App& app, Context& context);
 void add_queries(CLI::App& app, Context& context);  // explain, map, disasm, inspect, ops
+void add_diff(CLI::App& app, Context& context);
 void add_rules(CLI::App& app, Context& context);
 void add_targets(CLI::App& app, Context& context);
 

@@ -205,6 +205,7 @@ Result<driver::CompileOptions> checked(const CLI::App& cmd, const CompileArgumen
   o.max_regions = a.max_regions;
   o.placement = a.placement;
   o.fail_on_fallback = a.fail_on_fallback;
+  o.gates = a.gates;
   o.partition_by = a.partition == "cost" ? driver::CompileOptions::PartitionBy::Cost
                                          : driver::CompileOptions::PartitionBy::Greedy;
   o.host_model = a.host_model;

@@ -32,6 +32,7 @@ struct CompileArguments {
   double slowdown = 2;
   double accuracy_warning = 1e-2;
   std::string on_overflow = "report", on_device_error = "error";
+  driver::Gates gates;
   bool probe = false, no_probe = false, fail_on_accuracy = false;
 };
 
@@ -48,6 +49,11 @@ Status read_accuracy_options(const CompileArguments& a, driver::CompileOptions& 
 // What the program does about faults (fault_options.cpp); MRV0004.
 void add_fault_options(CLI::App& cmd, CompileArguments& a);
 Status read_fault_options(const CompileArguments& a, driver::CompileOptions& o);
+// Options of compile that are limits (gates.cpp).
+void add_gate_options(CLI::App& cmd, driver::Gates& g);
+// Bytes, also as 64K, 2MiB or 1.5MB; a share, as 0.9 or 90%. Both write the plain number into the text.
+CLI::Validator size_check();
+CLI::Validator share_check();
 // A number from 0 on: a NaN would let everything through, or nothing.
 CLI::Validator tolerance_check();
 Result<driver::CompileOptions> checked(const CLI::App& cmd, const CompileArguments& a,

@@ -85,10 +85,14 @@ int run(int argc, char** argv) {
   mrvlc::app::add_calibrate(app, context);
   mrvlc::app::add_profile(app, context);
   mrvlc::app::add_queries(app, context);
+  mrvlc::app::add_diff(app, context);
   mrvlc::app::add_rules(app, context);
   mrvlc::app::add_targets(app, context);
+  mrvlc::app::add_help(app, context);
+  mrvlc::app::add_completion(app, context);
   app.footer(
-      "'mrvlc COMMAND --help' lists the options of a command.\n"
+      "'mrvlc help COMMAND' lists the options of a command, 'mrvlc explain MRV0131' says what a code means.\n"
+      "Example: mrvlc compile model.onnx -o out && mrvlc run out --input x=x.npy --output-dir results\n"
       "Exit codes: 0 done, 1 model rejected, 2 usage, 3 input/output, 4 a limit exceeded, 5 a comparison or "
       "gate failed,\n"
       "70 internal error, 130 interrupted");

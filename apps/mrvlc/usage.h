@@ -8,4 +8,8 @@ namespace mrvlc::app {
 // MRV0004.
 void report(const CLI::App& app, const CLI::ParseError& error, Context& context);
 
+// The commands `help` and `completion`, behind all others.
+void add_help(CLI::App& app, Context& context);
+void add_completion(CLI::App& app, Context& context);
+
 }  // namespace mrvlc::app

@@ -10,6 +10,7 @@
 #include "accuracy/probe.h"
 #include "as_in_model.h"
 #include "compile_hooks.h"
+#include "diff/totals.h"
 #include "host_parts.h"
 #include "mrvlc/driver/interrupt.h"
 #include "mrvlc/driver/last_compile.h"
@@ -22,6 +23,7 @@
 #include "mrvlc/support/diag/accuracy.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/hash.h"
+#include "output/gates.h"
 #include "output/output_folder.h"
 #include "placement/constrained.h"
 #include "placement_log.h"
@@ -54,6 +56,15 @@ bool check_fallback(const CompiledModel& m, Diagnostics& diagnostics) {
         fmt::format("--fail-on-fallback: {} more nodes run on the CPU", found - kMaxGateErrors)));
   }
   return found == 0;
+}
+
+// What was read, and a baseline, which has no part in OUT; one that OUT replaces is no prerequisite of it.
+std::vector<ReadFile> prerequisites(const CompileOptions& options, std::vector<ReadFile> read) {
+  const auto& baseline = options.gates.baseline;
+  std::error_code ec;
+  if (!baseline.empty() && !std::filesystem::equivalent(baseline, options.out, ec))
+    read.push_back({ReadFile::Kind::Placement, baseline / "report.json", "report.json", {}});
+  return read;
 }
 
 class Compiler {
@@ -107,6 +118,9 @@ class Compiler {
     MRVLC_TRY(check_replaceable(options_.out));  // before the work, and again when it is done
     MRVLC_TRY(check_apart(options_, named_files(options_)));
     MRVLC_TRY(check_side_files(options_));
+    if (!options_.gates.baseline.empty()) {
+      MRVLC_ASSIGN(baseline_, read_report(options_.gates.baseline));
+    }
     if (options_.precision == "int8") {
       return make_diag<DiagCode::MRV0004>(
           "--precision int8 needs calibration data, which this version cannot take yet");
@@ -308,11 +322,24 @@ class Compiler {
     return write_output(
         m_, options_,
         [&](const OutputDir& out) -> Status {
+          MRVLC_TRY(check_gates());
           for (const auto& file : m_.model.files) MRVLC_TRY(file.bytes->unchanged());
           MRVLC_TRY(timing_.open(out));
-          return write_depfile(options_, m_.read);
+          return write_depfile(options_, prerequisites(options_, m_.read));
         },
         report_);
+  }
+
+  // All that fail are told of; the last one ends the compile.
+  Status check_gates() {
+    std::vector<Diag> failed = failed_gates(report_);
+    if (!baseline_.is_null())
+      for (Diag& d :
+           regressions(baseline_, report_, options_.gates.tolerance, options_.gates.baseline.string()))
+        failed.push_back(std::move(d));
+    if (failed.empty()) return {};
+    for (size_t i = 0; i + 1 < failed.size(); ++i) diagnostics_.add(std::move(failed[i]));
+    return std::move(failed.back());
   }
 
   bool write_timing() {
@@ -338,7 +365,7 @@ class Compiler {
   std::optional<Probe> probe_;
   TimingFile timing_;
   CompiledModel m_;
-  Json report_;
+  Json report_, baseline_;  // of --baseline, or null
 };
 
 // All that a compile made; nothing when it failed. What it refers to is not read any more: its summary, which

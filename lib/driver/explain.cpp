@@ -1,9 +1,11 @@
 // `mrvlc explain` and `mrvlc map`: readers of placement.json and idmap.json.
+#include <algorithm>
 #include <charconv>
 #include <set>
 
 #include "mrvlc/idmap/idmap.h"
 #include "mrvlc/idmap/select.h"
+#include "mrvlc/support/codes.h"
 #include "mrvlc/support/diag/general.h"
 #include "output/expected_text.h"
 #include "output/output_folder.h"
@@ -139,7 +141,9 @@ Result<std::string> explanation(const Json& placement, const std::optional<std::
                std::find(outputs.begin(), outputs.end(), wanted) != outputs.end();
     if (hit) text += node_details(n);
   }
-  if (text.empty()) return usage(fmt::format("no ONNX node is called '{}'", printable(*node)));
+  if (text.empty())
+    return usage(fmt::format("no ONNX node is called '{}'{}", printable(*node),
+                             idmap::suggest_node(placement.at("nodes"), wanted)));
   return text;
 }
 
@@ -154,6 +158,14 @@ Result<std::string> explain(const std::filesystem::path& out, const std::optiona
     MRVLC_ASSIGN(std::string text, explanation(placement, node));
     return text + expectation(report);
   });
+}
+
+Result<std::string> explain_code(const std::string& code) {
+  const std::string wanted = as_code(code);
+  const std::vector<CodePage> pages = code_pages();
+  const auto page = std::ranges::find(pages, wanted, [](const CodePage& p) { return p.code->name; });
+  if (page != pages.end()) return code_text(*page);
+  return usage(fmt::format("there is no code '{}'; 'mrvlc explain --codes' lists them", printable(wanted)));
 }
 
 Result<std::string> map(const std::filesystem::path& out, const MapQuery& query) {

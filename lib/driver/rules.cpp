@@ -124,7 +124,8 @@ Result<std::string> rules_show(const CompileOptions& options, const std::string&
   MRVLC_ASSIGN(const partition::SoundRules sound, sound_rules(options));
   const rules::Rule* rule = sound->set.find(name);
   if (rule == nullptr)
-    return make_diag<DiagCode::MRV0004>(fmt::format("there is no rule '{}'", printable(name)));
+    return make_diag<DiagCode::MRV0004>(
+        fmt::format("there is no rule '{}'; 'mrvlc rules list' shows all", printable(name)));
   return fmt::format("# {}\n{}\n", rules::location_text(*rule, rule->at), rule->text);
 }
 

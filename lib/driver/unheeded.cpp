@@ -176,8 +176,9 @@ void warn_unheeded_options(const CompileOptions& options, const CompiledModel& m
     const char* why = host ? "with --target host nothing runs on an accelerator"
                            : "nothing of the model runs on the accelerator";
     const char* remedy = host ? "name an accelerator with --target" : "'mrvlc explain OUT' tells why";
-    for (const char* option : {"--tiles", "--effort", "--wb-pin", "--silicon-id", "--dump-stage", "--probe",
-                               "--calibration", "--input-range", "--on-overflow", "--on-device-error"}) {
+    for (const char* option :
+         {"--tiles", "--effort", "--wb-pin", "--silicon-id", "--dump-stage", "--probe", "--calibration",
+          "--input-range", "--on-overflow", "--on-device-error", "--max-cycles", "--max-error"}) {
       if (given(options, option)) warn(diagnostics, option, why, remedy);
     }
     if (host && given(options, "--no-default-rules")) warn(diagnostics, "--no-default-rules", why, remedy);

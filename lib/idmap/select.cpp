@@ -11,6 +11,7 @@
 
 #include "lines.h"
 #include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/nearest.h"
 
 namespace mrvlc::idmap {
 namespace {
@@ -93,6 +94,7 @@ class Selection {
     });
   }
 
+  const Json& map() const { return map_; }
   Json part() && { return std::move(part_); }
 
  private:
@@ -108,7 +110,9 @@ Status select_node(Selection& s, const std::string& name) {
     if (hit) ids.insert(j.at("id").get<std::string>());
     return hit;
   });
-  if (ids.empty()) return not_found(fmt::format("no ONNX node is called '{}'", printable(wanted)));
+  if (ids.empty())
+    return not_found(fmt::format("no ONNX node is called '{}'{}", printable(wanted),
+                                 suggest_node(s.map().at("sources"), wanted)));
   s.take("expressions", [&](const Json& e) {
     const Json& of = e.at("sources");
     return std::any_of(of.begin(), of.end(),
@@ -182,6 +186,15 @@ Status select_into(Selection& s, const Query& q) {
 }
 
 }  // namespace
+
+std::string suggest_node(const Json& nodes, const std::string& name) {
+  std::vector<std::string_view> names;
+  for (const Json& n : nodes) {
+    names.push_back(n.at("name").get_ref<const std::string&>());
+    for (const Json& output : n.at("outputs")) names.push_back(output.get_ref<const std::string&>());
+  }
+  return did_you_mean(name, names);
+}
 
 Result<Json> select(const Json& map, const Query& query) {
   Selection s(map);

@@ -4,6 +4,7 @@
 
 #include "mrvlc/partition/answers.h"
 #include "mrvlc/support/diag/partition.h"
+#include "no_match.h"
 #include "placement.h"
 
 namespace mrvlc::partition {
@@ -24,7 +25,7 @@ Status for_each_match(const Placement& p, std::string_view option, const std::st
     apply(id);
   }
   if (any || names_source(p.graph, pattern)) return {};
-  return make_diag<DiagCode::MRV0401>(fmt::format("{} '{}'", option, printable(pattern)));
+  return matches_nothing(p.graph, fmt::format("{} '{}'", option, printable(pattern)), {pattern});
 }
 
 void ask(NodeConstraints& n, const Pins::Set& set, uint32_t group, const SharedText& text) {
@@ -47,7 +48,8 @@ Status read_pins(Placement& p, const Pins& pins) {
       any = true;
       ask(p.constraints[n.index()], set, group, text);
     }
-    if (!any && set.count == 0 && set.canonical) return make_diag<DiagCode::MRV0401>(set.constraint.given_as);
+    if (!any && set.count == 0 && set.canonical)
+      return matches_nothing(p.graph, set.constraint.given_as, set.constraint.nodes);
   }
   return {};
 }

@@ -1,6 +1,9 @@
 // The stages of partitioning in order: constraints, layers, regions, decisions.
 #include "mrvlc/partition/partition.h"
 
+#include <utility>
+#include <vector>
+
 #include "calls.h"
 #include "mrvlc/support/diag/partition.h"
 #include "placement.h"
@@ -46,6 +49,34 @@ void keep_rest(Placement& placement, const Options& options, Partition& out) {
   }
 }
 
+// Layers that the accelerator took and gave back, being among no product, are offered to the libraries behind
+// it, as what none of its rules takes; true when there is a new call.
+bool offer_given_back(Placement& placement, const Options& options) {
+  const size_t count = has_libraries(options) ? options.libraries->size() : 0, calls = placement.calls.size();
+  if (options.accelerator_at >= count) return false;
+  std::vector<NodeDecision> offered;
+  for (ir::NodeId n : placement.order) {
+    if (placement.decision(n).why != Why::NoProduct) continue;
+    offered.push_back(placement.decision(n));
+    placement.settled[n.index()] = false;
+  }
+  if (offered.empty()) return false;
+  for (size_t i = options.accelerator_at; i < count; ++i) place_calls(placement, (*options.libraries)[i]);
+  for (NodeDecision& d : offered) {
+    if (placement.settled[d.node.index()]) continue;
+    placement.settled[d.node.index()] = true;
+    d.trials = std::move(placement.decision(d.node).trials);
+    placement.decision(d.node) = std::move(d);
+  }
+  return placement.calls.size() > calls;
+}
+
+void form_again(Placement& placement, Partition& out, bool by_product) {
+  out.regions.clear(), out.steps.clear();
+  for (ir::NodeId n : placement.order) placement.decision(n).accelerator = false;
+  form_regions(placement, out, by_product);
+}
+
 void form_regions(Placement& placement, const Options& options, Partition& out) {
   if (options.decided != nullptr) {
     partition_as_decided(placement, *options.decided, out);
@@ -57,11 +88,8 @@ void form_regions(Placement& placement, const Options& options, Partition& out) 
   const bool by_product =
       options.decided == nullptr && options.costs == nullptr && placement.accelerator->needs_product();
   // All regions anew: layers that go to the CPU may separate those that are left, or let others join.
-  while (give_back_regions(placement, out)) {
-    out.regions.clear(), out.steps.clear();
-    for (ir::NodeId n : placement.order) placement.decision(n).accelerator = false;
-    form_regions(placement, out, by_product);
-  }
+  while (give_back_regions(placement, out) || (by_product && offer_given_back(placement, options)))
+    form_again(placement, out, by_product);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "mrvlc/partition/answers.h"
 #include "mrvlc/partition/constraints.h"
 #include "mrvlc/support/diag/partition.h"
+#include "no_match.h"
 
 namespace mrvlc::partition {
 namespace {
@@ -63,7 +64,7 @@ class Resolver {
     for (const std::string& selector : c.nodes) {
       const bool operators = !selector.starts_with("tensor:") && !selector.starts_with("id:");
       if (select(selector, set)) continue;
-      if (!operators) return make_diag<DiagCode::MRV0401>(named_in(c, selector));
+      if (!operators) return matches_nothing(g_, named_in(c, selector), {selector});
       set.canonical = true;
     }
     if (!c.from.empty() || !c.to.empty()) MRVLC_TRY(between(c, set));

@@ -9,6 +9,7 @@
 #include "folders.h"
 #include "mrvlc/support/diag/target.h"
 #include "mrvlc/support/file.h"
+#include "mrvlc/support/nearest.h"
 #include "mrvlc/target/find.h"
 #include "text.h"
 
@@ -99,7 +100,10 @@ class Reader {
                                           fmt::format("leads back to '{}'", printable(name)));
     std::vector<std::string> known;
     for (const Package& p : packages(search_)) known.push_back(printable(p.name));
-    return make_diag<DiagCode::MRV0352>(printable(name), fmt::format("{}", fmt::join(known, ", ")));
+    const std::string suggested =
+        did_you_mean(name, std::vector<std::string_view>(known.begin(), known.end()));
+    return make_diag<DiagCode::MRV0352>(printable(name),
+                                        fmt::format("{}{}", fmt::join(known, ", "), suggested));
   }
 
   const Folders& search_;

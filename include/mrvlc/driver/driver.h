@@ -85,6 +85,17 @@ struct ProfileOptions {
 Result<std::string> profile(const ProfileOptions& options);
 
 Result<std::string> explain(const std::filesystem::path& out, const std::optional<std::string>& node);
+// The page of a diagnostic's code, "MRV0131" or "mrv131".
+Result<std::string> explain_code(const std::string& code);
+
+struct DiffOptions {
+  std::filesystem::path a, b;  // folders made by compile, the earlier first
+  std::vector<std::filesystem::path> target_dirs;
+  bool json = false;
+  std::optional<double> tolerance;  // the share by which b may be worse
+};
+// What differs, by names of ONNX; MRV0014 for each number that is worse by more than the tolerance.
+Result<std::string> diff(const DiffOptions& options, Diagnostics& diagnostics);
 
 struct MapQuery {
   std::optional<std::string> node, instruction, line;  // NAME, REGION:N or REGION:SECTION:N, FILE:N

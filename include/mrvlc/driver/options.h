@@ -16,6 +16,16 @@
 
 namespace mrvlc::driver {
 
+// Limits on what a compile makes, each an option of its own; nothing is written when one is exceeded.
+struct Gates {
+  std::optional<int64_t> cycles, arena, weights;  // at most; cycles of all regions, bytes
+  std::optional<double> mac_share;                // at least, 0 to 1
+  std::optional<double> error;                    // at most, as CompileOptions::accuracy
+  // OUT of an earlier compile, and the share by which numbers may be worse (docs/reports.md).
+  std::filesystem::path baseline;
+  double tolerance = 0;
+};
+
 struct CompileOptions {
   std::filesystem::path model, out;
   std::string name;                                                      // empty: from the model's stem
@@ -37,6 +47,7 @@ struct CompileOptions {
   std::optional<uint32_t> max_region_layers, max_regions;
   std::filesystem::path placement;  // file of constraints, or a placement.json
   bool fail_on_fallback = false;
+  Gates gates;
   enum class PartitionBy : uint8_t { Greedy, Cost } partition_by = PartitionBy::Greedy;
   std::filesystem::path host_model;  // what the host takes for an operator; empty: the built-in numbers
   // Accuracy, docs/accuracy.md. The probe is a run of the compiled model against float32.

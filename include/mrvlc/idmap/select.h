@@ -35,6 +35,10 @@ Result<Json> select(const Json& map, const Query& query);
 // The same as readable lines.
 Result<std::string> text_of(const Json& map, const Query& query);
 
+// "; did you mean 'conv1'?" for a list of nodes with `name` and `outputs`, as idmap.json and placement.json
+// have them; or nothing.
+std::string suggest_node(const Json& nodes, const std::string& name);
+
 // Maps of several models as one: every entry says of which `model` it is. Names are distinct.
 Json merge(std::span<const std::pair<std::string, Json>> maps);
 

@@ -8,6 +8,7 @@
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/file_names.h"
+#include "output/gates.h"
 #include "output/output_folder.h"
 #include "output/partition_json.h"
 #include "output/report_page.h"
@@ -99,6 +100,7 @@ Status write_reports(OutputDir& dir, const CompiledModel& m, const CompileOption
   const PlacedNodes nodes(m, fates);
   report = report_json(m, options, nodes, regions);
   add_partition(report, m, options);
+  add_gates(report, m, options.gates);
   MRVLC_TRY(write_json(dir, "placement.json", [&](JsonWriter& out) { write_placement(out, m, nodes); }));
   MRVLC_TRY(dir.write("report.json", report.dump(1) + "\n"));
   MRVLC_TRY(dir.write("report.txt", report_text(report, nodes, regions)));

@@ -12,6 +12,16 @@ export TMPDIR=$work/tmp
 
 compile() { "$mrvlc" compile "$digits" -q "$@"; }
 
+# Who reads has seen enough.
+closed_pipe() {
+  python3 -c 'import os, subprocess, sys
+read, write = os.pipe()
+os.close(read)
+result = subprocess.run(sys.argv[1:], stdout=write, stderr=subprocess.PIPE)
+sys.exit(result.returncode != 141 or result.stderr != b"")' "$mrvlc" ops --json
+  check "mrvlc ops to a closed pipe" test $? = 0
+}
+
 command_line() {
   expect 2 "a command is required"
   expect 2 "there is no command 'frob'" frob
@@ -52,6 +62,12 @@ command_line() {
   absent o
   expect 0 "Usage: mrvlc compile [OPTIONS] MODEL" compile --help
   expect 0 "mrvlc " --version
+  expect 0 "Usage: mrvlc compile [OPTIONS] MODEL" help compile
+  expect 0 "Usage: mrvlc rules check [OPTIONS] FILE" help rules check
+  expect 0 "Exit codes: 0 done" help
+  expect 2 "there is no command 'chek'; did you mean 'check'?" help rules chek
+  expect 2 "'ops' has no commands" help ops json
+  closed_pipe
 }
 
 models() {
@@ -168,6 +184,82 @@ side_files() {
   rm -r side hard soft
 }
 
+# number FIELD...: of limits/report.json
+number() { python3 -c 'import functools, json, sys
+print(functools.reduce(lambda j, key: j[int(key) if key.isdigit() else key], sys.argv[1:], json.load(open("limits/report.json"))))' "$@"; }
+
+# Each gate at its value, and one beyond.
+limits() {
+  local all="" cycles arena weights error share
+  expect 0 "" compile "$digits" -o limits
+  cycles=$(number regions 0 cycles) arena=$(number host arena_bytes) error=$(number accuracy expected_error)
+  weights=$(($(number regions 0 weights_bytes) + $(number host weights_bytes)))
+  for gate in "max-cycles $cycles" "max-arena $arena" "max-weights $weights"; do
+    # shellcheck disable=SC2086
+    set -- $gate
+    expect 0 "" compile "$digits" -o limits --$1 $2
+    expect 5 "error MRV0013: --$1 $(($2 - 1)): $2 " compile "$digits" -o limit --$1 $(($2 - 1))
+    all="$all --$1 $(($2 - 1))"
+  done
+  # shellcheck disable=SC2086
+  expect 5 "error MRV0013: --max-weights" compile "$digits" -o limit $all
+  checks=$((checks + 1))
+  [ "$(grep -c MRV0013 stderr)" = 3 ] || problem "not every gate that fails is told of"
+  expect 0 "" compile "$digits" -o limits --min-mac-share 100%
+  expect 0 "" compile "$digits" -o limits --cpu conv1 --min-mac-share 10%
+  share=$(number gates 0 value)
+  expect 5 "error MRV0013: --min-mac-share 1: ${share:0:6}" compile "$digits" -o limit --cpu conv1 --min-mac-share 1
+  expect 2 "did you mean '90%'?" compile "$digits" -o limit --min-mac-share 90
+  expect 5 "error MRV0013: --max-error 0: $error is the expected error; --accuracy" compile "$digits" -o limit --max-error 0
+  expect 0 "" compile "$digits" -o limits --max-error 0.1
+  expect 2 "--no-probe leaves out" compile "$digits" -o limit --max-error 0.1 --no-probe
+  expect 0 "--max-cycles has no effect" compile "$digits" -o limits --target host --max-cycles 0
+  expect 0 "" compile "$digits" -o limits --max-arena 1MiB --max-weights 1.5G --arena-limit 64k
+  expect 0 "" compile "$digits" -o limits --max-arena 1048576B
+  checks=$((checks + 1))
+  [ "$(number gates 0 limit)" = 1048576 ] || problem "1048576B is another number"
+  expect 4 "its limit of 1024;" compile "$digits" -o limit --target host --arena-limit 1K
+  expect 4 "its limit of 1000;" compile "$digits" -o limit --target host --arena-limit 1KB
+  for size in 64X -1 1..2 K 1KiBB ''; do expect 2 "is no size" compile "$digits" -o limit --max-arena "$size"; done
+  absent limit
+  rm -r limits
+}
+
+# Two compiles, compared.
+differences() {
+  local worse
+  expect 0 "" compile "$digits" -o before
+  expect 0 "" compile "$digits" -o same
+  expect 0 "the same model, options and version" diff before same --tolerance 0
+  checks=$((checks + 1))
+  ! grep -qE "cycles by layer|placement$" stdout || problem "two equal compiles differ"
+  expect 0 "" compile "$digits" -o after --tiles 1 --cpu pool
+  expect 0 "option tiles: 8 -> 1" diff before after
+  expect 0 "pool (MaxPool): accelerator -> cpu: It is kept on the CPU because --cpu 'pool' names it" diff before after
+  expect 5 "error MRV0014: cycles was " diff before after --tolerance 2%
+  expect 0 "" diff after before --tolerance 0
+  expect 2 "is no share" diff before after --tolerance -1
+  expect 0 "" diff after before --json
+  cp stdout diff.json
+  check "the JSON of diff" python3 "$here/diff_json.py" diff.json after before
+  expect 3 "cannot open 'nope/manifest.json'" diff before nope
+  expect 3 "cannot open 'nope/manifest.json'" compile "$digits" -o new --baseline nope
+  expect 5 "error MRV0014: cycles was " compile "$digits" -o new --tiles 1 --cpu pool --baseline before --tolerance 2%
+  absent new
+  worse=$(cat before/manifest.json)
+  expect 5 "MRV0014" compile "$digits" -o before --tiles 1 --cpu pool --baseline before
+  checks=$((checks + 1))
+  [ "$worse" = "$(cat before/manifest.json)" ] || problem "a baseline was replaced by what is worse"
+  expect 0 "" compile "$digits" -o before --baseline before
+  expect 2 "--tolerance" compile "$digits" -o new --tolerance 2%
+  expect 0 "" compile "$digits" -o new --baseline before -MD
+  check "a baseline is a prerequisite" grep -q before/report.json new.d
+  expect 0 "" compile "$digits" -o new --baseline new -MD
+  check "OUT is no prerequisite of itself" test "$(grep -c report.json new.d)" = 0
+  rm -r new new.d
+  rm -r before same after
+}
+
 gates() {
   expect 5 "node 'pool' (MaxPool): error MRV0009: --fail-on-fallback" compile "$digits" -o gate --fail-on-fallback --cpu pool
   expect 5 "node 'conv1' (Conv): error MRV0009" compile "$digits" -o gate --fail-on-fallback --target host
@@ -183,6 +275,8 @@ gates() {
   expect 2 "--effort" compile "$digits" -o gate3 --effort 3
   absent gate3
   expect 2 "" compile "$digits" -o gate3 --arena-limit -1
+  limits
+  differences
   expect 0 "ok" verify "$digits"
   expect 0 "ok" verify "$digits" --target host
   expect 5 "error MRV0009" verify "$digits" --tolerance 0
@@ -262,6 +356,12 @@ queries() {
   expect 0 "rule conv: accepted" explain out --node conv1
   expect 2 "no ONNX node is called 'nope'" explain out --node nope
   expect 3 "cannot open 'nope/manifest.json'" explain nope
+  expect 0 "give the shape" explain MRV0131
+  expect 0 "MRV0604 (error, exit code 4)" explain mrv604
+  expect 0 "MRV0911  note" explain --codes
+  expect 2 "there is no code 'MRV9999'" explain MRV9999
+  expect 2 "OUT, or a code such as MRV0131, is required" explain
+  expect 2 "--codes" explain --markdown
   expect 0 "region 0:" profile out --trace trace.json
   json trace.json
   check "the trace holds events" grep -q '"ph":"X"' trace.json

@@ -15,7 +15,8 @@ fail() { echo "install: $*" >&2; exit 1; }
 if grep -rlIF -e "$build" -e "$work/first" "$prefix"; then fail "a file names where it was built or first installed"; fi
 for file in bin/mrvlc lib/libmrvl_simdev.so include/mrvl/device.h include/mrvl/string.h lib/cmake/mrvlc/mrvlcConfig.cmake \
             lib/pkgconfig/mrvlc.pc share/mrvlc/targets/cn10ka/target.json share/mrvlc/schemas/idmap.schema.json \
-            share/doc/mrvlc/README.md share/doc/mrvlc/docs/output.md; do
+            share/man/man1/mrvlc.1 share/bash-completion/completions/mrvlc \
+            share/zsh/site-functions/_mrvlc share/fish/vendor_completions.d/mrvlc.fish share/doc/mrvlc/README.md share/doc/mrvlc/docs/output.md; do
   [ -s "$prefix/$file" ] || fail "$file is not installed"
 done
 

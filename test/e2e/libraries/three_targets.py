@@ -22,7 +22,7 @@ from mapping import lost
 
 MRVLC, PACKAGES, WORK = (pathlib.Path(a).absolute() for a in sys.argv[1:4])
 ORDERS = ("nn,cn10ka,host", "cn10ka,nn,host")
-ATTEMPTS = 3  # networks for each that must be there; most use all three
+ATTEMPTS = 2  # networks for each that must be there; most use all three
 
 
 class Network:
@@ -84,11 +84,21 @@ class Network:
         self.add("CumSum", self.value, self.constant(np.array(1, np.int64)))
         self.add("Tanh", self.value)
 
-    def step(self):
+    def build(self):
+        # One of each at least: a product for the accelerator, and for the library what lies apart from every product.
+        kinds = [0, 1, 2, "product", "apart"] + list(self.rng.integers(0, 3, int(self.rng.integers(1, 8))))
+        for i in self.rng.permutation(len(kinds)):
+            self.step(kinds[i])
+
+    def step(self, kind):
         r = self.rng
         self.earlier.append((self.value, list(self.shape)))
-        kind = r.integers(0, 3)
-        if kind == 0:  # the library's, first or last
+        if kind == "product":
+            self.conv(self.shape[1])
+        elif kind == "apart":
+            for op in ("Sin", "Tanh", "Sin"):
+                self.pointwise(op)
+        elif kind == 0:  # the library's, first or last
             r.choice([lambda: self.conv(1), lambda: self.conv(1, 5), lambda: self.pool("MaxPool"), lambda: self.pointwise("Tanh"), self.sum])()
         elif kind == 1:  # the accelerator's alone
             r.choice([lambda: self.conv(self.shape[1]), lambda: self.conv(2), lambda: self.pool("AveragePool"), self.scale,
@@ -97,8 +107,6 @@ class Network:
             r.choice([lambda: self.pointwise("Sin"), lambda: self.pointwise("Atan"), self.gather, self.cumulate])()
 
     def finish(self):
-        if self.value == "x":
-            self.pointwise("Atan")
         if self.rng.random() < 0.3:
             self.add("Softmax", self.value, axis=-1)
         graph = helper.make_graph(self.nodes, "network", [helper.make_tensor_value_info("x", TensorProto.FLOAT, self.input_shape)],
@@ -113,8 +121,7 @@ def run(*command):
 def judge(seed):
     """A word for how it ended, and what to print of it."""
     network = Network(seed)
-    for _ in range(int(network.rng.integers(6, 13))):
-        network.step()
+    network.build()
     model, out = WORK / f"m{seed}.onnx", WORK / f"out{seed}"
     onnx.save(network.finish(), str(model))
     options = ["--no-probe", "--target", ORDERS[seed % 2], "--target-dir", PACKAGES]

@@ -116,6 +116,22 @@ TEST_CASE("a call is one step, where its last node stood") {
   CHECK(decision(g, p, "a").reason == "No rule takes operator Add.");
 }
 
+TEST_CASE("what an accelerator gives back goes to the libraries behind it, else to the host") {
+  // No product: the accelerator's rules take all three, and it gives them back.
+  const ir::Graph g =
+      image_graph(node("%r = Relu(%x)") + node("%a = Add(%r, %k)") + node("%t = Tanh(%a)") + " output %t\n");
+  const std::vector<partition::Library> two = {library("adds", rule("%z = Add(%x, %y)", "f(%x, %y, %z)")),
+                                               library("halves", rule("%r = Tanh(%x)", "g(%x, %r)"))};
+  const partition::Partition behind = placed(g, two, true, 0);
+  CHECK(behind.regions.empty());
+  REQUIRE(behind.calls.size() == 2);
+  CHECK(behind.calls[0].target == "adds");
+  CHECK(decision(g, behind, "r").why == partition::Why::NoProduct);
+  const partition::Partition between = placed(g, two, true, 1);
+  REQUIRE(between.calls.size() == 2);
+  CHECK(between.calls[1].target == "halves");
+}
+
 TEST_CASE("targets have their turn in the order in which they are named") {
   const std::string relu = rule("%r = Relu(%x)", "relu(%x, %r)"),
                     conv = rule("%c = Conv(%x, %w)", "f(%x, %w, %c)");

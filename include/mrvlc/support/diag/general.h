@@ -17,6 +17,8 @@ MRVLC_DIAG(0009, Error, Gate, "{}")
 MRVLC_DIAG(0010, Warning, Usage, "{} has no effect: {}; {}")
 MRVLC_DIAG(0011, Warning, Rejected, "shapes known at run time only keep all {} nodes on the CPU: the accelerator's programs are made for one shape; fix the shapes, e.g. --input-shape {}={}")
 MRVLC_DIAG(0012, Warning, Rejected, "{}: {}; {}")
+MRVLC_DIAG(0013, Error, Gate, "{}: {}; {}")
+MRVLC_DIAG(0014, Error, Gate, "{} was {} and is {}, worse by more than {}; 'mrvlc diff {} OUT' says what changed")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode

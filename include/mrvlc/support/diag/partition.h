@@ -5,7 +5,7 @@
 namespace mrvlc::DiagCode {
 
 // clang-format off
-MRVLC_DIAG(0401, Error, Usage, "{} matches no node, no operator type and no tensor of the model")
+MRVLC_DIAG(0401, Error, Usage, "{} matches no node, no operator type and no tensor of the model{}")
 MRVLC_DIAG(0402, Error, Rejected, "cannot run on the accelerator as {} asks: {}")
 MRVLC_DIAG(0403, Error, Usage, "{} and {} both name it")
 MRVLC_DIAG(0404, Error, Usage, "batch {}: the target takes 1 to {}")

@@ -1,0 +1,48 @@
+#include "command_table.h"
+
+namespace mrvlc::app {
+namespace {
+
+bool is_command(const CLI::App* app) {
+  return !app->get_name().empty();  // groups of options have no name
+}
+
+void add_options(const CLI::App& app, CommandEntry& entry) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_positional()) {
+      entry.operands.push_back(option->get_name(true));
+      continue;
+    }
+    OptionEntry o;
+    for (const std::string& name : option->get_snames()) o.names.push_back("-" + name);
+    for (const std::string& name : option->get_lnames()) o.names.push_back("--" + name);
+    if (option->get_items_expected_max() > 0)
+      o.argument = option->get_type_name().empty() ? "TEXT" : option->get_type_name();
+    o.text = option->get_description();
+    entry.options.push_back(std::move(o));
+  }
+  for (const CLI::App* group : app.get_subcommands([](const CLI::App* s) { return !is_command(s); }))
+    add_options(*group, entry);
+}
+
+void add_command(const CLI::App& app, const std::string& above, std::vector<CommandEntry>& table) {
+  CommandEntry entry;
+  entry.path = above.empty() ? app.get_name() : above + " " + app.get_name();
+  entry.text = app.get_description();
+  add_options(app, entry);
+  const auto commands = app.get_subcommands(is_command);
+  for (const CLI::App* sub : commands) entry.commands.push_back(sub->get_name());
+  const std::string path = entry.path;
+  table.push_back(std::move(entry));
+  for (const CLI::App* sub : commands) add_command(*sub, path, table);
+}
+
+}  // namespace
+
+std::vector<CommandEntry> command_table(const CLI::App& app) {
+  std::vector<CommandEntry> table;
+  add_command(app, "", table);
+  return table;
+}
+
+}  // namespace mrvlc::app

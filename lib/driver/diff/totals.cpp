@@ -1,0 +1,76 @@
+#include "diff/totals.h"
+
+#include "mrvlc/support/diag/general.h"
+#include "output/output_folder.h"
+
+namespace mrvlc::driver {
+namespace {
+
+int64_t sum_over(const Json& regions, const char* field) {
+  int64_t all = 0;
+  for (const Json& r : regions) all += r.at(field).get<int64_t>();
+  return all;
+}
+
+int64_t most_of(const Json& regions, const char* field) {
+  int64_t most = 0;
+  for (const Json& r : regions) most = std::max(most, r.at(field).get<int64_t>());
+  return most;
+}
+
+}  // namespace
+
+std::vector<Total> totals(const Json& report) {
+  const Json& regions = report.at("regions");
+  const Json& host = report.at("host");
+  const Json& placement = report.at("placement");
+  const int64_t cycles = sum_over(regions, "cycles");
+  const bool untold = cycles == 0 && !regions.empty();  // a target that tells none
+  return {
+      {"cycles", untold ? Json() : Json(cycles), Worse::More},
+      {"lower_bound_cycles", sum_over(regions, "lower_bound_cycles"), Worse::Neither},
+      {"ddr_bytes", sum_over(regions, "ddr_read_bytes") + sum_over(regions, "ddr_write_bytes"), Worse::More},
+      {"ocm_peak_bytes", most_of(regions, "ocm_peak_bytes"), Worse::Neither},
+      {"weights_bytes", sum_over(regions, "weights_bytes") + host.at("weights_bytes").get<int64_t>(),
+       Worse::More},
+      {"arena_bytes", host.at("arena_bytes"), Worse::More},
+      {"conversion_bytes", host.at("conversion_bytes"), Worse::Neither},
+      {"mac_share_accelerator", placement.at("mac_share_accelerator"), Worse::Less},
+      {"nodes_accelerator", placement.at("accelerator"), Worse::Neither},
+      {"nodes_cpu", placement.at("cpu"), Worse::Neither},
+      {"regions", regions.size(), Worse::Neither},
+      {"expected_error", report.at("accuracy").at("expected_error"), Worse::Neither},
+      {"seconds", report.at("partition").at("seconds"), Worse::Neither}};
+}
+
+bool is_worse(const Total& before, const Total& after, double tolerance) {
+  if (before.worse == Worse::Neither || !before.value.is_number() || !after.value.is_number()) return false;
+  const double a = before.value.get<double>(), b = after.value.get<double>();
+  return before.worse == Worse::More ? b > a * (1 + tolerance) : b < a * (1 - tolerance);
+}
+
+Result<Json> read_report(const std::filesystem::path& out) {
+  MRVLC_ASSIGN(OutputFolder folder, open_output(out));
+  MRVLC_ASSIGN(Json report, folder.json("report.json"));
+  // That it has all numbers is seen here, not when the work is done.
+  MRVLC_TRY(folder.reading([&]() -> Result<std::string> {
+    totals(report);
+    return std::string();
+  }));
+  return report;
+}
+
+std::vector<Diag> regressions(const Json& before, const Json& after, double tolerance,
+                              const std::string& baseline) {
+  std::vector<Diag> found;
+  const std::vector<Total> a = totals(before), b = totals(after);
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (!is_worse(a[i], b[i], tolerance)) continue;
+    found.push_back(make_diag<DiagCode::MRV0014>(a[i].name, a[i].value.dump(), b[i].value.dump(),
+                                                 fmt::format("{:.6g} %", 100 * tolerance),
+                                                 printable(baseline, 4096)));
+  }
+  return found;
+}
+
+}  // namespace mrvlc::driver

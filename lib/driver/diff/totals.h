@@ -1,0 +1,28 @@
+// The numbers by which two compiles are compared, from report.json.
+#pragma once
+#include <filesystem>
+#include <vector>
+
+#include "compiled_model.h"
+
+namespace mrvlc::driver {
+
+// More of it is worse, less of it is worse, or neither.
+enum class Worse : uint8_t { More, Less, Neither };
+
+struct Total {
+  const char* name;
+  Json value;  // null: not known
+  Worse worse;
+};
+
+std::vector<Total> totals(const Json& report);
+// A change from `before` to `after` that is worse by more than this share of `before`.
+bool is_worse(const Total& before, const Total& after, double tolerance);
+
+Result<Json> read_report(const std::filesystem::path& out);
+// MRV0014 for each number of `after` that is worse. `baseline` is what the messages call the other.
+std::vector<Diag> regressions(const Json& before, const Json& after, double tolerance,
+                              const std::string& baseline);
+
+}  // namespace mrvlc::driver

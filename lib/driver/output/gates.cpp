@@ -1,0 +1,94 @@
+#include "output/gates.h"
+
+#include "mrvlc/support/diag/general.h"
+
+namespace mrvlc::driver {
+namespace {
+
+int64_t sum_of(const Json& regions, const char* field) {
+  int64_t all = 0;
+  for (const Json& r : regions) all += r.at(field).get<int64_t>();
+  return all;
+}
+
+// A value that is not known is null, and fails: a gate that has nothing to judge by does not open.
+void add(Json& list, const char* option, const Json& limit, const Json& value, bool passed) {
+  list.push_back({{"option", option}, {"limit", limit}, {"value", value}, {"passed", passed}});
+}
+
+void add_most(Json& list, const char* option, std::optional<int64_t> limit, const Json& value) {
+  if (limit) add(list, option, *limit, value, !value.is_null() && value.get<int64_t>() <= *limit);
+}
+
+// Of a target that tells no cycles every region has 0.
+Json cycles_of(const Json& regions) {
+  const int64_t cycles = sum_of(regions, "cycles");
+  return cycles == 0 && !regions.empty() ? Json() : Json(cycles);
+}
+
+void add_error(Json& list, const Json& report, const Accuracy& accuracy, double limit) {
+  const bool exact = !accuracy.on_accelerator;
+  const bool passed = exact || (accuracy.known() && accuracy.expected_error() <= limit);
+  add(list, "--max-error", limit, exact ? Json(0) : report.at("accuracy").at("expected_error"), passed);
+}
+
+struct Words {
+  std::string_view option, found, cure;
+};
+
+constexpr Words kWords[] = {
+    {"--max-cycles", "cycles of all regions together",
+     "'mrvlc profile' of a compile without this option shows which layers take them; --effort 2 tries more "
+     "schedules"},
+    {"--max-arena", "bytes of the host's arena",
+     "a smaller batch or input, or more on the accelerator, needs less (report.txt of a compile without this "
+     "option)"},
+    {"--max-weights", "bytes of weights, of the host and of all regions",
+     "fp16 on the accelerator takes half of float32: 'mrvlc explain' of a compile without this option shows "
+     "what runs on the CPU"},
+    {"--min-mac-share", "of the multiply-accumulates run on the accelerator",
+     "'mrvlc explain' of a compile without this option says of every node why"},
+    {"--max-error", "is the expected error",
+     "--accuracy keeps layers more exactly until it is reached (docs/accuracy.md)"}};
+
+std::string gate_number(const Json& value) {
+  return value.is_number_float() ? fmt::format("{:.6g}", value.get<double>()) : value.dump();
+}
+
+Diag failure(const Json& gate) {
+  const std::string option = gate.at("option").get<std::string>();
+  const Words& words = *std::ranges::find(kWords, option, &Words::option);
+  const Json& value = gate.at("value");
+  const std::string found = value.is_null() ? fmt::format("not known: {}", words.found)
+                                            : fmt::format("{} {}", gate_number(value), words.found);
+  const std::string_view cure =
+      value.is_null() && option == "--max-error" ? "--probe measures it" : words.cure;
+  return make_diag<DiagCode::MRV0013>(fmt::format("{} {}", option, gate_number(gate.at("limit"))), found,
+                                      cure);
+}
+
+}  // namespace
+
+void add_gates(Json& report, const CompiledModel& m, const Gates& gates) {
+  Json list = Json::array();
+  const Json& regions = report.at("regions");
+  const Json& host = report.at("host");
+  add_most(list, "--max-cycles", gates.cycles, cycles_of(regions));
+  add_most(list, "--max-arena", gates.arena, host.at("arena_bytes"));
+  add_most(list, "--max-weights", gates.weights,
+           sum_of(regions, "weights_bytes") + host.at("weights_bytes").get<int64_t>());
+  const Json& share = report.at("placement").at("mac_share_accelerator");
+  if (gates.mac_share)
+    add(list, "--min-mac-share", *gates.mac_share, share, share.get<double>() >= *gates.mac_share);
+  if (gates.error) add_error(list, report, m.accuracy, *gates.error);
+  if (!list.empty()) report["gates"] = std::move(list);
+}
+
+std::vector<Diag> failed_gates(const Json& report) {
+  std::vector<Diag> failed;
+  for (const Json& gate : report.value("gates", Json::array()))
+    if (!gate.at("passed").get<bool>()) failed.push_back(failure(gate));
+  return failed;
+}
+
+}  // namespace mrvlc::driver

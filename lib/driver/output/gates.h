@@ -1,0 +1,14 @@
+// Limits on what a compile makes: --max-cycles and its kin.
+#pragma once
+#include <vector>
+
+#include "compiled_model.h"
+
+namespace mrvlc::driver {
+
+// Adds `gates` to report.json, where there are any; the numbers are those that the report has already.
+void add_gates(Json& report, const CompiledModel& m, const Gates& gates);
+// MRV0013 for each of them that fails.
+std::vector<Diag> failed_gates(const Json& report);
+
+}  // namespace mrvlc::driver

@@ -1,0 +1,18 @@
+# cmake -DHEADERS="a.h;b.h" -DPAGES="a.txt;b.txt" -DOUTPUT=out.cpp -P embed_codes.cmake
+set(text "#include \"code_table.h\"\n#include \"mrvlc/support/diag/all.h\"\n\nnamespace mrvlc {\nnamespace {\n\nconstexpr DiagId kCodeList[] = {\n")
+foreach(header ${HEADERS})
+  file(READ ${header} content)
+  string(REGEX MATCHALL "MRVLC_DIAG\\([0-9]+" codes "${content}")
+  foreach(code ${codes})
+    string(REPLACE "MRVLC_DIAG(" "DiagCode::MRV" code ${code})
+    string(APPEND text "    ${code},\n")
+  endforeach()
+endforeach()
+string(APPEND text "};\n\nconstexpr std::string_view kPageList[] = {\n")
+foreach(page ${PAGES})
+  file(READ ${page} content)
+  string(APPEND text "    R\"PAGES(${content})PAGES\",\n")
+endforeach()
+string(APPEND text "};\n\n}  // namespace\n\nconst std::span<const DiagId> kCodes = kCodeList;\n"
+  "const std::span<const std::string_view> kCodePages = kPageList;\n\n}  // namespace mrvlc\n")
+file(WRITE ${OUTPUT} "${text}")
