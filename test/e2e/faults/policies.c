@@ -30,7 +30,8 @@ static double seconds(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* All inputs and outputs are float. Marks what an output must overwrite. */
+/* All inputs and outputs are float. What an output must overwrite is no number, and nothing of the run before
+ * is left in the arena. */
 static int infer(NAME_error* error, float scale) {
   float* values;
   memcpy(&values, &in, sizeof values);
@@ -38,6 +39,7 @@ static int infer(NAME_error* error, float scale) {
     values[i] = scale * (float)((i * 2654435761u) % 1000u) / 1000.0f;
   memcpy(&results, &out, sizeof results);
   for (size_t i = 0; i < NAME_OUTPUT0_ELEMENTS; ++i) results[i] = NAN;
+  memset(arena, 0xff, NAME_ARENA_BYTES);
   return NAME_run(&in, &out, arena, &device, NULL, NULL, error);
 }
 
@@ -168,6 +170,22 @@ static int older_driver(void) {
   return refused && runs;
 }
 
+static size_t one_too_few(void* context, void* model, size_t output) {
+  return simulator->written(context, model, output) - 1;
+}
+
+/* A driver that counts a byte less than all, though the last one is there. */
+static int incomplete(void) {
+  NAME_error error;
+  mrvl_device counting = *simulator;
+  counting.written = one_too_few;
+  device.device = &counting;
+  const int rc = infer(&error, 1.0f);
+  device.device = simulator;
+  if (NAME_CPU_ON_ERROR) return rc == 0 && error.cpu_regions == NAME_REGION_COUNT && same(on_cpu);
+  return rc == NAME_ERROR_DEVICE && error.device_code == MRVL_DEVICE_SHORT && error.node[0] != 0;
+}
+
 int main(int argc, char** argv) {
   NAME_error error;
   unsigned ends[4] = {0, 0, 0, 0};
@@ -182,6 +200,7 @@ int main(int argc, char** argv) {
   reference = keep();
   if (!whole_on_cpu()) return fail("without handles, or with large values", "NAME");
   if (!older_driver()) return fail("with a driver that knows no time limit", "NAME");
+  if (!incomplete()) return fail("with an output that is not whole", "NAME");
   for (int i = 0; i < cases; ++i) {
     const int end = one_case(argv[1], retries);
     if (end < 0) return fail("a fault was not dealt with", "NAME");
