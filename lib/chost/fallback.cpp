@@ -1,7 +1,6 @@
 // What the host does for a region whose device fails: the region's nodes as a function of their own, and what
 // brings values from ports of other regions and to them. Values that the host has anyway are read and written
 // where they are, so that they lose nothing by a port's type.
-#include <algorithm>
 #include <set>
 
 #include "function.h"

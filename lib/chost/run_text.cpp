@@ -13,9 +13,10 @@ std::string plus(const std::string& pointer, int64_t offset, bool is_const) {
 
 }  // namespace
 
-std::string RunText::dims_text(const Shape& shape) {
+std::string dims_text(const TensorType& type) {
   std::string text;
-  for (int64_t d : shape) text += fmt::format("{}{}", text.empty() ? "" : ", ", d);
+  if (type.wrapper != Wrapper::None) return "0";
+  for (int64_t d : type.shape) text += fmt::format("{}{}", text.empty() ? "" : ", ", d);
   return text.empty() ? "0" : text;
 }
 
@@ -147,8 +148,7 @@ void RunText::declare_views() {
   const auto values = viewed_values();
   for (ir::ValueId v : values) {
     const TensorType& type = program_.graph.value(v).type;
-    put("{}_view {} = {{{}, {{{}}}}};", prefix_, view_name(v), mutable_address(v),
-        type.wrapper == Wrapper::None ? dims_text(type.shape) : "0");
+    put("{}_view {} = {{{}, {{{}}}}};", prefix_, view_name(v), mutable_address(v), dims_text(type));
   }
   const bool fallible = std::ranges::any_of(
       program_.steps, [](const Step& step) { return std::ranges::any_of(step.before, &Call::fallible); });
@@ -171,7 +171,7 @@ void RunText::take_input_dims() {
     } else {
       put("if ({0}_set_dims(&{1}, {2}, inputs->{3}, (const int64_t[]){{{4}}}, {5}u, INT64_C({6}))) return "
           "{0}_fail(error, {0}_ERROR_SHAPE, 0, 0u, \"\");",
-          prefix_, view, type.rank(), interface_->inputs[i].dims, dims_text(type.shape), type.dynamic,
+          prefix_, view, type.rank(), interface_->inputs[i].dims, dims_text(type), type.dynamic,
           type.elements());
     }
   }

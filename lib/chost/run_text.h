@@ -15,7 +15,7 @@ class RunText {
 
   // The whole function. `symbol`: that of a body.
   std::string function(const std::string& symbol = {});
-  // Definitions of the names of the nodes that its calls mention.
+  // Definitions of the names of the nodes that its calls mention, but those that the module has already.
   std::string names() const;
   // What the binary of each region must be, and the functions that load and check it; nothing without
   // regions.
@@ -29,7 +29,6 @@ class RunText {
   }
   std::vector<std::string> span_rows(const backend::RegionCode& region) const;
   size_t expr(const Step& step) const { return program_.expr(step.group.nodes.front()).index(); }
-  static std::string dims_text(const Shape& shape);
   static std::string view_name(ir::ValueId value) { return fmt::format("v{}", value.index()); }
 
   void open(std::string_view head);

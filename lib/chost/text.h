@@ -25,6 +25,9 @@ Result<ArenaResult> plan_program_arena(const Program& program);
 
 inline constexpr int64_t kArenaAlign = 64;
 
+// A type's dimensions as the initializer of an array: "2, 3", "0" where there are none.
+std::string dims_text(const TensorType& type);
+
 std::string header_text(const Program& program, const Interface& interface, int64_t arena_bytes);
 CSource source_text(const Program& program, const Interface& interface, const ArenaResult& arena);
 std::string weights_assembly(const Program& program);

@@ -17,13 +17,6 @@ std::string list_text(const std::vector<std::string>& items) {
 
 }  // namespace
 
-std::string dims_text(const TensorType& type) {
-  std::string text;
-  if (type.wrapper != Wrapper::None) return "0";
-  for (int64_t d : type.shape) text += fmt::format("{}{}", text.empty() ? "" : ", ", d);
-  return text.empty() ? "0" : text;
-}
-
 bool same_memory(const TensorType& given, const TensorType& result) {
   return result.wrapper == Wrapper::None || result.wrapper == Wrapper::Optional ||
          (given.length == result.length && slot_bytes(given) == slot_bytes(result));

@@ -55,8 +55,6 @@ class BodyNode {
   std::vector<Callee> callees_;
 };
 
-// A type's dimensions as the initializer of an array: "2, 3", "0" where there are none.
-std::string dims_text(const TensorType& type);
 // A value of type `given` lies in memory as one of type `result` does.
 bool same_memory(const TensorType& given, const TensorType& result);
 

@@ -1,6 +1,8 @@
 // The C of states and scanned results.
 #include "control/rounds.h"
 
+#include "text.h"
+
 namespace mrvlc::chost {
 namespace {
 

@@ -1,5 +1,7 @@
 #include "diff/totals.h"
 
+#include <algorithm>
+
 #include "mrvlc/support/diag/general.h"
 #include "output/output_folder.h"
 

@@ -1,4 +1,4 @@
-// The numbers by which two compiles are compared, from report.json.
+// The numbers by which compiles are compared, and judged by gates (output/gates.h), from report.json.
 #pragma once
 #include <filesystem>
 #include <vector>
@@ -11,7 +11,7 @@ namespace mrvlc::driver {
 enum class Worse : uint8_t { More, Less, Neither };
 
 struct Total {
-  const char* name;
+  std::string_view name;
   Json value;  // null: not known
   Worse worse;
 };

@@ -1,15 +1,12 @@
 #include "output/gates.h"
 
+#include <algorithm>
+
+#include "diff/totals.h"
 #include "mrvlc/support/diag/general.h"
 
 namespace mrvlc::driver {
 namespace {
-
-int64_t sum_of(const Json& regions, const char* field) {
-  int64_t all = 0;
-  for (const Json& r : regions) all += r.at(field).get<int64_t>();
-  return all;
-}
 
 // A value that is not known is null, and fails: a gate that has nothing to judge by does not open.
 void add(Json& list, const char* option, const Json& limit, const Json& value, bool passed) {
@@ -18,12 +15,6 @@ void add(Json& list, const char* option, const Json& limit, const Json& value, b
 
 void add_most(Json& list, const char* option, std::optional<int64_t> limit, const Json& value) {
   if (limit) add(list, option, *limit, value, !value.is_null() && value.get<int64_t>() <= *limit);
-}
-
-// Of a target that tells no cycles every region has 0.
-Json cycles_of(const Json& regions) {
-  const int64_t cycles = sum_of(regions, "cycles");
-  return cycles == 0 && !regions.empty() ? Json() : Json(cycles);
 }
 
 void add_error(Json& list, const Json& report, const Accuracy& accuracy, double limit) {
@@ -71,13 +62,12 @@ Diag failure(const Json& gate) {
 
 void add_gates(Json& report, const CompiledModel& m, const Gates& gates) {
   Json list = Json::array();
-  const Json& regions = report.at("regions");
-  const Json& host = report.at("host");
-  add_most(list, "--max-cycles", gates.cycles, cycles_of(regions));
-  add_most(list, "--max-arena", gates.arena, host.at("arena_bytes"));
-  add_most(list, "--max-weights", gates.weights,
-           sum_of(regions, "weights_bytes") + host.at("weights_bytes").get<int64_t>());
-  const Json& share = report.at("placement").at("mac_share_accelerator");
+  const std::vector<Total> all = totals(report);
+  auto total = [&](std::string_view name) { return std::ranges::find(all, name, &Total::name)->value; };
+  add_most(list, "--max-cycles", gates.cycles, total("cycles"));
+  add_most(list, "--max-arena", gates.arena, total("arena_bytes"));
+  add_most(list, "--max-weights", gates.weights, total("weights_bytes"));
+  const Json share = total("mac_share_accelerator");
   if (gates.mac_share)
     add(list, "--min-mac-share", *gates.mac_share, share, share.get<double>() >= *gates.mac_share);
   if (gates.error) add_error(list, report, m.accuracy, *gates.error);

@@ -12,19 +12,7 @@ import shutil
 import subprocess
 import sys
 
-STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror"]
-
-
-def build(mrvlc, include, name):
-    """The program faults.c over the stub of the compile in the folder `name`."""
-    library = pathlib.Path(mrvlc).parent.parent / "lib"
-    text = pathlib.Path(__file__).with_name("faults.c").read_text().replace("NAME", name)
-    source = pathlib.Path(f"faults_{name}.c")
-    source.write_text(text)
-    subprocess.run(["gcc", "-O1", *STRICT, f"-I{include}",
-                    f"-I{pathlib.Path(__file__).parent.parent}", f"-I{name}", "-o", f"faults_{name}", source, f"{name}/{name}.c",
-                    f"{name}/{name}_weights.S", "-Xassembler", f"-I{name}", f"-L{library}", f"-Wl,-rpath,{library}",
-                    "-lmrvl_simdev", "-lm"], check=True)
+from stub_program import build
 
 
 def expected(entries, region, instruction):
@@ -82,7 +70,7 @@ def main():
     for subject in subjects:
         name, rest = subject.split("=", 1)
         subprocess.run([mrvlc, "-q", "compile", *rest.split(","), "--name", name, "-o", name], check=True)
-        build(mrvlc, include, name)
+        build(mrvlc, include, "faults", name)
         faults = faults_of(pathlib.Path(name), -(-int(least) // len(subjects)), random_numbers)
         arguments = [str(number) for at, fact, _ in faults for number in (fact[0], at)]
         lines = subprocess.run([f"./faults_{name}", name, *arguments], check=True, capture_output=True,

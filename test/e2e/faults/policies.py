@@ -10,19 +10,9 @@ import shutil
 import subprocess
 import sys
 
-STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror"]
+from stub_program import build
+
 POLICIES = {"error": 0, "retry": 1, "retry:3": 3, "cpu": 0, "retry:2,cpu": 2}
-
-
-def build(mrvlc, include, name):
-    """The program policies.c over the stub of the compile in the folder `name`."""
-    library = pathlib.Path(mrvlc).parent.parent / "lib"
-    here = pathlib.Path(__file__).parent
-    source = pathlib.Path(f"policies_{name}.c")
-    source.write_text((here / "policies.c").read_text().replace("NAME", name))
-    subprocess.run(["gcc", "-O1", *STRICT, f"-I{include}", f"-I{here.parent}", f"-I{name}", "-o", f"policies_{name}", source,
-                    f"{name}/{name}.c", f"{name}/{name}_weights.S", "-Xassembler", f"-I{name}", f"-L{library}",
-                    f"-Wl,-rpath,{library}", "-lmrvl_simdev", "-lm"], check=True)
 
 
 def main():
@@ -39,7 +29,7 @@ def main():
             cpu = ["--on-overflow", "cpu"] if "cpu" in policy else []
             subprocess.run([mrvlc, "-q", "compile", *rest.split(","), "--name", name, "-o", name, "--on-device-error", policy, *cpu],
                            check=True)
-            build(mrvlc, include, name)
+            build(mrvlc, include, "policies", name)
             done = subprocess.run([f"./policies_{name}", name, str(seed + 1), str(count), str(retries)], capture_output=True,
                                   text=True, timeout=200)
             if done.returncode != 0:

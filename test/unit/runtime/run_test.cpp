@@ -120,6 +120,21 @@ TEST_CASE("the instruction that failed is told, until the next run") {
   }
 }
 
+TEST_CASE("a fault is asked for by a variable, for some runs after others") {
+  setenv("MRVL_SIMULATOR_FAULT", "error@1+1x2", 1);
+  Model model(binary(copy(2048)));
+  std::string in(2048, 'i'), out(2048, 'o');
+  for (bool fails : {false, true, true, false}) {
+    CHECK((model.run(in, out) != 0) == fails);
+    CHECK(model.failed_at() == (fails ? 1 : MRVL_NO_INSTRUCTION));
+  }
+  for (const char* wrong : {"", "error@", "errors", "hang@1y", "short:-1", "@1"}) {
+    setenv("MRVL_SIMULATOR_FAULT", wrong, 1);
+    CHECK(Model(binary(copy(2048))).error().find("is no fault") != std::string::npos);
+  }
+  unsetenv("MRVL_SIMULATOR_FAULT");
+}
+
 TEST_CASE("cycles are those of the last run, with what comes before and after the layers") {
   isa::Binary b = binary(copy(2048));
   b.init = b.finish = b.main;
