@@ -16,12 +16,25 @@
 namespace mrvlc::accel {
 namespace {
 
+uint8_t port_type(ElementType elem) {
+  switch (elem) {
+    case ElementType::F16:
+      return isa::kPortF16;
+    case ElementType::I8:
+      return isa::kPortI8;
+    case ElementType::U8:
+      return isa::kPortU8;
+    default:
+      return isa::kPortF32;
+  }
+}
+
 isa::Port make_port(const ir::Graph& graph, const backend::Port& layout, const Buffer& buffer) {
   const ir::Value& value = graph.value(layout.value);
   isa::Port port;
   port.name = value.name;
-  port.outer_type = value.type.elem == ElementType::F16 ? isa::kPortF16 : isa::kPortF32;
-  port.inner_type = layout.type == ElementType::F16 ? isa::kPortF16 : isa::kPortF32;
+  port.outer_type = port_type(value.type.elem);
+  port.inner_type = port_type(layout.type);
   port.ddr_offset = static_cast<uint64_t>(buffer.ddr);
   bool last = layout.perm != identity_perm(layout.perm.size());
   port.format = last ? 2 : 1;

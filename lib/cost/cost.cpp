@@ -14,12 +14,17 @@ constexpr uint64_t ceil_div(uint64_t a, uint64_t b) {
   return a / b + (a % b != 0 ? 1 : 0);
 }
 
-// Blocks of 16 reduction elements: the input of a kernel row is one run of memory when its pixels are
-// adjacent.
+// Reduction elements that the unit takes at once: as many bytes of integers as of fp16.
+uint64_t depth_of(const isa::Conv& c) {
+  return c.of_integers() ? 2 * kBlock : kBlock;
+}
+
+// Blocks of reduction elements: the input of a kernel row is one run of memory when its pixels are adjacent.
 uint64_t reduction_blocks(const isa::Conv& c) {
-  bool one_run = c.kernel_w == 1 || (c.dilation_w == 1 && c.x_col == uint64_t{c.channels} * 2);
-  uint64_t row = one_run ? ceil_div(uint64_t{c.kernel_w} * c.channels, kBlock)
-                         : c.kernel_w * ceil_div(c.channels, kBlock);
+  bool one_run =
+      c.kernel_w == 1 || (c.dilation_w == 1 && c.x_col == uint64_t{c.channels} * isa::data_bytes(c.x_type));
+  uint64_t row = one_run ? ceil_div(uint64_t{c.kernel_w} * c.channels, depth_of(c))
+                         : c.kernel_w * ceil_div(c.channels, depth_of(c));
   return c.kernel_h * row;
 }
 
@@ -31,8 +36,9 @@ uint64_t epilogue_reads(const isa::Conv& c, uint64_t pixels) {
   if (!c.last) return 0;
   uint64_t bytes = 0;
   if (c.bias != isa::kNoAddress) bytes += uint64_t{c.out_channels} * 4;
+  if (c.of_integers()) bytes += uint64_t{c.out_channels} * 4;  // scales
   if (c.residual != isa::kNoAddress) bytes += pixels * c.out_channels * 2;
-  if (c.epilogue.activation == isa::Activation::Table) bytes += isa::kTableBytes;
+  bytes += isa::table_bytes(c.epilogue.activation);
   return bytes;
 }
 
@@ -50,12 +56,14 @@ Cost conv_cost(const isa::Conv& c, const Machine& m) {
   Cost r;
   uint64_t pixels = uint64_t{c.out_h} * c.out_w, blocks = ceil_div(c.out_channels, kBlock);
   uint64_t k = uint64_t{c.kernel_h} * c.kernel_w * c.channels;
-  bool packed = c.w_n == 2 && c.w_k == 2 * kBlock;
+  const uint64_t element = isa::data_bytes(c.w_type);
+  bool packed = c.w_n == element && c.w_k == element * kBlock;
   uint64_t weight_cycles = packed ? m.weight_block_cycles : m.strided_weight_block_cycles;
-  uint64_t step = std::max<uint64_t>(ceil_div(pixels * kBlock * kBlock, m.fp16_macs), weight_cycles);
+  const uint64_t rate = c.of_integers() ? m.int8_macs : m.fp16_macs;
+  uint64_t step = std::max<uint64_t>(ceil_div(pixels * depth_of(c) * kBlock, rate), weight_cycles);
   r.engine_cycles = with_drain(c, m, pixels, blocks, reduction_blocks(c) * step);
   r.macs = pixels * k * c.out_channels;
-  r.read_bytes = blocks * pixels * k * 2 + k * c.out_channels * 2 + epilogue_reads(c, pixels);
+  r.read_bytes = blocks * pixels * k * element + k * c.out_channels * element + epilogue_reads(c, pixels);
   r.write_bytes = output_bytes(c, pixels);
   return r;
 }
@@ -65,12 +73,14 @@ Cost depthwise_cost(const isa::Conv& c, const Machine& m) {
   Cost r;
   uint64_t pixels = uint64_t{c.out_h} * c.out_w, blocks = ceil_div(c.out_channels, kBlock);
   uint64_t taps = uint64_t{c.kernel_h} * c.kernel_w;
-  r.engine_cycles = with_drain(c, m, pixels, blocks, ceil_div(pixels * kBlock * taps, m.depthwise_macs));
+  const uint64_t rate = c.of_integers() ? m.int8_depthwise_macs : m.depthwise_macs;
+  const uint64_t element = isa::data_bytes(c.x_type);
+  r.engine_cycles = with_drain(c, m, pixels, blocks, ceil_div(pixels * kBlock * taps, rate));
   r.macs = pixels * taps * c.out_channels;
   uint64_t span = (uint64_t{c.out_w} - 1) * c.stride_w + (uint64_t{c.kernel_w} - 1) * c.dilation_w + 1;
   uint64_t row = std::min(span, uint64_t{c.out_w} * c.kernel_w);
-  r.read_bytes =
-      c.kernel_h * c.out_h * row * c.out_channels * 2 + taps * c.out_channels * 2 + epilogue_reads(c, pixels);
+  r.read_bytes = c.kernel_h * c.out_h * row * c.out_channels * element + taps * c.out_channels * element +
+                 epilogue_reads(c, pixels);
   r.write_bytes = output_bytes(c, pixels);
   return r;
 }
@@ -91,7 +101,7 @@ uint64_t volume(const std::array<uint32_t, 5>& d) {
 }
 
 uint64_t table_bytes(const isa::Epilogue& e) {
-  return e.activation == isa::Activation::Table ? isa::kTableBytes : 0;
+  return isa::table_bytes(e.activation);
 }
 
 Cost elementwise_cost(const isa::Elementwise& e, const Machine& m) {
@@ -120,8 +130,8 @@ Cost pool_cost(const isa::Pool& p, const Machine& m) {
   Cost r;
   uint64_t outputs = uint64_t{p.out_h} * p.out_w * p.channels, visited = outputs * p.kernel_h * p.kernel_w;
   r.engine_cycles = ceil_div(visited, m.pe_lanes);
-  r.read_bytes = visited * 2 + table_bytes(p.epilogue);
-  r.write_bytes = outputs * 2;
+  r.read_bytes = visited * isa::data_bytes(p.x_type) + table_bytes(p.epilogue);
+  r.write_bytes = outputs * isa::data_bytes(p.out_type);
   return r;
 }
 

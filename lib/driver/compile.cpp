@@ -123,7 +123,9 @@ class Compiler {
     }
     if (options_.precision == "int8") {
       return make_diag<DiagCode::MRV0004>(
-          "--precision int8 needs calibration data, which this version cannot take yet");
+          "--precision int8: this version does not quantise; a model that is quantised (QDQ, QLinearConv) "
+          "runs in "
+          "integers without the option");
     }
     MRVLC_TRY(apply_target_options(options_));
     MRVLC_ASSIGN(Targets targets, find_targets(options_, m_.name, diagnostics_));

@@ -162,11 +162,11 @@ void warn_placement(const CompiledModel& m, Diagnostics& diagnostics) {
                                ? fmt::format("nothing of the model runs on {}", m.machine().name)
                                : fmt::format("only {:.1f} % of the multiply-accumulates run on {}",
                                              100 * tally.share(), m.machine().name);
-  const char* remedy =
-      tally.quantised() && m.backend->half()
-          ? "the network is quantised, and the accelerator computes in fp16: compile its float form, "
-            "or with --target host"
-          : "'mrvlc explain OUT' tells of every node why";
+  const char* remedy = tally.quantised() && m.backend->half()
+                           ? "the network is quantised in a form that it does not take in integers: 'mrvlc "
+                             "explain OUT' tells of "
+                             "every node why"
+                           : "'mrvlc explain OUT' tells of every node why";
   diagnostics.add(make_diag<DiagCode::MRV0012>(what, tally.cause(), remedy));
 }
 

@@ -73,25 +73,26 @@ Range window_range(int32_t origin, uint32_t outputs, uint32_t stride, uint32_t k
 }
 
 template <class C>
-void window(Collector& c, Access read, const C& i, uint32_t channels) {
+void window(Collector& c, Access read, const C& i, uint32_t channels) {  // elements of i.x_type
   Range rows = window_range(i.y0, i.out_h, i.stride_h, i.kernel_h, i.dilation_h, i.in_h);
   Range cols = window_range(i.x0, i.out_w, i.stride_w, i.kernel_w, i.dilation_w, i.in_w);
   Wide base = Wide{i.x} + rows.begin * i.x_row + cols.begin * i.x_col;
   c.strided(read, base, {{rows.end - rows.begin, i.x_row}, {cols.end - cols.begin, i.x_col}},
-            Wide{channels} * 2);
+            Wide{channels} * data_bytes(i.x_type));
 }
 
 void table(Collector& c, Access read, const Epilogue& e) {
-  if (e.activation == Activation::Table) c.strided(read, e.table, {}, kTableBytes);
+  if (const uint32_t bytes = table_bytes(e.activation); bytes > 0) c.strided(read, e.table, {}, bytes);
 }
 
 void weights(Collector& c, Access read, const Conv& i) {
   Wide taps = Wide{i.kernel_h} * i.kernel_w;
-  if (i.depthwise) return c.strided(read, i.w, {{taps, i.w_k}, {i.out_channels, i.w_n}}, 2);
+  const Wide bytes = data_bytes(i.w_type);
+  if (i.depthwise) return c.strided(read, i.w, {{taps, i.w_k}, {i.out_channels, i.w_n}}, bytes);
   Wide k = std::min<Wide>(taps * i.channels, UINT64_MAX);  // already more than any memory
   Wide full = i.out_channels / 16, rest = i.out_channels % 16;
-  if (full > 0) c.strided(read, i.w, {{full, i.w_block}, {k, i.w_k}, {16, i.w_n}}, 2);
-  if (rest > 0) c.strided(read, i.w + full * i.w_block, {{k, i.w_k}, {rest, i.w_n}}, 2);
+  if (full > 0) c.strided(read, i.w, {{full, i.w_block}, {k, i.w_k}, {16, i.w_n}}, bytes);
+  if (rest > 0) c.strided(read, i.w + full * i.w_block, {{k, i.w_k}, {rest, i.w_n}}, bytes);
 }
 
 void conv(Collector& c, Access read, Access write, const Conv& i) {
@@ -99,6 +100,7 @@ void conv(Collector& c, Access read, Access write, const Conv& i) {
   weights(c, read, i);
   if (!i.last) return;
   if (i.bias != kNoAddress) c.strided(read, i.bias, {}, Wide{i.out_channels} * 4);
+  if (i.of_integers()) c.strided(read, i.scales, {}, Wide{i.out_channels} * 4);
   std::vector<Dim> residual = {{i.out_h, i.residual_row}, {i.out_w, i.residual_col}};
   if (i.residual != kNoAddress) c.strided(read, i.residual, residual, Wide{i.out_channels} * 2);
   table(c, read, i.epilogue);
@@ -148,7 +150,8 @@ std::vector<Access> accesses(const Instruction& instruction) {
   if (const auto* p = std::get_if<Pool>(&instruction.body)) {
     window(c, read, *p, p->channels);
     table(c, read, p->epilogue);
-    c.strided(write, p->out, {{p->out_h, p->out_row}, {p->out_w, p->out_col}}, Wide{p->channels} * 2);
+    c.strided(write, p->out, {{p->out_h, p->out_row}, {p->out_w, p->out_col}},
+              Wide{p->channels} * data_bytes(p->out_type));
   }
   return out;
 }

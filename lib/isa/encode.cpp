@@ -1,7 +1,9 @@
 // Instructions to bytes and back (docs/isa.md, encodings).
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <initializer_list>
 
 #include "fields.h"
 #include "mrvlc/support/diag/sim.h"
@@ -133,6 +135,58 @@ std::string check_queue(const Instruction& i) {
   return {};
 }
 
+// Zero point and scale of an operand of this type.
+std::string check_quantization(DataType type, const Quantization& q) {
+  if (!is_integer(type))
+    return q == Quantization{} ? "" : "a number that is no integer has a zero point or a scale";
+  const int low = type == DataType::I8 ? -128 : 0;
+  if (q.zero < low || q.zero > low + 255)
+    return fmt::format("zero point {} is no number of its type", q.zero);
+  return std::isfinite(q.scale) && q.scale > 0 ? "" : "the scale of integers is not finite and above 0";
+}
+
+std::string check_bytes(const Epilogue& e, DataType type) {
+  return e.activation == Activation::Bytes && !is_integer(type) ? "a table of bytes for a result that is none"
+                                                                : "";
+}
+
+struct QuantizationCheck {
+  template <class B>
+  std::string operator()(const B&) const {
+    return {};
+  }
+  std::string operator()(const Conv& c) const {
+    if (c.of_integers() != is_integer(c.w_type)) return "input and weights are not integers both";
+    // Zero points alone: what the sums stand for is told by `scales`.
+    for (auto [type, zero] : {std::pair(c.x_type, c.x_zero), std::pair(c.w_type, c.w_zero)}) {
+      const float scale = is_integer(type) ? 1.0f : 0.0f;
+      if (std::string p = check_quantization(type, {zero, scale}); !p.empty()) return p;
+    }
+    if (!c.of_integers() && c.scales != 0) return "sums that are no integers have scales";
+    return first({check_quantization(c.out_type, c.out_quantization), check_bytes(c.epilogue, c.out_type)});
+  }
+  std::string operator()(const Elementwise& e) const {
+    return first({check_quantization(e.dst.type, e.dst.quantization),
+                  check_quantization(e.a.type, e.a.quantization),
+                  check_quantization(e.b.type, e.b.quantization), check_bytes(e.epilogue, e.dst.type)});
+  }
+  std::string operator()(const Reduce& r) const {
+    return first({check_quantization(r.dst.type, r.dst.quantization),
+                  check_quantization(r.a.type, r.a.quantization), check_bytes(r.epilogue, r.dst.type)});
+  }
+  std::string operator()(const Pool& p) const {
+    return first({check_quantization(p.x_type, p.x_quantization),
+                  check_quantization(p.out_type, p.out_quantization), check_bytes(p.epilogue, p.out_type)});
+  }
+
+ private:
+  static std::string first(std::initializer_list<std::string> problems) {
+    for (const std::string& p : problems)
+      if (!p.empty()) return p;
+    return {};
+  }
+};
+
 }  // namespace
 
 Opcode opcode_of(const Instruction& instruction) {
@@ -190,6 +244,7 @@ Result<Instruction> decode(std::span<const std::byte, kInstructionBytes> bytes) 
   std::visit([&](auto& b) { body_fields(in, b); }, r.body);
   in.rest();
   if (in.error().empty()) in.fail(check_queue(r));
+  if (in.error().empty()) in.fail(std::visit(QuantizationCheck{}, r.body));
   if (!in.error().empty()) return make_diag<DiagCode::MRV0702>(in.error());
   return r;
 }

@@ -15,7 +15,7 @@ void array(Io& io, T& values) {
 
 template <class Io, class E>
 void epilogue(Io& io, E& e) {
-  io.enumeration(e.activation, Activation::Table, "activation");
+  io.enumeration(e.activation, Activation::Bytes, "activation");
   io.reserved(3);
   io.number(e.alpha);
   io.number(e.beta);
@@ -25,8 +25,9 @@ void epilogue(Io& io, E& e) {
 template <class Io, class O>
 void operand(Io& io, O& o) {
   io.number(o.address);
-  io.enumeration(o.type, DataType::I32, "operand type");
-  io.reserved(3);
+  io.enumeration(o.type, DataType::U8, "operand type");
+  io.reserved(1);
+  io.number(o.quantization.zero);
   array(io, o.strides);
 }
 
@@ -71,8 +72,10 @@ void window(Io& io, C& c) {
 
 template <class Io, class C>
 void conv(Io& io, C& c) {
-  io.enumeration(c.out_type, DataType::I32, "output type");
-  io.reserved(3);
+  io.enumeration(c.out_type, DataType::U8, "output type");
+  io.enumeration(c.x_type, DataType::U8, "input type");
+  io.enumeration(c.w_type, DataType::U8, "weight type");
+  io.reserved(1);
   window(io, c);
   io.number(c.out_channel);
   io.number(c.out_channels);
@@ -85,6 +88,12 @@ void conv(Io& io, C& c) {
   io.number(c.residual_row);
   io.number(c.residual_col);
   epilogue(io, c.epilogue);
+  io.number(c.x_zero);
+  io.number(c.w_zero);
+  io.number(c.out_quantization.zero);
+  io.reserved(2);
+  io.number(c.out_quantization.scale);
+  io.number(c.scales);
 }
 
 template <class Io, class E>
@@ -98,6 +107,9 @@ void elementwise(Io& io, E& e) {
   operand(io, e.a);
   operand(io, e.b);
   epilogue(io, e.epilogue);
+  io.number(e.dst.quantization.scale);
+  io.number(e.a.quantization.scale);
+  io.number(e.b.quantization.scale);
 }
 
 template <class Io, class R>
@@ -110,15 +122,23 @@ void reduce(Io& io, R& r) {
   operand(io, r.dst);
   operand(io, r.a);
   epilogue(io, r.epilogue);
+  io.number(r.dst.quantization.scale);
+  io.number(r.a.quantization.scale);
 }
 
 template <class Io, class P>
 void pool(Io& io, P& p) {
   io.enumeration(p.op, PoolOp::AverageFixed, "pooling");
-  io.reserved(3);
+  io.enumeration(p.x_type, DataType::U8, "input type");
+  io.enumeration(p.out_type, DataType::U8, "output type");
+  io.reserved(1);
   io.number(p.alpha);
   window(io, p);
   epilogue(io, p.epilogue);
+  io.number(p.x_quantization.zero);
+  io.number(p.out_quantization.zero);
+  io.number(p.x_quantization.scale);
+  io.number(p.out_quantization.scale);
 }
 
 }  // namespace mrvlc::isa::detail

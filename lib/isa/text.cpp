@@ -18,12 +18,19 @@ const char* name(const char* const (&names)[N], E e) {
 std::string epilogue(const Epilogue& e) {
   if (e.activation == Activation::None) return {};
   if (e.activation == Activation::Relu) return " act=relu";
-  if (e.activation == Activation::Table) return fmt::format(" act=table@{:#x}", e.table);
+  if (table_bytes(e.activation) > 0)
+    return fmt::format(" act={}@{:#x}", name(kActivationNames, e.activation), e.table);
   return fmt::format(" act={}({}, {})", name(kActivationNames, e.activation), e.alpha, e.beta);
 }
 
+// "i8(-3, 0.5)": zero point and scale of integers.
+std::string type(DataType t, const Quantization& q) {
+  if (!is_integer(t)) return name(kTypeNames, t);
+  return fmt::format("{}({}, {})", name(kTypeNames, t), q.zero, q.scale);
+}
+
 std::string operand(const char* role, const Operand& o) {
-  return fmt::format(" {}={:#x}:{}[{}]", role, o.address, name(kTypeNames, o.type),
+  return fmt::format(" {}={:#x}:{}[{}]", role, o.address, type(o.type, o.quantization),
                      fmt::join(o.strides, ","));
 }
 
@@ -51,10 +58,13 @@ struct Body {
     std::string s = c.depthwise ? "depthwise" : "conv";
     s += window(c);
     s += fmt::format(" c={} w={:#x}[{},{},{}] out={:#x}:{}[{},{},{}] {}x{}x{}", c.channels, c.w, c.w_block,
-                     c.w_k, c.w_n, c.out, name(kTypeNames, c.out_type), c.out_row, c.out_col, c.out_channel,
-                     c.out_h, c.out_w, c.out_channels);
+                     c.w_k, c.w_n, c.out, type(c.out_type, c.out_quantization), c.out_row, c.out_col,
+                     c.out_channel, c.out_h, c.out_w, c.out_channels);
     if (!c.first) s += " accumulate";
     if (!c.last) s += " keep";
+    if (c.of_integers())
+      s += fmt::format(" x:{}({}) w:{}({}) scales={:#x}", name(kTypeNames, c.x_type), c.x_zero,
+                       name(kTypeNames, c.w_type), c.w_zero, c.scales);
     if (c.bias != kNoAddress) s += fmt::format(" bias={:#x}", c.bias);
     if (c.residual != kNoAddress)
       s += fmt::format(" residual={:#x}[{},{}]", c.residual, c.residual_row, c.residual_col);
@@ -77,9 +87,12 @@ struct Body {
   }
 
   std::string operator()(const Pool& p) const {
-    return fmt::format("pool.{}{} out={:#x}[{},{}] {}x{}x{} alpha={}{}", name(kPoolNames, p.op), window(p),
-                       p.out, p.out_row, p.out_col, p.out_h, p.out_w, p.channels, p.alpha,
-                       epilogue(p.epilogue));
+    std::string s =
+        fmt::format("pool.{}{} out={:#x}[{},{}] {}x{}x{} alpha={}", name(kPoolNames, p.op), window(p), p.out,
+                    p.out_row, p.out_col, p.out_h, p.out_w, p.channels, p.alpha);
+    if (is_integer(p.x_type)) s += " x:" + type(p.x_type, p.x_quantization);
+    if (is_integer(p.out_type)) s += " out:" + type(p.out_type, p.out_quantization);
+    return s + epilogue(p.epilogue);
   }
 };
 

@@ -1,20 +1,117 @@
 // Values that are rounded to integers next must not come from fp16: an error of a thousandth becomes one of a
 // whole unit. This concerns quantised networks written with QuantizeLinear, and networks of integers written
 // in floats. What is between two roundings stays on the CPU; products further up, whose own results are not
-// rounded, do not.
+// rounded, do not. Nor do integers, which are stored as they are, and arithmetic between DequantizeLinear and
+// QuantizeLinear that is one layer: it is computed in fp32, step for step as ONNX says.
 #include <algorithm>
 
 #include "mrvlc/ops/op.h"
 #include "placement.h"
 
 namespace mrvlc::partition {
+namespace {
+
+// Finds the nodes of such layers.
+class BetweenIntegers {
+ public:
+  explicit BetweenIntegers(const Placement& p)
+      : g_(p.graph), constraints_(p.constraints), exact_(p.graph.node_slots(), false) {
+    for (size_t i = 0; i < g_.node_slots(); ++i) {
+      const ir::Node& n = g_.node(ir::NodeId(i));
+      if (!n.erased && n.is(Op::QuantizeLinear) && converts_bytes(n, n.outputs[0])) take_chain(n);
+    }
+  }
+  bool has(ir::NodeId id) const { return exact_[id.index()]; }
+
+ private:
+  static bool is_byte(ElementType e) { return e == ElementType::I8 || e == ElementType::U8; }
+  // A QuantizeLinear or DequantizeLinear of one scale.
+  bool converts_bytes(const ir::Node& n, ir::ValueId integers) const {
+    const Tensor* scale = g_.constant(n.inputs[1]);
+    return scale != nullptr && scale->elements() == 1 && scale->elem() == ElementType::F32 &&
+           is_byte(g_.value(integers).type.elem);
+  }
+  bool is_dequantized(ir::ValueId v) const {
+    const ir::Value& value = g_.value(v);
+    if (value.kind != ir::ValueKind::Result) return false;
+    const ir::Node& n = g_.node(value.producer);
+    return n.is(Op::DequantizeLinear) && converts_bytes(n, n.inputs[0]);
+  }
+
+  // One step of fp32 for each element, the same everywhere.
+  static bool is_function(const ir::Node& n) { return n.is(Op::Relu, Op::Clip, Op::Abs, Op::Neg); }
+  // Any function of integers of 8 bits is a table of 256.
+  bool is_table(const ir::Node& n) const {
+    return ops::op_def(n).scalar != nullptr && !n.inputs.empty() && !g_.is_constant(n.inputs[0]) &&
+           std::all_of(n.inputs.begin() + 1, n.inputs.end(), [&](ir::ValueId v) {
+             return !v.valid() || (g_.is_constant(v) && g_.value(v).type.elements() == 1);
+           });
+  }
+  static bool is_beginning(const ir::Node& n) {
+    return is_function(n) || n.is(Op::Add, Op::Sub, Op::Mul, Op::Max, Op::Min) ||
+           n.is(Op::MaxPool, Op::AveragePool, Op::GlobalAveragePool, Op::GlobalMaxPool);
+  }
+
+  // Functions of what the beginning makes of integers, up to the QuantizeLinear.
+  void take_chain(const ir::Node& quantize) {
+    std::vector<ir::NodeId> chain = {quantize.id};
+    size_t arithmetic = 0;  // steps with a constant
+    bool tables = false;
+    for (ir::ValueId v = quantize.inputs[0]; !is_dequantized(v);) {
+      const ir::Value& value = g_.value(v);
+      if (value.kind != ir::ValueKind::Result || g_.use_count(v) != 1) return;
+      const ir::Node& n = g_.node(value.producer);
+      chain.push_back(n.id);
+      if (is_sum(n) && arithmetic > 0 && !tables) break;
+      if (!is_function(n) && !is_beginning(n)) {
+        if (!is_table(n)) return;
+        tables = true;
+        v = n.inputs[0];
+        continue;
+      }
+      const bool constant =
+          n.inputs.size() == 2 && g_.is_constant(n.inputs[0]) != g_.is_constant(n.inputs[1]);
+      v = n.inputs[constant && g_.is_constant(n.inputs[0]) ? 1 : 0];
+      if (is_function(n)) continue;
+      if (constant && !is_dequantized(v)) {
+        ++arithmetic;
+        continue;
+      }
+      const bool of_integers = std::ranges::all_of(
+          n.inputs, [&](ir::ValueId in) { return !in.valid() || g_.is_constant(in) || is_dequantized(in); });
+      if (!of_integers || arithmetic > 0 || tables) return;
+      break;
+    }
+    const bool apart = std::ranges::any_of(
+        chain, [&](ir::NodeId n) { return !constraints_[n.index()].cpu_pattern.empty(); });
+    if (apart) return;
+    for (ir::NodeId n : chain) exact_[n.index()] = true;
+  }
+
+  // Of products of integers, as a number.
+  bool is_sum(const ir::Node& n) const {
+    const ir::Value& value = g_.value(n.inputs[0]);
+    return n.is(Op::Cast) && value.kind == ir::ValueKind::Result &&
+           g_.node(value.producer).is(Op::ConvInteger);
+  }
+
+  const ir::Graph& g_;
+  const std::vector<NodeConstraints>& constraints_;
+  std::vector<bool> exact_;
+};
+
+}  // namespace
+
 void find_roundings(Placement& p) {
+  const BetweenIntegers exact(p);
   std::vector<ir::NodeId> next(p.graph.node_slots());  // the node that rounds a result, by the node it is of
   for (auto it = p.order.rbegin(); it != p.order.rend(); ++it) {
     const ir::Node& node = p.graph.node(*it);
     for (ir::ValueId out : node.outputs) {
+      if (!out.valid() || is_integer(p.graph.value(out).type.elem)) continue;
       for (ir::NodeId user : p.graph.value(out).users) {
         const ir::Node& reader = p.graph.node(user);
+        if (exact.has(user)) continue;
         // Sums of products are where values come from; everything else hands on what it was given.
         if (ops::rounds_to_integers(p.graph, reader)) {
           next[node.id.index()] = user;
@@ -24,7 +121,7 @@ void find_roundings(Placement& p) {
       }
     }
     // What rounds must be given its operand as it is, too.
-    if (ops::rounds_to_integers(p.graph, node)) next[node.id.index()] = node.id;
+    if (ops::rounds_to_integers(p.graph, node) && !exact.has(node.id)) next[node.id.index()] = node.id;
     if (!next[node.id.index()].valid()) continue;
     const ir::Node& rounder = p.graph.node(next[node.id.index()]);
     p.constraints[node.id.index()].rounded_by =

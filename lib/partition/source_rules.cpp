@@ -49,6 +49,7 @@ SourceMatches match_sources(const ir::Graph& imported, const rules::RuleSet& set
 }
 
 bool asks_for_integers(const rules::Rule& rule) {
+  if (rule.layer == name(LayerKind::Dequantize)) return false;  // of what is computed at run time
   return std::ranges::any_of(rule.pattern, [](const rules::Element& e) {
     return std::ranges::any_of(e.operators, [](const rules::Operator& o) {
       return o.def != nullptr && o.def->kind == Op::DequantizeLinear;

@@ -4,8 +4,8 @@
 //           %7 = DequantizeLinear(%q, %s, %z)    %4 = Relu(%7)
 // Preconditions: %q is computed at run time; what moves behind a Transpose or a reshape has one scale.
 // Safe because moving elements and scaling each of them commute, and a node may be computed twice.
-// In no pipeline: for targets whose functions take integers. A layer of theirs begins with the
-// DequantizeLinear in front of it, which nothing else may read then.
+// For targets that compute with integers. A layer of a library begins with the DequantizeLinear in front of
+// it, which nothing else may read then.
 #include <algorithm>
 
 #include "passes.h"

@@ -29,6 +29,16 @@ float look_up(const std::byte* table, float x) {
   return std::fma(c[1], x, c[0]);
 }
 
+// The byte of saturate(round_even(v / scale) + zero); NaN gives the lowest number.
+std::byte quantized(isa::DataType type, const isa::Quantization& q, float v) {
+  const int low = type == isa::DataType::I8 ? -128 : 0, high = low + 255;
+  const float steps = std::nearbyint(v / q.scale);
+  int code = low;
+  if (steps > static_cast<float>(low - q.zero))
+    code = steps > static_cast<float>(high - q.zero) ? high : static_cast<int>(steps) + q.zero;
+  return static_cast<std::byte>(static_cast<unsigned>(code) & 0xffu);
+}
+
 template <class F>
 void each(float* values, size_t n, F f) {
   for (size_t i = 0; i < n; ++i) values[i] = f(values[i]);
@@ -54,10 +64,18 @@ void activate(const isa::Epilogue& e, const std::byte* table, float* values, siz
       return each(values, n, [=](float v) { return v * hard(v); });
     case isa::Activation::Table:
       return each(values, n, [=](float v) { return look_up(table, v); });
+    case isa::Activation::Bytes:
+      return;
   }
 }
 
-void load(isa::DataType type, const std::byte* memory, int64_t stride, float* values, size_t n) {
+void load(isa::DataType type, const isa::Quantization& q, const std::byte* memory, int64_t stride,
+          float* values, size_t n) {
+  if (isa::is_integer(type)) {
+    for (size_t i = 0; i < n; ++i, memory += stride)
+      values[i] = static_cast<float>(integer_at(type, memory) - q.zero) * q.scale;
+    return;
+  }
   if (type == isa::DataType::F32) {
     for (size_t i = 0; i < n; ++i) std::memcpy(values + i, memory + static_cast<int64_t>(i) * stride, 4);
     return;
@@ -66,9 +84,12 @@ void load(isa::DataType type, const std::byte* memory, int64_t stride, float* va
   for (size_t i = 0; i < n; ++i) kernels().widen(memory + static_cast<int64_t>(i) * stride, values + i, 1);
 }
 
-void store(isa::DataType type, std::byte* memory, int64_t stride, const float* values, size_t n) {
+void store(const Stored& as, std::byte* memory, int64_t stride, const float* values, size_t n) {
   for (size_t i = 0; i < n; ++i, memory += stride) {
-    if (type == isa::DataType::F32) {
+    if (isa::is_integer(as.type)) {
+      const std::byte code = quantized(as.type, as.quantization, values[i]);
+      *memory = as.bytes != nullptr ? as.bytes[std::to_integer<size_t>(code)] : code;
+    } else if (as.type == isa::DataType::F32) {
       uint32_t bits = values[i] != values[i] ? kFloatNan : std::bit_cast<uint32_t>(values[i]);
       std::memcpy(memory, &bits, 4);
     } else {
@@ -79,6 +100,7 @@ void store(isa::DataType type, std::byte* memory, int64_t stride, const float* v
 }
 
 bool stored_infinite(isa::DataType type, float value) {
+  if (isa::is_integer(type)) return false;
   // 65520 is half-way between the largest fp16 and the next power of two, and is rounded to even: up.
   return type == isa::DataType::F16 ? std::fabs(value) >= 65520.0f : std::isinf(value);
 }

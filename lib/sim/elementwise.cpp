@@ -108,8 +108,8 @@ class ElementwiseExecution {
     size_t chunk = rows ? std::min<size_t>(e_.dims[4], kChunk) : 1;
     s_.row_a.resize(chunk);
     s_.row_b.resize(chunk);
-    bool move =
-        e_.op == EwOp::Copy && e_.dst.type == e_.a.type && e_.epilogue.activation == isa::Activation::None;
+    bool move = e_.op == EwOp::Copy && e_.dst.type == e_.a.type && e_.dst.quantization == e_.a.quantization &&
+                e_.epilogue.activation == isa::Activation::None;
     std::array<uint32_t, 4> i{};
     for (i[0] = 0; i[0] < e_.dims[0]; ++i[0])
       for (i[1] = 0; i[1] < e_.dims[1]; ++i[1])
@@ -130,13 +130,17 @@ class ElementwiseExecution {
   void part(const std::array<uint32_t, 4>& index, size_t column, size_t n, bool move) {
     std::byte* out = at(e_.dst, index, column);
     if (move) return move_bits(out, at(e_.a, index, column), n);
-    if (operands_ >= 1) load(e_.a.type, at(e_.a, index, column), e_.a.strides[4], s_.row_a.data(), n);
-    if (operands_ >= 2) load(e_.b.type, at(e_.b, index, column), e_.b.strides[4], s_.row_b.data(), n);
+    if (operands_ >= 1)
+      load(e_.a.type, e_.a.quantization, at(e_.a, index, column), e_.a.strides[4], s_.row_a.data(), n);
+    if (operands_ >= 2)
+      load(e_.b.type, e_.b.quantization, at(e_.b, index, column), e_.b.strides[4], s_.row_b.data(), n);
     apply(e_, s_.row_a.data(), s_.row_b.data(), n);
-    bool table = e_.epilogue.activation == isa::Activation::Table;
-    activate(e_.epilogue, table ? memory_.ocm(tile_, e_.epilogue.table) : nullptr, s_.row_a.data(), n);
+    const std::byte* table =
+        isa::table_bytes(e_.epilogue.activation) > 0 ? memory_.ocm(tile_, e_.epilogue.table) : nullptr;
+    activate(e_.epilogue, table, s_.row_a.data(), n);
     if (flag_stored(e_.dst.type, s_.row_a.data(), n, s_.flags)) flag_overflow(index, column, n);
-    store(e_.dst.type, out, e_.dst.strides[4], s_.row_a.data(), n);
+    store(stored_as(e_.dst.type, e_.dst.quantization, e_.epilogue, table), out, e_.dst.strides[4],
+          s_.row_a.data(), n);
   }
 
   // Before the row is stored, which may be over its operands.
@@ -147,7 +151,7 @@ class ElementwiseExecution {
     if ((names_alpha && std::isinf(e_.alpha)) || (names_beta && std::isinf(e_.beta))) return;
     auto infinite = [&](const isa::Operand& o, size_t k) {
       float v = 0;
-      load(o.type, at(o, index, column + k), 0, &v, 1);
+      load(o.type, o.quantization, at(o, index, column + k), 0, &v, 1);
       return std::isinf(v);
     };
     for (size_t k = 0; k < n; ++k) {

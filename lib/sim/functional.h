@@ -11,6 +11,8 @@ struct Scratch {
   std::vector<float> x, w, acc, row_a, row_b;
   std::vector<const float*> pixels;
   std::vector<float*> sums;
+  std::vector<int32_t> integer_acc;
+  std::vector<int32_t*> integer_sums;
   std::vector<std::byte> bytes;
   uint32_t flags = 0;  // of all instructions so far, see Flag
 };

@@ -20,7 +20,8 @@ Memory::Memory(const isa::Binary& b, const target::Machine& machine) : weights_(
   segment(b.ddr_output_begin, b.ddr_output_end);
   segment(b.ddr_scratch_begin, b.ddr_scratch_end);
   ocm_.assign(b.tiles, std::vector<std::byte>(b.ocm_bytes, kUnwritten));
-  accumulators_.assign(b.tiles, {std::vector<float>(size_t{machine.accumulator_pixels} * 16, kNoSum)});
+  accumulators_.assign(b.tiles,
+                       {std::vector<float>(size_t{machine.accumulator_pixels} * 16, kNoSum), {}, false});
 }
 
 const std::byte* Memory::read_ddr(uint64_t address) const {

@@ -22,6 +22,14 @@ class Memory {
     accumulators_[tile].written = true;
     return accumulators_[tile].sums;
   }
+  // The same as int32. Sums of one kind that are read as the other are undefined (docs/isa.md): they are kept
+  // apart.
+  std::vector<int32_t>& integer_accumulators(uint8_t tile) {
+    accumulators_[tile].written = true;
+    std::vector<int32_t>& sums = accumulators_[tile].integers;
+    sums.resize(accumulators_[tile].sums.size(), -1);
+    return sums;
+  }
   void forget_accumulators(uint8_t tile);
 
  private:
@@ -31,7 +39,8 @@ class Memory {
   };
   struct Accumulators {
     std::vector<float> sums;
-    bool written = false;  // since they were forgotten: most instructions keep nothing in them
+    std::vector<int32_t> integers;  // made when first asked for
+    bool written = false;           // since they were forgotten: most instructions keep nothing in them
   };
   const std::string& weights_;
   std::vector<Segment> segments_;

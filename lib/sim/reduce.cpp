@@ -4,7 +4,6 @@
 
 #include "arithmetic.h"
 #include "functional.h"
-#include "kernels.h"
 #include "window.h"
 
 namespace mrvlc::sim {
@@ -29,7 +28,7 @@ float combine(ReduceOp op, float v, float a) {
 }
 
 const std::byte* table_of(const isa::Epilogue& e, uint8_t tile, Memory& memory) {
-  return e.activation == isa::Activation::Table ? memory.ocm(tile, e.table) : nullptr;
+  return isa::table_bytes(e.activation) > 0 ? memory.ocm(tile, e.table) : nullptr;
 }
 
 class ReduceExecution {
@@ -47,16 +46,18 @@ class ReduceExecution {
     s_.acc.resize(results_);
     s_.row_a.resize(r_.dims[4]);
     visit([&](const Index& i) {
-      load(r_.a.type, at(r_.a, i), r_.a.strides[4], s_.row_a.data(), r_.dims[4]);
+      load(r_.a.type, r_.a.quantization, at(r_.a, i), r_.a.strides[4], s_.row_a.data(), r_.dims[4]);
       row(i);
     });
     for (float& v : s_.acc) v = std::fma(r_.alpha, v, r_.beta);
-    activate(r_.epilogue, table_of(r_.epilogue, tile_, memory_), s_.acc.data(), results_);
+    const std::byte* table = table_of(r_.epilogue, tile_, memory_);
+    const Stored as = stored_as(r_.dst.type, r_.dst.quantization, r_.epilogue, table);
+    activate(r_.epilogue, table, s_.acc.data(), results_);
     if (flag_stored(r_.dst.type, s_.acc.data(), results_, s_.flags)) flag_overflow();
     visit([&](const Index& i) {
       if (reduced_before(i)) return;
       size_t n = step_[4] == 0 ? 1 : r_.dims[4];
-      store(r_.dst.type, at(r_.dst, i), r_.dst.strides[4], s_.acc.data() + result(i), n);
+      store(as, at(r_.dst, i), r_.dst.strides[4], s_.acc.data() + result(i), n);
     });
   }
 
@@ -95,7 +96,7 @@ class ReduceExecution {
     if (std::isinf(r_.alpha) || std::isinf(r_.beta)) return;
     std::vector<bool> has_infinite(results_);
     visit([&](const Index& i) {
-      load(r_.a.type, at(r_.a, i), r_.a.strides[4], s_.row_a.data(), r_.dims[4]);
+      load(r_.a.type, r_.a.quantization, at(r_.a, i), r_.a.strides[4], s_.row_a.data(), r_.dims[4]);
       for (uint32_t j = 0; j < r_.dims[4]; ++j)
         if (std::isinf(s_.row_a[j])) has_infinite[result(i) + j * step_[4]] = true;
     });
@@ -137,13 +138,15 @@ class PoolExecution {
     float* out = s_.acc.data();
     for (uint32_t oy = 0; oy < p_.out_h; ++oy)
       for (uint32_t ox = 0; ox < p_.out_w; ++ox, out += p_.channels) pixel(oy, ox, out);
-    activate(p_.epilogue, table_of(p_.epilogue, tile_, memory_), s_.acc.data(), s_.acc.size());
+    const std::byte* table = table_of(p_.epilogue, tile_, memory_);
+    const Stored as = stored_as(p_.out_type, p_.out_quantization, p_.epilogue, table);
+    activate(p_.epilogue, table, s_.acc.data(), s_.acc.size());
     out = s_.acc.data();
-    if (flag_stored(isa::DataType::F16, out, s_.acc.size(), s_.flags)) flag_overflow();
+    if (flag_stored(p_.out_type, out, s_.acc.size(), s_.flags)) flag_overflow();
     for (uint32_t oy = 0; oy < p_.out_h; ++oy)
       for (uint32_t ox = 0; ox < p_.out_w; ++ox, out += p_.channels) {
         uint64_t at = p_.out + uint64_t{oy} * p_.out_row + uint64_t{ox} * p_.out_col;
-        store(isa::DataType::F16, memory_.ocm(tile_, at), 2, out, p_.channels);
+        store(as, memory_.ocm(tile_, at), isa::data_bytes(p_.out_type), out, p_.channels);
       }
   }
 
@@ -177,19 +180,23 @@ class PoolExecution {
       for (uint32_t ox = 0; ox < p_.out_w; ++ox, out += p_.channels) {
         std::fill(excused.begin(), excused.end(), false);
         const uint32_t taps = each_tap(oy, ox, [&](uint64_t iy, uint64_t ix, bool) {
-          kernels().widen(memory_.ocm(tile_, p_.x + iy * p_.x_row + ix * p_.x_col), s_.row_a.data(),
-                          p_.channels);
+          read(iy, ix, s_.row_a.data());
           for (uint32_t c = 0; c < p_.channels; ++c)
             if (std::isinf(s_.row_a[c])) excused[c] = true;
         });
         for (uint32_t c = 0; c < p_.channels && taps > 0; ++c)
-          if (stored_infinite(isa::DataType::F16, out[c]) && !excused[c]) raise(Flag::Overflow, s_.flags);
+          if (stored_infinite(p_.out_type, out[c]) && !excused[c]) raise(Flag::Overflow, s_.flags);
       }
+  }
+
+  void read(uint64_t iy, uint64_t ix, float* values) {
+    load(p_.x_type, p_.x_quantization, memory_.ocm(tile_, p_.x + iy * p_.x_row + ix * p_.x_col),
+         isa::data_bytes(p_.x_type), values, p_.channels);
   }
 
   void tap(uint64_t iy, uint64_t ix, bool first, float* v) {
     float* x = first ? v : s_.row_a.data();
-    kernels().widen(memory_.ocm(tile_, p_.x + iy * p_.x_row + ix * p_.x_col), x, p_.channels);
+    read(iy, ix, x);
     if (first) return;
     if (p_.op == isa::PoolOp::Max)
       for (uint32_t c = 0; c < p_.channels; ++c) v[c] = maximum(v[c], x[c]);

@@ -57,7 +57,7 @@ void each_window_row(const C& c, uint32_t channels, F f) {
       while (end < cols.end && reached(end, c.x0, c.out_w, c.stride_w, c.kernel_w, c.dilation_w)) ++end;
       if (end > ix) {
         int64_t base = int64_t{c.x} + iy * c.x_row + ix * c.x_col;
-        each_strided<1>(base, {{{end - ix, c.x_col}}}, int64_t{channels} * 2, f);
+        each_strided<1>(base, {{{end - ix, c.x_col}}}, int64_t{channels} * isa::data_bytes(c.x_type), f);
       }
       ix = end + 1;
     }
@@ -73,16 +73,18 @@ void each_view(const std::array<uint32_t, 5>& d, const isa::Operand& o, F f) {
 
 template <class F>
 void each_table(const isa::Epilogue& e, F f) {
-  if (e.activation == isa::Activation::Table) f(uint64_t{e.table}, uint64_t{e.table} + isa::kTableBytes);
+  const uint64_t bytes = isa::table_bytes(e.activation);
+  if (bytes > 0) f(uint64_t{e.table}, e.table + bytes);
 }
 
 template <class F>
 void each_weight(const isa::Conv& c, F f) {
   int64_t taps = int64_t{c.kernel_h} * c.kernel_w, k = taps * c.channels;
-  if (c.depthwise) return each_strided<2>(c.w, {{{taps, c.w_k}, {c.out_channels, c.w_n}}}, 2, f);
+  const int64_t bytes = isa::data_bytes(c.w_type);
+  if (c.depthwise) return each_strided<2>(c.w, {{{taps, c.w_k}, {c.out_channels, c.w_n}}}, bytes, f);
   int64_t full = c.out_channels / 16, rest = c.out_channels % 16;
-  each_strided<3>(c.w, {{{full, c.w_block}, {k, c.w_k}, {16, c.w_n}}}, 2, f);
-  each_strided<2>(c.w + full * c.w_block, {{{k, c.w_k}, {rest, c.w_n}}}, 2, f);
+  each_strided<3>(c.w, {{{full, c.w_block}, {k, c.w_k}, {16, c.w_n}}}, bytes, f);
+  each_strided<2>(c.w + full * c.w_block, {{{k, c.w_k}, {rest, c.w_n}}}, bytes, f);
 }
 
 template <class R, class W>
@@ -91,6 +93,7 @@ void touch_conv(const isa::Conv& c, R read, W write) {
   each_weight(c, read);
   if (!c.last) return;
   if (c.bias != isa::kNoAddress) read(uint64_t{c.bias}, uint64_t{c.bias} + uint64_t{c.out_channels} * 4);
+  if (c.of_integers()) read(uint64_t{c.scales}, uint64_t{c.scales} + uint64_t{c.out_channels} * 4);
   if (c.residual != isa::kNoAddress)
     each_strided<2>(c.residual, {{{c.out_h, c.residual_row}, {c.out_w, c.residual_col}}},
                     int64_t{c.out_channels} * 2, read);
@@ -129,7 +132,7 @@ void each_touched(const isa::Instruction& i, F f) {
     detail::each_window_row(*p, p->channels, read);
     detail::each_table(p->epilogue, read);
     detail::each_strided<2>(p->out, {{{p->out_h, p->out_row}, {p->out_w, p->out_col}}},
-                            int64_t{p->channels} * 2, write);
+                            int64_t{p->channels} * isa::data_bytes(p->out_type), write);
   }
   if (const auto* d = std::get_if<isa::Dma>(&i.body)) {
     detail::each_copy_run(*d, d->src, d->src_strides, [&](uint64_t b, uint64_t e) {

@@ -15,16 +15,18 @@ namespace {
 
 using Problem = std::string;  // empty: none
 
+constexpr const char* kReserved = "type i32 is reserved";
+
 struct Rules {
   const isa::Binary& binary;
   const target::Machine& machine;
   std::array<size_t, size_t{isa::kMaxTiles} * isa::kQueues>
       counts{};  // instructions of each queue of the section
 
-  bool known(isa::DataType t) const { return t == isa::DataType::F16 || t == isa::DataType::F32; }
+  bool known(isa::DataType t) const { return t != isa::DataType::I32; }
 
   Problem epilogue(const isa::Epilogue& e) const {
-    bool table = e.activation == isa::Activation::Table;
+    bool table = isa::table_bytes(e.activation) > 0;
     return table && e.table % 16 != 0 ? "the table's address is not a multiple of 16" : "";
   }
 
@@ -66,7 +68,11 @@ struct Rules {
     if (k > machine.ocm_bytes) return "the reduction is longer than on-chip memory";
     if (saturating_product(k, pixels, c.out_channels) > kMaxMacs)
       return "too many multiply-adds in one instruction";
-    if (!known(c.out_type)) return "integer types are reserved";
+    if (!known(c.out_type)) return kReserved;
+    for (isa::DataType t : {c.x_type, c.w_type})
+      if (t != isa::DataType::F16 && !is_integer(t))
+        return "input and weights are fp16 or integers of 8 bits";
+    if (c.of_integers() && c.residual != isa::kNoAddress) return "sums of integers take no residual";
     return epilogue(c.epilogue);
   }
 
@@ -79,14 +85,13 @@ struct Rules {
   Problem operator()(const isa::Elementwise& e) const {
     if (auto p = elements(e.dims); !p.empty()) return p;
     int n = isa::operand_count(e.op);
-    if (!known(e.dst.type) || (n >= 1 && !known(e.a.type)) || (n >= 2 && !known(e.b.type)))
-      return "integer types are reserved";
+    if (!known(e.dst.type) || (n >= 1 && !known(e.a.type)) || (n >= 2 && !known(e.b.type))) return kReserved;
     return epilogue(e.epilogue);
   }
 
   Problem operator()(const isa::Reduce& r) const {
     if (auto p = elements(r.dims); !p.empty()) return p;
-    if (!known(r.dst.type) || !known(r.a.type)) return "integer types are reserved";
+    if (!known(r.dst.type) || !known(r.a.type)) return kReserved;
     uint64_t results = 1;
     for (size_t k = 0; k < 5; ++k)
       results = saturating_product(results, r.dst.strides[k] == 0 ? 1u : r.dims[k]);
@@ -95,6 +100,8 @@ struct Rules {
   }
 
   Problem operator()(const isa::Pool& p) const {
+    for (isa::DataType t : {p.x_type, p.out_type})
+      if (t != isa::DataType::F16 && !is_integer(t)) return "pools are of fp16 or integers of 8 bits";
     if (auto problem = window(p, p.channels); !problem.empty()) return problem;
     if (saturating_product(p.out_h, p.out_w, p.channels) > machine.ocm_bytes)
       return "more results than on-chip memory holds";

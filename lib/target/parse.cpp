@@ -14,6 +14,7 @@ struct NumberField {
   const char* name;
   uint32_t Machine::*member;
   uint32_t min, max;
+  bool optional = false;
 };
 
 // Bounds keep every product the simulator forms from them inside 64 bits; they say nothing about real
@@ -25,6 +26,7 @@ constexpr NumberField kNumbers[] = {
     {"fp16_macs", &Machine::fp16_macs, 1, 1u << 16},
     {"depthwise_macs", &Machine::depthwise_macs, 1, 1u << 16},
     {"int8_macs", &Machine::int8_macs, 1, 1u << 16},
+    {"int8_depthwise_macs", &Machine::int8_depthwise_macs, 1, 1u << 16, true},
     {"accumulator_pixels", &Machine::accumulator_pixels, 1, 1u << 20},
     {"weight_block_cycles", &Machine::weight_block_cycles, 1, 1u << 16},
     {"strided_weight_block_cycles", &Machine::strided_weight_block_cycles, 1, 1u << 16},
@@ -56,7 +58,10 @@ class Parser {
     if (!root.contains("fields") || !root["fields"].is_object())
       return field("fields", "is missing or not an object");
     for (const auto& [key, value] : root["fields"].items()) MRVLC_TRY(entry(key, value));
-    for (const auto& known : kNumbers) MRVLC_TRY(required(known.name));
+    for (const auto& known : kNumbers)
+      if (!known.optional) MRVLC_TRY(required(known.name));
+    // Files from before there was this field say nothing of it.
+    if (machine_.int8_depthwise_macs == 0) machine_.int8_depthwise_macs = machine_.depthwise_macs;
     MRVLC_TRY(required("tile_counts"));
     MRVLC_TRY(required("clock_ghz"));
     MRVLC_TRY(consistent());

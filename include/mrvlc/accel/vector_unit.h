@@ -12,6 +12,7 @@ enum class VectorForm : uint8_t {
   Sequence,
   Binary,
   Power,
+  Quantize,  // numbers to integers of 8 bits, as they are stored
 };
 
 constexpr VectorForm vector_form(Op op) {
@@ -34,6 +35,9 @@ constexpr VectorForm vector_form(Op op) {
 #define MRVLC_POWER(op) \
   case Op::op:          \
     return VectorForm::Power;
+#define MRVLC_QUANTIZE(op) \
+  case Op::op:             \
+    return VectorForm::Quantize;
 #include "mrvlc/accel/vector_unit.def"
     default:
       return VectorForm::None;
@@ -51,6 +55,7 @@ constexpr bool is_binary(VectorForm form) {
     case VectorForm::Table:
     case VectorForm::Instruction:
     case VectorForm::Sequence:
+    case VectorForm::Quantize:
       return false;
   }
   return false;

@@ -17,7 +17,7 @@ inline constexpr size_t kMaxPorts = 32;
 enum class Architecture : uint32_t { Undefined = 0, M1k = 1, Mlip = 128, Experimental = 256 };
 
 // Type numbers of ports in the container that the compiler writes; docs/isa.md has the others.
-inline constexpr uint8_t kPortF16 = 7, kPortF32 = 8;
+inline constexpr uint8_t kPortI8 = 1, kPortU8 = 2, kPortF16 = 7, kPortF32 = 8;
 // Bytes of an element; 0: no such type.
 constexpr uint32_t port_type_bytes(uint8_t type) {
   constexpr uint32_t kBytes[] = {0, 1, 1, 2, 2, 4, 4, 2, 4, 8, 8};

@@ -50,11 +50,23 @@ enum class DataType : uint8_t {
   F16 = 0,
   F32 = 1,
   I8 = 2,
-  I32 = 3
-};  // I8 and I32 are reserved for integer networks
-constexpr uint32_t data_bytes(DataType t) {
-  return t == DataType::F16 ? 2 : t == DataType::I8 ? 1 : 4;
+  I32 = 3,  // reserved: sums and biases of Conv are int32 without being named
+  U8 = 4
+};
+constexpr bool is_integer(DataType t) {
+  return t == DataType::I8 || t == DataType::U8;
 }
+constexpr uint32_t data_bytes(DataType t) {
+  return t == DataType::F16 ? 2 : is_integer(t) ? 1 : 4;
+}
+
+// What an integer q of an operand stands for: (q - zero) * scale. Read so, and stored as
+// saturate(round_even(v / scale) + zero), each step rounded to fp32. Of operands of other types both are 0.
+struct Quantization {
+  int16_t zero = 0;  // a number of the operand's type
+  float scale = 0;   // finite, above 0
+  bool operator==(const Quantization&) const = default;
+};
 
 struct Wait {
   uint8_t tile = 0;
@@ -73,9 +85,17 @@ enum class Activation : uint8_t {
   HardSwish = 5,    // x * min(max(fma(alpha, x, beta), 0), 1)
   Table = 6,  // piecewise linear: 2048 segments of (c0, c1) fp32, index = fp16 bits of x >> 5, fma(c1, x,
               // c0); c0 when c1 is 0 and x no NaN
+  Bytes = 7,  // of integer results, after they are rounded: byte q mod 256 of a table of 256
 };
 inline constexpr uint32_t kTableSegments = 2048;
 inline constexpr uint32_t kTableBytes = kTableSegments * 8;
+inline constexpr uint32_t kByteTableBytes = 256;
+// What an activation reads of on-chip memory.
+constexpr uint32_t table_bytes(Activation activation) {
+  return activation == Activation::Table   ? kTableBytes
+         : activation == Activation::Bytes ? kByteTableBytes
+                                           : 0;
+}
 
 struct Epilogue {
   Activation activation = Activation::None;
@@ -116,12 +136,16 @@ struct Dma {
 // X[iy, ix, c] at x + iy * x_row + ix * x_col + c * 2; W[k, n] at w + (n / 16) * w_block + k * w_k + (n % 16)
 // * w_n. bias: fp32 [out_channels]. residual: fp16, strides of its own. Accumulators: out_h * out_w <= 1024;
 // an instruction without `first` or without `last` keeps its sums in accumulator memory: then out_h * out_w *
-// ceil(out_channels / 16) <= 1024. Depthwise: channel n reads only X[.., n] and W[r * kernel_w + s, n] at w +
-// (r * kernel_w + s) * w_k + n * w_n; channels is not used and out_channels counts the channels.
+// ceil(out_channels / 16) <= 1024. Integers (x_type and w_type I8 or U8): sums are int32,
+//   acc += (X - x_zero) * (W - w_zero) modulo 2^32;  v = float(acc + bias[n]) * scale[n], bias int32, scale
+// fp32; strides of elements of one byte; no residual. Depthwise: channel n reads only X[.., n] and W[r *
+// kernel_w + s, n] at w + (r * kernel_w + s) * w_k + n * w_n; channels is not used and out_channels counts
+// the channels.
 struct Conv {
   bool depthwise = false;  // opcode Depthwise
   bool first = true, last = true;
   DataType out_type = DataType::F16;
+  DataType x_type = DataType::F16, w_type = DataType::F16;  // both F16, or integers both
   uint32_t x = 0, x_row = 0, x_col = 0;
   uint32_t in_h = 1, in_w = 1;
   int32_t y0 = 0, x0 = 0;
@@ -133,6 +157,10 @@ struct Conv {
   uint32_t residual = kNoAddress, residual_row = 0, residual_col = 0;
   uint32_t out = 0, out_row = 0, out_col = 0, out_channel = 2;  // byte strides
   Epilogue epilogue;
+  int16_t x_zero = 0, w_zero = 0;      // of integers
+  Quantization out_quantization = {};  // of an integer result
+  uint32_t scales = 0;                 // of integers: fp32 [out_channels]
+  bool of_integers() const { return is_integer(x_type); }
   bool operator==(const Conv&) const = default;
 };
 
@@ -141,6 +169,7 @@ struct Operand {
   uint32_t address = kNoAddress;
   DataType type = DataType::F16;
   std::array<int32_t, 5> strides = {0, 0, 0, 0, 0};  // bytes, outermost first
+  Quantization quantization = {};                    // of integers
   bool operator==(const Operand&) const = default;
 };
 
@@ -218,6 +247,7 @@ enum class PoolOp : uint8_t {
 struct Pool {
   PoolOp op = PoolOp::Max;
   float alpha = 1;
+  DataType x_type = DataType::F16, out_type = DataType::F16;  // F16 or an integer type
   uint32_t x = 0, x_row = 0, x_col = 0;
   uint32_t in_h = 1, in_w = 1;
   int32_t y0 = 0, x0 = 0;
@@ -225,6 +255,7 @@ struct Pool {
   uint32_t out_h = 1, out_w = 1, channels = 0;
   uint32_t out = 0, out_row = 0, out_col = 0;
   Epilogue epilogue;
+  Quantization x_quantization = {}, out_quantization = {};  // of integers
   bool operator==(const Pool&) const = default;
 };
 

@@ -3,9 +3,9 @@
 
 namespace mrvlc::isa {
 
-inline constexpr const char* kTypeNames[] = {"f16", "f32", "i8", "i32"};
-inline constexpr const char* kActivationNames[] = {"none",        "relu",      "clip", "leaky",
-                                                   "hardsigmoid", "hardswish", "table"};
+inline constexpr const char* kTypeNames[] = {"f16", "f32", "i8", "i32", "u8"};
+inline constexpr const char* kActivationNames[] = {"none",        "relu",      "clip",  "leaky",
+                                                   "hardsigmoid", "hardswish", "table", "bytes"};
 inline constexpr const char* kEwNames[] = {"copy", "fill",  "add",   "sub",     "mul",   "div",        "max",
                                            "min",  "axpby", "prelu", "affine",  "sqrt",  "reciprocal", "abs",
                                            "neg",  "equal", "less",  "greater", "floor", "select"};

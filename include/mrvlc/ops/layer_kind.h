@@ -45,7 +45,10 @@ constexpr bool multiplies(LayerKind kind) {
     case LayerKind::ConvTranspose:
     case LayerKind::Fc:
     case LayerKind::Matmul:
+    case LayerKind::QlinearConv:
+    case LayerKind::IntegerConv:
       return true;
+    case LayerKind::Dequantize:
     case LayerKind::Pool:
     case LayerKind::Elementwise:
     case LayerKind::Reduce:

@@ -15,6 +15,8 @@ struct ConvParams : WindowParams {
   std::vector<int64_t> output_padding;  // ConvTranspose only
 };
 Result<ConvParams> conv_params(const InferContext& context);  // Conv: X [N,C,...], W [M,C/group,...]
+Result<ConvParams> qlinear_conv_params(const InferContext& context);
+Result<ConvParams> conv_integer_params(const InferContext& context);
 Result<ConvParams> conv_transpose_params(const InferContext& context);  // W [C,M/group,...]
 
 struct PoolParams : WindowParams {

@@ -20,6 +20,9 @@ namespace mrvlc::partition {
 //   conv_transpose  ConvTranspose with constant weights
 //   fc              Gemm or MatMul with a constant right operand
 //   matmul          MatMul of two activations, or of one and a constant that is no matrix
+//   qlinear_conv    QLinearConv with constant weights, scales and zero points, 1-D and 2-D
+//   integer_conv    ConvInteger with constant weights and zero points, Cast to float and Mul by constants
+//   dequantize      DequantizeLinear of one scale: integers as the numbers they stand for
 //   pool            MaxPool, AveragePool, GlobalAveragePool, GlobalMaxPool
 //   elementwise     one element-wise operator, unary or binary, broadcasting
 //   reduce          ReduceMean/Sum/SumSquare/Prod/Max/Min

@@ -20,8 +20,9 @@ struct Machine {
   uint32_t ocm_alignment = 0;         // of buffers
   uint32_t fp16_macs = 0;             // MAC/cycle/tile
   uint32_t depthwise_macs = 0;        // MAC/cycle/tile, fp16 depthwise on the POD
-  uint32_t int8_macs = 0;
-  uint32_t accumulator_pixels = 0;  // pixels x 16 channels of fp32 accumulators
+  uint32_t int8_macs = 0;             // MAC/cycle/tile, integers of 8 bits
+  uint32_t int8_depthwise_macs = 0;   // the same, depthwise
+  uint32_t accumulator_pixels = 0;    // pixels x 16 channels of fp32 accumulators
   uint32_t weight_block_cycles =
       0;  // least cycles a 16x16 weight block occupies the POD (double-buffered load)
   uint32_t strided_weight_block_cycles = 0;  // same when weights are not packed (w_n != 2 or w_k != 32)

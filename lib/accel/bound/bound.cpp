@@ -35,18 +35,21 @@ struct Products {
   int64_t uses = kBlock;     // results that an element of the input takes part in, at most
   bool one_channel = false;  // a result sees one channel of the input: Depthwise can do it
   bool depthwise = false;    // and an input channel has one result: nothing else is meant for it
+  bool integers = false;     // of 8 bits
 };
 
 // Each result needs its reduction in runs of 16, and a cycle has one run for 16 results, of which only those
 // count that use its elements.
 int64_t pod_cycles(const Products& p, const target::Machine& m) {
   if (p.results == 0) return 0;
-  int64_t macs = times(p.results, p.reduction), by_channel = macs / m.depthwise_macs;
+  const int64_t rate = p.integers ? m.int8_macs : m.fp16_macs, depth = p.integers ? 2 * kBlock : kBlock;
+  int64_t macs = times(p.results, p.reduction);
+  int64_t by_channel = macs / (p.integers ? m.int8_depthwise_macs : m.depthwise_macs);
   if (p.depthwise) return by_channel;
-  int64_t runs = times(p.results, ceil_div(p.reduction, kBlock));
-  int64_t compute = times(runs, kBlock) / m.fp16_macs;
+  int64_t runs = times(p.results, ceil_div(p.reduction, depth));
+  int64_t compute = times(runs, depth) / rate;
   int64_t loads = times(runs, m.weight_block_cycles) / kBlock / std::max<int64_t>(1, p.reuse);
-  int64_t few = times(macs, kBlock) / (m.fp16_macs * std::clamp<int64_t>(p.uses, 1, kBlock));
+  int64_t few = times(macs, kBlock) / (rate * std::clamp<int64_t>(p.uses, 1, kBlock));
   int64_t dense = std::max({compute, loads, few});
   return p.one_channel ? std::min(dense, by_channel) : dense;
 }
@@ -59,15 +62,17 @@ class Reader {
   RegionFacts run(const partition::Region& region) {
     read_strides_ = read_strides(graph_, region);
     reach_ = Reach(graph_, region, read_strides_);
-    facts_.first_bytes = 2 * reach_.elements();
+    int64_t least = 2;  // an element
+    for (ir::ValueId v : region.inputs) least = std::min(least, element_bytes(v));
+    facts_.first_bytes = least * reach_.elements();
     for (const partition::Layer& layer : region.layers) {
       facts_.layers.emplace_back();
       for (ir::NodeId id : layer.nodes) node(graph_.node(id));
     }
     for (const auto& [value, use] : weights_) facts_.layers[use.last].weight_bytes += use.bytes;
     TouchedElements touched(graph_, region);
-    for (ir::ValueId v : region.inputs) facts_.input_bytes += 2 * touched(v);
-    for (ir::ValueId v : region.outputs) facts_.output_bytes += 2 * elements(v);
+    for (ir::ValueId v : region.inputs) facts_.input_bytes += element_bytes(v) * touched(v);
+    for (ir::ValueId v : region.outputs) facts_.output_bytes += element_bytes(v) * elements(v);
     return std::move(facts_);
   }
 
@@ -77,6 +82,8 @@ class Reader {
     int64_t bytes = 0;
   };
   LayerFacts& layer() { return facts_.layers.back(); }
+  // As it is stored: fp16, or a byte.
+  int64_t element_bytes(ir::ValueId v) const { return byte_size(graph_.value(v).type.elem) == 1 ? 1 : 2; }
   int64_t elements(ir::ValueId v) const { return graph_.value(v).type.elements(); }
 
   void node(const ir::Node& n) {
@@ -98,6 +105,10 @@ class Reader {
       convolution(n, ops::conv_params(context), false);
     else if (n.is(Op::ConvTranspose))
       convolution(n, ops::conv_transpose_params(context), true);
+    else if (n.is(Op::QLinearConv))
+      convolution(n, ops::qlinear_conv_params(context), false);
+    else if (n.is(Op::ConvInteger))
+      convolution(n, ops::conv_integer_params(context), false);
     else if (n.is(Op::MatMul, Op::Gemm))
       matrix_product(n, reduction_of(graph_, n));
     else
@@ -107,7 +118,7 @@ class Reader {
   void use_weights(ir::ValueId v, int64_t count) {
     if (!graph_.is_constant(v)) return;
     WeightUse& use = weights_[v];
-    use = {facts_.layers.size() - 1, std::max(use.bytes, 2 * count)};
+    use = {facts_.layers.size() - 1, std::max(use.bytes, element_bytes(v) * count)};
   }
 
   // A transposed one is counted from its input: every element meets the taps whose result is kept.
@@ -141,8 +152,9 @@ class Reader {
       q.reuse = std::max(pixels, in_pixels);
     }
     if (taps == 1) q.reuse = std::min(q.reuse, group_out);
+    q.integers = n.is(Op::QLinearConv, Op::ConvInteger);
     layer().pod_cycles += pod_cycles(q, m_);
-    use_weights(n.inputs[1], taps * group_in * p.out_channels);
+    use_weights(n.inputs[n.is(Op::QLinearConv) ? 3 : 1], taps * group_in * p.out_channels);
     if (!transposed && !q.depthwise && taps / widest * group_in >= kFewest)
       drain(n.inputs[0], pixels, p.out_channels);
   }

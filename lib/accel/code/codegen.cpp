@@ -2,15 +2,16 @@
 #include "code/codegen.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 namespace mrvlc::accel {
 namespace {
 
-std::set<int64_t> tables_of(const Program& program) {
-  std::set<int64_t> out;
+// Bytes of all tables, each once.
+int64_t bytes_of_tables(const Program& program) {
+  std::map<int64_t, int64_t> tables;
   auto add = [&](const EpilogueSpec& e) {
-    if (e.activation == isa::Activation::Table) out.insert(e.table);
+    if (e.table_bytes() > 0) tables[e.table] = e.table_bytes();
   };
   for (const Primitive& p : program.primitives) {
     if (const auto* w = std::get_if<WindowOp>(&p)) {
@@ -19,24 +20,27 @@ std::set<int64_t> tables_of(const Program& program) {
       for (const PeStage& s : std::get<PeGroup>(p).stages) add(s.epilogue);
     }
   }
-  return out;
+  int64_t sum = 0;
+  for (const auto& [table, bytes] : tables) sum += bytes;
+  return sum;
 }
 
 }  // namespace
 
 TableItems::TableItems(const Program& program, const target::Machine& machine) {
-  auto bytes = static_cast<int64_t>(tables_of(program).size() * isa::kTableBytes);
+  const int64_t bytes = bytes_of_tables(program);
   if (bytes <= machine.ocm_bytes / 8) resident_ = bytes;
 }
 
-uint32_t TableItems::item(int64_t table, size_t primitive, StepWriter& writer) {
+uint32_t TableItems::item(const EpilogueSpec& of, size_t primitive, StepWriter& writer) {
+  const int64_t table = of.table;
   auto it = items_.find(table);
   if (it != items_.end() && (resident_ > 0 || it->second.second == primitive)) return it->second.first;
   Item item;
-  item.bytes = isa::kTableBytes;
+  item.bytes = of.table_bytes();
   item.prefetch = true;
   item.kind = backend::MemoryUse::Kind::Weights;
-  item.loads = {{writer.all_tiles(), table_transfer(table)}};
+  item.loads = {{writer.all_tiles(), table_transfer(of)}};
   uint32_t index = writer.add_item(std::move(item));
   items_[table] = {index, primitive};
   return index;

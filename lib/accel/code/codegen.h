@@ -13,7 +13,7 @@ class TableItems {
  public:
   TableItems(const Program& program, const target::Machine& machine);
   int64_t resident_bytes() const { return resident_; }
-  uint32_t item(int64_t table, size_t primitive, StepWriter& writer);
+  uint32_t item(const EpilogueSpec& of, size_t primitive, StepWriter& writer);
 
  private:
   std::map<int64_t, std::pair<uint32_t, size_t>> items_;  // item, primitive that made it

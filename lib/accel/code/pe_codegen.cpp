@@ -37,7 +37,7 @@ class PeCodegen {
     if (!plan_.fits) return make_diag<DiagCode::MRV0501>(writer_.machine().ocm_bytes);
     stripe_outputs();
     allocate();
-    for (int64_t t : slots_.tables) tables_.push_back(c_.tables.item(t, c_.primitive, writer_));
+    for (const EpilogueSpec& t : slots_.tables) tables_.push_back(c_.tables.item(t, c_.primitive, writer_));
     Dims extents = largest_box(g_, cut_), counts;
     int64_t steps = 1;
     for (size_t d = 0; d < g_.dims.size(); ++d) {
@@ -192,6 +192,7 @@ class PeCodegen {
       const Residence& h = c_.residences[o.view.buffer];
       int64_t bytes = isa::data_bytes(o.view.type);
       r.operand.type = o.view.type;
+      r.operand.quantization = o.view.quantization;
       r.item = c_.tensor_item(o.view.buffer);
       at = h.offset(tile, first(o.view, box) * bytes);
       for (size_t d = 0; d < strides.size(); ++d) strides[d] = h.stride(o.view.strides[d] * bytes);
@@ -200,6 +201,7 @@ class PeCodegen {
       auto k = static_cast<size_t>(std::ranges::find(list, o.view) - list.begin());
       Packed p = pack(o.view, box, !result);
       r.operand.type = o.view.type;
+      r.operand.quantization = o.view.quantization;
       at = offsets[k] + p.origin;
       strides = p.strides;
       if (!result && constant_[k]) r.item = constants_[k].item;
@@ -220,7 +222,7 @@ class PeCodegen {
       extents[5 - dims.size() + k] = static_cast<uint32_t>(box.extent[dims[k]]);
     ItemRefs refs = kNoItems;
     for (size_t k = 0; k < tables_.size(); ++k)
-      if (slots_.tables[k] == s.epilogue.table) refs[5] = tables_[k];
+      if (s.epilogue.table_bytes() > 0 && slots_.tables[k].table == s.epilogue.table) refs[5] = tables_[k];
     Located dst = locate(s.dst, box, tile, dims, out, true), a, b;
     if (s.a.kind != PeOperand::Kind::None) a = locate(s.a, box, tile, dims, in, false);
     if (s.b.kind != PeOperand::Kind::None) b = locate(s.b, box, tile, dims, in, false);

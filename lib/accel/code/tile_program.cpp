@@ -13,12 +13,13 @@ namespace {
 template <class F>
 void each_address(isa::Instruction& i, F f) {
   auto epilogue = [&](isa::Epilogue& e, size_t k) {
-    if (e.activation == isa::Activation::Table) f(e.table, k);
+    if (isa::table_bytes(e.activation) > 0) f(e.table, k);
   };
   if (auto* c = std::get_if<isa::Conv>(&i.body)) {
     f(c->x, 0);
     f(c->w, 1);
     if (c->bias != isa::kNoAddress) f(c->bias, 2);
+    if (c->of_integers() && c->last) f(c->scales, 2);
     if (c->residual != isa::kNoAddress) f(c->residual, 3);
     f(c->out, 4);
     epilogue(c->epilogue, 5);
@@ -167,14 +168,14 @@ isa::Epilogue epilogue_of(const EpilogueSpec& spec) {
   e.activation = spec.activation;
   e.alpha = spec.alpha;
   e.beta = spec.beta;
-  if (spec.activation == isa::Activation::Table) e.table = 0;
+  if (spec.table_bytes() > 0) e.table = 0;
   return e;
 }
 
-Transfer table_transfer(int64_t table) {
+Transfer table_transfer(const EpilogueSpec& of) {
   Transfer t;
-  t.ddr = table;
-  t.run = isa::kTableBytes;
+  t.ddr = of.table;
+  t.run = of.table_bytes();
   return t;
 }
 

@@ -159,6 +159,6 @@ class OutputSlot {
 };
 
 isa::Epilogue epilogue_of(const EpilogueSpec& spec);  // its table at offset 0 of an item
-Transfer table_transfer(int64_t table);
+Transfer table_transfer(const EpilogueSpec& of);
 
 }  // namespace mrvlc::accel

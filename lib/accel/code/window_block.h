@@ -33,7 +33,7 @@ struct WindowTask {
   }
   // Of one 16-channel weight block of a phase, for `k` channels.
   int64_t weight_block_bytes(const WindowPhase& phase, int64_t k) const {
-    return plan.split ? k * 32 : phase.kernel_h * phase.kernel_w * k * 32;
+    return (plan.split ? k : phase.kernel_h * phase.kernel_w * k) * op.lane_bytes();
   }
 };
 

@@ -27,7 +27,7 @@ void WindowInstructions::compute(uint32_t tile, const WindowBlock& b, const Slot
   for (const WindowPhase& ph : op.phases) {
     phase({tile, b, at}, ph, weights_at);
     if (op.kind == WindowOp::Kind::Depthwise)
-      weights_at += ph.kernel_h * ph.kernel_w * op.group_out * t_.channels_in(b).size() * 2;
+      weights_at += ph.kernel_h * ph.kernel_w * op.group_out * t_.channels_in(b).size() * op.weight_bytes();
     if (op.kind == WindowOp::Kind::Conv)
       weights_at += b.units.size() * t_.geometry.unit_blocks * t_.weight_block_bytes(ph, b.k.size());
   }
@@ -130,6 +130,8 @@ void WindowInstructions::piece(const Site& s, const WindowPhase& ph, int64_t wei
   if (b.last) i.epilogue = epilogue_of(op.epilogue);
   i.w = u32(s.at.w + t_.plan.bias_bytes + weights_at);
   i.out_type = op.out.type;
+  i.out_quantization = op.out.quantization;
+  if (op.integers) set_integers(i, s);
   i.out_channel = u32(op.out.element_bytes());
   window_fields(i, s, ph, y, x, in, out);
   if (op.has_residual && b.last) refs[3] = set_residual(i, s, ph, y, x);
@@ -145,6 +147,10 @@ void WindowInstructions::pool(const Site& s, const WindowPhase& ph, Span y, Span
   ItemRefs refs = {in.item, s.at.w_item, s.at.w_item, kNoItem, out.item, operands_.table()};
   isa::Pool i;
   i.op = t_.op.pool;
+  i.x_type = t_.op.x.type;
+  i.out_type = t_.op.out.type;
+  i.x_quantization = t_.op.x.quantization;
+  i.out_quantization = t_.op.out.quantization;
   i.alpha = t_.op.pool_alpha;
   i.channels = u32(t_.channels_in(s.block).size());
   i.epilogue = epilogue_of(t_.op.epilogue);
@@ -161,20 +167,37 @@ uint32_t WindowInstructions::set_residual(isa::Conv& i, const Site& s, const Win
   return r.item;
 }
 
+// Scales lie behind the bias of the block's channels.
+void WindowInstructions::set_integers(isa::Conv& i, const Site& s) const {
+  const WindowOp& op = t_.op;
+  bool depthwise = op.kind == WindowOp::Kind::Depthwise;
+  int64_t channels =
+      depthwise ? t_.channels_in(s.block).size() * op.group_out : t_.channels_out(s.block).size();
+  i.x_type = op.x.type;
+  i.w_type = op.integers->w_type;
+  i.x_zero = op.integers->x_zero;
+  i.w_zero = op.integers->w_zero;
+  i.w_k = u32(op.lane_bytes());
+  i.w_n = u32(op.weight_bytes());
+  if (s.block.last) i.scales = u32(s.at.w + channels * 4);
+}
+
 void WindowInstructions::depthwise(const Site& s, const WindowPhase& ph, isa::Conv i, const ItemRefs& refs) {
   uint32_t channels = u32(t_.channels_in(s.block).size()), multiplier = u32(t_.op.group_out);
   uint32_t taps = u32(ph.kernel_h * ph.kernel_w);
   i.depthwise = true;
   i.out_channels = channels;
-  i.w_k = channels * 2;
-  i.w_n = 2;
+  uint32_t bytes = u32(t_.op.weight_bytes());
+  i.w_k = channels * bytes;
+  i.w_n = bytes;
   uint32_t out_bytes = i.out_channel;
   i.out_channel *= multiplier;
   for (uint32_t j = 0; j < multiplier; ++j) {
     t_.context.writer.emit(s.tile, isa::Queue::Pod, i, refs);
     i.out += out_bytes;
-    i.w += taps * channels * 2;
+    i.w += taps * channels * bytes;
     if (i.bias != isa::kNoAddress) i.bias += channels * 4;
+    if (t_.op.integers && i.last) i.scales += channels * 4;
   }
 }
 
@@ -199,10 +222,11 @@ void WindowInstructions::groups(const Site& s, const WindowPhase& ph, isa::Conv 
   for (int64_t u = b.units.begin; u < b.units.end; ++u) {
     writer.emit(s.tile, isa::Queue::Pod, i, refs);
     if (t_.plan.split) return;  // a split reduction works on one group at a time
-    i.x += u32(op.group_in * 2);
+    i.x += u32(op.group_in * op.x.element_bytes());
     i.w += u32(t_.geometry.unit_blocks * t_.weight_block_bytes(ph, b.k.size()));
     i.out += u32(op.group_out * op.out.element_bytes());
     if (i.bias != isa::kNoAddress) i.bias += u32(op.group_out * 4);
+    if (op.integers && i.last) i.scales += u32(op.group_out * 4);
     if (i.residual != isa::kNoAddress) i.residual += u32(op.group_out * 2);
   }
 }

@@ -34,6 +34,7 @@ class WindowInstructions {
   void window_fields(I& i, const Site& site, const WindowPhase& phase, Span y, Span x, const Place& in,
                      const Place& out) const;
   uint32_t set_residual(isa::Conv& i, const Site& site, const WindowPhase& phase, Span y, Span x) const;
+  void set_integers(isa::Conv& i, const Site& site) const;
   uint32_t set_dynamic_weights(isa::Conv& i, const Site& site) const;
   int64_t out_offset(const WindowBlock& b, const WindowPhase& phase, Span y, Span x, const Place& at) const;
   bool by_stripes() const;

@@ -34,8 +34,8 @@ WindowOperands::WindowOperands(WindowTask& task) : t_(task) {
   x_ = slot(p.x_bytes, p.x_depth);
   residual_ = slot(p.residual_bytes, p.out_depth);
   out_ = {slots, at, p.out_bytes, p.out_depth};
-  if (op.epilogue.activation == isa::Activation::Table)
-    table_ = t_.context.tables.item(op.epilogue.table, t_.context.primitive, writer);
+  if (op.epilogue.table_bytes() > 0)
+    table_ = t_.context.tables.item(op.epilogue, t_.context.primitive, writer);
 }
 
 void WindowOperands::fetch_weights(const std::vector<WindowBlock>& blocks, SlotOffsets& at) {

@@ -4,8 +4,9 @@
 namespace mrvlc::accel {
 namespace {
 
-// Bias stands before the weights of its block.
-std::vector<Transfer> bias_transfer(const WindowTask& task, const WindowBlock& b) {
+// Four bytes an output channel: bias, and scales of integers behind it, stand before the weights of their
+// block.
+std::vector<Transfer> bias_transfers(const WindowTask& task, const WindowBlock& b) {
   const WindowOp& op = task.op;
   if (op.bias < 0) return {};
   Transfer t;
@@ -15,7 +16,11 @@ std::vector<Transfer> bias_transfer(const WindowTask& task, const WindowBlock& b
   t.ddr += c.begin * 4;
   t.run = c.size() * 4;
   if (depthwise) t.levels = {{op.group_out, op.groups * 4, t.run}};
-  return {t};
+  if (!op.integers) return {t};
+  Transfer scales = t;
+  scales.ddr += op.integers->scales - op.bias;
+  scales.ocm = t.bytes();
+  return {t, scales};
 }
 
 // Of one phase; `t` begins where its weights begin.
@@ -25,18 +30,18 @@ void add_phase(const WindowTask& task, const WindowBlock& b, const WindowPhase& 
   int64_t taps = phase.kernel_h * phase.kernel_w;
   if (op.kind == WindowOp::Kind::Depthwise) {
     Span c = task.channels_in(b);
-    t.ddr += c.begin * 2;
-    t.run = c.size() * 2;
-    t.levels = {{op.group_out * taps, op.groups * 2, t.run}};
+    t.ddr += c.begin * op.weight_bytes();
+    t.run = c.size() * op.weight_bytes();
+    t.levels = {{op.group_out * taps, op.groups * op.weight_bytes(), t.run}};
     return;
   }
   int64_t blocks = b.units.size() * g.unit_blocks;
-  int64_t whole = taps * g.all_channels * 32;  // of 16 output channels
+  int64_t whole = taps * g.all_channels * op.lane_bytes();  // of 16 output channels
   t.ddr += b.units.begin * g.unit_blocks * whole;
   t.run = blocks * whole;
   if (!task.plan.split) return;
-  t.ddr += (b.tap * g.all_channels + b.k.begin) * 32;
-  t.run = b.k.size() * 32;
+  t.ddr += (b.tap * g.all_channels + b.k.begin) * op.lane_bytes();
+  t.run = b.k.size() * op.lane_bytes();
   t.levels = {{blocks, whole, t.run}};
 }
 
@@ -64,7 +69,7 @@ Packed pack_dynamic_weights(const WindowTask& task, const WindowBlock& b) {
 
 std::vector<Transfer> weight_transfers(const WindowTask& task, const WindowBlock& b) {
   if (task.op.kind == WindowOp::Kind::Pool) return {};
-  std::vector<Transfer> list = bias_transfer(task, b);
+  std::vector<Transfer> list = bias_transfers(task, b);
   if (task.op.dynamic_weights) return list;
   int64_t at = task.plan.bias_bytes;
   for (const WindowPhase& phase : task.op.phases) {

@@ -18,14 +18,20 @@ constexpr KindInfo info_of(LayerKind kind) {
       return {kind, Epilogue::Chain, legal_fc};
     case LayerKind::Matmul:
       return {kind, Epilogue::Chain, legal_matmul};
+    case LayerKind::QlinearConv:
+      return {kind, Epilogue::Bounds, legal_qlinear_conv};
+    case LayerKind::IntegerConv:
+      return {kind, Epilogue::Scaled, legal_integer_conv};
+    case LayerKind::Dequantize:
+      return {kind, Epilogue::None, legal_dequantize};
     case LayerKind::Pool:
-      return {kind, Epilogue::None, legal_pool};
+      return {kind, Epilogue::Quantize, legal_pool};
     case LayerKind::Elementwise:
       return {kind, Epilogue::Functions, legal_elementwise};
     case LayerKind::Reduce:
       return {kind, Epilogue::None, legal_reduce};
     case LayerKind::Softmax:
-      return {kind, Epilogue::None, legal_softmax};
+      return {kind, Epilogue::Quantize, legal_softmax};
     case LayerKind::Norm:
       return {kind, Epilogue::None, legal_norm};
     case LayerKind::Resize:

@@ -12,9 +12,10 @@ using partition::Region;
 struct LegalContext;
 
 struct KindInfo {
-  // What may follow the anchor in one layer: nothing; functions of one operand; these and arithmetic with
-  // constants, and one residual.
-  enum class Epilogue : uint8_t { None, Functions, Chain };
+  // What may follow the anchor in one layer: nothing; a QuantizeLinear; a Clip; a Cast and a Mul, then as
+  // Chain without a residual; functions of one operand, the last of which may be a QuantizeLinear; these and
+  // arithmetic with constants, and one residual.
+  enum class Epilogue : uint8_t { None, Quantize, Bounds, Scaled, Functions, Chain };
 
   LayerKind kind{};
   Epilogue epilogue = Epilogue::None;

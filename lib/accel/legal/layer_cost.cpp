@@ -50,6 +50,12 @@ class Estimate {
       case LayerKind::ConvTranspose:
         if (auto p = ops::conv_transpose_params(context); p.ok()) convolution(*p, true);
         return;
+      case LayerKind::QlinearConv:
+        if (auto p = ops::qlinear_conv_params(context); p.ok()) convolution(*p, false);
+        return;
+      case LayerKind::IntegerConv:
+        if (auto p = ops::conv_integer_params(context); p.ok()) convolution(*p, false);
+        return;
       case LayerKind::Pool:
         if (anchor_.is(Op::GlobalAveragePool, Op::GlobalMaxPool)) return;
         if (auto p = ops::pool_params(context); p.ok()) pool(*p);
@@ -64,6 +70,7 @@ class Estimate {
         if (anchor_.is(Op::Tile)) tile();
         if (anchor_.is(Op::DepthToSpace, Op::SpaceToDepth)) blocks();
         return;
+      case LayerKind::Dequantize:
       case LayerKind::Elementwise:
       case LayerKind::Reduce:
       case LayerKind::Softmax:

@@ -72,8 +72,39 @@ Legality check_element(const ir::Value& v) {
           shown(v), elem));
 }
 
-Legality check_value(const ir::Value& v) {
-  MRVLC_LEGAL(check_element(v));
+// Layers that move integers of 8 bits, or compute with them as they are.
+bool takes_integers(const LegalContext& c) {
+  switch (c.layer.kind) {
+    case LayerKind::QlinearConv:
+    case LayerKind::IntegerConv:
+    case LayerKind::Dequantize:
+    case LayerKind::Concat:
+    case LayerKind::Move:
+    case LayerKind::Reshape:
+      return true;
+    case LayerKind::Pool:
+      return c.anchor().is(Op::MaxPool);
+    case LayerKind::Conv:
+    case LayerKind::ConvTranspose:
+    case LayerKind::Fc:
+    case LayerKind::Matmul:
+    case LayerKind::Elementwise:
+    case LayerKind::Reduce:
+    case LayerKind::Softmax:
+    case LayerKind::Norm:
+    case LayerKind::Resize:
+      return false;
+  }
+  return false;
+}
+
+Legality check_value(const LegalContext& c, const ir::Node& node, ir::ValueId id) {
+  const ir::Value& v = c.graph.value(id);
+  const bool quantized = node.is(Op::QuantizeLinear) && id == node.outputs[0];
+  // Sums of integers, which are not stored.
+  const bool sums = c.layer.kind == LayerKind::IntegerConv && id == c.anchor().outputs[0];
+  const bool integers = is_byte(v.type.elem) && (quantized || takes_integers(c));
+  if (!integers && !sums) MRVLC_LEGAL(check_element(v));
   auto empty = std::find_if(v.type.shape.begin(), v.type.shape.end(), [](int64_t d) { return d < 1; });
   if (empty == v.type.shape.end()) return legal();
   return refuse("dimensions >= 1", to_string(v.type.shape), "at least 1 each",
@@ -90,10 +121,10 @@ Legality check_node(const LegalContext& c, const ir::Node& node) {
   for (ir::ValueId in : node.inputs) {
     if (!in.valid()) continue;
     const ir::Value& v = c.graph.value(in);
-    MRVLC_LEGAL(v.kind == ir::ValueKind::Constant ? check_constant(v) : check_value(v));
+    MRVLC_LEGAL(v.kind == ir::ValueKind::Constant ? check_constant(v) : check_value(c, node, in));
   }
   for (ir::ValueId out : node.outputs) {
-    if (out.valid() && c.graph.use_count(out) > 0) MRVLC_LEGAL(check_value(c.graph.value(out)));
+    if (out.valid() && c.graph.use_count(out) > 0) MRVLC_LEGAL(check_value(c, node, out));
   }
   return legal();
 }

@@ -47,16 +47,27 @@ int64_t broadcast_rank(const std::vector<const Shape*>& operands, const Shape& r
 Legality legal_function(const LegalContext& c, const ir::Node& node);
 Legality pow_exponent(const LegalContext& c, const ir::Node& node);
 
+inline bool is_byte(ElementType e) {
+  return e == ElementType::I8 || e == ElementType::U8;
+}
+// Scale and zero point of a QuantizeLinear or DequantizeLinear: one constant each, of integers of 8 bits.
+Legality legal_quantization(const LegalContext& c, const ir::Node& node);
+
 // What follows the anchor: a chain, each of which reads the result of the one before it, and is alone in
 // that.
 Legality legal_epilogue(const LegalContext& c);
 // Of layers that are legal otherwise: weights, and operands of products, fit fp16.
 Legality legal_numbers(const LegalContext& c);
 
+// Sizes of a sliding window.
+Legality legal_window(const LegalContext& c, const ops::WindowParams& p, int64_t batch);
 Legality legal_conv(const LegalContext& c);
 Legality legal_conv_transpose(const LegalContext& c);
 Legality legal_fc(const LegalContext& c);
 Legality legal_matmul(const LegalContext& c);
+Legality legal_qlinear_conv(const LegalContext& c);
+Legality legal_integer_conv(const LegalContext& c);
+Legality legal_dequantize(const LegalContext& c);
 Legality legal_pool(const LegalContext& c);
 Legality legal_elementwise(const LegalContext& c);
 Legality legal_reduce(const LegalContext& c);

@@ -9,7 +9,8 @@ namespace {
 
 // Dimension of the result that channels lie along.
 size_t channel_dim(const LegalContext& c) {
-  bool image = c.layer.kind == LayerKind::Conv || c.layer.kind == LayerKind::ConvTranspose;
+  bool image = c.layer.kind == LayerKind::Conv || c.layer.kind == LayerKind::ConvTranspose ||
+               c.layer.kind == LayerKind::IntegerConv;
   return image ? 1 : c.out().shape.size() - 1;
 }
 
@@ -89,10 +90,34 @@ Legality epilogue_binary(const LegalContext& c, const ir::Node& node, ir::ValueI
   }
   if (c.graph.is_constant(other)) return channel_constant(c, node, c.type(other));
   if (made_in_layer(c, other)) return no_chain("an earlier value of the layer");
+  if (c.kind.epilogue == KindInfo::Epilogue::Scaled) {
+    return refuse("constant operand", origin(c.graph.value(other)), "a constant",
+                  "what follows sums of integers has constants for other operands.");
+  }
   return residual(c, node, c.type(other), residuals);
 }
 
+// Sums of integers become numbers, in fp32.
+Legality cast_of_sums(const LegalContext& c, const ir::Node& node) {
+  const ElementType elem = c.type(node.outputs[0]).elem;
+  if (node.is(Op::Cast) && elem == ElementType::F32) return legal();
+  return refuse("scaled sums", std::string(node.op->name), "Cast to f32, then Mul",
+                "sums of integers become numbers by a Cast to f32 and a Mul by constants.");
+}
+
 Legality epilogue_node(const LegalContext& c, const ir::Node& node, ir::ValueId previous, int& residuals) {
+  const bool scaled = c.kind.epilogue == KindInfo::Epilogue::Scaled;
+  if (scaled && node.id == c.layer.nodes[1]) return cast_of_sums(c, node);
+  if (scaled && node.id == c.layer.nodes[2] && !node.is(Op::Mul)) return cast_of_sums(c, node);
+  const KindInfo::Epilogue epilogue = c.kind.epilogue;
+  if (epilogue == KindInfo::Epilogue::Quantize || epilogue == KindInfo::Epilogue::Bounds) {
+    const Op only = epilogue == KindInfo::Epilogue::Quantize ? Op::QuantizeLinear : Op::Clip;
+    if (!node.is(only)) {
+      return refuse("epilogue operator", std::string(node.op->name), std::string(ops::op_def(only).name),
+                    fmt::format("a layer of kind {} is followed by {} alone.", name(c.layer.kind),
+                                ops::op_def(only).name));
+    }
+  }
   if (!is_binary(vector_form(node.kind()))) {
     MRVLC_LEGAL(legal_function(c, node));
     return node.inputs[0] == previous ? legal() : no_chain("a side branch");

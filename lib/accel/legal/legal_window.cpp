@@ -9,29 +9,6 @@ namespace {
 constexpr int64_t kMaxSize = (int64_t{1} << 31) - 1;  // origins of windows are signed 32-bit fields
 constexpr int64_t kMaxWindow = 65535;                 // kernel, stride, dilation, pad
 
-Legality window(const LegalContext& c, const ops::WindowParams& p, int64_t batch) {
-  auto spatial = static_cast<int64_t>(p.input.size());
-  if (spatial < 1 || spatial > 2) {
-    return refuse("spatial dimensions", std::to_string(spatial), "1 or 2",
-                  fmt::format("it has {} spatial dimensions; the accelerator takes 1 or 2.", spatial));
-  }
-  MRVLC_LEGAL(at_most("batch", "the batch", batch, c.machine.max_batch));
-  for (const auto* sizes : {&p.input, &p.output}) {
-    for (int64_t v : *sizes) MRVLC_LEGAL(at_most("spatial size", "a spatial size", v, kMaxSize));
-  }
-  for (const auto* field : {&p.kernel, &p.strides, &p.dilations, &p.pads_begin, &p.pads_end}) {
-    for (int64_t v : *field) MRVLC_LEGAL(at_most("window", "a number of its window", v, kMaxWindow));
-  }
-  for (const auto* pads : {&p.pads_begin, &p.pads_end}) {
-    for (int64_t v : *pads) {
-      if (v < 0)
-        return refuse("pads >= 0", std::to_string(v), "0",
-                      fmt::format("a pad is {}; the accelerator takes none below 0.", v));
-    }
-  }
-  return legal();
-}
-
 Legality weights(const LegalContext& c) {
   MRVLC_LEGAL(constant_input(c, 1, "weights"));
   return constant_input(c, 2, "bias");
@@ -63,23 +40,51 @@ Legality no_empty_window(const ops::PoolParams& p) {
 
 }  // namespace
 
+Legality legal_window(const LegalContext& c, const ops::WindowParams& p, int64_t batch) {
+  auto spatial = static_cast<int64_t>(p.input.size());
+  if (spatial < 1 || spatial > 2) {
+    return refuse("spatial dimensions", std::to_string(spatial), "1 or 2",
+                  fmt::format("it has {} spatial dimensions; the accelerator takes 1 or 2.", spatial));
+  }
+  MRVLC_LEGAL(at_most("batch", "the batch", batch, c.machine.max_batch));
+  for (const auto* sizes : {&p.input, &p.output}) {
+    for (int64_t v : *sizes) MRVLC_LEGAL(at_most("spatial size", "a spatial size", v, kMaxSize));
+  }
+  for (const auto* field : {&p.kernel, &p.strides, &p.dilations, &p.pads_begin, &p.pads_end}) {
+    for (int64_t v : *field) MRVLC_LEGAL(at_most("window", "a number of its window", v, kMaxWindow));
+  }
+  for (const auto* pads : {&p.pads_begin, &p.pads_end}) {
+    for (int64_t v : *pads) {
+      if (v < 0)
+        return refuse("pads >= 0", std::to_string(v), "0",
+                      fmt::format("a pad is {}; the accelerator takes none below 0.", v));
+    }
+  }
+  return legal();
+}
+
 Legality legal_conv(const LegalContext& c) {
   MRVLC_LEGAL(weights(c));
   auto p = ops::conv_params(ops::infer_context(c.graph, c.anchor()));
-  return p.ok() ? window(c, *p, p->batch) : refuse(p.error());
+  return p.ok() ? legal_window(c, *p, p->batch) : refuse(p.error());
 }
 
 Legality legal_conv_transpose(const LegalContext& c) {
   MRVLC_LEGAL(weights(c));
   auto p = ops::conv_transpose_params(ops::infer_context(c.graph, c.anchor()));
-  return p.ok() ? window(c, *p, p->batch) : refuse(p.error());
+  return p.ok() ? legal_window(c, *p, p->batch) : refuse(p.error());
 }
 
 Legality legal_pool(const LegalContext& c) {
   MRVLC_LEGAL(outputs_unused(c, 1));
   auto p = ops::pool_params(ops::infer_context(c.graph, c.anchor()));
   if (!p.ok()) return refuse(p.error());
-  MRVLC_LEGAL(window(c, *p, p->batch));
+  MRVLC_LEGAL(legal_window(c, *p, p->batch));
+  if (c.layer.nodes.size() > 1 && p->count_include_pad && p->ceil_mode) {
+    return refuse(
+        "ceil_mode", "1", "0",
+        "windows that reach past the padding are corrected after they are stored, not in the same layer.");
+  }
   return no_empty_window(*p);
 }
 

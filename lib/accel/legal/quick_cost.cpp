@@ -13,7 +13,8 @@ namespace {
 constexpr double kStepsOfFunction = 4;  // of the vector unit for an element of other operators than sums
 
 double bytes_stored(const ir::Graph& graph, ir::ValueId v) {
-  return 2.0 * static_cast<double>(graph.value(v).type.elements());
+  const TensorType& type = graph.value(v).type;
+  return (byte_size(type.elem) == 1 ? 1.0 : 2.0) * static_cast<double>(type.elements());
 }
 
 double elements_made(const ir::Graph& graph, const ir::Node& node) {
@@ -41,10 +42,11 @@ double layer_cycles(const ir::Graph& graph, const Layer& layer, const target::Ma
     products += macs;
     if (macs == 0) vector += kStepsOfFunction * elements_made(graph, graph.node(n)) / m.pe_lanes;
   }
+  const bool integers = layer.kind == LayerKind::QlinearConv || layer.kind == LayerKind::IntegerConv;
   if (depthwise)
     products /= m.depthwise_macs;
   else if (products > 0)
-    products *= rounding_up(graph, anchor, windows) / m.fp16_macs;
+    products *= rounding_up(graph, anchor, windows || integers) / (integers ? m.int8_macs : m.fp16_macs);
   // Of its weights the part is waited for that does not come while earlier layers compute; half is a guess.
   const double weights = static_cast<double>(layer_cost(graph, layer, m).weight_bytes) / m.ddr_bytes / 2;
   constexpr double kInstructions = 6;  // that wait for each other

@@ -121,6 +121,7 @@ WindowOp::Image image_of(const View& view, const std::vector<size_t>& batch_dims
   WindowOp::Image image;
   image.buffer = view.buffer;
   image.type = view.type;
+  image.quantization = view.quantization;
   if (h_dim >= 0) image.stride_h = view.strides[static_cast<size_t>(h_dim)];
   if (w_dim >= 0) image.stride_w = view.strides[static_cast<size_t>(w_dim)];
   image.offsets = {view.offset};

@@ -79,6 +79,8 @@ class NodeLowering {
         return binary(instruction_of(n_.kind()));
       case VectorForm::Power:
         return power();
+      case VectorForm::Quantize:  // done where it is stored
+        return operand(0);
       case VectorForm::None:
       case VectorForm::Activation:  // of other than the first operand, or with bounds that are no constants
       case VectorForm::Table:
@@ -256,12 +258,13 @@ Status lower_chain(Lowering& l, ir::ValueId value, size_t from) {
       MRVLC_ASSIGN(current, append_node(l, b, node, value, current));
       value = node.outputs[0];
     }
-    MRVLC_TRY(b.finish(current, l.result(value)));
+    MRVLC_TRY(b.finish(current, from == nodes.size() ? l.last_result() : l.result(value)));
   }
   return {};
 }
 
 Status lower_elementwise(Lowering& l) {
+  if (std::optional<Status> done = lower_codes(l)) return *std::move(done);
   return lower_chain(l, ir::ValueId(), 0);
 }
 

@@ -11,6 +11,19 @@
 namespace mrvlc::accel {
 namespace {
 
+// All of the image in one window: the order of summing is that of any other pool.
+ops::PoolParams whole_image(const View& x, bool is_max) {
+  ops::PoolParams p;
+  p.batch = x.dims[0];
+  p.channels = x.dims[1];
+  p.is_max = is_max;
+  p.input.assign(x.dims.begin() + 2, x.dims.end());
+  p.kernel = p.input;
+  p.strides = p.dilations = p.output = Dims(p.input.size(), 1);
+  p.pads_begin = p.pads_end = Dims(p.input.size(), 0);
+  return p;
+}
+
 Status lower_global(Lowering& l, const ir::Node& node, bool is_max) {
   View x = l.read(node.inputs[0]);
   Reduction r;
@@ -24,7 +37,7 @@ Status lower_global(Lowering& l, const ir::Node& node, bool is_max) {
   } else {
     r.alpha = 1.0f / static_cast<float>(count);
   }
-  return reduce_to(l, x, r, l.result(node.outputs[0]), node.id);
+  return reduce_to(l, x, r, l.last_result(), node.id);
 }
 
 // Padded positions (within the declared padding) that a window of an average covers, along one axis.
@@ -83,12 +96,16 @@ Status lower_window(Lowering& l, const ir::Node& node, const ops::PoolParams& p,
                                   : isa::PoolOp::AverageValid;
   op.pool_alpha = 1.0f / static_cast<float>(ph.kernel_h * ph.kernel_w);
   auto image = [&](const View& v) { return image_of(v, {0}, plane ? 2 : -1, plane ? 3 : 2); };
-  op.x = image(left_operand(l, l.read(node.inputs[0]), 1, 1, product_terms({}, {}), 0, node.id));
+  const View x = l.read(node.inputs[0]);
+  op.x = image(isa::is_integer(x.type) ? l.with_inner(x, 1, node.id)
+                                       : left_operand(l, x, 1, 1, product_terms({}, {}), 0, node.id));
   View out = writable(l, f.value, 1);
+  out.quantization = l.last_result().quantization;
   op.out = image(out);
   op.epilogue = f.activation;
   l.add(std::move(op));
   if (!p.is_max && p.count_include_pad) MRVLC_TRY(correct_counts(l, node, p, out));
+  out.quantization = l.result(f.value).quantization;  // moved as they are
   settle(l, f.value, out, node.id);
   return {};
 }
@@ -147,17 +164,21 @@ Status max_of_floats(Lowering& l, const ir::Node& node, const ops::PoolParams& p
 Status lower_pool(Lowering& l) {
   const ir::Node& node = l.graph().node(l.layer().anchor);
   FoldedEpilogue f;
-  f.value = node.outputs[0];
-  if (node.is(Op::GlobalAveragePool, Op::GlobalMaxPool)) {
+  f.value = l.last();
+  const View x = l.read(node.inputs[0]);
+  const bool global = node.is(Op::GlobalAveragePool, Op::GlobalMaxPool);
+  if (global && isa::is_integer(x.type) && x.dims.size() <= 4) {
+    MRVLC_TRY(lower_window(l, node, whole_image(x, node.is(Op::GlobalMaxPool)), f));
+  } else if (global) {
     MRVLC_TRY(lower_global(l, node, node.is(Op::GlobalMaxPool)));
   } else {
     MRVLC_ASSIGN(ops::PoolParams p, ops::pool_params(ops::infer_context(l.graph(), node)));
     if (p.input.empty() || p.input.size() > 2)
       return make_diag<DiagCode::MRV0502>("pooling over " + std::to_string(p.input.size()) + " dimensions");
-    bool whole = p.is_max && l.is_asked(node.outputs[0]);
+    bool whole = p.is_max && l.is_asked(f.value);
     MRVLC_TRY(whole ? max_of_floats(l, node, p) : lower_window(l, node, p, f));
   }
-  return l.layer().nodes.size() > 1 ? lower_chain(l, f.value, 1) : Status();
+  return {};
 }
 
 }  // namespace mrvlc::accel

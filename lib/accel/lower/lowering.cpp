@@ -74,16 +74,13 @@ std::optional<View> Lowering::deferred(ir::ValueId value) const {
 void Lowering::make_ports() {
   auto port = [&](ir::ValueId v, Buffer::Kind kind) {
     auto buffer = static_cast<uint32_t>(program_.buffers.size());
-    isa::DataType type = is_wide(v) ? isa::DataType::F32 : isa::DataType::F16;
+    isa::DataType type = type_of(v);
     program_.buffers.push_back(make_buffer(kind, shape(v), perm_of(v), type));
     program_.buffers.back().value = v;
-    views_[v] = {buffer, type, 0, shape(v), dense_strides(shape(v), perm_of(v))};
+    views_[v] = {buffer, type, 0, shape(v), dense_strides(shape(v), perm_of(v)), as_they_are(type)};
     return buffer;
   };
-  auto layout = [&](ir::ValueId v) {
-    return backend::Port{v, perm_of(v),
-                         views_.at(v).type == isa::DataType::F32 ? ElementType::F32 : ElementType::F16};
-  };
+  auto layout = [&](ir::ValueId v) { return backend::Port{v, perm_of(v), element_type(views_.at(v).type)}; };
   for (ir::ValueId v : region_.inputs) {
     lowered_.input_buffers.push_back(port(v, Buffer::Kind::Input));
     lowered_.inputs.push_back(layout(v));
@@ -105,7 +102,8 @@ void Lowering::place_concats() {
     for (ir::ValueId in : node.inputs) {
       const ir::Value& value = graph_.value(in);
       bool made_here = value.kind == ir::ValueKind::Result && layer_of_.contains(value.producer);
-      bool same_type = is_wide(in) == is_wide(node.outputs[0]);
+      bool same_type = type_of(in) == type_of(node.outputs[0]);
+      made_here = made_here && layer_of(value.producer)->kind != LayerKind::Dequantize;
       if (made_here && same_type && !is_region_output(in))
         places_.try_emplace(in, Place{node.outputs[0], static_cast<size_t>(axis), at});
       at += shape(in)[static_cast<size_t>(axis)];
@@ -149,6 +147,11 @@ Status Lowering::lower_layer() {
     case LayerKind::Fc:
     case LayerKind::Matmul:
       return lower_matmul(*this);
+    case LayerKind::QlinearConv:
+    case LayerKind::IntegerConv:
+      return lower_integer_conv(*this);
+    case LayerKind::Dequantize:
+      return lower_dequantize(*this);
     case LayerKind::Pool:
       return lower_pool(*this);
     case LayerKind::Elementwise:
@@ -181,7 +184,9 @@ View Lowering::read(ir::ValueId value) {
 
 View Lowering::read_operand(ir::ValueId value) {
   const Tensor* tensor = graph_.constant(value);
-  if (tensor == nullptr || (!is_asked(last()) && fits_format(*tensor))) return read(value);
+  // What ends in integers computes as ONNX says, in fp32.
+  const bool exact = graph_.node(layer().nodes.back()).is(Op::QuantizeLinear);
+  if (tensor == nullptr || (!exact && !is_asked(last()) && fits_format(*tensor))) return read(value);
   auto it = wide_constants_.find(value);
   if (it != wide_constants_.end()) return it->second;
   return wide_constants_[value] = constant(*tensor, perm_of(value), isa::DataType::F32);
@@ -193,7 +198,7 @@ View Lowering::result(ir::ValueId value) {
   auto place = places_.find(value);
   View v;
   if (place == places_.end()) {
-    v = scratch(shape(value), perm_of(value), is_wide(value) ? isa::DataType::F32 : isa::DataType::F16);
+    v = scratch(shape(value), perm_of(value), type_of(value));
     program_.buffers[v.buffer].value = value;
   } else {
     const Place& p = place->second;
@@ -214,7 +219,7 @@ void Lowering::bind(ir::ValueId value, const View& view, ir::NodeId expr) {
 View Lowering::scratch(const Dims& dims, std::span<const int64_t> perm, isa::DataType type) {
   auto buffer = static_cast<uint32_t>(program_.buffers.size());
   program_.buffers.push_back(make_buffer(Buffer::Kind::Scratch, dims, perm, type));
-  return {buffer, type, 0, dims, dense_strides(dims, perm)};
+  return {buffer, type, 0, dims, dense_strides(dims, perm), as_they_are(type)};
 }
 
 int64_t Lowering::reserve_weights(int64_t bytes) {
@@ -307,7 +312,8 @@ View Lowering::with_inner(const View& view, size_t dim, ir::NodeId expr) {
   std::vector<int64_t> perm = identity_perm(view.dims.size());
   perm.erase(perm.begin() + static_cast<std::ptrdiff_t>(dim));
   perm.push_back(static_cast<int64_t>(dim));
-  View v = scratch(view.dims, perm);
+  View v = scratch(view.dims, perm, isa::is_integer(view.type) ? view.type : isa::DataType::F16);
+  v.quantization = view.quantization;
   copy(view, v, expr);
   return v;
 }

@@ -54,6 +54,9 @@ class Lowering {
   View read_operand(ir::ValueId value);
   // Where a layer shall write a value: its own buffer, or its place in the result of a concatenation.
   View result(ir::ValueId value);
+  // The same for the last result of the layer: numbers that a QuantizeLinear makes integers of are stored as
+  // such.
+  View last_result();
   // The value needs no work: it is this view of another one (copied if it is an output of the region).
   void bind(ir::ValueId value, const View& view, ir::NodeId expr);
   View scratch(const Dims& dims, std::span<const int64_t> perm, isa::DataType type = isa::DataType::F16);
@@ -109,6 +112,7 @@ class Lowering {
   }
   bool channels_last(ir::ValueId value) const { return channels_last_.contains(value); }
   std::vector<int64_t> perm_of(ir::ValueId value) const;
+  isa::DataType type_of(ir::ValueId value) const;  // that it is stored as
   bool is_region_output(ir::ValueId value) const { return output_index_.contains(value); }
   // The layer of this region that `node` belongs to, or nullptr.
   const partition::Layer* layer_of(ir::NodeId node) const;
@@ -181,8 +185,18 @@ std::optional<EpilogueSpec> activation_of(Lowering& lowering, const ir::Node& no
 std::vector<float> make_table(const std::function<double(double)>& f);
 std::vector<float> make_steps(const std::function<double(double)>& f);
 
+// Of integers that stand for themselves; nothing for other types.
+isa::Quantization as_they_are(isa::DataType type);
+ElementType element_type(isa::DataType type);
+
 // Families of layers.
 Status lower_conv(Lowering& lowering);
+Status lower_integer_conv(Lowering& lowering);
+Status lower_dequantize(Lowering& lowering);
+// An element-wise layer that makes integers of integers by a table; nullopt: it is no such layer.
+std::optional<Status> lower_codes(Lowering& lowering);
+// Scale and zero point of a QuantizeLinear or DequantizeLinear of one scale.
+isa::Quantization quantization_of(const ir::Graph& graph, const ir::Node& node);
 Status lower_matmul(Lowering& lowering);
 Status lower_pool(Lowering& lowering);
 Status lower_elementwise(Lowering& lowering);

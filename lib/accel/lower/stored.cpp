@@ -27,15 +27,18 @@ size_t nodes_of_product(const ir::Graph& graph, const partition::Layer& layer) {
 std::vector<backend::StoredValue> stored_values(const ir::Graph& graph, const partition::Region& region) {
   const WideValues wide = choose_wide(graph, region);
   std::vector<backend::StoredValue> out;
+  // Integers lose nothing.
   const auto add = [&](ir::ValueId v) {
-    if (v.valid()) out.push_back({v, wide.values.contains(v) ? ElementType::F32 : ElementType::F16});
+    if (v.valid() && is_float(graph.value(v).type.elem))
+      out.push_back({v, wide.values.contains(v) ? ElementType::F32 : ElementType::F16});
   };
   for (ir::ValueId v : region.inputs) add(v);
   for (const partition::Layer& layer : region.layers) {
-    if (multiplies(layer.kind)) {
+    if (multiplies(layer.kind) && layer.kind != LayerKind::QlinearConv) {
       const size_t taken = nodes_of_product(graph, layer);
       if (taken < layer.nodes.size()) add(graph.node(layer.nodes[taken - 1]).outputs[0]);
     }
+    if (layer.kind == LayerKind::Dequantize) continue;  // read as the integers they are
     for (ir::ValueId v : graph.node(layer.nodes.back()).outputs) add(v);
   }
   return out;

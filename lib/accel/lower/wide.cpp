@@ -42,6 +42,9 @@ bool is_vector_kind(LayerKind kind) {
     case LayerKind::ConvTranspose:
     case LayerKind::Fc:
     case LayerKind::Matmul:
+    case LayerKind::QlinearConv:
+    case LayerKind::IntegerConv:
+    case LayerKind::Dequantize:
     case LayerKind::Pool:
     case LayerKind::Resize:
     case LayerKind::Concat:
@@ -74,12 +77,18 @@ class Wide {
     WideValues out;
     for (const auto& [value, parent] : parent_)
       if (is_wide(value)) out.values.insert(value);
+    // Numbers that integers stand for leave as they are; within the region whoever reads them converts.
+    for (const partition::Layer& l : region_.layers)
+      if (l.kind == LayerKind::Dequantize && leaves(g_.node(l.anchor).outputs[0]))
+        out.values.insert(g_.node(l.anchor).outputs[0]);
     for (ir::NodeId n : strained_)
       if (!is_wide(g_.node(n).outputs[0])) out.strained.push_back(n);
     return out;
   }
 
  private:
+  bool leaves(ir::ValueId v) const { return std::ranges::find(region_.outputs, v) != region_.outputs.end(); }
+
   // Values that are the same bytes have one type.
   ir::ValueId root(ir::ValueId v) {
     auto it = parent_.try_emplace(v, v).first;

@@ -132,7 +132,7 @@ Footprint footprint(const PeGroup& g, const PeSlots& slots, const OnChip& on_chi
   Footprint f;
   int64_t io = add_views(f.inputs, slots.inputs, on_chip.inputs, block, m, true, f.transfer);
   io += add_views(f.outputs, slots.outputs, on_chip.outputs, block, m, false, f.transfer);
-  f.total = io * (twice ? 2 : 1) + static_cast<int64_t>(slots.tables.size()) * isa::kTableBytes;
+  f.total = io * (twice ? 2 : 1) + slots.table_bytes;
   for (const PeTemp& t : g.temps) {
     f.temps.push_back(aligned(temp_size(g, t, block), m));
     f.total += f.temps.back();
@@ -249,9 +249,12 @@ PeSlots slots_of(const PeGroup& g) {
     add(slots.inputs, s.a);
     add(slots.inputs, s.b);
     add(slots.outputs, s.dst);
-    bool table = s.epilogue.activation == isa::Activation::Table;
-    if (table && std::ranges::find(slots.tables, s.epilogue.table) == slots.tables.end())
-      slots.tables.push_back(s.epilogue.table);
+    const int64_t bytes = s.epilogue.table_bytes();
+    if (bytes > 0 &&
+        std::ranges::find(slots.tables, s.epilogue.table, &EpilogueSpec::table) == slots.tables.end()) {
+      slots.tables.push_back(s.epilogue);
+      slots.table_bytes += bytes;
+    }
   }
   return slots;
 }

@@ -18,7 +18,8 @@ bool spans(const PeGroup& group, const PeOperand& operand, size_t dim);
 // Distinct external operands; the position in these lists is the slot.
 struct PeSlots {
   std::vector<View> inputs, outputs;
-  std::vector<int64_t> tables;  // byte offsets in the weights
+  std::vector<EpilogueSpec> tables;  // those that have one, each table once
+  int64_t table_bytes = 0;           // of all
 };
 PeSlots slots_of(const PeGroup& group);
 

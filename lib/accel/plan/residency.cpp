@@ -36,13 +36,15 @@ int64_t streaming_floor(const WindowOp& op, const Cut& cut, const Streams& strea
 
 int64_t weights_floor(const WindowOp& op, const Cut& cut, const target::Machine& m) {
   WindowGeometry g(op);
-  int64_t ocm = m.ocm_bytes, room = op.epilogue.activation == isa::Activation::Table ? isa::kTableBytes : 0;
+  int64_t ocm = m.ocm_bytes, room = op.epilogue.table_bytes();
   if (op.kind == WindowOp::Kind::Pool || op.dynamic_weights) return room;
-  int64_t unit = op.kind == WindowOp::Kind::Depthwise ? g.taps * g.unit_out * 2
-                                                      : g.unit_blocks * g.taps * g.all_channels * 32;
+  int64_t unit = op.kind == WindowOp::Kind::Depthwise
+                     ? g.taps * g.unit_out * op.weight_bytes()
+                     : g.unit_blocks * g.taps * g.all_channels * op.lane_bytes();
   int64_t all = ceil_div(g.units, cut.channels) * unit;
   int64_t two = std::max(unit, std::min(2 * weight_chunk_bytes(m), ocm / 4));
-  return room + std::min(all, two) + aligned(g.unit_out * 4, m) + m.ocm_alignment;
+  return room + std::min(all, two) + aligned(std::max(op.constant_bytes(g.unit_out), g.unit_out * 4), m) +
+         m.ocm_alignment;
 }
 
 int64_t group_floor(const PeGroup& group, const Cut& cut, const std::vector<Residence>& residences,
@@ -58,7 +60,7 @@ int64_t group_floor(const PeGroup& group, const Cut& cut, const std::vector<Resi
   }
   int64_t room = std::min(temps, ocm / 4);
   for (const PeStage& s : group.stages) {
-    if (s.epilogue.activation == isa::Activation::Table) room += isa::kTableBytes;
+    room += s.epilogue.table_bytes();
     for (const PeOperand* o : {&s.a, &s.b, &s.dst})
       if (o->kind == PeOperand::Kind::External && !residences[o->view.buffer].on_chip)
         room = std::max(room, streamed_share);

@@ -23,8 +23,7 @@ double pe_cycles(const PeGroup& g, const Cut& cut, const target::Machine& m) {
     bool slow =
         !s.reduce && (s.op == isa::EwOp::Div || s.op == isa::EwOp::Sqrt || s.op == isa::EwOp::Reciprocal);
     cycles += std::ceil(n / m.pe_lanes) * (slow ? m.pe_slow_factor : 1) + m.instruction_overhead;
-    if (s.epilogue.activation == isa::Activation::Table)
-      cycles += static_cast<double>(isa::kTableBytes) / m.ocm_read_bytes;
+    cycles += static_cast<double>(s.epilogue.table_bytes()) / m.ocm_read_bytes;
   }
   return cycles;
 }
@@ -64,7 +63,7 @@ class Search {
     const auto* op = std::get_if<WindowOp>(&primitive);
     if (op == nullptr || op->kind != WindowOp::Kind::Conv || op->dynamic_weights) return 0;
     WindowGeometry g(*op);
-    auto all = static_cast<double>(g.units * g.unit_blocks * g.taps * g.all_channels * 32);
+    auto all = static_cast<double>(g.units * g.unit_blocks * g.taps * g.all_channels * op->lane_bytes());
     double bound = all / m_.ddr_bytes / std::max(1.0, work_cycles(primitive, {1, 1, true}, m_) / tiles_);
     return std::clamp(bound - 0.5, 0.0, 1.0) * all / static_cast<double>(cut.channels);
   }
@@ -210,9 +209,7 @@ double work_cycles(const Primitive& primitive, const Cut& cut, const target::Mac
   WindowGeometry g(op);
   double cycles = window_cycles(op, g, tile_rows(op, cut, 0).size(), op.out_w, tile_units(g, cut, 0).size(),
                                 g.all_channels, m);
-  if (op.epilogue.activation == isa::Activation::Table)
-    cycles += static_cast<double>(isa::kTableBytes) / m.ocm_read_bytes;
-  return cycles;
+  return cycles + static_cast<double>(op.epilogue.table_bytes()) / m.ocm_read_bytes;
 }
 
 std::vector<Cut> choose_cuts(const Program& program, const target::Machine& machine, uint32_t tiles,

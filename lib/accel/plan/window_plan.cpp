@@ -127,7 +127,7 @@ class PlanSearch {
     int64_t chunk = p.w_bytes + p.bias_bytes;
     if (p.weights_once && p.units > 1 && chunk > weight_chunk_bytes(m_)) return false;
     int64_t total = p.workspace() + (p.weights_once ? chunk * p.w_depth : 0);
-    if (op_.epilogue.activation == isa::Activation::Table) total += isa::kTableBytes;
+    total += op_.epilogue.table_bytes();
     if (total > budget_) return false;
     p.cycles = estimate(p, out_channels, static_cast<double>(steps), static_cast<double>(x_loads),
                         static_cast<double>(w_loads), static_cast<double>(pixel_blocks * unit_blocks));
@@ -141,9 +141,9 @@ class PlanSearch {
     int64_t in_cols =
         input_extent(p.cols, op_.lattice_w, op_.stride_w, cols_.lowest, cols_.highest, op_.in_w);
     int64_t channels = g_.shared_input || split ? p.k : std::min(p.units * g_.unit_in, op_.in_channels());
-    p.x_bytes = s_.x ? aligned(in_rows * in_cols * channels * 2, m_) : 0;
+    p.x_bytes = s_.x ? aligned(in_rows * in_cols * channels * op_.x.element_bytes(), m_) : 0;
     p.w_bytes = op_.dynamic_weights && !s_.w ? 0 : aligned(weight_bytes(p, out_channels), m_);
-    p.bias_bytes = op_.bias >= 0 ? aligned(out_channels * 4, m_) : 0;
+    p.bias_bytes = op_.bias >= 0 ? aligned(op_.constant_bytes(out_channels), m_) : 0;
     int64_t elements = p.rows * p.cols * out_channels;
     p.out_bytes = s_.out ? aligned(elements * op_.out.element_bytes(), m_) : 0;
     p.residual_bytes = op_.has_residual && s_.residual ? aligned(elements * 2, m_) : 0;
@@ -151,9 +151,9 @@ class PlanSearch {
 
   int64_t weight_bytes(const WindowPlan& p, int64_t out_channels) const {
     if (op_.kind == WindowOp::Kind::Pool) return 0;
-    if (op_.kind == WindowOp::Kind::Depthwise) return g_.taps * out_channels * 2;
+    if (op_.kind == WindowOp::Kind::Depthwise) return g_.taps * out_channels * op_.weight_bytes();
     if (op_.dynamic_weights) return p.k * out_channels * 2;
-    return p.units * g_.unit_blocks * (p.split ? 1 : g_.taps) * p.k * 32;
+    return p.units * g_.unit_blocks * (p.split ? 1 : g_.taps) * p.k * op_.lane_bytes();
   }
 
   int64_t pixel_blocks_of(const WindowPlan& p, int64_t rows_tile) const {
@@ -195,7 +195,9 @@ class PlanSearch {
   // A block with some of the channels is moved pixel by pixel, each run rounded up to bursts.
   double burst_factor(int64_t channels, int64_t all) const {
     if (channels >= all) return 1;
-    return static_cast<double>(round_up(channels * 2, m_.ddr_burst)) / static_cast<double>(channels * 2);
+    const int64_t bytes = op_.x.element_bytes();
+    return static_cast<double>(round_up(channels * bytes, m_.ddr_burst)) /
+           static_cast<double>(channels * bytes);
   }
 
   const WindowOp& op_;
@@ -232,21 +234,24 @@ double window_cycles(const WindowOp& op, const WindowGeometry& g, int64_t rows, 
   if (op.kind == WindowOp::Kind::Pool)
     return std::ceil(pixels * as_double(g.taps * out_channels) / lanes) + m.instruction_overhead;
   double cycles = 0;
+  const int64_t depth = op.integers ? 32 : 16;  // reduction elements at once
+  const double rate = op.integers ? m.int8_macs : m.fp16_macs;
   for (const WindowPhase& ph : op.phases) {
     bool dense = op.dilation_w == 1 && g.shared_input;
-    int64_t runs =
-        dense ? ph.kernel_h * ceil_div(ph.kernel_w * k, 16) : ph.kernel_h * ph.kernel_w * ceil_div(k, 16);
+    int64_t runs = dense ? ph.kernel_h * ceil_div(ph.kernel_w * k, depth)
+                         : ph.kernel_h * ph.kernel_w * ceil_div(k, depth);
     double px = std::max(1.0, pixels / phases), most = m.accumulator_pixels / 2.0;
     double instructions =
         std::ceil(px / most) * (op.groups > 1 && op.kind == WindowOp::Kind::Conv ? as_double(units) : 1);
     double drain = px / std::ceil(px / most) * 16 / lanes;
     if (op.kind == WindowOp::Kind::Depthwise) {
-      double work = px * as_double(ph.kernel_h * ph.kernel_w) * channels / m.depthwise_macs;
+      double work = px * as_double(ph.kernel_h * ph.kernel_w) * channels /
+                    (op.integers ? m.int8_depthwise_macs : m.depthwise_macs);
       cycles += std::max(work, px * channels / lanes) + instructions * (m.instruction_overhead + drain);
       continue;
     }
     double least = op.dynamic_weights ? m.strided_weight_block_cycles : m.weight_block_cycles;
-    double block = std::max(px * 256 / m.fp16_macs, std::ceil(px / most) * least);
+    double block = std::max(px * 16 * as_double(depth) / rate, std::ceil(px / most) * least);
     double work = as_double(runs) * block, blocks = as_double(units * g.unit_blocks);
     cycles += std::max(work, px * 16 / lanes) * blocks + instructions * (m.instruction_overhead + drain);
   }

@@ -3,6 +3,7 @@
 // somebody computes with them.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -32,6 +33,7 @@ struct View {
   isa::DataType type = isa::DataType::F16;
   int64_t offset = 0;
   Dims dims, strides;
+  isa::Quantization quantization = {};  // of integers: what they stand for
   bool operator==(const View&) const = default;
 };
 
@@ -40,6 +42,7 @@ struct EpilogueSpec {
   isa::Activation activation = isa::Activation::None;
   float alpha = 0, beta = 0;
   int64_t table = -1;
+  int64_t table_bytes() const { return isa::table_bytes(activation); }
 };
 
 struct Owner {
@@ -58,7 +61,7 @@ struct PeOperand {
 // A value that lives in on-chip memory between stages; it spans the dimensions of `spans`.
 struct PeTemp {
   std::vector<bool> spans;
-  isa::DataType type = isa::DataType::F32;
+  isa::DataType type = isa::DataType::F32;  // no integers
 };
 
 struct PeStage {
@@ -116,7 +119,8 @@ struct WindowOp {
     uint32_t buffer = kWeights;
     int64_t stride_h = 0, stride_w = 0;
     std::vector<int64_t> offsets;             // one a batch entry
-    isa::DataType type = isa::DataType::F16;  // of `out` also F32; what is read is F16
+    isa::DataType type = isa::DataType::F16;  // of `out` also F32; x and out also integers
+    isa::Quantization quantization = {};      // of integers: of `out`, and of x of a pool
     int64_t element_bytes() const { return isa::data_bytes(type); }
   };
   Image x, out, residual;
@@ -125,10 +129,21 @@ struct WindowOp {
   // n * stride_w.
   bool dynamic_weights = false;
   Image w;
-  int64_t bias = -1;  // byte offset in the weights buffer, fp32
+  int64_t bias = -1;  // byte offset in the weights buffer, fp32; of integers int32
+  // Products of integers, which always have a bias.
+  struct Integers {
+    isa::DataType w_type = isa::DataType::I8;
+    int16_t x_zero = 0, w_zero = 0;
+    int64_t scales = 0;  // byte offset in the weights buffer: fp32, one an output channel
+  };
+  std::optional<Integers> integers;
   EpilogueSpec epilogue;
 
   int64_t batch() const { return static_cast<int64_t>(x.offsets.size()); }
+  int64_t weight_bytes() const { return integers ? 1 : 2; }   // an element
+  int64_t lane_bytes() const { return 16 * weight_bytes(); }  // one element of 16 output channels
+  // Bias, and of integers scales, of so many output channels.
+  int64_t constant_bytes(int64_t channels) const { return bias < 0 ? 0 : channels * (integers ? 8 : 4); }
   int64_t in_channels() const { return groups * group_in; }
   int64_t out_channels() const { return groups * group_out; }
 };

@@ -38,11 +38,24 @@ bool read_name(const char* const (&names)[N], std::string_view text, E& value) {
   return at >= 0;
 }
 
+// "ZERO,SCALE)"
+bool read_quantization(std::string_view text, isa::Quantization& q) {
+  std::string_view zero;
+  int64_t n = 0;
+  if (!take_until(text, ',', zero) || text.empty() || text.back() != ')' || !read_number(zero, n))
+    return false;
+  text.remove_suffix(1);
+  q.zero = static_cast<int16_t>(n);
+  return n >= -128 && n <= 255 && read_number(text, q.scale) && q.scale > 0;
+}
+
 }  // namespace
 
 std::string to_text(const PlaceText& p) {
   std::string out = p.buffer + "+" + list_text(p.offsets) + "{" + list_text(p.strides) + "}";
   if (p.type != isa::DataType::F16) out += std::string(":") + isa::kTypeNames[static_cast<size_t>(p.type)];
+  if (p.quantization != isa::Quantization{})
+    out += "(" + number_text(int64_t{p.quantization.zero}) + "," + number_text(p.quantization.scale) + ")";
   return out;
 }
 
@@ -52,8 +65,12 @@ std::optional<PlaceText> read_place(std::string_view text) {
   bool ok = take_name(text, p.buffer) && take_until(text, '{', offsets) && read_list(offsets, p.offsets) &&
             take_until(text, '}', strides) && read_list(strides, p.strides);
   if (!ok || (!text.empty() && text[0] != ':')) return std::nullopt;
-  if (!text.empty() && !read_name(isa::kTypeNames, text.substr(1), p.type)) return std::nullopt;
-  return p;
+  if (text.empty()) return p;
+  text.remove_prefix(1);
+  std::string_view type = text;
+  if (take_until(text, '(', type) && !read_quantization(text, p.quantization)) return std::nullopt;
+  if (!read_name(isa::kTypeNames, type, p.type)) return std::nullopt;
+  return isa::is_integer(p.type) == (p.quantization.scale > 0) ? std::optional(p) : std::nullopt;
 }
 
 std::string to_text(const EpilogueSpec& e) {
@@ -78,7 +95,7 @@ std::optional<EpilogueSpec> read_epilogue(std::string_view text) {
     ok = ok && take_until(text, ',', alpha) && read_number(alpha, e.alpha) && read_number(text, e.beta);
   }
   ok = ok && read_name(isa::kActivationNames, name, e.activation);
-  ok = ok && (e.activation == isa::Activation::Table) == (e.table >= 0);
+  ok = ok && (e.table_bytes() > 0) == (e.table >= 0);
   return ok ? std::optional(e) : std::nullopt;
 }
 

@@ -11,6 +11,7 @@ struct PlaceText {
   std::string buffer;
   Dims offsets, strides;
   isa::DataType type = isa::DataType::F16;
+  isa::Quantization quantization = {};  // "i8(-3,0.5)": zero point and scale of integers
 };
 std::string to_text(const PlaceText& place);
 std::optional<PlaceText> read_place(std::string_view text);

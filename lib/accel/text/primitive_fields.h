@@ -30,6 +30,32 @@ void window_fields(F& f, Op& op) {
   f.number("bias", op.bias, int64_t{-1});
 }
 
+// WindowOp::integers, flat.
+struct IntegerFields {
+  IntegerFields() = default;
+  explicit IntegerFields(const WindowOp& op) {
+    if (!op.integers) return;
+    const WindowOp::Integers& i = *op.integers;
+    scales = i.scales, x_zero = i.x_zero, w_zero = i.w_zero;
+    unsigned_weights = i.w_type == isa::DataType::U8;
+  }
+  std::optional<WindowOp::Integers> integers() const {
+    if (scales < 0) return std::nullopt;
+    return WindowOp::Integers{unsigned_weights ? isa::DataType::U8 : isa::DataType::I8,
+                              static_cast<int16_t>(x_zero), static_cast<int16_t>(w_zero), scales};
+  }
+  int64_t scales = -1, x_zero = 0, w_zero = 0;
+  bool unsigned_weights = false;
+};
+
+template <class F, class I>
+void integer_fields(F& f, I&& i) {
+  f.number("scales", i.scales, int64_t{-1});
+  f.number("x_zero", i.x_zero, int64_t{0});
+  f.number("w_zero", i.w_zero, int64_t{0});
+  f.flag("unsigned_weights", i.unsigned_weights);
+}
+
 template <class F, class P>
 void phase_fields(F& f, P& p) {
   f.two("kernel", p.kernel_h, p.kernel_w, 1);

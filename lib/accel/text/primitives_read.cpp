@@ -84,6 +84,11 @@ class PrimitivesReader {
     }
     op.owner.expr = expr_id(word(r, name));
     window_fields(f, op);
+    IntegerFields integers;
+    integer_fields(f, integers);
+    if (std::max(std::abs(integers.x_zero), std::abs(integers.w_zero)) > 255)
+      f.fail("a zero point is beyond 8 bits");
+    op.integers = integers.integers();
     epilogue(f, op.epilogue);
     for (const Record& child : r.children) MRVLC_TRY(part(child, op));
     check(op, f);
@@ -119,13 +124,16 @@ class PrimitivesReader {
 
   Status image(const Record& r, WindowOp::Image& image) {
     std::optional<PlaceText> p = read_place(word(r, 1));
-    bool type =
+    const bool integers = p && isa::is_integer(p->type) && (r.words[0] == "x" || r.words[0] == "out");
+    const bool floats =
         p && (p->type == isa::DataType::F16 || (p->type == isa::DataType::F32 && r.words[0] == "out"));
+    const bool type = integers || floats;
     if (!type || p->strides.size() != 2 || p->offsets.empty())
-      return record_error(r, "an image is BUFFER+OFFSETS{ROW,COLUMN}, of f16, or :f32 for what is written");
+      return record_error(
+          r, "an image is BUFFER+OFFSETS{ROW,COLUMN}, of f16, or :f32 for what is written, or of integers");
     auto buffer = buffers_.find(p->buffer);
     if (buffer == buffers_.end()) return record_error(r, "there is no buffer " + p->buffer + " above");
-    image = {buffer->second, p->strides[0], p->strides[1], p->offsets, p->type};
+    image = {buffer->second, p->strides[0], p->strides[1], p->offsets, p->type, p->quantization};
     return {};
   }
 
@@ -137,7 +145,13 @@ class PrimitivesReader {
     for (const WindowPhase& p : op.phases) sizes = sizes && p.kernel_h >= 1 && p.kernel_w >= 1;
     if (!sizes) f.fail("a size is at least 1");
     if (op.phases.empty()) f.fail("a window has a phase");
-    if (op.kind == WindowOp::Kind::Pool && op.out.type != isa::DataType::F16) f.fail("a pool writes f16");
+    if (op.kind == WindowOp::Kind::Pool && op.out.type == isa::DataType::F32)
+      f.fail("a pool writes f16 or integers");
+    if (op.integers && (op.bias < 0 || op.has_residual || op.dynamic_weights || !isa::is_integer(op.x.type) ||
+                        op.kind == WindowOp::Kind::Pool))
+      f.fail("products of integers have a bias, integers for x, constant weights and no residual");
+    if (!op.integers && isa::is_integer(op.x.type) && op.kind != WindowOp::Kind::Pool)
+      f.fail("products of integers have scales");
     size_t batch = op.x.offsets.size();
     bool images = batch > 0 && op.out.offsets.size() == batch &&
                   (!op.has_residual || op.residual.offsets.size() == batch) &&
@@ -228,7 +242,7 @@ class PrimitivesReader {
     if (buffer == buffers_.end() || p->offsets.size() != 1 || p->strides.size() != g.dims.size())
       return f.fail(std::string(role) + " is tN or BUFFER+OFFSET{a stride for each dimension}");
     o.kind = PeOperand::Kind::External;
-    o.view = {buffer->second, p->type, p->offsets[0], g.dims, p->strides};
+    o.view = {buffer->second, p->type, p->offsets[0], g.dims, p->strides, p->quantization};
   }
 
   NamedProgram out_;

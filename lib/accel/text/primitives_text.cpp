@@ -38,6 +38,7 @@ class PrimitivesWriter {
     r.words.push_back(names_.expr(op.owner.expr));
     FieldWriter f(r);
     window_fields(f, op);
+    integer_fields(f, IntegerFields(op));
     epilogue(f, op.epilogue);
     r.children.push_back(image("x", op.x, op.in_h, op.in_w));
     r.children.push_back(image("out", op.out, op.out_h, op.out_w));
@@ -54,7 +55,8 @@ class PrimitivesWriter {
   // Sizes of 0 are not written.
   Record image(const char* role, const WindowOp::Image& i, int64_t h, int64_t w) const {
     Record r{0,
-             {role, to_text(PlaceText{buffers_[i.buffer], i.offsets, {i.stride_h, i.stride_w}, i.type})},
+             {role, to_text(PlaceText{
+                        buffers_[i.buffer], i.offsets, {i.stride_h, i.stride_w}, i.type, i.quantization})},
              {},
              {}};
     FieldWriter(r).two("size", h, w, 0);
@@ -108,7 +110,10 @@ class PrimitivesWriter {
   void operand(FieldWriter& f, const char* role, const PeOperand& o) const {
     if (o.kind == PeOperand::Kind::Temp) f.text(role, "t" + std::to_string(o.temp));
     if (o.kind == PeOperand::Kind::External)
-      f.text(role, to_text(PlaceText{buffers_[o.view.buffer], {o.view.offset}, o.view.strides, o.view.type}));
+      f.text(
+          role,
+          to_text(PlaceText{
+              buffers_[o.view.buffer], {o.view.offset}, o.view.strides, o.view.type, o.view.quantization}));
   }
 
   const Program& p_;

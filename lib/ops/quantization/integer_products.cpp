@@ -160,11 +160,14 @@ OpDef integer_product(std::string_view name) {
   d.min_inputs = 2;
   d.max_inputs = 4;
   d.types = kBytes;
-  d.declined = "accelerator: it computes in fp16; quantised layers stay on the host";
   return d;
 }
 
 }  // namespace
+
+Result<ConvParams> conv_integer_params(const InferContext& context) {
+  return integer_conv_params(context, kPlain);
+}
 
 InferContext IntegerProduct::operands(InferContext context) const {
   context.types = {context.types[a.data], context.types[b.data]};
@@ -307,7 +310,8 @@ const OpDef& def_ConvInteger() {
     d.eval = eval_conv_integer;
     d.emit = emit_conv_integer;
     d.emit_dynamic = emit_dynamic_conv_integer;
-    d.traits = {.work = Work::Windows, .quantised = true};
+    d.traits = {.work = Work::Windows, .quantised = true, .by_channel = true};
+    d.accel = {LayerKind::IntegerConv};
     return d;
   }();
   return def;
@@ -316,6 +320,7 @@ const OpDef& def_ConvInteger() {
 const OpDef& def_MatMulInteger() {
   static const OpDef def = [] {
     OpDef d = integer_product("MatMulInteger");
+    d.declined = "accelerator: products of integers are those of convolutions";
     d.macs = matmul_macs;
     d.infer = infer_matmul_integer;
     d.eval = eval_matmul_integer;

@@ -174,11 +174,14 @@ OpDef qlinear(std::string_view name, int max_inputs) {
   d.min_inputs = 8;
   d.max_inputs = max_inputs;
   d.types = kBytes;
-  d.declined = "accelerator: it computes in fp16; quantised layers stay on the host";
   return d;
 }
 
 }  // namespace
+
+Result<ConvParams> qlinear_conv_params(const InferContext& context) {
+  return conv_of(context);
+}
 
 const OpDef& def_QLinearConv() {
   static const OpDef def = [] {
@@ -189,7 +192,9 @@ const OpDef& def_QLinearConv() {
     d.eval = eval_conv;
     d.emit = emit_conv;
     d.emit_dynamic = emit_dynamic_qlinear_conv;
-    d.traits = {.work = Work::Windows, .quantised = true};
+    d.traits = {.work = Work::Windows, .quantised = true, .by_channel = true};
+    d.accel = {LayerKind::QlinearConv};
+    d.declined = {};
     return d;
   }();
   return def;
@@ -198,6 +203,7 @@ const OpDef& def_QLinearConv() {
 const OpDef& def_QLinearMatMul() {
   static const OpDef def = [] {
     OpDef d = qlinear("QLinearMatMul", 8);
+    d.declined = "accelerator: products of integers are those of QLinearConv";
     d.macs = matmul_macs;
     d.types = kByteCodes;
     d.infer = infer_matmul;

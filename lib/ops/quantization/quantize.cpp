@@ -20,7 +20,6 @@ constexpr TypeSet kIntegerCodes = types_of({E::U8, E::I8, E::U16, E::I16, E::U4,
 constexpr TypeSet kFloatCodes = types_of({E::F8E4M3FN, E::F8E4M3FNUZ, E::F8E5M2, E::F8E5M2FNUZ, E::F4E2M1});
 constexpr TypeSet kCodes{kIntegerCodes.bits | kFloatCodes.bits};
 constexpr TypeSet kScales = types_of({E::F32, E::F16, E::BF16, E::I32, E::F8E8M0});
-constexpr std::string_view kOnHost = "accelerator: it computes in fp16; quantised layers stay on the host";
 
 // Element (o, a, i) of [outer, axis, inner] has scale number 0, a, or (o * groups + a / block) * inner + i.
 struct QuantSizes {
@@ -315,7 +314,7 @@ const OpDef& def_QuantizeLinear() {
     d.infer = infer_quantize;
     d.eval = eval_quantize;
     d.emit = d.emit_dynamic = emit<emit_codes>;
-    d.declined = kOnHost;
+    d.accel = {LayerKind::Elementwise};
     return d;
   }();
   return def;
@@ -334,7 +333,7 @@ const OpDef& def_DequantizeLinear() {
     d.infer = infer_dequantize;
     d.eval = eval_dequantize;
     d.emit = d.emit_dynamic = emit<emit_values>;
-    d.declined = kOnHost;
+    d.accel = {LayerKind::Dequantize};
     return d;
   }();
   return def;

@@ -25,6 +25,13 @@ std::string matrix(const std::string& rest) {
          rest + " output %r\n";
 }
 
+std::string integers(const std::string& rest) {
+  return " input %x : i8[1,1,2,2]\n input %f : f32[1,1,2,2]\n const %w : i8[1,1,1,1] = [3]\n const %s : "
+         "f32[] = [0.5]\n input %v : "
+         "f32[]\n const %z : i8[] = [0]\n" +
+         rest + " output %r\n";
+}
+
 const std::vector<Example>& examples() {
   static const std::vector<Example> kExamples = {
       {"conv", image(" %r = Conv(%x, %w) : f32[1,4,8,8]\n"),
@@ -35,6 +42,29 @@ const std::vector<Example>& examples() {
       {"fc_gemm", matrix(" %r = Gemm(%x, %w) : f32[2,2]\n"), matrix(" %r = Gemm(%x, %y) : f32[2,2]\n")},
       {"fc_matmul", matrix(" %r = MatMul(%x, %w) : f32[2,2]\n"), matrix(" %r = MatMul(%x, %y) : f32[2,2]\n")},
       {"matmul", matrix(" %r = MatMul(%x, %y) : f32[2,2]\n"), matrix(" %r = MatMul(%i, %i) : i32[2,2]\n")},
+      {"qlinear_conv", integers(" %r = QLinearConv(%x, %s, %z, %w, %s, %z, %s, %z) : i8[1,1,2,2]\n"),
+       integers(" %r = QLinearConv(%x, %v, %z, %w, %s, %z, %s, %z) : i8[1,1,2,2]\n")},
+      {"integer_conv",
+       integers(" %c = ConvInteger(%x, %w) : i32[1,1,2,2]\n %n = Cast(%c) {to = f32} : f32[1,1,2,2]\n %r = "
+                "Mul(%n, %s) : "
+                "f32[1,1,2,2]\n"),
+       integers(" %c = ConvInteger(%x, %w) : i32[1,1,2,2]\n %n = Cast(%c) {to = f32} : f32[1,1,2,2]\n %r = "
+                "Mul(%n, %v) : "
+                "f32[1,1,2,2]\n")},
+      {"dequantize", integers(" %r = DequantizeLinear(%x, %s, %z) : f32[1,1,2,2]\n"),
+       integers(" %r = DequantizeLinear(%x, %v, %z) : f32[1,1,2,2]\n")},
+      {"quantize", integers(" %r = QuantizeLinear(%f, %s, %z) : i8[1,1,2,2]\n"),
+       integers(" %r = QuantizeLinear(%f, %v, %z) : i8[1,1,2,2]\n")},
+      {"binary_quantize",
+       integers(" %d = DequantizeLinear(%x, %s, %z) : f32[1,1,2,2]\n %a = Add(%d, %s) : f32[1,1,2,2]\n %r = "
+                "QuantizeLinear(%a, "
+                "%s, %z) : i8[1,1,2,2]\n"),
+       integers(" %a = Add(%f, %s) : f32[1,1,2,2]\n %r = QuantizeLinear(%a, %v, %z) : i8[1,1,2,2]\n")},
+      {"unary_quantize",
+       integers(" %d = DequantizeLinear(%x, %s, %z) : f32[1,1,2,2]\n %a = Relu(%d) : f32[1,1,2,2]\n %r = "
+                "QuantizeLinear(%a, %s, "
+                "%z) : i8[1,1,2,2]\n"),
+       integers(" %a = Relu(%f) : f32[1,1,2,2]\n %r = QuantizeLinear(%a, %v, %z) : i8[1,1,2,2]\n")},
       {"pool", image(" %r = GlobalAveragePool(%x) : f32[1,4,1,1]\n"),
        image(" %r, %j = MaxPool(%x) {kernel_shape = [1, 1]} : f32[1,4,8,8], i64[1,4,8,8]\n output %j\n")},
       {"softmax", matrix(" %r = Softmax(%x) : f32[2,2]\n"),

@@ -115,7 +115,7 @@ TEST_CASE("epilogues") {
   refuse("pool",
          "input %x : f32[1,4,8,8]\n %p = GlobalMaxPool(%x) : f32[1,4,1,1]\n %r = Relu(%p) : f32[1,4,1,1]\n "
          "output %r",
-         "2", "1");
+         "Relu", "QuantizeLinear");
 }
 
 TEST_CASE("matrix products") {
@@ -259,4 +259,56 @@ TEST_CASE("what layers begin with is what the tables of the vector unit and of m
     CHECK(op->accel.has(LayerKind::Elementwise) == computed);
     CHECK(op->accel.has(LayerKind::Move) == moves.contains(op->kind));
   }
+}
+
+TEST_CASE("integers of 8 bits") {
+  const std::string conv = "input %x : i8[1,4,8,8]\n const %w : i8[4,4,1,1] = " + list(16) +
+                           "\n const %s : f32[] = [0.5]\n const %sw : f32[4] = " + list(4, "0.25") +
+                           "\n const %z : i8[] = [3]\n const %zw : i8[4] = " + list(4, "0") + "\n";
+  const std::string all = "%q = QLinearConv(%x, %s, %z, %w, %sw, %zw, %s, %z) : i8[1,4,8,8]\n output %q";
+  accept("qlinear_conv", conv + all);
+  accept("qlinear_conv",
+         conv +
+             "const %b : i32[4] = [1, 2, 3, 4]\n %q = QLinearConv(%x, %s, %z, %w, %sw, %zw, %s, %z, %b) : "
+             "i8[1,4,8,8]\n %r = Clip(%q, %z) : i8[1,4,8,8]\n output %r");
+  refuse(
+      "qlinear_conv",
+      conv +
+          "%q = QLinearConv(%x, %s, %z, %w, %sw, %zw, %s, %z) : i8[1,4,8,8]\n %r = Abs(%q) : i8[1,4,8,8]\n "
+          "output %r",
+      "Abs", "Clip");
+  refuse("qlinear_conv",
+         "input %s : f32[]\n" + conv.substr(0, conv.find("const %s ")) + conv.substr(conv.find("const %sw")) +
+             all,
+         "an input of the model", "a constant");
+  refuse("qlinear_conv", conv.substr(0, conv.find("const %zw")) + "const %zw : i8[4] = [0, 0, 1, 0]\n" + all,
+         "several", "one value");
+  const std::string scales =
+      "const %s : f32[] = [0.5]\n const %sc : f32[2] = [0.5, 1]\n const %none : f32[] = [0]\n";
+  accept("dequantize",
+         "input %x : u8[1,2]\n" + scales + "%d = DequantizeLinear(%x, %s) : f32[1,2]\n output %d");
+  refuse("dequantize",
+         "input %x : u8[1,2]\n" + scales + "%d = DequantizeLinear(%x, %sc) : f32[1,2]\n output %d", "[2]",
+         "one value");
+  refuse("dequantize",
+         "input %x : i16[1,2]\n" + scales + "%d = DequantizeLinear(%x, %s) : f32[1,2]\n output %d", "i16",
+         "f32 or f16");
+  accept("elementwise",
+         "input %x : f32[1,2]\n" + scales + "%q = QuantizeLinear(%x, %s) : u8[1,2]\n output %q");
+  refuse("elementwise",
+         "input %x : f32[1,2]\n" + scales + "%q = QuantizeLinear(%x, %none) : u8[1,2]\n output %q", "0",
+         "finite and above 0");
+  const std::string sums =
+      "input %x : u8[1,4,8,8]\n const %w : u8[4,4,1,1] = " + list(16) +
+      "\n const %k : f32[] = [0.5]\n %c = ConvInteger(%x, %w) : i32[1,4,8,8]\n %f = Cast(%c) {to = f32} : "
+      "f32[1,4,8,8]\n ";
+  accept("integer_conv", sums + "%m = Mul(%f, %k) : f32[1,4,8,8]\n output %m");
+  accept("integer_conv", sums + "%m = Mul(%k, %f) : f32[1,4,8,8]\n %r = Relu(%m) : f32[1,4,8,8]\n output %r");
+  refuse("integer_conv", sums + "output %f", "2", "at least 3");
+  refuse("integer_conv", sums + "%m = Add(%f, %k) : f32[1,4,8,8]\n output %m", "Add",
+         "Cast to f32, then Mul");
+  refuse("integer_conv",
+         "input %y : f32[1,4,8,8]\n " + sums +
+             "%m = Mul(%f, %k) : f32[1,4,8,8]\n %a = Add(%m, %y) : f32[1,4,8,8]\n output %a",
+         "an input of the model", "a constant");
 }

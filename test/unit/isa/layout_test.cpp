@@ -23,7 +23,9 @@ using Bytes = std::array<std::byte, kInstructionBytes>;
 struct DocField {
   std::string name, type;
   size_t offset = 0, count = 1;
-  size_t size() const { return type == "u8" ? 1 : type == "u64" || type == "i64" ? 8 : 4; }
+  size_t size() const {
+    return type == "u8" ? 1 : type == "i16" ? 2 : type == "u64" || type == "i64" ? 8 : 4;
+  }
 };
 
 std::vector<std::string> split(const std::string& text, const std::string& separator) {
@@ -51,7 +53,7 @@ std::string section(const std::string& heading) {
 // "x, x_row u32, y0 i32", at one offset and on, or each at its own.
 void add_fields(const std::vector<std::string>& offsets, const std::string& text,
                 std::vector<DocField>& out) {
-  static const std::regex kTyped("(.*) ([uif](?:8|32|64))(?:\\[(\\d)\\])?");
+  static const std::regex kTyped("(.*) ([uif](?:8|16|32|64))(?:\\[(\\d)\\])?");
   size_t first = out.size();
   for (const std::string& part : split(text, ",")) {
     std::smatch m;
@@ -81,7 +83,7 @@ void add_group(const std::string& name, size_t offset, bool epilogue, std::vecto
   };
   if (epilogue)
     return add("activation", "u8", 0), add("alpha", "f32", 4), add("beta", "f32", 8), add("table", "u32", 12);
-  add("address", "u32", 0), add("type", "u8", 4), add("strides", "i32", 8, 5);
+  add("address", "u32", 0), add("type", "u8", 4), add("zero", "i16", 6), add("strides", "i32", 8, 5);
 }
 
 void add_cells(const std::string& offsets, std::string text, std::vector<DocField>& out) {
@@ -153,7 +155,16 @@ void add_operand(Setters& s, const std::string& name, Operand B::*member) {
   auto of = [member](Instruction& i) -> Operand& { return std::get<B>(i.body).*member; };
   s[name + ".address"] = [of](Instruction& i, uint64_t v, size_t) { put(of(i).address, v); };
   s[name + ".type"] = [of](Instruction& i, uint64_t v, size_t) { put(of(i).type, v); };
+  s[name + ".zero"] = [of](Instruction& i, uint64_t v, size_t) { put(of(i).quantization.zero, v); };
+  s[name + ".scale"] = [of](Instruction& i, uint64_t v, size_t) { put(of(i).quantization.scale, v); };
   s[name + ".strides"] = [of](Instruction& i, uint64_t v, size_t k) { put(of(i).strides[k], v); };
+}
+
+template <class B>
+void add_quantization(Setters& s, const std::string& name, Quantization B::*member) {
+  auto of = [member](Instruction& i) -> Quantization& { return std::get<B>(i.body).*member; };
+  s[name + "_zero"] = [of](Instruction& i, uint64_t v, size_t) { put(of(i).zero, v); };
+  s[name + "_scale"] = [of](Instruction& i, uint64_t v, size_t) { put(of(i).scale, v); };
 }
 
 template <class B>
@@ -193,7 +204,13 @@ Setters conv_setters() {
                   {"bias", set(&Conv::bias)},
                   {"residual", set(&Conv::residual)},
                   {"residual_row", set(&Conv::residual_row)},
-                  {"residual_col", set(&Conv::residual_col)}});
+                  {"residual_col", set(&Conv::residual_col)},
+                  {"x_type", set(&Conv::x_type)},
+                  {"w_type", set(&Conv::w_type)},
+                  {"x_zero", set(&Conv::x_zero)},
+                  {"w_zero", set(&Conv::w_zero)},
+                  {"scales", set(&Conv::scales)}});
+  add_quantization(s, "out", &Conv::out_quantization);
   return s;
 }
 
@@ -227,7 +244,12 @@ Setters elementwise_setters() {
 
 Setters pool_setters() {
   Setters s = window_setters<Pool>();
-  s.merge(Setters{{"op", set(&Pool::op)}, {"alpha", set(&Pool::alpha)}});
+  s.merge(Setters{{"op", set(&Pool::op)},
+                  {"alpha", set(&Pool::alpha)},
+                  {"x_type", set(&Pool::x_type)},
+                  {"out_type", set(&Pool::out_type)}});
+  add_quantization(s, "x", &Pool::x_quantization);
+  add_quantization(s, "out", &Pool::out_quantization);
   return s;
 }
 
@@ -237,10 +259,14 @@ Bytes encoded(const Instruction& i) {
   return b;
 }
 
-// Another value for each field and element; codes stay known ones.
+// Another value for each field and element; codes stay known ones: of types that of int8, so that zero points
+// and scales count.
 uint64_t value_of(const DocField& f, size_t number) {
   if (f.name == "dst_tiles") return 0x5a;
+  if (f.name.ends_with("type")) return 2;
   if (f.type == "u8") return 1;
+  if (f.type == "i16") return 3 + number;
+  if (f.name.ends_with("scale")) return std::bit_cast<uint32_t>(static_cast<float>(number));
   uint64_t v = 0x4142434445464701u + number * 0x0101010101010101u;
   return f.size() == 4 ? v & 0x7fffffffu : v;
 }

@@ -31,17 +31,55 @@ uint16_t to_half(float f) {
   return static_cast<uint16_t>(sign | (static_cast<uint32_t>(exponent + 14) * 1024 + steps));
 }
 
-float read(const std::vector<uint8_t>& memory, int64_t at, DataType type) {
-  uint32_t raw = 0;
-  for (size_t i = 0; i < (type == DataType::F16 ? 2 : 4); ++i)
-    raw |= uint32_t{memory.at(static_cast<size_t>(at) + i)} << 8 * i;
-  return type == DataType::F16 ? from_half(static_cast<uint16_t>(raw)) : std::bit_cast<float>(raw);
+using Bytes = std::vector<uint8_t>;
+
+size_t size_of(DataType type) {
+  if (type == DataType::F16) return 2;
+  return type == DataType::F32 ? 4 : 1;
 }
 
-void write(std::vector<uint8_t>& memory, int64_t at, DataType type, float v) {
-  uint32_t raw = type == DataType::F16 ? to_half(v) : std::isnan(v) ? 0x7fc00000 : std::bit_cast<uint32_t>(v);
-  for (size_t i = 0; i < (type == DataType::F16 ? 2 : 4); ++i)
-    memory.at(static_cast<size_t>(at) + i) = static_cast<uint8_t>(raw >> 8 * i);
+bool integers(DataType type) {
+  return size_of(type) == 1;
+}
+
+// A number of so many bytes, lowest first.
+uint32_t raw(const Bytes& memory, int64_t at, size_t size) {
+  uint32_t bits = 0;
+  for (size_t i = size; i-- > 0;) bits = bits << 8 | memory.at(static_cast<size_t>(at) + i);
+  return bits;
+}
+
+int32_t integer(const Bytes& memory, int64_t at, DataType type) {
+  const auto byte = static_cast<int32_t>(raw(memory, at, 1));
+  return type == DataType::I8 && byte > 127 ? byte - 256 : byte;
+}
+
+float read(const Bytes& memory, int64_t at, DataType type, const isa::Quantization& q = {}) {
+  if (integers(type)) return static_cast<float>(integer(memory, at, type) - q.zero) * q.scale;
+  const uint32_t bits = raw(memory, at, size_of(type));
+  return type == DataType::F16 ? from_half(static_cast<uint16_t>(bits)) : std::bit_cast<float>(bits);
+}
+
+// `lookup`: of Bytes, where its table lies; else -1.
+void write(Bytes& memory, int64_t at, DataType type, float v, const isa::Quantization& q = {},
+           int64_t lookup = -1) {
+  uint32_t bits = 0;
+  if (integers(type)) {
+    const double low = type == DataType::I8 ? -128 : 0;
+    const float quotient = v / q.scale;
+    const double n =
+        std::isnan(quotient) ? low : std::clamp(std::nearbyint(double{quotient}) + q.zero, low, low + 255);
+    bits = static_cast<uint32_t>(static_cast<int>(n)) & 255;
+    if (lookup >= 0) bits = memory.at(static_cast<size_t>(lookup) + bits);
+  } else {
+    bits = type == DataType::F16 ? to_half(v) : std::isnan(v) ? 0x7fc00000 : std::bit_cast<uint32_t>(v);
+  }
+  for (size_t i = 0; i < size_of(type); ++i)
+    memory.at(static_cast<size_t>(at) + i) = static_cast<uint8_t>(bits >> 8 * i);
+}
+
+int64_t lookup_of(const isa::Epilogue& e) {
+  return e.activation == isa::Activation::Bytes ? int64_t{e.table} : -1;
 }
 
 float max_of(float a, float b) {
@@ -76,6 +114,8 @@ float finish(const isa::Epilogue& e, const std::vector<uint8_t>& ocm, float x) {
       float c0 = read(ocm, at, DataType::F32), c1 = read(ocm, at + 4, DataType::F32);
       return c1 == 0 && !std::isnan(x) ? c0 : std::fma(c1, x, c0);
     }
+    case isa::Activation::Bytes:
+      return x;
   }
   return x;
 }
@@ -160,26 +200,27 @@ int operands_of(isa::EwOp op) {
 }
 
 void run(const isa::Elementwise& e, std::vector<uint8_t>& ocm) {
-  bool moves =
-      e.op == isa::EwOp::Copy && e.dst.type == e.a.type && e.epilogue.activation == isa::Activation::None;
+  bool moves = e.op == isa::EwOp::Copy && e.dst.type == e.a.type && e.dst.quantization == e.a.quantization &&
+               e.epilogue.activation == isa::Activation::None;
   each(e.dims, [&](const auto& i) {
     if (moves) {
-      uint8_t raw[4] = {};
-      size_t size = e.dst.type == DataType::F16 ? 2 : 4;
-      for (size_t k = 0; k < size; ++k) raw[k] = ocm.at(static_cast<size_t>(place(e.a, i)) + k);
-      for (size_t k = 0; k < size; ++k) ocm.at(static_cast<size_t>(place(e.dst, i)) + k) = raw[k];
+      uint8_t bytes[4] = {};
+      size_t size = size_of(e.dst.type);
+      for (size_t k = 0; k < size; ++k) bytes[k] = ocm.at(static_cast<size_t>(place(e.a, i)) + k);
+      for (size_t k = 0; k < size; ++k) ocm.at(static_cast<size_t>(place(e.dst, i)) + k) = bytes[k];
       return;
     }
-    float a = operands_of(e.op) > 0 ? read(ocm, place(e.a, i), e.a.type) : 0;
-    float b = operands_of(e.op) > 1 ? read(ocm, place(e.b, i), e.b.type) : 0;
-    write(ocm, place(e.dst, i), e.dst.type, finish(e.epilogue, ocm, value(e.op, e.alpha, e.beta, a, b)));
+    float a = operands_of(e.op) > 0 ? read(ocm, place(e.a, i), e.a.type, e.a.quantization) : 0;
+    float b = operands_of(e.op) > 1 ? read(ocm, place(e.b, i), e.b.type, e.b.quantization) : 0;
+    write(ocm, place(e.dst, i), e.dst.type, finish(e.epilogue, ocm, value(e.op, e.alpha, e.beta, a, b)),
+          e.dst.quantization, lookup_of(e.epilogue));
   });
 }
 
 void run(const isa::Reduce& r, std::vector<uint8_t>& ocm) {
   std::map<std::array<uint32_t, 5>, float> results;  // by index, 0 where reduced; ascending is row-major
   each(r.dims, [&](auto i) {
-    float a = read(ocm, place(r.a, i), r.a.type);
+    float a = read(ocm, place(r.a, i), r.a.type, r.a.quantization);
     for (size_t k = 0; k < 5; ++k)
       if (r.dst.strides[k] == 0) i[k] = 0;
     auto [it, first] = results.try_emplace(i, a);
@@ -203,7 +244,8 @@ void run(const isa::Reduce& r, std::vector<uint8_t>& ocm) {
     }
   });
   for (auto& [i, v] : results) v = finish(r.epilogue, ocm, std::fma(r.alpha, v, r.beta));
-  for (auto& [i, v] : results) write(ocm, place(r.dst, i), r.dst.type, v);
+  for (auto& [i, v] : results)
+    write(ocm, place(r.dst, i), r.dst.type, v, r.dst.quantization, lookup_of(r.epilogue));
 }
 
 // f(iy, ix, tap) for the taps of a window inside the input.
@@ -223,19 +265,52 @@ void run(const isa::Pool& p, std::vector<uint8_t>& ocm) {
     for (uint32_t ox = 0; ox < p.out_w; ++ox)
       for (uint32_t c = 0; c < p.channels; ++c) {
         int count = 0;
+        const auto in = static_cast<int64_t>(size_of(p.x_type)),
+                   to = static_cast<int64_t>(size_of(p.out_type));
         float v = p.op == isa::PoolOp::Max ? -INFINITY : 0.0f;
         taps(p, oy, ox, [&](int64_t iy, int64_t ix, int64_t) {
-          float x = read(before, p.x + iy * p.x_row + ix * p.x_col + 2 * int64_t{c}, DataType::F16);
+          float x = read(before, p.x + iy * p.x_row + ix * p.x_col + in * c, p.x_type, p.x_quantization);
           v = count++ == 0 ? x : p.op == isa::PoolOp::Max ? max_of(v, x) : v + x;
         });
         if (p.op == isa::PoolOp::AverageValid && count > 0) v = v / static_cast<float>(count);
         if (p.op == isa::PoolOp::AverageFixed) v = v * p.alpha;
-        write(ocm, int64_t{p.out} + int64_t{oy} * p.out_row + int64_t{ox} * p.out_col + 2 * int64_t{c},
-              DataType::F16, finish(p.epilogue, before, v));
+        write(ocm, int64_t{p.out} + int64_t{oy} * p.out_row + int64_t{ox} * p.out_col + to * c, p.out_type,
+              finish(p.epilogue, before, v), p.out_quantization, lookup_of(p.epilogue));
+      }
+}
+
+// The sum of products of integers for one pixel and channel, or what was kept and more.
+void run_integers(const isa::Conv& c, Tile& tile) {
+  const Bytes before = tile.ocm;
+  for (uint32_t n = 0; n < c.out_channels; ++n)
+    for (uint32_t oy = 0; oy < c.out_h; ++oy)
+      for (uint32_t ox = 0; ox < c.out_w; ++ox) {
+        int64_t& kept = tile.integer_sums[{n, oy, ox}];
+        int64_t sum = c.first ? 0 : kept;
+        taps(c, oy, ox, [&](int64_t iy, int64_t ix, int64_t tap) {
+          const int64_t pixel = c.x + iy * c.x_row + ix * c.x_col;
+          for (uint32_t k = 0; k < (c.depthwise ? 1 : c.channels); ++k) {
+            const int64_t x = c.depthwise ? pixel + n : pixel + k;
+            const int64_t w = c.depthwise ? c.w + tap * c.w_k + int64_t{n} * c.w_n
+                                          : c.w + int64_t{n / 16} * c.w_block +
+                                                (tap * c.channels + k) * c.w_k + int64_t{n % 16} * c.w_n;
+            sum +=
+                int64_t{integer(before, x, c.x_type) - c.x_zero} * (integer(before, w, c.w_type) - c.w_zero);
+          }
+        });
+        kept = sum;
+        if (!c.last) continue;
+        if (c.bias != isa::kNoAddress) sum += static_cast<int32_t>(raw(before, c.bias + 4 * int64_t{n}, 4));
+        const auto wrapped = static_cast<int32_t>(static_cast<uint32_t>(static_cast<uint64_t>(sum)));
+        const float v = static_cast<float>(wrapped) * read(before, c.scales + 4 * int64_t{n}, DataType::F32);
+        write(tile.ocm,
+              int64_t{c.out} + int64_t{oy} * c.out_row + int64_t{ox} * c.out_col + int64_t{n} * c.out_channel,
+              c.out_type, finish(c.epilogue, before, v), c.out_quantization, lookup_of(c.epilogue));
       }
 }
 
 void run(const isa::Conv& c, Tile& tile) {
+  if (integers(c.x_type)) return run_integers(c, tile);
   const std::vector<uint8_t> before = tile.ocm;
   uint32_t pixels = c.out_h * c.out_w;
   for (uint32_t n = 0; n < c.out_channels; ++n)
@@ -268,7 +343,7 @@ void run(const isa::Conv& c, Tile& tile) {
                  DataType::F16);
       write(tile.ocm,
             int64_t{c.out} + int64_t{oy} * c.out_row + int64_t{ox} * c.out_col + int64_t{n} * c.out_channel,
-            c.out_type, finish(c.epilogue, before, v));
+            c.out_type, finish(c.epilogue, before, v), c.out_quantization, lookup_of(c.epilogue));
     }
 }
 
@@ -307,7 +382,7 @@ struct Needs {
 uint64_t operand_bytes(const isa::Operand& o, const std::array<uint32_t, 5>& dims) {
   size_t inner = 5;  // dimensions from here on repeat
   while (inner > 0 && (o.strides[inner - 1] == 0 || dims[inner - 1] == 1)) --inner;
-  uint64_t n = o.type == DataType::F16 ? 2 : 4;
+  uint64_t n = size_of(o.type);
   for (size_t k = 0; k < inner; ++k) n *= dims[k];
   return n;
 }
@@ -317,6 +392,7 @@ uint64_t all(const std::array<uint32_t, 5>& d) {
 }
 
 uint64_t table(const isa::Epilogue& e) {
+  if (e.activation == isa::Activation::Bytes) return 256;
   return e.activation == isa::Activation::Table ? 16384 : 0;
 }
 
@@ -325,19 +401,22 @@ Needs needs(const isa::Conv& c, const target::Machine& m) {
   uint64_t pixels = uint64_t{c.out_h} * c.out_w, blocks = up(c.out_channels, 16),
            taps = uint64_t{c.kernel_h} * c.kernel_w;
   uint64_t compute = 0, drain = up(pixels * 16, m.pe_lanes);
+  const uint64_t size = size_of(c.x_type), depth = integers(c.x_type) ? 32 : 16;
   if (c.depthwise) {
-    compute = up(pixels * 16 * taps, m.depthwise_macs);
+    compute = up(pixels * 16 * taps, integers(c.x_type) ? m.int8_depthwise_macs : m.depthwise_macs);
     uint64_t columns =
         std::min<uint64_t>(uint64_t{c.out_w - 1} * c.stride_w + uint64_t{c.kernel_w - 1} * c.dilation_w + 1,
                            uint64_t{c.out_w} * c.kernel_w);
-    n.read = 2 * uint64_t{c.out_channels} * c.kernel_h * c.out_h * columns + 2 * taps * c.out_channels;
+    n.read = size * c.out_channels * c.kernel_h * c.out_h * columns + size * taps * c.out_channels;
   } else {
-    bool joined = c.kernel_w == 1 || (c.dilation_w == 1 && c.x_col == 2 * c.channels);
-    uint64_t row = joined ? up(uint64_t{c.kernel_w} * c.channels, 16) : c.kernel_w * up(c.channels, 16);
-    uint64_t weights = c.w_n == 2 && c.w_k == 32 ? m.weight_block_cycles : m.strided_weight_block_cycles;
-    compute = c.kernel_h * row * std::max<uint64_t>(up(pixels * 256, m.fp16_macs), weights);
+    bool joined = c.kernel_w == 1 || (c.dilation_w == 1 && c.x_col == size * c.channels);
+    uint64_t row = joined ? up(uint64_t{c.kernel_w} * c.channels, depth) : c.kernel_w * up(c.channels, depth);
+    uint64_t weights =
+        c.w_n == size && c.w_k == 16 * size ? m.weight_block_cycles : m.strided_weight_block_cycles;
+    const uint64_t macs = integers(c.x_type) ? m.int8_macs : m.fp16_macs;
+    compute = c.kernel_h * row * std::max<uint64_t>(up(pixels * depth * 16, macs), weights);
     uint64_t k = taps * c.channels;
-    n.read = blocks * 2 * pixels * k + 2 * k * c.out_channels;
+    n.read = blocks * size * pixels * k + size * k * c.out_channels;
   }
   n.cycles = blocks * compute;
   if (!c.last) return n;
@@ -345,8 +424,9 @@ Needs needs(const isa::Conv& c, const target::Machine& m) {
                                                 : blocks * (compute + drain);
   if (c.bias != isa::kNoAddress) n.read += 4 * uint64_t{c.out_channels};
   if (c.residual != isa::kNoAddress) n.read += 2 * pixels * c.out_channels;
+  if (integers(c.x_type)) n.read += 4 * uint64_t{c.out_channels};
   n.read += table(c.epilogue);
-  n.written = pixels * c.out_channels * (c.out_type == DataType::F16 ? 2 : 4);
+  n.written = pixels * c.out_channels * size_of(c.out_type);
   return n;
 }
 
@@ -370,12 +450,12 @@ Needs needs(const isa::Instruction& i, const target::Machine& m) {
     if (operands_of(e->op) > 0) n.read += operand_bytes(e->a, e->dims);
     if (operands_of(e->op) > 1) n.read += operand_bytes(e->b, e->dims);
     n.read += table(e->epilogue);
-    n.written = all(e->dims) * (e->dst.type == DataType::F16 ? 2 : 4);
+    n.written = all(e->dims) * size_of(e->dst.type);
   }
   if (const auto* r = std::get_if<isa::Reduce>(&i.body)) {
     n.cycles = up(all(r->dims), m.pe_lanes);
     n.read = operand_bytes(r->a, r->dims) + table(r->epilogue);
-    n.written = r->dst.type == DataType::F16 ? 2 : 4;
+    n.written = size_of(r->dst.type);
     for (size_t k = 0; k < 5; ++k)
       if (r->dst.strides[k] != 0) n.written *= r->dims[k];
   }
@@ -383,8 +463,8 @@ Needs needs(const isa::Instruction& i, const target::Machine& m) {
     uint64_t outputs = uint64_t{p->out_h} * p->out_w * p->channels,
              visits = outputs * p->kernel_h * p->kernel_w;
     n.cycles = up(visits, m.pe_lanes);
-    n.read = 2 * visits + table(p->epilogue);
-    n.written = 2 * outputs;
+    n.read = size_of(p->x_type) * visits + table(p->epilogue);
+    n.written = size_of(p->out_type) * outputs;
   }
   if (const auto* d = std::get_if<isa::Dma>(&i.body)) {
     uint64_t bytes = uint64_t{d->dims[0]} * d->dims[1] * d->dims[2] * d->run_bytes;

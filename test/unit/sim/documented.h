@@ -2,6 +2,7 @@
 // byte, one instruction at a time. It shares only the decoded form of instructions with the simulator that it
 // judges.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -13,7 +14,8 @@ namespace mrvlc::documented {
 
 struct Tile {
   std::vector<uint8_t> ocm;
-  std::vector<float> sums;  // accumulator pixels x 16
+  std::vector<float> sums;                                  // accumulator pixels x 16
+  std::map<std::array<uint32_t, 3>, int64_t> integer_sums;  // by channel, row, column
 };
 
 struct State {

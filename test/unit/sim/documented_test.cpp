@@ -45,11 +45,25 @@ class Instructions {
   explicit Instructions(uint32_t seed) : r_(seed) {}
   Random& random() { return r_; }
 
-  isa::Epilogue epilogue() {
-    isa::Epilogue e{static_cast<isa::Activation>(r_.below(7)), r_.number(), r_.number(), isa::kNoAddress};
-    if (e.activation == isa::Activation::Table) e.table = 16 * r_.below(64);
+  // Of a result of this type.
+  isa::Epilogue epilogue(DataType type) {
+    const uint32_t activations = isa::is_integer(type) ? 8 : 7;
+    isa::Epilogue e{static_cast<isa::Activation>(r_.below(activations)), r_.number(), r_.number(),
+                    isa::kNoAddress};
+    if (isa::table_bytes(e.activation) > 0) e.table = 16 * r_.below(64);
     return e;
   }
+
+  // Zero points at the ends now and then; scales that give few or many steps.
+  isa::Quantization quantization(DataType type) {
+    if (!isa::is_integer(type)) return {};
+    const int low = type == DataType::I8 ? -128 : 0;
+    const int zero = r_.once_in(3) ? low + 255 * r_.between(0, 1) : r_.between(low, low + 255);
+    return {static_cast<int16_t>(zero),
+            r_.once_in(3) ? 0.25f : 0.0078125f * static_cast<float>(r_.between(1, 100))};
+  }
+  DataType byte() { return r_.once_in(2) ? DataType::I8 : DataType::U8; }
+  DataType any_type() { return r_.once_in(3) ? byte() : r_.once_in(3) ? DataType::F32 : DataType::F16; }
 
   Instruction elementwise() {
     isa::Elementwise e;
@@ -58,9 +72,9 @@ class Instructions {
     dims(e.dims);
     e.dst = operand(false), e.a = operand(true), e.b = operand(true);
     if (r_.once_in(3)) e.a = e.dst;  // the same view, or one of another type, or shifted by an element
-    if (r_.once_in(5)) e.a.type = r_.once_in(2) ? DataType::F32 : DataType::F16;
+    if (r_.once_in(5)) e.a.type = any_type(), e.a.quantization = quantization(e.a.type);
     if (r_.once_in(6)) e.b = e.dst, e.b.address += 2;
-    e.epilogue = epilogue();
+    e.epilogue = epilogue(e.dst.type);
     return {tile(), Queue::Pe, {}, e};
   }
 
@@ -70,7 +84,7 @@ class Instructions {
     v.alpha = r_.number(), v.beta = r_.number();
     dims(v.dims);
     v.dst = operand(true), v.a = operand(true);
-    v.epilogue = epilogue();
+    v.epilogue = epilogue(v.dst.type);
     return {tile(), Queue::Pe, {}, v};
   }
 
@@ -79,10 +93,12 @@ class Instructions {
     p.op = static_cast<isa::PoolOp>(r_.below(3));
     p.alpha = r_.number();
     p.channels = 1 + r_.below(20);
+    p.x_type = r_.once_in(2) ? byte() : DataType::F16, p.out_type = r_.once_in(2) ? byte() : DataType::F16;
+    p.x_quantization = quantization(p.x_type), p.out_quantization = quantization(p.out_type);
     window(p, p.channels);
     p.x = 36000, p.out = 36000 + 2 * r_.below(400), p.out_col = 2 * p.channels + 2 * r_.below(3),
     p.out_row = p.out_col * p.out_w + 2 * r_.below(8);
-    p.epilogue = epilogue();
+    p.epilogue = epilogue(p.out_type);
     return {tile(), Queue::Pe, {}, p};
   }
 
@@ -92,7 +108,8 @@ class Instructions {
     c.channels = 1 + r_.below(20), c.out_channels = 1 + r_.below(40);
     uint32_t depth = c.depthwise ? c.out_channels : c.channels;
     window(c, depth);
-    c.x = 33000, c.out_type = r_.once_in(3) ? DataType::F32 : DataType::F16;
+    c.x = 33000, c.out_type = any_type();
+    c.out_quantization = quantization(c.out_type);
     bool planes = r_.once_in(3);  // channels apart, or adjacent
     uint32_t size = isa::data_bytes(c.out_type);
     c.out_channel = planes ? size * c.out_w * c.out_h : size;
@@ -108,8 +125,17 @@ class Instructions {
       c.residual = 34000 + 2 * r_.below(50);
       c.residual_row = 2 * r_.below(90), c.residual_col = 2 * r_.below(50);
     }
-    c.epilogue = epilogue();
+    c.epilogue = epilogue(c.out_type);
+    if (r_.once_in(2)) integers(c);
     return c;
+  }
+
+  void integers(isa::Conv& c) {
+    c.x_type = byte(), c.w_type = byte();
+    c.x_zero = quantization(c.x_type).zero, c.w_zero = quantization(c.w_type).zero;
+    c.residual = isa::kNoAddress, c.residual_row = c.residual_col = 0;
+    c.scales = 4 * r_.below(100) + r_.below(2);
+    if (r_.once_in(2)) c.w_n = 1, c.w_k = 16;
   }
 
   Instruction copy(bool ddr) {
@@ -142,7 +168,8 @@ class Instructions {
     if (r_.once_in(4)) d[4] = 1 + r_.below(40);
   }
   isa::Operand operand(bool repeats) {
-    isa::Operand o{34000 + 2 * r_.below(2000), r_.once_in(3) ? DataType::F32 : DataType::F16, {}};
+    isa::Operand o{34000 + 2 * r_.below(2000), any_type(), {}};
+    o.quantization = quantization(o.type);
     for (auto& s : o.strides) s = repeats && r_.once_in(3) ? 0 : 2 * r_.between(-20, 20);
     if (r_.once_in(2)) o.strides[4] = static_cast<int32_t>(isa::data_bytes(o.type));
     if (r_.once_in(4)) o.strides[4] = 2 * r_.between(-2, 2);  // elements that overlap their neighbours
@@ -232,6 +259,7 @@ using List = std::vector<Instruction>;
 
 target::Machine any_machine(Random& r) {
   target::Machine m = machine();
+  m.int8_macs = 128 << r.below(3), m.int8_depthwise_macs = 32 << r.below(3);
   m.fp16_macs = 64 << r.below(3), m.depthwise_macs = 16 << r.below(3), m.accumulator_pixels = 8 + r.below(30);
   m.weight_block_cycles = 1 + r.below(9), m.strided_weight_block_cycles = 5 + r.below(30);
   m.pe_lanes = 4 + r.below(30), m.pe_slow_factor = 1 + r.below(6);
@@ -310,6 +338,7 @@ TEST_CASE("convolutions, whole and in parts, are those of docs/isa.md") {
     isa::Conv a = make.conv();
     a.first = true, a.last = false;
     isa::Conv b = a;
+    if (b.of_integers()) b.x_zero = 5, b.w_zero = 7;
     b.first = false, b.last = true, b.w += 2 * make.random().below(50), b.x += 2 * make.random().below(50);
     uint8_t tile = make.tile();
     return List{{tile, Queue::Pod, {}, a}, {tile, Queue::Pod, {}, b}};

@@ -72,10 +72,19 @@ TEST_CASE("the built-in target has the published and the assumed numbers") {
   CHECK(m->tile_link_bytes == 64);
   CHECK(m->clock_ghz == 1.0);
   CHECK(m->launch_us == 2.0);
-  REQUIRE(m->provenance.size() == 24);
+  REQUIRE(m->provenance.size() == 25);
   CHECK(m->provenance.front().field == "max_tiles");
   CHECK(m->provenance[1].value == "[1,2,4,8]");
   for (const auto& p : m->provenance) CHECK_FALSE(p.note.empty());
+  CHECK(m->int8_depthwise_macs == 128);
+  auto before =
+      parse_machine(replaced(builtin(),
+                             "    \"int8_depthwise_macs\": {\"value\": 128, \"source\": \"assumed\", "
+                             "\"note\": \"a cycle and tile, twice the fp16 rate\"},\n",
+                             ""),
+                    "t");
+  REQUIRE(before.ok());
+  CHECK(before->int8_depthwise_macs == before->depthwise_macs);
 }
 
 TEST_CASE("every field of a target file is required, known once, typed and bounded") {
@@ -92,8 +101,9 @@ TEST_CASE("every field of a target file is required, known once, typed and bound
     size_t begin = good.find("    \"" + p.field + "\""), end = good.find('\n', begin) + 1;
     text = good;
     text.erase(begin, end - begin);
-    const bool optional = p.field == "launch_us";  // the last one; files of older versions do not have it
-    if (optional) text = replaced(text, "simulator\"},\n  }", "simulator\"}\n  }");
+    // Files of older versions do not have them.
+    const bool last = p.field == "launch_us", optional = last || p.field == "int8_depthwise_macs";
+    if (last) text = replaced(text, "simulator\"},\n  }", "simulator\"}\n  }");
     CHECK(fails(text) == (optional ? "accepted" : "target 't': field '" + p.field + "' is missing"));
   }
   CHECK(fails(replaced(good, "\"value\": 32,", "\"value\": 0,")).find("must be between") !=

@@ -1,0 +1,260 @@
+// integer-products
+//   before  %1 = DequantizeLinear(%x, %sx, %zx)   %2 = DequantizeLinear(%w, %sw, %zw)   %3 =
+//   DequantizeLinear(%b, ..)
+//           %4 = Conv(%1, %2, %3)    %5 = Relu(%4)    %6 = QuantizeLinear(%5, %sy, %zy)
+//   after   %6 = QLinearConv(%x, %sx, %zx, %w, %sw, %zw, %sy, %zy, %b)
+// and Gemm and MatMul of matrices as convolutions of single pixels. A Relu or Clip that leaves more than the
+// type of the result does is a Clip of integers behind. Preconditions: integers of 8 bits, constant weights,
+// scales and zero points; one scale for %x and for %y, one for all weights or one an output channel; the
+// scale of the bias is the product of the others; nothing else reads what lies between; the context does not
+// ask for the weights' DequantizeLinear. Safe because the sum is exact in integers, where floats round it at
+// every step, in an order that ONNX leaves open: results differ by one step, and only where the exact value
+// lies within that error of half a step (docs/arithmetic.md).
+#include <algorithm>
+#include <cmath>
+
+#include "passes.h"
+#include "util.h"
+
+namespace mrvlc::passes {
+namespace {
+
+bool is_byte(ElementType e) {
+  return e == ElementType::I8 || e == ElementType::U8;
+}
+
+// A DequantizeLinear or QuantizeLinear with constant parameters; `node` invalid: none.
+struct Step {
+  NodeId node;
+  ValueId data, scale, zero;
+
+  explicit operator bool() const { return node.valid(); }
+};
+
+Step step_of(const Graph& g, const Node* n, bool one_scale) {
+  if (n == nullptr || n->inputs.size() < 3 || !n->inputs[2].valid()) return {};
+  const Tensor* scale = g.constant(n->inputs[1]);
+  if (scale == nullptr || !g.is_constant(n->inputs[2]) || scale->elem() != ElementType::F32) return {};
+  if ((one_scale && scale->elements() != 1) || n->int_attr("block_size") != 0) return {};
+  return {n->id, n->inputs[0], n->inputs[1], n->inputs[2]};
+}
+
+double number(const Graph& g, ValueId v, int64_t k) {
+  const Tensor& t = *g.constant(v);
+  return t.as_double(t.elements() == 1 ? 0 : k);
+}
+
+// What becomes one QLinearConv, as far as it is known.
+struct Chain {
+  Step x, w, y;
+  NodeId product, bound;  // bound: Relu or Clip, or none
+  int64_t channels = 0;
+  bool transposed = false;    // weights of Gemm and MatMul: [K, N]
+  std::vector<int32_t> bias;  // empty: none
+  std::vector<NodeId> from;
+};
+
+// The dimension of the weights that output channels lie along.
+int64_t channel_axis(const Chain& c) {
+  return c.transposed ? 1 : 0;
+}
+
+bool plain_gemm(const Node& n) {
+  return n.float_attr("alpha") == 1 && n.float_attr("beta") == 1 && n.int_attr("transA") == 0;
+}
+
+// Matrices whose rows are images of a batch.
+bool few_rows(const Graph& g, const Node& n, const PassContext& context) {
+  const TensorType &x = type_of(g, n.inputs[0]), &w = type_of(g, n.inputs[1]);
+  return x.rank() == 2 && w.rank() == 2 && x.is_static() && x.shape[0] >= 1 &&
+         x.shape[0] <= context.largest_batch;
+}
+
+bool find_product(const Graph& g, const PassContext& context, ValueId v, Chain& c) {
+  const Node* product = producer(g, v);
+  if (product == nullptr || !single_use(g, v)) return false;
+  c.product = product->id;
+  if (product->is(Op::Conv)) return true;
+  if (!product->is(Op::Gemm, Op::MatMul) || !few_rows(g, *product, context)) return false;
+  if (product->is(Op::Gemm) && !plain_gemm(*product)) return false;
+  c.transposed = product->is(Op::MatMul) || product->int_attr("transB") == 0;
+  return true;
+}
+
+bool find_operands(const Graph& g, const PassContext& context, Chain& c) {
+  const Node& n = g.node(c.product);
+  c.x = step_of(g, producer_of(g, n.inputs[0], Op::DequantizeLinear), true);
+  c.w = step_of(g, producer_of(g, n.inputs[1], Op::DequantizeLinear), false);
+  if (!c.x || !c.w || !g.is_constant(c.w.data) || g.is_constant(c.x.data)) return false;
+  if (!is_byte(type_of(g, c.x.data).elem) || !is_byte(type_of(g, c.w.data).elem)) return false;
+  const TensorType& w = type_of(g, c.w.data);
+  if (w.rank() < 2) return false;
+  c.channels = w.shape[static_cast<size_t>(channel_axis(c))];
+  const int64_t scales = type_of(g, c.w.scale).elements();
+  int64_t axis = g.node(c.w.node).int_attr("axis");
+  if (axis < 0) axis += static_cast<int64_t>(w.rank());
+  if (scales != 1 && (axis != channel_axis(c) || scales != c.channels)) return false;
+  return !context.stays || !context.stays(g, g.node(c.w.node));
+}
+
+// The bias in units of the sums: an integer of 32 bits for each channel.
+bool take_bias(const Graph& g, Chain& c) {
+  const ValueId bias = input_or_none(g.node(c.product), 2);
+  if (!bias.valid()) return true;
+  const Step b = step_of(g, producer_of(g, bias, Op::DequantizeLinear), false);
+  const Tensor* t = b ? g.constant(b.data) : nullptr;
+  if (t == nullptr || t->elem() != ElementType::I32) return false;
+  if (t->elements() != c.channels && t->elements() != 1) return false;
+  constexpr double kSame = 1e-6;  // products of scales are rounded to fp32
+  for (int64_t k = 0; k < c.channels; ++k) {
+    const double unit = number(g, c.x.scale, 0) * number(g, c.w.scale, k);
+    if (number(g, b.zero, k) != 0 || !(std::fabs(number(g, b.scale, k) / unit - 1) <= kSame)) return false;
+    c.bias.push_back(static_cast<int32_t>(t->as_int(t->elements() == 1 ? 0 : k)));
+  }
+  c.from.push_back(b.node);
+  return true;
+}
+
+// Bounds of a Relu or Clip; nullopt: not known.
+std::optional<std::pair<double, double>> kept_range(const Graph& g, const Node& n) {
+  double low = -INFINITY, high = INFINITY;
+  if (n.is(Op::Relu)) return std::pair(0.0, high);
+  for (size_t i = 1; i < n.inputs.size(); ++i) {
+    if (!n.inputs[i].valid()) continue;
+    std::optional<double> bound = uniform_constant(g, n.inputs[i]);
+    if (!bound || std::isnan(*bound)) return std::nullopt;
+    (i == 1 ? low : high) = *bound;
+  }
+  return std::pair(low, high);
+}
+
+// Whether the chain ends in this QuantizeLinear.
+bool find(const Graph& g, const PassContext& context, const Node& quantize, Chain& c) {
+  c.y = step_of(g, &quantize, true);
+  if (!c.y || !is_byte(type_of(g, quantize.outputs[0]).elem)) return false;
+  if (type_of(g, quantize.inputs[0]).elem != ElementType::F32) return false;
+  ValueId v = quantize.inputs[0];
+  if (const Node* bound = producer(g, v); bound != nullptr && bound->is(Op::Relu, Op::Clip)) {
+    if (!single_use(g, v) || !kept_range(g, *bound)) return false;
+    c.bound = bound->id;
+    v = bound->inputs[0];
+  }
+  if (!find_product(g, context, v, c) || !find_operands(g, context, c)) return false;
+  c.from = {c.x.node, c.w.node};
+  if (!take_bias(g, c)) return false;
+  c.from.push_back(c.product);
+  if (c.bound.valid()) c.from.push_back(c.bound);
+  c.from.push_back(quantize.id);
+  return true;
+}
+
+// As QuantizeLinear does.
+int64_t quantized(const Graph& g, const Step& y, double v, int64_t low, int64_t high) {
+  const auto scale = static_cast<float>(number(g, y.scale, 0));
+  const double steps = std::nearbyint(static_cast<float>(v) / scale) + number(g, y.zero, 0);
+  return static_cast<int64_t>(std::clamp(steps, static_cast<double>(low), static_cast<double>(high)));
+}
+
+class Builder {
+ public:
+  Builder(Rewriter& rw, const Chain& chain) : rw_(rw), c_(chain), name_(product().name) {}
+
+  ValueId run() {
+    const Graph& g = rw_.graph();
+    TensorType type = type_of(g, product().outputs[0]);
+    type.elem = type_of(g, c_.y.zero).elem;
+    if (product().is(Op::Conv)) {
+      const std::vector<Attr> attrs = conv_attrs();
+      return bounded(conv(c_.x.data, c_.w.data, attrs, type), type);
+    }
+    // Rows are images of one pixel.
+    TensorType image = type_of(g, c_.x.data), pixels = type;
+    image.shape.insert(image.shape.end(), {1, 1});
+    pixels.shape.insert(pixels.shape.end(), {1, 1});
+    const std::vector<Attr> attrs = ir::default_attrs(ops::op_def(Op::QLinearConv));
+    ValueId y = conv(reshape(c_.x.data, image, c_.x.node), matrix(), attrs, pixels);
+    return bounded(reshape(y, type, c_.from.back()), type);
+  }
+
+ private:
+  // Nodes move when one is made.
+  const Node& product() const { return rw_.graph().node(c_.product); }
+
+  ValueId create(Op op, std::vector<ValueId> inputs, std::vector<Attr> attrs, const TensorType& type,
+                 std::span<const NodeId> from) {
+    return rw_.output(rw_.create(ops::op_def(op), std::move(inputs), std::move(attrs), {type}, from, name_));
+  }
+
+  // Those of Conv have the same names.
+  std::vector<Attr> conv_attrs() const {
+    const ir::OpSchema &from = *product().op, &to = ops::op_def(Op::QLinearConv);
+    std::vector<Attr> out = ir::default_attrs(to);
+    for (std::string_view name : {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"})
+      ir::set_attr(to, out, name, product().attrs[static_cast<size_t>(from.attr_index(name))]);
+    return out;
+  }
+
+  ValueId conv(ValueId x, ValueId w, const std::vector<Attr>& attrs, const TensorType& type) {
+    std::vector<ValueId> inputs = {x, c_.x.scale, c_.x.zero, w, c_.w.scale, c_.w.zero, c_.y.scale, c_.y.zero};
+    if (!c_.bias.empty())
+      inputs.push_back(rw_.constant(Tensor::of(ElementType::I32, {c_.channels}, c_.bias), c_.from));
+    return create(Op::QLinearConv, std::move(inputs), attrs, type, c_.from);
+  }
+
+  ValueId reshape(ValueId v, const TensorType& type, NodeId of) {
+    const NodeId from[] = {of};
+    const ValueId shape = rw_.constant(ints_tensor(type.shape), from);
+    return create(Op::Reshape, {v, shape}, ir::default_attrs(ops::op_def(Op::Reshape)), type, from);
+  }
+
+  // Weights as [N, K, 1, 1].
+  ValueId matrix() {
+    const Tensor& w = *rw_.graph().constant(c_.w.data);
+    const int64_t k = w.shape()[c_.transposed ? 0 : 1], n = c_.channels;
+    std::vector<uint8_t> bytes(static_cast<size_t>(k * n));
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t j = 0; j < k; ++j)
+        bytes[static_cast<size_t>(i * k + j)] =
+            static_cast<uint8_t>(w.as_int(c_.transposed ? j * n + i : i * k + j));
+    return rw_.constant(Tensor::of(w.elem(), {n, k, 1, 1}, bytes), c_.from);
+  }
+
+  // The bounds in steps of the result, where its type leaves more.
+  ValueId bounded(ValueId v, const TensorType& type) {
+    if (!c_.bound.valid()) return v;
+    const Graph& g = rw_.graph();
+    const int64_t lowest = type.elem == ElementType::I8 ? -128 : 0, highest = lowest + 255;
+    const auto [low, high] = *kept_range(g, g.node(c_.bound));
+    const int64_t from = quantized(g, c_.y, low, lowest, highest),
+                  to = quantized(g, c_.y, high, lowest, highest);
+    if (from == lowest && to == highest) return v;
+    auto bound = [&](int64_t b) {
+      return rw_.constant(scalar_tensor(type.elem, static_cast<double>(b)), c_.from);
+    };
+    return create(Op::Clip, {v, bound(from), bound(to)}, ir::default_attrs(ops::op_def(Op::Clip)), type,
+                  c_.from);
+  }
+
+  Rewriter& rw_;
+  const Chain& c_;
+  const std::string name_;
+};
+
+}  // namespace
+
+Status integer_products(Graph& graph, const PassContext& context, bool& changed) {
+  auto rewrite = [&](Rewriter& rw, NodeId id) {
+    Chain chain;
+    if (!find(rw.graph(), context, rw.graph().node(id), chain)) return false;
+    const std::vector<NodeId> from = chain.from;
+    const ValueId now = Builder(rw, chain).run();
+    if (!bypass(rw, id, now, "is part of a product of integers")) return false;
+    for (auto n = from.rbegin(); n != from.rend(); ++n)
+      if (!rw.graph().node(*n).erased) erase_if_unused(rw, *n, "is part of a product of integers");
+    return true;
+  };
+  changed = rewrite_nodes(graph, "integer-products", is_any<Op::QuantizeLinear>, rewrite);
+  return {};
+}
+
+}  // namespace mrvlc::passes
