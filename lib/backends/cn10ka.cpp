@@ -50,7 +50,10 @@ class Cn10ka : public backend::Backend {
   const partition::SoundRules& rules() const override { return accel::default_rules(); }
   uint32_t tiles() const override { return options_.tiles; }
   backend::PassLimits pass_limits() const override {
-    return {true, accel::longest_row(machine_), machine_.max_batch};
+    return {.half_weights = true,
+            .integers = true,
+            .longest_row = accel::longest_row(machine_),
+            .largest_batch = machine_.max_batch};
   }
 
   partition::Legality legal(const ir::Graph& graph, const partition::Layer& layer) const override {

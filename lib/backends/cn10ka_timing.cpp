@@ -1,5 +1,6 @@
 // What the simulator counted, joined with what its instructions belong to: time, traffic and bounds by layer.
 #include <algorithm>
+#include <map>
 
 #include "cn10ka.h"
 #include "mrvlc/support/diag/general.h"
@@ -84,10 +85,16 @@ void add_path(report::Region& r, const backend::CodeIndex& index, const sim::Rep
   }
 }
 
-// Share of what the matrix units of all tiles could do in so many cycles.
-double of_peak(uint64_t macs, uint64_t cycles, uint32_t tiles, const target::Machine& machine) {
-  double peak = static_cast<double>(cycles) * machine.fp16_macs * tiles;
-  return peak == 0 ? 0 : static_cast<double>(macs) / peak;
+struct Macs {
+  uint64_t all = 0, integers = 0;
+};
+
+// Share of what the matrix units of all tiles could do in so many cycles, each kind at its rate.
+double of_peak(const Macs& macs, uint64_t cycles, uint32_t tiles, const target::Machine& machine) {
+  const double peak = static_cast<double>(cycles) * tiles;
+  double least = static_cast<double>(macs.all - macs.integers) / machine.fp16_macs;
+  if (macs.integers > 0) least += static_cast<double>(macs.integers) / machine.int8_macs;
+  return peak == 0 ? 0 : least / peak;
 }
 
 report::Region region_of(const sim::Report& run, const backend::CodeIndex& index, uint32_t id, uint32_t tiles,
@@ -104,16 +111,20 @@ report::Region region_of(const sim::Report& run, const backend::CodeIndex& index
   r.pod_busy = run.pod_busy;
   r.layers = index.layers(id);
   const auto spans = spans_of(index.spans(id));
+  std::map<uint32_t, uint64_t> integers;  // products of them, by layer
+  uint64_t all_integers = 0;
   for (sim::Section section : {sim::Section::Init, sim::Section::Main, sim::Section::Finish}) {
     for (const sim::LayerTime& time : sim::layer_times(run.events, section, spans)) {
       report::Layer* layer = layer_of(r.layers, time.layer);
+      all_integers += time.integer_macs;
+      integers[time.layer] += time.integer_macs;
       if (layer != nullptr) add_times(*layer, time, section == sim::Section::Main);
     }
   }
   for (report::Layer& l : r.layers) {
-    l.mac_utilization = of_peak(l.executed_macs, l.cycles, tiles, machine);
+    l.mac_utilization = of_peak({l.executed_macs, integers[l.number]}, l.cycles, tiles, machine);
   }
-  r.pod_utilization = of_peak(r.executed_macs, r.cycles(), tiles, machine);
+  r.pod_utilization = of_peak({r.executed_macs, all_integers}, r.cycles(), tiles, machine);
   if (drawing) {
     add_bars(r, index, run);
     add_path(r, index, run);

@@ -35,7 +35,7 @@ class Vendor : public backend::Backend {
   const target::Machine& machine() const override { return machine_; }
   rules::RuleFile rule_file() const override { return vendor::rule_file(); }
   const partition::SoundRules& rules() const override { return vendor::rules(); }
-  backend::PassLimits pass_limits() const override { return {false, INT64_MAX, machine_.max_batch}; }
+  backend::PassLimits pass_limits() const override { return {.largest_batch = machine_.max_batch}; }
   uint32_t tiles() const override { return tiles_; }
   bool runs_here() const override { return false; }
 

@@ -104,6 +104,7 @@ void add(LayerTime& t, const Event& e) {
   t.last_end = std::max(t.last_end, e.end);
   ++t.instructions;
   t.macs += e.macs;
+  t.integer_macs += e.integer_macs;
   t.ddr_read_bytes += e.ddr_read_bytes;
   t.ddr_write_bytes += e.ddr_write_bytes;
   t.tiles = static_cast<uint8_t>(t.tiles | 1u << e.tile);

@@ -63,6 +63,7 @@ Cost conv_cost(const isa::Conv& c, const Machine& m) {
   uint64_t step = std::max<uint64_t>(ceil_div(pixels * depth_of(c) * kBlock, rate), weight_cycles);
   r.engine_cycles = with_drain(c, m, pixels, blocks, reduction_blocks(c) * step);
   r.macs = pixels * k * c.out_channels;
+  r.integers = c.of_integers();
   r.read_bytes = blocks * pixels * k * element + k * c.out_channels * element + epilogue_reads(c, pixels);
   r.write_bytes = output_bytes(c, pixels);
   return r;
@@ -77,6 +78,7 @@ Cost depthwise_cost(const isa::Conv& c, const Machine& m) {
   const uint64_t element = isa::data_bytes(c.x_type);
   r.engine_cycles = with_drain(c, m, pixels, blocks, ceil_div(pixels * kBlock * taps, rate));
   r.macs = pixels * taps * c.out_channels;
+  r.integers = c.of_integers();
   uint64_t span = (uint64_t{c.out_w} - 1) * c.stride_w + (uint64_t{c.kernel_w} - 1) * c.dilation_w + 1;
   uint64_t row = std::min(span, uint64_t{c.out_w} * c.kernel_w);
   r.read_bytes = c.kernel_h * c.out_h * row * c.out_channels * element + taps * c.out_channels * element +

@@ -72,7 +72,8 @@ class Scheduler {
     Event& e = result_.events[number];
     e.section = section_, e.queue = instruction.queue, e.tile = instruction.tile, e.instruction = number;
     e.begin = e.channel = e.start;
-    e.macs = cost.macs, e.ddr_read_bytes = cost.ddr_read_bytes, e.ddr_write_bytes = cost.ddr_write_bytes;
+    e.macs = cost.macs, e.integer_macs = cost.integers ? cost.macs : 0,
+    e.ddr_read_bytes = cost.ddr_read_bytes, e.ddr_write_bytes = cost.ddr_write_bytes;
     bool pipelined = instruction.queue == isa::Queue::DmaIn || instruction.queue == isa::Queue::DmaOut;
     bool ddr = cost.ddr_read_bytes + cost.ddr_write_bytes > 0;
     pipelined ? copy(cost, ddr, e) : compute(cost, e);

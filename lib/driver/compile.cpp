@@ -121,12 +121,9 @@ class Compiler {
     if (!options_.gates.baseline.empty()) {
       MRVLC_ASSIGN(baseline_, read_report(options_.gates.baseline));
     }
-    if (options_.precision == "int8") {
+    if (options_.precision == "int8")
       return make_diag<DiagCode::MRV0004>(
-          "--precision int8: this version does not quantise; a model that is quantised (QDQ, QLinearConv) "
-          "runs in "
-          "integers without the option");
-    }
+          "--precision int8: quantise the model first, it then needs no option");
     MRVLC_TRY(apply_target_options(options_));
     MRVLC_ASSIGN(Targets targets, find_targets(options_, m_.name, diagnostics_));
     target_ = std::move(targets.accelerator);
@@ -223,7 +220,7 @@ class Compiler {
       MRVLC_ASSIGN(source_matches_, match_beforehand(m_.model.graph, rules_->set, m_.machine(), run));
     }
     MRVLC_TRY(read_constraints());
-    auto pipeline = m_.has_accelerator ? passes::default_pipeline() : passes::host_pipeline();
+    auto pipeline = m_.has_accelerator ? pipeline_for(*m_.backend) : passes::host_pipeline();
     bool known = std::find(pipeline.begin(), pipeline.end(), options_.dump_ir) != pipeline.end();
     if (!options_.dump_ir.empty() && !known) {
       std::set<std::string_view> names(pipeline.begin(), pipeline.end());

@@ -40,7 +40,7 @@ Result<ir::Graph> with_integer_weights(const ir::Graph& imported, const passes::
   passes::RunOptions own;
   own.context = run.context;
   own.context.stays = dequantizes_constant;
-  MRVLC_TRY(passes::run_passes(graph, passes::default_pipeline(), own));
+  MRVLC_TRY(passes::run_passes(graph, passes::float_pipeline(), own));
   return graph;
 }
 

@@ -177,7 +177,7 @@ std::optional<Graphs> graphs_of(const CompileOptions& options, const backend::Ba
   passes::RunOptions run;
   limit_passes(run.context, backend.pass_limits());
   auto integers = with_integer_weights(g.imported, run);
-  const Status s = passes::run_passes(g.canonical, passes::default_pipeline(), run);
+  const Status s = passes::run_passes(g.canonical, pipeline_for(backend), run);
   if (!s.ok() || !integers.ok()) {
     diagnostics.add(s.ok() ? integers.error() : s.error());
     return std::nullopt;

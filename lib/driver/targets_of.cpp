@@ -15,6 +15,10 @@ backends::Settings settings_of(const CompileOptions& options) {
   return {options.tiles, options.effort, options.pin_weights, options.silicon_id, options.dump_stages};
 }
 
+std::span<const std::string_view> pipeline_for(const backend::Backend& backend) {
+  return backend.pass_limits().integers ? passes::default_pipeline() : passes::float_pipeline();
+}
+
 void limit_passes(passes::PassContext& context, const backend::PassLimits& limits) {
   context.half_weights = limits.half_weights;
   context.longest_row = limits.longest_row;

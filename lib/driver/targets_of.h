@@ -17,6 +17,8 @@ struct Targets {
 
 // What a back end is to know of the options.
 backends::Settings settings_of(const CompileOptions& options);
+// The passes for an accelerator.
+std::span<const std::string_view> pipeline_for(const backend::Backend& backend);
 void limit_passes(passes::PassContext& context, const backend::PassLimits& limits);
 
 // CompileOptions::target_options, into the options of their own that they are other names of: `tiles`,

@@ -23,6 +23,7 @@ namespace {
 constexpr auto kDefault =
     std::to_array<std::string_view>({"dce", "remove-identity", "separate-dequantize", "quantize-early",
                                      "integer-products", MRVLC_COMMON, "fold-input-affine", MRVLC_CLEAN_UP});
+constexpr auto kFloat = std::to_array<std::string_view>({MRVLC_COMMON, "fold-input-affine", MRVLC_CLEAN_UP});
 constexpr auto kHost = std::to_array<std::string_view>(
     {MRVLC_COMMON, MRVLC_CLEAN_UP, "widen-f16", "fold-constants", "remove-identity", "cse", "dce"});
 
@@ -30,6 +31,9 @@ constexpr auto kHost = std::to_array<std::string_view>(
 
 std::span<const std::string_view> default_pipeline() {
   return kDefault;
+}
+std::span<const std::string_view> float_pipeline() {
+  return kFloat;
 }
 std::span<const std::string_view> host_pipeline() {
   return kHost;

@@ -1,10 +1,11 @@
 // quantize-early
 //   before  %2 = MaxPool(%1)    %3 = Reshape(%2, %s)    %4 = QuantizeLinear(%3, %scale, %zero)
 //   after   %5 = QuantizeLinear(%1, %scale, %zero)    %6 = MaxPool(%5)    %4 = Reshape(%6, %s)
-// Preconditions: one scale above 0 and one zero point, integers of 8 bits; nothing else reads what lies
-// between. Safe because quantising keeps the order of numbers, so that the greatest stays the greatest, and
-// moving elements and quantising each of them commute. Integers take less memory, and what made %1 can make
-// them.
+// and a Concat in the same way, each operand by itself; then what DequantizeLinear and QuantizeLinear of the
+// same scale and zero point leave as it is goes. Preconditions: one scale above 0 and one zero point,
+// integers of 8 bits; nothing else reads what lies between. Safe because quantising keeps the order of
+// numbers, so that the greatest stays the greatest, and moving elements and quantising each of them commute.
+// Integers take less memory, and what made %1 can make them.
 #include "passes.h"
 #include "util.h"
 
@@ -22,8 +23,24 @@ bool of_one_scale(const Graph& g, const Node& quantize) {
 
 bool keeps_order(const Graph& g, const Node& n) {
   if (n.is(Op::MaxPool)) return n.outputs.size() == 1 || g.use_count(n.outputs[1]) == 0;
+  if (n.is(Op::Concat)) return true;
   const ops::Moves how = ops::traits(n).moves;
   return n.outputs.size() == 1 && (how == ops::Moves::Same || how == ops::Moves::Rearranged);
+}
+
+// QuantizeLinear of `id`, of another value.
+ValueId quantized(Rewriter& rw, NodeId id, ValueId v) {
+  const Graph& g = rw.graph();
+  const Node& quantize = g.node(id);
+  const NodeId from[] = {id};
+  std::vector<ValueId> inputs = quantize.inputs;
+  inputs[0] = v;
+  TensorType type = type_of(g, v);
+  type.elem = type_of(g, quantize.outputs[0]).elem;
+  const ir::OpSchema& schema = *quantize.op;
+  std::vector<Attr> attrs = quantize.attrs;
+  ir::set_attr(schema, attrs, "axis", int64_t{0});  // of one scale it says nothing, but must fit the rank
+  return rw.output(rw.create(schema, std::move(inputs), std::move(attrs), {type}, from));
 }
 
 bool move_before(Rewriter& rw, NodeId id) {
@@ -34,21 +51,37 @@ bool move_before(Rewriter& rw, NodeId id) {
       !of_one_scale(g, quantize))
     return false;
   if (move->inputs.empty() || g.is_constant(move->inputs[0])) return false;
-  const NodeId moved = move->id, from[] = {moved}, back[] = {id};
-  std::vector<ValueId> operands = move->inputs, scaled = quantize.inputs;
-  TensorType before = type_of(g, operands[0]), after = type_of(g, quantize.outputs[0]);
-  before.elem = after.elem;
-  const ir::OpSchema &move_op = *move->op, &quantize_op = *quantize.op;
-  const std::vector<Attr> move_attrs = move->attrs;
-  std::vector<Attr> attrs = quantize.attrs;
-  ir::set_attr(quantize_op, attrs, "axis",
-               int64_t{0});  // of one scale it says nothing, but must fit the rank
-  scaled[0] = operands[0];
-  operands[0] = rw.output(rw.create(quantize_op, std::move(scaled), std::move(attrs), {before}, back));
-  std::vector<TensorType> types = {after};
-  const NodeId now = rw.create(move_op, std::move(operands), move_attrs, std::move(types), from);
+  const NodeId moved = move->id, from[] = {moved};
+  const ir::OpSchema& schema = *move->op;
+  std::vector<ValueId> operands = move->inputs;
+  std::vector<Attr> attrs = move->attrs;
+  std::vector<TensorType> types = {type_of(g, quantize.outputs[0])};
+  const size_t count = move->is(Op::Concat) ? operands.size() : 1;
+  for (size_t i = 0; i < count; ++i) operands[i] = quantized(rw, id, operands[i]);
+  const NodeId now = rw.create(schema, std::move(operands), std::move(attrs), std::move(types), from);
   if (!bypass(rw, id, rw.output(now), "moved in front of what moves its elements")) return false;
   erase_if_unused(rw, moved, "moves integers, behind QuantizeLinear");
+  return true;
+}
+
+bool same_number(const Graph& g, ValueId a, ValueId b) {
+  const Tensor *x = g.constant(a), *y = g.constant(b);
+  return x != nullptr && y != nullptr && x->elem() == y->elem() && x->elements() == 1 && y->elements() == 1 &&
+         x->as_double(0) == y->as_double(0);
+}
+
+// What it makes integers of are numbers that such integers stand for.
+bool cancel(Rewriter& rw, NodeId id) {
+  const Graph& g = rw.graph();
+  const Node& quantize = g.node(id);
+  const Node* d = producer_of(g, quantize.inputs[0], Op::DequantizeLinear);
+  if (d == nullptr || quantize.inputs.size() < 3 || d->inputs.size() < 3 || !of_one_scale(g, quantize))
+    return false;
+  if (!same_number(g, quantize.inputs[1], d->inputs[1]) || !same_number(g, quantize.inputs[2], d->inputs[2]))
+    return false;
+  const NodeId dequantize = d->id;
+  if (!bypass(rw, id, d->inputs[0], "makes the integers again that it is given")) return false;
+  erase_if_unused(rw, dequantize, "nobody reads its numbers");
   return true;
 }
 
@@ -58,7 +91,7 @@ Status quantize_early(Graph& graph, const PassContext&, bool& changed) {
   // A chain of moves takes as many rounds.
   bool again = true;
   for (int round = 0; again && round < 8; ++round) {
-    again = rewrite_nodes(graph, "quantize-early", is_any<Op::QuantizeLinear>, move_before);
+    again = rewrite_nodes(graph, "quantize-early", is_any<Op::QuantizeLinear>, move_before, cancel);
     changed = changed || again;
   }
   return {};

@@ -18,7 +18,9 @@ bool has_one_scale(const Graph& g, const Node& dequantize) {
   return type_of(g, dequantize.inputs[1]).elements() == 1;
 }
 
+// Those of its first operand alone.
 bool moves_elements(const Node& n) {
+  if (n.is(Op::Concat)) return false;
   const ops::Moves how = ops::traits(n).moves;
   return how == ops::Moves::Same || how == ops::Moves::Rearranged;
 }

@@ -43,6 +43,7 @@ struct StoredValue {
 // What the passes before partitioning are told of the target.
 struct PassLimits {
   bool half_weights = false;  // constants are stored as fp16
+  bool integers = false;      // products of integers of 8 bits are taken, as QLinearConv
   int64_t longest_row = INT64_MAX, largest_batch = INT64_MAX;
 };
 

@@ -16,6 +16,7 @@ struct Cost {
   uint8_t link_tiles = 0;                            // tiles whose link carries write_bytes
   uint64_t ddr_read_bytes = 0, ddr_write_bytes = 0;  // bursts counted whole
   uint64_t macs = 0;
+  bool integers = false;  // these are products of integers
 };
 
 Cost cost_of(const isa::Instruction& instruction, const target::Machine& machine);

@@ -42,13 +42,14 @@ struct Event {
   // the one before in its queue, or the one it waited for longest (at equal times the queue). None: the
   // section's begin.
   uint32_t cause = kNoInstruction;
-  uint64_t ready = 0;    // its queue was free
-  uint64_t start = 0;    // its waits were met
-  uint64_t begin = 0;    // the DDR channel took it; `start` where DDR is not involved
-  uint64_t channel = 0;  // the DDR channel was free again; `begin` where DDR is not involved
-  uint64_t moved = 0;    // its work was done, its last byte had passed every path
-  uint64_t end = 0;      // its semaphore counted it
-  uint64_t macs = 0;     // nominal: taps in the padding count
+  uint64_t ready = 0;         // its queue was free
+  uint64_t start = 0;         // its waits were met
+  uint64_t begin = 0;         // the DDR channel took it; `start` where DDR is not involved
+  uint64_t channel = 0;       // the DDR channel was free again; `begin` where DDR is not involved
+  uint64_t moved = 0;         // its work was done, its last byte had passed every path
+  uint64_t end = 0;           // its semaphore counted it
+  uint64_t macs = 0;          // nominal: taps in the padding count
+  uint64_t integer_macs = 0;  // of these, products of integers
   uint64_t ddr_read_bytes = 0, ddr_write_bytes = 0;  // bursts counted whole
 };
 
@@ -84,7 +85,7 @@ struct LayerTime {
       busy{};  // by queue, all tiles: POD, PE: start to end; DMA: begin to moved
   uint64_t first_start = UINT64_MAX, last_end = 0;  // UINT64_MAX, 0: no instruction in this section
   uint64_t instructions = 0;
-  uint64_t macs = 0, ddr_read_bytes = 0, ddr_write_bytes = 0;
+  uint64_t macs = 0, integer_macs = 0, ddr_read_bytes = 0, ddr_write_bytes = 0;
   uint8_t tiles = 0;  // bit mask of tiles whose engines it uses
   // What most of its cycles were spent on; Wait for a layer without cycles of its own (hidden behind others).
   Bound bound() const;

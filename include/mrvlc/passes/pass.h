@@ -55,6 +55,7 @@ struct RunOptions {
 Status run_passes(ir::Graph& graph, std::span<const std::string_view> names, const RunOptions& options = {});
 // The pipelines of `mrvlc compile`.
 std::span<const std::string_view> default_pipeline();  // with an accelerator: fp16 values stay
+std::span<const std::string_view> float_pipeline();    // the same for one without products of integers
 std::span<const std::string_view> host_pipeline();  // after partitioning nothing is left in fp16 on the CPU
 
 }  // namespace mrvlc::passes

@@ -27,7 +27,7 @@ struct Layer {
   // result, more where tiles make the same rows.
   uint64_t macs = 0, executed_macs = 0;
   uint64_t ddr_read_bytes = 0, ddr_write_bytes = 0, weights_bytes = 0;
-  double mac_utilization = 0;  // executed_macs / (cycles * MACs a cycle of all tiles)
+  double mac_utilization = 0;  // cycles that executed_macs take at their peak rates / cycles of all tiles
 };
 
 // The kind with most cycles; kBounds when there are none.
@@ -72,8 +72,8 @@ struct Region {
   uint64_t macs = 0, executed_macs = 0;  // as in Layer
   uint64_t ddr_read_bytes = 0, ddr_write_bytes = 0, weights_bytes = 0;
   uint64_t ocm_peak_bytes = 0, ocm_highest_address_bytes = 0;  // a tile: held at once; as far up as is used
-  double pod_utilization = 0;  // executed_macs / (cycles() * MACs a cycle of all tiles)
-  double pod_busy = 0;         // cycles of main in which matrix units work, of all tiles
+  double pod_utilization = 0;                                  // the same of all layers
+  double pod_busy = 0;  // cycles of main in which matrix units work, of all tiles
   std::vector<Layer> layers;
   std::vector<Bar> bars;
   std::vector<Stretch> path;

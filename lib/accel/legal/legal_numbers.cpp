@@ -93,7 +93,9 @@ Legality operand_fits(const LegalContext& c, size_t input) {
 }  // namespace
 
 Legality legal_numbers(const LegalContext& c) {
-  if (!multiplies(c.layer.kind)) return legal();
+  // Integers are what they are.
+  const bool integers = c.layer.kind == LayerKind::QlinearConv || c.layer.kind == LayerKind::IntegerConv;
+  if (!multiplies(c.layer.kind) || integers) return legal();
   MRVLC_LEGAL(operand_fits(c, 0));
   if (auto weights = constant_weights(c.graph, c.anchor())) {
     FoldedConstants folded = fold_constants(c.graph, c.layer);

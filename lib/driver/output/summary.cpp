@@ -62,11 +62,13 @@ std::string cycles(const CompiledModel& m, const Json& list) {
   const double ms = static_cast<double>(all) / (1e6 * m.machine().clock_ghz);
   if (all == 0) return "cycles     not known";
   if (bound == 0) return fmt::format("cycles     {}; {:.3f} ms at {} GHz", all, ms, m.machine().clock_ghz);
-  const double peak = static_cast<double>(all) * m.machine().fp16_macs * m.regions[0].tiles;
+  double used = 0;  // cycles' worth of products
+  for (const Json& region : list)
+    used +=
+        region.at("pod_utilization").get<double>() * static_cast<double>(region.at("cycles").get<int64_t>());
   return fmt::format("cycles     {}, at least {} (x{:.2f}); {:.3f} ms at {} GHz, matrix units {:.1f} % used",
                      all, bound, static_cast<double>(all) / static_cast<double>(bound), ms,
-                     m.machine().clock_ghz,
-                     peak == 0 ? 0 : 100 * static_cast<double>(sum(list, "executed_macs")) / peak);
+                     m.machine().clock_ghz, 100 * used / static_cast<double>(all));
 }
 
 std::string memory(const CompiledModel& m, const Json& r) {

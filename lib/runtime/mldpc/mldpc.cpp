@@ -1,6 +1,7 @@
 // libmldpc over the simulator: programs written for the card run where there is none.
 #include "mrvl/mldpc.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -88,11 +89,14 @@ void convert(const std::vector<Port>& ports, bool to_device, const char* from, c
   }
 }
 
-bool is_real(const std::vector<Port>& ports) {
-  for (const Port& p : ports)
-    for (uint8_t type : {p.inner_type, p.outer_type})
-      if (type != mrvlc::isa::kPortF16 && type != mrvlc::isa::kPortF32) return false;
-  return true;
+// Reals to reals; anything, integers too, to itself.
+bool can_convert(const std::vector<Port>& ports) {
+  const auto is_real = [](uint8_t type) {
+    return type == mrvlc::isa::kPortF16 || type == mrvlc::isa::kPortF32;
+  };
+  return std::ranges::all_of(ports, [&](const Port& p) {
+    return p.inner_type == p.outer_type || (is_real(p.inner_type) && is_real(p.outer_type));
+  });
 }
 
 // No exception leaves a C function.
@@ -130,7 +134,7 @@ MRVL_EXPORT int mrvl_ml_model_load(const void* buffer, uint64_t size) {
     Library& l = library();
     if (l.device == nullptr || buffer == nullptr) return kError;
     auto binary = mrvlc::isa::read_container({static_cast<const char*>(buffer), size});
-    if (!binary.ok() || !is_real(binary->inputs) || !is_real(binary->outputs)) return kError;
+    if (!binary.ok() || !can_convert(binary->inputs) || !can_convert(binary->outputs)) return kError;
     Model model{std::move(binary).value()};
     if (l.device->load(l.device->context, buffer, size, &model.handle) != 0) return kError;
     l.models.emplace(l.next, std::move(model));

@@ -24,6 +24,9 @@ float stored(const backend::Port& port, const std::string& bytes, int64_t at) {
     std::memcpy(&whole, bytes.data() + 4 * at, 4);
     return whole;
   }
+  const char byte = bytes[static_cast<size_t>(at)];
+  if (port.type == ElementType::I8) return static_cast<float>(static_cast<int8_t>(byte));
+  if (port.type == ElementType::U8) return static_cast<float>(static_cast<uint8_t>(byte));
   std::memcpy(&half, bytes.data() + 2 * at, 2);
   return half_to_float(half);
 }
@@ -35,7 +38,9 @@ std::string to_device(const backend::Port& port, const Tensor& t) {
     auto whole = static_cast<float>(t.as_double(i));
     uint16_t half = double_to_half(t.as_double(i));
     char* to = bytes.data() + size * static_cast<size_t>(at);
-    size == 2 ? std::memcpy(to, &half, 2) : std::memcpy(to, &whole, 4);
+    if (size == 1) *to = static_cast<char>(t.as_int(i));
+    if (size == 2) std::memcpy(to, &half, 2);
+    if (size == 4) std::memcpy(to, &whole, 4);
   });
   return bytes;
 }

@@ -148,6 +148,15 @@ class Network:
             y, v = self.node("Relu", [y]), np.maximum(v, F(0))
         self.quantized(y, stored(v, *self.output_type(v, F(1))))
 
+    def concatenation(self):
+        x = self.values[self.value]
+        near = [n for n, v in self.values.items() if v.q.ndim == 4 and v.q.shape[2:] == x.q.shape[2:] and v.q.shape[1] < 40]
+        other = str(self.rng.choice([*near, self.value]))
+        y = self.node("Concat", [self.dequantized(self.value), self.dequantized(other)], axis=1)
+        v = np.concatenate([x.numbers, self.values[other].numbers], 1)
+        out = (x.kind, x.zero, x.scale) if self.rng.random() < 0.5 else self.output_type(v, F(1))
+        self.quantized(y, stored(v, *out))
+
     def functions(self):
         names = [str(n) for n in self.rng.choice(list(arithmetic.FUNCTIONS), int(self.rng.integers(1, 3)))]
         y = self.dequantized(self.value)
@@ -198,7 +207,7 @@ class Network:
     def build(self):
         self.conv()
         for _ in range(int(self.rng.integers(1, 7))):
-            step = self.rng.choice(["conv", "conv", "arithmetic", "arithmetic", "with_constant", "functions", "pool", "move"])
+            step = self.rng.choice(["conv", "conv", "arithmetic", "arithmetic", "with_constant", "functions", "concatenation", "pool", "move"])
             getattr(self, str(step))()
         self.conv()
         if self.rng.random() < 0.5:
@@ -209,6 +218,10 @@ class Network:
         checked = {self.value} | {n for n in self.values if n != "x" and self.rng.random() < 0.3}
         self.checked = [n for n in self.values if n in checked]
         outputs = [helper.make_tensor_value_info(n, TYPES[self.values[n].kind], self.values[n].q.shape) for n in self.checked]
+        self.floats = None
+        if self.rng.random() < 0.5:
+            self.floats = self.dequantized(self.value)
+            outputs.append(helper.make_tensor_value_info(self.floats, TensorProto.FLOAT, self.values[self.value].q.shape))
         inputs = [helper.make_tensor_value_info("x", TYPES[self.input_kind], self.input.shape)]
         graph = helper.make_graph(self.nodes, "integers", inputs, outputs, self.constants)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7)
@@ -229,6 +242,8 @@ def wrong_values(network, folder, out):
         if got.shape != expected.shape or (got != expected).any():
             off = np.abs(got - expected) if got.shape == expected.shape else np.asarray([-1])
             return f"{name} of shape {expected.shape}: {int((off != 0).sum())} differ, by up to {int(off.max())}"
+    if network.floats and (np.load(out / "results" / f"{network.floats}.npy") != network.values[network.value].numbers).any():
+        return f"{network.floats}: numbers that integers stand for are rounded"
     return None
 
 

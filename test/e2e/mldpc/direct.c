@@ -47,7 +47,7 @@ static uint16_t to_half(float f) {
 }
 
 static size_t width(int type) {
-  return type == 8 ? 4 : 2;
+  return type == 8 ? 4 : type == 7 ? 2 : 1;
 }
 
 static uint32_t number(const unsigned char* at) {

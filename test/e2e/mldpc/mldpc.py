@@ -1,8 +1,8 @@
 """usage: mldpc.py MRVLC SOURCE BUILD WORK
 
 libmldpc both ways: a program that knows nothing but libmldpc runs a network on the library over the simulator; the program that mrvlc makes
-runs through the device over that library. Both give the bits of the simulator. SOURCE, BUILD: the project's folders; squeezenet_fp16 of
-$MRVLC_SHARED/data/zoo is taken, too, where it is set. WORK is emptied first.
+runs through the device over that library. Both give the bits of the simulator. SOURCE, BUILD: the project's folders; squeezenet_fp16 and
+a network of integers of $MRVLC_SHARED/data/zoo are taken, too, where it is set. WORK is emptied first.
 """
 
 import json
@@ -35,7 +35,11 @@ def ports_of(binary):
     return inputs, outputs
 
 
-KIND = {7: "<f2", 8: "<f4"}
+KIND = {1: "i1", 2: "u1", 7: "<f2", 8: "<f4"}
+
+
+def draw_values(draw, shape, kind):
+    return (draw.uniform(-1, 1, shape) * (1 if kind.startswith("<f") else 100)).astype(kind)
 
 
 def check(model):
@@ -48,7 +52,7 @@ def check(model):
     draw = np.random.default_rng(7)
     bindings = []
     for i, port in enumerate(manifest["inputs"]):
-        np.save(WORK / f"in{i}.npy", draw.uniform(-1, 1, port["shape"]).astype({"f32": "<f4", "f16": "<f2"}[port["type"]]))
+        np.save(WORK / f"in{i}.npy", draw_values(draw, port["shape"], {"f32": "<f4", "f16": "<f2", "i8": "i1"}[port["type"]]))
         bindings += ["--input", f"{port['name']}=in{i}.npy"]
     run(MRVLC, "run", "out", *bindings, "--output-dir", "expected")
     # The stub through the library: the example program with another device.
@@ -68,11 +72,11 @@ def check(model):
     # A program for the card alone: each binary, and the same by the device of the simulator.
     for binary in binaries:
         inputs, outputs = ports_of(binary)
-        data = b"".join(draw.uniform(-1, 1, n).astype(KIND[t]).tobytes() for t, n in inputs)
+        data = b"".join(draw_values(draw, n, KIND[t]).tobytes() for t, n in inputs)
         (WORK / "inputs.raw").write_bytes(data)
         run("./card", binary, "inputs.raw", "outputs.raw")
         run("./direct", binary, "inputs.raw", "direct.raw")
-        size = sum(n * (2 if t == 7 else 4) for t, n in outputs)
+        size = sum(n * np.dtype(KIND[t]).itemsize for t, n in outputs)
         assert (WORK / "outputs.raw").read_bytes() == (WORK / "direct.raw").read_bytes() and (WORK / "outputs.raw").stat().st_size == size
     return len(binaries)
 
@@ -82,8 +86,8 @@ WORK.mkdir(parents=True)
 run("cc", *FLAGS, "-o", "card", HERE / "card.c", *LINK, "-lmldpc")
 run("cc", *FLAGS, "-o", "direct", HERE / "direct.c", *LINK, "-lmrvl_simdev")
 models = [SOURCE / "models/digits/digits.onnx"]
-zoo = pathlib.Path(os.environ.get("MRVLC_SHARED", "/nowhere")) / "data/zoo/squeezenet_fp16.onnx"
-models += [zoo] if zoo.exists() else []
+zoo = pathlib.Path(os.environ.get("MRVLC_SHARED", "/nowhere")) / "data/zoo"
+models += [m for m in (zoo / "squeezenet_fp16.onnx", zoo / "tiny_resnet8_int8_qdq.onnx") if m.exists()]
 for m in models:
     print(f"{m.stem}: {check(m)} binaries, the same bits", flush=True)
 assert "cannot load libmldpc" in run("./through", "--dir", "out", status=3, MRVL_LIBMLDPC_PATH="/nowhere/libmldpc.so")

@@ -26,9 +26,9 @@ std::string matrix(const std::string& rest) {
 }
 
 std::string integers(const std::string& rest) {
-  return " input %x : i8[1,1,2,2]\n input %f : f32[1,1,2,2]\n const %w : i8[1,1,1,1] = [3]\n const %s : "
-         "f32[] = [0.5]\n input %v : "
-         "f32[]\n const %z : i8[] = [0]\n" +
+  return " input %x : i8[1,1,2,2]\n input %v : f32[]\n const %w : i8[1,1,1,1] = [3]\n const %s : f32[] = "
+         "[0.5]\n"
+         " const %none : f32[] = [0]\n const %z : i8[] = [0]\n" +
          rest + " output %r\n";
 }
 
@@ -53,18 +53,25 @@ const std::vector<Example>& examples() {
                 "f32[1,1,2,2]\n")},
       {"dequantize", integers(" %r = DequantizeLinear(%x, %s, %z) : f32[1,1,2,2]\n"),
        integers(" %r = DequantizeLinear(%x, %v, %z) : f32[1,1,2,2]\n")},
-      {"quantize", integers(" %r = QuantizeLinear(%f, %s, %z) : i8[1,1,2,2]\n"),
-       integers(" %r = QuantizeLinear(%f, %v, %z) : i8[1,1,2,2]\n")},
+      {"quantize",
+       integers(" %d = DequantizeLinear(%x, %s, %z) : f32[1,1,2,2]\n %r = QuantizeLinear(%d, %s, %z) : "
+                "i8[1,1,2,2]\n"),
+       integers(" %d = DequantizeLinear(%x, %s, %z) : f32[1,1,2,2]\n %r = QuantizeLinear(%d, %none, %z) : "
+                "i8[1,1,2,2]\n")},
       {"binary_quantize",
        integers(" %d = DequantizeLinear(%x, %s, %z) : f32[1,1,2,2]\n %a = Add(%d, %s) : f32[1,1,2,2]\n %r = "
                 "QuantizeLinear(%a, "
                 "%s, %z) : i8[1,1,2,2]\n"),
-       integers(" %a = Add(%f, %s) : f32[1,1,2,2]\n %r = QuantizeLinear(%a, %v, %z) : i8[1,1,2,2]\n")},
+       integers(" %d = DequantizeLinear(%x, %s, %z) : f32[1,1,2,2]\n %a = Add(%d, %s) : f32[1,1,2,2]\n %r = "
+                "QuantizeLinear(%a, "
+                "%none, %z) : i8[1,1,2,2]\n")},
       {"unary_quantize",
        integers(" %d = DequantizeLinear(%x, %s, %z) : f32[1,1,2,2]\n %a = Relu(%d) : f32[1,1,2,2]\n %r = "
                 "QuantizeLinear(%a, %s, "
                 "%z) : i8[1,1,2,2]\n"),
-       integers(" %a = Relu(%f) : f32[1,1,2,2]\n %r = QuantizeLinear(%a, %v, %z) : i8[1,1,2,2]\n")},
+       integers(" %d = DequantizeLinear(%x, %s, %z) : f32[1,1,2,2]\n %a = Relu(%d) : f32[1,1,2,2]\n %r = "
+                "QuantizeLinear(%a, %none, "
+                "%z) : i8[1,1,2,2]\n")},
       {"pool", image(" %r = GlobalAveragePool(%x) : f32[1,4,1,1]\n"),
        image(" %r, %j = MaxPool(%x) {kernel_shape = [1, 1]} : f32[1,4,8,8], i64[1,4,8,8]\n output %j\n")},
       {"softmax", matrix(" %r = Softmax(%x) : f32[2,2]\n"),

@@ -267,6 +267,8 @@ TEST_CASE("integers of 8 bits") {
                            "\n const %z : i8[] = [3]\n const %zw : i8[4] = " + list(4, "0") + "\n";
   const std::string all = "%q = QLinearConv(%x, %s, %z, %w, %sw, %zw, %s, %z) : i8[1,4,8,8]\n output %q";
   accept("qlinear_conv", conv + all);
+  accept("qlinear_conv", "const %t : f32[] = [1e-6]\n" + conv +
+                             "%q = QLinearConv(%x, %t, %z, %w, %sw, %zw, %s, %z) : i8[1,4,8,8]\n output %q");
   accept("qlinear_conv",
          conv +
              "const %b : i32[4] = [1, 2, 3, 4]\n %q = QLinearConv(%x, %s, %z, %w, %sw, %zw, %s, %z, %b) : "
@@ -288,16 +290,18 @@ TEST_CASE("integers of 8 bits") {
   accept("dequantize",
          "input %x : u8[1,2]\n" + scales + "%d = DequantizeLinear(%x, %s) : f32[1,2]\n output %d");
   refuse("dequantize",
-         "input %x : u8[1,2]\n" + scales + "%d = DequantizeLinear(%x, %sc) : f32[1,2]\n output %d", "[2]",
+         "input %x : u8[1,2]\n" + scales + "%d = DequantizeLinear(%x, %sc) : f32[1,2]\n output %d", "2",
          "one value");
   refuse("dequantize",
          "input %x : i16[1,2]\n" + scales + "%d = DequantizeLinear(%x, %s) : f32[1,2]\n output %d", "i16",
          "f32 or f16");
-  accept("elementwise",
-         "input %x : f32[1,2]\n" + scales + "%q = QuantizeLinear(%x, %s) : u8[1,2]\n output %q");
-  refuse("elementwise",
-         "input %x : f32[1,2]\n" + scales + "%q = QuantizeLinear(%x, %none) : u8[1,2]\n output %q", "0",
+  const std::string relu = "input %x : f32[1,2]\n" + scales + "%r = Relu(%x) : f32[1,2]\n ";
+  accept("elementwise", relu + "%q = QuantizeLinear(%r, %s) : u8[1,2]\n output %q");
+  refuse("elementwise", relu + "%q = QuantizeLinear(%r, %none) : u8[1,2]\n output %q", "0",
          "finite and above 0");
+  refuse("elementwise",
+         "input %x : f32[1,2]\n" + scales + "%q = QuantizeLinear(%x, %s) : u8[1,2]\n output %q",
+         "an input of the model", "a DequantizeLinear");
   const std::string sums =
       "input %x : u8[1,4,8,8]\n const %w : u8[4,4,1,1] = " + list(16) +
       "\n const %k : f32[] = [0.5]\n %c = ConvInteger(%x, %w) : i32[1,4,8,8]\n %f = Cast(%c) {to = f32} : "

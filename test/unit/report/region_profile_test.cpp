@@ -100,6 +100,10 @@ TEST_CASE("utilisation is of what is executed, over all cycles and tiles") {
   CHECK(r.layers[0].executed_macs == 300'000);
   CHECK(r.layers[1].executed_macs == 700'000);
   CHECK(r.layers[1].mac_utilization == Approx(7e5 / (248.0 * 4 * 256)));
+  run.events[2].integer_macs = 700'000;  // products of integers are made at twice the rate
+  r = backends::timing_of(run, 4, machine())->profile(index, 4, false);
+  CHECK(r.layers[1].mac_utilization == Approx(7e5 / (248.0 * 4 * 512)));
+  CHECK(r.pod_utilization == Approx((3e5 / 256 + 7e5 / 512) / (2000.0 * 4)));
 }
 
 TEST_CASE("instructions that no row of the map holds") {
