@@ -1,15 +1,17 @@
 // integer-products
-//   before  %1 = DequantizeLinear(%x, %sx, %zx)   %2 = DequantizeLinear(%w, %sw, %zw)   %3 =
-//   DequantizeLinear(%b, ..)
+//   before  %1 = DequantizeLinear(%x, %sx, %zx)
+//           %2 = DequantizeLinear(%w, %sw, %zw)    %3 = DequantizeLinear(%b, %sb, %zb)
 //           %4 = Conv(%1, %2, %3)    %5 = Relu(%4)    %6 = QuantizeLinear(%5, %sy, %zy)
 //   after   %6 = QLinearConv(%x, %sx, %zx, %w, %sw, %zw, %sy, %zy, %b)
 // and Gemm and MatMul of matrices as convolutions of single pixels. A Relu or Clip that leaves more than the
-// type of the result does is a Clip of integers behind. Preconditions: integers of 8 bits, constant weights,
-// scales and zero points; one scale for %x and for %y, one for all weights or one an output channel; the
-// scale of the bias is the product of the others; nothing else reads what lies between; the context does not
-// ask for the weights' DequantizeLinear. Safe because the sum is exact in integers, where floats round it at
-// every step, in an order that ONNX leaves open: results differ by one step, and only where the exact value
-// lies within that error of half a step (docs/arithmetic.md).
+// type of the result does is a Clip of integers behind.
+// Preconditions: integers of 8 bits, constant weights, scales and zero points; one scale for %x and for %y,
+// one for all weights or one an output channel; one zero point for all weights, one or two spatial
+// dimensions, a batch within the context's (accelerators take no others, and the host is faster with floats);
+// the scale of the bias is the product of the others; nothing else reads what lies between; the context does
+// not ask for the weights' DequantizeLinear. Safe because the sum is exact in integers, where floats round it
+// at every step, in an order that ONNX leaves open: results differ by one step, and only where the exact
+// value lies within that error of half a step (docs/arithmetic.md).
 #include <algorithm>
 #include <cmath>
 
@@ -97,6 +99,15 @@ bool find_operands(const Graph& g, const PassContext& context, Chain& c) {
   return !context.stays || !context.stays(g, g.node(c.w.node));
 }
 
+bool is_taken(const Graph& g, const PassContext& context, const Chain& c) {
+  const Tensor& zeros = *g.constant(c.w.zero);
+  for (int64_t i = 1; i < zeros.elements(); ++i)
+    if (zeros.as_int(i) != zeros.as_int(0)) return false;
+  if (!g.node(c.product).is(Op::Conv)) return true;
+  const TensorType& x = type_of(g, c.x.data);
+  return (x.rank() == 3 || x.rank() == 4) && x.is_static() && x.shape[0] <= context.largest_batch;
+}
+
 // The bias in units of the sums: an integer of 32 bits for each channel.
 bool take_bias(const Graph& g, Chain& c) {
   const ValueId bias = input_or_none(g.node(c.product), 2);
@@ -140,6 +151,7 @@ bool find(const Graph& g, const PassContext& context, const Node& quantize, Chai
     v = bound->inputs[0];
   }
   if (!find_product(g, context, v, c) || !find_operands(g, context, c)) return false;
+  if (!is_taken(g, context, c)) return false;
   c.from = {c.x.node, c.w.node};
   if (!take_bias(g, c)) return false;
   c.from.push_back(c.product);
