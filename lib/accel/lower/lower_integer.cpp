@@ -206,8 +206,9 @@ bool maps_codes(Lowering& l) {
   if (g.is_constant(x) || !isa::is_integer(l.read(x).type)) return false;
   return std::all_of(nodes.begin(), nodes.end() - 1, [&](ir::NodeId id) {
     const std::vector<ir::ValueId>& in = g.node(id).inputs;
-    const bool constants =
-        std::all_of(in.begin() + 1, in.end(), [&](ir::ValueId v) { return !v.valid() || g.is_constant(v); });
+    const bool constants = std::all_of(in.begin() + 1, in.end(), [&](ir::ValueId v) {
+      return !v.valid() || (g.is_constant(v) && g.value(v).type.elements() == 1);
+    });
     return constants && ops::op_def(g.node(id)).scalar != nullptr;
   });
 }

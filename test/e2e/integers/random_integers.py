@@ -166,11 +166,12 @@ class Network:
         self.quantized(y, stored(v, *self.output_type(v, F(1))))
 
     def with_constant(self):
-        """With a constant that fp16 would round."""
+        """With constants, one a channel or one, that fp16 would round."""
         x = self.values[self.value]
-        op, c = str(self.rng.choice(["Add", "Sub", "Max"])), F(self.rng.uniform(-2, 2))
+        op, shape = str(self.rng.choice(["Add", "Sub", "Mul", "Max"])), [(), (x.q.shape[1], 1, 1)][int(self.rng.integers(0, 2))]
+        c = self.rng.uniform(-2, 2, shape).astype(F)
         y = self.node(op, [self.dequantized(self.value), self.constant(c)])
-        v = {"Add": x.numbers + c, "Sub": x.numbers - c, "Max": np.maximum(x.numbers, c)}[op].astype(F)
+        v = {"Add": x.numbers + c, "Sub": x.numbers - c, "Mul": x.numbers * c, "Max": np.maximum(x.numbers, c)}[op].astype(F)
         self.quantized(y, stored(v, *self.output_type(v, F(1))))
 
     def pool(self):
