@@ -88,7 +88,8 @@ void form_regions(Placement& placement, const Options& options, Partition& out) 
   const bool by_product =
       options.decided == nullptr && options.costs == nullptr && placement.accelerator->needs_product();
   // All regions anew: layers that go to the CPU may separate those that are left, or let others join.
-  while (give_back_regions(placement, out) || (by_product && offer_given_back(placement, options)))
+  while (give_back_rounded(placement, out) || give_back_regions(placement, out) ||
+         (by_product && offer_given_back(placement, options)))
     form_again(placement, out, by_product);
 }
 

@@ -95,7 +95,7 @@ class Placer {
     if (p_.settled[n.index()] || !w.cpu_pattern.empty()) return false;
     // A library computes in the formats that its rules ask for, and what is meant for regions is not its own.
     if (library_ != nullptr) return w.accel_pattern.empty() && w.group == 0;
-    return w.rounded_by.empty() || !w.accel_pattern.empty();
+    return w.rounded_by.empty() || w.exact_chain != UINT32_MAX || !w.accel_pattern.empty();
   }
 
   std::vector<ir::NodeId> in_order(std::vector<ir::NodeId> nodes) const {
@@ -111,10 +111,26 @@ class Placer {
           false, "one layer", "a border inside", {}, "a region must begin in the middle of what it matched."};
     if (match.rule->layer == rules::kCallKind)
       return make_call(p_.graph, match, in_order(match.nodes)).refused;
+    if (cuts_chain(match.nodes))
+      return {false,
+              "rounded in the layer",
+              "rounded behind it",
+              {},
+              "its result is rounded to integers next, in another layer, and would come rounded to fp16."};
     Legality l = p_.accelerator->legal(p_.graph, layer_of_match(match));
     if (l.ok) return {};
     std::string condition = fmt::format("layer {}: {}", match.rule->layer, l.condition);
     return {false, std::move(condition), std::move(l.actual), std::move(l.limit), std::move(l.reason)};
+  }
+
+  // Whether it takes a part of an exact chain alone.
+  bool cuts_chain(const std::vector<ir::NodeId>& nodes) const {
+    return std::ranges::any_of(nodes, [&](ir::NodeId n) {
+      const ExactChain* chain = exact_chain(p_, n);
+      if (chain == nullptr || !p_.constraints[n.index()].accel_pattern.empty()) return false;
+      return !std::ranges::all_of(chain->nodes,
+                                  [&](ir::NodeId c) { return std::ranges::find(nodes, c) != nodes.end(); });
+    });
   }
 
   // No border and no end of a group between them.
@@ -293,9 +309,7 @@ void explain_rest(Placement& p) {
       d.reason = reasons.get(fmt::format("It is kept on the CPU because {} names it.", w.cpu_pattern));
     } else if (!w.rounded_by.empty()) {
       d.why = Why::Rounded;
-      d.reason = reasons.get(fmt::format(
-          "It is rounded to integers next, by {}: an error of fp16 would become one of a whole unit.",
-          w.rounded_by));
+      d.reason = reasons.get(rounded_reason(w));
     } else if (d.trials.empty()) {
       d.reason = reasons.get(fmt::format("No rule takes operator {}.", printable(p.graph.node(n).op->name)));
     }

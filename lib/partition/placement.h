@@ -10,13 +10,21 @@
 
 namespace mrvlc::partition {
 
+// Arithmetic between DequantizeLinear and QuantizeLinear that is exact in one layer, which reads the integers
+// themselves.
+struct ExactChain {
+  std::vector<ir::NodeId> nodes;     // the QuantizeLinear first
+  std::vector<ir::NodeId> integers;  // the DequantizeLinear whose results they read
+};
+
 // What the options ask of a node.
 struct NodeConstraints {
   SharedText cpu_pattern, accel_pattern;  // the pattern that names the node, or empty
   bool border = false;
-  uint32_t group = 0;                // of nodes that one region holds alone; 0: none
-  uint32_t max_layers = UINT32_MAX;  // of a region that holds it
-  SharedText rounded_by;             // the node that rounds its result to integers next, or empty
+  uint32_t group = 0;                 // of nodes that one region holds alone; 0: none
+  uint32_t max_layers = UINT32_MAX;   // of a region that holds it
+  SharedText rounded_by;              // the node that rounds its result to integers next, or empty
+  uint32_t exact_chain = UINT32_MAX;  // index into Placement::exact_chains of the one it is in
 };
 
 // State while partitioning; vectors are indexed by NodeId.
@@ -26,6 +34,7 @@ struct Placement {
   std::vector<ir::NodeId> order;   // topological
   std::vector<uint32_t> rank;      // position in `order`
   std::vector<NodeConstraints> constraints;
+  std::vector<ExactChain> exact_chains;
   const Pins* pins = nullptr;
   std::vector<ir::NodeId> beyond_regions;  // Partition
   std::vector<NodeDecision> decisions;
@@ -44,8 +53,12 @@ struct Placement {
 
 // Patterns of the options and constraints of Options::pins; MRV0401 and 0403.
 Status read_constraints(Placement& placement, const Options& options);
-// Nodes whose results are rounded to integers next; these stay on the CPU unless --accel names them.
+// Nodes whose results are rounded to integers next; these stay on the CPU unless --accel names them or one
+// layer takes the whole of their exact chain.
 void find_roundings(Placement& placement);
+// The chain that `node` is rounded in; null: its result is not rounded next, or in no chain.
+const ExactChain* exact_chain(const Placement& placement, ir::NodeId node);
+std::string rounded_reason(const NodeConstraints& constraints);
 // Tries every rule at every node its anchor names, in the order in which rules decide. `sources`: where those
 // of the imported graph matched.
 void place_layers(Placement& placement, const rules::RuleSet& set, const SourceMatches& sources);
@@ -71,6 +84,8 @@ void partition_as_decided(Placement& placement, const std::vector<bool>& decided
 // Gives regions back to the CPU, the smallest first, until there are no more than constraints allow; true:
 // form regions again.
 bool give_back_regions(Placement& placement, const Partition& formed);
+// The same for layers of exact chains whose integers reach them from elsewhere, as numbers of fp16.
+bool give_back_rounded(Placement& placement, const Partition& formed);
 
 // That every constraint holds in what came about, whoever made it; MRV0412 with the reason.
 Status check_honoured(const ir::Graph& graph, const Pins& pins, const Partition& partition);

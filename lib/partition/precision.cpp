@@ -105,7 +105,8 @@ std::optional<std::string> PrecisionChoice::constant_obstacle(ir::ValueId value,
     return "it is a constant, and those that need a factor get it without being asked";
   for (ir::NodeId user : graph_.value(value).users) {
     const auto at = layer_of_.find(user);
-    if (at == layer_of_.end() || !multiplies(at->second->kind) || at->second->anchor != user) continue;
+    if (at == layer_of_.end() || at->second->anchor != user) continue;
+    if (!multiplies(at->second->kind) || multiplies_integers(at->second->kind)) continue;
     const auto& operands = graph_.node(user).inputs;
     if (operands[1] == value || operands[0] == value) return std::nullopt;
   }

@@ -1,8 +1,8 @@
 // Values that are rounded to integers next must not come from fp16: an error of a thousandth becomes one of a
 // whole unit. This concerns quantised networks written with QuantizeLinear, and networks of integers written
 // in floats. What is between two roundings stays on the CPU; products further up, whose own results are not
-// rounded, do not. Nor do integers, which are stored as they are, and arithmetic between DequantizeLinear and
-// QuantizeLinear that is one layer: it is computed in fp32, step for step as ONNX says.
+// rounded, do not. Nor do integers, which are stored as they are. Arithmetic between DequantizeLinear and
+// QuantizeLinear may be exact in one layer (ExactChain): it is computed in fp32, step for step as ONNX says.
 #include <algorithm>
 
 #include "mrvlc/ops/op.h"
@@ -11,20 +11,18 @@
 namespace mrvlc::partition {
 namespace {
 
-// Finds the nodes of such layers.
-class BetweenIntegers {
+class ExactChains {
  public:
-  explicit BetweenIntegers(const Placement& p)
-      : g_(p.graph), constraints_(p.constraints), exact_(p.graph.node_slots(), false) {
-    for (size_t i = 0; i < g_.node_slots(); ++i) {
-      const ir::Node& n = g_.node(ir::NodeId(i));
-      if (!n.erased && n.is(Op::QuantizeLinear) && converts_bytes(n, n.outputs[0])) take_chain(n);
+  explicit ExactChains(Placement& p) : p_(p), g_(p.graph) {}
+
+  void find() {
+    for (ir::NodeId id : p_.order) {
+      const ir::Node& n = g_.node(id);
+      if (n.is(Op::QuantizeLinear) && converts_bytes(n, n.outputs[0])) take_chain(n);
     }
   }
-  bool has(ir::NodeId id) const { return exact_[id.index()]; }
 
  private:
-  static bool is_byte(ElementType e) { return e == ElementType::I8 || e == ElementType::U8; }
   // A QuantizeLinear or DequantizeLinear of one scale.
   bool converts_bytes(const ir::Node& n, ir::ValueId integers) const {
     const Tensor* scale = g_.constant(n.inputs[1]);
@@ -82,10 +80,17 @@ class BetweenIntegers {
       if (!of_integers || arithmetic > 0 || tables) return;
       break;
     }
-    const bool apart = std::ranges::any_of(
-        chain, [&](ir::NodeId n) { return !constraints_[n.index()].cpu_pattern.empty(); });
-    if (apart) return;
-    for (ir::NodeId n : chain) exact_[n.index()] = true;
+    add(std::move(chain));
+  }
+
+  void add(std::vector<ir::NodeId> nodes) {
+    ExactChain chain{std::move(nodes), {}};
+    for (ir::NodeId n : chain.nodes) {
+      p_.constraints[n.index()].exact_chain = static_cast<uint32_t>(p_.exact_chains.size());
+      for (ir::ValueId v : g_.node(n).inputs)
+        if (v.valid() && is_dequantized(v)) chain.integers.push_back(g_.value(v).producer);
+    }
+    p_.exact_chains.push_back(std::move(chain));
   }
 
   // Of products of integers, as a number.
@@ -95,15 +100,53 @@ class BetweenIntegers {
            g_.node(value.producer).is(Op::ConvInteger);
   }
 
+  Placement& p_;
   const ir::Graph& g_;
-  const std::vector<NodeConstraints>& constraints_;
-  std::vector<bool> exact_;
 };
+
+// A layer that takes one of the chain's nodes reads its integers themselves: they are converted in its
+// region.
+bool reads_integers(const Placement& p, const ExactChain& chain, const Region& region) {
+  return std::ranges::all_of(chain.integers, [&](ir::NodeId n) {
+    const NodeDecision& d = p.decisions[n.index()];
+    return d.accelerator && d.region == region.id;
+  });
+}
+
+bool is_rounded(const Placement& p, const Layer& layer, const Region& region) {
+  return std::ranges::any_of(layer.nodes, [&](ir::NodeId n) {
+    const ExactChain* chain = exact_chain(p, n);
+    return chain != nullptr && p.constraints[n.index()].accel_pattern.empty() &&
+           !reads_integers(p, *chain, region);
+  });
+}
+
+void give_back(Placement& p, const Layer& layer) {
+  p.layers[p.layer_of[layer.anchor.index()]].nodes.clear();
+  for (ir::NodeId n : layer.nodes) {
+    p.layer_of[n.index()] = Placement::kNone;
+    NodeDecision& d = p.decision(n);
+    d.rule.clear();
+    d.why = Why::Rounded;
+    d.reason = rounded_reason(p.constraints[n.index()]);
+  }
+}
 
 }  // namespace
 
+const ExactChain* exact_chain(const Placement& p, ir::NodeId node) {
+  const uint32_t at = p.constraints[node.index()].exact_chain;
+  return at == UINT32_MAX ? nullptr : &p.exact_chains[at];
+}
+
+std::string rounded_reason(const NodeConstraints& constraints) {
+  return fmt::format(
+      "It is rounded to integers next, by {}: an error of fp16 would become one of a whole unit.",
+      constraints.rounded_by);
+}
+
 void find_roundings(Placement& p) {
-  const BetweenIntegers exact(p);
+  ExactChains(p).find();
   std::vector<ir::NodeId> next(p.graph.node_slots());  // the node that rounds a result, by the node it is of
   for (auto it = p.order.rbegin(); it != p.order.rend(); ++it) {
     const ir::Node& node = p.graph.node(*it);
@@ -111,7 +154,7 @@ void find_roundings(Placement& p) {
       if (!out.valid() || is_integer(p.graph.value(out).type.elem)) continue;
       for (ir::NodeId user : p.graph.value(out).users) {
         const ir::Node& reader = p.graph.node(user);
-        if (exact.has(user)) continue;
+        if (exact_chain(p, user) != nullptr) continue;
         // Sums of products are where values come from; everything else hands on what it was given.
         if (ops::rounds_to_integers(p.graph, reader)) {
           next[node.id.index()] = user;
@@ -121,12 +164,26 @@ void find_roundings(Placement& p) {
       }
     }
     // What rounds must be given its operand as it is, too.
-    if (ops::rounds_to_integers(p.graph, node) && !exact.has(node.id)) next[node.id.index()] = node.id;
+    if (ops::rounds_to_integers(p.graph, node)) next[node.id.index()] = node.id;
+    if (const ExactChain* chain = exact_chain(p, node.id)) next[node.id.index()] = chain->nodes.front();
     if (!next[node.id.index()].valid()) continue;
     const ir::Node& rounder = p.graph.node(next[node.id.index()]);
     p.constraints[node.id.index()].rounded_by =
         fmt::format("'{}' ({})", printable(rounder.name), rounder.op->name);
   }
+}
+
+bool give_back_rounded(Placement& p, const Partition& formed) {
+  bool any = false;
+  for (const Region& region : formed.regions) {
+    for (const Layer& layer : region.layers) {
+      if (!is_rounded(p, layer, region)) continue;
+      give_back(p, layer);
+      any = true;
+    }
+  }
+  if (any) drop_empty_layers(p);
+  return any;
 }
 
 }  // namespace mrvlc::partition

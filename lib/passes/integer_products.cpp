@@ -15,15 +15,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "mrvlc/ops/quantized.h"
 #include "passes.h"
 #include "util.h"
 
 namespace mrvlc::passes {
 namespace {
-
-bool is_byte(ElementType e) {
-  return e == ElementType::I8 || e == ElementType::U8;
-}
 
 // A DequantizeLinear or QuantizeLinear with constant parameters; `node` invalid: none.
 struct Step {
@@ -160,13 +157,6 @@ bool find(const Graph& g, const PassContext& context, const Node& quantize, Chai
   return true;
 }
 
-// As QuantizeLinear does.
-int64_t quantized(const Graph& g, const Step& y, double v, int64_t low, int64_t high) {
-  const auto scale = static_cast<float>(number(g, y.scale, 0));
-  const double steps = std::nearbyint(static_cast<float>(v) / scale) + number(g, y.zero, 0);
-  return static_cast<int64_t>(std::clamp(steps, static_cast<double>(low), static_cast<double>(high)));
-}
-
 class Builder {
  public:
   Builder(Rewriter& rw, const Chain& chain) : rw_(rw), c_(chain), name_(product().name) {}
@@ -235,11 +225,13 @@ class Builder {
   ValueId bounded(ValueId v, const TensorType& type) {
     if (!c_.bound.valid()) return v;
     const Graph& g = rw_.graph();
-    const int64_t lowest = type.elem == ElementType::I8 ? -128 : 0, highest = lowest + 255;
+    const ops::IntRange all = ops::range_of(type.elem);
     const auto [low, high] = *kept_range(g, g.node(c_.bound));
-    const int64_t from = quantized(g, c_.y, low, lowest, highest),
-                  to = quantized(g, c_.y, high, lowest, highest);
-    if (from == lowest && to == highest) return v;
+    const auto scale = static_cast<float>(number(g, c_.y.scale, 0));
+    const int64_t zero = g.constant(c_.y.zero)->as_int(0);
+    const int64_t from = ops::quantized(static_cast<float>(low), scale, zero, all),
+                  to = ops::quantized(static_cast<float>(high), scale, zero, all);
+    if (from == all.low && to == all.high) return v;
     auto bound = [&](int64_t b) {
       return rw_.constant(scalar_tensor(type.elem, static_cast<double>(b)), c_.from);
     };

@@ -14,10 +14,9 @@ namespace {
 
 bool of_one_scale(const Graph& g, const Node& quantize) {
   const Tensor* scale = g.constant(quantize.inputs[1]);
-  const ElementType elem = type_of(g, quantize.outputs[0]).elem;
   const bool zero =
       quantize.inputs.size() < 3 || !quantize.inputs[2].valid() || g.is_constant(quantize.inputs[2]);
-  return (elem == ElementType::I8 || elem == ElementType::U8) && zero && scale != nullptr &&
+  return is_byte(type_of(g, quantize.outputs[0]).elem) && zero && scale != nullptr &&
          scale->elements() == 1 && scale->as_double(0) > 0;
 }
 

@@ -158,13 +158,19 @@ class ConvExecution {
     }
   }
 
-  void dense_taps(float* acc, uint32_t r, const TapRun& run) {
+  // What the run's pixels read, and where each sums.
+  template <class Sum>
+  void gather(Sum* acc, uint32_t r, const TapRun& run, std::vector<Sum*>& sums) {
     s_.pixels.clear();
-    s_.sums.clear();
+    sums.clear();
     each_pixel(r, run, [&](size_t pixel, const float* x) {
       s_.pixels.push_back(x);
-      s_.sums.push_back(acc + pixel * kLanes);
+      sums.push_back(acc + pixel * kLanes);
     });
+  }
+
+  void dense_taps(float* acc, uint32_t r, const TapRun& run) {
+    gather(acc, r, run, s_.sums);
     const float* w = s_.w.data() + (size_t{r} * c_.kernel_w + run.begin) * c_.channels * kLanes;
     size_t length = size_t{run.end - run.begin} * c_.channels;
     kernels().fma_block(s_.pixels.data(), s_.sums.data(), s_.pixels.size(), w, length);
@@ -172,12 +178,7 @@ class ConvExecution {
 
   // Sums of products of integers, exact: fp32 holds those of 256 products of numbers up to 255.
   void dense_taps(int32_t* acc, uint32_t r, const TapRun& run) {
-    s_.pixels.clear();
-    s_.integer_sums.clear();
-    each_pixel(r, run, [&](size_t pixel, const float* x) {
-      s_.pixels.push_back(x);
-      s_.integer_sums.push_back(acc + pixel * kLanes);
-    });
+    gather(acc, r, run, s_.integer_sums);
     const float* w = s_.w.data() + (size_t{r} * c_.kernel_w + run.begin) * c_.channels * kLanes;
     s_.acc.resize(s_.pixels.size() * kLanes);
     s_.sums.resize(s_.pixels.size());

@@ -63,6 +63,11 @@ constexpr bool multiplies(LayerKind kind) {
   return false;
 }
 
+// Those of integers of 8 bits.
+constexpr bool multiplies_integers(LayerKind kind) {
+  return kind == LayerKind::QlinearConv || kind == LayerKind::IntegerConv;
+}
+
 class LayerKinds {
  public:
   constexpr LayerKinds() = default;

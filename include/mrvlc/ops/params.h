@@ -15,9 +15,17 @@ struct ConvParams : WindowParams {
   std::vector<int64_t> output_padding;  // ConvTranspose only
 };
 Result<ConvParams> conv_params(const InferContext& context);  // Conv: X [N,C,...], W [M,C/group,...]
-Result<ConvParams> qlinear_conv_params(const InferContext& context);
-Result<ConvParams> conv_integer_params(const InferContext& context);
 Result<ConvParams> conv_transpose_params(const InferContext& context);  // W [C,M/group,...]
+
+// Positions of QLinearConv's and QLinearMatMul's operands.
+struct QlinearInput {
+  enum Position : size_t { kA, kScaleA, kZeroA, kB, kScaleB, kZeroB, kScaleY, kZeroY, kBias };
+};
+struct IntegerConvParams : ConvParams {
+  size_t x = 0, zero_x = 2, weights = 0, zero_weights = 0;  // positions of operands
+};
+Result<IntegerConvParams> integer_conv_params(const ir::Graph& graph,
+                                              const ir::Node& node);  // QLinearConv, ConvInteger
 
 struct PoolParams : WindowParams {
   int64_t batch = 0, channels = 0;

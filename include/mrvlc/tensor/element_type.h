@@ -47,5 +47,9 @@ int64_t byte_size(ElementType type);
 bool is_float(ElementType type);    // F16, BF16, F32, F64
 bool is_integer(ElementType type);  // signed and unsigned, not Bool
 bool is_signed_integer(ElementType type);
+// Integers of 8 bits, not Bool.
+constexpr bool is_byte(ElementType type) {
+  return type == ElementType::I8 || type == ElementType::U8;
+}
 
 }  // namespace mrvlc

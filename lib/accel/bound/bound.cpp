@@ -83,7 +83,7 @@ class Reader {
   };
   LayerFacts& layer() { return facts_.layers.back(); }
   // As it is stored: fp16, or a byte.
-  int64_t element_bytes(ir::ValueId v) const { return byte_size(graph_.value(v).type.elem) == 1 ? 1 : 2; }
+  int64_t element_bytes(ir::ValueId v) const { return is_byte(graph_.value(v).type.elem) ? 1 : 2; }
   int64_t elements(ir::ValueId v) const { return graph_.value(v).type.elements(); }
 
   void node(const ir::Node& n) {
@@ -102,13 +102,11 @@ class Reader {
   void compute(const ir::Node& n) {
     ops::InferContext context = ops::infer_context(graph_, n);
     if (n.is(Op::Conv))
-      convolution(n, ops::conv_params(context), false);
+      convolution(n, ops::conv_params(context), 1, false);
     else if (n.is(Op::ConvTranspose))
-      convolution(n, ops::conv_transpose_params(context), true);
-    else if (n.is(Op::QLinearConv))
-      convolution(n, ops::qlinear_conv_params(context), false);
-    else if (n.is(Op::ConvInteger))
-      convolution(n, ops::conv_integer_params(context), false);
+      convolution(n, ops::conv_transpose_params(context), 1, true);
+    else if (n.is(Op::QLinearConv, Op::ConvInteger))
+      integer_convolution(n);
     else if (n.is(Op::MatMul, Op::Gemm))
       matrix_product(n, reduction_of(graph_, n));
     else
@@ -121,8 +119,15 @@ class Reader {
     use = {facts_.layers.size() - 1, std::max(use.bytes, element_bytes(v) * count)};
   }
 
-  // A transposed one is counted from its input: every element meets the taps whose result is kept.
-  void convolution(const ir::Node& n, const Result<ops::ConvParams>& params, bool transposed) {
+  void integer_convolution(const ir::Node& n) {
+    if (const auto p = ops::integer_conv_params(graph_, n); p.ok())
+      convolution(n, ops::ConvParams(*p), p->weights, false);
+  }
+
+  // `weights`: position of the operand. A transposed one is counted from its input: every element meets the
+  // taps whose result is kept.
+  void convolution(const ir::Node& n, const Result<ops::ConvParams>& params, size_t weights,
+                   bool transposed) {
     if (!params.ok()) return;
     ops::ConvParams p = *params;
     // Pixels that nobody reads need not be computed.
@@ -154,7 +159,7 @@ class Reader {
     if (taps == 1) q.reuse = std::min(q.reuse, group_out);
     q.integers = n.is(Op::QLinearConv, Op::ConvInteger);
     layer().pod_cycles += pod_cycles(q, m_);
-    use_weights(n.inputs[n.is(Op::QLinearConv) ? 3 : 1], taps * group_in * p.out_channels);
+    use_weights(n.inputs[weights], taps * group_in * p.out_channels);
     if (!transposed && !q.depthwise && taps / widest * group_in >= kFewest)
       drain(n.inputs[0], pixels, p.out_channels);
   }

@@ -222,7 +222,7 @@ class PeCodegen {
       extents[5 - dims.size() + k] = static_cast<uint32_t>(box.extent[dims[k]]);
     ItemRefs refs = kNoItems;
     for (size_t k = 0; k < tables_.size(); ++k)
-      if (s.epilogue.table_bytes() > 0 && slots_.tables[k].table == s.epilogue.table) refs[5] = tables_[k];
+      if (slots_.tables[k].table == s.epilogue.table) refs[5] = tables_[k];
     Located dst = locate(s.dst, box, tile, dims, out, true), a, b;
     if (s.a.kind != PeOperand::Kind::None) a = locate(s.a, box, tile, dims, in, false);
     if (s.b.kind != PeOperand::Kind::None) b = locate(s.b, box, tile, dims, in, false);

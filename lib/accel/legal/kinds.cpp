@@ -19,29 +19,29 @@ constexpr KindInfo info_of(LayerKind kind) {
     case LayerKind::Matmul:
       return {kind, Epilogue::Chain, legal_matmul};
     case LayerKind::QlinearConv:
-      return {kind, Epilogue::Bounds, legal_qlinear_conv};
+      return {kind, Epilogue::Bounds, legal_qlinear_conv, true};
     case LayerKind::IntegerConv:
-      return {kind, Epilogue::Scaled, legal_integer_conv};
+      return {kind, Epilogue::Scaled, legal_integer_conv, true};
     case LayerKind::Dequantize:
-      return {kind, Epilogue::None, legal_dequantize};
+      return {kind, Epilogue::None, legal_dequantize, true};
     case LayerKind::Pool:
-      return {kind, Epilogue::Quantize, legal_pool};
+      return {kind, Epilogue::Quantize, legal_pool, true};
     case LayerKind::Elementwise:
       return {kind, Epilogue::Functions, legal_elementwise};
     case LayerKind::Reduce:
       return {kind, Epilogue::None, legal_reduce};
     case LayerKind::Softmax:
-      return {kind, Epilogue::Quantize, legal_softmax};
+      return {kind, Epilogue::None, legal_softmax};
     case LayerKind::Norm:
       return {kind, Epilogue::None, legal_norm};
     case LayerKind::Resize:
       return {kind, Epilogue::None, legal_resize};
     case LayerKind::Concat:
-      return {kind, Epilogue::None, legal_concat};
+      return {kind, Epilogue::None, legal_concat, true};
     case LayerKind::Move:
-      return {kind, Epilogue::None, legal_move};
+      return {kind, Epilogue::None, legal_move, true};
     case LayerKind::Reshape:
-      return {kind, Epilogue::None, legal_reshape};
+      return {kind, Epilogue::None, legal_reshape, true};
   }
   return {};
 }

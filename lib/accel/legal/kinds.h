@@ -20,6 +20,7 @@ struct KindInfo {
   LayerKind kind{};
   Epilogue epilogue = Epilogue::None;
   Legality (*check)(const LegalContext&) = nullptr;  // of the anchor, whose `accel` facet names the kind
+  bool integers = false;  // takes those of 8 bits: moves them, or computes with them as they are
 };
 
 const KindInfo& kind_info(LayerKind kind);

@@ -51,10 +51,8 @@ class Estimate {
         if (auto p = ops::conv_transpose_params(context); p.ok()) convolution(*p, true);
         return;
       case LayerKind::QlinearConv:
-        if (auto p = ops::qlinear_conv_params(context); p.ok()) convolution(*p, false);
-        return;
       case LayerKind::IntegerConv:
-        if (auto p = ops::conv_integer_params(context); p.ok()) convolution(*p, false);
+        if (auto p = ops::integer_conv_params(graph_, anchor_); p.ok()) convolution(*p, false);
         return;
       case LayerKind::Pool:
         if (anchor_.is(Op::GlobalAveragePool, Op::GlobalMaxPool)) return;
@@ -90,6 +88,15 @@ class Estimate {
   const Shape& out() const { return shape(anchor_.outputs[0]); }
   bool constant(size_t i) const { return graph_.is_constant(anchor_.inputs[i]); }
 
+  // Of an element: fp16, or integers as they are, which numbers made of them are read as.
+  int64_t stored_bytes(ir::ValueId v) const {
+    const ir::Value& value = graph_.value(v);
+    const bool result = value.kind == ir::ValueKind::Result;
+    if (result && graph_.node(value.producer).is(Op::DequantizeLinear)) return 1;
+    return is_byte(value.type.elem) ? 1 : 2;
+  }
+  int64_t operand_bytes() const { return stored_bytes(anchor_.inputs[0]); }
+
   // What the layer reads and makes, each value once; values inside of it are not stored.
   void values() {
     std::set<ir::ValueId> inside, seen;
@@ -102,7 +109,7 @@ class Estimate {
         if (v.valid() && !inside.contains(v)) seen.insert(v);
     for (ir::ValueId v : seen) {
       if (!v.valid()) continue;
-      int64_t bytes = times(graph_.value(v).type.elements(), 2);
+      int64_t bytes = times(graph_.value(v).type.elements(), stored_bytes(v));
       int64_t& sum = graph_.is_constant(v) ? cost_.weight_bytes : cost_.device_bytes;
       sum = plus(sum, bytes);
     }
@@ -144,9 +151,10 @@ class Estimate {
     if (!transposed) window_block(p, depthwise || p.group == 1 ? kBlock : group_in);
     int64_t parts = depthwise ? group_out : p.group;
     int64_t count = times(times(times(p.batch, parts), cost_.entries), each);
-    int64_t weights = depthwise ? times(times(taps, p.group), times(group_out, 2))
-                                : times(times(p.group, ceil_div(group_out, kBlock)),
-                                        times(std::max(taps, cost_.entries), times(group_in, 2 * kBlock)));
+    int64_t weights =
+        depthwise ? times(times(taps, p.group), times(group_out, operand_bytes()))
+                  : times(times(p.group, ceil_div(group_out, kBlock)),
+                          times(std::max(taps, cost_.entries), times(group_in, operand_bytes() * kBlock)));
     cost_.weight_bytes = weights;
     int64_t macs = times(times(times(rows, cols), times(p.batch, taps)), times(group_in, p.out_channels));
     cost_.instructions = plus(cost_.instructions, std::max(count, depthwise ? 0 : by_products(macs)));
@@ -154,7 +162,7 @@ class Estimate {
 
   // The input of a single output, and of the next when there is one, which comes while this one is computed.
   void window_block(const ops::WindowParams& p, int64_t channels) {
-    int64_t bytes = times(channels, 2);
+    int64_t bytes = times(channels, operand_bytes());
     bool several = false;
     for (size_t d = 0; d < p.kernel.size(); ++d) {
       int64_t span = plus(times(p.kernel[d] - 1, p.dilations[d]), 1);

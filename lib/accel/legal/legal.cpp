@@ -37,12 +37,25 @@ std::string origin(const ir::Value& value) {
   return value.kind == ir::ValueKind::Input ? "an input of the model" : "computed at run time";
 }
 
-Legality constant_input(const LegalContext& c, size_t input, std::string_view what) {
-  if (!c.has(c.anchor(), input) || c.is_constant(c.anchor(), input)) return legal();
-  const ir::Value& value = c.graph.value(c.anchor().inputs[input]);
+Legality constant_input(const LegalContext& c, const ir::Node& node, size_t input, std::string_view what) {
+  if (!c.has(node, input) || c.is_constant(node, input)) return legal();
+  const ir::Value& value = c.graph.value(node.inputs[input]);
   return refuse(fmt::format("constant({})", what), origin(value), "a constant",
                 fmt::format("operand {} ('{}'), {}, is {}; the accelerator needs it at compile time.", input,
                             printable(value.name, 80), what, origin(value)));
+}
+
+Legality constant_input(const LegalContext& c, size_t input, std::string_view what) {
+  return constant_input(c, c.anchor(), input, what);
+}
+
+Legality constant_scalar(const LegalContext& c, const ir::Node& node, size_t input, std::string_view what) {
+  MRVLC_LEGAL(constant_input(c, node, input, what));
+  if (!c.has(node, input) || c.type(node.inputs[input]).elements() == 1) return legal();
+  const ir::Value& v = c.graph.value(node.inputs[input]);
+  return refuse(fmt::format("one value of {}", what), to_string(v.type.shape), "one value",
+                fmt::format("operand {} ('{}'), {}, has shape {}; the accelerator takes one value.", input,
+                            printable(v.name, 80), what, to_string(v.type.shape)));
 }
 
 Legality outputs_unused(const LegalContext& c, size_t first) {
@@ -72,38 +85,12 @@ Legality check_element(const ir::Value& v) {
           shown(v), elem));
 }
 
-// Layers that move integers of 8 bits, or compute with them as they are.
-bool takes_integers(const LegalContext& c) {
-  switch (c.layer.kind) {
-    case LayerKind::QlinearConv:
-    case LayerKind::IntegerConv:
-    case LayerKind::Dequantize:
-    case LayerKind::Concat:
-    case LayerKind::Move:
-    case LayerKind::Reshape:
-      return true;
-    case LayerKind::Pool:
-      return c.anchor().is(Op::MaxPool);
-    case LayerKind::Conv:
-    case LayerKind::ConvTranspose:
-    case LayerKind::Fc:
-    case LayerKind::Matmul:
-    case LayerKind::Elementwise:
-    case LayerKind::Reduce:
-    case LayerKind::Softmax:
-    case LayerKind::Norm:
-    case LayerKind::Resize:
-      return false;
-  }
-  return false;
-}
-
 Legality check_value(const LegalContext& c, const ir::Node& node, ir::ValueId id) {
   const ir::Value& v = c.graph.value(id);
   const bool quantized = node.is(Op::QuantizeLinear) && id == node.outputs[0];
   // Sums of integers, which are not stored.
   const bool sums = c.layer.kind == LayerKind::IntegerConv && id == c.anchor().outputs[0];
-  const bool integers = is_byte(v.type.elem) && (quantized || takes_integers(c));
+  const bool integers = is_byte(v.type.elem) && (quantized || c.kind.integers);
   if (!integers && !sums) MRVLC_LEGAL(check_element(v));
   auto empty = std::find_if(v.type.shape.begin(), v.type.shape.end(), [](int64_t d) { return d < 1; });
   if (empty == v.type.shape.end()) return legal();

@@ -35,7 +35,10 @@ Legality collapsed_rank(std::string_view what, int64_t dims);
 // "an input of the model", "computed at run time".
 std::string origin(const ir::Value& value);
 // The input must be a constant; absent ones are.
-Legality constant_input(const LegalContext& c, size_t input, std::string_view what);
+Legality constant_input(const LegalContext& c, const ir::Node& node, size_t input, std::string_view what);
+Legality constant_input(const LegalContext& c, size_t input, std::string_view what);  // of the anchor
+// The same, of one element.
+Legality constant_scalar(const LegalContext& c, const ir::Node& node, size_t input, std::string_view what);
 // Outputs from `first` on must not be read.
 Legality outputs_unused(const LegalContext& c, size_t first);
 
@@ -47,9 +50,6 @@ int64_t broadcast_rank(const std::vector<const Shape*>& operands, const Shape& r
 Legality legal_function(const LegalContext& c, const ir::Node& node);
 Legality pow_exponent(const LegalContext& c, const ir::Node& node);
 
-inline bool is_byte(ElementType e) {
-  return e == ElementType::I8 || e == ElementType::U8;
-}
 // Scale and zero point of a QuantizeLinear or DequantizeLinear: one constant each, of integers of 8 bits.
 Legality legal_quantization(const LegalContext& c, const ir::Node& node);
 

@@ -13,22 +13,6 @@ Legality bytes(const LegalContext& c, ir::ValueId v, std::string_view what) {
                 fmt::format("{} is of {}; the accelerator takes i8 and u8.", what, name(elem)));
 }
 
-// Input i, if given, is a constant; of one element unless `several`.
-Legality parameter(const LegalContext& c, const ir::Node& node, size_t i, std::string_view what,
-                   bool several) {
-  if (!c.has(node, i)) return legal();
-  const ir::Value& v = c.graph.value(node.inputs[i]);
-  if (!c.is_constant(node, i)) {
-    return refuse(fmt::format("constant({})", what), origin(v), "a constant",
-                  fmt::format("operand {} ('{}'), {}, is {}; the accelerator needs it at compile time.", i,
-                              printable(v.name, 80), what, origin(v)));
-  }
-  if (several || v.type.elements() == 1) return legal();
-  return refuse(fmt::format("one value of {}", what), to_string(v.type.shape), "one value",
-                fmt::format("operand {} ('{}'), {}, has shape {}; the accelerator takes one value.", i,
-                            printable(v.name, 80), what, to_string(v.type.shape)));
-}
-
 // Above 0 and finite, in fp32.
 Legality scale(const LegalContext& c, const ir::Node& node, size_t i) {
   const Tensor& t = *c.graph.constant(node.inputs[i]);
@@ -47,9 +31,21 @@ bool same_everywhere(const Tensor& t) {
   return true;
 }
 
-Legality several_zero_points() {
-  return refuse("one zero point of weights", "several", "one value",
-                "its weights have several zero points; the accelerator takes one.");
+// What either convolution asks of its integers and their window.
+Legality integer_window(const LegalContext& c) {
+  const ir::Node& node = c.anchor();
+  const auto p = ops::integer_conv_params(c.graph, node);
+  if (!p.ok()) return refuse(p.error());
+  MRVLC_LEGAL(bytes(c, node.inputs[p->x], "its operand"));
+  MRVLC_LEGAL(bytes(c, node.inputs[p->weights], "its weights"));
+  MRVLC_LEGAL(constant_input(c, p->weights, "weights"));
+  MRVLC_LEGAL(constant_scalar(c, node, p->zero_x, "zero point"));
+  MRVLC_LEGAL(constant_input(c, p->zero_weights, "zero point of weights"));
+  if (c.has(node, p->zero_weights) && !same_everywhere(*c.graph.constant(node.inputs[p->zero_weights]))) {
+    return refuse("one zero point of weights", "several", "one value",
+                  "its weights have several zero points; the accelerator takes one.");
+  }
+  return legal_window(c, *p, p->batch);
 }
 
 }  // namespace
@@ -63,8 +59,8 @@ Legality legal_quantization(const LegalContext& c, const ir::Node& node) {
     return refuse("numbers of f32", std::string(name(elem)), "f32",
                   fmt::format("it converts {}; the accelerator converts f32.", name(elem)));
   }
-  MRVLC_LEGAL(parameter(c, node, 1, "scale", false));
-  MRVLC_LEGAL(parameter(c, node, 2, "zero point", false));
+  MRVLC_LEGAL(constant_scalar(c, node, 1, "scale"));
+  MRVLC_LEGAL(constant_scalar(c, node, 2, "zero point"));
   return scale(c, node, 1);
 }
 
@@ -73,35 +69,22 @@ Legality legal_dequantize(const LegalContext& c) {
 }
 
 Legality legal_integer_conv(const LegalContext& c) {
-  const ir::Node& node = c.anchor();
   if (c.layer.nodes.size() < 3) {
     return refuse("operators of the layer", std::to_string(c.layer.nodes.size()), "at least 3",
                   "its sums are not scaled by a constant; they are no numbers that are stored.");
   }
-  MRVLC_LEGAL(bytes(c, node.inputs[0], "its operand"));
-  MRVLC_LEGAL(bytes(c, node.inputs[1], "its weights"));
-  MRVLC_LEGAL(parameter(c, node, 1, "weights", true));
-  MRVLC_LEGAL(parameter(c, node, 2, "zero point", false));
-  MRVLC_LEGAL(parameter(c, node, 3, "zero point of weights", true));
-  if (c.has(node, 3) && !same_everywhere(*c.graph.constant(node.inputs[3]))) return several_zero_points();
-  auto p = ops::conv_integer_params(ops::infer_context(c.graph, node));
-  return p.ok() ? legal_window(c, *p, p->batch) : refuse(p.error());
+  return integer_window(c);
 }
 
 Legality legal_qlinear_conv(const LegalContext& c) {
+  using enum ops::QlinearInput::Position;
   const ir::Node& node = c.anchor();
-  MRVLC_LEGAL(bytes(c, node.inputs[0], "its operand"));
-  MRVLC_LEGAL(bytes(c, node.inputs[3], "its weights"));
-  for (size_t i : {1, 6}) MRVLC_LEGAL(parameter(c, node, i, "scale", false));
-  for (size_t i : {2, 7}) MRVLC_LEGAL(parameter(c, node, i, "zero point", false));
-  MRVLC_LEGAL(parameter(c, node, 3, "weights", true));
-  MRVLC_LEGAL(parameter(c, node, 4, "scale of weights", true));
-  MRVLC_LEGAL(parameter(c, node, 5, "zero point of weights", true));
-  MRVLC_LEGAL(parameter(c, node, 8, "bias", true));
-  for (size_t i : {1, 4, 6}) MRVLC_LEGAL(scale(c, node, i));
-  if (!same_everywhere(*c.graph.constant(node.inputs[5]))) return several_zero_points();
-  auto p = ops::qlinear_conv_params(ops::infer_context(c.graph, node));
-  return p.ok() ? legal_window(c, *p, p->batch) : refuse(p.error());
+  for (size_t i : {kScaleA, kScaleY}) MRVLC_LEGAL(constant_scalar(c, node, i, "scale"));
+  MRVLC_LEGAL(constant_scalar(c, node, kZeroY, "zero point"));
+  MRVLC_LEGAL(constant_input(c, kScaleB, "scale of weights"));
+  MRVLC_LEGAL(constant_input(c, kBias, "bias"));
+  for (size_t i : {kScaleA, kScaleB, kScaleY}) MRVLC_LEGAL(scale(c, node, i));
+  return integer_window(c);
 }
 
 }  // namespace mrvlc::accel

@@ -94,8 +94,7 @@ Legality operand_fits(const LegalContext& c, size_t input) {
 
 Legality legal_numbers(const LegalContext& c) {
   // Integers are what they are.
-  const bool integers = c.layer.kind == LayerKind::QlinearConv || c.layer.kind == LayerKind::IntegerConv;
-  if (!multiplies(c.layer.kind) || integers) return legal();
+  if (!multiplies(c.layer.kind) || multiplies_integers(c.layer.kind)) return legal();
   MRVLC_LEGAL(operand_fits(c, 0));
   if (auto weights = constant_weights(c.graph, c.anchor())) {
     FoldedConstants folded = fold_constants(c.graph, c.layer);

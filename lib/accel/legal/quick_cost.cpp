@@ -14,7 +14,7 @@ constexpr double kStepsOfFunction = 4;  // of the vector unit for an element of 
 
 double bytes_stored(const ir::Graph& graph, ir::ValueId v) {
   const TensorType& type = graph.value(v).type;
-  return (byte_size(type.elem) == 1 ? 1.0 : 2.0) * static_cast<double>(type.elements());
+  return (is_byte(type.elem) ? 1.0 : 2.0) * static_cast<double>(type.elements());
 }
 
 double elements_made(const ir::Graph& graph, const ir::Node& node) {
@@ -32,21 +32,28 @@ double rounding_up(const ir::Graph& graph, const ir::Node& anchor, bool windows)
   return static_cast<double>((out[at] + 15) / 16 * 16) / static_cast<double>(out[at]);
 }
 
+// Of integers.
+bool is_depthwise(const ir::Graph& graph, const ir::Node& anchor) {
+  const auto p = ops::integer_conv_params(graph, anchor);
+  return p.ok() && p->group > 1 && p->group == p->in_channels;
+}
+
 double layer_cycles(const ir::Graph& graph, const Layer& layer, const target::Machine& m, uint32_t tiles) {
   const ir::Node& anchor = graph.node(layer.anchor);
-  const bool depthwise = partition::host_form(graph, anchor).starts_with("depthwise");
-  const bool windows = layer.kind == LayerKind::Conv || layer.kind == LayerKind::ConvTranspose;
+  const bool integers = multiplies_integers(layer.kind);
+  const bool depthwise =
+      integers ? is_depthwise(graph, anchor) : partition::host_form(graph, anchor).starts_with("depthwise");
+  const bool windows = layer.kind == LayerKind::Conv || layer.kind == LayerKind::ConvTranspose || integers;
   double products = 0, vector = 0;
   for (ir::NodeId n : layer.nodes) {
     const auto macs = static_cast<double>(ops::macs(graph, graph.node(n)));
     products += macs;
     if (macs == 0) vector += kStepsOfFunction * elements_made(graph, graph.node(n)) / m.pe_lanes;
   }
-  const bool integers = layer.kind == LayerKind::QlinearConv || layer.kind == LayerKind::IntegerConv;
   if (depthwise)
-    products /= m.depthwise_macs;
+    products /= integers ? m.int8_depthwise_macs : m.depthwise_macs;
   else if (products > 0)
-    products *= rounding_up(graph, anchor, windows || integers) / (integers ? m.int8_macs : m.fp16_macs);
+    products *= rounding_up(graph, anchor, windows) / (integers ? m.int8_macs : m.fp16_macs);
   // Of its weights the part is waited for that does not come while earlier layers compute; half is a guess.
   const double weights = static_cast<double>(layer_cost(graph, layer, m).weight_bytes) / m.ddr_bytes / 2;
   constexpr double kInstructions = 6;  // that wait for each other

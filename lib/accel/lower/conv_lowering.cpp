@@ -134,6 +134,31 @@ WindowOp::Image image_of(const View& view, const std::vector<size_t>& batch_dims
   return image;
 }
 
+WindowOp::Image image_of(const View& v) {
+  const bool plane = v.dims.size() == 4;
+  return image_of(v, {0}, plane ? 2 : -1, plane ? 3 : 2);
+}
+
+void set_window(WindowOp& op, const ops::WindowParams& p) {
+  const size_t w = p.input.size() - 1;
+  op.in_w = p.input[w];
+  op.out_w = p.output[w];
+  op.stride_w = p.strides[w];
+  op.dilation_w = p.dilations[w];
+  WindowPhase phase;
+  phase.x0 = -p.pads_begin[w];
+  phase.kernel_w = p.kernel[w];
+  if (w == 1) {
+    op.in_h = p.input[0];
+    op.out_h = p.output[0];
+    op.stride_h = p.strides[0];
+    op.dilation_h = p.dilations[0];
+    phase.y0 = -p.pads_begin[0];
+    phase.kernel_h = p.kernel[0];
+  }
+  op.phases = {phase};
+}
+
 namespace {
 
 bool join_columns(WindowOp::Image& image, int64_t w) {

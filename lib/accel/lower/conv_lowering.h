@@ -2,6 +2,7 @@
 // bias, then residual and activation as far as the matrix unit's epilogue goes.
 #pragma once
 #include "lower/lowering.h"
+#include "mrvlc/ops/params.h"
 
 namespace mrvlc::accel {
 
@@ -43,6 +44,9 @@ View left_operand(Lowering& lowering, const View& x, size_t dim, int64_t groups,
 
 // Strides of an image inside a view: batch dimensions enumerated, then (h, w), channels contiguous.
 WindowOp::Image image_of(const View& view, const std::vector<size_t>& batch_dims, int h_dim, int w_dim);
+WindowOp::Image image_of(const View& view);  // [N, C, W] or [N, C, H, W]
+// Sizes, strides and the one window of all outputs, of one or two spatial dimensions.
+void set_window(WindowOp& op, const ops::WindowParams& params);
 // Pixels of a 1x1 operation in one column, images joined, where strides allow.
 void flatten_pixels(WindowOp& op);
 

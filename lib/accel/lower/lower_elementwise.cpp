@@ -264,8 +264,7 @@ Status lower_chain(Lowering& l, ir::ValueId value, size_t from) {
 }
 
 Status lower_elementwise(Lowering& l) {
-  if (std::optional<Status> done = lower_codes(l)) return *std::move(done);
-  return lower_chain(l, ir::ValueId(), 0);
+  return maps_codes(l) ? lower_codes(l) : lower_chain(l, ir::ValueId(), 0);
 }
 
 }  // namespace mrvlc::accel

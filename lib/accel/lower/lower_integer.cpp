@@ -5,24 +5,19 @@
 
 #include "lower/conv_lowering.h"
 #include "mrvlc/ops/params.h"
+#include "mrvlc/ops/quantized.h"
 #include "mrvlc/support/checked.h"
 
 namespace mrvlc::accel {
 namespace {
 
-// Positions of operands.
-struct Inputs {
-  size_t x, zero_x, w, zero_w;
-};
-constexpr Inputs kQlinear = {0, 2, 3, 5}, kInteger = {0, 2, 1, 3};
-constexpr size_t kScaleX = 1, kScaleW = 4, kScaleY = 6, kZeroY = 7, kBias = 8;  // of QLinearConv
+using enum ops::QlinearInput::Position;
 
 class IntegerConv {
  public:
-  IntegerConv(Lowering& l, const ir::Node& node, const Inputs& inputs, ops::ConvParams params)
+  IntegerConv(Lowering& l, const ir::Node& node, ops::IntegerConvParams params)
       : l_(l),
         n_(node),
-        in_(inputs),
         p_(std::move(params)),
         ic_group_(p_.in_channels / p_.group),
         oc_group_(p_.out_channels / p_.group),
@@ -31,13 +26,13 @@ class IntegerConv {
   // Requantised in one go.
   Status qlinear() {
     const View out = writable(l_, l_.last(), 1);
-    op_.out = image(out);
+    op_.out = image_of(out);
     // Sums are scaled to steps of the result, which are whole numbers less its zero point.
     op_.out.quantization = {zero(kZeroY), 1.0f};
     bounds();
     std::vector<float> scales;  // fl(fl(sx * sw) / sy), as ONNX defines QLinearConv
     for (int64_t c = 0; c < p_.out_channels; ++c)
-      scales.push_back(number(kScaleX, 0) * number(kScaleW, c) / number(kScaleY, 0));
+      scales.push_back(number(kScaleA, 0) * number(kScaleB, c) / number(kScaleY, 0));
     finish(kBias < n_.inputs.size() && n_.inputs[kBias].valid() ? &constant(kBias) : nullptr, scales);
     settle(l_, l_.last(), out, n_.id);
     return {};
@@ -52,7 +47,7 @@ class IntegerConv {
     const ir::ValueId value = mul.outputs[0];
     const bool more = nodes.size() > 3;
     const View out = more ? sums_of(l_, value, 1) : writable(l_, value, 1);
-    op_.out = image(out);
+    op_.out = image_of(out);
     std::vector<float> scales;
     for (int64_t c = 0; c < p_.out_channels; ++c)
       scales.push_back(static_cast<float>(factors.as_double(factors.elements() == 1 ? 0 : c)));
@@ -69,7 +64,7 @@ class IntegerConv {
   // `out` is known.
   void finish(const Tensor* bias, const std::vector<float>& scales) {
     geometry();
-    op_.x = image(l_.with_inner(l_.read(n_.inputs[in_.x]), 1, n_.id));
+    op_.x = image_of(l_.with_inner(l_.read(n_.inputs[p_.x]), 1, n_.id));
     constants(bias, scales);
     op_.phases[0].weights = depthwise_ ? pack_depthwise() : pack_blocks();
     flatten_pixels(op_);
@@ -99,32 +94,10 @@ class IntegerConv {
     return static_cast<float>(t.as_double(t.elements() == 1 ? 0 : k));
   }
 
-  WindowOp::Image image(const View& v) const {
-    bool plane = v.dims.size() == 4;
-    return image_of(v, {0}, plane ? 2 : -1, plane ? 3 : 2);
-  }
-
   void geometry() {
-    const size_t w = p_.input.size() - 1;
-    const bool plane = p_.input.size() == 2;
     op_.kind = depthwise_ ? WindowOp::Kind::Depthwise : WindowOp::Kind::Conv;
     op_.owner = l_.owner(n_.id);
-    op_.in_w = p_.input[w];
-    op_.out_w = p_.output[w];
-    op_.stride_w = p_.strides[w];
-    op_.dilation_w = p_.dilations[w];
-    WindowPhase phase;
-    phase.x0 = -p_.pads_begin[w];
-    phase.kernel_w = p_.kernel[w];
-    if (plane) {
-      op_.in_h = p_.input[0];
-      op_.out_h = p_.output[0];
-      op_.stride_h = p_.strides[0];
-      op_.dilation_h = p_.dilations[0];
-      phase.y0 = -p_.pads_begin[0];
-      phase.kernel_h = p_.kernel[0];
-    }
-    op_.phases = {phase};
+    set_window(op_, p_);
     op_.groups = p_.group;
     op_.group_in = ic_group_;
     op_.group_out = oc_group_;
@@ -143,14 +116,16 @@ class IntegerConv {
       scales.push_back(factors[static_cast<size_t>(c)]);
     }
     op_.bias = l_.append_weights({reinterpret_cast<const char*>(bias.data()), bias.size() * 4});
-    const bool is_unsigned = constant(in_.w).elem() == ElementType::U8;
-    op_.integers = {is_unsigned ? isa::DataType::U8 : isa::DataType::I8, zero(in_.zero_x), zero(in_.zero_w),
+    const bool is_unsigned = constant(p_.weights).elem() == ElementType::U8;
+    op_.integers = {is_unsigned ? isa::DataType::U8 : isa::DataType::I8, zero(p_.zero_x),
+                    zero(p_.zero_weights),
                     l_.append_weights({reinterpret_cast<const char*>(scales.data()), scales.size() * 4})};
   }
 
   int64_t taps() const { return op_.phases[0].kernel_h * op_.phases[0].kernel_w; }
   void put(int64_t at, int64_t channel, int64_t in, int64_t tap) {
-    *l_.weights_at(at) = static_cast<char>(constant(in_.w).as_int((channel * ic_group_ + in) * taps() + tap));
+    *l_.weights_at(at) =
+        static_cast<char>(constant(p_.weights).as_int((channel * ic_group_ + in) * taps() + tap));
   }
 
   int64_t pack_depthwise() {
@@ -175,8 +150,7 @@ class IntegerConv {
 
   Lowering& l_;
   const ir::Node& n_;
-  Inputs in_;
-  ops::ConvParams p_;
+  ops::IntegerConvParams p_;
   int64_t ic_group_, oc_group_;
   bool depthwise_;
   WindowOp op_;
@@ -186,18 +160,25 @@ class IntegerConv {
 
 Status lower_integer_conv(Lowering& l) {
   const ir::Node& node = l.graph().node(l.layer().anchor);
-  const ops::InferContext context = ops::infer_context(l.graph(), node);
-  if (node.is(Op::QLinearConv)) {
-    MRVLC_ASSIGN(ops::ConvParams params, ops::qlinear_conv_params(context));
-    return IntegerConv(l, node, kQlinear, std::move(params)).qlinear();
-  }
-  MRVLC_ASSIGN(ops::ConvParams params, ops::conv_integer_params(context));
-  return IntegerConv(l, node, kInteger, std::move(params)).scaled();
+  MRVLC_ASSIGN(ops::IntegerConvParams params, ops::integer_conv_params(l.graph(), node));
+  IntegerConv conv(l, node, std::move(params));
+  return node.is(Op::QLinearConv) ? conv.qlinear() : conv.scaled();
 }
 
 namespace {
 
-// Functions of one operand, the last a QuantizeLinear, of a value that is stored as integers.
+// As the reference computes it: in double, rounded to fp32.
+float function_of(const ir::Graph& g, const ir::Node& n, float x) {
+  std::vector<double> operands = {double{x}};
+  for (size_t i = 1; i < n.inputs.size() || (n.is(Op::Clip) && i < 3); ++i) {
+    const bool given = i < n.inputs.size() && n.inputs[i].valid();
+    operands.push_back(given ? g.constant(n.inputs[i])->as_double(0) : i == 1 ? -INFINITY : INFINITY);
+  }
+  return static_cast<float>(ops::op_def(n).scalar->eval(operands.data(), *n.op, n.attrs));
+}
+
+}  // namespace
+
 bool maps_codes(Lowering& l) {
   const ir::Graph& g = l.graph();
   const std::vector<ir::NodeId>& nodes = l.layer().nodes;
@@ -213,39 +194,24 @@ bool maps_codes(Lowering& l) {
   });
 }
 
-// As the reference computes it: in double, rounded to fp32.
-float function_of(const ir::Graph& g, const ir::Node& n, float x) {
-  std::vector<double> operands = {double{x}};
-  for (size_t i = 1; i < n.inputs.size() || (n.is(Op::Clip) && i < 3); ++i) {
-    const bool given = i < n.inputs.size() && n.inputs[i].valid();
-    operands.push_back(given ? g.constant(n.inputs[i])->as_double(0) : i == 1 ? -INFINITY : INFINITY);
-  }
-  return static_cast<float>(ops::op_def(n).scalar->eval(operands.data(), *n.op, n.attrs));
-}
-
-}  // namespace
-
 // The 256 results are worked out here: exact whatever the functions are.
-std::optional<Status> lower_codes(Lowering& l) {
-  if (!maps_codes(l)) return std::nullopt;
+Status lower_codes(Lowering& l) {
   const ir::Graph& g = l.graph();
   const std::vector<ir::NodeId>& nodes = l.layer().nodes;
   View from = l.read(g.node(nodes[0]).inputs[0]), to = l.last_result();
-  const int low = from.type == isa::DataType::I8 ? -128 : 0, to_low = to.type == isa::DataType::I8 ? -128 : 0;
+  const ops::IntRange codes = ops::range_of(element_type(from.type)),
+                      results = ops::range_of(element_type(to.type));
   std::string table(isa::kByteTableBytes, '\0');
-  for (int code = low; code < low + 256; ++code) {
+  for (int64_t code = codes.low; code <= codes.high; ++code) {
     float v = static_cast<float>(code - from.quantization.zero) * from.quantization.scale;
     for (size_t i = 0; i + 1 < nodes.size(); ++i) v = function_of(g, g.node(nodes[i]), v);
-    const float steps = std::nearbyint(v / to.quantization.scale) + static_cast<float>(to.quantization.zero);
-    const float most = static_cast<float>(to_low + 255);
-    const float result =
-        steps > static_cast<float>(to_low) ? std::min(steps, most) : static_cast<float>(to_low);
+    const int64_t result = ops::quantized(v, to.quantization.scale, to.quantization.zero, results);
     // The code is stored as a number of the result's type first.
-    table[static_cast<uint8_t>(code - low + to_low)] = static_cast<char>(static_cast<int>(result));
+    table[static_cast<uint8_t>(code - codes.low + results.low)] = static_cast<char>(result);
   }
   EpilogueSpec look_up{isa::Activation::Bytes, 0, 0, l.append_weights(table)};
-  from.quantization = {static_cast<int16_t>(low), 1.0f};
-  to.quantization = {static_cast<int16_t>(to_low), 1.0f};
+  from.quantization = {static_cast<int16_t>(codes.low), 1.0f};
+  to.quantization = {static_cast<int16_t>(results.low), 1.0f};
   PeBuilder b(l, to.dims, nodes.back());
   PeOperand t = b.temp();
   b.apply(isa::EwOp::Copy, t, b.view(from), {}, 0, 0, look_up);

@@ -72,36 +72,19 @@ Status lower_window(Lowering& l, const ir::Node& node, const ops::PoolParams& p,
   WindowOp op;
   op.kind = WindowOp::Kind::Pool;
   op.owner = l.owner(node.id);
-  bool plane = p.input.size() == 2;
-  size_t w = p.input.size() - 1;
-  op.in_w = p.input[w];
-  op.out_w = p.output[w];
-  op.stride_w = p.strides[w];
-  op.dilation_w = p.dilations[w];
-  WindowPhase ph;
-  ph.x0 = -p.pads_begin[w];
-  ph.kernel_w = p.kernel[w];
-  if (plane) {
-    op.in_h = p.input[0];
-    op.out_h = p.output[0];
-    op.stride_h = p.strides[0];
-    op.dilation_h = p.dilations[0];
-    ph.y0 = -p.pads_begin[0];
-    ph.kernel_h = p.kernel[0];
-  }
-  op.phases = {ph};
+  set_window(op, p);
   op.groups = p.channels;
   op.pool = p.is_max              ? isa::PoolOp::Max
             : p.count_include_pad ? isa::PoolOp::AverageFixed
                                   : isa::PoolOp::AverageValid;
-  op.pool_alpha = 1.0f / static_cast<float>(ph.kernel_h * ph.kernel_w);
-  auto image = [&](const View& v) { return image_of(v, {0}, plane ? 2 : -1, plane ? 3 : 2); };
+  const WindowPhase& phase = op.phases[0];
+  op.pool_alpha = 1.0f / static_cast<float>(phase.kernel_h * phase.kernel_w);
   const View x = l.read(node.inputs[0]);
-  op.x = image(isa::is_integer(x.type) ? l.with_inner(x, 1, node.id)
-                                       : left_operand(l, x, 1, 1, product_terms({}, {}), 0, node.id));
+  op.x = image_of(isa::is_integer(x.type) ? l.with_inner(x, 1, node.id)
+                                          : left_operand(l, x, 1, 1, product_terms({}, {}), 0, node.id));
   View out = writable(l, f.value, 1);
   out.quantization = l.last_result().quantization;
-  op.out = image(out);
+  op.out = image_of(out);
   op.epilogue = f.activation;
   l.add(std::move(op));
   if (!p.is_max && p.count_include_pad) MRVLC_TRY(correct_counts(l, node, p, out));

@@ -110,7 +110,7 @@ Status lower_softmax(Lowering& l) {
     b.apply(EwOp::Copy, scale, sum, {}, 0, 0, table_of(l, [](double v) { return std::log(v); }));
     PeOperand y = b.temp();
     b.apply(EwOp::Sub, y, centred, scale);
-    MRVLC_TRY(b.finish(y, l.last_result()));
+    MRVLC_TRY(b.finish(y, l.result(node.outputs[0])));
   } else {
     b.apply(EwOp::Sub, e, x, max, 0, 0, exp);
     b.reduce(ReduceOp::Sum, sum, e);
@@ -118,9 +118,9 @@ Status lower_softmax(Lowering& l) {
     b.apply(EwOp::Reciprocal, inverse, sum);
     PeOperand y = b.temp();
     b.apply(EwOp::Mul, y, e, inverse);
-    MRVLC_TRY(b.finish(y, l.last_result()));
+    MRVLC_TRY(b.finish(y, l.result(node.outputs[0])));
   }
-  return {};
+  return finish_layer(l, node.outputs[0]);
 }
 
 namespace {

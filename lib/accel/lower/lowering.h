@@ -193,8 +193,10 @@ ElementType element_type(isa::DataType type);
 Status lower_conv(Lowering& lowering);
 Status lower_integer_conv(Lowering& lowering);
 Status lower_dequantize(Lowering& lowering);
-// An element-wise layer that makes integers of integers by a table; nullopt: it is no such layer.
-std::optional<Status> lower_codes(Lowering& lowering);
+// Functions of one operand that is stored as integers of 8 bits, the last a QuantizeLinear: one table of 256
+// bytes.
+bool maps_codes(Lowering& lowering);
+Status lower_codes(Lowering& lowering);
 // Scale and zero point of a QuantizeLinear or DequantizeLinear of one scale.
 isa::Quantization quantization_of(const ir::Graph& graph, const ir::Node& node);
 Status lower_matmul(Lowering& lowering);

@@ -34,7 +34,7 @@ std::vector<backend::StoredValue> stored_values(const ir::Graph& graph, const pa
   };
   for (ir::ValueId v : region.inputs) add(v);
   for (const partition::Layer& layer : region.layers) {
-    if (multiplies(layer.kind) && layer.kind != LayerKind::QlinearConv) {
+    if (multiplies(layer.kind) && !multiplies_integers(layer.kind)) {
       const size_t taken = nodes_of_product(graph, layer);
       if (taken < layer.nodes.size()) add(graph.node(layer.nodes[taken - 1]).outputs[0]);
     }

@@ -4,7 +4,7 @@
 
 #include "common/dynamic_util.h"
 #include "common/lanes.h"
-#include "quantization/quantized.h"
+#include "mrvlc/ops/quantized.h"
 
 namespace mrvlc::ops {
 namespace {

@@ -107,29 +107,27 @@ std::string sum_step(EmitContext& context, const IntegerProduct& product, const 
 
 // -- the operators
 
-constexpr IntegerProduct kPlain{{0, 2}, {1, 3}};
-
 Result<std::vector<TensorType>> infer_conv_integer(const InferContext& context) {
-  MRVLC_ASSIGN(ConvParams p, integer_conv_params(context, kPlain));
+  MRVLC_ASSIGN(ConvParams p, integer_conv_params(context, kConvInteger));
   Shape shape{p.batch, p.out_channels};
   shape.insert(shape.end(), p.output.begin(), p.output.end());
   return one_type(E::I32, std::move(shape));
 }
 
 Result<std::vector<TensorType>> infer_matmul_integer(const InferContext& context) {
-  MRVLC_ASSIGN(MatMulShape s, integer_matmul_shape(context, kPlain));
+  MRVLC_ASSIGN(MatMulShape s, integer_matmul_shape(context, kConvInteger));
   return one_type(E::I32, s.result);
 }
 
 Status eval_conv_integer(const EvalContext& context) {
-  MRVLC_ASSIGN(ConvParams p, integer_conv_params(context.infer_view(), kPlain));
-  context.out() = eval_integer_conv(context, p, kPlain);
+  MRVLC_ASSIGN(ConvParams p, integer_conv_params(context.infer_view(), kConvInteger));
+  context.out() = eval_integer_conv(context, p, kConvInteger);
   return {};
 }
 
 Status eval_matmul_integer(const EvalContext& context) {
-  MRVLC_ASSIGN(MatMulShape s, integer_matmul_shape(context.infer_view(), kPlain));
-  context.out() = eval_integer_matmul(context, s, kPlain);
+  MRVLC_ASSIGN(MatMulShape s, integer_matmul_shape(context.infer_view(), kConvInteger));
+  context.out() = eval_integer_matmul(context, s, kConvInteger);
   return {};
 }
 
@@ -140,17 +138,17 @@ StoreSum store_plain(EmitContext& context) {
 }
 
 Status emit_conv_integer(EmitContext& context) {
-  MRVLC_ASSIGN(ConvParams p, integer_conv_params(emit_view(context), kPlain));
-  emit_integer_conv(context, p, kPlain, store_plain(context));
+  MRVLC_ASSIGN(ConvParams p, integer_conv_params(emit_view(context), kConvInteger));
+  emit_integer_conv(context, p, kConvInteger, store_plain(context));
   return {};
 }
 
 Status emit_dynamic_conv_integer(EmitContext& context) {
-  return emit_dynamic_integer_conv(context, kPlain, [&] { return store_plain(context); });
+  return emit_dynamic_integer_conv(context, kConvInteger, [&] { return store_plain(context); });
 }
 
 Status emit_matmul_integer(EmitContext& context) {
-  return emit_integer_matmul(context, MatMulText(context), kPlain, store_plain(context));
+  return emit_integer_matmul(context, MatMulText(context), kConvInteger, store_plain(context));
 }
 
 OpDef integer_product(std::string_view name) {
@@ -164,10 +162,6 @@ OpDef integer_product(std::string_view name) {
 }
 
 }  // namespace
-
-Result<ConvParams> conv_integer_params(const InferContext& context) {
-  return integer_conv_params(context, kPlain);
-}
 
 InferContext IntegerProduct::operands(InferContext context) const {
   context.types = {context.types[a.data], context.types[b.data]};

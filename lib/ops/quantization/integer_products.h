@@ -31,6 +31,8 @@ struct IntegerProduct {
   // The operands alone, as the shape rules of the plain operator want them.
   InferContext operands(InferContext context) const;
 };
+inline constexpr IntegerProduct kConvInteger{{0, 2}, {1, 3}};  // MatMulInteger's, too
+
 // MRV0205 unless input i, if given, has one element or `count` of them as a vector.
 Status check_one_or_each(const InferContext& context, size_t i, size_t of, int64_t count);
 Result<ConvParams> integer_conv_params(const InferContext& context, const IntegerProduct& product);

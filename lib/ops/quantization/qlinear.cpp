@@ -6,8 +6,8 @@
 #include "common/dynamic_util.h"
 #include "common/emit_util.h"
 #include "macs.h"
+#include "mrvlc/ops/quantized.h"
 #include "mrvlc/support/diag/ops.h"
-#include "quantization/quantized.h"
 #include "window/conv_dynamic.h"
 #include "window/window_attrs.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 using namespace spec;
 
-enum Input : size_t { kA, kScaleA, kZeroA, kB, kScaleB, kZeroB, kScaleY, kZeroY, kBias };
+using enum QlinearInput::Position;
 constexpr IntegerProduct kProduct{{kA, kZeroA}, {kB, kZeroB}};
 constexpr TypeSet kByteCodes{kBytes.bits | kFloatCodes.bits};
 constexpr IntegerProduct kMatrices{{kA, kZeroA}, {kB, kZeroB}, kByteCodes};
@@ -179,8 +179,12 @@ OpDef qlinear(std::string_view name, int max_inputs) {
 
 }  // namespace
 
-Result<ConvParams> qlinear_conv_params(const InferContext& context) {
-  return conv_of(context);
+Result<IntegerConvParams> integer_conv_params(const ir::Graph& graph, const ir::Node& node) {
+  const InferContext context = infer_context(graph, node);
+  const bool plain = node.is(Op::ConvInteger);
+  const IntegerProduct& product = plain ? kConvInteger : kProduct;
+  MRVLC_ASSIGN(ConvParams p, plain ? integer_conv_params(context, product) : conv_of(context));
+  return IntegerConvParams{std::move(p), product.a.data, product.a.zero, product.b.data, product.b.zero};
 }
 
 const OpDef& def_QLinearConv() {

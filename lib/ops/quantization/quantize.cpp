@@ -8,8 +8,8 @@
 #include "common/convert.h"
 #include "common/dynamic_util.h"
 #include "common/lanes.h"
+#include "mrvlc/ops/quantized.h"
 #include "mrvlc/support/diag/ops.h"
-#include "quantization/quantized.h"
 
 namespace mrvlc::ops {
 namespace {

@@ -20,6 +20,7 @@ import arithmetic
 from arithmetic import BOUNDS, F, Value, stored
 
 MRVLC, WORK = (pathlib.Path(a).absolute() for a in sys.argv[1:3])
+SINGLE_RULES = pathlib.Path(__file__).absolute().parent / "single.rules"
 TYPES = {"int8": TensorProto.INT8, "uint8": TensorProto.UINT8}
 
 
@@ -27,6 +28,7 @@ class Network:
     def __init__(self, seed):
         self.rng = np.random.default_rng(seed)
         self.nodes, self.constants, self.values = [], [], {}
+        self.movable = []  # nodes whose results are the same wherever they run: convolutions of floats are summed in fp32
         shape = [1, *(int(v) for v in self.rng.integers([1, 3, 3], [20, 13, 13]))]
         kind, zero, scale = self.draw_type()
         low, high = BOUNDS[kind]
@@ -209,7 +211,10 @@ class Network:
         self.conv()
         for _ in range(int(self.rng.integers(1, 7))):
             step = self.rng.choice(["conv", "conv", "arithmetic", "arithmetic", "with_constant", "functions", "concatenation", "pool", "move"])
+            begin = len(self.nodes)
             getattr(self, str(step))()
+            if step != "conv":
+                self.movable += [n.name for n in self.nodes[begin:]]
         self.conv()
         if self.rng.random() < 0.5:
             self.matrix()
@@ -248,6 +253,17 @@ def wrong_values(network, folder, out):
     return None
 
 
+def placements(network):
+    """Options that move borders: exactness must not depend on who computes the neighbours."""
+    rng, names = network.rng, [n.name for n in network.nodes]
+    draw = lambda of: [str(n) for n in rng.choice(of, min(len(of), int(rng.integers(1, 4))), replace=False)]
+    options = {"rules": ["--no-default-rules", "--rules", SINGLE_RULES]}
+    options["border"] = [o for n in draw(names) for o in (str(rng.choice(["--border", "--border-after"])), n)]
+    if network.movable:
+        options["cpu"] = [o for n in draw(network.movable) for o in ("--cpu", n)]
+    return options
+
+
 def problem(seed):
     """A sentence, or None, and the share of products on the accelerator."""
     network = Network(seed).build()
@@ -261,6 +277,16 @@ def problem(seed):
     wrong = wrong_values(network, folder, out)
     if wrong:
         return f"seed {seed}: {wrong}", share
+    for label, options in placements(network).items():
+        try:
+            mrvlc("compile", folder / "m.onnx", "-o", folder / label, "--target", "cn10ka", "-q", *options)
+        except RuntimeError as e:
+            if label == "border" and "MRV0412" in str(e):  # one that no region can have is refused, with the reason
+                continue
+            raise
+        wrong = wrong_values(network, folder, folder / label)
+        if wrong:
+            return f"seed {seed}, {' '.join(map(str, options))}: {wrong}", share
     shutil.rmtree(folder)
     return None, share
 
