@@ -39,7 +39,7 @@ release() {
 while [ $# -gt 0 ]; do
   case $1 in
     -h | --help) usage 0 ;;
-    -v | --verbose) options+=("$1"); shift ;;
+    -v | --verbose | --exported) options+=("$1"); shift ;;
     --*=*) options+=("$1"); shift ;;
     -*) options+=("$1" "${2?}"); shift 2 ;;
     *.tar.gz)

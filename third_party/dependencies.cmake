@@ -6,6 +6,7 @@ find_package(CLI11 REQUIRED)
 find_package(spdlog 1.10 REQUIRED)
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 find_package(Protobuf 3.21 REQUIRED)
+find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 find_library(RE2_LIBRARY re2 REQUIRED)
 find_path(RE2_INCLUDE_DIR re2/re2.h REQUIRED)
 # Only the schema of libonnx is used: we compile onnx.proto ourselves and link nothing of the library.

@@ -70,6 +70,7 @@ int parse_and_run(int argc, char** argv) {
   app.add_option("--engine", args.engine)
       ->check(CLI::IsMember({"interp", "c", "both"}))
       ->capture_default_str();
+  app.add_flag("--exported", o.exported, "the interpreter runs each model as mrvlc writes it");
   app.add_option("-j,--jobs", o.jobs, "processes")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_option("--timeout", o.seconds, "seconds after which a case hangs")->capture_default_str();
   app.add_option("--keep", o.keep, "leave the generated C in this folder");

@@ -24,6 +24,7 @@ void add_compile(CLI::App& app, Context& context);
 void add_run(CLI::App& app, Context& context);
 void add_verify(CLI::App& app, Context& context);
 void add_calibrate(CLI::App& app, Context& context);
+void add_quantize(CLI::App& app, Context& context);
 void add_profile(CLI::App& app, Context& context);
 void add_queries(CLI::App& app, Context& context);  // explain, map, disasm, inspect, ops
 void add_diff(CLI::App& app, Context& context);

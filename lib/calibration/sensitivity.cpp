@@ -2,17 +2,15 @@
 #include "mrvlc/calibration/sensitivity.h"
 
 #include <algorithm>
-#include <atomic>
 #include <charconv>
 #include <cmath>
-#include <future>
 #include <map>
 #include <set>
-#include <thread>
 
 #include "mrvlc/calibration/error.h"
 #include "mrvlc/interp/visit.h"
 #include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/parallel.h"
 #include "mrvlc/support/saturating.h"
 #include "mrvlc/tensor/float16.h"
 
@@ -23,7 +21,11 @@ bool can_be_rounded(const Tensor& tensor) {
   return tensor.type().wrapper == Wrapper::None && tensor.elem() == ElementType::F32;
 }
 
-Tensor rounded(Tensor tensor) {
+Tensor rounded(const Rounding& by, ir::ValueId id, Tensor tensor) {
+  if (by.round) {
+    by.round(id, tensor);
+    return tensor;
+  }
   for (float& v : tensor.mutable_data<float>()) v = half_to_float(float_to_half(v));
   return tensor;
 }
@@ -51,11 +53,11 @@ class Sample {
     const std::set<ir::ValueId> values(rounding.values.begin(), rounding.values.end());
     const std::set<ir::NodeId> constants(rounding.constants_of.begin(), rounding.constants_of.end());
     for (ir::ValueId id : graph_.inputs())
-      if (values.contains(id)) take(id, values_[id.index()], true, changed);
+      if (values.contains(id)) take(id, values_[id.index()], &rounding, changed);
     for (ir::NodeId id : nodes_reached(graph_, rounding)) {
       const bool own = std::ranges::any_of(graph_.node(id).outputs,
                                            [&](ir::ValueId v) { return v.valid() && values.contains(v); });
-      MRVLC_TRY(evaluate(id, constants.contains(id), own ? &values : nullptr, changed));
+      MRVLC_TRY(evaluate(id, rounding, constants.contains(id), own ? &values : nullptr, changed));
     }
     double error = 0;
     for (ir::ValueId id : compared_)
@@ -67,14 +69,15 @@ class Sample {
  private:
   using Changed = std::map<ir::ValueId, Tensor>;
 
-  void take(ir::ValueId id, Tensor now, bool round, Changed& changed) const {
-    if (round && can_be_rounded(now)) now = rounded(std::move(now));
+  // `by`: rounded so, null: not at all.
+  void take(ir::ValueId id, Tensor now, const Rounding* by, Changed& changed) const {
+    if (by != nullptr && can_be_rounded(now)) now = rounded(*by, id, std::move(now));
     if (now.type().wrapper != Wrapper::None || !(now == values_[id.index()]))
       changed.insert_or_assign(id, std::move(now));
   }
 
   // `round`: values that are rounded, null where none of the node's is.
-  Status evaluate(ir::NodeId id, bool round_constants, const std::set<ir::ValueId>* round,
+  Status evaluate(ir::NodeId id, const Rounding& by, bool round_constants, const std::set<ir::ValueId>* round,
                   Changed& changed) const {
     const ir::Node& node = graph_.node(id);
     std::vector<Tensor> held(node.inputs.size());
@@ -88,7 +91,7 @@ class Sample {
         inputs.push_back(nullptr);
       } else if (constant != nullptr) {
         const bool rounds = round_constants && can_be_rounded(*constant);
-        if (rounds) held[i] = rounded(*constant);
+        if (rounds) held[i] = rounded(by, v, *constant);
         differs = differs || rounds;
         inputs.push_back(rounds ? &held[i] : constant);
       } else {
@@ -98,14 +101,16 @@ class Sample {
     }
     if (!differs) {  // what it makes is known
       for (ir::ValueId v : node.outputs)
-        if (round != nullptr && v.valid() && round->contains(v)) take(v, values_[v.index()], true, changed);
+        if (round != nullptr && v.valid() && round->contains(v)) take(v, values_[v.index()], &by, changed);
       return {};
     }
     auto results = interp::evaluate(graph_, node, inputs);
     if (!results.ok()) return at_node(std::move(results).error(), node.name, node.op->name);
     for (size_t i = 0; i < node.outputs.size() && i < results->size(); ++i) {
       const ir::ValueId v = node.outputs[i];
-      if (v.valid()) take(v, std::move((*results)[i]), round != nullptr && round->contains(v), changed);
+      if (!v.valid()) continue;
+      const bool rounds = round != nullptr && round->contains(v);
+      take(v, std::move((*results)[i]), rounds ? &by : nullptr, changed);
     }
     return {};
   }
@@ -114,22 +119,6 @@ class Sample {
   const std::vector<ir::ValueId>& compared_;
   std::vector<Tensor> values_;
 };
-
-// f(i) for i below n, on several threads; the first error by i.
-Status for_each_index(size_t n, unsigned jobs, const std::function<Status(size_t)>& f) {
-  std::vector<Status> done(n);
-  std::atomic<size_t> next = 0;
-  const auto work = [&] {
-    for (size_t i = next++; i < n; i = next++) done[i] = f(i);
-  };
-  if (jobs == 0) jobs = std::max(1u, std::thread::hardware_concurrency());
-  std::vector<std::future<void>> others;
-  for (unsigned j = 1; j < jobs && j < n; ++j) others.push_back(std::async(std::launch::async, work));
-  work();
-  for (auto& other : others) other.get();
-  for (Status& s : done) MRVLC_TRY(std::move(s));
-  return {};
-}
 
 }  // namespace
 

@@ -34,12 +34,6 @@ bool contradicts(const onnx::DeclaredValue& declared, const Shape& actual) {
   return false;
 }
 
-const Diag& first_error(const Diagnostics& diagnostics) {
-  const auto& list = diagnostics.list();
-  return *std::find_if(list.begin(), list.end(),
-                       [](const Diag& d) { return d.severity() == Severity::Error; });
-}
-
 // What is wrong when the data are not what the model declares.
 std::string contradiction(const std::vector<driver::DataSet>& sets,
                           const std::vector<onnx::DeclaredValue>& declared) {
@@ -98,6 +92,12 @@ std::string known_mistake(const fs::path& folder) {
 
 }  // namespace
 
+const Diag& import_error(const Diagnostics& diagnostics) {
+  const auto& list = diagnostics.list();
+  return *std::find_if(list.begin(), list.end(),
+                       [](const Diag& d) { return d.severity() == Severity::Error; });
+}
+
 Case load_case(const fs::path& folder) {
   Case c;
   c.folder = folder;
@@ -124,11 +124,10 @@ Case load_case(const fs::path& folder) {
     c.refusal = {Verdict::Unfit, {}, printable(wrong)};
     return c;
   }
-  onnx::ImportOptions options;
-  driver::take_shapes(*inputs, c.sets, options);
+  driver::take_shapes(*inputs, c.sets, c.import);
   Diagnostics diagnostics;
-  c.model = onnx::import_file(folder / "model.onnx", options, diagnostics);
-  if (!c.model) c.refusal = failure(first_error(diagnostics));
+  c.model = onnx::import_file(folder / "model.onnx", c.import, diagnostics);
+  if (!c.model) c.refusal = failure(import_error(diagnostics));
   return c;
 }
 

@@ -16,6 +16,7 @@ std::vector<CaseFolder> cases_in(const std::filesystem::path& root);
 
 struct Case {
   std::filesystem::path folder;
+  onnx::ImportOptions import;
   std::optional<onnx::Model> model;
   Outcome refusal;  // when there is no model
   std::vector<std::filesystem::path> data_sets;
@@ -26,6 +27,8 @@ struct Case {
 Case load_case(const std::filesystem::path& folder);
 
 Outcome failure(const Diag& diag);
+// There is one.
+const Diag& import_error(const Diagnostics& diagnostics);
 
 Result<std::vector<Tensor>> read_inputs(const Case& c, size_t set);
 // The case's outcome as far as this data set goes.

@@ -6,6 +6,7 @@
 
 #include "isolate.h"
 #include "mrvlc/interp/interp.h"
+#include "mrvlc/onnx/exporter.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/temporary_dir.h"
 #include "stub.h"
@@ -23,9 +24,24 @@ struct Item {
   CaseResult* result = nullptr;
 };
 
-Outcome interpret(const CaseFolder& folder, const Difference& judge) {
+// The model as a file that we wrote says it.
+Status write_and_read(onnx::Model& model, const onnx::ImportOptions& import) {
+  MRVLC_ASSIGN(const std::string bytes, onnx::to_onnx(model.graph, ""));
+  Diagnostics diagnostics;
+  auto again = onnx::import_bytes(bytes, {}, import, diagnostics);
+  if (!again) return import_error(diagnostics);
+  model = *std::move(again);
+  return {};
+}
+
+Outcome interpret(const CaseFolder& folder, const Options& options) {
+  const Difference& judge = options.difference;
   Case c = load_case(folder.folder);
   if (!c.model) return c.refusal;
+  if (options.exported) {
+    const Status status = write_and_read(*c.model, c.import);
+    if (!status.ok()) return {Verdict::Wrong, {}, "written by to_onnx: " + status.error().message};
+  }
   Outcome outcome;
   for (size_t set = 0; set < c.sets.size(); ++set) {
     auto inputs = read_inputs(c, set);
@@ -75,8 +91,7 @@ class Batch {
   Outcomes interpreted() {
     Outcomes out(items_.size());
     isolate(
-        items_.size(), options_.seconds,
-        [&](size_t i) { return interpret(items_[i].folder, options_.difference); },
+        items_.size(), options_.seconds, [&](size_t i) { return interpret(items_[i].folder, options_); },
         [&](size_t i, Outcome outcome) { out[i] = std::move(outcome); });
     return out;
   }

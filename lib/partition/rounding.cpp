@@ -104,21 +104,43 @@ class ExactChains {
   const ir::Graph& g_;
 };
 
+bool in_region(const Placement& p, ir::NodeId n, const Region& region) {
+  const NodeDecision& d = p.decisions[n.index()];
+  return d.accelerator && d.region == region.id;
+}
+
 // A layer that takes one of the chain's nodes reads its integers themselves: they are converted in its
 // region.
 bool reads_integers(const Placement& p, const ExactChain& chain, const Region& region) {
-  return std::ranges::all_of(chain.integers, [&](ir::NodeId n) {
-    const NodeDecision& d = p.decisions[n.index()];
-    return d.accelerator && d.region == region.id;
-  });
+  return std::ranges::all_of(chain.integers, [&](ir::NodeId n) { return in_region(p, n, region); });
+}
+
+// Integers become numbers here, and what is made of them elsewhere, where they arrive as fp16, is rounded.
+bool leaves_as_numbers(const Placement& p, ir::NodeId n, const Region& region) {
+  const ir::Node& node = p.graph.node(n);
+  return node.is(Op::DequantizeLinear) &&
+         std::ranges::any_of(p.graph.value(node.outputs[0]).users, [&](ir::NodeId user) {
+           return !p.constraints[user.index()].rounded_by.empty() && !in_region(p, user, region);
+         });
 }
 
 bool is_rounded(const Placement& p, const Layer& layer, const Region& region) {
   return std::ranges::any_of(layer.nodes, [&](ir::NodeId n) {
+    const NodeConstraints& c = p.constraints[n.index()];
+    if (!c.accel_pattern.empty()) return false;
     const ExactChain* chain = exact_chain(p, n);
-    return chain != nullptr && p.constraints[n.index()].accel_pattern.empty() &&
-           !reads_integers(p, *chain, region);
+    if (chain != nullptr) return !reads_integers(p, *chain, region);
+    return leaves_as_numbers(p, n, region);
   });
+}
+
+// What says by which node it is rounded: the node itself, or for integers that leave as numbers their reader.
+const NodeConstraints& rounding_of(const Placement& p, ir::NodeId n) {
+  const NodeConstraints& own = p.constraints[n.index()];
+  if (!own.rounded_by.empty()) return own;
+  for (ir::NodeId user : p.graph.value(p.graph.node(n).outputs[0]).users)
+    if (!p.constraints[user.index()].rounded_by.empty()) return p.constraints[user.index()];
+  return own;
 }
 
 void give_back(Placement& p, const Layer& layer) {
@@ -128,7 +150,7 @@ void give_back(Placement& p, const Layer& layer) {
     NodeDecision& d = p.decision(n);
     d.rule.clear();
     d.why = Why::Rounded;
-    d.reason = rounded_reason(p.constraints[n.index()]);
+    d.reason = rounded_reason(rounding_of(p, n));
   }
 }
 

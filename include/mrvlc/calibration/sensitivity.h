@@ -1,4 +1,4 @@
-// How far outputs move when one thing is rounded to fp16 and all else is float32.
+// How far outputs move when one thing is rounded, to fp16 or otherwise, and all else is float32.
 #pragma once
 #include <functional>
 #include <span>
@@ -10,8 +10,9 @@ namespace mrvlc::calibration {
 
 // What is rounded together.
 struct Rounding {
-  std::vector<ir::ValueId> values;       // float32 inputs and results of the graph
-  std::vector<ir::NodeId> constants_of;  // float32 constants, as these nodes read them
+  std::vector<ir::ValueId> values;                            // float32 inputs and results of the graph
+  std::vector<ir::NodeId> constants_of;                       // float32 constants, as these nodes read them
+  std::function<void(ir::ValueId, Tensor&)> round = nullptr;  // how; null: to fp16
 };
 
 // The nodes whose results may change, in order.

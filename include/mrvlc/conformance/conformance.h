@@ -66,6 +66,7 @@ struct Options {
   // Of generated C: what the rules give to the accelerator runs in the simulator, through the device
   // interface. Models of which nothing does are not run. "host": no accelerator.
   std::string target = "host";
+  bool exported = false;  // the interpreter runs models that were written by onnx::to_onnx and read again
   Difference difference;  // instead of the tolerances of docs/conformance.md
 };
 

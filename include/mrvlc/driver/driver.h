@@ -8,6 +8,7 @@
 #include "mrvlc/driver/layers.h"
 #include "mrvlc/driver/options.h"
 #include "mrvlc/ir/graph.h"
+#include "mrvlc/quantize/quantize.h"
 #include "mrvlc/support/diag.h"
 #include "mrvlc/support/result.h"
 
@@ -72,6 +73,17 @@ struct CalibrateOptions {
 // Runs the reference interpreter on every sample of the data and writes what values of the model were
 // (docs/calibration.md). False: `diagnostics` say why and nothing was written.
 bool calibrate(const CalibrateOptions& options, Diagnostics& diagnostics);
+
+struct QuantizeOptions {
+  CompileOptions compile;  // of it what concerns the import
+  std::filesystem::path data, out;
+  std::filesystem::path report;         // JSON; empty: none
+  std::vector<std::string> keep_float;  // names of nodes (* and ? allowed) or types of operators
+  quantize::Options options;
+};
+// Writes the model in integers, in ONNX's QDQ form (docs/quantization.md); returns a summary. nullopt:
+// `diagnostics` say why and nothing was written.
+std::optional<std::string> quantize(const QuantizeOptions& options, Diagnostics& diagnostics);
 
 // What more accuracy costs, as a table: cycles against error (docs/accuracy.md).
 Result<std::string> frontier(const CompileOptions& options);

@@ -34,4 +34,20 @@ TEST_CASE("ONNX's conformance cases", "[conformance]") {
   }
 }
 
+TEST_CASE("ONNX's conformance cases as we write them", "[conformance]") {
+  Options options;
+  options.roots = {{"ONNX 1.12", "/usr/share/libonnx-testdata/data"}};
+  if (!std::filesystem::exists(options.roots[0].folder)) return;
+  options.jobs = std::max(1u, std::thread::hardware_concurrency());
+  options.run = {true, false};
+  options.exported = true;
+  auto releases = run(options);
+  REQUIRE(releases.ok());
+  std::cout << text_report(*releases, false);
+  const Tally t = tally(releases->at(0), {}, Engine::Interpreter);
+  CHECK(t.of(Verdict::Wrong) == 0);
+  CHECK(t.of(Verdict::Crashed) == 0);
+  CHECK(t.of(Verdict::Passed) >= kFloor[static_cast<size_t>(Engine::Interpreter)]);
+}
+
 }  // namespace mrvlc::conformance

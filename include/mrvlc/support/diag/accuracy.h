@@ -16,6 +16,10 @@ MRVLC_DIAG(0908, Warning, Gate, "layer {} ({}) loses accuracy: fp16 {}, from ope
 MRVLC_DIAG(0909, Error, Gate, "--accuracy {:g}: {}")
 MRVLC_DIAG(0910, Error, Gate, "there is nothing to choose from: the model cannot be compiled for an accelerator, or its probe is not made")
 MRVLC_DIAG(0911, Note, Gate, "'{}' reaches {:.6g}, beyond the range of fp16 (65504): it is kept as {} (docs/rules.md; --precision NAME=fp16 leaves it)")
+MRVLC_DIAG(0912, Error, Rejected, "there is nothing to make integers of: no convolution, Gemm or MatMul of float32 with constant weights that is not kept in floats")
+MRVLC_DIAG(0913, Error, Gate, "--accuracy {:g} cannot be met: with one layer in integers the error of the outputs is more; with all of them it is {:.3g}")
+MRVLC_DIAG(0914, Error, Rejected, "the model is one of integers already: '{}' ({})")
+MRVLC_DIAG(0915, Warning, Rejected, "--float: nothing is called '{}'")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode

@@ -45,6 +45,8 @@ MRVLC_DIAG(0143, Error, Rejected, "output '{}': {}")
 MRVLC_DIAG(0144, Warning, Rejected, "'{}': its size is known at run time only and nothing bounds it; up to {} elements are provided for; give a bound, e.g. --bound {}=64x4")
 MRVLC_DIAG(0145, Note, Rejected, "input '{}': the shape {} is taken from the data")
 MRVLC_DIAG(0146, Warning, Rejected, "{} cannot run with these shapes (node '{}': {}); should it be taken at run time, that is an error")
+MRVLC_DIAG(0147, Error, Limit, "the model to write takes {} bytes; a file of ONNX holds less than 2 GiB")
+MRVLC_DIAG(0148, Error, Rejected, "the operator cannot be written in today's ONNX: {}")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode

@@ -1,0 +1,99 @@
+// `mrvlc quantize` on the command line.
+#include <fmt/format.h>
+
+#include "commands.h"
+#include "compile_options.h"
+
+namespace mrvlc::app {
+namespace {
+
+struct Words {
+  std::string activations = "int8", weights = "int8", ranges = "best", rounding = "learned";
+  bool no_equalise = false, no_bias_correction = false;
+};
+
+ElementType type_of(const std::string& word) {
+  if (word == "uint8") return ElementType::U8;
+  if (word == "int16") return ElementType::I16;
+  return word == "int4" ? ElementType::I4 : ElementType::I8;
+}
+
+quantize::RangeMethod method_of(const std::string& word) {
+  using quantize::RangeMethod;
+  for (RangeMethod m : {RangeMethod::MinMax, RangeMethod::Percentile, RangeMethod::Mse, RangeMethod::Entropy})
+    if (quantize::name(m) == word) return m;
+  return RangeMethod::Best;
+}
+
+void add_methods(CLI::App& cmd, Words& w, driver::QuantizeOptions& o) {
+  const auto one_of = [&](const std::string& option, std::string& word, const std::string& help,
+                          const std::vector<std::string>& words) {
+    cmd.add_option(option, word, help)->type_name("WHAT")->check(CLI::IsMember(words));
+  };
+  one_of("--activations", w.activations, "integers between layers: int8, uint8 or int16 (int8)",
+         {"int8", "uint8", "int16"});
+  one_of("--weights", w.weights, "integers of weights: int8 or int4 (int8)", {"int8", "int4"});
+  one_of("--ranges", w.ranges, "range of a tensor: minmax, percentile, mse, entropy, or best of them (best)",
+         {"best", "minmax", "percentile", "mse", "entropy"});
+  one_of("--rounding", w.rounding, "of weights: learned from the data, or nearest (learned)",
+         {"learned", "nearest"});
+  cmd.add_flag("--no-equalise", w.no_equalise, "do not scale channels between layers");
+  cmd.add_flag("--no-bias-correction", w.no_bias_correction, "leave what rounding moves means by");
+  cmd.add_option("--float", o.keep_float, "nodes that stay in floats: names (* and ? allowed), operators' types (repeatable)")
+      ->type_name("NODE")
+      ->allow_extra_args(false);
+  cmd.add_option("--accuracy", o.options.accuracy,
+                 "largest |a-b|/(1+|b|) of the outputs on the data: the most sensitive layers stay in floats "
+                 "until it is met")
+      ->type_name("E")
+      ->check(tolerance_check());
+}
+
+void read_methods(const Words& w, quantize::Options& o) {
+  o.activations = type_of(w.activations);
+  o.weights = type_of(w.weights);
+  o.ranges = method_of(w.ranges);
+  o.learn_rounding = w.rounding == "learned";
+  o.equalise = !w.no_equalise;
+  o.correct_bias = !w.no_bias_correction;
+}
+
+void show_progress(std::string_view step, size_t done, size_t of) {
+  std::fprintf(stderr, "\r%-12.*s %zu of %zu%s", static_cast<int>(step.size()), step.data(), done, of,
+               done == of ? "\n" : "   ");
+}
+
+}  // namespace
+
+void add_quantize(CLI::App& app, Context& context) {
+  auto a = std::make_shared<CompileArguments>();
+  auto o = std::make_shared<driver::QuantizeOptions>();
+  auto w = std::make_shared<Words>();
+  CLI::App* cmd =
+      app.add_subcommand("quantize", "makes a model of integers from one of floats and samples of its inputs");
+  add_model_options(*cmd, *a);
+  cmd->add_option("--data", o->data, "folder of samples: a folder each, or one .npy an input (docs/calibration.md)")
+      ->required()
+      ->type_name("DIR")
+      ->check(not_empty());
+  cmd->add_option("-o,--output", o->out, "ONNX file to write")->required()->type_name("FILE")->check(not_empty());
+  cmd->add_option("--report", o->report, "JSON file of every decision (docs/quantization.md)")
+      ->type_name("FILE")
+      ->check(not_empty());
+  add_methods(*cmd, *w, *o);
+  cmd->callback([=, &context] {
+    auto options = checked(*cmd, *a, context.messages);
+    if (!options.ok()) return context.fail("mrvlc", options.error());
+    o->compile = *options;
+    read_methods(*w, o->options);
+    o->options.jobs = o->compile.jobs;
+    if (context.shows_progress()) o->options.progress = show_progress;
+    Diagnostics diagnostics;
+    const auto summary = driver::quantize(*o, diagnostics);
+    print_diagnostics(a->model, diagnostics, context.messages);
+    context.exit_code = summary ? 0 : diagnostics.exit_code();
+    if (summary) context.finish(a->model, *summary);
+  });
+}
+
+}  // namespace mrvlc::app

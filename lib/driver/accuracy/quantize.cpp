@@ -1,0 +1,87 @@
+// `mrvlc quantize`: a model in floats and the user's data to a model in integers, in ONNX's QDQ form.
+#include "mrvlc/quantize/quantize.h"
+
+#include "accuracy/model_and_samples.h"
+#include "accuracy/quantize_report.h"
+#include "accuracy/run_cost.h"
+#include "mrvlc/driver/driver.h"
+#include "mrvlc/interp/interp.h"
+#include "mrvlc/onnx/exporter.h"
+#include "mrvlc/passes/pass.h"
+#include "mrvlc/support/diag/accuracy.h"
+#include "mrvlc/support/glob.h"
+
+namespace mrvlc::driver {
+namespace {
+
+class ModelQuantizer {
+ public:
+  ModelQuantizer(const QuantizeOptions& options, Diagnostics& diagnostics)
+      : o_(options), diagnostics_(diagnostics), patterns_used_(options.keep_float.size(), false) {}
+
+  std::optional<std::string> run() {
+    auto text = quantized();
+    if (!text.ok()) diagnostics_.add(text.error());
+    return text.ok() && !diagnostics_.has_errors() ? std::optional(*std::move(text)) : std::nullopt;
+  }
+
+ private:
+  // The summary; empty where diagnostics say why there is none.
+  Result<std::string> quantized() {
+    MRVLC_TRY(check_apart(o_.out, o_.compile.model, o_.data));
+    MRVLC_ASSIGN(auto read, read_model_and_samples(o_.compile, o_.data, diagnostics_));
+    if (!read) return std::string();
+    ir::Graph& graph = read->model.graph;
+    MRVLC_TRY(check_floats(graph));
+    MRVLC_TRY(interp::check_memory(graph));
+    MRVLC_TRY(passes::run_passes(graph, passes::host_pipeline()));
+    std::vector<std::vector<Tensor>> samples;
+    for (DataSet& set : read->sets) samples.push_back(std::move(set.inputs));
+    quantize::Options options = o_.options;
+    options.cost = [](const ir::Graph& g, const ir::Node& n) { return node_cost(g, n, true); };
+    options.keep_float = [&](const ir::Node& n) { return keeps_float(n); };
+    MRVLC_ASSIGN(const quantize::Report report, quantize::quantize(graph, samples, options));
+    warn_unused();
+    MRVLC_ASSIGN(const std::string bytes, onnx::to_onnx(graph, MRVLC_VERSION));
+    MRVLC_TRY(write_whole(o_.out, bytes));
+    if (!o_.report.empty()) MRVLC_TRY(write_whole(o_.report, quantize_json(report, read->model.sha256)));
+    return quantize_text(report);
+  }
+
+  static Status check_floats(const ir::Graph& graph) {
+    for (ir::NodeId id : graph.topological_order()) {
+      const ir::Node& n = graph.node(id);
+      if (n.is(Op::QuantizeLinear, Op::DynamicQuantizeLinear, Op::QLinearConv, Op::QLinearMatMul, Op::ConvInteger,
+               Op::MatMulInteger))
+        return make_diag<DiagCode::MRV0914>(printable(n.name), n.op->name);
+    }
+    return {};
+  }
+
+  bool keeps_float(const ir::Node& n) {
+    bool kept = false;
+    for (size_t i = 0; i < o_.keep_float.size(); ++i) {
+      if (!glob_match(o_.keep_float[i], n.name) && o_.keep_float[i] != n.op->name) continue;
+      patterns_used_[i] = true;
+      kept = true;
+    }
+    return kept;
+  }
+
+  void warn_unused() {
+    for (size_t i = 0; i < o_.keep_float.size(); ++i)
+      if (!patterns_used_[i]) diagnostics_.add(make_diag<DiagCode::MRV0915>(printable(o_.keep_float[i])));
+  }
+
+  const QuantizeOptions& o_;
+  Diagnostics& diagnostics_;
+  std::vector<bool> patterns_used_;
+};
+
+}  // namespace
+
+std::optional<std::string> quantize(const QuantizeOptions& options, Diagnostics& diagnostics) {
+  return ModelQuantizer(options, diagnostics).run();
+}
+
+}  // namespace mrvlc::driver

@@ -1,0 +1,119 @@
+#include "judge.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "mrvlc/calibration/error.h"
+#include "mrvlc/support/parallel.h"
+
+namespace mrvlc::quantize {
+namespace {
+
+bool is_compared(const Tensor& t) {
+  return t.type().wrapper == Wrapper::None && is_float(t.elem());
+}
+
+// Of a signal and what was added to it.
+struct Power {
+  double signal = 0, noise = 0;
+
+  void add(const Tensor& actual, const Tensor& expected) {
+    for (int64_t i = 0; i < expected.elements(); ++i) {
+      const double a = actual.as_double(i), b = expected.as_double(i);
+      if (!std::isfinite(b)) continue;
+      signal += b * b;
+      noise += std::isfinite(a) ? (a - b) * (a - b) : b * b + 1;
+    }
+  }
+  double decibel() const {
+    if (noise == 0) return HUGE_VAL;
+    return signal == 0 ? 0 : 10 * std::log10(signal / noise);
+  }
+};
+
+// One row of at least two elements: scores of classes.
+bool is_row(const Tensor& t) {
+  return !t.shape().empty() && t.shape().back() >= 2 && t.elements() == t.shape().back();
+}
+
+int64_t largest(const Tensor& t) {
+  const std::vector<double> x = t.to_doubles();
+  return std::ranges::max_element(x) - x.begin();
+}
+
+OutputReport judge_output(size_t k, const std::vector<std::vector<Tensor>>& actual,
+                          const std::vector<std::vector<Tensor>>& expected) {
+  OutputReport out;
+  Power power;
+  int64_t rows = 0, same = 0;
+  for (size_t s = 0; s < expected.size(); ++s) {
+    const Tensor &a = actual[s][k], &b = expected[s][k];
+    out.error = std::max(out.error, calibration::float_error(a, b));
+    power.add(a, b);
+    if (!is_row(b)) continue;
+    ++rows;
+    same += largest(a) == largest(b) ? 1 : 0;
+  }
+  out.sqnr_db = power.decibel();
+  if (rows > 0) out.same_top1 = static_cast<double>(same) / static_cast<double>(rows);
+  return out;
+}
+
+}  // namespace
+
+double relative_square(const std::vector<Tensor>& actual, const std::vector<Tensor>& expected) {
+  double sum = 0;
+  for (size_t k = 0; k < expected.size(); ++k) {
+    if (!is_compared(expected[k])) continue;
+    Power p;
+    p.add(actual[k], expected[k]);
+    constexpr double kSilence = 1e-12;
+    sum += p.noise / (p.signal + kSilence);
+  }
+  return sum;
+}
+
+Result<Judgement> judge(const ir::Graph& integers, const std::vector<Sample>& samples,
+                        const std::vector<std::vector<Tensor>>& expected, const Options& options) {
+  std::vector<std::vector<Tensor>> actual(samples.size());
+  MRVLC_TRY(for_each_index(samples.size(), options.jobs, [&](size_t i) -> Status {
+    MRVLC_ASSIGN(actual[i], interp::run(integers, samples[i]));
+    return {};
+  }));
+  Judgement out;
+  for (size_t i = 0; i < samples.size(); ++i)
+    out.mean_square += relative_square(actual[i], expected[i]) / static_cast<double>(samples.size());
+  for (size_t k = 0; k < integers.outputs().size(); ++k) {
+    if (!is_compared(expected[0][k])) continue;
+    OutputReport o = judge_output(k, actual, expected);
+    o.name = integers.value(integers.outputs()[k]).name;
+    out.error = std::max(out.error, o.error);
+    out.outputs.push_back(std::move(o));
+  }
+  return out;
+}
+
+Result<std::vector<double>> sqnr_of(const ir::Graph& integers, const ir::Graph& floats,
+                                    const std::vector<ir::ValueId>& values,
+                                    const std::vector<Sample>& samples) {
+  std::vector<Power> powers(values.size());
+  for (const Sample& sample : samples) {
+    std::map<ir::ValueId, Tensor> expected;
+    const auto keep = [&](ir::ValueId v, Tensor& t) {
+      if (std::ranges::find(values, v) != values.end()) expected[v] = t;
+    };
+    auto ran = interp::run_visited(floats, sample, keep, false);
+    if (!ran.ok()) return ran.error();
+    const auto compare = [&](ir::ValueId v, Tensor& t) {
+      for (size_t i = 0; i < values.size(); ++i)
+        if (values[i] == v) powers[i].add(t, expected[v]);
+    };
+    ran = interp::run_visited(integers, sample, compare, false);
+    if (!ran.ok()) return ran.error();
+  }
+  std::vector<double> out;
+  for (const Power& p : powers) out.push_back(p.decibel());
+  return out;
+}
+
+}  // namespace mrvlc::quantize

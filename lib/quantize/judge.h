@@ -1,0 +1,26 @@
+// How far a network of integers is from the one in floats.
+#pragma once
+#include "observe.h"
+#include "mrvlc/quantize/quantize.h"
+
+namespace mrvlc::quantize {
+
+struct Judgement {
+  std::vector<OutputReport> outputs;  // those that are floats
+  double error = 0;                   // the largest of them
+  double mean_square = 0;             // mean of relative_square over the samples
+};
+
+// |a-b|^2 / |b|^2, the sum over the outputs that are floats.
+double relative_square(const std::vector<Tensor>& actual, const std::vector<Tensor>& expected);
+
+// `expected` by sample.
+Result<Judgement> judge(const ir::Graph& integers, const std::vector<Sample>& samples,
+                        const std::vector<std::vector<Tensor>>& expected, const Options& options);
+
+// Signal to noise ratio in dB of the values, over the samples: of the network of integers against floats.
+// The two have the same values, but for those that were inserted.
+Result<std::vector<double>> sqnr_of(const ir::Graph& integers, const ir::Graph& floats,
+                                    const std::vector<ir::ValueId>& values, const std::vector<Sample>& samples);
+
+}  // namespace mrvlc::quantize

@@ -1,0 +1,19 @@
+// Weights become integers layer by layer, all samples in step: each layer's are rounded for what it reads from
+// the layers of integers before it.
+#pragma once
+#include "observe.h"
+#include "weights.h"
+
+namespace mrvlc::quantize {
+
+struct RoundedLayer {
+  IntegerWeights weights;
+  bool learned = false;
+};
+
+// By layer of the plan; `affines` by group.
+Result<std::vector<RoundedLayer>> round_layers(const ir::Graph& graph, const Plan& plan,
+                                               const std::vector<Affine>& affines,
+                                               const std::vector<Sample>& samples, const Options& options);
+
+}  // namespace mrvlc::quantize

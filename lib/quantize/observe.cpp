@@ -1,0 +1,34 @@
+#include "observe.h"
+
+namespace mrvlc::quantize {
+namespace {
+
+void report(const Progress& progress, std::string_view step, size_t done, size_t of) {
+  if (progress) progress(step, done, of);
+}
+
+}  // namespace
+
+Result<std::vector<Histogram>> observe(const ir::Graph& graph, const Plan& plan,
+                                       const std::vector<Sample>& samples, const Progress& progress) {
+  std::vector<Histogram> out(plan.groups.size());
+  const auto look = [&](ir::ValueId v, Tensor& t) {
+    if (plan.is_integer(v)) out[plan.group_of[v.index()]].add(t);
+  };
+  for (size_t i = 0; i < samples.size(); ++i) {
+    report(progress, "ranges", i + 1, samples.size());
+    auto ran = interp::run_visited(graph, samples[i], look, false);
+    if (!ran.ok()) return ran.error();
+  }
+  return out;
+}
+
+Result<std::vector<Tensor>> run_rounded(const ir::Graph& graph, const Plan& plan,
+                                        const std::vector<Affine>& affines, const Sample& sample) {
+  const auto round = [&](ir::ValueId v, Tensor& t) {
+    if (plan.is_integer(v)) round_to(affines[plan.group_of[v.index()]], t);
+  };
+  return interp::run_visited(graph, sample, round, false);
+}
+
+}  // namespace mrvlc::quantize
