@@ -39,7 +39,8 @@ void add_methods(CLI::App& cmd, Words& w, driver::QuantizeOptions& o) {
          {"learned", "nearest"});
   cmd.add_flag("--no-equalise", w.no_equalise, "do not scale channels between layers");
   cmd.add_flag("--no-bias-correction", w.no_bias_correction, "leave what rounding moves means by");
-  cmd.add_option("--float", o.keep_float, "nodes that stay in floats: names (* and ? allowed), operators' types (repeatable)")
+  cmd.add_option("--float", o.keep_float,
+                 "nodes that stay in floats: names (* and ? allowed), operators' types (repeatable)")
       ->type_name("NODE")
       ->allow_extra_args(false);
   cmd.add_option("--accuracy", o.options.accuracy,
@@ -69,14 +70,18 @@ void add_quantize(CLI::App& app, Context& context) {
   auto a = std::make_shared<CompileArguments>();
   auto o = std::make_shared<driver::QuantizeOptions>();
   auto w = std::make_shared<Words>();
-  CLI::App* cmd =
-      app.add_subcommand("quantize", "makes a model of integers from one of floats and samples of its inputs");
+  CLI::App* cmd = app.add_subcommand(
+      "quantize", "makes a model of integers from one of floats and samples of its inputs");
   add_model_options(*cmd, *a);
-  cmd->add_option("--data", o->data, "folder of samples: a folder each, or one .npy an input (docs/calibration.md)")
+  cmd->add_option("--data", o->data,
+                  "folder of samples: a folder each, or one .npy an input (docs/calibration.md)")
       ->required()
       ->type_name("DIR")
       ->check(not_empty());
-  cmd->add_option("-o,--output", o->out, "ONNX file to write")->required()->type_name("FILE")->check(not_empty());
+  cmd->add_option("-o,--output", o->out, "ONNX file to write")
+      ->required()
+      ->type_name("FILE")
+      ->check(not_empty());
   cmd->add_option("--report", o->report, "JSON file of every decision (docs/quantization.md)")
       ->type_name("FILE")
       ->check(not_empty());

@@ -309,7 +309,7 @@ void explain_rest(Placement& p) {
       d.reason = reasons.get(fmt::format("It is kept on the CPU because {} names it.", w.cpu_pattern));
     } else if (!w.rounded_by.empty()) {
       d.why = Why::Rounded;
-      d.reason = reasons.get(rounded_reason(w));
+      d.reason = reasons.get(rounded_reason(w.rounded_by));
     } else if (d.trials.empty()) {
       d.reason = reasons.get(fmt::format("No rule takes operator {}.", printable(p.graph.node(n).op->name)));
     }

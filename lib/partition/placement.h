@@ -58,7 +58,7 @@ Status read_constraints(Placement& placement, const Options& options);
 void find_roundings(Placement& placement);
 // The chain that `node` is rounded in; null: its result is not rounded next, or in no chain.
 const ExactChain* exact_chain(const Placement& placement, ir::NodeId node);
-std::string rounded_reason(const NodeConstraints& constraints);
+std::string rounded_reason(const std::string& rounder);
 // Tries every rule at every node its anchor names, in the order in which rules decide. `sources`: where those
 // of the imported graph matched.
 void place_layers(Placement& placement, const rules::RuleSet& set, const SourceMatches& sources);

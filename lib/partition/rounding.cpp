@@ -3,6 +3,9 @@
 // in floats. What is between two roundings stays on the CPU; products further up, whose own results are not
 // rounded, do not. Nor do integers, which are stored as they are. Arithmetic between DequantizeLinear and
 // QuantizeLinear may be exact in one layer (ExactChain): it is computed in fp32, step for step as ONNX says.
+// What a QuantizeLinear makes of a product of floats is another matter: that sum is not exact to begin with,
+// its order is nobody's promise, and a network that is quantised in part has such a place behind each of its
+// layers in floats.
 #include <algorithm>
 
 #include "mrvlc/ops/op.h"
@@ -124,23 +127,36 @@ bool leaves_as_numbers(const Placement& p, ir::NodeId n, const Region& region) {
          });
 }
 
+// A QuantizeLinear of numbers that are made elsewhere: there they are integers without being fp16 first.
+bool arrives_as_numbers(const Placement& p, ir::NodeId n, const Region& region) {
+  const ir::Node& node = p.graph.node(n);
+  if (!node.is(Op::QuantizeLinear) || p.graph.is_constant(node.inputs[0])) return false;
+  const ir::NodeId by = p.graph.value(node.inputs[0]).producer;
+  return !by.valid() || !in_region(p, by, region);
+}
+
 bool is_rounded(const Placement& p, const Layer& layer, const Region& region) {
   return std::ranges::any_of(layer.nodes, [&](ir::NodeId n) {
     const NodeConstraints& c = p.constraints[n.index()];
     if (!c.accel_pattern.empty()) return false;
     const ExactChain* chain = exact_chain(p, n);
     if (chain != nullptr) return !reads_integers(p, *chain, region);
-    return leaves_as_numbers(p, n, region);
+    return leaves_as_numbers(p, n, region) || arrives_as_numbers(p, n, region);
   });
 }
 
-// What says by which node it is rounded: the node itself, or for integers that leave as numbers their reader.
-const NodeConstraints& rounding_of(const Placement& p, ir::NodeId n) {
-  const NodeConstraints& own = p.constraints[n.index()];
-  if (!own.rounded_by.empty()) return own;
+std::string name_of(const ir::Node& rounder) {
+  return fmt::format("'{}' ({})", printable(rounder.name), rounder.op->name);
+}
+
+// By which node a node's result is rounded; of integers that leave as numbers, what their reader makes of
+// them.
+std::string rounder_of(const Placement& p, ir::NodeId n) {
+  const std::string& own = p.constraints[n.index()].rounded_by;
+  if (!own.empty()) return own;
   for (ir::NodeId user : p.graph.value(p.graph.node(n).outputs[0]).users)
-    if (!p.constraints[user.index()].rounded_by.empty()) return p.constraints[user.index()];
-  return own;
+    if (const std::string& by = p.constraints[user.index()].rounded_by; !by.empty()) return by;
+  return name_of(p.graph.node(n));
 }
 
 void give_back(Placement& p, const Layer& layer) {
@@ -150,7 +166,7 @@ void give_back(Placement& p, const Layer& layer) {
     NodeDecision& d = p.decision(n);
     d.rule.clear();
     d.why = Why::Rounded;
-    d.reason = rounded_reason(rounding_of(p, n));
+    d.reason = rounded_reason(rounder_of(p, n));
   }
 }
 
@@ -161,22 +177,46 @@ const ExactChain* exact_chain(const Placement& p, ir::NodeId node) {
   return at == UINT32_MAX ? nullptr : &p.exact_chains[at];
 }
 
-std::string rounded_reason(const NodeConstraints& constraints) {
+std::string rounded_reason(const std::string& rounder) {
   return fmt::format(
-      "It is rounded to integers next, by {}: an error of fp16 would become one of a whole unit.",
-      constraints.rounded_by);
+      "It is rounded to integers next, by {}: an error of fp16 would become one of a whole unit.", rounder);
 }
+
+namespace {
+
+// Floats that come from products of floats, by value.
+std::vector<bool> sums_of_floats(const Placement& p) {
+  std::vector<bool> out(p.graph.value_slots(), false);
+  for (ir::NodeId id : p.order) {
+    const ir::Node& n = p.graph.node(id);
+    const bool is_sum = ops::traits(n).sums_products || std::ranges::any_of(n.inputs, [&](ir::ValueId v) {
+                          return v.valid() && out[v.index()];
+                        });
+    for (ir::ValueId v : n.outputs)
+      if (v.valid()) out[v.index()] = is_sum && is_float(p.graph.value(v).type.elem);
+  }
+  return out;
+}
+
+// Rounds what is not exact to begin with.
+bool tolerates(const ir::Graph& g, const ir::Node& n, const std::vector<bool>& is_sum) {
+  return n.is(Op::QuantizeLinear) && is_byte(g.value(n.outputs[0]).type.elem) && is_sum[n.inputs[0].index()];
+}
+
+}  // namespace
 
 void find_roundings(Placement& p) {
   ExactChains(p).find();
+  const std::vector<bool> is_sum = sums_of_floats(p);
   std::vector<ir::NodeId> next(p.graph.node_slots());  // the node that rounds a result, by the node it is of
   for (auto it = p.order.rbegin(); it != p.order.rend(); ++it) {
     const ir::Node& node = p.graph.node(*it);
+    if (tolerates(p.graph, node, is_sum)) continue;
     for (ir::ValueId out : node.outputs) {
       if (!out.valid() || is_integer(p.graph.value(out).type.elem)) continue;
       for (ir::NodeId user : p.graph.value(out).users) {
         const ir::Node& reader = p.graph.node(user);
-        if (exact_chain(p, user) != nullptr) continue;
+        if (exact_chain(p, user) != nullptr || tolerates(p.graph, reader, is_sum)) continue;
         // Sums of products are where values come from; everything else hands on what it was given.
         if (ops::rounds_to_integers(p.graph, reader)) {
           next[node.id.index()] = user;
@@ -189,9 +229,7 @@ void find_roundings(Placement& p) {
     if (ops::rounds_to_integers(p.graph, node)) next[node.id.index()] = node.id;
     if (const ExactChain* chain = exact_chain(p, node.id)) next[node.id.index()] = chain->nodes.front();
     if (!next[node.id.index()].valid()) continue;
-    const ir::Node& rounder = p.graph.node(next[node.id.index()]);
-    p.constraints[node.id.index()].rounded_by =
-        fmt::format("'{}' ({})", printable(rounder.name), rounder.op->name);
+    p.constraints[node.id.index()].rounded_by = name_of(p.graph.node(next[node.id.index()]));
   }
 }
 

@@ -4,7 +4,9 @@
 //           %4 = Conv(%1, %2, %3)    %5 = Relu(%4)    %6 = QuantizeLinear(%5, %sy, %zy)
 //   after   %6 = QLinearConv(%x, %sx, %zx, %w, %sw, %zw, %sy, %zy, %b)
 // and Gemm and MatMul of matrices as convolutions of single pixels. A Relu or Clip that leaves more than the
-// type of the result does is a Clip of integers behind.
+// type of the result does is a Clip of integers behind. A product that no QuantizeLinear follows:
+//   before  %4 = Conv(%1, %2, %3)
+//   after   %i = ConvInteger(%x, %w, %zx, %zw)    %f = Cast(%i)    %m = Mul(%f, sx * sw)    %4 = Add(%m, %b)
 // Preconditions: integers of 8 bits, constant weights, scales and zero points; one scale for %x and for %y,
 // one for all weights or one an output channel; one zero point for all weights, one or two spatial
 // dimensions, a batch within the context's (accelerators take no others, and the host is faster with floats);
@@ -14,6 +16,7 @@
 // value lies within that error of half a step (docs/arithmetic.md).
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "mrvlc/ops/quantized.h"
 #include "passes.h"
@@ -166,7 +169,7 @@ class Builder {
     TensorType type = type_of(g, product().outputs[0]);
     type.elem = type_of(g, c_.y.zero).elem;
     if (product().is(Op::Conv)) {
-      const std::vector<Attr> attrs = conv_attrs();
+      const std::vector<Attr> attrs = conv_attrs(Op::QLinearConv);
       return bounded(conv(c_.x.data, c_.w.data, attrs, type), type);
     }
     // Rows are images of one pixel.
@@ -176,6 +179,19 @@ class Builder {
     const std::vector<Attr> attrs = ir::default_attrs(ops::op_def(Op::QLinearConv));
     ValueId y = conv(reshape(c_.x.data, image, c_.x.node), matrix(), attrs, pixels);
     return bounded(reshape(y, type, c_.from.back()), type);
+  }
+
+  // The result as numbers.
+  ValueId numbers() {
+    const TensorType type = type_of(rw_.graph(), product().outputs[0]);
+    if (product().is(Op::Conv))
+      return scaled(sums(c_.x.data, c_.w.data, conv_attrs(Op::ConvInteger), type), type);
+    TensorType image = type_of(rw_.graph(), c_.x.data), pixels = type;
+    image.shape.insert(image.shape.end(), {1, 1});
+    pixels.shape.insert(pixels.shape.end(), {1, 1});
+    const std::vector<Attr> attrs = ir::default_attrs(ops::op_def(Op::ConvInteger));
+    const ValueId x = reshape(c_.x.data, image, c_.x.node);
+    return reshape(scaled(sums(x, matrix(), attrs, pixels), pixels), type, c_.from.back());
   }
 
  private:
@@ -188,8 +204,8 @@ class Builder {
   }
 
   // Those of Conv have the same names.
-  std::vector<Attr> conv_attrs() const {
-    const ir::OpSchema &from = *product().op, &to = ops::op_def(Op::QLinearConv);
+  std::vector<Attr> conv_attrs(Op op) const {
+    const ir::OpSchema &from = *product().op, &to = ops::op_def(op);
     std::vector<Attr> out = ir::default_attrs(to);
     for (std::string_view name : {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"})
       ir::set_attr(to, out, name, product().attrs[static_cast<size_t>(from.attr_index(name))]);
@@ -201,6 +217,40 @@ class Builder {
     if (!c_.bias.empty())
       inputs.push_back(rw_.constant(Tensor::of(ElementType::I32, {c_.channels}, c_.bias), c_.from));
     return create(Op::QLinearConv, std::move(inputs), attrs, type, c_.from);
+  }
+
+  ValueId sums(ValueId x, ValueId w, const std::vector<Attr>& attrs, const TensorType& type) {
+    // One zero point for all weights (is_taken), as a scalar.
+    const Tensor& zeros = *rw_.graph().constant(c_.w.zero);
+    const ValueId zero =
+        rw_.constant(scalar_tensor(zeros.elem(), static_cast<double>(zeros.as_int(0))), c_.from);
+    return create(Op::ConvInteger, {x, w, c_.x.zero, zero}, attrs, type.with_elem(ElementType::I32), c_.from);
+  }
+
+  // A number for each channel of a result of this type.
+  ValueId by_channel(const TensorType& type, const std::function<double(int64_t)>& number_of) {
+    Shape shape(static_cast<size_t>(type.rank()), 1);
+    shape[1] = c_.channels;
+    Tensor t(TensorType{ElementType::F32, shape});
+    for (int64_t k = 0; k < c_.channels; ++k) t.set_double(k, number_of(k));
+    return rw_.constant(std::move(t), c_.from);
+  }
+
+  ValueId scaled(ValueId sum, const TensorType& type) {
+    const Graph& g = rw_.graph();
+    const auto unit = [&](int64_t k) { return number(g, c_.x.scale, 0) * number(g, c_.w.scale, k); };
+    std::vector<Attr> attrs = ir::default_attrs(ops::op_def(Op::Cast));
+    ir::set_attr(ops::op_def(Op::Cast), attrs, "to", ElementType::F32);
+    const std::vector<Attr> none = ir::default_attrs(ops::op_def(Op::Mul));
+    ValueId v = create(Op::Cast, {sum}, std::move(attrs), type, c_.from);
+    v = create(Op::Mul, {v, by_channel(type, unit)}, none, type, c_.from);
+    const ValueId bias = input_or_none(product(), 2);
+    if (!bias.valid()) return v;
+    const Tensor* floats = g.constant(bias);
+    const auto term = [&](int64_t k) {
+      return floats != nullptr ? floats->as_double(k) : c_.bias[static_cast<size_t>(k)] * unit(k);
+    };
+    return create(Op::Add, {v, by_channel(type, term)}, none, type, c_.from);
   }
 
   ValueId reshape(ValueId v, const TensorType& type, NodeId of) {
@@ -246,6 +296,27 @@ class Builder {
 
 }  // namespace
 
+namespace {
+
+// A product of integers whose results are numbers; `c.y` and `c.bound` are none.
+bool find_of_numbers(const Graph& g, const PassContext& context, const Node& product, Chain& c) {
+  if (type_of(g, product.outputs[0]).elem != ElementType::F32) return false;
+  c.product = product.id;
+  if (!product.is(Op::Conv)) {
+    if (!few_rows(g, product, context) || (product.is(Op::Gemm) && !plain_gemm(product))) return false;
+    c.transposed = product.is(Op::MatMul) || product.int_attr("transB") == 0;
+  }
+  if (!find_operands(g, context, c) || !is_taken(g, context, c)) return false;
+  c.from = {c.x.node, c.w.node};
+  const ValueId bias = input_or_none(product, 2);
+  const bool adds_later = bias.valid() && g.is_constant(bias) && type_of(g, bias).elements() == c.channels;
+  if (!adds_later && !take_bias(g, c)) return false;
+  c.from.push_back(product.id);
+  return true;
+}
+
+}  // namespace
+
 Status integer_products(Graph& graph, const PassContext& context, bool& changed) {
   auto rewrite = [&](Rewriter& rw, NodeId id) {
     Chain chain;
@@ -257,7 +328,18 @@ Status integer_products(Graph& graph, const PassContext& context, bool& changed)
       if (!rw.graph().node(*n).erased) erase_if_unused(rw, *n, "is part of a product of integers");
     return true;
   };
+  auto rewrite_numbers = [&](Rewriter& rw, NodeId id) {
+    Chain chain;
+    if (!find_of_numbers(rw.graph(), context, rw.graph().node(id), chain)) return false;
+    const std::vector<NodeId> from = chain.from;
+    if (!bypass(rw, id, Builder(rw, chain).numbers(), "is part of a product of integers")) return false;
+    for (auto n = from.rbegin(); n != from.rend(); ++n)
+      if (!rw.graph().node(*n).erased) erase_if_unused(rw, *n, "is part of a product of integers");
+    return true;
+  };
   changed = rewrite_nodes(graph, "integer-products", is_any<Op::QuantizeLinear>, rewrite);
+  changed |=
+      rewrite_nodes(graph, "integer-products", is_any<Op::Conv, Op::Gemm, Op::MatMul>, rewrite_numbers);
   return {};
 }
 

@@ -35,11 +35,12 @@ bool passes_factors(const Graph& g, const Node& n) {
   if (n.is(Op::Relu, Op::LeakyRelu, Op::MaxPool, Op::AveragePool, Op::GlobalAveragePool, Op::GlobalMaxPool))
     return true;
   if (n.is(Op::Add, Op::Sub))
-    return g.value(n.inputs[0]).type == g.value(n.outputs[0]).type && g.value(n.inputs[1]).type == g.value(n.outputs[0]).type;
+    return g.value(n.inputs[0]).type == g.value(n.outputs[0]).type &&
+           g.value(n.inputs[1]).type == g.value(n.outputs[0]).type;
   // [N, C, 1, 1] to [N, C].
   const TensorType &x = g.value(n.inputs[0]).type, &y = g.value(n.outputs[0]).type;
-  return n.is(Op::Reshape, Op::Flatten, Op::Squeeze) && y.rank() == 2 && x.rank() > 2 && x.elements() == y.elements() &&
-         x.shape[0] == y.shape[0] && x.shape[1] == y.shape[1];
+  return n.is(Op::Reshape, Op::Flatten, Op::Squeeze) && y.rank() == 2 && x.rank() > 2 &&
+         x.elements() == y.elements() && x.shape[0] == y.shape[0] && x.shape[1] == y.shape[1];
 }
 
 // Dimension 1 holds what a layer's weights tell apart.
@@ -49,7 +50,8 @@ bool has_channels(const Graph& g, ValueId v, bool images) {
 }
 
 bool owned(const Graph& g, const Node& n) {
-  return g.use_count(n.inputs[1]) == 1 && (n.inputs.size() < 3 || !n.inputs[2].valid() || g.use_count(n.inputs[2]) == 1);
+  return g.use_count(n.inputs[1]) == 1 &&
+         (n.inputs.size() < 3 || !n.inputs[2].valid() || g.use_count(n.inputs[2]) == 1);
 }
 
 class Streams {
@@ -231,7 +233,8 @@ class Equaliser {
     Matrix w = weight_matrix(*g_.constant(n.inputs[1]), s);
     const Eigen::Index taps = w.cols() / static_cast<Eigen::Index>(depthwise ? 1 : factors.size());
     for (Eigen::Index m = 0; m < w.rows(); ++m)
-      for (Eigen::Index k = 0; k < w.cols(); ++k) w(m, k) *= factors[static_cast<size_t>(depthwise ? m : k / taps)];
+      for (Eigen::Index k = 0; k < w.cols(); ++k)
+        w(m, k) *= factors[static_cast<size_t>(depthwise ? m : k / taps)];
     replace(n.id, 1, weight_tensor(w, s, g_.constant(n.inputs[1])->shape()));
   }
 

@@ -46,7 +46,8 @@ void Histogram::cover(double low, double high) {
     counts_.assign(1, 0);
   }
   const auto bins_for = [&] {
-    const int64_t last = std::max(first_ + static_cast<int64_t>(counts_.size()) - 1, index_of(high, exponent_));
+    const int64_t last =
+        std::max(first_ + static_cast<int64_t>(counts_.size()) - 1, index_of(high, exponent_));
     return last - std::min(first_, index_of(low, exponent_)) + 1;
   };
   while (std::ldexp(std::max(std::fabs(low), std::fabs(high)), -exponent_) > 0x1p60 || bins_for() > kMaxBins)

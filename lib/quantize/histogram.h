@@ -24,7 +24,7 @@ class Histogram {
   void cover(double low, double high);
   void widen();
 
-  int exponent_ = 0;  // bins are 2^exponent_ wide
+  int exponent_ = 0;   // bins are 2^exponent_ wide
   int64_t first_ = 0;  // bin 0 begins at first_ * 2^exponent_
   std::vector<int64_t> counts_;
   int64_t total_ = 0;

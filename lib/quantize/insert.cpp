@@ -29,8 +29,8 @@ class Inserter {
  public:
   explicit Inserter(Graph& graph) : rw_(graph, "quantize") {}
 
-  ValueId make(Op op, std::vector<ValueId> inputs, const TensorType& type, NodeId from, const std::string& name,
-               std::optional<int64_t> axis = std::nullopt) {
+  ValueId make(Op op, std::vector<ValueId> inputs, const TensorType& type, NodeId from,
+               const std::string& name, std::optional<int64_t> axis = std::nullopt) {
     const ops::OpDef& def = ops::op_def(op);
     std::vector<ir::Attr> attrs = ir::default_attrs(def);
     if (axis) ir::set_attr(def, attrs, "axis", *axis);
@@ -126,54 +126,45 @@ ValueId integer_weights(Inserter& in, const Graph& graph, const Node& n, const I
                  of, id, name + "_DequantizeLinear", shape.channel_axis);
 }
 
-// A bias in units of the sums. What is beyond 2^30 leaves no room for the sums themselves.
+// A bias in units of the sums, which round_weights made large enough.
 struct IntegerBias {
-  Tensor sums, units, floats;
-  bool fits = true;
+  Tensor sums, units;
 };
 
 IntegerBias integer_bias(const Tensor& bias, const IntegerWeights& weights, const Affine& data) {
+  constexpr double kMostBias = 0x1p30;
   const TensorType type{ElementType::F32, {bias.elements()}};
-  IntegerBias out{Tensor(type.with_elem(ElementType::I32)), Tensor(type), Tensor(type)};
+  IntegerBias out{Tensor(type.with_elem(ElementType::I32)), Tensor(type)};
   for (int64_t m = 0; m < bias.elements(); ++m) {
     const float unit = data.scale * weights.scales[static_cast<size_t>(m)];
-    const double b = bias.as_double(m) + weights.bias[m];
-    const double q = std::nearbyint(b / static_cast<double>(unit));
-    out.fits = out.fits && std::fabs(q) < 0x1p30;
+    const double q = std::nearbyint((bias.as_double(m) + weights.bias[m]) / static_cast<double>(unit));
     out.units.set_double(m, static_cast<double>(unit));
-    out.floats.set_double(m, b);
-    out.sums.set_int(m, out.fits ? static_cast<int64_t>(q) : 0);
+    out.sums.set_int(m, static_cast<int64_t>(std::clamp(q, -kMostBias, kMostBias)));
   }
   return out;
 }
 
 }  // namespace
 
-bool insert_weights(Graph& graph, const Layer& layer, const IntegerWeights& weights, ElementType type,
+void insert_weights(Graph& graph, const Layer& layer, const IntegerWeights& weights, ElementType type,
                     const Affine& data) {
   Inserter in(graph);
   const ValueId w = integer_weights(in, graph, graph.node(layer.node), weights, type);
   const std::vector<ValueId>& inputs = graph.node(layer.node).inputs;
   const ValueId bias = inputs.size() > 2 ? inputs[2] : ValueId();
   in.rewriter().set_input(layer.node, 1, w);
-  if (!bias.valid()) return true;
+  if (!bias.valid()) return;
   const std::string name = readable_name(graph, bias);
   IntegerBias b = integer_bias(*graph.constant(bias), weights, data);
-  const TensorType type_of_bias = b.floats.type();
+  const TensorType floats = b.units.type();
   const auto constant = [&](Tensor t, std::string_view what) {
     return in.constant(std::move(t), layer.node, name + std::string(what));
   };
-  if (!b.fits) {
-    in.rewriter().set_input(layer.node, 2, constant(std::move(b.floats), "_corrected"));
-    return false;
-  }
   const std::vector<ValueId> parts = {constant(std::move(b.sums), "_quantized"),
                                       constant(std::move(b.units), "_scale"),
-                                      constant(Tensor(type_of_bias.with_elem(ElementType::I32)), "_zero_point")};
-  in.rewriter().set_input(layer.node, 2,
-                          in.make(Op::DequantizeLinear, parts, type_of_bias, layer.node,
-                                  name + "_DequantizeLinear", 0));
-  return true;
+                                      constant(Tensor(floats.with_elem(ElementType::I32)), "_zero_point")};
+  in.rewriter().set_input(
+      layer.node, 2, in.make(Op::DequantizeLinear, parts, floats, layer.node, name + "_DequantizeLinear", 0));
 }
 
 }  // namespace mrvlc::quantize

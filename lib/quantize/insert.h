@@ -14,9 +14,8 @@ std::map<ir::NodeId, ir::NodeId> add_biases(ir::Graph& graph, const Plan& plan);
 // Pairs behind every value of the plan; what reads it, reads the second of them.
 void insert_activations(ir::Graph& graph, const Plan& plan, const std::vector<Affine>& affines);
 
-// The layer reads its weights as `type` and its bias as int32. `data` is what its input is stored by. False:
-// the bias is beyond int32, and stays in floats.
-bool insert_weights(ir::Graph& graph, const Layer& layer, const IntegerWeights& weights, ElementType type,
+// The layer reads its weights as `type` and its bias as int32. `data` is what its input is stored by.
+void insert_weights(ir::Graph& graph, const Layer& layer, const IntegerWeights& weights, ElementType type,
                     const Affine& data);
 
 }  // namespace mrvlc::quantize

@@ -1,7 +1,7 @@
 // How far a network of integers is from the one in floats.
 #pragma once
-#include "observe.h"
 #include "mrvlc/quantize/quantize.h"
+#include "observe.h"
 
 namespace mrvlc::quantize {
 
@@ -21,6 +21,7 @@ Result<Judgement> judge(const ir::Graph& integers, const std::vector<Sample>& sa
 // Signal to noise ratio in dB of the values, over the samples: of the network of integers against floats.
 // The two have the same values, but for those that were inserted.
 Result<std::vector<double>> sqnr_of(const ir::Graph& integers, const ir::Graph& floats,
-                                    const std::vector<ir::ValueId>& values, const std::vector<Sample>& samples);
+                                    const std::vector<ir::ValueId>& values,
+                                    const std::vector<Sample>& samples);
 
 }  // namespace mrvlc::quantize

@@ -1,6 +1,7 @@
 #include "layers_in_order.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "mrvlc/support/parallel.h"
@@ -126,17 +127,28 @@ class Walk {
     const Moments m = moments_of(plan_.layers[i], shape);
     const Moments* known = m.patches > 0 ? &m : nullptr;
     const bool has_bias = n.inputs.size() > 2 && n.inputs[2].valid();
-    const Rounding rounding{o_.weights, o_.learn_rounding, has_bias && o_.correct_bias};
+    Rounding rounding{o_.weights, o_.learn_rounding, has_bias && o_.correct_bias};
+    if (has_bias) rounding.least_scales = least_scales(plan_.layers[i].data, *g_.constant(n.inputs[2]));
     RoundedLayer layer{round_weights(weights, shape, known, rounding), false};
     layer.learned = o_.learn_rounding && known != nullptr && m.has_products;
     replaced_[{n.id, n.inputs[1]}] =
         weight_tensor(real_weights(layer.weights), shape, g_.constant(n.inputs[1])->shape());
     if (has_bias) {
       Tensor bias = *g_.constant(n.inputs[2]);
-      for (int64_t c = 0; c < shape.channels(); ++c) bias.set_double(c, bias.as_double(c) + layer.weights.bias[c]);
+      for (int64_t c = 0; c < shape.channels(); ++c)
+        bias.set_double(c, bias.as_double(c) + layer.weights.bias[c]);
       replaced_[{n.id, n.inputs[2]}] = std::move(bias);
     }
     out_.push_back(std::move(layer));
+  }
+
+  // Sums have 32 bits; half of them are left to the products.
+  std::vector<double> least_scales(ValueId data, const Tensor& bias) const {
+    constexpr double kMostBias = 0x1p29;
+    const auto unit = static_cast<double>(affines_[plan_.group_of[data.index()]].scale);
+    std::vector<double> out = bias.to_doubles();
+    for (double& b : out) b = std::fabs(b) / (unit * kMostBias);
+    return out;
   }
 
   Moments moments_of(const Layer& layer, const ProductShape& s) const {
@@ -148,7 +160,8 @@ class Walk {
     m.has_products = o_.learn_rounding && saturating_mul(each, s.depth) <= work;
     const int64_t wanted = std::max<int64_t>(kEnough * s.depth, kLeastPatches);
     const int64_t patches = m.has_products ? std::min(wanted, work / std::max<int64_t>(each, 1)) : wanted;
-    const Patches of(g_, g_.node(layer.node), std::clamp<int64_t>((patches + samples - 1) / samples, 1, kPositions));
+    const Patches of(g_, g_.node(layer.node),
+                     std::clamp<int64_t>((patches + samples - 1) / samples, 1, kPositions));
     if (!of.known()) return m;
     m.patches = of.of_sample() * samples;
     m.groups.resize(static_cast<size_t>(s.groups));
@@ -156,7 +169,8 @@ class Walk {
     return m;
   }
 
-  void add_group(const Layer& layer, const ProductShape& s, const Patches& patches, int64_t g, Moments& m) const {
+  void add_group(const Layer& layer, const ProductShape& s, const Patches& patches, int64_t g,
+                 Moments& m) const {
     GroupMoments& out = m.groups[static_cast<size_t>(g)];
     out.x = out.y = Eigen::VectorXd::Zero(s.depth);
     if (m.has_products) out.xx = out.yx = Matrix::Zero(s.depth, s.depth);
@@ -178,7 +192,8 @@ class Walk {
   const std::vector<NodeId> order_;
   std::map<ValueId, int64_t> uses_;  // that are still to come
   std::vector<State> states_;        // by sample
-  std::map<std::pair<NodeId, ValueId>, Tensor> replaced_;  // what layers of integers read in place of constants
+  std::map<std::pair<NodeId, ValueId>, Tensor>
+      replaced_;  // what layers of integers read in place of constants
   std::vector<RoundedLayer> out_;
 };
 

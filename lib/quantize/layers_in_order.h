@@ -1,5 +1,5 @@
-// Weights become integers layer by layer, all samples in step: each layer's are rounded for what it reads from
-// the layers of integers before it.
+// Weights become integers layer by layer, all samples in step: each layer's are rounded for what it reads
+// from the layers of integers before it.
 #pragma once
 #include "observe.h"
 #include "weights.h"

@@ -1,9 +1,9 @@
 // What a network's values are on samples.
 #pragma once
+#include "affine.h"
 #include "histogram.h"
 #include "mrvlc/interp/visit.h"
 #include "plan.h"
-#include "affine.h"
 
 namespace mrvlc::quantize {
 

@@ -50,7 +50,8 @@ bool keeps_numbers(const Graph& g, const Node& n) {
 // What integer machines compute of one or two operands.
 bool is_arithmetic(const Node& n) {
   return n.is(Op::Add, Op::Sub, Op::Mul, Op::Max, Op::Min, Op::AveragePool, Op::GlobalAveragePool, Op::Relu,
-              Op::Clip, Op::LeakyRelu, Op::Sigmoid, Op::Tanh, Op::HardSigmoid, Op::HardSwish, Op::Elu, Op::Gelu);
+              Op::Clip, Op::LeakyRelu, Op::Sigmoid, Op::Tanh, Op::HardSigmoid, Op::HardSwish, Op::Elu,
+              Op::Gelu);
 }
 
 bool reads_data(const Graph& g, const Node& n, size_t i) {
@@ -107,8 +108,8 @@ class Planner {
     const ir::Value& value = g_.value(v);
     if (g_.use_count(v) != 1 || value.users.empty() || !value.producer.valid()) return nullptr;
     const Node &by = g_.node(value.producer), &next = g_.node(value.users[0]);
-    const bool computes = is_layer(g_, by) || by.is(Op::Add, Op::Sub, Op::Mul, Op::Max, Op::Min, Op::AveragePool,
-                                                    Op::GlobalAveragePool);
+    const bool computes = is_layer(g_, by) || by.is(Op::Add, Op::Sub, Op::Mul, Op::Max, Op::Min,
+                                                    Op::AveragePool, Op::GlobalAveragePool);
     if (computes && is_bound(g_, next)) return &next;
     return is_layer(g_, by) && is_bias(next, v) ? &next : nullptr;
   }
@@ -156,7 +157,7 @@ class Planner {
 
   const Graph& g_;
   const std::vector<bool>& float_;
-  std::vector<bool> feeds_;  // by value: a layer reads it, or what is passed on to one
+  std::vector<bool> feeds_;     // by value: a layer reads it, or what is passed on to one
   std::vector<size_t> leader_;  // by value: of its group, or the way there
   Plan plan_;
 };
@@ -172,15 +173,15 @@ bool is_row(const Graph& g, ValueId v, int64_t columns) {
 
 bool is_bound(const Graph& g, const Node& n) {
   if (n.is(Op::Relu)) return true;
-  return n.is(Op::Clip) && std::ranges::all_of(n.inputs.begin() + 1, n.inputs.end(), [&](ValueId v) {
-           return !v.valid() || g.is_constant(v);
-         });
+  return n.is(Op::Clip) && std::ranges::all_of(n.inputs.begin() + 1, n.inputs.end(),
+                                               [&](ValueId v) { return !v.valid() || g.is_constant(v); });
 }
 
 bool is_layer(const Graph& g, const Node& n) {
   if (!n.is(Op::Conv, Op::Gemm, Op::MatMul) || !is_activation(g, n.inputs[0])) return false;
   const Tensor* w = g.constant(n.inputs[1]);
-  if (w == nullptr || w->elem() != ElementType::F32 || w->elements() == 0 || !has_finite_elements(*w)) return false;
+  if (w == nullptr || w->elem() != ElementType::F32 || w->elements() == 0 || !has_finite_elements(*w))
+    return false;
   if (n.is(Op::MatMul)) return w->shape().size() == 2;
   const ValueId bias = n.inputs.size() > 2 ? n.inputs[2] : ValueId();
   if (n.is(Op::Conv)) return is_row(g, bias, w->shape()[0]);

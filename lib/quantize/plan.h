@@ -8,7 +8,7 @@ namespace mrvlc::quantize {
 // A product with constant weights.
 struct Layer {
   ir::NodeId node;
-  ir::ValueId data;   // what it reads
+  ir::ValueId data;    // what it reads
   ir::ValueId result;  // behind an activation that belongs to it
 };
 

@@ -72,7 +72,8 @@ Patches::Patches(const ir::Graph& graph, const ir::Node& layer, int64_t limit)
 int64_t Patches::position(int64_t sample, int64_t i) const {
   constexpr double kGolden = 0.6180339887498949;
   const double turn = static_cast<double>(sample) * kGolden, moved = turn - std::floor(turn);
-  const double at = (static_cast<double>(i) + moved) * static_cast<double>(all_) / static_cast<double>(taken_);
+  const double at =
+      (static_cast<double>(i) + moved) * static_cast<double>(all_) / static_cast<double>(taken_);
   return std::min(static_cast<int64_t>(at), all_ - 1);
 }
 

@@ -1,5 +1,6 @@
-// The weights of a layer as matrices, and what they are multiplied by: for each group of output channels, rows
-// of weights times columns that are patches of the input (im2col). For a matrix product a patch is a row.
+// The weights of a layer as matrices, and what they are multiplied by: for each group of output channels,
+// rows of weights times columns that are patches of the input (im2col). For a matrix product a patch is a
+// row.
 #pragma once
 #include <Eigen/Core>
 

@@ -23,11 +23,10 @@ using ir::NodeId;
 struct Attempt {
   Graph graph, floats;  // floats: the same, equalised, before it became integers
   Plan plan;
-  std::vector<ChosenRange> ranges;          // by group
-  std::vector<RoundedLayer> layers;         // of the plan
-  std::vector<bool> bias_in_floats;  // by layer of the plan
-  std::map<NodeId, NodeId> became;          // layers of the model that are other nodes here
-  std::map<NodeId, double> equalised;       // layers here
+  std::vector<ChosenRange> ranges;     // by group
+  std::vector<RoundedLayer> layers;    // of the plan
+  std::map<NodeId, NodeId> became;     // layers of the model that are other nodes here
+  std::map<NodeId, double> equalised;  // layers here
   Judgement judgement;
 };
 
@@ -70,7 +69,8 @@ class Quantizer {
     if (!o_.equalise) return plain;
     MRVLC_ASSIGN(Attempt equalised, attempt(is_float, true));
     if (equalised.equalised.empty()) return plain;
-    return equalised.judgement.mean_square < plain.judgement.mean_square ? std::move(equalised) : std::move(plain);
+    return equalised.judgement.mean_square < plain.judgement.mean_square ? std::move(equalised)
+                                                                         : std::move(plain);
   }
 
   Result<Attempt> attempt(std::vector<bool> is_float, bool equalises) {
@@ -97,7 +97,7 @@ class Quantizer {
     insert_activations(a.graph, a.plan, affines);
     for (size_t i = 0; i < a.plan.layers.size(); ++i) {
       const Affine& data = affines[a.plan.group_of[a.plan.layers[i].data.index()]];
-      a.bias_in_floats.push_back(!insert_weights(a.graph, a.plan.layers[i], a.layers[i].weights, o_.weights, data));
+      insert_weights(a.graph, a.plan.layers[i], a.layers[i].weights, o_.weights, data);
     }
     return {};
   }
@@ -151,9 +151,9 @@ class Quantizer {
     int64_t cost = 1;
     for (size_t i = 0; i < a.plan.layers.size(); ++i) {
       roundings.push_back(rounding_of(a, i));
-      cost = saturating_add(cost, calibration::measuring_cost(a.floats, roundings.back(), [&](const ir::Node& n) {
-                              return o_.cost(a.floats, n);
-                            }));
+      cost = saturating_add(
+          cost, calibration::measuring_cost(a.floats, roundings.back(),
+                                            [&](const ir::Node& n) { return o_.cost(a.floats, n); }));
     }
     const size_t n = std::clamp<size_t>(static_cast<size_t>(o_.budget / cost), 1, samples_.size());
     const std::vector<Sample> first(samples_.begin(), samples_.begin() + static_cast<long>(n));
@@ -173,13 +173,16 @@ class Quantizer {
     const ProductShape shape = product_shape(a.floats, n);
     const Shape& as = a.floats.value(n.inputs[1]).type.shape;
     const Affine data = a.ranges[a.plan.group_of[layer.data.index()]].affine;
-    return {{layer.data}, {layer.node}, [=, &integers, of = layer.data, inputs = n.inputs](ir::ValueId v, Tensor& t) {
+    return {{layer.data},
+            {layer.node},
+            [=, &integers, of = layer.data, inputs = n.inputs](ir::ValueId v, Tensor& t) {
               if (v == of) {
                 round_to(data, t);
               } else if (v == inputs[1]) {
                 t = weight_tensor(real_weights(integers), shape, as);
               } else if (inputs.size() > 2 && v == inputs[2]) {
-                for (int64_t c = 0; c < shape.channels(); ++c) t.set_double(c, t.as_double(c) + integers.bias[c]);
+                for (int64_t c = 0; c < shape.channels(); ++c)
+                  t.set_double(c, t.as_double(c) + integers.bias[c]);
               }
             }};
   }
@@ -224,7 +227,6 @@ class Quantizer {
     if (layer.integers) {
       const auto i = static_cast<size_t>(at - a.plan.layers.begin());
       layer.learned = a.layers[i].learned;
-      layer.bias_in_floats = a.bias_in_floats[i];
       layer.sqnr_db = ratios[i];
       if (const auto e = a.equalised.find(here); e != a.equalised.end()) layer.equalised = e->second;
     } else if (const auto why = why_.find(id); why != why_.end()) {
@@ -241,13 +243,14 @@ class Quantizer {
   std::vector<bool> is_float_;  // by node
   std::map<NodeId, std::string> why_;
   std::map<NodeId, double> sensitivity_;
-  Plan all_;  // of the model as it is
+  Plan all_;                                   // of the model as it is
   std::vector<std::vector<Tensor>> expected_;  // outputs by sample
 };
 
 }  // namespace
 
-Result<Report> quantize(Graph& graph, const std::vector<std::vector<Tensor>>& samples, const Options& options) {
+Result<Report> quantize(Graph& graph, const std::vector<std::vector<Tensor>>& samples,
+                        const Options& options) {
   return Quantizer(graph, samples, options).run();
 }
 

@@ -1,5 +1,5 @@
-// Percentile: Wu et al., "Integer quantization for deep learning inference" (2020), 3.2. Entropy: Migacz, "8-bit
-// inference with TensorRT" (2017), with ranges that need not be symmetric.
+// Percentile: Wu et al., "Integer quantization for deep learning inference" (2020), 3.2. Entropy: Migacz,
+// "8-bit inference with TensorRT" (2017), with ranges that need not be symmetric.
 #include "ranges.h"
 
 #include <algorithm>
@@ -62,9 +62,7 @@ Range least(const Histogram& h, const Cost& cost) {
 // ends, what falls to one integer is spread over the bins of it that are not empty.
 double divergence(const Histogram& h, const Affine& a) {
   const ops::IntRange r = ops::range_of(a.type);
-  const auto level = [&](double x) {
-    return ops::quantized(static_cast<float>(x), a.scale, a.zero, r);
-  };
+  const auto level = [&](double x) { return ops::quantized(static_cast<float>(x), a.scale, a.zero, r); };
   std::vector<double> p(h.bins());
   std::vector<int64_t> levels(h.bins());
   for (size_t i = 0; i < h.bins(); ++i) {
@@ -96,7 +94,8 @@ double divergence(const Histogram& h, const Affine& a) {
     }
     for (size_t k = i; k < end; ++k) {
       if (!(p[k] > 0)) continue;
-      const double seen = (p[k] + (k == first ? out_low : 0) + (k == last ? out_high : 0)) / static_cast<double>(h.total());
+      const double seen =
+          (p[k] + (k == first ? out_low : 0) + (k == last ? out_high : 0)) / static_cast<double>(h.total());
       kl += seen * std::log(seen / (sum / filled / inside));
     }
     i = end;

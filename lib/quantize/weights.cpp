@@ -135,7 +135,9 @@ class LayerRounder {
     std::optional<Vector> squares;
     if (known != nullptr) squares = known->xx.diagonal().cwiseMax(0);
     for (int64_t m = g * shape_.rows; m < (g + 1) * shape_.rows; ++m) {
-      const float scale = scale_of(w_.row(m), squares && squares->sum() > 0 ? &*squares : nullptr, limit_);
+      float scale = scale_of(w_.row(m), squares && squares->sum() > 0 ? &*squares : nullptr, limit_);
+      if (!rounding_.least_scales.empty())
+        scale = std::max(scale, static_cast<float>(rounding_.least_scales[static_cast<size_t>(m)]));
       out_.scales[static_cast<size_t>(m)] = scale;
       for (int64_t k = 0; k < shape_.depth; ++k)
         out_.integers(m, k) = to_integer(w_(m, k), static_cast<double>(scale), limit_);
@@ -181,7 +183,8 @@ class LayerRounder {
 
 Matrix real_weights(const IntegerWeights& w) {
   Matrix out = w.integers;
-  for (Eigen::Index m = 0; m < out.rows(); ++m) out.row(m) *= static_cast<double>(w.scales[static_cast<size_t>(m)]);
+  for (Eigen::Index m = 0; m < out.rows(); ++m)
+    out.row(m) *= static_cast<double>(w.scales[static_cast<size_t>(m)]);
   return out;
 }
 

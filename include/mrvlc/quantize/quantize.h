@@ -1,6 +1,6 @@
-// A network in floats made one of integers: QuantizeLinear and DequantizeLinear around what an integer machine
-// computes, with scales from the user's data (docs/quantization.md). The arithmetic between them stays that of
-// the operators in float32, so any runtime can judge the result.
+// A network in floats made one of integers: QuantizeLinear and DequantizeLinear around what an integer
+// machine computes, with scales from the user's data (docs/quantization.md). The arithmetic between them
+// stays that of the operators in float32, so any runtime can judge the result.
 #pragma once
 #include <functional>
 #include <optional>
@@ -24,9 +24,9 @@ struct Options {
   ElementType activations = ElementType::I8;  // or U8, I16
   ElementType weights = ElementType::I8;      // or I4: the accelerator then computes with floats
   RangeMethod ranges = RangeMethod::Best;
-  bool equalise = true;      // scale channels between two layers so that their ranges are alike
+  bool equalise = true;        // scale channels between two layers so that their ranges are alike
   bool learn_rounding = true;  // weights are rounded so that results are nearest; else each by itself
-  bool correct_bias = true;  // what rounding moves the mean of a channel by goes into the bias
+  bool correct_bias = true;    // what rounding moves the mean of a channel by goes into the bias
   // Largest max |a-b| / (1+|b|) of the outputs on the samples: layers stay in floats, the most sensitive
   // first, until it is met.
   std::optional<double> accuracy;
@@ -51,12 +51,11 @@ struct TensorReport {
 // A layer with weights.
 struct LayerReport {
   std::string node, op;
-  int64_t weights = 0;          // elements
-  bool integers = false;        // else `why_float`
+  int64_t weights = 0;    // elements
+  bool integers = false;  // else `why_float`
   std::string why_float;
-  bool learned = false;         // its weights were rounded together
-  bool bias_in_floats = false;  // it is beyond int32
-  double equalised = 1;         // the largest factor that a channel in front of it was scaled by
+  bool learned = false;               // its weights were rounded together
+  double equalised = 1;               // the largest factor that a channel in front of it was scaled by
   std::optional<double> sqnr_db;      // of its result in the whole network of integers, against float32
   std::optional<double> sensitivity;  // error of the outputs with this layer alone in integers
 };

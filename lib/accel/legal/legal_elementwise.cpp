@@ -61,16 +61,6 @@ int64_t broadcast_rank(const std::vector<const Shape*>& operands, const Shape& r
 
 Legality legal_elementwise(const LegalContext& c) {
   const ir::Node& n = c.anchor();
-  if (n.is(Op::QuantizeLinear)) {
-    // Alone it would read what was rounded to fp16.
-    const ir::Value& x = c.graph.value(n.inputs[0]);
-    const bool of_integers =
-        x.kind == ir::ValueKind::Result && c.graph.node(x.producer).is(Op::DequantizeLinear);
-    if (!of_integers) {
-      return refuse("operand of integers", origin(x), "a DequantizeLinear",
-                    "what it rounds to integers is no part of its layer and would come rounded to float16.");
-    }
-  }
   if (!is_binary(vector_form(n.kind()))) return legal_function(c, n);
   if (n.inputs.size() != 2 || !n.inputs[0].valid() || !n.inputs[1].valid()) {
     return refuse("operands", std::to_string(n.inputs.size()), "2",

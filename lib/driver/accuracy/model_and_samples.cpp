@@ -9,7 +9,8 @@
 namespace mrvlc::driver {
 namespace fs = std::filesystem;
 
-Result<std::optional<ModelAndSamples>> read_model_and_samples(const CompileOptions& options, const fs::path& data,
+Result<std::optional<ModelAndSamples>> read_model_and_samples(const CompileOptions& options,
+                                                              const fs::path& data,
                                                               Diagnostics& diagnostics) {
   MRVLC_ASSIGN(const auto declared, onnx::declared_inputs(options.model));
   MRVLC_ASSIGN(std::vector<DataSet> sets, read_samples(data, declared));

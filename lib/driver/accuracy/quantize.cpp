@@ -51,8 +51,8 @@ class ModelQuantizer {
   static Status check_floats(const ir::Graph& graph) {
     for (ir::NodeId id : graph.topological_order()) {
       const ir::Node& n = graph.node(id);
-      if (n.is(Op::QuantizeLinear, Op::DynamicQuantizeLinear, Op::QLinearConv, Op::QLinearMatMul, Op::ConvInteger,
-               Op::MatMulInteger))
+      if (n.is(Op::QuantizeLinear, Op::DynamicQuantizeLinear, Op::QLinearConv, Op::QLinearMatMul,
+               Op::ConvInteger, Op::MatMulInteger))
         return make_diag<DiagCode::MRV0914>(printable(n.name), n.op->name);
     }
     return {};

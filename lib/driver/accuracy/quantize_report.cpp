@@ -20,11 +20,13 @@ Json decibel(double db) {
 }
 
 Json of_layer(const quantize::LayerReport& l) {
-  Json out = {{"node", printable(l.node, kNameBytes)}, {"op", l.op}, {"weights", l.weights}, {"integers", l.integers}};
+  Json out = {{"node", printable(l.node, kNameBytes)},
+              {"op", l.op},
+              {"weights", l.weights},
+              {"integers", l.integers}};
   if (!l.integers) out["why_float"] = l.why_float;
   if (l.integers) {
     out["rounding"] = l.learned ? "learned" : "nearest";
-    out["bias"] = l.bias_in_floats ? "float32" : "int32";
     out["equalised"] = l.equalised;
     out["sqnr_db"] = decibel(l.sqnr_db.value_or(0));
   }
@@ -45,37 +47,46 @@ std::string noisy_layers(const quantize::Report& report) {
   std::ranges::stable_sort(layers, {}, [](const auto* l) { return l->sqnr_db.value_or(0); });
   std::string out;
   for (size_t i = 0; i < std::min(kShown, layers.size()); ++i)
-    out += fmt::format("  {:>9}  {} ({})\n", db_text(layers[i]->sqnr_db.value_or(0)), printable(layers[i]->node),
-                       layers[i]->op);
+    out += fmt::format("  {:>9}  {} ({})\n", db_text(layers[i]->sqnr_db.value_or(0)),
+                       printable(layers[i]->node), layers[i]->op);
   return out;
 }
 
 }  // namespace
 
 std::string quantize_json(const quantize::Report& report, const std::string& model_sha256) {
-  Json out = {{"schema", "mrvlc-quantize-1"}, {"model", {{"sha256", model_sha256}}}, {"samples", report.samples},
-              {"error", report.error}, {"float_weight_bytes", report.float_weight_bytes},
+  Json out = {{"schema", "mrvlc-quantize-1"},
+              {"model", {{"sha256", model_sha256}}},
+              {"samples", report.samples},
+              {"error", report.error},
+              {"float_weight_bytes", report.float_weight_bytes},
               {"weight_bytes", report.weight_bytes}};
   for (const auto& o : report.outputs) {
-    Json output = {{"name", printable(o.name, kNameBytes)}, {"error", o.error}, {"sqnr_db", decibel(o.sqnr_db)}};
+    Json output = {
+        {"name", printable(o.name, kNameBytes)}, {"error", o.error}, {"sqnr_db", decibel(o.sqnr_db)}};
     if (o.same_top1) output["same_top1"] = *o.same_top1;
     out["outputs"].push_back(std::move(output));
   }
   for (const auto& l : report.layers) out["layers"].push_back(of_layer(l));
   for (const auto& t : report.tensors)
-    out["tensors"].push_back({{"name", printable(t.name, kNameBytes)}, {"method", quantize::name(t.method)},
-                              {"min", t.seen_min}, {"max", t.seen_max}, {"scale", t.scale},
+    out["tensors"].push_back({{"name", printable(t.name, kNameBytes)},
+                              {"method", quantize::name(t.method)},
+                              {"min", t.seen_min},
+                              {"max", t.seen_max},
+                              {"scale", t.scale},
                               {"zero_point", t.zero_point}});
   return out.dump(1) + "\n";
 }
 
 std::string quantize_text(const quantize::Report& report) {
   const auto integers = std::ranges::count_if(report.layers, [](const auto& l) { return l.integers; });
-  std::string out = fmt::format("{} of {} layers in integers, weights {} bytes ({} in float32), {} samples\n", integers,
-                                report.layers.size(), report.weight_bytes, report.float_weight_bytes, report.samples);
+  std::string out =
+      fmt::format("{} of {} layers in integers, weights {} bytes ({} in float32), {} samples\n", integers,
+                  report.layers.size(), report.weight_bytes, report.float_weight_bytes, report.samples);
   for (const auto& o : report.outputs) {
     out += fmt::format("output '{}': {}, error {:.3g}", printable(o.name), db_text(o.sqnr_db), o.error);
-    if (o.same_top1) out += fmt::format(", largest element the same in {:.1f} % of samples", 100 * *o.same_top1);
+    if (o.same_top1)
+      out += fmt::format(", largest element the same in {:.1f} % of samples", 100 * *o.same_top1);
     out += '\n';
   }
   const std::string noisy = noisy_layers(report);

@@ -76,9 +76,9 @@ class GraphWriter {
     if (!value.name.starts_with('%')) return value.name;
     // "%7.NAME" is a constant that a pass made of NAME.
     if (const size_t dot = value.name.find('.'); dot != std::string::npos) return value.name.substr(dot + 1);
-    const ir::NodeId by = value.producer.valid()   ? value.producer
-                          : value.users.empty() ? ir::NodeId()
-                                                : *std::ranges::min_element(value.users);
+    const ir::NodeId by = value.producer.valid() ? value.producer
+                          : value.users.empty()  ? ir::NodeId()
+                                                 : *std::ranges::min_element(value.users);
     const std::string node = by.valid() ? g_.node(by).name : "";
     return (node.empty() ? std::string("value") : node) + (value.producer.valid() ? "/out" : "/constant");
   }
@@ -155,8 +155,8 @@ class GraphWriter {
       shrinks = shrinks || to[d] < from[d];
     }
     if (grows && shrinks)
-      problem_ = at_node(make_diag<DiagCode::MRV0148>("it grows in one direction and shrinks in another"), n.name,
-                         n.op->name);
+      problem_ = at_node(make_diag<DiagCode::MRV0148>("it grows in one direction and shrinks in another"),
+                         n.name, n.op->name);
     set_string(out, "nearest_mode", shrinks ? "ceil" : "floor");
   }
 
@@ -172,8 +172,9 @@ class GraphWriter {
     for (int64_t d = axis + 1; d < type.rank(); ++d) behind *= type.shape[static_cast<size_t>(d)];
     if (behind == 1 && type.dynamic == 0) return;
     if (!type.is_static()) {
-      problem_ = at_node(make_diag<DiagCode::MRV0148>("it is over several dimensions, known at run time only"), n.name,
-                         n.op->name);
+      problem_ =
+          at_node(make_diag<DiagCode::MRV0148>("it is over several dimensions, known at run time only"),
+                  n.name, n.op->name);
       return;
     }
     // Flatten in front, Reshape behind; nodes move when one is added.
@@ -197,7 +198,8 @@ class GraphWriter {
     out.add_output(output);
     return out;
   }
-  pb::NodeProto& add_before_last(const char* op, const std::vector<std::string>& inputs, const std::string& output) {
+  pb::NodeProto& add_before_last(const char* op, const std::vector<std::string>& inputs,
+                                 const std::string& output) {
     add(op, inputs, output);
     auto& nodes = *out_.mutable_node();
     nodes.SwapElements(nodes.size() - 1, nodes.size() - 2);

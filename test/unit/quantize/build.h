@@ -54,8 +54,8 @@ class Net {
     auto types = ops::infer_types(def, context);
     REQUIRE(types.ok());
     const ir::SourceId source = graph.add_source({"main/" + result, result, op, "", {}});
-    const ir::NodeId id =
-        graph.add_node(def, result, std::move(inputs), std::move(attrs), *types, {result}, {{source}, {}, "import", {}});
+    const ir::NodeId id = graph.add_node(def, result, std::move(inputs), std::move(attrs), *types, {result},
+                                         {{source}, {}, "import", {}});
     return graph.node(id).outputs[0];
   }
   ir::ValueId conv(ir::ValueId x, int64_t channels, const std::string& result, int64_t group = 1) {

@@ -37,7 +37,9 @@ TEST_CASE("what changes no number shares its scale", "[quantize]") {
   Net net(2);
   const auto x = net.input("x", {1, 3, 8, 8});
   const auto a = net.conv(x, 4, "a");
-  const auto p = net.node("MaxPool", {a}, "p", {{"kernel_shape", std::vector<int64_t>{2, 2}}, {"strides", std::vector<int64_t>{2, 2}}});
+  const auto p =
+      net.node("MaxPool", {a}, "p",
+               {{"kernel_shape", std::vector<int64_t>{2, 2}}, {"strides", std::vector<int64_t>{2, 2}}});
   const auto t = net.node("Transpose", {p}, "t", {{"perm", std::vector<int64_t>{0, 1, 3, 2}}});
   net.graph.add_output(net.conv(t, 2, "b"));
   CHECK(groups(net) == std::set<Names>{{"x"}, {"a", "p", "t"}});

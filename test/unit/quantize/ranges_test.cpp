@@ -80,7 +80,8 @@ TEST_CASE("one value far out is cut where the others gain", "[quantize]") {
   CHECK(reach(RangeMethod::Percentile) < 6);
   CHECK(reach(RangeMethod::Entropy) < 200);
   for (RangeMethod m : {RangeMethod::Percentile, RangeMethod::Entropy}) CHECK(reach(m) > 2);
-  const Affine mse = affine_by(RangeMethod::Mse, h, ElementType::I8), whole = affine_by(RangeMethod::MinMax, h, ElementType::I8);
+  const Affine mse = affine_by(RangeMethod::Mse, h, ElementType::I8),
+               whole = affine_by(RangeMethod::MinMax, h, ElementType::I8);
   CHECK(square_of(t, mse) <= square_of(t, whole));
 }
 

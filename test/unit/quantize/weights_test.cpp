@@ -107,8 +107,9 @@ TEST_CASE("patches times weights are the convolution", "[quantize]") {
     Net net(7);
     const ir::ValueId x = net.input("x", {2, c.channels, 7, 9});
     const ir::ValueId w = net.constant({c.results, c.channels / c.group, 3, 2});
-    const ir::ValueId y = net.node("Conv", {x, w}, "y",
-                                   {{"pads", c.pads}, {"strides", c.strides}, {"dilations", c.dilations}, {"group", c.group}});
+    const ir::ValueId y =
+        net.node("Conv", {x, w}, "y",
+                 {{"pads", c.pads}, {"strides", c.strides}, {"dilations", c.dilations}, {"group", c.group}});
     net.graph.add_output(y);
     const ir::Node& node = net.graph.node(net.graph.value(y).producer);
     const Tensor data = net.samples(1)[0][0];
@@ -122,7 +123,8 @@ TEST_CASE("patches times weights are the convolution", "[quantize]") {
     const int64_t pixels = element_count(net.graph.value(y).type.shape) / 2 / c.results;
     REQUIRE(patches.of_sample() == 2 * pixels);
     for (int64_t g = 0; g < c.group; ++g) {
-      const Matrix results = patches.take(data, 0, g) * weights.middleRows(g * shape.rows, shape.rows).transpose();
+      const Matrix results =
+          patches.take(data, 0, g) * weights.middleRows(g * shape.rows, shape.rows).transpose();
       for (int64_t p = 0; p < results.rows(); ++p)
         for (int64_t r = 0; r < shape.rows; ++r) {
           const int64_t at = (p / pixels * c.results + g * shape.rows + r) * pixels + p % pixels;
