@@ -85,4 +85,16 @@ TEST_CASE("one value far out is cut where the others gain", "[quantize]") {
   CHECK(square_of(t, mse) <= square_of(t, whole));
 }
 
+TEST_CASE("a thin tail is not thrown away with the empty bins in it", "[quantize]") {
+  Numbers numbers(4);
+  Tensor t = numbers.floats({20000});
+  for (int64_t i = 0; i < t.elements(); ++i) {
+    const double x = std::fabs(t.as_double(i));
+    t.set_double(i, i % 100 == 0 ? 2 + 10 * x : x);  // one of a hundred
+  }
+  const Histogram h = of({t});
+  const Affine entropy = affine_by(RangeMethod::Entropy, h, ElementType::I8);
+  CHECK(rounded(entropy, 1e9) > 12);
+}
+
 }  // namespace mrvlc::quantize

@@ -2,6 +2,7 @@
 #include "weights.h"
 
 #include <cmath>
+#include <set>
 
 #include "build.h"
 #include "mrvlc/interp/interp.h"
@@ -93,6 +94,22 @@ TEST_CASE("inputs that are always zero do no harm", "[quantize]") {
   const IntegerWeights q = round_weights(w, shape, &m, {ElementType::I8, true, true});
   CHECK(q.integers.allFinite());
   for (float s : q.scales) CHECK((std::isfinite(s) && s > 0));
+}
+
+TEST_CASE("a few positions of each sample are all of them over many", "[quantize]") {
+  Net net(8);
+  const ir::ValueId x = net.input("x", {1, 1, 8, 8});
+  net.graph.add_output(net.node("Conv", {x, net.constant({1, 1, 1, 1})}, "y"));
+  Tensor numbered(TensorType{ElementType::F32, {1, 1, 8, 8}});
+  for (int64_t i = 0; i < 64; ++i) numbered.set_double(i, static_cast<double>(i));
+  const Patches patches(net.graph, net.graph.node(net.graph.topological_order()[0]), 4);
+  REQUIRE(patches.of_sample() == 4);
+  std::set<double> seen;
+  for (int64_t sample = 0; sample < 40; ++sample) {
+    const Matrix m = patches.take(numbered, sample, 0);
+    for (int64_t i = 0; i < 4; ++i) seen.insert(m(i, 0));
+  }
+  CHECK(seen.size() == 64);
 }
 
 TEST_CASE("patches times weights are the convolution", "[quantize]") {
