@@ -184,14 +184,21 @@ std::string rounded_reason(const std::string& rounder) {
 
 namespace {
 
-// Floats that come from products of floats, by value.
-std::vector<bool> sums_of_floats(const Placement& p) {
+// Integers that are sums of products, as numbers.
+bool reads_sums(const ir::Graph& g, const ir::Node& n) {
+  if (!n.is(Op::Cast) || g.value(n.inputs[0]).kind != ir::ValueKind::Result) return false;
+  return ops::traits(g.node(g.value(n.inputs[0]).producer)).sums_products;
+}
+
+// Numbers that come from sums of products, by value. Those of integers (integer-products makes them of
+// floats) are exact, what follows them need not be.
+std::vector<bool> sums_of_products(const Placement& p) {
   std::vector<bool> out(p.graph.value_slots(), false);
   for (ir::NodeId id : p.order) {
     const ir::Node& n = p.graph.node(id);
-    const bool is_sum = ops::traits(n).sums_products || std::ranges::any_of(n.inputs, [&](ir::ValueId v) {
-                          return v.valid() && out[v.index()];
-                        });
+    const bool is_sum =
+        reads_sums(p.graph, n) || ops::traits(n).sums_products ||
+        std::ranges::any_of(n.inputs, [&](ir::ValueId v) { return v.valid() && out[v.index()]; });
     for (ir::ValueId v : n.outputs)
       if (v.valid()) out[v.index()] = is_sum && is_float(p.graph.value(v).type.elem);
   }
@@ -199,24 +206,25 @@ std::vector<bool> sums_of_floats(const Placement& p) {
 }
 
 // Rounds what is not exact to begin with.
-bool tolerates(const ir::Graph& g, const ir::Node& n, const std::vector<bool>& is_sum) {
-  return n.is(Op::QuantizeLinear) && is_byte(g.value(n.outputs[0]).type.elem) && is_sum[n.inputs[0].index()];
+bool tolerates(const Placement& p, const ir::Node& n, const std::vector<bool>& is_sum) {
+  return n.is(Op::QuantizeLinear) && is_byte(p.graph.value(n.outputs[0]).type.elem) &&
+         is_sum[n.inputs[0].index()] && exact_chain(p, n.id) == nullptr;
 }
 
 }  // namespace
 
 void find_roundings(Placement& p) {
   ExactChains(p).find();
-  const std::vector<bool> is_sum = sums_of_floats(p);
+  const std::vector<bool> is_sum = sums_of_products(p);
   std::vector<ir::NodeId> next(p.graph.node_slots());  // the node that rounds a result, by the node it is of
   for (auto it = p.order.rbegin(); it != p.order.rend(); ++it) {
     const ir::Node& node = p.graph.node(*it);
-    if (tolerates(p.graph, node, is_sum)) continue;
+    if (tolerates(p, node, is_sum)) continue;
     for (ir::ValueId out : node.outputs) {
       if (!out.valid() || is_integer(p.graph.value(out).type.elem)) continue;
       for (ir::NodeId user : p.graph.value(out).users) {
         const ir::Node& reader = p.graph.node(user);
-        if (exact_chain(p, user) != nullptr || tolerates(p.graph, reader, is_sum)) continue;
+        if (exact_chain(p, user) != nullptr || tolerates(p, reader, is_sum)) continue;
         // Sums of products are where values come from; everything else hands on what it was given.
         if (ops::rounds_to_integers(p.graph, reader)) {
           next[node.id.index()] = user;

@@ -19,7 +19,8 @@ bool fold(Lowering& l, const ir::Node& node, const Dims& out, bool allow_residua
   if (node.inputs.size() != 2) return false;
   ir::ValueId other = node.inputs[node.inputs[0] == f.value ? 1 : 0];
   bool residual = node.is(Op::Add) && allow_residual && !f.residual.valid() && other != f.value &&
-                  !l.is_wide(other) && !l.graph().is_constant(other) && l.shape(other) == out;
+                  !l.is_wide(other) && !l.graph().is_constant(other) && l.shape(other) == out &&
+                  !isa::is_integer(l.read(other).type);  // it reads fp16
   if (residual) f.residual = other;
   return residual;
 }
