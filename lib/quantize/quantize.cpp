@@ -215,7 +215,7 @@ class Quantizer {
   void add_layer(const Attempt& a, NodeId id, const std::vector<double>& ratios, Report& out) const {
     const ir::Node& n = g_.node(id);
     LayerReport layer;
-    layer.node = n.name;
+    layer.node = n.name.empty() ? g_.value(n.outputs[0]).name : n.name;
     layer.op = n.op->name;
     layer.weights = g_.constant(n.inputs[1])->elements();
     out.float_weight_bytes += layer.weights * byte_size(ElementType::F32);

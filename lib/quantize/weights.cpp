@@ -167,7 +167,7 @@ class LayerRounder {
     for (int64_t r = g * shape_.rows; r < (g + 1) * shape_.rows; ++r) {
       const double scale = static_cast<double>(out_.scales[static_cast<size_t>(r)]);
       const double moved = w_.row(r).dot(m.y) - scale * out_.integers.row(r).dot(m.x);
-      out_.bias[r] = moved / static_cast<double>(moments_->patches);
+      if (std::isfinite(moved)) out_.bias[r] = moved / static_cast<double>(moments_->patches);
     }
   }
 

@@ -1,6 +1,9 @@
 // `mrvlc quantize`: a model in floats and the user's data to a model in integers, in ONNX's QDQ form.
 #include "mrvlc/quantize/quantize.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "accuracy/model_and_samples.h"
 #include "accuracy/quantize_report.h"
 #include "accuracy/run_cost.h"
@@ -36,16 +39,40 @@ class ModelQuantizer {
     MRVLC_TRY(interp::check_memory(graph));
     MRVLC_TRY(passes::run_passes(graph, passes::host_pipeline()));
     std::vector<std::vector<Tensor>> samples;
-    for (DataSet& set : read->sets) samples.push_back(std::move(set.inputs));
+    for (DataSet& set : read->sets) {
+      MRVLC_TRY(check_finite(graph, set));
+      samples.push_back(std::move(set.inputs));
+    }
     quantize::Options options = o_.options;
     options.cost = [](const ir::Graph& g, const ir::Node& n) { return node_cost(g, n, true); };
     options.keep_float = [&](const ir::Node& n) { return keeps_float(n); };
     MRVLC_ASSIGN(const quantize::Report report, quantize::quantize(graph, samples, options));
     warn_unused();
+    warn_zeros(report);
     MRVLC_ASSIGN(const std::string bytes, onnx::to_onnx(graph, MRVLC_VERSION));
     MRVLC_TRY(write_whole(o_.out, bytes));
     if (!o_.report.empty()) MRVLC_TRY(write_whole(o_.report, quantize_json(report, read->model.sha256)));
     return quantize_text(report);
+  }
+
+  static Status check_finite(const ir::Graph& graph, const DataSet& set) {
+    for (size_t i = 0; i < set.inputs.size() && i < graph.inputs().size(); ++i) {
+      const Tensor& t = set.inputs[i];
+      if (t.type().wrapper != Wrapper::None || !is_float(t.elem())) continue;
+      for (int64_t k = 0; k < t.elements(); ++k)
+        if (!std::isfinite(t.as_double(k)))
+          return make_diag<DiagCode::MRV0916>(printable(set.name),
+                                              printable(graph.value(graph.inputs()[i]).name));
+    }
+    return {};
+  }
+
+  void warn_zeros(const quantize::Report& report) {
+    const auto is_zero = [](const quantize::TensorReport& t) { return t.seen_min == 0 && t.seen_max == 0; };
+    const auto first = std::ranges::find_if(report.tensors, is_zero);
+    if (first != report.tensors.end())
+      diagnostics_.add(make_diag<DiagCode::MRV0917>(std::ranges::count_if(report.tensors, is_zero),
+                                                    printable(first->name)));
   }
 
   static Status check_floats(const ir::Graph& graph) {

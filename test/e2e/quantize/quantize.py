@@ -118,7 +118,14 @@ def mistakes():
     mrvlc("quantize", MODEL, "--data", WORK / "data", "-o", WORK / "data" / "x.onnx", code=3, says="which is read")
     mrvlc("quantize", MODEL, "--data", WORK / "data", "-o", out, "--weights", "int3", code=2, says="int3")
     mrvlc("quantize", WORK / "int8.onnx", "--data", WORK / "data", "-o", out, code=1, says="MRV0914")
+    images = calibration_images()[:4].copy()
+    images[2, 0, 1, 1] = np.nan
+    (WORK / "odd").mkdir()
+    np.save(WORK / "odd" / "image.npy", images)
+    mrvlc("quantize", MODEL, "--data", WORK / "odd", "-o", out, code=3, says="input 'image' holds a number that is not finite")
     check(not out.exists(), "a refused run left a file")
+    np.save(WORK / "odd" / "image.npy", np.zeros_like(images))
+    mrvlc("quantize", MODEL, "--data", WORK / "odd", "-o", WORK / "zeros.onnx", says="were zero in all samples")
 
 
 def main():

@@ -20,6 +20,8 @@ MRVLC_DIAG(0912, Error, Rejected, "there is nothing to make integers of: no conv
 MRVLC_DIAG(0913, Error, Gate, "--accuracy {:g} cannot be met: with one layer in integers the error of the outputs is more; with all of them it is {:.3g}")
 MRVLC_DIAG(0914, Error, Rejected, "the model is one of integers already: '{}' ({})")
 MRVLC_DIAG(0915, Warning, Rejected, "--float: nothing is called '{}'")
+MRVLC_DIAG(0916, Error, Io, "--data: {}: input '{}' holds a number that is not finite")
+MRVLC_DIAG(0917, Warning, Rejected, "{} tensors, '{}' first, were zero in all samples: their scales are guesses")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode
