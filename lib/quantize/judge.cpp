@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "mrvlc/calibration/error.h"
 #include "mrvlc/support/parallel.h"

@@ -1,6 +1,7 @@
 // Weights become integers layer by layer, all samples in step: each layer's are rounded for what it reads
 // from the layers of integers before it.
 #pragma once
+#include "mrvlc/quantize/quantize.h"
 #include "observe.h"
 #include "weights.h"
 

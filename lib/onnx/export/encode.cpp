@@ -11,6 +11,8 @@ template <class... F>
 struct Overloaded : F... {
   using F::operator()...;
 };
+template <class... F>
+Overloaded(F...) -> Overloaded<F...>;
 
 void encode_tensor_type(const TensorType& type, pb::TypeProto::Tensor& out) {
   out.set_elem_type(static_cast<int32_t>(type.elem));
