@@ -1,8 +1,7 @@
 #include "mrvlc/quantize/quantize.h"
 
 #include <algorithm>
-#include <cmath>
-#include <set>
+#include <map>
 
 #include "choose_ranges.h"
 #include "equalise.h"
