@@ -1,5 +1,5 @@
-// Sets that are joined and never come apart (Tarjan, "Efficiency of a good but not linear set union algorithm",
-// 1975, with paths halved).
+// Sets that are joined and never come apart (Tarjan, "Efficiency of a good but not linear set union
+// algorithm", 1975, with paths halved).
 #pragma once
 #include <cstddef>
 #include <numeric>

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "build.h"
-#include "mrvlc/ir/rewriter.h"
 #include "mrvlc/interp/interp.h"
+#include "mrvlc/ir/rewriter.h"
 
 namespace mrvlc::quantize {
 namespace {
@@ -32,7 +32,8 @@ double unlike(const Graph& graph, const std::vector<Sample>& samples, const std:
     reach.resize(static_cast<size_t>(t.shape()[1]), 0);
     const int64_t inner = t.elements() / t.shape()[1];
     for (int64_t i = 0; i < t.elements(); ++i)
-      reach[static_cast<size_t>(i / inner)] = std::max(reach[static_cast<size_t>(i / inner)], std::fabs(t.as_double(i)));
+      reach[static_cast<size_t>(i / inner)] =
+          std::max(reach[static_cast<size_t>(i / inner)], std::fabs(t.as_double(i)));
   };
   REQUIRE(visit_samples(graph, samples, "", nullptr, look).ok());
   return *std::ranges::max_element(reach) / *std::ranges::min_element(reach);
