@@ -89,8 +89,19 @@ class FusionGroupBuilder {
         group.push_back(next);
       }
     }
+    if (const ir::NodeId clip = only_reader(head); group.size() == 1 && clip.valid() &&
+                                                   takes_bounds(graph_, first, graph_.node(clip)))
+      group.push_back(clip);
     for (ir::NodeId n : group) group_of_[n.index()] = static_cast<uint32_t>(groups_.size());
     groups_.push_back(std::move(group));
+  }
+
+  // On the CPU as well, and in no group yet.
+  ir::NodeId only_reader(ir::NodeId id) const {
+    const ir::ValueId value = graph_.node(id).outputs[0];
+    if (graph_.use_count(value) != 1 || graph_.is_output(value)) return {};
+    const ir::NodeId user = graph_.value(value).users.front();
+    return cpu_[user.index()] && group_of_[user.index()] == kNone ? user : ir::NodeId();
   }
 
   bool takes_epilogue(const ir::Node& node) const {

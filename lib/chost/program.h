@@ -179,6 +179,10 @@ bool is_elementwise(const ir::Node& node);
 bool is_alias_op(const ir::Graph& graph, const ir::Node& node);
 // Convolution by packed panels (1-D and 2-D, constant weights)?
 bool is_packed_conv(const ir::Graph& graph, const ir::Node& node);
+// Products of bytes with constant weights and parameters, by kernels/integer_*.c? integer_rows.cpp
+bool is_packed_integer(const ir::Graph& graph, const ir::Node& node);
+// ... which bound results as a Clip behind does.
+bool takes_bounds(const ir::Graph& graph, const ir::Node& node, const ir::Node& clip);
 // Conv-like kernels take row operands in their epilogue, matrix products column operands.
 bool is_matrix_product(const ir::Node& node);
 // A product of floats that the packed kernels take though shapes are known at run time only: a matrix
