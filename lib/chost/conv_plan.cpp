@@ -1,5 +1,7 @@
 #include "conv_plan.h"
 
+#include <utility>
+
 #include "mrvlc/support/checked.h"
 
 namespace mrvlc::chost {
@@ -15,6 +17,13 @@ Window2 window2(const ops::WindowParams& p) {
     w.pad[lead + i] = p.pads_begin[i];
     w.out[lead + i] = p.output[i];
   }
+  return w;
+}
+
+Window2 wide_window(const ops::WindowParams& p) {
+  Window2 w = window2(p);
+  if (w.in[1] != 1 || w.kernel[1] != 1 || w.out[1] != 1 || w.pad[1] != 0) return w;
+  for (auto* sizes : {w.in, w.kernel, w.stride, w.dilation, w.pad, w.out}) std::swap(sizes[0], sizes[1]);
   return w;
 }
 

@@ -12,6 +12,8 @@ struct Window2 {
   int64_t in[2], kernel[2], stride[2], dilation[2], pad[2], out[2];
 };
 Window2 window2(const ops::WindowParams& p);
+// The same bytes, with one column as one row: rows are what kernels do at once.
+Window2 wide_window(const ops::WindowParams& p);
 
 // Panels of 6 and 4 rows that cover m rows with the least waste, then the fewest panels.
 struct Panels {

@@ -51,14 +51,16 @@ ByteStrip choose_byte_strip(const ConvPlan& plan, int64_t columns) {
 
 // Of a depthwise convolution, see K_integer_depthwise_shape.
 struct QuadPlane {
-  int64_t groups, rows, phase, pitch;
+  int64_t groups, pitch, phase;
   explicit QuadPlane(const Window2& w)
       : groups(ceil_div(w.kernel[1], 4)),
-        rows((w.out[0] - 1) * w.stride[0] + (w.kernel[0] - 1) * w.dilation[0] + 1),
-        phase(ceil_div(rows, w.stride[0]) * w.out[1] + kVector),
-        pitch(round_up(w.out[1], kVector) + (w.kernel[1] - 1) * w.dilation[1] / w.stride[1] + 1) {}
-  int64_t quads(const Window2& w) const { return groups * w.stride[0] * phase + kTile; }
-  int64_t bytes(const Window2& w) const { return 4 * quads(w) + w.stride[1] * pitch + kVector; }
+        pitch(w.out[1] + (w.kernel[1] - 1) * w.dilation[1] / w.stride[1]),
+        phase((w.out[0] + (w.kernel[0] - 1) * w.dilation[0] / w.stride[0]) * pitch) {}
+  // Quads, results, lines; taps read beyond the last column.
+  int64_t bytes(const Window2& w, int64_t size) const {
+    return 4 * (groups * w.stride[0] * phase + kTile) + (phase + kTile) * size +
+           w.stride[0] * w.stride[1] * phase + pitch + kVector;
+  }
 };
 
 bool is_depthwise(const ops::ConvParams& p) {
@@ -84,22 +86,24 @@ void emit_integer_depthwise(Function& f, const ops::ConvParams& p, const Window2
   }
   for (int64_t k = 0; k < 4 * plane.groups; ++k) {
     const int64_t x = (k < w.kernel[1] ? k : 0) * w.dilation[1];
-    columns += fmt::format("{}{}", k == 0 ? "" : ", ", x % w.stride[1] * plane.pitch + x / w.stride[1]);
+    columns += fmt::format("{}{}", k == 0 ? "" : ", ", x % w.stride[1] * plane.phase + x / w.stride[1]);
   }
   for (int64_t r = 0; r < w.kernel[0]; ++r) {
     const int64_t y = r * w.dilation[0];
     for (int64_t g = 0; g < plane.groups; ++g)
       taps += fmt::format("{}{}", taps.empty() ? "" : ", ",
-                          (g * w.stride[0] + y % w.stride[0]) * plane.phase + y / w.stride[0] * w.out[1]);
+                          (g * w.stride[0] + y % w.stride[0]) * plane.phase + y / w.stride[0] * plane.pitch);
   }
   f.put("static const int {}[] = {{{}}}, {}[] = {{{}}};", f.prefixed("K_column"), columns,
         f.prefixed("K_tap"), taps);
-  f.put("const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}u, {}}};",
+  f.put("const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}u, {}}};",
         f.prefixed("K_integer_depthwise_shape"), p.batch, p.in_channels, p.out_channels / p.in_channels,
         w.in[0], w.in[1], w.out[0], w.out[1], w.kernel[0], plane.groups, w.stride[0], w.stride[1], w.pad[0],
-        w.pad[1], plane.rows, plane.phase, plane.pitch, f.prefixed("K_column"), f.prefixed("K_tap"),
+        w.pad[1], plane.pitch, plane.phase, f.prefixed("K_column"), f.prefixed("K_tap"),
         rows.flip(), rows.outside());
-  const std::string from = rows.declare(f, weights), scratch = f.scratch(plane.bytes(w));
+  const ir::ValueId y = f.program().node(f.nodes().back()).outputs[0];
+  const int64_t size = byte_size(f.program().graph.value(y).type.elem);
+  const std::string from = rows.declare(f, weights), scratch = f.scratch(plane.bytes(w, size));
   f.put("{}(&p, {}, {}, {}, {}, &e);", kernel, f.read(f.head().inputs[0], "x0"), from,
         f.write(f.program().node(f.nodes().back()).outputs[0], "y0"), scratch);
 }
@@ -182,8 +186,8 @@ bool fits_integer_conv(const ir::Graph& graph, const ir::Node& node) {
   if ((rank != 3 && rank != 4) || !p || element_count(p->kernel) > kMaxTaps) return false;
   for (const auto& sizes : {p->kernel, p->dilations, p->strides, p->pads_begin, p->input})
     if (std::ranges::any_of(sizes, [](int64_t v) { return v > kMaxStrip; })) return false;
-  const Window2 w = window2(*p);
-  if (is_depthwise(*p)) return QuadPlane(w).bytes(w) <= 64 * kMaxStrip;
+  const Window2 w = wide_window(*p);
+  if (is_depthwise(*p)) return QuadPlane(w).bytes(w, 4) <= 64 * kMaxStrip;
   const ConvPlan plan = conv_plan("", *p, w);
   const ByteStrip strip = choose_byte_strip(plan, block_columns(plan, depth_of(plan)));
   return plan.channels > 0 && !plan.taps.empty() && strip.rows * strip.line(plan) <= kMaxStrip;
@@ -197,7 +201,7 @@ bool fits_integer_matrix(const ir::Graph& graph, const ir::Node& node) {
 
 Status emit_integer_conv(Function& f) {
   MRVLC_ASSIGN(const ops::IntegerConvParams p, ops::integer_conv_params(f.program().graph, f.head()));
-  const Window2 w = window2(p);
+  const Window2 w = wide_window(p);
   if (is_depthwise(p)) {
     emit_integer_depthwise(f, p, w);
     return {};

@@ -72,24 +72,19 @@ static void K_integer_gather(const K_integer_shape* p, const uint8_t* x, ptrdiff
 
 //@ piece integer_conv: integer_gather quad_sums requantize dot imicro6 imicro4
 /* Rows of sums, each of one channel, as bytes (or 32 bits). */
-static void K_integer_tile(const K_scales* e, ptrdiff_t m, const uint32_t* t, const uint32_t* sums,
-                           ptrdiff_t rows, ptrdiff_t cols, void* y, ptrdiff_t at, ptrdiff_t ldy) {
-  for (ptrdiff_t r = 0; r < rows; ++r, t += K_QTILE, at += ldy) {
-    const uint32_t bias = e->bias[m + r], centre = e->centre ? e->centre[m + r] : 0;
-    uint32_t s[K_QTILE];
+static void K_integer_tile(const K_scales* e, ptrdiff_t m, uint32_t* t, const uint32_t* sums, ptrdiff_t rows,
+                           ptrdiff_t cols, void* y, ptrdiff_t at, ptrdiff_t ldy) {
+  for (ptrdiff_t r = 0; r < rows; ++r, ++m, t += K_QTILE, at += ldy) {
     uint8_t z[K_QTILE];
-    for (ptrdiff_t j = 0; j < K_QTILE; ++j) s[j] = t[j] + bias;
-    for (ptrdiff_t j = 0; e->centre && j < cols; ++j) s[j] -= centre * sums[j];
+    uint8_t* const to = (uint8_t*)y + at;
+    for (ptrdiff_t j = 0; e->centre && j < K_QTILE; ++j) t[j] -= e->centre[m] * sums[j];
     if (!e->scale) {
-      memcpy((uint32_t*)y + at, s, (size_t)cols * sizeof *s);
-      continue;
-    }
-    const float scale = e->scale[m + r];
-    for (ptrdiff_t j = 0; j < K_QTILE; ++j) z[j] = K_rounded(s[j], scale, e->lo, e->hi, e->zero);
-    if (cols == K_QTILE) {
-      memcpy((uint8_t*)y + at, z, K_QTILE);
+      for (ptrdiff_t j = 0; j < cols; ++j) ((uint32_t*)y)[at + j] = t[j] + e->bias[m];
+    } else if (cols == K_QTILE) {
+      K_rounds(t, K_QTILE, e->bias + m, e->scale + m, 0, e, to);
     } else {
-      for (ptrdiff_t j = 0; j < cols; ++j) ((uint8_t*)y)[at + j] = z[j];
+      K_rounds(t, K_QTILE, e->bias + m, e->scale + m, 0, e, z);
+      K_copy_bytes(to, z, cols);
     }
   }
 }

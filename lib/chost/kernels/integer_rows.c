@@ -6,21 +6,18 @@ typedef struct K_rows_shape {
 } K_rows_shape;
 
 /* One tile of rows for one pixel; `sum`: of the bytes of x. Scales and biases are there for whole tiles. */
-static void K_rows_out(const K_rows_shape* p, const K_scales* e, ptrdiff_t m, ptrdiff_t row,
-                       const uint32_t* t, uint32_t sum, void* y, ptrdiff_t at) {
+static void K_rows_out(const K_rows_shape* p, const K_scales* e, ptrdiff_t m, ptrdiff_t row, uint32_t* t,
+                       uint32_t sum, void* y, ptrdiff_t at) {
   const ptrdiff_t rows = p->m - row < K_QROWS ? p->m - row : K_QROWS;
-  const uint32_t* const bias = e->bias + m + row;
-  uint32_t s[K_QROWS];
   uint8_t z[K_QROWS];
-  for (ptrdiff_t j = 0; j < K_QROWS; ++j) s[j] = t[j] + bias[j];
-  for (ptrdiff_t j = 0; e->centre && j < K_QROWS; ++j) s[j] -= e->centre[m + row + j] * sum;
+  m += row;
   at += row * p->y_row;
+  for (ptrdiff_t j = 0; e->centre && j < K_QROWS; ++j) t[j] -= e->centre[m + j] * sum;
   if (!e->scale) {
-    for (ptrdiff_t j = 0; j < rows; ++j) ((uint32_t*)y)[at + j * p->y_row] = s[j];
+    for (ptrdiff_t j = 0; j < rows; ++j) ((uint32_t*)y)[at + j * p->y_row] = t[j] + e->bias[m + j];
     return;
   }
-  const float* const scale = e->scale + m + row;
-  for (ptrdiff_t j = 0; j < K_QROWS; ++j) z[j] = K_rounded(s[j], scale[j], e->lo, e->hi, e->zero);
+  K_rounds(t, K_QROWS, e->bias + m, e->scale + m, 1, e, z);
   if (rows == K_QROWS && p->y_row == 1) {
     memcpy((uint8_t*)y + at, z, K_QROWS);
   } else {

@@ -49,9 +49,39 @@
 typedef unsigned K_qv __attribute__((vector_size(K_QVW * 4)));
 typedef unsigned K_qvu __attribute__((vector_size(K_QVW * 4), aligned(4), may_alias));
 typedef int K_qs __attribute__((vector_size(K_QVW * 4)));
-#define K_QLOAD(p) (*(const K_qvu*)(const void*)(p))
+#define K_QLOAD(p) ((K_qv)(*(const K_qvu*)(const void*)(p)))
 #define K_QSTORE(p, v) (*(K_qvu*)(void*)(p) = (v))
 #define K_QALL(v) ((K_qv){0} + (v))
+typedef float K_qf __attribute__((vector_size(K_QVW * 4)));
+/* The greater and the smaller, the second operand where they cannot be compared. Lowest bytes, to memory. */
+#if K_QVW == 16
+#define K_QMAX(v, w) (K_qf) _mm512_max_ps((__m512)(v), (__m512)(w))
+#define K_QMIN(v, w) (K_qf) _mm512_min_ps((__m512)(v), (__m512)(w))
+#define K_QNARROW(p, v) _mm_storeu_si128((__m128i*)(void*)(p), _mm512_cvtepi32_epi8((__m512i)(v)))
+#elif K_QVW == 8
+#define K_QMAX(v, w) (K_qf) _mm256_max_ps((__m256)(v), (__m256)(w))
+#define K_QMIN(v, w) (K_qf) _mm256_min_ps((__m256)(v), (__m256)(w))
+#define K_QLOW(v) _mm256_and_si256((__m256i)(v), _mm256_set1_epi32(255))
+#define K_QPACK(v) _mm_packus_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1))
+#define K_QNARROW(p, v) _mm_storel_epi64((__m128i*)(void*)(p), _mm_packus_epi16(K_QPACK(K_QLOW(v)), K_QPACK(K_QLOW(v))))
+#elif defined(__SSE2__)
+#define K_QMAX(v, w) (K_qf) _mm_max_ps((__m128)(v), (__m128)(w))
+#define K_QMIN(v, w) (K_qf) _mm_min_ps((__m128)(v), (__m128)(w))
+#define K_QLOW(v) _mm_and_si128((__m128i)(v), _mm_set1_epi32(255))
+#define K_QPACK(v) _mm_packs_epi32(v, v)
+#define K_QNARROW(p, v)                                                                                  \
+  do {                                                                                                   \
+    const int low_ = _mm_cvtsi128_si32(_mm_packus_epi16(K_QPACK(K_QLOW(v)), K_QPACK(K_QLOW(v)))); \
+    memcpy(p, &low_, 4);                                                                                 \
+  } while (0)
+#else
+#define K_QPICK(m, v, w) ((K_qf)(((K_qv)(v) & (K_qv)(m)) | ((K_qv)(w) & ~(K_qv)(m))))
+#define K_QMAX(v, w) K_QPICK((v) > (w), v, w)
+#define K_QMIN(v, w) K_QPICK((v) < (w), v, w)
+typedef unsigned char K_qb __attribute__((vector_size(K_QVW)));
+typedef unsigned char K_qbu __attribute__((vector_size(K_QVW), aligned(1), may_alias));
+#define K_QNARROW(p, v) (*(K_qbu*)(void*)(p) = __builtin_convertvector(v, K_qb))
+#endif
 #endif
 #if defined(K_DOT)
 #define K_QX(x, v) const K_qv x = (v)
@@ -80,7 +110,7 @@ static uint32_t K_quad(uint32_t s, uint32_t x, uint32_t w) {
 }
 #endif
 
-//@ piece requantize: base
+//@ piece requantize: dot
 /* What becomes of sums: y = saturate(round((sum + bias) * scale) + zero), the saturation as bounds of what is
  * rounded; without `scale` the sums themselves. `centre`: zero points of rows of weights, or NULL. Rows of
  * channels, or of columns, of which `scale`, `bias` and `centre` are the first one's. */
@@ -91,12 +121,32 @@ typedef struct K_scales {
   int zero;
 } K_scales;
 
-/* To nearest even: with 1.5 * 2^23 added, the magnitudes between the bounds lose their fraction. */
-static uint8_t K_rounded(uint32_t sum, float scale, float lo, float hi, int zero) {
+/* To nearest even: with 1.5 * 2^23 added, the magnitudes between the bounds are the lowest bits of a float. */
+#if !K_QVW
+static uint8_t K_rounded(uint32_t sum, float scale, const K_scales* e) {
   float v = (float)(int32_t)sum * scale;
-  v = v > lo ? v : lo;
-  v = v < hi ? v : hi;
-  return (uint8_t)((int)((v + 12582912.0f) - 12582912.0f) + zero);
+  v = v > e->lo ? v : e->lo;
+  v = v < e->hi ? v : e->hi;
+  return (uint8_t)((int)((v + 12582912.0f) - 12582912.0f) + e->zero);
+}
+#endif
+
+/* n sums, a multiple of 16, with a bias and scale for each (step 1) or for all (0). */
+static void K_rounds(const uint32_t* t, ptrdiff_t n, const uint32_t* bias, const float* scale, ptrdiff_t step,
+                     const K_scales* e, uint8_t* z) {
+#if K_QVW
+  const K_qf lo = (K_qf){0} + e->lo, hi = (K_qf){0} + e->hi;
+  for (ptrdiff_t j = 0; j < n; j += K_QVW) {
+    const K_qv b = step ? K_QLOAD(bias + j) : K_QALL(*bias);
+    const K_qf c = step ? (K_qf)K_QLOAD(scale + j) : (K_qf){0} + *scale;
+    K_qf v = __builtin_convertvector((K_qs)(K_QLOAD(t + j) + b), K_qf) * c;
+    v = K_QMAX(v, lo);
+    v = K_QMIN(v, hi);
+    K_QNARROW(z + j, (K_qv)(v + 12582912.0f) + (unsigned)e->zero);
+  }
+#else
+  for (ptrdiff_t j = 0; j < n; ++j) z[j] = K_rounded(t[j] + bias[j * step], scale[j * step], e);
+#endif
 }
 
 //@ piece copy_bytes: base
@@ -108,8 +158,13 @@ static void K_copy_bytes(uint8_t* to, const uint8_t* from, ptrdiff_t n) {
   } else if (n >= 8) {
     memcpy(to, from, 8);
     memcpy(to + n - 8, from + n - 8, 8);
-  } else {
-    for (ptrdiff_t i = 0; i < n; ++i) to[i] = from[i];
+  } else if (n >= 4) {
+    memcpy(to, from, 4);
+    memcpy(to + n - 4, from + n - 4, 4);
+  } else if (n > 0) {
+    to[0] = from[0];
+    to[n / 2] = from[n / 2];
+    to[n - 1] = from[n - 1];
   }
 }
 
@@ -124,15 +179,31 @@ static void K_copy_every(uint8_t* to, const uint8_t* from, ptrdiff_t step, ptrdi
   }
 }
 
-//@ piece quads: base
+//@ piece quads: dot
 /* to[j] = the bytes a[j], b[j], c[j], d[j], with `flip` of each. */
-static void K_quads(const uint8_t* restrict a, const uint8_t* restrict b, const uint8_t* restrict c,
-                    const uint8_t* restrict d, ptrdiff_t n, uint32_t flip, uint32_t* restrict to) {
+static void K_quads(const uint8_t* a, const uint8_t* b, const uint8_t* c, const uint8_t* d, ptrdiff_t n,
+                    uint32_t flip, uint32_t* to) {
   ptrdiff_t j = 0;
+#if K_QVW == 16
+#define K_QBYTES(p) (K_qv) _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i*)(const void*)(p)))
   for (; j + 16 <= n; j += 16) {
-    for (ptrdiff_t i = j; i < j + 16; ++i)
-      to[i] = ((uint32_t)a[i] | (uint32_t)b[i] << 8 | (uint32_t)c[i] << 16 | (uint32_t)d[i] << 24) ^ flip;
+    const K_qv v = K_QBYTES(a + j) | K_QBYTES(b + j) << 8 | K_QBYTES(c + j) << 16 | K_QBYTES(d + j) << 24;
+    K_QSTORE(to + j, v ^ flip);
   }
+#elif K_QVW && defined(__SSE2__)
+#define K_QBYTES(p) _mm_loadu_si128((const __m128i*)(const void*)(p))
+#define K_QPUT(i, v) _mm_storeu_si128((__m128i*)(void*)(to + j + (i)), _mm_xor_si128(v, mask))
+  const __m128i mask = _mm_set1_epi32((int)flip);
+  for (; j + 16 <= n; j += 16) {
+    const __m128i p = K_QBYTES(a + j), q = K_QBYTES(b + j), r = K_QBYTES(c + j), s = K_QBYTES(d + j);
+    const __m128i x = _mm_unpacklo_epi8(p, q), y = _mm_unpacklo_epi8(r, s);
+    const __m128i z = _mm_unpackhi_epi8(p, q), w = _mm_unpackhi_epi8(r, s);
+    K_QPUT(0, _mm_unpacklo_epi16(x, y));
+    K_QPUT(4, _mm_unpackhi_epi16(x, y));
+    K_QPUT(8, _mm_unpacklo_epi16(z, w));
+    K_QPUT(12, _mm_unpackhi_epi16(z, w));
+  }
+#endif
   for (; j < n; ++j)
     to[j] = ((uint32_t)a[j] | (uint32_t)b[j] << 8 | (uint32_t)c[j] << 16 | (uint32_t)d[j] << 24) ^ flip;
 }
