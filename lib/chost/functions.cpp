@@ -89,6 +89,7 @@ class Emitter {
     if (computes && node.is(Op::Conv)) return emit_generic_conv(f);
     if (computes && node.is(Op::ConvTranspose)) return emit_generic_conv_transpose(f);
     if (f32 && is_matrix_product(node)) return emit_matmul(f);
+    if (is_quantised_chain(f)) return emit_quantised_chain(f);
     if (is_packed_integer(program_.graph, node))
       return node.is(Op::QLinearConv, Op::ConvInteger) ? emit_integer_conv(f) : emit_integer_matrix(f);
     if (is_elementwise(node) && all_f32(program_.graph, node)) {

@@ -49,8 +49,13 @@ class FusionGroupBuilder {
         group_of_(graph_.node_slots(), kNone) {}
 
   std::vector<FusionGroup> run() {
+    const auto is_free = [this](ir::NodeId n) { return cpu_[n.index()] && group_of_[n.index()] == kNone; };
     for (const auto& step : program_.partition.steps) {
       if (step.kind == partition::Step::Kind::Cpu) cpu_[step.node.index()] = true;
+    }
+    for (const auto& step : program_.partition.steps) {
+      if (step.kind == partition::Step::Kind::Cpu && graph_.node(step.node).is(Op::QuantizeLinear))
+        add(quantised_chain(graph_, graph_.node(step.node), is_free));
     }
     for (const auto& step : program_.partition.steps) {
       if (step.kind == partition::Step::Kind::Cpu && group_of_[step.node.index()] == kNone) grow(step.node);
@@ -92,6 +97,11 @@ class FusionGroupBuilder {
     if (const ir::NodeId clip = only_reader(head); group.size() == 1 && clip.valid() &&
                                                    takes_bounds(graph_, first, graph_.node(clip)))
       group.push_back(clip);
+    add(std::move(group));
+  }
+
+  void add(std::vector<ir::NodeId> group) {
+    if (group.empty()) return;
     for (ir::NodeId n : group) group_of_[n.index()] = static_cast<uint32_t>(groups_.size());
     groups_.push_back(std::move(group));
   }

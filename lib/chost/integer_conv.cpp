@@ -12,11 +12,13 @@ namespace {
 // K_QTILE and K_QROWS of the kernels.
 constexpr int64_t kTile = 32, kRows = 16, kVector = 16;
 
-// Up to 8 K gathered quads, 32 KiB, stay in the first-level cache; blocks are equally wide.
+// Up to 8 K gathered quads, 32 KiB, stay in the first-level cache, and few where that is enough to share what is
+// gathered for all rows; blocks are equally wide.
 int64_t block_columns(const ConvPlan& plan, int64_t depth) {
-  constexpr int64_t kQuads = 8192;
+  constexpr int64_t kQuads = 8192, kColumns = 256;
   const int64_t pixels = plan.out[0] * plan.out[1];
-  const int64_t most = std::max<int64_t>(kQuads / std::max<int64_t>(depth, 1) / kTile * kTile, kTile);
+  const int64_t fit = kQuads / std::max<int64_t>(depth, 1) / kTile * kTile;
+  const int64_t most = std::clamp(fit, kTile, kColumns);
   return round_up(ceil_div(pixels, ceil_div(pixels, most)), kTile);
 }
 
@@ -161,8 +163,8 @@ int64_t declare_integer_shape(Function& f, const ConvPlan& plan, const IntegerRo
         plan.out[0], plan.out[1], plan.stride[0], plan.stride[1], plan.taps.size(), depth, panels.six,
         panels.four, columns, strip.top, strip.left, strip.reach, strip.pitch, f.prefixed("K_tap"),
         rows.flip(), rows.outside(), plan.direct ? 1 : 0);
-  const int64_t gathered = 4 * depth * columns + 4 * (columns + kVector) + kVector;
-  return gathered + (plan.direct ? 0 : strip.rows * strip.line(plan) + kVector);
+  if (plan.direct) return 4 * depth * columns;
+  return 4 * depth * columns + 4 * (columns + kVector) + strip.rows * strip.line(plan) + 2 * kVector;
 }
 
 void emit_matrix(Function& f, const IntegerRows::Layout& layout, int64_t n) {

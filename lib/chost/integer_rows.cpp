@@ -162,8 +162,9 @@ std::string IntegerRows::declare(Function& f, const std::vector<std::byte>& weig
   if (centred) append(bytes, centre_);
   const size_t at = bytes.size();
   bytes.insert(bytes.end(), weights.begin(), weights.end());
+  constexpr int64_t kAlignment = 16;  // a vector's would cost small layers more than it gains
   const auto size = static_cast<int64_t>(bytes.size());
-  f.put("const unsigned char* const c = {};", f.table(Tensor::of(ElementType::U8, {size}, bytes)));
+  f.put("const unsigned char* const c = {};", f.table(Tensor::of(ElementType::U8, {size}, bytes), kAlignment));
   auto part = [](std::string_view type, size_t offset) {
     return fmt::format("(const {}*)(const void*)(c + {})", type, offset);
   };

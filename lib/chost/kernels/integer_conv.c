@@ -51,7 +51,7 @@ static void K_integer_gather(const K_integer_shape* p, const uint8_t* x, ptrdiff
   const ptrdiff_t oy = p0 / p->out_w, ox = p0 % p->out_w, more = (p0 + n - 1) / p->out_w - oy;
   const ptrdiff_t line = p->stride_w * p->pitch, high = more * p->stride_h + p->reach + 1;
   const ptrdiff_t depth = p->channels * p->taps;
-  uint8_t* const strip = rows + 4 * (p->ldb + 16);
+  uint8_t* const strip = p->direct ? rows : rows + 4 * (p->ldb + 16);
   const uint8_t* from[4] = {x, x, x, x};
   if (!p->direct) memset(strip, p->outside, (size_t)(high * line));
   for (ptrdiff_t k = 0, t = 0; k < 4 * p->depth; ++k) {
