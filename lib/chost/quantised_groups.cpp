@@ -118,26 +118,13 @@ bool is_function(const ir::Graph& graph, const std::vector<ir::NodeId>& nodes) {
   for (size_t k = 1; k + 1 < nodes.size(); ++k) {
     const ir::Node& node = graph.node(nodes[k]);
     const ir::ValueId before = graph.node(nodes[k - 1]).outputs[0];
+    if (ops::op_def(node).max_inputs < 0 && node.inputs.size() != 2) return false;
     for (ir::ValueId v : node.inputs)
       if (v.valid() && v != before && (!graph.is_constant(v) || graph.value(v).type.elements() != 1))
         return false;
   }
   return graph.value(graph.node(nodes[0]).inputs[0]).type.shape ==
          graph.value(graph.node(nodes.back()).outputs[0]).type.shape;
-}
-
-// In double, rounded to fp32.
-float function_value(const ir::Graph& graph, const ir::Node& node, ir::ValueId operand, float v) {
-  const ops::ScalarOp& scalar = *ops::op_def(node).scalar;
-  std::vector<double> x;
-  for (ir::ValueId in : node.inputs) {
-    if (!in.valid()) {
-      x.push_back(std::numeric_limits<double>::quiet_NaN());
-    } else {
-      x.push_back(in == operand ? static_cast<double>(v) : graph.constant(in)->as_double(0));
-    }
-  }
-  return static_cast<float>(scalar.eval(x.data(), *node.op, node.attrs));
 }
 
 Tensor byte_table(const ir::Graph& graph, const std::vector<ir::NodeId>& nodes) {
@@ -148,7 +135,7 @@ Tensor byte_table(const ir::Graph& graph, const std::vector<ir::NodeId>& nodes) 
   for (int64_t code = codes.low; code <= codes.high; ++code) {
     float v = static_cast<float>(code - zero_of(graph, first)) * scale_of(graph, first);
     for (size_t k = 1; k + 1 < nodes.size(); ++k)
-      v = function_value(graph, graph.node(nodes[k]), graph.node(nodes[k - 1]).outputs[0], v);
+      v = ops::function_value(graph, graph.node(nodes[k]), graph.node(nodes[k - 1]).outputs[0], v);
     const int64_t q = ops::quantized(v, scale_of(graph, last), zero_of(graph, last), ops::range_of(to));
     bytes[static_cast<uint8_t>(code)] = static_cast<uint8_t>(q);
   }

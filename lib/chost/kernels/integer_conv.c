@@ -93,7 +93,7 @@ static void K_integer_tile(const K_scales* e, ptrdiff_t m, uint32_t* t, const ui
 static void K_integer_block(const K_integer_shape* p, const K_scales* e, ptrdiff_t m0, const uint32_t* w,
                             const uint32_t* b, ptrdiff_t n, void* y, ptrdiff_t at) {
   const ptrdiff_t pixels = p->out_h * p->out_w;
-  uint32_t t[6 * K_QTILE], sums[K_QTILE];
+  uint32_t t[6 * K_QTILE], sums[K_QTILE] = {0};
   for (ptrdiff_t j = 0; j < n; j += K_QTILE) {
     const ptrdiff_t cols = n - j < K_QTILE ? n - j : K_QTILE;
     const uint32_t* panel = w;

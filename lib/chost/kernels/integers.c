@@ -183,10 +183,10 @@ static void K_copy_every(uint8_t* to, const uint8_t* from, ptrdiff_t step, ptrdi
 /* to[j] = the bytes a[j], b[j], c[j], d[j], with `flip` of each. */
 static void K_quads(const uint8_t* a, const uint8_t* b, const uint8_t* c, const uint8_t* d, ptrdiff_t n,
                     uint32_t flip, uint32_t* to) {
-  ptrdiff_t j = 0;
 #if K_QVW == 16
 #define K_QBYTES(p) (K_qv) _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i*)(const void*)(p)))
-  for (; j + 16 <= n; j += 16) {
+  const ptrdiff_t whole = n / 16 * 16;
+  for (ptrdiff_t j = 0; j < whole; j += 16) {
     const K_qv v = K_QBYTES(a + j) | K_QBYTES(b + j) << 8 | K_QBYTES(c + j) << 16 | K_QBYTES(d + j) << 24;
     K_QSTORE(to + j, v ^ flip);
   }
@@ -194,7 +194,8 @@ static void K_quads(const uint8_t* a, const uint8_t* b, const uint8_t* c, const 
 #define K_QBYTES(p) _mm_loadu_si128((const __m128i*)(const void*)(p))
 #define K_QPUT(i, v) _mm_storeu_si128((__m128i*)(void*)(to + j + (i)), _mm_xor_si128(v, mask))
   const __m128i mask = _mm_set1_epi32((int)flip);
-  for (; j + 16 <= n; j += 16) {
+  const ptrdiff_t whole = n / 16 * 16;
+  for (ptrdiff_t j = 0; j < whole; j += 16) {
     const __m128i p = K_QBYTES(a + j), q = K_QBYTES(b + j), r = K_QBYTES(c + j), s = K_QBYTES(d + j);
     const __m128i x = _mm_unpacklo_epi8(p, q), y = _mm_unpacklo_epi8(r, s);
     const __m128i z = _mm_unpackhi_epi8(p, q), w = _mm_unpackhi_epi8(r, s);
@@ -203,8 +204,10 @@ static void K_quads(const uint8_t* a, const uint8_t* b, const uint8_t* c, const 
     K_QPUT(8, _mm_unpacklo_epi16(z, w));
     K_QPUT(12, _mm_unpackhi_epi16(z, w));
   }
+#else
+  const ptrdiff_t whole = 0;
 #endif
-  for (; j < n; ++j)
+  for (ptrdiff_t j = whole; j < n; ++j)
     to[j] = ((uint32_t)a[j] | (uint32_t)b[j] << 8 | (uint32_t)c[j] << 16 | (uint32_t)d[j] << 24) ^ flip;
 }
 
