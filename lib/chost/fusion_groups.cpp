@@ -94,8 +94,8 @@ class FusionGroupBuilder {
         group.push_back(next);
       }
     }
-    if (const ir::NodeId clip = only_reader(head); group.size() == 1 && clip.valid() &&
-                                                   takes_bounds(graph_, first, graph_.node(clip)))
+    if (const ir::NodeId clip = only_reader(head);
+        group.size() == 1 && clip.valid() && takes_bounds(graph_, first, graph_.node(clip)))
       group.push_back(clip);
     add(std::move(group));
   }

@@ -12,8 +12,8 @@ namespace {
 // K_QTILE and K_QROWS of the kernels.
 constexpr int64_t kTile = 32, kRows = 16, kVector = 16;
 
-// Up to 8 K gathered quads, 32 KiB, stay in the first-level cache, and few where that is enough to share what is
-// gathered for all rows; blocks are equally wide.
+// Up to 8 K gathered quads, 32 KiB, stay in the first-level cache, and few where that is enough to share what
+// is gathered for all rows; blocks are equally wide.
 int64_t block_columns(const ConvPlan& plan, int64_t depth) {
   constexpr int64_t kQuads = 8192, kColumns = 256;
   const int64_t pixels = plan.out[0] * plan.out[1];
@@ -101,8 +101,8 @@ void emit_integer_depthwise(Function& f, const ops::ConvParams& p, const Window2
   f.put("const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}u, {}}};",
         f.prefixed("K_integer_depthwise_shape"), p.batch, p.in_channels, p.out_channels / p.in_channels,
         w.in[0], w.in[1], w.out[0], w.out[1], w.kernel[0], plane.groups, w.stride[0], w.stride[1], w.pad[0],
-        w.pad[1], plane.pitch, plane.phase, f.prefixed("K_column"), f.prefixed("K_tap"),
-        rows.flip(), rows.outside());
+        w.pad[1], plane.pitch, plane.phase, f.prefixed("K_column"), f.prefixed("K_tap"), rows.flip(),
+        rows.outside());
   const ir::ValueId y = f.program().node(f.nodes().back()).outputs[0];
   const int64_t size = byte_size(f.program().graph.value(y).type.elem);
   const std::string from = rows.declare(f, weights), scratch = f.scratch(plane.bytes(w, size));
@@ -153,16 +153,17 @@ int64_t declare_integer_shape(Function& f, const ConvPlan& plan, const IntegerRo
   std::string taps;
   for (const Tap& t : plan.taps) {
     const int64_t row = t.dy - strip.top, column = t.dx - strip.left, s = plan.stride[1];
-    taps += fmt::format("{}{}", taps.empty() ? "" : ", ",
-                        (row * s + column % s) * strip.pitch + column / s);
+    taps += fmt::format("{}{}", taps.empty() ? "" : ", ", (row * s + column % s) * strip.pitch + column / s);
   }
   const Panels panels = choose_panels(plan.m);
   f.put("static const int {}[] = {{{}}};", f.prefixed("K_tap"), taps);
-  f.put("const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}u, {}, {}}};",
-        f.prefixed("K_integer_shape"), plan.batch, plan.groups, plan.channels, plan.in[0], plan.in[1], plan.m,
-        plan.out[0], plan.out[1], plan.stride[0], plan.stride[1], plan.taps.size(), depth, panels.six,
-        panels.four, columns, strip.top, strip.left, strip.reach, strip.pitch, f.prefixed("K_tap"),
-        rows.flip(), rows.outside(), plan.direct ? 1 : 0);
+  f.put(
+      "const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}u, "
+      "{}, {}}};",
+      f.prefixed("K_integer_shape"), plan.batch, plan.groups, plan.channels, plan.in[0], plan.in[1], plan.m,
+      plan.out[0], plan.out[1], plan.stride[0], plan.stride[1], plan.taps.size(), depth, panels.six,
+      panels.four, columns, strip.top, strip.left, strip.reach, strip.pitch, f.prefixed("K_tap"), rows.flip(),
+      rows.outside(), plan.direct ? 1 : 0);
   if (plan.direct) return 4 * depth * columns;
   return 4 * depth * columns + 4 * (columns + kVector) + strip.rows * strip.line(plan) + 2 * kVector;
 }
@@ -174,8 +175,8 @@ void emit_matrix(Function& f, const IntegerRows::Layout& layout, int64_t n) {
   const std::vector<std::byte> weights = pack_tiles(rows, 1, layout.rows, depth);
   const std::string from = rows.declare(f, weights), scratch = f.scratch(4 * depth * std::min<int64_t>(n, 4));
   f.put("{}({}, {}, {}, {}u, {}, {}, {}, {}, &e);", kernel, n, layout.depth, layout.rows, rows.flip(),
-        f.read(f.head().inputs[0], "x0"), from,
-        f.write(f.program().node(f.nodes().back()).outputs[0], "y0"), scratch);
+        f.read(f.head().inputs[0], "x0"), from, f.write(f.program().node(f.nodes().back()).outputs[0], "y0"),
+        scratch);
 }
 
 }  // namespace
@@ -218,7 +219,8 @@ Status emit_integer_conv(Function& f) {
   IntegerRows rows(f.program().graph, f.head(), layout_of(p, w));
   const std::vector<std::byte> weights =
       few ? pack_tiles(rows, plan.groups, plan.m, depth_of(plan)) : pack_byte_panels(rows, plan);
-  const std::string scratch = f.scratch(declare_integer_shape(f, plan, rows, few)), from = rows.declare(f, weights);
+  const std::string scratch = f.scratch(declare_integer_shape(f, plan, rows, few)),
+                    from = rows.declare(f, weights);
   f.put("{}(&p, {}, {}, {}, {}, &e);", kernel, f.read(f.head().inputs[0], "x0"), from,
         f.write(f.program().node(f.nodes().back()).outputs[0], "y0"), scratch);
   return {};

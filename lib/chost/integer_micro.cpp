@@ -11,11 +11,13 @@ std::string integer_micro(int rows) {
   for (int r = 0; r < rows; ++r) {
     sums += fmt::format("    K_qv s{0} = {{0}}, u{0} = {{0}};\n", r);
     step += fmt::format(
-        "      {{\n        K_QW(w, K_QALL(x[{0}]));\n        K_QSUM(s{0}, y, w);\n        K_QSUM(u{0}, z, w);\n"
+        "      {{\n        K_QW(w, K_QALL(x[{0}]));\n        K_QSUM(s{0}, y, w);\n        K_QSUM(u{0}, z, "
+        "w);\n"
         "      }}\n",
         r);
     store += fmt::format(
-        "    K_QSTORE(t + {0} * K_QTILE + j, s{0});\n    K_QSTORE(t + {0} * K_QTILE + j + K_QVW, u{0});\n", r);
+        "    K_QSTORE(t + {0} * K_QTILE + j, s{0});\n    K_QSTORE(t + {0} * K_QTILE + j + K_QVW, u{0});\n",
+        r);
   }
   return fmt::format(
       R"(static void K_imicro{0}(ptrdiff_t k, const uint32_t* a, const uint32_t* b, ptrdiff_t ldb, uint32_t* t) {{

@@ -41,7 +41,8 @@ bool known(const ir::Graph& graph, const ir::Node& node, size_t input, ElementTy
 
 bool known_parameters(const ir::Graph& graph, const ir::Node& node) {
   const Positions at = positions(node);
-  const ElementType x = graph.value(node.inputs[at.x]).type.elem, w = graph.value(node.inputs[at.w]).type.elem;
+  const ElementType x = graph.value(node.inputs[at.x]).type.elem,
+                    w = graph.value(node.inputs[at.w]).type.elem;
   auto is_byte = [](ElementType e) { return e == ElementType::I8 || e == ElementType::U8; };
   if (!is_byte(x) || !is_byte(w) || !graph.is_constant(node.inputs[at.w])) return false;
   if (!known(graph, node, at.zero_x, x, true) || !known(graph, node, at.zero_w, w, false)) return false;
@@ -164,7 +165,8 @@ std::string IntegerRows::declare(Function& f, const std::vector<std::byte>& weig
   bytes.insert(bytes.end(), weights.begin(), weights.end());
   constexpr int64_t kAlignment = 16;  // a vector's would cost small layers more than it gains
   const auto size = static_cast<int64_t>(bytes.size());
-  f.put("const unsigned char* const c = {};", f.table(Tensor::of(ElementType::U8, {size}, bytes), kAlignment));
+  f.put("const unsigned char* const c = {};",
+        f.table(Tensor::of(ElementType::U8, {size}, bytes), kAlignment));
   auto part = [](std::string_view type, size_t offset) {
     return fmt::format("(const {}*)(const void*)(c + {})", type, offset);
   };

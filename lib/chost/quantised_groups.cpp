@@ -40,7 +40,7 @@ bool is_widening(const ir::Graph& graph, const ir::Node& node) {
 }
 
 bool is_pool(const ir::Node& node) {
-  return node.is(Op::AveragePool, Op::GlobalAveragePool, Op::GlobalMaxPool, Op::LpPool, Op::GlobalLpPool);
+  return node.is(Op::AveragePool, Op::GlobalAveragePool, Op::GlobalMaxPool);
 }
 
 int64_t zero_of(const ir::Graph& graph, const ir::Node& node) {
@@ -70,7 +70,7 @@ class ChainFinder {
       if (d == nullptr || !d->is(Op::DequantizeLinear) || !is_widening(graph_, *d)) return {};
       return {d->id, pool->id, quantize.id};
     }
-    take(quantize.inputs[0]);
+    take(quantize.inputs[0], 0);
     if (!widens_ || nodes_.size() > kMaxChain) return {};
     nodes_.push_back(quantize.id);
     return std::move(nodes_);
@@ -92,15 +92,15 @@ class ChainFinder {
     });
   }
 
-  void take(ir::ValueId v) {
+  void take(ir::ValueId v, size_t depth) {
     const ir::Node* node = v.valid() ? inside(v) : nullptr;
-    if (node == nullptr || nodes_.size() > kMaxChain) return;
+    if (node == nullptr || depth > kMaxChain || nodes_.size() > kMaxChain) return;
     if (is_widening(graph_, *node)) {
       widens_ = true;
     } else {
       if (!is_elementwise(*node) || !all_f32(graph_, *node) || is_behind_product(*node)) return;
       if (graph_.value(v).type.shape != *shape_) return;
-      for (ir::ValueId operand : node->inputs) take(operand);
+      for (ir::ValueId operand : node->inputs) take(operand, depth + 1);
     }
     nodes_.push_back(node->id);
   }
@@ -129,7 +129,8 @@ bool is_function(const ir::Graph& graph, const std::vector<ir::NodeId>& nodes) {
 
 Tensor byte_table(const ir::Graph& graph, const std::vector<ir::NodeId>& nodes) {
   const ir::Node &first = graph.node(nodes[0]), &last = graph.node(nodes.back());
-  const ElementType from = graph.value(first.inputs[0]).type.elem, to = graph.value(last.outputs[0]).type.elem;
+  const ElementType from = graph.value(first.inputs[0]).type.elem,
+                    to = graph.value(last.outputs[0]).type.elem;
   const ops::IntRange codes = ops::range_of(from);
   std::vector<uint8_t> bytes(256);
   for (int64_t code = codes.low; code <= codes.high; ++code) {
@@ -146,7 +147,8 @@ void emit_table(Function& f) {
   const ir::Graph& graph = f.program().graph;
   const ir::ValueId from = f.head().inputs[0], to = f.program().node(f.nodes().back()).outputs[0];
   const TensorType& type = graph.value(to).type;
-  const std::string table = f.table(byte_table(graph, f.nodes())), x = f.read(from, "x0"), y = f.write(to, "y0");
+  const std::string table = f.table(byte_table(graph, f.nodes())), x = f.read(from, "x0"),
+                    y = f.write(to, "y0");
   f.put("const uint8_t* const table = {};", table);
   f.loop("i", type.elements());
   f.put("{}[i] = ({})table[(uint8_t){}[i]];", y, ops::c_type(type.elem), x);
@@ -157,7 +159,9 @@ void emit_table(Function& f) {
 class ChannelContext : public NodeContext {
  public:
   ChannelContext(Function& f, ir::NodeId node)
-      : NodeContext(f, node), x_(one_channel(NodeContext::in_type(0))), y_(one_channel(NodeContext::out_type(0))) {}
+      : NodeContext(f, node),
+        x_(one_channel(NodeContext::in_type(0))),
+        y_(one_channel(NodeContext::out_type(0))) {}
   const TensorType& in_type(size_t i) const override { return i == 0 ? x_ : NodeContext::in_type(i); }
   const TensorType& out_type(size_t) const override { return y_; }
   std::string in(size_t) const override { return "v0"; }
@@ -201,7 +205,9 @@ std::string dequantized_text(const Function& f, const ir::Node& node, const std:
   const ir::Graph& graph = f.program().graph;
   if (node.is(Op::Cast)) return fmt::format("(float){}", x);
   const int64_t zero = zero_of(graph, node);
-  const std::string centred = zero == 0 ? x : fmt::format("({} - {})", x, ops::c_literal(static_cast<double>(zero), ElementType::I32));
+  const std::string centred =
+      zero == 0 ? x
+                : fmt::format("({} - {})", x, ops::c_literal(static_cast<double>(zero), ElementType::I32));
   return fmt::format("(float){} * {}", centred, float_literal(scale_of(graph, node)));
 }
 

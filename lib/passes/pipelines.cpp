@@ -21,8 +21,8 @@ namespace {
 #define MRVLC_INTEGERS "dce", "remove-identity", "separate-dequantize", "quantize-early", "integer-products"
 #define MRVLC_WIDEN "widen-f16", "fold-constants", "remove-identity", "cse", "dce"
 
-// Scale and shift of images go into weights for the accelerator's sake: the host computes in fp32 and pads for
-// free.
+// Scale and shift of images go into weights for the accelerator's sake: the host computes in fp32 and pads
+// for free.
 constexpr auto kDefault =
     std::to_array<std::string_view>({MRVLC_INTEGERS, MRVLC_COMMON, "fold-input-affine", MRVLC_CLEAN_UP});
 constexpr auto kFloat = std::to_array<std::string_view>({MRVLC_COMMON, "fold-input-affine", MRVLC_CLEAN_UP});

@@ -165,9 +165,7 @@ Status lower_integer_conv(Lowering& l) {
   return node.is(Op::QLinearConv) ? conv.qlinear() : conv.scaled();
 }
 
-namespace {
-
-}  // namespace
+namespace {}  // namespace
 
 bool maps_codes(Lowering& l) {
   const ir::Graph& g = l.graph();
@@ -194,7 +192,8 @@ Status lower_codes(Lowering& l) {
   std::string table(isa::kByteTableBytes, '\0');
   for (int64_t code = codes.low; code <= codes.high; ++code) {
     float v = static_cast<float>(code - from.quantization.zero) * from.quantization.scale;
-    for (size_t i = 0; i + 1 < nodes.size(); ++i) v = ops::function_value(g, g.node(nodes[i]), g.node(nodes[i]).inputs[0], v);
+    for (size_t i = 0; i + 1 < nodes.size(); ++i)
+      v = ops::function_value(g, g.node(nodes[i]), g.node(nodes[i]).inputs[0], v);
     const int64_t result = ops::quantized(v, to.quantization.scale, to.quantization.zero, results);
     // The code is stored as a number of the result's type first.
     table[static_cast<uint8_t>(code - codes.low + results.low)] = static_cast<char>(result);

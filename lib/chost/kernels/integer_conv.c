@@ -2,8 +2,8 @@
 /* Convolutions of bytes, by blocks of output pixels. Columns of the input are gathered as quads, b[k][ldb]:
  * four taps or channels of a pixel, k = channel * taps + tap over four. They come from a strip, the rows of
  * one channel that the block reads with their padding, columns sorted by phase modulo the stride, so that
- * every tap reads consecutive bytes: strip[row][phase][pitch]. Bytes of x are unsigned once `flip` is taken of
- * them; what lies outside the image is `outside`, the zero point. Behind the last tap weights are zero
+ * every tap reads consecutive bytes: strip[row][phase][pitch]. Bytes of x are unsigned once `flip` is taken
+ * of them; what lies outside the image is `outside`, the zero point. Behind the last tap weights are zero
  * points as well, so it does not matter what they meet. */
 typedef struct K_integer_shape {
   ptrdiff_t batch, groups, channels, h, w; /* channels: of one group */
@@ -31,8 +31,8 @@ static void K_integer_strip(const K_integer_shape* p, const uint8_t* plane, ptrd
   }
 }
 
-/* One tap of n pixels from column ox of a row on. Runs are written in whole vectors: what is too much the next
- * run or row replaces. */
+/* One tap of n pixels from column ox of a row on. Runs are written in whole vectors: what is too much the
+ * next run or row replaces. */
 static void K_integer_tap(const uint8_t* from, ptrdiff_t step, ptrdiff_t out_w, ptrdiff_t ox, ptrdiff_t n,
                           uint8_t* to) {
   while (n > 0) {

@@ -1,8 +1,8 @@
 //@ piece integer_depthwise: quads copy_bytes requantize
 /* Depthwise convolution of bytes. A channel is copied with its padding, its rows and columns sorted by phase
- * modulo the strides: lines[phase of row][phase of column][row][pitch]. Four taps of a row of the kernel become
- * quads of all its pixels, quads[group of taps][phase of row][row][pitch], so that every tap of the whole
- * channel is one run, with some columns too many at the end of each row. */
+ * modulo the strides: lines[phase of row][phase of column][row][pitch]. Four taps of a row of the kernel
+ * become quads of all its pixels, quads[group of taps][phase of row][row][pitch], so that every tap of the
+ * whole channel is one run, with some columns too many at the end of each row. */
 typedef struct K_integer_depthwise_shape {
   ptrdiff_t batch, channels, multiplier, h, w, out_h, out_w, kernel_h, groups, stride_h, stride_w;
   ptrdiff_t pad_h, pad_w, pitch, phase; /* phase: elements of one */
@@ -18,15 +18,20 @@ static void K_integer_lines(const K_integer_depthwise_shape* p, const uint8_t* x
     const ptrdiff_t lo = first <= 0 ? 0 : (first + s - 1) / s;
     ptrdiff_t hi = last <= 0 ? 0 : (last + s - 1) / s;
     hi = hi < p->pitch ? hi : p->pitch;
-    for (ptrdiff_t y = 0; hi > lo && y < p->h; ++y) {
-      const ptrdiff_t a = (y + p->pad_h) % p->stride_h, r = (y + p->pad_h) / p->stride_h;
-      if (r >= rows) break;
-      K_copy_every(lines + a * s * p->phase + r * p->pitch + lo, x + y * p->w + (lo * s - first), s, hi - lo);
+    if (hi <= lo) continue;
+    const uint8_t* from = x + (lo * s - first);
+    ptrdiff_t a = p->pad_h % p->stride_h, r = p->pad_h / p->stride_h;
+    for (ptrdiff_t y = 0; y < p->h && r < rows; ++y, from += p->w) {
+      K_copy_every(lines + a * s * p->phase + r * p->pitch + lo, from, s, hi - lo);
+      if (++a < p->stride_h) continue;
+      a = 0;
+      ++r;
     }
   }
 }
 
-/* Quads are made 16 at a time: what is too much the next phase replaces, and behind the last there is room. */
+/* Quads are made 16 at a time: what is too much the next phase replaces, and behind the last there is room.
+ */
 static void K_integer_taps(const K_integer_depthwise_shape* p, const uint8_t* lines, uint32_t* quads) {
   const ptrdiff_t whole = (p->phase + 15) / 16 * 16;
   for (ptrdiff_t g = 0; g < p->groups; ++g) {
@@ -119,6 +124,7 @@ static void K_integer_depthwise(const K_integer_depthwise_shape* p, const void* 
       K_integer_taps(p, lines, quads);
     }
     K_integer_channel(p, e, c, (const uint32_t*)w + c * p->kernel_h * p->groups, quads, z);
-    K_integer_compact(z, p->out_h, p->out_w * size, p->pitch * size, (uint8_t*)y + i * bytes, (end - i) * bytes);
+    K_integer_compact(z, p->out_h, p->out_w * size, p->pitch * size, (uint8_t*)y + i * bytes,
+                      (end - i) * bytes);
   }
 }

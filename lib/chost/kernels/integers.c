@@ -1,8 +1,8 @@
 //@ piece dot: base
-/* Sums of products of bytes, exact modulo 2^32. A quad is four bytes in 32 bits; K_QSUM(s, x, w) adds, in each
- * lane, the products of a quad of unsigned x (K_QX) and one of signed w (K_QW). The machine has an instruction
- * for it, or one for pairs of 16 bits, which even and odd bytes make; others multiply in 32 bits. None
- * saturates. K_QVW lanes a vector, 0: scalars; K_QTILE pixels a tile, K_QROWS rows. */
+/* Sums of products of bytes, exact modulo 2^32. A quad is four bytes in 32 bits; K_QSUM(s, x, w) adds, in
+ * each lane, the products of a quad of unsigned x (K_QX) and one of signed w (K_QW). The machine has an
+ * instruction for it, or one for pairs of 16 bits, which even and odd bytes make; others multiply in 32 bits.
+ * None saturates. K_QVW lanes a vector, 0: scalars; K_QTILE pixels a tile, K_QROWS rows. */
 #define K_QTILE 32
 #define K_QROWS 16
 #if !K_VW || !(defined(__clang__) || __GNUC__ >= 9)
@@ -38,12 +38,11 @@
 #define K_SDOT(s, x, w) vdotq_s32(s, (int8x16_t)(x), (int8x16_t)(w))
 #define K_TOP(x) (((x) >> 1) & 0x40404040u)
 #define K_DOT(s, x, w) \
-  (K_qv) K_SDOT(K_SDOT(K_SDOT((int32x4_t)(s), (x) & 0x7f7f7f7fu, w), K_TOP(x), w), K_TOP(x), w)
+  (K_qv) K_SDOT(K_SDOT(K_SDOT((int32x4_t)(s), (x)&0x7f7f7f7fu, w), K_TOP(x), w), K_TOP(x), w)
 #else
 #define K_QVW 4
-#define K_PAIRS(s, x, w)                                     \
-  (s) + ((x) & 0xffffu) * (K_qv)((K_qs)((w) << 16) >> 16) + \
-      ((x) >> 16) * (K_qv)((K_qs)(w) >> 16)
+#define K_PAIRS(s, x, w) \
+  (s) + ((x)&0xffffu) * (K_qv)((K_qs)((w) << 16) >> 16) + ((x) >> 16) * (K_qv)((K_qs)(w) >> 16)
 #endif
 #if K_QVW
 typedef unsigned K_qv __attribute__((vector_size(K_QVW * 4)));
@@ -63,16 +62,17 @@ typedef float K_qf __attribute__((vector_size(K_QVW * 4)));
 #define K_QMIN(v, w) (K_qf) _mm256_min_ps((__m256)(v), (__m256)(w))
 #define K_QLOW(v) _mm256_and_si256((__m256i)(v), _mm256_set1_epi32(255))
 #define K_QPACK(v) _mm_packus_epi32(_mm256_castsi256_si128(v), _mm256_extracti128_si256(v, 1))
-#define K_QNARROW(p, v) _mm_storel_epi64((__m128i*)(void*)(p), _mm_packus_epi16(K_QPACK(K_QLOW(v)), K_QPACK(K_QLOW(v))))
+#define K_QNARROW(p, v) \
+  _mm_storel_epi64((__m128i*)(void*)(p), _mm_packus_epi16(K_QPACK(K_QLOW(v)), K_QPACK(K_QLOW(v))))
 #elif defined(__SSE2__)
 #define K_QMAX(v, w) (K_qf) _mm_max_ps((__m128)(v), (__m128)(w))
 #define K_QMIN(v, w) (K_qf) _mm_min_ps((__m128)(v), (__m128)(w))
 #define K_QLOW(v) _mm_and_si128((__m128i)(v), _mm_set1_epi32(255))
 #define K_QPACK(v) _mm_packs_epi32(v, v)
-#define K_QNARROW(p, v)                                                                                  \
-  do {                                                                                                   \
+#define K_QNARROW(p, v)                                                                           \
+  do {                                                                                            \
     const int low_ = _mm_cvtsi128_si32(_mm_packus_epi16(K_QPACK(K_QLOW(v)), K_QPACK(K_QLOW(v)))); \
-    memcpy(p, &low_, 4);                                                                                 \
+    memcpy(p, &low_, 4);                                                                          \
   } while (0)
 #else
 #define K_QPICK(m, v, w) ((K_qf)(((K_qv)(v) & (K_qv)(m)) | ((K_qv)(w) & ~(K_qv)(m))))
@@ -92,7 +92,7 @@ typedef short K_qh __attribute__((vector_size(K_QVW * 4)));
 typedef unsigned short K_qhu __attribute__((vector_size(K_QVW * 4)));
 #define K_EVEN(v) (K_qv)((K_qh)((K_qhu)(v) << 8) >> 8)
 #define K_ODD(v) (K_qv)((K_qh)(v) >> 8)
-#define K_QX(x, v) const K_qv x##e = (v) & 0xff00ffu, x##o = ((v) >> 8) & 0xff00ffu
+#define K_QX(x, v) const K_qv x##e = (v)&0xff00ffu, x##o = ((v) >> 8) & 0xff00ffu
 #define K_QW(w, v) const K_qv w##e = K_EVEN(v), w##o = K_ODD(v)
 #define K_QSUM(s, x, w) s = K_PAIRS(K_PAIRS(s, x##e, w##e), x##o, w##o)
 #else
@@ -101,8 +101,8 @@ typedef unsigned short K_qhu __attribute__((vector_size(K_QVW * 4)));
 #endif
 static uint32_t K_quad(uint32_t s, uint32_t x, uint32_t w) {
 #if defined(__ARM_FEATURE_DSP) && defined(__ARM_FEATURE_SIMD32)
-  s = (uint32_t)__smlad(__uxtb16(x), __sxtb16(w), (int32_t)s);
-  return (uint32_t)__smlad(__uxtb16(x >> 8), __sxtb16(w >> 8), (int32_t)s);
+  const int32_t even = __smlad((int16x2_t)__uxtb16(x), __sxtb16((int8x4_t)w), (int32_t)s);
+  return (uint32_t)__smlad((int16x2_t)__uxtb16(x >> 8), __sxtb16((int8x4_t)(w >> 8)), even);
 #else
   for (int i = 0; i < 4; ++i, x >>= 8, w >>= 8) s += (x & 255u) * ((w & 127u) - (w & 128u));
   return s;
@@ -121,7 +121,8 @@ typedef struct K_scales {
   int zero;
 } K_scales;
 
-/* To nearest even: with 1.5 * 2^23 added, the magnitudes between the bounds are the lowest bits of a float. */
+/* To nearest even: with 1.5 * 2^23 added, the magnitudes between the bounds are the lowest bits of a float.
+ */
 #if !K_QVW
 static uint8_t K_rounded(uint32_t sum, float scale, const K_scales* e) {
   float v = (float)(int32_t)sum * scale;
