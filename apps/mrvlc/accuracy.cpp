@@ -42,6 +42,16 @@ CLI::Validator tolerance_check() {
           ""};
 }
 
+void add_samples_options(CLI::App& cmd, std::filesystem::path& data, std::filesystem::path& out,
+                         const std::string& what) {
+  cmd.add_option("--data", data,
+                 "folder of samples: a folder each, or one .npy an input (docs/calibration.md)")
+      ->required()
+      ->type_name("DIR")
+      ->check(not_empty());
+  cmd.add_option("-o,--output", out, what)->required()->type_name("FILE")->check(not_empty());
+}
+
 void add_accuracy_target(CLI::App& cmd, CompileArguments& a) {
   cmd.add_option("--calibration", a.calibration,
                  "what values of the model are on your data, from 'mrvlc calibrate': overflows of fp16 are "
@@ -118,12 +128,7 @@ void add_calibrate(CLI::App& app, Context& context) {
   CLI::App* cmd = app.add_subcommand(
       "calibrate", "what the values of a model are on your data, for compile --calibration");
   add_model_options(*cmd, *a);
-  cmd->add_option("--data", o->data,
-                  "folder of samples: a folder each, or one .npy an input (docs/calibration.md)")
-      ->required()
-      ->type_name("DIR")
-      ->check(not_empty());
-  cmd->add_option("-o,--output", o->out, "file to write")->required()->type_name("FILE")->check(not_empty());
+  add_samples_options(*cmd, o->data, o->out, "file to write");
   auto always = std::make_shared<bool>(false), never = std::make_shared<bool>(false);
   CLI::Option* sensitivity = cmd->add_flag(
       "--sensitivity", *always,

@@ -56,6 +56,9 @@ CLI::Validator size_check();
 CLI::Validator share_check();
 // A number from 0 on: a NaN would let everything through, or nothing.
 CLI::Validator tolerance_check();
+// --data and -o of commands that learn from samples.
+void add_samples_options(CLI::App& cmd, std::filesystem::path& data, std::filesystem::path& out,
+                         const std::string& what);
 Result<driver::CompileOptions> checked(const CLI::App& cmd, const CompileArguments& a,
                                        const MessageOptions& messages);
 

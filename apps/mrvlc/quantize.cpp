@@ -73,15 +73,7 @@ void add_quantize(CLI::App& app, Context& context) {
   CLI::App* cmd = app.add_subcommand(
       "quantize", "makes a model of integers from one of floats and samples of its inputs");
   add_model_options(*cmd, *a);
-  cmd->add_option("--data", o->data,
-                  "folder of samples: a folder each, or one .npy an input (docs/calibration.md)")
-      ->required()
-      ->type_name("DIR")
-      ->check(not_empty());
-  cmd->add_option("-o,--output", o->out, "ONNX file to write")
-      ->required()
-      ->type_name("FILE")
-      ->check(not_empty());
+  add_samples_options(*cmd, o->data, o->out, "ONNX file to write");
   cmd->add_option("--report", o->report, "JSON file of every decision (docs/quantization.md)")
       ->type_name("FILE")
       ->check(not_empty());

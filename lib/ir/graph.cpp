@@ -239,6 +239,18 @@ Graph Graph::new_body() const {
   return body;
 }
 
+std::string readable_name(const Graph& graph, ValueId id) {
+  const Value& value = graph.value(id);
+  if (!value.name.starts_with('%')) return value.name;
+  if (const size_t dot = value.name.find('.'); dot != std::string::npos) return value.name.substr(dot + 1);
+  const bool made = value.producer.valid();
+  if (!made && value.users.empty()) return "value";
+  const Node& n = graph.node(made ? value.producer : *std::ranges::min_element(value.users));
+  const std::string name = n.name.empty() ? std::string(n.op->name) : n.name;
+  if (made) return name + "_out";
+  return name + "_in" + std::to_string(std::ranges::find(n.inputs, id) - n.inputs.begin());
+}
+
 std::vector<const Graph*> bodies_of(const Node& node) {
   std::vector<const Graph*> bodies;
   for (const Attr& attr : node.attrs) {

@@ -3,16 +3,11 @@
 #include "mrvlc/support/diag/onnx.h"
 
 namespace mrvlc::onnx {
-namespace {
-
-// Newest version of the domains of ONNX; of any other, its functions are in the model.
-int64_t newest(std::string_view domain) {
+int64_t newest_version(std::string_view domain) {
   if (domain.empty()) return kMaxOpset;
   if (domain == "ai.onnx.ml") return 5;
   return domain == "ai.onnx.preview" || domain == "ai.onnx.preview.training" ? 1 : INT64_MAX;
 }
-
-}  // namespace
 
 std::string shown_domain(std::string_view domain) {
   return domain.empty() ? "ai.onnx" : printable(domain);
@@ -39,8 +34,9 @@ Opsets read_opsets(const google::protobuf::RepeatedPtrField<pb::OperatorSetIdPro
       refuse("the version is missing");
     } else if (version < 1) {
       refuse(fmt::format("version {} is not a version", version));
-    } else if (version > newest(domain)) {
-      refuse(fmt::format("version {} is not supported; supported are 1 to {}", version, newest(domain)));
+    } else if (version > newest_version(domain)) {
+      refuse(
+          fmt::format("version {} is not supported; supported are 1 to {}", version, newest_version(domain)));
     } else if (!opsets.emplace(domain, version).second) {
       refuse("it is imported more than once");
     }

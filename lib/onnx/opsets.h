@@ -17,6 +17,8 @@ using Opsets = std::map<std::string, int64_t, std::less<>>;  // by domain; "" is
 inline std::string_view canonical_domain(std::string_view domain) {
   return domain == "ai.onnx" ? "" : domain;
 }
+// Of the domains of ONNX the newest that is known; of any other, whose functions are in the model, INT64_MAX.
+int64_t newest_version(std::string_view domain);
 std::string shown_domain(std::string_view domain);
 
 void check_ir_version(const pb::ModelProto& model, Sink& sink);

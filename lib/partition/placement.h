@@ -84,7 +84,8 @@ void partition_as_decided(Placement& placement, const std::vector<bool>& decided
 // Gives regions back to the CPU, the smallest first, until there are no more than constraints allow; true:
 // form regions again.
 bool give_back_regions(Placement& placement, const Partition& formed);
-// The same for layers of exact chains whose integers reach them from elsewhere, as numbers of fp16.
+// The same for layers at whose border a value that is rounded to integers would pass as fp16: those of exact
+// chains that do not read integers, a DequantizeLinear or QuantizeLinear of what lies elsewhere.
 bool give_back_rounded(Placement& placement, const Partition& formed);
 
 // That every constraint holds in what came about, whoever made it; MRV0412 with the reason.

@@ -170,20 +170,6 @@ void give_back(Placement& p, const Layer& layer) {
   }
 }
 
-}  // namespace
-
-const ExactChain* exact_chain(const Placement& p, ir::NodeId node) {
-  const uint32_t at = p.constraints[node.index()].exact_chain;
-  return at == UINT32_MAX ? nullptr : &p.exact_chains[at];
-}
-
-std::string rounded_reason(const std::string& rounder) {
-  return fmt::format(
-      "It is rounded to integers next, by {}: an error of fp16 would become one of a whole unit.", rounder);
-}
-
-namespace {
-
 // Integers that are sums of products, as numbers.
 bool reads_sums(const ir::Graph& g, const ir::Node& n) {
   if (!n.is(Op::Cast) || g.value(n.inputs[0]).kind != ir::ValueKind::Result) return false;
@@ -212,6 +198,16 @@ bool tolerates(const Placement& p, const ir::Node& n, const std::vector<bool>& i
 }
 
 }  // namespace
+
+const ExactChain* exact_chain(const Placement& p, ir::NodeId node) {
+  const uint32_t at = p.constraints[node.index()].exact_chain;
+  return at == UINT32_MAX ? nullptr : &p.exact_chains[at];
+}
+
+std::string rounded_reason(const std::string& rounder) {
+  return fmt::format(
+      "It is rounded to integers next, by {}: an error of fp16 would become one of a whole unit.", rounder);
+}
 
 void find_roundings(Placement& p) {
   ExactChains(p).find();

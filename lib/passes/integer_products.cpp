@@ -72,14 +72,12 @@ bool few_rows(const Graph& g, const Node& n, const PassContext& context) {
          x.shape[0] <= context.largest_batch;
 }
 
-bool find_product(const Graph& g, const PassContext& context, ValueId v, Chain& c) {
-  const Node* product = producer(g, v);
-  if (product == nullptr || !single_use(g, v)) return false;
-  c.product = product->id;
-  if (product->is(Op::Conv)) return true;
-  if (!product->is(Op::Gemm, Op::MatMul) || !few_rows(g, *product, context)) return false;
-  if (product->is(Op::Gemm) && !plain_gemm(*product)) return false;
-  c.transposed = product->is(Op::MatMul) || product->int_attr("transB") == 0;
+bool find_product(const Graph& g, const PassContext& context, const Node& product, Chain& c) {
+  c.product = product.id;
+  if (product.is(Op::Conv)) return true;
+  if (!product.is(Op::Gemm, Op::MatMul) || !few_rows(g, product, context)) return false;
+  if (product.is(Op::Gemm) && !plain_gemm(product)) return false;
+  c.transposed = product.is(Op::MatMul) || product.int_attr("transB") == 0;
   return true;
 }
 
@@ -150,7 +148,9 @@ bool find(const Graph& g, const PassContext& context, const Node& quantize, Chai
     c.bound = bound->id;
     v = bound->inputs[0];
   }
-  if (!find_product(g, context, v, c) || !find_operands(g, context, c)) return false;
+  const Node* product = producer(g, v);
+  if (product == nullptr || !single_use(g, v)) return false;
+  if (!find_product(g, context, *product, c) || !find_operands(g, context, c)) return false;
   if (!is_taken(g, context, c)) return false;
   c.from = {c.x.node, c.w.node};
   if (!take_bias(g, c)) return false;
@@ -160,38 +160,35 @@ bool find(const Graph& g, const PassContext& context, const Node& quantize, Chai
   return true;
 }
 
+// A product of integers whose results are numbers; `c.y` and `c.bound` are none.
+bool find_of_numbers(const Graph& g, const PassContext& context, const Node& product, Chain& c) {
+  if (type_of(g, product.outputs[0]).elem != ElementType::F32) return false;
+  if (!find_product(g, context, product, c) || !find_operands(g, context, c)) return false;
+  if (!is_taken(g, context, c)) return false;
+  c.from = {c.x.node, c.w.node};
+  const ValueId bias = input_or_none(product, 2);
+  const bool adds_later = bias.valid() && g.is_constant(bias) && type_of(g, bias).elements() == c.channels;
+  if (!adds_later && !take_bias(g, c)) return false;
+  c.from.push_back(product.id);
+  return true;
+}
+
 class Builder {
  public:
   Builder(Rewriter& rw, const Chain& chain) : rw_(rw), c_(chain), name_(product().name) {}
 
+  // The result, as integers, or as numbers where no QuantizeLinear follows.
   ValueId run() {
-    const Graph& g = rw_.graph();
-    TensorType type = type_of(g, product().outputs[0]);
-    type.elem = type_of(g, c_.y.zero).elem;
-    if (product().is(Op::Conv)) {
-      const std::vector<Attr> attrs = conv_attrs(Op::QLinearConv);
-      return bounded(conv(c_.x.data, c_.w.data, attrs, type), type);
-    }
+    TensorType type = type_of(rw_.graph(), product().outputs[0]);
+    if (c_.y) type.elem = type_of(rw_.graph(), c_.y.zero).elem;
+    if (product().is(Op::Conv)) return bounded(conv(c_.x.data, c_.w.data, conv_attrs(), type), type);
     // Rows are images of one pixel.
-    TensorType image = type_of(g, c_.x.data), pixels = type;
-    image.shape.insert(image.shape.end(), {1, 1});
-    pixels.shape.insert(pixels.shape.end(), {1, 1});
-    const std::vector<Attr> attrs = ir::default_attrs(ops::op_def(Op::QLinearConv));
-    ValueId y = conv(reshape(c_.x.data, image, c_.x.node), matrix(), attrs, pixels);
-    return bounded(reshape(y, type, c_.from.back()), type);
-  }
-
-  // The result as numbers.
-  ValueId numbers() {
-    const TensorType type = type_of(rw_.graph(), product().outputs[0]);
-    if (product().is(Op::Conv))
-      return scaled(sums(c_.x.data, c_.w.data, conv_attrs(Op::ConvInteger), type), type);
     TensorType image = type_of(rw_.graph(), c_.x.data), pixels = type;
     image.shape.insert(image.shape.end(), {1, 1});
     pixels.shape.insert(pixels.shape.end(), {1, 1});
-    const std::vector<Attr> attrs = ir::default_attrs(ops::op_def(Op::ConvInteger));
     const ValueId x = reshape(c_.x.data, image, c_.x.node);
-    return reshape(scaled(sums(x, matrix(), attrs, pixels), pixels), type, c_.from.back());
+    const ValueId y = conv(x, matrix(), ir::default_attrs(operator_of_ours()), pixels);
+    return bounded(reshape(y, type, c_.from.back()), type);
   }
 
  private:
@@ -203,9 +200,13 @@ class Builder {
     return rw_.output(rw_.create(ops::op_def(op), std::move(inputs), std::move(attrs), {type}, from, name_));
   }
 
+  const ir::OpSchema& operator_of_ours() const {
+    return ops::op_def(c_.y ? Op::QLinearConv : Op::ConvInteger);
+  }
+
   // Those of Conv have the same names.
-  std::vector<Attr> conv_attrs(Op op) const {
-    const ir::OpSchema &from = *product().op, &to = ops::op_def(op);
+  std::vector<Attr> conv_attrs() const {
+    const ir::OpSchema &from = *product().op, &to = operator_of_ours();
     std::vector<Attr> out = ir::default_attrs(to);
     for (std::string_view name : {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"})
       ir::set_attr(to, out, name, product().attrs[static_cast<size_t>(from.attr_index(name))]);
@@ -213,6 +214,7 @@ class Builder {
   }
 
   ValueId conv(ValueId x, ValueId w, const std::vector<Attr>& attrs, const TensorType& type) {
+    if (!c_.y) return scaled(sums(x, w, attrs, type), type);
     std::vector<ValueId> inputs = {x, c_.x.scale, c_.x.zero, w, c_.w.scale, c_.w.zero, c_.y.scale, c_.y.zero};
     if (!c_.bias.empty())
       inputs.push_back(rw_.constant(Tensor::of(ElementType::I32, {c_.channels}, c_.bias), c_.from));
@@ -296,50 +298,25 @@ class Builder {
 
 }  // namespace
 
-namespace {
-
-// A product of integers whose results are numbers; `c.y` and `c.bound` are none.
-bool find_of_numbers(const Graph& g, const PassContext& context, const Node& product, Chain& c) {
-  if (type_of(g, product.outputs[0]).elem != ElementType::F32) return false;
-  c.product = product.id;
-  if (!product.is(Op::Conv)) {
-    if (!few_rows(g, product, context) || (product.is(Op::Gemm) && !plain_gemm(product))) return false;
-    c.transposed = product.is(Op::MatMul) || product.int_attr("transB") == 0;
-  }
-  if (!find_operands(g, context, c) || !is_taken(g, context, c)) return false;
-  c.from = {c.x.node, c.w.node};
-  const ValueId bias = input_or_none(product, 2);
-  const bool adds_later = bias.valid() && g.is_constant(bias) && type_of(g, bias).elements() == c.channels;
-  if (!adds_later && !take_bias(g, c)) return false;
-  c.from.push_back(product.id);
-  return true;
-}
-
-}  // namespace
-
 Status integer_products(Graph& graph, const PassContext& context, bool& changed) {
-  auto rewrite = [&](Rewriter& rw, NodeId id) {
-    Chain chain;
-    if (!find(rw.graph(), context, rw.graph().node(id), chain)) return false;
-    const std::vector<NodeId> from = chain.from;
-    const ValueId now = Builder(rw, chain).run();
-    if (!bypass(rw, id, now, "is part of a product of integers")) return false;
-    for (auto n = from.rbegin(); n != from.rend(); ++n)
-      if (!rw.graph().node(*n).erased) erase_if_unused(rw, *n, "is part of a product of integers");
+  // The node that a chain ends in becomes the product of integers.
+  const auto replace = [&](Rewriter& rw, NodeId last, const Chain& chain) {
+    constexpr std::string_view kWhy = "is part of a product of integers";
+    if (!bypass(rw, last, Builder(rw, chain).run(), kWhy)) return false;
+    for (auto n = chain.from.rbegin(); n != chain.from.rend(); ++n)
+      if (!rw.graph().node(*n).erased) erase_if_unused(rw, *n, kWhy);
     return true;
   };
-  auto rewrite_numbers = [&](Rewriter& rw, NodeId id) {
+  const auto of_integers = [&](Rewriter& rw, NodeId id) {
     Chain chain;
-    if (!find_of_numbers(rw.graph(), context, rw.graph().node(id), chain)) return false;
-    const std::vector<NodeId> from = chain.from;
-    if (!bypass(rw, id, Builder(rw, chain).numbers(), "is part of a product of integers")) return false;
-    for (auto n = from.rbegin(); n != from.rend(); ++n)
-      if (!rw.graph().node(*n).erased) erase_if_unused(rw, *n, "is part of a product of integers");
-    return true;
+    return find(rw.graph(), context, rw.graph().node(id), chain) && replace(rw, id, chain);
   };
-  changed = rewrite_nodes(graph, "integer-products", is_any<Op::QuantizeLinear>, rewrite);
-  changed |=
-      rewrite_nodes(graph, "integer-products", is_any<Op::Conv, Op::Gemm, Op::MatMul>, rewrite_numbers);
+  const auto of_numbers = [&](Rewriter& rw, NodeId id) {
+    Chain chain;
+    return find_of_numbers(rw.graph(), context, rw.graph().node(id), chain) && replace(rw, id, chain);
+  };
+  changed = rewrite_nodes(graph, "integer-products", is_any<Op::QuantizeLinear>, of_integers);
+  changed |= rewrite_nodes(graph, "integer-products", is_any<Op::Conv, Op::Gemm, Op::MatMul>, of_numbers);
   return {};
 }
 

@@ -2,18 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <set>
 
+#include "disjoint_sets.h"
 #include "mrvlc/ir/rewriter.h"
 
 namespace mrvlc::quantize {
 namespace {
-
-using ir::Graph;
-using ir::Node;
-using ir::NodeId;
-using ir::ValueId;
 
 constexpr double kMost = 64;  // of a factor: weights are no more spread than that
 
@@ -56,8 +51,7 @@ bool owned(const Graph& g, const Node& n) {
 
 class Streams {
  public:
-  Streams(const Graph& graph, const Plan& plan) : g_(graph), leader_(graph.value_slots()) {
-    std::iota(leader_.begin(), leader_.end(), size_t{0});
+  Streams(const Graph& graph, const Plan& plan) : g_(graph), alike_(graph.value_slots()) {
     for (const Layer& l : plan.layers) layers_.insert(l.node);
     const std::vector<NodeId> order = graph.topological_order();
     for (NodeId id : order)
@@ -78,19 +72,15 @@ class Streams {
 
  private:
   bool is_inside(const Node& n) const { return !layers_.contains(n.id) && passes_factors(g_, n); }
-  size_t leader(size_t v) {
-    while (leader_[v] != v) v = leader_[v] = leader_[leader_[v]];
-    return v;
-  }
 
   void join(const Node& n) {
     for (ValueId v : n.inputs)
       if (v.valid() && (v == n.inputs[0] || n.is(Op::Add, Op::Sub)))
-        leader_[leader(v.index())] = leader(n.outputs[0].index());
+        alike_.join(v.index(), n.outputs[0].index());
   }
 
   void add(ValueId v) {
-    const auto [at, is_new] = at_.emplace(leader(v.index()), streams_.size());
+    const auto [at, is_new] = at_.emplace(alike_.leader(v.index()), streams_.size());
     if (is_new) streams_.emplace_back();
     Stream& s = streams_[at->second];
     s.values.push_back(v);
@@ -117,7 +107,7 @@ class Streams {
   }
 
   const Graph& g_;
-  std::vector<size_t> leader_;
+  DisjointSets alike_;  // values with the same factors
   std::set<NodeId> layers_;
   std::map<size_t, size_t> at_;  // stream by leader
   std::vector<Stream> streams_;
@@ -136,11 +126,7 @@ class Equaliser {
     const auto look = [&](ValueId v, Tensor& t) {
       if (const auto at = of_.find(v); at != of_.end()) note(t, reach[v]);
     };
-    for (size_t i = 0; i < samples.size(); ++i) {
-      if (progress) progress("channels", i + 1, samples.size());
-      auto ran = interp::run_visited(g_, samples[i], look, false);
-      if (!ran.ok()) return ran.error();
-    }
+    MRVLC_TRY(visit_samples(g_, samples, "channels", progress, look));
     for (const auto& [v, channels] : reach) {
       const double whole = *std::ranges::max_element(channels);
       std::vector<double>& of = streams_[of_[v]].reach;
@@ -241,7 +227,7 @@ class Equaliser {
   void replace(NodeId node, size_t i, Tensor tensor) {
     const NodeId from[] = {node};
     ir::Rewriter rw(g_, "equalise");
-    const std::string name = readable_name(g_, g_.node(node).inputs[i]);
+    const std::string name = ir::readable_name(g_, g_.node(node).inputs[i]);
     rw.set_input(node, i, rw.constant(std::move(tensor), from, name));
   }
 

@@ -9,17 +9,7 @@
 namespace mrvlc::quantize {
 namespace {
 
-using ir::Graph;
-using ir::Node;
-using ir::NodeId;
 using ir::Rewriter;
-using ir::ValueId;
-
-Tensor scalar(ElementType elem, double value) {
-  Tensor t(TensorType{elem, {}});
-  t.set_double(0, value);
-  return t;
-}
 
 struct Parameters {
   ValueId scale, zero;
@@ -44,22 +34,20 @@ class Inserter {
   }
 
   Parameters parameters(const Affine& a, NodeId from, const std::string& name) {
-    return {constant(scalar(ElementType::F32, static_cast<double>(a.scale)), from, name + "_scale"),
-            constant(scalar(a.type, static_cast<double>(a.zero)), from, name + "_zero_point")};
+    return {constant(Tensor::of<double>(ElementType::F32, {}, {static_cast<double>(a.scale)}), from,
+                     name + "_scale"),
+            constant(Tensor::of<int64_t>(a.type, {}, {a.zero}), from, name + "_zero_point")};
   }
 
   // The node that stands for a value in the ID map.
   NodeId origin(ValueId v) const {
     const ir::Value& value = rw_.graph().value(v);
-    if (value.producer.valid()) return value.producer;
-    NodeId first = value.users[0];
-    for (NodeId user : value.users) first = std::min(first, user);
-    return first;
+    return value.producer.valid() ? value.producer : *std::ranges::min_element(value.users);
   }
 
   void pair(ValueId v, const Parameters& p) {
     const NodeId from = origin(v);
-    const std::string name = readable_name(rw_.graph(), v);
+    const std::string name = ir::readable_name(rw_.graph(), v);
     const TensorType type = rw_.graph().value(v).type;
     const TensorType stored = type.with_elem(rw_.graph().value(p.zero).type.elem);
     const ValueId q = make(Op::QuantizeLinear, {v, p.scale, p.zero}, stored, from, name + "_QuantizeLinear");
@@ -99,7 +87,7 @@ void insert_activations(Graph& graph, const Plan& plan, const std::vector<Affine
   Inserter in(graph);
   for (size_t i = 0; i < plan.groups.size(); ++i) {
     const ValueId first = plan.groups[i][0];
-    const Parameters p = in.parameters(affines[i], in.origin(first), readable_name(graph, first));
+    const Parameters p = in.parameters(affines[i], in.origin(first), ir::readable_name(graph, first));
     for (ValueId v : plan.groups[i]) in.pair(v, p);
   }
 }
@@ -110,7 +98,7 @@ ValueId integer_weights(Inserter& in, const Graph& graph, const Node& n, const I
                         ElementType type) {
   const ProductShape shape = product_shape(graph, n);
   const TensorType of = graph.value(n.inputs[1]).type;
-  const std::string name = readable_name(graph, n.inputs[1]);
+  const std::string name = ir::readable_name(graph, n.inputs[1]);
   const int64_t channels = shape.channels();
   Tensor integers(of.with_elem(type)), scales(TensorType{ElementType::F32, {channels}});
   for (int64_t m = 0; m < channels; ++m) {
@@ -154,7 +142,7 @@ void insert_weights(Graph& graph, const Layer& layer, const IntegerWeights& weig
   const ValueId bias = inputs.size() > 2 ? inputs[2] : ValueId();
   in.rewriter().set_input(layer.node, 1, w);
   if (!bias.valid()) return;
-  const std::string name = readable_name(graph, bias);
+  const std::string name = ir::readable_name(graph, bias);
   IntegerBias b = integer_bias(*graph.constant(bias), weights, data);
   const TensorType floats = b.units.type();
   const auto constant = [&](Tensor t, std::string_view what) {

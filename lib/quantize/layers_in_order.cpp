@@ -10,11 +10,6 @@
 namespace mrvlc::quantize {
 namespace {
 
-using ir::Graph;
-using ir::Node;
-using ir::NodeId;
-using ir::ValueId;
-
 // Values of all samples that are held together, of both networks.
 constexpr int64_t kMaxBytes = int64_t{2} << 30;
 // Positions of a sample that are looked at, and patches over all samples that are enough for their sums.

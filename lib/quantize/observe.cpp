@@ -1,13 +1,15 @@
 #include "observe.h"
 
 namespace mrvlc::quantize {
-namespace {
-
-void report(const Progress& progress, std::string_view step, size_t done, size_t of) {
-  if (progress) progress(step, done, of);
+Status visit_samples(const Graph& graph, const std::vector<Sample>& samples, std::string_view step,
+                     const Progress& progress, const interp::Visit& visit) {
+  for (size_t i = 0; i < samples.size(); ++i) {
+    if (progress) progress(step, i + 1, samples.size());
+    auto ran = interp::run_visited(graph, samples[i], visit, false);
+    if (!ran.ok()) return ran.error();
+  }
+  return {};
 }
-
-}  // namespace
 
 Result<std::vector<Histogram>> observe(const ir::Graph& graph, const Plan& plan,
                                        const std::vector<Sample>& samples, const Progress& progress) {
@@ -15,11 +17,7 @@ Result<std::vector<Histogram>> observe(const ir::Graph& graph, const Plan& plan,
   const auto look = [&](ir::ValueId v, Tensor& t) {
     if (plan.is_integer(v)) out[plan.group_of[v.index()]].add(t);
   };
-  for (size_t i = 0; i < samples.size(); ++i) {
-    report(progress, "ranges", i + 1, samples.size());
-    auto ran = interp::run_visited(graph, samples[i], look, false);
-    if (!ran.ok()) return ran.error();
-  }
+  MRVLC_TRY(visit_samples(graph, samples, "ranges", progress, look));
   return out;
 }
 

@@ -10,6 +10,10 @@ namespace mrvlc::quantize {
 using Sample = std::vector<Tensor>;  // by graph input order
 using Progress = std::function<void(std::string_view step, size_t done, size_t of)>;
 
+// A run of the reference for each sample, looked at and changed by `visit`.
+Status visit_samples(const Graph& graph, const std::vector<Sample>& samples, std::string_view step,
+                     const Progress& progress, const interp::Visit& visit);
+
 // By group of the plan, in floats.
 Result<std::vector<Histogram>> observe(const ir::Graph& graph, const Plan& plan,
                                        const std::vector<Sample>& samples, const Progress& progress);

@@ -5,19 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <optional>
 
+#include "disjoint_sets.h"
 #include "mrvlc/ops/op.h"
 
 namespace mrvlc::quantize {
 namespace {
-
-using ir::Graph;
-using ir::Node;
-using ir::NodeId;
-using ir::ValueId;
-
-constexpr size_t kNoInput = SIZE_MAX;
 
 bool is_f32(const Graph& g, ValueId v) {
   const TensorType& type = g.value(v).type;
@@ -47,6 +41,13 @@ bool keeps_numbers(const Graph& g, const Node& n) {
   return moves == ops::Moves::Same || moves == ops::Moves::Rearranged || moves == ops::Moves::Selected;
 }
 
+// Relu or Clip with constant bounds.
+bool is_bound(const Graph& g, const Node& n) {
+  if (n.is(Op::Relu)) return true;
+  return n.is(Op::Clip) && std::ranges::all_of(n.inputs.begin() + 1, n.inputs.end(),
+                                               [&](ValueId v) { return !v.valid() || g.is_constant(v); });
+}
+
 // What integer machines compute of one or two operands.
 bool is_arithmetic(const Node& n) {
   return n.is(Op::Add, Op::Sub, Op::Mul, Op::Max, Op::Min, Op::AveragePool, Op::GlobalAveragePool, Op::Relu,
@@ -62,10 +63,8 @@ bool reads_data(const Graph& g, const Node& n, size_t i) {
 class Planner {
  public:
   Planner(const Graph& graph, const std::vector<bool>& is_float)
-      : g_(graph), float_(is_float), feeds_(graph.value_slots(), false) {
+      : g_(graph), float_(is_float), feeds_(graph.value_slots(), false), alike_(graph.value_slots()) {
     plan_.group_of.assign(graph.value_slots(), Plan::kNone);
-    leader_.resize(graph.value_slots());
-    std::iota(leader_.begin(), leader_.end(), size_t{0});
   }
 
   Plan run() {
@@ -125,19 +124,14 @@ class Planner {
     return feeds_[v.index()] && is_activation(g_, v) && goes_into_bound(v) == nullptr;
   }
 
-  size_t leader(size_t v) {
-    while (leader_[v] != v) v = leader_[v] = leader_[leader_[v]];
-    return v;
-  }
-
   // Operands and results of what changes no number.
   void join(const Node& n) {
     if (!is_passed(n) || !keeps_numbers(g_, n)) return;
-    size_t first = kNoInput;
+    std::optional<size_t> first;
     const auto take = [&](ValueId v) {
       if (!v.valid() || !is_stored(v)) return;
-      if (first == kNoInput) first = v.index();
-      leader_[leader(v.index())] = leader(first);
+      if (!first) first = v.index();
+      alike_.join(v.index(), *first);
     };
     for (size_t i = 0; i < n.inputs.size(); ++i)
       if (n.inputs[i].valid() && reads_data(g_, n, i)) take(n.inputs[i]);
@@ -146,7 +140,7 @@ class Planner {
 
   void add_value(ValueId v) {
     if (!is_stored(v)) return;
-    uint32_t& group = plan_.group_of[leader(v.index())];
+    uint32_t& group = plan_.group_of[alike_.leader(v.index())];
     if (group == Plan::kNone) {
       group = static_cast<uint32_t>(plan_.groups.size());
       plan_.groups.emplace_back();
@@ -157,8 +151,8 @@ class Planner {
 
   const Graph& g_;
   const std::vector<bool>& float_;
-  std::vector<bool> feeds_;     // by value: a layer reads it, or what is passed on to one
-  std::vector<size_t> leader_;  // by value: of its group, or the way there
+  std::vector<bool> feeds_;  // by value: a layer reads it, or what is passed on to one
+  DisjointSets alike_;       // values that share a scale
   Plan plan_;
 };
 
@@ -171,12 +165,6 @@ bool is_row(const Graph& g, ValueId v, int64_t columns) {
 
 }  // namespace
 
-bool is_bound(const Graph& g, const Node& n) {
-  if (n.is(Op::Relu)) return true;
-  return n.is(Op::Clip) && std::ranges::all_of(n.inputs.begin() + 1, n.inputs.end(),
-                                               [&](ValueId v) { return !v.valid() || g.is_constant(v); });
-}
-
 bool is_layer(const Graph& g, const Node& n) {
   if (!n.is(Op::Conv, Op::Gemm, Op::MatMul) || !is_activation(g, n.inputs[0])) return false;
   const Tensor* w = g.constant(n.inputs[1]);
@@ -187,21 +175,6 @@ bool is_layer(const Graph& g, const Node& n) {
   if (n.is(Op::Conv)) return is_row(g, bias, w->shape()[0]);
   const bool plain = n.float_attr("alpha") == 1 && n.float_attr("beta") == 1 && n.int_attr("transA") == 0;
   return plain && is_row(g, bias, w->shape()[n.int_attr("transB") != 0 ? 0 : 1]);
-}
-
-std::string readable_name(const Graph& g, ValueId v) {
-  const ir::Value& value = g.value(v);
-  if (!value.name.starts_with('%')) return value.name;
-  // "%7.NAME" is a constant that a pass made of NAME.
-  if (const size_t dot = value.name.find('.'); dot != std::string::npos) return value.name.substr(dot + 1);
-  const NodeId reader = value.users.empty() ? NodeId() : *std::ranges::min_element(value.users);
-  const NodeId by = value.producer.valid() ? value.producer : reader;
-  if (!by.valid()) return "constant";
-  const Node& n = g.node(by);
-  const std::string name = n.name.empty() ? std::string(n.op->name) : n.name;
-  if (value.producer.valid()) return name + "_out";
-  const auto at = std::ranges::find(n.inputs, v) - n.inputs.begin();
-  return name + (at == 1 ? "_weight" : at == 2 ? "_bias" : "_constant");
 }
 
 Plan make_plan(const Graph& graph, const std::vector<bool>& is_float) {

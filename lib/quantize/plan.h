@@ -5,6 +5,11 @@
 
 namespace mrvlc::quantize {
 
+using ir::Graph;
+using ir::Node;
+using ir::NodeId;
+using ir::ValueId;
+
 // A product with constant weights.
 struct Layer {
   ir::NodeId node;
@@ -27,11 +32,5 @@ struct Plan {
 bool is_layer(const ir::Graph& graph, const ir::Node& node);
 // `is_float`, by node index: those that stay as they are.
 Plan make_plan(const ir::Graph& graph, const std::vector<bool>& is_float);
-
-// What the value is called, or the node that makes or reads it where a pass gave it a number.
-std::string readable_name(const ir::Graph& graph, ir::ValueId value);
-
-// Relu or Clip with constant bounds.
-bool is_bound(const ir::Graph& graph, const ir::Node& node);
 
 }  // namespace mrvlc::quantize

@@ -15,9 +15,6 @@
 namespace mrvlc::quantize {
 namespace {
 
-using ir::Graph;
-using ir::NodeId;
-
 // A network of integers, and what was decided for it.
 struct Attempt {
   Graph graph, floats;  // floats: the same, equalised, before it became integers

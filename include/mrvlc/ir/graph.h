@@ -134,6 +134,10 @@ class Graph {
   std::vector<ValueId> inputs_, outputs_;
 };
 
+// What to call a value outside: its name, or where a pass gave it a number, that of the constant which it was
+// made of ("%7.NAME", see Rewriter::constant), or of the node that makes or reads it.
+std::string readable_name(const Graph& graph, ValueId value);
+
 // The bodies of a node, in the order of its attributes.
 std::vector<const Graph*> bodies_of(const Node& node);
 // The same, to be changed: a body belongs to its node alone, so who may change the graph may change it.

@@ -24,23 +24,6 @@ constexpr double kUnits = 0x1p-10;  // and, where that says less, two units of f
 // Of C against the interpreter, which sums in another order.
 constexpr double kHost = 1e-4, kHostNarrow = 5e-3, kOfOperands = 1e-6;
 
-// What a unit reads. Numbers that are dequantised where they are read are taken from their integers: on their
-// way out, for us to see, they were rounded.
-std::optional<Tensor> operand(const ir::Graph& graph, ir::ValueId v, const Values& operands) {
-  const auto given = operands.find(v);
-  if (given == operands.end()) return std::nullopt;
-  const ir::Value& value = graph.value(v);
-  if (value.kind != ir::ValueKind::Result || !graph.node(value.producer).is(Op::DequantizeLinear))
-    return given->second;
-  const ir::Node& n = graph.node(value.producer);
-  const auto integers = operands.find(n.inputs[0]);
-  if (integers == operands.end()) return given->second;
-  std::vector<const Tensor*> inputs = {&integers->second};
-  for (size_t i = 1; i < n.inputs.size(); ++i) inputs.push_back(graph.constant(n.inputs[i]));
-  auto made = interp::evaluate(graph, n, inputs);
-  return made.ok() ? std::move((*made)[0]) : given->second;
-}
-
 // Results of the unit on these operands; nullopt where one is missing, or an operator does not take them.
 std::optional<Values> evaluate(const ir::Graph& graph, const LayerUnit& unit, const Values& operands,
                                const interp::Visit& visit) {
@@ -55,13 +38,13 @@ std::optional<Values> evaluate(const ir::Graph& graph, const LayerUnit& unit, co
         inputs.push_back(nullptr);
         continue;
       }
-      const auto own = std::as_const(made).find(v);
+      const auto own = std::as_const(made).find(v), given = operands.find(v);
       if (const Tensor* constant = graph.constant(v)) {
         copies[i] = *constant;
       } else if (own != made.cend()) {
         copies[i] = own->second;
-      } else if (auto given = operand(graph, v, operands)) {
-        copies[i] = *std::move(given);
+      } else if (given != operands.end()) {
+        copies[i] = given->second;
       } else {
         return std::nullopt;
       }

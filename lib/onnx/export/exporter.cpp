@@ -7,13 +7,12 @@
 #include "export/encode.h"
 #include "mrvlc/ops/op.h"
 #include "mrvlc/support/diag/onnx.h"
+#include "opsets.h"
 
 namespace mrvlc::onnx {
 namespace {
 
-constexpr int kIrVersion = 10;  // of 2024, as kLeastOpset
-constexpr std::string_view kClassic = "ai.onnx.ml";
-constexpr int kClassicVersion = 5;
+constexpr int kIrVersion = 10;                    // of 2024, as kLeastOpset
 constexpr std::string_view kFormals = "formals";  // ours: ops/control_flow.h
 
 // Names that are in use, over all scopes: ONNX forbids that one value hides another, and runtimes that two
@@ -36,7 +35,7 @@ struct Names {
 
 struct Versions {
   int opset = kLeastOpset;
-  std::map<std::string, int, std::less<>> domains;  // others than ai.onnx
+  std::map<std::string, int64_t> domains;  // others than ai.onnx
 };
 
 // A graph, or a body of one.
@@ -67,20 +66,8 @@ class GraphWriter {
 
   const std::string& name_of(ir::ValueId v) {
     std::string& name = named_[v.index()];
-    if (name.empty()) name = names_.values.unique(wanted_name(v));
+    if (name.empty()) name = names_.values.unique(ir::readable_name(g_, v));
     return name;
-  }
-
-  std::string wanted_name(ir::ValueId v) const {
-    const ir::Value& value = g_.value(v);
-    if (!value.name.starts_with('%')) return value.name;
-    // "%7.NAME" is a constant that a pass made of NAME.
-    if (const size_t dot = value.name.find('.'); dot != std::string::npos) return value.name.substr(dot + 1);
-    const ir::NodeId by = value.producer.valid() ? value.producer
-                          : value.users.empty()  ? ir::NodeId()
-                                                 : *std::ranges::min_element(value.users);
-    const std::string node = by.valid() ? g_.node(by).name : "";
-    return (node.empty() ? std::string("value") : node) + (value.producer.valid() ? "/out" : "/constant");
   }
 
   pb::ValueInfoProto value_info(ir::ValueId v, const std::string& name) const {
@@ -177,7 +164,7 @@ class GraphWriter {
                   n.name, n.op->name);
       return;
     }
-    // Flatten in front, Reshape behind; nodes move when one is added.
+    // Flatten in front, Reshape behind.
     const std::string x = softmax.input(0), y = softmax.output(0);
     const std::string flat = names_.values.unique(y + "/flat"), soft = names_.values.unique(y + "/rows"),
                       shape = names_.values.unique(y + "/shape");
@@ -210,7 +197,8 @@ class GraphWriter {
     if (op.domain.empty()) {
       versions_.opset = std::max(versions_.opset, op.since_min);
     } else {
-      versions_.domains[std::string(op.domain)] = op.domain == kClassic ? kClassicVersion : 1;
+      const int64_t newest = newest_version(op.domain);
+      versions_.domains[std::string(op.domain)] = newest == INT64_MAX ? 1 : newest;
     }
   }
 
@@ -264,7 +252,7 @@ class GraphWriter {
   Status problem_;                  // the last there was
 };
 
-void add_opset(pb::ModelProto& model, const std::string& domain, int version) {
+void add_opset(pb::ModelProto& model, const std::string& domain, int64_t version) {
   auto& opset = *model.add_opset_import();
   opset.set_domain(domain);
   opset.set_version(version);
