@@ -4,50 +4,11 @@
 // batch may be known at run time only.
 #include <algorithm>
 
+#include "conv_plan.h"
 #include "function.h"
-#include "mrvlc/ops/params.h"
 
 namespace mrvlc::chost {
 namespace {
-
-// Parameters as two spatial dimensions; a 1-D window gets a height of 1.
-struct Window2 {
-  int64_t in[2], kernel[2], stride[2], dilation[2], pad[2], out[2];
-};
-
-Window2 window2(const ops::WindowParams& p) {
-  Window2 w{{1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, {1, 1}};
-  size_t lead = 2 - p.input.size();
-  for (size_t i = 0; i < p.input.size(); ++i) {
-    w.in[lead + i] = p.input[i];
-    w.kernel[lead + i] = p.kernel[i];
-    w.stride[lead + i] = p.strides[i];
-    w.dilation[lead + i] = p.dilations[i];
-    w.pad[lead + i] = p.pads_begin[i];
-    w.out[lead + i] = p.output[i];
-  }
-  return w;
-}
-
-// Panels of 6 and 4 rows that cover m rows with the least waste, then the fewest panels.
-struct Panels {
-  int64_t six = 0, four = 0;
-  int64_t rows() const { return 6 * six + 4 * four; }
-};
-
-Panels choose_panels(int64_t m) {
-  Panels best{ceil_div(m, 6), 0};
-  for (int64_t four = 1; four <= 5; ++four) {
-    Panels p{m > 4 * four ? ceil_div(m - 4 * four, 6) : 0, four};
-    if (p.rows() < best.rows()) best = p;
-  }
-  return best;
-}
-
-// One tap: input row = output row * stride + dy, input column = output column * stride + dx.
-struct Tap {
-  int64_t dy = 0, dx = 0, kernel_index = -1;  // -1: a tap of zeros that reads nothing
-};
 
 // The number of images as C text; sets the dimensions of a result that is dynamic there.
 std::string batch_text(Function& f, int64_t batch) {
@@ -58,15 +19,6 @@ std::string batch_text(Function& f, int64_t batch) {
   NodeContext(f, f.nodes().back()).set_dims(0, dims);
   return fmt::format("(ptrdiff_t){}", dims[0]);
 }
-
-// What a K_conv_shape is made from.
-struct ConvPlan {
-  std::string batch;  // C text
-  int64_t groups = 1, channels = 1, m = 1;
-  int64_t in[2] = {1, 1}, out[2] = {1, 1}, stride[2] = {1, 1};
-  std::vector<Tap> taps;
-  bool direct = false;
-};
 
 struct Blocking {
   int64_t block_k = 1, columns = 16;
@@ -206,27 +158,6 @@ void emit_depthwise(Function& f, const ops::ConvParams& p, const Window2& w) {
   std::string weights = f.weights(constant_floats(f.program().graph.constant(f.head().inputs[1])));
   f.put("{}(&p, {}, {}, {}, {}, (float*){}, &e);", f.prefixed("K_depthwise"),
         f.read(f.head().inputs[0], "x0"), weights, bias_text(f, e), f.write(last.outputs[0], "y0"), plane);
-}
-
-ConvPlan conv_plan(const std::string& batch, const ops::ConvParams& p, const Window2& w) {
-  ConvPlan plan;
-  plan.batch = batch;
-  plan.groups = p.group;
-  plan.channels = p.in_channels / p.group;
-  plan.m = p.out_channels / p.group;
-  for (size_t d = 0; d < 2; ++d) {
-    plan.in[d] = w.in[d];
-    plan.out[d] = w.out[d];
-    plan.stride[d] = w.stride[d];
-  }
-  for (int64_t r = 0; r < w.kernel[0]; ++r) {
-    for (int64_t s = 0; s < w.kernel[1]; ++s) {
-      plan.taps.push_back({r * w.dilation[0] - w.pad[0], s * w.dilation[1] - w.pad[1], r * w.kernel[1] + s});
-    }
-  }
-  plan.direct = plan.taps.size() == 1 && w.stride[0] == 1 && w.stride[1] == 1 && w.pad[0] == 0 &&
-                w.pad[1] == 0 && w.in[0] == w.out[0] && w.in[1] == w.out[1];
-  return plan;
 }
 
 // The convolution that makes the outputs (a + stride * q) of a transposed one.

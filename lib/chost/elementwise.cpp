@@ -60,6 +60,10 @@ std::string literal(const ir::Graph& graph, ir::ValueId v) {
 void compute(Function& f, size_t k, const std::vector<std::string>& operands) {
   const ir::Node& node = f.program().node(f.nodes()[k]);
   const ops::OpDef& def = ops::op_def(node);
+  if (node.is(Op::DequantizeLinear, Op::Cast)) {
+    f.put("const float v{} = {};", k, dequantized_text(f, node, operands[0]));
+    return;
+  }
   NodeContext context(f, node.id);
   if (def.max_inputs >= 0) {
     f.put("const float v{} = (float)({});", k, def.scalar->c_expr(context, operands, ElementType::F32));
@@ -173,16 +177,20 @@ void emit_elementwise(Function& f) {
       continue;
     }
     std::string pointer = f.read(operands[i], fmt::format("x{}", i));
-    f.put("const float a{} = {}[{}];", i, pointer, index_text(nest.strides[i]));
+    f.put("const {} a{} = {}[{}];", ops::c_type(graph.value(operands[i]).type.elem), i, pointer,
+          index_text(nest.strides[i]));
     texts[operands[i]] = fmt::format("a{}", i);
   }
-  for (size_t k = 0; k < f.nodes().size(); ++k) {
+  const bool quantised = is_quantised_chain(f);
+  const size_t computed = f.nodes().size() - (quantised ? 1 : 0);
+  for (size_t k = 0; k < computed; ++k) {
     const ir::Node& node = program.node(f.nodes()[k]);
     compute(f, k, operand_texts(node, texts));
     texts[node.outputs[0]] = fmt::format("v{}", k);
   }
-  std::string y = f.write(result, "y0");
-  f.put("{}[{}] = {};", y, index_text(nest.strides.back()), texts.at(result));
+  const std::string y = fmt::format("{}[{}]", f.write(result, "y0"), index_text(nest.strides.back()));
+  const ir::Node& last = program.node(f.nodes().back());
+  quantised ? put_quantized(f, last, texts.at(last.inputs[0]), y) : f.put("{} = {};", y, texts.at(result));
   for (size_t d = 0; d < nest.extents.size(); ++d) f.close();
 }
 

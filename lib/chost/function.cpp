@@ -116,9 +116,9 @@ std::string Function::weights(const std::vector<float>& values) {
                      program_.weights.add(values));
 }
 
-std::string Function::table(const Tensor& tensor) {
+std::string Function::table(const Tensor& tensor, int64_t alignment) {
   return fmt::format("((const {}*)(const void*)({}_weights + {}))", ops::c_type(tensor.elem()),
-                     program_.options.name, program_.weights.add(tensor));
+                     program_.options.name, program_.weights.add(tensor.bytes(), alignment));
 }
 
 std::string Function::need(Piece piece) {
@@ -138,7 +138,7 @@ Call Function::finish() {
   for (const Param& p : params_) list += (list.empty() ? "" : ", ") + p.declaration;
   FunctionText text;
   text.symbol = symbol_;
-  text.text = fmt::format("static {} {}({}) {{\n{}{}}}\n", fallible ? "int" : "void", symbol_,
+  text.text = fmt::format("static {}{} {}({}) {{\n{}{}}}\n", attributes_, fallible ? "int" : "void", symbol_,
                           list.empty() ? "void" : list, front_lines_, body_);
   text.expr = program_.expr(nodes_.front());
   for (size_t i = 1; i < nodes_.size(); ++i) text.fused.push_back(program_.expr(nodes_[i]));

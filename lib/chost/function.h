@@ -16,6 +16,7 @@ class Function {
   Function(Program& program, std::vector<ir::NodeId> nodes, std::string_view what);
 
   Program& program() { return program_; }
+  const Program& program() const { return program_; }
   // Parameters become views (`v0` of `x0`, `w0` of `y0`), and the function returns an error code.
   void use_views();
   bool has_views() const { return views_; }
@@ -53,10 +54,13 @@ class Function {
   void set_reports() { reports_ = true; }
   // Constant data in the weights blob, as an expression of type const T*.
   std::string weights(const std::vector<float>& values);
-  std::string table(const Tensor& tensor);
+  std::string table(const Tensor& tensor, int64_t alignment = 64);
   // Makes sure a library piece is there and returns the prefixed name.
   std::string need(Piece piece);
   std::string prefixed(std::string_view text) const { return with_prefix(text, program_.options.name); }
+
+  // Products are rounded before they are added to anything.
+  void round_each() { attributes_ = need(Piece::round_each) + " "; }
 
   const std::string& body() const { return body_; }
   // Text of another function in front of this one (epilogues).
@@ -70,7 +74,7 @@ class Function {
   std::string declare(BufferId buffer, std::string declaration, std::string name, bool written);
   Program& program_;
   std::vector<ir::NodeId> nodes_;
-  std::string symbol_, body_, front_lines_;  // declarations in front of the body
+  std::string symbol_, body_, attributes_, front_lines_;  // declarations in front of the body
   bool views_ = false, fallible_ = false, reports_ = false;
   int depth_ = 1, scratches_ = 0;
   std::vector<Param> params_;
@@ -143,6 +147,12 @@ Status emit_generic_conv(Function& f);
 Status emit_generic_conv_transpose(Function& f);
 Status emit_matmul(Function& f);
 void emit_concat(Function& f);
+// A chain of quantised_chain().
+bool is_quantised_chain(const Function& f);
+Status emit_quantised_chain(Function& f);
+// The number that an integer stands for, behind DequantizeLinear or Cast; the line that stores one as such.
+std::string dequantized_text(const Function& f, const ir::Node& node, const std::string& x);
+void put_quantized(Function& f, const ir::Node& node, const std::string& v, const std::string& y);
 // A call of a library, with what it takes to have the values in their forms.
 void emit_library_call(Program& program, Step& step);
 // Whether the dimensions in this order are the same bytes: those of one element may stand anywhere.

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "function.h"
+#include "integer_rows.h"
 #include "mrvlc/ops/dynamic_shapes.h"
 #include "mrvlc/support/diag/chost.h"
 #include "mrvlc/support/diag/general.h"
@@ -88,6 +89,9 @@ class Emitter {
     if (computes && node.is(Op::Conv)) return emit_generic_conv(f);
     if (computes && node.is(Op::ConvTranspose)) return emit_generic_conv_transpose(f);
     if (f32 && is_matrix_product(node)) return emit_matmul(f);
+    if (is_quantised_chain(f)) return emit_quantised_chain(f);
+    if (is_packed_integer(program_.graph, node))
+      return node.is(Op::QLinearConv, Op::ConvInteger) ? emit_integer_conv(f) : emit_integer_matrix(f);
     if (is_elementwise(node) && all_f32(program_.graph, node)) {
       emit_elementwise(f);
       return {};

@@ -49,8 +49,13 @@ class FusionGroupBuilder {
         group_of_(graph_.node_slots(), kNone) {}
 
   std::vector<FusionGroup> run() {
+    const auto is_free = [this](ir::NodeId n) { return cpu_[n.index()] && group_of_[n.index()] == kNone; };
     for (const auto& step : program_.partition.steps) {
       if (step.kind == partition::Step::Kind::Cpu) cpu_[step.node.index()] = true;
+    }
+    for (const auto& step : program_.partition.steps) {
+      if (step.kind == partition::Step::Kind::Cpu && graph_.node(step.node).is(Op::QuantizeLinear))
+        add(quantised_chain(graph_, graph_.node(step.node), is_free));
     }
     for (const auto& step : program_.partition.steps) {
       if (step.kind == partition::Step::Kind::Cpu && group_of_[step.node.index()] == kNone) grow(step.node);
@@ -89,8 +94,24 @@ class FusionGroupBuilder {
         group.push_back(next);
       }
     }
+    if (const ir::NodeId clip = only_reader(head);
+        group.size() == 1 && clip.valid() && takes_bounds(graph_, first, graph_.node(clip)))
+      group.push_back(clip);
+    add(std::move(group));
+  }
+
+  void add(std::vector<ir::NodeId> group) {
+    if (group.empty()) return;
     for (ir::NodeId n : group) group_of_[n.index()] = static_cast<uint32_t>(groups_.size());
     groups_.push_back(std::move(group));
+  }
+
+  // On the CPU as well, and in no group yet.
+  ir::NodeId only_reader(ir::NodeId id) const {
+    const ir::ValueId value = graph_.node(id).outputs[0];
+    if (graph_.use_count(value) != 1 || graph_.is_output(value)) return {};
+    const ir::NodeId user = graph_.value(value).users.front();
+    return cpu_[user.index()] && group_of_[user.index()] == kNone ? user : ir::NodeId();
   }
 
   bool takes_epilogue(const ir::Node& node) const {

@@ -125,6 +125,11 @@ const Kernels& kernels() {
     add(k, Piece::micro1, {Piece::base}, micro_kernel(1));
     add(k, Piece::micro4, {Piece::base}, micro_kernel(4));
     add(k, Piece::micro6, {Piece::base}, micro_kernel(6));
+    add(k, Piece::imicro4, {Piece::dot}, integer_micro(4));
+    add(k, Piece::imicro6, {Piece::dot}, integer_micro(6));
+    add(k, Piece::irows11, {Piece::dot}, integer_rows(1, 1));
+    add(k, Piece::irows14, {Piece::dot}, integer_rows(1, 4));
+    add(k, Piece::irows41, {Piece::dot}, integer_rows(4, 1));
     return k;
   }();
   return all;

@@ -31,6 +31,10 @@ struct KernelPiece {
 };
 const KernelPiece& kernel(Piece piece);
 
+// Texts of pieces that are made: integer_micro.cpp.
+std::string integer_micro(int rows);
+std::string integer_rows(int tiles, int pixels);
+
 // The functions that a kernel's source defines: each has a head that starts in column 0 and ends in "{", and
 // a body that ends with "}" in column 0.
 std::vector<FunctionLines> functions_of(std::string_view source);

@@ -5,11 +5,10 @@
 
 namespace mrvlc::chost {
 
-int64_t Weights::add(std::span<const std::byte> bytes) {
-  constexpr int64_t kAlignment = 64;
-  auto [it, is_new] = offsets_.try_emplace(sha256_hex(bytes), 0);
+int64_t Weights::add(std::span<const std::byte> bytes, int64_t alignment) {
+  auto [it, is_new] = offsets_.try_emplace({alignment, sha256_hex(bytes)}, 0);
   if (!is_new) return it->second;
-  auto at = static_cast<size_t>(round_up(static_cast<int64_t>(blob_.size()), kAlignment));
+  auto at = static_cast<size_t>(round_up(static_cast<int64_t>(blob_.size()), alignment));
   blob_.resize(at, '\0');
   if (bytes.empty()) blob_.push_back('\0');  // so that there is an address
   blob_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());

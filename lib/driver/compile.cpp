@@ -220,7 +220,7 @@ class Compiler {
       MRVLC_ASSIGN(source_matches_, match_beforehand(m_.model.graph, rules_->set, m_.machine(), run));
     }
     MRVLC_TRY(read_constraints());
-    auto pipeline = m_.has_accelerator ? pipeline_for(*m_.backend) : passes::host_pipeline();
+    auto pipeline = m_.has_accelerator ? pipeline_for(*m_.backend) : host_pipeline_for(m_.libraries);
     bool known = std::find(pipeline.begin(), pipeline.end(), options_.dump_ir) != pipeline.end();
     if (!options_.dump_ir.empty() && !known) {
       std::set<std::string_view> names(pipeline.begin(), pipeline.end());

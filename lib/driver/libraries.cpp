@@ -117,6 +117,10 @@ Result<std::vector<ir::SourceId>> taken_weights(const ir::Graph& graph, const Li
 
 }  // namespace
 
+std::span<const std::string_view> host_pipeline_for(const Libraries& libraries) {
+  return libraries.rules.empty() ? passes::host_pipeline() : passes::library_pipeline();
+}
+
 Status run_passes(ir::Graph& graph, std::span<const std::string_view> pipeline,
                   const passes::RunOptions& options, const Libraries& libraries,
                   std::shared_ptr<const partition::Pins> pins) {

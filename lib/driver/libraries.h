@@ -24,6 +24,10 @@ struct Libraries {
 Status add_library(const std::string& name, const target::TargetText& text, std::string_view model,
                    Libraries& out, Diagnostics& diagnostics);
 
+// The host's, when there is no accelerator. Rules of libraries match quantised chains as they are written:
+// where there are any, what they leave is computed in floats.
+std::span<const std::string_view> host_pipeline_for(const Libraries& libraries);
+
 // The passes of a compile, with those that libraries ask for. Weights behind DequantizeLinear stay integers
 // where a library takes them, and are folded elsewhere: what it takes is known when its rules have been
 // tried, so the passes run again then. `pins`: constraints, which may keep nodes from libraries; may be null.

@@ -9,7 +9,7 @@
 //   after   %i = ConvInteger(%x, %w, %zx, %zw)    %f = Cast(%i)    %m = Mul(%f, sx * sw)    %4 = Add(%m, %b)
 // Preconditions: integers of 8 bits, constant weights, scales and zero points; one scale for %x and for %y,
 // one for all weights or one an output channel; one zero point for all weights, one or two spatial
-// dimensions, a batch within the context's (accelerators take no others, and the host is faster with floats);
+// dimensions, a batch within the context's (accelerators take no others);
 // the scale of the bias is the product of the others; nothing else reads what lies between; the context does
 // not ask for the weights' DequantizeLinear. Safe because the sum is exact in integers, where floats round it
 // at every step, in an order that ONNX leaves open: results differ by one step, and only where the exact

@@ -17,15 +17,18 @@ namespace {
       "canonicalize-shape", "canonicalize-math", "fold-scale"
 #define MRVLC_CLEAN_UP "fold-constants", "cse", "remove-identity", "dce"
 
-// Products of integers are made before constants are folded, which makes floats of their weights; the host is
-// faster with floats so far. Scale and shift of images go into weights for the accelerator's sake: the host
-// computes in fp32 and pads for free.
+// Products of integers are made before constants are folded, which makes floats of their weights.
+#define MRVLC_INTEGERS "dce", "remove-identity", "separate-dequantize", "quantize-early", "integer-products"
+#define MRVLC_WIDEN "widen-f16", "fold-constants", "remove-identity", "cse", "dce"
+
+// Scale and shift of images go into weights for the accelerator's sake: the host computes in fp32 and pads
+// for free.
 constexpr auto kDefault =
-    std::to_array<std::string_view>({"dce", "remove-identity", "separate-dequantize", "quantize-early",
-                                     "integer-products", MRVLC_COMMON, "fold-input-affine", MRVLC_CLEAN_UP});
+    std::to_array<std::string_view>({MRVLC_INTEGERS, MRVLC_COMMON, "fold-input-affine", MRVLC_CLEAN_UP});
 constexpr auto kFloat = std::to_array<std::string_view>({MRVLC_COMMON, "fold-input-affine", MRVLC_CLEAN_UP});
-constexpr auto kHost = std::to_array<std::string_view>(
-    {MRVLC_COMMON, MRVLC_CLEAN_UP, "widen-f16", "fold-constants", "remove-identity", "cse", "dce"});
+constexpr auto kHost =
+    std::to_array<std::string_view>({MRVLC_INTEGERS, MRVLC_COMMON, MRVLC_CLEAN_UP, MRVLC_WIDEN});
+constexpr auto kHostFloat = std::to_array<std::string_view>({MRVLC_COMMON, MRVLC_CLEAN_UP, MRVLC_WIDEN});
 
 }  // namespace
 
@@ -37,6 +40,9 @@ std::span<const std::string_view> float_pipeline() {
 }
 std::span<const std::string_view> host_pipeline() {
   return kHost;
+}
+std::span<const std::string_view> library_pipeline() {
+  return kHostFloat;
 }
 
 }  // namespace mrvlc::passes

@@ -1,8 +1,9 @@
-// Rounding to a quantised integer, as QuantizeLinear and DynamicQuantizeLinear do.
+// Rounding to a quantised integer, as QuantizeLinear and DynamicQuantizeLinear do, and functions of one.
 #pragma once
 #include <cmath>
 #include <cstdint>
 
+#include "mrvlc/ir/graph.h"
 #include "mrvlc/tensor/narrow.h"
 
 namespace mrvlc::ops {
@@ -25,5 +26,9 @@ inline int64_t quantized(float x, float scale, int64_t zero, IntRange r) {
   if (!(v > low)) return r.low;
   return v > high ? r.high : static_cast<int64_t>(v) + zero;
 }
+
+// An element-wise operator of `operand`, whose other operands are constants of one element: as the reference
+// computes it, in double, rounded to fp32.
+float function_value(const ir::Graph& graph, const ir::Node& node, ir::ValueId operand, float x);
 
 }  // namespace mrvlc::ops

@@ -57,5 +57,6 @@ Status run_passes(ir::Graph& graph, std::span<const std::string_view> names, con
 std::span<const std::string_view> default_pipeline();  // with an accelerator: fp16 values stay
 std::span<const std::string_view> float_pipeline();    // the same for one without products of integers
 std::span<const std::string_view> host_pipeline();  // after partitioning nothing is left in fp16 on the CPU
+std::span<const std::string_view> library_pipeline();  // the same, with quantised chains as rules see them
 
 }  // namespace mrvlc::passes

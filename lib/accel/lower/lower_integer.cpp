@@ -165,19 +165,7 @@ Status lower_integer_conv(Lowering& l) {
   return node.is(Op::QLinearConv) ? conv.qlinear() : conv.scaled();
 }
 
-namespace {
-
-// As the reference computes it: in double, rounded to fp32.
-float function_of(const ir::Graph& g, const ir::Node& n, float x) {
-  std::vector<double> operands = {double{x}};
-  for (size_t i = 1; i < n.inputs.size() || (n.is(Op::Clip) && i < 3); ++i) {
-    const bool given = i < n.inputs.size() && n.inputs[i].valid();
-    operands.push_back(given ? g.constant(n.inputs[i])->as_double(0) : i == 1 ? -INFINITY : INFINITY);
-  }
-  return static_cast<float>(ops::op_def(n).scalar->eval(operands.data(), *n.op, n.attrs));
-}
-
-}  // namespace
+namespace {}  // namespace
 
 bool maps_codes(Lowering& l) {
   const ir::Graph& g = l.graph();
@@ -204,7 +192,8 @@ Status lower_codes(Lowering& l) {
   std::string table(isa::kByteTableBytes, '\0');
   for (int64_t code = codes.low; code <= codes.high; ++code) {
     float v = static_cast<float>(code - from.quantization.zero) * from.quantization.scale;
-    for (size_t i = 0; i + 1 < nodes.size(); ++i) v = function_of(g, g.node(nodes[i]), v);
+    for (size_t i = 0; i + 1 < nodes.size(); ++i)
+      v = ops::function_value(g, g.node(nodes[i]), g.node(nodes[i]).inputs[0], v);
     const int64_t result = ops::quantized(v, to.quantization.scale, to.quantization.zero, results);
     // The code is stored as a number of the result's type first.
     table[static_cast<uint8_t>(code - codes.low + results.low)] = static_cast<char>(result);

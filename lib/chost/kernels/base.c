@@ -31,6 +31,14 @@ typedef float K_wideu __attribute__((vector_size(K_LANES * 4), aligned(4), may_a
 #define K_WIDE 0
 #endif
 
+//@ piece round_each: base
+/* For functions in which products are rounded before anything is added to them. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define K_round_each __attribute__((optimize("fp-contract=off")))
+#else
+#define K_round_each
+#endif
+
 //@ piece clamp: base
 /* [lo, hi] with NaN kept: the second operand is returned when the comparison is unordered. */
 #if K_VW == 8

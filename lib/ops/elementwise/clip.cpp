@@ -2,6 +2,7 @@
 #include "common/bulk.h"
 #include "common/dynamic_util.h"
 #include "elementwise/elementwise.h"
+#include "mrvlc/ops/quantized.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -28,10 +29,18 @@ Status eval_clip(const EvalContext& c) {
   return eval_scalar(*static_cast<const OpDef&>(*c.op).scalar, c, {&c.in(0), &low, &high}, false);
 }
 
+// A byte is never beyond it, which C compilers warn of.
+bool bounds_nothing(const EmitContext& c, size_t i, ElementType elem) {
+  const Tensor* bound = c.constant(i);
+  if (bound == nullptr || bound->elements() != 1 || !is_byte(elem)) return false;
+  const IntRange all = range_of(elem);
+  return bound->as_int(0) == (i == 1 ? all.low : all.high);
+}
+
 std::string clip_text(EmitContext& c, const std::vector<std::string>& x, ElementType elem) {
   std::string value = x[0];
-  if (c.has(1)) value = fmt::format("({0} < {1} ? {1} : {0})", value, x[1]);
-  if (c.has(2)) value = fmt::format("({0} > {1} ? {1} : {0})", value, x[2]);
+  if (c.has(1) && !bounds_nothing(c, 1, elem)) value = fmt::format("({0} < {1} ? {1} : {0})", value, x[1]);
+  if (c.has(2) && !bounds_nothing(c, 2, elem)) value = fmt::format("({0} > {1} ? {1} : {0})", value, x[2]);
   return expand_pattern("{x}", c.node(), {value}, elem);
 }
 
