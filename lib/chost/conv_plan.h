@@ -35,7 +35,7 @@ struct ConvPlan {
   std::vector<Tap> taps;
   bool direct = false;
 };
-// integer_conv.cpp: whether the kernels for bytes take a product whose shapes are known.
+// integer/conv.cpp: whether the kernels for bytes take a product whose shapes are known.
 bool fits_integer_conv(const ir::Graph& graph, const ir::Node& node);
 bool fits_integer_matrix(const ir::Graph& graph, const ir::Node& node);
 

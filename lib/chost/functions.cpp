@@ -3,7 +3,7 @@
 #include <map>
 
 #include "function.h"
-#include "integer_rows.h"
+#include "integer/rows.h"
 #include "mrvlc/ops/dynamic_shapes.h"
 #include "mrvlc/support/diag/chost.h"
 #include "mrvlc/support/diag/general.h"

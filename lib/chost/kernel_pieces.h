@@ -31,7 +31,7 @@ struct KernelPiece {
 };
 const KernelPiece& kernel(Piece piece);
 
-// Texts of pieces that are made: integer_micro.cpp.
+// Texts of pieces that are made: integer/micro.cpp.
 std::string integer_micro(int rows);
 std::string integer_rows(int tiles, int pixels);
 

@@ -180,7 +180,7 @@ bool is_elementwise(const ir::Node& node);
 bool is_alias_op(const ir::Graph& graph, const ir::Node& node);
 // Convolution by packed panels (1-D and 2-D, constant weights)?
 bool is_packed_conv(const ir::Graph& graph, const ir::Node& node);
-// Products of bytes with constant weights and parameters, by kernels/integer_*.c? integer_rows.cpp
+// Products of bytes with constant weights and parameters, by kernels/integer_*.c? integer/rows.cpp
 bool is_packed_integer(const ir::Graph& graph, const ir::Node& node);
 // ... which bound results as a Clip behind does.
 bool takes_bounds(const ir::Graph& graph, const ir::Node& node, const ir::Node& clip);
@@ -190,7 +190,7 @@ bool is_matrix_product(const ir::Node& node);
 // product, or a convolution whose batch alone is dynamic.
 bool is_dynamic_product(const ir::Graph& graph, const ir::Node& node);
 
-// quantised_groups.cpp: the nodes up to a QuantizeLinear that are one loop with it; `is_free`: on the CPU and
+// integer/chains.cpp: the nodes up to a QuantizeLinear that are one loop with it; `is_free`: on the CPU and
 // in no group yet. Empty: it stays alone.
 std::vector<ir::NodeId> quantised_chain(const ir::Graph& graph, const ir::Node& quantize,
                                         const std::function<bool(ir::NodeId)>& is_free);

@@ -1,3 +1,4 @@
+// The value of a function of one operand, the others constant: what tables of 256 bytes are made of.
 #include <cmath>
 
 #include "mrvlc/ops/op.h"

@@ -215,16 +215,16 @@ def check(label, model, data, expected):
     arguments = []
     for name, array in data.items():
         np.save(folder / f"{name}.npy", array)
-        arguments += ["--input", f"{name}={folder / name}.npy"]
+        arguments += ["--input", f"{name}={name}.npy"]  # relative: a command line of the DSP's C library has 256 bytes
     mrvlc("compile", folder / "m.onnx", "-o", folder / "out", "--target", "host", "--name", "m", "-q")
     wrong = []
     for name, compiler, flags, run in flag_sets():
         make = ["make", "-s", "-B", "-C", folder / "out", f"CC={compiler}", f"CFLAGS={flags} -std=c99 -Wall -Wextra -Werror -Wno-restrict", f"MRVLC_PREFIX={PREFIX}",
                 f"MRVL_CFLAGS=-I{HEADERS}"]
         results = folder / name
-        for command in (make, [*run, folder / "out" / "m_example", *arguments, "--output-dir", results]):
+        for command in (make, [*run, "out/m_example", *arguments, "--output-dir", name]):
             results.mkdir(exist_ok=True)
-            done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=300)
+            done = subprocess.run([str(c) for c in command], cwd=folder, capture_output=True, text=True, timeout=300)
             if done.returncode != 0:
                 wrong.append(f"{label}, {name}: {done.stderr[-800:]}")
                 break

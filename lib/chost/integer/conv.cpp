@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "conv_plan.h"
-#include "integer_rows.h"
+#include "integer/rows.h"
 #include "mrvlc/ops/quantized.h"
 
 namespace mrvlc::chost {

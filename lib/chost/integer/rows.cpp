@@ -1,4 +1,4 @@
-#include "integer_rows.h"
+#include "integer/rows.h"
 
 #include <algorithm>
 
