@@ -22,9 +22,10 @@ std::optional<double> seconds_alone(const Backend& backend, const ir::Graph& gra
                                     const partition::Region& region) {
   auto code = backend.compile(graph, region, "", {});
   if (!code.ok()) return std::nullopt;
-  auto timing = backend.time(code->bytes);
+  const Backend& own = backend.part(code->accelerator);
+  auto timing = own.time(code->bytes);
   if (!timing.ok()) return std::nullopt;
-  return static_cast<double>((*timing)->cycles()) / (1e9 * backend.machine().clock_ghz);
+  return static_cast<double>((*timing)->cycles()) / (1e9 * own.machine().clock_ghz);
 }
 
 }  // namespace mrvlc::backend

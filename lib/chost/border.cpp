@@ -124,7 +124,7 @@ Call emit_to_device(Program& program, ir::NodeId node, const backend::Port& port
   bool half = type.elem == ElementType::F16;
   const bool narrows = !half && is_half_port(port);
   if (narrows) {
-    f.pass("uint32_t* restrict converted", "&state.converted");
+    f.pass("uint32_t* restrict converted", program.is_body() ? "&state->converted" : "&state.converted");
     f.put("uint32_t beyond = 0u;");
   }
   begin_loops(f, b, false);

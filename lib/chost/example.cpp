@@ -140,12 +140,12 @@ int main(int argc, char** argv) {
   memset(&a, 0, sizeof a);
   memset(&device, 0, sizeof device);
   if (parse(argc, argv, &a) != 0) return 2;
-  mrvl_device* simulator = mrvl_simulator_open(a.target ? a.target : default_target);
+  mrvl_device* simulator = mrvl_simulator_open(a.targets[0] ? a.targets[0] : default_targets[0]);
   if (!simulator) return fail(4, "cannot open", "the simulator");
   if (mrvl_simulator_error(simulator)[0] != 0) return fail(3, "simulator", mrvl_simulator_error(simulator));
   device.device = simulator;
   for (int i = 0; i < K_REGION_COUNT && rc == 0; ++i) {
-    rc = load_model(&device, a.dir ? a.dir : ".", i);
+    rc = load_model(&device, simulator, a.dir ? a.dir : ".", i);
   }
   if (rc == 0) rc = run_all(&a, allocate(K_ARENA_BYTES), &device);
   if (rc == 1) fprintf(stderr, "device: %s\n", mrvl_simulator_error(simulator));
@@ -158,6 +158,46 @@ int main(int argc, char** argv) {
   }
   K_unload(&device);
   mrvl_simulator_close(simulator);
+  return release(rc);
+}
+)";
+
+// The same with a device of each target.
+constexpr std::string_view kMainDevices = R"(
+static const int region_devices[] = K_REGION_DEVICES;
+
+int main(int argc, char** argv) {
+  arguments a;
+  K_device device;
+  mrvl_device* simulators[K_DEVICE_COUNT];
+  int rc = 0;
+  memset(&a, 0, sizeof a);
+  memset(&device, 0, sizeof device);
+  if (parse(argc, argv, &a) != 0) return 2;
+  for (int i = 0; i < K_DEVICE_COUNT; ++i) {
+    mrvl_device* const simulator = mrvl_simulator_open(a.targets[i] ? a.targets[i] : default_targets[i]);
+    if (!simulator) return fail(4, "cannot open", "the simulator");
+    if (mrvl_simulator_error(simulator)[0] != 0) return fail(3, "simulator", mrvl_simulator_error(simulator));
+    simulators[i] = simulator;
+    device.devices[i] = simulator;
+  }
+  for (int i = 0; i < K_REGION_COUNT && rc == 0; ++i) {
+    rc = load_model(&device, simulators[region_devices[i]], a.dir ? a.dir : ".", i);
+  }
+  if (rc == 0) rc = run_all(&a, allocate(K_ARENA_BYTES), &device);
+  for (int i = 0; i < K_DEVICE_COUNT && rc == 1; ++i) {
+    fprintf(stderr, "device of %s: %s\n", default_targets[i], mrvl_simulator_error(simulators[i]));
+  }
+  if (rc == 0 && a.cycles) {
+    uint64_t cycles = 0;
+    for (int i = 0; i < K_REGION_COUNT; ++i) {
+      mrvl_device* const simulator = simulators[region_devices[i]];
+      if (device.models[i]) cycles += simulator->cycles(simulator->context, device.models[i]);
+    }
+    printf("cycles %llu\n", (unsigned long long)cycles);
+  }
+  K_unload(&device);
+  for (int i = 0; i < K_DEVICE_COUNT; ++i) mrvl_simulator_close(simulators[i]);
   return release(rc);
 }
 )";
@@ -183,7 +223,7 @@ clean:
 }  // namespace
 
 std::string example_text(const Program& program, const Interface& interface) {
-  bool device = !program.regions.empty();
+  bool device = !program.module.regions.empty();
   std::string out = fmt::format(
       "/* Example: runs the model on .npy files. */\n#define _POSIX_C_SOURCE 199309L\n#include \"{}.h\"\n\n"
       "#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include "
@@ -191,20 +231,24 @@ std::string example_text(const Program& program, const Interface& interface) {
       program.options.file_stem);
   out += kernel(Piece::example).text;
   if (device) {
-    out += fmt::format("\nstatic const char model_stem[] = {};\nstatic const char default_target[] = {};\n\n",
-                       c_string(program.options.file_stem), c_string(program.options.target));
+    std::string targets;
+    for (const std::string& target : program.options.targets)
+      targets += fmt::format("{}{}", targets.empty() ? "" : ", ", c_string(target));
+    out += fmt::format(
+        "\nstatic const char model_stem[] = {};\nstatic const char* const default_targets[] = {{{}}};\n\n",
+        c_string(program.options.file_stem), targets.empty() ? "\"\"" : targets);
     out += kernel(Piece::example_device).text;
   }
   out += "\n" + port_table("input_ports", interface.inputs) + "\n" +
          port_table("output_ports", interface.outputs);
   out += port_files(interface) + run_once(interface) + "\n" + kernel(Piece::example_main).text;
-  out += device ? kMainDevice : kMainHost;
+  out += !device ? kMainHost : program.options.targets.size() > 1 ? kMainDevices : kMainDevice;
   return with_prefix(out, program.options.name);
 }
 
 std::string makefile_text(const Program& program) {
   // A host without regions needs nothing of the simulator.
-  std::string libs = program.regions.empty()
+  std::string libs = program.module.regions.empty()
                          ? ""
                          : "-L\"$(MRVLC_PREFIX)/lib\" -Wl,-rpath,\"$(MRVLC_PREFIX)/lib\" -lmrvl_simdev";
   std::string sources, linked;

@@ -35,10 +35,11 @@ class FallbackEmitter {
   Status add(Step& step) {
     const auto r = static_cast<size_t>(step.group.region);
     const backend::RegionCode& code = program_.regions[r];
-    const ir::Graph& part = program_.options.parts[r];
+    const uint32_t id = region(step).id;
+    const ir::Graph& part = program_.options.parts[id];
     program_.library.require(Piece::view, program_.expr(step.group.nodes.front()));
     MRVLC_ASSIGN(const BodyFunction body,
-                 emit_body(program_.module, part, program_.options, fmt::format("cpu{}", r)));
+                 emit_body(program_.module, part, program_.options, fmt::format("cpu{}", id)));
     Fallback f;
     f.function = body.symbol;
     if (body.arena_bytes > 0) {

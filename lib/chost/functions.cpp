@@ -203,7 +203,8 @@ class Emitter {
   void note_conversion(const partition::Crossing& crossing, const backend::Port& port) {
     const TensorType& type = program_.graph.value(port.value).type;
     const int64_t device_bytes = type.elements() * static_cast<int64_t>(byte_size(port.type));
-    program_.conversions.push_back({crossing, type.elements(), type.bytes(), device_bytes});
+    program_.module.conversions.push_back(
+        {crossing, program_.graph.value(port.value).name, type.elements(), type.bytes(), device_bytes});
   }
 
   Program& program_;

@@ -21,18 +21,36 @@ std::vector<HostFunction> list_functions(const Program& program, std::vector<Hos
   return functions;
 }
 
+// All stages before the arena.
+Status emit_program(Program& program) {
+  std::vector<FusionGroup> groups = make_fusion_groups(program);
+  assign_buffers(program, groups);
+  MRVLC_TRY(find_crossings(program));
+  MRVLC_TRY(emit_functions(program, std::move(groups)));
+  return emit_fallbacks(program);
+}
+
 }  // namespace
+
+bool Module::uses_device(const ir::Graph& body) const {
+  const partition::Partition* of_body = partition::partition_of(placed, body);
+  bool any = of_body != nullptr && !of_body->regions.empty();
+  ir::for_each_body(body, [&](const ir::Graph& inner) {
+    const partition::Partition* p = partition::partition_of(placed, inner);
+    any = any || (p != nullptr && !p->regions.empty());
+  });
+  return any;
+}
 
 Result<BodyFunction> emit_body(Module& module, const ir::Graph& body, const Options& options,
                                std::string_view what) {
   if (body.first_expr == 0 && body.exprs.empty())
     return make_diag<DiagCode::MRV0007>("the expressions of bodies are not numbered");
-  const partition::Partition partition = partition::host_partition(body);
-  const std::vector<backend::RegionCode> regions;
-  Program program(body, partition, regions, options, module);
-  std::vector<FusionGroup> groups = make_fusion_groups(program);
-  assign_buffers(program, groups);
-  MRVLC_TRY(emit_functions(program, std::move(groups)));
+  const partition::Partition* placed = partition::partition_of(module.placed, body);
+  const partition::Partition host =
+      placed == nullptr ? partition::host_partition(body) : partition::Partition();
+  Program program(body, placed == nullptr ? host : *placed, options, module);
+  MRVLC_TRY(emit_program(program));
   MRVLC_ASSIGN(ArenaResult arena, plan_program_arena(program));
   BodyFunction f{fmt::format("{}_{}", options.name, what), arena.bytes};
   RunText run(program, nullptr, arena);
@@ -40,6 +58,7 @@ Result<BodyFunction> emit_body(Module& module, const ir::Graph& body, const Opti
   text.symbol = f.symbol;
   text.text = run.function(f.symbol);
   if (!program.steps.empty()) text.expr = program.expr(program.steps.front().group.nodes.front());
+  run.note_regions();
   module.names += run.names();
   module.functions.push_back(std::move(text));
   return f;
@@ -48,13 +67,9 @@ Result<BodyFunction> emit_body(Module& module, const ir::Graph& body, const Opti
 Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& partition,
                           const std::vector<backend::RegionCode>& regions, const Options& options) {
   if (!is_c_identifier(options.name)) return make_diag<DiagCode::MRV0603>(options.name);
-  Module module(options.name);
-  Program program(graph, partition, regions, options, module);
-  std::vector<FusionGroup> groups = make_fusion_groups(program);
-  assign_buffers(program, groups);
-  MRVLC_TRY(find_crossings(program));
-  MRVLC_TRY(emit_functions(program, std::move(groups)));
-  MRVLC_TRY(emit_fallbacks(program));
+  Module module(options.name, partition, regions);
+  Program program(graph, partition, options, module);
+  MRVLC_TRY(emit_program(program));
   MRVLC_ASSIGN(ArenaResult arena, plan_program_arena(program));
   Interface interface = make_interface(program);
 
@@ -63,7 +78,7 @@ Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& pa
   code.arena_lower_bound_bytes = arena.lower_bound;
   CSource source = source_text(program, interface, arena);
   code.weights_bytes = static_cast<int64_t>(program.weights.blob().size());
-  code.conversions = std::move(program.conversions);
+  code.conversions = std::move(module.conversions);
   code.call_symbols = std::move(program.call_symbols);
   code.texts_made = module.texts_made;
   const std::string& stem = options.file_stem;

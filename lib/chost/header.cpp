@@ -1,4 +1,6 @@
 // NAME.h: the interface of a program and how to use it.
+#include <fmt/ranges.h>
+
 #include "function.h"
 #include "text.h"
 
@@ -45,16 +47,30 @@ void port_struct(std::string& out, const std::string& prefix, std::string_view k
 }
 
 std::string device_text(const Program& program) {
-  if (program.regions.empty()) return " * device: not needed, may be null.\n";
+  if (program.module.regions.empty()) return " * device: not needed, may be null.\n";
+  const bool several = program.options.targets.size() > 1;
   return fmt::format(
-      " * device: where the {0}_REGION_COUNT regions run; its member `device` is the driver's table, "
+      " * device: where the {0}_REGION_COUNT regions run; its member {2}, "
       "models[i] are set by\n"
       " *   {0}_load(&device, i, bytes of {1}.region<i>.mrvl, their number, &error).\n",
-      program.options.name, program.options.file_stem);
+      program.options.name, program.options.file_stem,
+      several ? fmt::format("`devices` are the drivers' tables, of {} in this order",
+                            fmt::join(program.options.targets, ", "))
+              : "`device` is the driver's table");
+}
+
+// How many devices there are, and of several which of them each region runs on.
+std::string device_macros(const Program& program) {
+  const auto& [name, targets] = std::tie(program.options.name, program.options.targets);
+  std::string text = fmt::format("#define {}_DEVICE_COUNT {}\n", name, std::max<size_t>(1, targets.size()));
+  if (targets.size() < 2) return text;
+  std::vector<uint32_t> devices;
+  for (const backend::RegionCode& region : program.module.regions) devices.push_back(region.accelerator);
+  return text + fmt::format("#define {}_REGION_DEVICES {{{}}}\n", name, fmt::join(devices, ", "));
 }
 
 std::string load_text(const Program& program) {
-  if (program.regions.empty()) return {};
+  if (program.module.regions.empty()) return {};
   return fmt::format(
       "\n/* Loads the binary of a region, {1}.region<region>.mrvl, and keeps its handle in device->models: "
       "0, or "
@@ -162,20 +178,21 @@ std::string header_text(const Program& program, const Interface& interface, int6
       "#define {0}_ARENA_BYTES {2}\n#define {0}_ARENA_ALIGN {3}\n#define {0}_WEIGHTS_BYTES {4}\n#define "
       "{0}_REGION_COUNT {5}\n{6}\n",
       p, uses_strings(program.graph) ? "#include \"mrvl/string.h\"\n" : "", arena_bytes, kArenaAlign,
-      program.weights.blob().size(), program.regions.size(),
-      program.regions.empty()
+      program.weights.blob().size(), program.module.regions.size(),
+      program.module.regions.empty()
           ? std::string()
-          : fmt::format(
-                "#define {}_CPU_ON_ERROR {:d} /* the CPU computes a region where the device fails, or "
-                "has no handle */\n",
-                p, program.options.on_device_error.cpu));
+          : device_macros(program) +
+                fmt::format(
+                    "#define {}_CPU_ON_ERROR {:d} /* the CPU computes a region where the device fails, or "
+                    "has no handle */\n",
+                    p, program.options.on_device_error.cpu));
   out += error_macros(p);
   port_macros(out, p, "INPUT", interface.inputs);
   port_macros(out, p, "OUTPUT", interface.outputs);
   port_struct(out, p, "inputs", "const ", interface.inputs);
   port_struct(out, p, "outputs", "", interface.outputs);
   out += fmt::format(
-      "typedef struct {0}_device {{\n  const mrvl_device* device;\n  void* models[{1}];\n}} {0}_device;\n\n"
+      "typedef struct {0}_device {{\n  const mrvl_device* {3};\n  void* models[{1}];\n}} {0}_device;\n\n"
       "typedef struct {0}_error {{\n  int code;          /* 0, or {0}_ERROR_* */\n"
       "  int device_code;   /* what the device or the library returned */\n  uint32_t expr_id;  /* "
       "expression of the ID map "
@@ -197,7 +214,8 @@ std::string header_text(const Program& program, const Interface& interface, int6
       "int {0}_run(const {0}_inputs* inputs, {0}_outputs* outputs, void* arena, const {0}_device* device, "
       "mrvl_hook hook,\n"
       "    void* user, {0}_error* error);\n{2}\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n",
-      p, std::max<size_t>(1, program.regions.size()), load_text(program));
+      p, std::max<size_t>(1, program.module.regions.size()), load_text(program),
+      program.options.targets.size() > 1 ? fmt::format("devices[{}_DEVICE_COUNT]", p) : "device");
   return out;
 }
 

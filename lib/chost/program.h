@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -81,7 +82,14 @@ struct Step {
 // What the programs of one model share: that of the model's graph, and those of the bodies of its control
 // flow.
 struct Module {
-  explicit Module(std::string prefix) : library(std::move(prefix)) {}
+  Module(std::string prefix, const partition::Partition& p, const std::vector<backend::RegionCode>& r)
+      : placed(p), regions(r), library(std::move(prefix)), region_rows(r.size()) {}
+
+  // Does the program of a body, or of one in it, run regions?
+  bool uses_device(const ir::Graph& body) const;
+
+  const partition::Partition& placed;               // of the model, its bodies included
+  const std::vector<backend::RegionCode>& regions;  // all, by id
   Library library;
   Weights weights;
   std::vector<FunctionText> functions;
@@ -90,6 +98,9 @@ struct Module {
   std::set<ir::ExprId> named;            // those whose names are there
   std::string error;                     // of the first helper asked for that does not exist
   std::string strings;                   // C text: constants of type String
+  std::vector<std::string> region_rows;  // C text, by id: NAME_regions
+  std::string region_spans;              // C text: what the rows refer to
+  std::vector<Conversion> conversions;   // at the borders of regions, as they were emitted
   uint32_t string_constants = 0;
   // Of the program that is being generated: texts may be made, as memory for those of every round can be
   // kept; and some are.
@@ -98,11 +109,10 @@ struct Module {
 
 class Program {
  public:
-  Program(const ir::Graph& g, const partition::Partition& p, const std::vector<backend::RegionCode>& r,
-          const Options& o, Module& m)
+  Program(const ir::Graph& g, const partition::Partition& p, const Options& o, Module& m)
       : graph(g),
         partition(p),
-        regions(r),
+        regions(std::span(m.regions).subspan(p.first_region, p.regions.size())),
         options(o),
         module(m),
         library(m.library),
@@ -117,7 +127,7 @@ class Program {
 
   const ir::Graph& graph;
   const partition::Partition& partition;
-  const std::vector<backend::RegionCode>& regions;
+  const std::span<const backend::RegionCode> regions;  // by index into partition.regions
   const Options& options;
   Module& module;
   Library& library;
@@ -133,7 +143,6 @@ class Program {
   std::vector<Step> steps;
   std::vector<std::pair<BufferId, uint32_t>> output_copies;  // to graph output
   std::vector<partition::Crossing> crossings;  // what the host rewrites for regions: find_crossings()
-  std::vector<Conversion> conversions;         // ... with bytes, as it was emitted
   std::vector<std::string> call_symbols;       // by index of Partition::calls
 
   BufferId add_buffer(Buffer buffer) {
@@ -157,6 +166,8 @@ class Program {
     return it == calls_.end() ? nullptr : it->second;
   }
   bool is_body() const { return graph.first_expr != 0 || !graph.exprs.empty(); }
+  // C expression of type NAME_state*, in the function that runs the program.
+  std::string_view state() const { return is_body() ? "state" : "&state"; }
 
  private:
   std::map<ir::NodeId, const partition::Call*> calls_;

@@ -31,44 +31,50 @@ std::vector<std::string> RunText::span_rows(const backend::RegionCode& region) c
   return rows;
 }
 
-void RunText::add_regions(CSource& out) const {
-  if (program_.regions.empty()) return;
+void RunText::note_regions() const {
   auto total = [&](const std::vector<BufferId>& buffers) {
     int64_t bytes = 0;
     for (BufferId s : buffers) bytes += program_.buffers[s.index()].bytes;
     return bytes;
   };
-  std::vector<std::string> rows(program_.regions.size());
-  std::string spans;
+  Module& module = program_.module;
   for (const Step& s : program_.steps) {
     if (s.group.region < 0) continue;
-    auto r = static_cast<size_t>(s.group.region);
-    const std::vector<std::string> of_region = span_rows(program_.regions[r]);
+    const backend::RegionCode& code = program_.regions[static_cast<size_t>(s.group.region)];
+    const uint32_t id = region_id(s);
+    const std::vector<std::string> of_region = span_rows(code);
     if (!of_region.empty())  // C has no empty arrays
-      spans += fmt::format("static const {0}_span {0}_spans{1}[] = {{\n    {2}}};\n", prefix_, r,
-                           fmt::join(of_region, ",\n    "));
-    const std::string spans_of_region = of_region.empty() ? "NULL" : fmt::format("{}_spans{}", prefix_, r);
+      module.region_spans += fmt::format("static const {0}_span {0}_spans{1}[] = {{\n    {2}}};\n", prefix_,
+                                         id, fmt::join(of_region, ",\n    "));
+    const std::string spans_of_region = of_region.empty() ? "NULL" : fmt::format("{}_spans{}", prefix_, id);
     // Of a binary that another compiler makes nobody knows how it counts its ports' bytes.
-    const bool known = !program_.regions[r].bytes.empty();
-    rows[r] =
-        fmt::format("    {{{{{}}}, {}u, {}u, {}u, {}u, {}u, {}_n{}, {}, {}u}},\n",
-                    bytes_text(program_.regions[r].identity), s.device_inputs.size(), s.device_outputs.size(),
-                    known ? total(s.device_inputs) : 0, known ? total(s.device_outputs) : 0, expr(s), prefix_,
-                    expr(s), spans_of_region, of_region.size());
+    const bool known = !code.bytes.empty();
+    module.region_rows[id] = fmt::format(
+        "    {{{{{}}}, {}u, {}u, {}u, {}u, {}u, {}u, {}_n{}, {}, {}u}},\n", bytes_text(code.identity),
+        code.accelerator, s.device_inputs.size(), s.device_outputs.size(), known ? total(s.device_inputs) : 0,
+        known ? total(s.device_outputs) : 0, expr(s), prefix_, expr(s), spans_of_region, of_region.size());
   }
+}
+
+void RunText::add_regions(CSource& out) const {
+  const Module& module = program_.module;
+  if (module.regions.empty()) return;
   out.add(fmt::format(
       "\n/* Instructions of section main before `end` and behind the entry before: whose they are. */\n"
       "typedef struct {0}_span {{\n  uint32_t end, layer, expr_id;\n  const char* node;\n}} {0}_span;\n{1}",
-      prefix_, spans));
+      prefix_, module.region_spans));
   out.add(fmt::format(
       "\n/* What the binary of each region is: identity, ports, bytes of all inputs and of all outputs. */\n"
       "typedef struct {0}_region {{\n  unsigned char identity[MRVL_IDENTITY_BYTES];\n"
-      "  uint32_t inputs, outputs, input_bytes, output_bytes, expr_id;\n  const char* node;\n  const "
+      "  uint32_t device, inputs, outputs, input_bytes, output_bytes, expr_id;\n  const char* node;\n  const "
       "{0}_span* spans;\n"
       "  uint32_t span_count;\n}} {0}_region;\n"
       "static const {0}_region {0}_regions[{0}_REGION_COUNT] = {{\n{1}}};\n\n",
-      prefix_, fmt::join(rows, "")));
+      prefix_, fmt::join(module.region_rows, "")));
   const Options& o = program_.options;
+  const bool several = o.targets.size() > 1;
+  out.add(fmt::format("#define {}_DEVICE_AT(device, i) {}\n\n", prefix_,
+                      several ? "((device)->devices[i])" : "((void)(i), (device)->device)"));
   const int stop = o.on_overflow == OnOverflow::Error, overflow_cpu = o.on_overflow == OnOverflow::Cpu;
   out.add(fmt::format(
       "/* --on-device-error and --on-overflow. */\n"
@@ -88,10 +94,10 @@ void RunText::device_call(const Step& step) {
     return text.empty() ? "{NULL, 0u}" : text;
   };
   open("{");
-  put("const mrvl_input in[] = {{{}}};", ports(step.device_inputs));
-  put("const mrvl_output out[] = {{{}}};", ports(step.device_outputs));
-  put("const int region_rc = {}_run_region(device, {}, in, {}u, out, {}u, &state, error);", prefix_,
-      step.group.region, step.device_inputs.size(), step.device_outputs.size());
+  put("const mrvl_input port_in[] = {{{}}};", ports(step.device_inputs));
+  put("const mrvl_output port_out[] = {{{}}};", ports(step.device_outputs));
+  put("const int region_rc = {}_run_region(device, {}, port_in, {}u, port_out, {}u, {}, error);", prefix_,
+      region_id(step), step.device_inputs.size(), step.device_outputs.size(), program_.state());
   put("if (region_rc {} 0) return region_rc;", step.fallback ? ">" : "!=");
   if (step.fallback) {
     open(fmt::format("if (region_rc == {}_ON_CPU) {{", prefix_));

@@ -76,7 +76,7 @@ std::string RunText::function(const std::string& symbol) {
   tell_dims();
   if (interface_ == nullptr) {
     put("return 0;");
-  } else if (program_.regions.empty()) {
+  } else if (program_.module.regions.empty()) {
     put("return {}_fail(error, 0, 0, 0u, \"\");", prefix_);
   } else {
     put("return {}_end(error, 0, &state);", prefix_);
@@ -88,8 +88,11 @@ void RunText::head(const std::string& symbol) {
   if (interface_ == nullptr) {
     out_ = fmt::format(
         "static int {1}(const {0}_view* const* in, {0}_view* const* out, unsigned char* const a, mrvl_hook "
-        "hook,\n    void* user, {0}_error* error) {{\n",
-        prefix_, symbol);
+        "hook,\n    void* user, {0}_error* error{2}) {{\n",
+        prefix_, symbol,
+        program_.module.uses_device(program_.graph)
+            ? fmt::format(", const {0}_device* device,\n    {0}_state* state", prefix_)
+            : std::string());
     put("(void)in;\n  (void)out;\n  (void)a;\n  (void)error;");
   } else {
     out_ = fmt::format(
@@ -120,7 +123,7 @@ void RunText::check_arguments() {
   } else {
     put("(void)arena;");
   }
-  if (program_.regions.empty()) return put("(void)device;");
+  if (program_.module.regions.empty()) return put("(void)device;");
   put("const int models_rc = {}_check_models(device, error);\n  if (models_rc != 0) return models_rc;",
       prefix_);
   put("{}_state state;\n  memset(&state, 0, sizeof state);", prefix_);

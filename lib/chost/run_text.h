@@ -17,8 +17,9 @@ class RunText {
   std::string function(const std::string& symbol = {});
   // Definitions of the names of the nodes that its calls mention, but those that the module has already.
   std::string names() const;
-  // What the binary of each region must be, and the functions that load and check it; nothing without
-  // regions.
+  // Tells the module what the binaries of the program's regions must be.
+  void note_regions() const;
+  // That of all regions of the model, and the functions that load and check them; nothing without regions.
   void add_regions(CSource& out) const;
 
  private:
@@ -28,6 +29,9 @@ class RunText {
     out_ += fmt::format(format, std::forward<Args>(args)...) + "\n";
   }
   std::vector<std::string> span_rows(const backend::RegionCode& region) const;
+  uint32_t region_id(const Step& step) const {
+    return program_.partition.regions[static_cast<size_t>(step.group.region)].id;
+  }
   size_t expr(const Step& step) const { return program_.expr(step.group.nodes.front()).index(); }
   static std::string view_name(ir::ValueId value) { return fmt::format("v{}", value.index()); }
 

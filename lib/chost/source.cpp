@@ -48,6 +48,7 @@ CSource source_text(const Program& program, const Interface& interface, const Ar
   out.add("\n/* Names of the model's nodes, for the hook and for errors. */\n" + program.module.names +
           run.names() + "\n");
   out.add(fail_function(prefix));
+  run.note_regions();
   run.add_regions(out);
   size_t bytes = out.text().size() + run_function.text.size() + 1;
   for (const FunctionText& f : program.functions) bytes += f.text.size() + 1;

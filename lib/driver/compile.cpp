@@ -124,15 +124,10 @@ class Compiler {
     if (options_.precision == "int8")
       return make_diag<DiagCode::MRV0004>(
           "--precision int8: quantise the model first, it then needs no option");
-    MRVLC_TRY(apply_target_options(options_));
-    MRVLC_ASSIGN(Targets targets, find_targets(options_, m_.name, diagnostics_));
-    target_ = std::move(targets.accelerator);
-    accelerator_at_ = targets.accelerator_at;
-    m_.has_accelerator = targets.has_accelerator;
-    m_.backend = std::move(targets.backend);
-    m_.libraries = std::move(targets.libraries);
-    options_.tiles = m_.backend->tiles();
-    return {};
+    MRVLC_TRY(check_target_options(options_));
+    MRVLC_ASSIGN(targets_, find_targets(options_, m_.name, diagnostics_));
+    m_.libraries = std::move(targets_.libraries);
+    return take_accelerators(targets_.accelerators, options_, m_);
   }
 
   bool import_model() {
@@ -154,17 +149,8 @@ class Compiler {
     start_hash();
     MRVLC_ASSIGN(inputs_, read_side_inputs(options_, m_.read));
     m_.host_model = inputs_.host_model;
-    for (const auto& file : target_.files)
-      m_.read.push_back(
-          {ReadFile::Kind::Target, file.path, file.name + "/target.json", sha256_hex(file.text)});
-    if (!target_.files.empty()) {
-      const std::filesystem::path folder = target_.files.front().path.parent_path();
-      for (const auto& [file, bytes] : m_.backend->device_files())
-        m_.read.push_back(
-            {ReadFile::Kind::Target, folder / file, m_.machine().name + "/" + file, sha256_hex(bytes)});
-    }
+    for (const OpenedAccelerator& a : targets_.accelerators) note_package(a, m_.read);
     m_.read.insert(m_.read.end(), m_.libraries.read.begin(), m_.libraries.read.end());
-    if (m_.has_accelerator && !target_.files.empty()) m_.target_text = target_.json;
     return check_apart(options_, m_.read);
   }
 
@@ -184,8 +170,12 @@ class Compiler {
 
   // For the host alone too: a mistake in a file is one there as well.
   Status read_rules() {
-    MRVLC_ASSIGN(rules_, partition::sound_rules(builtin_rules(options_, *m_.backend), inputs_.rule_files,
-                                                m_.backend->layer_words()));
+    for (uint32_t i = 0; i < m_.backend->parts().size(); ++i) {
+      const backend::Backend& part = m_.backend->part(i);
+      MRVLC_ASSIGN(auto rules, partition::sound_rules(builtin_rules(options_, part), inputs_.rule_files,
+                                                      part.layer_words()));
+      turns_.push_back({std::move(rules), m_.has_accelerator ? targets_.accelerators[i].behind : 0});
+    }
     return {};
   }
 
@@ -217,7 +207,7 @@ class Compiler {
   Status simplify() {
     passes::RunOptions run = pass_options();
     if (m_.has_accelerator) {
-      MRVLC_ASSIGN(source_matches_, match_beforehand(m_.model.graph, rules_->set, m_.machine(), run));
+      MRVLC_ASSIGN(source_matches_, match_beforehand(m_.model.graph, turns_, *m_.backend, run));
     }
     MRVLC_TRY(read_constraints());
     auto pipeline = m_.has_accelerator ? pipeline_for(*m_.backend) : host_pipeline_for(m_.libraries);
@@ -234,10 +224,9 @@ class Compiler {
 
   partition::Options partition_options() const {
     partition::Options o;
-    o.rules = rules_;
+    o.turns = turns_;
     o.pins = pins_;
     o.libraries = &m_.libraries.rules;
-    o.accelerator_at = accelerator_at_;
     o.precisions = options_.precisions;
     o.batch = options_.batch;
     if (hooks_.choice) o.cpu.insert(o.cpu.end(), hooks_.choice->on_cpu.begin(), hooks_.choice->on_cpu.end());
@@ -246,11 +235,13 @@ class Compiler {
 
   Status place() {
     partition::Options o = partition_options();
-    const partition::Costs costs{m_.host_model, [this](const partition::Region& r) {
-                                   return backend::seconds_alone(*m_.backend, m_.model.graph, r);
+    const partition::Costs costs{m_.host_model, [this](const ir::Graph& graph, const partition::Region& r) {
+                                   return backend::seconds_alone(*m_.backend, graph, r);
                                  }};
     if (options_.partition_by == CompileOptions::PartitionBy::Cost) o.costs = &costs;
     MRVLC_ASSIGN(m_.partition, driver::place(m_.model.graph, m_.accelerator(), o, source_matches_));
+    MRVLC_TRY(partition::partition_bodies(m_.model.graph, m_.accelerator(), o, m_.partition));
+    ir::number_expressions(m_.model.graph);
     MRVLC_TRY(partition::assign_precisions(m_.model.graph, m_.partition, o));
     if (hooks_.choice) apply_choice(*hooks_.choice, m_.model.graph, m_.partition);
     if (constrained_.unbordered)
@@ -299,7 +290,7 @@ class Compiler {
 
   bool compile_regions() {
     RegionCompiler regions(m_, options_, diagnostics_, dump_);
-    for (const auto& region : m_.partition.regions) {
+    for (const partition::PlacedRegion& region : all_regions(m_.model.graph, m_.partition)) {
       if (!phase("codegen", [&] { return regions.compile(region); })) return false;
       if (hooks_.coded) hooks_.coded(m_.regions.back());
     }
@@ -307,10 +298,9 @@ class Compiler {
   }
 
   Status generate_host() {
-    ir::number_expressions(m_.model.graph);
     MRVLC_ASSIGN(m_.host,
                  chost::generate(m_.model.graph, m_.partition, m_.regions,
-                                 {m_.name, m_.name, m_.machine().name, options_.arena_limit,
+                                 {m_.name, m_.name, m_.target_names(), options_.arena_limit,
                                   options_.text_bytes, options_.on_overflow, options_.on_device_error,
                                   m_.libraries.linked, std::move(m_.host_parts)}));
     warn_unheeded_options(options_, m_, diagnostics_);
@@ -353,10 +343,9 @@ class Compiler {
   const CompileHooks& hooks_;
   PhaseTimer timer_;
   std::vector<passes::PassTime> pass_times_;
-  target::TargetText target_;  // of the accelerator
-  size_t accelerator_at_ = 0;  // libraries before it
+  Targets targets_;
   SideInputs inputs_;
-  partition::SoundRules rules_;
+  std::vector<partition::Turn> turns_;
   partition::SourceMatches source_matches_;
   Constrained constrained_;
   std::shared_ptr<partition::Pins> pins_;

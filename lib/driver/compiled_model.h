@@ -20,15 +20,23 @@ using Json = nlohmann::ordered_json;
 
 inline constexpr const char* kManifestSchema = "mrvlc-manifest-1";
 
+// One of --target, as OUT holds it.
+struct Accelerator {
+  std::string name;
+  std::string text;  // all of its target.json, where it is not a built-in one
+  std::vector<std::pair<std::string, std::string>> files;  // Backend::device_files()
+};
+
 struct CompiledModel {
   onnx::Model model;
   std::vector<ReadFile> read;  // the model first
   std::string name;
   bool has_accelerator = false;
   Libraries libraries;
-  // The default target's where there is no accelerator: for questions about numbers, nothing runs there.
+  std::vector<Accelerator> accelerators;  // in the order of --target
+  // All of them as one; the default target's where there is none: for questions about numbers, nothing runs
+  // there.
   std::shared_ptr<const backend::Backend> backend;
-  std::string target_text;  // of the accelerator, where it is not a built-in one: all of its target.json
   partition::HostModel host_model;
   std::vector<partition::Constraint> constraints;  // as they were asked for
   partition::Partition partition;
@@ -38,7 +46,16 @@ struct CompiledModel {
   chost::HostCode host;
   Accuracy accuracy;
 
+  // Of several accelerators the first, but for the name, which is that of all.
   const target::Machine& machine() const { return backend->machine(); }
+  const backend::Backend& backend_of(const backend::RegionCode& region) const {
+    return backend->part(region.accelerator);
+  }
+  std::vector<std::string> target_names() const {
+    std::vector<std::string> names;
+    for (const Accelerator& a : accelerators) names.push_back(a.name);
+    return names;
+  }
   // Null where the model is compiled for the host, and libraries, alone.
   const backend::Backend* accelerator() const { return has_accelerator ? backend.get() : nullptr; }
 };

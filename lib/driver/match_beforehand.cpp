@@ -44,8 +44,11 @@ Result<ir::Graph> with_integer_weights(const ir::Graph& imported, const passes::
   return graph;
 }
 
-Result<partition::SourceMatches> match_beforehand(const ir::Graph& imported, const rules::RuleSet& set,
-                                                  const target::Machine& machine, passes::RunOptions& run) {
+namespace {
+
+Result<partition::SourceMatches> match_for(const ir::Graph& imported, const rules::RuleSet& set,
+                                           const target::Machine& machine, const passes::RunOptions& run,
+                                           Sources& kept) {
   partition::SourceMatches out = partition::match_sources(imported, set, machine);
   const bool canonical = std::ranges::any_of(set.rules(), [](const rules::Rule& r) {
     return r.stage == rules::Stage::Canonical && partition::asks_for_integers(r);
@@ -55,8 +58,27 @@ Result<partition::SourceMatches> match_beforehand(const ir::Graph& imported, con
     const partition::SourceMatches more = partition::match_integers(graph, set, machine);
     out.insert(out.end(), more.begin(), more.end());
   }
-  if (Sources kept = kept_as_integers(out, set); !kept.empty())
-    run.context.stays = dequantizes_one_of(std::move(kept));
+  const Sources of_set = kept_as_integers(out, set);
+  kept.insert(kept.end(), of_set.begin(), of_set.end());
+  return out;
+}
+
+}  // namespace
+
+Result<partition::SourceMatches> match_beforehand(const ir::Graph& imported,
+                                                  const std::vector<partition::Turn>& turns,
+                                                  const partition::Accelerator& accelerator,
+                                                  passes::RunOptions& run) {
+  const auto parts = accelerator.parts();
+  partition::SourceMatches out;
+  Sources kept;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    MRVLC_ASSIGN(const partition::SourceMatches matches,
+                 match_for(imported, turns[i].rules->set, parts[i]->machine(), run, kept));
+    out.insert(out.end(), matches.begin(), matches.end());
+  }
+  std::ranges::sort(kept);
+  if (!kept.empty()) run.context.stays = dequantizes_one_of(std::move(kept));
   return out;
 }
 

@@ -16,7 +16,8 @@ class PlacedNodes {
   const char* where(size_t i) const;
   bool on_cpu(size_t i) const;  // at least in part
   std::string reason(size_t i) const { return fates_.reason(ir::SourceId(i)); }
-  // The decision on its main node; null: its nodes are gone, or in bodies of control flow.
+  // The decision on its main node; null: its nodes are gone, or in bodies of control flow that no target had
+  // a say in.
   const partition::NodeDecision* decision(size_t i) const { return fates_.decision(ir::SourceId(i)); }
   int64_t macs(size_t i) const { return macs_[i]; }
 

@@ -29,17 +29,18 @@ RegionCompiler::RegionCompiler(CompiledModel& m, const CompileOptions& options, 
   }
 }
 
-Status RegionCompiler::compile(const partition::Region& region) {
-  if (options_.pin_weights && m_.partition.regions.size() > 1)
-    return make_diag<DiagCode::MRV0505>(m_.partition.regions.size());
+Status RegionCompiler::compile(const partition::PlacedRegion& placed) {
+  const partition::Region& region = *placed.region;
+  const size_t count = all_regions(m_.model.graph, m_.partition).size();
+  if (options_.pin_weights && count > 1) return make_diag<DiagCode::MRV0505>(count);
   MRVLC_ASSIGN(backend::RegionCode compiled,
-               m_.backend->generate(m_.model.graph, region, fmt::format("{}_region{}", m_.name, region.id),
+               m_.backend->generate(*placed.graph, region, fmt::format("{}_region{}", m_.name, region.id),
                                     options_.log));
   for (const Diag& d : compiled.warnings) diagnostics_.add(d);
   for (const std::string& text : compiled.texts) dump_(fmt::format("# region {}\n{}", region.id, text));
   compiled.texts.clear();
   m_.regions.push_back(std::move(compiled));
-  discard_weights(region);
+  if (placed.graph == &m_.model.graph) discard_weights(region);
   backend::encode(m_.regions.back());
   return {};
 }
@@ -65,7 +66,7 @@ void RegionCompiler::discard_weights(const partition::Region& region) {
 
 Status time_regions(CompiledModel& m) {
   for (const backend::RegionCode& region : m.regions) {
-    MRVLC_ASSIGN(std::unique_ptr<backend::Timing> timing, m.backend->time(region.bytes));
+    MRVLC_ASSIGN(std::unique_ptr<backend::Timing> timing, m.backend_of(region).time(region.bytes));
     m.timings.push_back(std::move(timing));
   }
   return {};

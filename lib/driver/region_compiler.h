@@ -11,7 +11,7 @@ class RegionCompiler {
                  const std::function<void(std::string)>& dump);
 
   // Appends to m.regions. Weights that no node reads any more are given back.
-  Status compile(const partition::Region& region);
+  Status compile(const partition::PlacedRegion& placed);
 
  private:
   void discard_weights(const partition::Region& region);

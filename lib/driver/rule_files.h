@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 
+#include "libraries.h"
 #include "mrvlc/backends/open.h"
 #include "mrvlc/driver/options.h"
 #include "mrvlc/rules/rule_set.h"
@@ -17,6 +18,8 @@ inline constexpr size_t kMaxIncludedFiles = 256;
 using NoteFile = std::function<void(const std::filesystem::path& file, const std::string& text)>;
 Result<std::vector<rules::RuleFile>> read_rule_files(const std::vector<std::filesystem::path>& files,
                                                      const NoteFile& note = {});
+// The rules of the options' first target, when that is a library.
+Result<std::optional<Libraries>> library_of(const CompileOptions& options);
 // The options' first target.
 Result<backends::Opened> backend_of(const CompileOptions& options);
 // The rules that come with it, unless options do without.

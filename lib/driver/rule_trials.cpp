@@ -25,10 +25,13 @@ struct Graphs {
 
   const ir::Graph& of(const rules::Rule& rule) const {
     if (rule.stage == rules::Stage::Source) return imported;
-    return partition::asks_for_integers(rule) ? integers : canonical;
+    const bool call = rule.layer == rules::kCallKind;  // a library has one graph
+    return !call && partition::asks_for_integers(rule) ? integers : canonical;
   }
   // What becomes of a match is known when the passes have run.
-  bool canonical_for(const rules::Rule& rule) const { return &of(rule) == &canonical; }
+  bool canonical_for(const rules::Rule& rule) const {
+    return rule.layer == rules::kCallKind || &of(rule) == &canonical;
+  }
 };
 
 // One rule on one model.
@@ -78,13 +81,40 @@ std::string what_stood(const ir::Graph& graph, const rules::Stop& stop) {
   return fmt::format("'{}' is read by {}{}", name, fmt::join(readers, ", "), seen.size() > 4 ? ", ..." : "");
 }
 
+// The target whose rules are tried: an accelerator, or a library.
+struct Subject {
+  backends::Opened backend;  // null: it is a library
+  Libraries library;
+
+  rules::MachineNumbers numbers() const {
+    return backend == nullptr ? rules::MachineNumbers() : partition::machine_numbers(backend->machine());
+  }
+  rules::Verdict legal(const ir::Graph& graph, const rules::Match& m) const {
+    if (m.rule->layer == partition::kCpuKind) return {};
+    if (backend == nullptr) return partition::callable(graph, m, in_order(graph, m.nodes));
+    const partition::Layer layer{m.rule->name, *find_layer_kind(m.rule->layer), m.nodes, m.anchor};
+    const partition::Legality l = backend->legal(graph, layer);
+    return {l.ok, l.condition, l.actual, l.limit, l.reason};
+  }
+  // The passes of a compile for it.
+  Status simplify(ir::Graph& graph, const passes::RunOptions& run) const {
+    if (backend == nullptr) return run_passes(graph, host_pipeline_for(library), run, library, nullptr);
+    return passes::run_passes(graph, pipeline_for(*backend), run);
+  }
+
+ private:
+  static std::vector<ir::NodeId> in_order(const ir::Graph& graph, const std::vector<ir::NodeId>& nodes) {
+    std::vector<ir::NodeId> out;
+    std::ranges::copy_if(graph.topological_order(), std::back_inserter(out),
+                         [&](ir::NodeId n) { return std::ranges::find(nodes, n) != nodes.end(); });
+    return out;
+  }
+};
+
 class Trials {
  public:
-  Trials(const Graphs& graphs, const backend::Backend& backend)
-      : graphs_(graphs),
-        backend_(backend),
-        numbers_(partition::machine_numbers(backend.machine())),
-        left_(graphs.canonical) {}
+  Trials(const Graphs& graphs, const Subject& subject)
+      : graphs_(graphs), subject_(subject), numbers_(subject.numbers()), left_(graphs.canonical) {}
 
   Tried run(const rules::Rule& rule) {
     const ir::Graph& g = graphs_.of(rule);
@@ -135,12 +165,7 @@ class Trials {
       out.examples.push_back(fmt::format("{}: {}", shown(g, n), fmt::join(names, " ")));
   }
 
-  rules::Verdict legal(const rules::Match& m) const {
-    if (m.rule->layer == partition::kCpuKind) return {};
-    const partition::Layer layer{m.rule->name, *find_layer_kind(m.rule->layer), m.nodes, m.anchor};
-    const partition::Legality l = backend_.legal(graphs_.canonical, layer);
-    return {l.ok, l.condition, l.actual, l.limit, l.reason};
-  }
+  rules::Verdict legal(const rules::Match& m) const { return subject_.legal(graphs_.canonical, m); }
 
   bool takes_remains(const rules::Rule& rule, const rules::Match& match, Tried& out) const {
     partition::SourceMatch m{rule.name, {}};
@@ -164,20 +189,20 @@ class Trials {
   }
 
   const Graphs& graphs_;
-  const backend::Backend& backend_;
+  const Subject& subject_;
   const rules::MachineNumbers numbers_;
   partition::SourceNodes left_;
 };
 
-std::optional<Graphs> graphs_of(const CompileOptions& options, const backend::Backend& backend,
+std::optional<Graphs> graphs_of(const CompileOptions& options, const Subject& subject,
                                 Diagnostics& diagnostics) {
   auto model = onnx::import_file(options.model, import_options(options), diagnostics);
   if (!model) return std::nullopt;
   Graphs g{model->graph, std::move(model->graph), {}};
   passes::RunOptions run;
-  limit_passes(run.context, backend.pass_limits());
+  if (subject.backend != nullptr) limit_passes(run.context, subject.backend->pass_limits());
   auto integers = with_integer_weights(g.imported, run);
-  const Status s = passes::run_passes(g.canonical, pipeline_for(backend), run);
+  const Status s = subject.simplify(g.canonical, run);
   if (!s.ok() || !integers.ok()) {
     diagnostics.add(s.ok() ? integers.error() : s.error());
     return std::nullopt;
@@ -187,21 +212,23 @@ std::optional<Graphs> graphs_of(const CompileOptions& options, const backend::Ba
 }
 
 struct Setup {
-  backends::Opened backend;
+  Subject subject;
   rules::RuleSet set;
   std::vector<const rules::Rule*> own;  // of the options' files, not the built-in ones
 };
 
 std::optional<Setup> set_up(const CompileOptions& options, Diagnostics& diagnostics) {
-  auto backend = backend_of(options);
+  auto library = library_of(options);
+  auto backend = library.ok() && *library ? Result<backends::Opened>(nullptr) : backend_of(options);
   auto files = read_rule_files(options.rules);
-  if (!backend.ok() || !files.ok()) {
-    diagnostics.add(backend.ok() ? files.error() : backend.error());
+  if (!library.ok() || !backend.ok() || !files.ok()) {
+    diagnostics.add(!library.ok() ? library.error() : backend.ok() ? files.error() : backend.error());
     return std::nullopt;
   }
-  Setup out{std::move(*backend), {}, {}};
+  Setup out{{std::move(*backend), *library ? *std::move(*library) : Libraries()}, {}, {}};
   // By themselves: it does not matter here which of them would win.
-  rules::LoadResult loaded = partition::load_rules({}, *files, out.backend->layer_words());
+  rules::LoadResult loaded = *library ? partition::load_library_rules(*files)
+                                      : partition::load_rules({}, *files, out.subject.backend->layer_words());
   for (const Diag& d : loaded.diagnostics.list()) diagnostics.add(d);
   if (loaded.diagnostics.has_errors()) return std::nullopt;
   out.set = std::move(loaded.set);
@@ -238,9 +265,9 @@ std::string told(const rules::Rule& rule, const ir::Graph& g, const Tried& t) {
 std::optional<std::string> rules_try(const CompileOptions& options, Diagnostics& diagnostics) {
   const std::optional<Setup> setup = set_up(options, diagnostics);
   if (!setup) return std::nullopt;
-  const std::optional<Graphs> graphs = graphs_of(options, *setup->backend, diagnostics);
+  const std::optional<Graphs> graphs = graphs_of(options, setup->subject, diagnostics);
   if (!graphs) return std::nullopt;
-  Trials trials(*graphs, *setup->backend);
+  Trials trials(*graphs, setup->subject);
   std::string out;
   for (const rules::Rule* r : setup->own) out += told(*r, graphs->of(*r), trials.run(*r));
   return out;
@@ -257,9 +284,9 @@ std::optional<std::string> rules_coverage(const CompileOptions& options,
   for (const auto& model : models) {
     CompileOptions o = options;
     o.model = model;
-    const std::optional<Graphs> graphs = graphs_of(o, *setup->backend, diagnostics);
+    const std::optional<Graphs> graphs = graphs_of(o, setup->subject, diagnostics);
     if (!graphs) return std::nullopt;
-    Trials trials(*graphs, *setup->backend);
+    Trials trials(*graphs, setup->subject);
     for (const rules::Rule* r : setup->own) {
       const Tried t = trials.run(*r);
       if (t.matches > 0) matched.insert(r);

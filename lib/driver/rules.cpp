@@ -64,18 +64,9 @@ Result<backends::Opened> backend_of(const CompileOptions& options) {
   MRVLC_ASSIGN(const target::TargetText text, target::find_target(name, options.target_dirs));
   if (target::is_library(text.json))
     return make_diag<DiagCode::MRV0004>(
-        fmt::format("--target: '{}' is a library, this command takes an accelerator; placement.json of a "
-                    "compile tells what "
-                    "each of a library's rules came to",
-                    printable(name)));
+        fmt::format("--target: '{}' is a library, this command takes an accelerator", printable(name)));
   return backends::open(name, text, {});
 }
-
-partition::BuiltIn builtin_rules(const CompileOptions& options, const partition::Accelerator& accelerator) {
-  return options.default_rules ? partition::BuiltIn(accelerator.rule_file()) : std::nullopt;
-}
-
-namespace {
 
 // The rules of the first target, when that is a library.
 Result<std::optional<Libraries>> library_of(const CompileOptions& options) {
@@ -88,6 +79,12 @@ Result<std::optional<Libraries>> library_of(const CompileOptions& options) {
   MRVLC_TRY(add_library(name, text, "", out, said_by_check));
   return std::optional(std::move(out));
 }
+
+partition::BuiltIn builtin_rules(const CompileOptions& options, const partition::Accelerator& accelerator) {
+  return options.default_rules ? partition::BuiltIn(accelerator.rule_file()) : std::nullopt;
+}
+
+namespace {
 
 // For the host alone, the default one: a mistake in a file is one there as well.
 Result<backends::Opened> backend_or_default(const CompileOptions& options) {

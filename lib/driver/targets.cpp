@@ -9,6 +9,7 @@
 #include "mrvlc/target/library.h"
 #include "mrvlc/target/plugin.h"
 #include "package_build.h"
+#include "package_example.h"
 
 namespace mrvlc::driver {
 namespace fs = std::filesystem;
@@ -106,6 +107,15 @@ Result<std::string> check_library(const fs::path& dir, const target::TargetText&
                      library.rules.front().rules->set.rules().size());
 }
 
+// All but the example.
+Result<std::string> check_files(const fs::path& dir, const target::TargetText& text, Diagnostics& warnings) {
+  if (target::is_library(text.json)) return check_library(dir, text, warnings);
+  if (target::is_plugin(text.json)) return check_plugin(dir, text, warnings);
+  MRVLC_ASSIGN(target::Machine m, target::parse_machine(text.json, (dir / "target.json").string()));
+  MRVLC_TRY(named_like_folder(m.name, dir));
+  return fmt::format("{}: no errors\n", m.name);
+}
+
 }  // namespace
 
 std::string targets_list(const std::vector<fs::path>& search) {
@@ -134,13 +144,12 @@ Result<std::string> targets_show(const std::string& name, const std::vector<fs::
 
 Result<std::string> targets_check(const fs::path& dir, const std::vector<fs::path>& search,
                                   Diagnostics& warnings) {
-  const fs::path file = dir / "target.json";
-  MRVLC_ASSIGN(const target::TargetText text, target::read_target(file, search));
-  if (target::is_library(text.json)) return check_library(dir, text, warnings);
-  if (target::is_plugin(text.json)) return check_plugin(dir, text, warnings);
-  MRVLC_ASSIGN(target::Machine m, target::parse_machine(text.json, file.string()));
-  MRVLC_TRY(named_like_folder(m.name, dir));
-  return fmt::format("{}: no errors\n", m.name);
+  MRVLC_ASSIGN(const target::TargetText text, target::read_target(dir / "target.json", search));
+  MRVLC_ASSIGN(const std::string checked, check_files(dir, text, warnings));
+  std::error_code ec;
+  MRVLC_ASSIGN(const std::string example,
+               run_example(fs::canonical(dir, ec).filename().string(), dir, search));
+  return checked + example;
 }
 
 Result<std::string> targets_new(const NewTarget& asked, const std::vector<fs::path>& search) {
@@ -155,6 +164,8 @@ Result<std::string> targets_new(const NewTarget& asked, const std::vector<fs::pa
     MRVLC_ASSIGN(std::string text, target::new_variant(asked.name, asked.base, search));
     files.push_back({"target.json", std::move(text)});
   }
+  MRVLC_ASSIGN(std::string example, example_model());
+  files.push_back({kExampleFile, std::move(example)});
   if (fs::exists(folder, ec)) return make_diag<DiagCode::MRV0002>(folder.string(), "it is there already");
   fs::create_directories(folder, ec);
   if (ec) return make_diag<DiagCode::MRV0002>(folder.string(), ec.message());

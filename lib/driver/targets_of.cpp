@@ -5,15 +5,13 @@
 #include <algorithm>
 #include <charconv>
 
+#include "mrvlc/backend/several.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/target.h"
+#include "mrvlc/support/hash.h"
 #include "mrvlc/target/library.h"
 
 namespace mrvlc::driver {
-
-backends::Settings settings_of(const CompileOptions& options) {
-  return {options.tiles, options.effort, options.pin_weights, options.silicon_id, options.dump_stages};
-}
 
 std::span<const std::string_view> pipeline_for(const backend::Backend& backend) {
   return backend.pass_limits().integers ? passes::default_pipeline() : passes::float_pipeline();
@@ -78,10 +76,23 @@ Status apply_target_option(std::string_view given, CompileOptions& options) {
 
 }  // namespace
 
-Status apply_target_options(CompileOptions& options) {
-  for (const std::string& given : options.target_options) MRVLC_TRY(apply_target_option(given, options));
+Status check_target_options(const CompileOptions& options) {
+  CompileOptions scratch = options;
+  for (const std::string& given : options.target_options) MRVLC_TRY(apply_target_option(given, scratch));
   return {};
 }
+
+namespace {
+
+// What a back end is to know of the options.
+Result<backends::Settings> settings_of(const std::string& target, const CompileOptions& options) {
+  CompileOptions own = options;
+  for (const std::string& given : options.target_options)
+    if (given.starts_with(target + ".")) MRVLC_TRY(apply_target_option(given, own));
+  return backends::Settings{own.tiles, own.effort, own.pin_weights, own.silicon_id, own.dump_stages};
+}
+
+}  // namespace
 
 Result<Targets> find_targets(const CompileOptions& options, std::string_view model,
                              Diagnostics& diagnostics) {
@@ -99,17 +110,50 @@ Result<Targets> find_targets(const CompileOptions& options, std::string_view mod
       MRVLC_TRY(add_library(*it, text, model, out.libraries, diagnostics));
       continue;
     }
-    if (out.has_accelerator)
-      return make_diag<DiagCode::MRV0004>("--target: at most one accelerator in this version");
-    out.has_accelerator = true;
-    out.accelerator_at = out.libraries.rules.size();
-    MRVLC_ASSIGN(out.backend, backends::open(*it, text, settings_of(options)));
-    out.accelerator = std::move(text);
-  }
-  if (!out.has_accelerator) {
-    MRVLC_ASSIGN(out.backend, backends::open_default(settings_of(options)));
+    if (out.accelerators.size() == backend::kMostAccelerators)
+      return make_diag<DiagCode::MRV0004>(
+          fmt::format("--target: at most {} accelerators", backend::kMostAccelerators));
+    MRVLC_ASSIGN(const backends::Settings settings, settings_of(*it, options));
+    MRVLC_ASSIGN(backends::Opened backend, backends::open(*it, text, settings));
+    out.accelerators.push_back({std::move(text), std::move(backend), settings, out.libraries.rules.size()});
   }
   return out;
+}
+
+Status take_accelerators(const std::vector<OpenedAccelerator>& accelerators, CompileOptions& options,
+                         CompiledModel& m) {
+  std::vector<std::shared_ptr<const backend::Backend>> parts;
+  for (const OpenedAccelerator& a : accelerators) {
+    parts.push_back(a.backend);
+    m.accelerators.push_back(
+        {a.backend->machine().name, a.text.files.empty() ? "" : a.text.json, a.backend->device_files()});
+  }
+  m.has_accelerator = !parts.empty();
+  if (parts.empty()) {
+    const backends::Settings settings{options.tiles, options.effort, options.pin_weights, options.silicon_id,
+                                      options.dump_stages};
+    MRVLC_ASSIGN(backends::Opened backend, backends::open_default(settings));
+    parts.push_back(std::move(backend));
+  } else {
+    const backends::Settings& first = accelerators.front().settings;
+    options.effort = first.effort;
+    options.pin_weights = first.pin_weights;
+    options.silicon_id = first.silicon_id;
+  }
+  m.backend = backend::as_one(std::move(parts));
+  options.tiles = m.backend->tiles();
+  return {};
+}
+
+void note_package(const OpenedAccelerator& accelerator, std::vector<ReadFile>& read) {
+  const auto& files = accelerator.text.files;
+  for (const auto& file : files)
+    read.push_back({ReadFile::Kind::Target, file.path, file.name + "/target.json", sha256_hex(file.text)});
+  if (files.empty()) return;
+  const std::filesystem::path folder = files.front().path.parent_path();
+  for (const auto& [file, bytes] : accelerator.backend->device_files())
+    read.push_back({ReadFile::Kind::Target, folder / file, accelerator.backend->machine().name + "/" + file,
+                    sha256_hex(bytes)});
 }
 
 }  // namespace mrvlc::driver

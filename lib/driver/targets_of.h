@@ -1,5 +1,6 @@
 // The targets of a compile, opened by the names of --target.
 #pragma once
+#include "compiled_model.h"
 #include "libraries.h"
 #include "mrvlc/backends/open.h"
 #include "mrvlc/driver/options.h"
@@ -7,25 +8,34 @@
 
 namespace mrvlc::driver {
 
+struct OpenedAccelerator {
+  target::TargetText text;
+  std::shared_ptr<const backend::Backend> backend;
+  backends::Settings settings;  // with what --target-opt says of it
+  size_t behind = 0;            // libraries named before it
+};
+
 struct Targets {
-  bool has_accelerator = false;
-  target::TargetText accelerator;
-  backends::Opened backend;   // the default one where there is none, see CompiledModel
-  size_t accelerator_at = 0;  // libraries named before it
+  std::vector<OpenedAccelerator> accelerators;
   Libraries libraries;
 };
 
-// What a back end is to know of the options.
-backends::Settings settings_of(const CompileOptions& options);
 // The passes for an accelerator.
 std::span<const std::string_view> pipeline_for(const backend::Backend& backend);
 void limit_passes(passes::PassContext& context, const backend::PassLimits& limits);
 
-// CompileOptions::target_options, into the options of their own that they are other names of: `tiles`,
-// `effort`, `wb-pin`, `silicon-id`. MRV0004 for a target that is not compiled for, and for what none has.
-Status apply_target_options(CompileOptions& options);
+// CompileOptions::target_options say of one target what options of their own say of all: `tiles`, `effort`,
+// `wb-pin`, `silicon-id`. MRV0004 for a target that is not compiled for, and for what none has.
+Status check_target_options(const CompileOptions& options);
 
-// At most one accelerator, any number of libraries; MRV0004, MRV0354, and what is wrong with a package.
+// At most backend::kMostAccelerators, any number of libraries; MRV0004, MRV0354, and what is wrong with a
+// package.
 Result<Targets> find_targets(const CompileOptions& options, std::string_view model, Diagnostics& diagnostics);
+
+// Makes them the model's; options that hold for the first of them are settled.
+Status take_accelerators(const std::vector<OpenedAccelerator>& accelerators, CompileOptions& options,
+                         CompiledModel& m);
+// The files of its package.
+void note_package(const OpenedAccelerator& accelerator, std::vector<ReadFile>& read);
 
 }  // namespace mrvlc::driver

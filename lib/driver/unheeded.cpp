@@ -78,8 +78,10 @@ namespace {
 // the accelerator; and the reason that keeps most of them.
 class Tally {
  public:
-  explicit Tally(const CompiledModel& m) : graph_(m.model.graph) {
-    for (const auto& d : m.partition.decisions) add(d);
+  explicit Tally(const CompiledModel& m) : m_(m) {
+    for (const auto& d : m.partition.decisions) add(m.model.graph, 1, d);
+    for (const auto& [graph, rounds, placed] : m.partition.bodies)
+      for (const auto& d : placed.decisions) add(*graph, rounds, d);
   }
 
   bool everything_asked_for() const { return nodes_on_ == nodes_; }
@@ -94,8 +96,7 @@ class Tally {
         kept_, {}, [](const auto& k) { return std::pair(k.second.macs, k.second.nodes); });
     if (most == kept_.end()) return "nothing is left to compute";
     const Kept& k = most->second;
-    const ir::Node& n = graph_.node(k.first);
-    std::string text = fmt::format("'{}' ({})", printable(n.name), n.op->name);
+    std::string text = k.first;
     if (k.nodes > 1) text += fmt::format(" and {} more", k.nodes - 1);
     text += (k.nodes > 1 ? " run on the CPU: " : " runs on the CPU: ") + most->first;
     while (text.ends_with('.')) text.pop_back();
@@ -106,27 +107,35 @@ class Tally {
  private:
   struct Kept {
     int64_t macs = 0, nodes = 0;
-    ir::NodeId first;
+    std::string first;  // of them
   };
 
-  void add(const partition::NodeDecision& d) {
-    const ir::Node& n = graph_.node(d.node);
+  // Without bodies whose nodes are asked themselves.
+  int64_t macs_of(const ir::Graph& graph, const ir::Node& node) const {
+    const auto bodies = ir::bodies_of(node);
+    const bool placed = std::ranges::any_of(
+        bodies, [&](const ir::Graph* body) { return partition_of(m_.partition, *body) != nullptr; });
+    return placed ? 0 : ops::macs(graph, node);
+  }
+
+  void add(const ir::Graph& graph, int64_t rounds, const partition::NodeDecision& d) {
+    const ir::Node& n = graph.node(d.node);
     quantised_ = quantised_ || ops::traits(n).quantised;
     const bool asked_for = !d.rule.empty() || d.why == partition::Why::CheaperOnHost ||
                            d.why == partition::Why::HostOption || d.why == partition::Why::Accuracy;
     if (!d.accelerator && asked_for) return;
-    const int64_t macs = ops::macs(graph_, n);
+    const int64_t macs = saturating_mul(rounds, macs_of(graph, n));
     ++nodes_, macs_ = saturating_add(macs_, macs);
     if (d.accelerator) {
       ++nodes_on_, macs_on_ = saturating_add(macs_on_, macs);
       return;
     }
     Kept& k = kept_[d.reason.str()];
-    if (k.nodes++ == 0) k.first = d.node;
+    if (k.nodes++ == 0) k.first = fmt::format("'{}' ({})", printable(n.name), n.op->name);
     k.macs = saturating_add(k.macs, macs);
   }
 
-  const ir::Graph& graph_;
+  const CompiledModel& m_;
   int64_t nodes_ = 0, nodes_on_ = 0, macs_ = 0, macs_on_ = 0;
   bool quantised_ = false;
   std::map<std::string, Kept> kept_;
@@ -153,15 +162,15 @@ void warn_placement(const CompiledModel& m, Diagnostics& diagnostics) {
   const Tally tally(m);
   if (tally.everything_asked_for() || tally.share() >= 0.5) return;
   const ir::Value* dynamic = dynamic_input(m.model.graph);
-  if (m.partition.regions.empty() && dynamic != nullptr && dynamic_everywhere(m)) {
+  const bool nothing = all_regions(m.model.graph, m.partition).empty();
+  if (nothing && dynamic != nullptr && dynamic_everywhere(m)) {
     diagnostics.add(make_diag<DiagCode::MRV0011>(m.partition.decisions.size(), printable(dynamic->name),
                                                  to_string(onnx::GivenShape(dynamic->type.shape))));
     return;
   }
-  const std::string what = m.partition.regions.empty()
-                               ? fmt::format("nothing of the model runs on {}", m.machine().name)
-                               : fmt::format("only {:.1f} % of the multiply-accumulates run on {}",
-                                             100 * tally.share(), m.machine().name);
+  const std::string what = nothing ? fmt::format("nothing of the model runs on {}", m.machine().name)
+                                   : fmt::format("only {:.1f} % of the multiply-accumulates run on {}",
+                                                 100 * tally.share(), m.machine().name);
   const char* remedy = tally.quantised() && m.backend->half()
                            ? "the network is quantised in a form that it does not take in integers: 'mrvlc "
                              "explain OUT' tells of "

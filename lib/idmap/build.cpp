@@ -1,4 +1,6 @@
 // idmap.json, section by section: as a tree of values it would be larger than the model.
+#include <algorithm>
+
 #include "mrvlc/idmap/idmap.h"
 
 namespace mrvlc::idmap {
@@ -12,6 +14,7 @@ class MapWriter {
   void run() {
     out_.object();
     out_.member("schema", "mrvlc-idmap-1");
+    section("targets", [&] { targets(); });
     section("sources", [&] { sources(); });
     section("expressions", [&] {
       expressions(c_.graph);
@@ -41,6 +44,32 @@ class MapWriter {
     out_.key(name).array();
     for (const auto& item : items) out_.value(text_or_number(item));
     out_.end();
+  }
+
+  // Who computes what the other sections list: of accelerators the regions; calls name their library.
+  void targets() {
+    for (uint32_t a = 0; a < c_.accelerators.size(); ++a) {
+      target(c_.accelerators[a], "accelerator");
+      out_.key("regions").array();
+      for (const auto& [graph, region] : all_regions(c_.graph, c_.partition))
+        if (region->accelerator == a) out_.value(region->id);
+      out_.end();
+      out_.end();
+    }
+    std::vector<std::string> libraries;
+    for (const partition::Call& call : c_.partition.calls)
+      if (std::ranges::find(libraries, call.target) == libraries.end()) libraries.push_back(call.target);
+    for (const std::string& library : libraries) {
+      target(library, "library");
+      out_.end();
+    }
+    target("host", "host");
+    out_.end();
+  }
+  void target(const std::string& target_name, std::string_view kind) {
+    out_.object();
+    text("name", target_name);
+    out_.member("kind", kind);
   }
 
   void sources() {
@@ -77,30 +106,30 @@ class MapWriter {
   }
 
   void layers() {
-    for (const auto& region : c_.partition.regions) {
-      for (size_t l = 0; l < region.layers.size(); ++l) {
-        const partition::Layer& layer = region.layers[l];
+    for (const auto& [graph, region] : all_regions(c_.graph, c_.partition)) {
+      for (size_t l = 0; l < region->layers.size(); ++l) {
+        const partition::Layer& layer = region->layers[l];
         out_.object();
         out_.member("layer", l);
-        out_.member("region", region.id);
+        out_.member("region", region->id);
         out_.member("rule", layer.rule);
         out_.member("kind", mrvlc::name(layer.kind));
-        list("exprs", layer.nodes, [&](ir::NodeId n) { return c_.graph.expr_id(n); });
+        list("exprs", layer.nodes, [&, of = graph](ir::NodeId n) { return of->expr_id(n); });
         out_.end();
       }
     }
   }
 
   void instructions() {
-    for (size_t r = 0; r < c_.regions.size(); ++r) {
-      for (const auto& range : c_.regions[r].instructions) {
+    for (const auto& [graph, region] : all_regions(c_.graph, c_.partition)) {
+      for (const auto& range : c_.regions[region->id].instructions) {
         out_.object();
-        out_.member("region", c_.partition.regions[r].id);
+        out_.member("region", region->id);
         out_.member("section", backend::kSectionNames[static_cast<size_t>(range.section)]);
         out_.member("begin", range.begin);
         out_.member("end", range.end);
         out_.member("layer", range.layer);
-        out_.member("expr_id", c_.graph.expr_id(range.expr));
+        out_.member("expr_id", graph->expr_id(range.expr));
         out_.end();
       }
     }

@@ -11,16 +11,16 @@ namespace {
 class WithCode {
  public:
   explicit WithCode(const Compiled& c) {
-    for (size_t r = 0; r < c.regions.size(); ++r) {
+    for (const auto& [graph, region] : all_regions(c.graph, c.partition)) {
+      if (region->id >= c.regions.size()) continue;  // not compiled yet
       std::set<uint32_t> with_instructions;
-      for (const auto& range : c.regions[r].instructions) {
-        insert(ir::expr_id(c.graph, range.expr));
+      for (const auto& range : c.regions[region->id].instructions) {
+        insert(ir::expr_id(*graph, range.expr));
         with_instructions.insert(range.layer);
       }
-      const auto& region_layers = c.partition.regions[r].layers;
       for (uint32_t l : with_instructions) {
-        if (l >= region_layers.size()) continue;
-        for (ir::NodeId n : region_layers[l].nodes) insert(ir::expr_id(c.graph, n));
+        if (l >= region->layers.size()) continue;
+        for (ir::NodeId n : region->layers[l].nodes) insert(ir::expr_id(*graph, n));
       }
     }
     for (const auto& f : c.host.functions) {
@@ -47,17 +47,21 @@ bool is_conversion(const ir::Lineage& lineage) {
 Fates::Fates(const Compiled& c) : fates_(c.graph.sources().size()) {
   in_body_.reason = "It is in a body of control flow, which runs on the CPU as a whole.";
   const WithCode with_code(c);
-  // Conversions beside an operator last: what a reader asks for is where, and why there, the operator is.
-  for (const bool conversions : {false, true}) {
-    for (const auto& d : c.partition.decisions) {
-      if (is_conversion(c.graph.lineage(d.node)) == conversions)
-        note_live(c.graph.lineage(d.node), d, with_code.contains(ir::expr_id(c.graph, d.node)));
+  const auto note_decisions = [&](const ir::Graph& graph, const partition::Partition& partition) {
+    // Conversions beside an operator last: what a reader asks for is where, and why there, the operator is.
+    for (const bool conversions : {false, true}) {
+      for (const auto& d : partition.decisions) {
+        if (is_conversion(graph.lineage(d.node)) == conversions)
+          note_live(graph.lineage(d.node), d, with_code.contains(ir::expr_id(graph, d.node)));
+      }
     }
-  }
+  };
+  note_decisions(c.graph, c.partition);
   note_erased(c.graph);
   ir::for_each_body(c.graph, [&](const ir::Graph& body) {
     note_erased(body);
-    // Nodes of bodies are on the CPU with their control flow.
+    if (const auto* placed = partition_of(c.partition, body)) return note_decisions(body, *placed);
+    // These nodes are on the CPU with their control flow.
     for (ir::NodeId id : body.topological_order())
       note_live(body.lineage(id), in_body_, with_code.contains(ir::expr_id(body, id)));
   });

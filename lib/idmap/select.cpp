@@ -19,7 +19,8 @@ namespace {
 using Holds = std::function<bool(const Json&)>;
 
 constexpr const char* kTables[] = {"sources", "expressions", "layers", "instructions", "host_functions"};
-constexpr const char* kCalls = "calls";  // only in maps of programs that call libraries
+constexpr const char* kCalls = "calls";      // only in maps of programs that call libraries
+constexpr const char* kTargets = "targets";  // not in maps of older versions
 
 bool contains(const Json& list, const Json& item) {
   return std::find(list.begin(), list.end(), item) != list.end();
@@ -91,6 +92,17 @@ class Selection {
       const Json& functions = taken("host_functions");
       return std::ranges::any_of(functions,
                                  [&](const Json& f) { return f.at("symbol") == call.at("symbol"); });
+    });
+  }
+
+  // Accelerators whose layers were taken.
+  void take_targets() {
+    if (!map_.contains(kTargets)) return;
+    part_[kTargets] = Json::array();
+    take(kTargets, [&](const Json& target) {
+      const Json regions = target.value("regions", Json::array());
+      return std::ranges::any_of(taken("layers"),
+                                 [&](const Json& layer) { return contains(regions, layer.at("region")); });
     });
   }
 
@@ -200,6 +212,7 @@ Result<Json> select(const Json& map, const Query& query) {
   Selection s(map);
   MRVLC_TRY(select_into(s, query));
   s.take_calls();
+  s.take_targets();
   return std::move(s).part();
 }
 
@@ -250,7 +263,8 @@ Json merge(std::span<const std::pair<std::string, Json>> maps) {
       }
     };
     for (const char* table : kTables) add(table);
-    if (map.contains(kCalls)) add(kCalls);
+    for (const char* table : {kCalls, kTargets})
+      if (map.contains(table)) add(table);
   }
   return out;
 }

@@ -159,9 +159,10 @@ Status run_node(const ir::Graph& graph, const ir::Node& node, Values& values, co
 }  // namespace
 
 Result<std::vector<Tensor>> evaluate(const ir::Graph& graph, const ir::Node& node,
-                                     const std::vector<const Tensor*>& inputs) {
+                                     const std::vector<const Tensor*>& inputs, const RunBody& run_body) {
   std::vector<Tensor> results(node.outputs.size());
   ops::EvalContext context = eval_context(node, inputs, results);
+  if (run_body) context.run = run_body;
   Status status = allocate(graph, node, context);
   if (status.ok()) status = ops::op_def(node).eval(context);
   if (status.ok()) status = check_results(graph, node, results);

@@ -72,14 +72,18 @@ class Cut {
   Cut(const Placement& p, const HostModel& host, const std::vector<double>& on_host,
       const std::vector<double>& on_accelerator)
       : p_(p), model_(host), on_host_(on_host), on_accelerator_(on_accelerator) {
-    Region everything;
-    everything.layers = p.layers;
-    for (size_t v = 0; v < p.graph.value_slots(); ++v) {
-      const ir::Value& value = p.graph.value(ir::ValueId(v));
-      if (stands_between(value)) everything.inputs.push_back(value.id);
+    for (uint32_t part = 0; part < p.parts.size(); ++part) {
+      Region everything;
+      everything.accelerator = part;
+      std::ranges::copy_if(p.layers, std::back_inserter(everything.layers),
+                           [&](const Layer& l) { return l.accelerator == part; });
+      for (size_t v = 0; v < p.graph.value_slots(); ++v) {
+        const ir::Value& value = p.graph.value(ir::ValueId(v));
+        if (stands_between(value)) everything.inputs.push_back(value.id);
+      }
+      for (DeviceForm& f : p.parts[part]->forms(p.graph, everything).inputs)
+        forms_.emplace(f.value, std::move(f));
     }
-    for (DeviceForm& f : p.accelerator->forms(p.graph, everything).inputs)
-      forms_.emplace(f.value, std::move(f));
   }
 
   OnHost run(double launch) {
@@ -122,7 +126,8 @@ class Cut {
 
   double crossing(ir::ValueId id, bool to_device) const {
     const DeviceForm& form = forms_.at(id);
-    return crossing_seconds(model_, p_.graph, {0, id, to_device, form.casts, form.permutes});
+    return crossing_seconds(model_, {0, id, to_device, form.casts, form.permutes},
+                            p_.graph.value(id).type.elements());
   }
 
   // A value made on `side` and read on the other is handed over once, however many read it: an item of its
@@ -144,7 +149,8 @@ class Cut {
   const Placement& p_;
   const HostModel& model_;
   const std::vector<double>&on_host_, &on_accelerator_;
-  std::map<ir::ValueId, DeviceForm> forms_;  // where all layers are one region
+  std::map<ir::ValueId, DeviceForm>
+      forms_;  // where all layers are one region; of several accelerators the first's
   Labelling labels_;
   uint32_t rest_ = 0;
 };
@@ -165,7 +171,7 @@ class Search {
         macs_ += static_cast<double>(ops::macs(p.graph, p.graph.node(n)));
       }
       on_host_.push_back(host);
-      on_accelerator_.push_back(p.accelerator->layer_seconds(p.graph, l));
+      on_accelerator_.push_back(p.accelerator_of(l).layer_seconds(p.graph, l));
       of_anchor_[l.anchor] = on_accelerator_.back();
       asked_.push_back(is_asked_for(p, l));
     }
@@ -177,7 +183,8 @@ class Search {
     OnHost none;
     for (bool asked : asked_) none.push_back(!asked);
     seconds(greedy), seconds(none), seconds(all);
-    const double launch = 1e-6 * p_.accelerator->machine().launch_us;
+    double launch = 0;
+    for (const Accelerator* part : p_.parts) launch = std::max(launch, 1e-6 * part->machine().launch_us);
     for (double share : {0.0, 0.25, 1.0})
       seconds(Cut(p_, costs_.host, on_host_, on_accelerator_).run(share * launch));
     if (p_.layers.size() <= kSmall) try_runs();
@@ -199,7 +206,7 @@ class Search {
   OnHost greedily() const {
     Placement scratch = p_;
     Partition out;
-    form_regions(scratch, out, p_.accelerator->needs_product());
+    form_regions(scratch, out, true);
     OnHost on_host;
     for (const Layer& l : p_.layers)
       on_host.push_back(scratch.layer_of[l.nodes.front().index()] == Placement::kNone);
@@ -211,7 +218,7 @@ class Search {
     if (!fresh) return it->second;
     if (tries_ > 0) --tries_;
     it->second = estimated(regions_of(on_host), [&](const Region& r) {
-      double sum = p_.accelerator->border_seconds(p_.graph, r);
+      double sum = p_.parts[r.accelerator]->border_seconds(p_.graph, r);
       for (const Layer& l : r.layers) sum += of_anchor_.at(l.anchor);
       return sum;
     });
@@ -299,7 +306,7 @@ class Search {
   std::optional<double> measured(const OnHost& on_host) const {
     bool possible = true;
     const double sum = estimated(regions_of(on_host), [&](const Region& r) {
-      const std::optional<double> of_region = possible ? costs_.measured(r) : std::nullopt;
+      const std::optional<double> of_region = possible ? costs_.measured(p_.graph, r) : std::nullopt;
       possible = possible && of_region.has_value();
       return of_region.value_or(0);
     });

@@ -314,6 +314,10 @@ class CallMaker {
 
 }  // namespace
 
+rules::Verdict callable(const ir::Graph& graph, const rules::Match& match, std::vector<ir::NodeId> nodes) {
+  return make_call(graph, match, std::move(nodes)).refused;
+}
+
 MadeCall make_call(const ir::Graph& graph, const rules::Match& match, std::vector<ir::NodeId> nodes) {
   return CallMaker(graph, match, std::move(nodes)).run();
 }

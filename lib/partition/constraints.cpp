@@ -17,14 +17,15 @@ bool names_source(const ir::Graph& graph, std::string_view pattern) {
 }
 
 template <class Apply>
-Status for_each_match(const Placement& p, std::string_view option, const std::string& pattern, Apply apply) {
+Status for_each_match(const Placement& p, std::string_view option, const std::string& pattern, bool of_body,
+                      Apply apply) {
   bool any = false;
   for (ir::NodeId id : p.order) {
     if (!answers(p.graph, p.graph.node(id), pattern)) continue;
     any = true;
     apply(id);
   }
-  if (any || names_source(p.graph, pattern)) return {};
+  if (any || of_body || names_source(p.graph, pattern)) return {};
   return matches_nothing(p.graph, fmt::format("{} '{}'", option, printable(pattern)), {pattern});
 }
 
@@ -36,7 +37,7 @@ void ask(NodeConstraints& n, const Pins::Set& set, uint32_t group, const SharedT
   if (c.max_layers) n.max_layers = std::min(n.max_layers, *c.max_layers);
 }
 
-Status read_pins(Placement& p, const Pins& pins) {
+Status read_pins(Placement& p, const Pins& pins, bool of_body) {
   p.pins = &pins;
   uint32_t group = 0;
   for (const Pins::Set& set : pins.sets()) {
@@ -48,7 +49,7 @@ Status read_pins(Placement& p, const Pins& pins) {
       any = true;
       ask(p.constraints[n.index()], set, group, text);
     }
-    if (!any && set.count == 0 && set.canonical)
+    if (!any && !of_body && set.count == 0 && set.canonical)
       return matches_nothing(p.graph, set.constraint.given_as, set.constraint.nodes);
   }
   return {};
@@ -59,19 +60,19 @@ Status read_pins(Placement& p, const Pins& pins) {
 Status read_constraints(Placement& p, const Options& options) {
   for (const std::string& pattern : options.cpu) {
     const SharedText text = fmt::format("--cpu '{}'", printable(pattern));
-    MRVLC_TRY(for_each_match(p, "--cpu", pattern,
+    MRVLC_TRY(for_each_match(p, "--cpu", pattern, options.of_body,
                              [&](ir::NodeId n) { p.constraints[n.index()].cpu_pattern = text; }));
   }
   for (const std::string& pattern : options.accel) {
     const SharedText text = fmt::format("--accel '{}'", printable(pattern));
-    MRVLC_TRY(for_each_match(p, "--accel", pattern,
+    MRVLC_TRY(for_each_match(p, "--accel", pattern, options.of_body,
                              [&](ir::NodeId n) { p.constraints[n.index()].accel_pattern = text; }));
   }
   for (const std::string& border : options.borders) {
-    MRVLC_TRY(
-        for_each_match(p, "--border", border, [&](ir::NodeId n) { p.constraints[n.index()].border = true; }));
+    MRVLC_TRY(for_each_match(p, "--border", border, options.of_body,
+                             [&](ir::NodeId n) { p.constraints[n.index()].border = true; }));
   }
-  if (options.pins != nullptr) MRVLC_TRY(read_pins(p, *options.pins));
+  if (options.pins != nullptr) MRVLC_TRY(read_pins(p, *options.pins, options.of_body));
   for (ir::NodeId n : p.order) {
     const NodeConstraints& w = p.constraints[n.index()];
     if (w.cpu_pattern.empty() || w.accel_pattern.empty()) continue;

@@ -76,8 +76,9 @@ std::vector<Crossing> crossings(const ir::Graph& graph, const Partition& partiti
 
 std::vector<Crossing> crossings(const ir::Graph& graph, const Partition& partition,
                                 const Accelerator& accelerator) {
+  const auto parts = accelerator.parts();
   std::vector<RegionForms> forms;
-  for (const Region& r : partition.regions) forms.push_back(accelerator.forms(graph, r));
+  for (const Region& r : partition.regions) forms.push_back(parts[r.accelerator]->forms(graph, r));
   return crossings(graph, partition, forms);
 }
 

@@ -1,6 +1,7 @@
 // The stages of partitioning in order: constraints, layers, regions, decisions.
 #include "mrvlc/partition/partition.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -11,29 +12,34 @@
 namespace mrvlc::partition {
 namespace {
 
-Status check_batch(const Options& options, const Accelerator& accelerator) {
-  const uint32_t most = accelerator.machine().max_batch;
-  if (options.batch >= 1 && options.batch <= most) return {};
-  return make_diag<DiagCode::MRV0404>(options.batch, most);
+Status check_batch(const Options& options, const Placement& placement) {
+  for (const Accelerator* part : placement.parts) {
+    const uint32_t most = part->machine().max_batch;
+    if (options.batch < 1 || options.batch > most) return make_diag<DiagCode::MRV0404>(options.batch, most);
+  }
+  return {};
 }
 
 bool has_libraries(const Options& options) {
   return options.libraries != nullptr && !options.libraries->empty();
 }
 
-const rules::LoadResult& rules_of(const Options& options, const Accelerator& accelerator) {
-  return options.rules != nullptr ? *options.rules : *accelerator.rules();
+Turn turn_of(const Options& options, uint32_t part) {
+  return part < options.turns.size() ? options.turns[part] : Turn();
 }
 
-// Targets in their order, each with its rules.
-void take_turns(Placement& placement, const Options& options, const SourceMatches& sources) {
+// Targets in their order, each with its rules: accelerators from `part` on, libraries from `library` on.
+void take_turns(Placement& placement, const Options& options, const SourceMatches& sources, uint32_t part = 0,
+                size_t library = 0) {
   const size_t count = has_libraries(options) ? options.libraries->size() : 0;
-  for (size_t i = 0; i <= count; ++i) {
-    if (placement.accelerator != nullptr && i == options.accelerator_at)
-      place_layers(placement, rules_of(options, *placement.accelerator).set, sources);
+  for (size_t i = library; i <= count; ++i) {
+    for (uint32_t a = part; a < placement.parts.size(); ++a) {
+      const Turn turn = turn_of(options, a);
+      const SoundRules& rules = turn.rules != nullptr ? turn.rules : placement.parts[a]->rules();
+      if (turn.behind == i) place_layers(placement, a, rules->set, sources);
+    }
     if (i < count) place_calls(placement, (*options.libraries)[i]);
   }
-  if (placement.accelerator != nullptr || count > 0) explain_rest(placement);
 }
 
 // Without an accelerator.
@@ -49,26 +55,34 @@ void keep_rest(Placement& placement, const Options& options, Partition& out) {
   }
 }
 
-// Layers that the accelerator took and gave back, being among no product, are offered to the libraries behind
-// it, as what none of its rules takes; true when there is a new call.
-bool offer_given_back(Placement& placement, const Options& options) {
-  const size_t count = has_libraries(options) ? options.libraries->size() : 0, calls = placement.calls.size();
-  if (options.accelerator_at >= count) return false;
+// What accelerator `part` took and gave back, as no product was among its layers, is offered to the targets
+// behind it, together with what none of the rules takes; true when one of them takes something.
+bool offer_given_back(Placement& placement, const Options& options, const SourceMatches& sources,
+                      uint32_t part) {
+  const size_t calls = placement.calls.size(), layers = placement.layers.size();
   std::vector<NodeDecision> offered;
   for (ir::NodeId n : placement.order) {
-    if (placement.decision(n).why != Why::NoProduct) continue;
+    const bool by_part = placement.given_back[n.index()] >> part == 1;
+    if (placement.decision(n).why != Why::NoProduct || !by_part) continue;
     offered.push_back(placement.decision(n));
     placement.settled[n.index()] = false;
   }
   if (offered.empty()) return false;
-  for (size_t i = options.accelerator_at; i < count; ++i) place_calls(placement, (*options.libraries)[i]);
+  take_turns(placement, options, sources, part + 1, turn_of(options, part).behind);
   for (NodeDecision& d : offered) {
     if (placement.settled[d.node.index()]) continue;
     placement.settled[d.node.index()] = true;
     d.trials = std::move(placement.decision(d.node).trials);
     placement.decision(d.node) = std::move(d);
   }
-  return placement.calls.size() > calls;
+  return placement.calls.size() > calls || placement.layers.size() > layers;
+}
+
+bool offer_given_back(Placement& placement, const Options& options, const SourceMatches& sources) {
+  if (!has_libraries(options) && placement.parts.size() < 2) return false;
+  for (uint32_t part = 0; part < placement.parts.size(); ++part)
+    if (offer_given_back(placement, options, sources, part)) return true;
+  return false;
 }
 
 void form_again(Placement& placement, Partition& out, bool by_product) {
@@ -77,19 +91,19 @@ void form_again(Placement& placement, Partition& out, bool by_product) {
   form_regions(placement, out, by_product);
 }
 
-void form_regions(Placement& placement, const Options& options, Partition& out) {
+void form_regions(Placement& placement, const Options& options, const SourceMatches& sources,
+                  Partition& out) {
   if (options.decided != nullptr) {
     partition_as_decided(placement, *options.decided, out);
   } else if (options.costs != nullptr) {
     partition_by_cost(placement, options, out);
   } else {
-    form_regions(placement, out, placement.accelerator->needs_product());
+    form_regions(placement, out, true);
   }
-  const bool by_product =
-      options.decided == nullptr && options.costs == nullptr && placement.accelerator->needs_product();
+  const bool by_product = options.decided == nullptr && options.costs == nullptr;
   // All regions anew: layers that go to the CPU may separate those that are left, or let others join.
   while (give_back_rounded(placement, out) || give_back_regions(placement, out) ||
-         (by_product && offer_given_back(placement, options)))
+         (by_product && offer_given_back(placement, options, sources)))
     form_again(placement, out, by_product);
 }
 
@@ -133,13 +147,14 @@ Result<Partition> partition(const ir::Graph& graph, const Accelerator* accelerat
   // Constraints are read for the host alone too: a pattern that names nothing is a mistake there as well.
   MRVLC_TRY(read_constraints(placement, options));
   if (accelerator != nullptr) {
-    MRVLC_TRY(check_batch(options, *accelerator));
-    if (accelerator->half()) find_roundings(placement);
+    MRVLC_TRY(check_batch(options, placement));
+    if (std::ranges::any_of(placement.parts, &Accelerator::half)) find_roundings(placement);
   }
   take_turns(placement, options, sources);
+  if (accelerator != nullptr || has_libraries(options)) explain_rest(placement);
   if (accelerator != nullptr) {
     MRVLC_TRY(check_forced(placement));
-    form_regions(placement, options, out);
+    form_regions(placement, options, sources, out);
   } else {
     keep_rest(placement, options, out);
   }

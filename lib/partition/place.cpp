@@ -13,6 +13,8 @@ namespace mrvlc::partition {
 Placement::Placement(const ir::Graph& g, const Accelerator* a)
     : graph(g), accelerator(a), order(g.topological_order()) {
   size_t n = g.node_slots();
+  if (a != nullptr) parts = a->parts();
+  given_back.resize(n);
   rank.resize(n);
   constraints.resize(n);
   decisions.resize(n);
@@ -33,10 +35,6 @@ bool Placement::has_borders() const {
 namespace {
 
 constexpr size_t kMatchedBefore = 1000;  // progress of a rule that matched on the imported graph
-
-Layer layer_of_match(const rules::Match& match) {
-  return {match.rule->name, *find_layer_kind(match.rule->layer), match.nodes, match.anchor};
-}
 
 // Equal trials of a rule on several nodes are one.
 class TrialPool {
@@ -63,11 +61,12 @@ class TrialPool {
 
 class Placer {
  public:
-  // `library`: whose rules they are; null: the accelerator's.
-  Placer(Placement& p, const rules::RuleSet& set, const SourceMatches& sources, const Library* library)
-      : p_(p), set_(set), sources_(sources), library_(library) {
+  // `library`: whose rules they are; null: those of accelerator `part`.
+  Placer(Placement& p, const rules::RuleSet& set, const SourceMatches& sources, const Library* library,
+         uint32_t part)
+      : p_(p), set_(set), sources_(sources), library_(library), part_(part) {
     // Rules of libraries have no such conditions.
-    if (library == nullptr) numbers_ = machine_numbers(p.accelerator->machine());
+    if (library == nullptr) numbers_ = machine_numbers(p.parts[part]->machine());
     for (ir::NodeId n : p.order) {
       by_operator_[p.graph.node(n).op].push_back(n);
     }
@@ -95,7 +94,9 @@ class Placer {
     if (p_.settled[n.index()] || !w.cpu_pattern.empty()) return false;
     // A library computes in the formats that its rules ask for, and what is meant for regions is not its own.
     if (library_ != nullptr) return w.accel_pattern.empty() && w.group == 0;
-    return w.rounded_by.empty() || w.exact_chain != UINT32_MAX || !w.accel_pattern.empty();
+    if ((p_.given_back[n.index()] >> part_ & 1u) != 0) return false;
+    return !p_.parts[part_]->half() || w.rounded_by.empty() || w.exact_chain != UINT32_MAX ||
+           !w.accel_pattern.empty();
   }
 
   std::vector<ir::NodeId> in_order(std::vector<ir::NodeId> nodes) const {
@@ -111,16 +112,20 @@ class Placer {
           false, "one layer", "a border inside", {}, "a region must begin in the middle of what it matched."};
     if (match.rule->layer == rules::kCallKind)
       return make_call(p_.graph, match, in_order(match.nodes)).refused;
-    if (cuts_chain(match.nodes))
+    if (p_.parts[part_]->half() && cuts_chain(match.nodes))
       return {false,
               "rounded in the layer",
               "rounded behind it",
               {},
               "its result is rounded to integers next, in another layer, and would come rounded to fp16."};
-    Legality l = p_.accelerator->legal(p_.graph, layer_of_match(match));
+    Legality l = p_.parts[part_]->legal(p_.graph, layer_of_match(match));
     if (l.ok) return {};
     std::string condition = fmt::format("layer {}: {}", match.rule->layer, l.condition);
     return {false, std::move(condition), std::move(l.actual), std::move(l.limit), std::move(l.reason)};
+  }
+
+  Layer layer_of_match(const rules::Match& match) const {
+    return {match.rule->name, *find_layer_kind(match.rule->layer), match.nodes, match.anchor, part_};
   }
 
   // Whether it takes a part of an exact chain alone.
@@ -173,8 +178,11 @@ class Placer {
       d.why = Why::Refused;
       d.reason = reasons_.get(fmt::format("Rule '{}' does not take it: {}", rule.name, o.reason));
     }
-    d.trials.push_back(trials_.get({rule.name, false, std::move(o.condition), std::move(o.actual),
-                                    std::move(o.limit), std::move(o.reason)}));
+    auto trial = trials_.get({rule.name, false, std::move(o.condition), std::move(o.actual),
+                              std::move(o.limit), std::move(o.reason)});
+    // Rules may be tried twice: see offer_given_back().
+    if (std::ranges::none_of(d.trials, [&](const auto& t) { return *t == *trial; }))
+      d.trials.push_back(std::move(trial));
   }
 
   // What the passes made of the nodes that a rule matched before them.
@@ -278,6 +286,7 @@ class Placer {
   const rules::RuleSet& set_;
   const SourceMatches& sources_;
   const Library* library_;
+  uint32_t part_;
   rules::MachineNumbers numbers_;
   std::optional<SourceNodes> source_nodes_;                                       // made when a rule needs it
   std::unordered_map<const ir::OpSchema*, std::vector<ir::NodeId>> by_operator_;  // looked up only
@@ -289,13 +298,14 @@ class Placer {
 
 }  // namespace
 
-void place_layers(Placement& placement, const rules::RuleSet& set, const SourceMatches& sources) {
-  Placer(placement, set, sources, nullptr).run();
+void place_layers(Placement& placement, uint32_t accelerator, const rules::RuleSet& set,
+                  const SourceMatches& sources) {
+  Placer(placement, set, sources, nullptr, accelerator).run();
 }
 
 void place_calls(Placement& placement, const Library& library) {
   const SourceMatches none;  // no rule of a library is of that stage
-  Placer(placement, library.rules->set, none, &library).run();
+  Placer(placement, library.rules->set, none, &library, 0).run();
 }
 
 void explain_rest(Placement& p) {

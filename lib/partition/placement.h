@@ -30,9 +30,12 @@ struct NodeConstraints {
 // State while partitioning; vectors are indexed by NodeId.
 struct Placement {
   const ir::Graph& graph;
-  const Accelerator* accelerator;  // null: there is none
-  std::vector<ir::NodeId> order;   // topological
-  std::vector<uint32_t> rank;      // position in `order`
+  const Accelerator* accelerator;         // null: there is none
+  std::vector<const Accelerator*> parts;  // of it
+  // By node: accelerators (a bit each) that took it and gave it back, as no product was among its layers.
+  std::vector<uint32_t> given_back;
+  std::vector<ir::NodeId> order;  // topological
+  std::vector<uint32_t> rank;     // position in `order`
   std::vector<NodeConstraints> constraints;
   std::vector<ExactChain> exact_chains;
   const Pins* pins = nullptr;
@@ -47,6 +50,7 @@ struct Placement {
   std::vector<bool> settled;       // taken by a rule, of kind cpu too
 
   Placement(const ir::Graph& g, const Accelerator* a);
+  const Accelerator& accelerator_of(const Layer& layer) const { return *parts[layer.accelerator]; }
   bool has_borders() const;
   NodeDecision& decision(ir::NodeId n) { return decisions[n.index()]; }
 };
@@ -59,9 +63,10 @@ void find_roundings(Placement& placement);
 // The chain that `node` is rounded in; null: its result is not rounded next, or in no chain.
 const ExactChain* exact_chain(const Placement& placement, ir::NodeId node);
 std::string rounded_reason(const std::string& rounder);
-// Tries every rule at every node its anchor names, in the order in which rules decide. `sources`: where those
-// of the imported graph matched.
-void place_layers(Placement& placement, const rules::RuleSet& set, const SourceMatches& sources);
+// Tries every rule at every node its anchor names, in the order in which rules decide; for one of the
+// accelerators. `sources`: where those of the imported graph matched.
+void place_layers(Placement& placement, uint32_t accelerator, const rules::RuleSet& set,
+                  const SourceMatches& sources);
 // The same with the rules of a library; what they match becomes calls.
 void place_calls(Placement& placement, const Library& library);
 // Reasons for nodes that nothing has taken, once all rules were tried.
@@ -70,7 +75,7 @@ void explain_rest(Placement& placement);
 Status check_forced(const Placement& placement);
 
 // Groups layers into regions and orders all work. By product: layers in connected parts without a convolution
-// or matrix product go back to the CPU.
+// or matrix product go back to the CPU, where their accelerator needs one.
 void form_regions(Placement& placement, Partition& out, bool by_product);
 // Layers without nodes are gone; those that are left keep their order.
 void drop_empty_layers(Placement& placement);

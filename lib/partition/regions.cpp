@@ -134,7 +134,10 @@ class Regions {
     }
   }
 
+  // Two accelerators are never one region.
+  uint32_t accelerator(Item i) const { return p_.layers[i].accelerator; }
   bool border_between(Item from, Item to) const {
+    if (accelerator(from) != accelerator(to)) return true;
     return with_borders_ && (p_.constraints[p_.layers[to].anchor.index()].border ||
                              group(from) != group(to) || borders_.contains({from, to}));
   }
@@ -228,7 +231,7 @@ class Regions {
 
   bool computes(Item i) const {
     const Layer& l = p_.layers[i];
-    if (multiplies(l.kind)) return true;
+    if (multiplies(l.kind) || !p_.accelerator_of(l).needs_product()) return true;
     return is_asked_for(p_, l);
   }
 
@@ -261,6 +264,7 @@ class Regions {
 
   void give_back(Layer& layer) {
     for (ir::NodeId n : layer.nodes) {
+      p_.given_back[n.index()] |= 1u << layer.accelerator;
       p_.layer_of[n.index()] = Placement::kNone;
       p_.decision(n).rule.clear();
       p_.decision(n).why = Why::NoProduct;
@@ -275,17 +279,19 @@ class Regions {
     std::vector<std::vector<Item>> by_phase(phases);
     for (Item i : sorted_) by_phase[phase_[i]].push_back(i);
     for (const auto& items : by_phase) {
-      std::map<uint32_t, std::vector<Layer>> layers;  // by group
+      std::map<std::pair<uint32_t, uint32_t>, std::vector<Layer>> layers;  // by group and accelerator
       for (Item i : items) {
         if (is_layer(i))
-          layers[group(i)].push_back(p_.layers[i]);
+          layers[{group(i), accelerator(i)}].push_back(p_.layers[i]);
         else
           out.steps.push_back({Step::Kind::Cpu, first_node(i), 0});
       }
       for (auto& [name, of_group] : layers) {
         for (Region& r :
-             split_region(p_.graph, std::move(of_group), p_.accelerator->machine(), p_.constraints))
+             split_region(p_.graph, std::move(of_group), p_.parts[name.second]->machine(), p_.constraints)) {
+          r.accelerator = name.second;
           add_region(std::move(r), out);
+        }
       }
     }
   }

@@ -240,6 +240,7 @@ void find_roundings(Placement& p) {
 bool give_back_rounded(Placement& p, const Partition& formed) {
   bool any = false;
   for (const Region& region : formed.regions) {
+    if (!p.parts[region.accelerator]->half()) continue;
     for (const Layer& layer : region.layers) {
       if (!is_rounded(p, layer, region)) continue;
       give_back(p, layer);

@@ -4,12 +4,12 @@
 
 namespace mrvlc::partition {
 
-double crossing_seconds(const HostModel& host, const ir::Graph& graph, const Crossing& c) {
+double crossing_seconds(const HostModel& host, const Crossing& c, int64_t elements) {
   if (!c.casts && !c.permutes) return 0;
   const double cast = c.to_device ? host.cast_to_device_ns : host.cast_from_device_ns;
   const double both = c.to_device ? host.to_device_ns : host.from_device_ns;
   const double element = !c.casts ? host.permute_ns : c.permutes ? both : cast;
-  return 1e-9 * (host.call_ns + element * static_cast<double>(graph.value(c.value).type.elements()));
+  return 1e-9 * (host.call_ns + element * static_cast<double>(elements));
 }
 
 std::vector<double> node_seconds(const ir::Graph& graph, const HostModel& host) {
@@ -27,6 +27,7 @@ double Times::seconds() const {
 Times estimate(const ir::Graph& graph, const Partition& partition, const Accelerator& target,
                const HostModel& host, const std::vector<double>& nodes, const std::vector<Crossing>& borders,
                const std::function<double(const Region&)>& accelerator) {
+  const auto parts = target.parts();
   Times out;
   out.nodes.assign(nodes.size(), 0);
   for (const Step& s : partition.steps) {
@@ -36,9 +37,10 @@ Times estimate(const ir::Graph& graph, const Partition& partition, const Acceler
     }
   }
   for (const Region& r : partition.regions) {
-    Times::OfRegion of{accelerator(r), 1e-6 * target.machine().launch_us, 0};
+    const double launch_us = parts[r.accelerator]->machine().launch_us;
+    Times::OfRegion of{accelerator(r), 1e-6 * launch_us, 0};
     for (const Crossing& c : borders)
-      if (c.region == r.id) of.borders += crossing_seconds(host, graph, c);
+      if (c.region == r.id) of.borders += crossing_seconds(host, c, graph.value(c.value).type.elements());
     out.regions.push_back(of);
   }
   return out;

@@ -107,7 +107,7 @@ class Finder {
     if (id.index() == graph_.sources().size()) return;
     const ir::Source& first = graph_.sources()[id.index()];
     if (in_body(id)) {
-      if (!asked.cpu)
+      if (!asked.cpu && !on_accelerator_in_body(id))
         no_effect(asked, shown(first) + " is in a body of control flow, which runs on the CPU as a whole",
                   "name a node outside of it");
       return;
@@ -123,6 +123,14 @@ class Finder {
         found = found || std::ranges::binary_search(body.lineage(n).sources, id);
     });
     return found;
+  }
+
+  bool on_accelerator_in_body(ir::SourceId id) const {
+    return std::ranges::any_of(partition_.bodies, [&](const BodyPartition& body) {
+      return std::ranges::any_of(body.partition.decisions, [&](const NodeDecision& d) {
+        return d.accelerator && std::ranges::binary_search(body.graph->lineage(d.node).sources, id);
+      });
+    });
   }
 
   std::string what_became(ir::SourceId id) const {
@@ -165,8 +173,10 @@ class Finder {
   }
 
   void rule_files() {
-    if (options_.rules == nullptr) return;  // none but those of the accelerator
-    for (const Diag& d : options_.rules->diagnostics.list()) {
+    if (options_.turns.empty() || options_.turns.front().rules == nullptr)
+      return;  // none but the accelerator's
+    // The files are the same for all accelerators.
+    for (const Diag& d : options_.turns.front().rules->diagnostics.list()) {
       if (d.severity() == Severity::Warning) out_.push_back(d);
     }
   }

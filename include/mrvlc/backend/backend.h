@@ -49,6 +49,9 @@ struct PassLimits {
 
 class Backend : public partition::Accelerator {
  public:
+  // The one that Layer::accelerator, Region::accelerator and RegionCode::accelerator count, of those that
+  // this one stands for.
+  virtual const Backend& part(uint32_t) const { return *this; }
   virtual PassLimits pass_limits() const = 0;
   // Files of OUT, by name, without which a device of this target cannot be opened here.
   virtual std::vector<std::pair<std::string, std::string>> device_files() const { return {}; }

@@ -68,6 +68,7 @@ struct RegionCode {
   // Where it is set, `bytes` and `identity` are made by it, and nothing of the graph is needed for them any
   // more: so that the weights of a large region are not there three times.
   std::function<void(RegionCode&)> encode = {};
+  uint32_t accelerator = 0;                  // whose it is: Backend::part()
   uint32_t tiles = 1;                        // units that it runs on
   std::vector<Port> inputs, outputs;         // in order of Region::inputs / outputs
   std::vector<CodeRange> instructions;       // cover every instruction of every section, in order

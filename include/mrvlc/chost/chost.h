@@ -27,11 +27,12 @@ inline constexpr const char* kStrictCalls[] = {"-Werror=int-conversion", "-Werro
                                                "-Werror=implicit-function-declaration"};
 
 struct Options {
-  std::string name;                 // prefix of every symbol, a C identifier
-  std::string file_stem;            // NAME in NAME.c; usually equal to name
-  std::string target = {};          // what the example program simulates unless told otherwise
-  int64_t arena_limit = INT64_MAX;  // bytes; a plan that needs more is an error (MRV0604)
-  int64_t text_bytes = 256;         // of each text made at run time, on average over a tensor
+  std::string name;                       // prefix of every symbol, a C identifier
+  std::string file_stem;                  // NAME in NAME.c; usually equal to name
+  std::vector<std::string> targets = {};  // of the devices; what the example program simulates unless told
+                                          // otherwise
+  int64_t arena_limit = INT64_MAX;        // bytes; a plan that needs more is an error (MRV0604)
+  int64_t text_bytes = 256;               // of each text made at run time, on average over a tensor
   OnOverflow on_overflow = OnOverflow::Report;
   OnDeviceError on_device_error = {};
   Linked linked = {};
@@ -49,6 +50,7 @@ struct HostFunction {
 
 // A value that the host casts and permutes on its way into or out of a region.
 struct Conversion : partition::Crossing {
+  std::string name = {};                                   // of the value, which is one of the region's graph
   int64_t elements = 0, host_bytes = 0, device_bytes = 0;  // one is read, the other written
 };
 

@@ -15,6 +15,7 @@ struct Compiled {
   const partition::Partition& partition;
   const std::vector<backend::RegionCode>& regions;
   const chost::HostCode& host;
+  std::vector<std::string> accelerators = {};  // their names
 };
 
 class Fates {
@@ -24,7 +25,8 @@ class Fates {
   enum class Place : uint8_t { Accelerator, Cpu, Both, Folded, Removed };
   Place place(ir::SourceId source) const;
   std::string reason(ir::SourceId source) const;  // printable
-  // The decision on its main node; null: its nodes are gone, or in bodies of control flow.
+  // The decision on its main node; null: its nodes are gone, or in bodies of control flow that no target had
+  // a say in.
   const partition::NodeDecision* decision(ir::SourceId source) const;
 
  private:

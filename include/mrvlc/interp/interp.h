@@ -1,5 +1,7 @@
 // Reference execution of a graph over the operator table: the oracle of every other part.
 #pragma once
+#include <functional>
+
 #include "mrvlc/ir/graph.h"
 
 namespace mrvlc::interp {
@@ -16,9 +18,12 @@ Status check_memory(const ir::Graph& graph, const Options& options = {});
 Result<std::vector<Tensor>> run(const ir::Graph& graph, const std::vector<Tensor>& inputs,
                                 const Options& options = {});
 
+// Runs a body of control flow in another way than run().
+using RunBody =
+    std::function<Result<std::vector<Tensor>>(const ir::Graph& body, const std::vector<Tensor>& inputs)>;
 // Evaluates one node on given tensors (also the folder's and the importer's way to compute constants).
 Result<std::vector<Tensor>> evaluate(const ir::Graph& graph, const ir::Node& node,
-                                     const std::vector<const Tensor*>& inputs);
+                                     const std::vector<const Tensor*>& inputs, const RunBody& run_body = {});
 
 // Seeded inputs: floats uniform in [0, 1), integers in [0, 4), bools random; mulberry32, one stream over all
 // inputs.

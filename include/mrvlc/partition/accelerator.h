@@ -10,6 +10,11 @@ class Accelerator {
  public:
   virtual ~Accelerator() = default;
 
+  // The accelerators that this one stands for, in the order in which they are asked: Layer::accelerator and
+  // Region::accelerator count them. What is asked below with a layer or a region of one of them is that
+  // one's.
+  virtual std::vector<const Accelerator*> parts() const { return {this}; }
+
   // Its name, limits on layers, ports and images, what a launch takes, and the numbers that rules may ask
   // for; 0 where nothing is said.
   virtual const target::Machine& machine() const = 0;

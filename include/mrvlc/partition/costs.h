@@ -13,11 +13,11 @@ struct Costs {
   HostModel host;
   // Seconds of a region on the accelerator, without launch and borders, where somebody compiles it to know;
   // nullopt: it cannot be compiled. Asked for the few partitions that are left in the end.
-  std::function<std::optional<double>(const Region&)> measured;
+  std::function<std::optional<double>(const ir::Graph&, const Region&)> measured;
 };
 
-// A value rewritten at the border of a region, in seconds of the host.
-double crossing_seconds(const HostModel& host, const ir::Graph& graph, const Crossing& crossing);
+// A value of so many elements rewritten at the border of a region, in seconds of the host.
+double crossing_seconds(const HostModel& host, const Crossing& crossing, int64_t elements);
 
 // Seconds of the parts of a partition, in the order they have there.
 struct Times {

@@ -38,6 +38,7 @@ struct Layer {
   ir::NodeId anchor;  // the operator that names the kind; nodes after it are its epilogue: a chain of
                       // element-wise operators, each reading the previous one's only output and constants or
                       // one other activation of the same shape (residual)
+  uint32_t accelerator = 0;  // that computes it: index into Accelerator::parts()
 };
 
 struct Region {
@@ -46,6 +47,7 @@ struct Region {
   std::vector<ir::ValueId> inputs;   // activations from outside, in order of first use
   std::vector<ir::ValueId> outputs;  // activations used outside or graph outputs
   Precisions precisions;             // of its values, those that are not plain
+  uint32_t accelerator = 0;          // as of its layers
 };
 
 // The order of work on the host: a CPU node, a region, or a call of a library.
@@ -94,9 +96,13 @@ struct NodeDecision {
   std::vector<std::shared_ptr<const RuleTrial>> trials;  // equal ones of several nodes are one
 };
 
+struct BodyPartition;
+
 struct Partition {
   bool accelerator = false;  // whether there is one
   std::vector<Region> regions;
+  uint32_t first_region = 0;          // the id of the first of them; the others follow
+  std::vector<BodyPartition> bodies;  // partition_bodies()
   std::vector<Call> calls;
   std::vector<Step> steps;                 // all CPU nodes, regions and calls, in a valid order
   std::vector<NodeDecision> decisions;     // every live node, topological order
@@ -105,30 +111,60 @@ struct Partition {
   double chosen_seconds = 0, greedy_seconds = 0;
 };
 
+// Of a body of control flow that targets had a say in.
+struct BodyPartition {
+  const ir::Graph* graph;
+  int64_t rounds;  // how often it runs in one run of the model, as ops::body_rounds counts
+  Partition partition;
+};
+
+// A region, of a body or not, with the graph that it is of.
+struct PlacedRegion {
+  const ir::Graph* graph;
+  const Region* region;
+};
+// All there are, by id.
+std::vector<PlacedRegion> all_regions(const ir::Graph& graph, const Partition& partition);
+// Of a body of the graph, or null: it runs on the CPU as a whole.
+const Partition* partition_of(const Partition& partition, const ir::Graph& body);
+
 class Accelerator;  // accelerator.h
 struct Costs;       // costs.h
 struct Library;     // library.h
 
+// When an accelerator has its turn, and with which rules.
+struct Turn {
+  SoundRules rules = {};  // null: those that come with it
+  size_t behind = 0;      // libraries that have theirs before it
+};
+
 struct Options {
-  SoundRules rules;                     // of the accelerator; null: those that come with it
+  std::vector<Turn> turns;              // by Accelerator::parts(); for those that are not there, Turn()
   std::vector<std::string> cpu, accel;  // patterns: node names or operator types, * and ? allowed
   std::vector<std::pair<std::string, Precision>> precisions;  // patterns of values
   std::set<std::string> borders;  // node names in front of which a new region must start
   // Constraints that were resolved before the passes; those above are patterns for the graph as it is now.
   std::shared_ptr<const Pins> pins;
-  // Libraries take what their rules match, each before those behind it; the accelerator has its turn behind
-  // the first `accelerator_at` of them. Null: there are none.
+  // Libraries take what their rules match, each before those behind it. Null: there are none.
   const std::vector<Library>* libraries = nullptr;
-  size_t accelerator_at = 0;
   int64_t batch = 1;
   // By cost rather than greedily; null: what rules take goes to the accelerator where a product is near.
   const Costs* costs = nullptr;
+  // The graph is a body: what options name may be elsewhere in the model.
+  bool of_body = false;
   // Instead of both: layers with one of these nodes, by id, are the host's, all others the accelerator's.
   const std::vector<bool>* decided = nullptr;
 };
 
 // `accelerator`: null where there is none, as for --target host.
 Result<Partition> partition(const ir::Graph& graph, const Accelerator* accelerator, const Options& options);
+
+// Bodies of control flow, each by itself; their regions are numbered behind those of the graph. What runs in
+// rounds (Loop, Scan, SequenceMap) is launched in every one of them: its layers go to the accelerator by
+// cost, or where --accel names one. A body with nodes that a constraint on borders, groups or numbers of
+// regions names stays on the CPU, and one of a graph that `partition` has no accelerator for.
+Status partition_bodies(const ir::Graph& graph, const Accelerator* accelerator, const Options& options,
+                        Partition& partition);
 
 // The nodes that the host computes in a step, itself or through a library, in order; none of a region.
 inline std::vector<ir::NodeId> nodes_of(const Step& step, const Partition& partition) {

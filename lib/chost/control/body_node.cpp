@@ -39,7 +39,8 @@ Status BodyNode::add_body(const ir::Graph& body) {
   const bool keeps = module.texts_made;
   module.texts_made = made || keeps;
   if (!b.ok()) return std::move(b).error();
-  callees_.push_back({b->symbol, "(unsigned char*)" + arena_of(b->arena_bytes, keeps, rounds)});
+  callees_.push_back({b->symbol, "(unsigned char*)" + arena_of(b->arena_bytes, keeps, rounds),
+                      module.uses_device(body) ? ", device, state" : ""});
   return {};
 }
 
@@ -107,8 +108,8 @@ void BodyNode::declare_buffer(const std::string& var, const TensorType& type, in
 void BodyNode::call(size_t b, const std::vector<std::string>& in, const std::vector<std::string>& out) {
   f_.put("const {0}_view* const in[] = {{{1}}};", prefix(), list_text(in));
   f_.put("{0}_view* const out[] = {{{1}}};", prefix(), list_text(out));
-  f_.put("if ((rc = {}(in, out, {}, hook, user, error)) != 0) return rc;", callees_[b].symbol,
-         callees_[b].arena);
+  f_.put("if ((rc = {}(in, out, {}, hook, user, error{})) != 0) return rc;", callees_[b].symbol,
+         callees_[b].arena, callees_[b].device);
 }
 
 }  // namespace mrvlc::chost

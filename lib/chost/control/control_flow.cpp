@@ -1,4 +1,6 @@
 // The C of nodes that run bodies.
+#include <algorithm>
+
 #include "control/body_node.h"
 
 namespace mrvlc::chost {
@@ -11,6 +13,12 @@ Status emit_control_flow(Function& f) {
   f.pass("mrvl_hook hook", "hook");
   f.pass("void* user", "user");
   f.pass(fmt::format("{}_error* error", n.prefix()), "error");
+  const auto bodies = ir::bodies_of(n.node());
+  const Module& module = f.program().module;
+  if (std::ranges::any_of(bodies, [&](const ir::Graph* body) { return module.uses_device(*body); })) {
+    f.pass(fmt::format("const {}_device* device", n.prefix()), "device");
+    f.pass(fmt::format("{}_state* state", n.prefix()), std::string(f.program().state()));
+  }
   f.put("int rc = 0;");
   if (n.node().is(Op::If)) return emit_if(n);
   if (n.node().is(Op::Loop)) return emit_loop(n);

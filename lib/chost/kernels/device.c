@@ -1,18 +1,27 @@
 //@ piece device
-/* What the table of a device must be, before one of its functions is called. */
+/* The device of a region. */
+static const mrvl_device* K_device_of(const K_device* device, size_t region) {
+  return K_DEVICE_AT(device, K_regions[region].device);
+}
+
+/* What the tables of devices must be, before one of their functions is called. */
 static int K_check_device(const K_device* device, K_error* error) {
-  if (!device || !device->device) return K_fail(error, K_ERROR_ARGUMENT, 0, 0u, "");
-  if (device->device->version != MRVL_DEVICE_VERSION || !MRVL_DEVICE_HAS(device->device, run))
-    return K_fail(error, K_ERROR_VERSION, 0, 0u, "");
+  for (size_t i = 0; i < K_DEVICE_COUNT; ++i) {
+    const mrvl_device* const d = device ? K_DEVICE_AT(device, i) : NULL;
+    if (!d) return K_fail(error, K_ERROR_ARGUMENT, 0, 0u, "");
+    if (d->version != MRVL_DEVICE_VERSION || !MRVL_DEVICE_HAS(d, run))
+      return K_fail(error, K_ERROR_VERSION, 0, 0u, "");
+  }
   return 0;
 }
 
 /* Whether the handle of a region is that of this stub's binary, as far as the device can tell. The CPU needs
  * none. */
 static int K_check_model(const K_device* device, size_t region, K_error* error) {
-  const mrvl_device* const d = device->device;
+  const mrvl_device* const d = K_device_of(device, region);
   const K_region* const r = &K_regions[region];
   const unsigned char* identity;
+  if (!d->run) return K_fail(error, K_ERROR_ARGUMENT, 0, 0u, "");
   if (!device->models[region])
     return K_CPU_ON_ERROR ? 0 : K_fail(error, K_ERROR_ARGUMENT, 0, r->expr_id, r->node);
   if (!MRVL_DEVICE_HAS(d, identity) || !d->identity) return 0;
@@ -23,7 +32,6 @@ static int K_check_model(const K_device* device, size_t region, K_error* error) 
 
 static int K_check_models(const K_device* device, K_error* error) {
   int rc = K_check_device(device, error);
-  if (rc == 0 && !device->device->run) rc = K_fail(error, K_ERROR_ARGUMENT, 0, 0u, "");
   for (size_t i = 0; i < K_REGION_COUNT && rc == 0; ++i) rc = K_check_model(device, i, error);
   return rc;
 }
@@ -39,7 +47,7 @@ typedef struct K_state {
 
 /* Flags of the last run of a region, and of its inputs. */
 static uint32_t K_take_flags(const K_device* device, size_t region, K_state* state) {
-  const mrvl_device* const d = device->device;
+  const mrvl_device* const d = K_device_of(device, region);
   uint32_t flags = state->converted;
   state->converted = 0;
   if (MRVL_DEVICE_HAS(d, flags) && d->flags) flags |= d->flags(d->context, device->models[region]);
@@ -71,7 +79,7 @@ static int K_end(K_error* error, int code, const K_state* state) {
 
 /* The device failed in a region: the layer and its operator, where the device says at which instruction. */
 static int K_fail_run(const K_device* device, size_t region, int device_code, K_error* error) {
-  const mrvl_device* const d = device->device;
+  const mrvl_device* const d = K_device_of(device, region);
   const K_region* const r = &K_regions[region];
   const int code = K_fail(error, K_ERROR_DEVICE, device_code, r->expr_id, r->node);
   uint32_t at = MRVL_NO_INSTRUCTION;
@@ -105,7 +113,7 @@ static int K_has_mark(const mrvl_output* out, size_t count, unsigned char mark) 
  * own count, or since bytes stay as they were, whatever they were. */
 static int K_attempt(const K_device* device, size_t region, const mrvl_input* in, size_t in_count,
                      const mrvl_output* out, size_t out_count) {
-  const mrvl_device* const d = device->device;
+  const mrvl_device* const d = K_device_of(device, region);
   void* const model = device->models[region];
   unsigned char mark = 0xf5;
   int rc = 0;
@@ -155,7 +163,7 @@ static int K_run_region(const K_device* device, size_t region, const mrvl_input*
 
 /* When the instructions of a span ran: 0, and the layer's times are widened by it. */
 static int K_widen(const K_device* device, uint32_t from, uint32_t to, mrvl_layer* layer) {
-  const mrvl_device* const d = device->device;
+  const mrvl_device* const d = K_device_of(device, layer->region);
   for (uint32_t i = from; i < to; ++i) {
     uint64_t begin = 0, end = 0;
     const int rc = d->ran(d->context, device->models[layer->region], i, &begin, &end);
@@ -168,7 +176,8 @@ static int K_widen(const K_device* device, uint32_t from, uint32_t to, mrvl_laye
 
 int K_layers(const K_device* device, int region, mrvl_layer_hook hook, void* user) {
   if (K_check_device(device, NULL) != 0 || region < 0 || region >= K_REGION_COUNT || !hook) return 0;
-  if (!MRVL_DEVICE_HAS(device->device, ran) || !device->device->ran || !device->models[region]) return 0;
+  const mrvl_device* const d = K_device_of(device, (size_t)region);
+  if (!MRVL_DEVICE_HAS(d, ran) || !d->ran || !device->models[region]) return 0;
   const K_region* const r = &K_regions[region];
   uint32_t count = 0;
   for (uint32_t i = 0; i < r->span_count; ++i)
@@ -207,14 +216,15 @@ static int K_is_own(const K_region* r, const unsigned char* binary, size_t bytes
 int K_load(K_device* device, int region, const void* binary, size_t bytes, K_error* error) {
   int rc = K_check_device(device, error);
   if (rc != 0) return rc;
-  if (region < 0 || region >= K_REGION_COUNT || !binary || !device->device->load)
-    return K_fail(error, K_ERROR_ARGUMENT, 0, 0u, "");
+  if (region < 0 || region >= K_REGION_COUNT || !binary) return K_fail(error, K_ERROR_ARGUMENT, 0, 0u, "");
+  const mrvl_device* const d = K_device_of(device, (size_t)region);
+  if (!d->load) return K_fail(error, K_ERROR_ARGUMENT, 0, 0u, "");
   const K_region* const r = &K_regions[region];
   void** const model = &device->models[region];
   *model = NULL;
   if (!K_is_own(r, (const unsigned char*)binary, bytes))
     return K_fail(error, K_ERROR_BINARY, 0, r->expr_id, r->node);
-  const int device_rc = device->device->load(device->device->context, binary, bytes, model);
+  const int device_rc = d->load(d->context, binary, bytes, model);
   if (device_rc != 0) {
     *model = NULL;
     return K_fail(error, K_ERROR_DEVICE, device_rc, r->expr_id, r->node);
@@ -225,9 +235,9 @@ int K_load(K_device* device, int region, const void* binary, size_t bytes, K_err
 int K_limit_time(const K_device* device, uint64_t microseconds, K_error* error) {
   int rc = K_check_device(device, error);
   if (rc != 0) return rc;
-  const mrvl_device* const d = device->device;
   for (size_t i = 0; i < K_REGION_COUNT; ++i) {
     const K_region* const r = &K_regions[i];
+    const mrvl_device* const d = K_device_of(device, i);
     if (!device->models[i]) continue;
     if (!MRVL_DEVICE_HAS(d, limit_time) || !d->limit_time)
       return K_fail(error, K_ERROR_DEVICE, 0, r->expr_id, r->node);
@@ -240,8 +250,8 @@ int K_limit_time(const K_device* device, uint64_t microseconds, K_error* error) 
 void K_unload(K_device* device) {
   if (K_check_device(device, NULL) != 0) return;
   for (size_t i = 0; i < K_REGION_COUNT; ++i) {
-    if (device->models[i] && device->device->unload)
-      device->device->unload(device->device->context, device->models[i]);
+    const mrvl_device* const d = K_device_of(device, i);
+    if (device->models[i] && d->unload) d->unload(d->context, device->models[i]);
     device->models[i] = NULL;
   }
 }

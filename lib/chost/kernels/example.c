@@ -154,8 +154,8 @@ static int compare_double(const void* a, const void* b) {
 }
 
 //@ piece example_device
-/* Loads model i of the folder; a message and a code when that fails. */
-static int load_model(K_device* device, const char* folder, int i) {
+/* Loads model i of the folder onto the simulator that it runs on; a message and a code when that fails. */
+static int load_model(K_device* device, const mrvl_device* simulator, const char* folder, int i) {
   K_error error;
   size_t bytes = 0, length = strlen(folder) + strlen(model_stem) + 40;
   char* path = (char*)allocate(length);
@@ -165,18 +165,19 @@ static int load_model(K_device* device, const char* folder, int i) {
   if (!data) return fail(3, "cannot read", path);
   if (K_load(device, i, data, bytes, &error) == 0) return 0;
   if (K_CPU_ON_ERROR && error.code == K_ERROR_DEVICE) {
-    fprintf(stderr, "warning: %s: %s; the CPU computes it\n", path, mrvl_simulator_error(device->device));
+    fprintf(stderr, "warning: %s: %s; the CPU computes it\n", path, mrvl_simulator_error(simulator));
     return 0;
   }
   return fail(1, path,
               error.code == K_ERROR_BINARY    ? "it is not the binary this program was made with"
               : error.code == K_ERROR_VERSION ? "the simulator is of another version than this program"
-                                              : mrvl_simulator_error(device->device));
+                                              : mrvl_simulator_error(simulator));
 }
 
 //@ piece example_main
 typedef struct arguments {
-  const char *input_files[K_INPUT_COUNT + 1], *output_dir, *dir, *target;
+  const char *input_files[K_INPUT_COUNT + 1], *output_dir, *dir, *targets[8];
+  int target_count;
   long bench;
   int repeat, cycles;
 } arguments;
@@ -184,7 +185,7 @@ typedef struct arguments {
 static int usage(const char* what) {
   fprintf(stderr,
           "%s\nusage: --input NAME=FILE.npy ... [--output-dir DIR] [--repeat-axis0] [--bench N] [--cycles]\n"
-          "       [--target NAME|FILE] [--dir DIR]\ninputs:",
+          "       [--target NAME|FILE, of each device] [--dir DIR]\ninputs:",
           what);
   for (int i = 0; i < K_INPUT_COUNT; ++i) fprintf(stderr, " %s", input_ports[i].name);
   fprintf(stderr, "\n");
@@ -227,7 +228,8 @@ static int parse(int argc, char** argv, arguments* a) {
     } else if (strcmp(name, "--dir") == 0) {
       a->dir = value;
     } else if (strcmp(name, "--target") == 0) {
-      a->target = value;
+      if (a->target_count >= 8) return usage("--target is given too often");
+      a->targets[a->target_count++] = value;
     } else if (strcmp(name, "--bench") == 0) {
       a->bench = strtol(value, NULL, 10);
       if (a->bench < 1 || a->bench > 1000000) return usage("--bench takes 1 to 1000000");

@@ -87,10 +87,12 @@ Tensor from_device(const backend::Port& port, const std::string& bytes, const Te
   return value;
 }
 
-// Tensors of one run; they die after their last use.
-class Values {
+}  // namespace
+
+// Tensors of one run of a graph; they die after their last use.
+class RunValues {
  public:
-  explicit Values(const ir::Graph& graph, const partition::Partition& partition)
+  RunValues(const ir::Graph& graph, const partition::Partition& partition)
       : graph_(graph), tensors_(graph.value_slots()), uses_(graph.value_slots(), 0) {
     for (ir::ValueId id : graph.outputs()) ++uses_[id.index()];
     for (const partition::Step& step : partition.steps)
@@ -122,17 +124,10 @@ class Values {
   std::vector<uint32_t> uses_;
 };
 
-Status run_node(const ir::Graph& graph, ir::NodeId id, Values& values) {
-  const ir::Node& node = graph.node(id);
-  std::vector<const Tensor*> inputs;
-  for (ir::ValueId in : node.inputs) inputs.push_back(values.get(in));
-  MRVLC_ASSIGN(std::vector<Tensor> results, interp::evaluate(graph, node, inputs));
-  for (size_t i = 0; i < node.outputs.size(); ++i) values.set(node.outputs[i], std::move(results[i]));
-  return {};
-}
+namespace {
 
 Result<std::vector<Tensor>> run_region(const ir::Graph& graph, const backend::RegionCode& region,
-                                       backend::Executor& executor, const Values& values) {
+                                       backend::Executor& executor, const RunValues& values) {
   std::vector<std::string> in;
   for (const backend::Port& port : region.inputs) in.push_back(to_device(port, *values.get(port.value)));
   MRVLC_ASSIGN(const std::vector<std::string> out, executor.run(in));
@@ -149,30 +144,57 @@ Result<std::vector<Tensor>> run_region(const ir::Graph& graph, const backend::Re
 Result<DeviceRun> DeviceRun::create(const CompiledModel& m, const ir::Graph& graph) {
   DeviceRun out(m, graph);
   for (const backend::RegionCode& region : m.regions) {
-    MRVLC_ASSIGN(std::unique_ptr<backend::Executor> executor, m.backend->executor(region.bytes));
+    MRVLC_ASSIGN(std::unique_ptr<backend::Executor> executor, m.backend_of(region).executor(region.bytes));
     out.executors_.push_back(std::move(executor));
   }
   return out;
 }
 
 Result<DeviceRun::Results> DeviceRun::run(const std::vector<Tensor>& inputs) {
-  const partition::Partition& partition = m_->partition;
-  Values values(*graph_, partition);
-  for (size_t i = 0; i < inputs.size(); ++i) values.set(graph_->inputs()[i], inputs[i]);
   Results out;
   out.of_regions.resize(m_->regions.size());
+  MRVLC_ASSIGN(out.outputs, run(*graph_, m_->partition, inputs, &out.of_regions));
+  return out;
+}
+
+Result<std::vector<Tensor>> DeviceRun::run(const ir::Graph& graph, const partition::Partition& partition,
+                                           const std::vector<Tensor>& inputs,
+                                           std::vector<std::vector<Tensor>>* of_regions) {
+  RunValues values(graph, partition);
+  for (size_t i = 0; i < inputs.size(); ++i) values.set(graph.inputs()[i], inputs[i]);
   for (const partition::Step& step : partition.steps) {
-    for (ir::NodeId n : nodes_of(step, partition)) MRVLC_TRY(run_node(*graph_, n, values));
+    for (ir::NodeId n : nodes_of(step, partition)) MRVLC_TRY(run_node(graph, n, values));
     if (step.kind == partition::Step::Kind::Region) {
-      const backend::RegionCode& region = m_->regions[step.region];
-      MRVLC_ASSIGN(auto results, run_region(*graph_, region, *executors_[step.region], values));
+      const uint32_t id = partition.regions[step.region].id;
+      const backend::RegionCode& region = m_->regions[id];
+      MRVLC_ASSIGN(auto results, run_region(graph, region, *executors_[id], values));
       for (size_t i = 0; i < results.size(); ++i) values.set(region.outputs[i].value, results[i]);
-      out.of_regions[step.region] = std::move(results);
+      if (of_regions != nullptr) (*of_regions)[id] = std::move(results);
     }
     for (ir::ValueId id : values.read_by(step, partition)) values.used(id);
   }
-  for (ir::ValueId id : graph_->outputs()) out.outputs.push_back(*values.get(id));
-  return out;
+  std::vector<Tensor> outputs;
+  for (ir::ValueId id : graph.outputs()) outputs.push_back(*values.get(id));
+  return outputs;
+}
+
+Result<std::vector<Tensor>> DeviceRun::run_body(const ir::Graph& body, const std::vector<Tensor>& inputs) {
+  const partition::Partition* placed = partition_of(m_->partition, body);
+  // What is inside of it may have been placed.
+  if (placed == nullptr) return run(body, partition::host_partition(body), inputs, nullptr);
+  return run(body, *placed, inputs, nullptr);
+}
+
+Status DeviceRun::run_node(const ir::Graph& graph, ir::NodeId id, RunValues& values) {
+  const ir::Node& node = graph.node(id);
+  std::vector<const Tensor*> inputs;
+  for (ir::ValueId in : node.inputs) inputs.push_back(values.get(in));
+  const auto on_device = [this](const ir::Graph& body, const std::vector<Tensor>& given) {
+    return run_body(body, given);
+  };
+  MRVLC_ASSIGN(std::vector<Tensor> results, interp::evaluate(graph, node, inputs, on_device));
+  for (size_t i = 0; i < node.outputs.size(); ++i) values.set(node.outputs[i], std::move(results[i]));
+  return {};
 }
 
 }  // namespace mrvlc::driver

@@ -20,6 +20,12 @@ class DeviceRun {
 
  private:
   DeviceRun(const CompiledModel& m, const ir::Graph& graph) : m_(&m), graph_(&graph) {}
+  // The model's graph, or a body. `of_regions`: where to keep what regions give; null: nowhere.
+  Result<std::vector<Tensor>> run(const ir::Graph& graph, const partition::Partition& partition,
+                                  const std::vector<Tensor>& inputs,
+                                  std::vector<std::vector<Tensor>>* of_regions);
+  Result<std::vector<Tensor>> run_body(const ir::Graph& body, const std::vector<Tensor>& inputs);
+  Status run_node(const ir::Graph& graph, ir::NodeId id, class RunValues& values);
   const CompiledModel* m_;
   const ir::Graph* graph_;
   std::vector<std::unique_ptr<backend::Executor>> executors_;  // by region

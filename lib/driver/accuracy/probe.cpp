@@ -83,7 +83,7 @@ interp::Options room_of(const CompileOptions& options) {
 // Samples that the budget has room for, or why there are none.
 size_t samples_within(const CompiledModel& m, const CompileOptions& options, std::string& why_not) {
   const ir::Graph& graph = m.model.graph;
-  if (m.partition.regions.empty()) return why_not = "nothing runs on an accelerator", 0;
+  if (all_regions(graph, m.partition).empty()) return why_not = "nothing runs on an accelerator", 0;
   if (!m.backend->runs_here()) return why_not = "nothing for " + m.machine().name + " runs here", 0;
   if (options.probe == CompileOptions::Probe::Never) return why_not = "--no-probe", 0;
   if (Status room = interp::check_memory(graph, room_of(options)); !room.ok())
@@ -157,7 +157,7 @@ Result<Probe> Probe::begin(const CompiledModel& m, const CompileOptions& options
   const bool ranged = !named.empty();
   if (data != nullptr)
     distributions.merge(calibration::distributions_of(graph, *data));  // a named range stays
-  out.accuracy_.on_accelerator = !m.partition.regions.empty();
+  out.accuracy_.on_accelerator = !all_regions(graph, m.partition).empty();
   const size_t samples = samples_within(m, options, out.accuracy_.reason);
   if (samples > 0 || data != nullptr || !distributions.empty())
     out.stored_ = stored_activations(m, distributions);

@@ -23,7 +23,7 @@ Trial trial_of(const CompiledModel& m) {
   trial.overflows = std::ranges::any_of(m.accuracy.beyond, [](const auto& b) { return !b.wide; });
   for (size_t i = 0; i < m.timings.size(); ++i) {
     trial.cycles += static_cast<double>(m.timings[i]->cycles());
-    add_layer_cycles(m, i, trial);
+    if (i < m.partition.regions.size()) add_layer_cycles(m, i, trial);  // layers of bodies are not chosen
   }
   return trial;
 }

@@ -124,29 +124,30 @@ bool read_files(const Json& json, OutputFolder& folder) {
   return true;
 }
 
-// The accelerator, or "host". Older versions say only what --target named, which was no more than that.
-bool read_target(const Json& accelerator, const Json& targets, OutputFolder& folder) {
-  if (!targets.is_array()) return false;
-  folder.target = "host";
-  if (const auto name = text(accelerator)) {
-    folder.target = *name;
-    return true;
-  }
-  if (folder.tells_linked) return true;
-  for (const Json& entry : targets) {
-    auto target = text(entry);
-    if (!target) return false;
-    if (*target != "host") folder.target = *target;
-  }
-  return true;
-}
-
 bool read_names(const Json& json, std::vector<std::string>& names) {
   if (!json.is_array()) return false;
   for (const Json& entry : json) {
     const auto name = text(entry);
     if (!name || !plain_name(*name) || name->starts_with('-')) return false;
     names.push_back(*name);
+  }
+  return true;
+}
+
+// Accelerators. Older versions say only what --target named, which was no more than one.
+bool read_targets(const Json& json, const Json& targets, OutputFolder& folder) {
+  if (!targets.is_array()) return false;
+  if (const Json& several = member(json, "accelerators"); !several.is_null())
+    return read_names(several, folder.targets) && !folder.targets.empty();
+  if (const auto name = text(member(json, "accelerator"))) {
+    folder.targets = {*name};
+    return true;
+  }
+  if (folder.tells_linked) return true;
+  for (const Json& entry : targets) {
+    auto target = text(entry);
+    if (!target) return false;
+    if (*target != "host") folder.targets = {*target};
   }
   return true;
 }
@@ -167,8 +168,7 @@ std::string read_fields(const Json& json, OutputFolder& folder) {
   if (!name || !name_fault(*name).empty()) return "model";
   folder.name = *name;
   if (!read_linked(member(json, "linked"), folder)) return "linked";
-  if (!read_target(member(json, "accelerator"), member(member(json, "options"), "target"), folder))
-    return "options";
+  if (!read_targets(json, member(member(json, "options"), "target"), folder)) return "options";
   if (!read_ports(member(json, "inputs"), folder.inputs)) return "inputs";
   if (!read_ports(member(json, "outputs"), folder.outputs)) return "outputs";
   return read_files(member(json, "files"), folder) ? "" : "files";

@@ -85,11 +85,12 @@ Status write_json(OutputDir& dir, const std::string& name, const std::function<v
 Status write_extras(OutputDir& dir, const CompiledModel& m, const CompileOptions& options) {
   if (wants(options, "ir")) MRVLC_TRY(dir.write(m.name + ".ir", ir::print(m.model.graph)));
   if (!wants(options, "disasm")) return {};
-  for (size_t i = 0; i < m.regions.size(); ++i) {
-    uint32_t id = m.partition.regions[i].id;
-    MRVLC_ASSIGN(const std::string text,
-                 m.backend->disassembly(m.regions[i].bytes, m.regions[i].instructions));
-    MRVLC_TRY(dir.write(fmt::format("{}.region{}.txt", m.name, id), text));
+  for (const auto& [graph, region] : all_regions(m.model.graph, m.partition)) {
+    const backend::RegionCode& code = m.regions[region->id];
+    std::vector<backend::CodeRange> ranges = code.instructions;
+    for (backend::CodeRange& r : ranges) r.expr = ir::NodeId(graph->expr_id(r.expr));
+    MRVLC_ASSIGN(const std::string text, m.backend_of(code).disassembly(code.bytes, ranges));
+    MRVLC_TRY(dir.write(fmt::format("{}.region{}.txt", m.name, region->id), text));
   }
   return {};
 }
@@ -155,17 +156,19 @@ Json manifest_json(const CompiledModel& m, const CompileOptions& options, const 
   Json files = Json::array();
   for (const auto& [file, sha] : dir.files()) files.push_back({{"file", file}, {"sha256", sha}});
   const chost::Linked& linked = m.libraries.linked;
-  return {{"schema", kManifestSchema},
-          {"tool", {{"name", "mrvlc"}, {"version", MRVLC_VERSION}}},
-          {"accelerator", m.has_accelerator ? Json(m.machine().name) : Json()},
-          {"linked",
-           {{"includes", linked.includes}, {"sources", linked.sources}, {"libraries", linked.libraries}}},
-          {"model", {{"name", m.name}, {"sha256", m.model.sha256}}},
-          {"read", read_json(m.read)},
-          {"options", options_json(options)},
-          {"inputs", ports_json(m.model.graph, m.model.graph.inputs())},
-          {"outputs", ports_json(m.model.graph, m.model.graph.outputs())},
-          {"files", files}};
+  Json out = {{"schema", kManifestSchema},
+              {"tool", {{"name", "mrvlc"}, {"version", MRVLC_VERSION}}},
+              {"accelerator", m.has_accelerator ? Json(m.accelerators.front().name) : Json()}};
+  if (m.accelerators.size() > 1) out["accelerators"] = m.target_names();
+  out["linked"] = {
+      {"includes", linked.includes}, {"sources", linked.sources}, {"libraries", linked.libraries}};
+  out["model"] = {{"name", m.name}, {"sha256", m.model.sha256}};
+  out["read"] = read_json(m.read);
+  out["options"] = options_json(options);
+  out["inputs"] = ports_json(m.model.graph, m.model.graph.inputs());
+  out["outputs"] = ports_json(m.model.graph, m.model.graph.outputs());
+  out["files"] = std::move(files);
+  return out;
 }
 
 }  // namespace
@@ -175,20 +178,21 @@ Status write_output(const CompiledModel& m, const CompileOptions& options,
   MRVLC_TRY(check_replaceable(options.out));
   InterruptGuard guard;  // a signal must not leave the staging folder behind
   MRVLC_ASSIGN(OutputDir dir, OutputDir::create(options.out));
-  const idmap::Compiled compiled{m.model.graph, m.partition, m.regions, m.host};
+  const idmap::Compiled compiled{m.model.graph, m.partition, m.regions, m.host, m.target_names()};
   const idmap::Fates fates(compiled);
   MRVLC_TRY(write_json(dir, "idmap.json", [&](JsonWriter& out) { idmap::write(out, compiled, fates); }));
   MRVLC_TRY(write_reports(dir, m, options, fates, report));
   for (size_t i = 0; i < m.regions.size(); ++i) {
-    const uint32_t id = m.partition.regions[i].id;
+    const uint32_t id = static_cast<uint32_t>(i);
     for (const auto& [ending, text] : m.regions[i].files)
       MRVLC_TRY(dir.write(fmt::format("{}_region{}{}", m.name, id, ending), text));
     if (m.regions[i].bytes.empty()) continue;
     MRVLC_TRY(dir.write(fmt::format("{}.region{}.mrvl", m.name, id), m.regions[i].bytes));
   }
-  if (!m.target_text.empty()) MRVLC_TRY(dir.write(kTargetFile, m.target_text));
-  if (m.has_accelerator)
-    for (const auto& [file, bytes] : m.backend->device_files()) MRVLC_TRY(dir.write(file, bytes));
+  for (const Accelerator& a : m.accelerators) {
+    if (!a.text.empty()) MRVLC_TRY(dir.write(target_file(a.name, m.accelerators.size()), a.text));
+    for (const auto& [file, bytes] : a.files) MRVLC_TRY(dir.write(file, bytes));
+  }
   for (const auto& [file, bytes] : m.host.files) MRVLC_TRY(dir.write(file, bytes));
   for (const auto& [file, bytes] : m.libraries.files) MRVLC_TRY(dir.write(file, bytes));
   MRVLC_TRY(write_extras(dir, m, options));

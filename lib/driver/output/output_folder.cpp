@@ -44,14 +44,16 @@ Result<Json> OutputFolder::json(const std::string& file) const {
   return json;
 }
 
-Result<backends::Opened> OutputFolder::backend(const std::vector<fs::path>& search) const {
-  if (!files.contains(kTargetFile)) return backends::find(target, search, {});
+Result<backends::Opened> OutputFolder::backend(const std::string& target,
+                                               const std::vector<fs::path>& search) const {
+  const std::string file = target_file(target, targets.size());
+  if (!files.contains(file)) return backends::find(target, search, {});
   target::TargetText text;
-  MRVLC_ASSIGN(text.json, bytes(kTargetFile));
-  text.files.push_back({path / kTargetFile, target, text.json});
+  MRVLC_ASSIGN(text.json, bytes(file));
+  text.files.push_back({path / file, target, text.json});
   // The library of a plug-in runs here: it must be the one that was written.
-  for (const auto& [file, sha] : files)
-    if (file.ends_with(".so")) MRVLC_TRY(check(file));
+  for (const auto& [other, sha] : files)
+    if (other.ends_with(".so")) MRVLC_TRY(check(other));
   return backends::open(target, text, {});
 }
 

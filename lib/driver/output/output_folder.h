@@ -9,8 +9,11 @@
 
 namespace mrvlc::driver {
 
-// The whole machine, where it is not a built-in one.
-inline constexpr const char* kTargetFile = "target.json";
+// The file that holds the whole of an accelerator's machine, where it is not a built-in one; `count`: of the
+// accelerators that there are.
+inline std::string target_file(const std::string& name, size_t count) {
+  return count == 1 ? "target.json" : name + ".target.json";
+}
 
 struct Port {
   std::string name;  // printable form
@@ -21,7 +24,7 @@ struct Port {
 struct OutputFolder {
   std::filesystem::path path;
   std::string name;                                       // of the model: NAME.c, NAME.region0.mrvl
-  std::string target;                                     // "host" or the accelerator's
+  std::vector<std::string> targets;                       // accelerators; none: of the host alone
   std::map<std::string, std::string, std::less<>> files;  // all but the manifest, with their SHA-256
   std::vector<Port> inputs, outputs;
   std::vector<std::string> sources, libraries;  // chost::Linked
@@ -31,9 +34,10 @@ struct OutputFolder {
   // A file of the manifest; MRV0712 when it is not what was written, MRV0713 when it is not listed.
   Result<std::string> bytes(const std::string& file) const;
   Result<Json> json(const std::string& file) const;
-  // The accelerator as the compile knew it; of a built-in one what `search` has by its name, or what is built
-  // in. Not for target "host".
-  Result<backends::Opened> backend(const std::vector<std::filesystem::path>& search) const;
+  // An accelerator as the compile knew it; of a built-in one what `search` has by its name, or what is built
+  // in.
+  Result<backends::Opened> backend(const std::string& target,
+                                   const std::vector<std::filesystem::path>& search) const;
   // That the file is what was written, without keeping it.
   Status check(const std::string& file) const;
   // That a file to be written is none of the folder's own.

@@ -9,7 +9,6 @@
 namespace mrvlc::driver {
 namespace {
 
-using partition::HostModel;
 using partition::Times;
 
 Json crossings(const CompiledModel& m, const partition::Region& region, bool to_device) {
@@ -17,7 +16,7 @@ Json crossings(const CompiledModel& m, const partition::Region& region, bool to_
   for (const chost::Conversion& c : m.host.conversions) {
     if (c.region != region.id || c.to_device != to_device) continue;
     const char* how = c.casts && c.permutes ? "cast and permuted" : c.casts ? "cast" : "permuted";
-    list.push_back({{"value", idmap::json_text(m.model.graph.value(c.value).name)},
+    list.push_back({{"value", idmap::json_text(c.name)},
                     {"bytes", c.host_bytes + c.device_bytes},
                     {"conversion", how},
                     {"seconds", conversion_seconds(m, c)}});
@@ -27,7 +26,7 @@ Json crossings(const CompiledModel& m, const partition::Region& region, bool to_
 
 double region_seconds(const CompiledModel& m, size_t i) {
   const auto cycles = static_cast<double>(m.timings[i]->cycles());
-  return cycles / (1e9 * m.machine().clock_ghz);
+  return cycles / (1e9 * m.backend_of(m.regions[i]).machine().clock_ghz);
 }
 
 // Of a large model a document in memory holds those that take longest.
@@ -60,40 +59,59 @@ Json host_nodes(const CompiledModel& m, const Times& times) {
   return list;
 }
 
-std::vector<partition::Crossing> borders(const CompiledModel& m) {
-  return {m.host.conversions.begin(), m.host.conversions.end()};
+// What a partition takes, of the model or of a body. `all`: what its nodes would all take on the host.
+struct Estimate {
+  Times times;
+  double all = 0;
+};
+
+Estimate estimate_of(const CompiledModel& m, const ir::Graph& graph, const partition::Partition& partition) {
+  Estimate out;
+  std::vector<double> nodes = node_seconds(graph, m.host_model);
+  for (double s : nodes) out.all += s;
+  time_calls(partition.calls, nodes);
+  std::vector<partition::Crossing> borders;
+  for (const chost::Conversion& c : m.host.conversions)
+    if (c.region - partition.first_region < partition.regions.size()) borders.push_back(c);
+  out.times = estimate(graph, partition, *m.backend, m.host_model, nodes, borders,
+                       [&](const partition::Region& r) { return region_seconds(m, r.id); });
+  return out;
 }
 
 }  // namespace
 
 double conversion_seconds(const CompiledModel& m, const chost::Conversion& c) {
-  return crossing_seconds(m.host_model, m.model.graph, c);
+  return crossing_seconds(m.host_model, c, c.elements);
 }
 
 void add_partition(Json& report, const CompiledModel& m, const CompileOptions& options) {
-  const HostModel& host = m.host_model;
-  std::vector<double> nodes = node_seconds(m.model.graph, host);
-  double host_only = 0;
-  for (double s : nodes) host_only += s;
-  time_calls(m.partition.calls, nodes);
-  size_t next = 0;
-  const Times times = estimate(m.model.graph, m.partition, *m.backend, host, nodes, borders(m),
-                               [&](const partition::Region&) { return region_seconds(m, next++); });
+  const auto [times, host_only] = estimate_of(m, m.model.graph, m.partition);
+  double seconds = times.seconds(), host_seconds = times.host;
+  std::vector<Times::OfRegion> of_regions = times.regions;
+  // A node of control flow was counted as if its bodies ran on the host.
+  for (const partition::BodyPartition& body : m.partition.bodies) {
+    const auto [inner, on_host] = estimate_of(m, *body.graph, body.partition);
+    const auto rounds = static_cast<double>(body.rounds);
+    seconds += rounds * (inner.seconds() - on_host);
+    host_seconds += rounds * (inner.host - on_host);
+    of_regions.insert(of_regions.end(), inner.regions.begin(), inner.regions.end());
+  }
   const bool by_cost = m.has_accelerator && options.partition_by == CompileOptions::PartitionBy::Cost;
   Json& p = report["partition"];
   p["mode"] = by_cost ? "cost" : "greedy";
-  p["seconds"] = times.seconds();
+  p["seconds"] = seconds;
   p["seconds_host_only"] = host_only;
   // Equal choices are timed by the same figures.
   const bool greedy = !by_cost || m.partition.chosen_seconds == m.partition.greedy_seconds;
-  p["seconds_greedy"] = greedy ? times.seconds() : m.partition.greedy_seconds;
-  p["host_seconds"] = times.host;
-  for (size_t i = 0; i < m.partition.regions.size(); ++i) {
+  p["seconds_greedy"] = greedy ? seconds : m.partition.greedy_seconds;
+  p["host_seconds"] = host_seconds;
+  for (const auto& [graph, region] : all_regions(m.model.graph, m.partition)) {
+    const size_t i = region->id;
     Json& r = report["regions"][i];
-    r["seconds"] = times.regions[i].all();
-    r["launch_seconds"] = times.regions[i].launch;
-    r["in"] = crossings(m, m.partition.regions[i], true);
-    r["out"] = crossings(m, m.partition.regions[i], false);
+    r["seconds"] = of_regions[i].all();
+    r["launch_seconds"] = of_regions[i].launch;
+    r["in"] = crossings(m, *region, true);
+    r["out"] = crossings(m, *region, false);
   }
   report["host"]["nodes"] = host_nodes(m, times);
 }

@@ -56,15 +56,26 @@ void add_macs(const ir::Graph& graph, int64_t rounds, std::vector<int64_t>& out)
   }
 }
 
+// Of the graph, or of a body in it.
+uint32_t expr_of(const CompiledModel& m, const partition::NodeDecision& decision) {
+  for (const partition::BodyPartition& body : m.partition.bodies) {
+    const auto& of_body = body.partition.decisions;
+    const auto holds = [&](const partition::NodeDecision& d) { return &d == &decision; };
+    if (std::ranges::any_of(of_body, holds)) return body.graph->expr_id(decision.node);
+  }
+  return m.model.graph.expr_id(decision.node);
+}
+
 void write_decision(JsonWriter& out, const CompiledModel& m, const partition::NodeDecision& decision) {
-  out.member("expr_id", decision.node.index());
+  out.member("expr_id", expr_of(m, decision));
   if (decision.accelerator) out.member("region", decision.region);
   if (decision.call != partition::NodeDecision::kNoCall) {
     const partition::Call& call = m.partition.calls[decision.call];
     write_text(out, "target", call.target);
     write_text(out, "call", call.function);
   } else {
-    write_text(out, "target", decision.accelerator ? m.machine().name : "host");
+    write_text(out, "target",
+               decision.accelerator ? m.accelerators[m.regions[decision.region].accelerator].name : "host");
   }
   out.member("rule", decision.rule);
   out.member("code", word(decision.why));

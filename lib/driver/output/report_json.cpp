@@ -32,6 +32,15 @@ Macs macs_of(const CompiledModel& m) {
     int64_t& called = macs.libraries[m.partition.calls[d.call].target];
     called = saturating_add(called, of_node);
   }
+  // Those of bodies were counted with their node.
+  for (const auto& [graph, rounds, placed] : m.partition.bodies) {
+    for (const auto& d : placed.decisions) {
+      if (!d.accelerator) continue;
+      const int64_t of_node = saturating_mul(rounds, ops::macs(*graph, graph->node(d.node)));
+      macs.accelerator = saturating_add(macs.accelerator, of_node);
+      macs.cpu -= std::min(macs.cpu, of_node);
+    }
+  }
   return macs;
 }
 
@@ -71,26 +80,28 @@ Json placement_counts(const CompiledModel& m, const PlacedNodes& nodes) {
   return out;
 }
 
-Json region_json(const backend::RegionCode& c, const report::Region& r) {
+Json region_json(const CompiledModel& m, const backend::RegionCode& c, const report::Region& r) {
   Json layer_macs = Json::array();
   for (const report::Layer& l : r.layers) layer_macs.push_back(l.macs);
-  return {{"id", r.id},
-          {"file", r.file},
-          {"layers", r.layers.size()},
-          {"macs", r.macs},
-          {"executed_macs", r.executed_macs},
-          {"layer_macs", std::move(layer_macs)},
-          {"cycles", r.cycles()},
-          {"lower_bound_cycles", r.lower_bound_cycles},
-          {"ddr_read_bytes", r.ddr_read_bytes},
-          {"ddr_write_bytes", r.ddr_write_bytes},
-          {"ocm_peak_bytes", r.ocm_peak_bytes},
-          {"ocm_highest_address_bytes", r.ocm_highest_address_bytes},
-          {"ocm_tensor_peak_bytes", c.ocm_tensor_peak_bytes},
-          {"ocm_tensor_lower_bound_bytes", c.ocm_tensor_lower_bound_bytes},
-          {"weights_bytes", r.weights_bytes},
-          {"pod_utilization", r.pod_utilization},
-          {"pod_busy", r.pod_busy}};
+  Json out = {{"id", r.id},
+              {"file", r.file},
+              {"layers", r.layers.size()},
+              {"macs", r.macs},
+              {"executed_macs", r.executed_macs},
+              {"layer_macs", std::move(layer_macs)},
+              {"cycles", r.cycles()},
+              {"lower_bound_cycles", r.lower_bound_cycles},
+              {"ddr_read_bytes", r.ddr_read_bytes},
+              {"ddr_write_bytes", r.ddr_write_bytes},
+              {"ocm_peak_bytes", r.ocm_peak_bytes},
+              {"ocm_highest_address_bytes", r.ocm_highest_address_bytes},
+              {"ocm_tensor_peak_bytes", c.ocm_tensor_peak_bytes},
+              {"ocm_tensor_lower_bound_bytes", c.ocm_tensor_lower_bound_bytes},
+              {"weights_bytes", r.weights_bytes},
+              {"pod_utilization", r.pod_utilization},
+              {"pod_busy", r.pod_busy}};
+  if (m.accelerators.size() > 1) out["target"] = m.accelerators[c.accelerator].name;
+  return out;
 }
 
 Json host_json(const CompiledModel& m) {
@@ -101,7 +112,7 @@ Json host_json(const CompiledModel& m) {
     bytes += c.host_bytes + c.device_bytes;
     seconds += conversion_seconds(m, c);
     conversions.push_back({{"region", c.region},
-                           {"value", idmap::json_text(m.model.graph.value(c.value).name)},
+                           {"value", idmap::json_text(c.name)},
                            {"to", c.to_device ? "accelerator" : "host"},
                            {"permuted", c.permutes},
                            {"elements", c.elements},
@@ -158,7 +169,7 @@ std::string fallback_lines(const PlacedNodes& nodes) {
 Json report_json(const CompiledModel& m, const CompileOptions& options, const PlacedNodes& nodes,
                  const std::vector<report::Region>& regions) {
   Json list = Json::array();
-  for (size_t i = 0; i < regions.size(); ++i) list.push_back(region_json(m.regions[i], regions[i]));
+  for (size_t i = 0; i < regions.size(); ++i) list.push_back(region_json(m, m.regions[i], regions[i]));
   Json r;
   r["schema"] = "mrvlc-report-1";
   r["model"] = {{"name", m.name}, {"sha256", m.model.sha256}};

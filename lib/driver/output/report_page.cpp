@@ -9,7 +9,7 @@ namespace {
 
 report::Region page_region(const CompiledModel& m, size_t i, const backend::CodeIndex& index) {
   const backend::RegionCode& compiled = m.regions[i];
-  report::Region r = m.timings[i]->profile(index, m.partition.regions[i].id, /*drawing=*/true);
+  report::Region r = m.timings[i]->profile(index, static_cast<uint32_t>(i), /*drawing=*/true);
   r.file = fmt::format("{}.region{}.mrvl", m.name, r.id);
   r.macs = static_cast<uint64_t>(compiled.macs);
   r.lower_bound_cycles = compiled.lower_bound_cycles;

@@ -59,8 +59,12 @@ std::string regions(const Json& r) {
 std::string cycles(const CompiledModel& m, const Json& list) {
   if (list.empty()) return "cycles     none: nothing runs on an accelerator";
   const int64_t all = sum(list, "cycles"), bound = sum(list, "lower_bound_cycles");
-  const double ms = static_cast<double>(all) / (1e6 * m.machine().clock_ghz);
+  double ms = 0;
+  for (size_t i = 0; i < m.regions.size(); ++i)
+    ms +=
+        static_cast<double>(m.timings[i]->cycles()) / (1e6 * m.backend_of(m.regions[i]).machine().clock_ghz);
   if (all == 0) return "cycles     not known";
+  if (m.accelerators.size() > 1) return fmt::format("cycles     {}, each target's own; {:.3f} ms", all, ms);
   if (bound == 0) return fmt::format("cycles     {}; {:.3f} ms at {} GHz", all, ms, m.machine().clock_ghz);
   double used = 0;  // cycles' worth of products
   for (const Json& region : list)
@@ -81,7 +85,7 @@ std::string memory(const CompiledModel& m, const Json& r) {
   int64_t peak = 0;
   for (const Json& region : list) peak = std::max(peak, region.at("ocm_peak_bytes").get<int64_t>());
   text += fmt::format(", {} on the accelerator", bytes_text(sum(list, "weights_bytes")));
-  if (m.machine().ocm_bytes == 0) return text;
+  if (m.machine().ocm_bytes == 0 || m.accelerators.size() > 1) return text;
   return text + fmt::format("; on-chip {} of {} a tile", bytes_text(peak), bytes_text(m.machine().ocm_bytes));
 }
 

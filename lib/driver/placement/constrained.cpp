@@ -19,8 +19,9 @@ class Trials {
     CompileHooks hooks;
     hooks.constraints = constraints;
     hooks.choice = choice_;
-    hooks.placed = [&](ir::Graph& graph, partition::Partition& partition, const target::Machine&) -> Status {
-      out.emplace(graph, partition);
+    hooks.placed = [&](ir::Graph& graph, partition::Partition& partition,
+                       const target::Machine& machine) -> Status {
+      out.emplace(graph, partition, machine.name);
       return make_diag<DiagCode::MRV0009>("a trial ends here");
     };
     Diagnostics said;

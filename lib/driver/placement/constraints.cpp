@@ -62,7 +62,24 @@ std::vector<Constraint> constraints_of(const CompileOptions& o) {
   return out;
 }
 
-Placed::Placed(const ir::Graph& graph, const partition::Partition& partition) {
+namespace {
+
+// Machine::name of several accelerators is that of all.
+std::vector<std::string> names_of(std::string_view machine) {
+  std::vector<std::string> out;
+  for (size_t at = 0; at <= machine.size();) {
+    const size_t end = std::min(machine.find(',', at), machine.size());
+    out.emplace_back(machine.substr(at, end - at));
+    at = end + 1;
+  }
+  return out;
+}
+
+}  // namespace
+
+Placed::Placed(const ir::Graph& graph, const partition::Partition& partition, std::string_view machine) {
+  const std::vector<std::string> names = names_of(machine);
+  const auto regions_placed = all_regions(graph, partition);
   const chost::HostCode host;
   const std::vector<backend::RegionCode> regions;
   const idmap::Fates fates({graph, partition, regions, host});
@@ -75,7 +92,10 @@ Placed::Placed(const ir::Graph& graph, const partition::Partition& partition) {
     s.id = graph.sources()[i].id;
     s.name = graph.sources()[i].name, s.op_type = graph.sources()[i].op_type;
     s.where = idmap::name(place == Place::Removed ? Place::Folded : place);
-    if (d != nullptr && d->accelerator) s.region = d->region;
+    if (d != nullptr && d->accelerator) {
+      s.region = d->region;
+      s.target = names.at(regions_placed[d->region].region->accelerator);
+    }
     if (d != nullptr && !d->accelerator) s.target = d->on_target() ? partition.calls[d->call].target : "host";
   }
   for (const partition::NodeDecision& d : partition.decisions) {

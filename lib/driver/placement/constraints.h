@@ -44,7 +44,8 @@ struct Placed {
       rules;  // of a node, and an ONNX node it was made of, by id
 
   Placed() = default;
-  Placed(const ir::Graph& graph, const partition::Partition& partition);
+  // `machine`: Machine::name of the accelerator.
+  Placed(const ir::Graph& graph, const partition::Partition& partition, std::string_view machine);
 };
 
 // `rule:NAME` as the ids of the nodes that the rule took.

@@ -31,19 +31,18 @@ backend::CodeIndex index_of(const idmap::Json& map) {
 
 backend::CodeIndex index_of(const CompiledModel& m) {
   backend::CodeIndex index;
-  for (size_t r = 0; r < m.regions.size(); ++r) {
-    const partition::Region& region = m.partition.regions[r];
-    for (const partition::Layer& from : region.layers) {
+  for (const auto& [graph, region] : all_regions(m.model.graph, m.partition)) {
+    for (const partition::Layer& from : region->layers) {
       report::Layer layer;
-      layer.number = static_cast<uint32_t>(&from - region.layers.data());
+      layer.number = static_cast<uint32_t>(&from - region->layers.data());
       layer.kind = name(from.kind);
       layer.rule = from.rule;
       for (ir::NodeId n : from.nodes)
-        layer.operators += (layer.operators.empty() ? "" : " + ") + idmap::label(m.model.graph, n);
-      index.add(region.id, std::move(layer));
+        layer.operators += (layer.operators.empty() ? "" : " + ") + idmap::label(*graph, n);
+      index.add(region->id, std::move(layer));
     }
-    for (const backend::CodeRange& i : m.regions[r].instructions)
-      index.add(region.id, {i.section, i.begin, i.end, i.layer, static_cast<uint32_t>(i.expr.index())});
+    for (const backend::CodeRange& i : m.regions[region->id].instructions)
+      index.add(region->id, {i.section, i.begin, i.end, i.layer, graph->expr_id(i.expr)});
   }
   return index;
 }

@@ -1,6 +1,7 @@
 // `mrvlc profile`: simulated time and traffic by layer and ONNX operator, and a trace in the Trace Event
 // format (a JSON array of complete events, which Perfetto and chrome://tracing open).
 #include <cstdint>
+#include <map>
 
 #include "mrvlc/backends/open.h"
 #include "mrvlc/support/diag/general.h"
@@ -18,9 +19,8 @@ class Profiler {
 
   Result<std::string> run() {
     MRVLC_ASSIGN(Json report, folder_.json("report.json"));
-    std::string target = report.at("target").at("name").get<std::string>();
-    if (target != "host") {
-      MRVLC_ASSIGN(backend_, folder_.backend(options_.target_dirs));
+    for (const std::string& target : folder_.targets) {
+      MRVLC_ASSIGN(backends_[target], folder_.backend(target, options_.target_dirs));
     }
     for (const Json& region : report.at("regions")) MRVLC_TRY(add_region(region));
     if (!options_.trace.empty()) MRVLC_TRY(trace());
@@ -32,7 +32,8 @@ class Profiler {
  private:
   Status add_region(const Json& region) {
     MRVLC_ASSIGN(std::string bytes, folder_.bytes(region.at("file").get<std::string>()));
-    MRVLC_ASSIGN(const std::unique_ptr<backend::Timing> timing, backend_->time(bytes));
+    const std::string target = region.value("target", folder_.targets.at(0));
+    MRVLC_ASSIGN(const std::unique_ptr<backend::Timing> timing, backends_.at(target)->time(bytes));
     const bool drawing = !options_.trace.empty();
     regions_.push_back(timing->profile(index_, region.at("id").get<uint32_t>(), drawing));
     set_macs(regions_.back(), region);
@@ -104,7 +105,7 @@ class Profiler {
   const OutputFolder& folder_;
   backend::CodeIndex index_;
   idmap::Labels labels_;
-  backends::Opened backend_;
+  std::map<std::string, backends::Opened> backends_;  // by target
   std::vector<report::Region> regions_;
 };
 

@@ -160,10 +160,10 @@ Result<ProcessResult> run_program(const RunOptions& options, const OutputFolder&
                                   const std::vector<fs::path>& files, const fs::path& out,
                                   const fs::path& program) {
   std::vector<std::string> argv = {program.string(), "--dir", out.string()};
-  std::string target = folder.target;
-  if (target != "host" && !target.empty()) {
-    if (folder.files.contains(kTargetFile)) {
-      target = (folder.path / kTargetFile).string();
+  for (std::string target : folder.targets) {
+    const std::string file = target_file(target, folder.targets.size());
+    if (folder.files.contains(file)) {
+      target = (folder.path / file).string();
     } else {
       MRVLC_ASSIGN(const target::TargetText text, target::find_target(target, options.target_dirs));
       if (!text.files.empty()) target = text.files.front().path.string();
@@ -201,11 +201,11 @@ Status check_value(const Port& port, const Tensor& value, const std::string& wha
 }
 
 Result<Program> Program::build(const RunOptions& options, OutputFolder folder) {
-  if (folder.target != "host") {
+  for (const std::string& target : folder.targets) {
     // Asked here for a message that names the known targets; the program would only fail later.
-    auto backend = folder.backend(options.target_dirs);
+    auto backend = folder.backend(target, options.target_dirs);
     if (!backend.ok()) return backend.error();
-    if (!(*backend)->runs_here()) return make_diag<DiagCode::MRV0357>(folder.target);
+    if (!(*backend)->runs_here()) return make_diag<DiagCode::MRV0357>(target);
   }
   MRVLC_ASSIGN(TemporaryDir temporary, TemporaryDir::create());
   // A name that begins with '-' must not become an option of the compiler.

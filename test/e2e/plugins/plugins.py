@@ -70,7 +70,8 @@ def check_made_package():
     toy = WORK / "toy"
     assert "is not there" in run(MRVLC, "targets", "check", "toy", status=1)
     build(toy)
-    assert "toy: no errors, 1 rules" in run(MRVLC, "targets", "check", "toy")
+    said = run(MRVLC, "targets", "check", "toy")
+    assert "toy: no errors, 1 rules" in said and "3 of 4 operators run on toy, results right" in said, said
     assert "An accelerator behind a plug-in" in run(MRVLC, "targets", "list", "--target-dir", ".")
     assert "toy_elementwise" in run(MRVLC, "targets", "show", "toy", "--target-dir", ".")
     run(MRVLC, "compile", MODEL, "--target", "toy", "--target-dir", ".", "-o", "out", "--emit", "disasm")
@@ -148,11 +149,70 @@ def check_package_text(toy):
     (toy / "target.json").write_text(json.dumps(good))
 
 
+def check_regions(out, targets):
+    """Each region is one target's, in all files alike, and each target has one."""
+    idmap, placed, report = (read(out, f"{name}.json") for name in ("idmap", "placement", "report"))
+    of_region = {r: t["name"] for t in idmap["targets"] for r in t.get("regions", [])}
+    assert len(of_region) == sum(len(t.get("regions", [])) for t in idmap["targets"]) == len(report["regions"])
+    assert set(of_region.values()) == set(targets), of_region
+    assert all(of_region[r["id"]] == r["target"] for r in report["regions"])
+    assert all(of_region[n["region"]] == n["target"] for n in placed["nodes"] if "region" in n)
+
+
+def check_several(toy):
+    """Accelerators side by side: a plug-in, the built-in one and a variant of it, in any order."""
+    run(MRVLC, "targets", "new", "quarter", "--extends", "cn10ka")
+    assert "4 of 4 operators run on quarter, results right" in run(MRVLC, "targets", "check", "quarter")
+    for number, targets in enumerate(("toy,quarter", "toy,cn10ka,host", "quarter,toy", "toy,quarter,cn10ka")):
+        out = WORK / f"several{number}"
+        # The first that takes convolutions takes all else that it can: on the plug-in behind it is what that one may not have.
+        kept = ["--cpu", "Gemm"] if targets == "quarter,toy" else []
+        options = ["--target", targets, "--target-dir", ".", *kept]
+        run(MRVLC, "compile", MODEL, *options, "-o", out)
+        used = [t for t in targets.split(",") if t != "host"][: 1 if targets == "quarter,toy" else 2]
+        check_regions(out, used)
+        said = run(MRVLC, "verify", MODEL, *options)
+        assert " ok" in said and "WRONG" not in said, said
+        assert "region 0" in run(MRVLC, "profile", out)
+        run("cc", "-std=c99", "-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror", f"-I{SOURCE / 'include'}", "-c", out / "digits.c",
+            "-o", "digits.o")
+        run("cc", "-std=c99", "-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror", f"-I{SOURCE / 'include'}", "-c", out / "main.c",
+            "-o", "main.o")
+    out = WORK / "several0"
+    assert {"toy.target.json", "quarter.target.json", "toy.so"} <= {f["file"] for f in read(out, "manifest.json")["files"]}
+    # OUT alone runs.
+    for name in ("toy", "quarter"):
+        (WORK / name).rename(WORK / f"{name}.away")
+    run(MRVLC, "run", out, "--input", "image=x.npy", "--repeat-axis0", "--output-dir", "results")
+    for name in ("toy", "quarter"):
+        (WORK / f"{name}.away").rename(WORK / name)
+    # Options of one of them; a placement that is given back; one that asks for what there is not.
+    both = ["--target", "toy,quarter", "--target-dir", "."]
+    run(MRVLC, "compile", MODEL, *both, "--target-opt", "quarter.tiles=2", "-o", "tiles")
+    assert (WORK / "tiles/digits.region0.mrvl").read_bytes() != (out / "digits.region0.mrvl").read_bytes()
+    assert "is a plug-in and has no such setting" in run(MRVLC, "compile", MODEL, *both, "--tiles", "2", "-o", "never", status=2)
+    run(MRVLC, "compile", MODEL, *both, "--placement", out / "placement.json", "-o", "back")
+    assert (WORK / "back/idmap.json").read_bytes() == (out / "idmap.json").read_bytes()
+    placed = read(out, "placement.json")
+    moved = next(n for n in placed["nodes"] if n["target"] == "quarter")
+    for target, status in (("toy", 2), ("host", 0)):
+        moved["target"] = target
+        (WORK / "edited.json").write_text(json.dumps(placed))
+        said = run(MRVLC, "compile", MODEL, *both, "--placement", "edited.json", "-o", "edited", status=status)
+        assert status == 0 or "MRV0413" in said, said
+    assert next(n for n in read(WORK / "edited", "placement.json")["nodes"] if n["id"] == moved["id"])["where"] == "cpu"
+    # A device that fails in a region of the second.
+    done = subprocess.run([str(MRVLC), "run", str(out), "--input", f"image={WORK / 'x.npy'}", "--repeat-axis0", "--output-dir", str(WORK / "r")],
+                          capture_output=True, text=True, env={**os.environ, "MRVL_SIMULATOR_FAULT": "error@1"})
+    assert done.returncode != 0 and "the device failed" in done.stderr, done
+
+
 shutil.rmtree(WORK, ignore_errors=True)
 WORK.mkdir(parents=True)
 os.environ.pop("MRVLC_TARGET_PATH", None)
 made = check_made_package()
 check_bytes_run(made)
+check_several(made)
 check_faulty(made)
 check_package_text(made)
 print("plug-ins: as they should be")

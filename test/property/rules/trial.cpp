@@ -51,7 +51,7 @@ class Runner {
     const auto builtin = t_.default_rules ? partition::BuiltIn(backend_->rule_file()) : std::nullopt;
     auto rules = partition::sound_rules(builtin, t_.rule_files);
     if (!rules.ok()) return refused(rules.error());
-    t_.options.rules = *std::move(rules);
+    t_.options.turns = {{*std::move(rules)}};
     if (t_.imported && !match_beforehand()) return v_;
     if (t_.keep_layers && !name_layers()) return v_;
     auto placed = driver::place(t_.graph, backend_.get(), t_.options, sources_);
@@ -89,7 +89,7 @@ class Runner {
   // As the driver does; where integer weights stay, the graph is another one.
   bool match_beforehand() {
     passes::RunOptions run = pass_options();
-    auto matches = driver::match_beforehand(*t_.imported, t_.options.rules->set, backend_->machine(), run);
+    auto matches = driver::match_beforehand(*t_.imported, t_.options.turns, *backend_, run);
     if (!matches.ok()) return refused(matches.error()), false;
     sources_ = *std::move(matches);
     if (!run.context.stays) return true;

@@ -9,8 +9,9 @@ using namespace mrvlc;
 
 namespace {
 
-partition::Costs costs_with(double host_ns,
-                            std::function<std::optional<double>(const partition::Region&)> measured = {}) {
+partition::Costs costs_with(
+    double host_ns,
+    std::function<std::optional<double>(const ir::Graph&, const partition::Region&)> measured = {}) {
   partition::HostModel host;
   host.call_ns = 10;
   host.to_device_ns = host.from_device_ns = 1;
@@ -57,9 +58,9 @@ TEST_CASE("on a slow host layers without a product are taken, but not those that
 TEST_CASE("what is measured decides over what is estimated") {
   const ir::Graph g = test::image_graph(kConvRelu);
   const partition::Costs slow =
-      costs_with(20, [](const partition::Region&) { return std::optional<double>(1); });
+      costs_with(20, [](const ir::Graph&, const partition::Region&) { return std::optional<double>(1); });
   const partition::Costs refused =
-      costs_with(20, [](const partition::Region&) { return std::optional<double>(); });
+      costs_with(20, [](const ir::Graph&, const partition::Region&) { return std::optional<double>(); });
   const partition::Costs plain = costs_with(20);
   partition::Options options;
   options.costs = &plain;

@@ -54,7 +54,7 @@ TEST_CASE("rates at a border: both, a cast or a permutation alone, and those of 
   const ir::Graph g = test::image_graph(" %a = Relu(%x) : f32[1,4,8,8]\n output %a\n");
   const ir::ValueId x = *g.find_value("x");
   auto seconds = [&](const partition::HostModel& m, bool to_device, bool casts, bool permutes) {
-    return partition::crossing_seconds(m, g, {0, x, to_device, casts, permutes});
+    return partition::crossing_seconds(m, {0, x, to_device, casts, permutes}, g.value(x).type.elements());
   };
   std::string text = with("");
   auto older = partition::parse_host_model(text, "file");

@@ -24,7 +24,7 @@ partition::Partition placed(const ir::Graph& g, const std::vector<partition::Lib
                             bool accelerator = false, size_t accelerator_at = 0,
                             partition::Options options = {}) {
   options.libraries = &libraries;
-  options.accelerator_at = accelerator_at;
+  options.turns = {{{}, accelerator_at}};
   return split(g, options, accelerator ? &test::accelerator() : nullptr);
 }
 

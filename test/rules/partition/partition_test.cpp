@@ -155,15 +155,15 @@ TEST_CASE("the user's rules stand beside the built-in ones or in their place") {
   partition::Options options;
   const std::string stay =
       R"(rule stay { layer cpu priority 1000 why "activations are watched" match { %r = Relu(%x) } })";
-  options.rules = test::rules_of(true, stay);
+  options.turns = {{test::rules_of(true, stay)}};
   partition::Partition p = split(g, options);
   CHECK(steps(g, p) == "R0 C:r R1 C:t");
   CHECK(decision(g, p, "r").rule == "stay");
   CHECK(decision(g, p, "r").reason == "Rule 'stay' keeps it on the CPU: activations are watched.");
-  options.rules = test::rules_of(false, stay);
+  options.turns = {{test::rules_of(false, stay)}};
   CHECK(split(g, options).regions.empty());
   const std::string only = R"(rule only { layer conv priority 1 why "w" match { %c = Conv(%x, %w) } })";
-  options.rules = test::rules_of(false, only);
+  options.turns = {{test::rules_of(false, only)}};
   CHECK(steps(g, split(g, options)) == "R0 C:b C:r R1 C:s C:t");
 }
 

@@ -29,10 +29,11 @@ Placed place(const std::string& body, const std::string& rules_text) {
   if (!parsed.ok()) FAIL(parsed.error().message);
   Placed p{*parsed, {}, {}};
   partition::Options options;
-  options.rules = rules_of(true, rules_text);
-  for (const Diag& d : options.rules->diagnostics.list()) FAIL(d.message);
-  p.matches = partition::match_sources(p.graph, options.rules->set, machine());
-  for (partition::SourceMatch& m : matches_on_integers(p.graph, options.rules->set)) p.matches.push_back(m);
+  options.turns = {{rules_of(true, rules_text)}};
+  for (const Diag& d : options.turns.front().rules->diagnostics.list()) FAIL(d.message);
+  p.matches = partition::match_sources(p.graph, options.turns.front().rules->set, machine());
+  for (partition::SourceMatch& m : matches_on_integers(p.graph, options.turns.front().rules->set))
+    p.matches.push_back(m);
   REQUIRE(passes::run_passes(p.graph, passes::default_pipeline()).ok());
   auto placed = partition::partition(p.graph, &accelerator(), options, p.matches);
   if (!placed.ok()) FAIL(placed.error().message);

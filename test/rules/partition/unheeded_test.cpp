@@ -91,10 +91,10 @@ TEST_CASE("constraints for an accelerator without one have no effect, and that i
 
 TEST_CASE("a clause that rule files need no more is said") {
   partition::Options options;
-  options.rules =
-      test::rules_of(true,
-                     "rule r { layer softmax priority 500 why \"w\" match { %s = Softmax(%x) } where "
-                     "accelerator_can(layer) }");
+  options.turns = {
+      {test::rules_of(true,
+                      "rule r { layer softmax priority 500 why \"w\" match { %s = Softmax(%x) } where "
+                      "accelerator_can(layer) }")}};
   Said said = ask(model(), options);
   REQUIRE(said.warnings.size() == 1);
   CHECK(said.warnings[0].starts_with("MRV0317 my.rules:1:"));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "mrvlc/backends/open.h"
 #include "mrvlc/driver/place.h"
 #include "mrvlc/ir/text.h"
 #include "mrvlc/ops/op.h"
@@ -29,11 +30,11 @@ std::pair<size_t, size_t> left_of(const std::string& clauses) {
   auto rules = partition::sound_rules(
       {}, {{"my.rules", "rule r { priority 1 why \"w\" " + clauses + " where elem(%q) == i8 }"}});
   if (!rules.ok()) FAIL(rules.error().message);
-  auto machine = target::load_machine("cn10ka", {});
-  REQUIRE(machine.ok());
+  auto backend = backends::open_default({});
+  REQUIRE(backend.ok());
   ir::Graph graph = quantized();
   passes::RunOptions run;
-  auto matches = driver::match_beforehand(graph, (*rules)->set, *machine, run);
+  auto matches = driver::match_beforehand(graph, {{*rules}}, **backend, run);
   REQUIRE(matches.ok());
   REQUIRE(passes::run_passes(graph, passes::default_pipeline(), run).ok());
   const auto order = graph.topological_order();
