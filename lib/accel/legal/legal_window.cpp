@@ -1,5 +1,6 @@
 // Convolutions and pools: windows over one or two spatial dimensions.
 #include <algorithm>
+#include <bit>
 
 #include "legal/legal.h"
 
@@ -75,6 +76,23 @@ Legality legal_conv_transpose(const LegalContext& c) {
   return p.ok() ? legal_window(c, *p, p->batch) : refuse(p.error());
 }
 
+namespace {
+
+// Averages over a fixed count are a product with its reciprocal, which integers of 8 bits may show.
+Legality exact_average(const LegalContext& c, const ops::PoolParams& p) {
+  int64_t count = 1;
+  for (int64_t k : p.kernel) count *= k;
+  const bool rounded = c.graph.node(c.layer.nodes.back()).is(Op::QuantizeLinear);
+  if (!rounded || !p.count_include_pad || std::has_single_bit(static_cast<uint64_t>(count))) return legal();
+  return refuse(
+      "window with count_include_pad, quantised", std::to_string(count), "a power of two",
+      fmt::format("it divides by {}, padding included, which the accelerator does by a product; its "
+                  "integers could be off by one.",
+                  count));
+}
+
+}  // namespace
+
 Legality legal_pool(const LegalContext& c) {
   MRVLC_LEGAL(outputs_unused(c, 1));
   auto p = ops::pool_params(ops::infer_context(c.graph, c.anchor()));
@@ -85,6 +103,7 @@ Legality legal_pool(const LegalContext& c) {
         "ceil_mode", "1", "0",
         "windows that reach past the padding are corrected after they are stored, not in the same layer.");
   }
+  MRVLC_LEGAL(exact_average(c, *p));
   return no_empty_window(*p);
 }
 

@@ -170,7 +170,10 @@ Status local_window(const InferContext& context, PoolParams& p) {
   if (!taps || *taps > kMaxTaps)
     return bad_attr("kernel_shape", fmt::format("has more than {} elements", kMaxTaps));
   p.ceil_mode = context.int_attr("ceil_mode") != 0;
-  p.count_include_pad = context.op->kind == Op::AveragePool && context.int_attr("count_include_pad") != 0;
+  // Without padding it says nothing: what a window of ceil_mode has beyond it never counts.
+  const auto pads = [](const Shape& s) { return std::ranges::any_of(s, [](int64_t n) { return n != 0; }); };
+  p.count_include_pad = context.op->kind == Op::AveragePool && context.int_attr("count_include_pad") != 0 &&
+                        (pads(p.pads_begin) || pads(p.pads_end));
   return window_output(context, p, p.ceil_mode);
 }
 

@@ -98,6 +98,6 @@ def pool(x, op, kernel, strides, pads, include_pad, out):
             v = e if v is None else np.maximum(v, e) if op == "max" else (v + e).astype(F)
             count += 1
         if op == "average":
-            v = (v * (F(1) / F(kernel[0] * kernel[1]))).astype(F) if include_pad else (v / F(count)).astype(F)
+            v = (v / F(kernel[0] * kernel[1] if include_pad else count)).astype(F)
         y[:, :, r, c] = v
     return stored(y, *out)
