@@ -6,6 +6,7 @@
 
 #include "conv_plan.h"
 #include "function.h"
+#include "mrvlc/ops/plane.h"
 
 namespace mrvlc::chost {
 namespace {
@@ -134,30 +135,19 @@ std::string bias_text(Function& f, const Epilogue& e) {
   return e.bias.empty() ? "NULL" : f.weights(e.bias);
 }
 
-void emit_depthwise(Function& f, const ops::ConvParams& p, const Window2& w) {
-  std::string batch = batch_text(f, p.batch);
+void emit_depthwise(Function& f, const ops::ConvParams& p) {
+  const ops::WindowPlane plane =
+      ops::window_plane(p, batch_text(f, p.batch), p.in_channels, p.out_channels / p.in_channels);
   Epilogue e = begin_epilogue(f, p.out_channels);
   f.need(Piece::depthwise);
   declare_epilogue(f, e);
-  int64_t rows = (w.out[0] - 1) * w.stride[0] + (w.kernel[0] - 1) * w.dilation[0] + 1;
-  int64_t reach = (w.kernel[1] - 1) * w.dilation[1];
-  int64_t pitch = round_up(w.out[1], 16) + reach / w.stride[1] + 1;
-  std::string taps;
-  for (int64_t k = 0; k < w.kernel[0] * w.kernel[1]; ++k) {
-    int64_t r = k / w.kernel[1], x = k % w.kernel[1] * w.dilation[1];
-    int64_t line = r * w.dilation[0] * w.stride[1] + x % w.stride[1];
-    taps += fmt::format("{}{}", k == 0 ? "" : ", ", line * pitch + x / w.stride[1]);
-  }
-  f.put("static const int {}[] = {{{}}};", f.prefixed("K_tap"), taps);
-  f.put("const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};",
-        f.prefixed("K_depthwise_shape"), batch, p.in_channels, p.out_channels / p.in_channels, w.in[0],
-        w.in[1], w.out[0], w.out[1], w.kernel[0], w.kernel[1], w.stride[0], w.stride[1], w.dilation[0],
-        w.dilation[1], w.pad[0], w.pad[1], rows, pitch, f.prefixed("K_tap"));
-  std::string plane = f.scratch(rows * w.stride[1] * pitch * 4);
+  f.put("static const int {}[] = {{{}}};", f.prefixed("K_tap"), plane.taps);
+  f.put("const {} p = {{{}, {}}};", f.prefixed("K_plane_shape"), plane.shape, f.prefixed("K_tap"));
+  const std::string buffer = f.scratch(plane.bytes);
   const ir::Node& last = f.program().node(f.nodes().back());
   std::string weights = f.weights(constant_floats(f.program().graph.constant(f.head().inputs[1])));
   f.put("{}(&p, {}, {}, {}, {}, (float*){}, &e);", f.prefixed("K_depthwise"),
-        f.read(f.head().inputs[0], "x0"), weights, bias_text(f, e), f.write(last.outputs[0], "y0"), plane);
+        f.read(f.head().inputs[0], "x0"), weights, bias_text(f, e), f.write(last.outputs[0], "y0"), buffer);
 }
 
 // The convolution that makes the outputs (a + stride * q) of a transposed one.
@@ -185,13 +175,67 @@ ConvPlan phase_plan(const std::string& batch, const ops::ConvParams& p, const Wi
   return plan;
 }
 
+// A kernel as large as its stride, without padding: every pixel makes a block of the result of its own, so
+// all phases are rows of one product.
+bool makes_blocks(const ops::ConvParams& p, const Window2& w) {
+  for (size_t d = 0; d < 2; ++d) {
+    if (w.kernel[d] != w.stride[d] || w.pad[d] != 0 || w.out[d] != w.in[d] * w.stride[d]) return false;
+    if (w.kernel[d] > 1 && w.dilation[d] != 1) return false;
+  }
+  return p.group == 1;
+}
+
+Status emit_block_transpose(Function& f, const ops::ConvParams& p, const Window2& w) {
+  const int64_t block = w.kernel[0] * w.kernel[1], pixels = w.in[0] * w.in[1];
+  ConvPlan plan;
+  plan.batch = batch_text(f, p.batch);
+  plan.channels = p.in_channels;
+  plan.m = p.out_channels * block;
+  for (size_t d = 0; d < 2; ++d) plan.in[d] = plan.out[d] = w.in[d];
+  plan.taps.push_back({0, 0, 0});
+  plan.direct = true;
+  Epilogue e = begin_epilogue(f, p.out_channels);
+  f.need(Piece::conv);
+  declare_epilogue(f, e);
+  f.put("const {} clamp = {{e.lo, e.hi, NULL, NULL}};", f.prefixed("K_epilogue"));
+  declare_shape(f, plan);
+  auto data = f.program().graph.constant(f.head().inputs[1])->data<float>();
+  std::string weights = f.weights(pack_panels(plan, [&](int64_t, int64_t r, int64_t c, int64_t) {
+    return data[static_cast<size_t>(c * plan.m + r)];
+  }));
+  Epilogue rows;
+  for (size_t i = 0; i < e.bias.size() * static_cast<size_t>(block); ++i)
+    rows.bias.push_back(e.bias[i / static_cast<size_t>(block)]);
+  const std::string columns = f.scratch(gather_bytes(plan)),
+                    buffer = f.scratch(p.batch * plan.m * pixels * 4);
+  const ir::Node& last = f.program().node(f.nodes().back());
+  const std::string x = f.read(f.head().inputs[0], "x0"), y = f.write(last.outputs[0], "y0");
+  f.put("float* const z = (float*){};", buffer);
+  f.put("{}(&p, {}, {}, {}, z, (float*){}, &clamp);", f.prefixed("K_conv"), x, weights, bias_text(f, rows),
+        columns);
+  f.open(fmt::format("for (ptrdiff_t c = 0; c < {} * {}; ++c)", plan.batch, p.out_channels));
+  f.loop("i", w.in[0]);
+  for (int64_t a = 0; a < w.kernel[0]; ++a) {
+    f.loop("j", w.in[1]);
+    for (int64_t b = 0; b < w.kernel[1]; ++b)
+      f.put("{}[((c * {} + i) * {} + {}) * {} + j * {} + {}] = z[((c * {} + {}) * {} + i) * {} + j];", y,
+            w.in[0], w.kernel[0], a, w.out[1], w.kernel[1], b, block, a * w.kernel[1] + b, w.in[0], w.in[1]);
+    f.close();
+  }
+  f.close();
+  if (e.next < f.nodes().size())
+    f.put("e.fn(e.args, {0} + c * {1}, c % {2}, 0, c * {1}, {1});", y, pixels * block, p.out_channels);
+  f.close();
+  return {};
+}
+
 }  // namespace
 
 Status emit_conv(Function& f) {
   MRVLC_ASSIGN(ops::ConvParams p, ops::conv_params(ops::infer_context(f.program().graph, f.head())));
   Window2 w = window2(p);
   if (p.group == p.in_channels && p.group > 1) {
-    emit_depthwise(f, p, w);
+    emit_depthwise(f, p);
     return {};
   }
   ConvPlan plan = conv_plan(batch_text(f, p.batch), p, w);
@@ -215,6 +259,7 @@ Status emit_conv_transpose(Function& f) {
   MRVLC_ASSIGN(ops::ConvParams p,
                ops::conv_transpose_params(ops::infer_context(f.program().graph, f.head())));
   Window2 w = window2(p);
+  if (makes_blocks(p, w)) return emit_block_transpose(f, p, w);
   const ir::Node& last = f.program().node(f.nodes().back());
   auto data = f.program().graph.constant(f.head().inputs[1])->data<float>();
   std::string batch = batch_text(f, p.batch);

@@ -116,13 +116,33 @@ static void K_copy(float* to, const float* from, ptrdiff_t n) {
   }
 }
 
+#if K_VW
+/* Every second of 2 * K_VW - 1 floats, b beginning behind those of a but one. */
+typedef int K_order __attribute__((vector_size(K_VW * 4)));
+#if defined(__clang__) && K_VW == 8
+#define K_EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6, 9, 11, 13, 15)
+#elif defined(__clang__)
+#define K_EVEN(a, b) __builtin_shufflevector(a, b, 0, 2, 5, 7)
+#elif K_VW == 8
+#define K_EVEN(a, b) __builtin_shuffle(a, b, (K_order){0, 2, 4, 6, 9, 11, 13, 15})
+#else
+#define K_EVEN(a, b) __builtin_shuffle(a, b, (K_order){0, 2, 5, 7})
+#endif
+#endif
+
 /* Every step-th of n floats. */
 static void K_copy_step(float* to, const float* from, ptrdiff_t step, ptrdiff_t n) {
   if (step == 1) {
     K_copy(to, from, n);
-  } else if (step == 2) {
-    for (ptrdiff_t i = 0; i < n; ++i) to[i] = from[2 * i];
-  } else {
-    for (ptrdiff_t i = 0; i < n; ++i) to[i] = from[step * i];
+    return;
   }
+#if K_VW
+  for (ptrdiff_t i = 0; step == 2 && n >= K_VW && i < n; i += K_VW) {
+    const ptrdiff_t at = i + K_VW <= n ? i : n - K_VW;
+    const K_vec a = K_LOAD(from + 2 * at), b = K_LOAD(from + 2 * at + K_VW - 1);
+    K_STORE(to + at, K_EVEN(a, b));
+  }
+  if (step == 2 && n >= K_VW) return;
+#endif
+  for (ptrdiff_t i = 0; i < n; ++i) to[i] = from[step * i];
 }

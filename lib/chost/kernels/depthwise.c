@@ -1,15 +1,20 @@
-//@ piece depthwise: epilogue clamp copy
-/* Depthwise convolution. A channel is copied with its padding, its columns sorted by their phase modulo the
- * stride, so that every tap reads consecutive elements: plane[row][phase][column], `pitch` columns in each
- * phase. */
-typedef struct K_depthwise_shape {
+//@ piece plane_shape: clamp copy
+/* Windows over one channel at a time. A channel is copied with its padding, its columns sorted by their phase
+ * modulo the stride, so that every tap reads consecutive elements: plane[row][phase][column], `pitch` columns
+ * in each phase. */
+typedef struct K_plane_shape {
   ptrdiff_t batch, channels, multiplier, h, w, out_h, out_w, kernel_h, kernel_w, stride_h, stride_w;
   ptrdiff_t dilation_h, dilation_w, pad_h, pad_w, rows, pitch;
   const int* tap; /* of each tap, the offset from the plane's element for output column 0 */
-} K_depthwise_shape;
+} K_plane_shape;
 
-/* Copies a channel into its plane. The rest of the plane is padding: zeros for every channel. */
-static void K_depthwise_plane(const K_depthwise_shape* p, const float* x, float* plane) {
+/* What is around the channels in the plane, the same for all of them. */
+static void K_plane_fill(const K_plane_shape* p, float value, float* plane) {
+  for (ptrdiff_t i = 0; i < p->rows * p->stride_w * p->pitch; ++i) plane[i] = value;
+}
+
+/* Copies a channel into its plane. */
+static void K_plane_copy(const K_plane_shape* p, const float* x, float* plane) {
   const ptrdiff_t s = p->stride_w, end = p->pad_h + p->h < p->rows ? p->pad_h + p->h : p->rows;
   for (ptrdiff_t q = 0; q < s; ++q, plane += p->pitch) {
     const ptrdiff_t first = p->pad_w - q, last = p->w + p->pad_w - q;
@@ -22,117 +27,258 @@ static void K_depthwise_plane(const K_depthwise_shape* p, const float* x, float*
   }
 }
 
-/* 16 outputs of one row, any kernel. */
-static void K_depthwise_span(const K_depthwise_shape* p, const float* plane, const float* w, float bias,
-                             float* t) {
-  const ptrdiff_t taps = p->kernel_h * p->kernel_w;
+/* Results come in units of 4 rows x K_UNIT_COLS columns, two units at a time: eight sums in registers. a and
+ * b: where their first taps are in the plane; its rows for neighbours in a unit are `step` apart. */
 #if K_VW
-  for (ptrdiff_t j = 0; j < K_LANES; j += 2 * K_VW) {
-    K_vec s0 = (K_vec){0} + bias, s1 = s0, u0 = {0}, u1 = {0}; /* two sums of a vector, as sums wait */
-    for (ptrdiff_t i = 0; i + 1 < taps; i += 2) {
-      const float *b = plane + p->tap[i] + j, *c = plane + p->tap[i + 1] + j;
-      s0 += w[i] * K_LOAD(b);
-      s1 += w[i] * K_LOAD(b + K_VW);
-      u0 += w[i + 1] * K_LOAD(c);
-      u1 += w[i + 1] * K_LOAD(c + K_VW);
-    }
-    if (taps % 2 != 0) {
-      const float* b = plane + p->tap[taps - 1] + j;
-      s0 += w[taps - 1] * K_LOAD(b);
-      s1 += w[taps - 1] * K_LOAD(b + K_VW);
-    }
-    K_STORE(t + j, s0 + u0);
-    K_STORE(t + j + K_VW, s1 + u1);
-  }
+#define K_UNIT_COLS K_VW
 #else
-  for (ptrdiff_t j = 0; j < K_LANES; ++j) t[j] = bias;
-  for (ptrdiff_t i = 0; i < taps; ++i) {
-    for (ptrdiff_t j = 0; j < K_LANES; ++j) t[j] += w[i] * plane[p->tap[i] + j];
-  }
+#define K_UNIT_COLS 4
 #endif
+typedef void (*K_unit_pair)(const K_plane_shape* p, ptrdiff_t step, const float* a, const float* b,
+                            const void* with, float* y0, float* y1, ptrdiff_t ldy);
+
+/* Walks over one channel of the result; the last units of a row or column overlap those before them. What is
+ * smaller than a unit is copied out of one. */
+static void K_plane_units(const K_plane_shape* p, const float* plane, K_unit_pair units, const void* with,
+                          float* y) {
+  const ptrdiff_t n = p->out_w, step = p->stride_h * p->stride_w * p->pitch;
+  const ptrdiff_t last_x = n > K_UNIT_COLS ? n - K_UNIT_COLS : 0, last_y = p->out_h > 4 ? p->out_h - 4 : 0;
+  const ptrdiff_t rows = p->out_h < 4 ? p->out_h : 4, cols = n < K_UNIT_COLS ? n : K_UNIT_COLS;
+  float t[8 * K_UNIT_COLS];
+  for (ptrdiff_t x = 0, r = 0; r <= last_y;) {
+    const float* from[2];
+    float* to[2];
+    for (int i = 0; i < 2; ++i) {
+      if (r > last_y) { /* an odd one is computed twice */
+        from[1] = from[0];
+        to[1] = to[0];
+        break;
+      }
+      from[i] = plane + r * step + x;
+      to[i] = y + r * n + x;
+      if (x < last_x) {
+        x = x + K_UNIT_COLS < last_x ? x + K_UNIT_COLS : last_x;
+      } else {
+        x = 0;
+        r = r < last_y && r + 4 > last_y ? last_y : r + 4;
+      }
+    }
+    if (rows == 4 && cols == K_UNIT_COLS) {
+      units(p, step, from[0], from[1], with, to[0], to[1], n);
+      continue;
+    }
+    units(p, step, from[0], from[1], with, t, t + 4 * K_UNIT_COLS, K_UNIT_COLS);
+    for (ptrdiff_t i = 0; i < rows; ++i) {
+      K_copy(to[0] + i * n, t + i * K_UNIT_COLS, cols);
+      K_copy(to[1] + i * n, t + (4 + i) * K_UNIT_COLS, cols);
+    }
+  }
 }
 
-static void K_depthwise_row(const K_depthwise_shape* p, const float* plane, const float* w, float bias,
-                            float lo, float hi, float* y, ptrdiff_t n) {
-  for (ptrdiff_t j0 = 0; j0 < n; j0 += K_LANES) {
-    const ptrdiff_t cols = n - j0 < K_LANES ? n - j0 : K_LANES;
-    float t[K_LANES];
-    K_depthwise_span(p, plane + j0, w, bias, t);
-    for (ptrdiff_t j = 0; j < K_LANES; ++j) t[j] = t[j] < lo ? lo : t[j];
-    for (ptrdiff_t j = 0; j < K_LANES; ++j) t[j] = t[j] > hi ? hi : t[j];
-    for (ptrdiff_t j = 0; j < cols; ++j) y[j0 + j] = t[j];
-  }
-}
+//@ piece depthwise: epilogue plane_shape
+typedef struct K_depthwise_filter {
+  const float* w;
+  float bias, lo, hi;
+} K_depthwise_filter;
 
 #if K_VW
-/* The common 3x3 without dilation, `rows` rows of n: x1 and x2 are the offsets of the second and third tap.
- * The last vector of a row overlaps the one before it. A row that is shorter than a vector is stored with
- * what is behind it, which the next row replaces, as far as `room` allows. */
-static void K_depthwise_rows3(const float* b, ptrdiff_t step, ptrdiff_t line, ptrdiff_t x1, ptrdiff_t x2,
-                              const float* w, float bias, float lo, float hi, float* y, ptrdiff_t rows,
-                              ptrdiff_t n, ptrdiff_t room) {
-  const K_vec vlo = (K_vec){0} + lo, vhi = (K_vec){0} + hi, vbias = (K_vec){0} + bias;
+#define K_UNIT_BEGIN                                                   \
+  const K_depthwise_filter* const f = (const K_depthwise_filter*)with; \
+  const float* w = f->w;                                               \
+  const K_vec lo = (K_vec){0} + f->lo, hi = (K_vec){0} + f->hi;        \
+  K_vec s0 = (K_vec){0} + f->bias, s1 = s0, s2 = s0, s3 = s0, u0 = s0, u1 = s0, u2 = s0, u3 = s0
+#define K_UNIT_ROW(y, s) s = K_MAX(lo, s), s = K_MIN(hi, s), K_STORE(y, s)
+#define K_UNIT_END                                            \
+  K_UNIT_ROW(y0, s0), K_UNIT_ROW(y0 + ldy, s1);               \
+  K_UNIT_ROW(y0 + 2 * ldy, s2), K_UNIT_ROW(y0 + 3 * ldy, s3); \
+  K_UNIT_ROW(y1, u0), K_UNIT_ROW(y1 + ldy, u1);               \
+  K_UNIT_ROW(y1 + 2 * ldy, u2), K_UNIT_ROW(y1 + 3 * ldy, u3)
+
+static void K_depthwise_units(const K_plane_shape* p, ptrdiff_t step, const float* a, const float* b,
+                              const void* with, float* y0, float* y1, ptrdiff_t ldy) {
+  const int *tap = p->tap, *const end = tap + p->kernel_h * p->kernel_w;
+  K_UNIT_BEGIN;
+  for (; tap < end; ++tap, ++w) {
+    const K_vec v = (K_vec){0} + *w;
+    const float *c = a + *tap, *d = b + *tap;
+    s0 += v * K_LOAD(c);
+    s1 += v * K_LOAD(c + step);
+    s2 += v * K_LOAD(c + 2 * step);
+    s3 += v * K_LOAD(c + 3 * step);
+    u0 += v * K_LOAD(d);
+    u1 += v * K_LOAD(d + step);
+    u2 += v * K_LOAD(d + 2 * step);
+    u3 += v * K_LOAD(d + 3 * step);
+  }
+  K_UNIT_END;
+}
+
+/* The same for five rows of taps whose distance is that of the rows of the result: each vector is loaded once
+ * (volatile: compilers read memory again rather than keep a register) for all of them. */
+#define K_UNIT_NEXT(c, d) \
+  v = *(const volatile K_vecu*)(const void*)(c), z = *(const volatile K_vecu*)(const void*)(d)
+#define K_UNIT_ADD(r, k) s##r += w##k * v, u##r += w##k * z
+static void K_depthwise_units5(const K_plane_shape* p, ptrdiff_t step, const float* a, const float* b,
+                               const void* with, float* y0, float* y1, ptrdiff_t ldy) {
+  const ptrdiff_t n = p->kernel_w;
+  K_UNIT_BEGIN;
+  for (ptrdiff_t x = 0; x < n; ++x, ++w) {
+    const float *c = a + p->tap[x], *d = b + p->tap[x];
+    const K_vec w0 = (K_vec){0} + w[0], w1 = (K_vec){0} + w[n], w2 = (K_vec){0} + w[2 * n];
+    const K_vec w3 = (K_vec){0} + w[3 * n], w4 = (K_vec){0} + w[4 * n];
+    K_vec v, z;
+    K_UNIT_NEXT(c, d);
+    K_UNIT_ADD(0, 0);
+    K_UNIT_NEXT(c += step, d += step);
+    K_UNIT_ADD(0, 1), K_UNIT_ADD(1, 0);
+    K_UNIT_NEXT(c += step, d += step);
+    K_UNIT_ADD(0, 2), K_UNIT_ADD(1, 1), K_UNIT_ADD(2, 0);
+    K_UNIT_NEXT(c += step, d += step);
+    K_UNIT_ADD(0, 3), K_UNIT_ADD(1, 2), K_UNIT_ADD(2, 1), K_UNIT_ADD(3, 0);
+    K_UNIT_NEXT(c += step, d += step);
+    K_UNIT_ADD(0, 4), K_UNIT_ADD(1, 3), K_UNIT_ADD(2, 2), K_UNIT_ADD(3, 1);
+    K_UNIT_NEXT(c += step, d += step);
+    K_UNIT_ADD(1, 4), K_UNIT_ADD(2, 3), K_UNIT_ADD(3, 2);
+    K_UNIT_NEXT(c += step, d += step);
+    K_UNIT_ADD(2, 4), K_UNIT_ADD(3, 3);
+    K_UNIT_NEXT(c += step, d += step);
+    K_UNIT_ADD(3, 4);
+  }
+  K_UNIT_END;
+}
+
+/* A column of K_VW x `rows` results of 3x3 taps in the same case, from top to bottom: each vector is loaded
+ * once for the three rows that it takes part in. */
+static void K_depthwise_column3(const K_plane_shape* p, ptrdiff_t step, const float* a,
+                                const K_depthwise_filter* f, float* y, ptrdiff_t ldy, ptrdiff_t rows) {
+  const ptrdiff_t x1 = p->tap[1], x2 = p->tap[2];
+  const float* const w = f->w;
+  const K_vec lo = (K_vec){0} + f->lo, hi = (K_vec){0} + f->hi, bias = (K_vec){0} + f->bias;
   const K_vec w0 = (K_vec){0} + w[0], w1 = (K_vec){0} + w[1], w2 = (K_vec){0} + w[2];
   const K_vec w3 = (K_vec){0} + w[3], w4 = (K_vec){0} + w[4], w5 = (K_vec){0} + w[5];
   const K_vec w6 = (K_vec){0} + w[6], w7 = (K_vec){0} + w[7], w8 = (K_vec){0} + w[8];
-  for (ptrdiff_t r = 0; r < rows; ++r, b += step, y += n, room -= n) {
-    for (ptrdiff_t j = 0; j < n; j += K_VW) {
-      const ptrdiff_t at = n - j >= K_VW || n < K_VW ? j : n - K_VW;
-      const float *b0 = b + at, *b1 = b0 + line, *b2 = b1 + line;
-      K_vec s0 = vbias + w0 * K_LOAD(b0), s1 = w3 * K_LOAD(b1), s2 = w6 * K_LOAD(b2);
-      s0 += w1 * K_LOAD(b0 + x1);
-      s1 += w4 * K_LOAD(b1 + x1);
-      s2 += w7 * K_LOAD(b2 + x1);
-      s0 += w2 * K_LOAD(b0 + x2);
-      s1 += w5 * K_LOAD(b1 + x2);
-      s2 += w8 * K_LOAD(b2 + x2);
-      s0 += s1 + s2;
-      s0 = K_MAX(vlo, s0);
-      s0 = K_MIN(vhi, s0);
-      if (n >= K_VW || room >= K_VW) {
-        K_STORE(y + at, s0);
-      } else {
-        float t[K_VW];
-        K_STORE(t, s0);
-        for (ptrdiff_t i = 0; i < n; ++i) y[i] = t[i];
-      }
+  K_vec v0 = K_LOAD(a), v1 = K_LOAD(a + x1), v2 = K_LOAD(a + x2), s, top, mid;
+  mid = bias + w0 * v0 + w1 * v1 + w2 * v2;
+  a += step;
+  v0 = K_LOAD(a), v1 = K_LOAD(a + x1), v2 = K_LOAD(a + x2);
+  top = bias + w0 * v0 + w1 * v1 + w2 * v2;
+  mid += w3 * v0 + w4 * v1 + w5 * v2;
+  for (ptrdiff_t r = 0; r < rows; ++r, y += ldy) {
+    a += step;
+    v0 = K_LOAD(a), v1 = K_LOAD(a + x1), v2 = K_LOAD(a + x2);
+    s = mid + (w6 * v0 + w7 * v1 + w8 * v2);
+    mid = top + (w3 * v0 + w4 * v1 + w5 * v2);
+    top = bias + w0 * v0 + w1 * v1 + w2 * v2;
+    K_UNIT_ROW(y, s);
+  }
+}
+
+/* Columns of at most 32 rows: what neighbours share stays in the first-level cache. */
+static void K_depthwise_columns3(const K_plane_shape* p, const float* plane, const K_depthwise_filter* f,
+                                 float* y) {
+  const ptrdiff_t n = p->out_w, step = p->stride_h * p->stride_w * p->pitch;
+  float t[32 * K_VW];
+  for (ptrdiff_t r = 0; r < p->out_h; r += 32, plane += 32 * step, y += 32 * n) {
+    const ptrdiff_t rows = p->out_h - r < 32 ? p->out_h - r : 32;
+    if (n < K_VW) {
+      K_depthwise_column3(p, step, plane, f, t, K_VW, rows);
+      for (ptrdiff_t i = 0; i < rows; ++i) K_copy(y + i * n, t + i * K_VW, n);
+      continue;
     }
+    for (ptrdiff_t j = 0; j < n; j += K_VW) {
+      const ptrdiff_t at = n - j >= K_VW ? j : n - K_VW;
+      K_depthwise_column3(p, step, plane + at, f, y + at, n, rows);
+    }
+  }
+}
+#else
+static void K_depthwise_units(const K_plane_shape* p, ptrdiff_t step, const float* a, const float* b,
+                              const void* with, float* y0, float* y1, ptrdiff_t ldy) {
+  const K_depthwise_filter* const f = (const K_depthwise_filter*)with;
+  for (ptrdiff_t i = 0; i < 8 * K_UNIT_COLS; ++i) {
+    const ptrdiff_t r = i / K_UNIT_COLS % 4, c = i % K_UNIT_COLS;
+    const float* from = (i < 4 * K_UNIT_COLS ? a : b) + r * step + c;
+    float s = f->bias;
+    for (ptrdiff_t t = 0; t < p->kernel_h * p->kernel_w; ++t) s += f->w[t] * from[p->tap[t]];
+    s = s < f->lo ? f->lo : s;
+    (i < 4 * K_UNIT_COLS ? y0 : y1)[r * ldy + c] = s > f->hi ? f->hi : s;
   }
 }
 #endif
 
-/* All rows of one channel of the result, the first at y; `room`: elements from y on that may be written. */
-static void K_depthwise_channel(const K_depthwise_shape* p, const float* plane, const float* w, float bias,
-                                const K_epilogue* e, float* y, ptrdiff_t room) {
-  const ptrdiff_t step = p->stride_h * p->stride_w * p->pitch;
+static void K_depthwise_channel(const K_plane_shape* p, const float* plane, const K_depthwise_filter* f,
+                                float* y) {
 #if K_VW
-  if (p->kernel_h == 3 && p->kernel_w == 3 && p->dilation_w == 1 && p->dilation_h == 1) {
-    const ptrdiff_t x1 = p->stride_w == 1 ? 1 : p->pitch;
-    const ptrdiff_t x2 = p->stride_w == 1 ? 2 : p->stride_w == 2 ? 1 : 2 * p->pitch;
-    K_depthwise_rows3(plane, step, p->stride_w * p->pitch, x1, x2, w, bias, e->lo, e->hi, y, p->out_h,
-                      p->out_w, room);
+  const int together = p->stride_h == p->dilation_h;
+  if (together && p->kernel_h == 3 && p->kernel_w == 3) {
+    K_depthwise_columns3(p, plane, f, y);
+    return;
+  }
+  if (together && p->kernel_h == 5) {
+    K_plane_units(p, plane, K_depthwise_units5, f, y);
     return;
   }
 #endif
-  (void)room;
-  for (ptrdiff_t oy = 0; oy < p->out_h; ++oy, plane += step, y += p->out_w) {
-    K_depthwise_row(p, plane, w, bias, e->lo, e->hi, y, p->out_w);
-  }
+  K_plane_units(p, plane, K_depthwise_units, f, y);
 }
 
-static void K_depthwise(const K_depthwise_shape* p, const float* x, const float* w, const float* bias,
-                        float* y, float* plane, const K_epilogue* e) {
+static void K_depthwise(const K_plane_shape* p, const float* x, const float* w, const float* bias, float* y,
+                        float* plane, const K_epilogue* e) {
   const ptrdiff_t out_channels = p->channels * p->multiplier, taps = p->kernel_h * p->kernel_w;
   const ptrdiff_t pixels = p->out_h * p->out_w, end = p->batch * out_channels;
   ptrdiff_t at = 0;
-  for (ptrdiff_t i = 0; i < p->rows * p->stride_w * p->pitch; ++i) plane[i] = 0.0f;
+  K_plane_fill(p, 0.0f, plane);
   for (ptrdiff_t i = 0; i < end; ++i, at += pixels) {
     const ptrdiff_t c = i % out_channels;
+    const K_depthwise_filter f = {w + c * taps, bias ? bias[c] : 0.0f, e->lo, e->hi};
     if (i % p->multiplier == 0) {
-      K_depthwise_plane(p, x, plane);
+      K_plane_copy(p, x, plane);
       x += p->h * p->w;
     }
-    K_depthwise_channel(p, plane, w + c * taps, bias ? bias[c] : 0.0f, e, y + at, (end - i) * pixels);
+    K_depthwise_channel(p, plane, &f, y + at);
     if (e->fn) e->fn(e->args, y + at, c, 0, at, pixels);
+  }
+}
+
+//@ piece pool_planes: plane_shape
+/* Maxima, or sums, of windows. A maximum passes over NaN. */
+static void K_pool_units(const K_plane_shape* p, ptrdiff_t step, const float* a, const float* b,
+                         const void* with, float* y0, float* y1, ptrdiff_t ldy) {
+  const int *tap = p->tap, *const end = tap + p->kernel_h * p->kernel_w;
+  const int is_max = with != NULL;
+#if K_VW
+  K_vec s[8];
+  for (int r = 0; r < 8; ++r) s[r] = (K_vec){0} + (is_max ? -INFINITY : 0.0f);
+#define K_POOL_EACH(merge) \
+  merge(0, a) merge(1, a) merge(2, a) merge(3, a) merge(4, b) merge(5, b) merge(6, b) merge(7, b)
+#define K_POOL_MAX(r, from) s[r] = K_MAX(K_LOAD(from + *tap + r % 4 * step), s[r]);
+#define K_POOL_ADD(r, from) s[r] += K_LOAD(from + *tap + r % 4 * step);
+#define K_POOL_PUT(r, from) K_STORE((r < 4 ? y0 : y1) + r % 4 * ldy, s[r]);
+  if (is_max) {
+    for (; tap < end; ++tap) {
+      K_POOL_EACH(K_POOL_MAX)
+    }
+  } else {
+    for (; tap < end; ++tap) {
+      K_POOL_EACH(K_POOL_ADD)
+    }
+  }
+  K_POOL_EACH(K_POOL_PUT)
+#else
+  for (ptrdiff_t i = 0; i < 8 * K_UNIT_COLS; ++i) {
+    const ptrdiff_t r = i / K_UNIT_COLS % 4, c = i % K_UNIT_COLS;
+    const float* from = (i < 4 * K_UNIT_COLS ? a : b) + r * step + c;
+    float s = is_max ? -INFINITY : 0.0f;
+    for (const int* t = tap; t < end; ++t) s = !is_max ? s + from[*t] : from[*t] > s ? from[*t] : s;
+    (i < 4 * K_UNIT_COLS ? y0 : y1)[r * ldy + c] = s;
+  }
+#endif
+}
+
+static void K_pool_planes(const K_plane_shape* p, int is_max, const float* x, float* y, float* plane) {
+  K_plane_fill(p, is_max ? -INFINITY : 0.0f, plane);
+  for (ptrdiff_t i = 0; i < p->batch * p->channels; ++i, x += p->h * p->w, y += p->out_h * p->out_w) {
+    K_plane_copy(p, x, plane);
+    K_plane_units(p, plane, K_pool_units, is_max ? p : NULL, y);
   }
 }

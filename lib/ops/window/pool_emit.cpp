@@ -6,6 +6,7 @@
 
 #include "common/dynamic_util.h"
 #include "common/lanes.h"
+#include "mrvlc/ops/plane.h"
 #include "window/pool.h"
 
 namespace mrvlc::ops {
@@ -208,6 +209,33 @@ void open_plane(EmitContext& context, const PoolParams& p, std::string_view type
   context.line(fmt::format("{}* plane_out = {} + p * {};", type, context.out(0), element_count(p.output)));
 }
 
+// Windows in two dimensions over floats, which vectors take from a padded copy of the channel; large ones
+// have nothing to share there.
+bool suits_plane(const PoolCode& code, bool with_indices) {
+  constexpr int64_t kTaps = 64;
+  const PoolParams& p = code.p;
+  return code.type == "float" && code.norm == 0 && !with_indices && p.kernel.size() == 2 && p.output[0] > 1 &&
+         p.kernel[0] * p.kernel[1] <= kTaps;
+}
+
+void pool_planes(PoolCode& code) {
+  const PoolParams& p = code.p;
+  EmitContext& context = code.context;
+  const WindowPlane plane = window_plane(p, fmt::format("{}", p.batch), p.channels, 1);
+  const std::string pool = context.helper("pool_planes"), shape = context.helper("plane_shape");
+  context.line(fmt::format("static const int tap[] = {{{}}};", plane.taps));
+  context.line(fmt::format("const {} shape = {{{}, tap}};", shape, plane.shape));
+  context.line(fmt::format("{}(&shape, {}, {}, {}, (float*){});", pool, p.is_max ? 1 : 0, context.in(0),
+                           context.out(0), context.scratch(plane.bytes)));
+  if (p.is_max) return;
+  context.loop("p", p.batch * p.channels);
+  context.loop("o0", p.output[0]);
+  context.line(
+      fmt::format("float* row = {} + (p * {} + o0) * {};", context.out(0), p.output[0], p.output[1]));
+  divide(code, ElementType::F32);
+  close_blocks(context, 2);
+}
+
 }  // namespace
 
 Status emit_pool(EmitContext& context) {
@@ -217,6 +245,10 @@ Status emit_pool(EmitContext& context) {
   if (context.out_type(0).elements() == 0) return {};
   PoolCode code{context, p, std::string(c_type(context.in_type(0).elem)), p.kernel.size() - 1,
                 pool_norm(view)};
+  if (suits_plane(code, view.num_outputs > 1)) {
+    pool_planes(code);
+    return {};
+  }
   open_plane(context, p, code.type);
   for (size_t d = 0; d < code.last; ++d) context.loop(fmt::format("o{}", d), p.output[d]);
   if (view.num_outputs > 1) {
