@@ -13,12 +13,18 @@
 # Cycles of the accelerator instead: compiles the networks of docs/performance.md, simulates them (timing only) and prints the
 # tables. --write puts them into the file, between its markers; --check says, with exit code 5, whether they are
 # current. Cycles do not depend on the machine; seconds are measured with --seconds only.
+#
+#   scripts/bench.sh --all [-r ROUNDS] [--only PATTERN] [--against BUILD] [--write] [-- OPTION...]
+#
+# Host code against ONNX Runtime over all networks of the shared data and of models/generators: a table with least times, the
+# time from start to first result, memory, and geometric means. --against compares with the code of another build folder;
+# --write puts the table into docs/performance.md.
 set -euo pipefail
 
 started=$PWD
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
-usage() { sed -n '2,15s/^# \{0,1\}//p' "$root/scripts/bench.sh"; exit "$1"; }
+usage() { sed -n '2,21s/^# \{0,1\}//p' "$root/scripts/bench.sh"; exit "$1"; }
 
 build_mrvlc() {
   scripts/install-deps.sh --build-only >&2
@@ -46,7 +52,36 @@ tables() {
   find_mrvlc
   exec scripts/performance.py --mrvlc "$build/bin/mrvlc" "${arguments[@]}"
 }
+install_runtime() {
+  command -v npm >/dev/null || scripts/install-deps.sh --build-only nodejs npm
+  echo "bench: npm installs onnxruntime-node 1.30.0 in build/ort" >&2
+  npm install --ignore-scripts --no-audit --no-fund --prefix build/ort onnxruntime-node@1.30.0 >&2
+}
+# Sets ORT_DIR to the folder with ONNX Runtime.
+find_runtime() {
+  export ORT_DIR=${ORT_DIR:-$root/build/ort}
+  [ -d "$ORT_DIR/node_modules/onnxruntime-node" ] || install_runtime
+}
+
 if [ "${1-}" = --table ]; then shift; tables "$@"; fi
+
+all() {
+  local arguments=() data=${MRVLC_SHARED:-$root/../shared}/data
+  if [ -d "$data/zoo" ]; then arguments+=(--data "$data"); fi
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --write) arguments+=(--write docs/performance.md); shift ;;
+      --against) arguments+=(--against "$(cd "$started" && realpath "${2?}")/bin/mrvlc"); shift 2 ;;
+      -r | --only) arguments+=("$1" "${2?}"); shift 2 ;;
+      --) arguments+=("$@"); break ;;
+      *) usage 2 >&2 ;;
+    esac
+  done
+  find_runtime
+  find_mrvlc
+  exec scripts/host_speed.py --mrvlc "$build/bin/mrvlc" "${arguments[@]}"
+}
+if [ "${1-}" = --all ]; then shift; all "$@"; fi
 
 models=() iterations=20 rounds=5
 while [ $# -gt 0 ]; do
@@ -72,14 +107,7 @@ for model in "${models[@]}"; do
   [ -r "$model" ] || { echo "bench: cannot read $model" >&2; exit 3; }
 done
 
-install_runtime() {
-  command -v npm >/dev/null || scripts/install-deps.sh --build-only nodejs npm
-  echo "bench: npm installs onnxruntime-node 1.30.0 in build/ort" >&2
-  npm install --ignore-scripts --no-audit --no-fund --prefix build/ort onnxruntime-node@1.30.0 >&2
-}
-export ORT_DIR=${ORT_DIR:-$root/build/ort}
-[ -d "$ORT_DIR/node_modules/onnxruntime-node" ] || install_runtime
-
+find_runtime
 find_mrvlc
 
 work=$(mktemp -d)

@@ -20,6 +20,7 @@ struct CompileArguments {
   std::optional<uint32_t> max_region_layers, max_regions;
   uint32_t tiles = 0;
   uint32_t effort = 1;
+  int threads = 1;
   bool pin_weights = false;
   int64_t batch = 1, arena_limit = INT64_MAX, text_bytes = 256;
   unsigned jobs = 0;

@@ -48,6 +48,29 @@ std::string index_text(const Shape& strides) {
   return text.empty() ? "0" : text;
 }
 
+// The outermost loop may be shared by threads: a single one in whole vectors.
+void open_loops(Function& f, const Nest& nest, int64_t operations) {
+  constexpr int64_t kGrain = 64;
+  for (size_t d = 0; d < nest.extents.size(); ++d) {
+    const std::string var = fmt::format("i{}", d);
+    if (d > 0) {
+      f.loop(var, nest.extents[d]);
+    } else {
+      f.cut_loop(var, nest.extents[0], operations, nest.extents.size() == 1 ? kGrain : 1);
+    }
+  }
+}
+
+// Of one element, in multiply-adds; what memory takes counts as well.
+int64_t work_of(const Program& program, const std::vector<ir::NodeId>& nodes) {
+  constexpr int64_t kMemory = 4, kCheap = 1, kMath = 20;
+  int64_t work = kMemory;
+  for (ir::NodeId id : nodes)
+    work +=
+        program.node(id).is(Op::Add, Op::Sub, Op::Mul, Op::Relu, Op::Clip, Op::Max, Op::Min) ? kCheap : kMath;
+  return work;
+}
+
 // A scalar known at compile time as a literal, else nothing.
 std::string literal(const ir::Graph& graph, ir::ValueId v) {
   const Tensor* t = graph.constant(v);
@@ -170,7 +193,7 @@ void emit_elementwise(Function& f) {
   Nest nest = merge_loops(type.shape, strides);
 
   std::map<ir::ValueId, std::string> texts;
-  for (size_t d = 0; d < nest.extents.size(); ++d) f.loop(fmt::format("i{}", d), nest.extents[d]);
+  open_loops(f, nest, type.elements() * work_of(program, f.nodes()));
   for (size_t i = 0; i < operands.size(); ++i) {
     if (std::string text = literal(graph, operands[i]); !text.empty()) {
       texts[operands[i]] = fmt::format("({})", text);

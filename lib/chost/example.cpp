@@ -93,8 +93,9 @@ std::string port_files(const Interface& interface) {
   return text;
 }
 
-std::string run_once(const Interface& interface) {
-  std::string out =
+std::string run_once(const Interface& interface, bool threads) {
+  std::string out = threads ? "\nstatic mrvl_parallel workers;\n" : "";
+  out +=
       "\nstatic int run_once(const tensor* in, tensor* out, void* arena, const K_device* device, "
       "K_error* error) {\n"
       "  K_inputs inputs;\n  K_outputs outputs;\n  int rc;\n";
@@ -110,7 +111,8 @@ std::string run_once(const Interface& interface) {
     const auto& p = interface.outputs[i];
     out += fmt::format("  outputs.{} = ({}*)out[{}].data;\n", p.field, ops::c_type(p.type.elem), i);
   }
-  out += "  rc = K_run(&inputs, &outputs, arena, device, NULL, NULL, error);\n";
+  out += threads ? "  rc = K_run_parallel(&inputs, &outputs, arena, device, &workers, NULL, NULL, error);\n"
+                 : "  rc = K_run(&inputs, &outputs, arena, device, NULL, NULL, error);\n";
   for (size_t i = 0; i < interface.outputs.size(); ++i) {
     const auto& p = interface.outputs[i];
     if (!p.dims.empty())
@@ -125,10 +127,10 @@ int main(int argc, char** argv) {
   K_device device;
   memset(&a, 0, sizeof a);
   memset(&device, 0, sizeof device);
-  if (parse(argc, argv, &a) != 0) return 2;
+{0}  if (parse(argc, argv, &a) != 0) return 2;
   const int rc = run_all(&a, allocate(K_ARENA_BYTES), &device);
   if (rc == 0 && a.cycles) printf("cycles 0\n");
-  return release(rc);
+{1}  return release(rc);
 }
 )";
 
@@ -139,7 +141,7 @@ int main(int argc, char** argv) {
   int rc = 0;
   memset(&a, 0, sizeof a);
   memset(&device, 0, sizeof device);
-  if (parse(argc, argv, &a) != 0) return 2;
+{0}  if (parse(argc, argv, &a) != 0) return 2;
   mrvl_device* simulator = mrvl_simulator_open(a.targets[0] ? a.targets[0] : default_targets[0]);
   if (!simulator) return fail(4, "cannot open", "the simulator");
   if (mrvl_simulator_error(simulator)[0] != 0) return fail(3, "simulator", mrvl_simulator_error(simulator));
@@ -158,7 +160,7 @@ int main(int argc, char** argv) {
   }
   K_unload(&device);
   mrvl_simulator_close(simulator);
-  return release(rc);
+{1}  return release(rc);
 }
 )";
 
@@ -173,7 +175,7 @@ int main(int argc, char** argv) {
   int rc = 0;
   memset(&a, 0, sizeof a);
   memset(&device, 0, sizeof device);
-  if (parse(argc, argv, &a) != 0) return 2;
+{0}  if (parse(argc, argv, &a) != 0) return 2;
   for (int i = 0; i < K_DEVICE_COUNT; ++i) {
     mrvl_device* const simulator = mrvl_simulator_open(a.targets[i] ? a.targets[i] : default_targets[i]);
     if (!simulator) return fail(4, "cannot open", "the simulator");
@@ -198,9 +200,22 @@ int main(int argc, char** argv) {
   }
   K_unload(&device);
   for (int i = 0; i < K_DEVICE_COUNT; ++i) mrvl_simulator_close(simulators[i]);
-  return release(rc);
+{1}  return release(rc);
 }
 )";
+
+// Around what main does.
+constexpr std::string_view kStart =
+    "  if (start_workers(&workers, take_threads(&argc, argv)) != 0) return fail(4, \"cannot start\", "
+    "\"threads\");\n";
+constexpr std::string_view kStop = "  stop_workers(&workers);\n";
+
+std::string main_text(const Program& program) {
+  const bool device = !program.module.regions.empty(), threads = program.options.threads > 1;
+  std::string text(!device ? kMainHost : program.options.targets.size() > 1 ? kMainDevices : kMainDevice);
+  text.replace(text.find("{0}"), 3, threads ? kStart : "");
+  return text.replace(text.find("{1}"), 3, threads ? kStop : "");
+}
 
 constexpr std::string_view kMakefile =
     R"MAKE(# Builds the example program of the model {0}. MRVLC_PREFIX is where mrvlc is installed or built;
@@ -212,7 +227,7 @@ MRVL_CFLAGS ?= -I"$(MRVLC_PREFIX)/include"
 MRVL_LIBS ?= {2}
 
 {1}_example: main.c {1}.c {1}.h {1}_weights.S {1}_weights.bin{3}
-	$(CC) -std=c99 $(CFLAGS) $(MRVL_CFLAGS){5} -o $@ main.c {1}.c {1}_weights.S{3} $(LDFLAGS) $(MRVL_LIBS){4} -lm
+	$(CC) -std=c99 $(CFLAGS) $(MRVL_CFLAGS){5}{6} -o $@ main.c {1}.c {1}_weights.S{3} $(LDFLAGS) $(MRVL_LIBS){4} -lm
 
 clean:
 	rm -f {1}_example
@@ -223,12 +238,12 @@ clean:
 }  // namespace
 
 std::string example_text(const Program& program, const Interface& interface) {
-  bool device = !program.module.regions.empty();
+  const bool device = !program.module.regions.empty(), threads = program.options.threads > 1;
   std::string out = fmt::format(
-      "/* Example: runs the model on .npy files. */\n#define _POSIX_C_SOURCE 199309L\n#include \"{}.h\"\n\n"
+      "/* Example: runs the model on .npy files. */\n#define _POSIX_C_SOURCE {}L\n#include \"{}.h\"\n\n"
       "#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include "
       "<time.h>\n\n",
-      program.options.file_stem);
+      threads ? 200112 : 199309, program.options.file_stem);
   out += kernel(Piece::example).text;
   if (device) {
     std::string targets;
@@ -241,8 +256,9 @@ std::string example_text(const Program& program, const Interface& interface) {
   }
   out += "\n" + port_table("input_ports", interface.inputs) + "\n" +
          port_table("output_ports", interface.outputs);
-  out += port_files(interface) + run_once(interface) + "\n" + kernel(Piece::example_main).text;
-  out += !device ? kMainHost : program.options.targets.size() > 1 ? kMainDevices : kMainDevice;
+  out += port_files(interface);
+  if (threads) out += "\n" + kernel(Piece::example_threads).text;
+  out += run_once(interface, threads) + "\n" + kernel(Piece::example_main).text + main_text(program);
   return with_prefix(out, program.options.name);
 }
 
@@ -259,7 +275,7 @@ std::string makefile_text(const Program& program) {
   if (!program.options.linked.includes.empty())
     for (const char* flag : kStrictCalls) strict += fmt::format(" {}", flag);
   return fmt::format(fmt::runtime(kMakefile), program.options.name, program.options.file_stem, libs, sources,
-                     linked, strict);
+                     linked, strict, program.options.threads > 1 ? " -pthread" : "");
 }
 
 }  // namespace mrvlc::chost

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "mrvlc/support/characters.h"
+#include "size_text.h"
 
 namespace mrvlc::chost {
 Function::Function(Program& program, std::vector<ir::NodeId> nodes, std::string_view what)
@@ -92,10 +93,44 @@ std::string Function::write_buffer(BufferId buffer, std::string_view c_type, std
   return declare(buffer, fmt::format("{}* restrict {}", c_type, name), name, true);
 }
 
+bool Function::cut(int64_t operations) {
+  // What handing over to threads that are awake takes, a few microseconds, is less than a tenth of it.
+  constexpr int64_t kLeast = 100'000;
+  const bool pays = program_.options.threads > 1 && operations >= kLeast;
+  if (!pays || cut_ || views_ || fallible_ || scratches_ > 0 || program_.is_body()) return false;
+  need(Piece::parallel);
+  return cut_ = true;
+}
+
+void Function::cut_loop(std::string_view var, int64_t n, int64_t operations, int64_t grain) {
+  const int64_t runs = (n + grain - 1) / grain;
+  if (depth_ > 1 || runs < 2 || !cut(operations)) return loop(var, n);
+  const std::string share = prefixed("K_share");
+  const std::string scale = grain == 1 ? "" : fmt::format(" * {}", grain);
+  put("const ptrdiff_t {0}_first = {1}({2}, part, parts){3};", var, share, runs, scale);
+  put("const ptrdiff_t {0}_past = part + 1 == parts ? {4} : {1}({2}, part + 1, parts){3};", var, share, runs,
+      scale, n);
+  open(fmt::format("for (ptrdiff_t {0} = {0}_first; {0} < {0}_past; ++{0})", var));
+}
+
+// One address for all parts, and in each its own share of it.
+std::string Function::part_scratch(Buffer buffer) {
+  const int64_t stride = round_up(std::max<int64_t>(buffer.bytes, 1), 64);
+  buffer.bytes = stride * program_.options.threads;
+  const int index = scratches_++;
+  const std::string all = fmt::format("all{}", index), own = fmt::format("s{}", index);
+  declare(program_.add_buffer(buffer), fmt::format("void* restrict {}", all), all, true);
+  mentioned_[all] = true;
+  front_lines_ += fmt::format("  void* const {} = (unsigned char*){} + part * {};\n", own, all, stride);
+  declare_name(own);
+  return own;
+}
+
 std::string Function::scratch(int64_t bytes, bool kept) {
   Buffer buffer;
   buffer.bytes = bytes;
   buffer.kept = kept;
+  if (cut_) return part_scratch(buffer);
   std::string name = fmt::format("s{}", scratches_++);
   return declare(program_.add_buffer(buffer), fmt::format("void* restrict {}", name), name, true);
 }
@@ -136,6 +171,7 @@ Call Function::finish() {
   if (fallible) line("return 0;");
   std::string list;
   for (const Param& p : params_) list += (list.empty() ? "" : ", ") + p.declaration;
+  if (cut_) list += ", const ptrdiff_t part, const ptrdiff_t parts";
   FunctionText text;
   text.symbol = symbol_;
   text.text = fmt::format("static {}{} {}({}) {{\n{}{}}}\n", attributes_, fallible ? "int" : "void", symbol_,
@@ -144,7 +180,27 @@ Call Function::finish() {
   for (size_t i = 1; i < nodes_.size(); ++i) text.fused.push_back(program_.expr(nodes_[i]));
   for (auto& f : front_) program_.functions.push_back(std::move(f));
   program_.functions.push_back(std::move(text));
+  if (cut_) {
+    call.task = symbol_ + "_part";
+    program_.functions.push_back(task());
+  }
   return call;
+}
+
+// Takes the arguments from an array of addresses.
+FunctionText Function::task() const {
+  std::string arguments;
+  for (size_t i = 0; i < params_.size(); ++i)
+    arguments += fmt::format("{}p[{}], ", params_[i].written ? "(void*)(uintptr_t)" : "", i);
+  FunctionText text;
+  text.symbol = symbol_ + "_part";
+  text.text = fmt::format(
+      "static void {0}_part(const void* data, int part, int parts) {{\n"
+      "  const void* const* const p = (const void* const*)data;\n  {0}({1}part, parts);\n}}\n",
+      symbol_, arguments);
+  text.expr = program_.expr(nodes_.front());
+  for (size_t i = 1; i < nodes_.size(); ++i) text.fused.push_back(program_.expr(nodes_[i]));
+  return text;
 }
 
 std::string NodeContext::in_dim(size_t i, int64_t d) const {
@@ -192,6 +248,11 @@ std::string NodeContext::characters(int64_t bytes) {
   if (!module.texts_allowed) return {};
   module.texts_made = true;
   return function_.characters(bytes);
+}
+
+void NodeContext::shared_loop(std::string_view var, const std::string& n, int64_t operations) {
+  if (!is_number(n)) return function_.open(fmt::format("for (ptrdiff_t {0} = 0; {0} < {1}; ++{0})", var, n));
+  function_.cut_loop(var, std::stoll(n), operations);
 }
 
 std::string NodeContext::helper(std::string_view name) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "mrvlc/ops/run_time_shapes.h"
+#include "mrvlc/ops/shared_loop.h"
 #include "mrvlc/ops/strings.h"
 #include "program.h"
 
@@ -50,6 +51,12 @@ class Function {
   void pass(std::string declaration, std::string argument);
   // The function returns an error code, which it has reported: it has `error`.
   void use_errors();
+  // The function may be called in parts, by as many threads as the program may have, when `operations` (about
+  // as many multiply-adds) pay for that: its last parameters are `part` and `parts`, and what it does for one
+  // part must be the same whatever the others are. Ask before scratch memory, which each part has for itself.
+  bool cut(int64_t operations);
+  // A loop over `n` that is all the work of the function, in runs of `grain`; cut if that pays.
+  void cut_loop(std::string_view var, int64_t n, int64_t operations, int64_t grain = 1);
   // Its errors have been reported where they came up.
   void set_reports() { reports_ = true; }
   // Constant data in the weights blob, as an expression of type const T*.
@@ -72,10 +79,12 @@ class Function {
   std::string data_of(ir::ValueId value, std::string name, bool written);
   bool declare_name(const std::string& name) { return mentioned_.try_emplace(name, false).second; }
   std::string declare(BufferId buffer, std::string declaration, std::string name, bool written);
+  std::string part_scratch(Buffer buffer);
+  FunctionText task() const;
   Program& program_;
   std::vector<ir::NodeId> nodes_;
   std::string symbol_, body_, attributes_, front_lines_;  // declarations in front of the body
-  bool views_ = false, fallible_ = false, reports_ = false;
+  bool views_ = false, fallible_ = false, reports_ = false, cut_ = false;
   int depth_ = 1, scratches_ = 0;
   std::vector<Param> params_;
   std::map<std::string, bool, std::less<>> mentioned_;  // names declared; whether a line of the body has them
@@ -83,7 +92,10 @@ class Function {
 };
 
 // What an operator's emission sees: one node of a function.
-class NodeContext : public ops::EmitContext, public ops::TextMemory, public ops::RunTimeShapes {
+class NodeContext : public ops::EmitContext,
+                    public ops::TextMemory,
+                    public ops::RunTimeShapes,
+                    public ops::SharedLoops {
  public:
   NodeContext(Function& function, ir::NodeId node)
       : function_(function), node_(function.program().node(node)) {}
@@ -106,6 +118,7 @@ class NodeContext : public ops::EmitContext, public ops::TextMemory, public ops:
   void line(std::string_view text) override { function_.line(text); }
   void open(std::string_view head) override { function_.open(head); }
   void close() override { function_.close(); }
+  void shared_loop(std::string_view var, const std::string& n, int64_t operations) override;
   std::string helper(std::string_view name) override;
   std::string scratch(int64_t bytes) override { return function_.scratch(bytes); }
   std::string table(const Tensor& tensor) override { return function_.table(tensor); }

@@ -146,6 +146,24 @@ std::string usage_comment(const Program& program) {
       program.options.name, device_text(program));
 }
 
+std::string headers_text(const Program& program) {
+  std::string text = uses_strings(program.graph) ? "#include \"mrvl/string.h\"\n" : "";
+  return program.options.threads > 1 ? "#include \"mrvl/parallel.h\"\n" + text : text;
+}
+
+std::string threads_text(const Program& program) {
+  if (program.options.threads <= 1) return {};
+  return fmt::format(
+      "\n/* The same with threads of the caller's, at most {0}_MAX_WORKERS of them at once; parallel may be "
+      "null. The results are\n"
+      " * the same bits whatever their number. The hook is called by the calling thread alone. */\n"
+      "#define {0}_MAX_WORKERS {1}\n"
+      "int {0}_run_parallel(const {0}_inputs* inputs, {0}_outputs* outputs, void* arena, const {0}_device* "
+      "device,\n"
+      "    const mrvl_parallel* parallel, mrvl_hook hook, void* user, {0}_error* error);\n",
+      program.options.name, program.options.threads);
+}
+
 std::string error_macros(const std::string& prefix) {
   return fmt::format(
       "#define {0}_ERROR_ARGUMENT 1 /* a null pointer where a tensor or the device must be */\n"
@@ -177,8 +195,8 @@ std::string header_text(const Program& program, const Interface& interface, int6
       "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"
       "#define {0}_ARENA_BYTES {2}\n#define {0}_ARENA_ALIGN {3}\n#define {0}_WEIGHTS_BYTES {4}\n#define "
       "{0}_REGION_COUNT {5}\n{6}\n",
-      p, uses_strings(program.graph) ? "#include \"mrvl/string.h\"\n" : "", arena_bytes, kArenaAlign,
-      program.weights.blob().size(), program.module.regions.size(),
+      p, headers_text(program), arena_bytes, kArenaAlign, program.weights.blob().size(),
+      program.module.regions.size(),
       program.module.regions.empty()
           ? std::string()
           : device_macros(program) +
@@ -214,7 +232,7 @@ std::string header_text(const Program& program, const Interface& interface, int6
       "int {0}_run(const {0}_inputs* inputs, {0}_outputs* outputs, void* arena, const {0}_device* device, "
       "mrvl_hook hook,\n"
       "    void* user, {0}_error* error);\n{2}\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n",
-      p, std::max<size_t>(1, program.module.regions.size()), load_text(program),
+      p, std::max<size_t>(1, program.module.regions.size()), threads_text(program) + load_text(program),
       program.options.targets.size() > 1 ? fmt::format("devices[{}_DEVICE_COUNT]", p) : "device");
   return out;
 }

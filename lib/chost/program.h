@@ -59,6 +59,7 @@ struct Call {
   std::vector<Param> params;
   bool fallible = false;  // it returns an error code
   bool reports = false;   // ... and has told which operator failed
+  std::string task = {};  // not empty: it may be called in parts, by this mrvl_task
 };
 
 // The host in the place of a region's device: a function like that of a body, between values as the host has

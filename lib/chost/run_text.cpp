@@ -96,13 +96,27 @@ void RunText::head(const std::string& symbol) {
     put("(void)in;\n  (void)out;\n  (void)a;\n  (void)error;");
   } else {
     out_ = fmt::format(
-        "int {0}_run(const {0}_inputs* inputs, {0}_outputs* outputs, void* arena, const {0}_device* "
+        "int {0}_run{1}(const {0}_inputs* inputs, {0}_outputs* outputs, void* arena, const {0}_device* "
         "device,\n"
-        "    mrvl_hook hook, void* user, {0}_error* error) {{\n",
-        prefix_);
+        "    {2}mrvl_hook hook, void* user, {0}_error* error) {{\n",
+        prefix_, takes_threads() ? "_parallel" : "",
+        takes_threads() ? "const mrvl_parallel* parallel, " : "");
+    const bool shares = std::ranges::any_of(program_.steps, [](const Step& step) {
+      return std::ranges::any_of(step.before, [](const Call& c) { return !c.task.empty(); });
+    });
+    if (takes_threads() && !shares) put("(void)parallel;");
     if (arena_.bytes > 0) put("unsigned char* const a = (unsigned char*)arena;");
   }
   if (program_.steps.empty()) put("(void)hook;\n  (void)user;");
+}
+
+// NAME_run of a program that takes threads: without any.
+std::string RunText::run_alone() const {
+  return fmt::format(
+      "int {0}_run(const {0}_inputs* inputs, {0}_outputs* outputs, void* arena, const {0}_device* device,\n"
+      "    mrvl_hook hook, void* user, {0}_error* error) {{\n"
+      "  return {0}_run_parallel(inputs, outputs, arena, device, NULL, hook, user, error);\n}}\n",
+      prefix_);
 }
 
 void RunText::check_arguments() {
@@ -206,6 +220,11 @@ void RunText::call(const Step& step, const Call& c) {
   for (const Param& p : c.params) {
     args += args.empty() ? "" : ", ";
     args += !p.text.empty() ? p.text : p.view.valid() ? "&" + view_name(p.view) : address(p.buffer);
+  }
+  if (!c.task.empty()) {
+    put("{{\n    const void* const p[] = {{{}}};\n    {}_parallel(parallel, {}, p);\n  }}", args, prefix_,
+        c.task);
+    return;
   }
   if (!c.fallible) return put("{}({});", c.function, args);
   if (c.reports) return put("if ((rc = {}({})) != 0) return rc;", c.function, args);

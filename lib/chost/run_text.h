@@ -15,6 +15,8 @@ class RunText {
 
   // The whole function. `symbol`: that of a body.
   std::string function(const std::string& symbol = {});
+  bool takes_threads() const { return interface_ != nullptr && program_.options.threads > 1; }
+  std::string run_alone() const;
   // Definitions of the names of the nodes that its calls mention, but those that the module has already.
   std::string names() const;
   // Tells the module what the binaries of the program's regions must be.

@@ -40,7 +40,8 @@ CSource source_text(const Program& program, const Interface& interface, const Ar
   const std::string& prefix = program.options.name;
   RunText run(program, &interface, arena);
   // Reshapes and the like are addresses in the function that makes the calls.
-  FunctionText run_function{prefix + "_run", run.function(), {}, program.without_code};
+  FunctionText run_function{
+      prefix + (run.takes_threads() ? "_run_parallel" : "_run"), run.function(), {}, program.without_code};
   CSource out;
   out.add(preamble(program));
   out.add(program.library.source());
@@ -59,6 +60,10 @@ CSource source_text(const Program& program, const Interface& interface, const Ar
   }
   out.add("\n");
   out.add(std::move(run_function));
+  if (run.takes_threads()) {
+    out.add("\n");
+    out.add(FunctionText{prefix + "_run", run.run_alone(), {}, program.without_code});
+  }
   return out;
 }
 

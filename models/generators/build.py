@@ -36,8 +36,9 @@ class Builder:
 
     # Graph pieces.
 
-    def input(self, name, shape, moment=1.0):
-        self.inputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
+    def input(self, name, shape, moment=1.0, integers=False):
+        kind = TensorProto.INT64 if integers else TensorProto.FLOAT
+        self.inputs.append(helper.make_tensor_value_info(name, kind, shape))
         return self._value(name, shape, moment)
 
     def output(self, value, name):
@@ -126,6 +127,19 @@ class Builder:
         bias = self.constant(f"{name}.bias", self.normal((features,), 0.05))
         return self.add(self.matmul(x, weights, f"{name}.matmul", self.moment[x]), bias, f"{name}.add")
 
+    def lstm(self, x, name, hidden, directions=1):
+        """x: [steps, 1, features]; the directions are joined behind it: [steps, 1, directions * hidden]."""
+        steps, batch, features = self.shape[x]
+        sizes = ((directions, 4 * hidden, features), (directions, 4 * hidden, hidden), (directions, 8 * hidden))
+        scales = (1 / math.sqrt(features), 1 / math.sqrt(hidden), 0.05)
+        inputs = [x] + self._parameters(name, sizes, [self.normal(s, k) for s, k in zip(sizes, scales)], ("w", "r", "b"))
+        self.macs += steps * batch * directions * 4 * hidden * (features + hidden)
+        direction = "bidirectional" if directions == 2 else "forward"
+        y = self.node("LSTM", name, inputs, (steps, directions, batch, hidden), 0.1, hidden_size=hidden,
+                      direction=direction)
+        y = self.transpose(y, f"{name}.swap", [0, 2, 1, 3])
+        return self.reshape(y, f"{name}.join", (steps, batch, directions * hidden))
+
     def layer_norm(self, x, name, epsilon=1e-5):
         depth = self.shape[x][-1]
         scale = self.rng.uniform(0.8, 1.2, depth).astype(np.float32)
@@ -164,6 +178,15 @@ class Builder:
         shape = (n, c, *((d + 2 * pad - kernel) // stride + 1 for d in (h, w)))
         return self.node("MaxPool", name, [x], shape, 2 * self.moment[x], kernel_shape=[kernel] * 2,
                          strides=[stride] * 2, pads=[pad] * 4)
+
+    def average_pool(self, x, name, kernel, stride, pad=0):
+        n, c, h, w = self.shape[x]
+        shape = (n, c, *((d + 2 * pad - kernel) // stride + 1 for d in (h, w)))
+        return self.node("AveragePool", name, [x], shape, self.moment[x], kernel_shape=[kernel] * 2,
+                         strides=[stride] * 2, pads=[pad] * 4)
+
+    def lrn(self, x, name, size):
+        return self.node("LRN", name, [x], self.shape[x], self.moment[x], size=size, alpha=1e-4, beta=0.75, bias=1.0)
 
     def global_average_pool(self, x, name):
         n, c = self.shape[x][:2]

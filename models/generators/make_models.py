@@ -6,7 +6,8 @@ import importlib
 import os
 import sys
 
-NAMES = ("resnet50", "mobilenetv2", "ssd_resnet50", "transformer_encoder")
+NAMES = ("resnet50", "mobilenetv2", "ssd_resnet50", "transformer_encoder", "densenet121", "inception_v1", "shufflenet",
+         "bilstm", "byte_classifier")
 
 
 def main():

@@ -35,6 +35,7 @@ struct Options {
   int64_t text_bytes = 256;               // of each text made at run time, on average over a tensor
   OnOverflow on_overflow = OnOverflow::Report;
   OnDeviceError on_device_error = {};
+  int threads = 1;  // parts of a loop at most that the caller's threads may run (mrvl/parallel.h); 1: none
   Linked linked = {};
   // Of each region its nodes (ir::part_of), ready for the host, when one of the two above wants the CPU;
   // else empty.

@@ -53,6 +53,7 @@ Status build_stub(const RunOptions& options, const OutputFolder& folder, const f
               {"-L" + (prefix / "lib").string(), "-lmrvl_simdev", "-Wl,-rpath," + (prefix / "lib").string()});
   for (const std::string& library : folder.libraries) argv.push_back("-l" + library);
   argv.emplace_back("-lm");
+  argv.emplace_back("-pthread");  // the example of a program that takes threads has some
   MRVLC_ASSIGN(ProcessResult built, run_process(argv));
   if (built.exit_code == 0) return {};
   return make_diag<DiagCode::MRV0708>(argv[0], built.exit_code, built.output);

@@ -96,7 +96,7 @@ void emit_softmax(AttentionCode& code) {
   const bool masked = code.c.has(P::kMask) || code.p.causal || code.p.has_lengths;
   code.c.line(fmt::format("{} sum = 0;", code.t));
   code.c.loop("j", n);
-  std::string exp = fmt::format("exp{}(p[j] - peak)", code.f);
+  std::string exp = fmt::format("{}(p[j] - peak)", math_function(code.c, "exp", code.elem));
   code.c.line(fmt::format("p[j] = {};", masked ? fmt::format("any ? {} : 0", exp) : exp));
   code.c.line("sum += p[j];");
   code.c.close();

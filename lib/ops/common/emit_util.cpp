@@ -1,5 +1,7 @@
 #include "common/emit_util.h"
 
+#include <algorithm>
+
 #include "mrvlc/support/diag/ops.h"
 #include "mrvlc/tensor/narrow.h"
 
@@ -22,6 +24,17 @@ Status require_widened(const EmitContext& context, size_t input) {
   ElementType elem = context.in_type(input).elem;
   if (elem != ElementType::F16 && elem != ElementType::BF16) return {};
   return make_diag<DiagCode::MRV0202>(input, name(elem), "generated code");
+}
+
+std::string math_function(EmitContext& context, std::string_view name, ElementType elem) {
+  constexpr std::string_view kNames[] = {"exp", "expm1", "log", "log1p", "tanh", "erf"};
+  if (std::ranges::find(kNames, name) == std::end(kNames)) return {};
+  if (elem != ElementType::F32) return std::string(name);
+  if (name == "exp") return context.helper("exp");
+  if (name == "expm1") return context.helper("expm1");
+  if (name == "log") return context.helper("log");
+  if (name == "log1p") return context.helper("log1p");
+  return name == "tanh" ? context.helper("tanh") : context.helper("erf");
 }
 
 std::string element_literal(const Tensor& tensor, int64_t i) {

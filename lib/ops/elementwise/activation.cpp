@@ -44,7 +44,7 @@ const OpDef& def_ThresholdedRelu() {
 
 const OpDef& def_Sigmoid() {
   static const OpDef op =
-      float_unary<"1.0{f} / (1.0{f} + exp{f}(-{x}))">("Sigmoid", [](double x) { return sigmoid(x); });
+      float_unary<"1.0{f} / (1.0{f} + {exp}(-{x}))">("Sigmoid", [](double x) { return sigmoid(x); });
   return op;
 }
 
@@ -66,21 +66,21 @@ const OpDef& def_HardSwish() {
 
 // x * sigmoid(alpha * x)
 const OpDef& def_Swish() {
-  static const OpDef op = float_unary<"{x} / (1.0{f} + exp{f}(-{alpha} * {x}))">(
+  static const OpDef op = float_unary<"{x} / (1.0{f} + {exp}(-{alpha} * {x}))">(
       "Swish", {spec::with_float("alpha", 1)},
       [](double x, const Attrs& a) { return x * sigmoid(float_slot(a, 0) * x); });
   return op;
 }
 
 const OpDef& def_Elu() {
-  static const OpDef op = float_unary<"{x} < 0 ? {alpha} * expm1{f}({x}) : {x}">(
+  static const OpDef op = float_unary<"{x} < 0 ? {alpha} * {expm1}({x}) : {x}">(
       "Elu", {spec::with_float("alpha", 1)},
       [](double x, const Attrs& a) { return x < 0 ? float_slot(a, 0) * std::expm1(x) : x; });
   return op;
 }
 
 const OpDef& def_Celu() {
-  static const OpDef op = float_unary<"{x} < 0 ? {alpha} * expm1{f}({x} / {alpha}) : {x}">(
+  static const OpDef op = float_unary<"{x} < 0 ? {alpha} * {expm1}({x} / {alpha}) : {x}">(
       "Celu", {spec::with_float("alpha", 1)}, [](double x, const Attrs& a) {
         return x < 0 ? float_slot(a, 0) * std::expm1(x / float_slot(a, 0)) : x;
       });
@@ -102,7 +102,7 @@ Status upgrade_selu(RawNode& node) {
 
 const OpDef& def_Selu() {
   static const OpDef op = [] {
-    OpDef d = float_unary<"{gamma} * ({x} < 0 ? {alpha} * expm1{f}({x}) : {x})">(
+    OpDef d = float_unary<"{gamma} * ({x} < 0 ? {alpha} * {expm1}({x}) : {x})">(
         "Selu",
         {spec::with_float("alpha", 1.67326319217681884765625f),
          spec::with_float("gamma", 1.05070102214813232421875f)},
@@ -116,7 +116,7 @@ const OpDef& def_Selu() {
 }
 
 const OpDef& def_Softplus() {
-  static const OpDef op = float_unary<"{x} > 0 ? {x} + log1p{f}(exp{f}(-{x})) : log1p{f}(exp{f}({x}))">(
+  static const OpDef op = float_unary<"({x} > 0 ? {x} : 0) + {log1p}({exp}(-fabs{f}({x})))">(
       "Softplus", [](double x) { return softplus(x); });
   return op;
 }
@@ -128,9 +128,8 @@ const OpDef& def_Softsign() {
 }
 
 const OpDef& def_Mish() {
-  static const OpDef op =
-      float_unary<"{x} * tanh{f}({x} > 0 ? {x} + log1p{f}(exp{f}(-{x})) : log1p{f}(exp{f}({x})))">(
-          "Mish", [](double x) { return x * std::tanh(softplus(x)); });
+  static const OpDef op = float_unary<"{x} * {tanh}(({x} > 0 ? {x} : 0) + {log1p}({exp}(-fabs{f}({x}))))">(
+      "Mish", [](double x) { return x * std::tanh(softplus(x)); });
   return op;
 }
 
@@ -164,11 +163,10 @@ double eval_gelu(const double* x, const ir::OpSchema&, const Attrs& attrs) {
 std::string gelu_text(EmitContext& c, const std::vector<std::string>& x, ElementType elem) {
   return is_tanh(c.node().attrs)
              ? expand_pattern(
-                   "0.5{f} * {x} * (1.0{f} + tanh{f}(0.797884560802865356{f} * ({x} + 0.044715{f} * {x} * "
+                   "0.5{f} * {x} * (1.0{f} + {tanh}(0.797884560802865356{f} * ({x} + 0.044715{f} * {x} * "
                    "{x} * {x})))",
-                   c.node(), x, elem)
-             : expand_pattern("0.5{f} * {x} * (1.0{f} + erf{f}({x} * 0.707106781186547524{f}))", c.node(), x,
-                              elem);
+                   c, x, elem)
+             : expand_pattern("0.5{f} * {x} * (1.0{f} + {erf}({x} * 0.707106781186547524{f}))", c, x, elem);
 }
 
 Result<std::vector<TensorType>> infer_gelu(const InferContext& c) {

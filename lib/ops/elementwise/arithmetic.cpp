@@ -43,7 +43,7 @@ std::string mod_text(EmitContext& c, const std::vector<std::string>& x, ElementT
                                              : "{y} == 0 || {y} == -1 ? 0 : {x} % {y} != 0 && ({x} % {y} < "
                                                "0) != ({y} < 0) ? {x} % {y} + {y} : {x} % {y}";
   }
-  return expand_pattern(pattern, c.node(), x, elem);
+  return expand_pattern(pattern, c, x, elem);
 }
 
 Result<std::vector<TensorType>> infer_mod(const InferContext& c) {
@@ -86,11 +86,11 @@ std::string pow_float_text(EmitContext& c, const std::vector<std::string>& x, El
   if (exponent != nullptr && exponent->elements() == 1) {
     double e = exponent->as_double(0);
     if (e == 1) return x[0];
-    if (e == 2) return expand_pattern("{x} * {x}", c.node(), x, elem);
-    if (e == 3) return expand_pattern("{x} * {x} * {x}", c.node(), x, elem);
-    if (e == 0.5) return expand_pattern("sqrt{f}({x})", c.node(), x, elem);
+    if (e == 2) return expand_pattern("{x} * {x}", c, x, elem);
+    if (e == 3) return expand_pattern("{x} * {x} * {x}", c, x, elem);
+    if (e == 0.5) return expand_pattern("sqrt{f}({x})", c, x, elem);
   }
-  return expand_pattern("pow{f}({x}, ({t}){y})", c.node(), x, elem);
+  return expand_pattern("pow{f}({x}, ({t}){y})", c, x, elem);
 }
 
 // The helper takes signed exponents. Modulo 2^64 an odd base to the 2^62 is 1 and an even one 0, so exponents

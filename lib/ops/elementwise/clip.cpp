@@ -41,7 +41,7 @@ std::string clip_text(EmitContext& c, const std::vector<std::string>& x, Element
   std::string value = x[0];
   if (c.has(1) && !bounds_nothing(c, 1, elem)) value = fmt::format("({0} < {1} ? {1} : {0})", value, x[1]);
   if (c.has(2) && !bounds_nothing(c, 2, elem)) value = fmt::format("({0} > {1} ? {1} : {0})", value, x[2]);
-  return expand_pattern("{x}", c.node(), {value}, elem);
+  return expand_pattern("{x}", c, {value}, elem);
 }
 
 Result<std::vector<TensorType>> infer_dynamic_clip(const InferContext& c) {

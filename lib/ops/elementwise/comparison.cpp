@@ -48,7 +48,7 @@ uint64_t eval_shift_uint(const uint64_t* x, const ir::OpSchema&, const Attrs& at
 std::string shift_text(EmitContext& c, const std::vector<std::string>& x, ElementType elem) {
   std::string guard = fmt::format("{} >= {} ? 0 : ", x[1], byte_size(elem) * 8);
   std::string_view pattern = shifts_left(c.node().attrs) ? "({u}){x} << {y}" : "({u}){x} >> {y}";
-  return fmt::format("({})({}{})", c_type(elem), guard, expand_pattern(pattern, c.node(), x, elem));
+  return fmt::format("({})({}{})", c_type(elem), guard, expand_pattern(pattern, c, x, elem));
 }
 
 Result<std::vector<TensorType>> infer_shift(const InferContext& c) {

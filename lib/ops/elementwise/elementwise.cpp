@@ -92,8 +92,9 @@ OpDef host_only(OpDef op, std::string_view reason) {
 namespace {
 
 // What a pattern's field stands for; an attribute's literal is made only where it is asked for.
-std::string field_text(std::string_view field, const ir::Node& node, const std::vector<std::string>& x,
+std::string field_text(std::string_view field, EmitContext& context, const std::vector<std::string>& x,
                        ElementType elem) {
+  const ir::Node& node = context.node();
   constexpr std::string_view kOperands[] = {"x", "y", "z"};
   for (size_t i = 0; i < x.size() && i < std::size(kOperands); ++i) {
     if (field == kOperands[i]) return x[i];
@@ -101,6 +102,7 @@ std::string field_text(std::string_view field, const ir::Node& node, const std::
   if (field == "t") return std::string(c_type(elem));
   if (field == "u") return std::string(unsigned_arithmetic(elem));
   if (field == "f") return elem == ElementType::F64 ? "" : "f";
+  if (std::string function = math_function(context, field, elem); !function.empty()) return function;
   const int at = node.op->attr_index(field);
   if (at < 0) throw std::logic_error(fmt::format("a C pattern has the unknown field {{{}}}", field));
   const ir::Attr& attr = node.attrs[static_cast<size_t>(at)];
@@ -111,7 +113,7 @@ std::string field_text(std::string_view field, const ir::Node& node, const std::
 }  // namespace
 
 // Not fmt's named arguments: they are all made for every node, and this is called for every node.
-std::string expand_pattern(std::string_view pattern, const ir::Node& node, const std::vector<std::string>& x,
+std::string expand_pattern(std::string_view pattern, EmitContext& context, const std::vector<std::string>& x,
                            ElementType elem) {
   std::string expr;
   for (size_t at = 0; at < pattern.size();) {
@@ -123,7 +125,7 @@ std::string expand_pattern(std::string_view pattern, const ir::Node& node, const
       continue;
     }
     const size_t end = pattern.find('}', at);
-    expr += field_text(pattern.substr(at + 1, end - at - 1), node, x, elem);
+    expr += field_text(pattern.substr(at + 1, end - at - 1), context, x, elem);
     at = end + 1;
   }
   return is_float(elem) ? expr : fmt::format("({})({})", c_type(elem), expr);

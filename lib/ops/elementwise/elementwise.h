@@ -2,8 +2,9 @@
 // pattern, and the shared broadcasting inference, evaluation and emission behind them.
 //
 // A C pattern is an fmt text with named fields: {x} {y} {z} the operands, {t} the C type computed in, {u} the
-// unsigned type its arithmetic wraps in, {f} the suffix of literals and <math.h> names ("f" or nothing), and
-// the node's float and int attributes by name, as literals of the computed type.
+// unsigned type its arithmetic wraps in, {f} the suffix of literals and <math.h> names ("f" or nothing),
+// {exp} {expm1} {log} {log1p} {tanh} {erf} functions of the computed type (math_function), and the node's
+// float and int attributes by name, as literals of the computed type.
 #pragma once
 #include <cmath>
 
@@ -30,14 +31,14 @@ struct CText {
 // -- scalar functions and patterns as the plain function pointers of ScalarOp
 
 // Integer results are converted to {t}: C promotes the narrow types.
-std::string expand_pattern(std::string_view pattern, const ir::Node& node, const std::vector<std::string>& x,
+std::string expand_pattern(std::string_view pattern, EmitContext& context, const std::vector<std::string>& x,
                            ElementType elem);
 
 template <CText Float, CText Int = Float, CText Unsigned = Int>
 std::string c_pattern(EmitContext& context, const std::vector<std::string>& x, ElementType elem) {
   bool is_signed = is_signed_integer(elem);
   std::string_view pattern = is_float(elem) ? Float.view() : is_signed ? Int.view() : Unsigned.view();
-  return expand_pattern(pattern, context.node(), x, elem);
+  return expand_pattern(pattern, context, x, elem);
 }
 
 // F(x) or F(x, y), of a generic lambda when it serves integers too.

@@ -5,7 +5,7 @@ namespace mrvlc::ops {
 
 const OpDef& def_QuickGelu() {
   static const OpDef op = [] {
-    OpDef d = float_unary<"{x} / (1.0{f} + exp{f}(-{alpha} * {x}))">(
+    OpDef d = float_unary<"{x} / (1.0{f} + {exp}(-{alpha} * {x}))">(
         "QuickGelu", {spec::with_float("alpha", 1.702f)},
         [](double x, const Attrs& a) { return x / (1 + std::exp(-float_slot(a, 0) * x)); });
     d.domain = "com.microsoft";

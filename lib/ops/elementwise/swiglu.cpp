@@ -12,7 +12,7 @@ double swiglu(const double* x, const ir::OpSchema&, const Attrs& attrs) {
 
 const OpDef& def_SwiGLU() {
   static constexpr ScalarOp scalar{swiglu, nullptr,
-                                   c_pattern<"{x} / (1.0{f} + exp{f}(-{alpha} * {x})) * {y}">};
+                                   c_pattern<"{x} / (1.0{f} + {exp}(-{alpha} * {x})) * {y}">};
   static const OpDef op = [] {
     OpDef d = elementwise("SwiGLU", 2, spec::kFloats, scalar, {spec::with_float("alpha", 1)});
     d.since_min = 28;

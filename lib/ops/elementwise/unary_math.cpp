@@ -1,4 +1,5 @@
-// Functions of one float: the C library has them all.
+// Functions of one float. Those that networks use most are of lib/chost/kernels/math.c, so that loops over
+// them become vector code; the C library has the others.
 #include "elementwise/elementwise.h"
 
 namespace mrvlc::ops {
@@ -11,12 +12,12 @@ constexpr std::string_view kSteep = "accelerator: its tables hold no vertical ta
 }  // namespace
 
 const OpDef& def_Exp() {
-  static const OpDef op = float_unary<"exp{f}({x})">("Exp", [](double x) { return std::exp(x); });
+  static const OpDef op = float_unary<"{exp}({x})">("Exp", [](double x) { return std::exp(x); });
   return op;
 }
 
 const OpDef& def_Log() {
-  static const OpDef op = float_unary<"log{f}({x})">("Log", [](double x) { return std::log(x); });
+  static const OpDef op = float_unary<"{log}({x})">("Log", [](double x) { return std::log(x); });
   return op;
 }
 
@@ -31,7 +32,7 @@ const OpDef& def_Reciprocal() {
 }
 
 const OpDef& def_Erf() {
-  static const OpDef op = numeric<"erf{f}({x})", "erf((double){x})", "erf((double){x})", 1>(
+  static const OpDef op = numeric<"{erf}({x})", "erf((double){x})", "erf((double){x})", 1>(
       "Erf", [](auto x) { return static_cast<decltype(x)>(std::erf(static_cast<double>(x))); });
   return op;
 }
@@ -82,7 +83,7 @@ const OpDef& def_Cosh() {
 }
 
 const OpDef& def_Tanh() {
-  static const OpDef op = float_unary<"tanh{f}({x})">("Tanh", [](double x) { return std::tanh(x); });
+  static const OpDef op = float_unary<"{tanh}({x})">("Tanh", [](double x) { return std::tanh(x); });
   return op;
 }
 

@@ -5,6 +5,7 @@
 #include "common/bulk.h"
 #include "common/emit_util.h"
 #include "common/lanes.h"
+#include "mrvlc/ops/shared_loop.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -41,29 +42,45 @@ Status eval_lrn(const EvalContext& c) {
   return {};
 }
 
+// base^beta of a base that is no less than zero; roots are vector code where pow is a call.
+std::string power_text(const std::string& base, double beta, ElementType elem) {
+  const std::string_view f = elem == ElementType::F64 ? "" : "f";
+  if (beta == 1) return base;
+  if (beta == 0.5) return fmt::format("sqrt{}({})", f, base);
+  if (beta == 0.75) return fmt::format("(sqrt{0}({1}) * sqrt{0}(sqrt{0}({1})))", f, base);
+  return fmt::format("pow{}({}, {})", f, base, c_literal(beta, elem));
+}
+
+// Sums of squares are made in the result, channel by channel of the window.
 Status emit_lrn(EmitContext& c) {
   MRVLC_TRY(require_widened(c));
   set_same_dims(c);
   if (c.out_type(0).elements() == 0) return {};
   const AxisText view(c, 0, 1);
-  ElementType elem = c.in_type(0).elem;
+  const ElementType elem = c.in_type(0).elem;
   const ir::Node& node = c.node();
-  int64_t size = node.int_attr("size");
+  const int64_t size = node.int_attr("size");
   auto literal = [&](double value) { return c_literal(value, elem); };
-  open_loop(c, "o", view.outer);
-  open_loop(c, "k", view.n);
+  const std::string base =
+      fmt::format("({} + {} * y[i])", literal(static_cast<double>(node.float_attr("bias"))),
+                  literal(static_cast<double>(node.float_attr("alpha")) / static_cast<double>(size)));
+  auto each = [&](const std::string& statement) {
+    c.line(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i) {}", view.inner, statement));
+  };
+  shared_loop(c, "row", times(view.outer, view.n), (size + 20) * c.in_type(0).elements());
+  c.line(fmt::format("const ptrdiff_t k = row % {};", view.n));
   c.line(fmt::format("const ptrdiff_t first = k > {0} ? k - {0} : 0;", (size - 1) / 2));
   c.line(fmt::format("const ptrdiff_t last = k + {0} < {1} ? k + {0} : {1};", size / 2 + 1, view.n));
-  open_loop(c, "i", view.inner);
-  c.line(fmt::format("const {}* x = {} + o * {} + i;", c_type(elem), c.in(0), view.lane()));
-  c.line(fmt::format("{} sum = 0;", c_type(elem)));
-  c.line(fmt::format("for (ptrdiff_t j = first; j < last; ++j) sum += x[j * {0}] * x[j * {0}];", view.inner));
-  c.line(fmt::format("{}[(o * {} + k) * {} + i] = x[k * {}] / pow{}({} + {} * sum, {});", c.out(0), view.n,
-                     view.inner, view.inner, elem == ElementType::F64 ? "" : "f",
-                     literal(static_cast<double>(node.float_attr("bias"))),
-                     literal(static_cast<double>(node.float_attr("alpha")) / static_cast<double>(size)),
-                     literal(static_cast<double>(node.float_attr("beta")))));
-  for (int k = 0; k < 3; ++k) c.close();
+  c.line(fmt::format("const {}* x = {} + row * {};", c_type(elem), c.in(0), view.inner));
+  c.line(fmt::format("{}* y = {} + row * {};", c_type(elem), c.out(0), view.inner));
+  each("y[i] = 0;");
+  c.open("for (ptrdiff_t j = first; j < last; ++j)");
+  c.line(fmt::format("const {}* z = x + (j - k) * {};", c_type(elem), view.inner));
+  each("y[i] += z[i] * z[i];");
+  c.close();
+  each(
+      fmt::format("y[i] = x[i] / {};", power_text(base, static_cast<double>(node.float_attr("beta")), elem)));
+  c.close();
   return {};
 }
 

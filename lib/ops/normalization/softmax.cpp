@@ -5,6 +5,7 @@
 
 #include "common/emit_util.h"
 #include "common/lanes.h"
+#include "mrvlc/ops/shared_loop.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -76,16 +77,42 @@ Status eval_lanes(const EvalContext& c) {
 class SoftmaxEmitter {
  public:
   SoftmaxEmitter(EmitContext& c, const AxisText& view)
-      : c_(c), view_(view), elem_(c.in_type(0).elem), f_(elem_ == ElementType::F64 ? "" : "f") {}
+      : c_(c),
+        view_(view),
+        elem_(c.in_type(0).elem),
+        f_(elem_ == ElementType::F64 ? "" : "f"),
+        exp_(math_function(c, "exp", elem_)) {}
 
   // Opens the loops over lanes: x and y are the lane's first elements, `peak` its maximum.
   void begin() {
-    open_loop(c_, "o", view_.outer);
+    constexpr int64_t kWork = 20;  // of an element; most of it the exponential
+    shared_loop(c_, "o", view_.outer, kWork * c_.in_type(0).elements());
     open_loop(c_, "i", view_.inner);
     c_.line(fmt::format("const {}* x = {} + o * {} + i;", c_type(elem_), c_.in(0), view_.lane()));
     c_.line(fmt::format("{}* y = {} + o * {} + i;", c_type(elem_), c_.out(0), view_.lane()));
-    c_.line(fmt::format("{} peak = -INFINITY;", c_type(elem_)));
-    each(fmt::format("peak = {0} > peak ? {0} : peak;", x()));
+    find_peak();
+  }
+  // Along memory, lanes side by side make vector code.
+  void find_peak() {
+    auto larger = [](const std::string& v, const std::string& other) {
+      return fmt::format("{0} = {1} > {0} ? {1} : {0};", v, other);
+    };
+    if (view_.inner != "1") {
+      c_.line(fmt::format("{} peak = -INFINITY;", c_type(elem_)));
+      return each(larger("peak", x()));
+    }
+    RunReduction run;
+    run.var = "peak";
+    run.start = "-INFINITY";
+    run.step = [&](const std::string& v, const std::string& i) { return larger(v, fmt::format("x[{}]", i)); };
+    run.merge = larger;
+    emit_run(c_, run, elem_, view_.n);
+  }
+  // `term`: of the element [k] or [k * inner] of x or y.
+  void sum_up(const std::function<std::string(const std::string& index)>& term) {
+    if (view_.inner == "1") return emit_sum(c_, "sum", elem_, view_.n, term);
+    c_.line(fmt::format("{} sum = 0;", c_type(elem_)));
+    each(fmt::format("sum += {};", term(fmt::format("k * {}", view_.inner))));
   }
   void end() {
     c_.close();
@@ -96,20 +123,18 @@ class SoftmaxEmitter {
   }
   std::string x() const { return element("x"); }
   std::string y() const { return element("y"); }
-  std::string exp(const std::string& v) const { return fmt::format("exp{}({})", f_, v); }
+  std::string exp(const std::string& v) const { return fmt::format("{}({})", exp_, v); }
 
   void emit_softmax() {
     begin();
-    c_.line(fmt::format("{} sum = 0;", c_type(elem_)));
     each(fmt::format("{} = {};", y(), exp(x() + " - peak")));
-    each(fmt::format("sum += {};", y()));
+    sum_up([](const std::string& i) { return fmt::format("y[{}]", i); });
     each(fmt::format("{} /= sum;", y()));
     end();
   }
   void emit_log_softmax() {
     begin();
-    c_.line(fmt::format("{} sum = 0;", c_type(elem_)));
-    each(fmt::format("sum += {};", exp(x() + " - peak")));
+    sum_up([&](const std::string& i) { return exp(fmt::format("x[{}] - peak", i)); });
     c_.line(fmt::format("sum = log{}(sum) + peak;", f_));
     each(fmt::format("{} = {} - sum;", y(), x()));
     end();
@@ -131,6 +156,7 @@ class SoftmaxEmitter {
   const AxisText& view_;
   ElementType elem_;
   std::string_view f_;
+  std::string exp_;
 };
 
 template <auto Member>

@@ -51,35 +51,21 @@ Status eval_gru(const EvalContext& context) {
   });
 }
 
-// g[2n + j] = x W + bW + r * (h R + bR).
-void emit_after_product(RecurrentCode& code) {
-  EmitContext& c = code.c;
-  const int64_t n = code.p.hidden;
-  c.open(fmt::format("for (ptrdiff_t k = {}; k < {}; ++k)", 2 * n, 3 * n));
-  code.declare_input_part("v", false);
-  c.line(fmt::format("const {}* u_w = {} + (d * {} + k) * {};", code.t, c.in(RecurrentParams::kR), 3 * n, n));
-  code.declare_product("u", "u_w", "h", fmt::format("{}", n));
-  if (c.has(RecurrentParams::kB))
-    c.line(fmt::format("u += {}[d * {} + {} + k];", c.in(RecurrentParams::kB), 6 * n, 3 * n));
-  c.line(fmt::format("g[k] = v + g[k - {}] * u;", n));
-  c.close();
-}
-
 void emit_gru_cell(RecurrentCode& code, bool after) {
   EmitContext& c = code.c;
-  const int64_t n = code.p.hidden;
-  code.sum_gates(0, 2 * n, "h");
-  c.loop("j", 2 * n);
+  const int64_t n = code.p.hidden, pitch = code.pitch;
+  code.sum_gates(0, 2, "h");
+  c.loop("j", pitch + n);
   code.activate("g[j]", "g[j]", 0);
   c.close();
   if (after) {
-    emit_after_product(code);
+    code.sum_scaled_gate(2, 1);
   } else {
-    c.line(fmt::format("for (ptrdiff_t j = 0; j < {0}; ++j) q[j] = g[{0} + j] * h[j];", n));
-    code.sum_gates(2 * n, n, "q");
+    c.line(fmt::format("for (ptrdiff_t j = 0; j < {0}; ++j) q[j] = g[{1} + j] * h[j];", n, pitch));
+    code.sum_gates(2, 1, "q");
   }
   c.loop("j", n);
-  code.activate("q[j]", fmt::format("g[{} + j]", 2 * n), 1);
+  code.activate("q[j]", fmt::format("g[{} + j]", 2 * pitch), 1);
   c.line("h[j] = (1 - g[j]) * q[j] + g[j] * h[j];");
   c.close();
 }
@@ -89,7 +75,9 @@ Status emit_gru(EmitContext& context) {
   const InferContext view = emit_view(context);
   MRVLC_ASSIGN(RecurrentParams p, recurrent_params(view, gru_form()));
   RecurrentCode code(context, p);
-  code.emit([&] { emit_gru_cell(code, view.int_attr("linear_before_reset") != 0); });
+  const bool after = view.int_attr("linear_before_reset") != 0;
+  code.scales_last = after;
+  code.emit([&] { emit_gru_cell(code, after); });
   return {};
 }
 

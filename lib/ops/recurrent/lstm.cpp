@@ -53,8 +53,10 @@ Status eval_lstm(const EvalContext& context) {
 }
 
 // "g[j]" plus the peephole's part.
-std::string gate_text(const EmitContext& context, const P& p, Gate gate) {
-  std::string sum = fmt::format("g[{} + j]", gate * p.hidden);
+std::string gate_text(const RecurrentCode& code, Gate gate) {
+  const EmitContext& context = code.c;
+  const P& p = code.p;
+  std::string sum = fmt::format("g[{} + j]", gate * code.pitch);
   if (context.has(P::kPeepholes) && gate != kCellGate) {
     sum += fmt::format(" + {}[d * {} + {} + j] * c[j]", context.in(P::kPeepholes), 3 * p.hidden,
                        gate * p.hidden);
@@ -65,18 +67,18 @@ std::string gate_text(const EmitContext& context, const P& p, Gate gate) {
 void emit_lstm_cell(RecurrentCode& code, bool coupled) {
   EmitContext& c = code.c;
   const P& p = code.p;
-  code.sum_gates(0, 4 * p.hidden, "h");
+  code.sum_gates(0, 4, "h");
   c.loop("j", p.hidden);
   c.line(fmt::format("{} in, forget, out, now;", code.t));
-  code.activate("in", gate_text(c, p, kInputGate), 0);
+  code.activate("in", gate_text(code, kInputGate), 0);
   if (coupled) {
     c.line("forget = 1 - in;");
   } else {
-    code.activate("forget", gate_text(c, p, kForgetGate), 0);
+    code.activate("forget", gate_text(code, kForgetGate), 0);
   }
-  code.activate("now", gate_text(c, p, kCellGate), 1);
+  code.activate("now", gate_text(code, kCellGate), 1);
   c.line("c[j] = forget * c[j] + in * now;");
-  code.activate("out", gate_text(c, p, kOutputGate), 0);
+  code.activate("out", gate_text(code, kOutputGate), 0);
   code.activate("now", "c[j]", 2, false);
   c.line("h[j] = out * now;");
   c.close();

@@ -15,7 +15,7 @@ struct Activation {
 
   double apply(double x) const;
   // C expression of type `elem` of the variable `x`.
-  std::string text(std::string_view x, ElementType elem) const;
+  std::string text(EmitContext& context, std::string_view x, ElementType elem) const;
 };
 
 // The attributes activations, activation_alpha and activation_beta: as many as `defaults` a direction.
@@ -70,7 +70,9 @@ struct RecurrentState {
 using RecurrentCell = std::function<void(int64_t direction, RecurrentState& state)>;
 Status run_recurrent(const EvalContext& context, const RecurrentParams& p, const RecurrentCell& cell);
 
-// -- C: variables x, h, c (states, in scratch memory), g (gates), q (one more row), y, d (direction)
+// -- C: variables x, h, c (states, in scratch memory), g (gates, `pitch` apart), q (one more row), y, d
+// (direction). Where shapes are known and the weights of floats are constants, they are packed for
+// kernels/recurrent.c: the input's part is made for kBlock steps at once (v), as one product.
 
 class RecurrentCode {
  public:
@@ -80,19 +82,30 @@ class RecurrentCode {
   ElementType elem;
   std::string t, f;                 // C type; suffix of literals and <math.h> names
   std::string steps, batch, width;  // C text: numbers, or constants of sizes known at run time; width: of x
+  bool packed = false;
+  int64_t pitch = 0;         // from gate to gate in g
+  bool scales_last = false;  // sum_scaled_gate makes the last gate, so its recurrent bias is no part of v
 
   // The loops around `cell`, which emits one step and leaves the new state in h (and c).
   void emit(const std::function<void()>& cell);
-  // g[first..first+count) = biases + W x + R `with_h`.
+  // Gates [first, first + count) = biases + W x + R `with_h`.
   void sum_gates(int64_t first, int64_t count, std::string_view with_h);
-  // The parts of a gate k: declares `name`.
-  void declare_input_part(std::string_view name, bool recurrent_bias);
-  void declare_product(std::string_view name, std::string_view weights, std::string_view vector,
-                       const std::string& length);
+  // Gate `gate` = W x + bias + gate `factor` * (R h + recurrent bias), element by element.
+  void sum_scaled_gate(int64_t gate, int64_t factor);
   // TARGET = activation i, of the direction `d`, of the expression, which is clipped first.
   void activate(const std::string& target, const std::string& expression, size_t i, bool clips = true);
 
  private:
+  static constexpr int64_t kBlock = 32;
+  // The parts of a gate k: declares `name`.
+  void declare_input_part(std::string_view name, bool recurrent_bias);
+  void declare_product(std::string_view name, std::string_view weights, std::string_view vector,
+                       const std::string& length);
+  std::string packed_weights(size_t input, int64_t first, int64_t count) const;
+  std::string packed_bias() const;
+  std::string recurrent_bias(int64_t gate) const;
+  void declare_memory();
+  void emit_input_part(std::string_view length);
   void declare_sizes();
   void require_shape(size_t input, const std::vector<std::string>& dims);
   void emit_state(std::string_view name, size_t initial);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/emit_util.h"
 #include "mrvlc/support/diag/ops.h"
 #include "recurrent/recurrent.h"
 
@@ -13,7 +14,7 @@ struct Form {
   bool has_alpha, has_beta;
   double alpha, beta;  // by default; NaN: there is none
   double (*apply)(double x, double a, double b);
-  std::string_view c_text;  // of {x}, {a}, {b}, {f}
+  std::string_view c_text;  // of {x}, {a}, {b}, {f} and functions
 };
 
 double sigmoid(double x) {
@@ -23,26 +24,26 @@ double sigmoid(double x) {
 constexpr Form kForms[] = {
     {"relu", false, false, 0, 0, [](double x, double, double) { return std::max(x, 0.0); },
      "{x} > 0 ? {x} : 0"},
-    {"tanh", false, false, 0, 0, [](double x, double, double) { return std::tanh(x); }, "tanh{f}({x})"},
+    {"tanh", false, false, 0, 0, [](double x, double, double) { return std::tanh(x); }, "{tanh}({x})"},
     {"sigmoid", false, false, 0, 0, [](double x, double, double) { return sigmoid(x); },
-     "1.0{f} / (1.0{f} + exp{f}(-{x}))"},
+     "1.0{f} / (1.0{f} + {exp}(-{x}))"},
     {"affine", true, true, 1, 0, [](double x, double a, double b) { return a * x + b; }, "{a} * {x} + {b}"},
     {"leakyrelu", true, false, static_cast<double>(0.01f), 0,
      [](double x, double a, double) { return x >= 0 ? x : a * x; }, "{x} >= 0 ? {x} : {a} * {x}"},
     {"thresholdedrelu", true, false, 1, 0, [](double x, double a, double) { return x >= a ? x : 0; },
      "{x} >= {a} ? {x} : 0"},
     {"scaledtanh", true, true, NAN, NAN, [](double x, double a, double b) { return a * std::tanh(b * x); },
-     "{a} * tanh{f}({b} * {x})"},
+     "{a} * {tanh}({b} * {x})"},
     {"hardsigmoid", true, true, static_cast<double>(0.2f), 0.5,
      [](double x, double a, double b) { return std::min(std::max(a * x + b, 0.0), 1.0); },
      "fmin{f}(fmax{f}({a} * {x} + {b}, 0), 1)"},
     {"elu", true, false, 1, 0, [](double x, double a, double) { return x >= 0 ? x : a * std::expm1(x); },
-     "{x} >= 0 ? {x} : {a} * expm1{f}({x})"},
+     "{x} >= 0 ? {x} : {a} * {expm1}({x})"},
     {"softsign", false, false, 0, 0, [](double x, double, double) { return x / (1 + std::fabs(x)); },
      "{x} / (1 + fabs{f}({x}))"},
     {"softplus", false, false, 0, 0,
      [](double x, double, double) { return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x))); },
-     "({x} > 0 ? {x} : 0) + log1p{f}(exp{f}(-fabs{f}({x})))"},
+     "({x} > 0 ? {x} : 0) + {log1p}({exp}(-fabs{f}({x})))"},
 };
 
 const Form* find_form(std::string_view name) {
@@ -72,10 +73,15 @@ double Activation::apply(double x) const {
   return find_form(name)->apply(x, alpha, beta);
 }
 
-std::string Activation::text(std::string_view x, ElementType elem) const {
-  return fmt::format(fmt::runtime(find_form(name)->c_text), fmt::arg("x", x),
-                     fmt::arg("a", c_literal(alpha, elem)), fmt::arg("b", c_literal(beta, elem)),
-                     fmt::arg("f", elem == ElementType::F64 ? "" : "f"));
+std::string Activation::text(EmitContext& context, std::string_view x, ElementType elem) const {
+  const std::string_view text = find_form(name)->c_text;
+  auto function = [&](const char* f) {  // only those that are called are made
+    return text.find(fmt::format("{{{}}}", f)) == text.npos ? std::string() : math_function(context, f, elem);
+  };
+  return fmt::format(fmt::runtime(text), fmt::arg("x", x), fmt::arg("a", c_literal(alpha, elem)),
+                     fmt::arg("b", c_literal(beta, elem)), fmt::arg("f", elem == ElementType::F64 ? "" : "f"),
+                     fmt::arg("exp", function("exp")), fmt::arg("expm1", function("expm1")),
+                     fmt::arg("log1p", function("log1p")), fmt::arg("tanh", function("tanh")));
 }
 
 // Values of activation_alpha and activation_beta go to the activations that have such a parameter, in order.

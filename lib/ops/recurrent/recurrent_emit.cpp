@@ -2,11 +2,42 @@
 // one sequence lie in scratch memory.
 #include "common/dynamic_util.h"
 #include "common/lanes.h"
+#include "mrvlc/ops/shared_loop.h"
 #include "recurrent/recurrent.h"
 
 namespace mrvlc::ops {
 
 using P = RecurrentParams;
+
+namespace {
+
+constexpr int64_t kColumns = 16, kPanel = 64;  // of kernels/recurrent.c
+
+int64_t recurrent_work(const P& p) {
+  return p.steps * p.batch * p.directions * p.gates * p.hidden * (p.input + p.hidden);
+}
+
+// Gates [first, first + count) of one direction, `width` weights an element: columns `pitch` apart from gate
+// to gate, in panels.
+void pack_panels(std::span<const float> weights, const P& p, int64_t first, int64_t count, int64_t width,
+                 int64_t pitch, std::vector<float>& packed) {
+  auto weight = [&](int64_t column, int64_t i) {
+    const int64_t gate = first + column / pitch, row = column % pitch;
+    return row < p.hidden ? weights[static_cast<size_t>((gate * p.hidden + row) * width + i)] : 0.0f;
+  };
+  const int64_t n = count * pitch;
+  for (int64_t n0 = 0, columns = 0; n0 < n; n0 += columns) {
+    columns = n - n0 < kPanel ? kColumns : kPanel;
+    for (int64_t i = 0; i < width; ++i)
+      for (int64_t j = n0; j < n0 + columns; ++j) packed.push_back(weight(j, i));
+  }
+}
+
+Tensor floats_tensor(const std::vector<float>& values) {
+  return Tensor::of(ElementType::F32, {static_cast<int64_t>(values.size())}, values);
+}
+
+}  // namespace
 
 RecurrentCode::RecurrentCode(EmitContext& context, const RecurrentParams& params)
     : c(context),
@@ -23,6 +54,10 @@ RecurrentCode::RecurrentCode(EmitContext& context, const RecurrentParams& params
   for (size_t i = 1; i < context.node().inputs.size(); ++i)
     is_dynamic = is_dynamic || (context.has(i) && !context.in_type(i).is_static());
   if (is_dynamic) declare_sizes();
+  auto known = [&](size_t i) { return !context.has(i) || context.constant(i) != nullptr; };
+  packed = !is_dynamic && elem == ElementType::F32 && known(P::kW) && known(P::kR) && known(P::kB) &&
+           p.steps > 0 && p.batch > 0 && p.input > 0 && p.hidden > 0;
+  pitch = packed ? round_up(p.hidden, kColumns) : p.hidden;
 }
 
 // Reads the sizes, sets those of the results, and checks that operands agree with X. The hidden size is
@@ -73,13 +108,89 @@ void RecurrentCode::declare_input_part(std::string_view name, bool recurrent_bia
   c.line(fmt::format("{} += {};", name, bias));
 }
 
+// Of all directions, one behind the other.
+std::string RecurrentCode::packed_weights(size_t input, int64_t first, int64_t count) const {
+  const int64_t depth = input == P::kW ? p.input : p.hidden, all = p.gates * p.hidden * depth;
+  const auto weights = c.constant(input)->data<float>();
+  std::vector<float> panels;
+  panels.reserve(static_cast<size_t>(p.directions * count * pitch * depth));
+  for (int64_t d = 0; d < p.directions; ++d)
+    pack_panels(weights.subspan(static_cast<size_t>(d * all), static_cast<size_t>(all)), p, first, count,
+                depth, pitch, panels);
+  return c.table(floats_tensor(panels));
+}
+
+// What v begins with: both biases, of all directions.
+std::string RecurrentCode::packed_bias() const {
+  const int64_t rows = p.gates * p.hidden;
+  std::vector<float> bias(static_cast<size_t>(p.directions * p.gates * pitch), 0.0f);
+  for (int64_t k = 0; c.has(P::kB) && k < p.directions * rows; ++k) {
+    const int64_t d = k / rows, gate = k % rows / p.hidden, j = k % p.hidden;
+    const auto given = c.constant(P::kB)->data<float>();
+    const bool both = !scales_last || gate + 1 < p.gates;
+    auto& to = bias[static_cast<size_t>((d * p.gates + gate) * pitch + j)];
+    to = given[static_cast<size_t>(2 * d * rows + k % rows)];
+    if (both) to += given[static_cast<size_t>((2 * d + 1) * rows + k % rows)];
+  }
+  return c.table(floats_tensor(bias));
+}
+
+std::string RecurrentCode::recurrent_bias(int64_t gate) const {
+  std::vector<float> bias(static_cast<size_t>(p.directions * pitch), 0.0f);
+  for (int64_t d = 0; c.has(P::kB) && d < p.directions; ++d) {
+    const auto given = c.constant(P::kB)->data<float>();
+    for (int64_t j = 0; j < p.hidden; ++j)
+      bias[static_cast<size_t>(d * pitch + j)] =
+          given[static_cast<size_t>(((2 * d + 1) * p.gates + gate) * p.hidden + j)];
+  }
+  return c.table(floats_tensor(bias));
+}
+
+// v = biases + W x of this step; made for kBlock steps in the order in which they come.
+void RecurrentCode::emit_input_part(std::string_view length) {
+  const int64_t n = p.gates * pitch, step = (p.batch_first ? 1 : p.batch) * p.input;
+  const std::string back = p.reverse          ? fmt::format("-{}", step)
+                           : p.directions > 1 ? fmt::format("(d == 1 ? -{0} : {0})", step)
+                                              : fmt::format("{}", step);
+  c.line(fmt::format(
+      "if (i % {0} == 0) {1}({2} - i < {0} ? {2} - i : {0}, {3}, {4}, x, {5}, {6} + d * {7}, {8} + d "
+      "* {3}, 0, ahead);",
+      kBlock, c.helper("recurrent"), length, n, p.input, back, packed_weights(P::kW, 0, p.gates), n * p.input,
+      packed_bias()));
+  c.line(fmt::format("const {}* v = ahead + i % {} * {};", t, kBlock, n));
+}
+
 void RecurrentCode::sum_gates(int64_t first, int64_t count, std::string_view with_h) {
   const int64_t rows = p.gates * p.hidden;
-  c.open(fmt::format("for (ptrdiff_t k = {}; k < {}; ++k)", first, first + count));
+  if (packed) {
+    c.line(fmt::format("{}(1, {}, {}, {}, 0, {} + d * {}, v + {}, 0, g + {});", c.helper("recurrent"),
+                       count * pitch, p.hidden, with_h, packed_weights(P::kR, first, count),
+                       count * pitch * p.hidden, first * pitch, first * pitch));
+    return;
+  }
+  c.open(fmt::format("for (ptrdiff_t k = {}; k < {}; ++k)", first * p.hidden, (first + count) * p.hidden));
   declare_input_part("v", true);
   c.line(fmt::format("const {}* u_w = {} + (d * {} + k) * {};", t, c.in(P::kR), rows, p.hidden));
   declare_product("u", "u_w", with_h, fmt::format("{}", p.hidden));
   c.line("g[k] = v + u;");
+  c.close();
+}
+
+void RecurrentCode::sum_scaled_gate(int64_t gate, int64_t factor) {
+  const int64_t n = p.hidden, rows = p.gates * n;
+  if (packed) {
+    c.line(fmt::format("{}(1, {}, {}, h, 0, {} + d * {}, {} + d * {}, 0, q);", c.helper("recurrent"), pitch,
+                       n, packed_weights(P::kR, gate, 1), pitch * n, recurrent_bias(gate), pitch));
+    c.line(fmt::format("for (ptrdiff_t j = 0; j < {0}; ++j) g[{1} + j] = v[{1} + j] + g[{2} + j] * q[j];", n,
+                       gate * pitch, factor * pitch));
+    return;
+  }
+  c.open(fmt::format("for (ptrdiff_t k = {}; k < {}; ++k)", gate * n, (gate + 1) * n));
+  declare_input_part("v", false);
+  c.line(fmt::format("const {}* u_w = {} + (d * {} + k) * {};", t, c.in(P::kR), rows, n));
+  declare_product("u", "u_w", "h", fmt::format("{}", n));
+  if (c.has(P::kB)) c.line(fmt::format("u += {}[d * {} + {} + k];", c.in(P::kB), 2 * rows, rows));
+  c.line(fmt::format("g[k] = v + g[k - {}] * u;", (gate - factor) * n));
   c.close();
 }
 
@@ -90,8 +201,8 @@ void RecurrentCode::activate(const std::string& target, const std::string& expre
     std::string limit = c_literal(p.clip, elem);
     c.line(fmt::format("a = a < -{0} ? -{0} : a > {0} ? {0} : a;", limit));
   }
-  std::string first = p.activation(0, i).text("a", elem);
-  std::string second = p.activation(p.directions - 1, i).text("a", elem);
+  std::string first = p.activation(0, i).text(c, "a", elem);
+  std::string second = p.activation(p.directions - 1, i).text(c, "a", elem);
   c.line(first == second ? fmt::format("{} = {};", target, first)
                          : fmt::format("{} = d == 0 ? ({}) : ({});", target, first, second));
   c.close();
@@ -119,6 +230,7 @@ void RecurrentCode::emit_steps(const std::function<void()>& cell) {
                      p.batch_first ? fmt::format("b * {} + t", steps) : fmt::format("t * {} + b", batch),
                      width));
   c.line(fmt::format("{}* y = {} + ({}) * {};", t, c.out(P::kY), row("t"), p.hidden));
+  if (packed) emit_input_part(length);
   cell();
   c.line(fmt::format("for (ptrdiff_t j = 0; j < {}; ++j) y[j] = h[j];", p.hidden));
   c.close();
@@ -129,15 +241,24 @@ void RecurrentCode::emit_steps(const std::function<void()>& cell) {
   c.close();
 }
 
+// Of a direction: two may run at once.
+void RecurrentCode::declare_memory() {
+  const bool lstm = p.gates == 4;
+  const int64_t rows = p.gates + 2 + (packed ? kBlock * p.gates : 0);
+  c.line(fmt::format("{0}* const g = ({0}*){1};", t,
+                     c.scratch(rows * pitch * static_cast<int64_t>(byte_size(elem)))));
+  c.line(fmt::format("{0}* const h = g + {1};", t, p.gates * pitch));
+  if (p.gates != 1)
+    c.line(fmt::format("{0}* const {1} = g + {2};", t, lstm ? "c" : "q", (p.gates + 1) * pitch));
+  if (packed) c.line(fmt::format("{0}* const ahead = g + {1};", t, (p.gates + 2) * pitch));
+}
+
 void RecurrentCode::emit(const std::function<void()>& cell) {
   const int64_t n = p.hidden;
   const bool lstm = p.gates == 4;
   if (batch == "0") return;
-  c.line(fmt::format("{0}* const g = ({0}*){1};", t,
-                     c.scratch((p.gates + 2) * n * static_cast<int64_t>(byte_size(elem)))));
-  c.line(fmt::format("{0}* const h = g + {1};", t, p.gates * n));
-  if (p.gates != 1) c.line(fmt::format("{0}* const {1} = g + {2};", t, lstm ? "c" : "q", (p.gates + 1) * n));
-  c.loop("d", p.directions);
+  shared_loop(c, "d", fmt::format("{}", p.directions), recurrent_work(p));
+  declare_memory();
   open_loop(c, "b", batch);
   if (c.has(P::kInitialH) || c.has(P::kInitialC) || c.node().outputs.size() > P::kLastH) {
     c.line(fmt::format("const ptrdiff_t state = {};", p.batch_first ? fmt::format("b * {} + d", p.directions)

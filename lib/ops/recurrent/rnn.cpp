@@ -29,7 +29,7 @@ Status emit_rnn(EmitContext& context) {
   MRVLC_ASSIGN(RecurrentParams p, recurrent_params(emit_view(context), rnn_form()));
   RecurrentCode code(context, p);
   code.emit([&] {
-    code.sum_gates(0, p.hidden, "h");
+    code.sum_gates(0, 1, "h");
     context.loop("j", p.hidden);
     code.activate("h[j]", "g[j]", 0);
     context.close();

@@ -169,7 +169,7 @@ Status emit_optimizer(EmitContext& context) {
   if (context.node().outputs.size() != (1 + rule->states) * n)
     return bad_operands("C is emitted for all results of an optimiser together");
   auto expand = [&](std::string_view text, ElementType elem) {
-    return expand_pattern(text, context.node(), {}, elem);
+    return expand_pattern(text, context, {}, elem);
   };
   context.line(
       fmt::format("const double rate = (double){}[0], step = (double){}[0];", context.in(0), context.in(1)));

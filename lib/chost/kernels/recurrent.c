@@ -1,0 +1,101 @@
+//@ piece recurrent: base
+/* y[r][j] = init[r][j] + sum over i of x[r * step + i] * w[i][j] for n columns, a multiple of 16: the input's
+ * part of a recurrent layer for many steps, and the recurrent part for one. w is packed in panels of 64
+ * columns, panel[k][64], behind them of 16, each read from its beginning to its end. Every sum is made in the
+ * order of i, whatever the number of rows. */
+#if K_WIDE
+typedef K_wide K_sums;
+#define K_SUMS 16
+#define K_SUMS_LOAD(p) ((K_sums)(*(const K_wideu*)(const void*)(p)))
+#define K_SUMS_STORE(p, v) (*(K_wideu*)(void*)(p) = (v))
+#elif K_VW
+typedef K_vec K_sums;
+#define K_SUMS K_VW
+#define K_SUMS_LOAD(p) ((K_sums)K_LOAD(p))
+#define K_SUMS_STORE(p, v) K_STORE(p, v)
+#endif
+
+#if K_VW
+/* One row, four vectors of columns. */
+static void K_recurrent_row(ptrdiff_t k, const float* x, const float* w, ptrdiff_t ldw, const float* init,
+                            float* y) {
+  K_sums s0 = K_SUMS_LOAD(init), s1 = K_SUMS_LOAD(init + K_SUMS);
+  K_sums s2 = K_SUMS_LOAD(init + 2 * K_SUMS), s3 = K_SUMS_LOAD(init + 3 * K_SUMS);
+  for (ptrdiff_t i = 0; i < k; ++i, w += ldw) {
+    const float v = x[i];
+    s0 += v * K_SUMS_LOAD(w);
+    s1 += v * K_SUMS_LOAD(w + K_SUMS);
+    s2 += v * K_SUMS_LOAD(w + 2 * K_SUMS);
+    s3 += v * K_SUMS_LOAD(w + 3 * K_SUMS);
+  }
+  K_SUMS_STORE(y, s0);
+  K_SUMS_STORE(y + K_SUMS, s1);
+  K_SUMS_STORE(y + 2 * K_SUMS, s2);
+  K_SUMS_STORE(y + 3 * K_SUMS, s3);
+}
+
+/* Four rows, two vectors of columns; `next`: from the init of a row to that of the next. */
+static void K_recurrent_rows4(ptrdiff_t k, const float* x, ptrdiff_t step, const float* w, ptrdiff_t ldw,
+                              const float* init, ptrdiff_t next, float* y, ptrdiff_t ldy) {
+  const float *x1 = x + step, *x2 = x1 + step, *x3 = x2 + step;
+  K_sums s0 = K_SUMS_LOAD(init), t0 = K_SUMS_LOAD(init + K_SUMS);
+  K_sums s1 = K_SUMS_LOAD(init + next), t1 = K_SUMS_LOAD(init + next + K_SUMS);
+  K_sums s2 = K_SUMS_LOAD(init + 2 * next), t2 = K_SUMS_LOAD(init + 2 * next + K_SUMS);
+  K_sums s3 = K_SUMS_LOAD(init + 3 * next), t3 = K_SUMS_LOAD(init + 3 * next + K_SUMS);
+  for (ptrdiff_t i = 0; i < k; ++i, w += ldw) {
+    const K_sums a = K_SUMS_LOAD(w), b = K_SUMS_LOAD(w + K_SUMS);
+    s0 += x[i] * a;
+    t0 += x[i] * b;
+    s1 += x1[i] * a;
+    t1 += x1[i] * b;
+    s2 += x2[i] * a;
+    t2 += x2[i] * b;
+    s3 += x3[i] * a;
+    t3 += x3[i] * b;
+  }
+  K_SUMS_STORE(y, s0);
+  K_SUMS_STORE(y + K_SUMS, t0);
+  K_SUMS_STORE(y + ldy, s1);
+  K_SUMS_STORE(y + ldy + K_SUMS, t1);
+  K_SUMS_STORE(y + 2 * ldy, s2);
+  K_SUMS_STORE(y + 2 * ldy + K_SUMS, t2);
+  K_SUMS_STORE(y + 3 * ldy, s3);
+  K_SUMS_STORE(y + 3 * ldy + K_SUMS, t3);
+}
+#endif
+
+/* 16 columns of one row. */
+static void K_recurrent_lanes(ptrdiff_t k, const float* x, const float* w, ptrdiff_t ldw, const float* init,
+                              float* y) {
+  float s[K_LANES];
+  for (ptrdiff_t j = 0; j < K_LANES; ++j) s[j] = init[j];
+  for (ptrdiff_t i = 0; i < k; ++i, w += ldw) {
+    for (ptrdiff_t j = 0; j < K_LANES; ++j) s[j] += x[i] * w[j];
+  }
+  for (ptrdiff_t j = 0; j < K_LANES; ++j) y[j] = s[j];
+}
+
+static void K_recurrent(ptrdiff_t rows, ptrdiff_t n, ptrdiff_t k, const float* x, ptrdiff_t step,
+                        const float* w, const float* init, ptrdiff_t next, float* y) {
+  for (ptrdiff_t n0 = 0; n0 < n;) {
+    const ptrdiff_t width = n - n0 < 64 ? K_LANES : 64;
+    ptrdiff_t r = 0;
+#if K_VW
+    for (; width == 64 && r + 4 <= rows; r += 4) {
+      for (ptrdiff_t j = 0; j < width; j += 2 * K_SUMS)
+        K_recurrent_rows4(k, x + r * step, step, w + j, width, init + r * next + n0 + j, next,
+                          y + r * n + n0 + j, n);
+    }
+    for (; width == 64 && r < rows; ++r) {
+      for (ptrdiff_t j = 0; j < width; j += 4 * K_SUMS)
+        K_recurrent_row(k, x + r * step, w + j, width, init + r * next + n0 + j, y + r * n + n0 + j);
+    }
+#endif
+    for (; r < rows; ++r) {
+      for (ptrdiff_t j = 0; j < width; j += K_LANES)
+        K_recurrent_lanes(k, x + r * step, w + j, width, init + r * next + n0 + j, y + r * n + n0 + j);
+    }
+    w += k * width;
+    n0 += width;
+  }
+}

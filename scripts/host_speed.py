@@ -1,0 +1,199 @@
+#!/usr/bin/python3
+"""Times host code against ONNX Runtime over all networks, one thread each, in alternating rounds (bench.sh --all).
+
+    host_speed.py --mrvlc BIN [--against BIN] [--data DIR] [-r ROUNDS] [--only PATTERN] [--write FILE] [-- OPTION...]
+
+Networks are the float ones of DIR/zoo that take ONNX Runtime more than 0.05 ms, those of models/generators, and, apart, the
+zoo's quantised ones. Speed is ONNX Runtime's least time over ours: above 1 ours is faster. Rounds alternate, so that what
+else the machine does meets both; a round takes about a third of a second. "First" is the time from the start of the program
+to its first result, for ONNX Runtime from loading its library on (without Node.js), and "MiB" the memory of the process, for
+ONNX Runtime what loading it and one run add to Node.js. --against times the code of another build's mrvlc too. --write
+replaces the table between the markers `<!-- begin host -->` and `<!-- end host -->` of FILE. $ORT_DIR holds ONNX Runtime;
+OPTIONs go to mrvlc compile. $CC and $CFLAGS as in bench.sh.
+"""
+
+import argparse
+import fnmatch
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from performance_tables import markdown, replace_table
+
+ROOT = Path(__file__).resolve().parent.parent
+GENERATED = ("resnet50", "mobilenetv2", "transformer_encoder", "densenet121", "inception_v1", "shufflenet", "bilstm",
+             "byte_classifier")
+LEAST_MS = 0.05  # of ONNX Runtime; below, calls are timed rather than networks
+
+
+def arguments():
+    split = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    own, options = sys.argv[1:split], sys.argv[split + 1:]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--mrvlc", required=True, metavar="BIN")
+    parser.add_argument("--against", metavar="BIN")
+    parser.add_argument("--data", metavar="DIR", help="folder with zoo/NAME.onnx; without it those rows are left out")
+    parser.add_argument("-r", "--rounds", type=int, default=5, metavar="ROUNDS")
+    parser.add_argument("--only", default="*", metavar="PATTERN", help="of names of networks")
+    parser.add_argument("--write", metavar="FILE")
+    args = parser.parse_args(own)
+    if args.rounds < 1:
+        parser.error("ROUNDS must be positive")
+    if args.write and (args.data is None or args.only != "*"):
+        parser.error("the file has rows of every network: --data is needed, and --only is not allowed")
+    args.options = options
+    return args
+
+
+def call(command, **kw):
+    return subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True, **kw).stdout
+
+
+def is_quantised(path):
+    import onnx
+    kinds = {n.op_type for n in onnx.load(path).graph.node}
+    return bool(kinds & {"QLinearConv", "ConvInteger", "QLinearMatMul", "MatMulInteger", "DequantizeLinear"})
+
+
+def networks(args, work):
+    """[(name, path)]"""
+    found = []
+    if args.data:
+        found += [(p.stem, p) for p in sorted(Path(args.data, "zoo").glob("*.onnx"))]
+    for name in GENERATED:
+        if fnmatch.fnmatch(name, args.only):
+            call([sys.executable, ROOT / "models/generators/make_models.py", name, "-o", work])
+            found.append((name, Path(work, f"{name}.onnx")))
+    return [(name, path) for name, path in found if fnmatch.fnmatch(name, args.only)]
+
+
+class Ours:
+    """A network compiled by one build."""
+
+    def __init__(self, mrvlc, model, out, options):
+        call([mrvlc, "-q", "compile", model, "--name", "model", "--target", "host", "-o", out, *options])
+        prefix = Path(mrvlc).resolve().parent.parent
+        call(["make", "-s", "-C", out, f"CC={os.environ.get('CC', 'gcc')}",
+              f"CFLAGS={os.environ.get('CFLAGS', '-O3 -march=native')}", f"MRVLC_PREFIX={prefix}",
+              f"MRVL_CFLAGS=-I{ROOT}/include"])
+        self.program = Path(out, "model_example")
+
+    def command(self, inputs):
+        return [str(self.program), *(word for i in inputs for word in ("--input", i))]
+
+    def least(self, inputs, runs):
+        return least_of(call([*self.command(inputs), "--bench", runs]))
+
+    def first(self, inputs):
+        """milliseconds from start to end of a program that runs once, and its MiB"""
+        begin = time.perf_counter()
+        child = subprocess.Popen(self.command(inputs))
+        _, status, usage = os.wait4(child.pid, 0)
+        if status != 0:
+            raise ValueError(f"{self.program} ended with {status}")
+        return 1e3 * (time.perf_counter() - begin), usage.ru_maxrss / 1024
+
+
+def least_of(text):
+    return float(re.search(r"min_ms ([0-9.e+-]+)", text)[1])
+
+
+def ort(*words):
+    return call(["node", ROOT / "scripts/bench_ort.mjs", *words])
+
+
+def measure(name, path, args, work):
+    """{column: figure}"""
+    folder = Path(work, name)
+    inputs = ort("inputs", path, folder / "in").split()
+    builds = [Ours(b, path, folder / str(i), args.options) for i, b in enumerate(filter(None, (args.mrvlc, args.against)))]
+    ours, theirs, firsts, ort_firsts = [[] for _ in builds], [], [], []
+    for _ in range(args.rounds):
+        for i, build in enumerate(builds):
+            once = build.least(inputs, 2)
+            ours[i].append(build.least(inputs, max(3, min(300, int(300 / max(once, 1e-3))))))
+        once = least_of(ort("time", path, 2, *inputs))
+        theirs.append(least_of(ort("time", path, max(3, min(300, int(300 / max(once, 1e-3)))), *inputs)))
+        firsts.append(builds[0].first(inputs))
+        ort_firsts.append([float(v) for v in re.findall(r"(?:first_ms|mib) ([0-9.]+)", ort("first", path, *inputs))])
+    result = {"ours": min(ours[0]), "ort": min(theirs), "first": min(f[0] for f in firsts), "mib": firsts[0][1],
+              "ort_first": min(f[0] for f in ort_firsts), "ort_mib": min(f[1] for f in ort_firsts)}
+    result["speed"] = result["ort"] / result["ours"]
+    if len(builds) > 1:
+        result["against"] = min(ours[1]) / result["ours"]
+    return result
+
+
+def mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else math.nan
+
+
+HEADER = ["network, one thread", "mrvlc ms", "ONNX Runtime ms", "speed", "first ms", "ONNX Runtime", "MiB", "ONNX Runtime"]
+
+
+def row(name, r, compared):
+    cells = [name, f"{r['ours']:.3f}", f"{r['ort']:.3f}", f"{r['speed']:.2f}", f"{r['first']:.1f}",
+             f"{r['ort_first']:.1f}", f"{r['mib']:.1f}", f"{r['ort_mib']:.1f}"]
+    return cells + ([f"{r['against']:.2f}"] if compared else [])
+
+
+def table(results, compared, title):
+    """`results`: [(name, figures)] of one kind of network"""
+    rows = [row(name, r, compared) for name, r in results]
+    columns = [("speed", 3)] + ([("against", len(HEADER))] if compared else [])
+    last = [f"**geometric mean of {len(rows)}**"] + [""] * (len(HEADER) - 1 + compared)
+    for key, at in columns:
+        last[at] = f"**{mean([r[key] for _, r in results]):.2f}**"
+    header = [title, *HEADER[1:]] + (["other build / this"] if compared else [])
+    return markdown(header, rows + [last])
+
+
+def tables(floats, integers, compared):
+    parts = []
+    for results, title in ((floats, "network, one thread"), (integers, "network of integers, one thread")):
+        if not results:
+            continue
+        slow = sorted((r["speed"], name) for name, r in results if r["speed"] < 1)
+        below = ", ".join(f"{name} {speed:.2f}" for speed, name in slow) or "none"
+        parts.append(f"{table(results, compared, title)}\n\nBelow 1: {below}.")
+    return "\n\n".join(parts)
+
+
+def main():
+    args = arguments()
+    floats, integers = [], []
+    with tempfile.TemporaryDirectory() as work:
+        for name, path in networks(args, work):
+            result = measure(name, path, args, work)
+            print(f"{name}: {result['ours']:.3f} ms, ONNX Runtime {result['ort']:.3f} ms, speed {result['speed']:.2f}",
+                  file=sys.stderr, flush=True)
+            subprocess.run(["rm", "-rf", Path(work, name)], check=True)
+            if result["ort"] <= LEAST_MS:
+                print(f"  left out: below {LEAST_MS} ms", file=sys.stderr)
+                continue
+            (integers if is_quantised(path) else floats).append((name, result))
+    text = tables(floats, integers, bool(args.against))
+    if not args.write:
+        print(text)
+        return 0
+    with open(args.write, encoding="utf-8") as file:
+        after = replace_table(file.read(), "host", text)
+    with open(args.write, "w", encoding="utf-8") as out:
+        out.write(after)
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except subprocess.CalledProcessError as error:
+        print(f"host_speed: {' '.join(map(str, error.cmd))}: {(error.stderr or '').strip()}", file=sys.stderr)
+        sys.exit(1)
+    except (OSError, ValueError) as error:
+        print(f"host_speed: {error}", file=sys.stderr)
+        sys.exit(3)
