@@ -6,6 +6,7 @@
 
 #include "conv_plan.h"
 #include "function.h"
+#include "parts.h"
 
 namespace mrvlc::chost {
 namespace {
@@ -134,6 +135,34 @@ std::string bias_text(Function& f, const Epilogue& e) {
   return e.bias.empty() ? "NULL" : f.weights(e.bias);
 }
 
+// The call of a kernel on the whole, or on this part of it.
+struct KernelCall {
+  std::string kernel, x, weights, bias, y, scratch;
+  std::string shape = "p", epilogue = "e";
+
+  void put(Function& f) const {
+    f.put("{}(&{}, {}, {}, {}, {}, (float*){}, &{});", kernel, shape, x, weights, bias, y, scratch, epilogue);
+  }
+  void take_part(Function& f, const PartOffsets& at, const Epilogue& e) {
+    put_part_epilogue(f, e.next < f.nodes().size(), "row", "0", at.y);
+    shape = "q";
+    epilogue = "own";
+    x += " + " + at.x;
+    weights += " + " + at.w;
+    if (bias != "NULL") bias += " + " + at.bias;
+    y += " + " + at.y;
+  }
+};
+
+// About as many multiply-adds of a convolution of one image, which threads then share; 0: they don't.
+int64_t shared_work(const Function& f, const ops::ConvParams& p, int64_t each) {
+  if (f.has_views() || p.batch != 1) return 0;
+  int64_t work = p.out_channels * (p.in_channels / p.group) * each;
+  for (int64_t n : p.output) work *= n;
+  for (int64_t n : p.kernel) work *= n;
+  return work;
+}
+
 void emit_depthwise(Function& f, const ops::ConvParams& p, const Window2& w) {
   std::string batch = batch_text(f, p.batch);
   Epilogue e = begin_epilogue(f, p.out_channels);
@@ -153,11 +182,15 @@ void emit_depthwise(Function& f, const ops::ConvParams& p, const Window2& w) {
         f.prefixed("K_depthwise_shape"), batch, p.in_channels, p.out_channels / p.in_channels, w.in[0],
         w.in[1], w.out[0], w.out[1], w.kernel[0], w.kernel[1], w.stride[0], w.stride[1], w.dilation[0],
         w.dilation[1], w.pad[0], w.pad[1], rows, pitch, f.prefixed("K_tap"));
+  constexpr int64_t kLoads = 4;  // weigh more than its products
+  const bool cut = f.cut(shared_work(f, p, kLoads));
   std::string plane = f.scratch(rows * w.stride[1] * pitch * 4);
   const ir::Node& last = f.program().node(f.nodes().back());
   std::string weights = f.weights(constant_floats(f.program().graph.constant(f.head().inputs[1])));
-  f.put("{}(&p, {}, {}, {}, {}, (float*){}, &e);", f.prefixed("K_depthwise"),
-        f.read(f.head().inputs[0], "x0"), weights, bias_text(f, e), f.write(last.outputs[0], "y0"), plane);
+  KernelCall call{f.prefixed("K_depthwise"), f.read(f.head().inputs[0], "x0"), weights,
+                  bias_text(f, e),           f.write(last.outputs[0], "y0"),   plane};
+  if (cut) call.take_part(f, put_depthwise_part(f, p, w, f.prefixed("K_depthwise_shape")), e);
+  call.put(f);
 }
 
 // The convolution that makes the outputs (a + stride * q) of a transposed one.
@@ -204,10 +237,13 @@ Status emit_conv(Function& f) {
   std::string weights = f.weights(pack_panels(plan, [&](int64_t g, int64_t r, int64_t c, int64_t t) {
     return data[static_cast<size_t>(((g * plan.m + r) * plan.channels + c) * taps + t)];
   }));
+  const bool cut = f.cut(shared_work(f, p, 1));
   std::string scratch = f.scratch(gather_bytes(plan));
   const ir::Node& last = f.program().node(f.nodes().back());
-  f.put("{}(&p, {}, {}, {}, {}, (float*){}, &e);", f.prefixed("K_conv"), f.read(f.head().inputs[0], "x0"),
-        weights, bias_text(f, e), f.write(last.outputs[0], "y0"), scratch);
+  KernelCall call{f.prefixed("K_conv"), f.read(f.head().inputs[0], "x0"), weights,
+                  bias_text(f, e),      f.write(last.outputs[0], "y0"),   scratch};
+  if (cut) call.take_part(f, put_conv_part(f, plan, f.prefixed("K_conv_shape")), e);
+  call.put(f);
   return {};
 }
 
