@@ -79,8 +79,9 @@ void add_output_options(CLI::App& cmd, CompileArguments& a) {
       ->type_name("SIZE")
       ->transform(size_check())
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 30).description(""));
-  cmd.add_option("--threads", a.threads,
-                 "parts of a loop at most that threads of the caller may run (1: none); each has scratch memory")
+  cmd.add_option(
+         "--threads", a.threads,
+         "parts of a loop at most that threads of the caller may run (1: none); each has scratch memory")
       ->type_name("N")
       ->check(CLI::Range(1, 256).description(""));
   cmd.add_option("--emit", a.emit, "further files: ir, disasm, nodes-json (repeatable)")

@@ -7,6 +7,7 @@
 #include "conv_plan.h"
 #include "function.h"
 #include "mrvlc/ops/plane.h"
+#include "parts.h"
 
 namespace mrvlc::chost {
 namespace {
@@ -135,7 +136,35 @@ std::string bias_text(Function& f, const Epilogue& e) {
   return e.bias.empty() ? "NULL" : f.weights(e.bias);
 }
 
-void emit_depthwise(Function& f, const ops::ConvParams& p) {
+// The call of a kernel on the whole, or on this part of it.
+struct KernelCall {
+  std::string kernel, x, weights, bias, y, scratch;
+  std::string shape = "p", epilogue = "e";
+
+  void put(Function& f) const {
+    f.put("{}(&{}, {}, {}, {}, {}, (float*){}, &{});", kernel, shape, x, weights, bias, y, scratch, epilogue);
+  }
+  void take_part(Function& f, const PartOffsets& at, const Epilogue& e) {
+    put_part_epilogue(f, e.next < f.nodes().size(), "row", "0", at.y);
+    shape = "q";
+    epilogue = "own";
+    x += " + " + at.x;
+    weights += " + " + at.w;
+    if (bias != "NULL") bias += " + " + at.bias;
+    y += " + " + at.y;
+  }
+};
+
+// About as many multiply-adds of a convolution of one image, which threads then share; 0: they don't.
+int64_t shared_work(const Function& f, const ops::ConvParams& p, int64_t each) {
+  if (f.has_views() || p.batch != 1) return 0;
+  int64_t work = p.out_channels * (p.in_channels / p.group) * each;
+  for (int64_t n : p.output) work *= n;
+  for (int64_t n : p.kernel) work *= n;
+  return work;
+}
+
+void emit_depthwise(Function& f, const ops::ConvParams& p, const Window2& w) {
   const ops::WindowPlane plane =
       ops::window_plane(p, batch_text(f, p.batch), p.in_channels, p.out_channels / p.in_channels);
   Epilogue e = begin_epilogue(f, p.out_channels);
@@ -143,11 +172,15 @@ void emit_depthwise(Function& f, const ops::ConvParams& p) {
   declare_epilogue(f, e);
   f.put("static const int {}[] = {{{}}};", f.prefixed("K_tap"), plane.taps);
   f.put("const {} p = {{{}, {}}};", f.prefixed("K_plane_shape"), plane.shape, f.prefixed("K_tap"));
+  constexpr int64_t kLoads = 4;  // weigh more than its products
+  const bool cut = f.cut(shared_work(f, p, kLoads));
   const std::string buffer = f.scratch(plane.bytes);
   const ir::Node& last = f.program().node(f.nodes().back());
   std::string weights = f.weights(constant_floats(f.program().graph.constant(f.head().inputs[1])));
-  f.put("{}(&p, {}, {}, {}, {}, (float*){}, &e);", f.prefixed("K_depthwise"),
-        f.read(f.head().inputs[0], "x0"), weights, bias_text(f, e), f.write(last.outputs[0], "y0"), buffer);
+  KernelCall call{f.prefixed("K_depthwise"), f.read(f.head().inputs[0], "x0"), weights,
+                  bias_text(f, e),           f.write(last.outputs[0], "y0"),   buffer};
+  if (cut) call.take_part(f, put_depthwise_part(f, p, w, f.prefixed("K_plane_shape")), e);
+  call.put(f);
 }
 
 // The convolution that makes the outputs (a + stride * q) of a transposed one.
@@ -248,10 +281,13 @@ Status emit_conv(Function& f) {
   std::string weights = f.weights(pack_panels(plan, [&](int64_t g, int64_t r, int64_t c, int64_t t) {
     return data[static_cast<size_t>(((g * plan.m + r) * plan.channels + c) * taps + t)];
   }));
+  const bool cut = f.cut(shared_work(f, p, 1));
   std::string scratch = f.scratch(gather_bytes(plan));
   const ir::Node& last = f.program().node(f.nodes().back());
-  f.put("{}(&p, {}, {}, {}, {}, (float*){}, &e);", f.prefixed("K_conv"), f.read(f.head().inputs[0], "x0"),
-        weights, bias_text(f, e), f.write(last.outputs[0], "y0"), scratch);
+  KernelCall call{f.prefixed("K_conv"), f.read(f.head().inputs[0], "x0"), weights,
+                  bias_text(f, e),      f.write(last.outputs[0], "y0"),   scratch};
+  if (cut) call.take_part(f, put_conv_part(f, plan, f.prefixed("K_conv_shape")), e);
+  call.put(f);
   return {};
 }
 

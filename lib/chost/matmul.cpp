@@ -5,12 +5,15 @@
 
 #include "function.h"
 #include "mrvlc/ops/dynamic_shapes.h"
+#include "parts.h"
 #include "size_text.h"
 
 namespace mrvlc::chost {
 namespace {
 
 constexpr int64_t kLanes = 16, kDepth = 320;
+// Of parts: the columns that K_gemv takes at a time, and rows that are tiles of 6 and of 4.
+constexpr int64_t kColumns = 64, kRows = 12;
 
 // y[m][n] = a[m][k] * b[k][n], element strides as given; `batch` such products.
 struct Product {
@@ -140,35 +143,81 @@ std::string block_of(const std::string& k) {
   return fmt::format("{}", ceil_div(depth, ceil_div(depth, kDepth)));
 }
 
-void emit_product(Function& f, const Product& p, Epilogue& e) {
+// Whether threads share a product: matrices, or else columns of a vector or rows of one matrix. Nothing may
+// follow it.
+bool cut_product(Function& f, const Product& p, int64_t items) {
+  double work = 1;
+  for (const Sizes& sizes : {Sizes{p.m, p.n, p.k}, p.batch}) {
+    for (const std::string& size : sizes) {
+      if (!is_number(size)) return false;
+      work *= std::stod(size);
+    }
+  }
+  return items > 1 && f.cut(static_cast<int64_t>(std::min(work, 1e15)));
+}
+
+// `first` and `past` of this part of n: runs of `grain`.
+void put_range(Function& f, const std::string& n, int64_t grain) {
+  const int64_t runs = ceil_div(std::stoll(n), grain);
+  const std::string share = f.prefixed("K_share");
+  f.put("const ptrdiff_t first = {}({}, part, parts) * {};", share, runs, grain);
+  f.put("const ptrdiff_t past = part + 1 == parts ? {} : {}({}, part + 1, parts) * {};", n, share, runs,
+        grain);
+  f.put("if (first >= past) return;");
+}
+
+// One vector times a packed matrix; `cut`: this part of its columns.
+void put_gemv(Function& f, const Product& p, const Epilogue& e, bool cut, const std::string& a,
+              const std::string& b, const std::string& bias, const std::string& y) {
+  const std::string gemv = f.prefixed("K_gemv");
+  if (!cut) return f.put("{}({}, {}, {}, {}, {}, {}, &e);", gemv, p.n, p.k, a, b, bias, y);
+  put_range(f, p.n, kColumns);
+  put_part_epilogue(f, e.next < f.nodes().size(), "0", "first", "first");
+  f.put("{}(past - first, {}, {}, {} + first * {}, {}, {} + first, &own);", gemv, p.k, a, b, p.k,
+        bias == "NULL" ? bias : bias + " + first", y);
+}
+
+void emit_product(Function& f, const Product& p, Epilogue& e, bool alone) {
   const ir::Node& last = f.program().node(f.nodes().back());
   const Tensor* constant = f.program().graph.constant(f.head().inputs[1]);
   bool packed = constant != nullptr && p.batch.empty();
   bool vector = packed && p.m == "1" && p.a_k == "1";
+  auto runs = [](const std::string& n, int64_t grain) {
+    return is_number(n) ? ceil_div(std::stoll(n), grain) : 0;
+  };
+  const bool matrices = !p.batch.empty();
+  const bool cut = alone && cut_product(f, p,
+                                        matrices ? runs(p.batch[0], 1)
+                                        : vector ? runs(p.n, kColumns)
+                                                 : runs(p.m, kRows));
   f.need(vector ? Piece::gemv : Piece::gemm);
   declare_epilogue(f, e);
   std::string a = f.read(f.head().inputs[0], "x0"), y = f.write(last.outputs[0], "y0");
   std::string b = packed ? packed_operand(f, p, *constant) : f.read(f.head().inputs[1], "x1");
   std::string bias = e.bias.empty() ? "NULL" : f.weights(e.bias);
-  if (vector) {
-    f.put("{}({}, {}, {}, {}, {}, {}, &e);", f.prefixed("K_gemv"), p.n, p.k, a, b, bias, y);
-    return;
-  }
+  if (vector) return put_gemv(f, p, e, cut, a, b, bias, y);
   std::string block = block_of(p.k), panel = "NULL";
   if (!packed) {
     int64_t depth = is_number(block) ? std::stoll(block) : kDepth;
     panel = fmt::format("(float*){}", f.scratch(depth * kLanes * 4));
   }
-  f.put("const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}}};", f.prefixed("K_gemm_shape"), p.m, p.n, p.k,
-        p.a_row, p.a_k, p.b_k, p.b_n, block, packed ? 1 : 0);
-  for (size_t d = 0; d < p.batch.size(); ++d)
-    f.open(fmt::format("for (ptrdiff_t g{0} = 0; g{0} < {1}; ++g{0})", d, p.batch[d]));
-  Sizes matrices;
-  for (size_t d = 0; d < p.batch.size(); ++d)
-    matrices.push_back(size_product(p.batch, d + 1, p.batch.size()));
-  f.put("const ptrdiff_t row = ({}) * {};", batch_offset(matrices), p.m);
+  const bool rows = cut && !matrices;
+  if (rows) put_range(f, p.m, kRows);
+  f.put("const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}}};", f.prefixed("K_gemm_shape"),
+        rows ? "past - first" : p.m, p.n, p.k, p.a_row, p.a_k, p.b_k, p.b_n, block, packed ? 1 : 0);
+  for (size_t d = 0; d < p.batch.size(); ++d) {
+    const std::string share = f.prefixed("K_share"), &n = p.batch[d];
+    f.open(d == 0 && cut
+               ? fmt::format("for (ptrdiff_t g0 = {0}({1}, part, parts); g0 < {0}({1}, part + 1, parts); "
+                             "++g0)",
+                             share, n)
+               : fmt::format("for (ptrdiff_t g{0} = 0; g{0} < {1}; ++g{0})", d, n));
+  }
+  Sizes leading;
+  for (size_t d = 0; d < p.batch.size(); ++d) leading.push_back(size_product(p.batch, d + 1, p.batch.size()));
+  f.put("const ptrdiff_t row = {};", rows ? "first" : fmt::format("({}) * {}", batch_offset(leading), p.m));
   f.put("{}(&p, {} + ({}), {} + ({}), {}, {} + row * {}, {}, &e, row, row * {});", f.prefixed("K_gemm"), a,
-        batch_offset(p.batch.empty() ? Sizes() : p.a_batch), b,
+        rows ? "first * " + p.a_row : batch_offset(p.batch.empty() ? Sizes() : p.a_batch), b,
         batch_offset(p.batch.empty() ? Sizes() : p.b_batch), bias, y, p.n, panel, p.n);
   for (size_t d = 0; d < p.batch.size(); ++d) f.close();
 }
@@ -253,7 +302,7 @@ Status emit_gemm(Function& f) {
     fold_epilogue(f, is_number(p.n) ? std::stoll(p.n) : 0, e);
   }
   std::string added = simple ? "" : has_c ? added_operand(f, p) : "0.0f";
-  emit_product(f, p, e);
+  emit_product(f, p, e, simple);
   if (!simple) emit_gemm_rest(f, p, added, packed ? 1.0f : alpha, beta);
   return {};
 }
@@ -265,7 +314,7 @@ Status emit_matmul(Function& f) {
   Product p = matmul_product(f);
   Epilogue e;
   fold_epilogue(f, is_number(p.n) ? std::stoll(p.n) : 0, e);
-  emit_product(f, p, e);
+  emit_product(f, p, e, true);
   return {};
 }
 

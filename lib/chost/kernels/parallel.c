@@ -15,3 +15,16 @@ static void K_parallel(const mrvl_parallel* parallel, mrvl_task task, const void
     task(data, 0, 1);
   }
 }
+
+//@ piece part_epilogue: epilogue parallel
+/* The epilogue of a part of a result, which begins so many rows, columns and elements behind the whole. */
+typedef struct K_part_of {
+  const K_epilogue* e;
+  ptrdiff_t row, col, at;
+} K_part_of;
+
+static void K_part_epilogue(const void* const* args, float* y, ptrdiff_t row, ptrdiff_t col, ptrdiff_t at,
+                            ptrdiff_t n) {
+  const K_part_of* const p = (const K_part_of*)args[0];
+  p->e->fn(p->e->args, y, row + p->row, col + p->col, at + p->at, n);
+}

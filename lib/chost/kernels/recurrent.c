@@ -15,6 +15,13 @@ typedef K_vec K_sums;
 #define K_SUMS_STORE(p, v) K_STORE(p, v)
 #endif
 
+/* Keeps a vector that several products share in its register: GCC would rather load it for each of them. */
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
+#define K_KEEP(v) __asm__("" : "+v"(v))
+#else
+#define K_KEEP(v) (void)(v)
+#endif
+
 #if K_VW
 /* One row, four vectors of columns. */
 static void K_recurrent_row(ptrdiff_t k, const float* x, const float* w, ptrdiff_t ldw, const float* init,
@@ -43,7 +50,9 @@ static void K_recurrent_rows4(ptrdiff_t k, const float* x, ptrdiff_t step, const
   K_sums s2 = K_SUMS_LOAD(init + 2 * next), t2 = K_SUMS_LOAD(init + 2 * next + K_SUMS);
   K_sums s3 = K_SUMS_LOAD(init + 3 * next), t3 = K_SUMS_LOAD(init + 3 * next + K_SUMS);
   for (ptrdiff_t i = 0; i < k; ++i, w += ldw) {
-    const K_sums a = K_SUMS_LOAD(w), b = K_SUMS_LOAD(w + K_SUMS);
+    K_sums a = K_SUMS_LOAD(w), b = K_SUMS_LOAD(w + K_SUMS);
+    K_KEEP(a);
+    K_KEEP(b);
     s0 += x[i] * a;
     t0 += x[i] * b;
     s1 += x1[i] * a;

@@ -1,0 +1,59 @@
+// Convolutions that threads share: a part is a convolution of fewer groups or channels.
+#include "parts.h"
+
+#include "function.h"
+
+namespace mrvlc::chost {
+namespace {
+
+void put_share(Function& f, int64_t items) {
+  const std::string share = f.prefixed("K_share");
+  f.put("const ptrdiff_t first = {0}({1}, part, parts), past = {0}({1}, part + 1, parts);", share, items);
+  f.put("if (first == past) return;");
+}
+
+}  // namespace
+
+void put_part_epilogue(Function& f, bool fn, std::string_view row, std::string_view col,
+                       std::string_view at) {
+  const std::string type = f.prefixed("K_epilogue");
+  if (!fn) return f.put("const {} own = e;", type);
+  const std::string function = f.need(Piece::part_epilogue);
+  f.put("const {} behind = {{&e, {}, {}, {}}};", f.prefixed("K_part_of"), row, col, at);
+  f.put("const void* const own_args[] = {{&behind}};");
+  f.put("const {} own = {{e.lo, e.hi, {}, own_args}};", type, function);
+}
+
+PartOffsets put_conv_part(Function& f, const ConvPlan& plan, std::string_view type) {
+  const Panels panels = choose_panels(plan.m);
+  const int64_t depth = plan.channels * static_cast<int64_t>(plan.taps.size());
+  const int64_t image = plan.in[0] * plan.in[1], pixels = plan.out[0] * plan.out[1];
+  f.put("{} q = p;", type);
+  if (plan.groups > 1) {
+    put_share(f, plan.groups);
+    f.put("q.groups = past - first;");
+    f.put("const ptrdiff_t row = first * {};", plan.m);
+    return {fmt::format("first * {}", plan.channels * image),
+            fmt::format("first * {}", panels.rows() * depth), "row", fmt::format("row * {}", pixels)};
+  }
+  put_share(f, panels.six + panels.four);
+  f.put("const ptrdiff_t six = first < {0} ? first : {0}, row = 4 * first + 2 * six;", panels.six);
+  f.put("q.panels6 = (past < {0} ? past : {0}) - six;", panels.six);
+  f.put("q.panels4 = past - first - q.panels6;");
+  f.put("q.m = 6 * q.panels6 + 4 * q.panels4;");
+  f.put("if (q.m > {0} - row) q.m = {0} - row;", plan.m);
+  return {"0", fmt::format("row * {}", depth), "row", fmt::format("row * {}", pixels)};
+}
+
+PartOffsets put_depthwise_part(Function& f, const ops::ConvParams& p, const Window2& w,
+                               std::string_view type) {
+  const int64_t multiplier = p.out_channels / p.in_channels, pixels = w.out[0] * w.out[1];
+  f.put("{} q = p;", type);
+  put_share(f, p.in_channels);
+  f.put("q.channels = past - first;");
+  f.put("const ptrdiff_t row = first * {};", multiplier);
+  return {fmt::format("first * {}", w.in[0] * w.in[1]), fmt::format("row * {}", w.kernel[0] * w.kernel[1]),
+          "row", fmt::format("row * {}", pixels)};
+}
+
+}  // namespace mrvlc::chost

@@ -1,0 +1,23 @@
+// What a part of a shared convolution or product computes, as a smaller one of its own: kernels know nothing
+// of parts. The lines declare `first` and `past` of the part, and `own`, the epilogue.
+#pragma once
+#include "conv_plan.h"
+
+namespace mrvlc::chost {
+
+class Function;
+
+// Offsets of a part's operands from those of the whole, C expressions to be added to pointers.
+struct PartOffsets {
+  std::string x, w, bias, y;
+};
+
+// Declares `q`, the shape of a part: groups, or panels of output channels of the only one. `type`: of `p`.
+PartOffsets put_conv_part(Function& f, const ConvPlan& plan, std::string_view type);
+// ... and input channels of a depthwise one.
+PartOffsets put_depthwise_part(Function& f, const ops::ConvParams& p, const Window2& w,
+                               std::string_view type);
+// The epilogue `e` for what begins so far behind the whole; `fn`: it has a function.
+void put_part_epilogue(Function& f, bool fn, std::string_view row, std::string_view col, std::string_view at);
+
+}  // namespace mrvlc::chost
