@@ -11,6 +11,8 @@ namespace mrvlc::driver {
 
 // The whole machine, where it is not a built-in one.
 inline constexpr const char* kTargetFile = "target.json";
+// The graph; not where it is larger than a picture can be.
+inline constexpr const char* kGraphFile = "graph.json";
 
 struct Port {
   std::string name;  // printable form
