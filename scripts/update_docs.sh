@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the parts of docs/ that come from the program: docs/operators.md and docs/codes.md. With --check only compares (a test does that).
+# Writes the parts of docs/ that come from the program: docs/operators.md, docs/codes.md, and the picture of the README. With --check only compares (a test does that).
 #   scripts/update_docs.sh [--check] [MRVLC]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -52,6 +52,13 @@ for what a message names.
 TEXT
   "$mrvlc" explain --codes --markdown
 }
+picture() {
+  local work status=0
+  work=$(mktemp -d)
+  { "$mrvlc" compile -q models/digits/digits.onnx -o "$work/out" --cpu pool && "$mrvlc" graph "$work/out" --svg; } || status=$?
+  rm -rf "$work"
+  return "$status"
+}
 # renew PAGE FUNCTION
 renew() {
   if [ "$check" = yes ]; then
@@ -64,3 +71,4 @@ renew() {
 }
 renew docs/operators.md operators
 renew docs/codes.md codes
+renew docs/pictures/digits.svg picture

@@ -9,6 +9,7 @@
 #include "mrvlc/driver/last_compile.h"
 #include "mrvlc/support/codes.h"
 #include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/file.h"
 
 namespace mrvlc::app {
 
@@ -22,6 +23,11 @@ void Context::finish(const std::string& file, const Result<std::string>& result)
   errno = 0;
   if (std::fwrite(result->data(), 1, result->size(), stdout) == result->size()) errno = 0;
   check_stdout(file);
+}
+
+void Context::write(const std::string& file, const std::string& text) {
+  const Status written = write_file_atomic(file, text);
+  if (!written.ok()) fail(file, written.error());
 }
 
 void Context::check_stdout(const std::string& file) {

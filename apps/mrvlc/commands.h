@@ -14,6 +14,8 @@ struct Context {
 
   // Prints the text to stdout, or the error to stderr, and sets the exit code.
   void finish(const std::string& file, const Result<std::string>& result);
+  // The same into a file, whole or not at all.
+  void write(const std::string& file, const std::string& text);
   void fail(const std::string& file, const Diag& diag);
   bool shows_progress() const;  // on a terminal
   // An error when what was printed to stdout did not arrive.
@@ -28,6 +30,7 @@ void add_quantize(CLI::App& app, Context& context);
 void add_profile(CLI::App& app, Context& context);
 void add_queries(CLI::App& app, Context& context);  // explain, map, disasm, inspect, ops
 void add_diff(CLI::App& app, Context& context);
+void add_graph(CLI::App& app, Context& context);
 void add_rules(CLI::App& app, Context& context);
 void add_targets(CLI::App& app, Context& context);
 

@@ -87,6 +87,7 @@ int run(int argc, char** argv) {
   mrvlc::app::add_profile(app, context);
   mrvlc::app::add_queries(app, context);
   mrvlc::app::add_diff(app, context);
+  mrvlc::app::add_graph(app, context);
   mrvlc::app::add_rules(app, context);
   mrvlc::app::add_targets(app, context);
   mrvlc::app::add_help(app, context);

@@ -268,7 +268,7 @@ Status emit_conv(Function& f) {
   MRVLC_ASSIGN(ops::ConvParams p, ops::conv_params(ops::infer_context(f.program().graph, f.head())));
   Window2 w = window2(p);
   if (p.group == p.in_channels && p.group > 1) {
-    emit_depthwise(f, p);
+    emit_depthwise(f, p, w);
     return {};
   }
   ConvPlan plan = conv_plan(batch_text(f, p.batch), p, w);

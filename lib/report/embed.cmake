@@ -1,24 +1,26 @@
-# cmake -DFOLDER=... "-DSTYLE=a.css;b.css" "-DSCRIPT=a.js;b.js" -DOUTPUT=page.cpp -P embed.cmake
-function(join_files result)
+# cmake -DFOLDER=... "-DREPORT_STYLE=a.css;b.css" "-DREPORT_SCRIPT=a.js;b.js" ... -DOUTPUT=page.cpp -P embed.cmake
+function(literal name)
   set(all "")
-  foreach(name ${ARGN})
-    file(READ ${FOLDER}/${name} text)
+  foreach(file ${ARGN})
+    file(READ ${FOLDER}/${file} text)
     string(APPEND all "${text}")
   endforeach()
-  set(${result} "${all}" PARENT_SCOPE)
+  set(${name} "R\"PAGE(${all})PAGE\"" PARENT_SCOPE)
 endfunction()
 
-join_files(page page/page.html)
-join_files(style ${STYLE})
-join_files(script ${SCRIPT})
+literal(report_page page/page.html)
+literal(report_style ${REPORT_STYLE})
+literal(report_script ${REPORT_SCRIPT})
+literal(graph_page page/graph.html)
+literal(graph_style ${GRAPH_STYLE})
+literal(graph_script ${GRAPH_SCRIPT})
+set(strict "\"'use strict';\\n\"")
 file(WRITE ${OUTPUT} "#include \"page.h\"
 
 namespace mrvlc::report {
 
-const std::string_view kPage = R\"PAGE(${page})PAGE\";
-const std::string_view kStyle = R\"PAGE(${style})PAGE\";
-const std::string_view kScript = R\"PAGE('use strict';
-${script})PAGE\";
+const PageParts kReportPage = {${report_page}, ${report_style}, ${strict} ${report_script}};
+const PageParts kGraphPage = {${graph_page}, ${graph_style}, ${strict} ${graph_script}};
 
 }  // namespace mrvlc::report
 ")

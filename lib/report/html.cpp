@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <map>
 
+#include "graph/page_data.h"
 #include "mrvlc/report/report.h"
 #include "mrvlc/support/base64.h"
-#include "mrvlc/support/hash.h"
 #include "pack.h"
 #include "page.h"
 #include "reduce.h"
@@ -48,6 +48,7 @@ class Writer {
     names("bounds", bound_names());
     names("queues", queue_names());
     steps(p.steps);
+    graph(p.graph);
     fallbacks(p.fallbacks, p.more_fallbacks);
     out_ += ",\"regions\":[";
     Shares shares = shares_of(p);
@@ -102,12 +103,19 @@ class Writer {
     out_ += ']';
   }
 
+  void graph(const std::optional<GraphDocument>& document) {
+    if (!document || document->items() > limits_.graph_items) return;
+    key("graphs");
+    out_ += graphs_json(*document, limits_.text);
+  }
+
   void steps(const std::vector<Step>& list) {
     key("steps");
     out_ += '[';
     for (const Step& s : list) {
       if (out_.back() != '[') out_ += ',';
-      out_ += s.region ? fmt::format("{{\"region\":{}}}", s.index) : fmt::format("{{\"nodes\":{}}}", s.nodes);
+      out_ += s.region ? fmt::format("{{\"region\":{},\"seconds\":{}}}", s.index, s.seconds)
+                       : fmt::format("{{\"nodes\":{},\"seconds\":{}}}", s.nodes, s.seconds);
     }
     out_ += ']';
   }
@@ -236,16 +244,6 @@ class Writer {
   std::string out_;
 };
 
-// 'sha256-...' of Content-Security-Policy: nothing but the page's own style and script runs, whatever the
-// data.
-std::string source_hash(std::string_view text) {
-  std::string hex = sha256_hex(text), bytes;
-  for (size_t i = 0; i < hex.size(); i += 2) {
-    bytes.push_back(static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16)));
-  }
-  return "'sha256-" + base64(bytes) + "'";
-}
-
 }  // namespace
 
 const std::array<const char*, kBounds>& bound_names() {
@@ -270,20 +268,7 @@ size_t main_bound(const std::array<uint64_t, kBounds>& bound) {
 }
 
 std::string html(const Page& page, const Limits& limits) {
-  const std::string policy = fmt::format("default-src 'none'; img-src data:; style-src {}; script-src {}",
-                                         source_hash(kStyle), source_hash(kScript));
-  const std::string data = Writer(limits).page(page);
-  const std::pair<std::string_view, std::string_view> marks[] = {
-      {"@POLICY@", policy}, {"@STYLE@", kStyle}, {"@DATA@", data}, {"@SCRIPT@", kScript}};
-  std::string out;
-  out.reserve(kPage.size() + policy.size() + kStyle.size() + data.size() + kScript.size());
-  std::string_view rest = kPage;
-  for (const auto& [mark, text] : marks) {
-    size_t at = rest.find(mark);
-    out.append(rest.substr(0, at)).append(text);
-    rest = rest.substr(at + mark.size());
-  }
-  return out.append(rest);
+  return page_with(kReportPage, Writer(limits).page(page));
 }
 
 }  // namespace mrvlc::report

@@ -1,3 +1,4 @@
+// Numbers and texts as the page takes them.
 #include "pack.h"
 
 #include "mrvlc/support/diag.h"
@@ -16,6 +17,23 @@ std::string json_string(std::string_view text, size_t max_bytes) {
     }
   }
   return out + "\"";
+}
+
+std::string html_text(std::string_view text, size_t max_bytes) {
+  std::string out;
+  for (char c : printable(text, max_bytes)) {
+    if (c == '&')
+      out += "&amp;";
+    else if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '"')
+      out += "&quot;";
+    else
+      out += c;
+  }
+  return out;
 }
 
 }  // namespace mrvlc::report

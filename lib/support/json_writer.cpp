@@ -1,5 +1,7 @@
 #include "mrvlc/support/json_writer.h"
 
+#include <cmath>
+
 #include "mrvlc/support/diag.h"
 #include "plain_text.h"
 
@@ -59,6 +61,14 @@ void JsonWriter::value(std::string_view text) {
 void JsonWriter::value(bool truth) {
   element();
   out_ += truth ? "true" : "false";
+}
+
+void JsonWriter::value(double number) {
+  element();
+  if (std::isfinite(number))
+    fmt::format_to(std::back_inserter(out_), "{}", number);
+  else
+    out_ += "null";
 }
 
 void JsonWriter::printable_value(std::string_view text, size_t max_bytes) {

@@ -103,7 +103,7 @@ Result<std::string> explain_code(const std::string& code);
 struct DiffOptions {
   std::filesystem::path a, b;  // folders made by compile, the earlier first
   std::vector<std::filesystem::path> target_dirs;
-  bool json = false;
+  bool json = false, html = false;
   std::optional<double> tolerance;  // the share by which b may be worse
 };
 // What differs, by names of ONNX; MRV0014 for each number that is worse by more than the tolerance.
@@ -124,6 +124,9 @@ Result<std::string> disasm(const std::filesystem::path& file);
 std::optional<std::string> disasm_header(const std::filesystem::path& file, Diagnostics& diagnostics);
 // Text of `mrvlc inspect`; warnings of the importer go to `diagnostics`.
 std::optional<std::string> inspect(const CompileOptions& options, Diagnostics& diagnostics);
+enum class GraphFormat { Svg, Dot, Html };
+// A picture of `options.model`, which may be a folder made by compile.
+std::optional<std::string> graph(const CompileOptions& options, GraphFormat format, Diagnostics& diagnostics);
 enum class OpsFormat { Text, Json, Markdown };
 std::string ops_table(OpsFormat format);
 

@@ -3,8 +3,11 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "mrvlc/report/graph.h"
 
 namespace mrvlc::report {
 
@@ -91,6 +94,7 @@ struct Step {
   bool region = false;
   uint32_t index = 0;  // into Page::regions
   uint32_t nodes = 0;
+  double seconds = 0;  // expected
 };
 
 struct Page {
@@ -101,12 +105,13 @@ struct Page {
   uint64_t onnx_nodes = 0, on_accelerator = 0, on_cpu = 0, folded = 0;
   double mac_share_accelerator = 0;
   uint64_t arena_bytes = 0, arena_lower_bound_bytes = 0, host_weights_bytes = 0;
-  uint64_t macs = 0, host_macs = 0;   // of the model; of its nodes on the CPU
-  uint64_t conversion_bytes = 0;      // read and written by the host at the borders of regions
-  double conversion_seconds = 0;      // estimated
-  std::vector<std::string> expected;  // lines: what the parts of the partition are expected to take
-  std::string expected_error;         // "0.0007", "infinite" or "not known", of fp16 against float32
-  std::string accuracy;               // how it was found, or why not
+  uint64_t macs = 0, host_macs = 0;    // of the model; of its nodes on the CPU
+  uint64_t conversion_bytes = 0;       // read and written by the host at the borders of regions
+  double conversion_seconds = 0;       // estimated
+  std::vector<std::string> expected;   // lines: what the parts of the partition are expected to take
+  std::string expected_error;          // "0.0007", "infinite" or "not known", of fp16 against float32
+  std::string accuracy;                // how it was found, or why not
+  std::optional<GraphDocument> graph;  // nothing where it is larger than a picture can be
   std::vector<Region> regions;
   std::vector<Step> steps;
   std::vector<Fallback> fallbacks;
@@ -119,6 +124,7 @@ struct Limits {
   size_t stretches = 200000;
   size_t memory_uses = 100000;
   size_t fallbacks = 2000;
+  size_t graph_items = 5000;
   size_t text = 300;  // bytes of a name
 };
 

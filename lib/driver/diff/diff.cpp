@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "diff/page.h"
 #include "diff/side.h"
 #include "diff/text.h"
 #include "diff/totals.h"
@@ -178,6 +179,12 @@ Json layers_json(const DiffSide& a, const DiffSide& b, const Json& placement) {
   return rows;
 }
 
+// The last of a path's names: pages hold no folders of the machine.
+std::string shown(const std::filesystem::path& path) {
+  const std::filesystem::path name = path.has_filename() ? path.filename() : path.parent_path().filename();
+  return name.empty() ? path.string() : name.string();
+}
+
 }  // namespace
 
 Result<std::string> diff(const DiffOptions& options, Diagnostics& diagnostics) {
@@ -194,6 +201,7 @@ Result<std::string> diff(const DiffOptions& options, Diagnostics& diagnostics) {
     if (options.tolerance)
       for (Diag& d : regressions(a.report, b.report, *options.tolerance, options.a.string()))
         diagnostics.add(std::move(d));
+    if (options.html) return diff_html(out, shown(options.a), shown(options.b));
     return options.json ? out.dump(1) + "\n" : diff_text(out);
   });
 }

@@ -1,12 +1,17 @@
 #include "diff/text.h"
 
 namespace mrvlc::driver {
-namespace {
 
 std::string number_text(const Json& value) {
   if (value.is_null()) return "not known";
   return value.is_number_float() ? fmt::format("{:.4g}", value.get<double>()) : value.dump();
 }
+
+std::string where_text(const Json& where) {
+  return where.is_null() ? "(no such node)" : where.get<std::string>();
+}
+
+namespace {
 
 std::string total_line(const Json& t) {
   std::string line = fmt::format("{:<22} {:>14} -> {:>14}", t.at("name").get<std::string>(),
@@ -18,10 +23,6 @@ std::string total_line(const Json& t) {
                    : fmt::format("  {:+}", change.get<int64_t>());
   if (t.at("relative").is_number()) line += fmt::format(" ({:+.2f} %)", 100 * t.at("relative").get<double>());
   return line + (t.at("worse").get<bool>() ? "  worse\n" : "\n");
-}
-
-std::string where_text(const Json& where) {
-  return where.is_null() ? "(no such node)" : where.get<std::string>();
 }
 
 }  // namespace

@@ -7,5 +7,7 @@
 namespace mrvlc::driver {
 
 std::string diff_text(const Json& diff);
+std::string number_text(const Json& value);  // null: not known
+std::string where_text(const Json& where);   // null: there is no such node
 
 }  // namespace mrvlc::driver

@@ -22,27 +22,34 @@ int64_t most_of(const Json& regions, const char* field) {
 
 }  // namespace
 
+Worse worse_of(std::string_view name) {
+  constexpr std::string_view kMore[] = {"cycles", "ddr_bytes", "weights_bytes", "arena_bytes"};
+  if (std::ranges::find(kMore, name) != std::end(kMore)) return Worse::More;
+  return name == "mac_share_accelerator" ? Worse::Less : Worse::Neither;
+}
+
 std::vector<Total> totals(const Json& report) {
   const Json& regions = report.at("regions");
   const Json& host = report.at("host");
   const Json& placement = report.at("placement");
   const int64_t cycles = sum_over(regions, "cycles");
   const bool untold = cycles == 0 && !regions.empty();  // a target that tells none
-  return {
-      {"cycles", untold ? Json() : Json(cycles), Worse::More},
-      {"lower_bound_cycles", sum_over(regions, "lower_bound_cycles"), Worse::Neither},
-      {"ddr_bytes", sum_over(regions, "ddr_read_bytes") + sum_over(regions, "ddr_write_bytes"), Worse::More},
-      {"ocm_peak_bytes", most_of(regions, "ocm_peak_bytes"), Worse::Neither},
-      {"weights_bytes", sum_over(regions, "weights_bytes") + host.at("weights_bytes").get<int64_t>(),
-       Worse::More},
-      {"arena_bytes", host.at("arena_bytes"), Worse::More},
-      {"conversion_bytes", host.at("conversion_bytes"), Worse::Neither},
-      {"mac_share_accelerator", placement.at("mac_share_accelerator"), Worse::Less},
-      {"nodes_accelerator", placement.at("accelerator"), Worse::Neither},
-      {"nodes_cpu", placement.at("cpu"), Worse::Neither},
-      {"regions", regions.size(), Worse::Neither},
-      {"expected_error", report.at("accuracy").at("expected_error"), Worse::Neither},
-      {"seconds", report.at("partition").at("seconds"), Worse::Neither}};
+  std::vector<Total> out = {
+      {"cycles", untold ? Json() : Json(cycles)},
+      {"lower_bound_cycles", sum_over(regions, "lower_bound_cycles")},
+      {"ddr_bytes", sum_over(regions, "ddr_read_bytes") + sum_over(regions, "ddr_write_bytes")},
+      {"ocm_peak_bytes", most_of(regions, "ocm_peak_bytes")},
+      {"weights_bytes", sum_over(regions, "weights_bytes") + host.at("weights_bytes").get<int64_t>()},
+      {"arena_bytes", host.at("arena_bytes")},
+      {"conversion_bytes", host.at("conversion_bytes")},
+      {"mac_share_accelerator", placement.at("mac_share_accelerator")},
+      {"nodes_accelerator", placement.at("accelerator")},
+      {"nodes_cpu", placement.at("cpu")},
+      {"regions", regions.size()},
+      {"expected_error", report.at("accuracy").at("expected_error")},
+      {"seconds", report.at("partition").at("seconds")}};
+  for (Total& t : out) t.worse = worse_of(t.name);
+  return out;
 }
 
 bool is_worse(const Total& before, const Total& after, double tolerance) {

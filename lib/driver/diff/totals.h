@@ -13,10 +13,12 @@ enum class Worse : uint8_t { More, Less, Neither };
 struct Total {
   std::string_view name;
   Json value;  // null: not known
-  Worse worse;
+  Worse worse = Worse::Neither;
 };
 
 std::vector<Total> totals(const Json& report);
+// Of a total by its name.
+Worse worse_of(std::string_view name);
 // A change from `before` to `after` that is worse by more than this share of `before`.
 bool is_worse(const Total& before, const Total& after, double tolerance);
 

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "compiled_model.h"
+#include "graph/collect.h"
 #include "mrvlc/driver/interrupt.h"
 #include "mrvlc/ir/text.h"
 #include "mrvlc/ops/params.h"
@@ -9,6 +10,7 @@
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/file_names.h"
 #include "output/gates.h"
+#include "output/memory_json.h"
 #include "output/output_folder.h"
 #include "output/partition_json.h"
 #include "output/report_page.h"
@@ -104,8 +106,14 @@ Status write_reports(OutputDir& dir, const CompiledModel& m, const CompileOption
   add_gates(report, m, options.gates);
   MRVLC_TRY(write_json(dir, "placement.json", [&](JsonWriter& out) { write_placement(out, m, nodes); }));
   MRVLC_TRY(dir.write("report.json", report.dump(1) + "\n"));
+  MRVLC_TRY(write_json(dir, kMemoryFile, [&](JsonWriter& out) { write_memory(out, m); }));
+  auto graph = graph_of(m, report, regions);
+  if (graph)
+    MRVLC_TRY(write_json(dir, kGraphFile, [&](JsonWriter& out) { report::write_graph(out, *graph); }));
   MRVLC_TRY(dir.write("report.txt", report_text(report, nodes, regions)));
-  return dir.write("report.html", report::html(report_page(m, report, nodes, std::move(regions))));
+  report::Page page = report_page(m, report, nodes, std::move(regions));
+  page.graph = std::move(graph);
+  return dir.write("report.html", report::html(page));
 }
 
 std::string_view wrapper_name(Wrapper wrapper) {

@@ -14,6 +14,8 @@ namespace mrvlc::driver {
 inline std::string target_file(const std::string& name, size_t count) {
   return count == 1 ? "target.json" : name + ".target.json";
 }
+// The graph; not where it is larger than a picture can be.
+inline constexpr const char* kGraphFile = "graph.json";
 
 struct Port {
   std::string name;  // printable form

@@ -45,7 +45,50 @@ std::vector<const partition::NodeDecision*> nodes_shown(const CompiledModel& m, 
   return shown;
 }
 
+// What follows each other on the host is one step of report.json; by step of the partition, which.
+std::vector<size_t> step_numbers(const partition::Partition& p) {
+  std::vector<size_t> numbers;
+  bool host = false;
+  for (const partition::Step& s : p.steps) {
+    const bool region = s.kind == partition::Step::Kind::Region;
+    const bool joins = host && !region;
+    numbers.push_back(numbers.empty() ? 0 : numbers.back() + (joins ? 0 : 1));
+    host = !region;
+  }
+  return numbers;
+}
+
+Json steps_json(const CompiledModel& m, const Times& times) {
+  const std::vector<size_t> numbers = step_numbers(m.partition);
+  Json list = Json::array();
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const partition::Step& s = m.partition.steps[i];
+    if (s.kind == partition::Step::Kind::Region) {
+      list.push_back(
+          {{"region", m.partition.regions[s.region].id}, {"seconds", times.regions[s.region].all()}});
+      continue;
+    }
+    if (numbers[i] == list.size()) list.push_back({{"host_nodes", 0}, {"seconds", 0.0}});
+    Json& last = list.back();
+    for (ir::NodeId node : nodes_of(s, m.partition)) {
+      last["host_nodes"] = last["host_nodes"].get<int64_t>() + 1;
+      last["seconds"] = last["seconds"].get<double>() + times.nodes[node.index()];
+    }
+  }
+  return list;
+}
+
+// By node; those of regions have none.
+std::vector<size_t> step_of_nodes(const CompiledModel& m) {
+  const std::vector<size_t> numbers = step_numbers(m.partition);
+  std::vector<size_t> out(m.model.graph.node_slots(), 0);
+  for (size_t i = 0; i < numbers.size(); ++i)
+    for (ir::NodeId node : nodes_of(m.partition.steps[i], m.partition)) out[node.index()] = numbers[i];
+  return out;
+}
+
 Json host_nodes(const CompiledModel& m, const Times& times) {
+  const std::vector<size_t> steps = step_of_nodes(m);
   Json list = Json::array();
   for (const partition::NodeDecision* shown : nodes_shown(m, times)) {
     const partition::NodeDecision& d = *shown;
@@ -54,6 +97,7 @@ Json host_nodes(const CompiledModel& m, const Times& times) {
                     {"name", idmap::json_text(n.name)},
                     {"op_type", n.op->name},
                     {"code", word(d.why)},
+                    {"step", steps[d.node.index()]},
                     {"seconds", times.nodes[d.node.index()]}});
   }
   return list;
@@ -105,6 +149,7 @@ void add_partition(Json& report, const CompiledModel& m, const CompileOptions& o
   const bool greedy = !by_cost || m.partition.chosen_seconds == m.partition.greedy_seconds;
   p["seconds_greedy"] = greedy ? seconds : m.partition.greedy_seconds;
   p["host_seconds"] = host_seconds;
+  p["steps"] = steps_json(m, times);
   for (const auto& [graph, region] : all_regions(m.model.graph, m.partition)) {
     const size_t i = region->id;
     Json& r = report["regions"][i];

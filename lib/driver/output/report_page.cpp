@@ -1,5 +1,7 @@
 #include "output/report_page.h"
 
+#include <algorithm>
+
 #include "output/expected_text.h"
 #include "output/partition_json.h"
 #include "profile/code_index.h"
@@ -26,15 +28,15 @@ report::Region page_region(const CompiledModel& m, size_t i, const backend::Code
   return r;
 }
 
-std::vector<report::Step> steps(const partition::Partition& partition) {
+std::vector<report::Step> steps(const Json& partition, const std::vector<report::Region>& regions) {
   std::vector<report::Step> out;
-  for (const partition::Step& s : partition.steps) {
-    if (s.kind == partition::Step::Kind::Region) {
-      out.push_back({true, s.region, 0});
-    } else if (out.empty() || out.back().region) {
-      out.push_back({false, 0, 1});
+  for (const Json& s : partition.at("steps")) {
+    const auto seconds = s.at("seconds").get<double>();
+    if (s.contains("region")) {
+      const auto at = std::ranges::find(regions, s.at("region").get<uint32_t>(), &report::Region::id);
+      out.push_back({true, static_cast<uint32_t>(at - regions.begin()), 0, seconds});
     } else {
-      ++out.back().nodes;
+      out.push_back({false, 0, s.at("host_nodes").get<uint32_t>(), seconds});
     }
   }
   return out;
@@ -93,7 +95,7 @@ report::Page report_page(const CompiledModel& m, const Json& report, const Place
   p.expected_error = expected_error_text(report.at("accuracy"));
   p.accuracy = accuracy_detail(report.at("accuracy"));
   p.regions = std::move(regions);
-  p.steps = steps(m.partition);
+  p.steps = steps(report.at("partition"), p.regions);
   add_fallbacks(m, nodes, p);
   return p;
 }

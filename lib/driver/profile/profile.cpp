@@ -1,10 +1,12 @@
 // `mrvlc profile`: simulated time and traffic by layer and ONNX operator, and a trace in the Trace Event
 // format (a JSON array of complete events, which Perfetto and chrome://tracing open).
+#include <cmath>
 #include <cstdint>
 #include <map>
 
 #include "mrvlc/backends/open.h"
 #include "mrvlc/support/diag/general.h"
+#include "output/memory_json.h"
 #include "output/output_folder.h"
 #include "profile/code_index.h"
 #include "profile/trace.h"
@@ -22,8 +24,12 @@ class Profiler {
     for (const std::string& target : folder_.targets) {
       MRVLC_ASSIGN(backends_[target], folder_.backend(target, options_.target_dirs));
     }
+    if (!options_.trace.empty()) {
+      MRVLC_ASSIGN(const Json memory, folder_.json(kMemoryFile));
+      memory_ = read_memory(memory);
+    }
     for (const Json& region : report.at("regions")) MRVLC_TRY(add_region(region));
-    if (!options_.trace.empty()) MRVLC_TRY(trace());
+    if (!options_.trace.empty()) MRVLC_TRY(trace(report));
     if (options_.json) return json().dump(1) + "\n";
     return regions_.empty() ? "no region runs on the accelerator\n"
                             : report::profile_text(regions_, SIZE_MAX);
@@ -36,6 +42,7 @@ class Profiler {
     MRVLC_ASSIGN(const std::unique_ptr<backend::Timing> timing, backends_.at(target)->time(bytes));
     const bool drawing = !options_.trace.empty();
     regions_.push_back(timing->profile(index_, region.at("id").get<uint32_t>(), drawing));
+    if (drawing) regions_.back().memory = timing->memory(memory_[regions_.back().id]);
     set_macs(regions_.back(), region);
     regions_.back().lower_bound_cycles = region.at("lower_bound_cycles").get<uint64_t>();
     regions_.back().weights_bytes = region.at("weights_bytes").get<uint64_t>();
@@ -93,12 +100,59 @@ class Profiler {
     return {{"schema", "mrvlc-profile-1"}, {"model", folder_.name}, {"regions", std::move(regions)}};
   }
 
-  Status trace() const {
-    return write_trace(options_.trace, regions_, [this](uint32_t region, const report::Bar& bar) {
+  Status trace(const Json& report) const {
+    const auto label = [this](uint32_t region, const report::Bar& bar) {
       const auto section = static_cast<backend::Section>(bar.section);
       const backend::CodeSpan* span = index_.find(region, section, bar.instruction);
       return span == nullptr ? std::string_view("?") : labels_.of(span->expr);
-    });
+    };
+    return write_trace(options_.trace, regions_, label, trace_steps(report));
+  }
+
+  TraceStep::Slice slice(std::string name, double seconds) const {
+    const double clock = backend_ == nullptr ? 1 : backend_->machine().clock_ghz;
+    return {std::move(name), static_cast<uint64_t>(std::llround(seconds * 1e9 * clock))};
+  }
+
+  // The program as report.json expects it; of nodes that it leaves out, what they take together.
+  std::vector<TraceStep> trace_steps(const Json& report) const {
+    std::vector<TraceStep> steps;
+    std::vector<double> left;
+    for (const Json& s : report.at("partition").at("steps")) {
+      steps.push_back(s.contains("region") ? region_step(s.at("region").get<uint32_t>(), report)
+                                           : TraceStep{});
+      left.push_back(s.contains("region") ? 0 : s.at("seconds").get<double>());
+    }
+    for (const Json& n : report.at("host").at("nodes")) {
+      const auto step = n.at("step").get<size_t>();
+      const auto seconds = n.at("seconds").get<double>();
+      const std::string name =
+          fmt::format("{} ({})", n.at("name").get<std::string>(), n.at("op_type").get<std::string>());
+      if (step < steps.size()) steps[step].before.push_back(slice(name, seconds));
+      if (step < steps.size()) left[step] -= seconds;
+    }
+    for (size_t i = 0; i < steps.size(); ++i)
+      if (left[i] > 1e-9) steps[i].before.push_back(slice("others", left[i]));
+    return steps;
+  }
+
+  TraceStep region_step(uint32_t id, const Json& report) const {
+    TraceStep step;
+    for (size_t r = 0; r < regions_.size(); ++r) {
+      if (regions_[r].id != id) continue;
+      const Json& region = report.at("regions").at(r);
+      step.region = r;
+      auto convert = [&](const char* key, std::vector<TraceStep::Slice>& to) {
+        for (const Json& c : region.at(key))
+          to.push_back(slice(
+              fmt::format("{}: {}", c.at("value").get<std::string>(), c.at("conversion").get<std::string>()),
+              c.at("seconds").get<double>()));
+      };
+      convert("in", step.before);
+      step.before.push_back(slice("launch", region.at("launch_seconds").get<double>()));
+      convert("out", step.after);
+    }
+    return step;
   }
 
   const ProfileOptions& options_;
@@ -107,6 +161,7 @@ class Profiler {
   idmap::Labels labels_;
   std::map<std::string, backends::Opened> backends_;  // by target
   std::vector<report::Region> regions_;
+  std::map<uint32_t, std::vector<backend::MemoryUse>> memory_;
 };
 
 }  // namespace

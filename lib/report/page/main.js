@@ -79,10 +79,11 @@ function goToLayer(region, layer) {
   byId('time').scrollIntoView({ behavior: quiet ? 'auto' : 'smooth' });
 }
 
-let layersShown = null;
+let layersShown = null, regionShown = -1;
 
 function showRegion(index) {
   const region = unpackRegion(data.regions[index]);
+  regionShown = index;
   view.reset(region.cycles);
   timeline.setRegion(region);
   overview.setRegion(region);
@@ -112,6 +113,30 @@ function longestRegion() {
   return cycles.indexOf(Math.max(...cycles));
 }
 
+// The program in order, host and regions, as wide as they are expected to take.
+function programView() {
+  const all = data.steps.reduce((sum, s) => sum + (s.seconds ?? 0), 0);
+  if (all === 0) return;
+  const part = (s) => {
+    const name = s.region === undefined ? `CPU, ${integer(s.nodes)} ${s.nodes === 1 ? 'node' : 'nodes'}` : `region ${data.regions[s.region].id}`;
+    const text = `${name}: ${duration(s.seconds)}`;
+    const item = el('li', { class: s.region === undefined ? 'cpu' : 'region-step', title: text });
+    item.style.flexGrow = String(s.seconds / all);
+    item.append(s.region === undefined ? el('span', null, text) : el('button', { type: 'button', onclick: () => showRegion(s.region) }, text));
+    return item;
+  };
+  byId('program').replaceChildren(...data.steps.map(part));
+  byId('program').hidden = false;
+}
+
+// From the graph to the timeline.
+function goToGraphLayer(index, number) {
+  if (byId('time').hidden) return;
+  if (index !== regionShown) showRegion(index);
+  const layer = data.regions[index].layers.find((l) => l.number === number);
+  if (layer) goToLayer(data.regions[index], layer);
+}
+
 function start() {
   document.title = `${data.model}: mrvlc report`;
   byId('model').textContent = data.model;
@@ -123,6 +148,11 @@ function start() {
   byId('placement-body').replaceChildren(...placementView());
   if (data.regions.length === 0) for (const id of ['bounds', 'time', 'layers']) byId(id).hidden = true;
   else showRegion(longestRegion());
+  programView();
+  if (data.graphs) {
+    byId('graph-section').hidden = false;
+    new GraphView(byId('graph'), data.graphs, data.regions.length === 0 ? undefined : goToGraphLayer);
+  }
 }
 
 start();

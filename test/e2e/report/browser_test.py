@@ -204,9 +204,10 @@ def memory_page(page, path):
 
 def large_page(page, path):
     check("all bars are there", page.evaluate("timeline.rows.reduce((n, r) => n + (r.path ? 0 : r.bars.length), 0)") == 51200)
-    took = page.evaluate("(() => { const t = performance.now(); for (let i = 0; i < 5; ++i) timeline.chart.draw();"
-                         "timeline.chart.context.getImageData(0, 0, 1, 1); return (performance.now() - t) / 5; })()")
-    check("51 200 instructions are drawn in less than 300 ms: %.1f" % took, took < 300)
+    cpu = page.cpu_seconds()
+    page.evaluate("for (let i = 0; i < 5; ++i) timeline.chart.draw(); timeline.chart.context.getImageData(0, 0, 1, 1).width")
+    took = 1e3 * (page.cpu_seconds() - cpu) / 5
+    check("51 200 instructions are drawn in less than 300 ms of processor time: %.1f" % took, took < 300)
     check("the table shows its first rows and offers more", len(column(page, 0)) == 300 and "300 of 400 rows" in text(page, "#layers-table .more"))
     shot(page, "large")
 

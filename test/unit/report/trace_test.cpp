@@ -7,6 +7,7 @@
 #include "cn10ka.h"
 #include "mrvlc/support/file.h"
 #include "paths.h"
+#include "profile/counters.h"
 
 using namespace mrvlc;
 
@@ -66,4 +67,59 @@ TEST_CASE("a trace says when engines work, in nanoseconds a cycle, section after
   CHECK(number(found[2], "ts") == Approx(6.007));
   CHECK(number(found[2], "dur") == Approx(2.000));
   CHECK(found[2].at("tid") == 4 + 1);
+}
+
+namespace {
+
+report::Bar copy(uint64_t begin, uint64_t moved, uint64_t bytes, uint8_t queue) {
+  report::Bar bar;
+  bar.start = bar.begin = begin, bar.moved = bar.end = moved, bar.bytes = bytes, bar.queue = queue;
+  return bar;
+}
+
+std::vector<std::pair<uint64_t, uint64_t>> pairs(const std::vector<driver::CounterStep>& steps) {
+  std::vector<std::pair<uint64_t, uint64_t>> out;
+  for (const driver::CounterStep& s : steps) out.emplace_back(s.at, s.value);
+  return out;
+}
+
+using Pairs = std::vector<std::pair<uint64_t, uint64_t>>;
+
+}  // namespace
+
+TEST_CASE("the counter of DDR tells every byte once, in the window in which it moves") {
+  report::Region r;
+  r.main_cycles = 40;
+  r.bars = {copy(5, 25, 200, 0), copy(12, 14, 30, 0), copy(30, 31, 7, 1)};
+  CHECK(pairs(driver::ddr_bytes(r, 0, 10)) == Pairs{{0, 50}, {10, 130}, {20, 50}, {30, 0}});
+  CHECK(pairs(driver::ddr_bytes(r, 1, 10)) == Pairs{{0, 0}, {30, 7}, {40, 0}});
+}
+
+TEST_CASE("the counter of memory counts what two hold once, a tile by itself") {
+  report::Region r;
+  r.memory = {
+      {"a", 0, 1, 0, 100, 10, 30, 0}, {"view", 0, 1, 50, 150, 20, 40, 0}, {"other", 0, 2, 0, 8, 10, 50, 0}};
+  CHECK(pairs(driver::held_bytes(r, 0)) == Pairs{{10, 100}, {20, 150}, {30, 100}, {40, 0}});
+  CHECK(pairs(driver::held_bytes(r, 1)) == Pairs{{10, 8}, {50, 0}});
+}
+
+TEST_CASE("host steps and regions follow each other in a trace") {
+  report::Region r;
+  r.id = 4, r.main_cycles = 100, r.tiles = 1;
+  r.bars = {copy(10, 20, 64, 0)};
+  auto file = std::filesystem::path(MRVLC_BINARY_DIR) / "test-output" / "program.json";
+  std::filesystem::create_directories(file.parent_path());
+  const auto label = [](uint32_t, const report::Bar&) { return std::string_view("conv"); };
+  driver::TraceStep first, second;
+  first.before = {{"cpu \"node\"", 2000}};
+  second.before = {{"launch", 500}}, second.region = 0, second.after = {{"y: cast", 30}};
+  REQUIRE(driver::write_trace(file, {r}, label, {first, second}).ok());
+  std::map<std::string, std::pair<double, int>> slices;  // start, pid
+  const Json all = Json::parse(*read_file(file));
+  for (const Json& e : all.at("traceEvents"))
+    if (e.at("ph") == "X") slices[e.at("name")] = {e.at("ts").get<double>(), e.at("pid").get<int>()};
+  CHECK(slices.at("cpu \"node\"") == std::pair(0.0, 5));
+  CHECK(slices.at("launch") == std::pair(2.0, 5));
+  CHECK(slices.at("conv") == std::pair(2.51, 4));
+  CHECK(slices.at("y: cast") == std::pair(2.6, 5));
 }

@@ -10,6 +10,7 @@
 #include "mrvlc/support/diag/ops.h"
 #include "mrvlc/support/diag/partition.h"
 #include "mrvlc/support/diag/passes.h"
+#include "mrvlc/support/diag/picture.h"
 #include "mrvlc/support/diag/rules.h"
 #include "mrvlc/support/diag/sim.h"
 #include "mrvlc/support/diag/target.h"
