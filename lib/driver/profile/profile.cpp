@@ -110,7 +110,8 @@ class Profiler {
   }
 
   TraceStep::Slice slice(std::string name, double seconds) const {
-    const double clock = backend_ == nullptr ? 1 : backend_->machine().clock_ghz;
+    // Of several accelerators the first one's cycles are the unit.
+    const double clock = backends_.empty() ? 1 : backends_.at(folder_.targets.front())->machine().clock_ghz;
     return {std::move(name), static_cast<uint64_t>(std::llround(seconds * 1e9 * clock))};
   }
 
