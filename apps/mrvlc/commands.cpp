@@ -74,6 +74,25 @@ void add_output_options(CLI::App& cmd, CompileArguments& a) {
       ->required()
       ->type_name("OUT")
       ->check(not_empty());
+  add_result_options(cmd, a);
+  add_baseline_options(cmd, a.gates);
+  add_depfile_options(cmd, a);
+  cmd.add_option("-j", a.jobs, "threads, one for each core by default; the output never depends on it")
+      ->type_name("N");
+  cmd.add_option("--timing", a.timing, "write time and memory of each phase to this JSON file")
+      ->type_name("FILE")
+      ->check(not_empty());
+  cmd.add_option("--dump-ir", a.dump_ir, "print the IR after this pass to stdout")->type_name("PASS");
+  cmd.add_option("--dump-stage", a.dump_stages,
+                 "print what this stage of the accelerator's back end made to stdout: primitives, tiling, "
+                 "residency or tile-program (repeatable)")
+      ->type_name("STAGE")
+      ->allow_extra_args(false);
+}
+
+}  // namespace
+
+void add_result_options(CLI::App& cmd, CompileArguments& a) {
   cmd.add_flag("--fail-on-fallback", a.fail_on_fallback, "exit with code 5 when anything runs on the CPU");
   add_accuracy_options(cmd, a);
   add_fault_options(cmd, a);
@@ -94,21 +113,7 @@ void add_output_options(CLI::App& cmd, CompileArguments& a) {
       ->check(CLI::IsMember({"ir", "disasm", "nodes-json"}))
       ->type_name("KIND")
       ->allow_extra_args(false);
-  add_depfile_options(cmd, a);
-  cmd.add_option("-j", a.jobs, "threads, one for each core by default; the output never depends on it")
-      ->type_name("N");
-  cmd.add_option("--timing", a.timing, "write time and memory of each phase to this JSON file")
-      ->type_name("FILE")
-      ->check(not_empty());
-  cmd.add_option("--dump-ir", a.dump_ir, "print the IR after this pass to stdout")->type_name("PASS");
-  cmd.add_option("--dump-stage", a.dump_stages,
-                 "print what this stage of the accelerator's back end made to stdout: primitives, tiling, "
-                 "residency or tile-program (repeatable)")
-      ->type_name("STAGE")
-      ->allow_extra_args(false);
 }
-
-}  // namespace
 
 void add_compile(CLI::App& app, Context& context) {
   auto a = std::make_shared<CompileArguments>();
@@ -129,6 +134,25 @@ void add_compile(CLI::App& app, Context& context) {
     if (context.exit_code == 0) print_progress(a->model, summary, context.messages);
   });
 }
+
+namespace {
+
+void add_remote_options(CLI::App& cmd, driver::RunOptions& o) {
+  CLI::Option* on = cmd.add_option("--on", o.on,
+                                   "another machine, by ssh: --cc compiles here for it, or its cc there "
+                                   "(docs/remote.md)")
+                        ->type_name("ssh://[USER@]HOST[:PORT]")
+                        ->check(not_empty());
+  cmd.add_option("--ssh-config", o.ssh_config, "of --on: file of options for ssh (its -F)")
+      ->type_name("FILE")
+      ->needs(on);
+  cmd.add_option("--device-lib", o.device_lib,
+                 "of --on: library for that machine that is linked in the place of libmrvl_simdev.so")
+      ->type_name("FILE")
+      ->needs(on);
+}
+
+}  // namespace
 
 void add_run(CLI::App& app, Context& context) {
   auto o = std::make_shared<driver::RunOptions>();
@@ -152,6 +176,7 @@ void add_run(CLI::App& app, Context& context) {
       ->type_name("N");
   cmd->add_option("--cc", o->cc, "C compiler ($CC, or cc)");
   cmd->add_option("--cflags", o->cflags, "its flags (-O2)");
+  add_remote_options(*cmd, *o);
   cmd->add_option("--target-dir", *dirs, "folder of target packages (repeatable)")
       ->type_name("DIR")
       ->allow_extra_args(false);
@@ -178,11 +203,17 @@ void add_profile(CLI::App& app, Context& context) {
   cmd->add_option("OUT", o->out, "folder made by compile")->required()->type_name("");
   cmd->add_flag("--json", o->json, "JSON instead of text");
   cmd->add_option("--trace", o->trace, "write a trace that Perfetto opens");
+  add_remote_options(*cmd, o->run);
+  cmd->add_option("--cc", o->run.cc, "of --on: C compiler for the other machine")->needs("--on");
+  cmd->add_option("--cflags", o->run.cflags, "of --on: its flags (-O2)")->needs("--on");
+  cmd->add_option("--bench", o->run.bench, "of --on: runs to measure (20)")
+      ->check(CLI::Range(1, 1000000).description(""))
+      ->needs("--on");
   cmd->add_option("--target-dir", *dirs, "folder of target packages")->allow_extra_args(false);
   cmd->callback([o, dirs, &context] {
     auto search = target_search(*dirs);
     if (!search.ok()) return context.fail("mrvlc", search.error());
-    o->target_dirs = *search;
+    o->target_dirs = o->run.target_dirs = *search;
     context.finish(o->out.string(), driver::profile(*o));
   });
 }

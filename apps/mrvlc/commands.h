@@ -11,6 +11,7 @@ namespace mrvlc::app {
 struct Context {
   MessageOptions messages;
   int exit_code = 0;
+  std::string project;  // read by add_defaults(), before options are
 
   // Prints the text to stdout, or the error to stderr, and sets the exit code.
   void finish(const std::string& file, const Result<std::string>& result);
@@ -33,5 +34,7 @@ void add_diff(CLI::App& app, Context& context);
 void add_graph(CLI::App& app, Context& context);
 void add_rules(CLI::App& app, Context& context);
 void add_targets(CLI::App& app, Context& context);
+void add_debug(CLI::App& app, Context& context);  // reduce, compare, bundle
+void add_batch(CLI::App& app, Context& context);  // and cache
 
 }  // namespace mrvlc::app

@@ -1,9 +1,14 @@
 #include "compile_options.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 
 #include "log.h"
 #include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/file_writer.h"
 #include "mrvlc/target/find.h"
 
 namespace mrvlc::app {
@@ -70,7 +75,14 @@ CLI::Validator not_empty() {
 }
 
 void add_model_options(CLI::App& cmd, CompileArguments& a) {
-  cmd.add_option("MODEL", a.model, "the ONNX model")->required()->type_name("FILE")->check(not_empty());
+  cmd.add_option("MODEL", a.model, "the ONNX model; - for stdin")
+      ->required()
+      ->type_name("FILE")
+      ->check(not_empty());
+  add_import_options(cmd, a);
+}
+
+void add_import_options(CLI::App& cmd, CompileArguments& a) {
   cmd.add_option(
          "--input-shape", a.shapes,
          "NAME=1x3x224x224: shape of an input; 1..8x3 for a dimension known at run time only, 16*1..8x3 "
@@ -124,6 +136,10 @@ void add_compile_options(CLI::App& cmd, CompileArguments& a) {
   cmd.add_option("--name", a.name, "C identifier that prefixes every symbol; from the file's stem by default")
       ->type_name("NAME")
       ->check(not_empty());
+  add_code_options(cmd, a);
+}
+
+void add_code_options(CLI::App& cmd, CompileArguments& a) {
   cmd.add_option("--target", a.targets, "target, or 'host' for the CPU alone")
       ->type_name("T[,T2...]")
       ->check(not_empty())
@@ -176,7 +192,43 @@ void add_compile_options(CLI::App& cmd, CompileArguments& a) {
       "write architecture 128 into the binaries, not 256 (experimental): for drivers that run our simulator");
 }
 
-Result<driver::CompileOptions> checked(const CLI::App& cmd, const CompileArguments& a,
+namespace {
+
+// The model of stdin as a file, since models are read where they lie.
+Result<std::filesystem::path> model_of_stdin(CompileArguments& a) {
+  if (::isatty(STDIN_FILENO) != 0)
+    return make_diag<DiagCode::MRV0004>(
+        "MODEL is '-', and stdin is a terminal; e.g. 'mrvlc inspect - <model.onnx'");
+  MRVLC_ASSIGN(TemporaryDir folder, TemporaryDir::create());
+  a.from_stdin = std::make_shared<TemporaryDir>(std::move(folder));
+  std::filesystem::path file = a.from_stdin->path() / "model.onnx";
+  MRVLC_ASSIGN(FileWriter writer, FileWriter::create(file));
+  std::vector<char> buffer(1 << 16);
+  for (;;) {
+    const ssize_t n = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return make_diag<DiagCode::MRV0003>("stdin", std::strerror(errno));
+    if (n == 0) break;
+    MRVLC_TRY(writer.append({buffer.data(), static_cast<size_t>(n)}));
+  }
+  MRVLC_TRY(writer.commit());
+  return file;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::vector<std::string>>> typed_options(
+    const CLI::App& cmd, std::span<const std::string_view> left_out) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> out;
+  for (const CLI::Option* option : cmd.get_options()) {
+    if (option->count() == 0 || option->get_positional()) continue;
+    if (std::ranges::find(left_out, option->get_name()) == left_out.end())
+      out.emplace_back(option->get_name(), option->results());
+  }
+  return out;
+}
+
+Result<driver::CompileOptions> checked(const CLI::App& cmd, CompileArguments& a,
                                        const MessageOptions& messages) {
   driver::CompileOptions o;
   MRVLC_ASSIGN(o.log, make_log(messages));
@@ -184,6 +236,9 @@ Result<driver::CompileOptions> checked(const CLI::App& cmd, const CompileArgumen
     if (option->count() > 0) o.given.insert(option->get_name());
   }
   o.model = a.model;
+  if (a.model == "-") {
+    MRVLC_ASSIGN(o.model, model_of_stdin(a));
+  }
   o.out = a.out;
   o.name = a.name;
   o.targets = CLI::detail::split(a.targets, ',');

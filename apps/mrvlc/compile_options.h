@@ -1,10 +1,12 @@
 // The options that compile, verify and inspect share.
 #pragma once
 #include <CLI/CLI.hpp>
+#include <span>
 
 #include "messages.h"
 #include "mrvlc/driver/options.h"
 #include "mrvlc/support/result.h"
+#include "mrvlc/support/temporary_dir.h"
 
 namespace mrvlc::app {
 
@@ -35,14 +37,19 @@ struct CompileArguments {
   std::string on_overflow = "report", on_device_error = "error";
   driver::Gates gates;
   bool probe = false, no_probe = false, fail_on_accuracy = false;
+  std::shared_ptr<TemporaryDir> from_stdin;  // of a model `-`, as long as it is read
 };
 
 // An empty value is most often a shell variable that is not set.
 CLI::Validator not_empty();
-// MODEL, --input-shape, --batch, --external-data-dir.
+// MODEL, and how it is read: --input-shape, --batch, --external-data-dir.
 void add_model_options(CLI::App& cmd, CompileArguments& a);
+void add_import_options(CLI::App& cmd, CompileArguments& a);
 // These and what decides on the code: name, target, rules, placement.
 void add_compile_options(CLI::App& cmd, CompileArguments& a);
+void add_code_options(CLI::App& cmd, CompileArguments& a);  // without MODEL and name
+// What a compile may come to, and what else it writes into OUT (commands.cpp).
+void add_result_options(CLI::App& cmd, CompileArguments& a);
 // Options of compile about accuracy (accuracy.cpp), and what they say; MRV0004.
 void add_accuracy_options(CLI::App& cmd, CompileArguments& a);
 void add_accuracy_target(CLI::App& cmd, CompileArguments& a);  // of these, what chooses
@@ -50,8 +57,11 @@ Status read_accuracy_options(const CompileArguments& a, driver::CompileOptions& 
 // What the program does about faults (fault_options.cpp); MRV0004.
 void add_fault_options(CLI::App& cmd, CompileArguments& a);
 Status read_fault_options(const CompileArguments& a, driver::CompileOptions& o);
-// Options of compile that are limits (gates.cpp).
+// Options of compile that are limits (gates.cpp): numbers, and an earlier compile.
 void add_gate_options(CLI::App& cmd, driver::Gates& g);
+void add_baseline_options(CLI::App& cmd, driver::Gates& g);
+// Seconds, also as 90s, 10m, 12h or 30d; written as the plain number.
+CLI::Validator duration_check();
 // Bytes, also as 64K, 2MiB or 1.5MB; a share, as 0.9 or 90%. Both write the plain number into the text.
 CLI::Validator size_check();
 CLI::Validator share_check();
@@ -60,7 +70,10 @@ CLI::Validator tolerance_check();
 // --data and -o of commands that learn from samples.
 void add_samples_options(CLI::App& cmd, std::filesystem::path& data, std::filesystem::path& out,
                          const std::string& what);
-Result<driver::CompileOptions> checked(const CLI::App& cmd, const CompileArguments& a,
+// The options as they were typed, wherever they came from, with their words; those of `left_out` not.
+std::vector<std::pair<std::string, std::vector<std::string>>> typed_options(
+    const CLI::App& cmd, std::span<const std::string_view> left_out);
+Result<driver::CompileOptions> checked(const CLI::App& cmd, CompileArguments& a,
                                        const MessageOptions& messages);
 
 // --target-dir, then the folders of $MRVLC_TARGET_PATH. A folder of an option that is not there is an error,

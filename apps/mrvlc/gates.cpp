@@ -48,7 +48,26 @@ std::string read_share(std::string& text) {
   return {};
 }
 
+std::string read_duration(std::string& text) {
+  const size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
+  const std::string unit = text.substr(end);
+  const double seconds = unit.empty() || unit == "s" ? 1
+                         : unit == "m"               ? 60
+                         : unit == "h"               ? 3600
+                         : unit == "d"               ? 86400
+                                                     : 0;
+  double number = 0;
+  if (!CLI::detail::lexical_cast(text.substr(0, end), number) || !std::isfinite(number) || seconds == 0)
+    return fmt::format("'{}' is no time; times are written as 90, 90s, 10m, 12h or 30d", printable(text));
+  text = fmt::format("{}", number * seconds);
+  return {};
+}
+
 }  // namespace
+
+CLI::Validator duration_check() {
+  return {read_duration, ""};
+}
 
 CLI::Validator size_check() {
   return {read_size, ""};
@@ -77,6 +96,9 @@ void add_gate_options(CLI::App& cmd, driver::Gates& g) {
                  "exit with code 5 when the expected |a-b|/(1+|b|) of an output is more, or is not known")
       ->type_name("E")
       ->check(tolerance_check());
+}
+
+void add_baseline_options(CLI::App& cmd, driver::Gates& g) {
   CLI::Option* baseline =
       cmd.add_option("--baseline", g.baseline,
                      "OUT of an earlier compile: exit with code 5 when a number is worse by more than "

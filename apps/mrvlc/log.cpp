@@ -3,9 +3,13 @@
 
 #include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
 #include <cstdlib>
 
 #include "mrvlc/support/diag/general.h"
@@ -17,6 +21,9 @@ namespace {
 constexpr std::array<std::string_view, 4> kNames = {"off", "info", "debug", "trace"};
 constexpr std::array kLevels = {spdlog::level::off, spdlog::level::info, spdlog::level::debug,
                                 spdlog::level::trace};
+
+constexpr std::string_view kPhase = "phase ";
+std::atomic<bool> progress_shown = false;  // on the last line of the terminal
 
 std::string level_name(const MessageOptions& options) {
   if (!options.log_level.empty()) return options.log_level;
@@ -36,7 +43,24 @@ std::shared_ptr<spdlog::logger> make_logger(const MessageOptions& options) {
   return logger;
 }
 
+// On a terminal: which phase is done, once a compile has taken longer than a second.
+Log progress_log() {
+  const auto begin = std::chrono::steady_clock::now();
+  return Log(LogLevel::Info, [begin](LogLevel, std::string_view line) {
+    const std::chrono::duration<double> since = std::chrono::steady_clock::now() - begin;
+    if (since.count() < 1 || !line.starts_with(kPhase)) return;
+    const std::string_view phase = line.substr(kPhase.size(), line.find(':') - kPhase.size());
+    std::fprintf(stderr, "\r%5.1f s, %.*s is done\x1b[K", since.count(), static_cast<int>(phase.size()),
+                 phase.data());
+    progress_shown = true;
+  });
+}
+
 }  // namespace
+
+void clear_progress() {
+  if (progress_shown.exchange(false)) std::fputs("\r\x1b[K", stderr);
+}
 
 Result<Log> make_log(const MessageOptions& options) {
   const std::string name = level_name(options);
@@ -45,7 +69,9 @@ Result<Log> make_log(const MessageOptions& options) {
     return make_diag<DiagCode::MRV0004>(fmt::format("MRVLC_LOG_LEVEL: '{}' is no level; levels are {}",
                                                     printable(name), fmt::join(kNames, ", ")));
   const auto most = static_cast<LogLevel>(found - kNames.begin());
-  if (most == LogLevel::Off) return Log();
+  if (most == LogLevel::Off)
+    return options.format == "text" && !options.quiet && ::isatty(STDERR_FILENO) != 0 ? progress_log()
+                                                                                      : Log();
   const bool json = options.format == "json";
   return Log(most, [logger = make_logger(options), json](LogLevel level, std::string_view line) {
     const auto i = static_cast<size_t>(level);

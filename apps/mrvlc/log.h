@@ -7,6 +7,9 @@
 namespace mrvlc::app {
 
 // MRV0004 when $MRVLC_LOG_LEVEL, which counts without the option, is no level.
+// Without a level, on a terminal: one line that tells which phase is done, once a compile takes long.
 Result<Log> make_log(const MessageOptions& options);
+// Takes that line away; in front of whatever else goes to stderr, and at the end.
+void clear_progress();
 
 }  // namespace mrvlc::app

@@ -7,7 +7,9 @@
 #include <malloc.h>
 #endif
 
+#include "arguments.h"
 #include "commands.h"
+#include "log.h"
 #include "mrvlc/driver/interrupt.h"
 #include "mrvlc/support/diag/general.h"
 #include "usage.h"
@@ -26,25 +28,6 @@ constexpr const char* kLostInputJson =
     R"("message":"cannot read an input file: it became shorter while it was read"})"
     "\n";
 
-// -MD and its kin are spelled as compilers do, "-MFfile" too; CLI11 has no single-dash long options.
-std::string normalised(const std::string& argument) {
-  for (const char* option : {"-MD", "-MP"}) {
-    if (argument == option) return "-" + argument;
-  }
-  for (const char* option : {"-MF", "-MT", "-MQ"}) {
-    if (argument == option) return "-" + argument;
-    if (argument.starts_with(option)) return std::string("-") + option + "=" + argument.substr(3);
-  }
-  return argument;
-}
-
-// In the order that CLI11 wants: the last one first.
-std::vector<std::string> normalised(int argc, char** argv) {
-  std::vector<std::string> args;
-  for (int i = argc - 1; i >= 1; --i) args.push_back(normalised(argv[i]));
-  return args;
-}
-
 // Errors of the command line itself are found before its options are set, and must have the asked form as
 // well.
 bool json_asked(int argc, char** argv) {
@@ -54,6 +37,19 @@ bool json_asked(int argc, char** argv) {
     if (a == "--log-format" && i + 1 < argc && std::string_view(argv[i + 1]) == "json") return true;
   }
   return false;
+}
+
+void parse(CLI::App& app, int argc, char** argv, mrvlc::app::Context& context) {
+  auto words = mrvlc::app::arguments(argc, argv);
+  if (!words.ok()) return context.fail("mrvlc", words.error());
+  const mrvlc::Status added = mrvlc::app::add_defaults(app, *words);
+  if (!added.ok()) return context.fail("mrvlc", added.error());
+  try {
+    app.parse(std::vector<std::string>(words->rbegin(),
+                                       words->rend()));  // in the order that CLI11 wants: the last one first
+  } catch (const CLI::ParseError& e) {
+    mrvlc::app::report(app, e, context);
+  }
 }
 
 int run(int argc, char** argv) {
@@ -79,6 +75,9 @@ int run(int argc, char** argv) {
   app.add_flag("-v,--verbose", context.messages.verbose,
                "notes too, and six lines about what a compile made");
   app.add_flag("-q,--quiet", context.messages.quiet, "errors only");
+  app.add_option("--project", context.project,
+                 "file of options, mrvlc.json of this folder by default; empty: none (docs/command-line.md)")
+      ->type_name("FILE");
   mrvlc::app::add_compile(app, context);
   mrvlc::app::add_run(app, context);
   mrvlc::app::add_verify(app, context);
@@ -88,6 +87,8 @@ int run(int argc, char** argv) {
   mrvlc::app::add_queries(app, context);
   mrvlc::app::add_diff(app, context);
   mrvlc::app::add_graph(app, context);
+  mrvlc::app::add_batch(app, context);
+  mrvlc::app::add_debug(app, context);
   mrvlc::app::add_rules(app, context);
   mrvlc::app::add_targets(app, context);
   mrvlc::app::add_help(app, context);
@@ -98,11 +99,8 @@ int run(int argc, char** argv) {
       "Exit codes: 0 done, 1 model rejected, 2 usage, 3 input/output, 4 a limit exceeded, 5 a comparison or "
       "gate failed,\n"
       "70 internal error, 130 interrupted");
-  try {
-    app.parse(normalised(argc, argv));
-  } catch (const CLI::ParseError& e) {
-    mrvlc::app::report(app, e, context);
-  }
+  parse(app, argc, argv, context);
+  mrvlc::app::clear_progress();
   if (int code = mrvlc::driver::interrupted(); code != 0) {
     std::fputs(context.messages.format == "json" ? kInterruptedJson : kInterruptedText, stderr);
     return code;

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "log.h"
 #include "mrvlc/driver/interrupt.h"
 
 namespace mrvlc::app {
@@ -51,6 +52,7 @@ void print_diagnostics(const std::string& file, const Diagnostics& diagnostics,
                        const MessageOptions& options) {
   constexpr const char* kColors[] = {"\x1b[36m", "\x1b[33m", "\x1b[31m"};
   if (driver::interrupted() != 0) return;  // what failed then failed because of that; main says so
+  clear_progress();
   bool color = use_color(options);
   for (const Diag& d : diagnostics.list()) {
     if (!shown(d, options)) continue;
@@ -66,6 +68,7 @@ void print_progress(const std::string& file, const std::vector<std::string>& lin
   const bool json = options.format == "json";
   const bool terminal = !json && ::isatty(STDERR_FILENO) != 0;
   if (options.quiet || !(options.verbose || terminal)) return;
+  clear_progress();
   for (const std::string& line : lines)
     std::fprintf(stderr, "%s\n", (json ? json_line(file, "note", line) : line).c_str());
 }

@@ -97,7 +97,7 @@ std::string run_once(const Interface& interface, bool threads) {
   std::string out = threads ? "\nstatic mrvl_parallel workers;\n" : "";
   out +=
       "\nstatic int run_once(const tensor* in, tensor* out, void* arena, const K_device* device, "
-      "K_error* error) {\n"
+      "mrvl_hook hook,\n                    void* user, K_error* error) {\n"
       "  K_inputs inputs;\n  K_outputs outputs;\n  int rc;\n";
   if (interface.inputs.empty()) out += "  inputs.none = NULL;\n  (void)in;\n";
   if (interface.outputs.empty()) out += "  outputs.none = NULL;\n  (void)out;\n";
@@ -111,8 +111,8 @@ std::string run_once(const Interface& interface, bool threads) {
     const auto& p = interface.outputs[i];
     out += fmt::format("  outputs.{} = ({}*)out[{}].data;\n", p.field, ops::c_type(p.type.elem), i);
   }
-  out += threads ? "  rc = K_run_parallel(&inputs, &outputs, arena, device, &workers, NULL, NULL, error);\n"
-                 : "  rc = K_run(&inputs, &outputs, arena, device, NULL, NULL, error);\n";
+  out += threads ? "  rc = K_run_parallel(&inputs, &outputs, arena, device, &workers, hook, user, error);\n"
+                 : "  rc = K_run(&inputs, &outputs, arena, device, hook, user, error);\n";
   for (size_t i = 0; i < interface.outputs.size(); ++i) {
     const auto& p = interface.outputs[i];
     if (!p.dims.empty())
@@ -221,7 +221,9 @@ constexpr std::string_view kMakefile =
     R"MAKE(# Builds the example program of the model {0}. MRVLC_PREFIX is where mrvlc is installed or built;
 # MRVL_CFLAGS and MRVL_LIBS say where its headers and the simulator are.
 CC ?= cc
-CFLAGS ?= -O3 -march=native
+# Not where CC compiles for another machine, which does not take it.
+NATIVE ?= $(shell $(CC) -march=native -E -x c /dev/null >/dev/null 2>&1 && echo -march=native)
+CFLAGS ?= -O3 $(NATIVE)
 MRVLC_PREFIX ?= $(shell dirname "$$(command -v mrvlc)")/..
 MRVL_CFLAGS ?= -I"$(MRVLC_PREFIX)/include"
 MRVL_LIBS ?= {2}

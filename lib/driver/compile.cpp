@@ -8,7 +8,6 @@
 
 #include "accuracy/fit.h"
 #include "accuracy/probe.h"
-#include "as_in_model.h"
 #include "compile_hooks.h"
 #include "diff/totals.h"
 #include "host_parts.h"
@@ -38,25 +37,7 @@
 namespace mrvlc::driver {
 namespace {
 
-constexpr size_t kMaxGateErrors = 20;
-
 using DumpFn = std::function<void(std::string)>;
-
-// --fail-on-fallback: every node in the way is named, not only the first.
-bool check_fallback(const CompiledModel& m, Diagnostics& diagnostics) {
-  size_t found = 0;
-  for (const auto& d : m.partition.decisions) {
-    if (d.on_target() || ++found > kMaxGateErrors) continue;
-    diagnostics.add(as_in_model(
-        m.model.graph, make_diag<DiagCode::MRV0009>("--fail-on-fallback: runs on the CPU: " + d.reason.str()),
-        d.node));
-  }
-  if (found > kMaxGateErrors) {
-    diagnostics.add(make_diag<DiagCode::MRV0009>(
-        fmt::format("--fail-on-fallback: {} more nodes run on the CPU", found - kMaxGateErrors)));
-  }
-  return found == 0;
-}
 
 // What was read, and a baseline, which has no part in OUT; one that OUT replaces is no prerequisite of it.
 std::vector<ReadFile> prerequisites(const CompileOptions& options, std::vector<ReadFile> read) {
@@ -84,6 +65,8 @@ class Compiler {
     const auto warnings = std::ranges::count_if(diagnostics_.list(), is_warning);
     return driver::summary(m_, options_, report_, static_cast<size_t>(warnings));
   }
+
+  const std::vector<ReadFile>& read() const { return m_.read; }
 
   // A line or two a phase; the first that fails ends the compile, and its diagnostics say why. What happens
   // in each, and in which library: docs/architecture.md.
@@ -322,10 +305,7 @@ class Compiler {
   // All that fail are told of; the last one ends the compile.
   Status check_gates() {
     std::vector<Diag> failed = failed_gates(report_);
-    if (!baseline_.is_null())
-      for (Diag& d :
-           regressions(baseline_, report_, options_.gates.tolerance, options_.gates.baseline.string()))
-        failed.push_back(std::move(d));
+    if (!baseline_.is_null()) add_regressions(options_.gates, baseline_, report_, failed);
     if (failed.empty()) return {};
     for (size_t i = 0; i + 1 < failed.size(); ++i) diagnostics_.add(std::move(failed[i]));
     return std::move(failed.back());
@@ -360,17 +340,24 @@ class Compiler {
 // counts warnings, is made here.
 using Compiled = std::unique_ptr<Compiler>;
 
+// What a compile tells beside its diagnostics; null: nobody asks.
+struct Told {
+  std::vector<std::string>* summary = nullptr;
+  std::vector<ReadFile>* read = nullptr;
+};
+
 Compiled run_once(const CompileOptions& options, Diagnostics& diagnostics, const DumpFn& dump,
-                  const CompileHooks& hooks, std::vector<std::string>* summary) {
+                  const CompileHooks& hooks, const Told& told) {
   auto compiler = std::make_unique<Compiler>(options, diagnostics, dump, hooks);
-  if (!compiler->run()) return nullptr;
-  if (summary != nullptr) *summary = compiler->summary();
-  return compiler;
+  const bool done = compiler->run();
+  if (told.read != nullptr) *told.read = compiler->read();
+  if (done && told.summary != nullptr) *told.summary = compiler->summary();
+  return done ? std::move(compiler) : nullptr;
 }
 
-// Once, where all values fit their format; what a compile says that is not the last one is not said.
+// Once, where all values fit; what a compile says that is not the last one is not said.
 Compiled compile_fitting(const CompileOptions& options, Diagnostics& diagnostics, const DumpFn& dump,
-                         std::vector<std::string>* summary) {
+                         const Told& told) {
   Fitting fitting(options);
   for (;;) {
     Diagnostics said;
@@ -383,7 +370,7 @@ Compiled compile_fitting(const CompileOptions& options, Diagnostics& diagnostics
       return !again;
     };
     const DumpFn keep = [&](const std::string& text) { dumped.push_back(text); };
-    Compiled compiler = run_once(options, said, keep, hooks, summary);
+    Compiled compiler = run_once(options, said, keep, hooks, told);
     if (again) continue;
     for (const Diag& d : said.list()) diagnostics.add(d);
     for (const std::string& text : dumped) dump(text);
@@ -392,11 +379,11 @@ Compiled compile_fitting(const CompileOptions& options, Diagnostics& diagnostics
 }
 
 Compiled run_compiler(const CompileOptions& options, Diagnostics& diagnostics, const DumpFn& dump,
-                      std::vector<std::string>* summary) {
-  if (!chooses(options)) return compile_fitting(options, diagnostics, dump, summary);
+                      const Told& told) {
+  if (!chooses(options)) return compile_fitting(options, diagnostics, dump, told);
   CompileHooks hooks;
   hooks.choice = choose_for_accuracy(options);
-  return run_once(options, diagnostics, dump, hooks, summary);
+  return run_once(options, diagnostics, dump, hooks, told);
 }
 
 }  // namespace
@@ -416,14 +403,18 @@ std::optional<AccuracyChoice> fitting_choice(const CompileOptions& options) {
 
 bool compile(const CompileOptions& options, Diagnostics& diagnostics, const DumpFn& dump,
              std::vector<std::string>* summary) {
-  return run_compiler(options, diagnostics, dump, summary) != nullptr;
+  return run_compiler(options, diagnostics, dump, {summary, nullptr}) != nullptr;
 }
 
 bool compile_last(const CompileOptions& options, Diagnostics& diagnostics, const DumpFn& dump,
                   std::vector<std::string>* summary) {
   static const Compiler* kept = nullptr;  // leak checkers see that it is meant
-  kept = run_compiler(options, diagnostics, dump, summary).release();
+  kept = run_compiler(options, diagnostics, dump, {summary, nullptr}).release();
   return kept != nullptr;
+}
+
+bool compile(const CompileOptions& options, Diagnostics& diagnostics, std::vector<ReadFile>& read) {
+  return run_compiler(options, diagnostics, [](const std::string&) {}, {nullptr, &read}) != nullptr;
 }
 
 bool compile(const CompileOptions& options, Diagnostics& diagnostics, const CompileHooks& hooks) {

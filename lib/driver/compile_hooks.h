@@ -26,4 +26,8 @@ CompileOptions for_trial(const CompileOptions& options);
 // driver::compile with these; any of them may be null. False also where `probed` says so.
 bool compile(const CompileOptions& options, Diagnostics& diagnostics, const CompileHooks& hooks);
 
+// driver::compile that tells which files it has read, also when it failed; none when it failed before the
+// model was imported.
+bool compile(const CompileOptions& options, Diagnostics& diagnostics, std::vector<ReadFile>& read);
+
 }  // namespace mrvlc::driver

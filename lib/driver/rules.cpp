@@ -9,6 +9,7 @@
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/rules.h"
 #include "mrvlc/support/file.h"
+#include "mrvlc/support/nearest.h"
 #include "mrvlc/target/find.h"
 #include "mrvlc/target/library.h"
 #include "rule_files.h"
@@ -120,9 +121,12 @@ Result<std::string> rules_list(const CompileOptions& options) {
 Result<std::string> rules_show(const CompileOptions& options, const std::string& name) {
   MRVLC_ASSIGN(const partition::SoundRules sound, sound_rules(options));
   const rules::Rule* rule = sound->set.find(name);
-  if (rule == nullptr)
-    return make_diag<DiagCode::MRV0004>(
-        fmt::format("there is no rule '{}'; 'mrvlc rules list' shows all", printable(name)));
+  if (rule == nullptr) {
+    std::vector<std::string_view> names;
+    for (const rules::Rule& r : sound->set.rules()) names.push_back(r.name);
+    return make_diag<DiagCode::MRV0004>(fmt::format("there is no rule '{}'{}; 'mrvlc rules list' shows all",
+                                                    printable(name), did_you_mean(name, names)));
+  }
   return fmt::format("# {}\n{}\n", rules::location_text(*rule, rule->at), rule->text);
 }
 

@@ -8,6 +8,7 @@
 #include "file/tensor_decode.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/onnx.h"
+#include "mrvlc/support/nearest.h"
 
 namespace mrvlc::onnx {
 namespace {
@@ -135,11 +136,14 @@ void Resolver::check_option_names() {
     };
     if (std::any_of(inputs_.begin(), inputs_.end(), named)) continue;
     std::vector<std::string> known;
+    std::vector<std::string_view> names;
     for (const Input& in : inputs_) {
       if (known.size() < 10) known.push_back("'" + printable(in.name()) + "'");
+      names.push_back(in.name());
     }
-    sink_.add(make_diag<DiagCode::MRV0132>(
-        printable(name), known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", "))));
+    sink_.add(
+        make_diag<DiagCode::MRV0132>(printable(name), did_you_mean(name, names),
+                                     known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", "))));
   }
 }
 

@@ -10,6 +10,7 @@
 #include "mrvlc/partition/partition.h"
 #include "mrvlc/support/diag/partition.h"
 #include "mrvlc/support/glob.h"
+#include "mrvlc/support/nearest.h"
 
 namespace mrvlc::partition {
 
@@ -150,6 +151,13 @@ bool names_any(const ir::Graph& graph, std::string_view pattern) {
   });
 }
 
+std::string nearest_value(const ir::Graph& graph, std::string_view pattern) {
+  std::vector<std::string_view> all;
+  for (size_t i = 0; i < graph.value_slots(); ++i) all.push_back(graph.value(ir::ValueId(i)).name);
+  for (const ir::Source& s : graph.sources()) all.insert(all.end(), s.outputs.begin(), s.outputs.end());
+  return did_you_mean(pattern, all);
+}
+
 // What became of one pattern.
 struct Followed {
   size_t values = 0, refused = 0;
@@ -175,7 +183,8 @@ Followed followed(const ir::Graph& graph, const Partition& partition, const Opti
 
 Status assign_precisions(const ir::Graph& graph, Partition& partition, const Options& options) {
   for (const auto& [pattern, precision] : options.precisions)
-    if (!names_any(graph, pattern)) return make_diag<DiagCode::MRV0407>(printable(pattern));
+    if (!names_any(graph, pattern))
+      return make_diag<DiagCode::MRV0407>(printable(pattern), nearest_value(graph, pattern));
   if (options.precisions.empty()) return {};
   for (Region& region : partition.regions) {
     const PrecisionChoice choice(graph, region);

@@ -1,5 +1,6 @@
 #include "mrvlc/tensor/npy.h"
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 
@@ -58,34 +59,91 @@ bool parse_shape(std::string_view text, Shape& shape) {
   return i < text.size() && static_cast<int64_t>(shape.size()) <= 32;
 }
 
+struct Layout {
+  bool fortran = false, swapped = false;  // the first dimension is the fastest; big-endian
+};
+
+// The element type of "'<f4'", as NumPy writes it; Undefined: none that is known.
+ElementType parse_descr(std::string_view descr, Layout& layout) {
+  if (descr.size() < 5) return ElementType::Undefined;
+  std::string little(descr.substr(1, 3));
+  layout.swapped = little[0] == '>';
+  if (layout.swapped) little[0] = little[2] == '1' ? '|' : '<';
+  for (const Dtype& d : kDtypes)
+    if (little == d.descr) return d.elem;
+  return ElementType::Undefined;
+}
+
+void swap_elements(std::string& data, size_t size) {
+  for (size_t at = 0; at + size <= data.size(); at += size)
+    std::reverse(data.begin() + static_cast<long>(at), data.begin() + static_cast<long>(at + size));
+}
+
+// From the order where the first dimension is the fastest to that where the last one is.
+std::string to_c_order(std::string_view data, const Shape& shape, size_t size) {
+  std::string out(data.size(), '\0');
+  std::vector<size_t> stride(shape.size(), 1);  // in the file
+  for (size_t d = 1; d < shape.size(); ++d) stride[d] = stride[d - 1] * static_cast<size_t>(shape[d - 1]);
+  Shape index(shape.size(), 0);
+  size_t from = 0;
+  for (size_t to = 0; to + size <= out.size(); to += size) {
+    std::copy_n(data.data() + from * size, size, out.data() + to);
+    for (size_t d = shape.size(); d-- > 0;) {
+      from += stride[d];
+      if (++index[d] < shape[d]) break;
+      from -= stride[d] * static_cast<size_t>(shape[d]);
+      index[d] = 0;
+    }
+  }
+  return out;
+}
+
+// The header's text, and what stands behind it. Errors: why it is none.
+struct Parts {
+  std::string_view header, data;
+};
+std::string_view split_npy(std::string_view bytes, Parts& parts) {
+  if (bytes.size() < 10 || bytes.substr(0, 6) != std::string_view("\x93NUMPY", 6)) return "wrong magic";
+  auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<unsigned char>(bytes[i])); };
+  const size_t version = byte(6);
+  if (version < 1 || version > 3) return "unknown version";
+  const size_t start = version == 1 ? 10 : 12;
+  if (bytes.size() < start) return "cut short";
+  size_t length = byte(8) | byte(9) << 8;
+  if (version > 1) length |= byte(10) << 16 | byte(11) << 24;
+  if (bytes.size() - start < length) return "cut short";
+  parts = {bytes.substr(start, length), bytes.substr(start + length)};
+  return {};
+}
+
 }  // namespace
 
 Result<Tensor> parse_npy(std::string_view bytes, std::string_view file) {
-  if (bytes.size() < 10 || bytes.substr(0, 6) != std::string_view("\x93NUMPY", 6))
-    return bad(file, "wrong magic");
-  auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<unsigned char>(bytes[i])); };
-  size_t version = byte(6);
-  if (version < 1 || version > 3) return bad(file, "unknown version");
-  size_t start = version == 1 ? 10 : 12;
-  if (bytes.size() < start) return bad(file, "cut short");
-  size_t length = byte(8) | byte(9) << 8;
-  if (version > 1) length |= byte(10) << 16 | byte(11) << 24;
-  if (bytes.size() - start < length) return bad(file, "cut short");
-  std::string_view header = bytes.substr(start, length), data = bytes.substr(start + length);
+  Parts parts;
+  if (const std::string_view why = split_npy(bytes, parts); !why.empty()) return bad(file, why);
   TensorType type;
-  std::string_view descr = value_of(header, "descr");
-  for (const Dtype& d : kDtypes) {
-    if (descr.size() >= 5 && descr.substr(1, 3) == d.descr) type.elem = d.elem;
-  }
+  Layout layout;
+  type.elem = parse_descr(value_of(parts.header, "descr"), layout);
   if (type.elem == ElementType::Undefined) return bad(file, "unsupported element type");
-  if (value_of(header, "fortran_order").substr(0, 5) != "False")
-    return bad(file, "Fortran order is not supported");
-  if (!parse_shape(value_of(header, "shape"), type.shape)) return bad(file, "malformed shape");
+  const std::string_view fortran = value_of(parts.header, "fortran_order");
+  layout.fortran = fortran.starts_with("True");
+  if (!layout.fortran && !fortran.starts_with("False")) return bad(file, "malformed header");
+  if (!parse_shape(value_of(parts.header, "shape"), type.shape)) return bad(file, "malformed shape");
   auto count = checked_product(type.shape);
-  if (!count || *count > kMaxElements || static_cast<uint64_t>(type.bytes()) != data.size()) {
+  if (!count || *count > kMaxElements || static_cast<uint64_t>(type.bytes()) != parts.data.size()) {
     return bad(file, "data does not match the shape");
   }
-  return Tensor(type, std::string(data));
+  const size_t size = *count == 0 ? 1 : parts.data.size() / static_cast<size_t>(*count);
+  std::string data = layout.fortran && type.shape.size() > 1 ? to_c_order(parts.data, type.shape, size)
+                                                             : std::string(parts.data);
+  if (layout.swapped) swap_elements(data, size);
+  return Tensor(type, std::move(data));
+}
+
+bool is_plain_npy(std::string_view bytes) {
+  Parts parts;
+  return split_npy(bytes, parts).empty() && value_of(parts.header, "fortran_order").starts_with("False") &&
+         !value_of(parts.header, "descr").starts_with("'>");
 }
 
 Result<Tensor> read_npy(const std::filesystem::path& path) {

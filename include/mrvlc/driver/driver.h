@@ -30,6 +30,11 @@ struct RunOptions {
   std::string cc;             // $CC, "cc" by default
   std::string cflags;
   std::vector<std::filesystem::path> target_dirs;  // for binaries of a target that is not built in
+  // Another machine, "ssh://user@host:port": `cc` compiles here for it, or its own cc there when it is empty.
+  std::string on;
+  std::filesystem::path ssh_config;  // ssh's -F; empty: the user's own
+  std::filesystem::path device_lib;  // what is linked in the place of the simulator's library
+  bool steps = false;                // with `bench`: the time of each operator and region, too
 };
 // Returns what the example program printed.
 Result<std::string> run(const RunOptions& options);
@@ -93,6 +98,9 @@ struct ProfileOptions {
   std::vector<std::filesystem::path> target_dirs;
   bool json = false;
   std::filesystem::path trace;
+  // With `run.on`: what the steps of the program take there, measured in `run.bench` runs on zeros; `run.out`
+  // is not used.
+  RunOptions run;
 };
 Result<std::string> profile(const ProfileOptions& options);
 

@@ -179,12 +179,13 @@ typedef struct arguments {
   const char *input_files[K_INPUT_COUNT + 1], *output_dir, *dir, *targets[8];
   int target_count;
   long bench;
-  int repeat, cycles;
+  int repeat, cycles, steps;
 } arguments;
 
 static int usage(const char* what) {
   fprintf(stderr,
-          "%s\nusage: --input NAME=FILE.npy ... [--output-dir DIR] [--repeat-axis0] [--bench N] [--cycles]\n"
+          "%s\nusage: --input NAME=FILE.npy ... [--output-dir DIR] [--repeat-axis0] [--bench N] [--steps] "
+          "[--cycles]\n"
           "       [--target NAME|FILE, of each device] [--dir DIR]\ninputs:",
           what);
   for (int i = 0; i < K_INPUT_COUNT; ++i) fprintf(stderr, " %s", input_ports[i].name);
@@ -217,6 +218,10 @@ static int parse(int argc, char** argv, arguments* a) {
     }
     if (strcmp(name, "--cycles") == 0) {
       a->cycles = 1;
+      continue;
+    }
+    if (strcmp(name, "--steps") == 0) {
+      a->steps = 1;
       continue;
     }
     if (!value) return usage("an option without value");
@@ -277,12 +282,56 @@ static void warn(const K_error* error) {
           error->node, (unsigned long)error->device_flags);
 }
 
+/* Of --steps: the least time of each operator and region. */
+typedef struct step {
+  uint32_t expr_id;
+  double begin, least;
+} step;
+
+typedef struct steps {
+  step* all;
+  size_t count, room;
+} steps;
+
+static void time_step(void* user, uint32_t expr_id, const char* name, int done) {
+  steps* s = (steps*)user;
+  const double now = now_ms();
+  size_t i = 0;
+  (void)name;
+  while (i < s->count && s->all[i].expr_id != expr_id) ++i;
+  if (i == s->room) {
+    step* more = (step*)allocate((s->room = 2 * s->room + 64) * sizeof(step));
+    if (s->count > 0) memcpy(more, s->all, s->count * sizeof(step));
+    s->all = more;
+  }
+  if (i == s->count) {
+    s->all[s->count].expr_id = expr_id;
+    s->all[s->count++].least = -1;
+  }
+  if (!done)
+    s->all[i].begin = now;
+  else if (s->all[i].least < 0 || now - s->all[i].begin < s->all[i].least)
+    s->all[i].least = now - s->all[i].begin;
+}
+
+static int bench_steps(long runs, const tensor* in, tensor* out, void* arena, const K_device* device) {
+  steps s = {NULL, 0, 0};
+  K_error error;
+  for (long i = 0; i < runs; ++i) {
+    const int rc = run_once(in, out, arena, device, time_step, &s, &error);
+    if (rc != 0) return report(rc, &error);
+  }
+  for (size_t i = 0; i < s.count; ++i)
+    printf("step %lu least_ms %.6f\n", (unsigned long)s.all[i].expr_id, s.all[i].least);
+  return 0;
+}
+
 static int bench(long runs, const tensor* in, tensor* out, void* arena, const K_device* device) {
   double* times = (double*)allocate((size_t)runs * sizeof(double));
   K_error error;
   for (long i = 0; i < runs; ++i) {
     const double start = now_ms();
-    const int rc = run_once(in, out, arena, device, &error);
+    const int rc = run_once(in, out, arena, device, NULL, NULL, &error);
     if (rc != 0) return report(rc, &error);
     times[i] = now_ms() - start;
   }
@@ -321,12 +370,13 @@ static int run_all(const arguments* a, void* arena, const K_device* device) {
           (unsigned char*)inputs[i].data + (inputs[i].repeats == 1 ? 0 : (size_t)r * inputs[i].bytes);
     for (int i = 0; i < K_OUTPUT_COUNT; ++i)
       out[i].data = (unsigned char*)all[i] + (size_t)r * output_ports[i].bytes;
-    const int rc = run_once(in, out, arena, device, &error);
+    const int rc = run_once(in, out, arena, device, NULL, NULL, &error);
     if (rc != 0) return report(rc, &error);
     warn(&error);
   }
   if (a->bench > 0) {
-    const int rc = bench(a->bench, in, out, arena, device);
+    int rc = bench(a->bench, in, out, arena, device);
+    if (rc == 0 && a->steps) rc = bench_steps(a->bench, in, out, arena, device);
     if (rc != 0) return rc;
   }
   for (int i = 0; a->output_dir && i < K_OUTPUT_COUNT; ++i) {

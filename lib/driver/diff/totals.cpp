@@ -82,4 +82,9 @@ std::vector<Diag> regressions(const Json& before, const Json& after, double tole
   return found;
 }
 
+void add_regressions(const Gates& gates, const Json& before, const Json& after, std::vector<Diag>& found) {
+  for (Diag& d : regressions(before, after, gates.tolerance, gates.baseline.string()))
+    found.push_back(std::move(d));
+}
+
 }  // namespace mrvlc::driver

@@ -27,4 +27,7 @@ Result<Json> read_report(const std::filesystem::path& out);
 std::vector<Diag> regressions(const Json& before, const Json& after, double tolerance,
                               const std::string& baseline);
 
+// The same, of --baseline and --tolerance, behind what `found` has.
+void add_regressions(const Gates& gates, const Json& before, const Json& after, std::vector<Diag>& found);
+
 }  // namespace mrvlc::driver

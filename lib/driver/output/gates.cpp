@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "as_in_model.h"
 #include "diff/totals.h"
 #include "mrvlc/support/diag/general.h"
 
@@ -79,6 +80,22 @@ std::vector<Diag> failed_gates(const Json& report) {
   for (const Json& gate : report.value("gates", Json::array()))
     if (!gate.at("passed").get<bool>()) failed.push_back(failure(gate));
   return failed;
+}
+
+bool check_fallback(const CompiledModel& m, Diagnostics& diagnostics) {
+  constexpr size_t kMaxGateErrors = 20;
+  size_t found = 0;
+  for (const auto& d : m.partition.decisions) {
+    if (d.on_target() || ++found > kMaxGateErrors) continue;
+    diagnostics.add(as_in_model(
+        m.model.graph, make_diag<DiagCode::MRV0009>("--fail-on-fallback: runs on the CPU: " + d.reason.str()),
+        d.node));
+  }
+  if (found > kMaxGateErrors) {
+    diagnostics.add(make_diag<DiagCode::MRV0009>(
+        fmt::format("--fail-on-fallback: {} more nodes run on the CPU", found - kMaxGateErrors)));
+  }
+  return found == 0;
 }
 
 }  // namespace mrvlc::driver

@@ -11,4 +11,7 @@ void add_gates(Json& report, const CompiledModel& m, const Gates& gates);
 // MRV0013 for each of them that fails.
 std::vector<Diag> failed_gates(const Json& report);
 
+// --fail-on-fallback: every node in the way is named, not only the first.
+bool check_fallback(const CompiledModel& m, Diagnostics& diagnostics);
+
 }  // namespace mrvlc::driver

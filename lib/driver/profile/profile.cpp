@@ -9,6 +9,7 @@
 #include "output/memory_json.h"
 #include "output/output_folder.h"
 #include "profile/code_index.h"
+#include "profile/measured.h"
 #include "profile/trace.h"
 
 namespace mrvlc::driver {
@@ -30,9 +31,14 @@ class Profiler {
     }
     for (const Json& region : report.at("regions")) MRVLC_TRY(add_region(region));
     if (!options_.trace.empty()) MRVLC_TRY(trace(report));
-    if (options_.json) return json().dump(1) + "\n";
-    return regions_.empty() ? "no region runs on the accelerator\n"
-                            : report::profile_text(regions_, SIZE_MAX);
+    std::optional<Measured> measured;
+    if (!options_.run.on.empty()) {
+      MRVLC_ASSIGN(measured, measure_there(options_.run, folder_));
+    }
+    if (options_.json) return json(measured).dump(1) + "\n";
+    const std::string text =
+        regions_.empty() ? "no region runs on the accelerator\n" : report::profile_text(regions_, SIZE_MAX);
+    return measured ? text + measured_text(*measured, labels_) : text;
   }
 
  private:
@@ -79,7 +85,7 @@ class Profiler {
              {{"dma_in", l.busy[0]}, {"dma_out", l.busy[1]}, {"pod", l.busy[2]}, {"pe", l.busy[3]}}}};
   }
 
-  Json json() const {
+  Json json(const std::optional<Measured>& measured) const {
     Json regions = Json::array();
     for (const report::Region& r : regions_) {
       Json layers = Json::array();
@@ -97,7 +103,9 @@ class Profiler {
                          {"executed_macs", r.executed_macs},
                          {"layers", std::move(layers)}});
     }
-    return {{"schema", "mrvlc-profile-1"}, {"model", folder_.name}, {"regions", std::move(regions)}};
+    Json out = {{"schema", "mrvlc-profile-1"}, {"model", folder_.name}, {"regions", std::move(regions)}};
+    if (measured) out["measured"] = measured_json(*measured, labels_);
+    return out;
   }
 
   Status trace(const Json& report) const {

@@ -1,16 +1,23 @@
 // The example program of a folder that compile wrote, built by the C compiler into a temporary folder.
 #pragma once
+#include <memory>
+
 #include "mrvlc/driver/driver.h"
 #include "mrvlc/support/temporary_dir.h"
 #include "output/output_folder.h"
+#include "run/process.h"
 
 namespace mrvlc::driver {
+
+class RemoteProgram;
 
 class Program {
  public:
   // Of the options those of the compiler, the target and the threads count.
   static Result<Program> build(const RunOptions& options, OutputFolder folder);
 
+  Program(Program&&) noexcept;
+  ~Program();
   const OutputFolder& folder() const { return folder_; }
   // Inputs in the model's order: files of the forms that mrvlc/driver/value_file.h reads, whose values were
   // checked. What the program printed.
@@ -20,12 +27,14 @@ class Program {
   Result<std::vector<Tensor>> run(const std::vector<Tensor>& inputs) const;
 
  private:
-  Program(RunOptions options, OutputFolder folder, TemporaryDir temporary)
-      : options_(std::move(options)), folder_(std::move(folder)), temporary_(std::move(temporary)) {}
+  Program(RunOptions options, OutputFolder folder, TemporaryDir temporary);
+  Result<ProcessResult> call(const std::vector<std::filesystem::path>& files,
+                             const std::filesystem::path& output_dir) const;
 
   RunOptions options_;
   OutputFolder folder_;
   TemporaryDir temporary_;
+  std::unique_ptr<RemoteProgram> remote_;  // of --on
 };
 
 // MRV0004 unless the value, of `what`, can be given to the port. `may_repeat`: a tensor may be several times

@@ -12,11 +12,14 @@
 #include "mrvlc/support/diag/sim.h"
 #include "mrvlc/support/diag/target.h"
 #include "mrvlc/support/file.h"
+#include "mrvlc/support/nearest.h"
 #include "mrvlc/support/temporary_dir.h"
 #include "mrvlc/target/find.h"
 #include "mrvlc/tensor/npy.h"
 #include "run/process.h"
 #include "run/program.h"
+#include "run/remote_program.h"
+#include "run/stub_command.h"
 
 namespace mrvlc::driver {
 namespace fs = std::filesystem;
@@ -33,30 +36,16 @@ Status check_sources(const OutputFolder& folder) {
   return {};
 }
 
-// Includes of the stub's own header are quoted, so OUT is no include folder: a model called "features" must
-// not hide <features.h>.
 Status build_stub(const RunOptions& options, const OutputFolder& folder, const fs::path& out,
                   const fs::path& program) {
-  fs::path prefix = install_prefix();
-  MRVLC_ASSIGN(std::vector<std::string> argv, c_compiler(options.cc));
-  auto flags = split_words(options.cflags.empty() ? "-O2" : options.cflags);
-  argv.insert(argv.end(), flags.begin(), flags.end());
-  auto file = [&](const std::string& name) { return (out / name).string(); };
-  argv.insert(argv.end(),
-              {"-std=c99", "-I" + (prefix / "include").string(), "-Xassembler", "-I" + out.string(), "-o",
-               program.string(), file("main.c"), file(folder.name + ".c"), file(folder.name + "_weights.S")});
-  // A template of arguments that does not suit the function is a mistake, not a warning.
-  if (folder.calls_libraries)
-    argv.insert(argv.end(), std::begin(chost::kStrictCalls), std::end(chost::kStrictCalls));
-  for (const std::string& source : folder.sources) argv.push_back(file(source));
-  argv.insert(argv.end(),
-              {"-L" + (prefix / "lib").string(), "-lmrvl_simdev", "-Wl,-rpath," + (prefix / "lib").string()});
-  for (const std::string& library : folder.libraries) argv.push_back("-l" + library);
-  argv.emplace_back("-lm");
-  argv.emplace_back("-pthread");  // the example of a program that takes threads has some
-  MRVLC_ASSIGN(ProcessResult built, run_process(argv));
-  if (built.exit_code == 0) return {};
-  return make_diag<DiagCode::MRV0708>(argv[0], built.exit_code, built.output);
+  const fs::path prefix = install_prefix();
+  StubPlaces places;
+  MRVLC_ASSIGN(places.cc, c_compiler(options.cc));
+  places.sources = out.string();
+  places.include = (prefix / "include").string();
+  places.library = places.run_library = (prefix / "lib").string();
+  places.program = program.string();
+  return compile_stub(stub_command(folder, options.cflags, places));
 }
 
 // "NAME=FILE": both may hold '=', so the model's names decide where NAME ends, the longest first. A name is
@@ -82,6 +71,12 @@ std::string input_names(const OutputFolder& folder) {
   return names.empty() ? "the model has no inputs" : "its inputs are " + names;
 }
 
+std::string nearest_input(const OutputFolder& folder, const std::string& name) {
+  std::vector<std::string_view> names;
+  for (const Port& p : folder.inputs) names.push_back(p.name);
+  return did_you_mean(name, names);
+}
+
 // The file of each input of the model, in order.
 Result<std::vector<fs::path>> input_files(const RunOptions& options, const OutputFolder& folder) {
   std::map<const Port*, fs::path> given;
@@ -93,8 +88,9 @@ Result<std::vector<fs::path>> input_files(const RunOptions& options, const Outpu
     size_t length = 0;
     const Port* p = port_of(folder, binding, length);
     if (p == nullptr) {
-      return make_diag<DiagCode::MRV0004>(fmt::format("--input: '{}' names no input of the model; {}",
-                                                      printable(binding.substr(0, binding.rfind('='))),
+      const std::string name = binding.substr(0, binding.rfind('='));
+      return make_diag<DiagCode::MRV0004>(fmt::format("--input: '{}' names no input of the model{}; {}",
+                                                      printable(name), nearest_input(folder, name),
                                                       input_names(folder)));
     }
     MRVLC_TRY(add(*p, binding.substr(length + 1)));
@@ -157,29 +153,28 @@ Status finish_output(const Port& port, const fs::path& folder) {
   return write_file_atomic(folder / (port.file + ".json"), to_value_json(*value, port.type));
 }
 
-Result<ProcessResult> run_program(const RunOptions& options, const OutputFolder& folder,
-                                  const std::vector<fs::path>& files, const fs::path& out,
-                                  const fs::path& program) {
-  std::vector<std::string> argv = {program.string(), "--dir", out.string()};
-  for (std::string target : folder.targets) {
-    const std::string file = target_file(target, folder.targets.size());
-    if (folder.files.contains(file)) {
-      target = (folder.path / file).string();
-    } else {
-      MRVLC_ASSIGN(const target::TargetText text, target::find_target(target, options.target_dirs));
-      if (!text.files.empty()) target = text.files.front().path.string();
-    }
-    argv.insert(argv.end(), {"--target", target});
+// Of a machine that is not built in: its file.
+Result<std::string> target_argument(const RunOptions& options, const OutputFolder& folder,
+                                    const std::string& target) {
+  const std::string file = target_file(target, folder.targets.size());
+  if (folder.files.contains(file)) return (folder.path / file).string();
+  MRVLC_ASSIGN(const target::TargetText text, target::find_target(target, options.target_dirs));
+  return text.files.empty() ? target : text.files.front().path.string();
+}
+
+Result<ProgramCall> program_call(const RunOptions& options, const OutputFolder& folder,
+                                 const std::vector<fs::path>& files) {
+  ProgramCall call;
+  call.inputs = files;
+  for (const std::string& target : folder.targets) {
+    MRVLC_ASSIGN(std::string argument, target_argument(options, folder, target));
+    call.targets.push_back(std::move(argument));
   }
-  for (size_t i = 0; i < files.size(); ++i) {
-    argv.insert(argv.end(), {"--input", folder.inputs[i].file + "=" + files[i].string()});
-  }
-  if (!options.output_dir.empty()) argv.insert(argv.end(), {"--output-dir", options.output_dir.string()});
-  if (options.repeat_axis0) argv.emplace_back("--repeat-axis0");
-  if (options.bench > 0) argv.insert(argv.end(), {"--bench", std::to_string(options.bench)});
-  std::vector<std::string> environment;
-  if (options.jobs > 0) environment.push_back(fmt::format("MRVLC_JOBS={}", options.jobs));
-  return run_process(argv, environment);
+  if (options.repeat_axis0) call.more.emplace_back("--repeat-axis0");
+  if (options.bench > 0) call.more.insert(call.more.end(), {"--bench", std::to_string(options.bench)});
+  if (options.steps) call.more.emplace_back("--steps");
+  if (options.jobs > 0) call.environment.push_back(fmt::format("MRVLC_JOBS={}", options.jobs));
+  return call;
 }
 
 }  // namespace
@@ -211,8 +206,30 @@ Result<Program> Program::build(const RunOptions& options, OutputFolder folder) {
   MRVLC_ASSIGN(TemporaryDir temporary, TemporaryDir::create());
   // A name that begins with '-' must not become an option of the compiler.
   folder.path = fs::absolute(folder.path);
-  MRVLC_TRY(build_stub(options, folder, folder.path, temporary.path() / "program"));
-  return Program(options, std::move(folder), std::move(temporary));
+  std::unique_ptr<RemoteProgram> remote;
+  if (options.on.empty()) {
+    MRVLC_TRY(build_stub(options, folder, folder.path, temporary.path() / "program"));
+  } else {
+    MRVLC_ASSIGN(remote, RemoteProgram::build(options, folder, temporary.path()));
+  }
+  Program program(options, std::move(folder), std::move(temporary));
+  program.remote_ = std::move(remote);
+  return program;
+}
+
+Program::Program(Program&&) noexcept = default;
+Program::~Program() = default;
+Program::Program(RunOptions options, OutputFolder folder, TemporaryDir temporary)
+    : options_(std::move(options)), folder_(std::move(folder)), temporary_(std::move(temporary)) {}
+
+Result<ProcessResult> Program::call(const std::vector<fs::path>& files, const fs::path& output_dir) const {
+  MRVLC_ASSIGN(const ProgramCall call, program_call(options_, folder_, files));
+  if (remote_) return remote_->run(call, output_dir);
+  std::vector<std::string> argv = {(temporary_.path() / "program").string(), "--dir", folder_.path.string()};
+  const auto words = call.words(folder_, [](const fs::path& file) { return file.string(); });
+  argv.insert(argv.end(), words.begin(), words.end());
+  if (!output_dir.empty()) argv.insert(argv.end(), {"--output-dir", output_dir.string()});
+  return run_process(argv, call.environment);
 }
 
 Result<std::string> Program::run(const std::vector<fs::path>& inputs, const fs::path& output_dir) const {
@@ -220,15 +237,15 @@ Result<std::string> Program::run(const std::vector<fs::path>& inputs, const fs::
   std::vector<fs::path> files;
   for (size_t i = 0; i < inputs.size(); ++i) {
     files.push_back(inputs[i]);
-    if (inputs[i].extension() == ".npy" && !needs_json(folder_.inputs[i].type)) continue;
     const Port& port = folder_.inputs[i];
+    if (inputs[i].extension() == ".npy" && !needs_json(port.type)) {
+      MRVLC_ASSIGN(const std::string bytes, read_file(inputs[i]));
+      if (is_plain_npy(bytes)) continue;  // the program reads it as it is
+    }
     MRVLC_ASSIGN(Tensor value, read_value(inputs[i], port.type.wrapper));
     MRVLC_ASSIGN(files.back(), staged(as_declared(std::move(value), port.type), temporary_.path(), i));
   }
-  RunOptions options = options_;
-  options.output_dir = output_dir;
-  MRVLC_ASSIGN(ProcessResult ran,
-               run_program(options, folder_, files, folder_.path, temporary_.path() / "program"));
+  MRVLC_ASSIGN(ProcessResult ran, call(files, output_dir));
   // The inputs were checked, so that what the program could not read or write is a matter of the files.
   if (ran.exit_code == 3) {
     return make_diag<DiagCode::MRV0002>(output_dir.string(),

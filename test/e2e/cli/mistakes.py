@@ -20,6 +20,10 @@ FILES = {
     "model.pbtxt": b'ir_version: 8\ngraph { name: "g" }\n',
     "model.h5": b"\x89HDF\r\n\x1a\n",
     "empty.onnx": b"",
+    "bad.options": b"MODEL -o 'o\n",
+    "complie.json": b'{"complie": {"tiles": 2}}',
+    "tile.json": b'{"compile": {"tile": 2}}',
+    "pin.json": b'{"compile": {"wb-pin": "yes"}}',
     "own.rules": b'rule mine {\n  layer conv\n  priority 50\n  why "mine"\n  match { %y = Cnov(%x, %w) }\n}\n',
 }
 

@@ -115,6 +115,41 @@ TEST_CASE("a type admits what fits its bounds") {
   CHECK_FALSE(admitted({5, 1}));  // few elements, and yet too many rows
 }
 
+// A file as NumPy writes it.
+static std::string npy(const std::string& header, const std::string& data) {
+  std::string out("\x93NUMPY\x01\x00", 8);
+  out += static_cast<char>(header.size());
+  out += '\0';
+  return out + header + data;
+}
+
+TEST_CASE("npy files in the other order of dimensions, and of bytes") {
+  // numpy.arange(6, dtype='>i2').reshape(2, 3), in both orders
+  const std::string rows("\0\0\0\1\0\2\0\3\0\4\0\5", 12), columns("\0\0\0\3\0\1\0\4\0\2\0\5", 12);
+  for (const bool fortran : {false, true}) {
+    const std::string header = std::string("{'descr': '>i2', 'fortran_order': ") +
+                               (fortran ? "True" : "False") + ", 'shape': (2, 3), }\n";
+    const std::string file = npy(header, fortran ? columns : rows);
+    const auto read = parse_npy(file, "x");
+    REQUIRE(read.ok());
+    CHECK(*read == Tensor::of<int16_t>(ElementType::I16, {2, 3}, {0, 1, 2, 3, 4, 5}));
+    CHECK_FALSE(is_plain_npy(file));
+    CHECK(is_plain_npy(to_npy(*read)));
+  }
+  // Three dimensions: element [i, j, k] lies at i + 2 (j + 3 k).
+  std::string data;
+  for (int k = 0; k < 4; ++k)
+    for (int j = 0; j < 3; ++j)
+      for (int i = 0; i < 2; ++i) data += static_cast<char>(100 * i + 10 * j + k);
+  const auto read =
+      parse_npy(npy("{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3, 4), }\n", data), "x");
+  REQUIRE(read.ok());
+  for (int64_t at = 0; at < 24; ++at) CHECK(read->as_int(at) == 100 * (at / 12) + 10 * (at / 4 % 3) + at % 4);
+  CHECK_FALSE(
+      parse_npy(npy("{'descr': '<i2', 'fortran_order': Maybe, 'shape': (2, 3), }\n", rows), "x").ok());
+  CHECK_FALSE(parse_npy(npy("{'descr': '>c2', 'fortran_order': True, 'shape': (2, 3), }\n", rows), "x").ok());
+}
+
 TEST_CASE("npy headers are those of NumPy") {
   auto header = [](const Shape& shape) {
     const std::string file = to_npy(Tensor(TensorType{ElementType::F32, shape}));

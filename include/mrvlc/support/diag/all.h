@@ -14,3 +14,4 @@
 #include "mrvlc/support/diag/rules.h"
 #include "mrvlc/support/diag/sim.h"
 #include "mrvlc/support/diag/target.h"
+#include "mrvlc/support/diag/tools.h"

@@ -32,7 +32,7 @@ MRVLC_DIAG(0124, Error, Io, "external data of tensor '{}': cannot read '{}': {}"
 MRVLC_DIAG(0125, Error, Rejected, "sparse tensor '{}': {}")
 MRVLC_DIAG(0130, Error, Rejected, "input '{}': {}")
 MRVLC_DIAG(0131, Error, Rejected, "input '{}': dimension {} ({}) is not known; give the shape, e.g. --input-shape {}={}")
-MRVLC_DIAG(0132, Error, Usage, "--input-shape: the model has no input '{}'; inputs are {}")
+MRVLC_DIAG(0132, Error, Usage, "--input-shape: the model has no input '{}'{}; inputs are {}")
 MRVLC_DIAG(0133, Error, Usage, "--input-shape: {} does not fit input '{}': {}")
 MRVLC_DIAG(0134, Warning, Rejected, "input '{}': dimension 0 ({}) is taken for the batch and set to {}")
 MRVLC_DIAG(0135, Error, Rejected, "dimension '{}' is {} in input '{}' but {} in input '{}'")

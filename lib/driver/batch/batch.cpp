@@ -1,0 +1,243 @@
+// `mrvlc batch`: the models of a shard, as many processes at a time as were asked for.
+#include "mrvlc/driver/batch.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <map>
+#include <thread>
+
+#include "batch/names.h"
+#include "batch/one_model.h"
+#include "batch/store.h"
+#include "mrvlc/driver/interrupt.h"
+#include "mrvlc/idmap/idmap.h"
+#include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/diag/tools.h"
+#include "mrvlc/support/file.h"
+#include "output/output_folder.h"
+
+namespace mrvlc::driver {
+namespace fs = std::filesystem;
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto kLook = std::chrono::milliseconds(2);
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+struct Running {
+  size_t model = 0;
+  Clock::time_point begin;
+  bool out_of_time = false;
+};
+
+// The record of a model, if it is of these options; `recorded` is when it was written.
+std::optional<BatchRecord> record_of(const OneModel& one, int64_t* recorded = nullptr) {
+  BatchFile file;
+  file.path = one.record();
+  if (!note_stat(file)) return std::nullopt;
+  const auto text = read_file(file.path);
+  auto record = text.ok() ? parse_record(*text) : std::nullopt;
+  if (!record || record->asked != one.asked) return std::nullopt;
+  if (recorded != nullptr) *recorded = file.changed;
+  return record;
+}
+
+class Runner {
+ public:
+  Runner(const BatchOptions& options, Diagnostics& diagnostics) : o_(options), diagnostics_(diagnostics) {}
+
+  std::optional<Batch> run() {
+    Status begun = begin();
+    if (!begun.ok()) {
+      diagnostics_.add(begun.error());
+      return std::nullopt;
+    }
+    const InterruptGuard guard;
+    if (!compile_all()) return std::nullopt;
+    Status written = write_summary();
+    if (!written.ok()) diagnostics_.add(written.error());
+    return written.ok() ? std::optional(std::move(batch_)) : std::nullopt;
+  }
+
+ private:
+  Status begin() {
+    MRVLC_ASSIGN(const std::vector<fs::path> models, batch_models(o_.models));
+    const std::vector<std::string> names = batch_names(models);
+    if (!o_.cache.empty()) {
+      auto store = Store::open(o_.cache);
+      if (!store.ok()) return store.error();
+    }
+    std::error_code ec;
+    fs::create_directories(o_.out / ".batch", ec);
+    if (ec) return make_diag<DiagCode::MRV0002>(o_.out.string(), ec.message());
+    const unsigned processors = std::max(1u, std::thread::hardware_concurrency());
+    if (o_.jobs == 0) o_.jobs = processors;
+    // Threads beside processes: as many as there are processors.
+    o_.compile.jobs = std::max(1u, processors / o_.jobs);
+    const std::string options_hash = hash_of_options(o_);
+    for (size_t i = 0; i < models.size(); ++i) {
+      all_.push_back({&o_, models[i], names[i], asked_of(options_hash, models[i]), ::getpid()});
+      if (i % o_.shards == o_.shard - 1) shard_.push_back(i);
+    }
+    batch_.models.resize(shard_.size());
+    batch_.all = all_.size();
+    return {};
+  }
+
+  const OneModel& one(size_t i) const { return all_[shard_[i]]; }
+
+  // False: interrupted.
+  bool compile_all() {
+    for (size_t next = 0; next < shard_.size() || !running_.empty();) {
+      while (next < shard_.size() && running_.size() < o_.jobs && interrupted() == 0) start(next++);
+      if (interrupted() != 0) return end_all();
+      if (!collect()) std::this_thread::sleep_for(kLook);
+    }
+    return true;
+  }
+
+  bool is_current(size_t i) {
+    int64_t recorded = 0;
+    auto record = record_of(one(i), &recorded);
+    if (!record || (record->exit_code != 0 && (record->again || o_.again))) return false;
+    if (record->files[0].path != one(i).model || !unchanged(record->files, recorded)) return false;
+    if (!record->manifest.empty() && hash_of(one(i).out() / "manifest.json") != record->manifest)
+      return false;
+    record->from = BatchModel::From::Before;
+    done(i, *std::move(record), 0);
+    return true;
+  }
+
+  void start(size_t i) {
+    if (is_current(i)) return;
+    std::error_code ec;
+    fs::remove(one(i).record(), ec);
+    const pid_t child = ::fork();
+    if (child == 0) compile_one(one(i));
+    if (child > 0)
+      running_[child] = {i, Clock::now()};
+    else
+      failed(i, make_diag<DiagCode::MRV0003>("fork", std::strerror(errno)), 0);
+  }
+
+  // Whether a process has ended.
+  bool collect() {
+    for (auto& [child, r] : running_) {
+      if (o_.timeout <= 0 || r.out_of_time || seconds_since(r.begin) <= o_.timeout) continue;
+      r.out_of_time = true;
+      ::kill(child, SIGKILL);
+    }
+    int status = 0;
+    const pid_t child = ::waitpid(-1, &status, WNOHANG);
+    const auto found = running_.find(child);
+    if (child <= 0 || found == running_.end()) return false;
+    const Running r = found->second;
+    running_.erase(found);
+    ended(r, status);
+    return true;
+  }
+
+  void ended(const Running& r, int status) {
+    const double seconds = seconds_since(r.begin);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+      if (auto record = record_of(one(r.model))) return done(r.model, *std::move(record), seconds);
+    if (r.out_of_time) return failed(r.model, make_diag<DiagCode::MRV1000>(o_.timeout), seconds);
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+      return failed(r.model, make_diag<DiagCode::MRV1004>(), seconds);
+    const std::string how = WIFSIGNALED(status) ? fmt::format("signal {}", WTERMSIG(status))
+                                                : fmt::format("exit code {}", WEXITSTATUS(status));
+    failed(r.model, make_diag<DiagCode::MRV1002>(how, printable(one(r.model).log().string(), 4096)), seconds);
+  }
+
+  // What is no property of the model, as far as is known.
+  void failed(size_t i, const Diag& diag, double seconds) {
+    // A process that was killed has left what it was writing: whoever begins to write there removes it.
+    static_cast<void>(OutputDir::create(one(i).out()));
+    Diagnostics list;
+    list.add(diag);
+    BatchRecord record;
+    record.asked = one(i).asked;
+    record.files = {{"model", one(i).model, {}, {}}};
+    record.exit_code = list.exit_code();
+    record.again = true;
+    record.messages = batch_messages(list);
+    Status written = write_shared(one(i).record(), to_json(record).dump(1) + "\n");
+    if (!written.ok()) diagnostics_.add(written.error());
+    done(i, std::move(record), seconds);
+  }
+
+  void done(size_t i, BatchRecord record, double seconds) {
+    // A folder of an earlier compile is no result of this one.
+    std::error_code ec;
+    if (record.exit_code != 0 && check_replaceable(one(i).out()).ok()) fs::remove_all(one(i).out(), ec);
+    BatchModel& m = batch_.models[i];
+    m = {record.from,
+         one(i).model,
+         one(i).name,
+         record.exit_code,
+         seconds,
+         std::move(record.messages),
+         std::move(record.totals)};
+    ++done_;
+    if (o_.progress) o_.progress(m, done_, shard_.size());
+  }
+
+  bool end_all() {
+    for (const auto& [child, r] : running_) ::kill(child, SIGTERM);
+    for (const auto& [child, r] : running_) {
+      while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+      }
+    }
+    return false;
+  }
+
+  Json model_json(const OneModel& m, const BatchRecord& r) const {
+    Json j = {{"model", idmap::json_text(m.model.string())}, {"name", m.name}, {"exit_code", r.exit_code}};
+    if (r.exit_code == 0) j["out"] = m.name;
+    j["totals"] = r.totals;
+    j["messages"] = to_json(r).at("messages");
+    return j;
+  }
+
+  // When every model has a result, whichever shard it is of.
+  Status write_summary() {
+    Json models = Json::array();
+    for (const OneModel& m : all_) {
+      auto record = record_of(m);
+      if (!record) continue;
+      models.push_back(model_json(m, *record));
+    }
+    batch_.done = models.size();
+    if (batch_.done < batch_.all) return {};
+    const auto failed = std::ranges::count_if(models, [](const Json& m) { return m.at("exit_code") != 0; });
+    const Json summary = {{"schema", "mrvlc-batch-1"},
+                          {"compiled", models.size() - static_cast<size_t>(failed)},
+                          {"failed", failed},
+                          {"models", std::move(models)}};
+    return write_shared(o_.out / "batch.json", summary.dump(1) + "\n");
+  }
+
+  BatchOptions o_;
+  Diagnostics& diagnostics_;
+  std::vector<OneModel> all_;  // of all shards
+  std::vector<size_t> shard_;
+  std::map<pid_t, Running> running_;
+  size_t done_ = 0;
+  Batch batch_;
+};
+
+}  // namespace
+
+std::optional<Batch> batch(const BatchOptions& options, Diagnostics& diagnostics) {
+  return Runner(options, diagnostics).run();
+}
+
+}  // namespace mrvlc::driver

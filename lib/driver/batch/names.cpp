@@ -1,0 +1,81 @@
+#include "batch/names.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/file_names.h"
+
+namespace mrvlc::driver {
+namespace fs = std::filesystem;
+namespace {
+
+Status add_folder(const fs::path& folder, std::vector<fs::path>& models) {
+  std::vector<fs::path> found;
+  std::error_code ec;
+  for (fs::recursive_directory_iterator at(folder, ec), end; !ec && at != end; at.increment(ec)) {
+    std::error_code ignored;
+    if (at->path().extension() == ".onnx" && at->is_regular_file(ignored)) found.push_back(at->path());
+  }
+  if (ec) return make_diag<DiagCode::MRV0001>(folder.string(), ec.message());
+  std::ranges::sort(found);
+  models.insert(models.end(), found.begin(), found.end());
+  return {};
+}
+
+// The last `parts` parts of the path, without its extension.
+std::string tail(const fs::path& model, size_t parts) {
+  std::vector<std::string> all;
+  for (const fs::path& part : model.relative_path())
+    if (part != "." && part != "..") all.push_back(part.string());
+  if (!all.empty()) all.back() = model.stem().string();
+  std::string out;
+  for (size_t i = all.size() - std::min(parts, all.size()); i < all.size(); ++i)
+    out += (out.empty() ? "" : "_") + all[i];
+  return out;
+}
+
+}  // namespace
+
+Result<std::vector<fs::path>> batch_models(const std::vector<fs::path>& named) {
+  std::vector<fs::path> models;
+  for (const fs::path& path : named) {
+    std::error_code ec;
+    if (fs::is_directory(path, ec))
+      MRVLC_TRY(add_folder(path, models));
+    else
+      models.push_back(path);
+  }
+  if (models.empty()) return make_diag<DiagCode::MRV0004>("there is no .onnx file in the folders named");
+  std::set<fs::path> seen;
+  for (const fs::path& m : models)
+    if (!seen.insert(m.lexically_normal()).second)
+      return make_diag<DiagCode::MRV0004>("'" + printable(m.string(), 4096) + "' is named twice");
+  return models;
+}
+
+std::vector<std::string> batch_names(const std::vector<fs::path>& models) {
+  constexpr size_t kMostParts = 64;
+  std::vector<size_t> parts(models.size(), 1);
+  std::vector<std::string> names(models.size());
+  for (size_t round = 1; round <= kMostParts; ++round) {
+    std::map<std::string, size_t> count;
+    for (size_t i = 0; i < models.size(); ++i) ++count[file_name(names[i] = tail(models[i], parts[i]))];
+    bool again = false;
+    for (size_t i = 0; i < models.size(); ++i) {
+      if (count[file_name(names[i])] < 2) continue;
+      parts[i] = round + 1;
+      again = true;
+    }
+    if (!again) break;
+  }
+  // Paths that are left alike differ in what does not show: `./a` and `../a`.
+  for (size_t i = 0; i < models.size(); ++i)
+    if (std::ranges::count(names, names[i]) > 1) names[i] += "_" + std::to_string(i);
+  for (std::string& name : names)
+    if (name.starts_with('.')) name.insert(0, "_");  // hidden ones are ours
+  return file_names(names);
+}
+
+}  // namespace mrvlc::driver

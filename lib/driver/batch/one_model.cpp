@@ -1,0 +1,193 @@
+#include "batch/one_model.h"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <new>
+
+#include "batch/store.h"
+#include "compile_hooks.h"
+#include "diff/totals.h"
+#include "mrvlc/driver/interrupt.h"
+#include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/diag/onnx.h"
+#include "mrvlc/support/diag/tools.h"
+#include "mrvlc/support/file.h"
+#include "mrvlc/support/hash.h"
+#include "output/output_folder.h"
+
+namespace mrvlc::driver {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr int kExternalIo = static_cast<int>(ExitClass::Io);
+
+// All regular files of a folder with their hashes, in order: a package of a target, or several.
+std::string folder_text(const fs::path& folder) {
+  std::vector<std::string> lines;
+  std::error_code ec;
+  for (fs::recursive_directory_iterator at(folder, ec), end; !ec && at != end; at.increment(ec)) {
+    std::error_code ignored;
+    if (at->is_regular_file(ignored))
+      lines.push_back(fmt::format("{} {}\n", at->path().string(), hash_of(at->path())));
+  }
+  std::ranges::sort(lines);
+  std::string text;
+  for (const std::string& line : lines) text += line;
+  return text;
+}
+
+// The process ends with its parent, has no more memory than it may, and writes nothing to the terminal.
+void confine(const OneModel& one) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() != one.parent) ::_exit(0);  // it was gone before
+  if (const int64_t bytes = one.options->memory; bytes > 0) {
+    const rlimit limit{static_cast<rlim_t>(bytes), static_cast<rlim_t>(bytes)};
+    ::setrlimit(RLIMIT_DATA, &limit);
+  }
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  const int log = ::open(one.log().c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (log < 0) return;
+  ::dup2(log, STDOUT_FILENO);
+  ::dup2(log, STDERR_FILENO);
+}
+
+void add_files(BatchRecord& record, const std::vector<ReadFile>& read) {
+  for (const ReadFile& file : read) {
+    if (file.kind == ReadFile::Kind::Model) continue;
+    const bool external = file.kind == ReadFile::Kind::ExternalData;
+    BatchFile f{std::string(ReadFile::kNames[static_cast<size_t>(file.kind)]), file.path,
+                external ? file.name : std::string(), file.sha256};
+    if (f.sha256.empty()) f.sha256 = hash_of(f.path);
+    note_stat(f);
+    record.files.push_back(std::move(f));
+  }
+}
+
+// Not a property of what was hashed: a file that was not there, or external data of which is not known where
+// it lies.
+bool may_pass_later(const Diagnostics& diagnostics) {
+  return std::ranges::any_of(diagnostics.list(), [](const Diag& d) {
+    return d.severity() == Severity::Error &&
+           (static_cast<int>(d.exit_class()) == kExternalIo || d.code == DiagCode::MRV0123);
+  });
+}
+
+Status add_totals(BatchRecord& record, const fs::path& out) {
+  record.manifest = hash_of(out / "manifest.json");
+  MRVLC_ASSIGN(const Json report, read_report(out));
+  for (const Total& t : totals(report)) record.totals[std::string(t.name)] = t.value;
+  return {};
+}
+
+class Work {
+ public:
+  explicit Work(const OneModel& one) : one_(one) {}
+
+  void run() {
+    record_.asked = one_.asked;
+    BatchFile model{"model", one_.model, {}, hash_of(one_.model)};
+    note_stat(model);
+    key_ = sha256_hex(one_.asked + model.sha256);
+    record_.files = {model};
+    if (!from_cache(model)) {
+      compile();
+      keep();
+    }
+    finish();
+  }
+
+  // What a compile that could not be finished came to.
+  void fail(const Diag& diag, bool again) {
+    Diagnostics list;
+    list.add(diag);
+    record_.messages = batch_messages(list);
+    record_.exit_code = list.exit_code();
+    record_.again = again;
+    record_.manifest.clear();
+    record_.totals = Json::object();
+    finish();
+  }
+
+ private:
+  bool from_cache(const BatchFile& model) {
+    if (one_.options->cache.empty()) return false;
+    auto store = Store::open(one_.options->cache);
+    if (!store.ok()) return false;  // the parent has said it
+    auto found = store->find(key_, model, one_.options->compile.external_data_dir, one_.out());
+    if (!found || (found->exit_code != 0 && one_.options->again)) return false;
+    record_ = *std::move(found);
+    return true;
+  }
+
+  void compile() {
+    CompileOptions options = one_.options->compile;
+    options.model = one_.model;
+    options.out = one_.out();
+    Diagnostics diagnostics;
+    std::vector<ReadFile> read;
+    const bool done = driver::compile(options, diagnostics, read);
+    if (interrupted() != 0) ::_exit(interrupted());
+    add_files(record_, read.empty() ? named_files(options) : read);
+    if (done)
+      if (Status s = add_totals(record_, one_.out()); !s.ok()) diagnostics.add(s.error());
+    record_.exit_code = diagnostics.exit_code();
+    record_.messages = batch_messages(diagnostics);
+    record_.again = may_pass_later(diagnostics);
+  }
+
+  // A cache that cannot be written is a warning.
+  void keep() {
+    if (one_.options->cache.empty() || record_.again) return;
+    auto store = Store::open(one_.options->cache);
+    Status kept = store.ok() ? store->keep(key_, record_, one_.out()) : Status(store.error());
+    if (kept.ok()) return;
+    Diagnostics list;
+    list.add(make_diag<DiagCode::MRV1003>(kept.error().message));
+    for (BatchMessage& m : batch_messages(list)) record_.messages.push_back(std::move(m));
+  }
+
+  void finish() {
+    const Status written = write_shared(one_.record(), to_json(record_).dump(1) + "\n");
+    std::error_code ec;
+    if (fs::file_size(one_.log(), ec) == 0) fs::remove(one_.log(), ec);
+    ::_exit(written.ok() ? 0 : static_cast<int>(ExitClass::Io));
+  }
+
+  const OneModel& one_;
+  std::string key_;
+  BatchRecord record_;
+};
+
+}  // namespace
+
+std::string hash_of_options(const BatchOptions& options) {
+  std::string text = fmt::format("{} {}\n{}\n", MRVLC_VERSION, hash_of("/proc/self/exe"), options.options);
+  for (const fs::path& folder : options.compile.target_dirs) text += folder_text(folder);
+  return sha256_hex(text);
+}
+
+std::string asked_of(const std::string& options_hash, const fs::path& model) {
+  return sha256_hex(options_hash + "\n" + model.filename().string());
+}
+
+void compile_one(const OneModel& one) {
+  confine(one);
+  Work work(one);
+  try {
+    work.run();
+  } catch (const std::bad_alloc&) {
+    work.fail(make_diag<DiagCode::MRV1001>(), true);
+  } catch (const std::exception& e) {
+    work.fail(make_diag<DiagCode::MRV0007>(e.what()), false);
+  }
+  ::_exit(static_cast<int>(ExitClass::Internal));
+}
+
+}  // namespace mrvlc::driver

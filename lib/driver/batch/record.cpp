@@ -1,0 +1,134 @@
+#include "batch/record.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mrvlc/idmap/idmap.h"
+#include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/hash.h"
+#include "mrvlc/support/mapped_file.h"
+
+namespace mrvlc::driver {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr const char* kRecordSchema = "mrvlc-batch-record-1";
+constexpr int64_t kTick = 1'000'000'000;  // of file systems' clocks, at the most
+
+Json message_json(const BatchMessage& m) {
+  return {{"code", m.code},
+          {"severity", m.severity},
+          {"node", m.node},
+          {"op_type", m.op_type},
+          {"message", m.text}};
+}
+
+// Paths may be no UTF-8; these are kept as bytes are shown, and do not lead to the file then.
+Json file_json(const BatchFile& f) {
+  return {{"kind", f.kind},     {"path", idmap::json_text(f.path.string())},
+          {"bytes", f.bytes},   {"location", idmap::json_text(f.location)},
+          {"sha256", f.sha256}, {"changed", f.changed}};
+}
+
+BatchFile parse_file(const Json& j) {
+  return {j.at("kind").get<std::string>(),     j.at("path").get<std::string>(),
+          j.at("location").get<std::string>(), j.at("sha256").get<std::string>(),
+          j.at("bytes").get<int64_t>(),        j.at("changed").get<int64_t>()};
+}
+
+BatchMessage parse_message(const Json& j) {
+  return {j.at("code").get<std::string>(), j.at("severity").get<std::string>(),
+          j.at("node").get<std::string>(), j.at("op_type").get<std::string>(),
+          j.at("message").get<std::string>()};
+}
+
+}  // namespace
+
+Json to_json(const BatchRecord& r) {
+  Json files = Json::array(), messages = Json::array();
+  for (const BatchFile& f : r.files) files.push_back(file_json(f));
+  for (const BatchMessage& m : r.messages) messages.push_back(message_json(m));
+  return {{"schema", kRecordSchema}, {"asked", r.asked},          {"exit_code", r.exit_code},
+          {"again", r.again},        {"files", std::move(files)}, {"messages", std::move(messages)},
+          {"totals", r.totals},      {"manifest", r.manifest},    {"from", static_cast<int>(r.from)}};
+}
+
+std::optional<BatchRecord> parse_record(std::string_view text) {
+  const Json j = Json::parse(text, nullptr, false);
+  try {
+    if (j.at("schema") != kRecordSchema) return std::nullopt;
+    BatchRecord r;
+    r.asked = j.at("asked").get<std::string>();
+    r.exit_code = j.at("exit_code").get<int>();
+    r.again = j.at("again").get<bool>();
+    for (const Json& f : j.at("files")) r.files.push_back(parse_file(f));
+    for (const Json& m : j.at("messages")) r.messages.push_back(parse_message(m));
+    r.totals = j.at("totals");
+    r.manifest = j.at("manifest").get<std::string>();
+    r.from = j.at("from") == 1 ? BatchModel::From::Cache : BatchModel::From::Compile;
+    return r.files.empty() ? std::nullopt : std::optional(std::move(r));
+  } catch (const Json::exception&) {
+    return std::nullopt;
+  }
+}
+
+std::vector<BatchMessage> batch_messages(const Diagnostics& diagnostics) {
+  constexpr const char* kNames[] = {"note", "warning", "error"};
+  std::vector<BatchMessage> out;
+  for (const Diag& d : diagnostics.list())
+    out.push_back({std::string(diag_info(d.code).name), kNames[static_cast<size_t>(d.severity())],
+                   printable(d.node), printable(d.op_type), idmap::json_text(d.message)});
+  return out;
+}
+
+bool note_stat(BatchFile& file) {
+  struct stat st {};
+  if (::stat(file.path.c_str(), &st) != 0) return false;
+  file.bytes = st.st_size;
+  file.changed = int64_t{st.st_mtim.tv_sec} * 1'000'000'000 + st.st_mtim.tv_nsec;
+  return true;
+}
+
+std::string hash_of(const fs::path& file) {
+  auto mapped = MappedFile::open(file, UINT64_MAX);
+  if (!mapped.ok()) return {};
+  auto hash = (*mapped)->sha256();
+  return hash.ok() ? *hash : std::string();
+}
+
+bool unchanged(const std::vector<BatchFile>& files, int64_t recorded) {
+  for (const BatchFile& was : files) {
+    BatchFile is = was;
+    if (!note_stat(is) || is.bytes != was.bytes) return false;
+    const bool plain = is.changed == was.changed && is.changed + kTick < recorded;
+    if (!plain && hash_of(is.path) != was.sha256) return false;
+  }
+  return true;
+}
+
+Status write_shared(const fs::path& file, std::string_view text) {
+  const fs::path temporary = file.parent_path() / fmt::format(".{}.{}", file.filename().string(), ::getpid());
+  const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+  const auto failed = [&] {
+    Diag d = make_diag<DiagCode::MRV0002>(file.string(), std::strerror(errno));
+    ::unlink(temporary.c_str());
+    return d;
+  };
+  if (fd < 0) return failed();
+  while (!text.empty()) {
+    const ssize_t n = ::write(fd, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) {
+      Diag d = failed();
+      ::close(fd);
+      return d;
+    }
+    text.remove_prefix(static_cast<size_t>(n));
+  }
+  ::close(fd);
+  if (::rename(temporary.c_str(), file.c_str()) != 0) return failed();
+  return {};
+}
+
+}  // namespace mrvlc::driver

@@ -1,0 +1,49 @@
+#include "run/stub_command.h"
+
+#include <iterator>
+
+#include "mrvlc/support/diag/sim.h"
+
+namespace mrvlc::driver {
+namespace fs = std::filesystem;
+
+std::vector<std::string> stub_command(const OutputFolder& folder, const std::string& cflags,
+                                      const StubPlaces& places) {
+  std::vector<std::string> argv = places.cc;
+  const auto flags = split_words(cflags.empty() ? "-O2" : cflags);
+  argv.insert(argv.end(), flags.begin(), flags.end());
+  const auto file = [&](const std::string& name) { return (fs::path(places.sources) / name).string(); };
+  argv.insert(argv.end(),
+              {"-std=c99", "-I" + places.include, "-Xassembler", "-I" + places.sources, "-o", places.program,
+               file("main.c"), file(folder.name + ".c"), file(folder.name + "_weights.S")});
+  // A template of arguments that does not suit the function is a mistake, not a warning.
+  if (folder.calls_libraries)
+    argv.insert(argv.end(), std::begin(chost::kStrictCalls), std::end(chost::kStrictCalls));
+  for (const std::string& source : folder.sources) argv.push_back(file(source));
+  if (!places.library.empty())
+    argv.insert(argv.end(), {"-L" + places.library, "-lmrvl_simdev", "-Wl,-rpath," + places.run_library});
+  for (const std::string& library : folder.libraries) argv.push_back("-l" + library);
+  argv.emplace_back("-lm");
+  argv.emplace_back("-pthread");  // the example of a program that takes threads has some
+  return argv;
+}
+
+Status compile_stub(const std::vector<std::string>& argv) {
+  MRVLC_ASSIGN(const ProcessResult built, run_process(argv));
+  if (built.exit_code == 0) return {};
+  return make_diag<DiagCode::MRV0708>(argv[0], built.exit_code, built.output);
+}
+
+std::vector<std::string> ProgramCall::words(const OutputFolder& folder,
+                                            const std::function<std::string(const fs::path&)>& name) const {
+  std::vector<std::string> argv;
+  std::error_code ec;
+  for (const std::string& target : targets)
+    argv.insert(argv.end(), {"--target", fs::is_regular_file(target, ec) ? name(target) : target});
+  for (size_t i = 0; i < inputs.size(); ++i)
+    argv.insert(argv.end(), {"--input", folder.inputs[i].file + "=" + name(inputs[i])});
+  argv.insert(argv.end(), more.begin(), more.end());
+  return argv;
+}
+
+}  // namespace mrvlc::driver

@@ -1,0 +1,34 @@
+// How the example program of a folder is compiled and called, on this machine or another.
+#pragma once
+#include <functional>
+
+#include "output/output_folder.h"
+#include "run/process.h"
+
+namespace mrvlc::driver {
+
+struct StubPlaces {
+  std::vector<std::string> cc;
+  std::string sources, include;  // OUT; the folder with mrvl/
+  std::string library,
+      run_library;  // of the simulator, for the linker and at run time; empty: it is not linked
+  std::string program;
+};
+// The words that compile it. Includes of the stub's own header are quoted, so OUT is no include folder: a
+// model called "features" must not hide <features.h>.
+std::vector<std::string> stub_command(const OutputFolder& folder, const std::string& cflags,
+                                      const StubPlaces& places);
+// Runs them; MRV0708.
+Status compile_stub(const std::vector<std::string>& argv);
+
+struct ProgramCall {
+  std::vector<std::filesystem::path> inputs;  // in the order of the folder's
+  std::vector<std::string> targets;           // of the devices: names, or files
+  std::vector<std::string> more, environment;
+
+  // With files called as `name` says.
+  std::vector<std::string> words(const OutputFolder& folder,
+                                 const std::function<std::string(const std::filesystem::path&)>& name) const;
+};
+
+}  // namespace mrvlc::driver

@@ -1,0 +1,143 @@
+"""usage: remote.py MRVLC SSHD MODELS/DIGITS WORK
+
+`mrvlc run --on` and `profile --on`: a server on a port of this machine, with keys of this test, whose sessions have a temporary folder of their own. The same
+bytes come back as from a local run, compiled there, here, and here for aarch64, which qemu runs there; nothing is left. WORK is emptied first.
+"""
+
+import getpass
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+MRVLC, SSHD, DIGITS, WORK = (pathlib.Path(a).absolute() for a in sys.argv[1:])
+ENVIRONMENT = {n: v for n, v in os.environ.items() if not n.startswith(("MRVLC_", "SSH_")) and n != "CC"}
+
+
+def run(*command, status=0):
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, env=ENVIRONMENT)
+    assert done.returncode == status, f"{command}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done.stdout + done.stderr
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def serve():
+    """A server with a key for itself and one for us; ssh's options for it."""
+    for key in ("host_key", "user_key"):
+        run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key)
+    shutil.copy("user_key.pub", "authorized")
+    os.chmod("authorized", 0o600)
+    pathlib.Path("there").mkdir()
+    port = free_port()
+    # Every command there finds the temporary folder of the test.
+    pathlib.Path("enter").write_text(f'#!/bin/sh\nexport TMPDIR={WORK}/there\n[ -n "$SSH_ORIGINAL_COMMAND" ] || exit 1\nexec sh -c "$SSH_ORIGINAL_COMMAND"\n')
+    os.chmod("enter", 0o755)
+    pathlib.Path("sshd_config").write_text(
+        f"Port {port}\nListenAddress 127.0.0.1\nHostKey {WORK}/host_key\nPidFile {WORK}/sshd.pid\nAuthorizedKeysFile {WORK}/authorized\nStrictModes no\n"
+        f"PasswordAuthentication no\nUsePAM no\nPermitRootLogin prohibit-password\nSubsystem sftp internal-sftp\n"
+        f"Match all\n  ForceCommand case \"$SSH_ORIGINAL_COMMAND\" in *sftp*) exec /usr/lib/openssh/sftp-server ;; *) exec {WORK}/enter ;; esac\n")
+    pathlib.Path("/run/sshd").mkdir(exist_ok=True) if os.geteuid() == 0 else None
+    server = subprocess.Popen([SSHD, "-D", "-e", "-f", "sshd_config"], stderr=open("sshd.log", "w"), stdin=subprocess.DEVNULL)
+    pathlib.Path("ssh_config").write_text(
+        f"Host *\n  IdentityFile {WORK}/user_key\n  IdentitiesOnly yes\n  UserKnownHostsFile {WORK}/known\n  StrictHostKeyChecking accept-new\n")
+    for _ in range(100):
+        with socket.socket() as s:
+            if s.connect_ex(("127.0.0.1", port)) == 0:
+                break
+        time.sleep(0.1)
+    return server, f"ssh://{getpass.getuser()}@127.0.0.1:{port}"
+
+
+def results(folder):
+    return {p.name: p.read_bytes() for p in pathlib.Path(folder).iterdir()}
+
+
+def compare(out, place, *options):
+    shutil.rmtree("far", ignore_errors=True)
+    common = ["run", out, "--input", f"image={WORK}/x.npy", "--repeat-axis0"]
+    run(MRVLC, *common, "--output-dir", "near")
+    text = run(MRVLC, *common, "--output-dir", "far", "--on", place, "--ssh-config", "ssh_config", *options)
+    assert results("near") == results("far") != {}, out
+    assert not list(pathlib.Path("there").iterdir()), "something is left there"
+    return text
+
+
+def aarch64(place):
+    """As a board: what runs there runs in qemu."""
+    if not (shutil.which("aarch64-linux-gnu-gcc") and shutil.which("qemu-aarch64")):
+        print("no compiler or emulator for aarch64")
+        return
+    # The wrapper of the test: the program is started by qemu, which is not what binfmt is set up for here.
+    wrapper = pathlib.Path("cc-aarch64")
+    wrapper.write_text("""#!/bin/sh
+set -e
+out=
+for word in "$@"; do [ "$last" = -o ] && out=$word; last=$word; done
+aarch64-linux-gnu-gcc "$@" -static
+[ -n "$out" ] || exit 0
+{ printf '#!/bin/sh\\nhead -c 1000000000 "$0" | tail -n +8 >"$0.elf" && chmod +x "$0.elf"\\n'; printf 'qemu-aarch64 "$0.elf" "$@"\\nrc=$?\\nrm -f "$0.elf"\\nexit $rc\\n#\\n'; cat "$out"; } >"$out.sh"
+mv "$out.sh" "$out" && chmod +x "$out"
+""")
+    wrapper.chmod(0o755)
+    compare("host", place, "--cc", wrapper.absolute())
+    text = run(MRVLC, "run", "device", "--input", f"image={WORK}/x.npy", "--output-dir", "far", "--on", place, "--ssh-config", "ssh_config", "--cc",
+               "aarch64-linux-gnu-gcc", status=2)
+    assert "MRV1021" in text and "aarch64" in text, text
+
+
+def faults(place):
+    base = ["run", "host", "--input", f"image={WORK}/x.npy", "--repeat-axis0", "--output-dir", "never", "--ssh-config", "ssh_config"]
+    assert "MRV1020" in run(MRVLC, *base, "--on", place.rsplit(":", 1)[0] + ":1", status=3)
+    assert "ssh://[USER@]HOST[:PORT]" in run(MRVLC, *base, "--on", "board", status=2)
+    assert "ssh://[USER@]HOST[:PORT]" in run(MRVLC, *base, "--on", "ssh://-oProxyCommand=x", status=2)
+    assert "MRV0708" in run(MRVLC, *base, "--on", place, "--cflags", "-fno-such-flag", status=1)
+    assert not list(pathlib.Path("there").iterdir())
+    # Ctrl-C in the middle: nothing is left there either.
+    process = subprocess.Popen([str(c) for c in [MRVLC, *base, "--on", place, "--bench", "1000000"]], env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
+    for _ in range(300):
+        if list(pathlib.Path("there").glob("*/results")):
+            break
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    assert process.returncode == 130, process.returncode
+    assert not list(pathlib.Path("there").iterdir())
+
+
+def main():
+    shutil.rmtree(WORK, ignore_errors=True)
+    WORK.mkdir(parents=True)
+    os.chdir(WORK)
+    shutil.copy(DIGITS / "test_x.npy", "x.npy")
+    run(MRVLC, "compile", DIGITS / "digits.onnx", "-o", "device", "-q")
+    run(MRVLC, "compile", DIGITS / "digits.onnx", "-o", "host", "--target", "host", "-q")
+    server, place = serve()
+    try:
+        compare("device", place)
+        compare("host", place)
+        text = compare("host", place, "--cc", "gcc", "--bench", "5")
+        assert "median_ms" in text, text
+        compare("device", place, "--cc", "gcc")
+        profile = json.loads(run(MRVLC, "profile", "host", "--json", "--on", place, "--ssh-config", "ssh_config", "--bench", "3"))
+        steps = profile["measured"]["steps"]
+        assert len(steps) >= 3 and any("conv2" in s["label"] for s in steps) and profile["measured"]["least_ms"] > 0, profile
+        assert "measured on ssh://" in run(MRVLC, "profile", "device", "--on", place, "--ssh-config", "ssh_config", "--bench", "2")
+        aarch64(place)
+        faults(place)
+    finally:
+        server.terminate()
+        server.wait()
+    print("the same bytes, and nothing left")
+
+
+main()
