@@ -36,15 +36,6 @@ std::string grouped(uint64_t n) {
   return out;
 }
 
-// What the item is about: beside other operators, changes between integers and what they stand for are not.
-std::string short_title(const GraphItem& item) {
-  GraphItem shown = item;
-  std::erase_if(shown.nodes, [](const GraphNode& n) {
-    return n.op_type == "DequantizeLinear" || n.op_type == "QuantizeLinear";
-  });
-  return graph_title(shown.nodes.empty() ? item : shown);
-}
-
 std::string facts(const GraphItem& item) {
   std::string out;
   auto add = [&](const std::string& text) {
@@ -79,7 +70,7 @@ std::string duration(double seconds) {
 
 Card card_of(const GraphItem& item) {
   Card card;
-  card.title = shortened(short_title(item), kTitle);
+  card.title = shortened(graph_title(item), kTitle);
   if (!item.nodes.empty()) {
     const std::string& first = item.nodes.front().name.empty() ? item.name : item.nodes.front().name;
     card.lines[0] = shortened(first, kLine);

@@ -166,16 +166,6 @@ TEST_CASE("graph.json is read as it was written, and nothing else") {
   wrong("/graphs", nlohmann::ordered_json::array());
 }
 
-TEST_CASE("a card is called after what its item computes, not after the quantisation around it") {
-  report::GraphDocument d = example();
-  d.graphs[0].items[1].nodes = {
-      {"main/0", "dq", "DequantizeLinear"}, {"main/1", "conv", "Conv"}, {"main/2", "q", "QuantizeLinear"}};
-  d.graphs[0].items[2].nodes = {{"main/3", "only", "QuantizeLinear"}};
-  const std::string svg = report::graph_svg(d);
-  CHECK(svg.find(">Conv</text>") != std::string::npos);
-  CHECK(svg.find(">QuantizeLinear</text>") != std::string::npos);
-}
-
 TEST_CASE("pictures name what they show and let no text out") {
   const report::GraphDocument d = example();
   const std::string svg = report::graph_svg(d), dot = report::graph_dot(d), html = report::graph_html(d);
