@@ -30,7 +30,7 @@ td.why { color: var(--soft); }
 .change .faster { fill: var(--good); }
 section > .scroller { overflow-x: auto; }
 h2 { margin-bottom: 8px; }
-@media (max-width: 700px) { table { font-size: 12px; } th, td { padding: 4px 6px; } .optional { display: none; } td.operators { min-width: 150px; } td.why { min-width: 150px; } }
+@media (max-width: 700px) { table { font-size: 12px; } th, td { padding: 4px 6px; } .optional { display: none; } td.operators { min-width: 150px; } td.total { min-width: 84px; overflow-wrap: anywhere; } td.why { min-width: 150px; } }
 )";
 
 std::string cell(const std::string& text, const char* classes = nullptr) {
@@ -53,7 +53,7 @@ const char* word(DiffPage::Change how) {
 std::string totals(const DiffPage& page) {
   std::string out = table_head({"", "before", "after", "change"}, {1, 4}) + "<tbody>\n";
   for (const DiffPage::Total& t : page.totals)
-    out += fmt::format("<tr{}>{}{}{}{}</tr>\n", t.fails ? " class=\"fails\"" : "", cell(t.name),
+    out += fmt::format("<tr{}>{}{}{}{}</tr>\n", t.fails ? " class=\"fails\"" : "", cell(t.name, "total"),
                        cell(t.before, "n"), cell(t.after, "n"),
                        cell(t.change + (t.fails ? ", worse than the tolerance" : ""), word(t.how)));
   return section("Numbers", out + "</tbody>\n");
