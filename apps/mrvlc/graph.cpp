@@ -23,7 +23,7 @@ Result<driver::GraphFormat> format_of(const GraphArguments& a) {
   return make_diag<DiagCode::MRV0004>("graph takes --svg, --dot or --html, or -o with a name that ends so");
 }
 
-void draw(const CLI::App& cmd, const GraphArguments& a, Context& context) {
+void draw(const CLI::App& cmd, GraphArguments& a, Context& context) {
   const auto format = format_of(a);
   if (!format.ok()) return context.fail("mrvlc graph", format.error());
   auto options = checked(cmd, a.model, context.messages);

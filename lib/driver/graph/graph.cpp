@@ -20,7 +20,7 @@ std::string drawn(const report::GraphDocument& document, GraphFormat format) {
 }
 
 Diag too_large(size_t items) {
-  return make_diag<DiagCode::MRV1001>(items == 0 ? "too many" : std::to_string(items),
+  return make_diag<DiagCode::MRV1050>(items == 0 ? "too many" : std::to_string(items),
                                       report::kMostGraphItems);
 }
 

@@ -5,7 +5,7 @@
 namespace mrvlc::DiagCode {
 
 // clang-format off
-MRVLC_DIAG(1001, Error, Limit, "the graph has {} items; a picture holds at most {}")
+MRVLC_DIAG(1050, Error, Limit, "the graph has {} items; a picture holds at most {}")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode
