@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::string_view kScheme = "ssh://";
 constexpr int kSshFailed = 255;
+constexpr const char* kPidFile = ".pid";  // of the command that runs
 
 // A word that begins with '-' would be an option of ssh, and blanks would be a command.
 bool good_host(std::string_view host) {
@@ -86,7 +87,11 @@ Result<Remote> Remote::open(const std::string& place, const fs::path& config) {
 }
 
 Remote::~Remote() {
-  if (!folder_.empty()) run_to_the_end(ssh("rm -rf " + shell_words({folder_})));
+  if (folder_.empty()) return;
+  // What still runs there does not end with the connection.
+  const std::string pid = shell_words({folder_ + "/" + kPidFile});
+  run_to_the_end(
+      ssh("kill \"$(cat " + pid + " 2>/dev/null)\" 2>/dev/null; rm -rf " + shell_words({folder_})));
 }
 
 std::vector<std::string> Remote::ssh(const std::string& command) const {
@@ -124,8 +129,11 @@ Status Remote::fetch(const std::string& below, const fs::path& to) const {
 }
 
 Result<ProcessResult> Remote::run(const std::vector<std::string>& argv) const {
-  MRVLC_ASSIGN(ProcessResult ran,
-               run_process(ssh("cd " + shell_words({folder_}) + " && " + shell_words(argv))));
+  std::vector<std::string> words =
+      ssh("cd " + shell_words({folder_}) + " && echo $$ >" + kPidFile + " && exec " + shell_words(argv));
+  // A connection that is shared does not let an interrupt through.
+  words.insert(words.begin() + 1, {"-o", "ControlPath=none"});
+  MRVLC_ASSIGN(ProcessResult ran, run_process(words));
   if (ran.exit_code == kSshFailed)
     return make_diag<DiagCode::MRV1020>(printable(host_), ran.exit_code, printable(ran.output, 1000));
   return ran;

@@ -13,10 +13,6 @@ namespace {
 constexpr const char* kSimulator = "libmrvl_simdev.so";
 constexpr const char* kBeside = "$ORIGIN";
 
-bool has_regions(const OutputFolder& folder) {
-  return std::ranges::any_of(folder.files, [](const auto& f) { return f.first.ends_with(".mrvl"); });
-}
-
 bool is_source(const OutputFolder& folder, const std::string& file) {
   if (std::ranges::find(folder.sources, file) != folder.sources.end()) return true;
   return std::ranges::any_of(std::initializer_list<const char*>{".c", ".h", ".S", ".bin"},

@@ -1,11 +1,16 @@
 #include "run/stub_command.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include "mrvlc/support/diag/sim.h"
 
 namespace mrvlc::driver {
 namespace fs = std::filesystem;
+
+bool has_regions(const OutputFolder& folder) {
+  return std::ranges::any_of(folder.files, [](const auto& f) { return f.first.ends_with(".mrvl"); });
+}
 
 std::vector<std::string> stub_command(const OutputFolder& folder, const std::string& cflags,
                                       const StubPlaces& places) {

@@ -129,12 +129,23 @@ PYTHON
   expect 3 "MRV1015" compare "$digits" --with tmp --input image=x.npy
 }
 
+# OUT's Makefile with a compiler for another machine, which takes no -march=native.
+cross() {
+  command -v aarch64-linux-gnu-gcc >/dev/null || return 0
+  "$mrvlc" compile "$digits" -o cross --target host -q
+  check "make with a cross compiler" make -C cross CC=aarch64-linux-gnu-gcc MRVLC_PREFIX="$(dirname "$(dirname "$mrvlc")")"
+  command -v qemu-aarch64 >/dev/null || return 0
+  mkdir cross_results
+  check "the program runs there" qemu-aarch64 -L /usr/aarch64-linux-gnu cross/digits_example --input "image=$images" --repeat-axis0 --output-dir cross_results
+}
+
 files_of_words
 environment
 project
 standard_input
 faults
 tensors
+cross
 check "no temporary folders stay" test -z "$(ls "$TMPDIR" | grep -v '^o$')"
 echo "$checks checks, $failures failures"
 [ $failures = 0 ]
