@@ -31,12 +31,11 @@ static void stop_workers(mrvl_parallel* parallel) {
 }
 #else
 #include <pthread.h>
-#include <sched.h>
 
 /* Thread i of the pool takes part i; part 0 is the caller's. */
 typedef struct pool {
   pthread_mutex_t lock;
-  pthread_cond_t changed;
+  pthread_cond_t changed, done;
   pthread_t threads[K_MAX_WORKERS];
   mrvl_task task;
   const void* data;
@@ -48,10 +47,9 @@ static pool workers_pool;
 
 /* Loops follow each other within microseconds, so a thread looks a while before it sleeps. */
 static void wait_for_round(pool* p, int seen) {
-  for (int i = 0; i < 4000 && __atomic_load_n(&p->round, __ATOMIC_ACQUIRE) == seen; ++i) {
-    if (i % 64 == 63) sched_yield();
+  for (int i = 0; i < 4000; ++i) {
+    if (__atomic_load_n(&p->round, __ATOMIC_ACQUIRE) != seen) return;
   }
-  if (__atomic_load_n(&p->round, __ATOMIC_ACQUIRE) != seen) return;
   pthread_mutex_lock(&p->lock);
   ++p->asleep;
   while (__atomic_load_n(&p->round, __ATOMIC_ACQUIRE) == seen) pthread_cond_wait(&p->changed, &p->lock);
@@ -66,7 +64,10 @@ static void* work(void* index) {
     wait_for_round(p, seen);
     if (p->quit) return NULL;
     if (mine < p->parts) p->task(p->data, mine, p->parts);
-    __atomic_sub_fetch(&p->left, 1, __ATOMIC_RELEASE);
+    if (__atomic_sub_fetch(&p->left, 1, __ATOMIC_ACQ_REL) > 0) continue;
+    pthread_mutex_lock(&p->lock);
+    pthread_cond_signal(&p->done);
+    pthread_mutex_unlock(&p->lock);
   }
 }
 
@@ -85,9 +86,12 @@ static void run_parts(void* context, int parts, mrvl_task task, const void* data
   p->parts = parts;
   next_round(p);
   task(data, 0, parts);
-  for (int i = 1; __atomic_load_n(&p->left, __ATOMIC_ACQUIRE) > 0; ++i) {
-    if (i % 64 == 0) sched_yield();
+  for (int i = 0; i < 4000; ++i) {
+    if (__atomic_load_n(&p->left, __ATOMIC_ACQUIRE) == 0) return;
   }
+  pthread_mutex_lock(&p->lock);
+  while (__atomic_load_n(&p->left, __ATOMIC_ACQUIRE) > 0) pthread_cond_wait(&p->done, &p->lock);
+  pthread_mutex_unlock(&p->lock);
 }
 
 static void stop_workers(mrvl_parallel* parallel) {
@@ -103,6 +107,7 @@ static int start_workers(mrvl_parallel* parallel, int workers) {
   pool* const p = &workers_pool;
   pthread_mutex_init(&p->lock, NULL);
   pthread_cond_init(&p->changed, NULL);
+  pthread_cond_init(&p->done, NULL);
   for (int i = 1; i < workers; ++i) {
     if (pthread_create(&p->threads[p->started], NULL, work, (void*)(intptr_t)i) != 0) return 1;
     ++p->started;
