@@ -135,6 +135,7 @@ class Program {
   std::vector<partition::Crossing> crossings;  // what the host rewrites for regions: find_crossings()
   std::vector<Conversion> conversions;         // ... with bytes, as it was emitted
   std::vector<std::string> call_symbols;       // by index of Partition::calls
+  std::optional<bool> pointwise_conv;          // a convolution is a product in place; conv.cpp, once asked
 
   BufferId add_buffer(Buffer buffer) {
     buffers.push_back(buffer);
