@@ -75,7 +75,6 @@ static void K_conv_gather(const K_conv_shape* p, const float* x, ptrdiff_t k0, p
   }
 }
 
-/* One panel of channels times up to 16 pixels. */
 static void K_conv_panel(const K_conv_shape* p, ptrdiff_t height, ptrdiff_t rows, ptrdiff_t kn,
                          const float* w, const float* b, ptrdiff_t ldb, ptrdiff_t n, const float* bias,
                          float lo, float hi, float* y, int first) {
@@ -100,7 +99,7 @@ static void K_conv_block(const K_conv_shape* p, const float* w, ptrdiff_t k0, pt
     const float *from = w + k0 * height, *own = bias ? bias + row : NULL;
     for (ptrdiff_t j = 0; j < whole; ++j) {
 #if defined(__GNUC__)
-      /* Weights of the next panel, a part of them with each tile: they do not follow in memory. */
+      /* the next panel, which does not follow in memory */
       for (ptrdiff_t i = kn * 6 * j / whole; panel + 1 < p->panels6 && i < kn * 6 * (j + 1) / whole; i += 16)
         __builtin_prefetch(from + depth * 6 + i, 0, 2);
 #endif

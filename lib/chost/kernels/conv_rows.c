@@ -11,14 +11,12 @@ typedef struct K_conv_tiles {
 #define K_ROWS4(each) each(0) each(1) each(2) each(3)
 #define K_ROWS6(each) K_ROWS4(each) each(4) each(5)
 #define K_PUT_CLAMPED(y, s) s = K_MAX(lo, s), s = K_MIN(hi, s), K_STORE(y, s)
-/* Two vectors of a row. */
 #define K_TILE_BIAS(r) s##r = u##r = (K_vec){0} + bias[r];
 #define K_TILE_LOAD(r) s##r = K_LOAD(y + r * ldy), u##r = K_LOAD(z + r * ldy);
 #define K_TILE_ADD(r) s##r += a[r] * v0, u##r += a[r] * v1;
 #define K_TILE_PUT(r) K_PUT_CLAMPED(y + r * ldy, s##r), K_PUT_CLAMPED(z + r * ldy, u##r);
 #endif
 #if K_WIDE
-/* One vector of a row whose halves are neighbours. */
 typedef union K_wide_sum {
   K_wide w;
   K_vec v[2];
@@ -30,9 +28,9 @@ typedef union K_wide_sum {
 #endif
 
 //@ piece conv_rows: epilogue clamp copy conv_tile6 conv_tile4
-/* Convolution without columns: tiles read the input where it lies, padded, in a strip[channel][phase of the
- * row][phase of the column][row][pitch] that holds the rows a block reads, for some channels. A block is a
- * run of pieces of 8 results within a row, of which the last one of a row overlaps the one before. */
+/* Convolution without columns: tiles read padded rows of some channels in a strip[channel][phase of the
+ * row][phase of the column][row][pitch]. A block is a run of pieces of 8 results within a row, of which the
+ * last one of a row overlaps the one before. */
 typedef struct K_conv_rows_shape {
   ptrdiff_t batch, groups, channels, h, w; /* channels: of one group */
   ptrdiff_t m, out_h, out_w;               /* m: output channels of one group */
@@ -42,7 +40,7 @@ typedef struct K_conv_rows_shape {
   const int* tap;                           /* of each tap, its offset in a plane */
 } K_conv_rows_shape;
 
-/* Where pieces begin in the strip and in the result; how many of their results are there already. */
+/* Where pieces begin in strip and result; how many results are there already. */
 enum { K_CONV_PIECES = 32, K_CONV_DEPTH = 640 };
 typedef struct K_conv_block_at {
   int from[K_CONV_PIECES], to[K_CONV_PIECES], skip[K_CONV_PIECES];
@@ -87,7 +85,7 @@ static void K_conv_rows_strip(const K_conv_rows_shape* p, const float* x, ptrdif
   }
 }
 
-/* A tile of which not all is stored: rows beyond the last channel, and results that are there already. */
+/* A tile of which not all is stored. */
 static void K_conv_rows_edge(const K_conv_tiles* q, ptrdiff_t height, ptrdiff_t rows, const float* w,
                              const float* const* b, float* const* y, const int* skip, const float* bias) {
   static const float none[6] = {0};
@@ -105,7 +103,6 @@ static void K_conv_rows_edge(const K_conv_tiles* q, ptrdiff_t height, ptrdiff_t 
   }
 }
 
-/* All panels of channels times the pieces of a block. */
 static void K_conv_rows_block(const K_conv_rows_shape* p, const K_conv_tiles* q, const K_conv_block_at* at,
                               const float* w, ptrdiff_t k0, const float* strip, const float* bias, float* y) {
   const ptrdiff_t depth = p->channels * p->taps;
