@@ -3,6 +3,7 @@
 // convolution for each phase of its stride: output columns of one phase all read the same kernel columns. The
 // batch may be known at run time only.
 #include <algorithm>
+#include <numeric>
 
 #include "conv_plan.h"
 #include "function.h"
@@ -96,6 +97,15 @@ int64_t gather_bytes(const ConvPlan& plan) {
   return choose_blocking(plan).bytes() + 4 * (kVector + (plan.direct ? 0 : choose_strip(plan).floats));
 }
 
+// Whether so many channels at the same pixel fall into the same sets of a first-level cache (8 ways of 4 KiB)
+// that a panel drives out what the next one reads again; a copy pays from some panels on.
+bool channels_collide(const ConvPlan& plan) {
+  constexpr int64_t kWay = 4096, kWays = 8, kRows = 48;
+  const int64_t step = std::gcd(4 * plan.out[0] * plan.out[1], kWay);
+  return 2 * step >= kWay && std::min(plan.channels, choose_blocking(plan).block_k) * step >= kWays * kWay &&
+         plan.m >= kRows;
+}
+
 // Declares the table of taps, and `p` of type K_conv_shape.
 void declare_shape(Function& f, const ConvPlan& plan) {
   std::string taps;
@@ -115,7 +125,9 @@ void declare_shape(Function& f, const ConvPlan& plan) {
         f.prefixed("K_conv_shape"), plan.batch, plan.groups, plan.channels, plan.in[0], plan.in[1], plan.m,
         plan.out[0], plan.out[1], plan.stride[0], plan.stride[1], plan.taps.size(), panels.six, panels.four,
         b.block_k, b.columns, strip.left, strip.pitch, f.prefixed("K_tap"), strip.shared ? 1 : 0,
-        plan.direct ? 1 : 0);
+        !plan.direct             ? 0
+        : channels_collide(plan) ? 2
+                                 : 1);
 }
 
 std::vector<float> constant_floats(const Tensor* tensor) {
@@ -262,6 +274,84 @@ Status emit_block_transpose(Function& f, const ops::ConvParams& p, const Window2
   return {};
 }
 
+// What a block of K_conv_rows is cut into: pieces of 8 results within a row.
+struct RowsPlan {
+  int64_t block_channels = 1, pieces = 2, pitch = 0, rows = 0, plane = 0;
+};
+
+// Blocks of about 22 pieces, and as many channels of about 320 products; what a tile reads of the strip for
+// them, and a panel of weights, stay in the first-level cache.
+RowsPlan rows_plan(const ConvPlan& plan, const Window2& w) {
+  constexpr int64_t kPieces = 22, kDepth = 320;
+  const auto taps = static_cast<int64_t>(plan.taps.size());
+  RowsPlan r;
+  r.block_channels = ceil_div(plan.channels, ceil_div(plan.channels * taps, kDepth));
+  const int64_t in_row = ceil_div(plan.out[1], 8), all = plan.out[0] * in_row;
+  r.pieces = ceil_div(all, ceil_div(all, kPieces));
+  r.pieces += r.pieces % 2;
+  const int64_t reach = (w.kernel[0] - 1) * w.dilation[0], width = (w.kernel[1] - 1) * w.dilation[1];
+  r.rows = std::min(plan.out[0], ceil_div(r.pieces, in_row) + 1) + reach / plan.stride[0];
+  r.pitch = 8 * in_row + width / plan.stride[1] + 1;
+  r.plane = plan.stride[0] * plan.stride[1] * r.rows * r.pitch;
+  return r;
+}
+
+// Whether some convolution is a product in place, which is K_conv's.
+bool has_pointwise_conv(Program& program) {
+  if (program.pointwise_conv) return *program.pointwise_conv;
+  bool found = false;
+  for (const auto& step : program.partition.steps) {
+    if (step.kind != partition::Step::Kind::Cpu || !program.node(step.node).is(Op::Conv)) continue;
+    const ir::Node& node = program.node(step.node);
+    const Shape& weights = program.graph.value(node.inputs[1]).type.shape;
+    found |= weights.size() == 4 && weights[2] == 1 && weights[3] == 1;
+  }
+  program.pointwise_conv = found;
+  return found;
+}
+
+// Whether K_conv_rows computes a convolution faster than K_conv, which gathers columns: that costs as much as
+// about 8 more rows of weights, but takes pixels of all rows together; a row cut into pieces of 8 computes
+// what is left over twice. Short sums do not pay for a strip, nor for the text of K_conv if nothing else
+// needs it. The strip stays in the second-level cache.
+bool suits_rows(Program& program, const ConvPlan& plan, const Window2& w) {
+  constexpr int64_t kGather = 8, kDepth = 640, kShort = 64, kFloats = 96 << 10;
+  const int64_t width = plan.out[1], pixels = plan.out[0] * width;
+  const auto taps = static_cast<int64_t>(plan.taps.size());
+  if (plan.direct || width < 8 || plan.out[0] < 1 || taps > kDepth) return false;
+  if (plan.channels * taps < kShort && has_pointwise_conv(program)) return false;
+  const RowsPlan r = rows_plan(plan, w);
+  if (r.block_channels * r.plane > kFloats) return false;
+  const int64_t rows = choose_panels(plan.m).rows();
+  return rows * round_up(width, 8) * plan.out[0] <= (rows + kGather) * pixels;
+}
+
+void emit_rows(Function& f, const ConvPlan& plan, const Window2& w, const Epilogue& e,
+               const std::string& weights, bool cut) {
+  const RowsPlan r = rows_plan(plan, w);
+  const Panels panels = choose_panels(plan.m);
+  std::string taps;
+  for (int64_t k = 0; k < w.kernel[0] * w.kernel[1]; ++k) {
+    const int64_t y = k / w.kernel[1] * w.dilation[0], x = k % w.kernel[1] * w.dilation[1];
+    const int64_t phase = y % w.stride[0] * w.stride[1] + x % w.stride[1];
+    taps += fmt::format("{}{}", k == 0 ? "" : ", ",
+                        (phase * r.rows + y / w.stride[0]) * r.pitch + x / w.stride[1]);
+  }
+  f.put("static const int {}[] = {{{}}};", f.prefixed("K_tap"), taps);
+  f.put(
+      "const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};",
+      f.prefixed("K_conv_rows_shape"), plan.batch, plan.groups, plan.channels, plan.in[0], plan.in[1], plan.m,
+      plan.out[0], plan.out[1], plan.stride[0], plan.stride[1], plan.taps.size(), panels.six, panels.four,
+      r.block_channels, r.pieces, -w.pad[1], -w.pad[0], (w.kernel[0] - 1) * w.dilation[0] + 1, r.pitch,
+      r.plane, f.prefixed("K_tap"));
+  const std::string strip = f.scratch(r.block_channels * r.plane * 4);
+  const ir::Node& last = f.program().node(f.nodes().back());
+  KernelCall call{f.prefixed("K_conv_rows"), f.read(f.head().inputs[0], "x0"), weights,
+                  bias_text(f, e),           f.write(last.outputs[0], "y0"),   strip};
+  if (cut) call.take_part(f, put_conv_part(f, plan, f.prefixed("K_conv_rows_shape")), e);
+  call.put(f);
+}
+
 }  // namespace
 
 Status emit_conv(Function& f) {
@@ -273,15 +363,20 @@ Status emit_conv(Function& f) {
   }
   ConvPlan plan = conv_plan(batch_text(f, p.batch), p, w);
   Epilogue e = begin_epilogue(f, p.out_channels);
-  f.need(Piece::conv);
+  const bool by_rows = suits_rows(f.program(), plan, w);
+  f.need(by_rows ? Piece::conv_rows : Piece::conv);
   declare_epilogue(f, e);
-  declare_shape(f, plan);
   auto data = f.program().graph.constant(f.head().inputs[1])->data<float>();
   auto taps = static_cast<int64_t>(plan.taps.size());
   std::string weights = f.weights(pack_panels(plan, [&](int64_t g, int64_t r, int64_t c, int64_t t) {
     return data[static_cast<size_t>(((g * plan.m + r) * plan.channels + c) * taps + t)];
   }));
   const bool cut = f.cut(shared_work(f, p, 1));
+  if (by_rows) {
+    emit_rows(f, plan, w, e, weights, cut);
+    return {};
+  }
+  declare_shape(f, plan);
   std::string scratch = f.scratch(gather_bytes(plan));
   const ir::Node& last = f.program().node(f.nodes().back());
   KernelCall call{f.prefixed("K_conv"), f.read(f.head().inputs[0], "x0"), weights,

@@ -78,6 +78,22 @@ std::string micro_kernel(int rows) {
       rows, head, vector_kernel(rows));
 }
 
+// 12 x 8 sums of two panels of six rows and one vector, as rows of 16.
+std::string narrow_kernel() {
+  std::string sums, step, store;
+  for (int r = 0; r < 12; ++r) {
+    sums += fmt::format("{}s{} = {{0}}", r == 0 ? "" : ", ", r);
+    step += fmt::format("    s{} += {}[{}] * y;\n", r, r < 6 ? "a" : "c", r % 6);
+    store += fmt::format("  K_STORE(t + {}, s{});\n", r * 16, r);
+  }
+  return fmt::format(
+      "#if K_VW == 8\nstatic void K_micro12(ptrdiff_t k, const float* a, const float* c, const float* b, "
+      "ptrdiff_t ldb, float* t) {{\n  K_vec {};\n  for (ptrdiff_t i = 0; i < k; ++i, a += 6, c += 6, b += "
+      "ldb) {{\n"
+      "    const K_vec y = K_LOAD(b);\n{}  }}\n{}}}\n#endif\n",
+      sums, step, store);
+}
+
 // The identifier in front of the first "(".
 std::string symbol_of(std::string_view head) {
   size_t end = head.find('(');
@@ -125,6 +141,9 @@ const Kernels& kernels() {
     add(k, Piece::micro1, {Piece::base}, micro_kernel(1));
     add(k, Piece::micro4, {Piece::base}, micro_kernel(4));
     add(k, Piece::micro6, {Piece::base}, micro_kernel(6));
+    add(k, Piece::micro12, {Piece::base}, narrow_kernel());
+    add(k, Piece::conv_tile4, {Piece::conv_tiles}, conv_tile(4));
+    add(k, Piece::conv_tile6, {Piece::conv_tiles}, conv_tile(6));
     add(k, Piece::imicro4, {Piece::dot}, integer_micro(4));
     add(k, Piece::imicro6, {Piece::dot}, integer_micro(6));
     add(k, Piece::irows11, {Piece::dot}, integer_rows(1, 1));

@@ -145,6 +145,7 @@ class Program {
   std::vector<std::pair<BufferId, uint32_t>> output_copies;  // to graph output
   std::vector<partition::Crossing> crossings;  // what the host rewrites for regions: find_crossings()
   std::vector<std::string> call_symbols;       // by index of Partition::calls
+  std::optional<bool> pointwise_conv;          // a convolution is a product in place; conv.cpp, once asked
 
   BufferId add_buffer(Buffer buffer) {
     buffers.push_back(buffer);

@@ -8,9 +8,10 @@
 namespace mrvlc::ops {
 
 struct WindowPlane {
-  std::string taps;   // C initialiser of an array of int: offset of each tap in the plane
-  std::string shape;  // C initialiser of a K_plane_shape, but for the taps, which come last
-  int64_t bytes = 0;  // of a plane
+  std::string taps;    // C initialiser of an array of int: offset of each tap in the plane
+  std::string shape;   // C initialiser of a K_plane_shape, but for the taps, which come last
+  int64_t bytes = 0;   // of the planes
+  bool small = false;  // two of them, which share a first-level cache
 };
 
 // One or two spatial dimensions. `batch`: C text; every channel is read by `multiplier` ones of the result.

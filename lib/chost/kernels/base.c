@@ -144,5 +144,15 @@ static void K_copy_step(float* to, const float* from, ptrdiff_t step, ptrdiff_t 
   }
   if (step == 2 && n >= K_VW) return;
 #endif
+  if (step == 2 && n >= 4) {
+    for (ptrdiff_t i = 0; i < n; i += 4) {
+      const ptrdiff_t at = i + 4 <= n ? i : n - 4;
+      to[at] = from[2 * at];
+      to[at + 1] = from[2 * at + 2];
+      to[at + 2] = from[2 * at + 4];
+      to[at + 3] = from[2 * at + 6];
+    }
+    return;
+  }
   for (ptrdiff_t i = 0; i < n; ++i) to[i] = from[step * i];
 }

@@ -1,4 +1,4 @@
-//@ piece conv: epilogue tile micro6 micro4 copy
+//@ piece conv: epilogue tile micro12 micro6 micro4 copy
 /* Convolution of one image by blocks of output pixels: columns of the input are gathered into b[k][ldb], then
  * every panel of output channels (six and four at a time) is multiplied with every 16 pixels. Columns come
  * from a strip: the rows of one channel that the block reads, with their padding, and their columns sorted by
@@ -12,7 +12,8 @@ typedef struct K_conv_shape {
   ptrdiff_t stride_h, stride_w, taps, panels6, panels4, block_k, ldb;
   ptrdiff_t left, pitch; /* left: input column of the strip's first */
   const int* tap;
-  int shared, direct; /* direct: 1x1, stride 1, no padding: read the image in place */
+  int shared, direct; /* direct: 1x1, stride 1, no padding: read the image in place (1), or copy it (2), as
+                       * its channels would take each other's place in the cache */
 } K_conv_shape;
 
 /* Rows first, first + step, ... of a channel; outside the image the strip holds zeros already. */
@@ -74,26 +75,53 @@ static void K_conv_gather(const K_conv_shape* p, const float* x, ptrdiff_t k0, p
   }
 }
 
-/* All panels of channels times the n pixels of one block. */
-static void K_conv_block(const K_conv_shape* p, const float* w, ptrdiff_t k0, ptrdiff_t kn, const float* b,
-                         ptrdiff_t ldb, const float* bias, float lo, float hi, float* y, ptrdiff_t n) {
-  const ptrdiff_t depth = p->channels * p->taps, pixels = p->out_h * p->out_w;
+static void K_conv_panel(const K_conv_shape* p, ptrdiff_t height, ptrdiff_t rows, ptrdiff_t kn,
+                         const float* w, const float* b, ptrdiff_t ldb, ptrdiff_t n, const float* bias,
+                         float lo, float hi, float* y, int first) {
   float t[6 * K_LANES];
+  if (height == 6) {
+    K_micro6(kn, w, 1, 6, b, ldb, t);
+  } else {
+    K_micro4(kn, w, 1, 4, b, ldb, t);
+  }
+  K_tile(t, rows, n, y, p->out_h * p->out_w, bias, NULL, lo, hi, first);
+}
+
+/* All panels of channels times the pixels of one block: `whole` tiles of 16 from b on, and n < 16 at rest. Up
+ * to 8 of these take one vector, with two panels at a time. */
+static void K_conv_block(const K_conv_shape* p, const float* w, ptrdiff_t k0, ptrdiff_t kn, const float* b,
+                         ptrdiff_t ldb, ptrdiff_t whole, const float* rest, ptrdiff_t n, const float* bias,
+                         float lo, float hi, float* y) {
+  const ptrdiff_t depth = p->channels * p->taps, pixels = p->out_h * p->out_w;
   ptrdiff_t row = 0;
   for (ptrdiff_t panel = 0; panel < p->panels6 + p->panels4; ++panel) {
-    const ptrdiff_t mr = panel < p->panels6 ? 6 : 4;
-    const ptrdiff_t rows = p->m - row < mr ? p->m - row : mr;
-    for (ptrdiff_t j = 0; j < n; j += K_LANES) {
-      if (mr == 6) {
-        K_micro6(kn, w + k0 * 6, 1, 6, b + j, ldb, t);
-      } else {
-        K_micro4(kn, w + k0 * 4, 1, 4, b + j, ldb, t);
-      }
-      K_tile(t, rows, n - j < K_LANES ? n - j : K_LANES, y + row * pixels + j, pixels,
-             bias ? bias + row : NULL, NULL, lo, hi, k0 == 0);
+    const ptrdiff_t height = panel < p->panels6 ? 6 : 4, rows = p->m - row < height ? p->m - row : height;
+    const float *from = w + k0 * height, *own = bias ? bias + row : NULL;
+    for (ptrdiff_t j = 0; j < whole; ++j) {
+#if defined(__GNUC__)
+      /* the next panel, which does not follow in memory */
+      for (ptrdiff_t i = kn * 6 * j / whole; panel + 1 < p->panels6 && i < kn * 6 * (j + 1) / whole; i += 16)
+        __builtin_prefetch(from + depth * 6 + i, 0, 2);
+#endif
+      K_conv_panel(p, height, rows, kn, from, b + j * K_LANES, ldb, K_LANES, own, lo, hi, y + j * K_LANES,
+                   k0 == 0);
     }
-    w += depth * mr;
-    row += mr;
+#if K_VW == 8
+    if (n > 0 && n <= 8 && panel < p->panels6 && (panel % 2 != 0 || panel + 1 < p->panels6)) {
+      float t[12 * K_LANES], *to = y + whole * K_LANES;
+      if (panel % 2 != 0) {
+        K_micro12(kn, from - depth * 6, from, rest, p->ldb, t);
+        K_tile(t, 6, n, to - 6 * pixels, pixels, own ? own - 6 : NULL, NULL, lo, hi, k0 == 0);
+        K_tile(t + 6 * K_LANES, rows, n, to, pixels, own, NULL, lo, hi, k0 == 0);
+      }
+    } else
+#endif
+        if (n > 0) {
+      K_conv_panel(p, height, rows, kn, from, rest, p->ldb, n, own, lo, hi, y + whole * K_LANES, k0 == 0);
+    }
+    w += depth * height;
+    y += height * pixels;
+    row += height;
   }
 }
 
@@ -106,14 +134,13 @@ static void K_conv_image(const K_conv_shape* p, const float* x, const float* w, 
       const ptrdiff_t kn = depth - k0 < p->block_k ? depth - k0 : p->block_k;
       const int last = k0 + kn == depth;
       const float lo = last ? e->lo : -INFINITY, hi = last ? e->hi : INFINITY;
-      const ptrdiff_t in_place = p->direct ? n / K_LANES * K_LANES : 0;
-      if (in_place) {
-        K_conv_block(p, w, k0, kn, x + k0 * pixels + p0, pixels, last ? bias : NULL, lo, hi, y + p0,
-                     in_place);
-      }
-      if (in_place < n) {
-        K_conv_gather(p, x, k0, kn, p0 + in_place, n - in_place, b);
-        K_conv_block(p, w, k0, kn, b, p->ldb, last ? bias : NULL, lo, hi, y + p0 + in_place, n - in_place);
+      const ptrdiff_t whole = n / K_LANES, in_place = p->direct == 1 ? whole * K_LANES : 0;
+      const float* own = last ? bias : NULL;
+      if (in_place < n) K_conv_gather(p, x, k0, kn, p0 + in_place, n - in_place, b);
+      if (p->direct == 1) {
+        K_conv_block(p, w, k0, kn, x + k0 * pixels + p0, pixels, whole, b, n - in_place, own, lo, hi, y + p0);
+      } else {
+        K_conv_block(p, w, k0, kn, b, p->ldb, whole, b + whole * K_LANES, n % K_LANES, own, lo, hi, y + p0);
       }
     }
     for (ptrdiff_t m = 0; e->fn && m < p->m; ++m) {

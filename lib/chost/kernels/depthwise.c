@@ -5,12 +5,13 @@
 typedef struct K_plane_shape {
   ptrdiff_t batch, channels, multiplier, h, w, out_h, out_w, kernel_h, kernel_w, stride_h, stride_w;
   ptrdiff_t dilation_h, dilation_w, pad_h, pad_w, rows, pitch;
-  const int* tap; /* of each tap, the offset from the plane's element for output column 0 */
+  ptrdiff_t apart; /* floats between two planes, 0: there is one */
+  const int* tap;  /* of each tap, the offset from the plane's element for output column 0 */
 } K_plane_shape;
 
 /* What is around the channels in the plane, the same for all of them. */
 static void K_plane_fill(const K_plane_shape* p, float value, float* plane) {
-  for (ptrdiff_t i = 0; i < p->rows * p->stride_w * p->pitch; ++i) plane[i] = value;
+  for (ptrdiff_t i = 0; i < p->apart + p->rows * p->stride_w * p->pitch; ++i) plane[i] = value;
 }
 
 /* Copies a channel into its plane. */
@@ -25,6 +26,17 @@ static void K_plane_copy(const K_plane_shape* p, const float* x, float* plane) {
       K_copy_step(plane + r * s * p->pitch + lo, x + ((r - p->pad_h) * p->w + lo * s - first), s, hi - lo);
     }
   }
+}
+
+/* The plane of channel i of n, which begins at x. With two planes the next channel is copied already: loads
+ * do not wait for stores of other widths that have not left the core yet. */
+static const float* K_plane_of(const K_plane_shape* p, const float* x, ptrdiff_t i, ptrdiff_t n,
+                               float* planes) {
+  float *const own = planes + (i % 2 != 0 ? p->apart : 0), *const other =
+                                                               planes + (i % 2 != 0 ? 0 : p->apart);
+  if (i == 0 || p->apart == 0) K_plane_copy(p, x, own);
+  if (p->apart != 0 && i + 1 < n) K_plane_copy(p, x + p->h * p->w, other);
+  return own;
 }
 
 /* Results come in units of 4 rows x K_UNIT_COLS columns, two units at a time: eight sums in registers. a and
@@ -191,6 +203,29 @@ static void K_depthwise_columns3(const K_plane_shape* p, const float* plane, con
     }
   }
 }
+
+/* 3x3 taps of any stride, row by row, as large planes come from farther caches. */
+static void K_depthwise_rows3(const K_plane_shape* p, const float* plane, const K_depthwise_filter* f,
+                              float* y) {
+  const ptrdiff_t n = p->out_w, step = p->stride_h * p->stride_w * p->pitch;
+  const int* const tap = p->tap;
+  const float* const w = f->w;
+  const K_vec lo = (K_vec){0} + f->lo, hi = (K_vec){0} + f->hi, bias = (K_vec){0} + f->bias;
+  const K_vec w0 = (K_vec){0} + w[0], w1 = (K_vec){0} + w[1], w2 = (K_vec){0} + w[2];
+  const K_vec w3 = (K_vec){0} + w[3], w4 = (K_vec){0} + w[4], w5 = (K_vec){0} + w[5];
+  const K_vec w6 = (K_vec){0} + w[6], w7 = (K_vec){0} + w[7], w8 = (K_vec){0} + w[8];
+  for (ptrdiff_t r = 0; r < p->out_h; ++r, plane += step, y += n) {
+    for (ptrdiff_t j = 0; j < n; j += K_VW) {
+      const ptrdiff_t at = n - j >= K_VW ? j : n - K_VW;
+      const float *a = plane + at, *b = a + tap[3], *c = a + tap[6];
+      K_vec s = bias + w0 * K_LOAD(a) + w1 * K_LOAD(a + tap[1]) + w2 * K_LOAD(a + tap[2]);
+      const K_vec u = w3 * K_LOAD(b) + w4 * K_LOAD(b + tap[1]) + w5 * K_LOAD(b + tap[2]);
+      const K_vec v = w6 * K_LOAD(c) + w7 * K_LOAD(c + tap[1]) + w8 * K_LOAD(c + tap[2]);
+      s += u + v;
+      K_UNIT_ROW(y + at, s);
+    }
+  }
+}
 #else
 static void K_depthwise_units(const K_plane_shape* p, ptrdiff_t step, const float* a, const float* b,
                               const void* with, float* y0, float* y1, ptrdiff_t ldy) {
@@ -214,6 +249,10 @@ static void K_depthwise_channel(const K_plane_shape* p, const float* plane, cons
     K_depthwise_columns3(p, plane, f, y);
     return;
   }
+  if (!together && p->kernel_h == 3 && p->kernel_w == 3 && p->apart == 0 && p->out_w >= K_VW) {
+    K_depthwise_rows3(p, plane, f, y);
+    return;
+  }
   if (together && p->kernel_h == 5) {
     K_plane_units(p, plane, K_depthwise_units5, f, y);
     return;
@@ -223,20 +262,18 @@ static void K_depthwise_channel(const K_plane_shape* p, const float* plane, cons
 }
 
 static void K_depthwise(const K_plane_shape* p, const float* x, const float* w, const float* bias, float* y,
-                        float* plane, const K_epilogue* e) {
-  const ptrdiff_t out_channels = p->channels * p->multiplier, taps = p->kernel_h * p->kernel_w;
-  const ptrdiff_t pixels = p->out_h * p->out_w, end = p->batch * out_channels;
+                        float* planes, const K_epilogue* e) {
+  const ptrdiff_t taps = p->kernel_h * p->kernel_w, pixels = p->out_h * p->out_w, n = p->batch * p->channels;
   ptrdiff_t at = 0;
-  K_plane_fill(p, 0.0f, plane);
-  for (ptrdiff_t i = 0; i < end; ++i, at += pixels) {
-    const ptrdiff_t c = i % out_channels;
-    const K_depthwise_filter f = {w + c * taps, bias ? bias[c] : 0.0f, e->lo, e->hi};
-    if (i % p->multiplier == 0) {
-      K_plane_copy(p, x, plane);
-      x += p->h * p->w;
+  K_plane_fill(p, 0.0f, planes);
+  for (ptrdiff_t i = 0; i < n; ++i, x += p->h * p->w) {
+    const float* plane = K_plane_of(p, x, i, n, planes);
+    for (ptrdiff_t k = 0; k < p->multiplier; ++k, at += pixels) {
+      const ptrdiff_t c = i % p->channels * p->multiplier + k;
+      const K_depthwise_filter f = {w + c * taps, bias ? bias[c] : 0.0f, e->lo, e->hi};
+      K_depthwise_channel(p, plane, &f, y + at);
+      if (e->fn) e->fn(e->args, y + at, c, 0, at, pixels);
     }
-    K_depthwise_channel(p, plane, &f, y + at);
-    if (e->fn) e->fn(e->args, y + at, c, 0, at, pixels);
   }
 }
 
@@ -275,10 +312,9 @@ static void K_pool_units(const K_plane_shape* p, ptrdiff_t step, const float* a,
 #endif
 }
 
-static void K_pool_planes(const K_plane_shape* p, int is_max, const float* x, float* y, float* plane) {
-  K_plane_fill(p, is_max ? -INFINITY : 0.0f, plane);
-  for (ptrdiff_t i = 0; i < p->batch * p->channels; ++i, x += p->h * p->w, y += p->out_h * p->out_w) {
-    K_plane_copy(p, x, plane);
-    K_plane_units(p, plane, K_pool_units, is_max ? p : NULL, y);
-  }
+static void K_pool_planes(const K_plane_shape* p, int is_max, const float* x, float* y, float* planes) {
+  const ptrdiff_t n = p->batch * p->channels;
+  K_plane_fill(p, is_max ? -INFINITY : 0.0f, planes);
+  for (ptrdiff_t i = 0; i < n; ++i, x += p->h * p->w, y += p->out_h * p->out_w)
+    K_plane_units(p, K_plane_of(p, x, i, n, planes), K_pool_units, is_max ? p : NULL, y);
 }

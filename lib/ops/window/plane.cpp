@@ -12,6 +12,8 @@ namespace {
 
 // Units of results are so high and at most so wide; they may reach beyond the result.
 constexpr int64_t kUnitRows = 4, kLanes = 16;
+// Two planes of so many floats share a first-level cache.
+constexpr int64_t kSmall = 3328;
 
 int64_t size_along(const std::vector<int64_t>& sizes, size_t d, int64_t missing) {
   const size_t lead = 2 - sizes.size();
@@ -29,16 +31,19 @@ WindowPlane window_plane(const WindowParams& w, const std::string& batch, int64_
   const int64_t rows = (std::max(out_h, kUnitRows) - 1) * stride_h + (kernel_h - 1) * dilation_h + 1;
   const int64_t pitch = round_up(out_w, kLanes) + (kernel_w - 1) * dilation_w / stride_w + 1;
   WindowPlane plane;
-  plane.bytes = rows * stride_w * pitch * 4;
+  const int64_t floats = rows * stride_w * pitch, apart = floats <= kSmall ? floats : 0;
+  plane.small = apart != 0;
+  plane.bytes = (floats + apart) * 4;
   for (int64_t k = 0; k < kernel_h * kernel_w; ++k) {
     const int64_t x = k % kernel_w * dilation_w;
     const int64_t line = k / kernel_w * dilation_h * stride_w + x % stride_w;
     plane.taps += fmt::format("{}{}", k == 0 ? "" : ", ", line * pitch + x / stride_w);
   }
-  plane.shape = fmt::format("{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}", batch,
-                            channels, multiplier, size_along(w.input, 0, 1), size_along(w.input, 1, 1), out_h,
-                            out_w, kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w,
-                            size_along(w.pads_begin, 0, 0), size_along(w.pads_begin, 1, 0), rows, pitch);
+  plane.shape =
+      fmt::format("{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}", batch, channels,
+                  multiplier, size_along(w.input, 0, 1), size_along(w.input, 1, 1), out_h, out_w, kernel_h,
+                  kernel_w, stride_h, stride_w, dilation_h, dilation_w, size_along(w.pads_begin, 0, 0),
+                  size_along(w.pads_begin, 1, 0), rows, pitch, apart);
   return plane;
 }
 

@@ -211,13 +211,13 @@ void open_plane(EmitContext& context, const PoolParams& p, std::string_view type
   context.line(fmt::format("{}* plane_out = {} + p * {};", type, context.out(0), element_count(p.output)));
 }
 
-// Windows in two dimensions over floats, which vectors take from a padded copy of the channel; large ones
-// have nothing to share there.
+// Windows in two dimensions over floats, which vectors take from a padded copy of the channel, as long as
+// that stays in the first-level cache; large windows have nothing to share there.
 bool suits_plane(const PoolCode& code, bool with_indices) {
   constexpr int64_t kTaps = 64;
   const PoolParams& p = code.p;
   return code.type == "float" && code.norm == 0 && !with_indices && p.kernel.size() == 2 && p.output[0] > 1 &&
-         p.kernel[0] * p.kernel[1] <= kTaps;
+         p.kernel[0] * p.kernel[1] <= kTaps && window_plane(p, "1", p.channels, 1).small;
 }
 
 void pool_planes(PoolCode& code) {

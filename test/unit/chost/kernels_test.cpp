@@ -53,6 +53,54 @@ GraphBuilder conv_graph() {
   return b;
 }
 
+// What K_conv_rows takes, and the ends of blocks of K_conv.
+GraphBuilder conv_rows_graph() {
+  GraphBuilder b;
+  add_conv(b, {{2, 9, 20, 15}, {13, 9, 3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}});    // a last panel not full
+  add_conv(b, {{1, 40, 9, 24}, {6, 40, 3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}});    // two blocks of channels
+  add_conv(b, {{1, 70, 11, 23}, {17, 70, 3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}});  // and pieces that overlap
+  add_conv(b, {{1, 10, 31, 33}, {10, 5, 5, 3}, {2, 2}, {2, 1, 1, 0}, {1, 1}, 2});
+  add_conv(b, {{1, 8, 40, 50}, {8, 8, 3, 3}, {3, 2}, {2, 2, 2, 2}, {2, 2}});
+  add_conv(b, {{2, 8, 3, 8}, {4, 8, 3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}, 1, false});  // one piece a row
+  add_conv(b, {{1, 8, 1, 70}, {7, 8, 1, 9}, {1, 2}, {0, 4, 0, 4}, {1, 1}});
+  add_conv(b, {{1, 3, 30, 31}, {5, 3, 7, 7}, {2, 2}, {3, 3, 3, 3}, {1, 1}});
+  add_conv(b, {{1, 350, 7, 7}, {31, 350, 1, 1}, {1, 1}, {0, 0, 0, 0}, {1, 1}});  // one pixel left over
+  add_conv(b, {{1, 9, 7, 7}, {36, 9, 3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}});
+  add_conv(b, {{1, 16, 32, 32}, {50, 16, 1, 1}, {1, 1}, {0, 0, 0, 0}, {1, 1}});  // channels that collide
+  add_conv(b, {{1, 3, 13, 14}, {3, 1, 5, 5}, {1, 1}, {2, 2, 2, 2}, {1, 1}, 3});  // depthwise, five rows
+  add_conv(b, {{1, 3, 22, 22}, {3, 1, 5, 4}, {2, 2}, {2, 2, 2, 2}, {2, 1}, 3});
+  add_conv(b, {{1, 2, 5, 6}, {2, 1, 5, 5}, {1, 1}, {2, 2, 2, 2}, {1, 1}, 2});
+  add_conv(b, {{1, 2, 70, 19}, {2, 1, 3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}, 2});   // columns of several blocks
+  add_conv(b, {{1, 2, 150, 90}, {2, 1, 3, 3}, {2, 2}, {1, 1, 1, 1}, {1, 1}, 2});  // a large plane
+  // what follows a block does so once, also where its first piece overlaps the block before
+  ir::ValueId x = b.input({1, 8, 10, 77});
+  ir::ValueId y = b.node("Conv", {x, b.constant({5, 8, 3, 3})}, {{"pads", Ints{1, 1, 1, 1}}});
+  b.output(b.node("Sub", {b.constant({1}), b.node("Sigmoid", {y})}));
+  return b;
+}
+
+GraphBuilder pool_graph() {
+  GraphBuilder b;
+  auto add = [&](std::string_view op, Shape x, Ints kernel, Ints strides, Ints pads, int64_t ceil,
+                 const Attrs& more = {}) {
+    Attrs attrs = {{"kernel_shape", kernel}, {"strides", strides}, {"pads", pads}, {"ceil_mode", ceil}};
+    attrs.insert(attrs.end(), more.begin(), more.end());
+    b.output(b.node(op, {b.input(x)}, attrs));
+  };
+  for (std::string_view op : {"MaxPool", "AveragePool"}) {
+    add(op, {2, 3, 15, 17}, {3, 3}, {2, 2}, {1, 1, 1, 1}, 0);
+    add(op, {1, 2, 9, 5}, {2, 2}, {2, 2}, {0, 0, 0, 0}, 1);
+    add(op, {1, 2, 21, 30}, {5, 4}, {1, 3}, {2, 1, 0, 3}, 0);
+    add(op, {1, 1, 90, 90}, {3, 3}, {1, 2}, {1, 0, 1, 0}, 0);  // a large plane
+    add(op, {1, 2, 7, 40}, {3, 3}, {1, 1}, {0, 0, 0, 0}, 0);
+    add(op, {1, 2, 3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}, 0);
+    add(op, {1, 2, 4, 9}, {4, 3}, {1, 1}, {0, 1, 0, 1}, 0);  // one row
+    add(op, {1, 2, 30, 30}, {3, 3}, {2, 2}, {0, 0, 0, 0}, 0, {{"dilations", Ints{2, 3}}});
+  }
+  add("AveragePool", {1, 2, 9, 10}, {3, 3}, {1, 1}, {1, 1, 1, 1}, 0, {{"count_include_pad", int64_t{1}}});
+  return b;
+}
+
 GraphBuilder conv_transpose_graph() {
   GraphBuilder b;
   auto add = [&](Shape x, Shape w, Ints strides, Ints pads, Ints dilations, Ints output_padding,
@@ -69,6 +117,8 @@ GraphBuilder conv_transpose_graph() {
   add({2, 4, 5, 4}, {4, 3, 2, 2}, {2, 2}, {0, 0, 0, 0}, {1, 1}, {0, 0}, 2);
   add({1, 2, 4, 4}, {2, 2, 1, 1}, {3, 2}, {0, 0, 0, 0}, {1, 1}, {2, 1}, 1);  // phases without any tap
   add({1, 2, 6, 5}, {2, 3, 3, 4}, {1, 3}, {2, 1, 0, 2}, {2, 1}, {0, 0}, 1);
+  add({2, 5, 7, 9}, {5, 3, 2, 3}, {2, 3}, {0, 0, 0, 0}, {1, 1}, {0, 0}, 1);  // blocks of the result
+  add({1, 3, 11}, {3, 2, 2}, {2}, {0, 0}, {1}, {0}, 1);
   add({1, 3, 9}, {3, 2, 4}, {2}, {1, 1}, {1}, {0}, 1);
   add({1, 2, 3, 3, 3}, {2, 2, 2, 2, 2}, {2, 1, 2}, {0, 0, 0, 0, 0, 0}, {1, 1, 1}, {0, 0, 0}, 1);
   return b;
@@ -169,6 +219,25 @@ TEST_CASE("convolutions") {
   }
 }
 
+TEST_CASE("convolutions by rows, and ends of blocks") {
+  for (const std::string& compiler : compilers()) {
+    GraphBuilder b = conv_rows_graph();
+    check_graph(b, compiler);
+  }
+#if defined(__x86_64__)
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return;
+  GraphBuilder b = conv_rows_graph();
+  check_graph(b, "gcc -O2 -march=haswell");
+#endif
+}
+
+TEST_CASE("pools") {
+  for (const std::string& compiler : compilers()) {
+    GraphBuilder b = pool_graph();
+    check_graph(b, compiler);
+  }
+}
+
 TEST_CASE("transposed convolutions") {
   for (const std::string& compiler : compilers()) {
     GraphBuilder b = conv_transpose_graph();
@@ -193,14 +262,14 @@ TEST_CASE("fused epilogues and element-wise groups") {
 }
 
 TEST_CASE("plain C without vectors gives the same") {
-  for (auto make : {conv_graph, conv_transpose_graph, product_graph}) {
+  for (auto make : {conv_graph, conv_rows_graph, pool_graph, conv_transpose_graph, product_graph}) {
     GraphBuilder b = make();
     check_graph(b, "gcc -O1 -DMRVL_NO_VECTORS");
   }
 }
 
 TEST_CASE("no kernel reads or writes out of bounds") {
-  for (auto make : {conv_graph, conv_transpose_graph, product_graph}) {
+  for (auto make : {conv_graph, conv_rows_graph, pool_graph, conv_transpose_graph, product_graph}) {
     GraphBuilder b = make();
     check_graph(b, "gcc -O1 -g -march=native -fsanitize=address,undefined -fno-sanitize-recover=all");
   }
@@ -212,7 +281,7 @@ TEST_CASE("no kernel reads or writes out of bounds") {
 
 TEST_CASE("aarch64") {
   if (!have_tool("aarch64-linux-gnu-gcc") || !have_tool("qemu-aarch64")) return;
-  for (auto make : {conv_graph, product_graph}) {
+  for (auto make : {conv_graph, conv_rows_graph, pool_graph, product_graph}) {
     GraphBuilder b = make();
     check_graph(b, "aarch64-linux-gnu-gcc -O2 -static", 1e-5, "qemu-aarch64");
   }
