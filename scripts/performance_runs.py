@@ -149,7 +149,7 @@ class Runs:
     def summary(self, key, report, seconds, phases):
         total = lambda field: sum(region[field] for region in report["regions"])
         result = {field: total(field)
-                  for field in ("cycles", "lower_bound_cycles", "macs", "ddr_read_bytes", "ddr_write_bytes")}
+                  for field in ("cycles", "cycles_pessimistic", "lower_bound_cycles", "macs", "ddr_read_bytes", "ddr_write_bytes")}
         result["ratio"] = result["cycles"] / result["lower_bound_cycles"]
         result["utilization"] = result["macs"] / (result["cycles"] * self.machines.macs * key.tiles)
         result["regions"] = len(report["regions"])

@@ -4,6 +4,7 @@
 #include "bound/bound.h"
 #include "code/emit.h"
 #include "lower/lowering.h"
+#include "mrvlc/cost/cost.h"
 #include "mrvlc/isa/container_check.h"
 #include "mrvlc/support/checked.h"
 #include "mrvlc/support/diag/general.h"
@@ -48,7 +49,7 @@ isa::Port make_port(const ir::Graph& graph, const backend::Port& layout, const B
   return port;
 }
 
-// A section must not be empty: finish holds one Sync, and so does init when no weights are pinned.
+// Does nothing; so that something leads back to the layers of a region that takes no instruction.
 isa::Instruction sync() {
   isa::Instruction i;
   i.queue = isa::Queue::DmaIn;
@@ -57,19 +58,12 @@ isa::Instruction sync() {
 
 void frame(CompiledRegion& out, std::vector<backend::CodeRange> init, const partition::Region& region) {
   using backend::Section;
-  out.binary.finish = {sync()};
-  auto last = static_cast<uint32_t>(region.layers.size() - 1);
   std::vector<backend::CodeRange> ranges = std::move(init);
-  if (out.binary.init.empty()) {
-    out.binary.init = {sync()};
-    ranges.push_back({Section::Init, 0, 1, 0, region.layers[0].anchor});
-  }
   if (out.binary.main.empty()) {
     out.binary.main = {sync()};
     ranges.push_back({Section::Main, 0, 1, 0, region.layers[0].anchor});
   }
   ranges.insert(ranges.end(), out.instructions.begin(), out.instructions.end());
-  ranges.push_back({Section::Finish, 0, 1, last, region.layers[last].anchor});
   out.instructions = std::move(ranges);
 }
 
@@ -150,7 +144,7 @@ Result<CompiledRegion> compile_region(const ir::Graph& graph, const partition::R
   out.ocm_highest_address_bytes = code.ocm_peak;
   out.ocm_tensor_peak_bytes = chosen.tensor_peak;
   out.ocm_tensor_lower_bound_bytes = chosen.tensor_peak_bound;
-  out.estimated_cycles = static_cast<uint64_t>(chosen.estimated_cycles);
+  out.estimated_cycles = static_cast<uint64_t>(chosen.estimated_cycles) + cost::first_fetch_cycles(machine);
   out.memory_uses = named(std::move(code.uses), graph, region, chosen.program, options.tiles);
   out.ocm_peak_bytes = live_peak(out.memory_uses);
   fill_bounds(out, graph, region, lowered, machine, options.tiles);

@@ -11,7 +11,8 @@ Result<Opened> open_cn10ka(target::Machine machine, const Settings& settings);
 Result<std::string> cn10ka_disassembly(std::string_view binary,
                                        const std::vector<backend::CodeRange>& ranges);
 // cn10ka_timing.cpp. What the simulator counted, as reports take it.
-std::unique_ptr<backend::Timing> timing_of(sim::Report run, uint32_t tiles, const target::Machine& machine);
+std::unique_ptr<backend::Timing> timing_of(sim::Report run, uint64_t pessimistic, uint32_t tiles,
+                                           const target::Machine& machine);
 Result<std::unique_ptr<backend::Timing>> cn10ka_timing(std::string_view binary,
                                                        const target::Machine& machine);
 

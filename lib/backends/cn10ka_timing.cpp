@@ -108,6 +108,7 @@ report::Region region_of(const sim::Report& run, const backend::CodeIndex& index
   r.executed_macs = run.macs;
   r.ddr_read_bytes = run.ddr_read_bytes;
   r.ddr_write_bytes = run.ddr_write_bytes;
+  r.fetched_bytes = run.fetched_bytes;
   r.pod_busy = run.pod_busy;
   r.layers = index.layers(id);
   const auto spans = spans_of(index.spans(id));
@@ -151,8 +152,8 @@ std::vector<report::MemoryUse> memory_of(const sim::Report& run,
 
 class Timed : public backend::Timing {
  public:
-  Timed(sim::Report run, uint32_t tiles, const target::Machine& machine)
-      : run_(std::move(run)), tiles_(tiles), machine_(machine) {}
+  Timed(sim::Report run, uint64_t pessimistic, uint32_t tiles, const target::Machine& machine)
+      : run_(std::move(run)), pessimistic_(pessimistic), tiles_(tiles), machine_(machine) {}
 
   uint64_t cycles() const override { return run_.total_cycles(); }
   std::map<uint32_t, uint64_t> layer_cycles(const std::vector<backend::CodeRange>& ranges) const override {
@@ -165,7 +166,9 @@ class Timed : public backend::Timing {
     return out;
   }
   report::Region profile(const backend::CodeIndex& index, uint32_t region, bool drawing) const override {
-    return region_of(run_, index, region, tiles_, machine_, drawing);
+    report::Region r = region_of(run_, index, region, tiles_, machine_, drawing);
+    r.pessimistic_cycles = pessimistic_;
+    return r;
   }
   std::vector<report::MemoryUse> memory(const std::vector<backend::MemoryUse>& uses) const override {
     return memory_of(run_, uses);
@@ -173,14 +176,16 @@ class Timed : public backend::Timing {
 
  private:
   sim::Report run_;
+  uint64_t pessimistic_;
   uint32_t tiles_;
   target::Machine machine_;
 };
 
 }  // namespace
 
-std::unique_ptr<backend::Timing> timing_of(sim::Report run, uint32_t tiles, const target::Machine& machine) {
-  return std::make_unique<Timed>(std::move(run), tiles, machine);
+std::unique_ptr<backend::Timing> timing_of(sim::Report run, uint64_t pessimistic, uint32_t tiles,
+                                           const target::Machine& machine) {
+  return std::make_unique<Timed>(std::move(run), pessimistic, tiles, machine);
 }
 
 Result<std::unique_ptr<backend::Timing>> cn10ka_timing(std::string_view binary,
@@ -191,7 +196,8 @@ Result<std::unique_ptr<backend::Timing>> cn10ka_timing(std::string_view binary,
   MRVLC_ASSIGN(sim::Report run, simulator.time_only());
   if (!run.hazards.empty())
     return make_diag<DiagCode::MRV0007>("the generated program has a hazard: " + run.hazards[0].what);
-  return timing_of(std::move(run), tiles, machine);
+  MRVLC_ASSIGN(const uint64_t pessimistic, simulator.cycles_on(target::pessimistic(machine)));
+  return timing_of(std::move(run), pessimistic, tiles, machine);
 }
 
 }  // namespace mrvlc::backends

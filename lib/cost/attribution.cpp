@@ -41,14 +41,16 @@ class Walk {
     bool by_channel = false;  // the cycles before `at` were lost to the copy that had the DDR channel
     while (i < events_.size() && events_[i] != nullptr) {
       const Event& e = *events_[i];
+      spend(i, Bound::Wait, e.end);  // until others saw it
       if (at_ == e.end && e.held && before_[i] != kNoInstruction) {
         i = before_[i];
         continue;
       }
       spend(i, Bound::Wait, e.moved);
       spend(i, by_channel ? Bound::Ddr : e.bound, e.begin);
+      if (!e.behind) spend(i, Bound::Fetch, e.met);
       if (at_ == 0) break;
-      by_channel = e.begin > e.start;
+      by_channel = e.behind;
       i = e.cause;
     }
     std::ranges::reverse(path_);
@@ -113,7 +115,7 @@ void add(LayerTime& t, const Event& e) {
 }  // namespace
 
 const char* bound_name(Bound bound) {
-  constexpr const char* kNames[kBounds] = {"matrix", "vector", "port", "ddr", "wait"};
+  constexpr const char* kNames[kBounds] = {"matrix", "vector", "port", "ddr", "wait", "fetch"};
   return kNames[static_cast<size_t>(bound)];
 }
 

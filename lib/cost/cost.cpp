@@ -61,7 +61,7 @@ Cost conv_cost(const isa::Conv& c, const Machine& m) {
   uint64_t weight_cycles = packed ? m.weight_block_cycles : m.strided_weight_block_cycles;
   const uint64_t rate = c.of_integers() ? m.int8_macs : m.fp16_macs;
   uint64_t step = std::max<uint64_t>(ceil_div(pixels * depth_of(c) * kBlock, rate), weight_cycles);
-  r.engine_cycles = with_drain(c, m, pixels, blocks, reduction_blocks(c) * step);
+  r.engine_cycles = with_drain(c, m, pixels, blocks, reduction_blocks(c) * step) + m.accumulation_fill;
   r.macs = pixels * k * c.out_channels;
   r.integers = c.of_integers();
   r.read_bytes = blocks * pixels * k * element + k * c.out_channels * element + epilogue_reads(c, pixels);
@@ -76,7 +76,8 @@ Cost depthwise_cost(const isa::Conv& c, const Machine& m) {
   uint64_t taps = uint64_t{c.kernel_h} * c.kernel_w;
   const uint64_t rate = c.of_integers() ? m.int8_depthwise_macs : m.depthwise_macs;
   const uint64_t element = isa::data_bytes(c.x_type);
-  r.engine_cycles = with_drain(c, m, pixels, blocks, ceil_div(pixels * kBlock * taps, rate));
+  r.engine_cycles =
+      with_drain(c, m, pixels, blocks, ceil_div(pixels * kBlock * taps, rate)) + m.accumulation_fill;
   r.macs = pixels * taps * c.out_channels;
   r.integers = c.of_integers();
   uint64_t span = (uint64_t{c.out_w} - 1) * c.stride_w + (uint64_t{c.kernel_w} - 1) * c.dilation_w + 1;
@@ -158,7 +159,7 @@ Cost dma_cost(const isa::Dma& d, const Machine& m) {
   r.link_tiles = d.dst_tiles;
   r.write_bytes = d.dst_space == isa::Space::Ocm ? bytes : 0;
   uint64_t ddr = r.ddr_read_bytes + r.ddr_write_bytes;
-  r.engine_cycles = ddr > 0 ? ceil_div(ddr, m.ddr_bytes) : ceil_div(bytes, m.tile_link_bytes);
+  r.engine_cycles = ddr > 0 ? m.ddr_cycles(ddr) : ceil_div(bytes, m.tile_link_bytes);
   return r;
 }
 

@@ -138,7 +138,8 @@ Result<std::string> targets_show(const std::string& name, const std::vector<fs::
   std::string out = fmt::format("{}: {}\n", m.name, m.description);
   for (const auto& file : text.files) out += fmt::format("  from {}\n", printable(file.path.string(), 4096));
   for (const auto& p : m.provenance)
-    out += fmt::format("  {:<28} {:>10}  {:<8} {}\n", p.field, p.value, p.source, p.note);
+    out += fmt::format("  {:<28} {:>10}  {:<8} {}{}\n", p.field, p.value, p.source, p.note,
+                       p.pessimistic.empty() ? "" : "; pessimistic: " + p.pessimistic);
   return out;
 }
 

@@ -26,10 +26,15 @@ struct NamedRange {
 };
 
 Status check_sizes(const Binary& b) {
-  uint64_t code = 0;
-  for (const auto* program : {&b.init, &b.main, &b.finish})
+  uint64_t code = 0, instructions = 0;
+  for (const auto* program : {&b.init, &b.main, &b.finish}) {
     code += std::max<uint64_t>(program->size(), 1) * kInstructionBytes;
-  MRVLC_TRY(at_most("the size of the code", code, kField32 - kMetadataBytes));
+    instructions += program->size();
+  }
+  if (b.encoding == Encoding::Compact)
+    MRVLC_TRY(at_most("the number of instructions", instructions, kMaxCompactInstructions));
+  if (b.encoding == Encoding::Plain)
+    MRVLC_TRY(at_most("the size of the code", code, kField32 - kMetadataBytes));
   MRVLC_TRY(at_most("the size of the weights", b.weights.size(), kField32));
   MRVLC_TRY(at_most("the number of inputs", b.inputs.size(), kMaxPorts));
   MRVLC_TRY(at_most("the number of outputs", b.outputs.size(), kMaxPorts));

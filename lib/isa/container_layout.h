@@ -32,8 +32,9 @@ inline constexpr size_t kInputSize = kModel + 92, kOutputSize = kModel + 96, kNu
 inline constexpr size_t kOcmTmpFloor = kModel + 112, kOcmWbRange = kModel + 120, kDdrWbRange = kModel + 136,
                         kDdrInputRange = kModel + 152, kDdrOutputRange = kModel + 168,
                         kModelCompilerVersion = kModel + 184, kDdrScratchRange = kModel + 200;
-// Sections init, main, finish: file_offset u32, file_size u32, 64 bytes apart.
-inline constexpr size_t kSections = 512, kSectionStride = 64;
+// Sections init, main, finish: file_offset u32, file_size u32, 64 bytes apart; behind them, in what the
+// driver leaves reserved, the encoding u32 and, of compact code, the number of instructions u32.
+inline constexpr size_t kSections = 512, kSectionStride = 64, kSectionEncoding = 8, kSectionCount = 12;
 inline constexpr size_t kWeights = 1216;
 inline constexpr size_t kDataCompilerVersion = 7168 + 996;
 inline constexpr size_t kPortBytes = 64;
@@ -64,9 +65,9 @@ inline constexpr Field kFields[] = {
     {kNumLayers, 4},
     {kOcmTmpFloor, 80},
     {kDdrScratchRange, 16},
-    {kSections, 8},
-    {kSections + kSectionStride, 8},
-    {kSections + 2 * kSectionStride, 8},
+    {kSections, 16},
+    {kSections + kSectionStride, 16},
+    {kSections + 2 * kSectionStride, 16},
     {kWeights, 17},
     {kDataCompilerVersion, 8},
 };

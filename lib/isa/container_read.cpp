@@ -64,7 +64,7 @@ Status check_sections(std::string_view f) {
     at += size;
     if (at > f.size())
       return invalid("section {} ends at {}, past the file's {} bytes", kNames[s], at, f.size());
-    if (s < 3 && size % kInstructionBytes != 0)
+    if (s < 3 && get<uint32_t>(f, entry + kSectionEncoding) == 0 && size % kInstructionBytes != 0)
       return invalid("section {} holds part of an instruction", kNames[s]);
     code += s < 3 ? size : 0;
   }
@@ -193,16 +193,28 @@ Status read_ports(std::string_view f, Binary& b) {
   return {};
 }
 
-Status read_code(std::string_view f, size_t section, std::vector<Instruction>& program) {
+// One encoding for the three sections.
+Status read_programs(std::string_view f, Binary& b) {
   constexpr const char* kNames[] = {"init", "main", "finish"};
-  size_t offset = get<uint32_t>(f, kSections + section * kSectionStride);
-  size_t count = get<uint32_t>(f, kSections + section * kSectionStride + 4) / kInstructionBytes;
-  program.reserve(count);
-  for (size_t i = 0; i < count; ++i) {
-    std::string_view bytes = f.substr(offset + i * kInstructionBytes, kInstructionBytes);
-    auto r = decode(std::as_bytes(std::span(bytes.data(), bytes.size())).first<kInstructionBytes>());
-    if (!r) return make_diag<DiagCode::MRV0703>(kNames[section], i, r.error().message);
-    program.push_back(std::move(r).value());
+  std::vector<Instruction>* programs[] = {&b.init, &b.main, &b.finish};
+  const auto encoding = get<uint32_t>(f, kSections + kSectionEncoding);
+  if (encoding > static_cast<uint32_t>(Encoding::Compact))
+    return invalid("the code has encoding {}, which is unknown", encoding);
+  b.encoding = static_cast<Encoding>(encoding);
+  uint64_t all = 0;
+  for (size_t s = 0; s < 3; ++s) {
+    const size_t at = kSections + s * kSectionStride;
+    const auto count = get<uint32_t>(f, at + kSectionCount);
+    if (get<uint32_t>(f, at + kSectionEncoding) != encoding)
+      return invalid("section {} has another encoding than init", kNames[s]);
+    if (b.encoding == Encoding::Plain && count != 0)
+      return invalid("section {} counts instructions that are not compact", kNames[s]);
+    all += count;
+    if (all > kMaxCompactInstructions)
+      return invalid("the sections have {} instructions, at most {} are possible", all,
+                     kMaxCompactInstructions);
+    MRVLC_ASSIGN(*programs[s], read_code(f.substr(get<uint32_t>(f, at), get<uint32_t>(f, at + 4)), b.encoding,
+                                         count, kNames[s]));
   }
   return {};
 }
@@ -225,9 +237,7 @@ Result<Binary> read_container(std::string_view f) {
   MRVLC_TRY(read_model(f, b));
   MRVLC_TRY(read_ranges(f, b));
   MRVLC_TRY(read_ports(f, b));
-  MRVLC_TRY(read_code(f, 0, b.init));
-  MRVLC_TRY(read_code(f, 1, b.main));
-  MRVLC_TRY(read_code(f, 2, b.finish));
+  MRVLC_TRY(read_programs(f, b));
   b.weights = std::string(f.substr(get<uint32_t>(f, kWeights + 8), get<uint32_t>(f, kWeights + 12)));
   return b;
 }

@@ -60,17 +60,6 @@ void put_output(std::string& out, size_t at, const Port& p) {
   put_text(out, at + 48, port_name(p.name));
 }
 
-// The driver refuses an empty section, so an empty program is one instruction that does nothing.
-std::string code(const std::vector<Instruction>& program) {
-  static const std::vector<Instruction> kNothing(1);
-  const auto& list = program.empty() ? kNothing : program;
-  std::string bytes(list.size() * kInstructionBytes, '\0');
-  auto out = std::as_writable_bytes(std::span(bytes.data(), bytes.size()));
-  for (size_t i = 0; i < list.size(); ++i)
-    encode(list[i], out.subspan(i * kInstructionBytes).first<kInstructionBytes>());
-  return bytes;
-}
-
 void put_model(std::string& out, const Binary& b, size_t weights) {
   put_text(out, kModelName, std::string_view(b.name).substr(0, kModelNameBytes - 1));
   put_bytes(out, kModelVersion, {1, 0, 0, 0});
@@ -119,7 +108,9 @@ void put_identity_and_crcs(std::string& out) {
 
 std::string write_container(const Binary& b) {
   std::string out(kMetadataBytes, '\0');
-  const std::string programs[] = {code(b.init), code(b.main), code(b.finish)};
+  const std::vector<Instruction>* lists[] = {&b.init, &b.main, &b.finish};
+  std::string programs[3];
+  for (size_t s = 0; s < 3; ++s) programs[s] = write_code(*lists[s], b.encoding);
   size_t weights = std::max<size_t>(b.weights.size(), 1);
   out.reserve(kMetadataBytes + programs[0].size() + programs[1].size() + programs[2].size() + weights);
   put_text(out, 0, kMagic);
@@ -130,8 +121,12 @@ std::string write_container(const Binary& b) {
   put_ports(out, b);
   put_bytes(out, kDataCompilerVersion, kCompilerVersion);
   for (size_t s = 0; s < 3; ++s) {
-    put<uint32_t>(out, kSections + s * kSectionStride, static_cast<uint32_t>(out.size()));
-    put<uint32_t>(out, kSections + s * kSectionStride + 4, static_cast<uint32_t>(programs[s].size()));
+    const size_t at = kSections + s * kSectionStride;
+    put<uint32_t>(out, at, static_cast<uint32_t>(out.size()));
+    put<uint32_t>(out, at + 4, static_cast<uint32_t>(programs[s].size()));
+    put<uint32_t>(out, at + kSectionEncoding, static_cast<uint32_t>(b.encoding));
+    if (b.encoding == Encoding::Compact)
+      put<uint32_t>(out, at + kSectionCount, static_cast<uint32_t>(lists[s]->size()));
     out += programs[s];
   }
   put<uint32_t>(out, kCodeSize, static_cast<uint32_t>(out.size() - kMetadataBytes));

@@ -131,8 +131,16 @@ class Printer {
 
   void sections() {
     out_ += "sections\n";
-    for (const Section& s : kSectionTable)
-      line(s.name, "{} bytes at {}", get<uint32_t>(f_, s.at + 4), get<uint32_t>(f_, s.at));
+    for (const Section& s : kSectionTable) {
+      const auto bytes = get<uint32_t>(f_, s.at + 4), begin = get<uint32_t>(f_, s.at);
+      const bool compact = &s != &kSectionTable.back() && get<uint32_t>(f_, s.at + kSectionEncoding) ==
+                                                              static_cast<uint32_t>(Encoding::Compact);
+      if (compact)
+        line(s.name, "{} bytes at {}, {} instructions", bytes, begin,
+             get<uint32_t>(f_, s.at + kSectionCount));
+      else
+        line(s.name, "{} bytes at {}", bytes, begin);
+    }
     line("weights_bias", "at {:#x} of DDR, relocatable: {}", get<uint64_t>(f_, kWeights),
          yes_no(get<uint8_t>(f_, kWeights + 16)));
   }

@@ -142,6 +142,7 @@ class Writer {
     number("init_cycles", r.init_cycles);
     number("main_cycles", r.main_cycles);
     number("finish_cycles", r.finish_cycles);
+    number("pessimistic_cycles", r.pessimistic_cycles);
     number("lower_bound_cycles", r.lower_bound_cycles);
     number("macs", r.macs);
     number("executed_macs", r.executed_macs);
@@ -248,12 +249,13 @@ class Writer {
 
 const std::array<const char*, kBounds>& bound_names() {
   static constexpr std::array<const char*, kBounds> kNames = {"matrix unit", "vector unit", "on-chip port",
-                                                              "DDR", "waiting"};
+                                                              "DDR",         "waiting",     "instructions"};
   return kNames;
 }
 
 const std::array<const char*, kBounds>& bound_keys() {
-  static constexpr std::array<const char*, kBounds> kKeys = {"matrix", "vector", "port", "ddr", "wait"};
+  static constexpr std::array<const char*, kBounds> kKeys = {"matrix", "vector", "port",
+                                                             "ddr",    "wait",   "fetch"};
   return kKeys;
 }
 

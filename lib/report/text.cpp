@@ -34,17 +34,19 @@ std::string outline(const Region& r, size_t rows) {
 }
 
 std::string region_lines(const Region& r) {
+  const std::string doubted =
+      r.pessimistic_cycles == 0 ? "" : fmt::format(", pessimistic {}", r.pessimistic_cycles);
   std::string out = fmt::format(
-      "region {}: {} cycles (init {}, main {}, finish {}), lower bound {} (x{:.2f}); {} layers on {} tiles, "
-      "matrix units {:.1f} % used, {:.1f} % busy\n",
-      r.id, r.cycles(), r.init_cycles, r.main_cycles, r.finish_cycles, r.lower_bound_cycles,
+      "region {}: {} cycles (init {}, main {}, finish {}){}, lower bound {} (x{:.2f}); {} layers "
+      "on {} tiles, matrix units {:.1f} % used, {:.1f} % busy\n",
+      r.id, r.cycles(), r.init_cycles, r.main_cycles, r.finish_cycles, doubted, r.lower_bound_cycles,
       share(r.cycles(), r.lower_bound_cycles), r.layers.size(), r.tiles, 100 * r.pod_utilization,
       100 * r.pod_busy);
   out += fmt::format(
-      "  {} MACs, {} executed, DDR read {} B, written {} B, weights {} B, OCM peak {} B a tile (highest "
-      "address {})\n",
-      r.macs, r.executed_macs, r.ddr_read_bytes, r.ddr_write_bytes, r.weights_bytes, r.ocm_peak_bytes,
-      r.ocm_highest_address_bytes);
+      "  {} MACs, {} executed, DDR read {} B, written {} B, code {} B, weights {} B, OCM peak {} B a tile "
+      "(highest address {})\n",
+      r.macs, r.executed_macs, r.ddr_read_bytes, r.ddr_write_bytes, r.fetched_bytes, r.weights_bytes,
+      r.ocm_peak_bytes, r.ocm_highest_address_bytes);
   return out + bounds_line(r);
 }
 

@@ -25,6 +25,7 @@ uint64_t& cycles_of(Report& r, Section s) {
 }
 
 void add_events(Report& report, const Timing& timing, bool keep) {
+  report.fetched_bytes += timing.fetched_bytes;
   for (const Event& e : timing.events) {
     report.macs += e.macs;
     report.ddr_read_bytes += e.ddr_read_bytes;
@@ -48,7 +49,7 @@ Result<Report> time_sections(const isa::Binary& binary, const target::Machine& m
   Report report;
   for (Section s : kSections) {
     const auto& program = program_of(binary, s);
-    MRVLC_ASSIGN(Timing timed, time_program(program, machine, s));
+    MRVLC_ASSIGN(Timing timed, time_program(program, machine, s, binary.encoding));
     cycles_of(report, s) = timed.cycles;
     add_events(report, timed, options.keep_events);
     if (s == Section::Main) report.pod_busy = pod_busy(program, timed, binary.tiles);
@@ -113,6 +114,15 @@ Result<Report> Simulator::run(std::span<const std::span<const std::byte>> inputs
 
 Result<Report> Simulator::time_only() {
   return time_sections(binary_, machine_, {false, false, true});
+}
+
+Result<uint64_t> Simulator::cycles_on(const target::Machine& other) const {
+  uint64_t cycles = 0;
+  for (Section s : kSections) {
+    MRVLC_ASSIGN(Timing timed, time_program(program_of(binary_, s), other, s, binary_.encoding));
+    cycles += timed.cycles;
+  }
+  return cycles;
 }
 
 }  // namespace mrvlc::sim

@@ -39,6 +39,11 @@ constexpr NumberField kNumbers[] = {
     {"ddr_burst", &Machine::ddr_burst, 1, 1u << 16},
     {"tile_link_bytes", &Machine::tile_link_bytes, 1, 1u << 16},
     {"instruction_overhead", &Machine::instruction_overhead, 0, 1u << 20},
+    {"ddr_efficiency", &Machine::ddr_efficiency, 1, 100, true},
+    {"sync_latency", &Machine::sync_latency, 0, 1u << 20, true},
+    {"accumulation_fill", &Machine::accumulation_fill, 0, 1u << 16, true},
+    {"queue_depth", &Machine::queue_depth, 0, 1u << 16, true},
+    {"fetch_buffer", &Machine::fetch_buffer, 0, 1u << 24, true},
     {"max_layers", &Machine::max_layers, 1, 1u << 20},
     {"max_ports", &Machine::max_ports, 1, 32},
     {"max_batch", &Machine::max_batch, 1, 255},
@@ -83,13 +88,19 @@ class Parser {
   Status entry(const std::string& key, const Json& value) {
     if (!value.is_object()) return field(key, "is not an object with value, source and note");
     for (const auto& [name, unused] : value.items())
-      if (name != "value" && name != "source" && name != "note") return field(key + "." + name, "is unknown");
+      if (name != "value" && name != "pessimistic" && name != "source" && name != "note")
+        return field(key + "." + name, "is unknown");
     if (!value.contains("value")) return field(key, "has no value");
     Machine::Provenance p{key, value["value"].dump(-1, ' ', false, Json::error_handler_t::replace), {}, {}};
     MRVLC_TRY(string(value, "source", p.source));
     MRVLC_TRY(string(value, "note", p.note));
     if (p.source != "public" && p.source != "assumed")
       return field(key, "has a source that is neither public nor assumed");
+    if (value.contains("pessimistic")) {
+      MRVLC_ASSIGN(const NumberField* known, checked(key, value["pessimistic"]));
+      machine_.doubts.emplace_back(known->member, value["pessimistic"].get<uint32_t>());
+      p.pessimistic = value["pessimistic"].dump();
+    }
     machine_.provenance.push_back(std::move(p));
     if (key == "tile_counts") return tile_counts(value["value"]);
     if (key == "clock_ghz") return clock(value["value"]);
@@ -98,14 +109,20 @@ class Parser {
   }
 
   Status number(const std::string& key, const Json& value) {
+    MRVLC_ASSIGN(const NumberField* known, checked(key, value));
+    machine_.*(known->member) = value.get<uint32_t>();
+    return {};
+  }
+
+  // The field, if `value` is one it can have.
+  Result<const NumberField*> checked(const std::string& key, const Json& value) {
     const auto* known = std::ranges::find_if(kNumbers, [&](const NumberField& f) { return key == f.name; });
     if (known == std::end(kNumbers)) return field(key, "is unknown");
     if (!value.is_number_unsigned()) return field(key, "is not a whole number");
     auto v = value.get<uint64_t>();
     if (v < known->min || v > known->max)
       return field(key, fmt::format("is {}; it must be between {} and {}", v, known->min, known->max));
-    machine_.*(known->member) = static_cast<uint32_t>(v);
-    return {};
+    return known;
   }
 
   Status tile_counts(const Json& value) {
@@ -144,6 +161,9 @@ class Parser {
     if (machine_.tile_counts.back() > machine_.max_tiles) return field("tile_counts", "exceeds max_tiles");
     if ((machine_.ocm_alignment & (machine_.ocm_alignment - 1)) != 0)
       return field("ocm_alignment", "is not a power of two");
+    for (const Machine& m : {machine_, pessimistic(machine_)})
+      if (m.fetch_buffer != 0 && m.fetch_buffer < kLeastFetchBuffer)
+        return field("fetch_buffer", fmt::format("is below {} bytes", kLeastFetchBuffer));
     return {};
   }
 
@@ -163,6 +183,12 @@ Result<Json> parse_target_json(std::string_view text, std::string_view shown_nam
   if (!twice.empty()) return make_diag<DiagCode::MRV0351>(shown, printable(twice), "is given twice");
   if (!root.is_object()) return refused("is not a JSON object");
   return root;
+}
+
+Machine pessimistic(const Machine& machine) {
+  Machine out = machine;
+  for (const auto& [member, value] : machine.doubts) out.*member = value;
+  return out;
 }
 
 Result<Machine> parse_machine(std::string_view json, std::string_view shown_name) {

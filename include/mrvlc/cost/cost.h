@@ -19,6 +19,11 @@ struct Cost {
   bool integers = false;  // these are products of integers
 };
 
+// About when the first instructions of a section are in their queues.
+inline uint64_t first_fetch_cycles(const target::Machine& m) {
+  return m.fetch_buffer == 0 ? 0 : m.ddr_cycles(m.ddr_burst) + m.ddr_latency;
+}
+
 Cost cost_of(const isa::Instruction& instruction, const target::Machine& machine);
 
 // Product that stays at UINT64_MAX instead of wrapping.

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "mrvlc/isa/code.h"
 #include "mrvlc/isa/isa.h"
 #include "mrvlc/support/result.h"
 #include "mrvlc/target/machine.h"
@@ -21,16 +22,17 @@ enum class Bound : uint8_t {
   Port = 2,    // a tile's OCM ports or the link into it
   Ddr = 3,     // the DDR channel
   Wait = 4,    // nothing moved: instruction overhead, DDR latency
+  Fetch = 5,   // the instruction was not in its queue yet
 };
-inline constexpr size_t kBounds = 5;
-// "matrix", "vector", "port", "ddr", "wait".
+inline constexpr size_t kBounds = 6;
+// "matrix", "vector", "port", "ddr", "wait", "fetch".
 const char* bound_name(Bound bound);
 
 inline constexpr uint32_t kNoInstruction = 0xffffffffu;
 inline constexpr uint32_t kNoLayer = 0xffffffffu;
 
 // What one executed instruction did in simulated time; cycles since its section began.
-// ready <= start <= begin <= channel <= moved <= end.
+// ready <= met <= start <= begin <= channel <= moved <= end.
 struct Event {
   Section section = Section::Main;
   isa::Queue queue = isa::Queue::DmaIn;
@@ -38,12 +40,14 @@ struct Event {
   Bound bound = Bound::Wait;  // what decided `moved`: the time from begin to moved is spent on it
   bool held = false;          // completed later than it could because its queue completes in order
   uint32_t instruction = 0;   // index in its section
-  // The instruction that decided `begin`: if begin > start, the copy that had the DDR channel before; else
-  // the one before in its queue, or the one it waited for longest (at equal times the queue). None: the
-  // section's begin.
+  bool behind = false;        // a copy had the DDR channel at `start`
+  // The instruction that decided `begin`: if `behind`, the copy that had the DDR channel before; else what
+  // decided `met`: the one before in its queue, or the one it waited for longest (at equal times the queue).
+  // None: the section's begin.
   uint32_t cause = kNoInstruction;
   uint64_t ready = 0;         // its queue was free
-  uint64_t start = 0;         // its waits were met
+  uint64_t met = 0;           // and its waits were met
+  uint64_t start = 0;         // and it was in its queue
   uint64_t begin = 0;         // the DDR channel took it; `start` where DDR is not involved
   uint64_t channel = 0;       // the DDR channel was free again; `begin` where DDR is not involved
   uint64_t moved = 0;         // its work was done, its last byte had passed every path
@@ -57,14 +61,16 @@ struct Timing {
   uint64_t cycles = 0;
   std::vector<Event> events;     // by instruction
   std::vector<uint32_t> issued;  // instructions by start time, each after all it waits for
+  uint64_t fetched_bytes = 0;  // of code, over DDR; bursts counted whole; 0 where the machine does not count
 };
 
 // Times one section; its instructions must fit the machine (tiles, queues and waits are those the instruction
 // set allows: Simulator::create checks). Nearly linear in the number of instructions, half a
 // microsecond each; nothing is executed and hazards are not looked for. A section that cannot finish is a
 // diagnostic (MRV0705) that names an instruction and what it waits for.
+// `encoding`: of the code that is fetched, where the machine counts that.
 Result<Timing> time_program(std::span<const isa::Instruction> program, const target::Machine& machine,
-                            Section section = Section::Main);
+                            Section section = Section::Main, isa::Encoding encoding = isa::Encoding::Compact);
 
 // Instructions by start time, then index.
 std::vector<uint32_t> by_start(const Timing& timing);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "mrvlc/isa/code.h"
 #include "mrvlc/isa/isa.h"
 
 namespace mrvlc::isa {
@@ -40,7 +41,8 @@ struct Port {
 
 struct Binary {
   Architecture architecture = Architecture::Experimental;
-  std::string name;  // up to 63 characters are kept
+  Encoding encoding = Encoding::Compact;  // of the three sections
+  std::string name;                       // up to 63 characters are kept
   uint8_t tiles = 1;
   uint8_t batch = 1;
   uint32_t layers = 0;

@@ -12,7 +12,7 @@
 namespace mrvlc::report {
 
 // What a cycle is spent on, in the order of the cost model's bounds (docs/timing.md).
-inline constexpr size_t kBounds = 5;
+inline constexpr size_t kBounds = 6;
 inline constexpr size_t kQueues = 4;                    // DMA in, DMA out, POD, PE
 const std::array<const char*, kBounds>& bound_names();  // for people
 const std::array<const char*, kBounds>& bound_keys();   // in JSON
@@ -72,8 +72,10 @@ struct Region {
   uint32_t tiles = 1;
   bool detailed = true;  // false: its cycles alone are known, or nothing (0)
   uint64_t init_cycles = 0, main_cycles = 0, finish_cycles = 0, lower_bound_cycles = 0;
+  uint64_t pessimistic_cycles = 0;       // of the same binary on the machine that a doubter would assume
   uint64_t macs = 0, executed_macs = 0;  // as in Layer
   uint64_t ddr_read_bytes = 0, ddr_write_bytes = 0, weights_bytes = 0;
+  uint64_t fetched_bytes = 0;  // of code over DDR, not among ddr_read_bytes; 0: not counted
   uint64_t ocm_peak_bytes = 0, ocm_highest_address_bytes = 0;  // a tile: held at once; as far up as is used
   double pod_utilization = 0;                                  // the same of all layers
   double pod_busy = 0;  // cycles of main in which matrix units work, of all tiles

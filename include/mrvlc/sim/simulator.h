@@ -44,6 +44,7 @@ struct Report {
   uint64_t init_cycles = 0, main_cycles = 0, finish_cycles = 0;
   uint64_t total_cycles() const { return init_cycles + main_cycles + finish_cycles; }
   uint64_t macs = 0, ddr_read_bytes = 0, ddr_write_bytes = 0;
+  uint64_t fetched_bytes = 0;   // of code, not among ddr_read_bytes
   uint32_t flags = 0;           // bits of Flag, of all sections; 0 without functional simulation
   double pod_busy = 0;          // busy POD cycles of all used tiles / (tiles x main cycles)
   std::vector<Event> events;    // in order of start time (ties: instruction index)
@@ -71,6 +72,8 @@ class Simulator {
   Result<Report> run(std::span<const std::span<const std::byte>> inputs, std::vector<std::string>& outputs,
                      const Options& options = {});
   Result<Report> time_only();
+  // Cycles of all sections on another machine that could run the same binary: its timing differs alone.
+  Result<uint64_t> cycles_on(const target::Machine& other) const;
   const isa::Binary& binary() const { return binary_; }
 
  private:

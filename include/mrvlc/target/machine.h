@@ -11,6 +11,9 @@
 
 namespace mrvlc::target {
 
+// The largest encoding of an instruction fits, and what is read while it waits for its last bytes.
+inline constexpr uint32_t kLeastFetchBuffer = 1024;
+
 struct Machine {
   std::string name;  // as --target takes it
   std::string description;
@@ -34,6 +37,20 @@ struct Machine {
   uint32_t ddr_burst = 0;                            // bytes
   uint32_t tile_link_bytes = 0;                      // a cycle into each tile
   uint32_t instruction_overhead = 0;                 // cycles from start to first result, each engine
+  // What files of before say nothing of takes nothing: the values here.
+  uint32_t ddr_efficiency = 100;   // percent of ddr_bytes that there are on average
+  uint32_t sync_latency = 0;       // cycles from a completion until other queues see it
+  uint32_t accumulation_fill = 0;  // cycles from a product's operands to its sum
+  uint32_t queue_depth = 0;        // instructions of a queue that wait for their start; 0: any number
+  uint32_t fetch_buffer = 0;       // bytes of instructions that are read ahead; 0: reading them takes nothing
+
+  // Of the DDR channel: bytes a cycle, and whole cycles of so many bytes.
+  double ddr_rate() const { return ddr_bytes * (ddr_efficiency / 100.0); }
+  uint64_t ddr_cycles(uint64_t bytes) const {
+    const uint64_t rate = uint64_t{ddr_bytes} * ddr_efficiency;
+    return (bytes * 100 + rate - 1) / rate;
+  }
+
   uint32_t max_layers = 0, max_ports = 0, max_batch = 0;
   double clock_ghz = 0;
   double launch_us =
@@ -42,9 +59,14 @@ struct Machine {
   // (field, "public" | "assumed", where it is from), in file order; for `mrvlc targets show`.
   struct Provenance {
     std::string field, value, source, note;
+    std::string pessimistic = {};  // the value that a doubter would assume; empty: the same
   };
   std::vector<Provenance> provenance;
+  std::vector<std::pair<uint32_t Machine::*, uint32_t>> doubts;  // fields with another pessimistic value
 };
+
+// The same machine with its pessimistic values: what binaries are timed by once more, never compiled for.
+Machine pessimistic(const Machine& machine);
 
 // Checks every field: missing, unknown, wrong type or out of range is a diagnostic.
 Result<Machine> parse_machine(std::string_view json, std::string_view shown_name);

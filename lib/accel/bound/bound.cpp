@@ -235,7 +235,10 @@ RegionFacts region_facts(const ir::Graph& graph, const partition::Region& region
 
 uint64_t lower_bound(const RegionFacts& facts, const target::Machine& machine, uint32_t tiles) {
   int64_t on_chip = int64_t{tiles} * machine.ocm_bytes, links = int64_t{tiles} * machine.tile_link_bytes;
-  int64_t load_rate = std::min<int64_t>(machine.ddr_bytes, links);
+  const auto over_ddr = [&](int64_t bytes) {
+    return bytes * 100 / (int64_t{machine.ddr_bytes} * machine.ddr_efficiency);
+  };
+  const auto loaded = [&](int64_t bytes) { return std::max(over_ddr(bytes), bytes / links); };
   int64_t rest = 0, pod = 0, pe = 0, pod_after = 0, pe_after = 0, bound = 0;
   for (const LayerFacts& l : facts.layers) rest += l.weight_bytes;
   // A copy has arrived so long after its last byte left.
@@ -246,15 +249,15 @@ uint64_t lower_bound(const RegionFacts& facts, const target::Machine& machine, u
     pod += l.pod_cycles + l.drain_cycles;
     pe += l.pe_cycles;
     rest -= l.weight_bytes;
-    int64_t late = std::max<int64_t>(0, rest - on_chip) / load_rate;
+    int64_t late = loaded(std::max<int64_t>(0, rest - on_chip));
     pod_after += l.pod_after_input;
     pe_after += l.pe_after_input;
     int64_t after = std::max(pod_after, pe_after) / tiles, arithmetic = std::max(pod, pe) / tiles;
-    if (after > 0) arithmetic = std::max(arithmetic, facts.first_bytes / load_rate + after);
+    if (after > 0) arithmetic = std::max(arithmetic, loaded(facts.first_bytes) + after);
     bound = std::max(bound, begin + arithmetic + late + end);
   }
-  bound = std::max(bound, moved / machine.ddr_bytes + std::max(begin, end));
-  return static_cast<uint64_t>(std::max(bound, loads / load_rate + begin));
+  bound = std::max(bound, over_ddr(moved) + std::max(begin, end));
+  return static_cast<uint64_t>(std::max(bound, loaded(loads) + begin));
 }
 
 void fill_bounds(CompiledRegion& out, const ir::Graph& graph, const partition::Region& region,

@@ -4,6 +4,7 @@
 
 #include "legal/legal.h"
 #include "mrvlc/accel/layer_cost.h"
+#include "mrvlc/cost/cost.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/partition/host_model.h"
 
@@ -55,7 +56,7 @@ double layer_cycles(const ir::Graph& graph, const Layer& layer, const target::Ma
   else if (products > 0)
     products *= rounding_up(graph, anchor, windows) / (integers ? m.int8_macs : m.fp16_macs);
   // Of its weights the part is waited for that does not come while earlier layers compute; half is a guess.
-  const double weights = static_cast<double>(layer_cost(graph, layer, m).weight_bytes) / m.ddr_bytes / 2;
+  const double weights = static_cast<double>(layer_cost(graph, layer, m).weight_bytes) / m.ddr_rate() / 2;
   constexpr double kInstructions = 6;  // that wait for each other
   return kInstructions * m.instruction_overhead + weights + (products + vector) / std::max(1u, tiles);
 }
@@ -75,7 +76,9 @@ double quick_border_seconds(const ir::Graph& graph, const Region& region, const 
   double bytes = 0;
   for (const auto* values : {&region.inputs, &region.outputs})
     for (ir::ValueId v : *values) bytes += bytes_stored(graph, v);
-  return cycles_to_seconds(bytes / m.ddr_bytes + 2.0 * (m.ddr_latency + m.instruction_overhead), m);
+  const double waits =
+      2.0 * (m.ddr_latency + m.instruction_overhead) + static_cast<double>(cost::first_fetch_cycles(m));
+  return cycles_to_seconds(bytes / m.ddr_rate() + waits, m);
 }
 
 }  // namespace mrvlc::accel

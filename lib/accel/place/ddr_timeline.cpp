@@ -113,7 +113,7 @@ double DdrTimeline::latency() const {
 }
 
 double DdrTimeline::load_cycles(const Load& l) const {
-  return static_cast<double>(l.transfer.burst_bytes(m_.ddr_burst)) / m_.ddr_bytes;
+  return static_cast<double>(l.transfer.burst_bytes(m_.ddr_burst)) / m_.ddr_rate();
 }
 
 double DdrTimeline::fetch_cycles(const Item& i) const {

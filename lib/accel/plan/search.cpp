@@ -64,7 +64,7 @@ class Search {
     if (op == nullptr || op->kind != WindowOp::Kind::Conv || op->dynamic_weights) return 0;
     WindowGeometry g(*op);
     auto all = static_cast<double>(g.units * g.unit_blocks * g.taps * g.all_channels * op->lane_bytes());
-    double bound = all / m_.ddr_bytes / std::max(1.0, work_cycles(primitive, {1, 1, true}, m_) / tiles_);
+    double bound = all / m_.ddr_rate() / std::max(1.0, work_cycles(primitive, {1, 1, true}, m_) / tiles_);
     return std::clamp(bound - 0.5, 0.0, 1.0) * all / static_cast<double>(cut.channels);
   }
 
@@ -223,7 +223,7 @@ double room_matters(const Program& program, const target::Machine& m, uint32_t t
   double weights = static_cast<double>(program.buffers[kWeights].bytes),
          room = static_cast<double>(m.ocm_bytes) * tiles;
   double short_of = std::clamp((weights - room / 4) / room, 0.0, 1.0);
-  return short_of * std::clamp(weights / m.ddr_bytes / std::max(work, 1.0), 0.0, 1.0);
+  return short_of * std::clamp(weights / m.ddr_rate() / std::max(work, 1.0), 0.0, 1.0);
 }
 
 }  // namespace mrvlc::accel

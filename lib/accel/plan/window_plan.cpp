@@ -185,8 +185,8 @@ class PlanSearch {
     double w = as_double(p.w_bytes) * w_loads * channel_parts;
     double out = as_double(p.out_bytes + p.residual_bytes) * blocks * channel_parts * row_parts;
     out *= burst_factor(out_channels, op_.out_channels());
-    double ddr = (x + w + out) / m_.ddr_bytes;
-    double fill = (x / std::max(1.0, x_loads) + w / std::max(1.0, w_loads) + out / blocks) / m_.ddr_bytes;
+    double ddr = (x + w + out) / m_.ddr_rate();
+    double fill = (x / std::max(1.0, x_loads) + w / std::max(1.0, w_loads) + out / blocks) / m_.ddr_rate();
     double compute =
         window_cycles(op_, g_, p.rows, p.cols, p.units, p.k, m_) / (p.split ? as_double(g_.taps) : 1);
     return std::max(ddr, compute * steps) + fill + steps * kStepCycles;
@@ -247,13 +247,15 @@ double window_cycles(const WindowOp& op, const WindowGeometry& g, int64_t rows, 
     if (op.kind == WindowOp::Kind::Depthwise) {
       double work = px * as_double(ph.kernel_h * ph.kernel_w) * channels /
                     (op.integers ? m.int8_depthwise_macs : m.depthwise_macs);
-      cycles += std::max(work, px * channels / lanes) + instructions * (m.instruction_overhead + drain);
+      cycles += std::max(work, px * channels / lanes) +
+                instructions * (m.instruction_overhead + m.accumulation_fill + drain);
       continue;
     }
     double least = op.dynamic_weights ? m.strided_weight_block_cycles : m.weight_block_cycles;
     double block = std::max(px * 16 * as_double(depth) / rate, std::ceil(px / most) * least);
     double work = as_double(runs) * block, blocks = as_double(units * g.unit_blocks);
-    cycles += std::max(work, px * 16 / lanes) * blocks + instructions * (m.instruction_overhead + drain);
+    cycles += std::max(work, px * 16 / lanes) * blocks +
+              instructions * (m.instruction_overhead + m.accumulation_fill + drain);
   }
   return cycles;
 }

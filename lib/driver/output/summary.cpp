@@ -70,9 +70,10 @@ std::string cycles(const CompiledModel& m, const Json& list) {
   for (const Json& region : list)
     used +=
         region.at("pod_utilization").get<double>() * static_cast<double>(region.at("cycles").get<int64_t>());
-  return fmt::format("cycles     {}, at least {} (x{:.2f}); {:.3f} ms at {} GHz, matrix units {:.1f} % used",
-                     all, bound, static_cast<double>(all) / static_cast<double>(bound), ms,
-                     m.machine().clock_ghz, 100 * used / static_cast<double>(all));
+  return fmt::format(
+      "cycles     {}, at least {} (x{:.2f}), pessimistic {}; {:.3f} ms at {} GHz, matrix units {:.1f} % used",
+      all, bound, static_cast<double>(all) / static_cast<double>(bound), sum(list, "cycles_pessimistic"), ms,
+      m.machine().clock_ghz, 100 * used / static_cast<double>(all));
 }
 
 std::string memory(const CompiledModel& m, const Json& r) {

@@ -94,11 +94,13 @@ class Profiler {
                          {"init_cycles", r.init_cycles},
                          {"main_cycles", r.main_cycles},
                          {"finish_cycles", r.finish_cycles},
+                         {"cycles_pessimistic", r.pessimistic_cycles},
                          {"lower_bound_cycles", r.lower_bound_cycles},
                          {"pod_utilization", r.pod_utilization},
                          {"pod_busy", r.pod_busy},
                          {"ddr_read_bytes", r.ddr_read_bytes},
                          {"ddr_write_bytes", r.ddr_write_bytes},
+                         {"fetched_bytes", r.fetched_bytes},
                          {"macs", r.macs},
                          {"executed_macs", r.executed_macs},
                          {"layers", std::move(layers)}});

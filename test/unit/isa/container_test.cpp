@@ -66,7 +66,9 @@ TEST_CASE("CRC32C without final inversion: check value of '123456789'") {
 }
 
 TEST_CASE("container fields lie where the driver looks for them") {
-  std::string f = write_container(example());
+  Binary b = example();
+  b.encoding = Encoding::Plain;
+  std::string f = write_container(b);
   CHECK(f.substr(0, 4) == "MRVL");
   CHECK(f.substr(4, 4) == std::string("\2\3\0\1", 4));
   CHECK(at<uint32_t>(f, 8) == 8192);
@@ -102,6 +104,7 @@ TEST_CASE("container fields lie where the driver looks for them") {
   CHECK(at<uint64_t>(f, 256 + 208) == 2047);
   CHECK(at<uint32_t>(f, 512) == 8192);
   CHECK(at<uint32_t>(f, 516) == 768);
+  CHECK(at<uint64_t>(f, 520) == 0);
   CHECK(at<uint32_t>(f, 576) == 8192 + 768);
   CHECK(at<uint32_t>(f, 640) == 8192 + 2 * 768);
   CHECK(at<uint32_t>(f, 1216 + 8) == 8192 + 3 * 768);
@@ -147,8 +150,13 @@ TEST_CASE("an empty program and no weights still give the driver four sections")
   b.main.resize(1);
   auto r = read_container(write_container(b));
   REQUIRE(r.ok());
-  CHECK(r->init == std::vector<Instruction>(1));
+  CHECK(r->init.empty());
+  CHECK(r->main == std::vector<Instruction>(1));
   CHECK(r->weights.size() == 1);
+  b.encoding = Encoding::Plain;
+  r = read_container(write_container(b));
+  REQUIRE(r.ok());
+  CHECK(r->init == std::vector<Instruction>(1));
   CHECK(r->ddr_scratch_begin == r->ddr_scratch_end);
 }
 
@@ -185,6 +193,45 @@ TEST_CASE("with checksums repaired, a flipped byte is refused or harmless, and n
   CHECK(refused > 500);
 }
 
+TEST_CASE("binaries of 256 bytes an instruction are read as ever, and compact ones say so") {
+  Binary b = example();
+  const std::string compact = write_container(b);
+  CHECK(at<uint32_t>(compact, 520) == 1);
+  CHECK(at<uint32_t>(compact, 524) == 3);
+  CHECK(at<uint32_t>(compact, 652) == 3);
+  b.encoding = Encoding::Plain;
+  const std::string plain = write_container(b);
+  CHECK(plain.size() > compact.size());
+  auto r = read_container(plain);
+  REQUIRE(r.ok());
+  CHECK(r->encoding == Encoding::Plain);
+  CHECK(r->main == b.main);
+  CHECK(write_container(*r) == plain);
+}
+
+TEST_CASE("what the sections say of their encoding is not believed") {
+  const auto message = [](std::string f, size_t offset, uint32_t value) {
+    std::memcpy(f.data() + offset, &value, 4);
+    repair(f);
+    auto r = read_container(f);
+    return r.ok() ? "accepted" : r.error().message;
+  };
+  Binary b = example();
+  const std::string compact = write_container(b);
+  b.encoding = Encoding::Plain;
+  const std::string plain = write_container(b);
+  CHECK(message(plain, 520, 0) == "accepted");
+  CHECK(message(plain, 520, 2).find("encoding 2") != std::string::npos);
+  CHECK(message(plain, 588, 7).find("section main counts") != std::string::npos);
+  CHECK(message(compact, 584, 0).find("part of an instruction") != std::string::npos);
+  CHECK(message(compact, 520, 1) == "accepted");
+  CHECK(message(compact, 588, 0).find("without instructions") != std::string::npos);
+  CHECK(message(compact, 588, 2).find("follow it") != std::string::npos);
+  CHECK(message(compact, 588, 4).find("ends within") != std::string::npos);
+  CHECK(message(compact, 588, 1u << 20).find("at most 524288") != std::string::npos);
+  CHECK(message(compact, 588, 5000).find("too few") != std::string::npos);
+}
+
 TEST_CASE("the identity is that of the content, whatever the checksums say") {
   Binary other = example();
   other.weights[7] = 'x';
@@ -210,7 +257,7 @@ TEST_CASE("bytes that are reserved must be 0") {
   const std::string good = write_container(example());
   const std::pair<size_t, size_t> reserved[] = {
       {44, 140},    {144, 248},   {347, 348},   {356, 360},   {364, 368},   {448, 456},   {472, 512},
-      {520, 576},   {584, 640},   {648, 1216},  {1233, 1280}, {1297, 1300}, {1316, 1320}, {1812, 1832},
+      {528, 576},   {592, 640},   {656, 1216},  {1233, 1280}, {1297, 1300}, {1316, 1320}, {1812, 1832},
       {2304, 4096}, {4113, 4116}, {4132, 4136}, {4224, 5632}, {5652, 5672}, {5760, 8164}, {8172, 8192}};
   for (auto [begin, end] : reserved) {
     for (size_t i = begin; i < end; ++i) {
@@ -226,7 +273,9 @@ TEST_CASE("bytes that are reserved must be 0") {
 }
 
 TEST_CASE("impossible sizes are refused even with right checksums") {
-  const std::string good = write_container(example());
+  Binary b = example();
+  b.encoding = Encoding::Plain;
+  const std::string good = write_container(b);
   auto with = [&](size_t offset, uint32_t value) {
     std::string f = good;
     std::memcpy(f.data() + offset, &value, 4);

@@ -28,7 +28,7 @@ std::vector<Json> slices(const sim::Report& run) {
   auto file = std::filesystem::path(MRVLC_BINARY_DIR) / "test-output" / "trace.json";
   std::filesystem::create_directories(file.parent_path());
   const target::Machine machine = *target::load_machine("cn10ka", {});
-  const report::Region region = backends::timing_of(run, 2, machine)->profile({}, 3, true);
+  const report::Region region = backends::timing_of(run, 0, 2, machine)->profile({}, 3, true);
   const auto label = [](uint32_t, const report::Bar&) { return std::string_view("a \"label\""); };
   REQUIRE(driver::write_trace(file, {region}, label).ok());
   Json all = Json::parse(*read_file(file));

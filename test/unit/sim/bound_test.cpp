@@ -22,7 +22,7 @@ std::vector<LayerTime> layers(const std::vector<Instruction>& program) {
   return layer_times(timed(program).events, Section::Main, spans);
 }
 
-using Cycles = std::array<uint64_t, kBounds>;  // matrix, vector, port, DDR, wait
+using Cycles = std::array<uint64_t, kBounds>;  // matrix, vector, port, DDR, wait, fetch
 
 isa::Dma to_tile_1(uint32_t bytes) {
   isa::Dma d;

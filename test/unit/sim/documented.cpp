@@ -4,12 +4,37 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 namespace mrvlc::documented {
-namespace {
-
 using isa::DataType;
+
+size_t size_of(DataType type) {
+  if (type == DataType::F16) return 2;
+  return type == DataType::F32 ? 4 : 1;
+}
+
+bool integers(DataType type) {
+  return size_of(type) == 1;
+}
+
+int operands_of(isa::EwOp op) {
+  switch (static_cast<int>(op)) {
+    case 1:
+      return 0;
+    case 0:
+    case 10:
+    case 11:
+    case 12:
+    case 13:
+    case 14:
+    case 18:
+      return 1;
+    default:
+      return 2;
+  }
+}
+
+namespace {
 
 // IEEE binary16 from its definition.
 float from_half(uint16_t h) {
@@ -32,15 +57,6 @@ uint16_t to_half(float f) {
 }
 
 using Bytes = std::vector<uint8_t>;
-
-size_t size_of(DataType type) {
-  if (type == DataType::F16) return 2;
-  return type == DataType::F32 ? 4 : 1;
-}
-
-bool integers(DataType type) {
-  return size_of(type) == 1;
-}
 
 // A number of so many bytes, lowest first.
 uint32_t raw(const Bytes& memory, int64_t at, size_t size) {
@@ -179,23 +195,6 @@ float value(isa::EwOp op, float alpha, float beta, float a, float b) {
       return std::floor(a);
     default:
       return a != 0 ? b : alpha;
-  }
-}
-
-int operands_of(isa::EwOp op) {
-  switch (static_cast<int>(op)) {
-    case 1:
-      return 0;
-    case 0:
-    case 10:
-    case 11:
-    case 12:
-    case 13:
-    case 14:
-    case 18:
-      return 1;
-    default:
-      return 2;
   }
 }
 
@@ -368,152 +367,6 @@ void run(const isa::Dma& d, uint8_t own, State& state) {
     if ((d.dst_tiles >> t & 1) != 0) put(state.tiles[t].ocm);
 }
 
-// -- docs/timing.md
-
-uint64_t up(uint64_t a, uint64_t b) {
-  return (a + b - 1) / b;
-}
-
-struct Needs {
-  uint64_t cycles = 0, read = 0, written = 0, ddr = 0;
-  bool copy = false;
-};
-
-uint64_t operand_bytes(const isa::Operand& o, const std::array<uint32_t, 5>& dims) {
-  size_t inner = 5;  // dimensions from here on repeat
-  while (inner > 0 && (o.strides[inner - 1] == 0 || dims[inner - 1] == 1)) --inner;
-  uint64_t n = size_of(o.type);
-  for (size_t k = 0; k < inner; ++k) n *= dims[k];
-  return n;
-}
-
-uint64_t all(const std::array<uint32_t, 5>& d) {
-  return uint64_t{d[0]} * d[1] * d[2] * d[3] * d[4];
-}
-
-uint64_t table(const isa::Epilogue& e) {
-  if (e.activation == isa::Activation::Bytes) return 256;
-  return e.activation == isa::Activation::Table ? 16384 : 0;
-}
-
-Needs needs(const isa::Conv& c, const target::Machine& m) {
-  Needs n;
-  uint64_t pixels = uint64_t{c.out_h} * c.out_w, blocks = up(c.out_channels, 16),
-           taps = uint64_t{c.kernel_h} * c.kernel_w;
-  uint64_t compute = 0, drain = up(pixels * 16, m.pe_lanes);
-  const uint64_t size = size_of(c.x_type), depth = integers(c.x_type) ? 32 : 16;
-  if (c.depthwise) {
-    compute = up(pixels * 16 * taps, integers(c.x_type) ? m.int8_depthwise_macs : m.depthwise_macs);
-    uint64_t columns =
-        std::min<uint64_t>(uint64_t{c.out_w - 1} * c.stride_w + uint64_t{c.kernel_w - 1} * c.dilation_w + 1,
-                           uint64_t{c.out_w} * c.kernel_w);
-    n.read = size * c.out_channels * c.kernel_h * c.out_h * columns + size * taps * c.out_channels;
-  } else {
-    bool joined = c.kernel_w == 1 || (c.dilation_w == 1 && c.x_col == size * c.channels);
-    uint64_t row = joined ? up(uint64_t{c.kernel_w} * c.channels, depth) : c.kernel_w * up(c.channels, depth);
-    uint64_t weights =
-        c.w_n == size && c.w_k == 16 * size ? m.weight_block_cycles : m.strided_weight_block_cycles;
-    const uint64_t macs = integers(c.x_type) ? m.int8_macs : m.fp16_macs;
-    compute = c.kernel_h * row * std::max<uint64_t>(up(pixels * depth * 16, macs), weights);
-    uint64_t k = taps * c.channels;
-    n.read = blocks * size * pixels * k + size * k * c.out_channels;
-  }
-  n.cycles = blocks * compute;
-  if (!c.last) return n;
-  n.cycles = 2 * pixels <= m.accumulator_pixels ? compute + (blocks - 1) * std::max(compute, drain) + drain
-                                                : blocks * (compute + drain);
-  if (c.bias != isa::kNoAddress) n.read += 4 * uint64_t{c.out_channels};
-  if (c.residual != isa::kNoAddress) n.read += 2 * pixels * c.out_channels;
-  if (integers(c.x_type)) n.read += 4 * uint64_t{c.out_channels};
-  n.read += table(c.epilogue);
-  n.written = pixels * c.out_channels * size_of(c.out_type);
-  return n;
-}
-
-uint64_t bursts(const isa::Dma& d, const std::array<int64_t, 3>& strides, uint64_t burst) {
-  uint64_t run = d.run_bytes, count = 1;
-  bool gap = false;
-  for (size_t k = 3; k-- > 0;) {
-    if (d.dims[k] == 1) continue;
-    gap = gap || strides[k] != static_cast<int64_t>(run);
-    (gap ? count : run) *= d.dims[k];
-  }
-  return count * up(run, burst) * burst;
-}
-
-Needs needs(const isa::Instruction& i, const target::Machine& m) {
-  Needs n;
-  if (const auto* c = std::get_if<isa::Conv>(&i.body)) return needs(*c, m);
-  if (const auto* e = std::get_if<isa::Elementwise>(&i.body)) {
-    auto op = static_cast<int>(e->op);
-    n.cycles = up(all(e->dims), m.pe_lanes) * (op == 5 || op == 11 || op == 12 ? m.pe_slow_factor : 1);
-    if (operands_of(e->op) > 0) n.read += operand_bytes(e->a, e->dims);
-    if (operands_of(e->op) > 1) n.read += operand_bytes(e->b, e->dims);
-    n.read += table(e->epilogue);
-    n.written = all(e->dims) * size_of(e->dst.type);
-  }
-  if (const auto* r = std::get_if<isa::Reduce>(&i.body)) {
-    n.cycles = up(all(r->dims), m.pe_lanes);
-    n.read = operand_bytes(r->a, r->dims) + table(r->epilogue);
-    n.written = size_of(r->dst.type);
-    for (size_t k = 0; k < 5; ++k)
-      if (r->dst.strides[k] != 0) n.written *= r->dims[k];
-  }
-  if (const auto* p = std::get_if<isa::Pool>(&i.body)) {
-    uint64_t outputs = uint64_t{p->out_h} * p->out_w * p->channels,
-             visits = outputs * p->kernel_h * p->kernel_w;
-    n.cycles = up(visits, m.pe_lanes);
-    n.read = size_of(p->x_type) * visits + table(p->epilogue);
-    n.written = size_of(p->out_type) * outputs;
-  }
-  if (const auto* d = std::get_if<isa::Dma>(&i.body)) {
-    uint64_t bytes = uint64_t{d->dims[0]} * d->dims[1] * d->dims[2] * d->run_bytes;
-    if (d->src_space == isa::Space::Ddr) n.ddr = bursts(*d, d->src_strides, m.ddr_burst);
-    if (d->dst_space == isa::Space::Ddr) n.ddr = bursts(*d, d->dst_strides, m.ddr_burst);
-    if (d->src_space == isa::Space::Ocm) n.read = bytes;
-    if (d->dst_space == isa::Space::Ocm) n.written = bytes;
-    n.cycles = n.ddr > 0 ? up(n.ddr, m.ddr_bytes) : up(bytes, m.tile_link_bytes);
-  }
-  return n;
-}
-
-// What is given away of a path: from each key on, until the next.
-class Path {
- public:
-  explicit Path(double rate) : rate_(rate) {}
-
-  uint64_t pass(uint64_t begin, uint64_t bytes, uint64_t cycles) {
-    if (bytes == 0) return begin;
-    double wanted =
-        std::min(rate_, static_cast<double>(bytes) / static_cast<double>(std::max<uint64_t>(cycles, 1)));
-    double left = static_cast<double>(bytes);
-    cut(static_cast<double>(begin));
-    for (auto step = used_.find(static_cast<double>(begin));; ++step) {
-      double take = std::min(wanted, rate_ - step->second);
-      if (take <= 1e-9) continue;
-      auto next = std::next(step);
-      double end = step->first + left / take;
-      if (end <= step->first) return static_cast<uint64_t>(std::ceil(step->first));
-      if (next == used_.end() || end <= next->first) {
-        cut(end);
-        step->second += take;
-        return static_cast<uint64_t>(std::ceil(end - 1e-9 * std::max(1.0, end)));
-      }
-      left -= take * (next->first - step->first);
-      step->second += take;
-      if (left <= 1e-9) return static_cast<uint64_t>(std::ceil(next->first));
-    }
-  }
-
- private:
-  void cut(double at) {
-    auto after = used_.upper_bound(at);
-    used_.try_emplace(at, std::prev(after)->second);
-  }
-  double rate_;
-  std::map<double, double> used_ = {{0, 0}};
-};
-
 }  // namespace
 
 void execute(const isa::Instruction& i, State& state) {
@@ -523,62 +376,6 @@ void execute(const isa::Instruction& i, State& state) {
   if (const auto* e = std::get_if<isa::Elementwise>(&i.body)) run(*e, tile.ocm);
   if (const auto* r = std::get_if<isa::Reduce>(&i.body)) run(*r, tile.ocm);
   if (const auto* p = std::get_if<isa::Pool>(&i.body)) run(*p, tile.ocm);
-}
-
-std::vector<Times> times(const std::vector<isa::Instruction>& program, const target::Machine& m) {
-  struct Engine {
-    std::vector<size_t> list;
-    size_t next = 0;
-    uint64_t free = 0, last_end = 0;
-  };
-  std::map<std::pair<int, int>, Engine> engines;  // by tile, queue
-  for (size_t i = 0; i < program.size(); ++i)
-    engines[{program[i].tile, static_cast<int>(program[i].queue)}].list.push_back(i);
-  std::vector<Path> reads(8, Path(m.ocm_read_bytes)), writes(8, Path(m.ocm_write_bytes)),
-      links(8, Path(m.tile_link_bytes));
-  uint64_t channel = 0;
-  std::vector<Times> out(program.size());
-  for (size_t done = 0; done < program.size(); ++done) {
-    Engine* chosen = nullptr;
-    uint64_t earliest = std::numeric_limits<uint64_t>::max();
-    for (auto& [key, e] : engines) {
-      if (e.next == e.list.size()) continue;
-      uint64_t start = e.free;
-      bool known = true;
-      for (const isa::Wait& w : program[e.list[e.next]].waits) {
-        if (w.count == 0) continue;
-        const Engine& other = engines.at({w.tile, static_cast<int>(w.queue)});
-        known = known && other.next >= w.count;
-        if (known) start = std::max(start, out[other.list[w.count - 1]].end);
-      }
-      if (known && start < earliest)
-        earliest = start, chosen = &e;  // ascending keys: the lower tile, then queue
-    }
-    size_t number = chosen->list[chosen->next++];
-    const isa::Instruction& i = program[number];
-    Needs n = needs(i, m);
-    Times& t = out[number];
-    t.start = t.begin = earliest;
-    bool dma = i.queue == isa::Queue::DmaIn || i.queue == isa::Queue::DmaOut;
-    if (n.ddr > 0) {
-      t.begin = std::max(t.begin, channel);
-      channel = t.begin + n.cycles;
-    }
-    t.moved = std::max(t.begin + n.cycles, reads[i.tile].pass(t.begin, n.read, n.cycles));
-    if (const auto* d = std::get_if<isa::Dma>(&i.body)) {
-      for (size_t k = 0; k < 8; ++k) {
-        if (d->dst_space != isa::Space::Ocm || (d->dst_tiles >> k & 1) == 0) continue;
-        t.moved = std::max(t.moved, links[k].pass(t.begin, n.written, n.cycles));
-        t.moved = std::max(t.moved, writes[k].pass(t.begin, n.written, n.cycles));
-      }
-    } else {
-      t.moved = std::max(t.moved, writes[i.tile].pass(t.begin, n.written, n.cycles));
-    }
-    t.end = std::max(chosen->last_end, t.moved + m.instruction_overhead + (n.ddr > 0 ? m.ddr_latency : 0));
-    chosen->last_end = t.end;
-    chosen->free = dma ? t.moved : t.end;
-  }
-  return out;
 }
 
 }  // namespace mrvlc::documented

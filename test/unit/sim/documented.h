@@ -23,6 +23,10 @@ struct State {
   std::vector<uint8_t> ddr;
 };
 
+size_t size_of(isa::DataType type);  // bytes
+bool integers(isa::DataType type);   // of 8 bits
+int operands_of(isa::EwOp op);       // that it reads
+
 void execute(const isa::Instruction& instruction, State& state);
 
 struct Times {
@@ -30,7 +34,9 @@ struct Times {
   bool operator==(const Times&) const = default;
 };
 
-// By instruction. Waits name earlier instructions, so that every program ends.
-std::vector<Times> times(const std::vector<isa::Instruction>& program, const target::Machine& machine);
+// By instruction. Waits name earlier instructions, so that every program ends. `bytes`: of the encoding of
+// each.
+std::vector<Times> times(const std::vector<isa::Instruction>& program, const target::Machine& machine,
+                         const std::vector<uint64_t>& bytes);
 
 }  // namespace mrvlc::documented

@@ -267,6 +267,11 @@ target::Machine any_machine(Random& r) {
   m.tile_link_bytes = 10 + r.below(90);
   m.ddr_bytes = 3 + r.below(60), m.ddr_latency = r.below(300), m.ddr_burst = 1 + r.below(200);
   m.instruction_overhead = r.below(30);
+  if (r.once_in(2)) m.ddr_efficiency = 1 + r.below(100);
+  if (r.once_in(2)) m.sync_latency = r.below(60);
+  if (r.once_in(2)) m.accumulation_fill = r.below(100);
+  if (r.once_in(2)) m.queue_depth = 1 + r.below(6);
+  if (r.once_in(2)) m.fetch_buffer = target::kLeastFetchBuffer + r.below(3000);
   return m;
 }
 
@@ -350,9 +355,11 @@ TEST_CASE("times are those of docs/timing.md, on any machine") {
   for (int n = 0; n < 400; ++n) {
     target::Machine m = any_machine(make.random());
     auto program = any_program(make, 5 + make.random().below(120));
-    auto timing = time_program(program, m);
+    const auto encoding = make.random().once_in(2) ? isa::Encoding::Plain : isa::Encoding::Compact;
+    auto timing = time_program(program, m, Section::Main, encoding);
     REQUIRE(timing.ok());
-    auto expected = documented::times(program, m);
+    const auto sizes = isa::code_sizes(program, encoding);
+    auto expected = documented::times(program, m, {sizes.begin(), sizes.end()});
     for (size_t i = 0; i < program.size(); ++i) {
       const Event& e = timing->events[i];
       INFO("program " << n << ", instruction " << i << ": " << isa::to_text(program[i]));
@@ -361,5 +368,11 @@ TEST_CASE("times are those of docs/timing.md, on any machine") {
       CHECK(e.moved == expected[i].moved);
       REQUIRE(e.end == expected[i].end);
     }
+    uint64_t at = 0;
+    for (const PathStep& step : critical_path(timing->events, Section::Main)) {
+      REQUIRE(step.begin == at);
+      at = step.end;
+    }
+    CHECK(at == timing->cycles);
   }
 }

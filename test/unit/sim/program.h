@@ -13,8 +13,11 @@ using isa::Queue;
 
 constexpr uint64_t kInputAt = 4096, kOutputAt = 1 << 20, kScratchAt = 2 << 20, kRange = 1 << 19;
 
+// Without code to fetch and full queues: what that takes has tests of its own.
 inline target::Machine machine() {
-  return *target::load_machine("cn10ka", {});
+  target::Machine m = *target::load_machine("cn10ka", {});
+  m.fetch_buffer = m.queue_depth = 0;
+  return m;
 }
 
 inline isa::Binary binary(std::vector<Instruction> main, uint8_t tiles = 1, uint32_t in = 1024,

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 
 #include "mrvlc/target/find.h"
 #include "paths.h"
@@ -72,7 +73,7 @@ TEST_CASE("the built-in target has the published and the assumed numbers") {
   CHECK(m->tile_link_bytes == 64);
   CHECK(m->clock_ghz == 1.0);
   CHECK(m->launch_us == 2.0);
-  REQUIRE(m->provenance.size() == 25);
+  REQUIRE(m->provenance.size() == 30);
   CHECK(m->provenance.front().field == "max_tiles");
   CHECK(m->provenance[1].value == "[1,2,4,8]");
   for (const auto& p : m->provenance) CHECK_FALSE(p.note.empty());
@@ -87,6 +88,37 @@ TEST_CASE("the built-in target has the published and the assumed numbers") {
   CHECK(before->int8_depthwise_macs == before->depthwise_macs);
 }
 
+TEST_CASE("a target without the younger fields has a machine that they take nothing of") {
+  std::string text = builtin();
+  for (const char* field :
+       {"ddr_efficiency", "sync_latency", "accumulation_fill", "queue_depth", "fetch_buffer"}) {
+    const size_t begin = text.find("    \"" + std::string(field) + "\""), end = text.find('\n', begin) + 1;
+    text.erase(begin, end - begin);
+  }
+  auto m = parse_machine(text, "t");
+  REQUIRE(m.ok());
+  CHECK(m->ddr_efficiency == 100);
+  CHECK(m->sync_latency + m->accumulation_fill + m->queue_depth + m->fetch_buffer == 0);
+  CHECK(m->ddr_rate() == 32);
+  CHECK(m->ddr_cycles(33) == 2);
+  CHECK(pessimistic(*m).ddr_efficiency == 100);
+}
+
+TEST_CASE("the pessimistic machine differs in what the file says, and in nothing else") {
+  auto m = load_machine("cn10ka", {});
+  REQUIRE(m.ok());
+  const Machine doubted = pessimistic(*m);
+  CHECK(doubted.ddr_efficiency == 85);
+  CHECK(doubted.sync_latency == 30);
+  CHECK(doubted.accumulation_fill == 64);
+  CHECK(doubted.fetch_buffer == 4096);
+  CHECK(doubted.ddr_bytes == m->ddr_bytes);
+  CHECK(doubted.ddr_rate() == Approx(27.2));
+  CHECK(doubted.ddr_cycles(272) == 10);
+  CHECK(doubted.ddr_cycles(273) == 11);
+  CHECK(m->ddr_efficiency == 100);
+}
+
 TEST_CASE("every field of a target file is required, known once, typed and bounded") {
   auto fails = [](const std::string& text) {
     auto r = parse_machine(text, "t");
@@ -95,6 +127,8 @@ TEST_CASE("every field of a target file is required, known once, typed and bound
   const std::string good = builtin();
   REQUIRE(parse_machine(good, "t").ok());
   const Machine m = *parse_machine(good, "t");
+  const std::set<std::string> kOptional = {"int8_depthwise_macs", "ddr_efficiency", "sync_latency",
+                                           "accumulation_fill",   "queue_depth",    "fetch_buffer"};
   for (const auto& p : m.provenance) {
     std::string text = replaced(good, "\"" + p.field + "\"", "\"no_such_field\"");
     CHECK(fails(text) == "target 't': field 'no_such_field' is unknown");
@@ -102,7 +136,8 @@ TEST_CASE("every field of a target file is required, known once, typed and bound
     text = good;
     text.erase(begin, end - begin);
     // Files of older versions do not have them.
-    const bool last = p.field == "launch_us", optional = last || p.field == "int8_depthwise_macs";
+    const bool last = p.field == "launch_us";
+    const bool optional = last || kOptional.contains(p.field);
     if (last) text = replaced(text, "simulator\"},\n  }", "simulator\"}\n  }");
     CHECK(fails(text) == (optional ? "accepted" : "target 't': field '" + p.field + "' is missing"));
   }
@@ -128,6 +163,21 @@ TEST_CASE("every field of a target file is required, known once, typed and bound
   CHECK(fails(replaced(good, "\"value\": 2,", "\"value\": \"2\",")).find("not a number") !=
         std::string::npos);
   CHECK(fails("[]") == "target 't': is not a JSON object");
+  const auto doubt = [&](const char* value) {
+    return fails(replaced(good, "\"pessimistic\": 85", std::string("\"pessimistic\": ") + value));
+  };
+  CHECK(doubt("1") == "accepted");
+  CHECK(doubt("0").find("between 1 and 100") != std::string::npos);
+  CHECK(doubt("101").find("between 1 and 100") != std::string::npos);
+  CHECK(doubt("\"85\"").find("whole number") != std::string::npos);
+  const auto buffer = [&](const char* value) {
+    return fails(replaced(good, "\"value\": 4096", std::string("\"value\": ") + value));
+  };
+  CHECK(buffer("1024") == "accepted");
+  CHECK(buffer("0") == "accepted");
+  CHECK(buffer("1023").find("below 1024") != std::string::npos);
+  CHECK(buffer("0, \"pessimistic\": 1023").find("below 1024") != std::string::npos);
+  CHECK(buffer("0, \"pessimistic\": 1024") == "accepted");
   CHECK(fails("{") == "target 't': is not valid JSON");
   CHECK(fails(std::string(100000, '[')) == "target 't': is not valid JSON");
 }
