@@ -45,14 +45,22 @@ Result<ir::Graph> with_integer_weights(const ir::Graph& imported, const passes::
 }
 
 Result<partition::SourceMatches> match_beforehand(const ir::Graph& imported, const rules::RuleSet& set,
-                                                  const target::Machine& machine, passes::RunOptions& run) {
-  partition::SourceMatches out = partition::match_sources(imported, set, machine);
+                                                  const target::Machine& machine, passes::RunOptions& run,
+                                                  const KnownOf& known_of) {
+  const auto known = [&](const ir::Graph& graph) { return known_of ? known_of(graph) : range::Knowledge(); };
+  partition::SourceMatches out;
+  if (std::ranges::any_of(set.rules(),
+                          [](const rules::Rule& r) { return r.stage == rules::Stage::Source; })) {
+    const range::Knowledge of_imported = known(imported);
+    out = partition::match_sources(imported, set, machine, &of_imported);
+  }
   const bool canonical = std::ranges::any_of(set.rules(), [](const rules::Rule& r) {
     return r.stage == rules::Stage::Canonical && partition::asks_for_integers(r);
   });
   if (canonical) {
     MRVLC_ASSIGN(const ir::Graph graph, with_integer_weights(imported, run));
-    const partition::SourceMatches more = partition::match_integers(graph, set, machine);
+    const range::Knowledge of_graph = known(graph);
+    const partition::SourceMatches more = partition::match_integers(graph, set, machine, &of_graph);
     out.insert(out.end(), more.begin(), more.end());
   }
   if (Sources kept = kept_as_integers(out, set); !kept.empty())

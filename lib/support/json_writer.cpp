@@ -56,6 +56,11 @@ void JsonWriter::value(std::string_view text) {
   quoted(text);
 }
 
+void JsonWriter::value(double number) {
+  element();
+  fmt::format_to(std::back_inserter(out_), "{}", number);
+}
+
 void JsonWriter::value(bool truth) {
   element();
   out_ += truth ? "true" : "false";

@@ -121,6 +121,8 @@ struct Options {
   const std::vector<Library>* libraries = nullptr;
   size_t accelerator_at = 0;
   int64_t batch = 1;
+  // What conditions of rules can ask of values; null: nothing is known.
+  const range::Knowledge* known = nullptr;
   // By cost rather than greedily; null: what rules take goes to the accelerator where a product is near.
   const Costs* costs = nullptr;
   // Instead of both: layers with one of these nodes, by id, are the host's, all others the accelerator's.

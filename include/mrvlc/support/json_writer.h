@@ -26,6 +26,7 @@ class JsonWriter {
   void value(std::string_view text);
   void value(const char* text) { value(std::string_view(text)); }
   void value(bool truth);
+  void value(double number);  // finite, with as many digits as tell it from others
   // printable(text, max_bytes), which most texts are as they are.
   void printable_value(std::string_view text, size_t max_bytes);
   template <std::integral T>
