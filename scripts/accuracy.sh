@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The tables of docs/accuracy.md: what --accuracy makes of networks, and what formulas written out come to.
 #
-#   scripts/accuracy.sh [--write] [--networks | --formulas | --ranges] [DATA]
+#   scripts/accuracy.sh [--write] [--networks | --formulas | --ranges | --photographs] [DATA]
 #
 # DATA (or $MRVLC_SHARED/data) holds zoo/NAME.onnx, golden/NAME/ and found/NAME.onnx; without it only the formulas are measured. `bar` is what
 # is to be had, error and cycles as a multiple of those without, and whether it is. Errors are the largest
@@ -10,13 +10,14 @@
 # docs/accuracy.md, between its markers. $MRVLC: the compiler (build/bin/mrvlc).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-write=no networks=yes formulas=yes ranges=yes data=${MRVLC_SHARED:+$MRVLC_SHARED/data}
+write=no networks=yes formulas=yes ranges=yes photographs=yes data=${MRVLC_SHARED:+$MRVLC_SHARED/data}
 for argument in "$@"; do
   case $argument in
     --write) write=yes ;;
-    --networks) formulas=no ranges=no ;;
-    --formulas) networks=no ranges=no ;;
-    --ranges) networks=no formulas=no ;;
+    --networks) formulas=no ranges=no photographs=no ;;
+    --formulas) networks=no ranges=no photographs=no ;;
+    --ranges) networks=no formulas=no photographs=no ;;
+    --photographs) networks=no formulas=no ranges=no ;;
     -*) sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
     *) data=$argument ;;
   esac
@@ -129,3 +130,7 @@ PY
 if [ "$networks" = yes ] && [ -d "$data/zoo" ]; then networks_table | put networks; fi
 if [ "$ranges" = yes ] && [ -d "$data/found" ]; then ranges_table | put ranges; fi
 if [ "$formulas" = yes ]; then formulas_table | put formulas; fi
+# Its exit code says whether all are within 3x, which is no matter here.
+if [ "$photographs" = yes ] && [ -d "$data/zoo" ] && /usr/bin/python3 -c 'import PIL, skimage, sklearn' 2>/dev/null; then
+  { scripts/accuracy_photographs.py "$data" || true; } | put photographs
+fi

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "accuracy/fit.h"
+#include "accuracy/known.h"
 #include "accuracy/probe.h"
 #include "compile_hooks.h"
 #include "diff/totals.h"
@@ -61,8 +62,7 @@ class Compiler {
 
   // The seven lines, once it is done.
   std::vector<std::string> summary() const {
-    auto is_warning = [](const Diag& d) { return d.severity() == Severity::Warning; };
-    const auto warnings = std::ranges::count_if(diagnostics_.list(), is_warning);
+    const auto warnings = std::ranges::count(diagnostics_.list(), Severity::Warning, &Diag::severity);
     return driver::summary(m_, options_, report_, static_cast<size_t>(warnings));
   }
 
@@ -77,9 +77,10 @@ class Compiler {
            (!options_.fail_on_fallback || check_fallback(m_, diagnostics_)) &&
            phase("probe", [&] { return begin_probe(); }) && phase("host", [&] { return cut_host_parts(); }) &&
            compile_regions() && phase("simulate", [&] { return time_regions(m_); }) &&
-           phase("probe", [&] { return finish_probe(); }) && goes_on() && check_accuracy() &&
-           phase("host", [&] { return generate_host(); }) && phase("hash", [&] { return finish_hash(); }) &&
-           phase("write", [&] { return write(); }) && write_timing();
+           phase("probe", [&] { return finish_probe(); }) && goes_on() &&
+           judge(m_.accuracy, options_, diagnostics_) && phase("host", [&] { return generate_host(); }) &&
+           phase("hash", [&] { return finish_hash(); }) && phase("write", [&] { return write(); }) &&
+           write_timing();
   }
 
  private:
@@ -190,7 +191,8 @@ class Compiler {
   Status simplify() {
     passes::RunOptions run = pass_options();
     if (m_.has_accelerator) {
-      MRVLC_ASSIGN(source_matches_, match_beforehand(m_.model.graph, turns_, *m_.backend, run));
+      const KnownOf known = [&](const auto& g) { return knowledge(g, options_, inputs_.calibration); };
+      MRVLC_ASSIGN(source_matches_, match_beforehand(m_.model.graph, turns_, *m_.backend, run, known));
     }
     MRVLC_TRY(read_constraints());
     auto pipeline = m_.has_accelerator ? pipeline_for(*m_.backend) : host_pipeline_for(m_.libraries);
@@ -208,6 +210,7 @@ class Compiler {
   partition::Options partition_options() const {
     partition::Options o;
     o.turns = turns_;
+    o.known = &m_.known;
     o.pins = pins_;
     o.libraries = &m_.libraries.rules;
     o.precisions = options_.precisions;
@@ -217,6 +220,7 @@ class Compiler {
   }
 
   Status place() {
+    m_.known = knowledge(m_.model.graph, options_, inputs_.calibration);
     partition::Options o = partition_options();
     const partition::Costs costs{m_.host_model, [this](const ir::Graph& graph, const partition::Region& r) {
                                    return backend::seconds_alone(*m_.backend, graph, r);
@@ -263,8 +267,6 @@ class Compiler {
     probe_.reset();
     return on;
   }
-
-  bool check_accuracy() { return judge(m_.accuracy, options_, diagnostics_); }
 
   Status cut_host_parts() {
     MRVLC_ASSIGN(m_.host_parts, host_parts(m_, options_));

@@ -131,6 +131,23 @@ std::string expectation(const Json& report) {
   return text;
 }
 
+// How large what a node makes gets, of results that regions store.
+std::string ranges_of(const Json& placement, const Json& node) {
+  std::string out;
+  if (!placement.contains("ranges")) return out;
+  for (const Json& r : placement.at("ranges")) {
+    const Json& outputs = node.at("outputs");
+    if (std::find(outputs.begin(), outputs.end(), r.at("value")) == outputs.end()) continue;
+    const std::string known = r.at("known").get<std::string>(), value = r.at("value").get<std::string>();
+    out += r.contains("max_abs")
+               ? fmt::format("  '{}' is at most {:.5g} ({}), stored as {}\n", value,
+                             r.at("max_abs").get<double>(), known, r.at("stored").get<std::string>())
+               : fmt::format("  '{}': nothing is known of its range, stored as {}\n", value,
+                             r.at("stored").get<std::string>());
+  }
+  return out;
+}
+
 Result<std::string> explanation(const Json& placement, const std::optional<std::string>& node) {
   std::string text;
   if (!node) return table(placement.at("nodes"));
@@ -139,7 +156,7 @@ Result<std::string> explanation(const Json& placement, const std::optional<std::
     const Json& outputs = n.at("outputs");
     bool hit = n.at("name") == wanted || n.at("id") == wanted ||
                std::find(outputs.begin(), outputs.end(), wanted) != outputs.end();
-    if (hit) text += node_details(n);
+    if (hit) text += node_details(n) + ranges_of(placement, n);
   }
   if (text.empty())
     return usage(fmt::format("no ONNX node is called '{}'{}", printable(*node),

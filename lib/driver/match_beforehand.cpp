@@ -48,14 +48,21 @@ namespace {
 
 Result<partition::SourceMatches> match_for(const ir::Graph& imported, const rules::RuleSet& set,
                                            const target::Machine& machine, const passes::RunOptions& run,
-                                           Sources& kept) {
-  partition::SourceMatches out = partition::match_sources(imported, set, machine);
+                                           const KnownOf& known_of, Sources& kept) {
+  const auto known = [&](const ir::Graph& graph) { return known_of ? known_of(graph) : range::Knowledge(); };
+  partition::SourceMatches out;
+  if (std::ranges::any_of(set.rules(),
+                          [](const rules::Rule& r) { return r.stage == rules::Stage::Source; })) {
+    const range::Knowledge of_imported = known(imported);
+    out = partition::match_sources(imported, set, machine, &of_imported);
+  }
   const bool canonical = std::ranges::any_of(set.rules(), [](const rules::Rule& r) {
     return r.stage == rules::Stage::Canonical && partition::asks_for_integers(r);
   });
   if (canonical) {
     MRVLC_ASSIGN(const ir::Graph graph, with_integer_weights(imported, run));
-    const partition::SourceMatches more = partition::match_integers(graph, set, machine);
+    const range::Knowledge of_graph = known(graph);
+    const partition::SourceMatches more = partition::match_integers(graph, set, machine, &of_graph);
     out.insert(out.end(), more.begin(), more.end());
   }
   const Sources of_set = kept_as_integers(out, set);
@@ -68,13 +75,13 @@ Result<partition::SourceMatches> match_for(const ir::Graph& imported, const rule
 Result<partition::SourceMatches> match_beforehand(const ir::Graph& imported,
                                                   const std::vector<partition::Turn>& turns,
                                                   const partition::Accelerator& accelerator,
-                                                  passes::RunOptions& run) {
+                                                  passes::RunOptions& run, const KnownOf& known_of) {
   const auto parts = accelerator.parts();
   partition::SourceMatches out;
   Sources kept;
   for (size_t i = 0; i < parts.size(); ++i) {
     MRVLC_ASSIGN(const partition::SourceMatches matches,
-                 match_for(imported, turns[i].rules->set, parts[i]->machine(), run, kept));
+                 match_for(imported, turns[i].rules->set, parts[i]->machine(), run, known_of, kept));
     out.insert(out.end(), matches.begin(), matches.end());
   }
   std::ranges::sort(kept);

@@ -122,6 +122,8 @@ class Trials {
     std::vector<bool> taken(g.node_slots());
     rules::MatchOptions options;
     options.machine = &numbers_;
+    const range::Knowledge known(g, {}, {});  // of inputs nothing is stated here
+    options.known = &known;
     options.available = [&](ir::NodeId n) { return !taken[n.index()]; };
     for (ir::NodeId n : g.topological_order()) {
       if (taken[n.index()] || !rules::anchors(rule, g.node(n))) continue;

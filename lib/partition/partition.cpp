@@ -142,6 +142,7 @@ Result<Partition> partition(const ir::Graph& graph, const Accelerator* accelerat
 Result<Partition> partition(const ir::Graph& graph, const Accelerator* accelerator, const Options& options,
                             const SourceMatches& sources) {
   Placement placement(graph, accelerator);
+  placement.known = options.known;
   Partition out;
   out.accelerator = accelerator != nullptr;
   // Constraints are read for the host alone too: a pattern that names nothing is a mistake there as well.

@@ -73,6 +73,7 @@ class Placer {
     options_.available = [this](ir::NodeId n) { return free(n); };
     options_.starts_region = [this](ir::NodeId n) { return p_.constraints[n.index()].border; };
     options_.machine = &numbers_;
+    options_.known = p_.known;
     options_.legal = [this](const rules::Match& m) { return legal(m); };
   }
 

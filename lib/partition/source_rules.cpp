@@ -11,7 +11,7 @@ namespace {
 
 template <class Asked>
 SourceMatches matches(const ir::Graph& graph, const rules::RuleSet& set, const target::Machine& machine,
-                      Asked asked) {
+                      const range::Knowledge* known, Asked asked) {
   SourceMatches out;
   const rules::MachineNumbers numbers = machine_numbers(machine);
   std::vector<ir::NodeId> order;
@@ -22,6 +22,7 @@ SourceMatches matches(const ir::Graph& graph, const rules::RuleSet& set, const t
     rules::MatchOptions options;
     options.available = [&](ir::NodeId n) { return !taken[n.index()]; };
     options.machine = &numbers;
+    options.known = known;
     for (ir::NodeId n : order) {
       if (taken[n.index()] || !rules::anchors(rule, graph.node(n))) continue;
       const rules::Outcome o = rules::try_rule(rule, graph, n, options);
@@ -43,8 +44,8 @@ SourceMatches matches(const ir::Graph& graph, const rules::RuleSet& set, const t
 }  // namespace
 
 SourceMatches match_sources(const ir::Graph& imported, const rules::RuleSet& set,
-                            const target::Machine& machine) {
-  return matches(imported, set, machine,
+                            const target::Machine& machine, const range::Knowledge* known) {
+  return matches(imported, set, machine, known,
                  [](const rules::Rule& rule) { return rule.stage == rules::Stage::Source; });
 }
 
@@ -58,8 +59,8 @@ bool asks_for_integers(const rules::Rule& rule) {
 }
 
 SourceMatches match_integers(const ir::Graph& graph, const rules::RuleSet& set,
-                             const target::Machine& machine) {
-  return matches(graph, set, machine, [](const rules::Rule& rule) {
+                             const target::Machine& machine, const range::Knowledge* known) {
+  return matches(graph, set, machine, known, [](const rules::Rule& rule) {
     return rule.stage == rules::Stage::Canonical && asks_for_integers(rule);
   });
 }

@@ -9,10 +9,15 @@
 namespace mrvlc::rules {
 namespace {
 
-// What a measure gives at all. Only of those that give whole numbers.
+// Whole numbers count something, and magnitudes have no sign.
+bool never_negative(const Function& f) {
+  return f.result == Kind::Integer || f.name == "max_abs";
+}
+
+// What a measure gives at all.
 std::optional<Interval> domain(const Rule& rule, const Expression& call) {
   const Function* f = call.kind == Expression::Kind::Call ? find_function(call.text) : nullptr;
-  if (f == nullptr || f->result != Kind::Integer) return std::nullopt;
+  if (f == nullptr || !never_negative(*f)) return std::nullopt;
   Interval all;
   all.low = 0;
   if (call.items.empty() || !f->counts_ports) return all;

@@ -205,7 +205,7 @@ bool Search::candidate() {
   const std::vector<ir::NodeId> as_matched = match_.nodes;
   if (match_.nodes.size() > 1) sort_nodes(graph_, match_.nodes);
   const bool same = match_.nodes == refused_;
-  const Context context{graph_, match_, options_.machine};
+  const Context context{graph_, match_, options_.machine, options_.known};
   Verdict v;
   size_t held = 0;
   for (; v.ok && held < rule_.where.size(); held += v.ok ? 1 : 0) v = evaluate(rule_.where[held], context);

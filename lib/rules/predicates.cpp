@@ -85,6 +85,29 @@ Datum elements(const Context& c, Arguments a) {
   return value_of(c, a[0]).type.elements();
 }
 
+range::Known known_of(const Context& c, const Argument& a) {
+  return c.known == nullptr ? range::Known{} : c.known->of(c.graph, a.binding->value);
+}
+
+Verdict fp16_safe(const Context& c, Arguments a) {
+  const range::Known known = known_of(c, a[0]);
+  if (known.fits_fp16()) return yes();
+  const std::string name = fmt::format("{} ('{}')", shown(a[0]), printable(value_of(c, a[0]).name, 80));
+  const std::string limit = fmt::format("{:.6g}", range::kFp16Most);
+  if (known.how == range::How::Unknown)
+    return no(
+        "unknown", limit,
+        fmt::format("nothing is known of how large {} gets; the rule needs it within {}.", name, limit));
+  const std::string_view reach = known.how == range::How::Proved ? "may reach" : "reached";
+  const std::string most = fmt::format("{:.6g}", known.max_abs());
+  return no(most, limit, fmt::format("{} {} {} ({}), beyond {}.", name, reach, most, word(known.how), limit));
+}
+
+Datum max_abs(const Context& c, Arguments a) {
+  const range::Known known = known_of(c, a[0]);
+  return known.how == range::How::Unknown ? Datum() : Datum(known.max_abs());
+}
+
 Datum inputs(const Context& c, Arguments a) {
   const auto& in = c.graph.node(a[0].binding->node).inputs;
   return static_cast<int64_t>(std::count_if(in.begin(), in.end(), [](ir::ValueId v) { return v.valid(); }));
@@ -198,6 +221,12 @@ std::vector<Function> predicates() {
   return {
       {"activation", {Kind::Value}, Kind::Verdict, "The value is not a constant.", activation, nullptr},
       {"constant", {Kind::Value}, Kind::Verdict, "The value is known at compile time.", constant, nullptr},
+      {"fp16_safe",
+       {Kind::Value},
+       Kind::Verdict,
+       "The value is known to stay within 65504: proved, or observed in calibration data.",
+       fp16_safe,
+       nullptr},
       {"made_of",
        {Kind::Node, Kind::String},
        Kind::Verdict,
@@ -265,6 +294,7 @@ std::vector<Function> measures() {
        "That number of the machine compiled for.",
        nullptr,
        machine},
+      {"max_abs", {Kind::Value}, Kind::Float, "The largest magnitude known of the value.", nullptr, max_abs},
       {"name", {Kind::Node}, Kind::String, "The name of the ONNX node.", nullptr, node_name},
       {"number", {Kind::Value}, Kind::Float, "The value of a constant of one element.", nullptr, number},
       {"outputs",

@@ -148,6 +148,8 @@ struct Options {
   // Libraries take what their rules match, each before those behind it. Null: there are none.
   const std::vector<Library>* libraries = nullptr;
   int64_t batch = 1;
+  // What conditions of rules can ask of values; null: nothing is known.
+  const range::Knowledge* known = nullptr;
   // By cost rather than greedily; null: what rules take goes to the accelerator where a product is near.
   const Costs* costs = nullptr;
   // The graph is a body: what options name may be elsewhere in the model.

@@ -15,15 +15,16 @@ struct SourceMatch {
 using SourceMatches = std::vector<SourceMatch>;
 
 // Every match on the imported graph, rule by rule, in program order; no node is in two matches of one rule.
+// `known`: of the values of that graph; null: nothing.
 SourceMatches match_sources(const ir::Graph& imported, const rules::RuleSet& set,
-                            const target::Machine& machine);
+                            const target::Machine& machine, const range::Knowledge* known = nullptr);
 
 // The rule names DequantizeLinear, whose results are folded where they are weights.
 bool asks_for_integers(const rules::Rule& rule);
 // The same as match_sources for canonical rules that ask for integers: `graph` is what the passes make of the
 // model when they fold none.
 SourceMatches match_integers(const ir::Graph& graph, const rules::RuleSet& set,
-                             const target::Machine& machine);
+                             const target::Machine& machine, const range::Knowledge* known = nullptr);
 
 // partition() with the rules of the imported graph; without their matches they take nothing.
 Result<Partition> partition(const ir::Graph& graph, const Accelerator* accelerator, const Options& options,

@@ -21,6 +21,7 @@ struct MatchOptions {
   // whatever the rule says; what it refuses is no match. Unset: it compiles them all.
   std::function<Verdict(const Match&)> legal;
   const MachineNumbers* machine = nullptr;  // for conditions that ask for them
+  const range::Knowledge* known = nullptr;  // the same
 };
 
 // Where the longest attempt came to its end.

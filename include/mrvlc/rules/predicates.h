@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "mrvlc/ir/graph.h"
+#include "mrvlc/range/known.h"
 #include "mrvlc/rules/rule.h"
 
 namespace mrvlc::rules {
@@ -65,6 +66,7 @@ struct Context {
   const ir::Graph& graph;
   const Match& match;
   const MachineNumbers* machine = nullptr;
+  const range::Knowledge* known = nullptr;  // of the graph's values; null: nothing
 };
 
 struct Argument {

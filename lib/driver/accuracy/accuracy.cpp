@@ -139,7 +139,31 @@ int64_t kept(const Accuracy& a, partition::Precision::Kind kind) {
   return std::ranges::count_if(a.choice->precisions, [&](const auto& p) { return p.second.kind == kind; });
 }
 
+Json how_many_are_known(const Accuracy& a) {
+  Json out = Json::object();
+  for (range::How how : {range::How::Proved, range::How::Observed, range::How::Unknown})
+    out[std::string(range::word(how))] =
+        std::ranges::count_if(a.stored, [&](const Accuracy::Stored& s) { return s.known.how == how; });
+  return out;
+}
+
 }  // namespace
+
+void write_ranges(JsonWriter& out, const Accuracy& accuracy) {
+  if (accuracy.stored.empty()) return;
+  out.key("ranges").array();
+  for (const Accuracy::Stored& s : accuracy.stored) {
+    const bool known = s.known.how != range::How::Unknown;
+    out.object();
+    out.key("value");
+    idmap::write_text(out, s.value);
+    out.member("known", range::word(s.known.how));
+    if (known) out.member("max_abs", rounded(s.known.max_abs(), 5));
+    out.member("stored", s.type == ElementType::F32 ? "fp32" : "fp16");
+    out.end();
+  }
+  out.end();
+}
 
 Json accuracy_json(const Accuracy& a, const CompileOptions& options) {
   Json outputs = Json::array(), beyond = Json::array();
@@ -165,6 +189,7 @@ Json accuracy_json(const Accuracy& a, const CompileOptions& options) {
           {"kept_scaled", kept(a, partition::Precision::Kind::Half)},
           {"runs", a.choice ? a.choice->runs : 0},
           {"warning_above", options.accuracy_warning},
+          {"known", how_many_are_known(a)},
           {"outputs", std::move(outputs)},
           {"beyond_fp16", std::move(beyond)}};
 }

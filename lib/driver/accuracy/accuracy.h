@@ -7,7 +7,9 @@
 
 #include "accuracy/choice.h"
 #include "mrvlc/driver/options.h"
+#include "mrvlc/range/known.h"
 #include "mrvlc/support/diag.h"
+#include "mrvlc/support/json_writer.h"
 
 namespace mrvlc::driver {
 
@@ -36,7 +38,16 @@ struct Accuracy {
     bool input_range = false;          // an input of the model in whose range, named or of data, this is
     bool calibrated = false;           // seen in the calibration data, not by the probe
   };
-  std::vector<Beyond> beyond;            // in the order of the program
+  std::vector<Beyond> beyond;  // in the order of the program
+  // What regions store, in the order of the program, and what is known of its magnitude: proved or observed
+  // in calibration data (range/known.h), else observed by the probe.
+  struct Stored {
+    ir::ValueId id;
+    std::string value;
+    ElementType type = ElementType::F16;
+    range::Known known;
+  };
+  std::vector<Stored> stored;
   std::optional<AccuracyChoice> choice;  // of --accuracy
   std::string
       worst_value;  // the first of these that is stored in fp16; else the output with the largest error
@@ -49,6 +60,8 @@ struct Accuracy {
 // for each warning about a loss; false when there is one.
 bool judge(const Accuracy& accuracy, const CompileOptions& options, Diagnostics& diagnostics);
 
+// placement.json's `ranges`: of each value that regions store. Nothing where there is none.
+void write_ranges(JsonWriter& out, const Accuracy& accuracy);
 // report.json's `accuracy`, and what people read of it: "0.0007", "infinite" or "not known", how that was
 // found, and both in a line.
 nlohmann::ordered_json accuracy_json(const Accuracy& accuracy, const CompileOptions& options);

@@ -19,8 +19,11 @@ constexpr double kLargest = 4096;
 // What is harder to have is taken where it is worth something.
 constexpr double kBetter = 0.5;
 
-Precision kept_as(Precision::Kind kind, double magnitude) {
-  const double shift = std::ceil(std::log2(magnitude / kLargest));
+// No more than what is proved of the value needs: with that it fits whatever the inputs are.
+Precision kept_as(Precision::Kind kind, double magnitude, const range::Interval& proved) {
+  double shift = std::ceil(std::log2(magnitude / kLargest));
+  if (proved.bounded())
+    shift = std::min(shift, std::max(1.0, std::ceil(std::log2(proved.max_abs() / range::kFp16Most))));
   return {kind, static_cast<int32_t>(std::min<double>(shift, partition::kMostShift))};
 }
 
@@ -102,8 +105,8 @@ Fitting::Way Fitting::look(const CompiledModel& m, ir::ValueId value, const Prec
 
 void Fitting::fit(const CompiledModel& m, const Accuracy::Beyond& b, How how, AccuracyChoice& choice) const {
   const ir::Graph& graph = m.model.graph;
-  const Precision precision =
-      kept_as(how == How::Scaled ? Precision::Kind::Half : Precision::Kind::Pair, b.magnitude);
+  const Precision precision = kept_as(how == How::Scaled ? Precision::Kind::Half : Precision::Kind::Pair,
+                                      b.magnitude, m.known.proved(graph, b.id));
   const Way way = look(m, b.id, precision);
   const std::string name = printable(b.value);
   if (how != How::Cpu && !way.obstacle) {

@@ -21,7 +21,6 @@
 namespace mrvlc::driver {
 namespace {
 
-constexpr double kFp16Most = 65504;
 constexpr int64_t kSamples = 2;  // seeds 1, 2, ...
 // Of small models more, within this: an error that is relative to outputs depends on how near to zero they
 // come.
@@ -159,8 +158,10 @@ Result<Probe> Probe::begin(const CompiledModel& m, const CompileOptions& options
     distributions.merge(calibration::distributions_of(graph, *data));  // a named range stays
   out.accuracy_.on_accelerator = !all_regions(graph, m.partition).empty();
   const size_t samples = samples_within(m, options, out.accuracy_.reason);
-  if (samples > 0 || data != nullptr || !distributions.empty())
-    out.stored_ = stored_activations(m, distributions);
+  out.stored_ = stored_activations(m, distributions);
+  for (const auto& [id, stored] : out.stored_)
+    out.accuracy_.stored.push_back(
+        {id, stored.value, stored.wide ? ElementType::F32 : ElementType::F16, m.known.of(graph, id)});
   if (data != nullptr) out.take_calibration(*data);
   if (samples == 0) return out;
   out.accuracy_.how = data != nullptr ? Accuracy::How::Calibration
@@ -190,7 +191,7 @@ void Probe::take_calibration(const calibration::Calibration& data) {
   for (const calibration::ValueRecord& v : data.values) by_name.emplace(v.name, &v);
   for (auto& [value, stored] : stored_) {
     const auto record = by_name.find(calibration::recorded_name(stored.value));
-    if (record == by_name.end() || record->second->summary.max_abs() <= kFp16Most) continue;
+    if (record == by_name.end() || record->second->summary.max_abs() <= range::kFp16Most) continue;
     stored.magnitude = record->second->summary.max_abs();
     stored.calibrated = true;
   }
@@ -205,8 +206,8 @@ Result<Probe::Reference> Probe::reference(const ir::Graph& graph,
     Reference::Sample& s = out.samples.emplace_back();
     const auto look = [&](ir::ValueId id, Tensor& tensor) {
       if (wanted.contains(id)) s.of_regions.emplace(id, tensor);
-      if (const double m = calibration::magnitude(tensor); m > kFp16Most)
-        out.magnitudes[id] = std::max(out.magnitudes[id], m);
+      double& most = out.magnitudes[id];
+      most = std::max(most, calibration::magnitude(tensor));
     };
     MRVLC_ASSIGN(s.outputs, interp::run_visited(graph, sample, look, false, room));
   }
@@ -268,12 +269,17 @@ Status Probe::compare(const CompiledModel& m, const Reference& expected) {
 }
 
 void Probe::find_beyond(const Reference* expected) {
+  for (Accuracy::Stored& s : accuracy_.stored) {
+    if (expected == nullptr || s.known.fits_fp16() || s.known.how == range::How::Observed) continue;
+    if (const auto seen = expected->magnitudes.find(s.id); seen != expected->magnitudes.end())
+      s.known = {range::How::Observed, {-seen->second, seen->second}};
+  }
   for (auto& [value, stored] : stored_) {
     if (expected != nullptr && !stored.calibrated) {
       const auto reach = expected->magnitudes.find(value);
       if (reach != expected->magnitudes.end()) stored.magnitude = std::max(stored.magnitude, reach->second);
     }
-    if (stored.magnitude > kFp16Most) accuracy_.beyond.push_back(stored);
+    if (stored.magnitude > range::kFp16Most) accuracy_.beyond.push_back(stored);
   }
 }
 

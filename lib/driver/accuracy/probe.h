@@ -30,7 +30,7 @@ class Probe {
       std::map<ir::ValueId, Tensor> of_regions;
     };
     std::vector<Sample> samples;
-    std::map<ir::ValueId, double> magnitudes;  // the largest finite ones, where they are beyond fp16
+    std::map<ir::ValueId, double> magnitudes;  // the largest finite ones
   };
   static Result<Reference> reference(const ir::Graph& graph, const std::vector<std::vector<Tensor>>& inputs,
                                      const std::vector<ir::ValueId>& kept, const interp::Options& room);

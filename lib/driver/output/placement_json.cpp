@@ -133,6 +133,7 @@ void write_placement(JsonWriter& out, const CompiledModel& m, const PlacedNodes&
   for (size_t i = 0; i < nodes.size(); ++i) write_node(out, m, nodes, i);
   out.end();
   idmap::write_precisions(out, m.model.graph, m.partition);
+  write_ranges(out, m.accuracy);
   out.end();
 }
 

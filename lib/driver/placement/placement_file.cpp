@@ -23,7 +23,8 @@ class Reader {
     const Json json = parse_strict<Json>(text, twice);
     if (json.is_discarded()) return fault("it is no JSON");
     if (!twice.empty()) return fault(fmt::format("'{}' is given twice in one object", printable(twice)));
-    MRVLC_TRY(members(json, "the file", {"schema", "target", "constraints", "nodes", "precisions"}));
+    MRVLC_TRY(
+        members(json, "the file", {"schema", "target", "constraints", "nodes", "precisions", "ranges"}));
     if (json.contains("schema") && json["schema"] != "mrvlc-placement-1")
       return fault("'schema' is not \"mrvlc-placement-1\"");
     PlacementFile out;

@@ -67,6 +67,8 @@ size_t data_sets(const Model& model);
 // Drops nodes and values that no output needs.
 void prune(Model& model);
 
+// The bytes of an ONNX file.
+std::string to_onnx(const Model& model);
 // As ONNX: FOLDER/model.onnx and FOLDER/test_data_set_<i> with inputs and outputs.
 void write_case(const Model& model, const std::filesystem::path& folder);
 // For people: the operators and their operands.

@@ -160,9 +160,9 @@ void print_graph(const Model& model, const std::string& indent, std::string& out
 
 }  // namespace
 
-void write_case(const Model& model, const std::filesystem::path& folder) {
-  std::filesystem::remove_all(folder);
-  std::filesystem::create_directories(folder);
+namespace {
+
+pb::ModelProto message_of(const Model& model) {
   pb::ModelProto message;
   message.set_ir_version(kIrVersion);
   int onnx = kOpset, ml = 0;
@@ -174,7 +174,19 @@ void write_case(const Model& model, const std::filesystem::path& folder) {
     import.set_version(ml);
   }
   write_graph(model, *message.mutable_graph());
-  write_message(folder / "model.onnx", message);
+  return message;
+}
+
+}  // namespace
+
+std::string to_onnx(const Model& model) {
+  return message_of(model).SerializeAsString();
+}
+
+void write_case(const Model& model, const std::filesystem::path& folder) {
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  write_message(folder / "model.onnx", message_of(model));
   for (size_t set = 0; set < data_sets(model); ++set) {
     const auto data = folder / fmt::format("test_data_set_{}", set);
     std::filesystem::create_directories(data);

@@ -72,7 +72,7 @@ class ConditionText {
 
   std::string condition() {
     const std::string v = any_value(), e = dice_.of(names_.nodes).first, no = dice_.chance(15) ? "not " : "";
-    switch (dice_.pick(0, 21)) {
+    switch (dice_.pick(0, 23)) {
       case 0:
         return fmt::format("{}constant({})", no, v);
       case 1:
@@ -114,6 +114,11 @@ class ConditionText {
         return fmt::format("shape({}) == [{}, {}]", v, dice_.pick(0, 4), dice_.pick(0, 4));
       case 19:
         return of_list();
+      case 21:
+        return fmt::format("{}fp16_safe({})", no, v);
+      case 22:
+        return fmt::format("max_abs({}) {} {}", v, relation(),
+                           dice_.of<const char*>({"0", "1", "6.5", "65504"}));
       case 20:
         return fmt::format("small({}, {})", v, dice_.pick(0, 300));
       default:

@@ -40,6 +40,11 @@ passes::RunOptions pass_options() {
   return options;
 }
 
+// Nothing is stated of inputs: what constants and operators say.
+range::Knowledge known_of(const ir::Graph& graph) {
+  return {graph, {}, {}};
+}
+
 class Runner {
  public:
   explicit Runner(Trial trial) : t_(std::move(trial)) {}
@@ -53,6 +58,8 @@ class Runner {
     if (!rules.ok()) return refused(rules.error());
     t_.options.turns = {{*std::move(rules)}};
     if (t_.imported && !match_beforehand()) return v_;
+    known_ = known_of(t_.graph);
+    t_.options.known = &known_;
     if (t_.keep_layers && !name_layers()) return v_;
     auto placed = driver::place(t_.graph, backend_.get(), t_.options, sources_);
     if (!placed.ok()) return refused(placed.error());
@@ -89,7 +96,7 @@ class Runner {
   // As the driver does; where integer weights stay, the graph is another one.
   bool match_beforehand() {
     passes::RunOptions run = pass_options();
-    auto matches = driver::match_beforehand(*t_.imported, t_.options.turns, *backend_, run);
+    auto matches = driver::match_beforehand(*t_.imported, t_.options.turns, *backend_, run, known_of);
     if (!matches.ok()) return refused(matches.error()), false;
     sources_ = *std::move(matches);
     if (!run.context.stays) return true;
@@ -200,6 +207,7 @@ class Runner {
           std::to_string(*t_.tolerances[i]));
   }
 
+  range::Knowledge known_;
   Trial t_;
   backends::Opened backend_;
   partition::SourceMatches sources_;

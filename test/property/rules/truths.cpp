@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cmath>
+
 #include "mrvlc/ops/op.h"
 
 namespace mrvlc::rule_trials {
@@ -102,6 +104,10 @@ class Truths {
   std::string of_elements(const std::string& name, const ir::Value& v) {
     const Tensor* t = graph_.constant(v.id);
     if (t == nullptr || t->elements() == 0 || t->elements() > 4096 || !is_float(t->elem())) return {};
+    bool safe = true;
+    for (int64_t i = 0; i < t->elements(); ++i) safe = safe && std::abs(t->as_double(i)) <= 65504;
+    if (safe && dice_.chance(50))
+      return fmt::format("{}({})", dice_.chance(50) ? "fp16_safe" : "65504 >= max_abs", name);
     return fmt::format("value({}) {}", name, dice_.of<const char*>({"> -1000000", "in -1000000..1000000"}));
   }
 
