@@ -39,7 +39,7 @@ struct CompiledModel {
   std::shared_ptr<const backend::Backend> backend;
   partition::HostModel host_model;
   std::vector<partition::Constraint> constraints;  // as they were asked for
-  range::Knowledge known;  // of the graph as it is placed
+  range::Knowledge known;                          // of the graph as it is placed
   partition::Partition partition;
   std::vector<ir::Graph> host_parts;  // of regions, for the host: host_parts.h
   std::vector<backend::RegionCode> regions;

@@ -40,7 +40,7 @@ struct Placement {
   std::vector<ExactChain> exact_chains;
   const Pins* pins = nullptr;
   const range::Knowledge* known = nullptr;  // of the graph's values
-  std::vector<ir::NodeId> beyond_regions;  // Partition
+  std::vector<ir::NodeId> beyond_regions;   // Partition
   std::vector<NodeDecision> decisions;
   std::vector<uint64_t> progress;  // of the best rule that failed
   std::vector<Layer> layers;

@@ -16,8 +16,8 @@ Result<partition::Partition> place(ir::Graph& graph, const partition::Accelerato
 
 // Where rules match that do not ask the graph that the passes make: those of `stage source`, and those that
 // name DequantizeLinear. Weights behind it then stay integers where such a rule keeps them on the CPU:
-// `run.context.stays` says so to the passes to come. Of all accelerators: `turns` have their rules. `known_of`:
-// what conditions can ask of a graph's values; unset: nothing is known.
+// `run.context.stays` says so to the passes to come. Of all accelerators: `turns` have their rules.
+// `known_of`: what conditions can ask of a graph's values; unset: nothing is known.
 using KnownOf = std::function<range::Knowledge(const ir::Graph&)>;
 Result<partition::SourceMatches> match_beforehand(const ir::Graph& imported,
                                                   const std::vector<partition::Turn>& turns,
