@@ -1,19 +1,22 @@
 #!/usr/bin/env bash
 # Installs the Debian packages of third_party/packages.txt that are missing, and only those.
 #
-#   scripts/install-deps.sh [--build-only] [PACKAGE...]
+#   scripts/install-deps.sh [--build-only] [--services] [PACKAGE...]
 #
-# --build-only leaves out the packages that only tests use; each PACKAGE is wanted besides.
+# --build-only leaves out the packages that only tests use; --services, as $CI, takes those that start servers too; each PACKAGE is
+# wanted besides.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 list=$root/third_party/packages.txt
 kinds='^(build|test)$'
+[ -z "${CI:-}" ] || kinds='^(build|test|service)$'
 extra=()
 for argument in "$@"; do
   case $argument in
     --build-only) kinds='^build$' ;;
-    -h | --help) sed -n '2,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
+    --services) kinds='^(build|test|service)$' ;;
+    -h | --help) sed -n '2,7s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 0 ;;
     -*) echo "install-deps: unknown option $argument" >&2; exit 2 ;;
     *) extra+=("$argument") ;;
   esac
