@@ -228,6 +228,21 @@ std::vector<std::pair<std::string, std::vector<std::string>>> typed_options(
   return out;
 }
 
+namespace {
+
+void read_placement(const CompileArguments& a, driver::CompileOptions& o) {
+  o.cpu = a.cpu;
+  o.accel = a.accel;
+  o.borders = a.borders;
+  o.borders_after = a.borders_after;
+  o.together = a.together;
+  o.max_region_layers = a.max_region_layers;
+  o.max_regions = a.max_regions;
+  o.placement = a.placement;
+}
+
+}  // namespace
+
 Result<driver::CompileOptions> checked(const CLI::App& cmd, CompileArguments& a,
                                        const MessageOptions& messages) {
   driver::CompileOptions o;
@@ -251,14 +266,7 @@ Result<driver::CompileOptions> checked(const CLI::App& cmd, CompileArguments& a,
   o.external_data_dir = a.external;
   o.rules.assign(a.rules.begin(), a.rules.end());
   o.default_rules = !a.no_default_rules;
-  o.cpu = a.cpu;
-  o.accel = a.accel;
-  o.borders = a.borders;
-  o.borders_after = a.borders_after;
-  o.together = a.together;
-  o.max_region_layers = a.max_region_layers;
-  o.max_regions = a.max_regions;
-  o.placement = a.placement;
+  read_placement(a, o);
   o.fail_on_fallback = a.fail_on_fallback;
   o.gates = a.gates;
   o.partition_by = a.partition == "cost" ? driver::CompileOptions::PartitionBy::Cost

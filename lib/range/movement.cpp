@@ -33,19 +33,17 @@ Range transposed(const Operands& o) {
   return r;
 }
 
-Range joined(const Operands& o) {  // Concat
+std::optional<Range> joined(const Operands& o) {  // Concat
   const auto axis = ops::normalize_axis(o.node().int_attr("axis"), o.result().rank());
-  if (!axis.ok()) return o.hull(0);
+  if (!axis.ok() || o.result().shape[static_cast<size_t>(*axis)] > kMostChannels) return std::nullopt;
   Range out({}, *axis);
   for (size_t i = 0; i < o.size(); ++i) {
     std::vector<Interval> own = o.along(i, *axis);
-    if (own.size() == 1)
-      own.resize(static_cast<size_t>(std::min<int64_t>(o.type(i).shape[static_cast<size_t>(*axis)], 65536)),
-                 own[0]);
+    if (own.size() == 1) own.resize(static_cast<size_t>(o.type(i).shape[static_cast<size_t>(*axis)]), own[0]);
     out.channels.insert(out.channels.end(), own.begin(), own.end());
   }
   if (static_cast<int64_t>(out.channels.size()) == o.result().shape[static_cast<size_t>(*axis)]) return out;
-  return hull_of(out.channels);
+  return std::nullopt;
 }
 
 // Concat along another dimension than that of the channels: channel by channel.

@@ -51,6 +51,7 @@ Outcome group_norm(const Operands& o) {
 Outcome batch_norm(const Operands& o) {
   const ir::Node& n = o.node();
   if (!o.sized() || n.int_attr("training_mode") != 0 || o.type(0).rank() < 2) return {kUnknown};
+  if (o.type(0).shape[1] > kMostChannels) return {kUnknown};
   for (size_t i = 1; i < 5; ++i)
     if (o.constant(i) == nullptr) return {kUnknown};
   const double epsilon = n.float_attr("epsilon");

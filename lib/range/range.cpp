@@ -6,9 +6,6 @@
 namespace mrvlc::range {
 namespace {
 
-// More intervals than that for one value say little that their hull does not.
-constexpr size_t kMostChannels = 65536;
-
 // What one operation of the type is off by, of its result: some units, as functions are not rounded
 // correctly; and of results that are nearly zero.
 struct Rounding {
@@ -64,9 +61,12 @@ Range plain(Range range) {
   const bool same =
       std::ranges::all_of(range.channels, [&](const Interval& i) { return i == range.channels[0]; });
   if (range.channels.empty()) return {};
-  if (same || range.channels.size() > kMostChannels) return range.hull();
+  if (same || range.channels.size() > size_t{kMostChannels}) return range.hull();
   return range;
 }
+
+// Of all values of a graph, beside one for each: 64 MiB. What comes later has one interval a value.
+constexpr size_t kMostIntervals = size_t{1} << 22;
 
 Range result_of(const Operands& o) {
   const TensorType& type = o.result();
@@ -120,7 +120,8 @@ Interval of_type(ElementType type) {
 
 std::vector<Interval> of_constant(const Tensor& tensor, int64_t axis) {
   const Shape& shape = tensor.shape();
-  const bool channels = axis >= 0 && axis < static_cast<int64_t>(shape.size());
+  const bool channels = axis >= 0 && axis < static_cast<int64_t>(shape.size()) &&
+                        shape[static_cast<size_t>(axis)] <= kMostChannels;
   const int64_t n = channels ? shape[static_cast<size_t>(axis)] : 1;
   if (tensor.elements() == 0 || tensor.elem() == ElementType::String ||
       tensor.type().wrapper != Wrapper::None)
@@ -140,9 +141,9 @@ std::vector<Interval> of_constant(const Tensor& tensor, int64_t axis) {
   return out;
 }
 
-bool Operands::sized() const {
-  const auto sized_value = [&](ir::ValueId v) { return !v.valid() || graph_.value(v).type.is_static(); };
-  return std::ranges::all_of(node_.inputs, sized_value) && std::ranges::all_of(node_.outputs, sized_value);
+bool all_sized(const ir::Graph& graph, const ir::Node& node) {
+  const auto sized_value = [&](ir::ValueId v) { return !v.valid() || graph.value(v).type.is_static(); };
+  return std::ranges::all_of(node.inputs, sized_value) && std::ranges::all_of(node.outputs, sized_value);
 }
 
 Interval Operands::hull(size_t i) const {
@@ -168,12 +169,19 @@ Ranges::Ranges(const ir::Graph& graph, const Stated& stated) : ranges_(graph.val
     if (input.type.wrapper == Wrapper::None)
       ranges_[input.id.index()] = told != stated.end() ? told->second : of_type(input.type.elem);
   }
+  size_t room = kMostIntervals;
   const Operands::Known known = [this](ir::ValueId v) -> const Range& { return range(v); };
   for (ir::NodeId id : graph.topological_order()) {
     const ir::Node& node = graph.node(id);
-    for (size_t i = 0; i < node.outputs.size(); ++i)
-      if (node.outputs[i].valid())
-        ranges_[node.outputs[i].index()] = result_of(Operands(graph, node, i, known));
+    const bool sized = all_sized(graph, node);
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      if (!node.outputs[i].valid()) continue;
+      Range range = result_of(Operands(graph, node, i, known, sized));
+      const size_t more = range.channels.size() - 1;
+      if (more > room) range = range.hull();
+      room -= more > room ? 0 : more;
+      ranges_[node.outputs[i].index()] = std::move(range);
+    }
   }
 }
 

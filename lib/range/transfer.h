@@ -13,8 +13,9 @@ namespace mrvlc::range {
 class Operands {
  public:
   using Known = std::function<const Range&(ir::ValueId)>;
-  Operands(const ir::Graph& graph, const ir::Node& node, size_t output, const Known& known)
-      : graph_(graph), node_(node), output_(output), known_(known) {}
+  // `sized`: all_sized(), which is asked once for all results of a node.
+  Operands(const ir::Graph& graph, const ir::Node& node, size_t output, const Known& known, bool sized)
+      : graph_(graph), node_(node), output_(output), known_(known), sized_(sized) {}
 
   const ir::Graph& graph() const { return graph_; }
   const ir::Node& node() const { return node_; }
@@ -27,7 +28,7 @@ class Operands {
   const TensorType& result() const { return graph_.value(node_.outputs[output_]).type; }
   bool same(size_t i, size_t j) const { return node_.inputs[i] == node_.inputs[j]; }
   // All operands and results have sizes that are known, and nothing wraps them.
-  bool sized() const;
+  bool sized() const { return sized_; }
 
   // Of all elements. Of an operand that is not given: nothing known.
   Interval hull(size_t i) const;
@@ -41,7 +42,9 @@ class Operands {
   const ir::Node& node_;
   const size_t output_;
   const Known& known_;
+  const bool sized_;
 };
+bool all_sized(const ir::Graph& graph, const ir::Node& node);
 
 struct Outcome {
   Range range;
@@ -62,9 +65,11 @@ void add_conversions(Table& table);
 std::optional<Outcome> moved(const Operands& o);
 
 inline constexpr Interval kUnknown{};
+// Dimensions with more elements are not told apart, whatever a model says of its sizes.
+inline constexpr int64_t kMostChannels = 1 << 14;
 
-// The elements of a constant, by channel along `axis` of its shape (-1: all in one). Unknown with a NaN among
-// them.
+// The elements of a constant, by channel along `axis` of its shape (-1, or too many: all in one). Unknown
+// with a NaN among them.
 std::vector<Interval> of_constant(const Tensor& tensor, int64_t axis);
 // All that an integer or a bool of the type can be; unknown of others.
 Interval of_type(ElementType type);

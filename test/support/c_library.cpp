@@ -15,7 +15,8 @@ namespace {
 std::string preamble() {
   std::string text;
   for (auto header : {"math", "stddef", "stdint", "string"}) text += fmt::format("#include <{}.h>\n", header);
-  for (auto kernels : {"base", "math", "recurrent", "helpers", "convert", "views", "dynamic", "dynamic_nn"})
+  for (auto kernels :
+       {"base", "math", "recurrent", "helpers", "convert", "views", "dynamic", "dynamic_nn", "depthwise"})
     text += fmt::format("#include \"" MRVLC_SOURCE_DIR "/lib/chost/kernels/{}.c\"\n", kernels);
   return text;
 }

@@ -58,8 +58,8 @@ static void K_plane_units(const K_plane_shape* p, const float* plane, K_unit_pai
   const ptrdiff_t rows = p->out_h < 4 ? p->out_h : 4, cols = n < K_UNIT_COLS ? n : K_UNIT_COLS;
   float t[8 * K_UNIT_COLS];
   for (ptrdiff_t x = 0, r = 0; r <= last_y;) {
-    const float* from[2];
-    float* to[2];
+    const float* from[2] = {NULL, NULL};
+    float* to[2] = {NULL, NULL};
     for (int i = 0; i < 2; ++i) {
       if (r > last_y) { /* an odd one is computed twice */
         from[1] = from[0];

@@ -44,8 +44,11 @@ class Profiler {
  private:
   Status add_region(const Json& region) {
     MRVLC_ASSIGN(std::string bytes, folder_.bytes(region.at("file").get<std::string>()));
-    const std::string target = region.value("target", folder_.targets.at(0));
-    MRVLC_ASSIGN(const std::unique_ptr<backend::Timing> timing, backends_.at(target)->time(bytes));
+    const auto own =
+        backends_.find(region.value("target", folder_.targets.empty() ? "" : folder_.targets.front()));
+    if (own == backends_.end())
+      return make_diag<DiagCode::MRV0003>(folder_.path.string(), "a region is of no target that it names");
+    MRVLC_ASSIGN(const std::unique_ptr<backend::Timing> timing, own->second->time(bytes));
     const bool drawing = !options_.trace.empty();
     regions_.push_back(timing->profile(index_, region.at("id").get<uint32_t>(), drawing));
     if (drawing) regions_.back().memory = timing->memory(memory_[regions_.back().id]);

@@ -170,11 +170,14 @@ Status local_window(const InferContext& context, PoolParams& p) {
   if (!taps || *taps > kMaxTaps)
     return bad_attr("kernel_shape", fmt::format("has more than {} elements", kMaxTaps));
   p.ceil_mode = context.int_attr("ceil_mode") != 0;
+  MRVLC_TRY(window_output(context, p, p.ceil_mode));  // the pads of auto_pad, too
   // Without padding it says nothing: what a window of ceil_mode has beyond it never counts.
-  const auto pads = [](const Shape& s) { return std::ranges::any_of(s, [](int64_t n) { return n != 0; }); };
+  const auto pads = [](const Shape& sizes) {
+    return std::ranges::any_of(sizes, [](int64_t n) { return n != 0; });
+  };
   p.count_include_pad = context.op->kind == Op::AveragePool && context.int_attr("count_include_pad") != 0 &&
                         (pads(p.pads_begin) || pads(p.pads_end));
-  return window_output(context, p, p.ceil_mode);
+  return {};
 }
 
 }  // namespace

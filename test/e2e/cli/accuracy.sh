@@ -63,9 +63,9 @@ ranges() {
   field wide/report.json accuracy.beyond_fp16.0.value image
   field wide/report.json accuracy.worst_value image
   field wide/manifest.json options.input_range.0.most 10000000.0
-  expect 0 "note MRV0911: 'image' reaches 1e+07, beyond the range of fp16 (65504): it is kept as scale:12" compile "$digits" -v -o fitted --input-range image=0:1e7
+  expect 0 "note MRV0911: 'image' reaches 1e+07, beyond the range of fp16 (65504): it is kept as scale:8" compile "$digits" -v -o fitted --input-range image=0:1e7
   check "nothing overflows then" sh -c '! grep -q MRV0902 stderr'
-  expect 0 "it is kept as scale:12" compile "$digits" -v -o again --input-range image=0:1e7
+  expect 0 "it is kept as scale:8" compile "$digits" -v -o again --input-range image=0:1e7
   check "the same bytes again" diff -r fitted again
   expect 5 "error MRV0009: --fail-on-accuracy: 'image' reaches" compile "$digits" -o gate --input-range image=0:1e7 --precision '*=fp16' --fail-on-accuracy
   absent gate

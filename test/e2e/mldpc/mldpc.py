@@ -57,8 +57,9 @@ def check(model):
     run(MRVLC, "run", "out", *bindings, "--output-dir", "expected")
     # The stub through the library: the example program with another device.
     main = (WORK / "out/main.c").read_text()
-    assert "mrvl_simulator_open(a.target ? a.target : default_target)" in main
-    main = main.replace("mrvl_simulator_open(a.target ? a.target : default_target)", "(a.target = default_target, mrvl_mldpc_open(NULL))")
+    opened = "mrvl_simulator_open(a.targets[0] ? a.targets[0] : default_targets[0])"
+    assert opened in main
+    main = main.replace(opened, "(a.targets[0] = default_targets[0], mrvl_mldpc_open(NULL))")
     main = main.replace("mrvl_simulator_error(", "mrvl_mldpc_error(").replace("mrvl_simulator_close(", "mrvl_mldpc_close(")
     (WORK / "out/through.c").write_text('#include "mrvl/mldpc.h"\n' + main)
     run("cc", *FLAGS[:2], *FLAGS[5:], "-D_POSIX_C_SOURCE=199309L", "-Iout", "-o", "through", "out/through.c", f"out/{name}.c", f"out/{name}_weights.S", *LINK, "-lmrvl_simdev", "-lm")

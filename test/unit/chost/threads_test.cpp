@@ -92,7 +92,7 @@ size_t count(const std::string& text, std::string_view what) {
 TEST_CASE("threads change nothing but the time") {
   GraphBuilder b = graph_of_loops();
   const std::string text = file_of(generate_parallel(b.graph, kMost), "net.c");
-  CHECK(count(text, "net_parallel(parallel, net_f") == 16);
+  CHECK(count(text, "net_parallel(parallel, net_f") == 14);
   same_for_all(b, "gcc -O2");
   same_for_all(b, "gcc -O1 -fopenmp");
   same_for_all(b, "gcc -O1 -fsanitize=address,undefined");

@@ -8,8 +8,8 @@
 #include "mrvlc/target/find.h"
 #include "mrvlc/target/library.h"
 #include "mrvlc/target/plugin.h"
-#include "package_build.h"
-#include "package_example.h"
+#include "packages/package_build.h"
+#include "packages/package_example.h"
 
 namespace mrvlc::driver {
 namespace fs = std::filesystem;

@@ -1,4 +1,4 @@
-#include "package_example.h"
+#include "packages/package_example.h"
 
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-#include "package_build.h"
+#include "packages/package_build.h"
 
 #include <set>
 
