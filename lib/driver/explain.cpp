@@ -58,7 +58,7 @@ bool parse_number(std::string_view text, uint32_t& out) {
 // REGION:N (section main) or REGION:SECTION:N.
 Status read_instruction(const std::string& text, idmap::Query& q) {
   size_t first = text.find(':'), last = text.rfind(':');
-  idmap::Query::Instruction& i = q.instruction.emplace();
+  idmap::Query::Instruction& i = q.instruction.emplace(idmap::Query::Instruction{});
   bool ok = first != std::string::npos && parse_number(std::string_view(text).substr(0, first), i.region) &&
             parse_number(std::string_view(text).substr(last + 1), i.index);
   if (!ok) return usage("--instruction takes REGION:N or REGION:SECTION:N, e.g. 0:17");
@@ -68,7 +68,7 @@ Status read_instruction(const std::string& text, idmap::Query& q) {
 
 Status read_line(const std::string& text, idmap::Query& q) {
   size_t colon = text.rfind(':');
-  idmap::Query::Line& l = q.line.emplace();
+  idmap::Query::Line& l = q.line.emplace(idmap::Query::Line{});
   if (colon == std::string::npos || !parse_number(std::string_view(text).substr(colon + 1), l.line))
     return usage("--line takes FILE:N, e.g. model.c:120");
   // As compilers print it, OUT/model.c:120; the files of a stub lie in one folder.
@@ -78,7 +78,7 @@ Status read_line(const std::string& text, idmap::Query& q) {
 
 Status read_layer(const std::string& text, idmap::Query& q) {
   const size_t colon = text.find(':');
-  idmap::Query::Layer& l = q.layer.emplace();
+  idmap::Query::Layer& l = q.layer.emplace(idmap::Query::Layer{});
   const bool ok = colon != std::string::npos &&
                   parse_number(std::string_view(text).substr(0, colon), l.region) &&
                   parse_number(std::string_view(text).substr(colon + 1), l.layer);

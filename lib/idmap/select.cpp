@@ -244,7 +244,7 @@ Result<std::string> text_of(const Json& map, const Query& query) {
   }
   std::vector<size_t> order = {0, 1, 2, 3, 4, 5};
   if (!query.node && !query.expression) order = {2, 3, 4, 5, 1, 0};
-  std::ranges::stable_partition(order, [&](size_t t) { return kLines[t].first == first; });
+  std::stable_partition(order.begin(), order.end(), [&](size_t t) { return kLines[t].first == first; });
   std::string out;
   for (size_t t : order) out += tables[t];
   return out;
@@ -253,7 +253,9 @@ Result<std::string> text_of(const Json& map, const Query& query) {
 Json merge(std::span<const std::pair<std::string, Json>> maps) {
   Json out = {{"schema", "mrvlc-idmaps-1"}, {"models", Json::array()}};
   for (const char* table : kTables) out[table] = Json::array();
-  for (const auto& [model, map] : maps) {
+  for (const auto& named : maps) {
+    const std::string& model = named.first;
+    const Json& map = named.second;
     out["models"].push_back(model);
     auto add = [&out, &model, &map](const char* table) {
       for (const Json& j : map.at(table)) {

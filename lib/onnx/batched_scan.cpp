@@ -10,8 +10,6 @@
 namespace mrvlc::onnx {
 namespace {
 
-using Nodes = google::protobuf::RepeatedPtrField<pb::NodeProto>;
-
 constexpr int64_t kBatchedOpset = 8;
 
 const pb::GraphProto* body_of(const pb::NodeProto& node) {

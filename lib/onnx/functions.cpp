@@ -10,8 +10,6 @@ namespace {
 
 constexpr int64_t kManyNodes = int64_t{1} << 40;
 
-using Nodes = google::protobuf::RepeatedPtrField<pb::NodeProto>;
-
 // Calls visit(node) for the nodes and those of graphs in their attributes. Protobuf's limit on nesting bounds
 // the depth.
 template <class Visit>

@@ -9,8 +9,6 @@
 
 namespace mrvlc::onnx {
 
-using Nodes = google::protobuf::RepeatedPtrField<pb::NodeProto>;
-
 // What the nodes of one graph or function body stand in.
 struct NameScope {
   std::function<bool(std::string_view)> defined;  // inputs, initializers, and names of the graphs around

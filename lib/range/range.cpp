@@ -129,8 +129,8 @@ std::vector<Interval> of_constant(const Tensor& tensor, int64_t axis) {
   int64_t inner = 1;
   for (size_t d = static_cast<size_t>(axis + 1); channels && d < shape.size(); ++d) inner *= shape[d];
   if (!channels) inner = tensor.elements();
-  constexpr double kInfinite = std::numeric_limits<double>::infinity();
-  std::vector<Interval> out(static_cast<size_t>(n), {kInfinite, -kInfinite});
+  constexpr double kNoValue = std::numeric_limits<double>::infinity();
+  std::vector<Interval> out(static_cast<size_t>(n), {kNoValue, -kNoValue});
   const float* floats = tensor.elem() == ElementType::F32 ? tensor.data<float>().data() : nullptr;
   for (int64_t i = 0; i < tensor.elements(); ++i) {
     const double v = floats != nullptr ? static_cast<double>(floats[i]) : tensor.as_double(i);

@@ -12,8 +12,6 @@
 namespace mrvlc::onnx {
 namespace {
 
-using Nodes = google::protobuf::RepeatedPtrField<pb::NodeProto>;
-
 pb::NodeProto& add(Nodes& nodes, const char* op, std::initializer_list<const char*> inputs,
                    const char* output) {
   pb::NodeProto& node = *nodes.Add();

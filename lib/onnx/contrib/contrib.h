@@ -11,8 +11,6 @@
 
 namespace mrvlc::onnx {
 
-using Nodes = google::protobuf::RepeatedPtrField<pb::NodeProto>;
-
 // The operators of ONNX that these are written in: opset 23.
 inline constexpr int64_t kContribOpset = 23;
 

@@ -4,4 +4,6 @@
 
 namespace mrvlc::onnx {
 namespace pb = ::onnx;
+
+using Nodes = google::protobuf::RepeatedPtrField<pb::NodeProto>;
 }  // namespace mrvlc::onnx

@@ -33,7 +33,7 @@ TEST_CASE("a merged expression names what it was made of") {
   auto c = test::compile_model(test::merged_model(), "merged");
   const Json map = c.json("idmap.json");
   // 0 c, 1 bn, 2 r, 3 flat as imported; a convolution with the factor in it replaces 0 and 1.
-  for (int i : {0, 1, 2, 3}) {
+  for (size_t i : {0u, 1u, 2u, 3u}) {
     CHECK(map["expressions"][i]["pass"] == "import");
     CHECK(map["expressions"][i]["from"].empty());
     CHECK(map["expressions"][i]["sources"] == Json({fmt::format("main/{}", i)}));
@@ -46,7 +46,7 @@ TEST_CASE("a merged expression names what it was made of") {
   CHECK((*merged)["pass"] == "fold-batchnorm");
   CHECK((*merged)["from"] == Json({0, 1}));
   CHECK((*merged)["sources"] == Json({"main/0", "main/1"}));
-  for (int i : {0, 1}) CHECK(map["expressions"][i].contains("erased"));
+  for (size_t i : {0u, 1u}) CHECK(map["expressions"][i].contains("erased"));
   auto text = idmap::text_of(map, {.node = "bn"});
   REQUIRE(text.ok());
   const std::string made =

@@ -95,7 +95,7 @@ TEST_CASE("conversions at the borders of a region") {
   auto c = test::compile_model(test::pointwise_model(), "borders");
   const Json host = c.json("report.json")["host"];
   REQUIRE(host["conversions"].size() == 2);
-  for (size_t i : {0, 1}) {
+  for (size_t i : {0u, 1u}) {
     const Json& conversion = host["conversions"][i];
     CHECK(conversion["region"] == 0);
     CHECK(conversion["value"] == (i == 0 ? "x" : "y"));

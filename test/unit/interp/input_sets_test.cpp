@@ -30,15 +30,15 @@ double most(const Tensor& t) {
 }  // namespace
 
 TEST_CASE("integers stand at both ends of their types") {
-  using E = ElementType;
-  const std::pair<E, std::pair<int64_t, int64_t>> kEnds[] = {{E::I8, {-128, 127}},
-                                                             {E::U8, {0, 255}},
-                                                             {E::I16, {-32768, 32767}},
-                                                             {E::U16, {0, 65535}},
-                                                             {E::I32, {INT32_MIN, INT32_MAX}},
-                                                             {E::U32, {0, UINT32_MAX}},
-                                                             {E::I64, {INT64_MIN, INT64_MAX}},
-                                                             {E::U64, {0, -1}}};
+  using Elem = ElementType;
+  const std::pair<Elem, std::pair<int64_t, int64_t>> kEnds[] = {{Elem::I8, {-128, 127}},
+                                                                {Elem::U8, {0, 255}},
+                                                                {Elem::I16, {-32768, 32767}},
+                                                                {Elem::U16, {0, 65535}},
+                                                                {Elem::I32, {INT32_MIN, INT32_MAX}},
+                                                                {Elem::U32, {0, UINT32_MAX}},
+                                                                {Elem::I64, {INT64_MIN, INT64_MAX}},
+                                                                {Elem::U64, {0, -1}}};
   for (const auto& [type, ends] : kEnds) {
     INFO(name(type));
     const ir::Graph g = graph_with({{"x", {type, {3}}}});

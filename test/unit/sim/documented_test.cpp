@@ -259,8 +259,9 @@ using List = std::vector<Instruction>;
 
 target::Machine any_machine(Random& r) {
   target::Machine m = machine();
-  m.int8_macs = 128 << r.below(3), m.int8_depthwise_macs = 32 << r.below(3);
-  m.fp16_macs = 64 << r.below(3), m.depthwise_macs = 16 << r.below(3), m.accumulator_pixels = 8 + r.below(30);
+  m.int8_macs = 128u << r.below(3), m.int8_depthwise_macs = 32u << r.below(3);
+  m.fp16_macs = 64u << r.below(3), m.depthwise_macs = 16u << r.below(3),
+  m.accumulator_pixels = 8 + r.below(30);
   m.weight_block_cycles = 1 + r.below(9), m.strided_weight_block_cycles = 5 + r.below(30);
   m.pe_lanes = 4 + r.below(30), m.pe_slow_factor = 1 + r.below(6);
   m.ocm_read_bytes = 20 + r.below(200), m.ocm_write_bytes = 10 + r.below(90),
