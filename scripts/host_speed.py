@@ -23,7 +23,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from performance_tables import markdown, replace_table
+from performance_tables import markdown, replace_table, run_script
 
 ROOT = Path(__file__).resolve().parent.parent
 GENERATED = ("resnet50", "mobilenetv2", "transformer_encoder", "densenet121", "inception_v1", "shufflenet", "bilstm",
@@ -189,11 +189,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except subprocess.CalledProcessError as error:
-        print(f"host_speed: {' '.join(map(str, error.cmd))}: {(error.stderr or '').strip()}", file=sys.stderr)
-        sys.exit(1)
-    except (OSError, ValueError) as error:
-        print(f"host_speed: {error}", file=sys.stderr)
-        sys.exit(3)
+    run_script("host_speed", main)

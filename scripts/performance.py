@@ -17,7 +17,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 from performance_runs import Machines, Runs, prepare_models
-from performance_tables import TABLES, replace_table, seconds_table
+from performance_tables import TABLES, replace_table, run_script, seconds_table
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -76,11 +76,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except subprocess.CalledProcessError as error:
-        print(f"performance: {' '.join(error.cmd)}: {(error.stderr or '').strip()}", file=sys.stderr)
-        sys.exit(1)
-    except (OSError, ValueError) as error:
-        print(f"performance: {error}", file=sys.stderr)
-        sys.exit(3)
+    run_script("performance", main)

@@ -1,5 +1,8 @@
 """The tables of performance.py, as Markdown."""
 
+import subprocess
+import sys
+
 import math
 
 from performance_runs import BATCHES, GENERATED, RESNET, ZOO, Key
@@ -107,6 +110,18 @@ def seconds_table(runs, models):
         rows.append([name, f"{r['compile']:.2f}", f"{r['simulate']:.3f}"])
     rows.append(["vendor, ResNet-50 v1", f"{VENDOR['compile']:.1f}", f"{VENDOR['simulate']} (functional too)"])
     return markdown(["seconds", "compile", "of these, timing-only simulation"], rows)
+
+
+def run_script(name, main):
+    """Calls main() and exits as it says; what a command or a file refuses is one line on stderr."""
+    try:
+        sys.exit(main())
+    except subprocess.CalledProcessError as error:
+        print(f"{name}: {' '.join(map(str, error.cmd))}: {(error.stderr or '').strip()}", file=sys.stderr)
+        sys.exit(1)
+    except (OSError, ValueError) as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        sys.exit(3)
 
 
 def replace_table(text, name, table):

@@ -1,15 +1,9 @@
 // Completion for shells, of the commands and options as the parser knows them.
 #include "command_table.h"
+#include "mrvlc/support/shell.h"
 
 namespace mrvlc::app {
 namespace {
-
-// In single quotes of a shell.
-std::string quoted(const std::string& text) {
-  std::string out = "'";
-  for (char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
 
 std::string joined_options(const CommandEntry& c) {
   std::string out;
@@ -21,13 +15,13 @@ std::string joined_options(const CommandEntry& c) {
 std::string command_paths(const std::vector<CommandEntry>& table) {
   std::string out;
   for (const CommandEntry& c : table)
-    if (&c != &table.front()) out += (out.empty() ? "" : "|") + quoted(c.path);
+    if (&c != &table.front()) out += (out.empty() ? "" : "|") + shell_quoted(c.path);
   return out;
 }
 
 // zsh takes what stands before a colon for the word.
 std::string described(const std::string& word, const std::string& text) {
-  return quoted(word + ":" + text);
+  return shell_quoted(word + ":" + text);
 }
 
 }  // namespace
@@ -39,8 +33,8 @@ std::string bash_completion(const std::vector<CommandEntry>& table) {
       command_paths(table) +
       ")\n        at=\"$at ${COMP_WORDS[i]}\" ;;\n    esac\n  done\n  case \"$at\" in\n";
   for (const CommandEntry& c : table)
-    out += "    " + quoted(c.path) + ") commands=" + quoted(CLI::detail::join(c.commands, " ")) +
-           " options=" + quoted(joined_options(c)) + " ;;\n";
+    out += "    " + shell_quoted(c.path) + ") commands=" + shell_quoted(CLI::detail::join(c.commands, " ")) +
+           " options=" + shell_quoted(joined_options(c)) + " ;;\n";
   return out + "  esac\n  [ \"$at\" = mrvlc ] || options=\"$options " + joined_options(table.front()) +
          "\"\n  case \"${COMP_WORDS[COMP_CWORD]}\" in\n    -*) commands=$options ;;\n  esac\n"
          "  mapfile -t COMPREPLY < <(compgen -W \"$commands\" -- \"${COMP_WORDS[COMP_CWORD]}\")\n}\n"
@@ -54,7 +48,7 @@ std::string zsh_completion(const std::vector<CommandEntry>& table) {
       "    case \"$at ${words[i]}\" in\n      " +
       command_paths(table) + ") at=\"$at ${words[i]}\" ;;\n    esac\n  done\n  case \"$at\" in\n";
   for (const CommandEntry& c : table) {
-    out += "    " + quoted(c.path) + ")\n      commands=(";
+    out += "    " + shell_quoted(c.path) + ")\n      commands=(";
     for (const CommandEntry& sub : table) {
       for (const std::string& name : c.commands)
         if (sub.path == c.path + " " + name) out += "\n        " + described(name, sub.text);
@@ -77,16 +71,16 @@ std::string fish_completion(const std::vector<CommandEntry>& table) {
     for (const std::string& word : CLI::detail::split(c.path, ' '))
       if (word != "mrvlc") seen += (seen.empty() ? "" : "; and ") + ("__fish_seen_subcommand_from " + word);
     const bool top = &c == &table.front();
-    const std::string condition = " -n " + quoted(top ? "__fish_use_subcommand" : seen);
+    const std::string condition = " -n " + shell_quoted(top ? "__fish_use_subcommand" : seen);
     for (const CommandEntry& sub : table)
       for (const std::string& name : c.commands)
         if (sub.path == c.path + " " + name)
-          out += "complete -c mrvlc -f" + condition + " -a " + name + " -d " + quoted(sub.text) + "\n";
+          out += "complete -c mrvlc -f" + condition + " -a " + name + " -d " + shell_quoted(sub.text) + "\n";
     for (const OptionEntry& o : c.options) {
       out += "complete -c mrvlc" + (top ? "" : condition);
       for (const std::string& name : o.names)
         out += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
-      out += (o.argument.empty() ? "" : " -r") + (" -d " + quoted(o.text)) + "\n";
+      out += (o.argument.empty() ? "" : " -r") + (" -d " + shell_quoted(o.text)) + "\n";
     }
   }
   return out;

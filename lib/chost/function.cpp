@@ -251,7 +251,7 @@ std::string NodeContext::characters(int64_t bytes) {
 }
 
 void NodeContext::shared_loop(std::string_view var, const std::string& n, int64_t operations) {
-  if (!is_number(n)) return function_.open(fmt::format("for (ptrdiff_t {0} = 0; {0} < {1}; ++{0})", var, n));
+  if (!is_number(n)) return EmitContext::shared_loop(var, n, operations);
   function_.cut_loop(var, std::stoll(n), operations);
 }
 

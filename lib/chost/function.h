@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "mrvlc/ops/run_time_shapes.h"
-#include "mrvlc/ops/shared_loop.h"
 #include "mrvlc/ops/strings.h"
 #include "program.h"
 
@@ -92,10 +91,7 @@ class Function {
 };
 
 // What an operator's emission sees: one node of a function.
-class NodeContext : public ops::EmitContext,
-                    public ops::TextMemory,
-                    public ops::RunTimeShapes,
-                    public ops::SharedLoops {
+class NodeContext : public ops::EmitContext, public ops::TextMemory, public ops::RunTimeShapes {
  public:
   NodeContext(Function& function, ir::NodeId node)
       : function_(function), node_(function.program().node(node)) {}

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "mrvlc/support/file.h"
+#include "mrvlc/support/shell.h"
 #include "stub.h"
 
 namespace mrvlc::conformance {
@@ -13,17 +14,11 @@ namespace {
 
 constexpr int kCompilerSeconds = 60;  // of its own time, for a case
 
-std::string quoted(const std::string& text) {
-  std::string out = "'";
-  for (char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
-
 // The compiler's output of `files`, run in the folder; nullopt when it succeeds.
 std::optional<std::string> compile(const Options& options, const fs::path& folder, const std::string& files) {
   const std::string command = fmt::format("cd {} && ulimit -t {} && {} -std=c99 {} -fPIC -I{} {} > log 2>&1",
-                                          quoted(folder.string()), kCompilerSeconds, options.compiler,
-                                          options.cflags, quoted(options.include.string()), files);
+                                          shell_quoted(folder.string()), kCompilerSeconds, options.compiler,
+                                          options.cflags, shell_quoted(options.include.string()), files);
   if (std::system(command.c_str()) == 0) return std::nullopt;
   auto log = read_file(folder / "log");
   return log.ok() && !log->empty() ? *log : "the compiler failed";

@@ -6,7 +6,6 @@ namespace mrvlc::range {
 namespace {
 
 constexpr double kUnit = 0x1p-24;  // of float32, to the nearest
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 double end(double v, double otherwise) {
   return std::isnan(v) ? otherwise : v;
@@ -15,7 +14,7 @@ double end(double v, double otherwise) {
 }  // namespace
 
 Interval either_end(double a, double b) {
-  return {end(a, -kInfinite), end(b, kInfinite)};
+  return {end(a, -kInfinity), end(b, kInfinity)};
 }
 
 Interval operator+(const Interval& a, const Interval& b) {

@@ -90,7 +90,7 @@ Range padded(const Operands& o) {
   const auto p = ops::pad_params(ops::infer_context(o.graph(), o.node()));
   const Interval all = o.hull(0);
   if (!p.ok()) return {};
-  const Interval filled = p->mode == "constant" ? point(p->value) : hull_of({all});
+  const Interval filled = p->mode == "constant" ? point(p->value) : all;
   const Range r = o.range(0);
   const auto axis = static_cast<size_t>(r.axis);
   if (!r.by_channel() || p->begin[axis] != 0 || p->end[axis] != 0) return hull(all, filled);

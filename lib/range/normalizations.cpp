@@ -80,7 +80,7 @@ Outcome softmax(const Operands&) {
 // x - m - log(sum of exponentials of differences, 1 to n).
 Outcome log_softmax(const Operands& o) {
   const Interval x = o.hull(0);
-  if (!o.sized() || !x.bounded()) return {Interval{-std::numeric_limits<double>::infinity(), 0}};
+  if (!o.sized() || !x.bounded()) return {Interval{-kInfinity, 0}};
   const double n = static_cast<double>(std::max<int64_t>(1, o.type(0).elements()));
   const Interval all = {x.low - x.high - std::log(n), 0};
   Interval out = summed(all, 8, x.max_abs() + all.max_abs(), false);

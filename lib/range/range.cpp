@@ -36,8 +36,8 @@ Interval rounded(const Interval& i, ElementType type, bool exact) {
   const Rounding r = rounding_of(type);
   Interval out = exact ? i : Interval{-up(-i.low, r), up(i.high, r)};
   if (std::isnan(out.low) || std::isnan(out.high) || out.low > out.high) return {};
-  if (out.low < -r.largest) out.low = -std::numeric_limits<double>::infinity();
-  if (out.high > r.largest) out.high = std::numeric_limits<double>::infinity();
+  if (out.low < -r.largest) out.low = -kInfinity;
+  if (out.high > r.largest) out.high = kInfinity;
   return out;
 }
 
@@ -129,8 +129,7 @@ std::vector<Interval> of_constant(const Tensor& tensor, int64_t axis) {
   int64_t inner = 1;
   for (size_t d = static_cast<size_t>(axis + 1); channels && d < shape.size(); ++d) inner *= shape[d];
   if (!channels) inner = tensor.elements();
-  constexpr double kNoValue = std::numeric_limits<double>::infinity();
-  std::vector<Interval> out(static_cast<size_t>(n), {kNoValue, -kNoValue});
+  std::vector<Interval> out(static_cast<size_t>(n), {kInfinity, -kInfinity});
   const float* floats = tensor.elem() == ElementType::F32 ? tensor.data<float>().data() : nullptr;
   for (int64_t i = 0; i < tensor.elements(); ++i) {
     const double v = floats != nullptr ? static_cast<double>(floats[i]) : tensor.as_double(i);

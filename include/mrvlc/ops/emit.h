@@ -50,6 +50,11 @@ class EmitContext {
   void loop(std::string_view var, int64_t n) {
     open(fmt::format("for (ptrdiff_t {0} = 0; {0} < {1}; ++{0})", var, n));
   }
+  // The same where that is all the work of the body, and its iterations do not know of each other: threads
+  // may share it. n: a C expression. operations: of the whole loop, about as many multiply-adds.
+  virtual void shared_loop(std::string_view var, const std::string& n, [[maybe_unused]] int64_t operations) {
+    open(fmt::format("for (ptrdiff_t {0} = 0; {0} < {1}; ++{0})", var, n));
+  }
 
   // Makes sure a shared helper is emitted once for the program, and returns the name to call it by: a piece
   // of lib/chost/kernels/*.c; the build ends when there is none of that name. A text and no enumerator, as

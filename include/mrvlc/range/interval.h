@@ -6,10 +6,12 @@
 
 namespace mrvlc::range {
 
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
 // All numbers from `low` to `high`; an end that is infinite is not known. Of elements that are NaN it says
 // nothing.
 struct Interval {
-  double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
+  double low = -kInfinity, high = kInfinity;
 
   bool operator==(const Interval&) const = default;
   bool bounded() const { return std::isfinite(low) && std::isfinite(high); }

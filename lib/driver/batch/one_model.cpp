@@ -25,8 +25,6 @@ namespace mrvlc::driver {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int kExternalIo = static_cast<int>(ExitClass::Io);
-
 // All regular files of a folder with their hashes, in order: a package of a target, or several.
 std::string folder_text(const fs::path& folder) {
   std::vector<std::string> lines;
@@ -75,7 +73,7 @@ void add_files(BatchRecord& record, const std::vector<ReadFile>& read) {
 bool may_pass_later(const Diagnostics& diagnostics) {
   return std::ranges::any_of(diagnostics.list(), [](const Diag& d) {
     return d.severity() == Severity::Error &&
-           (static_cast<int>(d.exit_class()) == kExternalIo || d.code == DiagCode::MRV0123);
+           (d.exit_class() == ExitClass::Io || d.code == DiagCode::MRV0123);
   });
 }
 

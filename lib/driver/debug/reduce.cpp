@@ -6,6 +6,7 @@
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/tools.h"
 #include "mrvlc/support/file.h"
+#include "mrvlc/support/shell.h"
 #include "mrvlc/support/temporary_dir.h"
 #include "run/process.h"
 
@@ -14,13 +15,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr size_t kShown = 2000;
-
-// For the shell: in single quotes.
-std::string quoted(const std::string& text) {
-  std::string out = "'";
-  for (char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
-}
 
 std::string with_model(const std::string& check, const std::string& model) {
   std::string out = check;
@@ -36,7 +30,7 @@ class Judge {
 
   Result<ProcessResult> ask(const std::string& model_file) const {
     return run_process({"timeout", "-k", "1", fmt::format("{}", o_.timeout), "sh", "-c",
-                        with_model(o_.check, quoted(model_file))});
+                        with_model(o_.check, shell_quoted(model_file))});
   }
 
   // What counts as the same failure.

@@ -8,6 +8,7 @@
 
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/tools.h"
+#include "mrvlc/support/shell.h"
 
 extern char** environ;
 
@@ -44,16 +45,6 @@ void run_to_the_end(const std::vector<std::string>& argv) {
 
 }  // namespace
 
-std::string shell_words(const std::vector<std::string>& argv) {
-  std::string out;
-  for (const std::string& word : argv) {
-    out += out.empty() ? "'" : " '";
-    for (char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    out += "'";
-  }
-  return out;
-}
-
 Result<Remote> Remote::open(const std::string& place, const fs::path& config) {
   const auto refused = [&] {
     return make_diag<DiagCode::MRV0004>("--on takes ssh://[USER@]HOST[:PORT], not '" + printable(place) +
@@ -89,9 +80,8 @@ Result<Remote> Remote::open(const std::string& place, const fs::path& config) {
 Remote::~Remote() {
   if (folder_.empty()) return;
   // What still runs there does not end with the connection.
-  const std::string pid = shell_words({folder_ + "/" + kPidFile});
-  run_to_the_end(
-      ssh("kill \"$(cat " + pid + " 2>/dev/null)\" 2>/dev/null; rm -rf " + shell_words({folder_})));
+  const std::string pid = shell_quoted(folder_ + "/" + kPidFile);
+  run_to_the_end(ssh("kill \"$(cat " + pid + " 2>/dev/null)\" 2>/dev/null; rm -rf " + shell_quoted(folder_)));
 }
 
 std::vector<std::string> Remote::ssh(const std::string& command) const {
@@ -130,7 +120,7 @@ Status Remote::fetch(const std::string& below, const fs::path& to) const {
 
 Result<ProcessResult> Remote::run(const std::vector<std::string>& argv) const {
   std::vector<std::string> words =
-      ssh("cd " + shell_words({folder_}) + " && echo $$ >" + kPidFile + " && exec " + shell_words(argv));
+      ssh("cd " + shell_quoted(folder_) + " && echo $$ >" + kPidFile + " && exec " + shell_words(argv));
   // A connection that is shared does not let an interrupt through.
   words.insert(words.begin() + 1, {"-o", "ControlPath=none"});
   MRVLC_ASSIGN(ProcessResult ran, run_process(words));

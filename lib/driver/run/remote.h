@@ -38,7 +38,4 @@ class Remote {
   std::string host_, folder_;         // user@host; there
 };
 
-// Words for a shell, each as it is.
-std::string shell_words(const std::vector<std::string>& argv);
-
 }  // namespace mrvlc::driver

@@ -66,8 +66,8 @@ Status RemoteProgram::build_here(const RunOptions& options) {
     const fs::path library = scratch_ / "lib" / kSimulator;
     MRVLC_TRY(place_file(
         options.device_lib.empty() ? install_prefix() / "lib" / kSimulator : options.device_lib, library));
-    places.library = library.parent_path().string();
-    places.run_library = kBeside;
+    places.link_folder = library.parent_path().string();
+    places.run_folder = kBeside;
     files.push_back(library);
   }
   MRVLC_TRY(compile_stub(stub_command(folder_, options.cflags, places)));
@@ -87,8 +87,8 @@ Status RemoteProgram::build_there(const RunOptions& options) {
     MRVLC_TRY(place_file(
         options.device_lib.empty() ? install_prefix() / "lib" / kSimulator : options.device_lib, library));
     files.push_back(library);
-    places.library = ".";
-    places.run_library = kBeside;
+    places.link_folder = ".";
+    places.run_folder = kBeside;
   }
   MRVLC_TRY(remote_.send(files));
   MRVLC_TRY(remote_.send({install_prefix() / "include" / "mrvl"}, "include"));

@@ -43,7 +43,7 @@ Status build_stub(const RunOptions& options, const OutputFolder& folder, const f
   MRVLC_ASSIGN(places.cc, c_compiler(options.cc));
   places.sources = out.string();
   places.include = (prefix / "include").string();
-  if (has_regions(folder)) places.library = places.run_library = (prefix / "lib").string();
+  if (has_regions(folder)) places.link_folder = places.run_folder = (prefix / "lib").string();
   places.program = program.string();
   return compile_stub(stub_command(folder, options.cflags, places));
 }

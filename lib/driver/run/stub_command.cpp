@@ -25,8 +25,8 @@ std::vector<std::string> stub_command(const OutputFolder& folder, const std::str
   if (folder.calls_libraries)
     argv.insert(argv.end(), std::begin(chost::kStrictCalls), std::end(chost::kStrictCalls));
   for (const std::string& source : folder.sources) argv.push_back(file(source));
-  if (!places.library.empty())
-    argv.insert(argv.end(), {"-L" + places.library, "-lmrvl_simdev", "-Wl,-rpath," + places.run_library});
+  if (!places.link_folder.empty())
+    argv.insert(argv.end(), {"-L" + places.link_folder, "-lmrvl_simdev", "-Wl,-rpath," + places.run_folder});
   for (const std::string& library : folder.libraries) argv.push_back("-l" + library);
   argv.emplace_back("-lm");
   argv.emplace_back("-pthread");  // the example of a program that takes threads has some

@@ -13,8 +13,8 @@ bool has_regions(const OutputFolder& folder);
 struct StubPlaces {
   std::vector<std::string> cc;
   std::string sources, include;  // OUT; the folder with mrvl/
-  std::string library,
-      run_library;  // of the simulator, for the linker and at run time; empty: it is not linked
+  // Folders of the simulator's library, for the linker and at run time; empty: it is not linked.
+  std::string link_folder, run_folder;
   std::string program;
 };
 // The words that compile it. Includes of the stub's own header are quoted, so OUT is no include folder: a

@@ -7,7 +7,6 @@
 #include "common/dynamic_util.h"
 #include "common/emit_util.h"
 #include "common/lanes.h"
-#include "mrvlc/ops/shared_loop.h"
 #include "mrvlc/support/diag/ops.h"
 #include "normalization/row_norm.h"
 
@@ -98,7 +97,7 @@ Status emit_group_norm(EmitContext& c) {
   const std::string channels = named_size(c, "channels", quotient(view.n, groups)),
                     count = named_size(c, "count", times(channels, view.inner));
   const std::string index = scale_index(c, groups, channels);
-  shared_loop(c, "row", times(view.outer, fmt::format("{}", groups)), kRowWork * c.in_type(0).elements());
+  c.shared_loop("row", times(view.outer, fmt::format("{}", groups)), kRowWork * c.in_type(0).elements());
   emit_row_pointers(c, elem, count);
   emit_moments(c, elem, count, c.node().float_attr("epsilon"));
   open_loop(c, "k", channels);

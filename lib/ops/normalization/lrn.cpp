@@ -5,7 +5,6 @@
 #include "common/bulk.h"
 #include "common/emit_util.h"
 #include "common/lanes.h"
-#include "mrvlc/ops/shared_loop.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -67,7 +66,7 @@ Status emit_lrn(EmitContext& c) {
   auto each = [&](const std::string& statement) {
     c.line(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i) {}", view.inner, statement));
   };
-  shared_loop(c, "row", times(view.outer, view.n), (size + 20) * c.in_type(0).elements());
+  c.shared_loop("row", times(view.outer, view.n), (size + 20) * c.in_type(0).elements());
   c.line(fmt::format("const ptrdiff_t k = row % {};", view.n));
   c.line(fmt::format("const ptrdiff_t first = k > {0} ? k - {0} : 0;", (size - 1) / 2));
   c.line(fmt::format("const ptrdiff_t last = k + {0} < {1} ? k + {0} : {1};", size / 2 + 1, view.n));

@@ -6,7 +6,6 @@
 #include "common/emit_util.h"
 #include "common/lanes.h"
 #include "elementwise/elementwise.h"
-#include "mrvlc/ops/shared_loop.h"
 #include "mrvlc/support/diag/ops.h"
 #include "normalization/row_norm.h"
 
@@ -68,7 +67,7 @@ Status emit_rms_norm(EmitContext& c) {
   const AxisText view(c, 0, axis, true);
   const Texts dims = in_sizes(c, 0), row(dims.begin() + axis, dims.end());
   const LoopTexts loops = broadcast_texts(c, row, {row, in_sizes(c, 1)});
-  shared_loop(c, "row", view.outer, kRowWork * c.in_type(0).elements());
+  c.shared_loop("row", view.outer, kRowWork * c.in_type(0).elements());
   emit_inverse(c, view.n);
   for (size_t d = 0; d < loops.size.size(); ++d) open_loop(c, fmt::format("i{}", d), loops.size[d]);
   const std::string i = index_text(loops.strides[0]);

@@ -9,7 +9,6 @@
 #include "common/emit_util.h"
 #include "common/lanes.h"
 #include "elementwise/elementwise.h"
-#include "mrvlc/ops/shared_loop.h"
 #include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::ops {
@@ -79,7 +78,7 @@ Status emit_instance_norm(EmitContext& c) {
   if (c.out_type(0).elements() == 0) return {};
   const AxisText view(c, 0, 1);
   ElementType elem = c.in_type(0).elem;
-  shared_loop(c, "row", times(view.outer, view.n), kRowWork * c.in_type(0).elements());
+  c.shared_loop("row", times(view.outer, view.n), kRowWork * c.in_type(0).elements());
   emit_row_pointers(c, elem, view.inner);
   emit_moments(c, elem, view.inner, c.node().float_attr("epsilon"));
   c.line(fmt::format("const {} factor = inverse * {}[row % {}];", c_type(elem), c.in(1), view.n));
@@ -165,7 +164,7 @@ Status emit_layer_norm(EmitContext& c) {
   const AxisText view(c, 0, axis, true);
   const std::string bias = c.has(2) ? " + " + operand_text(c, 2, axis, view.n) : "",
                     scale = operand_text(c, 1, axis, view.n);
-  shared_loop(c, "row", view.outer, kRowWork * c.in_type(0).elements());
+  c.shared_loop("row", view.outer, kRowWork * c.in_type(0).elements());
   emit_row_pointers(c, elem, view.n);
   emit_moments(c, elem, view.n, c.node().float_attr("epsilon"));
   c.line(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i) y[i] = (x[i] - mean) * inverse * {}{};", view.n,

@@ -5,7 +5,6 @@
 
 #include "common/emit_util.h"
 #include "common/lanes.h"
-#include "mrvlc/ops/shared_loop.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -86,7 +85,7 @@ class SoftmaxEmitter {
   // Opens the loops over lanes: x and y are the lane's first elements, `peak` its maximum.
   void begin() {
     constexpr int64_t kWork = 20;  // of an element; most of it the exponential
-    shared_loop(c_, "o", view_.outer, kWork * c_.in_type(0).elements());
+    c_.shared_loop("o", view_.outer, kWork * c_.in_type(0).elements());
     open_loop(c_, "i", view_.inner);
     c_.line(fmt::format("const {}* x = {} + o * {} + i;", c_type(elem_), c_.in(0), view_.lane()));
     c_.line(fmt::format("{}* y = {} + o * {} + i;", c_type(elem_), c_.out(0), view_.lane()));

@@ -2,7 +2,6 @@
 // one sequence lie in scratch memory.
 #include "common/dynamic_util.h"
 #include "common/lanes.h"
-#include "mrvlc/ops/shared_loop.h"
 #include "recurrent/recurrent.h"
 
 namespace mrvlc::ops {
@@ -257,7 +256,7 @@ void RecurrentCode::emit(const std::function<void()>& cell) {
   const int64_t n = p.hidden;
   const bool lstm = p.gates == 4;
   if (batch == "0") return;
-  shared_loop(c, "d", fmt::format("{}", p.directions), recurrent_work(p));
+  c.shared_loop("d", fmt::format("{}", p.directions), recurrent_work(p));
   declare_memory();
   open_loop(c, "b", batch);
   if (c.has(P::kInitialH) || c.has(P::kInitialC) || c.node().outputs.size() > P::kLastH) {

@@ -7,7 +7,6 @@
 #include "common/dynamic_util.h"
 #include "common/lanes.h"
 #include "mrvlc/ops/plane.h"
-#include "mrvlc/ops/shared_loop.h"
 #include "window/pool.h"
 
 namespace mrvlc::ops {
@@ -206,7 +205,7 @@ void pool_with_indices(PoolCode& code, bool column_major) {
 
 void open_plane(EmitContext& context, const PoolParams& p, std::string_view type) {
   const int64_t results = p.batch * p.channels * element_count(p.output);
-  shared_loop(context, "p", fmt::format("{}", p.batch * p.channels), results * element_count(p.kernel));
+  context.shared_loop("p", fmt::format("{}", p.batch * p.channels), results * element_count(p.kernel));
   context.line(fmt::format("const {}* plane_in = {} + p * {};", type, context.in(0), element_count(p.input)));
   context.line(fmt::format("{}* plane_out = {} + p * {};", type, context.out(0), element_count(p.output)));
 }
@@ -283,7 +282,7 @@ Status emit_global_pool(EmitContext& context) {
     return is_max ? fmt::format("{0} = {1} > {0} ? {1} : {0};", into, value)
                   : fmt::format("{} += {};", into, value);
   };
-  shared_loop(context, "p", planes.outer, context.in_type(0).elements());
+  context.shared_loop("p", planes.outer, context.in_type(0).elements());
   context.line(fmt::format("const {}* plane = {} + p * {};", type, context.in(0), count));
   context.line(fmt::format("{} total = {};", type, init));
   if (blocked != "0") {

@@ -1,7 +1,7 @@
 """usage: slurm.py MRVLC PAGE WORK
 
 The job array of docs/batch.md under a real Slurm: controller, node and munge of this test alone, in WORK, which is emptied first. As root, as Debian's
-munged and slurmd want it.
+munged and slurmd want it; exits with 77 (skipped) otherwise.
 """
 
 import json
@@ -70,7 +70,16 @@ def stop():
             pass
 
 
+def skip_without_slurm():
+    path = f"{os.environ['PATH']}:/usr/sbin"
+    missing = [program for program in ("slurmctld", "slurmd", "munged") if shutil.which(program, path=path) is None]
+    if missing or os.getuid() != 0:
+        print(f"skipped: no {', '.join(missing)} (Debian: slurm-wlm)" if missing else "skipped: not root")
+        sys.exit(77)
+
+
 def main():
+    skip_without_slurm()
     shutil.rmtree(WORK, ignore_errors=True)
     WORK.mkdir(parents=True)
     environment = {**os.environ, "SLURM_CONF": f"{WORK}/slurm.conf", "PATH": f"{MRVLC.parent}:{os.environ['PATH']}:/usr/sbin"}

@@ -1,7 +1,7 @@
-"""usage: remote.py MRVLC SSHD MODELS/DIGITS WORK
+"""usage: remote.py MRVLC MODELS/DIGITS WORK
 
 `mrvlc run --on` and `profile --on`: a server on a port of this machine, with keys of this test, whose sessions have a temporary folder of their own. The same
-bytes come back as from a local run, compiled there, here, and here for aarch64, which qemu runs there; nothing is left. WORK is emptied first.
+bytes come back as from a local run, compiled there, here, and here for aarch64, which qemu runs there; nothing is left. WORK is emptied first. Exits with 77 (skipped) without sshd.
 """
 
 import getpass
@@ -16,7 +16,11 @@ import sys
 import tempfile
 import time
 
-MRVLC, SSHD, DIGITS, WORK = (pathlib.Path(a).absolute() for a in sys.argv[1:])
+MRVLC, DIGITS, WORK = (pathlib.Path(a).absolute() for a in sys.argv[1:])
+SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin")
+if SSHD is None:
+    print("skipped: no sshd (Debian: openssh-server)")
+    sys.exit(77)
 ENVIRONMENT = {n: v for n, v in os.environ.items() if not n.startswith(("MRVLC_", "SSH_")) and n != "CC"}
 
 

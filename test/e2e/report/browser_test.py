@@ -9,16 +9,9 @@ import subprocess
 import sys
 
 import chromium
+from checks import check, result, text
 
 ALT, SHIFT = 1, 8
-failures = 0
-
-
-def check(what, condition):
-    global failures
-    if not condition:
-        failures += 1
-        print("FAILED: " + what)
 
 
 def picture(page, canvas):
@@ -31,10 +24,6 @@ def pictures(page):
 
 def span(page):
     return page.evaluate("view.to - view.from")
-
-
-def text(page, selector):
-    return page.evaluate("document.querySelector('%s').innerText" % selector)
 
 
 def clean(page, path):
@@ -304,8 +293,7 @@ def main():
             layout(page, name)
             clean(page, path)
     dark(binary, os.path.join(folder, "memory.html"))
-    print("%d failures" % failures)
-    return 1 if failures else 0
+    return result()
 
 
 if __name__ == "__main__":

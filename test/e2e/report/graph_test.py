@@ -11,16 +11,9 @@ import sys
 import time
 
 import chromium
+from checks import check, result, text
 
-failures = 0
 PHONE, DESKTOP = 390, 1400
-
-
-def check(what, condition):
-    global failures
-    if not condition:
-        failures += 1
-        print("FAILED: " + what)
 
 
 def shot(page, name):
@@ -28,10 +21,6 @@ def shot(page, name):
     if folder:
         os.makedirs(folder, exist_ok=True)
         page.screenshot(os.path.join(folder, name + ".png"), full=True)
-
-
-def text(page, selector):
-    return page.evaluate("document.querySelector('%s').innerText" % selector)
 
 
 def count(page, selector):
@@ -198,8 +187,7 @@ def main():
                 page.open(path(name))
                 check("the picture has its size", page.evaluate("document.documentElement.getBoundingClientRect().height") > 300)
                 shot(page, "svg")
-    print("%d failures" % failures)
-    return 1 if failures else 0
+    return result()
 
 
 if __name__ == "__main__":
