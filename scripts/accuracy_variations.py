@@ -5,7 +5,8 @@ DATA/zoo holds NAME.onnx. Each seed makes one variation of one network: weights 
 that reads it (so that the network computes the same), k up to 14, in up to three places, and its float inputs have an amplitude of 1e-3
 to 1e5. It is compiled as a user would, every second time with --input-range, and run in the simulator; the reference is the same network
 on the host in float32. RESULTS gets a line of JSON for each, and seeds that it has already are not run again. Prints a summary: how many
-are within 1e-2, warned of by the compile, or flagged by the device, those that are none of that (exit code 1), and the false alarms.
+are within 1e-2, warned of by the compile, or flagged by the program (the device, or inputs beyond what was tried), those that are none of that
+(exit code 1), and the false alarms.
 $MRVLC: the compiler (build/bin/mrvlc).
 """
 import argparse
@@ -168,11 +169,11 @@ def bad(r):
 def summary(results):
     ran = [r for r in results if "failed" not in r]
     fine = [r for r in ran if r["error"] <= FINE]
-    alarms = [r for r in fine if r["warned"]]
+    alarms, flags = [r for r in fine if r["warned"]], [r for r in fine if r["flagged"] and not r["warned"]]
     print(f"{len(results)} variations of {len({r['network'] for r in results})} networks, {sum(r['stated'] for r in results)} with --input-range")
     print(f"within {GOOD:g}: {sum(r['error'] <= GOOD for r in ran)}; not, and warned of: {sum(r['error'] > GOOD and bool(r['warned']) for r in ran)}; "
-          f"flagged by the device alone: {sum(r['error'] > GOOD and not r['warned'] and r['flagged'] for r in ran)}")
-    print(f"within {FINE:g}: {len(fine)}, of these warned of: {len(alarms)} (seeds {[r['seed'] for r in alarms]})")
+          f"flagged by the program alone: {sum(r['error'] > GOOD and not r['warned'] and r['flagged'] for r in ran)}")
+    print(f"within {FINE:g}: {len(fine)}, of these warned of: {len(alarms)} (seeds {[r['seed'] for r in alarms]}), flagged: {len(flags)} (seeds {[r['seed'] for r in flags]})")
     for r in filter(bad, results):
         print("FAILED" if "failed" in r else "SILENT", json.dumps(r))
 

@@ -89,6 +89,10 @@ void add_accuracy_options(CLI::App& cmd, CompileArguments& a) {
                  "largest expected |a-b|/(1+|b|) that is no warning (0.01)")
       ->type_name("E")
       ->check(tolerance_check());
+  cmd.add_flag(
+      "--no-input-limits", a.no_input_limits,
+      "do not look how large inputs may be for the outputs to stay accurate; the program then checks no "
+      "inputs");
   cmd.add_flag("--fail-on-accuracy", a.fail_on_accuracy,
                "exit with code 5 when the expected error is more than that, when a value overflows fp16, or "
                "when neither is known");
@@ -98,6 +102,7 @@ Status read_accuracy_options(const CompileArguments& a, driver::CompileOptions& 
   using Probe = driver::CompileOptions::Probe;
   o.probe = a.probe ? Probe::Always : a.no_probe ? Probe::Never : Probe::WithinBudget;
   o.calibration = a.calibration;
+  o.input_limits = !a.no_input_limits;
   o.accuracy_warning = a.accuracy_warning;
   o.fail_on_accuracy = a.fail_on_accuracy;
   o.accuracy = a.accuracy;
@@ -133,6 +138,12 @@ void add_calibrate(CLI::App& app, Context& context) {
   CLI::Option* sensitivity = cmd->add_flag(
       "--sensitivity", *always,
       "how far outputs move when a value is rounded to fp16, on every sample, whatever that costs");
+  cmd->add_option(
+         "--keep-samples", o->keep_samples,
+         "samples that lie in the file whole, those that fp16 changes most, for compile to be judged "
+         "on; 0: none of your data, only what values of the model are")
+      ->check(CLI::Range(0, 1000))
+      ->capture_default_str();
   auto frontier = std::make_shared<bool>(false);
   cmd->add_flag("--frontier", *frontier, "print what more accuracy costs: cycles against error");
   cmd->add_flag("--no-sensitivity", *never, "not at all")->excludes(sensitivity);

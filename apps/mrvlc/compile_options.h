@@ -36,7 +36,7 @@ struct CompileArguments {
   double accuracy_warning = 1e-2;
   std::string on_overflow = "report", on_device_error = "error";
   driver::Gates gates;
-  bool probe = false, no_probe = false, fail_on_accuracy = false;
+  bool probe = false, no_probe = false, no_input_limits = false, fail_on_accuracy = false;
   std::shared_ptr<TemporaryDir> from_stdin;  // of a model `-`, as long as it is read
 };
 

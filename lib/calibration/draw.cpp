@@ -7,6 +7,7 @@
 #include "mrvlc/interp/random.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/glob.h"
+#include "smooth.h"
 
 namespace mrvlc::calibration {
 namespace {
@@ -84,12 +85,25 @@ Result<Distributions> distributions_of(const ir::Graph& graph, const std::vector
   return out;
 }
 
-std::vector<Tensor> draw_inputs(const ir::Graph& graph, uint32_t seed, const Distributions& distributions) {
+std::vector<Tensor> draw_inputs(const ir::Graph& graph, uint32_t seed, const Distributions& distributions,
+                                Texture texture) {
   std::vector<Tensor> inputs = interp::make_inputs(graph, interp::InputKind::Uniform, seed);
-  for (const auto& [i, quantiles] : distributions) {
-    interp::Mulberry32 random(seed + 0x9e3779b9u * static_cast<uint32_t>(i + 1));
+  for (size_t i = 0; i < inputs.size(); ++i) {
     Tensor& input = inputs[i];
-    for (int64_t k = 0; k < input.elements(); ++k) set(input, k, quantiles.at(random.uniform()));
+    const auto named = distributions.find(i);
+    const bool has_one = named != distributions.end();
+    const uint32_t own_seed = seed + 0x9e3779b9u * static_cast<uint32_t>(i + 1);
+    const bool plain = input.type().wrapper == Wrapper::None && (has_one || is_float(input.elem()));
+    if (texture == Texture::Smooth && plain && can_be_smooth(input.shape())) {
+      const std::vector<double> shares = smooth(input.shape(), own_seed);
+      for (int64_t k = 0; k < input.elements(); ++k) {
+        const double share = shares[static_cast<size_t>(k)];
+        set(input, k, has_one ? named->second.at(share) : share);
+      }
+    } else if (has_one) {
+      interp::Mulberry32 random(own_seed);
+      for (int64_t k = 0; k < input.elements(); ++k) set(input, k, named->second.at(random.uniform()));
+    }
   }
   return inputs;
 }

@@ -5,12 +5,13 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "kept_json.h"
 #include "mrvlc/support/diag/accuracy.h"
+#include "reader.h"
 
 namespace mrvlc::calibration {
 namespace {
 
-using Json = nlohmann::ordered_json;
 constexpr const char* kSchema = "mrvlc-calibration-1";
 
 Json value_json(const ValueRecord& v) {
@@ -30,54 +31,6 @@ Json value_json(const ValueRecord& v) {
   if (v.constants_sensitivity) out["constants_sensitivity"] = *v.constants_sensitivity;
   return out;
 }
-
-// Members of an object; null when it is none, or there is none of that name.
-const Json& member(const Json& json, const char* name) {
-  static const Json null;
-  const auto it = json.is_object() ? json.find(name) : json.end();
-  return it == json.end() ? null : *it;
-}
-
-// Counts what is read, and says where the first mistake is.
-class Reader {
- public:
-  explicit Reader(std::string where) : where_(std::move(where)) {}
-
-  std::string text(const Json& json, const char* name) {
-    const Json& j = member(json, name);
-    if (!j.is_string()) return fail(name, "is no text"), std::string();
-    return j.get<std::string>();
-  }
-  int64_t count(const Json& json, const char* name, int64_t least, int64_t most) {
-    const Json& j = member(json, name);
-    const bool good = j.is_number_unsigned() && j.get<uint64_t>() <= static_cast<uint64_t>(most) &&
-                      j.get<uint64_t>() >= static_cast<uint64_t>(least);
-    if (!good) return fail(name, fmt::format("is no number from {} to {}", least, most)), least;
-    return j.get<int64_t>();
-  }
-  double number(const Json& json, const char* name) {
-    const Json& j = member(json, name);
-    if (!j.is_number() || !std::isfinite(j.get<double>())) return fail(name, "is no number"), 0;
-    return j.get<double>();
-  }
-  std::optional<double> error(const Json& json, const char* name) {
-    if (member(json, name).is_null()) return std::nullopt;
-    const double e = number(json, name);
-    require(e >= 0, name, "is no error");
-    return e;
-  }
-  void require(bool good, const char* name, std::string_view why) {
-    if (!good) fail(name, why);
-  }
-  void fail(const char* name, std::string_view why) {
-    if (wrong_.empty()) wrong_ = fmt::format("{}'{}' {}", where_, name, why);
-  }
-  void in(std::string where) { where_ = std::move(where); }
-  const std::string& wrong() const { return wrong_; }
-
- private:
-  std::string where_, wrong_;
-};
 
 Summary read_summary(const Json& json, Reader& r) {
   Summary s;
@@ -127,9 +80,10 @@ bool is_sha256(const std::string& text) {
 std::string to_json(const Calibration& c) {
   Json values = Json::array();
   for (const ValueRecord& v : c.values) values.push_back(value_json(v));
-  const Json json = {{"schema", kSchema},           {"model", {{"sha256", c.model_sha256}}},
-                     {"samples", c.samples},        {"sensitivity_samples", c.sensitivity_samples},
-                     {"percentiles", kPercentiles}, {"values", std::move(values)}};
+  Json json = {{"schema", kSchema},           {"model", {{"sha256", c.model_sha256}}},
+               {"samples", c.samples},        {"sensitivity_samples", c.sensitivity_samples},
+               {"percentiles", kPercentiles}, {"values", std::move(values)}};
+  if (!c.kept.empty()) json["kept"] = kept_json(c.kept);
   return json.dump(1) + "\n";
 }
 
@@ -153,6 +107,7 @@ Result<Calibration> parse(std::string_view text, const std::string& shown) {
     out.values.push_back(read_value(values[i], r));
     r.require(names.insert(out.values.back().name).second, "name", "was there before");
   }
+  out.kept = read_kept(member(json, "kept"), out, r);
   if (!r.wrong().empty()) return bad(r.wrong());
   return out;
 }

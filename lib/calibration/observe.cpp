@@ -44,7 +44,7 @@ Status Observer::add(const std::vector<Tensor>& inputs) {
 }
 
 Calibration Observer::result(std::string model_sha256) const {
-  Calibration out{std::move(model_sha256), samples_, 0, {}};
+  Calibration out{std::move(model_sha256), samples_, 0, {}, {}};
   std::set<std::string> names;  // two may look alike
   for (const Watched& w : watched_) {
     const ir::Value& value = graph_.value(w.value);

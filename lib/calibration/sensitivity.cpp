@@ -13,6 +13,7 @@
 #include "mrvlc/support/parallel.h"
 #include "mrvlc/support/saturating.h"
 #include "mrvlc/tensor/float16.h"
+#include "rounded_error.h"
 
 namespace mrvlc::calibration {
 namespace {
@@ -181,14 +182,6 @@ bool reads_constants(const ir::Graph& graph, const ir::Node& node) {
   });
 }
 
-double to_three_digits(double error) {
-  if (!std::isfinite(error)) return kInfinite;
-  double out = 0;
-  const std::string text = fmt::format("{:.2e}", error);
-  std::from_chars(text.data(), text.data() + text.size(), out);
-  return out;
-}
-
 void collect(const ir::Graph& graph, Calibration& calibration, std::vector<Rounding>& roundings,
              std::vector<Asked>& asked) {
   std::map<std::string_view, ValueRecord*> by_name;
@@ -224,10 +217,7 @@ Status add_sensitivities(const ir::Graph& graph, const std::vector<std::vector<T
     cost = saturating_add(cost, measuring_cost(graph, r, of_node));
     if (cost > budget) return {};
   }
-  std::vector<ir::ValueId> floats;
-  for (ir::ValueId v : graph.outputs())
-    if (is_float(graph.value(v).type.elem) && graph.value(v).type.wrapper == Wrapper::None)
-      floats.push_back(v);
+  const std::vector<ir::ValueId> floats = float_outputs(graph);
   if (floats.empty()) return {};
   const auto taken =
       static_cast<size_t>(std::min<int64_t>(budget / cost, static_cast<int64_t>(samples.size())));
@@ -236,6 +226,21 @@ Status add_sensitivities(const ir::Graph& graph, const std::vector<std::vector<T
   for (size_t i = 0; i < errors.size(); ++i) asked[i].record->*asked[i].field = to_three_digits(errors[i]);
   calibration.sensitivity_samples = static_cast<int64_t>(taken);
   return {};
+}
+
+double to_three_digits(double error) {
+  if (!std::isfinite(error)) return kInfinite;
+  double out = 0;
+  const std::string text = fmt::format("{:.2e}", error);
+  std::from_chars(text.data(), text.data() + text.size(), out);
+  return out;
+}
+
+std::vector<ir::ValueId> float_outputs(const ir::Graph& graph) {
+  std::vector<ir::ValueId> out;
+  for (ir::ValueId v : graph.outputs())
+    if (is_float(graph.value(v).type.elem) && graph.value(v).type.wrapper == Wrapper::None) out.push_back(v);
+  return out;
 }
 
 double predicted_error(std::span<const double> sensitivities) {

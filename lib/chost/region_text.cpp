@@ -2,6 +2,7 @@
 // its place.
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <span>
 
 #include "run_text.h"
@@ -82,6 +83,13 @@ void RunText::add_regions(CSource& out) const {
       "}};\n\n",
       prefix_, o.on_device_error.retries, overflow_cpu, stop));
   out.add(instantiate(Piece::device, prefix_, {}));
+  for (const bool half : {false, true}) {
+    const bool any = std::ranges::any_of(o.input_limits, [&](const InputLimit& limit) {
+      const ir::ValueId value = program_.graph.inputs()[limit.input];
+      return (program_.graph.value(value).type.elem == ElementType::F16) == half;
+    });
+    if (any) out.add(instantiate(half ? Piece::input_limits_half : Piece::input_limits, prefix_, {}));
+  }
 }
 
 void RunText::device_call(const Step& step) {

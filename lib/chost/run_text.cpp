@@ -3,12 +3,20 @@
 
 #include <algorithm>
 
+#include "mrvlc/tensor/float16.h"
+
 namespace mrvlc::chost {
 namespace {
 
 std::string plus(const std::string& pointer, int64_t offset, bool is_const) {
   if (offset == 0) return fmt::format("({}void*){}", is_const ? "const " : "", pointer);
   return fmt::format("({0}void*)(({0}unsigned char*){1} + {2})", is_const ? "const " : "", pointer, offset);
+}
+
+// Bits of fp16 as K_beyond_half orders them.
+int ordered_half(double value) {
+  const int bits = float_to_half(static_cast<float>(value)), size = bits & 0x7fff;
+  return (bits & 0x8000) != 0 ? -size : size;
 }
 
 }  // namespace
@@ -71,6 +79,7 @@ std::string RunText::function(const std::string& symbol) {
   check_arguments();
   declare_views();
   take_input_dims();
+  check_inputs();
   for (const Step& s : program_.steps) step(s);
   copy_outputs();
   tell_dims();
@@ -193,6 +202,27 @@ void RunText::take_input_dims() {
     }
   }
   if (!viewed_values().empty()) put("(void)rc;");
+}
+
+// Where the accelerator is only known to be accurate for some values of the inputs.
+void RunText::check_inputs() {
+  const auto& limits = program_.options.input_limits;
+  if (interface_ == nullptr || program_.module.regions.empty() || limits.empty()) return;
+  for (const InputLimit& limit : limits) {
+    const ir::ValueId value = program_.graph.inputs()[limit.input];
+    const Interface::Port& port = interface_->inputs[limit.input];
+    open("{");
+    put("static const char name[] = {};", c_char_array(port.model_name));
+    const bool half = port.type.elem == ElementType::F16;
+    const std::string least = half ? fmt::format("{}", ordered_half(limit.least))
+                                   : fmt::format("{:a}f", limit.least),
+                      most = half ? fmt::format("{}", ordered_half(limit.most))
+                                  : fmt::format("{:a}f", limit.most);
+    put("if (!state.input && {}_beyond{}(inputs->{}, {} / {}u, {}, {})) state.input = name;", prefix_,
+        half ? "_half" : "", port.field, bytes_of(value), byte_size(port.type.elem), least, most);
+    close();
+  }
+  put("if ({0}_STOP_ON_OVERFLOW && state.input) return {0}_end(error, {0}_ERROR_OVERFLOW, &state);", prefix_);
 }
 
 void RunText::open(std::string_view head) {

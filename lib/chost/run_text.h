@@ -46,6 +46,7 @@ class RunText {
   std::set<ir::ValueId> viewed_values() const;
   void declare_views();
   void take_input_dims();
+  void check_inputs();
   void step(const Step& step);
   void call(const Step& step, const Call& call);
   void device_call(const Step& step);

@@ -78,9 +78,9 @@ class Compiler {
            phase("probe", [&] { return begin_probe(); }) && phase("host", [&] { return cut_host_parts(); }) &&
            compile_regions() && phase("simulate", [&] { return time_regions(m_); }) &&
            phase("probe", [&] { return finish_probe(); }) && goes_on() &&
-           judge(m_.accuracy, options_, diagnostics_) && phase("host", [&] { return generate_host(); }) &&
-           phase("hash", [&] { return finish_hash(); }) && phase("write", [&] { return write(); }) &&
-           write_timing();
+           judge(m_.accuracy, options_, diagnostics_) && phase("probe", [&] { return find_limits(); }) &&
+           phase("host", [&] { return generate_host(); }) && phase("hash", [&] { return finish_hash(); }) &&
+           phase("write", [&] { return write(); }) && write_timing();
   }
 
  private:
@@ -262,10 +262,12 @@ class Compiler {
     return {};
   }
 
-  bool goes_on() {
-    const bool on = !hooks_.probed || hooks_.probed(m_, *probe_);
+  bool goes_on() { return !hooks_.probed || hooks_.probed(m_, *probe_); }
+
+  Status find_limits() {
+    MRVLC_ASSIGN(m_.accuracy.limits, probe_->limits(m_, options_));
     probe_.reset();
-    return on;
+    return {};
   }
 
   Status cut_host_parts() {
@@ -283,11 +285,13 @@ class Compiler {
   }
 
   Status generate_host() {
-    MRVLC_ASSIGN(m_.host,
-                 chost::generate(m_.model.graph, m_.partition, m_.regions,
-                                 {m_.name, m_.name, m_.target_names(), options_.arena_limit,
-                                  options_.text_bytes, options_.on_overflow, options_.on_device_error,
-                                  options_.threads, m_.libraries.linked, std::move(m_.host_parts)}));
+    std::vector<chost::InputLimit> limits;
+    for (const Accuracy::Limit& l : m_.accuracy.limits) limits.push_back(l.limit);
+    MRVLC_ASSIGN(m_.host, chost::generate(
+                              m_.model.graph, m_.partition, m_.regions,
+                              {m_.name, m_.name, m_.target_names(), options_.arena_limit, options_.text_bytes,
+                               options_.on_overflow, options_.on_device_error, options_.threads,
+                               m_.libraries.linked, std::move(limits), std::move(m_.host_parts)}));
     warn_unheeded_options(options_, m_, diagnostics_);
     return {};
   }

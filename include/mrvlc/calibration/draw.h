@@ -29,8 +29,15 @@ struct InputRange {
 // numbers, or an end that its type cannot hold.
 Result<Distributions> distributions_of(const ir::Graph& graph, const std::vector<InputRange>& ranges);
 
-// interp::make_inputs of kind Uniform, but for the elements of inputs that have a distribution: integers are
-// rounded. Depends on the graph's inputs, the seed and the distributions alone.
-std::vector<Tensor> draw_inputs(const ir::Graph& graph, uint32_t seed, const Distributions& distributions);
+// What neighbouring elements of an input have to do with each other. Noise: nothing. Smooth: they are alike,
+// as in pictures and sounds: means over windows then vary as much as elements do. Inputs without a long
+// dimension, and integers without a distribution, are noise in both.
+enum class Texture : uint8_t { Noise, Smooth };
+
+// interp::make_inputs of kind Uniform, but for the elements of inputs that have a distribution, and smooth
+// ones, which lie in [0, 1] where they have none: integers are rounded. Depends on the graph's inputs and the
+// other arguments alone.
+std::vector<Tensor> draw_inputs(const ir::Graph& graph, uint32_t seed, const Distributions& distributions,
+                                Texture texture = Texture::Noise);
 
 }  // namespace mrvlc::calibration

@@ -20,11 +20,22 @@ struct ValueRecord {
 };
 inline constexpr double kInfinite = 1e300;
 
+// A sample of the data, whole.
+struct KeptSample {
+  using Input = std::pair<std::string, Tensor>;  // recorded_name of the input
+  int64_t sample = 0;                            // which of the data's, from 0
+  // How far outputs move when every float32 value and constant is rounded to fp16; nullopt: not known.
+  std::optional<double> rounding_error;
+  std::vector<Input> inputs;
+  bool operator==(const KeptSample&) const = default;
+};
+
 struct Calibration {
   std::string model_sha256;  // onnx::Model::sha256
   int64_t samples = 0;
   int64_t sensitivity_samples = 0;  // of these, the first ones; 0: sensitivities are not known
   std::vector<ValueRecord> values;  // inputs, then results in program order
+  std::vector<KeptSample> kept;     // some of the samples, the worst first; keep.h
 
   const ValueRecord* find(std::string_view name) const;  // nullptr: nothing is known of it
   bool operator==(const Calibration&) const = default;

@@ -26,6 +26,12 @@ struct Linked {
 inline constexpr const char* kStrictCalls[] = {"-Werror=int-conversion", "-Werror=incompatible-pointer-types",
                                                "-Werror=implicit-function-declaration"};
 
+// Values of an input that the outputs are known to be accurate for, as far as anybody tried or said.
+struct InputLimit {
+  size_t input = 0;  // position in graph.inputs(): floats of 16 or 32 bits
+  double least = 0, most = 0;
+};
+
 struct Options {
   std::string name;                       // prefix of every symbol, a C identifier
   std::string file_stem;                  // NAME in NAME.c; usually equal to name
@@ -37,6 +43,8 @@ struct Options {
   OnDeviceError on_device_error = {};
   int threads = 1;  // parts of a loop at most that the caller's threads may run (mrvl/parallel.h); 1: none
   Linked linked = {};
+  // NAME_run tells when an input lies beyond (MRVL_FLAG_INPUT), and does then what on_overflow says.
+  std::vector<InputLimit> input_limits = {};
   // Of each region its nodes (ir::part_of), ready for the host, when one of the two above wants the CPU;
   // else empty.
   std::vector<ir::Graph> parts = {};

@@ -73,6 +73,7 @@ struct CalibrateOptions {
   std::filesystem::path data, out;
   // How far outputs move when a value is rounded to fp16 (docs/calibration.md).
   enum class Sensitivity : uint8_t { WithinBudget, Always, Never } sensitivity = Sensitivity::WithinBudget;
+  size_t keep_samples = 8;                                 // at most so many lie in the file whole
   std::function<void(size_t sample, size_t of)> progress;  // may be null
 };
 // Runs the reference interpreter on every sample of the data and writes what values of the model were

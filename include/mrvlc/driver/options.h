@@ -60,6 +60,7 @@ struct CompileOptions {
   enum class Objective : uint8_t { Speed, Accuracy } objective = Objective::Speed;
   double slowdown = 2;
   double accuracy_warning = 1e-2;  // the largest expected error that is no warning
+  bool input_limits = true;        // the program tells of inputs beyond what was tried or stated
   bool fail_on_accuracy = false;
   chost::OnOverflow on_overflow = chost::OnOverflow::Report;
   chost::OnDeviceError on_device_error = {};

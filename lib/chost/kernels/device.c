@@ -43,6 +43,7 @@ typedef struct K_state {
   size_t region;
   uint32_t failures, retries, cpu_regions;
   K_error first;
+  const char* input; /* the first one that lies beyond what was tried, or NULL */
 } K_state;
 
 /* Flags of the last run of a region, and of its inputs. */
@@ -59,11 +60,15 @@ static void K_keep_flags(uint32_t flags, size_t region, K_state* state) {
   state->flags |= flags;
 }
 
-/* The end of a run: `code` when flags were raised, with the region that raised them first; else with the
- * first failure that the run got over. */
+/* The end of a run: `code` when flags were raised, with the input that lies beyond what was tried, or the region
+ * that raised them first; else with the first failure that the run got over. */
 static int K_end(K_error* error, int code, const K_state* state) {
   const K_region* const r = &K_regions[state->region];
-  if (state->flags != 0) {
+  const int beyond = state->input && !K_CPU_ON_OVERFLOW;
+  const uint32_t flags = state->flags | (beyond ? MRVL_FLAG_INPUT : 0u);
+  if (beyond) {
+    K_fail(error, code, 0, 0u, state->input);
+  } else if (flags != 0) {
     K_fail(error, code, 0, r->expr_id, r->node);
   } else {
     code = K_fail(error, 0, 0, 0u, "");
@@ -71,7 +76,7 @@ static int K_end(K_error* error, int code, const K_state* state) {
   }
   if (!error) return code;
   error->code = code;
-  error->device_flags = state->flags;
+  error->device_flags = flags;
   error->retries = state->retries;
   error->cpu_regions = state->cpu_regions;
   return code;
@@ -135,6 +140,12 @@ static int K_run_region(const K_device* device, size_t region, const mrvl_input*
                         const mrvl_output* out, size_t out_count, K_state* state, K_error* error) {
   int device_rc = 0;
   uint32_t flags;
+  if (K_CPU_ON_OVERFLOW && state->input) {
+    if (state->failures++ == 0) K_fail(&state->first, K_ERROR_OVERFLOW, 0, 0u, state->input);
+    state->converted = 0;
+    ++state->cpu_regions;
+    return K_ON_CPU;
+  }
   for (int left = K_RETRIES;; --left) {
     device_rc = K_attempt(device, region, in, in_count, out, out_count);
     if (device_rc == 0) break;
@@ -254,4 +265,23 @@ void K_unload(K_device* device) {
     if (device->models[i] && d->unload) d->unload(d->context, device->models[i]);
     device->models[i] = NULL;
   }
+}
+
+//@ piece input_limits
+/* Whether an element is less or more than what was tried. NaN is neither: it is found where it gets. */
+static int K_beyond(const float* x, size_t count, float least, float most) {
+  uint32_t beyond = 0u;
+  for (size_t i = 0; i < count; ++i) beyond |= (uint32_t)(x[i] < least) | (uint32_t)(x[i] > most);
+  return beyond != 0u;
+}
+
+//@ piece input_limits_half
+/* The same of fp16: without their sign bit, and negated where it is set, its bits are in the order of numbers. */
+static int K_beyond_half(const uint16_t* x, size_t count, int32_t least, int32_t most) {
+  uint32_t beyond = 0u;
+  for (size_t i = 0; i < count; ++i) {
+    const int32_t size = x[i] & 0x7fff, v = x[i] & 0x8000 ? -size : size;
+    beyond |= ((uint32_t)(v < least) | (uint32_t)(v > most)) & (uint32_t)(size <= 0x7c00);
+  }
+  return beyond != 0u;
 }

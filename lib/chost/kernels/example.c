@@ -258,6 +258,11 @@ static int report(int code, const K_error* error) {
       "fp16 overflow: values left the range of their format",
       "a function of a library failed: the code is what it returned"};
   const char* text = code >= 0 && code < (int)(sizeof texts / sizeof texts[0]) ? texts[code] : "unknown";
+  if (code == K_ERROR_OVERFLOW && error->device_flags & MRVL_FLAG_INPUT) {
+    fprintf(stderr, "inference refused input '%s': beyond what was tried when the model was compiled (error %d)\n",
+            error->node, code);
+    return 1;
+  }
   fprintf(stderr, "inference failed at node '%s': %s (error %d, device code %d, expression %lu)\n",
           error->node, text, code, error->device_code, (unsigned long)error->expr_id);
   if (error->layer >= 0)
@@ -277,6 +282,12 @@ static void warn(const K_error* error) {
   }
   if (warned || error->device_flags == 0) return;
   warned = 1;
+  if (error->device_flags & MRVL_FLAG_INPUT) {
+    fprintf(stderr,
+            "warning: input '%s' lies beyond what was tried when the model was compiled (flags %lu)\n",
+            error->node, (unsigned long)error->device_flags);
+    return;
+  }
   fprintf(stderr, "warning: %s in the region of node '%s' (flags %lu)\n",
           error->device_flags & MRVL_FLAG_OVERFLOW ? "fp16 overflow" : "fp16: a result is not a number",
           error->node, (unsigned long)error->device_flags);

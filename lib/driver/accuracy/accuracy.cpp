@@ -40,7 +40,8 @@ std::string_view seen_in(const Accuracy& accuracy, bool calibrated) {
     case Accuracy::How::InputRange:
       return "seen by a probe with inputs of --input-range";
     case Accuracy::How::Calibration:
-      return "seen by a probe with inputs like the calibration data";
+      return accuracy.on_data ? "seen by a probe on samples of the calibration data"
+                              : "seen by a probe with inputs like the calibration data";
     default:
       return "seen by a probe with seeded inputs";
   }
@@ -166,7 +167,9 @@ void write_ranges(JsonWriter& out, const Accuracy& accuracy) {
 }
 
 Json accuracy_json(const Accuracy& a, const CompileOptions& options) {
-  Json outputs = Json::array(), beyond = Json::array();
+  Json outputs = Json::array(), beyond = Json::array(), limits = Json::array();
+  for (const Accuracy::Limit& l : a.limits)
+    limits.push_back({{"input", idmap::json_text(l.input)}, {"min", l.limit.least}, {"max", l.limit.most}});
   for (const Accuracy::Output& o : a.outputs)
     outputs.push_back({{"name", idmap::json_text(o.name)},
                        {"error", rounded(o.error, 2)},
@@ -190,6 +193,7 @@ Json accuracy_json(const Accuracy& a, const CompileOptions& options) {
           {"runs", a.choice ? a.choice->runs : 0},
           {"warning_above", options.accuracy_warning},
           {"known", how_many_are_known(a)},
+          {"input_limits", std::move(limits)},
           {"outputs", std::move(outputs)},
           {"beyond_fp16", std::move(beyond)}};
 }
@@ -206,7 +210,12 @@ std::string accuracy_detail(const Json& a) {
   const std::string worst = a.at("worst_value").get<std::string>();
   std::string text = a.at("reason").get<std::string>();
   if (lost > 0) text += fmt::format("; {} value{} beyond fp16", lost, lost == 1 ? "" : "s");
-  return worst.empty() ? text : text + "; worst: '" + worst + "'";
+  if (!worst.empty()) text += "; worst: '" + worst + "'";
+  for (const Json& l : a.at("input_limits"))
+    text +=
+        fmt::format("; the program tells of '{}' beyond {:.6g} to {:.6g}", l.at("input").get<std::string>(),
+                    l.at("min").get<double>(), l.at("max").get<double>());
+  return text;
 }
 
 std::string accuracy_line(const Json& a) {

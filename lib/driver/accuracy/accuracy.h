@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "accuracy/choice.h"
+#include "mrvlc/chost/chost.h"
 #include "mrvlc/driver/options.h"
 #include "mrvlc/range/known.h"
 #include "mrvlc/support/diag.h"
@@ -20,6 +21,7 @@ struct Accuracy {
   // calibration data.
   enum class How : uint8_t { None, Probe, InputRange, Calibration } how = How::None;
   std::string reason;           // how it was found, or why it was not
+  bool on_data = false;         // the inputs were samples of calibration data themselves
   size_t samples = 0;           // runs of the probe; 0: nothing is known of errors
   bool on_accelerator = false;  // anything of the model; else there is nothing to lose
   bool calibrated = false;      // stored values were looked for in calibration data
@@ -49,6 +51,13 @@ struct Accuracy {
   };
   std::vector<Stored> stored;
   std::optional<AccuracyChoice> choice;  // of --accuracy
+  // What the program checks of its inputs: values beyond were not tried, or not stated, or the outputs are
+  // not as accurate there.
+  struct Limit {
+    std::string input;
+    chost::InputLimit limit;
+  };
+  std::vector<Limit> limits;
   std::string
       worst_value;  // the first of these that is stored in fp16; else the output with the largest error
 

@@ -2,6 +2,7 @@
 #include "accuracy/model_and_samples.h"
 #include "accuracy/run_cost.h"
 #include "mrvlc/calibration/file.h"
+#include "mrvlc/calibration/keep.h"
 #include "mrvlc/calibration/sensitivity.h"
 #include "mrvlc/driver/driver.h"
 #include "mrvlc/interp/interp.h"
@@ -35,22 +36,40 @@ class Calibrator {
       if (!status.ok()) return at_sample(status.error(), set);
     }
     calibration::Calibration found = observer.result(read->model.sha256);
-    MRVLC_TRY(add_sensitivities(graph, read->sets, found));
+    std::vector<std::vector<Tensor>> samples;
+    for (DataSet& set : read->sets) samples.push_back(std::move(set.inputs));
+    const auto of_node = [&](const ir::Node& n) { return node_cost(graph, n, true); };
+    MRVLC_TRY(add_sensitivities(graph, samples, of_node, found));
+    MRVLC_TRY(keep_samples(graph, samples, of_node, found));
     return write_whole(options_.out, calibration::to_json(found));
   }
 
-  Status add_sensitivities(const ir::Graph& graph, std::vector<DataSet>& sets,
-                           calibration::Calibration& found) const {
+  using NodeCost = std::function<int64_t(const ir::Node&)>;
+
+  Status add_sensitivities(const ir::Graph& graph, const std::vector<std::vector<Tensor>>& samples,
+                           const NodeCost& of_node, calibration::Calibration& found) const {
     if (options_.sensitivity == CalibrateOptions::Sensitivity::Never) return {};
     const bool always = options_.sensitivity == CalibrateOptions::Sensitivity::Always;
     if (!run_cost(graph, std::vector<bool>{})) return {};  // it depends on data
-    std::vector<std::vector<Tensor>> samples;
-    for (DataSet& set : sets) samples.push_back(std::move(set.inputs));
-    calibration::SensitivityOptions limits;
-    limits.jobs = compile_.jobs;
-    const auto of_node = [&](const ir::Node& n) { return node_cost(graph, n, true); };
     return calibration::add_sensitivities(graph, samples, always ? INT64_MAX : kSensitivityBudget, of_node,
-                                          limits, found);
+                                          limits(), found);
+  }
+
+  Status keep_samples(const ir::Graph& graph, const std::vector<std::vector<Tensor>>& samples,
+                      const NodeCost& of_node, calibration::Calibration& found) const {
+    calibration::KeepOptions keep;
+    keep.most = options_.keep_samples;
+    keep.budget = run_cost(graph, std::vector<bool>{}) ? kSensitivityBudget / 2 : 0;
+    keep.of_node = of_node;
+    keep.limits = limits();
+    MRVLC_ASSIGN(found.kept, calibration::keep_samples(graph, samples, keep));
+    return {};
+  }
+
+  calibration::SensitivityOptions limits() const {
+    calibration::SensitivityOptions out;
+    out.jobs = compile_.jobs;
+    return out;
   }
 
   const CalibrateOptions& options_;

@@ -14,9 +14,10 @@ namespace {
 // The prediction is a root of squares, which errors exceed now and then.
 constexpr double kMargin = 0.5;
 constexpr size_t kMostRuns = 8;
-// When what was asked is met: compiles that try to do so with less, and how near they aim.
-constexpr size_t kMostReturns = 6;
-constexpr double kNear = 0.93;
+// When what was asked is met: predictions, as shares of it, of plans that may do so with less.
+constexpr double kReturns[] = {1.6, 1.35, 1.15, 1, 0.87, 0.75, 0.65};
+// Then pairs are taken away one by one.
+constexpr size_t kMostThinned = 12;
 
 bool meets(const std::optional<Trial>& trial, double asked) {
   return trial && trial->error <= asked;
@@ -30,21 +31,35 @@ struct Met {
   double cycles() const { return trial.cycles + plan.host_cycles(); }
 };
 
-// What the plan has room for is given back: pairs are chosen again by what they turned out to cost, for a
-// prediction that is as far from what is asked as measurements were from predictions.
+// What the plan has room for is given back: pairs are chosen again by what they turned out to cost. How far a
+// measurement will be from its prediction is not known (half to twice as much), so predictions are tried from
+// above what is asked downwards: the first that meets it costs least.
 Met give_back(Met best, const Trial& plain, double asked, Trials& trials) {
-  Met last = best;
-  for (size_t n = 0; n < kMostReturns; ++n) {
-    last.plan.learn(plain, last.trial);
-    const double error = last.trial.error, from = last.plan.predicted();
-    const double off = std::isfinite(error) && error > 0 && from > 0 ? from / error : kMargin;
-    const double target = kNear * asked * off;
-    Plan next = last.plan.cheapest(target);
-    const bool known = next.same_steps(last.plan) || next.same_steps(best.plan);
-    const std::optional<Trial> trial = known ? std::nullopt : trials.measure(next.choice());
+  best.plan.learn(plain, best.trial);
+  Plan last = best.plan;
+  for (const double share : kReturns) {
+    if (share * asked <= best.plan.predicted()) break;
+    Plan next = best.plan.cheapest(share * asked);
+    if (next.same_steps(last) || next.same_steps(best.plan)) continue;
+    const std::optional<Trial> trial = trials.measure(next.choice());
     if (!trial) break;
-    last = {std::move(next), *trial};
-    if (meets(trial, asked) && last.cycles() < best.cycles()) best = last;
+    last = next;
+    const Met now{std::move(next), *trial};
+    if (meets(trial, asked) && now.cycles() < best.cycles()) return now;
+  }
+  return best;
+}
+
+// Pairs that turn out to be needless go, the dearest for what they should buy first.
+Met thinned(Met best, double asked, Trials& trials) {
+  size_t tried = 0;
+  for (const size_t i : best.plan.pairs_by_price()) {
+    if (++tried > kMostThinned) break;
+    Plan without = best.plan.without_pair(i);
+    const std::optional<Trial> trial = trials.measure(without.choice());
+    if (!trial) break;
+    Met now{std::move(without), *trial};
+    if (meets(trial, asked) && now.cycles() < best.cycles()) best = std::move(now);
   }
   return best;
 }
@@ -70,7 +85,8 @@ std::optional<AccuracyChoice> meet(double asked, Trials& trials) {
     while ((!any || plan.predicted() > target) && plan.step(true, room)) any = true;
     if (!any) break;
     const std::optional<Trial> trial = trials.measure(plan.choice());
-    if (meets(trial, asked)) return finished(give_back({plan, *trial}, *plain, asked, trials).plan.choice());
+    if (meets(trial, asked))
+      return finished(thinned(give_back({plan, *trial}, *plain, asked, trials), asked, trials).plan.choice());
     if (!trial && plan.choice().precisions.empty()) return std::nullopt;
     if (!trial) plan.without_pairs();
     target *= trial && std::isfinite(trial->error) ? std::min(kMargin, asked / trial->error) : kMargin;

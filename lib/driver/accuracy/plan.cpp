@@ -152,6 +152,21 @@ Plan Plan::cheapest(double prediction) const {
   return out;
 }
 
+std::vector<size_t> Plan::pairs_by_price() const {
+  std::vector<size_t> out;
+  for (size_t i = 0; i < paired_.size(); ++i)
+    if (paired_[i]) out.push_back(i);
+  const auto price = [&](size_t i) { return (1 + pair_cost(i)) / std::max(square(i), 1e-30); };
+  std::ranges::stable_sort(out, std::ranges::greater(), price);
+  return out;
+}
+
+Plan Plan::without_pair(size_t i) const {
+  Plan out = *this;
+  out.paired_[i] = false;
+  return out;
+}
+
 // The steps in order of what they buy end with one that buys more than is left to be bought: others may do
 // without.
 void Plan::give_back(double prediction) {

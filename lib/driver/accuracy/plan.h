@@ -27,6 +27,9 @@ class Plan {
   void learn(const Trial& plain, const Trial& with);
   // Another plan, the cheapest that is known to have this prediction.
   Plan cheapest(double prediction) const;
+  // Its pairs, the dearest for what it buys first; and the plan without one of these.
+  std::vector<size_t> pairs_by_price() const;
+  Plan without_pair(size_t i) const;
   bool same_steps(const Plan& other) const { return paired_ == other.paired_ && on_cpu_ == other.on_cpu_; }
 
  private:

@@ -12,6 +12,7 @@
 #include "accuracy/run_cost.h"
 #include "as_in_model.h"
 #include "mrvlc/calibration/error.h"
+#include "mrvlc/calibration/keep.h"
 #include "mrvlc/interp/visit.h"
 #include "mrvlc/ops/op.h"
 #include "mrvlc/ops/work.h"
@@ -28,6 +29,8 @@ constexpr int64_t kMoreSamples = 8, kMoreBudget = 200'000'000;
 // What a probe may cost, in multiply-accumulates or as much time in other steps: about a second and a half.
 // docs/accuracy.md.
 constexpr int64_t kProbeBudget = 6'000'000'000;
+// The same, where calibration data hold samples: who calibrates waits for an answer.
+constexpr int64_t kDataBudget = 4 * kProbeBudget;
 // From this sample on inputs of a named range with zero in it are ever smaller, by this each time: a range
 // says how large inputs can be, and a network may have logarithms or quotients of them.
 constexpr size_t kFirstSmall = 4;
@@ -79,8 +82,9 @@ interp::Options room_of(const CompileOptions& options) {
   return always(options) ? interp::Options{} : interp::Options{kRoom};
 }
 
-// Samples that the budget has room for, or why there are none.
-size_t samples_within(const CompiledModel& m, const CompileOptions& options, std::string& why_not) {
+// Samples that the budget has room for, or why there are none. `kept`: those of the calibration data.
+size_t samples_within(const CompiledModel& m, const CompileOptions& options, size_t kept,
+                      std::string& why_not) {
   const ir::Graph& graph = m.model.graph;
   if (all_regions(graph, m.partition).empty()) return why_not = "nothing runs on an accelerator", 0;
   if (!m.backend->runs_here()) return why_not = "nothing for " + m.machine().name + " runs here", 0;
@@ -88,13 +92,15 @@ size_t samples_within(const CompiledModel& m, const CompileOptions& options, std
   if (Status room = interp::check_memory(graph, room_of(options)); !room.ok())
     return why_not = "not probed: a run " + room.error().message, 0;
   const std::optional<int64_t> cost = run_cost(m.model.graph, m.partition);
-  const int64_t wanted = cost && *cost <= kMoreBudget / kMoreSamples ? kMoreSamples : kSamples;
+  const int64_t drawn = cost && *cost <= kMoreBudget / kMoreSamples ? kMoreSamples : kSamples;
+  const int64_t wanted = kept > 0 ? static_cast<int64_t>(kept) : drawn;
+  const int64_t budget = kept > 0 ? kDataBudget : kProbeBudget;
   if (always(options)) return static_cast<size_t>(wanted);
   if (!cost) {
     why_not = "not probed: how often a Loop runs depends on data, --probe runs it anyway";
     return 0;
   }
-  const int64_t most = kProbeBudget / std::max<int64_t>(1, *cost);
+  const int64_t most = budget / std::max<int64_t>(1, *cost);
   if (most == 0) {
     int64_t macs = 0;
     for (ir::NodeId id : graph.topological_order())
@@ -103,7 +109,7 @@ size_t samples_within(const CompiledModel& m, const CompileOptions& options, std
         "not probed: {} multiply-accumulates, with everything else as much work as {}, exceed the budget of "
         "{}; "
         "--probe runs it anyway",
-        macs, *cost, kProbeBudget);
+        macs, *cost, budget);
   }
   return static_cast<size_t>(std::min(most, wanted));
 }
@@ -145,6 +151,18 @@ std::vector<std::pair<ir::ValueId, Accuracy::Beyond>> stored_activations(
   return out;
 }
 
+std::string how_inputs_were_made(size_t samples, bool kept, const calibration::Calibration* data,
+                                 bool ranged) {
+  const std::string of =
+      data != nullptr ? counted(static_cast<size_t>(data->samples), "sample") + " of calibration data" : "";
+  if (kept)
+    return fmt::format("fp16 against float32 on {}, those that roundings move most of {}",
+                       counted(samples, "sample"), of);
+  return fmt::format("fp16 against float32 on {} of seeded inputs{}{}", counted(samples, "sample"),
+                     data != nullptr ? ", distributed as in " + of : "",
+                     ranged ? ", in the ranges of --input-range" : "");
+}
+
 }  // namespace
 
 Result<Probe> Probe::begin(const CompiledModel& m, const CompileOptions& options,
@@ -157,7 +175,11 @@ Result<Probe> Probe::begin(const CompiledModel& m, const CompileOptions& options
   if (data != nullptr)
     distributions.merge(calibration::distributions_of(graph, *data));  // a named range stays
   out.accuracy_.on_accelerator = !all_regions(graph, m.partition).empty();
-  const size_t samples = samples_within(m, options, out.accuracy_.reason);
+  // A range that is named says that inputs are others than the data.
+  if (data != nullptr && !ranged) out.inputs_ = calibration::kept_inputs(graph, *data);
+  const size_t kept = out.inputs_.size();
+  const size_t samples = samples_within(m, options, kept, out.accuracy_.reason);
+  out.inputs_.resize(std::min(samples, kept));
   out.stored_ = stored_activations(m, distributions);
   for (const auto& [id, stored] : out.stored_)
     out.accuracy_.stored.push_back(
@@ -167,16 +189,15 @@ Result<Probe> Probe::begin(const CompiledModel& m, const CompileOptions& options
   out.accuracy_.how = data != nullptr ? Accuracy::How::Calibration
                       : ranged        ? Accuracy::How::InputRange
                                       : Accuracy::How::Probe;
-  out.accuracy_.reason =
-      fmt::format("fp16 against float32 on {} of seeded inputs{}{}", counted(samples, "sample"),
-                  data != nullptr ? fmt::format(", distributed as in {} of calibration data",
-                                                counted(static_cast<size_t>(data->samples), "sample"))
-                                  : "",
-                  ranged ? ", in the ranges of --input-range" : "");
-  for (size_t k = 0; k < samples; ++k)
+  out.accuracy_.on_data = kept > 0;
+  out.accuracy_.reason = how_inputs_were_made(samples, kept > 0, data, ranged);
+  for (size_t k = out.inputs_.size(); k < samples; ++k)
     out.inputs_.push_back(
-        calibration::draw_inputs(graph, static_cast<uint32_t>(k + 1), for_sample(k, distributions, named)));
+        calibration::draw_inputs(graph, static_cast<uint32_t>(k + 1), for_sample(k, distributions, named),
+                                 k % 2 == 0 ? calibration::Texture::Noise : calibration::Texture::Smooth));
   if (!any_float_output(graph)) out.compared_ = region_outputs(m.partition);
+  out.distributions_ = distributions, out.named_ = named;
+  out.prepare_search(m, options);
   out.reference_ = std::async(options.jobs == 1 ? std::launch::deferred : std::launch::async,
                               [graph, inputs = out.inputs_, kept = out.compared_, room = room_of(options)] {
                                 return reference(graph, inputs, kept, room);

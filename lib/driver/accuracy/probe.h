@@ -5,6 +5,7 @@
 #include <future>
 
 #include "compiled_model.h"
+#include "mrvlc/calibration/draw.h"
 #include "mrvlc/calibration/file.h"
 #include "mrvlc/interp/interp.h"
 
@@ -18,6 +19,9 @@ class Probe {
                              const calibration::Calibration* data);
   // When all binaries are there.
   Accuracy finish(const CompiledModel& m);
+  // Then, where `m.accuracy` is good enough: what the program checks of its inputs (limits.h). Ranges that
+  // were stated are taken as they are. Errors: of the simulator.
+  Result<std::vector<Accuracy::Limit>> limits(const CompiledModel& m, const CompileOptions& options) const;
 
   const std::vector<std::vector<Tensor>>& inputs() const { return inputs_; }  // by sample
   // What is compared instead of the model's outputs where these hold no floats; else empty.
@@ -40,6 +44,8 @@ class Probe {
   // What stored values the calibration data or the reference have seen beyond fp16.
   void find_beyond(const Reference* expected);
   void choose_worst();
+  void prepare_search(const CompiledModel& m, const CompileOptions& options);
+  std::vector<std::vector<Tensor>> larger_inputs(double factor) const;
 
   Accuracy accuracy_;
   std::vector<std::vector<Tensor>> inputs_;  // by sample
@@ -47,6 +53,12 @@ class Probe {
   std::vector<std::pair<ir::ValueId, Accuracy::Beyond>> stored_;
   std::vector<ir::ValueId> compared_;  // results of regions; empty: outputs of the model are
   std::future<Result<Reference>> reference_;
+  // For limits of inputs: the distributions of all, of which --input-range states some; the graph with all
+  // its constants where there is time for runs of so many samples, else null.
+  calibration::Distributions distributions_, named_;
+  std::optional<ir::Graph> whole_;
+  int search_runs_ = 0;
+  size_t search_samples_ = 1;
 };
 
 }  // namespace mrvlc::driver

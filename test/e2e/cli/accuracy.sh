@@ -151,16 +151,52 @@ samples() {
 overflowing() {
   mkdir bright results
   /usr/bin/python3 -c 'import numpy, sys; numpy.save(sys.argv[2], numpy.load(sys.argv[1]) * numpy.float32(1e6))' "$images" bright/image.npy
-  expect 0 "" compile "$digits" -o tells
+  expect 0 "" compile "$digits" -o tells --no-input-limits
   expect 0 "fp16 overflow in the region of node" run tells --input image=bright/image.npy --repeat-axis0 --output-dir results
   expect 0 "" run tells --input "image=$images" --repeat-axis0 --output-dir results
   check "pictures as they should be: no word" test ! -s stderr
-  expect 0 "" compile "$digits" -o stops --on-overflow error
+  expect 0 "" compile "$digits" -o stops --on-overflow error --no-input-limits
   expect 1 "fp16 overflow: values left the range of their format (error 8" run stops --input image=bright/image.npy --repeat-axis0 --output-dir results
   expect 0 "" run stops --input "image=$images" --repeat-axis0 --output-dir results
   expect 2 "--on-overflow" compile "$digits" -o o --on-overflow sometimes
   expect 0 "--on-overflow has no effect: with --target host" compile "$digits" -o host --target host --on-overflow error
   absent o
+}
+
+# What lies beyond what was tried, or was stated, is told, or refused, or computed by the CPU.
+input_limits() {
+  /usr/bin/python3 -c 'import numpy, sys; numpy.save(sys.argv[2], numpy.load(sys.argv[1]) * numpy.float32(300))' "$images" bright/image.npy
+  expect 0 "" compile "$digits" -o stated --input-range image=0:1
+  field stated/report.json accuracy.input_limits.0.input image
+  check "report.txt tells of it" grep -q "the program tells of 'image' beyond" stated/report.txt
+  expect 0 "input 'image' lies beyond what was tried when the model was compiled (flags 4)" run stated --input image=bright/image.npy --repeat-axis0 --output-dir results
+  expect 0 "" run stated --input "image=$images" --repeat-axis0 --output-dir results
+  check "pictures as was stated: no word" test ! -s stderr
+  expect 0 "" compile "$digits" -o refuses --input-range image=0:1 --on-overflow error
+  expect 1 "inference refused input 'image': beyond what was tried" run refuses --input image=bright/image.npy --repeat-axis0 --output-dir results
+  expect 0 "" compile "$digits" -o takes --input-range image=0:1 --on-overflow cpu
+  expect 0 "on the CPU" run takes --input image=bright/image.npy --repeat-axis0 --output-dir results
+  expect 0 "" compile "$digits" -o host --target host
+  mkdir right
+  expect 0 "" run host --input image=bright/image.npy --repeat-axis0 --output-dir right
+  check "the CPU's results are those of the host" sh -c 'for f in right/*.npy; do cmp "$f" "results/${f#right/}" || exit 1; done'
+  expect 0 "" compile "$digits" -o unchecked --input-range image=0:1 --no-input-limits
+  field unchecked/report.json accuracy.input_limits.# 0
+  expect 0 "" run unchecked --input image=bright/image.npy --repeat-axis0 --output-dir results
+}
+
+# Some of the data lie in the file whole; a compile is judged on these.
+kept_samples() {
+  field cal.json kept.# 8
+  expect 0 "" compile "$digits" -o kept --calibration cal.json
+  check "the probe ran on them" grep -q 'on 8 samples, those that roundings move most of' kept/report.txt
+  expect 0 "" calibrate "$digits" --data data -o two.json --keep-samples 2
+  field two.json kept.# 2
+  expect 0 "" calibrate "$digits" --data data -o none.json --keep-samples 0
+  check "none are kept where none may be" sh -c '! grep -q kept none.json'
+  expect 0 "" compile "$digits" -o drawn --calibration none.json
+  check "inputs are drawn then" grep -q 'seeded inputs, distributed as in' drawn/report.txt
+  expect 2 "--keep-samples" calibrate "$digits" --data data -o x.json --keep-samples -1
 }
 
 digits_labels=$2/test_y.npy
@@ -169,9 +205,11 @@ probed
 ranges
 not_probed
 calibrated
+kept_samples
 damaged
 samples
 overflowing
+input_limits
 check "no temporary folders stay" test -z "$(ls "$TMPDIR")"
 echo "$checks checks, $failures failures"
 [ $failures = 0 ]

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "graphs.h"
 #include "mrvlc/interp/interp.h"
@@ -64,6 +65,56 @@ TEST_CASE("integers are rounded, and stay within the range") {
   const auto range = distributions_of(graph, {{"n", 250, 255}});
   REQUIRE(range.ok());
   CHECK(ends(draw_inputs(graph, 1, *range)[1]) == std::pair<double, double>(250, 255));
+}
+
+// The mean of |x[i] - x[i + step]| along rows of `length`.
+double roughness(const std::vector<double>& x, size_t length, size_t step) {
+  double sum = 0, count = 0;
+  for (size_t i = 0; i + step < x.size(); ++i) {
+    if (step < length && i % length + step >= length) continue;
+    sum += std::abs(x[i] - x[i + step]), ++count;
+  }
+  return sum / count;
+}
+
+TEST_CASE("neighbours of smooth inputs are alike, in rows, columns and channels") {
+  const ir::Graph graph = chain({"Neg"}, {1, 3, 40, 50});
+  const std::vector<double> noise = draw_inputs(graph, 5, {})[0].to_doubles();
+  const std::vector<double> x = draw_inputs(graph, 5, {}, Texture::Smooth)[0].to_doubles();
+  CHECK(*std::ranges::min_element(x) == 0);
+  CHECK(*std::ranges::max_element(x) == 1);
+  CHECK(roughness(noise, 50, 1) > 0.3);
+  CHECK(roughness(x, 50, 1) < 0.05);      // along a row
+  CHECK(roughness(x, 50, 50) < 0.06);     // down a column
+  CHECK(roughness(x, 50, 2000) < 0.15);   // from channel to channel
+  CHECK(roughness(x, 50, 2000) > 0.001);  // which are not the same
+  CHECK_FALSE(draw_inputs(graph, 6, {}, Texture::Smooth) == draw_inputs(graph, 5, {}, Texture::Smooth));
+  CHECK(draw_inputs(graph, 5, {}, Texture::Smooth) == draw_inputs(graph, 5, {}, Texture::Smooth));
+  // Means over windows differ as they do in pictures; those of noise hardly.
+  const auto spread = [](const std::vector<double>& all) {
+    double least = 1, most = 0;
+    for (size_t block = 0; block < all.size(); block += 500) {
+      double mean = 0;
+      for (size_t i = block; i < block + 500; ++i) mean += all[i] / 500;
+      least = std::min(least, mean), most = std::max(most, mean);
+    }
+    return most - least;
+  };
+  CHECK(spread(x) > 4 * spread(noise));
+}
+
+TEST_CASE("smooth inputs keep to their range; short ones and integers without one are noise") {
+  const ir::Graph picture = chain({"Neg"}, {16, 16});
+  const auto range = distributions_of(picture, {{"x", -3, 9}, {"n", 10, 250}});
+  REQUIRE(range.ok());
+  const std::vector<Tensor> inputs = draw_inputs(picture, 1, *range, Texture::Smooth);
+  CHECK(ends(inputs[0]) == std::pair<double, double>(-3, 9));
+  CHECK(ends(inputs[1]) == std::pair<double, double>(10, 250));
+  CHECK(draw_inputs(picture, 1, {}, Texture::Smooth)[1] == draw_inputs(picture, 1, {})[1]);
+  const ir::Graph shorter = chain({"Neg"}, {7, 7});
+  CHECK(draw_inputs(shorter, 1, {}, Texture::Smooth) == draw_inputs(shorter, 1, {}));
+  const ir::Graph none = chain({"Neg"}, {0, 16});
+  CHECK(draw_inputs(none, 1, {}, Texture::Smooth)[0].elements() == 0);
 }
 
 TEST_CASE("ranges that cannot be are refused") {

@@ -186,6 +186,32 @@ TEST_CASE("what cannot be kept otherwise moves to the CPU, with the reason, unle
   CHECK(c.find(DiagCode::MRV0902) != nullptr);
 }
 
+TEST_CASE("inputs are tried to where outputs are no longer accurate, and the program knows") {
+  Case c(conv(0.1f));
+  Json a = c.compile();
+  REQUIRE(c.ok);
+  REQUIRE(a["input_limits"].size() == 1);
+  CHECK(a["input_limits"][0]["input"] == "x");
+  // Sums of 27 products of up to 0.175 x leave fp16 at about 20 000.
+  CHECK(a["input_limits"][0]["max"] >= 4096);
+  CHECK(a["input_limits"][0]["max"] <= 16384);
+  CHECK(a["input_limits"][0]["min"] == -a["input_limits"][0]["max"].get<double>());
+  CHECK_THAT(*read_file(c.options.out / "model.c"), Catch::Contains("model_beyond(inputs->x"));
+  c.options.input_ranges = {{"x", -1, 3}};  // is taken at its word
+  a = c.compile();
+  CHECK(a["input_limits"][0]["max"] == Approx(3).epsilon(0.01));
+  CHECK(a["input_limits"][0]["min"] == Approx(-1).epsilon(0.01));
+  c.options.input_limits = false;
+  CHECK(c.compile()["input_limits"].empty());
+  CHECK_THAT(*read_file(c.options.out / "model.c"), !Catch::Contains("model_beyond"));
+}
+
+TEST_CASE("what is warned of anyway is not searched") {
+  Case c(conv(3e4f));
+  c.leave_fp16();
+  CHECK(c.compile()["input_limits"].empty());
+}
+
 TEST_CASE("the range of an input decides") {
   Case c(conv(1.0f));
   c.compile();

@@ -8,6 +8,7 @@
 #include <set>
 #include <thread>
 
+#include "mrvlc/support/base64.h"
 #include "mrvlc/support/checked.h"
 #include "mrvlc/support/diag/all.h"
 #include "mrvlc/support/file.h"
@@ -39,6 +40,28 @@ TEST_CASE("SHA-256 of FIPS 180-4's examples") {
         "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   CHECK(sha256_hex(std::string_view("")) ==
         "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+}
+
+TEST_CASE("base64 of RFC 4648's examples, and back; nothing else is read") {
+  const std::pair<std::string, std::string> kExamples[] = {{"", ""},
+                                                           {"f", "Zg=="},
+                                                           {"fo", "Zm8="},
+                                                           {"foo", "Zm9v"},
+                                                           {"foob", "Zm9vYg=="},
+                                                           {"fooba", "Zm9vYmE="},
+                                                           {"foobar", "Zm9vYmFy"}};
+  for (const auto& [plain, text] : kExamples) {
+    CHECK(base64(plain) == text);
+    CHECK(from_base64(text) == plain);
+  }
+  std::string all;
+  for (int i = 0; i < 1000; ++i) {
+    CHECK(from_base64(base64(all)) == all);
+    all += static_cast<char>(i * 37 >> 2);
+  }
+  for (const char* wrong : {"Z", "Zg", "Zg=", "Zh==", "Zm9=", "Zm9v=", "====", "=AAA", "Zg==Zg==", " Zm9",
+                            "Zm9v\n\n\n\n", "Zm-v", "Zm9\xff"})
+    CHECK_FALSE(from_base64(wrong).has_value());
 }
 
 TEST_CASE("CRC-32C without inversion, at every length around the slicing width") {

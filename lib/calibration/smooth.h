@@ -1,0 +1,19 @@
+// Made inputs that look like pictures, sounds and other signals: neighbours are alike.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "mrvlc/tensor/tensor.h"
+
+namespace mrvlc::calibration {
+
+// Whether a tensor of the shape has a dimension that is long enough for neighbours along it to be alike.
+bool can_be_smooth(const Shape& shape);
+
+// Elements of [0, 1], both ends among them, in order. Sums of noise at ever finer scales, each with half the
+// amplitude of the one before, which is how natural images fall off (amplitudes as 1 / frequency: Field 1987,
+// "Relations between the statistics of natural images and the response properties of cortical cells", J. Opt.
+// Soc. Am. A 4). Short dimensions are channels, which have most of it in common.
+std::vector<double> smooth(const Shape& shape, uint32_t seed);
+
+}  // namespace mrvlc::calibration

@@ -1,0 +1,56 @@
+// The C that looks whether an input lies beyond its limits: every number of fp16, and the edges of float32.
+#include <catch2/catch.hpp>
+#include <fstream>
+
+#include "library.h"
+#include "stub.h"
+
+using namespace mrvlc;
+using namespace mrvlc::chost;
+using namespace mrvlc::chost::test;
+
+namespace {
+
+// The order of fp16 by its value, computed as the format defines it.
+constexpr const char* kLimitsProgram = R"(
+static double value(unsigned bits) {
+  const int exponent = (int)(bits >> 10 & 31u), fraction = (int)(bits & 1023u);
+  double v = exponent == 0 ? ldexp(fraction, -24) : exponent == 31 ? HUGE_VAL : ldexp(1024 + fraction, exponent - 25);
+  return bits & 0x8000u ? -v : v;
+}
+static int order(unsigned bits) { return bits & 0x8000u ? -(int)(bits & 0x7fffu) : (int)bits; }
+int main(void) {
+  const unsigned ends[] = {0u, 1u, 0x3c00u, 0x3c01u, 0x7bffu, 0x7c00u, 0x8000u, 0x8001u, 0xbc00u, 0xfbffu};
+  for (unsigned l = 0; l < 10; ++l)
+    for (unsigned m = 0; m < 10; ++m)
+      for (unsigned b = 0; b < 65536; ++b) {
+        const uint16_t x[3] = {(uint16_t)ends[l], (uint16_t)b, (uint16_t)ends[l]};
+        const int nan = (b & 0x7fffu) > 0x7c00u;
+        const int expected = !nan && (value(b) < value(ends[l]) || value(b) > value(ends[m]));
+        if (value(ends[l]) > value(ends[m])) continue;
+        if (t_beyond_half(x, 3, order(ends[l]), order(ends[m])) != expected) return 1;
+      }
+  const float far[] = {0.0f, -1.0f, 2.0f}, nan[] = {NAN, 1.0f}, all[] = {-INFINITY, INFINITY};
+  if (t_beyond(far, 3, -1.0f, 2.0f) || t_beyond(far, 0, 5.0f, 6.0f) || t_beyond(nan, 2, 0.0f, 1.0f)) return 2;
+  if (!t_beyond(far, 3, -0.5f, 2.0f) || !t_beyond(far, 3, -1.0f, 1.5f)) return 3;
+  if (!t_beyond(all, 1, -3e38f, 3e38f) || !t_beyond(all + 1, 1, -3e38f, 3e38f)) return 4;
+  return 0;
+}
+)";
+
+}  // namespace
+
+TEST_CASE("elements beyond a limit are found, and NaN is not beyond") {
+  TempDir dir;
+  std::ofstream(dir.path() / "limits.c") << "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n"
+                                         << instantiate(Piece::input_limits, "t", {}).text()
+                                         << instantiate(Piece::input_limits_half, "t", {}).text() << kLimitsProgram;
+  for (const char* flags : {"-O2", "-O3 -march=native", "-O1 -fsanitize=undefined -fno-sanitize-recover"}) {
+    std::string log;
+    const int rc =
+        shell(dir.path(),
+              fmt::format("gcc -std=c99 {} {} -o limits limits.c -lm && ./limits", kStrict, flags), &log);
+    INFO(flags << "\n" << log);
+    CHECK(rc == 0);
+  }
+}
