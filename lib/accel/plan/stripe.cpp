@@ -4,14 +4,11 @@
 #include <algorithm>
 #include <map>
 
-#include "mrvlc/support/checked.h"
+#include "plan/pe_plan.h"
+#include "plan/row_use.h"
 
 namespace mrvlc::accel {
 namespace {
-
-int64_t image_rows(const WindowOp& op) {
-  return op.out_h / op.grain;
-}
 
 class Striper {
  public:
@@ -23,18 +20,19 @@ class Striper {
   std::vector<Run> find(const std::vector<Residence>& residences, int64_t large) const {
     std::vector<Run> out;
     for (size_t i = 0; i < p_.primitives.size(); ++i) {
-      const WindowOp* op = candidate(i);
-      if (op == nullptr) continue;
-      const Buffer& b = p_.buffers[op->out.buffer];
-      const Users& u = users_[op->out.buffer];
-      bool passed_on = b.kind == Buffer::Kind::Scratch && !residences[op->out.buffer].on_chip &&
-                       b.bytes > large && u.plain && u.writers == 1 && u.all.front() == i &&
-                       u.all.size() > 1 && one_image(op->out.buffer);
-      if (!passed_on || !all_candidates({i, u.all.back()})) continue;
-      if (!out.empty() && out.back().last >= i) {
-        out.back().last = std::max(out.back().last, u.all.back());
-      } else {
-        out.push_back({i, u.all.back()});
+      if (!uses_[i]) continue;
+      for (const RowAccess& a : uses_[i]->accesses) {
+        const Buffer& b = p_.buffers[a.buffer];
+        const Users& u = users_[a.buffer];
+        const bool passed_on = a.writes && b.kind == Buffer::Kind::Scratch && !residences[a.buffer].on_chip &&
+                               b.bytes > large && u.all.front() == i && u.all.size() > 1 &&
+                               one_image(a.buffer);
+        if (!passed_on || !all_by_rows({i, u.all.back()})) continue;
+        if (!out.empty() && out.back().last >= i) {
+          out.back().last = std::max(out.back().last, u.all.back());
+        } else {
+          out.push_back({i, u.all.back()});
+        }
       }
     }
     return out;
@@ -56,103 +54,111 @@ class Striper {
 
  private:
   struct Users {
-    std::vector<size_t> all;  // primitives
-    size_t writers = 0;
-    bool plain = true;  // only window operations, as image or residual
+    std::vector<size_t> all;          // primitives
+    std::vector<RowAccess> accesses;  // theirs
+    bool plain = true;                // as rows of an image alone
+    bool read_first = false;
   };
 
   void note(size_t i) {
-    auto use = [&](uint32_t b, bool plain, bool writes) {
+    const auto use = [&](uint32_t b) -> Users& {
       Users& u = users_[b];
       if (u.all.empty() || u.all.back() != i) u.all.push_back(i);
-      u.plain = u.plain && plain;
-      u.writers += writes ? 1 : 0;
+      return u;
     };
-    if (const auto* g = std::get_if<PeGroup>(&p_.primitives[i])) {
+    uses_.push_back(row_use(p_.primitives[i], p_.buffers));
+    if (!uses_.back()) return note_otherwise(p_.primitives[i], use);
+    for (const RowAccess& a : uses_.back()->accesses) {
+      Users& u = use(a.buffer);
+      u.read_first = u.read_first || (u.accesses.empty() && !a.writes);
+      u.accesses.push_back(a);
+    }
+    for (uint32_t b : uses_.back()->whole) use(b).plain = false;
+  }
+
+  static void note_otherwise(const Primitive& primitive, const auto& use) {
+    if (const auto* g = std::get_if<PeGroup>(&primitive)) {
       for (const PeStage& s : g->stages)
         for (const PeOperand* o : {&s.a, &s.b, &s.dst})
-          if (o->kind == PeOperand::Kind::External) use(o->view.buffer, false, o == &s.dst);
+          if (o->kind == PeOperand::Kind::External) use(o->view.buffer).plain = false;
       return;
     }
-    const auto& op = std::get<WindowOp>(p_.primitives[i]);
-    use(op.x.buffer, true, false);
-    use(op.out.buffer, true, true);
-    if (op.has_residual) use(op.residual.buffer, true, false);
-    if (op.dynamic_weights) use(op.w.buffer, false, false);
+    const auto& op = std::get<WindowOp>(primitive);
+    for (const WindowOp::Image* image : {&op.x, &op.out, &op.residual, &op.w})
+      if (image->buffer != kWeights) use(image->buffer).plain = false;
   }
 
-  const WindowOp* candidate(size_t i) const {
-    const auto* op = std::get_if<WindowOp>(&p_.primitives[i]);
-    bool fits = op != nullptr && !op->dynamic_weights && op->phases.size() == 1 && op->batch() == 1 &&
-                op->lattice_h == 1 && op->lattice_w == 1;
-    return fits ? op : nullptr;
-  }
-
-  bool all_candidates(const Run& r) const {
+  bool all_by_rows(const Run& r) const {
     for (size_t i = r.first; i <= r.last; ++i)
-      if (candidate(i) == nullptr) return false;
+      if (!uses_[i]) return false;
     return true;
   }
 
-  // Made by one operation of the run and read by others of it alone.
+  // Made by operations of the run and read by others of it alone.
   bool internal(uint32_t b, const Run& r) const {
     const Users& u = users_[b];
-    return p_.buffers[b].kind == Buffer::Kind::Scratch && u.plain && u.writers == 1 &&
-           u.all.front() >= r.first && u.all.back() <= r.last && one_image(b);
+    return p_.buffers[b].kind == Buffer::Kind::Scratch && u.all.front() >= r.first &&
+           u.all.back() <= r.last && one_image(b);
   }
 
-  // Whether all users see the buffer as the same rows of the same image.
+  // Whether all users see the buffer as the same rows of the same image, all of it, and the first one makes
+  // some.
   bool one_image(uint32_t b) const {
     const Users& u = users_[b];
-    const auto& made = std::get<WindowOp>(p_.primitives[u.all.front()]);
-    auto same = [&](const WindowOp::Image& i, int64_t grain, int64_t rows) {
-      return i.buffer != b || (i.offsets == made.out.offsets && rows == image_rows(made) &&
-                               i.stride_h * grain == made.out.stride_h * made.grain);
-    };
-    return made.out.buffer == b &&
-           made.out.offsets[0] % (p_.buffers[b].pitch / made.out.element_bytes()) == 0 &&
-           std::ranges::all_of(u.all, [&](size_t i) {
-             const auto& op = std::get<WindowOp>(p_.primitives[i]);
-             return same(op.x, op.grain, op.in_h / op.grain) &&
-                    (!op.has_residual || same(op.residual, op.grain, image_rows(op)));
-           });
+    if (!u.plain || u.accesses.empty() || u.read_first) return false;
+    const RowAccess& first = u.accesses.front();
+    const bool all =
+        first.row * first.element_bytes * first.rows == p_.buffers[b].rows * p_.buffers[b].pitch &&
+        p_.buffers[b].rows % first.rows == 0;
+    return all && std::ranges::all_of(u.accesses, [&](const RowAccess& a) { return a.same_image(first); });
   }
 
-  // Output rows of each operation of the run in one stripe.
+  // Rows of the results of each operation of the run in one stripe.
   std::vector<Span> rows_of(const Run& r, int64_t stripe, int64_t stripes) const {
     std::vector<Span> rows(r.last - r.first + 1);
     std::map<uint32_t, Span> needed;
     for (size_t i = r.last + 1; i-- > r.first;) {
-      const auto& op = std::get<WindowOp>(p_.primitives[i]);
       Span& mine = rows[i - r.first];
-      if (internal(op.out.buffer, r)) {
-        auto it = needed.find(op.out.buffer);
-        mine = it == needed.end() ? Span{} : it->second;
-      } else {
-        mine = part_of(image_rows(op), stripes, stripe, 1);
+      for (const RowAccess& a : uses_[i]->accesses) {
+        if (!a.writes) continue;
+        if (!internal(a.buffer, r)) {
+          mine = hull(mine, part_of(a.rows, stripes, stripe, 1));
+        } else if (const auto it = needed.find(a.buffer); it != needed.end()) {
+          mine = hull(mine, it->second);
+        }
       }
       if (mine.empty()) continue;
-      Span own{mine.begin * op.grain, mine.end * op.grain}, read = input_range(op, own, true);
-      widen(needed, op.x.buffer, {read.begin / op.grain, ceil_div(read.end, op.grain)});
-      if (op.has_residual) widen(needed, op.residual.buffer, mine);
+      for (const RowAccess& a : uses_[i]->accesses) {
+        if (a.writes) continue;
+        Span& all = needed[a.buffer];
+        all = hull(all, rows_read(p_.primitives[i], *uses_[i], a.buffer, mine));
+      }
     }
     return rows;
   }
 
-  static void widen(std::map<uint32_t, Span>& needed, uint32_t b, Span rows) {
-    auto [it, fresh] = needed.try_emplace(b, rows);
-    if (fresh) return;
-    it->second = {std::min(it->second.begin, rows.begin), std::max(it->second.end, rows.end)};
+  static Span hull(Span a, Span b) {
+    if (a.empty()) return b;
+    return b.empty() ? a : Span{std::min(a.begin, b.begin), std::max(a.end, b.end)};
   }
 
-  // What leaves the run while it is also read within it has rows that two stripes would make.
+  // What leaves the run has one maker, and is not read within it: it has rows that two stripes would make.
   bool possible(const Run& r, int64_t stripes) const {
+    if (!all_by_rows(r)) return false;
     for (size_t i = r.first; i <= r.last; ++i) {
-      const auto& op = std::get<WindowOp>(p_.primitives[i]);
-      const Users& u = users_[op.out.buffer];
-      bool read_within = u.all.size() > 1 && u.all[1] <= r.last;
-      if (image_rows(op) < 2 * stripes || u.writers != 1 || (!internal(op.out.buffer, r) && read_within))
-        return false;
+      size_t inside = 0, outside = 0;
+      for (const RowAccess& a : uses_[i]->accesses) {
+        if (!a.writes) continue;
+        ++(internal(a.buffer, r) ? inside : outside);
+        if (internal(a.buffer, r)) continue;
+        const Users& u = users_[a.buffer];
+        const auto within =
+            std::ranges::count_if(u.all, [&](size_t k) { return k >= r.first && k <= r.last; });
+        if (within != 1) return false;
+      }
+      if (uses_[i]->rows < 2 * stripes || outside > 1 || (inside > 0 && outside > 0)) return false;
+      for (uint32_t b : uses_[i]->whole)
+        if (users_[b].all.front() >= r.first && users_[b].all.front() <= r.last) return false;
     }
     return true;
   }
@@ -160,46 +166,49 @@ class Striper {
   bool cascade(const Run& r, int64_t stripes, Program& out) const {
     if (!possible(r, stripes)) return false;
     for (int64_t s = 0; s < stripes; ++s) {
-      std::vector<Span> rows = rows_of(r, s, stripes);
-      std::map<uint32_t, std::pair<uint32_t, int64_t>>
-          moved;  // buffer: that of the stripe, elements left out before it
-      for (size_t i = r.first; i <= r.last; ++i) {
-        Span mine = rows[i - r.first];
-        if (mine.empty()) continue;
-        WindowOp op = std::get<WindowOp>(p_.primitives[i]);
-        if (internal(op.out.buffer, r)) moved[op.out.buffer] = stripe_buffer(op, mine, out);
-        restrict(op, mine);
-        for (WindowOp::Image* image : {&op.x, &op.out, &op.residual}) {
-          auto it = moved.find(image->buffer);
-          if (it == moved.end() || (image == &op.residual && !op.has_residual)) continue;
-          image->buffer = it->second.first;
-          for (int64_t& offset : image->offsets) offset -= it->second.second;
-        }
-        out.primitives.emplace_back(std::move(op));
-      }
+      const std::vector<Span> rows = rows_of(r, s, stripes);
+      std::map<uint32_t, Part> parts;
+      for (size_t i = r.first; i <= r.last; ++i)
+        for (const RowAccess& a : uses_[i]->accesses)
+          if (a.writes && internal(a.buffer, r)) {
+            Part& part = parts[a.buffer];
+            part.rows = hull(part.rows, rows[i - r.first]);
+          }
+      for (auto& [buffer, part] : parts)
+        if (!part.rows.empty()) part.buffer = stripe_buffer(buffer, part.rows, out);
+      for (size_t i = r.first; i <= r.last; ++i)
+        if (!rows[i - r.first].empty()) out.primitives.push_back(stripe_of(i, rows[i - r.first], parts, out));
     }
     return true;
   }
 
-  std::pair<uint32_t, int64_t> stripe_buffer(const WindowOp& op, Span rows, Program& out) const {
-    Buffer b = p_.buffers[op.out.buffer];
-    int64_t row_elements = op.out.stride_h * op.grain, per_row = b.rows / image_rows(op);
-    b.rows = rows.size() * per_row;
-    b.bytes = b.rows * b.pitch;
-    out.buffers.push_back(b);
-    return {static_cast<uint32_t>(out.buffers.size() - 1), rows.begin * row_elements};
+  // Of a buffer what a stripe needs.
+  struct Part {
+    Span rows;
+    uint32_t buffer = 0;
+  };
+
+  Primitive stripe_of(size_t i, Span rows, const std::map<uint32_t, Part>& parts, const Program& out) const {
+    Primitive primitive = p_.primitives[i];
+    keep_rows(primitive, *uses_[i], rows);
+    for (const RowAccess& a : uses_[i]->accesses)
+      if (const auto part = parts.find(a.buffer); part != parts.end())
+        move_rows(primitive, a, part->second.buffer, part->second.rows.begin);
+    if (auto* g = std::get_if<PeGroup>(&primitive)) simplify(*g, out.buffers);
+    return primitive;
   }
 
-  static void restrict(WindowOp& op, Span rows) {
-    int64_t first = rows.begin * op.grain;
-    op.out_h = rows.size() * op.grain;
-    op.phases[0].y0 += first * op.stride_h;
-    op.out.offsets[0] += first * op.out.stride_h;
-    if (op.has_residual) op.residual.offsets[0] += first * op.residual.stride_h;
+  uint32_t stripe_buffer(uint32_t buffer, Span rows, Program& out) const {
+    Buffer b = p_.buffers[buffer];
+    b.rows = rows.size() * (b.rows / users_[buffer].accesses.front().rows);
+    b.bytes = b.rows * b.pitch;
+    out.buffers.push_back(b);
+    return static_cast<uint32_t>(out.buffers.size() - 1);
   }
 
   const Program& p_;
-  std::vector<Users> users_;
+  std::vector<std::optional<RowUse>> uses_;  // by primitive
+  std::vector<Users> users_;                 // by buffer
 };
 
 }  // namespace

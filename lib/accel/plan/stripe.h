@@ -1,6 +1,6 @@
-// Cascades: a run of window operations whose images are too large for the chip is worked through in stripes
-// of rows, so that what they pass on to each other stays there. Rows at the edges of stripes are computed
-// twice.
+// Cascades: a run of operations by rows (windows, and what the vector unit does with each element) whose
+// images are too large for the chip is worked through in stripes of rows, so that what they pass on to each
+// other stays there. Rows at the edges of stripes are computed twice.
 #pragma once
 #include <optional>
 
@@ -11,7 +11,7 @@ namespace mrvlc::accel {
 struct Run {
   size_t first = 0, last = 0;  // primitives
 };
-// Stretches of window operations that pass on large tensors through DDR; `residences` says which live there.
+// Stretches of such operations that pass on large tensors through DDR; `residences` says which live there.
 std::vector<Run> find_runs(const Program& program, const std::vector<Residence>& residences,
                            const target::Machine& machine, uint32_t tiles);
 // `program` (its weights may have been moved out) with each run in so many stripes; 1 leaves it as it is.

@@ -18,6 +18,10 @@ constexpr size_t kMostRuns = 8;
 constexpr double kReturns[] = {1.6, 1.35, 1.15, 1, 0.87, 0.75, 0.65};
 // Then pairs are taken away one by one.
 constexpr size_t kMostThinned = 12;
+// Compiles that look for the best within a number of cycles, and how much less is aimed at after one that had
+// too many.
+constexpr size_t kMostTrials = 14;
+constexpr double kLess = 0.9;
 
 bool meets(const std::optional<Trial>& trial, double asked) {
   return trial && trial->error <= asked;
@@ -96,29 +100,26 @@ std::optional<AccuracyChoice> meet(double asked, Trials& trials) {
   return finished(plan.choice());
 }
 
-// The best accuracy within so many times the cycles, all on the accelerator.
+// The best accuracy within so many times the cycles, all on the accelerator. What pairs cost is learnt from
+// each trial; what fits is then chosen anew.
 std::optional<AccuracyChoice> best_within(double slowdown, Trials& trials) {
   const std::optional<Trial> plain = trials.measure({});
   if (!plain) return std::nullopt;
-  const auto found = trials.roundings();
+  auto found = trials.roundings();
   if (!found) return std::nullopt;
   AccuracyChoice best;
   double least = plain->error, share = 1;
-  while (trials.runs() < kMostRuns) {
-    Plan plan(trials.graph(), *found, plain->error);
-    double room = share * (slowdown - 1) * plain->cycles;
-    while (plan.step(false, room)) continue;
-    const AccuracyChoice choice = plan.choice();
-    if (choice.precisions.empty()) break;
-    const std::optional<Trial> trial = trials.measure(choice);
+  Plan plan(trials.graph(), std::move(*found), plain->error);
+  const double room = (slowdown - 1) * plain->cycles;
+  while (trials.runs() < kMostTrials) {
+    Plan next = plan.within(share * room);
+    if (next.same_steps(plan) || next.choice().precisions.empty()) break;
+    const std::optional<Trial> trial = trials.measure(next.choice());
     const bool fits = trial && trial->cycles <= slowdown * plain->cycles;
-    if (fits && trial->error < least) best = choice, least = trial->error;
-    const double used = trial ? trial->cycles / plain->cycles - 1 : 2 * slowdown;
-    if (fits && used > 0.8 * (slowdown - 1)) break;
-    const double next =
-        share * (used > 0 ? std::clamp((slowdown - 1) / used, 0.3, 2.0) * (fits ? 1 : 0.95) : 2);
-    if (fits && next <= share) break;
-    share = next;
+    if (fits && trial->error < least) best = next.choice(), least = trial->error;
+    if (!fits) share *= kLess;
+    if (trial) next.learn(*plain, *trial);
+    plan = std::move(next);
   }
   best.runs = trials.runs();
   return best;

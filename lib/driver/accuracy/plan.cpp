@@ -141,11 +141,22 @@ void Plan::learn(const Trial& plain, const Trial& with) {
     factor_[l] = bounded(expected[l] > 0 ? taken[l] / expected[l] : all_taken / all_expected);
 }
 
-Plan Plan::cheapest(double prediction) const {
+Plan Plan::without_steps() const {
   Plan out = *this;
   out.paired_.assign(paired_.size(), false);
   out.moved_ = out.paired_;
   out.on_cpu_.assign(on_cpu_.size(), false);
+  return out;
+}
+
+Plan Plan::within(double room) const {
+  Plan out = without_steps();
+  while (out.step(false, room)) continue;
+  return out;
+}
+
+Plan Plan::cheapest(double prediction) const {
+  Plan out = without_steps();
   double room = kUnbounded;
   while (out.predicted() > prediction && out.step(true, room)) continue;
   out.give_back(prediction);

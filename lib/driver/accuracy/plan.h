@@ -27,6 +27,8 @@ class Plan {
   void learn(const Trial& plain, const Trial& with);
   // Another plan, the cheapest that is known to have this prediction.
   Plan cheapest(double prediction) const;
+  // The best one of pairs alone that is known to cost no more cycles.
+  Plan within(double room) const;
   // Its pairs, the dearest for what it buys first; and the plan without one of these.
   std::vector<size_t> pairs_by_price() const;
   Plan without_pair(size_t i) const;
@@ -41,6 +43,7 @@ class Plan {
   bool may_move(size_t i) const;
   void move(size_t i, bool there);
   void give_back(double prediction);
+  Plan without_steps() const;
 
   const ir::Graph* graph_;
   RegionRoundings found_;

@@ -94,6 +94,44 @@ TEST_CASE("stripes of residual blocks, with and without a projection, have the s
   check(residual_block(true, 2), "residual block");
 }
 
+// Element-wise layers, a product with a channel's factor and a sum with an earlier image among them, between
+// large convolutions; each value that may be a pair is one where `pairs` says so.
+Net elementwise_between(bool pairs) {
+  Net net(13);
+  ir::ValueId x = conv(net, net.input({1, 3, 96, 90}), 24, 3, 1);
+  ir::ValueId y = net.layer("elementwise", "Sigmoid", {x});
+  y = net.layer("elementwise", "Mul", {y, net.constant({1, 24, 1, 1}, 0.5, 2)});
+  y = conv(net, y, 24, 3, 1);
+  y = net.layer("elementwise", "Mul", {net.layer("elementwise", "Tanh", {y}), x});
+  net.output(conv(net, conv(net, y, 16, 5, 1), 8, 3, 2));
+  if (!pairs) return net;
+  const partition::PrecisionChoice choice(net.graph, net.region);
+  const partition::Precision pair{partition::Precision::Kind::Pair, 0};
+  for (ir::ValueId v : choice.values())
+    if (!choice.obstacle(v, pair)) choice.set(net.region.precisions, v, pair);
+  return net;
+}
+
+TEST_CASE("what the vector unit does between windows goes in stripes, too, with the same bits") {
+  const auto traffic = [](const Simulated& s) { return s.report.ddr_read_bytes + s.report.ddr_write_bytes; };
+  for (const bool pairs : {false, true}) {
+    Net net = elementwise_between(pairs);
+    const Simulated roomy = simulate(net, options(8), 4 << 20);
+    REQUIRE(roomy.error == "");
+    for (uint32_t memory : {64u << 10, 128u << 10, 256u << 10}) {
+      INFO((pairs ? "pairs, " : "fp16, ")
+           << memory << " bytes, " << traffic(roomy) << " of traffic with room");
+      Simulated tight = simulate(net, options(4), memory);
+      REQUIRE(tight.error == "");
+      CHECK(tight.outputs == roomy.outputs);
+      INFO(traffic(tight) << " without");
+      // An image of 24 channels is 415 KB, written and read five times and more if it went through DDR. As
+      // pairs the stripes of the whole run are too many rows at once.
+      if (!pairs && memory == 256u << 10) CHECK(traffic(tight) < 2'000'000);
+    }
+  }
+}
+
 TEST_CASE("transposed convolutions and pools that stream have the rows around their blocks") {
   for (auto [kernel, stride, pad] : {std::array<int64_t, 3>{4, 2, 1}, {3, 2, 0}, {5, 3, 2}, {3, 1, 1}}) {
     Net net(12);

@@ -1,0 +1,159 @@
+#include "plan/row_use.h"
+
+#include <algorithm>
+
+#include "mrvlc/support/checked.h"
+#include "plan/cut.h"
+#include "plan/pe_plan.h"
+
+namespace mrvlc::accel {
+namespace {
+
+// --- Windows
+
+// nullopt: a row of the image is not all of what is touched between its beginning and that of the next.
+std::optional<RowAccess> access(const WindowOp::Image& image, int64_t grain, int64_t h, int64_t w,
+                                int64_t channels, bool writes) {
+  RowAccess out{image.buffer, image.stride_h * grain, h / grain, image.element_bytes(), writes};
+  const int64_t extent = (grain - 1) * image.stride_h + (w - 1) * image.stride_w + channels;
+  if (h % grain != 0 || out.row <= 0 || image.offsets[0] < 0 || image.offsets[0] + extent > out.row)
+    return std::nullopt;
+  return out;
+}
+
+std::optional<RowUse> row_use(const WindowOp& op) {
+  if (op.dynamic_weights || op.phases.size() != 1 || op.batch() != 1 || op.lattice_h != 1 ||
+      op.lattice_w != 1)
+    return std::nullopt;
+  const auto x = access(op.x, op.grain, op.in_h, op.in_w, op.in_channels(), false),
+             out = access(op.out, op.grain, op.out_h, op.out_w, op.out_channels(), true),
+             residual = access(op.residual, op.grain, op.out_h, op.out_w, op.out_channels(), false);
+  if (!x || !out || (op.has_residual && !residual)) return std::nullopt;
+  RowUse use{{*x, *out}, {}, out->rows, 0, 1};
+  if (op.has_residual) use.accesses.push_back(*residual);
+  return use;
+}
+
+// --- Groups of the vector unit
+
+template <class F>
+void each_view(PeGroup& g, F f) {
+  for (PeStage& s : g.stages)
+    for (PeOperand* o : {&s.a, &s.b, &s.dst})
+      if (o->kind == PeOperand::Kind::External) f(o->view, o == &s.dst);
+}
+template <class F>
+void each_view(const PeGroup& g, F f) {
+  for (const PeStage& s : g.stages)
+    for (const PeOperand* o : {&s.a, &s.b, &s.dst})
+      if (o->kind == PeOperand::Kind::External) f(o->view, o == &s.dst);
+}
+
+// Along dimension `d`, with rows as the buffer has them: `grain` of its own rows.
+std::optional<RowAccess> access(const View& v, size_t d, int64_t per, const Buffer& b, bool writes) {
+  const int64_t bytes = isa::data_bytes(v.type);
+  if (b.pitch % bytes != 0 || b.rows % b.grain != 0) return std::nullopt;
+  const RowAccess out{v.buffer, b.pitch / bytes * b.grain, b.rows / b.grain, bytes, writes};
+  int64_t extent = (per - 1) * v.strides[d] + 1;
+  for (size_t k = 0; k < v.dims.size(); ++k) {
+    if (v.strides[k] < 0) return std::nullopt;
+    if (k != d) extent += (v.dims[k] - 1) * v.strides[k];
+  }
+  const bool rows = v.strides[d] * per == out.row && v.dims[d] == per * out.rows;
+  return rows && v.offset >= 0 && v.offset + extent <= out.row ? std::optional(out) : std::nullopt;
+}
+
+std::optional<RowUse> along(const PeGroup& g, size_t d, const std::vector<Buffer>& buffers) {
+  std::optional<RowUse> use = RowUse{{}, {}, 0, d, 0};
+  // The result says how many indices are a row.
+  each_view(g, [&](const View& v, bool writes) {
+    const int64_t row = buffers[v.buffer].pitch / isa::data_bytes(v.type) * buffers[v.buffer].grain;
+    if (writes && v.strides[d] > 0 && row % v.strides[d] == 0) use->per = row / v.strides[d];
+  });
+  if (use->per == 0) return std::nullopt;
+  use->rows = g.dims[d] / use->per;
+  each_view(g, [&](const View& v, bool writes) {
+    if (!use || v.buffer == kWeights) {
+      if (use && v.strides[d] != 0) use = std::nullopt;  // constants of each row
+      return;
+    }
+    if (v.strides[d] == 0 && !writes) return use->whole.push_back(v.buffer);
+    const auto a = access(v, d, use->per, buffers[v.buffer], writes);
+    if (!a) {
+      use = std::nullopt;
+    } else if (std::ranges::none_of(use->accesses, [&](const RowAccess& o) {
+                 return o.same_image(*a) && o.writes == writes;
+               })) {
+      use->accesses.push_back(*a);
+    }
+  });
+  return use;
+}
+
+std::optional<RowUse> row_use(const PeGroup& g, const std::vector<Buffer>& buffers) {
+  if (std::ranges::any_of(g.stages, &PeStage::reduce)) return std::nullopt;
+  for (size_t d = 0; d < g.dims.size(); ++d)
+    if (auto use = along(g, d, buffers)) return use;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<RowUse> row_use(const Primitive& primitive, const std::vector<Buffer>& buffers) {
+  if (const auto* g = std::get_if<PeGroup>(&primitive)) return row_use(*g, buffers);
+  return row_use(std::get<WindowOp>(primitive));
+}
+
+Span rows_read(const Primitive& primitive, const RowUse& use, uint32_t buffer, Span rows) {
+  const auto* op = std::get_if<WindowOp>(&primitive);
+  Span out;
+  const auto add = [&](Span s) {
+    out = out.empty() ? s : Span{std::min(out.begin, s.begin), std::max(out.end, s.end)};
+  };
+  for (const RowAccess& a : use.accesses) {
+    if (a.buffer != buffer || a.writes) continue;
+    if (op != nullptr && op->x.buffer == buffer) {
+      const Span read = input_range(*op, {rows.begin * op->grain, rows.end * op->grain}, true);
+      add({read.begin / op->grain, ceil_div(read.end, op->grain)});
+    }
+    if (op == nullptr || (op->has_residual && op->residual.buffer == buffer)) add(rows);
+  }
+  return out;
+}
+
+void keep_rows(Primitive& primitive, const RowUse& use, Span rows) {
+  if (auto* g = std::get_if<PeGroup>(&primitive)) {
+    g->dims[use.axis] = rows.size() * use.per;
+    each_view(*g, [&](View& v, bool) {
+      v.dims[use.axis] = g->dims[use.axis];
+      v.offset += rows.begin * use.per * v.strides[use.axis];
+    });
+    return;
+  }
+  auto& op = std::get<WindowOp>(primitive);
+  const int64_t first = rows.begin * op.grain;
+  op.out_h = rows.size() * op.grain;
+  op.phases[0].y0 += first * op.stride_h;
+  op.out.offsets[0] += first * op.out.stride_h;
+  if (op.has_residual) op.residual.offsets[0] += first * op.residual.stride_h;
+}
+
+void move_rows(Primitive& primitive, const RowAccess& access, uint32_t to, int64_t rows) {
+  if (auto* g = std::get_if<PeGroup>(&primitive)) {
+    each_view(*g, [&](View& v, bool writes) {
+      if (v.buffer != access.buffer || writes != access.writes) return;
+      v.buffer = to;
+      v.offset -= rows * access.row;
+    });
+    return;
+  }
+  auto& op = std::get<WindowOp>(primitive);
+  for (WindowOp::Image* image : {&op.x, &op.out, &op.residual}) {
+    if (image->buffer != access.buffer || (image == &op.out) != access.writes) continue;
+    if (image == &op.residual && !op.has_residual) continue;
+    image->buffer = to;
+    image->offsets[0] -= rows * access.row;
+  }
+}
+
+}  // namespace mrvlc::accel
