@@ -92,6 +92,16 @@ void add_output_options(CLI::App& cmd, CompileArguments& a) {
 
 }  // namespace
 
+void add_weights_option(CLI::App& cmd, CompileArguments& a) {
+  cmd.add_option(
+         "--weights", a.weights,
+         "how the host's constants come to the program: linked in by an assembler file, as an array in c, or "
+         "as a blob that the program loads or maps")
+      ->check(CLI::IsMember({"linked", "c", "blob"}))
+      ->type_name("HOW")
+      ->capture_default_str();
+}
+
 void add_result_options(CLI::App& cmd, CompileArguments& a) {
   cmd.add_flag("--fail-on-fallback", a.fail_on_fallback, "exit with code 5 when anything runs on the CPU");
   add_accuracy_options(cmd, a);
@@ -109,8 +119,11 @@ void add_result_options(CLI::App& cmd, CompileArguments& a) {
          "parts of a loop at most that threads of the caller may run (1: none); each has scratch memory")
       ->type_name("N")
       ->check(CLI::Range(1, 256).description(""));
-  cmd.add_option("--emit", a.emit, "further files: ir, disasm, nodes-json (repeatable)")
-      ->check(CLI::IsMember({"ir", "disasm", "nodes-json"}))
+  add_weights_option(cmd, a);
+  cmd.add_option(
+         "--emit", a.emit,
+         "further files: ir, disasm, nodes-json, bare: an example without operating system (repeatable)")
+      ->check(CLI::IsMember({"ir", "disasm", "nodes-json", "bare"}))
       ->type_name("KIND")
       ->allow_extra_args(false);
 }

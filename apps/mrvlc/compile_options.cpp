@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -71,7 +72,10 @@ std::string default_depfile(std::string out) {
 }  // namespace
 
 CLI::Validator not_empty() {
-  return {[](std::string& text) { return std::string(text.empty() ? "is empty" : ""); }, "", "not_empty"};
+  return {[](std::string& text) {
+            return std::string(text.empty() ? "is empty; give it a value, or leave the option away" : "");
+          },
+          "", "not_empty"};
 }
 
 void add_model_options(CLI::App& cmd, CompileArguments& a) {
@@ -275,6 +279,8 @@ Result<driver::CompileOptions> checked(const CLI::App& cmd, CompileArguments& a,
   o.arena_limit = a.arena_limit;
   o.text_bytes = a.text_bytes;
   o.threads = a.threads;
+  o.weights =
+      static_cast<chost::WeightsAs>(std::ranges::find(chost::kWeightsAs, a.weights) - chost::kWeightsAs);
   o.silicon_id = a.silicon_id;
   MRVLC_ASSIGN(o.target_dirs, target_search(a.target_dirs));
   o.emit = a.emit;

@@ -23,6 +23,7 @@ struct CompileArguments {
   uint32_t tiles = 0;
   uint32_t effort = 1;
   int threads = 1;
+  std::string weights = "linked";
   bool pin_weights = false;
   int64_t batch = 1, arena_limit = INT64_MAX, text_bytes = 256;
   unsigned jobs = 0;
@@ -49,6 +50,7 @@ void add_import_options(CLI::App& cmd, CompileArguments& a);
 void add_compile_options(CLI::App& cmd, CompileArguments& a);
 void add_code_options(CLI::App& cmd, CompileArguments& a);  // without MODEL and name
 // What a compile may come to, and what else it writes into OUT (commands.cpp).
+void add_weights_option(CLI::App& cmd, CompileArguments& a);
 void add_result_options(CLI::App& cmd, CompileArguments& a);
 // Options of compile about accuracy (accuracy.cpp), and what they say; MRV0004.
 void add_accuracy_options(CLI::App& cmd, CompileArguments& a);

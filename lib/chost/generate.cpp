@@ -78,6 +78,7 @@ Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& pa
   code.arena_lower_bound_bytes = arena.lower_bound;
   CSource source = source_text(program, interface, arena);
   code.weights_bytes = static_cast<int64_t>(program.weights.blob().size());
+  code.weights = options.weights;
   code.conversions = std::move(module.conversions);
   code.call_symbols = std::move(program.call_symbols);
   code.texts_made = module.texts_made;
@@ -85,10 +86,10 @@ Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& pa
   code.functions = list_functions(program, source.take_functions());
   code.files.emplace_back(stem + ".h", header_text(program, interface, arena.bytes));
   code.files.emplace_back(stem + ".c", source.take_text());
-  code.files.emplace_back(stem + "_weights.S", weights_assembly(program));
   code.files.emplace_back("main.c", example_text(program, interface));
+  if (options.bare) code.files.emplace_back("bare.c", bare_text(program, interface));
   code.files.emplace_back("Makefile", makefile_text(program));
-  code.files.emplace_back(stem + "_weights.bin", program.weights.take_blob());
+  for (auto& file : weights_files(program)) code.files.push_back(std::move(file));
   return code;
 }
 

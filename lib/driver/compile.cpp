@@ -284,10 +284,12 @@ class Compiler {
 
   Status generate_host() {
     MRVLC_ASSIGN(m_.host,
-                 chost::generate(m_.model.graph, m_.partition, m_.regions,
-                                 {m_.name, m_.name, m_.target_names(), options_.arena_limit,
-                                  options_.text_bytes, options_.on_overflow, options_.on_device_error,
-                                  options_.threads, m_.libraries.linked, std::move(m_.host_parts)}));
+                 chost::generate(
+                     m_.model.graph, m_.partition, m_.regions,
+                     {m_.name, m_.name, m_.target_names(), options_.arena_limit, options_.text_bytes,
+                      options_.on_overflow, options_.on_device_error, options_.threads, m_.libraries.linked,
+                      options_.weights, std::ranges::find(options_.emit, "bare") != options_.emit.end(),
+                      std::move(m_.host_parts)}));
     warn_unheeded_options(options_, m_, diagnostics_);
     return {};
   }

@@ -15,6 +15,11 @@ struct OnDeviceError {
   bool cpu = false;
 };
 
+// How the constants of the CPU's part come to the program: linked in from the blob by an assembler file, as
+// an array in C, or as the blob that the caller loads or maps and hands to NAME_load_weights.
+enum class WeightsAs : uint8_t { Linked, Source, Blob };
+inline constexpr std::string_view kWeightsAs[] = {"linked", "c", "blob"};  // as users write it
+
 // What the program takes of libraries beside their functions.
 struct Linked {
   std::vector<std::string> includes;   // as they stand in an #include: "\"nn.h\"", "<nn.h>"
@@ -37,6 +42,8 @@ struct Options {
   OnDeviceError on_device_error = {};
   int threads = 1;  // parts of a loop at most that the caller's threads may run (mrvl/parallel.h); 1: none
   Linked linked = {};
+  WeightsAs weights = WeightsAs::Linked;
+  bool bare = false;  // bare.c as well: an example for a board without operating system
   // Of each region its nodes (ir::part_of), ready for the host, when one of the two above wants the CPU;
   // else empty.
   std::vector<ir::Graph> parts = {};
@@ -56,12 +63,14 @@ struct Conversion : partition::Crossing {
 };
 
 struct HostCode {
-  // File name and bytes: NAME.h, NAME.c, NAME_weights.bin, NAME_weights.S, main.c, Makefile.
+  // File name and bytes: NAME.h, NAME.c, main.c, Makefile, and of the weights NAME_weights.S and .bin, or .c,
+  // or .bin (Options::weights).
   std::vector<std::pair<std::string, std::string>> files;
   std::vector<HostFunction> functions;    // every function of NAME.c
   std::vector<Conversion> conversions;    // in order of work
   std::vector<std::string> call_symbols;  // of Partition::calls: the function that holds the call
   bool texts_made = false;                // at run time, so that Options::text_bytes counts
+  WeightsAs weights = WeightsAs::Linked;
   int64_t arena_bytes = 0, arena_lower_bound_bytes = 0, weights_bytes = 0;
 };
 

@@ -174,6 +174,21 @@ static int load_model(K_device* device, const mrvl_device* simulator, const char
                                               : mrvl_simulator_error(simulator));
 }
 
+//@ piece example_weights
+/* Reads the weights and hands them to the model. A program that has them in flash, or maps them, needs no
+ * memory for them. */
+static int load_weights(K_device* device, const char* folder) {
+  K_error error;
+  size_t bytes = 0, length = strlen(folder) + sizeof weights_file + 1;
+  char* path = (char*)allocate(length);
+  void* data;
+  snprintf(path, length, "%s/%s", folder, weights_file);
+  data = read_all(path, &bytes);
+  if (!data) return fail(3, "cannot read", path);
+  if (K_load_weights(device, data, bytes, &error) == 0) return 0;
+  return fail(1, path, "these are not the weights this program was made with");
+}
+
 //@ piece example_main
 typedef struct arguments {
   const char *input_files[K_INPUT_COUNT + 1], *output_dir, *dir, *targets[8];

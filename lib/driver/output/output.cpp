@@ -68,6 +68,8 @@ Json options_json(const CompileOptions& o) {
   if (!o.together.empty()) out["together"] = json_texts(o.together);
   if (o.max_region_layers) out["max_region_layers"] = *o.max_region_layers;
   if (o.max_regions) out["max_regions"] = *o.max_regions;
+  if (o.weights != chost::WeightsAs::Linked)
+    out["weights"] = chost::kWeightsAs[static_cast<size_t>(o.weights)];
   if (!o.placement.empty()) out["placement"] = idmap::json_text(o.placement.filename().string());
   return out;
 }

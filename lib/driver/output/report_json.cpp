@@ -124,6 +124,7 @@ Json host_json(const CompiledModel& m) {
   return {{"arena_bytes", m.host.arena_bytes},
           {"arena_lower_bound_bytes", m.host.arena_lower_bound_bytes},
           {"weights_bytes", m.host.weights_bytes},
+          {"weights", chost::kWeightsAs[static_cast<size_t>(m.host.weights)]},
           {"macs", macs_of(m).cpu},
           {"conversion_bytes", bytes},
           {"conversion_seconds_estimate", seconds},

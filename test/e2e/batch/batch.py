@@ -63,6 +63,8 @@ def results():
     assert "MRV0101 (1): broken" in text and "4 models, 1 failed; 4 compiled now" in text, text
     summary = json.loads(pathlib.Path("out/batch.json").read_text())
     assert [m["name"] for m in summary["models"]] == ["a_model", "b_model", "broken", "digits"], summary
+    page = pathlib.Path("out/batch.html").read_text()
+    assert "@DATA@" not in page and '"name":"a_model"' in page and "https://" not in page
     assert summary["compiled"] == 3 and summary["models"][2]["messages"][0]["code"] == "MRV0101"
     run(MRVLC, "compile", "set/digits.onnx", "-o", "alone", "--tiles", "2", "-q")
     assert contents(pathlib.Path("out/digits")) == contents(pathlib.Path("alone")), "a batch writes what compile writes"

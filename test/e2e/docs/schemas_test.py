@@ -125,6 +125,15 @@ def main():
     schemas.check("profile", run("profile", "cut", "--json").stdout, "profile --json")
     schemas.check("diff", run("diff", "plain", "cut", "--json").stdout, "diff --json")
     schemas.check("verify", run("verify", digits, "--layers", "--json").stdout, "verify --json")
+    numpy.save("samples/fc.npy", numpy.zeros((1, 10), numpy.float32))
+    schemas.check("compare", run("compare", digits, "--with", "samples", "--input", "image=samples/0/image.npy", "--json", codes=(5,)).stdout, "compare --json")
+    pathlib.Path("broken.onnx").write_bytes(b"no model")
+    models = [digits, "broken.onnx", "if.onnx", "int8.onnx"]
+    if "MRVLC_SHARED" in os.environ:
+        models += sorted((pathlib.Path(os.environ["MRVLC_SHARED"]) / "data" / "zoo").glob("*.onnx"))
+    run("batch", *models, "-o", "batch", "--cache", "cache", codes=(1,))
+    schemas.check("batch", pathlib.Path("batch/batch.json").read_text(), "batch.json")
+    schemas.check("cache", run("cache", "cache", "--json").stdout, "cache --json")
     schemas.check("ops", run("ops", "--json").stdout, "ops --json")
     schemas.check("idmaps", run("map", "plain", "host", "--merge").stdout, "map --merge")
     schemas.check("target", (root / "lib" / "target" / "cn10ka" / "target.json").read_text(), "target.json")
