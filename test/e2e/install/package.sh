@@ -50,8 +50,9 @@ for elf in root/usr/bin/* root/usr/lib/*.so; do
   if readelf -d "$elf" | grep -E 'R(UN)?PATH' | grep -vF '[$ORIGIN'; then fail "$elf looks for libraries elsewhere"; fi
 done
 # What it says it needs is what Debian has here, and enough for its programs.
+dpkg-query -W -f '${Status} ${Package} ${Provides}\n' | grep 'ok installed' | tr -s ' ,' '\n' | sort -u >installed
 dpkg-deb -f "$deb" Depends | tr , '\n' | sed 's/[(|].*//; s/ //g' | while read -r package; do
-  dpkg-query -W -f '${Status}\n' "$package" 2>/dev/null | grep -q 'ok installed' || fail "it needs '$package', which is not installed"
+  grep -qxF "$package" installed || fail "it needs '$package', which is not installed"
 done
 if LD_LIBRARY_PATH=root/usr/lib ldd root/usr/bin/* | grep 'not found'; then fail "a library is missing"; fi
 

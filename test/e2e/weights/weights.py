@@ -90,7 +90,6 @@ def same(model, name, inputs, *options, some=True):
         assert results("results") == expected, f"{name}, {how}: other bytes"
         if how != "c":
             assert (out / "net_weights.bin").stat().st_size == report["host"]["weights_bytes"]
-    assert (folders["linked"] / "net_weights.bin").read_bytes()[:64] == (folders["blob"] / "net_weights.bin").read_bytes()[:64]
     return folders
 
 
@@ -100,7 +99,10 @@ def by_make(folders, inputs, expected):
         shutil.rmtree("made", ignore_errors=True)
         pathlib.Path("made").mkdir()
         run(f"./{out}/net_example", *inputs, "--dir", out, "--output-dir", "made")
-        assert results("made") == expected, how
+        # Of texts the program writes bytes, of which mrvlc run makes JSON.
+        made = results("made")
+        assert {n: b for n, b in made.items() if n.endswith(".npy")} == {n: b for n, b in expected.items() if n.endswith(".npy")}, how
+        assert len(made) == len(expected)
 
 
 def clean(folders):
@@ -161,7 +163,8 @@ def other_commands(model):
     for how in ("c", "blob"):
         run(MRVLC, "verify", model, "--weights", how)
         run(MRVLC, "verify", model, "--target", "host", "--weights", how)
-        assert "conv1" in run(MRVLC, "profile", f"digits_host_{how}", "--json")
+        assert json.loads(run(MRVLC, "profile", f"digits_{how}", "--json"))["regions"]
+        assert "conv2" in run(MRVLC, "map", f"digits_{how}", "--node", "conv2")
         run(MRVLC, "explain", f"digits_{how}")
         run(MRVLC, "bundle", model, "--weights", how, "-o", f"{how}.tar.gz")
         run(MRVLC, "batch", model, "-o", f"batch_{how}", "--weights", how, "-q")
@@ -175,13 +178,15 @@ def main():
     WORK.mkdir(parents=True)
     os.chdir(WORK)
     digits = DIGITS / "digits.onnx"
-    images = ["--input", f"image={DIGITS}/test_x.npy", "--repeat-axis0"]
+    np.save("images.npy", np.load(DIGITS / "test_x.npy")[:4])
+    images = ["--input", "image=images.npy", "--repeat-axis0"]
     inputs = branches()
     begin = time.time()
     same(digits, "empty", images, some=False)
     same(digits, "digits", images, "--cpu", "conv2")
     host = same(digits, "digits_host", images, "--target", "host")
     by_make(host, images, results("results"))
+    assert (host["linked"] / "net_weights.bin").read_bytes() == (host["blob"] / "net_weights.bin").read_bytes()
     same(digits, "digits_cpu", images, "--on-device-error", "cpu")
     threads = same("branches.onnx", "threads", inputs, "--target", "host", "--threads", "3")
     assert "_part(const void* data" in (threads["blob"] / "net.c").read_text(), "no work is shared: the test asks nothing"
