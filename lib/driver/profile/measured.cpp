@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "mrvlc/driver/interrupt.h"
@@ -65,12 +66,18 @@ Result<Measured> measure_there(const RunOptions& given, const OutputFolder& fold
 
 namespace {
 
-// The whole of a region's step in milliseconds: conversions, launch, the device.
-double region_ms(const Json& region) {
-  double seconds = region.at("seconds").get<double>() + region.at("launch_seconds").get<double>();
-  for (const char* key : {"in", "out"})
-    for (const Json& conversion : region.at(key)) seconds += conversion.at("seconds").get<double>();
-  return 1e3 * seconds;
+// By the first expression of a C function, all that it computes. NAME_run, which has the addresses of what
+// needs no code, is no step.
+std::map<uint32_t, std::set<uint32_t>> computed_by_functions(const Json& map) {
+  std::map<uint32_t, std::set<uint32_t>> out;
+  for (const Json& f : map.at("host_functions")) {
+    const auto symbol = f.at("symbol").get<std::string>();
+    if (symbol.ends_with("_run") || symbol.ends_with("_run_parallel")) continue;
+    std::set<uint32_t>& exprs = out[f.at("expr_id").get<uint32_t>()];
+    exprs.insert(f.at("expr_id").get<uint32_t>());
+    for (const Json& e : f.at("fused")) exprs.insert(e.get<uint32_t>());
+  }
+  return out;
 }
 
 std::string ms_text(std::optional<double> ms) {
@@ -86,17 +93,18 @@ Json ms_json(std::optional<double> ms) {
 void add_expected(Measured& m, const Json& report, const Json& map) {
   std::map<uint32_t, double> of_region, of_expr;  // by id, in milliseconds
   for (const Json& region : report.at("regions"))
-    of_region[region.at("id").get<uint32_t>()] = region_ms(region);
+    of_region[region.at("id").get<uint32_t>()] = 1e3 * region.at("seconds").get<double>();
   for (const Json& layer : map.at("layers"))
     for (const Json& expr : layer.at("exprs"))
       if (const auto at = of_region.find(layer.at("region").get<uint32_t>()); at != of_region.end())
         of_expr[expr.get<uint32_t>()] = at->second;
+  std::map<uint32_t, double> alone;
+  for (const Json& n : report.at("host").at("nodes"))
+    alone[n.at("expr_id").get<uint32_t>()] = 1e3 * n.at("seconds").get<double>();
   // The hook tells of a function by the first of what it computes.
-  std::map<std::string, double> of_code;
-  const Json& nodes = report.at("host").at("nodes");
-  for (const Json& n : nodes) of_code[n.at("code").get<std::string>()] += 1e3 * n.at("seconds").get<double>();
-  for (const Json& n : nodes)
-    of_expr[n.at("expr_id").get<uint32_t>()] = of_code.at(n.at("code").get<std::string>());
+  for (const auto& [expr, exprs] : computed_by_functions(map))
+    for (const uint32_t e : exprs)
+      if (const auto at = alone.find(e); at != alone.end()) of_expr[expr] += at->second;
   for (Measured::Step& s : m.steps)
     if (const auto at = of_expr.find(s.expr); at != of_expr.end()) s.expected_ms = at->second;
   if (const Json& all = report.at("partition").at("seconds"); all.is_number())
