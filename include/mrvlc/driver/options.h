@@ -67,7 +67,7 @@ struct CompileOptions {
   int64_t text_bytes = 256;         // chost::Options
   int threads = 1;                  // chost::Options
   chost::WeightsAs weights = chost::WeightsAs::Linked;
-  bool silicon_id = false;          // container architecture 128 instead of 256
+  bool silicon_id = false;  // container architecture 128 instead of 256
   std::vector<std::filesystem::path> target_dirs;
   std::vector<std::string> emit;                                     // ir, disasm
   std::filesystem::path depfile;                                     // -MF
