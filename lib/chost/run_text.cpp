@@ -149,7 +149,10 @@ void RunText::check_arguments() {
 
 // Those that the caller handed over with NAME_load_weights.
 void RunText::take_weights() {
-  if (!takes_weights() || program_.weights.blob().empty()) return;
+  if (!takes_weights()) return;
+  // Bodies take them though there are none.
+  if (program_.weights.blob().empty())
+    return put("const unsigned char* const {0}_weights = NULL;\n  (void){0}_weights;", prefix_);
   put("if (!device || !device->weights) return {0}_fail(error, {0}_ERROR_WEIGHTS, 0, 0u, \"\");", prefix_);
   put("const unsigned char* const {0}_weights = (const unsigned char*)device->weights;\n  (void){0}_weights;",
       prefix_);

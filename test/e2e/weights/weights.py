@@ -68,6 +68,17 @@ def branches():
     return ["--input", "x=x.npy", "--input", "flag=flag.npy", "--input", "which=which.npy"]
 
 
+def no_constants():
+    """Bodies, and nothing that they read."""
+    x = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [4]) for n in ("x", "y", "t", "e")]
+    bodies = {k: helper.make_graph([helper.make_node(op, ["x"], [v.name])], k, [], [v]) for k, op, v in (("then", "Tanh", x[2]), ("else", "Neg", x[3]))}
+    node = helper.make_node("If", ["flag"], ["y"], "if", then_branch=bodies["then"], else_branch=bodies["else"])
+    graph = helper.make_graph([node], "plain", [x[0], helper.make_tensor_value_info("flag", TensorProto.BOOL, [])], [x[1]])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), "plain.onnx")
+    np.save("four.npy", np.arange(4, dtype=np.float32))
+    return ["--input", "x=four.npy", "--input", "flag=flag.npy"]
+
+
 def results(folder):
     found = {p.name: p.read_bytes() for p in pathlib.Path(folder).iterdir()}
     assert found
@@ -183,6 +194,7 @@ def main():
     inputs = branches()
     begin = time.time()
     same(digits, "empty", images, some=False)
+    same("plain.onnx", "plain", no_constants(), "--target", "host", some=False)
     same(digits, "digits", images, "--cpu", "conv2")
     host = same(digits, "digits_host", images, "--target", "host")
     by_make(host, images, results("results"))
