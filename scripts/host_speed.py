@@ -4,8 +4,9 @@
     host_speed.py --mrvlc BIN [--against BIN] [--data DIR] [-r ROUNDS] [--only PATTERN] [--write FILE] [-- OPTION...]
 
 Networks are the float ones of DIR/zoo that take ONNX Runtime more than 0.05 ms, those of models/generators, and, apart, the
-zoo's quantised ones. Speed is ONNX Runtime's least time over ours: above 1 ours is faster. Rounds alternate, so that what
-else the machine does meets both; a round takes about a third of a second. "First" is the time from the start of the program
+zoo's quantised ones. Times are of the processor, the least of all runs, as a machine may have other work; speed is ONNX
+Runtime's over ours: above 1 ours is faster. Rounds alternate, so that what else the machine does meets both; a round takes
+about a third of a second. "Spread" is how far the leasts of the rounds lie apart, the largest over the smallest, of the two the larger. "First" is the time from the start of the program
 to its first result, for ONNX Runtime from loading its library on (without Node.js), and "MiB" the memory of the process, for
 ONNX Runtime what loading it and one run add to Node.js. --against times the code of another build's mrvlc too. --write
 replaces the table between the markers `<!-- begin host -->` and `<!-- end host -->` of FILE. $ORT_DIR holds ONNX Runtime;
@@ -100,7 +101,10 @@ class Ours:
 
 
 def least_of(text):
-    return float(re.search(r"min_ms ([0-9.e+-]+)", text)[1])
+    found = re.search(r"cpu_ms ([0-9.e+-]+)", text)
+    if not found:
+        raise ValueError("a program of an earlier version, which does not tell processor time")
+    return float(found[1])
 
 
 def ort(*words):
@@ -124,6 +128,7 @@ def measure(name, path, args, work):
     result = {"ours": min(ours[0]), "ort": min(theirs), "first": min(f[0] for f in firsts), "mib": firsts[0][1],
               "ort_first": min(f[0] for f in ort_firsts), "ort_mib": min(f[1] for f in ort_firsts)}
     result["speed"] = result["ort"] / result["ours"]
+    result["spread"] = max(max(times) / min(times) for times in (ours[0], theirs))
     if len(builds) > 1:
         result["against"] = min(ours[1]) / result["ours"]
     return result
@@ -133,12 +138,12 @@ def mean(values):
     return math.exp(sum(map(math.log, values)) / len(values)) if values else math.nan
 
 
-HEADER = ["network, one thread", "mrvlc ms", "ONNX Runtime ms", "speed", "first ms", "ONNX Runtime", "MiB", "ONNX Runtime"]
+HEADER = ["network, one thread", "mrvlc ms", "ONNX Runtime ms", "speed", "spread", "first ms", "ONNX Runtime", "MiB", "ONNX Runtime"]
 
 
 def row(name, r, compared):
-    cells = [name, f"{r['ours']:.3f}", f"{r['ort']:.3f}", f"{r['speed']:.2f}", f"{r['first']:.1f}",
-             f"{r['ort_first']:.1f}", f"{r['mib']:.1f}", f"{r['ort_mib']:.1f}"]
+    cells = [name, f"{r['ours']:.3f}", f"{r['ort']:.3f}", f"{r['speed']:.2f}", f"{r['spread']:.2f}",
+             f"{r['first']:.1f}", f"{r['ort_first']:.1f}", f"{r['mib']:.1f}", f"{r['ort_mib']:.1f}"]
     return cells + ([f"{r['against']:.2f}"] if compared else [])
 
 

@@ -104,6 +104,9 @@ void add_result_options(CLI::App& cmd, CompileArguments& a) {
       ->type_name("SIZE")
       ->transform(size_check())
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 30).description(""));
+  cmd.add_flag("--exact", a.exact,
+               "convolutions on the host as sums in a fixed order, none by Winograd's algorithm, which is "
+               "faster, rounds more and takes more memory");
   cmd.add_option(
          "--threads", a.threads,
          "parts of a loop at most that threads of the caller may run (1: none); each has scratch memory")

@@ -274,6 +274,7 @@ Result<driver::CompileOptions> checked(const CLI::App& cmd, CompileArguments& a,
   o.host_model = a.host_model;
   o.arena_limit = a.arena_limit;
   o.text_bytes = a.text_bytes;
+  o.exact = a.exact;
   o.threads = a.threads;
   o.silicon_id = a.silicon_id;
   MRVLC_ASSIGN(o.target_dirs, target_search(a.target_dirs));

@@ -22,6 +22,7 @@ struct CompileArguments {
   std::optional<uint32_t> max_region_layers, max_regions;
   uint32_t tiles = 0;
   uint32_t effort = 1;
+  bool exact = false;
   int threads = 1;
   bool pin_weights = false;
   int64_t batch = 1, arena_limit = INT64_MAX, text_bytes = 256;

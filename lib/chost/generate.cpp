@@ -64,11 +64,10 @@ Result<BodyFunction> emit_body(Module& module, const ir::Graph& body, const Opti
   return f;
 }
 
-Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& partition,
-                          const std::vector<backend::RegionCode>& regions, const Options& options) {
-  if (!is_c_identifier(options.name)) return make_diag<DiagCode::MRV0603>(options.name);
-  Module module(options.name, partition, regions);
-  Program program(graph, partition, options, module);
+namespace {
+
+Result<HostCode> generate_module(const ir::Graph& graph, const Options& options, Module& module) {
+  Program program(graph, module.placed, options, module);
   MRVLC_TRY(emit_program(program));
   MRVLC_ASSIGN(ArenaResult arena, plan_program_arena(program));
   Interface interface = make_interface(program);
@@ -79,6 +78,7 @@ Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& pa
   CSource source = source_text(program, interface, arena);
   code.weights_bytes = static_cast<int64_t>(program.weights.blob().size());
   code.conversions = std::move(module.conversions);
+  code.transformed = std::move(module.transformed);
   code.call_symbols = std::move(program.call_symbols);
   code.texts_made = module.texts_made;
   const std::string& stem = options.file_stem;
@@ -90,6 +90,21 @@ Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& pa
   code.files.emplace_back("Makefile", makefile_text(program));
   code.files.emplace_back(stem + "_weights.bin", program.weights.take_blob());
   return code;
+}
+
+}  // namespace
+
+Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& partition,
+                          const std::vector<backend::RegionCode>& regions, const Options& options) {
+  if (!is_c_identifier(options.name)) return make_diag<DiagCode::MRV0603>(options.name);
+  Module module(options.name, partition, regions);
+  Result<HostCode> code = generate_module(graph, options, module);
+  // Transformed tiles take scratch memory, which sums as they are defined do without.
+  if (code.ok() || module.transformed.empty() || code.error().code != DiagCode::MRV0604) return code;
+  Options exact = options;
+  exact.winograd = WinogradUse::Never;
+  Module again(options.name, partition, regions);
+  return generate_module(graph, exact, again);
 }
 
 }  // namespace mrvlc::chost

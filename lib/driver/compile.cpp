@@ -287,6 +287,7 @@ class Compiler {
                  chost::generate(m_.model.graph, m_.partition, m_.regions,
                                  {m_.name, m_.name, m_.target_names(), options_.arena_limit,
                                   options_.text_bytes, options_.on_overflow, options_.on_device_error,
+                                  options_.exact ? chost::WinogradUse::Never : chost::WinogradUse::Chosen,
                                   options_.threads, m_.libraries.linked, std::move(m_.host_parts)}));
     warn_unheeded_options(options_, m_, diagnostics_);
     return {};

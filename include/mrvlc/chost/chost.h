@@ -15,6 +15,10 @@ struct OnDeviceError {
   bool cpu = false;
 };
 
+// Convolutions by Winograd's algorithm: where they are expected to be faster and exact enough, none, or,
+// which tests want, all that can be, in tiles of 2 x 2 or 4 x 4 results.
+enum class WinogradUse : uint8_t { Chosen, Never, Tile2, Tile4 };
+
 // What the program takes of libraries beside their functions.
 struct Linked {
   std::vector<std::string> includes;   // as they stand in an #include: "\"nn.h\"", "<nn.h>"
@@ -35,6 +39,7 @@ struct Options {
   int64_t text_bytes = 256;               // of each text made at run time, on average over a tensor
   OnOverflow on_overflow = OnOverflow::Report;
   OnDeviceError on_device_error = {};
+  WinogradUse winograd = WinogradUse::Chosen;
   int threads = 1;  // parts of a loop at most that the caller's threads may run (mrvl/parallel.h); 1: none
   Linked linked = {};
   // Of each region its nodes (ir::part_of), ready for the host, when one of the two above wants the CPU;
@@ -49,6 +54,15 @@ struct HostFunction {
   std::vector<ir::ExprId> fused;           // further expressions the function computes (bias, activation...)
 };
 
+// A convolution computed by Winograd's algorithm, in tiles of `tile` x `tile` results (docs/accuracy.md).
+struct Transformed {
+  ir::ExprId expr;
+  std::string name;  // of the node
+  int64_t tile = 0;
+  double error = 0;           // estimated, of a result: its standard deviation over the result's
+  int64_t weights_bytes = 0;  // beside those of the weights themselves
+};
+
 // A value that the host casts and permutes on its way into or out of a region.
 struct Conversion : partition::Crossing {
   std::string name = {};                                   // of the value, which is one of the region's graph
@@ -60,6 +74,7 @@ struct HostCode {
   std::vector<std::pair<std::string, std::string>> files;
   std::vector<HostFunction> functions;    // every function of NAME.c
   std::vector<Conversion> conversions;    // in order of work
+  std::vector<Transformed> transformed;   // in order of work
   std::vector<std::string> call_symbols;  // of Partition::calls: the function that holds the call
   bool texts_made = false;                // at run time, so that Options::text_bytes counts
   int64_t arena_bytes = 0, arena_lower_bound_bytes = 0, weights_bytes = 0;

@@ -65,6 +65,7 @@ struct CompileOptions {
   chost::OnDeviceError on_device_error = {};
   int64_t arena_limit = INT64_MAX;  // bytes of the host's arena
   int64_t text_bytes = 256;         // chost::Options
+  bool exact = false;               // chost::Options
   int threads = 1;                  // chost::Options
   bool silicon_id = false;          // container architecture 128 instead of 256
   std::vector<std::filesystem::path> target_dirs;

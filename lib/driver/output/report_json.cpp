@@ -121,13 +121,22 @@ Json host_json(const CompiledModel& m) {
                            {"host_bytes", c.host_bytes},
                            {"device_bytes", c.device_bytes}});
   }
+  Json transformed = Json::array();
+  for (const chost::Transformed& t : m.host.transformed) {
+    transformed.push_back({{"expr_id", t.expr.index()},
+                           {"name", idmap::json_text(t.name)},
+                           {"tile", t.tile},
+                           {"error_estimate", t.error},
+                           {"weights_bytes", t.weights_bytes}});
+  }
   return {{"arena_bytes", m.host.arena_bytes},
           {"arena_lower_bound_bytes", m.host.arena_lower_bound_bytes},
           {"weights_bytes", m.host.weights_bytes},
           {"macs", macs_of(m).cpu},
           {"conversion_bytes", bytes},
           {"conversion_seconds_estimate", seconds},
-          {"conversions", std::move(conversions)}};
+          {"conversions", std::move(conversions)},
+          {"winograd", std::move(transformed)}};
 }
 
 // Nodes with one reason: "on the CPU: main/2 'g2' (Gemm), 32 MACs: Why.", or "on the CPU: 9 nodes, main/2
