@@ -7,7 +7,6 @@
 
 #include "conv_call.h"
 #include "conv_plan.h"
-#include "mrvlc/ops/plane.h"
 #include "parts.h"
 #include "winograd.h"
 
@@ -119,25 +118,6 @@ void declare_shape(Function& f, const ConvPlan& plan) {
         !plan.direct             ? 0
         : channels_collide(plan) ? 2
                                  : 1);
-}
-
-void emit_depthwise(Function& f, const ops::ConvParams& p, const Window2& w) {
-  const ops::WindowPlane plane =
-      ops::window_plane(p, batch_text(f, p.batch), p.in_channels, p.out_channels / p.in_channels);
-  Epilogue e = begin_epilogue(f, p.out_channels);
-  f.need(Piece::depthwise);
-  declare_epilogue(f, e);
-  f.put("static const int {}[] = {{{}}};", f.prefixed("K_tap"), plane.taps);
-  f.put("const {} p = {{{}, {}}};", f.prefixed("K_plane_shape"), plane.shape, f.prefixed("K_tap"));
-  constexpr int64_t kLoads = 4;  // weigh more than its products
-  const bool cut = f.cut(shared_work(f, p, kLoads));
-  const std::string buffer = f.scratch(plane.bytes);
-  const ir::Node& last = f.program().node(f.nodes().back());
-  std::string weights = f.weights(constant_floats(f.program().graph.constant(f.head().inputs[1])));
-  KernelCall call{f.prefixed("K_depthwise"), f.read(f.head().inputs[0], "x0"), weights,
-                  bias_text(f, e),           f.write(last.outputs[0], "y0"),   buffer};
-  if (cut) call.take_part(f, put_depthwise_part(f, p, w, f.prefixed("K_plane_shape")), e);
-  call.put(f);
 }
 
 // The convolution that makes the outputs (a + stride * q) of a transposed one.
@@ -255,6 +235,12 @@ bool has_pointwise_conv(Program& program) {
   return found;
 }
 
+// ... or shares micro-kernels with K_conv.
+bool uses_winograd(Program& program) {
+  const WinogradUse use = program.options.winograd;
+  return use == WinogradUse::Chosen ? winograd_pays(program) : use != WinogradUse::Never;
+}
+
 // Whether K_conv_rows computes a convolution faster than K_conv, which gathers columns: that costs as much as
 // about 8 more rows of weights, but takes pixels of all rows together; a row cut into pieces of 8 computes
 // what is left over twice. Short sums do not pay for a strip, nor for the text of K_conv if nothing else
@@ -264,7 +250,7 @@ bool suits_rows(Program& program, const ConvPlan& plan, const Window2& w) {
   const int64_t width = plan.out[1], pixels = plan.out[0] * width;
   const auto taps = static_cast<int64_t>(plan.taps.size());
   if (plan.direct || width < 8 || plan.out[0] < 1 || taps > kDepth) return false;
-  if (plan.channels * taps < kShort && has_pointwise_conv(program)) return false;
+  if (plan.channels * taps < kShort && (has_pointwise_conv(program) || uses_winograd(program))) return false;
   const RowsPlan r = rows_plan(plan, w);
   if (r.block_channels * r.plane > kFloats) return false;
   const int64_t rows = choose_panels(plan.m).rows();
@@ -309,7 +295,7 @@ Status emit_conv(Function& f) {
   ConvPlan plan = conv_plan(batch_text(f, p.batch), p, w);
   Epilogue e = begin_epilogue(f, p.out_channels);
   auto data = f.program().graph.constant(f.head().inputs[1])->data<float>();
-  if (auto fast = choose_winograd(f.program().options, plan, w, data)) {
+  if (auto fast = choose_winograd(f.program(), plan, w, data)) {
     emit_winograd(f, plan, w, e, *fast, f.cut(shared_work(f, p, 1)));
     return {};
   }

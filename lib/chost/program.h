@@ -147,6 +147,7 @@ class Program {
   std::vector<partition::Crossing> crossings;  // what the host rewrites for regions: find_crossings()
   std::vector<std::string> call_symbols;       // by index of Partition::calls
   std::optional<bool> pointwise_conv;          // a convolution is a product in place; conv.cpp, once asked
+  std::optional<bool> winograd_pays;           // ... by Winograd's algorithm saves enough; winograd.cpp
 
   BufferId add_buffer(Buffer buffer) {
     buffers.push_back(buffer);

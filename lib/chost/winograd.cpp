@@ -66,13 +66,19 @@ WinogradTransforms winograd_transforms(int64_t n) {
 }
 
 // In units of a multiply-add in registers, measured (docs/decisions/0043): what a tile takes in each channel
-// to be transformed, and its results to be; what a byte of weights takes; and what gathering a pixel takes
-// instead.
+// to be transformed, and its results to be; and what gathering or copying a pixel takes instead.
 struct TransformCosts {
   double input, result;
 };
 constexpr TransformCosts kCosts4{700, 450}, kCosts2{180, 120};
-constexpr double kByteCost = 1.6, kGatherCost = 8, kCopyCost = 2;
+constexpr double kGatherCost = 8, kCopyCost = 2;
+
+// A byte of weights comes from a cache, or, where there are many, from memory, which is scarce in itself.
+double weights_cost(double floats) {
+  constexpr double kNear = 1.6, kFar = 5, kNearBytes = 2 << 20;
+  const double bytes = 4 * floats;
+  return kNear * std::min(bytes, kNearBytes) + kFar * std::max(bytes - kNearBytes, 0.0);
+}
 
 // By K_conv, which gathers columns, or K_conv_rows, which copies rows and computes what a row has over 8
 // twice.
@@ -82,7 +88,7 @@ double direct_cost(const ConvPlan& plan) {
   const auto pixels = static_cast<double>(round_up(plan.out[0] * plan.out[1], 8));
   const auto in_rows = static_cast<double>(plan.out[0] * round_up(plan.out[1], 8));
   return depth * std::min((rows + kGatherCost) * pixels, (rows + kCopyCost) * in_rows) +
-         kByteCost * 4 * depth * rows;
+         weights_cost(depth * rows);
 }
 
 int64_t tiles_of(const ConvPlan& plan, int64_t n) {
@@ -97,7 +103,7 @@ double winograd_cost(const ConvPlan& plan, int64_t n) {
   return weights * lanes +
          tiles *
              (costs.input * static_cast<double>(plan.channels) + costs.result * static_cast<double>(plan.m)) +
-         kByteCost * 4 * weights;
+         weights_cost(weights);
 }
 
 // Sizes of tiles that are faster than sums, the fastest first, or what is asked for.
@@ -227,15 +233,38 @@ double winograd_error(int64_t n, int64_t channels, std::span<const double> trans
   return kUnit * std::sqrt(largest * roundings / 3);
 }
 
-std::optional<Winograd> choose_winograd(const Options& options, const ConvPlan& plan, const Window2& w,
+bool winograd_pays(Program& program) {
+  if (program.winograd_pays) return *program.winograd_pays;
+  constexpr double kEnough = 2e6;  // about 40 microseconds
+  double saved = 0;
+  for (const auto& step : program.partition.steps) {
+    if (step.kind != partition::Step::Kind::Cpu || !program.node(step.node).is(Op::Conv)) continue;
+    const ir::Node& node = program.node(step.node);
+    if (!is_packed_conv(program.graph, node)) continue;
+    if (!all_f32(program.graph, node) && !is_dynamic_product(program.graph, node)) continue;
+    auto p = ops::conv_params(ops::infer_context(program.graph, node));
+    if (!p.ok()) continue;
+    const Window2 w = window2(*p);
+    const ConvPlan plan = conv_plan({}, *p, w);
+    const std::vector<int64_t> tiles =
+        suits_winograd(plan, w) ? winograd_tiles(WinogradUse::Chosen, plan) : std::vector<int64_t>();
+    if (!tiles.empty()) saved += direct_cost(plan) - winograd_cost(plan, tiles[0]);
+  }
+  program.winograd_pays = saved >= kEnough;
+  return *program.winograd_pays;
+}
+
+std::optional<Winograd> choose_winograd(Program& program, const ConvPlan& plan, const Window2& w,
                                         std::span<const float> weights) {
   constexpr double kMostError = 0x1p-18;
   if (!suits_winograd(plan, w)) return std::nullopt;
   // WinogradTransforms of larger ones might overflow; of what is no number nothing can be said.
   constexpr float kMostWeight = 1e30f;
   if (!std::ranges::all_of(weights, [](float v) { return std::abs(v) <= kMostWeight; })) return std::nullopt;
-  const bool chosen = options.winograd == WinogradUse::Chosen;
-  for (int64_t n : winograd_tiles(options.winograd, plan)) {
+  const WinogradUse use = program.options.winograd;
+  const bool chosen = use == WinogradUse::Chosen;
+  if (chosen && !winograd_pays(program)) return std::nullopt;
+  for (int64_t n : winograd_tiles(use, plan)) {
     const std::vector<double> transformed = transform_weights(n, weights);
     const double error = winograd_error(n, plan.channels, transformed, weights);
     if (chosen && error > kMostError) continue;

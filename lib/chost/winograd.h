@@ -23,9 +23,12 @@ std::vector<double> transform_weights(int64_t n, std::span<const float> weights)
 double winograd_error(int64_t n, int64_t channels, std::span<const double> transformed,
                       std::span<const float> weights);
 
-// Nothing where another kernel is expected to be faster, the error would be too large, or the options ask for
-// sums as they are defined. `weights`: [m][channels][3][3].
-std::optional<Winograd> choose_winograd(const Options& options, const ConvPlan& plan, const Window2& w,
+// Whether what the algorithm is expected to save in the whole program is worth its text and scratch memory.
+bool winograd_pays(Program& program);
+
+// Nothing where another kernel is expected to be faster, the error would be too large, the algorithm does not
+// pay in this program, or the options ask for sums as they are defined. `weights`: [m][channels][3][3].
+std::optional<Winograd> choose_winograd(Program& program, const ConvPlan& plan, const Window2& w,
                                         std::span<const float> weights);
 
 // `cut`: what Function::cut() said.

@@ -330,7 +330,7 @@ static int bench(long runs, const tensor* in, tensor* out, void* arena, const K_
   double *times = (double*)allocate((size_t)runs * sizeof(double)), cpu = 0;
   K_error error;
   for (long i = 0; i < runs; ++i) {
-    const clock_t cpu_start = clock(); /* of all threads */
+    const clock_t cpu_start = clock(); /* of the process */
     const double start = now_ms();
     const int rc = run_once(in, out, arena, device, NULL, NULL, &error);
     if (rc != 0) return report(rc, &error);

@@ -32,6 +32,9 @@ typedef int K_pick __attribute__((vector_size(K_VW * 4)));
 #define K_LOWER(a, b) K_PICK(a, b, 0, 4, 1, 5)
 #define K_UPPER(a, b) K_PICK(a, b, 2, 6, 3, 7)
 #endif
+#define K_PUT4(p, step, s) \
+  K_PUT(p, s##0), K_PUT((p) + (step), s##1), K_PUT((p) + 2 * (step), s##2), K_PUT((p) + 3 * (step), s##3);
+#define K_PUT6(p, step, s) K_PUT4(p, step, s) K_PUT((p) + 4 * (step), s##4), K_PUT((p) + 5 * (step), s##5);
 /* v within [lo, hi] as K_MAX and K_MIN have it. */
 #if K_VW
 #define K_CLAMP(v, lo, hi) (v = K_MAX(lo, v), v = K_MIN(hi, v))
@@ -62,12 +65,7 @@ static void K_winograd4_in(const float* strip, ptrdiff_t pitch, ptrdiff_t tiles,
 #define K_AT(k) K_GET(strip + (k)*line + i)
       K_WINOGRAD4_IN(K_AT, s)
 #undef K_AT
-      K_PUT(t + i, s0);
-      K_PUT(t + line + i, s1);
-      K_PUT(t + 2 * line + i, s2);
-      K_PUT(t + 3 * line + i, s3);
-      K_PUT(t + 4 * line + i, s4);
-      K_PUT(t + 5 * line + i, s5);
+      K_PUT6(t + i, line, s)
     }
   }
   for (ptrdiff_t k = 0; k < 6; ++k, t += line, v += 6 * step) {
@@ -75,12 +73,7 @@ static void K_winograd4_in(const float* strip, ptrdiff_t pitch, ptrdiff_t tiles,
 #define K_AT(k) K_GET(t + (k) % 4 * pitch + (k) / 4 + i)
       K_WINOGRAD4_IN(K_AT, s)
 #undef K_AT
-      K_PUT(v + i, s0);
-      K_PUT(v + step + i, s1);
-      K_PUT(v + 2 * step + i, s2);
-      K_PUT(v + 3 * step + i, s3);
-      K_PUT(v + 4 * step + i, s4);
-      K_PUT(v + 5 * step + i, s5);
+      K_PUT6(v + i, step, s)
     }
   }
 }
@@ -131,10 +124,7 @@ static void K_winograd2_in(const float* strip, ptrdiff_t pitch, ptrdiff_t tiles,
 #define K_AT(k) K_GET(strip + (k)*line + i)
       K_WINOGRAD2_IN(K_AT, s)
 #undef K_AT
-      K_PUT(t + i, s0);
-      K_PUT(t + line + i, s1);
-      K_PUT(t + 2 * line + i, s2);
-      K_PUT(t + 3 * line + i, s3);
+      K_PUT4(t + i, line, s)
     }
   }
   for (ptrdiff_t k = 0; k < 4; ++k, t += line, v += 4 * step) {
@@ -142,10 +132,7 @@ static void K_winograd2_in(const float* strip, ptrdiff_t pitch, ptrdiff_t tiles,
 #define K_AT(k) K_GET(t + (k) % 2 * pitch + (k) / 2 + i)
       K_WINOGRAD2_IN(K_AT, s)
 #undef K_AT
-      K_PUT(v + i, s0);
-      K_PUT(v + step + i, s1);
-      K_PUT(v + 2 * step + i, s2);
-      K_PUT(v + 3 * step + i, s3);
+      K_PUT4(v + i, step, s)
     }
   }
 }
