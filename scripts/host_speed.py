@@ -15,6 +15,7 @@ OPTIONs go to mrvlc compile. $CC and $CFLAGS as in bench.sh.
 
 import argparse
 import fnmatch
+import json
 import math
 import os
 import re
@@ -111,11 +112,22 @@ def ort(*words):
     return call(["node", ROOT / "scripts/bench_ort.mjs", *words])
 
 
+def shapes_and_inputs(name, path, args, folder):
+    """([options], [NAME=FILE]): of reference data where there are some, as shapes may be open"""
+    golden = Path(args.data or "", "golden", name)
+    if not args.data or not Path(golden, "meta.json").exists():
+        return [], ort("inputs", path, folder / "in").split()
+    shapes = call([sys.executable, ROOT / "scripts/input_shapes.py", golden]).split("\n")
+    names = [i["name"] for i in json.loads(Path(golden, "meta.json").read_text(encoding="utf-8"))["inputs"]]
+    return [s for s in shapes if s], [f"{n}={next(golden.glob(f'in_{k}_*.npy'))}" for k, n in enumerate(names)]
+
+
 def measure(name, path, args, work):
     """{column: figure}"""
     folder = Path(work, name)
-    inputs = ort("inputs", path, folder / "in").split()
-    builds = [Ours(b, path, folder / str(i), args.options) for i, b in enumerate(filter(None, (args.mrvlc, args.against)))]
+    shapes, inputs = shapes_and_inputs(name, path, args, folder)
+    options = [*shapes, *args.options]
+    builds = [Ours(b, path, folder / str(i), options) for i, b in enumerate(filter(None, (args.mrvlc, args.against)))]
     ours, theirs, firsts, ort_firsts = [[] for _ in builds], [], [], []
     for _ in range(args.rounds):
         for i, build in enumerate(builds):

@@ -3,7 +3,7 @@
 #include <optional>
 #include <span>
 
-#include "conv_plan.h"
+#include "conv/plan.h"
 #include "function.h"
 
 namespace mrvlc::chost {

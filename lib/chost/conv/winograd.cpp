@@ -2,12 +2,12 @@
 // 2015 (arXiv 1509.09308). WinogradTransforms by Toom and Cook from points (B. Barabasz et al., Error
 // Analysis and Improving the Accuracy of Winograd Convolution for Deep Neural Networks, 2018, arXiv
 // 1803.10986): those of n = 4 were chosen for the least error among pairs +-a, +-b whose powers are floats.
-#include "winograd.h"
+#include "conv/winograd.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "conv_call.h"
+#include "conv/call.h"
 
 namespace mrvlc::chost {
 namespace {

@@ -1,7 +1,7 @@
 // Depthwise convolutions: a channel at a time, or, where channels are small, eight side by side.
 #include <algorithm>
 
-#include "conv_call.h"
+#include "conv/call.h"
 #include "mrvlc/ops/plane.h"
 
 namespace mrvlc::chost {

@@ -26,7 +26,7 @@ struct KernelCall {
 // of a tap.
 int64_t shared_work(const Function& f, const ops::ConvParams& p, int64_t each);
 
-// depthwise.cpp
+// conv/depthwise.cpp
 void emit_depthwise(Function& f, const ops::ConvParams& p, const Window2& w);
 
 }  // namespace mrvlc::chost

@@ -1,4 +1,4 @@
-#include "conv_call.h"
+#include "conv/call.h"
 
 namespace mrvlc::chost {
 

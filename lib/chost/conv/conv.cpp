@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <numeric>
 
-#include "conv_call.h"
-#include "conv_plan.h"
+#include "conv/call.h"
+#include "conv/plan.h"
+#include "conv/winograd.h"
 #include "parts.h"
-#include "winograd.h"
 
 namespace mrvlc::chost {
 namespace {
