@@ -73,11 +73,10 @@ struct TransformCosts {
 constexpr TransformCosts kCosts4{700, 450}, kCosts2{180, 120};
 constexpr double kGatherCost = 8, kCopyCost = 2;
 
-// A byte of weights comes from a cache, or, where there are many, from memory, which is scarce in itself.
+// Of reading weights once.
 double weights_cost(double floats) {
-  constexpr double kNear = 1.6, kFar = 5, kNearBytes = 2 << 20;
-  const double bytes = 4 * floats;
-  return kNear * std::min(bytes, kNearBytes) + kFar * std::max(bytes - kNearBytes, 0.0);
+  constexpr double kByteCost = 1.6;
+  return kByteCost * 4 * floats;
 }
 
 // By K_conv, which gathers columns, or K_conv_rows, which copies rows and computes what a row has over 8
@@ -95,6 +94,15 @@ int64_t tiles_of(const ConvPlan& plan, int64_t n) {
   return ceil_div(plan.out[0], n) * ceil_div(plan.out[1], n);
 }
 
+// Tiles of a block: transformed inputs stay in a second-level cache.
+int64_t tiles_at_once(const ConvPlan& plan, int64_t n) {
+  constexpr int64_t kBytes = 512 << 10, kWidth = 16;
+  const int64_t places = (n + 2) * (n + 2), all = tiles_of(plan, n);
+  const int64_t most = std::max(kBytes / (places * plan.channels * 4) / kWidth * kWidth, kWidth);
+  return round_up(ceil_div(all, ceil_div(all, most)), kWidth);
+}
+
+// Every block reads all weights.
 double winograd_cost(const ConvPlan& plan, int64_t n) {
   const TransformCosts& costs = n == 4 ? kCosts4 : kCosts2;
   const auto tiles = static_cast<double>(tiles_of(plan, n));
@@ -103,12 +111,20 @@ double winograd_cost(const ConvPlan& plan, int64_t n) {
   return weights * lanes +
          tiles *
              (costs.input * static_cast<double>(plan.channels) + costs.result * static_cast<double>(plan.m)) +
-         weights_cost(weights);
+         weights_cost(weights) * static_cast<double>(ceil_div(tiles_of(plan, n), tiles_at_once(plan, n)));
+}
+
+// Whether tiles of n x n save enough time to be worth the memory of their weights.
+bool gains(const ConvPlan& plan, int64_t n) {
+  constexpr double kLeast = 0.15, kMemory = 6;  // of the time; a byte
+  const double cost = winograd_cost(plan, n);
+  const int64_t places = (n + 2) * (n + 2) - kTaps * kTaps;
+  const auto more = static_cast<double>(4 * places * plan.channels * choose_panels(plan.m).rows());
+  return direct_cost(plan) - cost >= kLeast * cost + kMemory * more;
 }
 
 // Sizes of tiles that are faster than sums, the fastest first, or what is asked for.
 std::vector<int64_t> winograd_tiles(WinogradUse use, const ConvPlan& plan) {
-  constexpr double kGain = 1.15;
   switch (use) {
     case WinogradUse::Never:
       return {};
@@ -121,7 +137,7 @@ std::vector<int64_t> winograd_tiles(WinogradUse use, const ConvPlan& plan) {
   }
   std::vector<int64_t> sizes;
   for (int64_t n : {4, 2})
-    if (winograd_cost(plan, n) * kGain <= direct_cost(plan)) sizes.push_back(n);
+    if (gains(plan, n)) sizes.push_back(n);
   std::ranges::stable_sort(sizes, {}, [&](int64_t n) { return winograd_cost(plan, n); });
   return sizes;
 }
@@ -161,16 +177,14 @@ struct WinogradBlocks {
   int64_t floats = 0;                                  // of scratch memory
 };
 
-// Transformed inputs of a block stay in a second-level cache; a step of an odd number of cache lines spreads
-// channels over its sets, and those of the first level.
+// A step of an odd number of cache lines spreads channels over the sets of the caches.
 WinogradBlocks choose_blocks(const ConvPlan& plan, int64_t n) {
-  constexpr int64_t kBytes = 512 << 10, kPanels = 4, kWidth = 16;
-  const int64_t places = (n + 2) * (n + 2), all = tiles_of(plan, n), across = ceil_div(plan.out[1], n);
-  const int64_t most = std::max(kBytes / (places * plan.channels * 4) / kWidth * kWidth, kWidth);
+  constexpr int64_t kPanels = 4, kWidth = 16;
+  const int64_t places = (n + 2) * (n + 2), across = ceil_div(plan.out[1], n);
   const Panels panels = choose_panels(plan.m);
   WinogradBlocks b;
   b.panels = std::min(kPanels, panels.six + panels.four);
-  b.tiles = round_up(ceil_div(all, ceil_div(all, most)), kWidth);
+  b.tiles = tiles_at_once(plan, n);
   b.step = b.tiles + (b.tiles / kWidth % 2 == 0 ? kWidth : 0);
   b.rows = n * std::min(ceil_div(plan.out[0], n), ceil_div(b.tiles, across) + 1) + 2;
   b.pitch = round_up(std::min(across, b.tiles) + 2 * kWidth + 1, 8);

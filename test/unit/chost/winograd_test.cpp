@@ -204,10 +204,11 @@ TEST_CASE("Winograd: where it is chosen") {
   const Attrs same = {{"pads", Ints{1, 1, 1, 1}}};
   CHECK(tile_of({1, 64, 56, 56}, {64, 64, 3, 3}, same) == 4);
   CHECK(tile_of({1, 128, 28, 28}, {128, 128, 3, 3}, same) == 4);
-  CHECK(tile_of({1, 256, 14, 14}, {256, 256, 3, 3}, same) == 2);  // 9 MB of weights come from memory
-  CHECK(tile_of({1, 128, 8, 8}, {128, 128, 3, 3}, same) == 2);    // half of the lanes of 4 x 4 would be empty
-  CHECK(tile_of({1, 16, 16, 16}, {16, 16, 3, 3}, same) == 0);     // too little for more text and memory
-  CHECK(tile_of({1, 3, 112, 112}, {32, 3, 3, 3}, same) == 0);     // transforms cost more than they save
+  CHECK(tile_of({1, 256, 14, 14}, {256, 256, 3, 3}, same) == 4);
+  CHECK(tile_of({1, 512, 7, 7}, {512, 512, 3, 3}, same) == 0);  // saves little for 7 MB more
+  CHECK(tile_of({1, 128, 8, 8}, {128, 128, 3, 3}, same) == 2);  // half of the lanes of 4 x 4 would be empty
+  CHECK(tile_of({1, 16, 16, 16}, {16, 16, 3, 3}, same) == 0);   // too little for more text and memory
+  CHECK(tile_of({1, 3, 112, 112}, {32, 3, 3, 3}, same) == 0);   // transforms cost more than they save
   CHECK(tile_of({1, 64, 56, 56}, {1, 64, 3, 3}, same) == 0);
   CHECK(tile_of({1, 512, 3, 3}, {512, 512, 3, 3}, same) == 0);  // bound by the bytes of the weights
   CHECK(tile_of({1, 64, 56, 56}, {64, 64, 5, 5}, same) == 0);
