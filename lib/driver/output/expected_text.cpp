@@ -71,7 +71,7 @@ void add_winograd(const Json& host, std::vector<std::string>& lines) {
     bytes += t.at("weights_bytes").get<int64_t>();
   }
   lines.push_back(fmt::format(
-      "  host: {} convolutions by Winograd's algorithm, rounding errors about {:.1e} of a result, {} B of "
+      "  host: {} x Conv by Winograd's algorithm, rounding errors about {:.1e} of a result, {} B of "
       "transformed weights (--exact: none)",
       host.at("winograd").size(), error, bytes));
 }
