@@ -102,8 +102,12 @@ class Ours:
         most = 0
         with subprocess.Popen([*self.command(inputs), "--bench", str(runs)], stdout=subprocess.DEVNULL) as child:
             while child.poll() is None:
-                found = re.search(r"VmHWM:\s*(\d+) kB", Path(f"/proc/{child.pid}/status").read_text(encoding="ascii"))
-                most = int(found[1]) if found and Path(f"/proc/{child.pid}/exe").resolve() == self.program.resolve() else most
+                try:
+                    own = Path(f"/proc/{child.pid}/exe").samefile(self.program)
+                    found = re.search(r"VmHWM:\s*(\d+) kB", Path(f"/proc/{child.pid}/status").read_text(encoding="ascii"))
+                except OSError:  # it has just ended
+                    break
+                most = int(found[1]) if own and found else most
                 time.sleep(0.001)
         if child.returncode != 0:
             raise ValueError(f"{self.program} ended with {child.returncode}")
