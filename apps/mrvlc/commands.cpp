@@ -74,6 +74,11 @@ void add_output_options(CLI::App& cmd, CompileArguments& a) {
       ->required()
       ->type_name("OUT")
       ->check(not_empty());
+  cmd.add_option("--data", a.data,
+                 "of --precision int8 and auto: folder of samples, a folder each, or one .npy an input "
+                 "(docs/calibration.md)")
+      ->type_name("DIR")
+      ->check(not_empty());
   add_result_options(cmd, a);
   add_baseline_options(cmd, a.gates);
   add_depfile_options(cmd, a);
@@ -124,6 +129,7 @@ void add_compile(CLI::App& app, Context& context) {
     auto options = checked(*cmd, *a, context.messages);
     if (!options.ok()) return context.fail("mrvlc", options.error());
     Diagnostics diagnostics;
+    if (context.shows_progress()) options->quantize_progress = show_progress;
     std::vector<std::string> summary;
     bool ok = driver::compile_last(
         *options, diagnostics, [](const std::string& text) { std::fputs(text.c_str(), stdout); }, &summary);

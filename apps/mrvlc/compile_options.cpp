@@ -157,10 +157,11 @@ void add_code_options(CLI::App& cmd, CompileArguments& a) {
       ->capture_default_str();
   cmd.add_flag("--wb-pin", a.pin_weights,
                "keep weights on chip from one inference to the next (they must fit)");
-  cmd.add_option(
-         "--precision", a.precision,
-         "arithmetic of the accelerator: fp16, int8 or auto; or NAME=fp16|pair|scale:K|pair:K: how exactly "
-         "values are kept (repeatable, * and ? allowed)")
+  cmd.add_option("--precision", a.precision,
+                 "fp16; int8, auto: integers in all layers, or where --accuracy allows and it is faster, by "
+                 "the samples of "
+                 "--data; or NAME=fp16|pair|scale:K|pair:K: how exactly "
+                 "values are kept (repeatable, * and ? allowed)")
       ->type_name("KIND|NAME=HOW")
       ->allow_extra_args(false);
   cmd.add_option("--rules", a.rules, "file of placement rules (repeatable)")
@@ -262,6 +263,7 @@ Result<driver::CompileOptions> checked(const CLI::App& cmd, CompileArguments& a,
   o.effort = a.effort;
   o.pin_weights = a.pin_weights;
   MRVLC_TRY(read_precisions(a.precision, o));
+  o.data = a.data;
   o.batch = a.batch;
   o.external_data_dir = a.external;
   o.rules.assign(a.rules.begin(), a.rules.end());

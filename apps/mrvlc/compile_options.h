@@ -29,7 +29,7 @@ struct CompileArguments {
   bool no_default_rules = false, fail_on_fallback = false, depfile_default = false, silicon_id = false;
   bool depfile_phony = false;
   std::vector<std::string> input_ranges;
-  std::string calibration;
+  std::string calibration, data;
   std::optional<double> accuracy;
   std::string objective = "speed";
   double slowdown = 2;

@@ -9,6 +9,7 @@
 
 #include "accuracy/choice.h"
 #include "accuracy/device_run.h"
+#include "accuracy/quantized_model.h"
 #include "accuracy/run_cost.h"
 #include "as_in_model.h"
 #include "mrvlc/calibration/error.h"
@@ -173,15 +174,31 @@ Result<Probe> Probe::begin(const CompiledModel& m, const CompileOptions& options
                                                 counted(static_cast<size_t>(data->samples), "sample"))
                                   : "",
                   ranged ? ", in the ranges of --input-range" : "");
-  for (size_t k = 0; k < samples; ++k)
-    out.inputs_.push_back(
-        calibration::draw_inputs(graph, static_cast<uint32_t>(k + 1), for_sample(k, distributions, named)));
+  if (options.quantized != nullptr && !options.quantized->inputs.empty()) {
+    out.take_samples(*options.quantized, samples);
+  } else {
+    for (size_t k = 0; k < samples; ++k)
+      out.inputs_.push_back(
+          calibration::draw_inputs(graph, static_cast<uint32_t>(k + 1), for_sample(k, distributions, named)));
+  }
   if (!any_float_output(graph)) out.compared_ = region_outputs(m.partition);
   out.reference_ = std::async(options.jobs == 1 ? std::launch::deferred : std::launch::async,
                               [graph, inputs = out.inputs_, kept = out.compared_, room = room_of(options)] {
                                 return reference(graph, inputs, kept, room);
                               });
   return out;
+}
+
+// Those of --data, against the model in floats.
+void Probe::take_samples(const QuantizedModel& quantized, size_t samples) {
+  const size_t n = std::min(samples, quantized.inputs.size());
+  const auto first = [&](const auto& of) {
+    return std::vector(of.begin(), of.begin() + static_cast<long>(n));
+  };
+  inputs_ = first(quantized.inputs);
+  expected_ = first(quantized.expected);
+  accuracy_.how = Accuracy::How::Calibration;
+  accuracy_.reason = fmt::format("against the model in float32 on {} of --data", counted(n, "sample"));
 }
 
 // By name: passes keep the names of what they leave, and what they made has none that the data could know.
@@ -220,7 +237,9 @@ Accuracy Probe::finish(const CompiledModel& m) {
     choose_worst();
     return std::move(accuracy_);
   }
-  const Result<Reference> expected = reference_.get();
+  Result<Reference> expected = reference_.get();
+  if (expected.ok() && compared_.empty())
+    for (size_t k = 0; k < expected_.size(); ++k) expected->samples[k].outputs = expected_[k];
   Status status = expected.ok() ? compare(m, *expected) : Status(expected.error());
   if (status.ok()) {
     accuracy_.samples = inputs_.size();

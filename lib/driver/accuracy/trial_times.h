@@ -1,0 +1,13 @@
+// What a network takes, as it is while it is being quantised: exported, compiled and timed.
+#pragma once
+#include "mrvlc/driver/options.h"
+#include "mrvlc/quantize/quantize.h"
+
+namespace mrvlc::driver {
+
+// Cycles of the accelerator (of nanoseconds, where there is none), with what is left to the host by its
+// model. `options` are those of the compile; `stand_in` has the files of the model.
+Result<quantize::Times> trial_times(const ir::Graph& graph, const CompileOptions& options,
+                                    const QuantizedModel& stand_in);
+
+}  // namespace mrvlc::driver
