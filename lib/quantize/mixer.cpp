@@ -13,17 +13,19 @@ namespace {
 
 // Measurements of a search: more where they cost little, of as many samples as go into the budget.
 constexpr int64_t kFewRuns = 24, kMostRuns = 120;
-constexpr size_t kLeastSamples = 4;
+constexpr int64_t kLeastSamples = 4;
+// Runs of the network that a measurement takes: two to round weights by, one to judge.
+constexpr int64_t kRunsOfSample = 3;
 // Searches: an error on all samples that is more than asked makes the next one ask for less; times of what
 // was chosen make the next one know better.
 constexpr size_t kTighter = 4, kRounds = 3;
 constexpr double kMargin = 0.95;
 
 // What layer `i` reads, its weights and its bias, as they are in integers.
-calibration::Rounding rounding_of(const Attempt& a, size_t i) {
+calibration::Rounding rounding_of(const Attempt& a, const std::vector<RoundedLayer>& layers, size_t i) {
   const Layer& layer = a.plan.layers[i];
   const Node& n = a.floats.node(layer.node);
-  const IntegerWeights& integers = a.layers[i].weights;
+  const IntegerWeights& integers = layers[i].weights;
   const ProductShape shape = product_shape(a.floats, n);
   const Shape& as = a.floats.value(n.inputs[1]).type.shape;
   const Affine data = a.ranges[a.plan.group_of[layer.data.index()]].affine;
@@ -47,7 +49,11 @@ Result<std::optional<Attempt>> Mixer::meet(double asked) {
   MRVLC_TRY(look());
   std::optional<Attempt> best;
   std::set<Set> tried;
-  if (floats_times_) report_.time = floats_times_->all;
+  if (floats_times_) {
+    report_.time = floats_times_->all;
+    const double together = *report_.time_of_integers;
+    if (all_.judgement.error <= asked && together < *report_.time) best = all_, report_.time = together;
+  }
   for (size_t round = 0; round < kRounds; ++round) {
     MRVLC_ASSIGN(std::optional<Found> found, near_enough(asked));
     if (!found || !tried.insert(found->integers).second) break;
@@ -63,7 +69,7 @@ Result<std::optional<Attempt>> Mixer::meet(double asked) {
 
 // What there is to be known before a choice.
 Status Mixer::look() {
-  MRVLC_ASSIGN(floats_, with(Set(all_.plan.layers.size(), false), false));
+  MRVLC_ASSIGN(floats_, with(Set(all_.plan.layers.size(), false), nullptr));
   report_.error_of_floats = floats_.judgement.error;
   choose_samples();
   MRVLC_ASSIGN(errors_, measure_errors());
@@ -125,7 +131,7 @@ Result<std::vector<double>> Mixer::alone(const std::vector<double>& together) {
   for (const size_t parity : {0, 1}) {
     Set set(before_.size(), false);
     for (size_t i = 0; i < set.size(); ++i) set[i] = depth[i] % 2 == parity;
-    MRVLC_ASSIGN(const Attempt m, without_judgement(set, false));
+    MRVLC_ASSIGN(const Attempt m, without_judgement(set, nullptr));
     MRVLC_ASSIGN(const Times times, times_of(m.graph));
     const std::vector<double> now = by_layer(m.graph, times);
     for (size_t i = 0; i < set.size(); ++i)
@@ -134,26 +140,32 @@ Result<std::vector<double>> Mixer::alone(const std::vector<double>& together) {
   return out;
 }
 
-// Evenly spread; the more a run costs, the fewer.
+// Evenly spread; the more a run costs, the fewer. Weights are rounded by others, where there are any: on the
+// samples that they were rounded by errors are too small.
 void Mixer::choose_samples() {
-  const int64_t cost = run_cost(floats_.graph, o_), affordable = o_.budget / cost;
+  const int64_t each = saturating_mul(kRunsOfSample, run_cost(floats_.graph, o_));
   const auto most = static_cast<int64_t>(samples_.size());
-  const int64_t n = std::clamp<int64_t>(affordable / kFewRuns, std::min<int64_t>(kLeastSamples, most), most);
-  runs_ = static_cast<size_t>(std::clamp<int64_t>(affordable / n, kFewRuns, kMostRuns));
+  const int64_t least = std::min(kLeastSamples, most);
+  const int64_t n = std::clamp<int64_t>(o_.budget / each / kFewRuns, least, std::max(least, most / 2));
+  runs_ = static_cast<size_t>(std::clamp<int64_t>(o_.budget / each / n, kFewRuns, kMostRuns));
   report_.samples = static_cast<size_t>(n);
   for (size_t i = 0; i < report_.samples; ++i) {
     const size_t s = i * samples_.size() / report_.samples;
+    const size_t next = (i + 1) * samples_.size() / report_.samples;
     first_.push_back(samples_[s]);
     first_expected_.push_back(expected_[s]);
+    learn_.push_back(samples_[s + (next - s) / 2]);
   }
 }
 
 // By layer: of as many of the samples as the budget allows, at least one.
 Result<std::vector<double>> Mixer::measure_errors() const {
+  MRVLC_ASSIGN(const std::vector<RoundedLayer> layers,
+               round_layers(all_.floats, all_.plan, all_.affines(), learn_, o_, InFront::Floats));
   std::vector<calibration::Rounding> roundings;
   int64_t cost = 1;
   for (size_t i = 0; i < all_.plan.layers.size(); ++i) {
-    roundings.push_back(rounding_of(all_, i));
+    roundings.push_back(rounding_of(all_, layers, i));
     cost = saturating_add(
         cost, calibration::measuring_cost(all_.floats, roundings.back(),
                                           [&](const Node& n) { return o_.cost(all_.floats, n); }));
@@ -205,7 +217,14 @@ std::vector<double> Mixer::multiply_accumulates() const {
   return out;
 }
 
-Result<Attempt> Mixer::without_judgement(const Set& integers, bool rounded_again) const {
+// Without a word of progress: each is one of many.
+Options Mixer::quiet() const {
+  Options out = o_;
+  out.progress = nullptr;
+  return out;
+}
+
+Result<Attempt> Mixer::without_judgement(const Set& integers, const std::vector<Sample>* rounded_by) const {
   Attempt m;
   m.graph = m.floats = all_.floats;
   m.became = all_.became;
@@ -216,8 +235,8 @@ Result<Attempt> Mixer::without_judgement(const Set& integers, bool rounded_again
   m.plan = make_plan(m.graph, m.is_float);
   for (const std::vector<ValueId>& group : m.plan.groups)
     m.ranges.push_back(all_.ranges[all_.plan.group_of[group[0].index()]]);
-  if (rounded_again) {
-    MRVLC_ASSIGN(m.layers, round_layers(m.graph, m.plan, m.affines(), samples_, o_));
+  if (rounded_by != nullptr) {
+    MRVLC_ASSIGN(m.layers, round_layers(m.graph, m.plan, m.affines(), *rounded_by, quiet()));
   } else {
     for (const Layer& layer : m.plan.layers) {
       const auto at = std::ranges::find(all_.plan.layers, layer.node, &Layer::node);
@@ -228,8 +247,8 @@ Result<Attempt> Mixer::without_judgement(const Set& integers, bool rounded_again
   return m;
 }
 
-Result<Attempt> Mixer::with(const Set& integers, bool rounded_again) const {
-  MRVLC_ASSIGN(Attempt m, without_judgement(integers, rounded_again));
+Result<Attempt> Mixer::with(const Set& integers, const std::vector<Sample>* rounded_by) const {
+  MRVLC_ASSIGN(Attempt m, without_judgement(integers, rounded_by));
   MRVLC_ASSIGN(m.judgement, judge(m.graph, samples_, expected_, o_));
   return m;
 }
@@ -238,15 +257,15 @@ Result<double> Mixer::error_on_first(const Set& integers) {
   const auto known = measured_.find(integers);
   if (known != measured_.end()) return known->second;
   if (o_.progress) o_.progress("choice", measured_.size() + 1, kRounds * runs_);
-  MRVLC_ASSIGN(const Attempt m, without_judgement(integers, false));
+  MRVLC_ASSIGN(const Attempt m, without_judgement(integers, &learn_));
   MRVLC_ASSIGN(const Judgement judgement, judge(m.graph, first_, first_expected_, o_));
   return measured_[integers] = judgement.error;
 }
 
 // Weights as they are, or rounded once more.
 Result<Attempt> Mixer::nearest(const Set& integers) const {
-  MRVLC_ASSIGN(Attempt same, with(integers, false));
-  MRVLC_ASSIGN(Attempt again, with(integers, true));
+  MRVLC_ASSIGN(Attempt same, with(integers, nullptr));
+  MRVLC_ASSIGN(Attempt again, with(integers, &samples_));
   return again.judgement.error < same.judgement.error ? std::move(again) : std::move(same);
 }
 

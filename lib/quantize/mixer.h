@@ -35,16 +35,17 @@ class Mixer {
   size_t owner(const Graph& graph, const Times::Part& part) const;
   std::vector<double> multiply_accumulates() const;
 
-  // These layers in integers, with the numbers of `all`; or their weights rounded once more for what is in
-  // front of them now.
-  Result<Attempt> with(const Set& integers, bool rounded_again) const;
-  Result<Attempt> without_judgement(const Set& integers, bool rounded_again) const;
+  // These layers in integers, with the numbers of `all`; or, with samples, their weights rounded once more
+  // for what is in front of them now.
+  Result<Attempt> with(const Set& integers, const std::vector<Sample>* rounded_by) const;
+  Result<Attempt> without_judgement(const Set& integers, const std::vector<Sample>* rounded_by) const;
   Result<Attempt> nearest(const Set& integers) const;
   struct Found {
     Set integers;
     Attempt attempt;
   };
   Result<std::optional<Found>> near_enough(double asked);
+  Options quiet() const;
   Result<double> error_on_first(const Set& integers);
   void choose_samples();
   void learn(const Set& integers, const Attempt& mixed, const Times& times);
@@ -55,7 +56,8 @@ class Mixer {
   const std::vector<std::vector<Tensor>>& expected_;
   const Options& o_;
   Attempt floats_;
-  std::vector<Sample> first_;  // that choices are measured on
+  std::vector<Sample> first_,
+      learn_;  // that choices are measured on, and that weights are rounded by for that
   std::vector<std::vector<Tensor>> first_expected_;
   size_t runs_ = 0;                                            // measurements that the budget allows
   std::vector<double> errors_, saved_, beside_, floats_time_;  // as in Choosing
