@@ -384,30 +384,6 @@ Compiled compile_fitting(const CompileOptions& options, Diagnostics& diagnostics
   }
 }
 
-// What can be said before the work.
-Result<Targets> check_early(const CompileOptions& options, Diagnostics& diagnostics) {
-  MRVLC_TRY(check_precision(options));
-  MRVLC_TRY(check_replaceable(options.out));
-  MRVLC_TRY(check_apart(options, named_files(options)));
-  MRVLC_TRY(check_side_files(options));
-  MRVLC_TRY(check_target_options(options));
-  return find_targets(options, "model", diagnostics);
-}
-
-// With what --precision int8 or auto makes of the model, where they do. nullopt: `diagnostics` say why not.
-std::optional<CompileOptions> with_precision(const CompileOptions& options, Diagnostics& diagnostics) {
-  if (!quantizes(options)) return options;
-  Diagnostics said;  // of targets, again by the compile
-  const auto targets = check_early(options, said);
-  if (!targets.ok()) {
-    diagnostics.add(targets.error());
-    return std::nullopt;
-  }
-  CompileOptions out = options;
-  out.quantized = quantized_model(options, !targets->accelerators.empty(), diagnostics);
-  return out.quantized != nullptr ? std::optional(std::move(out)) : std::nullopt;
-}
-
 Compiled run_compiler(const CompileOptions& given, Diagnostics& diagnostics, const DumpFn& dump,
                       const Told& told) {
   const auto settled = with_precision(given, diagnostics);

@@ -18,7 +18,7 @@ constexpr int64_t kLeastSamples = 4;
 constexpr int64_t kRunsOfSample = 3;
 // Searches: an error on all samples that is more than asked makes the next one ask for less; times of what
 // was chosen make the next one know better.
-constexpr size_t kTighter = 4, kRounds = 3;
+constexpr size_t kTighter = 4, kRounds = 6;
 constexpr double kMargin = 0.95;
 
 // What layer `i` reads, its weights and its bias, as they are in integers.

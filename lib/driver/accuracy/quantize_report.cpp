@@ -135,7 +135,7 @@ std::string quantization_line(const Json& q) {
   out += fmt::format("; asked {:g}, in floats {:.2g}, all in integers {:.2g}", c.at("asked").get<double>(),
                      c.at("error_of_floats").get<double>(), c.at("error_of_integers").get<double>());
   if (!c.contains("time")) return out;
-  return out + fmt::format("; {:.0f} cycles, in floats {:.0f}, all in integers {:.0f}",
+  return out + fmt::format("; as long as {:.0f} cycles, in floats {:.0f}, all in integers {:.0f}",
                            c.at("time").get<double>(), c.at("time_of_floats").get<double>(),
                            c.at("time_of_integers").get<double>());
 }

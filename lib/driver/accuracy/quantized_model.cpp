@@ -8,6 +8,8 @@
 #include "mrvlc/onnx/exporter.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/mapped_file.h"
+#include "output/output_folder.h"
+#include "targets_of.h"
 
 namespace mrvlc::driver {
 namespace fs = std::filesystem;
@@ -81,11 +83,17 @@ Status make(const CompileOptions& options, bool half, QuantizedModel& out, Diagn
   return {};
 }
 
-}  // namespace
-
-bool quantizes(const CompileOptions& options) {
-  return !options.data.empty() && options.quantized == nullptr;
+// What can be said before the work.
+Result<Targets> check_early(const CompileOptions& options, Diagnostics& diagnostics) {
+  MRVLC_TRY(check_precision(options));
+  MRVLC_TRY(check_replaceable(options.out));
+  MRVLC_TRY(check_apart(options, named_files(options)));
+  MRVLC_TRY(check_side_files(options));
+  MRVLC_TRY(check_target_options(options));
+  return find_targets(options, "model", diagnostics);
 }
+
+}  // namespace
 
 Status check_precision(const CompileOptions& options) {
   if (options.precision == "int8" && options.data.empty())
@@ -97,12 +105,18 @@ Status check_precision(const CompileOptions& options) {
   return {};
 }
 
-std::shared_ptr<const QuantizedModel> quantized_model(const CompileOptions& options, bool half,
-                                                      Diagnostics& diagnostics) {
-  auto out = std::make_shared<QuantizedModel>();
-  const Status made = make(options, half, *out, diagnostics);
+std::optional<CompileOptions> with_precision(const CompileOptions& options, Diagnostics& diagnostics) {
+  if (options.data.empty() || options.quantized != nullptr) return options;
+  Diagnostics said;  // of targets, again by the compile
+  auto model = std::make_shared<QuantizedModel>();
+  const auto targets = check_early(options, said);
+  const Status made = targets.ok() ? make(options, !targets->accelerators.empty(), *model, diagnostics)
+                                   : Status(targets.error());
   if (!made.ok()) diagnostics.add(made.error());
-  return diagnostics.has_errors() ? nullptr : out;
+  if (diagnostics.has_errors()) return std::nullopt;
+  CompileOptions out = options;
+  out.quantized = std::move(model);
+  return out;
 }
 
 std::optional<onnx::Model> import_quantized(const QuantizedModel& quantized, const CompileOptions& options,

@@ -20,13 +20,12 @@ struct QuantizedModel {
   std::vector<ReadFile> data;  // files of --data
 };
 
-// Whether the options ask for it. MRV0004: they do, and leave something out.
-bool quantizes(const CompileOptions& options);
+// MRV0004: --precision and --data do not go together, or one asks for the other.
 Status check_precision(const CompileOptions& options);
 
-// nullptr: `diagnostics` say why. `half`: floats are fp16 on the target.
-std::shared_ptr<const QuantizedModel> quantized_model(const CompileOptions& options, bool half,
-                                                      Diagnostics& diagnostics);
+// The options, with what --precision int8 or auto makes of the model where they have --data. nullopt:
+// `diagnostics` say why not.
+std::optional<CompileOptions> with_precision(const CompileOptions& options, Diagnostics& diagnostics);
 
 // The model of the compile, and in its place what stands in for it.
 std::optional<onnx::Model> import_quantized(const QuantizedModel& quantized, const CompileOptions& options,

@@ -21,10 +21,19 @@ class Timer {
   }
 
   quantize::Times run() {
+    const ir::Graph& g = m_.model.graph;
     for (size_t r = 0; r < m_.partition.regions.size(); ++r) add_region(r);
-    const std::vector<double> seconds = node_seconds(m_.model.graph, m_.host_model);
+    const std::vector<double> seconds = node_seconds(g, m_.host_model);
     for (const auto& d : m_.partition.decisions)
       if (!d.accelerator) add({d.node}, seconds[d.node.index()] * per_second());
+    const auto borders =
+        m_.has_accelerator ? crossings(g, m_.partition, *m_.backend) : std::vector<partition::Crossing>();
+    for (const partition::Crossing& c : borders)
+      add(g.value(c.value).users,
+          crossing_seconds(m_.host_model, c, g.value(c.value).type.elements()) * per_second());
+    out_.all = per_second() * estimate(g, m_.partition, *m_.backend, m_.host_model, seconds, borders,
+                                       [&](const partition::Region& r) { return seconds_of(r); })
+                                  .seconds();
     return std::move(out_);
   }
 
@@ -42,16 +51,14 @@ class Timer {
     return error == std::errc() && at == end && number < order_.size() ? std::optional(number) : std::nullopt;
   }
 
+  double seconds_of(const partition::Region& region) const {
+    return static_cast<double>(m_.timings[region.id]->cycles()) / per_second();
+  }
+
   void add_region(size_t r) {
-    const auto all = static_cast<double>(m_.timings[r]->cycles());
-    double told = 0;
     const std::vector<partition::Layer>& layers = m_.partition.regions[r].layers;
-    for (const auto& [layer, cycles] : m_.timings[r]->layer_cycles(m_.regions[r].instructions)) {
-      if (layer >= layers.size()) continue;
-      told += static_cast<double>(cycles);
-      add(layers[layer].nodes, static_cast<double>(cycles));
-    }
-    out_.all += all - told;
+    for (const auto& [layer, cycles] : m_.timings[r]->layer_cycles(m_.regions[r].instructions))
+      if (layer < layers.size()) add(layers[layer].nodes, static_cast<double>(cycles));
   }
 
   void add(const std::vector<ir::NodeId>& nodes, double time) {
@@ -61,7 +68,6 @@ class Timer {
         if (const auto number = of_source_[s.index()]) numbers.insert(*number);
     quantize::Times::Part part{{}, time};
     for (size_t n : numbers) part.nodes.push_back(order_[n]);
-    out_.all += time;
     out_.parts.push_back(std::move(part));
   }
 

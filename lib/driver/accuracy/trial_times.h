@@ -5,8 +5,9 @@
 
 namespace mrvlc::driver {
 
-// Cycles of the accelerator (of nanoseconds, where there is none), with what is left to the host by its
-// model. `options` are those of the compile; `stand_in` has the files of the model.
+// In cycles of the accelerator (nanoseconds, where there is none), what the host computes and converts by its
+// model and launches included: report.json's partition.seconds. `options` are those of the compile; `stand_in`
+// has the files of the model.
 Result<quantize::Times> trial_times(const ir::Graph& graph, const CompileOptions& options,
                                     const QuantizedModel& stand_in);
 

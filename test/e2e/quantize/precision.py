@@ -11,6 +11,8 @@ import subprocess
 import sys
 
 import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
 
 MRVLC, DIGITS, WORK = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
 MODEL = DIGITS / "digits.onnx"
@@ -95,11 +97,55 @@ def chooses_by_layer():
     check(binaries(none) == binaries(WORK / "fp16"), "not the model as it is")
 
 
-def same_again():
-    options = ("--precision", "auto", "--data", WORK / "data", "--accuracy", report(WORK / "auto")["quantization"]["choice"]["asked"])
-    out = compiled("again", *options, "-j", 1)
-    files = {f.name: f.read_bytes() for f in out.iterdir()}
-    check(files == {f.name: f.read_bytes() for f in (WORK / "auto").iterdir()}, "other bytes with one thread")
+def chain():
+    """Six convolutions, and samples for them; what the fourth reads has a channel far larger than the others."""
+    rng, channels, nodes, constants = np.random.default_rng(3), [8, 32, 32, 32, 32, 32, 16], [], []
+    value = "x"
+    for i in range(6):
+        w = rng.normal(0, (2 / (9 * channels[i])) ** 0.5, (channels[i + 1], channels[i], 3, 3)).astype(np.float32)
+        if i == 2:
+            w[5] *= 40
+        if i == 3:
+            w[:, 5] /= 40
+        constants += [numpy_helper.from_array(w, f"w{i}"), numpy_helper.from_array(rng.normal(0, 0.1, channels[i + 1]).astype(np.float32), f"b{i}")]
+        nodes.append(helper.make_node("Conv", [value, f"w{i}", f"b{i}"], [f"c{i}"], f"conv{i}", pads=[1, 1, 1, 1]))
+        nodes.append(helper.make_node("Relu", [f"c{i}"], [f"r{i}"], f"relu{i}"))
+        value = f"r{i}"
+    nodes.pop()
+    floats = lambda name, c: helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, c, 16, 16])
+    graph = helper.make_graph(nodes, "chain", [floats("x", 8)], [floats("c5", 16)], constants)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), WORK / "chain.onnx")
+    (WORK / "chain").mkdir()
+    np.save(WORK / "chain" / "x.npy", rng.normal(0, 1, (8, 8, 16, 16)).astype(np.float32))
+    return ("--data", WORK / "chain"), WORK / "chain.onnx"
+
+
+def mixes():
+    data, model = chain()
+    fp16 = compiled("chain_fp16", model=model)
+    every = report(compiled("chain_int8", "--precision", "int8", *data, model=model))["quantization"]
+    asked = 0.7 * every["error"]
+    out = compiled("chain_auto", "--precision", "auto", *data, "--accuracy", asked, model=model)
+    r, layers = report(out), json.loads((out / "quantization.json").read_text())["layers"]
+    choice = r["quantization"]["choice"]
+    print(f"chain, cycles: fp16 {cycles(fp16)}, auto {cycles(out)}, int8 {choice['time_of_integers']:.0f}; asked {asked:.3g} of {every['error']:.3g}; "
+          f"integers {[l['node'] for l in layers if l['integers']]}")
+    check(0 < r["quantization"]["layers_in_integers"] < 6, f"layers {layers}")
+    check(r["target"]["precision"] == "mixed", f"precision {r['target']}")
+    check(r["quantization"]["error"] <= asked and r["accuracy"]["expected_error"] <= asked, f"errors {r['quantization']} {r['accuracy']}")
+    check(cycles(out) < cycles(fp16), f"cycles {cycles(out)} of {cycles(fp16)}")
+    # What was told of trials is what the compiles say.
+    unit = choice["time_of_floats"] / report(fp16)["partition"]["seconds"]
+    check(choice["time"] < choice["time_of_floats"] and abs(choice["time"] / report(out)["partition"]["seconds"] / unit - 1) < 0.02, f"times {choice}")
+    check(0 < choice["runs"] and choice["samples"] >= 4, f"choice {choice}")
+    again = compiled("chain_again", "--precision", "auto", *data, "--accuracy", asked, "-j", 1, model=model)
+    files = {f.name: f.read_bytes() for f in again.iterdir()}
+    check(files == {f.name: f.read_bytes() for f in out.iterdir()}, "other bytes with one thread")
+    # Without a machine to ask, multiply-accumulates are what is saved.
+    mrvlc("quantize", model, *data, "-o", WORK / "chain_mixed.onnx", "--accuracy", asked, "--report", WORK / "chain.json")
+    alone = json.loads((WORK / "chain.json").read_text())
+    check(alone["error"] <= asked and 0 < sum(l["integers"] for l in alone["layers"]) < 6, f"quantize --accuracy: {alone['layers']}")
+    check("time" not in alone["choice"], "times of nothing")
 
 
 def is_a_prerequisite():
@@ -122,7 +168,7 @@ def main():
     shutil.rmtree(WORK, ignore_errors=True)
     (WORK / "data").mkdir(parents=True)
     np.save(WORK / "data" / "image.npy", np.load(DIGITS / "test_x.npy")[:60])
-    for step in (same_as_two_steps, runs_on_the_host_alone, chooses_by_layer, same_again, is_a_prerequisite, mistakes):
+    for step in (same_as_two_steps, runs_on_the_host_alone, chooses_by_layer, mixes, is_a_prerequisite, mistakes):
         step()
     for problem in problems:
         print(f"precision: {problem}", file=sys.stderr)
