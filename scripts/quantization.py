@@ -118,7 +118,7 @@ def crops(work, zoo):
 
 def mixed(work, zoo):
     model, x = pathlib.Path(zoo) / "tiny_resnet8_f32.onnx", crops_of(1500, 5)
-    samples, test = x[:300:3], x[500:]
+    samples, test = x[:300:6], x[500:]
     (work / "data").mkdir()
     np.save(work / "data" / "input_0.npy", samples)
     parent = outputs(model, test, work).argmax(1)

@@ -13,7 +13,7 @@ namespace {
 
 // Measurements of a search: more where they cost little, of as many samples as go into the budget.
 constexpr int64_t kFewRuns = 24, kMostRuns = 120;
-constexpr int64_t kLeastSamples = 4;
+constexpr int64_t kLeastSamples = 4, kMostMeasured = 16;
 // Runs of the network that a measurement takes: two to round weights by, one to judge.
 constexpr int64_t kRunsOfSample = 3;
 // Searches: an error on all samples that is more than asked makes the next one ask for less; times of what
@@ -146,7 +146,7 @@ void Mixer::choose_samples() {
   const int64_t each = saturating_mul(kRunsOfSample, run_cost(floats_.graph, o_));
   const auto most = static_cast<int64_t>(samples_.size());
   const int64_t least = std::min(kLeastSamples, most);
-  const int64_t n = std::clamp<int64_t>(o_.budget / each / kFewRuns, least, std::max(least, most / 2));
+  const int64_t n = std::clamp<int64_t>(o_.budget / each / kFewRuns, least, std::clamp(most / 2, least, kMostMeasured));
   runs_ = static_cast<size_t>(std::clamp<int64_t>(o_.budget / each / n, kFewRuns, kMostRuns));
   report_.samples = static_cast<size_t>(n);
   for (size_t i = 0; i < report_.samples; ++i) {

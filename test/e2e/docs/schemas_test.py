@@ -118,6 +118,8 @@ def main():
     run("calibrate", digits, "--data", "samples", "-o", "calibration.json")
     run("quantize", digits, "--data", "samples", "-o", "int8.onnx", "--report", "quantize.json")
     compile_model("int8.onnx", "int8")
+    compile_model(digits, "auto", "--precision", "auto", "--data", "samples", "--accuracy-warning", "0.005")
+    schemas.check("quantize", pathlib.Path("auto/quantization.json").read_text(), "auto/quantization.json")
     for name in ("timing", "calibration", "quantize"):
         schemas.check(name, pathlib.Path(f"{name}.json").read_text(), name)
     for model in sorted((root / "models").rglob("*.onnx")):
