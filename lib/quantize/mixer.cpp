@@ -83,6 +83,7 @@ Status Mixer::look() {
 // In floats, in integers, and between others in floats.
 Status Mixer::look_at_times() {
   find_before();
+  find_owners();
   MRVLC_ASSIGN(floats_times_, times_of(floats_.graph));
   MRVLC_ASSIGN(const Times integers, times_of(all_.graph));
   report_.time_of_floats = floats_times_->all;
@@ -146,7 +147,8 @@ void Mixer::choose_samples() {
   const int64_t each = saturating_mul(kRunsOfSample, run_cost(floats_.graph, o_));
   const auto most = static_cast<int64_t>(samples_.size());
   const int64_t least = std::min(kLeastSamples, most);
-  const int64_t n = std::clamp<int64_t>(o_.budget / each / kFewRuns, least, std::clamp(most / 2, least, kMostMeasured));
+  const int64_t n =
+      std::clamp<int64_t>(o_.budget / each / kFewRuns, least, std::clamp(most / 2, least, kMostMeasured));
   runs_ = static_cast<size_t>(std::clamp<int64_t>(o_.budget / each / n, kFewRuns, kMostRuns));
   report_.samples = static_cast<size_t>(n);
   for (size_t i = 0; i < report_.samples; ++i) {
@@ -185,6 +187,24 @@ Result<Times> Mixer::times_of(const Graph& graph) const {
   return o_.times(graph);
 }
 
+// What lies between layers belongs to the first one behind it, at the end of the network to the one in front.
+void Mixer::find_owners() {
+  const Graph& g = all_.floats;
+  const size_t none = all_.plan.layers.size();
+  owners_.assign(g.node_slots(), none);
+  for (size_t i = 0; i < none; ++i) owners_[all_.plan.layers[i].node.index()] = i;
+  const std::vector<NodeId> order = g.topological_order();
+  for (auto id = order.rbegin(); id != order.rend(); ++id)
+    for (ValueId v : g.node(*id).outputs)
+      for (NodeId user : v.valid() ? g.value(v).users : std::vector<NodeId>())
+        if (size_t& own = owners_[id->index()]; own == none || !is_layer(g, g.node(*id)))
+          own = std::min(own, owners_[user.index()]);
+  for (NodeId id : order)
+    for (ValueId v : g.node(id).inputs)
+      if (size_t& own = owners_[id.index()]; own == none && v.valid() && g.value(v).producer.valid())
+        own = owners_[g.value(v).producer.index()];
+}
+
 // The layer that a part is of; what makes integers in front of one belongs to it.
 size_t Mixer::owner(const Graph& graph, const Times::Part& part) const {
   const auto layer_of = [&](NodeId id) {
@@ -200,6 +220,8 @@ size_t Mixer::owner(const Graph& graph, const Times::Part& part) const {
       for (NodeId reader : graph.value(graph.node(back).outputs[0]).users)
         if (const size_t at = layer_of(reader); at != none) return at;
   }
+  for (NodeId id : part.nodes)
+    if (id.index() < owners_.size() && owners_[id.index()] != none) return owners_[id.index()];
   return none;
 }
 

@@ -28,6 +28,7 @@ class Mixer {
   Status look();
   Status look_at_times();
   void find_before();
+  void find_owners();
   Result<std::vector<double>> alone(const std::vector<double>& in_floats);
   Result<std::vector<double>> measure_errors() const;
   Result<Times> times_of(const Graph& graph) const;
@@ -62,6 +63,7 @@ class Mixer {
   size_t runs_ = 0;                                            // measurements that the budget allows
   std::vector<double> errors_, saved_, beside_, floats_time_;  // as in Choosing
   std::vector<std::vector<size_t>> before_;
+  std::vector<size_t> owners_;  // by node of the network in floats: the layer that its time is put down to
   std::map<Set, double> measured_;  // errors on the first
   std::optional<Times> floats_times_;
   ChoiceReport report_;

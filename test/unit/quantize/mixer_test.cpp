@@ -38,6 +38,7 @@ bool is_quantised(const ir::Graph& g, const ir::Node& n) {
 }
 
 // Ten for a layer of floats; one of integers, `integer` by name or 4, and 3 for what makes its integers.
+// Sums: 1, and 20 of integers.
 struct Clock {
   std::map<std::string, double> integer;
   double quantise = 3;
@@ -48,6 +49,11 @@ struct Clock {
     Times out;
     for (ir::NodeId id : g.topological_order()) {
       const ir::Node& n = g.node(id);
+      if (n.is(Op::Add)) {
+        const ir::NodeId user = g.value(n.outputs[0]).users[0];
+        out.parts.push_back({{id}, g.node(user).is(Op::QuantizeLinear) ? 20.0 : 1.0});
+        out.all += out.parts.back().time;
+      }
       if (!n.is(Op::Conv, Op::QuantizeLinear)) continue;
       const auto named = integer.find(n.name);
       const double of_layer = is_quantised(g, n) ? named == integer.end() ? 4 : named->second : 10;
@@ -100,6 +106,23 @@ TEST_CASE("what makes integers in front of a layer counts as its time", "[quanti
   CHECK(std::ranges::none_of(report->layers, &LayerReport::integers));
   CHECK(report->error == 0);
   CHECK(*report->choice->time == 30);
+}
+
+TEST_CASE("what lies between layers counts as the time of the one behind it", "[quantize]") {
+  Net net(15);
+  const auto a = net.node("Relu", {net.conv(net.input("x", {1, 4, 8, 8}), 4, "a")}, "ar");
+  const auto sum = net.node("Add", {net.conv(a, 4, "b"), a}, "sum");
+  net.graph.add_output(net.conv(sum, 3, "y"));
+  const auto samples = net.samples(4);
+  Clock clock;
+  Options o = plain_options();
+  o.accuracy = 1e3;
+  o.times = std::ref(clock);
+  ir::Graph graph = net.graph;
+  const auto report = quantize(graph, samples, o);
+  REQUIRE(report.ok());
+  for (const LayerReport& l : report->layers) CHECK(l.integers == (l.node != "y"));
+  CHECK(*report->choice->time == 4 + 4 + 3 + 3 + 1 + 10);
 }
 
 TEST_CASE("as many layers as an accuracy allows, and not one more", "[quantize]") {
