@@ -1,6 +1,7 @@
 #include "mixer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "mrvlc/calibration/sensitivity.h"
@@ -19,6 +20,8 @@ constexpr int64_t kRunsOfSample = 3;
 // Searches: an error on all samples that is more than asked makes the next one ask for less; times of what
 // was chosen make the next one know better.
 constexpr size_t kTighter = 4, kRounds = 6;
+// Measurements of all searches together, in those of one.
+constexpr size_t kSearches = 2;
 constexpr double kMargin = 0.95;
 
 // What layer `i` reads, its weights and its bias, as they are in integers.
@@ -278,7 +281,8 @@ Result<Attempt> Mixer::with(const Set& integers, const std::vector<Sample>* roun
 Result<double> Mixer::error_on_first(const Set& integers) {
   const auto known = measured_.find(integers);
   if (known != measured_.end()) return known->second;
-  if (o_.progress) o_.progress("choice", measured_.size() + 1, kRounds * runs_);
+  if (measured_.size() >= kSearches * runs_) return HUGE_VAL;  // what is not measured is not near enough
+  if (o_.progress) o_.progress("choice", measured_.size() + 1, kSearches * runs_);
   MRVLC_ASSIGN(const Attempt m, without_judgement(integers, &learn_));
   MRVLC_ASSIGN(const Judgement judgement, judge(m.graph, first_, first_expected_, o_));
   return measured_[integers] = judgement.error;
