@@ -132,7 +132,7 @@ Result<std::vector<double>> Mixer::alone(const std::vector<double>& together) {
   for (size_t i = 0; i < before_.size(); ++i)
     for (size_t k : before_[i]) depth[i] = std::max(depth[i], depth[k] + 1);
   std::vector<double> out = together;
-  for (const size_t parity : {0, 1}) {
+  for (const size_t parity : {size_t{0}, size_t{1}}) {
     Set set(before_.size(), false);
     for (size_t i = 0; i < set.size(); ++i) set[i] = depth[i] % 2 == parity;
     MRVLC_ASSIGN(const Attempt m, without_judgement(set, nullptr));
