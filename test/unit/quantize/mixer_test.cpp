@@ -1,5 +1,7 @@
 // Some layers in integers, others in floats: what is chosen by times, and what is measured of fp16.
 #include <algorithm>
+#include <functional>
+#include <map>
 
 #include "build.h"
 #include "judge.h"
