@@ -1,5 +1,6 @@
 // A network of integers, and what was decided for it.
 #pragma once
+#include <algorithm>
 #include <map>
 
 #include "choose_ranges.h"
