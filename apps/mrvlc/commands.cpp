@@ -74,6 +74,11 @@ void add_output_options(CLI::App& cmd, CompileArguments& a) {
       ->required()
       ->type_name("OUT")
       ->check(not_empty());
+  cmd.add_option("--data", a.data,
+                 "of --precision int8 and auto: folder of samples, a folder each, or one .npy an input "
+                 "(docs/calibration.md)")
+      ->type_name("DIR")
+      ->check(not_empty());
   add_result_options(cmd, a);
   add_baseline_options(cmd, a.gates);
   add_depfile_options(cmd, a);
@@ -92,6 +97,16 @@ void add_output_options(CLI::App& cmd, CompileArguments& a) {
 
 }  // namespace
 
+void add_weights_option(CLI::App& cmd, CompileArguments& a) {
+  cmd.add_option(
+         "--weights", a.weights,
+         "how the host's constants come to the program: linked in by an assembler file, as an array in c, or "
+         "as a blob that the program loads or maps")
+      ->check(CLI::IsMember({"linked", "c", "blob"}))
+      ->type_name("HOW")
+      ->capture_default_str();
+}
+
 void add_result_options(CLI::App& cmd, CompileArguments& a) {
   cmd.add_flag("--fail-on-fallback", a.fail_on_fallback, "exit with code 5 when anything runs on the CPU");
   add_accuracy_options(cmd, a);
@@ -104,13 +119,19 @@ void add_result_options(CLI::App& cmd, CompileArguments& a) {
       ->type_name("SIZE")
       ->transform(size_check())
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 30).description(""));
+  cmd.add_flag("--exact", a.exact,
+               "convolutions on the host as sums in a fixed order, none by Winograd's algorithm, which is "
+               "faster, rounds more and takes more memory");
   cmd.add_option(
          "--threads", a.threads,
          "parts of a loop at most that threads of the caller may run (1: none); each has scratch memory")
       ->type_name("N")
       ->check(CLI::Range(1, 256).description(""));
-  cmd.add_option("--emit", a.emit, "further files: ir, disasm, nodes-json (repeatable)")
-      ->check(CLI::IsMember({"ir", "disasm", "nodes-json"}))
+  add_weights_option(cmd, a);
+  cmd.add_option(
+         "--emit", a.emit,
+         "further files: ir, disasm, nodes-json, bare: an example without operating system (repeatable)")
+      ->check(CLI::IsMember({"ir", "disasm", "nodes-json", "bare"}))
       ->type_name("KIND")
       ->allow_extra_args(false);
 }
@@ -124,6 +145,7 @@ void add_compile(CLI::App& app, Context& context) {
     auto options = checked(*cmd, *a, context.messages);
     if (!options.ok()) return context.fail("mrvlc", options.error());
     Diagnostics diagnostics;
+    if (context.shows_progress()) options->quantize_progress = show_progress;
     std::vector<std::string> summary;
     bool ok = driver::compile_last(
         *options, diagnostics, [](const std::string& text) { std::fputs(text.c_str(), stdout); }, &summary);

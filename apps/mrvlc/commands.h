@@ -23,6 +23,9 @@ struct Context {
   void check_stdout(const std::string& file);
 };
 
+// Of a step of quantisation, on a terminal.
+void show_progress(std::string_view step, size_t done, size_t of);
+
 void add_compile(CLI::App& app, Context& context);
 void add_run(CLI::App& app, Context& context);
 void add_verify(CLI::App& app, Context& context);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -71,7 +72,10 @@ std::string default_depfile(std::string out) {
 }  // namespace
 
 CLI::Validator not_empty() {
-  return {[](std::string& text) { return std::string(text.empty() ? "is empty" : ""); }, "", "not_empty"};
+  return {[](std::string& text) {
+            return std::string(text.empty() ? "is empty; give it a value, or leave the option away" : "");
+          },
+          "", "not_empty"};
 }
 
 void add_model_options(CLI::App& cmd, CompileArguments& a) {
@@ -157,10 +161,11 @@ void add_code_options(CLI::App& cmd, CompileArguments& a) {
       ->capture_default_str();
   cmd.add_flag("--wb-pin", a.pin_weights,
                "keep weights on chip from one inference to the next (they must fit)");
-  cmd.add_option(
-         "--precision", a.precision,
-         "arithmetic of the accelerator: fp16, int8 or auto; or NAME=fp16|pair|scale:K|pair:K: how exactly "
-         "values are kept (repeatable, * and ? allowed)")
+  cmd.add_option("--precision", a.precision,
+                 "fp16; int8, auto: integers in all layers, or where --accuracy allows and it is faster, by "
+                 "the samples of "
+                 "--data; or NAME=fp16|pair|scale:K|pair:K: how exactly "
+                 "values are kept (repeatable, * and ? allowed)")
       ->type_name("KIND|NAME=HOW")
       ->allow_extra_args(false);
   cmd.add_option("--rules", a.rules, "file of placement rules (repeatable)")
@@ -262,6 +267,7 @@ Result<driver::CompileOptions> checked(const CLI::App& cmd, CompileArguments& a,
   o.effort = a.effort;
   o.pin_weights = a.pin_weights;
   MRVLC_TRY(read_precisions(a.precision, o));
+  o.data = a.data;
   o.batch = a.batch;
   o.external_data_dir = a.external;
   o.rules.assign(a.rules.begin(), a.rules.end());
@@ -274,7 +280,10 @@ Result<driver::CompileOptions> checked(const CLI::App& cmd, CompileArguments& a,
   o.host_model = a.host_model;
   o.arena_limit = a.arena_limit;
   o.text_bytes = a.text_bytes;
+  o.exact = a.exact;
   o.threads = a.threads;
+  o.weights =
+      static_cast<chost::WeightsAs>(std::ranges::find(chost::kWeightsAs, a.weights) - chost::kWeightsAs);
   o.silicon_id = a.silicon_id;
   MRVLC_ASSIGN(o.target_dirs, target_search(a.target_dirs));
   o.emit = a.emit;

@@ -22,14 +22,16 @@ struct CompileArguments {
   std::optional<uint32_t> max_region_layers, max_regions;
   uint32_t tiles = 0;
   uint32_t effort = 1;
+  bool exact = false;
   int threads = 1;
+  std::string weights = "linked";
   bool pin_weights = false;
   int64_t batch = 1, arena_limit = INT64_MAX, text_bytes = 256;
   unsigned jobs = 0;
   bool no_default_rules = false, fail_on_fallback = false, depfile_default = false, silicon_id = false;
   bool depfile_phony = false;
   std::vector<std::string> input_ranges;
-  std::string calibration;
+  std::string calibration, data;
   std::optional<double> accuracy;
   std::string objective = "speed";
   double slowdown = 2;
@@ -49,6 +51,7 @@ void add_import_options(CLI::App& cmd, CompileArguments& a);
 void add_compile_options(CLI::App& cmd, CompileArguments& a);
 void add_code_options(CLI::App& cmd, CompileArguments& a);  // without MODEL and name
 // What a compile may come to, and what else it writes into OUT (commands.cpp).
+void add_weights_option(CLI::App& cmd, CompileArguments& a);
 void add_result_options(CLI::App& cmd, CompileArguments& a);
 // Options of compile about accuracy (accuracy.cpp), and what they say; MRV0004.
 void add_accuracy_options(CLI::App& cmd, CompileArguments& a);

@@ -113,7 +113,9 @@ class Defaults {
     std::string twice;
     const Json json = parse_strict<Json>(text, twice);
     if (!twice.empty()) return make_diag<DiagCode::MRV0003>(file, "it has '" + printable(twice) + "' twice");
-    if (!json.is_object()) return make_diag<DiagCode::MRV0003>(file, "it is no JSON object");
+    if (!json.is_object())
+      return make_diag<DiagCode::MRV0003>(
+          file, "it is no JSON object; it should be as {\"compile\": {\"tiles\": 4}}");
     MRVLC_TRY(check_sections(file, json));
     if (json.contains(path_)) MRVLC_TRY(add_section(file, path_, json.at(path_), true));
     if (json.contains(kForAll)) MRVLC_TRY(add_section(file, kForAll, json.at(kForAll), false));

@@ -59,12 +59,12 @@ void read_methods(const Words& w, quantize::Options& o) {
   o.correct_bias = !w.no_bias_correction;
 }
 
+}  // namespace
+
 void show_progress(std::string_view step, size_t done, size_t of) {
   std::fprintf(stderr, "\r%-12.*s %zu of %zu%s", static_cast<int>(step.size()), step.data(), done, of,
                done == of ? "\n" : "   ");
 }
-
-}  // namespace
 
 void add_quantize(CLI::App& app, Context& context) {
   auto a = std::make_shared<CompileArguments>();

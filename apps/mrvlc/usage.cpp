@@ -78,7 +78,11 @@ std::string explanation(const CLI::App& app, const CLI::App& command, const CLI:
     return extra.empty() ? "a command is required; commands are " + command_names(command)
                          : no_command(extra[0], command);
   }
-  if (unknown && !extra.empty()) return "unexpected argument '" + printable(extra[0]) + "'";
+  if (unknown && !extra.empty()) {
+    const bool model = command.get_name() == "compile";
+    return "unexpected argument '" + printable(extra[0]) + "'" +
+           (model ? "; one MODEL is compiled, 'mrvlc batch' takes several" : "");
+  }
   return printable(error.what(), 1000);
 }
 

@@ -92,7 +92,8 @@ typedef struct mrvl_device {
 #define MRVL_FLAG_OVERFLOW 1u
 /* A result was NaN. */
 #define MRVL_FLAG_INVALID 2u
-/* Raised by stubs, not by devices: an element of an input lies beyond what was tried when the model was compiled. */
+/* Raised by stubs, not by devices: an element of an input lies beyond what was tried when the model was
+ * compiled. */
 #define MRVL_FLAG_INPUT 4u
 
 /* An empty table: mrvl_device d = MRVL_DEVICE_INIT; then set the members. */

@@ -146,14 +146,20 @@ void Function::pass(std::string declaration, std::string argument) {
   params_.push_back({std::move(declaration), {}, false, {}, std::move(argument)});
 }
 
+std::string Function::weights_base() {
+  const std::string name = program_.options.name + "_weights";
+  if (program_.options.weights == WeightsAs::Blob && declare_name(name))
+    pass("const unsigned char* const " + name, name);
+  return name;
+}
+
 std::string Function::weights(const std::vector<float>& values) {
-  return fmt::format("((const float*)(const void*)({}_weights + {}))", program_.options.name,
-                     program_.weights.add(values));
+  return fmt::format("((const float*)(const void*)({} + {}))", weights_base(), program_.weights.add(values));
 }
 
 std::string Function::table(const Tensor& tensor, int64_t alignment) {
-  return fmt::format("((const {}*)(const void*)({}_weights + {}))", ops::c_type(tensor.elem()),
-                     program_.options.name, program_.weights.add(tensor.bytes(), alignment));
+  return fmt::format("((const {}*)(const void*)({} + {}))", ops::c_type(tensor.elem()), weights_base(),
+                     program_.weights.add(tensor.bytes(), alignment));
 }
 
 std::string Function::need(Piece piece) {

@@ -63,6 +63,9 @@ class Function {
   std::string table(const Tensor& tensor, int64_t alignment = 64);
   // Makes sure a library piece is there and returns the prefixed name.
   std::string need(Piece piece);
+  // The first of the weights' bytes: NAME_weights, which is a parameter where the caller has them. What asks
+  // for it mentions it in a line of the body.
+  std::string weights_base();
   std::string prefixed(std::string_view text) const { return with_prefix(text, program_.options.name); }
 
   // Products are rounded before they are added to anything.

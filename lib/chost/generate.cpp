@@ -64,11 +64,10 @@ Result<BodyFunction> emit_body(Module& module, const ir::Graph& body, const Opti
   return f;
 }
 
-Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& partition,
-                          const std::vector<backend::RegionCode>& regions, const Options& options) {
-  if (!is_c_identifier(options.name)) return make_diag<DiagCode::MRV0603>(options.name);
-  Module module(options.name, partition, regions);
-  Program program(graph, partition, options, module);
+namespace {
+
+Result<HostCode> generate_module(const ir::Graph& graph, const Options& options, Module& module) {
+  Program program(graph, module.placed, options, module);
   MRVLC_TRY(emit_program(program));
   MRVLC_ASSIGN(ArenaResult arena, plan_program_arena(program));
   Interface interface = make_interface(program);
@@ -78,18 +77,35 @@ Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& pa
   code.arena_lower_bound_bytes = arena.lower_bound;
   CSource source = source_text(program, interface, arena);
   code.weights_bytes = static_cast<int64_t>(program.weights.blob().size());
+  code.weights = options.weights;
   code.conversions = std::move(module.conversions);
+  code.transformed = std::move(module.transformed);
   code.call_symbols = std::move(program.call_symbols);
   code.texts_made = module.texts_made;
   const std::string& stem = options.file_stem;
   code.functions = list_functions(program, source.take_functions());
   code.files.emplace_back(stem + ".h", header_text(program, interface, arena.bytes));
   code.files.emplace_back(stem + ".c", source.take_text());
-  code.files.emplace_back(stem + "_weights.S", weights_assembly(program));
   code.files.emplace_back("main.c", example_text(program, interface));
+  if (options.bare) code.files.emplace_back("bare.c", bare_text(program, interface));
   code.files.emplace_back("Makefile", makefile_text(program));
-  code.files.emplace_back(stem + "_weights.bin", program.weights.take_blob());
+  for (auto& file : weights_files(program)) code.files.push_back(std::move(file));
   return code;
+}
+
+}  // namespace
+
+Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& partition,
+                          const std::vector<backend::RegionCode>& regions, const Options& options) {
+  if (!is_c_identifier(options.name)) return make_diag<DiagCode::MRV0603>(options.name);
+  Module module(options.name, partition, regions);
+  Result<HostCode> code = generate_module(graph, options, module);
+  // Transformed tiles take scratch memory, which sums as they are defined do without.
+  if (code.ok() || module.transformed.empty() || code.error().code != DiagCode::MRV0604) return code;
+  Options exact = options;
+  exact.winograd = WinogradUse::Never;
+  Module again(options.name, partition, regions);
+  return generate_module(graph, exact, again);
 }
 
 }  // namespace mrvlc::chost

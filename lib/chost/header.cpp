@@ -47,7 +47,11 @@ void port_struct(std::string& out, const std::string& prefix, std::string_view k
 }
 
 std::string device_text(const Program& program) {
-  if (program.module.regions.empty()) return " * device: not needed, may be null.\n";
+  if (program.module.regions.empty())
+    return program.options.weights == WeightsAs::Blob
+               ? fmt::format(" * device: zeros, but for the weights, which {}_load_weights sets.\n",
+                             program.options.name)
+               : " * device: not needed, may be null.\n";
   const bool several = program.options.targets.size() > 1;
   return fmt::format(
       " * device: where the {0}_REGION_COUNT regions run; its member {2}, "
@@ -67,6 +71,20 @@ std::string device_macros(const Program& program) {
   std::vector<uint32_t> devices;
   for (const backend::RegionCode& region : program.module.regions) devices.push_back(region.accelerator);
   return text + fmt::format("#define {}_REGION_DEVICES {{{}}}\n", name, fmt::join(devices, ", "));
+}
+
+std::string load_weights_text(const Program& program) {
+  if (program.options.weights != WeightsAs::Blob) return {};
+  return fmt::format(
+      "\n/* Hands over the bytes of {1}_weights.bin, aligned to {0}_WEIGHTS_ALIGN: loaded, mapped, or where "
+      "they "
+      "lie in flash. They\n"
+      " * must stay while {0}_run is called with this device, and are read once here: {0}_ERROR_WEIGHTS for "
+      "any "
+      "others than this stub\n"
+      " * was made with, and error->device_code says why: 1 not aligned, 2 another size, 3 other bytes. */\n"
+      "int {0}_load_weights({0}_device* device, const void* weights, size_t bytes, {0}_error* error);\n",
+      program.options.name, program.options.file_stem);
 }
 
 std::string load_text(const Program& program) {
@@ -164,7 +182,9 @@ std::string threads_text(const Program& program) {
       program.options.name, program.options.threads);
 }
 
-std::string error_macros(const std::string& prefix) {
+std::string error_macros(const Program& program) {
+  const std::string& prefix = program.options.name;
+  const bool blob = program.options.weights == WeightsAs::Blob;
   return fmt::format(
       "#define {0}_ERROR_ARGUMENT 1 /* a null pointer where a tensor or the device must be */\n"
       "#define {0}_ERROR_ARENA 2    /* the arena is null or not aligned */\n"
@@ -180,8 +200,13 @@ std::string error_macros(const std::string& prefix) {
       "#define {0}_ERROR_OVERFLOW 8 /* a region's values left the range of fp16: device_flags; only with\n"
       " *                              --on-overflow error */\n"
       "#define {0}_ERROR_LIBRARY 9  /* a function of a library failed: what it returned is in device_code "
-      "*/\n\n",
-      prefix);
+      "*/\n{1}\n",
+      prefix,
+      blob ? fmt::format(
+                 "#define {}_ERROR_WEIGHTS 10 /* the weights are not those of this stub, or not loaded "
+                 "*/\n",
+                 prefix)
+           : std::string());
 }
 
 }  // namespace
@@ -197,20 +222,20 @@ std::string header_text(const Program& program, const Interface& interface, int6
       "{0}_REGION_COUNT {5}\n{6}\n",
       p, headers_text(program), arena_bytes, kArenaAlign, program.weights.blob().size(),
       program.module.regions.size(),
-      program.module.regions.empty()
-          ? std::string()
-          : device_macros(program) +
-                fmt::format(
-                    "#define {}_CPU_ON_ERROR {:d} /* the CPU computes a region where the device fails, or "
-                    "has no handle */\n",
-                    p, program.options.on_device_error.cpu));
-  out += error_macros(p);
+      weights_macros(program) +
+          (program.module.regions.empty()
+               ? std::string()
+               : device_macros(program) + fmt::format("#define {}_CPU_ON_ERROR {:d} /* the CPU computes a "
+                                                      "region where the device fails, or "
+                                                      "has no handle */\n",
+                                                      p, program.options.on_device_error.cpu)));
+  out += error_macros(program);
   port_macros(out, p, "INPUT", interface.inputs);
   port_macros(out, p, "OUTPUT", interface.outputs);
   port_struct(out, p, "inputs", "const ", interface.inputs);
   port_struct(out, p, "outputs", "", interface.outputs);
   out += fmt::format(
-      "typedef struct {0}_device {{\n  const mrvl_device* {3};\n  void* models[{1}];\n}} {0}_device;\n\n"
+      "typedef struct {0}_device {{\n  const mrvl_device* {3};\n  void* models[{1}];\n{4}}} {0}_device;\n\n"
       "typedef struct {0}_error {{\n  int code;          /* 0, or {0}_ERROR_* */\n"
       "  int device_code;   /* what the device or the library returned */\n  uint32_t expr_id;  /* "
       "expression of the ID map "
@@ -232,8 +257,12 @@ std::string header_text(const Program& program, const Interface& interface, int6
       "int {0}_run(const {0}_inputs* inputs, {0}_outputs* outputs, void* arena, const {0}_device* device, "
       "mrvl_hook hook,\n"
       "    void* user, {0}_error* error);\n{2}\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n",
-      p, std::max<size_t>(1, program.module.regions.size()), threads_text(program) + load_text(program),
-      program.options.targets.size() > 1 ? fmt::format("devices[{}_DEVICE_COUNT]", p) : "device");
+      p, std::max<size_t>(1, program.module.regions.size()),
+      threads_text(program) + load_weights_text(program) + load_text(program),
+      program.options.targets.size() > 1 ? fmt::format("devices[{}_DEVICE_COUNT]", p) : "device",
+      program.options.weights == WeightsAs::Blob
+          ? fmt::format("  const void* weights; /* {}_load_weights */\n", p)
+          : std::string());
   return out;
 }
 

@@ -31,7 +31,7 @@ struct KernelPiece {
 };
 const KernelPiece& kernel(Piece piece);
 
-// Texts of pieces that are made: conv_tiles.cpp, integer/micro.cpp.
+// Texts of pieces that are made: conv/tiles.cpp, integer/micro.cpp.
 std::string conv_tile(int rows);
 std::string integer_micro(int rows);
 std::string integer_rows(int tiles, int pixels);

@@ -1,7 +1,7 @@
 // What a part of a shared convolution or product computes, as a smaller one of its own: kernels know nothing
 // of parts. The lines declare `first` and `past` of the part, and `own`, the epilogue.
 #pragma once
-#include "conv_plan.h"
+#include "conv/plan.h"
 
 namespace mrvlc::chost {
 

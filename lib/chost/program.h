@@ -102,6 +102,7 @@ struct Module {
   std::vector<std::string> region_rows;  // C text, by id: NAME_regions
   std::string region_spans;              // C text: what the rows refer to
   std::vector<Conversion> conversions;   // at the borders of regions, as they were emitted
+  std::vector<Transformed> transformed;  // convolutions, as they were emitted
   uint32_t string_constants = 0;
   // Of the program that is being generated: texts may be made, as memory for those of every round can be
   // kept; and some are.
@@ -145,7 +146,8 @@ class Program {
   std::vector<std::pair<BufferId, uint32_t>> output_copies;  // to graph output
   std::vector<partition::Crossing> crossings;  // what the host rewrites for regions: find_crossings()
   std::vector<std::string> call_symbols;       // by index of Partition::calls
-  std::optional<bool> pointwise_conv;          // a convolution is a product in place; conv.cpp, once asked
+  std::optional<bool> pointwise_conv;  // a convolution is a product in place; conv/conv.cpp, once asked
+  std::optional<bool> winograd_pays;   // ... by Winograd's algorithm saves enough; conv/winograd.cpp
 
   BufferId add_buffer(Buffer buffer) {
     buffers.push_back(buffer);

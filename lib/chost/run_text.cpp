@@ -97,11 +97,14 @@ void RunText::head(const std::string& symbol) {
   if (interface_ == nullptr) {
     out_ = fmt::format(
         "static int {1}(const {0}_view* const* in, {0}_view* const* out, unsigned char* const a, mrvl_hook "
-        "hook,\n    void* user, {0}_error* error{2}) {{\n",
+        "hook,\n    void* user, {0}_error* error{2}{3}) {{\n",
         prefix_, symbol,
         program_.module.uses_device(program_.graph)
             ? fmt::format(", const {0}_device* device,\n    {0}_state* state", prefix_)
-            : std::string());
+            : std::string(),
+        takes_weights() ? fmt::format(",\n    const unsigned char* const {}_weights", prefix_)
+                        : std::string());
+    if (takes_weights()) put("(void){}_weights;", prefix_);
     put("(void)in;\n  (void)out;\n  (void)a;\n  (void)error;");
   } else {
     out_ = fmt::format(
@@ -146,10 +149,22 @@ void RunText::check_arguments() {
   } else {
     put("(void)arena;");
   }
+  take_weights();
   if (program_.module.regions.empty()) return put("(void)device;");
   put("const int models_rc = {}_check_models(device, error);\n  if (models_rc != 0) return models_rc;",
       prefix_);
   put("{}_state state;\n  memset(&state, 0, sizeof state);", prefix_);
+}
+
+// Those that the caller handed over with NAME_load_weights.
+void RunText::take_weights() {
+  if (!takes_weights()) return;
+  // Bodies take them though there are none.
+  if (program_.weights.blob().empty())
+    return put("const unsigned char* const {0}_weights = NULL;\n  (void){0}_weights;", prefix_);
+  put("if (!device || !device->weights) return {0}_fail(error, {0}_ERROR_WEIGHTS, 0, 0u, \"\");", prefix_);
+  put("const unsigned char* const {0}_weights = (const unsigned char*)device->weights;\n  (void){0}_weights;",
+      prefix_);
 }
 
 // Values whose views are passed to functions, or whose shapes the caller is told.

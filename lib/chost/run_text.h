@@ -16,6 +16,7 @@ class RunText {
   // The whole function. `symbol`: that of a body.
   std::string function(const std::string& symbol = {});
   bool takes_threads() const { return interface_ != nullptr && program_.options.threads > 1; }
+  bool takes_weights() const { return program_.options.weights == WeightsAs::Blob; }
   std::string run_alone() const;
   // Definitions of the names of the nodes that its calls mention, but those that the module has already.
   std::string names() const;
@@ -43,6 +44,7 @@ class RunText {
   std::string mutable_address(ir::ValueId value) const;
   void head(const std::string& symbol);
   void check_arguments();
+  void take_weights();
   std::set<ir::ValueId> viewed_values() const;
   void declare_views();
   void take_input_dims();

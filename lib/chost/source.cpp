@@ -29,9 +29,7 @@ std::string preamble(const Program& program) {
       program.options.file_stem);
   for (const std::string& include : program.options.linked.includes)
     text += fmt::format("#include {}\n", include);
-  if (!program.weights.blob().empty())
-    text += fmt::format("extern const unsigned char {}_weights[];\n", program.options.name);
-  return text;
+  return text + declare_weights(program);
 }
 
 }  // namespace
@@ -49,6 +47,7 @@ CSource source_text(const Program& program, const Interface& interface, const Ar
   out.add("\n/* Names of the model's nodes, for the hook and for errors. */\n" + program.module.names +
           run.names() + "\n");
   out.add(fail_function(prefix));
+  if (run.takes_weights()) out.add(instantiate(Piece::weights, prefix, {}));
   run.note_regions();
   run.add_regions(out);
   size_t bytes = out.text().size() + run_function.text.size() + 1;
@@ -65,15 +64,6 @@ CSource source_text(const Program& program, const Interface& interface, const Ar
     out.add(FunctionText{prefix + "_run", run.run_alone(), {}, program.without_code});
   }
   return out;
-}
-
-std::string weights_assembly(const Program& program) {
-  return fmt::format(
-      "/* The weights of {0} as they are in {1}_weights.bin. */\n"
-      "  .section .rodata\n  .balign 64\n  .globl {0}_weights\n  .type {0}_weights, %object\n{0}_weights:\n"
-      "  .incbin \"{1}_weights.bin\"\n  .byte 0\n  .size {0}_weights, . - {0}_weights\n"
-      "  .section .note.GNU-stack,\"\",%progbits\n",
-      program.options.name, program.options.file_stem);
 }
 
 }  // namespace mrvlc::chost

@@ -5,6 +5,15 @@
 #include "text.h"
 
 namespace mrvlc::chost {
+namespace {
+
+std::string byte_array(std::string_view bytes) {
+  std::string text;
+  for (const char c : bytes) text += fmt::format("0x{:02x}, ", static_cast<unsigned char>(c));
+  return "{" + text + "0}";
+}
+
+}  // namespace
 
 bool uses_strings(const ir::Graph& graph) {
   for (size_t i = 0; i < graph.value_slots(); ++i) {
@@ -18,16 +27,22 @@ bool uses_strings(const ir::Graph& graph) {
   return false;
 }
 
-// The characters lie in the weights.
+// The characters lie in the weights; in the C where these have no address before the program runs.
 void define_strings(Program& program, const Tensor& tensor, uint32_t index) {
   std::string characters, elements;
   for (const std::string& s : tensor.string_data()) characters += s;
   const auto count = static_cast<int64_t>(characters.size());
-  const int64_t at = program.weights.add(Tensor({ElementType::U8, {count}}, std::move(characters)));
-  int64_t first = at;
+  std::string base = program.options.name + "_weights";
+  int64_t first = 0;
+  if (program.options.weights == WeightsAs::Blob) {
+    base = fmt::format("{}_texts{}", program.options.name, index);
+    program.module.strings +=
+        fmt::format("\nstatic const unsigned char {}[] = {};\n", base, byte_array(characters));
+  } else {
+    first = program.weights.add(Tensor({ElementType::U8, {count}}, std::move(characters)));
+  }
   for (const std::string& s : tensor.string_data()) {
-    elements +=
-        fmt::format("  {{(const char*)({}_weights + {}), {}u}},\n", program.options.name, first, s.size());
+    elements += fmt::format("  {{(const char*)({} + {}), {}u}},\n", base, first, s.size());
     first += static_cast<int64_t>(s.size());
   }
   if (elements.empty()) elements = "  {NULL, 0u},\n";

@@ -30,8 +30,14 @@ std::string dims_text(const TensorType& type);
 
 std::string header_text(const Program& program, const Interface& interface, int64_t arena_bytes);
 CSource source_text(const Program& program, const Interface& interface, const ArenaResult& arena);
-std::string weights_assembly(const Program& program);
+// weights.cpp. What NAME.c and NAME.h say of the weights, and their files (WeightsAs); the blob is
+// taken.
+std::string declare_weights(const Program& program);
+std::string weights_macros(const Program& program);
+std::vector<std::pair<std::string, std::string>> weights_files(Program& program);
 std::string example_text(const Program& program, const Interface& interface);
+// Options::bare: example/bare.cpp.
+std::string bare_text(const Program& program, const Interface& interface);
 std::string makefile_text(const Program& program);
 
 }  // namespace mrvlc::chost

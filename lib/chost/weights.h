@@ -17,6 +17,8 @@ class Weights {
   int64_t add(const std::vector<float>& values) { return add(std::as_bytes(std::span(values))); }
   const std::string& blob() const { return blob_; }
   std::string take_blob() { return std::move(blob_); }
+  // What NAME_load_weights knows the blob by: kernels/weights.c.
+  uint64_t sum() const;
 
  private:
   std::string blob_;

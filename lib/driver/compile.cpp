@@ -9,6 +9,7 @@
 #include "accuracy/fit.h"
 #include "accuracy/known.h"
 #include "accuracy/probe.h"
+#include "accuracy/quantized_model.h"
 #include "compile_hooks.h"
 #include "diff/totals.h"
 #include "host_parts.h"
@@ -105,9 +106,7 @@ class Compiler {
     if (!options_.gates.baseline.empty()) {
       MRVLC_ASSIGN(baseline_, read_report(options_.gates.baseline));
     }
-    if (options_.precision == "int8")
-      return make_diag<DiagCode::MRV0004>(
-          "--precision int8: quantise the model first, it then needs no option");
+    MRVLC_TRY(check_precision(options_));
     MRVLC_TRY(check_target_options(options_));
     MRVLC_ASSIGN(targets_, find_targets(options_, m_.name, diagnostics_));
     m_.libraries = std::move(targets_.libraries);
@@ -117,11 +116,14 @@ class Compiler {
   bool import_model() {
     onnx::ImportOptions import = import_options(options_);
     import.hash = false;
-    auto model =
-        timer_.time("import", [&] { return onnx::import_file(options_.model, import, diagnostics_); });
+    const QuantizedModel* quantized = options_.quantized.get();
+    auto model = timer_.time("import", [&] {
+      return quantized != nullptr ? import_quantized(*quantized, options_, diagnostics_)
+                                  : onnx::import_file(options_.model, import, diagnostics_);
+    });
     if (!model) return false;
     m_.model = *std::move(model);
-    warn_unheeded_shapes(options_, m_.model.graph, diagnostics_);
+    if (quantized == nullptr) warn_unheeded_shapes(options_, m_.model.graph, diagnostics_);
     return phase("options", [&] { return note_files(); });
   }
 
@@ -133,6 +135,8 @@ class Compiler {
     start_hash();
     MRVLC_ASSIGN(inputs_, read_side_inputs(options_, m_.read));
     m_.host_model = inputs_.host_model;
+    if (options_.quantized != nullptr)
+      m_.read.insert(m_.read.end(), options_.quantized->data.begin(), options_.quantized->data.end());
     for (const OpenedAccelerator& a : targets_.accelerators) note_package(a, m_.read);
     m_.read.insert(m_.read.end(), m_.libraries.read.begin(), m_.libraries.read.end());
     return check_apart(options_, m_.read);
@@ -285,13 +289,8 @@ class Compiler {
   }
 
   Status generate_host() {
-    std::vector<chost::InputLimit> limits;
-    for (const Accuracy::Limit& l : m_.accuracy.limits) limits.push_back(l.limit);
-    MRVLC_ASSIGN(m_.host, chost::generate(
-                              m_.model.graph, m_.partition, m_.regions,
-                              {m_.name, m_.name, m_.target_names(), options_.arena_limit, options_.text_bytes,
-                               options_.on_overflow, options_.on_device_error, options_.threads,
-                               m_.libraries.linked, std::move(limits), std::move(m_.host_parts)}));
+    MRVLC_ASSIGN(m_.host,
+                 chost::generate(m_.model.graph, m_.partition, m_.regions, host_options(m_, options_)));
     warn_unheeded_options(options_, m_, diagnostics_);
     return {};
   }
@@ -384,8 +383,11 @@ Compiled compile_fitting(const CompileOptions& options, Diagnostics& diagnostics
   }
 }
 
-Compiled run_compiler(const CompileOptions& options, Diagnostics& diagnostics, const DumpFn& dump,
+Compiled run_compiler(const CompileOptions& given, Diagnostics& diagnostics, const DumpFn& dump,
                       const Told& told) {
+  const auto settled = with_precision(given, diagnostics);
+  if (!settled) return nullptr;
+  const CompileOptions& options = *settled;
   if (!chooses(options)) return compile_fitting(options, diagnostics, dump, told);
   CompileHooks hooks;
   hooks.choice = choose_for_accuracy(options);

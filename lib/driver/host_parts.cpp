@@ -1,5 +1,7 @@
-// Cuts regions out of the graph.
+// Cuts regions out of the graph; hands options on.
 #include "host_parts.h"
+
+#include <algorithm>
 
 #include "mrvlc/ir/part.h"
 #include "mrvlc/passes/widen_f16.h"
@@ -20,6 +22,24 @@ Result<std::vector<ir::Graph>> host_parts(const CompiledModel& m, const CompileO
     parts.push_back(std::move(part));
   }
   return parts;
+}
+
+chost::Options host_options(CompiledModel& m, const CompileOptions& options) {
+  chost::Options o;
+  o.name = o.file_stem = m.name;
+  o.targets = m.target_names();
+  o.arena_limit = options.arena_limit;
+  o.text_bytes = options.text_bytes;
+  o.on_overflow = options.on_overflow;
+  o.on_device_error = options.on_device_error;
+  o.winograd = options.exact ? chost::WinogradUse::Never : chost::WinogradUse::Chosen;
+  o.threads = options.threads;
+  o.linked = m.libraries.linked;
+  o.weights = options.weights;
+  o.bare = std::ranges::find(options.emit, "bare") != options.emit.end();
+  for (const Accuracy::Limit& l : m.accuracy.limits) o.input_limits.push_back(l.limit);
+  o.parts = std::move(m.host_parts);
+  return o;
 }
 
 }  // namespace mrvlc::driver

@@ -1,4 +1,4 @@
-// Regions for the host, too.
+// What the host's code is generated from: options, and regions for the host, too.
 #pragma once
 #include "compiled_model.h"
 
@@ -8,5 +8,7 @@ namespace mrvlc::driver {
 // and
 // --on-overflow cpu; nothing without these. Before the regions are compiled, which gives back their weights.
 Result<std::vector<ir::Graph>> host_parts(const CompiledModel& m, const CompileOptions& options);
+// Takes m.host_parts.
+chost::Options host_options(CompiledModel& m, const CompileOptions& options);
 
 }  // namespace mrvlc::driver

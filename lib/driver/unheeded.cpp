@@ -191,7 +191,7 @@ void warn_unheeded_options(const CompileOptions& options, const CompiledModel& m
       if (given(options, option)) warn(diagnostics, option, why, remedy);
     }
     if (host && given(options, "--no-default-rules")) warn(diagnostics, "--no-default-rules", why, remedy);
-    if (host && options.precision != "auto")
+    if (host && options.precision != "auto" && options.data.empty())
       warn(diagnostics, "--precision " + options.precision, why, remedy);
     if (std::ranges::find(options.emit, "disasm") != options.emit.end())
       warn(diagnostics, "--emit disasm", why, remedy);

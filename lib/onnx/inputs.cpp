@@ -164,10 +164,10 @@ void Resolver::apply_option(Input& in) {
   in.has_rank = true;
   for (size_t i = 0; i < given.size(); ++i) {
     Dim& dim = in.dims[i];
-    if (dim.value >= 0 && dim.value != given[i])
-      return refuse_option(fmt::format("dimension {} is {}", i, dim.value));
     const bool dynamic = (option->dynamic >> i & 1u) != 0;
-    if (dim.value >= 0 && dynamic) return refuse_option(fmt::format("dimension {} is {}", i, dim.value));
+    if (dim.value >= 0 && (dynamic || dim.value != given[i]))
+      return refuse_option(
+          fmt::format("dimension {} is {}; the model fixes it, export it with this one open", i, dim.value));
     if (dim.value < 0 && !dim.symbol.empty()) bind(in, dim.symbol, given[i], dynamic);
     dim.value = given[i];
     dim.dynamic = dynamic;

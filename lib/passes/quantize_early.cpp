@@ -1,11 +1,12 @@
 // quantize-early
 //   before  %2 = MaxPool(%1)    %3 = Reshape(%2, %s)    %4 = QuantizeLinear(%3, %scale, %zero)
 //   after   %5 = QuantizeLinear(%1, %scale, %zero)    %6 = MaxPool(%5)    %4 = Reshape(%6, %s)
-// and a Concat in the same way, each operand by itself; then what DequantizeLinear and QuantizeLinear of the
-// same scale and zero point leave as it is goes. Preconditions: one scale above 0 and one zero point,
-// integers of 8 bits; nothing else reads what lies between. Safe because quantising keeps the order of
-// numbers, so that the greatest stays the greatest, and moving elements and quantising each of them commute.
-// Integers take less memory, and what made %1 can make them.
+// and a Concat in the same way, each operand by itself; a Slice only where its operand is made of integers of
+// the same scale and zero point: it would be more to quantise otherwise. Then what DequantizeLinear and
+// QuantizeLinear of the same scale and zero point leave as it is goes. Preconditions: one scale above 0 and
+// one zero point, integers of 8 bits; nothing else reads what lies between. Safe because quantising keeps the
+// order of numbers, so that the greatest stays the greatest, and moving elements and quantising each of them
+// commute. Integers take less memory, and what made %1 can make them.
 #include "passes.h"
 #include "util.h"
 
@@ -22,9 +23,24 @@ bool of_one_scale(const Graph& g, const Node& quantize) {
 
 bool keeps_order(const Graph& g, const Node& n) {
   if (n.is(Op::MaxPool)) return n.outputs.size() == 1 || g.use_count(n.outputs[1]) == 0;
-  if (n.is(Op::Concat)) return true;
+  if (n.is(Op::Concat, Op::Slice)) return true;
   const ops::Moves how = ops::traits(n).moves;
   return n.outputs.size() == 1 && (how == ops::Moves::Same || how == ops::Moves::Rearranged);
+}
+
+bool same_number(const Graph& g, ValueId a, ValueId b) {
+  const Tensor *x = g.constant(a), *y = g.constant(b);
+  return x != nullptr && y != nullptr && x->elem() == y->elem() && x->elements() == 1 && y->elements() == 1 &&
+         x->as_double(0) == y->as_double(0);
+}
+
+// The DequantizeLinear that makes `v` of integers of the same scale and zero point; else null.
+const Node* dequantized_alike(const Graph& g, ValueId v, const Node& quantize) {
+  const Node* d = producer_of(g, v, Op::DequantizeLinear);
+  if (d == nullptr || quantize.inputs.size() < 3 || d->inputs.size() < 3) return nullptr;
+  const bool alike =
+      same_number(g, quantize.inputs[1], d->inputs[1]) && same_number(g, quantize.inputs[2], d->inputs[2]);
+  return alike ? d : nullptr;
 }
 
 // QuantizeLinear of `id`, of another value.
@@ -50,6 +66,7 @@ bool move_before(Rewriter& rw, NodeId id) {
       !of_one_scale(g, quantize))
     return false;
   if (move->inputs.empty() || g.is_constant(move->inputs[0])) return false;
+  if (move->is(Op::Slice) && dequantized_alike(g, move->inputs[0], quantize) == nullptr) return false;
   const NodeId moved = move->id, from[] = {moved};
   const ir::OpSchema& schema = *move->op;
   std::vector<ValueId> operands = move->inputs;
@@ -63,21 +80,12 @@ bool move_before(Rewriter& rw, NodeId id) {
   return true;
 }
 
-bool same_number(const Graph& g, ValueId a, ValueId b) {
-  const Tensor *x = g.constant(a), *y = g.constant(b);
-  return x != nullptr && y != nullptr && x->elem() == y->elem() && x->elements() == 1 && y->elements() == 1 &&
-         x->as_double(0) == y->as_double(0);
-}
-
 // What it makes integers of are numbers that such integers stand for.
 bool cancel(Rewriter& rw, NodeId id) {
   const Graph& g = rw.graph();
   const Node& quantize = g.node(id);
-  const Node* d = producer_of(g, quantize.inputs[0], Op::DequantizeLinear);
-  if (d == nullptr || quantize.inputs.size() < 3 || d->inputs.size() < 3 || !of_one_scale(g, quantize))
-    return false;
-  if (!same_number(g, quantize.inputs[1], d->inputs[1]) || !same_number(g, quantize.inputs[2], d->inputs[2]))
-    return false;
+  const Node* d = dequantized_alike(g, quantize.inputs[0], quantize);
+  if (d == nullptr || !of_one_scale(g, quantize)) return false;
   const NodeId dequantize = d->id;
   if (!bypass(rw, id, d->inputs[0], "makes the integers again that it is given")) return false;
   erase_if_unused(rw, dequantize, "nobody reads its numbers");

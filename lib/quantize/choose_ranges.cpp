@@ -19,13 +19,6 @@ constexpr size_t kMostSamples = 32;
 // Of the error with the first candidate: less may be chance.
 constexpr double kWorthIt = 0.97;
 
-int64_t run_cost(const ir::Graph& graph, const Options& options) {
-  int64_t cost = 1;
-  for (ir::NodeId id : graph.topological_order())
-    cost = saturating_add(cost, options.cost(graph, graph.node(id)));
-  return cost;
-}
-
 class Search {
  public:
   Search(const ir::Graph& graph, const Plan& plan, const std::vector<Sample>& samples,

@@ -5,7 +5,10 @@
 #include <map>
 
 #include "mrvlc/calibration/error.h"
+#include "mrvlc/ops/op_kind.h"
 #include "mrvlc/support/parallel.h"
+#include "mrvlc/support/saturating.h"
+#include "mrvlc/tensor/float16.h"
 
 namespace mrvlc::quantize {
 namespace {
@@ -42,6 +45,30 @@ int64_t largest(const Tensor& t) {
   return std::ranges::max_element(x) - x.begin();
 }
 
+// By itself, or as the last of a chain that is one instruction of integers.
+bool becomes_integers(const ir::Graph& g, const ir::Node& user) {
+  constexpr int kLongest = 4;
+  const ir::Node* n = &user;
+  for (int i = 0; i < kLongest; ++i) {
+    if (n->is(Op::QuantizeLinear, Op::DequantizeLinear)) return true;
+    if (n->is(Op::Conv, Op::Gemm, Op::MatMul) || n->outputs.size() != 1) return false;
+    const ir::Value& result = g.value(n->outputs[0]);
+    if (result.users.size() != 1 || result.output_uses != 0) return false;
+    n = &g.node(result.users[0]);
+  }
+  return false;
+}
+
+// What an integer stands for is none of fp16, nor are scales and biases (docs/arithmetic.md).
+bool is_half(const ir::Graph& g, ir::ValueId v) {
+  const ir::Value& value = g.value(v);
+  if (value.kind == ir::ValueKind::Constant && value.type.rank() < 2) return false;
+  if (value.producer.valid() && g.node(value.producer).is(Op::DequantizeLinear)) return false;
+  if (value.output_uses != 0) return true;
+  return std::ranges::none_of(value.users,
+                              [&](ir::NodeId user) { return becomes_integers(g, g.node(user)); });
+}
+
 OutputReport judge_output(size_t k, const std::vector<std::vector<Tensor>>& actual,
                           const std::vector<std::vector<Tensor>>& expected) {
   OutputReport out;
@@ -62,6 +89,13 @@ OutputReport judge_output(size_t k, const std::vector<std::vector<Tensor>>& actu
 
 }  // namespace
 
+int64_t run_cost(const ir::Graph& graph, const Options& options) {
+  int64_t cost = 1;
+  for (ir::NodeId id : graph.topological_order())
+    cost = saturating_add(cost, options.cost(graph, graph.node(id)));
+  return cost;
+}
+
 double relative_square(const std::vector<Tensor>& actual, const std::vector<Tensor>& expected) {
   double sum = 0;
   for (size_t k = 0; k < expected.size(); ++k) {
@@ -74,11 +108,20 @@ double relative_square(const std::vector<Tensor>& actual, const std::vector<Tens
   return sum;
 }
 
+Result<std::vector<Tensor>> run_on_machine(const ir::Graph& integers, const Sample& sample, bool half) {
+  if (!half) return interp::run(integers, sample);
+  const auto round = [&](ir::ValueId v, Tensor& t) {
+    if (t.type().wrapper != Wrapper::None || t.elem() != ElementType::F32 || !is_half(integers, v)) return;
+    for (float& x : t.mutable_data<float>()) x = half_to_float(float_to_half(x));
+  };
+  return interp::run_visited(integers, sample, round, true);
+}
+
 Result<Judgement> judge(const ir::Graph& integers, const std::vector<Sample>& samples,
                         const std::vector<std::vector<Tensor>>& expected, const Options& options) {
   std::vector<std::vector<Tensor>> actual(samples.size());
   MRVLC_TRY(for_each_index(samples.size(), options.jobs, [&](size_t i) -> Status {
-    MRVLC_ASSIGN(actual[i], interp::run(integers, samples[i]));
+    MRVLC_ASSIGN(actual[i], run_on_machine(integers, samples[i], options.half));
     return {};
   }));
   Judgement out;

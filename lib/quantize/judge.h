@@ -11,8 +11,16 @@ struct Judgement {
   double mean_square = 0;             // mean of relative_square over the samples
 };
 
+// What a run of the network costs, by Options::cost.
+int64_t run_cost(const ir::Graph& graph, const Options& options);
+
 // |a-b|^2 / |b|^2, the sum over the outputs that are floats.
 double relative_square(const std::vector<Tensor>& actual, const std::vector<Tensor>& expected);
+
+// A run of the network, with what stays in floats rounded to fp16 where `half`: what is read, and what a node
+// other than DequantizeLinear makes that is not rounded to integers behind it, with nothing in between or
+// what is computed with it.
+Result<std::vector<Tensor>> run_on_machine(const ir::Graph& integers, const Sample& sample, bool half);
 
 // `expected` by sample.
 Result<Judgement> judge(const ir::Graph& integers, const std::vector<Sample>& samples,

@@ -26,8 +26,13 @@ struct State {
 class Walk {
  public:
   Walk(const Graph& graph, const Plan& plan, const std::vector<Affine>& affines,
-       const std::vector<Sample>& samples, const Options& options)
-      : g_(graph), plan_(plan), affines_(affines), o_(options), order_(graph.topological_order()) {
+       const std::vector<Sample>& samples, const Options& options, InFront in_front)
+      : g_(graph),
+        plan_(plan),
+        affines_(affines),
+        o_(options),
+        in_front_(in_front),
+        order_(graph.topological_order()) {
     for (ValueId v : g_.outputs()) ++uses_[v];
     for (NodeId id : order_)
       for (ValueId v : g_.node(id).inputs)
@@ -90,7 +95,10 @@ class Walk {
 
   Status evaluate(NodeId id, State& state) const {
     MRVLC_TRY(evaluate(id, state.floats, false));
-    return evaluate(id, state.integers, true);
+    if (in_front_ == InFront::Integers) return evaluate(id, state.integers, true);
+    for (ValueId v : g_.node(id).outputs)
+      if (v.valid()) state.integers[v] = stored(v, state.floats.at(v));
+    return {};
   }
 
   Status evaluate(NodeId id, std::map<ValueId, Tensor>& values, bool integers) const {
@@ -184,6 +192,7 @@ class Walk {
   const Plan& plan_;
   const std::vector<Affine>& affines_;
   const Options& o_;
+  const InFront in_front_;
   const std::vector<NodeId> order_;
   std::map<ValueId, int64_t> uses_;  // that are still to come
   std::vector<State> states_;        // by sample
@@ -196,8 +205,9 @@ class Walk {
 
 Result<std::vector<RoundedLayer>> round_layers(const Graph& graph, const Plan& plan,
                                                const std::vector<Affine>& affines,
-                                               const std::vector<Sample>& samples, const Options& options) {
-  return Walk(graph, plan, affines, samples, options).run();
+                                               const std::vector<Sample>& samples, const Options& options,
+                                               InFront in_front) {
+  return Walk(graph, plan, affines, samples, options, in_front).run();
 }
 
 }  // namespace mrvlc::quantize

@@ -14,6 +14,9 @@ literal(report_script ${REPORT_SCRIPT})
 literal(graph_page page/graph.html)
 literal(graph_style ${GRAPH_STYLE})
 literal(graph_script ${GRAPH_SCRIPT})
+literal(batch_page page/batch.html)
+literal(batch_style ${BATCH_STYLE})
+literal(batch_script ${BATCH_SCRIPT})
 set(strict "\"'use strict';\\n\"")
 file(WRITE ${OUTPUT} "#include \"page.h\"
 
@@ -21,6 +24,7 @@ namespace mrvlc::report {
 
 const PageParts kReportPage = {${report_page}, ${report_style}, ${strict} ${report_script}};
 const PageParts kGraphPage = {${graph_page}, ${graph_style}, ${strict} ${graph_script}};
+const PageParts kBatchPage = {${batch_page}, ${batch_style}, ${strict} ${batch_script}};
 
 }  // namespace mrvlc::report
 ")

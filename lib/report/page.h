@@ -10,7 +10,7 @@ struct PageParts {
   std::string_view style;   // CSS
   std::string_view script;  // JavaScript
 };
-extern const PageParts kReportPage, kGraphPage;
+extern const PageParts kReportPage, kGraphPage, kBatchPage;
 
 // `data`: JSON whose texts are made by json_string (pack.h).
 std::string page_with(const PageParts& parts, std::string_view data);

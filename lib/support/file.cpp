@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/file_faults.h"
 #include "mrvlc/support/file_writer.h"
 #include "mrvlc/support/hash.h"
 #include "staging.h"
@@ -51,10 +52,10 @@ Status write_all(int fd, std::string_view bytes, const fs::path& path) {
 Result<std::string> read_file(const fs::path& path, uint64_t max_bytes) {
   // O_NONBLOCK: a FIFO must be refused, not waited for.
   Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (fd.get() < 0) return make_diag<DiagCode::MRV0001>(path.string(), error_text());
+  if (fd.get() < 0) return make_diag<DiagCode::MRV0001>(path.string(), open_fault(path, errno));
   struct stat st {};
   if (::fstat(fd.get(), &st) != 0) return make_diag<DiagCode::MRV0003>(path.string(), error_text());
-  if (!S_ISREG(st.st_mode)) return make_diag<DiagCode::MRV0003>(path.string(), "not a regular file");
+  if (!S_ISREG(st.st_mode)) return make_diag<DiagCode::MRV0003>(path.string(), kind_fault(st.st_mode));
   auto size = static_cast<uint64_t>(st.st_size);
   if (size > max_bytes) return make_diag<DiagCode::MRV0005>(size, max_bytes);
   std::string bytes(size, '\0');
@@ -89,7 +90,8 @@ Result<OutputDir> OutputDir::create(const fs::path& destination) {
     bool ours = fs::is_directory(dir.destination_, ec) &&
                 (fs::is_empty(dir.destination_, ec) || fs::exists(dir.destination_ / "manifest.json", ec));
     if (!ours)
-      return make_diag<DiagCode::MRV0002>(shown, "it exists and no compile wrote it (no manifest.json)");
+      return make_diag<DiagCode::MRV0002>(
+          shown, "it exists and no compile wrote it (no manifest.json); name another, or empty it");
   }
   fs::create_directories(dir.destination_.parent_path(), ec);
   if (ec) return make_diag<DiagCode::MRV0002>(shown, ec.message());

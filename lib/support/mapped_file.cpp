@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/file_faults.h"
 #include "mrvlc/support/hash.h"
 
 namespace mrvlc {
@@ -34,7 +35,7 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::filesystem
                                                            uint64_t max_bytes) {
   // O_NONBLOCK: a FIFO must be refused, not waited for.
   int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (fd < 0) return make_diag<DiagCode::MRV0001>(path.string(), std::strerror(errno));
+  if (fd < 0) return make_diag<DiagCode::MRV0001>(path.string(), open_fault(path, errno));
   return from_fd(fd, path.string(), max_bytes);
 }
 
@@ -51,7 +52,7 @@ MappedFile::~MappedFile() {
 
 Status MappedFile::load(uint64_t max_bytes) {
   if (::fstat(fd_, &stat_) != 0) return make_diag<DiagCode::MRV0003>(shown_, std::strerror(errno));
-  if (!S_ISREG(stat_.st_mode)) return make_diag<DiagCode::MRV0003>(shown_, "not a regular file");
+  if (!S_ISREG(stat_.st_mode)) return make_diag<DiagCode::MRV0003>(shown_, kind_fault(stat_.st_mode));
   auto size = static_cast<size_t>(stat_.st_size);
   if (size > max_bytes) return make_diag<DiagCode::MRV0005>(size, max_bytes);
   if (size < kMapFrom) return read_all(size);

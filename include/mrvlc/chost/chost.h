@@ -15,6 +15,15 @@ struct OnDeviceError {
   bool cpu = false;
 };
 
+// How the constants of the CPU's part come to the program: linked in from the blob by an assembler file, as
+// an array in C, or as the blob that the caller loads or maps and hands to NAME_load_weights.
+enum class WeightsAs : uint8_t { Linked, Source, Blob };
+inline constexpr std::string_view kWeightsAs[] = {"linked", "c", "blob"};  // as users write it
+
+// Convolutions by Winograd's algorithm: where they are expected to be faster and exact enough, none, or,
+// which tests want, all that can be, in tiles of 2 x 2 or 4 x 4 results.
+enum class WinogradUse : uint8_t { Chosen, Never, Tile2, Tile4 };
+
 // What the program takes of libraries beside their functions.
 struct Linked {
   std::vector<std::string> includes;   // as they stand in an #include: "\"nn.h\"", "<nn.h>"
@@ -41,10 +50,13 @@ struct Options {
   int64_t text_bytes = 256;               // of each text made at run time, on average over a tensor
   OnOverflow on_overflow = OnOverflow::Report;
   OnDeviceError on_device_error = {};
+  WinogradUse winograd = WinogradUse::Chosen;
   int threads = 1;  // parts of a loop at most that the caller's threads may run (mrvl/parallel.h); 1: none
   Linked linked = {};
   // NAME_run tells when an input lies beyond (MRVL_FLAG_INPUT), and does then what on_overflow says.
   std::vector<InputLimit> input_limits = {};
+  WeightsAs weights = WeightsAs::Linked;
+  bool bare = false;  // bare.c as well: an example for a board without operating system
   // Of each region its nodes (ir::part_of), ready for the host, when one of the two above wants the CPU;
   // else empty.
   std::vector<ir::Graph> parts = {};
@@ -57,6 +69,15 @@ struct HostFunction {
   std::vector<ir::ExprId> fused;           // further expressions the function computes (bias, activation...)
 };
 
+// A convolution computed by Winograd's algorithm, in tiles of `tile` x `tile` results (docs/accuracy.md).
+struct Transformed {
+  ir::ExprId expr;
+  std::string name;  // of the node
+  int64_t tile = 0;
+  double error = 0;           // estimated, of a result: its standard deviation over the result's
+  int64_t weights_bytes = 0;  // beside those of the weights themselves
+};
+
 // A value that the host casts and permutes on its way into or out of a region.
 struct Conversion : partition::Crossing {
   std::string name = {};                                   // of the value, which is one of the region's graph
@@ -64,12 +85,15 @@ struct Conversion : partition::Crossing {
 };
 
 struct HostCode {
-  // File name and bytes: NAME.h, NAME.c, NAME_weights.bin, NAME_weights.S, main.c, Makefile.
+  // File name and bytes: NAME.h, NAME.c, main.c, Makefile, and of the weights NAME_weights.S and .bin, or .c,
+  // or .bin (Options::weights).
   std::vector<std::pair<std::string, std::string>> files;
   std::vector<HostFunction> functions;    // every function of NAME.c
   std::vector<Conversion> conversions;    // in order of work
+  std::vector<Transformed> transformed;   // in order of work
   std::vector<std::string> call_symbols;  // of Partition::calls: the function that holds the call
   bool texts_made = false;                // at run time, so that Options::text_bytes counts
+  WeightsAs weights = WeightsAs::Linked;
   int64_t arena_bytes = 0, arena_lower_bound_bytes = 0, weights_bytes = 0;
 };
 

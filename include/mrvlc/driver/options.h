@@ -1,7 +1,9 @@
 // What the command line asks for, as plain data.
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -15,6 +17,8 @@
 #include "mrvlc/support/log.h"
 
 namespace mrvlc::driver {
+
+struct QuantizedModel;
 
 // Limits on what a compile makes, each an option of its own; nothing is written when one is exceeded.
 struct Gates {
@@ -36,6 +40,9 @@ struct CompileOptions {
   bool pin_weights = false;                                              // backends::Settings
   std::string precision = "auto";                                        // fp16, int8, auto
   std::vector<std::pair<std::string, partition::Precision>> precisions;  // of values, partition::Options
+  std::filesystem::path data;  // samples: what the integers of `precision` int8 or auto are chosen by
+  std::function<void(std::string_view step, size_t done, size_t of)> quantize_progress;  // may be null
+  std::shared_ptr<const QuantizedModel> quantized;  // what is compiled in the place of the model; or null
   std::map<std::string, onnx::GivenShape> input_shapes;
   std::map<std::string, TensorType> input_types;  // onnx::ImportOptions; from data at hand
   std::map<std::string, Shape> bounds;            // onnx::ImportOptions
@@ -66,8 +73,10 @@ struct CompileOptions {
   chost::OnDeviceError on_device_error = {};
   int64_t arena_limit = INT64_MAX;  // bytes of the host's arena
   int64_t text_bytes = 256;         // chost::Options
+  bool exact = false;               // chost::Options
   int threads = 1;                  // chost::Options
-  bool silicon_id = false;          // container architecture 128 instead of 256
+  chost::WeightsAs weights = chost::WeightsAs::Linked;
+  bool silicon_id = false;  // container architecture 128 instead of 256
   std::vector<std::filesystem::path> target_dirs;
   std::vector<std::string> emit;                                     // ir, disasm
   std::filesystem::path depfile;                                     // -MF

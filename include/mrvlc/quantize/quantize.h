@@ -20,6 +20,16 @@ enum class RangeMethod : uint8_t {
 };
 std::string_view name(RangeMethod method);
 
+// What a network takes on the machine that it is for, in cycles or any other unit.
+struct Times {
+  struct Part {
+    std::vector<ir::NodeId> nodes;
+    double time = 0;
+  };
+  double all = 0;
+  std::vector<Part> parts;  // of it, what can be told of nodes
+};
+
 struct Options {
   ElementType activations = ElementType::I8;  // or U8, I16
   ElementType weights = ElementType::I8;      // or I4: the accelerator then computes with floats
@@ -27,9 +37,14 @@ struct Options {
   bool equalise = true;        // scale channels between two layers so that their ranges are alike
   bool learn_rounding = true;  // weights are rounded so that results are nearest; else each by itself
   bool correct_bias = true;    // what rounding moves the mean of a channel by goes into the bias
-  // Largest max |a-b| / (1+|b|) of the outputs on the samples: layers stay in floats, the most sensitive
-  // first, until it is met.
+  // Largest max |a-b| / (1+|b|) of the outputs on the samples: layers become integers that save most for the
+  // error they make, as far as it goes.
   std::optional<double> accuracy;
+  // What layers save is the difference of these, of networks in floats and in integers. Null: their
+  // multiply-accumulates.
+  std::function<Result<Times>(const ir::Graph&)> times;
+  bool half = false;         // what stays in floats is stored as fp16 there, which has its part in the error
+  bool may_be_none = false;  // that no layer is worth it is an answer; else MRV0913
   std::function<bool(const ir::Node&)> keep_float;  // nodes that the user keeps in floats; may be empty
   // What searches on samples may cost in all, and what evaluating a node does: multiply-accumulates.
   int64_t budget = 200'000'000'000;
@@ -58,6 +73,17 @@ struct LayerReport {
   double equalised = 1;               // the largest factor that a channel in front of it was scaled by
   std::optional<double> sqnr_db;      // of its result in the whole network of integers, against float32
   std::optional<double> sensitivity;  // error of the outputs with this layer alone in integers
+  std::optional<double> saves;        // time, or multiply-accumulates, in integers
+};
+
+// How layers were chosen for an accuracy.
+struct ChoiceReport {
+  double asked = 0;
+  double error_of_floats = 0, error_of_integers = 0;  // of the outputs with no layer, and all, in integers
+  size_t runs = 0;                                    // choices that were measured
+  size_t samples = 0;                                 // that they were measured on; in the end it is all
+  // In the unit of Options::times; missing without it.
+  std::optional<double> time_of_floats, time_of_integers, time;
 };
 
 struct OutputReport {
@@ -74,13 +100,14 @@ struct Report {
   std::vector<TensorReport> tensors;  // in program order
   std::vector<LayerReport> layers;
   std::vector<OutputReport> outputs;
-  double error = 0;  // the largest of the outputs
+  double error = 0;                    // the largest of the outputs
+  std::optional<ChoiceReport> choice;  // with Options::accuracy, where not all layers meet it
   int64_t float_weight_bytes = 0, weight_bytes = 0;
 };
 
 // `graph` as passes::quantize_pipeline() leaves it. Samples by graph input order, all of one type each.
-// MRV0912: there is no layer that could be one of integers; MRV0913: --accuracy cannot be met with even one
-// layer in integers. Otherwise errors of the interpreter.
+// MRV0912: there is no layer that could be one of integers; MRV0913: `accuracy` cannot be met with even one
+// layer in integers. Otherwise errors of the interpreter, and of `times`.
 Result<Report> quantize(ir::Graph& graph, const std::vector<std::vector<Tensor>>& samples,
                         const Options& options);
 

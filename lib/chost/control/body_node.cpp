@@ -39,8 +39,10 @@ Status BodyNode::add_body(const ir::Graph& body) {
   const bool keeps = module.texts_made;
   module.texts_made = made || keeps;
   if (!b.ok()) return std::move(b).error();
-  callees_.push_back({b->symbol, "(unsigned char*)" + arena_of(b->arena_bytes, keeps, rounds),
-                      module.uses_device(body) ? ", device, state" : ""});
+  std::string further = module.uses_device(body) ? ", device, state" : "";
+  if (f_.program().options.weights == WeightsAs::Blob) further += ", " + f_.weights_base();
+  callees_.push_back(
+      {b->symbol, "(unsigned char*)" + arena_of(b->arena_bytes, keeps, rounds), std::move(further)});
   return {};
 }
 
@@ -109,7 +111,7 @@ void BodyNode::call(size_t b, const std::vector<std::string>& in, const std::vec
   f_.put("const {0}_view* const in[] = {{{1}}};", prefix(), list_text(in));
   f_.put("{0}_view* const out[] = {{{1}}};", prefix(), list_text(out));
   f_.put("if ((rc = {}(in, out, {}, hook, user, error{})) != 0) return rc;", callees_[b].symbol,
-         callees_[b].arena, callees_[b].device);
+         callees_[b].arena, callees_[b].further);
 }
 
 }  // namespace mrvlc::chost

@@ -43,7 +43,7 @@ class BodyNode {
 
  private:
   struct Callee {
-    std::string symbol, arena, device;  // device: further arguments
+    std::string symbol, arena, further;  // further: arguments behind the others
   };
   Status add_body(const ir::Graph& body);
   std::string arena_of(int64_t bytes, bool keeps, std::optional<int64_t> rounds);

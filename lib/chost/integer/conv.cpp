@@ -2,7 +2,7 @@
 // weights: what the kernels of kernels/integer_*.c are given.
 #include <algorithm>
 
-#include "conv_plan.h"
+#include "conv/plan.h"
 #include "integer/rows.h"
 #include "mrvlc/ops/quantized.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "conv_plan.h"
+#include "conv/plan.h"
 #include "mrvlc/ops/params.h"
 #include "mrvlc/ops/quantized.h"
 

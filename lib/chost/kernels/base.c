@@ -116,6 +116,7 @@ static void K_copy(float* to, const float* from, ptrdiff_t n) {
   }
 }
 
+//@ piece copy_step: copy
 #if K_VW
 /* Every second of 2 * K_VW - 1 floats, b beginning behind those of a but one. */
 typedef int K_order __attribute__((vector_size(K_VW * 4)));

@@ -1,4 +1,4 @@
-//@ piece conv: epilogue tile micro12 micro6 micro4 copy
+//@ piece conv: epilogue tile micro12 micro6 micro4 copy_step
 /* Convolution of one image by blocks of output pixels: columns of the input are gathered into b[k][ldb], then
  * every panel of output channels (six and four at a time) is multiplied with every 16 pixels. Columns come
  * from a strip: the rows of one channel that the block reads, with their padding, and their columns sorted by

@@ -27,7 +27,7 @@ typedef union K_wide_sum {
 #define K_WIDE_PUT(r) K_PUT_CLAMPED(y0 + r * ldy, s##r.v[0]), K_PUT_CLAMPED(y1 + r * ldy, s##r.v[1]);
 #endif
 
-//@ piece conv_rows: epilogue clamp copy conv_tile6 conv_tile4
+//@ piece conv_rows: epilogue clamp copy_step conv_tile6 conv_tile4
 /* Convolution without columns: tiles read padded rows of some channels in a strip[channel][phase of the
  * row][phase of the column][row][pitch]. A block is a run of pieces of 8 results within a row, of which the
  * last one of a row overlaps the one before. */

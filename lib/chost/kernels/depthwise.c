@@ -1,4 +1,4 @@
-//@ piece plane_shape: clamp copy
+//@ piece plane_shape: clamp copy_step
 /* Windows over one channel at a time. A channel is copied with its padding, its columns sorted by their phase
  * modulo the stride, so that every tap reads consecutive elements: plane[row][phase][column], `pitch` columns
  * in each phase. */

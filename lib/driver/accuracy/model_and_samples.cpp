@@ -23,7 +23,7 @@ Result<std::optional<ModelAndSamples>> read_model_and_samples(const CompileOptio
   for (DataSet& set : sets)
     for (size_t i = 0; i < set.inputs.size() && i < graph.inputs().size(); ++i)
       set.inputs[i] = as_declared(std::move(set.inputs[i]), graph.value(graph.inputs()[i]).type);
-  return std::optional(ModelAndSamples{*std::move(model), std::move(sets)});
+  return std::optional(ModelAndSamples{*std::move(model), std::move(sets), std::move(import)});
 }
 
 Status check_apart(const fs::path& out, const fs::path& model, const fs::path& data) {

@@ -8,7 +8,8 @@ namespace mrvlc::driver {
 
 struct ModelAndSamples {
   onnx::Model model;
-  std::vector<DataSet> sets;  // inputs of the model's types where their names say so
+  std::vector<DataSet> sets;   // inputs of the model's types where their names say so
+  onnx::ImportOptions import;  // with the shapes of the data
 };
 
 // Shapes that the model leaves open are those of the data. nullopt: `diagnostics` say why.

@@ -9,6 +9,7 @@
 
 #include "accuracy/choice.h"
 #include "accuracy/device_run.h"
+#include "accuracy/quantized_model.h"
 #include "accuracy/run_cost.h"
 #include "as_in_model.h"
 #include "mrvlc/calibration/error.h"
@@ -191,10 +192,14 @@ Result<Probe> Probe::begin(const CompiledModel& m, const CompileOptions& options
                                       : Accuracy::How::Probe;
   out.accuracy_.on_data = kept > 0;
   out.accuracy_.reason = how_inputs_were_made(samples, kept > 0, data, ranged);
-  for (size_t k = out.inputs_.size(); k < samples; ++k)
-    out.inputs_.push_back(
-        calibration::draw_inputs(graph, static_cast<uint32_t>(k + 1), for_sample(k, distributions, named),
-                                 k % 2 == 0 ? calibration::Texture::Noise : calibration::Texture::Smooth));
+  if (options.quantized != nullptr && !options.quantized->inputs.empty()) {
+    out.take_samples(*options.quantized, samples);
+  } else {
+    for (size_t k = out.inputs_.size(); k < samples; ++k)
+      out.inputs_.push_back(
+          calibration::draw_inputs(graph, static_cast<uint32_t>(k + 1), for_sample(k, distributions, named),
+                                   k % 2 == 0 ? calibration::Texture::Noise : calibration::Texture::Smooth));
+  }
   if (!any_float_output(graph)) out.compared_ = region_outputs(m.partition);
   out.distributions_ = distributions, out.named_ = named;
   out.prepare_search(m, options);
@@ -203,6 +208,19 @@ Result<Probe> Probe::begin(const CompiledModel& m, const CompileOptions& options
                                 return reference(graph, inputs, kept, room);
                               });
   return out;
+}
+
+// Those of --data, against the model in floats.
+void Probe::take_samples(const QuantizedModel& quantized, size_t samples) {
+  const size_t n = std::min(samples, quantized.inputs.size());
+  const auto first = [&](const auto& of) {
+    return std::vector(of.begin(), of.begin() + static_cast<long>(n));
+  };
+  inputs_ = first(quantized.inputs);
+  expected_ = first(quantized.expected);
+  accuracy_.how = Accuracy::How::Calibration;
+  accuracy_.on_data = true;
+  accuracy_.reason = fmt::format("against the model in float32 on {} of --data", counted(n, "sample"));
 }
 
 // By name: passes keep the names of what they leave, and what they made has none that the data could know.
@@ -241,7 +259,9 @@ Accuracy Probe::finish(const CompiledModel& m) {
     choose_worst();
     return std::move(accuracy_);
   }
-  const Result<Reference> expected = reference_.get();
+  Result<Reference> expected = reference_.get();
+  if (expected.ok() && compared_.empty())
+    for (size_t k = 0; k < expected_.size(); ++k) expected->samples[k].outputs = expected_[k];
   Status status = expected.ok() ? compare(m, *expected) : Status(expected.error());
   if (status.ok()) {
     accuracy_.samples = inputs_.size();

@@ -19,8 +19,8 @@ class Probe {
                              const calibration::Calibration* data);
   // When all binaries are there.
   Accuracy finish(const CompiledModel& m);
-  // Then, where `m.accuracy` is good enough: what the program checks of its inputs (limits.h). Ranges that
-  // were stated are taken as they are. Errors: of the simulator.
+  // Then, where `m.accuracy` is good enough: what the program checks of its inputs (input_limits.h). Ranges
+  // that were stated are taken as they are. Errors: of the simulator.
   Result<std::vector<Accuracy::Limit>> limits(const CompiledModel& m, const CompileOptions& options) const;
 
   const std::vector<std::vector<Tensor>>& inputs() const { return inputs_; }  // by sample
@@ -39,6 +39,7 @@ class Probe {
   static Result<Reference> reference(const ir::Graph& graph, const std::vector<std::vector<Tensor>>& inputs,
                                      const std::vector<ir::ValueId>& kept, const interp::Options& room);
 
+  void take_samples(const QuantizedModel& quantized, size_t samples);
   void take_calibration(const calibration::Calibration& data);
   Status compare(const CompiledModel& m, const Reference& expected);
   // What stored values the calibration data or the reference have seen beyond fp16.
@@ -49,6 +50,8 @@ class Probe {
 
   Accuracy accuracy_;
   std::vector<std::vector<Tensor>> inputs_;  // by sample
+  // Outputs that are known, by sample; else empty: the reference's are compared with.
+  std::vector<std::vector<Tensor>> expected_;
   // Activations that regions store, in the order of the program; of `Beyond` all but what was seen.
   std::vector<std::pair<ir::ValueId, Accuracy::Beyond>> stored_;
   std::vector<ir::ValueId> compared_;  // results of regions; empty: outputs of the model are

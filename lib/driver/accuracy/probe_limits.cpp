@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "accuracy/limits.h"
+#include "accuracy/input_limits.h"
 #include "accuracy/probe.h"
 #include "accuracy/run_cost.h"
 
@@ -36,7 +36,8 @@ calibration::Distributions about_zero(const ir::Graph& graph, const calibration:
 
 void Probe::prepare_search(const CompiledModel& m, const CompileOptions& options) {
   const std::optional<int64_t> cost = run_cost(m.model.graph, m.partition);
-  if (!options.input_limits || !compared_.empty() || !cost) return;
+  // Integers saturate in the reference, too, which therefore has nothing to say of larger inputs.
+  if (!options.input_limits || options.quantized != nullptr || !compared_.empty() || !cost) return;
   const int64_t affordable = kSearchBudget / std::max<int64_t>(1, *cost);
   search_samples_ = affordable >= 2 * kMostSearchRuns ? 2 : 1;
   search_runs_ = static_cast<int>(std::clamp(affordable, kLeastSearchRuns, kMostSearchRuns));

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "accuracy/model_and_samples.h"
+#include "accuracy/quantize_graph.h"
 #include "accuracy/quantize_report.h"
 #include "accuracy/run_cost.h"
 #include "mrvlc/driver/driver.h"
@@ -22,39 +22,30 @@ class ModelQuantizer {
   ModelQuantizer(const QuantizeOptions& options, Diagnostics& diagnostics)
       : o_(options), diagnostics_(diagnostics), patterns_used_(options.keep_float.size(), false) {}
 
-  std::optional<std::string> run() {
-    auto text = quantized();
-    if (!text.ok()) diagnostics_.add(text.error());
-    return text.ok() && !diagnostics_.has_errors() ? std::optional(*std::move(text)) : std::nullopt;
-  }
-
- private:
-  // The summary; empty where diagnostics say why there is none.
-  Result<std::string> quantized() {
-    MRVLC_TRY(check_apart(o_.out, o_.compile.model, o_.data));
+  Result<std::optional<QuantizedGraph>> run(const std::function<void(const onnx::Model&)>& was_read) {
     MRVLC_ASSIGN(auto read, read_model_and_samples(o_.compile, o_.data, diagnostics_));
-    if (!read) return std::string();
-    ir::Graph& graph = read->model.graph;
+    if (!read) return std::optional<QuantizedGraph>();
+    if (was_read) was_read(read->model);
+    QuantizedGraph out{std::move(read->model), {}, std::move(read->import), {}, {}};
+    ir::Graph& graph = out.model.graph;
     MRVLC_TRY(check_floats(graph));
     MRVLC_TRY(interp::check_memory(graph));
     MRVLC_TRY(passes::run_passes(graph, passes::host_pipeline()));
-    std::vector<std::vector<Tensor>> samples;
     for (DataSet& set : read->sets) {
       MRVLC_TRY(check_finite(graph, set));
-      samples.push_back(std::move(set.inputs));
+      out.samples.push_back(std::move(set.inputs));
     }
+    out.floats = graph;
     quantize::Options options = o_.options;
     options.cost = [](const ir::Graph& g, const ir::Node& n) { return node_cost(g, n, true); };
     options.keep_float = [&](const ir::Node& n) { return keeps_float(n); };
-    MRVLC_ASSIGN(const quantize::Report report, quantize::quantize(graph, samples, options));
+    MRVLC_ASSIGN(out.report, quantize::quantize(graph, out.samples, options));
     warn_unused();
-    warn_zeros(report);
-    MRVLC_ASSIGN(const std::string bytes, onnx::to_onnx(graph, MRVLC_VERSION));
-    MRVLC_TRY(write_whole(o_.out, bytes));
-    if (!o_.report.empty()) MRVLC_TRY(write_whole(o_.report, quantize_json(report, read->model.sha256)));
-    return quantize_text(report);
+    warn_zeros(out.report);
+    return std::optional(std::move(out));
   }
 
+ private:
   static Status check_finite(const ir::Graph& graph, const DataSet& set) {
     for (size_t i = 0; i < set.inputs.size() && i < graph.inputs().size(); ++i) {
       const Tensor& t = set.inputs[i];
@@ -105,10 +96,29 @@ class ModelQuantizer {
   std::vector<bool> patterns_used_;
 };
 
+// The summary; empty where diagnostics say why there is none.
+Result<std::string> quantized(const QuantizeOptions& o, Diagnostics& diagnostics) {
+  MRVLC_TRY(check_apart(o.out, o.compile.model, o.data));
+  MRVLC_ASSIGN(const auto made, quantize_graph(o, diagnostics));
+  if (!made) return std::string();
+  MRVLC_ASSIGN(const std::string bytes, onnx::to_onnx(made->model.graph, MRVLC_VERSION));
+  MRVLC_TRY(write_whole(o.out, bytes));
+  if (!o.report.empty()) MRVLC_TRY(write_whole(o.report, quantize_json(made->report, made->model.sha256)));
+  return quantize_text(made->report);
+}
+
 }  // namespace
 
+Result<std::optional<QuantizedGraph>> quantize_graph(
+    const QuantizeOptions& options, Diagnostics& diagnostics,
+    const std::function<void(const onnx::Model&)>& was_read) {
+  return ModelQuantizer(options, diagnostics).run(was_read);
+}
+
 std::optional<std::string> quantize(const QuantizeOptions& options, Diagnostics& diagnostics) {
-  return ModelQuantizer(options, diagnostics).run();
+  auto text = quantized(options, diagnostics);
+  if (!text.ok()) diagnostics.add(text.error());
+  return text.ok() && !diagnostics.has_errors() ? std::optional(*std::move(text)) : std::nullopt;
 }
 
 }  // namespace mrvlc::driver

@@ -31,7 +31,24 @@ Json of_layer(const quantize::LayerReport& l) {
     out["sqnr_db"] = decibel(l.sqnr_db.value_or(0));
   }
   if (l.sensitivity) out["sensitivity"] = *l.sensitivity;
+  if (l.saves) out["saves"] = *l.saves;
   return out;
+}
+
+Json of_choice(const quantize::ChoiceReport& c) {
+  Json out = {{"asked", c.asked},
+              {"error_of_floats", c.error_of_floats},
+              {"error_of_integers", c.error_of_integers},
+              {"runs", c.runs},
+              {"samples", c.samples}};
+  if (c.time_of_floats) out["time_of_floats"] = *c.time_of_floats;
+  if (c.time_of_integers) out["time_of_integers"] = *c.time_of_integers;
+  if (c.time) out["time"] = *c.time;
+  return out;
+}
+
+int64_t layers_in_integers(const quantize::Report& report) {
+  return std::ranges::count_if(report.layers, &quantize::LayerReport::integers);
 }
 
 std::string db_text(double db) {
@@ -61,6 +78,7 @@ std::string quantize_json(const quantize::Report& report, const std::string& mod
               {"error", report.error},
               {"float_weight_bytes", report.float_weight_bytes},
               {"weight_bytes", report.weight_bytes}};
+  if (report.choice) out["choice"] = of_choice(*report.choice);
   for (const auto& o : report.outputs) {
     Json output = {
         {"name", printable(o.name, kNameBytes)}, {"error", o.error}, {"sqnr_db", decibel(o.sqnr_db)}};
@@ -79,10 +97,9 @@ std::string quantize_json(const quantize::Report& report, const std::string& mod
 }
 
 std::string quantize_text(const quantize::Report& report) {
-  const auto integers = std::ranges::count_if(report.layers, [](const auto& l) { return l.integers; });
-  std::string out =
-      fmt::format("{} of {} layers in integers, weights {} bytes ({} in float32), {} samples\n", integers,
-                  report.layers.size(), report.weight_bytes, report.float_weight_bytes, report.samples);
+  std::string out = fmt::format("{} of {} layers in integers, weights {} bytes ({} in float32), {} samples\n",
+                                layers_in_integers(report), report.layers.size(), report.weight_bytes,
+                                report.float_weight_bytes, report.samples);
   for (const auto& o : report.outputs) {
     out += fmt::format("output '{}': {}, error {:.3g}", printable(o.name), db_text(o.sqnr_db), o.error);
     if (o.same_top1)
@@ -94,6 +111,33 @@ std::string quantize_text(const quantize::Report& report) {
   for (const auto& l : report.layers)
     if (!l.integers) out += fmt::format("in floats: {} ({}): {}\n", printable(l.node), l.op, l.why_float);
   return out;
+}
+
+Json quantization_json(const quantize::Report& report) {
+  Json out = {{"layers", report.layers.size()},
+              {"layers_in_integers", layers_in_integers(report)},
+              {"samples", report.samples},
+              {"error", report.error},
+              {"float_weight_bytes", report.float_weight_bytes},
+              {"weight_bytes", report.weight_bytes}};
+  if (report.choice) out["choice"] = of_choice(*report.choice);
+  return out;
+}
+
+std::string quantization_line(const Json& q) {
+  std::string out =
+      fmt::format("{} of {} layers in integers, weights {} B ({} in float32), error {:.2g} on {} samples",
+                  q.at("layers_in_integers").get<int64_t>(), q.at("layers").get<int64_t>(),
+                  q.at("weight_bytes").get<int64_t>(), q.at("float_weight_bytes").get<int64_t>(),
+                  q.at("error").get<double>(), q.at("samples").get<int64_t>());
+  if (!q.contains("choice")) return out;
+  const Json& c = q.at("choice");
+  out += fmt::format("; asked {:g}, in floats {:.2g}, all in integers {:.2g}", c.at("asked").get<double>(),
+                     c.at("error_of_floats").get<double>(), c.at("error_of_integers").get<double>());
+  if (!c.contains("time")) return out;
+  return out + fmt::format("; as long as {:.0f} cycles, in floats {:.0f}, all in integers {:.0f}",
+                           c.at("time").get<double>(), c.at("time_of_floats").get<double>(),
+                           c.at("time_of_integers").get<double>());
 }
 
 }  // namespace mrvlc::driver

@@ -16,6 +16,7 @@
 #include "batch/store.h"
 #include "mrvlc/driver/interrupt.h"
 #include "mrvlc/idmap/idmap.h"
+#include "mrvlc/report/batch_page.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/tools.h"
 #include "mrvlc/support/file.h"
@@ -222,6 +223,7 @@ class Runner {
                           {"compiled", models.size() - static_cast<size_t>(failed)},
                           {"failed", failed},
                           {"models", std::move(models)}};
+    MRVLC_TRY(write_shared(o_.out / "batch.html", report::batch_page(summary)));
     return write_shared(o_.out / "batch.json", summary.dump(1) + "\n");
   }
 

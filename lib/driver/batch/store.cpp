@@ -96,7 +96,8 @@ Result<Store> Store::open(const fs::path& folder) {
   if (holds_other_things(folder)) {
     // Or somebody else has made it since.
     if (fs::exists(folder / kTag, ec)) return open_existing(folder);
-    return make_diag<DiagCode::MRV0003>(folder.string(), "it holds other things than a cache");
+    return make_diag<DiagCode::MRV0003>(
+        folder.string(), "it holds other things than a cache; name a folder that is empty or does not exist");
   }
   fs::create_directories(folder / "tmp", ec);
   if (ec) return make_diag<DiagCode::MRV0002>(folder.string(), ec.message());

@@ -40,7 +40,8 @@ class Comparer {
   Result<std::string> run() {
     std::error_code ec;
     if (!fs::is_directory(o_.with, ec))
-      return make_diag<DiagCode::MRV0001>(o_.with.string(), "--with takes a folder");
+      return make_diag<DiagCode::MRV0001>(o_.with.string(),
+                                          "--with takes a folder with a file NAME.npy for each tensor");
     MRVLC_ASSIGN(const DataSet set, read_inputs());
     onnx::ImportOptions import = import_options(o_.compile);
     take_shapes(declared_, {set}, import);

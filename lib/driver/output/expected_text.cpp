@@ -61,12 +61,28 @@ void add_operators(const Json& nodes, std::vector<std::string>& lines) {
     lines.push_back(fmt::format("  host: {} more types of operators", order.size() - kMostOperators));
 }
 
+// Nothing of a report of an earlier version.
+void add_winograd(const Json& host, std::vector<std::string>& lines) {
+  if (!host.contains("winograd") || host.at("winograd").empty()) return;
+  double error = 0;
+  int64_t bytes = 0;
+  for (const Json& t : host.at("winograd")) {
+    error = std::max(error, t.at("error_estimate").get<double>());
+    bytes += t.at("weights_bytes").get<int64_t>();
+  }
+  lines.push_back(fmt::format(
+      "  host: {} x Conv by Winograd's algorithm, rounding errors about {:.1e} of a result, {} B of "
+      "transformed weights (--exact: none)",
+      host.at("winograd").size(), error, bytes));
+}
+
 }  // namespace
 
 std::vector<std::string> expected_lines(const Json& report) {
   std::vector<std::string> lines;
   add_regions(report.at("regions"), lines);
   add_operators(report.at("host").at("nodes"), lines);
+  add_winograd(report.at("host"), lines);
   return lines;
 }
 

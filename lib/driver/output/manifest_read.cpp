@@ -218,13 +218,15 @@ Status check_replaceable(const fs::path& path) {
   auto kind = fs::symlink_status(folder, ec);
   if (!fs::exists(kind)) return {};
   if (fs::is_symlink(kind)) return refused("it is a symbolic link");
-  if (!fs::is_directory(kind)) return refused("it exists and is not a folder");
+  if (!fs::is_directory(kind)) return refused("it exists and is not a folder; name another");
   if (fs::is_empty(folder, ec)) return {};
   // Browser extensions and web pages have a manifest.json as well.
   auto text = read_file(folder / "manifest.json", kMaxManifest);
-  if (!text.ok()) return refused("it exists and no compile wrote it (no manifest.json)");
+  if (!text.ok())
+    return refused("it exists and no compile wrote it (no manifest.json); name another, or empty it");
   if (member(Json::parse(*text, nullptr, false), "schema") == kManifestSchema) return {};
-  return refused("it exists and no compile wrote it (its manifest.json is not mrvlc's)");
+  return refused(
+      "it exists and no compile wrote it (its manifest.json is not mrvlc's); name another, or empty it");
 }
 
 }  // namespace mrvlc::driver

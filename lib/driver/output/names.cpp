@@ -42,7 +42,9 @@ std::string c_identifier(std::string_view text) {
 
 std::string name_fault(std::string_view name) {
   bool letters = std::all_of(name.begin(), name.end(), [](char c) { return is_word(c); });
-  if (name.empty() || !letters || is_digit(name[0])) return "is not a C identifier";
+  if (name.empty()) return "is not a C identifier";
+  if (!letters || is_digit(name[0]))
+    return "is not a C identifier; did you mean '" + c_identifier(name) + "'?";
   if (is_reserved(name)) return "is a keyword of C, a standard header, 'main' or a name of mrvl/device.h";
   if (name.size() > kMaxName) return "is longer than " + std::to_string(kMaxName) + " characters";
   return {};

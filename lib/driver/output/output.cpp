@@ -1,6 +1,8 @@
 // OUT: placement.json, report.json, report.txt, idmap.json, the stub, the binaries, and manifest.json last.
 #include <set>
 
+#include "accuracy/quantize_report.h"
+#include "accuracy/quantized_model.h"
 #include "compiled_model.h"
 #include "graph/collect.h"
 #include "mrvlc/driver/interrupt.h"
@@ -68,6 +70,9 @@ Json options_json(const CompileOptions& o) {
   if (!o.together.empty()) out["together"] = json_texts(o.together);
   if (o.max_region_layers) out["max_region_layers"] = *o.max_region_layers;
   if (o.max_regions) out["max_regions"] = *o.max_regions;
+  if (o.weights != chost::WeightsAs::Linked)
+    out["weights"] = chost::kWeightsAs[static_cast<size_t>(o.weights)];
+  if (!o.data.empty()) out["data"] = idmap::json_text(o.data.filename().string());
   if (!o.placement.empty()) out["placement"] = idmap::json_text(o.placement.filename().string());
   return out;
 }
@@ -82,6 +87,14 @@ Status write_json(OutputDir& dir, const std::string& name, const std::function<v
     fill(out);
     out.finish();
   });
+}
+
+// What was compiled in the place of the model.
+Status write_quantized(OutputDir& dir, const CompiledModel& m, const CompileOptions& options) {
+  if (options.quantized == nullptr) return {};
+  const QuantizedModel& q = *options.quantized;
+  if (!q.bytes.empty()) MRVLC_TRY(dir.write(m.name + ".quantized.onnx", q.bytes));
+  return dir.write("quantization.json", quantize_json(q.report, m.model.sha256));
 }
 
 Status write_extras(OutputDir& dir, const CompiledModel& m, const CompileOptions& options) {
@@ -204,6 +217,7 @@ Status write_output(const CompiledModel& m, const CompileOptions& options,
   for (const auto& [file, bytes] : m.host.files) MRVLC_TRY(dir.write(file, bytes));
   for (const auto& [file, bytes] : m.libraries.files) MRVLC_TRY(dir.write(file, bytes));
   MRVLC_TRY(write_extras(dir, m, options));
+  MRVLC_TRY(write_quantized(dir, m, options));
   MRVLC_TRY(dir.write("manifest.json", manifest_json(m, options, dir).dump(1) + "\n"));
   MRVLC_TRY(before_commit(dir));
   if (interrupted() != 0) return make_diag<DiagCode::MRV0002>(options.out.string(), "interrupted");

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <map>
 
+#include "accuracy/quantize_report.h"
+#include "accuracy/quantized_model.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/saturating.h"
 #include "output/expected_text.h"
@@ -121,13 +123,23 @@ Json host_json(const CompiledModel& m) {
                            {"host_bytes", c.host_bytes},
                            {"device_bytes", c.device_bytes}});
   }
+  Json transformed = Json::array();
+  for (const chost::Transformed& t : m.host.transformed) {
+    transformed.push_back({{"expr_id", t.expr.index()},
+                           {"name", idmap::json_text(t.name)},
+                           {"tile", t.tile},
+                           {"error_estimate", t.error},
+                           {"weights_bytes", t.weights_bytes}});
+  }
   return {{"arena_bytes", m.host.arena_bytes},
           {"arena_lower_bound_bytes", m.host.arena_lower_bound_bytes},
           {"weights_bytes", m.host.weights_bytes},
+          {"weights", chost::kWeightsAs[static_cast<size_t>(m.host.weights)]},
           {"macs", macs_of(m).cpu},
           {"conversion_bytes", bytes},
           {"conversion_seconds_estimate", seconds},
-          {"conversions", std::move(conversions)}};
+          {"conversions", std::move(conversions)},
+          {"winograd", std::move(transformed)}};
 }
 
 // Nodes with one reason: "on the CPU: main/2 'g2' (Gemm), 32 MACs: Why.", or "on the CPU: 9 nodes, main/2
@@ -166,6 +178,14 @@ std::string fallback_lines(const PlacedNodes& nodes) {
          fmt::format("{} more reasons for the CPU: placement.json has all\n", groups.size() - kReportReasons);
 }
 
+std::string_view precision_of(const CompiledModel& m, const CompileOptions& options) {
+  const std::string_view floats = m.has_accelerator ? "fp16" : "fp32";
+  if (options.quantized == nullptr) return floats;
+  const std::vector<quantize::LayerReport>& layers = options.quantized->report.layers;
+  if (std::ranges::all_of(layers, &quantize::LayerReport::integers)) return "int8";
+  return std::ranges::any_of(layers, &quantize::LayerReport::integers) ? "mixed" : floats;
+}
+
 }  // namespace
 
 Json report_json(const CompiledModel& m, const CompileOptions& options, const PlacedNodes& nodes,
@@ -177,7 +197,8 @@ Json report_json(const CompiledModel& m, const CompileOptions& options, const Pl
   r["model"] = {{"name", m.name}, {"sha256", m.model.sha256}};
   r["target"] = {{"name", m.has_accelerator ? m.machine().name : "host"},
                  {"tiles", m.has_accelerator ? options.tiles : 0},
-                 {"precision", m.has_accelerator ? "fp16" : "fp32"}};
+                 {"precision", precision_of(m, options)}};
+  if (options.quantized != nullptr) r["quantization"] = quantization_json(options.quantized->report);
   r["placement"] = placement_counts(m, nodes);
   r["regions"] = std::move(list);
   r["host"] = host_json(m);
@@ -205,6 +226,7 @@ std::string report_text(const Json& r, const PlacedNodes& nodes, const std::vect
                      1e3 * h["conversion_seconds_estimate"].get<double>());
   out += "partition: " + partition_line(r.at("partition")) + "\n";
   for (const std::string& line : expected_lines(r)) out += line + "\n";
+  if (r.contains("quantization")) out += "quantization: " + quantization_line(r.at("quantization")) + "\n";
   out += "accuracy: " + accuracy_line(r.at("accuracy")) + "\n";
   out += report::profile_text(regions, kReportLayers);
   return r["target"]["name"] == "host" && !r["placement"].contains("libraries") ? out

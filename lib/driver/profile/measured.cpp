@@ -1,6 +1,8 @@
 #include "profile/measured.h"
 
 #include <cstdio>
+#include <map>
+#include <set>
 #include <sstream>
 
 #include "mrvlc/driver/interrupt.h"
@@ -62,23 +64,76 @@ Result<Measured> measure_there(const RunOptions& given, const OutputFolder& fold
   return m;
 }
 
+namespace {
+
+// By the first expression of a C function, all that it computes. NAME_run, which has the addresses of what
+// needs no code, is no step.
+std::map<uint32_t, std::set<uint32_t>> computed_by_functions(const Json& map) {
+  std::map<uint32_t, std::set<uint32_t>> out;
+  for (const Json& f : map.at("host_functions")) {
+    const auto symbol = f.at("symbol").get<std::string>();
+    if (symbol.ends_with("_run") || symbol.ends_with("_run_parallel")) continue;
+    std::set<uint32_t>& exprs = out[f.at("expr_id").get<uint32_t>()];
+    exprs.insert(f.at("expr_id").get<uint32_t>());
+    for (const Json& e : f.at("fused")) exprs.insert(e.get<uint32_t>());
+  }
+  return out;
+}
+
+std::string ms_text(std::optional<double> ms) {
+  return ms ? fmt::format("{:.3f}", *ms) : "-";
+}
+
+Json ms_json(std::optional<double> ms) {
+  return ms ? Json(*ms) : Json();
+}
+
+}  // namespace
+
+void add_expected(Measured& m, const Json& report, const Json& map) {
+  std::map<uint32_t, double> of_region, of_expr;  // by id, in milliseconds
+  for (const Json& region : report.at("regions"))
+    of_region[region.at("id").get<uint32_t>()] = 1e3 * region.at("seconds").get<double>();
+  for (const Json& layer : map.at("layers"))
+    for (const Json& expr : layer.at("exprs"))
+      if (const auto at = of_region.find(layer.at("region").get<uint32_t>()); at != of_region.end())
+        of_expr[expr.get<uint32_t>()] = at->second;
+  std::map<uint32_t, double> alone;
+  for (const Json& n : report.at("host").at("nodes"))
+    alone[n.at("expr_id").get<uint32_t>()] = 1e3 * n.at("seconds").get<double>();
+  // The hook tells of a function by the first of what it computes.
+  for (const auto& [expr, exprs] : computed_by_functions(map))
+    for (const uint32_t e : exprs)
+      if (const auto at = alone.find(e); at != alone.end()) of_expr[expr] += at->second;
+  for (Measured::Step& s : m.steps)
+    if (const auto at = of_expr.find(s.expr); at != of_expr.end()) s.expected_ms = at->second;
+  if (const Json& all = report.at("partition").at("seconds"); all.is_number())
+    m.expected_ms = 1e3 * all.get<double>();
+}
+
 std::string measured_text(const Measured& m, const idmap::Labels& labels) {
-  std::string out =
-      fmt::format("\nmeasured on {}, {} runs: {:.3f} ms at the least, {:.3f} ms in the middle\n",
-                  printable(m.on), m.runs, m.least_ms, m.median_ms);
+  std::string out = fmt::format(
+      "\nmeasured on {}, {} runs: {:.3f} ms at the least, {:.3f} ms in the middle; expected {} ms\n"
+      "measured ms  expected ms\n",
+      printable(m.on), m.runs, m.least_ms, m.median_ms, ms_text(m.expected_ms));
   for (const Measured::Step& s : m.steps)
-    out += fmt::format("{:>10.3f} ms  {}\n", s.least_ms, printable(std::string(labels.of(s.expr))));
+    out += fmt::format("{:>11.3f}  {:>11}  {}\n", s.least_ms, ms_text(s.expected_ms),
+                       printable(std::string(labels.of(s.expr))));
   return out;
 }
 
 Json measured_json(const Measured& m, const idmap::Labels& labels) {
   Json steps = Json::array();
   for (const Measured::Step& s : m.steps)
-    steps.push_back({{"expr_id", s.expr}, {"label", labels.of(s.expr)}, {"least_ms", s.least_ms}});
+    steps.push_back({{"expr_id", s.expr},
+                     {"label", labels.of(s.expr)},
+                     {"least_ms", s.least_ms},
+                     {"expected_ms", ms_json(s.expected_ms)}});
   return {{"on", idmap::json_text(m.on)},
           {"runs", m.runs},
           {"least_ms", m.least_ms},
           {"median_ms", m.median_ms},
+          {"expected_ms", ms_json(m.expected_ms)},
           {"steps", std::move(steps)}};
 }
 

@@ -18,7 +18,7 @@ namespace {
 class Profiler {
  public:
   Profiler(const ProfileOptions& options, const OutputFolder& folder, const Json& map)
-      : options_(options), folder_(folder), index_(index_of(map)), labels_(map) {}
+      : options_(options), folder_(folder), map_(map), index_(index_of(map)), labels_(map) {}
 
   Result<std::string> run() {
     MRVLC_ASSIGN(Json report, folder_.json("report.json"));
@@ -34,6 +34,7 @@ class Profiler {
     std::optional<Measured> measured;
     if (!options_.run.on.empty()) {
       MRVLC_ASSIGN(measured, measure_there(options_.run, folder_));
+      add_expected(*measured, report, map_);
     }
     if (options_.json) return json(measured).dump(1) + "\n";
     const std::string text =
@@ -171,6 +172,7 @@ class Profiler {
 
   const ProfileOptions& options_;
   const OutputFolder& folder_;
+  const Json& map_;
   backend::CodeIndex index_;
   idmap::Labels labels_;
   std::map<std::string, backends::Opened> backends_;  // by target

@@ -19,10 +19,16 @@ bool is_source(const OutputFolder& folder, const std::string& file) {
                              [&](const char* end) { return file.ends_with(end); });
 }
 
+// What the program reads when it runs.
+bool is_loaded(const OutputFolder& folder, const std::string& file) {
+  const auto weights = weights_files(folder);
+  return file.ends_with(".mrvl") || (weights.size() == 1 && weights[0] == file && file.ends_with(".bin"));
+}
+
 std::vector<fs::path> files_of(const OutputFolder& folder, bool sources) {
   std::vector<fs::path> out;
   for (const auto& [file, hash] : folder.files)
-    if (file.ends_with(".mrvl") || (sources && is_source(folder, file))) out.push_back(folder.path / file);
+    if (is_loaded(folder, file) || (sources && is_source(folder, file))) out.push_back(folder.path / file);
   return out;
 }
 

@@ -10,6 +10,9 @@ namespace mrvlc::driver {
 // Whether the program has parts for a device: one that has none links no simulator.
 bool has_regions(const OutputFolder& folder);
 
+// The files that hold the host's weights: linked ones, or those that the program reads.
+std::vector<std::string> weights_files(const OutputFolder& folder);
+
 struct StubPlaces {
   std::vector<std::string> cc;
   std::string sources, include;  // OUT; the folder with mrvl/

@@ -64,10 +64,11 @@ Status parse_parts(std::string_view bytes, ModelMessage& model, const OwnerOf& o
 }  // namespace
 
 Status parse_message(std::string_view bytes, google::protobuf::MessageLite& message) {
-  if (bytes.empty()) return make_diag<DiagCode::MRV0101>("the file is empty");
+  if (bytes.empty()) return make_diag<DiagCode::MRV0101>("the file is empty; export or copy it again");
   if (bytes.size() > INT_MAX) return make_diag<DiagCode::MRV0005>(bytes.size(), INT_MAX);
   if (message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return {};
-  return make_diag<DiagCode::MRV0101>("it is cut short, or not a protobuf message of this kind");
+  return make_diag<DiagCode::MRV0101>(
+      "it is cut short, or not a protobuf message of this kind; copy or export it again");
 }
 
 Status parse_model(const std::shared_ptr<const MappedFile>& file, ModelMessage& model) {

@@ -33,6 +33,10 @@ function el(tag, attributes, ...children) {
   return element;
 }
 
+function card(title, value, note) {
+  return el('div', { class: 'card' }, el('h3', null, title), el('p', { class: 'value' }, value), el('p', { class: 'note' }, note ?? ''));
+}
+
 const byId = (id) => document.getElementById(id);
 
 function choice(label, options, value, onchange) {

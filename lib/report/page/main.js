@@ -2,10 +2,6 @@
 
 const timeline = new Timeline(), overview = new Overview(), memoryMap = new MemoryMap();
 
-function card(title, value, note) {
-  return el('div', { class: 'card' }, el('h3', null, title), el('p', { class: 'value' }, value), el('p', { class: 'note' }, note ?? ''));
-}
-
 function summary() {
   const sum = (value) => data.regions.reduce((all, r) => all + value(r), 0);
   const cyclesOf = (r) => r.init_cycles + r.main_cycles + r.finish_cycles;

@@ -142,8 +142,30 @@ TEST_CASE("what is expected is told in report.txt, report.html and by explain al
   }
 }
 
+TEST_CASE("convolutions by Winograd's algorithm are told of, and --exact has none") {
+  test::pb::ModelProto model = test::empty_model();
+  test::add_input(model, "x", {1, 64, 40, 40});
+  test::add_weights(model, "w", {64, 64, 3, 3});
+  test::add_named(model, "wide", "Conv", {"x", "w"}, {"y"});
+  test::add_output(model, "y", {1, 64, 38, 38});
+  auto on_host = [](auto& o) { o.targets = {"host"}; };
+  auto c = test::compile_model(model, "winograd", on_host);
+  const Json list = c.json("report.json")["host"]["winograd"];
+  REQUIRE(list.size() == 1);
+  CHECK(list[0]["name"] == "wide");
+  CHECK(list[0]["tile"] == 4);
+  CHECK(list[0]["weights_bytes"] == 4 * 36 * 64 * 64);
+  const std::string line = "  host: 1 x Conv by Winograd's algorithm, ";
+  for (const std::string& text : {c.text("report.txt"), c.text("report.html"), explained(c)})
+    CHECK(text.find(line) != std::string::npos);
+  auto exact = test::compile_model(model, "exact", [&](auto& o) { on_host(o), o.exact = true; });
+  CHECK(exact.json("report.json")["host"]["winograd"].empty());
+  CHECK(exact.text("report.txt").find("Winograd") == std::string::npos);
+  CHECK(exact.text("exact.c").find("winograd") == std::string::npos);
+}
+
 TEST_CASE("a reason that many nodes share is written once") {
-  pb::ModelProto model = test::empty_model();
+  test::pb::ModelProto model = test::empty_model();
   test::add_input(model, "v0", {2, 4});
   for (int i = 0; i < 6; ++i)
     test::add_named(model, fmt::format("s{}", i), "Sin", {fmt::format("v{}", i)},

@@ -118,6 +118,8 @@ def main():
     run("calibrate", digits, "--data", "samples", "-o", "calibration.json")
     run("quantize", digits, "--data", "samples", "-o", "int8.onnx", "--report", "quantize.json")
     compile_model("int8.onnx", "int8")
+    compile_model(digits, "auto", "--precision", "auto", "--data", "samples", "--accuracy-warning", "0.005")
+    schemas.check("quantize", pathlib.Path("auto/quantization.json").read_text(), "auto/quantization.json")
     for name in ("timing", "calibration", "quantize"):
         schemas.check(name, pathlib.Path(f"{name}.json").read_text(), name)
     for model in sorted((root / "models").rglob("*.onnx")):
@@ -125,6 +127,16 @@ def main():
     schemas.check("profile", run("profile", "cut", "--json").stdout, "profile --json")
     schemas.check("diff", run("diff", "plain", "cut", "--json").stdout, "diff --json")
     schemas.check("verify", run("verify", digits, "--layers", "--json").stdout, "verify --json")
+    os.mkdir("dump")
+    numpy.save("dump/logits.npy", numpy.zeros((1, 10), numpy.float32))
+    schemas.check("compare", run("compare", digits, "--with", "dump", "--input", "image=samples/0/image.npy", "--json", codes=(5,)).stdout, "compare --json")
+    pathlib.Path("broken.onnx").write_bytes(b"no model")
+    models = [digits, "broken.onnx", "if.onnx", "int8.onnx"]
+    if "MRVLC_SHARED" in os.environ:
+        models += sorted((pathlib.Path(os.environ["MRVLC_SHARED"]) / "data" / "zoo").glob("*.onnx"))
+    run("batch", *models, "-o", "batch", "--cache", "cache", codes=(1,))
+    schemas.check("batch", pathlib.Path("batch/batch.json").read_text(), "batch.json")
+    schemas.check("cache", run("cache", "cache", "--json").stdout, "cache --json")
     schemas.check("ops", run("ops", "--json").stdout, "ops --json")
     schemas.check("idmaps", run("map", "plain", "host", "--merge").stdout, "map --merge")
     schemas.check("target", (root / "lib" / "target" / "cn10ka" / "target.json").read_text(), "target.json")

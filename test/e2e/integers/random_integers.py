@@ -195,17 +195,22 @@ class Network:
         self.quantized(y, arithmetic.pool(x, kind, kernel, strides, pads, include, out))
 
     def move(self):
-        x = self.values[self.value]
+        """Of integers, or of the numbers that they stand for, which become the same integers again."""
+        x, as_numbers = self.values[self.value], self.rng.random() < 0.5
+        source = self.dequantized(self.value) if as_numbers else self.value
         if self.rng.random() < 0.5:
             perm = [0, *(int(v) + 1 for v in self.rng.permutation(3))]
-            y = self.node("Transpose", [self.value], perm=perm)
-            self.values[y] = x.like(x.q.transpose(perm))
+            y = self.node("Transpose", [source], perm=perm)
+            moved = x.like(x.q.transpose(perm))
         else:
             begin = [int(self.rng.integers(0, s)) for s in x.q.shape[1:]]
             ends = [int(self.rng.integers(b + 1, s + 1)) for b, s in zip(begin, x.q.shape[1:])]
-            y = self.node("Slice", [self.value, *(self.constant(np.asarray(v, np.int64)) for v in (begin, ends, [1, 2, 3]))])
-            self.values[y] = x.like(x.q[:, begin[0]:ends[0], begin[1]:ends[1], begin[2]:ends[2]])
-        self.value = y
+            y = self.node("Slice", [source, *(self.constant(np.asarray(v, np.int64)) for v in (begin, ends, [1, 2, 3]))])
+            moved = x.like(x.q[:, begin[0]:ends[0], begin[1]:ends[1], begin[2]:ends[2]])
+        if as_numbers:
+            self.quantized(y, moved)
+        else:
+            self.values[y], self.value = moved, y
 
     def build(self):
         self.conv()

@@ -5,6 +5,7 @@ bytes come back as from a local run, compiled there, here, and here for aarch64,
 """
 
 import getpass
+import importlib.util
 import json
 import os
 import pathlib
@@ -137,6 +138,7 @@ def main():
     shutil.copy(DIGITS / "test_x.npy", "x.npy")
     run(MRVLC, "compile", DIGITS / "digits.onnx", "-o", "device", "-q")
     run(MRVLC, "compile", DIGITS / "digits.onnx", "-o", "host", "--target", "host", "-q")
+    run(MRVLC, "compile", DIGITS / "digits.onnx", "-o", "blob", "--cpu", "pool", "--weights", "blob", "-q")
     server, master, place = serve()
     try:
         compare("device", place)
@@ -147,6 +149,22 @@ def main():
         profile = json.loads(run(MRVLC, "profile", "host", "--json", "--on", place, "--ssh-config", "ssh_fast", "--bench", "3"))
         steps = profile["measured"]["steps"]
         assert len(steps) >= 3 and any("conv2" in s["label"] for s in steps) and profile["measured"]["least_ms"] > 0, profile
+        report = json.loads(pathlib.Path("host/report.json").read_text())
+        expected = [s["expected_ms"] for s in steps]
+        assert all(e is not None and e > 0 for e in expected), steps
+        told = sum(n["seconds"] for n in report["host"]["nodes"] if n["op_type"] != "Reshape")  # which is no function, so nobody measures it
+        assert abs(sum(expected) - 1e3 * told) < 1e-9, (expected, report["host"]["nodes"])
+        assert profile["measured"]["expected_ms"] == 1e3 * report["partition"]["seconds"], profile["measured"]
+        profile = json.loads(run(MRVLC, "profile", "device", "--json", "--on", place, "--ssh-config", "ssh_fast", "--bench", "1"))
+        report = json.loads(pathlib.Path("device/report.json").read_text())
+        expected = [s["expected_ms"] for s in profile["measured"]["steps"]]
+        assert all(e is not None for e in expected) and abs(sum(expected) - 1e3 * report["partition"]["seconds"]) < 1e-6, (expected, report["partition"])
+        if importlib.util.find_spec("jsonschema"):
+            import jsonschema
+            jsonschema.validate(profile, json.loads((DIGITS.parent.parent / "docs" / "schemas" / "profile.schema.json").read_text()))
+        # A blob goes along with a program that is compiled here.
+        compare("blob", place)
+        compare("blob", place, "--cc", "gcc")
         assert "measured on ssh://" in run(MRVLC, "profile", "device", "--on", place, "--ssh-config", "ssh_fast", "--bench", "2")
         aarch64(place)
         faults(place)

@@ -131,6 +131,34 @@ def report(page, path):
     check("a layer of the graph is singled out in the timeline", page.evaluate("view.pinned") >= 0)
 
 
+def batch(page, path):
+    page.open(path)
+    check("the summary counts: " + text(page, "#summary"), "Compiled" in text(page, "#summary") and "of 5" in text(page, "#summary"))
+    rows = "[...document.querySelectorAll('#models-table tbody tr')].map((r) => r.innerText.split('\\t').map((s) => s.trim()))"
+    names = lambda: [r[0] for r in page.evaluate(rows)]
+    check("every model has a row, in order: %s" % names(), names() == ["again", "digits", "if", "mark_b_up", "no"])
+    check("the codes of failures: " + text(page, "#codes"), "MRV0101 (2)" in text(page, "#codes") and "mrvlc explain MRV0101" in text(page, "#codes"))
+    check("files are texts", "mark<b>up.onnx" in text(page, "#models-table") and page.evaluate("document.querySelector('#models-table b')") is None)
+    page.evaluate("document.querySelector('#codes button').click()")
+    page.settle()
+    check("a code shows its models: %s" % names(), names() == ["mark_b_up", "no"])
+    page.evaluate("(() => { const i = document.querySelector('#models-tools input'); i.value = 'DIGITS'; i.dispatchEvent(new Event('input')); })()")
+    page.settle()
+    check("a word finds: %s" % names(), names() == ["digits"])
+    page.evaluate("(() => { const i = document.querySelector('#models-tools input'); i.value = ''; i.dispatchEvent(new Event('input')); })()")
+    page.evaluate("[...document.querySelectorAll('th button')].find((b) => b.innerText.startsWith('model')).click()")
+    page.settle()
+    check("a column sorts: %s" % names(), names() == ["no", "mark_b_up", "if", "digits", "again"])
+    page.evaluate("[...document.querySelectorAll('th button')].find((b) => b.innerText === 'regions').click()")
+    page.settle()
+    check("numbers sort, the largest first: %s" % names(), set(names()[:2]) == {"again", "digits"} and names()[2] == "if")
+    link = page.evaluate("[...document.querySelectorAll('#models-table a')].map((a) => a.getAttribute('href')).sort()")
+    check("a model leads to its report: %s" % link, link == ["again/report.html", "digits/report.html", "if/report.html"])
+    page.open(os.path.join(os.path.dirname(path), link[1]))
+    check("which is that of the model", text(page, "h1") == "digits")
+    page.requests.clear()
+
+
 def looks(page, path, name):
     """At every width and in both schemes nothing sticks out, and nothing fails."""
     for width in (DESKTOP, PHONE):
@@ -176,7 +204,15 @@ def main():
     run("graph", path("large.onnx"), "--html", "-o", path("large.html"))
     run("graph", path("if.onnx"), "--html", "-o", path("bodies.html"))
     run("diff", path("a"), path("b"), "--html", "-o", path("diff.html"))
-    pages = [("large.html", large), ("a.html", compiled), ("bodies.html", bodies), ("a/report.html", report), ("diff.html", None), ("a.svg", None)]
+    os.mkdir(path("set"))
+    for name in ("digits", "again"):
+        shutil.copy(model, path("set/%s.onnx" % name))
+    shutil.copy(path("if.onnx"), path("set/if.onnx"))
+    for name in ("no", "mark<b>up"):
+        with open(path("set/%s.onnx" % name), "wb") as file:
+            file.write(b"no model")
+    run("batch", "-q", path("set"), "-o", path("batch"), code=1)
+    pages = [("batch/batch.html", batch), ("large.html", large), ("a.html", compiled), ("bodies.html", bodies), ("a/report.html", report), ("diff.html", None), ("a.svg", None)]
     with chromium.Page(binary) as page:
         for name, test in pages:
             if test:

@@ -79,6 +79,33 @@ GraphBuilder conv_rows_graph() {
   return b;
 }
 
+// Depthwise, of small channels.
+GraphBuilder lanes_graph() {
+  GraphBuilder b;
+  auto add = [&](Shape x, Shape kernel, const Ints& strides, const Ints& pads,
+                 const Ints& dilations = {1, 1}) {
+    add_conv(b, {x, x.size() == 3 ? Shape{x[1], 1, kernel[1]} : Shape{x[1], 1, kernel[0], kernel[1]}, strides,
+                 pads, dilations, x[1], x[0] == 1});
+  };
+  add({1, 8, 3, 3}, {3, 3}, {1, 1}, {1, 1, 1, 1});
+  add({2, 13, 5, 7}, {3, 3}, {1, 1}, {1, 1, 1, 1});  // the last eight begin within the ones before
+  add({3, 9, 2, 4}, {3, 3}, {1, 1}, {2, 0, 0, 3});   // no more elements than a vector has
+  add({1, 17, 9, 11}, {3, 3}, {2, 2}, {1, 1, 1, 1});
+  add({1, 24, 28, 28}, {3, 3}, {2, 1}, {0, 1, 1, 0});
+  add({1, 8, 3, 3}, {3, 3}, {1, 1}, {0, 0, 0, 0});  // one result
+  add({2, 10, 11, 11}, {5, 5}, {1, 1}, {2, 2, 2, 2});
+  add({1, 16, 8, 7}, {4, 2}, {3, 2}, {3, 1, 2, 0}, {2, 3});
+  add({1, 11, 50}, {1, 9}, {1}, {4, 4}, {1});
+  ir::ValueId x = b.input({2, 12, 6, 6}), r = b.input({2, 12, 6, 6});
+  ir::ValueId y =
+      b.node("Conv", {x, b.constant({12, 1, 3, 3})}, {{"pads", Ints{1, 1, 1, 1}}, {"group", int64_t{12}}});
+  b.output(b.node("Relu", {b.node("Add", {b.node("Sigmoid", {y}), r})}));
+  ir::ValueId z =
+      b.node("Conv", {x, b.constant({12, 1, 3, 3})}, {{"strides", Ints{2, 2}}, {"group", int64_t{12}}});
+  b.output(b.node("Relu", {b.node("Mul", {z, b.constant({12, 1, 1})})}));
+  return b;
+}
+
 GraphBuilder pool_graph() {
   GraphBuilder b;
   auto add = [&](std::string_view op, Shape x, Ints kernel, Ints strides, Ints pads, int64_t ceil,
@@ -231,6 +258,17 @@ TEST_CASE("convolutions by rows, and ends of blocks") {
 #endif
 }
 
+TEST_CASE("depthwise convolutions of small channels") {
+  for (const std::string& compiler : compilers()) {
+    GraphBuilder b = lanes_graph();
+    check_graph(b, compiler);
+  }
+  GraphBuilder b = lanes_graph();
+  const std::string text = file_of(generate_host(b.graph), "net.c");
+  CHECK(text.find("net_depthwise_lanes(&p") != std::string::npos);
+  CHECK(text.find("net_depthwise(&p") == std::string::npos);
+}
+
 TEST_CASE("pools") {
   for (const std::string& compiler : compilers()) {
     GraphBuilder b = pool_graph();
@@ -262,14 +300,16 @@ TEST_CASE("fused epilogues and element-wise groups") {
 }
 
 TEST_CASE("plain C without vectors gives the same") {
-  for (auto make : {conv_graph, conv_rows_graph, pool_graph, conv_transpose_graph, product_graph}) {
+  for (auto make :
+       {conv_graph, conv_rows_graph, lanes_graph, pool_graph, conv_transpose_graph, product_graph}) {
     GraphBuilder b = make();
     check_graph(b, "gcc -O1 -DMRVL_NO_VECTORS");
   }
 }
 
 TEST_CASE("no kernel reads or writes out of bounds") {
-  for (auto make : {conv_graph, conv_rows_graph, pool_graph, conv_transpose_graph, product_graph}) {
+  for (auto make :
+       {conv_graph, conv_rows_graph, lanes_graph, pool_graph, conv_transpose_graph, product_graph}) {
     GraphBuilder b = make();
     check_graph(b, "gcc -O1 -g -march=native -fsanitize=address,undefined -fno-sanitize-recover=all");
   }
@@ -281,7 +321,7 @@ TEST_CASE("no kernel reads or writes out of bounds") {
 
 TEST_CASE("aarch64") {
   if (!have_tool("aarch64-linux-gnu-gcc") || !have_tool("qemu-aarch64")) return;
-  for (auto make : {conv_graph, conv_rows_graph, pool_graph, product_graph}) {
+  for (auto make : {conv_graph, conv_rows_graph, lanes_graph, pool_graph, product_graph}) {
     GraphBuilder b = make();
     check_graph(b, "aarch64-linux-gnu-gcc -O2 -static", 1e-5, "qemu-aarch64");
   }

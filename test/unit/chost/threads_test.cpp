@@ -1,6 +1,7 @@
 // Programs that take threads: the same bits for any number of them, and no races; and the functions of floats
 // against libm.
 #include <catch2/catch.hpp>
+#include <limits>
 
 #include "paths.h"
 #include "stub.h"
@@ -43,18 +44,19 @@ GraphBuilder graph_of_loops() {
   return b;
 }
 
-HostCode generate_parallel(const ir::Graph& graph, int threads) {
+HostCode generate_parallel(const ir::Graph& graph, int threads, WinogradUse use = WinogradUse::Chosen) {
   Options options{.name = "net", .file_stem = "net"};
   options.threads = threads;
+  options.winograd = use;
   auto code = generate(graph, partition::host_partition(graph), {}, options);
   REQUIRE(code.ok());
   return std::move(code).value();
 }
 
 // The outputs' files for each number of workers are those of one.
-void same_for_all(GraphBuilder& b, const std::string& compiler) {
+void same_for_all(GraphBuilder& b, const std::string& compiler, WinogradUse use = WinogradUse::Chosen) {
   const ir::Graph& graph = b.graph;
-  const HostCode code = generate_parallel(graph, kMost);
+  const HostCode code = generate_parallel(graph, kMost, use);
   TempDir dir;
   write_files(code, dir.path());
   std::string log, run;
@@ -96,6 +98,20 @@ TEST_CASE("threads change nothing but the time") {
   same_for_all(b, "gcc -O2");
   same_for_all(b, "gcc -O1 -fopenmp");
   same_for_all(b, "gcc -O1 -fsanitize=address,undefined");
+}
+
+TEST_CASE("threads share convolutions by Winograd's algorithm") {
+  for (WinogradUse use : {WinogradUse::Tile2, WinogradUse::Tile4}) {
+    GraphBuilder b;
+    Tensor more = b.random({ElementType::F32, {1, 24, 41, 39}});
+    more.set_double(5 * 41 * 39 + 20 * 39 + 20, std::numeric_limits<double>::infinity());  // sums are needed
+    const ir::ValueId x = b.node("Add", {b.input({1, 24, 41, 39}), b.constant(more)});
+    for (int64_t m : {37, 64})
+      b.output(b.node("Tanh", {b.node("Conv", {x, b.constant({m, 24, 3, 3}, 0.1), b.constant({m})})}));
+    CHECK(count(file_of(generate_parallel(b.graph, kMost, use), "net.c"), "net_winograd(&q") == 2);
+    same_for_all(b, "gcc -O2 -march=native", use);
+    same_for_all(b, "gcc -O1 -fsanitize=address,undefined", use);
+  }
 }
 
 TEST_CASE("parts do not race") {

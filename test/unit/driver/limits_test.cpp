@@ -1,5 +1,5 @@
 // How large inputs may be: the search alone.
-#include "accuracy/limits.h"
+#include "accuracy/input_limits.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,4 +1,4 @@
-#include "accuracy/limits.h"
+#include "accuracy/input_limits.h"
 
 #include <algorithm>
 #include <cmath>

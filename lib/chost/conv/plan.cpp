@@ -1,4 +1,4 @@
-#include "conv_plan.h"
+#include "conv/plan.h"
 
 #include <utility>
 

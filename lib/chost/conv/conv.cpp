@@ -5,23 +5,13 @@
 #include <algorithm>
 #include <numeric>
 
-#include "conv_plan.h"
-#include "function.h"
-#include "mrvlc/ops/plane.h"
+#include "conv/call.h"
+#include "conv/plan.h"
+#include "conv/winograd.h"
 #include "parts.h"
 
 namespace mrvlc::chost {
 namespace {
-
-// The number of images as C text; sets the dimensions of a result that is dynamic there.
-std::string batch_text(Function& f, int64_t batch) {
-  NodeContext context(f, f.nodes().front());
-  if (context.in_type(0).is_static()) return fmt::format("{}", batch);
-  std::vector<std::string> dims{context.in_dim(0, 0)};
-  for (int64_t d = 1; d < context.out_type(0).rank(); ++d) dims.push_back(context.out_dim(0, d));
-  NodeContext(f, f.nodes().back()).set_dims(0, dims);
-  return fmt::format("(ptrdiff_t){}", dims[0]);
-}
 
 struct Blocking {
   int64_t block_k = 1, columns = 16;
@@ -128,71 +118,6 @@ void declare_shape(Function& f, const ConvPlan& plan) {
         !plan.direct             ? 0
         : channels_collide(plan) ? 2
                                  : 1);
-}
-
-std::vector<float> constant_floats(const Tensor* tensor) {
-  if (tensor == nullptr) return {};
-  auto data = tensor->data<float>();
-  return {data.begin(), data.end()};
-}
-
-Epilogue begin_epilogue(Function& f, int64_t out_channels) {
-  NodeContext context(f, f.nodes().front());
-  Epilogue e;
-  e.bias = constant_floats(context.constant(2));
-  fold_epilogue(f, out_channels, e);
-  return e;
-}
-
-std::string bias_text(Function& f, const Epilogue& e) {
-  return e.bias.empty() ? "NULL" : f.weights(e.bias);
-}
-
-// The call of a kernel on the whole, or on this part of it.
-struct KernelCall {
-  std::string kernel, x, weights, bias, y, scratch;
-  std::string shape = "p", epilogue = "e";
-
-  void put(Function& f) const {
-    f.put("{}(&{}, {}, {}, {}, {}, (float*){}, &{});", kernel, shape, x, weights, bias, y, scratch, epilogue);
-  }
-  void take_part(Function& f, const PartOffsets& at, const Epilogue& e) {
-    put_part_epilogue(f, e.next < f.nodes().size(), "row", "0", at.y);
-    shape = "q";
-    epilogue = "own";
-    x += " + " + at.x;
-    weights += " + " + at.w;
-    if (bias != "NULL") bias += " + " + at.bias;
-    y += " + " + at.y;
-  }
-};
-
-// About as many multiply-adds of a convolution of one image, which threads then share; 0: they don't.
-int64_t shared_work(const Function& f, const ops::ConvParams& p, int64_t each) {
-  if (f.has_views() || p.batch != 1) return 0;
-  int64_t work = p.out_channels * (p.in_channels / p.group) * each;
-  for (int64_t n : p.output) work *= n;
-  for (int64_t n : p.kernel) work *= n;
-  return work;
-}
-
-void emit_depthwise(Function& f, const ops::ConvParams& p, const Window2& w) {
-  const ops::WindowPlane plane =
-      ops::window_plane(p, batch_text(f, p.batch), p.in_channels, p.out_channels / p.in_channels);
-  Epilogue e = begin_epilogue(f, p.out_channels);
-  f.need(Piece::depthwise);
-  declare_epilogue(f, e);
-  f.put("static const int {}[] = {{{}}};", f.prefixed("K_tap"), plane.taps);
-  f.put("const {} p = {{{}, {}}};", f.prefixed("K_plane_shape"), plane.shape, f.prefixed("K_tap"));
-  constexpr int64_t kLoads = 4;  // weigh more than its products
-  const bool cut = f.cut(shared_work(f, p, kLoads));
-  const std::string buffer = f.scratch(plane.bytes);
-  const ir::Node& last = f.program().node(f.nodes().back());
-  std::string weights = f.weights(constant_floats(f.program().graph.constant(f.head().inputs[1])));
-  KernelCall call{f.prefixed("K_depthwise"), f.read(f.head().inputs[0], "x0"), weights,
-                  bias_text(f, e),           f.write(last.outputs[0], "y0"),   buffer};
-  if (cut) call.take_part(f, put_depthwise_part(f, p, w, f.prefixed("K_plane_shape")), e);
-  call.put(f);
 }
 
 // The convolution that makes the outputs (a + stride * q) of a transposed one.
@@ -310,6 +235,12 @@ bool has_pointwise_conv(Program& program) {
   return found;
 }
 
+// ... or shares micro-kernels with K_conv.
+bool uses_winograd(Program& program) {
+  const WinogradUse use = program.options.winograd;
+  return use == WinogradUse::Chosen ? winograd_pays(program) : use != WinogradUse::Never;
+}
+
 // Whether K_conv_rows computes a convolution faster than K_conv, which gathers columns: that costs as much as
 // about 8 more rows of weights, but takes pixels of all rows together; a row cut into pieces of 8 computes
 // what is left over twice. Short sums do not pay for a strip, nor for the text of K_conv if nothing else
@@ -319,7 +250,7 @@ bool suits_rows(Program& program, const ConvPlan& plan, const Window2& w) {
   const int64_t width = plan.out[1], pixels = plan.out[0] * width;
   const auto taps = static_cast<int64_t>(plan.taps.size());
   if (plan.direct || width < 8 || plan.out[0] < 1 || taps > kDepth) return false;
-  if (plan.channels * taps < kShort && has_pointwise_conv(program)) return false;
+  if (plan.channels * taps < kShort && (has_pointwise_conv(program) || uses_winograd(program))) return false;
   const RowsPlan r = rows_plan(plan, w);
   if (r.block_channels * r.plane > kFloats) return false;
   const int64_t rows = choose_panels(plan.m).rows();
@@ -363,10 +294,14 @@ Status emit_conv(Function& f) {
   }
   ConvPlan plan = conv_plan(batch_text(f, p.batch), p, w);
   Epilogue e = begin_epilogue(f, p.out_channels);
+  auto data = f.program().graph.constant(f.head().inputs[1])->data<float>();
+  if (auto fast = choose_winograd(f.program(), plan, w, data)) {
+    emit_winograd(f, plan, w, e, *fast, f.cut(shared_work(f, p, 1)));
+    return {};
+  }
   const bool by_rows = suits_rows(f.program(), plan, w);
   f.need(by_rows ? Piece::conv_rows : Piece::conv);
   declare_epilogue(f, e);
-  auto data = f.program().graph.constant(f.head().inputs[1])->data<float>();
   auto taps = static_cast<int64_t>(plan.taps.size());
   std::string weights = f.weights(pack_panels(plan, [&](int64_t g, int64_t r, int64_t c, int64_t t) {
     return data[static_cast<size_t>(((g * plan.m + r) * plan.channels + c) * taps + t)];

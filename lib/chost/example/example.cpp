@@ -210,11 +210,19 @@ constexpr std::string_view kStart =
     "\"threads\");\n";
 constexpr std::string_view kStop = "  stop_workers(&workers);\n";
 
+constexpr std::string_view kLoadWeights =
+    "  const int weights_rc = load_weights(&device, a.dir ? a.dir : \".\");\n"
+    "  if (weights_rc != 0) return release(weights_rc);\n";
+constexpr std::string_view kParsed = "return 2;\n";
+
 std::string main_text(const Program& program) {
   const bool device = !program.module.regions.empty(), threads = program.options.threads > 1;
   std::string text(!device ? kMainHost : program.options.targets.size() > 1 ? kMainDevices : kMainDevice);
   text.replace(text.find("{0}"), 3, threads ? kStart : "");
-  return text.replace(text.find("{1}"), 3, threads ? kStop : "");
+  text.replace(text.find("{1}"), 3, threads ? kStop : "");
+  if (program.options.weights == WeightsAs::Blob)
+    text.insert(text.find(kParsed) + kParsed.size(), kLoadWeights);
+  return text;
 }
 
 constexpr std::string_view kMakefile =
@@ -228,11 +236,11 @@ MRVLC_PREFIX ?= $(shell dirname "$$(command -v mrvlc)")/..
 MRVL_CFLAGS ?= -I"$(MRVLC_PREFIX)/include"
 MRVL_LIBS ?= {2}
 
-{1}_example: main.c {1}.c {1}.h {1}_weights.S {1}_weights.bin{3}
-	$(CC) -std=c99 $(CFLAGS) $(MRVL_CFLAGS){5}{6} -o $@ main.c {1}.c {1}_weights.S{3} $(LDFLAGS) $(MRVL_LIBS){4} -lm
+{1}_example: main.c {1}.c {1}.h{8}{3}
+	$(CC) -std=c99 $(CFLAGS) $(MRVL_CFLAGS){5}{6} -o $@ main.c {1}.c{7}{3} $(LDFLAGS) $(MRVL_LIBS){4} -lm
 
-clean:
-	rm -f {1}_example
+{9}clean:
+	rm -f {1}_example{10}
 
 .PHONY: clean
 )MAKE";
@@ -256,6 +264,10 @@ std::string example_text(const Program& program, const Interface& interface) {
         c_string(program.options.file_stem), targets.empty() ? "\"\"" : targets);
     out += kernel(Piece::example_device).text;
   }
+  if (program.options.weights == WeightsAs::Blob)
+    out += fmt::format("\nstatic const char weights_file[] = {};\n\n",
+                       c_string(program.options.file_stem + "_weights.bin")) +
+           kernel(Piece::example_weights).text;
   out += "\n" + port_table("input_ports", interface.inputs) + "\n" +
          port_table("output_ports", interface.outputs);
   out += port_files(interface);
@@ -263,6 +275,19 @@ std::string example_text(const Program& program, const Interface& interface) {
   out += run_once(interface, threads) + "\n" + kernel(Piece::example_main).text + main_text(program);
   return with_prefix(out, program.options.name);
 }
+
+namespace {
+
+// The board's own files come by CFLAGS and LDFLAGS.
+std::string bare_rule(const std::string& stem, const std::string& weights, const std::string& weights_read,
+                      const std::string& sources, const std::string& linked) {
+  return fmt::format(
+      "{0}_bare: bare.c {0}.c {0}.h{1}{3}\n"
+      "\t$(CC) -std=c99 $(CFLAGS) $(MRVL_CFLAGS) -o $@ bare.c {0}.c{2}{3} $(LDFLAGS){4} -lm\n\n",
+      stem, weights_read, weights, sources, linked);
+}
+
+}  // namespace
 
 std::string makefile_text(const Program& program) {
   // A host without regions needs nothing of the simulator.
@@ -276,8 +301,17 @@ std::string makefile_text(const Program& program) {
   std::string strict;
   if (!program.options.linked.includes.empty())
     for (const char* flag : kStrictCalls) strict += fmt::format(" {}", flag);
-  return fmt::format(fmt::runtime(kMakefile), program.options.name, program.options.file_stem, libs, sources,
-                     linked, strict, program.options.threads > 1 ? " -pthread" : "");
+  const std::string stem = program.options.file_stem;
+  const WeightsAs as = program.options.weights;
+  const std::string weights = as == WeightsAs::Blob     ? ""
+                              : as == WeightsAs::Source ? " " + stem + "_weights.c"
+                                                        : " " + stem + "_weights.S";
+  const std::string weights_read =
+      as == WeightsAs::Linked ? fmt::format("{0} {1}_weights.bin", weights, stem) : weights;
+  return fmt::format(fmt::runtime(kMakefile), program.options.name, stem, libs, sources, linked, strict,
+                     program.options.threads > 1 ? " -pthread" : "", weights, weights_read,
+                     program.options.bare ? bare_rule(stem, weights, weights_read, sources, linked) : "",
+                     program.options.bare ? " " + program.options.name + "_bare" : "");
 }
 
 }  // namespace mrvlc::chost
