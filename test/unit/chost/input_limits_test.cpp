@@ -42,9 +42,10 @@ int main(void) {
 
 TEST_CASE("elements beyond a limit are found, and NaN is not beyond") {
   TempDir dir;
-  std::ofstream(dir.path() / "limits.c") << "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n"
-                                         << instantiate(Piece::input_limits, "t", {}).text()
-                                         << instantiate(Piece::input_limits_half, "t", {}).text() << kLimitsProgram;
+  std::ofstream(dir.path() / "limits.c")
+      << "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n"
+      << instantiate(Piece::input_limits, "t", {}).text()
+      << instantiate(Piece::input_limits_half, "t", {}).text() << kLimitsProgram;
   for (const char* flags : {"-O2", "-O3 -march=native", "-O1 -fsanitize=undefined -fno-sanitize-recover"}) {
     std::string log;
     const int rc =
