@@ -13,4 +13,13 @@ CompileOptions for_trial(const CompileOptions& options) {
   return out;
 }
 
+CompileOptions for_measuring(const CompileOptions& options, CompileOptions::Probe probe) {
+  CompileOptions out = for_trial(options);
+  out.accuracy.reset();
+  out.objective = CompileOptions::Objective::Speed;
+  out.fail_on_fallback = out.fail_on_accuracy = false;
+  out.probe = probe;
+  return out;
+}
+
 }  // namespace mrvlc::driver

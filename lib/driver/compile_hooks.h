@@ -22,6 +22,8 @@ struct CompileHooks {
 // These options for a compile that ends before anything is written: nothing beside OUT, and no output on the
 // way.
 CompileOptions for_trial(const CompileOptions& options);
+// The same for one that is measured: nothing is chosen by it, and no gate ends it.
+CompileOptions for_measuring(const CompileOptions& options, CompileOptions::Probe probe);
 
 // driver::compile with these; any of them may be null. False also where `probed` says so.
 bool compile(const CompileOptions& options, Diagnostics& diagnostics, const CompileHooks& hooks);

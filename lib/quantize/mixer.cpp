@@ -177,12 +177,10 @@ Result<std::vector<double>> Mixer::measure_errors() const {
   }
   const auto n = std::clamp<size_t>(static_cast<size_t>(o_.budget / cost), 1, first_.size());
   const std::vector<Sample> some(first_.begin(), first_.begin() + static_cast<long>(n));
-  std::vector<ValueId> floats;
-  for (ValueId v : all_.floats.outputs())
-    if (is_float(all_.floats.value(v).type.elem)) floats.push_back(v);
   calibration::SensitivityOptions limits;
   limits.jobs = o_.jobs;
-  return calibration::sensitivities(all_.floats, some, roundings, floats, limits);
+  return calibration::sensitivities(all_.floats, some, roundings, calibration::float_outputs(all_.floats),
+                                    limits);
 }
 
 Result<Times> Mixer::times_of(const Graph& graph) const {

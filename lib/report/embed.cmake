@@ -1,10 +1,16 @@
 # cmake -DFOLDER=... "-DREPORT_STYLE=a.css;b.css" "-DREPORT_SCRIPT=a.js;b.js" ... -DOUTPUT=page.cpp -P embed.cmake
+# A page begins with @HEAD:its title@, in the place of head.html.
+file(READ ${FOLDER}/page/head.html head)
 function(literal name)
   set(all "")
   foreach(file ${ARGN})
     file(READ ${FOLDER}/${file} text)
     string(APPEND all "${text}")
   endforeach()
+  if(all MATCHES "^@HEAD:([^@\n]+)@\n")
+    string(REPLACE "@TITLE@" "${CMAKE_MATCH_1}" own_head "${head}")
+    string(REPLACE "${CMAKE_MATCH_0}" "${own_head}" all "${all}")
+  endif()
   set(${name} "R\"PAGE(${all})PAGE\"" PARENT_SCOPE)
 endfunction()
 

@@ -15,6 +15,9 @@ struct Rounding {
   std::function<void(ir::ValueId, Tensor&)> round = nullptr;  // how; null: to fp16
 };
 
+// Outputs of the graph whose errors are measured: plain floats.
+std::vector<ir::ValueId> float_outputs(const ir::Graph& graph);
+
 // The nodes whose results may change, in order.
 std::vector<ir::NodeId> nodes_reached(const ir::Graph& graph, const Rounding& rounding);
 

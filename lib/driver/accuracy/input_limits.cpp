@@ -68,7 +68,7 @@ Result<std::vector<chost::InputLimit>> LimitSearch::find(const CompiledModel& m)
   const auto good = [&](int exponent) {
     for (const std::vector<Tensor>& sample : inputs(factor(exponent))) {
       auto reference = std::async(both_at_once ? std::launch::async : std::launch::deferred,
-                                  [&] { return interp::run(graph, sample, room); });
+                                  [&] { return interp::run(graph, sample); });
       const auto actual = device.run(sample);
       const auto expected = reference.get();
       // No reference: an index among the inputs is out of range, say.

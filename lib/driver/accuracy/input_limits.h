@@ -25,9 +25,8 @@ struct LimitSearch {
   const ir::Graph& graph;
   std::map<size_t, double> reached;
   std::function<std::vector<std::vector<Tensor>>(double factor)> inputs;
-  int runs = 0;         // at most
-  double accuracy = 0;  // the largest error of outputs that is accurate
-  interp::Options room;
+  int runs = 0;              // at most
+  double accuracy = 0;       // the largest error of outputs that is accurate
   bool both_at_once = true;  // float32 and the device, on two threads
 
   // By position in graph.inputs(). Nothing beyond the range of fp16 is tried. Errors: of the simulator.

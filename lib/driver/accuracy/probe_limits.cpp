@@ -78,7 +78,6 @@ Result<std::vector<Accuracy::Limit>> Probe::limits(const CompiledModel& m,
                        [this](double factor) { return larger_inputs(factor); },
                        search_runs_,
                        options.accuracy_warning,
-                       {},
                        options.jobs != 1};
     for (size_t i = 0; i < graph.inputs().size(); ++i) {
       const TensorType& type = graph.value(graph.inputs()[i]).type;

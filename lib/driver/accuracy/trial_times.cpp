@@ -77,15 +77,6 @@ class Timer {
   quantize::Times out_;
 };
 
-CompileOptions for_timing(const CompileOptions& options) {
-  CompileOptions out = for_trial(options);
-  out.accuracy.reset();
-  out.objective = CompileOptions::Objective::Speed;
-  out.fail_on_fallback = out.fail_on_accuracy = false;
-  out.probe = CompileOptions::Probe::Never;
-  return out;
-}
-
 }  // namespace
 
 Result<quantize::Times> trial_times(const ir::Graph& graph, const CompileOptions& options,
@@ -93,7 +84,7 @@ Result<quantize::Times> trial_times(const ir::Graph& graph, const CompileOptions
   auto model = std::make_shared<QuantizedModel>();
   model->files = stand_in.files;
   MRVLC_ASSIGN(model->bytes, onnx::to_onnx(graph, MRVLC_VERSION));
-  CompileOptions trial = for_timing(options);
+  CompileOptions trial = for_measuring(options, CompileOptions::Probe::Never);
   trial.quantized = model;
   const std::vector<ir::NodeId> order = graph.topological_order();
   std::optional<quantize::Times> out;

@@ -30,12 +30,8 @@ Trial trial_of(const CompiledModel& m) {
 
 }  // namespace
 
-Trials::Trials(const CompileOptions& options) : options_(for_trial(options)) {
-  options_.accuracy.reset();
-  options_.objective = CompileOptions::Objective::Speed;
-  options_.fail_on_fallback = options_.fail_on_accuracy = false;
-  options_.probe = CompileOptions::Probe::Always;
-}
+Trials::Trials(const CompileOptions& options)
+    : options_(for_measuring(options, CompileOptions::Probe::Always)) {}
 
 std::optional<Trial> Trials::measure(const AccuracyChoice& choice) {
   std::optional<Trial> out;

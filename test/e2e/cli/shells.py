@@ -10,19 +10,8 @@ import shutil
 import subprocess
 import sys
 
-
-def output(*command, **more):
-    return subprocess.run(command, check=True, capture_output=True, text=True, **more).stdout
-
-
-def commands(mrvlc, path=()):
-    """Every command as a tuple of words, with its options: from its --help."""
-    text = output(mrvlc, *path, "--help")
-    yield path, set(re.findall(r"^ +(?:-\w,)?(--[\w-]+)", text, re.MULTILINE))
-    below = text.split("\nSubcommands:\n")
-    if len(below) > 1:
-        for name in re.findall(r"^  (\w+) ", below[1].split("\n\n")[0], re.MULTILINE):
-            yield from commands(mrvlc, (*path, name))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "support" / "python"))
+from mrvlc_help import commands, output  # noqa: E402
 
 
 def offered(script, words):
@@ -36,7 +25,7 @@ def main():
     mrvlc, work = sys.argv[1], pathlib.Path(sys.argv[2])
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
-    found = list(commands(mrvlc))
+    found = [(path, {o for o in options if o.startswith("--")}) for path, options in commands(mrvlc)]
     assert len(found) > 20 and sum(len(options) for _, options in found) > 150, "the help is not read as it stands"
     scripts = {}
     for shell in ("bash", "zsh", "fish"):

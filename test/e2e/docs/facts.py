@@ -7,8 +7,10 @@ its own.
 
 import pathlib
 import re
-import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "support" / "python"))
+from mrvlc_help import commands  # noqa: E402
 
 GONE = "is kept so that it is not given to something else"
 # Options of the generated program, of tools for developers and of other programs, where no other word says whose they are.
@@ -16,21 +18,6 @@ OTHERS = {
     "--repeat-axis0", "--output-dir", "--bench", "--steps", "--cycles", "--dir", "--threads", "--target", "--input", "--sshloginfile", "--array", "--requeue",
     "--no-lib", "--prefix", "--install", "--preset", "--build", "--specs", "--tflite", "--keras", "--opset", "--variable", "--cflags", "--libs",
 }
-
-
-def output(*command):
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
-
-
-def commands(mrvlc, path=()):
-    """Every command as a tuple of words, with its options, from its --help."""
-    text = output(mrvlc, *path, "--help")
-    yield path, set(re.findall(r"^ +(?:-\w,)?(--?[\w-]+)", text, re.MULTILINE))
-    below = text.split("\nSubcommands:\n")
-    if len(below) > 1:
-        for name in re.findall(r"^  (\w+) ", below[1].split("\n\n")[0], re.MULTILINE):
-            yield from commands(mrvlc, (*path, name))
-
 
 class Facts:
     def __init__(self, mrvlc, root):

@@ -5,30 +5,13 @@
 those it was not; on the host and on the accelerator; as ONNX's checker sees the file; options, reports, mistakes.
 """
 import json
-import pathlib
 import shutil
-import subprocess
 import sys
 
 import numpy as np
 import onnx
 
-MRVLC, DIGITS, WORK = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
-MODEL = DIGITS / "digits.onnx"
-problems = []
-
-
-def check(condition, what):
-    if not condition:
-        problems.append(what)
-
-
-def mrvlc(*arguments, code=0, says=""):
-    ran = subprocess.run([MRVLC, *map(str, arguments)], capture_output=True, text=True, check=False)
-    shown = f"mrvlc {' '.join(map(str, arguments))}"
-    check(ran.returncode == code, f"{shown}: exit {ran.returncode}, not {code}: {ran.stderr}")
-    check(says in ran.stdout + ran.stderr, f"{shown}: does not say '{says}': {ran.stdout + ran.stderr}")
-    return ran.stdout
+from harness import DIGITS, MODEL, WORK, check, mrvlc, problems
 
 
 def operators(file):
