@@ -103,6 +103,13 @@ TEST_CASE("neighbours of smooth inputs are alike, in rows, columns and channels"
   CHECK(spread(x) > 4 * spread(noise));
 }
 
+TEST_CASE("between the points of a scale smooth inputs rise and fall evenly") {
+  const std::vector<double> x = draw_inputs(chain({"Neg"}, {512}), 1, {}, Texture::Smooth)[0].to_doubles();
+  double largest = 0;
+  for (size_t i = 0; i + 1 < x.size(); ++i) largest = std::max(largest, std::abs(x[i] - x[i + 1]));
+  CHECK(largest < 0.06);  // nine scales, of which none makes steps of more than 1 / 256 or so
+}
+
 TEST_CASE("smooth inputs keep to their range; short ones and integers without one are noise") {
   const ir::Graph picture = chain({"Neg"}, {16, 16});
   const auto range = distributions_of(picture, {{"x", -3, 9}, {"n", 10, 250}});
