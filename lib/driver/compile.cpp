@@ -242,6 +242,9 @@ class Compiler {
     for (Diag& d : partition::unheeded(m_.model.graph, m_.partition, o)) diagnostics_.add(std::move(d));
     for (Diag& d : partition::refused_precisions(m_.model.graph, m_.partition, o))
       diagnostics_.add(std::move(d));
+    if (m_.has_accelerator)
+      for (Diag& d : partition::integers_in_half(m_.model.graph, m_.partition, *m_.backend))
+        diagnostics_.add(std::move(d));
     warn_placement(m_, diagnostics_);
     tell_placement(m_, options_.log);
     return hooks_.placed ? hooks_.placed(m_.model.graph, m_.partition, m_.machine()) : Status();

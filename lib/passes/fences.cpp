@@ -31,18 +31,41 @@ const ops::OpDef& fence_op() {
   return op;
 }
 
+constexpr int64_t kBorder = 1;  // the lowest bit of a label
+
 bool is_fence(const Node& n) {
   return n.op == &fence_op();
+}
+
+ValueId fenced(Rewriter& rw, ValueId value, NodeId user, int64_t label) {
+  std::vector<Attr> attrs = ir::default_attrs(fence_op());
+  ir::set_attr(fence_op(), attrs, "label", label);
+  const NodeId from[] = {user};
+  return rw.output(rw.create(fence_op(), {value}, std::move(attrs), {type_of(rw.graph(), value)}, from));
+}
+
+// The DequantizeLinear that makes `value` of bytes, where nothing but a border is asked for; else null.
+// Numbers cross a border as an accelerator has them, rounded, integers as they are: the border stands in
+// front of it.
+const Node* moves_behind(const Graph& g, ValueId value, int64_t label) {
+  const Node* n = producer_of(g, value, Op::DequantizeLinear);
+  return n != nullptr && label == kBorder && is_byte(type_of(g, n->inputs[0]).elem) ? n : nullptr;
 }
 
 void raise(Rewriter& rw, NodeId user, size_t input, int64_t label) {
   const Graph& g = rw.graph();
   const ValueId value = g.node(user).inputs[input];
-  std::vector<Attr> attrs = ir::default_attrs(fence_op());
-  ir::set_attr(fence_op(), attrs, "label", label);
-  const NodeId from[] = {user};
-  const NodeId fence = rw.create(fence_op(), {value}, std::move(attrs), {type_of(g, value)}, from);
-  rw.set_input(user, input, rw.output(fence));
+  const Node* d = moves_behind(g, value, label);
+  if (d == nullptr) return rw.set_input(user, input, fenced(rw, value, user, label));
+  const NodeId from[] = {d->id};
+  const ir::OpSchema& schema = *d->op;
+  std::vector<ValueId> inputs = d->inputs;
+  std::vector<Attr> attrs = d->attrs;
+  inputs[0] = fenced(rw, inputs[0], user, label);
+  const NodeId own = rw.create(schema, std::move(inputs), std::move(attrs), {type_of(g, value)}, from);
+  const NodeId old = from[0];
+  rw.set_input(user, input, rw.output(own));
+  erase_if_unused(rw, old, "a border stands in front of what reads it");
 }
 
 // Through fences that came to stand behind each other; of their labels what any of them says.
@@ -86,7 +109,7 @@ std::set<std::pair<ValueId, NodeId>> take_fences(Graph& graph) {
     for (ValueId v : n.inputs) {
       int64_t label = 0;
       const ValueId from = before_fences(graph, v, label);
-      if ((label & 1) != 0) borders.emplace(from, id);
+      if ((label & kBorder) != 0) borders.emplace(from, id);
     }
   }
   Rewriter rw(graph, "fence");

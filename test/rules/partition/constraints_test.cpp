@@ -2,6 +2,7 @@
 #include "mrvlc/partition/constraints.h"
 
 #include "build.h"
+#include "mrvlc/partition/unheeded.h"
 #include "mrvlc/passes/fences.h"
 #include "mrvlc/passes/pass.h"
 
@@ -105,4 +106,61 @@ TEST_CASE("regions hold no more layers, and there are no more of them, than is a
   const std::string left = steps(model(), {border("d"), regions});
   CHECK(left.find("R0") != std::string::npos);
   CHECK(left.find("R1") == std::string::npos);
+}
+
+namespace {
+
+// Two convolutions of integers, with `between` them and the second's DequantizeLinear.
+ir::Graph integers() {
+  return test::image_graph(
+      " const %s : f32[] = [0.5]\n const %z : i8[] = [1]\n const %f : f32[] = [2]\n"
+      " const %v : i8[4,4,1,1] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7]\n"
+      " %q = QuantizeLinear(%x, %s, %z) : i8[1,4,8,8]\n" +
+      test::node("%a = DequantizeLinear(%q, %s, %z)") +
+      " %b = DequantizeLinear(%v, %f, %z) : f32[4,4,1,1]\n" + test::node("%c = Conv(%a, %b)") +
+      " %d = QuantizeLinear(%c, %f, %z) : i8[1,4,8,8]\n" + test::node("%e = DequantizeLinear(%d, %f, %z)") +
+      test::node("%g = Conv(%e, %b)") + " %h = QuantizeLinear(%g, %f, %z) : i8[1,4,8,8]\n output %h\n");
+}
+
+}  // namespace
+
+TEST_CASE("a border behind DequantizeLinear stands in front of it: integers cross") {
+  Constraint behind = of({"e"});
+  behind.after = true;
+  for (const Constraint& c : {behind, border("g"), border("e")}) {
+    ir::Graph g = integers();
+    auto pins = partition::Pins::resolve(g, {c});
+    REQUIRE(pins.ok());
+    passes::raise_fences(g, [&](ir::ValueId v, ir::NodeId u) { return pins->fence(g, v, u); });
+    REQUIRE(passes::run_passes(g, passes::default_pipeline()).ok());
+    pins->borders = passes::take_fences(g);
+    partition::Options options;
+    options.pins = std::make_shared<partition::Pins>(*pins);
+    const partition::Partition p = test::split(g, options);
+    CHECK(test::steps(g, p) == "C:q R0 R1");
+    REQUIRE(p.regions.size() == 2);
+    for (const partition::Region& r : p.regions) {
+      REQUIRE(r.layers.size() == 1);
+      CHECK(g.node(r.layers[0].anchor).is(Op::QLinearConv));
+    }
+    CHECK(partition::integers_in_half(g, p, test::accelerator()).empty());
+  }
+}
+
+TEST_CASE("a product of integers that is torn apart is said to be computed in fp16") {
+  ir::Graph g = integers();
+  const auto pins = partition::Pins::resolve(g, {cpu("e")});
+  REQUIRE(pins.ok());
+  passes::raise_fences(g, [&](ir::ValueId v, ir::NodeId u) { return pins->fence(g, v, u); });
+  REQUIRE(passes::run_passes(g, passes::default_pipeline()).ok());
+  passes::take_fences(g);
+  partition::Options options;
+  options.pins = std::make_shared<partition::Pins>(*pins);
+  const partition::Partition p = test::split(g, options);
+  CHECK(test::steps(g, p) == "C:q R0 C:e R1");
+  const std::vector<Diag> said = partition::integers_in_half(g, p, test::accelerator());
+  REQUIRE(said.size() == 1);
+  CAPTURE(said[0].message);
+  CHECK(said[0].message.find(": a product of what 'e' (DequantizeLinear) makes of integers") !=
+        std::string::npos);
 }
