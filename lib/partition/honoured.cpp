@@ -12,12 +12,6 @@ namespace {
 
 constexpr uint32_t kCpu = UINT32_MAX;
 
-std::string shown(const ir::Graph& graph, ir::NodeId id) {
-  const ir::Node& n = graph.node(id);
-  const std::string& name = n.name.empty() ? graph.value(n.outputs.front()).name : n.name;
-  return fmt::format("'{}' ({})", printable(name, 80), n.op->name);
-}
-
 class Checker {
  public:
   Checker(const ir::Graph& graph, const Pins& pins, const Partition& partition)
@@ -38,8 +32,8 @@ class Checker {
       const uint32_t region = region_of_[user.index()];
       if (region != kCpu && region_of_[v.producer.index()] == region)
         return make_diag<DiagCode::MRV0412>(
-            "a border",
-            fmt::format("{} and {} are in one region", shown(graph_, v.producer), shown(graph_, user)));
+            "a border", fmt::format("{} and {} are in one region", shown(graph_, graph_.node(v.producer)),
+                                    shown(graph_, graph_.node(user))));
     }
     return {};
   }
@@ -61,7 +55,7 @@ class Checker {
       const bool cpu = c.on == Constraint::Target::Cpu;
       for (ir::NodeId n : nodes) {
         if ((region_of_[n.index()] == kCpu) != cpu)
-          return fmt::format("{} runs on the {}", shown(graph_, n), cpu ? "accelerator" : "CPU");
+          return fmt::format("{} runs on the {}", shown(graph_, graph_.node(n)), cpu ? "accelerator" : "CPU");
       }
     }
     if (std::string why = c.together ? parted(nodes) : ""; !why.empty()) return why;
@@ -89,14 +83,15 @@ class Checker {
     const std::vector<bool> among = inside(nodes);
     for (const NodeDecision& d : partition_.decisions) {
       if (!d.accelerator && among[d.node.index()])
-        return fmt::format("{} runs on the CPU: {}", shown(graph_, d.node), d.reason);
+        return fmt::format("{} runs on the CPU: {}", shown(graph_, graph_.node(d.node)), d.reason);
     }
     const std::set<uint32_t> regions = regions_of(nodes);
     if (regions.size() > 1) return several(nodes, regions);
     for (uint32_t r : regions) {
       for (const Layer& l : partition_.regions[r].layers) {
         for (ir::NodeId n : l.nodes) {
-          if (!among[n.index()]) return fmt::format("{} would be in the same region", shown(graph_, n));
+          if (!among[n.index()])
+            return fmt::format("{} would be in the same region", shown(graph_, graph_.node(n)));
         }
       }
     }
@@ -105,7 +100,7 @@ class Checker {
 
   std::string several(const std::vector<ir::NodeId>& nodes, const std::set<uint32_t>& regions) const {
     if (const ir::NodeId between = way_back(nodes); between.valid())
-      return fmt::format("a way leads out of them through {} and back", shown(graph_, between));
+      return fmt::format("a way leads out of them through {} and back", shown(graph_, graph_.node(between)));
     return fmt::format(
         "they make {} regions: one does not hold as many layers, or as many inputs and outputs",
         regions.size());

@@ -94,6 +94,9 @@ bool give_back_regions(Placement& placement, const Partition& formed);
 // chains that do not read integers, a DequantizeLinear or QuantizeLinear of what lies elsewhere.
 bool give_back_rounded(Placement& placement, const Partition& formed);
 
+// For messages: 'name' (Operator), a node without a name by its first result.
+std::string shown(const ir::Graph& graph, const ir::Node& node);
+
 // That every constraint holds in what came about, whoever made it; MRV0412 with the reason.
 Status check_honoured(const ir::Graph& graph, const Pins& pins, const Partition& partition);
 

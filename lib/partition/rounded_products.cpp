@@ -8,6 +8,7 @@
 #include "mrvlc/partition/accelerator.h"
 #include "mrvlc/partition/unheeded.h"
 #include "mrvlc/support/diag/accuracy.h"
+#include "placement.h"
 
 namespace mrvlc::partition {
 namespace {
@@ -41,10 +42,6 @@ const ir::Node* quantize_behind(const ir::Graph& g, const ir::Node& product) {
   return nullptr;
 }
 
-std::string shown(const ir::Node& n) {
-  return fmt::format("'{}' ({})", printable(n.name), n.op->name);
-}
-
 }  // namespace
 
 std::vector<Diag> integers_in_half(const ir::Graph& graph, const Partition& partition,
@@ -66,7 +63,8 @@ std::vector<Diag> integers_in_half(const ir::Graph& graph, const Partition& part
   }
   if (count == 0) return {};
   const std::string more = count > 1 ? fmt::format(" and {} more", count - 1) : "";
-  return {make_diag<DiagCode::MRV0918>(shown(*first) + more, shown(*reads), shown(*rounds))};
+  return {
+      make_diag<DiagCode::MRV0918>(shown(graph, *first) + more, shown(graph, *reads), shown(graph, *rounds))};
 }
 
 }  // namespace mrvlc::partition

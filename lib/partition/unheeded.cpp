@@ -7,6 +7,7 @@
 
 #include "mrvlc/partition/answers.h"
 #include "mrvlc/support/diag/partition.h"
+#include "placement.h"
 
 namespace mrvlc::partition {
 namespace {
@@ -17,9 +18,6 @@ std::string shown(const std::string& name, const std::string& result, std::strin
 }
 std::string shown(const ir::Source& s) {
   return shown(s.name, s.outputs.empty() ? s.id : s.outputs.front(), s.op_type);
-}
-std::string shown(const ir::Graph& graph, const ir::Node& n) {
-  return shown(n.name, n.outputs.empty() ? n.name : graph.value(n.outputs.front()).name, n.op->name);
 }
 
 class Finder {
@@ -153,7 +151,7 @@ class Finder {
       if (++count > 1) continue;
       const auto& sources = graph_.lineage(n).sources;
       const ir::Source& s = graph_.sources()[std::ranges::find_if(sources, asked.names_source)->index()];
-      first = fmt::format("{} is part of {}", shown(s), shown(graph_, node));
+      first = fmt::format("{} is part of {}", shown(s), partition::shown(graph_, node));
     }
     if (count == 0) return;
     if (count > 1) first += fmt::format(", and {} more like it", count - 1);
@@ -168,7 +166,7 @@ class Finder {
       if (first == nullptr) first = d->second;
     }
     const ir::Node& node = graph_.node(first->node);
-    no_effect(asked, shown(graph_, node) + " runs on the CPU: " + first->reason.str(),
+    no_effect(asked, partition::shown(graph_, node) + " runs on the CPU: " + first->reason.str(),
               "regions begin at nodes of the accelerator: name one of those");
   }
 
@@ -190,6 +188,10 @@ class Finder {
 };
 
 }  // namespace
+
+std::string shown(const ir::Graph& graph, const ir::Node& n) {
+  return shown(n.name, n.outputs.empty() ? n.name : graph.value(n.outputs.front()).name, n.op->name);
+}
 
 std::vector<Diag> unheeded(const ir::Graph& graph, const Partition& partition, const Options& options) {
   return Finder(graph, partition, options).run();
