@@ -111,8 +111,8 @@ class PeCodegen {
 
   Packed pack(const View& v, const Box& box, bool load) const {
     int64_t bytes = isa::data_bytes(v.type);
-    return pack_box(c_.program.buffers[v.buffer].ddr + first(v, box) * bytes, v.strides, box.extent, bytes,
-                    load);
+    return pack_box(c_.program.buffers[v.buffer].ddr + first(v, box) * bytes, v.strides,
+                    slot_extents(g_, v, box.extent), bytes, load);
   }
 
   int64_t first(const View& v, const Box& box) const {
@@ -164,7 +164,8 @@ class PeCodegen {
   void deliver(size_t k, uint32_t tile, const Box& box, int64_t offset) {
     const View& v = slots_.outputs[k];
     if (!output_on_chip_[k]) return writer_.store(tile, pack(v, box, false).transfer, slots_item_, offset);
-    c_.exchange(tile, v.buffer, view_rect(v, box, c_.residences[v.buffer].pitch));
+    const Box all{box.begin, slot_extents(g_, v, box.extent)};
+    c_.exchange(tile, v.buffer, view_rect(v, all, c_.residences[v.buffer].pitch));
   }
 
   struct Located {
@@ -172,8 +173,13 @@ class PeCodegen {
     uint32_t item = kNoItem;
   };
 
+  size_t slot_of_input(const View& v) const {
+    return static_cast<size_t>(std::ranges::find(slots_.inputs, v) - slots_.inputs.begin());
+  }
+
+  // `in`, `out`: where slots lie.
   Located locate(const PeOperand& o, const Box& box, uint32_t tile, const std::vector<size_t>& dims,
-                 const std::vector<int64_t>& offsets, bool result) const {
+                 const std::vector<int64_t>& in, const std::vector<int64_t>& out, bool result) const {
     Located r;
     Dims strides(g_.dims.size(), 0);
     int64_t at = 0;
@@ -197,14 +203,16 @@ class PeCodegen {
       at = h.offset(tile, first(o.view, box) * bytes);
       for (size_t d = 0; d < strides.size(); ++d) strides[d] = h.stride(o.view.strides[d] * bytes);
     } else {
-      const std::vector<View>& list = result ? slots_.outputs : slots_.inputs;
-      auto k = static_cast<size_t>(std::ranges::find(list, o.view) - list.begin());
-      Packed p = pack(o.view, box, !result);
+      const size_t input = slot_of_input(o.view);
+      const bool made = result || input == slots_.inputs.size();  // by a stage of the group
+      const size_t k = made ? output_slot(slots_, o.view) : input;
+      const View& slot = made ? slots_.outputs[k] : slots_.inputs[k];
+      Packed p = pack(slot, box, !made);
       r.operand.type = o.view.type;
       r.operand.quantization = o.view.quantization;
-      at = offsets[k] + p.origin;
+      at = (made ? out : in)[k] + p.origin + (o.view.offset - slot.offset) * isa::data_bytes(slot.type);
       strides = p.strides;
-      if (!result && constant_[k]) r.item = constants_[k].item;
+      if (!made && constant_[k]) r.item = constants_[k].item;
     }
     r.operand.address = static_cast<uint32_t>(at);
     for (size_t k = 0; k < dims.size(); ++k)
@@ -223,9 +231,9 @@ class PeCodegen {
     ItemRefs refs = kNoItems;
     for (size_t k = 0; k < tables_.size(); ++k)
       if (slots_.tables[k].table == s.epilogue.table) refs[5] = tables_[k];
-    Located dst = locate(s.dst, box, tile, dims, out, true), a, b;
-    if (s.a.kind != PeOperand::Kind::None) a = locate(s.a, box, tile, dims, in, false);
-    if (s.b.kind != PeOperand::Kind::None) b = locate(s.b, box, tile, dims, in, false);
+    Located dst = locate(s.dst, box, tile, dims, in, out, true), a, b;
+    if (s.a.kind != PeOperand::Kind::None) a = locate(s.a, box, tile, dims, in, out, false);
+    if (s.b.kind != PeOperand::Kind::None) b = locate(s.b, box, tile, dims, in, out, false);
     refs[0] = a.item;
     refs[1] = b.item;
     refs[4] = dst.item;

@@ -336,18 +336,22 @@ View Lowering::halves(const HalvesOf& of, ir::NodeId expr) {
     v.strides.erase(v.strides.begin() + static_cast<std::ptrdiff_t>(of.dim) + 1);
     return v;
   };
+  // In one group, so that all halves of an element leave together.
+  PeBuilder b(*this, from.dims, expr);
   for (int64_t t = 0; t < n; ++t) {
-    PeBuilder b(*this, from.dims, expr);
-    PeOperand half = b.temp();
+    PeOperand half;
     if (low[static_cast<size_t>(t)]) {
+      half = b.temp();
       b.apply(isa::EwOp::AxpBy, half, b.view(from), b.view(place(0)), std::ldexp(1.0f, -shift), -1);
     } else if (t == 0 && shift != 0) {
+      half = b.temp();
       b.apply(isa::EwOp::Affine, half, b.view(from), {}, std::ldexp(1.0f, -shift));
     } else {
       half = b.view(t == 0 ? from : place(0));  // term 0 is a high half
     }
-    keep(b.finish(half, place(t)));
+    b.write(half, place(t));
   }
+  keep(b.finish());
   return halves_[of] = all;
 }
 

@@ -163,7 +163,10 @@ class PeBuilder {
   PeOperand activate(const PeOperand& x, const EpilogueSpec& epilogue);
   void set_expr(ir::NodeId expr) { expr_ = expr; }
   // The last stage writes `x`: it shall write there instead. Copies when x is no such temporary.
-  Status finish(const PeOperand& x, const View& to);
+  // The operand's value goes to the view; a group may write several.
+  void write(const PeOperand& x, const View& to);
+  Status finish(const PeOperand& x, const View& to);  // written last
+  Status finish();
 
  private:
   Lowering& lowering_;

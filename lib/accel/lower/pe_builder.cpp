@@ -60,7 +60,7 @@ PeOperand PeBuilder::activate(const PeOperand& x, const EpilogueSpec& epilogue) 
   return t;
 }
 
-Status PeBuilder::finish(const PeOperand& x, const View& to) {
+void PeBuilder::write(const PeOperand& x, const View& to) {
   PeOperand dst = view(to);
   bool replace = false;
   if (!group_.stages.empty() && x.kind == PeOperand::Kind::Temp) {
@@ -74,6 +74,14 @@ Status PeBuilder::finish(const PeOperand& x, const View& to) {
   } else {
     apply(isa::EwOp::Copy, dst, x);
   }
+}
+
+Status PeBuilder::finish(const PeOperand& x, const View& to) {
+  write(x, to);
+  return finish();
+}
+
+Status PeBuilder::finish() {
   return lowering_.add(std::move(group_));
 }
 

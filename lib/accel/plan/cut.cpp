@@ -210,12 +210,14 @@ std::vector<Touch> touches_of(const PeGroup& g, const Cut& cut, uint32_t tile, c
   Box box = tile_box(g, cut, tile);
   std::vector<Touch> list;
   if (box.empty()) return list;
-  for (const PeStage& s : g.stages)
-    for (const PeOperand* o : {&s.a, &s.b, &s.dst}) {
-      if (o->kind != PeOperand::Kind::External || o->view.buffer == kWeights) continue;
-      list.push_back(
-          {o->view.buffer, o == &s.dst, view_rect(o->view, box, program.buffers[o->view.buffer].pitch)});
-    }
+  const PeSlots slots = slots_of(g);
+  const auto add = [&](const View& v, bool write) {
+    if (v.buffer == kWeights) return;
+    const Box all{box.begin, slot_extents(g, v, box.extent)};
+    list.push_back({v.buffer, write, view_rect(v, all, program.buffers[v.buffer].pitch)});
+  };
+  for (const View& v : slots.inputs) add(v, false);
+  for (const View& v : slots.outputs) add(v, true);
   return list;
 }
 

@@ -109,7 +109,7 @@ struct OnChip {
   std::vector<bool> inputs, outputs;
 };
 
-int64_t add_views(std::vector<int64_t>& sizes, const std::vector<View>& views,
+int64_t add_views(std::vector<int64_t>& sizes, const PeGroup& g, const std::vector<View>& views,
                   const std::vector<bool>& on_chip, const Dims& block, const target::Machine& m, bool load,
                   int64_t& transfer) {
   int64_t total = 0;
@@ -119,7 +119,7 @@ int64_t add_views(std::vector<int64_t>& sizes, const std::vector<View>& views,
       sizes.push_back(0);
       continue;
     }
-    Packed p = pack_box(0, v.strides, block, isa::data_bytes(v.type), load);
+    Packed p = pack_box(0, v.strides, slot_extents(g, v, block), isa::data_bytes(v.type), load);
     sizes.push_back(aligned(p.bytes, m));
     total += sizes.back();
     transfer += p.transfer.burst_bytes(m.ddr_burst);
@@ -130,8 +130,8 @@ int64_t add_views(std::vector<int64_t>& sizes, const std::vector<View>& views,
 Footprint footprint(const PeGroup& g, const PeSlots& slots, const OnChip& on_chip, const Dims& block,
                     bool twice, const target::Machine& m) {
   Footprint f;
-  int64_t io = add_views(f.inputs, slots.inputs, on_chip.inputs, block, m, true, f.transfer);
-  io += add_views(f.outputs, slots.outputs, on_chip.outputs, block, m, false, f.transfer);
+  int64_t io = add_views(f.inputs, g, slots.inputs, on_chip.inputs, block, m, true, f.transfer);
+  io += add_views(f.outputs, g, slots.outputs, on_chip.outputs, block, m, false, f.transfer);
   f.total = io * (twice ? 2 : 1) + slots.table_bytes;
   for (const PeTemp& t : g.temps) {
     f.temps.push_back(aligned(temp_size(g, t, block), m));
@@ -229,6 +229,46 @@ bool spans(const PeGroup& g, const PeOperand& o, size_t d) {
   return o.kind == PeOperand::Kind::External && (o.view.strides[d] != 0 || g.dims[d] == 1);
 }
 
+namespace {
+
+void add_once(std::vector<View>& list, const PeOperand& o) {
+  if (o.kind == PeOperand::Kind::External && std::ranges::find(list, o.view) == list.end())
+    list.push_back(o.view);
+}
+
+// One run of the innermost dimension behind the other.
+bool follows(const View& first, const View& second) {
+  const size_t inner = first.dims.size() - 1;
+  if (first.strides[inner] != 1 || second.offset != first.offset + first.dims[inner]) return false;
+  const int64_t length = first.dims[inner] + second.dims[inner];
+  for (size_t d = 0; d < inner; ++d)
+    if (first.strides[d] < length && first.dims[d] != 1) return false;
+  View alike = second;
+  alike.offset = first.offset;
+  alike.dims = first.dims;
+  return alike == first;
+}
+
+std::vector<View> outputs_of(const PeGroup& g) {
+  std::vector<View> out;
+  for (const PeStage& s : g.stages) add_once(out, s.dst);
+  if (out.size() < 2) return out;
+  std::ranges::stable_sort(out, [](const View& a, const View& b) {
+    return std::pair(a.buffer, a.offset) < std::pair(b.buffer, b.offset);
+  });
+  std::vector<View> joined;
+  for (View& v : out) {
+    if (!joined.empty() && follows(joined.back(), v)) {
+      joined.back().dims.back() += v.dims.back();
+    } else {
+      joined.push_back(std::move(v));
+    }
+  }
+  return joined;
+}
+
+}  // namespace
+
 std::vector<bool> whole_dims(const PeGroup& g) {
   std::vector<bool> whole(g.dims.size(), false);
   for (const PeStage& s : g.stages) {
@@ -236,19 +276,23 @@ std::vector<bool> whole_dims(const PeGroup& g) {
     for (size_t d = 0; d < g.dims.size(); ++d)
       if (!spans(g, s.dst, d)) whole[d] = true;
   }
+  // Asked for every tile of every cut, where most groups have one result.
+  const auto results = std::ranges::count_if(
+      g.stages, [](const PeStage& s) { return s.dst.kind == PeOperand::Kind::External; });
+  if (results < 2) return whole;
+  for (const View& v : outputs_of(g))
+    if (v.dims != g.dims) whole.back() = true;
   return whole;
 }
 
 PeSlots slots_of(const PeGroup& g) {
   PeSlots slots;
-  auto add = [](std::vector<View>& list, const PeOperand& o) {
-    if (o.kind == PeOperand::Kind::External && std::ranges::find(list, o.view) == list.end())
-      list.push_back(o.view);
-  };
+  slots.outputs = outputs_of(g);
+  std::vector<View> made;
   for (const PeStage& s : g.stages) {
-    add(slots.inputs, s.a);
-    add(slots.inputs, s.b);
-    add(slots.outputs, s.dst);
+    for (const PeOperand* o : {&s.a, &s.b})
+      if (std::ranges::find(made, o->view) == made.end()) add_once(slots.inputs, *o);
+    add_once(made, s.dst);
     const int64_t bytes = s.epilogue.table_bytes();
     if (bytes > 0 &&
         std::ranges::find(slots.tables, s.epilogue.table, &EpilogueSpec::table) == slots.tables.end()) {
@@ -257,6 +301,20 @@ PeSlots slots_of(const PeGroup& g) {
     }
   }
   return slots;
+}
+
+size_t output_slot(const PeSlots& slots, const View& result) {
+  const auto holds = [&](const View& v) {
+    return v.buffer == result.buffer && v.strides == result.strides && result.offset >= v.offset &&
+           result.offset + result.dims.back() <= v.offset + v.dims.back();
+  };
+  return static_cast<size_t>(std::ranges::find_if(slots.outputs, holds) - slots.outputs.begin());
+}
+
+Dims slot_extents(const PeGroup& g, const View& slot, const Dims& block) {
+  Dims out = block;
+  if (slot.dims.back() != g.dims.back()) out.back() = slot.dims.back();
+  return out;
 }
 
 bool fits_smallest(const PeGroup& g, const target::Machine& m) {

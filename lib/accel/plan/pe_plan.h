@@ -15,13 +15,20 @@ void simplify(PeGroup& group, const std::vector<Buffer>& buffers);
 std::vector<bool> whole_dims(const PeGroup& group);
 bool spans(const PeGroup& group, const PeOperand& operand, size_t dim);
 
-// Distinct external operands; the position in these lists is the slot.
+// Distinct external operands; the position in these lists is the slot. What a stage makes and a later one
+// reads is no input. Results that lie side by side in the innermost dimension, the halves of a pair for one,
+// are one slot, which a block holds whole: they leave in runs of all of them. Its view is longer than the
+// group in that dimension.
 struct PeSlots {
   std::vector<View> inputs, outputs;
   std::vector<EpilogueSpec> tables;  // those that have one, each table once
   int64_t table_bytes = 0;           // of all
 };
 PeSlots slots_of(const PeGroup& group);
+// The slot of outputs that holds the result.
+size_t output_slot(const PeSlots& slots, const View& result);
+// Extents of the view of a slot where the group's are those of `block`.
+Dims slot_extents(const PeGroup& group, const View& slot, const Dims& block);
 
 struct PePlan {
   Dims block;

@@ -33,6 +33,7 @@ class Striper {
         } else {
           out.push_back({i, u.all.back()});
         }
+        take_other_makers(out.back());
       }
     }
     return out;
@@ -86,6 +87,26 @@ class Striper {
     const auto& op = std::get<WindowOp>(primitive);
     for (const WindowOp::Image* image : {&op.x, &op.out, &op.residual, &op.w})
       if (image->buffer != kWeights) use(image->buffer).plain = false;
+  }
+
+  // What one operation of the run makes a part of, the halves of a pair for one, further ones complete.
+  void take_other_makers(Run& r) const {
+    for (size_t i = r.first; i <= r.last; ++i) {
+      for (const RowAccess& a : uses_[i]->accesses) {
+        if (!a.writes) continue;
+        const size_t last = last_maker(a.buffer);
+        if (last > r.last && all_by_rows({r.last, last})) r.last = last;
+      }
+    }
+  }
+  size_t last_maker(uint32_t b) const {
+    size_t last = 0;
+    for (size_t i : users_[b].all) {
+      if (!uses_[i]) continue;
+      for (const RowAccess& a : uses_[i]->accesses)
+        if (a.buffer == b && a.writes) last = i;
+    }
+    return last;
   }
 
   bool all_by_rows(const Run& r) const {
@@ -142,25 +163,29 @@ class Striper {
     return b.empty() ? a : Span{std::min(a.begin, b.begin), std::max(a.end, b.end)};
   }
 
-  // What leaves the run has one maker, and is not read within it: it has rows that two stripes would make.
+  // What leaves the run is read within it by the same rows alone, by what makes a part of it: others would
+  // read rows of the next stripe, for their windows or those of their readers.
   bool possible(const Run& r, int64_t stripes) const {
     if (!all_by_rows(r)) return false;
     for (size_t i = r.first; i <= r.last; ++i) {
       size_t inside = 0, outside = 0;
+      bool reads_leaving = false;
       for (const RowAccess& a : uses_[i]->accesses) {
-        if (!a.writes) continue;
-        ++(internal(a.buffer, r) ? inside : outside);
-        if (internal(a.buffer, r)) continue;
-        const Users& u = users_[a.buffer];
-        const auto within =
-            std::ranges::count_if(u.all, [&](size_t k) { return k >= r.first && k <= r.last; });
-        if (within != 1) return false;
+        if (a.writes) ++(internal(a.buffer, r) ? inside : outside);
+        reads_leaving = reads_leaving || (!a.writes && leaves(a.buffer, r));
       }
       if (uses_[i]->rows < 2 * stripes || outside > 1 || (inside > 0 && outside > 0)) return false;
+      if (reads_leaving && (inside > 0 || std::holds_alternative<WindowOp>(p_.primitives[i]))) return false;
       for (uint32_t b : uses_[i]->whole)
         if (users_[b].all.front() >= r.first && users_[b].all.front() <= r.last) return false;
     }
     return true;
+  }
+  // Some of it is made in the run, and what becomes of it there is not all.
+  bool leaves(uint32_t b, const Run& r) const {
+    return !internal(b, r) &&
+           std::ranges::any_of(users_[b].accesses, [](const RowAccess& a) { return a.writes; }) &&
+           users_[b].all.front() <= r.last && last_maker(b) >= r.first;
   }
 
   bool cascade(const Run& r, int64_t stripes, Program& out) const {
