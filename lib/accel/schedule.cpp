@@ -9,7 +9,7 @@
 #include "mrvlc/cost/timing.h"
 #include "place/placement.h"
 #include "plan/search.h"
-#include "plan/stripe.h"
+#include "plan/stripe_search.h"
 #include "primitive/cost_limits.h"
 
 namespace mrvlc::accel {
@@ -260,86 +260,15 @@ class Scheduler {
     std::vector<Run> runs = find_runs(program, residences, m_, options_.tiles);
     constexpr size_t kMostRuns = 8;
     if (runs.size() > kMostRuns) runs.resize(kMostRuns);
-    std::vector<int64_t> stripes(runs.size(), 1);
     const Policy policy = policy_;
-    for (size_t k = 0; k < runs.size(); ++k) {
-      int64_t best = 1;
-      for (int64_t n : kStripes) {
-        stripes[k] = n;
-        MRVLC_ASSIGN(const bool better, consider_stripes(program, runs, stripes, policy));
-        if (better) best = n;
-      }
-      stripes[k] = best;
-    }
-    return lengthen(program, std::move(runs), std::move(stripes), policy);
-  }
-
-  static constexpr std::array<int64_t, 6> kStripes = {2, 3, 4, 6, 8, 12};
-
-  Result<bool> consider_stripes(const Program& program, const std::vector<Run>& runs,
-                                const std::vector<int64_t>& stripes, const Policy& policy) {
-    std::optional<Program> striped = in_stripes(program, runs, stripes);
-    if (!striped) return false;
-    if (options_.log.shows(LogLevel::Debug)) {
-      std::string all;
-      for (size_t k = 0; k < runs.size(); ++k)
-        all += fmt::format(" {}-{}:{}", runs[k].first, runs[k].last, stripes[k]);
-      options_.log.debug("{}: primitives in stripes{}", options_.name, all);
-    }
-    const double before = least_;
-    MRVLC_TRY(consider(std::move(*striped), policy));
-    return least_ < before;
-  }
-
-  // A tensor that fits the chip as a whole takes the place of others, and ends a run: longer ones, and some
-  // joined, may do better. One step after the other, as long as it helps.
-  Status lengthen(const Program& program, std::vector<Run> runs, std::vector<int64_t> stripes,
-                  const Policy& policy) {
-    int trials = 0;
-    for (size_t k = 0; k < runs.size(); ++k) {
-      for (bool better = true; better;) {
-        better = false;
-        for (const Longer& l : longer(runs, k, program.primitives.size())) {
-          std::vector<Run> now = runs;
-          std::vector<int64_t> parts = stripes;
-          now[k] = l.run;
-          now.erase(now.begin() + static_cast<std::ptrdiff_t>(k + 1),
-                    now.begin() + static_cast<std::ptrdiff_t>(k + 1 + l.joined));
-          parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(k + 1),
-                      parts.begin() + static_cast<std::ptrdiff_t>(k + 1 + l.joined));
-          std::optional<int64_t> best;
-          for (int64_t n : kStripes) {
-            parts[k] = n;
-            if (++trials > kMostTrials) return {};
-            MRVLC_ASSIGN(const bool helps, consider_stripes(program, now, parts, policy));
-            if (helps) best = n;
-          }
-          if (!best) continue;
-          parts[k] = *best;
-          runs = std::move(now), stripes = std::move(parts);
-          better = true;
-          break;
-        }
-      }
-    }
-    return {};
-  }
-  static constexpr int kMostTrials = 400;
-  struct Longer {
-    Run run;
-    size_t joined = 0;  // following runs that become part of it
-  };
-  static std::vector<Longer> longer(const std::vector<Run>& runs, size_t k, size_t primitives) {
-    std::vector<Longer> out;
-    const Run& r = runs[k];
-    if (k + 1 < runs.size()) out.push_back({{r.first, runs[k + 1].last}, 1});
-    const size_t begin = k == 0 ? 0 : runs[k - 1].last + 1,
-                 end = k + 1 < runs.size() ? runs[k + 1].first : primitives;
-    for (size_t n : {2, 1, 4}) {
-      if (r.last + n < end) out.push_back({{r.first, r.last + n}, 0});
-      if (r.first >= begin + n) out.push_back({{r.first - n, r.last}, 0});
-    }
-    return out;
+    return search_stripes(std::move(runs), program.primitives.size(), [&](const Striping& s) -> Result<bool> {
+      std::optional<Program> striped = in_stripes(program, s.runs, s.stripes);
+      if (!striped) return false;
+      tell(s);
+      const double before = least_;
+      MRVLC_TRY(consider(std::move(*striped), policy));
+      return least_ < before;
+    });
   }
 
   Status consider(Program program, const Policy& policy) {
@@ -379,6 +308,14 @@ class Scheduler {
   void tell(const Policy& policy, std::string_view cost) const {
     if (options_.log.shows(LogLevel::Debug))
       options_.log.debug("{}: {}: {}", options_.name, text(policy), cost);
+  }
+
+  void tell(const Striping& s) const {
+    if (!options_.log.shows(LogLevel::Debug)) return;
+    std::string all;
+    for (size_t k = 0; k < s.runs.size(); ++k)
+      all += fmt::format(" {}-{} in {}", s.runs[k].first, s.runs[k].last, s.stripes[k]);
+    options_.log.debug("{}: primitives in stripes:{}", options_.name, all);
   }
 
   // As the simulator sees it.

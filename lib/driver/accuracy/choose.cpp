@@ -18,9 +18,9 @@ constexpr size_t kMostRuns = 8;
 constexpr double kReturns[] = {1.6, 1.35, 1.15, 1, 0.87, 0.75, 0.65};
 // Then pairs are taken away one by one.
 constexpr size_t kMostThinned = 12;
-// Compiles that look for the best within a number of cycles, and how much less is aimed at after one that had
-// too many.
-constexpr size_t kMostTrials = 14;
+// Compiles that look for the best within a number of cycles, those that then try one pair more, and how much
+// less is aimed at after one that had too many.
+constexpr size_t kMostTrials = 12, kMostAdded = 6;
 constexpr double kLess = 0.9;
 
 bool meets(const std::optional<Trial>& trial, double asked) {
@@ -100,29 +100,88 @@ std::optional<AccuracyChoice> meet(double asked, Trials& trials) {
   return finished(plan.choice());
 }
 
-// The best accuracy within so many times the cycles, all on the accelerator. What pairs cost is learnt from
-// each trial; what fits is then chosen anew.
+// Looks for the best accuracy within a number of cycles, all on the accelerator. What pairs cost is learnt
+// from each trial; what fits is then chosen anew.
+class Within {
+ public:
+  Within(double slowdown, const Trial& plain, Plan plan, Trials& trials)
+      : limit_(slowdown * plain.cycles), plain_(plain), plan_(plan), best_(std::move(plan)), trials_(trials) {
+    least_ = plain.error;
+  }
+
+  AccuracyChoice run() {
+    fill();
+    add_pairs();
+    AccuracyChoice out = best_.choice();
+    out.runs = trials_.runs();
+    return out;
+  }
+
+ private:
+  bool seen(const Plan& plan) const {
+    return std::ranges::any_of(seen_, [&](const Plan& p) { return p.same_steps(plan); });
+  }
+
+  // nullopt: it cannot be compiled, or not probed.
+  std::optional<Trial> measure(const Plan& next) {
+    seen_.push_back(next);
+    std::optional<Trial> trial = trials_.measure(next.choice());
+    if (!trial || trial->cycles > limit_ || trial->error >= least_) return trial;
+    best_ = next, least_ = trial->error, cycles_ = trial->cycles;
+    return trial;
+  }
+
+  // What is aimed at lies between what was too much and what was not.
+  void fill() {
+    double low = 0, high = kMostShare, share = 1;
+    while (trials_.runs() < kMostTrials && high - low > kCloseShare) {
+      Plan next = plan_.within(share * (limit_ - plain_.cycles));
+      if (next.choice().precisions.empty()) break;
+      bool fits = true;  // what was seen before was, or something near it
+      if (!seen(next)) {
+        const std::optional<Trial> trial = measure(next);
+        fits = trial && trial->cycles <= limit_;
+        if (trial) next.learn(plain_, *trial);
+        if (trial) plan_ = std::move(next);
+      }
+      (fits ? low : high) = share;
+      if (low > 0 && high < kMostShare)
+        share = (low + high) / 2;
+      else
+        share *= fits ? 1 / kLess : kLess;
+    }
+  }
+
+  // One more at a time, as long as cycles are left.
+  void add_pairs() {
+    Plan plan = best_;
+    plan.take_costs(plan_);
+    for (const size_t i : plan.further_pairs(kOver * (limit_ - cycles_))) {
+      if (trials_.runs() >= kMostTrials + kMostAdded) return;
+      const double before = least_;
+      const Plan next = plan.with_pair(i);
+      if (seen(next)) continue;
+      measure(next);
+      if (least_ < before) plan = next;
+    }
+  }
+
+  static constexpr double kMostShare = 1.3, kCloseShare = 0.02;
+  // Costs of single pairs are estimates.
+  static constexpr double kOver = 1.5;
+  double limit_, least_ = 0, cycles_ = 0;  // error and cycles of the best plan
+  const Trial& plain_;
+  Plan plan_, best_;
+  Trials& trials_;
+  std::vector<Plan> seen_;
+};
+
 std::optional<AccuracyChoice> best_within(double slowdown, Trials& trials) {
   const std::optional<Trial> plain = trials.measure({});
   if (!plain) return std::nullopt;
   auto found = trials.roundings();
   if (!found) return std::nullopt;
-  AccuracyChoice best;
-  double least = plain->error, share = 1;
-  Plan plan(trials.graph(), std::move(*found), plain->error);
-  const double room = (slowdown - 1) * plain->cycles;
-  while (trials.runs() < kMostTrials) {
-    Plan next = plan.within(share * room);
-    if (next.same_steps(plan) || next.choice().precisions.empty()) break;
-    const std::optional<Trial> trial = trials.measure(next.choice());
-    const bool fits = trial && trial->cycles <= slowdown * plain->cycles;
-    if (fits && trial->error < least) best = next.choice(), least = trial->error;
-    if (!fits) share *= kLess;
-    if (trial) next.learn(*plain, *trial);
-    plan = std::move(next);
-  }
-  best.runs = trials.runs();
-  return best;
+  return Within(slowdown, *plain, Plan(trials.graph(), std::move(*found), plain->error), trials).run();
 }
 
 // Predictions halve from row to row.

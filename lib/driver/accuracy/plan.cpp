@@ -178,6 +178,21 @@ Plan Plan::without_pair(size_t i) const {
   return out;
 }
 
+std::vector<size_t> Plan::further_pairs(double room) const {
+  std::vector<size_t> out;
+  for (size_t i = 0; i < paired_.size(); ++i)
+    if (remains(i) && !found_.roundings[i].pairs.empty() && pair_cost(i) <= room) out.push_back(i);
+  const auto worth = [&](size_t i) { return square(i) / (1 + pair_cost(i)); };
+  std::ranges::stable_sort(out, std::ranges::greater(), worth);
+  return out;
+}
+
+Plan Plan::with_pair(size_t i) const {
+  Plan out = *this;
+  out.paired_[i] = true;
+  return out;
+}
+
 // The steps in order of what they buy end with one that buys more than is left to be bought: others may do
 // without.
 void Plan::give_back(double prediction) {

@@ -32,6 +32,11 @@ class Plan {
   // Its pairs, the dearest for what it buys first; and the plan without one of these.
   std::vector<size_t> pairs_by_price() const;
   Plan without_pair(size_t i) const;
+  // Pairs that it does not have and that are known to cost no more, those first that buy most for it; and the
+  // plan with one of them.
+  std::vector<size_t> further_pairs(double room) const;
+  Plan with_pair(size_t i) const;
+  void take_costs(const Plan& other) { factor_ = other.factor_; }
   bool same_steps(const Plan& other) const { return paired_ == other.paired_ && on_cpu_ == other.on_cpu_; }
 
  private:
