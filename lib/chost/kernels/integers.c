@@ -18,15 +18,15 @@
 #elif defined(__AVX512BW__)
 #include <immintrin.h>
 #define K_QVW 16
-#define K_PAIRS(s, x, w) (s) + (K_qv)_mm512_madd_epi16((__m512i)(x), (__m512i)(w))
+#define K_QPAIRS(s, x, w) (s) + (K_qv)_mm512_madd_epi16((__m512i)(x), (__m512i)(w))
 #elif defined(__AVX2__)
 #include <immintrin.h>
 #define K_QVW 8
-#define K_PAIRS(s, x, w) (s) + (K_qv)_mm256_madd_epi16((__m256i)(x), (__m256i)(w))
+#define K_QPAIRS(s, x, w) (s) + (K_qv)_mm256_madd_epi16((__m256i)(x), (__m256i)(w))
 #elif defined(__SSE2__)
 #include <emmintrin.h>
 #define K_QVW 4
-#define K_PAIRS(s, x, w) (s) + (K_qv)_mm_madd_epi16((__m128i)(x), (__m128i)(w))
+#define K_QPAIRS(s, x, w) (s) + (K_qv)_mm_madd_epi16((__m128i)(x), (__m128i)(w))
 #elif defined(__ARM_FEATURE_MATMUL_INT8)
 #include <arm_neon.h>
 #define K_QVW 4
@@ -41,7 +41,7 @@
   (K_qv) K_SDOT(K_SDOT(K_SDOT((int32x4_t)(s), (x)&0x7f7f7f7fu, w), K_TOP(x), w), K_TOP(x), w)
 #else
 #define K_QVW 4
-#define K_PAIRS(s, x, w) \
+#define K_QPAIRS(s, x, w) \
   (s) + ((x)&0xffffu) * (K_qv)((K_qs)((w) << 16) >> 16) + ((x) >> 16) * (K_qv)((K_qs)(w) >> 16)
 #endif
 #if K_QVW
@@ -90,11 +90,11 @@ typedef unsigned char K_qbu __attribute__((vector_size(K_QVW), aligned(1), may_a
 #elif K_QVW
 typedef short K_qh __attribute__((vector_size(K_QVW * 4)));
 typedef unsigned short K_qhu __attribute__((vector_size(K_QVW * 4)));
-#define K_EVEN(v) (K_qv)((K_qh)((K_qhu)(v) << 8) >> 8)
-#define K_ODD(v) (K_qv)((K_qh)(v) >> 8)
+#define K_QEVEN(v) (K_qv)((K_qh)((K_qhu)(v) << 8) >> 8)
+#define K_QODD(v) (K_qv)((K_qh)(v) >> 8)
 #define K_QX(x, v) const K_qv x##e = (v)&0xff00ffu, x##o = ((v) >> 8) & 0xff00ffu
-#define K_QW(w, v) const K_qv w##e = K_EVEN(v), w##o = K_ODD(v)
-#define K_QSUM(s, x, w) s = K_PAIRS(K_PAIRS(s, x##e, w##e), x##o, w##o)
+#define K_QW(w, v) const K_qv w##e = K_QEVEN(v), w##o = K_QODD(v)
+#define K_QSUM(s, x, w) s = K_QPAIRS(K_QPAIRS(s, x##e, w##e), x##o, w##o)
 #else
 #if defined(__ARM_FEATURE_DSP) && defined(__ARM_FEATURE_SIMD32)
 #include <arm_acle.h>

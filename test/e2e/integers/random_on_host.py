@@ -56,6 +56,7 @@ class Products:
         self.nodes, self.constants, self.inputs, self.outputs, self.expected, self.data = [], [], [], [], {}, {}
         for _ in range(10):
             self.conv() if self.rng.random() < 0.75 else self.matrix()
+        self.floats()
 
     def constant(self, array):
         name = f"c{len(self.constants)}"
@@ -167,6 +168,17 @@ class Products:
         sums = (x.q - x.zero) @ w[2]
         op = str(self.draw(["QLinearMatMul", "MatMulInteger"]))
         self.result(op, name, x, w, sums, n, sums.ndim - 1, np.zeros(n, np.int64), {})
+
+    def floats(self):
+        """A convolution of floats beside them, of whole numbers small enough to be summed exactly: kernels of both kinds are in one program."""
+        shape, weights = [1, int(self.draw([1, 3, 5])), 19, 21], [int(self.draw([1, 4, 9])), 0, 3, 3]
+        weights[1] = shape[1]
+        x, w = self.rng.integers(-99, 100, shape), self.rng.integers(-9, 10, weights)
+        sums = convolved(Value(x, "int8", 0, F(1)), w, [2, 2], [1, 1], [1] * 4, 1)
+        self.inputs.append(helper.make_tensor_value_info("xf", TensorProto.FLOAT, shape))
+        self.data["xf"] = x.astype(F)
+        self.nodes.append(helper.make_node("Conv", ["xf", self.constant(w.astype(F))], ["yf"], strides=[2, 2], pads=[1] * 4))
+        self.output("yf", sums, TensorProto.FLOAT)
 
     def model(self):
         graph = helper.make_graph(self.nodes, "products", self.inputs, self.outputs, self.constants)
