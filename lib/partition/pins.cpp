@@ -245,17 +245,18 @@ bool Pins::fences() const {
 int64_t Pins::fence(const ir::Graph& imported, ir::ValueId value, ir::NodeId user) const {
   if (sets_.empty()) return 0;
   const ir::Value& v = imported.value(value);
-  // Texts and long integers, shapes among them, stay on the CPU whoever reads them.
+  // Texts and long integers, shapes among them, stay on the CPU whoever reads them; sums of products do not.
   if (v.kind != ir::ValueKind::Result || v.type.wrapper != Wrapper::None) return 0;
-  if (!is_float(v.type.elem) && !is_byte(v.type.elem)) return 0;
+  const bool sums = is_integer(v.type.elem) && ops::traits(imported.node(v.producer)).sums_products;
+  if (!is_float(v.type.elem) && !is_byte(v.type.elem) && !sums) return 0;
   const auto& made_by = imported.lineage(v.producer).sources;
   if (std::ranges::all_of(made_by, [&](ir::SourceId s) { return constant_[s.index()]; })) return 0;
-  const int64_t group_of_user = group(imported, user);
-  const bool border = group(imported, v.producer) != group_of_user || any(imported, user, border_before) ||
+  const int64_t group_of_user = group(imported, user), group_of_maker = group(imported, v.producer);
+  const bool border = group_of_maker != group_of_user || any(imported, user, border_before) ||
                       any(imported, v.producer, border_after);
   const bool apart = any(imported, user, on_cpu) != any(imported, v.producer, on_cpu);
   if (!border && !apart) return 0;
-  return group_of_user << 2 | (apart ? 2 : 0) | (border ? 1 : 0);
+  return group_of_user << 3 | (group_of_maker != 0 ? 4 : 0) | (apart ? 2 : 0) | (border ? 1 : 0);
 }
 
 }  // namespace mrvlc::partition

@@ -53,7 +53,8 @@ struct Chain {
   int64_t channels = 0;
   bool transposed = false;    // weights of Gemm and MatMul: [K, N]
   std::vector<int32_t> bias;  // empty: none
-  std::vector<NodeId> from;
+  std::vector<NodeId> from;    // what it is made of
+  std::vector<NodeId> folded;  // and the DequantizeLinear of its constants
 };
 
 // The dimension of the weights that output channels lie along.
@@ -120,7 +121,7 @@ bool take_bias(const Graph& g, Chain& c) {
     if (number(g, b.zero, k) != 0 || !(std::fabs(number(g, b.scale, k) / unit - 1) <= kSame)) return false;
     c.bias.push_back(static_cast<int32_t>(t->as_int(t->elements() == 1 ? 0 : k)));
   }
-  c.from.push_back(b.node);
+  c.folded.push_back(b.node);
   return true;
 }
 
@@ -152,9 +153,9 @@ bool find(const Graph& g, const PassContext& context, const Node& quantize, Chai
   if (product == nullptr || !single_use(g, v)) return false;
   if (!find_product(g, context, *product, c) || !find_operands(g, context, c)) return false;
   if (!is_taken(g, context, c)) return false;
-  c.from = {c.x.node, c.w.node};
+  c.folded = {c.w.node};
   if (!take_bias(g, c)) return false;
-  c.from.push_back(c.product);
+  c.from = {c.x.node, c.product};
   if (c.bound.valid()) c.from.push_back(c.bound);
   c.from.push_back(quantize.id);
   return true;
@@ -165,11 +166,11 @@ bool find_of_numbers(const Graph& g, const PassContext& context, const Node& pro
   if (type_of(g, product.outputs[0]).elem != ElementType::F32) return false;
   if (!find_product(g, context, product, c) || !find_operands(g, context, c)) return false;
   if (!is_taken(g, context, c)) return false;
-  c.from = {c.x.node, c.w.node};
+  c.folded = {c.w.node};
   const ValueId bias = input_or_none(product, 2);
   const bool adds_later = bias.valid() && g.is_constant(bias) && type_of(g, bias).elements() == c.channels;
   if (!adds_later && !take_bias(g, c)) return false;
-  c.from.push_back(product.id);
+  c.from = {c.x.node, product.id};
   return true;
 }
 
@@ -305,6 +306,8 @@ Status integer_products(Graph& graph, const PassContext& context, bool& changed)
     if (!bypass(rw, last, Builder(rw, chain).run(), kWhy)) return false;
     for (auto n = chain.from.rbegin(); n != chain.from.rend(); ++n)
       if (!rw.graph().node(*n).erased) erase_if_unused(rw, *n, kWhy);
+    for (NodeId n : chain.folded)
+      if (!rw.graph().node(n).erased) erase_if_unused(rw, n, "folded: a product reads its integers");
     return true;
   };
   const auto of_integers = [&](Rewriter& rw, NodeId id) {
