@@ -247,7 +247,7 @@ int64_t Pins::fence(const ir::Graph& imported, ir::ValueId value, ir::NodeId use
   const ir::Value& v = imported.value(value);
   // Texts and long integers, shapes among them, stay on the CPU whoever reads them; sums of products do not.
   if (v.kind != ir::ValueKind::Result || v.type.wrapper != Wrapper::None) return 0;
-  const bool sums = is_integer(v.type.elem) && ops::traits(imported.node(v.producer)).sums_products;
+  const bool sums = imported.node(v.producer).is(Op::ConvInteger, Op::MatMulInteger);
   if (!is_float(v.type.elem) && !is_byte(v.type.elem) && !sums) return 0;
   const auto& made_by = imported.lineage(v.producer).sources;
   if (std::ranges::all_of(made_by, [&](ir::SourceId s) { return constant_[s.index()]; })) return 0;
