@@ -135,6 +135,10 @@ Status OutputDir::write(const std::string& name, std::string_view bytes) {
 
 Status OutputDir::write_pieces(const std::string& name, const std::function<void(const Pieces&)>& fill) {
   const fs::path shown = destination_ / name;  // in messages: the file's final place
+  std::error_code ec;
+  if (const fs::path folder = fs::path(name).parent_path(); !folder.empty())
+    fs::create_directories(staging_ / folder, ec);
+  if (ec) return make_diag<DiagCode::MRV0002>(shown.string(), ec.message());
   Fd fd(::open((staging_ / name).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644));
   if (fd.get() < 0) return make_diag<DiagCode::MRV0002>(shown.string(), error_text());
   Sha256 hash;
