@@ -108,11 +108,12 @@ std::string explanation(const CLI::App& app, const CLI::App& command, const CLI:
                          : no_command(extra[0], command);
   }
   if (unknown && !extra.empty()) {
-    const std::string& name = command.get_name();
-    return "unexpected argument '" + printable(extra[0]) + "'" +
-           (name == "compile" ? "; one MODEL is compiled, 'mrvlc batch' takes several"
-            : name == "run"   ? "; values are given as --input NAME=FILE.npy"
-                              : "");
+    const std::string &word = extra[0], &name = command.get_name();
+    return "unexpected argument '" + printable(word) + "'" +
+           (word.starts_with('@') ? "; there is no file '" + printable(word.substr(1)) + "' of options"
+            : name == "compile"   ? "; one MODEL is compiled, 'mrvlc batch' takes several"
+            : name == "run"       ? "; values are given as --input NAME=FILE.npy"
+                                  : "");
   }
   return of_value(printable(error.what(), 1000));
 }

@@ -55,7 +55,7 @@ Result<std::string> read_file(const fs::path& path, uint64_t max_bytes) {
   if (fd.get() < 0) return make_diag<DiagCode::MRV0001>(path.string(), open_fault(path, errno));
   struct stat st {};
   if (::fstat(fd.get(), &st) != 0) return make_diag<DiagCode::MRV0003>(path.string(), error_text());
-  if (!S_ISREG(st.st_mode)) return make_diag<DiagCode::MRV0003>(path.string(), kind_fault(st.st_mode));
+  if (!S_ISREG(st.st_mode)) return make_diag<DiagCode::MRV0003>(path.string(), kind_fault(path, st.st_mode));
   auto size = static_cast<uint64_t>(st.st_size);
   if (size > max_bytes) return make_diag<DiagCode::MRV0005>(size, max_bytes);
   std::string bytes(size, '\0');
