@@ -318,8 +318,8 @@ void add_inspect(CLI::App& app, Context& context) {
     Diagnostics diagnostics;
     auto text = driver::inspect(*options, diagnostics);
     print_diagnostics(a->model, diagnostics, context.messages);
-    if (text) return context.finish(a->model, *text);
-    context.exit_code = diagnostics.exit_code();
+    if (text) context.finish(a->model, *text);
+    if (diagnostics.has_errors()) context.exit_code = diagnostics.exit_code();
   });
 }
 

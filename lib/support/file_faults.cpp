@@ -46,7 +46,7 @@ std::string kind_fault(const fs::path& path, mode_t mode) {
   if (!S_ISDIR(mode)) return "not a regular file";
   std::error_code ec;
   return fs::exists(path / "report.json", ec) && fs::exists(path / "manifest.json", ec)
-             ? "it is a folder that 'mrvlc compile' made; this takes a file, such as the model"
+             ? "not a regular file, but a folder that 'mrvlc compile' made; name a file, such as the model"
              : "not a regular file, but a folder; name a file in it";
 }
 
