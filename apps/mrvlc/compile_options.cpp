@@ -269,8 +269,6 @@ Result<driver::CompileOptions> checked(const CLI::App& cmd, CompileArguments& a,
   MRVLC_TRY(read_precisions(a.precision, o));
   o.data = a.data;
   o.batch = a.batch;
-  if (std::error_code ec; !a.external.empty() && !std::filesystem::is_directory(a.external, ec))
-    return make_diag<DiagCode::MRV0001>(printable(a.external, 4096), "--external-data-dir takes a folder");
   o.external_data_dir = a.external;
   o.rules.assign(a.rules.begin(), a.rules.end());
   o.default_rules = !a.no_default_rules;
