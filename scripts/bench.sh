@@ -122,8 +122,7 @@ bench() {
   shift
   dir=$(mktemp -d "$work/XXXXXX")
   "$build/bin/mrvlc" compile "$model" --name model --target host -q -o "$dir/out" "$@"
-  { time make -s -C "$dir/out" CC="${CC:-gcc}" CFLAGS="${CFLAGS:--O3 -march=native}" MRVLC_PREFIX="$build" \
-    MRVL_CFLAGS="-I$root/include" >&2; } 2>"$dir/cc_seconds" || { cat "$dir/cc_seconds" >&2; exit 1; }
+  { time make -s -C "$dir/out" CC="${CC:-gcc}" CFLAGS="${CFLAGS:--O3 -march=native}" MRVLC_PREFIX="$build" >&2; } 2>"$dir/cc_seconds" || { cat "$dir/cc_seconds" >&2; exit 1; }
   mapfile -t inputs < <(node scripts/bench_ort.mjs inputs "$model" "$dir/in")
   [ ${#inputs[@]} -gt 0 ] || { echo "bench: no inputs were made for $model" >&2; exit 1; }
   for input in "${inputs[@]}"; do arguments+=(--input "$input"); done

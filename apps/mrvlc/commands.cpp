@@ -174,6 +174,18 @@ void add_remote_options(CLI::App& cmd, driver::RunOptions& o) {
       ->needs(on);
 }
 
+void add_measuring_options(CLI::App& cmd, driver::ProfileOptions& o) {
+  cmd.add_flag("--measure", o.measure, "run the program on this machine, and measure its steps")
+      ->excludes("--on");
+  cmd.add_option("--html", o.html, "write report.html with the measured times in it")
+      ->type_name("FILE")
+      ->check(not_empty());
+  cmd.add_option("--bench", o.run.bench, "runs to measure (20)")
+      ->check(CLI::Range(1, 1000000).description(""));
+  cmd.add_option("--cc", o.run.cc, "C compiler; of --on: for the other machine ($CC or cc)");
+  cmd.add_option("--cflags", o.run.cflags, "its flags (-O2)");
+}
+
 }  // namespace
 
 void add_run(CLI::App& app, Context& context) {
@@ -226,13 +238,15 @@ void add_profile(CLI::App& app, Context& context) {
   cmd->add_flag("--json", o->json, "JSON instead of text");
   cmd->add_option("--trace", o->trace, "write a trace that Perfetto opens");
   add_remote_options(*cmd, o->run);
-  cmd->add_option("--cc", o->run.cc, "of --on: C compiler for the other machine")->needs("--on");
-  cmd->add_option("--cflags", o->run.cflags, "of --on: its flags (-O2)")->needs("--on");
-  cmd->add_option("--bench", o->run.bench, "of --on: runs to measure (20)")
-      ->check(CLI::Range(1, 1000000).description(""))
-      ->needs("--on");
+  add_measuring_options(*cmd, *o);
   cmd->add_option("--target-dir", *dirs, "folder of target packages")->allow_extra_args(false);
-  cmd->callback([o, dirs, &context] {
+  cmd->callback([cmd, o, dirs, &context] {
+    for (const char* option : {"--html", "--bench", "--cc", "--cflags"})
+      if (cmd->count(option) > 0 && !o->measure && o->run.on.empty())
+        return context.fail("mrvlc", make_diag<DiagCode::MRV0004>(
+                                         fmt::format("{} is for what is measured: give --measure (on this "
+                                                     "machine), or --on ssh://HOST",
+                                                     option)));
     auto search = target_search(*dirs);
     if (!search.ok()) return context.fail("mrvlc", search.error());
     o->target_dirs = o->run.target_dirs = *search;
@@ -304,8 +318,8 @@ void add_inspect(CLI::App& app, Context& context) {
     Diagnostics diagnostics;
     auto text = driver::inspect(*options, diagnostics);
     print_diagnostics(a->model, diagnostics, context.messages);
-    if (text) return context.finish(a->model, *text);
-    context.exit_code = diagnostics.exit_code();
+    if (text) context.finish(a->model, *text);
+    if (diagnostics.has_errors()) context.exit_code = diagnostics.exit_code();
   });
 }
 

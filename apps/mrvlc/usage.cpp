@@ -1,6 +1,8 @@
 #include "usage.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <regex>
 #include <sstream>
 
 #include "command_table.h"
@@ -67,6 +69,33 @@ std::string no_command(const std::string& word, const CLI::App& command) {
          "; commands are " + command_names(command);
 }
 
+// "ir,disasm": the words.
+std::vector<std::string> listed(const std::string& text) {
+  std::vector<std::string> words;
+  std::istringstream in(text);
+  for (std::string word; std::getline(in, word, ',');) words.push_back(word);
+  return words;
+}
+
+// What the parser says of a value, in our words: "--tiles: Value 3x not in range 1 to 8" and
+// "--emit: disam not in {ir,disasm}".
+std::string of_value(const std::string& said) {
+  static const std::regex range(R"(^([^ ]+): Value (.*) not in range (\S+) to (\S+)$)");
+  static const std::regex words(R"(^([^ ]+): (.*) not in \{([^}]*)\}$)");
+  std::smatch found;
+  if (std::regex_match(said, found, range)) {
+    const bool bounded = found[4] != std::to_string(INT64_MAX) && found[4] != std::to_string(UINT64_MAX);
+    return fmt::format("{}: '{}' is no number from {}{}", found[1].str(), found[2].str(), found[3].str(),
+                       bounded ? " to " + found[4].str() : "");
+  }
+  if (std::regex_match(said, found, words)) {
+    const std::vector<std::string> known = listed(found[3]);
+    return fmt::format("{}: '{}' is none of {}{}", found[1].str(), found[2].str(),
+                       CLI::detail::join(known, ", "), suggestion(found[2], known));
+  }
+  return said;
+}
+
 std::string explanation(const CLI::App& app, const CLI::App& command, const CLI::ParseError& error) {
   std::vector<std::string> extra = app.remaining(true);
   if (extra.empty()) extra = command.remaining();
@@ -79,11 +108,14 @@ std::string explanation(const CLI::App& app, const CLI::App& command, const CLI:
                          : no_command(extra[0], command);
   }
   if (unknown && !extra.empty()) {
-    const bool model = command.get_name() == "compile";
-    return "unexpected argument '" + printable(extra[0]) + "'" +
-           (model ? "; one MODEL is compiled, 'mrvlc batch' takes several" : "");
+    const std::string &word = extra[0], &name = command.get_name();
+    return "unexpected argument '" + printable(word) + "'" +
+           (word.starts_with('@') ? "; there is no file '" + printable(word.substr(1)) + "' of options"
+            : name == "compile"   ? "; one MODEL is compiled, 'mrvlc batch' takes several"
+            : name == "run"       ? "; values are given as --input NAME=FILE.npy"
+                                  : "");
   }
-  return printable(error.what(), 1000);
+  return of_value(printable(error.what(), 1000));
 }
 
 }  // namespace
@@ -115,8 +147,9 @@ void add_help(CLI::App& app, Context& context) {
   cmd->add_flag("--man", *man, "all commands as a man page, in troff");
   cmd->callback([&app, words, man, &context] {
     if (*man) return context.finish("mrvlc", man_page(command_table(app)));
-    std::string above;
-    const auto command = find_command(app, *words, above);
+    std::string above, all;
+    for (const std::string& given : *words) all += given + " ";  // "rules check" may come as one word
+    const auto command = find_command(app, CLI::detail::split_up(all), above);
     if (!command.ok()) return context.fail("mrvlc help", command.error());
     // Of the whole program help() would go on to the command that was given, which is this one.
     if (*command != &app) return context.finish("mrvlc", (*command)->help(above));

@@ -7,6 +7,7 @@
 #include "mrvlc/interp/random.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/glob.h"
+#include "mrvlc/support/nearest.h"
 #include "smooth.h"
 
 namespace mrvlc::calibration {
@@ -80,7 +81,10 @@ Result<Distributions> distributions_of(const ir::Graph& graph, const std::vector
       out[i] = uniform(range.least, range.most);
       any = true;
     }
-    if (!any) return refused(range, "no input of the model has that name");
+    if (any) continue;
+    std::vector<std::string_view> names;
+    for (ir::ValueId v : graph.inputs()) names.push_back(graph.value(v).name);
+    return refused(range, "no input of the model has that name" + did_you_mean(range.pattern, names));
   }
   return out;
 }

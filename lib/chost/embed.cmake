@@ -1,5 +1,5 @@
-# cmake -DFILES="a.c;b.c" -DMADE="micro1;micro4" -DUSERS="op.cpp;..." -DTEXT=kernel_text.cpp -DNAMES=kernel_pieces.def -P embed.cmake
-# TEXT: the files as strings. NAMES: MRVLC_PIECE(name) for each piece in them and each that is MADE when the compiler runs.
+# cmake -DFILES="a.c;b.c" -DHEADERS="device.h;..." -DMADE="micro1;micro4" -DUSERS="op.cpp;..." -DTEXT=kernel_text.cpp -DNAMES=kernel_pieces.def -P embed.cmake
+# TEXT: files and headers as strings. NAMES: MRVLC_PIECE(name) for each piece in them and each that is MADE when the compiler runs.
 # A piece that does not exist ends the build: one that another needs, or that the emission of an operator calls, helper("name").
 cmake_minimum_required(VERSION 3.25)
 set(text "#include \"kernel_text.h\"\n\nnamespace mrvlc::chost {\n\nconst KernelText kKernelTexts[] = {\n")
@@ -19,7 +19,13 @@ foreach(file ${FILES})
     endif()
   endforeach()
 endforeach()
-string(APPEND text "};\nconst size_t kKernelTextCount = std::size(kKernelTexts);\n\n}  // namespace mrvlc::chost\n")
+string(APPEND text "};\nconst size_t kKernelTextCount = std::size(kKernelTexts);\n\nconst KernelText kHeaderTexts[] = {\n")
+foreach(file ${HEADERS})
+  get_filename_component(name ${file} NAME)
+  file(READ ${file} code)
+  string(APPEND text "    {\"mrvl/${name}\", R\"KERNEL(${code})KERNEL\"},\n")
+endforeach()
+string(APPEND text "};\nconst size_t kHeaderTextCount = std::size(kHeaderTexts);\n\n}  // namespace mrvlc::chost\n")
 foreach(user ${USERS})
   file(STRINGS ${user} calls REGEX "helper\\(.*\"")
   string(REGEX MATCHALL "helper\\([^)]*\\)" calls "${calls}")

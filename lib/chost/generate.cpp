@@ -1,5 +1,6 @@
 // Generates the C of a program: fusion groups, buffers, functions, arena, text. The stages stand in
 // program.h.
+#include "kernel_text.h"
 #include "mrvlc/chost/chost.h"
 #include "mrvlc/support/diag/chost.h"
 #include "mrvlc/support/diag/general.h"
@@ -88,6 +89,9 @@ Result<HostCode> generate_module(const ir::Graph& graph, const Options& options,
   code.files.emplace_back(stem + ".c", source.take_text());
   code.files.emplace_back("main.c", example_text(program, interface));
   if (options.bare) code.files.emplace_back("bare.c", bare_text(program, interface));
+  // All of them, whichever this model includes: sources of libraries and of the user find them, too.
+  for (size_t i = 0; i < kHeaderTextCount; ++i)
+    code.files.emplace_back(kHeaderTexts[i].name, kHeaderTexts[i].code);
   code.files.emplace_back("Makefile", makefile_text(program));
   for (auto& file : weights_files(program)) code.files.push_back(std::move(file));
   return code;

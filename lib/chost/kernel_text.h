@@ -1,4 +1,4 @@
-// The files of kernels/, compiled in as text.
+// The files of kernels/, and the headers of include/mrvl that generated C may include, compiled in as text.
 #pragma once
 #include <cstddef>
 #include <iterator>
@@ -11,5 +11,8 @@ struct KernelText {
 };
 extern const KernelText kKernelTexts[];
 extern const size_t kKernelTextCount;
+// Named as they are included: "mrvl/device.h".
+extern const KernelText kHeaderTexts[];
+extern const size_t kHeaderTextCount;
 
 }  // namespace mrvlc::chost

@@ -111,7 +111,8 @@ Result<Outcome> write_stub(ir::Graph& graph, const std::string& target, const st
   const chost::Options emission{name, name};
   MRVLC_ASSIGN(auto code, chost::generate(graph, placed.partition, placed.regions, emission));
   for (const auto& [file, bytes] : code.files) {
-    if (file != "main.c" && file != "Makefile") MRVLC_TRY(write_file_atomic(folder / file, bytes));
+    const bool skipped = file == "main.c" || file == "Makefile" || file.starts_with("mrvl/");
+    if (!skipped) MRVLC_TRY(write_file_atomic(folder / file, bytes));
   }
   MRVLC_TRY(write_file_atomic(folder / (name + "_shim.c"), shim_text(graph, name, placed.layers)));
   return Outcome{};

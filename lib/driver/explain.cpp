@@ -159,8 +159,9 @@ Result<std::string> explanation(const Json& placement, const std::optional<std::
     if (hit) text += node_details(n) + ranges_of(placement, n);
   }
   if (text.empty())
-    return usage(fmt::format("no ONNX node is called '{}'{}", printable(*node),
-                             idmap::suggest_node(placement.at("nodes"), wanted)));
+    return usage(
+        fmt::format("no ONNX node is called '{}'{}; 'mrvlc inspect MODEL' and OUT/placement.json list them",
+                    printable(*node), idmap::suggest_node(placement.at("nodes"), wanted)));
   return text;
 }
 

@@ -1,17 +1,40 @@
 // `mrvlc inspect`: what the importer thinks of a model.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <map>
 
+#include "mrvlc/onnx/test_data.h"
 #include "mrvlc/ops/op.h"
 #include "mrvlc/ops/work.h"
+#include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/saturating.h"
 #include "unheeded.h"
 
 namespace mrvlc::driver {
+namespace {
+
+// Inputs as the model declares them, where it cannot be read before their shapes are given: what to give.
+std::optional<std::string> open_inputs(const CompileOptions& options, const Diagnostics& diagnostics) {
+  const auto open = [](const Diag& d) { return d.code == DiagCode::MRV0131; };
+  const auto inputs = onnx::declared_inputs(options.model);
+  if (!inputs.ok() || std::ranges::none_of(diagnostics.list(), open)) return std::nullopt;
+  std::string out;
+  for (const onnx::DeclaredValue& input : *inputs) {
+    std::vector<std::string> dims;
+    for (const int64_t d : input.shape) dims.push_back(d < 0 ? "?" : std::to_string(d));
+    out += fmt::format("input  {} : {}\n", printable(input.name),
+                       input.has_shape ? fmt::format("[{}]", fmt::join(dims, ",")) : "of any shape");
+  }
+  return out;
+}
+
+}  // namespace
+
 std::optional<std::string> inspect(const CompileOptions& options, Diagnostics& diagnostics) {
   auto model = onnx::import_file(options.model, import_options(options), diagnostics);
-  if (!model) return std::nullopt;
+  if (!model) return open_inputs(options, diagnostics);
   const ir::Graph& g = model->graph;
   warn_unheeded_shapes(options, g, diagnostics);
   std::string out = fmt::format("{}: IR version {}, opset {}, producer '{}'\n",

@@ -38,4 +38,11 @@ Diag matches_nothing(const ir::Graph& graph, const std::string& given_as,
   return make_diag<DiagCode::MRV0401>(given_as, "; 'mrvlc inspect MODEL' lists them");
 }
 
+std::string nearest_value(const ir::Graph& graph, std::string_view name) {
+  std::vector<std::string_view> all;
+  for (size_t i = 0; i < graph.value_slots(); ++i) all.push_back(graph.value(ir::ValueId(i)).name);
+  for (const ir::Source& s : graph.sources()) all.insert(all.end(), s.outputs.begin(), s.outputs.end());
+  return did_you_mean(name, all);
+}
+
 }  // namespace mrvlc::partition

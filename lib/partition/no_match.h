@@ -13,4 +13,7 @@ namespace mrvlc::partition {
 Diag matches_nothing(const ir::Graph& graph, const std::string& given_as,
                      const std::vector<std::string>& selectors);
 
+// The value of the model that was probably meant, as did_you_mean() says it.
+std::string nearest_value(const ir::Graph& graph, std::string_view name);
+
 }  // namespace mrvlc::partition

@@ -108,7 +108,7 @@ class Resolver {
     std::vector<bool> out(g_.value_slots());
     for (const std::string& name : names) {
       const auto value = g_.find_value(name);
-      if (!value) return make_diag<DiagCode::MRV0409>(c.given_as, printable(name));
+      if (!value) return make_diag<DiagCode::MRV0409>(c.given_as, printable(name), nearest_value(g_, name));
       out[value->index()] = true;
     }
     return out;

@@ -11,6 +11,7 @@
 #include "mrvlc/support/diag/partition.h"
 #include "mrvlc/support/glob.h"
 #include "mrvlc/support/nearest.h"
+#include "no_match.h"
 
 namespace mrvlc::partition {
 
@@ -149,13 +150,6 @@ bool names_any(const ir::Graph& graph, std::string_view pattern) {
   return std::ranges::any_of(graph.sources(), [&](const ir::Source& s) {
     return std::ranges::any_of(s.outputs, [&](const std::string& o) { return glob_match(pattern, o); });
   });
-}
-
-std::string nearest_value(const ir::Graph& graph, std::string_view pattern) {
-  std::vector<std::string_view> all;
-  for (size_t i = 0; i < graph.value_slots(); ++i) all.push_back(graph.value(ir::ValueId(i)).name);
-  for (const ir::Source& s : graph.sources()) all.insert(all.end(), s.outputs.begin(), s.outputs.end());
-  return did_you_mean(pattern, all);
 }
 
 // What became of one pattern.

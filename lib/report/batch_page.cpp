@@ -2,20 +2,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "pack.h"
 #include "page.h"
 
 namespace mrvlc::report {
 
 std::string batch_page(const nlohmann::ordered_json& summary) {
-  std::string data;
-  // Outside of texts JSON has none of these; in them they would end the element that holds the data.
-  for (const char c : summary.dump()) {
-    if (c == '<' || c == '>' || c == '&')
-      data += c == '<' ? "\\u003c" : c == '>' ? "\\u003e" : "\\u0026";
-    else
-      data += c;
-  }
-  return page_with(kBatchPage, data);
+  return page_with(kBatchPage, script_json(summary.dump()));
 }
 
 }  // namespace mrvlc::report

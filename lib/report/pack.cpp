@@ -19,6 +19,18 @@ std::string json_string(std::string_view text, size_t max_bytes) {
   return out + "\"";
 }
 
+std::string script_json(std::string_view json) {
+  std::string out;
+  // Outside of texts JSON has none of these; in them they would end the element that holds it.
+  for (const char c : json) {
+    if (c == '<' || c == '>' || c == '&')
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    else
+      out += c;
+  }
+  return out;
+}
+
 std::string html_text(std::string_view text, size_t max_bytes) {
   std::string out;
   for (char c : printable(text, max_bytes)) {

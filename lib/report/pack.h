@@ -25,6 +25,8 @@ class Packer {
 // A JSON string that is safe in a <script> element too, whatever the bytes: no '<', '>' or '&' stays. What is
 // no printable UTF-8 is shown as \xNN; longer texts are cut.
 std::string json_string(std::string_view text, size_t max_bytes);
+// JSON that is safe in a <script> element.
+std::string script_json(std::string_view json);
 // Text of an element or an attribute's value, in HTML and SVG.
 std::string html_text(std::string_view text, size_t max_bytes);
 

@@ -55,7 +55,7 @@ Result<std::string> read_file(const fs::path& path, uint64_t max_bytes) {
   if (fd.get() < 0) return make_diag<DiagCode::MRV0001>(path.string(), open_fault(path, errno));
   struct stat st {};
   if (::fstat(fd.get(), &st) != 0) return make_diag<DiagCode::MRV0003>(path.string(), error_text());
-  if (!S_ISREG(st.st_mode)) return make_diag<DiagCode::MRV0003>(path.string(), kind_fault(st.st_mode));
+  if (!S_ISREG(st.st_mode)) return make_diag<DiagCode::MRV0003>(path.string(), kind_fault(path, st.st_mode));
   auto size = static_cast<uint64_t>(st.st_size);
   if (size > max_bytes) return make_diag<DiagCode::MRV0005>(size, max_bytes);
   std::string bytes(size, '\0');
@@ -135,6 +135,10 @@ Status OutputDir::write(const std::string& name, std::string_view bytes) {
 
 Status OutputDir::write_pieces(const std::string& name, const std::function<void(const Pieces&)>& fill) {
   const fs::path shown = destination_ / name;  // in messages: the file's final place
+  std::error_code ec;
+  if (const fs::path folder = fs::path(name).parent_path(); !folder.empty())
+    fs::create_directories(staging_ / folder, ec);
+  if (ec) return make_diag<DiagCode::MRV0002>(shown.string(), ec.message());
   Fd fd(::open((staging_ / name).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644));
   if (fd.get() < 0) return make_diag<DiagCode::MRV0002>(shown.string(), error_text());
   Sha256 hash;

@@ -42,8 +42,17 @@ std::string open_fault(const fs::path& path, int error) {
   return text + "; there is no folder '" + folder.string() + "'" + near(folder);
 }
 
-std::string kind_fault(mode_t mode) {
-  return S_ISDIR(mode) ? "not a regular file, but a folder; name a file in it" : "not a regular file";
+std::string kind_fault(const fs::path& path, mode_t mode) {
+  if (!S_ISDIR(mode)) return "not a regular file";
+  std::error_code ec;
+  return fs::exists(path / "report.json", ec) && fs::exists(path / "manifest.json", ec)
+             ? "not a regular file, but a folder that 'mrvlc compile' made; name a file, such as the model"
+             : "not a regular file, but a folder; name a file in it";
+}
+
+std::string folder_fault(const fs::path& path, std::error_code error, std::string_view option) {
+  return error == std::errc::not_a_directory ? std::string(option) + " takes a folder, this is a file"
+                                             : open_fault(path, error.value());
 }
 
 }  // namespace mrvlc

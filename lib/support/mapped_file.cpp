@@ -52,7 +52,7 @@ MappedFile::~MappedFile() {
 
 Status MappedFile::load(uint64_t max_bytes) {
   if (::fstat(fd_, &stat_) != 0) return make_diag<DiagCode::MRV0003>(shown_, std::strerror(errno));
-  if (!S_ISREG(stat_.st_mode)) return make_diag<DiagCode::MRV0003>(shown_, kind_fault(stat_.st_mode));
+  if (!S_ISREG(stat_.st_mode)) return make_diag<DiagCode::MRV0003>(shown_, kind_fault(shown_, stat_.st_mode));
   auto size = static_cast<size_t>(stat_.st_size);
   if (size > max_bytes) return make_diag<DiagCode::MRV0005>(size, max_bytes);
   if (size < kMapFrom) return read_all(size);

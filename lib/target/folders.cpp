@@ -75,7 +75,9 @@ Result<std::string> new_variant(std::string_view name, std::string_view base, co
   // "host" and lists of names are something else to --target; an option begins with '-'.
   const bool taken = name == "host" || name.find(',') != std::string_view::npos || name.starts_with('-');
   if (!plain_name(name) || taken || printable(name) != name)
-    return make_diag<DiagCode::MRV0351>(printable(name), "name", "cannot be that of a target");
+    return make_diag<DiagCode::MRV0351>(
+        printable(name), "name",
+        "cannot be that of a target: it is a word without '/' and ',', and the folder is made here");
   MRVLC_ASSIGN(const TargetText text, find_target(base, search));
   MRVLC_ASSIGN(const Machine machine, read_machine(base, text));
   const Json whole = Json::parse(text.json);

@@ -103,7 +103,10 @@ struct Parts {
   std::string_view header, data;
 };
 std::string_view split_npy(std::string_view bytes, Parts& parts) {
-  if (bytes.size() < 10 || bytes.substr(0, 6) != std::string_view("\x93NUMPY", 6)) return "wrong magic";
+  if (bytes.starts_with("PK\x03\x04"))
+    return "it is an archive (.npz, .zip); save each of its arrays with numpy.save";
+  if (bytes.size() < 10 || bytes.substr(0, 6) != std::string_view("\x93NUMPY", 6))
+    return "it does not begin as one does; numpy.save writes them";
   auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<unsigned char>(bytes[i])); };
   const size_t version = byte(6);
   if (version < 1 || version > 3) return "unknown version";

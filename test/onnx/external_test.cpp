@@ -64,6 +64,15 @@ TEST_CASE("external data in the folder of the file, and in an extra one", "[onnx
   CHECK_FALSE(onnx::import_file(dir.path() / "m.onnx", {}, missing.diagnostics).has_value());
   check_refused(missing, DiagCode::MRV0124);
   CHECK(missing.diagnostics.exit_code() == 3);
+  CHECK(missing.diagnostics.list().front().message.find("--external-data-dir") != std::string::npos);
+  // What Git-LFS leaves in its place is shorter than the data.
+  dir.write("w.bin", "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 8000\n");
+  pb::ModelProto large = relu_model();
+  add_external(large, "e", 2000, {{"location", "w.bin"}});
+  const Outcome pointer = import(large, {}, dir.path());
+  check_refused(pointer, DiagCode::MRV0124);
+  CHECK(pointer.diagnostics.list().front().message.find("git lfs pull") != std::string::npos);
+  fs::remove(dir.path() / "w.bin");
   onnx::ImportOptions options;
   options.external_data_dir = other.path();
   there.model = onnx::import_file(dir.path() / "m.onnx", options, there.diagnostics);

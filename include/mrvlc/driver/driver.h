@@ -99,9 +99,11 @@ struct ProfileOptions {
   std::vector<std::filesystem::path> target_dirs;
   bool json = false;
   std::filesystem::path trace;
-  // With `run.on`: what the steps of the program take there, measured in `run.bench` runs on zeros; `run.out`
-  // is not used.
+  // With `run.on`, or `measure`, which is on this machine: what the steps of the program take there, measured
+  // in `run.bench` runs on zeros; `run.out` is not used.
   RunOptions run;
+  bool measure = false;
+  std::filesystem::path html;  // then: report.html with what was measured; empty: none
 };
 Result<std::string> profile(const ProfileOptions& options);
 

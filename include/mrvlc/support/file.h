@@ -26,6 +26,7 @@ class OutputDir {
   OutputDir(OutputDir&&) noexcept;
   OutputDir& operator=(OutputDir&&) noexcept;
   ~OutputDir();
+  // `name`: a path below the destination, with '/' ("main.c", "mrvl/device.h"); its folders are made.
   Status write(const std::string& name, std::string_view bytes);
   // A file that `fill` hands over piece by piece, of any size.
   using Pieces = std::function<void(std::string_view)>;

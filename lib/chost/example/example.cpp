@@ -226,23 +226,23 @@ std::string main_text(const Program& program) {
 }
 
 constexpr std::string_view kMakefile =
-    R"MAKE(# Builds the example program of the model {0}. MRVLC_PREFIX is where mrvlc is installed or built;
-# MRVL_CFLAGS and MRVL_LIBS say where its headers and the simulator are.
+    R"MAKE(# Builds the example program of the model {0}{11}.
 CC ?= cc
 # Not where CC compiles for another machine, which does not take it.
 NATIVE ?= $(shell $(CC) -march=native -E -x c /dev/null >/dev/null 2>&1 && echo -march=native)
 CFLAGS ?= -O3 $(NATIVE)
-MRVLC_PREFIX ?= $(shell dirname "$$(command -v mrvlc)")/..
-MRVL_CFLAGS ?= -I"$(MRVLC_PREFIX)/include"
-MRVL_LIBS ?= {2}
-
+{2}
 {1}_example: main.c {1}.c {1}.h{8}{3}
-	$(CC) -std=c99 $(CFLAGS) $(MRVL_CFLAGS){5}{6} -o $@ main.c {1}.c{7}{3} $(LDFLAGS) $(MRVL_LIBS){4} -lm
+	$(CC) -std=c99 $(CFLAGS){5}{6} -o $@ main.c {1}.c{7}{3} $(LDFLAGS) $(MRVL_LIBS){4} -lm
 
 {9}clean:
 	rm -f {1}_example{10}
 
 .PHONY: clean
+)MAKE";
+
+constexpr std::string_view kSimulator = R"MAKE(MRVLC_PREFIX ?= $(shell dirname "$$(command -v mrvlc)")/..
+MRVL_LIBS ?= -L"$(MRVLC_PREFIX)/lib" -Wl,-rpath,"$(MRVLC_PREFIX)/lib" -lmrvl_simdev
 )MAKE";
 
 }  // namespace
@@ -283,7 +283,7 @@ std::string bare_rule(const std::string& stem, const std::string& weights, const
                       const std::string& sources, const std::string& linked) {
   return fmt::format(
       "{0}_bare: bare.c {0}.c {0}.h{1}{3}\n"
-      "\t$(CC) -std=c99 $(CFLAGS) $(MRVL_CFLAGS) -o $@ bare.c {0}.c{2}{3} $(LDFLAGS){4} -lm\n\n",
+      "\t$(CC) -std=c99 $(CFLAGS) -o $@ bare.c {0}.c{2}{3} $(LDFLAGS){4} -lm\n\n",
       stem, weights_read, weights, sources, linked);
 }
 
@@ -291,9 +291,7 @@ std::string bare_rule(const std::string& stem, const std::string& weights, const
 
 std::string makefile_text(const Program& program) {
   // A host without regions needs nothing of the simulator.
-  std::string libs = program.module.regions.empty()
-                         ? ""
-                         : "-L\"$(MRVLC_PREFIX)/lib\" -Wl,-rpath,\"$(MRVLC_PREFIX)/lib\" -lmrvl_simdev";
+  const bool device = !program.module.regions.empty();
   std::string sources, linked;
   for (const std::string& file : program.options.linked.sources) sources += " " + file;
   for (const std::string& library : program.options.linked.libraries)
@@ -308,10 +306,11 @@ std::string makefile_text(const Program& program) {
                                                         : " " + stem + "_weights.S";
   const std::string weights_read =
       as == WeightsAs::Linked ? fmt::format("{0} {1}_weights.bin", weights, stem) : weights;
-  return fmt::format(fmt::runtime(kMakefile), program.options.name, stem, libs, sources, linked, strict,
-                     program.options.threads > 1 ? " -pthread" : "", weights, weights_read,
+  return fmt::format(fmt::runtime(kMakefile), program.options.name, stem, device ? kSimulator : "", sources,
+                     linked, strict, program.options.threads > 1 ? " -pthread" : "", weights, weights_read,
                      program.options.bare ? bare_rule(stem, weights, weights_read, sources, linked) : "",
-                     program.options.bare ? " " + program.options.name + "_bare" : "");
+                     program.options.bare ? " " + program.options.name + "_bare" : "",
+                     device ? " on the simulator, which is where mrvlc is installed or built" : "");
 }
 
 }  // namespace mrvlc::chost

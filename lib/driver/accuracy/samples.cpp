@@ -7,6 +7,7 @@
 #include "mrvlc/driver/data_set.h"
 #include "mrvlc/driver/value_file.h"
 #include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/file_faults.h"
 #include "mrvlc/support/file_names.h"
 
 namespace mrvlc::driver {
@@ -105,7 +106,7 @@ Result<std::vector<DataSet>> read_samples(const fs::path& folder,
   std::error_code ec;
   for (const auto& entry : fs::directory_iterator(folder, ec))
     if (entry.is_directory(ec)) folders.push_back(entry.path());
-  if (ec) return make_diag<DiagCode::MRV0001>(folder.string(), ec.message());
+  if (ec) return make_diag<DiagCode::MRV0001>(folder.string(), folder_fault(folder, ec, "--data"));
   std::sort(folders.begin(), folders.end());
   uint64_t bytes = 0;
   if (folders.empty()) {

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <new>
+#include <set>
 
 #include "batch/store.h"
 #include "compile_hooks.h"
@@ -25,12 +26,17 @@ namespace mrvlc::driver {
 namespace fs = std::filesystem;
 namespace {
 
-// All regular files of a folder with their hashes, in order: a package of a target, or several.
+// All regular files of a folder with their hashes, in order: a package of a target, or several. Links are
+// followed, as the compile follows them; a folder is entered once, so that links back to it end.
 std::string folder_text(const fs::path& folder) {
   std::vector<std::string> lines;
+  std::set<fs::path> entered = {fs::weakly_canonical(folder)};
   std::error_code ec;
-  for (fs::recursive_directory_iterator at(folder, ec), end; !ec && at != end; at.increment(ec)) {
+  constexpr auto kLinks = fs::directory_options::follow_directory_symlink;
+  for (fs::recursive_directory_iterator at(folder, kLinks, ec), end; !ec && at != end; at.increment(ec)) {
     std::error_code ignored;
+    if (at->is_directory(ignored) && !entered.insert(fs::weakly_canonical(at->path(), ignored)).second)
+      at.disable_recursion_pending();
     if (at->is_regular_file(ignored))
       lines.push_back(fmt::format("{} {}\n", at->path().string(), hash_of(at->path())));
   }

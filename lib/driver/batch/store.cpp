@@ -153,7 +153,7 @@ Status Store::keep(const std::string& key, const BatchRecord& record, const fs::
     return make_diag<DiagCode::MRV0002>(place.string(), why);
   };
   if (ec) return failed(ec.message());
-  if (!record.manifest.empty()) fs::copy(out, made / "out", ec);
+  if (!record.manifest.empty()) fs::copy(out, made / "out", fs::copy_options::recursive, ec);
   if (ec) return failed(ec.message());
   Status written = write_shared(made / "entry.json", to_json(record).dump(1) + "\n");
   if (!written.ok()) return failed(written.error().message);

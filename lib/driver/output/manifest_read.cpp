@@ -20,6 +20,13 @@ bool plain_name(std::string_view name) {
          name.find_first_of(std::string_view("/\0", 2)) == name.npos;
 }
 
+// A file in the folder or below it.
+bool inner_name(std::string_view name) {
+  for (size_t slash; (slash = name.find('/')) != name.npos; name.remove_prefix(slash + 1))
+    if (!plain_name(name.substr(0, slash))) return false;
+  return plain_name(name);
+}
+
 // Members of an object; null when it is none, or there is none of that name.
 const Json& member(const Json& json, const char* name) {
   static const Json null;
@@ -118,7 +125,7 @@ bool read_files(const Json& json, OutputFolder& folder) {
   if (!json.is_array()) return false;
   for (const Json& entry : json) {
     auto file = text(member(entry, "file")), sha256 = text(member(entry, "sha256"));
-    if (!file || !sha256 || !plain_name(*file)) return false;
+    if (!file || !sha256 || !inner_name(*file)) return false;
     folder.files.emplace(*std::move(file), *std::move(sha256));
   }
   return true;
@@ -187,6 +194,12 @@ Result<OutputFolder> read_manifest(const fs::path& path, const Json& json) {
 Result<OutputFolder> open_output(const fs::path& path) {
   const fs::path file = path / "manifest.json";
   std::error_code ec;
+  if (fs::is_regular_file(path, ec))
+    return make_diag<DiagCode::MRV0001>(
+        path.string(),
+        path.extension() == ".onnx"
+            ? "it is a model; this takes the folder that 'mrvlc compile MODEL -o OUT' makes of it"
+            : "it is a file; this takes a folder made by 'mrvlc compile'");
   if (fs::is_directory(path, ec) && !fs::exists(file, ec)) {
     return make_diag<DiagCode::MRV0001>(file.string(),
                                         "no such file; this folder is not made by 'mrvlc compile'");

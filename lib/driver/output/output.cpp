@@ -126,7 +126,7 @@ Status write_reports(OutputDir& dir, const CompiledModel& m, const CompileOption
   MRVLC_TRY(dir.write("report.txt", report_text(report, nodes, regions)));
   report::Page page = report_page(m, report, nodes, std::move(regions));
   page.graph = std::move(graph);
-  return dir.write("report.html", report::html(page));
+  return dir.write(kReportPage, report::html(page));
 }
 
 std::string_view wrapper_name(Wrapper wrapper) {

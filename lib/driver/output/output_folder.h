@@ -14,6 +14,7 @@ namespace mrvlc::driver {
 inline std::string target_file(const std::string& name, size_t count) {
   return count == 1 ? "target.json" : name + ".target.json";
 }
+inline constexpr const char* kReportPage = "report.html";
 // The graph; not where it is larger than a picture can be.
 inline constexpr const char* kGraphFile = "graph.json";
 
@@ -60,8 +61,8 @@ struct OutputFolder {
 // Whether `path` may be replaced: it does not exist, is empty, or holds the manifest of a compile.
 Status check_replaceable(const std::filesystem::path& path);
 
-// Refuses folders without a readable manifest. Nothing of a manifest is trusted: names of files have no
-// folders, shapes are shapes.
+// Refuses folders without a readable manifest. Nothing of a manifest is trusted: files lie in the folder or
+// below it, shapes are shapes.
 Result<OutputFolder> open_output(const std::filesystem::path& path);
 // The folder that a file lies in, when a compile wrote it: there is a manifest of mrvlc beside the file.
 Result<std::optional<OutputFolder>> folder_of(const std::filesystem::path& file);

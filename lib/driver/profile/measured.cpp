@@ -12,6 +12,7 @@
 #include "mrvlc/support/temporary_dir.h"
 #include "mrvlc/tensor/npy.h"
 #include "run/program.h"
+#include "run/stub_command.h"
 
 namespace mrvlc::driver {
 namespace fs = std::filesystem;
@@ -24,7 +25,8 @@ Result<std::vector<fs::path>> zeros(const OutputFolder& folder, const fs::path& 
   std::vector<fs::path> files;
   for (const Port& port : folder.inputs) {
     if (needs_json(port.type))
-      return make_diag<DiagCode::MRV0004>("profile --on: input '" + port.name + "' is no tensor of numbers");
+      return make_diag<DiagCode::MRV0004>("profile: input '" + port.name +
+                                          "' is no tensor of numbers, and programs are measured on zeros");
     files.push_back(into / fmt::format("zeros_{}.npy", files.size()));
     MRVLC_TRY(write_file_atomic(files.back(), to_npy(Tensor(TensorType{port.type.elem, port.type.shape}))));
   }
@@ -49,7 +51,7 @@ Measured parse(const std::string& output) {
 
 }  // namespace
 
-Result<Measured> measure_there(const RunOptions& given, const OutputFolder& folder) {
+Result<Measured> measure(const RunOptions& given, const OutputFolder& folder) {
   RunOptions options = given;
   if (options.bench == 0) options.bench = kRuns;
   options.steps = true;
@@ -59,7 +61,8 @@ Result<Measured> measure_there(const RunOptions& given, const OutputFolder& fold
   MRVLC_ASSIGN(const Program program, Program::build(options, folder));
   MRVLC_ASSIGN(const std::string output, program.run(inputs, {}));
   Measured m = parse(output);
-  m.on = options.on;
+  m.on = options.on.empty() ? "this machine" : options.on;
+  m.simulated = has_regions(folder) && options.device_lib.empty();
   m.runs = options.bench;
   return m;
 }
@@ -84,6 +87,10 @@ std::string ms_text(std::optional<double> ms) {
   return ms ? fmt::format("{:.3f}", *ms) : "-";
 }
 
+std::string ratio_text(const Measured& m, const Measured::Step& s) {
+  return comparable(m, s) && *s.expected_ms > 0 ? fmt::format("{:.2f}", s.least_ms / *s.expected_ms) : "-";
+}
+
 Json ms_json(std::optional<double> ms) {
   return ms ? Json(*ms) : Json();
 }
@@ -92,12 +99,15 @@ Json ms_json(std::optional<double> ms) {
 
 void add_expected(Measured& m, const Json& report, const Json& map) {
   std::map<uint32_t, double> of_region, of_expr;  // by id, in milliseconds
+  std::map<uint32_t, uint32_t> region_of;         // an expression's
   for (const Json& region : report.at("regions"))
     of_region[region.at("id").get<uint32_t>()] = 1e3 * region.at("seconds").get<double>();
   for (const Json& layer : map.at("layers"))
-    for (const Json& expr : layer.at("exprs"))
-      if (const auto at = of_region.find(layer.at("region").get<uint32_t>()); at != of_region.end())
-        of_expr[expr.get<uint32_t>()] = at->second;
+    for (const Json& expr : layer.at("exprs")) {
+      const auto region = layer.at("region").get<uint32_t>(), id = expr.get<uint32_t>();
+      region_of[id] = region;
+      if (const auto at = of_region.find(region); at != of_region.end()) of_expr[id] = at->second;
+    }
   std::map<uint32_t, double> alone;
   for (const Json& n : report.at("host").at("nodes"))
     alone[n.at("expr_id").get<uint32_t>()] = 1e3 * n.at("seconds").get<double>();
@@ -105,20 +115,43 @@ void add_expected(Measured& m, const Json& report, const Json& map) {
   for (const auto& [expr, exprs] : computed_by_functions(map))
     for (const uint32_t e : exprs)
       if (const auto at = alone.find(e); at != alone.end()) of_expr[expr] += at->second;
-  for (Measured::Step& s : m.steps)
+  for (Measured::Step& s : m.steps) {
     if (const auto at = of_expr.find(s.expr); at != of_expr.end()) s.expected_ms = at->second;
+    if (const auto at = region_of.find(s.expr); at != region_of.end() && !alone.contains(s.expr))
+      s.region = at->second;
+  }
   if (const Json& all = report.at("partition").at("seconds"); all.is_number())
     m.expected_ms = 1e3 * all.get<double>();
 }
 
+bool comparable(const Measured& m, const Measured::Step& step) {
+  return step.expected_ms && !(step.region && m.simulated);
+}
+
+const Measured::Step* worst(const Measured& m) {
+  const Measured::Step* found = nullptr;
+  double most = 0;
+  for (const Measured::Step& s : m.steps) {
+    if (!comparable(m, s) || s.least_ms - *s.expected_ms <= most) continue;
+    most = s.least_ms - *s.expected_ms;
+    found = &s;
+  }
+  return found;
+}
+
 std::string measured_text(const Measured& m, const idmap::Labels& labels) {
+  const auto label = [&](const Measured::Step& s) { return printable(std::string(labels.of(s.expr))); };
   std::string out = fmt::format(
       "\nmeasured on {}, {} runs: {:.3f} ms at the least, {:.3f} ms in the middle; expected {} ms\n"
-      "measured ms  expected ms\n",
+      "measured ms  expected ms       x\n",
       printable(m.on), m.runs, m.least_ms, m.median_ms, ms_text(m.expected_ms));
   for (const Measured::Step& s : m.steps)
-    out += fmt::format("{:>11.3f}  {:>11}  {}\n", s.least_ms, ms_text(s.expected_ms),
-                       printable(std::string(labels.of(s.expr))));
+    out += fmt::format("{:>11.3f}  {:>11}  {:>6}  {}{}\n", s.least_ms, ms_text(s.expected_ms),
+                       ratio_text(m, s), s.region ? fmt::format("region {}: ", *s.region) : "", label(s));
+  if (m.simulated) out += "regions ran on the simulator: their times are not compared\n";
+  if (const Measured::Step* s = worst(m))
+    out += fmt::format("furthest beyond what was expected: {}, {:.3f} ms instead of {:.3f}\n", label(*s),
+                       s->least_ms, *s->expected_ms);
   return out;
 }
 
@@ -127,13 +160,18 @@ Json measured_json(const Measured& m, const idmap::Labels& labels) {
   for (const Measured::Step& s : m.steps)
     steps.push_back({{"expr_id", s.expr},
                      {"label", labels.of(s.expr)},
+                     {"region", s.region ? Json(*s.region) : Json()},
                      {"least_ms", s.least_ms},
-                     {"expected_ms", ms_json(s.expected_ms)}});
+                     {"expected_ms", ms_json(s.expected_ms)},
+                     {"comparable", comparable(m, s)}});
+  const Measured::Step* const most = worst(m);
   return {{"on", idmap::json_text(m.on)},
+          {"regions_simulated", m.simulated},
           {"runs", m.runs},
           {"least_ms", m.least_ms},
           {"median_ms", m.median_ms},
           {"expected_ms", ms_json(m.expected_ms)},
+          {"worst", most == nullptr ? Json() : Json(most->expr)},
           {"steps", std::move(steps)}};
 }
 

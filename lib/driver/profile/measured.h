@@ -1,4 +1,4 @@
-// Times of a program on another machine.
+// Times of a program, on this machine or another.
 #pragma once
 #include <optional>
 #include <string>
@@ -11,23 +11,29 @@
 namespace mrvlc::driver {
 
 struct Measured {
-  std::string on;
+  std::string on;          // "ssh://board", or "this machine"
+  bool simulated = false;  // regions ran on the simulator, so their times are no device's
   int runs = 0;
   double least_ms = 0, median_ms = 0;  // of an inference
   std::optional<double> expected_ms;   // what report.json says of it
   struct Step {
     uint32_t expr = 0;
     double least_ms = 0;
-    std::optional<double>
-        expected_ms;  // of the operator and those fused behind it; of a region with its conversions
+    std::optional<uint32_t> region = {};
+    // Of the operator and those fused behind it; of a region with its conversions.
+    std::optional<double> expected_ms = {};
   };
   std::vector<Step> steps;  // operators on the host and regions, in order
 };
 
-// Builds the program for options.on and runs it there on zeros. Errors: those of `mrvlc run --on`.
-Result<Measured> measure_there(const RunOptions& options, const OutputFolder& folder);
+// Builds the program, runs it on zeros, here or on options.on. Errors: those of `mrvlc run`.
+Result<Measured> measure(const RunOptions& options, const OutputFolder& folder);
 // What report.json and idmap.json of the folder expect of the same; left open where they do not say.
 void add_expected(Measured& measured, const Json& report, const Json& map);
+// Whether what was measured of a step is what was expected of.
+bool comparable(const Measured& m, const Measured::Step& step);
+// The step that takes longer than expected by most; null: none does.
+const Measured::Step* worst(const Measured& m);
 std::string measured_text(const Measured& m, const idmap::Labels& labels);
 Json measured_json(const Measured& m, const idmap::Labels& labels);
 

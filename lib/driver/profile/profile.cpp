@@ -5,7 +5,9 @@
 #include <map>
 
 #include "mrvlc/backends/open.h"
+#include "mrvlc/report/measured_page.h"
 #include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/file.h"
 #include "output/memory_json.h"
 #include "output/output_folder.h"
 #include "profile/code_index.h"
@@ -32,9 +34,10 @@ class Profiler {
     for (const Json& region : report.at("regions")) MRVLC_TRY(add_region(region));
     if (!options_.trace.empty()) MRVLC_TRY(trace(report));
     std::optional<Measured> measured;
-    if (!options_.run.on.empty()) {
-      MRVLC_ASSIGN(measured, measure_there(options_.run, folder_));
+    if (options_.measure || !options_.run.on.empty()) {
+      MRVLC_ASSIGN(measured, measure(options_.run, folder_));
       add_expected(*measured, report, map_);
+      if (!options_.html.empty()) MRVLC_TRY(page(*measured));
     }
     if (options_.json) return json(measured).dump(1) + "\n";
     const std::string text =
@@ -123,6 +126,15 @@ class Profiler {
     return write_trace(options_.trace, regions_, label, trace_steps(report));
   }
 
+  Status page(const Measured& measured) const {
+    MRVLC_ASSIGN(std::string written, folder_.bytes(kReportPage));
+    const auto page = report::measured_page(std::move(written), measured_json(measured, labels_));
+    if (page) return write_file_atomic(options_.html, *page);
+    return make_diag<DiagCode::MRV0003>(
+        (folder_.path / kReportPage).string(),
+        "an older version wrote it, whose page has no place for what is measured; compile again");
+  }
+
   TraceStep::Slice slice(std::string name, double seconds) const {
     // Of several accelerators the first one's cycles are the unit.
     const double clock = backends_.empty() ? 1 : backends_.at(folder_.targets.front())->machine().clock_ghz;
@@ -184,7 +196,8 @@ class Profiler {
 
 Result<std::string> profile(const ProfileOptions& options) {
   MRVLC_ASSIGN(OutputFolder folder, open_output(options.out));
-  if (!options.trace.empty()) MRVLC_TRY(folder.check_apart(options.trace));
+  for (const auto& written : {options.trace, options.html})
+    if (!written.empty()) MRVLC_TRY(folder.check_apart(written));
   MRVLC_ASSIGN(Json map, folder.json("idmap.json"));
   return folder.reading([&]() -> Result<std::string> { return Profiler(options, folder, map).run(); });
 }

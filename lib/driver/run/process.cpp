@@ -79,7 +79,9 @@ Result<ProcessResult> run_process(const std::vector<std::string>& argv,
   ::close(fds[1]);
   if (error != 0) {
     ::close(fds[0]);
-    return make_diag<DiagCode::MRV0001>(argv[0], std::strerror(error));
+    return make_diag<DiagCode::MRV0001>(
+        argv[0], error == ENOENT ? std::string("there is no such program; install it, or name another")
+                                 : fmt::format("the program cannot be started: {}", std::strerror(error)));
   }
   ProcessResult result;
   result.output = drain(fds[0], pid);

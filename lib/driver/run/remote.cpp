@@ -69,6 +69,7 @@ Result<Remote> Remote::open(const std::string& place, const fs::path& config) {
   MRVLC_ASSIGN(const ProcessResult made,
                run_process(remote.ssh("umask 077 && mktemp -d \"${TMPDIR:-/tmp}/mrvlc-XXXXXXXX\"")));
   std::string said = made.output;
+  std::erase(said, '\r');  // ssh ends its lines so
   while (said.ends_with('\n')) said.pop_back();
   const std::string folder = said.substr(said.rfind('\n') == said.npos ? 0 : said.rfind('\n') + 1);
   if (made.exit_code != 0 || !folder.starts_with('/'))

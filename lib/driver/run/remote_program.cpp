@@ -1,6 +1,7 @@
 #include "run/remote_program.h"
 
 #include <algorithm>
+#include <map>
 
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/sim.h"
@@ -25,10 +26,12 @@ bool is_loaded(const OutputFolder& folder, const std::string& file) {
   return file.ends_with(".mrvl") || (weights.size() == 1 && weights[0] == file && file.ends_with(".bin"));
 }
 
-std::vector<fs::path> files_of(const OutputFolder& folder, bool sources) {
-  std::vector<fs::path> out;
+// By the folder below OUT that they lie in.
+std::map<std::string, std::vector<fs::path>> files_of(const OutputFolder& folder, bool sources) {
+  std::map<std::string, std::vector<fs::path>> out;
   for (const auto& [file, hash] : folder.files)
-    if (is_loaded(folder, file) || (sources && is_source(folder, file))) out.push_back(folder.path / file);
+    if (is_loaded(folder, file) || (sources && is_source(folder, file)))
+      out[fs::path(file).parent_path().string()].push_back(folder.path / file);
   return out;
 }
 
@@ -62,9 +65,8 @@ Status RemoteProgram::build_here(const RunOptions& options) {
   StubPlaces places;
   MRVLC_ASSIGN(places.cc, c_compiler(options.cc));
   places.sources = folder_.path.string();
-  places.include = (install_prefix() / "include").string();
   places.program = (scratch_ / "program").string();
-  std::vector<fs::path> files = files_of(folder_, false);
+  std::vector<fs::path> files = files_of(folder_, false)[""];
   if (has_regions(folder_)) {
     MRVLC_ASSIGN(const std::vector<std::string> own, c_compiler(""));
     const std::string here = machine_of(own), there = machine_of(places.cc);
@@ -85,19 +87,18 @@ Status RemoteProgram::build_there(const RunOptions& options) {
   StubPlaces places;
   places.cc = {"cc"};
   places.sources = ".";
-  places.include = "include";
   places.program = "program";
-  std::vector<fs::path> files = files_of(folder_, true);
+  auto files = files_of(folder_, true);
+  if (!has_headers(folder_)) files[""].push_back(install_prefix() / "include" / "mrvl");
   if (has_regions(folder_)) {
     const fs::path library = scratch_ / "lib" / kSimulator;
     MRVLC_TRY(place_file(
         options.device_lib.empty() ? install_prefix() / "lib" / kSimulator : options.device_lib, library));
-    files.push_back(library);
+    files[""].push_back(library);
     places.link_folder = ".";
     places.run_folder = kBeside;
   }
-  MRVLC_TRY(remote_.send(files));
-  MRVLC_TRY(remote_.send({install_prefix() / "include" / "mrvl"}, "include"));
+  for (const auto& [below, those] : files) MRVLC_TRY(remote_.send(those, below));
   MRVLC_ASSIGN(const ProcessResult built, remote_.run(stub_command(folder_, options.cflags, places)));
   if (built.exit_code == 0) return {};
   return make_diag<DiagCode::MRV0708>("cc on " + printable(remote_.host()), built.exit_code, built.output);

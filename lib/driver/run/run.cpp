@@ -42,7 +42,6 @@ Status build_stub(const RunOptions& options, const OutputFolder& folder, const f
   StubPlaces places;
   MRVLC_ASSIGN(places.cc, c_compiler(options.cc));
   places.sources = out.string();
-  places.include = (prefix / "include").string();
   if (has_regions(folder)) places.link_folder = places.run_folder = (prefix / "lib").string();
   places.program = program.string();
   return compile_stub(stub_command(folder, options.cflags, places));
@@ -188,12 +187,17 @@ Status check_value(const Port& port, const Tensor& value, const std::string& wha
   const bool wrapped = type.wrapper != Wrapper::None || port.type.wrapper != Wrapper::None;
   const bool admitted = wrapped ? admits(port.type, type) : admits(port.type, TensorType{type.elem, one});
   if (admitted && has_elements(value, port.type.elem)) return {};
+  // The element type alone is another one: what numpy makes by itself is float64 and int64.
+  const bool cast =
+      !wrapped && type.elem != port.type.elem && admits(port.type, TensorType{port.type.elem, one});
   bool would = !may_repeat && !needs_json(type) && type.elem == port.type.elem &&
                one.size() == port.type.shape.size() && !one.empty() &&
                std::equal(one.begin() + 1, one.end(), port.type.shape.begin() + 1);
   return make_diag<DiagCode::MRV0004>(fmt::format("{} is {}, input '{}' takes {}{}", what, to_string(type),
                                                   port.name, to_string(port.type),
-                                                  would ? "; --repeat-axis0 runs slice by slice" : ""));
+                                                  would  ? "; --repeat-axis0 runs slice by slice"
+                                                  : cast ? "; convert it with x.astype"
+                                                         : ""));
 }
 
 Result<Program> Program::build(const RunOptions& options, OutputFolder folder) {

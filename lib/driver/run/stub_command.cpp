@@ -12,6 +12,10 @@ bool has_regions(const OutputFolder& folder) {
   return std::ranges::any_of(folder.files, [](const auto& f) { return f.first.ends_with(".mrvl"); });
 }
 
+bool has_headers(const OutputFolder& folder) {
+  return folder.files.contains("mrvl/device.h");
+}
+
 std::vector<std::string> weights_files(const OutputFolder& folder) {
   std::vector<std::string> files;
   for (const char* end : {"_weights.S", "_weights.c", "_weights.bin"})
@@ -25,10 +29,11 @@ std::vector<std::string> stub_command(const OutputFolder& folder, const std::str
   const auto flags = split_words(cflags.empty() ? "-O2" : cflags);
   argv.insert(argv.end(), flags.begin(), flags.end());
   const auto file = [&](const std::string& name) { return (fs::path(places.sources) / name).string(); };
-  argv.insert(argv.end(), {"-std=c99", "-I" + places.include, "-Xassembler", "-I" + places.sources, "-o",
-                           places.program, file("main.c"), file(folder.name + ".c")});
+  argv.insert(argv.end(), {"-std=c99", "-Xassembler", "-I" + places.sources, "-o", places.program,
+                           file("main.c"), file(folder.name + ".c")});
   for (const std::string& weights : weights_files(folder))
     if (!weights.ends_with(".bin")) argv.push_back(file(weights));
+  if (!has_headers(folder)) argv.push_back("-I" + (install_prefix() / "include").string());
   // A template of arguments that does not suit the function is a mistake, not a warning.
   if (folder.calls_libraries)
     argv.insert(argv.end(), std::begin(chost::kStrictCalls), std::end(chost::kStrictCalls));

@@ -10,12 +10,15 @@ namespace mrvlc::driver {
 // Whether the program has parts for a device: one that has none links no simulator.
 bool has_regions(const OutputFolder& folder);
 
+// Whether the headers mrvl/*.h are in it; in what older versions wrote there are none.
+bool has_headers(const OutputFolder& folder);
+
 // The files that hold the host's weights: linked ones, or those that the program reads.
 std::vector<std::string> weights_files(const OutputFolder& folder);
 
 struct StubPlaces {
   std::vector<std::string> cc;
-  std::string sources, include;  // OUT; the folder with mrvl/
+  std::string sources;  // OUT
   // Folders of the simulator's library, for the linker and at run time; empty: it is not linked.
   std::string link_folder, run_folder;
   std::string program;

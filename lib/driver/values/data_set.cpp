@@ -8,6 +8,7 @@
 #include "mrvlc/driver/value_file.h"
 #include "mrvlc/ops/control_flow.h"
 #include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/file_faults.h"
 
 namespace mrvlc::driver {
 namespace fs = std::filesystem;
@@ -79,7 +80,7 @@ Result<std::vector<DataSet>> read_data(const fs::path& folder, const std::vector
     if (entry.is_directory() && entry.path().filename().string().starts_with("test_data_set_"))
       folders.push_back(entry.path());
   }
-  if (ec) return make_diag<DiagCode::MRV0001>(folder.string(), ec.message());
+  if (ec) return make_diag<DiagCode::MRV0001>(folder.string(), folder_fault(folder, ec, "--data"));
   std::sort(folders.begin(), folders.end());
   if (folders.empty()) folders.push_back(folder);
   std::vector<DataSet> sets;

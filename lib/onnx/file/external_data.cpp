@@ -23,6 +23,11 @@ Diag unreadable(const std::string& tensor, const std::string& file, std::string_
   return make_diag<DiagCode::MRV0124>(printable(tensor), printable(file), why);
 }
 
+bool is_lfs_pointer(std::span<const std::byte> bytes) {
+  constexpr std::string_view kBegin = "version https://git-lfs";
+  return bytes.size() >= kBegin.size() && std::memcmp(bytes.data(), kBegin.data(), kBegin.size()) == 0;
+}
+
 bool parse_number(const std::string& text, uint64_t& value) {
   auto [end, ec] = std::from_chars(text.data(), text.data() + text.size(), value);
   return ec == std::errc() && end == text.data() + text.size() && value <= INT64_MAX;
@@ -95,6 +100,11 @@ Result<ExternalData::Opened> ExternalData::open(const std::string& tensor, const
     if (error != ENOENT) break;
   }
   if (error == ELOOP || error == EXDEV) return refused(tensor, "the location leads through a symbolic link");
+  if (error == ENOENT)
+    return unreadable(
+        tensor, file,
+        "there is no such file beside the model or in --external-data-dir; copy it there, or name "
+        "its folder");
   return unreadable(tensor, file, std::strerror(error));
 }
 
@@ -119,6 +129,8 @@ Result<Tensor> ExternalData::load_range(File& file, const std::string& tensor, c
                                         const TensorType& type) {
   const uint64_t size = file.bytes->bytes().size();
   if (where.offset > size || where.length > size - where.offset) {
+    if (is_lfs_pointer(file.bytes->bytes()))
+      return unreadable(tensor, where.file, "it is a Git-LFS pointer; 'git lfs pull' fetches the file");
     return refused(tensor, fmt::format("{} bytes at {} are beyond the file's {} bytes", where.length,
                                        where.offset, size));
   }

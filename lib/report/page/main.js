@@ -142,6 +142,10 @@ function start() {
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { readColours(); view.changed(); });
   summary();
   byId('placement-body').replaceChildren(...placementView());
+  if (data.measured) {
+    byId('measured').hidden = false;
+    byId('measured-body').replaceChildren(...measuredView(data.measured));
+  }
   if (data.regions.length === 0) for (const id of ['bounds', 'time', 'layers']) byId(id).hidden = true;
   else showRegion(longestRegion());
   programView();

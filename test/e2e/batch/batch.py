@@ -102,6 +102,21 @@ def side_files():
     assert "1 from the cache" in batch(*options)
 
 
+def linked_target():
+    """A package that appears behind a link, in front of the one that was read; a link leads back to its folder."""
+    for folder in ("real", "first", "packages"):
+        os.makedirs(folder)
+    run(MRVLC, "targets", "new", "mine", "--kind", "variant")
+    shutil.move("mine", "packages/mine")
+    os.symlink("../real", "first/mine")
+    os.symlink("../first", "first/again")
+    options = ("side", "-o", "linked_out", "--target", "mine", "--target-dir", "first", "--target-dir", "packages", "--cache", "linked_cache")
+    assert "1 compiled now" in batch(*options)
+    assert "1 as before" in batch(*options)
+    shutil.copy("packages/mine/target.json", "real/target.json")
+    assert "1 compiled now" in batch(*options), "another package is meant now"
+
+
 def limits():
     text = batch("set/digits.onnx", "-o", "limits", "--timeout", "0.001", status=4)
     assert "MRV1000" in text, text
@@ -230,7 +245,7 @@ def main():
     if ZOO:
         return zoo()
     slow = os.environ.get("MRVLC_TEST_SLOW")
-    for test, arguments in [(results, ()), (side_files, ()), (limits, ()), (cache, ()), (killed, (20,)), (writers, (500 if slow else 25,)), (examples, ())]:
+    for test, arguments in [(results, ()), (side_files, ()), (linked_target, ()), (limits, ()), (cache, ()), (killed, (20,)), (writers, (500 if slow else 25,)), (examples, ())]:
         begin = time.time()
         test(*arguments)
         print(f"{test.__name__}: {time.time() - begin:.1f} s", flush=True)

@@ -11,6 +11,13 @@ import shutil
 import subprocess
 import sys
 
+
+def npy(kind, size):
+    """An image of zeros as MODEL takes it, but for the element type."""
+    head = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': (1, 1, 8, 8), }}".ljust(117) + "\n"
+    return b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode() + bytes(64 * size)
+
+
 FILES = {
     "lfs.onnx": b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n",
     "model.tflite": b"\x1c\x00\x00\x00TFL3\x14\x00\x20\x00",
@@ -24,6 +31,10 @@ FILES = {
     "complie.json": b'{"complie": {"tiles": 2}}',
     "tile.json": b'{"compile": {"tile": 2}}',
     "pin.json": b'{"compile": {"wb-pin": "yes"}}',
+    "tensors.json": b'{"constraints": [{"from": ["imag"], "to": ["logits"], "on": "cpu"}]}',
+    "z.npz": b"PK\x03\x04\x14\x00",
+    "good.npy": npy("<f4", 4),
+    "double.npy": npy("<f8", 8),
     "own.rules": b'rule mine {\n  layer conv\n  priority 50\n  why "mine"\n  match { %y = Cnov(%x, %w) }\n}\n',
 }
 

@@ -24,7 +24,6 @@ from random_integers import MRVLC, TYPES, WORK, Network, mrvlc
 PREFIX = MRVLC.parent.parent
 # Multiplications of a Cortex-M4, in a core that the emulator runs; the C library has no clock.
 ARM_DSP = "-O2 -march=armv7-a -marm --specs=rdimon.specs -DCLOCK_MONOTONIC=1 -D'clock_gettime(clock,time)=(void)((time)->tv_sec=(time)->tv_nsec=0)'"
-HEADERS = pathlib.Path(__file__).absolute().parents[3] / "include"
 
 
 def flag_sets():
@@ -231,8 +230,7 @@ def check(label, model, data, expected):
     mrvlc("compile", folder / "m.onnx", "-o", folder / "out", "--target", "host", "--name", "m", "-q")
     wrong = []
     for name, compiler, flags, run in flag_sets():
-        make = ["make", "-s", "-B", "-C", folder / "out", f"CC={compiler}", f"CFLAGS={flags} -std=c99 -Wall -Wextra -Werror -Wno-restrict", f"MRVLC_PREFIX={PREFIX}",
-                f"MRVL_CFLAGS=-I{HEADERS}"]
+        make = ["make", "-s", "-B", "-C", folder / "out", f"CC={compiler}", f"CFLAGS={flags} -std=c99 -Wall -Wextra -Werror -Wno-restrict", f"MRVLC_PREFIX={PREFIX}"]
         results = folder / name
         for command in (make, [*run, "out/m_example", *arguments, "--output-dir", name]):
             results.mkdir(exist_ok=True)

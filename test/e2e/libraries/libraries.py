@@ -107,7 +107,7 @@ def check_queries(out):
 
 def check_strict(out, name):
     flags = "-std=c99 -Wall -Wextra -Wconversion -Wshadow -Wcast-qual -pedantic -Werror".split()
-    run([os.environ.get("CC", "cc"), *flags, f"-I{SOURCE}/include", "-c", out / f"{name}.c", "-o", out.parent / "strict.o"])
+    run([os.environ.get("CC", "cc"), *flags, "-c", out / f"{name}.c", "-o", out.parent / "strict.o"])
 
 
 def try_model(model, folder, least):
@@ -171,8 +171,8 @@ def failing_library(model, folder):
 
 def same_bytes(model, folder):
     compile_for(model, "nn,host", folder / "again")
-    for file in (folder / "nn").iterdir():
-        assert file.read_bytes() == (folder / "again" / file.name).read_bytes(), file
+    for file in filter(pathlib.Path.is_file, (folder / "nn").rglob("*")):
+        assert file.read_bytes() == (folder / "again" / file.relative_to(folder / "nn")).read_bytes(), file
 
 
 def given_back(model, folder):
@@ -181,9 +181,9 @@ def given_back(model, folder):
     file = folder / "placement.json"
     file.write_text(json.dumps(placement))
     compile_for(model, "nn,host", folder / "back", "--placement", file)
-    for written in (folder / "nn").iterdir():
+    for written in filter(pathlib.Path.is_file, (folder / "nn").rglob("*")):
         if written.name != "manifest.json":
-            assert written.read_bytes() == (folder / "back" / written.name).read_bytes(), written
+            assert written.read_bytes() == (folder / "back" / written.relative_to(folder / "nn")).read_bytes(), written
     node = next(n for n in placement["nodes"] if n.get("target") == "nn")
     node["target"] = "host"
     file.write_text(json.dumps(placement))

@@ -26,8 +26,9 @@ driver::CompileOptions digits(const fs::path& out) {
 
 std::map<std::string, std::string> files_of(const fs::path& folder) {
   std::map<std::string, std::string> files;
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    files[entry.path().filename().string()] = test::slurp(entry.path());
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file())
+      files[entry.path().lexically_relative(folder).string()] = test::slurp(entry.path());
   }
   return files;
 }
@@ -46,9 +47,9 @@ TEST_CASE("two compiles in different folders give identical bytes, and no path o
     CHECK(bytes.find(MRVLC_SOURCE_DIR) == std::string::npos);
     CHECK(bytes.find(MRVLC_BINARY_DIR) == std::string::npos);
   }
-  for (const char* wanted :
-       {"digits.h", "digits.c", "digits_weights.S", "digits.region0.mrvl", "main.c", "Makefile", "idmap.json",
-        "placement.json", "report.json", "report.txt", "report.html", "manifest.json"}) {
+  for (const char* wanted : {"digits.h", "digits.c", "digits_weights.S", "digits.region0.mrvl", "main.c",
+                             "Makefile", "mrvl/device.h", "idmap.json", "placement.json", "report.json",
+                             "report.txt", "report.html", "manifest.json"}) {
     CHECK(files.count(wanted) == 1);
   }
 }

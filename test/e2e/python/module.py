@@ -22,6 +22,19 @@ sys.path.insert(0, str(SOURCE / "python"))
 import mrvlc  # noqa: E402
 
 
+def opened_shapes():
+    """What cannot be read before its shapes are given is told with what it asks for."""
+    x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, [1, "time", 3]) for n in "xy")
+    graph = helper.make_graph([helper.make_node("Neg", ["x"], ["y"])], "g", [x], [y])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    try:
+        mrvlc.inspect(model)
+        raise AssertionError("an open shape was taken")
+    except mrvlc.Error as error:
+        assert error.code == "MRV0131" and error.exit_code == 1 and error.output == "input  x : [1,?,3]\n", error.output
+    assert "f32[1,5,3]" in mrvlc.inspect(model, input_shape={"x": (1, 5, 3)})
+
+
 def models():
     digits = SOURCE / "models/digits"
     x, labels = np.load(digits / "test_x.npy"), np.load(digits / "test_y.npy")
@@ -43,6 +56,7 @@ def models():
     assert not folder.exists(), "a folder of its own goes with the object"
     assert out.path.exists()
     assert "Conv" in mrvlc.inspect(digits / "digits.onnx")
+    opened_shapes()
     assert mrvlc.verify(digits / "digits.onnx", target="host", sets=["uniform"])
     assert mrvlc.version().count(".") == 2
 

@@ -89,6 +89,28 @@ def compare(out, place, *options, here=()):
     return text
 
 
+def pages(place):
+    """What is measured, here or there, beside what is expected: as a page; OUT stays as it is."""
+    before = pathlib.Path("device/report.html").read_bytes()
+    for where, options in (("this machine", ("--measure",)), (place, ("--on", place, "--ssh-config", "ssh_fast"))):
+        text = run(MRVLC, "profile", "device", *options, "--bench", "2", "--html", "measured.html")
+        assert f"measured on {where}, 2 runs" in text and "region 0: " in text and "their times are not compared" in text, text
+        page = pathlib.Path("measured.html").read_text()
+        data = json.loads(page.split('id="data">')[1].split("</script>")[0])
+        assert data["measured"]["on"] == where and data["measured"]["steps"], data["measured"]
+        del data["measured"]
+        assert data == json.loads(before.decode().split('id="data">')[1].split("</script>")[0])
+        assert pathlib.Path("device/report.html").read_bytes() == before
+    measured = json.loads(run(MRVLC, "profile", "host", "--measure", "--bench", "2", "--json"))["measured"]
+    late = {s["expr_id"]: s["least_ms"] - s["expected_ms"] for s in measured["steps"] if s["comparable"]}
+    assert not measured["regions_simulated"] and len(late) == len(measured["steps"])
+    assert measured["worst"] == (max(late, key=late.get) if max(late.values()) > 0 else None), measured
+    assert "give --measure" in run(MRVLC, "profile", "host", "--html", "x.html", status=2)
+    assert "give --measure" in run(MRVLC, "profile", "host", "--bench", "3", status=2)
+    assert "it is a file of" in run(MRVLC, "profile", "host", "--measure", "--html", "host/report.html", status=3)
+    assert not pathlib.Path("x.html").exists()
+
+
 def aarch64(place):
     """As a board: what runs there runs in qemu."""
     if not (shutil.which("aarch64-linux-gnu-gcc") and shutil.which("qemu-aarch64")):
@@ -159,6 +181,8 @@ def main():
         report = json.loads(pathlib.Path("device/report.json").read_text())
         expected = [s["expected_ms"] for s in profile["measured"]["steps"]]
         assert all(e is not None for e in expected) and abs(sum(expected) - 1e3 * report["partition"]["seconds"]) < 1e-6, (expected, report["partition"])
+        regions = [s for s in profile["measured"]["steps"] if s["region"] is not None]
+        assert profile["measured"]["regions_simulated"] and len(regions) == len(report["regions"]) and not any(s["comparable"] for s in regions), profile["measured"]
         if importlib.util.find_spec("jsonschema"):
             import jsonschema
             jsonschema.validate(profile, json.loads((DIGITS.parent.parent / "docs" / "schemas" / "profile.schema.json").read_text()))
@@ -166,6 +190,7 @@ def main():
         compare("blob", place)
         compare("blob", place, "--cc", "gcc")
         assert "measured on ssh://" in run(MRVLC, "profile", "device", "--on", place, "--ssh-config", "ssh_fast", "--bench", "2")
+        pages(place)
         aarch64(place)
         faults(place)
     finally:

@@ -250,8 +250,26 @@ def unreadable_page(page, path):
 
 def digits_page(page, path):
     check("the model is named", text(page, "h1") == "digits")
+    check("nothing measured, nothing shown", page.evaluate("document.getElementById('measured').hidden"))
     check("a real compile has bars", page.evaluate("timeline.rows[3].bars.length") > 0)
     shot(page, "digits")
+
+
+def measured_page(page, path):
+    """Of `profile --html`; the names are those of unreadable_page."""
+    rows = "[...document.querySelectorAll('#measured-body tbody tr')].map((r) => [...r.cells].map((c) => c.innerText))"
+    found = page.evaluate(rows)
+    names = " ".join(row[2] for row in found)
+    check("measured steps are shown: %s" % found, len(found) >= 2 and any(row[1].startswith("region") for row in found) and any(row[1] == "CPU" for row in found))
+    check("a region of the simulator is not compared: %s" % found, all((row[5] == "\u2013") == row[1].startswith("region") for row in found))
+    check("those beyond what is expected come first: %s" % found, [row[6] for row in found if row[6] != "\u2013"] == [row[6] for row in found][:sum(row[6] != "\u2013" for row in found)])
+    check("their names are as they are: %s" % names, '<b>\\xff"' in names or "<\\xed\\xa0\\x80>" in names or "&lt;" in names)
+    said = text(page, "#measured-body")
+    for part in ("this machine, 3 runs on zeros", "simulator", "of what was expected of them"):
+        check("the page says '%s': %s" % (part, said), part in said)
+    page.evaluate("document.querySelectorAll('#measured-body th button')[0].click()")
+    check("they can be sorted", sorted(int(row[0]) for row in page.evaluate(rows)) == list(range(len(found))))
+    shot(page, "measured")
 
 
 def dark(binary, path):
@@ -282,8 +300,11 @@ def main():
     unreadable = os.path.join(folder, "unreadable.onnx")
     unreadable_names(model, unreadable)
     subprocess.run([mrvlc, "compile", "-q", unreadable, "-o", os.path.join(folder, "unreadable"), "--cpu", "Gemm"], check=True)
+    subprocess.run([mrvlc, "profile", os.path.join(folder, "unreadable"), "--measure", "--bench", "3", "--html", os.path.join(folder, "measured.html")],
+                   check=True, stdout=subprocess.DEVNULL)
     tests = [("memory.html", memory_page), ("large.html", large_page), ("merged.html", merged_page), ("regions.html", regions_page),
-             ("host.html", host_page), ("hostile.html", hostile_page), ("digits/report.html", digits_page), ("unreadable/report.html", unreadable_page)]
+             ("host.html", host_page), ("hostile.html", hostile_page), ("digits/report.html", digits_page), ("unreadable/report.html", unreadable_page),
+             ("measured.html", measured_page)]
     with chromium.Page(binary) as page:
         for name, test in tests:
             path = os.path.join(folder, name)

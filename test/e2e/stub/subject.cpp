@@ -131,9 +131,8 @@ std::vector<Tensor> build_and_run(const Subject& s, const std::string& compiler,
   std::string libraries = "-lm";
   if (!s.host)
     libraries = fmt::format("-L'{0}/lib' -Wl,-rpath,'{0}/lib' -lmrvl_simdev -lm", MRVLC_BINARY_DIR);
-  must_run(s.folder,
-           fmt::format("{} {} -I'{}/include' -Iout -o program out/main.c out/{}.c out/{}_weights.S {}",
-                       compiler, kStrict, MRVLC_SOURCE_DIR, s.name, s.name, libraries));
+  must_run(s.folder, fmt::format("{} {} -Iout -o program out/main.c out/{}.c out/{}_weights.S {}", compiler,
+                                 kStrict, s.name, s.name, libraries));
   return run_program(s, runner + " ./program");
 }
 

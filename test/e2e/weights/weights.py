@@ -22,7 +22,7 @@ from onnx import TensorProto, helper, numpy_helper
 MRVLC, PREFIX, DIGITS, WORK = (pathlib.Path(a).absolute() for a in sys.argv[1:])
 ENVIRONMENT = {n: v for n, v in os.environ.items() if not n.startswith("MRVLC_") and n != "CC"}
 FILES = {"linked": {".S", ".bin"}, "c": {".c"}, "blob": {".bin"}}
-STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror", f"-I{PREFIX}/include"]
+STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-pedantic", "-Werror"]
 
 
 def run(*command, status=0, cwd="."):
@@ -181,7 +181,7 @@ def other_commands(model):
         run(MRVLC, "batch", model, "-o", f"batch_{how}", "--weights", how, "-q")
         made = list(pathlib.Path(f"batch_{how}").rglob("digits_weights.*"))
         assert {p.suffix for p in made} == FILES[how], made
-    assert "linked, c, blob" in run(MRVLC, "compile", model, "-o", "never", "--weights", "flash", status=2).replace("{", "").replace(",", ", ")
+    assert "linked, c, blob" in run(MRVLC, "compile", model, "-o", "never", "--weights", "flash", status=2)
 
 
 def main():

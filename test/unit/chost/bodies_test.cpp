@@ -60,7 +60,7 @@ std::pair<int, std::vector<double>> at_position(const HostCode& code, const ir::
   write_files(code, dir.path());
   std::string log;
   REQUIRE(shell(dir.path(),
-                "gcc -O1 -fsanitize=address,undefined " + std::string(kStrict) + " " + include_flag() +
+                "gcc -O1 -fsanitize=address,undefined " + std::string(kStrict) +
                     " -o example main.c net.c net_weights.S -lm",
                 &log) == 0);
   std::string run = "./example --output-dir .";

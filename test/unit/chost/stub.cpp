@@ -106,13 +106,10 @@ std::vector<Tensor> reference(const ir::Graph& graph, const std::vector<Tensor>&
 
 void write_files(const HostCode& code, const std::filesystem::path& dir) {
   for (const auto& [name, bytes] : code.files) {
+    std::filesystem::create_directories((dir / name).parent_path());
     std::ofstream(dir / name, std::ios::binary)
         .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   }
-}
-
-std::string include_flag() {
-  return std::string("-I") + MRVLC_SOURCE_DIR + "/include";
 }
 
 std::vector<Tensor> build_and_run(const HostCode& code, const ir::Graph& graph,
@@ -121,8 +118,7 @@ std::vector<Tensor> build_and_run(const HostCode& code, const ir::Graph& graph,
   TempDir dir;
   write_files(code, dir.path());
   std::string log;
-  std::string build =
-      fmt::format("{} {} {} -o example main.c net.c net_weights.S -lm", compiler, kStrict, include_flag());
+  std::string build = fmt::format("{} {} -o example main.c net.c net_weights.S -lm", compiler, kStrict);
   if (shell(dir.path(), build, &log) != 0) FAIL(build << "\n" << log);
   std::string run = runner + " ./example --output-dir .";
   for (size_t i = 0; i < inputs.size(); ++i) {

@@ -44,7 +44,6 @@ const std::string& file_of(const HostCode& code, const std::string& name);
 std::vector<Tensor> reference(const ir::Graph& graph, const std::vector<Tensor>& inputs);
 
 void write_files(const HostCode& code, const std::filesystem::path& dir);
-std::string include_flag();
 // Builds the example with `compiler`, runs it (behind `runner`) on the inputs and returns the outputs; fails
 // the test on errors.
 std::vector<Tensor> build_and_run(const HostCode& code, const ir::Graph& graph,

@@ -1,8 +1,8 @@
 // How large inputs may be: the search alone.
-#include "accuracy/input_limits.h"
-
 #include <algorithm>
 #include <catch2/catch.hpp>
+
+#include "accuracy/input_limits.h"
 
 namespace mrvlc::driver {
 namespace {

@@ -38,3 +38,18 @@ TEST_CASE("what is compiled and linked beside a stub has plain names") {
   CHECK_FALSE(opens(shape, R"("linked": {"includes": [], "sources": [], "libraries": ["-x"]}, )"));
   CHECK_FALSE(opens(shape, R"("linked": {"includes": [], "sources": []}, )"));
 }
+
+TEST_CASE("files of a manifest lie in its folder or below it") {
+  const auto takes = [](const std::string& file) {
+    return opens(R"("shape": [1])", R"("files": [{"file": ")" + file + R"(", "sha256": "0"}], )");
+  };
+  for (const char* file : {"main.c", "mrvl/device.h", "a/b/c", "..a/b..", "a-b/.c"}) {
+    INFO(file);
+    CHECK(takes(file));
+  }
+  for (const char* file :
+       {"", ".", "..", "../a", "/a", "a/", "a//b", "a/../b", "a/..", "a/./b", "./a", "a/b\\u0000"}) {
+    INFO(file);
+    CHECK_FALSE(takes(file));
+  }
+}

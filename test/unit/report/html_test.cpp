@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "example.h"
+#include "mrvlc/report/measured_page.h"
 
 using namespace mrvlc;
 using Json = nlohmann::json;
@@ -182,6 +183,24 @@ TEST_CASE("limits hold for all regions together") {
   size_t left_out = 0;
   for (const Json& r : data["regions"]) left_out += r["memory_left_out"].get<size_t>();
   CHECK(left_out == 5000);
+}
+
+TEST_CASE("measured times come into a report and nothing else does") {
+  const std::string written = report::html(test::example_page(3));
+  const nlohmann::ordered_json measured = {{"on", "</script><script>alert(1)</script>&"}, {"steps", {1, 2}}};
+  const auto page = report::measured_page(written, measured);
+  REQUIRE(page);
+  CHECK(occurrences(*page, "</script>") == occurrences(written, "</script>"));
+  Json data = data_of(*page);
+  CHECK(data["measured"] == measured);
+  data.erase("measured");
+  CHECK(data == data_of(written));
+  CHECK(*report::measured_page(written, measured) == *page);
+  // Of an older version: nothing of it would show what was measured.
+  std::string old = written;
+  old.replace(old.find("<section id=\"measured\""), 21, "<section id=\"another_\"");
+  CHECK_FALSE(report::measured_page(old, measured));
+  CHECK_FALSE(report::measured_page("", measured));
 }
 
 TEST_CASE("a page without regions") {

@@ -203,6 +203,30 @@ TEST_CASE("files of an output folder are listed by name") {
   CHECK(names == std::vector<std::string>{"a", "b", "c"});
 }
 
+TEST_CASE("files in folders of an output folder come and go with it") {
+  const fs::path folder = scratch("inner"), out = folder / "out";
+  for (const char* name : {"old/a.h", "new/b.h"}) {
+    auto dir = OutputDir::create(out);
+    REQUIRE(dir.ok());
+    REQUIRE(dir->write("manifest.json", "1").ok());
+    REQUIRE(dir->write(name, name).ok());
+    CHECK(dir->files()[1].first == name);
+    CHECK_FALSE(fs::exists(out / name));
+    REQUIRE(dir->commit().ok());
+    CHECK(*read_file(out / name) == name);
+  }
+  CHECK_FALSE(fs::exists(out / "old"));
+  {
+    auto dir = OutputDir::create(out);
+    REQUIRE(dir.ok());
+    REQUIRE(dir->write("manifest.json", "2").ok());
+    const Status through_a_file = dir->write("manifest.json/b.h", "");
+    REQUIRE_FALSE(through_a_file.ok());
+    CHECK(through_a_file.error().message.find((out / "manifest.json/b.h").string()) != std::string::npos);
+  }
+  CHECK(std::distance(fs::directory_iterator(folder), fs::directory_iterator()) == 1);
+}
+
 TEST_CASE("a folder that holds something else is left alone") {
   fs::path folder = scratch("foreign"), out = folder / "out";
   fs::create_directory(out);
