@@ -152,3 +152,18 @@ def border_models(folder):
         yield model(folder, f"permuted{n}", "Conv", shape, {"group": shape[1]}.items(), [weights])
         yield model(folder, f"half{n}", "Conv", shape, {"group": shape[1]}.items(), [weights.astype(np.float16)],
                     kind=TensorProto.FLOAT16, type_in=TensorProto.FLOAT16)
+
+
+def choice_models(folder):
+    """Where greed is far off: convolutions between functions that no rule takes, and functions without a convolution."""
+    random = np.random.default_rng(1)
+    weights = {f"w{i}": (0.2 * random.standard_normal((16, 16, 3, 3))).astype(np.float32) for i in range(16)}
+    nodes = []
+    for i in range(16):
+        nodes += [helper.make_node("Conv", [f"s{i - 1}" if i else "x", f"w{i}"], [f"c{i}"], name=f"conv{i}", pads=[1, 1, 1, 1]),
+                  helper.make_node("Sin", [f"c{i}"], [f"s{i}" if i < 15 else "y"], name=f"sin{i}")]
+    yield save(folder, "conv_sin_16", nodes, (1, 16, 32, 32), TensorProto.FLOAT, weights)
+    chain = ["Tanh", "Sigmoid", "Softplus", "Erf"]
+    nodes = [helper.make_node(op, [f"v{i}" if i else "x"], [f"v{i + 1}"], name=op) for i, op in enumerate(chain)]
+    nodes.append(helper.make_node("AveragePool", ["v4"], ["y"], name="AveragePool", kernel_shape=[2, 2], strides=[2, 2]))
+    yield save(folder, "functions", nodes, (1, 16, 256, 256), TensorProto.FLOAT, {})

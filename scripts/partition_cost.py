@@ -3,9 +3,10 @@
 
 The host's part is measured: generated C with a device that does nothing, the least time of many runs. The
 accelerator's part is the cycles that the simulator counts, and a launch a region. `--cuts N`: of models of at most N
-nodes that the accelerator may take every run of them is also compiled, and the three best by estimate are measured.
+nodes that the accelerator may take every run of them is also compiled, and the three best by estimate are measured. Times
+are the least of several rounds, of long runs in processor time.
 
-    scripts/partition_cost.py build/bin/mrvlc MODEL.onnx... [--cuts 20] [--nodes nodes.json] [--host-model FILE]
+    scripts/partition_cost.py build/bin/mrvlc MODEL.onnx... [--made] [--cuts 20] [--nodes nodes.json] [--host-model FILE]
 """
 import argparse
 import json
@@ -198,7 +199,7 @@ def best_cut(args, model, work):
     best = None
     for _, options in sorted(found)[:3]:
         report = compile_model(args.mrvlc, model, work / "cut", *options, *args.host)
-        seconds = measure(work / "cut", args.include, args.seconds) + accelerator_seconds(report, args.launch)
+        seconds = measure(work / "cut", args.include, args.seconds, rounds=args.rounds) + accelerator_seconds(report, args.launch)
         best = seconds if best is None else min(best, seconds)
     return best
 
@@ -208,7 +209,7 @@ def row(args, model, work):
     reports, host, total = {}, {}, {}
     for name, options in modes.items():
         reports[name] = compile_model(args.mrvlc, model, work / name, *options, *args.host)
-        host[name] = measure(work / name, args.include, args.seconds)
+        host[name] = measure(work / name, args.include, args.seconds, rounds=args.rounds)
         total[name] = host[name] + accelerator_seconds(reports[name], args.launch)
     total["cut"] = best_cut(args, model, work) if args.cuts else None
     best = min(t for k, t in total.items() if k != "cost" and t is not None)
@@ -221,15 +222,21 @@ def row(args, model, work):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("mrvlc")
-    parser.add_argument("models", nargs="+")
+    parser.add_argument("models", nargs="*")
+    parser.add_argument("--made", action="store_true", help="two models too that were made to show what a choice is worth")
     parser.add_argument("--cuts", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=0.3)
+    parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--launch", type=float, default=2e-6)
     parser.add_argument("--host-model")
     parser.add_argument("--nodes", help="file for the seconds of each operator on the host")
     args = parser.parse_args()
     args.include = str(pathlib.Path(__file__).resolve().parent.parent / "include")
     args.host = ["--host-model", args.host_model] if args.host_model else []
+    if args.made:
+        import calibration_models  # needs python3-onnx
+        made = tempfile.TemporaryDirectory()
+        args.models += calibration_models.choice_models(made.name)
     estimates, worst, nodes = [], 0, {}
     print(f"{'us':32} {'greedy':>10} {'host':>10} {'best cut':>10} {'cost':>10} {'of best':>8} {'est/host':>8}")
     for model in args.models:

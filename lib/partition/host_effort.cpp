@@ -17,6 +17,7 @@ struct HostConv {
   double taps = 1, quads = 1;                   // four taps of a row
   double read = 1, pixels = 1, width = 1;       // pixels of the image, of the result, of a row of it
   double batch = 1;
+  bool constant = false;  // its weights
   bool integers = false, depthwise = false, strided = false, dilated = false, threes = false;
 };
 
@@ -53,6 +54,7 @@ std::optional<HostConv> host_conv(const ir::Graph& graph, const ir::Node& node) 
   c.quads = c.taps / row * std::ceil(row / 4);
   c.read = product(p->input);
   c.width = column ? c.pixels : product({p->output.back()});
+  c.constant = graph.is_constant(node.inputs[1]);
   c.integers = integers;
   c.depthwise = p->group > 1 && p->in_channels == p->group;
   c.strided = std::ranges::any_of(p->strides, other);
@@ -69,7 +71,7 @@ double tiles_of(const HostConv& c) {
 // The compiler's own choice, lib/chost/conv/winograd.cpp, without what panels and blocks round up: in
 // multiply-accumulates, sums against products of tiles, transforms, and weights that are read and kept.
 bool takes_winograd(const HostConv& c) {
-  if (c.integers || c.group != 1 || !c.threes || c.strided || c.dilated) return false;
+  if (!c.constant || c.integers || c.group != 1 || !c.threes || c.strided || c.dilated) return false;
   const double tiles = tiles_of(c), weights = c.channels * c.results;
   const double sums = 9 * c.channels * (c.results + 8) * c.pixels + 6.4 * 9 * weights;
   const double by_tiles =
