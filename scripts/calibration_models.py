@@ -14,7 +14,9 @@ REDUCTIONS = "ReduceSum ReduceMean ReduceMax ReduceL2 ReduceLogSumExp".split()
 IMAGE = (1, 16, 64, 64)
 # Where functions are defined: outside, libraries take other ways.
 DOMAINS = {"Acos": (-0.9, 0.9), "Acosh": (1.1, 3), "Asin": (-0.9, 0.9), "Atanh": (-0.9, 0.9), "Log": (0.1, 3), "Pow": (0.1, 2),
-           "Sqrt": (0.1, 3)}
+           "Sqrt": (0.1, 3),
+           # Of larger numbers the period has to be found.
+           "Sin": (-8, 8), "Cos": (-8, 8), "Tan": (-8, 8)}
 EVERYWHERE = (-2, 2)
 
 

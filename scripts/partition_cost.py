@@ -35,11 +35,22 @@ static double less(double a, double b) { return a < b ? a : b; }
 static double reached, inside; /* when the device last ran, and how long in this inference */
 static int load(void* c, const void* b, size_t n, void** m) { (void)c; (void)b; (void)n; *m = c; return 0; }
 static void unload(void* c, void* m) { (void)c; (void)m; }
-/* Takes no time: what it spends is taken off again. Outputs are numbers that are no special case anywhere, 0.53 in fp16. */
+/* Takes no time: what it spends is taken off again. Outputs are numbers of fp16 between 0.5 and 2, of either sign, in no order:
+ * functions take longer for these than for one number again and again. */
+static uint16_t noise[1 << 16];
+static void fill_noise(void) {
+  uint32_t r = 1;
+  for (size_t i = 0; i < sizeof noise / sizeof noise[0]; ++i) {
+    r = r * 1664525u + 1013904223u;
+    noise[i] = (uint16_t)(0x3800u + ((r >> 20) & 0x7ffu) + ((r >> 4) & 0x8000u));
+  }
+}
 static int run(void* c, void* m, const mrvl_input* i, size_t n, const mrvl_output* o, size_t k) {
   double begin = now();
   (void)c; (void)m; (void)i; (void)n;
-  for (size_t j = 0; j < k; ++j) memset(o[j].data, 0x38, o[j].bytes);
+  for (size_t j = 0; j < k; ++j)
+    for (size_t at = 0; at < o[j].bytes; at += sizeof noise)
+      memcpy((char*)o[j].data + at, noise, o[j].bytes - at < sizeof noise ? o[j].bytes - at : sizeof noise);
   reached = now();
   inside += reached - begin;
   return 0;
@@ -83,6 +94,7 @@ int main(int argc, char** argv) {
   double best = 1e9, before = 1e9, after = 1e9, least_inside = 1e9, began;
   int per_node = argc > 1 && strcmp(argv[1], "nodes") == 0;
   memset(&d, 0, sizeof d);
+  fill_noise();
   device.context = &context; device.load = load; device.unload = unload; device.run = run;
   d.device = &device;
   for (int r = 0; r < REGIONS; ++r) {
@@ -204,6 +216,10 @@ def best_cut(args, model, work):
     return best
 
 
+def program(out):
+    return [(f.name, f.read_bytes()) for f in sorted(out.iterdir()) if f.name == "m.c" or f.name.startswith("m_weights") or f.suffix == ".mrvl"]
+
+
 def row(args, model, work):
     modes = {"greedy": ("--partition", "greedy"), "cost": ("--partition", "cost"), "host": ("--target", "host")}
     reports, host, total = {}, {}, {}
@@ -211,6 +227,10 @@ def row(args, model, work):
         reports[name] = compile_model(args.mrvlc, model, work / name, *options, *args.host)
         host[name] = measure(work / name, args.include, args.seconds, rounds=args.rounds)
         total[name] = host[name] + accelerator_seconds(reports[name], args.launch)
+    # The same program has one time: what its weights' pages share in the caches differs by run.
+    for name in ("greedy", "host"):
+        if program(work / name) == program(work / "cost"):
+            total[name] = total["cost"] = min(total[name], total["cost"])
     total["cut"] = best_cut(args, model, work) if args.cuts else None
     best = min(t for k, t in total.items() if k != "cost" and t is not None)
     estimate = reports["host"]["partition"]["seconds_host_only"] / host["host"]
