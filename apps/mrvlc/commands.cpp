@@ -157,8 +157,6 @@ void add_compile(CLI::App& app, Context& context) {
   });
 }
 
-namespace {
-
 void add_remote_options(CLI::App& cmd, driver::RunOptions& o) {
   CLI::Option* on = cmd.add_option("--on", o.on,
                                    "another machine, by ssh: --cc compiles here for it, or its cc there "
@@ -173,8 +171,6 @@ void add_remote_options(CLI::App& cmd, driver::RunOptions& o) {
       ->type_name("FILE")
       ->needs(on);
 }
-
-}  // namespace
 
 void add_run(CLI::App& app, Context& context) {
   auto o = std::make_shared<driver::RunOptions>();

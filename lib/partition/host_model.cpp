@@ -123,12 +123,45 @@ Result<HostModel> parse_host_model(std::string_view json, std::string_view shown
   return HostModelReader(shown).run(json);
 }
 
+std::string host_key(const ir::Node& node, std::string_view form) {
+  return form.empty() ? std::string(node.op->name) : fmt::format("{}/{}", node.op->name, form);
+}
+
+std::string host_rate_of(const HostModel& model, std::string_view key) {
+  const std::string_view op = key.substr(0, key.find('/'));
+  const std::string depthwise = fmt::format("{}/{}", op, kDepthwise);
+  if (model.rates.contains(key)) return std::string(key);
+  if (key.starts_with(depthwise) && model.rates.contains(depthwise)) return depthwise;
+  return std::string(model.rates.contains(op) ? op : kDefaultRate);
+}
+
 std::string host_rate(const HostModel& model, const ir::Node& node, std::string_view form) {
-  for (const std::string_view f : {form, form.starts_with(kDepthwise) ? kDepthwise : form}) {
-    std::string key = f.empty() ? std::string(node.op->name) : fmt::format("{}/{}", node.op->name, f);
-    if (model.rates.contains(key)) return key;
-  }
-  return std::string(model.rates.contains(node.op->name) ? node.op->name : kDefaultRate);
+  return host_rate_of(model, host_key(node, form));
+}
+
+std::string host_model_text(const HostModel& model) {
+  const auto number = [](double ns) { return fmt::format("{:.3g}", ns); };
+  Json head;
+  head["name"] = model.name;
+  head["description"] = model.description;
+  std::string text = head.dump(2);
+  text.resize(text.size() - 2);  // the brace, on a line of its own
+  for (const RateField& f : kRateFields)
+    text += fmt::format(",\n  \"{}\": {}", f.name, number(model.*(f.member)));
+  for (const BorderField& f : kBorderFields)
+    text += fmt::format(",\n  \"{}\": {}", f.field.name, number(model.*(f.field.member)));
+  text += ",\n  \"operators\": {";
+  std::string before = "\n";
+  const auto entry = [&](const std::string& key, const HostModel::Rate& rate) {
+    text += fmt::format("{}    {}: {{\"mac_ns\": {}, \"step_ns\": {}}}", before, Json(key).dump(),
+                        number(rate.mac_ns), number(rate.step_ns));
+    before = ",\n";
+  };
+  for (const auto& [key, rate] : model.rates)
+    if (key == kDefaultRate) entry(key, rate);
+  for (const auto& [key, rate] : model.rates)
+    if (key != kDefaultRate) entry(key, rate);
+  return text + "\n  }\n}\n";
 }
 
 double host_seconds(const HostModel& model, const ir::Graph& graph, const ir::Node& node) {

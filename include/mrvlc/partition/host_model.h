@@ -28,6 +28,8 @@ struct HostModel {
 std::string_view default_host_model();
 // Every field is checked: MRV0414, MRV0415. `shown`: the file's name in messages.
 Result<HostModel> parse_host_model(std::string_view json, std::string_view shown);
+// As parse_host_model reads it; three digits of each number.
+std::string host_model_text(const HostModel& model);
 
 // What is counted of a node, to be multiplied with rates; of control flow nothing, its bodies count.
 struct HostEffort {
@@ -48,7 +50,10 @@ struct HostEffort {
 HostEffort host_effort(const ir::Graph& graph, const ir::Node& node);
 // HostEffort::form alone.
 std::string_view host_form(const ir::Graph& graph, const ir::Node& node);
-// The entry of HostModel::rates that a node of this form goes by.
+// "Conv/winograd": the entry of HostModel::rates that is a node's own, and the one that there is: its own, or
+// that of "depthwise" for other depthwise convolutions, of the operator, or "default".
+std::string host_key(const ir::Node& node, std::string_view form);
+std::string host_rate_of(const HostModel& model, std::string_view key);
 std::string host_rate(const HostModel& model, const ir::Node& node, std::string_view form);
 // Seconds of a node by itself; bodies count as often as they run.
 double host_seconds(const HostModel& model, const ir::Graph& graph, const ir::Node& node);

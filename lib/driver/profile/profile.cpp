@@ -33,7 +33,7 @@ class Profiler {
     if (!options_.trace.empty()) MRVLC_TRY(trace(report));
     std::optional<Measured> measured;
     if (!options_.run.on.empty()) {
-      MRVLC_ASSIGN(measured, measure_there(options_.run, folder_));
+      MRVLC_ASSIGN(measured, measure_program(options_.run, folder_));
       add_expected(*measured, report, map_);
     }
     if (options_.json) return json(measured).dump(1) + "\n";
