@@ -245,8 +245,12 @@ bool Pins::fences() const {
 int64_t Pins::fence(const ir::Graph& imported, ir::ValueId value, ir::NodeId user) const {
   if (sets_.empty()) return 0;
   const ir::Value& v = imported.value(value);
-  // Texts and integers, shapes among them, stay on the CPU whoever reads them.
-  if (v.kind != ir::ValueKind::Result || v.type.wrapper != Wrapper::None || !is_float(v.type.elem)) return 0;
+  // Texts and integers, shapes among them, stay on the CPU whoever reads them; but not those of quantised
+  // networks.
+  if (v.kind != ir::ValueKind::Result || v.type.wrapper != Wrapper::None) return 0;
+  const bool sums =
+      v.type.elem == ElementType::I32 && imported.node(v.producer).is(Op::ConvInteger, Op::MatMulInteger);
+  if (!is_float(v.type.elem) && !is_byte(v.type.elem) && !sums) return 0;
   const auto& made_by = imported.lineage(v.producer).sources;
   if (std::ranges::all_of(made_by, [&](ir::SourceId s) { return constant_[s.index()]; })) return 0;
   const int64_t group_of_user = group(imported, user);
