@@ -155,9 +155,10 @@ class HostCalibrator {
     }
     size_t functions = 0;
     for (const HostNetwork& n : networks_) functions += n.size();
-    std::string text = fmt::format("{}: {} functions of {} models\n  by '{}': {}\n  by this one: {}\n",
-                                   printable(o_.out.string()), functions, networks_.size(),
-                                   printable(base.name), quality(before), quality(now));
+    std::string text =
+        fmt::format("{}: {} functions of {} model{}\n  by '{}': {}\n  by this one: {}\n",
+                    printable(o_.out.string()), functions, networks_.size(), networks_.size() == 1 ? "" : "s",
+                    printable(base.name), quality(before), quality(now));
     if (!unseen.empty()) text += fmt::format("  each left out of the fit in turn: {}\n", quality(unseen));
     return text;
   }

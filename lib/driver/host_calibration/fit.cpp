@@ -9,7 +9,7 @@ namespace {
 using partition::HostModel;
 
 constexpr double kLeastShare = 2e-3;  // of a network, as which what takes less counts
-constexpr double kPull = 1e-3;        // to the common factor
+constexpr double kPull = 3e-5;        // to the common factor
 constexpr int kRounds = 2000;         // of coordinate descent
 
 // "Conv/depthwise-strided" falls back to "Conv/depthwise", that to "Conv", that to "default".

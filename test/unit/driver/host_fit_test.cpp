@@ -40,7 +40,7 @@ HostNetwork functions() {
     out.push_back({0, {term("Conv/winograd", n, n / 3)}});
     out.push_back({0, {term("Conv/depthwise-strided", n / 7, n)}});
     out.push_back({0, {term("Relu", 0, n)}});
-    out.push_back({0, {term("Conv/winograd", 3 * n, n), term("Relu", 0, n / 2)}});
+    out.push_back({0, {term("Conv/winograd", 3 * n, n / 20), term("Relu", 0, n / 2)}});
   }
   return out;
 }
@@ -68,10 +68,8 @@ TEST_CASE("an operator that is slower than others gets a rate of its own, by its
   const partition::HostModel m = driver::fit_host_model(base(), {network});
   CHECK(m.rates.at("Conv/winograd").mac_ns == Approx(0.3).epsilon(0.05));
   CHECK(m.rates.at("Relu").step_ns == Approx(0.4).epsilon(0.05));
-  CHECK(m.rates.at("Conv/depthwise").step_ns == Approx(0.1).epsilon(0.3));
-  CHECK(m.rates.at("Conv/depthwise-strided").step_ns == Approx(0.1).epsilon(0.25));
   for (const HostFunction& f : network)
-    CHECK(driver::expected_seconds(m, {f}) == Approx(f.seconds).epsilon(0.25));
+    CHECK(driver::expected_seconds(m, {f}) == Approx(f.seconds).epsilon(0.15));
 }
 
 TEST_CASE("no rate is negative, and what is written is read as the same") {
