@@ -19,6 +19,7 @@ namespace {
 
 constexpr uint32_t kHost = 0, kAccelerator = 1;
 constexpr size_t kSmall = 24;            // layers: every run of them is a candidate
+constexpr double kSmallMacs = 1e7;       // a model that takes milliseconds to compile: always done to know
 constexpr double kLargeMacs = 1e9;       // a model whose compilation takes a second or so
 constexpr double kFarAway = 3;           // times the better of two estimates: no need to compile to know
 constexpr double kWorthIt = 0.95;        // of the greedy partition and of the host alone, to be neither
@@ -350,7 +351,8 @@ class Search {
     out.greedy_seconds = known_.at(greedy);
     const double low = std::min(on_host, out.greedy_seconds), high = std::max(on_host, out.greedy_seconds);
     std::vector<OnHost> others = promising(low);
-    const bool compile = costs_.measured && (!others.empty() || high <= kFarAway * low);
+    const bool open = !others.empty() || high <= kFarAway * low || macs_ <= kSmallMacs;
+    const bool compile = costs_.measured && open;
     const auto seconds_of = [&](const OnHost& c) { return compile ? measured(c) : known_.at(c); };
     constexpr double kNever = std::numeric_limits<double>::infinity();
     // What cannot be compiled is worth nothing.

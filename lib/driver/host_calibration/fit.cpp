@@ -12,7 +12,7 @@ constexpr double kLeastShare = 2e-3;  // of a network, as which what takes less 
 constexpr double kPull = 3e-5;        // to the common factor
 constexpr int kRounds = 2000;         // of coordinate descent
 
-// "Conv/depthwise-strided" falls back to "Conv/depthwise", that to "Conv", that to "default".
+// Its own entry, or the one that it falls back to.
 const HostModel::Rate& rate_of(const HostModel& model, const std::string& key) {
   const auto entry = model.rates.find(partition::host_rate_of(model, key));
   return entry->second;

@@ -55,8 +55,8 @@ TEST_CASE("on a slow host layers without a product are taken, but not those that
   CHECK(all_on_host(test::split(g, options)));
 }
 
-TEST_CASE("what is measured decides over what is estimated, where estimates are near each other") {
-  constexpr double kNear = 4;  // the host takes less than three times as long
+TEST_CASE("what is measured decides over what is estimated") {
+  constexpr double kNear = 4;
   const ir::Graph g = test::image_graph(kConvRelu);
   const partition::Costs slow =
       costs_with(kNear, [](const ir::Graph&, const partition::Region&) { return std::optional<double>(1); });
@@ -70,17 +70,6 @@ TEST_CASE("what is measured decides over what is estimated, where estimates are 
     options.costs = c;
     CHECK(all_on_host(test::split(g, options)));
   }
-  int asked = 0;
-  const auto count = [&](const ir::Graph&, const partition::Region&) {
-    ++asked;
-    return std::optional<double>(1);
-  };
-  for (const double far : {0.05, 20.0}) {
-    const partition::Costs costs = costs_with(far, count);
-    options.costs = &costs;
-    CHECK(all_on_host(test::split(g, options)) == (far < 1));
-  }
-  CHECK(asked == 0);
 }
 
 TEST_CASE("another partition than the greedy one and the host alone has to promise five per cent") {
