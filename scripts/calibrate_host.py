@@ -23,65 +23,50 @@ import numpy as np
 import calibration_models
 import partition_cost
 
-FORMS = {"pointwise": 2, "depthwise": 3, "grouped": 4, "row": 5, "depthwise-any": 6}
-PRODUCTS = ("Conv", "ConvTranspose", "Gemm", "MatMul")
+# Of operators of any kind: include/mrvlc/partition/host_model.h.
+FORMS = "pointwise winograd depthwise depthwise-strided depthwise-any grouped row rows columns wide".split()
+CONTROL = ("If", "Loop", "Scan", "SequenceMap")  # their bodies have many rates
+COUNTS = ("call", "mac", "step", "byte")
 
 
-WIDE = 7
-GATHERED = ("Conv", "Conv/grouped")  # convolutions that gather their input: a step is an element of that
-
-
-def probe_model(**rates):
-    """A host model that counts: seconds become 1e-9 of what is counted. `wide`: operators whose wide form counts sevenfold."""
-    operators = {"default": {"mac_ns": rates.get("mac", 0), "step_ns": rates.get("step", 0)}}
-    for op in rates.get("wide", ()):
-        operators[f"{op}/wide"] = {"mac_ns": 0, "step_ns": WIDE}
-    for form, factor in FORMS.items() if rates.get("forms") else ():
-        for op in PRODUCTS:
-            operators[f"{op}/{form}"] = {"mac_ns": factor, "step_ns": 0}
-    return {"call_ns": 0, "constant_byte_ns": rates.get("byte", 0), "to_device_ns": rates.get("border", 0),
-            "from_device_ns": rates.get("border", 0), "operators": operators}
+def probe_model(count, operators):
+    """A host model that counts: what is counted becomes as many nanoseconds."""
+    rate = {"mac_ns": int(count == "mac"), "step_ns": int(count == "step")}
+    keys = ["default", *operators, *(f"{op}/{form}" for op in operators for form in FORMS)]
+    return {"call_ns": int(count == "call"), "constant_byte_ns": int(count == "byte"), "to_device_ns": 0, "from_device_ns": 0,
+            "operators": {key: rate for key in keys}}
 
 
 def short(value):
     return float(f"{value:.3g}")
 
 
-def counted(mrvlc, model, work, **rates):
-    """By expression: the operator's type and what was counted."""
-    file = work / "probe.json"
-    file.write_text(json.dumps(probe_model(**rates)))
-    report = partition_cost.compile_model(mrvlc, model, work / "probe", "--target", "host", "--host-model", str(file))
-    return {n["expr_id"]: (n["op_type"], 1e9 * n["seconds"]) for n in report["host"]["nodes"]}
-
-
-def key_of(op, macs, with_forms, steps, with_wide):
-    if not macs and steps and round(with_wide / steps) == WIDE:
-        return f"{op}/wide"
-    factor = round(with_forms / macs) if macs else 1
-    form = next((f for f, n in FORMS.items() if n == factor), None)
-    return f"{op}/{form}" if form else op
+def counted(args, model, work):
+    """By expression: the rate that it goes by, and what is counted of it."""
+    report, found = partition_cost.compile_model(args.mrvlc, model, work / "host", "--target", "host"), {}
+    operators = sorted({n["op_type"] for n in report["host"]["nodes"]})
+    for count in COUNTS:
+        file = work / "probe.json"
+        file.write_text(json.dumps(probe_model(count, operators)))
+        probed = partition_cost.compile_model(args.mrvlc, model, work / "probe", "--target", "host", "--host-model", str(file))
+        for n in probed["host"]["nodes"]:
+            found.setdefault(n["expr_id"], {"rate": n["rate"]})[count] = 1e9 * n["seconds"]
+    return found
 
 
 def equations(args, model, work):
-    """For each function of the stub: its seconds, its operators as (key, macs, steps), its bytes of constants."""
-    macs, forms, steps, constants = (counted(args.mrvlc, model, work, **{k: 1} if k != "forms" else {"mac": 1, "forms": True})
-                                     for k in ("mac", "forms", "step", "byte"))
-    wide = counted(args.mrvlc, model, work, step=1, wide={op for op, _ in steps.values()} - set(PRODUCTS))
-    partition_cost.compile_model(args.mrvlc, model, work / "host", "--target", "host")
+    """For each function of the stub: its seconds, and what is counted of its operators, by rate."""
+    counts = counted(args, model, work)
     seconds = partition_cost.measure(work / "host", args.include, args.seconds, nodes=True,
-                                     domain=calibration_models.domain(model))[1]
+                                     domain=calibration_models.domain(model), rounds=args.rounds)[1]
     idmap = json.loads((work / "host" / "idmap.json").read_text())
     fused = {}
     for function in idmap["host_functions"]:
         fused.setdefault(function["expr_id"], set()).update(function["fused"])
     for expr, others in fused.items():
-        ids = [e for e in [expr, *sorted(others - {expr})] if e in macs]
-        time = seconds.get(expr)
-        if time is None or not ids:
-            continue
-        terms = [(key_of(macs[e][0], macs[e][1], forms[e][1], steps[e][1], wide[e][1]), macs[e][1], steps[e][1]) for e in ids]
-        yield time, terms, sum(constants[e][1] for e in ids)
+        ids = [e for e in [expr, *sorted(others - {expr})] if e in counts]
+        if expr in seconds and ids and not any(counts[e]["rate"] in CONTROL for e in ids):
+            yield seconds[expr], [counts[e] for e in ids]
 
 
 def border_rates(args, model, work):
@@ -113,49 +98,63 @@ def reference_loop():
     return min(once() for _ in range(10))
 
 
-def steps_count(key):
-    """Products whose steps take time beside their multiply-accumulates."""
-    return "/depthwise" in key or key in GATHERED
+LEAST_SHARE = 2e-3  # of a network, as which what takes less counts
 
 
-def fit(rows):
-    """Rates by column: least squares of the relative error, none negative, by coordinate descent."""
-    columns = ["call", "byte"]
-    for _, terms, _ in rows:
-        for key, macs, steps in terms:
-            columns += [c for c in ((key, "mac") if macs else (key, "step"), (key, "step")) if c not in columns]
+def matrix(rows):
+    """The equations in relative form, and what each unknown is: "call", "byte", or a rate and "mac" or "step"."""
+    columns = {"call": 0, "byte": 1}
+    for _, terms in rows:
+        for t in terms:
+            for kind in ("mac", "step"):
+                if t[kind] > 0:
+                    columns.setdefault((t["rate"], kind), len(columns))
     a = np.zeros((len(rows), len(columns)))
-    for i, (time, terms, constants) in enumerate(rows):
-        a[i, 0] = 1
-        a[i, 1] = constants
-        for key, macs, steps in terms:
-            if macs:
-                a[i, columns.index((key, "mac"))] += macs
-            if not macs or steps_count(key):
-                a[i, columns.index((key, "step"))] += steps
-        a[i] /= 1e9 * time
-    used = np.where((a != 0).any(axis=0))[0]
-    x = np.zeros(len(columns))
-    residual = np.ones(len(rows))
+    for i, (time, terms) in enumerate(rows):
+        for t in terms:
+            for c in ("call", "byte"):
+                a[i, columns[c]] += t[c] / (1e9 * time)
+            for kind in ("mac", "step"):
+                if t[kind] > 0:
+                    a[i, columns[t["rate"], kind]] += t[kind] / (1e9 * time)
+    return a, list(columns)
+
+
+def fit(rows, weights):
+    """Rates by unknown: least squares of the relative error, none negative, by coordinate descent."""
+    a, columns = matrix(rows)
+    w = np.sqrt(np.array(weights))
+    a *= w[:, None]
+    scale = np.sqrt((a * a).sum(axis=0))
+    used = np.where(scale > 0)[0]
+    a[:, used] /= scale[used]
+    x, residual = np.zeros(len(columns)), w.copy()
     for _ in range(3000):
         for j in used:
-            column = a[:, j]
-            now = max(0.0, x[j] + column @ residual / (column @ column))
-            residual -= (now - x[j]) * column
+            now = max(0.0, x[j] + a[:, j] @ residual)
+            residual -= (now - x[j]) * a[:, j]
             x[j] = now
-    return {c: x[j] for j, c in enumerate(columns) if j in set(used)}
+    return {columns[j]: x[j] / scale[j] for j in used}
 
 
 def median_rates(rows, rates):
     """Of all operators in the rows: what the typical one takes of a multiply-accumulate and of a step."""
-    keys = {key for _, terms, _ in rows for key, _, _ in terms}
+    keys = {t["rate"] for _, terms in rows for t in terms}
     of = lambda kind: [v for (c, v) in rates.items() if isinstance(c, tuple) and c[0] in keys and c[1] == kind and v > 0]
     return float(np.median(of("mac") or [1])), float(np.median(of("step") or [1]))
 
 
-def host_model(args, rows, borders, of_networks):
-    rates = fit(rows)
-    mac, step = median_rates(of_networks or rows, rates)
+def weights_of(rows):
+    """What is short counts less: by its share of the model."""
+    total = sum(time for time, _ in rows)
+    return [max(time / total, LEAST_SHARE) for time, _ in rows]
+
+
+def host_model(args, alone, networks, borders):
+    """From the equations of models of one operator each, and of networks."""
+    rows = [row for part in (*alone, *networks) for row in part]
+    rates = fit(rows, [w for part in (*alone, *networks) for w in weights_of(part)])
+    mac, step = median_rates([row for part in networks for row in part] or rows, rates)
     operators = {"default": {"mac_ns": short(mac), "step_ns": short(step)}}
     for (key, kind), rate in sorted((c, v) for c, v in rates.items() if isinstance(c, tuple)):
         entry = operators.setdefault(key, {"mac_ns": 0, "step_ns": 0})
@@ -172,6 +171,29 @@ def formatted(model):
     return json.dumps(head, indent=2)[:-2] + ",\n  \"operators\": {\n" + lines + "\n  }\n}\n"
 
 
+def expected(model, rows):
+    """Seconds by a host model."""
+    def of(t):
+        op = t["rate"].split("/")[0]
+        rate = next(model["operators"][k] for k in (t["rate"], f"{op}/depthwise" if "/depthwise" in t["rate"] else op, op, "default")
+                    if k in model["operators"])
+        return model["call_ns"] * t["call"] + model["constant_byte_ns"] * t["byte"] + rate["mac_ns"] * t["mac"] + rate["step_ns"] * t["step"]
+    return 1e-9 * sum(of(t) for _, terms in rows for t in terms)
+
+
+def print_folds(args, alone, borders, networks):
+    """How far estimates are off for networks that the fit has not seen: every `folds`-th one is left out in turn."""
+    ratios = []
+    for fold in range(args.folds):
+        seen = [rows for i, (_, rows) in enumerate(networks) if i % args.folds != fold]
+        model = host_model(args, alone, seen, borders)
+        for name, rows in networks[fold::args.folds]:
+            ratios.append((expected(model, rows) / sum(time for time, _ in rows), name))
+    for ratio, name in sorted(ratios):
+        print(f"{name:32} {ratio:6.2f} of measured, left out of the fit")
+    print(f"off by {np.exp(np.median([abs(np.log(r)) for r, _ in ratios])) - 1:.1%} in the middle")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("mrvlc")
@@ -180,9 +202,11 @@ def main():
     parser.add_argument("--name", default="host")
     parser.add_argument("--description", default="Measured by scripts/calibrate_host.py; gcc -O3 -march=native, one core")
     parser.add_argument("--seconds", type=float, default=0.3)
+    parser.add_argument("--rounds", type=int, default=2, help="each with runs of that many seconds; the least counts")
+    parser.add_argument("--folds", type=int, default=0, help="also fit without every N-th model, and print how far it is off for these")
     args = parser.parse_args()
     args.include = str(pathlib.Path(__file__).resolve().parent.parent / "include")
-    rows, borders, loops = [], {}, []
+    borders, loops = {}, []
 
     def measured(model, what):
         loops.append(reference_loop())
@@ -193,19 +217,22 @@ def main():
                 print(f"{pathlib.Path(model).stem}: {e}", file=sys.stderr)
                 return None
 
+    def of_network(model):
+        return pathlib.Path(model).stem, measured(model, lambda *a: list(equations(*a))) or []
+
     with tempfile.TemporaryDirectory() as small:
         for model in calibration_models.border_models(small):
             for key, rate in (measured(model, border_rates) or {}).items():
                 borders.setdefault(key, []).append(rate)
-        for model in calibration_models.host_models(small):
-            rows += measured(model, lambda *a: list(equations(*a))) or []
-    alone = len(rows)
-    for model in args.models:
-        rows += measured(model, lambda *a: list(equations(*a))) or []
-    pathlib.Path(args.out).write_text(formatted(host_model(args, rows, borders, rows[alone:])))
-    loops = np.array(loops) / min(loops)
-    print(f"{len(rows)} functions of {len(args.models)} models and those of one operator; borders: "
+        alone = [of_network(model)[1] for model in calibration_models.host_models(small)]
+    networks = [n for n in map(of_network, args.models) if n[1]]
+    pathlib.Path(args.out).write_text(formatted(host_model(args, alone, [rows for _, rows in networks], borders)))
+    if args.folds:
+        print_folds(args, alone, borders, networks)
+    count = sum(len(rows) for _, rows in networks)
+    print(f"{count} functions of {len(networks)} models and those of one operator; borders: "
           f"{ {k: [short(r) for r in v] for k, v in borders.items()} }")
+    loops = np.array(loops) / min(loops)
     print(f"a loop of the same work took up to {loops.max():.2f} times its least, {np.median(loops):.2f} in the middle")
 
 

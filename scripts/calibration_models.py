@@ -14,7 +14,9 @@ REDUCTIONS = "ReduceSum ReduceMean ReduceMax ReduceL2 ReduceLogSumExp".split()
 IMAGE = (1, 16, 64, 64)
 # Where functions are defined: outside, libraries take other ways.
 DOMAINS = {"Acos": (-0.9, 0.9), "Acosh": (1.1, 3), "Asin": (-0.9, 0.9), "Atanh": (-0.9, 0.9), "Log": (0.1, 3), "Pow": (0.1, 2),
-           "Sqrt": (0.1, 3)}
+           "Sqrt": (0.1, 3),
+           # Of larger numbers the period has to be found.
+           "Sin": (-8, 8), "Cos": (-8, 8), "Tan": (-8, 8)}
 EVERYWHERE = (-2, 2)
 
 
@@ -35,30 +37,76 @@ def model(folder, name, op, shape, attributes=(), weights=(), operands=("x",), k
     return str(path)
 
 
-def pair_of_convolutions(folder, k, h, w, c, g, pads=0):
-    """One behind the other, of different shapes: a compiler makes a kernel of its own for a single call."""
-    random = np.random.default_rng(1)
-    weights = [random.standard_normal((c, c // g, *k)).astype(np.float32) for _ in range(2)]
-    options = {"group": g, "kernel_shape": k, "pads": [pads] * 4}
-    nodes = [helper.make_node("Conv", ["x", "w0"], ["a"], name="first", **options),
-             helper.make_node("Conv", ["a", "w1"], ["y"], name="second", **{**options, "pads": [p + k[0] // 2 for p in [pads] * 4]})]
-    name = f"conv{k[0]}x{k[1]}_{h}x{w}_{c}_{g}_{pads}"
-    graph = helper.make_graph(nodes, name, [helper.make_tensor_value_info("x", TensorProto.FLOAT, (1, c, h, w))],
-                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
-                              [numpy_helper.from_array(v, f"w{i}") for i, v in enumerate(weights)])
+def save(folder, name, nodes, shape, kind, constants, result=None):
+    graph = helper.make_graph(nodes, name, [helper.make_tensor_value_info("x", kind, shape)],
+                              [helper.make_tensor_value_info("y", result or kind, None)],
+                              [numpy_helper.from_array(v, n) for n, v in constants.items()])
     path = pathlib.Path(folder) / f"{name}.onnx"
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8), path)
     return str(path)
 
 
+def pair_of_convolutions(folder, k, h, w, c, g, s=1):
+    """One behind the other, of different shapes: a compiler makes a kernel of its own for a single call."""
+    random = np.random.default_rng(1)
+    weights = [random.standard_normal((c, c // g, *k)).astype(np.float32) for _ in range(2)]
+    options = {"group": g, "kernel_shape": k, "strides": [s, s]}
+    nodes = [helper.make_node("Conv", ["x", "w0"], ["a"], name="first", pads=[k[0] // 2, k[1] // 2] * 2, **options),
+             helper.make_node("Conv", ["a", "w1"], ["y"], name="second", pads=[k[0] // 2, k[1] // 2, 0, 0], **options)]
+    name = f"conv{k[0]}x{k[1]}_{h}x{w}_{c}_{g}_{s}"
+    return save(folder, name, nodes, (1, c, h, w), TensorProto.FLOAT, {f"w{i}": v for i, v in enumerate(weights)})
+
+
 def convolutions(folder):
-    # kernel, rows, columns, channels, groups, padding
-    for shape in [((3, 3), 56, 56, 32, 32, 1), ((3, 3), 28, 28, 64, 64, 1), ((3, 3), 25, 5, 64, 64, 1), ((3, 3), 7, 7, 256, 256, 1),
-                  ((5, 5), 28, 28, 64, 64, 2), ((5, 5), 7, 7, 256, 256, 2), ((3, 1), 32, 1, 64, 64), ((9, 1), 64, 1, 128, 128),
-                  ((15, 1), 40, 1, 64, 64), ((1, 5), 4, 50, 64, 64), ((3, 3), 28, 28, 32, 1), ((3, 3), 7, 7, 128, 1),
-                  ((3, 1), 64, 1, 64, 1), ((1, 1), 28, 28, 64, 1), ((1, 1), 64, 1, 128, 1),
-                  ((5, 5), 28, 28, 8, 1), ((3, 3), 28, 28, 8, 1), ((3, 3), 14, 14, 16, 1)]:
+    # kernel, rows, columns, channels, groups, stride
+    for shape in [((3, 3), 56, 56, 32, 1), ((3, 3), 28, 28, 64, 1), ((3, 3), 14, 14, 128, 1), ((3, 3), 7, 7, 256, 1), ((3, 3), 40, 40, 16, 1),
+                  ((3, 3), 56, 56, 32, 1, 2), ((3, 3), 28, 28, 64, 1, 2), ((5, 5), 28, 28, 32, 1), ((7, 1), 56, 28, 16, 1), ((3, 1), 64, 1, 64, 1),
+                  ((1, 1), 56, 56, 32, 1), ((1, 1), 28, 28, 64, 1), ((1, 1), 7, 7, 256, 1), ((1, 1), 1, 1, 256, 1), ((1, 1), 64, 1, 128, 1),
+                  ((3, 3), 56, 56, 32, 32), ((3, 3), 28, 28, 64, 64), ((3, 3), 7, 7, 256, 256), ((3, 3), 25, 5, 64, 64),
+                  ((3, 3), 112, 112, 32, 32, 2), ((3, 3), 28, 28, 64, 64, 2), ((5, 5), 28, 28, 64, 64, 2),
+                  ((5, 5), 28, 28, 64, 64), ((5, 5), 7, 7, 256, 256), ((3, 1), 32, 1, 64, 64), ((9, 1), 64, 1, 128, 128), ((1, 5), 4, 50, 64, 64),
+                  ((3, 3), 28, 28, 64, 4), ((3, 3), 14, 14, 128, 8), ((1, 1), 28, 28, 64, 4)]:
         yield pair_of_convolutions(folder, *shape)
+
+
+def integer_convolutions(folder):
+    # kernel, rows, columns, channels, results, groups, stride
+    for k, h, w, c, m, g, s in [(3, 32, 32, 16, 16, 1, 1), (3, 14, 14, 64, 64, 1, 1), (3, 28, 28, 32, 64, 1, 2), (3, 7, 7, 128, 128, 1, 1),
+                                (1, 28, 28, 64, 64, 1, 1), (1, 16, 16, 16, 64, 1, 1), (1, 4, 4, 128, 256, 1, 1), (1, 1, 1, 640, 128, 1, 1),
+                                (3, 28, 28, 32, 32, 32, 1), (3, 25, 5, 64, 64, 64, 1), (3, 32, 32, 32, 32, 32, 2), (5, 16, 16, 64, 64, 64, 1)]:
+        yield integer_convolution(folder, (k, k), h, w, c, m, g, s)
+    for k, h, c in [(9, 64, 64), (20, 40, 128)]:
+        yield integer_convolution(folder, (k, 1), h, 1, c, c, c, 1)
+
+
+def integer_convolution(folder, k, h, w, c, m, g, s):
+    weights = np.random.default_rng(1).integers(-127, 128, (m, c // g, *k)).astype(np.int8)
+    scale, zero = np.array(0.02, np.float32), np.array(3, np.int8)
+    constants = {"xs": scale, "xz": zero, "w": weights, "ws": scale, "wz": np.array(0, np.int8), "ys": scale, "yz": zero}
+    node = helper.make_node("QLinearConv", ["x", *constants], ["y"], name="QLinearConv", group=g, strides=[s, s], pads=[k[0] // 2, k[1] // 2] * 2)
+    name = f"qlinear{k[0]}x{k[1]}_{h}x{w}_{c}_{m}_{g}_{s}"
+    return save(folder, name, [node], (1, c, h, w), TensorProto.INT8, constants)
+
+
+def sums_of_integers(folder):
+    for k, h, c, m in [(3, 28, 16, 32), (5, 14, 8, 16)]:
+        weights = np.random.default_rng(1).integers(-127, 128, (m, c, k, k)).astype(np.int8)
+        node = helper.make_node("ConvInteger", ["x", "w"], ["y"], name="ConvInteger", pads=[k // 2] * 4)
+        yield save(folder, f"ConvInteger{k}", [node], (1, c, h, h), TensorProto.UINT8, {"w": weights}, TensorProto.INT32)
+    for rows in (1, 64):
+        weights = np.random.default_rng(1).integers(-127, 128, (256, 128)).astype(np.int8)
+        node = helper.make_node("MatMulInteger", ["x", "w"], ["y"], name="MatMulInteger")
+        yield save(folder, f"MatMulInteger{rows}", [node], (rows, 256), TensorProto.UINT8, {"w": weights}, TensorProto.INT32)
+
+
+def recurrences(folder):
+    random = np.random.default_rng(1)
+    for op, gates in (("LSTM", 4), ("GRU", 3), ("RNN", 1)):
+        for steps, inputs, hidden in ((1, 128, 128), (20, 64, 128)):
+            sizes = {"w": (1, gates * hidden, inputs), "r": (1, gates * hidden, hidden), "b": (1, 2 * gates * hidden)}
+            constants = {name: (0.1 * random.standard_normal(size)).astype(np.float32) for name, size in sizes.items()}
+            node = helper.make_node(op, ["x", *constants], ["y"], name=op, hidden_size=hidden)
+            yield save(folder, f"{op}_{steps}_{hidden}", [node], (steps, 1, inputs), TensorProto.FLOAT, constants)
 
 
 def pools(folder):
@@ -71,9 +119,12 @@ def pools(folder):
 def rows(folder):
     for op, shape in (("Softmax", (64, 256)), ("LogSoftmax", (64, 256))):
         yield model(folder, op, op, shape, {"axis": -1}.items())
+        yield model(folder, f"{op}_columns", op, (1, 64, 16, 16), {"axis": 1}.items())
     for op in REDUCTIONS:
         yield model(folder, op, op, IMAGE, {"keepdims": 1}.items(), [np.array([2, 3], np.int64)])
     yield model(folder, "Transpose", "Transpose", IMAGE, {"perm": [0, 2, 3, 1]}.items())
+    yield model(folder, "Transpose_small", "Transpose", (1, 64, 8, 16), {"perm": [0, 3, 2, 1]}.items())
+    yield model(folder, "Transpose_rows", "Transpose", IMAGE, {"perm": [0, 2, 1, 3]}.items())
 
 
 def host_models(folder):
@@ -90,6 +141,9 @@ def host_models(folder):
     yield from pools(folder)
     yield from rows(folder)
     yield from convolutions(folder)
+    yield from integer_convolutions(folder)
+    yield from sums_of_integers(folder)
+    yield from recurrences(folder)
 
 
 def border_models(folder):
@@ -100,3 +154,18 @@ def border_models(folder):
         yield model(folder, f"permuted{n}", "Conv", shape, {"group": shape[1]}.items(), [weights])
         yield model(folder, f"half{n}", "Conv", shape, {"group": shape[1]}.items(), [weights.astype(np.float16)],
                     kind=TensorProto.FLOAT16, type_in=TensorProto.FLOAT16)
+
+
+def choice_models(folder):
+    """Where greed is far off: convolutions between functions that no rule takes, and functions without a convolution."""
+    random = np.random.default_rng(1)
+    weights = {f"w{i}": (0.2 * random.standard_normal((16, 16, 3, 3))).astype(np.float32) for i in range(16)}
+    nodes = []
+    for i in range(16):
+        nodes += [helper.make_node("Conv", [f"s{i - 1}" if i else "x", f"w{i}"], [f"c{i}"], name=f"conv{i}", pads=[1, 1, 1, 1]),
+                  helper.make_node("Sin", [f"c{i}"], [f"s{i}" if i < 15 else "y"], name=f"sin{i}")]
+    yield save(folder, "conv_sin_16", nodes, (1, 16, 32, 32), TensorProto.FLOAT, weights)
+    chain = ["Tanh", "Sigmoid", "Softplus", "Erf"]
+    nodes = [helper.make_node(op, [f"v{i}" if i else "x"], [f"v{i + 1}"], name=op) for i, op in enumerate(chain)]
+    nodes.append(helper.make_node("AveragePool", ["v4"], ["y"], name="AveragePool", kernel_shape=[2, 2], strides=[2, 2]))
+    yield save(folder, "functions", nodes, (1, 16, 256, 256), TensorProto.FLOAT, {})

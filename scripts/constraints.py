@@ -134,7 +134,9 @@ def broken(model, c, p):
         c.get("from", []), c.get("to", []))
     where = lambda i: p.where[model.ids[i]]
     region = lambda i: p.region[model.ids[i]]
-    live = [i for i in named if where(i) != "folded"]
+    # What is computed from constants is a number of the node that reads it, where it is not folded (MRV0406 says so).
+    number = lambda i: all(o in model.constants for o in model.nodes[i].output)
+    live = [i for i in named if where(i) != "folded" and not number(i)]
     faults = []
     if "on" in c:
         faults += [f"{model.ids[i]} on {where(i)}" for i in live if where(i) != c["on"]]
@@ -148,12 +150,12 @@ def broken(model, c, p):
             ends = sources(model, p, j) if model.nodes[j].op_type == "DequantizeLinear" else {j}
             if drawn and region(j) == region(i) and any(region(k) == region(i) for k in ends):
                 faults.append(f"{model.ids[j]} and {model.ids[i]} in one region")
-    if c.get("together"):
+    if c.get("together") and live:
         held = {region(i) for i in live}
         if len(held) > 1 or None in held:
             faults.append(f"regions {held}")
         faults += [f"{model.ids[i]} in the group's region" for i in range(len(model.nodes))
-                   if i not in named and region(i) is not None and region(i) in held]
+                   if i not in named and not number(i) and region(i) is not None and region(i) in held]
     regions = {region(i) for i in live} - {None}
     if "max_layers" in c:
         faults += [f"region {r} of {p.layers[r]} layers" for r in regions if p.layers[r] > c["max_layers"]]
@@ -163,10 +165,10 @@ def broken(model, c, p):
 
 
 def evicted(constraints, p, plain):
-    """With borders and groups alone, nothing of the accelerator comes to the CPU."""
+    """With borders and groups alone, nothing of the accelerator comes to the CPU, but bodies (decisions/0042)."""
     if any("on" in c or "max_regions" in c or "max_layers" in c for c in constraints):
         return []
-    return [i for i, w in p.where.items() if w == "cpu" and plain.where[i] == "accelerator"]
+    return [i for i, w in p.where.items() if w == "cpu" and plain.where[i] == "accelerator" and "." not in i]
 
 
 def run(command):

@@ -157,8 +157,6 @@ void add_compile(CLI::App& app, Context& context) {
   });
 }
 
-namespace {
-
 void add_remote_options(CLI::App& cmd, driver::RunOptions& o) {
   CLI::Option* on = cmd.add_option("--on", o.on,
                                    "another machine, by ssh: --cc compiles here for it, or its cc there "
@@ -173,6 +171,8 @@ void add_remote_options(CLI::App& cmd, driver::RunOptions& o) {
       ->type_name("FILE")
       ->needs(on);
 }
+
+namespace {
 
 void add_measuring_options(CLI::App& cmd, driver::ProfileOptions& o) {
   cmd.add_flag("--measure", o.measure, "run the program on this machine, and measure its steps")

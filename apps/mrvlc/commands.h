@@ -26,10 +26,14 @@ struct Context {
 // Of a step of quantisation, on a terminal.
 void show_progress(std::string_view step, size_t done, size_t of);
 
+// --on and what belongs to it.
+void add_remote_options(CLI::App& cmd, driver::RunOptions& o);
+
 void add_compile(CLI::App& app, Context& context);
 void add_run(CLI::App& app, Context& context);
 void add_verify(CLI::App& app, Context& context);
 void add_calibrate(CLI::App& app, Context& context);
+void add_calibrate_host(CLI::App& app, Context& context);
 void add_quantize(CLI::App& app, Context& context);
 void add_profile(CLI::App& app, Context& context);
 void add_queries(CLI::App& app, Context& context);  // explain, map, disasm, inspect, ops

@@ -206,7 +206,8 @@ class Compiler {
       return make_diag<DiagCode::MRV0004>(fmt::format("--dump-ir: there is no pass '{}'; passes are {}",
                                                       printable(options_.dump_ir), fmt::join(names, ", ")));
     }
-    MRVLC_TRY(run_passes(m_.model.graph, pipeline, run, m_.libraries, pins_));
+    MRVLC_TRY(run_passes(m_.model.graph, pipeline, run, m_.libraries,
+                         {m_.accelerator(), turns_, source_matches_, pins_}));
     if (pins_ != nullptr) pins_->borders = passes::take_fences(m_.model.graph);
     return {};
   }

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "mrvlc/driver/place.h"
+#include "mrvlc/passes/fences.h"
 #include "mrvlc/support/diag/target.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/hash.h"
@@ -97,8 +98,47 @@ Status add_library(const std::string& name, const target::TargetText& text, std:
 
 namespace {
 
+// By ONNX node that an accelerator takes where libraries leave it: how many of these have their turn before.
+using OfAccelerators = std::map<ir::SourceId, size_t>;
+
+Result<OfAccelerators> taken_by_accelerators(ir::Graph graph, std::span<const std::string_view> pipeline,
+                                             const passes::RunOptions& run, const OtherTargets& others) {
+  OfAccelerators out;
+  if (others.accelerator == nullptr) return out;
+  MRVLC_TRY(passes::run_passes(graph, pipeline, run));
+  auto borders = passes::take_fences(graph);
+  partition::Options options;
+  options.turns = others.turns;
+  if (others.pins != nullptr) {
+    const auto pins = std::make_shared<partition::Pins>(*others.pins);
+    pins->borders = std::move(borders);
+    options.pins = pins;
+  }
+  MRVLC_ASSIGN(const partition::Partition p,
+               partition::partition(graph, others.accelerator, options, others.sources));
+  for (const partition::NodeDecision& d : p.decisions) {
+    if (!d.accelerator) continue;
+    const uint32_t part = p.regions[d.region].accelerator;
+    const size_t behind = part < others.turns.size() ? others.turns[part].behind : 0;
+    for (ir::SourceId s : graph.lineage(d.node).sources) out.emplace(s, behind);
+  }
+  return out;
+}
+
+bool comes_first(const ir::Graph& graph, const partition::Call& call, size_t library,
+                 const OfAccelerators& accelerators) {
+  return std::ranges::any_of(call.nodes, [&](ir::NodeId n) {
+    return std::ranges::any_of(graph.lineage(n).sources, [&](ir::SourceId s) {
+      const auto found = accelerators.find(s);
+      return found != accelerators.end() && found->second <= library &&
+             !dequantizes_constant(graph, graph.node(n));
+    });
+  });
+}
+
 // Sorted: the ONNX nodes that dequantize weights of calls.
 Result<std::vector<ir::SourceId>> taken_weights(const ir::Graph& graph, const Libraries& libraries,
+                                                const OfAccelerators& accelerators,
                                                 std::shared_ptr<const partition::Pins> pins) {
   partition::Options options;
   options.pins = std::move(pins);
@@ -106,6 +146,9 @@ Result<std::vector<ir::SourceId>> taken_weights(const ir::Graph& graph, const Li
   MRVLC_ASSIGN(const partition::Partition p, partition::partition(graph, nullptr, options));
   std::vector<ir::SourceId> out;
   for (const partition::Call& call : p.calls) {
+    const auto library = std::ranges::find(libraries.rules, call.target, &partition::Library::target);
+    if (comes_first(graph, call, static_cast<size_t>(library - libraries.rules.begin()), accelerators))
+      continue;
     for (ir::NodeId n : call.nodes) {
       const auto& sources = graph.lineage(n).sources;
       if (dequantizes_constant(graph, graph.node(n))) out.insert(out.end(), sources.begin(), sources.end());
@@ -122,18 +165,18 @@ std::span<const std::string_view> host_pipeline_for(const Libraries& libraries) 
 }
 
 Status run_passes(ir::Graph& graph, std::span<const std::string_view> pipeline,
-                  const passes::RunOptions& options, const Libraries& libraries,
-                  std::shared_ptr<const partition::Pins> pins) {
+                  const passes::RunOptions& options, const Libraries& libraries, const OtherTargets& others) {
   passes::RunOptions run = options;
-  const auto others = options.context.stays;  // what other rules ask for
+  const auto stays = options.context.stays;  // what other rules ask for
   if (libraries.integers) {
+    MRVLC_ASSIGN(const OfAccelerators accelerators, taken_by_accelerators(graph, pipeline, run, others));
     run.context.stays = dequantizes_constant;
     MRVLC_TRY(passes::run_passes(graph, pipeline, run));
     MRVLC_TRY(passes::run_passes(graph, libraries.passes, run));
-    MRVLC_ASSIGN(std::vector<ir::SourceId> taken, taken_weights(graph, libraries, std::move(pins)));
-    run.context.stays = [called = dequantizes_one_of(std::move(taken)), others](const auto& g,
-                                                                                const auto& node) {
-      return called(g, node) || (others && others(g, node));
+    MRVLC_ASSIGN(std::vector<ir::SourceId> taken, taken_weights(graph, libraries, accelerators, others.pins));
+    run.context.stays = [called = dequantizes_one_of(std::move(taken)), stays](const auto& g,
+                                                                               const auto& node) {
+      return called(g, node) || (stays && stays(g, node));
     };
   }
   MRVLC_TRY(passes::run_passes(graph, pipeline, run));

@@ -3,6 +3,7 @@
 #include "mrvlc/chost/chost.h"
 #include "mrvlc/partition/library.h"
 #include "mrvlc/partition/partition.h"
+#include "mrvlc/partition/source_rules.h"
 #include "mrvlc/passes/pass.h"
 #include "mrvlc/target/find.h"
 #include "read_files.h"
@@ -28,11 +29,19 @@ Status add_library(const std::string& name, const target::TargetText& text, std:
 // where there are any, what they leave is computed in floats.
 std::span<const std::string_view> host_pipeline_for(const Libraries& libraries);
 
+// Who may take nodes beside libraries.
+struct OtherTargets {
+  const partition::Accelerator* accelerator = nullptr;  // null: there is none
+  std::vector<partition::Turn> turns = {};              // of its parts
+  partition::SourceMatches sources = {};                // of their rules
+  std::shared_ptr<const partition::Pins> pins = {};     // constraints; may be null
+};
+
 // The passes of a compile, with those that libraries ask for. Weights behind DequantizeLinear stay integers
 // where a library takes them, and are folded elsewhere: what it takes is known when its rules have been
-// tried, so the passes run again then. `pins`: constraints, which may keep nodes from libraries; may be null.
+// tried, so the passes run again then. An accelerator that has its turn before the library comes first.
 Status run_passes(ir::Graph& graph, std::span<const std::string_view> pipeline,
                   const passes::RunOptions& options, const Libraries& libraries,
-                  std::shared_ptr<const partition::Pins> pins);
+                  const OtherTargets& others = {});
 
 }  // namespace mrvlc::driver

@@ -98,7 +98,7 @@ struct Subject {
   }
   // The passes of a compile for it.
   Status simplify(ir::Graph& graph, const passes::RunOptions& run) const {
-    if (backend == nullptr) return run_passes(graph, host_pipeline_for(library), run, library, nullptr);
+    if (backend == nullptr) return run_passes(graph, host_pipeline_for(library), run, library);
     return passes::run_passes(graph, pipeline_for(*backend), run);
   }
 

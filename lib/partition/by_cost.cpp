@@ -1,9 +1,11 @@
 // Partition by cost. Which layers the accelerator takes is a labelling with two targets, whose best is a
 // minimum cut as long as costs add up: seconds of layers and nodes, and of values handed over. Launches do
 // not add up, so cuts with several prices of a launch are starting points, next to the greedy partition and
-// the host alone; then regions are given back, shortened and joined as long as the estimate falls. Of what is
-// left, the few best are compiled and timed (Costs::measured), the greedy one and the host alone among them.
+// the host alone; then regions are given back, shortened and joined as long as the estimate falls. What
+// promises more than the greedy partition and the host alone is compiled and timed (Costs::measured), and so
+// is the greedy one: estimates are not good enough to be another for a percent or two.
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "labels.h"
@@ -17,10 +19,13 @@ namespace {
 
 constexpr uint32_t kHost = 0, kAccelerator = 1;
 constexpr size_t kSmall = 24;            // layers: every run of them is a candidate
+constexpr double kSmallMacs = 1e7;       // a model that takes milliseconds to compile: always done to know
 constexpr double kLargeMacs = 1e9;       // a model whose compilation takes a second or so
-constexpr double kFarAway = 3;           // times the best estimate: not worth compiling
-constexpr double kWorthCompiling = 0.9;  // of the greedy one's estimate, of a large model
-constexpr size_t kMostMeasured = 8;
+constexpr double kFarAway = 3;           // times the better of two estimates: no need to compile to know
+constexpr double kWorthIt = 0.95;        // of the greedy partition and of the host alone, to be neither
+constexpr double kWorthCompiling = 0.9;  // the same, of a large model
+constexpr double kSame = 1.01;           // times an estimate: the same partition, nearly
+constexpr size_t kMostMeasured = 3;
 
 using OnHost = std::vector<bool>;  // by layer
 
@@ -188,9 +193,8 @@ class Search {
     for (double share : {0.0, 0.25, 1.0})
       seconds(Cut(p_, costs_.host, on_host_, on_accelerator_).run(share * launch));
     if (p_.layers.size() <= kSmall) try_runs();
-    OnHost best = improve(best_known());
-    choose(greedy, none, best, out);
-    return best;
+    improve(best_known());
+    return choose(greedy, none, out);
   }
 
  private:
@@ -288,7 +292,7 @@ class Search {
     return out;
   }
 
-  OnHost improve(OnHost best) {
+  void improve(OnHost best) {
     for (bool better = true; better && tries_ > 0;) {
       better = false;
       const double before = seconds(best);
@@ -300,58 +304,70 @@ class Search {
         break;
       }
     }
-    return best;
   }
 
-  std::optional<double> measured(const OnHost& on_host) const {
+  // Candidates share regions: each is compiled once.
+  std::optional<double> of_region(const Region& r) {
+    std::vector<ir::NodeId> anchors;
+    for (const Layer& l : r.layers) anchors.push_back(l.anchor);
+    const auto [it, fresh] = compiled_.try_emplace(std::move(anchors));
+    if (fresh) it->second = costs_.measured(p_.graph, r);
+    return it->second;
+  }
+
+  std::optional<double> measured(const OnHost& on_host) {
     bool possible = true;
     const double sum = estimated(regions_of(on_host), [&](const Region& r) {
-      const std::optional<double> of_region = possible ? costs_.measured(p_.graph, r) : std::nullopt;
-      possible = possible && of_region.has_value();
-      return of_region.value_or(0);
+      const std::optional<double> seconds = possible ? of_region(r) : std::nullopt;
+      possible = possible && seconds.has_value();
+      return seconds.value_or(0);
     });
     return possible ? std::optional(sum) : std::nullopt;
   }
 
-  // The best by estimate; but a large model is compiled twice only when that promises something.
-  std::vector<OnHost> worth_measuring(const OnHost& greedy, const OnHost& best) const {
-    const double least = known_.at(best);
-    std::vector<OnHost> out = {greedy};
-    if (best != greedy) out.push_back(best);
-    if (macs_ > kLargeMacs) {
-      if (least > kWorthCompiling * known_.at(greedy)) out.resize(1);
-      return out;
-    }
-    std::vector<std::pair<double, const OnHost*>> others;
+  // The best by estimate that promise more than `simple`, the greedy partition or the host alone, whichever
+  // is better; those that are nearly the same count once.
+  std::vector<OnHost> promising(double simple) const {
+    const bool large = macs_ > kLargeMacs;
+    const double most = (large ? kWorthCompiling : kWorthIt) * simple;
+    std::vector<std::pair<double, const OnHost*>> found;
     for (const auto& [on_host, seconds] : known_)
-      if (seconds <= kFarAway * least && on_host != greedy && on_host != best)
-        others.emplace_back(seconds, &on_host);
-    std::ranges::stable_sort(others, {}, [](const auto& o) { return o.first; });
-    for (const auto& o : others)
-      if (out.size() < kMostMeasured) out.push_back(*o.second);
+      if (seconds <= most) found.emplace_back(seconds, &on_host);
+    std::ranges::stable_sort(found, {}, [](const auto& f) { return f.first; });
+    std::vector<OnHost> out;
+    double last = 0;
+    for (const auto& [seconds, on_host] : found) {
+      if (seconds < kSame * last) continue;
+      out.push_back(*on_host);
+      last = seconds;
+      if (out.size() == (large ? 1 : kMostMeasured)) break;
+    }
     return out;
   }
 
-  void choose(const OnHost& greedy, const OnHost& none, OnHost& best, Partition& out) const {
+  // Of the greedy partition and the host alone the better one, unless another is worth it.
+  OnHost choose(const OnHost& greedy, const OnHost& none, Partition& out) {
+    const double on_host = known_.at(none);
     out.greedy_seconds = known_.at(greedy);
-    out.chosen_seconds = known_.at(best);
-    if (!costs_.measured) return;
-    const std::vector<OnHost> candidates = worth_measuring(greedy, best);
-    if (macs_ > kLargeMacs && candidates.size() == 1 && known_.at(none) > kFarAway * known_.at(greedy)) {
-      best = greedy;
-      out.chosen_seconds = out.greedy_seconds;
-      return;
+    const double low = std::min(on_host, out.greedy_seconds), high = std::max(on_host, out.greedy_seconds);
+    std::vector<OnHost> others = promising(low);
+    const bool open = !others.empty() || high <= kFarAway * low || macs_ <= kSmallMacs;
+    const bool compile = costs_.measured && open;
+    const auto seconds_of = [&](const OnHost& c) { return compile ? measured(c) : known_.at(c); };
+    constexpr double kNever = std::numeric_limits<double>::infinity();
+    // What cannot be compiled is worth nothing.
+    const double greedily = seconds_of(greedy).value_or(kNever);
+    if (greedily < kNever) out.greedy_seconds = greedily;
+    const OnHost* best = greedily <= on_host ? &greedy : &none;
+    out.chosen_seconds = std::min(greedily, on_host);
+    double least = kWorthIt * out.chosen_seconds;
+    for (const OnHost& c : others) {
+      const double seconds = seconds_of(c).value_or(kNever);
+      if (seconds >= least) continue;
+      out.chosen_seconds = least = seconds;
+      best = &c;
     }
-    double least = known_.at(none);  // nothing in it is the accelerator's, unless it must be
-    best = none;
-    for (const OnHost& c : candidates) {
-      const std::optional<double> now = measured(c);
-      if (c == greedy && now) out.greedy_seconds = *now;
-      if (!now || *now >= least) continue;
-      least = *now;
-      best = c;
-    }
-    out.chosen_seconds = least;
+    return *best;
   }
 
   Placement p_;
@@ -361,7 +377,8 @@ class Search {
   std::vector<double> on_host_, on_accelerator_;  // by layer
   std::vector<bool> asked_;                       // by layer: --accel names it
   std::map<ir::NodeId, double> of_anchor_;
-  std::map<OnHost, double> known_;  // estimates
+  std::map<OnHost, double> known_;                                     // estimates
+  std::map<std::vector<ir::NodeId>, std::optional<double>> compiled_;  // by anchors of a region
   double macs_ = 0;
   size_t tries_;  // estimates that may still be made
 };

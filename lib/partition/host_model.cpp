@@ -1,14 +1,11 @@
-// Host models: read and checked; what a node takes by one.
+// Host models: read and checked; what a node takes by one (host_effort.cpp: what is counted of it).
 #include "mrvlc/partition/host_model.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "default_host_model.h"
-#include "mrvlc/ops/op.h"
-#include "mrvlc/ops/params.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/partition.h"
 #include "mrvlc/support/strict_json.h"
@@ -19,8 +16,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr size_t kMaxHostModelBytes = 1 << 20;
 constexpr double kMostNanoseconds = 1e9;
-constexpr std::string_view kDepthwise = "depthwise", kDepthwiseAny = "depthwise-any",
-                           kPointwise = "pointwise", kWide = "wide";
+constexpr std::string_view kDepthwise = "depthwise";
+constexpr std::string_view kDefaultRate = "default";
 
 struct RateField {
   const char* name;
@@ -64,7 +61,7 @@ class HostModelReader {
     for (const BorderField& f : kBorderFields) {
       if (!root_.contains(f.field.name)) model_.*(f.field.member) = model_.*(f.otherwise);
     }
-    if (!model_.rates.contains("default")) return bad("operators", "has no rate called default");
+    if (!model_.rates.contains(kDefaultRate)) return bad("operators", "has no rate called default");
     return std::move(model_);
   }
 
@@ -116,84 +113,6 @@ class HostModelReader {
   HostModel model_;
 };
 
-const HostModel::Rate& rate_of(const HostModel& model, const ir::Graph& graph, const ir::Node& node) {
-  const std::string_view form = host_form(graph, node);
-  auto of_form = [&](std::string_view f) { return model.rates.find(fmt::format("{}/{}", node.op->name, f)); };
-  auto found = form.empty() ? model.rates.end() : of_form(form);
-  if (found == model.rates.end() && form == kDepthwiseAny) found = of_form(kDepthwise);
-  if (found == model.rates.end()) found = model.rates.find(node.op->name);
-  if (found == model.rates.end()) found = model.rates.find("default");
-  return found->second;
-}
-
-std::string_view window_form(const ops::ConvParams& p) {
-  if (p.group > 1 && p.in_channels != p.group) return "grouped";
-  if (p.group > 1) {
-    const bool common = p.kernel == std::vector<int64_t>{3, 3} &&
-                        std::ranges::all_of(p.dilations, [](int64_t d) { return d == 1; });
-    return common ? kDepthwise : kDepthwiseAny;
-  }
-  return std::ranges::all_of(p.kernel, [](int64_t k) { return k == 1; }) ? kPointwise : "";
-}
-
-// Elements of 8 bytes: half as many in a register, and arithmetic that has no instruction for several.
-bool is_wide(const ir::Graph& graph, const ir::Node& node) {
-  auto wide = [&](ir::ValueId v) { return v.valid() && byte_size(graph.value(v).type.elem) == 8; };
-  auto computed = [&](ir::ValueId v) { return wide(v) && !graph.is_constant(v); };
-  return std::ranges::any_of(node.outputs, wide) || std::ranges::any_of(node.inputs, computed);
-}
-
-bool is_depthwise(std::string_view form) {
-  return form == kDepthwise || form == kDepthwiseAny;
-}
-
-// Products that are computed: a depthwise convolution makes 16 outputs of a row at once, whatever its width.
-double products_of_node(const ir::Graph& graph, const ir::Node& node) {
-  constexpr int64_t kLanes = 16;
-  const auto macs = static_cast<double>(ops::macs(graph, node));
-  if (!is_depthwise(host_form(graph, node))) return macs;
-  const auto width =
-      static_cast<double>(std::max<int64_t>(graph.value(node.outputs[0]).type.shape.back(), 1));
-  return macs * std::ceil(width / kLanes) * kLanes / width;
-}
-
-double rows_of(const ir::Graph& graph, ir::ValueId v) {
-  const TensorType& type = graph.value(v).type;
-  return static_cast<double>(type.elements()) / static_cast<double>(std::max<int64_t>(type.shape.back(), 1));
-}
-
-// Elements of the input that a convolution gathers for its products: each once, however many channels of the
-// output read it.
-double gathered(const ir::Graph& graph, const ir::Node& node) {
-  const auto p = ops::conv_params(ops::infer_context(graph, node));
-  if (!p.ok()) return 0;
-  return static_cast<double>(ops::macs(graph, node)) * static_cast<double>(p->group) /
-         static_cast<double>(std::max<int64_t>(p->out_channels, 1));
-}
-
-// What is read and written, windows as often as they meet an element; of a depthwise convolution rows, each
-// of which is begun and ended; of others what is gathered.
-double steps_of_node(const ir::Graph& graph, const ir::Node& node) {
-  const std::string_view form = host_form(graph, node);
-  if (is_depthwise(form)) return rows_of(graph, node.inputs[0]) + rows_of(graph, node.outputs[0]);
-  if (node.is(Op::Conv) && form != kPointwise) return gathered(graph, node);
-  double out = 0, in = 0, taps = 1;
-  for (ir::ValueId v : node.outputs)
-    if (v.valid()) out += static_cast<double>(graph.value(v).type.elements());
-  for (ir::ValueId v : node.inputs)
-    if (v.valid() && !graph.is_constant(v)) in += static_cast<double>(graph.value(v).type.elements());
-  if (node.op->attr_index("kernel_shape") >= 0 && ops::macs(graph, node) == 0)
-    for (int64_t k : node.ints_attr("kernel_shape")) taps *= static_cast<double>(k);
-  return std::max(in, out * taps);
-}
-
-double constant_bytes(const ir::Graph& graph, const ir::Node& node) {
-  double bytes = 0;
-  for (ir::ValueId v : node.inputs)
-    if (graph.is_constant(v)) bytes += static_cast<double>(graph.value(v).type.bytes());
-  return bytes;
-}
-
 }  // namespace
 
 std::string_view default_host_model() {
@@ -204,32 +123,60 @@ Result<HostModel> parse_host_model(std::string_view json, std::string_view shown
   return HostModelReader(shown).run(json);
 }
 
-std::string_view host_form(const ir::Graph& graph, const ir::Node& node) {
-  const auto accel = ops::op_def(node).accel;
-  const ops::InferContext context = ops::infer_context(graph, node);
-  if (accel.has(LayerKind::Conv)) {
-    auto p = ops::conv_params(context);
-    return p.ok() ? window_form(*p) : "";
-  }
-  if (!accel.has(LayerKind::Fc) && !accel.has(LayerKind::Matmul)) return is_wide(graph, node) ? kWide : "";
-  const Shape& out = graph.value(node.outputs[0]).type.shape;
-  return out.size() < 2 || element_count(out) == out.back() ? "row" : "";
+std::string host_key(const ir::Node& node, std::string_view form) {
+  return form.empty() ? std::string(node.op->name) : fmt::format("{}/{}", node.op->name, form);
+}
+
+std::string host_rate_of(const HostModel& model, std::string_view key) {
+  const std::string_view op = key.substr(0, key.find('/'));
+  const std::string depthwise = fmt::format("{}/{}", op, kDepthwise);
+  if (model.rates.contains(key)) return std::string(key);
+  if (key.starts_with(depthwise) && model.rates.contains(depthwise)) return depthwise;
+  return std::string(model.rates.contains(op) ? op : kDefaultRate);
+}
+
+std::string host_rate(const HostModel& model, const ir::Node& node, std::string_view form) {
+  return host_rate_of(model, host_key(node, form));
+}
+
+std::string host_model_text(const HostModel& model) {
+  const auto number = [](double ns) { return fmt::format("{:.3g}", ns); };
+  Json head;
+  head["name"] = model.name;
+  head["description"] = model.description;
+  std::string text = head.dump(2);
+  text.resize(text.size() - 2);  // the brace, on a line of its own
+  for (const RateField& f : kRateFields)
+    text += fmt::format(",\n  \"{}\": {}", f.name, number(model.*(f.member)));
+  for (const BorderField& f : kBorderFields)
+    text += fmt::format(",\n  \"{}\": {}", f.field.name, number(model.*(f.field.member)));
+  text += ",\n  \"operators\": {";
+  std::string before = "\n";
+  const auto entry = [&](const std::string& key, const HostModel::Rate& rate) {
+    text += fmt::format("{}    {}: {{\"mac_ns\": {}, \"step_ns\": {}}}", before, Json(key).dump(),
+                        number(rate.mac_ns), number(rate.step_ns));
+    before = ",\n";
+  };
+  for (const auto& [key, rate] : model.rates)
+    if (key == kDefaultRate) entry(key, rate);
+  for (const auto& [key, rate] : model.rates)
+    if (key != kDefaultRate) entry(key, rate);
+  return text + "\n  }\n}\n";
 }
 
 double host_seconds(const HostModel& model, const ir::Graph& graph, const ir::Node& node) {
   constexpr double kNano = 1e-9;
   const auto bodies = ir::bodies_of(node);
-  double seconds = kNano * model.call_ns;
-  for (const ir::Graph* body : bodies) {
+  if (!bodies.empty()) {
     double inner = 0;
-    for (ir::NodeId n : body->topological_order()) inner += host_seconds(model, *body, body->node(n));
-    seconds += inner * static_cast<double>(ops::body_rounds(graph, node));
+    for (const ir::Graph* body : bodies)
+      for (ir::NodeId n : body->topological_order()) inner += host_seconds(model, *body, body->node(n));
+    return kNano * model.call_ns + inner * static_cast<double>(ops::body_rounds(graph, node));
   }
-  if (!bodies.empty()) return seconds;
-  const HostModel::Rate& rate = rate_of(model, graph, node);
-  return seconds +
-         kNano * (rate.mac_ns * products_of_node(graph, node) + rate.step_ns * steps_of_node(graph, node) +
-                  model.constant_byte_ns * constant_bytes(graph, node));
+  const HostEffort e = host_effort(graph, node);
+  const HostModel::Rate& rate = model.rates.find(host_rate(model, node, e.form))->second;
+  return kNano * (model.call_ns * e.calls + rate.mac_ns * e.products + rate.step_ns * e.steps +
+                  model.constant_byte_ns * e.constant_bytes);
 }
 
 }  // namespace mrvlc::partition

@@ -1,6 +1,7 @@
 // What the host takes for an operator: numbers of a file (docs/partition.md), of which one is built in.
 #pragma once
 #include <map>
+#include <string>
 
 #include "mrvlc/ir/graph.h"
 #include "mrvlc/support/result.h"
@@ -27,10 +28,33 @@ struct HostModel {
 std::string_view default_host_model();
 // Every field is checked: MRV0414, MRV0415. `shown`: the file's name in messages.
 Result<HostModel> parse_host_model(std::string_view json, std::string_view shown);
+// As parse_host_model reads it; three digits of each number.
+std::string host_model_text(const HostModel& model);
 
-// The forms of an operator that kernels differ in: "depthwise" (kernels of 3x3), "depthwise-any",
-// "pointwise", "grouped", "row"; else empty.
+// What is counted of a node, to be multiplied with rates; of control flow nothing, its bodies count.
+struct HostEffort {
+  // Which of an operator's kernels: of convolutions "pointwise", "winograd", "depthwise" (windows of 3x3),
+  // "depthwise-strided", "depthwise-any", "grouped"; of matrix products "row"; of Transpose "rows"; of
+  // Softmax "columns"; of others "wide" (elements of 8 bytes); or empty.
+  std::string_view form;
+  double calls = 1;  // 0: another node's loop does it, or nothing is done
+  // Multiply-accumulates as kernels make them: with what they add to fill vectors and panels; of "winograd"
+  // those of transformed tiles.
+  double products = 0;
+  // Elements read or written, whichever are more, windows as often as they meet one; of depthwise
+  // convolutions elements of image and result, and 16 for every row of that; of "winograd" elements
+  // transformed; of other convolutions elements gathered (of integers: by four, and results).
+  double steps = 0;
+  double constant_bytes = 0;
+};
+HostEffort host_effort(const ir::Graph& graph, const ir::Node& node);
+// HostEffort::form alone.
 std::string_view host_form(const ir::Graph& graph, const ir::Node& node);
+// "Conv/winograd": the entry of HostModel::rates that is a node's own, and the one that there is: its own, or
+// that of "depthwise" for other depthwise convolutions, of the operator, or "default".
+std::string host_key(const ir::Node& node, std::string_view form);
+std::string host_rate_of(const HostModel& model, std::string_view key);
+std::string host_rate(const HostModel& model, const ir::Node& node, std::string_view form);
 // Seconds of a node by itself; bodies count as often as they run.
 double host_seconds(const HostModel& model, const ir::Graph& graph, const ir::Node& node);
 

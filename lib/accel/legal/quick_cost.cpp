@@ -55,10 +55,12 @@ double layer_cycles(const ir::Graph& graph, const Layer& layer, const target::Ma
     products /= integers ? m.int8_depthwise_macs : m.depthwise_macs;
   else if (products > 0)
     products *= rounding_up(graph, anchor, windows) / (integers ? m.int8_macs : m.fp16_macs);
-  // Of its weights the part is waited for that does not come while earlier layers compute; half is a guess.
-  const double weights = static_cast<double>(layer_cost(graph, layer, m).weight_bytes) / m.ddr_rate() / 2;
+  // Weights come while earlier layers compute, and weights of later ones while this one does: whichever takes
+  // longer.
+  const double weights = static_cast<double>(layer_cost(graph, layer, m).weight_bytes) / m.ddr_rate();
   constexpr double kInstructions = 6;  // that wait for each other
-  return kInstructions * m.instruction_overhead + weights + (products + vector) / std::max(1u, tiles);
+  return kInstructions * m.instruction_overhead +
+         std::max(weights, (products + vector) / std::max(1u, tiles));
 }
 
 double cycles_to_seconds(double cycles, const target::Machine& m) {

@@ -98,6 +98,7 @@ Json host_nodes(const CompiledModel& m, const Times& times) {
                     {"op_type", n.op->name},
                     {"code", word(d.why)},
                     {"step", steps[d.node.index()]},
+                    {"rate", host_rate(m.host_model, n, partition::host_form(m.model.graph, n))},
                     {"seconds", times.nodes[d.node.index()]}});
   }
   return list;

@@ -1,7 +1,9 @@
-// The last words of `mrvlc compile`: where the work went and what it takes, in seven lines.
+// The last words of `mrvlc compile`: where the work went and what it takes, in seven lines, and one more
+// where another partition is faster.
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "compiled_model.h"
 
@@ -90,17 +92,44 @@ std::string memory(const CompiledModel& m, const Json& r) {
   return text + fmt::format("; on-chip {} of {} a tile", bytes_text(peak), bytes_text(m.machine().ocm_bytes));
 }
 
+// Where another choice is expected to be faster, or was: what it is and how to ask for the other one.
+std::optional<std::string> choice(const CompiledModel& m, const Json& r) {
+  constexpr double kWorthTelling = 0.95;
+  const Json& p = r.at("partition");
+  const double now = p.at("seconds").get<double>(), host = p.at("seconds_host_only").get<double>(),
+               greedily = p.at("seconds_greedy").get<double>();
+  const auto ms = [](double seconds) { return fmt::format("{:.4g} ms", 1e3 * seconds); };
+  if (!m.has_accelerator || m.timings.size() != m.regions.size()) return std::nullopt;
+  if (p.at("mode") == "greedy") {
+    if (m.regions.empty() || host >= kWorthTelling * now) return std::nullopt;
+    return fmt::format(
+        "partition  greedy, about {}; the host alone is expected to take {}: --partition cost leaves it what "
+        "is cheaper there",
+        ms(now), ms(host));
+  }
+  const auto given_back =
+      std::ranges::count(m.partition.decisions, partition::Why::CheaperOnHost, &partition::NodeDecision::why);
+  if (given_back == 0) return std::nullopt;
+  return fmt::format(
+      "partition  by cost, about {}, greedily {}: {} cheaper on the host (cheaper-on-host); --accel NODE or "
+      "--partition greedy sends {} to the accelerator",
+      ms(now), ms(greedily), count(given_back, "operator") + (given_back == 1 ? " is" : " are"),
+      given_back == 1 ? "it" : "them");
+}
+
 }  // namespace
 
 std::vector<std::string> summary(const CompiledModel& m, const CompileOptions& options, const Json& report,
                                  size_t warnings) {
-  return {head(m, options, report),
-          placement(report.at("placement")),
-          regions(report),
-          cycles(m, report.at("regions")),
-          memory(m, report),
-          fmt::format("warnings   {}", warnings),
-          "accuracy   " + accuracy_line(report.at("accuracy"))};
+  std::vector<std::string> lines = {head(m, options, report),
+                                    placement(report.at("placement")),
+                                    regions(report),
+                                    cycles(m, report.at("regions")),
+                                    memory(m, report),
+                                    fmt::format("warnings   {}", warnings),
+                                    "accuracy   " + accuracy_line(report.at("accuracy"))};
+  if (std::optional<std::string> more = choice(m, report)) lines.push_back(*std::move(more));
+  return lines;
 }
 
 }  // namespace mrvlc::driver

@@ -20,15 +20,27 @@ namespace {
 
 constexpr int kRuns = 20;
 
-// Zeros of each input's type; of what is known at run time only, as many as there may be.
-Result<std::vector<fs::path>> zeros(const OutputFolder& folder, const fs::path& into) {
+Tensor noise(Tensor tensor) {
+  uint32_t state = 1;
+  for (int64_t i = 0; i < tensor.elements(); ++i) {
+    state = state * 1664525u + 1013904223u;
+    tensor.set_double(i, -2 + 4 * static_cast<double>(state >> 8) / (1 << 24));
+  }
+  return tensor;
+}
+
+// Of each input's type; of what is known at run time only, as many as there may be.
+Result<std::vector<fs::path>> input_files(const OutputFolder& folder, const fs::path& into, MeasuredOn how) {
   std::vector<fs::path> files;
   for (const Port& port : folder.inputs) {
     if (needs_json(port.type))
-      return make_diag<DiagCode::MRV0004>("profile: input '" + port.name +
-                                          "' is no tensor of numbers, and programs are measured on zeros");
-    files.push_back(into / fmt::format("zeros_{}.npy", files.size()));
-    MRVLC_TRY(write_file_atomic(files.back(), to_npy(Tensor(TensorType{port.type.elem, port.type.shape}))));
+      return make_diag<DiagCode::MRV0004>(
+          "to measure: input '" + port.name +
+          "' is no tensor of numbers, and programs are measured on made ones");
+    files.push_back(into / fmt::format("input_{}.npy", files.size()));
+    Tensor value(TensorType{port.type.elem, port.type.shape});
+    if (how == MeasuredOn::Noise && is_float(port.type.elem)) value = noise(std::move(value));
+    MRVLC_TRY(write_file_atomic(files.back(), to_npy(value)));
   }
   return files;
 }
@@ -51,13 +63,13 @@ Measured parse(const std::string& output) {
 
 }  // namespace
 
-Result<Measured> measure(const RunOptions& given, const OutputFolder& folder) {
+Result<Measured> measure_program(const RunOptions& given, const OutputFolder& folder, MeasuredOn how) {
   RunOptions options = given;
   if (options.bench == 0) options.bench = kRuns;
   options.steps = true;
   const InterruptGuard guard;
   MRVLC_ASSIGN(const TemporaryDir temporary, TemporaryDir::create());
-  MRVLC_ASSIGN(const std::vector<fs::path> inputs, zeros(folder, temporary.path()));
+  MRVLC_ASSIGN(const std::vector<fs::path> inputs, input_files(folder, temporary.path(), how));
   MRVLC_ASSIGN(const Program program, Program::build(options, folder));
   MRVLC_ASSIGN(const std::string output, program.run(inputs, {}));
   Measured m = parse(output);
@@ -67,10 +79,6 @@ Result<Measured> measure(const RunOptions& given, const OutputFolder& folder) {
   return m;
 }
 
-namespace {
-
-// By the first expression of a C function, all that it computes. NAME_run, which has the addresses of what
-// needs no code, is no step.
 std::map<uint32_t, std::set<uint32_t>> computed_by_functions(const Json& map) {
   std::map<uint32_t, std::set<uint32_t>> out;
   for (const Json& f : map.at("host_functions")) {
@@ -82,6 +90,8 @@ std::map<uint32_t, std::set<uint32_t>> computed_by_functions(const Json& map) {
   }
   return out;
 }
+
+namespace {
 
 std::string ms_text(std::optional<double> ms) {
   return ms ? fmt::format("{:.3f}", *ms) : "-";

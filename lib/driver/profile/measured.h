@@ -1,6 +1,8 @@
 // Times of a program, on this machine or another.
 #pragma once
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -26,8 +28,14 @@ struct Measured {
   std::vector<Step> steps;  // operators on the host and regions, in order
 };
 
-// Builds the program, runs it on zeros, here or on options.on. Errors: those of `mrvlc run`.
-Result<Measured> measure(const RunOptions& options, const OutputFolder& folder);
+// What a program is run on: zeros, or floats between -2 and 2, as functions take shorter ways for zero.
+enum class MeasuredOn : uint8_t { Zeros, Noise };
+// Builds the program and runs it, here or on options.on. Errors: those of `mrvlc run`.
+Result<Measured> measure_program(const RunOptions& options, const OutputFolder& folder,
+                                 MeasuredOn inputs = MeasuredOn::Zeros);
+// By the first expression of a C function, of idmap.json, all that it computes. NAME_run, which has the
+// addresses of what needs no code, is no step.
+std::map<uint32_t, std::set<uint32_t>> computed_by_functions(const Json& map);
 // What report.json and idmap.json of the folder expect of the same; left open where they do not say.
 void add_expected(Measured& measured, const Json& report, const Json& map);
 // Whether what was measured of a step is what was expected of.

@@ -35,7 +35,7 @@ class Profiler {
     if (!options_.trace.empty()) MRVLC_TRY(trace(report));
     std::optional<Measured> measured;
     if (options_.measure || !options_.run.on.empty()) {
-      MRVLC_ASSIGN(measured, measure(options_.run, folder_));
+      MRVLC_ASSIGN(measured, measure_program(options_.run, folder_));
       add_expected(*measured, report, map_);
       if (!options_.html.empty()) MRVLC_TRY(page(*measured));
     }

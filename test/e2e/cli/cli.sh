@@ -541,6 +541,19 @@ interrupts() {
   check "an interrupt leaves no temporary folder" test -z "$(ls "$TMPDIR")"
 }
 
+calibrate_host() {
+  expect 0 "functions of 1 model" calibrate-host "$digits" -o host.json --bench 3 --cflags -O1 --name mine
+  json host.json
+  check "a host model has the name that was asked for" grep -q '"name": "mine"' host.json
+  expect 0 "" compile "$digits" -o out3 --partition cost --host-model host.json
+  expect 2 "MRV0004" calibrate-host "$digits" -o "$digits"
+  expect 3 "MRV0001: nope.onnx: cannot open" calibrate-host nope.onnx -o none.json
+  check "no half a host model" test ! -e none.json
+  timeout -s INT --preserve-status 0.5 "$mrvlc" calibrate-host "$digits" -o none.json --cc "$work/slow-cc" 2>stderr
+  check "calibrate-host is interrupted" test $? = 130
+  check "and leaves no file" test ! -e none.json
+}
+
 command_line
 models
 output_folder
@@ -554,6 +567,7 @@ messages
 log_level
 same_bytes
 interrupts
+calibrate_host
 check "no temporary folders stay" test -z "$(ls "$TMPDIR")"
 echo "$checks checks, $failures failures"
 [ $failures = 0 ]

@@ -178,7 +178,9 @@ TEST_CASE("seven lines say what came out") {
     o.batch = 2;
     o.given = {"--batch"};
   });
-  REQUIRE(c.summary.size() == 7);
+  REQUIRE(c.summary.size() == 8);
+  CHECK(c.summary[7].starts_with("partition  greedy, about "));
+  CHECK(c.summary[7].find("--partition cost") != std::string::npos);
   const Json r = c.json("report.json");
   CHECK(c.summary[0] == fmt::format("wrote {}: six for cn10ka, 1 tile, fp16", c.out.string()));
   CHECK(c.summary[1] ==
@@ -195,8 +197,17 @@ TEST_CASE("seven lines say what came out") {
   CHECK(c.summary[5] == "warnings   1");
   CHECK(c.summary[6].starts_with("accuracy   expected error "));
   auto host = test::compile_model(test::mixed_model(), "six_host", on_host);
+  REQUIRE(host.summary.size() == 7);
   CHECK(host.summary[0].ends_with("six_host for host, fp32"));
   CHECK(host.summary[2] == "regions    none");
   CHECK(host.summary[5] == "warnings   0");
   CHECK(host.summary[6] == "accuracy   not known (nothing runs on an accelerator)");
+  auto cost = test::compile_model(test::mixed_model(), "six_cost",
+                                  [](Options& o) { o.partition_by = Options::PartitionBy::Cost; });
+  REQUIRE(cost.summary.size() == 8);
+  CHECK(cost.summary[2] == "regions    none");
+  CHECK(cost.summary[7].starts_with("partition  by cost, about "));
+  CHECK(cost.summary[7].ends_with(
+      " operators are cheaper on the host (cheaper-on-host); --accel NODE or --partition greedy sends them "
+      "to the accelerator"));
 }

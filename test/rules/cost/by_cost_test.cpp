@@ -56,18 +56,42 @@ TEST_CASE("on a slow host layers without a product are taken, but not those that
 }
 
 TEST_CASE("what is measured decides over what is estimated") {
+  constexpr double kNear = 4;
   const ir::Graph g = test::image_graph(kConvRelu);
   const partition::Costs slow =
-      costs_with(20, [](const ir::Graph&, const partition::Region&) { return std::optional<double>(1); });
+      costs_with(kNear, [](const ir::Graph&, const partition::Region&) { return std::optional<double>(1); });
   const partition::Costs refused =
-      costs_with(20, [](const ir::Graph&, const partition::Region&) { return std::optional<double>(); });
-  const partition::Costs plain = costs_with(20);
+      costs_with(kNear, [](const ir::Graph&, const partition::Region&) { return std::optional<double>(); });
+  const partition::Costs plain = costs_with(kNear);
   partition::Options options;
   options.costs = &plain;
   CHECK(!all_on_host(test::split(g, options)));
   for (const partition::Costs* c : {&slow, &refused}) {
     options.costs = c;
     CHECK(all_on_host(test::split(g, options)));
+  }
+}
+
+TEST_CASE("another partition than the greedy one and the host alone has to promise five per cent") {
+  // Both results go to the host; the second is cheaper made there from the first than handed over.
+  const ir::Graph g = test::image_graph(
+      " %a = Conv(%x, %w) : f32[1,4,8,8]\n %b = Sigmoid(%a) : f32[1,4,8,8]\n output %a\n output %b\n");
+  partition::Options options;
+  for (const bool little : {true, false}) {
+    std::vector<size_t> layers;  // of the regions that were compiled
+    partition::Costs costs = costs_with(20, [&](const ir::Graph&, const partition::Region& r) {
+      layers.push_back(r.layers.size());
+      return std::optional<double>(r.layers.size() == 2 ? 1e-6 : little ? 5.8e-6 : 2e-6);
+    });
+    costs.host.from_device_ns = costs.host.cast_from_device_ns = 20;
+    costs.host.rates["Sigmoid"] = {0, 0};
+    options.costs = &costs;
+    const partition::Partition p = test::split(g, options);
+    CAPTURE(little, p.chosen_seconds, p.greedy_seconds);
+    CHECK(test::decision(g, p, "a").accelerator);
+    CHECK(test::decision(g, p, "b").accelerator == little);
+    CHECK((p.chosen_seconds == p.greedy_seconds) == little);
+    CHECK(layers == std::vector<size_t>{2, 1});  // each region once
   }
 }
 

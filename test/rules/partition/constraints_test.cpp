@@ -164,3 +164,19 @@ TEST_CASE("a product of integers that is torn apart is said to be computed in fp
   CHECK(said[0].message.find("'g' (Conv): a product of what 'e' (DequantizeLinear) makes of integers") !=
         std::string::npos);
 }
+
+TEST_CASE("constraints hold between integers of quantised networks, and not where shapes are computed") {
+  const ir::Graph g = test::image_graph(
+      " const %s : f32[] = [0.1]\n const %z : i8[] = [0]\n"
+      " %q = QuantizeLinear(%x, %s, %z) : i8[1,4,8,8]\n %d = DequantizeLinear(%q, %s, %z) : f32[1,4,8,8]\n"
+      " %i = Shape(%d) : i64[4]\n %n = Add(%i, %i) : i64[4]\n output %d\n output %n\n");
+  const auto fence = [&](const Constraint& c, const char* value, const char* user) {
+    auto pins = partition::Pins::resolve(g, {c});
+    REQUIRE(pins.ok());
+    return pins->fence(g, *g.find_value(value), g.value(*g.find_value(user)).producer);
+  };
+  CHECK(fence(border("d"), "q", "d") != 0);
+  CHECK(fence(cpu("d"), "q", "d") != 0);
+  CHECK(fence(together({"d"}), "q", "d") != 0);
+  CHECK(fence(border("n"), "i", "n") == 0);
+}

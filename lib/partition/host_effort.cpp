@@ -1,0 +1,220 @@
+// What the host does for a node, counted from shapes as the kernels of generated C do it.
+#include <algorithm>
+#include <cmath>
+
+#include "mrvlc/ops/op.h"
+#include "mrvlc/ops/params.h"
+#include "mrvlc/ops/work.h"
+#include "mrvlc/partition/host_model.h"
+#include "mrvlc/support/checked.h"
+
+namespace mrvlc::partition {
+namespace {
+
+// A convolution of floats or of integers, each dimension as kernels see it.
+struct HostConv {
+  double group = 1, channels = 1, results = 1;  // of a group
+  double taps = 1, quads = 1;                   // four taps of a row
+  double read = 1, pixels = 1, width = 1;       // pixels of the image, of the result, of a row of it
+  double batch = 1;
+  bool constant = false;  // its weights
+  bool integers = false, depthwise = false, strided = false, dilated = false, threes = false;
+};
+
+double product(const std::vector<int64_t>& sizes) {
+  double out = 1;
+  for (int64_t s : sizes) out *= static_cast<double>(std::max<int64_t>(s, 1));
+  return out;
+}
+
+double rounded_up(double n, double to) {
+  return std::ceil(n / to) * to;
+}
+
+std::optional<HostConv> host_conv(const ir::Graph& graph, const ir::Node& node) {
+  const bool integers = node.is(Op::QLinearConv, Op::ConvInteger);
+  if (!integers && !node.is(Op::Conv)) return std::nullopt;
+  const auto of = [&]() -> Result<ops::ConvParams> {
+    if (!integers) return ops::conv_params(ops::infer_context(graph, node));
+    MRVLC_ASSIGN(ops::IntegerConvParams p, ops::integer_conv_params(graph, node));
+    return ops::ConvParams(std::move(p));
+  };
+  const Result<ops::ConvParams> p = of();
+  if (!p.ok() || p->output.empty() || p->group < 1) return std::nullopt;
+  const auto other = [](int64_t v) { return v != 1; };
+  HostConv c;
+  c.group = static_cast<double>(p->group);
+  c.channels = static_cast<double>(p->in_channels) / c.group;
+  c.results = static_cast<double>(p->out_channels) / c.group;
+  c.taps = product(p->kernel);
+  c.pixels = product(p->output);
+  c.batch = static_cast<double>(std::max<int64_t>(p->batch, 1));
+  const bool column = p->input.back() == 1 && p->output.back() == 1 && p->kernel.back() == 1;  // is a row
+  const double row = product({column ? p->kernel.front() : p->kernel.back()});
+  c.quads = c.taps / row * std::ceil(row / 4);
+  c.read = product(p->input);
+  c.width = column ? c.pixels : product({p->output.back()});
+  c.constant = graph.is_constant(node.inputs[1]);
+  c.integers = integers;
+  c.depthwise = p->group > 1 && p->in_channels == p->group;
+  c.strided = std::ranges::any_of(p->strides, other);
+  c.dilated = std::ranges::any_of(p->dilations, other);
+  c.threes = p->kernel == std::vector<int64_t>{3, 3};
+  return c;
+}
+
+// Tiles of 4 x 4 results of a 3x3 convolution, which are made from 6 x 6 products each (decision 0043).
+double tiles_of(const HostConv& c) {
+  return std::ceil(c.width / 4) * std::ceil(c.pixels / c.width / 4);
+}
+
+// The compiler's own choice, lib/chost/conv/winograd.cpp, without what panels and blocks round up: in
+// multiply-accumulates, sums against products of tiles, transforms, and weights that are read and kept.
+bool takes_winograd(const HostConv& c) {
+  if (!c.constant || c.integers || c.group != 1 || !c.threes || c.strided || c.dilated) return false;
+  const double tiles = tiles_of(c), weights = c.channels * c.results;
+  const double sums = 9 * c.channels * (c.results + 8) * c.pixels + 6.4 * 9 * weights;
+  const double by_tiles =
+      36 * weights * rounded_up(tiles, 8) + tiles * (700 * c.channels + 450 * c.results) + 6.4 * 36 * weights;
+  return sums - by_tiles >= 0.15 * by_tiles + 6 * 4 * 27 * weights;
+}
+
+std::string_view form_of(const HostConv& c) {
+  if (c.depthwise && c.strided) return "depthwise-strided";
+  if (c.depthwise) return c.threes && !c.dilated ? "depthwise" : "depthwise-any";
+  if (c.group > 1) return "grouped";
+  if (c.taps == 1) return "pointwise";
+  return takes_winograd(c) ? "winograd" : "";
+}
+
+// Panels of 4 and 6 rows cover nearly every number of them.
+double panel_rows(double rows) {
+  return rows < 4 ? 4 : rounded_up(rows, 2);
+}
+
+// Sums by quads, four bytes of depth; lanes are pixels, or rows where pixels are few.
+double integer_products(const HostConv& c) {
+  const double by_pixels = panel_rows(c.results) * rounded_up(c.pixels, 32);
+  const double by_rows = c.pixels <= 24 ? rounded_up(c.results, 16) * c.pixels : by_pixels;
+  return rounded_up(c.channels * c.taps, 4) * std::min(by_pixels, by_rows);
+}
+
+// 16 results of a row at once, whatever its width; what beginning and ending a row takes is 16 elements.
+// Integers: a channel as one long row, by quads of taps; to begin and end that takes 64.
+HostEffort depthwise_effort(const HostConv& c) {
+  const double filters = c.group * c.results, rows = c.pixels / c.width;
+  if (c.integers)
+    return {.form = form_of(c),
+            .products = filters * c.quads * 4 * rounded_up(c.pixels, 32),
+            .steps = c.group * c.read + filters * (c.pixels + 64)};
+  return {.form = form_of(c),
+          .products = filters * c.taps * rows * rounded_up(c.width, 16),
+          .steps = c.group * c.read + filters * (c.pixels + 16 * rows)};
+}
+
+HostEffort winograd_effort(const HostConv& c) {
+  return {.form = "winograd",
+          .products = 36 * c.channels * panel_rows(c.results) * rounded_up(tiles_of(c), 8),
+          .steps = 36 * tiles_of(c) * (c.channels + c.results)};
+}
+
+// Integers are gathered by quads, and each result is scaled, rounded and clamped.
+HostEffort summed_effort(const HostConv& c) {
+  const double gathered = c.channels * c.taps * c.pixels;
+  if (c.integers)
+    return {.form = form_of(c),
+            .products = c.group * integer_products(c),
+            .steps = c.group * (gathered / 4 + c.results * c.pixels)};
+  return {.form = form_of(c),
+          .products = c.group * panel_rows(c.results) * c.channels * c.taps * rounded_up(c.pixels, 8),
+          .steps = c.group * gathered};
+}
+
+HostEffort effort_of(const HostConv& c) {
+  HostEffort e = c.depthwise                ? depthwise_effort(c)
+                 : form_of(c) == "winograd" ? winograd_effort(c)
+                                            : summed_effort(c);
+  e.products *= c.batch;
+  e.steps *= c.batch;
+  return e;
+}
+
+// Elements of 8 bytes: half as many in a register, and arithmetic that has no instruction for several.
+bool is_wide(const ir::Graph& graph, const ir::Node& node) {
+  auto wide = [&](ir::ValueId v) { return v.valid() && byte_size(graph.value(v).type.elem) == 8; };
+  auto computed = [&](ir::ValueId v) { return wide(v) && !graph.is_constant(v); };
+  return std::ranges::any_of(node.outputs, wide) || std::ranges::any_of(node.inputs, computed);
+}
+
+bool is_matrix(const ir::Node& node) {
+  return node.is(Op::Gemm, Op::MatMul) || node.is(Op::QLinearMatMul, Op::MatMulInteger);
+}
+
+std::string_view other_form(const ir::Graph& graph, const ir::Node& node) {
+  if (is_matrix(node)) {
+    const Shape& out = graph.value(node.outputs[0]).type.shape;
+    return out.size() < 2 || element_count(out) == out.back() ? "row" : "";
+  }
+  if (node.is(Op::Transpose)) {
+    const std::vector<int64_t> perm = node.ints_attr("perm");
+    if (!perm.empty() && perm.back() + 1 == static_cast<int64_t>(perm.size())) return "rows";
+  }
+  if (node.is(Op::Softmax, Op::LogSoftmax)) {
+    const auto rank = static_cast<int64_t>(graph.value(node.outputs[0]).type.shape.size());
+    const auto axis = ops::normalize_axis(node.int_attr("axis"), rank);
+    if (axis.ok() && *axis + 1 != rank) return "columns";
+  }
+  return is_wide(graph, node) ? "wide" : "";
+}
+
+double steps_of_node(const ir::Graph& graph, const ir::Node& node) {
+  double out = 0, in = 0, taps = 1;
+  for (ir::ValueId v : node.outputs)
+    if (v.valid()) out += static_cast<double>(graph.value(v).type.elements());
+  for (ir::ValueId v : node.inputs)
+    if (v.valid() && !graph.is_constant(v)) in += static_cast<double>(graph.value(v).type.elements());
+  if (node.op->attr_index("kernel_shape") >= 0 && ops::macs(graph, node) == 0)
+    for (int64_t k : node.ints_attr("kernel_shape")) taps *= static_cast<double>(k);
+  return std::max(in, out * taps);
+}
+
+double constant_bytes(const ir::Graph& graph, const ir::Node& node) {
+  double bytes = 0;
+  for (ir::ValueId v : node.inputs)
+    if (graph.is_constant(v)) bytes += static_cast<double>(graph.value(v).type.bytes());
+  return bytes;
+}
+
+// The loop of the node before, an element-wise one's or a product's, computes it; a view needs none.
+bool joins(const ir::Graph& graph, const ir::Node& node) {
+  const ops::OpDef& def = ops::op_def(node);
+  if (def.traits.moves == ops::Moves::Same) return true;
+  const ir::ValueId in = node.inputs.empty() ? ir::ValueId() : node.inputs[0];
+  if (def.scalar == nullptr || !in.valid() || !graph.value(in).producer.valid()) return false;
+  const ops::OpDef& before = ops::op_def(graph.node(graph.value(in).producer));
+  return (before.scalar != nullptr || before.traits.sums_products) && graph.use_count(in) == 1 &&
+         !graph.is_output(in);
+}
+
+}  // namespace
+
+HostEffort host_effort(const ir::Graph& graph, const ir::Node& node) {
+  HostEffort e;
+  if (const std::optional<HostConv> conv = host_conv(graph, node)) {
+    e = effort_of(*conv);
+  } else {
+    e.form = other_form(graph, node);
+    e.products = static_cast<double>(ops::macs(graph, node));
+    e.steps = steps_of_node(graph, node);
+    e.calls = joins(graph, node) ? 0 : 1;
+  }
+  e.constant_bytes = constant_bytes(graph, node);
+  return e;
+}
+
+std::string_view host_form(const ir::Graph& graph, const ir::Node& node) {
+  const std::optional<HostConv> conv = host_conv(graph, node);
+  return conv ? form_of(*conv) : other_form(graph, node);
+}
+
+}  // namespace mrvlc::partition
