@@ -205,7 +205,7 @@ def edited(dice, model, placement):
 
 def same_bytes(a, b):
     """manifest.json alone says what was read."""
-    names = lambda out: {f.name for f in out.iterdir()} - {"manifest.json"}
+    names = lambda out: {str(f.relative_to(out)) for f in out.rglob("*") if f.is_file()} - {"manifest.json"}
     return names(a) == names(b) and all((a / n).read_bytes() == (b / n).read_bytes() for n in names(a))
 
 

@@ -74,7 +74,7 @@ class StripeSearch {
     }
     const size_t begin = k == 0 ? 0 : runs[k - 1].last + 1;
     const size_t end = k + 1 < runs.size() ? runs[k + 1].first : primitives_;
-    for (size_t n : {2, 1, 4}) {
+    for (const size_t n : {size_t{2}, size_t{1}, size_t{4}}) {
       if (r.last + n < end) add(r.first, r.last + n);
       if (r.first >= begin + n) add(r.first - n, r.last);
     }
