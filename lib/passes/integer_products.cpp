@@ -51,8 +51,8 @@ struct Chain {
   Step x, w, y;
   NodeId product, bound;  // bound: Relu or Clip, or none
   int64_t channels = 0;
-  bool transposed = false;    // weights of Gemm and MatMul: [K, N]
-  std::vector<int32_t> bias;  // empty: none
+  bool transposed = false;     // weights of Gemm and MatMul: [K, N]
+  std::vector<int32_t> bias;   // empty: none
   std::vector<NodeId> from;    // what it is made of
   std::vector<NodeId> folded;  // and the DequantizeLinear of its constants
 };

@@ -85,8 +85,8 @@ struct Conversion : partition::Crossing {
 };
 
 struct HostCode {
-  // File name and bytes: NAME.h, NAME.c, main.c, Makefile, of the weights NAME_weights.S and .bin, or .c, or .bin
-  // (Options::weights), and the headers mrvl/*.h.
+  // File name and bytes: NAME.h, NAME.c, main.c, Makefile, of the weights NAME_weights.S and .bin, or .c, or
+  // .bin (Options::weights), and the headers mrvl/*.h.
   std::vector<std::pair<std::string, std::string>> files;
   std::vector<HostFunction> functions;    // every function of NAME.c
   std::vector<Conversion> conversions;    // in order of work

@@ -60,8 +60,8 @@ static void K_keep_flags(uint32_t flags, size_t region, K_state* state) {
   state->flags |= flags;
 }
 
-/* The end of a run: `code` when flags were raised, with the input that lies beyond what was tried, or the region
- * that raised them first; else with the first failure that the run got over. */
+/* The end of a run: `code` when flags were raised, with the input that lies beyond what was tried, or the
+ * region that raised them first; else with the first failure that the run got over. */
 static int K_end(K_error* error, int code, const K_state* state) {
   const K_region* const r = &K_regions[state->region];
   const int beyond = state->input && !K_CPU_ON_OVERFLOW;
@@ -276,7 +276,8 @@ static int K_beyond(const float* x, size_t count, float least, float most) {
 }
 
 //@ piece input_limits_half
-/* The same of fp16: without their sign bit, and negated where it is set, its bits are in the order of numbers. */
+/* The same of fp16: without their sign bit, and negated where it is set, its bits are in the order of
+ * numbers. */
 static int K_beyond_half(const uint16_t* x, size_t count, int32_t least, int32_t most) {
   uint32_t beyond = 0u;
   for (size_t i = 0; i < count; ++i) {

@@ -274,7 +274,8 @@ static int report(int code, const K_error* error) {
       "a function of a library failed: the code is what it returned"};
   const char* text = code >= 0 && code < (int)(sizeof texts / sizeof texts[0]) ? texts[code] : "unknown";
   if (code == K_ERROR_OVERFLOW && error->device_flags & MRVL_FLAG_INPUT) {
-    fprintf(stderr, "inference refused input '%s': beyond what was tried when the model was compiled (error %d)\n",
+    fprintf(stderr,
+            "inference refused input '%s': beyond what was tried when the model was compiled (error %d)\n",
             error->node, code);
     return 1;
   }
