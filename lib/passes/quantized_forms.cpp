@@ -17,6 +17,17 @@ bool quantises(const Node& n) {
   return n.is(Op::QuantizeLinear, Op::DequantizeLinear);
 }
 
+// The same node with other operands, in its place.
+bool with_inputs(Rewriter& rw, NodeId id, std::vector<ValueId> inputs, std::string_view because) {
+  const Node& n = rw.graph().node(id);
+  const ir::OpSchema& schema = *n.op;
+  std::vector<Attr> attrs = n.attrs;
+  const TensorType type = type_of(rw.graph(), n.outputs[0]);
+  const NodeId from[] = {id};
+  const NodeId now = rw.create(schema, std::move(inputs), std::move(attrs), {type}, from);
+  return bypass(rw, id, rw.output(now), because);
+}
+
 bool below_a_byte(ElementType e) {
   return e == ElementType::I4 || e == ElementType::U4 || e == ElementType::I2 || e == ElementType::U2;
 }
@@ -33,11 +44,7 @@ bool write_zero_point(Rewriter& rw, NodeId id, const PassContext& context) {
   std::vector<ValueId> inputs = n.inputs;
   inputs.resize(3);
   inputs[2] = rw.constant(Tensor(scale.with_elem(integers)), from);
-  const ir::OpSchema& schema = *n.op;
-  std::vector<Attr> attrs = n.attrs;
-  const TensorType type = type_of(g, n.outputs[0]);
-  const NodeId now = rw.create(schema, std::move(inputs), std::move(attrs), {type}, from);
-  return bypass(rw, id, rw.output(now), "its zero point is written out");
+  return with_inputs(rw, id, std::move(inputs), "its zero point is written out");
 }
 
 // w - z of constant weights, one zero point for all or one for each index of `axis`; nullopt: beyond int8.
@@ -77,11 +84,7 @@ bool weights_of_bytes(Rewriter& rw, NodeId id, const PassContext& context) {
   std::vector<ValueId> inputs = n.inputs;
   inputs[2] = rw.constant(Tensor(TensorType{ElementType::I8, zeros->shape()}), from);
   inputs[0] = rw.constant(std::move(*moved), from);
-  const ir::OpSchema& schema = *n.op;
-  std::vector<Attr> attrs = n.attrs;
-  const TensorType type = type_of(g, n.outputs[0]);
-  const NodeId now = rw.create(schema, std::move(inputs), std::move(attrs), {type}, from);
-  return bypass(rw, id, rw.output(now), "its weights are bytes with the zero point 0");
+  return with_inputs(rw, id, std::move(inputs), "its weights are bytes with the zero point 0");
 }
 
 }  // namespace

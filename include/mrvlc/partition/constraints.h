@@ -47,7 +47,8 @@ class Pins {
   bool holds(const Set& set, const ir::Graph& graph, ir::NodeId node) const;
   // Whether the node was also made of ONNX nodes that the constraint does not name.
   bool holds_more(const Set& set, const ir::Graph& graph, ir::NodeId node) const;
-  // What nothing may be fused across, on the imported graph: 0 where it may; bit 0: a border between regions.
+  // What nothing may be fused across, on the imported graph: 0 where it may; bit 0: a border between regions;
+  // 1: nothing else, between nodes of no group.
   int64_t fence(const ir::Graph& imported, ir::ValueId value, ir::NodeId user) const;
   bool fences() const;
   bool empty() const { return sets_.empty(); }

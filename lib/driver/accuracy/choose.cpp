@@ -59,7 +59,7 @@ Met thinned(Met best, double asked, Trials& trials) {
   size_t tried = 0;
   for (const size_t i : best.plan.pairs_by_price()) {
     if (++tried > kMostThinned) break;
-    Plan without = best.plan.without_pair(i);
+    Plan without = best.plan.with_pair(i, false);
     const std::optional<Trial> trial = trials.measure(without.choice());
     if (!trial) break;
     Met now{std::move(without), *trial};
@@ -159,7 +159,7 @@ class Within {
     for (const size_t i : plan.further_pairs(kOver * (limit_ - cycles_))) {
       if (trials_.runs() >= kMostTrials + kMostAdded) return;
       const double before = least_;
-      const Plan next = plan.with_pair(i);
+      const Plan next = plan.with_pair(i, true);
       if (seen(next)) continue;
       measure(next);
       if (least_ < before) plan = next;

@@ -172,12 +172,6 @@ std::vector<size_t> Plan::pairs_by_price() const {
   return out;
 }
 
-Plan Plan::without_pair(size_t i) const {
-  Plan out = *this;
-  out.paired_[i] = false;
-  return out;
-}
-
 std::vector<size_t> Plan::further_pairs(double room) const {
   std::vector<size_t> out;
   for (size_t i = 0; i < paired_.size(); ++i)
@@ -187,9 +181,9 @@ std::vector<size_t> Plan::further_pairs(double room) const {
   return out;
 }
 
-Plan Plan::with_pair(size_t i) const {
+Plan Plan::with_pair(size_t i, bool paired) const {
   Plan out = *this;
-  out.paired_[i] = true;
+  out.paired_[i] = paired;
   return out;
 }
 

@@ -29,13 +29,12 @@ class Plan {
   Plan cheapest(double prediction) const;
   // The best one of pairs alone that is known to cost no more cycles.
   Plan within(double room) const;
-  // Its pairs, the dearest for what it buys first; and the plan without one of these.
+  // Its pairs, the dearest for what it buys first.
   std::vector<size_t> pairs_by_price() const;
-  Plan without_pair(size_t i) const;
-  // Pairs that it does not have and that are known to cost no more, those first that buy most for it; and the
-  // plan with one of them.
+  // Pairs that it does not have and that are known to cost no more, those first that buy most for it.
   std::vector<size_t> further_pairs(double room) const;
-  Plan with_pair(size_t i) const;
+  // The same plan with this pair, or without it.
+  Plan with_pair(size_t i, bool paired) const;
   void take_costs(const Plan& other) { factor_ = other.factor_; }
   bool same_steps(const Plan& other) const { return paired_ == other.paired_ && on_cpu_ == other.on_cpu_; }
 
