@@ -197,7 +197,11 @@ TEST_CASE("moves and shapes") {
          " %t = Slice(%x, %s, %e, %a, %d) : f32[4,3]\n output %t");
   const std::string pad = "input %x : f32[2,3]\n const %p : i64[4] = [0,1,0,1]\n ";
   accept("move", pad + "%t = Pad(%x, %p) : f32[2,5]\n output %t");
-  refuse("move", pad + "%t = Pad(%x, %p) {mode = \"reflect\"} : f32[2,5]\n output %t", "reflect", "constant");
+  for (const char* mode : {"reflect", "edge", "wrap"})
+    accept("move", pad + "%t = Pad(%x, %p) {mode = \"" + mode + "\"} : f32[2,5]\n output %t");
+  const std::string far = "input %x : f32[2,3]\n const %p : i64[4] = [0,0,0,3]\n ";
+  accept("move", far + "%t = Pad(%x, %p) {mode = \"wrap\"} : f32[2,6]\n output %t");
+  refuse("move", far + "%t = Pad(%x, %p) {mode = \"reflect\"} : f32[2,6]\n output %t", "3", "2");
   accept("concat",
          "input %x : f32[2,3]\n input %y : f32[2,1]\n %t = Concat(%x, %y) {axis = 1} : f32[2,4]\n output %t");
   accept("reshape",
