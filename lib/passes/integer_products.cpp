@@ -25,22 +25,6 @@
 namespace mrvlc::passes {
 namespace {
 
-// A DequantizeLinear or QuantizeLinear with constant parameters; `node` invalid: none.
-struct Step {
-  NodeId node;
-  ValueId data, scale, zero;
-
-  explicit operator bool() const { return node.valid(); }
-};
-
-Step step_of(const Graph& g, const Node* n, bool one_scale) {
-  if (n == nullptr || n->inputs.size() < 3 || !n->inputs[2].valid()) return {};
-  const Tensor* scale = g.constant(n->inputs[1]);
-  if (scale == nullptr || !g.is_constant(n->inputs[2]) || scale->elem() != ElementType::F32) return {};
-  if ((one_scale && scale->elements() != 1) || n->int_attr("block_size") != 0) return {};
-  return {n->id, n->inputs[0], n->inputs[1], n->inputs[2]};
-}
-
 double number(const Graph& g, ValueId v, int64_t k) {
   const Tensor& t = *g.constant(v);
   return t.as_double(t.elements() == 1 ? 0 : k);
@@ -48,7 +32,7 @@ double number(const Graph& g, ValueId v, int64_t k) {
 
 // What becomes one QLinearConv, as far as it is known.
 struct Chain {
-  Step x, w, y;
+  QuantizeStep x, w, y;
   NodeId product, bound;  // bound: Relu or Clip, or none
   int64_t channels = 0;
   bool transposed = false;     // weights of Gemm and MatMul: [K, N]
@@ -84,8 +68,8 @@ bool find_product(const Graph& g, const PassContext& context, const Node& produc
 
 bool find_operands(const Graph& g, const PassContext& context, Chain& c) {
   const Node& n = g.node(c.product);
-  c.x = step_of(g, producer_of(g, n.inputs[0], Op::DequantizeLinear), true);
-  c.w = step_of(g, producer_of(g, n.inputs[1], Op::DequantizeLinear), false);
+  c.x = quantize_step(g, producer_of(g, n.inputs[0], Op::DequantizeLinear), true);
+  c.w = quantize_step(g, producer_of(g, n.inputs[1], Op::DequantizeLinear), false);
   if (!c.x || !c.w || !g.is_constant(c.w.data) || g.is_constant(c.x.data)) return false;
   if (!is_byte(type_of(g, c.x.data).elem) || !is_byte(type_of(g, c.w.data).elem)) return false;
   const TensorType& w = type_of(g, c.w.data);
@@ -111,7 +95,7 @@ bool is_taken(const Graph& g, const PassContext& context, const Chain& c) {
 bool take_bias(const Graph& g, Chain& c) {
   const ValueId bias = input_or_none(g.node(c.product), 2);
   if (!bias.valid()) return true;
-  const Step b = step_of(g, producer_of(g, bias, Op::DequantizeLinear), false);
+  const QuantizeStep b = quantize_step(g, producer_of(g, bias, Op::DequantizeLinear), false);
   const Tensor* t = b ? g.constant(b.data) : nullptr;
   if (t == nullptr || t->elem() != ElementType::I32) return false;
   if (t->elements() != c.channels && t->elements() != 1) return false;
@@ -140,7 +124,7 @@ std::optional<std::pair<double, double>> kept_range(const Graph& g, const Node& 
 
 // Whether the chain ends in this QuantizeLinear.
 bool find(const Graph& g, const PassContext& context, const Node& quantize, Chain& c) {
-  c.y = step_of(g, &quantize, true);
+  c.y = quantize_step(g, &quantize, true);
   if (!c.y || !is_byte(type_of(g, quantize.outputs[0]).elem)) return false;
   if (type_of(g, quantize.inputs[0]).elem != ElementType::F32) return false;
   ValueId v = quantize.inputs[0];
