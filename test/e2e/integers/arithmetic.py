@@ -56,9 +56,8 @@ def conv(x, w, bias, weight_scales, out, strides, dilations, pads, group):
                 first = o // (m // group) * per_group
                 sums[:, o, r, c] += centred[:, first:first + per_group, ir, ic] @ w[o, :, kr, kc]
     sums += bias.reshape(1, -1, 1, 1)
-    wrapped = ((sums + 2**31) % 2**32 - 2**31).astype(F)
     factor = ((x.scale * weight_scales.astype(F)).astype(F) / F(scale)).astype(F)
-    v = np.rint((wrapped * factor.reshape(1, -1, 1, 1)).astype(F)).astype(np.float64) + zero
+    v = np.rint((sums.astype(F) * factor.reshape(1, -1, 1, 1)).astype(F)).astype(np.float64) + zero
     return Value(np.clip(v, *BOUNDS[kind]), kind, zero, scale)
 
 

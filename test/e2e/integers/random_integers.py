@@ -99,7 +99,7 @@ class Network:
             return [], np.zeros(len(scales), np.int64)
         b = self.rng.integers(-2000, 2000, len(scales))
         if self.rng.random() < 0.1:
-            b[0] = 2**31 - 1  # sums wrap
+            b[0] = self.rng.choice([2**31 - 1, -2**31])  # sums beyond 32 bits, which no float wraps
         unit = (x.scale * scales).astype(F)
         zeros = np.zeros(len(scales), np.int32)
         return [self.node("DequantizeLinear", [self.constant(b.astype(np.int32)), self.constant(unit), self.constant(zeros)], axis=0)], b
