@@ -2,11 +2,12 @@
 //   before  %1 = DequantizeLinear(%x, %s, %z)    %2 = AveragePool(%1)    %3 = QuantizeLinear(%2, %t, %u)
 //   after   %1 = DequantizeLinear(%x, 1, %z)     %2 = AveragePool(%1)    %3 = QuantizeLinear(%2, %t / %s, %u)
 // and so GlobalAveragePool, ReduceMean and ReduceSum.
-// Preconditions: one scale for %x and for %y, both above 0; no sum beyond 2^24; nothing else reads what lies
-// between. A fence there does not matter: each node stays where it is, and must give the same wherever that
-// is. Safe because a sum of scaled numbers is the scaled sum. Sums of %x - %z are exact in fp32 whatever
-// their order, where those of scaled numbers are rounded, in an order that ONNX leaves open: with one scale
-// on both sides, as is usual, averages of an even number of terms often lie right between two integers.
+// Preconditions: one scale for %x and for %3, both above 0; float32 between; no sum beyond 2^24; nothing else
+// reads what lies between. A fence there does not matter: each node stays where it is, and must give the same
+// wherever that is. Safe because a sum of scaled numbers is the scaled sum. Sums of %x - %z are exact in fp32
+// whatever their order, where those of scaled numbers are rounded, in an order that ONNX leaves open: with
+// one scale on both sides, as is usual, averages of an even number of terms often lie right between two
+// integers.
 #include <cfloat>
 #include <numeric>
 
@@ -36,7 +37,7 @@ const Node* sole_producer(const Graph& g, ValueId value) {
   }
 }
 
-// By which operators sums are made; how many terms each has, 0: not known.
+// How many terms a sum has; 0: not known.
 int64_t terms(const Graph& g, const Node& n) {
   if (n.is(Op::ReduceMean, Op::ReduceSum)) {
     const auto axes = constant_axes(g, n);
@@ -70,6 +71,8 @@ std::optional<Average> find(const Graph& g, const Node& quantize) {
   const ElementType from = type_of(g, a.x.data).elem;
   if (!is_integer(from) || !is_integer(type_of(g, quantize.outputs[0]).elem) || byte_size(from) > 2)
     return std::nullopt;
+  for (ValueId numbers : {n->inputs[0], n->outputs[0]})
+    if (type_of(g, numbers).elem != ElementType::F32) return std::nullopt;
   const int64_t count = terms(g, *n), codes = int64_t{1} << 8 * byte_size(from);
   if (count <= 0 || saturating_mul(count, codes) > kExact) return std::nullopt;
   a.scale = scale_of(g, a.x);
