@@ -78,6 +78,60 @@ std::string micro_kernel(int rows) {
       rows, head, vector_kernel(rows));
 }
 
+// rows x 16 results of a packed panel, see K_conv_tiles: from the bias or from what is there, in registers
+// until they are clamped.
+std::string conv_kernel(int rows) {
+  std::string wide, wide_step, wide_put, pairs, load, step, put;
+  for (int r = 0; r < rows; ++r) {
+    wide +=
+        fmt::format("  K_wide s{0} = first ? (K_wide){{0}} + bias[{0}] : K_WIDE_LOAD(y + {0} * ldy);\n", r);
+    wide_step += fmt::format("    s{0} += a[{0}] * v;\n", r);
+    wide_put += fmt::format("  K_WIDE_PUT(y + {0} * ldy, s{0});\n", r);
+    pairs += fmt::format("    K_vec s{0} = (K_vec){{0}} + bias[{0}], u{0} = s{0};\n", r);
+    load += fmt::format("      s{0} = K_LOAD(z + {0} * ldy), u{0} = K_LOAD(z + {0} * ldy + K_VW);\n", r);
+    step += fmt::format("      s{0} += x[{0}] * v0, u{0} += x[{0}] * v1;\n", r);
+    put += fmt::format("    K_PUT_CLAMPED(z + {0} * ldy, s{0}), K_PUT_CLAMPED(z + {0} * ldy + K_VW, u{0});\n",
+                       r);
+  }
+  return fmt::format(
+      R"(static void K_conv{0}(const K_conv_tiles* q, const float* a, const float* b, const float* bias, float* y) {{
+  const ptrdiff_t k = q->k, ldb = q->ldb, ldy = q->ldy;
+  const int first = q->first;
+#if K_WIDE
+  const K_wide lo = (K_wide){{0}} + q->lo, hi = (K_wide){{0}} + q->hi;
+{1}  for (ptrdiff_t i = 0; i < k; ++i, a += {0}, b += ldb) {{
+    const K_wide v = K_WIDE_LOAD(b);
+{2}  }}
+{3}#elif K_VW
+  const K_vec lo = (K_vec){{0}} + q->lo, hi = (K_vec){{0}} + q->hi;
+  for (ptrdiff_t j = 0; j < K_LANES; j += 2 * K_VW) {{
+    const float *x = a, *from = b + j;
+    float* const z = y + j;
+{4}    if (!first) {{
+{5}    }}
+    for (ptrdiff_t i = 0; i < k; ++i, x += {0}, from += ldb) {{
+      const K_vec v0 = K_LOAD(from), v1 = K_LOAD(from + K_VW);
+{6}    }}
+{7}  }}
+#else
+  for (ptrdiff_t r = 0; r < {0}; ++r, y += ldy) {{
+    float s[K_LANES];
+    for (ptrdiff_t j = 0; j < K_LANES; ++j) s[j] = first ? bias[r] : y[j];
+    for (ptrdiff_t i = 0; i < k; ++i) {{
+      const float x = a[r + {0} * i];
+      for (ptrdiff_t j = 0; j < K_LANES; ++j) s[j] += x * b[i * ldb + j];
+    }}
+    for (ptrdiff_t j = 0; j < K_LANES; ++j) {{
+      s[j] = s[j] < q->lo ? q->lo : s[j];
+      y[j] = s[j] > q->hi ? q->hi : s[j];
+    }}
+  }}
+#endif
+}}
+)",
+      rows, wide, wide_step, wide_put, pairs, load, step, put);
+}
+
 // 12 x 8 sums of two panels of six rows and one vector, as rows of 16.
 std::string narrow_kernel() {
   std::string sums, step, store;
@@ -142,6 +196,8 @@ const Kernels& kernels() {
     add(k, Piece::micro4, {Piece::base}, micro_kernel(4));
     add(k, Piece::micro6, {Piece::base}, micro_kernel(6));
     add(k, Piece::micro12, {Piece::base}, narrow_kernel());
+    add(k, Piece::conv4, {Piece::conv_tiles}, conv_kernel(4));
+    add(k, Piece::conv6, {Piece::conv_tiles}, conv_kernel(6));
     add(k, Piece::conv_tile4, {Piece::conv_tiles}, conv_tile(4));
     add(k, Piece::conv_tile6, {Piece::conv_tiles}, conv_tile(6));
     add(k, Piece::imicro4, {Piece::dot}, integer_micro(4));

@@ -21,12 +21,12 @@ std::string conv_tile(int rows) {
 #if K_WIDE
   if (b1 == b0 + 8) {{
     K_wide_sum {1};
-    if (q->first) {{ K_ROWS{0}(K_WIDE_BIAS) }} else {{ K_ROWS{0}(K_WIDE_LOAD) }}
+    if (q->first) {{ K_ROWS{0}(K_WIDE_BIAS) }} else {{ K_ROWS{0}(K_WIDE_FROM) }}
     for (; at < end; ++at, w += {0}) {{
-      const K_wide v = *(const K_wideu*)(const void*)(b0 + *at);
+      const K_wide v = K_WIDE_LOAD(b0 + *at);
       K_ROWS{0}(K_WIDE_ADD)
     }}
-    K_ROWS{0}(K_WIDE_PUT)
+    K_ROWS{0}(K_WIDE_TO)
     return;
   }}
 #endif
@@ -42,13 +42,17 @@ std::string conv_tile(int rows) {
     K_ROWS{0}(K_TILE_PUT)
   }}
 #else
-  for (ptrdiff_t i = 0; i < {0} * 16; ++i) {{
-    const ptrdiff_t r = i / 16, j = i % 8;
-    const float *b = (i % 16 < 8 ? b0 : b1) + j, *a = w + r;
-    float *y = (i % 16 < 8 ? y0 : y1) + r * ldy + j, s = q->first ? bias[r] : *y;
-    for (const int* k = at; k < end; ++k, a += {0}) s += *a * b[*k];
-    s = s < q->lo ? q->lo : s;
-    *y = s > q->hi ? q->hi : s;
+  for (ptrdiff_t i = 0; i < {0} * 2; ++i) {{
+    const float *b = i % 2 ? b1 : b0, *a = w + i / 2;
+    float s[8], *y = (i % 2 ? y1 : y0) + i / 2 * ldy;
+    for (ptrdiff_t j = 0; j < 8; ++j) s[j] = q->first ? bias[i / 2] : y[j];
+    for (const int* k = at; k < end; ++k, a += {0}) {{
+      for (ptrdiff_t j = 0; j < 8; ++j) s[j] += *a * b[*k + j];
+    }}
+    for (ptrdiff_t j = 0; j < 8; ++j) {{
+      s[j] = s[j] < q->lo ? q->lo : s[j];
+      y[j] = s[j] > q->hi ? q->hi : s[j];
+    }}
   }}
 #endif
 }}

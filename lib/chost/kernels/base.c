@@ -27,6 +27,8 @@ typedef float K_vecu __attribute__((vector_size(K_VW * 4), aligned(4), may_alias
 #define K_WIDE 1
 typedef float K_wide __attribute__((vector_size(K_LANES * 4)));
 typedef float K_wideu __attribute__((vector_size(K_LANES * 4), aligned(4), may_alias));
+#define K_WIDE_LOAD(p) ((K_wide)(*(const K_wideu*)(const void*)(p)))
+#define K_WIDE_STORE(p, v) (*(K_wideu*)(void*)(p) = (v))
 #else
 #define K_WIDE 0
 #endif

@@ -44,23 +44,22 @@ static void K_recurrent_row(ptrdiff_t k, const float* x, const float* w, ptrdiff
 /* Four rows, two vectors of columns; `next`: from the init of a row to that of the next. */
 static void K_recurrent_rows4(ptrdiff_t k, const float* x, ptrdiff_t step, const float* w, ptrdiff_t ldw,
                               const float* init, ptrdiff_t next, float* y, ptrdiff_t ldy) {
-  const float *x1 = x + step, *x2 = x1 + step, *x3 = x2 + step;
   K_sums s0 = K_SUMS_LOAD(init), t0 = K_SUMS_LOAD(init + K_SUMS);
   K_sums s1 = K_SUMS_LOAD(init + next), t1 = K_SUMS_LOAD(init + next + K_SUMS);
   K_sums s2 = K_SUMS_LOAD(init + 2 * next), t2 = K_SUMS_LOAD(init + 2 * next + K_SUMS);
   K_sums s3 = K_SUMS_LOAD(init + 3 * next), t3 = K_SUMS_LOAD(init + 3 * next + K_SUMS);
-  for (ptrdiff_t i = 0; i < k; ++i, w += ldw) {
+  for (ptrdiff_t i = 0; i < k; ++i, ++x, w += ldw) {
     K_sums a = K_SUMS_LOAD(w), b = K_SUMS_LOAD(w + K_SUMS);
     K_KEEP(a);
     K_KEEP(b);
-    s0 += x[i] * a;
-    t0 += x[i] * b;
-    s1 += x1[i] * a;
-    t1 += x1[i] * b;
-    s2 += x2[i] * a;
-    t2 += x2[i] * b;
-    s3 += x3[i] * a;
-    t3 += x3[i] * b;
+    s0 += x[0] * a;
+    t0 += x[0] * b;
+    s1 += x[step] * a;
+    t1 += x[step] * b;
+    s2 += x[2 * step] * a;
+    t2 += x[2 * step] * b;
+    s3 += x[3 * step] * a;
+    t3 += x[3 * step] * b;
   }
   K_SUMS_STORE(y, s0);
   K_SUMS_STORE(y + K_SUMS, t0);
@@ -90,12 +89,19 @@ static void K_recurrent(ptrdiff_t rows, ptrdiff_t n, ptrdiff_t k, const float* x
     const ptrdiff_t width = n - n0 < 64 ? K_LANES : 64;
     ptrdiff_t r = 0;
 #if K_VW
-    for (; width == 64 && r + 4 <= rows; r += 4) {
-      for (ptrdiff_t j = 0; j < width; j += 2 * K_SUMS)
-        K_recurrent_rows4(k, x + r * step, step, w + j, width, init + r * next + n0 + j, next,
-                          y + r * n + n0 + j, n);
+    /* So many weights at once that they stay in the first-level cache for all rows. */
+    const ptrdiff_t fours = width == 64 ? rows / 4 * 4 : 0;
+    for (ptrdiff_t k0 = 0; fours && k0 < k; k0 += 128) {
+      const ptrdiff_t kn = k - k0 < 128 ? k - k0 : 128;
+      for (ptrdiff_t j = 0; j < width; j += 2 * K_SUMS) {
+        for (r = 0; r < fours; r += 4) {
+          float* const to = y + r * n + n0 + j;
+          K_recurrent_rows4(kn, x + r * step + k0, step, w + k0 * width + j, width,
+                            k0 ? to : init + r * next + n0 + j, k0 ? n : next, to, n);
+        }
+      }
     }
-    for (; width == 64 && r < rows; ++r) {
+    for (r = fours; width == 64 && r < rows; ++r) {
       for (ptrdiff_t j = 0; j < width; j += 4 * K_SUMS)
         K_recurrent_row(k, x + r * step, w + j, width, init + r * next + n0 + j, y + r * n + n0 + j);
     }

@@ -66,6 +66,13 @@ GraphBuilder conv_rows_graph() {
   add_conv(b, {{1, 3, 30, 31}, {5, 3, 7, 7}, {2, 2}, {3, 3, 3, 3}, {1, 1}});
   add_conv(b, {{1, 350, 7, 7}, {31, 350, 1, 1}, {1, 1}, {0, 0, 0, 0}, {1, 1}});  // one pixel left over
   add_conv(b, {{1, 9, 7, 7}, {36, 9, 3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}});
+  // ends of blocks: two pixels, a vector and two, more; of an odd number of panels; and one pixel alone
+  add_conv(b, {{2, 11, 3, 6}, {18, 11, 1, 1}, {1, 1}, {0, 0, 0, 0}, {1, 1}});
+  add_conv(b, {{1, 700, 2, 13}, {29, 700, 1, 1}, {1, 1}, {0, 0, 0, 0}, {1, 1}});
+  add_conv(b, {{1, 20, 1, 27}, {18, 20, 1, 1}, {1, 1}, {0, 0, 0, 0}, {1, 1}});
+  add_conv(b, {{1, 30, 5, 5}, {24, 15, 1, 1}, {1, 1}, {0, 0, 0, 0}, {1, 1}, 2});
+  add_conv(b, {{2, 33, 1, 1}, {11, 33, 1, 1}, {1, 1}, {0, 0, 0, 0}, {1, 1}});
+  add_conv(b, {{1, 3, 1, 1}, {6, 3, 1, 1}, {1, 1}, {0, 0, 0, 0}, {1, 1}, 1, false});
   add_conv(b, {{1, 16, 32, 32}, {50, 16, 1, 1}, {1, 1}, {0, 0, 0, 0}, {1, 1}});  // channels that collide
   add_conv(b, {{1, 3, 13, 14}, {3, 1, 5, 5}, {1, 1}, {2, 2, 2, 2}, {1, 1}, 3});  // depthwise, five rows
   add_conv(b, {{1, 3, 22, 22}, {3, 1, 5, 4}, {2, 2}, {2, 2, 2, 2}, {2, 1}, 3});
@@ -103,6 +110,30 @@ GraphBuilder lanes_graph() {
   ir::ValueId z =
       b.node("Conv", {x, b.constant({12, 1, 3, 3})}, {{"strides", Ints{2, 2}}, {"group", int64_t{12}}});
   b.output(b.node("Relu", {b.node("Mul", {z, b.constant({12, 1, 1})})}));
+  return b;
+}
+
+// Depthwise 3x3 windows whose middle taps lie within the image.
+GraphBuilder windows3_graph() {
+  GraphBuilder b;
+  auto add = [&](Shape x, int64_t stride, const Ints& pads, int64_t multiplier = 1) {
+    add_conv(b, {x, {x[1] * multiplier, 1, 3, 3}, {stride, stride}, pads, {1, 1}, x[1], x[0] == 1});
+  };
+  add({1, 5, 9, 8}, 1, {1, 1, 1, 1});  // one vector a row, masked on both sides
+  add({2, 3, 8, 19}, 1, {1, 1, 1, 1});
+  add({1, 1, 40, 21}, 1, {0, 1, 1, 0});  // one channel, more rows than a block
+  add({1, 4, 11, 13}, 1, {1, 0, 0, 1}, 2);
+  add({1, 2, 12, 10}, 1, {0, 0, 0, 0});
+  add({1, 3, 1, 9}, 1, {1, 1, 1, 1});  // one row
+  add({2, 4, 30, 31}, 2, {1, 1, 1, 1});
+  add({1, 3, 17, 16}, 2, {1, 1, 1, 1}, 3);
+  add({1, 2, 80, 40}, 2, {0, 0, 1, 1});  // as TensorFlow pads
+  add({1, 3, 31, 35}, 2, {0, 0, 0, 0});
+  add({1, 2, 16, 17}, 2, {1, 0, 0, 1});
+  ir::ValueId x = b.input({1, 6, 10, 20});
+  ir::ValueId y =
+      b.node("Conv", {x, b.constant({6, 1, 3, 3})}, {{"pads", Ints{1, 1, 1, 1}}, {"group", int64_t{6}}});
+  b.output(b.node("Relu", {b.node("Add", {b.node("Sigmoid", {y}), b.input({1, 6, 10, 20})})}));
   return b;
 }
 
@@ -269,6 +300,17 @@ TEST_CASE("depthwise convolutions of small channels") {
   CHECK(text.find("net_depthwise(&p") == std::string::npos);
 }
 
+TEST_CASE("depthwise windows of 3x3") {
+  for (const std::string& compiler : compilers()) {
+    GraphBuilder b = windows3_graph();
+    check_graph(b, compiler);
+  }
+  GraphBuilder b = windows3_graph();
+  const std::string text = file_of(generate_host(b.graph), "net.c");
+  CHECK(text.find("net_depthwise3(&p") != std::string::npos);
+  CHECK(text.find("net_depthwise(&p") == std::string::npos);
+}
+
 TEST_CASE("pools") {
   for (const std::string& compiler : compilers()) {
     GraphBuilder b = pool_graph();
@@ -300,16 +342,16 @@ TEST_CASE("fused epilogues and element-wise groups") {
 }
 
 TEST_CASE("plain C without vectors gives the same") {
-  for (auto make :
-       {conv_graph, conv_rows_graph, lanes_graph, pool_graph, conv_transpose_graph, product_graph}) {
+  for (auto make : {conv_graph, conv_rows_graph, lanes_graph, windows3_graph, pool_graph,
+                    conv_transpose_graph, product_graph}) {
     GraphBuilder b = make();
     check_graph(b, "gcc -O1 -DMRVL_NO_VECTORS");
   }
 }
 
 TEST_CASE("no kernel reads or writes out of bounds") {
-  for (auto make :
-       {conv_graph, conv_rows_graph, lanes_graph, pool_graph, conv_transpose_graph, product_graph}) {
+  for (auto make : {conv_graph, conv_rows_graph, lanes_graph, windows3_graph, pool_graph,
+                    conv_transpose_graph, product_graph}) {
     GraphBuilder b = make();
     check_graph(b, "gcc -O1 -g -march=native -fsanitize=address,undefined -fno-sanitize-recover=all");
   }
@@ -321,7 +363,7 @@ TEST_CASE("no kernel reads or writes out of bounds") {
 
 TEST_CASE("aarch64") {
   if (!have_tool("aarch64-linux-gnu-gcc") || !have_tool("qemu-aarch64")) return;
-  for (auto make : {conv_graph, conv_rows_graph, lanes_graph, pool_graph, product_graph}) {
+  for (auto make : {conv_graph, conv_rows_graph, lanes_graph, windows3_graph, pool_graph, product_graph}) {
     GraphBuilder b = make();
     check_graph(b, "aarch64-linux-gnu-gcc -O2 -static", 1e-5, "qemu-aarch64");
   }
