@@ -12,7 +12,7 @@ std::string conv_tile(int rows) {
     pairs += fmt::format(", s{0}, u{0}", r);
   }
   return fmt::format(
-      R"(static void K_conv_tile{0}(const K_conv_tiles* q, const float* w, const float* b0, const float* b1,
+      R"(static void K_conv_tile{0}(const K_tiles* q, const float* w, const float* b0, const float* b1,
                          float* y0, float* y1, const float* bias) {{
   const int *at = q->at, *const end = at + q->k;
   const ptrdiff_t ldy = q->ldy;
@@ -34,12 +34,12 @@ std::string conv_tile(int rows) {
     K_vec {2};
     const float *const b = j == 0 ? b0 : b1, *const c = K_VW == 8 ? b1 : b + K_VW, *a = w;
     float *const y = j == 0 ? y0 : y1, *const z = K_VW == 8 ? y1 : y + K_VW;
-    if (q->first) {{ K_ROWS{0}(K_TILE_BIAS) }} else {{ K_ROWS{0}(K_TILE_LOAD) }}
+    if (q->first) {{ K_ROWS{0}(K_HALF_BIAS) }} else {{ K_ROWS{0}(K_HALF_FROM) }}
     for (const int* i = at; i < end; ++i, a += {0}) {{
       const K_vec v0 = K_LOAD(b + *i), v1 = K_LOAD(c + *i);
-      K_ROWS{0}(K_TILE_ADD)
+      K_ROWS{0}(K_HALF_ADD)
     }}
-    K_ROWS{0}(K_TILE_PUT)
+    K_ROWS{0}(K_HALF_PUT)
   }}
 #else
   for (ptrdiff_t i = 0; i < {0} * 2; ++i) {{

@@ -1,4 +1,4 @@
-//@ piece conv: epilogue conv_put conv6 conv4 micro12 copy_step
+//@ piece conv: epilogue conv_put panel6 panel4 micro12 copy_step
 /* Convolution of one image by blocks of output pixels: columns of the input are gathered into b[k][ldb], then
  * every panel of output channels (six and four at a time) is multiplied with every 16 pixels. Columns come
  * from a strip: the rows of one channel that the block reads, with their padding, and their columns sorted by
@@ -97,9 +97,9 @@ static void K_conv_pixel(ptrdiff_t k, const float* w, const float* b, ptrdiff_t 
 
 /* n < 16 pixels of two panels of six whose weights are `apart`: 8 in a vector, and the others,
  * or of one all, pixel by pixel. */
-static void K_conv_rest(const K_conv_tiles* q, ptrdiff_t panels, ptrdiff_t rows, const float* w,
-                        ptrdiff_t apart, const float* b, ptrdiff_t n, const float* bias, float* y) {
-  static const int none[2] = {0, 0};
+static void K_conv_rest(const K_tiles* q, ptrdiff_t panels, ptrdiff_t rows, const float* w, ptrdiff_t apart,
+                        const float* b, ptrdiff_t n, const float* bias, float* y) {
+  const int none[2] = {0, 0};
   const int end[2] = {(int)(n < 8 ? n : 8), (int)(n < 8 ? 0 : n - 8)};
   float t[12 * K_LANES];
 #if K_VW == 8
@@ -113,26 +113,27 @@ static void K_conv_rest(const K_conv_tiles* q, ptrdiff_t panels, ptrdiff_t rows,
 }
 
 /* A tile of `rows` channels and n pixels. */
-static void K_conv_tile(const K_conv_tiles* q, ptrdiff_t height, ptrdiff_t rows, const float* w,
-                        const float* b, ptrdiff_t n, const float* bias, float* y) {
-  static const float none[6] = {0};
-  static const int begin[2] = {0, 0};
+static void K_conv_tile(const K_tiles* q, ptrdiff_t height, ptrdiff_t rows, const float* w, const float* b,
+                        ptrdiff_t n, const float* bias, float* y) {
+  const int begin[2] = {0, 0};
+  const float none[6] = {0};
   if (rows == height && n == K_LANES) {
-    (height == 6 ? K_conv6 : K_conv4)(q, w, b, bias, y);
+    (height == 6 ? K_panel6 : K_panel4)(q, w, b, bias, y);
     return;
   }
-  const K_conv_tiles sums = {q->k, q->ldb, K_LANES, -INFINITY, INFINITY, 1, NULL};
+  K_tiles sums = *q;
   const int end[2] = {(int)(n < 8 ? n : 8), (int)(n < 8 ? 0 : n - 8)};
   float t[6 * K_LANES], *const to[2] = {y, y + 8};
-  (height == 6 ? K_conv6 : K_conv4)(&sums, w, b, none, t);
+  sums.ldy = K_LANES, sums.lo = -INFINITY, sums.hi = INFINITY, sums.first = 1;
+  (height == 6 ? K_panel6 : K_panel4)(&sums, w, b, none, t);
   K_conv_put(q, t, rows, bias, to, begin, end);
 }
 
 /* All panels of channels times the pixels of one block: `whole` tiles of 16 from b on, as q has them, and
  * n < 16 at `rest`, as `edge` has them. */
-static void K_conv_block(const K_conv_shape* p, const K_conv_tiles* q, const K_conv_tiles* edge,
-                         const float* w, ptrdiff_t k0, const float* b, ptrdiff_t whole, const float* rest,
-                         ptrdiff_t n, const float* bias, float* y) {
+static void K_conv_block(const K_conv_shape* p, const K_tiles* q, const K_tiles* edge, const float* w,
+                         ptrdiff_t k0, const float* b, ptrdiff_t whole, const float* rest, ptrdiff_t n,
+                         const float* bias, float* y) {
   const ptrdiff_t depth = p->channels * p->taps, singles = K_VW ? 2 : K_LANES;
   float own[12] = {0};
   for (ptrdiff_t panel = 0, row = 0; panel < p->panels6 + p->panels4; ++panel) {
@@ -170,9 +171,14 @@ static void K_conv_image(const K_conv_shape* p, const float* x, const float* w, 
       const ptrdiff_t kn = depth - k0 < p->block_k ? depth - k0 : p->block_k;
       const ptrdiff_t whole = n / K_LANES, in_place = p->direct == 1 ? whole * K_LANES : 0;
       const int last = k0 + kn == depth;
-      const float lo = last ? e->lo : -INFINITY, hi = last ? e->hi : INFINITY;
-      const K_conv_tiles edge = {kn, p->ldb, pixels, lo, hi, k0 == 0, NULL};
-      const K_conv_tiles q = {kn, p->direct == 1 ? pixels : p->ldb, pixels, lo, hi, k0 == 0, NULL};
+      const K_tiles edge = {.k = kn,
+                            .ldb = p->ldb,
+                            .ldy = pixels,
+                            .lo = last ? e->lo : -INFINITY,
+                            .hi = last ? e->hi : INFINITY,
+                            .first = k0 == 0};
+      K_tiles q = edge;
+      if (p->direct == 1) q.ldb = pixels;
       if (in_place < n) K_conv_gather(p, x, k0, kn, p0 + in_place, n - in_place, b);
       K_conv_block(p, &q, &edge, w, k0, p->direct == 1 ? x + k0 * pixels + p0 : b, whole,
                    b + whole * K_LANES - in_place, n % K_LANES, bias, y + p0);

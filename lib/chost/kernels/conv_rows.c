@@ -1,30 +1,12 @@
-//@ piece conv_tiles: base clamp
-/* What tiles of rows x 16 results have in common: y[r][j] += sum of w[k][r] * b[k * ldb + j], or of b[at[k] +
- * j] in two halves of 8 results at y0 and y1; `first`: from the bias on. */
-typedef struct K_conv_tiles {
-  ptrdiff_t k, ldb, ldy;
-  float lo, hi;
-  int first;
-  const int* at;
-} K_conv_tiles;
+//@ piece conv_tiles: tiles
+/* Tiles of K_conv_rows, in two halves of 8 results at y0 and y1. */
 #if K_VW
-#define K_ROWS4(each) each(0) each(1) each(2) each(3)
-#define K_ROWS6(each) K_ROWS4(each) each(4) each(5)
-#define K_PUT_CLAMPED(y, s) s = K_MAX(lo, s), s = K_MIN(hi, s), K_STORE(y, s)
-#define K_TILE_BIAS(r) s##r = u##r = (K_vec){0} + bias[r];
-#define K_TILE_LOAD(r) s##r = K_LOAD(y + r * ldy), u##r = K_LOAD(z + r * ldy);
-#define K_TILE_ADD(r) s##r += a[r] * v0, u##r += a[r] * v1;
-#define K_TILE_PUT(r) K_PUT_CLAMPED(y + r * ldy, s##r), K_PUT_CLAMPED(z + r * ldy, u##r);
+#define K_HALF_BIAS(r) s##r = u##r = (K_vec){0} + bias[r];
+#define K_HALF_FROM(r) s##r = K_LOAD(y + r * ldy), u##r = K_LOAD(z + r * ldy);
+#define K_HALF_ADD(r) s##r += a[r] * v0, u##r += a[r] * v1;
+#define K_HALF_PUT(r) K_PUT_CLAMPED(y + r * ldy, s##r), K_PUT_CLAMPED(z + r * ldy, u##r);
 #endif
 #if K_WIDE
-#if defined(__clang__)
-#define K_WIDE_MAX(a, b) __builtin_ia32_maxps512(a, b, 4)
-#define K_WIDE_MIN(a, b) __builtin_ia32_minps512(a, b, 4)
-#else
-#define K_WIDE_MAX(a, b) __builtin_ia32_maxps512_mask(a, b, (K_wide){0}, -1, 4)
-#define K_WIDE_MIN(a, b) __builtin_ia32_minps512_mask(a, b, (K_wide){0}, -1, 4)
-#endif
-#define K_WIDE_PUT(y, s) s = K_WIDE_MAX(lo, s), s = K_WIDE_MIN(hi, s), K_WIDE_STORE(y, s)
 typedef union K_wide_sum {
   K_wide w;
   K_vec v[2];
@@ -35,10 +17,10 @@ typedef union K_wide_sum {
 #define K_WIDE_TO(r) K_PUT_CLAMPED(y0 + r * ldy, s##r.v[0]), K_PUT_CLAMPED(y1 + r * ldy, s##r.v[1]);
 #endif
 
-//@ piece conv_put: conv_tiles
+//@ piece conv_put: tiles
 /* Stores those of rows x 16 sums t that lie in columns begin to end of each half. */
-static void K_conv_put(const K_conv_tiles* q, const float* t, ptrdiff_t rows, const float* bias,
-                       float* const* y, const int* begin, const int* end) {
+static void K_conv_put(const K_tiles* q, const float* t, ptrdiff_t rows, const float* bias, float* const* y,
+                       const int* begin, const int* end) {
   for (ptrdiff_t i = 0; i < 2 * rows; ++i) {
     const ptrdiff_t r = i / 2, half = i % 2;
     float* to = y[half] + r * q->ldy;
@@ -109,20 +91,20 @@ static void K_conv_rows_strip(const K_conv_rows_shape* p, const float* x, ptrdif
 }
 
 /* A tile of which not all is stored. */
-static void K_conv_rows_edge(const K_conv_tiles* q, ptrdiff_t height, ptrdiff_t rows, const float* w,
+static void K_conv_rows_edge(const K_tiles* q, ptrdiff_t height, ptrdiff_t rows, const float* w,
                              const float* const* b, float* const* y, const int* begin, const int* end,
                              const float* bias) {
-  static const float none[6] = {0};
-  const K_conv_tiles sums = {q->k, 0, K_LANES, -INFINITY, INFINITY, 1, q->at};
+  const float none[6] = {0};
+  const K_tiles sums = {.k = q->k, .ldy = K_LANES, .lo = -INFINITY, .hi = INFINITY, .first = 1, .at = q->at};
   float t[6 * K_LANES];
   (height == 6 ? K_conv_tile6 : K_conv_tile4)(&sums, w, b[0], b[1], t, t + 8, none);
   K_conv_put(q, t, rows, bias, y, begin, end);
 }
 
-static void K_conv_rows_block(const K_conv_rows_shape* p, const K_conv_tiles* q, const K_conv_block_at* at,
+static void K_conv_rows_block(const K_conv_rows_shape* p, const K_tiles* q, const K_conv_block_at* at,
                               const float* w, ptrdiff_t k0, const float* strip, const float* bias, float* y) {
   const ptrdiff_t depth = p->channels * p->taps;
-  static const int end[2] = {8, 8};
+  const int end[2] = {8, 8};
   ptrdiff_t row = 0;
   for (ptrdiff_t panel = 0; panel < p->panels6 + p->panels4; ++panel) {
     const ptrdiff_t height = panel < p->panels6 ? 6 : 4, rows = p->m - row < height ? p->m - row : height;
@@ -155,8 +137,12 @@ static void K_conv_rows_image(const K_conv_rows_shape* p, const int* order, cons
     for (ptrdiff_t c = 0; c < p->channels; c += p->block_channels) {
       const ptrdiff_t n = p->channels - c < p->block_channels ? p->channels - c : p->block_channels;
       const int last = c + n == p->channels;
-      const K_conv_tiles q = {n * p->taps, 0,    pixels, last ? e->lo : -INFINITY, last ? e->hi : INFINITY,
-                              c == 0,      order};
+      const K_tiles q = {.k = n * p->taps,
+                         .ldy = pixels,
+                         .lo = last ? e->lo : -INFINITY,
+                         .hi = last ? e->hi : INFINITY,
+                         .first = c == 0,
+                         .at = order};
       K_conv_rows_strip(p, x + c * p->h * p->w, n, &block, strip);
       K_conv_rows_block(p, &q, &block, w, c * p->taps, strip, bias, y);
     }

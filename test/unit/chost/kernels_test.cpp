@@ -137,6 +137,27 @@ GraphBuilder windows3_graph() {
   return b;
 }
 
+// Recurrent layers with columns of every kind of panel, and inputs that take several blocks of weights.
+GraphBuilder recurrent_graph() {
+  GraphBuilder b;
+  auto add = [&](std::string_view op, int64_t gates, int64_t hidden, int64_t width, int64_t steps,
+                 int64_t batch, Attrs attrs) {
+    const int64_t rows = gates * hidden, directions = attrs.empty() ? 1 : 2;
+    attrs.push_back({"hidden_size", hidden});
+    b.output(b.node(op,
+                    {b.input({steps, batch, width}), b.constant({directions, rows, width}, 0.1),
+                     b.constant({directions, rows, hidden}, 0.2), b.constant({directions, 2 * rows})},
+                    attrs));
+  };
+  add("LSTM", 4, 18, 300, 37, 1, {{"direction", std::string("bidirectional")}});
+  add("LSTM", 4, 5, 130, 6, 3, {});
+  add("GRU", 3, 40, 20, 33, 2, {});
+  add("GRU", 3, 23, 9, 8, 1,
+      {{"linear_before_reset", int64_t{1}}, {"direction", std::string("bidirectional")}});
+  add("RNN", 1, 70, 3, 5, 1, {});
+  return b;
+}
+
 GraphBuilder pool_graph() {
   GraphBuilder b;
   auto add = [&](std::string_view op, Shape x, Ints kernel, Ints strides, Ints pads, int64_t ceil,
@@ -196,6 +217,7 @@ GraphBuilder product_graph() {
     gemm({40, 11}, {17, 40}, {11, 17}, 1, 1, 2, 0.5f, constant);
     gemm({6, 400}, {400, 16}, {}, 0, 0, 1, 1, constant);
     gemm({5, 4}, {4, 3}, {5, 1}, 0, 0, 1, 1, constant);
+    gemm({101, 350}, {350, 37}, {37}, 0, 0, 1, 1, constant);  // several blocks of rows and of the sum
   }
   auto matmul = [&](Shape a, Shape w, bool constant) {
     b.output(b.node("MatMul", {b.input(a), constant ? b.constant(w) : b.input(w)}));
@@ -208,6 +230,8 @@ GraphBuilder product_graph() {
     matmul({7}, {7}, constant);
     matmul({3, 5, 7}, {3, 7, 5}, constant);
   }
+  const ir::ValueId y = b.node("MatMul", {b.input({301, 60}), b.constant({60, 70})});  // what follows, too
+  b.output(b.node("Add", {b.node("Tanh", {y}), b.input({301, 70})}));
   return b;
 }
 
@@ -311,6 +335,13 @@ TEST_CASE("depthwise windows of 3x3") {
   CHECK(text.find("net_depthwise(&p") == std::string::npos);
 }
 
+TEST_CASE("recurrent layers") {
+  for (const std::string& compiler : compilers()) {
+    GraphBuilder b = recurrent_graph();
+    check_graph(b, compiler);
+  }
+}
+
 TEST_CASE("pools") {
   for (const std::string& compiler : compilers()) {
     GraphBuilder b = pool_graph();
@@ -342,7 +373,7 @@ TEST_CASE("fused epilogues and element-wise groups") {
 }
 
 TEST_CASE("plain C without vectors gives the same") {
-  for (auto make : {conv_graph, conv_rows_graph, lanes_graph, windows3_graph, pool_graph,
+  for (auto make : {conv_graph, conv_rows_graph, lanes_graph, windows3_graph, recurrent_graph, pool_graph,
                     conv_transpose_graph, product_graph}) {
     GraphBuilder b = make();
     check_graph(b, "gcc -O1 -DMRVL_NO_VECTORS");
@@ -350,7 +381,7 @@ TEST_CASE("plain C without vectors gives the same") {
 }
 
 TEST_CASE("no kernel reads or writes out of bounds") {
-  for (auto make : {conv_graph, conv_rows_graph, lanes_graph, windows3_graph, pool_graph,
+  for (auto make : {conv_graph, conv_rows_graph, lanes_graph, windows3_graph, recurrent_graph, pool_graph,
                     conv_transpose_graph, product_graph}) {
     GraphBuilder b = make();
     check_graph(b, "gcc -O1 -g -march=native -fsanitize=address,undefined -fno-sanitize-recover=all");
@@ -363,7 +394,8 @@ TEST_CASE("no kernel reads or writes out of bounds") {
 
 TEST_CASE("aarch64") {
   if (!have_tool("aarch64-linux-gnu-gcc") || !have_tool("qemu-aarch64")) return;
-  for (auto make : {conv_graph, conv_rows_graph, lanes_graph, windows3_graph, pool_graph, product_graph}) {
+  for (auto make : {conv_graph, conv_rows_graph, lanes_graph, windows3_graph, recurrent_graph, pool_graph,
+                    product_graph}) {
     GraphBuilder b = make();
     check_graph(b, "aarch64-linux-gnu-gcc -O2 -static", 1e-5, "qemu-aarch64");
   }
