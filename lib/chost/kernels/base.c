@@ -66,12 +66,13 @@ typedef struct K_epilogue {
 } K_epilogue;
 
 //@ piece tile: base
-/* Adds a tile of rows x cols sums, of 16 a row, to y (`first`: to the bias of the columns), and clamps. */
+/* Adds a tile of rows x cols sums, of 16 a row, to y (`first`: to nothing) and the bias of the columns, and
+ * clamps. */
 static void K_tile(const float* t, ptrdiff_t rows, ptrdiff_t cols, const float* bias, float lo, float hi,
                    int first, float* y, ptrdiff_t ldy) {
   for (ptrdiff_t r = 0; r < rows; ++r, t += K_LANES, y += ldy) {
     for (ptrdiff_t j = 0; j < cols; ++j) {
-      float v = t[j] + (!first ? y[j] : bias ? bias[j] : 0.0f);
+      float v = t[j] + (first ? 0.0f : y[j]) + (bias ? bias[j] : 0.0f);
       v = v < lo ? lo : v;
       y[j] = v > hi ? hi : v;
     }

@@ -95,20 +95,28 @@ static void K_conv_pixel(ptrdiff_t k, const float* w, const float* b, ptrdiff_t 
   for (ptrdiff_t r = 0; r < 6; ++r) t[r * K_LANES] = s[r];
 }
 
-/* n < 16 pixels of two panels of six whose weights are `apart`: 8 in a vector, and the others,
- * or of one all, pixel by pixel. */
+/* n < 16 pixels of one or two panels of six whose weights are `apart`: all of them one by one, or 8 in a
+ * vector and those behind it one by one. */
 static void K_conv_rest(const K_tiles* q, ptrdiff_t panels, ptrdiff_t rows, const float* w, ptrdiff_t apart,
                         const float* b, ptrdiff_t n, const float* bias, float* y) {
-  const int none[2] = {0, 0};
-  const int end[2] = {(int)(n < 8 ? n : 8), (int)(n < 8 ? 0 : n - 8)};
+  const int begin[2] = {0, 0}, end[2] = {(int)(n < 8 ? n : 8), (int)(n < 8 ? 0 : n - 8)};
+  ptrdiff_t first = 0;
   float t[12 * K_LANES];
 #if K_VW == 8
-  if (panels == 2) K_micro12(q->k, w, w + apart, b, q->ldb, t);
+  const float none[6] = {0};
+  const K_tiles sums = {
+      .k = q->k, .ldb = q->ldb, .ldy = K_LANES, .lo = -INFINITY, .hi = INFINITY, .first = 1};
+  first = n > 2 ? 8 : 0;
+  if (panels == 2) {
+    K_micro12(q->k, w, w + apart, b, q->ldb, t);
+  } else if (first) {
+    K_panel6(&sums, w, b, none, t);
+  }
 #endif
   for (ptrdiff_t i = 0; i < panels; ++i, w += apart, y += 6 * q->ldy) {
     float *own = t + i * 6 * K_LANES, *const to[2] = {y, y + 8};
-    for (ptrdiff_t j = panels == 2 ? 8 : 0; j < n; ++j) K_conv_pixel(q->k, w, b + j, q->ldb, own + j);
-    K_conv_put(q, own, i + 1 < panels ? 6 : rows, bias + 6 * i, to, none, end);
+    for (ptrdiff_t j = first; j < n; ++j) K_conv_pixel(q->k, w, b + j, q->ldb, own + j);
+    K_conv_put(q, own, i + 1 < panels ? 6 : rows, bias + 6 * i, to, begin, end);
   }
 }
 
@@ -152,11 +160,14 @@ static void K_conv_block(const K_conv_shape* p, const K_tiles* q, const K_tiles*
 #endif
       K_conv_tile(q, height, rows, from, b + j * K_LANES, K_LANES, own + 6, to + j * K_LANES);
     }
-    if (height == 6 && n <= singles) {
-      if (n > 0) K_conv_rest(edge, 1, rows, from, 0, rest, n, own + 6, tail);
-    } else if (K_VW == 8 && height == 6 && n <= 10 && panel % 2 != 0) {
-      K_conv_rest(edge, 2, rows, from - depth * 6, depth * 6, rest, n, own, tail - 6 * q->ldy);
-    } else if (n > 0 && (K_VW != 8 || n > 10 || panel + 1 >= p->panels6)) {
+    /* Whichever panels a part has, a result is made in the same way. */
+    const int pairs = K_VW == 8 && n > 2 && n <= 10;
+    if (height == 6 && n > 0 && (n <= singles || pairs)) {
+      const ptrdiff_t panels = pairs && panel % 2 != 0 ? 2 : 1, before = 6 * (panels - 1);
+      if (pairs && panel % 2 == 0 && panel + 1 < p->panels6) continue;
+      K_conv_rest(edge, panels, rows, from - before * depth, 6 * depth, rest, n, own + 6 - before,
+                  tail - before * q->ldy);
+    } else if (n > 0) {
       K_conv_tile(edge, height, rows, from, rest, n, own + 6, tail);
     }
   }
@@ -181,7 +192,7 @@ static void K_conv_image(const K_conv_shape* p, const float* x, const float* w, 
       if (p->direct == 1) q.ldb = pixels;
       if (in_place < n) K_conv_gather(p, x, k0, kn, p0 + in_place, n - in_place, b);
       K_conv_block(p, &q, &edge, w, k0, p->direct == 1 ? x + k0 * pixels + p0 : b, whole,
-                   b + whole * K_LANES - in_place, n % K_LANES, bias, y + p0);
+                   b + whole * K_LANES - in_place, n % K_LANES, last ? bias : NULL, y + p0);
     }
     for (ptrdiff_t m = 0; e->fn && m < p->m; ++m) {
       e->fn(e->args, y + m * pixels + p0, channel + m, p0, at + m * pixels + p0, n);

@@ -25,7 +25,7 @@ static void K_conv_put(const K_tiles* q, const float* t, ptrdiff_t rows, const f
     const ptrdiff_t r = i / 2, half = i % 2;
     float* to = y[half] + r * q->ldy;
     for (ptrdiff_t j = begin[half]; j < end[half]; ++j) {
-      float v = t[r * K_LANES + half * 8 + j] + (q->first ? bias[r] : to[j]);
+      float v = t[r * K_LANES + half * 8 + j] + (q->first ? 0.0f : to[j]) + bias[r];
       v = v < q->lo ? q->lo : v;
       to[j] = v > q->hi ? q->hi : v;
     }
@@ -98,7 +98,7 @@ static void K_conv_rows_edge(const K_tiles* q, ptrdiff_t height, ptrdiff_t rows,
   const K_tiles sums = {.k = q->k, .ldy = K_LANES, .lo = -INFINITY, .hi = INFINITY, .first = 1, .at = q->at};
   float t[6 * K_LANES];
   (height == 6 ? K_conv_tile6 : K_conv_tile4)(&sums, w, b[0], b[1], t, t + 8, none);
-  K_conv_put(q, t, rows, bias, y, begin, end);
+  K_conv_put(q, t, rows, q->first ? bias : none, y, begin, end);
 }
 
 static void K_conv_rows_block(const K_conv_rows_shape* p, const K_tiles* q, const K_conv_block_at* at,

@@ -62,7 +62,7 @@ static void K_gemm(const K_gemm_shape* p, const float* a, const float* b, const 
         } else {
           K_gemm_pack(b + k0 * p->b_k + n0 * p->b_n, p->b_k, p->b_n, kn, cols, panel);
         }
-        K_gemm_panel(&q, m, a + m0 * p->a_row + k0 * p->a_k, from, bias ? bias + n0 : NULL,
+        K_gemm_panel(&q, m, a + m0 * p->a_row + k0 * p->a_k, from, last && bias ? bias + n0 : NULL,
                      y + m0 * p->n + n0, cols);
       }
     }

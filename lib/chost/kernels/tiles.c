@@ -5,9 +5,10 @@
 #endif
 
 //@ piece tiles: put_clamped
-/* What tiles of rows x 16 results have in common: y[r][j] += sum of a[r * a_row + i * a_k] * b[i * ldb + j],
- * then within [lo, hi]; `first`: from the bias on, which is one of rows or of columns. Sums stay in
- * registers: one vector a row where it has 16 elements, else two at a time. */
+/* What tiles of rows x 16 results have in common: y[r][j] = the sum of a[r * a_row + i * a_k] * b[i * ldb +
+ * j], plus what is there unless `first`, plus a bias of rows or of columns, within [lo, hi]. Sums stay in
+ * registers to the end: one vector a row where it has 16 elements, else two at a time. They begin with 0, as
+ * a bias that cancels most of a sum would cost digits of each of its terms. */
 typedef struct K_tiles {
   ptrdiff_t k, a_row, a_k, ldb, ldy;
   float lo, hi;
@@ -36,55 +37,52 @@ typedef struct K_tiles {
 #define K_SECOND(...) __VA_ARGS__
 #endif
 #if K_VW
-#define K_TILE_DECLARE(r) \
-  K_TILE_VEC s##r;        \
-  K_SECOND(K_TILE_VEC u##r;)
-#define K_TILE_ROW(r)               \
-  s##r = (K_TILE_VEC){0} + bias[r]; \
-  K_SECOND(u##r = s##r;)
-#define K_TILE_COLUMN(r)        \
-  s##r = K_TILE_LOAD(bias + j); \
-  K_SECOND(u##r = K_TILE_LOAD(bias + j + K_VW);)
-#define K_TILE_RESUME(r)           \
-  s##r = K_TILE_LOAD(z + (r)*ldy); \
-  K_SECOND(u##r = K_TILE_LOAD(z + (r)*ldy + K_VW);)
+#define K_TILE_BEGIN(r)  \
+  K_TILE_VEC s##r = {0}; \
+  K_SECOND(K_TILE_VEC u##r = {0};)
+#define K_TILE_ROW(r) \
+  s##r += bias[r];    \
+  K_SECOND(u##r += bias[r];)
+#define K_TILE_COLUMN(r)         \
+  s##r += K_TILE_LOAD(bias + j); \
+  K_SECOND(u##r += K_TILE_LOAD(bias + j + K_VW);)
+#define K_TILE_RESUME(r)            \
+  s##r += K_TILE_LOAD(z + (r)*ldy); \
+  K_SECOND(u##r += K_TILE_LOAD(z + (r)*ldy + K_VW);)
 #define K_TILE_SUM(r)        \
   s##r += x[(r)*a_row] * v0; \
   K_SECOND(u##r += x[(r)*a_row] * v1;)
 #define K_TILE_END(r) K_TILE_PUT(z + (r)*ldy, s##r) K_SECOND(K_TILE_PUT(z + (r)*ldy + K_VW, u##r))
-#define K_TILE(rows, begin)                                                    \
-  const K_TILE_VEC lo = (K_TILE_VEC){0} + q->lo, hi = (K_TILE_VEC){0} + q->hi; \
-  for (ptrdiff_t j = 0; j < K_LANES; j += K_TILE_STEP) {                       \
-    const float *x = a, *c = b + j;                                            \
-    float* const z = y + j;                                                    \
-    K_ROWS##rows(K_TILE_DECLARE) if (q->first) {                               \
-      K_ROWS##rows(K_TILE_##begin)                                             \
-    }                                                                          \
-    else {                                                                     \
-      K_ROWS##rows(K_TILE_RESUME)                                              \
-    }                                                                          \
-    for (ptrdiff_t i = 0; i < k; ++i, x += a_k, c += ldb) {                    \
-      const K_TILE_VEC v0 = K_TILE_LOAD(c);                                    \
-      K_SECOND(const K_TILE_VEC v1 = K_TILE_LOAD(c + K_VW);)                   \
-      K_ROWS##rows(K_TILE_SUM)                                                 \
-    }                                                                          \
-    K_ROWS##rows(K_TILE_END)                                                   \
+#define K_TILE(rows, bias_of)                                                          \
+  const K_TILE_VEC lo = (K_TILE_VEC){0} + q->lo, hi = (K_TILE_VEC){0} + q->hi;         \
+  for (ptrdiff_t j = 0; j < K_LANES; j += K_TILE_STEP) {                               \
+    const float *x = a, *c = b + j;                                                    \
+    float* const z = y + j;                                                            \
+    K_ROWS##rows(K_TILE_BEGIN) for (ptrdiff_t i = 0; i < k; ++i, x += a_k, c += ldb) { \
+      const K_TILE_VEC v0 = K_TILE_LOAD(c);                                            \
+      K_SECOND(const K_TILE_VEC v1 = K_TILE_LOAD(c + K_VW);)                           \
+      K_ROWS##rows(K_TILE_SUM)                                                         \
+    }                                                                                  \
+    if (!q->first) {                                                                   \
+      K_ROWS##rows(K_TILE_RESUME)                                                      \
+    }                                                                                  \
+    K_ROWS##rows(K_TILE_##bias_of) K_ROWS##rows(K_TILE_END)                            \
   }
 #else
 #define K_TILE_ROW bias[r]
 #define K_TILE_COLUMN bias[j]
-#define K_TILE(rows, begin)                                                          \
-  for (ptrdiff_t r = 0; r < (rows); ++r, y += ldy) {                                 \
-    float s[K_LANES];                                                                \
-    for (ptrdiff_t j = 0; j < K_LANES; ++j) s[j] = q->first ? K_TILE_##begin : y[j]; \
-    for (ptrdiff_t i = 0; i < k; ++i) {                                              \
-      const float x = a[r * a_row + i * a_k];                                        \
-      for (ptrdiff_t j = 0; j < K_LANES; ++j) s[j] += x * b[i * ldb + j];            \
-    }                                                                                \
-    for (ptrdiff_t j = 0; j < K_LANES; ++j) {                                        \
-      s[j] = s[j] < q->lo ? q->lo : s[j];                                            \
-      y[j] = s[j] > q->hi ? q->hi : s[j];                                            \
-    }                                                                                \
+#define K_TILE(rows, bias_of)                                             \
+  for (ptrdiff_t r = 0; r < (rows); ++r, y += ldy) {                      \
+    float s[K_LANES] = {0};                                               \
+    for (ptrdiff_t i = 0; i < k; ++i) {                                   \
+      const float x = a[r * a_row + i * a_k];                             \
+      for (ptrdiff_t j = 0; j < K_LANES; ++j) s[j] += x * b[i * ldb + j]; \
+    }                                                                     \
+    for (ptrdiff_t j = 0; j < K_LANES; ++j) {                             \
+      s[j] += (q->first ? 0.0f : y[j]) + K_TILE_##bias_of;                \
+      s[j] = s[j] < q->lo ? q->lo : s[j];                                 \
+      y[j] = s[j] > q->hi ? q->hi : s[j];                                 \
+    }                                                                     \
   }
 #endif
 
