@@ -17,10 +17,10 @@ BufferId Program::place(ir::ValueId value) {
   if (v.kind == ir::ValueKind::Constant && v.type.elem == ElementType::String) {
     buffer.kind = Buffer::Kind::Strings;
     buffer.index = module.string_constants++;
-    define_strings(*this, v.constant, buffer.index);
+    define_strings(*this, v.constant(), buffer.index);
   } else if (v.kind == ir::ValueKind::Constant) {
     buffer.kind = Buffer::Kind::Weights;
-    buffer.offset = weights.add(v.constant);
+    buffer.offset = weights.add(v.constant());
   }
   return value_buffers[value] = add_buffer(buffer);
 }

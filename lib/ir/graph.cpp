@@ -151,6 +151,21 @@ std::optional<ValueId> Graph::find_value(std::string_view value_name) const {
   return std::nullopt;
 }
 
+const Tensor& Value::constant() const {
+  static const Tensor kNone;
+  return tensor ? *tensor : kNone;
+}
+
+void Graph::reserve(size_t nodes, size_t values, size_t sources) {
+  // A vector that is full when passes add a few would be copied as a whole. Pages that nobody writes cost
+  // nothing.
+  const auto with_slack = [](size_t n) { return n + n / 2; };
+  nodes_.reserve(with_slack(nodes));
+  lineage_.reserve(with_slack(nodes));
+  values_.reserve(with_slack(values));
+  sources_->reserve(sources);
+}
+
 SourceId Graph::add_source(Source source) {
   sources_->push_back(std::move(source));
   return SourceId(sources_->size() - 1);
@@ -185,7 +200,7 @@ ValueId Graph::add_input(std::string value_name, TensorType type) {
 
 ValueId Graph::add_constant(std::string value_name, Tensor tensor) {
   ValueId id = new_value(ValueKind::Constant, std::move(value_name), tensor.type());
-  values_[id.index()].constant = std::move(tensor);
+  values_[id.index()].tensor = std::make_shared<const Tensor>(std::move(tensor));
   return id;
 }
 

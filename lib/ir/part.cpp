@@ -39,7 +39,7 @@ class Extraction {
     const auto found = values_.find(v);
     if (found != values_.end()) return found->second;
     // All that is no constant is an input, or made before.
-    return values_[v] = part_.add_constant(from_.value(v).name, from_.value(v).constant);
+    return values_[v] = part_.add_constant(from_.value(v).name, from_.value(v).constant());
   }
 
   const Graph& from_;

@@ -123,9 +123,9 @@ class Printer {
       if (!graph_.is_constant(id) || done[id.index()]) return;
       done[id.index()] = true;
       const Value& v = graph_.value(id);
-      bool elide = !options_.constants && v.constant.elements() > 16;
+      bool elide = !options_.constants && v.constant().elements() > 16;
       out_ += fmt::format("  const {} : {} = {}\n", value_text(v.name), to_string(v.type),
-                          elide ? "..." : tensor_data(v.constant));
+                          elide ? "..." : tensor_data(v.constant()));
     };
     for (NodeId id : order) {
       for (ValueId in : graph_.node(id).inputs) print_one(in);
@@ -207,7 +207,7 @@ bool same_node(const Graph& a, const Node& x, const Graph& b, const Node& y) {
   auto same_value = [&](ValueId p, ValueId q) {
     if (!p.valid() || !q.valid()) return p.valid() == q.valid();
     const Value &v = a.value(p), &w = b.value(q);
-    return v.kind == w.kind && v.name == w.name && v.type == w.type && v.constant == w.constant;
+    return v.kind == w.kind && v.name == w.name && v.type == w.type && v.constant() == w.constant();
   };
   return std::equal(x.inputs.begin(), x.inputs.end(), y.inputs.begin(), y.inputs.end(), same_value) &&
          std::equal(x.outputs.begin(), x.outputs.end(), y.outputs.begin(), y.outputs.end(), same_value) &&

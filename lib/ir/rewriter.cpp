@@ -39,20 +39,22 @@ ValueId Rewriter::constant(Tensor tensor, std::span<const NodeId> from, std::str
 void Rewriter::release_if_unused(ValueId constant) {
   Value& v = graph_.values_[constant.index()];
   if (v.kind != ValueKind::Constant || v.released || graph_.use_count(constant) != 0) return;
-  v.constant = Tensor();
+  v.tensor.reset();
   v.released = true;
 }
 
 Tensor Rewriter::take(ValueId constant) {
   Value& v = graph_.values_[constant.index()];
   assert(v.kind == ValueKind::Constant && graph_.use_count(constant) == 1);
-  return std::exchange(v.constant, Tensor());
+  Tensor taken = v.constant();  // shares its bytes, until the value lets them go
+  v.tensor.reset();
+  return taken;
 }
 
 void Rewriter::discard(ValueId constant) {
   Value& v = graph_.values_[constant.index()];
   assert(v.kind == ValueKind::Constant);
-  v.constant = Tensor();
+  v.tensor.reset();
   v.released = true;
 }
 

@@ -49,7 +49,7 @@ class Verifier {
         return broken(nullptr, "value name '" + printable(v.name) + "' is not unique");
       if (v.type.elem == ElementType::Undefined)
         return broken(nullptr, "value '" + printable(v.name) + "' has no type");
-      if (v.kind == ValueKind::Constant && !(v.constant.type() == v.type)) {
+      if (v.kind == ValueKind::Constant && !(v.constant().type() == v.type)) {
         return broken(nullptr, "constant '" + printable(v.name) + "' disagrees with its type");
       }
     }

@@ -49,6 +49,7 @@ Search::Search(const Rule& rule, const ir::Graph& graph, const MatchOptions& opt
 Outcome Search::run(ir::NodeId anchor) {
   match_.anchor = anchor;
   Tasks tasks;
+  tasks.reserve(rule_.items.size());
   for (const Item& i : rule_.items) {
     if (i.is_choice() || i.element != rule_.anchor) tasks.push_back({&i});
   }
@@ -223,8 +224,8 @@ bool Search::alternatives(const Item& item, size_t round, const Binding& entry, 
     Tasks tasks = before;
     for (const Item& i : items) tasks.push_back({&i, 0, group});
     if (item.repeat == Repeat::Many) {
-      agains_.push_back({element(last_item(items)).capture, entry});
-      tasks.push_back({&item, round + 1, group, {}, &agains_.back()});
+      agains_.push_back(std::make_unique<const Again>(Again{element(last_item(items)).capture, entry}));
+      tasks.push_back({&item, round + 1, group, {}, agains_.back().get()});
     }
     tasks.insert(tasks.end(), after.begin(), after.end());
     if (solve(tasks)) return true;

@@ -1,7 +1,7 @@
 // One attempt of a rule at a node: what is still to be matched, in which order, and what was bound on the
 // way.
 #pragma once
-#include <deque>
+#include <memory>
 #include <span>
 
 #include "mrvlc/rules/matcher.h"
@@ -106,7 +106,7 @@ class Search {
   std::vector<ir::NodeId> refused_;  // the nodes of the last candidate
   bool illegal_ = false;             // and whether it was legality that refused them
   size_t steps_ = 0, groups_ = 0, widest_ = 0;
-  std::deque<Again> agains_;
+  std::vector<std::unique_ptr<const Again>> agains_;  // where tasks point, while more come
 };
 
 }  // namespace mrvlc::rules

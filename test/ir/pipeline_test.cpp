@@ -100,7 +100,7 @@ TEST_CASE("folded weights are not kept twice", "[passes]") {
   REQUIRE(passes::run_passes(g, passes::default_pipeline()).ok());
   for (size_t i = 0; i < g.value_slots(); ++i) {
     const ir::Value& v = g.value(ir::ValueId(i));
-    if (v.kind == ir::ValueKind::Constant && v.users.empty()) CHECK(v.constant.bytes().empty());
+    if (v.kind == ir::ValueKind::Constant && v.users.empty()) CHECK(v.constant().bytes().empty());
   }
 }
 

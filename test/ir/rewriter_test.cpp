@@ -133,7 +133,7 @@ TEST_CASE("constants remember what they were made from, and give their bytes bac
   CHECK(g.value(k).made_from == std::vector<NodeId>{b});
   rw.set_input(b, 1, k);
   CHECK(g.value(old).released);
-  CHECK(g.value(old).constant.bytes().empty());
+  CHECK(g.value(old).constant().bytes().empty());
   CHECK(ir::verify(g).ok());
 }
 

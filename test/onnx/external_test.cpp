@@ -47,7 +47,7 @@ TEST_CASE("external data beside the model", "[onnx]") {
   dir.write("w.bin", floats({1, 2, 3, 4}));
   Outcome outcome = import_external(dir, {{"location", "w.bin"}, {"offset", "4"}, {"length", "8"}});
   check_imported(outcome);
-  CHECK(value_named(outcome.model->graph, "e").constant.to_doubles() == std::vector<double>{2, 3});
+  CHECK(value_named(outcome.model->graph, "e").constant().to_doubles() == std::vector<double>{2, 3});
   check_imported(import_external(dir, {{"location", "./w.bin"}}));
   fs::create_directory(dir.path() / "sub");
   dir.write("sub/w.bin", floats({8, 9}));

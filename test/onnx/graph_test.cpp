@@ -214,7 +214,7 @@ TEST_CASE("constants: initializers, and inputs that have one", "[onnx]") {
   CHECK(outcome.model->graph.inputs().size() == 1);
   const ir::Value& w = value_named(outcome.model->graph, "w");
   CHECK(w.kind == ir::ValueKind::Constant);
-  CHECK(w.constant.as_double(53) == 0.5);
+  CHECK(w.constant().as_double(53) == 0.5);
   model.set_ir_version(3);
   CHECK_FALSE(import(model).has(DiagCode::MRV0136));
 }

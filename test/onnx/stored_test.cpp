@@ -48,7 +48,7 @@ pb::ModelProto weighty_model() {
 void check_weights(const Outcome& outcome) {
   check_imported(outcome);
   for (const char* name : {"w1", "b1", "w2"}) {
-    const Tensor& t = value_named(outcome.model->graph, name).constant;
+    const Tensor& t = value_named(outcome.model->graph, name).constant();
     std::string bytes(reinterpret_cast<const char*>(t.bytes().data()), t.bytes().size());
     CHECK((bytes == raw_floats(static_cast<size_t>(t.elements()))));
     CHECK(t.as_double(1) == -6.75);
@@ -78,7 +78,7 @@ TEST_CASE("raw data of a mapped file, also after the model's other parts are gon
   outcome.model = onnx::import_file(dir.path() / "m.onnx", {}, outcome.diagnostics);
   check_weights(outcome);
   REQUIRE(outcome.model->files.size() == 1);
-  Tensor large = value_named(outcome.model->graph, "large").constant;
+  Tensor large = value_named(outcome.model->graph, "large").constant();
   outcome.model.reset();
   CHECK(large.as_double(299'999) == 299'999 * 0.25 - 7);
   CHECK(large.bytes().size() == 1'200'000);

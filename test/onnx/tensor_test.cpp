@@ -17,7 +17,7 @@ Outcome import_initializer(const pb::TensorProto& tensor) {
 Tensor imported(const pb::TensorProto& tensor) {
   Outcome outcome = import_initializer(tensor);
   check_imported(outcome);
-  return value_named(outcome.model->graph, tensor.name()).constant;
+  return value_named(outcome.model->graph, tensor.name()).constant();
 }
 
 pb::TensorProto typed(int data_type, int64_t n) {
@@ -159,12 +159,12 @@ TEST_CASE("hostile dimensions", "[onnx]") {
 TEST_CASE("sparse initializers become dense", "[onnx]") {
   Outcome linear = import_sparse(float_tensor("s", {2}, {5, 7}), int64_tensor("", {2}, {1, 4}), {2, 3});
   check_imported(linear);
-  const Tensor dense = value_named(linear.model->graph, "s").constant;
+  const Tensor dense = value_named(linear.model->graph, "s").constant();
   CHECK(dense.shape() == Shape{2, 3});
   CHECK(dense.to_doubles() == std::vector<double>{0, 5, 0, 0, 7, 0});
   Outcome coo = import_sparse(float_tensor("s", {2}, {5, 7}), int64_tensor("", {2, 2}, {0, 1, 1, 1}), {2, 3});
   check_imported(coo);
-  CHECK(value_named(coo.model->graph, "s").constant == dense);
+  CHECK(value_named(coo.model->graph, "s").constant() == dense);
 }
 
 TEST_CASE("hostile sparse initializers", "[onnx]") {

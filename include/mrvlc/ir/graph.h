@@ -51,14 +51,19 @@ struct Value {
   ValueKind kind = ValueKind::Result;
   std::string name;  // ONNX's name; unique in the graph
   TensorType type;
-  NodeId producer;            // Result only
-  Tensor constant;            // Constant only
+  NodeId producer;  // Result only
+  // Constant only, not changed once it is here; most values are none, and room for a tensor is a third of
+  // them.
+  std::shared_ptr<const Tensor> tensor;
   std::vector<NodeId> users;  // one entry a use, in no order; a node that reads it twice is there twice
   std::vector<uint32_t> user_inputs;  // users[k] reads it as input user_inputs[k]
   uint32_t output_uses = 0;           // how often it is a graph output
   std::vector<NodeId> made_from;      // Constant only: nodes it was folded from
   bool released =
       false;  // Constant only: its last use went away and its bytes with it; must not be used again
+
+  // An empty tensor where there is none.
+  const Tensor& constant() const;
 };
 
 // An ONNX node, in the main graph, a subgraph or an inlined function.
@@ -101,13 +106,16 @@ class Graph {
   std::vector<NodeId> topological_order() const;
   bool is_constant(ValueId id) const { return id.valid() && value(id).kind == ValueKind::Constant; }
   // The tensor of a constant value, else nullptr.
-  const Tensor* constant(ValueId id) const { return is_constant(id) ? &value(id).constant : nullptr; }
+  const Tensor* constant(ValueId id) const { return is_constant(id) ? &value(id).constant() : nullptr; }
   bool is_output(ValueId id) const { return value(id).output_uses != 0; }
   // Uses by live nodes plus uses as a graph output.
   size_t use_count(ValueId id) const;
   std::optional<ValueId> find_value(std::string_view value_name) const;  // linear; for tools
 
   // Building (importer, parser). The Rewriter is the way for everybody else.
+  // Room for a graph of about so many nodes, values and sources, and what passes add: none need be moved
+  // while it grows.
+  void reserve(size_t nodes, size_t values, size_t sources);
   SourceId add_source(Source source);
   ValueId add_input(std::string value_name, TensorType type);
   ValueId add_constant(std::string value_name, Tensor tensor);

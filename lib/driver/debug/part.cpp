@@ -73,7 +73,7 @@ class PartMaker {
     const ir::Value& value = from_.value(v);
     if (value.kind == ir::ValueKind::Constant)
       return values_[v] =
-                 made_.add_constant(value.name, part_.constant ? part_.constant(value) : value.constant);
+                 made_.add_constant(value.name, part_.constant ? part_.constant(value) : value.constant());
     return values_[v] = made_.add_input(value.name, part_.input ? part_.input(value) : value.type);
   }
 

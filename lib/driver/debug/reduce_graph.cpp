@@ -136,7 +136,7 @@ class Reducer {
       return t;
     };
     part.input = [=](const ir::Value& v) { return smaller(v.type); };
-    part.constant = [=](const ir::Value& v) { return resized(v.constant, from, to, numbers); };
+    part.constant = [=](const ir::Value& v) { return resized(v.constant(), from, to, numbers); };
     return take(part);
   }
 
@@ -190,7 +190,7 @@ class Reducer {
     Part part;
     part.input = [](const ir::Value& v) { return v.type; };
     part.constant = [&any](const ir::Value& v) {
-      if (!is_weights(v.constant)) return v.constant;
+      if (!is_weights(v.constant())) return v.constant();
       any = true;
       return Tensor(v.type);
     };
@@ -199,7 +199,7 @@ class Reducer {
     for (size_t i = 0; i < graph_.value_slots() && !over(); ++i) {
       const ir::ValueId cleared(i);
       if (!graph_.is_constant(cleared) || !is_weights(*graph_.constant(cleared))) continue;
-      part.constant = [cleared](const ir::Value& v) { return v.id == cleared ? Tensor(v.type) : v.constant; };
+      part.constant = [cleared](const ir::Value& v) { return v.id == cleared ? Tensor(v.type) : v.constant(); };
       take(part);
     }
   }

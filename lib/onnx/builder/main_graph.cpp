@@ -52,6 +52,8 @@ bool Builder::build(const Opsets& opsets) {
   pb::GraphProto& graph = *model_.mutable_graph();
   graph_->name = graph.name();
   collect_main_names(graph);
+  const auto nodes = static_cast<size_t>(graph.node_size());
+  graph_->reserve(nodes, main_names_.size(), nodes);
   for (int i = 0; i < graph.node_size(); ++i) add_source("main", graph.node(i), static_cast<size_t>(i));
   if (sink_.has_errors()) return false;
   Scope scope;

@@ -20,7 +20,7 @@ ir::Graph part(const ir::Graph& g, const std::vector<bool>& keep) {
     const ir::Value& value = g.value(v);
     bool constant = value.kind == ir::ValueKind::Constant;
     ir::ValueId now =
-        constant ? out.add_constant(value.name, value.constant) : out.add_input(value.name, value.type);
+        constant ? out.add_constant(value.name, value.constant()) : out.add_input(value.name, value.type);
     return to[v] = now;
   };
   for (ir::NodeId id : g.topological_order()) {

@@ -84,7 +84,7 @@ std::vector<Tensor> reference(const ir::Graph& graph, const std::vector<Tensor>&
   std::map<ir::ValueId, Tensor> values;
   for (size_t i = 0; i < inputs.size(); ++i) values[graph.inputs()[i]] = inputs[i];
   for (size_t v = 0; v < graph.value_slots(); ++v) {
-    if (graph.is_constant(ir::ValueId(v))) values[ir::ValueId(v)] = graph.value(ir::ValueId(v)).constant;
+    if (graph.is_constant(ir::ValueId(v))) values[ir::ValueId(v)] = graph.value(ir::ValueId(v)).constant();
   }
   for (ir::NodeId id : graph.topological_order()) {
     const ir::Node& node = graph.node(id);
