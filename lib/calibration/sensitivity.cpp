@@ -9,6 +9,7 @@
 
 #include "mrvlc/calibration/error.h"
 #include "mrvlc/interp/visit.h"
+#include "mrvlc/ops/weights.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/parallel.h"
 #include "mrvlc/support/saturating.h"
@@ -29,6 +30,17 @@ Tensor rounded(const Rounding& by, ir::ValueId id, Tensor tensor) {
   }
   for (float& v : tensor.mutable_data<float>()) v = half_to_float(float_to_half(v));
   return tensor;
+}
+
+// A constant as operand `i` of a node. Weights are rounded to fp16 as they are stored: errors of one sum
+// cancel.
+Tensor rounded_operand(const Rounding& by, const ir::Node& node, size_t i, const Tensor& tensor) {
+  const auto layout = by.round || i != 1 ? std::nullopt : ops::weight_layout(node, tensor.shape());
+  if (!layout) return rounded(by, node.inputs[i], tensor);
+  const std::vector<uint16_t> halves = round_weights({tensor, *layout, 1, {}});
+  Tensor out(tensor.type());
+  std::ranges::transform(halves, out.mutable_data<float>().begin(), half_to_float);
+  return out;
 }
 
 // Float32 values of one sample, all of them, and what roundings make of them.
@@ -92,7 +104,7 @@ class Sample {
         inputs.push_back(nullptr);
       } else if (constant != nullptr) {
         const bool rounds = round_constants && can_be_rounded(*constant);
-        if (rounds) held[i] = rounded(by, v, *constant);
+        if (rounds) held[i] = rounded_operand(by, node, i, *constant);
         differs = differs || rounds;
         inputs.push_back(rounds ? &held[i] : constant);
       } else {

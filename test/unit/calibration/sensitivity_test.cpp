@@ -6,6 +6,7 @@
 
 #include "graphs.h"
 #include "mrvlc/calibration/file.h"
+#include "mrvlc/tensor/float16.h"
 
 namespace mrvlc::calibration {
 namespace {
@@ -29,17 +30,21 @@ std::vector<double> measured(const ir::Graph& graph, const std::vector<std::vect
   return *got;
 }
 
-// y = x * k, the constant a vector of one.
-ir::Graph product(double k) {
+// y = x op constant, of one element.
+ir::Graph product(const char* name, const TensorType& of_x, Tensor constant) {
   ir::Graph graph;
-  const TensorType type{ElementType::F32, {1}};
-  const ir::ValueId x = graph.add_input("x", type), c = graph.add_constant("k", floats({1}, {k}));
-  const ir::SourceId source = graph.add_source({"main/0", "scale", "Mul", "", {}});
-  const ir::OpSchema& op = *ops::find_op("", "Mul");
+  const TensorType type{ElementType::F32, Shape(of_x.shape.size(), 1)};
+  const ir::ValueId x = graph.add_input("x", of_x), c = graph.add_constant("k", std::move(constant));
+  const ir::SourceId source = graph.add_source({"main/0", "scale", name, "", {}});
+  const ir::OpSchema& op = *ops::find_op("", name);
   const ir::NodeId node =
       graph.add_node(op, "scale", {x, c}, ir::default_attrs(op), {type}, {"y"}, {{source}, {}, "import", {}});
   graph.add_output(graph.node(node).outputs[0]);
   return graph;
+}
+// y = x * k, the constant a vector of one.
+ir::Graph product(double k) {
+  return product("Mul", {ElementType::F32, {1}}, floats({1}, {k}));
 }
 
 TEST_CASE("an input's rounding moves the output by what it loses") {
@@ -50,6 +55,21 @@ TEST_CASE("an input's rounding moves the output by what it loses") {
       measured(graph, {sample({1 + kStep, 2})}, {{{x}, {}}, {{v0}, {}}, {{v1}, {}}, {{x, v0, v1}, {}}});
   for (double e : errors) CHECK(e == Approx(expected));  // what is rounded once stays
   CHECK(measured(graph, {sample({2, 0.5})}, {{{x}, {}}})[0] == 0);
+}
+
+// Four weights of 1 + 2^-12: each becomes 1, but what three lose makes one of them 1 + 2^-10.
+TEST_CASE("weights are rounded as they are stored: errors of one sum cancel") {
+  const double w = 1 + kStep;
+  const ir::Graph graph = product("MatMul", {ElementType::F32, {1, 4}}, floats({4, 1}, {w, w, w, w}));
+  Rounding stored{{}, {ir::NodeId(uint32_t{0})}}, nearest = stored;
+  nearest.round = [](ir::ValueId, Tensor& t) {
+    for (float& v : t.mutable_data<float>()) v = half_to_float(float_to_half(v));
+  };
+  const std::vector<std::vector<Tensor>> alike = {{floats({1, 4}, {1, 1, 1, 1})}},
+                                         one = {{floats({1, 4}, {1, 0, 0, 0})}};
+  CHECK(measured(graph, alike, {stored})[0] == 0);
+  CHECK(measured(graph, alike, {nearest})[0] == Approx(4 * kStep / (5 + 4 * kStep)));
+  CHECK(measured(graph, one, {stored})[0] == Approx(kStep / (2 + kStep)));
 }
 
 TEST_CASE("of several samples the worst counts, whatever the number of threads") {
