@@ -135,7 +135,7 @@ static K_inline uint32_t K_high(uint32_t a, uint32_t b) {
 }
 
 /* b where the mask has ones, else a. */
-static K_inline uint32_t K_pick(uint32_t mask, uint32_t a, uint32_t b) {
+static K_inline uint32_t K_word_of(uint32_t mask, uint32_t a, uint32_t b) {
   return a ^ ((a ^ b) & mask);
 }
 
@@ -151,11 +151,11 @@ static K_inline float K_quarter(float x, uint32_t* n) {
   const uint32_t bits = (uint32_t)K_bits(x) & 0x7fffffffu, e = bits >> 23, s = e < 126u ? 0u : e - 126u;
   const uint32_t shift = s > 127u ? 127u : s, m = ((bits & 0x007fffffu) | 0x00800000u) << (s >> 7);
   const uint32_t far = 0u - (shift >> 6), odd = 0u - (shift >> 5 & 1u), up = shift & 31u;
-  const uint32_t t0 = K_pick(far, 0x00000028u, 0x91054a7fu), t1 = K_pick(far, 0xbe60db93u, 0x09d5f47du);
-  const uint32_t t2 = K_pick(far, 0x91054a7fu, 0x4d377036u), t3 = K_pick(far, 0x09d5f47du, 0xd8a5664fu);
-  const uint32_t t4 = K_pick(far, 0x4d377036u, 0x10e4107fu), u0 = K_pick(odd, t0, t1),
-                 u1 = K_pick(odd, t1, t2);
-  const uint32_t u2 = K_pick(odd, t2, t3), u3 = K_pick(odd, t3, t4), w1 = K_funnel(u1, u2, up);
+  const uint32_t t0 = K_word_of(far, 0x00000028u, 0x91054a7fu), t1 = K_word_of(far, 0xbe60db93u, 0x09d5f47du);
+  const uint32_t t2 = K_word_of(far, 0x91054a7fu, 0x4d377036u), t3 = K_word_of(far, 0x09d5f47du, 0xd8a5664fu);
+  const uint32_t t4 = K_word_of(far, 0x4d377036u, 0x10e4107fu), u0 = K_word_of(odd, t0, t1),
+                 u1 = K_word_of(odd, t1, t2);
+  const uint32_t u2 = K_word_of(odd, t2, t3), u3 = K_word_of(odd, t3, t4), w1 = K_funnel(u1, u2, up);
   /* |x| 2 / pi modulo 4 in units of 2^-62. */
   const uint32_t carried = K_high(m, K_funnel(u2, u3, up)), low = m * w1 + carried;
   const uint32_t high = m * K_funnel(u0, u1, up) + K_high(m, w1) + (low < carried ? 1u : 0u),
