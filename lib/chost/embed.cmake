@@ -1,4 +1,4 @@
-# cmake -DFILES="a.c;b.c" -DHEADERS="device.h;..." -DMADE="micro1;micro4" -DUSERS="op.cpp;..." -DTEXT=kernel_text.cpp -DNAMES=kernel_pieces.def -P embed.cmake
+# cmake -DFILES="a.c;b.c" -DHEADERS="device.h;..." -DMADE="conv_tile4;conv_tile6" -DUSERS="op.cpp;..." -DTEXT=kernel_text.cpp -DNAMES=kernel_pieces.def -P embed.cmake
 # TEXT: files and headers as strings. NAMES: MRVLC_PIECE(name) for each piece in them and each that is MADE when the compiler runs.
 # A piece that does not exist ends the build: one that another needs, or that the emission of an operator calls, helper("name").
 cmake_minimum_required(VERSION 3.25)

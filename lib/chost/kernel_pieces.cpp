@@ -1,4 +1,4 @@
-// kernels/*.c taken apart. The sums in registers are written here, for each number of rows.
+// kernels/*.c taken apart.
 #include "kernel_pieces.h"
 
 #include <fmt/format.h>
@@ -18,81 +18,6 @@ constexpr std::string_view kNames[] = {
 #undef MRVLC_PIECE
 };
 using Kernels = std::array<KernelPiece, std::size(kNames)>;
-
-// The operand of row r, x being the operand of row 0.
-std::string row_operand(int r) {
-  return r == 0 ? "*x" : r == 1 ? "x[a_row]" : fmt::format("x[{} * a_row]", r);
-}
-
-// One vector for the 16 sums of a row.
-std::string wide_kernel(int rows) {
-  std::string sums, step, store;
-  for (int r = 0; r < rows; ++r) {
-    sums += fmt::format("  K_wide s{} = {{0}};\n", r);
-    step += fmt::format("    s{} += {} * y;\n", r, row_operand(r));
-    store += fmt::format("  *(K_wideu*)(void*)(t + {}) = s{};\n", r * 16, r);
-  }
-  return fmt::format(
-      "  const float* x = a;\n{}  for (ptrdiff_t i = 0; i < k; ++i, x += a_k, b += ldb) {{\n"
-      "    const K_wide y = *(const K_wideu*)(const void*)b;\n{}  }}\n{}",
-      sums, step, store);
-}
-
-// Two vectors of columns at a time, which suits 16 registers and 32.
-std::string vector_kernel(int rows) {
-  std::string sums, step, store;
-  for (int r = 0; r < rows; ++r) {
-    sums += fmt::format("    K_vec s{0} = {{0}}, u{0} = {{0}};\n", r);
-    step += fmt::format("      s{0} += {1} * y0;\n      u{0} += {1} * y1;\n", r, row_operand(r));
-    store +=
-        fmt::format("    K_STORE(t + {0} + j, s{1});\n    K_STORE(t + {0} + j + K_VW, u{1});\n", r * 16, r);
-  }
-  return fmt::format(
-      "  for (ptrdiff_t j = 0; j < K_LANES; j += 2 * K_VW) {{\n    const float *x = a, *y = b + j;\n{}"
-      "    for (ptrdiff_t i = 0; i < k; ++i, x += a_k, y += ldb) {{\n"
-      "      const K_vec y0 = K_LOAD(y), y1 = K_LOAD(y + K_VW);\n{}    }}\n{}  }}\n",
-      sums, step, store);
-}
-
-// rows x 16 sums over k: t[r][j] = sum of a[r * a_row + i * a_k] * b[i * ldb + j]. Written out for each
-// number of rows so that every sum has a register.
-std::string micro_kernel(int rows) {
-  // A single wide sum would wait for itself.
-  std::string head = rows == 1 ? "  (void)a_row;\n#" : "#if K_WIDE\n" + wide_kernel(rows) + "#el";
-  return fmt::format(
-      R"(static void K_micro{0}(ptrdiff_t k, const float* a, ptrdiff_t a_row, ptrdiff_t a_k, const float* b,
-                     ptrdiff_t ldb, float* t) {{
-{1}if K_VW
-{2}#else
-  for (ptrdiff_t r = 0; r < {0}; ++r, t += K_LANES) {{
-    float s[K_LANES] = {{0}};
-    for (ptrdiff_t i = 0; i < k; ++i) {{
-      const float x = a[r * a_row + i * a_k];
-      for (ptrdiff_t j = 0; j < K_LANES; ++j) s[j] += x * b[i * ldb + j];
-    }}
-    memcpy(t, s, sizeof s);
-  }}
-#endif
-}}
-)",
-      rows, head, vector_kernel(rows));
-}
-
-// 12 x 8 sums of two panels of six rows and one vector, as rows of 16.
-std::string narrow_kernel() {
-  std::string sums, step, store;
-  for (int r = 0; r < 12; ++r) {
-    sums += fmt::format("{}s{} = {{0}}", r == 0 ? "" : ", ", r);
-    step += fmt::format("    s{} += {}[{}] * y;\n", r, r < 6 ? "a" : "c", r % 6);
-    store += fmt::format("  K_STORE(t + {}, s{});\n", r * 16, r);
-  }
-  return fmt::format(
-      "#if K_VW == 8\nstatic void K_micro12(ptrdiff_t k, const float* a, const float* c, const float* b, "
-      "ptrdiff_t ldb, float* t) {{\n  K_vec {};\n  for (ptrdiff_t i = 0; i < k; ++i, a += 6, c += 6, b += "
-      "ldb) {{\n"
-      "    const K_vec y = K_LOAD(b);\n{}  }}\n{}}}\n#endif\n",
-      sums, step, store);
-}
 
 // The identifier in front of the first "(".
 std::string symbol_of(std::string_view head) {
@@ -138,10 +63,6 @@ const Kernels& kernels() {
   static const Kernels all = [] {
     Kernels k;
     for (size_t i = 0; i < kKernelTextCount; ++i) split(kKernelTexts[i].code, k);
-    add(k, Piece::micro1, {Piece::base}, micro_kernel(1));
-    add(k, Piece::micro4, {Piece::base}, micro_kernel(4));
-    add(k, Piece::micro6, {Piece::base}, micro_kernel(6));
-    add(k, Piece::micro12, {Piece::base}, narrow_kernel());
     add(k, Piece::conv_tile4, {Piece::conv_tiles}, conv_tile(4));
     add(k, Piece::conv_tile6, {Piece::conv_tiles}, conv_tile(6));
     add(k, Piece::imicro4, {Piece::dot}, integer_micro(4));

@@ -143,6 +143,16 @@ std::string block_of(const std::string& k) {
   return fmt::format("{}", ceil_div(depth, ceil_div(depth, kDepth)));
 }
 
+// Rows of which all columns are made one after the other: theirs and those of the operand stay in a cache, as
+// far as the whole right operand does.
+std::string rows_at_once(const Product& p, const std::string& m, bool packed) {
+  constexpr int64_t kBytes = 64 << 10, kRight = 512 << 10, kTile = 6, kLeast = 24;
+  if (!packed || !is_number(p.n) || !is_number(p.k)) return m;
+  const int64_t n = std::stoll(p.n), k = std::stoll(p.k);
+  if (n * k * 4 > kRight) return m;
+  return fmt::format("{}", std::max(kBytes / (4 * std::max<int64_t>(n + k, 1)) / kTile * kTile, kLeast));
+}
+
 // Whether threads share a product: matrices, or else columns of a vector or rows of one matrix. Nothing may
 // follow it.
 bool cut_product(Function& f, const Product& p, int64_t items) {
@@ -203,8 +213,9 @@ void emit_product(Function& f, const Product& p, Epilogue& e, bool alone) {
   }
   const bool rows = cut && !matrices;
   if (rows) put_range(f, p.m, kRows);
-  f.put("const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}}};", f.prefixed("K_gemm_shape"),
-        rows ? "past - first" : p.m, p.n, p.k, p.a_row, p.a_k, p.b_k, p.b_n, block, packed ? 1 : 0);
+  const std::string m = rows ? "past - first" : p.m;
+  f.put("const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};", f.prefixed("K_gemm_shape"), m, p.n, p.k,
+        p.a_row, p.a_k, p.b_k, p.b_n, rows_at_once(p, m, packed), block, packed ? 1 : 0);
   for (size_t d = 0; d < p.batch.size(); ++d) {
     const std::string share = f.prefixed("K_share"), &n = p.batch[d];
     f.open(d == 0 && cut

@@ -148,6 +148,8 @@ class Program {
   std::vector<std::string> call_symbols;       // by index of Partition::calls
   std::optional<bool> pointwise_conv;  // a convolution is a product in place; conv/conv.cpp, once asked
   std::optional<bool> winograd_pays;   // ... by Winograd's algorithm saves enough; conv/winograd.cpp
+  std::optional<int64_t>
+      winograd_room;  // bytes by which weights may grow for it, as far as they are not taken
 
   BufferId add_buffer(Buffer buffer) {
     buffers.push_back(buffer);

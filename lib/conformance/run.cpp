@@ -1,8 +1,8 @@
 // All cases in batches: each of its steps in child processes, batches in parallel.
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include <algorithm>
-#include <regex>
 
 #include "isolate.h"
 #include "mrvlc/interp/interp.h"
@@ -177,17 +177,13 @@ void take_lines(std::string_view text, std::span<const Item> items, size_t engin
 }
 
 Status find_cases(const Options& options, std::vector<Release>& releases, std::vector<Item>& items) {
-  std::regex filter;
-  try {
-    filter = std::regex(options.filter);
-  } catch (const std::regex_error& error) {
-    return make_diag<DiagCode::MRV0004>(fmt::format("--filter: {}", error.what()));
-  }
+  const re2::RE2 filter(options.filter, re2::RE2::Quiet);
+  if (!filter.ok()) return make_diag<DiagCode::MRV0004>(fmt::format("--filter: {}", filter.error()));
   for (const Root& root : options.roots) {
     auto folders = cases_in(root.folder);
     if (folders.empty()) return make_diag<DiagCode::MRV0003>(root.folder.string(), "it holds no cases");
     Release& release = releases.emplace_back(Release{root.name, {}});
-    std::erase_if(folders, [&](const CaseFolder& f) { return !std::regex_search(f.name, filter); });
+    std::erase_if(folders, [&](const CaseFolder& f) { return !re2::RE2::PartialMatch(f.name, filter); });
     for (const CaseFolder& f : folders) release.cases.push_back({f.suite, f.name, {}});
     for (size_t i = 0; i < folders.size(); ++i)
       items.push_back({std::move(folders[i]), releases.size(), nullptr});

@@ -33,9 +33,13 @@ const ops::OpDef& fence_op() {
 
 constexpr int64_t kBorder = 1;  // the lowest bit of a label
 
-bool is_fence(const Node& n) {
-  return n.op == &fence_op();
+}  // namespace
+
+bool is_fence(const Node& node) {
+  return node.op == &fence_op();
 }
+
+namespace {
 
 ValueId fenced(Rewriter& rw, ValueId value, NodeId user, int64_t label) {
   std::vector<Attr> attrs = ir::default_attrs(fence_op());

@@ -10,8 +10,9 @@
 // Preconditions: integers of 8 bits, constant weights, scales and zero points; one scale for %x and for %y,
 // one for all weights or one an output channel; one zero point for all weights, one or two spatial
 // dimensions, a batch within the context's (accelerators take no others);
-// the scale of the bias is the product of the others; nothing else reads what lies between; the context does
-// not ask for the weights' DequantizeLinear. Safe because the sum is exact in integers, where floats round it
+// the scale of the bias is the product of the others; no sum is beyond 32 bits, or the result saturates
+// whichever it is; nothing else reads what lies between; the context does not ask for the weights'
+// DequantizeLinear. Safe because the sum is exact in integers, where floats round it
 // at every step, in an order that ONNX leaves open: results differ by one step, and only where the exact
 // value lies within that error of half a step (docs/arithmetic.md).
 #include <algorithm>
@@ -25,22 +26,6 @@
 namespace mrvlc::passes {
 namespace {
 
-// A DequantizeLinear or QuantizeLinear with constant parameters; `node` invalid: none.
-struct Step {
-  NodeId node;
-  ValueId data, scale, zero;
-
-  explicit operator bool() const { return node.valid(); }
-};
-
-Step step_of(const Graph& g, const Node* n, bool one_scale) {
-  if (n == nullptr || n->inputs.size() < 3 || !n->inputs[2].valid()) return {};
-  const Tensor* scale = g.constant(n->inputs[1]);
-  if (scale == nullptr || !g.is_constant(n->inputs[2]) || scale->elem() != ElementType::F32) return {};
-  if ((one_scale && scale->elements() != 1) || n->int_attr("block_size") != 0) return {};
-  return {n->id, n->inputs[0], n->inputs[1], n->inputs[2]};
-}
-
 double number(const Graph& g, ValueId v, int64_t k) {
   const Tensor& t = *g.constant(v);
   return t.as_double(t.elements() == 1 ? 0 : k);
@@ -48,7 +33,7 @@ double number(const Graph& g, ValueId v, int64_t k) {
 
 // What becomes one QLinearConv, as far as it is known.
 struct Chain {
-  Step x, w, y;
+  QuantizeStep x, w, y;
   NodeId product, bound;  // bound: Relu or Clip, or none
   int64_t channels = 0;
   bool transposed = false;     // weights of Gemm and MatMul: [K, N]
@@ -84,8 +69,8 @@ bool find_product(const Graph& g, const PassContext& context, const Node& produc
 
 bool find_operands(const Graph& g, const PassContext& context, Chain& c) {
   const Node& n = g.node(c.product);
-  c.x = step_of(g, producer_of(g, n.inputs[0], Op::DequantizeLinear), true);
-  c.w = step_of(g, producer_of(g, n.inputs[1], Op::DequantizeLinear), false);
+  c.x = quantize_step(g, producer_of(g, n.inputs[0], Op::DequantizeLinear), true);
+  c.w = quantize_step(g, producer_of(g, n.inputs[1], Op::DequantizeLinear), false);
   if (!c.x || !c.w || !g.is_constant(c.w.data) || g.is_constant(c.x.data)) return false;
   if (!is_byte(type_of(g, c.x.data).elem) || !is_byte(type_of(g, c.w.data).elem)) return false;
   const TensorType& w = type_of(g, c.w.data);
@@ -111,7 +96,7 @@ bool is_taken(const Graph& g, const PassContext& context, const Chain& c) {
 bool take_bias(const Graph& g, Chain& c) {
   const ValueId bias = input_or_none(g.node(c.product), 2);
   if (!bias.valid()) return true;
-  const Step b = step_of(g, producer_of(g, bias, Op::DequantizeLinear), false);
+  const QuantizeStep b = quantize_step(g, producer_of(g, bias, Op::DequantizeLinear), false);
   const Tensor* t = b ? g.constant(b.data) : nullptr;
   if (t == nullptr || t->elem() != ElementType::I32) return false;
   if (t->elements() != c.channels && t->elements() != 1) return false;
@@ -122,6 +107,42 @@ bool take_bias(const Graph& g, Chain& c) {
     c.bias.push_back(static_cast<int32_t>(t->as_int(t->elements() == 1 ? 0 : k)));
   }
   c.folded.push_back(b.node);
+  return true;
+}
+
+// The largest magnitude of each channel's sum, without the bias.
+std::vector<int64_t> largest_sums(const Graph& g, const Chain& c) {
+  if (c.channels == 0) return {};
+  const Tensor& w = *g.constant(c.w.data);
+  const int64_t zero_w = g.constant(c.w.zero)->as_int(0), zero_x = g.constant(c.x.zero)->as_int(0);
+  const ops::IntRange codes = ops::range_of(type_of(g, c.x.data).elem), weights = ops::range_of(w.elem());
+  const int64_t most_x = std::max(zero_x - codes.low, codes.high - zero_x),
+                most_w = std::max(zero_w - weights.low, weights.high - zero_w);
+  const int64_t terms = w.elements() / c.channels;
+  std::vector<int64_t> sums(static_cast<size_t>(c.channels), terms * most_x * most_w);
+  if (sums[0] < INT32_MAX / 2) return sums;
+  std::fill(sums.begin(), sums.end(), 0);
+  for (int64_t i = 0; i < w.elements(); ++i)
+    sums[static_cast<size_t>(c.transposed ? i % c.channels : i / terms)] +=
+        most_x * std::abs(w.as_int(i) - zero_w);
+  return sums;
+}
+
+// Sums that int32 does not hold wrap, where floats would not. With a bias that could make one, the result
+// must saturate in any case: then a bias just small enough does as well.
+bool sums_fit(const Graph& g, Chain& c) {
+  const std::vector<int64_t> most = largest_sums(g, c);
+  for (size_t k = 0; k < most.size(); ++k) {
+    const int64_t room = INT32_MAX - most[k];
+    const bool adds = c.y && !c.bias.empty();
+    if (room >= (adds ? std::abs(int64_t{c.bias[k]}) : 0)) continue;
+    constexpr double kBeyond = 512;  // steps: further than 8 bits reach from any zero point
+    const auto channel = static_cast<int64_t>(k);
+    const double step =
+        adds ? number(g, c.x.scale, 0) * number(g, c.w.scale, channel) / number(g, c.y.scale, 0) : 0;
+    if (!(static_cast<double>(room - most[k]) * step >= kBeyond)) return false;
+    c.bias[k] = static_cast<int32_t>(c.bias[k] > 0 ? room : -room);
+  }
   return true;
 }
 
@@ -140,7 +161,7 @@ std::optional<std::pair<double, double>> kept_range(const Graph& g, const Node& 
 
 // Whether the chain ends in this QuantizeLinear.
 bool find(const Graph& g, const PassContext& context, const Node& quantize, Chain& c) {
-  c.y = step_of(g, &quantize, true);
+  c.y = quantize_step(g, &quantize, true);
   if (!c.y || !is_byte(type_of(g, quantize.outputs[0]).elem)) return false;
   if (type_of(g, quantize.inputs[0]).elem != ElementType::F32) return false;
   ValueId v = quantize.inputs[0];
@@ -154,7 +175,7 @@ bool find(const Graph& g, const PassContext& context, const Node& quantize, Chai
   if (!find_product(g, context, *product, c) || !find_operands(g, context, c)) return false;
   if (!is_taken(g, context, c)) return false;
   c.folded = {c.w.node};
-  if (!take_bias(g, c)) return false;
+  if (!take_bias(g, c) || !sums_fit(g, c)) return false;
   c.from = {c.x.node, c.product};
   if (c.bound.valid()) c.from.push_back(c.bound);
   c.from.push_back(quantize.id);
@@ -169,7 +190,7 @@ bool find_of_numbers(const Graph& g, const PassContext& context, const Node& pro
   c.folded = {c.w.node};
   const ValueId bias = input_or_none(product, 2);
   const bool adds_later = bias.valid() && g.is_constant(bias) && type_of(g, bias).elements() == c.channels;
-  if (!adds_later && !take_bias(g, c)) return false;
+  if ((!adds_later && !take_bias(g, c)) || !sums_fit(g, c)) return false;
   c.from = {c.x.node, product.id};
   return true;
 }

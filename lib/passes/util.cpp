@@ -114,4 +114,12 @@ bool is_static(const Graph& graph, const Node& node) {
   return !ops::has_dynamic_shapes(graph, node);
 }
 
+QuantizeStep quantize_step(const Graph& graph, const Node* node, bool one_scale) {
+  if (node == nullptr || node->inputs.size() < 3 || !node->inputs[2].valid()) return {};
+  const Tensor* scale = graph.constant(node->inputs[1]);
+  if (scale == nullptr || !graph.is_constant(node->inputs[2]) || scale->elem() != ElementType::F32) return {};
+  if ((one_scale && scale->elements() != 1) || node->int_attr("block_size") != 0) return {};
+  return {node->id, node->inputs[0], node->inputs[1], node->inputs[2]};
+}
+
 }  // namespace mrvlc::passes

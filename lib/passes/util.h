@@ -52,6 +52,18 @@ void erase_if_unused(Rewriter& rw, NodeId node, std::string_view because);
 std::vector<NodeId> origins(const Graph& graph, std::initializer_list<NodeId> nodes,
                             std::initializer_list<ValueId> constants);
 
+// A QuantizeLinear or DequantizeLinear with constant parameters, scales of float32 and no blocks; `node`
+// invalid: none.
+struct QuantizeStep {
+  NodeId node;
+  ValueId data, scale, zero;
+
+  explicit operator bool() const { return node.valid(); }
+};
+
+// `one_scale`: of one scale for all elements.
+QuantizeStep quantize_step(const Graph& graph, const Node* node, bool one_scale);
+
 // No shape is known at run time only, and none depends on an operand that is no constant.
 bool is_static(const Graph& graph, const Node& node);
 

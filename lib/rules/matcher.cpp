@@ -83,17 +83,17 @@ void sort_nodes(const ir::Graph& graph, std::vector<ir::NodeId>& nodes) {
   nodes = std::move(out);
 }
 
-std::vector<ir::NodeId> Search::candidates(const Link& link) const {
+std::span<const ir::NodeId> Search::candidates(const Link& link, std::vector<ir::NodeId>& sorted) const {
   if (!link.value.valid()) return {};
   const ir::Value& value = graph_.value(link.value);
-  if (link.upwards) return value.producer.valid() ? std::vector{value.producer} : std::vector<ir::NodeId>();
+  if (link.upwards) return {&value.producer, value.producer.valid() ? size_t{1} : 0};
   // What is made inside may only be read by nodes of the match, so more readers than elements rule it out.
   if (link.inside && (value.users.size() > widest_ || graph_.is_output(link.value))) return {};
-  std::vector<ir::NodeId> out = value.users;
-  if (out.size() < 2) return out;
-  std::ranges::sort(out, {}, [&](ir::NodeId n) { return std::pair(graph_.node(n).position, n); });
-  out.erase(std::unique(out.begin(), out.end()), out.end());
-  return out;
+  if (value.users.size() < 2) return value.users;
+  sorted = value.users;
+  std::ranges::sort(sorted, {}, [&](ir::NodeId n) { return std::pair(graph_.node(n).position, n); });
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  return sorted;
 }
 
 bool Search::may_extend(const Element& e, ir::NodeId node, bool reads_match) {
@@ -202,8 +202,11 @@ bool Search::collect(const Element& e, const std::vector<ir::ValueId>& inputs,
 bool Search::candidate() {
   if (!one_result(graph_, match_.nodes)) return read_outside();
   if (begins_region_inside()) return false;
-  const std::vector<ir::NodeId> as_matched = match_.nodes;
-  if (match_.nodes.size() > 1) sort_nodes(graph_, match_.nodes);
+  std::vector<ir::NodeId> as_matched;
+  if (match_.nodes.size() > 1) {
+    as_matched = match_.nodes;
+    sort_nodes(graph_, match_.nodes);
+  }
   const bool same = match_.nodes == refused_;
   const Context context{graph_, match_, options_.machine, options_.known};
   Verdict v;
@@ -223,7 +226,7 @@ bool Search::candidate() {
   illegal_ = asked || conditions;
   refused_ = match_.nodes;
   stop_ = {match_.nodes.size(), nullptr, {}, false};
-  match_.nodes = as_matched;
+  if (match_.nodes.size() > 1) match_.nodes = std::move(as_matched);
   return false;
 }
 

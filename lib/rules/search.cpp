@@ -79,7 +79,7 @@ bool Search::solve(const Tasks& tasks) {
     if (tried) return false;
   }
   // What is left hangs on nothing that matched: it must be something that may be missing.
-  for (size_t i = 0; i < tasks.size() && !tasks[i].again; ++i) {
+  for (size_t i = 0; i < tasks.size() && tasks[i].again == nullptr; ++i) {
     const Item& item = *tasks[i].item;
     if (item.repeat == Repeat::One) continue;
     const Tasks rest = without(tasks, i);
@@ -93,7 +93,7 @@ bool Search::solve(const Tasks& tasks) {
 bool Search::solve_linked(const Tasks& tasks, bool inside, bool& tried) {
   for (size_t i = 0; i < tasks.size(); ++i) {
     const Task& t = tasks[i];
-    if (t.again) {
+    if (t.again != nullptr) {
       const bool busy = std::any_of(tasks.begin(), tasks.begin() + static_cast<std::ptrdiff_t>(i),
                                     [&](const Task& other) { return other.group >= t.group; });
       if (busy) return false;
@@ -117,13 +117,14 @@ bool Search::attempt(Tasks rest, const Task& task, const Link& link) {
 
 bool Search::extend(const Tasks& rest, const Task& task, const Element& e, const Link& link) {
   bool taken = false;
-  for (ir::NodeId node : candidates(link)) {
+  std::vector<ir::NodeId> sorted;
+  for (ir::NodeId node : candidates(link, sorted)) {
     if (!may_extend(e, node, !link.upwards)) continue;
-    const bool found = take(e, node, &link, [&] {
+    const auto then = [&] {
       taken = true;
       return after_take(rest, task, e, link, node);
-    });
-    if (found) return true;
+    };
+    if (take(e, node, &link, std::cref(then))) return true;  // by reference: a copy would be on the heap
   }
   if (!taken && e.repeat == Repeat::One && match_.nodes.size() >= stop_.matched)
     stop_ = {match_.nodes.size(), &e, link.value, link.upwards};
@@ -221,8 +222,10 @@ bool Search::alternatives(const Item& item, size_t round, const Binding& entry, 
     const size_t group = ++groups_;
     Tasks tasks = before;
     for (const Item& i : items) tasks.push_back({&i, 0, group});
-    if (item.repeat == Repeat::Many)
-      tasks.push_back({&item, round + 1, group, {}, true, element(last_item(items)).capture, entry});
+    if (item.repeat == Repeat::Many) {
+      agains_.push_back({element(last_item(items)).capture, entry});
+      tasks.push_back({&item, round + 1, group, {}, &agains_.back()});
+    }
     tasks.insert(tasks.end(), after.begin(), after.end());
     if (solve(tasks)) return true;
   }
@@ -231,18 +234,19 @@ bool Search::alternatives(const Item& item, size_t round, const Binding& entry, 
 
 bool Search::another_round(const Tasks& tasks, size_t at) {
   const Task& t = tasks[at];
+  const Binding& first = t.again->entry;
   const auto [before, after] = around(tasks, at);
   const Mark m = mark();
-  const Binding* exit = find(t.exit);
-  if (exit != nullptr && exit->value.valid() && !t.entry.capture.empty() && t.round < kMaxRepeats) {
+  const Binding* exit = find(t.again->exit);
+  if (exit != nullptr && exit->value.valid() && !first.capture.empty() && t.round < kMaxRepeats) {
     Binding entry = *exit;
-    entry.capture = t.entry.capture;
+    entry.capture = first.capture;
     forget_round(*t.item);
     bind(std::move(entry));
-    if (alternatives(*t.item, t.round, t.entry, before, after)) return true;
+    if (alternatives(*t.item, t.round, first, before, after)) return true;
     undo(m);
   }
-  if (!t.entry.capture.empty()) bind(t.entry);
+  if (!first.capture.empty()) bind(first);
   if (solve(without(tasks, at))) return true;
   undo(m);
   return false;

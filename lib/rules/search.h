@@ -1,6 +1,9 @@
 // One attempt of a rule at a node: what is still to be matched, in which order, and what was bound on the
 // way.
 #pragma once
+#include <deque>
+#include <span>
+
 #include "mrvlc/rules/matcher.h"
 
 namespace mrvlc::rules {
@@ -19,15 +22,18 @@ class Search {
   Outcome run(ir::NodeId anchor);
 
  private:
+  // Another round of alternatives, when all tasks of its group are done.
+  struct Again {
+    std::string exit;  // the name of the result of the round before
+    Binding entry;     // what the first round read
+  };
+  // Copied at every step: no strings in it.
   struct Task {
     const Item* item;
-    size_t round = 0;       // of a repetition
-    size_t group = 0;       // the attempt at alternatives that it belongs to, from 1
-    ir::ValueId made = {};  // of an element repeated upwards: what its next round makes
-    // Of alternatives: another round of them, when all tasks of this group are done.
-    bool again = false;
-    std::string exit = {};  // the name of the result of the round before
-    Binding entry = {};     // what the first round read
+    size_t round = 0;              // of a repetition
+    size_t group = 0;              // the attempt at alternatives that it belongs to, from 1
+    ir::ValueId made = {};         // of an element repeated upwards: what its next round makes
+    const Again* again = nullptr;  // of alternatives; one of agains_
   };
   using Tasks = std::vector<Task>;
   // How an element is reached: by a value that it makes, or one that it reads.
@@ -73,7 +79,8 @@ class Search {
   bool pass_upwards(const Element& first, ir::ValueId value);
 
   bool may_extend(const Element& e, ir::NodeId node, bool reads_match);
-  std::vector<ir::NodeId> candidates(const Link& link) const;
+  // In program order; in `sorted` where they are not so in the graph.
+  std::span<const ir::NodeId> candidates(const Link& link, std::vector<ir::NodeId>& sorted) const;
   // Calls then() with the node taken, for each order of its operands; undone when that says false.
   bool take(const Element& e, ir::NodeId id, const Link* link, const std::function<bool()>& then);
   bool operands(const Element& e, const std::vector<ir::ValueId>& inputs, const Link* link);
@@ -99,6 +106,7 @@ class Search {
   std::vector<ir::NodeId> refused_;  // the nodes of the last candidate
   bool illegal_ = false;             // and whether it was legality that refused them
   size_t steps_ = 0, groups_ = 0, widest_ = 0;
+  std::deque<Again> agains_;
 };
 
 }  // namespace mrvlc::rules

@@ -54,6 +54,9 @@ struct PadParams {  // one entry a dimension; negative crops
   std::vector<int64_t> begin, end;
   std::string mode;  // constant, reflect, edge, wrap
   double value = 0;
+  // Index of dimension d, of `size` elements, that result index o copies; -1 where it has the value. What is
+  // cropped is no source.
+  int64_t source(size_t d, int64_t o, int64_t size) const;
 };
 Result<PadParams> pad_params(const InferContext& context);
 struct ResizeParams {         // one entry a dimension

@@ -16,4 +16,7 @@ void raise_fences(ir::Graph& graph, const std::function<int64_t(ir::ValueId, ir:
 // Takes all of them away. Edges that are left where a fence with an odd label was.
 std::set<std::pair<ir::ValueId, ir::NodeId>> take_fences(ir::Graph& graph);
 
+// For rewrites that leave every node where it is: those may look across.
+bool is_fence(const ir::Node& node);
+
 }  // namespace mrvlc::passes

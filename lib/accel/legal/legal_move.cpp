@@ -49,15 +49,22 @@ Legality slice(const LegalContext& c) {
   return collapsed_rank("slice", grouped_rank(p->size, alone));
 }
 
+// A side that repeats more than what is kept turns around, or begins anew: a copy for each time.
+Legality one_turn(const ops::PadParams& p, size_t d, int64_t size) {
+  if (p.mode != "reflect" && p.mode != "wrap") return legal();
+  const int64_t kept = size + std::min<int64_t>(p.begin[d], 0) + std::min<int64_t>(p.end[d], 0);
+  const int64_t most = p.mode == "wrap" ? kept : kept - 1;
+  for (int64_t side : {p.begin[d], p.end[d]})
+    MRVLC_LEGAL(at_most("pads", fmt::format("the {} padding of dimension {}", p.mode, d), side, most));
+  return legal();
+}
+
 Legality pad(const LegalContext& c) {
   for (size_t i = 1; i < c.anchor().inputs.size(); ++i)
     MRVLC_LEGAL(constant_input(c, i, "list of pads, the value or list of axes"));
   auto p = ops::pad_params(ops::infer_context(c.graph, c.anchor()));
   if (!p.ok()) return refuse(p.error());
-  if (p->mode != "constant") {
-    return refuse("mode", printable(p->mode, 40), "constant",
-                  fmt::format("padding mode is {}; the accelerator takes constant.", printable(p->mode, 40)));
-  }
+  for (size_t d = 0; d < p->begin.size(); ++d) MRVLC_LEGAL(one_turn(*p, d, c.in().shape[d]));
   std::vector<bool> alone;
   for (size_t d = 0; d < p->begin.size(); ++d) alone.push_back(p->begin[d] != 0 || p->end[d] != 0);
   return collapsed_rank("padding", grouped_rank(c.out().shape, alone));

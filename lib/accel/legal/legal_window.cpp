@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "legal/legal.h"
+#include "mrvlc/ops/quantized.h"
 
 namespace mrvlc::accel {
 namespace {
@@ -78,12 +79,40 @@ Legality legal_conv_transpose(const LegalContext& c) {
 
 namespace {
 
+constexpr int64_t kMostSums = int64_t{1} << 18;  // that are looked at one by one
+
+// Whether each sum of `count` integers that can occur, times 1 / count, becomes the integer that its quotient
+// becomes. The operand is not scaled: sums are whole numbers.
+bool divides_exactly(const LegalContext& c, const ir::Node& quantize, int64_t count) {
+  const ir::Value& x = c.graph.value(c.anchor().inputs[0]);
+  if (x.kind != ir::ValueKind::Result || !c.graph.node(x.producer).is(Op::DequantizeLinear)) return false;
+  const ir::Node& dequantize = c.graph.node(x.producer);
+  if (!legal_quantization(c, dequantize).ok || !legal_quantization(c, quantize).ok) return false;
+  const auto number = [&](const ir::Node& n, size_t i) {
+    return c.has(n, i) ? static_cast<float>(c.graph.constant(n.inputs[i])->as_double(0)) : 0.0f;
+  };
+  const ops::IntRange codes = ops::range_of(c.type(dequantize.inputs[0]).elem),
+                      results = ops::range_of(c.type(quantize.outputs[0]).elem);
+  if (number(dequantize, 1) != 1 || count * (codes.high - codes.low + 1) > kMostSums) return false;
+  const auto from = static_cast<int64_t>(number(dequantize, 2)),
+             to = static_cast<int64_t>(number(quantize, 2));
+  const float scale = number(quantize, 1), size = static_cast<float>(count), share = 1.0f / size;
+  const auto stored = [&](float v) { return ops::quantized(v, scale, to, results); };
+  for (int64_t sum = count * (codes.low - from); sum <= count * (codes.high - from); ++sum) {
+    const auto v = static_cast<float>(sum);
+    if (stored(v * share) != stored(v / size)) return false;
+  }
+  return true;
+}
+
 // Averages over a fixed count are a product with its reciprocal, which integers of 8 bits may show.
 Legality exact_average(const LegalContext& c, const ops::PoolParams& p) {
   int64_t count = 1;
   for (int64_t k : p.kernel) count *= k;
-  const bool rounded = c.graph.node(c.layer.nodes.back()).is(Op::QuantizeLinear);
-  if (!rounded || !p.count_include_pad || std::has_single_bit(static_cast<uint64_t>(count))) return legal();
+  const ir::Node& last = c.graph.node(c.layer.nodes.back());
+  if (!last.is(Op::QuantizeLinear) || !p.count_include_pad ||
+      std::has_single_bit(static_cast<uint64_t>(count)) || divides_exactly(c, last, count))
+    return legal();
   return refuse(
       "window with count_include_pad, quantised", std::to_string(count), "a power of two",
       fmt::format("it divides by {}, padding included, which the accelerator does by a product; its "

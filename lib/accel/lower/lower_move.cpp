@@ -41,23 +41,11 @@ Status split(Lowering& l, const ir::Node& node) {
   return {};
 }
 
-int64_t reflected(int64_t i, int64_t size) {
-  if (size == 1) return 0;
-  int64_t period = 2 * (size - 1);
-  i = ((i % period) + period) % period;
-  return i < size ? i : period - i;
-}
-
 std::vector<Source> pad_axis(const ops::PadParams& p, size_t d, int64_t size) {
+  static_assert(kFill == -1, "what PadParams::source says of the value");
   std::vector<Source> map;
   for (int64_t o = 0; o < size + p.begin[d] + p.end[d]; ++o) {
-    int64_t i = o - p.begin[d];
-    if (i < 0 || i >= size) {
-      if (p.mode == "constant") i = kFill;
-      if (p.mode == "edge") i = std::clamp<int64_t>(i, 0, size - 1);
-      if (p.mode == "reflect") i = reflected(i, size);
-      if (p.mode == "wrap") i = ((i % size) + size) % size;
-    }
+    const int64_t i = p.source(d, o, size);
     map.push_back({i, i, 0});
   }
   return map;

@@ -1,4 +1,5 @@
-// Depthwise convolutions: a channel at a time, or, where channels are small, eight side by side.
+// Depthwise convolutions: a channel at a time, windows of 3x3 where it is, or, where channels are small,
+// eight side by side.
 #include <algorithm>
 
 #include "conv/call.h"
@@ -62,6 +63,37 @@ void emit_lanes(Function& f, const ops::ConvParams& p, const Window2& w, const E
   call.put(f);
 }
 
+// Whether K_depthwise3 takes it: the middle row and column of every window lie within the image.
+bool suits_windows3(const Window2& w) {
+  constexpr int64_t kVector = 8;
+  for (size_t d = 0; d < 2; ++d) {
+    if (w.kernel[d] != 3 || w.dilation[d] != 1 || w.stride[d] != w.stride[0] || w.stride[d] > 2) return false;
+    if (w.pad[d] < 0 || w.pad[d] > 1 || w.out[d] < 1) return false;
+    if ((w.out[d] - 1) * w.stride[d] - w.pad[d] + 1 >= w.in[d]) return false;
+  }
+  return w.out[1] >= kVector;
+}
+
+void emit_windows3(Function& f, const ops::ConvParams& p, const Window2& w, const Epilogue& e,
+                   const std::string& batch, bool cut) {
+  constexpr int64_t kSlack = 8;  // what vectors read beyond either end of a channel
+  const std::string type = f.prefixed("K_depthwise3_shape");
+  f.put("const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};", type, batch, p.in_channels,
+        p.out_channels / p.in_channels, w.in[0], w.in[1], w.out[0], w.out[1], w.stride[0], w.pad[0],
+        w.pad[1]);
+  const std::string copy = f.scratch(4 * (w.in[0] * w.in[1] + 2 * kSlack));
+  const ir::Node& last = f.program().node(f.nodes().back());
+  const std::string weights = f.weights(constant_floats(f.program().graph.constant(f.head().inputs[1])));
+  KernelCall call{f.prefixed("K_depthwise3"),
+                  f.read(f.head().inputs[0], "x0"),
+                  weights,
+                  bias_text(f, e),
+                  f.write(last.outputs[0], "y0"),
+                  copy};
+  if (cut) call.take_part(f, put_depthwise_part(f, p, w, type), e);
+  call.put(f);
+}
+
 }  // namespace
 
 void emit_depthwise(Function& f, const ops::ConvParams& p, const Window2& w) {
@@ -69,10 +101,12 @@ void emit_depthwise(Function& f, const ops::ConvParams& p, const Window2& w) {
   Epilogue e = begin_epilogue(f, p.out_channels);
   constexpr int64_t kLoads = 4;  // weigh more than its products
   const bool cut = f.cut(shared_work(f, p, kLoads));
-  if (!cut && suits_lanes(p, w)) return emit_lanes(f, p, w, e, batch);
-  const ops::WindowPlane plane = ops::window_plane(p, batch, p.in_channels, p.out_channels / p.in_channels);
-  f.need(Piece::depthwise);
+  const bool windows3 = suits_windows3(w);
+  if (!cut && !windows3 && suits_lanes(p, w)) return emit_lanes(f, p, w, e, batch);
+  f.need(windows3 ? Piece::depthwise3 : Piece::depthwise);
   declare_epilogue(f, e);
+  if (windows3) return emit_windows3(f, p, w, e, batch, cut);
+  const ops::WindowPlane plane = ops::window_plane(p, batch, p.in_channels, p.out_channels / p.in_channels);
   f.put("static const int {}[] = {{{}}};", f.prefixed("K_tap"), plane.taps);
   f.put("const {} p = {{{}, {}}};", f.prefixed("K_plane_shape"), plane.shape, f.prefixed("K_tap"));
   const std::string buffer = f.scratch(plane.bytes);

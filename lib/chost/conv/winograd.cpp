@@ -114,13 +114,34 @@ double winograd_cost(const ConvPlan& plan, int64_t n) {
          weights_cost(weights) * static_cast<double>(ceil_div(tiles_of(plan, n), tiles_at_once(plan, n)));
 }
 
+// Bytes that weights take more.
+int64_t more_bytes(const ConvPlan& plan, int64_t n) {
+  const int64_t places = (n + 2) * (n + 2) - kTaps * kTaps;
+  return 4 * places * plan.channels * choose_panels(plan.m).rows();
+}
+
 // Whether tiles of n x n save enough time to be worth the memory of their weights.
 bool gains(const ConvPlan& plan, int64_t n) {
   constexpr double kLeast = 0.15, kMemory = 6;  // of the time; a byte
   const double cost = winograd_cost(plan, n);
-  const int64_t places = (n + 2) * (n + 2) - kTaps * kTaps;
-  const auto more = static_cast<double>(4 * places * plan.channels * choose_panels(plan.m).rows());
-  return direct_cost(plan) - cost >= kLeast * cost + kMemory * more;
+  return direct_cost(plan) - cost >= kLeast * cost + kMemory * static_cast<double>(more_bytes(plan, n));
+}
+
+// What transformed weights may take of a program's memory beyond the weights themselves: layers have it in
+// order of work.
+int64_t& winograd_room(Program& program) {
+  constexpr int64_t kLeast = 16 << 20;
+  constexpr double kShare = 0.4;
+  if (!program.winograd_room) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < program.graph.value_slots(); ++i) {
+      const ir::ValueId v(i);
+      if (const Tensor* t = program.graph.constant(v); t != nullptr && program.graph.use_count(v) > 0)
+        bytes += t->type().bytes();
+    }
+    program.winograd_room = std::max(kLeast, static_cast<int64_t>(kShare * static_cast<double>(bytes)));
+  }
+  return *program.winograd_room;
 }
 
 // Sizes of tiles that are faster than sums, the fastest first, or what is asked for.
@@ -279,9 +300,12 @@ std::optional<Winograd> choose_winograd(Program& program, const ConvPlan& plan, 
   const bool chosen = use == WinogradUse::Chosen;
   if (chosen && !winograd_pays(program)) return std::nullopt;
   for (int64_t n : winograd_tiles(use, plan)) {
+    const int64_t more = more_bytes(plan, n);
+    if (chosen && more > winograd_room(program)) continue;
     const std::vector<double> transformed = transform_weights(n, weights);
     const double error = winograd_error(n, plan.channels, transformed, weights);
     if (chosen && error > kMostError) continue;
+    if (chosen) winograd_room(program) -= more;
     return Winograd{n, error, pack_transformed(plan, (n + 2) * (n + 2), transformed)};
   }
   return std::nullopt;

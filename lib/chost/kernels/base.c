@@ -27,6 +27,8 @@ typedef float K_vecu __attribute__((vector_size(K_VW * 4), aligned(4), may_alias
 #define K_WIDE 1
 typedef float K_wide __attribute__((vector_size(K_LANES * 4)));
 typedef float K_wideu __attribute__((vector_size(K_LANES * 4), aligned(4), may_alias));
+#define K_WIDE_LOAD(p) ((K_wide)(*(const K_wideu*)(const void*)(p)))
+#define K_WIDE_STORE(p, v) (*(K_wideu*)(void*)(p) = (v))
 #else
 #define K_WIDE 0
 #endif
@@ -63,41 +65,18 @@ typedef struct K_epilogue {
   const void* const* args;
 } K_epilogue;
 
-//@ piece tile: base clamp
-/* Adds a tile of up to rows x 16 sums to y (`first`: replaces it), and on the last part of a reduction adds
- * the bias of the row or of the column and clamps. */
-static void K_tile_edge(const float* t, ptrdiff_t rows, ptrdiff_t cols, float* y, ptrdiff_t ldy,
-                        const float* row_bias, const float* col_bias, float lo, float hi, int first) {
+//@ piece tile: base
+/* Adds a tile of rows x cols sums, of 16 a row, to y (`first`: to nothing) and the bias of the columns, and
+ * clamps. */
+static void K_tile(const float* t, ptrdiff_t rows, ptrdiff_t cols, const float* bias, float lo, float hi,
+                   int first, float* y, ptrdiff_t ldy) {
   for (ptrdiff_t r = 0; r < rows; ++r, t += K_LANES, y += ldy) {
-    const float bias = row_bias ? row_bias[r] : 0.0f;
     for (ptrdiff_t j = 0; j < cols; ++j) {
-      float v = t[j] + (first ? 0.0f : y[j]) + (col_bias ? col_bias[j] : 0.0f) + bias;
+      float v = t[j] + (first ? 0.0f : y[j]) + (bias ? bias[j] : 0.0f);
       v = v < lo ? lo : v;
       y[j] = v > hi ? hi : v;
     }
   }
-}
-
-static void K_tile(const float* t, ptrdiff_t rows, ptrdiff_t cols, float* y, ptrdiff_t ldy,
-                   const float* row_bias, const float* col_bias, float lo, float hi, int first) {
-#if K_VW
-  if (cols == K_LANES) {
-    const K_vec vlo = (K_vec){0} + lo, vhi = (K_vec){0} + hi;
-    for (ptrdiff_t r = 0; r < rows; ++r, t += K_LANES, y += ldy) {
-      const float bias = row_bias ? row_bias[r] : 0.0f;
-      for (ptrdiff_t j = 0; j < K_LANES; j += K_VW) {
-        K_vec v = K_LOAD(t + j) + bias;
-        if (!first) v += K_LOAD(y + j);
-        if (col_bias) v += K_LOAD(col_bias + j);
-        v = K_MAX(vlo, v);
-        v = K_MIN(vhi, v);
-        K_STORE(y + j, v);
-      }
-    }
-    return;
-  }
-#endif
-  K_tile_edge(t, rows, cols, y, ldy, row_bias, col_bias, lo, hi, first);
 }
 
 //@ piece copy: base

@@ -1,4 +1,4 @@
-//@ piece conv: epilogue tile micro12 micro6 micro4 copy_step
+//@ piece conv: epilogue conv_put panel6 panel4 micro12 copy_step
 /* Convolution of one image by blocks of output pixels: columns of the input are gathered into b[k][ldb], then
  * every panel of output channels (six and four at a time) is multiplied with every 16 pixels. Columns come
  * from a strip: the rows of one channel that the block reads, with their padding, and their columns sorted by
@@ -75,53 +75,101 @@ static void K_conv_gather(const K_conv_shape* p, const float* x, ptrdiff_t k0, p
   }
 }
 
-static void K_conv_panel(const K_conv_shape* p, ptrdiff_t height, ptrdiff_t rows, ptrdiff_t kn,
-                         const float* w, const float* b, ptrdiff_t ldb, ptrdiff_t n, const float* bias,
-                         float lo, float hi, float* y, int first) {
-  float t[6 * K_LANES];
-  if (height == 6) {
-    K_micro6(kn, w, 1, 6, b, ldb, t);
-  } else {
-    K_micro4(kn, w, 1, 4, b, ldb, t);
+/* One pixel of a panel of six channels, t[r * 16] = sum of w[k][r] * b[k * ldb]: the channels in a vector,
+ * and behind them two of the next k. */
+static void K_conv_pixel(ptrdiff_t k, const float* w, const float* b, ptrdiff_t ldb, float* t) {
+  float s[8] = {0};
+  ptrdiff_t i = 0;
+#if K_VW
+  K_vec v[4][8 / K_VW] = {{{0}}};
+  for (; i + 4 < k; i += 4) {
+    for (int u = 0; u < 4; ++u) {
+      for (int j = 0; j < 8 / K_VW; ++j) v[u][j] += b[(i + u) * ldb] * K_LOAD(w + 6 * (i + u) + j * K_VW);
+    }
   }
-  K_tile(t, rows, n, y, p->out_h * p->out_w, bias, NULL, lo, hi, first);
+  for (int j = 0; j < 8 / K_VW; ++j) K_STORE(s + j * K_VW, v[0][j] + v[1][j] + (v[2][j] + v[3][j]));
+#endif
+  for (; i < k; ++i) {
+    for (ptrdiff_t r = 0; r < 6; ++r) s[r] += w[6 * i + r] * b[i * ldb];
+  }
+  for (ptrdiff_t r = 0; r < 6; ++r) t[r * K_LANES] = s[r];
 }
 
-/* All panels of channels times the pixels of one block: `whole` tiles of 16 from b on, and n < 16 at rest. Up
- * to 8 of these take one vector, with two panels at a time. */
-static void K_conv_block(const K_conv_shape* p, const float* w, ptrdiff_t k0, ptrdiff_t kn, const float* b,
-                         ptrdiff_t ldb, ptrdiff_t whole, const float* rest, ptrdiff_t n, const float* bias,
-                         float lo, float hi, float* y) {
-  const ptrdiff_t depth = p->channels * p->taps, pixels = p->out_h * p->out_w;
-  ptrdiff_t row = 0;
-  for (ptrdiff_t panel = 0; panel < p->panels6 + p->panels4; ++panel) {
+/* n < 16 pixels of one or two panels of six whose weights are `apart`: all of them one by one, or 8 in a
+ * vector and those behind it one by one. */
+static void K_conv_rest(const K_tiles* q, ptrdiff_t panels, ptrdiff_t rows, const float* w, ptrdiff_t apart,
+                        const float* b, ptrdiff_t n, const float* bias, float* y) {
+  const int begin[2] = {0, 0}, end[2] = {(int)(n < 8 ? n : 8), (int)(n < 8 ? 0 : n - 8)};
+  ptrdiff_t first = 0;
+  float t[12 * K_LANES];
+#if K_VW == 8
+  const float none[6] = {0};
+  const K_tiles sums = {
+      .k = q->k, .ldb = q->ldb, .ldy = K_LANES, .lo = -INFINITY, .hi = INFINITY, .first = 1};
+  first = n > 2 ? 8 : 0;
+  if (panels == 2) {
+    K_micro12(q->k, w, w + apart, b, q->ldb, t);
+  } else if (first) {
+    K_panel6(&sums, w, b, none, t);
+  }
+#endif
+  for (ptrdiff_t i = 0; i < panels; ++i, w += apart, y += 6 * q->ldy) {
+    float *own = t + i * 6 * K_LANES, *const to[2] = {y, y + 8};
+    for (ptrdiff_t j = first; j < n; ++j) K_conv_pixel(q->k, w, b + j, q->ldb, own + j);
+    K_conv_put(q, own, i + 1 < panels ? 6 : rows, bias + 6 * i, to, begin, end);
+  }
+}
+
+/* A tile of `rows` channels and n pixels. */
+static void K_conv_tile(const K_tiles* q, ptrdiff_t height, ptrdiff_t rows, const float* w, const float* b,
+                        ptrdiff_t n, const float* bias, float* y) {
+  const int begin[2] = {0, 0};
+  const float none[6] = {0};
+  if (rows == height && n == K_LANES) {
+    (height == 6 ? K_panel6 : K_panel4)(q, w, b, bias, y);
+    return;
+  }
+  K_tiles sums = *q;
+  const int end[2] = {(int)(n < 8 ? n : 8), (int)(n < 8 ? 0 : n - 8)};
+  float t[6 * K_LANES], *const to[2] = {y, y + 8};
+  sums.ldy = K_LANES, sums.lo = -INFINITY, sums.hi = INFINITY, sums.first = 1;
+  (height == 6 ? K_panel6 : K_panel4)(&sums, w, b, none, t);
+  K_conv_put(q, t, rows, bias, to, begin, end);
+}
+
+/* All panels of channels times the pixels of one block: `whole` tiles of 16 from b on, as q has them, and
+ * n < 16 at `rest`, as `edge` has them. */
+static void K_conv_block(const K_conv_shape* p, const K_tiles* q, const K_tiles* edge, const float* w,
+                         ptrdiff_t k0, const float* b, ptrdiff_t whole, const float* rest, ptrdiff_t n,
+                         const float* bias, float* y) {
+  const ptrdiff_t depth = p->channels * p->taps, singles = K_VW ? 2 : K_LANES;
+  float own[12] = {0};
+  for (ptrdiff_t panel = 0, row = 0; panel < p->panels6 + p->panels4; ++panel) {
     const ptrdiff_t height = panel < p->panels6 ? 6 : 4, rows = p->m - row < height ? p->m - row : height;
-    const float *from = w + k0 * height, *own = bias ? bias + row : NULL;
+    const float* const from = w + row * depth + k0 * height;
+    float *const to = y + row * q->ldy, *const tail = to + whole * K_LANES;
+    memcpy(own, own + 6, 6 * sizeof(float));
+    for (ptrdiff_t r = 0; bias && r < rows; ++r) own[6 + r] = bias[row + r];
+    row += height;
     for (ptrdiff_t j = 0; j < whole; ++j) {
 #if defined(__GNUC__)
       /* the next panel, which does not follow in memory */
-      for (ptrdiff_t i = kn * 6 * j / whole; panel + 1 < p->panels6 && i < kn * 6 * (j + 1) / whole; i += 16)
+      for (ptrdiff_t i = q->k * 6 * j / whole; panel + 1 < p->panels6 && i < q->k * 6 * (j + 1) / whole;
+           i += 16)
         __builtin_prefetch(from + depth * 6 + i, 0, 2);
 #endif
-      K_conv_panel(p, height, rows, kn, from, b + j * K_LANES, ldb, K_LANES, own, lo, hi, y + j * K_LANES,
-                   k0 == 0);
+      K_conv_tile(q, height, rows, from, b + j * K_LANES, K_LANES, own + 6, to + j * K_LANES);
     }
-#if K_VW == 8
-    if (n > 0 && n <= 8 && panel < p->panels6 && (panel % 2 != 0 || panel + 1 < p->panels6)) {
-      float t[12 * K_LANES], *to = y + whole * K_LANES;
-      if (panel % 2 != 0) {
-        K_micro12(kn, from - depth * 6, from, rest, p->ldb, t);
-        K_tile(t, 6, n, to - 6 * pixels, pixels, own ? own - 6 : NULL, NULL, lo, hi, k0 == 0);
-        K_tile(t + 6 * K_LANES, rows, n, to, pixels, own, NULL, lo, hi, k0 == 0);
-      }
-    } else
-#endif
-        if (n > 0) {
-      K_conv_panel(p, height, rows, kn, from, rest, p->ldb, n, own, lo, hi, y + whole * K_LANES, k0 == 0);
+    /* Whichever panels a part has, a result is made in the same way. */
+    const int pairs = K_VW == 8 && n > 2 && n <= 10;
+    if (height == 6 && n > 0 && (n <= singles || pairs)) {
+      const ptrdiff_t panels = pairs && panel % 2 != 0 ? 2 : 1, before = 6 * (panels - 1);
+      if (pairs && panel % 2 == 0 && panel + 1 < p->panels6) continue;
+      K_conv_rest(edge, panels, rows, from - before * depth, 6 * depth, rest, n, own + 6 - before,
+                  tail - before * q->ldy);
+    } else if (n > 0) {
+      K_conv_tile(edge, height, rows, from, rest, n, own + 6, tail);
     }
-    w += depth * height;
-    y += height * pixels;
-    row += height;
   }
 }
 
@@ -132,16 +180,19 @@ static void K_conv_image(const K_conv_shape* p, const float* x, const float* w, 
     const ptrdiff_t n = pixels - p0 < p->ldb ? pixels - p0 : p->ldb;
     for (ptrdiff_t k0 = 0; k0 < depth; k0 += p->block_k) {
       const ptrdiff_t kn = depth - k0 < p->block_k ? depth - k0 : p->block_k;
-      const int last = k0 + kn == depth;
-      const float lo = last ? e->lo : -INFINITY, hi = last ? e->hi : INFINITY;
       const ptrdiff_t whole = n / K_LANES, in_place = p->direct == 1 ? whole * K_LANES : 0;
-      const float* own = last ? bias : NULL;
+      const int last = k0 + kn == depth;
+      const K_tiles edge = {.k = kn,
+                            .ldb = p->ldb,
+                            .ldy = pixels,
+                            .lo = last ? e->lo : -INFINITY,
+                            .hi = last ? e->hi : INFINITY,
+                            .first = k0 == 0};
+      K_tiles q = edge;
+      if (p->direct == 1) q.ldb = pixels;
       if (in_place < n) K_conv_gather(p, x, k0, kn, p0 + in_place, n - in_place, b);
-      if (p->direct == 1) {
-        K_conv_block(p, w, k0, kn, x + k0 * pixels + p0, pixels, whole, b, n - in_place, own, lo, hi, y + p0);
-      } else {
-        K_conv_block(p, w, k0, kn, b, p->ldb, whole, b + whole * K_LANES, n % K_LANES, own, lo, hi, y + p0);
-      }
+      K_conv_block(p, &q, &edge, w, k0, p->direct == 1 ? x + k0 * pixels + p0 : b, whole,
+                   b + whole * K_LANES - in_place, n % K_LANES, last ? bias : NULL, y + p0);
     }
     for (ptrdiff_t m = 0; e->fn && m < p->m; ++m) {
       e->fn(e->args, y + m * pixels + p0, channel + m, p0, at + m * pixels + p0, n);

@@ -1,20 +1,10 @@
-//@ piece conv_tiles: base clamp
-/* What tiles of rows x 16 results have in common: y[r][j] += sum of w[k][r] * b[at[k] + j], in two halves of
- * 8 results at y0 and y1; `first`: from the bias on. */
-typedef struct K_conv_tiles {
-  const int* at;
-  ptrdiff_t k, ldy;
-  float lo, hi;
-  int first;
-} K_conv_tiles;
+//@ piece conv_tiles: tiles
+/* Tiles of K_conv_rows, in two halves of 8 results at y0 and y1. */
 #if K_VW
-#define K_ROWS4(each) each(0) each(1) each(2) each(3)
-#define K_ROWS6(each) K_ROWS4(each) each(4) each(5)
-#define K_PUT_CLAMPED(y, s) s = K_MAX(lo, s), s = K_MIN(hi, s), K_STORE(y, s)
-#define K_TILE_BIAS(r) s##r = u##r = (K_vec){0} + bias[r];
-#define K_TILE_LOAD(r) s##r = K_LOAD(y + r * ldy), u##r = K_LOAD(z + r * ldy);
-#define K_TILE_ADD(r) s##r += a[r] * v0, u##r += a[r] * v1;
-#define K_TILE_PUT(r) K_PUT_CLAMPED(y + r * ldy, s##r), K_PUT_CLAMPED(z + r * ldy, u##r);
+#define K_HALF_BIAS(r) s##r = u##r = (K_vec){0} + bias[r];
+#define K_HALF_FROM(r) s##r = K_LOAD(y + r * ldy), u##r = K_LOAD(z + r * ldy);
+#define K_HALF_ADD(r) s##r += a[r] * v0, u##r += a[r] * v1;
+#define K_HALF_PUT(r) K_PUT_CLAMPED(y + r * ldy, s##r), K_PUT_CLAMPED(z + r * ldy, u##r);
 #endif
 #if K_WIDE
 typedef union K_wide_sum {
@@ -22,12 +12,27 @@ typedef union K_wide_sum {
   K_vec v[2];
 } K_wide_sum;
 #define K_WIDE_BIAS(r) s##r.w = (K_wide){0} + bias[r];
-#define K_WIDE_LOAD(r) s##r.v[0] = K_LOAD(y0 + r * ldy), s##r.v[1] = K_LOAD(y1 + r * ldy);
+#define K_WIDE_FROM(r) s##r.v[0] = K_LOAD(y0 + r * ldy), s##r.v[1] = K_LOAD(y1 + r * ldy);
 #define K_WIDE_ADD(r) s##r.w += w[r] * v;
-#define K_WIDE_PUT(r) K_PUT_CLAMPED(y0 + r * ldy, s##r.v[0]), K_PUT_CLAMPED(y1 + r * ldy, s##r.v[1]);
+#define K_WIDE_TO(r) K_PUT_CLAMPED(y0 + r * ldy, s##r.v[0]), K_PUT_CLAMPED(y1 + r * ldy, s##r.v[1]);
 #endif
 
-//@ piece conv_rows: epilogue clamp copy_step conv_tile6 conv_tile4
+//@ piece conv_put: tiles
+/* Stores those of rows x 16 sums t that lie in columns begin to end of each half. */
+static void K_conv_put(const K_tiles* q, const float* t, ptrdiff_t rows, const float* bias, float* const* y,
+                       const int* begin, const int* end) {
+  for (ptrdiff_t i = 0; i < 2 * rows; ++i) {
+    const ptrdiff_t r = i / 2, half = i % 2;
+    float* to = y[half] + r * q->ldy;
+    for (ptrdiff_t j = begin[half]; j < end[half]; ++j) {
+      float v = t[r * K_LANES + half * 8 + j] + (q->first ? 0.0f : to[j]) + bias[r];
+      v = v < q->lo ? q->lo : v;
+      to[j] = v > q->hi ? q->hi : v;
+    }
+  }
+}
+
+//@ piece conv_rows: epilogue copy_step conv_put conv_tile6 conv_tile4
 /* Convolution without columns: tiles read padded rows of some channels in a strip[channel][phase of the
  * row][phase of the column][row][pitch]. A block is a run of pieces of 8 results within a row, of which the
  * last one of a row overlaps the one before. */
@@ -86,26 +91,20 @@ static void K_conv_rows_strip(const K_conv_rows_shape* p, const float* x, ptrdif
 }
 
 /* A tile of which not all is stored. */
-static void K_conv_rows_edge(const K_conv_tiles* q, ptrdiff_t height, ptrdiff_t rows, const float* w,
-                             const float* const* b, float* const* y, const int* skip, const float* bias) {
-  static const float none[6] = {0};
-  const K_conv_tiles sums = {q->at, q->k, K_LANES, -INFINITY, INFINITY, 1};
+static void K_conv_rows_edge(const K_tiles* q, ptrdiff_t height, ptrdiff_t rows, const float* w,
+                             const float* const* b, float* const* y, const int* begin, const int* end,
+                             const float* bias) {
+  const float none[6] = {0};
+  const K_tiles sums = {.k = q->k, .ldy = K_LANES, .lo = -INFINITY, .hi = INFINITY, .first = 1, .at = q->at};
   float t[6 * K_LANES];
-  (height == 6 ? K_conv_tile6 : K_conv_tile4)(&sums, w, b[0], b[1], t, t + 8, q->first ? bias : none);
-  for (ptrdiff_t i = 0; i < 2 * rows; ++i) {
-    const ptrdiff_t r = i / 2, half = i % 2;
-    float* to = y[half] + r * q->ldy;
-    for (ptrdiff_t j = skip[half]; j < 8; ++j) {
-      float v = t[r * K_LANES + half * 8 + j] + (q->first ? 0.0f : to[j]);
-      v = v < q->lo ? q->lo : v;
-      to[j] = v > q->hi ? q->hi : v;
-    }
-  }
+  (height == 6 ? K_conv_tile6 : K_conv_tile4)(&sums, w, b[0], b[1], t, t + 8, none);
+  K_conv_put(q, t, rows, q->first ? bias : none, y, begin, end);
 }
 
-static void K_conv_rows_block(const K_conv_rows_shape* p, const K_conv_tiles* q, const K_conv_block_at* at,
+static void K_conv_rows_block(const K_conv_rows_shape* p, const K_tiles* q, const K_conv_block_at* at,
                               const float* w, ptrdiff_t k0, const float* strip, const float* bias, float* y) {
   const ptrdiff_t depth = p->channels * p->taps;
+  const int end[2] = {8, 8};
   ptrdiff_t row = 0;
   for (ptrdiff_t panel = 0; panel < p->panels6 + p->panels4; ++panel) {
     const ptrdiff_t height = panel < p->panels6 ? 6 : 4, rows = p->m - row < height ? p->m - row : height;
@@ -117,7 +116,7 @@ static void K_conv_rows_block(const K_conv_rows_shape* p, const K_conv_tiles* q,
       /* A sum, or what follows, has changed what is there. */
       const int partly = (!q->first || j == 0) && (at->skip[j] || at->skip[j + 1]);
       if (rows < height || partly) {
-        K_conv_rows_edge(q, height, rows, w + k0 * height, b, to, at->skip + j, own);
+        K_conv_rows_edge(q, height, rows, w + k0 * height, b, to, at->skip + j, end, own);
       } else {
         (height == 6 ? K_conv_tile6 : K_conv_tile4)(q, w + k0 * height, b[0], b[1], to[0], to[1], own);
       }
@@ -138,8 +137,12 @@ static void K_conv_rows_image(const K_conv_rows_shape* p, const int* order, cons
     for (ptrdiff_t c = 0; c < p->channels; c += p->block_channels) {
       const ptrdiff_t n = p->channels - c < p->block_channels ? p->channels - c : p->block_channels;
       const int last = c + n == p->channels;
-      const K_conv_tiles q = {order, n * p->taps, pixels, last ? e->lo : -INFINITY, last ? e->hi : INFINITY,
-                              c == 0};
+      const K_tiles q = {.k = n * p->taps,
+                         .ldy = pixels,
+                         .lo = last ? e->lo : -INFINITY,
+                         .hi = last ? e->hi : INFINITY,
+                         .first = c == 0,
+                         .at = order};
       K_conv_rows_strip(p, x + c * p->h * p->w, n, &block, strip);
       K_conv_rows_block(p, &q, &block, w, c * p->taps, strip, bias, y);
     }

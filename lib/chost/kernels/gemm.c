@@ -1,8 +1,9 @@
-//@ piece gemm: epilogue tile micro6 micro4 micro1
+//@ piece gemm: epilogue tile micro1 rows
 /* y[m][n] = a[m][k] * b[k][n]. b is packed in panels of 16 columns, panel[k][16], at compile time (b_packed)
- * or here, panel by panel. Element strides of a and b are given, so either may be transposed. */
+ * or here, panel by panel. Element strides of a and b are given, so either may be transposed. Of block_m rows
+ * all columns are made one after the other. */
 typedef struct K_gemm_shape {
-  ptrdiff_t m, n, k, a_row, a_k, b_k, b_n, block_k;
+  ptrdiff_t m, n, k, a_row, a_k, b_k, b_n, block_m, block_k;
   int b_packed;
 } K_gemm_shape;
 
@@ -14,41 +15,60 @@ static void K_gemm_pack(const float* b, ptrdiff_t b_k, ptrdiff_t b_n, ptrdiff_t 
   }
 }
 
-static void K_gemm_panel(const K_gemm_shape* p, const float* a, ptrdiff_t kn, const float* b,
-                         const float* bias, float lo, float hi, float* y, ptrdiff_t cols, int first) {
+/* m rows of a panel. */
+static void K_gemm_panel(const K_tiles* q, ptrdiff_t m, const float* a, const float* b, const float* bias,
+                         float* y, ptrdiff_t cols) {
+  const float none[K_LANES] = {0};
   float t[6 * K_LANES];
-  for (ptrdiff_t i = 0; i < p->m;) {
-    const ptrdiff_t left = p->m - i, rows = left >= 6 ? 6 : left >= 4 ? 4 : 1;
-    if (rows == 6) {
-      K_micro6(kn, a + i * p->a_row, p->a_row, p->a_k, b, K_LANES, t);
-    } else if (rows == 4) {
-      K_micro4(kn, a + i * p->a_row, p->a_row, p->a_k, b, K_LANES, t);
+  K_tiles sums = *q;
+  sums.ldy = K_LANES, sums.lo = -INFINITY, sums.hi = INFINITY, sums.first = 1;
+  for (ptrdiff_t i = 0; i < m;) {
+    const ptrdiff_t left = m - i, rows = left >= 6 ? 6 : left >= 4 ? 4 : 1;
+    const float* const from = a + i * q->a_row;
+    float* const to = y + i * q->ldy;
+    if (rows > 1 && cols == K_LANES) {
+      (rows == 6 ? K_rows6 : K_rows4)(q, from, b, bias ? bias : none, to);
     } else {
-      K_micro1(kn, a + i * p->a_row, 0, p->a_k, b, K_LANES, t);
+      if (rows == 1) {
+        K_micro1(q->k, from, q->a_k, b, t);
+      } else {
+        (rows == 6 ? K_rows6 : K_rows4)(&sums, from, b, none, t);
+      }
+      K_tile(t, rows, cols, bias, q->lo, q->hi, q->first, to, q->ldy);
     }
-    K_tile(t, rows, cols, y + i * p->n, p->n, NULL, bias, lo, hi, first);
     i += rows;
   }
 }
 
 static void K_gemm(const K_gemm_shape* p, const float* a, const float* b, const float* bias, float* y,
                    float* panel, const K_epilogue* e, ptrdiff_t row, ptrdiff_t at) {
-  for (ptrdiff_t n0 = 0; n0 < p->n; n0 += K_LANES) {
-    const ptrdiff_t cols = p->n - n0 < K_LANES ? p->n - n0 : K_LANES;
-    for (ptrdiff_t k0 = 0; k0 < p->k || k0 == 0; k0 += p->block_k) {
-      const ptrdiff_t kn = p->k - k0 < p->block_k ? p->k - k0 : p->block_k;
-      const int last = k0 + kn == p->k;
-      const float* from = panel;
-      if (p->b_packed) {
-        from = b + n0 * p->k + k0 * K_LANES;
-      } else {
-        K_gemm_pack(b + k0 * p->b_k + n0 * p->b_n, p->b_k, p->b_n, kn, cols, panel);
+  for (ptrdiff_t m0 = 0; m0 < p->m; m0 += p->block_m) {
+    const ptrdiff_t m = p->m - m0 < p->block_m ? p->m - m0 : p->block_m;
+    for (ptrdiff_t n0 = 0; n0 < p->n; n0 += K_LANES) {
+      const ptrdiff_t cols = p->n - n0 < K_LANES ? p->n - n0 : K_LANES;
+      for (ptrdiff_t k0 = 0; k0 < p->k || k0 == 0; k0 += p->block_k) {
+        const ptrdiff_t kn = p->k - k0 < p->block_k ? p->k - k0 : p->block_k;
+        const int last = k0 + kn == p->k;
+        const K_tiles q = {.k = kn,
+                           .a_row = p->a_row,
+                           .a_k = p->a_k,
+                           .ldy = p->n,
+                           .lo = last ? e->lo : -INFINITY,
+                           .hi = last ? e->hi : INFINITY,
+                           .first = k0 == 0};
+        const float* from = panel;
+        if (p->b_packed) {
+          from = b + n0 * p->k + k0 * K_LANES;
+        } else {
+          K_gemm_pack(b + k0 * p->b_k + n0 * p->b_n, p->b_k, p->b_n, kn, cols, panel);
+        }
+        K_gemm_panel(&q, m, a + m0 * p->a_row + k0 * p->a_k, from, last && bias ? bias + n0 : NULL,
+                     y + m0 * p->n + n0, cols);
       }
-      K_gemm_panel(p, a + k0 * p->a_k, kn, from, last && bias ? bias + n0 : NULL, last ? e->lo : -INFINITY,
-                   last ? e->hi : INFINITY, y + n0, cols, k0 == 0);
     }
+    for (ptrdiff_t i = m0; e->fn && i < m0 + m; ++i)
+      e->fn(e->args, y + i * p->n, row + i, 0, at + i * p->n, p->n);
   }
-  for (ptrdiff_t i = 0; e->fn && i < p->m; ++i) e->fn(e->args, y + i * p->n, row + i, 0, at + i * p->n, p->n);
 }
 
 //@ piece gemv: epilogue tile micro1
@@ -78,7 +98,7 @@ static void K_gemv_panels(ptrdiff_t k, const float* x, const float* b, float* t)
   K_STORE(t + 48, s6);
   K_STORE(t + 56, s7);
 #else
-  for (ptrdiff_t j = 0; j < 4; ++j) K_micro1(k, x, 0, 1, b + j * k * K_LANES, K_LANES, t + j * K_LANES);
+  for (ptrdiff_t j = 0; j < 4; ++j) K_micro1(k, x, 1, b + j * k * K_LANES, t + j * K_LANES);
 #endif
 }
 
@@ -103,7 +123,7 @@ static void K_gemv_panel(ptrdiff_t k, const float* x, const float* b, float* t) 
   K_STORE(t, (s0 + s2) + (s4 + s6));
   K_STORE(t + 8, (s1 + s3) + (s5 + s7));
 #else
-  K_micro1(k, x, 0, 1, b, K_LANES, t);
+  K_micro1(k, x, 1, b, t);
 #endif
 }
 
@@ -118,8 +138,8 @@ static void K_gemv(ptrdiff_t n, ptrdiff_t k, const float* x, const float* b, con
       K_gemv_panel(k, x, b + n0 * k, t);
     }
     for (ptrdiff_t j = 0; j < panels; ++j, n0 += K_LANES) {
-      K_tile(t + j * K_LANES, 1, n - n0 < K_LANES ? n - n0 : K_LANES, y + n0, 0, NULL,
-             bias ? bias + n0 : NULL, e->lo, e->hi, 1);
+      K_tile(t + j * K_LANES, 1, n - n0 < K_LANES ? n - n0 : K_LANES, bias ? bias + n0 : NULL, e->lo, e->hi,
+             1, y + n0, 0);
     }
   }
   if (e->fn) e->fn(e->args, y, 0, 0, 0, n);

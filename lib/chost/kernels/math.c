@@ -44,6 +44,14 @@ static K_inline float K_exp_part(float r) {
   return q * (r * r) + r;
 }
 
+//@ piece exp_near: exp_part
+/* e^x within 2 units for |x| <= 80, where one factor does. */
+static K_inline float K_exp_near(float x) {
+  int32_t n;
+  const float y = K_exp_part(K_reduce(x, &n)) + 1.0f;
+  return y * K_power(n);
+}
+
 //@ piece exp: exp_part
 /* Within 2 units. The power is applied in two halves: either alone would leave the range near its ends. */
 static K_inline float K_exp(float x) {
@@ -64,10 +72,11 @@ static K_inline float K_expm1(float x) {
   return x > 80.0f ? K_exp(x) : x == 0.0f ? x : y;
 }
 
-//@ piece tanh: exp
+//@ piece tanh: exp_near
 /* Within 2 units: an odd polynomial below 0.625, above 1 - 2 / (e^2|x| + 1). */
 static K_inline float K_tanh(float x) {
-  const float a = fabsf(x), z = x * x, far = 1.0f - 2.0f / (K_exp(2.0f * a) + 1.0f);
+  const float a = fabsf(x), z = x * x, t = a > 20.0f ? 20.0f : a;
+  const float far = 1.0f - 2.0f / (K_exp_near(2.0f * t) + 1.0f);
   float q = -5.704988625e-03f;
   q = q * z + 2.063908872e-02f;
   q = q * z + -5.373971554e-02f;
@@ -105,7 +114,7 @@ static K_inline float K_log1p(float u) {
   return u > 1e30f ? K_log(u) : y;
 }
 
-//@ piece erf: exp
+//@ piece erf: exp_near
 /* Within 3 units: an odd polynomial up to 1, above 1 - e^-p(|x|) with p = -log(erfc). */
 static K_inline float K_erf(float x) {
   const float a = fabsf(x), z = x * x, t = a > 4.0f ? 4.0f : a;
@@ -122,7 +131,7 @@ static K_inline float K_erf(float x) {
   p = p * t + 6.381448477e-01f;
   p = p * t + 1.127089181e+00f;
   p = p * t + 3.415252274e-04f;
-  p = 1.0f - K_exp(-p);
+  p = 1.0f - K_exp_near(-p);
   return a <= 1.0f ? q * x + x : x < 0.0f ? -p : x > 0.0f ? p : x;
 }
 

@@ -1,8 +1,7 @@
 //@ piece recurrent: base
 /* y[r][j] = init[r][j] + sum over i of x[r * step + i] * w[i][j] for n columns, a multiple of 16: the input's
  * part of a recurrent layer for many steps, and the recurrent part for one. w is packed in panels of 64
- * columns, panel[k][64], behind them of 16, each read from its beginning to its end. Every sum is made in the
- * order of i, whatever the number of rows. */
+ * columns, panel[k][64], behind them of 16. */
 #if K_WIDE
 typedef K_wide K_sums;
 #define K_SUMS 16
@@ -23,13 +22,13 @@ typedef K_vec K_sums;
 #endif
 
 #if K_VW
-/* One row, four vectors of columns. */
-static void K_recurrent_row(ptrdiff_t k, const float* x, const float* w, ptrdiff_t ldw, const float* init,
-                            float* y) {
+/* One row, four vectors of columns; dx: from one element of x to the next, 1 or -1. */
+static void K_recurrent_row(ptrdiff_t k, const float* x, ptrdiff_t dx, const float* w, ptrdiff_t ldw,
+                            const float* init, float* y) {
   K_sums s0 = K_SUMS_LOAD(init), s1 = K_SUMS_LOAD(init + K_SUMS);
   K_sums s2 = K_SUMS_LOAD(init + 2 * K_SUMS), s3 = K_SUMS_LOAD(init + 3 * K_SUMS);
-  for (ptrdiff_t i = 0; i < k; ++i, w += ldw) {
-    const float v = x[i];
+  for (ptrdiff_t i = 0; i < k; ++i, x += dx, w += ldw) {
+    const float v = *x;
     s0 += v * K_SUMS_LOAD(w);
     s1 += v * K_SUMS_LOAD(w + K_SUMS);
     s2 += v * K_SUMS_LOAD(w + 2 * K_SUMS);
@@ -44,23 +43,22 @@ static void K_recurrent_row(ptrdiff_t k, const float* x, const float* w, ptrdiff
 /* Four rows, two vectors of columns; `next`: from the init of a row to that of the next. */
 static void K_recurrent_rows4(ptrdiff_t k, const float* x, ptrdiff_t step, const float* w, ptrdiff_t ldw,
                               const float* init, ptrdiff_t next, float* y, ptrdiff_t ldy) {
-  const float *x1 = x + step, *x2 = x1 + step, *x3 = x2 + step;
   K_sums s0 = K_SUMS_LOAD(init), t0 = K_SUMS_LOAD(init + K_SUMS);
   K_sums s1 = K_SUMS_LOAD(init + next), t1 = K_SUMS_LOAD(init + next + K_SUMS);
   K_sums s2 = K_SUMS_LOAD(init + 2 * next), t2 = K_SUMS_LOAD(init + 2 * next + K_SUMS);
   K_sums s3 = K_SUMS_LOAD(init + 3 * next), t3 = K_SUMS_LOAD(init + 3 * next + K_SUMS);
-  for (ptrdiff_t i = 0; i < k; ++i, w += ldw) {
+  for (ptrdiff_t i = 0; i < k; ++i, ++x, w += ldw) {
     K_sums a = K_SUMS_LOAD(w), b = K_SUMS_LOAD(w + K_SUMS);
     K_KEEP(a);
     K_KEEP(b);
-    s0 += x[i] * a;
-    t0 += x[i] * b;
-    s1 += x1[i] * a;
-    t1 += x1[i] * b;
-    s2 += x2[i] * a;
-    t2 += x2[i] * b;
-    s3 += x3[i] * a;
-    t3 += x3[i] * b;
+    s0 += x[0] * a;
+    t0 += x[0] * b;
+    s1 += x[step] * a;
+    t1 += x[step] * b;
+    s2 += x[2 * step] * a;
+    t2 += x[2 * step] * b;
+    s3 += x[3 * step] * a;
+    t3 += x[3 * step] * b;
   }
   K_SUMS_STORE(y, s0);
   K_SUMS_STORE(y + K_SUMS, t0);
@@ -90,14 +88,21 @@ static void K_recurrent(ptrdiff_t rows, ptrdiff_t n, ptrdiff_t k, const float* x
     const ptrdiff_t width = n - n0 < 64 ? K_LANES : 64;
     ptrdiff_t r = 0;
 #if K_VW
-    for (; width == 64 && r + 4 <= rows; r += 4) {
-      for (ptrdiff_t j = 0; j < width; j += 2 * K_SUMS)
-        K_recurrent_rows4(k, x + r * step, step, w + j, width, init + r * next + n0 + j, next,
-                          y + r * n + n0 + j, n);
+    /* So many weights at once that they stay in the first-level cache for all rows. */
+    const ptrdiff_t fours = width == 64 ? rows / 4 * 4 : 0;
+    for (ptrdiff_t k0 = 0; fours && k0 < k; k0 += 128) {
+      const ptrdiff_t kn = k - k0 < 128 ? k - k0 : 128;
+      for (ptrdiff_t j = 0; j < width; j += 2 * K_SUMS) {
+        for (r = 0; r < fours; r += 4) {
+          float* const to = y + r * n + n0 + j;
+          K_recurrent_rows4(kn, x + r * step + k0, step, w + k0 * width + j, width,
+                            k0 ? to : init + r * next + n0 + j, k0 ? n : next, to, n);
+        }
+      }
     }
-    for (; width == 64 && r < rows; ++r) {
+    for (r = fours; width == 64 && r < rows; ++r) {
       for (ptrdiff_t j = 0; j < width; j += 4 * K_SUMS)
-        K_recurrent_row(k, x + r * step, w + j, width, init + r * next + n0 + j, y + r * n + n0 + j);
+        K_recurrent_row(k, x + r * step, 1, w + j, width, init + r * next + n0 + j, y + r * n + n0 + j);
     }
 #endif
     for (; r < rows; ++r) {
@@ -106,5 +111,29 @@ static void K_recurrent(ptrdiff_t rows, ptrdiff_t n, ptrdiff_t k, const float* x
     }
     w += k * width;
     n0 += width;
+  }
+}
+
+/* The same for one row. `back`: from the last weight of the last panel of 64 to the first, so that of two
+ * steps the later one begins with what the other has left in the nearest cache. */
+static void K_recurrent_step(int back, ptrdiff_t n, ptrdiff_t k, const float* x, const float* w,
+                             const float* init, float* y) {
+  ptrdiff_t at = 0;
+  (void)back;
+#if K_VW
+  for (const ptrdiff_t width = 4 * K_SUMS; at < n / 64 * 64; at += width) {
+    const ptrdiff_t n0 = back ? n / 64 * 64 - width - at : at, panel = n0 / 64 * 64;
+    const float* const from = w + panel * k + (n0 - panel);
+    if (back) {
+      K_recurrent_row(k, x + k - 1, -1, from + (k - 1) * 64, -64, init + n0, y + n0);
+    } else {
+      K_recurrent_row(k, x, 1, from, 64, init + n0, y + n0);
+    }
+  }
+#endif
+  for (; at < n; at += K_LANES) {
+    const ptrdiff_t panel = at / 64 * 64, width = n - panel < 64 ? K_LANES : 64;
+    const float* const from = width == 64 ? w + panel * k + (at - panel) : w + at * k;
+    K_recurrent_lanes(k, x, from, width, init + at, y + at);
   }
 }

@@ -163,7 +163,7 @@ static void K_winograd2_out(const float* m, ptrdiff_t step, float bias, float lo
   }
 }
 
-//@ piece winograd: epilogue lanes copy micro12 micro6 micro4
+//@ piece winograd: epilogue lanes copy micro12 panel6 panel4
 /* 3x3 convolution of stride 1 by Winograd's F(n x n, 3x3), n = 4 or 2 (Lavin & Gray, arXiv 1509.09308): a
  * tile of n x n results is a transform of s = (n + 2)^2 products, each a sum over channels of a transformed
  * weight and a transformed tile of (n + 2)^2 inputs. So there are s products of matrices: channels times
@@ -259,7 +259,9 @@ static void K_winograd_inputs(const K_winograd_shape* p, const K_winograd_block*
 /* m[place][panel][16 tiles][6][16] = weights of `panels` panels, those of height 6 first, times v. */
 static void K_winograd_products(const K_winograd_shape* p, const K_winograd_block* b, const float* w,
                                 ptrdiff_t sixes, ptrdiff_t panels) {
+  const float none[6] = {0};
   const ptrdiff_t c = p->channels;
+  const K_tiles q = {.k = c, .ldb = p->ldb, .ldy = K_LANES, .lo = -INFINITY, .hi = INFINITY, .first = 1};
   for (ptrdiff_t s = 0; s < b->places; ++s) {
     const float* v = b->v + s * b->v_step;
     for (ptrdiff_t g = 0; g < b->groups; ++g, v += K_LANES) {
@@ -278,11 +280,7 @@ static void K_winograd_products(const K_winograd_shape* p, const K_winograd_bloc
           continue;
         }
 #endif
-        if (height == 6) {
-          K_micro6(c, from, 1, 6, v, p->ldb, m);
-        } else {
-          K_micro4(c, from, 1, 4, v, p->ldb, m);
-        }
+        (height == 6 ? K_panel6 : K_panel4)(&q, from, v, none, m);
       }
     }
   }

@@ -56,7 +56,7 @@ std::vector<CounterStep> held_bytes(const report::Region& region, uint32_t tile)
   };
   std::vector<Change> changes;
   for (const report::MemoryUse& u : region.memory) {
-    if ((u.tiles >> tile & 1) == 0) continue;
+    if ((u.tiles >> tile & 1) == 0 || u.stop <= u.start) continue;  // held for no time
     changes.push_back({u.start, false, {u.begin, u.end}});
     changes.push_back({u.stop, true, {u.begin, u.end}});
   }

@@ -23,7 +23,11 @@ void emit_side_by_side(EmitContext& c, const RunReduction& run, ElementType elem
   c.close();
   if (whole != n)
     c.line(fmt::format("for (ptrdiff_t r = {}; r < {}; ++r) {}", whole, n, run.step("lanes[0]", "r")));
-  c.line(fmt::format("for (ptrdiff_t l = 0; l < {}; ++l) {}", kLanes, run.merge(run.var, "lanes[l]")));
+  // By halves: merged one after the other, each would wait for the one before.
+  for (int64_t half : {kLanes / 2, kLanes / 4})
+    c.line(fmt::format("for (ptrdiff_t l = 0; l < {}; ++l) {}", half,
+                       run.merge("lanes[l]", fmt::format("lanes[l + {}]", half))));
+  c.line(fmt::format("for (ptrdiff_t l = 0; l < {}; ++l) {}", kLanes / 4, run.merge(run.var, "lanes[l]")));
 }
 
 }  // namespace

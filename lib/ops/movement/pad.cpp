@@ -67,23 +67,10 @@ TextCopy interior(const PadTexts& p, const Texts& x, const Texts& y) {
   return copy;
 }
 
-// Position within n kept elements that stands for position i outside or inside of them.
-int64_t source(const std::string& mode, int64_t i, int64_t n) {
-  if (mode == "edge") return std::clamp<int64_t>(i, 0, n - 1);
-  if (mode == "wrap") return (i % n + n) % n;
-  if (n == 1) return 0;
-  int64_t period = 2 * (n - 1), k = (i % period + period) % period;
-  return k < n ? k : period - k;
-}
-
 MappedCopy mapped(const PadParams& p, const Shape& in, const Shape& out) {
   MappedCopy copy{in, {}};
-  for (size_t d = 0; d < in.size(); ++d) {
-    int64_t crop = std::max<int64_t>(-p.begin[d], 0), kept = in[d] - crop + std::min<int64_t>(p.end[d], 0);
-    copy.from.push_back(index_table(out[d], [&](int64_t o) {
-      return crop + source(p.mode, o - std::max<int64_t>(p.begin[d], 0), kept);
-    }));
-  }
+  for (size_t d = 0; d < in.size(); ++d)
+    copy.from.push_back(index_table(out[d], [&](int64_t o) { return p.source(d, o, in[d]); }));
   return copy;
 }
 

@@ -22,7 +22,23 @@ Status check_padding(const PadParams& p, const Shape& shape, size_t d) {
   return {};
 }
 
+// Position within n kept elements that stands for position i outside or inside of them.
+int64_t mirrored(const std::string& mode, int64_t i, int64_t n) {
+  if (mode == "edge") return std::clamp<int64_t>(i, 0, n - 1);
+  if (mode == "wrap") return (i % n + n) % n;
+  if (n == 1) return 0;
+  const int64_t period = 2 * (n - 1), k = (i % period + period) % period;
+  return k < n ? k : period - k;
+}
+
 }  // namespace
+
+int64_t PadParams::source(size_t d, int64_t o, int64_t size) const {
+  const int64_t crop = std::max<int64_t>(-begin[d], 0), kept = size - crop + std::min<int64_t>(end[d], 0);
+  const int64_t i = o - std::max<int64_t>(begin[d], 0);
+  if (mode == "constant" && (i < 0 || i >= kept)) return -1;
+  return crop + (mode == "constant" ? i : mirrored(mode, i, kept));
+}
 
 Result<PadParams> pad_params(const InferContext& context) {
   size_t rank = context.type(0).shape.size();

@@ -162,7 +162,7 @@ void RecurrentCode::emit_input_part(std::string_view length) {
 void RecurrentCode::sum_gates(int64_t first, int64_t count, std::string_view with_h) {
   const int64_t rows = p.gates * p.hidden;
   if (packed) {
-    c.line(fmt::format("{}(1, {}, {}, {}, 0, {} + d * {}, v + {}, 0, g + {});", c.helper("recurrent"),
+    c.line(fmt::format("{}_step(i % 2 != 0, {}, {}, {}, {} + d * {}, v + {}, g + {});", c.helper("recurrent"),
                        count * pitch, p.hidden, with_h, packed_weights(P::kR, first, count),
                        count * pitch * p.hidden, first * pitch, first * pitch));
     return;
@@ -178,8 +178,8 @@ void RecurrentCode::sum_gates(int64_t first, int64_t count, std::string_view wit
 void RecurrentCode::sum_scaled_gate(int64_t gate, int64_t factor) {
   const int64_t n = p.hidden, rows = p.gates * n;
   if (packed) {
-    c.line(fmt::format("{}(1, {}, {}, h, 0, {} + d * {}, {} + d * {}, 0, q);", c.helper("recurrent"), pitch,
-                       n, packed_weights(P::kR, gate, 1), pitch * n, recurrent_bias(gate), pitch));
+    c.line(fmt::format("{}_step(i % 2 != 0, {}, {}, h, {} + d * {}, {} + d * {}, q);", c.helper("recurrent"),
+                       pitch, n, packed_weights(P::kR, gate, 1), pitch * n, recurrent_bias(gate), pitch));
     c.line(fmt::format("for (ptrdiff_t j = 0; j < {0}; ++j) g[{1} + j] = v[{1} + j] + g[{2} + j] * q[j];", n,
                        gate * pitch, factor * pitch));
     return;

@@ -56,9 +56,8 @@ def conv(x, w, bias, weight_scales, out, strides, dilations, pads, group):
                 first = o // (m // group) * per_group
                 sums[:, o, r, c] += centred[:, first:first + per_group, ir, ic] @ w[o, :, kr, kc]
     sums += bias.reshape(1, -1, 1, 1)
-    wrapped = ((sums + 2**31) % 2**32 - 2**31).astype(F)
     factor = ((x.scale * weight_scales.astype(F)).astype(F) / F(scale)).astype(F)
-    v = np.rint((wrapped * factor.reshape(1, -1, 1, 1)).astype(F)).astype(np.float64) + zero
+    v = np.rint((sums.astype(F) * factor.reshape(1, -1, 1, 1)).astype(F)).astype(np.float64) + zero
     return Value(np.clip(v, *BOUNDS[kind]), kind, zero, scale)
 
 
@@ -86,18 +85,27 @@ def functions(x, names):
     return v
 
 
+def average(sums, count, x, out):
+    """Of sums of integers, which are exact; what x and the result are scaled by meets in one quotient."""
+    kind, zero, scale = out
+    ratio = F(scale) / x.scale
+    return Value(stored((sums.astype(F) / F(count)).astype(F), kind, zero, ratio).q, kind, zero, scale)
+
+
 def pool(x, op, kernel, strides, pads, include_pad, out):
     rows = windows(x.q.shape[2], kernel[0], strides[0], 1, pads[0], pads[2])
     cols = windows(x.q.shape[3], kernel[1], strides[1], 1, pads[1], pads[3])
-    numbers = x.numbers
-    y = np.zeros(x.q.shape[:2] + (len(rows), len(cols)), F)
+    values = x.numbers if op == "max" else x.q - x.zero
+    y = np.zeros(x.q.shape[:2] + (len(rows), len(cols)), values.dtype)
+    counts = np.zeros((len(rows), len(cols)), np.int64)
     for (r, taps_r), (c, taps_c) in itertools.product(enumerate(rows), enumerate(cols)):
-        v, count = None, 0
-        for (_, i), (_, j) in itertools.product(taps_r, taps_c):
-            e = numbers[:, :, i, j]
-            v = e if v is None else np.maximum(v, e) if op == "max" else (v + e).astype(F)
-            count += 1
-        if op == "average":
-            v = (v / F(kernel[0] * kernel[1] if include_pad else count)).astype(F)
-        y[:, :, r, c] = v
-    return stored(y, *out)
+        window = values[:, :, [i for _, i in taps_r]][:, :, :, [j for _, j in taps_c]]
+        y[:, :, r, c] = window.max((2, 3)) if op == "max" else window.sum((2, 3))
+        counts[r, c] = kernel[0] * kernel[1] if include_pad else len(taps_r) * len(taps_c)
+    return stored(y, *out) if op == "max" else average(y, counts, x, out)
+
+
+def reduction(x, op, axes, out):
+    sums = (x.q - x.zero).sum(tuple(axes), keepdims=True)
+    count = x.q.size // sums.size if op == "ReduceMean" else 1
+    return average(sums, count, x, out)

@@ -99,7 +99,7 @@ class Network:
             return [], np.zeros(len(scales), np.int64)
         b = self.rng.integers(-2000, 2000, len(scales))
         if self.rng.random() < 0.1:
-            b[0] = 2**31 - 1  # sums wrap
+            b[0] = self.rng.choice([2**31 - 1, -2**31])  # sums beyond 32 bits, which no float wraps
         unit = (x.scale * scales).astype(F)
         zeros = np.zeros(len(scales), np.int32)
         return [self.node("DequantizeLinear", [self.constant(b.astype(np.int32)), self.constant(unit), self.constant(zeros)], axis=0)], b
@@ -204,6 +204,17 @@ class Network:
         out = (x.kind, x.zero, x.scale) if self.rng.random() < 0.5 else self.draw_type(x.scale)
         self.quantized(y, arithmetic.pool(x, kind, kernel, strides, pads, include, out))
 
+    def reduction(self):
+        x = self.values[self.value]
+        op = str(self.rng.choice(["ReduceMean", "ReduceMean", "ReduceSum"]))
+        axes = [[2, 3], [3, 2], [3], [1], [1, 2, 3]][int(self.rng.integers(0, 5))]
+        given = self.dequantized(self.value)
+        y = self.node(op, [given], axes=axes) if op == "ReduceMean" else self.node(op, [given, self.constant(np.asarray(axes, np.int64))])
+        sums = (x.q - x.zero).sum(tuple(axes)) * x.scale
+        same = op == "ReduceMean" and self.rng.random() < 0.5
+        out = (x.kind, x.zero, x.scale) if same else self.output_type(sums, F(1)) if op == "ReduceSum" else self.draw_type(x.scale)
+        self.quantized(y, arithmetic.reduction(x, op, axes, out))
+
     def move(self):
         """Of integers, or of the numbers that they stand for, which become the same integers again."""
         x, as_numbers = self.values[self.value], self.rng.random() < 0.5
@@ -225,7 +236,7 @@ class Network:
     def build(self):
         self.conv()
         for _ in range(int(self.rng.integers(1, 7))):
-            step = self.rng.choice(["conv", "conv", "arithmetic", "arithmetic", "with_constant", "functions", "concatenation", "pool", "move"])
+            step = self.rng.choice(["conv", "conv", "arithmetic", "arithmetic", "with_constant", "functions", "concatenation", "pool", "reduction", "move"])
             begin = len(self.nodes)
             getattr(self, str(step))()
             if step != "conv":

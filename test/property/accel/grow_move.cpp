@@ -56,14 +56,20 @@ ir::ValueId pad(Builder& b, ir::ValueId x) {
   auto n = static_cast<size_t>(b.rank(x));
   Ints pads(2 * n, 0);
   Shape out = b.shape(x);
+  const std::string mode = b.dice.of<std::string>({"constant", "constant", "reflect", "edge", "wrap"});
   for (size_t d = 0; d < n; ++d) {
     if (b.dice.chance(50)) continue;
-    pads[d] = b.dice.pick(0, 3);
-    pads[d + n] = b.dice.pick(0, 3);
-    if (b.dice.chance(10)) pads[d] = -std::min<int64_t>(out[d] - 1, 1);
+    const bool crop = b.dice.chance(mode == "constant" ? 10 : 30) && out[d] > 1;
+    const int64_t kept = out[d] - (crop ? 1 : 0), turn = mode == "reflect" ? kept - 1
+                                                         : mode == "wrap"  ? kept
+                                                                           : 3;
+    pads[d] = crop ? -1 : b.dice.pick(0, std::min<int64_t>(turn, 3));
+    pads[d + n] = b.dice.pick(0, std::min<int64_t>(turn, 3));
+    if (crop && b.dice.chance(50)) std::swap(pads[d], pads[d + n]);
     out[d] += pads[d] + pads[d + n];
   }
   if (!b.spend(element_count(out))) return {};
+  if (mode != "constant") return b.add("Pad", {x, b.ints(pads)}, {{"mode", mode}});
   return b.add("Pad", {x, b.ints(pads), b.scalar(b.dice.of({0.0, 0.0, b.dice.real(-2, 2)}))});
 }
 

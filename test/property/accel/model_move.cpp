@@ -51,6 +51,19 @@ Tensor space_to_depth(const Tensor& x, const ir::Node& node, const Shape& out) {
   });
 }
 
+// From i step by step into first..last: turning around at an end, staying there, or going on at the other
+// one.
+int64_t walked(const std::string& mode, int64_t i, int64_t first, int64_t last) {
+  while (i < first || i > last) {
+    if (mode == "edge") return i < first ? first : last;
+    if (mode == "wrap")
+      i += i < first ? last - first + 1 : first - last - 1;
+    else
+      i = first == last ? first : 2 * (i < first ? first : last) - i;
+  }
+  return i;
+}
+
 }  // namespace
 
 Status Model::move(const partition::Layer& layer) {
@@ -82,6 +95,10 @@ Status Model::move(const partition::Layer& layer) {
     auto inside = [&](Shape i) {
       for (size_t d = 0; d < i.size(); ++d) {
         i[d] -= p.begin[d];
+        if (p.mode != "constant") {
+          i[d] = walked(p.mode, i[d], std::max<int64_t>(0, -p.begin[d]),
+                        x.shape()[d] - 1 + std::min<int64_t>(0, p.end[d]));
+        }
         if (i[d] < 0 || i[d] >= x.shape()[d]) return Shape{-1, -1, -1, -1, -1, -1, -1, -1, -1};
       }
       return i;

@@ -119,9 +119,12 @@ const std::vector<Case>& cases() {
       {"InstanceNormalization", "-norm",
        kImage + "input %s : f32[4]\n const %b : f32[4] = [0,1,-1,0.5]\n %y = InstanceNormalization(%x, %s, "
                 "%b) : f32[1,4,6,6]\n output %y"},
-      {"Pad", "-move",
+      {"Pad", "move",
        kRows +
            "const %p : i64[4] = [0,1,2,0]\n %y = Pad(%x, %p) {mode = \"reflect\"} : f32[5,5]\n output %y"},
+      // More than one turn a side.
+      {"Pad", "-move",
+       kRows + "const %p : i64[4] = [4,0,0,0]\n %y = Pad(%x, %p) {mode = \"wrap\"} : f32[7,4]\n output %y"},
       {"Resize", "-resize",
        kImage + "const %f : f32[4] = [1,2,1,1]\n %y = Resize(%x, _, %f) : f32[1,8,6,6]\n output %y"},
   };

@@ -1,6 +1,7 @@
 // What the accelerator takes and why not: graphs with one operator in question, asked through layer_legal.
 #include "mrvlc/accel/legality.h"
 
+#include <cmath>
 #include <set>
 
 #include "build.h"
@@ -48,6 +49,17 @@ std::string list(int n, const std::string& v = "1") {
   std::string out = "[" + v;
   for (int i = 1; i < n; ++i) out += ", " + v;
   return out + "]";
+}
+
+// Whether halves, which averages of an even number of terms are, remain so in a product with 1 / count.
+bool ties_survive(int count) {
+  for (int k = 0; k < 256; ++k) {
+    const auto sum = static_cast<float>(count * k + count / 2);
+    if (std::nearbyint(sum * (1.0f / static_cast<float>(count))) !=
+        std::nearbyint(static_cast<float>(k) + 0.5f))
+      return false;
+  }
+  return true;
 }
 
 const std::string kImage = "input %x : f32[1,4,8,8]\n const %w : f32[4,4,3,3] = " + list(144) + "\n";
@@ -197,7 +209,11 @@ TEST_CASE("moves and shapes") {
          " %t = Slice(%x, %s, %e, %a, %d) : f32[4,3]\n output %t");
   const std::string pad = "input %x : f32[2,3]\n const %p : i64[4] = [0,1,0,1]\n ";
   accept("move", pad + "%t = Pad(%x, %p) : f32[2,5]\n output %t");
-  refuse("move", pad + "%t = Pad(%x, %p) {mode = \"reflect\"} : f32[2,5]\n output %t", "reflect", "constant");
+  for (const char* mode : {"reflect", "edge", "wrap"})
+    accept("move", pad + "%t = Pad(%x, %p) {mode = \"" + mode + "\"} : f32[2,5]\n output %t");
+  const std::string far = "input %x : f32[2,3]\n const %p : i64[4] = [0,0,0,3]\n ";
+  accept("move", far + "%t = Pad(%x, %p) {mode = \"wrap\"} : f32[2,6]\n output %t");
+  refuse("move", far + "%t = Pad(%x, %p) {mode = \"reflect\"} : f32[2,6]\n output %t", "3", "2");
   accept("concat",
          "input %x : f32[2,3]\n input %y : f32[2,1]\n %t = Concat(%x, %y) {axis = 1} : f32[2,4]\n output %t");
   accept("reshape",
@@ -259,6 +275,31 @@ TEST_CASE("what layers begin with is what the tables of the vector unit and of m
     CHECK(op->accel.has(LayerKind::Elementwise) == computed);
     CHECK(op->accel.has(LayerKind::Move) == moves.contains(op->kind));
   }
+}
+
+TEST_CASE("averages of integers over a fixed number of positions") {
+  // The layer is the pool and what rounds; the DequantizeLinear is read.
+  const auto ask_of = [](const std::string& scale, const std::string& step, const std::string& kernel) {
+    ir::Graph g =
+        parse("input %x : u8[1,4,12,12]\n const %s : f32[] = [" + scale + "]\n const %t : f32[] = [" + step +
+              "]\n const %z : u8[] = [3]\n %d = DequantizeLinear(%x, %s, %z) : f32[1,4,12,12]\n" +
+              "%p = AveragePool(%d) {kernel_shape = " + kernel +
+              ", strides = [12,12], pads = [1,1,0,0], count_include_pad = 1} : f32[1,4,1,1]\n"
+              "%q = QuantizeLinear(%p, %t, %z) : u8[1,4,1,1]\n output %q");
+    const std::vector<ir::NodeId> nodes = g.topological_order();
+    return accel::layer_legal(g, {"test", find_layer_kind("pool").value(), {nodes[1], nodes[2]}, nodes[1]},
+                              test::machine());
+  };
+  CHECK(ask_of("0.3", "0.3", "[2,4]").ok);  // a power of two
+  CHECK(ask_of("1", "1", "[3,3]").ok);      // an odd number has no ties
+  CHECK(ask_of("1", "3.7", "[3,2]").ok);
+  CHECK(ask_of("1", "1", "[2,3]").ok == ties_survive(6));
+  CHECK(ask_of("1", "1", "[2,7]").ok == ties_survive(14));
+  CHECK_FALSE(ties_survive(14));
+  const partition::Legality scaled = ask_of("0.3", "0.3", "[3,3]");  // sums are no whole numbers
+  CHECK_FALSE(scaled.ok);
+  CHECK(scaled.actual == "9");
+  CHECK(scaled.limit == "a power of two");
 }
 
 TEST_CASE("integers of 8 bits") {

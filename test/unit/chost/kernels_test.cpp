@@ -66,6 +66,13 @@ GraphBuilder conv_rows_graph() {
   add_conv(b, {{1, 3, 30, 31}, {5, 3, 7, 7}, {2, 2}, {3, 3, 3, 3}, {1, 1}});
   add_conv(b, {{1, 350, 7, 7}, {31, 350, 1, 1}, {1, 1}, {0, 0, 0, 0}, {1, 1}});  // one pixel left over
   add_conv(b, {{1, 9, 7, 7}, {36, 9, 3, 3}, {1, 1}, {1, 1, 1, 1}, {1, 1}});
+  // ends of blocks: two pixels, a vector and two, more; of an odd number of panels; and one pixel alone
+  add_conv(b, {{2, 11, 3, 6}, {18, 11, 1, 1}, {1, 1}, {0, 0, 0, 0}, {1, 1}});
+  add_conv(b, {{1, 700, 2, 13}, {29, 700, 1, 1}, {1, 1}, {0, 0, 0, 0}, {1, 1}});
+  add_conv(b, {{1, 20, 1, 27}, {18, 20, 1, 1}, {1, 1}, {0, 0, 0, 0}, {1, 1}});
+  add_conv(b, {{1, 30, 5, 5}, {24, 15, 1, 1}, {1, 1}, {0, 0, 0, 0}, {1, 1}, 2});
+  add_conv(b, {{2, 33, 1, 1}, {11, 33, 1, 1}, {1, 1}, {0, 0, 0, 0}, {1, 1}});
+  add_conv(b, {{1, 3, 1, 1}, {6, 3, 1, 1}, {1, 1}, {0, 0, 0, 0}, {1, 1}, 1, false});
   add_conv(b, {{1, 16, 32, 32}, {50, 16, 1, 1}, {1, 1}, {0, 0, 0, 0}, {1, 1}});  // channels that collide
   add_conv(b, {{1, 3, 13, 14}, {3, 1, 5, 5}, {1, 1}, {2, 2, 2, 2}, {1, 1}, 3});  // depthwise, five rows
   add_conv(b, {{1, 3, 22, 22}, {3, 1, 5, 4}, {2, 2}, {2, 2, 2, 2}, {2, 1}, 3});
@@ -103,6 +110,51 @@ GraphBuilder lanes_graph() {
   ir::ValueId z =
       b.node("Conv", {x, b.constant({12, 1, 3, 3})}, {{"strides", Ints{2, 2}}, {"group", int64_t{12}}});
   b.output(b.node("Relu", {b.node("Mul", {z, b.constant({12, 1, 1})})}));
+  return b;
+}
+
+// Depthwise 3x3 windows whose middle taps lie within the image.
+GraphBuilder windows3_graph() {
+  GraphBuilder b;
+  auto add = [&](Shape x, int64_t stride, const Ints& pads, int64_t multiplier = 1) {
+    add_conv(b, {x, {x[1] * multiplier, 1, 3, 3}, {stride, stride}, pads, {1, 1}, x[1], x[0] == 1});
+  };
+  add({1, 5, 9, 8}, 1, {1, 1, 1, 1});  // one vector a row, masked on both sides
+  add({2, 3, 8, 19}, 1, {1, 1, 1, 1});
+  add({1, 1, 40, 21}, 1, {0, 1, 1, 0});  // one channel, more rows than a block
+  add({1, 4, 11, 13}, 1, {1, 0, 0, 1}, 2);
+  add({1, 2, 12, 10}, 1, {0, 0, 0, 0});
+  add({1, 3, 1, 9}, 1, {1, 1, 1, 1});  // one row
+  add({2, 4, 30, 31}, 2, {1, 1, 1, 1});
+  add({1, 3, 17, 16}, 2, {1, 1, 1, 1}, 3);
+  add({1, 2, 80, 40}, 2, {0, 0, 1, 1});  // as TensorFlow pads
+  add({1, 3, 31, 35}, 2, {0, 0, 0, 0});
+  add({1, 2, 16, 17}, 2, {1, 0, 0, 1});
+  ir::ValueId x = b.input({1, 6, 10, 20});
+  ir::ValueId y =
+      b.node("Conv", {x, b.constant({6, 1, 3, 3})}, {{"pads", Ints{1, 1, 1, 1}}, {"group", int64_t{6}}});
+  b.output(b.node("Relu", {b.node("Add", {b.node("Sigmoid", {y}), b.input({1, 6, 10, 20})})}));
+  return b;
+}
+
+// Recurrent layers with columns of every kind of panel, and inputs that take several blocks of weights.
+GraphBuilder recurrent_graph() {
+  GraphBuilder b;
+  auto add = [&](std::string_view op, int64_t gates, int64_t hidden, int64_t width, int64_t steps,
+                 int64_t batch, Attrs attrs) {
+    const int64_t rows = gates * hidden, directions = attrs.empty() ? 1 : 2;
+    attrs.push_back({"hidden_size", hidden});
+    b.output(b.node(op,
+                    {b.input({steps, batch, width}), b.constant({directions, rows, width}, 0.1),
+                     b.constant({directions, rows, hidden}, 0.2), b.constant({directions, 2 * rows})},
+                    attrs));
+  };
+  add("LSTM", 4, 18, 300, 37, 1, {{"direction", std::string("bidirectional")}});
+  add("LSTM", 4, 5, 130, 6, 3, {});
+  add("GRU", 3, 40, 20, 33, 2, {});
+  add("GRU", 3, 23, 9, 8, 1,
+      {{"linear_before_reset", int64_t{1}}, {"direction", std::string("bidirectional")}});
+  add("RNN", 1, 70, 3, 5, 1, {});
   return b;
 }
 
@@ -165,6 +217,7 @@ GraphBuilder product_graph() {
     gemm({40, 11}, {17, 40}, {11, 17}, 1, 1, 2, 0.5f, constant);
     gemm({6, 400}, {400, 16}, {}, 0, 0, 1, 1, constant);
     gemm({5, 4}, {4, 3}, {5, 1}, 0, 0, 1, 1, constant);
+    gemm({101, 350}, {350, 37}, {37}, 0, 0, 1, 1, constant);  // several blocks of rows and of the sum
   }
   auto matmul = [&](Shape a, Shape w, bool constant) {
     b.output(b.node("MatMul", {b.input(a), constant ? b.constant(w) : b.input(w)}));
@@ -177,6 +230,8 @@ GraphBuilder product_graph() {
     matmul({7}, {7}, constant);
     matmul({3, 5, 7}, {3, 7, 5}, constant);
   }
+  const ir::ValueId y = b.node("MatMul", {b.input({301, 60}), b.constant({60, 70})});  // what follows, too
+  b.output(b.node("Add", {b.node("Tanh", {y}), b.input({301, 70})}));
   return b;
 }
 
@@ -269,6 +324,24 @@ TEST_CASE("depthwise convolutions of small channels") {
   CHECK(text.find("net_depthwise(&p") == std::string::npos);
 }
 
+TEST_CASE("depthwise windows of 3x3") {
+  for (const std::string& compiler : compilers()) {
+    GraphBuilder b = windows3_graph();
+    check_graph(b, compiler);
+  }
+  GraphBuilder b = windows3_graph();
+  const std::string text = file_of(generate_host(b.graph), "net.c");
+  CHECK(text.find("net_depthwise3(&p") != std::string::npos);
+  CHECK(text.find("net_depthwise(&p") == std::string::npos);
+}
+
+TEST_CASE("recurrent layers") {
+  for (const std::string& compiler : compilers()) {
+    GraphBuilder b = recurrent_graph();
+    check_graph(b, compiler);
+  }
+}
+
 TEST_CASE("pools") {
   for (const std::string& compiler : compilers()) {
     GraphBuilder b = pool_graph();
@@ -300,16 +373,16 @@ TEST_CASE("fused epilogues and element-wise groups") {
 }
 
 TEST_CASE("plain C without vectors gives the same") {
-  for (auto make :
-       {conv_graph, conv_rows_graph, lanes_graph, pool_graph, conv_transpose_graph, product_graph}) {
+  for (auto make : {conv_graph, conv_rows_graph, lanes_graph, windows3_graph, recurrent_graph, pool_graph,
+                    conv_transpose_graph, product_graph}) {
     GraphBuilder b = make();
     check_graph(b, "gcc -O1 -DMRVL_NO_VECTORS");
   }
 }
 
 TEST_CASE("no kernel reads or writes out of bounds") {
-  for (auto make :
-       {conv_graph, conv_rows_graph, lanes_graph, pool_graph, conv_transpose_graph, product_graph}) {
+  for (auto make : {conv_graph, conv_rows_graph, lanes_graph, windows3_graph, recurrent_graph, pool_graph,
+                    conv_transpose_graph, product_graph}) {
     GraphBuilder b = make();
     check_graph(b, "gcc -O1 -g -march=native -fsanitize=address,undefined -fno-sanitize-recover=all");
   }
@@ -321,7 +394,8 @@ TEST_CASE("no kernel reads or writes out of bounds") {
 
 TEST_CASE("aarch64") {
   if (!have_tool("aarch64-linux-gnu-gcc") || !have_tool("qemu-aarch64")) return;
-  for (auto make : {conv_graph, conv_rows_graph, lanes_graph, pool_graph, product_graph}) {
+  for (auto make : {conv_graph, conv_rows_graph, lanes_graph, windows3_graph, recurrent_graph, pool_graph,
+                    product_graph}) {
     GraphBuilder b = make();
     check_graph(b, "aarch64-linux-gnu-gcc -O2 -static", 1e-5, "qemu-aarch64");
   }

@@ -219,6 +219,20 @@ TEST_CASE("Winograd: where it is chosen") {
   CHECK(tile_of({1, 64, 56, 56}, {64, 64, 3, 3}, same, 1e35) == 0);  // transforms would overflow
 }
 
+TEST_CASE("Winograd: transformed weights have a limit, first come, first served") {
+  GraphBuilder b;
+  ir::ValueId x = b.input({1, 256, 14, 14});
+  for (int i = 0; i < 4; ++i)
+    x = b.node("Relu",
+               {b.node("Conv", {x, b.constant({256, 256, 3, 3}, 0.05)}, {{"pads", Ints{1, 1, 1, 1}}})});
+  b.output(x);
+  const HostCode code = generate_host(b.graph);
+  std::vector<int64_t> tiles;
+  for (const Transformed& t : code.transformed) tiles.push_back(t.tile);
+  // of 16 MiB: twice 6.75 MiB more than 2.25 MiB, and 1.75 MiB
+  CHECK(tiles == std::vector<int64_t>{4, 4, 2});
+}
+
 TEST_CASE("Winograd: sums of many channels are made in smaller tiles, as they round less") {
   CHECK(tile_of({1, 256, 24, 24}, {32, 256, 3, 3}, {}) == 4);
   CHECK(tile_of({1, 2048, 24, 24}, {32, 2048, 3, 3}, {}) == 2);

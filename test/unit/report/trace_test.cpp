@@ -97,8 +97,10 @@ TEST_CASE("the counter of DDR tells every byte once, in the window in which it m
 
 TEST_CASE("the counter of memory counts what two hold once, a tile by itself") {
   report::Region r;
-  r.memory = {
-      {"a", 0, 1, 0, 100, 10, 30, 0}, {"view", 0, 1, 50, 150, 20, 40, 0}, {"other", 0, 2, 0, 8, 10, 50, 0}};
+  r.memory = {{"a", 0, 1, 0, 100, 10, 30, 0},
+              {"view", 0, 1, 50, 150, 20, 40, 0},
+              {"other", 0, 2, 0, 8, 10, 50, 0},
+              {"for no time", 0, 1, 200, 300, 20, 20, 0}};
   CHECK(pairs(driver::held_bytes(r, 0)) == Pairs{{10, 100}, {20, 150}, {30, 100}, {40, 0}});
   CHECK(pairs(driver::held_bytes(r, 1)) == Pairs{{10, 8}, {50, 0}});
 }
