@@ -24,7 +24,8 @@ import calibration_models
 import partition_cost
 
 # Of operators of any kind: include/mrvlc/partition/host_model.h.
-FORMS = "pointwise winograd depthwise depthwise-strided depthwise-any grouped row rows columns wide".split()
+FORMS = ("pointwise winograd winograd-small strip depthwise depthwise-strided depthwise-lanes depthwise-any grouped row rows columns "
+         "wide").split()
 CONTROL = ("If", "Loop", "Scan", "SequenceMap")  # their bodies have many rates
 COUNTS = ("call", "mac", "step", "byte")
 
@@ -174,8 +175,7 @@ def formatted(model):
 def expected(model, rows):
     """Seconds by a host model."""
     def of(t):
-        op = t["rate"].split("/")[0]
-        rate = next(model["operators"][k] for k in (t["rate"], f"{op}/depthwise" if "/depthwise" in t["rate"] else op, op, "default")
+        rate = next(model["operators"][k] for k in (t["rate"], t["rate"].split("-")[0], t["rate"].split("/")[0], "default")
                     if k in model["operators"])
         return model["call_ns"] * t["call"] + model["constant_byte_ns"] * t["byte"] + rate["mac_ns"] * t["mac"] + rate["step_ns"] * t["step"]
     return 1e-9 * sum(of(t) for _, terms in rows for t in terms)

@@ -32,7 +32,8 @@ static double now(void) { return clock_of(CLOCK_MONOTONIC); }
 /* Long runs are interrupted on a machine that is shared: processor time counts; of short ones asking for it takes longer. */
 static double processor(void) { return clock_of(CLOCK_PROCESS_CPUTIME_ID); }
 static double less(double a, double b) { return a < b ? a : b; }
-static double reached, inside; /* when the device last ran, and how long in this inference */
+/* When the device last ran, and how long in this inference, also in processor time. */
+static double reached, inside, inside_processor;
 static int load(void* c, const void* b, size_t n, void** m) { (void)c; (void)b; (void)n; *m = c; return 0; }
 static void unload(void* c, void* m) { (void)c; (void)m; }
 /* Takes no time: what it spends is taken off again. Outputs are numbers of fp16 between 0.5 and 8, of either sign, in no order:
@@ -46,11 +47,12 @@ static void fill_noise(void) {
   }
 }
 static int run(void* c, void* m, const mrvl_input* i, size_t n, const mrvl_output* o, size_t k) {
-  double begin = now();
+  const double begin = now(), begin_processor = processor();
   (void)c; (void)m; (void)i; (void)n;
   for (size_t j = 0; j < k; ++j)
     for (size_t at = 0; at < o[j].bytes; at += sizeof noise)
       memcpy((char*)o[j].data + at, noise, o[j].bytes - at < sizeof noise ? o[j].bytes - at : sizeof noise);
+  inside_processor += processor() - begin_processor;
   reached = now();
   inside += reached - begin;
   return 0;
@@ -91,7 +93,7 @@ int main(int argc, char** argv) {
   void *in[IN_COUNT + 1], *out[OUT_COUNT + 1], *arena;
   static const int is_float[] = {IS_FLOAT 0};
   static const int64_t whole[] = {WHOLE 0};
-  double best = 1e9, before = 1e9, after = 1e9, least_inside = 1e9, began;
+  double best = 1e9, before = 1e9, after = 1e9, began;
   int per_node = argc > 1 && strcmp(argv[1], "nodes") == 0;
   memset(&d, 0, sizeof d);
   fill_noise();
@@ -114,14 +116,13 @@ int main(int argc, char** argv) {
   began = now();
   for (int i = 0; i < 20000 && (i < 5 || now() - began < SECONDS); ++i) {
     double start_processor = processor(), start = now(), t;
-    inside = 0;
+    inside = inside_processor = 0;
     int rc = NAME_run((void*)in, (void*)out, arena, &d, per_node ? hook : NULL, NULL, &error);
     t = now() - start;
     if (reached - inside - start < before) before = reached - inside - start;
     if (start + t - reached < after) after = start + t - reached;
     t -= inside;
-    if (inside < least_inside) least_inside = inside;
-    if (t > 1e-4) t = less(t, processor() - start_processor - least_inside);
+    if (t > 1e-4) t = less(t, processor() - start_processor - inside_processor);
     if (rc) { fprintf(stderr, "error %d\n", rc); return 1; }
     if (t < best) best = t;
   }

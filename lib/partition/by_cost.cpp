@@ -185,6 +185,7 @@ class Search {
   // The layers that the host takes; fills in the seconds of `out`.
   OnHost run(Partition& out) {
     const OnHost greedy = greedily(), all(p_.layers.size(), false);
+    if (costs_.beyond_shapes && costs_.measured) scale_layers(greedy);
     OnHost none;
     for (bool asked : asked_) none.push_back(!asked);
     seconds(greedy), seconds(none), seconds(all);
@@ -221,12 +222,31 @@ class Search {
     auto [it, fresh] = known_.try_emplace(on_host, 0);
     if (!fresh) return it->second;
     if (tries_ > 0) --tries_;
-    it->second = estimated(regions_of(on_host), [&](const Region& r) {
-      double sum = p_.parts[r.accelerator]->border_seconds(p_.graph, r);
-      for (const Layer& l : r.layers) sum += of_anchor_.at(l.anchor);
-      return sum;
-    });
+    it->second = estimated(regions_of(on_host), [&](const Region& r) { return from_shapes(r); });
     return it->second;
+  }
+
+  double from_shapes(const Region& r) const {
+    double sum = p_.parts[r.accelerator]->border_seconds(p_.graph, r);
+    for (const Layer& l : r.layers) sum += of_anchor_.at(l.anchor);
+    return sum;
+  }
+
+  // To what the regions of the partition are measured to take.
+  void scale_layers(const OnHost& on_host) {
+    std::map<ir::NodeId, double> times;
+    for (const Region& r : regions_of(on_host).regions) {
+      const std::optional<double> seconds = of_region(r);
+      const double expected = from_shapes(r);
+      if (!seconds || expected <= 0) continue;
+      for (const Layer& l : r.layers) times[l.anchor] = *seconds / expected;
+    }
+    for (size_t i = 0; i < p_.layers.size(); ++i) {
+      const auto factor = times.find(p_.layers[i].anchor);
+      if (factor == times.end()) continue;
+      on_accelerator_[i] *= factor->second;
+      of_anchor_[p_.layers[i].anchor] = on_accelerator_[i];
+    }
   }
 
   double estimated(const Partition& partition,
@@ -351,7 +371,8 @@ class Search {
     out.greedy_seconds = known_.at(greedy);
     const double low = std::min(on_host, out.greedy_seconds), high = std::max(on_host, out.greedy_seconds);
     std::vector<OnHost> others = promising(low);
-    const bool open = !others.empty() || high <= kFarAway * low || macs_ <= kSmallMacs;
+    const bool open =
+        costs_.beyond_shapes || !others.empty() || high <= kFarAway * low || macs_ <= kSmallMacs;
     const bool compile = costs_.measured && open;
     const auto seconds_of = [&](const OnHost& c) { return compile ? measured(c) : known_.at(c); };
     constexpr double kNever = std::numeric_limits<double>::infinity();

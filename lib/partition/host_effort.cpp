@@ -5,6 +5,7 @@
 #include "mrvlc/ops/op.h"
 #include "mrvlc/ops/params.h"
 #include "mrvlc/ops/work.h"
+#include "mrvlc/partition/host_conv.h"
 #include "mrvlc/partition/host_model.h"
 #include "mrvlc/support/checked.h"
 
@@ -17,8 +18,11 @@ struct HostConv {
   double taps = 1, quads = 1;                   // four taps of a row
   double read = 1, pixels = 1, width = 1;       // pixels of the image, of the result, of a row of it
   double batch = 1;
-  bool constant = false;  // its weights
   bool integers = false, depthwise = false, strided = false, dilated = false, threes = false;
+  ConvSizes sizes;       // of floats: as kernels are chosen by
+  bool packed = false;   // of floats, with constant weights
+  bool by_rows = false;  // of these, without gathering columns
+  int64_t tile = 0;      // ... by Winograd's algorithm
 };
 
 double product(const std::vector<int64_t>& sizes) {
@@ -31,7 +35,8 @@ double rounded_up(double n, double to) {
   return std::ceil(n / to) * to;
 }
 
-std::optional<HostConv> host_conv(const ir::Graph& graph, const ir::Node& node) {
+std::optional<HostConv> host_conv(const HostKernels& kernels, const ir::Node& node) {
+  const ir::Graph& graph = kernels.graph();
   const bool integers = node.is(Op::QLinearConv, Op::ConvInteger);
   if (!integers && !node.is(Op::Conv)) return std::nullopt;
   const auto of = [&]() -> Result<ops::ConvParams> {
@@ -54,42 +59,44 @@ std::optional<HostConv> host_conv(const ir::Graph& graph, const ir::Node& node) 
   c.quads = c.taps / row * std::ceil(row / 4);
   c.read = product(p->input);
   c.width = column ? c.pixels : product({p->output.back()});
-  c.constant = graph.is_constant(node.inputs[1]);
   c.integers = integers;
+  c.packed = !integers && graph.is_constant(node.inputs[1]) && p->input.size() <= 2;
   c.depthwise = p->group > 1 && p->in_channels == p->group;
   c.strided = std::ranges::any_of(p->strides, other);
   c.dilated = std::ranges::any_of(p->dilations, other);
   c.threes = p->kernel == std::vector<int64_t>{3, 3};
+  if (!c.packed) return c;
+  c.sizes = conv_sizes(*p);
+  c.tile = kernels.tile(node.id);
+  c.by_rows = !c.depthwise && c.tile == 0 && suits_rows(c.sizes, kernels.gathers());
   return c;
 }
 
-// Tiles of 4 x 4 results of a 3x3 convolution, which are made from 6 x 6 products each (decision 0043).
-double tiles_of(const HostConv& c) {
-  return std::ceil(c.width / 4) * std::ceil(c.pixels / c.width / 4);
-}
-
-// The compiler's own choice, lib/chost/conv/winograd.cpp, without what panels and blocks round up: in
-// multiply-accumulates, sums against products of tiles, transforms, and weights that are read and kept.
-bool takes_winograd(const HostConv& c) {
-  if (!c.constant || c.integers || c.group != 1 || !c.threes || c.strided || c.dilated) return false;
-  const double tiles = tiles_of(c), weights = c.channels * c.results;
-  const double sums = 9 * c.channels * (c.results + 8) * c.pixels + 6.4 * 9 * weights;
-  const double by_tiles =
-      36 * weights * rounded_up(tiles, 8) + tiles * (700 * c.channels + 450 * c.results) + 6.4 * 36 * weights;
-  return sums - by_tiles >= 0.15 * by_tiles + 6 * 4 * 27 * weights;
+std::string_view depthwise_form(const HostConv& c) {
+  if (c.packed) {
+    switch (depthwise_kernel(c.sizes)) {
+      case DepthwiseKernel::Lanes:
+        return "depthwise-lanes";
+      case DepthwiseKernel::Plane:
+        return "depthwise-any";
+      case DepthwiseKernel::Windows3:
+        break;
+    }
+  }
+  if (c.strided) return "depthwise-strided";
+  return c.threes && !c.dilated ? "depthwise" : "depthwise-any";
 }
 
 std::string_view form_of(const HostConv& c) {
-  if (c.depthwise && c.strided) return "depthwise-strided";
-  if (c.depthwise) return c.threes && !c.dilated ? "depthwise" : "depthwise-any";
+  if (c.depthwise) return depthwise_form(c);
+  if (c.tile != 0) return c.tile == 4 ? "winograd" : "winograd-small";
+  if (c.by_rows) return "strip";
   if (c.group > 1) return "grouped";
-  if (c.taps == 1) return "pointwise";
-  return takes_winograd(c) ? "winograd" : "";
+  return c.taps == 1 ? "pointwise" : "";
 }
 
-// Panels of 4 and 6 rows cover nearly every number of them.
 double panel_rows(double rows) {
-  return rows < 4 ? 4 : rounded_up(rows, 2);
+  return static_cast<double>(choose_panels(static_cast<int64_t>(rows)).rows());
 }
 
 // Sums by quads, four bytes of depth; lanes are pixels, or rows where pixels are few.
@@ -99,23 +106,49 @@ double integer_products(const HostConv& c) {
   return rounded_up(c.channels * c.taps, 4) * std::min(by_pixels, by_rows);
 }
 
-// 16 results of a row at once, whatever its width; what beginning and ending a row takes is 16 elements.
 // Integers: a channel as one long row, by quads of taps; to begin and end that takes 64.
+HostEffort integer_depthwise_effort(const HostConv& c) {
+  const double filters = c.group * c.results;
+  return {.form = form_of(c),
+          .products = filters * c.quads * 4 * rounded_up(c.pixels, 32),
+          .steps = c.group * c.read + filters * (c.pixels + 64)};
+}
+
+// Eight channels side by side have their planes turned, and their results; of others 16 results of a row are
+// made at once, whatever its width; what beginning and ending a row takes is 16 elements.
 HostEffort depthwise_effort(const HostConv& c) {
   const double filters = c.group * c.results, rows = c.pixels / c.width;
-  if (c.integers)
-    return {.form = form_of(c),
-            .products = filters * c.quads * 4 * rounded_up(c.pixels, 32),
-            .steps = c.group * c.read + filters * (c.pixels + 64)};
-  return {.form = form_of(c),
+  const std::string_view form = form_of(c);
+  if (form == "depthwise-lanes")
+    return {.form = form,
+            .products = rounded_up(filters, 8) * c.taps * rounded_up(c.pixels, 4),
+            .steps = filters * (c.read + c.pixels)};
+  return {.form = form,
           .products = filters * c.taps * rows * rounded_up(c.width, 16),
           .steps = c.group * c.read + filters * (c.pixels + 16 * rows)};
 }
 
 HostEffort winograd_effort(const HostConv& c) {
-  return {.form = "winograd",
-          .products = 36 * c.channels * panel_rows(c.results) * rounded_up(tiles_of(c), 8),
-          .steps = 36 * tiles_of(c) * (c.channels + c.results)};
+  const auto n = static_cast<double>(c.tile);
+  const auto tiles = static_cast<double>(winograd_tiles(c.sizes, c.tile));
+  return {.form = form_of(c),
+          .products = static_cast<double>(winograd_floats(c.sizes, c.tile)) * rounded_up(tiles, 8),
+          .steps = (n + 2) * (n + 2) * tiles * (c.channels + c.results)};
+}
+
+// Of tiles: transformed weights, by every block.
+double weight_bytes(const HostConv& c) {
+  const double blocks = std::ceil(static_cast<double>(winograd_tiles(c.sizes, c.tile)) /
+                                  static_cast<double>(winograd_tiles_at_once(c.sizes, c.tile)));
+  return 4 * static_cast<double>(winograd_floats(c.sizes, c.tile)) * blocks;
+}
+
+// Rows are copied once, in pieces of 8 results.
+HostEffort strip_effort(const HostConv& c) {
+  const double rows = c.pixels / c.width;
+  return {.form = form_of(c),
+          .products = c.group * panel_rows(c.results) * c.channels * c.taps * rows * rounded_up(c.width, 8),
+          .steps = c.group * (c.channels * c.read + c.results * c.pixels)};
 }
 
 // Integers are gathered by quads, and each result is scaled, rounded and clamped.
@@ -131,9 +164,11 @@ HostEffort summed_effort(const HostConv& c) {
 }
 
 HostEffort effort_of(const HostConv& c) {
-  HostEffort e = c.depthwise                ? depthwise_effort(c)
-                 : form_of(c) == "winograd" ? winograd_effort(c)
-                                            : summed_effort(c);
+  HostEffort e = c.depthwise && c.integers ? integer_depthwise_effort(c)
+                 : c.depthwise             ? depthwise_effort(c)
+                 : c.tile != 0             ? winograd_effort(c)
+                 : c.by_rows               ? strip_effort(c)
+                                           : summed_effort(c);
   e.products *= c.batch;
   e.steps *= c.batch;
   return e;
@@ -198,9 +233,11 @@ bool joins(const ir::Graph& graph, const ir::Node& node) {
 
 }  // namespace
 
-HostEffort host_effort(const ir::Graph& graph, const ir::Node& node) {
+HostEffort host_effort(const HostKernels& kernels, const ir::Node& node) {
+  const ir::Graph& graph = kernels.graph();
   HostEffort e;
-  if (const std::optional<HostConv> conv = host_conv(graph, node)) {
+  const std::optional<HostConv> conv = host_conv(kernels, node);
+  if (conv) {
     e = effort_of(*conv);
   } else {
     e.form = other_form(graph, node);
@@ -208,13 +245,13 @@ HostEffort host_effort(const ir::Graph& graph, const ir::Node& node) {
     e.steps = steps_of_node(graph, node);
     e.calls = joins(graph, node) ? 0 : 1;
   }
-  e.constant_bytes = constant_bytes(graph, node);
+  e.constant_bytes = conv && conv->tile != 0 ? weight_bytes(*conv) : constant_bytes(graph, node);
   return e;
 }
 
-std::string_view host_form(const ir::Graph& graph, const ir::Node& node) {
-  const std::optional<HostConv> conv = host_conv(graph, node);
-  return conv ? form_of(*conv) : other_form(graph, node);
+std::string_view host_form(const HostKernels& kernels, const ir::Node& node) {
+  const std::optional<HostConv> conv = host_conv(kernels, node);
+  return conv ? form_of(*conv) : other_form(kernels.graph(), node);
 }
 
 }  // namespace mrvlc::partition

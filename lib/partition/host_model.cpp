@@ -16,7 +16,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr size_t kMaxHostModelBytes = 1 << 20;
 constexpr double kMostNanoseconds = 1e9;
-constexpr std::string_view kDepthwise = "depthwise";
 constexpr std::string_view kDefaultRate = "default";
 
 struct RateField {
@@ -129,10 +128,10 @@ std::string host_key(const ir::Node& node, std::string_view form) {
 
 std::string host_rate_of(const HostModel& model, std::string_view key) {
   const std::string_view op = key.substr(0, key.find('/'));
-  const std::string depthwise = fmt::format("{}/{}", op, kDepthwise);
-  if (model.rates.contains(key)) return std::string(key);
-  if (key.starts_with(depthwise) && model.rates.contains(depthwise)) return depthwise;
-  return std::string(model.rates.contains(op) ? op : kDefaultRate);
+  const std::string_view kind = key.substr(0, key.find('-', op.size()));
+  for (std::string_view entry : {key, kind, op})
+    if (model.rates.contains(entry)) return std::string(entry);
+  return std::string(kDefaultRate);
 }
 
 std::string host_rate(const HostModel& model, const ir::Node& node, std::string_view form) {
@@ -164,16 +163,18 @@ std::string host_model_text(const HostModel& model) {
   return text + "\n  }\n}\n";
 }
 
-double host_seconds(const HostModel& model, const ir::Graph& graph, const ir::Node& node) {
+double host_seconds(const HostModel& model, const HostKernels& kernels, const ir::Node& node) {
   constexpr double kNano = 1e-9;
   const auto bodies = ir::bodies_of(node);
   if (!bodies.empty()) {
     double inner = 0;
-    for (const ir::Graph* body : bodies)
-      for (ir::NodeId n : body->topological_order()) inner += host_seconds(model, *body, body->node(n));
-    return kNano * model.call_ns + inner * static_cast<double>(ops::body_rounds(graph, node));
+    for (const ir::Graph* body : bodies) {
+      const HostKernels of_body(*body);
+      for (ir::NodeId n : body->topological_order()) inner += host_seconds(model, of_body, body->node(n));
+    }
+    return kNano * model.call_ns + inner * static_cast<double>(ops::body_rounds(kernels.graph(), node));
   }
-  const HostEffort e = host_effort(graph, node);
+  const HostEffort e = host_effort(kernels, node);
   const HostModel::Rate& rate = model.rates.find(host_rate(model, node, e.form))->second;
   return kNano * (model.call_ns * e.calls + rate.mac_ns * e.products + rate.step_ns * e.steps +
                   model.constant_byte_ns * e.constant_bytes);

@@ -175,20 +175,22 @@ Followed followed(const ir::Graph& graph, const Partition& partition, const Opti
 
 }  // namespace
 
+void assign_precisions(const ir::Graph& graph, Region& region, const Options& options) {
+  if (options.precisions.empty()) return;
+  const PrecisionChoice choice(graph, region);
+  region.precisions.clear();
+  for (ir::ValueId v : choice.values()) {
+    const Asked* asked = asked_for(options, graph.value(v));
+    if (asked == nullptr || asked->second.plain()) continue;
+    if (!choice.obstacle(v, asked->second)) choice.set(region.precisions, v, asked->second);
+  }
+}
+
 Status assign_precisions(const ir::Graph& graph, Partition& partition, const Options& options) {
   for (const auto& [pattern, precision] : options.precisions)
     if (!names_any(graph, pattern))
       return make_diag<DiagCode::MRV0407>(printable(pattern), nearest_value(graph, pattern));
-  if (options.precisions.empty()) return {};
-  for (Region& region : partition.regions) {
-    const PrecisionChoice choice(graph, region);
-    region.precisions.clear();
-    for (ir::ValueId v : choice.values()) {
-      const Asked* asked = asked_for(options, graph.value(v));
-      if (asked == nullptr || asked->second.plain()) continue;
-      if (!choice.obstacle(v, asked->second)) choice.set(region.precisions, v, asked->second);
-    }
-  }
+  for (Region& region : partition.regions) assign_precisions(graph, region, options);
   return {};
 }
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "mrvlc/ir/graph.h"
+#include "mrvlc/partition/host_conv.h"
 #include "mrvlc/support/result.h"
 
 namespace mrvlc::partition {
@@ -33,29 +33,31 @@ std::string host_model_text(const HostModel& model);
 
 // What is counted of a node, to be multiplied with rates; of control flow nothing, its bodies count.
 struct HostEffort {
-  // Which of an operator's kernels: of convolutions "pointwise", "winograd", "depthwise" (windows of 3x3),
-  // "depthwise-strided", "depthwise-any", "grouped"; of matrix products "row"; of Transpose "rows"; of
-  // Softmax "columns"; of others "wide" (elements of 8 bytes); or empty.
+  // Which of an operator's kernels: of convolutions "pointwise", "winograd" (tiles of 4 x 4),
+  // "winograd-small" (2 x 2), "strip" (by rows), "depthwise" (windows of 3x3), "depthwise-strided",
+  // "depthwise-lanes" (small channels side by side), "depthwise-any", "grouped"; of matrix products "row"; of
+  // Transpose "rows"; of Softmax "columns"; of others "wide" (elements of 8 bytes); or empty.
   std::string_view form;
   double calls = 1;  // 0: another node's loop does it, or nothing is done
   // Multiply-accumulates as kernels make them: with what they add to fill vectors and panels; of "winograd"
   // those of transformed tiles.
   double products = 0;
   // Elements read or written, whichever are more, windows as often as they meet one; of depthwise
-  // convolutions elements of image and result, and 16 for every row of that; of "winograd" elements
-  // transformed; of other convolutions elements gathered (of integers: by four, and results).
+  // convolutions elements of image and result, and 16 for every row of that, but of "depthwise-lanes"; of
+  // "strip" elements of image and result; of "winograd" elements transformed; of other convolutions elements
+  // gathered (of integers: by four, and results).
   double steps = 0;
-  double constant_bytes = 0;
+  double constant_bytes = 0;  // of "winograd" transformed weights, as often as they are read
 };
-HostEffort host_effort(const ir::Graph& graph, const ir::Node& node);
+HostEffort host_effort(const HostKernels& kernels, const ir::Node& node);
 // HostEffort::form alone.
-std::string_view host_form(const ir::Graph& graph, const ir::Node& node);
-// "Conv/winograd": the entry of HostModel::rates that is a node's own, and the one that there is: its own, or
-// that of "depthwise" for other depthwise convolutions, of the operator, or "default".
+std::string_view host_form(const HostKernels& kernels, const ir::Node& node);
+// "Conv/winograd-small": the entry of HostModel::rates that is a node's own, and the one that there is: its
+// own, that of the form up to "-", of the operator, or "default".
 std::string host_key(const ir::Node& node, std::string_view form);
 std::string host_rate_of(const HostModel& model, std::string_view key);
 std::string host_rate(const HostModel& model, const ir::Node& node, std::string_view form);
 // Seconds of a node by itself; bodies count as often as they run.
-double host_seconds(const HostModel& model, const ir::Graph& graph, const ir::Node& node);
+double host_seconds(const HostModel& model, const HostKernels& kernels, const ir::Node& node);
 
 }  // namespace mrvlc::partition

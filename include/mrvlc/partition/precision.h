@@ -64,6 +64,8 @@ class PrecisionChoice {
 // Region::precisions of all regions, as Options::precisions ask; the last pattern that names a value counts.
 // MRV0407 for a pattern that names nothing.
 Status assign_precisions(const ir::Graph& graph, Partition& partition, const Options& options);
+// The same of one, whose patterns are known to name values.
+void assign_precisions(const ir::Graph& graph, Region& region, const Options& options);
 // What Options::precisions ask for and do not get: MRV0406 and MRV0408.
 std::vector<Diag> refused_precisions(const ir::Graph& graph, const Partition& partition,
                                      const Options& options);

@@ -6,7 +6,6 @@
 #include "mrvlc/accel/layer_cost.h"
 #include "mrvlc/cost/cost.h"
 #include "mrvlc/ops/work.h"
-#include "mrvlc/partition/host_model.h"
 
 namespace mrvlc::accel {
 namespace {
@@ -33,17 +32,16 @@ double rounding_up(const ir::Graph& graph, const ir::Node& anchor, bool windows)
   return static_cast<double>((out[at] + 15) / 16 * 16) / static_cast<double>(out[at]);
 }
 
-// Of integers.
-bool is_depthwise(const ir::Graph& graph, const ir::Node& anchor) {
-  const auto p = ops::integer_conv_params(graph, anchor);
-  return p.ok() && p->group > 1 && p->group == p->in_channels;
+bool is_depthwise(const ir::Graph& graph, const ir::Node& anchor, bool integers) {
+  const auto one_a_group = [](const auto& p) { return p.ok() && p->group > 1 && p->group == p->in_channels; };
+  if (integers) return one_a_group(ops::integer_conv_params(graph, anchor));
+  return anchor.is(Op::Conv) && one_a_group(ops::conv_params(ops::infer_context(graph, anchor)));
 }
 
 double layer_cycles(const ir::Graph& graph, const Layer& layer, const target::Machine& m, uint32_t tiles) {
   const ir::Node& anchor = graph.node(layer.anchor);
   const bool integers = multiplies_integers(layer.kind);
-  const bool depthwise =
-      integers ? is_depthwise(graph, anchor) : partition::host_form(graph, anchor).starts_with("depthwise");
+  const bool depthwise = is_depthwise(graph, anchor, integers);
   const bool windows = layer.kind == LayerKind::Conv || layer.kind == LayerKind::ConvTranspose || integers;
   double products = 0, vector = 0;
   for (ir::NodeId n : layer.nodes) {

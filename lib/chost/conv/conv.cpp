@@ -199,28 +199,6 @@ Status emit_block_transpose(Function& f, const ops::ConvParams& p, const Window2
   return {};
 }
 
-// What a block of K_conv_rows is cut into: pieces of 8 results within a row.
-struct RowsPlan {
-  int64_t block_channels = 1, pieces = 2, pitch = 0, rows = 0, plane = 0;
-};
-
-// Blocks of about 22 pieces, and as many channels of about 320 products; what a tile reads of the strip for
-// them, and a panel of weights, stay in the first-level cache.
-RowsPlan rows_plan(const ConvPlan& plan, const Window2& w) {
-  constexpr int64_t kPieces = 22, kDepth = 320;
-  const auto taps = static_cast<int64_t>(plan.taps.size());
-  RowsPlan r;
-  r.block_channels = ceil_div(plan.channels, ceil_div(plan.channels * taps, kDepth));
-  const int64_t in_row = ceil_div(plan.out[1], 8), all = plan.out[0] * in_row;
-  r.pieces = ceil_div(all, ceil_div(all, kPieces));
-  r.pieces += r.pieces % 2;
-  const int64_t reach = (w.kernel[0] - 1) * w.dilation[0], width = (w.kernel[1] - 1) * w.dilation[1];
-  r.rows = std::min(plan.out[0], ceil_div(r.pieces, in_row) + 1) + reach / plan.stride[0];
-  r.pitch = 8 * in_row + width / plan.stride[1] + 1;
-  r.plane = plan.stride[0] * plan.stride[1] * r.rows * r.pitch;
-  return r;
-}
-
 // Whether some convolution is a product in place, which is K_conv's.
 bool has_pointwise_conv(Program& program) {
   if (program.pointwise_conv) return *program.pointwise_conv;
@@ -228,8 +206,7 @@ bool has_pointwise_conv(Program& program) {
   for (const auto& step : program.partition.steps) {
     if (step.kind != partition::Step::Kind::Cpu || !program.node(step.node).is(Op::Conv)) continue;
     const ir::Node& node = program.node(step.node);
-    const Shape& weights = program.graph.value(node.inputs[1]).type.shape;
-    found |= weights.size() == 4 && weights[2] == 1 && weights[3] == 1;
+    found |= partition::is_pointwise(program.graph, node);
   }
   program.pointwise_conv = found;
   return found;
@@ -241,25 +218,15 @@ bool uses_winograd(Program& program) {
   return use == WinogradUse::Chosen ? winograd_pays(program) : use != WinogradUse::Never;
 }
 
-// Whether K_conv_rows computes a convolution faster than K_conv, which gathers columns: that costs as much as
-// about 8 more rows of weights, but takes pixels of all rows together; a row cut into pieces of 8 computes
-// what is left over twice. Short sums do not pay for a strip, nor for the text of K_conv if nothing else
-// needs it. The strip stays in the second-level cache.
-bool suits_rows(Program& program, const ConvPlan& plan, const Window2& w) {
-  constexpr int64_t kGather = 8, kDepth = 640, kShort = 64, kFloats = 96 << 10;
-  const int64_t width = plan.out[1], pixels = plan.out[0] * width;
-  const auto taps = static_cast<int64_t>(plan.taps.size());
-  if (plan.direct || width < 8 || plan.out[0] < 1 || taps > kDepth) return false;
-  if (plan.channels * taps < kShort && (has_pointwise_conv(program) || uses_winograd(program))) return false;
-  const RowsPlan r = rows_plan(plan, w);
-  if (r.block_channels * r.plane > kFloats) return false;
-  const int64_t rows = choose_panels(plan.m).rows();
-  return rows * round_up(width, 8) * plan.out[0] <= (rows + kGather) * pixels;
+// Whether K_conv_rows computes a convolution faster than K_conv.
+bool suits_rows(Program& program, const ConvSizes& c) {
+  return partition::suits_rows(c, has_pointwise_conv(program) || uses_winograd(program));
 }
 
-void emit_rows(Function& f, const ConvPlan& plan, const Window2& w, const Epilogue& e,
+void emit_rows(Function& f, const ConvPlan& plan, const ConvSizes& c, const Epilogue& e,
                const std::string& weights, bool cut) {
-  const RowsPlan r = rows_plan(plan, w);
+  const partition::RowsPlan r = partition::rows_plan(c);
+  const Window2& w = c.w;
   const Panels panels = choose_panels(plan.m);
   std::string taps;
   for (int64_t k = 0; k < w.kernel[0] * w.kernel[1]; ++k) {
@@ -295,11 +262,12 @@ Status emit_conv(Function& f) {
   ConvPlan plan = conv_plan(batch_text(f, p.batch), p, w);
   Epilogue e = begin_epilogue(f, p.out_channels);
   auto data = f.program().graph.constant(f.head().inputs[1])->data<float>();
-  if (auto fast = choose_winograd(f.program(), plan, w, data)) {
-    emit_winograd(f, plan, w, e, *fast, f.cut(shared_work(f, p, 1)));
+  const ConvSizes sizes = partition::conv_sizes(p);
+  if (auto fast = choose_winograd(f.program(), sizes, data)) {
+    emit_winograd(f, plan, sizes, e, *fast, f.cut(shared_work(f, p, 1)));
     return {};
   }
-  const bool by_rows = suits_rows(f.program(), plan, w);
+  const bool by_rows = suits_rows(f.program(), sizes);
   f.need(by_rows ? Piece::conv_rows : Piece::conv);
   declare_epilogue(f, e);
   auto taps = static_cast<int64_t>(plan.taps.size());
@@ -308,7 +276,7 @@ Status emit_conv(Function& f) {
   }));
   const bool cut = f.cut(shared_work(f, p, 1));
   if (by_rows) {
-    emit_rows(f, plan, w, e, weights, cut);
+    emit_rows(f, plan, sizes, e, weights, cut);
     return {};
   }
   declare_shape(f, plan);

@@ -10,16 +10,6 @@ namespace {
 
 constexpr int64_t kSideBySide = 8;
 
-// Whether K_depthwise_lanes is faster: rows of few elements leave vectors half empty, and those of a stride
-// have to be sorted.
-bool suits_lanes(const ops::ConvParams& p, const Window2& w) {
-  constexpr int64_t kMost = 128, kMostStrided = 784;
-  if (p.in_channels != p.out_channels || p.in_channels < kSideBySide) return false;
-  const int64_t most = w.stride[0] == 1 && w.stride[1] == 1 ? kMost : kMostStrided;
-  const int64_t in = w.in[0] * w.in[1], out = w.out[0] * w.out[1];
-  return in >= kSideBySide && in <= most && out >= 1 && out <= most;
-}
-
 // w[eight channels][tap][8]; the last eight are the last channels there are.
 std::vector<float> pack_lanes(const std::vector<float>& weights, int64_t channels, int64_t taps) {
   std::vector<float> packed;
@@ -63,17 +53,6 @@ void emit_lanes(Function& f, const ops::ConvParams& p, const Window2& w, const E
   call.put(f);
 }
 
-// Whether K_depthwise3 takes it: the middle row and column of every window lie within the image.
-bool suits_windows3(const Window2& w) {
-  constexpr int64_t kVector = 8;
-  for (size_t d = 0; d < 2; ++d) {
-    if (w.kernel[d] != 3 || w.dilation[d] != 1 || w.stride[d] != w.stride[0] || w.stride[d] > 2) return false;
-    if (w.pad[d] < 0 || w.pad[d] > 1 || w.out[d] < 1) return false;
-    if ((w.out[d] - 1) * w.stride[d] - w.pad[d] + 1 >= w.in[d]) return false;
-  }
-  return w.out[1] >= kVector;
-}
-
 void emit_windows3(Function& f, const ops::ConvParams& p, const Window2& w, const Epilogue& e,
                    const std::string& batch, bool cut) {
   constexpr int64_t kSlack = 8;  // what vectors read beyond either end of a channel
@@ -101,8 +80,9 @@ void emit_depthwise(Function& f, const ops::ConvParams& p, const Window2& w) {
   Epilogue e = begin_epilogue(f, p.out_channels);
   constexpr int64_t kLoads = 4;  // weigh more than its products
   const bool cut = f.cut(shared_work(f, p, kLoads));
-  const bool windows3 = suits_windows3(w);
-  if (!cut && !windows3 && suits_lanes(p, w)) return emit_lanes(f, p, w, e, batch);
+  const auto kernel = partition::depthwise_kernel(partition::conv_sizes(p), cut);
+  const bool windows3 = kernel == partition::DepthwiseKernel::Windows3;
+  if (kernel == partition::DepthwiseKernel::Lanes) return emit_lanes(f, p, w, e, batch);
   f.need(windows3 ? Piece::depthwise3 : Piece::depthwise);
   declare_epilogue(f, e);
   if (windows3) return emit_windows3(f, p, w, e, batch, cut);

@@ -1,40 +1,6 @@
 #include "conv/plan.h"
 
-#include <utility>
-
-#include "mrvlc/support/checked.h"
-
 namespace mrvlc::chost {
-
-Window2 window2(const ops::WindowParams& p) {
-  Window2 w{{1, 1}, {1, 1}, {1, 1}, {1, 1}, {0, 0}, {1, 1}};
-  size_t lead = 2 - p.input.size();
-  for (size_t i = 0; i < p.input.size(); ++i) {
-    w.in[lead + i] = p.input[i];
-    w.kernel[lead + i] = p.kernel[i];
-    w.stride[lead + i] = p.strides[i];
-    w.dilation[lead + i] = p.dilations[i];
-    w.pad[lead + i] = p.pads_begin[i];
-    w.out[lead + i] = p.output[i];
-  }
-  return w;
-}
-
-Window2 wide_window(const ops::WindowParams& p) {
-  Window2 w = window2(p);
-  if (w.in[1] != 1 || w.kernel[1] != 1 || w.out[1] != 1 || w.pad[1] != 0) return w;
-  for (auto* sizes : {w.in, w.kernel, w.stride, w.dilation, w.pad, w.out}) std::swap(sizes[0], sizes[1]);
-  return w;
-}
-
-Panels choose_panels(int64_t m) {
-  Panels best{ceil_div(m, 6), 0};
-  for (int64_t four = 1; four <= 5; ++four) {
-    Panels p{m > 4 * four ? ceil_div(m - 4 * four, 6) : 0, four};
-    if (p.rows() < best.rows()) best = p;
-  }
-  return best;
-}
 
 ConvPlan conv_plan(const std::string& batch, const ops::ConvParams& p, const Window2& w) {
   ConvPlan plan;

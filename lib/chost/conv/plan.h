@@ -3,24 +3,16 @@
 #include <string>
 #include <vector>
 
-#include "mrvlc/ops/params.h"
+#include "mrvlc/partition/host_conv.h"
 
 namespace mrvlc::chost {
 
-// Parameters as two spatial dimensions; a 1-D window gets a height of 1.
-struct Window2 {
-  int64_t in[2], kernel[2], stride[2], dilation[2], pad[2], out[2];
-};
-Window2 window2(const ops::WindowParams& p);
-// The same bytes, with one column as one row: rows are what kernels do at once.
-Window2 wide_window(const ops::WindowParams& p);
-
-// Panels of 6 and 4 rows that cover m rows with the least waste, then the fewest panels.
-struct Panels {
-  int64_t six = 0, four = 0;
-  int64_t rows() const { return 6 * six + 4 * four; }
-};
-Panels choose_panels(int64_t m);
+using partition::choose_panels;
+using partition::ConvSizes;
+using partition::Panels;
+using partition::wide_window;
+using partition::Window2;
+using partition::window2;
 
 // One tap: input row = output row * stride + dy, input column = output column * stride + dx.
 struct Tap {

@@ -65,87 +65,14 @@ WinogradTransforms winograd_transforms(int64_t n) {
   return t;
 }
 
-// In units of a multiply-add in registers, measured (docs/decisions/0043): what a tile takes in each channel
-// to be transformed, and its results to be; and what gathering or copying a pixel takes instead.
-struct TransformCosts {
-  double input, result;
-};
-constexpr TransformCosts kCosts4{700, 450}, kCosts2{180, 120};
-constexpr double kGatherCost = 8, kCopyCost = 2;
-
-// Of reading weights once.
-double weights_cost(double floats) {
-  constexpr double kByteCost = 1.6;
-  return kByteCost * 4 * floats;
-}
-
-// By K_conv, which gathers columns, or K_conv_rows, which copies rows and computes what a row has over 8
-// twice.
-double direct_cost(const ConvPlan& plan) {
-  const auto rows = static_cast<double>(choose_panels(plan.m).rows());
-  const auto depth = static_cast<double>(plan.channels * kTaps * kTaps);
-  const auto pixels = static_cast<double>(round_up(plan.out[0] * plan.out[1], 8));
-  const auto in_rows = static_cast<double>(plan.out[0] * round_up(plan.out[1], 8));
-  return depth * std::min((rows + kGatherCost) * pixels, (rows + kCopyCost) * in_rows) +
-         weights_cost(depth * rows);
-}
-
-int64_t tiles_of(const ConvPlan& plan, int64_t n) {
-  return ceil_div(plan.out[0], n) * ceil_div(plan.out[1], n);
-}
-
-// Tiles of a block: transformed inputs stay in a second-level cache.
-int64_t tiles_at_once(const ConvPlan& plan, int64_t n) {
-  constexpr int64_t kBytes = 512 << 10, kWidth = 16;
-  const int64_t places = (n + 2) * (n + 2), all = tiles_of(plan, n);
-  const int64_t most = std::max(kBytes / (places * plan.channels * 4) / kWidth * kWidth, kWidth);
-  return round_up(ceil_div(all, ceil_div(all, most)), kWidth);
-}
-
-// Every block reads all weights.
-double winograd_cost(const ConvPlan& plan, int64_t n) {
-  const TransformCosts& costs = n == 4 ? kCosts4 : kCosts2;
-  const auto tiles = static_cast<double>(tiles_of(plan, n));
-  const auto lanes = static_cast<double>(round_up(tiles_of(plan, n), 8));
-  const auto weights = static_cast<double>((n + 2) * (n + 2) * plan.channels * choose_panels(plan.m).rows());
-  return weights * lanes +
-         tiles *
-             (costs.input * static_cast<double>(plan.channels) + costs.result * static_cast<double>(plan.m)) +
-         weights_cost(weights) * static_cast<double>(ceil_div(tiles_of(plan, n), tiles_at_once(plan, n)));
-}
-
-// Bytes that weights take more.
-int64_t more_bytes(const ConvPlan& plan, int64_t n) {
-  const int64_t places = (n + 2) * (n + 2) - kTaps * kTaps;
-  return 4 * places * plan.channels * choose_panels(plan.m).rows();
-}
-
-// Whether tiles of n x n save enough time to be worth the memory of their weights.
-bool gains(const ConvPlan& plan, int64_t n) {
-  constexpr double kLeast = 0.15, kMemory = 6;  // of the time; a byte
-  const double cost = winograd_cost(plan, n);
-  return direct_cost(plan) - cost >= kLeast * cost + kMemory * static_cast<double>(more_bytes(plan, n));
-}
-
-// What transformed weights may take of a program's memory beyond the weights themselves: layers have it in
-// order of work.
+// Layers have it in order of work.
 int64_t& winograd_room(Program& program) {
-  constexpr int64_t kLeast = 16 << 20;
-  constexpr double kShare = 0.4;
-  if (!program.winograd_room) {
-    int64_t bytes = 0;
-    for (size_t i = 0; i < program.graph.value_slots(); ++i) {
-      const ir::ValueId v(i);
-      if (const Tensor* t = program.graph.constant(v); t != nullptr && program.graph.use_count(v) > 0)
-        bytes += t->type().bytes();
-    }
-    program.winograd_room = std::max(kLeast, static_cast<int64_t>(kShare * static_cast<double>(bytes)));
-  }
+  if (!program.winograd_room) program.winograd_room = partition::winograd_room(program.graph);
   return *program.winograd_room;
 }
 
 // Sizes of tiles that are faster than sums, the fastest first, or what is asked for.
-std::vector<int64_t> winograd_tiles(WinogradUse use, const ConvPlan& plan) {
+std::vector<int64_t> winograd_sizes(WinogradUse use, const ConvSizes& c) {
   switch (use) {
     case WinogradUse::Never:
       return {};
@@ -156,39 +83,28 @@ std::vector<int64_t> winograd_tiles(WinogradUse use, const ConvPlan& plan) {
     case WinogradUse::Chosen:
       break;
   }
-  std::vector<int64_t> sizes;
-  for (int64_t n : {4, 2})
-    if (gains(plan, n)) sizes.push_back(n);
-  std::ranges::stable_sort(sizes, {}, [&](int64_t n) { return winograd_cost(plan, n); });
-  return sizes;
+  return partition::winograd_sizes(c);
 }
 
 // w[panel][place][channel][rows of the panel]
-std::vector<float> pack_transformed(const ConvPlan& plan, int64_t places,
+std::vector<float> pack_transformed(const ConvSizes& sizes, int64_t places,
                                     std::span<const double> transformed) {
-  const Panels panels = choose_panels(plan.m);
+  const Panels panels = choose_panels(sizes.m);
   std::vector<float> packed;
-  packed.reserve(static_cast<size_t>(panels.rows() * plan.channels * places));
+  packed.reserve(static_cast<size_t>(panels.rows() * sizes.channels * places));
   for (int64_t row = 0; row < panels.rows();) {
     const int64_t height = row < 6 * panels.six ? 6 : 4;
     for (int64_t s = 0; s < places; ++s) {
-      for (int64_t c = 0; c < plan.channels; ++c) {
+      for (int64_t c = 0; c < sizes.channels; ++c) {
         for (int64_t r = row; r < row + height; ++r) {
-          const auto at = static_cast<size_t>((r * plan.channels + c) * places + s);
-          packed.push_back(r < plan.m ? static_cast<float>(transformed[at]) : 0.0f);
+          const auto at = static_cast<size_t>((r * sizes.channels + c) * places + s);
+          packed.push_back(r < sizes.m ? static_cast<float>(transformed[at]) : 0.0f);
         }
       }
     }
     row += height;
   }
   return packed;
-}
-
-bool suits_winograd(const ConvPlan& plan, const Window2& w) {
-  if (plan.groups != 1 || plan.m < 1 || plan.channels < 1) return false;
-  for (size_t d = 0; d < 2; ++d)
-    if (w.kernel[d] != kTaps || w.stride[d] != 1 || w.dilation[d] != 1 || w.out[d] < 1) return false;
-  return true;
 }
 
 // Sizes of K_winograd_shape.
@@ -199,18 +115,18 @@ struct WinogradBlocks {
 };
 
 // A step of an odd number of cache lines spreads channels over the sets of the caches.
-WinogradBlocks choose_blocks(const ConvPlan& plan, int64_t n) {
+WinogradBlocks choose_blocks(const ConvSizes& c, int64_t n) {
   constexpr int64_t kPanels = 4, kWidth = 16;
-  const int64_t places = (n + 2) * (n + 2), across = ceil_div(plan.out[1], n);
-  const Panels panels = choose_panels(plan.m);
+  const int64_t places = (n + 2) * (n + 2), across = ceil_div(c.w.out[1], n);
+  const Panels panels = choose_panels(c.m);
   WinogradBlocks b;
   b.panels = std::min(kPanels, panels.six + panels.four);
-  b.tiles = tiles_at_once(plan, n);
+  b.tiles = partition::winograd_tiles_at_once(c, n);
   b.step = b.tiles + (b.tiles / kWidth % 2 == 0 ? kWidth : 0);
-  b.rows = n * std::min(ceil_div(plan.out[0], n), ceil_div(b.tiles, across) + 1) + 2;
+  b.rows = n * std::min(ceil_div(c.w.out[0], n), ceil_div(b.tiles, across) + 1) + 2;
   b.pitch = round_up(std::min(across, b.tiles) + 2 * kWidth + 1, 8);
-  const int64_t line = n * b.pitch, spare = plan.channels % 2 == 0 ? 1 : 2;
-  b.floats = (b.rows + 1 + n + 2) * line + places * (plan.channels * b.step + spare * kWidth) +
+  const int64_t line = n * b.pitch, spare = c.channels % 2 == 0 ? 1 : 2;
+  b.floats = (b.rows + 1 + n + 2) * line + places * (c.channels * b.step + spare * kWidth) +
              places * (b.panels * b.tiles * 6 + kWidth) + n * n * b.tiles;
   return b;
 }
@@ -270,7 +186,6 @@ double winograd_error(int64_t n, int64_t channels, std::span<const double> trans
 
 bool winograd_pays(Program& program) {
   if (program.winograd_pays) return *program.winograd_pays;
-  constexpr double kEnough = 2e6;  // about 40 microseconds
   double saved = 0;
   for (const auto& step : program.partition.steps) {
     if (step.kind != partition::Step::Kind::Cpu || !program.node(step.node).is(Op::Conv)) continue;
@@ -279,42 +194,38 @@ bool winograd_pays(Program& program) {
     if (!all_f32(program.graph, node) && !is_dynamic_product(program.graph, node)) continue;
     auto p = ops::conv_params(ops::infer_context(program.graph, node));
     if (!p.ok()) continue;
-    const Window2 w = window2(*p);
-    const ConvPlan plan = conv_plan({}, *p, w);
-    const std::vector<int64_t> tiles =
-        suits_winograd(plan, w) ? winograd_tiles(WinogradUse::Chosen, plan) : std::vector<int64_t>();
-    if (!tiles.empty()) saved += direct_cost(plan) - winograd_cost(plan, tiles[0]);
+    saved += partition::winograd_saves(partition::conv_sizes(*p));
   }
-  program.winograd_pays = saved >= kEnough;
+  program.winograd_pays = partition::winograd_pays(saved);
   return *program.winograd_pays;
 }
 
-std::optional<Winograd> choose_winograd(Program& program, const ConvPlan& plan, const Window2& w,
+std::optional<Winograd> choose_winograd(Program& program, const ConvSizes& c,
                                         std::span<const float> weights) {
   constexpr double kMostError = 0x1p-18;
-  if (!suits_winograd(plan, w)) return std::nullopt;
+  if (!partition::suits_winograd(c)) return std::nullopt;
   // WinogradTransforms of larger ones might overflow; of what is no number nothing can be said.
   constexpr float kMostWeight = 1e30f;
   if (!std::ranges::all_of(weights, [](float v) { return std::abs(v) <= kMostWeight; })) return std::nullopt;
   const WinogradUse use = program.options.winograd;
   const bool chosen = use == WinogradUse::Chosen;
   if (chosen && !winograd_pays(program)) return std::nullopt;
-  for (int64_t n : winograd_tiles(use, plan)) {
-    const int64_t more = more_bytes(plan, n);
+  for (int64_t n : winograd_sizes(use, c)) {
+    const int64_t more = partition::winograd_more_bytes(c, n);
     if (chosen && more > winograd_room(program)) continue;
     const std::vector<double> transformed = transform_weights(n, weights);
-    const double error = winograd_error(n, plan.channels, transformed, weights);
+    const double error = winograd_error(n, c.channels, transformed, weights);
     if (chosen && error > kMostError) continue;
     if (chosen) winograd_room(program) -= more;
-    return Winograd{n, error, pack_transformed(plan, (n + 2) * (n + 2), transformed)};
+    return Winograd{n, error, pack_transformed(c, (n + 2) * (n + 2), transformed)};
   }
   return std::nullopt;
 }
 
-void emit_winograd(Function& f, const ConvPlan& plan, const Window2& w, const Epilogue& e,
+void emit_winograd(Function& f, const ConvPlan& plan, const ConvSizes& sizes, const Epilogue& e,
                    const Winograd& choice, bool cut) {
   const int64_t n = choice.n, places = (n + 2) * (n + 2);
-  const WinogradBlocks b = choose_blocks(plan, n);
+  const WinogradBlocks b = choose_blocks(sizes, n);
   const Panels panels = choose_panels(plan.m);
   f.need(n == 4 ? Piece::winograd4 : Piece::winograd2);
   f.need(Piece::winograd);
@@ -325,8 +236,9 @@ void emit_winograd(Function& f, const ConvPlan& plan, const Window2& w, const Ep
       "const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}_in, "
       "{}_out}};",
       type, plan.batch, plan.channels, plan.in[0], plan.in[1], plan.m, plan.out[0], plan.out[1], panels.six,
-      panels.four, b.panels, -w.pad[0], -w.pad[1], n, b.tiles, b.step, b.rows, b.pitch, f.table(direct),
-      f.prefixed(fmt::format("K_winograd{}", n)), f.prefixed(fmt::format("K_winograd{}", n)));
+      panels.four, b.panels, -sizes.w.pad[0], -sizes.w.pad[1], n, b.tiles, b.step, b.rows, b.pitch,
+      f.table(direct), f.prefixed(fmt::format("K_winograd{}", n)),
+      f.prefixed(fmt::format("K_winograd{}", n)));
   const std::string scratch = f.scratch(b.floats * 4);
   const ir::Node& last = f.program().node(f.nodes().back());
   KernelCall call{f.prefixed("K_winograd"), f.read(f.head().inputs[0], "x0"), weights,

@@ -28,11 +28,11 @@ bool winograd_pays(Program& program);
 
 // Nothing where another kernel is expected to be faster, the error would be too large, the algorithm does not
 // pay in this program, or the options ask for sums as they are defined. `weights`: [m][channels][3][3].
-std::optional<Winograd> choose_winograd(Program& program, const ConvPlan& plan, const Window2& w,
+std::optional<Winograd> choose_winograd(Program& program, const ConvSizes& sizes,
                                         std::span<const float> weights);
 
 // `cut`: what Function::cut() said.
-void emit_winograd(Function& f, const ConvPlan& plan, const Window2& w, const Epilogue& e,
+void emit_winograd(Function& f, const ConvPlan& plan, const ConvSizes& sizes, const Epilogue& e,
                    const Winograd& choice, bool cut);
 
 }  // namespace mrvlc::chost

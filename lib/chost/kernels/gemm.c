@@ -102,6 +102,31 @@ static void K_gemv_panels(ptrdiff_t k, const float* x, const float* b, float* t)
 #endif
 }
 
+/* One panel: few sums for the multipliers to begin, so every fourth row of b has sums of its own. */
+static void K_gemv_panel(ptrdiff_t k, const float* x, const float* b, float* t) {
+#if K_VW == 8
+  K_vec s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, s4 = {0}, s5 = {0}, s6 = {0}, s7 = {0};
+  for (; k >= 4; k -= 4, x += 4, b += 4 * K_LANES) {
+    s0 += x[0] * K_LOAD(b);
+    s1 += x[0] * K_LOAD(b + 8);
+    s2 += x[1] * K_LOAD(b + 16);
+    s3 += x[1] * K_LOAD(b + 24);
+    s4 += x[2] * K_LOAD(b + 32);
+    s5 += x[2] * K_LOAD(b + 40);
+    s6 += x[3] * K_LOAD(b + 48);
+    s7 += x[3] * K_LOAD(b + 56);
+  }
+  for (; k > 0; --k, ++x, b += K_LANES) {
+    s0 += x[0] * K_LOAD(b);
+    s1 += x[0] * K_LOAD(b + 8);
+  }
+  K_STORE(t, (s0 + s2) + (s4 + s6));
+  K_STORE(t + 8, (s1 + s3) + (s5 + s7));
+#else
+  K_micro1(k, x, 1, b, t);
+#endif
+}
+
 static void K_gemv(ptrdiff_t n, ptrdiff_t k, const float* x, const float* b, const float* bias, float* y,
                    const K_epilogue* e) {
   float t[4 * K_LANES];
@@ -110,7 +135,7 @@ static void K_gemv(ptrdiff_t n, ptrdiff_t k, const float* x, const float* b, con
     if (panels == 4) {
       K_gemv_panels(k, x, b + n0 * k, t);
     } else {
-      K_micro1(k, x, 1, b + n0 * k, t);
+      K_gemv_panel(k, x, b + n0 * k, t);
     }
     for (ptrdiff_t j = 0; j < panels; ++j, n0 += K_LANES) {
       K_tile(t + j * K_LANES, 1, n - n0 < K_LANES ? n - n0 : K_LANES, bias ? bias + n0 : NULL, e->lo, e->hi,

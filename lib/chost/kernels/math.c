@@ -134,3 +134,111 @@ static K_inline float K_erf(float x) {
   p = 1.0f - K_exp_near(-p);
   return a <= 1.0f ? q * x + x : x < 0.0f ? -p : x > 0.0f ? p : x;
 }
+
+//@ piece quarter: math
+/* Vectors with shifts of their own for each element; without, the C library takes half as long. */
+#if K_VW && (defined(__AVX2__) || defined(__ARM_NEON))
+#define K_QUARTERS 1
+static K_inline uint32_t K_high(uint32_t a, uint32_t b) {
+  return (uint32_t)(((uint64_t)a * b) >> 32);
+}
+
+/* b where the mask has ones, else a. */
+static K_inline uint32_t K_word_of(uint32_t mask, uint32_t a, uint32_t b) {
+  return a ^ ((a ^ b) & mask);
+}
+
+/* 32 bits from the `up`-th on of two words. */
+static K_inline uint32_t K_funnel(uint32_t a, uint32_t b, uint32_t up) {
+  return a << up | b >> 1 >> (31u - up);
+}
+
+/* |x| = 2 pi k + n pi / 2 + r with |r| <= pi / 4 and n of 0 to 3, as near as if computed without end (Payne
+ * and Hanek): |x| is an integer of 24 bits times 2^s, and of 2 / pi times that only 96 bits from the s-th on
+ * change the angle. Without tables: which words of 2 / pi these are is chosen by the upper bits of s. */
+static K_inline float K_quarter(float x, uint32_t* n) {
+  const uint32_t bits = (uint32_t)K_bits(x) & 0x7fffffffu, e = bits >> 23, s = e < 126u ? 0u : e - 126u;
+  const uint32_t shift = s > 127u ? 127u : s, m = ((bits & 0x007fffffu) | 0x00800000u) << (s >> 7);
+  const uint32_t far = 0u - (shift >> 6), odd = 0u - (shift >> 5 & 1u), up = shift & 31u;
+  const uint32_t t0 = K_word_of(far, 0x00000028u, 0x91054a7fu), t1 = K_word_of(far, 0xbe60db93u, 0x09d5f47du);
+  const uint32_t t2 = K_word_of(far, 0x91054a7fu, 0x4d377036u), t3 = K_word_of(far, 0x09d5f47du, 0xd8a5664fu);
+  const uint32_t t4 = K_word_of(far, 0x4d377036u, 0x10e4107fu), u0 = K_word_of(odd, t0, t1),
+                 u1 = K_word_of(odd, t1, t2);
+  const uint32_t u2 = K_word_of(odd, t2, t3), u3 = K_word_of(odd, t3, t4), w1 = K_funnel(u1, u2, up);
+  /* |x| 2 / pi modulo 4 in units of 2^-62. */
+  const uint32_t carried = K_high(m, K_funnel(u2, u3, up)), low = m * w1 + carried;
+  const uint32_t high = m * K_funnel(u0, u1, up) + K_high(m, w1) + (low < carried ? 1u : 0u),
+                 turn = high + 0x20000000u;
+  /* What is left of a quarter in units of 2^-12, 2^-36 and 2^-60; the first times pi / 2 is exact in two
+   * parts. */
+  const int32_t rest = (int32_t)(turn & 0x3fffffffu) - 0x20000000, most = (rest + 0x20000) >> 18;
+  const uint32_t left = (uint32_t)rest - ((uint32_t)most << 18);
+  const float a = (float)most, b = (float)(int32_t)(left << 6 | low >> 26),
+              c = (float)(int32_t)(low >> 2 & 0xffffffu);
+  const float r = a * 0.000383496284f + (a * -1.08751341e-09f + (b * 2.28580956e-11f + c * 1.36244867e-18f));
+  const float y = bits < 0x7f800000u ? r : NAN, v = K_from_bits((int32_t)bits);
+  *n = v < 0.785398185f ? 0u : turn >> 30;
+  return v < 0.785398185f ? v : y;
+}
+
+/* sin r and cos r for |r| <= pi / 4. */
+static K_inline float K_sin_part(float r) {
+  const float z = r * r;
+  float q = -1.951521809e-04f;
+  q = q * z + 8.332160292e-03f;
+  q = q * z + -1.666665460e-01f;
+  return q * z * r + r;
+}
+
+static K_inline float K_cos_part(float r) {
+  const float z = r * r;
+  float q = 2.443308268e-05f;
+  q = q * z + -1.388731562e-03f;
+  q = q * z + 4.166664567e-02f;
+  return q * (z * z) - 0.5f * z + 1.0f;
+}
+
+/* y, with the other sign where the highest bit is one. */
+static K_inline float K_signed(float y, uint32_t bit) {
+  return K_from_bits((int32_t)((uint32_t)K_bits(y) ^ (bit & 0x80000000u)));
+}
+#else
+#define K_QUARTERS 0
+#endif
+
+//@ piece sin: quarter
+#if K_QUARTERS
+/* Within 2 units. */
+static K_inline float K_sin(float x) {
+  uint32_t n;
+  const float r = K_quarter(x, &n), s = K_sin_part(r), c = K_cos_part(r);
+  return K_signed((n & 1u) != 0 ? c : s, n << 30 ^ (uint32_t)K_bits(x));
+}
+#else
+#define K_sin sinf
+#endif
+
+//@ piece cos: quarter
+#if K_QUARTERS
+/* Within 2 units. */
+static K_inline float K_cos(float x) {
+  uint32_t n;
+  const float r = K_quarter(x, &n), s = K_sin_part(r), c = K_cos_part(r);
+  return K_signed((n & 1u) != 0 ? s : c, (n + 1u) << 30);
+}
+#else
+#define K_cos cosf
+#endif
+
+//@ piece tan: quarter
+#if K_QUARTERS
+/* Within 4 units: sin r / cos r, or -cos r / sin r. */
+static K_inline float K_tan(float x) {
+  uint32_t n;
+  const float r = K_quarter(x, &n), s = K_sin_part(r), c = K_cos_part(r);
+  const float over = (n & 1u) != 0 ? c : s, under = (n & 1u) != 0 ? s : c;
+  return K_signed(over / under, n << 31 ^ (uint32_t)K_bits(x));
+}
+#else
+#define K_tan tanf
+#endif

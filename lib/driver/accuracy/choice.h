@@ -41,7 +41,9 @@ struct FrontierPoint {
 };
 std::vector<FrontierPoint> accuracy_frontier(const CompileOptions& options);
 
-// The precisions become the regions'; nodes that are on the CPU for the choice say so.
+// The precisions of the choice become a region's, where it has the values and can.
+void apply_precisions(const AccuracyChoice& choice, const ir::Graph& graph, partition::Region& region);
+// ... those of all regions; nodes that are on the CPU for the choice say so.
 void apply_choice(const AccuracyChoice& choice, const ir::Graph& graph, partition::Partition& partition);
 
 }  // namespace mrvlc::driver

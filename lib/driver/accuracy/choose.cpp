@@ -214,15 +214,17 @@ std::optional<AccuracyChoice> choose_for_accuracy(const CompileOptions& options)
   return meet(*options.accuracy, trials);
 }
 
-void apply_choice(const AccuracyChoice& choice, const ir::Graph& graph, partition::Partition& partition) {
-  for (partition::Region& region : partition.regions) {
-    const partition::PrecisionChoice can(graph, region);
-    for (ir::ValueId v : can.values()) {
-      const auto wanted = choice.precisions.find(v);
-      if (wanted != choice.precisions.end() && !can.obstacle(v, wanted->second))
-        can.set(region.precisions, v, wanted->second);
-    }
+void apply_precisions(const AccuracyChoice& choice, const ir::Graph& graph, partition::Region& region) {
+  const partition::PrecisionChoice can(graph, region);
+  for (ir::ValueId v : can.values()) {
+    const auto wanted = choice.precisions.find(v);
+    if (wanted != choice.precisions.end() && !can.obstacle(v, wanted->second))
+      can.set(region.precisions, v, wanted->second);
   }
+}
+
+void apply_choice(const AccuracyChoice& choice, const ir::Graph& graph, partition::Partition& partition) {
+  for (partition::Region& region : partition.regions) apply_precisions(choice, graph, region);
   for (partition::NodeDecision& d : partition.decisions) {
     const auto& sources = graph.lineage(d.node).sources;
     const bool named = std::ranges::any_of(

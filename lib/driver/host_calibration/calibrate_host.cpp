@@ -93,10 +93,11 @@ class HostCalibrator {
     Terms terms;
     CompileHooks hooks;
     hooks.placed = [&](const ir::Graph& graph, const partition::Partition&, const target::Machine&) {
+      const partition::HostKernels kernels(graph);
       for (ir::NodeId id : graph.topological_order()) {
         const ir::Node& node = graph.node(id);
         if (!ir::bodies_of(node).empty()) continue;  // they go by many rates
-        const partition::HostEffort effort = partition::host_effort(graph, node);
+        const partition::HostEffort effort = partition::host_effort(kernels, node);
         terms.emplace(graph.expr_id(id), HostFunction::Term{partition::host_key(node, effort.form), effort});
       }
       return Status();

@@ -89,6 +89,7 @@ std::vector<size_t> step_of_nodes(const CompiledModel& m) {
 
 Json host_nodes(const CompiledModel& m, const Times& times) {
   const std::vector<size_t> steps = step_of_nodes(m);
+  const partition::HostKernels kernels(m.model.graph);
   Json list = Json::array();
   for (const partition::NodeDecision* shown : nodes_shown(m, times)) {
     const partition::NodeDecision& d = *shown;
@@ -98,7 +99,7 @@ Json host_nodes(const CompiledModel& m, const Times& times) {
                     {"op_type", n.op->name},
                     {"code", word(d.why)},
                     {"step", steps[d.node.index()]},
-                    {"rate", host_rate(m.host_model, n, partition::host_form(m.model.graph, n))},
+                    {"rate", host_rate(m.host_model, n, partition::host_form(kernels, n))},
                     {"seconds", times.nodes[d.node.index()]}});
   }
   return list;

@@ -27,13 +27,16 @@ Status require_widened(const EmitContext& context, size_t input) {
 }
 
 std::string math_function(EmitContext& context, std::string_view name, ElementType elem) {
-  constexpr std::string_view kNames[] = {"exp", "expm1", "log", "log1p", "tanh", "erf"};
+  constexpr std::string_view kNames[] = {"exp", "expm1", "log", "log1p", "tanh", "erf", "sin", "cos", "tan"};
   if (std::ranges::find(kNames, name) == std::end(kNames)) return {};
   if (elem != ElementType::F32) return std::string(name);
   if (name == "exp") return context.helper("exp");
   if (name == "expm1") return context.helper("expm1");
   if (name == "log") return context.helper("log");
   if (name == "log1p") return context.helper("log1p");
+  if (name == "sin") return context.helper("sin");
+  if (name == "cos") return context.helper("cos");
+  if (name == "tan") return context.helper("tan");
   return name == "tanh" ? context.helper("tanh") : context.helper("erf");
 }
 

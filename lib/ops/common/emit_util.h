@@ -9,7 +9,7 @@ InferContext emit_view(const EmitContext& context);
 // Arithmetic on half types is not generated: the pass widen-f16 has run before.
 Status require_widened(const EmitContext& context, size_t input = 0);
 // The C name of a function of `elem`: of lib/chost/kernels/math.c for float (within 4 units of the last
-// place), else of <math.h>. `name`: exp, expm1, log, log1p, tanh, erf; of any other nothing.
+// place), else of <math.h>. `name`: exp, expm1, log, log1p, tanh, erf, sin, cos, tan; of any other nothing.
 std::string math_function(EmitContext& context, std::string_view name, ElementType elem);
 // One element as a C literal, exactly.
 std::string element_literal(const Tensor& tensor, int64_t i);

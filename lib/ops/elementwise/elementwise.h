@@ -3,8 +3,8 @@
 //
 // A C pattern is an fmt text with named fields: {x} {y} {z} the operands, {t} the C type computed in, {u} the
 // unsigned type its arithmetic wraps in, {f} the suffix of literals and <math.h> names ("f" or nothing),
-// {exp} {expm1} {log} {log1p} {tanh} {erf} functions of the computed type (math_function), and the node's
-// float and int attributes by name, as literals of the computed type.
+// {exp} {expm1} {log} {log1p} {tanh} {erf} {sin} {cos} {tan} functions of the computed type (math_function),
+// and the node's float and int attributes by name, as literals of the computed type.
 #pragma once
 #include <cmath>
 

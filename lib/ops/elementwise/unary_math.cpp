@@ -39,19 +39,19 @@ const OpDef& def_Erf() {
 
 const OpDef& def_Sin() {
   static const OpDef op =
-      host_only(float_unary<"sin{f}({x})">("Sin", [](double x) { return std::sin(x); }), kPeriodic);
+      host_only(float_unary<"{sin}({x})">("Sin", [](double x) { return std::sin(x); }), kPeriodic);
   return op;
 }
 
 const OpDef& def_Cos() {
   static const OpDef op =
-      host_only(float_unary<"cos{f}({x})">("Cos", [](double x) { return std::cos(x); }), kPeriodic);
+      host_only(float_unary<"{cos}({x})">("Cos", [](double x) { return std::cos(x); }), kPeriodic);
   return op;
 }
 
 const OpDef& def_Tan() {
   static const OpDef op =
-      host_only(float_unary<"tan{f}({x})">("Tan", [](double x) { return std::tan(x); }), kPeriodic);
+      host_only(float_unary<"{tan}({x})">("Tan", [](double x) { return std::tan(x); }), kPeriodic);
   return op;
 }
 

@@ -95,6 +95,36 @@ TEST_CASE("another partition than the greedy one and the host alone has to promi
   }
 }
 
+TEST_CASE("values that are kept more exactly count with what they take") {
+  // By shapes the accelerator is far ahead, of a model too large for compiling it to make sure.
+  std::string text =
+      "graph \"g\" {\n input %x : f32[1,4,512,512]\n const %w : f32[4,4,1,1] = [1,1,1,1, 1,1,1,1, 1,1,1,1, "
+      "1,1,1,1]\n";
+  std::string last = "%x";
+  for (int i = 0; i < 30; ++i) {
+    const std::string name = "%v" + std::to_string(i);
+    text += " " + name + (i == 20 ? " = Round(" + last + ")" : " = Conv(" + last + ", %w)") +
+            " : f32[1,4,512,512]\n";
+    last = name;
+  }
+  const auto g = ir::parse(text + " output " + last + "\n}\n", ops::registry());
+  REQUIRE(g.ok());
+  partition::Options options;
+  for (const double times : {1.0, 1e4}) {
+    // Regions that begin with the input are `times` as slow as those behind Round.
+    partition::Costs costs = costs_with(1, [&](const ir::Graph& graph, const partition::Region& r) {
+      const bool slow = graph.value(r.inputs.at(0)).kind == ir::ValueKind::Input;
+      return std::optional<double>((slow ? times : 1) * 1e-4 * static_cast<double>(r.layers.size()));
+    });
+    costs.beyond_shapes = true;
+    options.costs = &costs;
+    const partition::Partition p = test::split(*g, options);
+    CAPTURE(times);
+    CHECK(test::decision(*g, p, "v3").accelerator == (times == 1));
+    CHECK(test::decision(*g, p, "v25").accelerator);
+  }
+}
+
 TEST_CASE("what was decided is decided again") {
   const ir::Graph g = test::image_graph(kConvRelu);
   std::vector<bool> host(g.node_slots(), false);

@@ -44,7 +44,8 @@ TEST_CASE("an operator's own rate, and that of its form") {
       with(R"(, "Relu": {"step_ns": 3}, "Conv/pointwise": {"mac_ns": 2})"), "file");
   REQUIRE(model.ok());
   auto seconds = [&](std::string_view value) {
-    return partition::host_seconds(*model, g, g.node(g.value(*g.find_value(value)).producer));
+    return partition::host_seconds(*model, partition::HostKernels(g),
+                                   g.node(g.value(*g.find_value(value)).producer));
   };
   CHECK(seconds("b") == Approx(1e-9 * 3 * 256));  // in the loop of the convolution
   CHECK(seconds("a") == Approx(1e-9 * (5 + 2 * 4 * 256)));
@@ -77,9 +78,9 @@ TEST_CASE("a depthwise convolution takes rows, and 16 outputs of each at once") 
       partition::parse_host_model(with(R"(, "Conv/depthwise": {"mac_ns": 2, "step_ns": 3})"), "file");
   REQUIRE(model.ok());
   const ir::Node& conv = g.node(g.value(*g.find_value("a")).producer);
-  CHECK(partition::host_form(g, conv) == "depthwise-any");
+  CHECK(partition::host_form(partition::HostKernels(g), conv) == "depthwise-any");
   // Elements of both images, and 16 for each row of the result.
-  CHECK(partition::host_seconds(*model, g, conv) ==
+  CHECK(partition::host_seconds(*model, partition::HostKernels(g), conv) ==
         Approx(1e-9 * (5 + 2 * 4 * 8 * 16 + 3 * (2 * 4 * 64 + 16 * 4 * 8))));
 }
 
@@ -94,7 +95,8 @@ TEST_CASE("a convolution gathers its input once, however many channels of its ou
   const double taps = 4 * 9 * 36;  // channels of the input, window, outputs of a channel
   // Each of two groups makes 4 channels; its 36 pixels are computed as 40.
   const double products = 2 * 4 * 2 * 9 * 40;
-  CHECK(partition::host_seconds(*model, g, conv) == Approx(1e-9 * (5 + 2 * products + 3 * taps)));
+  CHECK(partition::host_seconds(*model, partition::HostKernels(g), conv) ==
+        Approx(1e-9 * (5 + 2 * products + 3 * taps)));
 }
 
 TEST_CASE("elements of 8 bytes have a form of their own") {
@@ -105,13 +107,13 @@ TEST_CASE("elements of 8 bytes have a form of their own") {
       with(R"(, "Cast/wide": {"mac_ns": 0, "step_ns": 7}, "Cast": {"mac_ns": 0, "step_ns": 2})"), "file");
   REQUIRE(model.ok());
   auto form = [&](const char* name) {
-    return partition::host_form(g, g.node(g.value(*g.find_value(name)).producer));
+    return partition::host_form(partition::HostKernels(g), g.node(g.value(*g.find_value(name)).producer));
   };
   CHECK(form("a") == "wide");
   CHECK(form("b") == "wide");
   CHECK(form("c").empty());
   const ir::Node& cast = g.node(g.value(*g.find_value("a")).producer);
-  CHECK(partition::host_seconds(*model, g, cast) == Approx(1e-9 * (5 + 7 * 256)));
+  CHECK(partition::host_seconds(*model, partition::HostKernels(g), cast) == Approx(1e-9 * (5 + 7 * 256)));
 }
 
 TEST_CASE("forms of convolutions, as the host's kernels differ") {
@@ -124,17 +126,53 @@ TEST_CASE("forms of convolutions, as the host's kernels differ") {
                              " : f32[1,16," + result + "]\n output %a\n}\n";
     const auto g = ir::parse(text, ops::registry());
     if (!g.ok()) FAIL(g.error().message);
-    return std::string(partition::host_form(*g, g->node(g->value(*g->find_value("a")).producer)));
+    return std::string(
+        partition::host_form(partition::HostKernels(*g), g->node(g->value(*g->find_value("a")).producer)));
   };
   CHECK(form("", "42,42", "40,40", 2304, "16,3,3") == "winograd");
-  CHECK(form(" {strides = [2, 2]}", "42,42", "20,20", 2304, "16,3,3").empty());
-  CHECK(form(" {dilations = [2, 2]}", "42,42", "38,38", 2304, "16,3,3").empty());
-  CHECK(form("", "7,7", "5,5", 2304, "16,3,3").empty());  // too few pixels for its weights
+  CHECK(form(" {strides = [2, 2]}", "42,42", "20,20", 2304, "16,3,3") == "strip");
+  CHECK(form(" {dilations = [2, 2]}", "42,42", "38,38", 2304, "16,3,3") == "strip");
+  CHECK(form("", "7,7", "5,5", 2304, "16,3,3")
+            .empty());  // too few pixels for its weights, or for pieces of rows
   CHECK(form("", "42,42", "42,42", 256, "16,1,1") == "pointwise");
   CHECK(form(" {group = 16}", "42,42", "40,40", 144, "1,3,3") == "depthwise");
   CHECK(form(" {group = 16}", "42,42", "38,38", 400, "1,5,5") == "depthwise-any");
   CHECK(form(" {group = 16, strides = [2, 2]}", "42,42", "20,20", 144, "1,3,3") == "depthwise-strided");
-  CHECK(form(" {group = 2}", "42,42", "40,40", 1152, "8,3,3") == "grouped");
+  CHECK(form(" {group = 16}", "8,8", "6,6", 144, "1,3,3") == "depthwise-lanes");
+  CHECK(form(" {group = 2}", "42,42", "40,40", 1152, "8,3,3") == "strip");
+  CHECK(form(" {group = 2}", "8,8", "6,6", 1152, "8,3,3") == "grouped");
+}
+
+TEST_CASE("what kernels of convolutions make and read") {
+  const auto effort = [](const std::string& attributes, int64_t channels, int64_t side) {
+    const int64_t own = attributes.empty() ? channels : 1;
+    std::string weights = "0.5";
+    for (int64_t i = 1; i < channels * own * 9; ++i) weights += ", 0.5";
+    const std::string text = fmt::format(
+        "graph \"g\" {{\n input %x : f32[1,{0},{1},{1}]\n const %w : f32[{0},{2},3,3] = [{3}]\n"
+        " %a = Conv(%x, %w) {{pads = [1, 1, 1, 1]{4}}} : f32[1,{0},{1},{1}]\n output %a\n}}\n",
+        channels, side, own, weights, attributes);
+    const auto g = ir::parse(text, ops::registry());
+    if (!g.ok()) FAIL(g.error().message);
+    const partition::HostKernels kernels(*g);
+    return partition::host_effort(kernels, g->node(g->topological_order().front()));
+  };
+  // Tiles of 2 x 2, as 8 x 8 results are four tiles of 4 x 4, half of a vector.
+  const partition::HostEffort small = effort("", 128, 8);
+  CHECK(small.form == "winograd-small");
+  CHECK(small.products == 16 * 128 * 128 * 16);
+  CHECK(small.steps == 16 * 16 * 256);
+  CHECK(small.constant_bytes == 4 * 16 * 128 * 128);
+  // Two pieces of 8 where a row has 15 results; rows are copied once.
+  const partition::HostEffort strip = effort("", 8, 15);
+  CHECK(strip.form == "strip");
+  CHECK(strip.products == 8 * 8 * 9 * 15 * 16);
+  CHECK(strip.steps == 8 * 225 + 8 * 225);
+  // Nine channels are two times eight; 25 results seven times four.
+  const partition::HostEffort lanes = effort(", group = 9", 9, 5);
+  CHECK(lanes.form == "depthwise-lanes");
+  CHECK(lanes.products == 16 * 9 * 28);
+  CHECK(lanes.steps == 9 * (25 + 25));
 }
 
 TEST_CASE("which entry of a host model a node goes by") {
@@ -144,7 +182,7 @@ TEST_CASE("which entry of a host model a node goes by") {
   auto model = partition::parse_host_model(with(""), "file");
   REQUIRE(model.ok());
   const auto rate = [&](std::string_view form) { return partition::host_rate(*model, node, form); };
-  CHECK(partition::host_form(g, node) == "rows");
+  CHECK(partition::host_form(partition::HostKernels(g), node) == "rows");
   CHECK(rate("rows") == "default");
   model->rates["Transpose"] = {};
   CHECK(rate("rows") == "Transpose");
@@ -159,7 +197,7 @@ TEST_CASE("views take nothing, and a function in another one's loop no call") {
       " const %s : i64[2] = [4, 64]\n %a = Tanh(%x) : f32[1,4,8,8]\n %b = Abs(%a) : f32[1,4,8,8]\n"
       " %c = Reshape(%b, %s) : f32[4,64]\n %d = Softmax(%c) {axis = 0} : f32[4,64]\n output %d\n");
   const auto effort = [&](const char* name) {
-    return partition::host_effort(g, g.node(g.value(*g.find_value(name)).producer));
+    return partition::host_effort(partition::HostKernels(g), g.node(g.value(*g.find_value(name)).producer));
   };
   CHECK(effort("a").calls == 1);
   CHECK(effort("b").calls == 0);

@@ -36,6 +36,16 @@ static float erf_f(float x) {
   return K_erf(x);
 }
 
+static float sin_f(float x) {
+  return K_sin(x);
+}
+static float cos_f(float x) {
+  return K_cos(x);
+}
+static float tan_f(float x) {
+  return K_tan(x);
+}
+
 static double distance(float y, double truth) {
   int e;
   if (isinf(y) && fabs(truth) > 3.4028235677973366e38) return 0; /* as it would be rounded */
@@ -82,7 +92,10 @@ int main(void) {
                           {"tanh", tanh_f, tanh, -200.0f, 200.0f, 2},
                           {"log", log_f, log, 1e-45f, 3.4e38f, 2},
                           {"log1p", log1p_f, log1p, -0.9999999f, 3.4e38f, 4},
-                          {"erf", erf_f, erf, -100.0f, 100.0f, 3}};
+                          {"erf", erf_f, erf, -100.0f, 100.0f, 3},
+                          {"sin", sin_f, sin, -3.4e38f, 3.4e38f, 2},
+                          {"cos", cos_f, cos, -3.4e38f, 3.4e38f, 2},
+                          {"tan", tan_f, tan, -3.4e38f, 3.4e38f, 4}};
   int wrong = 0;
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i) {
     wrong |= worst(&all[i], 0x3f000000u, 0x3f800000u, 1); /* [0.5, 1) */

@@ -146,7 +146,8 @@ TEST_CASE("scratch memory is there for every part") {
 }
 
 TEST_CASE("functions of floats are as exact as they say") {
-  for (const char* flags : {"-O2", "-O2 -march=native", "-O1 -fsanitize=undefined -fno-sanitize-recover"}) {
+  for (const char* flags :
+       {"-O2", "-O2 -march=native", "-O1 -march=native -fsanitize=undefined -fno-sanitize-recover"}) {
     TempDir dir;
     std::string log;
     const std::string command = fmt::format(

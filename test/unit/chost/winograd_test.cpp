@@ -231,6 +231,11 @@ TEST_CASE("Winograd: transformed weights have a limit, first come, first served"
   for (const Transformed& t : code.transformed) tiles.push_back(t.tile);
   // of 16 MiB: twice 6.75 MiB more than 2.25 MiB, and 1.75 MiB
   CHECK(tiles == std::vector<int64_t>{4, 4, 2});
+  const partition::HostKernels kernels(b.graph);  // by which the time is estimated
+  std::vector<int64_t> expected;
+  for (ir::NodeId n : b.graph.topological_order())
+    if (kernels.tile(n) != 0) expected.push_back(kernels.tile(n));
+  CHECK(expected == tiles);
 }
 
 TEST_CASE("Winograd: sums of many channels are made in smaller tiles, as they round less") {
