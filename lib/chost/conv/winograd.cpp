@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "choice/choice.h"
 #include "conv/call.h"
 
 namespace mrvlc::chost {
@@ -94,14 +95,6 @@ int64_t tiles_of(const ConvPlan& plan, int64_t n) {
   return ceil_div(plan.out[0], n) * ceil_div(plan.out[1], n);
 }
 
-// Tiles of a block: transformed inputs stay in a second-level cache.
-int64_t tiles_at_once(const ConvPlan& plan, int64_t n) {
-  constexpr int64_t kBytes = 512 << 10, kWidth = 16;
-  const int64_t places = (n + 2) * (n + 2), all = tiles_of(plan, n);
-  const int64_t most = std::max(kBytes / (places * plan.channels * 4) / kWidth * kWidth, kWidth);
-  return round_up(ceil_div(all, ceil_div(all, most)), kWidth);
-}
-
 // Every block reads all weights.
 double winograd_cost(const ConvPlan& plan, int64_t n) {
   const TransformCosts& costs = n == 4 ? kCosts4 : kCosts2;
@@ -111,13 +104,8 @@ double winograd_cost(const ConvPlan& plan, int64_t n) {
   return weights * lanes +
          tiles *
              (costs.input * static_cast<double>(plan.channels) + costs.result * static_cast<double>(plan.m)) +
-         weights_cost(weights) * static_cast<double>(ceil_div(tiles_of(plan, n), tiles_at_once(plan, n)));
-}
-
-// Bytes that weights take more.
-int64_t more_bytes(const ConvPlan& plan, int64_t n) {
-  const int64_t places = (n + 2) * (n + 2) - kTaps * kTaps;
-  return 4 * places * plan.channels * choose_panels(plan.m).rows();
+         weights_cost(weights) *
+             static_cast<double>(ceil_div(tiles_of(plan, n), tiles_at_once(plan, n, Blocks::Usual)));
 }
 
 // Whether tiles of n x n save enough time to be worth the memory of their weights.
@@ -125,42 +113,6 @@ bool gains(const ConvPlan& plan, int64_t n) {
   constexpr double kLeast = 0.15, kMemory = 6;  // of the time; a byte
   const double cost = winograd_cost(plan, n);
   return direct_cost(plan) - cost >= kLeast * cost + kMemory * static_cast<double>(more_bytes(plan, n));
-}
-
-// What transformed weights may take of a program's memory beyond the weights themselves: layers have it in
-// order of work.
-int64_t& winograd_room(Program& program) {
-  constexpr int64_t kLeast = 16 << 20;
-  constexpr double kShare = 0.4;
-  if (!program.winograd_room) {
-    int64_t bytes = 0;
-    for (size_t i = 0; i < program.graph.value_slots(); ++i) {
-      const ir::ValueId v(i);
-      if (const Tensor* t = program.graph.constant(v); t != nullptr && program.graph.use_count(v) > 0)
-        bytes += t->type().bytes();
-    }
-    program.winograd_room = std::max(kLeast, static_cast<int64_t>(kShare * static_cast<double>(bytes)));
-  }
-  return *program.winograd_room;
-}
-
-// Sizes of tiles that are faster than sums, the fastest first, or what is asked for.
-std::vector<int64_t> winograd_tiles(WinogradUse use, const ConvPlan& plan) {
-  switch (use) {
-    case WinogradUse::Never:
-      return {};
-    case WinogradUse::Tile2:
-      return {2};
-    case WinogradUse::Tile4:
-      return {4};
-    case WinogradUse::Chosen:
-      break;
-  }
-  std::vector<int64_t> sizes;
-  for (int64_t n : {4, 2})
-    if (gains(plan, n)) sizes.push_back(n);
-  std::ranges::stable_sort(sizes, {}, [&](int64_t n) { return winograd_cost(plan, n); });
-  return sizes;
 }
 
 // w[panel][place][channel][rows of the panel]
@@ -184,7 +136,7 @@ std::vector<float> pack_transformed(const ConvPlan& plan, int64_t places,
   return packed;
 }
 
-bool suits_winograd(const ConvPlan& plan, const Window2& w) {
+bool has_winograd_shape(const ConvPlan& plan, const Window2& w) {
   if (plan.groups != 1 || plan.m < 1 || plan.channels < 1) return false;
   for (size_t d = 0; d < 2; ++d)
     if (w.kernel[d] != kTaps || w.stride[d] != 1 || w.dilation[d] != 1 || w.out[d] < 1) return false;
@@ -199,13 +151,13 @@ struct WinogradBlocks {
 };
 
 // A step of an odd number of cache lines spreads channels over the sets of the caches.
-WinogradBlocks choose_blocks(const ConvPlan& plan, int64_t n) {
+WinogradBlocks choose_blocks(const ConvPlan& plan, int64_t n, Blocks blocks) {
   constexpr int64_t kPanels = 4, kWidth = 16;
   const int64_t places = (n + 2) * (n + 2), across = ceil_div(plan.out[1], n);
   const Panels panels = choose_panels(plan.m);
   WinogradBlocks b;
   b.panels = std::min(kPanels, panels.six + panels.four);
-  b.tiles = tiles_at_once(plan, n);
+  b.tiles = tiles_at_once(plan, n, blocks);
   b.step = b.tiles + (b.tiles / kWidth % 2 == 0 ? kWidth : 0);
   b.rows = n * std::min(ceil_div(plan.out[0], n), ceil_div(b.tiles, across) + 1) + 2;
   b.pitch = round_up(std::min(across, b.tiles) + 2 * kWidth + 1, 8);
@@ -216,6 +168,43 @@ WinogradBlocks choose_blocks(const ConvPlan& plan, int64_t n) {
 }
 
 }  // namespace
+
+// Transformed inputs stay in a second-level cache.
+int64_t tiles_at_once(const ConvPlan& plan, int64_t n, Blocks blocks) {
+  constexpr int64_t kBytes = 512 << 10, kWidth = 16;
+  const int64_t places = (n + 2) * (n + 2), all = tiles_of(plan, n);
+  const int64_t most =
+      std::max(scaled(kBytes, blocks) / (places * plan.channels * 4) / kWidth * kWidth, kWidth);
+  return round_up(ceil_div(all, ceil_div(all, most)), kWidth);
+}
+
+int64_t more_bytes(const ConvPlan& plan, int64_t n) {
+  const int64_t places = (n + 2) * (n + 2) - kTaps * kTaps;
+  return 4 * places * plan.channels * choose_panels(plan.m).rows();
+}
+
+int64_t& winograd_room(Program& program) {
+  constexpr int64_t kLeast = 16 << 20;
+  constexpr double kShare = 0.4;
+  if (!program.winograd_room) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < program.graph.value_slots(); ++i) {
+      const ir::ValueId v(i);
+      if (const Tensor* t = program.graph.constant(v); t != nullptr && program.graph.use_count(v) > 0)
+        bytes += t->type().bytes();
+    }
+    program.winograd_room = std::max(kLeast, static_cast<int64_t>(kShare * static_cast<double>(bytes)));
+  }
+  return *program.winograd_room;
+}
+
+std::vector<int64_t> faster_tiles(const ConvPlan& plan) {
+  std::vector<int64_t> sizes;
+  for (int64_t n : {4, 2})
+    if (gains(plan, n)) sizes.push_back(n);
+  std::ranges::stable_sort(sizes, {}, [&](int64_t n) { return winograd_cost(plan, n); });
+  return sizes;
+}
 
 std::vector<double> transform_weights(int64_t n, std::span<const float> weights) {
   const WinogradTransforms t = winograd_transforms(n);
@@ -282,45 +271,36 @@ bool winograd_pays(Program& program) {
     const Window2 w = window2(*p);
     const ConvPlan plan = conv_plan({}, *p, w);
     const std::vector<int64_t> tiles =
-        suits_winograd(plan, w) ? winograd_tiles(WinogradUse::Chosen, plan) : std::vector<int64_t>();
+        has_winograd_shape(plan, w) ? faster_tiles(plan) : std::vector<int64_t>();
     if (!tiles.empty()) saved += direct_cost(plan) - winograd_cost(plan, tiles[0]);
   }
   program.winograd_pays = saved >= kEnough;
   return *program.winograd_pays;
 }
 
-std::optional<Winograd> choose_winograd(Program& program, const ConvPlan& plan, const Window2& w,
-                                        std::span<const float> weights) {
-  constexpr double kMostError = 0x1p-18;
-  if (!suits_winograd(plan, w)) return std::nullopt;
-  // WinogradTransforms of larger ones might overflow; of what is no number nothing can be said.
+bool suits_winograd(const ConvPlan& plan, const Window2& w, std::span<const float> weights) {
   constexpr float kMostWeight = 1e30f;
-  if (!std::ranges::all_of(weights, [](float v) { return std::abs(v) <= kMostWeight; })) return std::nullopt;
-  const WinogradUse use = program.options.winograd;
-  const bool chosen = use == WinogradUse::Chosen;
-  if (chosen && !winograd_pays(program)) return std::nullopt;
-  for (int64_t n : winograd_tiles(use, plan)) {
-    const int64_t more = more_bytes(plan, n);
-    if (chosen && more > winograd_room(program)) continue;
-    const std::vector<double> transformed = transform_weights(n, weights);
-    const double error = winograd_error(n, plan.channels, transformed, weights);
-    if (chosen && error > kMostError) continue;
-    if (chosen) winograd_room(program) -= more;
-    return Winograd{n, error, pack_transformed(plan, (n + 2) * (n + 2), transformed)};
-  }
-  return std::nullopt;
+  return has_winograd_shape(plan, w) &&
+         std::ranges::all_of(weights, [](float v) { return std::abs(v) <= kMostWeight; });
+}
+
+Winograd make_winograd(const ConvPlan& plan, int64_t n, std::span<const float> weights) {
+  Winograd made{n, 0, transform_weights(n, weights)};
+  made.error = winograd_error(n, plan.channels, made.transformed, weights);
+  return made;
 }
 
 void emit_winograd(Function& f, const ConvPlan& plan, const Window2& w, const Epilogue& e,
-                   const Winograd& choice, bool cut) {
+                   const Winograd& choice, Blocks blocks, bool cut) {
   const int64_t n = choice.n, places = (n + 2) * (n + 2);
-  const WinogradBlocks b = choose_blocks(plan, n);
+  const WinogradBlocks b = choose_blocks(plan, n, blocks);
   const Panels panels = choose_panels(plan.m);
   f.need(n == 4 ? Piece::winograd4 : Piece::winograd2);
   f.need(Piece::winograd);
   declare_epilogue(f, e);
   const Tensor& direct = *f.program().graph.constant(f.head().inputs[1]);
-  const std::string weights = f.weights(choice.weights), type = f.prefixed("K_winograd_shape");
+  const std::vector<float> packed = pack_transformed(plan, places, choice.transformed);
+  const std::string weights = f.weights(packed), type = f.prefixed("K_winograd_shape");
   f.put(
       "const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}_in, "
       "{}_out}};",
@@ -339,7 +319,7 @@ void emit_winograd(Function& f, const ConvPlan& plan, const Window2& w, const Ep
   }
   call.put(f);
   f.program().module.transformed.push_back({f.program().expr(f.nodes().front()), f.head().name, n,
-                                            choice.error, 4 * static_cast<int64_t>(choice.weights.size())});
+                                            choice.error, 4 * static_cast<int64_t>(packed.size())});
 }
 
 }  // namespace mrvlc::chost
