@@ -34,7 +34,7 @@ enum class Blocks : uint8_t { Usual, Half, Double };
 struct Variant {
   Kernel kernel = Kernel::Columns;
   Blocks blocks = Blocks::Usual;
-  friend bool operator==(const Variant&, const Variant&) = default;
+  friend auto operator<=>(const Variant&, const Variant&) = default;
 };
 // "rows", "winograd4-half"; nullopt: no text of a variant.
 std::string to_text(Variant variant);
