@@ -76,7 +76,7 @@ stale() {
   absent none
   expect 3 "MRV0001" compile "$digits" -o none --target host --tuning absent.json
   expect 2 "MRV0004" tune "$digits" -o "$digits"
-  expect 3 "MRV0001: nope.onnx: cannot open" tune nope.onnx -o none.json
+  expect 3 "MRV0001: cannot open 'nope.onnx'" tune nope.onnx -o none.json
   expect 3 "MRV0001" tune "$digits" -o none.json --cc no-such-compiler
   absent none.json
   cp cut.json damaged.json
