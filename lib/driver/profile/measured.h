@@ -22,7 +22,7 @@ struct Measured {
   std::optional<double> expected_ms;   // what report.json says of it
   struct Step {
     uint32_t expr = 0;
-    double least_ms = 0;
+    double least_ms = 0, cpu_ms = 0;  // by the clock, and of the processor
     std::optional<uint32_t> region = {};
     // Of the operator and those fused behind it; of a region with its conversions.
     std::optional<double> expected_ms = {};

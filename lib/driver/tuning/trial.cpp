@@ -52,8 +52,9 @@ Status Trial::run(bool steps) {
   const double whole = kNsOfMs * (one_thread_ ? m.cpu_ms : m.least_ms);
   whole_ns_ = runs_ == 0 ? whole : std::min(whole_ns_, whole);
   for (const Measured::Step& s : m.steps) {
-    const auto [at, is_new] = step_ns_.try_emplace(s.expr, kNsOfMs * s.least_ms);
-    if (!is_new) at->second = std::min(at->second, kNsOfMs * s.least_ms);
+    const double ns = kNsOfMs * (one_thread_ ? s.cpu_ms : s.least_ms);
+    const auto [at, is_new] = step_ns_.try_emplace(s.expr, ns);
+    if (!is_new) at->second = std::min(at->second, ns);
   }
   const bool first = runs_ == 0;
   runs_ = static_cast<int>(std::clamp(kRoundNs / std::max(kNsOfMs * m.least_ms, 1.0), 2.0, double{kMost}));

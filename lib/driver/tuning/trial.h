@@ -24,7 +24,8 @@ class Trial {
   static Result<Trial> build(const TuneOptions& options, TrialCompile compiled);
   // Some runs, about a quarter of a second of them; `steps`: of each layer as well.
   Status run(bool steps);
-  // The least of all runs. Processor time where one thread runs, which does not count what others do.
+  // The least of all runs. Times are of the processor where one thread runs: these do not count what others
+  // do.
   double whole_ns() const { return whole_ns_; }
   // Adds the times of layers, the least of each layer's runs and the mean of those of one text.
   void note(std::vector<TunedLayer>& layers) const;
