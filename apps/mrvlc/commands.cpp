@@ -107,18 +107,10 @@ void add_weights_option(CLI::App& cmd, CompileArguments& a) {
       ->capture_default_str();
 }
 
-void add_result_options(CLI::App& cmd, CompileArguments& a) {
-  cmd.add_flag("--fail-on-fallback", a.fail_on_fallback, "exit with code 5 when anything runs on the CPU");
-  add_accuracy_options(cmd, a);
-  add_fault_options(cmd, a);
-  add_gate_options(cmd, a.gates);
+void add_host_code_options(CLI::App& cmd, CompileArguments& a) {
   cmd.add_option("--arena-limit", a.arena_limit, "exit with code 4 when the host's arena needs more bytes")
       ->type_name("SIZE")
       ->transform(size_check());
-  cmd.add_option("--text-bytes", a.text_bytes, "room for each text made at run time, on average (256)")
-      ->type_name("SIZE")
-      ->transform(size_check())
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 30).description(""));
   cmd.add_flag("--exact", a.exact,
                "convolutions on the host as sums in a fixed order, none by Winograd's algorithm, which is "
                "faster, rounds more and takes more memory");
@@ -127,6 +119,18 @@ void add_result_options(CLI::App& cmd, CompileArguments& a) {
          "parts of a loop at most that threads of the caller may run (1: none); each has scratch memory")
       ->type_name("N")
       ->check(CLI::Range(1, 256).description(""));
+}
+
+void add_result_options(CLI::App& cmd, CompileArguments& a) {
+  cmd.add_flag("--fail-on-fallback", a.fail_on_fallback, "exit with code 5 when anything runs on the CPU");
+  add_accuracy_options(cmd, a);
+  add_fault_options(cmd, a);
+  add_gate_options(cmd, a.gates);
+  cmd.add_option("--text-bytes", a.text_bytes, "room for each text made at run time, on average (256)")
+      ->type_name("SIZE")
+      ->transform(size_check())
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 30).description(""));
+  add_host_code_options(cmd, a);
   add_weights_option(cmd, a);
   cmd.add_option(
          "--emit", a.emit,

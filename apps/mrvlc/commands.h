@@ -34,6 +34,7 @@ void add_run(CLI::App& app, Context& context);
 void add_verify(CLI::App& app, Context& context);
 void add_calibrate(CLI::App& app, Context& context);
 void add_calibrate_host(CLI::App& app, Context& context);
+void add_tune(CLI::App& app, Context& context);
 void add_quantize(CLI::App& app, Context& context);
 void add_profile(CLI::App& app, Context& context);
 void add_queries(CLI::App& app, Context& context);  // explain, map, disasm, inspect, ops

@@ -188,6 +188,9 @@ void add_code_options(CLI::App& cmd, CompileArguments& a) {
   cmd.add_option("--host-model", a.host_model, "file of what the host takes for an operator")
       ->type_name("FILE")
       ->check(not_empty());
+  cmd.add_option("--tuning", a.tuning, "file of mrvlc tune: how layers on the host are computed")
+      ->type_name("FILE")
+      ->check(not_empty());
   cmd.add_option("--target-dir", a.target_dirs,
                  "folder of target packages (repeatable; also $MRVLC_TARGET_PATH)")
       ->type_name("DIR")
@@ -278,6 +281,7 @@ Result<driver::CompileOptions> checked(const CLI::App& cmd, CompileArguments& a,
   o.partition_by = a.partition == "cost" ? driver::CompileOptions::PartitionBy::Cost
                                          : driver::CompileOptions::PartitionBy::Greedy;
   o.host_model = a.host_model;
+  o.tuning = a.tuning;
   o.arena_limit = a.arena_limit;
   o.text_bytes = a.text_bytes;
   o.exact = a.exact;

@@ -12,8 +12,8 @@ namespace mrvlc::app {
 
 // What the command line says before it is checked.
 struct CompileArguments {
-  std::string model, out, name, targets = backends::kDefaultTarget, partition = "greedy", host_model, depfile,
-                                timing, dump_ir, external;
+  std::string model, out, name, targets = backends::kDefaultTarget, partition = "greedy", host_model, tuning,
+                                depfile, timing, dump_ir, external;
   int64_t max_sequence = 64;
   std::vector<std::string> shapes, bounds, rules, precision, cpu, accel, borders, borders_after, together,
       target_dirs, target_options, emit;
@@ -52,6 +52,7 @@ void add_compile_options(CLI::App& cmd, CompileArguments& a);
 void add_code_options(CLI::App& cmd, CompileArguments& a);  // without MODEL and name
 // What a compile may come to, and what else it writes into OUT (commands.cpp).
 void add_weights_option(CLI::App& cmd, CompileArguments& a);
+void add_host_code_options(CLI::App& cmd, CompileArguments& a);  // how the host computes
 void add_result_options(CLI::App& cmd, CompileArguments& a);
 // Options of compile about accuracy (accuracy.cpp), and what they say; MRV0004.
 void add_accuracy_options(CLI::App& cmd, CompileArguments& a);

@@ -83,6 +83,7 @@ int run(int argc, char** argv) {
   mrvlc::app::add_verify(app, context);
   mrvlc::app::add_calibrate(app, context);
   mrvlc::app::add_calibrate_host(app, context);
+  mrvlc::app::add_tune(app, context);
   mrvlc::app::add_quantize(app, context);
   mrvlc::app::add_profile(app, context);
   mrvlc::app::add_queries(app, context);

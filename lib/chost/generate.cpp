@@ -1,5 +1,7 @@
 // Generates the C of a program: fusion groups, buffers, functions, arena, text. The stages stand in
 // program.h.
+#include <algorithm>
+
 #include "kernel_text.h"
 #include "mrvlc/chost/chost.h"
 #include "mrvlc/support/diag/chost.h"
@@ -81,6 +83,7 @@ Result<HostCode> generate_module(const ir::Graph& graph, const Options& options,
   code.weights = options.weights;
   code.conversions = std::move(module.conversions);
   code.transformed = std::move(module.transformed);
+  code.choices = std::move(module.choices);
   code.call_symbols = std::move(program.call_symbols);
   code.texts_made = module.texts_made;
   const std::string& stem = options.file_stem;
@@ -102,14 +105,21 @@ Result<HostCode> generate_module(const ir::Graph& graph, const Options& options,
 Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& partition,
                           const std::vector<backend::RegionCode>& regions, const Options& options) {
   if (!is_c_identifier(options.name)) return make_diag<DiagCode::MRV0603>(options.name);
-  Module module(options.name, partition, regions);
-  Result<HostCode> code = generate_module(graph, options, module);
-  // Transformed tiles take scratch memory, which sums as they are defined do without.
-  if (code.ok() || module.transformed.empty() || code.error().code != DiagCode::MRV0604) return code;
-  Options exact = options;
-  exact.winograd = WinogradUse::Never;
-  Module again(options.name, partition, regions);
-  return generate_module(graph, exact, again);
+  Options asked = options;
+  for (;;) {
+    Module module(options.name, partition, regions);
+    Result<HostCode> code = generate_module(graph, asked, module);
+    if (code.ok() || code.error().code != DiagCode::MRV0604) return code;
+    // What was tuned may take more scratch memory; transformed tiles do, which sums as they are defined do
+    // without.
+    if (std::ranges::any_of(module.choices, &LayerChoice::tuned)) {
+      asked.tuning.variants.clear();
+    } else if (!module.transformed.empty()) {
+      asked.winograd = WinogradUse::Never;
+    } else {
+      return code;
+    }
+  }
 }
 
 }  // namespace mrvlc::chost

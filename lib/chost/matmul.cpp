@@ -3,6 +3,7 @@
 // expressions: numbers, but where a dimension is known at run time only.
 #include <algorithm>
 
+#include "choice/choice.h"
 #include "function.h"
 #include "mrvlc/ops/dynamic_shapes.h"
 #include "parts.h"
@@ -145,12 +146,47 @@ std::string block_of(const std::string& k) {
 
 // Rows of which all columns are made one after the other: theirs and those of the operand stay in a cache, as
 // far as the whole right operand does.
-std::string rows_at_once(const Product& p, const std::string& m, bool packed) {
-  constexpr int64_t kBytes = 64 << 10, kRight = 512 << 10, kTile = 6, kLeast = 24;
+int64_t rows_at_once(int64_t n, int64_t k, Blocks blocks) {
+  constexpr int64_t kBytes = 64 << 10, kTile = 6, kLeast = 24;
+  return std::max(scaled(kBytes, blocks) / (4 * std::max<int64_t>(n + k, 1)) / kTile * kTile, kLeast);
+}
+
+// Of a product with a packed right operand.
+class ProductVariants : public LayerVariants {
+ public:
+  explicit ProductVariants(const Product& p) : p_(p), n_(std::stoll(p.n)), k_(std::stoll(p.k)) {}
+
+  std::string layer() const override {
+    const std::string m = is_number(p_.m) ? p_.m : "?";
+    return fmt::format("MatMul {}x{} by {}x{}{}", m, k_, k_, n_, p_.a_k == "1" ? "" : ", transposed");
+  }
+  std::span<const Kernel> kernels() const override {
+    static constexpr Kernel kKernels[] = {Kernel::SomeRows, Kernel::AllRows};
+    return kKernels;
+  }
+  bool legal(Variant v) override {
+    if (v.kernel != Kernel::SomeRows) return v.kernel == Kernel::AllRows && v.blocks == Blocks::Usual;
+    const int64_t rows = rows_at_once(n_, k_, v.blocks);
+    if (is_number(p_.m) && rows >= std::stoll(p_.m)) return false;  // these are all
+    return v.blocks == Blocks::Usual || rows != rows_at_once(n_, k_, Blocks::Usual);
+  }
+  Variant expected() override {
+    constexpr int64_t kRight = 512 << 10;
+    return {n_ * k_ * 4 <= kRight && legal({Kernel::SomeRows}) ? Kernel::SomeRows : Kernel::AllRows};
+  }
+
+ private:
+  const Product& p_;
+  int64_t n_, k_;
+};
+
+// K_gemm_shape::block_m of a product of m rows, which may be a part of p's.
+std::string block_rows(Function& f, const Product& p, const std::string& m, bool packed) {
   if (!packed || !is_number(p.n) || !is_number(p.k)) return m;
-  const int64_t n = std::stoll(p.n), k = std::stoll(p.k);
-  if (n * k * 4 > kRight) return m;
-  return fmt::format("{}", std::max(kBytes / (4 * std::max<int64_t>(n + k, 1)) / kTile * kTile, kLeast));
+  ProductVariants variants(p);
+  const Variant v = choose_variant(f.program(), f.head(), variants);
+  if (v.kernel == Kernel::AllRows) return m;
+  return fmt::format("{}", rows_at_once(std::stoll(p.n), std::stoll(p.k), v.blocks));
 }
 
 // Whether threads share a product: matrices, or else columns of a vector or rows of one matrix. Nothing may
@@ -215,7 +251,7 @@ void emit_product(Function& f, const Product& p, Epilogue& e, bool alone) {
   if (rows) put_range(f, p.m, kRows);
   const std::string m = rows ? "past - first" : p.m;
   f.put("const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};", f.prefixed("K_gemm_shape"), m, p.n, p.k,
-        p.a_row, p.a_k, p.b_k, p.b_n, rows_at_once(p, m, packed), block, packed ? 1 : 0);
+        p.a_row, p.a_k, p.b_k, p.b_n, block_rows(f, p, m, packed), block, packed ? 1 : 0);
   for (size_t d = 0; d < p.batch.size(); ++d) {
     const std::string share = f.prefixed("K_share"), &n = p.batch[d];
     f.open(d == 0 && cut

@@ -103,6 +103,7 @@ struct Module {
   std::string region_spans;              // C text: what the rows refer to
   std::vector<Conversion> conversions;   // at the borders of regions, as they were emitted
   std::vector<Transformed> transformed;  // convolutions, as they were emitted
+  std::vector<LayerChoice> choices;      // as they were made
   uint32_t string_constants = 0;
   // Of the program that is being generated: texts may be made, as memory for those of every round can be
   // kept; and some are.

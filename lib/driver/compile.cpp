@@ -34,6 +34,7 @@
 #include "side_inputs.h"
 #include "targets_of.h"
 #include "timing_file.h"
+#include "tuning/unheeded.h"
 #include "unheeded.h"
 
 namespace mrvlc::driver {
@@ -304,8 +305,11 @@ class Compiler {
   }
 
   Status generate_host() {
-    MRVLC_ASSIGN(m_.host,
-                 chost::generate(m_.model.graph, m_.partition, m_.regions, host_options(m_, options_)));
+    const chost::Options options =
+        host_options(m_, options_, hooks_.tuning ? *hooks_.tuning : tuning_of(inputs_.tuning));
+    MRVLC_ASSIGN(m_.host, chost::generate(m_.model.graph, m_.partition, m_.regions, options));
+    if (hooks_.generated) hooks_.generated(m_);
+    warn_unheeded_tuning(options_, inputs_.tuning, m_.host, diagnostics_);
     warn_unheeded_options(options_, m_, diagnostics_);
     return {};
   }

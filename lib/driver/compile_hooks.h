@@ -14,6 +14,9 @@ struct CompileHooks {
   std::function<void(backend::RegionCode&)> coded;
   // The accuracy is known, as far as it is. False: that was all, nothing is written.
   std::function<bool(const CompiledModel&, const Probe&)> probed;
+  // How layers of the host are computed, in the place of CompileOptions::tuning; and once they are.
+  std::optional<chost::Tuning> tuning;
+  std::function<void(const CompiledModel&)> generated;
   // Takes the place of what options say of the placement, and nothing is asked of trials.
   std::optional<std::vector<partition::Constraint>> constraints;
   std::optional<AccuracyChoice> choice;  // what is not to be computed in fp16

@@ -24,7 +24,7 @@ Result<std::vector<ir::Graph>> host_parts(const CompiledModel& m, const CompileO
   return parts;
 }
 
-chost::Options host_options(CompiledModel& m, const CompileOptions& options) {
+chost::Options host_options(CompiledModel& m, const CompileOptions& options, chost::Tuning tuning) {
   chost::Options o;
   o.name = o.file_stem = m.name;
   o.targets = m.target_names();
@@ -33,6 +33,7 @@ chost::Options host_options(CompiledModel& m, const CompileOptions& options) {
   o.on_overflow = options.on_overflow;
   o.on_device_error = options.on_device_error;
   o.winograd = options.exact ? chost::WinogradUse::Never : chost::WinogradUse::Chosen;
+  o.tuning = std::move(tuning);
   o.threads = options.threads;
   o.linked = m.libraries.linked;
   o.weights = options.weights;

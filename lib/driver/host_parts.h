@@ -9,6 +9,6 @@ namespace mrvlc::driver {
 // --on-overflow cpu; nothing without these. Before the regions are compiled, which gives back their weights.
 Result<std::vector<ir::Graph>> host_parts(const CompiledModel& m, const CompileOptions& options);
 // Takes m.host_parts.
-chost::Options host_options(CompiledModel& m, const CompileOptions& options);
+chost::Options host_options(CompiledModel& m, const CompileOptions& options, chost::Tuning tuning);
 
 }  // namespace mrvlc::driver

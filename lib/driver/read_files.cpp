@@ -48,6 +48,7 @@ std::vector<ReadFile> named_files(const CompileOptions& options) {
   std::vector<ReadFile> files = {{ReadFile::Kind::Model, options.model, {}, {}}};
   for (const auto& file : options.rules) files.push_back({ReadFile::Kind::Rules, file, {}, {}});
   if (!options.host_model.empty()) files.push_back({ReadFile::Kind::HostModel, options.host_model, {}, {}});
+  if (!options.tuning.empty()) files.push_back({ReadFile::Kind::Tuning, options.tuning, {}, {}});
   if (!options.calibration.empty())
     files.push_back({ReadFile::Kind::Calibration, options.calibration, {}, {}});
   if (!options.placement.empty()) files.push_back({ReadFile::Kind::Placement, options.placement, {}, {}});

@@ -13,11 +13,22 @@
 namespace mrvlc::driver {
 
 struct ReadFile {
-  enum class Kind : uint8_t { Model, ExternalData, Rules, Target, Calibration, Placement, HostModel, Data };
+  enum class Kind : uint8_t {
+    Model,
+    ExternalData,
+    Rules,
+    Target,
+    Calibration,
+    Placement,
+    HostModel,
+    Data,
+    Tuning
+  };
   // In the manifest, in the order of Kind.
-  static constexpr std::array<std::string_view, 8> kNames = {
-      "model", "external_data", "rules", "target", "calibration", "placement", "host_model", "data"};
-  static_assert(kNames.size() == static_cast<size_t>(Kind::Data) + 1);
+  static constexpr std::array<std::string_view, 9> kNames = {"model",      "external_data", "rules",
+                                                             "target",     "calibration",   "placement",
+                                                             "host_model", "data",          "tuning"};
+  static_assert(kNames.size() == static_cast<size_t>(Kind::Tuning) + 1);
   Kind kind;
   std::filesystem::path path;  // as it was opened
   std::string name;            // in the manifest, without folders of this machine; of the model empty

@@ -38,6 +38,11 @@ Result<SideInputs> read_side_inputs(const CompileOptions& options, std::vector<R
                  read.push_back(noted(ReadFile::Kind::Rules, file, text));
                }));
   MRVLC_ASSIGN(out.host_model, read_host_model(options, read));
+  if (!options.tuning.empty()) {
+    MRVLC_ASSIGN(const std::string text,
+                 read_noted(ReadFile::Kind::Tuning, options.tuning, kMaxTuningBytes, read));
+    MRVLC_ASSIGN(out.tuning, parse_tuning(text, options.tuning.string()));
+  }
   if (!options.calibration.empty()) {
     MRVLC_ASSIGN(const std::string text, read_noted(ReadFile::Kind::Calibration, options.calibration,
                                                     calibration::kMaxFileBytes, read));

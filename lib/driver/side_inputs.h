@@ -1,4 +1,5 @@
-// What a compile reads beside the model: the files of --rules, --host-model, --calibration and --placement.
+// What a compile reads beside the model: the files of --rules, --host-model, --tuning, --calibration and
+// --placement.
 #pragma once
 #include <optional>
 
@@ -6,12 +7,14 @@
 #include "mrvlc/partition/host_model.h"
 #include "mrvlc/rules/rule_set.h"
 #include "read_files.h"
+#include "tuning/file.h"
 
 namespace mrvlc::driver {
 
 struct SideInputs {
   std::vector<rules::RuleFile> rule_files;
   partition::HostModel host_model;  // the built-in one unless a file is named
+  TuningFile tuning;                // of no layers unless a file is named
   std::optional<calibration::Calibration> calibration;
   std::string placement;  // text
 };

@@ -56,17 +56,6 @@ bool gains(const ConvSizes& c, int64_t n) {
   return direct_cost(c) - cost >= kLeast * cost + kMemory * static_cast<double>(winograd_more_bytes(c, n));
 }
 
-// The middle row and column of every window of 3x3 lie within the image.
-bool suits_windows3(const Window2& w) {
-  constexpr int64_t kVector = 8;
-  for (size_t d = 0; d < 2; ++d) {
-    if (w.kernel[d] != 3 || w.dilation[d] != 1 || w.stride[d] != w.stride[0] || w.stride[d] > 2) return false;
-    if (w.pad[d] < 0 || w.pad[d] > 1 || w.out[d] < 1) return false;
-    if ((w.out[d] - 1) * w.stride[d] - w.pad[d] + 1 >= w.in[d]) return false;
-  }
-  return w.out[1] >= kVector;
-}
-
 // Rows of few elements leave vectors half empty, and those of a stride have to be sorted.
 bool suits_lanes(const ConvSizes& c) {
   constexpr int64_t kMost = 128, kMostStrided = 784, kSideBySide = 8;
@@ -120,20 +109,30 @@ ConvSizes conv_sizes(const ops::ConvParams& p) {
   return {p.group, p.in_channels / p.group, p.out_channels / p.group, window2(p)};
 }
 
+bool suits_windows3(const Window2& w) {
+  constexpr int64_t kVector = 8;
+  for (size_t d = 0; d < 2; ++d) {
+    if (w.kernel[d] != 3 || w.dilation[d] != 1 || w.stride[d] != w.stride[0] || w.stride[d] > 2) return false;
+    if (w.pad[d] < 0 || w.pad[d] > 1 || w.out[d] < 1) return false;
+    if ((w.out[d] - 1) * w.stride[d] - w.pad[d] + 1 >= w.in[d]) return false;
+  }
+  return w.out[1] >= kVector;
+}
+
 DepthwiseKernel depthwise_kernel(const ConvSizes& c, bool cut) {
   if (suits_windows3(c.w)) return DepthwiseKernel::Windows3;
   return !cut && suits_lanes(c) ? DepthwiseKernel::Lanes : DepthwiseKernel::Plane;
 }
 
-// Blocks of about 22 pieces, and as many channels of about 320 products; what a tile reads of the strip for
-// them, and a panel of weights, stay in the first-level cache.
-RowsPlan rows_plan(const ConvSizes& c) {
-  constexpr int64_t kPieces = 22, kDepth = 320;
+// Blocks of about so many pieces, and as many channels of about 320 products; what a tile reads of the strip
+// for them, and a panel of weights, stay in the first-level cache.
+RowsPlan rows_plan(const ConvSizes& c, int64_t pieces) {
+  constexpr int64_t kMostPieces = 32, kDepth = 320;
   const Window2& w = c.w;
   RowsPlan r;
   r.block_channels = ceil_div(c.channels, ceil_div(c.channels * c.taps(), kDepth));
   const int64_t in_row = ceil_div(w.out[1], 8), all = w.out[0] * in_row;
-  r.pieces = ceil_div(all, ceil_div(all, kPieces));
+  r.pieces = ceil_div(all, ceil_div(all, std::min(pieces, kMostPieces)));
   r.pieces += r.pieces % 2;
   const int64_t reach = (w.kernel[0] - 1) * w.dilation[0], width = (w.kernel[1] - 1) * w.dilation[1];
   r.rows = std::min(w.out[0], ceil_div(r.pieces, in_row) + 1) + reach / w.stride[0];
@@ -153,7 +152,7 @@ bool suits_rows(const ConvSizes& c, bool shared) {
   if (in_place || w.out[1] < 8 || w.out[0] < 1 || c.taps() > kDepth) return false;
   if (c.channels * c.taps() < kShort && shared) return false;
   const RowsPlan r = rows_plan(c);
-  if (r.block_channels * r.plane > kFloats) return false;
+  if (r.floats() > kFloats) return false;
   const int64_t rows = choose_panels(c.m).rows();
   return rows * round_up(w.out[1], 8) * w.out[0] <= (rows + kGather) * c.pixels();
 }
@@ -174,10 +173,10 @@ int64_t winograd_tiles(const ConvSizes& c, int64_t n) {
   return ceil_div(c.w.out[0], n) * ceil_div(c.w.out[1], n);
 }
 
-int64_t winograd_tiles_at_once(const ConvSizes& c, int64_t n) {
-  constexpr int64_t kBytes = 512 << 10, kWidth = 16;
+int64_t winograd_tiles_at_once(const ConvSizes& c, int64_t n, int64_t bytes) {
+  constexpr int64_t kWidth = 16;
   const int64_t places = (n + 2) * (n + 2), all = winograd_tiles(c, n);
-  const int64_t most = std::max(kBytes / (places * c.channels * 4) / kWidth * kWidth, kWidth);
+  const int64_t most = std::max(bytes / (places * c.channels * 4) / kWidth * kWidth, kWidth);
   return round_up(ceil_div(all, ceil_div(all, most)), kWidth);
 }
 

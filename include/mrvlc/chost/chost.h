@@ -1,6 +1,7 @@
 // Host code: the C99 stub for the CPU steps, with calls to the device for the regions.
 #pragma once
 #include "mrvlc/backend/region_code.h"
+#include "mrvlc/chost/choice.h"
 #include "mrvlc/ir/expr_id.h"
 #include "mrvlc/partition/crossings.h"
 
@@ -51,6 +52,7 @@ struct Options {
   OnOverflow on_overflow = OnOverflow::Report;
   OnDeviceError on_device_error = {};
   WinogradUse winograd = WinogradUse::Chosen;
+  Tuning tuning = {};
   int threads = 1;  // parts of a loop at most that the caller's threads may run (mrvl/parallel.h); 1: none
   Linked linked = {};
   // NAME_run tells when an input lies beyond (MRVL_FLAG_INPUT), and does then what on_overflow says.
@@ -91,6 +93,7 @@ struct HostCode {
   std::vector<HostFunction> functions;    // every function of NAME.c
   std::vector<Conversion> conversions;    // in order of work
   std::vector<Transformed> transformed;   // in order of work
+  std::vector<LayerChoice> choices;       // of layers that have several variants, in order of work
   std::vector<std::string> call_symbols;  // of Partition::calls: the function that holds the call
   bool texts_made = false;                // at run time, so that Options::text_bytes counts
   WeightsAs weights = WeightsAs::Linked;

@@ -56,6 +56,7 @@ struct CompileOptions {
   bool fail_on_fallback = false;
   Gates gates;
   enum class PartitionBy : uint8_t { Greedy, Cost } partition_by = PartitionBy::Greedy;
+  std::filesystem::path tuning;  // file of `mrvlc tune`: how layers of the host are computed; empty: by costs
   std::filesystem::path host_model;  // what the host takes for an operator; empty: the built-in numbers
   // Accuracy, docs/accuracy.md. The probe is a run of the compiled model against float32.
   // Unsaid: within the budget, and heeded, but what it finds is not told.

@@ -35,14 +35,19 @@ ConvSizes conv_sizes(const ops::ConvParams& p);
 
 // Of depthwise ones: rows of 3x3 windows where they lie; eight small channels side by side; a padded plane.
 enum class DepthwiseKernel : uint8_t { Windows3, Lanes, Plane };
+// The middle row and column of every window of 3x3 lie within the image, which Windows3 asks for.
+bool suits_windows3(const Window2& w);
 // `cut`: threads share it, which take whole channels.
 DepthwiseKernel depthwise_kernel(const ConvSizes& c, bool cut = false);
 
 // What a block of convolutions by rows is cut into: pieces of 8 results within a row.
 struct RowsPlan {
   int64_t block_channels = 1, pieces = 2, pitch = 0, rows = 0, plane = 0;
+  int64_t floats() const { return block_channels * plane; }  // of the strip
 };
-RowsPlan rows_plan(const ConvSizes& c);
+inline constexpr int64_t kRowsPieces = 22;
+// `pieces`: about so many in a block; the kernel takes at most 32.
+RowsPlan rows_plan(const ConvSizes& c, int64_t pieces = kRowsPieces);
 // Whether copying rows is faster than gathering columns. `shared`: the text of the latter is there anyway.
 bool suits_rows(const ConvSizes& c, bool shared);
 // A convolution that is a product in place, which is computed by the text that gathers columns.
@@ -51,8 +56,9 @@ bool is_pointwise(const ir::Graph& graph, const ir::Node& conv);
 // Winograd's algorithm in tiles of n x n results, n = 4 or 2 (decision 0043).
 bool suits_winograd(const ConvSizes& c);
 int64_t winograd_tiles(const ConvSizes& c, int64_t n);
-// Tiles of a block: transformed inputs stay in a second-level cache.
-int64_t winograd_tiles_at_once(const ConvSizes& c, int64_t n);
+// Tiles of a block: transformed inputs, at most so many bytes, stay in a second-level cache.
+inline constexpr int64_t kWinogradBlockBytes = 512 << 10;
+int64_t winograd_tiles_at_once(const ConvSizes& c, int64_t n, int64_t bytes = kWinogradBlockBytes);
 // Floats of transformed weights, and bytes that these take more than the weights do.
 int64_t winograd_floats(const ConvSizes& c, int64_t n);
 int64_t winograd_more_bytes(const ConvSizes& c, int64_t n);

@@ -3,34 +3,14 @@
 // convolution for each phase of its stride: output columns of one phase all read the same kernel columns. The
 // batch may be known at run time only.
 #include <algorithm>
-#include <numeric>
 
+#include "conv/blocks.h"
 #include "conv/call.h"
-#include "conv/plan.h"
-#include "conv/winograd.h"
+#include "conv/variants.h"
 #include "parts.h"
 
 namespace mrvlc::chost {
 namespace {
-
-struct Blocking {
-  int64_t block_k = 1, columns = 16;
-  int64_t bytes() const { return block_k * columns * 4; }
-};
-
-// Up to 320 x 176 gathered elements stay in the second-level cache, and a panel of six channels in the first.
-// Blocks are equally wide, so that no pass over the weights serves a few pixels only; an odd number of cache
-// lines from row to row spreads the rows of a panel over the sets of the first-level cache.
-Blocking choose_blocking(const ConvPlan& plan) {
-  constexpr int64_t kDepth = 320, kColumns = 176;
-  int64_t depth = std::max<int64_t>(1, plan.channels * static_cast<int64_t>(plan.taps.size()));
-  Blocking b;
-  b.block_k = ceil_div(depth, ceil_div(depth, kDepth));
-  int64_t pixels = std::max<int64_t>(plan.out[0] * plan.out[1], 1);
-  int64_t panels = ceil_div(ceil_div(pixels, ceil_div(pixels, kColumns)), 16);
-  b.columns = 16 * (panels + (panels % 2 == 0 ? 1 : 0));
-  return b;
-}
 
 // weight(group, row in group, channel, kernel index); panel[k][rows], k = channel * taps + tap.
 template <class Weight>
@@ -54,52 +34,10 @@ std::vector<float> pack_panels(const ConvPlan& plan, Weight weight) {
   return packed;
 }
 
-// What is gathered from, see K_conv_shape: all rows of a channel at once, or, where those of one row of taps
-// at a time are fewer or would not stay in the first-level cache, these.
-struct Strip {
-  int64_t left = 0, top = 0, pitch = 0, floats = 0;
-  bool shared = true;
-};
-
-Strip choose_strip(const ConvPlan& plan) {
-  constexpr int64_t kVector = 8, kFloats = 8192;
-  Strip s{plan.taps[0].dx, plan.taps[0].dy};
-  int64_t right = s.left, bottom = s.top, tap_rows = 1;
-  for (size_t t = 1; t < plan.taps.size(); ++t) {
-    const Tap& tap = plan.taps[t];
-    s.left = std::min(s.left, tap.dx);
-    right = std::max(right, tap.dx);
-    s.top = std::min(s.top, tap.dy);
-    bottom = std::max(bottom, tap.dy);
-    if (tap.dy != plan.taps[t - 1].dy) ++tap_rows;
-  }
-  s.pitch = plan.out[1] + (right - s.left) / plan.stride[1] + kVector;
-  int64_t columns = choose_blocking(plan).columns;
-  int64_t rows = std::min(plan.out[0], ceil_div(columns, std::max<int64_t>(plan.out[1], 1)) + 1);
-  int64_t line = plan.stride[1] * s.pitch, all = (rows - 1) * plan.stride[0] + bottom - s.top + 1;
-  s.shared = all <= rows * tap_rows && all * line <= kFloats;
-  s.floats = (s.shared ? all : rows) * line;
-  return s;
-}
-
-int64_t gather_bytes(const ConvPlan& plan) {
-  constexpr int64_t kVector = 8;  // the last row is written in whole vectors
-  return choose_blocking(plan).bytes() + 4 * (kVector + (plan.direct ? 0 : choose_strip(plan).floats));
-}
-
-// Whether so many channels at the same pixel fall into the same sets of a first-level cache (8 ways of 4 KiB)
-// that a panel drives out what the next one reads again; a copy pays from some panels on.
-bool channels_collide(const ConvPlan& plan) {
-  constexpr int64_t kWay = 4096, kWays = 8, kRows = 48;
-  const int64_t step = std::gcd(4 * plan.out[0] * plan.out[1], kWay);
-  return 2 * step >= kWay && std::min(plan.channels, choose_blocking(plan).block_k) * step >= kWays * kWay &&
-         plan.m >= kRows;
-}
-
 // Declares the table of taps, and `p` of type K_conv_shape.
-void declare_shape(Function& f, const ConvPlan& plan) {
+void declare_shape(Function& f, const ConvPlan& plan, Variant variant) {
   std::string taps;
-  const Strip strip = choose_strip(plan);
+  const Strip strip = choose_strip(plan, variant.blocks);
   int64_t bottom = strip.top;
   for (const Tap& t : plan.taps) bottom = std::max(bottom, t.dy);
   for (const Tap& t : plan.taps) {
@@ -109,15 +47,15 @@ void declare_shape(Function& f, const ConvPlan& plan) {
                     strip.shared ? bottom - strip.top : 0, (row * s + column % s) * strip.pitch + column / s);
   }
   Panels panels = choose_panels(plan.m);
-  Blocking b = choose_blocking(plan);
+  Blocking b = choose_blocking(plan, variant.blocks);
   f.put("static const int {}[] = {{{}}};", f.prefixed("K_tap"), taps);
   f.put("const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};",
         f.prefixed("K_conv_shape"), plan.batch, plan.groups, plan.channels, plan.in[0], plan.in[1], plan.m,
         plan.out[0], plan.out[1], plan.stride[0], plan.stride[1], plan.taps.size(), panels.six, panels.four,
         b.block_k, b.columns, strip.left, strip.pitch, f.prefixed("K_tap"), strip.shared ? 1 : 0,
-        !plan.direct             ? 0
-        : channels_collide(plan) ? 2
-                                 : 1);
+        variant.kernel == Kernel::Copied    ? 2
+        : variant.kernel == Kernel::InPlace ? 1
+                                            : 0);
 }
 
 // The convolution that makes the outputs (a + stride * q) of a transposed one.
@@ -168,7 +106,7 @@ Status emit_block_transpose(Function& f, const ops::ConvParams& p, const Window2
   f.need(Piece::conv);
   declare_epilogue(f, e);
   f.put("const {} clamp = {{e.lo, e.hi, NULL, NULL}};", f.prefixed("K_epilogue"));
-  declare_shape(f, plan);
+  declare_shape(f, plan, {product_kernel(plan)});
   auto data = f.program().graph.constant(f.head().inputs[1])->data<float>();
   std::string weights = f.weights(pack_panels(plan, [&](int64_t, int64_t r, int64_t c, int64_t) {
     return data[static_cast<size_t>(c * plan.m + r)];
@@ -176,7 +114,7 @@ Status emit_block_transpose(Function& f, const ops::ConvParams& p, const Window2
   Epilogue rows;
   for (size_t i = 0; i < e.bias.size() * static_cast<size_t>(block); ++i)
     rows.bias.push_back(e.bias[i / static_cast<size_t>(block)]);
-  const std::string columns = f.scratch(gather_bytes(plan)),
+  const std::string columns = f.scratch(gather_bytes(plan, Blocks::Usual)),
                     buffer = f.scratch(p.batch * plan.m * pixels * 4);
   const ir::Node& last = f.program().node(f.nodes().back());
   const std::string x = f.read(f.head().inputs[0], "x0"), y = f.write(last.outputs[0], "y0");
@@ -199,34 +137,10 @@ Status emit_block_transpose(Function& f, const ops::ConvParams& p, const Window2
   return {};
 }
 
-// Whether some convolution is a product in place, which is K_conv's.
-bool has_pointwise_conv(Program& program) {
-  if (program.pointwise_conv) return *program.pointwise_conv;
-  bool found = false;
-  for (const auto& step : program.partition.steps) {
-    if (step.kind != partition::Step::Kind::Cpu || !program.node(step.node).is(Op::Conv)) continue;
-    const ir::Node& node = program.node(step.node);
-    found |= partition::is_pointwise(program.graph, node);
-  }
-  program.pointwise_conv = found;
-  return found;
-}
-
-// ... or shares micro-kernels with K_conv.
-bool uses_winograd(Program& program) {
-  const WinogradUse use = program.options.winograd;
-  return use == WinogradUse::Chosen ? winograd_pays(program) : use != WinogradUse::Never;
-}
-
-// Whether K_conv_rows computes a convolution faster than K_conv.
-bool suits_rows(Program& program, const ConvSizes& c) {
-  return partition::suits_rows(c, has_pointwise_conv(program) || uses_winograd(program));
-}
-
-void emit_rows(Function& f, const ConvPlan& plan, const ConvSizes& c, const Epilogue& e,
+void emit_rows(Function& f, const ConvPlan& plan, const ConvSizes& sizes, const Epilogue& e, Blocks blocks,
                const std::string& weights, bool cut) {
-  const partition::RowsPlan r = partition::rows_plan(c);
-  const Window2& w = c.w;
+  const partition::RowsPlan r = rows_plan(sizes, blocks);
+  const Window2& w = sizes.w;
   const Panels panels = choose_panels(plan.m);
   std::string taps;
   for (int64_t k = 0; k < w.kernel[0] * w.kernel[1]; ++k) {
@@ -242,7 +156,7 @@ void emit_rows(Function& f, const ConvPlan& plan, const ConvSizes& c, const Epil
       plan.out[0], plan.out[1], plan.stride[0], plan.stride[1], plan.taps.size(), panels.six, panels.four,
       r.block_channels, r.pieces, -w.pad[1], -w.pad[0], (w.kernel[0] - 1) * w.dilation[0] + 1, r.pitch,
       r.plane, f.prefixed("K_tap"));
-  const std::string strip = f.scratch(r.block_channels * r.plane * 4);
+  const std::string strip = f.scratch(r.floats() * 4);
   const ir::Node& last = f.program().node(f.nodes().back());
   KernelCall call{f.prefixed("K_conv_rows"), f.read(f.head().inputs[0], "x0"), weights,
                   bias_text(f, e),           f.write(last.outputs[0], "y0"),   strip};
@@ -263,11 +177,14 @@ Status emit_conv(Function& f) {
   Epilogue e = begin_epilogue(f, p.out_channels);
   auto data = f.program().graph.constant(f.head().inputs[1])->data<float>();
   const ConvSizes sizes = partition::conv_sizes(p);
-  if (auto fast = choose_winograd(f.program(), sizes, data)) {
-    emit_winograd(f, plan, sizes, e, *fast, f.cut(shared_work(f, p, 1)));
+  ConvVariants variants(f.program(), p, plan, sizes, data);
+  const Variant variant = choose_variant(f.program(), f.head(), variants);
+  if (variant.kernel == Kernel::Winograd4 || variant.kernel == Kernel::Winograd2) {
+    const Winograd fast = variants.take_winograd(variant);
+    emit_winograd(f, plan, sizes, e, fast, variant.blocks, f.cut(shared_work(f, p, 1)));
     return {};
   }
-  const bool by_rows = suits_rows(f.program(), sizes);
+  const bool by_rows = variant.kernel == Kernel::Rows;
   f.need(by_rows ? Piece::conv_rows : Piece::conv);
   declare_epilogue(f, e);
   auto taps = static_cast<int64_t>(plan.taps.size());
@@ -276,11 +193,11 @@ Status emit_conv(Function& f) {
   }));
   const bool cut = f.cut(shared_work(f, p, 1));
   if (by_rows) {
-    emit_rows(f, plan, sizes, e, weights, cut);
+    emit_rows(f, plan, sizes, e, variant.blocks, weights, cut);
     return {};
   }
-  declare_shape(f, plan);
-  std::string scratch = f.scratch(gather_bytes(plan));
+  declare_shape(f, plan, variant);
+  std::string scratch = f.scratch(gather_bytes(plan, variant.blocks));
   const ir::Node& last = f.program().node(f.nodes().back());
   KernelCall call{f.prefixed("K_conv"), f.read(f.head().inputs[0], "x0"), weights,
                   bias_text(f, e),      f.write(last.outputs[0], "y0"),   scratch};
@@ -311,7 +228,7 @@ Status emit_conv_transpose(Function& f) {
   for (int64_t a = 0; a < std::min(w.stride[0], w.out[0]); ++a) {
     for (int64_t b = 0; b < std::min(w.stride[1], w.out[1]); ++b) {
       Phase phase{a, b, phase_plan(batch, p, w, a, b)};
-      columns_bytes = std::max(columns_bytes, gather_bytes(phase.plan));
+      columns_bytes = std::max(columns_bytes, gather_bytes(phase.plan, Blocks::Usual));
       phase_bytes =
           std::max(phase_bytes, p.batch * p.out_channels * phase.plan.out[0] * phase.plan.out[1] * 4);
       list.push_back(std::move(phase));
@@ -323,7 +240,7 @@ Status emit_conv_transpose(Function& f) {
   for (const Phase& phase : list) {
     const ConvPlan& plan = phase.plan;
     f.open("");
-    declare_shape(f, plan);
+    declare_shape(f, plan, {product_kernel(plan)});
     std::string weights = f.weights(pack_panels(plan, [&](int64_t g, int64_t r, int64_t c, int64_t t) {
       return data[static_cast<size_t>(((g * plan.channels + c) * plan.m + r) * kernel + t)];
     }));

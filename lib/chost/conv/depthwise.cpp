@@ -1,14 +1,25 @@
 // Depthwise convolutions: a channel at a time, windows of 3x3 where it is, or, where channels are small,
 // eight side by side.
 #include <algorithm>
+#include <array>
 
 #include "conv/call.h"
+#include "conv/variants.h"
 #include "mrvlc/ops/plane.h"
 
 namespace mrvlc::chost {
 namespace {
 
 constexpr int64_t kSideBySide = 8;
+
+// Rows and columns of a plane with all that windows read.
+std::array<int64_t, 2> lanes_plane(const Window2& w) {
+  std::array<int64_t, 2> size{};
+  for (size_t d = 0; d < 2; ++d)
+    size[d] =
+        std::max(w.pad[d] + w.in[d], (w.out[d] - 1) * w.stride[d] + (w.kernel[d] - 1) * w.dilation[d] + 1);
+  return size;
+}
 
 // w[eight channels][tap][8]; the last eight are the last channels there are.
 std::vector<float> pack_lanes(const std::vector<float>& weights, int64_t channels, int64_t taps) {
@@ -24,10 +35,7 @@ std::vector<float> pack_lanes(const std::vector<float>& weights, int64_t channel
 
 void emit_lanes(Function& f, const ops::ConvParams& p, const Window2& w, const Epilogue& e,
                 const std::string& batch) {
-  int64_t size[2];  // of a plane
-  for (size_t d = 0; d < 2; ++d)
-    size[d] =
-        std::max(w.pad[d] + w.in[d], (w.out[d] - 1) * w.stride[d] + (w.kernel[d] - 1) * w.dilation[d] + 1);
+  const auto size = lanes_plane(w);
   f.need(Piece::depthwise_lanes);
   declare_epilogue(f, e);
   const int64_t taps = w.kernel[0] * w.kernel[1], in = w.in[0] * w.in[1], out = w.out[0] * w.out[1];
@@ -73,6 +81,49 @@ void emit_windows3(Function& f, const ops::ConvParams& p, const Window2& w, cons
   call.put(f);
 }
 
+// `cut`: threads share the layer, which channels side by side do not know.
+class DepthwiseVariants : public LayerVariants {
+ public:
+  DepthwiseVariants(const ops::ConvParams& p, const Window2& w, bool cut) : p_(p), w_(w), cut_(cut) {}
+
+  std::string layer() const override { return layer_text(p_, w_); }
+  std::span<const Kernel> kernels() const override {
+    static constexpr Kernel kKernels[] = {Kernel::Plane, Kernel::Windows, Kernel::Lanes};
+    return kKernels;
+  }
+  bool legal(Variant variant) override {
+    if (variant.blocks != Blocks::Usual) return false;
+    return variant.kernel == Kernel::Plane ||
+           (variant.kernel == Kernel::Windows && partition::suits_windows3(w_)) ||
+           (variant.kernel == Kernel::Lanes && fits_lanes());
+  }
+  Variant expected() override {
+    switch (partition::depthwise_kernel(partition::conv_sizes(p_), cut_)) {
+      case partition::DepthwiseKernel::Windows3:
+        return {Kernel::Windows};
+      case partition::DepthwiseKernel::Lanes:
+        return {fits_lanes() ? Kernel::Lanes : Kernel::Plane};
+      case partition::DepthwiseKernel::Plane:
+        break;
+    }
+    return {Kernel::Plane};
+  }
+
+ private:
+  // Elements of a channel are turned eight at a time; planes and results are memory of the program.
+  bool fits_lanes() const {
+    constexpr int64_t kFloats = 256 << 10;
+    if (cut_ || p_.in_channels != p_.out_channels || p_.in_channels < kSideBySide) return false;
+    const auto size = lanes_plane(w_);
+    const int64_t in = w_.in[0] * w_.in[1], out = w_.out[0] * w_.out[1];
+    return in >= kSideBySide && out >= 1 && (size[0] * size[1] + out) * kSideBySide <= kFloats;
+  }
+
+  const ops::ConvParams& p_;
+  const Window2& w_;
+  bool cut_;
+};
+
 }  // namespace
 
 void emit_depthwise(Function& f, const ops::ConvParams& p, const Window2& w) {
@@ -80,9 +131,10 @@ void emit_depthwise(Function& f, const ops::ConvParams& p, const Window2& w) {
   Epilogue e = begin_epilogue(f, p.out_channels);
   constexpr int64_t kLoads = 4;  // weigh more than its products
   const bool cut = f.cut(shared_work(f, p, kLoads));
-  const auto kernel = partition::depthwise_kernel(partition::conv_sizes(p), cut);
-  const bool windows3 = kernel == partition::DepthwiseKernel::Windows3;
-  if (kernel == partition::DepthwiseKernel::Lanes) return emit_lanes(f, p, w, e, batch);
+  DepthwiseVariants variants(p, w, cut);
+  const Kernel kernel = choose_variant(f.program(), f.head(), variants).kernel;
+  if (kernel == Kernel::Lanes) return emit_lanes(f, p, w, e, batch);
+  const bool windows3 = kernel == Kernel::Windows;
   f.need(windows3 ? Piece::depthwise3 : Piece::depthwise);
   declare_epilogue(f, e);
   if (windows3) return emit_windows3(f, p, w, e, batch, cut);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "choice/choice.h"
 #include "conv/call.h"
 
 namespace mrvlc::chost {
@@ -65,27 +66,6 @@ WinogradTransforms winograd_transforms(int64_t n) {
   return t;
 }
 
-// Layers have it in order of work.
-int64_t& winograd_room(Program& program) {
-  if (!program.winograd_room) program.winograd_room = partition::winograd_room(program.graph);
-  return *program.winograd_room;
-}
-
-// Sizes of tiles that are faster than sums, the fastest first, or what is asked for.
-std::vector<int64_t> winograd_sizes(WinogradUse use, const ConvSizes& c) {
-  switch (use) {
-    case WinogradUse::Never:
-      return {};
-    case WinogradUse::Tile2:
-      return {2};
-    case WinogradUse::Tile4:
-      return {4};
-    case WinogradUse::Chosen:
-      break;
-  }
-  return partition::winograd_sizes(c);
-}
-
 // w[panel][place][channel][rows of the panel]
 std::vector<float> pack_transformed(const ConvSizes& sizes, int64_t places,
                                     std::span<const double> transformed) {
@@ -115,13 +95,13 @@ struct WinogradBlocks {
 };
 
 // A step of an odd number of cache lines spreads channels over the sets of the caches.
-WinogradBlocks choose_blocks(const ConvSizes& c, int64_t n) {
+WinogradBlocks choose_blocks(const ConvSizes& c, int64_t n, Blocks blocks) {
   constexpr int64_t kPanels = 4, kWidth = 16;
   const int64_t places = (n + 2) * (n + 2), across = ceil_div(c.w.out[1], n);
   const Panels panels = choose_panels(c.m);
   WinogradBlocks b;
   b.panels = std::min(kPanels, panels.six + panels.four);
-  b.tiles = partition::winograd_tiles_at_once(c, n);
+  b.tiles = winograd_tiles_at_once(c, n, blocks);
   b.step = b.tiles + (b.tiles / kWidth % 2 == 0 ? kWidth : 0);
   b.rows = n * std::min(ceil_div(c.w.out[0], n), ceil_div(b.tiles, across) + 1) + 2;
   b.pitch = round_up(std::min(across, b.tiles) + 2 * kWidth + 1, 8);
@@ -132,6 +112,15 @@ WinogradBlocks choose_blocks(const ConvSizes& c, int64_t n) {
 }
 
 }  // namespace
+
+int64_t winograd_tiles_at_once(const ConvSizes& c, int64_t n, Blocks blocks) {
+  return partition::winograd_tiles_at_once(c, n, scaled(partition::kWinogradBlockBytes, blocks));
+}
+
+int64_t& winograd_room(Program& program) {
+  if (!program.winograd_room) program.winograd_room = partition::winograd_room(program.graph);
+  return *program.winograd_room;
+}
 
 std::vector<double> transform_weights(int64_t n, std::span<const float> weights) {
   const WinogradTransforms t = winograd_transforms(n);
@@ -200,38 +189,29 @@ bool winograd_pays(Program& program) {
   return *program.winograd_pays;
 }
 
-std::optional<Winograd> choose_winograd(Program& program, const ConvSizes& c,
-                                        std::span<const float> weights) {
-  constexpr double kMostError = 0x1p-18;
-  if (!partition::suits_winograd(c)) return std::nullopt;
-  // WinogradTransforms of larger ones might overflow; of what is no number nothing can be said.
+bool suits_winograd(const ConvSizes& c, std::span<const float> weights) {
   constexpr float kMostWeight = 1e30f;
-  if (!std::ranges::all_of(weights, [](float v) { return std::abs(v) <= kMostWeight; })) return std::nullopt;
-  const WinogradUse use = program.options.winograd;
-  const bool chosen = use == WinogradUse::Chosen;
-  if (chosen && !winograd_pays(program)) return std::nullopt;
-  for (int64_t n : winograd_sizes(use, c)) {
-    const int64_t more = partition::winograd_more_bytes(c, n);
-    if (chosen && more > winograd_room(program)) continue;
-    const std::vector<double> transformed = transform_weights(n, weights);
-    const double error = winograd_error(n, c.channels, transformed, weights);
-    if (chosen && error > kMostError) continue;
-    if (chosen) winograd_room(program) -= more;
-    return Winograd{n, error, pack_transformed(c, (n + 2) * (n + 2), transformed)};
-  }
-  return std::nullopt;
+  return partition::suits_winograd(c) &&
+         std::ranges::all_of(weights, [](float v) { return std::abs(v) <= kMostWeight; });
+}
+
+Winograd make_winograd(const ConvSizes& c, int64_t n, std::span<const float> weights) {
+  Winograd made{n, 0, transform_weights(n, weights)};
+  made.error = winograd_error(n, c.channels, made.transformed, weights);
+  return made;
 }
 
 void emit_winograd(Function& f, const ConvPlan& plan, const ConvSizes& sizes, const Epilogue& e,
-                   const Winograd& choice, bool cut) {
+                   const Winograd& choice, Blocks blocks, bool cut) {
   const int64_t n = choice.n, places = (n + 2) * (n + 2);
-  const WinogradBlocks b = choose_blocks(sizes, n);
+  const WinogradBlocks b = choose_blocks(sizes, n, blocks);
   const Panels panels = choose_panels(plan.m);
   f.need(n == 4 ? Piece::winograd4 : Piece::winograd2);
   f.need(Piece::winograd);
   declare_epilogue(f, e);
   const Tensor& direct = *f.program().graph.constant(f.head().inputs[1]);
-  const std::string weights = f.weights(choice.weights), type = f.prefixed("K_winograd_shape");
+  const std::vector<float> packed = pack_transformed(sizes, places, choice.transformed);
+  const std::string weights = f.weights(packed), type = f.prefixed("K_winograd_shape");
   f.put(
       "const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}_in, "
       "{}_out}};",
@@ -251,7 +231,7 @@ void emit_winograd(Function& f, const ConvPlan& plan, const ConvSizes& sizes, co
   }
   call.put(f);
   f.program().module.transformed.push_back({f.program().expr(f.nodes().front()), f.head().name, n,
-                                            choice.error, 4 * static_cast<int64_t>(choice.weights.size())});
+                                            choice.error, 4 * static_cast<int64_t>(packed.size())});
 }
 
 }  // namespace mrvlc::chost

@@ -1,6 +1,5 @@
 // 3x3 convolutions of stride 1 by Winograd's algorithm (kernels/winograd.c, decision 0043).
 #pragma once
-#include <optional>
 #include <span>
 
 #include "conv/plan.h"
@@ -11,8 +10,8 @@ namespace mrvlc::chost {
 // How a convolution is computed in tiles of n x n results.
 struct Winograd {
   int64_t n = 4;
-  double error = 0;            // estimated, see winograd_error()
-  std::vector<float> weights;  // transformed, as K_winograd_shape has them
+  double error = 0;                 // estimated, see winograd_error()
+  std::vector<double> transformed;  // weights, see transform_weights()
 };
 
 // The weights' transforms G w G', [m][channels][(n + 2)^2].
@@ -22,17 +21,25 @@ std::vector<double> transform_weights(int64_t n, std::span<const float> weights)
 // when inputs are independent and of one magnitude and roundings independent (docs/accuracy.md).
 double winograd_error(int64_t n, int64_t channels, std::span<const double> transformed,
                       std::span<const float> weights);
+// The most of it that is exact enough.
+inline constexpr double kMostWinogradError = 0x1p-18;
+
+// Whether the algorithm computes such convolutions, with weights that its transforms neither make overflow
+// nor spread over others, as what is no number would be.
+bool suits_winograd(const ConvSizes& sizes, std::span<const float> weights);
+// `weights`: [m][channels][3][3].
+Winograd make_winograd(const ConvSizes& sizes, int64_t n, std::span<const float> weights);
 
 // Whether what the algorithm is expected to save in the whole program is worth its text and scratch memory.
 bool winograd_pays(Program& program);
-
-// Nothing where another kernel is expected to be faster, the error would be too large, the algorithm does not
-// pay in this program, or the options ask for sums as they are defined. `weights`: [m][channels][3][3].
-std::optional<Winograd> choose_winograd(Program& program, const ConvSizes& sizes,
-                                        std::span<const float> weights);
+// What transformed weights may take of a program's memory beyond the weights themselves, as far as it is not
+// taken: layers have it in order of work.
+int64_t& winograd_room(Program& program);
+// Tiles of a block.
+int64_t winograd_tiles_at_once(const ConvSizes& sizes, int64_t n, Blocks blocks);
 
 // `cut`: what Function::cut() said.
 void emit_winograd(Function& f, const ConvPlan& plan, const ConvSizes& sizes, const Epilogue& e,
-                   const Winograd& choice, bool cut);
+                   const Winograd& choice, Blocks blocks, bool cut);
 
 }  // namespace mrvlc::chost

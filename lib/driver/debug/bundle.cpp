@@ -92,7 +92,7 @@ class Bundler {
       for (const std::string& word : words) {
         std::string said = word;
         if (option == "--rules" || option == "--placement" || option == "--host-model" ||
-            option == "--calibration") {
+            option == "--tuning" || option == "--calibration") {
           said = fs::path(word).filename().string();
           MRVLC_TRY(copy(word, said));
         } else if (option == "--target-dir" || option == "--external-data-dir") {

@@ -73,6 +73,7 @@ Json options_json(const CompileOptions& o) {
   if (o.weights != chost::WeightsAs::Linked)
     out["weights"] = chost::kWeightsAs[static_cast<size_t>(o.weights)];
   if (!o.data.empty()) out["data"] = idmap::json_text(o.data.filename().string());
+  if (!o.tuning.empty()) out["tuning"] = idmap::json_text(o.tuning.filename().string());
   if (!o.placement.empty()) out["placement"] = idmap::json_text(o.placement.filename().string());
   return out;
 }

@@ -108,7 +108,7 @@ Json region_json(const CompiledModel& m, const backend::RegionCode& c, const rep
   return out;
 }
 
-Json host_json(const CompiledModel& m) {
+Json host_json(const CompiledModel& m, const CompileOptions& options) {
   Json conversions = Json::array();
   int64_t bytes = 0;
   double seconds = 0;
@@ -131,15 +131,19 @@ Json host_json(const CompiledModel& m) {
                            {"error_estimate", t.error},
                            {"weights_bytes", t.weights_bytes}});
   }
-  return {{"arena_bytes", m.host.arena_bytes},
-          {"arena_lower_bound_bytes", m.host.arena_lower_bound_bytes},
-          {"weights_bytes", m.host.weights_bytes},
-          {"weights", chost::kWeightsAs[static_cast<size_t>(m.host.weights)]},
-          {"macs", macs_of(m).cpu},
-          {"conversion_bytes", bytes},
-          {"conversion_seconds_estimate", seconds},
-          {"conversions", std::move(conversions)},
-          {"winograd", std::move(transformed)}};
+  Json out = {{"arena_bytes", m.host.arena_bytes},
+              {"arena_lower_bound_bytes", m.host.arena_lower_bound_bytes},
+              {"weights_bytes", m.host.weights_bytes},
+              {"weights", chost::kWeightsAs[static_cast<size_t>(m.host.weights)]},
+              {"macs", macs_of(m).cpu},
+              {"conversion_bytes", bytes},
+              {"conversion_seconds_estimate", seconds},
+              {"conversions", std::move(conversions)},
+              {"winograd", std::move(transformed)}};
+  if (!options.tuning.empty())
+    out["tuning"] = {{"layers", m.host.choices.size()},
+                     {"tuned", std::ranges::count_if(m.host.choices, &chost::LayerChoice::tuned)}};
+  return out;
 }
 
 // Nodes with one reason: "on the CPU: main/2 'g2' (Gemm), 32 MACs: Why.", or "on the CPU: 9 nodes, main/2
@@ -201,7 +205,7 @@ Json report_json(const CompiledModel& m, const CompileOptions& options, const Pl
   if (options.quantized != nullptr) r["quantization"] = quantization_json(options.quantized->report);
   r["placement"] = placement_counts(m, nodes);
   r["regions"] = std::move(list);
-  r["host"] = host_json(m);
+  r["host"] = host_json(m, options);
   r["accuracy"] = accuracy_json(m.accuracy, options);
   return r;
 }

@@ -50,12 +50,14 @@ Measured parse(const std::string& output) {
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
     Measured::Step step;
-    if (std::sscanf(line.c_str(), "step %u least_ms %lf", &step.expr, &step.least_ms) == 2)
+    if (std::sscanf(line.c_str(), "step %u least_ms %lf cpu_ms %lf", &step.expr, &step.least_ms,
+                    &step.cpu_ms) >= 2)
       m.steps.push_back(step);
-    if (double median = 0, least = 0;
-        std::sscanf(line.c_str(), "median_ms %lf min_ms %lf", &median, &least) == 2) {
+    if (double median = 0, least = 0, cpu = 0;
+        std::sscanf(line.c_str(), "median_ms %lf min_ms %lf cpu_ms %lf", &median, &least, &cpu) >= 2) {
       m.median_ms = median;
       m.least_ms = least;
+      m.cpu_ms = cpu;
     }
   }
   return m;
@@ -63,19 +65,28 @@ Measured parse(const std::string& output) {
 
 }  // namespace
 
-Result<Measured> measure_program(const RunOptions& given, const OutputFolder& folder, MeasuredOn how) {
-  RunOptions options = given;
-  if (options.bench == 0) options.bench = kRuns;
-  options.steps = true;
-  const InterruptGuard guard;
-  MRVLC_ASSIGN(const TemporaryDir temporary, TemporaryDir::create());
-  MRVLC_ASSIGN(const std::vector<fs::path> inputs, input_files(folder, temporary.path(), how));
-  MRVLC_ASSIGN(const Program program, Program::build(options, folder));
-  MRVLC_ASSIGN(const std::string output, program.run(inputs, {}));
+Result<MeasuredProgram> MeasuredProgram::build(const RunOptions& options, const OutputFolder& folder,
+                                               MeasuredOn how) {
+  MRVLC_ASSIGN(TemporaryDir temporary, TemporaryDir::create());
+  MRVLC_ASSIGN(std::vector<fs::path> inputs, input_files(folder, temporary.path(), how));
+  MRVLC_ASSIGN(Program program, Program::build(options, folder));
+  return MeasuredProgram(std::move(temporary), std::move(inputs), std::move(program));
+}
+
+Result<Measured> MeasuredProgram::run(int runs, bool steps) {
+  program_.set_bench(runs, steps);
+  MRVLC_ASSIGN(const std::string output, program_.run(inputs_, {}));
   Measured m = parse(output);
+  m.runs = runs;
+  return m;
+}
+
+Result<Measured> measure_program(const RunOptions& options, const OutputFolder& folder, MeasuredOn how) {
+  const InterruptGuard guard;
+  MRVLC_ASSIGN(MeasuredProgram program, MeasuredProgram::build(options, folder, how));
+  MRVLC_ASSIGN(Measured m, program.run(options.bench == 0 ? kRuns : options.bench, true));
   m.on = options.on.empty() ? "this machine" : options.on;
   m.simulated = has_regions(folder) && options.device_lib.empty();
-  m.runs = options.bench;
   return m;
 }
 

@@ -9,6 +9,7 @@
 #include "mrvlc/driver/driver.h"
 #include "mrvlc/idmap/idmap.h"
 #include "output/output_folder.h"
+#include "run/program.h"
 
 namespace mrvlc::driver {
 
@@ -17,10 +18,11 @@ struct Measured {
   bool simulated = false;  // regions ran on the simulator, so their times are no device's
   int runs = 0;
   double least_ms = 0, median_ms = 0;  // of an inference
+  double cpu_ms = 0;                   // ... processor time of all threads, the least
   std::optional<double> expected_ms;   // what report.json says of it
   struct Step {
     uint32_t expr = 0;
-    double least_ms = 0;
+    double least_ms = 0, cpu_ms = 0;  // by the clock, and of the processor
     std::optional<uint32_t> region = {};
     // Of the operator and those fused behind it; of a region with its conversions.
     std::optional<double> expected_ms = {};
@@ -30,6 +32,23 @@ struct Measured {
 
 // What a program is run on: zeros, or floats between -2 and 2, as functions take shorter ways for zero.
 enum class MeasuredOn : uint8_t { Zeros, Noise };
+// A program that is built once and measured several times.
+class MeasuredProgram {
+ public:
+  // Errors: those of `mrvlc run`.
+  static Result<MeasuredProgram> build(const RunOptions& options, const OutputFolder& folder,
+                                       MeasuredOn inputs);
+  // With `steps`, as many runs once more, step by step.
+  Result<Measured> run(int runs, bool steps);
+
+ private:
+  MeasuredProgram(TemporaryDir temporary, std::vector<std::filesystem::path> inputs, Program program)
+      : temporary_(std::move(temporary)), inputs_(std::move(inputs)), program_(std::move(program)) {}
+
+  TemporaryDir temporary_;
+  std::vector<std::filesystem::path> inputs_;
+  Program program_;
+};
 // Builds the program and runs it, here or on options.on. Errors: those of `mrvlc run`.
 Result<Measured> measure_program(const RunOptions& options, const OutputFolder& folder,
                                  MeasuredOn inputs = MeasuredOn::Zeros);

@@ -19,6 +19,11 @@ class Program {
   Program(Program&&) noexcept;
   ~Program();
   const OutputFolder& folder() const { return folder_; }
+  // RunOptions::bench and steps of further runs.
+  void set_bench(int runs, bool steps) {
+    options_.bench = runs;
+    options_.steps = steps;
+  }
   // Inputs in the model's order: files of the forms that mrvlc/driver/value_file.h reads, whose values were
   // checked. What the program printed.
   Result<std::string> run(const std::vector<std::filesystem::path>& inputs,

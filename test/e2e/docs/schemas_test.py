@@ -120,7 +120,9 @@ def main():
     compile_model("int8.onnx", "int8")
     compile_model(digits, "auto", "--precision", "auto", "--data", "samples", "--accuracy-warning", "0.005")
     schemas.check("quantize", pathlib.Path("auto/quantization.json").read_text(), "auto/quantization.json")
-    for name in ("timing", "calibration", "quantize"):
+    run("tune", digits, "-o", "tuning.json", "--cflags", "-O1", "--seconds", "0.01")
+    compile_model(digits, "tuned", "--target", "host", "--tuning", "tuning.json")
+    for name in ("timing", "calibration", "quantize", "tuning"):
         schemas.check(name, pathlib.Path(f"{name}.json").read_text(), name)
     for model in sorted((root / "models").rglob("*.onnx")):
         compile_model(model, f"models-{model.stem}")

@@ -10,6 +10,9 @@ MRVLC_DIAG(0602, Error, Rejected, "element type {} cannot be used on the host")
 MRVLC_DIAG(0603, Error, Usage, "'{}' is not a C identifier")
 MRVLC_DIAG(0604, Error, Limit, "the arena needs {} bytes, {} more than its limit of {}; no plan needs less than {}; alive at the peak: {}")
 MRVLC_DIAG(0605, Error, Rejected, "operator {} cannot run where a shape is known at run time only")
+MRVLC_DIAG(0606, Error, Rejected, "tuning file '{}': {}")
+MRVLC_DIAG(0607, Warning, Usage, "tuning file '{}' asks for '{}', which {}; it is computed by '{}', as the model of costs has it{}")
+MRVLC_DIAG(0608, Warning, Usage, "tuning file '{}' knows none of the {} layers that have more than one kernel: it is of another network, or of other options; 'mrvlc tune' measures this one")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode

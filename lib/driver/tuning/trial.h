@@ -1,0 +1,46 @@
+// A program of the network with certain variants, built to be measured.
+#pragma once
+#include <map>
+
+#include "mrvlc/driver/tune.h"
+#include "mrvlc/support/temporary_dir.h"
+#include "profile/measured.h"
+#include "tuning/file.h"
+
+namespace mrvlc::driver {
+
+// A model compiled for the host alone with a tuning.
+struct TrialCompile {
+  TemporaryDir temporary;  // OUT is the folder "out" in it
+  std::string model;       // SHA-256
+  std::vector<chost::LayerChoice> choices;
+};
+// What is wrong with the model is told in `diagnostics`; `warn`: warnings, too.
+Result<TrialCompile> compile_trial(const TuneOptions& options, const chost::Tuning& tuning, bool warn,
+                                   Diagnostics& diagnostics);
+
+class Trial {
+ public:
+  static Result<Trial> build(const TuneOptions& options, TrialCompile compiled);
+  // Some runs, about a quarter of a second of them; `steps`: of each layer as well.
+  Status run(bool steps);
+  // The least of all runs. Times are of the processor where one thread runs: these do not count what others
+  // do.
+  double whole_ns() const { return whole_ns_; }
+  // Adds the times of layers, the least of each layer's runs and the mean of those of one text.
+  void note(std::vector<TunedLayer>& layers) const;
+  const std::vector<chost::LayerChoice>& choices() const { return compiled_.choices; }
+
+ private:
+  Trial(TrialCompile compiled, MeasuredProgram program, bool one_thread)
+      : compiled_(std::move(compiled)), program_(std::move(program)), one_thread_(one_thread) {}
+
+  TrialCompile compiled_;
+  MeasuredProgram program_;
+  bool one_thread_;
+  int runs_ = 0;
+  double whole_ns_ = 0;
+  std::map<uint32_t, double> step_ns_;  // by expression
+};
+
+}  // namespace mrvlc::driver
