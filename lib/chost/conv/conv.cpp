@@ -96,8 +96,17 @@ bool channels_collide(const ConvPlan& plan) {
          plan.m >= kRows;
 }
 
+// What K_conv needs for the last pixels of a plan and its stride.
+void need_for(Function& f, const ConvPlan& plan) {
+  constexpr int64_t kWidth = 16, kMostNarrow = 10;
+  const int64_t last = plan.out[0] * plan.out[1] % kWidth;
+  if (last >= 1 && last <= kMostNarrow) f.need(Piece::conv_rest);
+  if (plan.stride[1] > 1) f.need(Piece::copy_step);
+}
+
 // Declares the table of taps, and `p` of type K_conv_shape.
 void declare_shape(Function& f, const ConvPlan& plan) {
+  need_for(f, plan);
   std::string taps;
   const Strip strip = choose_strip(plan);
   int64_t bottom = strip.top;
@@ -221,40 +230,42 @@ RowsPlan rows_plan(const ConvPlan& plan, const Window2& w) {
   return r;
 }
 
-// Whether some convolution is a product in place, which is K_conv's.
-bool has_pointwise_conv(Program& program) {
-  if (program.pointwise_conv) return *program.pointwise_conv;
-  bool found = false;
-  for (const auto& step : program.partition.steps) {
-    if (step.kind != partition::Step::Kind::Cpu || !program.node(step.node).is(Op::Conv)) continue;
-    const ir::Node& node = program.node(step.node);
-    const Shape& weights = program.graph.value(node.inputs[1]).type.shape;
-    found |= weights.size() == 4 && weights[2] == 1 && weights[3] == 1;
-  }
-  program.pointwise_conv = found;
-  return found;
-}
-
-// ... or shares micro-kernels with K_conv.
-bool uses_winograd(Program& program) {
-  const WinogradUse use = program.options.winograd;
-  return use == WinogradUse::Chosen ? winograd_pays(program) : use != WinogradUse::Never;
-}
-
 // Whether K_conv_rows computes a convolution faster than K_conv, which gathers columns: that costs as much as
 // about 8 more rows of weights, but takes pixels of all rows together; a row cut into pieces of 8 computes
-// what is left over twice. Short sums do not pay for a strip, nor for the text of K_conv if nothing else
-// needs it. The strip stays in the second-level cache.
-bool suits_rows(Program& program, const ConvPlan& plan, const Window2& w) {
-  constexpr int64_t kGather = 8, kDepth = 640, kShort = 64, kFloats = 96 << 10;
+// what is left over twice. The strip stays in the second-level cache.
+bool suits_rows(const ConvPlan& plan, const Window2& w) {
+  constexpr int64_t kGather = 8, kDepth = 640, kFloats = 96 << 10;
   const int64_t width = plan.out[1], pixels = plan.out[0] * width;
   const auto taps = static_cast<int64_t>(plan.taps.size());
   if (plan.direct || width < 8 || plan.out[0] < 1 || taps > kDepth) return false;
-  if (plan.channels * taps < kShort && (has_pointwise_conv(program) || uses_winograd(program))) return false;
   const RowsPlan r = rows_plan(plan, w);
   if (r.block_channels * r.plane > kFloats) return false;
   const int64_t rows = choose_panels(plan.m).rows();
   return rows * round_up(width, 8) * plan.out[0] <= (rows + kGather) * pixels;
+}
+
+// Short sums do not pay for a strip.
+bool is_short(const ConvPlan& plan) {
+  constexpr int64_t kShort = 64;
+  return plan.channels * static_cast<int64_t>(plan.taps.size()) < kShort;
+}
+
+// Nor for the text of a second kernel: whether short sums are gathered, as the program has K_conv for another
+// reason, or K_conv_rows for none.
+bool gathers_short_sums(Program& program) {
+  if (program.gathers_short_sums) return *program.gathers_short_sums;
+  bool gathers = false, rows = false;
+  for (const auto& step : program.partition.steps)
+    gathers |= step.kind == partition::Step::Kind::Cpu && program.node(step.node).is(Op::ConvTranspose);
+  for (const PlannedConv& conv : planned_convs(program)) {
+    if (conv.depthwise || expects_winograd(program, conv.plan, conv.window)) continue;
+    if (!suits_rows(conv.plan, conv.window))
+      gathers = true;
+    else if (!is_short(conv.plan))
+      rows = true;
+  }
+  program.gathers_short_sums = gathers || !rows;
+  return *program.gathers_short_sums;
 }
 
 void emit_rows(Function& f, const ConvPlan& plan, const Window2& w, const Epilogue& e,
@@ -269,6 +280,7 @@ void emit_rows(Function& f, const ConvPlan& plan, const Window2& w, const Epilog
                         (phase * r.rows + y / w.stride[0]) * r.pitch + x / w.stride[1]);
   }
   f.put("static const int {}[] = {{{}}};", f.prefixed("K_tap"), taps);
+  if (plan.stride[1] > 1) f.need(Piece::copy_step);
   f.put(
       "const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};",
       f.prefixed("K_conv_rows_shape"), plan.batch, plan.groups, plan.channels, plan.in[0], plan.in[1], plan.m,
@@ -299,7 +311,7 @@ Status emit_conv(Function& f) {
     emit_winograd(f, plan, w, e, *fast, f.cut(shared_work(f, p, 1)));
     return {};
   }
-  const bool by_rows = suits_rows(f.program(), plan, w);
+  const bool by_rows = suits_rows(plan, w) && !(is_short(plan) && gathers_short_sums(f.program()));
   f.need(by_rows ? Piece::conv_rows : Piece::conv);
   declare_epilogue(f, e);
   auto taps = static_cast<int64_t>(plan.taps.size());

@@ -272,21 +272,19 @@ bool winograd_pays(Program& program) {
   if (program.winograd_pays) return *program.winograd_pays;
   constexpr double kEnough = 2e6;  // about 40 microseconds
   double saved = 0;
-  for (const auto& step : program.partition.steps) {
-    if (step.kind != partition::Step::Kind::Cpu || !program.node(step.node).is(Op::Conv)) continue;
-    const ir::Node& node = program.node(step.node);
-    if (!is_packed_conv(program.graph, node)) continue;
-    if (!all_f32(program.graph, node) && !is_dynamic_product(program.graph, node)) continue;
-    auto p = ops::conv_params(ops::infer_context(program.graph, node));
-    if (!p.ok()) continue;
-    const Window2 w = window2(*p);
-    const ConvPlan plan = conv_plan({}, *p, w);
+  for (const auto& [plan, window, depthwise] : planned_convs(program)) {
     const std::vector<int64_t> tiles =
-        suits_winograd(plan, w) ? winograd_tiles(WinogradUse::Chosen, plan) : std::vector<int64_t>();
+        suits_winograd(plan, window) ? winograd_tiles(WinogradUse::Chosen, plan) : std::vector<int64_t>();
     if (!tiles.empty()) saved += direct_cost(plan) - winograd_cost(plan, tiles[0]);
   }
   program.winograd_pays = saved >= kEnough;
   return *program.winograd_pays;
+}
+
+bool expects_winograd(Program& program, const ConvPlan& plan, const Window2& w) {
+  const WinogradUse use = program.options.winograd;
+  return suits_winograd(plan, w) && !winograd_tiles(use, plan).empty() &&
+         (use != WinogradUse::Chosen || winograd_pays(program));
 }
 
 std::optional<Winograd> choose_winograd(Program& program, const ConvPlan& plan, const Window2& w,
@@ -318,6 +316,8 @@ void emit_winograd(Function& f, const ConvPlan& plan, const Window2& w, const Ep
   const Panels panels = choose_panels(plan.m);
   f.need(n == 4 ? Piece::winograd4 : Piece::winograd2);
   f.need(Piece::winograd);
+  const int64_t rest = tiles_of(plan, n) % 16;
+  if (rest >= 1 && rest <= 8) f.need(Piece::micro12);
   declare_epilogue(f, e);
   const Tensor& direct = *f.program().graph.constant(f.head().inputs[1]);
   const std::string weights = f.weights(choice.weights), type = f.prefixed("K_winograd_shape");

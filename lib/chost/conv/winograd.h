@@ -26,6 +26,9 @@ double winograd_error(int64_t n, int64_t channels, std::span<const double> trans
 // Whether what the algorithm is expected to save in the whole program is worth its text and scratch memory.
 bool winograd_pays(Program& program);
 
+// Whether a convolution is computed so if its errors and the room for weights allow.
+bool expects_winograd(Program& program, const ConvPlan& plan, const Window2& w);
+
 // Nothing where another kernel is expected to be faster, the error would be too large, the algorithm does not
 // pay in this program, or the options ask for sums as they are defined. `weights`: [m][channels][3][3].
 std::optional<Winograd> choose_winograd(Program& program, const ConvPlan& plan, const Window2& w,
