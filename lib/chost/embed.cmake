@@ -1,6 +1,7 @@
-# cmake -DFILES="a.c;b.c" -DHEADERS="device.h;..." -DMADE="conv_tile4;conv_tile6" -DUSERS="op.cpp;..." -DTEXT=kernel_text.cpp -DNAMES=kernel_pieces.def -P embed.cmake
+# cmake -DFILES="a.c;b.c" -DHEADERS="device.h;..." -DMADE="imicro4;imicro6" -DUSERS="op.cpp;..." -DTEXT=kernel_text.cpp -DNAMES=kernel_pieces.def -P embed.cmake
 # TEXT: files and headers as strings. NAMES: MRVLC_PIECE(name) for each piece in them and each that is MADE when the compiler runs.
-# A piece that does not exist ends the build: one that another needs, or that the emission of an operator calls, helper("name").
+# A piece that does not exist ends the build: one that another needs or asks about, or that the emission of an operator calls,
+# helper("name").
 cmake_minimum_required(VERSION 3.25)
 set(text "#include \"kernel_text.h\"\n\nnamespace mrvlc::chost {\n\nconst KernelText kKernelTexts[] = {\n")
 set(names ${MADE})
@@ -9,6 +10,9 @@ foreach(file ${FILES})
   get_filename_component(name ${file} NAME_WE)
   file(READ ${file} code)
   string(APPEND text "    {\"${name}\", R\"KERNEL(${code})KERNEL\"},\n")
+  string(REGEX MATCHALL "//@ (when|unless) [a-z0-9_]+" asked "${code}")
+  list(TRANSFORM asked REPLACE "^//@ [a-z]+ " "")
+  list(APPEND needed ${asked})
   string(REGEX MATCHALL "//@ piece [^\n]*" heads "${code}")
   foreach(head ${heads})
     string(REGEX REPLACE "^//@ piece ([a-z0-9_]+).*$" "\\1" piece "${head}")

@@ -154,7 +154,8 @@ std::string Function::weights_base() {
 }
 
 std::string Function::weights(const std::vector<float>& values) {
-  return fmt::format("((const float*)(const void*)({} + {}))", weights_base(), program_.weights.add(values));
+  weights_base();
+  return fmt::format("{}_FLOATS({})", program_.options.name, program_.weights.add(values));
 }
 
 std::string Function::table(const Tensor& tensor, int64_t alignment) {

@@ -40,9 +40,38 @@ std::vector<Piece> deps_of(std::string_view head) {
   return deps;
 }
 
-void add(Kernels& kernels, Piece piece, std::vector<Piece> deps, std::string text) {
-  std::vector<FunctionLines> functions = functions_of(text);
-  kernels[static_cast<size_t>(piece)] = {std::move(deps), std::move(text), std::move(functions)};
+constexpr std::string_view kWhen = "//@ when ", kUnless = "//@ unless ", kEnd = "//@ end";
+
+// The piece that a line "//@ when NAME" or "//@ unless NAME" asks about.
+std::optional<Piece> asked_by(std::string_view line) {
+  for (std::string_view mark : {kWhen, kUnless})
+    if (line.starts_with(mark)) return find_piece(line.substr(mark.size()));
+  return std::nullopt;
+}
+
+// A line of text, with its end, and what is behind it.
+std::string_view take_line(std::string_view& text) {
+  const size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(end);
+  return line;
+}
+
+std::string_view without_space(std::string_view line) {
+  const size_t first = std::min(line.find_first_not_of(' '), line.size());
+  return line.substr(first, line.find_last_not_of("\n") + 1 - first);
+}
+
+// Lines "// ..." are for readers of the compiler.
+void add(Kernels& kernels, Piece piece, std::vector<Piece> deps, std::string_view text) {
+  KernelPiece& k = kernels[static_cast<size_t>(piece)];
+  k.deps = std::move(deps);
+  while (!text.empty()) {
+    const std::string_view line = take_line(text), words = without_space(line);
+    if (words.starts_with("//") && !words.starts_with("//@")) continue;
+    if (auto asked = asked_by(words)) k.asks.push_back(*asked);
+    k.text += line;
+  }
 }
 
 // "//@ piece NAME: DEPS" and everything up to the next such line.
@@ -63,8 +92,6 @@ const Kernels& kernels() {
   static const Kernels all = [] {
     Kernels k;
     for (size_t i = 0; i < kKernelTextCount; ++i) split(kKernelTexts[i].code, k);
-    add(k, Piece::conv_tile4, {Piece::conv_tiles}, conv_tile(4));
-    add(k, Piece::conv_tile6, {Piece::conv_tiles}, conv_tile(6));
     add(k, Piece::imicro4, {Piece::dot}, integer_micro(4));
     add(k, Piece::imicro6, {Piece::dot}, integer_micro(6));
     add(k, Piece::irows11, {Piece::dot}, integer_rows(1, 1));
@@ -93,6 +120,22 @@ std::string_view name(Piece piece) {
 
 const KernelPiece& kernel(Piece piece) {
   return kernels()[static_cast<size_t>(piece)];
+}
+
+std::string resolved(std::string_view text, const std::function<bool(Piece)>& used) {
+  std::string out;
+  bool kept = true;
+  while (!text.empty()) {
+    const std::string_view line = take_line(text), words = without_space(line);
+    if (auto asked = asked_by(words)) {
+      kept = used(*asked) == words.starts_with(kWhen);
+    } else if (words == kEnd) {
+      kept = true;
+    } else if (kept) {
+      out += line;
+    }
+  }
+  return out;
 }
 
 std::string with_prefix(std::string_view text, std::string_view prefix) {

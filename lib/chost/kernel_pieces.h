@@ -1,8 +1,11 @@
 // The pieces of C that kernels/*.c consist of, by name. A piece starts at a line "//@ piece NAME: DEPS";
 // identifiers in it that start with K_ get the program's prefix. NAMEs are symbols, listed by embed.cmake
-// when the compiler is built.
+// when the compiler is built. Lines between "//@ when NAME" and "//@ end" are for programs that use that
+// piece for another reason, those between "//@ unless NAME" and "//@ end" for all others. Comments "// ..."
+// stay here: generated C has the others, which say what a function does.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,13 +29,15 @@ struct FunctionLines {
 
 struct KernelPiece {
   std::vector<Piece> deps;
-  std::string text;
-  std::vector<FunctionLines> functions;
+  std::vector<Piece> asks;  // named by "when" and "unless"
+  std::string text;         // with these lines
 };
 const KernelPiece& kernel(Piece piece);
 
-// Texts of pieces that are made: conv/tiles.cpp, integer/micro.cpp.
-std::string conv_tile(int rows);
+// The text for a program that uses the pieces of which `used` is true.
+std::string resolved(std::string_view text, const std::function<bool(Piece)>& used);
+
+// Texts of pieces that are made: integer/micro.cpp, integer/rows.cpp.
 std::string integer_micro(int rows);
 std::string integer_rows(int tiles, int pixels);
 

@@ -1,8 +1,10 @@
-// The kernel library of one program: pieces, each written once when first asked for, with their dependencies
-// in front.
+// The kernel library of one program: pieces, each written once, in the order in which they were asked for,
+// with their dependencies in front.
 #pragma once
+#include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "c_source.h"
 #include "kernel_pieces.h"
@@ -14,15 +16,18 @@ class Library {
   explicit Library(std::string prefix) : prefix_(std::move(prefix)) {}
   // Adds the piece and what it needs; `expr` is noted as the expression its functions were first emitted for.
   void require(Piece piece, ir::ExprId expr);
-  const CSource& source() const { return source_; }
+  // Pieces that others ask about ("when") stand in front of these, unless they depend on them.
+  CSource source() const;
 
  private:
+  void write(Piece piece, std::set<Piece>& written, CSource& out) const;
+
   std::string prefix_;
-  CSource source_;
-  std::set<Piece> done_;
+  std::map<Piece, ir::ExprId> used_;
+  std::vector<Piece> order_;
 };
 
-// A piece with the program's prefix. Its functions are those of `expr`.
+// A piece that asks about no other, with the program's prefix. Its functions are those of `expr`.
 CSource instantiate(Piece piece, std::string_view prefix, ir::ExprId expr);
 
 }  // namespace mrvlc::chost

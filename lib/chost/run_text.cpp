@@ -251,7 +251,7 @@ void RunText::close() {
 }
 
 void RunText::step(const Step& s) {
-  auto hook = [&](int done) { put("if (hook) hook(user, {0}u, {1}_n{0}, {2});", expr(s), prefix_, done); };
+  auto hook = [&](int done) { put("{}_HOOK({}, {});", prefix_, expr(s), done); };
   hook(0);
   for (const Call& c : s.before) call(s, c);
   if (s.group.region >= 0) device_call(s);

@@ -103,20 +103,22 @@ std::string weights_array(const Program& program) {
 }  // namespace
 
 std::string declare_weights(const Program& program) {
-  const std::string& name = program.options.name;
+  const bool any = !program.weights.blob().empty();
+  std::string text;
   switch (program.options.weights) {
-    case WeightsAs::Blob:
-      return {};
+    case WeightsAs::Blob:  // a parameter of functions
+      break;
     case WeightsAs::Source:
-      return fmt::format(
-          "extern const uint64_t {0}_weight_words[];\n"
-          "#define {0}_weights ((const unsigned char*){0}_weight_words)\n",
-          name);
+      text =
+          "extern const uint64_t K_weight_words[];\n"
+          "#define K_weights ((const unsigned char*)K_weight_words)\n";
+      break;
     case WeightsAs::Linked:
+      if (any) text = "extern const unsigned char K_weights[];\n";
       break;
   }
-  if (program.weights.blob().empty()) return {};
-  return fmt::format("extern const unsigned char {}_weights[];\n", name);
+  if (any) text += "#define K_FLOATS(at) ((const float*)(const void*)(K_weights + (at)))\n";
+  return with_prefix(text, program.options.name);
 }
 
 std::string weights_macros(const Program& program) {

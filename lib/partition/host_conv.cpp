@@ -65,12 +65,55 @@ bool suits_lanes(const ConvSizes& c) {
   return in >= kSideBySide && in <= most && out >= 1 && out <= most;
 }
 
+// Gathering costs as much as about 8 more rows of weights, but takes pixels of all rows together; a row cut
+// into pieces of 8 computes what is left over twice. The strip stays in the second-level cache.
+bool fits_rows(const ConvSizes& c) {
+  constexpr int64_t kGather = 8, kDepth = 640, kFloats = 96 << 10;
+  const Window2& w = c.w;
+  const bool in_place = c.taps() == 1 && w.stride[0] == 1 && w.stride[1] == 1 && w.pad[0] == 0 &&
+                        w.pad[1] == 0 && w.in[0] == w.out[0] && w.in[1] == w.out[1];
+  if (in_place || w.out[1] < 8 || w.out[0] < 1 || c.taps() > kDepth) return false;
+  if (rows_plan(c).floats() > kFloats) return false;
+  const int64_t rows = choose_panels(c.m).rows();
+  return rows * round_up(w.out[1], 8) * w.out[0] <= (rows + kGather) * c.pixels();
+}
+
+bool is_short(const ConvSizes& c) {
+  constexpr int64_t kShort = 64;
+  return c.channels * c.taps() < kShort;
+}
+
 // Of a convolution of floats whose weights are constants.
 std::optional<ConvSizes> packed_conv(const ir::Graph& graph, const ir::Node& node) {
   if (!node.is(Op::Conv) || !graph.is_constant(node.inputs[1])) return std::nullopt;
   const auto p = ops::conv_params(ops::infer_context(graph, node));
   if (!p.ok() || p->input.empty() || p->input.size() > 2 || p->group < 1) return std::nullopt;
   return conv_sizes(*p);
+}
+
+// Sizes of tiles by node; empty where the algorithm does not pay.
+std::vector<uint8_t> winograd_by_node(const ir::Graph& graph) {
+  std::vector<std::pair<ir::NodeId, ConvSizes>> suited;
+  double saved = 0;
+  for (ir::NodeId n : graph.topological_order()) {
+    const std::optional<ConvSizes> c = packed_conv(graph, graph.node(n));
+    if (!c || !suits_winograd(*c)) continue;
+    saved += winograd_saves(*c);
+    suited.emplace_back(n, *c);
+  }
+  if (!winograd_pays(saved)) return {};
+  std::vector<uint8_t> tiles(graph.node_slots(), 0);
+  int64_t room = winograd_room(graph);
+  for (const auto& [n, c] : suited) {
+    for (int64_t size : winograd_sizes(c)) {
+      const int64_t more = winograd_more_bytes(c, size);
+      if (more > room) continue;
+      room -= more;
+      tiles[n.index()] = static_cast<uint8_t>(size);
+      break;
+    }
+  }
+  return tiles;
 }
 
 }  // namespace
@@ -141,25 +184,15 @@ RowsPlan rows_plan(const ConvSizes& c, int64_t pieces) {
   return r;
 }
 
-// Gathering costs as much as about 8 more rows of weights, but takes pixels of all rows together; a row cut
-// into pieces of 8 computes what is left over twice. Short sums do not pay for a strip, nor for the text of
-// K_conv if nothing else needs it. The strip stays in the second-level cache.
-bool suits_rows(const ConvSizes& c, bool shared) {
-  constexpr int64_t kGather = 8, kDepth = 640, kShort = 64, kFloats = 96 << 10;
-  const Window2& w = c.w;
-  const bool in_place = c.taps() == 1 && w.stride[0] == 1 && w.stride[1] == 1 && w.pad[0] == 0 &&
-                        w.pad[1] == 0 && w.in[0] == w.out[0] && w.in[1] == w.out[1];
-  if (in_place || w.out[1] < 8 || w.out[0] < 1 || c.taps() > kDepth) return false;
-  if (c.channels * c.taps() < kShort && shared) return false;
-  const RowsPlan r = rows_plan(c);
-  if (r.floats() > kFloats) return false;
-  const int64_t rows = choose_panels(c.m).rows();
-  return rows * round_up(w.out[1], 8) * w.out[0] <= (rows + kGather) * c.pixels();
+bool suits_rows(const ConvSizes& c, bool gathers_short_sums) {
+  return fits_rows(c) && !(gathers_short_sums && is_short(c));
 }
 
-bool is_pointwise(const ir::Graph& graph, const ir::Node& conv) {
-  const Shape& weights = graph.value(conv.inputs[1]).type.shape;
-  return weights.size() == 4 && weights[2] == 1 && weights[3] == 1;
+void ShortSums::add(const ConvSizes& c) {
+  if (!fits_rows(c))
+    gathers_ = true;
+  else if (!is_short(c))
+    rows_ = true;
 }
 
 bool suits_winograd(const ConvSizes& c) {
@@ -219,29 +252,12 @@ int64_t winograd_room(const ir::Graph& graph) {
   return std::max(kLeast, static_cast<int64_t>(kShare * static_cast<double>(bytes)));
 }
 
-HostKernels::HostKernels(const ir::Graph& graph) : graph_(graph) {
-  std::vector<std::pair<ir::NodeId, ConvSizes>> suited;
-  double saved = 0;
+HostKernels::HostKernels(const ir::Graph& graph) : graph_(graph), tiles_(winograd_by_node(graph)) {
   for (ir::NodeId n : graph.topological_order()) {
     const ir::Node& node = graph.node(n);
-    if (node.is(Op::Conv)) gathers_ = gathers_ || is_pointwise(graph, node);
+    if (node.is(Op::ConvTranspose)) short_sums_.add_transposed();
     const std::optional<ConvSizes> c = packed_conv(graph, node);
-    if (!c || !suits_winograd(*c)) continue;
-    saved += winograd_saves(*c);
-    suited.emplace_back(n, *c);
-  }
-  if (!winograd_pays(saved)) return;
-  gathers_ = true;
-  tiles_.resize(graph.node_slots(), 0);
-  int64_t room = winograd_room(graph);
-  for (const auto& [n, c] : suited) {
-    for (int64_t size : winograd_sizes(c)) {
-      const int64_t more = winograd_more_bytes(c, size);
-      if (more > room) continue;
-      room -= more;
-      tiles_[n.index()] = static_cast<uint8_t>(size);
-      break;
-    }
+    if (c && tile(n) == 0 && !(c->groups > 1 && c->channels == 1)) short_sums_.add(*c);
   }
 }
 

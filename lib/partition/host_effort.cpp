@@ -68,7 +68,7 @@ std::optional<HostConv> host_conv(const HostKernels& kernels, const ir::Node& no
   if (!c.packed) return c;
   c.sizes = conv_sizes(*p);
   c.tile = kernels.tile(node.id);
-  c.by_rows = !c.depthwise && c.tile == 0 && suits_rows(c.sizes, kernels.gathers());
+  c.by_rows = !c.depthwise && c.tile == 0 && suits_rows(c.sizes, kernels.gathers_short_sums());
   return c;
 }
 

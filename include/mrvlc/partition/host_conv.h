@@ -48,10 +48,20 @@ struct RowsPlan {
 inline constexpr int64_t kRowsPieces = 22;
 // `pieces`: about so many in a block; the kernel takes at most 32.
 RowsPlan rows_plan(const ConvSizes& c, int64_t pieces = kRowsPieces);
-// Whether copying rows is faster than gathering columns. `shared`: the text of the latter is there anyway.
-bool suits_rows(const ConvSizes& c, bool shared);
-// A convolution that is a product in place, which is computed by the text that gathers columns.
-bool is_pointwise(const ir::Graph& graph, const ir::Node& conv);
+// Whether copying rows is faster than gathering columns. Short sums do not pay for a strip.
+bool suits_rows(const ConvSizes& c, bool gathers_short_sums);
+// Nor for the text of a second kernel: they are gathered where a program has that text for another reason, or
+// the one of rows for none.
+class ShortSums {
+ public:
+  void add_transposed() { gathers_ = true; }
+  // A convolution that is neither depthwise nor in tiles.
+  void add(const ConvSizes& c);
+  bool gathered() const { return gathers_ || !rows_; }
+
+ private:
+  bool gathers_ = false, rows_ = false;
+};
 
 // Winograd's algorithm in tiles of n x n results, n = 4 or 2 (decision 0043).
 bool suits_winograd(const ConvSizes& c);
@@ -80,13 +90,12 @@ class HostKernels {
   const ir::Graph& graph() const { return graph_; }
   // Of Winograd's tiles; 0: none.
   int64_t tile(ir::NodeId conv) const { return tiles_.empty() ? 0 : tiles_[conv.index()]; }
-  // The text of K_conv is there: some convolution is a product in place, or in tiles.
-  bool gathers() const { return gathers_; }
+  bool gathers_short_sums() const { return short_sums_.gathered(); }
 
  private:
   const ir::Graph& graph_;
   std::vector<uint8_t> tiles_;  // by node; empty: none has any
-  bool gathers_ = false;
+  ShortSums short_sums_;
 };
 
 }  // namespace mrvlc::partition

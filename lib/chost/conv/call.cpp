@@ -43,6 +43,20 @@ void KernelCall::take_part(Function& f, const PartOffsets& at, const Epilogue& e
   y += " + " + at.y;
 }
 
+std::vector<PlannedConv> planned_convs(const Program& program) {
+  std::vector<PlannedConv> convs;
+  for (const auto& step : program.partition.steps) {
+    if (step.kind != partition::Step::Kind::Cpu || !program.node(step.node).is(Op::Conv)) continue;
+    const ir::Node& node = program.node(step.node);
+    if (!is_packed_conv(program.graph, node)) continue;
+    if (!all_f32(program.graph, node) && !is_dynamic_product(program.graph, node)) continue;
+    auto p = ops::conv_params(ops::infer_context(program.graph, node));
+    if (!p.ok()) continue;
+    convs.push_back({partition::conv_sizes(*p), p->group == p->in_channels && p->group > 1});
+  }
+  return convs;
+}
+
 int64_t shared_work(const Function& f, const ops::ConvParams& p, int64_t each) {
   if (f.has_views() || p.batch != 1) return 0;
   int64_t work = p.out_channels * (p.in_channels / p.group) * each;

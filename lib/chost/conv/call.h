@@ -22,6 +22,13 @@ struct KernelCall {
   void take_part(Function& f, const PartOffsets& at, const Epilogue& e);
 };
 
+// A convolution of floats with constant weights that a program emits.
+struct PlannedConv {
+  ConvSizes sizes;
+  bool depthwise = false;
+};
+std::vector<PlannedConv> planned_convs(const Program& program);
+
 // About as many multiply-adds of a convolution of one image, which threads then share; 0: they don't. `each`:
 // of a tap.
 int64_t shared_work(const Function& f, const ops::ConvParams& p, int64_t each);

@@ -34,8 +34,17 @@ std::vector<float> pack_panels(const ConvPlan& plan, Weight weight) {
   return packed;
 }
 
+// What K_conv needs for the last pixels of a plan and its stride.
+void need_for(Function& f, const ConvPlan& plan) {
+  constexpr int64_t kWidth = 16, kMostNarrow = 10;
+  const int64_t last = plan.out[0] * plan.out[1] % kWidth;
+  if (last >= 1 && last <= kMostNarrow) f.need(Piece::conv_rest);
+  if (plan.stride[1] > 1) f.need(Piece::copy_step);
+}
+
 // Declares the table of taps, and `p` of type K_conv_shape.
 void declare_shape(Function& f, const ConvPlan& plan, Variant variant) {
+  need_for(f, plan);
   std::string taps;
   const Strip strip = choose_strip(plan, variant.blocks);
   int64_t bottom = strip.top;
@@ -150,6 +159,7 @@ void emit_rows(Function& f, const ConvPlan& plan, const ConvSizes& sizes, const 
                         (phase * r.rows + y / w.stride[0]) * r.pitch + x / w.stride[1]);
   }
   f.put("static const int {}[] = {{{}}};", f.prefixed("K_tap"), taps);
+  if (plan.stride[1] > 1) f.need(Piece::copy_step);
   f.put(
       "const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};",
       f.prefixed("K_conv_rows_shape"), plan.batch, plan.groups, plan.channels, plan.in[0], plan.in[1], plan.m,

@@ -138,6 +138,7 @@ void emit_depthwise(Function& f, const ops::ConvParams& p, const Window2& w) {
   f.need(windows3 ? Piece::depthwise3 : Piece::depthwise);
   declare_epilogue(f, e);
   if (windows3) return emit_windows3(f, p, w, e, batch, cut);
+  if (w.stride[1] > 1) f.need(Piece::copy_step);
   const ops::WindowPlane plane = ops::window_plane(p, batch, p.in_channels, p.out_channels / p.in_channels);
   f.put("static const int {}[] = {{{}}};", f.prefixed("K_tap"), plane.taps);
   f.put("const {} p = {{{}, {}}};", f.prefixed("K_plane_shape"), plane.shape, f.prefixed("K_tap"));

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "conv/blocks.h"
+#include "conv/call.h"
 
 namespace mrvlc::chost {
 namespace {
@@ -26,23 +27,16 @@ bool channels_collide(const ConvPlan& plan) {
          plan.m >= kRows;
 }
 
-// Whether some convolution is a product in place, which is K_conv's.
-bool has_pointwise_conv(Program& program) {
-  if (program.pointwise_conv) return *program.pointwise_conv;
-  bool found = false;
-  for (const auto& step : program.partition.steps) {
-    if (step.kind != partition::Step::Kind::Cpu || !program.node(step.node).is(Op::Conv)) continue;
-    const ir::Node& node = program.node(step.node);
-    found |= partition::is_pointwise(program.graph, node);
-  }
-  program.pointwise_conv = found;
-  return found;
-}
-
-// ... or shares micro-kernels with K_conv.
-bool uses_winograd(Program& program) {
-  const WinogradUse use = program.options.winograd;
-  return use == WinogradUse::Chosen ? winograd_pays(program) : use != WinogradUse::Never;
+bool gathers_short_sums(Program& program) {
+  if (program.gathers_short_sums) return *program.gathers_short_sums;
+  partition::ShortSums sums;
+  for (const auto& step : program.partition.steps)
+    if (step.kind == partition::Step::Kind::Cpu && program.node(step.node).is(Op::ConvTranspose))
+      sums.add_transposed();
+  for (const PlannedConv& conv : planned_convs(program))
+    if (!conv.depthwise && !expects_winograd(program, conv.sizes)) sums.add(conv.sizes);
+  program.gathers_short_sums = sums.gathered();
+  return *program.gathers_short_sums;
 }
 
 }  // namespace
@@ -92,8 +86,7 @@ bool ConvVariants::fits_rows(Blocks blocks) const {
 }
 
 bool ConvVariants::suits_rows() const {
-  const bool shared = has_pointwise_conv(program_) || uses_winograd(program_);
-  return fits_rows(Blocks::Usual) && partition::suits_rows(sizes_, shared);
+  return fits_rows(Blocks::Usual) && partition::suits_rows(sizes_, gathers_short_sums(program_));
 }
 
 const Winograd& ConvVariants::winograd(int64_t n) {

@@ -176,17 +176,15 @@ double winograd_error(int64_t n, int64_t channels, std::span<const double> trans
 bool winograd_pays(Program& program) {
   if (program.winograd_pays) return *program.winograd_pays;
   double saved = 0;
-  for (const auto& step : program.partition.steps) {
-    if (step.kind != partition::Step::Kind::Cpu || !program.node(step.node).is(Op::Conv)) continue;
-    const ir::Node& node = program.node(step.node);
-    if (!is_packed_conv(program.graph, node)) continue;
-    if (!all_f32(program.graph, node) && !is_dynamic_product(program.graph, node)) continue;
-    auto p = ops::conv_params(ops::infer_context(program.graph, node));
-    if (!p.ok()) continue;
-    saved += partition::winograd_saves(partition::conv_sizes(*p));
-  }
+  for (const PlannedConv& conv : planned_convs(program)) saved += partition::winograd_saves(conv.sizes);
   program.winograd_pays = partition::winograd_pays(saved);
   return *program.winograd_pays;
+}
+
+bool expects_winograd(Program& program, const ConvSizes& sizes) {
+  const WinogradUse use = program.options.winograd;
+  if (use != WinogradUse::Chosen) return use != WinogradUse::Never && partition::suits_winograd(sizes);
+  return !partition::winograd_sizes(sizes).empty() && winograd_pays(program);
 }
 
 bool suits_winograd(const ConvSizes& c, std::span<const float> weights) {
@@ -208,6 +206,8 @@ void emit_winograd(Function& f, const ConvPlan& plan, const ConvSizes& sizes, co
   const Panels panels = choose_panels(plan.m);
   f.need(n == 4 ? Piece::winograd4 : Piece::winograd2);
   f.need(Piece::winograd);
+  const int64_t rest = partition::winograd_tiles(sizes, n) % 16;
+  if (rest >= 1 && rest <= 8) f.need(Piece::micro12);
   declare_epilogue(f, e);
   const Tensor& direct = *f.program().graph.constant(f.head().inputs[1]);
   const std::vector<float> packed = pack_transformed(sizes, places, choice.transformed);

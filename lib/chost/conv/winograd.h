@@ -32,6 +32,8 @@ Winograd make_winograd(const ConvSizes& sizes, int64_t n, std::span<const float>
 
 // Whether what the algorithm is expected to save in the whole program is worth its text and scratch memory.
 bool winograd_pays(Program& program);
+// Whether a convolution is expected to be computed so if its errors and the room for weights allow.
+bool expects_winograd(Program& program, const ConvSizes& sizes);
 // What transformed weights may take of a program's memory beyond the weights themselves, as far as it is not
 // taken: layers have it in order of work.
 int64_t& winograd_room(Program& program);

@@ -1,11 +1,13 @@
 //@ piece base
 #if defined(__GNUC__) && !defined(__clang__)
-/* ISO mode switches contraction off in GCC; products and sums may be fused here. Nobody looks at exceptions
- * or errno: choices between values become blends, and roots instructions. */
-#pragma GCC optimize("fp-contract=fast", "no-trapping-math", "no-math-errno")
+/* Products and sums may be fused here; nobody looks at exceptions or errno. */
+// ISO mode switches contraction off in GCC. Choices between values become blends, and roots instructions.
+// Registers are not allocated across calls (ipa-ra): GCC 12 would keep the loops around tiles, whose registers
+// it then knows, in vector registers, and move them to and fro for each tile.
+#pragma GCC optimize("fp-contract=fast", "no-trapping-math", "no-math-errno", "no-ipa-ra")
 #endif
-/* Vectors of K_VW floats in registers; 0 (also with MRVL_NO_VECTORS defined): plain loops. K_LANES is the
- * width of every packed panel. */
+// Floats of a vector in a register; 0 (also with MRVL_NO_VECTORS defined): plain loops.
+// K_LANES is the width of every packed panel.
 #if defined(MRVL_NO_VECTORS)
 #define K_VW 0
 #elif defined(__GNUC__) && defined(__AVX__)
@@ -22,7 +24,7 @@ typedef float K_vecu __attribute__((vector_size(K_VW * 4), aligned(4), may_alias
 #define K_LOAD(p) (*(const K_vecu*)(const void*)(p))
 #define K_STORE(p, v) (*(K_vecu*)(void*)(p) = (v))
 #endif
-/* With AVX-512 one vector holds the K_LANES columns of a panel: half the instructions for as many sums. */
+// With AVX-512 one vector holds the K_LANES columns of a panel: half the instructions for as many sums.
 #if K_VW && defined(__AVX512F__)
 #define K_WIDE 1
 typedef float K_wide __attribute__((vector_size(K_LANES * 4)));
@@ -56,9 +58,14 @@ typedef int K_ivec __attribute__((vector_size(K_VW * 4)));
 #define K_MIN(hi, v) K_BLEND((K_ivec)((v) > (hi)), hi, v)
 #endif
 
+//@ piece least: base
+static ptrdiff_t K_least(ptrdiff_t a, ptrdiff_t b) {
+  return a < b ? a : b;
+}
+
 //@ piece epilogue: base
-/* What happens to results on their way out: clamp to [lo, hi], then `fn` over runs of n elements of one row,
- * which begin at column `col` of row `row` and at element `at` of the whole result. */
+/* What happens to results on their way out: they are clamped, then `fn` gets runs of n elements of a row. */
+// They begin at column `col` of row `row` and at element `at` of the whole result.
 typedef struct K_epilogue {
   float lo, hi;
   void (*fn)(const void* const* args, float* y, ptrdiff_t row, ptrdiff_t col, ptrdiff_t at, ptrdiff_t n);
@@ -66,10 +73,9 @@ typedef struct K_epilogue {
 } K_epilogue;
 
 //@ piece tile: base
-/* Adds a tile of rows x cols sums, of 16 a row, to y (`first`: to nothing) and the bias of the columns, and
- * clamps. */
+/* Adds rows x cols sums, of 16 a row, to y (`first`: to nothing) and the bias of columns, and clamps. */
 static void K_tile(const float* t, ptrdiff_t rows, ptrdiff_t cols, const float* bias, float lo, float hi,
-                   int first, float* y, ptrdiff_t ldy) {
+    int first, float* y, ptrdiff_t ldy) {
   for (ptrdiff_t r = 0; r < rows; ++r, t += K_LANES, y += ldy) {
     for (ptrdiff_t j = 0; j < cols; ++j) {
       float v = t[j] + (first ? 0.0f : y[j]) + (bias ? bias[j] : 0.0f);
@@ -110,7 +116,7 @@ typedef int K_order __attribute__((vector_size(K_VW * 4)));
 #endif
 #endif
 
-/* Every step-th of n floats. */
+// Every step-th of n floats.
 static void K_copy_step(float* to, const float* from, ptrdiff_t step, ptrdiff_t n) {
   if (step == 1) {
     K_copy(to, from, n);
@@ -136,3 +142,8 @@ static void K_copy_step(float* to, const float* from, ptrdiff_t step, ptrdiff_t 
   }
   for (ptrdiff_t i = 0; i < n; ++i) to[i] = from[step * i];
 }
+
+//@ piece copy_any: copy
+//@ unless copy_step
+#define K_copy_step(to, from, step, n) K_copy(to, from, n)
+//@ end

@@ -1,56 +1,67 @@
-//@ piece conv_tiles: tiles
-/* Tiles of K_conv_rows, in two halves of 8 results at y0 and y1. */
-#if K_VW
-#define K_HALF_BIAS(r) s##r = u##r = (K_vec){0} + bias[r];
-#define K_HALF_FROM(r) s##r = K_LOAD(y + r * ldy), u##r = K_LOAD(z + r * ldy);
-#define K_HALF_ADD(r) s##r += a[r] * v0, u##r += a[r] * v1;
-#define K_HALF_PUT(r) K_PUT_CLAMPED(y + r * ldy, s##r), K_PUT_CLAMPED(z + r * ldy, u##r);
-#endif
-#if K_WIDE
-typedef union K_wide_sum {
-  K_wide w;
-  K_vec v[2];
-} K_wide_sum;
-#define K_WIDE_BIAS(r) s##r.w = (K_wide){0} + bias[r];
-#define K_WIDE_FROM(r) s##r.v[0] = K_LOAD(y0 + r * ldy), s##r.v[1] = K_LOAD(y1 + r * ldy);
-#define K_WIDE_ADD(r) s##r.w += w[r] * v;
-#define K_WIDE_TO(r) K_PUT_CLAMPED(y0 + r * ldy, s##r.v[0]), K_PUT_CLAMPED(y1 + r * ldy, s##r.v[1]);
-#endif
-
 //@ piece conv_put: tiles
-/* Stores those of rows x 16 sums t that lie in columns begin to end of each half. */
-static void K_conv_put(const K_tiles* q, const float* t, ptrdiff_t rows, const float* bias, float* const* y,
-                       const int* begin, const int* end) {
-  for (ptrdiff_t i = 0; i < 2 * rows; ++i) {
-    const ptrdiff_t r = i / 2, half = i % 2;
-    float* to = y[half] + r * q->ldy;
-    for (ptrdiff_t j = begin[half]; j < end[half]; ++j) {
-      float v = t[r * K_LANES + half * 8 + j] + (q->first ? 0.0f : to[j]) + bias[r];
+// Stores n columns of rows x 16 sums t.
+static void K_conv_put(
+    const K_tiles* q, const float* t, ptrdiff_t rows, const float* bias, float* y, ptrdiff_t n) {
+  for (ptrdiff_t r = 0; r < rows; ++r, t += K_LANES, y += q->ldy) {
+    for (ptrdiff_t j = 0; j < n; ++j) {
+      float v = t[j] + (q->first ? 0.0f : y[j]) + bias[r];
       v = v < q->lo ? q->lo : v;
-      to[j] = v > q->hi ? q->hi : v;
+      y[j] = v > q->hi ? q->hi : v;
     }
   }
 }
 
-//@ piece conv_rows: epilogue copy_step conv_put conv_tile6 conv_tile4
-/* Convolution without columns: tiles read padded rows of some channels in a strip[channel][phase of the
- * row][phase of the column][row][pitch]. A block is a run of pieces of 8 results within a row, of which the
- * last one of a row overlaps the one before. */
+//@ piece conv_rows: tiles_of tiles_alone conv_put copy_any least
+/* Convolution without columns: tiles read padded rows of some channels in a strip. */
+// strip[channel][phase of the row][phase of the column][row][pitch]. A block is a run of pieces of 8 results
+// within a row, of which the last one of a row overlaps the one before.
 typedef struct K_conv_rows_shape {
-  ptrdiff_t batch, groups, channels, h, w; /* channels: of one group */
-  ptrdiff_t m, out_h, out_w;               /* m: output channels of one group */
+  // channels: of one group
+  ptrdiff_t batch, groups, channels, h, w;
+  // m: output channels of one group
+  ptrdiff_t m, out_h, out_w;
   ptrdiff_t stride_h, stride_w, taps, panels6, panels4;
-  ptrdiff_t block_channels, pieces;         /* of a block */
-  ptrdiff_t left, top, reach, pitch, plane; /* reach: rows of taps; plane: floats of a channel of the strip */
-  const int* tap;                           /* of each tap, its offset in a plane */
+  // of a block
+  ptrdiff_t block_channels, pieces;
+  // reach: rows of taps; plane: floats of a channel of the strip
+  ptrdiff_t left, top, reach, pitch, plane;
+  // of each tap, its offset in a plane
+  const int* tap;
 } K_conv_rows_shape;
 
-/* Where pieces begin in strip and result; how many results are there already. */
+// Where pieces begin in strip and result; how many results are there already.
 enum { K_CONV_PIECES = 32, K_CONV_DEPTH = 640 };
 typedef struct K_conv_block_at {
   int from[K_CONV_PIECES], to[K_CONV_PIECES], skip[K_CONV_PIECES];
-  ptrdiff_t pieces, row, rows; /* pieces: an even number */
+  // pieces: an even number
+  ptrdiff_t pieces, row, rows;
 } K_conv_block_at;
+
+#define K_IN_STRIP(h, i) (((h) ? b1 : b0) + at[i])
+#define K_PIECE(h) ((h) ? y1 : y0)
+// Pieces that lie side by side are one vector.
+#if K_WIDE
+#define K_ONE_PIECE(rows) \
+  if (b1 == b0 + 8) { \
+    K_TILE(rows, ROW, K_IN_STRIP, K_PIECE) \
+    return; \
+  }
+#else
+#define K_ONE_PIECE(rows)
+#endif
+#define K_CONV_TILE(rows) \
+  const ptrdiff_t k = q->k, a_row = 1, a_k = rows, ldy = q->ldy; \
+  const int* const at = q->at; \
+  K_ONE_PIECE(rows) K_HALVES(rows, ROW, K_IN_STRIP, K_PIECE)
+static void K_conv_tile6(const K_tiles* q, const float* a, const float* b0, const float* b1, float* y0,
+    float* y1, const float* bias) {
+  K_CONV_TILE(6)
+}
+
+static void K_conv_tile4(const K_tiles* q, const float* a, const float* b0, const float* b1, float* y0,
+    float* y1, const float* bias) {
+  K_CONV_TILE(4)
+}
 
 static void K_conv_rows_find(const K_conv_rows_shape* p, ptrdiff_t first, ptrdiff_t n, K_conv_block_at* at) {
   const ptrdiff_t in_row = (p->out_w + 7) / 8;
@@ -58,7 +69,7 @@ static void K_conv_rows_find(const K_conv_rows_shape* p, ptrdiff_t first, ptrdif
   at->rows = (first + n - 1) / in_row - at->row + 1;
   for (ptrdiff_t i = 0; i < n; ++i) {
     const ptrdiff_t r = (first + i) / in_row, j = (first + i) % in_row * 8;
-    const ptrdiff_t x = j < p->out_w - 8 ? j : p->out_w - 8;
+    const ptrdiff_t x = K_least(j, p->out_w - 8);
     at->from[i] = (int)((r - at->row) * p->pitch + x);
     at->to[i] = (int)(r * p->out_w + x);
     at->skip[i] = (int)(j - x);
@@ -70,15 +81,14 @@ static void K_conv_rows_find(const K_conv_rows_shape* p, ptrdiff_t first, ptrdif
   at->skip[n] = 8;
 }
 
-static void K_conv_rows_strip(const K_conv_rows_shape* p, const float* x, ptrdiff_t channels,
-                              const K_conv_block_at* at, float* strip) {
+static void K_conv_rows_strip(
+    const K_conv_rows_shape* p, const float* x, ptrdiff_t channels, const K_conv_block_at* at, float* strip) {
   const ptrdiff_t s = p->stride_w, rows = p->plane / (p->stride_h * s * p->pitch);
   memset(strip, 0, (size_t)(channels * p->plane) * sizeof(float));
   for (ptrdiff_t q = 0; q < s; ++q) {
     const ptrdiff_t before = -p->left - q, last = p->w + before;
     const ptrdiff_t lo = before <= 0 ? 0 : (before + s - 1) / s;
-    ptrdiff_t hi = last <= 0 ? 0 : (last + s - 1) / s;
-    hi = hi < p->pitch ? hi : p->pitch;
+    const ptrdiff_t hi = last <= 0 ? 0 : K_least((last + s - 1) / s, p->pitch);
     for (ptrdiff_t r = 0; hi > lo && r < (at->rows - 1) * p->stride_h + p->reach; ++r) {
       const ptrdiff_t iy = at->row * p->stride_h + p->top + r;
       float* to = strip + ((r % p->stride_h * s + q) * rows + r / p->stride_h) * p->pitch + lo;
@@ -90,61 +100,48 @@ static void K_conv_rows_strip(const K_conv_rows_shape* p, const float* x, ptrdif
   }
 }
 
-/* A tile of which not all is stored. */
-static void K_conv_rows_edge(const K_tiles* q, ptrdiff_t height, ptrdiff_t rows, const float* w,
-                             const float* const* b, float* const* y, const int* begin, const int* end,
-                             const float* bias) {
-  const float none[6] = {0};
-  const K_tiles sums = {.k = q->k, .ldy = K_LANES, .lo = -INFINITY, .hi = INFINITY, .first = 1, .at = q->at};
-  float t[6 * K_LANES];
-  (height == 6 ? K_conv_tile6 : K_conv_tile4)(&sums, w, b[0], b[1], t, t + 8, none);
-  K_conv_put(q, t, rows, q->first ? bias : none, y, begin, end);
-}
-
 static void K_conv_rows_block(const K_conv_rows_shape* p, const K_tiles* q, const K_conv_block_at* at,
-                              const float* w, ptrdiff_t k0, const float* strip, const float* bias, float* y) {
-  const ptrdiff_t depth = p->channels * p->taps;
-  const int end[2] = {8, 8};
+    const float* w, ptrdiff_t k0, const float* strip, const float* bias, float* y) {
+  const K_tiles sums = K_tiles_alone(q);
+  const float none[6] = {0};
   ptrdiff_t row = 0;
+  w += k0 * 6;
   for (ptrdiff_t panel = 0; panel < p->panels6 + p->panels4; ++panel) {
-    const ptrdiff_t height = panel < p->panels6 ? 6 : 4, rows = p->m - row < height ? p->m - row : height;
-    float own[6] = {0};
+    const ptrdiff_t height = panel < p->panels6 ? 6 : 4, rows = K_least(p->m - row, height);
+    float own[6] = {0}, t[6 * K_LANES];
+    if (panel == p->panels6) w -= k0 * 2;
     for (ptrdiff_t r = 0; bias && r < rows; ++r) own[r] = bias[row + r];
     for (ptrdiff_t j = 0; j < at->pieces; j += 2) {
-      const float* const b[2] = {strip + at->from[j], strip + at->from[j + 1]};
-      float* const to[2] = {y + at->to[j], y + at->to[j + 1]};
-      /* A sum, or what follows, has changed what is there. */
-      const int partly = (!q->first || j == 0) && (at->skip[j] || at->skip[j + 1]);
-      if (rows < height || partly) {
-        K_conv_rows_edge(q, height, rows, w + k0 * height, b, to, at->skip + j, end, own);
+      const float *const b0 = strip + at->from[j], *const b1 = strip + at->from[j + 1];
+      float *const y0 = y + at->to[j], *const y1 = y + at->to[j + 1];
+      const int* const skip = at->skip + j;
+      // A sum, or what follows, has changed what is there: then not all of the tile is stored.
+      if (rows < height || ((!q->first || j == 0) && (skip[0] || skip[1]))) {
+        (height == 6 ? K_conv_tile6 : K_conv_tile4)(&sums, w, b0, b1, t, t + 8, none);
+        K_conv_put(q, t + skip[0], rows, own, y0 + skip[0], 8 - skip[0]);
+        K_conv_put(q, t + 8 + skip[1], rows, own, y1 + skip[1], 8 - skip[1]);
       } else {
-        (height == 6 ? K_conv_tile6 : K_conv_tile4)(q, w + k0 * height, b[0], b[1], to[0], to[1], own);
+        (height == 6 ? K_conv_tile6 : K_conv_tile4)(q, w, b0, b1, y0, y1, own);
       }
     }
-    w += depth * height;
+    w += p->channels * p->taps * height;
     y += height * q->ldy;
     row += height;
   }
 }
 
 static void K_conv_rows_image(const K_conv_rows_shape* p, const int* order, const float* x, const float* w,
-                              const float* bias, float* y, float* strip, const K_epilogue* e,
-                              ptrdiff_t channel, ptrdiff_t at) {
+    const float* bias, float* y, float* strip, const K_epilogue* e, ptrdiff_t channel, ptrdiff_t at) {
   const ptrdiff_t pixels = p->out_h * p->out_w, all = p->out_h * ((p->out_w + 7) / 8);
   for (ptrdiff_t first = 0; first < all; first += p->pieces) {
     K_conv_block_at block;
-    K_conv_rows_find(p, first, all - first < p->pieces ? all - first : p->pieces, &block);
+    K_conv_rows_find(p, first, K_least(all - first, p->pieces), &block);
     for (ptrdiff_t c = 0; c < p->channels; c += p->block_channels) {
-      const ptrdiff_t n = p->channels - c < p->block_channels ? p->channels - c : p->block_channels;
-      const int last = c + n == p->channels;
-      const K_tiles q = {.k = n * p->taps,
-                         .ldy = pixels,
-                         .lo = last ? e->lo : -INFINITY,
-                         .hi = last ? e->hi : INFINITY,
-                         .first = c == 0,
-                         .at = order};
+      const ptrdiff_t n = K_least(p->channels - c, p->block_channels);
+      K_tiles q = K_tiles_of(e, n * p->taps, 0, pixels, c == 0, c + n == p->channels);
+      q.at = order;
       K_conv_rows_strip(p, x + c * p->h * p->w, n, &block, strip);
-      K_conv_rows_block(p, &q, &block, w, c * p->taps, strip, bias, y);
+      K_conv_rows_block(p, &q, &block, w, c * p->taps, strip, c + n == p->channels ? bias : NULL, y);
     }
     const ptrdiff_t begin = block.to[0] + block.skip[0], n = block.to[block.pieces - 1] + 8 - begin;
     for (ptrdiff_t m = 0; e->fn && m < p->m; ++m)
@@ -153,7 +150,7 @@ static void K_conv_rows_image(const K_conv_rows_shape* p, const int* order, cons
 }
 
 static void K_conv_rows(const K_conv_rows_shape* p, const float* x, const float* w, const float* bias,
-                        float* y, float* strip, const K_epilogue* e) {
+    float* y, float* strip, const K_epilogue* e) {
   const ptrdiff_t pixels = p->out_h * p->out_w;
   const ptrdiff_t weights = p->channels * p->taps * (6 * p->panels6 + 4 * p->panels4);
   int order[K_CONV_DEPTH];
@@ -163,8 +160,8 @@ static void K_conv_rows(const K_conv_rows_shape* p, const float* x, const float*
   }
   for (ptrdiff_t n = 0; n < p->batch; ++n) {
     for (ptrdiff_t g = 0; g < p->groups; ++g, at += p->m * pixels) {
-      K_conv_rows_image(p, order, x, w + g * weights, bias ? bias + g * p->m : NULL, y + at, strip, e,
-                        g * p->m, at);
+      K_conv_rows_image(
+          p, order, x, w + g * weights, bias ? bias + g * p->m : NULL, y + at, strip, e, g * p->m, at);
       x += p->channels * p->h * p->w;
     }
   }

@@ -13,8 +13,9 @@ static float K_f64_to_odd(double d) {
 }
 
 //@ piece narrow_to_f32: base
-/* A float of eight bits or less: `man` bits of mantissa, the exponent's bias, the bit of the sign. Without
- * sign, `inf` is infinity and codes from `nan` on are NaN; nan of 0x80 is the whole code of the only one. */
+/* A float of eight bits or less: `man` bits of mantissa, the exponent's bias, the bit of the sign. */
+// Without sign, `inf` is infinity and codes from `nan` on are NaN; nan of 0x80 is the whole code of the
+// only one.
 static float K_narrow_to_f32(unsigned code, int man, int bias, unsigned sign, unsigned inf, unsigned nan) {
   const unsigned mag = code & (sign - 1u), field = mag >> man, low = mag & ((1u << man) - 1u);
   float v =
@@ -26,8 +27,8 @@ static float K_narrow_to_f32(unsigned code, int man, int bias, unsigned sign, un
 
 //@ piece f64_to_narrow: base
 /* Rounds to nearest even; `top` is the greatest finite code and `past` the code of what is greater. */
-static uint8_t K_f64_to_narrow(double v, int man, int bias, unsigned sign, unsigned top, unsigned past,
-                               unsigned nan) {
+static uint8_t K_f64_to_narrow(
+    double v, int man, int bias, unsigned sign, unsigned top, unsigned past, unsigned nan) {
   const unsigned s = signbit(v) ? sign : 0u;
   unsigned code = past;
   int step = 0;

@@ -1,20 +1,22 @@
-//@ piece plane_shape: clamp copy_step
-/* Windows over one channel at a time. A channel is copied with its padding, its columns sorted by their phase
- * modulo the stride, so that every tap reads consecutive elements: plane[row][phase][column], `pitch` columns
- * in each phase. */
+//@ piece plane_shape: clamp copy_any
+/* Windows over one channel at a time. */
+// A channel is copied with its padding, its columns sorted by their phase modulo the stride, so that every
+// tap reads consecutive elements: plane[row][phase][column], `pitch` columns in each phase.
 typedef struct K_plane_shape {
   ptrdiff_t batch, channels, multiplier, h, w, out_h, out_w, kernel_h, kernel_w, stride_h, stride_w;
   ptrdiff_t dilation_h, dilation_w, pad_h, pad_w, rows, pitch;
-  ptrdiff_t apart; /* floats between two planes, 0: there is one */
-  const int* tap;  /* of each tap, the offset from the plane's element for output column 0 */
+  // floats between two planes, 0: there is one
+  ptrdiff_t apart;
+  // of each tap, the offset from the plane's element for output column 0
+  const int* tap;
 } K_plane_shape;
 
-/* What is around the channels in the plane, the same for all of them. */
+// What is around the channels in the plane, the same for all of them.
 static void K_plane_fill(const K_plane_shape* p, float value, float* plane) {
   for (ptrdiff_t i = 0; i < p->apart + p->rows * p->stride_w * p->pitch; ++i) plane[i] = value;
 }
 
-/* Copies a channel into its plane. */
+// Copies a channel into its plane.
 static void K_plane_copy(const K_plane_shape* p, const float* x, float* plane) {
   const ptrdiff_t s = p->stride_w, end = p->pad_h + p->h < p->rows ? p->pad_h + p->h : p->rows;
   for (ptrdiff_t q = 0; q < s; ++q, plane += p->pitch) {
@@ -28,10 +30,11 @@ static void K_plane_copy(const K_plane_shape* p, const float* x, float* plane) {
   }
 }
 
-/* The plane of channel i of n, which begins at x. With two planes the next channel is copied already: loads
- * do not wait for stores of other widths that have not left the core yet. */
-static const float* K_plane_of(const K_plane_shape* p, const float* x, ptrdiff_t i, ptrdiff_t n,
-                               float* planes) {
+// The plane of channel i of n, which begins at x.
+// With two planes the next channel is copied already: loads do not wait for stores of other widths that
+// have not left the core yet.
+static const float* K_plane_of(
+    const K_plane_shape* p, const float* x, ptrdiff_t i, ptrdiff_t n, float* planes) {
   float *const own = planes + (i % 2 != 0 ? p->apart : 0), *const other =
                                                                planes + (i % 2 != 0 ? 0 : p->apart);
   if (i == 0 || p->apart == 0) K_plane_copy(p, x, own);
@@ -39,20 +42,20 @@ static const float* K_plane_of(const K_plane_shape* p, const float* x, ptrdiff_t
   return own;
 }
 
-/* Results come in units of 4 rows x K_UNIT_COLS columns, two units at a time: eight sums in registers. a and
- * b: where their first taps are in the plane; its rows for neighbours in a unit are `step` apart. */
+// Results come in units of 4 rows x K_UNIT_COLS columns, two units at a time: eight sums in registers. a
+// and b: where their first taps are in the plane; its rows for neighbours in a unit are `step` apart.
 #if K_VW
 #define K_UNIT_COLS K_VW
 #else
 #define K_UNIT_COLS 4
 #endif
 typedef void (*K_unit_pair)(const K_plane_shape* p, ptrdiff_t step, const float* a, const float* b,
-                            const void* with, float* y0, float* y1, ptrdiff_t ldy);
+    const void* with, float* y0, float* y1, ptrdiff_t ldy);
 
-/* Walks over one channel of the result; the last units of a row or column overlap those before them. What is
- * smaller than a unit is copied out of one. */
-static void K_plane_units(const K_plane_shape* p, const float* plane, K_unit_pair units, const void* with,
-                          float* y) {
+// Walks over one channel of the result; the last units of a row or column overlap those before them.
+// What is smaller than a unit is copied out of one.
+static void K_plane_units(
+    const K_plane_shape* p, const float* plane, K_unit_pair units, const void* with, float* y) {
   const ptrdiff_t n = p->out_w, step = p->stride_h * p->stride_w * p->pitch;
   const ptrdiff_t last_x = n > K_UNIT_COLS ? n - K_UNIT_COLS : 0, last_y = p->out_h > 4 ? p->out_h - 4 : 0;
   const ptrdiff_t rows = p->out_h < 4 ? p->out_h : 4, cols = n < K_UNIT_COLS ? n : K_UNIT_COLS;
@@ -94,20 +97,20 @@ typedef struct K_depthwise_filter {
 } K_depthwise_filter;
 
 #if K_VW
-#define K_UNIT_BEGIN                                                   \
+#define K_UNIT_BEGIN \
   const K_depthwise_filter* const f = (const K_depthwise_filter*)with; \
-  const float* w = f->w;                                               \
-  const K_vec lo = (K_vec){0} + f->lo, hi = (K_vec){0} + f->hi;        \
+  const float* w = f->w; \
+  const K_vec lo = (K_vec){0} + f->lo, hi = (K_vec){0} + f->hi; \
   K_vec s0 = (K_vec){0} + f->bias, s1 = s0, s2 = s0, s3 = s0, u0 = s0, u1 = s0, u2 = s0, u3 = s0
 #define K_UNIT_ROW(y, s) s = K_MAX(lo, s), s = K_MIN(hi, s), K_STORE(y, s)
-#define K_UNIT_END                                            \
-  K_UNIT_ROW(y0, s0), K_UNIT_ROW(y0 + ldy, s1);               \
+#define K_UNIT_END \
+  K_UNIT_ROW(y0, s0), K_UNIT_ROW(y0 + ldy, s1); \
   K_UNIT_ROW(y0 + 2 * ldy, s2), K_UNIT_ROW(y0 + 3 * ldy, s3); \
-  K_UNIT_ROW(y1, u0), K_UNIT_ROW(y1 + ldy, u1);               \
+  K_UNIT_ROW(y1, u0), K_UNIT_ROW(y1 + ldy, u1); \
   K_UNIT_ROW(y1 + 2 * ldy, u2), K_UNIT_ROW(y1 + 3 * ldy, u3)
 
 static void K_depthwise_units(const K_plane_shape* p, ptrdiff_t step, const float* a, const float* b,
-                              const void* with, float* y0, float* y1, ptrdiff_t ldy) {
+    const void* with, float* y0, float* y1, ptrdiff_t ldy) {
   const int *tap = p->tap, *const end = tap + p->kernel_h * p->kernel_w;
   K_UNIT_BEGIN;
   for (; tap < end; ++tap, ++w) {
@@ -131,7 +134,7 @@ static void K_depthwise_units(const K_plane_shape* p, ptrdiff_t step, const floa
   v = *(const volatile K_vecu*)(const void*)(c), z = *(const volatile K_vecu*)(const void*)(d)
 #define K_UNIT_ADD(r, k) s##r += w##k * v, u##r += w##k * z
 static void K_depthwise_units5(const K_plane_shape* p, ptrdiff_t step, const float* a, const float* b,
-                               const void* with, float* y0, float* y1, ptrdiff_t ldy) {
+    const void* with, float* y0, float* y1, ptrdiff_t ldy) {
   const ptrdiff_t n = p->kernel_w;
   K_UNIT_BEGIN;
   for (ptrdiff_t x = 0; x < n; ++x, ++w) {
@@ -159,10 +162,10 @@ static void K_depthwise_units5(const K_plane_shape* p, ptrdiff_t step, const flo
   K_UNIT_END;
 }
 
-/* A column of K_VW x `rows` results of 3x3 taps in the same case, from top to bottom: each vector is loaded
- * once for the three rows that it takes part in. */
+// A column of K_VW x `rows` results of 3x3 taps in the same case, from top to bottom: each vector is loaded
+// once for the three rows that it takes part in.
 static void K_depthwise_column3(const K_plane_shape* p, ptrdiff_t step, const float* a,
-                                const K_depthwise_filter* f, float* y, ptrdiff_t ldy, ptrdiff_t rows) {
+    const K_depthwise_filter* f, float* y, ptrdiff_t ldy, ptrdiff_t rows) {
   const ptrdiff_t x1 = p->tap[1], x2 = p->tap[2];
   const float* const w = f->w;
   const K_vec lo = (K_vec){0} + f->lo, hi = (K_vec){0} + f->hi, bias = (K_vec){0} + f->bias;
@@ -185,9 +188,9 @@ static void K_depthwise_column3(const K_plane_shape* p, ptrdiff_t step, const fl
   }
 }
 
-/* Columns of at most 32 rows: what neighbours share stays in the first-level cache. */
-static void K_depthwise_columns3(const K_plane_shape* p, const float* plane, const K_depthwise_filter* f,
-                                 float* y) {
+// Columns of at most 32 rows: what neighbours share stays in the first-level cache.
+static void K_depthwise_columns3(
+    const K_plane_shape* p, const float* plane, const K_depthwise_filter* f, float* y) {
   const ptrdiff_t n = p->out_w, step = p->stride_h * p->stride_w * p->pitch;
   float t[32 * K_VW];
   for (ptrdiff_t r = 0; r < p->out_h; r += 32, plane += 32 * step, y += 32 * n) {
@@ -204,9 +207,9 @@ static void K_depthwise_columns3(const K_plane_shape* p, const float* plane, con
   }
 }
 
-/* 3x3 taps of any stride, row by row, as large planes come from farther caches. */
-static void K_depthwise_rows3(const K_plane_shape* p, const float* plane, const K_depthwise_filter* f,
-                              float* y) {
+// 3x3 taps of any stride, row by row, as large planes come from farther caches.
+static void K_depthwise_rows3(
+    const K_plane_shape* p, const float* plane, const K_depthwise_filter* f, float* y) {
   const ptrdiff_t n = p->out_w, step = p->stride_h * p->stride_w * p->pitch;
   const int* const tap = p->tap;
   const float* const w = f->w;
@@ -228,7 +231,7 @@ static void K_depthwise_rows3(const K_plane_shape* p, const float* plane, const 
 }
 #else
 static void K_depthwise_units(const K_plane_shape* p, ptrdiff_t step, const float* a, const float* b,
-                              const void* with, float* y0, float* y1, ptrdiff_t ldy) {
+    const void* with, float* y0, float* y1, ptrdiff_t ldy) {
   const K_depthwise_filter* const f = (const K_depthwise_filter*)with;
   for (ptrdiff_t i = 0; i < 8 * K_UNIT_COLS; ++i) {
     const ptrdiff_t r = i / K_UNIT_COLS % 4, c = i % K_UNIT_COLS;
@@ -241,8 +244,8 @@ static void K_depthwise_units(const K_plane_shape* p, ptrdiff_t step, const floa
 }
 #endif
 
-static void K_depthwise_channel(const K_plane_shape* p, const float* plane, const K_depthwise_filter* f,
-                                float* y) {
+static void K_depthwise_channel(
+    const K_plane_shape* p, const float* plane, const K_depthwise_filter* f, float* y) {
 #if K_VW
   const int together = p->stride_h == p->dilation_h;
   if (together && p->kernel_h == 3 && p->kernel_w == 3) {
@@ -262,7 +265,7 @@ static void K_depthwise_channel(const K_plane_shape* p, const float* plane, cons
 }
 
 static void K_depthwise(const K_plane_shape* p, const float* x, const float* w, const float* bias, float* y,
-                        float* planes, const K_epilogue* e) {
+    float* planes, const K_epilogue* e) {
   const ptrdiff_t taps = p->kernel_h * p->kernel_w, pixels = p->out_h * p->out_w, n = p->batch * p->channels;
   ptrdiff_t at = 0;
   K_plane_fill(p, 0.0f, planes);
@@ -280,7 +283,7 @@ static void K_depthwise(const K_plane_shape* p, const float* x, const float* w, 
 //@ piece pool_planes: plane_shape
 /* Maxima, or sums, of windows. A maximum passes over NaN. */
 static void K_pool_units(const K_plane_shape* p, ptrdiff_t step, const float* a, const float* b,
-                         const void* with, float* y0, float* y1, ptrdiff_t ldy) {
+    const void* with, float* y0, float* y1, ptrdiff_t ldy) {
   const int *tap = p->tap, *const end = tap + p->kernel_h * p->kernel_w;
   const int is_max = with != NULL;
 #if K_VW

@@ -1,35 +1,36 @@
 //@ piece depthwise3: epilogue clamp lanes
 /* Depthwise 3x3 windows of stride 1 or 2 whose middle taps always lie within the image: rows are read where
- * they are, and what lies left or right of them is masked. The channels at both ends are copied first, so
- * that nothing beyond the image is read. */
+ * they are, and what lies left or right of them is masked. */
+// The channels at both ends are copied first, so that nothing beyond the image is read.
 typedef struct K_depthwise3_shape {
   ptrdiff_t batch, channels, multiplier, h, w, out_h, out_w, stride, top, left;
 } K_depthwise3_shape;
 
 #if K_VW
-/* K_VW results of a row are sums of three vectors of each row of taps, the first and the last of them masked.
- * Masks of K_VW elements: without the first, all, without the last. */
+// K_VW results of a row are sums of three vectors of each row of taps, the first and the last of them
+// masked.
+// Masks of K_VW elements: without the first, all, without the last.
 #if K_VW == 8
 static const int K_within[K_VW + 2] = {0, -1, -1, -1, -1, -1, -1, -1, -1, 0};
 #else
 static const int K_within[K_VW + 2] = {0, -1, -1, -1, -1, 0};
 #endif
 #define K_MASKED(v, m) ((K_vec)((K_pick)(v) & (K_pick)(m)))
-#define K_TAPS3(p)                                                          \
-  if (stride == 1) {                                                        \
-    a = K_LOAD(p), b = K_LOAD((p) + 1), c = K_LOAD((p) + 2);                \
-  } else {                                                                  \
+#define K_TAPS3(p) \
+  if (stride == 1) { \
+    a = K_LOAD(p), b = K_LOAD((p) + 1), c = K_LOAD((p) + 2); \
+  } else { \
     const K_vec q = K_LOAD(p), z = K_LOAD((p) + K_VW), o = K_LOAD((p) + 2); \
-    a = K_EVENS(q, z), b = K_ODDS(q, z), c = K_LOAD((p) + K_VW + 2);        \
-    c = K_EVENS(o, c);                                                      \
-  }                                                                         \
+    a = K_EVENS(q, z), b = K_ODDS(q, z), c = K_LOAD((p) + K_VW + 2); \
+    c = K_EVENS(o, c); \
+  } \
   a = K_MASKED(a, first), c = K_MASKED(c, last);
 #define K_ROW3(s, k) s += k##0 * a, s += k##1 * b, s += k##2 * c
 
-/* `rows` rows of results from the one on whose first row of taps is `above`, in columns of K_VW results, of
- * which the last one overlaps the one before. */
+// `rows` rows of results from the one on whose first row of taps is `above`, in columns of K_VW results, of
+// which the last one overlaps the one before.
 static void K_depthwise3_rows(const K_depthwise3_shape* p, const float* x, const float* w, float bias,
-                              const K_epilogue* e, ptrdiff_t above, ptrdiff_t rows, float* y) {
+    const K_epilogue* e, ptrdiff_t above, ptrdiff_t rows, float* y) {
   const ptrdiff_t stride = p->stride, width = p->w, n = p->out_w;
   const K_vec lo = (K_vec){0} + e->lo, hi = (K_vec){0} + e->hi, zero = (K_vec){0} + bias;
   const K_vec u0 = (K_vec){0} + w[0], u1 = (K_vec){0} + w[1], u2 = (K_vec){0} + w[2];
@@ -76,17 +77,17 @@ static void K_depthwise3_rows(const K_depthwise3_shape* p, const float* x, const
   }
 }
 
-/* At most 32 rows at once: what neighbours share stays in the first-level cache. */
-static void K_depthwise3_channel(const K_depthwise3_shape* p, const float* x, const float* w, float bias,
-                                 const K_epilogue* e, float* y) {
+// At most 32 rows at once: what neighbours share stays in the first-level cache.
+static void K_depthwise3_channel(
+    const K_depthwise3_shape* p, const float* x, const float* w, float bias, const K_epilogue* e, float* y) {
   for (ptrdiff_t r = 0; r < p->out_h; r += 32) {
     const ptrdiff_t left = p->out_h - r;
     K_depthwise3_rows(p, x, w, bias, e, r * p->stride - p->top, left < 32 ? left : 32, y + r * p->out_w);
   }
 }
 #else
-static void K_depthwise3_channel(const K_depthwise3_shape* p, const float* x, const float* w, float bias,
-                                 const K_epilogue* e, float* y) {
+static void K_depthwise3_channel(
+    const K_depthwise3_shape* p, const float* x, const float* w, float bias, const K_epilogue* e, float* y) {
   for (ptrdiff_t i = 0; i < p->out_h * p->out_w; ++i) {
     const ptrdiff_t iy = i / p->out_w * p->stride - p->top, ix = i % p->out_w * p->stride - p->left;
     const ptrdiff_t first = iy < 0 ? 1 : 0, past = iy + 2 < p->h ? 3 : 2;
@@ -105,7 +106,7 @@ static void K_depthwise3_channel(const K_depthwise3_shape* p, const float* x, co
 #endif
 
 static void K_depthwise3(const K_depthwise3_shape* p, const float* x, const float* w, const float* bias,
-                         float* y, float* copy, const K_epilogue* e) {
+    float* y, float* copy, const K_epilogue* e) {
   const ptrdiff_t plane = p->h * p->w, pixels = p->out_h * p->out_w, n = p->batch * p->channels;
   ptrdiff_t at = 0;
   for (ptrdiff_t i = 0; i < n; ++i, x += plane) {

@@ -1,19 +1,20 @@
 //@ piece depthwise_lanes: epilogue clamp lanes
 /* Depthwise windows over channels so small that their rows do not fill vectors: K_SOME channels side by side,
- * element by element, in a padded plane[row][column][K_SOME]. Eight channels share w[tap][8]; the last eight
- * begin at channels - 8, so that some may be computed twice. */
+ * element by element, in a padded plane[row][column][K_SOME]. */
+// Eight channels share w[tap][8]; the last eight begin at channels - 8, so that some may be computed
+// twice.
 typedef struct K_lanes_shape {
   ptrdiff_t batch, channels, h, w, out_h, out_w, stride_h, stride_w, pad_h, pad_w, rows, cols, taps;
   const int* tap; /* of each tap, elements from the first one's in the plane */
 } K_lanes_shape;
 
-/* to[column][row] = from[row][column] for K_SOME x K_SOME elements. */
+// to[column][row] = from[row][column] for K_SOME x K_SOME elements.
 static void K_turn(const float* from, ptrdiff_t ld_from, float* const* to) {
 #if K_VW == 8
 #define K_ROW(r) K_LOAD(from + (r)*ld_from)
 #define K_PAIRS(a, b) K_PICK(a, b, 0, 8, 1, 9, 4, 12, 5, 13), K_PICK(a, b, 2, 10, 3, 11, 6, 14, 7, 15)
   const K_vec a[8] = {K_PAIRS(K_ROW(0), K_ROW(2)), K_PAIRS(K_ROW(1), K_ROW(3)), K_PAIRS(K_ROW(4), K_ROW(6)),
-                      K_PAIRS(K_ROW(5), K_ROW(7))};
+      K_PAIRS(K_ROW(5), K_ROW(7))};
   const K_vec b[8] = {K_PAIRS(a[0], a[2]), K_PAIRS(a[1], a[3]), K_PAIRS(a[4], a[6]), K_PAIRS(a[5], a[7])};
   for (int i = 0; i < 4; ++i) {
     K_STORE(to[i], K_PICK(b[i], b[i + 4], 0, 1, 2, 3, 8, 9, 10, 11));
@@ -35,7 +36,7 @@ static void K_turn(const float* from, ptrdiff_t ld_from, float* const* to) {
 #endif
 }
 
-/* The planes of K_SOME channels from x on; what is around them is zero already. */
+// The planes of K_SOME channels from x on; what is around them is zero already.
 static void K_lanes_in(const K_lanes_shape* p, const float* x, const int* at, float* plane) {
   const ptrdiff_t n = p->h * p->w;
   for (ptrdiff_t i = 0; i < n; i += K_SOME) {
@@ -56,9 +57,9 @@ static void K_lanes_out(const float* from, ptrdiff_t n, float* y) {
   for (ptrdiff_t i = 0; n < K_SOME && i < n * K_SOME; ++i) y[i % K_SOME * n + i / K_SOME] = from[i];
 }
 
-/* Results out[pixel][K_SOME], four pixels at a time. */
+// Results out[pixel][K_SOME], four pixels at a time.
 static void K_lanes_sums(const K_lanes_shape* p, const float* plane, const int* base, const float* w,
-                         K_some bias, const K_epilogue* e, float* out) {
+    K_some bias, const K_epilogue* e, float* out) {
   const ptrdiff_t n = p->out_h * p->out_w;
   const K_some lo = (K_some){0} + e->lo, hi = (K_some){0} + e->hi;
   for (ptrdiff_t i = 0; i < n; i += 4) {
@@ -81,7 +82,7 @@ static void K_lanes_sums(const K_lanes_shape* p, const float* plane, const int* 
 }
 
 static void K_depthwise_lanes(const K_lanes_shape* p, const float* x, const float* w, const float* bias,
-                              float* y, float* plane, const K_epilogue* e) {
+    float* y, float* plane, const K_epilogue* e) {
   const ptrdiff_t n = p->h * p->w, pixels = p->out_h * p->out_w, size = p->rows * p->cols * K_SOME;
   float* const out = plane + size;
   int *const at = (int*)(void*)(out + (pixels < 4 ? 4 : pixels) * K_SOME), *const base = at + n;

@@ -15,8 +15,8 @@ static int K_check_device(const K_device* device, K_error* error) {
   return 0;
 }
 
-/* Whether the handle of a region is that of this stub's binary, as far as the device can tell. The CPU needs
- * none. */
+/* Whether the handle of a region is that of this stub's binary, as far as the device can tell. */
+// The CPU needs none.
 static int K_check_model(const K_device* device, size_t region, K_error* error) {
   const mrvl_device* const d = K_device_of(device, region);
   const K_region* const r = &K_regions[region];
@@ -101,8 +101,8 @@ static int K_fail_run(const K_device* device, size_t region, int device_code, K_
   return code;
 }
 
-/* The last byte of an output is `mark` before the device runs: a value that real results have rarely. Where
- * it still is behind it, the device has perhaps ended too early. */
+/* The last byte of an output is `mark` before the device runs: a value that real results have rarely. */
+// Where it still is behind it, the device has perhaps ended too early.
 static void K_mark(const mrvl_output* out, size_t count, unsigned char mark) {
   for (size_t i = 0; i < count; ++i)
     if (out[i].bytes > 0) ((unsigned char*)out[i].data)[out[i].bytes - 1] = mark;
@@ -114,10 +114,11 @@ static int K_has_mark(const mrvl_output* out, size_t count, unsigned char mark) 
   return 0;
 }
 
-/* One run of the device: 0, or its code. MRVL_DEVICE_SHORT when it ends well and has not written all: by its
- * own count, or since bytes stay as they were, whatever they were. */
+/* One run of the device: 0, or its code. */
+// MRVL_DEVICE_SHORT when it ends well and has not written all: by its own count, or since bytes stay as
+// they were, whatever they were.
 static int K_attempt(const K_device* device, size_t region, const mrvl_input* in, size_t in_count,
-                     const mrvl_output* out, size_t out_count) {
+    const mrvl_output* out, size_t out_count) {
   const mrvl_device* const d = K_device_of(device, region);
   void* const model = device->models[region];
   unsigned char mark = 0xf5;
@@ -137,7 +138,7 @@ static int K_attempt(const K_device* device, size_t region, const mrvl_input* in
 
 /* Runs a region. 0: its outputs are there. K_ON_CPU: the CPU has to compute it. Else the code of the end. */
 static int K_run_region(const K_device* device, size_t region, const mrvl_input* in, size_t in_count,
-                        const mrvl_output* out, size_t out_count, K_state* state, K_error* error) {
+    const mrvl_output* out, size_t out_count, K_state* state, K_error* error) {
   int device_rc = 0;
   uint32_t flags;
   if (K_CPU_ON_OVERFLOW && state->input) {

@@ -53,8 +53,8 @@ static void K_dynamic_merge(int rank, int count, int64_t* n, int64_t* s) {
 }
 
 //@ piece dynamic_copy: base dynamic_merge
-/* Elements of `size` bytes: to[i . s[1]] = from[i . s[0]] for every index i below n, rank 1 to 16. Overwrites
- * n and s. */
+/* Elements of `size` bytes: to[i . s[1]] = from[i . s[0]] for every index i below n, rank 1 to 16. */
+// Overwrites n and s.
 static void K_dynamic_run(char* to, ptrdiff_t b, const char* from, ptrdiff_t a, int64_t n, size_t size) {
   if (a == (ptrdiff_t)size && b == a) {
     memcpy(to, from, (size_t)n * size);
@@ -76,7 +76,7 @@ static void K_dynamic_copy(void* to, const void* from, size_t size, int rank, in
   K_dynamic_merge(rank, 2, n, s);
   do {
     K_dynamic_run((char*)to + (ptrdiff_t)b * width, (ptrdiff_t)s[rank + last] * width,
-                  (const char*)from + (ptrdiff_t)a * width, (ptrdiff_t)s[last] * width, n[last], size);
+        (const char*)from + (ptrdiff_t)a * width, (ptrdiff_t)s[last] * width, n[last], size);
     for (d = last - 1; d >= 0; --d) {
       a += s[d];
       b += s[rank + d];
@@ -90,8 +90,8 @@ static void K_dynamic_copy(void* to, const void* from, size_t size, int rank, in
 
 //@ piece dynamic_rows: base
 /* `rows` runs of `bytes` bytes. */
-static void K_dynamic_rows(void* to, int64_t to_step, const void* from, int64_t from_step, int64_t rows,
-                           int64_t bytes) {
+static void K_dynamic_rows(
+    void* to, int64_t to_step, const void* from, int64_t from_step, int64_t rows, int64_t bytes) {
   char* b = (char*)to;
   const char* a = (const char*)from;
   if (bytes <= 0) return;
@@ -138,7 +138,8 @@ static int K_dynamic_reshape(int rank, int64_t* n, int own, const int64_t* dim, 
 
 //@ piece dynamic_slice: base
 /* One dimension of ONNX Slice: its size, *first the index of its first element, *step 0 unless there are
- * more. A step of 0 gives -1. */
+ * more. */
+// A step of 0 gives -1.
 static int64_t K_dynamic_slice(int64_t dim, int64_t start, int64_t end, int64_t* step, int64_t* first) {
   const int64_t most = INT64_C(1) << 41, s = *step > most ? most : *step < -most ? -most : *step;
   const int64_t low = s > 0 ? 0 : -1, high = s > 0 ? dim : dim - 1;
@@ -170,7 +171,7 @@ static int64_t K_dynamic_source(int64_t o, int64_t begin, int64_t kept, int mode
 }
 
 static void K_dynamic_pad(void* to, const void* from, size_t size, int rank, const int64_t* n,
-                          const int64_t* dim, const int64_t* begin, const int64_t* kept, int mode) {
+    const int64_t* dim, const int64_t* begin, const int64_t* kept, int mode) {
   int64_t count = 1;
   char* b = (char*)to;
   for (int d = 0; d < rank; ++d) count *= n[d];

@@ -64,8 +64,8 @@ static int64_t K_dynamic_window_extent(const K_dynamic_window* w, int d) {
 
 /* The input positions of tap `tap` for the outputs of one row (a run along the last dimension): from + o *
  * stride for low <= o < high. 0 when there are none. */
-static int K_dynamic_window_tap(const K_dynamic_window* w, int64_t row, int64_t tap, int64_t* from,
-                                int64_t* low, int64_t* high) {
+static int K_dynamic_window_tap(
+    const K_dynamic_window* w, int64_t row, int64_t tap, int64_t* from, int64_t* low, int64_t* high) {
   const int last = w->rank - 1;
   const int64_t n = w->in[last], s = w->stride[last];
   const int64_t base = tap % w->kernel[last] * w->dilation[last] - w->pad[last];
@@ -144,7 +144,7 @@ static int K_dynamic_transposed(K_dynamic_window* w, int mode, const int64_t* ex
 /* Elements that count for the average at output o of dimension d. */
 static int64_t K_dynamic_count(const K_dynamic_window* w, int d, int64_t o, int padding) {
   return K_average_count(o * w->stride[d] - w->pad[d], w->kernel[d], w->dilation[d], padding ? -w->pad[d] : 0,
-                         w->in[d] + (padding ? w->pad_end[d] : 0));
+      w->in[d] + (padding ? w->pad_end[d] : 0));
 }
 
 /* The same for a row of outputs, of all dimensions but the last. */

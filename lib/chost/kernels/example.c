@@ -5,7 +5,7 @@ typedef struct port {
   int rank;
   long shape[8];
   unsigned dynamic; /* bit d: dimension d is known at run time only, and at most shape[d] */
-  size_t size;      /* bytes of an element */
+  size_t size; /* bytes of an element */
   int texts, sequence, optional;
   long length; /* of a sequence: tensors at most, each in a slot of so many bytes */
   size_t slot;
@@ -112,8 +112,8 @@ static int read_npy(const char* path, const port* p, int may_repeat, tensor* t) 
   return 0;
 }
 
-static int write_npy(const char* folder, const port* p, const void* data, const int64_t* dim, long repeats,
-                     int stacked) {
+static int write_npy(
+    const char* folder, const port* p, const void* data, const int64_t* dim, long repeats, int stacked) {
   char header[512], shape[256] = "";
   size_t length = strlen(folder) + strlen(p->file) + 8, used = 0;
   char* path = (char*)allocate(length);
@@ -179,9 +179,9 @@ static int load_model(K_device* device, const mrvl_device* simulator, const char
     return 0;
   }
   return fail(1, path,
-              error.code == K_ERROR_BINARY    ? "it is not the binary this program was made with"
-              : error.code == K_ERROR_VERSION ? "the simulator is of another version than this program"
-                                              : mrvl_simulator_error(simulator));
+      error.code == K_ERROR_BINARY    ? "it is not the binary this program was made with"
+      : error.code == K_ERROR_VERSION ? "the simulator is of another version than this program"
+                                      : mrvl_simulator_error(simulator));
 }
 
 //@ piece example_weights
@@ -209,10 +209,10 @@ typedef struct arguments {
 
 static int usage(const char* what) {
   fprintf(stderr,
-          "%s\nusage: --input NAME=FILE.npy ... [--output-dir DIR] [--repeat-axis0] [--bench N] [--steps] "
-          "[--cycles]\n"
-          "       [--target NAME|FILE, of each device] [--dir DIR]\ninputs:",
-          what);
+      "%s\nusage: --input NAME=FILE.npy ... [--output-dir DIR] [--repeat-axis0] [--bench N] [--steps] "
+      "[--cycles]\n"
+      "       [--target NAME|FILE, of each device] [--dir DIR]\ninputs:",
+      what);
   for (int i = 0; i < K_INPUT_COUNT; ++i) fprintf(stderr, " %s", input_ports[i].name);
   fprintf(stderr, "\n");
   return 2;
@@ -271,12 +271,8 @@ static int parse(int argc, char** argv, arguments* a) {
 }
 
 static int report(int code, const K_error* error) {
-  static const char* const texts[] = {
-      "none",
-      "an argument is missing",
-      "the arena is missing or not aligned",
-      "the device failed",
-      "a shape known at run time only exceeds its bound, or shapes do not fit",
+  static const char* const texts[] = {"none", "an argument is missing", "the arena is missing or not aligned",
+      "the device failed", "a shape known at run time only exceeds its bound, or shapes do not fit",
       "a value that decides about a shape, or an index, is not allowed",
       "a model binary is not the one this program was made with",
       "the device is of another version than this program",
@@ -285,12 +281,12 @@ static int report(int code, const K_error* error) {
   const char* text = code >= 0 && code < (int)(sizeof texts / sizeof texts[0]) ? texts[code] : "unknown";
   if (code == K_ERROR_OVERFLOW && error->device_flags & MRVL_FLAG_INPUT) {
     fprintf(stderr,
-            "inference refused input '%s': beyond what was tried when the model was compiled (error %d)\n",
-            error->node, code);
+        "inference refused input '%s': beyond what was tried when the model was compiled (error %d)\n",
+        error->node, code);
     return 1;
   }
   fprintf(stderr, "inference failed at node '%s': %s (error %d, device code %d, expression %lu)\n",
-          error->node, text, code, error->device_code, (unsigned long)error->expr_id);
+      error->node, text, code, error->device_code, (unsigned long)error->expr_id);
   if (error->layer >= 0)
     fprintf(stderr, "it is computed in region %ld, layer %ld\n", (long)error->region, (long)error->layer);
   return 1;
@@ -302,21 +298,20 @@ static void warn(const K_error* error) {
   if (!warned && (error->retries > 0 || error->cpu_regions > 0)) {
     warned = 1;
     fprintf(stderr,
-            "warning: in the region of node '%s' (device code %d): %lu runs again, %lu regions on the CPU\n",
-            error->node, error->device_code, (unsigned long)error->retries,
-            (unsigned long)error->cpu_regions);
+        "warning: in the region of node '%s' (device code %d): %lu runs again, %lu regions on the CPU\n",
+        error->node, error->device_code, (unsigned long)error->retries, (unsigned long)error->cpu_regions);
   }
   if (warned || error->device_flags == 0) return;
   warned = 1;
   if (error->device_flags & MRVL_FLAG_INPUT) {
     fprintf(stderr,
-            "warning: input '%s' lies beyond what was tried when the model was compiled (flags %lu)\n",
-            error->node, (unsigned long)error->device_flags);
+        "warning: input '%s' lies beyond what was tried when the model was compiled (flags %lu)\n",
+        error->node, (unsigned long)error->device_flags);
     return;
   }
   fprintf(stderr, "warning: %s in the region of node '%s' (flags %lu)\n",
-          error->device_flags & MRVL_FLAG_OVERFLOW ? "fp16 overflow" : "fp16: a result is not a number",
-          error->node, (unsigned long)error->device_flags);
+      error->device_flags & MRVL_FLAG_OVERFLOW ? "fp16 overflow" : "fp16: a result is not a number",
+      error->node, (unsigned long)error->device_flags);
 }
 
 /* Of --steps: the least time of each operator and region, by the clock and of the processor. */

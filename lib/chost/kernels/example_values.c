@@ -37,8 +37,8 @@ static int take_text(source* s, unsigned char* to) {
   return 0;
 }
 
-static int take_tensor(source* s, const port* p, int64_t* rank, int64_t* dim, unsigned char* to,
-                       size_t room) {
+static int take_tensor(
+    source* s, const port* p, int64_t* rank, int64_t* dim, unsigned char* to, size_t room) {
   int64_t n;
   if (take(s, rank, sizeof *rank) != 0 || *rank < 0 || *rank > (p->sequence || p->optional ? 7 : 8)) return 1;
   if (take(s, dim, (size_t)*rank * sizeof *dim) != 0) return 1;

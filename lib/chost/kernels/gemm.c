@@ -1,27 +1,27 @@
-//@ piece gemm: epilogue tile micro1 rows
+//@ piece gemm: tiles_of tiles_alone tile micro1 rows least
 /* y[m][n] = a[m][k] * b[k][n]. b is packed in panels of 16 columns, panel[k][16], at compile time (b_packed)
- * or here, panel by panel. Element strides of a and b are given, so either may be transposed. Of block_m rows
- * all columns are made one after the other. */
+ * or here, panel by panel. */
+// Element strides of a and b are given, so either may be transposed. Of block_m rows all columns are made
+// one after the other.
 typedef struct K_gemm_shape {
   ptrdiff_t m, n, k, a_row, a_k, b_k, b_n, block_m, block_k;
   int b_packed;
 } K_gemm_shape;
 
-static void K_gemm_pack(const float* b, ptrdiff_t b_k, ptrdiff_t b_n, ptrdiff_t kn, ptrdiff_t cols,
-                        float* to) {
+static void K_gemm_pack(
+    const float* b, ptrdiff_t b_k, ptrdiff_t b_n, ptrdiff_t kn, ptrdiff_t cols, float* to) {
   for (ptrdiff_t k = 0; k < kn; ++k, to += K_LANES, b += b_k) {
     for (ptrdiff_t j = 0; j < cols; ++j) to[j] = b[j * b_n];
     for (ptrdiff_t j = cols; j < K_LANES; ++j) to[j] = 0.0f;
   }
 }
 
-/* m rows of a panel. */
+// m rows of a panel.
 static void K_gemm_panel(const K_tiles* q, ptrdiff_t m, const float* a, const float* b, const float* bias,
-                         float* y, ptrdiff_t cols) {
+    float* y, ptrdiff_t cols) {
   const float none[K_LANES] = {0};
   float t[6 * K_LANES];
-  K_tiles sums = *q;
-  sums.ldy = K_LANES, sums.lo = -INFINITY, sums.hi = INFINITY, sums.first = 1;
+  const K_tiles sums = K_tiles_alone(q);
   for (ptrdiff_t i = 0; i < m;) {
     const ptrdiff_t left = m - i, rows = left >= 6 ? 6 : left >= 4 ? 4 : 1;
     const float* const from = a + i * q->a_row;
@@ -41,21 +41,16 @@ static void K_gemm_panel(const K_tiles* q, ptrdiff_t m, const float* a, const fl
 }
 
 static void K_gemm(const K_gemm_shape* p, const float* a, const float* b, const float* bias, float* y,
-                   float* panel, const K_epilogue* e, ptrdiff_t row, ptrdiff_t at) {
+    float* panel, const K_epilogue* e, ptrdiff_t row, ptrdiff_t at) {
   for (ptrdiff_t m0 = 0; m0 < p->m; m0 += p->block_m) {
-    const ptrdiff_t m = p->m - m0 < p->block_m ? p->m - m0 : p->block_m;
+    const ptrdiff_t m = K_least(p->m - m0, p->block_m);
     for (ptrdiff_t n0 = 0; n0 < p->n; n0 += K_LANES) {
-      const ptrdiff_t cols = p->n - n0 < K_LANES ? p->n - n0 : K_LANES;
+      const ptrdiff_t cols = K_least(p->n - n0, K_LANES);
       for (ptrdiff_t k0 = 0; k0 < p->k || k0 == 0; k0 += p->block_k) {
-        const ptrdiff_t kn = p->k - k0 < p->block_k ? p->k - k0 : p->block_k;
+        const ptrdiff_t kn = K_least(p->k - k0, p->block_k);
         const int last = k0 + kn == p->k;
-        const K_tiles q = {.k = kn,
-                           .a_row = p->a_row,
-                           .a_k = p->a_k,
-                           .ldy = p->n,
-                           .lo = last ? e->lo : -INFINITY,
-                           .hi = last ? e->hi : INFINITY,
-                           .first = k0 == 0};
+        K_tiles q = K_tiles_of(e, kn, K_LANES, p->n, k0 == 0, last);
+        q.a_row = p->a_row, q.a_k = p->a_k;
         const float* from = panel;
         if (p->b_packed) {
           from = b + n0 * p->k + k0 * K_LANES;
@@ -63,7 +58,7 @@ static void K_gemm(const K_gemm_shape* p, const float* a, const float* b, const 
           K_gemm_pack(b + k0 * p->b_k + n0 * p->b_n, p->b_k, p->b_n, kn, cols, panel);
         }
         K_gemm_panel(&q, m, a + m0 * p->a_row + k0 * p->a_k, from, last && bias ? bias + n0 : NULL,
-                     y + m0 * p->n + n0, cols);
+            y + m0 * p->n + n0, cols);
       }
     }
     for (ptrdiff_t i = m0; e->fn && i < m0 + m; ++i)
@@ -72,8 +67,8 @@ static void K_gemm(const K_gemm_shape* p, const float* a, const float* b, const 
 }
 
 //@ piece gemv: epilogue tile micro1
-/* y[n] = x[k] * b[k][n], b in panels of 16 columns. Bound by the stream of b: several panels keep the
- * multipliers busy. */
+/* y[n] = x[k] * b[k][n], b in panels of 16 columns. */
+// Bound by the stream of b: several panels keep the multipliers busy.
 static void K_gemv_panels(ptrdiff_t k, const float* x, const float* b, float* t) {
 #if K_VW == 8
   K_vec s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, s4 = {0}, s5 = {0}, s6 = {0}, s7 = {0};
@@ -128,7 +123,7 @@ static void K_gemv_panel(ptrdiff_t k, const float* x, const float* b, float* t) 
 }
 
 static void K_gemv(ptrdiff_t n, ptrdiff_t k, const float* x, const float* b, const float* bias, float* y,
-                   const K_epilogue* e) {
+    const K_epilogue* e) {
   float t[4 * K_LANES];
   for (ptrdiff_t n0 = 0; n0 < n;) {
     const ptrdiff_t panels = n - n0 > 3 * K_LANES ? 4 : 1;
@@ -139,7 +134,7 @@ static void K_gemv(ptrdiff_t n, ptrdiff_t k, const float* x, const float* b, con
     }
     for (ptrdiff_t j = 0; j < panels; ++j, n0 += K_LANES) {
       K_tile(t + j * K_LANES, 1, n - n0 < K_LANES ? n - n0 : K_LANES, bias ? bias + n0 : NULL, e->lo, e->hi,
-             1, y + n0, 0);
+          1, y + n0, 0);
     }
   }
   if (e->fn) e->fn(e->args, y, 0, 0, 0, n);

@@ -14,8 +14,8 @@ static float K_f16_to_f32(uint16_t h) {
 }
 
 //@ piece f32_to_f16: base
-/* Rounds to nearest even, overflows to infinity, keeps NaN. Adding 0.5 lets the FPU round what becomes
- * subnormal. */
+/* Rounds to nearest even, overflows to infinity, keeps NaN. */
+// Adding 0.5 lets the FPU round what becomes subnormal.
 static uint16_t K_f32_to_f16(float f) {
   uint32_t bits, mag, normal, small;
   float aligned;
@@ -130,8 +130,8 @@ static ptrdiff_t K_find_f64(const double* keys, ptrdiff_t n, double x) {
 
 //@ piece find_string: base
 /* The keys are the runs between offsets, sorted by their bytes. */
-static ptrdiff_t K_find_string(const int64_t* offsets, const char* characters, ptrdiff_t n, const char* x,
-                               size_t size) {
+static ptrdiff_t K_find_string(
+    const int64_t* offsets, const char* characters, ptrdiff_t n, const char* x, size_t size) {
   ptrdiff_t low = 0, high = n;
   while (low < high) {
     const ptrdiff_t mid = low + (high - low) / 2;

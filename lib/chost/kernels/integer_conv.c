@@ -1,23 +1,24 @@
 //@ piece integer_gather: quads copy_bytes
-/* Convolutions of bytes, by blocks of output pixels. Columns of the input are gathered as quads, b[k][ldb]:
- * four taps or channels of a pixel, k = channel * taps + tap over four. They come from a strip, the rows of
- * one channel that the block reads with their padding, columns sorted by phase modulo the stride, so that
- * every tap reads consecutive bytes: strip[row][phase][pitch]. Bytes of x are unsigned once `flip` is taken
- * of them; what lies outside the image is `outside`, the zero point. Behind the last tap weights are zero
- * points as well, so it does not matter what they meet. */
+/* Convolutions of bytes, by blocks of output pixels. */
+// Columns of the input are gathered as quads, b[k][ldb]: four taps or channels of a pixel, k = channel *
+// taps + tap over four. They come from a strip, the rows of one channel that the block reads with their
+// padding, columns sorted by phase modulo the stride, so that every tap reads consecutive bytes:
+// strip[row][phase][pitch]. Bytes of x are unsigned once `flip` is taken of them; what lies outside the
+// image is `outside`, the zero point. Behind the last tap weights are zero points as well, so it does not
+// matter what they meet.
 typedef struct K_integer_shape {
   ptrdiff_t batch, groups, channels, h, w; /* channels: of one group */
-  ptrdiff_t m, out_h, out_w;               /* m: output channels of one group */
+  ptrdiff_t m, out_h, out_w; /* m: output channels of one group */
   ptrdiff_t stride_h, stride_w, taps, depth, panels6, panels4, ldb;
   ptrdiff_t top, left, reach, pitch; /* of the strip: its first row and column, rows beyond the first tap's */
-  const int* tap;                    /* of each, the offset in the strip */
+  const int* tap; /* of each, the offset in the strip */
   uint32_t flip;
   int outside, direct; /* direct: 1x1, stride 1, no padding: read the image in place */
 } K_integer_shape;
 
-/* The rows of a channel from `first` on; outside the image the strip has its padding already. */
-static void K_integer_strip(const K_integer_shape* p, const uint8_t* plane, ptrdiff_t first, ptrdiff_t rows,
-                            uint8_t* strip) {
+// The rows of a channel from `first` on; outside the image the strip has its padding already.
+static void K_integer_strip(
+    const K_integer_shape* p, const uint8_t* plane, ptrdiff_t first, ptrdiff_t rows, uint8_t* strip) {
   const ptrdiff_t s = p->stride_w;
   for (ptrdiff_t q = 0; q < s; ++q, strip += p->pitch) {
     const ptrdiff_t before = -p->left - q, last = p->w + before;
@@ -31,10 +32,10 @@ static void K_integer_strip(const K_integer_shape* p, const uint8_t* plane, ptrd
   }
 }
 
-/* One tap of n pixels from column ox of a row on. Runs are written in whole vectors: what is too much the
- * next run or row replaces. */
-static void K_integer_tap(const uint8_t* from, ptrdiff_t step, ptrdiff_t out_w, ptrdiff_t ox, ptrdiff_t n,
-                          uint8_t* to) {
+// One tap of n pixels from column ox of a row on.
+// Runs are written in whole vectors: what is too much the next run or row replaces.
+static void K_integer_tap(
+    const uint8_t* from, ptrdiff_t step, ptrdiff_t out_w, ptrdiff_t ox, ptrdiff_t n, uint8_t* to) {
   while (n > 0) {
     const ptrdiff_t run = out_w - ox < n ? out_w - ox : n;
     for (ptrdiff_t i = 0; i < run; i += 16) memcpy(to + i, from + ox + i, 16);
@@ -45,9 +46,9 @@ static void K_integer_tap(const uint8_t* from, ptrdiff_t step, ptrdiff_t out_w, 
   }
 }
 
-/* `rows`: room for four rows of ldb + 16 bytes, and behind them the strip. */
-static void K_integer_gather(const K_integer_shape* p, const uint8_t* x, ptrdiff_t p0, ptrdiff_t n,
-                             uint32_t* b, uint8_t* rows) {
+// `rows`: room for four rows of ldb + 16 bytes, and behind them the strip.
+static void K_integer_gather(
+    const K_integer_shape* p, const uint8_t* x, ptrdiff_t p0, ptrdiff_t n, uint32_t* b, uint8_t* rows) {
   const ptrdiff_t oy = p0 / p->out_w, ox = p0 % p->out_w, more = (p0 + n - 1) / p->out_w - oy;
   const ptrdiff_t line = p->stride_w * p->pitch, high = more * p->stride_h + p->reach + 1;
   const ptrdiff_t depth = p->channels * p->taps;
@@ -73,7 +74,7 @@ static void K_integer_gather(const K_integer_shape* p, const uint8_t* x, ptrdiff
 //@ piece integer_conv: integer_gather quad_sums requantize dot imicro6 imicro4
 /* Rows of sums, each of one channel, as bytes (or 32 bits). */
 static void K_integer_tile(const K_scales* e, ptrdiff_t m, uint32_t* t, const uint32_t* sums, ptrdiff_t rows,
-                           ptrdiff_t cols, void* y, ptrdiff_t at, ptrdiff_t ldy) {
+    ptrdiff_t cols, void* y, ptrdiff_t at, ptrdiff_t ldy) {
   for (ptrdiff_t r = 0; r < rows; ++r, ++m, t += K_QTILE, at += ldy) {
     uint8_t z[K_QTILE];
     uint8_t* const to = (uint8_t*)y + at;
@@ -89,9 +90,9 @@ static void K_integer_tile(const K_scales* e, ptrdiff_t m, uint32_t* t, const ui
   }
 }
 
-/* All panels of channels times the n pixels of one block. */
+// All panels of channels times the n pixels of one block.
 static void K_integer_block(const K_integer_shape* p, const K_scales* e, ptrdiff_t m0, const uint32_t* w,
-                            const uint32_t* b, ptrdiff_t n, void* y, ptrdiff_t at) {
+    const uint32_t* b, ptrdiff_t n, void* y, ptrdiff_t at) {
   const ptrdiff_t pixels = p->out_h * p->out_w;
   uint32_t t[6 * K_QTILE], sums[K_QTILE] = {0};
   for (ptrdiff_t j = 0; j < n; j += K_QTILE) {
@@ -112,8 +113,8 @@ static void K_integer_block(const K_integer_shape* p, const K_scales* e, ptrdiff
   }
 }
 
-static void K_integer_conv(const K_integer_shape* p, const void* x, const void* w, void* y, void* scratch,
-                           const K_scales* e) {
+static void K_integer_conv(
+    const K_integer_shape* p, const void* x, const void* w, void* y, void* scratch, const K_scales* e) {
   const ptrdiff_t pixels = p->out_h * p->out_w, panels = p->depth * (6 * p->panels6 + 4 * p->panels4);
   const uint8_t* from = (const uint8_t*)x;
   uint32_t* const b = (uint32_t*)scratch;

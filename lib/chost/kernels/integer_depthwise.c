@@ -1,12 +1,13 @@
 //@ piece integer_depthwise: quads copy_bytes requantize
-/* Depthwise convolution of bytes. A channel is copied with its padding, its rows and columns sorted by phase
- * modulo the strides: lines[phase of row][phase of column][row][pitch]. Four taps of a row of the kernel
- * become quads of all its pixels, quads[group of taps][phase of row][row][pitch], so that every tap of the
- * whole channel is one run, with some columns too many at the end of each row. */
+/* Depthwise convolution of bytes. */
+// A channel is copied with its padding, its rows and columns sorted by phase modulo the strides:
+// lines[phase of row][phase of column][row][pitch]. Four taps of a row of the kernel become quads of all
+// its pixels, quads[group of taps][phase of row][row][pitch], so that every tap of the whole channel is
+// one run, with some columns too many at the end of each row.
 typedef struct K_integer_depthwise_shape {
   ptrdiff_t batch, channels, multiplier, h, w, out_h, out_w, kernel_h, groups, stride_h, stride_w;
   ptrdiff_t pad_h, pad_w, pitch, phase; /* phase: elements of one */
-  const int *column, *tap;              /* offsets of taps: in lines, four a group; in quads */
+  const int *column, *tap; /* offsets of taps: in lines, four a group; in quads */
   uint32_t flip;
   int outside;
 } K_integer_depthwise_shape;
@@ -30,8 +31,7 @@ static void K_integer_lines(const K_integer_depthwise_shape* p, const uint8_t* x
   }
 }
 
-/* Quads are made 16 at a time: what is too much the next phase replaces, and behind the last there is room.
- */
+// Quads are made 16 at a time: what is too much the next phase replaces, and behind the last there is room.
 static void K_integer_taps(const K_integer_depthwise_shape* p, const uint8_t* lines, uint32_t* quads) {
   const ptrdiff_t whole = (p->phase + 15) / 16 * 16;
   for (ptrdiff_t g = 0; g < p->groups; ++g) {
@@ -43,9 +43,9 @@ static void K_integer_taps(const K_integer_depthwise_shape* p, const uint8_t* li
   }
 }
 
-/* K_QTILE sums from a pixel on. */
-static void K_integer_span(const K_integer_depthwise_shape* p, const uint32_t* quads, const uint32_t* w,
-                           uint32_t* t) {
+// K_QTILE sums from a pixel on.
+static void K_integer_span(
+    const K_integer_depthwise_shape* p, const uint32_t* quads, const uint32_t* w, uint32_t* t) {
   const ptrdiff_t taps = p->kernel_h * p->groups;
 #if K_QVW
   for (ptrdiff_t j = 0; j < K_QTILE; j += 2 * K_QVW) {
@@ -69,9 +69,9 @@ static void K_integer_span(const K_integer_depthwise_shape* p, const uint32_t* q
 #endif
 }
 
-/* Less the weights' zero point times the sums of what they meet. */
-static void K_integer_centre(const K_integer_depthwise_shape* p, const uint32_t* quads, uint32_t centre,
-                             uint32_t* t) {
+// Less the weights' zero point times the sums of what they meet.
+static void K_integer_centre(
+    const K_integer_depthwise_shape* p, const uint32_t* quads, uint32_t centre, uint32_t* t) {
   for (ptrdiff_t i = 0; i < p->kernel_h * p->groups; ++i) {
     const uint32_t* const b = quads + p->tap[i];
     for (ptrdiff_t j = 0; j < K_QTILE; ++j)
@@ -79,9 +79,9 @@ static void K_integer_centre(const K_integer_depthwise_shape* p, const uint32_t*
   }
 }
 
-/* Results of channel c of the output, rows as wide as in the plane. */
+// Results of channel c of the output, rows as wide as in the plane.
 static void K_integer_channel(const K_integer_depthwise_shape* p, const K_scales* e, ptrdiff_t c,
-                              const uint32_t* w, const uint32_t* quads, void* z) {
+    const uint32_t* w, const uint32_t* quads, void* z) {
   const ptrdiff_t last = (p->out_h - 1) * p->pitch + p->out_w;
   for (ptrdiff_t at = 0; at < last; at += K_QTILE) {
     uint32_t t[K_QTILE];
@@ -95,10 +95,11 @@ static void K_integer_channel(const K_integer_depthwise_shape* p, const K_scales
   }
 }
 
-/* The columns of the output. Rows are written in whole vectors, what is too much the next row replaces, as
- * far as there is `room` from y on. */
-static void K_integer_compact(const uint8_t* z, ptrdiff_t rows, ptrdiff_t width, ptrdiff_t pitch, uint8_t* y,
-                              ptrdiff_t room) {
+// The columns of the output.
+// Rows are written in whole vectors, what is too much the next row replaces, as far as there is `room`
+// from y on.
+static void K_integer_compact(
+    const uint8_t* z, ptrdiff_t rows, ptrdiff_t width, ptrdiff_t pitch, uint8_t* y, ptrdiff_t room) {
   const ptrdiff_t whole = (width + 15) / 16 * 16;
   for (ptrdiff_t r = 0; r < rows; ++r, z += pitch, y += width, room -= width) {
     if (room < whole) {
@@ -110,7 +111,7 @@ static void K_integer_compact(const uint8_t* z, ptrdiff_t rows, ptrdiff_t width,
 }
 
 static void K_integer_depthwise(const K_integer_depthwise_shape* p, const void* x, const void* w, void* y,
-                                void* scratch, const K_scales* e) {
+    void* scratch, const K_scales* e) {
   const ptrdiff_t channels = p->channels * p->multiplier, size = e->scale ? 1 : 4;
   const ptrdiff_t bytes = p->out_h * p->out_w * size, phases = p->stride_h * p->phase;
   uint32_t* const quads = (uint32_t*)scratch;
@@ -124,7 +125,7 @@ static void K_integer_depthwise(const K_integer_depthwise_shape* p, const void* 
       K_integer_taps(p, lines, quads);
     }
     K_integer_channel(p, e, c, (const uint32_t*)w + c * p->kernel_h * p->groups, quads, z);
-    K_integer_compact(z, p->out_h, p->out_w * size, p->pitch * size, (uint8_t*)y + i * bytes,
-                      (end - i) * bytes);
+    K_integer_compact(
+        z, p->out_h, p->out_w * size, p->pitch * size, (uint8_t*)y + i * bytes, (end - i) * bytes);
   }
 }

@@ -5,9 +5,9 @@ typedef struct K_rows_shape {
   ptrdiff_t m, depth, x_k, x_p, y_row, y_p;
 } K_rows_shape;
 
-/* One tile of rows for one pixel; `sum`: of the bytes of x. Scales and biases are there for whole tiles. */
+// One tile of rows for one pixel; `sum`: of the bytes of x. Scales and biases are there for whole tiles.
 static void K_rows_out(const K_rows_shape* p, const K_scales* e, ptrdiff_t m, ptrdiff_t row, uint32_t* t,
-                       uint32_t sum, void* y, ptrdiff_t at) {
+    uint32_t sum, void* y, ptrdiff_t at) {
   const ptrdiff_t rows = p->m - row < K_QROWS ? p->m - row : K_QROWS;
   uint8_t z[K_QROWS];
   m += row;
@@ -34,9 +34,9 @@ static uint32_t K_rows_sum(const K_rows_shape* p, const uint32_t* x) {
   return s;
 }
 
-/* As many tiles or pixels at once as keep the multipliers busy. */
+// As many tiles or pixels at once as keep the multipliers busy.
 static void K_integer_rows(const K_rows_shape* p, const K_scales* e, ptrdiff_t m, const uint32_t* w,
-                           const uint32_t* x, ptrdiff_t n, void* y, ptrdiff_t at) {
+    const uint32_t* x, ptrdiff_t n, void* y, ptrdiff_t at) {
   const ptrdiff_t size = p->depth * K_QROWS;
   uint32_t t[4 * K_QROWS];
   for (ptrdiff_t q = 0; q < n;) {
@@ -64,8 +64,8 @@ static void K_integer_rows(const K_rows_shape* p, const K_scales* e, ptrdiff_t m
 
 //@ piece integer_few: integer_gather integer_rows
 /* A convolution with few output pixels: those of an image are one block. */
-static void K_integer_few(const K_integer_shape* p, const void* x, const void* w, void* y, void* scratch,
-                          const K_scales* e) {
+static void K_integer_few(
+    const K_integer_shape* p, const void* x, const void* w, void* y, void* scratch, const K_scales* e) {
   const ptrdiff_t pixels = p->out_h * p->out_w;
   const ptrdiff_t whole = (p->m + K_QROWS - 1) / K_QROWS * K_QROWS;
   const K_rows_shape rows = {p->m, p->depth, p->ldb, 1, pixels, 1};
@@ -74,15 +74,15 @@ static void K_integer_few(const K_integer_shape* p, const void* x, const void* w
   for (ptrdiff_t i = 0; i < p->batch * p->groups; ++i, from += p->channels * p->h * p->w) {
     const ptrdiff_t g = i % p->groups;
     K_integer_gather(p, from, 0, pixels, b, (uint8_t*)(b + p->depth * p->ldb));
-    K_integer_rows(&rows, e, g * whole, (const uint32_t*)w + g * whole * p->depth, b, pixels, y,
-                   i * p->m * pixels);
+    K_integer_rows(
+        &rows, e, g * whole, (const uint32_t*)w + g * whole * p->depth, b, pixels, y, i * p->m * pixels);
   }
 }
 
 //@ piece integer_matrix: integer_rows
 /* y[n][m] = x[n][k] times the transposed weights: rows of x are what pixels are above. */
 static void K_integer_matrix(ptrdiff_t n, ptrdiff_t k, ptrdiff_t m, uint32_t flip, const void* x,
-                             const void* w, void* y, void* scratch, const K_scales* e) {
+    const void* w, void* y, void* scratch, const K_scales* e) {
   const ptrdiff_t depth = (k + 3) / 4;
   const K_rows_shape rows = {m, depth, 1, depth, 1, m};
   const uint8_t* from = (const uint8_t*)x;

@@ -1,8 +1,9 @@
 //@ piece dot: base
-/* Sums of products of bytes, exact modulo 2^32. A quad is four bytes in 32 bits; K_QSUM(s, x, w) adds, in
- * each lane, the products of a quad of unsigned x (K_QX) and one of signed w (K_QW). The machine has an
- * instruction for it, or one for pairs of 16 bits, which even and odd bytes make; others multiply in 32 bits.
- * None saturates. K_QVW lanes a vector, 0: scalars; K_QTILE pixels a tile, K_QROWS rows. */
+/* Sums of products of bytes, exact modulo 2^32. */
+// A quad is four bytes in 32 bits; K_QSUM(s, x, w) adds, in each lane, the products of a quad of unsigned
+// x (K_QX) and one of signed w (K_QW). The machine has an instruction for it, or one for pairs of 16 bits,
+// which even and odd bytes make; others multiply in 32 bits. None saturates. K_QVW lanes a vector, 0:
+// scalars; K_QTILE pixels a tile, K_QROWS rows.
 #define K_QTILE 32
 #define K_QROWS 16
 #if !K_VW || !(defined(__clang__) || __GNUC__ >= 9)
@@ -34,7 +35,7 @@
 #elif defined(__ARM_FEATURE_DOTPROD)
 #include <arm_neon.h>
 #define K_QVW 4
-/* Both operands are signed: x is its lower seven bits, and the highest as 64 twice. */
+// Both operands are signed: x is its lower seven bits, and the highest as 64 twice.
 #define K_SDOT(s, x, w) vdotq_s32(s, (int8x16_t)(x), (int8x16_t)(w))
 #define K_TOP(x) (((x) >> 1) & 0x40404040u)
 #define K_DOT(s, x, w) \
@@ -52,7 +53,7 @@ typedef int K_qs __attribute__((vector_size(K_QVW * 4)));
 #define K_QSTORE(p, v) (*(K_qvu*)(void*)(p) = (v))
 #define K_QALL(v) ((K_qv){0} + (v))
 typedef float K_qf __attribute__((vector_size(K_QVW * 4)));
-/* The greater and the smaller, the second operand where they cannot be compared. Lowest bytes, to memory. */
+// The greater and the smaller, the second operand where they cannot be compared. Lowest bytes, to memory.
 #if K_QVW == 16
 #define K_QMAX(v, w) (K_qf) _mm512_max_ps((__m512)(v), (__m512)(w))
 #define K_QMIN(v, w) (K_qf) _mm512_min_ps((__m512)(v), (__m512)(w))
@@ -69,10 +70,10 @@ typedef float K_qf __attribute__((vector_size(K_QVW * 4)));
 #define K_QMIN(v, w) (K_qf) _mm_min_ps((__m128)(v), (__m128)(w))
 #define K_QLOW(v) _mm_and_si128((__m128i)(v), _mm_set1_epi32(255))
 #define K_QPACK(v) _mm_packs_epi32(v, v)
-#define K_QNARROW(p, v)                                                                           \
-  do {                                                                                            \
+#define K_QNARROW(p, v) \
+  do { \
     const int low_ = _mm_cvtsi128_si32(_mm_packus_epi16(K_QPACK(K_QLOW(v)), K_QPACK(K_QLOW(v)))); \
-    memcpy(p, &low_, 4);                                                                          \
+    memcpy(p, &low_, 4); \
   } while (0)
 #else
 #define K_QPICK(m, v, w) ((K_qf)(((K_qv)(v) & (K_qv)(m)) | ((K_qv)(w) & ~(K_qv)(m))))
@@ -112,8 +113,8 @@ static uint32_t K_quad(uint32_t s, uint32_t x, uint32_t w) {
 
 //@ piece requantize: dot
 /* What becomes of sums: y = saturate(round((sum + bias) * scale) + zero), the saturation as bounds of what is
- * rounded; without `scale` the sums themselves. `centre`: zero points of rows of weights, or NULL. Rows of
- * channels, or of columns, of which `scale`, `bias` and `centre` are the first one's. */
+ * rounded; without `scale` the sums themselves. `centre`: zero points of rows of weights, or NULL. */
+// Rows of channels, or of columns, of which `scale`, `bias` and `centre` are the first one's.
 typedef struct K_scales {
   const float* scale;
   const uint32_t *bias, *centre;
@@ -121,8 +122,7 @@ typedef struct K_scales {
   int zero;
 } K_scales;
 
-/* To nearest even: with 1.5 * 2^23 added, the magnitudes between the bounds are the lowest bits of a float.
- */
+// To nearest even: with 1.5 * 2^23 added, the magnitudes between the bounds are the lowest bits of a float.
 #if !K_QVW
 static uint8_t K_rounded(uint32_t sum, float scale, const K_scales* e) {
   float v = (float)(int32_t)sum * scale;
@@ -132,9 +132,9 @@ static uint8_t K_rounded(uint32_t sum, float scale, const K_scales* e) {
 }
 #endif
 
-/* n sums, a multiple of 16, with a bias and scale for each (step 1) or for all (0). */
+// n sums, a multiple of 16, with a bias and scale for each (step 1) or for all (0).
 static void K_rounds(const uint32_t* t, ptrdiff_t n, const uint32_t* bias, const float* scale, ptrdiff_t step,
-                     const K_scales* e, uint8_t* z) {
+    const K_scales* e, uint8_t* z) {
 #if K_QVW
   const K_qf lo = (K_qf){0} + e->lo, hi = (K_qf){0} + e->hi;
   for (ptrdiff_t j = 0; j < n; j += K_QVW) {
@@ -169,7 +169,7 @@ static void K_copy_bytes(uint8_t* to, const uint8_t* from, ptrdiff_t n) {
   }
 }
 
-/* Every step-th of n bytes. */
+// Every step-th of n bytes.
 static void K_copy_every(uint8_t* to, const uint8_t* from, ptrdiff_t step, ptrdiff_t n) {
   if (step == 1) {
     K_copy_bytes(to, from, n);
@@ -183,7 +183,7 @@ static void K_copy_every(uint8_t* to, const uint8_t* from, ptrdiff_t step, ptrdi
 //@ piece quads: dot
 /* to[j] = the bytes a[j], b[j], c[j], d[j], with `flip` of each. */
 static void K_quads(const uint8_t* a, const uint8_t* b, const uint8_t* c, const uint8_t* d, ptrdiff_t n,
-                    uint32_t flip, uint32_t* to) {
+    uint32_t flip, uint32_t* to) {
 #if K_QVW == 16
 #define K_QBYTES(p) (K_qv) _mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i*)(const void*)(p)))
   const ptrdiff_t whole = n / 16 * 16;

@@ -1,7 +1,8 @@
 //@ piece math: base
-/* Functions of floats without calls, branches and tables, so that loops over them become vector code. Their
- * polynomials have the least relative error (Remez); how far results are from the true values is said in
- * units of the last place, for results that are normal numbers, and tested over all floats of the range. */
+/* Functions of floats without calls, branches and tables, so that loops over them become vector code. */
+// Their polynomials have the least relative error (Remez); how far results are from the true values is
+// said in units of the last place, for results that are normal numbers, and tested over all floats of the
+// range.
 #if defined(__GNUC__)
 #define K_inline inline __attribute__((always_inline))
 #else
@@ -26,15 +27,15 @@ static K_inline float K_power(int32_t n) {
   return K_from_bits((int32_t)((uint32_t)(n + 127) << 23));
 }
 
-/* x = n log 2 + r with |r| <= log(2) / 2, log 2 in two parts of which the first times n is exact. Adding
- * 1.5 * 2^23 rounds to an integer, which the last bits of the sum then hold. */
+// x = n log 2 + r with |r| <= log(2) / 2, log 2 in two parts of which the first times n is exact.
+// Adding 1.5 * 2^23 rounds to an integer, which the last bits of the sum then hold.
 static K_inline float K_reduce(float x, int32_t* n) {
   const float t = x * 1.44269504f + 12582912.0f, m = t - 12582912.0f;
   *n = (int32_t)((uint32_t)K_bits(t) - 0x4b400000u);
   return x - m * 0.693359375f + m * 2.12194440e-4f;
 }
 
-/* e^r - 1 for |r| <= log(2) / 2. */
+// e^r - 1 for |r| <= log(2) / 2.
 static K_inline float K_exp_part(float r) {
   float q = 1.381419177e-03f;
   q = q * r + 8.368913682e-03f;

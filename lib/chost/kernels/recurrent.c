@@ -14,7 +14,7 @@ typedef K_vec K_sums;
 #define K_SUMS_STORE(p, v) K_STORE(p, v)
 #endif
 
-/* Keeps a vector that several products share in its register: GCC would rather load it for each of them. */
+// Keeps a vector that several products share in its register: GCC would rather load it for each of them.
 #if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
 #define K_KEEP(v) __asm__("" : "+v"(v))
 #else
@@ -22,9 +22,9 @@ typedef K_vec K_sums;
 #endif
 
 #if K_VW
-/* One row, four vectors of columns; dx: from one element of x to the next, 1 or -1. */
-static void K_recurrent_row(ptrdiff_t k, const float* x, ptrdiff_t dx, const float* w, ptrdiff_t ldw,
-                            const float* init, float* y) {
+// One row, four vectors of columns; dx: from one element of x to the next, 1 or -1.
+static void K_recurrent_row(
+    ptrdiff_t k, const float* x, ptrdiff_t dx, const float* w, ptrdiff_t ldw, const float* init, float* y) {
   K_sums s0 = K_SUMS_LOAD(init), s1 = K_SUMS_LOAD(init + K_SUMS);
   K_sums s2 = K_SUMS_LOAD(init + 2 * K_SUMS), s3 = K_SUMS_LOAD(init + 3 * K_SUMS);
   for (ptrdiff_t i = 0; i < k; ++i, x += dx, w += ldw) {
@@ -40,9 +40,9 @@ static void K_recurrent_row(ptrdiff_t k, const float* x, ptrdiff_t dx, const flo
   K_SUMS_STORE(y + 3 * K_SUMS, s3);
 }
 
-/* Four rows, two vectors of columns; `next`: from the init of a row to that of the next. */
+// Four rows, two vectors of columns; `next`: from the init of a row to that of the next.
 static void K_recurrent_rows4(ptrdiff_t k, const float* x, ptrdiff_t step, const float* w, ptrdiff_t ldw,
-                              const float* init, ptrdiff_t next, float* y, ptrdiff_t ldy) {
+    const float* init, ptrdiff_t next, float* y, ptrdiff_t ldy) {
   K_sums s0 = K_SUMS_LOAD(init), t0 = K_SUMS_LOAD(init + K_SUMS);
   K_sums s1 = K_SUMS_LOAD(init + next), t1 = K_SUMS_LOAD(init + next + K_SUMS);
   K_sums s2 = K_SUMS_LOAD(init + 2 * next), t2 = K_SUMS_LOAD(init + 2 * next + K_SUMS);
@@ -71,9 +71,9 @@ static void K_recurrent_rows4(ptrdiff_t k, const float* x, ptrdiff_t step, const
 }
 #endif
 
-/* 16 columns of one row. */
-static void K_recurrent_lanes(ptrdiff_t k, const float* x, const float* w, ptrdiff_t ldw, const float* init,
-                              float* y) {
+// 16 columns of one row.
+static void K_recurrent_lanes(
+    ptrdiff_t k, const float* x, const float* w, ptrdiff_t ldw, const float* init, float* y) {
   float s[K_LANES];
   for (ptrdiff_t j = 0; j < K_LANES; ++j) s[j] = init[j];
   for (ptrdiff_t i = 0; i < k; ++i, w += ldw) {
@@ -83,7 +83,7 @@ static void K_recurrent_lanes(ptrdiff_t k, const float* x, const float* w, ptrdi
 }
 
 static void K_recurrent(ptrdiff_t rows, ptrdiff_t n, ptrdiff_t k, const float* x, ptrdiff_t step,
-                        const float* w, const float* init, ptrdiff_t next, float* y) {
+    const float* w, const float* init, ptrdiff_t next, float* y) {
   for (ptrdiff_t n0 = 0; n0 < n;) {
     const ptrdiff_t width = n - n0 < 64 ? K_LANES : 64;
     ptrdiff_t r = 0;
@@ -96,7 +96,7 @@ static void K_recurrent(ptrdiff_t rows, ptrdiff_t n, ptrdiff_t k, const float* x
         for (r = 0; r < fours; r += 4) {
           float* const to = y + r * n + n0 + j;
           K_recurrent_rows4(kn, x + r * step + k0, step, w + k0 * width + j, width,
-                            k0 ? to : init + r * next + n0 + j, k0 ? n : next, to, n);
+              k0 ? to : init + r * next + n0 + j, k0 ? n : next, to, n);
         }
       }
     }
@@ -114,10 +114,10 @@ static void K_recurrent(ptrdiff_t rows, ptrdiff_t n, ptrdiff_t k, const float* x
   }
 }
 
-/* The same for one row. `back`: from the last weight of the last panel of 64 to the first, so that of two
- * steps the later one begins with what the other has left in the nearest cache. */
-static void K_recurrent_step(int back, ptrdiff_t n, ptrdiff_t k, const float* x, const float* w,
-                             const float* init, float* y) {
+// The same for one row. `back`: from the last weight of the last panel of 64 to the first, so that of two
+// steps the later one begins with what the other has left in the nearest cache.
+static void K_recurrent_step(
+    int back, ptrdiff_t n, ptrdiff_t k, const float* x, const float* w, const float* init, float* y) {
   ptrdiff_t at = 0;
   (void)back;
 #if K_VW

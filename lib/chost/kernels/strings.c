@@ -1,6 +1,7 @@
 //@ piece split: base
 /* As Python's str.split: the parts of x between delimiters, at most `most` + 1 of them unless that is
- * negative; without delimiter between runs of white space. Returns their number; `parts` may be null. */
+ * negative; without delimiter between runs of white space. */
+// Returns their number; `parts` may be null.
 static int64_t K_split(mrvl_string x, mrvl_string* parts, const char* delimiter, size_t size, int64_t most) {
   int64_t count = 0;
   size_t at = 0;
@@ -34,8 +35,8 @@ static int64_t K_split(mrvl_string x, mrvl_string* parts, const char* delimiter,
 
 //@ piece is_among: base
 /* Is x one of n words? With `fold`, letters of ASCII are compared in lower case, in which the words are. */
-static int K_is_among(const int64_t* offsets, const char* characters, ptrdiff_t n, const char* x, size_t size,
-                      int fold) {
+static int K_is_among(
+    const int64_t* offsets, const char* characters, ptrdiff_t n, const char* x, size_t size, int fold) {
   for (ptrdiff_t i = 0; i < n; ++i) {
     const char* word = characters + offsets[i];
     size_t j = 0;
@@ -56,8 +57,8 @@ static int K_same_string(mrvl_string a, mrvl_string b) {
  * two, 2 assertion, 3 match) and range, then where it goes on. `room` holds 5 words for each instruction: the
  * round in which it was met last, the instructions to look at, those that read a byte, those for the next
  * byte. */
-static uint8_t K_regex(const uint32_t* code, uint32_t count, uint32_t start, const char* x, size_t size,
-                       uint32_t* room) {
+static uint8_t K_regex(
+    const uint32_t* code, uint32_t count, uint32_t start, const char* x, size_t size, uint32_t* room) {
   uint32_t *met = room, *stack = met + count, *readers = stack + 2 * count, *seeds = readers + count;
   uint32_t seed_count = 1;
   uint8_t matched = 0;
@@ -69,12 +70,12 @@ static uint8_t K_regex(const uint32_t* code, uint32_t count, uint32_t start, con
                       (before >= 'a' && before <= 'z');
     const int word1 = (here >= '0' && here <= '9') || (here >= 'A' && here <= 'Z') || here == '_' ||
                       (here >= 'a' && here <= 'z');
-    const uint32_t holds = (before < 0       ? 1u | 4u
-                            : before == '\n' ? 4u
-                                             : 0u) |
-                           (here < 0       ? 2u | 8u
-                            : here == '\n' ? 8u
-                                           : 0u) |
+    const uint32_t holds = (before < 0          ? 1u | 4u
+                               : before == '\n' ? 4u
+                                                : 0u) |
+                           (here < 0          ? 2u | 8u
+                               : here == '\n' ? 8u
+                                              : 0u) |
                            (word0 != word1 ? 16u : 32u);
     const uint32_t round = (uint32_t)at + 1u;
     uint32_t reader_count = 0;

@@ -1,22 +1,68 @@
 //@ piece put_clamped: clamp
-/* Stores s within [lo, hi]. */
+// Stores s within [lo, hi].
 #if K_VW
 #define K_PUT_CLAMPED(y, s) s = K_MAX(lo, s), s = K_MIN(hi, s), K_STORE(y, s)
 #endif
 
 //@ piece tiles: put_clamped
-/* What tiles of rows x 16 results have in common: y[r][j] = the sum of a[r * a_row + i * a_k] * b[i * ldb +
- * j], plus what is there unless `first`, plus a bias of rows or of columns, within [lo, hi]. Sums stay in
- * registers to the end: one vector a row where it has 16 elements, else two at a time. They begin with 0, as
- * a bias that cancels most of a sum would cost digits of each of its terms. */
+/* Rows x 16 results: sums of a[r * a_row + i * a_k] * b[i * ldb + j], what is there unless `first`, a bias.
+ */
+// Within [lo, hi]. Sums stay in registers to the end: one vector a row where it has 16 elements, else two at
+// a time. They begin with 0, as a bias that cancels most of a sum would cost digits of each of its terms. The
+// halves of 8 columns are at(half, i) and to(half), so that they need not lie side by side.
 typedef struct K_tiles {
   ptrdiff_t k, a_row, a_k, ldb, ldy;
   float lo, hi;
   int first;
-  const int* at; /* of K_conv_rows: b[at[i] + j] */
+  //@ when conv_rows
+  // of K_conv_rows: b[at[i] + j]
+  const int* at;
+  //@ end
 } K_tiles;
 #define K_ROWS4(each) each(0) each(1) each(2) each(3)
 #define K_ROWS6(each) K_ROWS4(each) each(4) each(5)
+#if K_VW
+#define K_HALF_BEGIN(r) K_vec s##r = {0}, u##r = {0};
+#define K_HALF_SUM(r) s##r += x[(r)*a_row] * v0, u##r += x[(r)*a_row] * v1;
+#define K_HALF_RESUME(r) s##r += K_LOAD(z0 + (r)*ldy), u##r += K_LOAD(z1 + (r)*ldy);
+#define K_HALF_ROW(r) s##r += bias[r], u##r += bias[r];
+//@ when rows
+#define K_HALF_COLUMN(r) s##r += K_LOAD(bias + 8 * h), u##r += K_LOAD(bias + 8 * h + K_VW);
+//@ end
+#define K_HALF_END(r) K_PUT_CLAMPED(z0 + (r)*ldy, s##r), K_PUT_CLAMPED(z1 + (r)*ldy, u##r);
+#define K_HALVES(rows, bias_of, at, to) \
+  const K_vec lo = (K_vec){0} + q->lo, hi = (K_vec){0} + q->hi; \
+  for (ptrdiff_t h = 0; h < 8 / K_VW; ++h) { \
+    const float* x = a; \
+    float *const z0 = to(h), *const z1 = K_VW == 8 ? to(1) : z0 + K_VW; \
+    K_ROWS##rows(K_HALF_BEGIN) for (ptrdiff_t i = 0; i < k; ++i, x += a_k) { \
+      const K_vec v0 = K_LOAD(at(h, i)), v1 = K_LOAD(K_VW == 8 ? at(1, i) : at(h, i) + K_VW); \
+      K_ROWS##rows(K_HALF_SUM) \
+    } \
+    if (!q->first) { \
+      K_ROWS##rows(K_HALF_RESUME) \
+    } \
+    K_ROWS##rows(K_HALF_##bias_of) K_ROWS##rows(K_HALF_END) \
+  }
+#else
+#define K_HALF_ROW bias[r / 2]
+//@ when rows
+#define K_HALF_COLUMN bias[r % 2 * 8 + j]
+//@ end
+#define K_HALVES(rows, bias_of, at, to) \
+  for (ptrdiff_t r = 0; r < 2 * (rows); ++r) { \
+    float s[8] = {0}, *const z0 = to(r % 2) + r / 2 * ldy; \
+    for (ptrdiff_t i = 0; i < k; ++i) { \
+      const float x = a[r / 2 * a_row + i * a_k], *const c = at(r % 2, i); \
+      for (ptrdiff_t j = 0; j < 8; ++j) s[j] += x * c[j]; \
+    } \
+    for (ptrdiff_t j = 0; j < 8; ++j) { \
+      s[j] = s[j] + (q->first ? 0.0f : z0[j]) + K_HALF_##bias_of; \
+      s[j] = s[j] < q->lo ? q->lo : s[j]; \
+      z0[j] = s[j] > q->hi ? q->hi : s[j]; \
+    } \
+  }
+#endif
 #if K_WIDE
 #if defined(__clang__)
 #define K_WIDE_CLAMP(s) __builtin_ia32_minps512(hi, __builtin_ia32_maxps512(lo, s, 4), 4)
@@ -24,79 +70,62 @@ typedef struct K_tiles {
 #define K_WIDE_OF(what, a, b) __builtin_ia32_##what##ps512_mask(a, b, (K_wide){0}, -1, 4)
 #define K_WIDE_CLAMP(s) K_WIDE_OF(min, hi, K_WIDE_OF(max, lo, s))
 #endif
-#define K_TILE_VEC K_wide
-#define K_TILE_STEP K_LANES
-#define K_TILE_LOAD(p) K_WIDE_LOAD(p)
-#define K_TILE_PUT(y, s) K_WIDE_STORE(y, K_WIDE_CLAMP(s));
-#define K_SECOND(...)
-#elif K_VW
-#define K_TILE_VEC K_vec
-#define K_TILE_STEP (2 * K_VW)
-#define K_TILE_LOAD(p) K_LOAD(p)
-#define K_TILE_PUT(y, s) K_PUT_CLAMPED(y, s);
-#define K_SECOND(...) __VA_ARGS__
-#endif
-#if K_VW
-#define K_TILE_BEGIN(r)  \
-  K_TILE_VEC s##r = {0}; \
-  K_SECOND(K_TILE_VEC u##r = {0};)
-#define K_TILE_ROW(r) \
-  s##r += bias[r];    \
-  K_SECOND(u##r += bias[r];)
-#define K_TILE_COLUMN(r)         \
-  s##r += K_TILE_LOAD(bias + j); \
-  K_SECOND(u##r += K_TILE_LOAD(bias + j + K_VW);)
-#define K_TILE_RESUME(r)            \
-  s##r += K_TILE_LOAD(z + (r)*ldy); \
-  K_SECOND(u##r += K_TILE_LOAD(z + (r)*ldy + K_VW);)
-#define K_TILE_SUM(r)        \
-  s##r += x[(r)*a_row] * v0; \
-  K_SECOND(u##r += x[(r)*a_row] * v1;)
-#define K_TILE_END(r) K_TILE_PUT(z + (r)*ldy, s##r) K_SECOND(K_TILE_PUT(z + (r)*ldy + K_VW, u##r))
-#define K_TILE(rows, bias_of)                                                          \
-  const K_TILE_VEC lo = (K_TILE_VEC){0} + q->lo, hi = (K_TILE_VEC){0} + q->hi;         \
-  for (ptrdiff_t j = 0; j < K_LANES; j += K_TILE_STEP) {                               \
-    const float *x = a, *c = b + j;                                                    \
-    float* const z = y + j;                                                            \
-    K_ROWS##rows(K_TILE_BEGIN) for (ptrdiff_t i = 0; i < k; ++i, x += a_k, c += ldb) { \
-      const K_TILE_VEC v0 = K_TILE_LOAD(c);                                            \
-      K_SECOND(const K_TILE_VEC v1 = K_TILE_LOAD(c + K_VW);)                           \
-      K_ROWS##rows(K_TILE_SUM)                                                         \
-    }                                                                                  \
-    if (!q->first) {                                                                   \
-      K_ROWS##rows(K_TILE_RESUME)                                                      \
-    }                                                                                  \
-    K_ROWS##rows(K_TILE_##bias_of) K_ROWS##rows(K_TILE_END)                            \
+#define K_WIDE_BEGIN(r) K_wide s##r = {0};
+#define K_WIDE_SUM(r) s##r += x[(r)*a_row] * v;
+#define K_WIDE_RESUME(r) s##r += K_WIDE_LOAD(z0 + (r)*ldy);
+#define K_WIDE_ROW(r) s##r += bias[r];
+//@ when rows
+#define K_WIDE_COLUMN(r) s##r += K_WIDE_LOAD(bias);
+//@ end
+#define K_WIDE_END(r) K_WIDE_STORE(z0 + (r)*ldy, K_WIDE_CLAMP(s##r));
+#define K_TILE(rows, bias_of, at, to) \
+  { \
+    const K_wide lo = (K_wide){0} + q->lo, hi = (K_wide){0} + q->hi; \
+    const float* x = a; \
+    float* const z0 = to(0); \
+    K_ROWS##rows(K_WIDE_BEGIN) for (ptrdiff_t i = 0; i < k; ++i, x += a_k) { \
+      const K_wide v = K_WIDE_LOAD(at(0, i)); \
+      K_ROWS##rows(K_WIDE_SUM) \
+    } \
+    if (!q->first) { \
+      K_ROWS##rows(K_WIDE_RESUME) \
+    } \
+    K_ROWS##rows(K_WIDE_##bias_of) K_ROWS##rows(K_WIDE_END) \
   }
 #else
-#define K_TILE_ROW bias[r]
-#define K_TILE_COLUMN bias[j]
-#define K_TILE(rows, bias_of)                                             \
-  for (ptrdiff_t r = 0; r < (rows); ++r, y += ldy) {                      \
-    float s[K_LANES] = {0};                                               \
-    for (ptrdiff_t i = 0; i < k; ++i) {                                   \
-      const float x = a[r * a_row + i * a_k];                             \
-      for (ptrdiff_t j = 0; j < K_LANES; ++j) s[j] += x * b[i * ldb + j]; \
-    }                                                                     \
-    for (ptrdiff_t j = 0; j < K_LANES; ++j) {                             \
-      s[j] += (q->first ? 0.0f : y[j]) + K_TILE_##bias_of;                \
-      s[j] = s[j] < q->lo ? q->lo : s[j];                                 \
-      y[j] = s[j] > q->hi ? q->hi : s[j];                                 \
-    }                                                                     \
-  }
+#define K_TILE K_HALVES
 #endif
+#define K_BESIDE(h, i) (b + (i)*ldb + 8 * (h))
+#define K_INTO(h) (y + 8 * (h))
+
+//@ piece tiles_alone: tiles
+// The sums of q alone, as rows of 16.
+static K_tiles K_tiles_alone(const K_tiles* q) {
+  K_tiles sums = *q;
+  sums.ldy = K_LANES, sums.lo = -INFINITY, sums.hi = INFINITY, sums.first = 1;
+  return sums;
+}
+
+//@ piece tiles_of: tiles epilogue
+// Part of the sums, with what is there unless they are the `first`, clamped if they are the `last`.
+static K_tiles K_tiles_of(
+    const K_epilogue* e, ptrdiff_t k, ptrdiff_t ldb, ptrdiff_t ldy, int first, int last) {
+  const float lo = last ? e->lo : -INFINITY, hi = last ? e->hi : INFINITY;
+  const K_tiles q = {.k = k, .ldb = ldb, .ldy = ldy, .lo = lo, .hi = hi, .first = first};
+  return q;
+}
 
 //@ piece panel6: tiles
-/* a is a panel of weights, a[i][6], and each row has a bias. */
+// a is a panel of weights, a[i][6], and each row has a bias.
 static void K_panel6(const K_tiles* q, const float* a, const float* b, const float* bias, float* y) {
   const ptrdiff_t k = q->k, a_row = 1, a_k = 6, ldb = q->ldb, ldy = q->ldy;
-  K_TILE(6, ROW)
+  K_TILE(6, ROW, K_BESIDE, K_INTO)
 }
 
 //@ piece panel4: tiles
 static void K_panel4(const K_tiles* q, const float* a, const float* b, const float* bias, float* y) {
   const ptrdiff_t k = q->k, a_row = 1, a_k = 4, ldb = q->ldb, ldy = q->ldy;
-  K_TILE(4, ROW)
+  K_TILE(4, ROW, K_BESIDE, K_INTO)
 }
 
 //@ piece micro12: tiles
@@ -119,12 +148,12 @@ static void K_micro12(ptrdiff_t k, const float* a, const float* c, const float* 
 /* b is a panel b[i][16], and each column has a bias. */
 static void K_rows6(const K_tiles* q, const float* a, const float* b, const float* bias, float* y) {
   const ptrdiff_t k = q->k, a_row = q->a_row, a_k = q->a_k, ldb = K_LANES, ldy = q->ldy;
-  K_TILE(6, COLUMN)
+  K_TILE(6, COLUMN, K_BESIDE, K_INTO)
 }
 
 static void K_rows4(const K_tiles* q, const float* a, const float* b, const float* bias, float* y) {
   const ptrdiff_t k = q->k, a_row = q->a_row, a_k = q->a_k, ldb = K_LANES, ldy = q->ldy;
-  K_TILE(4, COLUMN)
+  K_TILE(4, COLUMN, K_BESIDE, K_INTO)
 }
 
 //@ piece micro1: base

@@ -6,11 +6,11 @@ typedef struct K_view {
 } K_view;
 
 //@ piece set_dims: view
-/* Sets the dimensions of a result. Not 0 when one is negative, exceeds its bound, differs from its bound
- * though its bit of `dynamic` is not set, or when there are more than `capacity` elements. Strides fit in 64
- * bits for empty tensors too. */
-static int K_set_dims(K_view* y, int rank, const int64_t* dim, const int64_t* bound, unsigned dynamic,
-                      int64_t capacity) {
+/* Sets the dimensions of a result. */
+// Not 0 when one is negative, exceeds its bound, differs from its bound though its bit of `dynamic` is not
+// set, or when there are more than `capacity` elements. Strides fit in 64 bits for empty tensors too.
+static int K_set_dims(
+    K_view* y, int rank, const int64_t* dim, const int64_t* bound, unsigned dynamic, int64_t capacity) {
   int64_t elements = 1;
   int empty = 0;
   for (int d = 0; d < rank; ++d) {
@@ -34,10 +34,10 @@ static size_t K_elements(const K_view* x, int rank) {
 }
 
 //@ piece seq_copy: base
-/* `count` tensors of a sequence, from tensor `from` on, become those from `at` on of another one. A sequence
- * has rows of 8 numbers, then slots; see the header. */
+/* `count` tensors of a sequence, from tensor `from` on, become those from `at` on of another one. */
+// A sequence has rows of 8 numbers, then slots; see the header.
 static void K_seq_copy(void* to, int64_t to_length, int64_t to_slot, int64_t at, const void* from_data,
-                       int64_t from_length, int64_t from_slot, int64_t from, int64_t count) {
+    int64_t from_length, int64_t from_slot, int64_t from, int64_t count) {
   unsigned char* const y = (unsigned char*)to;
   const unsigned char* const x = (const unsigned char*)from_data;
   const int64_t bytes = to_slot < from_slot ? to_slot : from_slot;
@@ -45,7 +45,7 @@ static void K_seq_copy(void* to, int64_t to_length, int64_t to_slot, int64_t at,
   memcpy(y + at * 64, x + from * 64, (size_t)count * 64);
   for (int64_t i = 0; i < count && bytes > 0; ++i)
     memcpy(y + to_length * 64 + (at + i) * to_slot, x + from_length * 64 + (from + i) * from_slot,
-           (size_t)bytes);
+        (size_t)bytes);
 }
 
 //@ piece seq_row: base
@@ -63,7 +63,7 @@ static size_t K_seq_row(void* to, int64_t at, const int64_t* dim, int rank, size
 //@ piece seq_put: seq_row
 /* A tensor becomes tensor `at` of a sequence. */
 static void K_seq_put(void* to, int64_t length, int64_t slot, int64_t at, const int64_t* dim, int rank,
-                      const void* data, size_t size) {
+    const void* data, size_t size) {
   const size_t bytes = K_seq_row(to, at, dim, rank, size);
   if (bytes > 0) memcpy((unsigned char*)to + length * 64 + at * slot, data, bytes);
 }

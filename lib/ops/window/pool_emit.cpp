@@ -211,10 +211,12 @@ void open_plane(EmitContext& context, const PoolParams& p, std::string_view type
 }
 
 // Windows in two dimensions over floats, which vectors take from a padded copy of the channel, as long as
-// that stays in the first-level cache; large windows have nothing to share there.
+// that stays in the first-level cache; large windows have nothing to share there, and a pool of one or two
+// microseconds is not worth the kernel's text.
 bool suits_plane(const PoolCode& code, bool with_indices) {
-  constexpr int64_t kTaps = 64;
+  constexpr int64_t kTaps = 64, kLeast = 2048;
   const PoolParams& p = code.p;
+  if (p.batch * p.channels * element_count(p.output) * element_count(p.kernel) < kLeast) return false;
   return code.type == "float" && code.norm == 0 && !with_indices && p.kernel.size() == 2 && p.output[0] > 1 &&
          p.kernel[0] * p.kernel[1] <= kTaps && window_plane(p, "1", p.channels, 1).small;
 }
@@ -224,6 +226,7 @@ void pool_planes(PoolCode& code) {
   EmitContext& context = code.context;
   const WindowPlane plane = window_plane(p, fmt::format("{}", p.batch), p.channels, 1);
   const std::string pool = context.helper("pool_planes"), shape = context.helper("plane_shape");
+  if (p.strides.back() > 1) context.helper("copy_step");
   context.line(fmt::format("static const int tap[] = {{{}}};", plane.taps));
   context.line(fmt::format("const {} shape = {{{}, tap}};", shape, plane.shape));
   context.line(fmt::format("{}(&shape, {}, {}, {}, (float*){});", pool, p.is_max ? 1 : 0, context.in(0),

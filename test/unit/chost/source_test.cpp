@@ -34,7 +34,8 @@ TEST_CASE("a piece is written once, behind what it needs, for whom first asked")
   library.require(Piece::gemv, ir::ExprId(size_t{4}));
   library.require(Piece::tile, ir::ExprId(size_t{4}));
   CHECK(library.source().text() == once);
-  const auto& functions = library.source().functions();
+  const CSource source = library.source();
+  const auto& functions = source.functions();
   auto line_of = [&](std::string_view symbol) {
     auto it = std::ranges::find(functions, symbol, &HostFunction::symbol);
     REQUIRE(it != functions.end());
@@ -44,6 +45,29 @@ TEST_CASE("a piece is written once, behind what it needs, for whom first asked")
   CHECK(line_of("net_micro1") < line_of("net_gemv"));
   CHECK(line_of("net_tile") < line_of("net_gemv"));
   CHECK(once.find("K_") == std::string::npos);
+}
+
+TEST_CASE("a kernel has the parts that the program uses") {
+  const auto text_with = [](std::vector<Piece> pieces) {
+    Library library("net");
+    for (Piece piece : pieces) library.require(piece, ir::ExprId(size_t{1}));
+    return library.source().text();
+  };
+  const std::string plain = text_with({Piece::conv});
+  CHECK(plain.find("net_conv_rest") == std::string::npos);
+  CHECK(plain.find("#define net_copy_step(") != std::string::npos);
+  CHECK(plain.find("int* at;") == std::string::npos);
+  CHECK(plain.find("//") == std::string::npos);
+  // Whichever is asked for first: what is called stands in front, what a part is for may stand behind.
+  for (const std::string& all :
+       {text_with({Piece::conv, Piece::conv_rest, Piece::copy_step, Piece::conv_rows}),
+        text_with({Piece::conv_rows, Piece::copy_step, Piece::conv_rest, Piece::conv})}) {
+    CHECK(all.find("static void net_conv_rest(") < all.find("static void net_conv_block("));
+    CHECK(all.find("static void net_copy_step(") < all.find("static void net_conv_strip("));
+    CHECK(all.find("#define net_copy_step(") == std::string::npos);
+    CHECK(all.find("int* at;") < all.find("static void net_conv_rows("));
+    CHECK(all.find("//@") == std::string::npos);
+  }
 }
 
 TEST_CASE("every piece has text, and is found by its name") {
