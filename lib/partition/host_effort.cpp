@@ -115,7 +115,8 @@ HostEffort integer_depthwise_effort(const HostConv& c) {
   const auto reach = [&](size_t d) { return (w.kernel[d] - 1) * w.dilation[d] / w.stride[d]; };
   const int64_t pitch = w.out[1] + reach(1), rows = w.out[0] + reach(0);
   const double made = rounded_up(static_cast<double>((w.out[0] - 1) * pitch + w.out[1]), 32);
-  const auto plane = static_cast<double>(w.stride[0] * rows * pitch);
+  const double plane =
+      static_cast<double>(w.stride[0]) * static_cast<double>(rows) * static_cast<double>(pitch);
   return {.form = form_of(c),
           .products = filters * static_cast<double>(w.kernel[0]) * quads * 4 * made,
           .steps = c.group * (128 + quads * plane + 16 * static_cast<double>(w.in[0])) +
