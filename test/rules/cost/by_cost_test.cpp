@@ -126,6 +126,13 @@ TEST_CASE("values that are kept more exactly count with what they take") {
     CHECK(test::decision(*g, p, "v3").accelerator == (times == 1));
     CHECK(test::decision(*g, p, "v25").accelerator);
   }
+  // What cannot be kept so is not taken, however clear shapes are.
+  partition::Costs refused =
+      costs_with(1, [](const ir::Graph&, const partition::Region&) { return std::optional<double>(); });
+  options.costs = &refused;
+  CHECK(!all_on_host(test::split(*g, options)));
+  refused.keep = [](const ir::Graph&, partition::Region&) {};
+  CHECK(all_on_host(test::split(*g, options)));
 }
 
 TEST_CASE("what was decided is decided again") {
