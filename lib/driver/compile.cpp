@@ -225,23 +225,17 @@ class Compiler {
     return o;
   }
 
-  // A region that may be one, with its values kept as they would be.
-  partition::Region as_kept(const ir::Graph& graph, partition::Region region,
-                            const partition::Options& o) const {
-    partition::assign_precisions(graph, region, o);
-    if (hooks_.choice) apply_precisions(*hooks_.choice, graph, region);
-    return region;
-  }
-
   Status place() {
     m_.known = knowledge(m_.model.graph, options_, inputs_.calibration);
     partition::Options o = partition_options();
-    const partition::Costs costs{
-        m_.host_model,
-        [&](const ir::Graph& graph, const partition::Region& r) {
-          return backend::seconds_alone(*m_.backend, graph, as_kept(graph, r, o));
-        },
-        !o.precisions.empty() || (hooks_.choice && !hooks_.choice->precisions.empty())};
+    partition::Costs costs{m_.host_model, [this](const ir::Graph& graph, const partition::Region& r) {
+                             return backend::seconds_alone(*m_.backend, graph, r);
+                           }};
+    if (!o.precisions.empty() || (hooks_.choice && !hooks_.choice->precisions.empty()))
+      costs.keep = [&](const ir::Graph& graph, partition::Region& r) {
+        partition::assign_precisions(graph, r, o);
+        if (hooks_.choice) apply_precisions(*hooks_.choice, graph, r);
+      };
     if (options_.partition_by == CompileOptions::PartitionBy::Cost) o.costs = &costs;
     MRVLC_ASSIGN(m_.partition, driver::place(m_.model.graph, m_.accelerator(), o, source_matches_));
     MRVLC_TRY(partition::partition_bodies(m_.model.graph, m_.accelerator(), o, m_.partition));

@@ -185,7 +185,7 @@ class Search {
   // The layers that the host takes; fills in the seconds of `out`.
   OnHost run(Partition& out) {
     const OnHost greedy = greedily(), all(p_.layers.size(), false);
-    if (costs_.beyond_shapes && costs_.measured) scale_layers(greedy);
+    if (costs_.keep && costs_.measured) scale_layers(greedy);
     OnHost none;
     for (bool asked : asked_) none.push_back(!asked);
     seconds(greedy), seconds(none), seconds(all);
@@ -205,6 +205,8 @@ class Search {
     hand_to_host(scratch, on_host, nullptr);
     Partition out;
     form_regions(scratch, out, false);
+    if (costs_.keep)
+      for (Region& r : out.regions) costs_.keep(p_.graph, r);
     return out;
   }
 
@@ -371,8 +373,7 @@ class Search {
     out.greedy_seconds = known_.at(greedy);
     const double low = std::min(on_host, out.greedy_seconds), high = std::max(on_host, out.greedy_seconds);
     std::vector<OnHost> others = promising(low);
-    const bool open =
-        costs_.beyond_shapes || !others.empty() || high <= kFarAway * low || macs_ <= kSmallMacs;
+    const bool open = costs_.keep || !others.empty() || high <= kFarAway * low || macs_ <= kSmallMacs;
     const bool compile = costs_.measured && open;
     const auto seconds_of = [&](const OnHost& c) { return compile ? measured(c) : known_.at(c); };
     constexpr double kNever = std::numeric_limits<double>::infinity();

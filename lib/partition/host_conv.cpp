@@ -68,8 +68,9 @@ bool suits_lanes(const ConvSizes& c) {
 // Gathering costs as much as about 8 more rows of weights, but takes pixels of all rows together; a row cut
 // into pieces of 8 computes what is left over twice. The strip stays in the second-level cache.
 bool fits_rows(const ConvSizes& c) {
-  constexpr int64_t kGather = 8, kDepth = 640, kFloats = 96 << 10;
+  constexpr int64_t kGather = 8, kDepth = 640, kFloats = 96 << 10, kMostStride = 1024;
   const Window2& w = c.w;
+  if (c.channels < 1 || c.m < 1 || std::max(w.stride[0], w.stride[1]) > kMostStride) return false;
   const bool in_place = c.taps() == 1 && w.stride[0] == 1 && w.stride[1] == 1 && w.pad[0] == 0 &&
                         w.pad[1] == 0 && w.in[0] == w.out[0] && w.in[1] == w.out[1];
   if (in_place || w.out[1] < 8 || w.out[0] < 1 || c.taps() > kDepth) return false;

@@ -15,12 +15,12 @@ namespace {
 // A convolution of floats or of integers, each dimension as kernels see it.
 struct HostConv {
   double group = 1, channels = 1, results = 1;  // of a group
-  double taps = 1, quads = 1;                   // four taps of a row
-  double read = 1, pixels = 1, width = 1;       // pixels of the image, of the result, of a row of it
+  double taps = 1;
+  double read = 1, pixels = 1, width = 1;  // pixels of the image, of the result, of a row of it
   double batch = 1;
   bool integers = false, depthwise = false, strided = false, dilated = false, threes = false;
-  ConvSizes sizes;       // of floats: as kernels are chosen by
-  bool packed = false;   // of floats, with constant weights
+  ConvSizes sizes;       // of one or two dimensions: as kernels are chosen by
+  bool packed = false;   // of these and floats, with constant weights
   bool by_rows = false;  // of these, without gathering columns
   int64_t tile = 0;      // ... by Winograd's algorithm
 };
@@ -55,18 +55,18 @@ std::optional<HostConv> host_conv(const HostKernels& kernels, const ir::Node& no
   c.pixels = product(p->output);
   c.batch = static_cast<double>(std::max<int64_t>(p->batch, 1));
   const bool column = p->input.back() == 1 && p->output.back() == 1 && p->kernel.back() == 1;  // is a row
-  const double row = product({column ? p->kernel.front() : p->kernel.back()});
-  c.quads = c.taps / row * std::ceil(row / 4);
   c.read = product(p->input);
   c.width = column ? c.pixels : product({p->output.back()});
   c.integers = integers;
   c.packed = !integers && graph.is_constant(node.inputs[1]) && p->input.size() <= 2;
-  c.depthwise = p->group > 1 && p->in_channels == p->group;
+  c.depthwise = p->group > 1 && p->in_channels == p->group && p->input.size() <= 2;
   c.strided = std::ranges::any_of(p->strides, other);
   c.dilated = std::ranges::any_of(p->dilations, other);
   c.threes = p->kernel == std::vector<int64_t>{3, 3};
-  if (!c.packed) return c;
+  if (p->input.size() > 2) return c;
   c.sizes = conv_sizes(*p);
+  if (integers) c.sizes.w = wide_window(*p);
+  if (!c.packed) return c;
   c.tile = kernels.tile(node.id);
   c.by_rows = !c.depthwise && c.tile == 0 && suits_rows(c.sizes, kernels.gathers_short_sums());
   return c;
@@ -106,12 +106,21 @@ double integer_products(const HostConv& c) {
   return rounded_up(c.channels * c.taps, 4) * std::min(by_pixels, by_rows);
 }
 
-// Integers: a channel as one long row, by quads of taps; to begin and end that takes 64.
+// Integers: a padded channel is one long row, copied row by row, which takes as much as 16 elements; of that
+// quads of taps are made, and of these results, 32 at once and those between rows too. To begin and end a
+// channel takes as much as 128 elements.
 HostEffort integer_depthwise_effort(const HostConv& c) {
-  const double filters = c.group * c.results;
+  const Window2& w = c.sizes.w;
+  const double filters = c.group * c.results, quads = std::ceil(static_cast<double>(w.kernel[1]) / 4);
+  const auto reach = [&](size_t d) { return (w.kernel[d] - 1) * w.dilation[d] / w.stride[d]; };
+  const int64_t pitch = w.out[1] + reach(1), rows = w.out[0] + reach(0);
+  const double made = rounded_up(static_cast<double>((w.out[0] - 1) * pitch + w.out[1]), 32);
+  const double plane =
+      static_cast<double>(w.stride[0]) * static_cast<double>(rows) * static_cast<double>(pitch);
   return {.form = form_of(c),
-          .products = filters * c.quads * 4 * rounded_up(c.pixels, 32),
-          .steps = c.group * c.read + filters * (c.pixels + 64)};
+          .products = filters * static_cast<double>(w.kernel[0]) * quads * 4 * made,
+          .steps = c.group * (128 + quads * plane + 16 * static_cast<double>(w.in[0])) +
+                   filters * (made + 16 * static_cast<double>(w.out[0]))};
 }
 
 // Eight channels side by side have their planes turned, and their results; of others 16 results of a row are

@@ -14,9 +14,10 @@ struct Costs {
   // Seconds of a region on the accelerator, without launch and borders, where somebody compiles it to know;
   // nullopt: it cannot be compiled. Asked for the few partitions that are left in the end.
   std::function<std::optional<double>(const ir::Graph&, const Region&)> measured;
-  // It knows what estimates from shapes do not, values that are kept more exactly: it is asked for the greedy
-  // partition first, and layers are taken to cost as many times their estimate as their region there does.
-  bool beyond_shapes = false;
+  // Says which values a region would keep more exactly (Region::precisions). Null: none. Estimates from
+  // shapes do not know what that takes, so `measured` is asked for the greedy partition first, and layers are
+  // taken to cost as many times their estimate as their region there does.
+  std::function<void(const ir::Graph&, Region&)> keep = {};
 };
 
 // A value of so many elements rewritten at the border of a region, in seconds of the host.

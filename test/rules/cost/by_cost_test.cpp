@@ -114,15 +114,25 @@ TEST_CASE("values that are kept more exactly count with what they take") {
     // Regions that begin with the input are `times` as slow as those behind Round.
     partition::Costs costs = costs_with(1, [&](const ir::Graph& graph, const partition::Region& r) {
       const bool slow = graph.value(r.inputs.at(0)).kind == ir::ValueKind::Input;
+      CHECK(r.precisions.size() == 1);
       return std::optional<double>((slow ? times : 1) * 1e-4 * static_cast<double>(r.layers.size()));
     });
-    costs.beyond_shapes = true;
+    costs.keep = [](const ir::Graph&, partition::Region& r) {
+      r.precisions[r.inputs.at(0)] = {partition::Precision::Kind::Pair};
+    };
     options.costs = &costs;
     const partition::Partition p = test::split(*g, options);
     CAPTURE(times);
     CHECK(test::decision(*g, p, "v3").accelerator == (times == 1));
     CHECK(test::decision(*g, p, "v25").accelerator);
   }
+  // What cannot be kept so is not taken, however clear shapes are.
+  partition::Costs refused =
+      costs_with(1, [](const ir::Graph&, const partition::Region&) { return std::optional<double>(); });
+  options.costs = &refused;
+  CHECK(!all_on_host(test::split(*g, options)));
+  refused.keep = [](const ir::Graph&, partition::Region&) {};
+  CHECK(all_on_host(test::split(*g, options)));
 }
 
 TEST_CASE("what was decided is decided again") {
