@@ -41,7 +41,7 @@ class Tuner {
     const bool more = std::ranges::any_of(file_.rounds, [](int64_t n) { return n < kRounds; });
     if (!kinds_.empty() && (more || !file_.network)) {
       MRVLC_TRY(measure_stage(
-          0, [this](const LayerKind& kind, const TunedLayer&) { return kernels_to_measure(kind); }));
+          0, [](const LayerKind& kind, const TunedLayer&) { return kernels_to_measure(kind); }));
       MRVLC_TRY(measure_stage(1, blocks_to_measure));
       MRVLC_TRY(choose());
     }
