@@ -13,7 +13,7 @@ namespace mrvlc::driver {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int64_t kRounds = 5;  // of a stage, and of the whole
+constexpr int64_t kRounds = 5, kWholeRounds = 15;  // of a stage, and of the whole
 
 using chost::Tuning, chost::Variant;
 
@@ -160,11 +160,11 @@ class Tuner {
       untuned.emplace(std::move(plain.front()));
     }
     MRVLC_ASSIGN(Trial tuned, Trial::build(o_, *std::move(compiled)));
-    for (int64_t round = 0; round < kRounds; ++round) {
-      tell("whole", round, kRounds);
+    for (int64_t round = 0; round < kWholeRounds; ++round) {
+      tell("whole", round, kWholeRounds);
       for (Trial* trial : {&*untuned, &tuned}) MRVLC_TRY(trial->run(false));
     }
-    tell("whole", kRounds, kRounds);
+    tell("whole", kWholeRounds, kWholeRounds);
     constexpr double kLeast = 0.005;  // less is chance
     if (tuned.whole_ns() >= untuned->whole_ns() * (1 - kLeast)) return false;
     for (size_t i = 0; i < choices.size(); ++i) file_.layers[i].choice = choices[i];
