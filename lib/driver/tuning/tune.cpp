@@ -13,7 +13,7 @@ namespace mrvlc::driver {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int64_t kRounds = 5;  // of a stage, and of the whole
+constexpr int64_t kRounds = 5, kWholeRounds = 15;  // of a stage, and of the whole
 
 using chost::Tuning, chost::Variant;
 
@@ -41,7 +41,7 @@ class Tuner {
     const bool more = std::ranges::any_of(file_.rounds, [](int64_t n) { return n < kRounds; });
     if (!kinds_.empty() && (more || !file_.network)) {
       MRVLC_TRY(measure_stage(
-          0, [this](const LayerKind& kind, const TunedLayer&) { return kernels_to_measure(kind); }));
+          0, [](const LayerKind& kind, const TunedLayer&) { return kernels_to_measure(kind); }));
       MRVLC_TRY(measure_stage(1, blocks_to_measure));
       MRVLC_TRY(choose());
     }
@@ -160,11 +160,11 @@ class Tuner {
       untuned.emplace(std::move(plain.front()));
     }
     MRVLC_ASSIGN(Trial tuned, Trial::build(o_, *std::move(compiled)));
-    for (int64_t round = 0; round < kRounds; ++round) {
-      tell("whole", round, kRounds);
+    for (int64_t round = 0; round < kWholeRounds; ++round) {
+      tell("whole", round, kWholeRounds);
       for (Trial* trial : {&*untuned, &tuned}) MRVLC_TRY(trial->run(false));
     }
-    tell("whole", kRounds, kRounds);
+    tell("whole", kWholeRounds, kWholeRounds);
     constexpr double kLeast = 0.005;  // less is chance
     if (tuned.whole_ns() >= untuned->whole_ns() * (1 - kLeast)) return false;
     for (size_t i = 0; i < choices.size(); ++i) file_.layers[i].choice = choices[i];

@@ -1,6 +1,6 @@
 """usage: remote.py MRVLC MODELS/DIGITS WORK
 
-`mrvlc run --on` and `profile --on`: a server on a port of this machine, with keys of this test, whose sessions have a temporary folder of their own. The same
+`mrvlc run --on`, `profile --on` and `tune --on`: a server on a port of this machine, with keys of this test, whose sessions have a temporary folder of their own. The same
 bytes come back as from a local run, compiled there, here, and here for aarch64, which qemu runs there; nothing is left. WORK is emptied first. Exits with 77 (skipped) without sshd.
 """
 
@@ -171,6 +171,9 @@ def main():
         profile = json.loads(run(MRVLC, "profile", "host", "--json", "--on", place, "--ssh-config", "ssh_fast", "--bench", "3"))
         steps = profile["measured"]["steps"]
         assert len(steps) >= 3 and any("conv2" in s["label"] for s in steps) and profile["measured"]["least_ms"] > 0, profile
+        run(MRVLC, "tune", DIGITS / "digits.onnx", "-o", "tuning.json", "--on", place, "--ssh-config", "ssh_fast", "--cc", "gcc", "--cflags", "-O1", "--seconds", "0.01")
+        tuning = json.loads(pathlib.Path("tuning.json").read_text())
+        assert tuning["rounds"] == [1, 0] and any(len(layer["ns"]) > 1 for layer in tuning["layers"]), tuning
         report = json.loads(pathlib.Path("host/report.json").read_text())
         expected = [s["expected_ms"] for s in steps]
         assert all(e is not None and e > 0 for e in expected), steps
