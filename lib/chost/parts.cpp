@@ -1,6 +1,8 @@
 // Convolutions that threads share: a part is a convolution of fewer groups or channels.
 #include "parts.h"
 
+#include <algorithm>
+
 #include "function.h"
 
 namespace mrvlc::chost {
@@ -43,6 +45,29 @@ PartOffsets put_conv_part(Function& f, const ConvPlan& plan, std::string_view ty
   f.put("q.m = 6 * q.panels6 + 4 * q.panels4;");
   f.put("if (q.m > {0} - row) q.m = {0} - row;", plan.m);
   return {"0", fmt::format("row * {}", depth), "row", fmt::format("row * {}", pixels)};
+}
+
+// Of the part that has most, which begins with the panels of six.
+bool shares_places(const Function& f, const PlacedWork& work) {
+  constexpr double kWeight = 6.4;  // reading one, in multiply-adds
+  const int64_t parts = f.program().options.threads;
+  const int64_t panels = ceil_div(work.panels.six + work.panels.four, parts);
+  const int64_t six = std::min(panels, work.panels.six);
+  const auto rows = static_cast<double>(6 * six + 4 * (panels - six)),
+             all = static_cast<double>(work.panels.rows());
+  const auto depth = static_cast<double>(work.depth), places = static_cast<double>(work.places);
+  const int64_t units = ceil_div(ceil_div(work.places, work.unit), parts);
+  const auto share = static_cast<double>(std::min(units * work.unit, work.places));
+  const double by_panels = places * (rows * depth + work.column) + kWeight * rows * depth;
+  return share * (all * depth + work.column) + kWeight * all * depth < by_panels;
+}
+
+std::string put_places_part(Function& f, const PlacedWork& work, std::string_view type) {
+  f.put("{} q = p;", type);
+  put_share(f, ceil_div(work.places, work.unit));
+  f.put("q.begin = first * {0}, q.end = past * {0};", work.unit);
+  if (work.places % work.unit != 0) f.put("if (q.end > {0}) q.end = {0};", work.places);
+  return "q";
 }
 
 PartOffsets put_depthwise_part(Function& f, const ops::ConvParams& p, const Window2& w,

@@ -14,6 +14,18 @@ struct PartOffsets {
 
 // Declares `q`, the shape of a part: groups, or panels of output channels of the only one. `type`: of `p`.
 PartOffsets put_conv_part(Function& f, const ConvPlan& plan, std::string_view type);
+// A product of rows of weights, in panels, with columns: places of the result, which may be shared instead of
+// panels. Each part then makes its own columns only, but reads all weights.
+struct PlacedWork {
+  int64_t places = 0, unit = 1;  // parts begin at multiples of the unit
+  int64_t depth = 0;             // of sums
+  Panels panels;
+  double column = 0;  // what a column takes to be made, in multiply-adds
+};
+bool shares_places(const Function& f, const PlacedWork& work);
+// Declares a part's shape and returns its name.
+std::string put_places_part(Function& f, const PlacedWork& work, std::string_view type);
+
 // ... and input channels of a depthwise one.
 PartOffsets put_depthwise_part(Function& f, const ops::ConvParams& p, const Window2& w,
                                std::string_view type);

@@ -147,8 +147,8 @@ class Program {
   std::vector<std::pair<BufferId, uint32_t>> output_copies;  // to graph output
   std::vector<partition::Crossing> crossings;  // what the host rewrites for regions: find_crossings()
   std::vector<std::string> call_symbols;       // by index of Partition::calls
-  std::optional<bool> gathers_short_sums;  // which kernel takes them; conv/variants.cpp, once asked
-  std::optional<bool> winograd_pays;       // Winograd's algorithm saves enough; conv/winograd.cpp
+  std::optional<bool> gathers_short_sums;      // which kernel takes them; conv/variants.cpp, once asked
+  std::optional<bool> winograd_pays;           // Winograd's algorithm saves enough; conv/winograd.cpp
   std::optional<int64_t>
       winograd_room;  // bytes by which weights may grow for it, as far as they are not taken
 

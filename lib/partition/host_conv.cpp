@@ -214,6 +214,10 @@ int64_t winograd_tiles_at_once(const ConvSizes& c, int64_t n, int64_t bytes) {
   return round_up(ceil_div(all, ceil_div(all, most)), kWidth);
 }
 
+double winograd_input_cost(int64_t n) {
+  return (n == 4 ? kCosts4 : kCosts2).input;
+}
+
 int64_t winograd_floats(const ConvSizes& c, int64_t n) {
   return (n + 2) * (n + 2) * c.channels * choose_panels(c.m).rows();
 }

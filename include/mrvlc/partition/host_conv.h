@@ -69,6 +69,8 @@ int64_t winograd_tiles(const ConvSizes& c, int64_t n);
 // Tiles of a block: transformed inputs, at most so many bytes, stay in a second-level cache.
 inline constexpr int64_t kWinogradBlockBytes = 512 << 10;
 int64_t winograd_tiles_at_once(const ConvSizes& c, int64_t n, int64_t bytes = kWinogradBlockBytes);
+// What a tile takes in a channel to be transformed, in multiply-adds in registers.
+double winograd_input_cost(int64_t n);
 // Floats of transformed weights, and bytes that these take more than the weights do.
 int64_t winograd_floats(const ConvSizes& c, int64_t n);
 int64_t winograd_more_bytes(const ConvSizes& c, int64_t n);

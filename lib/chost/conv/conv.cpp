@@ -58,13 +58,16 @@ void declare_shape(Function& f, const ConvPlan& plan, Variant variant) {
   Panels panels = choose_panels(plan.m);
   Blocking b = choose_blocking(plan, variant.blocks);
   f.put("static const int {}[] = {{{}}};", f.prefixed("K_tap"), taps);
-  f.put("const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};",
-        f.prefixed("K_conv_shape"), plan.batch, plan.groups, plan.channels, plan.in[0], plan.in[1], plan.m,
-        plan.out[0], plan.out[1], plan.stride[0], plan.stride[1], plan.taps.size(), panels.six, panels.four,
-        b.block_k, b.columns, strip.left, strip.pitch, f.prefixed("K_tap"), strip.shared ? 1 : 0,
-        variant.kernel == Kernel::Copied    ? 2
-        : variant.kernel == Kernel::InPlace ? 1
-                                            : 0);
+  f.put(
+      "const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, 0, "
+      "{}}};",
+      f.prefixed("K_conv_shape"), plan.batch, plan.groups, plan.channels, plan.in[0], plan.in[1], plan.m,
+      plan.out[0], plan.out[1], plan.stride[0], plan.stride[1], plan.taps.size(), panels.six, panels.four,
+      b.block_k, b.columns, strip.left, strip.pitch, f.prefixed("K_tap"), strip.shared ? 1 : 0,
+      variant.kernel == Kernel::Copied    ? 2
+      : variant.kernel == Kernel::InPlace ? 1
+                                          : 0,
+      plan.out[0] * plan.out[1]);
 }
 
 // The convolution that makes the outputs (a + stride * q) of a transposed one.
@@ -146,8 +149,20 @@ Status emit_block_transpose(Function& f, const ops::ConvParams& p, const Window2
   return {};
 }
 
+void take_part(Function& f, KernelCall& call, const ConvPlan& plan, const Epilogue& e, const PlacedWork& work,
+               std::string_view type) {
+  if (plan.groups == 1 && shares_places(f, work)) {
+    call.shape = put_places_part(f, work, f.prefixed(type));
+  } else {
+    call.take_part(f, put_conv_part(f, plan, f.prefixed(type)), e);
+  }
+}
+
 void emit_rows(Function& f, const ConvPlan& plan, const ConvSizes& sizes, const Epilogue& e, Blocks blocks,
                const std::string& weights, bool cut) {
+  constexpr double kCopy = 2;  // rows of weights
+  const int64_t in_row = ceil_div(plan.out[1], 8), pieces = plan.out[0] * in_row;
+  const int64_t depth = plan.channels * static_cast<int64_t>(plan.taps.size());
   const partition::RowsPlan r = rows_plan(sizes, blocks);
   const Window2& w = sizes.w;
   const Panels panels = choose_panels(plan.m);
@@ -161,16 +176,19 @@ void emit_rows(Function& f, const ConvPlan& plan, const ConvSizes& sizes, const 
   f.put("static const int {}[] = {{{}}};", f.prefixed("K_tap"), taps);
   if (plan.stride[1] > 1) f.need(Piece::copy_step);
   f.put(
-      "const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};",
+      "const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, 0, "
+      "{}}};",
       f.prefixed("K_conv_rows_shape"), plan.batch, plan.groups, plan.channels, plan.in[0], plan.in[1], plan.m,
       plan.out[0], plan.out[1], plan.stride[0], plan.stride[1], plan.taps.size(), panels.six, panels.four,
       r.block_channels, r.pieces, -w.pad[1], -w.pad[0], (w.kernel[0] - 1) * w.dilation[0] + 1, r.pitch,
-      r.plane, f.prefixed("K_tap"));
+      r.plane, f.prefixed("K_tap"), pieces);
   const std::string strip = f.scratch(r.floats() * 4);
   const ir::Node& last = f.program().node(f.nodes().back());
   KernelCall call{f.prefixed("K_conv_rows"), f.read(f.head().inputs[0], "x0"), weights,
                   bias_text(f, e),           f.write(last.outputs[0], "y0"),   strip};
-  if (cut) call.take_part(f, put_conv_part(f, plan, f.prefixed("K_conv_rows_shape")), e);
+  if (cut)
+    take_part(f, call, plan, e, {pieces, in_row, depth, panels, kCopy * static_cast<double>(depth)},
+              "K_conv_rows_shape");
   call.put(f);
 }
 
@@ -211,7 +229,13 @@ Status emit_conv(Function& f) {
   const ir::Node& last = f.program().node(f.nodes().back());
   KernelCall call{f.prefixed("K_conv"), f.read(f.head().inputs[0], "x0"), weights,
                   bias_text(f, e),      f.write(last.outputs[0], "y0"),   scratch};
-  if (cut) call.take_part(f, put_conv_part(f, plan, f.prefixed("K_conv_shape")), e);
+  constexpr double kGather = 8;  // rows of weights
+  const int64_t depth = plan.channels * taps;
+  if (cut)
+    take_part(f, call, plan, e,
+              {plan.out[0] * plan.out[1], 16, depth, choose_panels(plan.m),
+               plan.direct ? 0 : kGather * static_cast<double>(depth)},
+              "K_conv_shape");
   call.put(f);
   return {};
 }

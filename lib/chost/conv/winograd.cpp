@@ -214,20 +214,26 @@ void emit_winograd(Function& f, const ConvPlan& plan, const ConvSizes& sizes, co
   const std::string weights = f.weights(packed), type = f.prefixed("K_winograd_shape");
   f.put(
       "const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}_in, "
-      "{}_out}};",
+      "{}_out, 0, {}}};",
       type, plan.batch, plan.channels, plan.in[0], plan.in[1], plan.m, plan.out[0], plan.out[1], panels.six,
       panels.four, b.panels, -sizes.w.pad[0], -sizes.w.pad[1], n, b.tiles, b.step, b.rows, b.pitch,
-      f.table(direct), f.prefixed(fmt::format("K_winograd{}", n)),
-      f.prefixed(fmt::format("K_winograd{}", n)));
+      f.table(direct), f.prefixed(fmt::format("K_winograd{}", n)), f.prefixed(fmt::format("K_winograd{}", n)),
+      partition::winograd_tiles(sizes, n));
   const std::string scratch = f.scratch(b.floats * 4);
   const ir::Node& last = f.program().node(f.nodes().back());
   KernelCall call{f.prefixed("K_winograd"), f.read(f.head().inputs[0], "x0"), weights,
                   bias_text(f, e),          f.write(last.outputs[0], "y0"),   scratch};
   if (cut) {
-    ConvPlan parts = plan;
-    parts.taps.assign(static_cast<size_t>(places), {});  // as deep as panels are
-    call.take_part(f, put_conv_part(f, parts, type), e);
-    f.put("q.direct += row * {};", plan.channels * kTaps * kTaps);
+    const PlacedWork work{partition::winograd_tiles(sizes, n), 16, plan.channels * places, panels,
+                          partition::winograd_input_cost(n) * static_cast<double>(plan.channels)};
+    if (shares_places(f, work)) {
+      call.shape = put_places_part(f, work, type);
+    } else {
+      ConvPlan parts = plan;
+      parts.taps.assign(static_cast<size_t>(places), {});  // as deep as panels are
+      call.take_part(f, put_conv_part(f, parts, type), e);
+      f.put("q.direct += row * {};", plan.channels * kTaps * kTaps);
+    }
   }
   call.put(f);
   f.program().module.transformed.push_back({f.program().expr(f.nodes().front()), f.head().name, n,

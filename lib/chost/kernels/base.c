@@ -2,8 +2,8 @@
 #if defined(__GNUC__) && !defined(__clang__)
 /* Products and sums may be fused here; nobody looks at exceptions or errno. */
 // ISO mode switches contraction off in GCC. Choices between values become blends, and roots instructions.
-// Registers are not allocated across calls (ipa-ra): GCC 12 would keep the loops around tiles, whose registers
-// it then knows, in vector registers, and move them to and fro for each tile.
+// Registers are not allocated across calls (ipa-ra): GCC 12 would keep the loops around tiles, whose
+// registers it then knows, in vector registers, and move them to and fro for each tile.
 #pragma GCC optimize("fp-contract=fast", "no-trapping-math", "no-math-errno", "no-ipa-ra")
 #endif
 // Floats of a vector in a register; 0 (also with MRVL_NO_VECTORS defined): plain loops.

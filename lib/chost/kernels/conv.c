@@ -62,6 +62,8 @@ typedef struct K_conv_shape {
   ptrdiff_t left, pitch;
   const int* tap;
   int shared, direct;
+  // pixels; a part begins at a multiple of 16
+  ptrdiff_t begin, end;
 } K_conv_shape;
 
 // Rows first, first + step, ... of a channel; outside the image the strip holds zeros already.
@@ -177,8 +179,8 @@ static void K_conv_block(const K_conv_shape* p, const K_tiles* q, const float* w
 static void K_conv_image(const K_conv_shape* p, const float* x, const float* w, const float* bias, float* y,
     float* b, const K_epilogue* e, ptrdiff_t channel, ptrdiff_t at) {
   const ptrdiff_t depth = p->channels * p->taps, pixels = p->out_h * p->out_w;
-  for (ptrdiff_t p0 = 0; p0 < pixels; p0 += p->ldb) {
-    const ptrdiff_t n = K_least(pixels - p0, p->ldb), whole = n / K_LANES;
+  for (ptrdiff_t p0 = p->begin; p0 < p->end; p0 += p->ldb) {
+    const ptrdiff_t n = K_least(p->end - p0, p->ldb), whole = n / K_LANES;
     const ptrdiff_t in_place = p->direct == 1 ? whole * K_LANES : 0;
     for (ptrdiff_t k0 = 0; k0 < depth; k0 += p->block_k) {
       const ptrdiff_t kn = K_least(depth - k0, p->block_k);

@@ -27,6 +27,8 @@ typedef struct K_conv_rows_shape {
   ptrdiff_t left, top, reach, pitch, plane;
   // of each tap, its offset in a plane
   const int* tap;
+  // pieces; a part begins with a row
+  ptrdiff_t begin, end;
 } K_conv_rows_shape;
 
 // Where pieces begin in strip and result; how many results are there already.
@@ -132,10 +134,10 @@ static void K_conv_rows_block(const K_conv_rows_shape* p, const K_tiles* q, cons
 
 static void K_conv_rows_image(const K_conv_rows_shape* p, const int* order, const float* x, const float* w,
     const float* bias, float* y, float* strip, const K_epilogue* e, ptrdiff_t channel, ptrdiff_t at) {
-  const ptrdiff_t pixels = p->out_h * p->out_w, all = p->out_h * ((p->out_w + 7) / 8);
-  for (ptrdiff_t first = 0; first < all; first += p->pieces) {
+  const ptrdiff_t pixels = p->out_h * p->out_w;
+  for (ptrdiff_t first = p->begin; first < p->end; first += p->pieces) {
     K_conv_block_at block;
-    K_conv_rows_find(p, first, K_least(all - first, p->pieces), &block);
+    K_conv_rows_find(p, first, K_least(p->end - first, p->pieces), &block);
     for (ptrdiff_t c = 0; c < p->channels; c += p->block_channels) {
       const ptrdiff_t n = K_least(p->channels - c, p->block_channels);
       K_tiles q = K_tiles_of(e, n * p->taps, 0, pixels, c == 0, c + n == p->channels);

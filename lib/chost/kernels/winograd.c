@@ -178,6 +178,8 @@ typedef struct K_winograd_shape {
   void (*in)(const float* strip, ptrdiff_t pitch, ptrdiff_t tiles, float* t, float* v, ptrdiff_t step);
   void (*out)(
       const float* m, ptrdiff_t step, float bias, float lo, float hi, float* y, ptrdiff_t ldy, K_some* bad);
+  // tiles; a part begins at a multiple of 16
+  ptrdiff_t begin, end;
 } K_winograd_shape;
 
 // A block: `count` tiles of `across` a row from `first` on, which is in row `row`.
@@ -350,7 +352,7 @@ static void K_winograd_panels(const K_winograd_shape* p, const K_winograd_block*
 
 static void K_winograd(const K_winograd_shape* p, const float* x, const float* w, const float* bias, float* y,
     float* scratch, const K_epilogue* e) {
-  const ptrdiff_t n = p->n, across = (p->out_w + n - 1) / n, tiles = (p->out_h + n - 1) / n * across;
+  const ptrdiff_t n = p->n, across = (p->out_w + n - 1) / n;
   K_winograd_block b = {.across = across, .places = (n + 2) * (n + 2), .y_step = n * p->tiles};
   b.v_step = p->channels * p->ldb + (p->channels % 2 == 0 ? 1 : 2) * K_LANES;
   b.m_step = p->block * p->tiles * 6 + K_LANES;
@@ -361,8 +363,8 @@ static void K_winograd(const K_winograd_shape* p, const float* x, const float* w
   b.m = b.v + b.places * b.v_step;
   b.y = b.m + b.places * b.m_step;
   for (ptrdiff_t i = 0; i < p->batch; ++i) {
-    for (b.first = 0; b.first < tiles; b.first += p->tiles) {
-      b.count = K_least(tiles - b.first, p->tiles);
+    for (b.first = p->begin; b.first < p->end; b.first += p->tiles) {
+      b.count = K_least(p->end - b.first, p->tiles);
       b.groups = (b.count + K_LANES - 1) / K_LANES;
       b.row = b.first / across;
       b.high = (b.first + b.count - 1) / across - b.row + 1;

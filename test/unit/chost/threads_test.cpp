@@ -116,6 +116,35 @@ TEST_CASE("threads share convolutions by Winograd's algorithm") {
   }
 }
 
+// Few channels leave threads unequal parts, and each makes all columns; many weights are read by one part
+// only.
+TEST_CASE("convolutions of few channels are shared by places") {
+  GraphBuilder b;
+  const ir::ValueId image = b.input({1, 10, 45, 37});
+  auto conv = [&](Shape w, int64_t stride, int64_t pad) {
+    return b.node(
+        "Tanh",
+        {b.node("Conv", {image, b.constant(w, 0.1), b.constant({w[0]})},
+                {{"strides", std::vector<int64_t>(2, stride)}, {"pads", std::vector<int64_t>(4, pad)}})});
+  };
+  b.output(conv({16, 10, 1, 1}, 1, 0));
+  b.output(conv({16, 10, 5, 5}, 2, 2));
+  b.output(conv({10, 10, 3, 3}, 1, 1));
+  const WinogradUse never = WinogradUse::Never, tile4 = WinogradUse::Tile4;
+  for (WinogradUse use : {never, tile4}) {
+    const std::string text = file_of(generate_parallel(b.graph, kMost, use), "net.c");
+    CHECK(count(text, "q.begin = ") == 3);
+    CHECK(count(text, "net_conv(&q") == 1);
+    CHECK(count(text, "net_conv_rows(&q") == (use == never ? 2 : 1));
+    CHECK(count(text, "net_winograd(&q") == (use == never ? 0 : 1));
+    for (const char* compiler : {"gcc -O2 -march=native", "gcc -O1 -fsanitize=address,undefined"})
+      same_for_all(b, compiler, use);
+  }
+  GraphBuilder many;
+  many.output(many.node("Conv", {many.input({1, 256, 7, 7}), many.constant({512, 256, 1, 1}, 0.1)}));
+  CHECK(count(file_of(generate_parallel(many.graph, 2), "net.c"), "q.panels6 = ") == 1);
+}
+
 TEST_CASE("parts do not race") {
   std::string log;
   TempDir dir;
