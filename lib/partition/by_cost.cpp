@@ -164,7 +164,6 @@ class Search {
  public:
   Search(const Placement& p, const Options& options)
       : p_(bare(p)),
-        options_(options),
         costs_(*options.costs),
         nodes_(node_seconds(p.graph, costs_.host)),
         tries_(std::clamp<size_t>(400'000 / std::max<size_t>(1, p.order.size()), 8, 600)) {
@@ -393,7 +392,6 @@ class Search {
   }
 
   Placement p_;
-  const Options& options_;
   const Costs& costs_;
   std::vector<double> nodes_;                     // seconds on the host, by node
   std::vector<double> on_host_, on_accelerator_;  // by layer
