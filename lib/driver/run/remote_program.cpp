@@ -118,7 +118,7 @@ Result<ProcessResult> RemoteProgram::run(const ProgramCall& call, const fs::path
   for (const std::string& target : call.targets)
     if (fs::is_regular_file(target, ec)) MRVLC_TRY(stage(target));
   MRVLC_TRY(remote_.send(files, "in"));
-  MRVLC_ASSIGN(const ProcessResult made, remote_.run({"mkdir", "results"}));
+  MRVLC_ASSIGN(const ProcessResult made, remote_.run({"mkdir", "-p", "results"}));
   if (made.exit_code != 0)
     return make_diag<DiagCode::MRV1020>(printable(remote_.host()), made.exit_code,
                                         printable(made.output, 1000));
