@@ -148,7 +148,7 @@ static double now_ms(void) {
   return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-/* Processor time of all threads. */
+// Processor time of all threads.
 static double cpu_now_ms(void) {
 #ifdef CLOCK_PROCESS_CPUTIME_ID
   struct timespec t;
