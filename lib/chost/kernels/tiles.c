@@ -157,6 +157,10 @@ static void K_rows4(const K_tiles* q, const float* a, const float* b, const floa
 }
 
 //@ piece micro1: base
+//@ unless gemm
+// Else gemv has sums of its own.
+#if K_VW != 8
+//@ end
 /* t[j] = sum of a[i * a_k] * b[i][j] for 16 columns. */
 static void K_micro1(ptrdiff_t k, const float* a, ptrdiff_t a_k, const float* b, float* t) {
 #if K_VW
@@ -176,3 +180,6 @@ static void K_micro1(ptrdiff_t k, const float* a, ptrdiff_t a_k, const float* b,
   memcpy(t, s, sizeof s);
 #endif
 }
+//@ unless gemm
+#endif
+//@ end
