@@ -42,6 +42,19 @@ namespace {
 
 using DumpFn = std::function<void(std::string)>;
 
+// What a partition by cost asks; regions keep values as the partition's options and the choice say.
+partition::Costs costs_of(const CompiledModel& m, const CompileHooks& hooks, const partition::Options& o) {
+  partition::Costs costs{m.host_model, [&m](const ir::Graph& graph, const partition::Region& r) {
+                           return backend::seconds_alone(*m.backend, graph, r);
+                         }};
+  if (o.precisions.empty() && !(hooks.choice && !hooks.choice->precisions.empty())) return costs;
+  costs.keep = [&](const ir::Graph& graph, partition::Region& r) {
+    partition::assign_precisions(graph, r, o);
+    if (hooks.choice) apply_precisions(*hooks.choice, graph, r);
+  };
+  return costs;
+}
+
 // What was read, and a baseline, which has no part in OUT; one that OUT replaces is no prerequisite of it.
 std::vector<ReadFile> prerequisites(const CompileOptions& options, std::vector<ReadFile> read) {
   const auto& baseline = options.gates.baseline;
@@ -228,14 +241,7 @@ class Compiler {
   Status place() {
     m_.known = knowledge(m_.model.graph, options_, inputs_.calibration);
     partition::Options o = partition_options();
-    partition::Costs costs{m_.host_model, [this](const ir::Graph& graph, const partition::Region& r) {
-                             return backend::seconds_alone(*m_.backend, graph, r);
-                           }};
-    if (!o.precisions.empty() || (hooks_.choice && !hooks_.choice->precisions.empty()))
-      costs.keep = [&](const ir::Graph& graph, partition::Region& r) {
-        partition::assign_precisions(graph, r, o);
-        if (hooks_.choice) apply_precisions(*hooks_.choice, graph, r);
-      };
+    const partition::Costs costs = costs_of(m_, hooks_, o);
     if (options_.partition_by == CompileOptions::PartitionBy::Cost) o.costs = &costs;
     MRVLC_ASSIGN(m_.partition, driver::place(m_.model.graph, m_.accelerator(), o, source_matches_));
     MRVLC_TRY(partition::partition_bodies(m_.model.graph, m_.accelerator(), o, m_.partition));
