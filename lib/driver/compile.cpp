@@ -42,19 +42,6 @@ namespace {
 
 using DumpFn = std::function<void(std::string)>;
 
-// What a partition by cost asks; regions keep values as the partition's options and the choice say.
-partition::Costs costs_of(const CompiledModel& m, const CompileHooks& hooks, const partition::Options& o) {
-  partition::Costs costs{m.host_model, [&m](const ir::Graph& graph, const partition::Region& r) {
-                           return backend::seconds_alone(*m.backend, graph, r);
-                         }};
-  if (o.precisions.empty() && !(hooks.choice && !hooks.choice->precisions.empty())) return costs;
-  costs.keep = [&](const ir::Graph& graph, partition::Region& r) {
-    partition::assign_precisions(graph, r, o);
-    if (hooks.choice) apply_precisions(*hooks.choice, graph, r);
-  };
-  return costs;
-}
-
 // What was read, and a baseline, which has no part in OUT; one that OUT replaces is no prerequisite of it.
 std::vector<ReadFile> prerequisites(const CompileOptions& options, std::vector<ReadFile> read) {
   const auto& baseline = options.gates.baseline;

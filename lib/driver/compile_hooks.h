@@ -22,6 +22,11 @@ struct CompileHooks {
   std::optional<AccuracyChoice> choice;  // what is not to be computed in fp16
 };
 
+// What a partition by cost asks; regions keep values as the partition's options and the choice say. All are
+// referred to.
+partition::Costs costs_of(const CompiledModel& m, const CompileHooks& hooks,
+                          const partition::Options& options);
+
 // These options for a compile that ends before anything is written: nothing beside OUT, and no output on the
 // way.
 CompileOptions for_trial(const CompileOptions& options);

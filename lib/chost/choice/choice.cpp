@@ -1,3 +1,4 @@
+// A layer's variant: the tuning's where it is legal, else what the model of costs takes.
 #include "choice/choice.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Sizes that keep what is read again in the caches it is read from.
 #include "conv/blocks.h"
 
 #include <algorithm>

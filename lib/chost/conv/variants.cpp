@@ -1,3 +1,4 @@
+// Which kernels may compute a convolution, and which is expected to be fastest.
 #include "conv/variants.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The tuning file, read and written: docs/tuning.md, docs/schemas/tuning.schema.json.
 #include "tuning/file.h"
 
 #include <algorithm>

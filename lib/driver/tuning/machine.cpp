@@ -1,3 +1,4 @@
+// What measured times depend on: the compiler, its flags and the extensions it compiles for.
 #include "tuning/machine.h"
 
 #include <set>

@@ -1,3 +1,4 @@
+// Which variants are worth a measurement, and which one is taken.
 #include "tuning/select.h"
 
 #include <algorithm>

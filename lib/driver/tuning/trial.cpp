@@ -1,3 +1,4 @@
+// One tuning of the network: compiled, built and timed, as a whole and by layer.
 #include "tuning/trial.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// `mrvlc tune`: stages of trials in turn, then the whole with what was fastest against the whole without.
 #include "mrvlc/driver/tune.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Entries of a tuning that a compile did not heed, as diagnostics.
 #include "tuning/unheeded.h"
 
 #include <algorithm>
