@@ -1,6 +1,6 @@
 //@ piece example_threads
-/* The threads that the model's loops are given. Compiled with -fopenmp they are OpenMP's, else a pool of
- * POSIX threads. */
+/* The threads that the model's loops are given. Compiled with -fopenmp they are OpenMP's, which
+ * OMP_WAIT_POLICY=active keeps awake between loops, else a pool of POSIX threads. */
 static int take_threads(int* argc, char** argv) {
   int workers = K_MAX_WORKERS;
   for (int i = 1; i + 1 < *argc; ++i) {
@@ -45,9 +45,12 @@ typedef struct pool {
 
 static pool workers_pool;
 
-/* Loops follow each other within microseconds, so a thread looks a while before it sleeps. */
+/* Loops follow each other within microseconds, and to wake a thread takes tens of them: it looks for as long
+ * before it sleeps. */
+enum { LOOKS = 60000 };
+
 static void wait_for_round(pool* p, int seen) {
-  for (int i = 0; i < 4000; ++i) {
+  for (int i = 0; i < LOOKS; ++i) {
     if (__atomic_load_n(&p->round, __ATOMIC_ACQUIRE) != seen) return;
   }
   pthread_mutex_lock(&p->lock);
@@ -86,7 +89,7 @@ static void run_parts(void* context, int parts, mrvl_task task, const void* data
   p->parts = parts;
   next_round(p);
   task(data, 0, parts);
-  for (int i = 0; i < 4000; ++i) {
+  for (int i = 0; i < LOOKS; ++i) {
     if (__atomic_load_n(&p->left, __ATOMIC_ACQUIRE) == 0) return;
   }
   pthread_mutex_lock(&p->lock);
