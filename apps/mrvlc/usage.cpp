@@ -1,8 +1,9 @@
 #include "usage.h"
 
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <cstdint>
-#include <regex>
 #include <sstream>
 
 #include "command_table.h"
@@ -80,18 +81,19 @@ std::vector<std::string> listed(const std::string& text) {
 // What the parser says of a value, in our words: "--tiles: Value 3x not in range 1 to 8" and
 // "--emit: disam not in {ir,disasm}".
 std::string of_value(const std::string& said) {
-  static const std::regex range(R"(^([^ ]+): Value (.*) not in range (\S+) to (\S+)$)");
-  static const std::regex words(R"(^([^ ]+): (.*) not in \{([^}]*)\}$)");
-  std::smatch found;
-  if (std::regex_match(said, found, range)) {
-    const bool bounded = found[4] != std::to_string(INT64_MAX) && found[4] != std::to_string(UINT64_MAX);
-    return fmt::format("{}: '{}' is no number from {}{}", found[1].str(), found[2].str(), found[3].str(),
-                       bounded ? " to " + found[4].str() : "");
+  static const re2::RE2 range(R"((?s)([^ ]+): Value (.*) not in range (\S+) to (\S+))", re2::RE2::Latin1);
+  static const re2::RE2 words(R"((?s)([^ ]+): (.*) not in \{([^}]*)\})", re2::RE2::Latin1);
+  std::string option, value, low, high;
+  if (re2::RE2::FullMatch(said, range, &option, &value, &low, &high)) {
+    const bool bounded = high != std::to_string(INT64_MAX) && high != std::to_string(UINT64_MAX);
+    return fmt::format("{}: '{}' is no number from {}{}", option, printable(value), low,
+                       bounded ? " to " + high : "");
   }
-  if (std::regex_match(said, found, words)) {
-    const std::vector<std::string> known = listed(found[3]);
-    return fmt::format("{}: '{}' is none of {}{}", found[1].str(), found[2].str(),
-                       CLI::detail::join(known, ", "), suggestion(found[2], known));
+  std::string choices;
+  if (re2::RE2::FullMatch(said, words, &option, &value, &choices)) {
+    const std::vector<std::string> known = listed(choices);
+    return fmt::format("{}: '{}' is none of {}{}", option, printable(value), CLI::detail::join(known, ", "),
+                       suggestion(value, known));
   }
   return said;
 }
