@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sizes of generated host code: scripts/code_size.sh DATA [MODEL...]
+# Sizes of generated host code: scripts/code_size.sh DATA [MODEL...] [-- OPTIONS of compile]
 # DATA holds zoo/NAME.onnx and golden/NAME/meta.json (shapes of the inputs). For each model, compiled for the host alone: lines
 # and bytes of C, the text section with gcc -Os for aarch64 and Cortex-M4, weights, arena, and the seconds that gcc -O3 takes for
 # the C. The design point is one C file without a library: nothing is linked but libm.
@@ -7,7 +7,9 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 data=$1
 shift
-models=("$@")
+models=()
+while [ $# -gt 0 ] && [ "$1" != -- ]; do models+=("$1") && shift; done
+[ $# -eq 0 ] || shift
 [ ${#models[@]} -gt 0 ] || models=(silero_vad_v5 dtln_1 fastestdet deeploy_cct2_op20)
 mrvlc=${MRVLC:-build/bin/mrvlc}
 work=$(mktemp -d)
@@ -28,7 +30,7 @@ for name in "${models[@]}"; do
 import json, sys
 for i in json.load(open(sys.argv[1]))["inputs"]: print(i["name"] + "=" + "x".join(map(str, i["dims"])))' "$data/golden/$name/meta.json")
   rm -rf "$work/out"
-  "$mrvlc" -q compile "$data/zoo/$name.onnx" -o "$work/out" --target host --name m "${shapes[@]}" 2> "$work/log" ||
+  "$mrvlc" -q compile "$data/zoo/$name.onnx" -o "$work/out" --target host --name m "${shapes[@]}" "$@" 2> "$work/log" ||
     { printf '%-22s %s\n' "$name" "$(tail -1 "$work/log" | cut -c1-100)"; continue; }
   c=$work/out/m.c
   a64=$(text_bytes aarch64-linux-gnu-gcc "$c")

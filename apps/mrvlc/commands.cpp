@@ -107,6 +107,16 @@ void add_weights_option(CLI::App& cmd, CompileArguments& a) {
       ->capture_default_str();
 }
 
+void add_optimize_option(CLI::App& cmd, CompileArguments& a) {
+  cmd.add_option(
+         "--optimize", a.optimize,
+         "the host's C for speed, for size (one kernel for all convolutions, plain loops, functions of "
+         "the C library), or balanced (one kernel of each kind)")
+      ->check(CLI::IsMember({"speed", "balanced", "size"}))
+      ->type_name("FOR")
+      ->capture_default_str();
+}
+
 void add_host_code_options(CLI::App& cmd, CompileArguments& a) {
   cmd.add_option("--arena-limit", a.arena_limit, "exit with code 4 when the host's arena needs more bytes")
       ->type_name("SIZE")
@@ -131,6 +141,7 @@ void add_result_options(CLI::App& cmd, CompileArguments& a) {
       ->transform(size_check())
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 30).description(""));
   add_host_code_options(cmd, a);
+  add_optimize_option(cmd, a);
   add_weights_option(cmd, a);
   cmd.add_option(
          "--emit", a.emit,

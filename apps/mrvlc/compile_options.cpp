@@ -285,6 +285,8 @@ Result<driver::CompileOptions> checked(const CLI::App& cmd, CompileArguments& a,
   o.arena_limit = a.arena_limit;
   o.text_bytes = a.text_bytes;
   o.exact = a.exact;
+  o.optimize =
+      static_cast<chost::Optimize>(std::ranges::find(chost::kOptimize, a.optimize) - chost::kOptimize);
   o.threads = a.threads;
   o.weights =
       static_cast<chost::WeightsAs>(std::ranges::find(chost::kWeightsAs, a.weights) - chost::kWeightsAs);

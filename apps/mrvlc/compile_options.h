@@ -24,7 +24,7 @@ struct CompileArguments {
   uint32_t effort = 1;
   bool exact = false;
   int threads = 1;
-  std::string weights = "linked";
+  std::string weights = "linked", optimize = "speed";
   bool pin_weights = false;
   int64_t batch = 1, arena_limit = INT64_MAX, text_bytes = 256;
   unsigned jobs = 0;
@@ -52,6 +52,7 @@ void add_compile_options(CLI::App& cmd, CompileArguments& a);
 void add_code_options(CLI::App& cmd, CompileArguments& a);  // without MODEL and name
 // What a compile may come to, and what else it writes into OUT (commands.cpp).
 void add_weights_option(CLI::App& cmd, CompileArguments& a);
+void add_optimize_option(CLI::App& cmd, CompileArguments& a);
 void add_host_code_options(CLI::App& cmd, CompileArguments& a);  // how the host computes
 void add_result_options(CLI::App& cmd, CompileArguments& a);
 // Options of compile about accuracy (accuracy.cpp), and what they say; MRV0004.

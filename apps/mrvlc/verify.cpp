@@ -23,6 +23,7 @@ struct VerifyArguments {
 void add_options(CLI::App& cmd, VerifyArguments& a) {
   add_compile_options(cmd, a.compile);
   add_weights_option(cmd, a.compile);
+  add_optimize_option(cmd, a.compile);
   add_accuracy_target(cmd, a.compile);
   cmd.add_option("--data", a.data,
                  "folder of input_K.pb/output_K.pb, or .npy, .json (repeatable); without it the reference "

@@ -119,6 +119,7 @@ class NodeContext : public ops::EmitContext, public ops::TextMemory, public ops:
   void close() override { function_.close(); }
   void shared_loop(std::string_view var, const std::string& n, int64_t operations) override;
   std::string helper(std::string_view name) override;
+  bool wants_little_text() const override { return function_.program().options.optimize == Optimize::Size; }
   std::string scratch(int64_t bytes) override { return function_.scratch(bytes); }
   std::string table(const Tensor& tensor) override { return function_.table(tensor); }
   int64_t bytes_of_texts(int64_t elements) const override;

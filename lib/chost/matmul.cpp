@@ -237,6 +237,8 @@ void emit_product(Function& f, const Product& p, Epilogue& e, bool alone) {
                                         : vector ? runs(p.n, kColumns)
                                                  : runs(p.m, kRows));
   f.need(vector ? Piece::gemv : Piece::gemm);
+  const bool one_panel = is_number(p.n) && std::stoll(p.n) <= 3 * kLanes;
+  if (vector && !one_panel && f.program().options.optimize != Optimize::Size) f.need(Piece::gemv_panels);
   declare_epilogue(f, e);
   std::string a = f.read(f.head().inputs[0], "x0"), y = f.write(last.outputs[0], "y0");
   std::string b = packed ? packed_operand(f, p, *constant) : f.read(f.head().inputs[1], "x1");

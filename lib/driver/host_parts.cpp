@@ -32,6 +32,7 @@ chost::Options host_options(CompiledModel& m, const CompileOptions& options, cho
   o.text_bytes = options.text_bytes;
   o.on_overflow = options.on_overflow;
   o.on_device_error = options.on_device_error;
+  o.optimize = options.optimize;
   o.winograd = options.exact ? chost::WinogradUse::Never : chost::WinogradUse::Chosen;
   o.tuning = std::move(tuning);
   o.threads = options.threads;

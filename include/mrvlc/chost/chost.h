@@ -25,6 +25,12 @@ inline constexpr std::string_view kWeightsAs[] = {"linked", "c", "blob"};  // as
 // which tests want, all that can be, in tiles of 2 x 2 or 4 x 4 results.
 enum class WinogradUse : uint8_t { Chosen, Never, Tile2, Tile4 };
 
+// What kernels are chosen for: the time of each layer; or the text, of a kernel that serves all layers of a
+// kind (convolutions: gathered columns; depthwise ones: a padded plane; products: some rows at a time); or
+// less of it still, by plain loops for recurrent layers and pools and the functions of <math.h>.
+enum class Optimize : uint8_t { Speed, Balanced, Size };
+inline constexpr std::string_view kOptimize[] = {"speed", "balanced", "size"};  // as users write it
+
 // What the program takes of libraries beside their functions.
 struct Linked {
   std::vector<std::string> includes;   // as they stand in an #include: "\"nn.h\"", "<nn.h>"
@@ -52,6 +58,7 @@ struct Options {
   OnOverflow on_overflow = OnOverflow::Report;
   OnDeviceError on_device_error = {};
   WinogradUse winograd = WinogradUse::Chosen;
+  Optimize optimize = Optimize::Speed;
   Tuning tuning = {};
   int threads = 1;  // parts of a loop at most that the caller's threads may run (mrvl/parallel.h); 1: none
   Linked linked = {};

@@ -75,6 +75,7 @@ struct CompileOptions {
   int64_t arena_limit = INT64_MAX;  // bytes of the host's arena
   int64_t text_bytes = 256;         // chost::Options
   bool exact = false;               // chost::Options
+  chost::Optimize optimize = chost::Optimize::Speed;
   int threads = 1;                  // chost::Options
   chost::WeightsAs weights = chost::WeightsAs::Linked;
   bool silicon_id = false;  // container architecture 128 instead of 256

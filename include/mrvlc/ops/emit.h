@@ -61,6 +61,9 @@ class EmitContext {
   // the pieces belong to the C emitter, which this component does not see. Math functions of <math.h> (expf,
   // logf, sqrtf, tanhf, erff, powf, fabsf, floorf, ...) may be called directly.
   virtual std::string helper(std::string_view name) = 0;
+  // Little text is wanted more than speed: plain loops, and functions of the C library, where there is the
+  // choice.
+  virtual bool wants_little_text() const { return false; }
   // Scratch memory of the function, from the arena, 64-byte aligned; returns the C name of a void pointer.
   virtual std::string scratch(int64_t bytes) = 0;
   // A constant table placed in the weights blob (aligned to 64); returns a C expression of type const T*.

@@ -57,9 +57,11 @@ Variant choose_variant(Program& program, const ir::Node& head, LayerVariants& va
   choice.layer = key_of(program.options, variants);
   const auto asked = tuning.variants.find(choice.layer);
   const bool found = asked != tuning.variants.end();
-  choice.tuned = found && variants.legal(asked->second);
+  const bool fastest = program.options.optimize == Optimize::Speed;
+  choice.tuned =
+      found && (fastest || asked->second.kernel == variants.common().kernel) && variants.legal(asked->second);
   if (found && !choice.tuned) choice.refused = asked->second;
-  if (!choice.tuned || tuning.measuring) choice.expected = variants.expected();
+  if (!choice.tuned || tuning.measuring) choice.expected = fastest ? variants.expected() : variants.common();
   choice.taken = choice.tuned ? asked->second : choice.expected;
   if (tuning.measuring) choice.legal = legal_variants(variants);
   program.module.choices.push_back(choice);

@@ -18,6 +18,8 @@ class LayerVariants {
   // Whether the layer can be computed so, exactly enough, and by other code than with the usual blocks.
   virtual bool legal(Variant variant) = 0;
   virtual Variant expected() = 0;  // by the model of costs; legal
+  // The kernel that serves most layers of the kind, for programs that have one of each (Optimize).
+  virtual Variant common() { return expected(); }
 };
 
 // The variant that is taken, noted in the module.

@@ -38,7 +38,8 @@ std::vector<float> pack_panels(const ConvPlan& plan, Weight weight) {
 void need_for(Function& f, const ConvPlan& plan) {
   constexpr int64_t kWidth = 16, kMostNarrow = 10;
   const int64_t last = plan.out[0] * plan.out[1] % kWidth;
-  if (last >= 1 && last <= kMostNarrow) f.need(Piece::conv_rest);
+  const bool fastest = f.program().options.optimize == Optimize::Speed;
+  if (fastest && last >= 1 && last <= kMostNarrow) f.need(Piece::conv_rest);
   if (plan.stride[1] > 1) f.need(Piece::copy_step);
 }
 

@@ -84,7 +84,8 @@ void emit_windows3(Function& f, const ops::ConvParams& p, const Window2& w, cons
 // `cut`: threads share the layer, which channels side by side do not know.
 class DepthwiseVariants : public LayerVariants {
  public:
-  DepthwiseVariants(const ops::ConvParams& p, const Window2& w, bool cut) : p_(p), w_(w), cut_(cut) {}
+  DepthwiseVariants(const Program& program, const ops::ConvParams& p, const Window2& w, bool cut)
+      : program_(program), p_(p), w_(w), cut_(cut) {}
 
   std::string layer() const override { return layer_text(p_, w_); }
   std::span<const Kernel> kernels() const override {
@@ -96,6 +97,14 @@ class DepthwiseVariants : public LayerVariants {
     return variant.kernel == Kernel::Plane ||
            (variant.kernel == Kernel::Windows && partition::suits_windows3(w_)) ||
            (variant.kernel == Kernel::Lanes && fits_lanes());
+  }
+  // What all of them are expected to be computed by, or what can compute all.
+  Variant common() override {
+    const auto own = partition::depthwise_kernel(partition::conv_sizes(p_), cut_);
+    const bool agree = std::ranges::all_of(planned_convs(program_), [&](const PlannedConv& conv) {
+      return !conv.depthwise || partition::depthwise_kernel(conv.sizes, cut_) == own;
+    });
+    return agree ? expected() : Variant{Kernel::Plane};
   }
   Variant expected() override {
     switch (partition::depthwise_kernel(partition::conv_sizes(p_), cut_)) {
@@ -119,6 +128,7 @@ class DepthwiseVariants : public LayerVariants {
     return in >= kSideBySide && out >= 1 && (size[0] * size[1] + out) * kSideBySide <= kFloats;
   }
 
+  const Program& program_;
   const ops::ConvParams& p_;
   const Window2& w_;
   bool cut_;
@@ -131,13 +141,15 @@ void emit_depthwise(Function& f, const ops::ConvParams& p, const Window2& w) {
   Epilogue e = begin_epilogue(f, p.out_channels);
   constexpr int64_t kLoads = 4;  // weigh more than its products
   const bool cut = f.cut(shared_work(f, p, kLoads));
-  DepthwiseVariants variants(p, w, cut);
+  DepthwiseVariants variants(f.program(), p, w, cut);
   const Kernel kernel = choose_variant(f.program(), f.head(), variants).kernel;
   if (kernel == Kernel::Lanes) return emit_lanes(f, p, w, e, batch);
   const bool windows3 = kernel == Kernel::Windows;
   f.need(windows3 ? Piece::depthwise3 : Piece::depthwise);
   declare_epilogue(f, e);
   if (windows3) return emit_windows3(f, p, w, e, batch, cut);
+  const bool own_kernel = w.kernel[0] == 5 || (w.kernel[0] == 3 && w.kernel[1] == 3);
+  if (own_kernel && f.program().options.optimize != Optimize::Size) f.need(Piece::depthwise_windows);
   if (w.stride[1] > 1) f.need(Piece::copy_step);
   const ops::WindowPlane plane = ops::window_plane(p, batch, p.in_channels, p.out_channels / p.in_channels);
   f.put("static const int {}[] = {{{}}};", f.prefixed("K_tap"), plane.taps);

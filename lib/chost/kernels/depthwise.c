@@ -90,7 +90,7 @@ static void K_plane_units(
   }
 }
 
-//@ piece depthwise: epilogue plane_shape
+//@ piece depthwise_units: epilogue plane_shape
 typedef struct K_depthwise_filter {
   const float* w;
   float bias, lo, hi;
@@ -127,9 +127,25 @@ static void K_depthwise_units(const K_plane_shape* p, ptrdiff_t step, const floa
   }
   K_UNIT_END;
 }
+#else
+static void K_depthwise_units(const K_plane_shape* p, ptrdiff_t step, const float* a, const float* b,
+    const void* with, float* y0, float* y1, ptrdiff_t ldy) {
+  const K_depthwise_filter* const f = (const K_depthwise_filter*)with;
+  for (ptrdiff_t i = 0; i < 8 * K_UNIT_COLS; ++i) {
+    const ptrdiff_t r = i / K_UNIT_COLS % 4, c = i % K_UNIT_COLS;
+    const float* from = (i < 4 * K_UNIT_COLS ? a : b) + r * step + c;
+    float s = f->bias;
+    for (ptrdiff_t t = 0; t < p->kernel_h * p->kernel_w; ++t) s += f->w[t] * from[p->tap[t]];
+    s = s < f->lo ? f->lo : s;
+    (i < 4 * K_UNIT_COLS ? y0 : y1)[r * ldy + c] = s > f->hi ? f->hi : s;
+  }
+}
+#endif
 
-/* The same for five rows of taps whose distance is that of the rows of the result: each vector is loaded once
- * (volatile: compilers read memory again rather than keep a register) for all of them. */
+//@ piece depthwise_windows: depthwise_units
+#if K_VW
+/* Five rows of taps whose distance is that of the rows of the result: each vector is loaded once (volatile:
+ * compilers read memory again rather than keep a register) for all of them. */
 #define K_UNIT_NEXT(c, d) \
   v = *(const volatile K_vecu*)(const void*)(c), z = *(const volatile K_vecu*)(const void*)(d)
 #define K_UNIT_ADD(r, k) s##r += w##k * v, u##r += w##k * z
@@ -229,23 +245,12 @@ static void K_depthwise_rows3(
     }
   }
 }
-#else
-static void K_depthwise_units(const K_plane_shape* p, ptrdiff_t step, const float* a, const float* b,
-    const void* with, float* y0, float* y1, ptrdiff_t ldy) {
-  const K_depthwise_filter* const f = (const K_depthwise_filter*)with;
-  for (ptrdiff_t i = 0; i < 8 * K_UNIT_COLS; ++i) {
-    const ptrdiff_t r = i / K_UNIT_COLS % 4, c = i % K_UNIT_COLS;
-    const float* from = (i < 4 * K_UNIT_COLS ? a : b) + r * step + c;
-    float s = f->bias;
-    for (ptrdiff_t t = 0; t < p->kernel_h * p->kernel_w; ++t) s += f->w[t] * from[p->tap[t]];
-    s = s < f->lo ? f->lo : s;
-    (i < 4 * K_UNIT_COLS ? y0 : y1)[r * ldy + c] = s > f->hi ? f->hi : s;
-  }
-}
 #endif
 
+//@ piece depthwise: depthwise_units
 static void K_depthwise_channel(
     const K_plane_shape* p, const float* plane, const K_depthwise_filter* f, float* y) {
+  //@ when depthwise_windows
 #if K_VW
   const int together = p->stride_h == p->dilation_h;
   if (together && p->kernel_h == 3 && p->kernel_w == 3) {
@@ -261,6 +266,7 @@ static void K_depthwise_channel(
     return;
   }
 #endif
+  //@ end
   K_plane_units(p, plane, K_depthwise_units, f, y);
 }
 

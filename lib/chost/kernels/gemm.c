@@ -66,8 +66,8 @@ static void K_gemm(const K_gemm_shape* p, const float* a, const float* b, const 
   }
 }
 
-//@ piece gemv: epilogue tile micro1
-/* y[n] = x[k] * b[k][n], b in panels of 16 columns. */
+//@ piece gemv_panels: tile micro1
+/* t = x[k] times four panels. */
 // Bound by the stream of b: several panels keep the multipliers busy.
 static void K_gemv_panels(ptrdiff_t k, const float* x, const float* b, float* t) {
 #if K_VW == 8
@@ -97,7 +97,8 @@ static void K_gemv_panels(ptrdiff_t k, const float* x, const float* b, float* t)
 #endif
 }
 
-/* One panel: few sums for the multipliers to begin, so every fourth row of b has sums of its own. */
+//@ piece gemv: epilogue tile micro1
+/* y[n] = x[k] * b[k][n], b in panels of 16 columns. One panel: few sums for the multipliers to begin, so every fourth row of b has sums of its own. */
 static void K_gemv_panel(ptrdiff_t k, const float* x, const float* b, float* t) {
 #if K_VW == 8
   K_vec s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, s4 = {0}, s5 = {0}, s6 = {0}, s7 = {0};
@@ -126,12 +127,11 @@ static void K_gemv(ptrdiff_t n, ptrdiff_t k, const float* x, const float* b, con
     const K_epilogue* e) {
   float t[4 * K_LANES];
   for (ptrdiff_t n0 = 0; n0 < n;) {
-    const ptrdiff_t panels = n - n0 > 3 * K_LANES ? 4 : 1;
-    if (panels == 4) {
-      K_gemv_panels(k, x, b + n0 * k, t);
-    } else {
-      K_gemv_panel(k, x, b + n0 * k, t);
-    }
+    ptrdiff_t panels = 1;
+    //@ when gemv_panels
+    if (n - n0 > 3 * K_LANES) K_gemv_panels(k, x, b + n0 * k, t), panels = 4;
+    //@ end
+    if (panels == 1) K_gemv_panel(k, x, b + n0 * k, t);
     for (ptrdiff_t j = 0; j < panels; ++j, n0 += K_LANES) {
       K_tile(t + j * K_LANES, 1, n - n0 < K_LANES ? n - n0 : K_LANES, bias ? bias + n0 : NULL, e->lo, e->hi,
           1, y + n0, 0);

@@ -30,6 +30,7 @@ std::string math_function(EmitContext& context, std::string_view name, ElementTy
   constexpr std::string_view kNames[] = {"exp", "expm1", "log", "log1p", "tanh", "erf", "sin", "cos", "tan"};
   if (std::ranges::find(kNames, name) == std::end(kNames)) return {};
   if (elem != ElementType::F32) return std::string(name);
+  if (context.wants_little_text()) return fmt::format("{}f", name);
   if (name == "exp") return context.helper("exp");
   if (name == "expm1") return context.helper("expm1");
   if (name == "log") return context.helper("log");

@@ -114,8 +114,10 @@ void map_lanes(const EvalContext& c, const AxisView& view,
 void emit_run(EmitContext& c, const RunReduction& run, ElementType elem, const std::string& n) {
   c.line(fmt::format("{} {} = {};", c_type(elem), run.var, run.start));
   c.open("");
-  bool known = is_number(n);
-  if (is_float(elem) && (!known || std::stoll(n) >= 2 * kLanes)) {
+  // Long sums keep their lanes for what they lose by rounding: each has a part of the terms.
+  constexpr int64_t kLong = 1024;
+  const int64_t least = c.wants_little_text() ? kLong : 2 * kLanes;
+  if (is_float(elem) && (!is_number(n) || std::stoll(n) >= least)) {
     emit_side_by_side(c, run, elem, n);
   } else if (n != "0") {
     c.line(fmt::format("for (ptrdiff_t r = 0; r < {}; ++r) {}", n, run.step(run.var, "r")));

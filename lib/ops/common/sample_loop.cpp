@@ -27,6 +27,7 @@ class SampleContext final : public EmitContext {
   bool has(size_t i) const override { return whole_.has(i); }
   const TensorType& in_type(size_t i) const override { return i == 0 ? input_ : whole_.in_type(i); }
   const TensorType& out_type(size_t i) const override { return outputs_[i]; }
+  bool wants_little_text() const override { return whole_.wants_little_text(); }
   const Tensor* constant(size_t i) const override { return i == 0 ? nullptr : whole_.constant(i); }
   std::string in(size_t i) const override {
     if (i != 0) return whole_.in(i);

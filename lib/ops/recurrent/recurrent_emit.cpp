@@ -54,8 +54,8 @@ RecurrentCode::RecurrentCode(EmitContext& context, const RecurrentParams& params
     is_dynamic = is_dynamic || (context.has(i) && !context.in_type(i).is_static());
   if (is_dynamic) declare_sizes();
   auto known = [&](size_t i) { return !context.has(i) || context.constant(i) != nullptr; };
-  packed = !is_dynamic && elem == ElementType::F32 && known(P::kW) && known(P::kR) && known(P::kB) &&
-           p.steps > 0 && p.batch > 0 && p.input > 0 && p.hidden > 0;
+  packed = !is_dynamic && !c.wants_little_text() && elem == ElementType::F32 && known(P::kW) &&
+           known(P::kR) && known(P::kB) && p.steps > 0 && p.batch > 0 && p.input > 0 && p.hidden > 0;
   pitch = packed ? round_up(p.hidden, kColumns) : p.hidden;
 }
 

@@ -216,7 +216,9 @@ void open_plane(EmitContext& context, const PoolParams& p, std::string_view type
 bool suits_plane(const PoolCode& code, bool with_indices) {
   constexpr int64_t kTaps = 64, kLeast = 2048;
   const PoolParams& p = code.p;
-  if (p.batch * p.channels * element_count(p.output) * element_count(p.kernel) < kLeast) return false;
+  if (code.context.wants_little_text() ||
+      p.batch * p.channels * element_count(p.output) * element_count(p.kernel) < kLeast)
+    return false;
   return code.type == "float" && code.norm == 0 && !with_indices && p.kernel.size() == 2 && p.output[0] > 1 &&
          p.kernel[0] * p.kernel[1] <= kTaps && window_plane(p, "1", p.channels, 1).small;
 }

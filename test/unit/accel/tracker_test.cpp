@@ -169,7 +169,7 @@ isa::Instruction column(uint8_t tile, bool write, uint64_t ddr, uint32_t bytes, 
   isa::Dma d;
   d.src_space = write ? isa::Space::Ocm : isa::Space::Ddr;
   d.dst_space = write ? isa::Space::Ddr : isa::Space::Ocm;
-  d.dst_tiles = write ? 0 : static_cast<uint8_t>(1u << tile);
+  d.dst_tiles = static_cast<uint8_t>(write ? 0u : 1u << tile);
   (write ? d.dst : d.src) = ddr;
   d.run_bytes = bytes;
   d.dims = {1, 1, rows};

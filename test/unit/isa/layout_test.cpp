@@ -1,13 +1,14 @@
 // The bytes of instructions against the tables of docs/isa.md. Encoder and decoder walk one list of fields,
 // so that a round trip says nothing about where they lie: here the document says it, and bytes written by
 // hand.
+#include <re2/re2.h>
+
 #include <bit>
 #include <catch2/catch.hpp>
 #include <cstring>
 #include <fstream>
 #include <functional>
 #include <map>
-#include <regex>
 #include <sstream>
 
 #include "mrvlc/isa/isa.h"
@@ -29,11 +30,11 @@ struct DocField {
 };
 
 std::vector<std::string> split(const std::string& text, const std::string& separator) {
-  static const std::regex kBlanks("^\\s+|\\s+$");
+  static const re2::RE2 kBlanks("^\\s+|\\s+$");
   std::vector<std::string> parts;
   for (size_t at = 0; at <= text.size();) {
     size_t end = std::min(text.find(separator, at), text.size());
-    parts.push_back(std::regex_replace(text.substr(at, end - at), kBlanks, ""));
+    re2::RE2::GlobalReplace(&parts.emplace_back(text.substr(at, end - at)), kBlanks, "");
     at = end + separator.size();
   }
   return parts;
@@ -53,17 +54,17 @@ std::string section(const std::string& heading) {
 // "x, x_row u32, y0 i32", at one offset and on, or each at its own.
 void add_fields(const std::vector<std::string>& offsets, const std::string& text,
                 std::vector<DocField>& out) {
-  static const std::regex kTyped("(.*) ([uif](?:8|16|32|64))(?:\\[(\\d)\\])?");
+  static const re2::RE2 kTyped("(.*) ([uif](?:8|16|32|64))(?:\\[(\\d)\\])?");
   size_t first = out.size();
   for (const std::string& part : split(text, ",")) {
-    std::smatch m;
     DocField f;
-    bool typed = std::regex_match(part, m, kTyped);
-    f.name = typed ? m[1].str() : part;
+    std::string name, type, count;
+    const bool typed = re2::RE2::FullMatch(part, kTyped, &name, &type, &count);
+    f.name = typed ? name : part;
     out.push_back(f);
     if (!typed) continue;
     for (size_t i = out.size(); i-- > first && out[i].type.empty();)
-      out[i].type = m[2], out[i].count = m[3].matched ? std::stoul(m[3]) : 1;
+      out[i].type = type, out[i].count = count.empty() ? 1 : std::stoul(count);
   }
   size_t at = std::stoul(offsets[0]);
   for (size_t i = first; i < out.size(); ++i) {
@@ -87,9 +88,9 @@ void add_group(const std::string& name, size_t offset, bool epilogue, std::vecto
 }
 
 void add_cells(const std::string& offsets, std::string text, std::vector<DocField>& out) {
-  text = std::regex_replace(text, std::regex("( u8): .*"), "$1");  // the meaning of codes
-  text = std::regex_replace(text, std::regex(", outermost first"), "");
-  text = std::regex_replace(text, std::regex(" \\(as at .*"), "");
+  re2::RE2::GlobalReplace(&text, "( u8): .*", "\\1");  // the meaning of codes
+  re2::RE2::GlobalReplace(&text, ", outermost first", "");
+  re2::RE2::GlobalReplace(&text, " \\(as at .*", "");
   auto at = split(offsets, ",");
   if (text == "epilogue") return add_group("epilogue", std::stoul(at[0]), true, out);
   if (text.starts_with("operands ")) {
@@ -103,13 +104,13 @@ void add_cells(const std::string& offsets, std::string text, std::vector<DocFiel
 
 // Every field of a body, of all tables of the section whose first column holds offsets.
 std::vector<DocField> fields_of(const std::string& heading) {
-  static const std::regex kOffsets("\\d+(, \\d+)*");
+  static const re2::RE2 kOffsets("\\d+(, \\d+)*");
   std::vector<DocField> out;
   std::istringstream lines(section(heading));
   for (std::string line; std::getline(lines, line);) {
     auto cells = split(line, "|");
     for (size_t c = 1; c + 1 < cells.size(); ++c) {
-      if (!std::regex_match(cells[c], kOffsets) || std::stoul(cells[c]) < 64) continue;
+      if (!re2::RE2::FullMatch(cells[c], kOffsets) || std::stoul(cells[c]) < 64) continue;
       add_cells(cells[c], cells[c + 1], out);
     }
   }
@@ -437,7 +438,7 @@ TEST_CASE("codes have the numbers of docs/isa.md") {
   for (std::string line; std::getline(lines, line);) {
     auto cells = split(line, "|");
     for (size_t c = 1; c + 1 < cells.size(); ++c)
-      if (std::regex_match(cells[c], std::regex("\\d\\d?")) && std::isupper(cells[c + 1][0]) != 0)
+      if (re2::RE2::FullMatch(cells[c], "\\d\\d?") && std::isupper(cells[c + 1][0]) != 0)
         names[std::stoi(cells[c])] = cells[c + 1];
   }
   CHECK(names.size() == 20);

@@ -1,11 +1,12 @@
 // Every code that can be said has a page, and every page a code.
 #include "mrvlc/support/codes.h"
 
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
-#include <regex>
 #include <set>
 
 #include "paths.h"
@@ -16,13 +17,14 @@ namespace {
 // Read from the headers, not from the table that the build makes of them.
 std::set<std::string> declared_codes() {
   std::set<std::string> codes;
-  const std::regex declaration("MRVLC_DIAG\\(([0-9]{4}),");
+  const re2::RE2 declaration("MRVLC_DIAG\\(([0-9]{4}),");
   for (const auto& file :
        std::filesystem::directory_iterator(MRVLC_SOURCE_DIR "/include/mrvlc/support/diag")) {
     std::ifstream in(file.path());
     const std::string text(std::istreambuf_iterator<char>(in), {});
-    for (std::sregex_iterator m(text.begin(), text.end(), declaration), end; m != end; ++m)
-      codes.insert("MRV" + (*m)[1].str());
+    re2::StringPiece rest(text);
+    for (std::string number; re2::RE2::FindAndConsume(&rest, declaration, &number);)
+      codes.insert("MRV" + number);
   }
   return codes;
 }
