@@ -26,8 +26,8 @@ inline constexpr std::string_view kWeightsAs[] = {"linked", "c", "blob"};  // as
 enum class WinogradUse : uint8_t { Chosen, Never, Tile2, Tile4 };
 
 // What kernels are chosen for: the time of each layer; or the text, of a kernel that serves all layers of a
-// kind (convolutions: gathered columns; depthwise ones: a padded plane; products: some rows at a time); or
-// less of it still, by plain loops for recurrent layers and pools and the functions of <math.h>.
+// kind (convolutions, depthwise ones: what all are expected to be fastest by, or else what can compute all);
+// or less of it still, by plain loops for recurrent layers and pools and the functions of <math.h>.
 enum class Optimize : uint8_t { Speed, Balanced, Size };
 inline constexpr std::string_view kOptimize[] = {"speed", "balanced", "size"};  // as users write it
 

@@ -127,6 +127,11 @@ Variant ConvVariants::expected() {
   return {suits_rows() ? Kernel::Rows : product_kernel(plan_)};
 }
 
+// Rows where they serve all convolutions of the program: that is the shorter text, and less scratch memory.
+Variant ConvVariants::common() {
+  return {!gathers_short_sums(program_) && suits_rows() ? Kernel::Rows : product_kernel(plan_)};
+}
+
 Winograd ConvVariants::take_winograd(Variant variant) {
   const int64_t n = tile_of(variant.kernel);
   if (program_.options.winograd == WinogradUse::Chosen)

@@ -24,7 +24,7 @@ class ConvVariants : public LayerVariants {
   std::span<const Kernel> kernels() const override;
   bool legal(Variant variant) override;
   Variant expected() override;
-  Variant common() override { return {product_kernel(plan_)}; }
+  Variant common() override;
   // Of a variant that is taken: its weights, for which memory is set aside.
   Winograd take_winograd(Variant variant);
 

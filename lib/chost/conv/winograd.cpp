@@ -183,6 +183,7 @@ bool winograd_pays(Program& program) {
 
 bool expects_winograd(Program& program, const ConvSizes& sizes) {
   const WinogradUse use = program.options.winograd;
+  if (program.options.optimize != Optimize::Speed) return false;
   if (use != WinogradUse::Chosen) return use != WinogradUse::Never && partition::suits_winograd(sizes);
   return !partition::winograd_sizes(sizes).empty() && winograd_pays(program);
 }

@@ -113,6 +113,17 @@ TEST_CASE("optimize: kernels that serve one layer faster are left out") {
   CHECK(balanced.find("winograd") == std::string::npos);
 }
 
+TEST_CASE("optimize: convolutions by rows where these serve all of a program") {
+  GraphBuilder b;
+  add_conv(b, {1, 16, 48, 48}, {24, 16, 3, 3});
+  add_conv(b, {1, 40, 19, 23}, {14, 40, 3, 3}, 2);
+  for (const LayerChoice& c : generate_for(b.graph, Optimize::Size).choices)
+    CHECK(c.taken.kernel == Kernel::Rows);
+  add_conv(b, {1, 31, 9, 9}, {17, 31, 1, 1});
+  for (const LayerChoice& c : generate_for(b.graph, Optimize::Size).choices)
+    CHECK((c.taken.kernel == Kernel::Columns || c.taken.kernel == Kernel::InPlace));
+}
+
 TEST_CASE("optimize: depthwise layers that agree have the kernel that is fastest for them") {
   GraphBuilder b;
   for (int64_t side : {30, 40}) add_conv(b, {1, 12, side, side}, {12, 1, 3, 3}, 1, 12);
@@ -131,7 +142,7 @@ TEST_CASE("optimize: a tuning's choice is taken where it needs no other kernel")
     options.tuning.variants[generate_for(b.graph, Optimize::Balanced).choices.at(0).layer] = asked;
     return generate(b.graph, partition::host_partition(b.graph), {}, options).value().choices.at(0);
   };
-  CHECK(with({Kernel::Columns, Blocks::Half}).tuned);
-  CHECK(with({Kernel::Rows}).refused == Variant{Kernel::Rows});
-  CHECK(with({Kernel::Rows}).taken == Variant{Kernel::Columns});
+  CHECK(with({Kernel::Rows, Blocks::Half}).tuned);
+  CHECK(with({Kernel::Columns}).refused == Variant{Kernel::Columns});
+  CHECK(with({Kernel::Columns}).taken == Variant{Kernel::Rows});
 }
