@@ -19,12 +19,17 @@
 # Host code against ONNX Runtime over all networks of the shared data and of models/generators: a table with least times, the
 # time from start to first result, memory, and geometric means. --against compares with the code of another build folder;
 # --write puts the table into docs/performance.md.
+#
+#   scripts/bench.sh --layers [-n RUNS] [--least PERCENT] MODEL.onnx... [-- OPTION...]
+#
+# Host code layer by layer beside the machine's peak, measured beside it: GFLOP/s, bytes, share of the peak.
+# CFLAGS='-O3 -march=haswell' for AVX2.
 set -euo pipefail
 
 started=$PWD
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
-usage() { sed -n '2,21s/^# \{0,1\}//p' "$root/scripts/bench.sh"; exit "$1"; }
+usage() { sed -n '2,26s/^# \{0,1\}//p' "$root/scripts/bench.sh"; exit "$1"; }
 
 build_mrvlc() {
   scripts/install-deps.sh --build-only >&2
@@ -82,6 +87,21 @@ all() {
   exec scripts/host_speed.py --mrvlc "$build/bin/mrvlc" "${arguments[@]}"
 }
 if [ "${1-}" = --all ]; then shift; all "$@"; fi
+
+layers() {
+  local arguments=()
+  while [ $# -gt 0 ]; do
+    case $1 in
+      -n | --least) arguments+=("$1" "${2?}"); shift 2 ;;
+      --) arguments+=("$@"); break ;;
+      -*) usage 2 >&2 ;;
+      *) arguments+=("$(cd "$started" && realpath "$1")"); shift ;;
+    esac
+  done
+  find_mrvlc
+  exec scripts/host_roofline.py --mrvlc "$build/bin/mrvlc" "${arguments[@]}"
+}
+if [ "${1-}" = --layers ]; then shift; layers "$@"; fi
 
 models=() iterations=20 rounds=5
 while [ $# -gt 0 ]; do

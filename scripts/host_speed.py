@@ -199,7 +199,10 @@ def main():
     args = arguments()
     floats, integers = [], []
     with tempfile.TemporaryDirectory() as work:
-        for name, path in networks(args, work):
+        found = networks(args, work)
+        if not found:
+            raise ValueError(f"no network is called {args.only}")
+        for name, path in found:
             result = measure(name, path, args, work)
             print(f"{name}: {result['ours']:.3f} ms, ONNX Runtime {result['ort']:.3f} ms, speed {result['speed']:.2f}",
                   file=sys.stderr, flush=True)

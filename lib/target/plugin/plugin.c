@@ -80,6 +80,12 @@ static uint32_t count_of(const mrvl_plugin_value* value) {
   return (uint32_t)(value->bytes / 4);
 }
 
+/* When the compiler closes the plug-in. */
+__attribute__((destructor)) static void forget(void) {
+  free(state.bytes);
+  free(state.ranges);
+}
+
 static int encode(void* context, const mrvl_plugin_region* region, mrvl_plugin_code* code) {
   (void)context;
   uint32_t* at = malloc((region->value_count + 1) * sizeof *at);
