@@ -1,3 +1,4 @@
+// CLI11's tree of commands walked into a table; options of groups are those of the command around them.
 #include "command_table.h"
 
 namespace mrvlc::app {

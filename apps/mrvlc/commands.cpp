@@ -1,3 +1,4 @@
+// Options of compile, run, profile, explain, map, inspect, disasm and ops, and what each calls and prints.
 #include "commands.h"
 
 #include <cerrno>

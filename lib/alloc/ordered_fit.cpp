@@ -1,3 +1,4 @@
+// Which boxes meet in time, as lists, and the first or smallest gap among those of them that are placed.
 #include "ordered_fit.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Branch and bound with restarts: which box is taken next, and parts of the time solved for themselves.
 #include "search.h"
 
 #include <algorithm>

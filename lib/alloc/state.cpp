@@ -1,3 +1,4 @@
+// How low each box can lie, inferred section by section; the trail of changes by which a search goes back.
 #include "state.h"
 
 #include <algorithm>

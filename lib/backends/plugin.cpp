@@ -1,3 +1,4 @@
+// Calls of a plug-in (legal, cost, encode, run), and what is checked of its answers before they are believed.
 #include "plugin.h"
 
 #include <algorithm>
