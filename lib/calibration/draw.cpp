@@ -1,3 +1,4 @@
+// --input-range against the inputs that it names, and elements drawn by the quantiles of a distribution.
 #include "mrvlc/calibration/draw.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Percentiles without keeping elements: counts by the leading bits of float32, eight buckets an octave.
 #include "mrvlc/calibration/statistics.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Forked workers that answer through pipes: a crash or a hang, by processor time, costs one item and no more.
 #include "isolate.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Tensors, strings, sequences and optionals to and from the memory that a stub reads and writes.
 #include "packed.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// The C shim around a stub, the compile that writes both, the run with a margin behind all that it writes.
 #include "stub.h"
 
 #include <dlfcn.h>

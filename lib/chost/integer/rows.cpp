@@ -1,3 +1,4 @@
+// Which integer products have packed weights; zero points folded into biases, scales and bounds of results.
 #include "integer/rows.h"
 
 #include <algorithm>
