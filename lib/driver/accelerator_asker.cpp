@@ -1,3 +1,4 @@
+// Example nodes of each operator: shapes, attributes and constants of an ordinary use, placed by the rules.
 #include "accelerator_asker.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Handlers of SIGINT, SIGTERM and SIGBUS (a mapped input that was cut short), and the atomics they set.
 #include "mrvlc/driver/interrupt.h"
 
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// Packages of kind `call`: rules, headers, sources; passes that leave calls the weights they dequantize.
 #include "libraries.h"
 
 #include <algorithm>

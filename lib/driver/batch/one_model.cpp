@@ -1,3 +1,4 @@
+// The child process of a model: confined, served from the cache or compiled, its record written in any case.
 #include "batch/one_model.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// Records to JSON and back, whether files changed (size, time, hash), files replaced in one rename.
 #include "batch/record.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// The cache's folders, KK/KEY/VARIANT with entry.json and out/: found by hashes, kept and removed by renames.
 #include "batch/store.h"
 
 #include <fcntl.h>

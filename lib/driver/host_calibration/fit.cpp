@@ -1,3 +1,4 @@
+// Least squares of relative errors, factors not negative, each pulled towards what all have in common.
 #include "host_calibration/fit.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Programs run on made inputs, their times read and set against report.json's, as text and as JSON.
 #include "profile/measured.h"
 
 #include <cstdio>

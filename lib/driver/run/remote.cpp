@@ -1,3 +1,4 @@
+// ssh and scp: the place parsed, a private folder there, its command ended when this process goes.
 #include "run/remote.h"
 
 #include <spawn.h>

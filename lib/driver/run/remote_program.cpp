@@ -1,3 +1,4 @@
+// Cross-compiled here or compiled there, the simulator library beside it; inputs and outputs carried.
 #include "run/remote_program.h"
 
 #include <algorithm>

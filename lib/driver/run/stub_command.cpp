@@ -1,3 +1,4 @@
+// The C compiler's command for main.c, stub, weights and libraries, and the arguments of the program.
 #include "run/stub_command.h"
 
 #include <algorithm>

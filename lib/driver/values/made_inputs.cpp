@@ -1,3 +1,4 @@
+// Sets of inputs within the interpreter's budget, the most telling first; integers at ends a model admits.
 #include "values/made_inputs.h"
 
 #include <fmt/ranges.h>

@@ -1,3 +1,4 @@
+// Runs with every stored value rounded to fp16, to nearest or by lot, and the first value that overflows it.
 #include "verify/fp16_ideal.h"
 
 #include <fmt/format.h>
