@@ -1,3 +1,4 @@
+// Topological order, use lists, attributes by name, names of values, bodies of control flow, expression ids.
 #include "mrvlc/ir/graph.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// New nodes with their lineage, uses replaced while outputs keep their names, unused constants let go.
 #include "mrvlc/ir/rewriter.h"
 
 #include <algorithm>

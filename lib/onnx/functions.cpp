@@ -1,3 +1,4 @@
+// Functions by domain, name and overload; nodes and depth of calls when inlined, without recursion; cycles.
 #include "functions.h"
 
 #include <algorithm>

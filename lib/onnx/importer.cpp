@@ -1,3 +1,4 @@
+// From a file or bytes to the builder's graph; hashes of files; running out of memory is the model's error.
 #include "mrvlc/onnx/importer.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Opens a location beneath allowed folders (openat2, or step by step) and hands out ranges of its mapping.
 #include "file/external_data.h"
 
 #include <fcntl.h>

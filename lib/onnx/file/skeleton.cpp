@@ -1,3 +1,4 @@
+// Scans protobuf's wire format and cuts raw_data of large initializers out of the bytes that will be parsed.
 #include "file/skeleton.h"
 
 namespace mrvlc::onnx {
