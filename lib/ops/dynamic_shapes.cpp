@@ -1,3 +1,4 @@
+// Whether a node has shapes known at run time only; bytes of strings and sequences in memory.
 #include "mrvlc/ops/dynamic_shapes.h"
 
 #include <algorithm>

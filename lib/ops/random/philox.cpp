@@ -1,3 +1,4 @@
+// Ten rounds of Philox; keys from seeds or stream numbers; uniform and normal (Box-Muller) numbers, C too.
 #include "random/philox.h"
 
 #include <bit>
