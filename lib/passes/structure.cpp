@@ -1,3 +1,4 @@
+// A mixing hash over attributes, inputs and types; floats compared bit by bit.
 #include "structure.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Bins joined in pairs when more than 4096 would be needed; borders stay multiples of a power of two.
 #include "histogram.h"
 
 #include <algorithm>

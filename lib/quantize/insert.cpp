@@ -1,3 +1,4 @@
+// Pairs behind activations, weights behind DequantizeLinear, biases in int32 in units of the sums.
 #include "insert.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Scales of least loss, rounding whose errors later weights make good (GPTQ), biases for moved means.
 #include "weights.h"
 
 #include <Eigen/Cholesky>

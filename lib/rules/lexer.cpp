@@ -1,3 +1,4 @@
+// Words, captures (%x), numbers, strings and punctuation with their places; where `-` is a sign of a number.
 #include "lexer.h"
 
 #include <charconv>
