@@ -1,3 +1,4 @@
+// ReLU, clip, leaky, hard sigmoid, look-up tables; loads and stores of fp16, fp32 and bytes; overflow flags.
 #include "arithmetic.h"
 
 #include <cmath>

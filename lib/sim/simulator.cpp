@@ -1,3 +1,4 @@
+// Sections timed, looked through for hazards and executed; inputs to DDR, outputs from it.
 #include "mrvlc/sim/simulator.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Names made printable (control characters, broken UTF-8), messages as lines, the exit code of a list.
 #include "mrvlc/support/diag.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Whole files read with a limit, and OUT staged beside its place under a lock, exchanged in one rename.
 #include "mrvlc/support/file.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// Characters that file systems take, long names cut with a hash, and a hash for names that would be alike.
 #include "mrvlc/support/file_names.h"
 
 #include <map>

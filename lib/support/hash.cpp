@@ -1,3 +1,4 @@
+// SHA-256 by OpenSSL; CRC-32C by the instruction of SSE 4.2, or by eight tables (slicing-by-8).
 #include "mrvlc/support/hash.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// The layouts of the float8, float4 and F8E8M0 codes, rounding to them and back, and packed bits unpacked.
 #include "mrvlc/tensor/narrow.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Rounding to fp16 in vectors, what is lost by it, and weights rounded so that errors of a sum cancel.
 #include "mrvlc/tensor/storage.h"
 
 #include <algorithm>
