@@ -62,6 +62,8 @@ bool State::fail(uint32_t section) {
 }
 
 void State::weigh_later_more() {
+  // Old failures count for less. Instead of all weights shrinking later ones add more, until they would
+  // overflow.
   weight_step_ *= 1.001;
   if (weight_step_ < 1e100) return;
   for (double& w : weight_) w *= 1e-100;
@@ -96,6 +98,7 @@ void State::close(uint32_t box) {
   }
 }
 
+// Changes are undone in reverse: the box is the last that was closed, and stands just behind the open ones.
 void State::reopen(uint32_t box) {
   const Box& b = problem_.boxes[box];
   for (uint32_t s = b.begin; s < b.end; ++s) {

@@ -173,6 +173,7 @@ SourceId Graph::add_source(Source source) {
 }
 
 void Graph::reserve_auto_name(std::string_view value_name) {
+  // Longer numbers might not fit an int64.
   if (value_name.size() < 2 || value_name.size() > 18 || value_name[0] != '%') return;
   int64_t number = 0;
   for (char c : value_name.substr(1)) {

@@ -119,6 +119,7 @@ class Lexer {
   }
 
   void punctuation(Token& t) {
+    // The longest that fits is taken: those that begin with another stand in front of it.
     for (std::string_view p : {"...", "..", "::", "==", "!=", "<=", ">=", "<", ">", "=", "{", "}", "(",
                                ")",   "[",  "]",  ",",  "?",  "*",  "|",  "@", "+", "-", "/", "&"}) {
       if (text_.substr(at_, p.size()) != p) continue;

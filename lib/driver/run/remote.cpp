@@ -18,6 +18,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kScheme = "ssh://";
+// ssh(1): an error of its own; any other code is that of the command.
 constexpr int kSshFailed = 255;
 constexpr const char* kPidFile = ".pid";  // of the command that runs
 

@@ -13,6 +13,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kSimulator = "libmrvl_simdev.so";
+// The folder that the program lies in, to the dynamic linker (ld.so(8)).
 constexpr const char* kBeside = "$ORIGIN";
 
 bool is_source(const OutputFolder& folder, const std::string& file) {

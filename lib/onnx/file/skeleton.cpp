@@ -4,7 +4,7 @@
 namespace mrvlc::onnx {
 namespace {
 
-// WireField numbers of onnx.proto.
+// Field numbers of onnx.proto.
 constexpr uint64_t kModelGraph = 7, kGraphInitializer = 5, kTensorRawData = 9;
 constexpr uint64_t kLengthDelimited = 2;
 
