@@ -62,8 +62,7 @@ bool State::fail(uint32_t section) {
 }
 
 void State::weigh_later_more() {
-  // Old failures count for less. Instead of all weights shrinking later ones add more, until they would
-  // overflow.
+  // Old failures count for less: later ones add more, and all shrink only when they would overflow.
   weight_step_ *= 1.001;
   if (weight_step_ < 1e100) return;
   for (double& w : weight_) w *= 1e-100;

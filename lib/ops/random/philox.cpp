@@ -50,8 +50,7 @@ RandomKey random_key(const ir::OpSchema& op, const std::vector<ir::Attr>& attrs)
 std::array<uint32_t, 4> philox(RandomKey key, uint64_t counter) {
   std::array<uint32_t, 4> c{static_cast<uint32_t>(counter), static_cast<uint32_t>(counter >> 32), 0, 0};
   for (int round = 0; round < 10; ++round) {
-    // Multipliers and key steps as in the paper; the steps are fractions of the golden ratio and of sqrt(3) -
-    // 1.
+    // Multipliers and key steps are the paper's; the steps are from the golden ratio and sqrt(3) - 1.
     uint64_t p = uint64_t{0xd2511f53u} * c[0], q = uint64_t{0xcd9e8d57u} * c[2];
     c = {static_cast<uint32_t>(q >> 32) ^ c[1] ^ key.low, static_cast<uint32_t>(q),
          static_cast<uint32_t>(p >> 32) ^ c[3] ^ key.high, static_cast<uint32_t>(p)};
