@@ -1,3 +1,4 @@
+// Response files (@FILE), split into words and unquoted as gcc does; -MD, -MF and their kin as long options.
 #include "arguments.h"
 
 #include <fmt/format.h>

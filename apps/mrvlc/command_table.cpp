@@ -1,3 +1,4 @@
+// CLI11's tree of commands walked into a table; options of groups are those of the command around them.
 #include "command_table.h"
 
 namespace mrvlc::app {
@@ -16,6 +17,7 @@ void add_options(const CLI::App& app, CommandEntry& entry) {
     OptionEntry o;
     for (const std::string& name : option->get_snames()) o.names.push_back("-" + name);
     for (const std::string& name : option->get_lnames()) o.names.push_back("--" + name);
+    // A flag expects no item.
     if (option->get_items_expected_max() > 0)
       o.argument = option->get_type_name().empty() ? "TEXT" : option->get_type_name();
     o.text = option->get_description();

@@ -1,3 +1,4 @@
+// Options of compile, run, profile, explain, map, inspect, disasm and ops, and what each calls and prints.
 #include "commands.h"
 
 #include <cerrno>
@@ -20,6 +21,7 @@ void Context::fail(const std::string& file, const Diag& diag) {
 
 void Context::finish(const std::string& file, const Result<std::string>& result) {
   if (!result.ok()) return fail(file, result.error());
+  // check_stdout() tells by errno why a write failed; what earlier calls left in it is no answer.
   errno = 0;
   if (std::fwrite(result->data(), 1, result->size(), stdout) == result->size()) errno = 0;
   check_stdout(file);

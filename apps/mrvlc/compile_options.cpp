@@ -1,3 +1,4 @@
+// Options about model, targets and placement, made into CompileOptions with what is wrong; a model on stdin.
 #include "compile_options.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Diagnostics and progress on stderr: what --quiet and --verbose show, colours (NO_COLOR), lines of JSON.
 #include "messages.h"
 
 #include <unistd.h>

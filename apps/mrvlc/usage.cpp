@@ -1,3 +1,4 @@
+// What is wrong with a command line, with the nearest name there is; help, man page, shell completion.
 #include "usage.h"
 
 #include <re2/re2.h>

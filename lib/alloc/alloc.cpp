@@ -1,3 +1,4 @@
+// How effort is spent: greedy layouts, improvement, repair, exact search; then goals halfway to what failed.
 #include "mrvlc/alloc/alloc.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// A sweep over time with best and first fit, then fits in the order of load, size, area and length of life.
 #include "greedy.h"
 
 #include <algorithm>

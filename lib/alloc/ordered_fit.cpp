@@ -1,3 +1,4 @@
+// Which boxes meet in time, as lists, and the first or smallest gap among those of them that are placed.
 #include "ordered_fit.h"
 
 #include <algorithm>
@@ -5,6 +6,7 @@
 namespace mrvlc::alloc {
 namespace {
 
+// The list holds both boxes of a pair, four bytes each: 64 MiB at the most.
 constexpr size_t kMaxPairs = size_t{8} << 20;
 
 // Calls f(a, b) for every pair that meets, until it returns false. Boxes are in the order of their begin.

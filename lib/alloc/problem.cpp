@@ -1,3 +1,4 @@
+// Live ranges cut into sections and independent parts; loads of sections, which bound the peak from below.
 #include "problem.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Windows around boxes that are too high, doubled until the search fits them; boxes that leave it are fixed.
 #include "repair.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Branch and bound with restarts: which box is taken next, and parts of the time solved for themselves.
 #include "search.h"
 
 #include <algorithm>
@@ -75,6 +76,7 @@ class Search {
       uint64_t status = state_.postponed(b) ? 1 : state_.ready(b) ? 2 : 0;
       k += mix(mix(b * uint64_t{4} + status) ^ static_cast<uint64_t>(state_.low(b)));
     });
+    // FailedStates has 0 for a slot that is free.
     return k == 0 ? 1 : k;
   }
 

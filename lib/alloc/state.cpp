@@ -1,3 +1,4 @@
+// How low each box can lie, inferred section by section; the trail of changes by which a search goes back.
 #include "state.h"
 
 #include <algorithm>
@@ -61,6 +62,7 @@ bool State::fail(uint32_t section) {
 }
 
 void State::weigh_later_more() {
+  // Old failures count for less: later ones add more, and all shrink only when they would overflow.
   weight_step_ *= 1.001;
   if (weight_step_ < 1e100) return;
   for (double& w : weight_) w *= 1e-100;
@@ -95,6 +97,7 @@ void State::close(uint32_t box) {
   }
 }
 
+// Changes are undone in reverse: the box is the last that was closed, and stands just behind the open ones.
 void State::reopen(uint32_t box) {
   const Box& b = problem_.boxes[box];
   for (uint32_t s = b.begin; s < b.end; ++s) {

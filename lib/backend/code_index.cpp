@@ -1,3 +1,4 @@
+// Which span of a section's instructions holds one, by binary search.
 #include "mrvlc/backend/code_index.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// lib/accel as a Backend: legality, costs and code; binaries in their container, executed by the simulator.
 #include "cn10ka.h"
 
 #include <fmt/ranges.h>

@@ -1,3 +1,4 @@
+// Which back end a target has: a plug-in, the vendor's compiler, or the accelerator that is built in.
 #include "mrvlc/backends/open.h"
 
 #include <algorithm>

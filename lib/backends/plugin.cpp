@@ -1,3 +1,4 @@
+// Calls of a plug-in (legal, cost, encode, run), and what is checked of its answers before they are believed.
 #include "plugin.h"
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 namespace mrvlc::backends {
 namespace {
 
+// A mistake in a package or its library must not take all memory.
 constexpr size_t kMaxRules = size_t{16} << 20, kMaxLibrary = size_t{1} << 30;
 constexpr uint64_t kMostCode = uint64_t{1} << 30;
 constexpr size_t kMostText = 400;

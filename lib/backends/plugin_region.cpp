@@ -1,3 +1,4 @@
+// Nodes, values, attributes and layers of a region as arrays of the C interface, by index into each other.
 #include "plugin_region.h"
 
 namespace mrvlc::backends {

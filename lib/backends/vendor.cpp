@@ -1,3 +1,4 @@
+// Regions as the vendor's JSON of nodes and constants; costs are those of mrvlc's own code, times unknown.
 #include "vendor.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// --input-range against the inputs that it names, and elements drawn by the quantiles of a distribution.
 #include "mrvlc/calibration/draw.h"
 
 #include <algorithm>
@@ -96,6 +97,7 @@ std::vector<Tensor> draw_inputs(const ir::Graph& graph, uint32_t seed, const Dis
     Tensor& input = inputs[i];
     const auto named = distributions.find(i);
     const bool has_one = named != distributions.end();
+    // 2^32 over the golden ratio: seeds of neighbouring inputs lie far apart.
     const uint32_t own_seed = seed + 0x9e3779b9u * static_cast<uint32_t>(i + 1);
     const bool plain = input.type().wrapper == Wrapper::None && (has_one || is_float(input.elem()));
     if (texture == Texture::Smooth && plain && can_be_smooth(input.shape())) {

@@ -1,3 +1,4 @@
+// The calibration file to JSON and back, every field checked; distributions of inputs from percentiles.
 #include "mrvlc/calibration/file.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Samples ranked by the error of a run that rounds everything; the worst are kept while there is room.
 #include "mrvlc/calibration/keep.h"
 
 #include <algorithm>

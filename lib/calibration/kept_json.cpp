@@ -1,3 +1,4 @@
+// Tensors of samples in base64: levels and indices where there are few different numbers, else all bytes.
 #include "kept_json.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Which values are watched (floats, and integers of inputs, with names of the model), and their statistics.
 #include "mrvlc/calibration/observe.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Noise at doubling frequency and halving amplitude, linear in between, of which channels share most.
 #include "smooth.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Percentiles without keeping elements: counts by the leading bits of float32, eight buckets an octave.
 #include "mrvlc/calibration/statistics.h"
 
 #include <algorithm>
@@ -8,12 +9,14 @@
 namespace mrvlc::calibration {
 namespace {
 
+// 2^(32 - kBucketBits): the sign, eight bits of exponent, three of mantissa.
 constexpr uint32_t kBuckets = 4096;
 constexpr uint32_t kBucketBits = 20;  // of a float32 that lie within a bucket
 
 // Of a finite float; buckets are in the order of their numbers.
 uint32_t bucket_of(float v) {
   const auto bits = std::bit_cast<uint32_t>(v);
+  // Bits of negative floats count downwards: inverted, and the others with the top bit set, all are in order.
   return (bits >> 31 != 0 ? ~bits : bits | 0x80000000u) >> kBucketBits;
 }
 
@@ -58,6 +61,7 @@ void Statistics::add(const Tensor& tensor) {
     min_ = first ? v : std::min(min_, v);
     max_ = first ? v : std::max(max_, v);
     sum_ += v;
+    // 2^-14 is the least normal number of fp16.
     subnormal_ += v != 0 && std::abs(v) < 0x1p-14 ? 1 : 0;
     ++counts[bucket_of(within_f32(v))];
   });
@@ -90,6 +94,7 @@ Summary Statistics::summary() const {
   const auto n = static_cast<double>(s.finite());
   s.min = min_;
   s.max = max_;
+  // A sum may overflow; readers of the file rely on a mean between min and max.
   s.mean = std::isfinite(sum_) ? std::clamp(sum_ / n, min_, max_) : min_ / 2 + max_ / 2;
   for (size_t i = 0; i < kPercentiles.size(); ++i) s.percentiles[i] = percentile(kPercentiles[i]);
   s.fp16_subnormal_share = static_cast<double>(subnormal_) / n;

@@ -1,3 +1,4 @@
+// Folders of ONNX's backend tests as cases; data that contradict their model, outputs not as expected.
 #include "cases.h"
 
 #include <fmt/format.h>

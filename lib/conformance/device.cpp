@@ -1,3 +1,4 @@
+// All that the accelerator takes of a case, compiled for it; binaries loaded into a simulator of its own.
 #include "device.h"
 
 #include <fmt/format.h>

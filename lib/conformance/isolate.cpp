@@ -1,3 +1,4 @@
+// Forked workers that answer through pipes: a crash or a hang, by processor time, costs one item and no more.
 #include "isolate.h"
 
 #include <fmt/format.h>
@@ -99,6 +100,7 @@ std::string Child::reap() {
 template <class Body>
 Child start(const Body& body) {
   int ends[2];
+  // What is still buffered would be written by parent and child.
   std::fflush(nullptr);
   if (::pipe(ends) != 0) std::abort();
   const pid_t parent = ::getpid();
@@ -106,6 +108,7 @@ Child start(const Body& body) {
   if (pid < 0) std::abort();
   if (pid == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    // The parent may have ended before the call above.
     if (::getppid() != parent) _exit(1);
     ::close(ends[0]);
     body(ends[1]);

@@ -1,3 +1,4 @@
+// Tensors, strings, sequences and optionals to and from the memory that a stub reads and writes.
 #include "packed.h"
 
 #include <fmt/format.h>
@@ -60,6 +61,7 @@ void pack_sequence(const std::vector<Tensor>& items, const TensorType& type, Pac
   std::byte* slots = packed.bytes.data() + static_cast<size_t>(type.length) * kMaxRank * sizeof(int64_t);
   for (size_t i = 0; i < items.size(); ++i) {
     std::copy(items[i].shape().begin(), items[i].shape().end(), rows + i * kMaxRank);
+    // The last word of a row is the rank.
     rows[i * kMaxRank + kMaxRank - 1] = items[i].type().rank();
     pack_tensor(items[i], slots + i * slot, packed.texts);
   }
@@ -96,6 +98,7 @@ Packed pack(const Tensor& value, const TensorType& type) {
     pack_sequence(inner->items(), type, packed);
   } else if (inner != nullptr) {
     std::copy(inner->shape().begin(), inner->shape().end(), packed.port.dims);
+    // 16: the address and size of a text, the largest element.
     packed.bytes.resize(std::max(packed.bytes.size(), static_cast<size_t>(inner->elements()) * 16));
     pack_tensor(*inner, packed.bytes.data(), packed.texts);
   }

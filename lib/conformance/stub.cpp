@@ -1,3 +1,4 @@
+// The C shim around a stub, the compile that writes both, the run with a margin behind all that it writes.
 #include "stub.h"
 
 #include <dlfcn.h>
@@ -27,6 +28,7 @@ using Call = int (*)(const Port* in, Port* out, void* arena, const void* device)
 
 // A stub's structures hold a pointer for each tensor, with its dimensions behind it where they are known at
 // run time only: words of eight bytes, in the order of the model. So the shim needs no names.
+// shim_layout is an array of negative size, which no compiler takes, where a structure has other words.
 constexpr std::string_view kShim = R"(#include "{0}.c"
 
 #include <string.h>

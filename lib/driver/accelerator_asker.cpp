@@ -1,3 +1,4 @@
+// Example nodes of each operator: shapes, attributes and constants of an ordinary use, placed by the rules.
 #include "accelerator_asker.h"
 
 #include <algorithm>
@@ -169,6 +170,7 @@ const Representative kRepresentatives[] = {
      [] {
        return std::vector<Example>{{{activation(), {Tensor::of(E::F32, {}, std::vector<double>{2}), true}}}};
      }},
+    // 10 is FLOAT16 of TensorProto.DataType.
     {Op::Cast,
      [] {
        return std::vector<Example>{{{activation()}, {{"to", int64_t{10}}}}};

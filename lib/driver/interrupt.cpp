@@ -1,3 +1,4 @@
+// Handlers of SIGINT, SIGTERM and SIGBUS (a mapped input that was cut short), and the atomics they set.
 #include "mrvlc/driver/interrupt.h"
 
 #include <unistd.h>
@@ -29,6 +30,7 @@ int64_t now_ms() {
   return int64_t{t.tv_sec} * 1000 + t.tv_nsec / 1'000'000;
 }
 
+// As ExitClass::Io (support/diag.h).
 constexpr int kInputOutput = 3;
 
 [[noreturn]] void end(const char* message, int code) {

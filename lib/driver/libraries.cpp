@@ -1,3 +1,4 @@
+// Packages of kind `call`: rules, headers, sources; passes that leave calls the weights they dequantize.
 #include "libraries.h"
 
 #include <algorithm>
@@ -169,6 +170,7 @@ Status run_passes(ir::Graph& graph, std::span<const std::string_view> pipeline,
   passes::RunOptions run = options;
   const auto stays = options.context.stays;  // what other rules ask for
   if (libraries.integers) {
+    // A first round in which all dequantized constants stay; those that calls take stay in the second one.
     MRVLC_ASSIGN(const OfAccelerators accelerators, taken_by_accelerators(graph, pipeline, run, others));
     run.context.stays = dequantizes_constant;
     MRVLC_TRY(passes::run_passes(graph, pipeline, run));

@@ -1,3 +1,4 @@
+// Partitions, widens float16 on the CPU to float32, and partitions the graph with its conversions once more.
 #include "mrvlc/driver/place.h"
 
 #include "mrvlc/passes/widen_f16.h"

@@ -1,3 +1,4 @@
+// Files named by options, and that OUT, the dependency file and --timing neither are nor hold what is read.
 #include "read_files.h"
 
 #include <unistd.h>

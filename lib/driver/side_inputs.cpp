@@ -1,3 +1,4 @@
+// Each file of an option read once, hashed for the manifest, and parsed; the built-in host model without one.
 #include "side_inputs.h"
 
 #include "mrvlc/support/file.h"

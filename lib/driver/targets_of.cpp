@@ -1,3 +1,4 @@
+// Libraries and accelerators of --target opened with their --target-opt, and joined to one back end.
 #include "targets_of.h"
 
 #include <fmt/ranges.h>

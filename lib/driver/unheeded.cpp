@@ -1,3 +1,4 @@
+// Options without effect on this model, and models that mostly stay on the CPU, with what keeps them there.
 #include "unheeded.h"
 
 #include <algorithm>

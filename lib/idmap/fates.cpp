@@ -1,3 +1,4 @@
+// Where each ONNX node ended (accelerator, CPU, both, folded, removed), from decisions, lineage and bodies.
 #include "mrvlc/idmap/fates.h"
 
 #include <set>

@@ -1,3 +1,4 @@
+// One line of text for a source, an expression, a layer, a range of instructions, a function or a call.
 #include "lines.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Elements of each kind of made input: uniform, normal, large, tiny, masks, integers at their ends, texts.
 #include "mrvlc/interp/input_sets.h"
 
 #include <algorithm>

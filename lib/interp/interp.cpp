@@ -1,3 +1,4 @@
+// Nodes in topological order, results checked against their types, memory freed after the last use.
 #include "mrvlc/interp/interp.h"
 
 #include <deque>

@@ -1,3 +1,4 @@
+// Topological order, use lists, attributes by name, names of values, bodies of control flow, expression ids.
 #include "mrvlc/ir/graph.h"
 
 #include <algorithm>
@@ -172,6 +173,7 @@ SourceId Graph::add_source(Source source) {
 }
 
 void Graph::reserve_auto_name(std::string_view value_name) {
+  // Longer numbers might not fit an int64.
   if (value_name.size() < 2 || value_name.size() > 18 || value_name[0] != '%') return;
   int64_t number = 0;
   for (char c : value_name.substr(1)) {

@@ -1,3 +1,4 @@
+// Names, numbers (NaN by its bits), quoted strings and hexadecimal bytes of the textual IR.
 #include "lexer.h"
 
 #include <algorithm>

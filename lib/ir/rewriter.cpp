@@ -1,3 +1,4 @@
+// New nodes with their lineage, uses replaced while outputs keep their names, unused constants let go.
 #include "mrvlc/ir/rewriter.h"
 
 #include <algorithm>
@@ -18,6 +19,7 @@ NodeId Rewriter::create(const OpSchema& op, std::vector<ValueId> inputs, std::ve
   }
   const Node& last = graph_.node(from.back());
   if (name.empty()) name = last.name;
+  // A copy: add_node() may move the nodes.
   int64_t position = last.position;
   NodeId id = graph_.add_node(op, std::move(name), std::move(inputs), std::move(attrs), std::move(types), {},
                               std::move(lineage));

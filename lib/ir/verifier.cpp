@@ -1,3 +1,4 @@
+// Values, nodes and use lists one after the other; a cycle shows as nodes missing in the topological order.
 #include "mrvlc/ir/verifier.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Which field of an AttributeProto is set, whether it is of the declared type; slots filled by the schema.
 #include "attributes.h"
 
 #include "mrvlc/ir/graph.h"

@@ -1,3 +1,4 @@
+// Functions by domain, name and overload; nodes and depth of calls when inlined, without recursion; cycles.
 #include "functions.h"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 namespace mrvlc::onnx {
 namespace {
 
+// Counts stop here: beyond every limit on nodes, and far from overflow.
 constexpr int64_t kManyNodes = int64_t{1} << 40;
 
 // Calls visit(node) for the nodes and those of graphs in their attributes. Protobuf's limit on nesting bounds

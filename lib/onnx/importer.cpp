@@ -1,3 +1,4 @@
+// From a file or bytes to the builder's graph; hashes of files; running out of memory is the model's error.
 #include "mrvlc/onnx/importer.h"
 
 #include <algorithm>
@@ -125,6 +126,7 @@ Result<std::vector<std::string>> file_hashes(const std::vector<ModelFile>& files
 }
 
 std::string model_sha256(const std::vector<ModelFile>& files, const std::vector<std::string>& hashes) {
+  // Of several files that of the list which sha256sum prints of them.
   if (files.size() == 1) return hashes.front();
   std::string list;
   for (size_t i = 0; i < files.size(); ++i)

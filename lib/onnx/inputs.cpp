@@ -1,3 +1,4 @@
+// Shapes of inputs from the model, --input-shape, --batch and symbols bound alike; bounds of sequences.
 #include "inputs.h"
 
 #include <fmt/ranges.h>

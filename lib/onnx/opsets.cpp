@@ -1,3 +1,4 @@
+// Which IR versions and opset versions of each domain are taken; models before IR version 3 import none.
 #include "opsets.h"
 
 #include "mrvlc/support/diag/onnx.h"

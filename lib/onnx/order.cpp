@@ -1,3 +1,4 @@
+// Names that a node and its bodies read; nodes sorted where the file has them unsorted; cycles shown.
 #include "order.h"
 
 #include <fmt/ranges.h>

@@ -1,3 +1,4 @@
+// Whether a node has shapes known at run time only; bytes of strings and sequences in memory.
 #include "mrvlc/ops/dynamic_shapes.h"
 
 #include <algorithm>
@@ -38,6 +39,7 @@ int64_t slot_bytes(const TensorType& sequence) {
 }
 
 int64_t memory_bytes(const TensorType& type) {
+  // An address and a size; seven dimensions and the rank, of eight bytes each.
   constexpr int64_t kString = 16, kDims = 64;
   if (holds_sequence(type)) return type.length * (kDims + slot_bytes(type));
   return type.elem == ElementType::String ? type.elements() * kString : type.bytes();

@@ -1,3 +1,4 @@
+// Products of convolutions, matrix products and recurrences from their shapes; of bodies times their rounds.
 #include "macs.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Groups, outer, channel and inner sizes of the weights of Conv, ConvTranspose, Gemm and MatMul.
 #include "mrvlc/ops/weights.h"
 
 #include "mrvlc/ops/op_kind.h"

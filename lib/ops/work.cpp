@@ -1,3 +1,4 @@
+// Steps that an evaluation takes, bounded from types and attributes; limits on elements and bytes of a type.
 #include "mrvlc/ops/work.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// MRV0401 for selectors without a node: the nearest name, operator or value that the model has.
 #include "no_match.h"
 
 #include "mrvlc/partition/answers.h"

@@ -1,3 +1,4 @@
+// BatchNormalization and arithmetic by constants as scale and shift of channels, folded into the layer ahead.
 #include "affine.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Mean, variance, epsilon, root and quotient of a normalisation, in the forms that exporters write.
 #include "norm_formula.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// A mixing hash over attributes, inputs and types; floats compared bit by bit.
 #include "structure.h"
 
 #include <algorithm>
@@ -39,6 +40,7 @@ class Hasher {
   uint64_t value() const { return state_; }
 
  private:
+  // Digits of pi; those of the factor above are of the golden ratio.
   uint64_t state_ = 0x243f6a8885a308d3u;
 };
 

@@ -1,3 +1,4 @@
+// Producers, uniform constants, nodes made, bypassed and erased, steps of QuantizeLinear and its inverse.
 #include "util.h"
 
 #include <algorithm>

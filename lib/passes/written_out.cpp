@@ -1,3 +1,4 @@
+// Reductions, squares and multiples as matches; whether nobody else reads them; what takes their place.
 #include "written_out.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Scale and zero point of a range that holds 0, and tensors rounded to the numbers that they stand for.
 #include "affine.h"
 
 #include <algorithm>

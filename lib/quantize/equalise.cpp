@@ -1,3 +1,4 @@
+// Streams of values whose channels share a factor; factors from ranges and weights; weights scaled by them.
 #include "equalise.h"
 
 #include <algorithm>

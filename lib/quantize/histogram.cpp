@@ -1,3 +1,4 @@
+// Bins joined in pairs when more than 4096 would be needed; borders stay multiples of a power of two.
 #include "histogram.h"
 
 #include <algorithm>
@@ -40,6 +41,7 @@ void Histogram::widen() {
 void Histogram::cover(double low, double high) {
   if (counts_.empty()) {
     const double range = high - low;
+    // One number alone gets bins of about a 2048th of it.
     exponent_ = range > 0 ? std::max(kLeastExponent, std::ilogb(range / static_cast<double>(kMaxBins / 2)))
                           : (low == 0 ? kLeastExponent : std::ilogb(low) - 11);
     first_ = index_of(low, exponent_);
@@ -50,6 +52,7 @@ void Histogram::cover(double low, double high) {
         std::max(first_ + static_cast<int64_t>(counts_.size()) - 1, index_of(high, exponent_));
     return last - std::min(first_, index_of(low, exponent_)) + 1;
   };
+  // Below 2^60 indices and their differences fit an int64.
   while (std::ldexp(std::max(std::fabs(low), std::fabs(high)), -exponent_) > 0x1p60 || bins_for() > kMaxBins)
     widen();
   const int64_t begin = std::min(first_, index_of(low, exponent_));

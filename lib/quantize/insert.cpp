@@ -1,3 +1,4 @@
+// Pairs behind activations, weights behind DequantizeLinear, biases in int32 in units of the sums.
 #include "insert.h"
 
 #include <algorithm>
@@ -54,6 +55,7 @@ class Inserter {
     const ValueId d =
         make(Op::DequantizeLinear, {q, p.scale, p.zero}, type, from, name + "_DequantizeLinear");
     rw_.replace_all_uses(v, d);
+    // The line above has made the pair read itself.
     rw_.set_input(rw_.graph().value(q).producer, 0, v);
   }
 
@@ -120,6 +122,7 @@ struct IntegerBias {
 };
 
 IntegerBias integer_bias(const Tensor& bias, const IntegerWeights& weights, const Affine& data) {
+  // Sums have 32 bits, and products are still to be added.
   constexpr double kMostBias = 0x1p30;
   const TensorType type{ElementType::F32, {bias.elements()}};
   IntegerBias out{Tensor(type.with_elem(ElementType::I32)), Tensor(type)};

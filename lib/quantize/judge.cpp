@@ -1,3 +1,4 @@
+// Largest error, signal to noise (SQNR), equal top-1; runs with fp16 where the machine has no integers.
 #include "judge.h"
 
 #include <algorithm>

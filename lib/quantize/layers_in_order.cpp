@@ -1,3 +1,4 @@
+// Both networks in step: sums over patches of a layer's input, its weights rounded by them, values let go.
 #include "layers_in_order.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Histograms of the values that become integers, and runs in which these are rounded.
 #include "observe.h"
 
 namespace mrvlc::quantize {

@@ -1,3 +1,4 @@
+// Rows, depth and groups of a layer's product, weights as a matrix and back, patches of an input (im2col).
 #include "product.h"
 
 #include <algorithm>

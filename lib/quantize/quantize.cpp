@@ -1,3 +1,4 @@
+// The order of work: plan, reference outputs, attempts with and without equalised channels, accuracy, report.
 #include "mrvlc/quantize/quantize.h"
 
 #include <algorithm>

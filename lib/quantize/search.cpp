@@ -1,3 +1,4 @@
+// Layers taken by savings over squared errors, predictions scaled by bisection; layers added and swapped.
 #include "search.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Scales of least loss, rounding whose errors later weights make good (GPTQ), biases for moved means.
 #include "weights.h"
 
 #include <Eigen/Cholesky>
@@ -25,6 +26,7 @@ double to_integer(double w, double scale, double limit) {
 
 // The scale with which the weights of a channel lose least, each weighed by the square of what it multiplies.
 float scale_of(const Eigen::Ref<const Eigen::RowVectorXd>& row, const Vector* weight, double limit) {
+  // Down to half of the scale at which no weight is clamped.
   constexpr int kShrinks = 40;
   constexpr double kStep = 0.0125;
   const double whole = row.cwiseAbs().maxCoeff() / limit;

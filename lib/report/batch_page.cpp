@@ -1,3 +1,4 @@
+// The page of a batch with batch.json in its script.
 #include "mrvlc/report/batch_page.h"
 
 #include <nlohmann/json.hpp>

@@ -1,3 +1,4 @@
+// Neighbouring bars and stretches merged into spans of doubled length, small rectangles of memory left out.
 #include "reduce.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Words, captures (%x), numbers, strings and punctuation with their places; where `-` is a sign of a number.
 #include "lexer.h"
 
 #include <charconv>
@@ -118,6 +119,7 @@ class Lexer {
   }
 
   void punctuation(Token& t) {
+    // The longest that fits is taken: those that begin with another stand in front of it.
     for (std::string_view p : {"...", "..", "::", "==", "!=", "<=", ">=", "<", ">", "=", "{", "}", "(",
                                ")",   "[",  "]",  ",",  "?",  "*",  "|",  "@", "+", "-", "/", "&"}) {
       if (text_.substr(at_, p.size()) != p) continue;

@@ -1,3 +1,4 @@
+// Files, includes, groups, named conditions and clauses of rules; after a mistake it goes on at the next one.
 #include "parser.h"
 
 #include <fmt/ranges.h>

@@ -1,3 +1,4 @@
+// The functions of conditions (attr, dim, constant, fp16_safe ...), each with its sentence for the docs.
 #include "mrvlc/rules/predicates.h"
 
 #include <algorithm>

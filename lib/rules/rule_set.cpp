@@ -1,3 +1,4 @@
+// Rule files read, groups written out, rules checked one by one and against each other, then put in order.
 #include "mrvlc/rules/rule_set.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// ReLU, clip, leaky, hard sigmoid, look-up tables; loads and stores of fp16, fp32 and bytes; overflow flags.
 #include "arithmetic.h"
 
 #include <cmath>
@@ -23,6 +24,7 @@ float clip(float v, float low, float high) {
 
 float look_up(const std::byte* table, float x) {
   float c[2];
+  // A segment for every value of the upper eleven bits of the fp16 number.
   std::memcpy(c, table + size_t{narrow(x)} / 32 * sizeof c, sizeof c);
   // A flat segment stays flat at infinity, where the product would be NaN.
   if (c[1] == 0 && x == x) return c[0];
@@ -32,6 +34,7 @@ float look_up(const std::byte* table, float x) {
 // The byte of saturate(round_even(v / scale) + zero); NaN gives the lowest number.
 std::byte quantized(isa::DataType type, const isa::Quantization& q, float v) {
   const int low = type == isa::DataType::I8 ? -128 : 0, high = low + 255;
+  // Compared as floats: as an int what is too large would be undefined, and NaN is greater than nothing.
   const float steps = std::nearbyint(v / q.scale);
   int code = low;
   if (steps > static_cast<float>(low - q.zero))

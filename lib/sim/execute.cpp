@@ -1,3 +1,4 @@
+// Instructions in program order, or by threads that take the first one whose queue and waits allow it.
 #include "execute.h"
 
 #include <condition_variable>

@@ -1,3 +1,4 @@
+// Who touched each granule of memory last, and vector clocks of completions known through waits.
 #include "hazard.h"
 
 #include <algorithm>

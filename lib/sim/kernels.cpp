@@ -1,3 +1,4 @@
+// Multiply-add blocks and widening of fp16, chosen once by what the processor has (CPUID).
 #include "kernels.h"
 
 #include <cmath>

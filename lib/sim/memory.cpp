@@ -1,3 +1,4 @@
+// DDR segments, OCM and accumulators of each tile, filled with NaN until they are written.
 #include "memory.h"
 
 #include <algorithm>

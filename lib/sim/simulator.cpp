@@ -1,3 +1,4 @@
+// Sections timed, looked through for hazards and executed; inputs to DDR, outputs from it.
 #include "mrvlc/sim/simulator.h"
 
 #include <algorithm>
@@ -67,6 +68,7 @@ Status check_inputs(const isa::Binary& b, std::span<const std::span<const std::b
 }
 
 unsigned threads_of(const Options& options, const Report& report) {
+  // Threads keep to queues and waits alone: bits are the same for any number where there is no hazard.
   if (!options.detect_hazards || !report.hazards.empty()) return 1;
   return options.jobs != 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
 }

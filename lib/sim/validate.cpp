@@ -1,3 +1,4 @@
+// Sizes, types, addresses, waits and encoding of every instruction; ports and DDR ranges of the binary.
 #include "validate.h"
 
 #include <algorithm>

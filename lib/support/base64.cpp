@@ -1,3 +1,4 @@
+// Encoded here, decoded by OpenSSL; a text that would not be written so is refused.
 #include "mrvlc/support/base64.h"
 
 #include <openssl/evp.h>

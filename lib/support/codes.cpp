@@ -1,3 +1,4 @@
+// Pages parsed out of the text of lib/support/codes/ and printed as text, as a list and as Markdown.
 #include "mrvlc/support/codes.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Names made printable (control characters, broken UTF-8), messages as lines, the exit code of a list.
 #include "mrvlc/support/diag.h"
 
 #include <algorithm>
@@ -32,6 +33,7 @@ size_t decode_utf8(std::string_view s, uint32_t& code_point) {
   return n;
 }
 
+// Control characters, zero-width and bidirectional ones, separators of lines, the byte order mark.
 bool is_hidden(uint32_t c) {
   return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x200b && c <= 0x200f) ||
          (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff;

@@ -1,3 +1,4 @@
+// Whole files read with a limit, and OUT staged beside its place under a lock, exchanged in one rename.
 #include "mrvlc/support/file.h"
 
 #include <fcntl.h>
@@ -104,6 +105,7 @@ Result<OutputDir> OutputDir::create(const fs::path& destination) {
     dir.lock_fd_ = -1;
     return make_diag<DiagCode::MRV0002>(shown, "another compile is writing it");
   }
+  // Left by a compile that was killed: the lock says that nobody is writing it.
   fs::remove_all(dir.staging_, ec);
   if (!fs::create_directory(dir.staging_, ec)) return make_diag<DiagCode::MRV0002>(shown, ec.message());
   return dir;

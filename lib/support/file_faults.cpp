@@ -1,3 +1,4 @@
+// "No such file" with the nearest name beside it, folders where files are wanted, files where folders are.
 #include "mrvlc/support/file_faults.h"
 
 #include <sys/stat.h>

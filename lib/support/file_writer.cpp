@@ -1,3 +1,4 @@
+// A buffer in front of write(2), a temporary name renamed in the end; devices and pipes written in place.
 #include "mrvlc/support/file_writer.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// * and ? matched without recursion: only the last star is tried again.
 #include "mrvlc/support/glob.h"
 
 namespace mrvlc {

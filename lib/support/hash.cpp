@@ -1,3 +1,4 @@
+// SHA-256 by OpenSSL; CRC-32C by the instruction of SSE 4.2, or by eight tables (slicing-by-8).
 #include "mrvlc/support/hash.h"
 
 #include <fmt/format.h>
@@ -59,6 +60,7 @@ struct Crc32cTables {
   constexpr Crc32cTables() {
     for (uint32_t i = 0; i < 256; ++i) {
       uint32_t c = i;
+      // The polynomial of Castagnoli, its bits reversed (RFC 3720).
       for (int k = 0; k < 8; ++k) c = (c & 1) != 0 ? 0x82f63b78u ^ (c >> 1) : c >> 1;
       t[0][i] = c;
     }

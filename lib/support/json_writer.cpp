@@ -1,3 +1,4 @@
+// Commas, indentation and escapes of JSON; text goes to the sink in pieces of 64 KiB.
 #include "mrvlc/support/json_writer.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// mmap, pages given back when their holder goes; small files by pread; whether a file has changed since.
 #include "mrvlc/support/mapped_file.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// Threads that take the next index from a counter, the calling one among them.
 #include "mrvlc/support/parallel.h"
 
 #include <algorithm>

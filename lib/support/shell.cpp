@@ -1,3 +1,4 @@
+// Single quotes around words, and '\'' for those in them.
 #include "mrvlc/support/shell.h"
 
 namespace mrvlc {

@@ -1,3 +1,4 @@
+// mkdtemp in the system's folder for them; the destructor removes it whole.
 #include "mrvlc/support/temporary_dir.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+// The table of element types in ONNX's order: name and bytes; which are floats and which integers.
 #include "mrvlc/tensor/element_type.h"
 
 #include <array>

@@ -1,3 +1,4 @@
+// The layouts of the float8, float4 and F8E8M0 codes, rounding to them and back, and packed bits unpacked.
 #include "mrvlc/tensor/narrow.h"
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 namespace mrvlc {
 namespace {
 
+// Bits of mantissa, bias, sign, top, past, NaN.
 constexpr NarrowFormat kE4M3FN{3, 7, 0x80, 0x7e, 0x7f, 0x7f};
 constexpr NarrowFormat kE4M3FNUZ{3, 8, 0x80, 0x7f, 0x80, 0x80};
 constexpr NarrowFormat kE5M2{2, 15, 0x80, 0x7b, 0x7c, 0x7e};

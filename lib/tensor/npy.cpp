@@ -1,3 +1,4 @@
+// The header's dictionary parsed and written; Fortran order and big-endian data brought to C order.
 #include "mrvlc/tensor/npy.h"
 
 #include <algorithm>

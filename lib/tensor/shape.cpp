@@ -1,3 +1,4 @@
+// Strides, broadcasting, shapes as text, and which actual types a declared type admits.
 #include "mrvlc/tensor/shape.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Rounding to fp16 in vectors, what is lost by it, and weights rounded so that errors of a sum cancel.
 #include "mrvlc/tensor/storage.h"
 
 #include <algorithm>
@@ -22,10 +23,12 @@ bool is_finite(float x) {
 inline float round_to_half(float x) {
   auto bits = std::bit_cast<uint32_t>(x);
   auto mag = static_cast<int32_t>(bits & 0x7fffffffu);
+  // 13 bits go. Half of the last that stays is added, less one where that bit is 0: a tie then goes to even.
   int32_t normal = (mag + 0xfff + (mag >> 13 & 1)) & ~0x1fff;
   // Below 2^-14 halves are multiples of 2^-24, which is what a float next to 0.5 is.
   auto small = std::bit_cast<int32_t>(std::bit_cast<float>(mag) + 0.5f - 0.5f);
   int32_t rounded = mag < static_cast<int32_t>(kLeastNormal) ? small : normal;
+  // 65520, half-way from the largest half to the next power of two.
   rounded = mag >= 0x477ff000 ? static_cast<int32_t>(kInfinity) : rounded;
   return std::bit_cast<float>(static_cast<uint32_t>(rounded) | (bits & 0x80000000u));
 }
@@ -180,6 +183,7 @@ FormatLoss format_loss(const Tensor& constant) {
 }
 
 bool loses_at_most(const ScaledWeights& w, double share) {
+  // Subnormal halves are 2^-24 apart: a rounding loses 2^-25 at the most.
   constexpr double kMostLost = 0x1p-50;  // of one value, squared
   double most = largest_of(w, Floats(w.weights).values());
   bool surely = most <= 65504 && static_cast<double>(w.weights.elements()) * kMostLost <= share * most * most;

@@ -1,3 +1,4 @@
+// Elements as double or int64 whatever their type; bytes copied where they are shared or unaligned.
 #include "mrvlc/tensor/tensor.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Rows that a window or a group of the vector unit reads and writes, and its offsets on some of them alone.
 #include "plan/row_use.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Batch, bias and epilogue of a convolution's call in C, its part for one thread; a program's convolutions.
 #include "conv/call.h"
 
 namespace mrvlc::chost {

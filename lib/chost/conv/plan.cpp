@@ -1,3 +1,4 @@
+// Taps of a window as offsets from its output; whether the image can be read as it lies (1x1, unpadded).
 #include "conv/plan.h"
 
 namespace mrvlc::chost {

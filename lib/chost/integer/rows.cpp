@@ -1,3 +1,4 @@
+// Which integer products have packed weights; zero points folded into biases, scales and bounds of results.
 #include "integer/rows.h"
 
 #include <algorithm>
@@ -137,6 +138,7 @@ float IntegerRows::scale_of(int64_t row) const {
 
 std::byte IntegerRows::weight(int64_t row, int64_t k) const {
   if (row >= layout_.rows) return {};
+  // Filled up with the zero point: w - zw is 0, whatever x is read there.
   const int w = k < layout_.depth ? number(row, k) : zero_of(row);
   return static_cast<std::byte>(static_cast<uint8_t>(w));
 }
@@ -146,6 +148,7 @@ void IntegerRows::add_row(int64_t row) {
   int64_t bias = 0;
   if (!filler) {
     if (scaled_ && is_given(node_, kBias)) bias = constant(kBias).as_int(row);
+    // sum((x - zx) (w - zw)) = sum(x (w - zw)) - zx sum(w - zw): the last sum is known here.
     const int64_t zero = zero_x_ + (unsigned_x_ ? 0 : 128), centre = zero_of(row);
     for (int64_t k = 0; k < layout_.depth; ++k) bias -= zero * (number(row, k) - centre);
   }

@@ -1,3 +1,4 @@
+// Warnings and errors about the expected error and values beyond fp16; report.json's `accuracy` and its line.
 #include "accuracy/accuracy.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Tensors to and from the forms of ports; the steps of a partition in order, bodies of control flow too.
 #include "accuracy/device_run.h"
 
 #include <cstring>

@@ -1,3 +1,4 @@
+// Inputs made larger by powers of two until outputs are not accurate, in as few runs as are granted.
 #include "accuracy/input_limits.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// A model imported with the shapes of its samples; results are written whole, and never onto what is read.
 #include "accuracy/model_and_samples.h"
 
 #include "mrvlc/driver/interrupt.h"

@@ -1,3 +1,4 @@
+// The report of a quantisation as JSON and as text, with the noisiest layers; what report.json has of it.
 #include "accuracy/quantize_report.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// --precision int8 and auto: early checks, the quantiser, samples for the probe, the import of what it made.
 #include "accuracy/quantized_model.h"
 
 #include <algorithm>

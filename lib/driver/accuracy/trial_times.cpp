@@ -1,3 +1,4 @@
+// Cycles of layers, host nodes and conversions of a trial compile, by nodes that the quantiser knows.
 #include "accuracy/trial_times.h"
 
 #include <algorithm>

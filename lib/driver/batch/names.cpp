@@ -1,3 +1,4 @@
+// Models found in folders, named by as many last parts of their paths as it takes to tell them apart.
 #include "batch/names.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The child process of a model: confined, served from the cache or compiled, its record written in any case.
 #include "batch/one_model.h"
 
 #include <fcntl.h>
@@ -51,6 +52,7 @@ void confine(const OneModel& one) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != one.parent) ::_exit(0);  // it was gone before
   if (const int64_t bytes = one.options->memory; bytes > 0) {
+    // RLIMIT_DATA, not RLIMIT_AS: a model that is mapped takes addresses, and no memory of its own.
     const rlimit limit{static_cast<rlim_t>(bytes), static_cast<rlim_t>(bytes)};
     ::setrlimit(RLIMIT_DATA, &limit);
   }
@@ -172,6 +174,7 @@ class Work {
 }  // namespace
 
 std::string hash_of_options(const BatchOptions& options) {
+  // The program itself, too: builds of one version may compile differently.
   std::string text = fmt::format("{} {}\n{}\n", MRVLC_VERSION, hash_of("/proc/self/exe"), options.options);
   for (const fs::path& folder : options.compile.target_dirs) text += folder_text(folder);
   return sha256_hex(text);

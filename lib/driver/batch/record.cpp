@@ -1,3 +1,4 @@
+// Records to JSON and back, whether files changed (size, time, hash), files replaced in one rename.
 #include "batch/record.h"
 
 #include <fcntl.h>
@@ -101,6 +102,7 @@ bool unchanged(const std::vector<BatchFile>& files, int64_t recorded) {
   for (const BatchFile& was : files) {
     BatchFile is = was;
     if (!note_stat(is) || is.bytes != was.bytes) return false;
+    // Within a tick of the record a file may have changed once more without its time showing it.
     const bool plain = is.changed == was.changed && is.changed + kTick < recorded;
     if (!plain && hash_of(is.path) != was.sha256) return false;
   }

@@ -1,3 +1,4 @@
+// The cache's folders, KK/KEY/VARIANT with entry.json and out/: found by hashes, kept and removed by renames.
 #include "batch/store.h"
 
 #include <fcntl.h>
@@ -21,6 +22,7 @@ namespace {
 constexpr const char* kTag = "CACHEDIR.TAG";
 constexpr std::string_view kTagText =
     "Signature: 8a477f597d28d172789f06886806bc55\n# A cache of mrvlc batch; it may be removed at any time.\n";
+// What is being written must stay; after a day nobody is writing it any more.
 constexpr auto kLeftoverAge = std::chrono::hours(24);
 
 // What the external data of a model is now, wherever the model lies.

@@ -1,3 +1,4 @@
+// Copies a graph without some nodes: what nobody makes becomes an input, what nobody reads an output.
 #include "debug/part.h"
 
 #include "mrvlc/ops/op.h"

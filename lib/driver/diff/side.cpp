@@ -1,3 +1,4 @@
+// Layers with their cycles and ONNX nodes, and where each node runs, from the files of an output folder.
 #include "diff/side.h"
 
 #include "mrvlc/support/file.h"

@@ -1,3 +1,4 @@
+// `mrvlc diff` as text: inputs that differ, totals with their change, layers by cycles, nodes that moved.
 #include "diff/text.h"
 
 namespace mrvlc::driver {

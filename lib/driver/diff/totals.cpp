@@ -1,3 +1,4 @@
+// Totals of report.json, which get worse by growing or by shrinking, and regressions against a baseline.
 #include "diff/totals.h"
 
 #include <algorithm>

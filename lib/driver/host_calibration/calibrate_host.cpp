@@ -1,3 +1,4 @@
+// Models compiled for the host, their functions measured; how well the fitted rates explain the times.
 #include "mrvlc/driver/calibrate_host.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Least squares of relative errors, factors not negative, each pulled towards what all have in common.
 #include "host_calibration/fit.h"
 
 #include <algorithm>
@@ -24,6 +25,7 @@ class Equations {
   Equations(const HostModel& base, const std::vector<HostNetwork>& networks) : base_(base) {
     for (const HostNetwork& network : networks) {
       const double all = measured_seconds(network);
+      // Squares of relative errors, each weighed by the share of the network that the function takes.
       for (const HostFunction& f : network) add(f, std::sqrt(std::max(f.seconds / all, kLeastShare)));
     }
   }
@@ -36,6 +38,7 @@ class Equations {
       ratios.emplace_back(wanted_[i] / sums_[i], wanted_[i] * wanted_[i]);
       all += ratios.back().second;
     }
+    // The median by weight: functions whose times are off do not move it.
     std::ranges::sort(ratios);
     double before = 0;
     for (const auto& [ratio, weight] : ratios)
@@ -48,6 +51,7 @@ class Equations {
     for (size_t i = 0; i < residual.size(); ++i) residual[i] -= common * sums_[i];
     std::map<std::string, double> factors;
     for (const auto& [name, column] : columns_) factors[name] = common;
+    // The best value of one factor, with all others as they are and none below zero, again and again.
     for (int round = 0; round < kRounds; ++round) {
       for (const auto& [name, column] : columns_) {
         double& factor = factors[name];

@@ -1,3 +1,4 @@
+// Regions, values handed over and host operators by expected time, the longest first and the rest counted.
 #include "output/expected_text.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// --max-cycles and its kin: values against limits, errors with a cure; --fail-on-fallback.
 #include "output/gates.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Files of OUT by manifest.json: nothing is read that has not the hash that stands there.
 #include "output/output_folder.h"
 
 #include "mrvlc/support/diag/sim.h"

@@ -1,3 +1,4 @@
+// Fills the page: regions with drawings and memory, steps in order, reasons of nodes on the CPU.
 #include "output/report_page.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// A package's sources, and a probe that names all functions its rules call, checked by the C compiler.
 #include "packages/package_build.h"
 
 #include <set>

@@ -1,3 +1,4 @@
+// The example's graph and weights, how many of its operators a target takes, results against the host's.
 #include "packages/package_example.h"
 
 #include <fmt/ranges.h>

@@ -1,3 +1,4 @@
+// Options as constraints, rules resolved to nodes, changes of an edited placement.json, evicted nodes.
 #include "constraints.h"
 
 #include <algorithm>

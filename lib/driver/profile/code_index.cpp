@@ -1,3 +1,4 @@
+// The code index of layers and instruction ranges, read from idmap.json or taken from a compile in memory.
 #include "profile/code_index.h"
 
 #include <algorithm>

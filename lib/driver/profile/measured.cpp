@@ -1,3 +1,4 @@
+// Programs run on made inputs, their times read and set against report.json's, as text and as JSON.
 #include "profile/measured.h"
 
 #include <cstdio>
@@ -23,6 +24,7 @@ constexpr int kRuns = 20;
 Tensor noise(Tensor tensor) {
   uint32_t state = 1;
   for (int64_t i = 0; i < tensor.elements(); ++i) {
+    // The linear congruential generator of Numerical Recipes.
     state = state * 1664525u + 1013904223u;
     tensor.set_double(i, -2 + 4 * static_cast<double>(state >> 8) / (1 << 24));
   }
@@ -94,6 +96,7 @@ std::map<uint32_t, std::set<uint32_t>> computed_by_functions(const Json& map) {
   std::map<uint32_t, std::set<uint32_t>> out;
   for (const Json& f : map.at("host_functions")) {
     const auto symbol = f.at("symbol").get<std::string>();
+    // These call all others.
     if (symbol.ends_with("_run") || symbol.ends_with("_run_parallel")) continue;
     std::set<uint32_t>& exprs = out[f.at("expr_id").get<uint32_t>()];
     exprs.insert(f.at("expr_id").get<uint32_t>());

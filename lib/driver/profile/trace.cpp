@@ -1,3 +1,4 @@
+// Events of a trace one by one: bars of queues, counters of DDR and on-chip memory, estimated host steps.
 #include "profile/trace.h"
 
 #include <fmt/format.h>

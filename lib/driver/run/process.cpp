@@ -1,3 +1,4 @@
+// posix_spawn with the output drained through a pipe; an interrupt ends the child's whole process group.
 #include "run/process.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// ssh and scp: the place parsed, a private folder there, its command ended when this process goes.
 #include "run/remote.h"
 
 #include <spawn.h>
@@ -17,6 +18,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kScheme = "ssh://";
+// ssh(1): an error of its own; any other code is that of the command.
 constexpr int kSshFailed = 255;
 constexpr const char* kPidFile = ".pid";  // of the command that runs
 

@@ -1,3 +1,4 @@
+// Cross-compiled here or compiled there, the simulator library beside it; inputs and outputs carried.
 #include "run/remote_program.h"
 
 #include <algorithm>
@@ -12,6 +13,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kSimulator = "libmrvl_simdev.so";
+// The folder that the program lies in, to the dynamic linker (ld.so(8)).
 constexpr const char* kBeside = "$ORIGIN";
 
 bool is_source(const OutputFolder& folder, const std::string& file) {

@@ -1,3 +1,4 @@
+// The C compiler's command for main.c, stub, weights and libraries, and the arguments of the program.
 #include "run/stub_command.h"
 
 #include <algorithm>
@@ -29,6 +30,7 @@ std::vector<std::string> stub_command(const OutputFolder& folder, const std::str
   const auto flags = split_words(cflags.empty() ? "-O2" : cflags);
   argv.insert(argv.end(), flags.begin(), flags.end());
   const auto file = [&](const std::string& name) { return (fs::path(places.sources) / name).string(); };
+  // The assembler looks for the blob of weights (.incbin) where the sources are.
   argv.insert(argv.end(), {"-std=c99", "-Xassembler", "-I" + places.sources, "-o", places.program,
                            file("main.c"), file(folder.name + ".c")});
   for (const std::string& weights : weights_files(folder))

@@ -1,3 +1,4 @@
+// input_K and output_K files of test_data_set_* folders, and shapes of open inputs taken from what they hold.
 #include "mrvlc/driver/data_set.h"
 
 #include <fmt/format.h>

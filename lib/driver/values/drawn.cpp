@@ -1,3 +1,4 @@
+// Whether outputs were drawn; what holds of any draw: types, Bernoulli's 0 and 1, mask and scale of Dropout.
 #include "mrvlc/driver/drawn.h"
 
 #include <fmt/format.h>

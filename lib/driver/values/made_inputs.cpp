@@ -1,3 +1,4 @@
+// Sets of inputs within the interpreter's budget, the most telling first; integers at ends a model admits.
 #include "values/made_inputs.h"
 
 #include <fmt/ranges.h>
@@ -105,6 +106,7 @@ class Maker {
     interp::Options room;
     room.max_bytes = std::min(room.max_bytes, checked_add(kRoom, 2 * bytes_of(graph_)).value_or(INT64_MAX));
     auto at_end = run(set, INT64_MAX, room);
+    // The bisection below runs the graph up to 63 times.
     if (at_end.ok() || steps_ > kBudget / 64) return at_end;
     int64_t good = 0, bad = INT64_MAX;
     auto best = run(set, good, room);

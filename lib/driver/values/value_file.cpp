@@ -1,3 +1,4 @@
+// Values read by a file's ending; MRVLVAL1, the bytes in which programs take and give what is no .npy.
 #include "mrvlc/driver/value_file.h"
 
 #include <algorithm>

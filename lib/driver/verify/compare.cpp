@@ -1,3 +1,4 @@
+// Errors of elements: relative for floats, counted for integers, exact for bools and texts; the worst shown.
 #include "mrvlc/driver/compare.h"
 
 #include <fmt/ranges.h>

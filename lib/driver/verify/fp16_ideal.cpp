@@ -1,3 +1,4 @@
+// Runs with every stored value rounded to fp16, to nearest or by lot, and the first value that overflows it.
 #include "verify/fp16_ideal.h"
 
 #include <fmt/format.h>
@@ -90,6 +91,7 @@ float Rounder::rounded(float v) {
 }
 
 bool Rounder::lot() {
+  // The linear congruential generator of Knuth's MMIX; the top bit is the best of it.
   state_ = state_ * 6364136223846793005u + 1442695040888963407u;
   return state_ >> 63 != 0;
 }

@@ -1,3 +1,4 @@
+// The writer of a decomposition (nodes, constants, attributes read), and its nodes inlined as a function's.
 #include "contrib/contrib.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Zeros in place of large tensors, also external ones; documentation, metadata and texts removed.
 #include "mrvlc/onnx/bare.h"
 
 #include "file/proto.h"

@@ -1,3 +1,4 @@
+// TypeProto, TensorProto (elements below a byte packed) and AttributeProto from what the IR holds.
 #include "export/encode.h"
 
 #include "mrvlc/tensor/narrow.h"

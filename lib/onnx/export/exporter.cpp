@@ -1,3 +1,4 @@
+// Graphs and bodies with unique names; operators of old opsets restated by those of today; opset imports.
 #include "mrvlc/onnx/exporter.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Opens a location beneath allowed folders (openat2, or step by step) and hands out ranges of its mapping.
 #include "file/external_data.h"
 
 #include <fcntl.h>
@@ -43,6 +44,7 @@ std::optional<std::vector<std::string>> components(const std::string& file) {
   return parts;
 }
 
+// O_NONBLOCK, O_NOCTTY: a FIFO or a terminal must be refused, not waited for or taken over.
 constexpr int kFileFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW;
 
 // For kernels and sandboxes without openat2: one component at a time, none of them a link.
@@ -113,6 +115,7 @@ Result<ExternalData::File*> ExternalData::file(Opened found, const std::string& 
   struct stat st {};
   if (::fstat(found.fd.get(), &st) != 0) return unreadable(tensor, where.file, std::strerror(errno));
   if (!S_ISREG(st.st_mode)) return refused(tensor, "the location is not a regular file");
+  // A hard link leads to a file of another folder, as a symbolic one does, and cannot be seen in the path.
   if (st.st_nlink != 1) return refused(tensor, "the file has more than one hard link");
   File& file = files_[FileId{static_cast<uint64_t>(st.st_dev), static_cast<uint64_t>(st.st_ino)}];
   if (file.bytes == nullptr) {

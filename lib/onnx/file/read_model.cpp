@@ -1,3 +1,4 @@
+// Parses a model's skeleton, raw data left in the mapping; files that are no ONNX, by what they begin with.
 #include "file/read_model.h"
 
 #include <climits>

@@ -1,9 +1,10 @@
+// Scans protobuf's wire format and cuts raw_data of large initializers out of the bytes that will be parsed.
 #include "file/skeleton.h"
 
 namespace mrvlc::onnx {
 namespace {
 
-// WireField numbers of onnx.proto.
+// Field numbers of onnx.proto.
 constexpr uint64_t kModelGraph = 7, kGraphInitializer = 5, kTensorRawData = 9;
 constexpr uint64_t kLengthDelimited = 2;
 

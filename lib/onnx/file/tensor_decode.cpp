@@ -1,3 +1,4 @@
+// Data fields of a TensorProto checked and packed into bytes; raw and external data taken as they are.
 #include "file/tensor_decode.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Declared inputs and outputs of a model; tensors, sequences and optionals of input_K.pb and output_K.pb.
 #include "mrvlc/onnx/test_data.h"
 
 #include <set>

@@ -1,3 +1,4 @@
+// Length-delimited fields out of the bytes of protobuf's unknown fields.
 #include "file/wire.h"
 
 #include <google/protobuf/io/coded_stream.h>

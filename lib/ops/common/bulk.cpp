@@ -1,3 +1,4 @@
+// Runs of elements loaded and stored as double, int64 or uint64, with one switch over the element type a run.
 #include "common/bulk.h"
 
 #include <cmath>

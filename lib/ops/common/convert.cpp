@@ -1,3 +1,4 @@
+// Casts in C and in the reference: saturating float to integer, halves, float8, float4, integers of few bits.
 #include "common/convert.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Sizes as C text, products with their literals multiplied out, checks of integer operands at run time.
 #include "common/dims.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Bounds of dynamic dimensions under product, sum and broadcast; lists, strides and sizes as C text.
 #include "common/dynamic_util.h"
 
 #include <algorithm>

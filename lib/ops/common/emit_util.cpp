@@ -1,3 +1,4 @@
+// Names of math functions in C, literals of elements, constant outputs, a node as inference sees it.
 #include "common/emit_util.h"
 
 #include <algorithm>

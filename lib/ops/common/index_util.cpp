@@ -1,3 +1,4 @@
+// Checks of indices and addresses of gathers and scatters, along an axis or by tuples (the ND forms).
 #include "common/index_util.h"
 
 #include <algorithm>

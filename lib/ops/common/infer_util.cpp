@@ -1,3 +1,4 @@
+// Checks of rank and element type with diagnostics; constants as lists of integers; axes normalised.
 #include "common/infer_util.h"
 
 #include <algorithm>

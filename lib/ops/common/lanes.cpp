@@ -1,3 +1,4 @@
+// Outer, axis and inner sizes as numbers and as C text; sums and maxima of a run in sixteen lanes, for SIMD.
 #include "common/lanes.h"
 
 #include "common/bulk.h"

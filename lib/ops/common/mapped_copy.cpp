@@ -1,3 +1,4 @@
+// Index tables, merged where indices stay; a row's longest consecutive stretch is one memcpy.
 #include "common/mapped_copy.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// An EmitContext that shows one sample, keeps the text, and writes it inside the loop over samples.
 #include "common/sample_loop.h"
 
 #include <set>

@@ -1,3 +1,4 @@
+// Cuts and joins along an axis for sequences and scans, slices taken by a list of indices.
 #include "common/slices.h"
 
 #include "common/index_util.h"

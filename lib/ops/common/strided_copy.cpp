@@ -1,3 +1,4 @@
+// Loops merged where they can be; then memcpy of runs, tiles of 16 x 16 for a transpose, or single elements.
 #include "common/strided_copy.h"
 
 #include <algorithm>

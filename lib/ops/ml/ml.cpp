@@ -1,3 +1,4 @@
+// Rows of the input, post_transform (softmax, logistic, probit), labels and texts as tables, keys looked up.
 #include "ml/ml.h"
 
 #include <algorithm>

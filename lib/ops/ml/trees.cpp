@@ -1,3 +1,4 @@
+// Trees checked (children, features, no cycle), walked row by row, and written as tables with one loop in C.
 #include "ml/trees.h"
 
 #include <algorithm>

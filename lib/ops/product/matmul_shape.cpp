@@ -1,3 +1,4 @@
+// m, n, k, and strides over broadcast batches, as numbers for static shapes and as C text for dynamic ones.
 #include "product/matmul_shape.h"
 
 #include <algorithm>

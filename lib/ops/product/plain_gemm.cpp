@@ -1,3 +1,4 @@
+// Loops over rows, depth and columns, sizes as C text; integers wrap around; then alpha, beta and C of Gemm.
 #include "product/plain_gemm.h"
 
 #include "common/convert.h"

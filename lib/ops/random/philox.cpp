@@ -1,3 +1,4 @@
+// Ten rounds of Philox; keys from seeds or stream numbers; uniform and normal (Box-Muller) numbers, C too.
 #include "random/philox.h"
 
 #include <bit>
@@ -11,6 +12,7 @@ namespace {
 constexpr double kTurn = 0x1.921fb54442d18p+2;  // 2 pi
 constexpr uint32_t kUnseeded = 0x6d72766cu;     // first key word of nodes without a seed: "mrvl"
 
+// 27 and 26 bits: the 53 that a double holds, as genrand_res53 of the Mersenne Twister has them.
 double from_words(uint32_t a, uint32_t b) {
   return (static_cast<double>(a >> 5) * 0x1p26 + static_cast<double>(b >> 6)) * 0x1p-53;
 }
@@ -48,6 +50,7 @@ RandomKey random_key(const ir::OpSchema& op, const std::vector<ir::Attr>& attrs)
 std::array<uint32_t, 4> philox(RandomKey key, uint64_t counter) {
   std::array<uint32_t, 4> c{static_cast<uint32_t>(counter), static_cast<uint32_t>(counter >> 32), 0, 0};
   for (int round = 0; round < 10; ++round) {
+    // Multipliers and key steps are the paper's; the steps are from the golden ratio and sqrt(3) - 1.
     uint64_t p = uint64_t{0xd2511f53u} * c[0], q = uint64_t{0xcd9e8d57u} * c[2];
     c = {static_cast<uint32_t>(q >> 32) ^ c[1] ^ key.low, static_cast<uint32_t>(q),
          static_cast<uint32_t>(p >> 32) ^ c[3] ^ key.high, static_cast<uint32_t>(p)};

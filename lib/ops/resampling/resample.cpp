@@ -1,3 +1,4 @@
+// Taps and weights of linear, cubic and antialiased resizing for each output, and the tables of nearest.
 #include "resampling/resample.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SequenceConstruct, Insert, Erase, At and Length: slots and the rows of their dimensions copied.
 #include "sequences/sequence_emit.h"
 
 namespace mrvlc::ops {

@@ -1,3 +1,4 @@
+// Stockham passes by the smallest prime factor left, in double for the reference and the same loops in C.
 #include "signal/fft.h"
 
 #include <algorithm>

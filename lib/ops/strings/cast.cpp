@@ -1,3 +1,4 @@
+// Numbers to text in room of 32 characters each; text to an integer where it is one, else to a double.
 #include "strings/cast.h"
 
 #include "common/dims.h"

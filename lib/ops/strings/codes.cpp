@@ -1,3 +1,4 @@
+// Each different string gets the next number; what is made with numbers is turned back by a table.
 #include "strings/codes.h"
 
 #include <map>

@@ -1,3 +1,4 @@
+// The fewest digits that read back, exponents where NumPy has them; texts parsed, true and false too.
 #include "strings/number_text.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// im2col of 128 output positions at a time, multiplied by the weights of one group (ref_gemm).
 #include "window/ref_conv.h"
 
 #include <algorithm>

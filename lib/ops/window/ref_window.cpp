@@ -1,3 +1,4 @@
+// For each tap the range of outputs that find it inside the input; columns gathered, and added back.
 #include "window/ref_window.h"
 
 namespace mrvlc::ops {

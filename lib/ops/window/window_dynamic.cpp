@@ -1,3 +1,4 @@
+// The struct of a window at run time from attributes and sizes, its output sizes and loops over taps.
 #include "window/window_dynamic.h"
 
 namespace mrvlc::ops {
