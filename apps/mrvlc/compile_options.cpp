@@ -250,6 +250,23 @@ void read_placement(const CompileArguments& a, driver::CompileOptions& o) {
   o.placement = a.placement;
 }
 
+// The member of an enumeration whose word, of those that the option takes, was given.
+template <class Enum, size_t N>
+Enum named(const std::string_view (&words)[N], const std::string& word) {
+  return static_cast<Enum>(std::ranges::find(words, word) - words);
+}
+
+void read_host_code(const CompileArguments& a, driver::CompileOptions& o) {
+  o.host_model = a.host_model;
+  o.tuning = a.tuning;
+  o.arena_limit = a.arena_limit;
+  o.text_bytes = a.text_bytes;
+  o.exact = a.exact;
+  o.optimize = named<chost::Optimize>(chost::kOptimize, a.optimize);
+  o.threads = a.threads;
+  o.weights = named<chost::WeightsAs>(chost::kWeightsAs, a.weights);
+}
+
 }  // namespace
 
 Result<driver::CompileOptions> checked(const CLI::App& cmd, CompileArguments& a,
@@ -281,16 +298,7 @@ Result<driver::CompileOptions> checked(const CLI::App& cmd, CompileArguments& a,
   o.gates = a.gates;
   o.partition_by = a.partition == "cost" ? driver::CompileOptions::PartitionBy::Cost
                                          : driver::CompileOptions::PartitionBy::Greedy;
-  o.host_model = a.host_model;
-  o.tuning = a.tuning;
-  o.arena_limit = a.arena_limit;
-  o.text_bytes = a.text_bytes;
-  o.exact = a.exact;
-  o.optimize =
-      static_cast<chost::Optimize>(std::ranges::find(chost::kOptimize, a.optimize) - chost::kOptimize);
-  o.threads = a.threads;
-  o.weights =
-      static_cast<chost::WeightsAs>(std::ranges::find(chost::kWeightsAs, a.weights) - chost::kWeightsAs);
+  read_host_code(a, o);
   o.silicon_id = a.silicon_id;
   MRVLC_ASSIGN(o.target_dirs, target_search(a.target_dirs));
   o.emit = a.emit;

@@ -323,10 +323,10 @@ class Builder {
 Status integer_products(Graph& graph, const PassContext& context, bool& changed) {
   // The node that a chain ends in becomes the product of integers.
   const auto replace = [&](Rewriter& rw, NodeId last, const Chain& chain) {
-    constexpr std::string_view kWhy = "is part of a product of integers";
-    if (!bypass(rw, last, Builder(rw, chain).run(), kWhy)) return false;
+    constexpr std::string_view kPart = "is part of a product of integers";
+    if (!bypass(rw, last, Builder(rw, chain).run(), kPart)) return false;
     for (auto n = chain.from.rbegin(); n != chain.from.rend(); ++n)
-      if (!rw.graph().node(*n).erased) erase_if_unused(rw, *n, kWhy);
+      if (!rw.graph().node(*n).erased) erase_if_unused(rw, *n, kPart);
     for (NodeId n : chain.folded)
       if (!rw.graph().node(n).erased) erase_if_unused(rw, n, "folded: a product reads its integers");
     return true;
