@@ -12,8 +12,11 @@ for folder in models /usr/share/libonnx-testdata/data ${MRVLC_ONNX_TESTDATA:-}; 
   done
 done
 find test/ir -name '*.txt' -exec cp {} "$to/ir" \;
-cp lib/accel/*.rules "$to/rules"
-cp lib/target/*/*.json "$to/target"
+named_by_path() { # FOLDER: files of the tree, by their paths, as several have one name
+  while read -r file; do cp "$file" "$1/$(echo "$file" | tr / -)"; done
+}
+find lib test/rules -name '*.rules' | named_by_path "$to/rules"
+find lib/target -name '*.json' | named_by_path "$to/target"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$mrvlc" -q compile models/digits/digits.onnx -o "$work/out" && find "$work/out" -name '*.mrvl' -exec cp {} "$to/binary" \;

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiled_model.h"
 #include "mrvlc/support/diag/chost.h"
 #include "mrvlc/support/strict_json.h"
 
 namespace mrvlc::driver {
 namespace {
 
-using Json = nlohmann::ordered_json;
 constexpr const char* kTuningSchema = "mrvlc-tuning-1";
 constexpr double kMostNs = 1e15;
 
