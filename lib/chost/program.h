@@ -14,6 +14,7 @@
 #include "mrvlc/chost/chost.h"
 #include "mrvlc/ops/dynamic_shapes.h"
 #include "mrvlc/ops/op.h"
+#include "mrvlc/partition/host_conv.h"
 #include "names.h"
 #include "weights.h"
 
@@ -148,7 +149,8 @@ class Program {
   std::vector<partition::Crossing> crossings;  // what the host rewrites for regions: find_crossings()
   std::vector<std::string> call_symbols;       // by index of Partition::calls
   std::optional<bool> gathers_short_sums;      // which kernel takes them; conv/variants.cpp, once asked
-  std::optional<bool> winograd_pays;           // Winograd's algorithm saves enough; conv/winograd.cpp
+  std::optional<partition::DepthwiseKernel> common_depthwise;  // what serves all; conv/depthwise.cpp
+  std::optional<bool> winograd_pays;  // Winograd's algorithm saves enough; conv/winograd.cpp
   std::optional<int64_t>
       winograd_room;  // bytes by which weights may grow for it, as far as they are not taken
 

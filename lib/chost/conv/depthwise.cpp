@@ -2,6 +2,7 @@
 // eight side by side.
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "conv/call.h"
 #include "conv/variants.h"
@@ -81,10 +82,20 @@ void emit_windows3(Function& f, const ops::ConvParams& p, const Window2& w, cons
   call.put(f);
 }
 
+// What all depthwise layers are expected to be computed by, or else what can compute all.
+partition::DepthwiseKernel common_depthwise(Program& program) {
+  if (program.common_depthwise) return *program.common_depthwise;
+  std::set<partition::DepthwiseKernel> expected;
+  for (const PlannedConv& conv : planned_convs(program))
+    if (conv.depthwise) expected.insert(partition::depthwise_kernel(conv.sizes, program.options.threads > 1));
+  program.common_depthwise = expected.size() == 1 ? *expected.begin() : partition::DepthwiseKernel::Plane;
+  return *program.common_depthwise;
+}
+
 // `cut`: threads share the layer, which channels side by side do not know.
 class DepthwiseVariants : public LayerVariants {
  public:
-  DepthwiseVariants(const Program& program, const ops::ConvParams& p, const Window2& w, bool cut)
+  DepthwiseVariants(Program& program, const ops::ConvParams& p, const Window2& w, bool cut)
       : program_(program), p_(p), w_(w), cut_(cut) {}
 
   std::string layer() const override { return layer_text(p_, w_); }
@@ -98,13 +109,9 @@ class DepthwiseVariants : public LayerVariants {
            (variant.kernel == Kernel::Windows && partition::suits_windows3(w_)) ||
            (variant.kernel == Kernel::Lanes && fits_lanes());
   }
-  // What all of them are expected to be computed by, or what can compute all.
   Variant common() override {
     const auto own = partition::depthwise_kernel(partition::conv_sizes(p_), cut_);
-    const bool agree = std::ranges::all_of(planned_convs(program_), [&](const PlannedConv& conv) {
-      return !conv.depthwise || partition::depthwise_kernel(conv.sizes, cut_) == own;
-    });
-    return agree ? expected() : Variant{Kernel::Plane};
+    return own == common_depthwise(program_) ? expected() : Variant{Kernel::Plane};
   }
   Variant expected() override {
     switch (partition::depthwise_kernel(partition::conv_sizes(p_), cut_)) {
@@ -128,7 +135,7 @@ class DepthwiseVariants : public LayerVariants {
     return in >= kSideBySide && out >= 1 && (size[0] * size[1] + out) * kSideBySide <= kFloats;
   }
 
-  const Program& program_;
+  Program& program_;
   const ops::ConvParams& p_;
   const Window2& w_;
   bool cut_;

@@ -106,6 +106,14 @@ TEST_CASE("optimize: kernels that serve one layer faster are left out") {
     CHECK(has(balanced, kernel));
     CHECK(!has(size, kernel));
   }
+  // Maximum and sum of a long Softmax lie side by side in lanes whatever the program is for.
+  auto lanes = [](const std::string& text) {
+    size_t n = 0;
+    for (size_t at = 0; (at = text.find("float lanes[16];", at)) != std::string::npos; ++at) ++n;
+    return n;
+  };
+  CHECK(lanes(speed) == 8);
+  CHECK(lanes(size) == 4);
   CHECK(has(speed, "conv_rows"));
   CHECK(has(speed, "conv_rest"));
   CHECK(has(speed, "depthwise3"));
