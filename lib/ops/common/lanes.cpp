@@ -117,7 +117,7 @@ void emit_run(EmitContext& c, const RunReduction& run, ElementType elem, const s
   c.open("");
   // Long sums keep their lanes for what they lose by rounding: each has a part of the terms.
   constexpr int64_t kLong = 1024;
-  const int64_t least = c.wants_little_text() ? kLong : 2 * kLanes;
+  const int64_t least = c.wants_little_text() && !run.busy ? kLong : 2 * kLanes;
   if (is_float(elem) && (!is_number(n) || std::stoll(n) >= least)) {
     emit_side_by_side(c, run, elem, n);
   } else if (n != "0") {
@@ -127,8 +127,9 @@ void emit_run(EmitContext& c, const RunReduction& run, ElementType elem, const s
 }
 
 void emit_sum(EmitContext& c, const std::string& var, ElementType elem, const std::string& n,
-              const std::function<std::string(const std::string& index)>& term) {
+              const std::function<std::string(const std::string& index)>& term, bool busy) {
   RunReduction run;
+  run.busy = busy;
   run.var = var;
   run.start = "0";
   run.step = [&](const std::string& v, const std::string& index) {

@@ -50,6 +50,7 @@ struct RunReduction {
   std::string start;                                                                 // C expression
   std::function<std::string(const std::string& v, const std::string& index)> step;   // statement
   std::function<std::string(const std::string& v, const std::string& other)> merge;  // statement
+  bool busy = false;  // most of an operator's time may go there: lanes, whatever the text
 };
 void emit_run(EmitContext& context, const RunReduction& run, ElementType elem, const std::string& n);
 inline void emit_run(EmitContext& context, const RunReduction& run, ElementType elem, int64_t n) {
@@ -57,7 +58,7 @@ inline void emit_run(EmitContext& context, const RunReduction& run, ElementType 
 }
 // float VAR = the sum of term(index) over n elements.
 void emit_sum(EmitContext& context, const std::string& var, ElementType elem, const std::string& n,
-              const std::function<std::string(const std::string& index)>& term);
+              const std::function<std::string(const std::string& index)>& term, bool busy = false);
 inline void emit_sum(EmitContext& context, const std::string& var, ElementType elem, int64_t n,
                      const std::function<std::string(const std::string& index)>& term) {
   emit_sum(context, var, elem, fmt::format("{}", n), term);

@@ -92,8 +92,9 @@ void RecurrentCode::require_shape(size_t i, const Texts& dims) {
 
 void RecurrentCode::declare_product(std::string_view name, std::string_view weights, std::string_view vector,
                                     const std::string& length) {
-  emit_sum(c, std::string(name), elem, length,
-           [&](const std::string& i) { return fmt::format("{0}[{2}] * {1}[{2}]", weights, vector, i); });
+  emit_sum(
+      c, std::string(name), elem, length,
+      [&](const std::string& i) { return fmt::format("{0}[{2}] * {1}[{2}]", weights, vector, i); }, true);
 }
 
 // NAME = the bias of gate k (both parts of it when `recurrent_bias`) + W x.
