@@ -130,27 +130,20 @@ class Layers:
             self.fused[function["expr_id"]].update(function["fused"])
         self.rates = {n["expr_id"]: n["rate"] for n in report["host"]["nodes"]}
         self.tiles = {w["expr_id"]: w["tile"] for w in report["host"]["winograd"]}
-        self.reads = defaultdict(list)
-        for edge in graph["edges"]:
-            source, to = graph["items"][edge["from"]], graph["items"][edge["to"]]
-            self.reads[to.get("expr_id")].append((source.get("expr_id"), graph["values"][edge["value"]]["type"]))
+        self.edges = [(*(graph["items"][e[end]].get("expr_id") for end in ("from", "to")), e["value"]) for e in graph["edges"]]
+        self.bytes = [bytes_of(value["type"]) for value in graph["values"]]
 
     def of(self, expr):
         """(multiply-adds, those that are made, bytes, kind)"""
         inside = {expr} | self.fused[expr]
         items = [self.items[e] for e in inside if e in self.items]
         macs = sum(i.get("macs", 0) for i in items)
-        moved = sum(i.get("weights_bytes", 0) for i in items)
-        moved += sum(bytes_of(kind) for e in inside for source, kind in self.reads[e] if source not in inside)
-        moved += bytes_of(self.items[max(inside & set(self.items), key=self.depth, default=expr)]["type"]) if items else 0
+        crossing = {value for source, to, value in self.edges if (source in inside) != (to in inside)}
+        moved = sum(i.get("weights_bytes", 0) for i in items) + sum(self.bytes[value] for value in crossing)
         tile = self.tiles.get(expr)
         done = macs * (tile + 2)**2 / (9 * tile**2) if tile else macs
         kind = self.rates.get(expr, "other")
         return macs, done, moved, "Conv by Winograd" if tile else kind
-
-    def depth(self, expr):
-        """of fused expressions, so that the last one's result is what is written"""
-        return sum(source in self.items and source in self.fused.get(expr, ()) for source, _ in self.reads[expr]), expr
 
 
 def measure(args, model, out):

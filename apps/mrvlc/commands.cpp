@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <span>
 
 #include "compile_options.h"
 #include "mrvlc/driver/last_compile.h"
@@ -97,26 +98,28 @@ void add_output_options(CLI::App& cmd, CompileArguments& a) {
       ->allow_extra_args(false);
 }
 
-}  // namespace
-
-void add_weights_option(CLI::App& cmd, CompileArguments& a) {
-  cmd.add_option(
-         "--weights", a.weights,
-         "how the host's constants come to the program: linked in by an assembler file, as an array in c, or "
-         "as a blob that the program loads or maps")
-      ->check(CLI::IsMember({"linked", "c", "blob"}))
-      ->type_name("HOW")
+// An option that takes one of the words of an enumeration.
+void add_words(CLI::App& cmd, const char* option, std::string& value, std::span<const std::string_view> words,
+               const char* type_name, const char* what) {
+  cmd.add_option(option, value, what)
+      ->check(CLI::IsMember(std::vector<std::string>(words.begin(), words.end())))
+      ->type_name(type_name)
       ->capture_default_str();
 }
 
+}  // namespace
+
+void add_weights_option(CLI::App& cmd, CompileArguments& a) {
+  add_words(
+      cmd, "--weights", a.weights, chost::kWeightsAs, "HOW",
+      "how the host's constants come to the program: linked in by an assembler file, as an array in c, or "
+      "as a blob that the program loads or maps");
+}
+
 void add_optimize_option(CLI::App& cmd, CompileArguments& a) {
-  cmd.add_option(
-         "--optimize", a.optimize,
-         "the host's C for speed, for size (one kernel for all convolutions, plain loops, functions of "
-         "the C library), or balanced (one kernel of each kind)")
-      ->check(CLI::IsMember({"speed", "balanced", "size"}))
-      ->type_name("FOR")
-      ->capture_default_str();
+  add_words(cmd, "--optimize", a.optimize, chost::kOptimize, "FOR",
+            "the host's C for speed, for size (one kernel for all convolutions, plain loops, functions of "
+            "the C library), or balanced (one kernel of each kind)");
 }
 
 void add_host_code_options(CLI::App& cmd, CompileArguments& a) {

@@ -98,7 +98,7 @@ static void K_gemv_panels(ptrdiff_t k, const float* x, const float* b, float* t)
 }
 
 //@ piece gemv: epilogue tile micro1
-/* y[n] = x[k] * b[k][n], b in panels of 16 columns. One panel: few sums for the multipliers to begin, so every fourth row of b has sums of its own. */
+/* One panel: few sums for the multipliers to begin, so every fourth row of b has sums of its own. */
 static void K_gemv_panel(ptrdiff_t k, const float* x, const float* b, float* t) {
 #if K_VW == 8
   K_vec s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, s4 = {0}, s5 = {0}, s6 = {0}, s7 = {0};
@@ -123,6 +123,7 @@ static void K_gemv_panel(ptrdiff_t k, const float* x, const float* b, float* t) 
 #endif
 }
 
+/* y[n] = x[k] * b[k][n], b in panels of 16 columns. */
 static void K_gemv(ptrdiff_t n, ptrdiff_t k, const float* x, const float* b, const float* bias, float* y,
     const K_epilogue* e) {
   float t[4 * K_LANES];
