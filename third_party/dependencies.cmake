@@ -9,6 +9,10 @@ find_package(Protobuf 3.21 REQUIRED)
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 find_library(RE2_LIBRARY re2 REQUIRED)
 find_path(RE2_INCLUDE_DIR re2/re2.h REQUIRED)
+# Sanitizers bring an allocator of their own.
+if(NOT "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_DEBUG} ${CMAKE_CXX_FLAGS_RELEASE} ${fuzz_flags}" MATCHES "-fsanitize")
+  find_library(JEMALLOC_LIBRARY jemalloc REQUIRED)
+endif()
 # Only the schema of libonnx is used: we compile onnx.proto ourselves and link nothing of the library.
 find_path(ONNX_PROTO_DIR onnx/onnx.proto REQUIRED)
 if(MRVLC_TESTS)

@@ -2,7 +2,10 @@
 #include "greedy.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <queue>
+#include <set>
 #include <tuple>
 
 #include "ordered_fit.h"
@@ -10,8 +13,63 @@
 namespace mrvlc::alloc {
 namespace {
 
+// What is free below the highest that is alive. Two gaps never touch.
+class Gaps {
+ public:
+  // The smallest that holds `size`, the lowest of those; -1: none.
+  int64_t best_fit(int64_t size) const {
+    const auto it = by_size_.lower_bound({size, 0});
+    return it == by_size_.end() ? -1 : it->second;
+  }
+  // The lowest that holds `size`.
+  int64_t first_fit(int64_t size) const {
+    for (const auto& [offset, end] : ends_)
+      if (end - offset >= size) return offset;
+    return -1;
+  }
+  // `offset`: where a gap begins, of `size` at least.
+  void take(int64_t offset, int64_t size) {
+    const int64_t end = remove(ends_.find(offset));
+    if (offset + size < end) insert(offset + size, end);
+  }
+  void give(int64_t offset, int64_t end) {
+    const auto above = ends_.lower_bound(offset);
+    if (above != ends_.begin() && std::prev(above)->second == offset) {
+      const auto below = std::prev(above);
+      offset = below->first;
+      remove(below);
+    }
+    if (above != ends_.end() && above->first == end) end = remove(above);
+    insert(offset, end);
+  }
+  // Takes the gap that ends there away, and returns where it begins; `end` where there is none.
+  int64_t drop_below(int64_t end) {
+    if (ends_.empty() || std::prev(ends_.end())->second != end) return end;
+    const auto last = std::prev(ends_.end());
+    const int64_t offset = last->first;
+    remove(last);
+    return offset;
+  }
+  size_t size() const { return ends_.size(); }
+
+ private:
+  using Ends = std::map<int64_t, int64_t>;
+  void insert(int64_t offset, int64_t end) {
+    ends_.emplace(offset, end);
+    by_size_.emplace(end - offset, offset);
+  }
+  int64_t remove(Ends::const_iterator gap) {
+    const auto [offset, end] = *gap;
+    by_size_.erase({end - offset, offset});
+    ends_.erase(gap);
+    return end;
+  }
+  Ends ends_;                                      // by offset
+  std::set<std::pair<int64_t, int64_t>> by_size_;  // size, offset
+};
+
 // In the order of time, each where the gap between those alive is the smallest that holds it, or the lowest.
-// Work is items times those alive, so this is what very large problems get.
+// Work is items times gaps, or the logarithm of them, so this is what very large problems get.
 class Sweep {
  public:
   Sweep(const Problem& problem, bool backward, bool best_fit, Budget& budget)
@@ -23,11 +81,10 @@ class Sweep {
     out.offsets.resize(problem_.boxes.size());
     for (uint32_t b : order()) {
       const Box& box = problem_.boxes[b];
-      std::erase_if(alive_, [&](const Alive& a) { return gone(a.box, box); });
-      budget_.steps += 1 + alive_.size() / 4;
-      size_t at = 0;
-      int64_t offset = find(box.size, at);
-      alive_.insert(alive_.begin() + static_cast<std::ptrdiff_t>(at), {b, offset, offset + box.size});
+      while (!alive_.empty() && alive_.top().gone <= moment(box)) end_of(alive_.top()), alive_.pop();
+      budget_.steps += 1 + gaps_.size() / 4;
+      const int64_t offset = place(box.size);
+      alive_.push({backward_ ? -int64_t{box.begin} : box.end, offset, offset + box.size});
       out.offsets[b] = offset;
       out.peak = std::max(out.peak, offset + box.size);
     }
@@ -35,15 +92,12 @@ class Sweep {
   }
 
  private:
+  // Time runs with the sweep: backwards it is negative.
   struct Alive {
-    uint32_t box;
-    int64_t offset, top;
+    int64_t gone, offset, top;
+    bool operator>(const Alive& o) const { return gone > o.gone; }
   };
-
-  bool gone(uint32_t old, const Box& now) const {
-    const Box& b = problem_.boxes[old];
-    return backward_ ? b.begin >= now.end : b.end <= now.begin;
-  }
+  int64_t moment(const Box& b) const { return backward_ ? -int64_t{b.end} : b.begin; }
 
   // At one moment the long-lived go first: they sink to the bottom.
   std::vector<uint32_t> order() const {
@@ -57,28 +111,24 @@ class Sweep {
     return o;
   }
 
-  // `at`: index in alive_, which is in order of offset.
-  int64_t find(int64_t size, size_t& at) const {
-    int64_t end = 0, found = -1, found_gap = INT64_MAX;
-    for (size_t i = 0; i < alive_.size(); ++i) {
-      int64_t gap = alive_[i].offset - end;
-      if (gap >= size && gap < found_gap) {
-        found = end;
-        found_gap = gap;
-        at = i;
-        if (!best_fit_) return found;
-      }
-      end = std::max(end, alive_[i].top);
-    }
-    if (found >= 0) return found;
-    at = alive_.size();
-    return end;
+  int64_t place(int64_t size) {
+    const int64_t found = best_fit_ ? gaps_.best_fit(size) : gaps_.first_fit(size);
+    if (found >= 0) return gaps_.take(found, size), found;
+    top_ += size;
+    return top_ - size;
+  }
+
+  void end_of(const Alive& a) {
+    gaps_.give(a.offset, a.top);
+    top_ = gaps_.drop_below(top_);
   }
 
   const Problem& problem_;
   bool backward_, best_fit_;
   Budget& budget_;
-  std::vector<Alive> alive_;
+  int64_t top_ = 0;  // of the highest that is alive
+  Gaps gaps_;
+  std::priority_queue<Alive, std::vector<Alive>, std::greater<>> alive_;  // the next to go on top
 };
 
 void keep_better(Layout& best, Layout found) {

@@ -150,8 +150,10 @@ Status OutputDir::write_pieces(const std::string& name, const std::function<void
     status = write_all(fd.get(), bytes, shown);
     hash.add(std::as_bytes(std::span(bytes)));
   });
-  if (status.ok()) files_.emplace_back(name, hash.hex());
-  return status;
+  if (!status.ok()) return status;
+  const std::lock_guard lock(*adding_);
+  files_.emplace_back(name, hash.hex());
+  return {};
 }
 
 std::vector<std::pair<std::string, std::string>> OutputDir::files() const {

@@ -28,9 +28,19 @@ bool all_bare(uint64_t word) {
 
 }  // namespace
 
+std::string JsonWriter::text(size_t depth, const std::function<void(JsonWriter&)>& fill) {
+  std::string all;
+  JsonWriter out([&](std::string_view piece) { all += piece; });
+  out.closers_.assign(depth, ' ');
+  out.keyed_ = true;  // who puts it in writes what stands in front
+  fill(out);
+  out.hand_over();
+  return all;
+}
+
 void JsonWriter::begin(char bracket) {
   element();
-  out_ += bracket;
+  put(bracket);
   closers_ += bracket == '{' ? '}' : ']';
   empty_ = true;
 }
@@ -38,18 +48,20 @@ void JsonWriter::begin(char bracket) {
 void JsonWriter::end() {
   const char closer = closers_.back();
   closers_.pop_back();
-  if (!empty_) new_line();
-  out_ += closer;
+  if (!empty_) new_line(false);
+  put(closer);
   empty_ = false;
-  if (out_.size() < kPieceBytes) return;
-  sink_(out_);
-  out_.clear();
+  if (used_ >= kPieceBytes) hand_over();
+}
+
+void JsonWriter::hand_over() {
+  sink_({out_.data(), used_});
+  used_ = 0;
 }
 
 JsonWriter& JsonWriter::key(std::string_view name) {
   element();
-  quoted(name);
-  out_ += ": ";
+  quoted(name, ": ");
   keyed_ = true;
   return *this;
 }
@@ -61,15 +73,12 @@ void JsonWriter::value(std::string_view text) {
 
 void JsonWriter::value(bool truth) {
   element();
-  out_ += truth ? "true" : "false";
+  put(truth ? std::string_view("true") : "false");
 }
 
 void JsonWriter::value(double number) {
   element();
-  if (std::isfinite(number))
-    fmt::format_to(std::back_inserter(out_), "{}", number);
-  else
-    out_ += "null";
+  put(std::isfinite(number) ? fmt::format("{}", number) : "null");
 }
 
 void JsonWriter::printable_value(std::string_view text, size_t max_bytes) {
@@ -82,38 +91,41 @@ void JsonWriter::element() {
     keyed_ = false;
     return;
   }
-  if (!empty_) out_ += ',';
+  new_line(!empty_);
   empty_ = false;
-  new_line();
 }
 
-void JsonWriter::new_line() {
-  out_ += '\n';
-  out_.append(closers_.size(), ' ');
+void JsonWriter::new_line(bool comma) {
+  const size_t depth = closers_.size();
+  char* const at = room(depth + 2);
+  std::memset(at, ' ', depth + 2);
+  at[0] = ',';
+  at[comma ? 1 : 0] = '\n';
+  if (!comma) --used_;
 }
 
-void JsonWriter::quoted(std::string_view text) {
-  out_ += '"';
+void JsonWriter::quoted(std::string_view text, std::string_view behind) {
+  put('"');
   for (;;) {
     const size_t bare = prefix_of(text, all_bare, is_bare);
-    out_.append(text.data(), bare);
+    put(text.substr(0, bare));
     if (bare == text.size()) break;
     const char c = text[bare];
     if (const char letter = short_escape(c); letter != '\0') {
-      out_ += '\\';
-      out_ += letter;
+      put('\\');
+      put(letter);
     } else {
-      fmt::format_to(std::back_inserter(out_), "\\u{:04x}", static_cast<unsigned>(c));
+      put(fmt::format("\\u{:04x}", static_cast<unsigned>(c)));
     }
     text.remove_prefix(bare + 1);
   }
-  out_ += '"';
+  put('"');
+  put(behind);
 }
 
 void JsonWriter::finish() {
-  out_ += '\n';
-  sink_(out_);
-  out_.clear();
+  put('\n');
+  hand_over();
 }
 
 }  // namespace mrvlc

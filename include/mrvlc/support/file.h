@@ -2,6 +2,8 @@
 #pragma once
 #include <filesystem>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,7 +30,8 @@ class OutputDir {
   ~OutputDir();
   // `name`: a path below the destination, with '/' ("main.c", "mrvl/device.h"); its folders are made.
   Status write(const std::string& name, std::string_view bytes);
-  // A file that `fill` hands over piece by piece, of any size.
+  // A file that `fill` hands over piece by piece, of any size. Several threads may write, each a file of its
+  // own.
   using Pieces = std::function<void(std::string_view)>;
   Status write_pieces(const std::string& name, const std::function<void(const Pieces&)>& fill);
   // Names and SHA-256 of the files written, in order of name.
@@ -40,6 +43,7 @@ class OutputDir {
   std::filesystem::path destination_, staging_;
   int lock_fd_ = -1;
   std::vector<std::pair<std::string, std::string>> files_;
+  std::unique_ptr<std::mutex> adding_ = std::make_unique<std::mutex>();  // guards files_
 };
 
 }  // namespace mrvlc

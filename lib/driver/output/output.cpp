@@ -1,4 +1,5 @@
 // OUT: placement.json, report.json, report.txt, idmap.json, the stub, the binaries, and manifest.json last.
+#include <future>
 #include <set>
 
 #include "accuracy/quantize_report.h"
@@ -202,8 +203,13 @@ Status write_output(const CompiledModel& m, const CompileOptions& options,
   MRVLC_ASSIGN(OutputDir dir, OutputDir::create(options.out));
   const idmap::Compiled compiled{m.model.graph, m.partition, m.regions, m.host, m.target_names()};
   const idmap::Fates fates(compiled);
-  MRVLC_TRY(write_json(dir, "idmap.json", [&](JsonWriter& out) { idmap::write(out, compiled, fates); }));
-  MRVLC_TRY(write_reports(dir, m, options, fates, report));
+  // Beside the reports: both have entries for every node.
+  auto map = std::async(options.jobs == 1 ? std::launch::deferred : std::launch::async, [&] {
+    return write_json(dir, "idmap.json", [&](JsonWriter& out) { idmap::write(out, compiled, fates); });
+  });
+  Status reports = write_reports(dir, m, options, fates, report);
+  MRVLC_TRY(map.get());
+  MRVLC_TRY(std::move(reports));
   for (size_t i = 0; i < m.regions.size(); ++i) {
     const uint32_t id = static_cast<uint32_t>(i);
     for (const auto& [ending, text] : m.regions[i].files)

@@ -3,6 +3,7 @@
 #include "output/partition_json.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "mrvlc/idmap/idmap.h"
 
@@ -38,8 +39,9 @@ std::vector<const partition::NodeDecision*> nodes_shown(const CompiledModel& m, 
     if (!d.accelerator) shown.push_back(&d);
   }
   if (shown.size() <= kMostHostNodes) return shown;
-  std::ranges::stable_sort(shown, std::greater(),
-                           [&](const auto* d) { return times.nodes[d->node.index()]; });
+  // Of equal ones the first.
+  const auto key = [&](const auto* d) { return std::pair(-times.nodes[d->node.index()], d); };
+  std::ranges::nth_element(shown, shown.begin() + kMostHostNodes, {}, key);
   shown.resize(kMostHostNodes);
   std::ranges::sort(shown);  // as they stand in the list of decisions
   return shown;
@@ -61,6 +63,8 @@ std::vector<size_t> step_numbers(const partition::Partition& p) {
 Json steps_json(const CompiledModel& m, const Times& times) {
   const std::vector<size_t> numbers = step_numbers(m.partition);
   Json list = Json::array();
+  int64_t host_nodes = 0;
+  double seconds = 0;
   for (size_t i = 0; i < numbers.size(); ++i) {
     const partition::Step& s = m.partition.steps[i];
     if (s.kind == partition::Step::Kind::Region) {
@@ -68,12 +72,9 @@ Json steps_json(const CompiledModel& m, const Times& times) {
           {{"region", m.partition.regions[s.region].id}, {"seconds", times.regions[s.region].all()}});
       continue;
     }
-    if (numbers[i] == list.size()) list.push_back({{"host_nodes", 0}, {"seconds", 0.0}});
-    Json& last = list.back();
-    for (ir::NodeId node : nodes_of(s, m.partition)) {
-      last["host_nodes"] = last["host_nodes"].get<int64_t>() + 1;
-      last["seconds"] = last["seconds"].get<double>() + times.nodes[node.index()];
-    }
+    for (ir::NodeId node : nodes_of(s, m.partition)) ++host_nodes, seconds += times.nodes[node.index()];
+    if (i + 1 < numbers.size() && numbers[i + 1] == numbers[i]) continue;
+    list.push_back({{"host_nodes", std::exchange(host_nodes, 0)}, {"seconds", std::exchange(seconds, 0.0)}});
   }
   return list;
 }

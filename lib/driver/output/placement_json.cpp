@@ -1,5 +1,6 @@
 // placement.json: where every ONNX node runs, why, and what it multiplies.
 #include <algorithm>
+#include <unordered_map>
 
 #include "mrvlc/ops/op.h"
 #include "mrvlc/ops/work.h"
@@ -25,6 +26,21 @@ void write_trial(JsonWriter& out, const partition::RuleTrial& t) {
   write_text(out, "reason", t.reason);
   out.end();
 }
+
+// Nodes share their trials: those of many have their text made once.
+class Trials {
+ public:
+  void write(JsonWriter& out, const std::shared_ptr<const partition::RuleTrial>& t) {
+    if (t.use_count() < kShared) return write_trial(out, *t);
+    std::string& text = texts_[t.get()];
+    if (text.empty()) text = JsonWriter::text(out.depth(), [&](JsonWriter& o) { write_trial(o, *t); });
+    out.verbatim(text);
+  }
+
+ private:
+  static constexpr long kShared = 16;  // so often that texts are small beside the nodes
+  std::unordered_map<const partition::RuleTrial*, std::string> texts_;  // looked up only
+};
 
 // Also an operator of another domain by that name, which was taken apart.
 bool multiplies(const std::string& op_type) {
@@ -81,7 +97,7 @@ void write_decision(JsonWriter& out, const CompiledModel& m, const partition::No
   out.member("code", word(decision.why));
 }
 
-void write_node(JsonWriter& out, const CompiledModel& m, const PlacedNodes& nodes, size_t i) {
+void write_node(JsonWriter& out, const CompiledModel& m, const PlacedNodes& nodes, size_t i, Trials& trials) {
   const ir::Source& source = nodes.source(i);
   const partition::NodeDecision* decision = nodes.decision(i);
   out.object();
@@ -97,7 +113,7 @@ void write_node(JsonWriter& out, const CompiledModel& m, const PlacedNodes& node
   out.member("reason", nodes.reason(i));
   if (decision != nullptr) {
     out.key("tried").array();
-    for (const auto& t : decision->trials) write_trial(out, *t);
+    for (const auto& t : decision->trials) trials.write(out, t);
     out.end();
   }
   out.end();
@@ -130,7 +146,8 @@ void write_placement(JsonWriter& out, const CompiledModel& m, const PlacedNodes&
   out.member("target", m.has_accelerator ? m.machine().name : "host");
   write_constraints(out, m.constraints);
   out.key("nodes").array();
-  for (size_t i = 0; i < nodes.size(); ++i) write_node(out, m, nodes, i);
+  Trials trials;
+  for (size_t i = 0; i < nodes.size(); ++i) write_node(out, m, nodes, i, trials);
   out.end();
   idmap::write_precisions(out, m.model.graph, m.partition);
   write_ranges(out, m.accuracy);

@@ -97,6 +97,23 @@ TEST_CASE("JSON texts in their printable form") {
   CHECK(written("a longer text", 8) == Json(printable("a longer text", 8)).dump(1) + "\n");
 }
 
+TEST_CASE("JSON texts of values that recur") {
+  const Json recurs = {{"a", {1, Json::object()}}, {"b", "text"}};
+  std::string text;
+  JsonWriter out([&](std::string_view piece) { text += piece; });
+  out.array();
+  const std::string once = JsonWriter::text(out.depth(), [&](JsonWriter& o) { write(o, recurs); });
+  const std::string deeper = JsonWriter::text(2, [&](JsonWriter& o) { write(o, recurs); });
+  for (int i = 0; i < 3; ++i) out.verbatim(once);
+  out.object();
+  out.key("in").verbatim(deeper);
+  out.member("last", 1);
+  out.end();
+  out.end();
+  out.finish();
+  CHECK(text == Json{recurs, recurs, recurs, {{"in", recurs}, {"last", 1}}}.dump(1) + "\n");
+}
+
 TEST_CASE("shared texts: equal ones of a pool are one") {
   TextPool pool;
   const SharedText a = pool.get("why"), b = pool.get(std::string("wh") + 'y'), c = "why", none;
