@@ -90,7 +90,7 @@ Result<HostCode> generate_module(const ir::Graph& graph, const Options& options,
   code.functions = list_functions(program, source.take_functions());
   code.files.emplace_back(stem + ".h", header_text(program, interface, arena.bytes));
   code.files.emplace_back(stem + ".c", source.take_text());
-  code.files.emplace_back("main.c", example_text(program, interface));
+  code.files.emplace_back("main.c", example_text(program, interface, arena.bytes));
   if (options.bare) code.files.emplace_back("bare.c", bare_text(program, interface));
   // All of them, whichever this model includes: sources of libraries and of the user find them, too.
   for (size_t i = 0; i < kHeaderTextCount; ++i)

@@ -35,7 +35,7 @@ CSource source_text(const Program& program, const Interface& interface, const Ar
 std::string declare_weights(const Program& program);
 std::string weights_macros(const Program& program);
 std::vector<std::pair<std::string, std::string>> weights_files(Program& program);
-std::string example_text(const Program& program, const Interface& interface);
+std::string example_text(const Program& program, const Interface& interface, int64_t arena_bytes);
 // Options::bare: example/bare.cpp.
 std::string bare_text(const Program& program, const Interface& interface);
 std::string makefile_text(const Program& program);

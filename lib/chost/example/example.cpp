@@ -215,13 +215,18 @@ constexpr std::string_view kLoadWeights =
     "  if (weights_rc != 0) return release(weights_rc);\n";
 constexpr std::string_view kParsed = "return 2;\n";
 
-std::string main_text(const Program& program) {
+// From one page of 2 MiB on.
+constexpr int64_t kLargeArena = int64_t{2} << 20;
+constexpr std::string_view kAllocate = "allocate(K_ARENA_BYTES)";
+
+std::string main_text(const Program& program, bool large) {
   const bool device = !program.module.regions.empty(), threads = program.options.threads > 1;
   std::string text(!device ? kMainHost : program.options.targets.size() > 1 ? kMainDevices : kMainDevice);
   text.replace(text.find("{0}"), 3, threads ? kStart : "");
   text.replace(text.find("{1}"), 3, threads ? kStop : "");
   if (program.options.weights == WeightsAs::Blob)
     text.insert(text.find(kParsed) + kParsed.size(), kLoadWeights);
+  if (large) text.replace(text.find(kAllocate), kAllocate.size(), "allocate_arena(K_ARENA_BYTES)");
   return text;
 }
 
@@ -247,13 +252,15 @@ MRVL_LIBS ?= -L"$(MRVLC_PREFIX)/lib" -Wl,-rpath,"$(MRVLC_PREFIX)/lib" -lmrvl_sim
 
 }  // namespace
 
-std::string example_text(const Program& program, const Interface& interface) {
+std::string example_text(const Program& program, const Interface& interface, int64_t arena_bytes) {
   const bool device = !program.module.regions.empty(), threads = program.options.threads > 1;
+  const bool large = arena_bytes >= kLargeArena;
   std::string out = fmt::format(
-      "/* Example: runs the model on .npy files. */\n#define _POSIX_C_SOURCE {}L\n#include \"{}.h\"\n\n"
-      "#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include "
+      "/* Example: runs the model on .npy files. */\n#define _POSIX_C_SOURCE {}L\n{}#include \"{}.h\"\n\n"
+      "#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n{}#include "
       "<time.h>\n\n",
-      threads ? 200112 : 199309, program.options.file_stem);
+      threads ? 200112 : 199309, large ? "#define _DEFAULT_SOURCE /* madvise */\n" : "",
+      program.options.file_stem, large ? "#ifdef __linux__\n#include <sys/mman.h>\n#endif\n" : "");
   out += kernel(Piece::example).text;
   if (device) {
     std::string targets;
@@ -272,7 +279,8 @@ std::string example_text(const Program& program, const Interface& interface) {
          port_table("output_ports", interface.outputs);
   out += port_files(interface);
   if (threads) out += "\n" + kernel(Piece::example_threads).text;
-  out += run_once(interface, threads) + "\n" + kernel(Piece::example_main).text + main_text(program);
+  if (large) out += "\n" + kernel(Piece::example_arena).text;
+  out += run_once(interface, threads) + "\n" + kernel(Piece::example_main).text + main_text(program, large);
   return with_prefix(out, program.options.name);
 }
 

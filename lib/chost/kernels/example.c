@@ -199,6 +199,21 @@ static int load_weights(K_device* device, const char* folder) {
   return fail(1, path, "these are not the weights this program was made with");
 }
 
+//@ piece example_arena
+/* The arena, where Linux has pages of 2 MiB for who asks for them: fewer faults in a first run, faster memory
+ * in all. */
+static void* allocate_arena(size_t bytes) {
+#ifdef MADV_HUGEPAGE
+  const size_t page = (size_t)2 << 20, pages = (bytes + page - 1) / page;
+  unsigned char* p = (unsigned char*)allocate((pages + 1) * page);
+  p += (page - (uintptr_t)p % page) % page;
+  (void)madvise(p, pages * page, MADV_HUGEPAGE); /* a wish: without, it is memory as any other */
+  return p;
+#else
+  return allocate(bytes);
+#endif
+}
+
 //@ piece example_main
 typedef struct arguments {
   const char *input_files[K_INPUT_COUNT + 1], *output_dir, *dir, *targets[8];
@@ -361,7 +376,7 @@ static int bench_steps(long runs, const tensor* in, tensor* out, void* arena, co
   }
   for (size_t i = 0; i < s.count; ++i)
     printf("step %lu least_ms %.6f cpu_ms %.6f\n", (unsigned long)s.all[i].expr_id, s.all[i].least,
-           s.all[i].cpu_least);
+        s.all[i].cpu_least);
   return 0;
 }
 
