@@ -43,6 +43,7 @@ class Verifier {
 
   Status check_values() {
     std::unordered_set<std::string_view> names;
+    names.reserve(graph_.value_slots());
     for (size_t i = 0; i < graph_.value_slots(); ++i) {
       const Value& v = graph_.value(ValueId(i));
       if (!live(v.id)) continue;

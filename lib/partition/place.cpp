@@ -67,9 +67,8 @@ class Placer {
       : p_(p), set_(set), sources_(sources), library_(library), part_(part) {
     // Rules of libraries have no such conditions.
     if (library == nullptr) numbers_ = machine_numbers(p.parts[part]->machine());
-    for (ir::NodeId n : p.order) {
-      by_operator_[p.graph.node(n).op].push_back(n);
-    }
+    operators_.reserve(p.order.size());
+    for (ir::NodeId n : p.order) operators_.push_back(p.graph.node(n).op);
     options_.available = [this](ir::NodeId n) { return free(n); };
     options_.starts_region = [this](ir::NodeId n) { return p_.constraints[n.index()].border; };
     options_.machine = &numbers_;
@@ -154,14 +153,13 @@ class Placer {
     });
   }
 
+  // In order.
   std::vector<ir::NodeId> anchors_of(const rules::Rule& rule) const {
+    std::unordered_set<const ir::OpSchema*> wanted;
+    for (const rules::Operator& op : rule.pattern[rule.anchor].operators) wanted.insert(op.def);
     std::vector<ir::NodeId> out;
-    for (const rules::Operator& op : rule.pattern[rule.anchor].operators) {
-      auto it = by_operator_.find(op.def);
-      if (it != by_operator_.end()) out.insert(out.end(), it->second.begin(), it->second.end());
-    }
-    out = in_order(std::move(out));
-    out.erase(std::unique(out.begin(), out.end()), out.end());
+    for (size_t i = 0; i < operators_.size(); ++i)
+      if (wanted.contains(operators_[i])) out.push_back(p_.order[i]);
     return out;
   }
 
@@ -289,8 +287,8 @@ class Placer {
   const Library* library_;
   uint32_t part_;
   rules::MachineNumbers numbers_;
-  std::optional<SourceNodes> source_nodes_;                                       // made when a rule needs it
-  std::unordered_map<const ir::OpSchema*, std::vector<ir::NodeId>> by_operator_;  // looked up only
+  std::optional<SourceNodes> source_nodes_;     // made when a rule needs it
+  std::vector<const ir::OpSchema*> operators_;  // of the nodes in their order
   rules::MatchOptions options_;
   TextPool reasons_;
   TrialPool trials_;
