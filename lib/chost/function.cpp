@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "mrvlc/support/characters.h"
+#include "mrvlc/tensor/float16.h"
 #include "size_text.h"
 
 namespace mrvlc::chost {
@@ -156,6 +157,22 @@ std::string Function::weights_base() {
 std::string Function::weights(const std::vector<float>& values) {
   weights_base();
   return fmt::format("{}_FLOATS({})", program_.options.name, program_.weights.add(values));
+}
+
+std::string Function::halves(const std::vector<float>& values) {
+  std::vector<uint16_t> bits(values.size());
+  std::ranges::transform(values, bits.begin(), float_to_half);
+  weights_base();
+  const size_t before = program_.weights.blob().size();
+  const int64_t at = program_.weights.add(std::as_bytes(std::span(bits)));
+  if (program_.weights.blob().size() != before)
+    program_.module.half_bytes += 2 * static_cast<int64_t>(bits.size());
+  return fmt::format("{}_HALVES({})", program_.options.name, at);
+}
+
+std::string Function::panels(const std::vector<float>& values, bool halves) {
+  if (!halves) return weights(values);
+  return fmt::format("(const float*)(const void*){}", this->halves(values));
 }
 
 std::string Function::table(const Tensor& tensor, int64_t alignment) {

@@ -1,0 +1,73 @@
+//@ piece half: base
+/* The number that 16 bits stand for (IEEE 754, binary16), but infinities and NaN. */
+// A subnormal one is made by a subtraction of normal floats: nothing depends on whether the machine takes
+// subnormal floats for zero. With F16C, too, compilers do better over many of them this way than one by one.
+#if defined(__GNUC__)
+#define K_UNUSED __attribute__((unused))
+#else
+#define K_UNUSED
+#endif
+K_UNUSED static float K_half(uint16_t h) {
+#if defined(__ARM_FP16_FORMAT_IEEE)
+  __fp16 v;
+  memcpy(&v, &h, sizeof v);
+  return (float)v;
+#else
+  const uint32_t magnitude = (uint32_t)(h & 0x7fffu) << 13, sign = (uint32_t)(h & 0x8000u) << 16;
+  const uint32_t normal = magnitude + (112u << 23), above = magnitude + (113u << 23);
+  uint32_t bits;
+  float v;
+  memcpy(&v, &above, sizeof v);
+  v -= 0x1p-14f;
+  memcpy(&bits, &v, sizeof v);
+  bits = (magnitude < 1u << 23 ? bits : normal) | sign;
+  memcpy(&v, &bits, sizeof v);
+  return v;
+#endif
+}
+
+//@ piece half_load: half
+/* Numbers of 16 bits that lie side by side, as a vector of floats. */
+#if K_VW == 8 && defined(__F16C__)
+typedef short K_half_vec __attribute__((vector_size(16), aligned(2), may_alias));
+#define K_LOAD_HALF(p) ((K_vec)__builtin_ia32_vcvtph2ps256(*(const K_half_vec*)(const void*)(p)))
+#elif K_VW && defined(__aarch64__)
+#include <arm_neon.h>
+#define K_LOAD_HALF(p) ((K_vec)vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(p))))
+#elif K_VW
+typedef uint16_t K_half_vec __attribute__((vector_size(K_VW * 2), aligned(2), may_alias));
+typedef uint32_t K_half_bits __attribute__((vector_size(K_VW * 4)));
+typedef int32_t K_half_order __attribute__((vector_size(K_VW * 4)));
+static K_vec K_half_load(const uint16_t* p) {
+  const K_half_bits h = __builtin_convertvector(*(const K_half_vec*)(const void*)p, K_half_bits);
+  const K_half_bits magnitude = (h & 0x7fffu) << 13;
+  const K_half_bits is_small = (K_half_bits)((K_half_order)magnitude < 1 << 23);
+  const K_half_bits small = (K_half_bits)((K_vec)(magnitude + (113u << 23)) - 0x1p-14f);
+  return (K_vec)((is_small & small) | (~is_small & (magnitude + (112u << 23))) | (h & 0x8000u) << 16);
+}
+#define K_LOAD_HALF(p) K_half_load(p)
+#endif
+#if K_WIDE
+typedef short K_half_wide __attribute__((vector_size(32), aligned(2), may_alias));
+#define K_WIDE_LOAD_HALF(p) \
+  ((K_wide)__builtin_ia32_vcvtph2ps512_mask( \
+      *(const K_half_wide*)(const void*)(p), (K_wide){0}, (unsigned short)-1, 4))
+#define K_LOAD_HALF_SUMS(p) K_WIDE_LOAD_HALF(p)
+#else
+#define K_LOAD_HALF_SUMS(p) K_LOAD_HALF(p)
+#endif
+
+//@ piece half_panels: half_load
+/* n weights of a panel, which begin `at` weights, an even number, behind the first one: where they lie, or,
+ * where they have 16 bits, unpacked to `to`. */
+// w: the first of them, or the first pair.
+static const float* K_panel_at(const float* w, ptrdiff_t at, ptrdiff_t n, float* to) {
+  const uint16_t* const from = (const uint16_t*)(const void*)(w + at / 2);
+  ptrdiff_t i = 0;
+  if (!to) return w + at;
+#if K_VW
+  for (; i + K_VW <= n; i += K_VW) K_STORE(to + i, K_LOAD_HALF(from + i));
+#endif
+  for (; i < n; ++i) to[i] = K_half(from[i]);
+  return to;
+}
