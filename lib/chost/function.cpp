@@ -159,7 +159,7 @@ std::string Function::weights(const std::vector<float>& values) {
   return fmt::format("{}_FLOATS({})", program_.options.name, program_.weights.add(values));
 }
 
-std::string Function::halves(const std::vector<float>& values) {
+int64_t Function::add_halves(const std::vector<float>& values) {
   std::vector<uint16_t> bits(values.size());
   std::ranges::transform(values, bits.begin(), float_to_half);
   weights_base();
@@ -167,12 +167,15 @@ std::string Function::halves(const std::vector<float>& values) {
   const int64_t at = program_.weights.add(std::as_bytes(std::span(bits)));
   if (program_.weights.blob().size() != before)
     program_.module.half_bytes += 2 * static_cast<int64_t>(bits.size());
-  return fmt::format("{}_HALVES({})", program_.options.name, at);
+  return at;
+}
+
+std::string Function::halves(const std::vector<float>& values) {
+  return fmt::format("{}_HALF_FLOATS({})", program_.options.name, add_halves(values));
 }
 
 std::string Function::panels(const std::vector<float>& values, bool halves) {
-  if (!halves) return weights(values);
-  return fmt::format("(const float*)(const void*){}", this->halves(values));
+  return halves ? fmt::format("{}_FLOATS({})", program_.options.name, add_halves(values)) : weights(values);
 }
 
 std::string Function::table(const Tensor& tensor, int64_t alignment) {

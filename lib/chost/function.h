@@ -62,7 +62,7 @@ class Function {
   std::string weights(const std::vector<float>& values);
   // The same of 16 bits, of type const uint16_t*; the values are such.
   std::string halves(const std::vector<float>& values);
-  // What kernels that unpack panels (K_panel_at) take: either, as const float*.
+  // What kernels that unpack panels (K_panel_at) take: floats, or pairs of 16 bits, both as const float*.
   std::string panels(const std::vector<float>& values, bool halves);
   std::string table(const Tensor& tensor, int64_t alignment = 64);
   // Makes sure a library piece is there and returns the prefixed name.
@@ -86,6 +86,7 @@ class Function {
   bool declare_name(const std::string& name) { return mentioned_.try_emplace(name, false).second; }
   std::string declare(BufferId buffer, std::string declaration, std::string name, bool written);
   std::string part_scratch(Buffer buffer);
+  int64_t add_halves(const std::vector<float>& values);
   FunctionText task() const;
   Program& program_;
   std::vector<ir::NodeId> nodes_;

@@ -149,9 +149,6 @@ static void K_conv_block(const K_conv_shape* p, const K_tiles* q, const float* w
   const ptrdiff_t depth = p->channels * p->taps;
   K_tiles edge = *q;
   float own[12] = {0};
-  //@ when half_panels
-  const ptrdiff_t size = p->unpacked ? 3 : 6, apart = p->unpacked ? p->second : 6 * depth;
-  //@ end
   edge.ldb = p->ldb;
   for (ptrdiff_t panel = 0, row = 0; panel < p->panels6 + p->panels4; ++panel) {
     const ptrdiff_t height = panel < p->panels6 ? 6 : 4, rows = K_least(p->m - row, height);
@@ -175,6 +172,7 @@ static void K_conv_block(const K_conv_shape* p, const K_tiles* q, const float* w
         __builtin_prefetch(from + depth * 6 + i, 0, 2);
       //@ end
       //@ when half_panels
+      const ptrdiff_t size = p->unpacked ? 3 : 6;
       for (ptrdiff_t i = q->k * size * j / whole; panel + 1 < p->panels6 && i < q->k * size * (j + 1) / whole;
            i += 16)
         __builtin_prefetch(w + (row * depth + k0 * 6) * size / 6 + i, 0, 2);
@@ -193,6 +191,7 @@ static void K_conv_block(const K_conv_shape* p, const K_tiles* q, const float* w
           tail - before * q->ldy);
       //@ end
       //@ when half_panels
+      const ptrdiff_t apart = p->unpacked ? p->second : 6 * depth;
       K_conv_rest(&edge, panels, rows, from - (panels - 1) * apart, apart, rest, n, own + 6 - before,
           tail - before * q->ldy);
       //@ end
