@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 
 #include "mrvlc/ir/rewriter.h"
 #include "mrvlc/tensor/float16.h"
@@ -42,60 +43,67 @@ std::vector<size_t> half_operands(const ir::Graph& graph, const ir::Node& node) 
   return found;
 }
 
-class WeightRounder {
+// Rounded tensors by where their bytes lie: a graph and its bodies share them.
+class RoundedTensors {
  public:
-  WeightRounder(ir::Graph& graph, std::vector<HalfWeights>& all)
-      : graph_(graph), rewriter_(graph, "half-weights"), all_(all) {}
-
-  void round(ir::NodeId id) {
-    for (size_t i : half_operands(graph_, graph_.node(id))) {
-      const ir::ValueId weights = graph_.node(id).inputs[i];
-      auto at = rounded_.find(weights);
-      if (at == rounded_.end()) at = rounded_.emplace(weights, rounded(weights, graph_.node(id))).first;
-      if (at->second != weights) rewriter_.set_input(id, i, at->second);
-    }
+  // Nothing where no weight changes; else in some shape.
+  const std::optional<Tensor>& of(const Tensor& weights, const ir::Node& node) {
+    const std::pair key(weights.bytes().data(), weights.bytes().size());
+    auto at = known_.find(key);
+    if (at == known_.end()) at = known_.emplace(key, Entry{weights, rounded(weights, node)}).first;
+    return at->second.rounded;
   }
+  std::vector<HalfWeights> take() { return std::move(all_); }
 
  private:
-  // The value that takes its place: itself where nothing is rounded.
-  ir::ValueId rounded(ir::ValueId weights, const ir::Node& node) {
-    const Tensor from = *graph_.constant(weights);
-    const auto values = from.data<float>();
-    HalfWeights h{node.name, std::string(node.op->name), from.elements()};
+  std::optional<Tensor> rounded(const Tensor& weights, const ir::Node& node) {
+    const auto values = weights.data<float>();
+    HalfWeights& h = all_.emplace_back(HalfWeights{node.name, std::string(node.op->name)});
+    h.elements = weights.elements();
     for (float v : values)
       h.most = std::isfinite(v) ? std::max(h.most, static_cast<double>(std::abs(v)))
                                 : std::numeric_limits<double>::infinity();
     h.kept = h.most > kMostHalf;
-    const bool all = std::ranges::all_of(values, is_half);
-    ir::ValueId now = weights;
-    if (!h.kept && !all) {
-      Tensor to(from.type());
-      auto out = to.mutable_data<float>();
-      double most_lost = 0;
-      for (size_t i = 0; i < values.size(); ++i) {
-        out[i] = half_to_float(float_to_half(values[i]));
-        h.zeros += out[i] == 0 && values[i] != 0 ? 1 : 0;
-        most_lost =
-            std::max(most_lost, std::abs(static_cast<double>(out[i]) - static_cast<double>(values[i])));
-      }
-      h.error = most_lost / h.most;
-      const std::vector<ir::NodeId> made_from = graph_.value(weights).made_from;
-      now = rewriter_.constant(std::move(to), made_from);
+    if (h.kept || std::ranges::all_of(values, is_half)) return std::nullopt;
+    Tensor now(weights.type());
+    const auto out = now.mutable_data<float>();
+    double lost = 0;
+    for (size_t i = 0; i < values.size(); ++i) {
+      out[i] = half_to_float(float_to_half(values[i]));
+      h.zeros += out[i] == 0 && values[i] != 0 ? 1 : 0;
+      lost = std::max(lost, std::abs(static_cast<double>(out[i]) - static_cast<double>(values[i])));
     }
-    all_.push_back(std::move(h));
+    h.error = lost / h.most;
     return now;
   }
 
-  ir::Graph& graph_;
-  ir::Rewriter rewriter_;
-  std::vector<HalfWeights>& all_;
-  std::map<ir::ValueId, ir::ValueId> rounded_;
+  struct Entry {
+    Tensor weights;  // kept, so that its bytes stay where they are
+    std::optional<Tensor> rounded;
+  };
+  std::map<std::pair<const std::byte*, size_t>, Entry> known_;
+  std::vector<HalfWeights> all_;
 };
+
+void round_node(ir::Graph& graph, ir::NodeId id, ir::Rewriter& rewriter,
+                std::map<ir::ValueId, ir::ValueId>& values, RoundedTensors& tensors) {
+  for (size_t i : half_operands(graph, graph.node(id))) {
+    const ir::ValueId weights = graph.node(id).inputs[i];
+    if (!values.contains(weights)) {
+      const std::optional<Tensor>& rounded = tensors.of(*graph.constant(weights), graph.node(id));
+      const std::vector<ir::NodeId> from = graph.value(weights).made_from;
+      const Shape& shape = graph.value(weights).type.shape;
+      values[weights] = rounded ? rewriter.constant(rounded->reshaped(shape), from) : weights;
+    }
+    if (values[weights] != weights) rewriter.set_input(id, i, values[weights]);
+  }
+}
 
 // `placed`: of this graph, or null, where all of it is the host's; `bodies`: where those of its bodies are.
 void round_graph(ir::Graph& graph, const partition::Partition* placed, const partition::Partition& bodies,
-                 std::vector<HalfWeights>& all) {
-  WeightRounder rounder(graph, all);
+                 RoundedTensors& tensors) {
+  ir::Rewriter rewriter(graph, "half-weights");
+  std::map<ir::ValueId, ir::ValueId> values;
   std::vector<ir::NodeId> nodes;
   if (placed == nullptr) {
     nodes = graph.topological_order();
@@ -104,9 +112,9 @@ void round_graph(ir::Graph& graph, const partition::Partition* placed, const par
       if (step.kind == partition::Step::Kind::Cpu) nodes.push_back(step.node);
   }
   for (ir::NodeId id : nodes) {
-    rounder.round(id);
+    round_node(graph, id, rewriter, values, tensors);
     for (ir::Graph* body : ir::mutable_bodies_of(graph, id))
-      round_graph(*body, partition::partition_of(bodies, *body), bodies, all);
+      round_graph(*body, partition::partition_of(bodies, *body), bodies, tensors);
   }
 }
 
@@ -114,11 +122,11 @@ void round_graph(ir::Graph& graph, const partition::Partition* placed, const par
 
 std::vector<HalfWeights> round_weights(ir::Graph& graph, const partition::Partition& placed,
                                        std::vector<ir::Graph>& parts) {
-  std::vector<HalfWeights> all;
-  round_graph(graph, &placed, placed, all);
+  RoundedTensors tensors;
+  round_graph(graph, &placed, placed, tensors);
   const partition::Partition none;
-  for (ir::Graph& part : parts) round_graph(part, nullptr, none, all);
-  return all;
+  for (ir::Graph& part : parts) round_graph(part, nullptr, none, tensors);
+  return tensors.take();
 }
 
 bool Program::stores_halves(ir::ValueId value) const {

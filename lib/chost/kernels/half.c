@@ -38,7 +38,7 @@ typedef short K_half_vec __attribute__((vector_size(16), aligned(2), may_alias))
 typedef uint16_t K_half_vec __attribute__((vector_size(K_VW * 2), aligned(2), may_alias));
 typedef uint32_t K_half_bits __attribute__((vector_size(K_VW * 4)));
 typedef int32_t K_half_order __attribute__((vector_size(K_VW * 4)));
-static K_vec K_half_load(const uint16_t* p) {
+K_UNUSED static K_vec K_half_load(const uint16_t* p) {
   const K_half_bits h = __builtin_convertvector(*(const K_half_vec*)(const void*)p, K_half_bits);
   const K_half_bits magnitude = (h & 0x7fffu) << 13;
   const K_half_bits is_small = (K_half_bits)((K_half_order)magnitude < 1 << 23);
@@ -49,9 +49,14 @@ static K_vec K_half_load(const uint16_t* p) {
 #endif
 #if K_WIDE
 typedef short K_half_wide __attribute__((vector_size(32), aligned(2), may_alias));
+#if defined(__clang__)
+#define K_HALF_ALL (unsigned short)65535
+#else
+#define K_HALF_ALL (short)-1
+#endif
 #define K_WIDE_LOAD_HALF(p) \
   ((K_wide)__builtin_ia32_vcvtph2ps512_mask( \
-      *(const K_half_wide*)(const void*)(p), (K_wide){0}, (unsigned short)-1, 4))
+      *(const K_half_wide*)(const void*)(p), (K_wide){0}, K_HALF_ALL, 4))
 #define K_LOAD_HALF_SUMS(p) K_WIDE_LOAD_HALF(p)
 #else
 #define K_LOAD_HALF_SUMS(p) K_LOAD_HALF(p)

@@ -81,8 +81,8 @@ void add_half_weights(const Json& host, std::vector<std::string>& lines) {
   if (!host.contains("half_weights")) return;
   const Json& h = host.at("half_weights");
   lines.push_back(
-      fmt::format("  host: weights of {} layers in fp16, {} B instead of {} B, rounded by at most {:.1e} of "
-                  "a layer's largest",
+      fmt::format("  host: {} tensors of weights in fp16, {} B instead of {} B, rounded by at most {:.1e} of "
+                  "a tensor's largest",
                   h.at("tensors").get<int64_t>(), h.at("bytes").get<int64_t>(),
                   h.at("bytes_fp32").get<int64_t>(), h.at("largest_error").get<double>()));
 }
