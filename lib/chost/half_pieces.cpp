@@ -23,7 +23,10 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kRewritt
     {"const float* const from", "const uint16_t* const from"},
     {"K_LOAD(b", "K_LOAD_HALF(b"},
     {"* b[i * K_LANES + j]", "* K_half(b[i * K_LANES + j])"},
-    {"* w[j]", "* K_half(w[j])"},
+    // A loop of conversions and one of sums: compilers make vectors of both, and not of one of either.
+    {"    for (ptrdiff_t j = 0; j < K_LANES; ++j) s[j] += x[i] * w[j];",
+     "    float u[K_LANES];\n    K_half_lanes(w, u);\n"
+     "    for (ptrdiff_t j = 0; j < K_LANES; ++j) s[j] += x[i] * u[j];"},
     // What else a program has is another kernel's.
     {"//@ when gemv_panels", "//@ when gemv_panels_half"},
 }};

@@ -102,7 +102,7 @@ const Kernels& kernels() {
     add(k, Piece::gemv_half, {Piece::epilogue, Piece::tile, Piece::micro1_half},
         in_halves(text(Piece::gemv)));
     add(k, Piece::gemv_panels_half, {Piece::tile, Piece::micro1_half}, in_halves(text(Piece::gemv_panels)));
-    add(k, Piece::recurrent_half, {Piece::half_load}, in_halves(text(Piece::recurrent)));
+    add(k, Piece::recurrent_half, {Piece::half_lanes}, in_halves(text(Piece::recurrent)));
     return k;
   }();
   return all;
