@@ -122,6 +122,22 @@ ConvPlan phase_plan(const std::string& batch, const ops::ConvParams& p, const Wi
   return plan;
 }
 
+struct Phase {
+  int64_t a, b;
+  ConvPlan plan;
+};
+
+// The results of a phase, z, among those of all.
+void put_phase(Function& f, const Phase& phase, const Window2& w, int64_t channels, const std::string& y) {
+  const ConvPlan& plan = phase.plan;
+  f.open(fmt::format("for (ptrdiff_t c = 0; c < {} * {}; ++c)", plan.batch, channels));
+  f.loop("i", plan.out[0]);
+  f.loop("j", plan.out[1]);
+  f.put("{}[(c * {} + i * {} + {}) * {} + j * {} + {}] = z[(c * {} + i) * {} + j];", y, w.out[0], w.stride[0],
+        phase.a, w.out[1], w.stride[1], phase.b, plan.out[0], plan.out[1]);
+  for (int i = 0; i < 3; ++i) f.close();
+}
+
 // A kernel as large as its stride, without padding: every pixel makes a block of the result of its own, so
 // all phases are rows of one product.
 bool makes_blocks(const ops::ConvParams& p, const Window2& w) {
@@ -288,10 +304,6 @@ Status emit_conv_transpose(Function& f) {
   f.put("const {} clamp = {{e.lo, e.hi, NULL, NULL}};", f.prefixed("K_epilogue"));
   std::string x = f.read(f.head().inputs[0], "x0"), y = f.write(last.outputs[0], "y0");
   int64_t columns_bytes = 0, phase_bytes = 0, panel_bytes = 0;
-  struct Phase {
-    int64_t a, b;
-    ConvPlan plan;
-  };
   std::vector<Phase> list;
   for (int64_t a = 0; a < std::min(w.stride[0], w.out[0]); ++a) {
     for (int64_t b = 0; b < std::min(w.stride[1], w.out[1]); ++b) {
@@ -318,14 +330,7 @@ Status emit_conv_transpose(Function& f) {
     std::string weights = f.panels(packed, halves);
     f.put("{}(&p, {}, {}, {}, z, (float*){}, &clamp);", f.prefixed("K_conv"), x, weights, bias_text(f, e),
           columns);
-    f.open(fmt::format("for (ptrdiff_t c = 0; c < {} * {}; ++c)", batch, p.out_channels));
-    f.loop("i", plan.out[0]);
-    f.loop("j", plan.out[1]);
-    f.put("{}[(c * {} + i * {} + {}) * {} + j * {} + {}] = z[(c * {} + i) * {} + j];", y, w.out[0],
-          w.stride[0], phase.a, w.out[1], w.stride[1], phase.b, plan.out[0], plan.out[1]);
-    f.close();
-    f.close();
-    f.close();
+    put_phase(f, phase, w, p.out_channels, y);
     f.close();
   }
   int64_t plane = w.out[0] * w.out[1];
