@@ -50,8 +50,8 @@ void tell_half_weights(const CompiledModel& m, const CompileOptions& options, Di
     diagnostics.add(at_node(make_diag<DiagCode::MRV0610>(why), h.node, h.op));
   }
   const HalfTotals t = totals_of(m.half_weights);
-  diagnostics.add(
-      make_diag<DiagCode::MRV0609>(t.tensors, m.host.half_bytes, 2 * m.host.half_bytes, lost_text(t)));
+  diagnostics.add(make_diag<DiagCode::MRV0609>(t.tensors, t.tensors == 1 ? "" : "s", m.host.half_bytes,
+                                               2 * m.host.half_bytes, lost_text(t)));
 }
 
 Json half_weights_json(const CompiledModel& m) {

@@ -136,13 +136,14 @@ def check(name, n, inputs, shapes):
         # Panels are filled up, and nothing is stored twice.
         assert 2 * n.elements <= report["bytes"] <= 3.5 * n.elements and report["bytes_fp32"] == 2 * report["bytes"], (report, n.elements)
         assert 2 ** -16 < report["largest_error"] <= 2 ** -11 and report["largest_error_node"], report
-        found = re.search(r"note MRV0609: --host-weights fp16: (\d+) tensors of weights take (\d+) bytes instead of (\d+); a weight lost at most (\S+) of", said)
+        found = re.search(r"note MRV0609: --host-weights fp16: (\d+) tensors of weights in (\d+) bytes instead of (\d+); a weight lost at most (\S+) of", said)
         assert found and [int(g) for g in found.groups()[:3]] == [n.layers, report["bytes"], report["bytes_fp32"]], said
     whole = pathlib.Path(f"{name}_floats")
     half, full = (json.loads((pathlib.Path(o) / "report.json").read_text())["host"] for o in (name + "--exact", whole))
     assert full["weights_bytes"] - half["weights_bytes"] >= 0.9 * half["half_weights"]["bytes"], (half, full)
     assert "half_weights" not in full and "net_half" not in (whole / "net.c").read_text()
-    run(MRVLC, "verify", f"{name}.onnx", "--target", "host", "--sets", "uniform,normal", "--host-weights", "fp16", *shapes)
+    layers = ["--layers"] if not shapes else []
+    run(MRVLC, "verify", f"{name}.onnx", "--target", "host", "--sets", "uniform,normal", "--host-weights", "fp16", *shapes, *layers)
 
 
 def clean(out):
@@ -175,7 +176,7 @@ def beyond():
     said = run(MRVLC, "compile", "beyond.onnx", "-o", "beyond", "-v", "--target", "host", "--host-weights", "fp16")
     assert re.search(r"node 'too_large' \(MatMul\): warning MRV0610: its weights stay fp32: the largest is \d+(\.\d+)?(e\+\d+)?, fp16 ends at 65504", said), said
     zeros = int((w * np.float32(1e-8)).astype(np.float16).size - np.count_nonzero((w * np.float32(1e-8)).astype(np.float16)))
-    assert zeros > 0 and re.search(rf"MRV0609: .* 1 tensors .*'too_small'\), {zeros} became 0", said), (zeros, said)
+    assert zeros > 0 and re.search(rf"MRV0609: .* 1 tensor of .*'too_small'\), {zeros} became 0", said), (zeros, said)
     x = {"x": RNG.standard_normal((1, 8)).astype(np.float32)}
     near(results("beyond", x), in_floats("beyond_rounded", x), 1e-6)
     onnx.save(helper.make_model(helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "relu", [value("x", [4])], [value("y", [4])]),
