@@ -122,7 +122,14 @@ void add_optimize_option(CLI::App& cmd, CompileArguments& a) {
             "the C library), or balanced (one kernel of each kind)");
 }
 
+void add_host_weights_option(CLI::App& cmd, CompileArguments& a) {
+  add_words(cmd, "--host-weights", a.host_weights, chost::kWeightTypes, "TYPE",
+            "weights of the host's convolutions, matrix products and recurrent layers: fp16 rounds them and "
+            "takes half the memory; what is computed stays fp32");
+}
+
 void add_host_code_options(CLI::App& cmd, CompileArguments& a) {
+  add_host_weights_option(cmd, a);
   cmd.add_option("--arena-limit", a.arena_limit, "exit with code 4 when the host's arena needs more bytes")
       ->type_name("SIZE")
       ->transform(size_check());

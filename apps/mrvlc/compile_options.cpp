@@ -265,6 +265,7 @@ void read_host_code(const CompileArguments& a, driver::CompileOptions& o) {
   o.optimize = named<chost::Optimize>(chost::kOptimize, a.optimize);
   o.threads = a.threads;
   o.weights = named<chost::WeightsAs>(chost::kWeightsAs, a.weights);
+  o.host_weights = named<chost::WeightType>(chost::kWeightTypes, a.host_weights);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ struct CompileArguments {
   uint32_t effort = 1;
   bool exact = false;
   int threads = 1;
-  std::string weights = "linked", optimize = "speed";
+  std::string weights = "linked", optimize = "speed", host_weights = "fp32";
   bool pin_weights = false;
   int64_t batch = 1, arena_limit = INT64_MAX, text_bytes = 256;
   unsigned jobs = 0;
@@ -53,6 +53,7 @@ void add_code_options(CLI::App& cmd, CompileArguments& a);  // without MODEL and
 // What a compile may come to, and what else it writes into OUT (commands.cpp).
 void add_weights_option(CLI::App& cmd, CompileArguments& a);
 void add_optimize_option(CLI::App& cmd, CompileArguments& a);
+void add_host_weights_option(CLI::App& cmd, CompileArguments& a);
 void add_host_code_options(CLI::App& cmd, CompileArguments& a);  // how the host computes
 void add_result_options(CLI::App& cmd, CompileArguments& a);
 // Options of compile about accuracy (accuracy.cpp), and what they say; MRV0004.

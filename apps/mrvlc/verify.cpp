@@ -24,13 +24,15 @@ void add_options(CLI::App& cmd, VerifyArguments& a) {
   add_compile_options(cmd, a.compile);
   add_weights_option(cmd, a.compile);
   add_optimize_option(cmd, a.compile);
+  add_host_weights_option(cmd, a.compile);
   add_accuracy_target(cmd, a.compile);
   cmd.add_option("--data", a.data,
                  "folder of input_K.pb/output_K.pb, or .npy, .json (repeatable); without it the reference "
                  "interpreter is asked")
       ->allow_extra_args(false);
   cmd.add_option("--tolerance", a.tolerance,
-                 "largest |a-b|/(1+|b|) of floats; 2e-2, or 1e-4 on the host (of 16 bits: 5e-3)")
+                 "largest |a-b|/(1+|b|) of floats; 2e-2, or 1e-4 on the host (of 16 bits: 5e-3) with weights "
+                 "of fp32")
       ->check(tolerance_check());
   cmd.add_option("--integer-tolerance", a.integer_tolerance, "largest |a-b| of integers; 0: they are equal")
       ->check(tolerance_check());

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "mrvlc/support/characters.h"
+#include "mrvlc/tensor/float16.h"
 #include "size_text.h"
 
 namespace mrvlc::chost {
@@ -156,6 +157,25 @@ std::string Function::weights_base() {
 std::string Function::weights(const std::vector<float>& values) {
   weights_base();
   return fmt::format("{}_FLOATS({})", program_.options.name, program_.weights.add(values));
+}
+
+int64_t Function::add_halves(const std::vector<float>& values) {
+  std::vector<uint16_t> bits(values.size());
+  std::ranges::transform(values, bits.begin(), float_to_half);
+  weights_base();
+  const size_t before = program_.weights.blob().size();
+  const int64_t at = program_.weights.add(std::as_bytes(std::span(bits)));
+  if (program_.weights.blob().size() != before)
+    program_.module.half_bytes += 2 * static_cast<int64_t>(bits.size());
+  return at;
+}
+
+std::string Function::halves(const std::vector<float>& values) {
+  return fmt::format("{}_HALF_FLOATS({})", program_.options.name, add_halves(values));
+}
+
+std::string Function::panels(const std::vector<float>& values, bool halves) {
+  return halves ? fmt::format("{}_FLOATS({})", program_.options.name, add_halves(values)) : weights(values);
 }
 
 std::string Function::table(const Tensor& tensor, int64_t alignment) {

@@ -60,6 +60,10 @@ class Function {
   void set_reports() { reports_ = true; }
   // Constant data in the weights blob, as an expression of type const T*.
   std::string weights(const std::vector<float>& values);
+  // The same of 16 bits, of type const uint16_t*; the values are such.
+  std::string halves(const std::vector<float>& values);
+  // What kernels that unpack panels (K_panel_at) take: floats, or pairs of 16 bits, both as const float*.
+  std::string panels(const std::vector<float>& values, bool halves);
   std::string table(const Tensor& tensor, int64_t alignment = 64);
   // Makes sure a library piece is there and returns the prefixed name.
   std::string need(Piece piece);
@@ -82,6 +86,7 @@ class Function {
   bool declare_name(const std::string& name) { return mentioned_.try_emplace(name, false).second; }
   std::string declare(BufferId buffer, std::string declaration, std::string name, bool written);
   std::string part_scratch(Buffer buffer);
+  int64_t add_halves(const std::vector<float>& values);
   FunctionText task() const;
   Program& program_;
   std::vector<ir::NodeId> nodes_;
@@ -122,6 +127,10 @@ class NodeContext : public ops::EmitContext, public ops::TextMemory, public ops:
   bool wants_little_text() const override { return function_.program().options.optimize == Optimize::Size; }
   std::string scratch(int64_t bytes) override { return function_.scratch(bytes); }
   std::string table(const Tensor& tensor) override { return function_.table(tensor); }
+  bool stores_halves(size_t i) const override {
+    return has(i) && function_.program().stores_halves(node_.inputs[i]);
+  }
+  std::string halves(const std::vector<float>& values) override { return function_.halves(values); }
   int64_t bytes_of_texts(int64_t elements) const override;
   std::string characters(int64_t bytes) override;
 

@@ -118,8 +118,9 @@ class FusionGroupBuilder {
     if (!all_f32(graph_, node) && !dynamic_product(node)) return false;
     if (is_packed_conv(graph_, node)) return true;
     if (!is_matrix_product(node)) return false;
-    // alpha is folded into a constant right operand only.
-    if (node.is(Op::Gemm) && node.float_attr("alpha") != 1.0f && !graph_.is_constant(node.inputs[1]))
+    // alpha is folded into a constant right operand only, of floats.
+    if (node.is(Op::Gemm) && node.float_attr("alpha") != 1.0f &&
+        (!graph_.is_constant(node.inputs[1]) || program_.stores_halves(node.inputs[1])))
       return false;
     // A Gemm whose C is not a row vector known at compile time adds it after the product, see matmul.cpp.
     if (!node.is(Op::Gemm) || node.inputs.size() < 3 || !node.inputs[2].valid()) return true;

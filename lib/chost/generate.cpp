@@ -81,6 +81,7 @@ Result<HostCode> generate_module(const ir::Graph& graph, const Options& options,
   CSource source = source_text(program, interface, arena);
   code.weights_bytes = static_cast<int64_t>(program.weights.blob().size());
   code.weights = options.weights;
+  code.half_bytes = module.half_bytes;
   code.conversions = std::move(module.conversions);
   code.transformed = std::move(module.transformed);
   code.choices = std::move(module.choices);

@@ -97,6 +97,12 @@ const Kernels& kernels() {
     add(k, Piece::irows11, {Piece::dot}, integer_rows(1, 1));
     add(k, Piece::irows14, {Piece::dot}, integer_rows(1, 4));
     add(k, Piece::irows41, {Piece::dot}, integer_rows(4, 1));
+    const auto text = [&](Piece piece) { return std::string_view(k[static_cast<size_t>(piece)].text); };
+    add(k, Piece::micro1_half, {Piece::half_load}, in_halves(text(Piece::micro1)));
+    add(k, Piece::gemv_half, {Piece::epilogue, Piece::tile, Piece::micro1_half},
+        in_halves(text(Piece::gemv)));
+    add(k, Piece::gemv_panels_half, {Piece::tile, Piece::micro1_half}, in_halves(text(Piece::gemv_panels)));
+    add(k, Piece::recurrent_half, {Piece::half_lanes}, in_halves(text(Piece::recurrent)));
     return k;
   }();
   return all;
@@ -124,14 +130,14 @@ const KernelPiece& kernel(Piece piece) {
 
 std::string resolved(std::string_view text, const std::function<bool(Piece)>& used) {
   std::string out;
-  bool kept = true;
+  std::vector<bool> kept = {true};  // by depth
   while (!text.empty()) {
     const std::string_view line = take_line(text), words = without_space(line);
     if (auto asked = asked_by(words)) {
-      kept = used(*asked) == words.starts_with(kWhen);
+      kept.push_back(kept.back() && used(*asked) == words.starts_with(kWhen));
     } else if (words == kEnd) {
-      kept = true;
-    } else if (kept) {
+      kept.pop_back();
+    } else if (kept.back()) {
       out += line;
     }
   }

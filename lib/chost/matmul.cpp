@@ -40,10 +40,9 @@ std::vector<float> pack_columns(int64_t n, int64_t k, int64_t b_k, int64_t b_n, 
 }
 
 // The right operand is a constant, so its sizes are numbers.
-std::string packed_operand(Function& f, const Product& p, const Tensor& b) {
+std::vector<float> packed_operand(const Product& p, const Tensor& b) {
   auto number = [](const std::string& text) { return std::stoll(text); };
-  return f.weights(
-      pack_columns(number(p.n), number(p.k), number(p.b_k), number(p.b_n), p.alpha, b.data<float>()));
+  return pack_columns(number(p.n), number(p.k), number(p.b_k), number(p.b_n), p.alpha, b.data<float>());
 }
 
 // Dimensions of an operand. What is dynamic becomes a constant of its own.
@@ -212,10 +211,18 @@ void put_range(Function& f, const std::string& n, int64_t grain) {
   f.put("if (first >= past) return;");
 }
 
+// What K_gemv, for weights of 16 bits K_gemv_half, needs.
+void need_gemv(Function& f, const Product& p, bool halves) {
+  f.need(halves ? Piece::gemv_half : Piece::gemv);
+  const bool one_panel = is_number(p.n) && std::stoll(p.n) <= 3 * kLanes;
+  if (!one_panel && f.program().options.optimize != Optimize::Size)
+    f.need(halves ? Piece::gemv_panels_half : Piece::gemv_panels);
+}
+
 // One vector times a packed matrix; `cut`: this part of its columns.
 void put_gemv(Function& f, const Product& p, const Epilogue& e, bool cut, const std::string& a,
-              const std::string& b, const std::string& bias, const std::string& y) {
-  const std::string gemv = f.prefixed("K_gemv");
+              const std::string& b, const std::string& bias, const std::string& y, bool halves) {
+  const std::string gemv = f.prefixed(halves ? "K_gemv_half" : "K_gemv");
   if (!cut) return f.put("{}({}, {}, {}, {}, {}, {}, &e);", gemv, p.n, p.k, a, b, bias, y);
   put_range(f, p.n, kColumns);
   put_part_epilogue(f, e.next < f.nodes().size(), "0", "first", "first");
@@ -236,16 +243,26 @@ void emit_product(Function& f, const Product& p, Epilogue& e, bool alone) {
                                         matrices ? runs(p.batch[0], 1)
                                         : vector ? runs(p.n, kColumns)
                                                  : runs(p.m, kRows));
-  f.need(vector ? Piece::gemv : Piece::gemm);
-  const bool one_panel = is_number(p.n) && std::stoll(p.n) <= 3 * kLanes;
-  if (vector && !one_panel && f.program().options.optimize != Optimize::Size) f.need(Piece::gemv_panels);
+  const bool halves = packed && f.program().stores_halves(f.head().inputs[1]);
+  if (vector) {
+    need_gemv(f, p, halves);
+  } else {
+    f.need(Piece::gemm);
+    if (halves) f.need(Piece::half_panels);
+  }
   declare_epilogue(f, e);
-  std::string a = f.read(f.head().inputs[0], "x0"), y = f.write(last.outputs[0], "y0");
-  std::string b = packed ? packed_operand(f, p, *constant) : f.read(f.head().inputs[1], "x1");
-  std::string bias = e.bias.empty() ? "NULL" : f.weights(e.bias);
-  if (vector) return put_gemv(f, p, e, cut, a, b, bias, y);
-  std::string block = block_of(p.k), panel = "NULL";
+  std::string a = f.read(f.head().inputs[0], "x0"), y = f.write(last.outputs[0], "y0"), b;
   if (!packed) {
+    b = f.read(f.head().inputs[1], "x1");
+  } else if (const std::vector<float> weights = packed_operand(p, *constant); vector && halves) {
+    b = f.halves(weights);
+  } else {
+    b = f.panels(weights, halves);
+  }
+  std::string bias = e.bias.empty() ? "NULL" : f.weights(e.bias);
+  if (vector) return put_gemv(f, p, e, cut, a, b, bias, y, halves);
+  std::string block = block_of(p.k), panel = "NULL";
+  if (!packed || halves) {
     int64_t depth = is_number(block) ? std::stoll(block) : kDepth;
     panel = fmt::format("(float*){}", f.scratch(depth * kLanes * 4));
   }
@@ -253,7 +270,10 @@ void emit_product(Function& f, const Product& p, Epilogue& e, bool alone) {
   if (rows) put_range(f, p.m, kRows);
   const std::string m = rows ? "past - first" : p.m;
   f.put("const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};", f.prefixed("K_gemm_shape"), m, p.n, p.k,
-        p.a_row, p.a_k, p.b_k, p.b_n, block_rows(f, p, m, packed), block, packed ? 1 : 0);
+        p.a_row, p.a_k, p.b_k, p.b_n, block_rows(f, p, m, packed), block,
+        halves   ? 2
+        : packed ? 1
+                 : 0);
   for (size_t d = 0; d < p.batch.size(); ++d) {
     const std::string share = f.prefixed("K_share"), &n = p.batch[d];
     f.open(d == 0 && cut
@@ -340,7 +360,8 @@ Status emit_gemm(Function& f) {
   const ir::Graph& graph = f.program().graph;
   const float alpha = f.head().float_attr("alpha"), beta = f.head().float_attr("beta");
   Product p = gemm_product(f);
-  bool packed = graph.is_constant(f.head().inputs[1]);
+  // Weights of 16 bits are packed as they are.
+  bool packed = graph.is_constant(f.head().inputs[1]) && !f.program().stores_halves(f.head().inputs[1]);
   p.alpha = packed ? alpha : 1.0f;
   Epilogue e;
   bool has_c = f.head().inputs.size() > 2 && f.head().inputs[2].valid();

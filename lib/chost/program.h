@@ -105,6 +105,7 @@ struct Module {
   std::vector<Conversion> conversions;   // at the borders of regions, as they were emitted
   std::vector<Transformed> transformed;  // convolutions, as they were emitted
   std::vector<LayerChoice> choices;      // as they were made
+  int64_t half_bytes = 0;                // of weights of 16 bits in the blob
   uint32_t string_constants = 0;
   // Of the program that is being generated: texts may be made, as memory for those of every round can be
   // kept; and some are.
@@ -169,6 +170,8 @@ class Program {
   std::pair<BufferId, int64_t> resolve(BufferId buffer) const;
   const ir::Node& node(ir::NodeId id) const { return graph.node(id); }
   ir::ExprId expr(ir::NodeId id) const { return ir::expr_id(graph, id); }
+  // Whether functions that read it, weights, find numbers of 16 bits: half_weights.cpp.
+  bool stores_halves(ir::ValueId value) const;
   // The call that computes the node, or null.
   const partition::Call* call_of(ir::NodeId id) const {
     const auto it = calls_.find(id);

@@ -118,6 +118,8 @@ std::string declare_weights(const Program& program) {
       break;
   }
   if (any) text += "#define K_FLOATS(at) ((const float*)(const void*)(K_weights + (at)))\n";
+  if (program.module.half_bytes > 0)
+    text += "#define K_HALF_FLOATS(at) ((const uint16_t*)(const void*)(K_weights + (at)))\n";
   return with_prefix(text, program.options.name);
 }
 

@@ -25,6 +25,7 @@
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/hash.h"
 #include "output/gates.h"
+#include "output/half_weights.h"
 #include "output/output_folder.h"
 #include "placement/constrained.h"
 #include "placement_log.h"
@@ -279,6 +280,9 @@ class Compiler {
 
   Status cut_host_parts() {
     MRVLC_ASSIGN(m_.host_parts, host_parts(m_, options_));
+    // Behind the probe's reference, in front of its runs: what the host loses is part of what it finds.
+    if (options_.host_weights == chost::WeightType::F16)
+      m_.half_weights = chost::round_weights(m_.model.graph, m_.partition, m_.host_parts);
     return {};
   }
 
@@ -296,6 +300,7 @@ class Compiler {
         host_options(m_, options_, hooks_.tuning ? *hooks_.tuning : tuning_of(inputs_.tuning));
     MRVLC_ASSIGN(m_.host, chost::generate(m_.model.graph, m_.partition, m_.regions, options));
     if (hooks_.generated) hooks_.generated(m_);
+    tell_half_weights(m_, options_, diagnostics_);
     warn_unheeded_tuning(options_, inputs_.tuning, m_.host, diagnostics_);
     warn_unheeded_options(options_, m_, diagnostics_);
     return {};

@@ -41,7 +41,8 @@ struct CompiledModel {
   std::vector<partition::Constraint> constraints;  // as they were asked for
   range::Knowledge known;                          // of the graph as it is placed
   partition::Partition partition;
-  std::vector<ir::Graph> host_parts;  // of regions, for the host: host_parts.h
+  std::vector<ir::Graph> host_parts;             // of regions, for the host: host_parts.h
+  std::vector<chost::HalfWeights> half_weights;  // of --host-weights fp16
   std::vector<backend::RegionCode> regions;
   std::vector<std::unique_ptr<backend::Timing>> timings;  // by region
   chost::HostCode host;

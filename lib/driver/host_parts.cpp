@@ -38,6 +38,7 @@ chost::Options host_options(CompiledModel& m, const CompileOptions& options, cho
   o.threads = options.threads;
   o.linked = m.libraries.linked;
   o.weights = options.weights;
+  o.host_weights = options.host_weights;
   o.bare = std::ranges::find(options.emit, "bare") != options.emit.end();
   for (const Accuracy::Limit& l : m.accuracy.limits) o.input_limits.push_back(l.limit);
   o.parts = std::move(m.host_parts);

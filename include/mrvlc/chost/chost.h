@@ -2,6 +2,7 @@
 #pragma once
 #include "mrvlc/backend/region_code.h"
 #include "mrvlc/chost/choice.h"
+#include "mrvlc/chost/half_weights.h"
 #include "mrvlc/ir/expr_id.h"
 #include "mrvlc/partition/crossings.h"
 
@@ -20,6 +21,10 @@ struct OnDeviceError {
 // an array in C, or as the blob that the caller loads or maps and hands to NAME_load_weights.
 enum class WeightsAs : uint8_t { Linked, Source, Blob };
 inline constexpr std::string_view kWeightsAs[] = {"linked", "c", "blob"};  // as users write it
+
+// What the weights of products are stored as: see half_weights.h.
+enum class WeightType : uint8_t { F32, F16 };
+inline constexpr std::string_view kWeightTypes[] = {"fp32", "fp16"};  // as users write it
 
 // Convolutions by Winograd's algorithm: where they are expected to be faster and exact enough, none, or,
 // which tests want, all that can be, in tiles of 2 x 2 or 4 x 4 results.
@@ -65,6 +70,9 @@ struct Options {
   // NAME_run tells when an input lies beyond (MRVL_FLAG_INPUT), and does then what on_overflow says.
   std::vector<InputLimit> input_limits = {};
   WeightsAs weights = WeightsAs::Linked;
+  // F16: those that are numbers of 16 bits (round_weights) are stored as such and unpacked when they are
+  // read. Winograd's algorithm, whose weights are none, has no layer then.
+  WeightType host_weights = WeightType::F32;
   bool bare = false;  // bare.c as well: an example for a board without operating system
   // Of each region its nodes (ir::part_of), ready for the host, when one of the two above wants the CPU;
   // else empty.
@@ -105,6 +113,7 @@ struct HostCode {
   bool texts_made = false;                // at run time, so that Options::text_bytes counts
   WeightsAs weights = WeightsAs::Linked;
   int64_t arena_bytes = 0, arena_lower_bound_bytes = 0, weights_bytes = 0;
+  int64_t half_bytes = 0;  // of these, weights of 16 bits
 };
 
 // `regions[i]` is the compiled form of partition.regions[i]. Float16 values of CPU steps are computed in fp32

@@ -42,7 +42,8 @@ Result<std::string> run(const RunOptions& options);
 struct VerifyOptions {
   CompileOptions compile;
   std::vector<std::filesystem::path> data;
-  // Of floats, as in Limits; by default 2e-2 with an accelerator, 1e-4 (16-bit floats 5e-3) on the host.
+  // Of floats, as in Limits; by default 2e-2 with an accelerator or host weights of 16 bits, 1e-4 (16-bit
+  // floats 5e-3) on the host.
   std::optional<double> tolerance;
   double integer_tolerance = 0;
   // Without data: names of sets of inputs ("large", mrvlc/interp/input_sets.h), or "all"; empty: as many of

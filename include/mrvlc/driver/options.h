@@ -76,8 +76,9 @@ struct CompileOptions {
   int64_t text_bytes = 256;         // chost::Options
   bool exact = false;               // chost::Options
   chost::Optimize optimize = chost::Optimize::Speed;
-  int threads = 1;                  // chost::Options
+  int threads = 1;  // chost::Options
   chost::WeightsAs weights = chost::WeightsAs::Linked;
+  chost::WeightType host_weights = chost::WeightType::F32;
   bool silicon_id = false;  // container architecture 128 instead of 256
   std::vector<std::filesystem::path> target_dirs;
   std::vector<std::string> emit;                                     // ir, disasm

@@ -68,6 +68,10 @@ class EmitContext {
   virtual std::string scratch(int64_t bytes) = 0;
   // A constant table placed in the weights blob (aligned to 64); returns a C expression of type const T*.
   virtual std::string table(const Tensor& tensor) = 0;
+  // Whether input `i`, constant weights of floats, is to be stored as numbers of 16 bits, which all of them
+  // are: by halves(), which returns a C expression of type const uint16_t*, for pieces that unpack them.
+  virtual bool stores_halves([[maybe_unused]] size_t i) const { return false; }
+  virtual std::string halves([[maybe_unused]] const std::vector<float>& values) { return {}; }
 };
 
 // "float", "int64_t", "uint8_t" (bool), "uint16_t" (f16 bits) ...

@@ -28,6 +28,7 @@ std::string key_of(const Options& options, const LayerVariants& variants) {
   std::string key = variants.layer();
   if (options.threads > 1) key += fmt::format(", threads {}", options.threads);
   if (options.winograd == WinogradUse::Never) key += ", exact";
+  if (options.host_weights == WeightType::F16) key += ", weights fp16";
   return key;
 }
 

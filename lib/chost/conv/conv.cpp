@@ -34,17 +34,42 @@ std::vector<float> pack_panels(const ConvPlan& plan, Weight weight) {
   return packed;
 }
 
-// What K_conv needs for the last pixels of a plan and its stride.
-void need_for(Function& f, const ConvPlan& plan) {
+// Whether the last pixels of a plan are few enough for kernels of their own.
+bool has_rest(Function& f, const ConvPlan& plan) {
   constexpr int64_t kWidth = 16, kMostNarrow = 10;
   const int64_t last = plan.out[0] * plan.out[1] % kWidth;
-  const bool fastest = f.program().options.optimize == Optimize::Speed;
-  if (fastest && last >= 1 && last <= kMostNarrow) f.need(Piece::conv_rest);
+  return f.program().options.optimize == Optimize::Speed && last >= 1 && last <= kMostNarrow;
+}
+
+// What K_conv needs for them and its stride.
+void need_for(Function& f, const ConvPlan& plan) {
+  if (has_rest(f, plan)) f.need(Piece::conv_rest);
   if (plan.stride[1] > 1) f.need(Piece::copy_step);
 }
 
+// Panels of 16 bits are unpacked to scratch memory; K_conv reads two at once for last pixels.
+int64_t second_panel(Function& f, const ConvPlan& plan, Blocks blocks) {
+  return has_rest(f, plan) ? 6 * choose_blocking(plan, blocks).block_k : 0;
+}
+
+int64_t unpacked_bytes(Function& f, const ConvPlan& plan, Blocks blocks) {
+  return 4 * (6 * choose_blocking(plan, blocks).block_k + second_panel(f, plan, blocks));
+}
+
+// C text: of panels of floats a null pointer.
+std::string unpacked_scratch(Function& f, bool halves, int64_t bytes) {
+  return halves ? "(float*)" + f.scratch(bytes) : "NULL";
+}
+
+// The last members of a shape, in a program whose kernels unpack panels.
+std::string unpacked_text(Function& f, std::string_view unpacked, std::string_view more = {}) {
+  if (f.program().options.host_weights != WeightType::F16) return {};
+  f.need(Piece::half_panels);
+  return fmt::format(", {}{}", unpacked, more);
+}
+
 // Declares the table of taps, and `p` of type K_conv_shape.
-void declare_shape(Function& f, const ConvPlan& plan, Variant variant) {
+void declare_shape(Function& f, const ConvPlan& plan, Variant variant, std::string_view unpacked) {
   need_for(f, plan);
   std::string taps;
   const Strip strip = choose_strip(plan, variant.blocks);
@@ -61,14 +86,15 @@ void declare_shape(Function& f, const ConvPlan& plan, Variant variant) {
   f.put("static const int {}[] = {{{}}};", f.prefixed("K_tap"), taps);
   f.put(
       "const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, 0, "
-      "{}}};",
+      "{}{}}};",
       f.prefixed("K_conv_shape"), plan.batch, plan.groups, plan.channels, plan.in[0], plan.in[1], plan.m,
       plan.out[0], plan.out[1], plan.stride[0], plan.stride[1], plan.taps.size(), panels.six, panels.four,
       b.block_k, b.columns, strip.left, strip.pitch, f.prefixed("K_tap"), strip.shared ? 1 : 0,
       variant.kernel == Kernel::Copied    ? 2
       : variant.kernel == Kernel::InPlace ? 1
                                           : 0,
-      plan.out[0] * plan.out[1]);
+      plan.out[0] * plan.out[1],
+      unpacked_text(f, unpacked, fmt::format(", {}", second_panel(f, plan, variant.blocks))));
 }
 
 // The convolution that makes the outputs (a + stride * q) of a transposed one.
@@ -96,6 +122,22 @@ ConvPlan phase_plan(const std::string& batch, const ops::ConvParams& p, const Wi
   return plan;
 }
 
+struct Phase {
+  int64_t a, b;
+  ConvPlan plan;
+};
+
+// The results of a phase, z, among those of all.
+void put_phase(Function& f, const Phase& phase, const Window2& w, int64_t channels, const std::string& y) {
+  const ConvPlan& plan = phase.plan;
+  f.open(fmt::format("for (ptrdiff_t c = 0; c < {} * {}; ++c)", plan.batch, channels));
+  f.loop("i", plan.out[0]);
+  f.loop("j", plan.out[1]);
+  f.put("{}[(c * {} + i * {} + {}) * {} + j * {} + {}] = z[(c * {} + i) * {} + j];", y, w.out[0], w.stride[0],
+        phase.a, w.out[1], w.stride[1], phase.b, plan.out[0], plan.out[1]);
+  for (int i = 0; i < 3; ++i) f.close();
+}
+
 // A kernel as large as its stride, without padding: every pixel makes a block of the result of its own, so
 // all phases are rows of one product.
 bool makes_blocks(const ops::ConvParams& p, const Window2& w) {
@@ -119,11 +161,14 @@ Status emit_block_transpose(Function& f, const ops::ConvParams& p, const Window2
   f.need(Piece::conv);
   declare_epilogue(f, e);
   f.put("const {} clamp = {{e.lo, e.hi, NULL, NULL}};", f.prefixed("K_epilogue"));
-  declare_shape(f, plan, {product_kernel(plan)});
+  const bool halves = f.program().stores_halves(f.head().inputs[1]);
+  declare_shape(f, plan, {product_kernel(plan)},
+                unpacked_scratch(f, halves, unpacked_bytes(f, plan, Blocks::Usual)));
   auto data = f.program().graph.constant(f.head().inputs[1])->data<float>();
-  std::string weights = f.weights(pack_panels(plan, [&](int64_t, int64_t r, int64_t c, int64_t) {
+  const auto packed = pack_panels(plan, [&](int64_t, int64_t r, int64_t c, int64_t) {
     return data[static_cast<size_t>(c * plan.m + r)];
-  }));
+  });
+  std::string weights = f.panels(packed, halves);
   Epilogue rows;
   for (size_t i = 0; i < e.bias.size() * static_cast<size_t>(block); ++i)
     rows.bias.push_back(e.bias[i / static_cast<size_t>(block)]);
@@ -160,7 +205,7 @@ void take_part(Function& f, KernelCall& call, const ConvPlan& plan, const Epilog
 }
 
 void emit_rows(Function& f, const ConvPlan& plan, const ConvSizes& sizes, const Epilogue& e, Blocks blocks,
-               const std::string& weights, bool cut) {
+               const std::string& weights, bool halves, bool cut) {
   constexpr double kCopy = 2;  // rows of weights
   const int64_t in_row = ceil_div(plan.out[1], 8), pieces = plan.out[0] * in_row;
   const int64_t depth = plan.channels * static_cast<int64_t>(plan.taps.size());
@@ -176,13 +221,15 @@ void emit_rows(Function& f, const ConvPlan& plan, const ConvSizes& sizes, const 
   }
   f.put("static const int {}[] = {{{}}};", f.prefixed("K_tap"), taps);
   if (plan.stride[1] > 1) f.need(Piece::copy_step);
+  const std::string unpacked =
+      unpacked_scratch(f, halves, 4 * 6 * r.block_channels * static_cast<int64_t>(plan.taps.size()));
   f.put(
       "const {} p = {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, 0, "
-      "{}}};",
+      "{}{}}};",
       f.prefixed("K_conv_rows_shape"), plan.batch, plan.groups, plan.channels, plan.in[0], plan.in[1], plan.m,
       plan.out[0], plan.out[1], plan.stride[0], plan.stride[1], plan.taps.size(), panels.six, panels.four,
       r.block_channels, r.pieces, -w.pad[1], -w.pad[0], (w.kernel[0] - 1) * w.dilation[0] + 1, r.pitch,
-      r.plane, f.prefixed("K_tap"), pieces);
+      r.plane, f.prefixed("K_tap"), pieces, unpacked_text(f, unpacked));
   const std::string strip = f.scratch(r.floats() * 4);
   const ir::Node& last = f.program().node(f.nodes().back());
   KernelCall call{f.prefixed("K_conv_rows"), f.read(f.head().inputs[0], "x0"), weights,
@@ -217,15 +264,17 @@ Status emit_conv(Function& f) {
   f.need(by_rows ? Piece::conv_rows : Piece::conv);
   declare_epilogue(f, e);
   auto taps = static_cast<int64_t>(plan.taps.size());
-  std::string weights = f.weights(pack_panels(plan, [&](int64_t g, int64_t r, int64_t c, int64_t t) {
+  const bool halves = f.program().stores_halves(f.head().inputs[1]);
+  const auto packed = pack_panels(plan, [&](int64_t g, int64_t r, int64_t c, int64_t t) {
     return data[static_cast<size_t>(((g * plan.m + r) * plan.channels + c) * taps + t)];
-  }));
+  });
+  std::string weights = f.panels(packed, halves);
   const bool cut = f.cut(shared_work(f, p, 1));
   if (by_rows) {
-    emit_rows(f, plan, sizes, e, variant.blocks, weights, cut);
+    emit_rows(f, plan, sizes, e, variant.blocks, weights, halves, cut);
     return {};
   }
-  declare_shape(f, plan, variant);
+  declare_shape(f, plan, variant, unpacked_scratch(f, halves, unpacked_bytes(f, plan, variant.blocks)));
   std::string scratch = f.scratch(gather_bytes(plan, variant.blocks));
   const ir::Node& last = f.program().node(f.nodes().back());
   KernelCall call{f.prefixed("K_conv"), f.read(f.head().inputs[0], "x0"), weights,
@@ -254,41 +303,34 @@ Status emit_conv_transpose(Function& f) {
   declare_epilogue(f, e);
   f.put("const {} clamp = {{e.lo, e.hi, NULL, NULL}};", f.prefixed("K_epilogue"));
   std::string x = f.read(f.head().inputs[0], "x0"), y = f.write(last.outputs[0], "y0");
-  int64_t columns_bytes = 0, phase_bytes = 0;
-  struct Phase {
-    int64_t a, b;
-    ConvPlan plan;
-  };
+  int64_t columns_bytes = 0, phase_bytes = 0, panel_bytes = 0;
   std::vector<Phase> list;
   for (int64_t a = 0; a < std::min(w.stride[0], w.out[0]); ++a) {
     for (int64_t b = 0; b < std::min(w.stride[1], w.out[1]); ++b) {
       Phase phase{a, b, phase_plan(batch, p, w, a, b)};
       columns_bytes = std::max(columns_bytes, gather_bytes(phase.plan, Blocks::Usual));
+      panel_bytes = std::max(panel_bytes, unpacked_bytes(f, phase.plan, Blocks::Usual));
       phase_bytes =
           std::max(phase_bytes, p.batch * p.out_channels * phase.plan.out[0] * phase.plan.out[1] * 4);
       list.push_back(std::move(phase));
     }
   }
   std::string columns = f.scratch(columns_bytes), buffer = f.scratch(phase_bytes);
+  const bool halves = f.program().stores_halves(f.head().inputs[1]);
+  const std::string unpacked = unpacked_scratch(f, halves, panel_bytes);
   f.put("float* const z = (float*){};", buffer);
   int64_t kernel = w.kernel[0] * w.kernel[1];
   for (const Phase& phase : list) {
     const ConvPlan& plan = phase.plan;
     f.open("");
-    declare_shape(f, plan, {product_kernel(plan)});
-    std::string weights = f.weights(pack_panels(plan, [&](int64_t g, int64_t r, int64_t c, int64_t t) {
+    declare_shape(f, plan, {product_kernel(plan)}, unpacked);
+    const auto packed = pack_panels(plan, [&](int64_t g, int64_t r, int64_t c, int64_t t) {
       return data[static_cast<size_t>(((g * plan.channels + c) * plan.m + r) * kernel + t)];
-    }));
+    });
+    std::string weights = f.panels(packed, halves);
     f.put("{}(&p, {}, {}, {}, z, (float*){}, &clamp);", f.prefixed("K_conv"), x, weights, bias_text(f, e),
           columns);
-    f.open(fmt::format("for (ptrdiff_t c = 0; c < {} * {}; ++c)", batch, p.out_channels));
-    f.loop("i", plan.out[0]);
-    f.loop("j", plan.out[1]);
-    f.put("{}[(c * {} + i * {} + {}) * {} + j * {} + {}] = z[(c * {} + i) * {} + j];", y, w.out[0],
-          w.stride[0], phase.a, w.out[1], w.stride[1], phase.b, plan.out[0], plan.out[1]);
-    f.close();
-    f.close();
-    f.close();
+    put_phase(f, phase, w, p.out_channels, y);
     f.close();
   }
   int64_t plane = w.out[0] * w.out[1];

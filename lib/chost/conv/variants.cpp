@@ -97,7 +97,7 @@ const Winograd& ConvVariants::winograd(int64_t n) {
 }
 
 bool ConvVariants::fits_winograd(int64_t n, Blocks blocks) {
-  if (program_.options.winograd == WinogradUse::Never || !suits_winograd(sizes_, weights_)) return false;
+  if (!allows_winograd(program_.options) || !suits_winograd(sizes_, weights_)) return false;
   if (blocks != Blocks::Usual &&
       winograd_tiles_at_once(sizes_, n, blocks) == winograd_tiles_at_once(sizes_, n, Blocks::Usual))
     return false;
@@ -111,7 +111,7 @@ bool ConvVariants::fits_winograd(int64_t n, Blocks blocks) {
 // pay in this program, or the options ask for sums as they are defined.
 std::optional<int64_t> ConvVariants::expected_winograd() {
   const WinogradUse use = program_.options.winograd;
-  if (use == WinogradUse::Never || !suits_winograd(sizes_, weights_)) return std::nullopt;
+  if (!allows_winograd(program_.options) || !suits_winograd(sizes_, weights_)) return std::nullopt;
   if (use != WinogradUse::Chosen) return use == WinogradUse::Tile4 ? 4 : 2;
   if (!winograd_pays(program_)) return std::nullopt;
   for (const int64_t n : partition::winograd_sizes(sizes_)) {

@@ -173,6 +173,10 @@ double winograd_error(int64_t n, int64_t channels, std::span<const double> trans
   return kUnit * std::sqrt(largest * roundings / 3);
 }
 
+bool allows_winograd(const Options& options) {
+  return options.winograd != WinogradUse::Never && options.host_weights == WeightType::F32;
+}
+
 bool winograd_pays(Program& program) {
   if (program.winograd_pays) return *program.winograd_pays;
   double saved = 0;
@@ -183,8 +187,8 @@ bool winograd_pays(Program& program) {
 
 bool expects_winograd(Program& program, const ConvSizes& sizes) {
   const WinogradUse use = program.options.winograd;
-  if (program.options.optimize != Optimize::Speed) return false;
-  if (use != WinogradUse::Chosen) return use != WinogradUse::Never && partition::suits_winograd(sizes);
+  if (program.options.optimize != Optimize::Speed || !allows_winograd(program.options)) return false;
+  if (use != WinogradUse::Chosen) return partition::suits_winograd(sizes);
   return !partition::winograd_sizes(sizes).empty() && winograd_pays(program);
 }
 

@@ -30,6 +30,9 @@ bool suits_winograd(const ConvSizes& sizes, std::span<const float> weights);
 // `weights`: [m][channels][3][3].
 Winograd make_winograd(const ConvSizes& sizes, int64_t n, std::span<const float> weights);
 
+// Whether the options do. Its weights are no numbers of 16 bits, and take several times the memory of those
+// that they replace.
+bool allows_winograd(const Options& options);
 // Whether what the algorithm is expected to save in the whole program is worth its text and scratch memory.
 bool winograd_pays(Program& program);
 // Whether a convolution is expected to be computed so if its errors and the room for weights allow.

@@ -64,6 +64,11 @@ typedef struct K_conv_shape {
   int shared, direct;
   // pixels; a part begins at a multiple of 16
   ptrdiff_t begin, end;
+  //@ when half_panels
+  // Weights of 16 bits: their panels are unpacked here, every second one so many floats behind; else NULL.
+  float* unpacked;
+  ptrdiff_t second;
+  //@ end
 } K_conv_shape;
 
 // Rows first, first + step, ... of a channel; outside the image the strip holds zeros already.
@@ -147,7 +152,13 @@ static void K_conv_block(const K_conv_shape* p, const K_tiles* q, const float* w
   edge.ldb = p->ldb;
   for (ptrdiff_t panel = 0, row = 0; panel < p->panels6 + p->panels4; ++panel) {
     const ptrdiff_t height = panel < p->panels6 ? 6 : 4, rows = K_least(p->m - row, height);
+    //@ unless half_panels
     const float* const from = w + row * depth + k0 * height;
+    //@ end
+    //@ when half_panels
+    const float* const from = K_panel_at(w, row * depth + k0 * height, q->k * height,
+        p->unpacked ? p->unpacked + panel % 2 * p->second : NULL);
+    //@ end
     float *const to = y + row * q->ldy, *const tail = to + whole * K_LANES;
     memcpy(own, own + 6, 6 * sizeof(float));
     for (ptrdiff_t r = 0; bias && r < rows; ++r) own[6 + r] = bias[row + r];
@@ -155,9 +166,17 @@ static void K_conv_block(const K_conv_shape* p, const K_tiles* q, const float* w
     for (ptrdiff_t j = 0; j < whole; ++j) {
 #if defined(__GNUC__)
       // The next panel, which does not follow in memory.
+      //@ unless half_panels
       for (ptrdiff_t i = q->k * 6 * j / whole; panel + 1 < p->panels6 && i < q->k * 6 * (j + 1) / whole;
            i += 16)
         __builtin_prefetch(from + depth * 6 + i, 0, 2);
+      //@ end
+      //@ when half_panels
+      const ptrdiff_t size = p->unpacked ? 3 : 6;
+      for (ptrdiff_t i = q->k * size * j / whole; panel + 1 < p->panels6 && i < q->k * size * (j + 1) / whole;
+           i += 16)
+        __builtin_prefetch(w + (row * depth + k0 * 6) * size / 6 + i, 0, 2);
+        //@ end
 #endif
       K_conv_tile(q, height, rows, from, b + j * K_LANES, K_LANES, own + 6, to + j * K_LANES);
     }
@@ -167,8 +186,15 @@ static void K_conv_block(const K_conv_shape* p, const K_tiles* q, const float* w
     if (height == 6 && n > 0 && (n <= (K_VW ? 2 : K_LANES) || pairs)) {
       const ptrdiff_t panels = pairs && panel % 2 != 0 ? 2 : 1, before = 6 * (panels - 1);
       if (pairs && panel % 2 == 0 && panel + 1 < p->panels6) continue;
+      //@ unless half_panels
       K_conv_rest(&edge, panels, rows, from - before * depth, 6 * depth, rest, n, own + 6 - before,
           tail - before * q->ldy);
+      //@ end
+      //@ when half_panels
+      const ptrdiff_t apart = p->unpacked ? p->second : 6 * depth;
+      K_conv_rest(&edge, panels, rows, from - (panels - 1) * apart, apart, rest, n, own + 6 - before,
+          tail - before * q->ldy);
+      //@ end
       continue;
     }
     //@ end
@@ -199,7 +225,12 @@ static void K_conv_image(const K_conv_shape* p, const float* x, const float* w, 
 static void K_conv(const K_conv_shape* p, const float* x, const float* w, const float* bias, float* y,
     float* b, const K_epilogue* e) {
   const ptrdiff_t pixels = p->out_h * p->out_w;
+  //@ unless half_panels
   const ptrdiff_t weights = p->channels * p->taps * (6 * p->panels6 + 4 * p->panels4);
+  //@ end
+  //@ when half_panels
+  const ptrdiff_t weights = p->channels * p->taps * (6 * p->panels6 + 4 * p->panels4) / (p->unpacked ? 2 : 1);
+  //@ end
   ptrdiff_t at = 0;
   for (ptrdiff_t n = 0; n < p->batch; ++n) {
     for (ptrdiff_t g = 0; g < p->groups; ++g, at += p->m * pixels) {

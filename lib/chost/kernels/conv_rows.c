@@ -29,6 +29,10 @@ typedef struct K_conv_rows_shape {
   const int* tap;
   // pieces; a part begins with a row
   ptrdiff_t begin, end;
+  //@ when half_panels
+  // Weights of 16 bits: their panels are unpacked here; else NULL.
+  float* unpacked;
+  //@ end
 } K_conv_rows_shape;
 
 // Where pieces begin in strip and result; how many results are there already.
@@ -107,11 +111,22 @@ static void K_conv_rows_block(const K_conv_rows_shape* p, const K_tiles* q, cons
   const K_tiles sums = K_tiles_alone(q);
   const float none[6] = {0};
   ptrdiff_t row = 0;
+  //@ unless half_panels
   w += k0 * 6;
+  //@ end
+  //@ when half_panels
+  const float* const all = w;
+  const ptrdiff_t depth = p->channels * p->taps;
+  //@ end
   for (ptrdiff_t panel = 0; panel < p->panels6 + p->panels4; ++panel) {
     const ptrdiff_t height = panel < p->panels6 ? 6 : 4, rows = K_least(p->m - row, height);
     float own[6] = {0}, t[6 * K_LANES];
+    //@ unless half_panels
     if (panel == p->panels6) w -= k0 * 2;
+    //@ end
+    //@ when half_panels
+    w = K_panel_at(all, row * depth + k0 * height, q->k * height, p->unpacked);
+    //@ end
     for (ptrdiff_t r = 0; bias && r < rows; ++r) own[r] = bias[row + r];
     for (ptrdiff_t j = 0; j < at->pieces; j += 2) {
       const float *const b0 = strip + at->from[j], *const b1 = strip + at->from[j + 1];
@@ -126,7 +141,9 @@ static void K_conv_rows_block(const K_conv_rows_shape* p, const K_tiles* q, cons
         (height == 6 ? K_conv_tile6 : K_conv_tile4)(q, w, b0, b1, y0, y1, own);
       }
     }
+    //@ unless half_panels
     w += p->channels * p->taps * height;
+    //@ end
     y += height * q->ldy;
     row += height;
   }
@@ -154,7 +171,12 @@ static void K_conv_rows_image(const K_conv_rows_shape* p, const int* order, cons
 static void K_conv_rows(const K_conv_rows_shape* p, const float* x, const float* w, const float* bias,
     float* y, float* strip, const K_epilogue* e) {
   const ptrdiff_t pixels = p->out_h * p->out_w;
+  //@ unless half_panels
   const ptrdiff_t weights = p->channels * p->taps * (6 * p->panels6 + 4 * p->panels4);
+  //@ end
+  //@ when half_panels
+  const ptrdiff_t weights = p->channels * p->taps * (6 * p->panels6 + 4 * p->panels4) / (p->unpacked ? 2 : 1);
+  //@ end
   int order[K_CONV_DEPTH];
   ptrdiff_t at = 0;
   for (ptrdiff_t c = 0; c < p->block_channels; ++c) {

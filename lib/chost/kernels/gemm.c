@@ -5,6 +5,7 @@
 // one after the other.
 typedef struct K_gemm_shape {
   ptrdiff_t m, n, k, a_row, a_k, b_k, b_n, block_m, block_k;
+  // 2, with half_panels: of 16 bits
   int b_packed;
 } K_gemm_shape;
 
@@ -53,7 +54,12 @@ static void K_gemm(const K_gemm_shape* p, const float* a, const float* b, const 
         q.a_row = p->a_row, q.a_k = p->a_k;
         const float* from = panel;
         if (p->b_packed) {
+          //@ unless half_panels
           from = b + n0 * p->k + k0 * K_LANES;
+          //@ end
+          //@ when half_panels
+          from = K_panel_at(b, n0 * p->k + k0 * K_LANES, kn * K_LANES, p->b_packed == 2 ? panel : NULL);
+          //@ end
         } else {
           K_gemm_pack(b + k0 * p->b_k + n0 * p->b_n, p->b_k, p->b_n, kn, cols, panel);
         }

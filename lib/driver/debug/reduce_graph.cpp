@@ -199,7 +199,9 @@ class Reducer {
     for (size_t i = 0; i < graph_.value_slots() && !over(); ++i) {
       const ir::ValueId cleared(i);
       if (!graph_.is_constant(cleared) || !is_weights(*graph_.constant(cleared))) continue;
-      part.constant = [cleared](const ir::Value& v) { return v.id == cleared ? Tensor(v.type) : v.constant(); };
+      part.constant = [cleared](const ir::Value& v) {
+        return v.id == cleared ? Tensor(v.type) : v.constant();
+      };
       take(part);
     }
   }

@@ -77,6 +77,16 @@ void add_winograd(const Json& host, std::vector<std::string>& lines) {
       host.at("winograd").size(), error, bytes));
 }
 
+void add_half_weights(const Json& host, std::vector<std::string>& lines) {
+  if (!host.contains("half_weights")) return;
+  const Json& h = host.at("half_weights");
+  lines.push_back(
+      fmt::format("  host: {} tensors of weights in fp16, {} B instead of {} B, rounded by at most {:.1e} of "
+                  "a tensor's largest",
+                  h.at("tensors").get<int64_t>(), h.at("bytes").get<int64_t>(),
+                  h.at("bytes_fp32").get<int64_t>(), h.at("largest_error").get<double>()));
+}
+
 }  // namespace
 
 std::vector<std::string> expected_lines(const Json& report) {
@@ -84,6 +94,7 @@ std::vector<std::string> expected_lines(const Json& report) {
   add_regions(report.at("regions"), lines);
   add_operators(report.at("host").at("nodes"), lines);
   add_winograd(report.at("host"), lines);
+  add_half_weights(report.at("host"), lines);
   return lines;
 }
 

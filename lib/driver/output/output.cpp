@@ -73,6 +73,8 @@ Json options_json(const CompileOptions& o) {
   if (o.max_regions) out["max_regions"] = *o.max_regions;
   if (o.weights != chost::WeightsAs::Linked)
     out["weights"] = chost::kWeightsAs[static_cast<size_t>(o.weights)];
+  if (o.host_weights != chost::WeightType::F32)
+    out["host_weights"] = chost::kWeightTypes[static_cast<size_t>(o.host_weights)];
   if (!o.data.empty()) out["data"] = idmap::json_text(o.data.filename().string());
   if (!o.tuning.empty()) out["tuning"] = idmap::json_text(o.tuning.filename().string());
   if (!o.placement.empty()) out["placement"] = idmap::json_text(o.placement.filename().string());

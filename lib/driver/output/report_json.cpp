@@ -7,6 +7,7 @@
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/saturating.h"
 #include "output/expected_text.h"
+#include "output/half_weights.h"
 #include "output/partition_json.h"
 #include "placed.h"
 
@@ -140,6 +141,7 @@ Json host_json(const CompiledModel& m, const CompileOptions& options) {
               {"conversion_seconds_estimate", seconds},
               {"conversions", std::move(conversions)},
               {"winograd", std::move(transformed)}};
+  if (options.host_weights == chost::WeightType::F16) out["half_weights"] = half_weights_json(m);
   if (!options.tuning.empty())
     out["tuning"] = {{"layers", m.host.choices.size()},
                      {"tuned", std::ranges::count_if(m.host.choices, &chost::LayerChoice::tuned)}};

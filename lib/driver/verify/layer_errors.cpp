@@ -128,7 +128,12 @@ double LayerJudge::limit_of(const LayerUnit& unit, const Values& actual, const V
   const ir::Graph& graph = model_.graph();
   if (!unit.region) {
     const double operands = kOfOperands * largest_operand(graph, unit, actual);
-    return (any_narrow(graph, unit) ? kHostNarrow : kHost) + operands;
+    double lost = 0;  // by rounding weights, which a layer's own error has in it
+    if (const ir::Graph* half = model_.rounded()) {
+      if (const auto rounded = evaluate(*half, unit, actual, nullptr))
+        for (ir::ValueId v : unit.outputs) lost = std::max(lost, distance(rounded->at(v), exact.at(v)).error);
+    }
+    return (any_narrow(graph, unit) ? kHostNarrow : kHost) + operands + lost;
   }
   double reach = 0;
   bool product = false;

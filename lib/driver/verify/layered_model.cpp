@@ -104,6 +104,11 @@ Result<std::optional<LayeredModel>> LayeredModel::create(CompileOptions options,
     hooks.placed = [&](ir::Graph& graph, partition::Partition& partition,
                        const target::Machine& machine) -> Status {
       if (part == 0) MRVLC_TRY(out.look_at(graph, partition, machine));
+      if (part == 0 && options.host_weights == chost::WeightType::F16) {
+        std::vector<ir::Graph> none;
+        out.rounded_ = graph;
+        chost::round_weights(*out.rounded_, partition, none);
+      }
       MRVLC_TRY(out.expose(graph, partition, part));
       outputs = graph.outputs();
       return {};

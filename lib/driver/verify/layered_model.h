@@ -27,6 +27,8 @@ class LayeredModel {
                                                     const std::filesystem::path& folder);
 
   const ir::Graph& graph() const { return *graph_; }  // as it was placed; all constants are there
+  // With --host-weights fp16: the same with the host's weights rounded; else null.
+  const ir::Graph* rounded() const { return rounded_ ? &*rounded_ : nullptr; }
   const std::vector<LayerUnit>& units() const { return units_; }
   // Of inputs of the model and outputs of units; what cannot be an output is missing.
   Result<Values> run(const std::vector<Tensor>& inputs) const;
@@ -42,7 +44,7 @@ class LayeredModel {
   Status expose(ir::Graph& graph, partition::Partition& partition, size_t part) const;
   size_t parts_needed() const;
 
-  std::optional<ir::Graph> graph_;
+  std::optional<ir::Graph> graph_, rounded_;
   std::vector<LayerUnit> units_;
   std::vector<std::vector<ir::ValueId>> hidden_;  // by region: to be made its outputs
   std::vector<size_t> room_;                      // by region: ports for them in one program

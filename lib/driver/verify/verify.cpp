@@ -233,7 +233,7 @@ class Verifier {
   }
 
   Limits limits() const {
-    const bool host = is_host();
+    const bool host = is_host() && compile_.host_weights == chost::WeightType::F32;
     Limits out;
     out.wide = options_.tolerance.value_or(host ? 1e-4 : 2e-2);
     out.narrow = options_.tolerance.value_or(host ? out.narrow : 2e-2);

@@ -99,9 +99,13 @@ class RecurrentCode {
   static constexpr int64_t kBlock = 32;
   // The parts of a gate k: declares `name`.
   void declare_input_part(std::string_view name, bool recurrent_bias);
-  void declare_product(std::string_view name, std::string_view weights, std::string_view vector,
+  void declare_product(std::string_view name, std::string_view weights, size_t input, std::string_view vector,
                        const std::string& length);
+  // What kernel reads the weights; what they are, packed.
+  std::string kernel(size_t input);
   std::string packed_weights(size_t input, int64_t first, int64_t count) const;
+  // Of plain loops: declares row k of the weights, `length` long.
+  void declare_row(std::string_view name, size_t input, const std::string& length);
   std::string packed_bias() const;
   std::string recurrent_bias(int64_t gate) const;
   void declare_memory();

@@ -90,18 +90,36 @@ void RecurrentCode::require_shape(size_t i, const Texts& dims) {
     require_equal(c, c.in_dim(i, static_cast<int64_t>(d)), dims[d]);
 }
 
-void RecurrentCode::declare_product(std::string_view name, std::string_view weights, std::string_view vector,
-                                    const std::string& length) {
+void RecurrentCode::declare_row(std::string_view name, size_t input, const std::string& length) {
+  const bool halves = c.stores_halves(input);
+  std::string from;
+  if (halves) {
+    const auto weights = c.constant(input)->data<float>();
+    from = c.halves({weights.begin(), weights.end()});
+  } else {
+    from = c.in(input);
+  }
+  c.line(fmt::format("const {}* {} = {} + (d * {} + k) * {};", halves ? "uint16_t" : t, name, from,
+                     p.gates * p.hidden, length));
+}
+
+void RecurrentCode::declare_product(std::string_view name, std::string_view weights, size_t input,
+                                    std::string_view vector, const std::string& length) {
+  const std::string half = c.stores_halves(input) ? c.helper("half") : "";
   emit_sum(
       c, std::string(name), elem, length,
-      [&](const std::string& i) { return fmt::format("{0}[{2}] * {1}[{2}]", weights, vector, i); }, true);
+      [&](const std::string& i) {
+        return half.empty() ? fmt::format("{0}[{2}] * {1}[{2}]", weights, vector, i)
+                            : fmt::format("{3}({0}[{2}]) * {1}[{2}]", weights, vector, i, half);
+      },
+      true);
 }
 
 // NAME = the bias of gate k (both parts of it when `recurrent_bias`) + W x.
 void RecurrentCode::declare_input_part(std::string_view name, bool recurrent_bias) {
   const int64_t rows = p.gates * p.hidden;
-  c.line(fmt::format("const {}* w = {} + (d * {} + k) * {};", t, c.in(P::kW), rows, width));
-  declare_product(name, "w", "x", width);
+  declare_row("w", P::kW, width);
+  declare_product(name, "w", P::kW, "x", width);
   if (!c.has(P::kB)) return;
   std::string bias = fmt::format("{}[d * {} + k]", c.in(P::kB), 2 * rows);
   if (recurrent_bias) bias += fmt::format(" + {}[d * {} + {} + k]", c.in(P::kB), 2 * rows, rows);
@@ -117,7 +135,11 @@ std::string RecurrentCode::packed_weights(size_t input, int64_t first, int64_t c
   for (int64_t d = 0; d < p.directions; ++d)
     pack_panels(weights.subspan(static_cast<size_t>(d * all), static_cast<size_t>(all)), p, first, count,
                 depth, pitch, panels);
-  return c.table(floats_tensor(panels));
+  return c.stores_halves(input) ? c.halves(panels) : c.table(floats_tensor(panels));
+}
+
+std::string RecurrentCode::kernel(size_t input) {
+  return c.stores_halves(input) ? c.helper("recurrent_half") : c.helper("recurrent");
 }
 
 // What v begins with: both biases, of all directions.
@@ -155,23 +177,22 @@ void RecurrentCode::emit_input_part(std::string_view length) {
   c.line(fmt::format(
       "if (i % {0} == 0) {1}({2} - i < {0} ? {2} - i : {0}, {3}, {4}, x, {5}, {6} + d * {7}, {8} + d "
       "* {3}, 0, ahead);",
-      kBlock, c.helper("recurrent"), length, n, p.input, back, packed_weights(P::kW, 0, p.gates), n * p.input,
+      kBlock, kernel(P::kW), length, n, p.input, back, packed_weights(P::kW, 0, p.gates), n * p.input,
       packed_bias()));
   c.line(fmt::format("const {}* v = ahead + i % {} * {};", t, kBlock, n));
 }
 
 void RecurrentCode::sum_gates(int64_t first, int64_t count, std::string_view with_h) {
-  const int64_t rows = p.gates * p.hidden;
   if (packed) {
-    c.line(fmt::format("{}_step(i % 2 != 0, {}, {}, {}, {} + d * {}, v + {}, g + {});", c.helper("recurrent"),
+    c.line(fmt::format("{}_step(i % 2 != 0, {}, {}, {}, {} + d * {}, v + {}, g + {});", kernel(P::kR),
                        count * pitch, p.hidden, with_h, packed_weights(P::kR, first, count),
                        count * pitch * p.hidden, first * pitch, first * pitch));
     return;
   }
   c.open(fmt::format("for (ptrdiff_t k = {}; k < {}; ++k)", first * p.hidden, (first + count) * p.hidden));
   declare_input_part("v", true);
-  c.line(fmt::format("const {}* u_w = {} + (d * {} + k) * {};", t, c.in(P::kR), rows, p.hidden));
-  declare_product("u", "u_w", with_h, fmt::format("{}", p.hidden));
+  declare_row("u_w", P::kR, fmt::format("{}", p.hidden));
+  declare_product("u", "u_w", P::kR, with_h, fmt::format("{}", p.hidden));
   c.line("g[k] = v + u;");
   c.close();
 }
@@ -179,16 +200,16 @@ void RecurrentCode::sum_gates(int64_t first, int64_t count, std::string_view wit
 void RecurrentCode::sum_scaled_gate(int64_t gate, int64_t factor) {
   const int64_t n = p.hidden, rows = p.gates * n;
   if (packed) {
-    c.line(fmt::format("{}_step(i % 2 != 0, {}, {}, h, {} + d * {}, {} + d * {}, q);", c.helper("recurrent"),
-                       pitch, n, packed_weights(P::kR, gate, 1), pitch * n, recurrent_bias(gate), pitch));
+    c.line(fmt::format("{}_step(i % 2 != 0, {}, {}, h, {} + d * {}, {} + d * {}, q);", kernel(P::kR), pitch,
+                       n, packed_weights(P::kR, gate, 1), pitch * n, recurrent_bias(gate), pitch));
     c.line(fmt::format("for (ptrdiff_t j = 0; j < {0}; ++j) g[{1} + j] = v[{1} + j] + g[{2} + j] * q[j];", n,
                        gate * pitch, factor * pitch));
     return;
   }
   c.open(fmt::format("for (ptrdiff_t k = {}; k < {}; ++k)", gate * n, (gate + 1) * n));
   declare_input_part("v", false);
-  c.line(fmt::format("const {}* u_w = {} + (d * {} + k) * {};", t, c.in(P::kR), rows, n));
-  declare_product("u", "u_w", "h", fmt::format("{}", n));
+  declare_row("u_w", P::kR, fmt::format("{}", n));
+  declare_product("u", "u_w", P::kR, "h", fmt::format("{}", n));
   if (c.has(P::kB)) c.line(fmt::format("u += {}[d * {} + {} + k];", c.in(P::kB), 2 * rows, rows));
   c.line(fmt::format("g[k] = v + g[k - {}] * u;", (gate - factor) * n));
   c.close();

@@ -122,6 +122,7 @@ def main():
     schemas.check("quantize", pathlib.Path("auto/quantization.json").read_text(), "auto/quantization.json")
     run("tune", digits, "-o", "tuning.json", "--cflags", "-O1", "--seconds", "0.01")
     compile_model(digits, "tuned", "--target", "host", "--tuning", "tuning.json")
+    compile_model(digits, "halves", "--target", "host", "--host-weights", "fp16", "--weights", "blob")
     for name in ("timing", "calibration", "quantize", "tuning"):
         schemas.check(name, pathlib.Path(f"{name}.json").read_text(), name)
     for model in sorted((root / "models").rglob("*.onnx")):

@@ -13,6 +13,8 @@ MRVLC_DIAG(0605, Error, Rejected, "operator {} cannot run where a shape is known
 MRVLC_DIAG(0606, Error, Rejected, "tuning file '{}': {}")
 MRVLC_DIAG(0607, Warning, Usage, "tuning file '{}' asks for '{}', which {}; it is computed by '{}', as the model of costs has it{}")
 MRVLC_DIAG(0608, Warning, Usage, "tuning file '{}' knows none of the {} layers that have more than one kernel: it is of another network, or of other options; 'mrvlc tune' measures this one")
+MRVLC_DIAG(0609, Note, Usage, "--host-weights fp16: {} tensor{} of weights in {} bytes instead of {}{}")
+MRVLC_DIAG(0610, Warning, Usage, "its weights stay fp32: {}")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode
