@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """usage: bare.py MRVLC PREFIX DIGITS WORK
 
-`--emit bare`: the program without operating system, built for Cortex-M3 by OUT's Makefile with weights of each kind, takes nothing but memory; with a board whose input is a
+`--emit bare`: the program without operating system, built for Cortex-M3 by OUT's Makefile with weights of each kind, of 16 bits too, takes nothing but memory; with a board whose input is a
 picture and whose output is a system call of qemu-arm, its answer is that of this machine. With regions it is clean C and goes through a driver's table. Without the
 compiler for Cortex-M the same is asked of this machine's. WORK is emptied first.
 """
@@ -82,9 +82,9 @@ def main():
     os.chdir(WORK)
     np.save("one.npy", np.load(DIGITS / "test_x.npy")[:1])
     arm = shutil.which("arm-none-eabi-gcc") is not None
-    for how in ("linked", "c", "blob"):
-        out = pathlib.Path(how)
-        run(MRVLC, "compile", DIGITS / "digits.onnx", "-o", out, "--name", "digits", "--target", "host", "--weights", how, "--emit", "bare", "-q")
+    for how, kind in (("linked", "fp32"), ("c", "fp32"), ("blob", "fp32"), ("linked", "fp16")):
+        out = pathlib.Path(how + kind)
+        run(MRVLC, "compile", DIGITS / "digits.onnx", "-o", out, "--name", "digits", "--target", "host", "--weights", how, "--host-weights", kind, "--emit", "bare", "-q")
         run(MRVLC, "run", out, "--input", "image=one.npy", "--output-dir", "results")
         expected = np.load("results/logits.npy").reshape(-1)
         program = make(out, "cc", f"-O1 {STRICT}")
