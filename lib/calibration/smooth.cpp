@@ -18,6 +18,23 @@ struct Grid {
   std::vector<double> values;
 };
 
+// Between which two points a place lies, and how near to the second.
+struct Between {
+  int64_t low, high;
+  double w;
+};
+
+std::vector<Between> places(int64_t points, int64_t length) {
+  std::vector<Between> all;
+  for (int64_t i = 0; i < length; ++i) {
+    const double at =
+        length == 1 ? 0 : static_cast<double>(i * (points - 1)) / static_cast<double>(length - 1);
+    const auto low = std::min(static_cast<int64_t>(at), points - 1);
+    all.push_back({low, std::min(low + 1, points - 1), at - static_cast<double>(low)});
+  }
+  return all;
+}
+
 // Linear between the points of the axis, the first and the last stay.
 Grid stretched(const Grid& from, size_t axis, int64_t length) {
   const int64_t points = from.shape[axis];
@@ -26,18 +43,15 @@ Grid stretched(const Grid& from, size_t axis, int64_t length) {
   int64_t inner = 1;
   for (size_t d = axis + 1; d < from.shape.size(); ++d) inner *= from.shape[d];
   const int64_t outer = static_cast<int64_t>(from.values.size()) / (inner * points);
-  to.values.reserve(static_cast<size_t>(outer * inner * length));
-  for (int64_t o = 0; o < outer; ++o)
-    for (int64_t i = 0; i < length; ++i) {
-      const double at =
-          length == 1 ? 0 : static_cast<double>(i * (points - 1)) / static_cast<double>(length - 1);
-      const auto low = std::min(static_cast<int64_t>(at), points - 1);
-      const int64_t high = std::min(low + 1, points - 1);
-      const double w = at - static_cast<double>(low);
-      const double* row = from.values.data() + o * points * inner;
+  to.values.resize(static_cast<size_t>(outer * inner * length));
+  const std::vector<Between> all = places(points, length);
+  double* next = to.values.data();
+  for (int64_t o = 0; o < outer; ++o) {
+    const double* row = from.values.data() + o * points * inner;
+    for (const Between& b : all)
       for (int64_t k = 0; k < inner; ++k)
-        to.values.push_back(row[low * inner + k] * (1 - w) + row[high * inner + k] * w);
-    }
+        *next++ = row[b.low * inner + k] * (1 - b.w) + row[b.high * inner + k] * b.w;
+  }
   return to;
 }
 
