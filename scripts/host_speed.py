@@ -141,22 +141,24 @@ def measure(name, path, args, work):
     shapes, inputs = shapes_and_inputs(name, path, args, folder)
     options = [*shapes, *args.options]
     builds = [Ours(b, path, folder / str(i), options) for i, b in enumerate(filter(None, (args.mrvlc, args.against)))]
-    ours, theirs, firsts, ort_firsts = [[] for _ in builds], [], [], []
+    ours, firsts, theirs, ort_firsts = [[] for _ in builds], [[] for _ in builds], [], []
     for _ in range(args.rounds):
         for i, build in enumerate(builds):
             once = build.least(inputs, 2)
             ours[i].append(build.least(inputs, max(3, min(300, int(300 / max(once, 1e-3))))))
         once = least_of(ort("time", path, 2, *inputs))
         theirs.append(least_of(ort("time", path, max(3, min(300, int(300 / max(once, 1e-3)))), *inputs)))
-        firsts.append(builds[0].first(inputs))
+        for i, build in enumerate(builds):
+            firsts[i].append(build.first(inputs))
         ort_firsts.append([float(v) for v in re.findall(r"(?:first_ms|mib) ([0-9.]+)", ort("first", path, *inputs))])
     mib = builds[0].mib(inputs, max(3, int(300 / min(ours[0]))))
-    result = {"ours": min(ours[0]), "ort": min(theirs), "first": min(firsts), "mib": mib,
+    result = {"ours": min(ours[0]), "ort": min(theirs), "first": min(firsts[0]), "mib": mib,
               "ort_first": min(f[0] for f in ort_firsts), "ort_mib": min(f[1] for f in ort_firsts)}
     result["speed"] = result["ort"] / result["ours"]
     result["spread"] = max(max(times) / min(times) for times in (ours[0], theirs))
     if len(builds) > 1:
         result["against"] = min(ours[1]) / result["ours"]
+        result["against_first"] = min(firsts[1]) / result["first"]
     return result
 
 
@@ -166,21 +168,25 @@ def mean(values):
 
 HEADER = ["network, one thread", "mrvlc ms", "ONNX Runtime ms", "speed", "spread", "first ms", "ONNX Runtime", "MiB", "ONNX Runtime"]
 
+# With --against.
+COMPARED = {"against": "other build / this", "against_first": "first, other build / this"}
+
 
 def row(name, r, compared):
     cells = [name, f"{r['ours']:.3f}", f"{r['ort']:.3f}", f"{r['speed']:.2f}", f"{r['spread']:.2f}",
              f"{r['first']:.1f}", f"{r['ort_first']:.1f}", f"{r['mib']:.1f}", f"{r['ort_mib']:.1f}"]
-    return cells + ([f"{r['against']:.2f}"] if compared else [])
+    return cells + ([f"{r[key]:.2f}" for key in COMPARED] if compared else [])
 
 
 def table(results, compared, title):
     """`results`: [(name, figures)] of one kind of network"""
     rows = [row(name, r, compared) for name, r in results]
-    columns = [("speed", 3)] + ([("against", len(HEADER))] if compared else [])
-    last = [f"**geometric mean of {len(rows)}**"] + [""] * (len(HEADER) - 1 + compared)
+    more = COMPARED if compared else {}
+    columns = [("speed", 3), *((key, len(HEADER) + i) for i, key in enumerate(more))]
+    last = [f"**geometric mean of {len(rows)}**"] + [""] * (len(HEADER) - 1 + len(more))
     for key, at in columns:
         last[at] = f"**{mean([r[key] for _, r in results]):.2f}**"
-    header = [title, *HEADER[1:]] + (["other build / this"] if compared else [])
+    header = [title, *HEADER[1:], *more.values()]
     return markdown(header, rows + [last])
 
 

@@ -2,8 +2,7 @@
 // identifiers in it that start with K_ get the program's prefix. NAMEs are symbols, listed by embed.cmake
 // when the compiler is built. Lines between "//@ when NAME" and "//@ end" are for programs that use that
 // piece for another reason, those between "//@ unless NAME" and "//@ end" for all others; one may stand in
-// another. Comments "// ..."
-// stay here: generated C has the others, which say what a function does.
+// another. Comments "// ..." stay here: generated C has the others, which say what a function does.
 #pragma once
 #include <cstdint>
 #include <functional>

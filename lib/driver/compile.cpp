@@ -24,6 +24,7 @@
 #include "mrvlc/support/diag/accuracy.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/hash.h"
+#include "mrvlc/support/parallel.h"
 #include "output/gates.h"
 #include "output/half_weights.h"
 #include "output/output_folder.h"
@@ -146,8 +147,8 @@ class Compiler {
 
   // Nothing reads the hash of the model before the reports, so the other core has time for it.
   void start_hash() {
-    auto how = options_.jobs == 1 ? std::launch::deferred : std::launch::async;
-    hashes_ = std::async(how, [files = m_.model.files] { return onnx::file_hashes(files); });
+    hashes_ =
+        std::async(launch_for(options_.jobs), [files = m_.model.files] { return onnx::file_hashes(files); });
   }
 
   Status finish_hash() {

@@ -18,6 +18,7 @@
 #include "mrvlc/ops/op.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/parallel.h"
 #include "mrvlc/support/saturating.h"
 
 namespace mrvlc::driver {
@@ -203,7 +204,7 @@ Result<Probe> Probe::begin(const CompiledModel& m, const CompileOptions& options
   if (!any_float_output(graph)) out.compared_ = region_outputs(m.partition);
   out.distributions_ = distributions, out.named_ = named;
   out.prepare_search(m, options);
-  out.reference_ = std::async(options.jobs == 1 ? std::launch::deferred : std::launch::async,
+  out.reference_ = std::async(launch_for(options.jobs),
                               [graph, inputs = out.inputs_, kept = out.compared_, room = room_of(options)] {
                                 return reference(graph, inputs, kept, room);
                               });

@@ -1,5 +1,4 @@
 // OUT: placement.json, report.json, report.txt, idmap.json, the stub, the binaries, and manifest.json last.
-#include <future>
 #include <set>
 
 #include "accuracy/quantize_report.h"
@@ -12,6 +11,7 @@
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/file_names.h"
+#include "mrvlc/support/parallel.h"
 #include "output/gates.h"
 #include "output/memory_json.h"
 #include "output/output_folder.h"
@@ -206,7 +206,7 @@ Status write_output(const CompiledModel& m, const CompileOptions& options,
   const idmap::Compiled compiled{m.model.graph, m.partition, m.regions, m.host, m.target_names()};
   const idmap::Fates fates(compiled);
   // Beside the reports: both have entries for every node.
-  auto map = std::async(options.jobs == 1 ? std::launch::deferred : std::launch::async, [&] {
+  auto map = std::async(launch_for(options.jobs), [&] {
     return write_json(dir, "idmap.json", [&](JsonWriter& out) { idmap::write(out, compiled, fates); });
   });
   Status reports = write_reports(dir, m, options, fates, report);

@@ -137,24 +137,9 @@ GraphBuilder windows3_graph() {
   return b;
 }
 
-// Recurrent layers with columns of every kind of panel, and inputs that take several blocks of weights.
 GraphBuilder recurrent_graph() {
   GraphBuilder b;
-  auto add = [&](std::string_view op, int64_t gates, int64_t hidden, int64_t width, int64_t steps,
-                 int64_t batch, Attrs attrs) {
-    const int64_t rows = gates * hidden, directions = attrs.empty() ? 1 : 2;
-    attrs.push_back({"hidden_size", hidden});
-    b.output(b.node(op,
-                    {b.input({steps, batch, width}), b.constant({directions, rows, width}, 0.1),
-                     b.constant({directions, rows, hidden}, 0.2), b.constant({directions, 2 * rows})},
-                    attrs));
-  };
-  add("LSTM", 4, 18, 300, 37, 1, {{"direction", std::string("bidirectional")}});
-  add("LSTM", 4, 5, 130, 6, 3, {});
-  add("GRU", 3, 40, 20, 33, 2, {});
-  add("GRU", 3, 23, 9, 8, 1,
-      {{"linear_before_reset", int64_t{1}}, {"direction", std::string("bidirectional")}});
-  add("RNN", 1, 70, 3, 5, 1, {});
+  add_recurrent_layers(b, [&](const Shape& shape, double scale) { return b.constant(shape, scale); });
   return b;
 }
 

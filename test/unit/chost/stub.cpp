@@ -67,6 +67,24 @@ ir::ValueId GraphBuilder::node(std::string_view op, std::vector<ir::ValueId> inp
   return graph.node(id).outputs[0];
 }
 
+void add_recurrent_layers(GraphBuilder& b, const std::function<ir::ValueId(const Shape&, double)>& weights) {
+  auto add = [&](std::string_view op, int64_t gates, int64_t hidden, int64_t width, int64_t steps,
+                 int64_t batch, Attrs attrs) {
+    const int64_t rows = gates * hidden, directions = attrs.empty() ? 1 : 2;
+    attrs.push_back({"hidden_size", hidden});
+    b.output(b.node(op,
+                    {b.input({steps, batch, width}), weights({directions, rows, width}, 0.1),
+                     weights({directions, rows, hidden}, 0.2), b.constant({directions, 2 * rows})},
+                    attrs));
+  };
+  add("LSTM", 4, 18, 300, 37, 1, {{"direction", std::string("bidirectional")}});
+  add("LSTM", 4, 5, 130, 6, 3, {});
+  add("GRU", 3, 40, 20, 33, 2, {});
+  add("GRU", 3, 23, 9, 8, 1,
+      {{"linear_before_reset", int64_t{1}}, {"direction", std::string("bidirectional")}});
+  add("RNN", 1, 70, 3, 5, 1, {});
+}
+
 HostCode generate_host(const ir::Graph& graph, const std::string& name) {
   auto code = generate(graph, partition::host_partition(graph), {}, {name, name});
   if (!code.ok()) FAIL(code.error().message);

@@ -2,6 +2,7 @@
 // the reference semantics of the operator table.
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,11 @@ class GraphBuilder {
   uint32_t state_ = 12345;
   int count_ = 0;
 };
+
+// Recurrent layers with columns of every kind of panel, and inputs that take several blocks of weights, which
+// `weights(shape, scale)` makes.
+void add_recurrent_layers(GraphBuilder& builder,
+                          const std::function<ir::ValueId(const Shape&, double)>& weights);
 
 // Every node on the host, in topological order.
 HostCode generate_host(const ir::Graph& graph, const std::string& name = "net");

@@ -159,6 +159,20 @@ int main(void) {
   CHECK(status == 0);
 }
 
+TEST_CASE("the example asks for large pages where the arena has as much") {
+  for (const bool large : {false, true}) {
+    GraphBuilder b;
+    const int64_t side = large ? 900 : 300;
+    b.output(b.node("Softmax", {b.node("Softmax", {b.input({side, side})}, {{"axis", int64_t{0}}})}));
+    const HostCode code = generate_host(b.graph);
+    CHECK((code.arena_bytes >= 2 << 20) == large);
+    const std::string& example = file_of(code, "main.c");
+    CHECK((example.find("allocate_arena(net_ARENA_BYTES)") != std::string::npos) == large);
+    CHECK((example.find("madvise(") != std::string::npos) == large);
+    check_graph(b, fmt::format("gcc -O1 {}", kStrict));
+  }
+}
+
 TEST_CASE("the Makefile builds the example, which stacks repeats and measures") {
   GraphBuilder b;
   b.output(b.node("Neg", {b.input({2, 3}, ElementType::F32, "x")}));
