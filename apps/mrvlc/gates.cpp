@@ -81,6 +81,11 @@ void add_gate_options(CLI::App& cmd, driver::Gates& g) {
   cmd.add_option("--max-cycles", g.cycles, "exit with code 5 when the regions take more cycles together")
       ->type_name("N")
       ->check(CLI::Range(int64_t{0}, INT64_MAX).description(""));
+  cmd.add_option(
+         "--max-ms", g.milliseconds,
+         "exit with code 5 when a run is expected to take more milliseconds, borders and host included")
+      ->type_name("MS")
+      ->check(CLI::Range(0.0, 1e12).description(""));
   cmd.add_option("--max-arena", g.arena, "exit with code 5 when the host's arena needs more bytes, e.g. 64K")
       ->type_name("SIZE")
       ->transform(size_check());

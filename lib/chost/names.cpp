@@ -3,23 +3,10 @@
 
 #include <fmt/format.h>
 
+#include "mrvlc/support/c_words.h"
 #include "mrvlc/support/characters.h"
 
 namespace mrvlc::chost {
-namespace {
-
-constexpr std::string_view kReserved[] = {
-    "auto",     "break",     "case",     "char",     "const",     "continue", "default", "do",      "double",
-    "else",     "enum",      "extern",   "float",    "for",       "goto",     "if",      "inline",  "int",
-    "long",     "register",  "restrict", "return",   "short",     "signed",   "sizeof",  "static",  "struct",
-    "switch",   "typedef",   "union",    "unsigned", "void",      "volatile", "while",   "bool",    "class",
-    "new",      "delete",    "this",     "template", "namespace", "true",     "false",   "private", "public",
-    "operator", "typename",  "using",    "virtual",  "friend",    "catch",    "throw",   "try",     "asm",
-    "and",      "or",        "not",      "xor",      "compl",     "bitand",   "bitor",   "typeof",  "linux",
-    "unix",     "protected", "explicit", "export",   "mutable",   "NULL",     "EOF",     "errno",   "NAN",
-    "INFINITY", "signature", "wchar_t",  "nullptr",  "constexpr", "decltype", "and_eq",  "or_eq",   "not_eq"};
-
-}  // namespace
 
 bool is_c_identifier(std::string_view text) {
   if (text.empty() || is_digit(text.front())) return false;
@@ -39,9 +26,7 @@ std::string to_identifier(std::string_view text) {
 
 std::string UniqueNames::make(std::string_view text) {
   std::string base = to_identifier(text), name = base;
-  for (std::string_view word : kReserved) {
-    if (name == word) name = base += "_";
-  }
+  if (is_taken_word(name)) name = base += "_";
   if (used_.insert(name).second) return name;
   int& next = next_.try_emplace(base, 2).first->second;
   do {

@@ -11,7 +11,8 @@ bool is_c_identifier(std::string_view text);
 // Letters, digits and underscores of `text`, everything else an underscore; never empty, never starts with a
 // digit.
 std::string to_identifier(std::string_view text);
-// Distinct identifiers for distinct names: a suffix is added on collision, and C keywords are avoided.
+// Distinct identifiers for distinct names: a suffix is added on collision, and an
+// underscore to keywords and to what headers may define as macros (support/c_words.h).
 class UniqueNames {
  public:
   std::string make(std::string_view text);

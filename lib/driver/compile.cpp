@@ -1,10 +1,7 @@
 // The list of phases of `mrvlc compile`, to be read as one page.
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <future>
 #include <memory>
-#include <set>
 
 #include "accuracy/fit.h"
 #include "accuracy/known.h"
@@ -13,18 +10,19 @@
 #include "compile_hooks.h"
 #include "diff/totals.h"
 #include "host_parts.h"
+#include "integers_left.h"
 #include "mrvlc/driver/interrupt.h"
 #include "mrvlc/driver/last_compile.h"
 #include "mrvlc/driver/place.h"
 #include "mrvlc/ir/text.h"
 #include "mrvlc/partition/costs.h"
-#include "mrvlc/partition/unheeded.h"
 #include "mrvlc/passes/fences.h"
 #include "mrvlc/passes/pass.h"
 #include "mrvlc/support/diag/accuracy.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/hash.h"
 #include "mrvlc/support/parallel.h"
+#include "output/expected.h"
 #include "output/gates.h"
 #include "output/half_weights.h"
 #include "output/output_folder.h"
@@ -43,15 +41,6 @@ namespace mrvlc::driver {
 namespace {
 
 using DumpFn = std::function<void(std::string)>;
-
-// What was read, and a baseline, which has no part in OUT; one that OUT replaces is no prerequisite of it.
-std::vector<ReadFile> prerequisites(const CompileOptions& options, std::vector<ReadFile> read) {
-  const auto& baseline = options.gates.baseline;
-  std::error_code ec;
-  if (!baseline.empty() && !std::filesystem::equivalent(baseline, options.out, ec))
-    read.push_back({ReadFile::Kind::Placement, baseline / "report.json", "report.json", {}});
-  return read;
-}
 
 class Compiler {
  public:
@@ -188,11 +177,12 @@ class Compiler {
     if (constrained_.resolved.empty()) return {};
     MRVLC_ASSIGN(partition::Pins pins, partition::Pins::resolve(m_.model.graph, constrained_.resolved));
     pins_ = std::make_shared<partition::Pins>(std::move(pins));
-    if (m_.has_accelerator && pins_->fences())
-      passes::raise_fences(m_.model.graph, [&](ir::ValueId value, ir::NodeId user) {
-        return pins_->fence(m_.model.graph, value, user);
-      });
     return {};
+  }
+
+  // `taken`: of a first round, or null.
+  void raise_fences(const TakenSources* taken) {
+    if (m_.has_accelerator && pins_ != nullptr) driver::raise_fences(m_.model.graph, *pins_, taken);
   }
 
   Status simplify() {
@@ -202,17 +192,38 @@ class Compiler {
       MRVLC_ASSIGN(source_matches_, match_beforehand(m_.model.graph, turns_, *m_.backend, run, known));
     }
     MRVLC_TRY(read_constraints());
+    stays_ = run.context.stays;
+    if ((m_.has_accelerator || !m_.libraries.rules.empty()) && is_quantized(m_.model.graph))
+      unplaced_ = m_.model.graph;
+    raise_fences(nullptr);
     auto pipeline = m_.has_accelerator ? pipeline_for(*m_.backend) : host_pipeline_for(m_.libraries);
-    bool known = std::find(pipeline.begin(), pipeline.end(), options_.dump_ir) != pipeline.end();
-    if (!options_.dump_ir.empty() && !known) {
-      std::set<std::string_view> names(pipeline.begin(), pipeline.end());
-      return make_diag<DiagCode::MRV0004>(fmt::format("--dump-ir: there is no pass '{}'; passes are {}",
-                                                      printable(options_.dump_ir), fmt::join(names, ", ")));
-    }
+    MRVLC_TRY(check_dump_ir(options_, pipeline));
+    return run_pipeline(pipeline, run);
+  }
+
+  bool integers_first() const { return m_.has_accelerator && m_.backend->pass_limits().integers; }
+
+  Status run_pipeline(std::span<const std::string_view> pipeline, const passes::RunOptions& run) {
     MRVLC_TRY(run_passes(m_.model.graph, pipeline, run, m_.libraries,
                          {m_.accelerator(), turns_, source_matches_, pins_}));
     if (pins_ != nullptr) pins_->borders = passes::take_fences(m_.model.graph);
     return {};
+  }
+
+  // The passes and the placement again, with what targets took known: the CPU computes the rest of a
+  // quantised network in integers.
+  Status place_in_integers() {
+    if (!unplaced_) return {};
+    const TakenSources taken(m_.model.graph, m_.partition);
+    std::optional<ir::Graph> unplaced = std::exchange(unplaced_, std::nullopt);
+    if (!taken.worth_a_round(integers_first())) return {};
+    m_.model.graph = *std::move(unplaced);
+    raise_fences(&taken);
+    passes::RunOptions run = pass_options();
+    run.context.stays = stays_;
+    MRVLC_TRY(taken.run_integer_passes(m_.model.graph, run, integers_first()));
+    MRVLC_TRY(run_pipeline(m_.has_accelerator ? passes::float_pipeline() : passes::library_pipeline(), run));
+    return place_once();
   }
 
   partition::Options partition_options() const {
@@ -227,7 +238,8 @@ class Compiler {
     return o;
   }
 
-  Status place() {
+  // What the passes made, partitioned.
+  Status place_once() {
     m_.known = knowledge(m_.model.graph, options_, inputs_.calibration);
     partition::Options o = partition_options();
     const partition::Costs costs = costs_of(m_, hooks_, o);
@@ -235,19 +247,19 @@ class Compiler {
     MRVLC_ASSIGN(m_.partition, driver::place(m_.model.graph, m_.accelerator(), o, source_matches_));
     MRVLC_TRY(partition::partition_bodies(m_.model.graph, m_.accelerator(), o, m_.partition));
     ir::number_expressions(m_.model.graph);
-    MRVLC_TRY(partition::assign_precisions(m_.model.graph, m_.partition, o));
+    return partition::assign_precisions(m_.model.graph, m_.partition, o);
+  }
+
+  Status place() {
+    MRVLC_TRY(place_once());
+    MRVLC_TRY(place_in_integers());
     if (hooks_.choice) apply_choice(*hooks_.choice, m_.model.graph, m_.partition);
     if (constrained_.unbordered)
       MRVLC_TRY(
           check_evictions(constrained_.resolved, *constrained_.unbordered, m_.model.graph, m_.partition));
+    partition::Options o = partition_options();
     o.cpu.clear();  // what the user asked for is in the pins
-    for (Diag& d : partition::unheeded(m_.model.graph, m_.partition, o)) diagnostics_.add(std::move(d));
-    for (Diag& d : partition::refused_precisions(m_.model.graph, m_.partition, o))
-      diagnostics_.add(std::move(d));
-    if (m_.has_accelerator)
-      for (Diag& d : partition::integers_in_half(m_.model.graph, m_.partition, *m_.backend))
-        diagnostics_.add(std::move(d));
-    warn_placement(m_, diagnostics_);
+    warn_placement(m_, o, diagnostics_);
     tell_placement(m_, options_.log);
     return hooks_.placed ? hooks_.placed(m_.model.graph, m_.partition, m_.machine()) : Status();
   }
@@ -311,21 +323,13 @@ class Compiler {
     return write_output(
         m_, options_,
         [&](const OutputDir& out) -> Status {
-          MRVLC_TRY(check_gates());
+          if (auto slow = slower_than_host(report_)) diagnostics_.add(*std::move(slow));
+          MRVLC_TRY(check_gates(report_, baseline_, options_.gates, diagnostics_));
           for (const auto& file : m_.model.files) MRVLC_TRY(file.bytes->unchanged());
           MRVLC_TRY(timing_.open(out));
-          return write_depfile(options_, prerequisites(options_, m_.read));
+          return write_depfile(options_, m_.read);
         },
         report_);
-  }
-
-  // All that fail are told of; the last one ends the compile.
-  Status check_gates() {
-    std::vector<Diag> failed = failed_gates(report_);
-    if (!baseline_.is_null()) add_regressions(options_.gates, baseline_, report_, failed);
-    if (failed.empty()) return {};
-    for (size_t i = 0; i + 1 < failed.size(); ++i) diagnostics_.add(std::move(failed[i]));
-    return std::move(failed.back());
   }
 
   bool write_timing() {
@@ -344,6 +348,8 @@ class Compiler {
   SideInputs inputs_;
   std::vector<partition::Turn> turns_;
   partition::SourceMatches source_matches_;
+  decltype(passes::PassContext::stays) stays_;  // weights that rules want in integers
+  std::optional<ir::Graph> unplaced_;           // of a quantised network, in front of the passes
   Constrained constrained_;
   std::shared_ptr<partition::Pins> pins_;
   std::future<Result<std::vector<std::string>>> hashes_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "mrvlc/backend/several.h"
 #include "mrvlc/support/diag/general.h"
@@ -16,6 +17,13 @@ namespace mrvlc::driver {
 
 std::span<const std::string_view> pipeline_for(const backend::Backend& backend) {
   return backend.pass_limits().integers ? passes::default_pipeline() : passes::float_pipeline();
+}
+
+Status check_dump_ir(const CompileOptions& options, std::span<const std::string_view> pipeline) {
+  if (options.dump_ir.empty() || std::ranges::find(pipeline, options.dump_ir) != pipeline.end()) return {};
+  const std::set<std::string_view> names(pipeline.begin(), pipeline.end());
+  return make_diag<DiagCode::MRV0004>(fmt::format("--dump-ir: there is no pass '{}'; passes are {}",
+                                                  printable(options.dump_ir), fmt::join(names, ", ")));
 }
 
 void limit_passes(passes::PassContext& context, const backend::PassLimits& limits) {

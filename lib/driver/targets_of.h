@@ -22,6 +22,8 @@ struct Targets {
 
 // The passes for an accelerator.
 std::span<const std::string_view> pipeline_for(const backend::Backend& backend);
+// MRV0004: --dump-ir names none of them.
+Status check_dump_ir(const CompileOptions& options, std::span<const std::string_view> pipeline);
 void limit_passes(passes::PassContext& context, const backend::PassLimits& limits);
 
 // CompileOptions::target_options say of one target what options of their own say of all: `tiles`, `effort`,

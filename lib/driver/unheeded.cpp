@@ -8,6 +8,7 @@
 #include "mrvlc/ops/dynamic_shapes.h"
 #include "mrvlc/ops/op.h"
 #include "mrvlc/ops/work.h"
+#include "mrvlc/partition/unheeded.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/saturating.h"
@@ -158,8 +159,14 @@ bool dynamic_everywhere(const CompiledModel& m) {
 
 }  // namespace
 
-void warn_placement(const CompiledModel& m, Diagnostics& diagnostics) {
+void warn_placement(const CompiledModel& m, const partition::Options& options, Diagnostics& diagnostics) {
+  const auto add = [&](std::vector<Diag> found) {
+    for (Diag& d : found) diagnostics.add(std::move(d));
+  };
+  add(partition::unheeded(m.model.graph, m.partition, options));
+  add(partition::refused_precisions(m.model.graph, m.partition, options));
   if (!m.has_accelerator) return;
+  add(partition::integers_in_half(m.model.graph, m.partition, *m.backend));
   const Tally tally(m);
   if (tally.everything_asked_for() || tally.share() >= 0.5) return;
   const ir::Value* dynamic = dynamic_input(m.model.graph);

@@ -250,6 +250,17 @@ uint32_t Graph::expr_id(NodeId id) const {
   return exprs[id.index()];
 }
 
+Graph::Graph(const Graph& other) : GraphTables(other) {
+  for (Node& node : nodes_)
+    for (Attr& attr : node.attrs)
+      if (auto* body = std::get_if<std::shared_ptr<Graph>>(&attr); body != nullptr && *body != nullptr)
+        *body = std::make_shared<Graph>(**body);
+}
+
+Graph& Graph::operator=(const Graph& other) {
+  return *this = Graph(other);
+}
+
 Graph Graph::new_body() const {
   Graph body;
   body.sources_ = sources_;
@@ -268,45 +279,52 @@ std::string readable_name(const Graph& graph, ValueId id) {
   return name + "_in" + std::to_string(std::ranges::find(n.inputs, id) - n.inputs.begin());
 }
 
-std::vector<const Graph*> bodies_of(const Node& node) {
-  std::vector<const Graph*> bodies;
-  for (const Attr& attr : node.attrs) {
-    if (const auto* body = std::get_if<std::shared_ptr<const Graph>>(&attr)) bodies.push_back(body->get());
-  }
+namespace {
+
+std::vector<Graph*> own_bodies(const Node& node) {
+  std::vector<Graph*> bodies;
+  for (const Attr& attr : node.attrs)
+    if (const auto* body = std::get_if<std::shared_ptr<Graph>>(&attr)) bodies.push_back(body->get());
   return bodies;
 }
-
-namespace {
 
 bool has_bodies(const Graph& graph) {
   for (size_t i = 0; i < graph.node_slots(); ++i) {
     const Node& n = graph.node(NodeId(i));
-    if (!n.erased && !bodies_of(n).empty()) return true;
+    if (!n.erased && !own_bodies(n).empty()) return true;
   }
   return false;
 }
 
-}  // namespace
-
 // The importer bounds how deep bodies nest. Most graphs have none and need no order.
-void for_each_body(const Graph& graph, const std::function<void(const Graph&)>& visit) {
+template <class G>
+void visit_bodies(const Graph& graph, const std::function<void(G&)>& visit) {
   if (!has_bodies(graph)) return;
   for (NodeId id : graph.topological_order()) {
-    for (const Graph* body : bodies_of(graph.node(id))) {
+    for (Graph* body : own_bodies(graph.node(id))) {
       visit(*body);
-      for_each_body(*body, visit);
+      visit_bodies(*body, visit);
     }
   }
 }
 
+}  // namespace
+
+std::vector<const Graph*> bodies_of(const Node& node) {
+  const std::vector<Graph*> bodies = own_bodies(node);
+  return {bodies.begin(), bodies.end()};
+}
+
+void for_each_body(const Graph& graph, const std::function<void(const Graph&)>& visit) {
+  visit_bodies(graph, visit);
+}
+
 std::vector<Graph*> mutable_bodies_of(Graph& graph, NodeId node) {
-  std::vector<Graph*> bodies;
-  for (const Graph* body : bodies_of(graph.node(node))) bodies.push_back(const_cast<Graph*>(body));
-  return bodies;
+  return own_bodies(graph.node(node));
 }
 
 void for_each_mutable_body(Graph& graph, const std::function<void(Graph&)>& visit) {
-  for_each_body(graph, [&](const Graph& body) { visit(const_cast<Graph&>(body)); });
+  visit_bodies(graph, visit);
 }
 
 void number_expressions(Graph& graph) {

@@ -28,7 +28,7 @@ class Parser {
   // A body sees the sources of the graph around it, and adds to them.
   Result<Attr> body() {
     MRVLC_ASSIGN(Graph parsed, Parser(lex_, registry_, graph_.new_body(), depth_ + 1).run());
-    return Attr(std::shared_ptr<const Graph>(std::make_shared<Graph>(std::move(parsed))));
+    return Attr(std::shared_ptr<Graph>(std::make_shared<Graph>(std::move(parsed))));
   }
 
   Status statement() {

@@ -85,7 +85,7 @@ struct AttrPrinter {
   std::string operator()(const std::vector<std::string>& v) const { return string_list(v); }
   std::string operator()(ElementType v) const { return std::string(name(v)); }
   std::string operator()(const Tensor& v) const { return tensor_text(v); }
-  std::string operator()(const std::shared_ptr<const Graph>& v) const { return print_body(*v); }
+  std::string operator()(const std::shared_ptr<Graph>& v) const { return print_body(*v); }
   std::string operator()(const TensorType& v) const { return to_string(v); }
 };
 

@@ -146,8 +146,11 @@ class Finder {
     size_t count = 0;
     for (ir::NodeId n : named) {
       const ir::Node& node = graph_.node(n);
-      const bool conversion = graph_.lineage(n).pass == "widen-f16";  // beside what was named
-      if (!asked.names_part(node) || conversion) continue;
+      const std::string& pass = graph_.lineage(n).pass;
+      const bool conversion = pass == "widen-f16";  // beside what was named
+      // Integer forms on the CPU join only what no target took in any case.
+      const bool integers = asked.cpu && pass == "integer-products";
+      if (!asked.names_part(node) || conversion || integers) continue;
       if (++count > 1) continue;
       const auto& sources = graph_.lineage(n).sources;
       const ir::Source& s = graph_.sources()[std::ranges::find_if(sources, asked.names_source)->index()];

@@ -101,9 +101,9 @@ ValueId scale_constant(Rewriter& rw, NodeId of, float scale) {
   return rw.constant(scalar_tensor(ElementType::F32, static_cast<double>(scale)), from);
 }
 
-bool scale_once(Rewriter& rw, NodeId id) {
+bool scale_once(Rewriter& rw, NodeId id, const PassContext& context) {
   const std::optional<Average> a = find(rw.graph(), rw.graph().node(id));
-  if (!a || a->scale == 1) return false;
+  if (!a || a->scale == 1 || reserves(context, rw.graph(), {a->node, id})) return false;
   replaced(rw, a->x.node, 1, scale_constant(rw, a->x.node, 1));
   replaced(rw, a->node, 0, rw.graph().node(a->node).inputs[0]);
   replaced(rw, id, 1, scale_constant(rw, id, a->ratio));
@@ -112,8 +112,9 @@ bool scale_once(Rewriter& rw, NodeId id) {
 
 }  // namespace
 
-Status integer_averages(Graph& graph, const PassContext&, bool& changed) {
-  changed = rewrite_nodes(graph, "integer-averages", is_any<Op::QuantizeLinear>, scale_once);
+Status integer_averages(Graph& graph, const PassContext& context, bool& changed) {
+  const auto scale = [&](Rewriter& rw, NodeId id) { return scale_once(rw, id, context); };
+  changed = rewrite_nodes(graph, "integer-averages", is_any<Op::QuantizeLinear>, scale);
   return {};
 }
 

@@ -9,7 +9,7 @@
 //   after   %i = ConvInteger(%x, %w, %zx, %zw)    %f = Cast(%i)    %m = Mul(%f, sx * sw)    %4 = Add(%m, %b)
 // Preconditions: integers of 8 bits, constant weights, scales and zero points; one scale for %x and for %y,
 // one for all weights or one an output channel; one zero point for all weights, one or two spatial
-// dimensions, a batch within the context's (accelerators take no others);
+// dimensions, a batch within the context's (accelerators take no others); the context reserves none of them;
 // the scale of the bias is the product of the others; no sum is beyond 32 bits, or the result saturates
 // whichever it is; nothing else reads what lies between; the context does not ask for the weights'
 // DequantizeLinear. Safe because the sum is exact in integers, where floats round it
@@ -172,6 +172,7 @@ bool find(const Graph& g, const PassContext& context, const Node& quantize, Chai
   }
   const Node* product = producer(g, v);
   if (product == nullptr || !single_use(g, v)) return false;
+  if (reserves(context, g, {product->id, c.bound, quantize.id})) return false;
   if (!find_product(g, context, *product, c) || !find_operands(g, context, c)) return false;
   if (!is_taken(g, context, c)) return false;
   c.folded = {c.w.node};
@@ -184,7 +185,8 @@ bool find(const Graph& g, const PassContext& context, const Node& quantize, Chai
 
 // A product of integers whose results are numbers; `c.y` and `c.bound` are none.
 bool find_of_numbers(const Graph& g, const PassContext& context, const Node& product, Chain& c) {
-  if (type_of(g, product.outputs[0]).elem != ElementType::F32) return false;
+  if (type_of(g, product.outputs[0]).elem != ElementType::F32 || reserves(context, g, {product.id}))
+    return false;
   if (!find_product(g, context, product, c) || !find_operands(g, context, c)) return false;
   if (!is_taken(g, context, c)) return false;
   c.folded = {c.w.node};

@@ -31,6 +31,7 @@ constexpr auto kDefault =
 constexpr auto kFloat = std::to_array<std::string_view>({MRVLC_COMMON, "fold-input-affine", MRVLC_CLEAN_UP});
 constexpr auto kHost =
     std::to_array<std::string_view>({MRVLC_INTEGERS, MRVLC_COMMON, MRVLC_CLEAN_UP, MRVLC_WIDEN});
+constexpr auto kIntegers = std::to_array<std::string_view>({MRVLC_INTEGERS});
 constexpr auto kHostFloat = std::to_array<std::string_view>({MRVLC_COMMON, MRVLC_CLEAN_UP, MRVLC_WIDEN});
 
 }  // namespace
@@ -46,6 +47,9 @@ std::span<const std::string_view> host_pipeline() {
 }
 std::span<const std::string_view> library_pipeline() {
   return kHostFloat;
+}
+std::span<const std::string_view> integer_pipeline() {
+  return kIntegers;
 }
 
 }  // namespace mrvlc::passes

@@ -58,12 +58,12 @@ ValueId quantized(Rewriter& rw, NodeId id, ValueId v) {
   return rw.output(rw.create(schema, std::move(inputs), std::move(attrs), {type}, from));
 }
 
-bool move_before(Rewriter& rw, NodeId id) {
+bool move_before(Rewriter& rw, NodeId id, const PassContext& context) {
   const Graph& g = rw.graph();
   const Node& quantize = g.node(id);
   const Node* move = producer(g, quantize.inputs[0]);
   if (move == nullptr || !single_use(g, quantize.inputs[0]) || !keeps_order(g, *move) ||
-      !of_one_scale(g, quantize))
+      !of_one_scale(g, quantize) || reserves(context, g, {move->id, id}))
     return false;
   if (move->inputs.empty() || g.is_constant(move->inputs[0])) return false;
   if (move->is(Op::Slice) && dequantized_alike(g, move->inputs[0], quantize) == nullptr) return false;
@@ -81,11 +81,11 @@ bool move_before(Rewriter& rw, NodeId id) {
 }
 
 // What it makes integers of are numbers that such integers stand for.
-bool cancel(Rewriter& rw, NodeId id) {
+bool cancel(Rewriter& rw, NodeId id, const PassContext& context) {
   const Graph& g = rw.graph();
   const Node& quantize = g.node(id);
   const Node* d = dequantized_alike(g, quantize.inputs[0], quantize);
-  if (d == nullptr || !of_one_scale(g, quantize)) return false;
+  if (d == nullptr || !of_one_scale(g, quantize) || reserves(context, g, {id})) return false;
   const NodeId dequantize = d->id;
   if (!bypass(rw, id, d->inputs[0], "makes the integers again that it is given")) return false;
   erase_if_unused(rw, dequantize, "nobody reads its numbers");
@@ -94,11 +94,13 @@ bool cancel(Rewriter& rw, NodeId id) {
 
 }  // namespace
 
-Status quantize_early(Graph& graph, const PassContext&, bool& changed) {
+Status quantize_early(Graph& graph, const PassContext& context, bool& changed) {
+  const auto move = [&](Rewriter& rw, NodeId id) { return move_before(rw, id, context); };
+  const auto drop = [&](Rewriter& rw, NodeId id) { return cancel(rw, id, context); };
   // A chain of moves takes as many rounds.
   bool again = true;
   for (int round = 0; again && round < 8; ++round) {
-    again = rewrite_nodes(graph, "quantize-early", is_any<Op::QuantizeLinear>, move_before, cancel);
+    again = rewrite_nodes(graph, "quantize-early", is_any<Op::QuantizeLinear>, move, drop);
     changed = changed || again;
   }
   return {};

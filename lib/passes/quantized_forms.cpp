@@ -37,6 +37,7 @@ bool write_zero_point(Rewriter& rw, NodeId id, const PassContext& context) {
   const Graph& g = rw.graph();
   const Node& n = g.node(id);
   if (input_or_none(n, 2).valid() || (context.stays && context.stays(g, n))) return false;
+  if (reserves(context, g, {id})) return false;
   const ElementType integers = type_of(g, n.is(Op::QuantizeLinear) ? n.outputs[0] : n.inputs[0]).elem;
   const TensorType& scale = type_of(g, n.inputs[1]);
   if ((!is_integer(integers) && !below_a_byte(integers)) || !scale.is_static()) return false;
@@ -74,6 +75,7 @@ bool weights_of_bytes(Rewriter& rw, NodeId id, const PassContext& context) {
   if (w == nullptr || zeros == nullptr || n.int_attr("block_size") != 0) return false;
   const bool bytes = is_byte(w->elem()) && several(*zeros);
   if ((!bytes && !below_a_byte(w->elem())) || (context.stays && context.stays(g, n))) return false;
+  if (reserves(context, g, {id})) return false;
   const auto rank = static_cast<int64_t>(w->shape().size());
   int64_t axis = n.int_attr("axis");
   if (axis < 0) axis += rank;

@@ -25,10 +25,10 @@ bool moves_elements(const Node& n) {
   return how == ops::Moves::Same || how == ops::Moves::Rearranged;
 }
 
-bool move_behind(Rewriter& rw, NodeId id) {
+bool move_behind(Rewriter& rw, NodeId id, const PassContext& context) {
   const Graph& g = rw.graph();
   const Node& move = g.node(id);
-  if (move.outputs.size() != 1) return false;
+  if (move.outputs.size() != 1 || reserves(context, g, {id})) return false;
   const Node* d = producer_of(g, input_or_none(move, 0), Op::DequantizeLinear);
   if (d == nullptr || g.is_constant(d->inputs[0]) || !has_one_scale(g, *d)) return false;
   const TensorType type = type_of(g, move.outputs[0]);
@@ -69,8 +69,9 @@ bool separate(Rewriter& rw, NodeId id) {
 
 }  // namespace
 
-Status separate_dequantize(Graph& graph, const PassContext&, bool& changed) {
-  changed = rewrite_nodes(graph, "separate-dequantize", moves_elements, move_behind);
+Status separate_dequantize(Graph& graph, const PassContext& context, bool& changed) {
+  const auto move = [&](Rewriter& rw, NodeId id) { return move_behind(rw, id, context); };
+  changed = rewrite_nodes(graph, "separate-dequantize", moves_elements, move);
   changed = rewrite_nodes(graph, "separate-dequantize", is_any<Op::DequantizeLinear>, separate) || changed;
   return {};
 }

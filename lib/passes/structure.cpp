@@ -64,7 +64,7 @@ struct AttrHash {
   void operator()(const Tensor& v) const { add_tensor(h, v); }
   void operator()(const TensorType& v) const { h.add(v); }
   // Bodies are the same graph or count as different.
-  void operator()(const std::shared_ptr<const ir::Graph>& v) const {
+  void operator()(const std::shared_ptr<ir::Graph>& v) const {
     h.add(static_cast<uint64_t>(v->node_slots()));
     h.add(static_cast<uint64_t>(v->value_slots()));
   }

@@ -111,6 +111,12 @@ std::vector<NodeId> origins(const Graph& graph, std::initializer_list<NodeId> no
   return out;
 }
 
+bool reserves(const PassContext& context, const Graph& graph, std::initializer_list<NodeId> nodes) {
+  return context.reserved && std::ranges::any_of(nodes, [&](NodeId id) {
+           return id.valid() && context.reserved(graph, graph.node(id));
+         });
+}
+
 bool is_static(const Graph& graph, const Node& node) {
   return !ops::has_dynamic_shapes(graph, node);
 }

@@ -7,6 +7,7 @@
 
 #include "mrvlc/ir/rewriter.h"
 #include "mrvlc/ops/op.h"
+#include "mrvlc/passes/pass.h"
 
 namespace mrvlc::passes {
 
@@ -63,6 +64,9 @@ struct QuantizeStep {
 
 // `one_scale`: of one scale for all elements.
 QuantizeStep quantize_step(const Graph& graph, const Node* node, bool one_scale);
+
+// Whether the context reserves one of these nodes; an invalid id is none.
+bool reserves(const PassContext& context, const Graph& graph, std::initializer_list<NodeId> nodes);
 
 // No shape is known at run time only, and none depends on an operand that is no constant.
 bool is_static(const Graph& graph, const Node& node);

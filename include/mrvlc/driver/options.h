@@ -23,6 +23,7 @@ struct QuantizedModel;
 // Limits on what a compile makes, each an option of its own; nothing is written when one is exceeded.
 struct Gates {
   std::optional<int64_t> cycles, arena, weights;  // at most; cycles of all regions, bytes
+  std::optional<double> milliseconds;             // at most, expected of a run
   std::optional<double> mac_share;                // at least, 0 to 1
   std::optional<double> error;                    // at most, as CompileOptions::accuracy
   // OUT of an earlier compile, and the share by which numbers may be worse (docs/reports.md).

@@ -81,14 +81,34 @@ struct Lineage {
   std::string erased_because;     // empty while the node lives
 };
 
-class Graph {
- public:
+// What a graph holds, copied member by member; Graph adds to that that bodies are copied with their nodes.
+struct GraphTables {
   std::string name;
   // Expression ids of this graph's nodes begin here: 0 for the model's graph, see number_expressions.
   uint32_t first_expr = 0;
   // Of a part of another graph (part.h): those of its nodes there. Nodes behind these have that of the node
   // they were made from.
   std::vector<uint32_t> exprs;
+
+ protected:
+  int64_t next_auto_name_ = 0;
+  std::vector<Node> nodes_;
+  std::vector<Value> values_;
+  std::vector<Lineage> lineage_;
+  std::shared_ptr<std::vector<Source>> sources_ = std::make_shared<std::vector<Source>>();
+  std::vector<ValueId> inputs_, outputs_;
+};
+
+class Graph : public GraphTables {
+ public:
+  Graph() = default;
+  // A copy has bodies of its own, so that a pass on it leaves the original as it is, in another thread too.
+  // Tensors and the table of sources are shared: nobody changes a tensor, and only an importer adds sources.
+  Graph(const Graph& other);
+  Graph& operator=(const Graph& other);
+  Graph(Graph&&) noexcept = default;
+  Graph& operator=(Graph&&) noexcept = default;
+  ~Graph() = default;
 
   // An empty graph for the body of a control flow node of this graph: it shares the table of sources.
   Graph new_body() const;
@@ -134,12 +154,6 @@ class Graph {
   // Values without a name of the model are called %0, %1, ...; numbers taken by read-back text are not given
   // again.
   void reserve_auto_name(std::string_view value_name);
-  int64_t next_auto_name_ = 0;
-  std::vector<Node> nodes_;
-  std::vector<Value> values_;
-  std::vector<Lineage> lineage_;
-  std::shared_ptr<std::vector<Source>> sources_ = std::make_shared<std::vector<Source>>();
-  std::vector<ValueId> inputs_, outputs_;
 };
 
 // What to call a value outside: its name, or where a pass gave it a number, that of the constant which it was

@@ -24,7 +24,7 @@ enum class AttrKind : uint8_t { Int, Float, String, Ints, Floats, Strings, Type,
 // body reads from outside is an input of the node), and its sources are those of the graph around it.
 using Attr =
     std::variant<std::monostate, int64_t, float, std::string, std::vector<int64_t>, std::vector<float>,
-                 std::vector<std::string>, ElementType, Tensor, std::shared_ptr<const Graph>, TensorType>;
+                 std::vector<std::string>, ElementType, Tensor, std::shared_ptr<Graph>, TensorType>;
 
 inline bool is_set(const Attr& attr) {
   return attr.index() != 0;

@@ -24,6 +24,8 @@ struct PassContext {
   bool half_weights = false;
   // Nodes that are not folded though all they read is constant; may be empty.
   std::function<bool(const ir::Graph& graph, const ir::Node& node)> stays;
+  // Nodes that keep the form they have: the passes for quantised networks leave them alone; may be empty.
+  std::function<bool(const ir::Graph& graph, const ir::Node& node)> reserved;
   // Operators on whole rows are not made of rows with more elements than the accelerator takes, nor such on
   // images of larger batches: it would have taken the parts.
   int64_t longest_row = INT64_MAX, largest_batch = INT64_MAX;
@@ -58,5 +60,7 @@ std::span<const std::string_view> default_pipeline();  // with an accelerator: f
 std::span<const std::string_view> float_pipeline();    // the same for one without products of integers
 std::span<const std::string_view> host_pipeline();  // after partitioning nothing is left in fp16 on the CPU
 std::span<const std::string_view> library_pipeline();  // the same, with quantised chains as rules see them
+// What default_pipeline() and host_pipeline() begin with: quantised chains become operators on integers.
+std::span<const std::string_view> integer_pipeline();
 
 }  // namespace mrvlc::passes

@@ -46,8 +46,22 @@ std::string depfile_text(const CompileOptions& options, const std::vector<ReadFi
   return rule + "\n" + phony;
 }
 
-Status write_depfile(const CompileOptions& options, const std::vector<ReadFile>& read) {
+namespace {
+
+// What was read, and a baseline, which has no part in OUT; one that OUT replaces is no prerequisite of it.
+std::vector<ReadFile> prerequisites(const CompileOptions& options, std::vector<ReadFile> read) {
+  const auto& baseline = options.gates.baseline;
+  std::error_code ec;
+  if (!baseline.empty() && !std::filesystem::equivalent(baseline, options.out, ec))
+    read.push_back({ReadFile::Kind::Placement, baseline / "report.json", "report.json", {}});
+  return read;
+}
+
+}  // namespace
+
+Status write_depfile(const CompileOptions& options, const std::vector<ReadFile>& files) {
   if (options.depfile.empty()) return {};
+  const std::vector<ReadFile> read = prerequisites(options, files);
   auto broken = [](const std::string& text) { return text.find('\n') != std::string::npos; };
   bool any = broken(targets(options)) || std::any_of(read.begin(), read.end(), [&](const ReadFile& f) {
                return broken(f.path.string());

@@ -33,6 +33,9 @@ constexpr Words kWords[] = {
     {"--max-cycles", "cycles of all regions together",
      "'mrvlc profile' of a compile without this option shows which layers take them; --effort 2 tries more "
      "schedules"},
+    {"--max-ms", "ms are expected for a run",
+     "report.txt of a compile without this option shows who spends them; --partition cost leaves the host "
+     "what is faster there"},
     {"--max-arena", "bytes of the host's arena",
      "a smaller batch or input, or more on the accelerator, needs less (report.txt of a compile without this "
      "option)"},
@@ -72,15 +75,24 @@ void add_gates(Json& report, const CompiledModel& m, const Gates& gates) {
   const Json share = total("mac_share_accelerator");
   if (gates.mac_share)
     add(list, "--min-mac-share", *gates.mac_share, share, share.get<double>() >= *gates.mac_share);
+  const Json& expected = report.at("expected");
+  if (gates.milliseconds) {
+    const bool told = !expected.at("seconds_device").is_null();
+    const double ms = 1e3 * expected.at("seconds").get<double>();
+    add(list, "--max-ms", *gates.milliseconds, told ? Json(ms) : Json(), told && ms <= *gates.milliseconds);
+  }
   if (gates.error) add_error(list, report, m.accuracy, *gates.error);
   if (!list.empty()) report["gates"] = std::move(list);
 }
 
-std::vector<Diag> failed_gates(const Json& report) {
+Status check_gates(const Json& report, const Json& baseline, const Gates& gates, Diagnostics& diagnostics) {
   std::vector<Diag> failed;
   for (const Json& gate : report.value("gates", Json::array()))
     if (!gate.at("passed").get<bool>()) failed.push_back(failure(gate));
-  return failed;
+  if (!baseline.is_null()) add_regressions(gates, baseline, report, failed);
+  if (failed.empty()) return {};
+  for (size_t i = 0; i + 1 < failed.size(); ++i) diagnostics.add(std::move(failed[i]));
+  return std::move(failed.back());
 }
 
 bool check_fallback(const CompiledModel& m, Diagnostics& diagnostics) {

@@ -3,31 +3,25 @@
 #include <array>
 
 #include "mrvlc/driver/options.h"
+#include "mrvlc/support/c_words.h"
 #include "mrvlc/support/characters.h"
 #include "mrvlc/support/hash.h"
 
 namespace mrvlc::driver {
 namespace {
 
-// Keywords of C99 to C23, `main` (OUT/main.c is the example program), the standard headers (OUT/math.h would
-// hide <math.h> from every file compiled with -I OUT), and names with which a symbol of the stub would be one
-// of mrvl/device.h: mrvl_device, mrvl_simulator_error.
-constexpr auto kReserved = std::to_array<std::string_view>(
-    {"alignas",   "alignof",       "asm",       "auto",         "bool",      "break",       "case",
-     "char",      "const",         "constexpr", "continue",     "default",   "do",          "double",
-     "else",      "enum",          "extern",    "false",        "float",     "for",         "goto",
-     "if",        "inline",        "int",       "long",         "main",      "nullptr",     "register",
-     "restrict",  "return",        "short",     "signed",       "sizeof",    "static",      "struct",
-     "switch",    "static_assert", "true",      "typedef",      "typeof",    "union",       "unsigned",
-     "void",      "volatile",      "while",     "thread_local", "assert",    "complex",     "ctype",
-     "errno",     "fenv",          "inttypes",  "iso646",       "limits",    "locale",      "math",
-     "setjmp",    "signal",        "stdalign",  "stdarg",       "stdatomic", "stdbit",      "stdbool",
-     "stdckdint", "stddef",        "stdint",    "stdio",        "stdlib",    "stdnoreturn", "string",
-     "tgmath",    "threads",       "time",      "uchar",        "wchar",     "wctype",      "typeof_unqual",
-     "mrvl",      "mrvl_simulator"});
+// `main` (OUT/main.c is the example program), the standard headers (OUT/math.h would hide <math.h> from every
+// file compiled with -I OUT), and names with which a symbol of the stub would be one of mrvl/device.h:
+// mrvl_device, mrvl_simulator_error.
+constexpr auto kFilesAndPrefixes = std::to_array<std::string_view>(
+    {"main",   "assert",    "complex",     "ctype",   "errno",         "fenv",    "inttypes",
+     "iso646", "limits",    "locale",      "math",    "setjmp",        "signal",  "stdalign",
+     "stdarg", "stdatomic", "stdbit",      "stdbool", "stdckdint",     "stddef",  "stdint",
+     "stdio",  "stdlib",    "stdnoreturn", "string",  "tgmath",        "threads", "time",
+     "uchar",  "wchar",     "wctype",      "mrvl",    "mrvl_simulator"});
 
 bool is_reserved(std::string_view text) {
-  return std::find(kReserved.begin(), kReserved.end(), text) != kReserved.end();
+  return is_keyword(text) || std::ranges::find(kFilesAndPrefixes, text) != kFilesAndPrefixes.end();
 }
 
 }  // namespace

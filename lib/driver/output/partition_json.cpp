@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "mrvlc/idmap/idmap.h"
+#include "output/expected.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -125,6 +126,14 @@ Estimate estimate_of(const CompiledModel& m, const ir::Graph& graph, const parti
   return out;
 }
 
+// A region without cycles: its target does not tell.
+void add_region(const Times::OfRegion& r, double rounds, ExpectedTime& out) {
+  if (r.accelerator == 0) out.device.reset();
+  if (out.device) *out.device += rounds * r.accelerator;
+  out.launches += rounds * r.launch;
+  out.borders += rounds * r.borders;
+}
+
 }  // namespace
 
 double conversion_seconds(const CompiledModel& m, const chost::Conversion& c) {
@@ -133,6 +142,7 @@ double conversion_seconds(const CompiledModel& m, const chost::Conversion& c) {
 
 void add_partition(Json& report, const CompiledModel& m, const CompileOptions& options) {
   const auto [times, host_only] = estimate_of(m, m.model.graph, m.partition);
+  ExpectedTime expected{.device = 0.0};
   double seconds = times.seconds(), host_seconds = times.host;
   std::vector<Times::OfRegion> of_regions = times.regions;
   // A node of control flow was counted as if its bodies ran on the host.
@@ -141,8 +151,14 @@ void add_partition(Json& report, const CompiledModel& m, const CompileOptions& o
     const auto rounds = static_cast<double>(body.rounds);
     seconds += rounds * (inner.seconds() - on_host);
     host_seconds += rounds * (inner.host - on_host);
+    for (const Times::OfRegion& r : inner.regions) add_region(r, rounds, expected);
     of_regions.insert(of_regions.end(), inner.regions.begin(), inner.regions.end());
   }
+  for (const Times::OfRegion& r : times.regions) add_region(r, 1, expected);
+  expected.seconds = seconds;
+  expected.host_only = host_only;
+  expected.host = host_seconds;
+  report["expected"] = expected_json(expected, options.batch);
   const bool by_cost = m.has_accelerator && options.partition_by == CompileOptions::PartitionBy::Cost;
   Json& p = report["partition"];
   p["mode"] = by_cost ? "cost" : "greedy";

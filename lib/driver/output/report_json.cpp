@@ -6,6 +6,7 @@
 #include "accuracy/quantized_model.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/saturating.h"
+#include "output/expected.h"
 #include "output/expected_text.h"
 #include "output/half_weights.h"
 #include "output/partition_json.h"
@@ -223,6 +224,7 @@ std::string report_text(const Json& r, const PlacedNodes& nodes, const std::vect
       p["onnx_nodes"].get<int64_t>(), p["accelerator"].get<int64_t>(), p["cpu"].get<int64_t>(),
       p["folded"].get<int64_t>(), 100 * p["mac_share_accelerator"].get<double>(),
       p["macs_accelerator"].get<int64_t>(), p["macs"].get<int64_t>());
+  out += "expected: " + expected_line(r.at("expected")) + "\n";
   const Json& h = r.at("host");
   out += fmt::format("host: arena {} B (lower bound {} B), weights {} B, {} MACs\n",
                      h["arena_bytes"].get<int64_t>(), h["arena_lower_bound_bytes"].get<int64_t>(),

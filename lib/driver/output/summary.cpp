@@ -1,4 +1,4 @@
-// The last words of `mrvlc compile`: where the work went and what it takes, in seven lines, and one more
+// The last words of `mrvlc compile`: where the work went and what it takes, in eight lines, and one more
 // where another partition is faster.
 #include <fmt/ranges.h>
 
@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "compiled_model.h"
+#include "output/expected.h"
 
 namespace mrvlc::driver {
 namespace {
@@ -122,6 +123,7 @@ std::optional<std::string> choice(const CompiledModel& m, const Json& r) {
 std::vector<std::string> summary(const CompiledModel& m, const CompileOptions& options, const Json& report,
                                  size_t warnings) {
   std::vector<std::string> lines = {head(m, options, report),
+                                    "expected   " + expected_line(report.at("expected")),
                                     placement(report.at("placement")),
                                     regions(report),
                                     cycles(m, report.at("regions")),

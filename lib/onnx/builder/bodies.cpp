@@ -184,7 +184,7 @@ bool Builder::add_branches(const Site& site, const ops::OpDef& op, Pending& pend
   for (size_t b = 0; b < 2; ++b) {
     if (!bodies[b]) continue;
     pending.inputs.insert(pending.inputs.end(), bodies[b]->captures.begin(), bodies[b]->captures.end());
-    ir::set_attr(op, pending.slots, kNames[b], std::shared_ptr<const ir::Graph>(std::move(bodies[b]->graph)));
+    ir::set_attr(op, pending.slots, kNames[b], std::shared_ptr<ir::Graph>(std::move(bodies[b]->graph)));
   }
   return true;
 }
@@ -260,7 +260,7 @@ bool Builder::add_bodies(const Site& site, const ops::OpDef& op, Pending& pendin
   ir::set_attr(op, pending.slots, "formals",
                static_cast<int64_t>(body->graph->inputs().size() - body->captures.size()));
   pending.inputs.insert(pending.inputs.end(), body->captures.begin(), body->captures.end());
-  ir::set_attr(op, pending.slots, "body", std::shared_ptr<const ir::Graph>(std::move(body->graph)));
+  ir::set_attr(op, pending.slots, "body", std::shared_ptr<ir::Graph>(std::move(body->graph)));
   return true;
 }
 

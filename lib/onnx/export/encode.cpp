@@ -81,7 +81,7 @@ void encode_attribute(const ir::Attr& attr, const std::string& name, pb::Attribu
           },
           [&](ElementType v) { type(Type::INT).set_i(static_cast<int64_t>(v)); },
           [&](const Tensor& v) { encode_tensor(v, "", *type(Type::TENSOR).mutable_t()); },
-          [](const std::shared_ptr<const ir::Graph>&) {},
+          [](const std::shared_ptr<ir::Graph>&) {},
           [&](const TensorType& v) { *type(Type::TYPE_PROTO).mutable_tp() = encode_type(v); },
       },
       attr);

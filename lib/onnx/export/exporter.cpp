@@ -223,7 +223,7 @@ class GraphWriter {
     pb::AttributeProto& attribute = *out.add_attribute();
     attribute.set_name(std::string(n.op->attrs[i].name));
     attribute.set_type(pb::AttributeProto::GRAPH);
-    const auto& body = *std::get<std::shared_ptr<const ir::Graph>>(n.attrs[i]);
+    const auto& body = *std::get<std::shared_ptr<ir::Graph>>(n.attrs[i]);
     std::vector<std::string> outer;
     for (size_t k = n.inputs.size() - captures(n); k < n.inputs.size(); ++k)
       outer.push_back(name_of(n.inputs[k]));

@@ -6,7 +6,7 @@
 
 namespace mrvlc::ops {
 
-using Body = std::shared_ptr<const ir::Graph>;
+using Body = std::shared_ptr<ir::Graph>;
 
 // MRV0204 when it is missing.
 Result<Body> body_of(const InferContext& context, std::string_view attr);

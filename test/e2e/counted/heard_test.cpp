@@ -172,42 +172,43 @@ TEST_CASE("an accelerator that gets less than half of the MACs") {
   CHECK(all.count(DiagCode::MRV0012) == 0);
 }
 
-TEST_CASE("seven lines say what came out") {
+TEST_CASE("eight lines say what came out") {
   auto c = test::compile_model(test::mixed_model(), "six", [](Options& o) {
     o.cpu = {"g2"};
     o.batch = 2;
     o.given = {"--batch"};
   });
-  REQUIRE(c.summary.size() == 8);
-  CHECK(c.summary[7].starts_with("partition  greedy, about "));
-  CHECK(c.summary[7].find("--partition cost") != std::string::npos);
+  REQUIRE(c.summary.size() == 9);
+  CHECK(c.summary[8].starts_with("partition  greedy, about "));
+  CHECK(c.summary[8].find("--partition cost") != std::string::npos);
   const Json r = c.json("report.json");
   CHECK(c.summary[0] == fmt::format("wrote {}: six for cn10ka, 1 tile, fp16", c.out.string()));
-  CHECK(c.summary[1] ==
+  CHECK(c.summary[1].starts_with("expected   about "));
+  CHECK(c.summary[2] ==
         "placement  66.7 % of 96 MACs on the accelerator; of 3 ONNX nodes 1 there, 2 on the CPU, 0 folded");
   // x: 8 values, 4 + 2 B each; the result: 16 values.
-  CHECK(c.summary[2].starts_with(
+  CHECK(c.summary[3].starts_with(
       "regions    1 with 1 layer; the host converts 144 B at their borders, about "));
-  CHECK(c.summary[3].starts_with(fmt::format("cycles     {}, at least {} (x",
+  CHECK(c.summary[4].starts_with(fmt::format("cycles     {}, at least {} (x",
                                              r["regions"][0]["cycles"].get<int64_t>(),
                                              r["regions"][0]["lower_bound_cycles"].get<int64_t>())));
-  CHECK(c.summary[4].starts_with(fmt::format("memory     arena {} B, weights {} B on the host",
+  CHECK(c.summary[5].starts_with(fmt::format("memory     arena {} B, weights {} B on the host",
                                              r["host"]["arena_bytes"].get<int64_t>(),
                                              r["host"]["weights_bytes"].get<int64_t>())));
-  CHECK(c.summary[5] == "warnings   1");
-  CHECK(c.summary[6].starts_with("accuracy   expected error "));
+  CHECK(c.summary[6] == "warnings   2");  // and that the host alone is faster
+  CHECK(c.summary[7].starts_with("accuracy   expected error "));
   auto host = test::compile_model(test::mixed_model(), "six_host", on_host);
-  REQUIRE(host.summary.size() == 7);
+  REQUIRE(host.summary.size() == 8);
   CHECK(host.summary[0].ends_with("six_host for host, fp32"));
-  CHECK(host.summary[2] == "regions    none");
-  CHECK(host.summary[5] == "warnings   0");
-  CHECK(host.summary[6] == "accuracy   not known (nothing runs on an accelerator)");
+  CHECK(host.summary[3] == "regions    none");
+  CHECK(host.summary[6] == "warnings   0");
+  CHECK(host.summary[7] == "accuracy   not known (nothing runs on an accelerator)");
   auto cost = test::compile_model(test::mixed_model(), "six_cost",
                                   [](Options& o) { o.partition_by = Options::PartitionBy::Cost; });
-  REQUIRE(cost.summary.size() == 8);
-  CHECK(cost.summary[2] == "regions    none");
-  CHECK(cost.summary[7].starts_with("partition  by cost, about "));
-  CHECK(cost.summary[7].ends_with(
+  REQUIRE(cost.summary.size() == 9);
+  CHECK(cost.summary[3] == "regions    none");
+  CHECK(cost.summary[8].starts_with("partition  by cost, about "));
+  CHECK(cost.summary[8].ends_with(
       " operators are cheaper on the host (cheaper-on-host); --accel NODE or --partition greedy sends them "
       "to the accelerator"));
 }

@@ -75,7 +75,7 @@ struct AttrWriter {
     to.set_type(pb::AttributeProto::TENSOR);
     set_tensor(*to.mutable_t(), v, "");
   }
-  void operator()(const std::shared_ptr<const ir::Graph>&) {}
+  void operator()(const std::shared_ptr<ir::Graph>&) {}
   void operator()(const TensorType&) {}
 };
 

@@ -12,6 +12,9 @@ TEST_CASE("identifiers are safe and distinct") {
   CHECK(names.make("conv/1:0") == "conv_1_0");
   CHECK(names.make("conv_1:0") == "conv_1_0_2");
   CHECK(names.make("int") == "int_");
+  CHECK(names.make("co_await") == "co_await_");
+  CHECK(names.make("INT32_MAX") == "INT32_MAX_");
+  CHECK(names.make("INT32_MAX_") == "INT32_MAX__2");
   CHECK(names.make("") == "v");
   CHECK(names.make("9") == "v9");
   CHECK(names.make("\xe2\x80\xae") == "v___");

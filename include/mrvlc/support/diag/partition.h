@@ -20,6 +20,7 @@ MRVLC_DIAG(0412, Error, Rejected, "{} cannot be kept: {}")
 MRVLC_DIAG(0413, Error, Usage, "'{}' is no file for --placement: {}")
 MRVLC_DIAG(0414, Error, Rejected, "host model '{}': {}")
 MRVLC_DIAG(0415, Error, Rejected, "host model '{}': field '{}' {}")
+MRVLC_DIAG(0416, Warning, Rejected, "a run is expected to take {}; the host alone would take {}: {} is faster")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode
