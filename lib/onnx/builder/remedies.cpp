@@ -52,6 +52,16 @@ std::string example_value(const ir::Graph& graph, ir::ValueId input) {
   return "1";
 }
 
+// A name as a shell takes it.
+std::string typed_name(const std::string& name) {
+  const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.' || c == '/' || c == ':' || c == '-';
+  });
+  const std::string shown = printable(name, 1u << 20);
+  return plain && !name.empty() ? shown : shell_quoted(shown);
+}
+
 }  // namespace
 
 // --bind of an input that the value follows from; without one a hint at the option.
@@ -62,7 +72,7 @@ std::string Builder::bind_example(ir::ValueId value) const {
   for (size_t i = 0; i < open.size() && i < kMostVisited; ++i) {
     const ir::Value& v = graph_->value(open[i]);
     if (v.kind == ir::ValueKind::Input && graph_ == &main_ && v.type.elements() == 1)
-      return "--bind " + shell_quoted(printable(v.name, 1u << 20)) + "=" + example_value(*graph_, open[i]);
+      return "--bind " + typed_name(v.name) + "=" + example_value(*graph_, open[i]);
     if (v.kind != ir::ValueKind::Result) continue;
     for (ir::ValueId in : graph_->node(v.producer).inputs)
       if (in.valid() && seen.insert(in.index()).second) open.push_back(in);

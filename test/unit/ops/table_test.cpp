@@ -166,7 +166,7 @@ TEST_CASE("old broadcasting along an axis becomes a reshape") {
 TEST_CASE("Softmax before opset 13 is over all dimensions from its axis on") {
   // The axis that is left, and the one where rows begin, if the importer is to make a matrix first.
   auto upgraded = [](const TensorType& type, const std::vector<int64_t>& given) {
-    AttrList attrs;
+    std::vector<std::pair<std::string, ir::Attr>> attrs;
     if (!given.empty()) attrs.emplace_back("axis", given[0]);
     ops::RawNode node = raw("Softmax", 12, {type}, attrs);
     upgrade(node);
