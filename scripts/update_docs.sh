@@ -26,9 +26,10 @@ ONNX leaves room, and implementations use it. What mrvlc computes, in the interp
 - The size of a resized dimension is floor(in * scale), computed in float32; with `sizes` and a `keep_aspect_ratio_policy`,
   floor(in * scale + 0.5). With `sizes` alone scale = size / in. A dimension of equal size and scale 1 keeps every index in every mode but
   `tf_crop_and_resize`.
-- Coordinates are computed in float32 as the formulas stand: `half_pixel` is (x + 0.5) / scale - 0.5, a division and not a product
-  with 1 / scale. ONNX's reference evaluator computes them in double, some frameworks multiply: where a coordinate lies within an ulp of a tie
-  or of a whole number, `nearest` takes the neighbouring pixel there.
+- Coordinates are exact where the scale is a ratio of sizes: given as `sizes`, or as a scale that is size / in rounded to float32 (one ulp
+  either way). `nearest` then takes the pixel that fractions say: 49 to 7, `asymmetric` and `floor`, takes 0, 7, 14... Other scales are used in
+  double as the formulas stand: `half_pixel` is (x + 0.5) / scale - 0.5. ONNX Runtime computes in float32 and takes the neighbouring pixel where
+  a coordinate lies within an ulp of a tie or of a whole number.
 - Ties of `nearest`: `round_prefer_floor` is ceil(x - 0.5), `round_prefer_ceil` floor(x + 0.5), so 2.5 gives 2 and 3, -0.5 gives -1 and 0
   before the clamp into the image. Resize-10 has no `nearest_mode`: it takes ceil(x) where the dimension shrinks (scale < 1) and
   floor(x) elsewhere, asymmetric. Upsample is asymmetric, floor.
@@ -40,6 +41,8 @@ ONNX leaves room, and implementations use it. What mrvlc computes, in the interp
 - `linear` clamps the coordinate into the image, `cubic` the index of each of its four taps (or leaves taps outside out, with
   `exclude_outside`, and divides by the sum of the rest). `antialias` widens the filter by 1 / scale where the dimension shrinks, and
   divides by the sum of the weights; taps outside count as the border pixel.
+- Integers of up to 32 bits: `nearest` copies; `linear`, `cubic` and `antialias` compute in double and truncate towards zero, as ONNX's
+  reference does, and ONNX Runtime where it does not antialias. What the type cannot hold saturates.
 TEXT
 }
 codes() {

@@ -12,6 +12,7 @@
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file_writer.h"
 #include "mrvlc/target/find.h"
+#include "mrvlc/tensor/npy.h"
 
 namespace mrvlc::app {
 namespace {
@@ -39,6 +40,24 @@ Status add_bounds(const std::vector<std::string>& texts, std::map<std::string, S
   std::map<std::string, onnx::GivenShape> given;
   MRVLC_TRY(add_shapes("--bound", "64x4", texts, given));
   for (const auto& [name, shape] : given) bounds.emplace(name, shape.shape);
+  return {};
+}
+
+// NAME=VALUE, or NAME=FILE.npy.
+Status add_bindings(const std::vector<std::string>& texts, std::map<std::string, onnx::BoundInput>& bound) {
+  for (const std::string& text : texts) {
+    const size_t eq = text.find('=');
+    if (eq == std::string::npos || eq == 0 || eq + 1 == text.size())
+      return make_diag<DiagCode::MRV0004>(
+          fmt::format("--bind takes NAME=VALUE or NAME=FILE.npy, not '{}'", printable(text)));
+    onnx::BoundInput value{text.substr(eq + 1), std::nullopt};
+    if (value.text.ends_with(".npy")) {
+      MRVLC_ASSIGN(value.tensor, read_npy(value.text));
+    }
+    if (!bound.emplace(text.substr(0, eq), std::move(value)).second)
+      return make_diag<DiagCode::MRV0004>(
+          fmt::format("--bind is given twice for '{}'", printable(text.substr(0, eq))));
+  }
   return {};
 }
 
@@ -93,6 +112,10 @@ void add_import_options(CLI::App& cmd, CompileArguments& a) {
          "NAME=1x3x224x224: shape of an input; 1..8x3 for a dimension known at run time only, 16*1..8x3 "
          "for a sequence of up to 16 tensors (repeatable)")
       ->type_name("NAME=DIMS")
+      ->allow_extra_args(false);
+  cmd.add_option("--bind", a.bindings,
+                 "an input becomes a constant: NAME=16000, NAME=1,2,3 or NAME=FILE.npy (repeatable)")
+      ->type_name("NAME=VALUE|FILE.npy")
       ->allow_extra_args(false);
   cmd.add_option(
          "--bound", a.bounds,
@@ -316,6 +339,7 @@ Result<driver::CompileOptions> checked(const CLI::App& cmd, CompileArguments& a,
   o.dump_stages = a.dump_stages;
   o.jobs = a.jobs;
   MRVLC_TRY(add_shapes("--input-shape", "1x3x224x224", a.shapes, o.input_shapes));
+  MRVLC_TRY(add_bindings(a.bindings, o.bound_inputs));
   MRVLC_TRY(add_bounds(a.bounds, o.bounds));
   o.max_sequence = a.max_sequence;
   MRVLC_TRY(read_accuracy_options(a, o));

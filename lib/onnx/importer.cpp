@@ -49,6 +49,7 @@ std::optional<Model> import_message(ModelMessage& parsed, const std::filesystem:
   model.opset = opset == opsets.end() ? 0 : opset->second;
   model.producer = message.producer_name();
   model.files = builder.external_files();
+  model.bound_inputs = builder.bound_inputs();
   return model;
 }
 
@@ -127,7 +128,7 @@ Result<std::vector<std::string>> file_hashes(const std::vector<ModelFile>& files
 
 std::string model_sha256(const std::vector<ModelFile>& files, const std::vector<std::string>& hashes) {
   // Of several files that of the list which sha256sum prints of them.
-  if (files.size() == 1) return hashes.front();
+  if (files.size() == 1 && !hashes.empty()) return hashes[0];
   std::string list;
   for (size_t i = 0; i < files.size(); ++i)
     list += hashes[i] + "  " + (i == 0 ? "-" : files[i].location) + "\n";

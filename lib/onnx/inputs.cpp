@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "bound_inputs.h"
 #include "file/tensor_decode.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/onnx.h"
@@ -54,9 +55,13 @@ class Resolver {
     for (const auto* info : infos) inputs_.push_back(read(*info));
     check_option_names();
     for (Input& in : inputs_) apply_option(in);
+    for (Input& in : inputs_) apply_value(in);
     for (Input& in : inputs_) bind_batch(in);
     std::vector<InputDecl> out;
-    for (Input& in : inputs_) out.push_back({in.info, finish(in)});
+    for (Input& in : inputs_) {
+      out.push_back({in.info, finish(in), std::nullopt});
+      take_value(in, out.back());
+    }
     return out;
   }
 
@@ -86,6 +91,8 @@ class Resolver {
   void read_dims(Input& in, const pb::TensorShapeProto& shape);
   void check_option_names();
   void apply_option(Input& in);
+  void apply_value(Input& in);
+  void take_value(Input& in, InputDecl& decl);
   void bind(Input& in, const std::string& symbol, int64_t value, bool dynamic = false);
   void bind_batch(Input& in);
   std::optional<TensorType> finish_wrapped(Input& in);
@@ -175,6 +182,39 @@ void Resolver::apply_option(Input& in) {
   }
 }
 
+// The value of --bind decides about dimensions that are open.
+void Resolver::apply_value(Input& in) {
+  const BoundInput* value = bound_input(options_, in.name());
+  if (value == nullptr || in.refused || in.wrapper != Wrapper::None) return;
+  Shape dims;
+  for (Dim& dim : in.dims) {
+    if (auto it = symbols_.find(dim.symbol); dim.value < 0 && !dim.symbol.empty() && it != symbols_.end())
+      dim.value = it->second.value, dim.dynamic = it->second.dynamic;
+    dims.push_back(dim.value);
+  }
+  const auto shape = bound_shape(*value, in.has_rank, dims);
+  if (!shape || (in.has_rank && shape->size() != dims.size())) return;  // take_value says so
+  in.dims.resize(shape->size());
+  in.has_rank = true;
+  for (size_t i = 0; i < in.dims.size(); ++i) {
+    Dim& dim = in.dims[i];
+    if (dim.value >= 0) continue;
+    dim.value = (*shape)[i];
+    if (!dim.symbol.empty()) bind(in, dim.symbol, dim.value);
+  }
+}
+
+void Resolver::take_value(Input& in, InputDecl& decl) {
+  const BoundInput* value = bound_input(options_, in.name());
+  if (value == nullptr || !decl.type) return;
+  auto tensor = bound_tensor(*value, in.name(), *decl.type);
+  if (tensor.ok()) {
+    decl.bound = *std::move(tensor);
+  } else {
+    sink_.add(std::move(tensor).error());
+  }
+}
+
 void Resolver::bind(Input& in, const std::string& symbol, int64_t value, bool dynamic) {
   auto [it, fresh] = symbols_.try_emplace(symbol, Binding{value, in.name(), dynamic});
   if (!fresh && (it->second.value != value || it->second.dynamic != dynamic)) {
@@ -197,9 +237,17 @@ void Resolver::bind_batch(Input& in) {
   sink_.add(make_diag<DiagCode::MRV0134>(printable(in.name()), shown, options_.batch));
 }
 
+// Sizes that can be typed as they stand: of images 224, else 128.
 std::string Resolver::example(const Input& in) const {
   std::vector<std::string> dims;
-  for (const Dim& dim : in.dims) dims.push_back(dim.value >= 0 ? std::to_string(dim.value) : "N");
+  const bool image = in.dims.size() == 4;
+  for (const Dim& dim : in.dims) {
+    const int64_t otherwise = dims.empty()               ? options_.batch
+                              : image && dims.size() > 1 ? 224
+                              : image                    ? 3
+                                                         : 128;
+    dims.push_back(std::to_string(dim.value >= 0 ? dim.value : otherwise));
+  }
   return fmt::format("{}", fmt::join(dims, "x"));
 }
 

@@ -12,10 +12,11 @@ namespace mrvlc::onnx {
 struct InputDecl {
   const pb::ValueInfoProto* info = nullptr;
   std::optional<TensorType> type;  // none: refused, and reported
+  std::optional<Tensor> bound;     // the constant that takes its place
 };
 
 // Binds dynamic dimensions as importer.h says. A symbol has one value in all inputs. MRV0130 to MRV0135,
-// MRV0137.
+// MRV0137, MRV0139.
 std::vector<InputDecl> resolve_inputs(const std::vector<const pb::ValueInfoProto*>& inputs,
                                       const ImportOptions& options, Sink& sink);
 

@@ -49,7 +49,8 @@ class Sink {
   };
   // Nothing more is worth looking for.
   bool full() const { return errors_ > kLimit; }
-  bool has_errors() const { return errors_ > 0; }
+  bool has_errors() const { return errors_ > 0; }  // since the trial began, where there is one
+  bool in_trial() const { return trial_ != nullptr; }
 
  private:
   static constexpr int kLimit = 50;

@@ -102,8 +102,11 @@ class Reader {
     for (const Package& p : packages(search_)) known.push_back(printable(p.name));
     const std::string suggested =
         did_you_mean(name, std::vector<std::string_view>(known.begin(), known.end()));
+    // Processors are no targets: C for all of them is what `host` writes.
+    const std::string_view hint =
+        suggested.empty() ? "; for a CPU or a microcontroller: --target host (docs/tutorial-cross.md)" : "";
     return make_diag<DiagCode::MRV0352>(printable(name),
-                                        fmt::format("{}{}", fmt::join(known, ", "), suggested));
+                                        fmt::format("{}{}{}", fmt::join(known, ", "), suggested, hint));
   }
 
   const Folders& search_;

@@ -68,6 +68,25 @@ TEST_CASE("values that disagree with the attribute's type", "[onnx]") {
   refused(import_conv("group", [](A& a) { a.set_ref_attr_name("outside_of_a_function"); }));
 }
 
+TEST_CASE("a sparse value of Constant is the dense one that it stands for", "[onnx]") {
+  pb::ModelProto model = empty_model();
+  pb::NodeProto& node = add_node(model, "Constant", {}, {"y"});
+  pb::AttributeProto& value = *node.add_attribute();
+  value.set_name("sparse_value");
+  value.set_type(pb::AttributeProto::SPARSE_TENSOR);
+  pb::SparseTensorProto& sparse = *value.mutable_sparse_tensor();
+  *sparse.mutable_values() = float_tensor("", {2}, {5, 7});
+  *sparse.mutable_indices() = int64_tensor("", {2}, {1, 5});
+  sparse.add_dims(2);
+  sparse.add_dims(3);
+  add_output(model, "y", {2, 3});
+  const Outcome outcome = import(model);
+  check_imported(outcome);
+  const ir::Node& made = outcome.model->graph.node(ir::NodeId(size_t{0}));
+  const auto& tensor = std::get<Tensor>(made.attrs[static_cast<size_t>(made.op->attr_index("value"))]);
+  CHECK(tensor.to_doubles() == std::vector<double>{0, 5, 0, 0, 0, 7});
+}
+
 TEST_CASE("an attribute given twice", "[onnx]") {
   pb::ModelProto model = conv_model();
   for (int i = 0; i < 2; ++i) add_int(*model.mutable_graph()->mutable_node(0), "group", 1);

@@ -76,6 +76,83 @@ TEST_CASE("an input that is refused is the one error, also where branches read i
   }
 }
 
+TEST_CASE("a node that is refused is the one error, also where one branch alone reads its result", "[onnx]") {
+  for (int depth : {1, 2}) {
+    for (bool both : {false, true}) {
+      CAPTURE(depth, both);
+      pb::ModelProto model = relu_model();
+      add_input(model, "c", {}, pb::TensorProto::BOOL);
+      auto* nodes = model.mutable_graph()->mutable_node();
+      *nodes->Mutable(0) = make_node("NoSuchOperator", {"x"}, {"t"});
+      pb::NodeProto choice = make_node("If", {"c"}, {"y"});
+      add_branch(choice, "then_branch", {make_node("Relu", {"t"}, {"a"})}, "a");
+      add_branch(choice, "else_branch", {make_node("Neg", {both ? "t" : "x"}, {"b"})}, "b");
+      if (depth == 2) {
+        pb::NodeProto outer = make_node("If", {"c"}, {"y"});
+        pb::NodeProto inner = choice;
+        inner.set_output(0, "inner");
+        add_branch(outer, "then_branch", {inner}, "inner");
+        add_branch(outer, "else_branch", {make_node("Abs", {"x"}, {"d"})}, "d");
+        choice = outer;
+      }
+      *nodes->Add() = choice;
+      Outcome outcome = import(model);
+      INFO(outcome.text());
+      check_refused(outcome, DiagCode::MRV0107);
+      CHECK(outcome.diagnostics.list().size() == 1);
+    }
+  }
+}
+
+TEST_CASE("external data that is missing is the one error, also where one branch alone reads it", "[onnx]") {
+  pb::ModelProto model = relu_model();
+  add_input(model, "c", {}, pb::TensorProto::BOOL);
+  pb::TensorProto* w = model.mutable_graph()->add_initializer();
+  *w = float_tensor("w", {2, 3}, {});
+  w->clear_raw_data();
+  w->set_data_location(pb::TensorProto::EXTERNAL);
+  auto* entry = w->add_external_data();
+  entry->set_key("location");
+  entry->set_value("no-such-file.bin");
+  pb::NodeProto choice = make_node("If", {"c"}, {"y"});
+  add_branch(choice, "then_branch", {make_node("Add", {"x", "w"}, {"a"})}, "a");
+  add_branch(choice, "else_branch", {make_node("Neg", {"x"}, {"b"})}, "b");
+  *model.mutable_graph()->mutable_node(0) = choice;
+  Outcome outcome = import(model);
+  INFO(outcome.text());
+  CHECK_FALSE(outcome.model.has_value());
+  CHECK(outcome.has(DiagCode::MRV0124));
+}
+
+TEST_CASE("branches of different ranks name the input that decides", "[onnx]") {
+  pb::ModelProto model = relu_model();
+  add_input(model, "sr", {}, pb::TensorProto::INT64);
+  *model.mutable_graph()->add_initializer() = int64_tensor("k", {}, {16000});
+  *model.mutable_graph()->add_initializer() = int64_tensor("flat", {1}, {-1});
+  auto* nodes = model.mutable_graph()->mutable_node();
+  *nodes->Mutable(0) = make_node("Equal", {"sr", "k"}, {"c"});
+  pb::NodeProto choice = make_node("If", {"c"}, {"y"});
+  add_branch(choice, "then_branch", {make_node("Reshape", {"x", "flat"}, {"a"})}, "a");
+  add_branch(choice, "else_branch", {make_node("Neg", {"x"}, {"b"})}, "b");
+  *nodes->Add() = choice;
+  model.mutable_graph()->mutable_output(0)->clear_type();
+  Outcome outcome = import(model);
+  check_refused(outcome, DiagCode::MRV0208);
+  INFO(outcome.text());
+  CHECK(outcome.text().find("--bind sr=16000") != std::string::npos);
+  onnx::ImportOptions options;
+  options.bound_inputs["sr"] = {"16000", std::nullopt};
+  outcome = import(model, options);
+  check_imported(outcome);
+  CHECK(outcome.model->graph.inputs().size() == 1);
+  CHECK(outcome.model->graph.value(outcome.model->graph.outputs()[0]).type.shape == Shape{6});
+  CHECK(outcome.model->bound_inputs == std::vector<std::string>{"sr"});
+  options.bound_inputs["sr"] = {"8000", std::nullopt};
+  outcome = import(model, options);
+  check_imported(outcome);
+  CHECK(outcome.model->graph.value(outcome.model->graph.outputs()[0]).type.shape == Shape{2, 3});
+}
+
 TEST_CASE("a branch that only passes a value on", "[onnx]") {
   pb::ModelProto model = if_model(true);
   auto* branch = model.mutable_graph()->mutable_node(0)->mutable_attribute(0)->mutable_g();

@@ -71,7 +71,14 @@ TEST_CASE("names defined twice", "[onnx]") {
   SECTION("outputs") {
     pb::ModelProto model = relu_model();
     add_output(model, "y", {2, 3});
-    check_refused(import(model), DiagCode::MRV0143);
+    add_input(model, "y_2", {1});  // a name that is taken
+    const Outcome outcome = import(model);
+    check_imported(outcome);
+    CHECK(outcome.has(DiagCode::MRV0149));
+    const ir::Graph& graph = outcome.model->graph;
+    REQUIRE(graph.outputs().size() == 2);
+    CHECK(graph.value(graph.outputs()[0]).name == "y");
+    CHECK(graph.value(graph.outputs()[1]).name == "y_3");
   }
 }
 
@@ -215,6 +222,15 @@ TEST_CASE("constants: initializers, and inputs that have one", "[onnx]") {
   const ir::Value& w = value_named(outcome.model->graph, "w");
   CHECK(w.kind == ir::ValueKind::Constant);
   CHECK(w.constant().as_double(53) == 0.5);
+  CHECK(outcome.first(DiagCode::MRV0136).severity() == Severity::Warning);
+  CHECK(outcome.text().find("--bind w=FILE.npy") != std::string::npos);
+  CHECK(outcome.model->bound_inputs == std::vector<std::string>{"w"});
+  onnx::ImportOptions options;
+  options.bound_inputs["w"] = {"2", {}};
+  const Outcome other = import(model, options);
+  check_imported(other);
+  CHECK_FALSE(other.has(DiagCode::MRV0136));
+  CHECK(value_named(other.model->graph, "w").constant().as_double(53) == 2);
   model.set_ir_version(3);
   CHECK_FALSE(import(model).has(DiagCode::MRV0136));
 }

@@ -64,7 +64,7 @@ TEST_CASE("other dynamic dimensions must be given", "[onnx]") {
   check_refused(outcome, DiagCode::MRV0131);
   const std::string message = outcome.first(DiagCode::MRV0131).message;
   CHECK(message.find("height") != std::string::npos);
-  CHECK(message.find("--input-shape a=1x3xNxN") != std::string::npos);
+  CHECK(message.find("--input-shape a=1x3x224x224") != std::string::npos);
   onnx::ImportOptions options;
   options.input_shapes["a"] = {1, 3, 8, 9};
   CHECK(shape_of(import(model, options), "a") == Shape{1, 3, 8, 9});
@@ -109,6 +109,88 @@ TEST_CASE("shapes that do not fit", "[onnx]") {
   refused("a", {1}, DiagCode::MRV0133);
   refused("a", {1, -2}, DiagCode::MRV0133);
   refused("a", {1, int64_t{1} << 62}, DiagCode::MRV0133);
+}
+
+TEST_CASE("an input that is bound becomes a constant", "[onnx]") {
+  auto bound = [](const pb::ModelProto& model, const std::string& name, onnx::BoundInput value) {
+    onnx::ImportOptions options;
+    options.bound_inputs[name] = std::move(value);
+    return import(model, options);
+  };
+  auto constant = [](const Outcome& outcome, const std::string& name) {
+    check_imported(outcome);
+    CHECK(outcome.model->graph.inputs().empty());
+    const ir::Value& value = value_named(outcome.model->graph, name);
+    REQUIRE(value.kind == ir::ValueKind::Constant);
+    return value.constant();
+  };
+  pb::ModelProto model = relu_model();
+  CHECK(constant(bound(model, "x", {"2.5", {}}), "x").to_doubles() == std::vector<double>(6, 2.5));
+  CHECK(constant(bound(model, "x", {"1,2,3,-4,5e1,6", {}}), "x").to_doubles() ==
+        std::vector<double>{1, 2, 3, -4, 50, 6});
+  const Tensor file = Tensor::of<double>(ElementType::F32, {2, 3}, {1, 2, 3, 4, 5, 6});
+  CHECK(constant(bound(model, "x", {"x.npy", file}), "x") == file);
+  check_refused(bound(model, "x", {"1,2", {}}), DiagCode::MRV0139);
+  check_refused(bound(model, "x", {"one", {}}), DiagCode::MRV0139);
+  check_refused(bound(model, "x", {"1,,2,3,4,5", {}}), DiagCode::MRV0139);
+  check_refused(
+      bound(model, "x", {"x.npy", Tensor::of<double>(ElementType::F64, {2, 3}, {1, 2, 3, 4, 5, 6})}),
+      DiagCode::MRV0139);
+  check_refused(bound(model, "x", {"x.npy", Tensor::of<double>(ElementType::F32, {6}, {1, 2, 3, 4, 5, 6})}),
+                DiagCode::MRV0139);
+  const Outcome unknown = bound(model, "xx", {"1", {}});
+  check_refused(unknown, DiagCode::MRV0138);
+  CHECK(unknown.text().find("inputs are 'x'") != std::string::npos);
+
+  // Open dimensions: what the value has, else 1.
+  auto* shape =
+      model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
+  shape->mutable_dim(0)->set_dim_param("n");
+  shape->mutable_dim(1)->set_dim_param("m");
+  model.mutable_graph()->mutable_output(0)->clear_type();
+  CHECK(constant(bound(model, "x", {"7", {}}), "x").shape() == Shape{1, 1});
+  CHECK(constant(bound(model, "x", {"7,8,9", {}}), "x").shape() == Shape{3, 1});
+  CHECK(constant(bound(model, "x", {"x.npy", file}), "x").shape() == Shape{2, 3});
+}
+
+TEST_CASE("numbers of every type can be bound", "[onnx]") {
+  struct Row {
+    int elem;
+    const char* good;
+    double value;
+    const char* bad;
+  };
+  for (const Row& row : {Row{pb::TensorProto::UINT8, "255", 255, "256"},
+                         {pb::TensorProto::INT8, "-128", -128, "128"},
+                         {pb::TensorProto::INT64, "16000", 16000, "1.5"},
+                         {pb::TensorProto::BOOL, "true", 1, "yes"},
+                         {pb::TensorProto::DOUBLE, "1e-3", 1e-3, "1e"},
+                         {pb::TensorProto::UINT64, "3", 3, "-3"}}) {
+    CAPTURE(row.elem, row.good);
+    pb::ModelProto model = empty_model();
+    add_input(model, "x", {}, row.elem);
+    add_node(model, "Identity", {"x"}, {"y"});
+    add_output(model, "y", {}, row.elem);
+    onnx::ImportOptions options;
+    options.bound_inputs["x"] = {row.good, {}};
+    const Outcome outcome = import(model, options);
+    check_imported(outcome);
+    CHECK(value_named(outcome.model->graph, "x").constant().as_double(0) == row.value);
+    options.bound_inputs["x"] = {row.bad, {}};
+    check_refused(import(model, options), DiagCode::MRV0139);
+  }
+}
+
+TEST_CASE("an example of a shape can be typed as it stands", "[onnx]") {
+  pb::ModelProto model = relu_model();
+  auto* shape =
+      model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
+  shape->clear_dim();
+  for (const char* symbol : {"b", "c", "h", "w"}) shape->add_dim()->set_dim_param(symbol);
+  model.mutable_graph()->mutable_output(0)->clear_type();
+  const Outcome outcome = import(model);
+  check_refused(outcome, DiagCode::MRV0131);
+  CHECK(outcome.text().find("--input-shape x=1x3x224x224") != std::string::npos);
 }
 
 TEST_CASE("an input without a rank", "[onnx]") {

@@ -64,6 +64,17 @@ TEST_CASE("unknown operators and opsets before an operator's first", "[onnx]") {
   pb::ModelProto model = relu_model();
   model.mutable_graph()->mutable_node(0)->set_op_type("Frobnicate");
   check_refused(import(model), DiagCode::MRV0107);
+  model.mutable_graph()->mutable_node(0)->set_op_type("LeakyReLU2");
+  const std::string near = import(model).text();
+  CHECK(near.find("ai.onnx has no 'LeakyReLU2'") != std::string::npos);
+  CHECK(near.find("did you mean 'LeakyRelu'?") != std::string::npos);
+  CHECK(near.find("mrvlc targets new mylib --kind call") != std::string::npos);
+  auto* opset = model.add_opset_import();
+  opset->set_domain("com.microsoft");
+  opset->set_version(1);
+  model.mutable_graph()->mutable_node(0)->set_domain("com.microsoft");
+  CHECK(import(model).text().find("ORT_DISABLE_ALL") != std::string::npos);
+  model.mutable_graph()->mutable_node(0)->clear_domain();
   model.mutable_graph()->mutable_node(0)->clear_op_type();
   check_refused(import(model), DiagCode::MRV0107);
 }

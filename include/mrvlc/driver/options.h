@@ -45,8 +45,9 @@ struct CompileOptions {
   std::function<void(std::string_view step, size_t done, size_t of)> quantize_progress;  // may be null
   std::shared_ptr<const QuantizedModel> quantized;  // what is compiled in the place of the model; or null
   std::map<std::string, onnx::GivenShape> input_shapes;
-  std::map<std::string, TensorType> input_types;  // onnx::ImportOptions; from data at hand
-  std::map<std::string, Shape> bounds;            // onnx::ImportOptions
+  std::map<std::string, onnx::BoundInput> bound_inputs;  // onnx::ImportOptions
+  std::map<std::string, TensorType> input_types;         // onnx::ImportOptions; from data at hand
+  std::map<std::string, Shape> bounds;                   // onnx::ImportOptions
   int64_t max_sequence = 64;
   int64_t batch = 1;
   std::vector<std::filesystem::path> rules;

@@ -2,6 +2,7 @@
 #pragma once
 #include <filesystem>
 #include <map>
+#include <optional>
 
 #include "mrvlc/ir/graph.h"
 #include "mrvlc/support/mapped_file.h"
@@ -24,12 +25,21 @@ struct GivenShape {
 std::optional<GivenShape> parse_given_shape(std::string_view text);
 std::string to_string(const GivenShape& given);
 
+// What --bind says of an input: a tensor of a file, or numbers as text ("16000", "1,2,3") whose element type
+// and shape the model gives.
+struct BoundInput {
+  std::string text;
+  std::optional<Tensor> tensor;
+};
+
 struct ImportOptions {
   // --input-shape NAME=1x3x224x224. A name that is no input is an error, and so is a shape that contradicts a
   // fixed dimension. Symbolic dimensions not bound here: the leading one becomes `batch` with a warning;
   // others are an error that names the dimension and shows the option to give.
   // A range makes the dimension one that is known at run time only.
   std::map<std::string, GivenShape> input_shapes;
+  // Inputs that become constants, those with a default value among them. MRV0138, MRV0139.
+  std::map<std::string, BoundInput> bound_inputs;
   int64_t batch = 1;
   // Types of inputs that are sequences or optionals, where the model does not say how many tensors there are
   // at most and how large they are; from data at hand, or --input-shape NAME=16*3x4.
@@ -61,6 +71,8 @@ struct Model {
   // What constants of the graph may be views of: the model's own file, then external data in the order of
   // `location`, bytewise.
   std::vector<ModelFile> files;
+  // Inputs of the model that are constants of the graph: those of --bind, and those with a default value.
+  std::vector<std::string> bound_inputs;
 };
 
 // SHA-256 of each file, in hex, in their order. MRV0003.

@@ -3,6 +3,7 @@
 // asserts that).
 #pragma once
 #include <functional>
+#include <optional>
 #include <span>
 
 #include "mrvlc/ir/graph.h"
@@ -92,6 +93,9 @@ struct RawNode {
   // Reshapes the importer puts in front: input position and new shape. Opsets before 7 aligned a broadcast
   // operand to an axis; today's form is the operand with ones appended.
   std::vector<std::pair<size_t, Shape>> reshapes;
+  // The importer puts a Flatten to a matrix with this axis in front of input 0, and behind the only result a
+  // Reshape to the input's shape: Softmax before opset 13 was over all dimensions from its axis on.
+  std::optional<int64_t> rows_from;
   size_t num_outputs = 1;
 
   // Type of the ONNX input at position `i`; nullptr when it is absent or a new constant.

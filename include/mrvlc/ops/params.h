@@ -61,6 +61,12 @@ struct PadParams {  // one entry a dimension; negative crops
 Result<PadParams> pad_params(const InferContext& context);
 struct ResizeParams {         // one entry a dimension
   std::vector<double> scale;  // output / input as the operator uses it
+  // The scale as a ratio of sizes, also where it is given as a number that is such a ratio rounded to float:
+  // positions are exact then. {0, 0}: it is none.
+  struct Ratio {
+    int64_t out = 0, in = 0;
+  };
+  std::vector<Ratio> ratio;
   std::vector<int64_t> output;
   std::string mode, coordinate_mode, nearest_mode;
   double cubic_a = -0.75, extrapolation = 0;
@@ -69,6 +75,8 @@ struct ResizeParams {         // one entry a dimension
   bool is_identity(size_t d, int64_t input_size) const;
   // Input coordinate of output index o along dimension d.
   double source(size_t d, int64_t o, int64_t input_size) const;
+  // Input index that mode nearest takes for it.
+  int64_t nearest(size_t d, int64_t o, int64_t input_size) const;
 };
 Result<ResizeParams> resize_params(const InferContext& context);
 // Axis in [0, rank) or an MRV0206.

@@ -8,26 +8,16 @@
 namespace mrvlc::accel {
 namespace {
 
-int64_t nearest(const std::string& mode, double x, double scale) {
-  double down = std::floor(x), fraction = x - down;
-  if (mode == "floor") return static_cast<int64_t>(down);
-  if (mode == "ceil") return static_cast<int64_t>(std::ceil(x));
-  if (mode == "ceil_when_shrinking") return static_cast<int64_t>(scale < 1 ? std::ceil(x) : std::trunc(x));
-  bool up = mode == "round_prefer_ceil" ? fraction >= 0.5 : fraction > 0.5;
-  return static_cast<int64_t>(up ? down + 1 : down);
-}
-
 std::vector<Source> axis_of(const ops::ResizeParams& p, size_t d, int64_t input) {
   std::vector<Source> map;
   for (int64_t o = 0; o < p.output[d]; ++o) {
-    double x = p.source(d, o, input);
     auto clamp = [&](int64_t i) { return std::clamp<int64_t>(i, 0, input - 1); };
     if (p.mode == "nearest") {
-      int64_t i = clamp(nearest(p.nearest_mode, x, p.scale[d]));
+      const int64_t i = p.nearest(d, o, input);
       map.push_back({i, i, 0});
       continue;
     }
-    double down = std::floor(x);
+    const double x = p.source(d, o, input), down = std::floor(x);
     auto low = static_cast<int64_t>(down);
     auto weight = static_cast<float>(x - down);
     Source s{clamp(low), clamp(low + 1), weight};

@@ -178,6 +178,8 @@ std::string read_fields(const Json& json, OutputFolder& folder) {
   if (!read_targets(json, member(member(json, "options"), "target"), folder)) return "options";
   if (!read_ports(member(json, "inputs"), folder.inputs)) return "inputs";
   if (!read_ports(member(json, "outputs"), folder.outputs)) return "outputs";
+  const Json& bound = member(json, "bound_inputs");
+  if (!bound.is_null() && !read_names(bound, folder.bound_inputs)) return "bound_inputs";
   return read_files(member(json, "files"), folder) ? "" : "files";
 }
 

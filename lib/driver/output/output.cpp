@@ -31,6 +31,10 @@ Json json_texts(const std::vector<std::string>& texts) {
 Json options_json(const CompileOptions& o) {
   Json shapes = Json::object();
   for (const auto& [name, shape] : o.input_shapes) shapes[idmap::json_text(name)] = to_string(shape);
+  Json bound_inputs = Json::object();
+  for (const auto& [name, bound] : o.bound_inputs)
+    bound_inputs[idmap::json_text(name)] =
+        idmap::json_text(bound.tensor ? std::filesystem::path(bound.text).filename().string() : bound.text);
   Json bounds = Json::object();
   for (const auto& [name, shape] : o.bounds) bounds[idmap::json_text(name)] = to_string(shape);
   Json rules = Json::array();
@@ -67,6 +71,9 @@ Json options_json(const CompileOptions& o) {
               {"on_overflow", kOnOverflow[static_cast<size_t>(o.on_overflow)]},
               {"on_device_error", {{"retries", o.on_device_error.retries}, {"cpu", o.on_device_error.cpu}}},
               {"emit", std::set<std::string>(o.emit.begin(), o.emit.end())}};
+  for (const auto& [name, bound] : o.bound_inputs)
+    out["bind"][idmap::json_text(name)] =
+        idmap::json_text(bound.tensor ? std::filesystem::path(bound.text).filename().string() : bound.text);
   if (!o.borders_after.empty()) out["border_after"] = json_texts(o.borders_after);
   if (!o.together.empty()) out["together"] = json_texts(o.together);
   if (o.max_region_layers) out["max_region_layers"] = *o.max_region_layers;
@@ -191,6 +198,7 @@ Json manifest_json(const CompiledModel& m, const CompileOptions& options, const 
   out["read"] = read_json(m.read);
   out["options"] = options_json(options);
   out["inputs"] = ports_json(m.model.graph, m.model.graph.inputs());
+  if (!m.model.bound_inputs.empty()) out["bound_inputs"] = json_texts(m.model.bound_inputs);
   out["outputs"] = ports_json(m.model.graph, m.model.graph.outputs());
   out["files"] = std::move(files);
   return out;

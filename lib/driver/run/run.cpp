@@ -76,6 +76,19 @@ std::string nearest_input(const OutputFolder& folder, const std::string& name) {
   return did_you_mean(name, names);
 }
 
+// That the model has no such input, and why.
+Diag unknown_input(const OutputFolder& folder, const std::string& name) {
+  if (std::ranges::find(folder.bound_inputs, name) != folder.bound_inputs.end())
+    return make_diag<DiagCode::MRV0004>(
+        fmt::format("--input: '{0}' became a constant when the model was compiled; compile it again with "
+                    "--bind {0}=FILE.npy "
+                    "for another value",
+                    printable(name)));
+  return make_diag<DiagCode::MRV0004>(fmt::format("--input: '{}' names no input of the model{}; {}",
+                                                  printable(name), nearest_input(folder, name),
+                                                  input_names(folder)));
+}
+
 // The file of each input of the model, in order.
 Result<std::vector<fs::path>> input_files(const RunOptions& options, const OutputFolder& folder) {
   std::map<const Port*, fs::path> given;
@@ -86,19 +99,13 @@ Result<std::vector<fs::path>> input_files(const RunOptions& options, const Outpu
   for (const std::string& binding : options.bindings) {
     size_t length = 0;
     const Port* p = port_of(folder, binding, length);
-    if (p == nullptr) {
-      const std::string name = binding.substr(0, binding.rfind('='));
-      return make_diag<DiagCode::MRV0004>(fmt::format("--input: '{}' names no input of the model{}; {}",
-                                                      printable(name), nearest_input(folder, name),
-                                                      input_names(folder)));
-    }
+    if (p == nullptr) return unknown_input(folder, binding.substr(0, binding.rfind('=')));
     MRVLC_TRY(add(*p, binding.substr(length + 1)));
   }
   for (const auto& input : options.inputs) {
     auto p = std::find_if(folder.inputs.begin(), folder.inputs.end(),
                           [&](const Port& i) { return i.name == input.first; });
-    if (p == folder.inputs.end())
-      return make_diag<DiagCode::MRV0004>(fmt::format("no input '{}'", printable(input.first)));
+    if (p == folder.inputs.end()) return unknown_input(folder, input.first);
     MRVLC_TRY(add(*p, input.second));
   }
   std::vector<fs::path> files;

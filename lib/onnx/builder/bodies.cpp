@@ -177,9 +177,13 @@ bool Builder::add_branches(const Site& site, const ops::OpDef& op, Pending& pend
   }
   if (bodies[0] && bodies[1]) {
     drop_unlikely(site, pending, bodies);
+  } else if (why.empty()) {
+    // The branch reads what was refused outside of it, and reported there.
+    if (!sink_.has_errors() && !sink_.in_trial())
+      report(site, make_diag<DiagCode::MRV0007>("a branch is refused without a reason"));
+    return false;
   } else {
-    const auto& first = why.front();
-    report(site, make_diag<DiagCode::MRV0146>(kNames[bodies[0] ? 1 : 0], first.node, first.message));
+    report(site, make_diag<DiagCode::MRV0146>(kNames[bodies[0] ? 1 : 0], why[0].node, why[0].message));
   }
   for (size_t b = 0; b < 2; ++b) {
     if (!bodies[b]) continue;

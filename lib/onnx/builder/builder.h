@@ -61,6 +61,12 @@ class Builder {
   // False when an error was reported.
   bool build(const Opsets& opsets);
   ir::Graph& graph() { return main_; }
+  // Inputs that are constants, in the order of the file: those of --bind, then those with a default value.
+  std::vector<std::string> bound_inputs() const {
+    std::vector<std::string> names(bound_inputs_);
+    if (model_.ir_version() >= 4) names.insert(names.end(), defaults_.begin(), defaults_.end());
+    return names;
+  }
   std::vector<ModelFile> external_files() const { return tensors_.external_files(); }
 
  private:
@@ -77,13 +83,17 @@ class Builder {
     std::vector<ir::ValueId> inputs;
     std::vector<ir::Attr> slots;
     std::vector<TensorType> types;
+    ir::ValueId whole;  // input 0 before RawNode::rows_from made a matrix of it
   };
 
   // main.cpp: the main graph's frame
   bool check_size();
   void collect_main_names(const pb::GraphProto& graph);
   void add_inputs(Scope& scope, const pb::GraphProto& graph);
+  void check_bound_names(const pb::GraphProto& graph);
+  void warn_of_defaults(const Scope& scope);
   void add_outputs(Scope& scope, const pb::GraphProto& graph);
+  ir::ValueId repeated_output(const std::string& name, ir::ValueId value);
   void check_declared(Scope& scope, const pb::GraphProto& graph);
   void check_output_type(const pb::ValueInfoProto& info, const TensorType& computed);
 
@@ -99,6 +109,9 @@ class Builder {
   void record_sources(const std::string& scope_id, const pb::GraphProto& graph);
   std::string shown_name(const Site& site) const;
   void report(const Site& site, Diag diag);
+  // remedies.cpp
+  std::string remedy(const Site& site, const Diag& diag) const;
+  std::string bind_example(ir::ValueId value) const;
   bool charge(size_t bytes);
   void add_initializers(Scope& scope, pb::GraphProto& graph);
   void add_initializer(Scope& scope, const std::string& name, Result<Tensor> tensor);
@@ -112,10 +125,17 @@ class Builder {
   pb::AttributeProto* resolve_attribute(const Scope& scope, pb::AttributeProto& attribute) const;
   Status prepare(const Site& site, const ops::OpDef& op, Pending& pending);
   Status wire_inputs(const Site& site, Pending& pending);
-  Status reshape_input(const Site& site, size_t at, const Shape& shape, Pending& pending);
+  Status infer_inputs(const ops::OpDef& op, Pending& pending) const;
   Status infer(const Site& site, const ops::OpDef& op, Pending& pending);
   void insert(const Site& site, const ops::OpDef& op, Pending pending);
   ir::Lineage lineage(const Site& site) const;
+
+  // steps.cpp: nodes around one, which its upgrade wants
+  Status reshape_input(const Site& site, size_t at, const Shape& shape, Pending& pending);
+  Status flatten_input(const Site& site, int64_t axis, Pending& pending);
+  Status restore_shape(const Site& site, const ops::OpDef& op, Pending& pending);
+  Result<ir::ValueId> add_step(const Site& site, const ops::OpDef& op, std::vector<ir::ValueId> inputs,
+                               std::vector<ir::Attr> slots, std::string_view suffix);
 
   // declared.cpp: shapes that the model declares, for results whose size is known at run time only
   void note_declared(Scope& scope, const pb::GraphProto& graph);
@@ -195,6 +215,9 @@ class Builder {
   int64_t nodes_left_ = 250'000;
   size_t text_bytes_left_ = size_t{1} << 30;  // of names and attributes copied by inlining
   bool told_unsorted_ = false;
+  std::vector<std::string> bound_inputs_;
+  std::vector<std::string_view> defaults_;         // inputs with an initializer, which is what they are
+  std::unordered_set<std::string_view> replaced_;  // initializers that --bind gives another value
   // Bodies that are built more than once: the sources are those of the first time, the names are given back.
   int rebuilding_ = 0;
   std::unordered_map<std::string, ir::SourceId> body_sources_;  // by id

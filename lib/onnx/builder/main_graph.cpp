@@ -1,8 +1,12 @@
 // The model's main graph: its inputs and outputs, and what the model declares of them.
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
+#include "bound_inputs.h"
 #include "builder/builder.h"
 #include "mrvlc/support/diag/onnx.h"
+#include "mrvlc/support/nearest.h"
 
 namespace mrvlc::onnx {
 namespace {
@@ -62,6 +66,7 @@ bool Builder::build(const Opsets& opsets) {
   note_declared(scope, graph);
   add_inputs(scope, graph);
   add_initializers(scope, graph);
+  warn_of_defaults(scope);
   add_nodes(scope, *graph.mutable_node());
   add_outputs(scope, graph);
   check_declared(scope, graph);
@@ -82,27 +87,90 @@ void Builder::add_inputs(Scope& scope, const pb::GraphProto& graph) {
   for (const auto& tensor : graph.initializer()) constants.insert(tensor.name());
   for (const auto& tensor : graph.sparse_initializer()) constants.insert(tensor.values().name());
   std::vector<const pb::ValueInfoProto*> inputs;
-  size_t overridable = 0;
   for (const auto& input : graph.input()) {
+    const bool has_default = constants.count(input.name()) != 0;
     if (input.name().empty()) {
       sink_.add(make_diag<DiagCode::MRV0114>("an input"));
     } else if (!seen.insert(input.name()).second) {
       sink_.add(make_diag<DiagCode::MRV0110>(printable(input.name())));
-    } else if (constants.count(input.name()) != 0) {
-      ++overridable;
+    } else if (has_default && bound_input(options_, input.name()) == nullptr) {
+      defaults_.push_back(input.name());
     } else {
       inputs.push_back(&input);
+      if (has_default) replaced_.insert(input.name());
     }
   }
-  // Before IR version 4 every initializer had to be listed as an input; that says nothing about overriding
-  // it.
-  if (overridable > 0 && model_.ir_version() >= 4) sink_.add(make_diag<DiagCode::MRV0136>(overridable));
+  check_bound_names(graph);
   for (InputDecl& input : resolve_inputs(inputs, options_, sink_)) {
+    const std::string& name = input.info->name();
     Binding binding;
-    if (input.type)
-      binding = {Binding::State::Value, graph_->add_input(input.info->name(), *std::move(input.type))};
-    scope.values.emplace(input.info->name(), binding);
+    if (input.bound) {
+      binding = {Binding::State::Value, graph_->add_constant(name, *std::move(input.bound))};
+      bound_inputs_.push_back(name);
+    } else if (input.type) {
+      binding = {Binding::State::Value, graph_->add_input(name, *std::move(input.type))};
+    }
+    scope.values.emplace(name, binding);
   }
+}
+
+// Names of --bind that are those of no input.
+void Builder::check_bound_names(const pb::GraphProto& graph) {
+  std::vector<std::string_view> names;
+  std::vector<std::string> shown;
+  for (const auto& input : graph.input()) {
+    names.push_back(input.name());
+    if (shown.size() < 10) shown.push_back("'" + printable(input.name()) + "'");
+  }
+  for (const auto& [name, value] : options_.bound_inputs) {
+    if (std::any_of(names.begin(), names.end(),
+                    [&, v = &value](std::string_view n) { return bound_input(options_, n) == v; }))
+      continue;
+    sink_.add(
+        make_diag<DiagCode::MRV0138>(printable(name), did_you_mean(name, names),
+                                     shown.empty() ? "none" : fmt::format("{}", fmt::join(shown, ", "))));
+  }
+}
+
+// Before IR version 4 every initializer had to be listed as an input; that says nothing about overriding it.
+void Builder::warn_of_defaults(const Scope& scope) {
+  if (defaults_.empty() || model_.ir_version() < 4) return;
+  constexpr size_t kMostShown = 5;
+  std::vector<std::string> shown;
+  for (size_t i = 0; i < std::min(kMostShown, defaults_.size()); ++i)
+    shown.push_back("'" + printable(defaults_[i]) + "'");
+  if (defaults_.size() > kMostShown) shown.push_back(fmt::format("{} more", defaults_.size() - kMostShown));
+  const Binding* first = find(scope, defaults_[0]);
+  const Tensor* value = first != nullptr && first->value.valid() ? graph_->constant(first->value) : nullptr;
+  std::string example = "FILE.npy";
+  if (value != nullptr && value->elements() == 1 && value->elem() != ElementType::String)
+    example = is_float(value->elem()) ? fmt::format("{}", value->as_double(0))
+                                      : fmt::format("{}", value->as_int(0));
+  sink_.add(make_diag<DiagCode::MRV0136>(fmt::format("{}", fmt::join(shown, ", ")),
+                                         fmt::format("{}={}", printable(defaults_[0]), example)));
+}
+
+// An output that is listed again is one of its own, with another name: positions stay as they are.
+ir::ValueId Builder::repeated_output(const std::string& name, ir::ValueId value) {
+  const ir::Value& v = graph_->value(value);
+  std::string other;
+  for (int k = 2; other.empty() || main_names_.count(other) != 0; ++k) other = fmt::format("{}_{}", name, k);
+  other = unique_name(std::move(other));
+  sink_.add(make_diag<DiagCode::MRV0149>(printable(name), printable(other)));
+  ir::Lineage lineage;
+  lineage.pass = "import";
+  if (v.kind == ir::ValueKind::Result) {
+    lineage.sources = graph_->lineage(v.producer).sources;
+  } else if (!graph_->sources().empty()) {
+    lineage.sources = {ir::SourceId(size_t{0})};  // an input or a constant: no node made it
+  } else {
+    return value;
+  }
+  const ops::OpDef& identity = ops::op_def(Op::Identity);
+  TensorType type = v.type;
+  ir::NodeId id = graph_->add_node(identity, "", {value}, ir::default_attrs(identity), {std::move(type)},
+                                   {std::move(other)}, std::move(lineage));
+  return graph_->node(id).outputs[0];
 }
 
 void Builder::add_outputs(Scope& scope, const pb::GraphProto& graph) {
@@ -112,13 +180,11 @@ void Builder::add_outputs(Scope& scope, const pb::GraphProto& graph) {
     const std::string& name = output.name();
     if (name.empty()) {
       sink_.add(make_diag<DiagCode::MRV0114>("an output"));
-    } else if (!seen.insert(name).second) {
-      sink_.add(make_diag<DiagCode::MRV0143>(printable(name), "it is listed more than once"));
     } else if (main_names_.count(name) == 0) {
       sink_.add(make_diag<DiagCode::MRV0143>(printable(name), "nothing defines it"));
     } else if (const Binding* binding = lookup(scope, name);
                binding != nullptr && binding->state == Binding::State::Value) {
-      graph_->add_output(binding->value);
+      graph_->add_output(seen.insert(name).second ? binding->value : repeated_output(name, binding->value));
       check_output_type(output, graph_->value(binding->value).type);
     } else if (!sink_.has_errors()) {
       sink_.add(make_diag<DiagCode::MRV0143>(printable(name), "nothing computes it"));

@@ -107,6 +107,7 @@ void Builder::report(const Site& site, Diag diag) {
   std::string op = site.node.op_type();
   if (std::string_view domain = canonical_domain(site.node.domain()); !domain.empty())
     op = std::string(domain) + "." + op;
+  diag.message += remedy(site, diag);
   sink_.add(at_node(std::move(diag), shown_name(site), op));
 }
 
@@ -124,12 +125,15 @@ void Builder::add_initializer(Scope& scope, const std::string& name, Result<Tens
 
 void Builder::add_initializers(Scope& scope, pb::GraphProto& graph) {
   // The messages keep their names, which the scope refers to.
+  auto is_replaced = [&](const std::string& name) { return scope.is_main() && replaced_.count(name) != 0; };
   for (auto& tensor : *graph.mutable_initializer()) {
     if (sink_.full()) return;
+    if (is_replaced(tensor.name())) continue;
     add_initializer(scope, tensor.name(), tensors_.take(tensor));
   }
   for (auto& tensor : *graph.mutable_sparse_initializer()) {
     if (sink_.full()) return;
+    if (is_replaced(tensor.values().name())) continue;
     add_initializer(scope, tensor.values().name(), tensors_.take(tensor));
   }
 }

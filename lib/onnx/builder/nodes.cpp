@@ -70,6 +70,9 @@ void Builder::add_nodes(Scope& scope, google::protobuf::RepeatedPtrField<pb::Nod
     pb::NodeProto& node = nodes[static_cast<int>(i)];
     // The main graph's sources were added up front, in the order of the file.
     add_node({scope, node, scope.is_main() ? ir::SourceId(i) : add_source(scope.id, node, i)});
+    // What reads the results of a node that was refused is no mistake of its own, also in a body.
+    if (sink_.has_errors())
+      for (const std::string& output : node.output()) scope.values.try_emplace(output);
     if (scope.is_main()) forget(node);  // others may be built again
   }
 }
@@ -86,7 +89,9 @@ void Builder::add_node(Site site) {
   Status status = prepare(site, **op, pending);
   if (status.ok() && has_graph(site.node) && !add_bodies(site, **op, pending)) return;
   if (status.ok()) status = infer(site, **op, pending);
+  if (status.ok() && pending.raw.rows_from) status = restore_shape(site, **op, pending);
   if (!status.ok()) return report(site, std::move(status).error());
+  if (pending.raw.rows_from) return;  // the node is in the graph already
   insert(site, **op, std::move(pending));
 }
 
@@ -187,32 +192,12 @@ Status Builder::wire_inputs(const Site& site, Pending& pending) {
   }
   while (!pending.inputs.empty() && !pending.inputs.back().valid()) pending.inputs.pop_back();
   for (const auto& [at, shape] : raw.reshapes) MRVLC_TRY(reshape_input(site, at, shape, pending));
+  if (raw.rows_from) MRVLC_TRY(flatten_input(site, *raw.rows_from, pending));
   return {};
 }
 
-// Puts a Reshape in front of input `at`; it is part of the same ONNX node.
-Status Builder::reshape_input(const Site& site, size_t at, const Shape& shape, Pending& pending) {
-  if (at >= pending.inputs.size() || !pending.inputs[at].valid())
-    return make_diag<DiagCode::MRV0007>("an operator's upgrade reshapes a missing input");
-  const std::string prefix = fmt::format("{}.reshape{}", graph_->sources()[site.source.index()].id, at);
-  const TensorType& from = graph_->value(pending.inputs[at]).type;
-  if (element_count(from.shape) != element_count(shape))
-    return make_diag<DiagCode::MRV0007>("an operator's upgrade reshapes to another size");
-  TensorType type{from.elem, shape};
-  ir::ValueId target =
-      graph_->add_constant(unique_name(prefix + ".shape"),
-                           Tensor::of(ElementType::I64, {static_cast<int64_t>(shape.size())}, shape));
-  const ir::OpSchema& reshape = ops::op_def(Op::Reshape);
-  std::vector<ir::Attr> slots = ir::default_attrs(reshape);
-  ir::set_attr(reshape, slots, "allowzero", int64_t{1});  // a dimension of 0 is one
-  ir::NodeId id = graph_->add_node(reshape, site.node.name(), {pending.inputs[at], target}, std::move(slots),
-                                   {std::move(type)}, {unique_name(prefix)}, lineage(site));
-  pending.inputs[at] = graph_->node(id).outputs[0];
-  learn(id);
-  return {};
-}
-
-Status Builder::infer(const Site& site, const ops::OpDef& op, Pending& pending) {
+// Types of the results by those of the inputs, and by what is known of these.
+Status Builder::infer_inputs(const ops::OpDef& op, Pending& pending) const {
   ops::InferContext context;
   context.op = &op;
   context.attrs = &pending.slots;
@@ -233,6 +218,11 @@ Status Builder::infer(const Site& site, const ops::OpDef& op, Pending& pending) 
   if (any && !types.ok()) types = ops::infer_types(op, context);
   if (!types.ok()) return std::move(types).error();
   pending.types = *std::move(types);
+  return {};
+}
+
+Status Builder::infer(const Site& site, const ops::OpDef& op, Pending& pending) {
+  MRVLC_TRY(infer_inputs(op, pending));
   if (pending.types.size() < pending.raw.num_outputs) {
     return make_diag<DiagCode::MRV0208>(
         fmt::format("has {} outputs; {} are given", pending.types.size(), pending.raw.num_outputs));

@@ -109,7 +109,6 @@ class GraphWriter {
     if (n.is(Op::Scatter)) out.set_op_type("ScatterElements");
     if (n.is(Op::Upsample)) restate_upsample(out);
     if (n.is(Op::Resize) && n.string_attr("nearest_mode") == "ceil_when_shrinking") restate_resize(n, out);
-    if (n.is(Op::Softmax, Op::LogSoftmax, Op::Hardmax) && n.int_attr("coerce") != 0) restate_softmax(n, out);
   }
 
   static pb::AttributeProto& attribute(pb::NodeProto& node, std::string_view name) {
@@ -121,9 +120,6 @@ class GraphWriter {
   }
   static void set_string(pb::NodeProto& node, std::string_view name, const char* value) {
     encode_attribute(std::string(value), std::string(name), attribute(node, name));
-  }
-  static void set_int(pb::NodeProto& node, std::string_view name, int64_t value) {
-    encode_attribute(value, std::string(name), attribute(node, name));
   }
 
   static void restate_upsample(pb::NodeProto& out) {
@@ -148,36 +144,6 @@ class GraphWriter {
     set_string(out, "nearest_mode", shrinks ? "ceil" : "floor");
   }
 
-  // Softmax before opset 13 was over all dimensions from the axis on.
-  void restate_softmax(const ir::Node& n, pb::NodeProto& softmax) {
-    auto& attributes = *softmax.mutable_attribute();
-    for (int i = attributes.size(); i-- > 0;)
-      if (attributes[i].name() == "coerce") attributes.DeleteSubrange(i, 1);
-    const TensorType& type = g_.value(n.outputs[0]).type;
-    int64_t axis = n.int_attr("axis");
-    if (axis < 0) axis += type.rank();
-    int64_t behind = 1;
-    for (int64_t d = axis + 1; d < type.rank(); ++d) behind *= type.shape[static_cast<size_t>(d)];
-    if (behind == 1 && type.dynamic == 0) return;
-    if (!type.is_static()) {
-      problem_ =
-          at_node(make_diag<DiagCode::MRV0148>("it is over several dimensions, known at run time only"),
-                  n.name, n.op->name);
-      return;
-    }
-    // Flatten in front, Reshape behind.
-    const std::string x = softmax.input(0), y = softmax.output(0);
-    const std::string flat = names_.values.unique(y + "/flat"), soft = names_.values.unique(y + "/rows"),
-                      shape = names_.values.unique(y + "/shape");
-    softmax.set_input(0, flat);
-    softmax.set_output(0, soft);
-    set_int(softmax, "axis", 1);
-    pb::NodeProto& flatten = add_before_last("Flatten", {x}, flat);
-    set_int(flatten, "axis", axis);
-    encode_tensor(Tensor::of(ElementType::I64, {type.rank()}, type.shape), shape, *out_.add_initializer());
-    add("Reshape", {soft, shape}, y);
-  }
-
   pb::NodeProto& add(const char* op, const std::vector<std::string>& inputs, const std::string& output) {
     pb::NodeProto& out = *out_.add_node();
     out.set_op_type(op);
@@ -186,14 +152,6 @@ class GraphWriter {
     out.add_output(output);
     return out;
   }
-  pb::NodeProto& add_before_last(const char* op, const std::vector<std::string>& inputs,
-                                 const std::string& output) {
-    add(op, inputs, output);
-    auto& nodes = *out_.mutable_node();
-    nodes.SwapElements(nodes.size() - 1, nodes.size() - 2);
-    return nodes[nodes.size() - 2];
-  }
-
   void note_version(const ops::OpDef& op) {
     if (op.domain.empty()) {
       versions_.opset = std::max(versions_.opset, op.since_min);

@@ -42,9 +42,17 @@ Result<Tensor> constant_value(const InferContext& context) {
     if (found != nullptr) return bad_attr(attr.name, fmt::format("is given beside '{}'", found->name));
     found = &attr;
   }
-  if (found == nullptr)
-    return bad_operands("no value is given, or one of a kind that is not supported (sparse_value)");
+  if (found == nullptr) return bad_operands("no value is given");
   return attr_tensor(found->name, context.attr(found->name));
+}
+
+// A sparse value is read as the dense one that it stands for.
+Status upgrade_constant(RawNode& node) {
+  ir::Attr sparse = node.take("sparse_value");
+  if (!ir::is_set(sparse)) return {};
+  if (node.find("value") != nullptr) return bad_attr("sparse_value", "is given beside 'value'");
+  node.attrs.emplace_back("value", std::move(sparse));
+  return {};
 }
 
 Types infer_constant(const InferContext& context) {
@@ -314,6 +322,7 @@ const OpDef& def_Constant() {
         optional("value_ints", ir::AttrKind::Ints),      optional("value_string", ir::AttrKind::String),
         optional("value_strings", ir::AttrKind::Strings)};
     d.traits = {.work = Work::Linear};
+    d.upgrade = upgrade_constant;
     return d;
   }();
   return def;

@@ -199,8 +199,12 @@ Status emit_one_hot_encoder(EmitContext& context) {
 // -- maps
 
 Result<std::vector<TensorType>> infer_map(const InferContext& context) {
-  return bad_operands(fmt::format(
-      "{} works on maps, which are no tensors; let the model end, or begin, with tensors", context.op->name));
+  if (context.op->kind == Op::ZipMap)
+    return bad_operands(
+        "ZipMap makes maps, which are no tensors; export without it, with skl2onnx: convert_sklearn(model, "
+        "options={'zipmap': False})");
+  return bad_operands(fmt::format("{} works on maps, which are no tensors; let the model begin with tensors",
+                                  context.op->name));
 }
 
 Status eval_map(const EvalContext&) {

@@ -1,7 +1,9 @@
-// Softmax, LogSoftmax, Hardmax. Before opset 13 they flattened everything from `axis` on into one dimension
-// (and `axis` was 1 by default); the attribute `coerce`, which is not ONNX's, says so.
+// Softmax, LogSoftmax, Hardmax. Before opset 13 they were over all dimensions from `axis` on, which was 1 by
+// default.
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "common/emit_util.h"
 #include "common/lanes.h"
@@ -9,17 +11,33 @@
 namespace mrvlc::ops {
 namespace {
 
+// The only dimension from `axis` on that is not 1, where there is no other: over it alone is over them all.
+std::optional<int64_t> only_dimension(const TensorType& type, int64_t axis) {
+  std::optional<int64_t> found;
+  for (int64_t d = axis; d < type.rank(); ++d) {
+    if (!type.is_dynamic(d) && type.shape[at(d)] == 1) continue;
+    if (found) return std::nullopt;
+    found = d;
+  }
+  return found.value_or(axis);
+}
+
 Status upgrade_softmax(RawNode& node) {
-  if (node.find("coerce") != nullptr) return bad_attr("coerce", "is not an attribute of ONNX");
   if (node.opset >= 13) return {};
   ir::Attr given = node.take("axis");
   const auto* value = std::get_if<int64_t>(&given);
+  if (ir::is_set(given) && value == nullptr) return bad_attr("axis", "must be an integer");
   int64_t axis = value != nullptr ? *value : 1;
   const TensorType* type = node.input_type(0);
-  // Flattening the last dimension alone changes nothing.
-  bool last = type != nullptr && (axis == -1 || axis == type->rank() - 1);
+  if (type != nullptr && type->rank() > 0 && type->has_rank()) {
+    MRVLC_ASSIGN(axis, normalize_axis(axis, type->rank()));
+    if (auto only = only_dimension(*type, axis)) {
+      axis = *only;
+    } else {
+      node.rows_from = std::exchange(axis, -1);
+    }
+  }
   node.attrs.emplace_back("axis", axis);
-  node.attrs.emplace_back("coerce", int64_t{last ? 0 : 1});
   return {};
 }
 
@@ -27,10 +45,9 @@ Result<AxisView> softmax_view(const ir::OpSchema& op, const std::vector<ir::Attr
                               const Shape& shape) {
   auto rank = static_cast<int64_t>(shape.size());
   auto axis = std::get<int64_t>(attrs[at(op.attr_index("axis"))]);
-  bool coerce = std::get<int64_t>(attrs[at(op.attr_index("coerce"))]) != 0;
   if (rank == 0 && (axis == 0 || axis == -1)) return AxisView{};
   MRVLC_ASSIGN(axis, normalize_axis(axis, rank));
-  return coerce ? flattened_from(shape, axis) : axis_view(shape, axis);
+  return axis_view(shape, axis);
 }
 
 Result<std::vector<TensorType>> infer_softmax(const InferContext& c) {
@@ -166,7 +183,7 @@ Status emit_lanes(EmitContext& c) {
   AxisText view;
   if (c.in_type(0).rank() > 0) {
     MRVLC_ASSIGN(int64_t axis, axis_attr(c));
-    view = AxisText(c, 0, axis, c.node().int_attr("coerce") != 0);
+    view = AxisText(c, 0, axis);
   }
   (SoftmaxEmitter(c, view).*Member)();
   return {};
@@ -177,7 +194,7 @@ OpDef lane_operator(std::string_view name) {
   OpDef op;
   op.name = name;
   op.traits = {.work = Work::Linear};
-  op.attrs = {spec::with_int("axis", -1), spec::with_int("coerce", 0)};
+  op.attrs = {spec::with_int("axis", -1)};
   op.types = spec::kFloats;
   op.upgrade = upgrade_softmax;
   op.infer = infer_softmax;

@@ -1,5 +1,5 @@
-// Resize and Upsample. Coordinates: ONNX Resize-19, "coordinate_transformation_mode". They are computed in
-// float like the common runtimes do, because rounding decides which pixel `nearest` takes.
+// Resize and Upsample. Coordinates: ONNX Resize-19, "coordinate_transformation_mode". Rounding decides which
+// pixel `nearest` takes: where scales are ratios of sizes, positions are fractions, computed exactly.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -18,6 +18,13 @@ constexpr std::string_view kCoordinateModes[] = {
 // otherwise.
 constexpr std::string_view kNearestModes[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil",
                                               "ceil_when_shrinking"};
+
+__extension__ using Wide = __int128;  // products of three sizes
+
+Wide floor_div(Wide a, Wide b) {
+  const Wide q = a / b;
+  return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
+}
 
 template <size_t N>
 bool one_of(const std::string& text, const std::string_view (&list)[N]) {
@@ -40,6 +47,15 @@ Result<std::vector<double>> read_scales(const InferContext& context, size_t i, s
   return scales;
 }
 
+// A scale that is out / in, but for the rounding to float of who wrote it: half a unit, or one more where the
+// quotient was computed in another way.
+bool is_rounded_ratio(double scale, int64_t out, int64_t in) {
+  if (out < 1 || in < 1) return false;
+  const auto ratio = static_cast<float>(static_cast<double>(out) / static_cast<double>(in));
+  const auto given = static_cast<float>(scale);
+  return given >= std::nextafter(ratio, 0.0f) && given <= std::nextafter(ratio, INFINITY);
+}
+
 Status apply_scales(ResizeParams& p, const Shape& shape, const std::vector<int64_t>& axes,
                     const std::vector<double>& scales) {
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -49,6 +65,27 @@ Status apply_scales(ResizeParams& p, const Shape& shape, const std::vector<int64
     if (size > static_cast<float>(kMaxElements)) return too_large();
     p.scale[d] = scales[i];
     p.output[d] = static_cast<int64_t>(size);
+    const bool ratio = is_rounded_ratio(scales[i], p.output[d], shape[d]);
+    p.ratio[d] = ratio ? ResizeParams::Ratio{p.output[d], shape[d]} : ResizeParams::Ratio{};
+  }
+  return {};
+}
+
+// One scale for all axes: the least or the greatest of theirs. Sizes are rounded, halves up.
+Status keep_aspect(ResizeParams& p, const Shape& shape, const std::vector<int64_t>& axes, bool least) {
+  if (axes.empty()) return {};
+  size_t best = at(axes[0]);
+  for (int64_t d : axes)
+    if (least ? p.scale[at(d)] < p.scale[best] : p.scale[at(d)] > p.scale[best]) best = at(d);
+  const double scale = p.scale[best];
+  const ResizeParams::Ratio ratio = p.ratio[best];
+  for (int64_t axis : axes) {
+    const size_t d = at(axis);
+    const Wide size = floor_div(2 * Wide{ratio.out} * shape[d] + ratio.in, 2 * Wide{ratio.in});
+    if (size > kMaxElements) return too_large();
+    p.scale[d] = scale;
+    p.ratio[d] = ratio;
+    p.output[d] = static_cast<int64_t>(size);
   }
   return {};
 }
@@ -57,7 +94,6 @@ Status apply_sizes(ResizeParams& p, const Shape& shape, const std::vector<int64_
                    const std::vector<int64_t>& sizes, const std::string& policy) {
   if (sizes.size() != axes.size())
     return bad_operands(fmt::format("{} sizes for {} axes", sizes.size(), axes.size()));
-  double least = INFINITY, greatest = 0;
   for (size_t i = 0; i < axes.size(); ++i) {
     size_t d = at(axes[i]);
     if (sizes[i] > kMaxElements) return too_large();
@@ -66,18 +102,9 @@ Status apply_sizes(ResizeParams& p, const Shape& shape, const std::vector<int64_
     }
     p.output[d] = sizes[i];
     p.scale[d] = static_cast<double>(sizes[i]) / static_cast<double>(shape[d]);
-    least = std::min(least, p.scale[d]);
-    greatest = std::max(greatest, p.scale[d]);
+    p.ratio[d] = {sizes[i], shape[d]};
   }
-  if (policy == "stretch") return {};
-  double scale = policy == "not_larger" ? least : greatest;
-  for (int64_t axis : axes) {
-    double size = std::floor(scale * static_cast<double>(shape[at(axis)]) + 0.5);
-    if (size > static_cast<double>(kMaxElements)) return too_large();
-    p.scale[at(axis)] = scale;
-    p.output[at(axis)] = static_cast<int64_t>(size);
-  }
-  return {};
+  return policy == "stretch" ? Status() : keep_aspect(p, shape, axes, policy == "not_larger");
 }
 
 Status read_roi(const InferContext& context, ResizeParams& p, const std::vector<int64_t>& axes) {
@@ -162,6 +189,7 @@ Result<ResizeParams> resize_params(const InferContext& context) {
   MRVLC_ASSIGN(ResizeParams p, resize_modes(context));
   p.output = shape;
   p.scale.assign(shape.size(), 1.0);
+  p.ratio.assign(shape.size(), {1, 1});
   p.roi_begin.assign(shape.size(), 0.0);
   p.roi_end.assign(shape.size(), 1.0);
   for (int64_t dim : shape) MRVLC_TRY(check_dim(dim, "a dimension"));
@@ -181,9 +209,9 @@ namespace {
 // ONNX's length_resized is scale * length, fraction and all: its conformance data for align_corners with
 // scales that leave one have it so. Where a whole number was meant, the rounding of a float scale must not
 // shift coordinates.
-float resized_length(double scale, int64_t input, int64_t output) {
+double resized_length(double scale, int64_t input, int64_t output) {
   double exact = scale * static_cast<double>(input), whole = static_cast<double>(output);
-  return static_cast<float>(std::fabs(exact - whole) < 1e-4 * whole ? whole : exact);
+  return std::fabs(exact - whole) < 1e-4 * whole ? whole : exact;
 }
 
 }  // namespace
@@ -192,27 +220,87 @@ bool ResizeParams::is_identity(size_t d, int64_t input_size) const {
   return coordinate_mode != "tf_crop_and_resize" && output[d] == input_size && scale[d] == 1.0;
 }
 
+namespace {
+
+// A position as a fraction; the denominator is positive.
+struct Fraction {
+  Wide num = 0, den = 1;
+};
+
+// By the formulas of ONNX, for a scale of out / in; nullopt: the scale is no ratio, or a region is resized.
+std::optional<Fraction> exact_position(const ResizeParams& p, size_t d, int64_t o, int64_t input) {
+  const Wide in = p.ratio[d].in, out = p.ratio[d].out, size = p.output[d];
+  const std::string& mode = p.coordinate_mode;
+  if (in == 0 || mode == "tf_crop_and_resize") return std::nullopt;
+  if (mode == "asymmetric") return Fraction{o * in, out};
+  if (mode == "tf_half_pixel_for_nn") return Fraction{(2 * o + 1) * in, 2 * out};
+  if (mode == "pytorch_half_pixel" && size == 1) return Fraction{};
+  const Fraction half{(2 * o + 1) * in - out, 2 * out};
+  if (mode == "half_pixel_symmetric")  // in / 2 * (1 - size / (scale * in)) is half of in - size / scale
+    return Fraction{half.num + input * out - size * in, 2 * out};
+  if (mode != "align_corners") return half;
+  if (size == 1) return Fraction{};
+  // ONNX's size is scale * input, fraction and all.
+  if (out != size || in != input) return std::nullopt;
+  return Fraction{o * (in - 1), out - 1};
+}
+
+// The same in double for any scale.
+double rounded_position(const ResizeParams& p, size_t d, int64_t o, int64_t input_size) {
+  const auto x = static_cast<double>(o), in = static_cast<double>(input_size);
+  const double s = p.scale[d], half = (x + 0.5) / s - 0.5;
+  const double out = resized_length(s, input_size, p.output[d]);
+  const std::string& mode = p.coordinate_mode;
+  if (mode == "asymmetric") return x / s;
+  if (mode == "pytorch_half_pixel") return p.output[d] > 1 ? half : 0;
+  if (mode == "align_corners") return p.output[d] > 1 ? x * (in - 1) / (out - 1) : 0;
+  if (mode == "tf_half_pixel_for_nn") return (x + 0.5) / s;
+  if (mode == "half_pixel_symmetric")
+    return in / 2 * (1 - static_cast<double>(p.output[d]) / (s * in)) + half;
+  if (mode != "tf_crop_and_resize") return half;
+  const double begin = p.roi_begin[d], end = p.roi_end[d];
+  if (p.output[d] > 1) return begin * (in - 1) + x * (end - begin) * (in - 1) / (out - 1);
+  return 0.5 * (begin + end) * (in - 1);
+}
+
+int64_t nearest_of(const std::string& mode, bool shrinks, const Fraction& x) {
+  auto up = [](Wide a, Wide b) { return -floor_div(-a, b); };
+  Wide i = 0;
+  if (mode == "round_prefer_floor") {
+    i = up(2 * x.num - x.den, 2 * x.den);
+  } else if (mode == "round_prefer_ceil") {
+    i = floor_div(2 * x.num + x.den, 2 * x.den);
+  } else {
+    i = mode == "ceil" || (mode == "ceil_when_shrinking" && shrinks) ? up(x.num, x.den)
+                                                                     : floor_div(x.num, x.den);
+  }
+  return static_cast<int64_t>(std::clamp<Wide>(i, -1, kMaxElements));
+}
+
+double nearest_of(const std::string& mode, bool shrinks, double x) {
+  if (mode == "round_prefer_floor") return std::ceil(x - 0.5);
+  if (mode == "round_prefer_ceil") return std::floor(x + 0.5);
+  return mode == "ceil" || (mode == "ceil_when_shrinking" && shrinks) ? std::ceil(x) : std::floor(x);
+}
+
+}  // namespace
+
 double ResizeParams::source(size_t d, int64_t o, int64_t input_size) const {
   if (is_identity(d, input_size)) return static_cast<double>(o);
-  auto x = static_cast<float>(o), s = static_cast<float>(scale[d]), in = static_cast<float>(input_size);
-  float out = resized_length(scale[d], input_size, output[d]);
-  float half = (x + 0.5f) / s - 0.5f;
-  if (coordinate_mode == "asymmetric") return static_cast<double>(x / s);
-  if (coordinate_mode == "pytorch_half_pixel") return output[d] > 1 ? static_cast<double>(half) : 0.0;
-  if (coordinate_mode == "align_corners")
-    return output[d] > 1 ? static_cast<double>(x * (in - 1) / (out - 1)) : 0.0;
-  if (coordinate_mode == "tf_half_pixel_for_nn") return static_cast<double>((x + 0.5f) / s);
-  if (coordinate_mode == "half_pixel_symmetric") {
-    float adjustment = static_cast<float>(output[d]) / (s * in);
-    return static_cast<double>(in / 2 * (1 - adjustment) + half);
+  if (auto x = exact_position(*this, d, o, input_size)) {
+    const Wide whole = floor_div(x->num, x->den);
+    return static_cast<double>(whole) +
+           static_cast<double>(x->num - whole * x->den) / static_cast<double>(x->den);
   }
-  if (coordinate_mode == "tf_crop_and_resize") {
-    auto begin = static_cast<float>(roi_begin[d]), end = static_cast<float>(roi_end[d]);
-    if (output[d] > 1)
-      return static_cast<double>(begin * (in - 1) + x * (end - begin) * (in - 1) / (out - 1));
-    return static_cast<double>(0.5f * (begin + end) * (in - 1));
-  }
-  return static_cast<double>(half);
+  return rounded_position(*this, d, o, input_size);
+}
+
+int64_t ResizeParams::nearest(size_t d, int64_t o, int64_t input_size) const {
+  if (is_identity(d, input_size)) return o;
+  if (auto x = exact_position(*this, d, o, input_size))
+    return std::clamp<int64_t>(nearest_of(nearest_mode, scale[d] < 1, *x), 0, input_size - 1);
+  const double i = nearest_of(nearest_mode, scale[d] < 1, rounded_position(*this, d, o, input_size));
+  return static_cast<int64_t>(std::clamp(i, 0.0, static_cast<double>(input_size - 1)));
 }
 
 }  // namespace mrvlc::ops

@@ -4,12 +4,24 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/convert.h"
+
 namespace mrvlc::ops {
 
 void cubic_weights(double s, double a, double* w) {
   auto outer = [a](double t) { return ((a * t - 5 * a) * t + 8 * a) * t - 4 * a; };
   auto inner = [a](double t) { return ((a + 2) * t - (a + 3)) * t * t + 1; };
   w[0] = outer(s + 1), w[1] = inner(s), w[2] = inner(1 - s), w[3] = outer(2 - s);
+}
+
+void emit_truncated(EmitContext& context, const std::string& from, const std::string& to,
+                    const std::string& count, ElementType elem) {
+  auto number = [](double v) { return c_literal(v, ElementType::F64); };
+  context.open(fmt::format("for (int64_t i = 0; i < {}; ++i)", count));
+  context.line(fmt::format("const double v = {0}[i] + ({0}[i] < 0 ? {1} : {2});", from,
+                           number(-kTruncationSlack), number(kTruncationSlack)));
+  context.line(fmt::format("{}[i] = {};", to, saturated_text("v", ElementType::F64, elem)));
+  context.close();
 }
 
 namespace {
@@ -77,14 +89,6 @@ AxisTaps wide_taps(const ResizeParams& p, size_t d, int64_t size, bool exclude_o
   return taps;
 }
 
-double nearest(const ResizeParams& p, size_t d, double x) {
-  if (p.nearest_mode == "round_prefer_floor") return std::ceil(x - 0.5);
-  if (p.nearest_mode == "round_prefer_ceil") return std::floor(x + 0.5);
-  if (p.nearest_mode == "ceil") return std::ceil(x);
-  if (p.nearest_mode == "ceil_when_shrinking" && p.scale[d] < 1) return std::ceil(x);
-  return std::floor(x);
-}
-
 }  // namespace
 
 Filter resize_filter(const InferContext& context) {
@@ -122,7 +126,7 @@ AxisTaps axis_taps(const ResizeParams& params, size_t d, int64_t input_size, con
 std::vector<int64_t> nearest_table(const ResizeParams& params, size_t d, int64_t input_size) {
   std::vector<int64_t> table;
   for (int64_t o = 0; o < params.output[d]; ++o) {
-    table.push_back(clamp_index(nearest(params, d, params.source(d, o, input_size)), input_size));
+    table.push_back(params.nearest(d, o, input_size));
   }
   return table;
 }

@@ -5,6 +5,18 @@
 
 namespace mrvlc::ops {
 
+// What linear and cubic take. Integers are computed in double; a result is truncated, as ONNX Runtime and
+// ONNX's reference do, and what an integer cannot hold saturates.
+inline constexpr TypeSet kResampled{spec::kFloats.bits |
+                                    types_of({ElementType::I8, ElementType::U8, ElementType::I16,
+                                              ElementType::U16, ElementType::I32, ElementType::U32})
+                                        .bits};
+// What a sum of rounded weights may lack: it is added before a result is truncated.
+inline constexpr double kTruncationSlack = 0x1p-20;
+// C: count doubles at `from` become elements of `to`, which are integers.
+void emit_truncated(EmitContext& context, const std::string& from, const std::string& to,
+                    const std::string& count, ElementType elem);
+
 struct AxisTaps {
   int64_t taps = 1;            // inputs an output reads
   std::vector<int64_t> index;  // [output * taps]

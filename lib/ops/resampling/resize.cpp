@@ -1,4 +1,8 @@
 // Resize (ONNX Resize-19) and Upsample (-9, asymmetric coordinates, floor).
+#include <algorithm>
+#include <cmath>
+
+#include "common/convert.h"
 #include "common/dynamic_facets.h"
 #include "common/mapped_copy.h"
 #include "common/strided_copy.h"
@@ -33,7 +37,7 @@ Status upgrade_upsample(RawNode& node) {
 Result<std::vector<TensorType>> infer_resize(const InferContext& context) {
   MRVLC_TRY(check_rank(context, 0, 1));
   MRVLC_ASSIGN(ResizeParams p, resize_params(context));
-  if (p.mode != "nearest") MRVLC_TRY(check_elem(context, 0, kFloats));
+  if (p.mode != "nearest") MRVLC_TRY(check_elem(context, 0, kResampled));
   for (size_t d = 0; d < p.output.size(); ++d) {
     if (context.type(0).shape[d] == 0 && p.output[d] != 0)
       return bad_operands("an empty dimension cannot grow");
@@ -128,6 +132,11 @@ Status eval_resize(const EvalContext& context) {
     std::vector<double> data(at(x.elements()));
     load_doubles(x, 0, x.elements(), data.data());
     for (const Pass& pass : passes(view, p)) data = run_pass(pass, data);
+    if (!is_float(x.elem())) {
+      const IntegerRange range = integer_range(x.elem());
+      for (double& v : data)
+        v = std::clamp(std::trunc(v + std::copysign(kTruncationSlack, v)), range.low, range.past - 1);
+    }
     store_doubles(y, 0, y.elements(), data.data());
   }
   extrapolate(x.shape(), p, y);
@@ -173,10 +182,11 @@ void emit_pass(EmitContext& context, const Pass& p, const std::string& in, const
   context.close();
 }
 
-void emit_passes(EmitContext& context, const std::vector<Pass>& list, ElementType elem) {
-  std::string from = context.in(0);
+// From the elements at `from` to the results at `last`.
+void emit_passes(EmitContext& context, const std::vector<Pass>& list, ElementType elem, std::string from,
+                 const std::string& last) {
   for (size_t i = 0; i < list.size(); ++i) {
-    std::string to = context.out(0);
+    std::string to = last;
     if (i + 1 < list.size()) {
       int64_t elements = list[i].outer * list[i].out * list[i].inner;
       to = fmt::format("t{}", i);
@@ -203,6 +213,18 @@ void emit_extrapolation(EmitContext& context, const ResizeParams& p, const Tenso
       });
 }
 
+// Integers in double: a copy of the operand, the passes, and the results truncated.
+void emit_integers(EmitContext& context, const std::vector<Pass>& list, ElementType elem) {
+  const int64_t from = context.in_type(0).elements(), to = context.out_type(0).elements();
+  const int64_t size = byte_size(ElementType::F64);
+  context.line(fmt::format("double* wide = (double*){};", context.scratch(from * size)));
+  context.line(fmt::format("double* sums = (double*){};", context.scratch(to * size)));
+  context.line(
+      fmt::format("for (ptrdiff_t i = 0; i < {}; ++i) wide[i] = (double){}[i];", from, context.in(0)));
+  emit_passes(context, list, ElementType::F64, "wide", "sums");
+  emit_truncated(context, "sums", context.out(0), fmt::format("{}", to), elem);
+}
+
 Status emit_resize(EmitContext& context) {
   InferContext view = emit_view(context);
   MRVLC_ASSIGN(ResizeParams p, resize_params(view));
@@ -214,8 +236,13 @@ Status emit_resize(EmitContext& context) {
   } else {
     MRVLC_TRY(require_widened(context));
     auto list = passes(view, p);
-    if (list.empty()) emit_copy(context, plain_copy(x.shape), context.in(0), context.out(0), x.elem);
-    emit_passes(context, list, x.elem);
+    if (list.empty()) {
+      emit_copy(context, plain_copy(x.shape), context.in(0), context.out(0), x.elem);
+    } else if (is_float(x.elem)) {
+      emit_passes(context, list, x.elem, context.in(0), context.out(0));
+    } else {
+      emit_integers(context, list, x.elem);
+    }
   }
   emit_extrapolation(context, p, x);
   return {};

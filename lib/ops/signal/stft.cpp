@@ -15,9 +15,11 @@ struct StftForm {
 };
 
 Result<StftForm> stft_form(const InferContext& context) {
-  MRVLC_TRY(check_rank(context, 0, 3, 3));
-  StftForm f{context.int_attr("onesided") != 0, context.type(0).shape[2]};
-  if ((f.parts != 1 && f.parts != 2) || context.type(0).is_dynamic(2))
+  // ONNX has [batch, length, 1 or 2]; exporters write real signals as [batch, length].
+  MRVLC_TRY(check_rank(context, 0, 2, 3));
+  const bool has_parts = context.type(0).rank() == 3;
+  StftForm f{context.int_attr("onesided") != 0, has_parts ? context.type(0).shape[2] : 1};
+  if ((f.parts != 1 && f.parts != 2) || (has_parts && context.type(0).is_dynamic(2)))
     return bad_operands("the last dimension must be 1 (real) or 2 (complex)");
   if (f.onesided && f.parts == 2) return bad_attr("onesided", "is set for complex data");
   if (!context.has(2) && !context.has(3)) return bad_operands("neither window nor frame_length is given");

@@ -163,14 +163,32 @@ TEST_CASE("old broadcasting along an axis becomes a reshape") {
   CHECK(node.reshapes[0] == std::pair<size_t, Shape>{1, {3, 1, 1}});
 }
 
-TEST_CASE("Softmax before opset 13 flattens") {
-  ops::RawNode node = raw("Softmax", 11, {{E::F32, {1, 3, 4}}}, {});
-  upgrade(node);
-  CHECK(std::get<int64_t>(*node.find("axis")) == 1);
-  CHECK(std::get<int64_t>(*node.find("coerce")) == 1);
-  ops::RawNode last = raw("Softmax", 11, {{E::F32, {1, 1000}}}, {});
-  upgrade(last);
-  CHECK(std::get<int64_t>(*last.find("coerce")) == 0);
+TEST_CASE("Softmax before opset 13 is over all dimensions from its axis on") {
+  // The axis that is left, and the one where rows begin, if the importer is to make a matrix first.
+  auto upgraded = [](const TensorType& type, const std::vector<int64_t>& given) {
+    std::vector<std::pair<std::string, ir::Attr>> attrs;
+    if (!given.empty()) attrs.emplace_back("axis", given[0]);
+    ops::RawNode node = raw("Softmax", 12, {type}, attrs);
+    upgrade(node);
+    CHECK(node.attrs.size() == 1);
+    return std::pair(std::get<int64_t>(*node.find("axis")), node.rows_from);
+  };
+  using Rows = std::optional<int64_t>;
+  CHECK(upgraded({E::F32, {1, 3, 4}}, {}) == std::pair(int64_t{-1}, Rows(1)));
+  CHECK(upgraded({E::F32, {2, 3, 4}}, {-3}) == std::pair(int64_t{-1}, Rows(0)));
+  CHECK(upgraded({E::F32, {1, 1000}}, {}) == std::pair(int64_t{1}, Rows()));
+  CHECK(upgraded({E::F32, {2, 3, 4}}, {-1}) == std::pair(int64_t{2}, Rows()));
+  CHECK(upgraded({E::F32, {1, 1000, 1, 1}}, {}) == std::pair(int64_t{1}, Rows()));
+  CHECK(upgraded({E::F32, {2, 1, 7, 1}}, {}) == std::pair(int64_t{2}, Rows()));
+  CHECK(upgraded({E::F32, {2, 1, 1}}, {}) == std::pair(int64_t{1}, Rows()));
+  // A dimension that is known at run time only may be more than 1.
+  CHECK(upgraded({E::F32, {2, 3, 1}, 4}, {}) == std::pair(int64_t{-1}, Rows(1)));
+  ops::RawNode now = raw("Softmax", 13, {{E::F32, {1, 3, 4}}}, {});
+  upgrade(now);
+  CHECK(now.attrs.empty());
+  CHECK_FALSE(now.rows_from.has_value());
+  ops::RawNode beyond = raw("Softmax", 12, {{E::F32, {3, 4}}}, {{"axis", int64_t{2}}});
+  CHECK_FALSE(ops::find_op("", "Softmax")->upgrade(beyond).ok());
 }
 
 TEST_CASE("C literals read back to the same value") {

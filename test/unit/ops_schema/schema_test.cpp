@@ -65,8 +65,10 @@ bool by_design(const OnnxSchema& s, std::string_view attribute) {
   if (s.name == "Concat" && s.since == 1) return attribute == "axis";  // "default 1" stands in the text only
   if (s.name == "GRU" && s.since == 1) return attribute == "direction";  // "foward", a misprint
   if (s.name == "GridSample") return attribute == "mode";                // bilinear is called linear since 20
-  if (s.name == "RNN") return attribute == "activations";        // Tanh for each direction when absent
-  if (s.name == "Constant") return attribute == "sparse_value";  // refused with a text of its own
+  if (s.name == "RNN") return attribute == "activations";  // Tanh for each direction when absent
+  // Over all dimensions from the axis on: the importer makes a matrix of them, RawNode::rows_from.
+  if (s.since < 13 && (s.name == "Softmax" || s.name == "LogSoftmax" || s.name == "Hardmax"))
+    return attribute == "axis";
   return s.name == "Scan" && s.since == 8 && attribute == "directions";  // rewritten by the importer
 }
 

@@ -99,6 +99,8 @@ TEST_CASE("C of Col2Im, Det and transforms") {
                         .unknown(random_tensor(elem, {2, 20, 1}, 1))
                         .in(scalar(3))
                         .unknown(random_tensor(elem, {6}, 4)));
+    cases.push_back(
+        Case("STFT").unknown(random_tensor(elem, {2, 20}, 1)).in(scalar(3)).absent().in(scalar(6)));
     cases.push_back(Case("STFT")
                         .set("onesided", num(0))
                         .unknown(random_tensor(elem, {1, 20, 2}, 1))

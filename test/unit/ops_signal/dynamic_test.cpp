@@ -1,5 +1,6 @@
 // C of the signal, geometry and indexing operators for shapes known at run time only.
 #include <limits>
+#include <numeric>
 
 #include "../ops/dynamic_case.h"
 
@@ -91,6 +92,9 @@ TEST_CASE("transforms on dynamic shapes") {
     for (int64_t axis : {-2, 0, 1})
       cases.back().runs.push_back({sample(E::F64, {2, 5, inverse + 1}), i64({}, {axis})});
   }
+  cases.push_back({"STFT", {dynamic_type(E::F64, {-2, -20}), n, {}, n}, {}});  // as exporters write it
+  for (int64_t length : {20, 8, 5})
+    cases.back().runs.push_back({sample(E::F64, {2, length}), i64({}, {3}), i64({}, {5})});
   cases.push_back({"STFT", {dynamic_type(E::F64, {-2, -20, 1}), n, {}, n}, {}});
   for (int64_t step : {int64_t{0}, int64_t{1}, int64_t{7}, kMost}) {
     for (int64_t length : {int64_t{0}, int64_t{1}, int64_t{6}, int64_t{17}, kMost})
@@ -217,6 +221,49 @@ TEST_CASE("NonMaxSuppression on dynamic shapes") {
       }
     }
     cases.back().runs.push_back({sample(E::F32, {2, 6, 4}), sample(E::F32, {2, 2, 5}), i64({1}, {2})});
+  }
+  check_dynamic(cases);
+}
+
+// Sizes whose quotient is whole, or halves ties, are where rounding shows. The reference is checked against
+// exact arithmetic in ops_movement.
+TEST_CASE("nearest Resize on dynamic shapes takes the pixel that the reference takes") {
+  constexpr std::pair<int64_t, int64_t> kPairs[] = {
+      {49, 7},  {224, 16}, {20, 6}, {24, 28}, {28, 38}, {7, 49},   {30, 70}, {99, 11},
+      {25, 15}, {1, 5},    {5, 1},  {13, 13}, {41, 9},  {300, 92}, {77, 33}, {10, 299}};
+  std::vector<DynamicCase> cases;
+  for (std::string where : {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners",
+                            "asymmetric", "tf_half_pixel_for_nn"}) {
+    for (std::string rounding :
+         {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "ceil_when_shrinking"}) {
+      AttrList attrs{{"coordinate_transformation_mode", where}, {"nearest_mode", rounding}};
+      cases.push_back(
+          {"Resize", {dynamic_type(E::I32, {-300}), {}, {}, dynamic_type(E::I64, {1})}, {}, attrs});
+      DynamicCase by_scale{
+          "Resize", {dynamic_type(E::I32, {-300}), {}, dynamic_type(E::F32, {1})}, {}, attrs};
+      for (auto [in, out] : kPairs) {
+        std::vector<int64_t> numbers(static_cast<size_t>(in));
+        std::iota(numbers.begin(), numbers.end(), int64_t{0});
+        const Tensor x = i32({in}, numbers);
+        if (out <= kTestBound) cases.back().runs.push_back({x, i64({1}, {out})});
+        const float scale = static_cast<float>(out) / static_cast<float>(in);
+        if (out <= kTestBound) by_scale.runs.push_back({x, f32({1}, {static_cast<double>(scale)})});
+      }
+      by_scale.runs.push_back({i32({10}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}), f32({1}, {0.77})});
+      by_scale.runs.push_back({i32({10}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}), f32({1}, {1.4})});
+      cases.push_back(std::move(by_scale));
+    }
+  }
+  for (std::string mode : {"linear", "cubic"}) {
+    for (int64_t antialias : {0, 1}) {
+      AttrList attrs{{"mode", mode}, {"antialias", antialias}};
+      cases.push_back(
+          {"Resize", {dynamic_type(E::U8, {2, -9, -8}), {}, {}, dynamic_type(E::I64, {3})}, {}, attrs});
+      for (int64_t size : {1, 4, 9, 13}) {
+        for (Shape shape : {Shape{2, 9, 8}, Shape{2, 3, 1}})
+          cases.back().runs.push_back({sample(E::U8, shape), i64({3}, {2, size, 5})});
+      }
+    }
   }
   check_dynamic(cases);
 }

@@ -36,8 +36,10 @@ MRVLC_DIAG(0132, Error, Usage, "--input-shape: the model has no input '{}'{}; in
 MRVLC_DIAG(0133, Error, Usage, "--input-shape: {} does not fit input '{}': {}")
 MRVLC_DIAG(0134, Warning, Rejected, "input '{}': dimension 0 ({}) is taken for the batch and set to {}")
 MRVLC_DIAG(0135, Error, Rejected, "dimension '{}' is {} in input '{}' but {} in input '{}'")
-MRVLC_DIAG(0136, Note, Rejected, "{} inputs have initializers; they are constants and cannot be overridden")
+MRVLC_DIAG(0136, Warning, Rejected, "inputs with a default value become constants, the program does not take them: {}; to give one another value: --bind {}")
 MRVLC_DIAG(0137, Error, Usage, "batch {}: must be at least 1")
+MRVLC_DIAG(0138, Error, Usage, "--bind: the model has no input '{}'{}; inputs are {}")
+MRVLC_DIAG(0139, Error, Usage, "--bind: the value of input '{}' {}")
 MRVLC_DIAG(0140, Error, Rejected, "attribute '{}' {}")
 MRVLC_DIAG(0141, Warning, Rejected, "'{}' is declared {}, but {} is computed")
 MRVLC_DIAG(0142, Error, Rejected, "output '{}' is declared {}, but {} is computed")
@@ -47,6 +49,7 @@ MRVLC_DIAG(0145, Note, Rejected, "input '{}': the shape {} is taken from the dat
 MRVLC_DIAG(0146, Warning, Rejected, "{} cannot run with these shapes (node '{}': {}); should it be taken at run time, that is an error")
 MRVLC_DIAG(0147, Error, Limit, "the model to write takes {} bytes; a file of ONNX holds less than 2 GiB")
 MRVLC_DIAG(0148, Error, Rejected, "the operator cannot be written in today's ONNX: {}")
+MRVLC_DIAG(0149, Warning, Rejected, "output '{}' is listed more than once; the second is called '{}'")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode
