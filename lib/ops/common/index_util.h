@@ -9,11 +9,20 @@ namespace mrvlc::ops {
 
 // All indices, negative ones counted from the end; MRV0208 when one is outside [-dim, dim).
 Result<std::vector<int64_t>> read_indices(const Tensor& indices, int64_t dim);
-// Declares the integer NAME from an index expression, counted from the end of `dim` when it is negative. One
-// out of range is clamped where the function cannot fail, so that no input makes it read outside its
-// operands.
+// Indices of a dimension, in an input: all of its elements.
+ElementRange index_range(const InferContext& context, size_t input, int64_t dim);
+// MRV0208 when the input is a constant with an element out of its range.
+Status check_known(const InferContext& context, const ElementRange& range);
+Status check_known_indices(const InferContext& context, size_t input, Dim dim);
+// The same at compile time, and a check at run time for what is known then: whether the elements are sure to
+// lie in their range in a function of static shapes. If not, nobody checks, and no element must lead beyond
+// the operands. Functions of run-time shapes check for themselves.
+Result<bool> require_range(EmitContext& context, const ElementRange& range);
+Result<bool> require_indices(EmitContext& context, size_t input, const std::string& dim);
+// Declares the integer NAME from an index expression, counted from the end of `dim` when it is negative.
+// `sure`: what require_indices said.
 void emit_index(EmitContext& context, std::string_view name, std::string_view expression,
-                const std::string& dim);
+                const std::string& dim, bool sure);
 
 // Copies runs of elements by position, whatever their type.
 class ElementBytes {
@@ -57,7 +66,7 @@ struct AlongAxis {
 Status check_along_axis(const InferContext& context);
 Result<AlongAxis> along_axis(const InferContext& context);
 // Loops over the indices that leave n, position in them; the text of the position in the data.
-std::string open_along_axis(EmitContext& context);
+Result<std::string> open_along_axis(EmitContext& context);
 void close_along_axis(EmitContext& context);
 
 // GatherND and ScatterND: the last dimension of the indices (input 1) holds tuples of positions.
@@ -71,9 +80,11 @@ struct TupleIndices {
 Result<Dims> selected_dims(const InferContext& context, int64_t batch_dims);
 TupleIndices tuple_indices(const InferContext& context, int64_t batch_dims);
 Texts selected_texts(const EmitContext& context, int64_t batch_dims);
+// require_indices for the positions of the tuples, one by one.
+Result<std::vector<bool>> require_tuples(EmitContext& context, int64_t batch_dims);
 // A loop over the tuples that leaves ptrdiff_t n (tuple) and at (offset); the text of the number of elements
 // that each selects.
-std::string open_tuples(EmitContext& context, int64_t batch_dims);
+Result<std::string> open_tuples(EmitContext& context, int64_t batch_dims);
 
 template <class F>
 void AlongAxis::for_each(F f) const {

@@ -1,6 +1,6 @@
 // MaxUnpool (ONNX -22): elements go back to where MaxPool found them, zeros elsewhere. The indices count the
 // elements of the unpooled shape that the window implies; a given output_shape may be larger.
-#include "common/dynamic_util.h"
+#include "common/index_util.h"
 #include "common/lanes.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/ops.h"
@@ -82,8 +82,13 @@ Result<UnpoolShapes> unpool_shapes(const InferContext& context) {
   return s;
 }
 
+ElementRange unpool_range(const InferContext& context, const UnpoolShapes& s) {
+  return {1, context.type(1).elements(), 0, element_count(s.implied) - 1};
+}
+
 Result<std::vector<TensorType>> infer_unpool(const InferContext& context) {
   MRVLC_ASSIGN(UnpoolShapes s, unpool_shapes(context));
+  MRVLC_TRY(check_known(context, unpool_range(context, s)));
   return one_type(context.type(0).elem, s.output);
 }
 
@@ -164,11 +169,13 @@ std::string unpooled_index(const Texts& implied, const Texts& result) {
 Status emit_unpool(EmitContext& context) {
   MRVLC_TRY(require_widened(context));
   Texts implied;
+  bool sure = false;
   if (is_dynamic(context)) {
     MRVLC_TRY(implied_texts(context, implied));
   } else {
     MRVLC_ASSIGN(UnpoolShapes s, unpool_shapes(emit_view(context)));
     implied = texts_of(s.implied);
+    MRVLC_ASSIGN(sure, require_range(context, unpool_range(emit_view(context), s)));
   }
   const Texts result = out_dims(context);
   const std::string count = product_text(result);
@@ -180,7 +187,7 @@ Status emit_unpool(EmitContext& context) {
   const std::string outside = fmt::format("n < 0 || n >= {}", product_text(implied));
   if (is_dynamic(context)) {
     context.fail_if(outside);
-  } else {
+  } else if (!sure) {
     context.line(fmt::format("if ({}) continue;", outside));
   }
   context.line(
