@@ -291,7 +291,7 @@ static void K_depthwise(const K_plane_shape* p, const float* x, const float* w, 
 enum { K_POOL_SUMS, K_POOL_MAXIMA, K_POOL_MAXIMA_OR_NAN };
 
 #if K_VW
-static K_inline K_vec K_larger_or_nan(K_vec v, K_vec w) {
+static inline K_vec K_larger_or_nan(K_vec v, K_vec w) {
   typedef int32_t words __attribute__((vector_size(K_VW * 4)));
   const words nan = (words)(v != v);
   return (K_vec)(((words)v & nan) | ((words)K_MAX(v, w) & ~nan));
