@@ -65,6 +65,11 @@ void Function::use_errors() {
   pass(fmt::format("{}_error* error", program_.options.name), "error");
 }
 
+void Function::fail_if(std::string_view condition) {
+  fallible_ = true;
+  put("if ({}) return {}_ERROR_VALUE;", condition, program_.options.name);
+}
+
 void Function::check(ir::ValueId value, const ops::ElementRange& range) {
   const ElementType elem = program_.graph.value(value).type.elem;
   const Piece piece = elem == ElementType::I64   ? Piece::outside_i64
@@ -309,8 +314,13 @@ void NodeContext::set_dims(size_t i, const std::vector<std::string>& dims) {
 }
 
 void NodeContext::fail_if(std::string_view condition) {
-  if (!is_dynamic()) return;
-  function_.put("if ({}) return {}_ERROR_VALUE;", condition, function_.program().options.name);
+  if (is_dynamic()) function_.fail_if(condition);
+}
+
+bool NodeContext::fail_on_value(std::string_view condition) {
+  if (is_dynamic() || !function_.program().options.check_indices) return false;
+  function_.fail_if(condition);
+  return true;
 }
 
 bool NodeContext::check_elements(const ops::ElementRange& range) {

@@ -59,6 +59,8 @@ class Function {
   void cut_loop(std::string_view var, int64_t n, int64_t operations, int64_t grain = 1);
   // What is looked at before it is called, so that it cannot fail itself and may still be cut.
   void check(ir::ValueId value, const ops::ElementRange& range);
+  // It returns NAME_ERROR_VALUE when the C condition holds.
+  void fail_if(std::string_view condition);
   // Its errors have been reported where they came up.
   void set_reports() { reports_ = true; }
   // Constant data in the weights blob, as an expression of type const T*.
@@ -126,6 +128,7 @@ class NodeContext : public ops::EmitContext, public ops::TextMemory, public ops:
   void set_dims(size_t i, const std::vector<std::string>& dims) override;
   void fail_if(std::string_view condition) override;
   bool check_elements(const ops::ElementRange& range) override;
+  bool fail_on_value(std::string_view condition) override;
   void line(std::string_view text) override { function_.line(text); }
   void open(std::string_view head) override { function_.open(head); }
   void close() override { function_.close(); }

@@ -160,9 +160,9 @@ Status emit_rotary(EmitContext& context) {
   MRVLC_TRY(check_ranks(context));
   const RotaryTexts p = declare_sizes(context);
   set_same_dims(context);
-  bool sure = false;
+  RangeCheck check = RangeCheck::None;
   if (context.has(3)) {
-    MRVLC_ASSIGN(sure, require_indices(context, 3, context.in_dim(1, 0)));
+    MRVLC_ASSIGN(check, require_indices(context, 3, context.in_dim(1, 0)));
   }
   if (context.out_type(0).elements() == 0) return {};
   const std::string_view t = c_type(context.in_type(0).elem);
@@ -170,7 +170,7 @@ Status emit_rotary(EmitContext& context) {
   open_loop(context, "i", p.length);
   const std::string place = fmt::format("b * {} + i", p.length);
   if (context.has(3)) {
-    emit_index(context, "angles", fmt::format("{}[{}]", context.in(3), place), context.in_dim(1, 0), sure);
+    emit_index(context, "angles", fmt::format("{}[{}]", context.in(3), place), context.in_dim(1, 0), check);
   } else {
     context.line(fmt::format("const ptrdiff_t angles = {};", place));
   }

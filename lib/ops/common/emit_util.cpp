@@ -43,9 +43,9 @@ std::string math_function(EmitContext& context, std::string_view name, ElementTy
 }
 
 std::string larger_text(ElementType elem, std::string_view into, std::string_view value) {
-  const bool has_nan = is_float(elem);
-  return fmt::format("{0} = {1} > {0}{2} ? {1} : {0};", into, value,
-                     has_nan ? fmt::format(" || isnan({})", value) : std::string());
+  if (!is_float(elem)) return fmt::format("{0} = {1} > {0} ? {1} : {0};", into, value);
+  // One comparison after the other: C compilers make vectors of these, and not of both in one condition.
+  return fmt::format("{0} = {1} > {0} ? {1} : {0}, {0} = {1} != {1} ? {1} : {0};", into, value);
 }
 
 std::string element_literal(const Tensor& tensor, int64_t i) {

@@ -5,6 +5,7 @@
 
 #include "common/dims.h"
 #include "common/lanes.h"
+#include "mrvlc/ops/run_time_shapes.h"
 #include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::ops {
@@ -53,27 +54,43 @@ Status check_known_indices(const InferContext& context, size_t input, Dim dim) {
   return check_known(context, index_range(context, input, dim.bound));
 }
 
-Result<bool> require_range(EmitContext& context, const ElementRange& range) {
+Result<RangeCheck> require_range(EmitContext& context, const ElementRange& range) {
   MRVLC_TRY(check_known(emit_view(context), range));
-  return context.constant(range.input) != nullptr || context.check_elements(range);
+  const bool before = context.constant(range.input) != nullptr || context.check_elements(range);
+  return before ? RangeCheck::Before : RangeCheck::None;
 }
 
-Result<bool> require_indices(EmitContext& context, size_t input, const std::string& dim) {
-  if (!is_number(dim)) return false;
+Result<RangeCheck> require_indices(EmitContext& context, size_t input, const std::string& dim) {
+  if (!is_number(dim)) return RangeCheck::None;
   return require_range(context, index_range(emit_view(context), input, std::stoll(dim)));
 }
 
+Result<RangeCheck> require_each(EmitContext& context, const ElementRange& range) {
+  MRVLC_TRY(check_known(emit_view(context), range));
+  return context.constant(range.input) != nullptr ? RangeCheck::Before : RangeCheck::Each;
+}
+
+Result<RangeCheck> require_each_index(EmitContext& context, size_t input, const std::string& dim) {
+  if (!is_number(dim)) return RangeCheck::None;
+  return require_each(context, index_range(emit_view(context), input, std::stoll(dim)));
+}
+
 void emit_index(EmitContext& context, std::string_view name, std::string_view expression,
-                const std::string& dim, bool sure) {
+                const std::string& dim, RangeCheck check) {
   if (is_dynamic(context)) {
     context.line(fmt::format("const ptrdiff_t {} = (ptrdiff_t){}({}, {});", name,
                              context.helper("dynamic_axis"), expression, dim));
     context.fail_if(fmt::format("{} < 0", name));
     return;
   }
+  // Before it is made a ptrdiff_t, which may have fewer bits.
+  auto* values = dynamic_cast<RunTimeShapes*>(&context);
+  if (check == RangeCheck::Each &&
+      (values == nullptr || !values->fail_on_value(fmt::format("{0} < -{1} || {0} >= {1}", expression, dim))))
+    check = RangeCheck::None;
   context.line(fmt::format("ptrdiff_t {} = (ptrdiff_t){};", name, expression));
   context.line(fmt::format("if ({0} < 0) {0} += {1};", name, dim));
-  if (sure) return;
+  if (check != RangeCheck::None) return;
   context.line(fmt::format("{0} = {0} < 0 ? 0 : {0} < {1} ? {0} : {2};", name, dim, plus(dim, -1)));
 }
 
@@ -109,7 +126,7 @@ Result<std::string> open_along_axis(EmitContext& context) {
   const int64_t given = context.node().int_attr("axis"), rank = context.in_type(0).rank();
   const size_t axis = at(given < 0 ? given + rank : given);
   std::string n, base, stride;
-  MRVLC_ASSIGN(const bool sure, require_indices(context, 1, x[axis]));
+  MRVLC_ASSIGN(const RangeCheck check, require_each_index(context, 1, x[axis]));
   for (size_t d = 0; d < x.size(); ++d) {
     if (d != axis && x[d] != indices[d]) context.fail_if(fmt::format("{} > {}", indices[d], x[d]));
   }
@@ -122,7 +139,7 @@ Result<std::string> open_along_axis(EmitContext& context) {
   }
   context.line(fmt::format("const ptrdiff_t n = {};", n));
   context.line(fmt::format("const ptrdiff_t base = {};", base));
-  emit_index(context, "at", fmt::format("{}[n]", context.in(1)), x[axis], sure);
+  emit_index(context, "at", fmt::format("{}[n]", context.in(1)), x[axis], check);
   return fmt::format("base + at * {}", stride);
 }
 
@@ -201,30 +218,32 @@ Texts selected_texts(const EmitContext& context, int64_t batch_dims) {
   return dims;
 }
 
-Result<std::vector<bool>> require_tuples(EmitContext& context, int64_t batch_dims) {
+Status require_tuples(EmitContext& context, int64_t batch_dims) {
   const Texts x = in_dims(context, 0);
-  const size_t tuple = at(context.in_type(1).shape.back());
-  std::vector<bool> sure(tuple, false);
-  for (size_t j = 0; j < tuple; ++j) {
+  for (size_t j = 0; j < at(context.in_type(1).shape.back()); ++j) {
     const std::string& dim = x[at(batch_dims) + j];
     if (!is_number(dim)) continue;
-    const ElementRange range = tuple_range(context.in_type(1), static_cast<int64_t>(j), std::stoll(dim));
-    MRVLC_ASSIGN(sure[j], require_range(context, range));
+    MRVLC_TRY(
+        require_range(context, tuple_range(context.in_type(1), static_cast<int64_t>(j), std::stoll(dim))));
   }
-  return sure;
+  return {};
 }
 
 Result<std::string> open_tuples(EmitContext& context, int64_t batch_dims) {
   const Texts x = in_sizes(context, 0), indices = in_sizes(context, 1);
   const size_t batch = at(batch_dims), tuple = at(context.in_type(1).shape.back());
   for (size_t d = 0; d < batch; ++d) require_equal(context, x[d], indices[d]);
-  MRVLC_ASSIGN(const std::vector<bool> sure, require_tuples(context, batch_dims));
   open_loop(context, "n", size_product(indices, 0, indices.size() - 1));
   context.line(fmt::format("ptrdiff_t at = n / {} * {};", size_product(indices, batch, indices.size() - 1),
                            size_product(x, batch, x.size())));
   for (size_t j = 0; j < tuple; ++j) {
-    const std::string name = fmt::format("i{}", j);
-    emit_index(context, name, fmt::format("{}[n * {} + {}]", context.in(1), tuple, j), x[batch + j], sure[j]);
+    const std::string name = fmt::format("i{}", j), &dim = x[batch + j];
+    RangeCheck check = RangeCheck::None;
+    if (is_number(dim)) {
+      const ElementRange range = tuple_range(context.in_type(1), static_cast<int64_t>(j), std::stoll(dim));
+      MRVLC_ASSIGN(check, require_each(context, range));
+    }
+    emit_index(context, name, fmt::format("{}[n * {} + {}]", context.in(1), tuple, j), dim, check);
     context.line(fmt::format("at += {} * {};", name, size_product(x, batch + j + 1, x.size())));
   }
   return size_product(x, batch + tuple, x.size());

@@ -46,10 +46,10 @@ Status emit_extractor(EmitContext& context) {
   if (dims.empty()) dims = {"1"};
   dims.push_back(count);
   context.set_dims(0, dims);
-  MRVLC_ASSIGN(const bool sure, require_indices(context, 1, x.back()));
+  MRVLC_ASSIGN(const RangeCheck check, require_indices(context, 1, x.back()));
   if (context.out_type(0).elements() == 0) return {};
   open_loop(context, "j", count);
-  emit_index(context, "k", context.in(1) + "[j]", x.back(), sure);
+  emit_index(context, "k", context.in(1) + "[j]", x.back(), check);
   open_loop(context, "r", product_text(x, 0, x.size() - 1));
   context.line(
       fmt::format("{}[r * {} + j] = {}[r * {} + k];", context.out(0), count, context.in(0), x.back()));

@@ -41,7 +41,10 @@ Status emit_gather(EmitContext& context) {
   dims.erase(dims.begin() + axis);
   dims.insert(dims.begin() + axis, indices.begin(), indices.end());
   context.set_dims(0, dims);
-  MRVLC_ASSIGN(const bool sure, require_indices(context, 1, x[at(axis)]));
+  // Indices that are used once are looked at then, but for those of longer runs.
+  const bool once = product_text(x, 0, at(axis)) == "1" && product_text(x, at(axis) + 1, x.size()) == "1";
+  MRVLC_ASSIGN(const RangeCheck check,
+               once ? require_each_index(context, 1, x[at(axis)]) : require_indices(context, 1, x[at(axis)]));
   if (context.out_type(0).elements() == 0) return {};
   const AxisText view(context, 0, axis);
   const std::string count = named_size(context, "count", product_text(indices));
@@ -49,7 +52,7 @@ Status emit_gather(EmitContext& context) {
   const bool dynamic = is_dynamic(context);
   if (!dynamic) open_loop(context, "o", view.outer);
   open_loop(context, "i", count);
-  emit_index(context, "at", fmt::format("{}[i]", context.in(1)), view.n, sure);
+  emit_index(context, "at", fmt::format("{}[i]", context.in(1)), view.n, check);
   if (dynamic) open_loop(context, "o", view.outer);
   const std::string from = fmt::format("(o * {} + at) * {}", view.n, view.inner),
                     to = fmt::format("(o * {} + i) * {}", count, view.inner);
@@ -105,10 +108,7 @@ Status eval_gather_nd(const EvalContext& context) {
 Status emit_gather_nd(EmitContext& context) {
   const int64_t batch_dims = context.node().int_attr("batch_dims");
   context.set_dims(0, selected_texts(context, batch_dims));
-  if (context.out_type(0).elements() == 0) {
-    MRVLC_TRY(require_tuples(context, batch_dims));
-    return {};
-  }
+  if (context.out_type(0).elements() == 0) return require_tuples(context, batch_dims);
   MRVLC_ASSIGN(const std::string slice, open_tuples(context, batch_dims));
   context.line(fmt::format("memcpy({} + n * {}, {} + at, {});", context.out(0), slice, context.in(0),
                            bytes_text(context.in_type(0).elem, slice)));

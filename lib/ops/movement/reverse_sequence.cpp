@@ -54,9 +54,9 @@ Status emit_reverse(EmitContext& context) {
   const std::string time = x[first ? 0 : 1];
   require_equal(context, context.in_dim(1, 0), context.in_dim(0, first ? 1 : 0));
   fail_if_any(context, 1, fmt::format("v < 0 || v > {}", time));
-  bool sure = false;
+  RangeCheck check = RangeCheck::None;
   if (is_number(time)) {
-    MRVLC_ASSIGN(sure, require_range(context, length_range(emit_view(context), std::stoll(time))));
+    MRVLC_ASSIGN(check, require_range(context, length_range(emit_view(context), std::stoll(time))));
   }
   context.set_dims(0, in_dims(context, 0));
   if (context.out_type(0).elements() == 0) return {};
@@ -64,9 +64,9 @@ Status emit_reverse(EmitContext& context) {
   context.open(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i)", size_product(x, 0, 2)));
   context.line(fmt::format("const ptrdiff_t p = i / {0}, q = i % {0};", x[1]));
   std::string b = first ? "q" : "p", t = first ? "p" : "q";
-  context.line(
-      fmt::format("{}ptrdiff_t length = (ptrdiff_t){}[{}];", sure ? "const " : "", context.in(1), b));
-  if (!sure) context.line(fmt::format("length = length < {0} ? length : {0};", time));
+  context.line(fmt::format("{}ptrdiff_t length = (ptrdiff_t){}[{}];",
+                           check == RangeCheck::Before ? "const " : "", context.in(1), b));
+  if (check == RangeCheck::None) context.line(fmt::format("length = length < {0} ? length : {0};", time));
   context.line(fmt::format("const ptrdiff_t from = {0} < length ? length - 1 - {0} : {0};", t));
   std::string place = first ? fmt::format("from * {} + q", x[1]) : fmt::format("p * {} + from", x[1]);
   context.line(fmt::format("memcpy({0} + i * inner, {1} + ({2}) * inner, (size_t)inner * sizeof *{0});",

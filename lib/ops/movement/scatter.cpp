@@ -159,10 +159,7 @@ Status eval_scatter_nd(const EvalContext& context) {
 
 Status emit_scatter_nd(EmitContext& context) {
   MRVLC_ASSIGN(Reduction r, begin_scatter(context, selected_texts(context, 0)));
-  if (context.in_type(2).elements() == 0) {
-    MRVLC_TRY(require_tuples(context, 0));
-    return {};
-  }
+  if (context.in_type(2).elements() == 0) return require_tuples(context, 0);
   MRVLC_ASSIGN(const std::string slice, open_tuples(context, 0));
   open_loop(context, "j", slice);
   context.line(update_text(r, context.in_type(0).elem, fmt::format("{}[at + j]", context.out(0)),

@@ -109,8 +109,12 @@ Status emit_top_k(EmitContext& context) {
   open_loop(context, "j", s.n);
   context.line(fmt::format("const {} v = x[j * {}];", type, s.inner));
   context.line(fmt::format("ptrdiff_t k = j < {0} ? j : {0};", k));
-  context.line(fmt::format("if (k == {} && !({})) continue;", k,
-                           comes_before(context, fmt::format("y[{}]", times(last, s.inner)))));
+  // One comparison for most; what it leaves is NaN, or comes before.
+  const std::string least = fmt::format("y[{}]", times(last, s.inner));
+  const bool largest = context.node().int_attr("largest") != 0;
+  context.line(fmt::format("if (k == {} && v {} {}) continue;", k, largest ? "<=" : ">=", least));
+  if (is_float(context.in_type(0).elem))
+    context.line(fmt::format("if (k == {} && !{}) continue;", k, comes_before(context, least)));
   context.line(fmt::format("if (k == {0}) k = {1};", k, last));
   context.open(fmt::format("for (; k > 0 && {}; --k)",
                            comes_before(context, fmt::format("y[(k - 1) * {}]", s.inner))));

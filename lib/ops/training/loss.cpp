@@ -110,7 +110,7 @@ struct Code {
   const LossParams& p;
   ElementType elem;
   std::string_view t, f;
-  bool sure;  // labels are in their range
+  RangeCheck check;  // of the labels
 };
 
 // Declares `peak` and `sum`, the logarithm of a score being x - peak - sum; writes all when they are asked
@@ -137,7 +137,7 @@ void emit_position(Code& code) {
   const std::string label = fmt::format("{}[o * {} + i]", code.c.in(1), p.view.inner);
   code.c.line(fmt::format("{} loss = 0;", code.t));
   code.c.open(p.ignored ? fmt::format("if ({} != {})", label, c_literal(*p.ignored, ElementType::I64)) : "");
-  emit_index(code.c, "label", label, fmt::format("{}", p.view.n), code.sure);
+  emit_index(code.c, "label", label, fmt::format("{}", p.view.n), code.check);
   const std::string score = fmt::format("x[label * {}]", p.view.inner);
   code.c.line(fmt::format("loss = {};", p.from_scores ? "peak - " + score + " + sum" : "-" + score));
   if (code.c.has(2)) code.c.line(fmt::format("loss *= {}[label];", code.c.in(2)));
@@ -153,8 +153,8 @@ Status emit_loss(EmitContext& context) {
   MRVLC_TRY(require_widened(context));
   MRVLC_ASSIGN(LossParams p, loss_params(emit_view(context)));
   const ElementType elem = context.in_type(0).elem;
-  MRVLC_ASSIGN(const bool sure, require_range(context, label_range(emit_view(context), p)));
-  Code code{context, p, elem, c_type(elem), elem == E::F64 ? "" : "f", sure};
+  MRVLC_ASSIGN(const RangeCheck check, require_range(context, label_range(emit_view(context), p)));
+  Code code{context, p, elem, c_type(elem), elem == E::F64 ? "" : "f", check};
   if (p.reduction != Reduction::None) context.line(fmt::format("{} total = 0;", code.t));
   if (p.reduction == Reduction::Mean) context.line(fmt::format("{} weights = 0;", code.t));
   context.loop("o", p.view.outer);

@@ -2,6 +2,7 @@
 // elements of the unpooled shape that the window implies; a given output_shape may be larger.
 #include "common/index_util.h"
 #include "common/lanes.h"
+#include "mrvlc/ops/run_time_shapes.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/ops.h"
 
@@ -169,13 +170,13 @@ std::string unpooled_index(const Texts& implied, const Texts& result) {
 Status emit_unpool(EmitContext& context) {
   MRVLC_TRY(require_widened(context));
   Texts implied;
-  bool sure = false;
+  RangeCheck check = RangeCheck::None;
   if (is_dynamic(context)) {
     MRVLC_TRY(implied_texts(context, implied));
   } else {
     MRVLC_ASSIGN(UnpoolShapes s, unpool_shapes(emit_view(context)));
     implied = texts_of(s.implied);
-    MRVLC_ASSIGN(sure, require_range(context, unpool_range(emit_view(context), s)));
+    MRVLC_ASSIGN(check, require_each(context, unpool_range(emit_view(context), s)));
   }
   const Texts result = out_dims(context);
   const std::string count = product_text(result);
@@ -187,8 +188,10 @@ Status emit_unpool(EmitContext& context) {
   const std::string outside = fmt::format("n < 0 || n >= {}", product_text(implied));
   if (is_dynamic(context)) {
     context.fail_if(outside);
-  } else if (!sure) {
-    context.line(fmt::format("if ({}) continue;", outside));
+  } else if (check != RangeCheck::Before) {
+    auto* values = dynamic_cast<RunTimeShapes*>(&context);
+    if (values == nullptr || !values->fail_on_value(outside))
+      context.line(fmt::format("if ({}) continue;", outside));
   }
   context.line(
       fmt::format("{}[{}] = {}[i];", context.out(0), unpooled_index(implied, result), context.in(0)));

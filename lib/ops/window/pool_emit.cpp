@@ -285,11 +285,15 @@ Status emit_global_pool(EmitContext& context) {
   std::string type(c_type(elem)), init = is_max ? pool_lowest(elem) : c_literal(0.0, elem);
   auto step = [&](std::string_view into, const std::string& given, bool element = true) {
     const std::string value = norm != 0 && element ? pool_power(context, norm, given) : given;
-    return is_max ? larger_text(elem, into, value) : fmt::format("{} += {};", into, value);
+    if (!is_max) return fmt::format("{} += {};", into, value);
+    // Whether there is a NaN, beside the maximum: C compilers make vectors of both.
+    return fmt::format("{{ const {0} v = {2}; {3}{1} = v > {1} ? v : {1}; }}", type, into, value,
+                       element ? "bad |= v != v; " : "");
   };
   context.shared_loop("p", planes.outer, context.in_type(0).elements());
   context.line(fmt::format("const {}* plane = {} + p * {};", type, context.in(0), count));
   context.line(fmt::format("{} total = {};", type, init));
+  if (is_max) context.line("int bad = 0;");
   if (blocked != "0") {
     context.line(fmt::format("{} part[16];", type));
     context.line(fmt::format("for (ptrdiff_t j = 0; j < 16; ++j) part[j] = {};", init));
@@ -304,7 +308,9 @@ Status emit_global_pool(EmitContext& context) {
   }
   const std::string number =
       is_number(count) ? c_literal(int64_t{std::stoll(count)}, elem) : fmt::format("({}){}", type, count);
-  std::string result = norm != 0 ? pool_root(context, norm, "total") : is_max ? "total" : "total / " + number;
+  std::string result = norm != 0 ? pool_root(context, norm, "total")
+                       : is_max  ? "bad ? NAN : total"
+                                 : "total / " + number;
   context.line(fmt::format("{}[p] = {};", context.out(0), result));
   context.close();
   return {};

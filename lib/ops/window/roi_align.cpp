@@ -227,7 +227,7 @@ Status emit_roi_align(EmitContext& context) {
   require_equal(context, context.in_dim(1, 0), context.in_dim(2, 0));
   context.fail_if(fmt::format("{} == 0", size_product({x[0], x[2], x[3]})));
   fail_if_any(context, 2, fmt::format("v < -{0} || v >= {0}", x[0]));
-  MRVLC_ASSIGN(const bool sure, require_indices(context, 2, x[0]));
+  MRVLC_ASSIGN(const RangeCheck check, require_indices(context, 2, x[0]));
   context.set_dims(0, {context.in_dim(1, 0), context.in_dim(0, 1), fmt::format("{}", p.height),
                        fmt::format("{}", p.width)});
   if (context.out_type(0).elements() == 0) return {};
@@ -237,7 +237,8 @@ Status emit_roi_align(EmitContext& context) {
   context.line(fmt::format("const {}* g = {} + r * 4;", type, context.in(1)));
   context.line(fmt::format("ptrdiff_t batch = (ptrdiff_t){}[r];", context.in(2)));
   context.line(fmt::format("if (batch < 0) batch += {};", x[0]));
-  if (!sure) context.line(fmt::format("batch = batch < 0 ? 0 : batch < {0} ? batch : {0} - 1;", x[0]));
+  if (check == RangeCheck::None)
+    context.line(fmt::format("batch = batch < 0 ? 0 : batch < {0} ? batch : {0} - 1;", x[0]));
   context.line(fmt::format("const {}* x = {} + batch * channels * plane;", type, context.in(0)));
   emit_axis(context, p, "x", 0, p.width, elem);
   emit_axis(context, p, "y", 1, p.height, elem);

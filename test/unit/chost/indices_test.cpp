@@ -1,5 +1,5 @@
-// Values that say where, known at run time: every operator that has some, given good ones and such beyond both
-// ends, in one program with sanitizers. The reference says the same of each.
+// Values that say where, known at run time: every operator that has some, given good ones and such beyond
+// both ends, in one program with sanitizers. The reference says the same of each.
 #include <catch2/catch.hpp>
 
 #include "mrvlc/interp/interp.h"
@@ -139,8 +139,7 @@ std::vector<Trial> trials() {
   all.push_back(gather("GatherND", ElementType::I64, {2, 1}, {}, rows, beyond));
   all.push_back(scatter("ScatterElements", {1, 2}, {1, 2}, rows, beyond));
   all.push_back(scatter("ScatterND", {2, 1}, {2, 3}, rows, beyond));
-  for (auto [op, gates] : {std::pair{"RNN", 1}, {"GRU", 3}, {"LSTM", 4}})
-    all.push_back(sequences(op, gates));
+  for (auto [op, gates] : {std::pair{"RNN", 1}, {"GRU", 3}, {"LSTM", 4}}) all.push_back(sequences(op, gates));
   for (const char* op : {"NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"}) {
     all.push_back(loss(op, false));
     all.push_back(loss(op, true));
@@ -164,21 +163,26 @@ std::string bytes_text(const Tensor& tensor) {
 // A C function that runs the model on each of the values and prints the code, a line for all.
 std::string caller(const Trial& t, const std::vector<Tensor>& given, const std::string& name) {
   const ir::Graph& g = t.b.graph;
-  std::string text = fmt::format("#include \"{0}.h\"\nextern int printf(const char*, ...);\nvoid try_{0}(void) {{\n"
-                                 "static _Alignas(64) unsigned char arena[{0}_ARENA_BYTES + 1];\n", name);
+  std::string text = fmt::format(
+      "#include \"{0}.h\"\nextern int printf(const char*, ...);\nvoid try_{0}(void) {{\n"
+      "static _Alignas(64) unsigned char arena[{0}_ARENA_BYTES + 1];\n",
+      name);
   std::string in, out;
   for (size_t i = 0; i + 1 < given.size(); ++i) {
-    text += fmt::format("static const _Alignas(64) unsigned char in{}[] = {{{}}};\n", i, bytes_text(given[i]));
+    text +=
+        fmt::format("static const _Alignas(64) unsigned char in{}[] = {{{}}};\n", i, bytes_text(given[i]));
     in += fmt::format("(const void*)in{}, ", i);
   }
   for (size_t i = 0; i < g.outputs().size(); ++i) {
-    text += fmt::format("static _Alignas(64) unsigned char out{}[{}];\n", i, g.value(g.outputs()[i]).type.bytes());
+    text += fmt::format("static _Alignas(64) unsigned char out{}[{}];\n", i,
+                        g.value(g.outputs()[i]).type.bytes());
     out += fmt::format("(void*)out{}, ", i);
   }
   for (const auto& [value, ok] : t.values)
     text += fmt::format(
         "{{\nstatic const _Alignas(64) unsigned char last[] = {{{0}}};\nconst {1}_inputs i = {{{2}(const "
-        "void*)last}};\n{1}_outputs o = {{{3}}};\n{1}_error e;\nconst int rc = {1}_run(&i, &o, arena, 0, 0, 0, &e);\n"
+        "void*)last}};\n{1}_outputs o = {{{3}}};\n{1}_error e;\nconst int rc = {1}_run(&i, &o, arena, 0, 0, "
+        "0, &e);\n"
         "printf(\"%d%s\", rc, rc != 0 && e.node[0] == 0 ? \"?\" : \" \");\n}}\n",
         bytes_text(value), name, in, out);
   return text + "printf(\"\\n\");\n}\n";
@@ -197,7 +201,8 @@ std::string codes_of_all(bool check_indices) {
     if (!code.ok()) FAIL(code.error().message);
     write_files(*code, dir.path());
     std::vector<Tensor> given;
-    for (ir::ValueId v : all[k].b.graph.inputs()) given.push_back(all[k].b.random(all[k].b.graph.value(v).type));
+    for (ir::ValueId v : all[k].b.graph.inputs())
+      given.push_back(all[k].b.random(all[k].b.graph.value(v).type));
     dir.write("try_" + name + ".c", caller(all[k], given, name));
     for (const std::string& file : {name + ".c", name + "_weights.c", "try_" + name + ".c"})
       if (std::filesystem::exists(dir.path() / file)) files += " " + file;
@@ -205,7 +210,8 @@ std::string codes_of_all(bool check_indices) {
   }
   dir.write("all.c", "int main(void) {\n" + callers + "return 0;\n}\n");
   const std::string build =
-      "gcc -std=c11 -O1 -w -fsanitize=address,undefined -fno-sanitize-recover=all -o all all.c" + files + " -lm";
+      "gcc -std=c11 -O1 -w -fsanitize=address,undefined -fno-sanitize-recover=all -o all all.c" + files +
+      " -lm";
   if (shell(dir.path(), build, &log) != 0) FAIL(build << "\n" << log);
   if (shell(dir.path(), "ASAN_OPTIONS=detect_leaks=0 ./all", &log) != 0) FAIL(log);
   return log;
@@ -245,8 +251,7 @@ TEST_CASE("indices: constant ones out of range are refused, those in range cost 
   GraphBuilder late;
   const ir::ValueId x = late.input({4, 3}), i = late.constant(of(ElementType::I64, {1}, {3}));
   late.output(late.node("Gather", {x, i}));
-  ir::Rewriter(late.graph, "test")
-      .replace_all_uses(i, late.constant(of(ElementType::I64, {1}, {7})));
+  ir::Rewriter(late.graph, "test").replace_all_uses(i, late.constant(of(ElementType::I64, {1}, {7})));
   const auto code =
       generate(late.graph, partition::host_partition(late.graph), {}, {.name = "net", .file_stem = "net"});
   REQUIRE_FALSE(code.ok());

@@ -32,7 +32,8 @@ std::vector<double> result(std::string_view op, const std::vector<Tensor>& input
 }
 
 bool same(const std::vector<double>& a, const std::vector<double>& b) {
-  return std::ranges::equal(a, b, [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
+  return std::ranges::equal(a, b,
+                            [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); });
 }
 
 const Tensor kRow = f32({6}, {8, kNaN, 3, kInf, 1, -kInf});
@@ -80,17 +81,18 @@ void add_orders(GraphBuilder& b) {
   for (const char* op : {"Softmax", "LogSoftmax"})
     for (int64_t axis : {0, 1}) b.output(b.node(op, {b.input({20, 7})}, {{"axis", axis}}));
   for (const char* mode : {"max", "min"})
-    b.output(b.node("ScatterElements",
-                    {b.input({4, 3}), b.constant(Tensor::of(ElementType::I64, {2, 3}, Ints{0, 1, 2, 3, 3, 0})),
-                     b.input({2, 3})},
-                    {{"reduction", std::string(mode)}}));
+    b.output(
+        b.node("ScatterElements",
+               {b.input({4, 3}), b.constant(Tensor::of(ElementType::I64, {2, 3}, Ints{0, 1, 2, 3, 3, 0})),
+                b.input({2, 3})},
+               {{"reduction", std::string(mode)}}));
 }
 
 void add_functions_by_parts(GraphBuilder& b) {
   for (const char* op : {"Max", "Min"}) b.output(b.node(op, {b.input({5, 37}), b.input({5, 37})}));
   b.output(b.node("Clip", {b.input({5, 37}), b.constant(f32({}, {-2})), b.constant(f32({}, {3}))}));
-  for (const char* op : {"Relu", "LeakyRelu", "HardSwish", "HardSigmoid", "Sign", "Elu", "Softplus", "Sigmoid",
-                         "Tanh", "Abs", "Gelu"})
+  for (const char* op : {"Relu", "LeakyRelu", "HardSwish", "HardSigmoid", "Sign", "Elu", "Softplus",
+                         "Sigmoid", "Tanh", "Abs", "Gelu"})
     b.output(b.node(op, {b.input({5, 37})}));
 }
 
@@ -111,12 +113,12 @@ TEST_CASE("NaN: the rules by hand, in the reference") {
   CHECK(same(result("HardSwish", {f32({3}, {kInf, -3, -100})}), {kInf, 0, 0}));
   const Tensor one = Tensor::of(ElementType::I64, {1}, Ints{0});
   for (const char* mode : {"max", "min"}) {
-    CHECK(same(result("ScatterElements", {f32({1}, {2}), one, f32({1}, {kNaN})},
-                      {{"reduction", std::string(mode)}}),
-               {kNaN}));
-    CHECK(same(result("ScatterElements", {f32({1}, {kNaN}), one, f32({1}, {2})},
-                      {{"reduction", std::string(mode)}}),
-               {kNaN}));
+    CHECK(same(
+        result("ScatterElements", {f32({1}, {2}), one, f32({1}, {kNaN})}, {{"reduction", std::string(mode)}}),
+        {kNaN}));
+    CHECK(same(
+        result("ScatterElements", {f32({1}, {kNaN}), one, f32({1}, {2})}, {{"reduction", std::string(mode)}}),
+        {kNaN}));
   }
 }
 
@@ -151,12 +153,12 @@ TEST_CASE("LogSoftmax and losses of large scores") {
     GraphBuilder b;
     const ir::ValueId x = b.input({2, 2});
     for (int64_t axis : {0, 1}) b.output(b.node("LogSoftmax", {x}, {{"axis", axis}}));
-    b.output(b.node("SoftmaxCrossEntropyLoss",
-                    {x, b.constant(Tensor::of(ElementType::I64, {2}, Ints{1, 0}))}));
-    const auto out =
-        build_and_run(generate_host(b.graph), b.graph, {f32({2, 2}, {v, v, v, v})}, "gcc -O2");
+    b.output(
+        b.node("SoftmaxCrossEntropyLoss", {x, b.constant(Tensor::of(ElementType::I64, {2}, Ints{1, 0}))}));
+    const auto out = build_and_run(generate_host(b.graph), b.graph, {f32({2, 2}, {v, v, v, v})}, "gcc -O2");
     for (const Tensor& t : out)
-      for (int64_t k = 0; k < t.elements(); ++k) CHECK(std::fabs(std::fabs(t.as_double(k)) - std::log(2)) < 1e-6);
+      for (int64_t k = 0; k < t.elements(); ++k)
+        CHECK(std::fabs(std::fabs(t.as_double(k)) - std::log(2)) < 1e-6);
   }
 }
 
@@ -183,9 +185,11 @@ TEST_CASE("a value that a function reads twice is one parameter") {
   GraphBuilder b;
   const ir::ValueId x = b.node("Relu", {b.input({4, 6})});
   b.output(b.node("Concat", {x, x}, {{"axis", int64_t{1}}}));
-  b.output(b.node("Concat", {x, b.node("Reshape", {x, b.constant(Tensor::of(ElementType::I64, {2}, Ints{4, 6}))})},
+  b.output(b.node("Concat",
+                  {x, b.node("Reshape", {x, b.constant(Tensor::of(ElementType::I64, {2}, Ints{4, 6}))})},
                   {{"axis", int64_t{0}}}));
-  b.output(b.node("MatMul", {x, b.node("Reshape", {x, b.constant(Tensor::of(ElementType::I64, {2}, Ints{6, 4}))})}));
+  b.output(b.node("MatMul",
+                  {x, b.node("Reshape", {x, b.constant(Tensor::of(ElementType::I64, {2}, Ints{6, 4}))})}));
   const ir::ValueId image = b.node("Conv", {b.input({1, 4, 3, 3}), b.constant({4, 4, 1, 1})});
   b.output(b.node("Concat", {image, image}, {{"axis", int64_t{1}}}));
   const ir::ValueId heads = b.node("Relu", {b.input({1, 2, 3, 4})});
