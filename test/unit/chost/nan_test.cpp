@@ -80,6 +80,12 @@ void add_orders(GraphBuilder& b) {
   for (int64_t axis : {0, 1}) b.output(b.node("Hardmax", {b.input({20, 7})}, {{"axis", axis}}));
   for (const char* op : {"Softmax", "LogSoftmax"})
     for (int64_t axis : {0, 1}) b.output(b.node(op, {b.input({20, 7})}, {{"axis", axis}}));
+  b.output(b.node("LRN", {b.input({2, 9, 5})}, {{"size", int64_t{3}}}));
+  for (int64_t axis : {0, 1}) {
+    b.output(b.node("LpNormalization", {b.input({20, 7})}, {{"axis", axis}}));
+    b.output(b.node("ReduceLogSumExp",
+                    {b.input({20, 7}), b.constant(Tensor::of(ElementType::I64, {1}, Ints{axis}))}));
+  }
   for (const char* mode : {"max", "min"})
     b.output(
         b.node("ScatterElements",
