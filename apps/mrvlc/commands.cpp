@@ -133,6 +133,10 @@ void add_host_code_options(CLI::App& cmd, CompileArguments& a) {
   cmd.add_option("--arena-limit", a.arena_limit, "exit with code 4 when the host's arena needs more bytes")
       ->type_name("SIZE")
       ->transform(size_check());
+  cmd.add_flag(
+      "--unchecked-indices", a.unchecked_indices,
+      "no check at run time of values that say where (indices, labels, lengths): one out of range is "
+      "brought into its range or skipped, instead of NAME_ERROR_VALUE");
   cmd.add_flag("--exact", a.exact,
                "convolutions on the host as sums in a fixed order, none by Winograd's algorithm, which is "
                "faster, rounds more and takes more memory");

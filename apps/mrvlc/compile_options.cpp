@@ -285,6 +285,7 @@ void read_host_code(const CompileArguments& a, driver::CompileOptions& o) {
   o.arena_limit = a.arena_limit;
   o.text_bytes = a.text_bytes;
   o.exact = a.exact;
+  o.unchecked_indices = a.unchecked_indices;
   o.optimize = named<chost::Optimize>(chost::kOptimize, a.optimize);
   o.threads = a.threads;
   o.weights = named<chost::WeightsAs>(chost::kWeightsAs, a.weights);

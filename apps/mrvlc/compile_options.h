@@ -22,7 +22,7 @@ struct CompileArguments {
   std::optional<uint32_t> max_region_layers, max_regions;
   uint32_t tiles = 0;
   uint32_t effort = 1;
-  bool exact = false;
+  bool exact = false, unchecked_indices = false;
   int threads = 1;
   std::string weights = "linked", optimize = "speed", host_weights = "fp32";
   bool pin_weights = false;

@@ -62,8 +62,10 @@ class ArenaPlanner {
   void find_live_ranges() {
     int64_t now = 0;
     for (const Step& step : program_.steps) {
-      for (const Call& c : step.before)
+      for (const Call& c : step.before) {
         for (const Param& p : c.params) touch(p.buffer, now);
+        for (const ElementCheck& check : c.checks) touch(check.buffer, now);
+      }
       for (BufferId s : step.device_inputs) touch(s, now), touch(s, now + 1);
       for (BufferId s : step.device_outputs) touch(s, now + 1);
       for (const Call& c : step.after)

@@ -2,6 +2,7 @@
 #include "function.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "mrvlc/support/characters.h"
 #include "mrvlc/tensor/float16.h"
@@ -44,6 +45,15 @@ std::string Function::declare(BufferId buffer, std::string declaration, std::str
   return name;
 }
 
+// A parameter that is read at the same place: one `restrict` pointer may not be passed as two.
+std::optional<std::string> Function::parameter_at(BufferId buffer, const std::string& type) const {
+  for (const Param& p : params_) {
+    if (p.written || p.view.valid() || !p.text.empty() || !p.declaration.starts_with(type)) continue;
+    if (program_.resolve(p.buffer) == program_.resolve(buffer)) return p.declaration.substr(type.size());
+  }
+  return std::nullopt;
+}
+
 void Function::use_views() {
   views_ = true;
   need(Piece::view);
@@ -53,6 +63,20 @@ void Function::use_errors() {
   fallible_ = true;
   set_reports();
   pass(fmt::format("{}_error* error", program_.options.name), "error");
+}
+
+void Function::fail_if(std::string_view condition) {
+  fallible_ = true;
+  put("if ({}) return {}_ERROR_VALUE;", condition, program_.options.name);
+}
+
+void Function::check(ir::ValueId value, const ops::ElementRange& range) {
+  const ElementType elem = program_.graph.value(value).type.elem;
+  const Piece piece = elem == ElementType::I64   ? Piece::outside_i64
+                      : elem == ElementType::I32 ? Piece::outside_i32
+                      : elem == ElementType::F64 ? Piece::outside_f64
+                                                 : Piece::outside_f32;
+  if (range.count > 0) checks_.push_back({program_.place(value), elem, range, need(piece)});
 }
 
 std::string Function::view(ir::ValueId value, std::string name, bool written) {
@@ -87,7 +111,15 @@ std::string Function::write(ir::ValueId value, std::string name) {
 }
 
 std::string Function::read_buffer(BufferId buffer, std::string_view c_type, std::string name) {
-  return declare(buffer, fmt::format("const {}* restrict {}", c_type, name), name, false);
+  const std::string type = fmt::format("const {}* restrict ", c_type);
+  if (mentioned_.contains(name)) return name;
+  if (const auto other = parameter_at(buffer, type)) {
+    declare_name(name);
+    mentioned_[*other] = true;
+    front_lines_ += fmt::format("  const {}* const {} = {};\n", c_type, name, *other);
+    return name;
+  }
+  return declare(buffer, type + name, name, false);
 }
 
 std::string Function::write_buffer(BufferId buffer, std::string_view c_type, std::string name) {
@@ -188,13 +220,33 @@ std::string Function::need(Piece piece) {
   return fmt::format("{}_{}", program_.options.name, name(piece));
 }
 
+// A part of a concatenation may be copied to another part of it, and begin where the whole begins: neither
+// pointer is `restrict` then.
+void Function::unrestrict_equal() {
+  auto has_place = [](const Param& p) { return !p.view.valid() && p.text.empty(); };
+  auto drop = [](Param& p) {
+    const size_t at = p.declaration.find("restrict ");
+    if (at != std::string::npos) p.declaration.erase(at, std::strlen("restrict "));
+  };
+  for (size_t i = 0; i < params_.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (!has_place(params_[i]) || !has_place(params_[j])) continue;
+      if (program_.resolve(params_[i].buffer) != program_.resolve(params_[j].buffer)) continue;
+      drop(params_[i]);
+      drop(params_[j]);
+    }
+  }
+}
+
 Call Function::finish() {
+  unrestrict_equal();
   // Operands that decided how the body looks need not be read by it.
   for (const auto& [name, is_mentioned] : mentioned_) {
     if (!is_mentioned) front_lines_ += fmt::format("  (void){};\n", name);
   }
   const bool fallible = views_ || fallible_;
   Call call{symbol_, params_, fallible, reports_};
+  call.checks = std::move(checks_);
   if (fallible) line("return 0;");
   std::string list;
   for (const Param& p : params_) list += (list.empty() ? "" : ", ") + p.declaration;
@@ -262,8 +314,19 @@ void NodeContext::set_dims(size_t i, const std::vector<std::string>& dims) {
 }
 
 void NodeContext::fail_if(std::string_view condition) {
-  if (!is_dynamic()) return;
-  function_.put("if ({}) return {}_ERROR_VALUE;", condition, function_.program().options.name);
+  if (is_dynamic()) function_.fail_if(condition);
+}
+
+bool NodeContext::fail_on_value(std::string_view condition) {
+  if (is_dynamic() || !function_.program().options.check_indices) return false;
+  function_.fail_if(condition);
+  return true;
+}
+
+bool NodeContext::check_elements(const ops::ElementRange& range) {
+  if (is_dynamic() || !function_.program().options.check_indices) return false;
+  function_.check(node_.inputs[range.input], range);
+  return true;
 }
 
 int64_t NodeContext::bytes_of_texts(int64_t elements) const {

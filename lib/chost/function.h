@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <optional>
 
 #include "mrvlc/ops/run_time_shapes.h"
 #include "mrvlc/ops/strings.h"
@@ -56,6 +57,10 @@ class Function {
   bool cut(int64_t operations);
   // A loop over `n` that is all the work of the function, in runs of `grain`; cut if that pays.
   void cut_loop(std::string_view var, int64_t n, int64_t operations, int64_t grain = 1);
+  // What is looked at before it is called, so that it cannot fail itself and may still be cut.
+  void check(ir::ValueId value, const ops::ElementRange& range);
+  // It returns NAME_ERROR_VALUE when the C condition holds.
+  void fail_if(std::string_view condition);
   // Its errors have been reported where they came up.
   void set_reports() { reports_ = true; }
   // Constant data in the weights blob, as an expression of type const T*.
@@ -85,6 +90,8 @@ class Function {
   std::string data_of(ir::ValueId value, std::string name, bool written);
   bool declare_name(const std::string& name) { return mentioned_.try_emplace(name, false).second; }
   std::string declare(BufferId buffer, std::string declaration, std::string name, bool written);
+  std::optional<std::string> parameter_at(BufferId buffer, const std::string& type) const;
+  void unrestrict_equal();
   std::string part_scratch(Buffer buffer);
   int64_t add_halves(const std::vector<float>& values);
   FunctionText task() const;
@@ -94,6 +101,7 @@ class Function {
   bool views_ = false, fallible_ = false, reports_ = false, cut_ = false;
   int depth_ = 1, scratches_ = 0;
   std::vector<Param> params_;
+  std::vector<ElementCheck> checks_;
   std::map<std::string, bool, std::less<>> mentioned_;  // names declared; whether a line of the body has them
   std::vector<FunctionText> front_;
 };
@@ -119,6 +127,8 @@ class NodeContext : public ops::EmitContext, public ops::TextMemory, public ops:
   std::string out_dim(size_t i, int64_t d) const override;
   void set_dims(size_t i, const std::vector<std::string>& dims) override;
   void fail_if(std::string_view condition) override;
+  bool check_elements(const ops::ElementRange& range) override;
+  bool fail_on_value(std::string_view condition) override;
   void line(std::string_view text) override { function_.line(text); }
   void open(std::string_view head) override { function_.open(head); }
   void close() override { function_.close(); }

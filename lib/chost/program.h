@@ -54,6 +54,14 @@ struct Param {
   std::string text = {};  // passed as it is
 };
 
+// Elements that NAME_run looks at before a call: one beyond its range is NAME_ERROR_VALUE.
+struct ElementCheck {
+  BufferId buffer;
+  ElementType elem = ElementType::I64;
+  ops::ElementRange range;
+  std::string function;  // that tells
+};
+
 // One call of NAME_run.
 struct Call {
   std::string function;
@@ -61,6 +69,7 @@ struct Call {
   bool fallible = false;  // it returns an error code
   bool reports = false;   // ... and has told which operator failed
   std::string task = {};  // not empty: it may be called in parts, by this mrvl_task
+  std::vector<ElementCheck> checks = {};
 };
 
 // The host in the place of a region's device: a function like that of a body, between values as the host has

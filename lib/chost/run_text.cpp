@@ -260,12 +260,30 @@ void RunText::step(const Step& s) {
   hook(1);
 }
 
+void RunText::put_check(const Step& step, const ElementCheck& check) {
+  const ops::ElementRange& r = check.range;
+  const std::string_view type = ops::c_type(check.elem);
+  auto number = [](int64_t v) { return ops::c_literal(v, ElementType::I64); };
+  std::string bounds;
+  if (is_float(check.elem)) {
+    bounds = fmt::format("{}, {}", ops::c_literal(static_cast<double>(r.low), check.elem),
+                         ops::c_literal(static_cast<double>(r.high) + 1, check.elem));
+  } else {
+    bounds = fmt::format("{}, {}, {}", number(r.low), number(r.high), number(r.but.value_or(r.low)));
+  }
+  put("if ({0}((const {1}*){2}{3}, {4}, {5}, {6})) return {7}_fail(error, {7}_ERROR_VALUE, 0, {8}u, "
+      "{7}_n{8});",
+      check.function, type, address(check.buffer), r.first == 0 ? "" : fmt::format(" + {}", r.first), r.count,
+      r.step, bounds, prefix_, expr(step));
+}
+
 void RunText::call(const Step& step, const Call& c) {
   std::string args;
   for (const Param& p : c.params) {
     args += args.empty() ? "" : ", ";
     args += !p.text.empty() ? p.text : p.view.valid() ? "&" + view_name(p.view) : address(p.buffer);
   }
+  for (const ElementCheck& check : c.checks) put_check(step, check);
   if (!c.task.empty()) {
     put("{{\n    const void* const p[] = {{{}}};\n    {}_parallel(parallel, {}, p);\n  }}", args, prefix_,
         c.task);

@@ -50,6 +50,7 @@ class RunText {
   void take_input_dims();
   void check_inputs();
   void step(const Step& step);
+  void put_check(const Step& step, const ElementCheck& check);
   void call(const Step& step, const Call& call);
   void device_call(const Step& step);
   void cpu_call(const Step& step);

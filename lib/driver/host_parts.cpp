@@ -30,6 +30,7 @@ chost::Options host_options(CompiledModel& m, const CompileOptions& options, cho
   o.targets = m.target_names();
   o.arena_limit = options.arena_limit;
   o.text_bytes = options.text_bytes;
+  o.check_indices = !options.unchecked_indices;
   o.on_overflow = options.on_overflow;
   o.on_device_error = options.on_device_error;
   o.optimize = options.optimize;

@@ -73,6 +73,9 @@ struct Options {
   // F16: those that are numbers of 16 bits (round_weights) are stored as such and unpacked when they are
   // read. Winograd's algorithm, whose weights are none, has no layer then.
   WeightType host_weights = WeightType::F32;
+  // Values that say where, of operands known at run time only, are looked at: NAME_ERROR_VALUE for one that
+  // is out of range. Else it is brought into its range, or skipped.
+  bool check_indices = true;
   bool bare = false;  // bare.c as well: an example for a board without operating system
   // Of each region its nodes (ir::part_of), ready for the host, when one of the two above wants the CPU;
   // else empty.

@@ -76,6 +76,7 @@ struct CompileOptions {
   chost::OnDeviceError on_device_error = {};
   int64_t arena_limit = INT64_MAX;  // bytes of the host's arena
   int64_t text_bytes = 256;         // chost::Options
+  bool unchecked_indices = false;   // not chost::Options::check_indices
   bool exact = false;               // chost::Options
   chost::Optimize optimize = chost::Optimize::Speed;
   int threads = 1;  // chost::Options

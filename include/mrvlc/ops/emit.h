@@ -13,12 +13,22 @@
 #pragma once
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "mrvlc/ir/graph.h"
 
 namespace mrvlc::ops {
+
+// Elements of an input that say where: indices, labels, lengths. Those at first, first + step, ..., `count`
+// of them, lie in [low, high], or are `but`; numbers of floating point in [low, high + 1).
+struct ElementRange {
+  size_t input = 0;
+  int64_t count = 0, low = 0, high = 0;
+  int64_t first = 0, step = 1;
+  std::optional<int64_t> but = {};
+};
 
 class EmitContext {
  public:
@@ -41,6 +51,11 @@ class EmitContext {
   // Returns NAME_ERROR_VALUE from the function when the C condition holds: a value of an operand is not
   // allowed.
   virtual void fail_if(std::string_view condition) = 0;
+
+  // In a function of static shapes: has what calls it end with NAME_ERROR_VALUE before, unless the elements
+  // lie in their range. False where nobody checks (--unchecked-indices): then the emission sees to it that no
+  // value leads beyond the operands. Functions with run-time shapes have fail_if.
+  virtual bool check_elements([[maybe_unused]] const ElementRange& range) { return false; }
 
   // One line of the body, indented by the open blocks.
   virtual void line(std::string_view text) = 0;

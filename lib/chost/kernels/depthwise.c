@@ -287,22 +287,38 @@ static void K_depthwise(const K_plane_shape* p, const float* x, const float* w, 
 }
 
 //@ piece pool_planes: plane_shape
-/* Maxima, or sums, of windows. A maximum passes over NaN. */
+/* What windows are reduced to. */
+enum { K_POOL_SUMS, K_POOL_MAXIMA, K_POOL_MAXIMA_OR_NAN };
+
+#if K_VW
+static inline K_vec K_larger_or_nan(K_vec v, K_vec w) {
+  typedef int32_t words __attribute__((vector_size(K_VW * 4)));
+  const words nan = (words)(v != v);
+  return (K_vec)(((words)v & nan) | ((words)K_MAX(v, w) & ~nan));
+}
+#endif
+
+/* Maxima, or sums, of windows. `with`: which. K_POOL_MAXIMA passes over NaN. */
 static void K_pool_units(const K_plane_shape* p, ptrdiff_t step, const float* a, const float* b,
     const void* with, float* y0, float* y1, ptrdiff_t ldy) {
   const int *tap = p->tap, *const end = tap + p->kernel_h * p->kernel_w;
-  const int is_max = with != NULL;
+  const int kind = *(const int*)with, is_max = kind != K_POOL_SUMS;
 #if K_VW
   K_vec s[8];
   for (int r = 0; r < 8; ++r) s[r] = (K_vec){0} + (is_max ? -INFINITY : 0.0f);
 #define K_POOL_EACH(merge) \
   merge(0, a) merge(1, a) merge(2, a) merge(3, a) merge(4, b) merge(5, b) merge(6, b) merge(7, b)
 #define K_POOL_MAX(r, from) s[r] = K_MAX(K_LOAD(from + *tap + r % 4 * step), s[r]);
+#define K_POOL_NAN(r, from) s[r] = K_larger_or_nan(K_LOAD(from + *tap + r % 4 * step), s[r]);
 #define K_POOL_ADD(r, from) s[r] += K_LOAD(from + *tap + r % 4 * step);
 #define K_POOL_PUT(r, from) K_STORE((r < 4 ? y0 : y1) + r % 4 * ldy, s[r]);
-  if (is_max) {
+  if (kind == K_POOL_MAXIMA) {
     for (; tap < end; ++tap) {
       K_POOL_EACH(K_POOL_MAX)
+    }
+  } else if (is_max) {
+    for (; tap < end; ++tap) {
+      K_POOL_EACH(K_POOL_NAN)
     }
   } else {
     for (; tap < end; ++tap) {
@@ -315,15 +331,40 @@ static void K_pool_units(const K_plane_shape* p, ptrdiff_t step, const float* a,
     const ptrdiff_t r = i / K_UNIT_COLS % 4, c = i % K_UNIT_COLS;
     const float* from = (i < 4 * K_UNIT_COLS ? a : b) + r * step + c;
     float s = is_max ? -INFINITY : 0.0f;
-    for (const int* t = tap; t < end; ++t) s = !is_max ? s + from[*t] : from[*t] > s ? from[*t] : s;
+    for (const int* t = tap; t < end; ++t)
+      s = !is_max ? s + from[*t] : from[*t] > s || from[*t] != from[*t] ? from[*t] : s;
     (i < 4 * K_UNIT_COLS ? y0 : y1)[r * ldy + c] = s;
   }
 #endif
 }
 
+/* Is one of n numbers NaN? */
+static int K_holds_nan(const float* x, ptrdiff_t n) {
+  int32_t found = 0;
+  ptrdiff_t i = 0;
+#if K_VW
+  typedef int32_t words __attribute__((vector_size(K_VW * 4)));
+  words a = {0}, b = {0};
+  for (; i + 2 * K_VW <= n; i += 2 * K_VW) {
+    const K_vec v = K_LOAD(x + i), w = K_LOAD(x + i + K_VW);
+    a |= (words)(v != v);
+    b |= (words)(w != w);
+  }
+  a |= b;
+  for (int k = 0; k < K_VW; ++k) found |= a[k];
+#endif
+  for (; i < n; ++i) found |= x[i] != x[i];
+  return found != 0;
+}
+
+// The kernel that keeps NaN takes longer than looking for one first.
 static void K_pool_planes(const K_plane_shape* p, int is_max, const float* x, float* y, float* planes) {
   const ptrdiff_t n = p->batch * p->channels;
   K_plane_fill(p, is_max ? -INFINITY : 0.0f, planes);
-  for (ptrdiff_t i = 0; i < n; ++i, x += p->h * p->w, y += p->out_h * p->out_w)
-    K_plane_units(p, K_plane_of(p, x, i, n, planes), K_pool_units, is_max ? p : NULL, y);
+  for (ptrdiff_t i = 0; i < n; ++i, x += p->h * p->w, y += p->out_h * p->out_w) {
+    const int kind = !is_max                       ? K_POOL_SUMS
+                     : K_holds_nan(x, p->h * p->w) ? K_POOL_MAXIMA_OR_NAN
+                                                   : K_POOL_MAXIMA;
+    K_plane_units(p, K_plane_of(p, x, i, n, planes), K_pool_units, &kind, y);
+  }
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/index_util.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/ops.h"
 #include "mrvlc/support/saturating.h"
@@ -103,7 +104,7 @@ Status read_lengths(const InferContext& context, P& p) {
   if (context.type(P::kLengths).shape != Shape{p.batch})
     return disagree(context, P::kQ, P::kLengths, "one length a batch is expected");
   p.has_lengths = true;
-  return {};
+  return check_known(context, {P::kLengths, p.batch, 0, p.total()});
 }
 
 Status read_attrs(const InferContext& context, P& p) {
@@ -146,8 +147,7 @@ std::vector<double> gather_rows(const EvalContext& context, const P& p, size_t f
 }
 
 double bias_of(const EvalContext& context, const P& p, int64_t b, int64_t h, int64_t i, int64_t j) {
-  int64_t length =
-      p.has_lengths ? std::clamp<int64_t>(context.in(P::kLengths).as_int(b), 0, p.total()) : p.total();
+  int64_t length = p.has_lengths ? context.in(P::kLengths).as_int(b) : p.total();
   int64_t offset = p.has_lengths ? length - p.q_length : p.past;
   if (j >= length || (p.causal && j > i + offset)) return -INFINITY;
   if (!context.has(P::kMask)) return 0;

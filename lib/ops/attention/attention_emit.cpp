@@ -1,6 +1,7 @@
 // C of Attention: one row of scores at a time, in scratch memory.
 #include "attention/attention.h"
 #include "common/emit_util.h"
+#include "common/index_util.h"
 #include "common/lanes.h"
 
 namespace mrvlc::ops {
@@ -141,9 +142,13 @@ Status emit_attention(EmitContext& context) {
                            context.scratch(std::max<int64_t>(p.total(), 1) * byte_size(elem))));
   context.loop("b", p.batch);
   if (p.has_lengths) {
+    MRVLC_ASSIGN(const RangeCheck check, require_range(context, {P::kLengths, p.batch, 0, p.total()}));
     context.line(fmt::format("const int64_t given = {}[b];", context.in(P::kLengths)));
-    context.line(fmt::format("const ptrdiff_t length = given < 0 ? 0 : given < {0} ? (ptrdiff_t)given : {0};",
-                             p.total()));
+    context.line(
+        check == RangeCheck::Before
+            ? "const ptrdiff_t length = (ptrdiff_t)given;"
+            : fmt::format("const ptrdiff_t length = given < 0 ? 0 : given < {0} ? (ptrdiff_t)given : {0};",
+                          p.total()));
   }
   if (p.causal) {
     context.line(fmt::format("const ptrdiff_t offset = {};", p.has_lengths

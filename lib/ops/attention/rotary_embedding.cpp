@@ -73,8 +73,8 @@ Result<RotaryParams> rotary_params(const InferContext& context) {
 }
 
 Result<std::vector<TensorType>> infer_rotary(const InferContext& context) {
-  auto p = rotary_params(context);
-  if (!p.ok()) return std::move(p).error();
+  MRVLC_ASSIGN(RotaryParams p, rotary_params(context));
+  if (p.has_positions) MRVLC_TRY(check_known_indices(context, 3, {p.cache_rows, false}));
   return one_type(context.type(0).elem, context.type(0).shape);
 }
 
@@ -160,13 +160,17 @@ Status emit_rotary(EmitContext& context) {
   MRVLC_TRY(check_ranks(context));
   const RotaryTexts p = declare_sizes(context);
   set_same_dims(context);
+  RangeCheck check = RangeCheck::None;
+  if (context.has(3)) {
+    MRVLC_ASSIGN(check, require_indices(context, 3, context.in_dim(1, 0)));
+  }
   if (context.out_type(0).elements() == 0) return {};
   const std::string_view t = c_type(context.in_type(0).elem);
   open_loop(context, "b", p.batch);
   open_loop(context, "i", p.length);
   const std::string place = fmt::format("b * {} + i", p.length);
   if (context.has(3)) {
-    emit_index(context, "angles", fmt::format("{}[{}]", context.in(3), place), context.in_dim(1, 0));
+    emit_index(context, "angles", fmt::format("{}[{}]", context.in(3), place), context.in_dim(1, 0), check);
   } else {
     context.line(fmt::format("const ptrdiff_t angles = {};", place));
   }

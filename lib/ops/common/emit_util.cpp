@@ -42,6 +42,12 @@ std::string math_function(EmitContext& context, std::string_view name, ElementTy
   return name == "tanh" ? context.helper("tanh") : context.helper("erf");
 }
 
+std::string larger_text(ElementType elem, std::string_view into, std::string_view value) {
+  if (!is_float(elem)) return fmt::format("{0} = {1} > {0} ? {1} : {0};", into, value);
+  // One comparison after the other: C compilers make vectors of these, and not of both in one condition.
+  return fmt::format("{0} = {1} > {0} ? {1} : {0}, {0} = {1} != {1} ? {1} : {0};", into, value);
+}
+
 std::string element_literal(const Tensor& tensor, int64_t i) {
   if (is_narrow_float(tensor.elem())) return fmt::format("{}", tensor.data<uint8_t>()[at(i)]);
   if (is_float(tensor.elem())) return c_literal(tensor.as_double(i), tensor.elem());

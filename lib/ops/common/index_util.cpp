@@ -5,6 +5,7 @@
 
 #include "common/dims.h"
 #include "common/lanes.h"
+#include "mrvlc/ops/run_time_shapes.h"
 #include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::ops {
@@ -12,6 +13,12 @@ namespace {
 
 Diag outside(int64_t index, int64_t dim) {
   return bad_operands(fmt::format("index {} is out of range for a dimension of {}", index, dim));
+}
+
+// Position j of every tuple.
+ElementRange tuple_range(const TensorType& indices, int64_t j, int64_t dim) {
+  const int64_t tuple = indices.shape.back();
+  return {1, tuple == 0 ? 0 : indices.elements() / tuple, -dim, dim - 1, j, tuple};
 }
 
 }  // namespace
@@ -25,16 +32,65 @@ Result<std::vector<int64_t>> read_indices(const Tensor& indices, int64_t dim) {
   return out;
 }
 
+ElementRange index_range(const InferContext& context, size_t input, int64_t dim) {
+  return {input, context.type(input).elements(), -dim, dim - 1};
+}
+
+Status check_known(const InferContext& context, const ElementRange& range) {
+  const Tensor* known = context.constant(range.input);
+  if (known == nullptr) return {};
+  for (int64_t i = 0; i < range.count; ++i) {
+    const int64_t v = known->as_int(range.first + i * range.step);
+    if ((v >= range.low && v <= range.high) || v == range.but) continue;
+    if (range.low < 0) return outside(v, range.high + 1);
+    return bad_operands(
+        fmt::format("input {} holds {}, outside {} to {}", range.input, v, range.low, range.high));
+  }
+  return {};
+}
+
+Status check_known_indices(const InferContext& context, size_t input, Dim dim) {
+  if (dim.dynamic || context.constant(input) == nullptr) return {};
+  return check_known(context, index_range(context, input, dim.bound));
+}
+
+Result<RangeCheck> require_range(EmitContext& context, const ElementRange& range) {
+  MRVLC_TRY(check_known(emit_view(context), range));
+  const bool before = context.constant(range.input) != nullptr || context.check_elements(range);
+  return before ? RangeCheck::Before : RangeCheck::None;
+}
+
+Result<RangeCheck> require_indices(EmitContext& context, size_t input, const std::string& dim) {
+  if (!is_number(dim)) return RangeCheck::None;
+  return require_range(context, index_range(emit_view(context), input, std::stoll(dim)));
+}
+
+Result<RangeCheck> require_each(EmitContext& context, const ElementRange& range) {
+  MRVLC_TRY(check_known(emit_view(context), range));
+  return context.constant(range.input) != nullptr ? RangeCheck::Before : RangeCheck::Each;
+}
+
+Result<RangeCheck> require_each_index(EmitContext& context, size_t input, const std::string& dim) {
+  if (!is_number(dim)) return RangeCheck::None;
+  return require_each(context, index_range(emit_view(context), input, std::stoll(dim)));
+}
+
 void emit_index(EmitContext& context, std::string_view name, std::string_view expression,
-                const std::string& dim) {
+                const std::string& dim, RangeCheck check) {
   if (is_dynamic(context)) {
     context.line(fmt::format("const ptrdiff_t {} = (ptrdiff_t){}({}, {});", name,
                              context.helper("dynamic_axis"), expression, dim));
     context.fail_if(fmt::format("{} < 0", name));
     return;
   }
+  // Before it is made a ptrdiff_t, which may have fewer bits.
+  auto* values = dynamic_cast<RunTimeShapes*>(&context);
+  if (check == RangeCheck::Each &&
+      (values == nullptr || !values->fail_on_value(fmt::format("{0} < -{1} || {0} >= {1}", expression, dim))))
+    check = RangeCheck::None;
   context.line(fmt::format("ptrdiff_t {} = (ptrdiff_t){};", name, expression));
   context.line(fmt::format("if ({0} < 0) {0} += {1};", name, dim));
+  if (check != RangeCheck::None) return;
   context.line(fmt::format("{0} = {0} < 0 ? 0 : {0} < {1} ? {0} : {2};", name, dim, plus(dim, -1)));
 }
 
@@ -59,16 +115,18 @@ Status check_along_axis(const InferContext& context) {
                                           fmt::format("dimension {} is exceeded", d));
     }
   }
+  MRVLC_TRY(check_known_indices(context, 1, x[at(axis)]));
   if (is_empty(x[at(axis)]) && context.type(1).is_static() && context.type(1).elements() > 0)
     return bad_operands("nothing is at an index of an empty dimension");
   return {};
 }
 
-std::string open_along_axis(EmitContext& context) {
+Result<std::string> open_along_axis(EmitContext& context) {
   const Texts x = in_sizes(context, 0), indices = in_sizes(context, 1);
   const int64_t given = context.node().int_attr("axis"), rank = context.in_type(0).rank();
   const size_t axis = at(given < 0 ? given + rank : given);
   std::string n, base, stride;
+  MRVLC_ASSIGN(const RangeCheck check, require_each_index(context, 1, x[axis]));
   for (size_t d = 0; d < x.size(); ++d) {
     if (d != axis && x[d] != indices[d]) context.fail_if(fmt::format("{} > {}", indices[d], x[d]));
   }
@@ -81,7 +139,7 @@ std::string open_along_axis(EmitContext& context) {
   }
   context.line(fmt::format("const ptrdiff_t n = {};", n));
   context.line(fmt::format("const ptrdiff_t base = {};", base));
-  emit_index(context, "at", fmt::format("{}[n]", context.in(1)), x[axis]);
+  emit_index(context, "at", fmt::format("{}[n]", context.in(1)), x[axis], check);
   return fmt::format("base + at * {}", stride);
 }
 
@@ -144,6 +202,10 @@ Result<Dims> selected_dims(const InferContext& context, int64_t batch_dims) {
     if (is_empty(x[d]) && !tuples.dynamic && tuples.bound > 0)
       return bad_operands("nothing can be indexed in an empty dimension");
   }
+  for (int64_t j = 0; j < tuple.bound && context.type(1).is_static(); ++j) {
+    const Dim dim = x[at(batch_dims + j)];
+    if (!dim.dynamic) MRVLC_TRY(check_known(context, tuple_range(context.type(1), j, dim.bound)));
+  }
   dims.insert(dims.end(), x.begin() + batch_dims + tuple.bound, x.end());
   return dims;
 }
@@ -156,7 +218,18 @@ Texts selected_texts(const EmitContext& context, int64_t batch_dims) {
   return dims;
 }
 
-std::string open_tuples(EmitContext& context, int64_t batch_dims) {
+Status require_tuples(EmitContext& context, int64_t batch_dims) {
+  const Texts x = in_dims(context, 0);
+  for (size_t j = 0; j < at(context.in_type(1).shape.back()); ++j) {
+    const std::string& dim = x[at(batch_dims) + j];
+    if (!is_number(dim)) continue;
+    MRVLC_TRY(
+        require_range(context, tuple_range(context.in_type(1), static_cast<int64_t>(j), std::stoll(dim))));
+  }
+  return {};
+}
+
+Result<std::string> open_tuples(EmitContext& context, int64_t batch_dims) {
   const Texts x = in_sizes(context, 0), indices = in_sizes(context, 1);
   const size_t batch = at(batch_dims), tuple = at(context.in_type(1).shape.back());
   for (size_t d = 0; d < batch; ++d) require_equal(context, x[d], indices[d]);
@@ -164,8 +237,13 @@ std::string open_tuples(EmitContext& context, int64_t batch_dims) {
   context.line(fmt::format("ptrdiff_t at = n / {} * {};", size_product(indices, batch, indices.size() - 1),
                            size_product(x, batch, x.size())));
   for (size_t j = 0; j < tuple; ++j) {
-    const std::string name = fmt::format("i{}", j);
-    emit_index(context, name, fmt::format("{}[n * {} + {}]", context.in(1), tuple, j), x[batch + j]);
+    const std::string name = fmt::format("i{}", j), &dim = x[batch + j];
+    RangeCheck check = RangeCheck::None;
+    if (is_number(dim)) {
+      const ElementRange range = tuple_range(context.in_type(1), static_cast<int64_t>(j), std::stoll(dim));
+      MRVLC_ASSIGN(check, require_each(context, range));
+    }
+    emit_index(context, name, fmt::format("{}[n * {} + {}]", context.in(1), tuple, j), dim, check);
     context.line(fmt::format("at += {} * {};", name, size_product(x, batch + j + 1, x.size())));
   }
   return size_product(x, batch + tuple, x.size());

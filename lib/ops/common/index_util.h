@@ -9,11 +9,25 @@ namespace mrvlc::ops {
 
 // All indices, negative ones counted from the end; MRV0208 when one is outside [-dim, dim).
 Result<std::vector<int64_t>> read_indices(const Tensor& indices, int64_t dim);
-// Declares the integer NAME from an index expression, counted from the end of `dim` when it is negative. One
-// out of range is clamped where the function cannot fail, so that no input makes it read outside its
-// operands.
+// Indices of a dimension, in an input: all of its elements.
+ElementRange index_range(const InferContext& context, size_t input, int64_t dim);
+// MRV0208 when the input is a constant with an element out of its range.
+Status check_known(const InferContext& context, const ElementRange& range);
+Status check_known_indices(const InferContext& context, size_t input, Dim dim);
+// Who sees to it that elements lie in their range in a function of static shapes: a check before its call (or
+// they are constants, and looked at already), one at each element, or nobody: then no element must lead
+// beyond the operands. Functions of run-time shapes check for themselves.
+enum class RangeCheck : uint8_t { Before, Each, None };
+// A check before the call reads the elements once more than they are used: for those that are used often, or
+// cost little beside what is done for each.
+Result<RangeCheck> require_range(EmitContext& context, const ElementRange& range);
+Result<RangeCheck> require_indices(EmitContext& context, size_t input, const std::string& dim);
+// One at each element, which emit_index makes, unless they are constants.
+Result<RangeCheck> require_each(EmitContext& context, const ElementRange& range);
+Result<RangeCheck> require_each_index(EmitContext& context, size_t input, const std::string& dim);
+// Declares the integer NAME from an index expression, counted from the end of `dim` when it is negative.
 void emit_index(EmitContext& context, std::string_view name, std::string_view expression,
-                const std::string& dim);
+                const std::string& dim, RangeCheck check);
 
 // Copies runs of elements by position, whatever their type.
 class ElementBytes {
@@ -57,7 +71,7 @@ struct AlongAxis {
 Status check_along_axis(const InferContext& context);
 Result<AlongAxis> along_axis(const InferContext& context);
 // Loops over the indices that leave n, position in them; the text of the position in the data.
-std::string open_along_axis(EmitContext& context);
+Result<std::string> open_along_axis(EmitContext& context);
 void close_along_axis(EmitContext& context);
 
 // GatherND and ScatterND: the last dimension of the indices (input 1) holds tuples of positions.
@@ -71,9 +85,11 @@ struct TupleIndices {
 Result<Dims> selected_dims(const InferContext& context, int64_t batch_dims);
 TupleIndices tuple_indices(const InferContext& context, int64_t batch_dims);
 Texts selected_texts(const EmitContext& context, int64_t batch_dims);
+// The checks of the positions of tuples that select nothing.
+Status require_tuples(EmitContext& context, int64_t batch_dims);
 // A loop over the tuples that leaves ptrdiff_t n (tuple) and at (offset); the text of the number of elements
 // that each selects.
-std::string open_tuples(EmitContext& context, int64_t batch_dims);
+Result<std::string> open_tuples(EmitContext& context, int64_t batch_dims);
 
 template <class F>
 void AlongAxis::for_each(F f) const {

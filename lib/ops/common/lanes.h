@@ -1,10 +1,19 @@
 // Views of a tensor along one axis, and C loops that reduce a run.
 #pragma once
+#include <cmath>
 #include <functional>
 
 #include "common/infer_util.h"
 
 namespace mrvlc::ops {
+
+// Maxima and minima of the reference: NaN where either is.
+inline double larger_or_nan(double a, double b) {
+  return b > a || std::isnan(b) ? b : a;
+}
+inline double smaller_or_nan(double a, double b) {
+  return b < a || std::isnan(b) ? b : a;
+}
 
 // Row-major data as [outer, n, inner].
 struct AxisView {

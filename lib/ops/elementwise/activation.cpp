@@ -56,11 +56,12 @@ const OpDef& def_HardSigmoid() {
   return op;
 }
 
+// x * max(0, min(1, x / 6 + 1/2)), so NaN of -inf.
 const OpDef& def_HardSwish() {
-  static const OpDef op =
-      float_unary<"{x} <= -3 ? 0 : {x} >= 3 ? {x} : {x} * ({x} / 6 + 0.5{f})">("HardSwish", [](double x) {
-        return x <= -3 ? 0 : x >= 3 ? x : x * (x / 6 + 0.5);
-      });
+  static const OpDef op = float_unary<"{x} <= -3 ? {x} * 0 : {x} >= 3 ? {x} : {x} * ({x} / 6 + 0.5{f})">(
+      "HardSwish", [](double x) { return x <= -3  ? x * 0
+                                         : x >= 3 ? x
+                                                  : x * (x / 6 + 0.5); });
   return op;
 }
 
@@ -154,19 +155,21 @@ bool is_tanh(const Attrs& attrs) {
   return std::get<std::string>(attrs[0]) == "tanh";
 }
 
+// 1 + erf(v) = erfc(-v) and 1 + tanh(v) = 2 / (1 + e^-2v): below zero the sums would leave no digits.
 double eval_gelu(const double* x, const ir::OpSchema&, const Attrs& attrs) {
   if (is_tanh(attrs))
-    return 0.5 * x[0] * (1 + std::tanh(kSqrt2OverPi * (x[0] + 0.044715 * x[0] * x[0] * x[0])));
-  return 0.5 * x[0] * (1 + std::erf(x[0] * kSqrtHalf));
+    return x[0] / (1 + std::exp(-2 * kSqrt2OverPi * (x[0] + 0.044715 * x[0] * x[0] * x[0])));
+  return 0.5 * x[0] * std::erfc(-x[0] * kSqrtHalf);
 }
 
 std::string gelu_text(EmitContext& c, const std::vector<std::string>& x, ElementType elem) {
-  return is_tanh(c.node().attrs)
-             ? expand_pattern(
-                   "0.5{f} * {x} * (1.0{f} + {tanh}(0.797884560802865356{f} * ({x} + 0.044715{f} * {x} * "
-                   "{x} * {x})))",
-                   c, x, elem)
-             : expand_pattern("0.5{f} * {x} * (1.0{f} + {erf}({x} * 0.707106781186547524{f}))", c, x, elem);
+  if (is_tanh(c.node().attrs))
+    return expand_pattern(
+        "{x} / (1.0{f} + {exp}(-1.595769121605730711{f} * ({x} + 0.044715{f} * {x} * {x} * {x})))", c, x,
+        elem);
+  if (elem == ElementType::F32 && !c.wants_little_text())
+    return fmt::format("{}({})", c.helper("gelu"), x[0]);
+  return expand_pattern("0.5{f} * {x} * erfc{f}(-{x} * 0.707106781186547524{f})", c, x, elem);
 }
 
 Result<std::vector<TensorType>> infer_gelu(const InferContext& c) {

@@ -28,7 +28,7 @@ Result<Extraction> extraction(const InferContext& context) {
 
 Result<std::vector<TensorType>> infer_extractor(const InferContext& context) {
   MRVLC_ASSIGN(Extraction e, extraction(context));
-  if (const Tensor* indices = context.constant(1)) MRVLC_TRY(read_indices(*indices, e.dim));
+  MRVLC_TRY(check_known_indices(context, 1, {e.dim, false}));
   return one_type(context.type(0).elem, e.result);
 }
 
@@ -46,9 +46,10 @@ Status emit_extractor(EmitContext& context) {
   if (dims.empty()) dims = {"1"};
   dims.push_back(count);
   context.set_dims(0, dims);
+  MRVLC_ASSIGN(const RangeCheck check, require_indices(context, 1, x.back()));
   if (context.out_type(0).elements() == 0) return {};
   open_loop(context, "j", count);
-  emit_index(context, "k", context.in(1) + "[j]", x.back());
+  emit_index(context, "k", context.in(1) + "[j]", x.back(), check);
   open_loop(context, "r", product_text(x, 0, x.size() - 1));
   context.line(
       fmt::format("{}[r * {} + j] = {}[r * {} + k];", context.out(0), count, context.in(0), x.back()));

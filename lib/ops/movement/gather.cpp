@@ -1,5 +1,5 @@
 // Gather (ONNX Gather-13), GatherElements (-13), GatherND (-13). Indices count from the end when negative.
-// One out of range is an error in the reference and in functions that can fail; see emit_index.
+// One out of range is an error: at compile time where it is known then, else at run time (index_util.h).
 #include "common/index_util.h"
 #include "common/lanes.h"
 #include "common/slices.h"
@@ -18,6 +18,7 @@ Result<std::vector<TensorType>> infer_gather(const InferContext& context) {
   Dims dims = dims_of(x), middle = dims_of(indices);
   if (is_empty(dims[at(axis)]) && indices.is_static() && indices.elements() > 0)
     return bad_operands("nothing can be taken from an empty dimension");
+  MRVLC_TRY(check_known_indices(context, 1, dims[at(axis)]));
   dims.erase(dims.begin() + axis);
   dims.insert(dims.begin() + axis, middle.begin(), middle.end());
   return one_type(x.elem, dims, all_pairs(x.elements(), indices.elements()));
@@ -40,6 +41,10 @@ Status emit_gather(EmitContext& context) {
   dims.erase(dims.begin() + axis);
   dims.insert(dims.begin() + axis, indices.begin(), indices.end());
   context.set_dims(0, dims);
+  // Indices that are used once are looked at then, but for those of longer runs.
+  const bool once = product_text(x, 0, at(axis)) == "1" && product_text(x, at(axis) + 1, x.size()) == "1";
+  MRVLC_ASSIGN(const RangeCheck check,
+               once ? require_each_index(context, 1, x[at(axis)]) : require_indices(context, 1, x[at(axis)]));
   if (context.out_type(0).elements() == 0) return {};
   const AxisText view(context, 0, axis);
   const std::string count = named_size(context, "count", product_text(indices));
@@ -47,7 +52,7 @@ Status emit_gather(EmitContext& context) {
   const bool dynamic = is_dynamic(context);
   if (!dynamic) open_loop(context, "o", view.outer);
   open_loop(context, "i", count);
-  emit_index(context, "at", fmt::format("{}[i]", context.in(1)), view.n);
+  emit_index(context, "at", fmt::format("{}[i]", context.in(1)), view.n, check);
   if (dynamic) open_loop(context, "o", view.outer);
   const std::string from = fmt::format("(o * {} + at) * {}", view.n, view.inner),
                     to = fmt::format("(o * {} + i) * {}", count, view.inner);
@@ -78,7 +83,7 @@ Status eval_gather_elements(const EvalContext& context) {
 Status emit_gather_elements(EmitContext& context) {
   context.set_dims(0, in_dims(context, 1));
   if (context.out_type(0).elements() == 0) return {};
-  const std::string from = open_along_axis(context);
+  MRVLC_ASSIGN(const std::string from, open_along_axis(context));
   context.line(fmt::format("{}[n] = {}[{}];", context.out(0), context.in(0), from));
   close_along_axis(context);
   return {};
@@ -103,8 +108,8 @@ Status eval_gather_nd(const EvalContext& context) {
 Status emit_gather_nd(EmitContext& context) {
   const int64_t batch_dims = context.node().int_attr("batch_dims");
   context.set_dims(0, selected_texts(context, batch_dims));
-  if (context.out_type(0).elements() == 0) return {};
-  const std::string slice = open_tuples(context, batch_dims);
+  if (context.out_type(0).elements() == 0) return require_tuples(context, batch_dims);
+  MRVLC_ASSIGN(const std::string slice, open_tuples(context, batch_dims));
   context.line(fmt::format("memcpy({} + n * {}, {} + at, {});", context.out(0), slice, context.in(0),
                            bytes_text(context.in_type(0).elem, slice)));
   context.close();

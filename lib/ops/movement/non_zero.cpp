@@ -1,4 +1,4 @@
-// NonZero (ONNX NonZero-13): coordinates of the elements that are not zero.
+// NonZero (ONNX NonZero-13): coordinates of the elements that are not zero, none for each of a scalar.
 #include <algorithm>
 
 #include "common/dims.h"
@@ -21,14 +21,13 @@ Result<std::vector<int64_t>> non_zero(const InferContext& context) {
 
 Result<std::vector<TensorType>> infer_non_zero(const InferContext& context) {
   MRVLC_ASSIGN(auto positions, non_zero(context));
-  return one_type(
-      E::I64, Shape{std::max<int64_t>(1, context.type(0).rank()), static_cast<int64_t>(positions.size())});
+  return one_type(E::I64, Shape{context.type(0).rank(), static_cast<int64_t>(positions.size())});
 }
 
 Result<std::vector<TensorType>> infer_non_zero_dynamic(const InferContext& context) {
   MRVLC_TRY(check_tensors(context));
   Dim all = all_elements(context.type(0));
-  Dims dims = {{std::max<int64_t>(1, context.type(0).rank()), false}, {all.bound, true}};
+  Dims dims = {{context.type(0).rank(), false}, {all.bound, true}};
   return std::vector<TensorType>{type_of(E::I64, dims)};
 }
 
@@ -36,7 +35,6 @@ Result<std::vector<TensorType>> infer_non_zero_dynamic(const InferContext& conte
 Result<Tensor> coordinates(const InferContext& context) {
   MRVLC_ASSIGN(auto positions, non_zero(context));
   Shape shape = context.type(0).shape;
-  if (shape.empty()) shape = {1};
   auto count = static_cast<int64_t>(positions.size());
   Tensor out(TensorType{E::I64, {static_cast<int64_t>(shape.size()), count}});
   for (int64_t i = 0; i < count; ++i) {
@@ -77,9 +75,12 @@ std::string test_text(ElementType elem, const std::string& x) {
 }
 
 Status emit_non_zero_dynamic(EmitContext& context) {
-  Texts dims = in_sizes(context, 0);
-  if (dims.empty()) dims = {"1"};
-  std::string test = test_text(context.in_type(0).elem, context.in(0) + "[i]");
+  const Texts dims = in_sizes(context, 0);
+  const std::string test = test_text(context.in_type(0).elem, context.in(0) + (dims.empty() ? "[0]" : "[i]"));
+  if (dims.empty()) {
+    context.set_dims(0, {"0", fmt::format("{} ? 1 : 0", test)});
+    return {};
+  }
   context.line(
       fmt::format("const ptrdiff_t n = {}, dim[{}] = {};", size_product(dims), dims.size(), list_text(dims)));
   context.line("ptrdiff_t count = 0, k = 0;");

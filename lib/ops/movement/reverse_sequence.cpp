@@ -1,5 +1,5 @@
 // ReverseSequence (ONNX ReverseSequence-10): reverses the first elements of every sequence of a batch.
-// Lengths out of range: an error in the reference, clamped in generated code (see gather.cpp).
+// Lengths out of range are errors (see index_util.h).
 #include "common/dims.h"
 #include "common/index_util.h"
 
@@ -19,11 +19,16 @@ Result<bool> time_first(const InferContext& context) {
   return time == 0;
 }
 
+ElementRange length_range(const InferContext& context, int64_t time) {
+  return {1, context.type(1).elements(), 0, time};
+}
+
 Result<std::vector<TensorType>> infer_reverse(const InferContext& context) {
   MRVLC_ASSIGN(bool first, time_first(context));
   const Shape& x = context.type(0).shape;
   if (context.type(1).shape[0] != x[first ? 1 : 0])
     return bad_operands(fmt::format("{} lengths for data of {}", context.type(1).shape[0], to_string(x)));
+  MRVLC_TRY(check_known(context, length_range(context, x[first ? 0 : 1])));
   return std::vector<TensorType>{context.type(0)};
 }
 
@@ -45,18 +50,23 @@ Status eval_reverse(const EvalContext& context) {
 
 Status emit_reverse(EmitContext& context) {
   MRVLC_ASSIGN(bool first, time_first(emit_view(context)));
-  Texts x = in_sizes(context, 0);
-  std::string time = x[first ? 0 : 1];
+  const Texts x = in_sizes(context, 0);
+  const std::string time = x[first ? 0 : 1];
   require_equal(context, context.in_dim(1, 0), context.in_dim(0, first ? 1 : 0));
   fail_if_any(context, 1, fmt::format("v < 0 || v > {}", time));
+  RangeCheck check = RangeCheck::None;
+  if (is_number(time)) {
+    MRVLC_ASSIGN(check, require_range(context, length_range(emit_view(context), std::stoll(time))));
+  }
   context.set_dims(0, in_dims(context, 0));
   if (context.out_type(0).elements() == 0) return {};
   context.line(fmt::format("const ptrdiff_t inner = {};", size_product(x, 2, x.size())));
   context.open(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i)", size_product(x, 0, 2)));
   context.line(fmt::format("const ptrdiff_t p = i / {0}, q = i % {0};", x[1]));
   std::string b = first ? "q" : "p", t = first ? "p" : "q";
-  context.line(fmt::format("ptrdiff_t length = (ptrdiff_t){}[{}];", context.in(1), b));
-  context.line(fmt::format("length = length < {0} ? length : {0};", time));
+  context.line(fmt::format("{}ptrdiff_t length = (ptrdiff_t){}[{}];",
+                           check == RangeCheck::Before ? "const " : "", context.in(1), b));
+  if (check == RangeCheck::None) context.line(fmt::format("length = length < {0} ? length : {0};", time));
   context.line(fmt::format("const ptrdiff_t from = {0} < length ? length - 1 - {0} : {0};", t));
   std::string place = first ? fmt::format("from * {} + q", x[1]) : fmt::format("p * {} + from", x[1]);
   context.line(fmt::format("memcpy({0} + i * inner, {1} + ({2}) * inner, (size_t)inner * sizeof *{0});",

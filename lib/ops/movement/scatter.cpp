@@ -1,6 +1,5 @@
 // ScatterElements and ScatterND (ONNX -18): a copy of the data with updates written, or combined by
-// `reduction`, at indices. Indices out of range: an error in the reference, clamped in generated code (see
-// gather.cpp).
+// `reduction`, at indices. Indices out of range are errors (see gather.cpp).
 #include <algorithm>
 
 #include "common/index_util.h"
@@ -35,9 +34,9 @@ double combine(Reduction r, double a, double b) {
     case Reduction::Mul:
       return a * b;
     case Reduction::Max:
-      return std::max(a, b);
+      return larger_or_nan(a, b);
     case Reduction::Min:
-      return std::min(a, b);
+      return smaller_or_nan(a, b);
     default:
       return b;
   }
@@ -73,15 +72,16 @@ std::string update_text(Reduction r, ElementType elem, const std::string& y, con
   auto cast = fmt::format("({})", c_type(elem));
   // Unsigned arithmetic wraps where signed overflow is undefined.
   std::string wide = is_float(elem) ? std::string() : byte_size(elem) == 8 ? "(uint64_t)" : "(uint32_t)";
+  const std::string or_nan = is_float(elem) ? fmt::format(" || isnan({})", u) : std::string();
   switch (r) {
     case Reduction::Add:
       return fmt::format("{0} = {2}({3}{0} + {3}{1});", y, u, cast, wide);
     case Reduction::Mul:
       return fmt::format("{0} = {2}({3}{0} * {3}{1});", y, u, cast, wide);
     case Reduction::Max:
-      return fmt::format("if ({1} > {0}) {0} = {1};", y, u);
+      return fmt::format("if ({1} > {0}{2}) {0} = {1};", y, u, or_nan);
     case Reduction::Min:
-      return fmt::format("if ({1} < {0}) {0} = {1};", y, u);
+      return fmt::format("if ({1} < {0}{2}) {0} = {1};", y, u, or_nan);
     default:
       return fmt::format("{} = {};", y, u);
   }
@@ -131,7 +131,7 @@ Status eval_scatter_elements(const EvalContext& context) {
 Status emit_scatter_elements(EmitContext& context) {
   MRVLC_ASSIGN(Reduction r, begin_scatter(context, in_dims(context, 1)));
   if (context.in_type(1).elements() == 0) return {};
-  const std::string place = open_along_axis(context);
+  MRVLC_ASSIGN(const std::string place, open_along_axis(context));
   const std::string y = fmt::format("{}[{}]", context.out(0), place);
   context.line(update_text(r, context.in_type(0).elem, y, fmt::format("{}[n]", context.in(2))));
   close_along_axis(context);
@@ -159,8 +159,8 @@ Status eval_scatter_nd(const EvalContext& context) {
 
 Status emit_scatter_nd(EmitContext& context) {
   MRVLC_ASSIGN(Reduction r, begin_scatter(context, selected_texts(context, 0)));
-  if (context.in_type(2).elements() == 0) return {};
-  const std::string slice = open_tuples(context, 0);
+  if (context.in_type(2).elements() == 0) return require_tuples(context, 0);
+  MRVLC_ASSIGN(const std::string slice, open_tuples(context, 0));
   open_loop(context, "j", slice);
   context.line(update_text(r, context.in_type(0).elem, fmt::format("{}[at + j]", context.out(0)),
                            fmt::format("{}[n * {} + j]", context.in(2), slice)));

@@ -32,6 +32,11 @@ Result<CacheParams> cache_params(const InferContext& context) {
   return p;
 }
 
+// Where the update begins in each of the batch, caches of `size`.
+ElementRange place_range(const InferContext& context, const CacheParams& p, int64_t size, int64_t steps) {
+  return {2, context.type(2).elements(), 0, p.circular ? size : size - steps};
+}
+
 Result<std::vector<TensorType>> infer_tensor_scatter(const InferContext& context) {
   MRVLC_ASSIGN(CacheParams p, cache_params(context));
   Shape expected = context.type(0).shape;
@@ -42,6 +47,8 @@ Result<std::vector<TensorType>> infer_tensor_scatter(const InferContext& context
                                     to_string(context.type(0).shape)));
   if (context.has(2) && context.type(2).shape[0] != expected[0])
     return bad_operands(fmt::format("{} places for a batch of {}", context.type(2).shape[0], expected[0]));
+  if (context.has(2))
+    MRVLC_TRY(check_known(context, place_range(context, p, context.type(0).shape[p.axis], update[p.axis])));
   return std::vector<TensorType>{context.type(0)};
 }
 
@@ -57,7 +64,7 @@ Status eval_tensor_scatter(const EvalContext& context) {
   for (int64_t row = 0; row < x[0] * outer * u[p.axis]; ++row) {
     int64_t s = row % u[p.axis], o = row / u[p.axis],
             n = context.has(2) ? context.in(2).as_int(o / outer) : 0;
-    if (n < 0 || n > x[p.axis] || (!p.circular && n + s >= x[p.axis]))
+    if (n < 0 || n > x[p.axis] || (!p.circular && n + u[p.axis] > x[p.axis]))
       return bad_operands(fmt::format("place {} of {} in the cache", n, x[p.axis]));
     bytes.copy(row * inner, (o * x[p.axis] + (n + s) % x[p.axis]) * inner, inner);
   }
@@ -85,6 +92,12 @@ void check_cache(EmitContext& context, const CacheParams& p) {
 Status emit_tensor_scatter(EmitContext& context) {
   MRVLC_ASSIGN(CacheParams p, cache_params(emit_view(context)));
   check_cache(context, p);
+  const std::string size = context.in_dim(0, static_cast<int64_t>(p.axis)),
+                    steps = context.in_dim(1, static_cast<int64_t>(p.axis));
+  if (context.has(2) && is_number(size) && is_number(steps)) {
+    const ElementRange places = place_range(emit_view(context), p, std::stoll(size), std::stoll(steps));
+    MRVLC_TRY(require_range(context, places));
+  }
   if (context.out_type(0).elements() == 0) return {};
   Texts x = in_sizes(context, 0), u = in_sizes(context, 1);
   std::string y = context.out(0);

@@ -1,6 +1,7 @@
 // TopK (ONNX TopK-11): the k greatest or least elements along an axis, in order, the lower index first among
-// equals.
+// equals. NaN is greater than all numbers.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "common/dynamic_util.h"
@@ -43,7 +44,10 @@ Result<std::vector<TensorType>> infer_top_k(const InferContext& context) {
 }
 
 bool less(const Tensor& x, int64_t a, int64_t b) {
-  if (is_float(x.elem())) return x.as_double(a) < x.as_double(b);
+  if (is_float(x.elem())) {
+    const double v = x.as_double(a), w = x.as_double(b);
+    return v < w || (std::isnan(w) && !std::isnan(v));
+  }
   if (x.elem() == E::U64) return static_cast<uint64_t>(x.as_int(a)) < static_cast<uint64_t>(x.as_int(b));
   return x.as_int(a) < x.as_int(b);
 }
@@ -73,6 +77,15 @@ Status eval_top_k(const EvalContext& context) {
   return {};
 }
 
+// C condition that v comes before an element of the result.
+std::string comes_before(const EmitContext& context, const std::string& y) {
+  const bool largest = context.node().int_attr("largest") != 0;
+  const std::string order = fmt::format("v {} {}", largest ? ">" : "<", y);
+  if (!is_float(context.in_type(0).elem)) return order;
+  return largest ? fmt::format("({0} || (isnan(v) && !isnan({1})))", order, y)
+                 : fmt::format("({0} || (isnan({1}) && !isnan(v)))", order, y);
+}
+
 // Insertion into the sorted list of the best so far; most elements fail the comparison with its last.
 Status emit_top_k(EmitContext& context) {
   MRVLC_TRY(require_widened(context));
@@ -87,7 +100,6 @@ Status emit_top_k(EmitContext& context) {
   for (size_t i : {size_t{0}, size_t{1}}) context.set_dims(i, dims);
   if (context.out_type(0).elements() == 0) return {};
   std::string_view type = c_type(context.in_type(0).elem);
-  std::string_view better = context.node().int_attr("largest") != 0 ? ">" : "<";
   const std::string last = plus(k, -1), lane = times(k, s.inner);
   open_loop(context, "o", turns_unless_empty(s.outer, k));
   open_loop(context, "i", s.inner);
@@ -97,9 +109,15 @@ Status emit_top_k(EmitContext& context) {
   open_loop(context, "j", s.n);
   context.line(fmt::format("const {} v = x[j * {}];", type, s.inner));
   context.line(fmt::format("ptrdiff_t k = j < {0} ? j : {0};", k));
-  context.line(fmt::format("if (k == {} && !(v {} y[{}])) continue;", k, better, times(last, s.inner)));
+  // One comparison for most; what it leaves is NaN, or comes before.
+  const std::string least = fmt::format("y[{}]", times(last, s.inner));
+  const bool largest = context.node().int_attr("largest") != 0;
+  context.line(fmt::format("if (k == {} && v {} {}) continue;", k, largest ? "<=" : ">=", least));
+  if (is_float(context.in_type(0).elem))
+    context.line(fmt::format("if (k == {} && !{}) continue;", k, comes_before(context, least)));
   context.line(fmt::format("if (k == {0}) k = {1};", k, last));
-  context.open(fmt::format("for (; k > 0 && v {} y[(k - 1) * {}]; --k)", better, s.inner));
+  context.open(fmt::format("for (; k > 0 && {}; --k)",
+                           comes_before(context, fmt::format("y[(k - 1) * {}]", s.inner))));
   context.line(fmt::format("y[k * {0}] = y[(k - 1) * {0}];", s.inner));
   context.line(fmt::format("at[k * {0}] = at[(k - 1) * {0}];", s.inner));
   context.close();

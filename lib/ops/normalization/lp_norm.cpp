@@ -50,7 +50,7 @@ Status emit_lp_norm(EmitContext& c) {
     return squares ? fmt::format("{0} * {0}", x) : fmt::format("fabs{}({})", f, x);
   });
   if (squares) c.line(fmt::format("norm = sqrt{}(norm);", f));
-  c.line(fmt::format("for (ptrdiff_t k = 0; k < {0}; ++k) y[k * {1}] = norm > 0 ? x[k * {1}] / norm : 0;",
+  c.line(fmt::format("for (ptrdiff_t k = 0; k < {0}; ++k) y[k * {1}] = norm == 0 ? 0 : x[k * {1}] / norm;",
                      view.n, view.inner));
   c.close();
   c.close();

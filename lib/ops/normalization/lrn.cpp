@@ -24,19 +24,44 @@ Result<std::vector<TensorType>> infer_lrn(const InferContext& c) {
   return std::vector<TensorType>{c.type(0)};
 }
 
+// Sums of the squares of windows. Prefix sums keep a wide window linear; infinities and NaN are counted, as
+// differences of them would be NaN for the windows behind.
+class SquareSums {
+ public:
+  explicit SquareSums(const std::vector<double>& x) : before_(x.size() + 1) {
+    for (size_t k = 0; k < x.size(); ++k) {
+      const double square = x[k] * x[k];
+      before_[k + 1] = before_[k];
+      if (std::isfinite(square)) before_[k + 1].finite += square;
+      before_[k + 1].infinite += std::isinf(square) ? 1 : 0;
+      before_[k + 1].nan += std::isnan(square) ? 1 : 0;
+    }
+  }
+  double of(const Window& w) const {
+    const Sums &past = before_[at(w.last)], &first = before_[at(w.first)];
+    if (past.nan != first.nan) return NAN;
+    return past.infinite != first.infinite ? INFINITY : past.finite - first.finite;
+  }
+
+ private:
+  struct Sums {
+    double finite = 0;
+    int64_t infinite = 0, nan = 0;
+  };
+  std::vector<Sums> before_;
+};
+
 Status eval_lrn(const EvalContext& c) {
   InferContext v = c.infer_view();
   int64_t size = v.int_attr("size");
   double scale = static_cast<double>(v.float_attr("alpha")) / static_cast<double>(size);
   auto beta = static_cast<double>(v.float_attr("beta")), bias = static_cast<double>(v.float_attr("bias"));
-  // Prefix sums keep a wide window linear; double has bits to spare for the differences.
   map_lanes(c, axis_view(c.in(0).shape(), 1), [&](std::vector<double>& x) {
-    std::vector<double> prefix(x.size() + 1, 0);
-    for (size_t k = 0; k < x.size(); ++k) prefix[k + 1] = prefix[k] + x[k] * x[k];
-    for (size_t k = 0; k < x.size(); ++k) {
-      Window w = window_at(static_cast<int64_t>(k), size, static_cast<int64_t>(x.size()));
-      x[k] /= std::pow(bias + scale * (prefix[at(w.last)] - prefix[at(w.first)]), beta);
-    }
+    const SquareSums sums(x);
+    for (size_t k = 0; k < x.size(); ++k)
+      x[k] /= std::pow(
+          bias + scale * sums.of(window_at(static_cast<int64_t>(k), size, static_cast<int64_t>(x.size()))),
+          beta);
   });
   return {};
 }

@@ -76,9 +76,10 @@ void log_softmax(std::vector<double>& x) {
   for (double& v : x) v -= log_sum;
 }
 
-// 1 at the first maximum, 0 elsewhere.
+// 1 at the first maximum, 0 elsewhere; a NaN is one, as for ArgMax.
 void hardmax(std::vector<double>& x) {
-  auto peak = std::max_element(x.begin(), x.end()) - x.begin();
+  auto less = [](double a, double b) { return a < b || (std::isnan(b) && !std::isnan(a)); };
+  auto peak = std::max_element(x.begin(), x.end(), less) - x.begin();
   std::ranges::fill(x, 0.0);
   x[at(peak)] = 1;
 }
@@ -151,13 +152,16 @@ class SoftmaxEmitter {
   void emit_log_softmax() {
     begin();
     sum_up([&](const std::string& i) { return exp(fmt::format("x[{}] - peak", i)); });
-    c_.line(fmt::format("sum = log{}(sum) + peak;", f_));
-    each(fmt::format("{} = {} - sum;", y(), x()));
+    // Not x - (peak + log), which would round away the logarithm beside a large peak.
+    c_.line(fmt::format("sum = log{}(sum);", f_));
+    each(fmt::format("{} = {} - peak - sum;", y(), x()));
     end();
   }
   void emit_hardmax() {
     begin();
     c_.line("ptrdiff_t first = 0;");
+    c_.line(fmt::format("while (first < {0} && !isnan(x[first * {1}])) ++first;", view_.n, view_.inner));
+    c_.line(fmt::format("if (first == {}) first = 0;", view_.n));
     c_.line(fmt::format("while (first + 1 < {0} && x[first * {1}] < peak) ++first;", view_.n, view_.inner));
     each(fmt::format("{} = k == first ? 1 : 0;", y()));
     end();

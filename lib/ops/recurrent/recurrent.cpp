@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/index_util.h"
 #include "mrvlc/support/diag/ops.h"
 #include "product/ref_gemm.h"
 
@@ -49,7 +50,8 @@ Status check_operands(const InferContext& context, const P& p) {
   MRVLC_TRY(check_recurrent_input(context, P::kInitialH, p.state_shape()));
   if (!context.has(P::kLengths)) return {};
   MRVLC_TRY(check_elem(context, P::kLengths, types_of({E::I32})));
-  if (context.type(P::kLengths).shape == Shape{p.batch}) return {};
+  if (context.type(P::kLengths).shape == Shape{p.batch})
+    return check_known(context, {P::kLengths, context.type(P::kLengths).elements(), 0, p.steps});
   return make_diag<DiagCode::MRV0205>(to_string(context.type(P::kX).shape),
                                       to_string(context.type(P::kLengths).shape),
                                       "one length a sequence is expected");
@@ -58,7 +60,7 @@ Status check_operands(const InferContext& context, const P& p) {
 // Steps of sequence b.
 int64_t length_of(const EvalContext& context, const P& p, int64_t b) {
   if (!context.has(P::kLengths)) return p.steps;
-  return std::clamp<int64_t>(context.in(P::kLengths).as_int(b), 0, p.steps);
+  return context.in(P::kLengths).as_int(b);
 }
 
 // Elements [first, first + count) of an optional input; zeros when it is absent.

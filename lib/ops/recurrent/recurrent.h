@@ -82,6 +82,7 @@ class RecurrentCode {
   ElementType elem;
   std::string t, f;                 // C type; suffix of literals and <math.h> names
   std::string steps, batch, width;  // C text: numbers, or constants of sizes known at run time; width: of x
+  bool lengths_fit = false;         // they are checked before
   bool packed = false;
   int64_t pitch = 0;         // from gate to gate in g
   bool scales_last = false;  // sum_scaled_gate makes the last gate, so its recurrent bias is no part of v

@@ -1,5 +1,6 @@
 // C of the recurrent operators: loops d, b, i over directions, sequences, steps; the gates and the states of
 // one sequence lie in scratch memory.
+#include "common/dims.h"
 #include "common/dynamic_util.h"
 #include "common/lanes.h"
 #include "recurrent/recurrent.h"
@@ -80,6 +81,7 @@ void RecurrentCode::declare_sizes() {
   c.line(fmt::format("const ptrdiff_t steps = (ptrdiff_t)({}), batch = (ptrdiff_t)({});", steps, batch));
   steps = "steps";
   batch = "batch";
+  if (c.has(P::kLengths)) fail_if_any(c, P::kLengths, "v < 0 || v > steps");
   if (is_number(width)) return;
   c.line(fmt::format("const ptrdiff_t width = (ptrdiff_t)({});", width));
   width = "width";
@@ -243,7 +245,9 @@ void RecurrentCode::emit_steps(const std::function<void()>& cell) {
   std::string length = varies ? "length" : steps;
   if (varies) {
     c.line(fmt::format("const int32_t given = {}[b];", c.in(P::kLengths)));
-    c.line(fmt::format("const ptrdiff_t length = given < 0 ? 0 : given < {0} ? given : {0};", steps));
+    c.line(lengths_fit
+               ? "const ptrdiff_t length = given;"
+               : fmt::format("const ptrdiff_t length = given < 0 ? 0 : given < {0} ? given : {0};", steps));
   }
   c.open(fmt::format("for (ptrdiff_t i = 0; i < {}; ++i)", length));
   c.line(fmt::format("const ptrdiff_t t = {} ? {} - 1 - i : i;", p.reverse ? "1" : "d == 1", length));
@@ -278,6 +282,8 @@ void RecurrentCode::emit(const std::function<void()>& cell) {
   const int64_t n = p.hidden;
   const bool lstm = p.gates == 4;
   if (batch == "0") return;
+  if (c.has(P::kLengths))
+    lengths_fit = c.constant(P::kLengths) != nullptr || c.check_elements({P::kLengths, p.batch, 0, p.steps});
   c.shared_loop("d", fmt::format("{}", p.directions), recurrent_work(p));
   declare_memory();
   open_loop(c, "b", batch);

@@ -23,13 +23,15 @@ Result<std::vector<TensorType>> infer_arg(const InferContext& c) {
   return one_type(ElementType::I64, std::move(shape));
 }
 
-// Position of the extreme; of several, the first or the last.
+// Position of the extreme; of several, the first or the last. A NaN is one, of ArgMax and of ArgMin.
 template <bool Max, class T>
 int64_t position(const std::vector<T>& lane, bool last) {
   size_t best = 0;
   for (size_t k = 1; k < lane.size(); ++k) {
-    bool better = Max ? lane[k] > lane[best] : lane[k] < lane[best];
-    if (better || (last && lane[k] == lane[best])) best = k;
+    const bool is_nan = lane[k] != lane[k], was_nan = lane[best] != lane[best];
+    const bool better = (Max ? lane[k] > lane[best] : lane[k] < lane[best]) || (is_nan && !was_nan);
+    const bool equal = lane[k] == lane[best] || (is_nan && was_nan);
+    if (better || (last && equal)) best = k;
   }
   return static_cast<int64_t>(best);
 }
@@ -60,6 +62,20 @@ Status eval_arg(const EvalContext& c) {
   return {};
 }
 
+// Most elements fail one comparison, which NaN passes.
+void put_search(EmitContext& c, const AxisText& view, bool max, bool last) {
+  const std::string_view fails = max ? (last ? "<" : "<=") : (last ? ">" : ">=");
+  const std::string x = fmt::format("x[k * {}]", view.inner),
+                    extreme = fmt::format("x[best * {}]", view.inner);
+  c.open(fmt::format("for (ptrdiff_t k = 1; k < {}; ++k)", view.n));
+  c.line(fmt::format("if ({} {} {}) continue;", x, fails, extreme));
+  if (is_float(c.in_type(0).elem))
+    c.line(last ? fmt::format("if (isnan({}) && !isnan({})) continue;", extreme, x)
+                : fmt::format("if (isnan({})) break;", extreme));
+  c.line("best = k;");
+  c.close();
+}
+
 template <bool Max>
 Status emit_arg(EmitContext& c) {
   MRVLC_ASSIGN(int64_t axis, axis_attr(c));
@@ -71,13 +87,11 @@ Status emit_arg(EmitContext& c) {
   if (c.out_type(0).elements() == 0) return {};
   const AxisText view(c, 0, axis);
   bool last = c.node().int_attr("select_last_index") != 0;
-  std::string_view better = Max ? (last ? ">=" : ">") : (last ? "<=" : "<");
   open_loop(c, "o", view.outer);
   open_loop(c, "i", view.inner);
   c.line(fmt::format("const {}* x = {} + o * {} + i;", c_type(c.in_type(0).elem), c.in(0), view.lane()));
   c.line("ptrdiff_t best = 0;");
-  c.line(fmt::format("for (ptrdiff_t k = 1; k < {0}; ++k) best = x[k * {1}] {2} x[best * {1}] ? k : best;",
-                     view.n, view.inner, better));
+  put_search(c, view, Max, last);
   c.line(fmt::format("{}[o * {} + i] = (int64_t)best;", c.out(0), view.inner));
   c.close();
   c.close();

@@ -44,8 +44,7 @@ std::vector<T> accumulate(const Tensor& data, const BroadcastLoops& loops, int64
 
 // Subtracts the maximum first, as sum(exp(x)) overflows.
 std::vector<double> log_sum_exp(const Tensor& data, const BroadcastLoops& loops, int64_t results) {
-  auto peak =
-      accumulate<double>(data, loops, results, -INFINITY, [](double a, double x) { return std::max(a, x); });
+  auto peak = accumulate<double>(data, loops, results, -INFINITY, larger_or_nan);
   std::vector<double> acc(at(results), 0);
   Shape index(loops.size.size(), 0);
   std::vector<int64_t> base(2, 0);

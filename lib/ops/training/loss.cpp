@@ -59,8 +59,15 @@ Result<LossParams> loss_params(const InferContext& context) {
   return p;
 }
 
+ElementRange label_range(const InferContext& context, const LossParams& p) {
+  ElementRange labels = index_range(context, 1, p.view.n);
+  labels.but = p.ignored;
+  return labels;
+}
+
 Result<std::vector<TensorType>> infer_loss(const InferContext& context) {
   MRVLC_ASSIGN(LossParams p, loss_params(context));
+  MRVLC_TRY(check_known(context, label_range(context, p)));
   const ElementType elem = context.type(0).elem;
   std::vector<TensorType> types{{elem, p.reduction == Reduction::None ? context.type(1).shape : Shape{}}};
   if (context.num_outputs > 1) types.push_back(context.type(0));
@@ -70,7 +77,8 @@ Result<std::vector<TensorType>> infer_loss(const InferContext& context) {
 void log_softmax(std::vector<double>& x) {
   double peak = *std::max_element(x.begin(), x.end()), sum = 0;
   for (double v : x) sum += std::exp(v - peak);
-  for (double& v : x) v -= peak + std::log(sum);
+  const double log_sum = std::log(sum);
+  for (double& v : x) v = v - peak - log_sum;
 }
 
 Status eval_loss(const EvalContext& context) {
@@ -102,9 +110,11 @@ struct Code {
   const LossParams& p;
   ElementType elem;
   std::string_view t, f;
+  RangeCheck check;  // of the labels
 };
 
-// Declares `peak`, the logarithm of the sum of exponentials; writes the logarithms when they are asked for.
+// Declares `peak` and `sum`, the logarithm of a score being x - peak - sum; writes all when they are asked
+// for.
 void emit_log_softmax(Code& code) {
   auto each = [&](const std::string& statement) {
     code.c.line(fmt::format("for (ptrdiff_t k = 0; k < {}; ++k) {}", code.p.view.n, statement));
@@ -113,11 +123,11 @@ void emit_log_softmax(Code& code) {
   code.c.line(fmt::format("{} peak = -INFINITY, sum = 0;", code.t));
   each(fmt::format("peak = {0} > peak ? {0} : peak;", x));
   each(fmt::format("sum += exp{}({} - peak);", code.f, x));
-  code.c.line(fmt::format("peak += log{}(sum);", code.f));
+  code.c.line(fmt::format("sum = log{}(sum);", code.f));
   if (code.c.node().outputs.size() < 2) return;
   code.c.line(
       fmt::format("{}* y = {} + o * {} + i;", code.t, code.c.out(1), code.p.view.n * code.p.view.inner));
-  each(fmt::format("y[k * {0}] = {1} - peak;", code.p.view.inner, x));
+  each(fmt::format("y[k * {0}] = {1} - peak - sum;", code.p.view.inner, x));
 }
 
 void emit_position(Code& code) {
@@ -127,8 +137,9 @@ void emit_position(Code& code) {
   const std::string label = fmt::format("{}[o * {} + i]", code.c.in(1), p.view.inner);
   code.c.line(fmt::format("{} loss = 0;", code.t));
   code.c.open(p.ignored ? fmt::format("if ({} != {})", label, c_literal(*p.ignored, ElementType::I64)) : "");
-  emit_index(code.c, "label", label, fmt::format("{}", p.view.n));
-  code.c.line(fmt::format("loss = {}x[label * {}];", p.from_scores ? "peak - " : "-", p.view.inner));
+  emit_index(code.c, "label", label, fmt::format("{}", p.view.n), code.check);
+  const std::string score = fmt::format("x[label * {}]", p.view.inner);
+  code.c.line(fmt::format("loss = {};", p.from_scores ? "peak - " + score + " + sum" : "-" + score));
   if (code.c.has(2)) code.c.line(fmt::format("loss *= {}[label];", code.c.in(2)));
   if (p.reduction == Reduction::Mean)
     code.c.line(code.c.has(2) ? fmt::format("weights += {}[label];", code.c.in(2)) : "weights += 1;");
@@ -142,7 +153,8 @@ Status emit_loss(EmitContext& context) {
   MRVLC_TRY(require_widened(context));
   MRVLC_ASSIGN(LossParams p, loss_params(emit_view(context)));
   const ElementType elem = context.in_type(0).elem;
-  Code code{context, p, elem, c_type(elem), elem == E::F64 ? "" : "f"};
+  MRVLC_ASSIGN(const RangeCheck check, require_range(context, label_range(emit_view(context), p)));
+  Code code{context, p, elem, c_type(elem), elem == E::F64 ? "" : "f", check};
   if (p.reduction != Reduction::None) context.line(fmt::format("{} total = 0;", code.t));
   if (p.reduction == Reduction::Mean) context.line(fmt::format("{} weights = 0;", code.t));
   context.loop("o", p.view.outer);

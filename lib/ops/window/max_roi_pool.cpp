@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "common/emit_util.h"
+#include "common/lanes.h"
 #include "mrvlc/support/diag/ops.h"
 #include "product/ref_gemm.h"
 
@@ -12,6 +13,9 @@ namespace mrvlc::ops {
 namespace {
 
 using namespace spec;
+
+// Corners of regions lie within, wherever they are rounded to.
+constexpr double kMostPlace = 0x1p62;
 
 struct MaxRoiParams {
   int64_t batch = 0, channels = 0, regions = 0;
@@ -67,7 +71,8 @@ Status eval_roi(const EvalContext& context) {
   for (int64_t r = 0; r < p.regions; ++r) {
     load_doubles(context.in(1), r * 5, 5, roi.data());
     if (!(roi[0] >= 0 && roi[0] < static_cast<double>(p.batch)) ||
-        std::isnan(roi[1] + roi[2] + roi[3] + roi[4]))
+        std::any_of(roi.begin() + 1, roi.end(),
+                    [](double v) { return !(v >= -kMostPlace && v < kMostPlace); }))
       return bad_operands(fmt::format("region {} is not one of the data", r));
     for (int64_t c = 0; c < p.channels; ++c) {
       load_doubles(context.in(0), (static_cast<int64_t>(roi[0]) * p.channels + c) * plane, plane, x.data());
@@ -78,7 +83,7 @@ Status eval_roi(const EvalContext& context) {
         double peak = empty ? 0 : -INFINITY;
         for (int64_t i = rows.low; i < rows.high; ++i) {
           for (int64_t j = columns.low; j < columns.high; ++j)
-            peak = std::max(peak, x[at(i * p.size[1] + j)]);
+            peak = larger_or_nan(peak, x[at(i * p.size[1] + j)]);
         }
         context.out().set_double(out++, peak);
       }
@@ -110,6 +115,9 @@ void emit_bin(EmitContext& context, const MaxRoiParams& p, size_t d, std::string
 Status emit_roi(EmitContext& context) {
   MRVLC_TRY(require_widened(context));
   MRVLC_ASSIGN(MaxRoiParams p, max_roi_params(emit_view(context)));
+  context.check_elements({1, p.regions, 0, p.batch - 1, 0, 5});
+  for (int64_t k = 1; k < 5; ++k)
+    context.check_elements({1, p.regions, -(int64_t{1} << 62), (int64_t{1} << 62) - 1, k, 5});
   if (context.out_type(0).elements() == 0) return {};
   const ElementType elem = context.in_type(0).elem;
   const std::string_view t = c_type(elem), f = elem == E::F64 ? "" : "f";
@@ -127,7 +135,7 @@ Status emit_roi(EmitContext& context) {
   context.line(fmt::format("{} peak = hlow < hhigh && wlow < whigh ? -INFINITY : 0;", t));
   context.open("for (ptrdiff_t i = hlow; i < hhigh; ++i)");
   context.open("for (ptrdiff_t j = wlow; j < whigh; ++j)");
-  context.line(fmt::format("if (x[i * {0} + j] > peak) peak = x[i * {0} + j];", p.size[1]));
+  context.line(larger_text(elem, "peak", fmt::format("x[i * {} + j]", p.size[1])));
   context.close();
   context.close();
   context.line(fmt::format("{}[((r * {} + c) * {} + h) * {} + w] = peak;", context.out(0), p.channels,

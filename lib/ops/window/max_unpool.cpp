@@ -1,7 +1,8 @@
 // MaxUnpool (ONNX -22): elements go back to where MaxPool found them, zeros elsewhere. The indices count the
 // elements of the unpooled shape that the window implies; a given output_shape may be larger.
-#include "common/dynamic_util.h"
+#include "common/index_util.h"
 #include "common/lanes.h"
+#include "mrvlc/ops/run_time_shapes.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/diag/ops.h"
 
@@ -82,8 +83,13 @@ Result<UnpoolShapes> unpool_shapes(const InferContext& context) {
   return s;
 }
 
+ElementRange unpool_range(const InferContext& context, const UnpoolShapes& s) {
+  return {1, context.type(1).elements(), 0, element_count(s.implied) - 1};
+}
+
 Result<std::vector<TensorType>> infer_unpool(const InferContext& context) {
   MRVLC_ASSIGN(UnpoolShapes s, unpool_shapes(context));
+  MRVLC_TRY(check_known(context, unpool_range(context, s)));
   return one_type(context.type(0).elem, s.output);
 }
 
@@ -164,11 +170,13 @@ std::string unpooled_index(const Texts& implied, const Texts& result) {
 Status emit_unpool(EmitContext& context) {
   MRVLC_TRY(require_widened(context));
   Texts implied;
+  RangeCheck check = RangeCheck::None;
   if (is_dynamic(context)) {
     MRVLC_TRY(implied_texts(context, implied));
   } else {
     MRVLC_ASSIGN(UnpoolShapes s, unpool_shapes(emit_view(context)));
     implied = texts_of(s.implied);
+    MRVLC_ASSIGN(check, require_each(context, unpool_range(emit_view(context), s)));
   }
   const Texts result = out_dims(context);
   const std::string count = product_text(result);
@@ -180,8 +188,10 @@ Status emit_unpool(EmitContext& context) {
   const std::string outside = fmt::format("n < 0 || n >= {}", product_text(implied));
   if (is_dynamic(context)) {
     context.fail_if(outside);
-  } else {
-    context.line(fmt::format("if ({}) continue;", outside));
+  } else if (check != RangeCheck::Before) {
+    auto* values = dynamic_cast<RunTimeShapes*>(&context);
+    if (values == nullptr || !values->fail_on_value(outside))
+      context.line(fmt::format("if ({}) continue;", outside));
   }
   context.line(
       fmt::format("{}[{}] = {}[i];", context.out(0), unpooled_index(implied, result), context.in(0)));

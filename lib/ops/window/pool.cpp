@@ -37,7 +37,8 @@ void max_plane(const WindowGather& gather, const double* x, double* y, int64_t* 
   std::fill_n(y, gather.positions(), -INFINITY);
   std::fill_n(where, gather.positions(), int64_t{-1});
   gather.for_each(0, gather.positions(), [&](int64_t, int64_t i, int64_t index) {
-    if (where[i] >= 0 && !(x[index] > y[i])) return;
+    const bool first_nan = std::isnan(x[index]) && !std::isnan(y[i]);
+    if (where[i] >= 0 && !(x[index] > y[i]) && !first_nan) return;
     y[i] = x[index];
     where[i] = index;
   });

@@ -22,7 +22,7 @@ std::string start_text(const EmitContext& c) {
 
 // `into` with one more element of the window.
 std::string step_text(const EmitContext& c, const std::string& into, const std::string& value) {
-  if (is_max(c)) return fmt::format("{0} = {1} > {0} ? {1} : {0};", into, value);
+  if (is_max(c)) return larger_text(c.in_type(0).elem, into, value);
   int64_t norm = pool_norm(emit_view(c));
   return fmt::format("{} += {};", into, norm == 0 ? value : pool_power(c, norm, value));
 }
@@ -60,7 +60,8 @@ void emit_row_with_indices(EmitContext& c) {
   open_taps(c);
   c.open("for (int64_t o = low; o < high; ++o)");
   c.line(fmt::format("const {} v = {}[p * plane + from + o * step];", c_type(c.in_type(0).elem), c.in(0)));
-  c.open("if (where[o] < 0 || v > row[o])");
+  const bool has_nan = is_float(c.in_type(0).elem);
+  c.open(fmt::format("if (where[o] < 0 || v > row[o]{})", has_nan ? " || (isnan(v) && !isnan(row[o]))" : ""));
   c.line("row[o] = v;");
   c.line("where[o] = from + o * step;");
   for (int i = 0; i < 3; ++i) c.close();

@@ -73,7 +73,7 @@ void accumulate(PoolCode& code, const std::string& offset) {
   std::string read = fmt::format("src[ox * {} + {}]", code.p.strides[code.last], offset);
   if (code.p.is_max) {
     code.context.line(fmt::format("const {} v = {};", code.type, read));
-    code.context.line("row[ox] = v > row[ox] ? v : row[ox];");
+    code.context.line(larger_text(code.context.in_type(0).elem, "row[ox]", "v"));
   } else {
     code.context.line(
         fmt::format("row[ox] += {};", code.norm == 0 ? read : pool_power(code.context, code.norm, read)));
@@ -191,7 +191,8 @@ void pool_with_indices(PoolCode& code, bool column_major) {
     for (size_t d = rank - 1; d-- > 0;) stored = fmt::format("({}) * {} + i{}", stored, p.input[d], d);
   }
   context.line(fmt::format("const {} v = plane_in[{}];", code.type, index));
-  context.open("if (where < 0 || v > best)");
+  const bool has_nan = is_float(context.in_type(0).elem);
+  context.open(fmt::format("if (where < 0 || v > best{})", has_nan ? " || (isnan(v) && !isnan(best))" : ""));
   context.line("best = v;");
   context.line(fmt::format("where = {};", stored));
   context.close();
@@ -283,13 +284,16 @@ Status emit_global_pool(EmitContext& context) {
   ElementType elem = context.in_type(0).elem;
   std::string type(c_type(elem)), init = is_max ? pool_lowest(elem) : c_literal(0.0, elem);
   auto step = [&](std::string_view into, const std::string& given, bool element = true) {
-    std::string value = norm != 0 && element ? pool_power(context, norm, given) : given;
-    return is_max ? fmt::format("{0} = {1} > {0} ? {1} : {0};", into, value)
-                  : fmt::format("{} += {};", into, value);
+    const std::string value = norm != 0 && element ? pool_power(context, norm, given) : given;
+    if (!is_max) return fmt::format("{} += {};", into, value);
+    // Whether there is a NaN, beside the maximum: C compilers make vectors of both.
+    return fmt::format("{{ const {0} v = {2}; {3}{1} = v > {1} ? v : {1}; }}", type, into, value,
+                       element ? "bad |= v != v; " : "");
   };
   context.shared_loop("p", planes.outer, context.in_type(0).elements());
   context.line(fmt::format("const {}* plane = {} + p * {};", type, context.in(0), count));
   context.line(fmt::format("{} total = {};", type, init));
+  if (is_max) context.line("int bad = 0;");
   if (blocked != "0") {
     context.line(fmt::format("{} part[16];", type));
     context.line(fmt::format("for (ptrdiff_t j = 0; j < 16; ++j) part[j] = {};", init));
@@ -304,7 +308,9 @@ Status emit_global_pool(EmitContext& context) {
   }
   const std::string number =
       is_number(count) ? c_literal(int64_t{std::stoll(count)}, elem) : fmt::format("({}){}", type, count);
-  std::string result = norm != 0 ? pool_root(context, norm, "total") : is_max ? "total" : "total / " + number;
+  std::string result = norm != 0 ? pool_root(context, norm, "total")
+                       : is_max  ? "bad ? NAN : total"
+                                 : "total / " + number;
   context.line(fmt::format("{}[p] = {};", context.out(0), result));
   context.close();
   return {};

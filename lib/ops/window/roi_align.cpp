@@ -1,10 +1,11 @@
 // RoiAlign (ONNX RoiAlign-22): means or maxima of interpolated samples in the bins of regions. Batch indices
-// out of range: an error in the reference, clamped in generated code of static shapes (see gather.cpp).
+// out of range are errors (see index_util.h).
 #include <algorithm>
 #include <cmath>
 
 #include "common/dims.h"
 #include "common/index_util.h"
+#include "common/lanes.h"
 
 namespace mrvlc::ops {
 namespace {
@@ -68,6 +69,7 @@ Result<std::vector<TensorType>> infer_roi_align(const InferContext& context) {
         fmt::format("regions of {} with {} batch indices", to_string(rois), context.type(2).shape[0]));
   if ((x[0] == 0 || x[2] == 0 || x[3] == 0) && rois[0] != 0)
     return bad_operands("nothing can be sampled from an empty dimension");
+  MRVLC_TRY(check_known_indices(context, 2, {x[0], false}));
   return one_type(context.type(0).elem, {rois[0], x[1], p.height, p.width});
 }
 
@@ -121,7 +123,7 @@ double roi_bin(const RoiParams& p, const Tensor& x, int64_t plane, const RoiAxis
       auto term = [&](int64_t r, int64_t k, double weight) {
         double v = weight == 0 ? 0 : weight * x.as_double((plane * h + r) * w + k);
         sum += v;
-        most = std::max(most, v);
+        most = larger_or_nan(most, v);
       };
       term(y.low, c.low, y.wlow * c.wlow);
       term(y.low, c.high, y.wlow * c.whigh);
@@ -209,7 +211,7 @@ void emit_sample(EmitContext& context, const RoiParams& p, const std::string& w,
   context.open("for (ptrdiff_t k = 0; k < 4; ++k)");
   context.line(
       fmt::format("const {} t = v[k] > 0 || v[k] < 0 ? v[k] * x[c * plane + at[k]] : 0;", c_type(elem)));
-  context.line(p.max ? "if ((iy == 0 && ix == 0 && k == 0) || t > y[c * bins]) y[c * bins] = t;"
+  context.line(p.max ? "if ((iy == 0 && ix == 0 && k == 0) || t > y[c * bins] || isnan(t)) y[c * bins] = t;"
                      : "y[c * bins] += t;");
   context.close();
   context.close();
@@ -225,6 +227,7 @@ Status emit_roi_align(EmitContext& context) {
   require_equal(context, context.in_dim(1, 0), context.in_dim(2, 0));
   context.fail_if(fmt::format("{} == 0", size_product({x[0], x[2], x[3]})));
   fail_if_any(context, 2, fmt::format("v < -{0} || v >= {0}", x[0]));
+  MRVLC_ASSIGN(const RangeCheck check, require_indices(context, 2, x[0]));
   context.set_dims(0, {context.in_dim(1, 0), context.in_dim(0, 1), fmt::format("{}", p.height),
                        fmt::format("{}", p.width)});
   if (context.out_type(0).elements() == 0) return {};
@@ -234,7 +237,8 @@ Status emit_roi_align(EmitContext& context) {
   context.line(fmt::format("const {}* g = {} + r * 4;", type, context.in(1)));
   context.line(fmt::format("ptrdiff_t batch = (ptrdiff_t){}[r];", context.in(2)));
   context.line(fmt::format("if (batch < 0) batch += {};", x[0]));
-  context.line(fmt::format("batch = batch < 0 ? 0 : batch < {0} ? batch : {0} - 1;", x[0]));
+  if (check == RangeCheck::None)
+    context.line(fmt::format("batch = batch < 0 ? 0 : batch < {0} ? batch : {0} - 1;", x[0]));
   context.line(fmt::format("const {}* x = {} + batch * channels * plane;", type, context.in(0)));
   emit_axis(context, p, "x", 0, p.width, elem);
   emit_axis(context, p, "y", 1, p.height, elem);

@@ -53,6 +53,15 @@ std::vector<conformance::CaseResult> Cases::run() const {
   return releases.ok() ? releases->front().cases : std::vector<conformance::CaseResult>(count_);
 }
 
+std::vector<Outcome> Cases::run_engine(size_t engine) const {
+  conformance::Options o = options();
+  o.run = {engine == 0, engine == 1};
+  auto releases = conformance::run(o);
+  std::vector<Outcome> outcomes(count_, {Verdict::Crashed, {}, "the run failed"});
+  for (size_t i = 0; releases.ok() && i < count_; ++i) outcomes[i] = *releases->front().cases[i].of[engine];
+  return outcomes;
+}
+
 namespace {
 
 // Judges output `output` of set `set` of a model.

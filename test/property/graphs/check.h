@@ -22,6 +22,8 @@ class Cases {
   const std::filesystem::path& folder() const { return folder_; }
   // The outcomes by model; both engines' behind each other in a text when something is wrong.
   std::vector<conformance::CaseResult> run() const;
+  // By the interpreter (0) or generated C (1) alone.
+  std::vector<conformance::Outcome> run_engine(size_t engine) const;
   // What becomes of them on the accelerator, by model: passed with a message that says how much of it ran
   // there
   // ("7 layers in 2 regions"), or that nothing does.

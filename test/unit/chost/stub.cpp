@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdio>
@@ -47,6 +48,7 @@ ir::ValueId GraphBuilder::node(std::string_view op, std::vector<ir::ValueId> inp
   ops::InferContext context;
   context.op = &def;
   context.attrs = &slots;
+  context.num_outputs = static_cast<size_t>(std::max(1, def.min_outputs));
   for (ir::ValueId v : inputs) {
     context.types.push_back(v.valid() ? &graph.value(v).type : nullptr);
     context.constants.push_back(v.valid() ? graph.constant(v) : nullptr);

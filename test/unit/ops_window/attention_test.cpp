@@ -49,6 +49,11 @@ TEST_CASE("Attention appends to what is past") {
   CHECK(greatest_error(c.value(2), {3, 0, 6}) < 1e-6);
 }
 
+TEST_CASE("lengths of Attention and of recurrent layers out of range are errors") {
+  for (int64_t length : {-1, 77})
+    CHECK(attention().absent().absent().absent().unknown(ints({length, 1})).eval().ok() == false);
+}
+
 TEST_CASE("Attention in C") {
   std::vector<Case> cases{attention(), attention(ElementType::F64)};
   for (int64_t mode : {0, 1, 2, 3}) {
@@ -57,7 +62,7 @@ TEST_CASE("Attention in C") {
   }
   cases.push_back(attention().set("scale", 0.3f).unknown(bools({3, 2}, {1, 0, 0, 0, 1, 1})));
   cases.push_back(attention().set("is_causal", num(1)).absent().absent().absent().unknown(ints({5, 2})));
-  cases.push_back(attention().absent().absent().absent().unknown(ints({-3, 77})));
+  cases.push_back(attention().absent().absent().absent().unknown(ints({0, 1})));
   Case past = attention().outputs(3).absent().unknown(some({2, 2, 2, 6}, 5)).unknown(some({2, 2, 2, 7}, 6));
   cases.push_back(past);
   cases.push_back(past.set("is_causal", num(1)));
