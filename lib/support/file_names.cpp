@@ -19,6 +19,7 @@ std::string file_name(std::string_view name) {
   std::string out;
   for (char c : name) out += stays(c) ? c : '_';
   if (out.empty()) return "_";
+  if (out == "." || out == "..") return std::string(out.size(), '_');  // folders
   // 17: a dash and 16 digits of the hash.
   if (out.size() > kMaxFileStem)
     out = out.substr(0, kMaxFileStem - 17) + "-" + sha256_hex(name).substr(0, 16);

@@ -183,7 +183,21 @@ std::string read_fields(const Json& json, OutputFolder& folder) {
   return read_files(member(json, "files"), folder) ? "" : "files";
 }
 
+// Manifests of versions before there was a schema have none.
+bool of_this_schema(const Json& json) {
+  const Json& schema = member(json, "schema");
+  return schema.is_null() || schema == kManifestSchema;
+}
+
 Result<OutputFolder> read_manifest(const fs::path& path, const Json& json) {
+  if (!of_this_schema(json)) {
+    const std::string theirs = text(member(json, "schema")).value_or("no text");
+    return bad(
+        path / "manifest.json",
+        fmt::format("its schema is '{}', this mrvlc reads '{}': compile the model again, or use the mrvlc "
+                    "that wrote it",
+                    printable(theirs), kManifestSchema));
+  }
   OutputFolder folder;
   folder.path = path;
   std::string wrong = read_fields(json, folder);

@@ -4,6 +4,7 @@
 
 #include "accuracy/quantize_report.h"
 #include "accuracy/quantized_model.h"
+#include "mrvlc/ops/op.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/support/saturating.h"
 #include "output/expected.h"
@@ -185,9 +186,22 @@ std::string fallback_lines(const PlacedNodes& nodes) {
          fmt::format("{} more reasons for the CPU: placement.json has all\n", groups.size() - kReportReasons);
 }
 
+// Products of integers and of floats in the graph; those of bodies count with their node, as floats.
+std::string_view precision_of(const ir::Graph& graph, std::string_view floats) {
+  bool integers = false, others = false;
+  for (ir::NodeId id : graph.topological_order()) {
+    const ir::Node& n = graph.node(id);
+    const bool integer = n.is(Op::QLinearConv, Op::ConvInteger, Op::QLinearMatMul, Op::MatMulInteger);
+    integers = integers || integer;
+    others = others || (!integer && ops::macs(graph, n) > 0);
+  }
+  if (!integers) return floats;
+  return others ? "mixed" : "int8";
+}
+
 std::string_view precision_of(const CompiledModel& m, const CompileOptions& options) {
-  const std::string_view floats = m.has_accelerator ? "fp16" : "fp32";
-  if (options.quantized == nullptr) return floats;
+  const std::string_view floats = m.has_accelerator && m.backend->half() ? "fp16" : "fp32";
+  if (options.quantized == nullptr) return precision_of(m.model.graph, floats);
   const std::vector<quantize::LayerReport>& layers = options.quantized->report.layers;
   if (std::ranges::all_of(layers, &quantize::LayerReport::integers)) return "int8";
   return std::ranges::any_of(layers, &quantize::LayerReport::integers) ? "mixed" : floats;

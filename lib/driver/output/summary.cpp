@@ -31,7 +31,8 @@ std::string head(const CompiledModel& m, const CompileOptions& options, const Js
   const Json& t = r.at("target");
   std::vector<std::string> names = {t.at("name").get<std::string>()};
   if (!m.libraries.rules.empty()) names = options.targets;
-  std::string tiles = m.has_accelerator ? ", " + count(t.at("tiles").get<int>(), "tile") : "";
+  const bool tiled = m.has_accelerator && m.machine().ocm_bytes != 0;
+  std::string tiles = tiled ? ", " + count(t.at("tiles").get<int>(), "tile") : "";
   return fmt::format("wrote {}: {} for {}{}, {}", printable(options.out.string(), 4096), m.name,
                      fmt::join(names, ","), tiles, t.at("precision").get<std::string>());
 }

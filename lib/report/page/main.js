@@ -12,7 +12,7 @@ function summary() {
     cards.push(card('Cycles', integer(cycles), `${time}; pessimistic ${integer(sum((r) => r.pessimistic_cycles))}`),
       card('Over the lower bound', bound > 0 ? `× ${(cycles / bound).toFixed(2)}` : '–', `no schedule takes less than ${integer(bound)}`),
       card('Matrix units used', percent(cycles ? sum((r) => r.pod_utilization * cyclesOf(r)) / cycles : 0),
-        `${count(sum((r) => r.executed_macs))} MACs executed, ${count(sum((r) => r.macs))} of the network`),
+        `${count(sum((r) => r.macs))} MACs in the network, ${count(sum((r) => r.executed_macs))} executed: unused results are skipped, shared rows repeated`),
       card('DDR read', bytes(sum((r) => r.ddr_read_bytes)), `${bytes(sum((r) => r.weights_bytes))} are weights; written ${bytes(sum((r) => r.ddr_write_bytes))}`),
       card('On-chip peak', bytes(Math.max(...data.regions.map((r) => r.ocm_peak_bytes))), `held at once, of ${bytes(data.ocm_bytes)} a tile`),
       card('Borders', bytes(data.conversion_bytes), `cast and permuted by the host, about ${(1e3 * data.conversion_seconds).toFixed(3)} ms`));

@@ -25,7 +25,7 @@ GraphBuilder growing_texts(bool known_rounds) {
   ir::ValueId longer = body.node("StringConcat", {state, number});
   for (ir::ValueId v : {go, longer, longer}) body.output(v);
 
-  auto shared = std::make_shared<const ir::Graph>(std::move(body.graph));
+  auto shared = std::make_shared<ir::Graph>(std::move(body.graph));
   ir::ValueId last =
       g.node("Loop", {trips, ir::ValueId(), texts}, {{"body", shared}, {"formals", int64_t{3}}});
   ir::ValueId all = g.graph.node(g.graph.value(last).producer).outputs[1];

@@ -10,14 +10,20 @@ using namespace mrvlc::test;
 
 namespace {
 
-bool opens(const std::string& output, const std::string& more = "") {
+Result<driver::OutputFolder> opened(const std::string& output, const std::string& more,
+                                    const std::string& schema) {
   const TempDir dir;
-  const std::string text =
-      R"({"schema": "mrvlc-manifest-1", "model": {"name": "m"}, "options": {"target": ["host"]}, "inputs": [],)"
-      R"("files": [], )" +
-      more + R"("outputs": [{"name": "y", "file": "y", "type": "f32", )" + output + "}]}";
+  const std::string text = R"({"schema": ")" + schema +
+                           R"(", "model": {"name": "m"}, "options": {"target": ["host"]}, "inputs": [],)"
+                           R"("files": [], )" +
+                           more + R"("outputs": [{"name": "y", "file": "y", "type": "f32", )" + output +
+                           "}]}";
   REQUIRE(write_file_atomic(dir.path() / "manifest.json", text).ok());
-  return driver::open_output(dir.path()).ok();
+  return driver::open_output(dir.path());
+}
+
+bool opens(const std::string& output, const std::string& more = "") {
+  return opened(output, more, "mrvlc-manifest-1").ok();
 }
 
 }  // namespace
@@ -28,6 +34,13 @@ TEST_CASE("shapes of a manifest have a product, or a capacity in its place") {
   // Of a result whose size nothing bounds: each dimension may be as large as all of it.
   CHECK(opens(R"("shape": [65536, 65536, 65536], "open": [0, 1, 2], "capacity": 65536)"));
   CHECK_FALSE(opens(R"("shape": [65536, 65536, 65536], "capacity": 65536)"));
+}
+
+TEST_CASE("a manifest of another schema is refused, both are named") {
+  const auto folder = opened(R"("shape": [1])", "", "mrvlc-manifest-2");
+  REQUIRE_FALSE(folder.ok());
+  CHECK_THAT(folder.error().message,
+             Catch::Matchers::Contains("mrvlc-manifest-2") && Catch::Matchers::Contains("mrvlc-manifest-1"));
 }
 
 TEST_CASE("what is compiled and linked beside a stub has plain names") {
