@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "builder/builder.h"
+#include "mrvlc/onnx/taken_apart.h"
 #include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/diag/ops.h"
 
@@ -188,6 +189,22 @@ const std::vector<ContribOp>& contrib_ops() {
     return all;
   }();
   return ops;
+}
+
+std::vector<TakenApart> taken_apart() {
+  std::vector<TakenApart> list;
+  for (const ContribOp& op : contrib_ops()) {
+    TakenApart entry{op.domain, op.name, op.made_of};
+    // The table has its later forms.
+    const ops::OpDef* own = ops::find_op(op.domain, op.name);
+    if (own != nullptr) entry.since_max = own->since_min - 1;
+    list.push_back(entry);
+  }
+  list.push_back({"ai.onnx.preview", "FlexAttention", "MatMul, the graphs of the node, Softmax, MatMul"});
+  std::sort(list.begin(), list.end(), [](const TakenApart& a, const TakenApart& b) {
+    return std::pair(a.domain, a.name) < std::pair(b.domain, b.name);
+  });
+  return list;
 }
 
 const ContribOp* find_contrib(std::string_view domain, std::string_view name) {

@@ -379,6 +379,9 @@ tables() {
   expect 0 '"name": "Conv"' ops --json
   json stdout
   expect 0 "| Conv |" ops --markdown
+  expect 0 "com.microsoft.GroupQueryAttention" ops
+  expect 0 "| com.microsoft.QAttention | 1-28 |" ops --markdown
+  expect 0 '"taken_apart": "MatMul, Softmax, MatMul"' ops --json
   expect 2 "excludes" ops --json --markdown
   expect 0 "rule conv {" rules show conv
   expect 2 "there is no rule 'nope'" rules show nope
