@@ -276,6 +276,7 @@ void Builder::inline_contrib(const Site& site, const ContribOp& op) {
   if (!written.ok()) return report(site, std::move(written).error());
   inner.id = fmt::format("{}:{}", graph_->sources()[site.source.index()].id, op.name);
   inner.opsets = &kOpsets;
+  inner.stands_for = site.source;
   std::vector<std::string_view> formals(decomposition.results().begin(), decomposition.results().end());
   for (int k = 0; k < site.node.output_size(); ++k) {
     if (decomposition.wants(k))
