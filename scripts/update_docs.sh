@@ -13,7 +13,9 @@ operators() {
 Made by `scripts/update_docs.sh` from the operator table (`mrvlc ops --markdown`). "accelerator" is asked from passes, rules
 and legality: the kinds of layers that representative nodes become (`docs/rules.md`), "removed" when nothing is left to do; "note"
 says why a facet is missing. "types" are those of the main operand;
-"C" is generated code for shapes known when the model is compiled, "dynamic shapes" for those known at run time only.
+"C" is generated code for shapes known when the model is compiled, "dynamic shapes" for those known at run time only. Operators that the
+importer takes apart stand behind the others, with what they are made of: the rows of those say the rest. Where two operators of ONNX Runtime
+differ from these pages, `docs/support.md` says so.
 
 TEXT
   "$mrvlc" ops --markdown || return 1

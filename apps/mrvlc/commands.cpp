@@ -341,9 +341,17 @@ void add_map(CLI::App& app, Context& context) {
 
 void add_inspect(CLI::App& app, Context& context) {
   auto a = std::make_shared<CompileArguments>();
-  CLI::App* cmd = app.add_subcommand("inspect", "graph, shapes, operators, parameters, MACs");
+  CLI::App* cmd = app.add_subcommand("inspect",
+                                     "graph, shapes, operators, parameters, MACs; of a folder the operators "
+                                     "of its models, and which are missing");
   add_model_options(*cmd, *a);
-  cmd->callback([a, cmd, &context] {
+  auto json = std::make_shared<bool>(false);
+  cmd->add_flag("--json", *json, "of a folder, as JSON");
+  cmd->callback([a, cmd, json, &context] {
+    std::error_code none;
+    if (std::filesystem::is_directory(a->model, none))
+      return context.finish(a->model, driver::inspect_folder(a->model, *json));
+    if (*json) return context.fail("mrvlc", make_diag<DiagCode::MRV0004>("--json is for folders of models"));
     auto options = checked(*cmd, *a, context.messages);
     if (!options.ok()) return context.fail("mrvlc", options.error());
     Diagnostics diagnostics;

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <map>
 
+#include "mrvlc/onnx/operator_use.h"
 #include "mrvlc/onnx/test_data.h"
 #include "mrvlc/ops/op.h"
 #include "mrvlc/ops/work.h"
-#include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/saturating.h"
 #include "unheeded.h"
@@ -15,18 +15,36 @@
 namespace mrvlc::driver {
 namespace {
 
-// Inputs as the model declares them, where it cannot be read before their shapes are given: what to give.
-std::optional<std::string> open_inputs(const CompileOptions& options, const Diagnostics& diagnostics) {
-  const auto open = [](const Diag& d) { return d.code == DiagCode::MRV0131; };
-  const auto inputs = onnx::declared_inputs(options.model);
-  if (!inputs.ok() || std::ranges::none_of(diagnostics.list(), open)) return std::nullopt;
+std::string declared_lines(std::string_view kind, const Result<std::vector<onnx::DeclaredValue>>& values) {
   std::string out;
-  for (const onnx::DeclaredValue& input : *inputs) {
+  if (!values.ok()) return out;
+  for (const onnx::DeclaredValue& value : *values) {
     std::vector<std::string> dims;
-    for (const int64_t d : input.shape) dims.push_back(d < 0 ? "?" : std::to_string(d));
-    out += fmt::format("input  {} : {}\n", printable(input.name),
-                       input.has_shape ? fmt::format("[{}]", fmt::join(dims, ",")) : "of any shape");
+    for (const int64_t d : value.shape) dims.push_back(d < 0 ? "?" : std::to_string(d));
+    out += fmt::format("{} {} : {}\n", kind, printable(value.name),
+                       value.has_shape ? fmt::format("[{}]", fmt::join(dims, ",")) : "of any shape");
   }
+  return out;
+}
+
+std::string shown_operator(const onnx::OperatorUse& use) {
+  return fmt::format("{}{}{}", printable(use.domain), use.domain.empty() ? "" : ".", printable(use.name));
+}
+
+// What the file says, where it cannot be imported: inputs, outputs, operators, and those that are missing.
+std::optional<std::string> as_declared(const CompileOptions& options) {
+  const auto uses = onnx::operators_of(options.model);
+  if (!uses.ok()) return std::nullopt;
+  std::string out = declared_lines("input ", onnx::declared_inputs(options.model));
+  out += declared_lines("output", onnx::declared_outputs(options.model));
+  std::string known, missing;
+  int64_t nodes = 0;
+  for (const onnx::OperatorUse& use : *uses) {
+    nodes += use.nodes;
+    (use.supported ? known : missing) += fmt::format(" {}:{}", shown_operator(use), use.nodes);
+  }
+  out += fmt::format("{} ONNX nodes\noperators:{}\n", nodes, known);
+  if (!missing.empty()) out += fmt::format("not supported:{}\n", missing);
   return out;
 }
 
@@ -34,7 +52,7 @@ std::optional<std::string> open_inputs(const CompileOptions& options, const Diag
 
 std::optional<std::string> inspect(const CompileOptions& options, Diagnostics& diagnostics) {
   auto model = onnx::import_file(options.model, import_options(options), diagnostics);
-  if (!model) return open_inputs(options, diagnostics);
+  if (!model) return as_declared(options);
   const ir::Graph& g = model->graph;
   warn_unheeded_shapes(options, g, diagnostics);
   std::string out = fmt::format("{}: IR version {}, opset {}, producer '{}'\n",

@@ -3,6 +3,7 @@
 
 #include "accelerator_asker.h"
 #include "compiled_model.h"
+#include "mrvlc/onnx/taken_apart.h"
 #include "mrvlc/ops/op.h"
 
 namespace mrvlc::driver {
@@ -65,14 +66,40 @@ Json op_json(const ops::OpDef& op, const AcceleratorAnswer& answer) {
           {"c", c_text(op)},
           {"c_dynamic_shapes", has_dynamic_c(op)},
           {"accelerator", answer.kinds},
-          {"declined", note(op, answer)}};
+          {"declined", note(op, answer)},
+          {"taken_apart", ""}};
+}
+
+// Of its parts the table says the rest.
+Json taken_apart_json(const onnx::TakenApart& op) {
+  return {{"name", op.name},
+          {"domain", op.domain},
+          {"opset_min", op.since_min},
+          {"opset_max", op.since_max},
+          {"types", ""},
+          {"reference", true},
+          {"c", "yes"},
+          {"c_dynamic_shapes", true},
+          {"accelerator", ""},
+          {"declined", ""},
+          {"taken_apart", op.made_of}};
+}
+
+std::string shown_op(std::string_view domain, std::string_view name) {
+  return fmt::format("{}{}{}", domain, domain.empty() ? "" : ".", name);
 }
 
 std::string op_row(const ops::OpDef& op, const AcceleratorAnswer& answer, std::string_view format) {
-  return fmt::format(fmt::runtime(format), op.name, fmt::format("{}-{}", op.since_min, op.since_max),
-                     types_text(op.types), op.eval != nullptr ? "yes" : "no", c_text(op),
-                     has_dynamic_c(op) ? "yes" : "no", answer.kinds.empty() ? "no" : answer.kinds,
-                     note(op, answer));
+  return fmt::format(fmt::runtime(format), shown_op(op.domain, op.name),
+                     fmt::format("{}-{}", op.since_min, op.since_max), types_text(op.types),
+                     op.eval != nullptr ? "yes" : "no", c_text(op), has_dynamic_c(op) ? "yes" : "no",
+                     answer.kinds.empty() ? "no" : answer.kinds, note(op, answer));
+}
+
+std::string taken_apart_row(const onnx::TakenApart& op, std::string_view format) {
+  const std::string how = op.made_of.empty() ? "taken apart" : fmt::format("taken apart: {}", op.made_of);
+  return fmt::format(fmt::runtime(format), shown_op(op.domain, op.name),
+                     fmt::format("{}-{}", op.since_min, op.since_max), "", "", "", "", "", how);
 }
 
 }  // namespace
@@ -82,19 +109,19 @@ std::string ops_table(OpsFormat format) {
   if (format == OpsFormat::Json) {
     Json list = Json::array();
     for (const ops::OpDef* op : ops::all_ops()) list.push_back(op_json(*op, asks(*op)));
+    for (const onnx::TakenApart& op : onnx::taken_apart()) list.push_back(taken_apart_json(op));
     return list.dump(1) + "\n";
   }
   bool markdown = format == OpsFormat::Markdown;
   std::string out = markdown
                         ? "| operator | opsets | types | reference | C | dynamic shapes | accelerator "
                           "| note |\n|---|---|---|---|---|---|---|---|\n"
-                        : fmt::format("{:<24} {:<8} {:<9} {:<22} {:<11} {:<14} {}\n", "operator", "opsets",
+                        : fmt::format("{:<46} {:<8} {:<9} {:<22} {:<14} {:<14} {}\n", "operator", "opsets",
                                       "reference", "C", "dynamic shapes", "accelerator", "note");
-  for (const ops::OpDef* op : ops::all_ops()) {
-    out += op_row(*op, asks(*op),
-                  markdown ? "| {0} | {1} | {2} | {3} | {4} | {5} | {6} | {7} |\n"
-                           : "{0:<24} {1:<8} {3:<9} {4:<22} {5:<11} {6:<14} {7}\n");
-  }
+  const std::string_view format_of_row = markdown ? "| {0} | {1} | {2} | {3} | {4} | {5} | {6} | {7} |\n"
+                                                  : "{0:<46} {1:<8} {3:<9} {4:<22} {5:<14} {6:<14} {7}\n";
+  for (const ops::OpDef* op : ops::all_ops()) out += op_row(*op, asks(*op), format_of_row);
+  for (const onnx::TakenApart& op : onnx::taken_apart()) out += taken_apart_row(op, format_of_row);
   return out;
 }
 

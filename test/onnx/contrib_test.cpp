@@ -90,6 +90,50 @@ TEST_CASE("a sum of quantised tensors", "[onnx]") {
   CHECK(run(model, {{20, 10}, {12, 200}}) == Doubles{28, 255});
 }
 
+TEST_CASE("a node that is taken apart stays one node of the model", "[onnx]") {
+  pb::ModelProto model = contrib_model();
+  add_input(model, "q", {1, 3, 8});
+  add_int(add_contrib(model, "MultiHeadAttention", {"q", "q", "q"}), "num_heads", 2);
+  Outcome outcome = import(model);
+  check_imported(outcome);
+  const ir::Graph& graph = outcome.model->graph;
+  REQUIRE(graph.sources().size() == 1);
+  CHECK(graph.sources()[0].op_type == "MultiHeadAttention");
+  CHECK(graph.topological_order().size() > 5);
+  for (ir::NodeId id : graph.topological_order())
+    CHECK(graph.lineage(id).sources == std::vector<ir::SourceId>{ir::SourceId(size_t{0})});
+}
+
+TEST_CASE("what attention does not know is refused, with the attribute or the input", "[onnx]") {
+  auto refused = [](const std::string& op, const std::vector<std::string>& inputs,
+                    const std::string& attribute, const std::string& word) {
+    pb::ModelProto model = contrib_model();
+    add_input(model, "x", {1, 3, 8});
+    add_input(model, "w", {8, 24});
+    add_input(model, "n", {1}, pb::TensorProto::INT32);
+    auto& node = add_contrib(model, op, inputs);
+    add_int(node, "num_heads", 2);
+    if (op == "GroupQueryAttention") add_int(node, "kv_num_heads", 2);
+    if (!attribute.empty()) add_int(node, attribute, 1);
+    Outcome outcome = import(model);
+    INFO(outcome.text());
+    CHECK_FALSE(outcome.model.has_value());
+    CHECK(outcome.text().find(word) != std::string::npos);
+    CHECK(outcome.text().find(op) != std::string::npos);
+  };
+  refused("Attention", {"x", "w"}, "do_rotary", "do_rotary");
+  refused("Attention", {"x", "w"}, "past_present_share_buffer", "past_present_share_buffer");
+  refused("Attention", {"x", "w", "", "", "", "", "n"}, "", "past_sequence_length");
+  refused("Attention", {"x", "w", "", "w"}, "", "the mask (input 3)");
+  refused("MultiHeadAttention", {"x", "x", "x", "", "", "", "", "", "", "n"}, "", "cache_indirection");
+  refused("MultiHeadAttention", {"x", "x"}, "", "value");
+  refused("MultiHeadAttention", {"x", "x", "x"}, "mystery", "mystery");
+  refused("GroupQueryAttention", {"x", "x", "x", "", "", "n", "n"}, "qk_output", "qk_output");
+  refused("GroupQueryAttention", {"x", "x", "x", "", "", "n", "n"}, "sliding_window_cache",
+          "sliding_window_cache");
+  refused("GroupQueryAttention", {"x", "x", "x", "", "", "n", "n"}, "do_rotary", "do_rotary");
+}
+
 TEST_CASE("what a decomposition does not know is refused", "[onnx]") {
   pb::ModelProto model = contrib_model();
   add_input(model, "a", {4});

@@ -136,6 +136,8 @@ Result<std::string> disasm(const std::filesystem::path& file);
 std::optional<std::string> disasm_header(const std::filesystem::path& file, Diagnostics& diagnostics);
 // Text of `mrvlc inspect`; warnings of the importer go to `diagnostics`.
 std::optional<std::string> inspect(const CompileOptions& options, Diagnostics& diagnostics);
+// Of all models (*.onnx) under a folder: the operators that they have, and those that are missing.
+Result<std::string> inspect_folder(const std::filesystem::path& folder, bool json);
 enum class GraphFormat { Svg, Dot, Html };
 // A picture of `options.model`, which may be a folder made by compile.
 std::optional<std::string> graph(const CompileOptions& options, GraphFormat format, Diagnostics& diagnostics);

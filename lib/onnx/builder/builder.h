@@ -45,6 +45,8 @@ struct Scope {
   std::unordered_map<std::string_view, const pb::TypeProto*> declared;  // what the model says of values
   std::vector<ir::SourceId> callers;  // nodes that were replaced by this scope's nodes, outermost first
   int depth = 0;
+  // Of a node that was taken apart: its nodes are none of the model, they stand for that one.
+  std::optional<ir::SourceId> stands_for;
 
   bool is_main() const { return depth == 0; }
 };

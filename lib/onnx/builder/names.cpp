@@ -100,6 +100,10 @@ void Builder::record_sources(const std::string& scope_id, const pb::GraphProto& 
 }
 
 std::string Builder::shown_name(const Site& site) const {
+  if (site.scope.stands_for) {
+    const ir::Source& source = graph_->sources()[site.source.index()];
+    return source.name.empty() ? source.id : source.name;
+  }
   return site.node.name().empty() ? graph_->sources()[site.source.index()].id : site.node.name();
 }
 

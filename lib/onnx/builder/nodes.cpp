@@ -69,7 +69,9 @@ void Builder::add_nodes(Scope& scope, google::protobuf::RepeatedPtrField<pb::Nod
     }
     pb::NodeProto& node = nodes[static_cast<int>(i)];
     // The main graph's sources were added up front, in the order of the file.
-    add_node({scope, node, scope.is_main() ? ir::SourceId(i) : add_source(scope.id, node, i)});
+    ir::SourceId source = scope.is_main() ? ir::SourceId(i) : ir::SourceId();
+    if (!scope.is_main()) source = scope.stands_for ? *scope.stands_for : add_source(scope.id, node, i);
+    add_node({scope, node, source});
     // What reads the results of a node that was refused is no mistake of its own, also in a body.
     if (sink_.has_errors())
       for (const std::string& output : node.output()) scope.values.try_emplace(output);
@@ -235,7 +237,7 @@ ir::Lineage Builder::lineage(const Site& site) const {
   ir::Lineage lineage;
   lineage.sources.reserve(site.scope.callers.size() + 1);
   lineage.sources = site.scope.callers;
-  lineage.sources.push_back(site.source);
+  if (!site.scope.stands_for) lineage.sources.push_back(site.source);  // it is the last caller
   lineage.pass = "import";
   return lineage;
 }

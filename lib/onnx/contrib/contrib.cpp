@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "builder/builder.h"
+#include "mrvlc/onnx/taken_apart.h"
 #include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/diag/ops.h"
 
@@ -106,6 +107,65 @@ std::string Decomposition::scalar(float value, const std::string& like) {
   return add("CastLike", {name, like});
 }
 
+std::string Decomposition::number(int64_t value) {
+  std::string name = add("Constant", {});
+  set("value_int", value);
+  return name;
+}
+
+std::string Decomposition::reshape(const std::string& x, const std::vector<int64_t>& dims) {
+  return add("Reshape", {x, constant(dims)});
+}
+
+std::string Decomposition::transpose(const std::string& x, const std::vector<int64_t>& perm) {
+  std::string y = add("Transpose", {x});
+  set("perm", perm);
+  return y;
+}
+
+std::string Decomposition::concat(const std::vector<std::string>& parts, int64_t axis) {
+  std::string y = add("Concat", parts);
+  set("axis", axis);
+  return y;
+}
+
+std::string Decomposition::slice(const std::string& x, const std::string& from, const std::string& to,
+                                 int64_t axis) {
+  return add("Slice", {x, from, to, constant({axis})});
+}
+
+std::string Decomposition::pick(const std::string& x, int64_t at, int64_t axis) {
+  std::string y = add("Gather", {x, number(at)});
+  set("axis", axis);
+  return y;
+}
+
+std::string Decomposition::size(const std::string& x, int64_t axis) {
+  std::string y = add("Shape", {x});
+  set("start", axis).set("end", axis + 1);
+  return y;
+}
+
+std::string Decomposition::count(const std::string& n) {
+  return add("Range", {number(0), add("Squeeze", {n}), number(1)});
+}
+
+Status Decomposition::expect(std::string_view name, int64_t value) const {
+  const int64_t given = int_attr(name, value);
+  if (given == value) return {};
+  return make_diag<DiagCode::MRV0140>(name, fmt::format("{} is not supported", given));
+}
+
+Status Decomposition::refuse(size_t k, std::string_view name) const {
+  if (!has(k)) return {};
+  return make_diag<DiagCode::MRV0208>(fmt::format("input {} ({}) is not supported", k, name));
+}
+
+Status Decomposition::refuse_output(int k, std::string_view name) const {
+  if (!wants(k)) return {};
+  return make_diag<DiagCode::MRV0208>(fmt::format("output {} ({}) is not supported", k, name));
+}
+
 std::string Decomposition::cast(const std::string& x, ElementType to) {
   std::string name = add("Cast", {x});
   set("to", static_cast<int64_t>(to));
@@ -119,13 +179,39 @@ const pb::AttributeProto* Decomposition::unread() const {
   return nullptr;
 }
 
-const ContribOp* find_contrib(std::string_view domain, std::string_view name) {
-  for (const auto* family : {&contrib_fused(), &contrib_norm(), &contrib_integer(), &contrib_qlinear()}) {
-    auto it = std::find_if(family->begin(), family->end(),
-                           [&](const ContribOp& op) { return op.domain == domain && op.name == name; });
-    if (it != family->end()) return &*it;
+const std::vector<ContribOp>& contrib_ops() {
+  static const std::vector<ContribOp> ops = [] {
+    std::vector<ContribOp> all;
+    for (const auto* family :
+         {&contrib_fused(), &contrib_norm(), &contrib_integer(), &contrib_qlinear(), &contrib_attention(),
+          &contrib_group_query(), &contrib_weights(), &contrib_channels_last(), &contrib_plain()})
+      all.insert(all.end(), family->begin(), family->end());
+    return all;
+  }();
+  return ops;
+}
+
+std::vector<TakenApart> taken_apart() {
+  std::vector<TakenApart> list;
+  for (const ContribOp& op : contrib_ops()) {
+    TakenApart entry{op.domain, op.name, op.made_of};
+    // The table has its later forms.
+    const ops::OpDef* own = ops::find_op(op.domain, op.name);
+    if (own != nullptr) entry.since_max = own->since_min - 1;
+    list.push_back(entry);
   }
-  return nullptr;
+  list.push_back({"ai.onnx.preview", "FlexAttention", "MatMul, the graphs of the node, Softmax, MatMul"});
+  std::sort(list.begin(), list.end(), [](const TakenApart& a, const TakenApart& b) {
+    return std::pair(a.domain, a.name) < std::pair(b.domain, b.name);
+  });
+  return list;
+}
+
+const ContribOp* find_contrib(std::string_view domain, std::string_view name) {
+  const auto& all = contrib_ops();
+  auto it = std::find_if(all.begin(), all.end(),
+                         [&](const ContribOp& op) { return op.domain == domain && op.name == name; });
+  return it == all.end() ? nullptr : &*it;
 }
 
 // nullptr: the operator table has the node, or nobody has.
@@ -190,6 +276,7 @@ void Builder::inline_contrib(const Site& site, const ContribOp& op) {
   if (!written.ok()) return report(site, std::move(written).error());
   inner.id = fmt::format("{}:{}", graph_->sources()[site.source.index()].id, op.name);
   inner.opsets = &kOpsets;
+  inner.stands_for = site.source;
   std::vector<std::string_view> formals(decomposition.results().begin(), decomposition.results().end());
   for (int k = 0; k < site.node.output_size(); ++k) {
     if (decomposition.wants(k))

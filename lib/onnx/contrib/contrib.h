@@ -11,8 +11,8 @@
 
 namespace mrvlc::onnx {
 
-// The operators of ONNX that these are written in: opset 23.
-inline constexpr int64_t kContribOpset = 23;
+// The operators of ONNX that these are written in: opset 24.
+inline constexpr int64_t kContribOpset = 24;
 
 // One node that is taken apart. A decomposition adds the nodes of its body, which read the inputs as in(k).
 class Decomposition {
@@ -47,13 +47,33 @@ class Decomposition {
   // Gives the node added last the attributes of these names, where the node taken apart has them.
   void pass(std::initializer_list<std::string_view> names);
   std::string constant(const std::vector<int64_t>& values);  // of rank 1
+  std::string number(int64_t value);                         // of rank 0
   std::string scalar(float value, const std::string& like);  // of the element type of that value
   std::string cast(const std::string& x, ElementType to);
+
+  // Movement. In `dims` 0 keeps a dimension and -1 is what is left.
+  std::string reshape(const std::string& x, const std::vector<int64_t>& dims);
+  std::string transpose(const std::string& x, const std::vector<int64_t>& perm);
+  std::string concat(const std::vector<std::string>& parts, int64_t axis);
+  // Elements from `from` up to `to` along an axis, both tensors of one element.
+  std::string slice(const std::string& x, const std::string& from, const std::string& to, int64_t axis);
+  std::string slice(const std::string& x, int64_t from, int64_t to, int64_t axis) {
+    return slice(x, constant({from}), constant({to}), axis);
+  }
+  // One place along an axis, which goes.
+  std::string pick(const std::string& x, int64_t at, int64_t axis);
+  std::string size(const std::string& x, int64_t axis);  // i64 [1]
+  std::string count(const std::string& n);               // 0, 1, .. n - 1 in i64
 
   void result(int k, std::string name) {
     if (wants(k)) results_[static_cast<size_t>(k)] = std::move(name);
   }
   const std::vector<std::string>& results() const { return results_; }
+  // What an attribute that is there must be, since nothing else is supported.
+  Status expect(std::string_view name, int64_t value) const;
+  // The input must not be there.
+  Status refuse(size_t k, std::string_view name) const;
+  Status refuse_output(int k, std::string_view name) const;
   Nodes& nodes() { return nodes_; }
   // An attribute that the decomposition did not ask for.
   const pb::AttributeProto* unread() const;
@@ -73,6 +93,7 @@ struct ContribOp {
   std::string_view domain, name;
   size_t min_inputs, max_inputs;
   Status (*expand)(Decomposition&);
+  std::string_view made_of = "";  // the operators of ONNX that do the work, for the list of operators
 };
 inline constexpr size_t kAnyInputs = 1'000'000;
 
@@ -81,6 +102,14 @@ const std::vector<ContribOp>& contrib_fused();
 const std::vector<ContribOp>& contrib_norm();
 const std::vector<ContribOp>& contrib_integer();
 const std::vector<ContribOp>& contrib_qlinear();
+const std::vector<ContribOp>& contrib_attention();
+const std::vector<ContribOp>& contrib_group_query();
+const std::vector<ContribOp>& contrib_weights();
+const std::vector<ContribOp>& contrib_channels_last();
+const std::vector<ContribOp>& contrib_plain();
+
+// Those of all families.
+const std::vector<ContribOp>& contrib_ops();
 
 // nullptr: no such operator.
 const ContribOp* find_contrib(std::string_view domain, std::string_view name);

@@ -1,16 +1,14 @@
 // Operators with an activation, a scale, a bias or a transposition taken into them.
 #include <numeric>
 
-#include "contrib/contrib.h"
+#include "contrib/channels_last.h"
 #include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/diag/ops.h"
 
 namespace mrvlc::onnx {
-namespace {
 
-// `x` through the activation that a fused operator names; its parameters are in `p`, in their order.
-Result<std::string> activate(Decomposition& r, const std::string& x, const std::string& name,
-                             const std::vector<float>& p) {
+Result<std::string> activated(Decomposition& r, const std::string& x, const std::string& name,
+                              const std::vector<float>& p) {
   auto param = [&](size_t i, float otherwise) { return i < p.size() ? p[i] : otherwise; };
   if (name.empty()) return x;
   if (name == "Relu" || name == "Sigmoid" || name == "Tanh" || name == "HardSwish") return r.add(name, {x});
@@ -29,11 +27,13 @@ Result<std::string> activate(Decomposition& r, const std::string& x, const std::
   return make_diag<DiagCode::MRV0140>("activation", fmt::format("'{}' is not supported", printable(name)));
 }
 
+namespace {
+
 Status fused_conv(Decomposition& r) {
   std::string y = r.add("Conv", {r.in(0), r.in(1), r.in(2)});
   r.pass({"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"});
   if (r.has(3)) y = r.add("Add", {y, r.in(3)});
-  MRVLC_ASSIGN(y, activate(r, y, r.string_attr("activation"), r.floats_attr("activation_params")));
+  MRVLC_ASSIGN(y, activated(r, y, r.string_attr("activation"), r.floats_attr("activation_params")));
   r.result(0, y);
   return {};
 }
@@ -45,7 +45,7 @@ Status fused_gemm(Decomposition& r) {
   for (const char* name : {"activation_alpha", "activation_beta", "activation_gamma"}) {
     if (r.attribute(name) != nullptr) params.push_back(r.float_attr(name, 0));
   }
-  MRVLC_ASSIGN(y, activate(r, y, r.string_attr("activation"), params));
+  MRVLC_ASSIGN(y, activated(r, y, r.string_attr("activation"), params));
   r.result(0, y);
   return {};
 }
@@ -96,10 +96,13 @@ Status fast_gelu(Decomposition& r) {
 const std::vector<ContribOp>& contrib_fused() {
   static constexpr std::string_view kDomain = "com.microsoft";
   static const std::vector<ContribOp> ops = {
-      {kDomain, "FusedConv", 2, 4, fused_conv},     {kDomain, "FusedGemm", 2, 3, fused_gemm},
-      {kDomain, "FusedMatMul", 2, 2, fused_matmul}, {kDomain, "TransposeMatMul", 2, 2, fused_matmul},
-      {kDomain, "Gelu", 1, 1, exact_gelu},          {kDomain, "BiasGelu", 2, 2, exact_gelu},
-      {kDomain, "FastGelu", 1, 2, fast_gelu},
+      {kDomain, "FusedConv", 2, 4, fused_conv, "Conv, Add, an activation"},
+      {kDomain, "FusedGemm", 2, 3, fused_gemm, "Gemm, an activation"},
+      {kDomain, "FusedMatMul", 2, 2, fused_matmul, "Transpose, MatMul, Mul"},
+      {kDomain, "TransposeMatMul", 2, 2, fused_matmul, "Transpose, MatMul, Mul"},
+      {kDomain, "Gelu", 1, 1, exact_gelu, "Gelu"},
+      {kDomain, "BiasGelu", 2, 2, exact_gelu, "Add, Gelu"},
+      {kDomain, "FastGelu", 1, 2, fast_gelu, "Add, Gelu"},
   };
   return ops;
 }

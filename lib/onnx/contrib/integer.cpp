@@ -1,5 +1,5 @@
 // Products of integers with the scales of their operands, and weights of a few bits.
-#include "contrib/contrib.h"
+#include "contrib/weights.h"
 #include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/diag/ops.h"
 
@@ -53,19 +53,6 @@ Status quantized_gemm(Decomposition& r) {
   return {};
 }
 
-// Bytes of `packed` [rows, bytes] as numbers of four bits, the low one first, of `type`: [rows, numbers].
-std::string nibbles(Decomposition& r, const std::string& packed, int64_t rows, int64_t numbers,
-                    const std::string& like) {
-  std::string sixteen = r.cast(r.constant({16}), ElementType::U8);
-  std::string low = r.add("Mod", {packed, sixteen}), high = r.add("Div", {packed, sixteen});
-  std::string pairs = r.add(
-      "Concat", {r.add("Unsqueeze", {low, r.constant({-1})}), r.add("Unsqueeze", {high, r.constant({-1})})});
-  r.set("axis", int64_t{-1});
-  std::string flat = r.add("Reshape", {pairs, r.constant({rows, -1})});
-  std::string cut = r.add("Slice", {flat, r.constant({0}), r.constant({numbers}), r.constant({1})});
-  return r.add("CastLike", {cut, like});
-}
-
 struct BlockedWeights {
   int64_t k, n, bits, block;
   int64_t blocks() const { return k / block + (k % block != 0); }
@@ -75,8 +62,8 @@ Result<BlockedWeights> blocked_weights(const Decomposition& r) {
   const BlockedWeights w{r.int_attr("K", 0), r.int_attr("N", 0), r.int_attr("bits", 4),
                          r.int_attr("block_size", 0)};
   constexpr int64_t kMost = int64_t{1} << 31;
-  if (w.bits != 4 && w.bits != 8)
-    return make_diag<DiagCode::MRV0140>("bits", fmt::format("{} is not supported; 4 and 8 are", w.bits));
+  if (w.bits != 2 && w.bits != 4 && w.bits != 8)
+    return make_diag<DiagCode::MRV0140>("bits", fmt::format("{} is not supported; 2, 4 and 8 are", w.bits));
   if (w.k < 1 || w.k > kMost || w.n < 1 || w.n > kMost)
     return make_diag<DiagCode::MRV0140>("K, N", "must be positive sizes");
   if (w.block < 16 || w.block > 65536 || (w.block & (w.block - 1)) != 0)
@@ -84,32 +71,47 @@ Result<BlockedWeights> blocked_weights(const Decomposition& r) {
   return w;
 }
 
+// Bytes of input k, one row a column of B, as numbers of the type of the scales: [N, numbers].
+std::string row_numbers(Decomposition& r, const BlockedWeights& w, size_t k, int64_t numbers) {
+  std::string rows = r.reshape(r.in(k), {w.n, -1});
+  if (w.bits != 8) rows = r.slice(unpack_bits(r, rows, w.bits, 2), 0, numbers, 1);
+  return r.add("CastLike", {rows, r.in(2)});
+}
+
+// A number a block [N, blocks] as [N, blocks, 1], or by the group index as [N, columns].
+std::string by_block(Decomposition& r, const BlockedWeights& w, const std::string& x) {
+  std::string numbers = r.reshape(x, {w.n, w.blocks()});
+  if (!r.has(4)) return r.reshape(numbers, {w.n, w.blocks(), 1});
+  std::string y = r.add("Gather", {numbers, r.in(4)});
+  r.set("axis", int64_t{1});
+  return y;
+}
+
 // Zero points: none (the middle), packed like the weights, or of the type of the scales.
 std::string block_zeros(Decomposition& r, const BlockedWeights& w) {
-  const Shape shape{w.n, w.blocks(), 1};
-  if (!r.has(3)) return r.scalar(w.bits == 4 ? 8.0f : 128.0f, r.in(2));
-  if (is_float(r.type(3).elem)) return r.add("Reshape", {r.in(3), r.constant(shape)});
-  if (w.bits == 8) return r.add("CastLike", {r.add("Reshape", {r.in(3), r.constant(shape)}), r.in(2)});
-  std::string rows = r.add("Reshape", {r.in(3), r.constant({w.n, -1})});
-  return r.add("Reshape", {nibbles(r, rows, w.n, w.blocks(), r.in(2)), r.constant(shape)});
+  if (!r.has(3)) return r.scalar(static_cast<float>(1 << (w.bits - 1)), r.in(2));
+  return by_block(r, w, is_float(r.type(3).elem) ? r.in(3) : row_numbers(r, w, 3, w.blocks()));
 }
 
 // A B^T, B of blocks of few bits [N, blocks, bytes], each block with a scale and a zero point. Inputs: A, B,
-// scales, zeros, group index, bias.
+// scales, zeros, group index [columns of B], bias.
 Status matmul_n_bits(Decomposition& r) {
   MRVLC_ASSIGN(BlockedWeights w, blocked_weights(r));
   r.int_attr("accuracy_level", 0);  // how exactly ONNX Runtime computes
-  if (r.has(4)) return make_diag<DiagCode::MRV0208>("a group index is not supported");
-  std::string rows = r.add("Reshape", {r.in(1), r.constant({w.n, -1})});
-  std::string q =
-      w.bits == 4 ? nibbles(r, rows, w.n, w.blocks() * w.block, r.in(2)) : r.add("CastLike", {rows, r.in(2)});
-  q = r.add("Reshape", {q, r.constant({w.n, w.blocks(), w.block})});
-  std::string scales = r.add("Reshape", {r.in(2), r.constant({w.n, w.blocks(), 1})});
+  const int64_t padded = w.blocks() * w.block;
+  std::string q = row_numbers(r, w, 1, padded);
+  if (!r.has(4)) {
+    q = r.reshape(q, {w.n, w.blocks(), w.block});
+  } else if (r.type(4).rank() != 1 || r.type(4).is_dynamic(0) ||
+             (r.type(4).shape[0] != w.k && r.type(4).shape[0] != padded)) {
+    return make_diag<DiagCode::MRV0208>("the group index is not of one number a column");
+  } else {
+    q = r.slice(q, 0, r.type(4).shape[0], 1);
+  }
+  std::string scales = by_block(r, w, r.in(2));
   std::string full = r.add("Mul", {r.add("Sub", {q, block_zeros(r, w)}), scales});
-  full = r.add("Reshape", {full, r.constant({w.n, w.blocks() * w.block})});
-  full = r.add("Slice", {full, r.constant({0}), r.constant({w.k}), r.constant({1})});
-  std::string b = r.add("Transpose", {r.add("CastLike", {full, r.in(0)})});
-  r.set("perm", std::vector<int64_t>{1, 0});
+  full = r.slice(r.reshape(full, {w.n, -1}), 0, w.k, 1);
+  std::string b = r.transpose(r.add("CastLike", {full, r.in(0)}), {1, 0});
   std::string y = r.add("MatMul", {r.in(0), b});
   r.result(0, r.has(5) ? r.add("Add", {y, r.in(5)}) : y);
   return {};
@@ -120,10 +122,11 @@ Status matmul_n_bits(Decomposition& r) {
 const std::vector<ContribOp>& contrib_integer() {
   static constexpr std::string_view kDomain = "com.microsoft";
   static const std::vector<ContribOp> ops = {
-      {kDomain, "MatMulIntegerToFloat", 4, 7, matmul_integer_to_float},
-      {kDomain, "DynamicQuantizeMatMul", 3, 5, dynamic_quantize_matmul},
-      {kDomain, "QGemm", 6, 9, quantized_gemm},
-      {kDomain, "MatMulNBits", 3, 6, matmul_n_bits},
+      {kDomain, "MatMulIntegerToFloat", 4, 7, matmul_integer_to_float, "MatMulInteger, Mul, Add"},
+      {kDomain, "DynamicQuantizeMatMul", 3, 5, dynamic_quantize_matmul,
+       "DynamicQuantizeLinear, MatMulInteger, Mul, Add"},
+      {kDomain, "QGemm", 6, 9, quantized_gemm, "MatMulInteger, Add, Mul, QuantizeLinear"},
+      {kDomain, "MatMulNBits", 3, 6, matmul_n_bits, "the weights in floats, MatMul, Add"},
   };
   return ops;
 }

@@ -51,7 +51,7 @@ Status layer_norm(Decomposition& r) {
 
 // What the mask keeps of every text; without one, zeros.
 std::string text_lengths(Decomposition& r) {
-  if (r.has(7) && r.int_attr("mask_index_type", 1) != 0) {
+  if (r.has(7)) {
     std::string count = r.add("ReduceSum", {r.in(7), r.constant({1})});
     r.set("keepdims", int64_t{0});
     return r.cast(count, ElementType::I32);
@@ -85,12 +85,12 @@ Status embed_layer_norm(Decomposition& r) {
 
 const std::vector<ContribOp>& contrib_norm() {
   static const std::vector<ContribOp> ops = {
-      {"com.microsoft", "SkipLayerNormalization", 3, 5, skip_layer_norm},
-      {"com.microsoft", "SkipSimplifiedLayerNormalization", 3, 4, skip_rms_norm},
-      {"com.microsoft", "EmbedLayerNormalization", 7, 9, embed_layer_norm},
+      {"com.microsoft", "SkipLayerNormalization", 3, 5, skip_layer_norm, "Add, LayerNormalization"},
+      {"com.microsoft", "SkipSimplifiedLayerNormalization", 3, 4, skip_rms_norm, "Add, RMSNormalization"},
+      {"com.microsoft", "EmbedLayerNormalization", 7, 9, embed_layer_norm, "Gather, Add, LayerNormalization"},
       // ONNX Runtime has these in ONNX's own domain, from its first operator set on.
-      {"", "SimplifiedLayerNormalization", 2, 2, simplified_layer_norm},
-      {"", "LayerNormalization", 2, 3, layer_norm},
+      {"", "SimplifiedLayerNormalization", 2, 2, simplified_layer_norm, "RMSNormalization"},
+      {"", "LayerNormalization", 2, 3, layer_norm, "LayerNormalization"},
   };
   return ops;
 }

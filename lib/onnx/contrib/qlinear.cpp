@@ -1,5 +1,5 @@
 // QLinear operators: an operator of ONNX between DequantizeLinear and QuantizeLinear.
-#include "contrib/contrib.h"
+#include "contrib/channels_last.h"
 #include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/diag/ops.h"
 
@@ -11,9 +11,11 @@ std::string real(Decomposition& r, size_t k) {
   return r.add("DequantizeLinear", {r.in(k), r.in(k + 1), r.in(k + 2)});
 }
 
-// The result, with the scale `k` and the zero point behind it.
-Status quantized(Decomposition& r, const std::string& y, size_t k) {
-  r.result(0, r.add("QuantizeLinear", {y, r.in(k), r.in(k + 1)}));
+// The result, with the scale `k` and the zero point behind it; without one it is of the type of `like`.
+Status quantized(Decomposition& r, const std::string& y, size_t k, size_t like = 0) {
+  std::string result = r.add("QuantizeLinear", {y, r.in(k), r.in(k + 1)});
+  if (!r.has(k + 1)) r.set("output_dtype", static_cast<int64_t>(r.type(like).elem));
+  r.result(0, result);
   return {};
 }
 
@@ -49,21 +51,40 @@ Status softmax(Decomposition& r) {
   return quantized(r, r.add("Reshape", {y, r.add("Shape", {r.in(0)})}), 3);
 }
 
-Status refuse_channels_last(const Decomposition& r) {
-  if (r.int_attr("channels_last", 0) == 0) return {};
-  return make_diag<DiagCode::MRV0140>("channels_last", "is not supported");
+// With `channels_last` the channels are the last dimension.
+template <typename Pool>
+Status pooled(Decomposition& r, Pool pool) {
+  const bool last = r.int_attr("channels_last", 0) != 0;
+  const int64_t rank = r.type(0).rank();
+  std::string x = real(r, 0);
+  std::string y = pool(last ? channels_first(r, x, rank) : x);
+  return quantized(r, last ? channels_back(r, y, rank) : y, 3);
 }
 
 Status global_average_pool(Decomposition& r) {
-  MRVLC_TRY(refuse_channels_last(r));
-  return quantized(r, r.add("GlobalAveragePool", {real(r, 0)}), 3);
+  return pooled(r, [&](const std::string& x) { return r.add("GlobalAveragePool", {x}); });
 }
 
 Status average_pool(Decomposition& r) {
-  MRVLC_TRY(refuse_channels_last(r));
-  std::string y = r.add("AveragePool", {real(r, 0)});
-  r.pass({"auto_pad", "ceil_mode", "count_include_pad", "kernel_shape", "pads", "strides"});
+  return pooled(r, [&](const std::string& x) {
+    std::string y = r.add("AveragePool", {x});
+    r.pass({"auto_pad", "ceil_mode", "count_include_pad", "kernel_shape", "pads", "strides"});
+    return y;
+  });
+}
+
+Status reduce_mean(Decomposition& r) {
+  const auto* axes = r.attribute("axes");
+  std::string x = real(r, 0), given;
+  if (axes != nullptr) given = r.constant({axes->ints().begin(), axes->ints().end()});
+  std::string y = r.add("ReduceMean", {x, given});
+  r.pass({"keepdims"});
   return quantized(r, y, 3);
+}
+
+// Inputs: condition, X with scale and zero, Y with theirs, scale and zero of the result.
+Status where(Decomposition& r) {
+  return quantized(r, r.add("Where", {r.in(0), real(r, 1), real(r, 4)}), 7, 1);
 }
 
 // Inputs: scale and zero of the result, then operands with theirs.
@@ -73,7 +94,7 @@ Status concat(Decomposition& r) {
   for (size_t k = 2; k < r.inputs(); k += 3) operands.push_back(real(r, k));
   std::string y = r.add("Concat", operands);
   r.pass({"axis"});
-  return quantized(r, y, 0);
+  return quantized(r, y, 0, 2);
 }
 
 // Of 16 bits and more, before ONNX had them.
@@ -96,16 +117,19 @@ Status quantize(Decomposition& r) {
 const std::vector<ContribOp>& contrib_qlinear() {
   static constexpr std::string_view kDomain = "com.microsoft";
   static const std::vector<ContribOp> ops = {
-      {kDomain, "QLinearAdd", 7, 8, add},
-      {kDomain, "QLinearMul", 7, 8, mul},
-      {kDomain, "QLinearSigmoid", 4, 5, sigmoid},
-      {kDomain, "QLinearLeakyRelu", 4, 5, leaky_relu},
-      {kDomain, "QLinearSoftmax", 4, 5, softmax},
-      {kDomain, "QLinearGlobalAveragePool", 4, 5, global_average_pool},
-      {kDomain, "QLinearAveragePool", 4, 5, average_pool},
-      {kDomain, "QLinearConcat", 5, kAnyInputs, concat},
-      {kDomain, "DequantizeLinear", 2, 3, dequantize},
-      {kDomain, "QuantizeLinear", 2, 3, quantize},
+      {kDomain, "QLinearAdd", 7, 8, add, "DequantizeLinear, Add, QuantizeLinear"},
+      {kDomain, "QLinearMul", 7, 8, mul, "DequantizeLinear, Mul, QuantizeLinear"},
+      {kDomain, "QLinearSigmoid", 4, 5, sigmoid, "DequantizeLinear, Sigmoid, QuantizeLinear"},
+      {kDomain, "QLinearLeakyRelu", 4, 5, leaky_relu, "DequantizeLinear, LeakyRelu, QuantizeLinear"},
+      {kDomain, "QLinearSoftmax", 4, 5, softmax, "DequantizeLinear, Softmax, QuantizeLinear"},
+      {kDomain, "QLinearGlobalAveragePool", 4, 5, global_average_pool,
+       "DequantizeLinear, GlobalAveragePool, QuantizeLinear"},
+      {kDomain, "QLinearAveragePool", 4, 5, average_pool, "DequantizeLinear, AveragePool, QuantizeLinear"},
+      {kDomain, "QLinearReduceMean", 4, 5, reduce_mean, "DequantizeLinear, ReduceMean, QuantizeLinear"},
+      {kDomain, "QLinearWhere", 8, 9, where, "DequantizeLinear, Where, QuantizeLinear"},
+      {kDomain, "QLinearConcat", 5, kAnyInputs, concat, "DequantizeLinear, Concat, QuantizeLinear"},
+      {kDomain, "DequantizeLinear", 2, 3, dequantize, "DequantizeLinear"},
+      {kDomain, "QuantizeLinear", 2, 3, quantize, "QuantizeLinear"},
   };
   return ops;
 }

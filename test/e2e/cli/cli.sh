@@ -82,6 +82,8 @@ models() {
   expect 1 "error MRV0101" compile text.onnx -o o
   expect 1 "error MRV0101" compile cut.onnx -o o
   expect 1 "error MRV0101" inspect text.onnx
+  expect 0 "models" inspect .
+  expect 0 '"supported"' inspect . --json
   absent o
   cp "$digits" $'a \'b"\n\u00fc.onnx'
   expect 0 "" compile $'a \'b"\n\u00fc.onnx' -o o
@@ -379,6 +381,9 @@ tables() {
   expect 0 '"name": "Conv"' ops --json
   json stdout
   expect 0 "| Conv |" ops --markdown
+  expect 0 "com.microsoft.GroupQueryAttention" ops
+  expect 0 "| com.microsoft.QAttention | 1-28 |" ops --markdown
+  expect 0 '"taken_apart": "MatMul, Softmax, MatMul"' ops --json
   expect 2 "excludes" ops --json --markdown
   expect 0 "rule conv {" rules show conv
   expect 2 "there is no rule 'nope'" rules show nope
