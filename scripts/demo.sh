@@ -11,7 +11,7 @@ scripts/install-deps.sh --build-only python3-numpy
 
 step "build (release, in build/)"
 cmake --preset release
-cmake --build --preset release --parallel "$(nproc)" --target mrvlc
+cmake --build --preset release --parallel "$(nproc)" --target mrvlc_installed
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

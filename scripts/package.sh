@@ -12,7 +12,7 @@ case ${1-} in
 esac
 
 cmake --preset release >/dev/null
-cmake --build --preset release --parallel "$(nproc)" --target mrvlc mrvl_simdev mldpc mrvl-device-check
+cmake --build --preset release --parallel "$(nproc)" --target mrvlc_installed
 mkdir -p build/package
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) cpack --config build/CPackConfig.cmake -B "$PWD/build/package"
 rm -rf build/package/_CPack_Packages

@@ -29,7 +29,7 @@ ir::Graph with_branches() {
     ir::set_attr(op, attrs, branch, std::make_shared<ir::Graph>(parse_ok(kBranch)));
   const TensorType type{ElementType::F32, {2, 2}};
   const ir::NodeId n = g.add_node(op, "choose", {g.inputs()[0], g.inputs()[1]}, std::move(attrs), {type},
-                                  {"y"}, {{ir::SourceId(0)}, {}, "import", {}});
+                                  {"y"}, {{ir::SourceId(size_t{0})}, {}, "import", {}});
   g.add_output(g.node(n).outputs[0]);
   return g;
 }

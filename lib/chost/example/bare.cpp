@@ -6,7 +6,7 @@ namespace {
 
 constexpr std::string_view kHead =
     R"(/* Example for a board without operating system: no files, no heap, no clock. What the board does is in a header of yours,
- * -DK_BOARD='"board.h"', that defines the functions which stand in for it here; mrvlc never writes that file. */
+ * -D K_BOARD='"board.h"', that defines the functions which stand in for it here; mrvlc never writes that file. */
 #include "{0}.h"
 
 #include <string.h>

@@ -12,7 +12,8 @@ import shutil
 import subprocess
 import sys
 
-NEEDS = {"aarch64": ("aarch64-linux-gnu-gcc", "qemu-aarch64"), "arm": ("arm-none-eabi-gcc",)}
+NEEDS = {"aarch64": ("aarch64-linux-gnu-gcc", "qemu-aarch64"), "arm": ("arm-none-eabi-gcc",),
+         "qemu": ("arm-none-eabi-gcc", "qemu-system-arm")}
 BLOCK = re.compile(r"^```(\w+)(?: ([^\n]*))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
