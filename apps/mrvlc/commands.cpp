@@ -77,6 +77,8 @@ void add_output_options(CLI::App& cmd, CompileArguments& a) {
       ->required()
       ->type_name("OUT")
       ->check(not_empty());
+  cmd.add_flag("--force", a.force,
+               "delete what no compile wrote in OUT, where it is kept or in the way otherwise");
   cmd.add_option("--data", a.data,
                  "of --precision int8 and auto: folder of samples, a folder each, or one .npy an input "
                  "(docs/calibration.md)")

@@ -307,6 +307,7 @@ Result<driver::CompileOptions> checked(const CLI::App& cmd, CompileArguments& a,
   }
   o.out = a.out;
   o.name = a.name;
+  o.force = a.force;
   o.targets = CLI::detail::split(a.targets, ',');
   o.tiles = a.tiles;
   o.target_options = a.target_options;

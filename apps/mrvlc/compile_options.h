@@ -25,7 +25,7 @@ struct CompileArguments {
   bool exact = false, unchecked_indices = false;
   int threads = 1;
   std::string weights = "linked", optimize = "speed", host_weights = "fp32";
-  bool pin_weights = false;
+  bool pin_weights = false, force = false;
   int64_t batch = 1, arena_limit = INT64_MAX, text_bytes = 256;
   unsigned jobs = 0;
   bool no_default_rules = false, fail_on_fallback = false, depfile_default = false, silicon_id = false;

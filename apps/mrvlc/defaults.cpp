@@ -22,6 +22,11 @@ constexpr uint64_t kMaxBytes = 1u << 20;
 constexpr std::array<std::string_view, 5> kNever = {"--help", "--version", "--project", "--output",
                                                     "--log-level"};
 
+// What runs a program, loads one, reaches another machine, deletes or writes elsewhere: a file that only lies
+// in the current folder must not say it.
+constexpr std::array<std::string_view, 8> kOnlyIfNamed = {
+    "--cc", "--cflags", "--device-lib", "--target-dir", "--on", "--ssh-config", "--force", "--cache"};
+
 // The command that the words name, as in "mrvlc rules check".
 const CLI::App* command_of(const CLI::App& app, const std::vector<std::string>& words, std::string& path) {
   const CLI::App* at = &app;
@@ -102,7 +107,7 @@ class Defaults {
   // The file of --project, or mrvlc.json where there is one.
   Status add_project() {
     std::string file = kProjectFile;
-    bool named = false;
+    bool& named = named_;
     for (size_t i = 0; i < words_.size(); ++i) {
       if (words_[i] == "--project" && i + 1 < words_.size()) file = words_[i + 1], named = true;
       if (words_[i].starts_with("--project=")) file = words_[i].substr(10), named = true;
@@ -149,6 +154,11 @@ class Defaults {
             file, fmt::format("'{}' has no option '{}'{}", section, printable(key), suggestion(key)));
       }
       if (is_kept(**found)) continue;
+      if (!named_ && std::ranges::find(kOnlyIfNamed, (*found)->get_name()) != kOnlyIfNamed.end())
+        return make_diag<DiagCode::MRV0003>(
+            file, fmt::format("'{}.{}' names a program, a library, a host or a folder: it is read only with "
+                              "--project {} (docs/security.md)",
+                              section, printable(key), file));
       MRVLC_TRY(add_values(file, section + "." + key, **found, value));
     }
     return {};
@@ -182,6 +192,7 @@ class Defaults {
   const std::vector<std::string> typed_;
   const CLI::App* command_ = nullptr;
   std::string path_;
+  bool named_ = false;  // the project file was, with --project
   std::vector<const CLI::Option*> options_, said_;
 };
 

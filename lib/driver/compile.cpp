@@ -89,17 +89,10 @@ class Compiler {
 
   Status choose_target() {
     m_.name = options_.name.empty() ? c_identifier(options_.model.stem().string()) : options_.name;
-    if (std::string fault = name_fault(m_.name); !fault.empty()) {
-      return make_diag<DiagCode::MRV0004>(fmt::format("--name: '{}' {}", printable(m_.name), fault));
-    }
-    MRVLC_TRY(check_replaceable(options_.out));  // before the work, and again when it is done
-    MRVLC_TRY(check_apart(options_, named_files(options_)));
-    MRVLC_TRY(check_side_files(options_));
+    MRVLC_TRY(check_request(options_, m_.name));
     if (!options_.gates.baseline.empty()) {
       MRVLC_ASSIGN(baseline_, read_report(options_.gates.baseline));
     }
-    MRVLC_TRY(check_precision(options_));
-    MRVLC_TRY(check_target_options(options_));
     MRVLC_ASSIGN(targets_, find_targets(options_, m_.name, diagnostics_));
     m_.libraries = std::move(targets_.libraries);
     return take_accelerators(targets_.accelerators, options_, m_);
@@ -180,11 +173,6 @@ class Compiler {
     return {};
   }
 
-  // `taken`: of a first round, or null.
-  void raise_fences(const TakenSources* taken) {
-    if (m_.has_accelerator && pins_ != nullptr) driver::raise_fences(m_.model.graph, *pins_, taken);
-  }
-
   Status simplify() {
     passes::RunOptions run = pass_options();
     if (m_.has_accelerator) {
@@ -195,7 +183,7 @@ class Compiler {
     stays_ = run.context.stays;
     if ((m_.has_accelerator || !m_.libraries.rules.empty()) && is_quantized(m_.model.graph))
       unplaced_ = m_.model.graph;
-    raise_fences(nullptr);
+    if (m_.has_accelerator) raise_fences(m_.model.graph, pins_.get(), nullptr);
     auto pipeline = m_.has_accelerator ? pipeline_for(*m_.backend) : host_pipeline_for(m_.libraries);
     MRVLC_TRY(check_dump_ir(options_, pipeline));
     return run_pipeline(pipeline, run);
@@ -218,7 +206,7 @@ class Compiler {
     std::optional<ir::Graph> unplaced = std::exchange(unplaced_, std::nullopt);
     if (!taken.worth_a_round(integers_first())) return {};
     m_.model.graph = *std::move(unplaced);
-    raise_fences(&taken);
+    if (m_.has_accelerator) raise_fences(m_.model.graph, pins_.get(), &taken);
     passes::RunOptions run = pass_options();
     run.context.stays = stays_;
     MRVLC_TRY(taken.run_integer_passes(m_.model.graph, run, integers_first()));
@@ -267,12 +255,8 @@ class Compiler {
   // Float32 is computed while code is generated; binaries run when they are there.
   Status begin_probe() {
     const auto& calibration = inputs_.calibration;
-    if (calibration) {
-      MRVLC_TRY(finish_hash());
-      if (calibration->model_sha256 != m_.model.sha256)
-        return make_diag<DiagCode::MRV0906>(options_.calibration.string(), calibration->model_sha256,
-                                            m_.model.sha256);
-    }
+    if (calibration) MRVLC_TRY(finish_hash());
+    if (calibration) MRVLC_TRY(check_calibration(options_, *calibration, m_.model.sha256));
     MRVLC_ASSIGN(probe_, Probe::begin(m_, options_, calibration ? &*calibration : nullptr));
     return {};
   }

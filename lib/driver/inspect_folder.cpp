@@ -68,8 +68,8 @@ std::string folder_text(const FolderOperators& all) {
     (op.supported ? known : missing) +=
         fmt::format("  {:<46} {:>8} {:>8}  {}\n", name, op.nodes, op.models, printable(op.first, 4096));
   }
-  std::string out = fmt::format("{} models\n  {:<46} {:>8} {:>8}  {}\n{}", all.models.size(), "operator", "nodes",
-                                "models", "first", known);
+  std::string out = fmt::format("{} models\n  {:<46} {:>8} {:>8}  {}\n{}", all.models.size(), "operator",
+                                "nodes", "models", "first", known);
   out += missing.empty() ? "all operators are supported\n" : "not supported:\n" + missing;
   for (const std::string& name : all.unread) out += fmt::format("no model: {}\n", printable(name, 4096));
   return out;

@@ -75,11 +75,11 @@ Status TakenSources::run_integer_passes(ir::Graph& graph, const passes::RunOptio
   return passes::run_passes(graph, passes::integer_pipeline(), run);
 }
 
-void raise_fences(ir::Graph& graph, const partition::Pins& pins, const TakenSources* taken) {
-  if (!pins.fences()) return;
+void raise_fences(ir::Graph& graph, const partition::Pins* pins, const TakenSources* taken) {
+  if (pins == nullptr || !pins->fences()) return;
   passes::raise_fences(graph, [&](ir::ValueId value, ir::NodeId user) -> int64_t {
     const bool free = taken != nullptr && taken->both_left(graph, value, user);
-    return free ? 0 : pins.fence(graph, value, user);
+    return free ? 0 : pins->fence(graph, value, user);
   });
 }
 

@@ -38,8 +38,9 @@ class TakenSources {
   bool product_left_ = false, any_left_ = false;
 };
 
-// Fences where constraints ask for borders (passes/fences.h). Behind a first round none between nodes that
-// no target took: the CPU computes both, wherever a border was asked for.
-void raise_fences(ir::Graph& graph, const partition::Pins& pins, const TakenSources* taken);
+// Fences where constraints ask for borders (passes/fences.h); `pins`, `taken`: null where there are none.
+// Behind a first round none between nodes that no target took: the CPU computes both, wherever a border was
+// asked for.
+void raise_fences(ir::Graph& graph, const partition::Pins* pins, const TakenSources* taken);
 
 }  // namespace mrvlc::driver

@@ -1,6 +1,7 @@
 // Each file of an option read once, hashed for the manifest, and parsed; the built-in host model without one.
 #include "side_inputs.h"
 
+#include "mrvlc/support/diag/accuracy.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/hash.h"
 #include "placement/constraints.h"
@@ -54,6 +55,12 @@ Result<SideInputs> read_side_inputs(const CompileOptions& options, std::vector<R
                  read_noted(ReadFile::Kind::Placement, options.placement, kMaxPlacementBytes, read));
   }
   return out;
+}
+
+Status check_calibration(const CompileOptions& options, const calibration::Calibration& calibration,
+                         const std::string& model_sha256) {
+  if (calibration.model_sha256 == model_sha256) return {};
+  return make_diag<DiagCode::MRV0906>(options.calibration.string(), calibration.model_sha256, model_sha256);
 }
 
 }  // namespace mrvlc::driver

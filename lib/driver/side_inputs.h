@@ -22,4 +22,8 @@ struct SideInputs {
 // Each is read once, whole, and noted in `read`: what was hashed is what is used.
 Result<SideInputs> read_side_inputs(const CompileOptions& options, std::vector<ReadFile>& read);
 
+// MRV0906: the calibration is of another model than that of this hash.
+Status check_calibration(const CompileOptions& options, const calibration::Calibration& calibration,
+                         const std::string& model_sha256);
+
 }  // namespace mrvlc::driver

@@ -7,16 +7,29 @@
 #include <charconv>
 #include <set>
 
+#include "accuracy/quantized_model.h"
 #include "mrvlc/backend/several.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/target.h"
 #include "mrvlc/support/hash.h"
 #include "mrvlc/target/library.h"
+#include "output/output_folder.h"
+#include "read_files.h"
 
 namespace mrvlc::driver {
 
 std::span<const std::string_view> pipeline_for(const backend::Backend& backend) {
   return backend.pass_limits().integers ? passes::default_pipeline() : passes::float_pipeline();
+}
+
+Status check_request(const CompileOptions& options, const std::string& name) {
+  if (std::string fault = name_fault(name); !fault.empty())
+    return make_diag<DiagCode::MRV0004>(fmt::format("--name: '{}' {}", printable(name), fault));
+  MRVLC_TRY(check_replaceable(options.out));  // before the work, and again when it is done
+  MRVLC_TRY(check_apart(options, named_files(options)));
+  MRVLC_TRY(check_side_files(options));
+  MRVLC_TRY(check_precision(options));
+  return check_target_options(options);
 }
 
 Status check_dump_ir(const CompileOptions& options, std::span<const std::string_view> pipeline) {

@@ -22,6 +22,8 @@ struct Targets {
 
 // The passes for an accelerator.
 std::span<const std::string_view> pipeline_for(const backend::Backend& backend);
+// What can be refused before anything is read: the name, OUT and files beside it, precision, target options.
+Status check_request(const CompileOptions& options, const std::string& name);
 // MRV0004: --dump-ir names none of them.
 Status check_dump_ir(const CompileOptions& options, std::span<const std::string_view> pipeline);
 void limit_passes(passes::PassContext& context, const backend::PassLimits& limits);

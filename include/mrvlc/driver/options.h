@@ -33,13 +33,14 @@ struct Gates {
 
 struct CompileOptions {
   std::filesystem::path model, out;
-  std::string name;                                                      // empty: from the model's stem
-  std::vector<std::string> targets = {backends::kDefaultTarget};         // "host" alone: no accelerator
-  uint32_t tiles = 0;                                                    // 0: the most the machine has
-  std::vector<std::string> target_options;                               // "TARGET.KEY=VALUE"
-  uint32_t effort = 1;                                                   // backends::Settings
-  bool pin_weights = false;                                              // backends::Settings
-  std::string precision = "auto";                                        // fp16, int8, auto
+  bool force = false;                                             // what no compile wrote in OUT goes, too
+  std::string name;                                               // empty: from the model's stem
+  std::vector<std::string> targets = {backends::kDefaultTarget};  // "host" alone: no accelerator
+  uint32_t tiles = 0;                                             // 0: the most the machine has
+  std::vector<std::string> target_options;                        // "TARGET.KEY=VALUE"
+  uint32_t effort = 1;                                            // backends::Settings
+  bool pin_weights = false;                                       // backends::Settings
+  std::string precision = "auto";                                 // fp16, int8, auto
   std::vector<std::pair<std::string, partition::Precision>> precisions;  // of values, partition::Options
   std::filesystem::path data;  // samples: what the integers of `precision` int8 or auto are chosen by
   std::function<void(std::string_view step, size_t done, size_t of)> quantize_progress;  // may be null

@@ -177,8 +177,8 @@ class Runner {
 
   void done(size_t i, BatchRecord record, double seconds) {
     // A folder of an earlier compile is no result of this one.
-    std::error_code ec;
-    if (record.exit_code != 0 && check_replaceable(one(i).out()).ok()) fs::remove_all(one(i).out(), ec);
+    if (record.exit_code != 0 && check_replaceable(one(i).out()).ok())
+      remove_own_files(one(i).out(), own_files(one(i).out()));
     BatchModel& m = batch_.models[i];
     m = {record.from,
          one(i).model,

@@ -45,7 +45,8 @@ bool restore(const fs::path& kept, const std::string& manifest, const fs::path& 
   };
   for (const auto& [name, hash] : folder->files)
     if (!copy(name, hash)) return false;
-  return copy("manifest.json", manifest) && check_replaceable(out).ok() && dir->commit().ok();
+  return copy("manifest.json", manifest) && check_replaceable(out).ok() &&
+         keep_other_files(out, own_files(out), *dir).ok() && dir->commit().ok();
 }
 
 // Two may make a cache at a time: what one of them has made is no other thing.

@@ -2,6 +2,7 @@
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/file_names.h"
+#include "mrvlc/support/hash.h"
 #include "output/output_folder.h"
 
 namespace mrvlc::driver {
@@ -236,6 +237,17 @@ Result<std::optional<OutputFolder>> folder_of(const fs::path& file) {
   if (member(json, "schema") != kManifestSchema) return std::optional<OutputFolder>();
   MRVLC_ASSIGN(OutputFolder folder, read_manifest(path, json));
   return std::optional(std::move(folder));
+}
+
+WrittenFiles own_files(const fs::path& out) {
+  std::error_code ec;
+  if (!fs::exists(out / "manifest.json", ec)) return {};
+  auto manifest = read_file(out / "manifest.json", kMaxManifest);
+  auto folder = open_output(out);
+  if (!folder.ok() || !manifest.ok()) return {};
+  WrittenFiles own(folder->files.begin(), folder->files.end());
+  own.emplace_back("manifest.json", sha256_hex(*manifest));
+  return own;
 }
 
 Status check_replaceable(const fs::path& path) {

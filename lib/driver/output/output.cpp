@@ -236,6 +236,7 @@ Status write_output(const CompiledModel& m, const CompileOptions& options,
   MRVLC_TRY(write_extras(dir, m, options));
   MRVLC_TRY(write_quantized(dir, m, options));
   MRVLC_TRY(dir.write("manifest.json", manifest_json(m, options, dir).dump(1) + "\n"));
+  if (!options.force) MRVLC_TRY(keep_other_files(options.out, own_files(options.out), dir));
   MRVLC_TRY(before_commit(dir));
   if (interrupted() != 0) return make_diag<DiagCode::MRV0002>(options.out.string(), "interrupted");
   MRVLC_TRY(dir.commit());

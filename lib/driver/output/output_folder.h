@@ -6,6 +6,7 @@
 #include "compiled_model.h"
 #include "mrvlc/backends/open.h"
 #include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/other_files.h"
 
 namespace mrvlc::driver {
 
@@ -59,6 +60,9 @@ struct OutputFolder {
   }
 };
 
+// What a compile wrote there: the files of its manifest, and the manifest. Empty where there is none that can
+// be read; every file is somebody else's then.
+WrittenFiles own_files(const std::filesystem::path& out);
 // Whether `path` may be replaced: it does not exist, is empty, or holds the manifest of a compile.
 Status check_replaceable(const std::filesystem::path& path);
 

@@ -8,6 +8,7 @@
 #include "compiled_model.h"
 #include "mrvlc/driver/value_file.h"
 #include "mrvlc/idmap/idmap.h"
+#include "mrvlc/ops/dynamic_shapes.h"
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/diag/sim.h"
 #include "mrvlc/support/diag/target.h"
@@ -192,12 +193,15 @@ Status check_value(const Port& port, const Tensor& value, const std::string& wha
                  port.type.shape[0] > 0 && one[0] > 0 && one[0] % port.type.shape[0] == 0;
   if (repeats) one[0] = port.type.shape[0];
   const bool wrapped = type.wrapper != Wrapper::None || port.type.wrapper != Wrapper::None;
+  // An optional that holds nothing has no shape.
+  const bool nothing = type.wrapper == port.type.wrapper && ops::is_optional(type) && value.items().empty();
+  if (nothing && type.elem == port.type.elem) return {};
   const bool admitted = wrapped ? admits(port.type, type) : admits(port.type, TensorType{type.elem, one});
   if (admitted && has_elements(value, port.type.elem)) return {};
   // The element type alone is another one: what numpy makes by itself is float64 and int64.
   const bool cast =
       !wrapped && type.elem != port.type.elem && admits(port.type, TensorType{port.type.elem, one});
-  bool would = !may_repeat && !needs_json(type) && type.elem == port.type.elem &&
+  bool would = !may_repeat && !wrapped && !needs_json(type) && type.elem == port.type.elem &&
                one.size() == port.type.shape.size() && !one.empty() &&
                std::equal(one.begin() + 1, one.end(), port.type.shape.begin() + 1);
   return make_diag<DiagCode::MRV0004>(fmt::format("{} is {}, input '{}' takes {}{}", what, to_string(type),

@@ -69,10 +69,11 @@ Result<int64_t> known_width(const Decomposition& r, size_t k, std::string_view n
   const TensorType& type = r.type(k);
   const int64_t rank = type.rank();
   if (!r.has(k)) return make_diag<DiagCode::MRV0208>(fmt::format("input {} ({}) is required", k, name));
-  if (rank == 0 || type.is_dynamic(rank - 1) || type.shape.back() < 1)
+  const int64_t width = rank == 0 ? 0 : type.shape[static_cast<size_t>(rank - 1)];
+  if (width < 1 || type.is_dynamic(rank - 1))
     return make_diag<DiagCode::MRV0208>(
         fmt::format("the last dimension of input {} ({}) is not known", k, name));
-  return type.shape.back();
+  return width;
 }
 
 }  // namespace mrvlc::onnx

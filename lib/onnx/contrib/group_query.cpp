@@ -152,7 +152,9 @@ void rotate_heads(Decomposition& r, const std::string& past, Heads& h) {
     std::string from = r.add("Add", {r.add("Unsqueeze", {past, r.constant({1})}), r.count(length)});
     positions = from;
   }
-  const int64_t size = 2 * r.type(kCosines).shape.back();
+  const TensorType& cosines = r.type(kCosines);
+  const int64_t rank = cosines.rank();
+  const int64_t size = rank == 0 ? 0 : 2 * cosines.shape[static_cast<size_t>(rank - 1)];
   for (std::string* x : {&h.q, &h.k}) {
     *x = turn(r, *x, kCosines, kSines, positions, 0);
     r.set("interleaved", interleaved).set("rotary_embedding_dim", size);

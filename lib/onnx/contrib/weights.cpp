@@ -16,8 +16,9 @@ std::string unpack_bits(Decomposition& r, const std::string& packed, int64_t bit
     if (shift + bits < 8) from = r.add("Mod", {from, base});
     numbers.push_back(r.add("Unsqueeze", {from, last}));
   }
-  std::vector<int64_t> dims(static_cast<size_t>(rank), 0);
-  dims.back() = -1;
+  if (rank < 1) return packed;
+  std::vector<int64_t> dims(static_cast<size_t>(rank - 1), 0);
+  dims.push_back(-1);
   return r.reshape(r.concat(numbers, -1), dims);
 }
 

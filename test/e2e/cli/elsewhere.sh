@@ -51,6 +51,15 @@ project() {
   expect 3 "it has 'compile' twice" compile "$digits" -o o
   printf '{"rules check": {}, "complie": {}}' >mrvlc.json
   expect 3 "there is no command 'complie'; did you mean 'compile'?" compile "$digits" -o o
+  for member in '"run": {"cc": "./x"}' '"options": {"target-dir": ["."]}' '"profile": {"on": "ssh://x"}' '"compile": {"force": true}'; do
+    printf '{%s}' "$member" >mrvlc.json
+    local command=compile arguments="$digits -o o"
+    case $member in *run*) command=run arguments="o --output-dir r" ;; *profile*) command=profile arguments=o ;; esac
+    expect 3 "it is read only with --project mrvlc.json" "$command" $arguments
+  done
+  mkdir -p packages
+  printf '{"compile": {"target-dir": "packages"}}' >mrvlc.json
+  expect 0 "" compile "$digits" -o o -q --project mrvlc.json
   rm mrvlc.json
 }
 

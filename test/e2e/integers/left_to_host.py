@@ -102,13 +102,13 @@ def check(seed):
     onnx.save(network.model, WORK / "net.onnx")
     np.save(WORK / "x.npy", network.rng.integers(-128, 128, network.shape).astype(np.int8))
     model, x = WORK / "net.onnx", WORK / "x.npy"
-    sizes, expected, _ = compiled(model, x, "host", ["--target", "host"])
+    sizes, expected, _ = compiled(model, x, "of_host", ["--target", "host"])
     for target in "library", "plugin":
-        found, result, _ = compiled(model, x, target, ["--target", f"{target},host", "--target-dir", WORK])
+        found, result, _ = compiled(model, x, f"of_{target}", ["--target", f"{target},host", "--target-dir", WORK])
         assert found == sizes, f"seed {seed}, {target}: weights and arena {found}, with --target host {sizes}"
         assert np.array_equal(result, expected), f"seed {seed}, {target}: other integers"
     for pattern in "Conv", "*Add", "AveragePool":
-        _, result, said = compiled(model, x, "cpu", ["--cpu", pattern])
+        _, result, said = compiled(model, x, "of_cpu", ["--cpu", pattern])
         assert np.array_equal(result, expected), f"seed {seed}, --cpu {pattern}: other integers\n{said}"
 
 

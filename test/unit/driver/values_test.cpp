@@ -5,6 +5,7 @@
 #include "mrvlc/driver/value_file.h"
 #include "mrvlc/ops/control_flow.h"
 #include "mrvlc/support/diag/general.h"
+#include "run/program.h"
 #include "support/folders.h"
 
 using namespace mrvlc;
@@ -84,6 +85,18 @@ TEST_CASE("sequences and optionals come back") {
         "{\"type\":\"seq(tensor(float))\",\"value\":[\n  [1,2]]}\n");
   CHECK(json(Tensor::wrapped(type_of(ElementType::I64, Wrapper::Optional), {})) ==
         "{\"type\":\"optional(tensor(int64))\",\"value\":null}\n");
+}
+
+TEST_CASE("an optional that holds nothing is taken whatever the shape of what it may hold") {
+  TensorType type{ElementType::F32, {2}};
+  type.wrapper = Wrapper::Optional;
+  const driver::Port port{"x", "x", type};
+  const auto take = [&](const Tensor& value) { return driver::check_value(port, value, "x.json", false); };
+  CHECK(take(Tensor::wrapped(type_of(ElementType::F32, Wrapper::Optional), {})).ok());
+  CHECK_FALSE(take(Tensor::wrapped(type_of(ElementType::I64, Wrapper::Optional), {})).ok());
+  const Status plain = take(Tensor::of<double>(ElementType::F32, {4, 2}, std::vector<double>(8)));
+  REQUIRE_FALSE(plain.ok());
+  CHECK(plain.error().message.find("--repeat-axis0") == std::string::npos);
 }
 
 // The same of a type and what stands behind it.

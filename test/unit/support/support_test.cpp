@@ -15,6 +15,7 @@
 #include "mrvlc/support/file_names.h"
 #include "mrvlc/support/file_writer.h"
 #include "mrvlc/support/hash.h"
+#include "mrvlc/support/other_files.h"
 #include "paths.h"
 
 using namespace mrvlc;
@@ -301,4 +302,44 @@ TEST_CASE("a file written piece by piece appears whole or not at all") {
   REQUIRE(write_file_atomic(dir / "link", "new").ok());
   CHECK(read_file(file).value() == "new");
   CHECK(fs::is_symlink(dir / "link"));
+}
+
+TEST_CASE("files that nobody of ours wrote stay when an output folder is written again") {
+  const fs::path folder = scratch("others"), out = folder / "out";
+  const auto write = [&](const std::vector<std::string>& names,
+                         const WrittenFiles& own) -> Result<WrittenFiles> {
+    MRVLC_ASSIGN(OutputDir dir, OutputDir::create(out));
+    for (const std::string& name : names) MRVLC_TRY(dir.write(name, name));
+    MRVLC_TRY(keep_other_files(out, own, dir));
+    WrittenFiles files = dir.files();
+    MRVLC_TRY(dir.commit());
+    return files;
+  };
+  auto first = write({"manifest.json", "main.c", "mrvl/a.h", "changed.c"}, {});
+  REQUIRE(first.ok());
+  fs::create_directories(out / ".git/objects");
+  fs::create_directories(out / "empty");
+  for (const char* name : {".git/config", "mrvl/mine.h", "notes"}) std::ofstream(out / name) << "mine";
+  std::ofstream(out / "changed.c") << "mine";
+  fs::create_symlink("/etc", out / "link");
+  const auto second = write({"manifest.json", "main.c", "other.c"}, *first);
+  REQUIRE(second.ok());
+  for (const char* name : {".git/config", "mrvl/mine.h", "notes", "changed.c"})
+    CHECK(*read_file(out / name) == "mine");
+  CHECK(fs::is_directory(out / ".git/objects"));
+  CHECK(fs::is_directory(out / "empty"));
+  CHECK(fs::is_symlink(out / "link"));
+  CHECK_FALSE(fs::exists(out / "mrvl/a.h"));
+  CHECK(*read_file(out / "other.c") == "other.c");
+  // In the way: neither replaced nor deleted.
+  const auto third = write({"manifest.json", "notes"}, *second);
+  REQUIRE_FALSE(third.ok());
+  CHECK_THAT(third.error().message,
+             Catch::Matchers::Contains("notes") && Catch::Matchers::Contains("--force"));
+  CHECK(*read_file(out / "notes") == "mine");
+  CHECK(*read_file(out / "other.c") == "other.c");
+  remove_own_files(out, *second);
+  CHECK_FALSE(fs::exists(out / "main.c"));
+  CHECK(*read_file(out / ".git/config") == "mine");
+  CHECK(std::distance(fs::directory_iterator(folder), fs::directory_iterator()) == 1);
 }
