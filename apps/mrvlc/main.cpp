@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <system_error>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -118,6 +119,12 @@ void fail(bool json, const char* code, const char* message) {
   std::fprintf(stderr, form, code, message);
 }
 
+int unexpected(int argc, char** argv, const std::exception& e) {
+  auto diag = mrvlc::make_diag<mrvlc::DiagCode::MRV0007>(e.what());
+  fail(json_asked(argc, argv), "MRV0007", mrvlc::printable(diag.message, 4096).c_str());
+  return kInternal;
+}
+
 // A graph is made of millions of small pieces that come and go in between each other. glibc keeps freed ones
 // in lists of their own at first and joins them all whenever something large is asked for or given back,
 // again and again: a sixth of the time of a model of many nodes. Without these lists they are joined when
@@ -140,9 +147,13 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     fail(json_asked(argc, argv), "MRV0008", "out of memory");
     return kLimit;
+  } catch (const std::system_error& e) {
+    // A thread that could not be started for want of memory (ulimit -v) or of threads (ulimit -u).
+    const bool limit =
+        e.code() == std::errc::resource_unavailable_try_again || e.code() == std::errc::not_enough_memory;
+    if (limit) fail(json_asked(argc, argv), "MRV0008", "out of memory, or of threads");
+    return limit ? kLimit : unexpected(argc, argv, e);
   } catch (const std::exception& e) {
-    auto diag = mrvlc::make_diag<mrvlc::DiagCode::MRV0007>(e.what());
-    fail(json_asked(argc, argv), "MRV0007", mrvlc::printable(diag.message, 4096).c_str());
-    return kInternal;
+    return unexpected(argc, argv, e);
   }
 }

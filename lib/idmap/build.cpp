@@ -6,6 +6,9 @@
 namespace mrvlc::idmap {
 namespace {
 
+// Sources that an erased expression lists at most, where it was made of others.
+constexpr size_t kFewSources = 16;
+
 class MapWriter {
  public:
   MapWriter(JsonWriter& out, const Compiled& compiled, const Fates& fates)
@@ -89,20 +92,44 @@ class MapWriter {
     }
   }
 
+  // An erased expression lists its sources where they are few; those of more follow from the expressions that
+  // it was made of, and of a chain that was merged node by node all lists together stay linear.
+  struct Few {
+    std::vector<ir::SourceId> sources;
+    bool all = true;
+  };
+
   void expressions(const ir::Graph& graph) {
+    std::vector<Few> few(graph.node_slots());
     for (size_t i = 0; i < graph.node_slots(); ++i) {
       const ir::Node& n = graph.node(ir::NodeId(i));
       const ir::Lineage& lineage = graph.lineage(n.id);
       out_.object();
       out_.member("expr_id", graph.expr_id(n.id));
       out_.member("op", n.op->name);
-      list("sources", lineage.sources,
+      few[i] = few_sources(lineage, few);
+      list("sources", n.erased ? few[i].sources : lineage.sources,
            [&](ir::SourceId s) -> std::string_view { return graph.sources()[s.index()].id; });
       list("from", lineage.from, [&](ir::NodeId f) { return graph.expr_id(f); });
       out_.member("pass", lineage.pass);
       if (n.erased) out_.member("erased", lineage.erased_because);
       out_.end();
     }
+  }
+
+  static Few few_sources(const ir::Lineage& lineage, const std::vector<Few>& few) {
+    if (lineage.from.empty()) return {lineage.sources};
+    Few found;
+    for (ir::NodeId f : lineage.from) {
+      const Few& part = few[f.index()];
+      found.all = found.all && part.all;
+      found.sources.insert(found.sources.end(), part.sources.begin(), part.sources.end());
+    }
+    std::ranges::sort(found.sources);
+    found.sources.erase(std::ranges::unique(found.sources).begin(), found.sources.end());
+    found.all = found.all && found.sources.size() <= kFewSources;
+    if (!found.all) found.sources = few[lineage.from.back().index()].sources;
+    return found;
   }
 
   void layers() {

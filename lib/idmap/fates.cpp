@@ -4,6 +4,7 @@
 #include <set>
 
 #include "mrvlc/idmap/idmap.h"
+#include "mrvlc/ir/lineage.h"
 
 namespace mrvlc::idmap {
 namespace {
@@ -82,14 +83,10 @@ void Fates::note_live(const ir::Lineage& lineage, const partition::NodeDecision&
 }
 
 void Fates::note_erased(const ir::Graph& graph) {
-  for (size_t i = 0; i < graph.node_slots(); ++i) {
-    const ir::Lineage& lineage = graph.lineage(ir::NodeId(i));
-    // What became of the ONNX node behind a fence is said by nodes of its own.
-    if (lineage.erased_because.empty() || lineage.pass == "fence") continue;
-    for (ir::SourceId s : lineage.sources) {
-      fates_[s.index()].gone = &lineage;
-      if (lineage.erased_because.starts_with("folded")) fates_[s.index()].folded = true;
-    }
+  const std::vector<ir::Gone> gone = ir::gone_sources(graph);
+  for (size_t s = 0; s < gone.size(); ++s) {
+    if (gone[s].newest.valid()) fates_[s].gone = &graph.lineage(gone[s].newest);
+    fates_[s].folded = fates_[s].folded || gone[s].folded;
   }
 }
 

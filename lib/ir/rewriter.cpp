@@ -5,6 +5,8 @@
 #include <cassert>
 #include <utility>
 
+#include "mrvlc/ir/lineage.h"
+
 namespace mrvlc::ir {
 
 NodeId Rewriter::create(const OpSchema& op, std::vector<ValueId> inputs, std::vector<Attr> attrs,
@@ -12,11 +14,7 @@ NodeId Rewriter::create(const OpSchema& op, std::vector<ValueId> inputs, std::ve
   assert(!from.empty() && "a new node names the nodes it comes from");
   Lineage lineage;
   lineage.from.assign(from.begin(), from.end());
-  lineage.pass = pass_;
-  for (NodeId f : from) {
-    const auto& sources = graph_.lineage(f).sources;
-    lineage.sources.insert(lineage.sources.end(), sources.begin(), sources.end());
-  }
+  lineage.pass = pass_;  // its sources follow, once the pass is done: most of a merged chain do not live on
   const Node& last = graph_.node(from.back());
   if (name.empty()) name = last.name;
   // A copy: add_node() may move the nodes.
@@ -24,8 +22,21 @@ NodeId Rewriter::create(const OpSchema& op, std::vector<ValueId> inputs, std::ve
   NodeId id = graph_.add_node(op, std::move(name), std::move(inputs), std::move(attrs), std::move(types), {},
                               std::move(lineage));
   graph_.nodes_[id.index()].position = position;
+  made_.push_back(id);
   changed_ = true;
   return id;
+}
+
+// In a chain that is merged node by node, each result comes from all before it: written down for each, the
+// sources would grow with the square of the chain. So nodes that did not outlive their pass have none of
+// their own.
+void Rewriter::settle_sources() {
+  for (NodeId id : made_) {
+    if (graph_.node(id).erased) continue;
+    Lineage& lineage = graph_.lineage_[id.index()];
+    lineage.sources = sources_of(graph_, lineage.from);
+  }
+  made_.clear();
 }
 
 ValueId Rewriter::constant(Tensor tensor, std::span<const NodeId> from, std::string name) {
@@ -111,7 +122,9 @@ void Rewriter::erase(NodeId node, std::string_view because) {
   n.inputs.clear();
   n.use_at.clear();
   n.erased = true;
-  graph_.lineage_[node.index()].erased_because = because;
+  Lineage& lineage = graph_.lineage_[node.index()];
+  lineage.erased_because = because;
+  if (!lineage.from.empty()) std::vector<SourceId>().swap(lineage.sources);  // they follow from `from`
   changed_ = true;
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 
+#include "mrvlc/ir/lineage.h"
 #include "mrvlc/partition/answers.h"
 #include "mrvlc/support/diag/partition.h"
 #include "placement.h"
@@ -132,11 +133,8 @@ class Finder {
   }
 
   std::string what_became(ir::SourceId id) const {
-    for (size_t i = graph_.node_slots(); i-- > 0;) {
-      const ir::Lineage& l = graph_.lineage(ir::NodeId(i));
-      if (!l.erased_because.empty() && l.pass != "fence" && std::ranges::binary_search(l.sources, id))
-        return l.erased_because;
-    }
+    const ir::NodeId newest = ir::gone_sources(graph_)[id.index()].newest;
+    if (newest.valid()) return graph_.lineage(newest).erased_because;
     return "control does not reach it, or the compiler knows what it computes";
   }
 

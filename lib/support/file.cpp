@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "mrvlc/support/diag/general.h"
 #include "mrvlc/support/file_faults.h"
@@ -46,6 +48,30 @@ Status write_all(int fd, std::string_view bytes, const fs::path& path) {
     bytes.remove_prefix(static_cast<size_t>(n));
   }
   return {};
+}
+
+// Others write for as long as their output is large; who waits longer is told of them.
+constexpr std::chrono::milliseconds kWait{5000}, kBetween{20};
+
+// A file that nobody else holds, or -1 with errno. Whoever is done removes the file, so what was opened
+// before may be one that others no longer see.
+int take_lock(const std::string& path) {
+  for (std::chrono::milliseconds waited{0};;) {
+    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (fd < 0) return -1;
+    const bool held = ::flock(fd, LOCK_EX | LOCK_NB) == 0;
+    const int fault = errno;
+    struct stat ours {};
+    struct stat there {};
+    if (held && ::fstat(fd, &ours) == 0 && ::stat(path.c_str(), &there) == 0 && ours.st_ino == there.st_ino)
+      return fd;
+    ::close(fd);
+    errno = fault;
+    if (held) continue;
+    if (fault != EWOULDBLOCK || waited >= kWait) return -1;
+    std::this_thread::sleep_for(kBetween);
+    waited += kBetween;
+  }
 }
 
 }  // namespace
@@ -97,13 +123,10 @@ Result<OutputDir> OutputDir::create(const fs::path& destination) {
   fs::create_directories(dir.destination_.parent_path(), ec);
   if (ec) return make_diag<DiagCode::MRV0002>(shown, ec.message());
   dir.staging_ = staging_name(dir.destination_);
-  fs::path lock = dir.staging_.string() + ".lock";
-  dir.lock_fd_ = ::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-  if (dir.lock_fd_ < 0) return make_diag<DiagCode::MRV0002>(shown, error_text());
-  if (::flock(dir.lock_fd_, LOCK_EX | LOCK_NB) != 0) {
-    ::close(dir.lock_fd_);
-    dir.lock_fd_ = -1;
-    return make_diag<DiagCode::MRV0002>(shown, "another compile is writing it");
+  dir.lock_fd_ = take_lock(dir.staging_.string() + ".lock");
+  if (dir.lock_fd_ < 0) {
+    const bool busy = errno == EWOULDBLOCK;
+    return make_diag<DiagCode::MRV0002>(shown, busy ? "another compile is writing it" : error_text());
   }
   // Left by a compile that was killed: the lock says that nobody is writing it.
   fs::remove_all(dir.staging_, ec);
@@ -127,8 +150,13 @@ OutputDir::~OutputDir() {
   if (lock_fd_ < 0) return;
   std::error_code ec;
   fs::remove_all(staging_, ec);
+  // Where no file can be opened any more (ulimit -n), the lock's is needed to list the folder; under a name
+  // of its own nobody takes it for theirs.
+  const fs::path left = staging_.string() + "." + std::to_string(::getpid());
+  if (ec) fs::rename(staging_, left, ec);
   ::unlink((staging_.string() + ".lock").c_str());
   ::close(lock_fd_);
+  fs::remove_all(left, ec);
 }
 
 Status OutputDir::write(const std::string& name, std::string_view bytes) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "mrvlc/support/diag/general.h"
@@ -14,9 +15,13 @@ namespace fs = std::filesystem;
 Result<TemporaryDir> TemporaryDir::create() {
   TemporaryDir dir;
   std::error_code ec;
-  std::string pattern = (fs::temp_directory_path(ec) / "mrvlc-XXXXXX").string();
-  if (ec || ::mkdtemp(pattern.data()) == nullptr)
-    return make_diag<DiagCode::MRV0003>("temporary folder", std::strerror(errno));
+  const fs::path folder = fs::temp_directory_path(ec);
+  const char* said = std::getenv("TMPDIR");
+  const std::string named = fmt::format(
+      "TMPDIR={}", said != nullptr ? printable(said, 4096) : "(not set), so '" + folder.string() + "'");
+  if (ec) return make_diag<DiagCode::MRV0002>(named, ec.message());
+  std::string pattern = (folder / "mrvlc-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) return make_diag<DiagCode::MRV0002>(named, std::strerror(errno));
   dir.path_ = pattern;
   return dir;
 }

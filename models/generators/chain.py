@@ -11,6 +11,11 @@ Every layer is a 3x3 convolution of 8 channels on an 8x8 image with weights of i
   wide      all read the same value; one Concat takes every result
   cpu       each followed by an operator that no default rule takes, so that every layer is a region of its own
   names     as relu, every name 1 KiB long
+
+These have no convolution; each step is one operator, and all are merged into one:
+
+  reshape   a Reshape
+  transpose a Transpose
 """
 
 import argparse
@@ -90,7 +95,19 @@ def cpu(c, x, layers):
     return x
 
 
-KINDS = {f.__name__: f for f in (plain, relu, residual, fan, concat, wide, cpu)} | {"names": relu}
+def reshape(c, x, layers):
+    for i in range(layers):
+        x = c.node("Reshape", [x, c.constant(np.array([1, CHANNELS, -1] + [SIZE] * (i % 2), dtype=np.int64))])
+    return c.node("Relu", [c.node("Reshape", [x, c.constant(np.array([1, CHANNELS, SIZE, SIZE], dtype=np.int64))])])
+
+
+def transpose(c, x, layers):
+    for i in range(layers):
+        x = c.node("Transpose", [x], perm=[0, 2, 1, 3] if i % 2 else [0, 1, 3, 2])
+    return c.node("Relu", [x])  # channels and size are the same number
+
+
+KINDS = {f.__name__: f for f in (plain, relu, residual, fan, concat, wide, cpu, reshape, transpose)} | {"names": relu}
 
 
 def make(kind, layers):

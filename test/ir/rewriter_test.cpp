@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "helpers.h"
+#include "mrvlc/ir/lineage.h"
 
 using namespace mrvlc;
 using namespace mrvlc::test;
@@ -39,12 +40,56 @@ TEST_CASE("a new node has the sources of all it comes from, and the pass", "[rew
   ir::Rewriter rw(g, "fuse");
   std::array<NodeId, 2> from{node_of(g, "b"), node_of(g, "a")};
   NodeId n = make_relu(rw, value_named(g, "x"), from);
+  rw.settle_sources();
   const ir::Lineage& l = g.lineage(n);
   CHECK(l.pass == "fuse");
   CHECK(l.from == std::vector<NodeId>(from.begin(), from.end()));
   CHECK(l.sources == std::vector<ir::SourceId>{ir::SourceId(size_t{0}), ir::SourceId(size_t{1})});
   CHECK(g.node(n).name == g.node(from[1]).name);
   CHECK(g.node(n).position == g.node(from[1]).position);
+}
+
+TEST_CASE("of a chain that is merged node by node, what is left has all sources, what is gone none",
+          "[rewriter]") {
+  constexpr size_t kNodes = 100000;  // the sources of all on the way would be 20 GB
+  ir::Graph g = parse_ok(R"(graph "g" {
+    input %x : f32[2]
+    %a = Relu(%x) : f32[2]
+    output %a
+  })");
+  const ir::OpSchema& relu = ops::op_def(Op::Relu);
+  ValueId y = value_named(g, "a");
+  const NodeId first = g.value(y).producer;
+  std::vector<NodeId> chain;
+  for (size_t i = 1; i < kNodes; ++i) {
+    ir::Lineage lineage;
+    lineage.sources.push_back(g.add_source({fmt::format("main/{}", i), "n", "Relu", "", {}}));
+    lineage.pass = "import";
+    chain.push_back(g.add_node(relu, "n", {y}, ir::default_attrs(relu), {g.value(y).type}, {}, lineage));
+    y = g.node(chain.back()).outputs[0];
+  }
+  g.add_output(y);
+  NodeId last = first;
+  {
+    ir::Rewriter rw(g, "merge");
+    for (NodeId next : chain) {
+      const std::array<NodeId, 2> from{last, next};
+      const NodeId merged = make_relu(rw, value_named(g, "x"), from);
+      rw.replace_all_uses(g.node(next).outputs[0], rw.output(merged));
+      rw.erase(next, "merged");
+      if (last != first) rw.erase(last, "merged on");
+      last = merged;
+    }
+  }
+  CHECK(g.lineage(last).sources.size() == kNodes);
+  CHECK(g.lineage(g.lineage(last).from[0]).sources.empty());
+  CHECK(ir::sources_of(g, g.lineage(last).from) == g.lineage(last).sources);
+  const std::vector<ir::Gone> gone = ir::gone_sources(g);
+  CHECK_FALSE(gone[0].folded);
+  // The last that went and came from the second node of the chain is the one before the one that is left.
+  CHECK(gone[1].newest == g.lineage(last).from[0]);
+  CHECK(gone[kNodes - 1].newest == chain.back());
+  CHECK(ir::verify(g).ok());
 }
 
 TEST_CASE("uses go one by one, in any order", "[rewriter]") {
@@ -78,6 +123,7 @@ TEST_CASE("erasing keeps the lineage and the reason", "[rewriter]") {
   NodeId c = node_of(g, "c"), a = node_of(g, "a");
   rw.replace_all_uses(value_named(g, "c"), rw.output(make_relu(rw, value_named(g, "a"), std::span(&c, 1))));
   rw.erase(c, "because");
+  rw.settle_sources();
   CHECK(g.node(c).erased);
   CHECK(g.lineage(c).erased_because == "because");
   CHECK_FALSE(g.lineage(c).sources.empty());
@@ -97,6 +143,7 @@ TEST_CASE("the model's output names survive a replacement", "[rewriter]") {
   CHECK(g.value(now).users.size() == 2);
   CHECK(g.is_output(now));
   rw.erase(b, "replaced");
+  rw.settle_sources();
   CHECK(ir::verify(g).ok());
 }
 

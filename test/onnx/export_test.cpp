@@ -68,11 +68,23 @@ TEST_CASE("outputs that no node makes, or that are there twice, are passed on by
   graph.add_output(graph.add_constant("c", Tensor::of<double>(ElementType::F32, {1}, {7})));
   const pb::ModelProto out = written(graph);
   REQUIRE(out.graph().output_size() == 4);
-  std::set<std::string> made, names;
+  std::set<std::string> made = {"x"}, names;  // an input is an output as it is
   for (const auto& n : out.graph().node()) made.insert(n.output(0));
   for (const auto& o : out.graph().output()) {
     CHECK(made.count(o.name()) == 1);
     CHECK(names.insert(o.name()).second);
+  }
+  CHECK(out.graph().output(1).name() == "x");
+  CHECK(out.graph().output(3).name() == "c");
+}
+
+TEST_CASE("attributes of ours are not written", "[onnx]") {
+  for (const char* op : {"RandomNormalLike", "RandomUniformLike", "Bernoulli"}) {
+    pb::ModelProto model = relu_model();
+    add_node(model, op, {"x"}, {"r"});
+    add_output(model, "r", {2, 3});
+    for (const auto& node : written(model).graph().node())
+      for (const auto& a : node.attribute()) CHECK(a.name() != "stream");
   }
 }
 

@@ -75,7 +75,7 @@ struct Source {
 
 // How a node came to be; index = NodeId. Kept for erased nodes too.
 struct Lineage {
-  std::vector<SourceId> sources;  // sorted, non-empty
+  std::vector<SourceId> sources;  // sorted; empty only of what passes made and erased (lineage.h)
   std::vector<NodeId> from;       // nodes it was made of; empty for imported ones
   std::string pass;               // "import" or the pass that made it
   std::string erased_because;     // empty while the node lives

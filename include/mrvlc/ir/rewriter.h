@@ -10,6 +10,9 @@ namespace mrvlc::ir {
 class Rewriter {
  public:
   Rewriter(Graph& graph, std::string_view pass) : graph_(graph), pass_(pass) {}
+  ~Rewriter() { settle_sources(); }
+  Rewriter(const Rewriter&) = delete;
+  Rewriter& operator=(const Rewriter&) = delete;
 
   const Graph& graph() const { return graph_; }
   // `from` must not be empty. The node takes its place in program order, and its name when `name` is empty,
@@ -38,11 +41,14 @@ class Rewriter {
   // replace_all_uses), so create the new reader before the old one is erased. This does the same for one that
   // never had a use.
   void release_if_unused(ValueId constant);
+  // Gives the nodes made so far the sources of what they come from; the end of a rewriter does it.
+  void settle_sources();
   bool changed() const { return changed_; }
 
  private:
   Graph& graph_;
   std::string pass_;
+  std::vector<NodeId> made_;  // whose sources are not settled
   bool changed_ = false;
 };
 

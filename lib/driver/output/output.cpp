@@ -6,6 +6,7 @@
 #include "compiled_model.h"
 #include "graph/collect.h"
 #include "mrvlc/driver/interrupt.h"
+#include "mrvlc/idmap/size.h"
 #include "mrvlc/ir/text.h"
 #include "mrvlc/ops/params.h"
 #include "mrvlc/support/diag/general.h"
@@ -209,6 +210,7 @@ Json manifest_json(const CompiledModel& m, const CompileOptions& options, const 
 Status write_output(const CompiledModel& m, const CompileOptions& options,
                     const std::function<Status(const OutputDir&)>& before_commit, Json& report) {
   MRVLC_TRY(check_replaceable(options.out));
+  MRVLC_TRY(idmap::check_size(m.model.graph));
   InterruptGuard guard;  // a signal must not leave the staging folder behind
   MRVLC_ASSIGN(OutputDir dir, OutputDir::create(options.out));
   const idmap::Compiled compiled{m.model.graph, m.partition, m.regions, m.host, m.target_names()};

@@ -13,8 +13,9 @@
 namespace mrvlc::onnx {
 namespace {
 
-constexpr int kIrVersion = 10;                    // of 2024, as kLeastOpset
-constexpr std::string_view kFormals = "formals";  // ours: ops/control_flow.h
+constexpr int kIrVersion = 10;  // of 2024, as kLeastOpset
+// Attributes of ours that ONNX does not know: ops/control_flow.h, ops/random.h.
+constexpr std::string_view kFormals = "formals", kStream = "stream";
 
 // Names that are in use, over all scopes: ONNX forbids that one value hides another, and runtimes that two
 // nodes are called the same.
@@ -42,8 +43,9 @@ struct Versions {
 // A graph, or a body of one.
 class GraphWriter {
  public:
-  GraphWriter(const ir::Graph& graph, Names& names, Versions& versions, pb::GraphProto& out)
-      : g_(graph), names_(names), versions_(versions), out_(out), named_(graph.value_slots()) {}
+  enum class Of : uint8_t { Model, Node };
+  GraphWriter(Of of, const ir::Graph& graph, Names& names, Versions& versions, pb::GraphProto& out)
+      : of_(of), g_(graph), names_(names), versions_(versions), out_(out), named_(graph.value_slots()) {}
 
   // `outer`: names of the inputs behind the first `formals`, which are values of the graph around it.
   Status write(std::string_view name, size_t formals, std::vector<std::string> outer) {
@@ -61,8 +63,11 @@ class GraphWriter {
  private:
   // Outputs keep their names whatever else is called so.
   void reserve_outputs() {
-    for (ir::ValueId v : g_.outputs())
+    for (ir::ValueId v : g_.outputs()) {
       if (g_.value(v).kind == ir::ValueKind::Result) name_of(v);
+      if (g_.value(v).kind == ir::ValueKind::Constant && !passed_on_.contains(v))
+        passed_on_[v] = names_.values.unique(ir::readable_name(g_, v));
+    }
   }
 
   const std::string& name_of(ir::ValueId v) {
@@ -171,7 +176,7 @@ class GraphWriter {
 
   void write_attribute(const ir::Node& n, size_t i, pb::NodeProto& out) {
     const ir::AttrSpec& spec = n.op->attrs[i];
-    if (!ir::is_set(n.attrs[i]) || spec.name == kFormals) return;
+    if (!ir::is_set(n.attrs[i]) || spec.name == kFormals || spec.name == kStream) return;
     if (spec.kind == ir::AttrKind::Graph) return write_body(n, i, out);
     if (!spec.required && n.attrs[i] == spec.default_value) return;
     encode_attribute(n.attrs[i], std::string(spec.name), *out.add_attribute());
@@ -185,30 +190,37 @@ class GraphWriter {
     std::vector<std::string> outer;
     for (size_t k = n.inputs.size() - captures(n); k < n.inputs.size(); ++k)
       outer.push_back(name_of(n.inputs[k]));
-    Status written = GraphWriter(body, names_, versions_, *attribute.mutable_g())
+    Status written = GraphWriter(Of::Node, body, names_, versions_, *attribute.mutable_g())
                          .write(attribute.name(), formals_of(n), std::move(outer));
     if (!written.ok()) problem_ = std::move(written);
   }
 
   // What no node of this graph makes, or an earlier output is, is passed on by a node: runtimes want it so.
+  // They take an input of the model that is an output too as it is, and so both keep their one name.
   void write_output(size_t k) {
     const ir::ValueId v = g_.outputs()[k];
     const auto before = g_.outputs().begin() + static_cast<long>(k);
+    const ir::ValueKind kind = g_.value(v).kind;
+    const bool again = std::find(g_.outputs().begin(), before, v) != before;
     std::string name = read(v);
-    if (g_.value(v).kind != ir::ValueKind::Result || std::find(g_.outputs().begin(), before, v) != before) {
-      const std::string passed = names_.values.unique(name + "/output");
+    if (again || kind == ir::ValueKind::Constant || (kind == ir::ValueKind::Input && of_ == Of::Node)) {
+      const auto kept = passed_on_.find(v);
+      const std::string passed =
+          again || kept == passed_on_.end() ? names_.values.unique(name + "/output") : kept->second;
       add("Identity", {name}, passed);
       name = passed;
     }
     *out_.add_output() = value_info(v, name);
   }
 
+  const Of of_;
   const ir::Graph& g_;
   Names& names_;
   Versions& versions_;
   pb::GraphProto& out_;
-  std::vector<std::string> named_;  // by value; empty: not yet
-  Status problem_;                  // the last there was
+  std::vector<std::string> named_;                // by value; empty: not yet
+  std::map<ir::ValueId, std::string> passed_on_;  // constants that are outputs: what these are called
+  Status problem_;                                // the last there was
 };
 
 void add_opset(pb::ModelProto& model, const std::string& domain, int64_t version) {
@@ -226,7 +238,7 @@ Result<std::string> to_onnx(const ir::Graph& graph, std::string_view producer_ve
   model.set_producer_version(std::string(producer_version));
   Names names;
   Versions versions;
-  MRVLC_TRY(GraphWriter(graph, names, versions, *model.mutable_graph())
+  MRVLC_TRY(GraphWriter(GraphWriter::Of::Model, graph, names, versions, *model.mutable_graph())
                 .write(graph.name.empty() ? "graph" : graph.name, graph.inputs().size(), {}));
   add_opset(model, "", versions.opset);
   for (const auto& [domain, version] : versions.domains) add_opset(model, domain, version);

@@ -1,6 +1,8 @@
 // Parses a model's skeleton, raw data left in the mapping; files that are no ONNX, by what they begin with.
 #include "file/read_model.h"
 
+#include <google/protobuf/io/coded_stream.h>
+
 #include <climits>
 
 #include "file/skeleton.h"
@@ -62,12 +64,29 @@ Status parse_parts(std::string_view bytes, ModelMessage& model, const OwnerOf& o
   return {};
 }
 
+// Protobuf refuses what is nested deeper than this: a body of a node is three levels below its graph.
+constexpr int kMostLevels = 100;
+constexpr int kLevelsToTell = 300;  // few enough for a small stack
+
+// Whether more levels are all that is missing.
+bool parses_deeper(std::string_view bytes, google::protobuf::MessageLite& message) {
+  google::protobuf::io::CodedInputStream in(reinterpret_cast<const uint8_t*>(bytes.data()),
+                                            static_cast<int>(bytes.size()));
+  in.SetRecursionLimit(kLevelsToTell);
+  const bool parsed = message.ParseFromCodedStream(&in) && in.ConsumedEntireMessage();
+  message.Clear();
+  return parsed;
+}
+
 }  // namespace
 
 Status parse_message(std::string_view bytes, google::protobuf::MessageLite& message) {
   if (bytes.empty()) return make_diag<DiagCode::MRV0101>("the file is empty; export or copy it again");
   if (bytes.size() > INT_MAX) return make_diag<DiagCode::MRV0005>(bytes.size(), INT_MAX);
   if (message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) return {};
+  if (parses_deeper(bytes, message))
+    return make_diag<DiagCode::MRV0117>(fmt::format(
+        "bodies and types are nested too deep: messages within messages end at {} levels", kMostLevels));
   return make_diag<DiagCode::MRV0101>(
       "it is cut short, or not a protobuf message of this kind; copy or export it again");
 }

@@ -29,4 +29,17 @@ grows_linearly() {
 }
 for kind in plain relu residual fan concat wide cpu names; do grows_linearly "$kind"; done
 for kind in relu residual wide; do grows_linearly "$kind" --target host; done
+
+# A chain that is merged node by node: each node on the way comes from all before it, and the ID map stays linear.
+map_bytes() {
+  chain "$1" "$2"
+  small_stack "$mrvlc" compile "$1_$2.onnx" -q --target host -o merged || fail "$1 $2: compile"
+  stat -c %s merged/idmap.json
+}
+for kind in reshape transpose; do
+  few=$(map_bytes $kind 500) many=$(map_bytes $kind 1000)
+  echo "$kind: idmap.json has $few bytes for 500 nodes, $many for 1000"
+  awk -v a="$few" -v b="$many" 'BEGIN { exit !(b <= 2.2 * a) }' || fail "$kind: idmap.json grows faster than the network"
+  grows_linearly $kind --target host
+done
 rm -rf "$work"

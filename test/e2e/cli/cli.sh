@@ -83,7 +83,7 @@ models() {
   expect 1 "error MRV0101" compile cut.onnx -o o
   expect 1 "error MRV0101" inspect text.onnx
   expect 0 "models" inspect .
-  expect 0 '"supported"' inspect . --json
+  expect 0 '"unread": [' inspect . --json
   absent o
   cp "$digits" $'a \'b"\n\u00fc.onnx'
   expect 0 "" compile $'a \'b"\n\u00fc.onnx' -o o
@@ -97,6 +97,24 @@ models() {
   cp "$digits" "$(printf 'x%.0s' {1..245}).onnx"
   expect 0 "" compile x*.onnx -o o
   rm -r o
+}
+
+# Limits of the process, and several writers of one OUT.
+limits_of_process() {
+  local i written
+  (ulimit -n 5; exec "$mrvlc" compile "$digits" -q -o few) 2>stderr || true
+  check "nothing stays where no file can be opened" test -z "$(ls -A | grep mrvlc-partial)"
+  rm -rf few
+  for i in 1 2 3; do ("$mrvlc" compile "$digits" -q -o shared 2>>stderr && echo written >>writers) & done
+  wait
+  written=$(wc -l <writers)
+  check "three writers of one folder all end well" test "$written" = 3
+  rm -r shared writers
+  (ulimit -v 300000; exec "$mrvlc" compile "$digits" -q -o small -j 64) >stdout 2>stderr
+  check "too little memory is a limit, or enough" test $? != 70
+  rm -rf small
+  TMPDIR=$work/none "$mrvlc" verify "$digits" -q --sets uniform >stdout 2>stderr
+  check "a folder for temporary files that cannot be used is named" grep -qF "TMPDIR=$work/none" stderr
 }
 
 output_folder() {
@@ -562,6 +580,7 @@ calibrate_host() {
 command_line
 models
 output_folder
+limits_of_process
 compile -o out || exit 1
 gates
 run_command

@@ -239,11 +239,17 @@ TEST_CASE("a folder that holds something else is left alone") {
   CHECK(*read_file(out / "thesis.txt") == "years");
 }
 
-TEST_CASE("two writers of one folder: the second is refused") {
+TEST_CASE("two writers of one folder: the second waits, and is refused when it waits long") {
   fs::path out = scratch("writers") / "out";
   auto first = OutputDir::create(out);
   REQUIRE(first.ok());
   CHECK_FALSE(OutputDir::create(out).ok());
+  std::thread done([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    const OutputDir gone = std::move(*first);
+  });
+  CHECK(OutputDir::create(out).ok());
+  done.join();
 }
 
 TEST_CASE("a symbolic link is not followed as output") {

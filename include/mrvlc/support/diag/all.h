@@ -5,6 +5,7 @@
 #include "mrvlc/support/diag/accuracy.h"
 #include "mrvlc/support/diag/chost.h"
 #include "mrvlc/support/diag/general.h"
+#include "mrvlc/support/diag/idmap.h"
 #include "mrvlc/support/diag/ir.h"
 #include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/diag/ops.h"
