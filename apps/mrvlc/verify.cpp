@@ -87,10 +87,16 @@ driver::VerifyOptions options_of(const VerifyArguments& a, const driver::Compile
   return v;
 }
 
+const char* reason(driver::Comparison::Limit limit) {
+  using Limit = driver::Comparison::Limit;
+  return limit == Limit::Given ? ", given" : limit == Limit::Condition ? ", by what roundings move" : "";
+}
+
 std::string text_of(const std::vector<driver::Comparison>& comparisons, const driver::LayerErrors* layers) {
   std::string text;
   for (const driver::Comparison& c : comparisons)
-    text += fmt::format("{} {}: {:.3g} (limit {:.3g}) {}\n", c.set, printable(c.output), c.error, c.tolerance,
+    text += fmt::format("{} {}: {:.3g} (limit {:.3g}{}){} {}\n", c.set, printable(c.output), c.error,
+                        c.tolerance, reason(c.limit), c.ulp ? fmt::format(", {:.6g} ulp", *c.ulp) : "",
                         c.same          ? "ok"
                         : c.beyond_fp16 ? "fp16"
                                         : "DIFFERS");

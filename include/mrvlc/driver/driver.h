@@ -35,6 +35,7 @@ struct RunOptions {
   std::filesystem::path ssh_config;  // ssh's -F; empty: the user's own
   std::filesystem::path device_lib;  // what is linked in the place of the simulator's library
   bool steps = false;                // with `bench`: the time of each operator and region, too
+  double timeout = 0;                // seconds that the program may take; 0: no limit
 };
 // Returns what the example program printed.
 Result<std::string> run(const RunOptions& options);
@@ -52,11 +53,20 @@ struct VerifyOptions {
   std::vector<uint32_t> seeds;  // of the normal ones; the first is that of all others. Empty: 1, 2, 3
   std::function<void(const std::string& set, size_t number, size_t of)> progress;  // may be null
   std::optional<LayerOptions> layers;  // the errors of layers are asked for
+  std::optional<double> max_ulp;       // of floats: the most values of the type that lie in between
+  bool against_ort = false;  // ONNX Runtime's outputs are expected, not the interpreter's; without data
+  // How the program is built and run: compiler, flags, the machine and the time it may take.
+  RunOptions run;
 };
 struct Comparison {
   std::string set, output;
   double error = 0;  // Difference::error
   double tolerance = 0;
+  // Where the tolerance is from. Condition: what rounding the values on the way otherwise moves, and the
+  // default.
+  enum class Limit : uint8_t { Default, Given, Condition } limit = Limit::Default;
+  std::optional<double> ulp;  // Difference::ulp
+  bool beyond_ulp = false;
   bool same = true;
   bool beyond_fp16 =
       false;         // it differs, as it does when values are rounded to fp16 and nothing else is done
@@ -66,6 +76,7 @@ struct Comparison {
 // could be run, `layers` is theirs; a layer that computes something else is MRV0907.
 std::vector<Comparison> verify(const VerifyOptions& options, Diagnostics& diagnostics,
                                std::optional<LayerErrors>* layers = nullptr);
+std::string_view name(Comparison::Limit limit);  // "default", "given", "condition"
 // docs/verify.md; `layers` may be null.
 std::string verify_json(const std::vector<Comparison>& comparisons, const LayerErrors* layers);
 

@@ -1,4 +1,5 @@
 // Errors of elements: relative for floats, counted for integers, exact for bools and texts; the worst shown.
+// Units in the last place beside that.
 #include "mrvlc/driver/compare.h"
 
 #include <fmt/ranges.h>
@@ -38,18 +39,22 @@ double text_error(const Tensor& actual, const Tensor& expected, int64_t i) {
   return actual.string_data()[at] == expected.string_data()[at] ? 0 : kInfinity;
 }
 
-double element_error(const Tensor& actual, const Tensor& expected, int64_t i) {
-  const ElementType elem = expected.elem();
-  if (elem == ElementType::String) return text_error(actual, expected, i);
-  if (elem == ElementType::Bool) return bool_error(actual, expected, i);
-  if (is_integer(elem)) return integer_error(actual, expected, i);
-  return float_error(actual.as_double(i), expected.as_double(i));
+// Where a float's bits are among all of its type, in order; both zeros are one.
+int64_t rank_of(const Tensor& tensor, int64_t i) {
+  const auto at = static_cast<size_t>(i);
+  const auto ranked = [](uint64_t bits, unsigned width) {
+    const uint64_t sign = uint64_t{1} << (width - 1);
+    const auto magnitude = static_cast<int64_t>(bits & (sign - 1));
+    return (bits & sign) != 0 ? -magnitude : magnitude;
+  };
+  if (tensor.elem() == ElementType::F64) return ranked(tensor.data<uint64_t>()[at], 64);
+  if (tensor.elem() == ElementType::F32) return ranked(tensor.data<uint32_t>()[at], 32);
+  return ranked(tensor.data<uint16_t>()[at], 16);
 }
 
-double limit_of(ElementType elem, const Limits& limits) {
-  if (elem == ElementType::F32 || elem == ElementType::F64) return limits.wide;
-  if (elem == ElementType::F16 || elem == ElementType::BF16) return limits.narrow;
-  return is_integer(elem) ? limits.integers : 0;
+bool has_ulps(ElementType elem) {
+  return elem == ElementType::F32 || elem == ElementType::F64 || elem == ElementType::F16 ||
+         elem == ElementType::BF16;
 }
 
 std::string place(const Shape& shape, int64_t i) {
@@ -69,20 +74,45 @@ std::string shown(const Tensor& tensor, int64_t i) {
 }
 
 Difference broken(std::string text) {
-  return {kInfinity, 0, 0, std::move(text)};
+  return {kInfinity, 0, 0, kInfinity, std::move(text)};
 }
 
-Difference compare_elements(const Tensor& actual, const Tensor& expected, double limit) {
-  Difference out{0, limit, 0, {}};
-  int64_t worst = 0;
+// By how much it is beyond the limit. A limit that is no number lets nothing through.
+double excess(double error, double limit) {
+  return std::isnan(limit) ? error : error - limit;
+}
+
+// The element that differs most, of those beyond their limit if there are any.
+struct Worst {
+  int64_t at = 0;
+  double error = 0, limit = 0, excess = -kInfinity;
+};
+
+Difference compare_elements(const Tensor& actual, const Tensor& expected, double limit,
+                            const Allowance& allowed) {
+  Difference out{0, limit, 0, has_ulps(expected.elem()) ? 0.0 : -1.0, {}};
+  Worst most{0, 0, limit}, beyond{0, 0, limit};
   for (int64_t i = 0; i < expected.elements(); ++i) {
     const double error = element_error(actual, expected, i);
-    if (!(error <= limit)) ++out.elements;
-    if (error > out.error) worst = i, out.error = error;
+    const double most_here = allowed.by.empty() ? limit : limit + allowed.by[static_cast<size_t>(i)];
+    if (out.ulp >= 0) out.ulp = std::max(out.ulp, ulps_between(actual, expected, i));
+    if (error > most.error) most = {i, error, most_here, 0};
+    if (error <= most_here) continue;
+    ++out.elements;
+    const double by = excess(error, most_here);
+    if (!(by <= beyond.excess)) beyond = {i, error, most_here, by};
+  }
+  const Worst& worst = out.elements == 0 ? most : beyond;
+  out.error = worst.error;
+  out.limit = worst.limit;
+  if (out.elements > 0 && out.elements <= allowed.jumps && most.error <= allowed.jump) {
+    out.error = most.error;
+    out.limit = allowed.jump;
+    out.elements = 0;
   }
   if (out.elements == 0) return out;
-  out.text = fmt::format("{} is {}, not {}", place(expected.shape(), worst), shown(actual, worst),
-                         shown(expected, worst));
+  out.text = fmt::format("{} is {}, not {}", place(expected.shape(), worst.at), shown(actual, worst.at),
+                         shown(expected, worst.at));
   if (expected.elements() > 1)
     out.text += fmt::format("; {} of {} elements differ", out.elements, expected.elements());
   return out;
@@ -91,23 +121,48 @@ Difference compare_elements(const Tensor& actual, const Tensor& expected, double
 Difference compare_items(const Tensor& actual, const Tensor& expected, const Limits& limits) {
   const auto &a = actual.items(), &b = expected.items();
   if (a.size() != b.size()) return broken(fmt::format("it holds {} values, not {}", a.size(), b.size()));
-  Difference out{0, limit_of(expected.elem(), limits), 0, {}};
+  Difference out{0, limit_of(expected.elem(), limits), 0, has_ulps(expected.elem()) ? 0.0 : -1.0, {}};
+  double ulp = out.ulp;
   int64_t elements = 0;
   for (size_t i = 0; i < b.size(); ++i) {
     Difference d = compare(a[i], b[i], limits);
     elements += d.elements;
+    ulp = std::max(ulp, d.ulp);
     const bool worse = d.same() == out.same() ? d.error > out.error : !d.same();
     if (!worse) continue;
     if (!d.same()) d.text = fmt::format("item {}: {}", i, d.text);
     out = std::move(d);
   }
   out.elements = elements;
+  out.ulp = ulp;
   return out;
 }
 
 }  // namespace
 
-Difference compare(const Tensor& actual, const Tensor& expected, const Limits& limits) {
+double element_error(const Tensor& actual, const Tensor& expected, int64_t i) {
+  const ElementType elem = expected.elem();
+  if (elem == ElementType::String) return text_error(actual, expected, i);
+  if (elem == ElementType::Bool) return bool_error(actual, expected, i);
+  if (is_integer(elem)) return integer_error(actual, expected, i);
+  return float_error(actual.as_double(i), expected.as_double(i));
+}
+
+double limit_of(ElementType elem, const Limits& limits) {
+  if (elem == ElementType::F32 || elem == ElementType::F64) return limits.wide;
+  if (elem == ElementType::F16 || elem == ElementType::BF16) return limits.narrow;
+  return is_integer(elem) ? limits.integers : 0;
+}
+
+double ulps_between(const Tensor& actual, const Tensor& expected, int64_t i) {
+  const double a = actual.as_double(i), b = expected.as_double(i);
+  if (std::isnan(a) && std::isnan(b)) return 0;
+  if (!std::isfinite(a) || !std::isfinite(b)) return a == b ? 0 : kInfinity;
+  return std::abs(static_cast<double>(rank_of(actual, i)) - static_cast<double>(rank_of(expected, i)));
+}
+
+Difference compare(const Tensor& actual, const Tensor& expected, const Limits& limits,
+                   const Allowance& allowed) {
   const TensorType &a = actual.type(), &b = expected.type();
   const bool untold = a.elem == ElementType::Undefined || b.elem == ElementType::Undefined;
   // What a sequence or an optional says of its items is a bound, and nothing where there are none; the items
@@ -116,7 +171,7 @@ Difference compare(const Tensor& actual, const Tensor& expected, const Limits& l
   if (a.wrapper != b.wrapper || differ)
     return broken(fmt::format("it is {}, not {}", to_string(a), to_string(b)));
   if (b.wrapper != Wrapper::None) return compare_items(actual, expected, limits);
-  return compare_elements(actual, expected, limit_of(b.elem, limits));
+  return compare_elements(actual, expected, limit_of(b.elem, limits), allowed);
 }
 
 }  // namespace mrvlc::driver

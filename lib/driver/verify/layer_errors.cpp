@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "as_in_model.h"
@@ -11,6 +12,7 @@
 #include "mrvlc/interp/visit.h"
 #include "mrvlc/ops/random.h"
 #include "mrvlc/ops/work.h"
+#include "verify/condition.h"
 #include "verify/fp16_ideal.h"
 
 namespace mrvlc::driver {
@@ -21,8 +23,8 @@ using State = LayerError::State;
 
 // Of the arithmetic of a region that has the roundings of fp16 and no others.
 constexpr double kUnits = 0x1p-10;  // and, where that says less, two units of fp16: tables of functions
-// Of C against the interpreter, which sums in another order.
-constexpr double kHost = 1e-4, kHostNarrow = 5e-3, kOfOperands = 1e-6;
+// Of C against the interpreter, beside what roundings move: as of outputs of the host.
+constexpr double kHost = 1e-4;
 
 // Results of the unit on these operands; nullopt where one is missing, or an operator does not take them.
 std::optional<Values> evaluate(const ir::Graph& graph, const LayerUnit& unit, const Values& operands,
@@ -100,41 +102,84 @@ LayerError named(const ir::Graph& graph, const LayerUnit& unit) {
   return out;
 }
 
-// The greatest magnitude of what the unit reads, constants aside.
-double largest_operand(const ir::Graph& graph, const LayerUnit& unit, const Values& actual) {
-  double most = 0;
-  for (ir::NodeId n : unit.nodes)
-    for (ir::ValueId v : graph.node(n).inputs)
-      if (v.valid() && actual.contains(v)) most = std::max(most, calibration::magnitude(actual.at(v)));
-  return most;
-}
+// How far correct results on these operands may be from exact ones, when `runs` roundings were otherwise.
+class Moved {
+ public:
+  Moved(const ir::Graph& graph, const LayerUnit& unit, const Values& operands, const Values& exact,
+        const Limits& limits)
+      : graph_(graph), unit_(unit), operands_(operands), exact_(exact), limits_(limits) {}
 
-bool any_narrow(const ir::Graph& graph, const LayerUnit& unit) {
-  return std::ranges::any_of(unit.outputs, [&](ir::ValueId v) {
-    const ElementType e = graph.value(v).type.elem;
-    return e == ElementType::F16 || e == ElementType::BF16;
-  });
-}
+  bool next() {
+    if (run_ == kNudgedRuns) return false;
+    Nudger nudger(graph_, run_++);
+    const auto nudge = [&](ir::ValueId id, Tensor& tensor) { nudger(id, tensor); };
+    const auto moved = evaluate(graph_, unit_, operands_, nudge);
+    if (!moved) return true;
+    for (ir::ValueId v : unit_.outputs)
+      movements_[v].add(moved->at(v), exact_.at(v), nudger.factor(), limits_);
+    return true;
+  }
+  const Allowance& of(ir::ValueId v) { return movements_[v].allowance(); }
+
+ private:
+  const ir::Graph& graph_;
+  const LayerUnit& unit_;
+  const Values &operands_, &exact_;
+  const Limits& limits_;
+  std::map<ir::ValueId, Movement> movements_;
+  uint64_t run_ = 0;
+};
 
 }  // namespace
 
-LayerJudge::LayerJudge(const LayeredModel& model, double tolerance) : model_(model), tolerance_(tolerance) {
+LayerJudge::LayerJudge(const LayeredModel& model, const Limits& limits, bool given)
+    : model_(model), limits_(limits), on_cpu_(limits) {
+  if (!given) on_cpu_.wide = kHost, on_cpu_.narrow = Limits{}.narrow;
   for (const LayerUnit& unit : model.units()) layers_.push_back(named(model.graph(), unit));
 }
 
+// By rounding weights, which a layer's own error has in it.
+double LayerJudge::lost_by_weights(const LayerUnit& unit, const Values& actual, const Values& exact) const {
+  const ir::Graph* half = model_.rounded();
+  if (half == nullptr) return 0;
+  const auto rounded = evaluate(*half, unit, actual, nullptr);
+  double lost = 0;
+  for (ir::ValueId v : unit.outputs)
+    if (rounded) lost = std::max(lost, distance(rounded->at(v), exact.at(v)).error);
+  return lost;
+}
+
+// As outputs of the host are judged: by the limits, and by what other roundings of the operands move.
+void LayerJudge::judge_on_cpu(const LayerUnit& unit, const Values& actual, const Values& exact,
+                              LayerError& out) const {
+  Limits limits = on_cpu_;
+  const double lost = lost_by_weights(unit, actual, exact);
+  limits.wide += lost;
+  limits.narrow += lost;
+  Moved moved(model_.graph(), unit, actual, exact, limits);
+  for (bool more = true; more;) {
+    out.elements = 0;
+    out.state = State::Ok;
+    double most = -1;
+    for (ir::ValueId v : unit.outputs) {
+      const Difference d = compare(actual.at(v), exact.at(v), limits, moved.of(v));
+      if (!d.same()) out.state = State::Wrong;
+      if (!is_float(exact.at(v).elem())) {
+        out.elements += d.elements;
+      } else if (const double share = d.error / std::max(d.limit, 1e-30); share > most) {
+        most = share;
+        out.own = d.error;
+        out.limit = d.limit;
+      }
+    }
+    more = out.state == State::Wrong && moved.next();
+  }
+}
+
 // `own`: where it is small enough anyway, nothing more is asked.
-double LayerJudge::limit_of(const LayerUnit& unit, const Values& actual, const Values& exact, double own,
+double LayerJudge::limit_in_fp16(const LayerUnit& unit, const Values& actual, const Values& exact, double own,
                             bool& overflows) const {
   const ir::Graph& graph = model_.graph();
-  if (!unit.region) {
-    const double operands = kOfOperands * largest_operand(graph, unit, actual);
-    double lost = 0;  // by rounding weights, which a layer's own error has in it
-    if (const ir::Graph* half = model_.rounded()) {
-      if (const auto rounded = evaluate(*half, unit, actual, nullptr))
-        for (ir::ValueId v : unit.outputs) lost = std::max(lost, distance(rounded->at(v), exact.at(v)).error);
-    }
-    return (any_narrow(graph, unit) ? kHostNarrow : kHost) + operands + lost;
-  }
   double reach = 0;
   bool product = false;
   for (ir::ValueId v : unit.outputs) reach = std::max(reach, calibration::magnitude(exact.at(v)));
@@ -167,19 +212,28 @@ void LayerJudge::judge(const LayerUnit& unit, const Values& actual, const Values
   if (draws(graph, unit)) return;
   const std::optional<Values> exact = evaluate(graph, unit, actual, nullptr);
   if (!exact) return;
-  for (ir::ValueId v : unit.outputs) {
-    const Distance own = distance(actual.at(v), exact->at(v));
-    out.own = std::max(out.own, own.error);
-    out.elements += own.elements;
+  for (ir::ValueId v : unit.outputs)
     out.inherited = std::max(out.inherited, distance(exact->at(v), reference.at(v)).error);
+  unit.region ? judge_in_fp16(unit, actual, *exact, out) : judge_on_cpu(unit, actual, *exact, out);
+}
+
+void LayerJudge::judge_in_fp16(const LayerUnit& unit, const Values& actual, const Values& exact,
+                               LayerError& out) const {
+  for (ir::ValueId v : unit.outputs) {
+    const Distance own = distance(actual.at(v), exact.at(v));
+    out.own = std::max(out.own, own.error);
+    if (is_integer(exact.at(v).elem()) && own.elements > 0)
+      out.elements += compare(actual.at(v), exact.at(v), limits_).elements;
+    else
+      out.elements += own.elements;
   }
   bool overflows = false;
-  out.limit = limit_of(unit, actual, *exact, out.own, overflows);
-  const bool loses = out.own > tolerance_;
+  out.limit = limit_in_fp16(unit, actual, exact, out.own, overflows);
+  const bool loses = out.own > limits_.wide;
   out.state = out.elements > 0                   ? State::Wrong
               : overflows && std::isinf(out.own) ? State::Fp16
               : out.own > out.limit              ? State::Wrong
-              : loses && unit.region             ? State::Fp16
+              : loses                            ? State::Fp16
                                                  : State::Ok;
 }
 

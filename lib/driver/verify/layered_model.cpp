@@ -86,7 +86,7 @@ Status LayeredModel::expose(ir::Graph& graph, partition::Partition& partition, s
 }
 
 Result<std::optional<LayeredModel>> LayeredModel::create(CompileOptions options, Diagnostics& diagnostics,
-                                                         const LayerOptions& layers,
+                                                         const LayerOptions& layers, const RunOptions& run,
                                                          const std::filesystem::path& folder) {
   LayeredModel out;
   std::optional<AccuracyChoice> choice;
@@ -124,9 +124,6 @@ Result<std::optional<LayeredModel>> LayeredModel::create(CompileOptions options,
     }
     parts = out.parts_needed();
     MRVLC_ASSIGN(OutputFolder written, open_output(options.out));
-    RunOptions run;
-    run.target_dirs = options.target_dirs;
-    run.jobs = options.jobs;
     MRVLC_ASSIGN(Program program, Program::build(run, std::move(written)));
     out.parts_.push_back({std::move(program), std::move(outputs)});
   }

@@ -23,7 +23,7 @@ class LayeredModel {
   // Into folders in `folder`, which must stay: ports of a region are few, so that more than one program may
   // be needed. nullopt: `diagnostics` say why.
   static Result<std::optional<LayeredModel>> create(CompileOptions options, Diagnostics& diagnostics,
-                                                    const LayerOptions& layers,
+                                                    const LayerOptions& layers, const RunOptions& run,
                                                     const std::filesystem::path& folder);
 
   const ir::Graph& graph() const { return *graph_; }  // as it was placed; all constants are there

@@ -70,19 +70,19 @@ void tell(const LayerErrors& errors, Diagnostics& diagnostics) {
 }  // namespace
 
 Result<std::optional<LayerErrors>> layer_errors(const CompileOptions& compile, const LayerOptions& options,
-                                                const std::vector<DataSet>& sets, double tolerance,
+                                                const std::vector<DataSet>& sets, const LayerTerms& terms,
                                                 const std::filesystem::path& folder,
                                                 Diagnostics& diagnostics) {
   Diagnostics said;  // by the compile that verify made
-  MRVLC_ASSIGN(const auto model, LayeredModel::create(compile, said, options, folder / "layers"));
+  MRVLC_ASSIGN(const auto model, LayeredModel::create(compile, said, options, terms.run, folder / "layers"));
   if (!model) return said.list().back();
   MRVLC_TRY(check_room(*model));
   std::optional<LayeredModel> host;
   if (options.against_host) {
-    MRVLC_ASSIGN(host, LayeredModel::create(on_host(compile), said, {}, folder / "host"));
+    MRVLC_ASSIGN(host, LayeredModel::create(on_host(compile), said, {}, terms.run, folder / "host"));
     if (!host) return said.list().back();
   }
-  LayerJudge judge(*model, tolerance);
+  LayerJudge judge(*model, terms.limits, terms.given);
   for (const DataSet& set : sets) {
     MRVLC_ASSIGN(const Values actual, model->run(set.inputs));
     Values expected;

@@ -67,6 +67,11 @@ std::string_view name(LayerError::State state) {
   return kNames[static_cast<size_t>(state)];
 }
 
+std::string_view name(Comparison::Limit limit) {
+  constexpr std::string_view kNames[] = {"default", "given", "condition"};
+  return kNames[static_cast<size_t>(limit)];
+}
+
 std::string layers_text(const LayerErrors& errors) {
   std::string out = fmt::format("{:>5}  {:<10} {:>9} {:>9} {:>9} {:>9}  {:<8} {}\n", "layer", "where",
                                 "error", "own", "inherited", "limit", "", "ONNX operators");
@@ -85,7 +90,9 @@ std::string verify_json(const std::vector<Comparison>& comparisons, const LayerE
     outputs.push_back({{"set", idmap::json_text(c.set)},
                        {"output", idmap::json_text(c.output)},
                        {"error", number(c.error)},
-                       {"tolerance", c.tolerance},
+                       {"tolerance", number(c.tolerance)},
+                       {"limit_by", name(c.limit)},
+                       {"ulp", c.ulp ? Json(number(*c.ulp)) : Json()},
                        {"state", c.same          ? "ok"
                                  : c.beyond_fp16 ? "fp16"
                                                  : "differs"}});
