@@ -130,6 +130,12 @@ void add_host_weights_option(CLI::App& cmd, CompileArguments& a) {
             "takes half the memory; what is computed stays fp32");
 }
 
+void add_exact_option(CLI::App& cmd, CompileArguments& a) {
+  cmd.add_flag("--exact", a.exact,
+               "convolutions on the host as sums in a fixed order, none by Winograd's algorithm, which is "
+               "faster, rounds more and takes more memory");
+}
+
 void add_host_code_options(CLI::App& cmd, CompileArguments& a) {
   add_host_weights_option(cmd, a);
   cmd.add_option("--arena-limit", a.arena_limit, "exit with code 4 when the host's arena needs more bytes")
@@ -139,9 +145,7 @@ void add_host_code_options(CLI::App& cmd, CompileArguments& a) {
       "--unchecked-indices", a.unchecked_indices,
       "no check at run time of values that say where (indices, labels, lengths): one out of range is "
       "brought into its range or skipped, instead of NAME_ERROR_VALUE");
-  cmd.add_flag("--exact", a.exact,
-               "convolutions on the host as sums in a fixed order, none by Winograd's algorithm, which is "
-               "faster, rounds more and takes more memory");
+  add_exact_option(cmd, a);
   cmd.add_option(
          "--threads", a.threads,
          "parts of a loop at most that threads of the caller may run (1: none); each has scratch memory")

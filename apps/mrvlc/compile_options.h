@@ -52,6 +52,7 @@ void add_compile_options(CLI::App& cmd, CompileArguments& a);
 void add_code_options(CLI::App& cmd, CompileArguments& a);  // without MODEL and name
 // What a compile may come to, and what else it writes into OUT (commands.cpp).
 void add_weights_option(CLI::App& cmd, CompileArguments& a);
+void add_exact_option(CLI::App& cmd, CompileArguments& a);
 void add_optimize_option(CLI::App& cmd, CompileArguments& a);
 void add_host_weights_option(CLI::App& cmd, CompileArguments& a);
 void add_host_code_options(CLI::App& cmd, CompileArguments& a);  // how the host computes

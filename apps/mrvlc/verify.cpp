@@ -18,6 +18,8 @@ struct VerifyArguments {
   double integer_tolerance = 0;
   bool layers = false, json = false;
   std::string against = "float32", html;
+  std::optional<double> max_ulp;
+  driver::RunOptions run;
 };
 
 void add_options(CLI::App& cmd, VerifyArguments& a) {
@@ -26,6 +28,7 @@ void add_options(CLI::App& cmd, VerifyArguments& a) {
   add_optimize_option(cmd, a.compile);
   add_host_weights_option(cmd, a.compile);
   add_accuracy_target(cmd, a.compile);
+  add_exact_option(cmd, a.compile);
   cmd.add_option("--data", a.data,
                  "folder of input_K.pb/output_K.pb, or .npy, .json (repeatable); without it the reference "
                  "interpreter is asked")
@@ -35,6 +38,10 @@ void add_options(CLI::App& cmd, VerifyArguments& a) {
                  "of fp32")
       ->check(tolerance_check());
   cmd.add_option("--integer-tolerance", a.integer_tolerance, "largest |a-b| of integers; 0: they are equal")
+      ->check(tolerance_check());
+  cmd.add_option("--max-ulp", a.max_ulp,
+                 "exit with code 5 when more values of the type lie between a float and the expected one")
+      ->type_name("N")
       ->check(tolerance_check());
   cmd.add_option("-j", a.compile.jobs, "threads of the simulator, one for each processor by default")
       ->type_name("N");
@@ -53,16 +60,29 @@ void add_options(CLI::App& cmd, VerifyArguments& a) {
   cmd.add_flag("--json", a.json, "JSON instead of text");
 }
 
+void add_program_options(CLI::App& cmd, VerifyArguments& a) {
+  a.run.timeout = 3600;
+  cmd.add_option("--timeout", a.run.timeout,
+                 "what the program, and ONNX Runtime, may take for one set of inputs, in seconds (3600; also "
+                 "10m, 12h)")
+      ->type_name("SECONDS")
+      ->transform(duration_check());
+  cmd.add_option("--cc", a.run.cc, "C compiler; of --on: for the other machine ($CC or cc)");
+  cmd.add_option("--cflags", a.run.cflags, "its flags, behind all others (-O2)");
+  add_remote_options(cmd, a.run);
+}
+
 void add_layer_options(CLI::App& cmd, VerifyArguments& a) {
   CLI::Option* layers =
       cmd.add_flag("--layers", a.layers,
                    "the error of every layer too, its own and inherited; names the first bad one. --data "
                    "may then hold inputs alone");
-  cmd.add_option("--against", a.against,
-                 "what layers are compared with: float32 (the reference interpreter), or the host's code")
-      ->check(CLI::IsMember({"float32", "host"}))
-      ->type_name("REFERENCE")
-      ->needs(layers);
+  cmd.add_option(
+         "--against", a.against,
+         "what is compared with: float32 (the reference interpreter); ort: outputs with those of ONNX "
+         "Runtime; host: of --layers, with the host's code")
+      ->check(CLI::IsMember({"float32", "host", "ort"}))
+      ->type_name("REFERENCE");
   cmd.add_option("--html", a.html, "write the layers as a page")
       ->type_name("FILE")
       ->check(not_empty())
@@ -78,6 +98,9 @@ driver::VerifyOptions options_of(const VerifyArguments& a, const driver::Compile
   v.integer_tolerance = a.integer_tolerance;
   v.sets = a.sets;
   v.seeds = a.seeds;
+  v.max_ulp = a.max_ulp;
+  v.against_ort = a.against == "ort";
+  v.run = a.run;
   if (a.layers) v.layers = driver::LayerOptions{a.against == "host", nullptr};
   if (context.shows_progress()) {
     v.progress = [](const std::string& set, size_t number, size_t of) {
@@ -124,10 +147,15 @@ void add_verify(CLI::App& app, Context& context) {
   auto a = std::make_shared<VerifyArguments>();
   CLI::App* cmd = app.add_subcommand("verify", "compile, run and compare with expected outputs");
   add_options(*cmd, *a);
+  add_program_options(*cmd, *a);
   add_layer_options(*cmd, *a);
   cmd->callback([a, cmd, &context] {
     auto options = checked(*cmd, a->compile, context.messages);
     if (!options.ok()) return context.fail("mrvlc", options.error());
+    if (a->against == "host" && !a->layers)
+      return context.fail("mrvlc", make_diag<DiagCode::MRV0004>("--against host is about --layers"));
+    // The samples that integers are chosen by are the data that are compared.
+    if (a->data.size() == 1 && options->precision == "int8") options->data = a->data.front();
     verify(*a, *options, context);
   });
 }

@@ -38,6 +38,9 @@ struct LayerErrors {
   std::vector<std::string> sets;    // of inputs
   std::vector<LayerError> layers;   // in the order of the program
   std::optional<size_t> first_bad;  // the first that is Wrong; if there is none, the first that is Fp16
+  // Of first_bad, in words: whether its operands were right, what is most likely the cause, and where it is
+  // computed.
+  std::vector<std::string> causes;
 };
 
 struct LayerOptions {

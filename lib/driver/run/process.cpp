@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -25,14 +26,23 @@ Diag failed(std::string_view what) {
   return make_diag<DiagCode::MRV0003>(what, std::strerror(errno));
 }
 
-// Reads to the end. Woken up now and then: a signal may come between the question and the wait.
-std::string drain(int fd, pid_t child) {
+using Clock = std::chrono::steady_clock;
+
+// Reads to the end, or until `late`. Woken up now and then: a signal may come between the question and the
+// wait, and a child of the child may hold the pipe open.
+std::string drain(int fd, pid_t child, double seconds, bool& late) {
   std::string out;
   char buffer[4096];
+  const auto begin = Clock::now();
   for (;;) {
     pollfd wait{fd, POLLIN, 0};
     int ready = ::poll(&wait, 1, 100);
     if (interrupted() != 0) ::kill(-child, SIGTERM);
+    late = seconds > 0 && std::chrono::duration<double>(Clock::now() - begin).count() > seconds;
+    if (late) {
+      ::kill(-child, SIGKILL);
+      return out;
+    }
     if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
     ssize_t n = ::read(fd, buffer, sizeof buffer);
     if (n < 0 && errno == EINTR) continue;
@@ -58,7 +68,7 @@ std::vector<char*> environment_with(const std::vector<std::string>& added) {
 }  // namespace
 
 Result<ProcessResult> run_process(const std::vector<std::string>& argv,
-                                  const std::vector<std::string>& environment) {
+                                  const std::vector<std::string>& environment, double seconds) {
   int fds[2];
   if (::pipe2(fds, O_CLOEXEC) != 0) return failed("pipe");
   posix_spawn_file_actions_t actions;
@@ -85,7 +95,7 @@ Result<ProcessResult> run_process(const std::vector<std::string>& argv,
                                  : fmt::format("the program cannot be started: {}", std::strerror(error)));
   }
   ProcessResult result;
-  result.output = drain(fds[0], pid);
+  result.output = drain(fds[0], pid, seconds, result.late);
   ::close(fds[0]);
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {

@@ -12,12 +12,14 @@ namespace mrvlc::driver {
 
 struct ProcessResult {
   int exit_code = 0;   // 128 + signal when killed
+  bool late = false;   // it took longer than it may, and was killed
   std::string output;  // stdout and stderr together, in order
 };
 // argv[0] is looked up in PATH; no shell is involved. An interrupt ends the child and everything it started.
-// `environment`: NAME=VALUE, beside this process's own.
+// `environment`: NAME=VALUE, beside this process's own. `seconds`: what it may take, then it is killed with
+// everything it started; 0: no limit.
 Result<ProcessResult> run_process(const std::vector<std::string>& argv,
-                                  const std::vector<std::string>& environment = {});
+                                  const std::vector<std::string>& environment = {}, double seconds = 0);
 
 // Words between blanks.
 std::vector<std::string> split_words(std::string_view text);

@@ -244,7 +244,7 @@ Result<ProcessResult> Program::call(const std::vector<fs::path>& files, const fs
   const auto words = call.words(folder_, [](const fs::path& file) { return file.string(); });
   argv.insert(argv.end(), words.begin(), words.end());
   if (!output_dir.empty()) argv.insert(argv.end(), {"--output-dir", output_dir.string()});
-  return run_process(argv, call.environment);
+  return run_process(argv, call.environment, options_.timeout);
 }
 
 Result<std::string> Program::run(const std::vector<fs::path>& inputs, const fs::path& output_dir) const {
@@ -261,6 +261,7 @@ Result<std::string> Program::run(const std::vector<fs::path>& inputs, const fs::
     MRVLC_ASSIGN(files.back(), staged(as_declared(std::move(value), port.type), temporary_.path(), i));
   }
   MRVLC_ASSIGN(ProcessResult ran, call(files, output_dir));
+  if (ran.late) return make_diag<DiagCode::MRV0718>("the program", options_.timeout);
   // The inputs were checked, so that what the program could not read or write is a matter of the files.
   if (ran.exit_code == 3) {
     return make_diag<DiagCode::MRV0002>(output_dir.string(),

@@ -26,19 +26,27 @@ std::vector<std::string> weights_files(const OutputFolder& folder) {
 
 std::vector<std::string> stub_command(const OutputFolder& folder, const std::string& cflags,
                                       const StubPlaces& places) {
+  // Of two flags that contradict each other compilers heed the last: those in the compiler's own words are
+  // not taken back, and --cflags come behind all of ours.
   std::vector<std::string> argv = places.cc;
-  const auto flags = split_words(cflags.empty() ? "-O2" : cflags);
-  argv.insert(argv.end(), flags.begin(), flags.end());
-  const auto file = [&](const std::string& name) { return (fs::path(places.sources) / name).string(); };
-  // The assembler looks for the blob of weights (.incbin) where the sources are.
-  argv.insert(argv.end(), {"-std=c99", "-Xassembler", "-I" + places.sources, "-o", places.program,
-                           file("main.c"), file(folder.name + ".c")});
-  for (const std::string& weights : weights_files(folder))
-    if (!weights.ends_with(".bin")) argv.push_back(file(weights));
-  if (!has_headers(folder)) argv.push_back("-I" + (install_prefix() / "include").string());
+  const auto says = [&](std::string_view begin) {
+    return std::any_of(places.cc.begin() + 1, places.cc.end(),
+                       [&](const std::string& word) { return word.starts_with(begin); });
+  };
+  if (cflags.empty() && !says("-O")) argv.emplace_back("-O2");
+  if (!says("-std=")) argv.emplace_back("-std=c99");
   // A template of arguments that does not suit the function is a mistake, not a warning.
   if (folder.calls_libraries)
     argv.insert(argv.end(), std::begin(chost::kStrictCalls), std::end(chost::kStrictCalls));
+  const auto flags = split_words(cflags);
+  argv.insert(argv.end(), flags.begin(), flags.end());
+  const auto file = [&](const std::string& name) { return (fs::path(places.sources) / name).string(); };
+  // The assembler looks for the blob of weights (.incbin) where the sources are.
+  argv.insert(argv.end(), {"-Xassembler", "-I" + places.sources, "-o", places.program, file("main.c"),
+                           file(folder.name + ".c")});
+  for (const std::string& weights : weights_files(folder))
+    if (!weights.ends_with(".bin")) argv.push_back(file(weights));
+  if (!has_headers(folder)) argv.push_back("-I" + (install_prefix() / "include").string());
   for (const std::string& source : folder.sources) argv.push_back(file(source));
   if (!places.link_folder.empty())
     argv.insert(argv.end(), {"-L" + places.link_folder, "-lmrvl_simdev", "-Wl,-rpath," + places.run_folder});

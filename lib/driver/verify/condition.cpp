@@ -1,8 +1,9 @@
 // Runs of the interpreter with floats moved by units in the last place, and what outputs do then.
 #include "verify/condition.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "mrvlc/interp/visit.h"
@@ -61,13 +62,26 @@ template <class Bits, class Lot>
 void nudge_all(Tensor& tensor, const Format& f, int64_t units, const Lot& up) {
   const std::span<Bits> all = tensor.mutable_data<Bits>();
   for (size_t i = 0; i < all.size(); ++i)
-    if (!is_exact(tensor.as_double(static_cast<int64_t>(i)), all[i], f)) nudge(all[i], f, up() ? units : -units);
+    if (!is_exact(tensor.as_double(static_cast<int64_t>(i)), all[i], f))
+      nudge(all[i], f, up() ? units : -units);
 }
 
 // Rounds to integers by a scale: which side is a matter of its last digit.
 bool rounds_by_scale(const ir::Node& node) {
   const std::string_view name = node.op->name;
   return name.find("Quantize") != std::string_view::npos || name.starts_with("QLinear");
+}
+
+bool overflows(const Tensor& tensor) {
+  if (tensor.type().wrapper != Wrapper::None || tensor.elem() != ElementType::F16) return false;
+  return std::ranges::any_of(tensor.data<uint16_t>(), [](uint16_t h) { return (h & 0x7fff) == 0x7c00; });
+}
+
+std::string maker_of(const ir::Graph& graph, ir::ValueId id) {
+  const ir::NodeId made_by = graph.value(id).producer;
+  if (!made_by.valid()) return {};
+  const ir::Node& node = graph.node(made_by);
+  return fmt::format("node '{}' ({})", printable(node.name), node.op->name);
 }
 
 bool draws(const ir::Graph& graph) {
@@ -133,7 +147,10 @@ Condition::Condition(const ir::Graph& graph, const std::vector<Tensor>& inputs, 
 bool Condition::next() {
   while (run_ < kNudgedRuns) {
     Nudger nudger(graph_, run_++);
-    const auto nudge = [&](ir::ValueId id, Tensor& tensor) { nudger(id, tensor); };
+    const auto nudge = [&](ir::ValueId id, Tensor& tensor) {
+      nudger(id, tensor);
+      if (overflow_.empty() && overflows(tensor)) overflow_ = maker_of(graph_, id);
+    };
     const auto moved = interp::run_visited(graph_, inputs_, nudge, true);
     if (!moved.ok()) continue;  // a shape that is computed in floats, say
     for (size_t i = 0; i < moved->size() && i < still_.size(); ++i)

@@ -1,7 +1,8 @@
-// How well conditioned a result is: how far it moves when each value on its way is rounded a little otherwise.
-// C that sums in another order than the reference is no further off than some times that.
+// How well conditioned a result is: how far it moves when each value on its way is rounded a little
+// otherwise. C that sums in another order than the reference is no further off than some times that.
 #pragma once
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "mrvlc/driver/compare.h"
@@ -49,6 +50,9 @@ class Condition {
   // One more run; false: there are no more, or they would tell nothing (of random numbers).
   bool next();
   const Allowance& allowance(size_t output) const { return movements_[output].allowance(); }
+  // The first node whose result of 16 bits overflows in the interpreter, which stores each: "node 'scale'
+  // (Mul)". C that keeps it in a register is right, too. Empty: none does.
+  const std::string& overflow() const { return overflow_; }
 
  private:
   const ir::Graph& graph_;
@@ -56,6 +60,7 @@ class Condition {
   std::vector<Tensor> still_;
   Limits limits_;
   std::vector<Movement> movements_;
+  std::string overflow_;
   uint64_t run_ = 0;
 };
 

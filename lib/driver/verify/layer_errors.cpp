@@ -178,7 +178,7 @@ void LayerJudge::judge_on_cpu(const LayerUnit& unit, const Values& actual, const
 
 // `own`: where it is small enough anyway, nothing more is asked.
 double LayerJudge::limit_in_fp16(const LayerUnit& unit, const Values& actual, const Values& exact, double own,
-                            bool& overflows) const {
+                                 bool& overflows) const {
   const ir::Graph& graph = model_.graph();
   double reach = 0;
   bool product = false;
@@ -256,7 +256,7 @@ void LayerJudge::add(const std::string& set, const Values& actual, const Values&
 }
 
 LayerErrors LayerJudge::result(std::string reference) {
-  LayerErrors out{std::move(reference), std::move(sets_), std::move(layers_), std::nullopt};
+  LayerErrors out{std::move(reference), std::move(sets_), std::move(layers_), std::nullopt, {}};
   for (State wanted : {State::Wrong, State::Fp16}) {
     const auto bad = std::ranges::find(out.layers, wanted, &LayerError::state);
     if (bad == out.layers.end()) continue;

@@ -52,6 +52,36 @@ CompileOptions on_host(CompileOptions options) {
   return options;
 }
 
+// What can be said of the first bad layer, the surest first.
+std::vector<std::string> causes_of(const LayerErrors& errors, const Limits& limits) {
+  if (!errors.first_bad) return {};
+  const LayerError& l = errors.layers[*errors.first_bad];
+  const auto before = std::span(errors.layers).first(*errors.first_bad);
+  const auto unseen = std::ranges::count(before, LayerError::State::Unknown, &LayerError::state);
+  std::vector<std::string> causes;
+  causes.push_back(
+      l.inherited <= limits.wide
+          ? "its operands were right: what they have inherited comes to " + fmt::format("{:.2g}", l.inherited)
+          : fmt::format("its operands were off already: {:.2g} of its error is inherited, without a layer in "
+                        "front being wrong by itself",
+                        l.inherited));
+  if (unseen > 0) causes.push_back(fmt::format("{} layers in front of it cannot be judged", unseen));
+  const bool fp16 = l.state == LayerError::State::Fp16;
+  const bool cpu = l.place == "cpu";
+  if (fp16 && std::isinf(l.own))
+    causes.emplace_back("fp16 ends at 65504: --precision VALUE=pair or --cpu NODE keep the value");
+  else if (fp16)
+    causes.emplace_back("fp16 rounds to 11 bits: --precision VALUE=pair or --cpu NODE are more exact");
+  else if (cpu)
+    causes.push_back(
+        "the C of its kernel, or the compiler and its flags (-Ofast changes results): try "
+        "--cflags -O1, --exact and --optimize size");
+  else
+    causes.push_back("the code of the layer in " + l.place + ", or the rule that placed it: --cpu " +
+                     printable(l.node) + " computes it on the CPU, and `mrvlc explain` names the rule");
+  return causes;
+}
+
 void tell(const LayerErrors& errors, Diagnostics& diagnostics) {
   if (!errors.first_bad) return;
   const LayerError& l = errors.layers[*errors.first_bad];
@@ -95,6 +125,7 @@ Result<std::optional<LayerErrors>> layer_errors(const CompileOptions& compile, c
     judge.add(set.name, actual, expected);
   }
   LayerErrors errors = judge.result(host ? "host" : "float32");
+  errors.causes = causes_of(errors, terms.limits);
   tell(errors, diagnostics);
   return std::optional<LayerErrors>(std::move(errors));
 }

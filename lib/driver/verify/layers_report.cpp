@@ -43,12 +43,14 @@ Json layer_json(const LayerError& l) {
 }
 
 Json errors_json(const LayerErrors& errors) {
-  Json layers = Json::array(), sets = Json::array();
+  Json layers = Json::array(), sets = Json::array(), causes = Json::array();
+  for (const std::string& c : errors.causes) causes.push_back(idmap::json_text(c));
   for (const LayerError& l : errors.layers) layers.push_back(layer_json(l));
   for (const std::string& s : errors.sets) sets.push_back(idmap::json_text(s));
   return {{"reference", errors.reference},
           {"sets", std::move(sets)},
           {"first_bad", errors.first_bad ? Json(*errors.first_bad) : Json()},
+          {"causes", std::move(causes)},
           {"layers", std::move(layers)}};
 }
 
@@ -81,7 +83,9 @@ std::string layers_text(const LayerErrors& errors) {
                        shown(l.own), shown(l.inherited), shown(l.limit), name(l.state),
                        printable(l.operators, 400), differing(l));
   }
-  return out + printable(verdict(errors), 1000) + "\n";
+  out += printable(verdict(errors), 1000) + "\n";
+  for (const std::string& cause : errors.causes) out += "  " + printable(cause, 1000) + "\n";
+  return out;
 }
 
 std::string verify_json(const std::vector<Comparison>& comparisons, const LayerErrors* layers) {

@@ -49,16 +49,18 @@ Status OutputJudge::judge(const DataSet& set, const std::vector<Tensor>& actual,
     return std::ranges::all_of(judged, [](const Judged& j) { return j.difference.same(); });
   };
   if (!same()) MRVLC_TRY(judge_draws(set, actual, judged));
-  if (!same() && is_host(compile_) && !options_.tolerance)
-    MRVLC_TRY(judge_condition(set, actual, judged));
-  const std::vector<Fp16Error> fp16 =
-      same() || is_host(compile_) ? std::vector<Fp16Error>{} : ideal(set);
+  if (!same() && is_host(compile_) && !options_.tolerance) MRVLC_TRY(judge_condition(set, actual, judged));
+  const std::vector<Fp16Error> fp16 = same() || is_host(compile_) ? std::vector<Fp16Error>{} : ideal(set);
   size_t next = 0;
   for (const auto& [i, expected] : set.outputs) {
     const Judged& j = judged[next++];
-    const Fp16Error allowed = fp16.empty() ? Fp16Error{} : fp16[i];
-    const bool beyond = !j.difference.same() && options_.data.empty() &&
-                        is_beyond(actual[i], expected, j.difference, allowed);
+    Fp16Error allowed = fp16.empty() ? Fp16Error{} : fp16[i];
+    bool beyond = !j.difference.same() && options_.data.empty() &&
+                  is_beyond(actual[i], expected, j.difference, allowed);
+    if (!j.overflow.empty()) {
+      allowed.overflow = j.overflow + " overflows";
+      beyond = options_.data.empty() && !j.difference.same() && actual[i].type() == expected.type();
+    }
     report(set, i, names[i], j, allowed, beyond);
   }
   return {};
@@ -105,6 +107,8 @@ Status OutputJudge::judge_condition(const DataSet& set, const std::vector<Tensor
       all = all && j.difference.same();
     }
   }
+  for (Judged& j : judged)
+    if (!j.difference.same() && std::isinf(j.difference.error)) j.overflow = condition.overflow();
   return {};
 }
 
@@ -155,18 +159,17 @@ void OutputJudge::report(const DataSet& set, size_t i, const std::string& output
 
 void OutputJudge::say(const DataSet& set, size_t i, const Comparison& c, const std::string& overflow) {
   if (c.beyond_ulp) {
-    diagnostics_.add(at_output(
-        i, make_diag<DiagCode::MRV0009>(fmt::format("{}: output '{}' is off by {} ulp, more than {}",
-                                                    set.name, printable(c.output), *c.ulp, *options_.max_ulp))));
+    diagnostics_.add(at_output(i, make_diag<DiagCode::MRV0009>(
+                                      fmt::format("{}: output '{}' is off by {} ulp, more than {}", set.name,
+                                                  printable(c.output), *c.ulp, *options_.max_ulp))));
   } else if (c.beyond_fp16) {
     diagnostics_.add(
         at_output(i, make_diag<DiagCode::MRV0714>(set.name, printable(c.output), c.note, overflow)));
   } else if (!c.same) {
     const char* moved = c.limit == Limit::Condition ? " (roundings of its operands move it by no more)" : "";
-    diagnostics_.add(at_output(
-        i, make_diag<DiagCode::MRV0009>(fmt::format("{}: output '{}' differs by {:.3g}, more than {:.3g}{}: {}{}",
-                                                    set.name, printable(c.output), c.error, c.tolerance, moved,
-                                                    c.note, overflow))));
+    diagnostics_.add(at_output(i, make_diag<DiagCode::MRV0009>(fmt::format(
+                                      "{}: output '{}' differs by {:.3g}, more than {:.3g}{}: {}{}", set.name,
+                                      printable(c.output), c.error, c.tolerance, moved, c.note, overflow))));
   }
 }
 

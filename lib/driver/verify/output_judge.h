@@ -28,6 +28,7 @@ class OutputJudge {
   struct Judged {
     Difference difference;
     Comparison::Limit limit = Comparison::Limit::Default;
+    std::string overflow = {};  // of 16 bits, on the host
   };
   Status judge_draws(const DataSet& set, const std::vector<Tensor>& actual, std::vector<Judged>& judged);
   Status judge_condition(const DataSet& set, const std::vector<Tensor>& actual, std::vector<Judged>& judged);

@@ -15,6 +15,7 @@
 #include "run/program.h"
 #include "values/made_inputs.h"
 #include "verify/layer_errors.h"
+#include "verify/onnx_runtime.h"
 #include "verify/output_judge.h"
 
 namespace mrvlc::driver {
@@ -24,7 +25,8 @@ namespace {
 class Verifier {
  public:
   Verifier(const VerifyOptions& options, Diagnostics& diagnostics)
-      : options_(options), compile_(options.compile),
+      : options_(options),
+        compile_(options.compile),
         diagnostics_(diagnostics),
         judge_(options, compile_, diagnostics) {
     // What it says is what verify finds out; what is done about it is part of the compile.
@@ -52,6 +54,7 @@ class Verifier {
       const EndOnInterrupt long_work([this] { remove_temporary(); });
       MRVLC_ASSIGN(sets, made_inputs(*model, options_, diagnostics_));
     }
+    if (options_.against_ort) MRVLC_TRY(ask_onnx_runtime(sets));
     for (DataSet& set : sets) MRVLC_TRY(fit(set, folder));
     MRVLC_ASSIGN(const Program program, build(std::move(folder)));
     for (const DataSet& set : sets) {
@@ -60,6 +63,23 @@ class Verifier {
       MRVLC_TRY(run_set(set, program));
     }
     return options_.layers ? run_layers(sets) : Status();
+  }
+
+  // What is expected is what ONNX Runtime makes of the inputs.
+  Status ask_onnx_runtime(std::vector<DataSet>& sets) {
+    MRVLC_ASSIGN(const ir::Graph* model, judge_.graph());
+    MRVLC_ASSIGN(const OnnxRuntime runtime, OnnxRuntime::find(temporary_, options_.run.timeout));
+    for (DataSet& set : sets) {
+      auto outputs = runtime.run(compile_.model, *model, set.inputs);
+      if (!outputs.ok()) {
+        Diag diag = outputs.error();
+        diag.message = fmt::format("{}: {}", set.name, diag.message);
+        return diag;
+      }
+      set.outputs.clear();
+      for (size_t i = 0; i < outputs->size(); ++i) set.outputs[i] = std::move((*outputs)[i]);
+    }
+    return {};
   }
 
   // What outputs come to is said; here, where it comes from. Of made inputs the ordinary ones.
@@ -87,7 +107,8 @@ class Verifier {
     if (!inputs.ok() || !outputs.ok()) return all;  // said when it is compiled
     for (const fs::path& data : options_.data) {
       Result<std::vector<DataSet>> read = read_data(data, *inputs, *outputs);
-      if (!read.ok() && options_.layers) read = read_samples(data, *inputs);  // layers need no outputs
+      if (!read.ok() && (options_.layers || options_.against_ort))
+        read = read_samples(data, *inputs);  // outputs are not needed
       MRVLC_ASSIGN(std::vector<DataSet> sets, std::move(read));
       std::move(sets.begin(), sets.end(), std::back_inserter(all));
     }

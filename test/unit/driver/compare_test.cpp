@@ -195,3 +195,35 @@ TEST_CASE("the text says where, and the worst") {
   CHECK(d.same());
   CHECK(d.error == Approx(0.001 / 3).epsilon(1e-3));
 }
+
+TEST_CASE("what is allowed is allowed element by element, and jumps by their number and size") {
+  const auto row = [](const std::vector<double>& values) {
+    return Tensor::of<double>(ElementType::F32, {static_cast<int64_t>(values.size())}, values);
+  };
+  const Tensor expected = row({1, 2, 3}), actual = row({1, 2.3, 3});
+  driver::Allowance allowed;
+  CHECK_FALSE(compare(actual, expected, {}, allowed).same());
+  allowed.by = {1, 0, 1};
+  CHECK_FALSE(compare(actual, expected, {}, allowed).same());
+  allowed.by = {0, 0.2, 0};
+  CHECK(compare(actual, expected, {}, allowed).same());
+  CHECK(compare(actual, expected, {}, allowed).limit == Approx(0.201));
+  allowed = {{}, 1, 0.11};
+  CHECK(compare(actual, expected, {}, allowed).same());
+  CHECK_FALSE(compare(row({1.5, 2.3, 3}), expected, {}, allowed).same());  // two of them
+  allowed.jump = 0.09;
+  CHECK_FALSE(compare(actual, expected, {}, allowed).same());
+}
+
+TEST_CASE("units in the last place lie between values, across 0 too") {
+  const auto ulps = [](ElementType elem, double a, double b) {
+    return driver::ulps_between(Tensor::of<double>(elem, {1}, {a}), Tensor::of<double>(elem, {1}, {b}), 0);
+  };
+  CHECK(ulps(ElementType::F32, 1, 1 + 0x1p-23) == 1);
+  CHECK(ulps(ElementType::F64, 1, 1 + 0x1p-52) == 1);
+  CHECK(ulps(ElementType::F16, 1, 1 + 0x1p-10) == 1);
+  CHECK(ulps(ElementType::F32, -0.0, 0.0) == 0);
+  CHECK(ulps(ElementType::F32, -0x1p-149, 0x1p-149) == 2);
+  CHECK(std::isinf(ulps(ElementType::F32, NAN, 1)));
+  CHECK(ulps(ElementType::F32, NAN, NAN) == 0);
+}

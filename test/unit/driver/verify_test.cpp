@@ -1,6 +1,8 @@
 // `mrvlc verify` sees what is wrong: every set here has one mistake.
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 
 #include "mrvlc/driver/driver.h"
@@ -8,6 +10,7 @@
 #include "mrvlc/support/diag/sim.h"
 #include "mrvlc/tensor/npy.h"
 #include "onnx/model_util.h"
+#include "run/process.h"
 
 using namespace mrvlc;
 namespace fs = std::filesystem;
@@ -306,4 +309,143 @@ TEST_CASE("what fp16 cannot hold is a warning, what the tolerance forbids is not
   REQUIRE(c.verify().size() == 1);
   CHECK_FALSE(c.comparisons[0].beyond_fp16);
   CHECK(c.diagnostics.exit_code() == 5);
+}
+
+namespace {
+
+// The difference of two products that are nearly the same: sums in another order change most of its digits.
+test::pb::ModelProto cancelling() {
+  test::pb::ModelProto model = test::empty_model();
+  test::add_input(model, "x", {4, 512});
+  std::vector<float> w(512 * 8), v;
+  for (size_t i = 0; i < w.size(); ++i) w[i] = static_cast<float>(std::sin(0.7 * static_cast<double>(i)));
+  for (float f : w) v.push_back(f * 1.000001f);
+  *model.mutable_graph()->add_initializer() = test::float_tensor("w", {512, 8}, w);
+  *model.mutable_graph()->add_initializer() = test::float_tensor("v", {512, 8}, v);
+  test::add_node(model, "MatMul", {"x", "w"}, {"a"}).set_name("first");
+  test::add_node(model, "MatMul", {"x", "v"}, {"b"}).set_name("second");
+  test::add_node(model, "Sub", {"a", "b"}, {"y"}).set_name("difference");
+  test::add_output(model, "y", {4, 8});
+  return model;
+}
+
+// A C compiler of two words that writes down its arguments.
+std::string written_down(Case& c, const std::string& then) {
+  c.write("cc.sh", "printf '%s ' \"$@\" >'" + (c.path() / "args").string() + "'\n" + then + "\n");
+  return "sh " + (c.path() / "cc.sh").string();
+}
+
+std::string args_of(const Case& c) {
+  std::ifstream file(c.path() / "args");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+TEST_CASE("what float32 cannot tell is no difference, and what roundings do not move is one") {
+  Case c(cancelling());
+  c.options.data.clear();
+  c.options.sets = {"large"};
+  REQUIRE(c.verify().size() == 1);
+  CHECK(c.comparisons[0].same);
+  CHECK(c.comparisons[0].error > 1e-4);
+  CHECK(c.comparisons[0].limit == driver::Comparison::Limit::Condition);
+  CHECK(c.diagnostics.exit_code() == 0);
+  c.options.tolerance = 1e-4;  // who names a tolerance gets that one
+  CHECK_FALSE(c.verify()[0].same);
+  CHECK(c.comparisons[0].limit == driver::Comparison::Limit::Given);
+  c.options.tolerance.reset();
+  c.options.sets = {"large"};
+  c.options.layers.emplace();
+  std::optional<driver::LayerErrors> layers;
+  Diagnostics said;
+  driver::verify(c.options, said, &layers);
+  REQUIRE(layers);
+  CHECK_FALSE(layers->first_bad);  // as the outputs
+}
+
+TEST_CASE("an expected value beyond what roundings move is found among such that they move") {
+  Case c(cancelling());
+  const Tensor x = floats({4, 512}, std::vector<double>(4 * 512, 12345.678));
+  std::vector<double> y(32, 1e6);  // about 1e1 of them are right
+  c.set({{"input_0", x}, {"output_0", floats({4, 8}, y)}});
+  REQUIRE(c.verify().size() == 1);
+  CHECK_FALSE(c.comparisons[0].same);
+  CHECK(c.diagnostics.exit_code() == 5);
+  CHECK_THAT(c.error().message, Catch::Contains("32 of 32 elements differ"));
+}
+
+TEST_CASE("units in the last place are counted, and may be a limit") {
+  Case c(two_outputs());
+  const float off = std::nextafter(std::nextafter(-4.0f, -5.0f), -5.0f);
+  c.set({{"input_0", kX},
+         {"input_1", kI},
+         {"output_0", floats({2, 2}, {-1, 2, -3, static_cast<double>(off)})},
+         {"output_1", kN}});
+  c.verify();
+  CHECK(c.of(0, "y").same);
+  CHECK(c.of(0, "y").ulp == 2);
+  CHECK_FALSE(c.of(0, "n").ulp);
+  c.options.max_ulp = 2;
+  c.verify();
+  CHECK(c.diagnostics.exit_code() == 0);
+  c.options.max_ulp = 1;
+  c.verify();
+  CHECK_FALSE(c.of(0, "y").same);
+  CHECK(c.diagnostics.exit_code() == 5);
+  CHECK_THAT(c.error().message, Catch::Contains("is off by 2 ulp, more than 1"));
+}
+
+TEST_CASE("flags of the user are behind ours, and those of the compiler's own words stay") {
+  Case c(two_outputs());
+  c.options.data.clear();
+  c.options.sets = {"uniform"};
+  c.options.run.cc = written_down(c, "exec cc \"$@\"") + " -O1 -std=gnu99";
+  c.verify();
+  CHECK(c.diagnostics.exit_code() == 0);
+  CHECK_THAT(args_of(c), Catch::StartsWith("-O1 -std=gnu99 -X"));
+  c.options.run.cc = written_down(c, "exec cc \"$@\"");
+  c.options.run.cflags = "-O3 -std=gnu11";
+  c.verify();
+  CHECK_THAT(args_of(c), Catch::StartsWith("-std=c99 -O3 -std=gnu11 -X"));
+  c.options.run.cflags.clear();
+  c.verify();
+  CHECK_THAT(args_of(c), Catch::StartsWith("-O2 -std=c99 -X"));
+}
+
+TEST_CASE("a program that takes too long is ended with its children") {
+  const auto begin = std::chrono::steady_clock::now();
+  auto ran = driver::run_process({"sh", "-c", "sleep 47 & sleep 47"}, {}, 0.2);
+  REQUIRE(ran.ok());
+  CHECK(ran->late);
+  Case c(two_outputs());
+  c.options.data.clear();
+  c.options.sets = {"uniform"};
+  c.options.run.timeout = 0.2;
+  c.options.run.cc = written_down(c,
+                                  "while [ \"$1\" != -o ]; do shift; done\n"
+                                  "printf '#!/bin/sh\\nsleep 47\\n' >\"$2\" && chmod +x \"$2\"");
+  c.verify();
+  CHECK(c.error().code == DiagCode::MRV0718);
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(40));
+}
+
+TEST_CASE("ONNX Runtime that is not at hand is an error of its own, one that is gives what is expected") {
+  Case c(two_outputs());
+  c.options.data.clear();
+  c.options.sets = {"normal"};
+  c.options.against_ort = true;
+  const char* given = std::getenv("ORT_DIR");
+  if (given != nullptr) {
+    CHECK(c.verify().size() == 6);
+    CHECK(c.diagnostics.exit_code() == 0);
+  }
+  const std::string place = given == nullptr ? "" : given, path = std::getenv("PATH");
+  setenv("ORT_DIR", c.path().c_str(), 1);
+  setenv("PATH", c.path().c_str(), 1);
+  c.verify();
+  setenv("PATH", path.c_str(), 1);
+  given == nullptr ? unsetenv("ORT_DIR") : setenv("ORT_DIR", place.c_str(), 1);
+  CHECK(c.error().code == DiagCode::MRV0719);
+  CHECK(c.comparisons.empty());
 }

@@ -22,6 +22,9 @@ MRVLC_DIAG(0715, Note, Gate, "inputs '{}' are left out: {}")
 MRVLC_DIAG(0716, Note, Gate,
            "{} of {} sets of inputs are tried: a run takes {} steps, together at most {}; '--sets all' tries them all")
 MRVLC_DIAG(0717, Warning, Gate, "a CN10K driver does not load this binary: {}")
+MRVLC_DIAG(0718, Error, Rejected, "{} took longer than {} s (--timeout), and was ended")
+MRVLC_DIAG(0719, Error, Io, "ONNX Runtime is not at hand: {}")
+MRVLC_DIAG(0720, Error, Rejected, "ONNX Runtime gives no outputs: {}")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode
