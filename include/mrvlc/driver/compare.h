@@ -18,7 +18,9 @@ struct Limits {
 
 // What is no difference beside the limits, because a correct value may move so far: of one value.
 struct Allowance {
-  std::vector<double> by;  // by element, in the units of Difference::error; empty: nothing
+  // All differences here are |a-b|. They are divided by 1+|b| of the value that is compared with: a wrong
+  // value far from all movement is not excused by its own size.
+  std::vector<double> by;  // by element, of floats; empty: nothing
   int64_t jumps = 0;       // so many elements that differ by more may do so, too,
   double jump = 0;         // and by no more than this: another side of a rounding or a comparison
 };

@@ -4,6 +4,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -93,22 +94,26 @@ Difference compare_elements(const Tensor& actual, const Tensor& expected, double
   Difference out{0, limit, 0, has_ulps(expected.elem()) ? 0.0 : -1.0, {}};
   Worst most{0, 0, limit}, beyond{0, 0, limit};
   const bool told = allowed.by.size() == static_cast<size_t>(expected.elements());
+  const bool floats = is_float(expected.elem());
+  const auto unit = [&](int64_t i) { return floats ? 1 + std::abs(expected.as_double(i)) : 1.0; };
+  bool jumps = true;
   for (int64_t i = 0; i < expected.elements(); ++i) {
     const double error = element_error(actual, expected, i);
-    const double most_here = told ? limit + allowed.by[static_cast<size_t>(i)] : limit;
+    const double most_here = told ? limit + allowed.by[static_cast<size_t>(i)] / unit(i) : limit;
     if (out.ulp >= 0) out.ulp = std::max(out.ulp, ulps_between(actual, expected, i));
     if (error > most.error) most = {i, error, most_here, 0};
     if (error <= most_here) continue;
     ++out.elements;
+    jumps = jumps && allowed.jumps > 0 && error <= allowed.jump / unit(i);
     const double by = excess(error, most_here);
     if (!(by <= beyond.excess)) beyond = {i, error, most_here, by};
   }
   const Worst& worst = out.elements == 0 ? most : beyond;
   out.error = worst.error;
   out.limit = worst.limit;
-  if (out.elements > 0 && out.elements <= allowed.jumps && most.error <= allowed.jump) {
-    out.error = most.error;
-    out.limit = allowed.jump;
+  if (out.elements > 0 && out.elements <= allowed.jumps && jumps) {
+    out.error = beyond.error;
+    out.limit = allowed.jump / unit(beyond.at);
     out.elements = 0;
   }
   if (out.elements == 0) return out;
@@ -159,7 +164,9 @@ double ulps_between(const Tensor& actual, const Tensor& expected, int64_t i) {
   const double a = actual.as_double(i), b = expected.as_double(i);
   if (std::isnan(a) && std::isnan(b)) return 0;
   if (!std::isfinite(a) || !std::isfinite(b)) return a == b ? 0 : kInfinity;
-  return std::abs(static_cast<double>(rank_of(actual, i)) - static_cast<double>(rank_of(expected, i)));
+  // As integers: of double, ranks are beyond what a double counts in ones.
+  const int64_t x = rank_of(actual, i), y = rank_of(expected, i);
+  return static_cast<double>(static_cast<uint64_t>(std::max(x, y)) - static_cast<uint64_t>(std::min(x, y)));
 }
 
 Difference compare(const Tensor& actual, const Tensor& expected, const Limits& limits,

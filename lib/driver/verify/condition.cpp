@@ -130,10 +130,13 @@ void Movement::add(const Tensor& moved, const Tensor& still, double factor, cons
   int64_t jumps = 0;
   for (int64_t i = 0; i < still.elements(); ++i) {
     const double error = element_error(moved, still, i);
-    if (floats) by[static_cast<size_t>(i)] = std::max(by[static_cast<size_t>(i)], factor * error);
+    // What overflows, or is no number any more, says nothing of how far a right value may be.
+    if (!std::isfinite(error)) continue;
+    const double by_here = floats ? error * (1 + std::abs(still.as_double(i))) : error;
+    if (floats) by[static_cast<size_t>(i)] = std::max(by[static_cast<size_t>(i)], factor * by_here);
     if (error <= limit) continue;
     ++jumps;
-    allowance_.jump = std::max(allowance_.jump, floats ? kWideFactor * error : error);
+    allowance_.jump = std::max(allowance_.jump, floats ? kWideFactor * by_here : by_here);
   }
   allowance_.jumps = std::max(allowance_.jumps, kJumpFactor * jumps);
 }

@@ -205,13 +205,13 @@ TEST_CASE("what is allowed is allowed element by element, and jumps by their num
   CHECK_FALSE(compare(actual, expected, {}, allowed).same());
   allowed.by = {1, 0, 1};
   CHECK_FALSE(compare(actual, expected, {}, allowed).same());
-  allowed.by = {0, 0.2, 0};
+  allowed.by = {0, 0.6, 0};  // of 1 + |2|
   CHECK(compare(actual, expected, {}, allowed).same());
   CHECK(compare(actual, expected, {}, allowed).limit == Approx(0.201));
-  allowed = {{}, 1, 0.11};
+  allowed = {{}, 1, 0.33};
   CHECK(compare(actual, expected, {}, allowed).same());
   CHECK_FALSE(compare(row({1.5, 2.3, 3}), expected, {}, allowed).same());  // two of them
-  allowed.jump = 0.09;
+  allowed.jump = 0.27;
   CHECK_FALSE(compare(actual, expected, {}, allowed).same());
 }
 
