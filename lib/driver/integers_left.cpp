@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "mrvlc/ir/lineage.h"
 #include "mrvlc/ops/op.h"
 #include "mrvlc/passes/fences.h"
 
@@ -52,7 +53,8 @@ void TakenSources::add(const ir::Graph& graph, const partition::Partition& parti
 }
 
 bool TakenSources::holds(const ir::Graph& graph, const ir::Node& node) const {
-  return std::ranges::any_of(graph.lineage(node.id).sources,
+  // Within a pass a new node has no sources yet.
+  return std::ranges::any_of(ir::sources_of(graph, {&node.id, 1}),
                              [&](ir::SourceId s) { return taken_[s.index()]; });
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "mrvlc/driver/place.h"
+#include "mrvlc/ir/lineage.h"
 #include "mrvlc/partition/rules.h"
 
 namespace mrvlc::driver {
@@ -31,7 +32,8 @@ bool dequantizes_constant(const ir::Graph& graph, const ir::Node& node) {
 std::function<bool(const ir::Graph&, const ir::Node&)> dequantizes_one_of(std::vector<ir::SourceId> sources) {
   return [sources = std::move(sources)](const ir::Graph& graph, const ir::Node& node) {
     auto named = [&](ir::SourceId s) { return std::ranges::binary_search(sources, s); };
-    return dequantizes_constant(graph, node) && std::ranges::any_of(graph.lineage(node.id).sources, named);
+    return dequantizes_constant(graph, node) &&
+           std::ranges::any_of(ir::sources_of(graph, {&node.id, 1}), named);
   };
 }
 

@@ -10,6 +10,7 @@
 
 #include "helpers.h"
 #include "mrvlc/interp/interp.h"
+#include "mrvlc/ir/lineage.h"
 #include "mrvlc/passes/pass.h"
 #include "support/golden.h"
 
@@ -24,7 +25,9 @@ std::string with_reasons(const ir::Graph& g) {
     ir::NodeId id(i);
     if (!g.node(id).erased) continue;
     const ir::Lineage& l = g.lineage(id);
-    out += fmt::format("# {} of source {} erased: {}\n", g.node(id).op->name, l.sources[0].index(),
+    const std::vector<ir::SourceId> sources = ir::sources_of(g, {&id, 1});
+    REQUIRE_FALSE(sources.empty());
+    out += fmt::format("# {} of source {} erased: {}\n", g.node(id).op->name, sources[0].index(),
                        l.erased_because);
   }
   return out;

@@ -340,20 +340,20 @@ static void K_pool_units(const K_plane_shape* p, ptrdiff_t step, const float* a,
 
 /* Is one of n numbers NaN? */
 static int K_holds_nan(const float* x, ptrdiff_t n) {
+  const float* const end = x + n;
   int32_t found = 0;
-  ptrdiff_t i = 0;
 #if K_VW
   typedef int32_t words __attribute__((vector_size(K_VW * 4)));
   words a = {0}, b = {0};
-  for (; i + 2 * K_VW <= n; i += 2 * K_VW) {
-    const K_vec v = K_LOAD(x + i), w = K_LOAD(x + i + K_VW);
+  for (; end - x >= 2 * K_VW; x += 2 * K_VW) {
+    const K_vec v = K_LOAD(x), w = K_LOAD(x + K_VW);
     a |= (words)(v != v);
     b |= (words)(w != w);
   }
   a |= b;
   for (int k = 0; k < K_VW; ++k) found |= a[k];
 #endif
-  for (; i < n; ++i) found |= x[i] != x[i];
+  for (; x < end; ++x) found |= *x != *x;
   return found != 0;
 }
 

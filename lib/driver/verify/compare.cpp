@@ -95,7 +95,10 @@ Difference compare_elements(const Tensor& actual, const Tensor& expected, double
   Worst most{0, 0, limit}, beyond{0, 0, limit};
   const bool told = allowed.by.size() == static_cast<size_t>(expected.elements());
   const bool floats = is_float(expected.elem());
-  const auto unit = [&](int64_t i) { return floats ? 1 + std::abs(expected.as_double(i)) : 1.0; };
+  const auto unit = [&](int64_t i) {
+    const double b = floats ? std::abs(expected.as_double(i)) : 0;
+    return std::isfinite(b) ? 1 + b : 1;
+  };
   bool jumps = true;
   for (int64_t i = 0; i < expected.elements(); ++i) {
     const double error = element_error(actual, expected, i);

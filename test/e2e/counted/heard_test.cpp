@@ -165,7 +165,7 @@ TEST_CASE("an accelerator that gets less than half of the MACs") {
         std::string::npos);
   CHECK(q.messages().find("the network is quantised") != std::string::npos);
   // 64 of 96 MACs are on the accelerator; those that --cpu keeps from it are no surprise.
-  CHECK(test::compile_model(test::mixed_model(), "most").diagnostics.list().empty());
+  CHECK(test::compile_model(test::mixed_model(), "most").count(DiagCode::MRV0012) == 0);
   auto kept = test::compile_model(test::mixed_model(), "kept", [](Options& o) { o.cpu = {"Gemm"}; });
   CHECK(kept.count(DiagCode::MRV0012) == 1);  // the Sin is left, and runs on the CPU
   auto all = test::compile_model(test::mixed_model(), "kept_all", [](Options& o) { o.cpu = {"*"}; });

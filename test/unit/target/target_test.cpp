@@ -194,8 +194,8 @@ TEST_CASE("search folders come before the built-in targets, and a name cannot le
   CHECK(load_machine("cn10ka", {folder})->ocm_bytes == 524288);
   CHECK(load_machine("cn10ka", {})->ocm_bytes == 1048576);
   CHECK(load_machine("../target_test/cn10ka", {folder}).error().code == DiagCode::MRV0352);
-  CHECK(load_machine("nope", {folder}).error().message ==
-        "no target named 'nope'; known are cn10ka, cn10ka-vendor");
+  CHECK_THAT(load_machine("nope", {folder}).error().message,
+             Catch::Matchers::StartsWith("no target named 'nope'; known are cn10ka, cn10ka-vendor"));
   std::filesystem::remove_all(folder);
 }
 
