@@ -6,8 +6,8 @@
 
 #include "contrib/contrib.h"
 #include "file/wire.h"
-#include "mrvlc/ops/op.h"
 #include "mrvlc/onnx/taken_apart.h"
+#include "mrvlc/ops/op.h"
 #include "mrvlc/support/mapped_file.h"
 #include "opsets.h"
 

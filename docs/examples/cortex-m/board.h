@@ -1,12 +1,15 @@
-/* What bare.c asks of a board: the first input is the file input.npy, linked into the program; results and cycles are printed. */
+/* What bare.c asks of a board: the first input is the file input.npy, linked into the program; results and
+ * cycles are printed. */
 #include <stdio.h>
 
 #include "startup.h"
 
-/* A .npy file of version 1: 10 bytes, of which the last two are the length of the text that follows, then the elements. */
+/* A .npy file of version 1: 10 bytes, of which the last two are the length of the text that follows, then the
+ * elements. */
 extern const unsigned char input_npy[], input_npy_end[];
-__asm(".section .rodata\n.balign 8\n.global input_npy, input_npy_end\n"
-      "input_npy:\n.incbin \"input.npy\"\ninput_npy_end:\n.text\n");
+__asm(
+    ".section .rodata\n.balign 8\n.global input_npy, input_npy_end\n"
+    "input_npy:\n.incbin \"input.npy\"\ninput_npy_end:\n.text\n");
 
 static uint64_t began;
 

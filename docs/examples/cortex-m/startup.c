@@ -1,11 +1,11 @@
-/* Start of a Cortex-M4 or M7 without an operating system: vectors, memory, floating-point unit, cycle counter. printf goes to
- * the debugger or emulator by semihosting (newlib's rdimon). */
+/* Start of a Cortex-M4 or M7 without an operating system: vectors, memory, floating-point unit, cycle
+ * counter. printf goes to the debugger or emulator by semihosting (newlib's rdimon). */
+#include "startup.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "startup.h"
 
 extern uint32_t data_begin[], data_end[], data_load[], bss_begin[], bss_end[], stack_top[];
 extern void initialise_monitor_handles(void);
@@ -21,7 +21,9 @@ int main(void);
 
 static volatile uint32_t periods;
 
-static void count_period(void) { ++periods; }
+static void count_period(void) {
+  ++periods;
+}
 
 uint64_t cycles_now(void) {
   uint32_t before, count;
@@ -50,4 +52,19 @@ void reset(void) {
 }
 
 __attribute__((section(".vectors"), used)) static void (*const vectors[16])(void) = {
-    (void (*)(void))(uintptr_t)stack_top, reset, fault, fault, fault, fault, fault, 0, 0, 0, 0, fault, fault, 0, fault, count_period};
+    (void (*)(void))(uintptr_t)stack_top,
+    reset,
+    fault,
+    fault,
+    fault,
+    fault,
+    fault,
+    0,
+    0,
+    0,
+    0,
+    fault,
+    fault,
+    0,
+    fault,
+    count_period};

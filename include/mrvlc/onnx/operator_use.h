@@ -10,7 +10,7 @@ namespace mrvlc::onnx {
 
 struct OperatorUse {
   std::string domain, name;
-  int64_t nodes = 0;     // in graphs, bodies and functions
+  int64_t nodes = 0;       // in graphs, bodies and functions
   bool supported = false;  // by the operator table, by taking it apart, or by a function of the model
 };
 
