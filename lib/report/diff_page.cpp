@@ -41,8 +41,9 @@ std::string cell(const std::string& text, const char* classes = nullptr) {
 
 std::string section(const char* title, const std::string& table) {
   return fmt::format(
-      "<section>\n<h2>{}</h2>\n<div class=\"scroller\"><table>\n{}</table></div>\n</section>\n", title,
-      table);
+      "<section>\n<h2>{0}</h2>\n<div class=\"scroller\" tabindex=\"0\" role=\"region\" "
+      "aria-label=\"{0}\"><table>\n{1}</table></div>\n</section>\n",
+      title, table);
 }
 
 const char* word(DiffPage::Change how) {
@@ -51,7 +52,7 @@ const char* word(DiffPage::Change how) {
 }
 
 std::string totals(const DiffPage& page) {
-  std::string out = table_head({"", "before", "after", "change"}, {1, 4}) + "<tbody>\n";
+  std::string out = table_head({"number", "before", "after", "change"}, {1, 4}) + "<tbody>\n";
   for (const DiffPage::Total& t : page.totals)
     out += fmt::format("<tr{}>{}{}{}{}</tr>\n", t.fails ? " class=\"fails\"" : "", cell(t.name, "total"),
                        cell(t.before, "n"), cell(t.after, "n"),
@@ -71,7 +72,7 @@ std::string bar(double share) {
 
 std::string layers(const DiffPage& page) {
   std::string out =
-      table_head({"ONNX operators", "before", "after", "change", "", "why"}, {1, 4}) + "<tbody>\n";
+      table_head({"ONNX operators", "before", "after", "change", "bar", "why"}, {1, 4}) + "<tbody>\n";
   for (const DiffPage::Layer& l : page.layers)
     out += fmt::format("<tr>{}{}{}{}<td class=\"optional\">{}</td>{}</tr>\n", cell(l.operators, "operators"),
                        cell(l.before, "n"), cell(l.after, "n"),
@@ -91,7 +92,7 @@ std::string placement(const DiffPage& page) {
 }
 
 std::string inputs(const DiffPage& page) {
-  std::string out = table_head({"", "before", "after"}) + "<tbody>\n";
+  std::string out = table_head({"input", "before", "after"}) + "<tbody>\n";
   for (const DiffPage::Input& i : page.inputs)
     out += fmt::format("<tr>{}{}{}</tr>\n", cell(i.what), cell(i.before), cell(i.after));
   return section("What the two were given", out + "</tbody>\n");

@@ -42,6 +42,7 @@ class Writer {
     number("host_macs", p.host_macs);
     number("conversion_bytes", p.conversion_bytes);
     number("conversion_seconds", p.conversion_seconds);
+    expected_run(p.run);
     lines("expected", p.expected);
     text("expected_error", p.expected_error);
     text("accuracy", p.accuracy);
@@ -96,6 +97,15 @@ class Writer {
     out_ += ']';
   }
 
+  void expected_run(const ExpectedRun& r) {
+    key("expected_time");
+    out_ += r.known ? fmt::format(
+                          "{{\"seconds\":{},\"host_only\":{},\"device\":{},\"launches\":{},\"borders\":{},"
+                          "\"host\":{}}}",
+                          r.seconds, r.host_only, r.device, r.launches, r.borders, r.host)
+                    : "{\"seconds\":null}";
+  }
+
   void lines(const char* name, const std::vector<std::string>& list) {
     key(name);
     out_ += '[';
@@ -105,8 +115,7 @@ class Writer {
 
   void graph(const std::optional<GraphDocument>& document) {
     if (!document || document->items() > limits_.graph_items) return;
-    key("graphs");
-    out_ += graphs_json(*document, limits_.text);
+    out_ += ',' + graphs_json(*document, limits_.text);
   }
 
   void steps(const std::vector<Step>& list) {

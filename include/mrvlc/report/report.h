@@ -99,6 +99,12 @@ struct Step {
   double seconds = 0;  // expected
 };
 
+// Expected seconds of a run, by who spends them.
+struct ExpectedRun {
+  bool known = false;  // false: a target does not tell its times
+  double seconds = 0, host_only = 0, device = 0, launches = 0, borders = 0, host = 0;
+};
+
 struct Page {
   std::string model, sha256, target, precision;
   uint32_t tiles = 0;
@@ -107,9 +113,10 @@ struct Page {
   uint64_t onnx_nodes = 0, on_accelerator = 0, on_cpu = 0, folded = 0;
   double mac_share_accelerator = 0;
   uint64_t arena_bytes = 0, arena_lower_bound_bytes = 0, host_weights_bytes = 0;
-  uint64_t macs = 0, host_macs = 0;    // of the model; of its nodes on the CPU
-  uint64_t conversion_bytes = 0;       // read and written by the host at the borders of regions
-  double conversion_seconds = 0;       // estimated
+  uint64_t macs = 0, host_macs = 0;  // of the model; of its nodes on the CPU
+  uint64_t conversion_bytes = 0;     // read and written by the host at the borders of regions
+  double conversion_seconds = 0;     // estimated
+  ExpectedRun run;
   std::vector<std::string> expected;   // lines: what the parts of the partition are expected to take
   std::string expected_error;          // "0.0007", "infinite" or "not known", of fp16 against float32
   std::string accuracy;                // how it was found, or why not

@@ -17,21 +17,69 @@ std::string signed_text(const Json& change) {
   return fmt::format("{:+}", change.get<int64_t>());
 }
 
+std::string bytes_text(double bytes) {
+  constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB"};
+  size_t unit = 0;
+  while (std::abs(bytes) >= 1024 && unit + 1 < std::size(kUnits)) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.4g} {}", bytes, kUnits[unit]);
+}
+
+std::string seconds_text(double seconds) {
+  const double size = std::abs(seconds);
+  if (size >= 1 || size == 0) return fmt::format("{:.4g} s", seconds);
+  return size >= 1e-3 ? fmt::format("{:.4g} ms", 1e3 * seconds) : fmt::format("{:.4g} µs", 1e6 * seconds);
+}
+
+// "1 265 280", with narrow spaces.
+std::string grouped(const Json& number) {
+  std::string text = number.dump();
+  for (size_t at = text.size(); at > 3 && text[at - 4] != '-'; at -= 3) text.insert(at - 3, "\u202f");
+  return text;
+}
+
+std::string value_text(const Json& value, Unit unit) {
+  if (!value.is_number()) return number_text(value);
+  switch (unit) {
+    case Unit::Bytes:
+      return bytes_text(value.get<double>());
+    case Unit::Share:
+      return fmt::format("{:.4g} %", 100 * value.get<double>());
+    case Unit::Seconds:
+      return seconds_text(value.get<double>());
+    case Unit::Count:
+      return value.is_number_integer() ? grouped(value) : number_text(value);
+    case Unit::Error:
+      break;
+  }
+  return number_text(value);
+}
+
+std::string change_text(const Json& change, Unit unit) {
+  return (change.get<double>() > 0 ? "+" : "") + value_text(change, unit);
+}
+
 DiffPage::Change how(const Json& t) {
   const Json& change = t.at("change");
   if (change.is_null() || change == 0) return DiffPage::Change::None;
-  const Worse worse = worse_of(t.at("name").get<std::string>());
+  const Worse worse = total_kind(t.at("name").get<std::string>()).worse;
   if (worse == Worse::Neither) return DiffPage::Change::Neither;
   return (change.get<double>() > 0) == (worse == Worse::More) ? DiffPage::Change::Worse
                                                               : DiffPage::Change::Better;
 }
 
 DiffPage::Total total(const Json& t) {
-  DiffPage::Total out{
-      t.at("name").get<std::string>(), number_text(t.at("a")), number_text(t.at("b")), "", how(t),
-      t.at("worse").get<bool>()};
+  const TotalKind& kind = total_kind(t.at("name").get<std::string>());
+  DiffPage::Total out{std::string(kind.title),
+                      value_text(t.at("a"), kind.unit),
+                      value_text(t.at("b"), kind.unit),
+                      "",
+                      how(t),
+                      t.at("worse").get<bool>()};
   if (out.how == DiffPage::Change::None) return out;
-  out.change = signed_text(t.at("change"));
+  out.change = change_text(t.at("change"), kind.unit);
   if (t.at("relative").is_number())
     out.change += fmt::format(" ({:+.2f} %)", 100 * t.at("relative").get<double>());
   return out;

@@ -23,10 +23,24 @@ int64_t most_of(const Json& regions, const char* field) {
 
 }  // namespace
 
-Worse worse_of(std::string_view name) {
-  constexpr std::string_view kMore[] = {"cycles", "ddr_bytes", "weights_bytes", "arena_bytes"};
-  if (std::ranges::find(kMore, name) != std::end(kMore)) return Worse::More;
-  return name == "mac_share_accelerator" ? Worse::Less : Worse::Neither;
+const TotalKind& total_kind(std::string_view name) {
+  static constexpr TotalKind kKinds[] = {
+      {"cycles", "cycles of the regions", Unit::Count, Worse::More},
+      {"lower_bound_cycles", "lower bound of the cycles", Unit::Count, Worse::Neither},
+      {"ddr_bytes", "DDR traffic", Unit::Bytes, Worse::More},
+      {"ocm_peak_bytes", "peak of on-chip memory", Unit::Bytes, Worse::Neither},
+      {"weights_bytes", "weights", Unit::Bytes, Worse::More},
+      {"arena_bytes", "host arena", Unit::Bytes, Worse::More},
+      {"conversion_bytes", "conversions at borders", Unit::Bytes, Worse::Neither},
+      {"mac_share_accelerator", "MACs on the accelerator", Unit::Share, Worse::Less},
+      {"nodes_accelerator", "nodes on the accelerator", Unit::Count, Worse::Neither},
+      {"nodes_cpu", "nodes on the CPU", Unit::Count, Worse::Neither},
+      {"regions", "regions", Unit::Count, Worse::Neither},
+      {"expected_error", "expected error", Unit::Error, Worse::Neither},
+      {"seconds", "expected time of a run", Unit::Seconds, Worse::Neither}};
+  const auto* found = std::ranges::find(kKinds, name, &TotalKind::name);
+  static constexpr TotalKind kOther = {};
+  return found == std::end(kKinds) ? kOther : *found;
 }
 
 std::vector<Total> totals(const Json& report) {
@@ -49,7 +63,7 @@ std::vector<Total> totals(const Json& report) {
       {"regions", regions.size()},
       {"expected_error", report.at("accuracy").at("expected_error")},
       {"seconds", report.at("partition").at("seconds")}};
-  for (Total& t : out) t.worse = worse_of(t.name);
+  for (Total& t : out) t.worse = total_kind(t.name).worse;
   return out;
 }
 

@@ -10,6 +10,16 @@ namespace mrvlc::driver {
 // More of it is worse, less of it is worse, or neither.
 enum class Worse : uint8_t { More, Less, Neither };
 
+// What a total counts.
+enum class Unit : uint8_t { Count, Bytes, Share, Seconds, Error };
+
+// A total by its name in report.json: what people call it, and how it is judged.
+struct TotalKind {
+  std::string_view name, title;
+  Unit unit = Unit::Count;
+  Worse worse = Worse::Neither;
+};
+
 struct Total {
   std::string_view name;
   Json value;  // null: not known
@@ -17,8 +27,7 @@ struct Total {
 };
 
 std::vector<Total> totals(const Json& report);
-// Of a total by its name.
-Worse worse_of(std::string_view name);
+const TotalKind& total_kind(std::string_view name);
 // A change from `before` to `after` that is worse by more than this share of `before`.
 bool is_worse(const Total& before, const Total& after, double tolerance);
 

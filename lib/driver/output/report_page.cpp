@@ -58,6 +58,18 @@ void add_fallbacks(const CompiledModel& m, const PlacedNodes& nodes, report::Pag
   }
 }
 
+report::ExpectedRun expected_run(const Json& e) {
+  if (e.at("seconds_device").is_null()) return {};
+  const auto of = [&](const char* key) { return e.at(key).get<double>(); };
+  return {true,
+          of("seconds"),
+          of("seconds_host_only"),
+          of("seconds_device"),
+          of("seconds_launches"),
+          of("seconds_borders"),
+          of("seconds_host")};
+}
+
 }  // namespace
 
 std::vector<report::Region> report_regions(const CompiledModel& m) {
@@ -91,6 +103,7 @@ report::Page report_page(const CompiledModel& m, const Json& report, const Place
   p.host_macs = host.at("macs").get<uint64_t>();
   p.conversion_bytes = host.at("conversion_bytes").get<uint64_t>();
   p.conversion_seconds = host.at("conversion_seconds_estimate").get<double>();
+  p.run = expected_run(report.at("expected"));
   p.expected.push_back(partition_line(report.at("partition")));
   for (std::string& line : expected_lines(report)) p.expected.push_back(std::move(line));
   p.expected_error = expected_error_text(report.at("accuracy"));

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "graph/modules.h"
 #include "graph/nested.h"
 #include "pack.h"
 #include "page.h"
@@ -118,15 +119,16 @@ class GraphsJson {
 }  // namespace
 
 std::string graphs_json(const GraphDocument& document, size_t text) {
-  return GraphsJson(text).write(document);
+  const FoldedDocument folded = fold_by_module(document);
+  return fmt::format("\"graphs\":{},\"graph_start\":{}", GraphsJson(text).write(folded.document),
+                     folded.start);
 }
 
 std::string graph_html(const GraphDocument& document) {
   return page_with(
-      kGraphPage,
-      fmt::format("{{\"schema\":\"mrvlc-graph-page-1\",\"model\":{},\"target\":{},\"graphs\":{}}}",
-                  json_string(document.model, kPageText), json_string(document.target, kPageText),
-                  graphs_json(document, kPageText)));
+      kGraphPage, fmt::format("{{\"schema\":\"mrvlc-graph-page-1\",\"model\":{},\"target\":{},{}}}",
+                              json_string(document.model, kPageText), json_string(document.target, kPageText),
+                              graphs_json(document, kPageText)));
 }
 
 }  // namespace mrvlc::report

@@ -6,7 +6,8 @@
 
 namespace mrvlc::report {
 
-// "[{...},...]": JSON, safe in a <script> element. Names are cut after `text` bytes.
+// "\"graphs\":[{...},...],\"graph_start\":0": JSON, safe in a <script> element; large graphs by module too,
+// and which to open first. Names are cut after `text` bytes.
 std::string graphs_json(const GraphDocument& document, size_t text);
 
 }  // namespace mrvlc::report

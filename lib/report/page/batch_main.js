@@ -47,7 +47,7 @@ function showModels() {
       show: (m) => el('span', { class: m.exit_code === 0 ? 'done' : 'failed' }, m.exit_code === 0 ? 'compiled' : m.code) },
     number('cycles', 'cycles', integer, 'of all regions'),
     number('lower bound', 'lower_bound_cycles', integer, 'no schedule takes less'),
-    number('seconds', 'seconds', (s) => s.toPrecision(3), 'expected, of accelerator and host'),
+    number('a run', 'seconds', duration, 'expected time, of accelerator and host'),
     number('MACs there', 'mac_share_accelerator', percent, 'share of the multiplications on the accelerator'),
     number('regions', 'regions', integer),
     number('CPU nodes', 'nodes_cpu', integer),

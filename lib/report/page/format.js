@@ -19,6 +19,11 @@ function count(n) {
   }
 }
 
+function duration(seconds) {
+  if (seconds >= 1) return `${seconds.toFixed(2)} s`;
+  return seconds >= 1e-3 ? `${(seconds * 1e3).toFixed(2)} ms` : `${(seconds * 1e6).toFixed(1)} µs`;
+}
+
 const percent = (share) => `${(100 * share).toFixed(1)} %`;
 const address = (n) => `0x${n.toString(16)}`;
 
@@ -34,8 +39,11 @@ function el(tag, attributes, ...children) {
 }
 
 function card(title, value, note) {
-  return el('div', { class: 'card' }, el('h3', null, title), el('p', { class: 'value' }, value), el('p', { class: 'note' }, note ?? ''));
+  return el('div', { class: 'card' }, el('h2', null, title), el('p', { class: 'value' }, value), el('p', { class: 'note' }, note ?? ''));
 }
+
+// A box that scrolls, by keys too.
+const scrollBox = (label, tag = 'div', ...children) => el(tag, { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': label }, ...children);
 
 const byId = (id) => document.getElementById(id);
 

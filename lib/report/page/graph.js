@@ -19,22 +19,26 @@ function svgEl(tag, attributes, ...children) {
   return element;
 }
 
-function duration(seconds) {
-  if (seconds >= 1) return `${seconds.toFixed(2)} s`;
-  return seconds >= 1e-3 ? `${(seconds * 1e3).toFixed(2)} ms` : `${(seconds * 1e6).toFixed(1)} µs`;
+// Of each graph the one with an item that opens it; none of the model's.
+function parentsOf(graphs) {
+  const parents = [];
+  graphs.forEach((graph, i) => graph.items.forEach((item) => (item.bodies ?? []).forEach((body) => { parents[body] ??= i; })));
+  return parents;
 }
 
 class GraphView {
-  // `onLayer(region, layer)` goes to a layer of a region; may be missing.
-  constructor(root, graphs, onLayer) {
+  // `start`: the graph to open first. `onLayer(region's id, layer)` goes to a layer of a region; may be missing.
+  constructor(root, graphs, start, onLayer) {
     this.graphs = graphs;
+    this.parents = parentsOf(graphs);
     this.onLayer = onLayer;
     this.svg = svgEl('svg', { class: 'graph', tabindex: 0, role: 'application', 'aria-label': 'Graph of the model; the keys n and p go through it' });
-    this.panel = el('div', { class: 'facts', 'aria-live': 'polite' });
+    this.panel = el('div', { class: 'facts', 'aria-live': 'polite', tabindex: 0, role: 'region', 'aria-label': 'Facts' });
+    this.map = new GraphMap(this);
     this.tools = el('div', { class: 'tools graph-tools' });
-    root.replaceChildren(this.tools, el('div', { class: 'graph-body' }, this.svg, this.panel));
+    root.replaceChildren(this.tools, el('div', { class: 'graph-body' }, el('div', { class: 'graph-view' }, this.svg, this.map.canvas), this.panel));
     this.listen();
-    this.open(0);
+    this.open(start);
   }
   open(index) {
     this.index = index;
@@ -62,13 +66,17 @@ class GraphView {
     this.found = el('span', { class: 'soft', 'aria-live': 'polite' });
     const parts = [el('label', { class: 'choice' }, 'find', this.search), this.found];
     if (this.graphs.length > 1)
-      parts.push(choice('graph', this.graphs.map((g, i) => [String(i), i === 0 ? 'the model' : g.name]), String(this.index), (value) => this.open(Number(value))));
+      parts.push(choice('graph', this.graphs.map((_, i) => [String(i), this.graphName(i)]), String(this.index), (value) => this.open(Number(value))));
     const group = el('span', { class: 'group' }, button('−', 'zoom out', () => this.zoom(0.7)), button('+', 'zoom in', () => this.zoom(1 / 0.7)),
-      button('fit', 'show everything', () => this.fit()));
+      button('fit', 'fit: show everything', () => this.fit()));
     if (this.graph.regions.length > 0)
       group.append(button('fold', 'fold all regions', () => this.foldAll(true)), button('unfold', 'unfold all regions', () => this.foldAll(false)));
+    const parent = this.parents[this.index];
+    if (parent !== undefined) parts.push(el('span', { class: 'group' }, el('button', { type: 'button', onclick: () => this.open(parent) }, `up to ${this.graphName(parent)}`)));
     this.tools.replaceChildren(...parts, group);
   }
+
+  graphName(index) { return index === 0 ? 'the model, all of it' : this.graphs[index].name; }
 
   // Positions: { left, top, w, h } of each box of the outer level, with what is folded.
   place() {
@@ -133,7 +141,7 @@ class GraphView {
     card.append(svgEl('text', { class: 'title', x: dx + box.x, y: top + 21 }, item.title));
     item.lines.forEach((line, i) => card.append(svgEl('text', { class: 'line', x: dx + box.x, y: top + 35 + 14 * i }, line)));
     card.dataset.item = index;
-    this.cards[index] = { card, x: dx + box.x, y: top + box.h / 2 };
+    this.cards[index] = { card, x: dx + box.x, y: top + box.h / 2, w: box.w, h: box.h };
     parent.append(card);
   }
   drawPort(parent, value, box, dx, dy) {
@@ -202,14 +210,25 @@ class GraphView {
     this.fit();
   }
 
+  // Where a picture of modules does not have it, in the whole graph.
   find(text) {
+    const hits = this.hitsOf(text);
+    if (hits.length === 0 && text.trim() !== '' && this.index !== 0 && this.parents.includes(this.index)) {
+      this.open(0);
+      this.search.value = text;
+      this.search.focus();
+      return this.find(text);
+    }
+    this.hits = hits;
+    this.found.textContent = text.trim() === '' ? '' : hits.length === 1 ? '1 found' : `${integer(hits.length)} found`;
+    this.mark();
+    if (hits.length > 0) this.select(hits[0], true);
+  }
+  hitsOf(text) {
     const wanted = text.trim().toLowerCase();
     const holds = (item) => [item.title, item.name, item.kind, ...(item.nodes ?? []).flat()].some((t) => t && t.toLowerCase().includes(wanted));
-    this.hits = wanted === '' ? [] : [...this.graph.items.keys()].filter((i) => holds(this.graph.items[i]) ||
+    return wanted === '' ? [] : [...this.graph.items.keys()].filter((i) => holds(this.graph.items[i]) ||
       this.usersOf[i].some(([, , value]) => this.graph.values[value][0].toLowerCase().includes(wanted)));
-    this.found.textContent = wanted === '' ? '' : this.hits.length === 1 ? '1 found' : `${integer(this.hits.length)} found`;
-    this.mark();
-    if (this.hits.length > 0) this.select(this.hits[0], true);
   }
   nextHit(step) {
     if (this.hits.length === 0) return;
@@ -222,6 +241,7 @@ class GraphView {
     const { x, y, scale } = this.view;
     this.scene.setAttribute('transform', `scale(${scale}) translate(${-x} ${-y})`);
     this.svg.classList.toggle('far', scale < 0.4);
+    this.map.draw();
   }
   get size() { return { w: this.svg.clientWidth || 1, h: this.svg.clientHeight || 1 }; }
   fit() {
@@ -286,8 +306,17 @@ class GraphView {
       if (!held.delete(e.pointerId) || held.size > 0 || moved > 3 || e.type === 'pointercancel') return;
       this.press(target);
     });
+    s.addEventListener('dblclick', (e) => {
+      const item = e.target.closest('.item') ?? document.elementFromPoint(e.clientX, e.clientY)?.closest('.item');
+      if (item) this.enter(Number(item.dataset.item));
+    });
     s.addEventListener('keydown', (e) => this.key(e));
     new ResizeObserver(() => { if (this.view) this.apply(); }).observe(s);
+  }
+  // Opens what an item holds.
+  enter(index) {
+    const body = this.graph.items[index]?.bodies?.[0];
+    if (body !== undefined) this.open(body);
   }
   press(target) {
     const head = target.closest('.region-head'), item = target.closest('.item');
@@ -299,7 +328,7 @@ class GraphView {
     const count = this.graph.items.length, step = (by) => this.select((this.selected + by + count) % count, true);
     const actions = { ArrowLeft: () => this.pan(60, 0), ArrowRight: () => this.pan(-60, 0), ArrowUp: () => this.pan(0, 60), ArrowDown: () => this.pan(0, -60),
       '+': () => this.zoom(1.4), '=': () => this.zoom(1.4), '-': () => this.zoom(1 / 1.4), '0': () => this.fit(), n: () => step(1), p: () => step(this.selected < 0 ? 0 : -1),
-      '/': () => this.search.focus(), Escape: () => this.select(-1), Enter: () => e.target.closest('.region-head') && this.press(e.target) };
+      '/': () => this.search.focus(), Escape: () => this.select(-1), Enter: () => (e.target.closest('.region-head') ? this.press(e.target) : this.enter(this.selected)) };
     if (!actions[e.key]) return;
     e.preventDefault();
     actions[e.key]();
@@ -309,7 +338,7 @@ class GraphView {
     if (this.selected < 0) {
       const kinds = { layer: 'layer of the accelerator', host: 'on the CPU', call: 'call of a library', node: 'operator', input: 'input or output' };
       const there = Object.keys(kinds).filter((kind) => this.graph.items.some((item) => item.kind === kind));
-      this.panel.replaceChildren(el('p', { class: 'soft' }, `${integer(this.graph.items.length)} items. Click one for its facts.`),
+      this.panel.replaceChildren(el('p', { class: 'soft' }, `${integer(this.graph.items.length)} items. Click one for its facts, twice to open what it holds.`),
         el('ul', { class: 'kinds' }, ...there.map((kind) => el('li', null, el('i', { class: `kind ${kind}` }), kinds[kind]))));
       return;
     }
@@ -337,7 +366,7 @@ class GraphView {
   actions(item) {
     const button = (text, action) => el('button', { type: 'button', onclick: action }, text);
     const list = (item.bodies ?? []).map((body) => button(`open ${this.graphs[body].name}`, () => this.open(body)));
-    if (item.kind === 'layer' && this.onLayer) list.push(button('show in the timeline', () => this.onLayer(item.region, item.layer)));
+    if (item.kind === 'layer' && this.onLayer) list.push(button('show in the timeline', () => this.onLayer(this.graph.regions[item.region].id, item.layer)));
     return list.length === 0 ? [] : [el('p', { class: 'group' }, ...list)];
   }
 }

@@ -6,7 +6,7 @@ function summary() {
   const sum = (value) => data.regions.reduce((all, r) => all + value(r), 0);
   const cyclesOf = (r) => r.init_cycles + r.main_cycles + r.finish_cycles;
   const cycles = sum(cyclesOf), bound = sum((r) => r.lower_bound_cycles);
-  const cards = [];
+  const cards = expectedCards();
   if (data.regions.length > 0) {
     const time = data.clock_ghz > 0 ? `${(cycles / data.clock_ghz / 1e6).toFixed(3)} ms at ${data.clock_ghz} GHz` : '';
     cards.push(card('Cycles', integer(cycles), `${time}; pessimistic ${integer(sum((r) => r.pessimistic_cycles))}`),
@@ -22,6 +22,15 @@ function summary() {
     card('Host arena', bytes(data.arena_bytes), `lower bound ${bytes(data.arena_lower_bound_bytes)}; weights ${bytes(data.host_weights_bytes)}`),
     card('Expected error', data.expected_error, data.accuracy));
   byId('summary').replaceChildren(...cards);
+}
+
+// What a user waits for comes first.
+function expectedCards() {
+  const e = data.expected_time;
+  if (e.seconds === null) return [card('A run', '–', 'not known: a target does not tell its times')];
+  const parts = data.regions.length === 0 ? 'all on the host'
+    : `device ${duration(e.device)}, launches ${duration(e.launches)}, borders ${duration(e.borders)}, host ${duration(e.host)}; the host alone ${duration(e.host_only)}`;
+  return [card('A run takes about', duration(e.seconds), parts)];
 }
 
 function boundsView(region) {
@@ -58,7 +67,7 @@ function tools(region) {
     choice('colour', [['layer', 'by layer'], ['bound', 'by bound']], timeline.colourBy, (value) => { timeline.colourBy = value; view.changed(); }),
     choice('show', [['all', 'all tiles'], ...tiles], timeline.tiles, (value) => { timeline.tiles = value; timeline.layout(); }),
     el('span', { class: 'group' }, button('−', 'zoom out', () => view.zoom(2)), button('+', 'zoom in', () => view.zoom(0.5)),
-      button('fit', 'show everything', () => view.show(0, view.total))));
+      button('fit', 'fit: show everything', () => view.show(0, view.total))));
   byId('memory-tools').replaceChildren(legend(memoryKinds, 'memory'),
     choice('tile', tiles, String(memoryMap.tile), (value) => memoryMap.setTile(Number(value))));
 }
@@ -126,8 +135,9 @@ function programView() {
 }
 
 // From the graph to the timeline.
-function goToGraphLayer(index, number) {
-  if (byId('time').hidden) return;
+function goToGraphLayer(id, number) {
+  const index = data.regions.findIndex((r) => r.id === id);
+  if (byId('time').hidden || index < 0) return;
   if (index !== regionShown) showRegion(index);
   const layer = data.regions[index].layers.find((l) => l.number === number);
   if (layer) goToLayer(data.regions[index], layer);
@@ -151,7 +161,7 @@ function start() {
   programView();
   if (data.graphs) {
     byId('graph-section').hidden = false;
-    new GraphView(byId('graph'), data.graphs, data.regions.length === 0 ? undefined : goToGraphLayer);
+    new GraphView(byId('graph'), data.graphs, data.graph_start, data.regions.length === 0 ? undefined : goToGraphLayer);
   }
 }
 

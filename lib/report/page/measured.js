@@ -35,7 +35,7 @@ function measuredView(m) {
   if (worst) {
     parts.push(el('p', { class: 'notice' }, `Furthest beyond what was expected: ${worst.label}, ${ms(worst.least_ms)} instead of ${ms(worst.expected_ms)}.`));
   }
-  const box = el('div', { class: 'scroll' });
+  const box = scrollBox('Measured steps');
   measuredTable(m, box);
   return parts.concat(box);
 }

@@ -97,7 +97,7 @@ function placementView() {
     `${integer(data.on_cpu)} on the CPU, ${integer(data.folded)} folded at compile time. ` +
     `${percent(data.mac_share_accelerator)} of the multiplications run on the accelerator.`), stepsView()];
   if (data.regions.length > 1) parts.push(regionTable());
-  if (data.expected.length > 0) parts.push(el('h3', null, 'Expected time'), el('pre', { class: 'scroll' }, data.expected.join('\n')));
+  if (data.expected.length > 0) parts.push(el('h3', null, 'Expected time'), scrollBox('Expected time', 'pre', data.expected.join('\n')));
   if (data.fallbacks.length === 0) return parts.concat(el('p', { class: 'good' }, 'No node falls back to the CPU.'));
   parts.push(el('h3', null, 'On the CPU, and why'));
   if (data.fallbacks_left_out > 0) {
@@ -105,7 +105,7 @@ function placementView() {
       'and “mrvlc explain” tells every rule tried.'));
   }
   parts.push(...frequentReasons());
-  const box = el('div', { class: 'scroll' });
+  const box = scrollBox('Nodes on the CPU');
   const column = (title, i, wide) => ({ title, wide, value: (row) => row[i] });
   const order = new Map(data.fallbacks.map((row, i) => [row, i]));
   const table = new SortedTable(box, [column('node', 1, true), column('operator', 2), column('reason', 3, true),
@@ -139,7 +139,7 @@ function stepsView() {
 }
 
 function regionTable() {
-  const box = el('div', { class: 'scroll' });
+  const box = scrollBox('Regions');
   const cycles = (r) => r.init_cycles + r.main_cycles + r.finish_cycles;
   const number = (title, value, show) => ({ title, number: true, value, show: (r) => (show ?? integer)(value(r)) });
   new SortedTable(box, [

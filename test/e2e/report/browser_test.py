@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import chromium
-from checks import check, result, text
+from checks import accessible, check, result, text
 
 ALT, SHIFT = 1, 8
 
@@ -175,11 +175,13 @@ def table(page):
 
 
 def layout(page, path):
-    for width in (1400, 1000, 420):
+    for width, scheme in ((1400, "dark"), (1400, "light"), (800, "dark"), (800, "light"), (390, "dark"), (390, "light")):
+        page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         page.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
         page.settle()
         check("%s: nothing sticks out at %d pixels" % (path, width),
               page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"))
+        accessible(page, "%s at %d pixels, %s" % (path, width, scheme))
 
 
 def memory_page(page, path):

@@ -11,7 +11,7 @@ import sys
 import time
 
 import chromium
-from checks import check, result, text
+from checks import accessible, check, result, text
 
 PHONE, DESKTOP = 390, 1400
 
@@ -42,7 +42,7 @@ def press_card(page, number):
 def fold(page):
     """Clicks the head of the first region."""
     page.box("svg.graph")
-    page.evaluate("document.querySelector('button[aria-label=\"show everything\"]').click()")
+    page.evaluate("document.querySelector('button[title^=\"fit\"]').click()")
     page.settle()
     box = page.evaluate("(({x, y, width, height}) => ({x, y, width, height}))(document.querySelector('.region-head').getBoundingClientRect())")
     page.click(box["x"] + box["width"] / 2, box["y"] + min(box["height"] / 2, 6))
@@ -59,6 +59,22 @@ def large(page, path):
     started, cpu = time.monotonic(), page.cpu_seconds()
     page.open(path)
     took, cpu = time.monotonic() - started, page.cpu_seconds() - cpu
+    check("a large graph opens by module: %d items" % count(page, ".item"), 2 < count(page, ".item") <= 20)
+    check("whose names can be read", page.evaluate("graphView.view.scale") >= 0.5 and not page.evaluate("graphView.svg.classList.contains('far')"))
+    check("there is no map of what is seen whole", page.evaluate("graphView.map.canvas.hidden"))
+    page.evaluate("graphView.enter(graphView.graph.items.findIndex((i) => i.bodies))")
+    check("a module opens", page.evaluate("graphView.index") > 1 and count(page, ".item") > 1)
+    check("and leads up again", "up to by module" in text(page, ".graph-tools"))
+    search(page, "block150/sum")
+    check("what no module shows is found in the whole graph", page.evaluate("graphView.index") == 0 and count(page, ".item.selected") == 1)
+    page.evaluate("graphView.open(0)")
+    page.settle()
+    check("a map shows where one is", not page.evaluate("graphView.map.canvas.hidden"))
+    before, box = page.evaluate("graphView.view.y"), page.box(".graph-map")
+    page.click(box["x"] + box["width"] / 2, box["y"] + box["height"] * 0.9)
+    check("a click on the map goes there", page.evaluate("graphView.view.y") > before + 1000)
+    page.evaluate("graphView.open(0)")
+    page.settle()
     check("a thousand nodes open in less than 2 s of processor time: %.2f" % cpu, cpu < 2)
     print("a graph of %d items opens in %.2f s, %.2f s of processor time" % (count(page, ".item"), took, cpu))
     check("every item is drawn", count(page, ".item") > 1000)
@@ -161,14 +177,15 @@ def batch(page, path):
 
 def looks(page, path, name):
     """At every width and in both schemes nothing sticks out, and nothing fails."""
-    for width in (DESKTOP, PHONE):
+    for width in (DESKTOP, 800, PHONE):
         for scheme in ("light", "dark"):
             page.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
             page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
             page.open(path)
             check("%s: nothing sticks out at %d pixels" % (name, width),
                   page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth"))
-            shot(page, "%s-%s-%s" % (name, "phone" if width == PHONE else "desktop", scheme))
+            shot(page, "%s-%s-%s" % (name, "phone" if width == PHONE else "tablet" if width == 800 else "desktop", scheme))
+            accessible(page, "%s at %d pixels, %s" % (name, width, scheme))
     check("%s: no errors: %s" % (name, page.problems), not page.problems)
     others = [r for r in page.requests if not r.startswith("data:") and r != "file://" + os.path.abspath(path)]
     check("%s: no requests: %s" % (name, others), not others)

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "graph/layout.h"
+#include "graph/modules.h"
 #include "splitmix.h"
 
 using namespace mrvlc;
@@ -177,4 +178,72 @@ TEST_CASE("pictures name what they show and let no text out") {
   CHECK(svg.find("<TopK>") == std::string::npos);
   CHECK(html.find("<TopK>") == std::string::npos);
   CHECK(html.find("n_Conv") != std::string::npos);
+}
+
+namespace {
+
+// `layers` layers of eight operators in a chain, called as exporters call them, or without a hierarchy.
+report::GraphDocument deep(uint32_t layers, bool named) {
+  report::Graph g;
+  g.name = "main";
+  g.items.resize(1);
+  g.items[0].kind = report::GraphItem::Kind::Input;
+  g.items[0].name = "x";
+  for (uint32_t i = 0; i < 8 * layers; ++i) {
+    report::GraphItem item;
+    const std::string name = named ? fmt::format("/net/layer.{}/{}/Op_{}", i / 8, i % 8 < 4 ? "a" : "b", i)
+                                   : fmt::format("op{}", i);
+    item.nodes = {{fmt::format("main/{}", i), name, "Relu"}};
+    item.macs = 1;
+    g.items.push_back(item);
+    g.values.push_back({fmt::format("v{}", i), "f32[4]", ""});
+    g.edges.push_back({i, i + 1, i});
+  }
+  return {"net", "", {g}};
+}
+
+// Items of the model that one comes to from a graph by going into modules, each counted once.
+void reach(const report::GraphDocument& d, uint32_t graph, std::map<std::string, int>& seen) {
+  for (const report::GraphItem& item : d.graphs.at(graph).items) {
+    for (uint32_t body : item.bodies) reach(d, body, seen);
+    if (!item.nodes.empty()) ++seen[item.nodes.front().id];
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a large graph folds by module, and every item is in one") {
+  for (const bool named : {true, false}) {
+    const report::GraphDocument whole = deep(200, named);
+    const report::FoldedDocument folded = report::fold_by_module(whole);
+    REQUIRE(folded.start == 1);
+    for (size_t i = 1; i < folded.document.graphs.size(); ++i) {
+      const report::Graph& g = folded.document.graphs[i];
+      CHECK(g.items.size() <= report::kReadableModule + 2);
+      for (const report::GraphEdge& e : g.edges) CHECK(e.from < e.to);  // no module reads from a later one
+      CHECK(g.values.size() == g.edges.size());
+    }
+    std::map<std::string, int> seen;
+    reach(folded.document, folded.start, seen);
+    CHECK(seen.size() == 1600);
+    CHECK(std::ranges::all_of(seen, [](const auto& s) { return s.second == 1; }));
+    int64_t macs = 0;
+    for (const report::GraphItem& item : folded.document.graphs[1].items) macs += item.macs;
+    CHECK(macs == 1600);
+    if (named) CHECK(folded.document.graphs[1].items[1].name.starts_with("layer.0 … layer."));
+  }
+  CHECK(report::fold_by_module(deep(4, true)).start == 0);
+}
+
+TEST_CASE("folding ends whatever the names are, and soon") {
+  report::GraphDocument d = deep(2500, false);  // as large as pages take
+  std::string deeper;
+  for (size_t i = 1; i < d.graphs[0].items.size(); ++i) {
+    if (i % 7 == 0) deeper = deeper.size() > 300 ? "" : deeper + "/a";
+    d.graphs[0].items[i].nodes[0].name = deeper + "/" + std::string(i % 3, '/') + "n";
+  }
+  std::map<std::string, int> seen;
+  const report::FoldedDocument folded = report::fold_by_module(d);
+  reach(folded.document, folded.start, seen);
+  CHECK(seen.size() == 20000);
 }
