@@ -43,6 +43,8 @@ constexpr size_t kWordsInLine = 4;
 std::string weights_assembly(const Program& program) {
   return fmt::format(
       "/* The weights of {0} as they are in {1}_weights.bin, in the section of {0}_WEIGHTS_SECTION. */\n"
+      "#if defined(__GNUC__) && !defined(__ELF__)\n#error \"this text is for ELF: compile the model with "
+      "--weights c\"\n#endif\n"
       "#ifndef {0}_WEIGHTS_SECTION\n#define {0}_WEIGHTS_SECTION .rodata\n#endif\n"
       "  .section {0}_WEIGHTS_SECTION,\"a\",%progbits\n"
       "  .balign 64\n  .globl {0}_weights\n  .type {0}_weights, %object\n{0}_weights:\n"
@@ -60,7 +62,8 @@ constexpr std::string_view kAttributes =
 #define K_WEIGHTS_TEXT(x) #x
 #define K_WEIGHTS_NAME(x) K_WEIGHTS_TEXT(x)
 #ifdef K_WEIGHTS_ATTRIBUTES
-#elif defined(__GNUC__) || defined(__clang__) || defined(__ARMCC_VERSION) || defined(__ICCARM__)
+#elif defined(__GNUC__) || defined(__clang__) || defined(__ARMCC_VERSION) || defined(__ICCARM__) || \
+    defined(__TINYC__)
 #ifdef K_WEIGHTS_SECTION
 #define K_WEIGHTS_ATTRIBUTES __attribute__((aligned(64), section(K_WEIGHTS_NAME(K_WEIGHTS_SECTION))))
 #else

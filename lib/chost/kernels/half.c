@@ -1,13 +1,8 @@
 //@ piece half: base
 /* The number that 16 bits stand for (IEEE 754, binary16), but infinities and NaN. */
-// As bits of a float it is 2^112 times as small. Where subnormal floats, which subnormal numbers of 16 bits
-// become then, may be taken for zero, or a product is a call, the exponent is added, and those numbers are
-// differences of others.
-#if defined(__FAST_MATH__) || defined(__SOFTFP__) || (defined(__ARM_NEON) && !defined(__aarch64__))
-#define K_HALF_ADDS 1
-#else
-#define K_HALF_ADDS 0
-#endif
+// As bits of a float it is 2^112 times as small. That product would do, but subnormal numbers of 16 bits
+// become subnormal floats in it, which a program linked with -ffast-math takes for zero. So the exponent is
+// added, and those numbers are differences of others.
 #if defined(__GNUC__)
 #define K_UNUSED __attribute__((unused))
 #else
@@ -20,10 +15,8 @@ K_UNUSED static float K_half(uint16_t h) {
   return (float)v;
 #else
   const uint32_t sign = (uint32_t)(h & 0x8000u) << 16, magnitude = (uint32_t)(h & 0x7fffu) << 13;
-  uint32_t bits;
+  uint32_t bits = magnitude + (112u << 23);
   float v;
-#if K_HALF_ADDS
-  bits = magnitude + (112u << 23);
   if (magnitude < 1u << 23) {
     bits = magnitude + (113u << 23);
     memcpy(&v, &bits, sizeof v);
@@ -32,11 +25,6 @@ K_UNUSED static float K_half(uint16_t h) {
   }
   bits |= sign;
   memcpy(&v, &bits, sizeof v);
-#else
-  bits = magnitude | sign;
-  memcpy(&v, &bits, sizeof v);
-  v *= 0x1p112f;
-#endif
   return v;
 #endif
 }
@@ -72,14 +60,10 @@ typedef uint16_t K_half_vec __attribute__((vector_size(K_VW * 2), aligned(2), ma
 #endif
 K_UNUSED static K_vec K_half_load(const uint16_t* p) {
   const K_half_order upper = K_HALF_UPPER(p);
-#if K_HALF_ADDS
   const K_half_order magnitude = (upper >> 3) & 0x0fffffff, is_small = magnitude < 1 << 23;
   const K_half_order small = (K_half_order)((K_vec)(magnitude + (113 << 23)) - 0x1p-14f);
   const K_half_order sign = upper & (K_half_order)((K_half_bits){0} + 0x80000000u);
   return (K_vec)((is_small & small) | (~is_small & (magnitude + (112 << 23))) | sign);
-#else
-  return (K_vec)((K_half_bits)(upper >> 3) & 0x8fffffffu) * 0x1p112f;
-#endif
 }
 #define K_LOAD_HALF(p) K_half_load(p)
 #endif

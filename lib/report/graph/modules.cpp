@@ -1,6 +1,6 @@
-// Folds a large graph by the hierarchy in its nodes' names ("/layer1/0/conv/Conv", as exporters write them). A
-// module is a stretch of the order of execution: so no two modules read from each other. Stretches are joined
-// until few enough are left, first those with the most of their path in common, then the smallest.
+// Folds a large graph by the hierarchy in its nodes' names ("/layer1/0/conv/Conv", as exporters write them).
+// A module is a stretch of the order of execution: so no two modules read from each other. Stretches are
+// joined until few enough are left, first those with the most of their path in common, then the smallest.
 #include "graph/modules.h"
 
 #include <fmt/format.h>
@@ -15,18 +15,19 @@ namespace {
 
 using Path = std::vector<std::string>;
 
-constexpr size_t kDeepest = 16;        // components of a path; what is below is one module
+constexpr size_t kDeepest = 16;         // components of a path; what is below is one module
 constexpr size_t kMostStretches = 512;  // before they are joined, which takes the square of their number
-constexpr size_t kLevels = 6;          // of modules in modules; below, parts are of equal size
+constexpr size_t kLevels = 6;           // of modules in modules; below, parts are of equal size
 
 // Regions come first: a module does not cross their borders unless it holds them whole.
 Path path_of(const GraphItem& item) {
   Path path;
   if (item.region) path.push_back(fmt::format("region {}", *item.region));
-  const std::string& name = item.nodes.empty() || item.nodes.front().name.empty() ? item.name
-                                                                                  : item.nodes.front().name;
+  const std::string& name =
+      item.nodes.empty() || item.nodes.front().name.empty() ? item.name : item.nodes.front().name;
   size_t at = 0;
-  for (size_t slash = name.find('/'); slash != std::string::npos && path.size() < kDeepest; slash = name.find('/', at)) {
+  for (size_t slash = name.find('/'); slash != std::string::npos && path.size() < kDeepest;
+       slash = name.find('/', at)) {
     if (slash > at) path.push_back(name.substr(at, slash - at));
     at = slash + 1;
   }
@@ -139,7 +140,8 @@ class Slice {
     std::map<uint32_t, uint32_t> outputs;
     for (const GraphEdge& e : whole.edges) {
       if (here_.contains(e.to))
-        out_.edges.push_back({here_.contains(e.from) ? here_[e.from] : inputs[e.value], here_[e.to], e.value});
+        out_.edges.push_back(
+            {here_.contains(e.from) ? here_[e.from] : inputs[e.value], here_[e.to], e.value});
       else if (here_.contains(e.from) && outputs.try_emplace(e.value, 0).second) {
         outputs[e.value] = port(e.value, GraphItem::Kind::Output);
         out_.edges.push_back({here_[e.from], outputs[e.value], e.value});
@@ -232,8 +234,7 @@ class Folder {
     document_.graphs.emplace_back();
     return static_cast<uint32_t>(document_.graphs.size() - 1);
   }
-  uint32_t open(const Graph& g, const Stretch& s, const std::string& name, size_t above,
-                size_t level) {
+  uint32_t open(const Graph& g, const Stretch& s, const std::string& name, size_t above, size_t level) {
     const std::string title = name + " / " + title_of(g, s, above);
     Graph slice = Slice(g, s, title).take();
     if (slice.items.size() > kReadableModule) return fold(slice, title, s.path.size(), level + 1);

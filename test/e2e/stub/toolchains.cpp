@@ -28,6 +28,14 @@ void write(const std::filesystem::path& file, const std::string& text) {
   std::ofstream(file, std::ios::binary) << text;
 }
 
+// The same bytes, but that programs linked with these flags take numbers below the least normal one for 0.
+bool same_but_tiny(const Tensor& a, const Tensor& b) {
+  if (std::ranges::equal(a.bytes(), b.bytes())) return true;
+  if (a.type().elem != ElementType::F32 || a.elements() != b.elements()) return false;
+  const std::span<const float> x = a.data<float>(), y = b.data<float>();
+  return std::ranges::equal(x, y, [](float p, float q) { return p == q || std::abs(p - q) < 0x1p-126f; });
+}
+
 // A program without a file system that refers to the stub as firmware would.
 std::string firmware(const Subject& s) {
   return fmt::format(R"(#include "{0}.h"
@@ -70,6 +78,37 @@ TEST_CASE("gcc and clang compile the stub and the example without a warning") {
       }
     }
   }
+}
+
+TEST_CASE("flags that loosen floats change nothing but what is next to 0") {
+  for (std::string compiler : {"gcc", "clang"}) {
+    if (!have_tool(compiler, "flags of floats")) continue;
+    for (const Subject& s : subjects()) {
+      if (!s.host) continue;
+      INFO(compiler << " " << s.name);
+      const std::vector<Tensor> strict = build_and_run(s, compiler + " -O2");
+      // Clang keeps some flags in calls of sqrtf and others.
+      if (compiler == "clang")
+        must_run(s.folder,
+                 fmt::format("! clang -std=c99 -Ofast -Iout -fsyntax-only out/{}.c 2>fast.log && grep -q "
+                             "'without -ffast-math' fast.log",
+                             s.name));
+      for (const char* flags : {"-Ofast", "-O2 -funsafe-math-optimizations -freciprocal-math"}) {
+        if (compiler == "clang" && flags == std::string("-Ofast")) continue;
+        const std::vector<Tensor> loose = build_and_run(s, compiler + " " + flags);
+        for (size_t k = 0; k < strict.size(); ++k) CHECK(same_but_tiny(loose.at(k), strict[k]));
+      }
+    }
+  }
+}
+
+TEST_CASE("floats of more bits than they have are refused") {
+  if (!have_tool("gcc", "x87")) return;
+  const Subject& s = subjects().front();
+  must_run(s.folder,
+           fmt::format("if gcc -x c -mfpmath=387 -E /dev/null 2>/dev/null; then ! gcc -std=c99 -mfpmath=387 "
+                       "-Iout -fsyntax-only out/{}.c 2>387.log && grep -q 'mfpmath=sse' 387.log; fi",
+                       s.name));
 }
 
 TEST_CASE("sanitizers find nothing and answers stay") {
