@@ -38,7 +38,7 @@ for i in json.load(open(sys.argv[1]))["inputs"]: print(i["name"] + "=" + "x".joi
   start=$(date +%s.%N)
   gcc -std=c99 -O3 -march=native -Iinclude -c -o "$work/o3.o" "$c" || continue
   seconds=$(echo "$start $(date +%s.%N)" | awk '{printf "%.2f", $2 - $1}')
-  arena=$(sed -n 's/^#define m_ARENA_BYTES //p' "$work/out/m.h")
+  arena=$(sed -n 's/^#define m_ARENA_BYTES //p' "$work/out/m.h" | head -1)
   weights=$(sed -n 's/^#define m_WEIGHTS_BYTES //p' "$work/out/m.h")
   printf '%-22s %7d %9d %9s %9s %10d %9d %8s\n' "$name" "$(wc -l < "$c")" "$(wc -c < "$c")" "$a64" "$m4" "$weights" "$arena" "$seconds"
 done

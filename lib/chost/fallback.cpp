@@ -45,6 +45,7 @@ class FallbackEmitter {
     if (body.arena_bytes > 0) {
       Buffer arena;
       arena.bytes = body.arena_bytes;
+      arena.is_arena = true;
       f.arena = program_.add_buffer(arena);
     }
     f.inputs = region(step).inputs;

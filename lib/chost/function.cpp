@@ -163,7 +163,18 @@ std::string Function::scratch(int64_t bytes, bool kept) {
   Buffer buffer;
   buffer.bytes = bytes;
   buffer.kept = kept;
-  if (cut_) return part_scratch(buffer);
+  return cut_ ? part_scratch(buffer) : declare_scratch(buffer);
+}
+
+std::string Function::arena(int64_t bytes, bool kept) {
+  Buffer buffer;
+  buffer.bytes = bytes;
+  buffer.kept = kept;
+  buffer.is_arena = true;
+  return declare_scratch(buffer);
+}
+
+std::string Function::declare_scratch(const Buffer& buffer) {
   std::string name = fmt::format("s{}", scratches_++);
   return declare(program_.add_buffer(buffer), fmt::format("void* restrict {}", name), name, true);
 }
@@ -311,6 +322,27 @@ void NodeContext::set_dims(size_t i, const std::vector<std::string>& dims) {
       "{}_ERROR_SHAPE;",
       function_.need(Piece::set_dims), view, dims.size(), given, bounds, type.dynamic, type.elements(),
       function_.program().options.name);
+  sized_.insert(i);
+  if (sized_.size() == node_.outputs.size()) return_when_empty();
+}
+
+// No work for results without elements. The capacity of such a tensor says nothing about its other
+// dimensions, which may be as large as their bounds: loops over some of them, and what lies in scratch memory
+// between two of them, would be as large, too.
+void NodeContext::return_when_empty() {
+  std::string all;
+  for (size_t i = 0; i < node_.outputs.size(); ++i) {
+    const TensorType& type = out_type(i);
+    if (type.wrapper != Wrapper::None) return;
+    std::string any;
+    for (int64_t d = 0; d < type.rank(); ++d) {
+      if (!type.is_dynamic(d) && type.shape[static_cast<size_t>(d)] != 0) continue;
+      any += fmt::format("{}{} == 0", any.empty() ? "" : " || ", out_dim(i, d));
+    }
+    if (any.empty()) return;
+    all += all.empty() ? any : fmt::format(") && ({}", any);
+  }
+  if (!all.empty()) function_.put("if ({}) return 0;", sized_.size() > 1 ? "(" + all + ")" : all);
 }
 
 void NodeContext::fail_if(std::string_view condition) {

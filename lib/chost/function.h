@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <optional>
+#include <set>
 
 #include "mrvlc/ops/run_time_shapes.h"
 #include "mrvlc/ops/strings.h"
@@ -45,6 +46,8 @@ class Function {
   std::string write_buffer(BufferId buffer, std::string_view c_type, std::string name);
   // `kept`: until the end of the run.
   std::string scratch(int64_t bytes, bool kept = false);
+  // That of a function which this one calls.
+  std::string arena(int64_t bytes, bool kept);
   // Memory that is kept: see TextMemory.
   std::string characters(int64_t bytes);
   // A parameter for which NAME_run, or the body around, passes `argument`.
@@ -93,6 +96,7 @@ class Function {
   std::optional<std::string> parameter_at(BufferId buffer, const std::string& type) const;
   void unrestrict_equal();
   std::string part_scratch(Buffer buffer);
+  std::string declare_scratch(const Buffer& buffer);
   int64_t add_halves(const std::vector<float>& values);
   FunctionText task() const;
   Program& program_;
@@ -146,8 +150,10 @@ class NodeContext : public ops::EmitContext, public ops::TextMemory, public ops:
 
  private:
   const ir::Value& value(ir::ValueId id) const { return function_.program().graph.value(id); }
+  void return_when_empty();
   Function& function_;
   const ir::Node& node_;
+  std::set<size_t> sized_ = {};  // results whose dimensions are set
 };
 
 // Epilogue of a kernel: what could be folded into bias and clamp, and a function for the rest.
@@ -160,6 +166,14 @@ struct Epilogue {
 void fold_epilogue(Function& f, int64_t channels, Epilogue& epilogue);
 // Emits the rest as a function of its own, and the local variable `e` of type K_epilogue.
 void declare_epilogue(Function& f, const Epilogue& epilogue);
+
+// The function that takes the dimensions of a value from elsewhere, and a call of it, without prefix; not 0 when
+// its type does not admit them.
+inline Piece set_dims_piece(const TensorType& type) {
+  if (type.wrapper == Wrapper::None) return Piece::set_dims;
+  return type.wrapper == Wrapper::Optional ? Piece::set_optional : Piece::set_sequence;
+}
+std::string set_dims_text(const TensorType& type, const std::string& view, const std::string& dims);
 
 // If, Loop and Scan: the bodies become functions of their own. control_flow.cpp
 Status emit_control_flow(Function& f);

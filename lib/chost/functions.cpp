@@ -48,7 +48,7 @@ class Emitter {
     for (ir::ValueId in : program_.graph.inputs()) {
       const TensorType& type = program_.graph.value(in).type;
       if (!type.is_static())
-        program_.library.require(type.wrapper == Wrapper::None ? Piece::set_dims : Piece::view, first);
+        program_.library.require(set_dims_piece(type), first);
     }
   }
 

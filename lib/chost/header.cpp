@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include "function.h"
+#include "mrvlc/support/saturating.h"
 #include "text.h"
 
 namespace mrvlc::chost {
@@ -182,6 +183,13 @@ std::string threads_text(const Program& program) {
       program.options.name, program.options.threads);
 }
 
+// Of an arena with gaps, too: mrvl/guard.h.
+std::string arena_macro(const std::string& prefix, int64_t bytes) {
+  if (bytes == 0) return fmt::format("#define {}_ARENA_BYTES 0\n", prefix);
+  return fmt::format("#ifndef MRVL_GUARD\n#define {0}_ARENA_BYTES {1}\n#else\n#define {0}_ARENA_BYTES {2}\n#endif\n",
+                     prefix, bytes, saturating_mul(3, bytes));
+}
+
 std::string error_macros(const Program& program) {
   const std::string& prefix = program.options.name;
   const bool blob = program.options.weights == WeightsAs::Blob;
@@ -218,9 +226,9 @@ std::string header_text(const Program& program, const Interface& interface, int6
       "#ifndef {0}_STUB_H\n#define {0}_STUB_H\n\n#include <stddef.h>\n#include <stdint.h>\n\n#include "
       "\"mrvl/device.h\"\n{1}\n"
       "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"
-      "#define {0}_ARENA_BYTES {2}\n#define {0}_ARENA_ALIGN {3}\n#define {0}_WEIGHTS_BYTES {4}\n#define "
+      "{2}#define {0}_ARENA_ALIGN {3}\n#define {0}_WEIGHTS_BYTES {4}\n#define "
       "{0}_REGION_COUNT {5}\n{6}\n",
-      p, headers_text(program), arena_bytes, kArenaAlign, program.weights.blob().size(),
+      p, headers_text(program), arena_macro(p, arena_bytes), kArenaAlign, program.weights.blob().size(),
       program.module.regions.size(),
       weights_macros(program) +
           (program.module.regions.empty()

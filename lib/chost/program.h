@@ -35,6 +35,7 @@ struct Buffer {
   int64_t offset = 0;  // from the parent, or in the weights
   BufferId parent;     // part of another buffer
   bool kept = false;   // Arena: it is needed until the end of the run, and after it
+  bool is_arena = false;  // Arena: it is that of another function
 };
 
 // One step of work: a region, or a node with the element-wise nodes fused behind it.

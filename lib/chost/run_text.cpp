@@ -13,6 +13,10 @@ std::string plus(const std::string& pointer, int64_t offset, bool is_const) {
   return fmt::format("({0}void*)(({0}unsigned char*){1} + {2})", is_const ? "const " : "", pointer, offset);
 }
 
+std::string plus_offset(std::string place, int64_t offset) {
+  return offset == 0 ? std::move(place) : fmt::format("({} + {})", place, offset);
+}
+
 // Bits of fp16 as K_beyond_half orders them.
 int ordered_half(double value) {
   const int bits = float_to_half(static_cast<float>(value)), size = bits & 0x7fff;
@@ -26,6 +30,17 @@ std::string dims_text(const TensorType& type) {
   if (type.wrapper != Wrapper::None) return "0";
   for (int64_t d : type.shape) text += fmt::format("{}{}", text.empty() ? "" : ", ", d);
   return text.empty() ? "0" : text;
+}
+
+std::string set_dims_text(const TensorType& type, const std::string& view, const std::string& dims) {
+  TensorType item = type;
+  item.wrapper = Wrapper::None;
+  const std::string rest = fmt::format("(const int64_t[]){{{}}}, {}u, INT64_C({}))", dims_text(item),
+                                       type.dynamic, type.elements());
+  if (!ops::holds_sequence(type))
+    return fmt::format("{}({}, {}, {}, {}", name(set_dims_piece(type)), view, type.rank(), dims, rest);
+  return fmt::format("{}({}, {}, {}, {:d}, {}, {}", name(set_dims_piece(type)), view, dims, type.length,
+                     ops::is_optional(type), type.has_rank() ? type.rank() : -1, rest);
 }
 
 std::string RunText::names() const {
@@ -65,7 +80,10 @@ std::string RunText::address(BufferId id) const {
     case Buffer::Kind::Strings:
       return fmt::format("(const void*){}_strings{}", prefix_, s.index);
     default:
-      return fmt::format("(void*)(a + {})", arena_.offsets.at(root) + offset);
+      return fmt::format("(void*){}", plus_offset(
+          fmt::format("MRVL_{}AT(a, {}, {})", s.is_arena ? "ARENA_" : "", arena_.offsets.at(root),
+                      std::max<int64_t>(s.bytes, 1)),
+          offset));
   }
 }
 
@@ -77,6 +95,7 @@ std::string RunText::mutable_address(ir::ValueId value) const {
 std::string RunText::function(const std::string& symbol) {
   head(symbol);
   check_arguments();
+  put("MRVL_GUARD_ARENA({}, {});", arena_.bytes > 0 ? "a" : "NULL", arena_.bytes);
   declare_views();
   take_input_dims();
   check_inputs();
@@ -204,16 +223,9 @@ void RunText::take_input_dims() {
     const std::string view = view_name(inputs[i]);
     if (interface_ == nullptr) {
       put("memcpy({0}.dim, in[{1}]->dim, sizeof {0}.dim);", view, i);
-    } else if (type.wrapper != Wrapper::None) {
-      put("memcpy({0}.dim, inputs->{1}, sizeof {0}.dim);", view, interface_->inputs[i].dims);
-      if (type.wrapper == Wrapper::Optional) continue;
-      put("if ({0}.dim[0] < 0 || {0}.dim[0] > {1}) return {2}_fail(error, {2}_ERROR_SHAPE, 0, 0u, \"\");",
-          view, type.length, prefix_);
     } else {
-      put("if ({0}_set_dims(&{1}, {2}, inputs->{3}, (const int64_t[]){{{4}}}, {5}u, INT64_C({6}))) return "
-          "{0}_fail(error, {0}_ERROR_SHAPE, 0, 0u, \"\");",
-          prefix_, view, type.rank(), interface_->inputs[i].dims, dims_text(type), type.dynamic,
-          type.elements());
+      put("if ({0}_{1}) return {0}_fail(error, {0}_ERROR_SHAPE, 0, 0u, \"\");", prefix_,
+          set_dims_text(type, "&" + view, "inputs->" + interface_->inputs[i].dims));
     }
   }
   if (!viewed_values().empty()) put("(void)rc;");
@@ -277,11 +289,20 @@ void RunText::put_check(const Step& step, const ElementCheck& check) {
       r.step, bounds, prefix_, expr(step));
 }
 
+// The address of a view, and what it shows is opened: it may have been somebody else's gap.
+std::string RunText::view_argument(ir::ValueId value) const {
+  const std::string view = "&" + view_name(value);
+  const BufferId root = program_.resolve(program_.buffer_of(value)).first;
+  const Buffer& s = program_.buffers[root.index()];
+  if (s.kind != Buffer::Kind::Arena) return view;
+  return fmt::format("MRVL_OPEN({}, {}, {})", view, arena_.offsets.at(root), std::max<int64_t>(s.bytes, 1));
+}
+
 void RunText::call(const Step& step, const Call& c) {
   std::string args;
   for (const Param& p : c.params) {
     args += args.empty() ? "" : ", ";
-    args += !p.text.empty() ? p.text : p.view.valid() ? "&" + view_name(p.view) : address(p.buffer);
+    args += !p.text.empty() ? p.text : p.view.valid() ? view_argument(p.view) : address(p.buffer);
   }
   for (const ElementCheck& check : c.checks) put_check(step, check);
   if (!c.task.empty()) {

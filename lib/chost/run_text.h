@@ -42,6 +42,7 @@ class RunText {
   void close();
   std::string address(BufferId id) const;
   std::string mutable_address(ir::ValueId value) const;
+  std::string view_argument(ir::ValueId value) const;
   void head(const std::string& symbol);
   void check_arguments();
   void take_weights();

@@ -48,11 +48,11 @@ Status BodyNode::add_body(const ir::Graph& body) {
 
 std::string BodyNode::arena_of(int64_t bytes, bool keeps, std::optional<int64_t> rounds) {
   if (bytes == 0) return "NULL";
-  if (!keeps || *rounds <= 1) return f_.scratch(bytes, keeps);
+  if (!keeps || *rounds <= 1) return f_.arena(bytes, keeps);
   const int64_t stride = ceil_div(bytes, kArenaAlign) * kArenaAlign;
   // What overflows is refused as too large.
   const int64_t all = checked_mul(stride, *rounds).value_or(INT64_MAX);
-  return fmt::format("{} + i * {}", f_.scratch(all, true), stride);
+  return fmt::format("{} + i * MRVL_ARENA_SIZE({})", f_.arena(all, true), stride);
 }
 
 // How often a body runs at most; nothing when that is not known.
@@ -81,13 +81,12 @@ void BodyNode::fail_if(std::string_view condition) {
 }
 
 void BodyNode::copy_dims(const std::string& to, const std::string& from, const TensorType& type) {
-  if (type.wrapper != Wrapper::None) {
+  if (ops::holds_sequence(type)) {
     fail_if(fmt::format("{}->dim[0] > {}", from, type.length));
     return f_.put("memcpy({0}->dim, {1}->dim, sizeof {0}->dim);", to, from);
   }
-  fail_if(fmt::format("{}({}, {}, {}->dim, (const int64_t[]){{{}}}, {}u, INT64_C({}))",
-                      f_.need(Piece::set_dims), to, type.rank(), from, dims_text(type), type.dynamic,
-                      type.elements()));
+  f_.need(set_dims_piece(type));
+  fail_if(prefix() + "_" + set_dims_text(type, to, from + "->dim"));
 }
 
 void BodyNode::copy_value(const std::string& to, const TensorType& type, const std::string& from,

@@ -26,6 +26,36 @@ static int K_set_dims(
   return !empty && elements > capacity;
 }
 
+//@ piece set_optional: set_dims
+/* The same of an optional tensor: dim[7] is 0 when it holds nothing. */
+static int K_set_optional(
+    K_view* y, int rank, const int64_t* dim, const int64_t* bound, unsigned dynamic, int64_t capacity) {
+  memset(y->dim, 0, sizeof y->dim);
+  if (!dim[7]) return 0;
+  y->dim[7] = 1;
+  return K_set_dims(y, rank, dim, bound, dynamic, capacity);
+}
+
+//@ piece set_sequence: set_dims
+/* The same of a sequence of up to `length` tensors of a rank, -1: any; an optional one, which is empty when it
+ * holds nothing. */
+static int K_set_sequence(K_view* y, const int64_t* dim, int64_t length, int optional, int rank,
+    const int64_t* bound, unsigned dynamic, int64_t capacity) {
+  const int64_t any[7] = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
+  const int64_t* row = (const int64_t*)y->data;
+  K_view x;
+  memset(y->dim, 0, sizeof y->dim);
+  if (optional && !dim[7]) return 0;
+  if (dim[0] < 0 || dim[0] > length) return 1;
+  y->dim[0] = dim[0];
+  y->dim[7] = dim[7];
+  for (int64_t i = 0; i < dim[0]; ++i, row += 8) {
+    if (row[7] < 0 || row[7] > 7 || (rank >= 0 && row[7] != rank)) return 1;
+    if (K_set_dims(&x, (int)row[7], row, rank < 0 ? any : bound, rank < 0 ? ~0u : dynamic, capacity)) return 1;
+  }
+  return 0;
+}
+
 //@ piece elements: view
 static size_t K_elements(const K_view* x, int rank) {
   size_t n = 1;

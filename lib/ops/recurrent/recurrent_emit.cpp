@@ -77,11 +77,11 @@ void RecurrentCode::declare_sizes() {
   require_shape(P::kR, {directions, gates, hidden});
   require_shape(P::kB, {directions, fmt::format("{}", 2 * p.gates * p.hidden)});
   require_shape(P::kPeepholes, {directions, fmt::format("{}", 3 * p.hidden)});
+  if (c.has(P::kLengths)) fail_if_any(c, P::kLengths, fmt::format("v < 0 || v > {}", steps));
   for (size_t i = 0; i < c.node().outputs.size(); ++i) c.set_dims(i, i == P::kY ? rows : state);
   c.line(fmt::format("const ptrdiff_t steps = (ptrdiff_t)({}), batch = (ptrdiff_t)({});", steps, batch));
   steps = "steps";
   batch = "batch";
-  if (c.has(P::kLengths)) fail_if_any(c, P::kLengths, "v < 0 || v > steps");
   if (is_number(width)) return;
   c.line(fmt::format("const ptrdiff_t width = (ptrdiff_t)({});", width));
   width = "width";

@@ -120,8 +120,9 @@ Status emit_wrapped_copy(EmitContext& context) {
   const TensorType& type = context.in_type(0);
   copy_dims(context, kMaxRank);
   if (type.wrapper == Wrapper::Optional) {
+    // No more than there are: the caller's memory may be smaller than that of the largest.
     context.line(fmt::format("if ({}) memcpy({}, {}, {});", context.in_dim(0, 7), context.out(0),
-                             context.in(0), memory_bytes(type)));
+                             context.in(0), tensor_size(in_dims(context, 0), type)));
   } else {
     copy_sequence(context);
   }

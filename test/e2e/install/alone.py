@@ -21,7 +21,7 @@ from onnx import TensorProto, helper
 MRVLC, PREFIX, DIGITS, WORK = (pathlib.Path(a).absolute() for a in sys.argv[1:])
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C"}
 STRICT = "-std=c99 -Wall -Wextra -Wconversion -pedantic -Werror"
-HEADERS = {"device.h", "parallel.h", "string.h"}
+HEADERS = {"device.h", "guard.h", "parallel.h", "string.h"}
 PROGRAM = """#include <cstdio>
 #include <cstdlib>
 #include <vector>
