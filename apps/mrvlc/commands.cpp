@@ -165,10 +165,11 @@ void add_result_options(CLI::App& cmd, CompileArguments& a) {
   add_host_code_options(cmd, a);
   add_optimize_option(cmd, a);
   add_weights_option(cmd, a);
-  cmd.add_option(
-         "--emit", a.emit,
-         "further files: ir, disasm, nodes-json, bare: an example without operating system (repeatable)")
-      ->check(CLI::IsMember({"ir", "disasm", "nodes-json", "bare"}))
+  cmd.add_option("--emit", a.emit,
+                 "further files: ir, disasm, nodes-json, bare: an example without operating system; single: "
+                 "the program "
+                 "as one .c, with the weights, and one .h (repeatable)")
+      ->check(CLI::IsMember({"ir", "disasm", "nodes-json", "bare", "single"}))
       ->type_name("KIND")
       ->allow_extra_args(false);
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -33,6 +34,16 @@ Status add_shapes(std::string_view option, std::string_view form, const std::vec
     if (shapes.emplace(name, *given).second) continue;
     return make_diag<DiagCode::MRV0004>(fmt::format("{} is given twice for '{}'", option, printable(name)));
   }
+  return {};
+}
+
+// SYMBOL=N, or SYMBOL=1..N.
+Status add_dims(const std::vector<std::string>& texts, std::map<std::string, onnx::GivenShape>& dims) {
+  MRVLC_TRY(add_shapes("--input-dim", "8", texts, dims));
+  for (const auto& [symbol, given] : dims)
+    if (given.shape.size() != 1 || given.length > 0)
+      return make_diag<DiagCode::MRV0004>(
+          fmt::format("--input-dim takes one number for '{}', not {}", printable(symbol), to_string(given)));
   return {};
 }
 
@@ -112,6 +123,12 @@ void add_import_options(CLI::App& cmd, CompileArguments& a) {
          "NAME=1x3x224x224: shape of an input; 1..8x3 for a dimension known at run time only, 16*1..8x3 "
          "for a sequence of up to 16 tensors (repeatable)")
       ->type_name("NAME=DIMS")
+      ->allow_extra_args(false);
+  cmd.add_option(
+         "--input-dim", a.input_dims,
+         "SYMBOL=N: an open dimension, by its name in the model, in all inputs; 1..8 for one known at "
+         "run time only (repeatable)")
+      ->type_name("SYMBOL=N")
       ->allow_extra_args(false);
   cmd.add_option("--bind", a.bindings,
                  "an input becomes a constant: NAME=16000, NAME=1,2,3 or NAME=FILE.npy (repeatable)")
@@ -292,15 +309,41 @@ void read_host_code(const CompileArguments& a, driver::CompileOptions& o) {
   o.host_weights = named<chost::WeightType>(chost::kWeightTypes, a.host_weights);
 }
 
+// What decides neither what is written into OUT nor whether it is.
+constexpr auto kNotRecorded =
+    std::to_array<std::string_view>({"--help", "--output", "--name", "--force", "-j", "--timing", "--MD",
+                                     "--MF", "--MT", "--MQ", "--MP", "--dump-ir", "--dump-stage"});
+
+bool is_path(const CLI::Option& option) {
+  const std::string& type = option.get_type_name();
+  return type == "FILE" || type == "DIR" || type == "OUT";
+}
+
+void note_typed(const CLI::App& cmd, driver::CompileOptions& o) {
+  using Typed = driver::CompileOptions::Typed;
+  for (const CLI::Option* option : cmd.get_options()) {
+    if (option->count() == 0) continue;
+    const std::string name = option->get_name();
+    o.given.insert(name);
+    if (option->get_positional() || option->get_lnames().empty() ||
+        std::ranges::find(kNotRecorded, name) != kNotRecorded.end())
+      continue;
+    const bool flag = option->get_items_expected_max() == 0;
+    o.typed.push_back({option->get_lnames()[0],
+                       flag               ? Typed::Kind::Flag
+                       : is_path(*option) ? Typed::Kind::Path
+                                          : Typed::Kind::Text,
+                       option->get_expected_max() > 1, option->results()});
+  }
+}
+
 }  // namespace
 
 Result<driver::CompileOptions> checked(const CLI::App& cmd, CompileArguments& a,
                                        const MessageOptions& messages) {
   driver::CompileOptions o;
   MRVLC_ASSIGN(o.log, make_log(messages));
-  for (const CLI::Option* option : cmd.get_options()) {
-    if (option->count() > 0) o.given.insert(option->get_name());
-  }
+  note_typed(cmd, o);
   o.model = a.model;
   if (a.model == "-") {
     MRVLC_ASSIGN(o.model, model_of_stdin(a));
@@ -341,6 +384,7 @@ Result<driver::CompileOptions> checked(const CLI::App& cmd, CompileArguments& a,
   o.dump_stages = a.dump_stages;
   o.jobs = a.jobs;
   MRVLC_TRY(add_shapes("--input-shape", "1x3x224x224", a.shapes, o.input_shapes));
+  MRVLC_TRY(add_dims(a.input_dims, o.input_dims));
   MRVLC_TRY(add_bindings(a.bindings, o.bound_inputs));
   MRVLC_TRY(add_bounds(a.bounds, o.bounds));
   o.max_sequence = a.max_sequence;

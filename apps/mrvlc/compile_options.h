@@ -15,8 +15,8 @@ struct CompileArguments {
   std::string model, out, name, targets = backends::kDefaultTarget, partition = "greedy", host_model, tuning,
                                 depfile, timing, dump_ir, external;
   int64_t max_sequence = 64;
-  std::vector<std::string> shapes, bindings, bounds, rules, precision, cpu, accel, borders, borders_after,
-      together, target_dirs, target_options, emit;
+  std::vector<std::string> shapes, input_dims, bindings, bounds, rules, precision, cpu, accel, borders,
+      borders_after, together, target_dirs, target_options, emit;
   std::vector<std::string> depfile_targets, depfile_quoted_targets, dump_stages;
   std::string placement;
   std::optional<uint32_t> max_region_layers, max_regions;

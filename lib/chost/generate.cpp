@@ -1,5 +1,7 @@
 // Generates the C of a program: fusion groups, buffers, functions, arena, text. The stages stand in
 // program.h.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "kernel_text.h"
@@ -91,14 +93,33 @@ Result<HostCode> generate_module(const ir::Graph& graph, const Options& options,
   code.functions = list_functions(program, source.take_functions());
   code.files.emplace_back(stem + ".h", header_text(program, interface, arena.bytes));
   code.files.emplace_back(stem + ".c", source.take_text());
-  code.files.emplace_back("main.c", example_text(program, interface, arena.bytes));
-  if (options.bare) code.files.emplace_back("bare.c", bare_text(program, interface));
+  const std::string examples = options.single ? "example/" : "";
+  code.files.emplace_back(examples + "main.c", example_text(program, interface, arena.bytes));
+  if (options.bare) code.files.emplace_back(examples + "bare.c", bare_text(program, interface));
+  code.files.emplace_back(examples + "Makefile", makefile_text(program));
+  if (options.single) return code;
   // All of them, whichever this model includes: sources of libraries and of the user find them, too.
   for (size_t i = 0; i < kHeaderTextCount; ++i)
     code.files.emplace_back(kHeaderTexts[i].name, kHeaderTexts[i].code);
-  code.files.emplace_back("Makefile", makefile_text(program));
   for (auto& file : weights_files(program)) code.files.push_back(std::move(file));
   return code;
+}
+
+}  // namespace
+
+namespace {
+
+// What cannot be part of one file of C.
+Status check_single(const Options& options, const std::vector<backend::RegionCode>& regions) {
+  if (!options.single) return {};
+  if (!regions.empty())
+    return make_diag<DiagCode::MRV0611>(
+        fmt::format("{} region{} of the accelerator ({}) {} a binary of its own", regions.size(),
+                    regions.size() == 1 ? "" : "s", fmt::join(options.targets, ", "),
+                    regions.size() == 1 ? "has" : "have"));
+  if (!options.linked.includes.empty() || !options.linked.sources.empty())
+    return make_diag<DiagCode::MRV0611>("the program calls libraries, which have headers and sources");
+  return {};
 }
 
 }  // namespace
@@ -106,6 +127,7 @@ Result<HostCode> generate_module(const ir::Graph& graph, const Options& options,
 Result<HostCode> generate(const ir::Graph& graph, const partition::Partition& partition,
                           const std::vector<backend::RegionCode>& regions, const Options& options) {
   if (!is_c_identifier(options.name)) return make_diag<DiagCode::MRV0603>(options.name);
+  MRVLC_TRY(check_single(options, regions));
   Options asked = options;
   for (;;) {
     Module module(options.name, partition, regions);

@@ -62,7 +62,8 @@ std::string without_null(std::string_view text) {
 
 std::string c_string(std::string_view text) {
   std::string out = "\"";
-  for (char c : without_null(text)) out += character(c);
+  // In what becomes text by with_prefix() a K_ of the model must not become the prefix.
+  for (char c : without_null(text)) out += c == '_' && out.back() == 'K' ? "\\137" : character(c);
   return out + "\"";
 }
 

@@ -1,6 +1,7 @@
 // NAME.c: library pieces, functions, and NAME_run with the calls in order and the addresses of the arena.
 #include <utility>
 
+#include "infer.h"
 #include "run_text.h"
 
 namespace mrvlc::chost {
@@ -75,6 +76,11 @@ CSource source_text(const Program& program, const Interface& interface, const Ar
     out.add("\n");
     out.add(FunctionText{prefix + "_run", run.run_alone(), {}, program.without_code});
   }
+  if (infer_obstacle(interface).empty()) {
+    out.add("\n");
+    out.add(infer_function(program, interface));
+  }
+  if (program.options.single) out.add(weights_definition(program));
   return out;
 }
 

@@ -34,6 +34,8 @@ CSource source_text(const Program& program, const Interface& interface, const Ar
 // taken.
 std::string declare_weights(const Program& program);
 std::string weights_macros(const Program& program);
+// Options::single: the weights for the end of NAME.c, empty without any.
+std::string weights_definition(const Program& program);
 std::vector<std::pair<std::string, std::string>> weights_files(Program& program);
 std::string example_text(const Program& program, const Interface& interface, int64_t arena_bytes);
 // Options::bare: example/bare.cpp.

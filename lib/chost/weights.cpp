@@ -135,6 +135,10 @@ std::string weights_macros(const Program& program) {
       program.options.name, program.weights.sum(), program.options.file_stem);
 }
 
+std::string weights_definition(const Program& program) {
+  return program.weights.blob().empty() ? std::string() : "\n" + weights_array(program);
+}
+
 std::vector<std::pair<std::string, std::string>> weights_files(Program& program) {
   const std::string stem = program.options.file_stem + "_weights";
   std::vector<std::pair<std::string, std::string>> files;

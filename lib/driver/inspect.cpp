@@ -20,7 +20,10 @@ std::string declared_lines(std::string_view kind, const Result<std::vector<onnx:
   if (!values.ok()) return out;
   for (const onnx::DeclaredValue& value : *values) {
     std::vector<std::string> dims;
-    for (const int64_t d : value.shape) dims.push_back(d < 0 ? "?" : std::to_string(d));
+    for (size_t i = 0; i < value.shape.size(); ++i) {
+      const std::string symbol = printable(value.symbols[i]);
+      dims.push_back(value.shape[i] >= 0 ? std::to_string(value.shape[i]) : symbol.empty() ? "?" : symbol);
+    }
     out += fmt::format("{} {} : {}\n", kind, printable(value.name),
                        value.has_shape ? fmt::format("[{}]", fmt::join(dims, ",")) : "of any shape");
   }

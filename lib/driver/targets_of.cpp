@@ -22,6 +22,20 @@ std::span<const std::string_view> pipeline_for(const backend::Backend& backend) 
   return backend.pass_limits().integers ? passes::default_pipeline() : passes::float_pipeline();
 }
 
+namespace {
+
+// The weights of a program of two files are in NAME.c.
+Status check_single(const CompileOptions& options) {
+  if (!emits(options, "single") || !options.given.contains("--weights") ||
+      options.weights == chost::WeightsAs::Source)
+    return {};
+  return make_diag<DiagCode::MRV0004>(
+      fmt::format("--emit single has the weights in NAME.c: not with --weights {}",
+                  chost::kWeightsAs[static_cast<size_t>(options.weights)]));
+}
+
+}  // namespace
+
 Status check_request(const CompileOptions& options, const std::string& name) {
   if (std::string fault = name_fault(name); !fault.empty())
     return make_diag<DiagCode::MRV0004>(fmt::format("--name: '{}' {}", printable(name), fault));
@@ -29,6 +43,7 @@ Status check_request(const CompileOptions& options, const std::string& name) {
   MRVLC_TRY(check_apart(options, named_files(options)));
   MRVLC_TRY(check_side_files(options));
   MRVLC_TRY(check_precision(options));
+  MRVLC_TRY(check_single(options));
   return check_target_options(options);
 }
 

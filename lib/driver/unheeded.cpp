@@ -61,11 +61,13 @@ void check_bound(const std::string& name, const ir::Graph& graph, Diagnostics& d
 
 void warn_unheeded_shapes(const CompileOptions& options, const ir::Graph& graph, Diagnostics& diagnostics) {
   if (given(options, "--batch") && !binds_batch(diagnostics)) {
-    const bool shapes = !options.input_shapes.empty();
+    const std::string_view by = !options.input_shapes.empty() ? "--input-shape"
+                                : !options.input_dims.empty() ? "--input-dim"
+                                                              : "";
     warn(diagnostics, fmt::format("--batch {}", options.batch),
-         shapes ? "--input-shape, or the model, fixes the leading dimension of every input"
-                : "the model fixes the leading dimension of every input",
-         shapes ? "write the batch into --input-shape" : "export the model with a dynamic batch");
+         by.empty() ? "the model fixes the leading dimension of every input"
+                    : fmt::format("{}, or the model, fixes the leading dimension of every input", by),
+         by.empty() ? "export the model with a dynamic batch" : fmt::format("write the batch into {}", by));
   }
   for (const auto& [name, shape] : options.bounds) check_bound(name, graph, diagnostics);
   if (given(options, "--max-sequence") && !has_sequence_of(graph, options.max_sequence)) {

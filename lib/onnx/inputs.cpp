@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "bound_inputs.h"
 #include "file/tensor_decode.h"
@@ -54,7 +55,9 @@ class Resolver {
     if (options_.batch < 1) sink_.add(make_diag<DiagCode::MRV0137>(options_.batch));
     for (const auto* info : infos) inputs_.push_back(read(*info));
     check_option_names();
+    take_dims();
     for (Input& in : inputs_) apply_option(in);
+    for (Input& in : inputs_) fill_dims(in);
     for (Input& in : inputs_) apply_value(in);
     for (Input& in : inputs_) bind_batch(in);
     std::vector<InputDecl> out;
@@ -68,7 +71,7 @@ class Resolver {
  private:
   struct Binding {
     int64_t value = 0;
-    std::string input;
+    std::string input;  // empty: --input-dim
     bool dynamic = false;
   };
 
@@ -90,6 +93,8 @@ class Resolver {
   Input read(const pb::ValueInfoProto& info);
   void read_dims(Input& in, const pb::TensorShapeProto& shape);
   void check_option_names();
+  void take_dims();
+  void fill_dims(Input& in) const;
   void apply_option(Input& in);
   void apply_value(Input& in);
   void take_value(Input& in, InputDecl& decl);
@@ -97,7 +102,9 @@ class Resolver {
   void bind_batch(Input& in);
   std::optional<TensorType> finish_wrapped(Input& in);
   std::optional<TensorType> finish(Input& in);
+  int64_t example(const Input& in, size_t i) const;
   std::string example(const Input& in) const;
+  std::string by_name(const Input& in, size_t i) const;
 
   const ImportOptions& options_;
   Sink& sink_;
@@ -152,6 +159,36 @@ void Resolver::check_option_names() {
     sink_.add(
         make_diag<DiagCode::MRV0132>(printable(name), did_you_mean(name, names),
                                      known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", "))));
+  }
+}
+
+// What --input-dim says; apply_option() compares with it.
+void Resolver::take_dims() {
+  std::set<std::string_view> open;
+  for (const Input& in : inputs_)
+    for (const Dim& dim : in.dims)
+      if (dim.value < 0 && !dim.symbol.empty()) open.insert(dim.symbol);
+  for (const auto& [symbol, given] : options_.input_dims) {
+    if (open.contains(symbol)) {
+      symbols_.try_emplace(symbol, Binding{given.shape.at(0), {}, given.dynamic != 0});
+      continue;
+    }
+    const std::vector<std::string_view> names(open.begin(), open.end());
+    std::vector<std::string> known;
+    for (const std::string_view name : names)
+      if (known.size() < 10) known.push_back("'" + printable(name) + "'");
+    sink_.add(
+        make_diag<DiagCode::MRV0150>(printable(symbol), did_you_mean(symbol, names),
+                                     known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", "))));
+  }
+}
+
+// Sequences and optionals too, whose dimensions no other input decides about.
+void Resolver::fill_dims(Input& in) const {
+  for (Dim& dim : in.dims) {
+    if (dim.value >= 0 || !options_.input_dims.contains(dim.symbol)) continue;
+    const Binding& given = symbols_.at(dim.symbol);
+    dim.value = given.value, dim.dynamic = given.dynamic;
   }
 }
 
@@ -217,9 +254,15 @@ void Resolver::take_value(Input& in, InputDecl& decl) {
 
 void Resolver::bind(Input& in, const std::string& symbol, int64_t value, bool dynamic) {
   auto [it, fresh] = symbols_.try_emplace(symbol, Binding{value, in.name(), dynamic});
-  if (!fresh && (it->second.value != value || it->second.dynamic != dynamic)) {
-    refuse(in, make_diag<DiagCode::MRV0135>(printable(symbol), it->second.value, printable(it->second.input),
-                                            value, printable(in.name())));
+  if (fresh || (it->second.value == value && it->second.dynamic == dynamic)) return;
+  const Binding& bound = it->second;
+  if (bound.input.empty()) {
+    const auto shown = [](int64_t most, bool open) { return (open ? "up to " : "") + std::to_string(most); };
+    refuse(in, make_diag<DiagCode::MRV0151>(printable(symbol), shown(bound.value, bound.dynamic),
+                                            shown(value, dynamic), printable(in.name())));
+  } else {
+    refuse(in, make_diag<DiagCode::MRV0135>(printable(symbol), bound.value, printable(bound.input), value,
+                                            printable(in.name())));
   }
 }
 
@@ -238,17 +281,22 @@ void Resolver::bind_batch(Input& in) {
 }
 
 // Sizes that can be typed as they stand: of images 224, else 128.
-std::string Resolver::example(const Input& in) const {
-  std::vector<std::string> dims;
+int64_t Resolver::example(const Input& in, size_t i) const {
   const bool image = in.dims.size() == 4;
-  for (const Dim& dim : in.dims) {
-    const int64_t otherwise = dims.empty()               ? options_.batch
-                              : image && dims.size() > 1 ? 224
-                              : image                    ? 3
-                                                         : 128;
-    dims.push_back(std::to_string(dim.value >= 0 ? dim.value : otherwise));
-  }
+  if (in.dims[i].value >= 0) return in.dims[i].value;
+  return i == 0 ? options_.batch : image && i > 1 ? 224 : image ? 3 : 128;
+}
+
+std::string Resolver::example(const Input& in) const {
+  std::vector<int64_t> dims;
+  for (size_t i = 0; i < in.dims.size(); ++i) dims.push_back(example(in, i));
   return fmt::format("{}", fmt::join(dims, "x"));
+}
+
+// What gives the dimension a size in all inputs: for the end of a message.
+std::string Resolver::by_name(const Input& in, size_t i) const {
+  const std::string symbol = printable(in.dims[i].symbol);
+  return symbol.empty() ? "" : fmt::format(", or --input-dim {}={}", symbol, example(in, i));
 }
 
 // Dimensions and lengths are bounds, as given, or as the model says.
@@ -299,7 +347,7 @@ std::optional<TensorType> Resolver::finish(Input& in) {
   for (size_t i = 0; i < in.dims.size(); ++i) {
     if (in.dims[i].value < 0) {
       std::string symbol = in.dims[i].symbol.empty() ? "no name" : "'" + printable(in.dims[i].symbol) + "'";
-      refuse(in, make_diag<DiagCode::MRV0131>(shown, i, symbol, shown, example(in)));
+      refuse(in, make_diag<DiagCode::MRV0131>(shown, i, symbol, shown, example(in), by_name(in, i)));
       return std::nullopt;
     }
     type.shape.push_back(in.dims[i].value);

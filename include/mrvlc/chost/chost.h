@@ -77,6 +77,9 @@ struct Options {
   // is out of range. Else it is brought into its range, or skipped.
   bool check_indices = true;
   bool bare = false;  // bare.c as well: an example for a board without operating system
+  // NAME.c and NAME.h alone, without the headers of include/mrvl and with the weights in NAME.c; the examples
+  // lie in a folder of their own. MRV0611 with regions or libraries.
+  bool single = false;
   // Of each region its nodes (ir::part_of), ready for the host, when one of the two above wants the CPU;
   // else empty.
   std::vector<ir::Graph> parts = {};
@@ -106,7 +109,7 @@ struct Conversion : partition::Crossing {
 
 struct HostCode {
   // File name and bytes: NAME.h, NAME.c, main.c, Makefile, of the weights NAME_weights.S and .bin, or .c, or
-  // .bin (Options::weights), and the headers mrvl/*.h.
+  // .bin (Options::weights), and the headers mrvl/*.h. Options::single: NAME.h, NAME.c, and example/.
   std::vector<std::pair<std::string, std::string>> files;
   std::vector<HostFunction> functions;    // every function of NAME.c
   std::vector<Conversion> conversions;    // in order of work

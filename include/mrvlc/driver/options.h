@@ -45,10 +45,10 @@ struct CompileOptions {
   std::filesystem::path data;  // samples: what the integers of `precision` int8 or auto are chosen by
   std::function<void(std::string_view step, size_t done, size_t of)> quantize_progress;  // may be null
   std::shared_ptr<const QuantizedModel> quantized;  // what is compiled in the place of the model; or null
-  std::map<std::string, onnx::GivenShape> input_shapes;
-  std::map<std::string, onnx::BoundInput> bound_inputs;  // onnx::ImportOptions
-  std::map<std::string, TensorType> input_types;         // onnx::ImportOptions; from data at hand
-  std::map<std::string, Shape> bounds;                   // onnx::ImportOptions
+  std::map<std::string, onnx::GivenShape> input_shapes, input_dims;  // onnx::ImportOptions
+  std::map<std::string, onnx::BoundInput> bound_inputs;              // onnx::ImportOptions
+  std::map<std::string, TensorType> input_types;                     // onnx::ImportOptions; from data at hand
+  std::map<std::string, Shape> bounds;                               // onnx::ImportOptions
   int64_t max_sequence = 64;
   int64_t batch = 1;
   std::vector<std::filesystem::path> rules;
@@ -97,8 +97,18 @@ struct CompileOptions {
   Log log;
   // Options as they were typed ("--tiles"), for warnings about those that change nothing.
   std::set<std::string, std::less<>> given;
+  // Those that say what a compile makes, for the manifest, which has a value for each.
+  struct Typed {
+    std::string name;  // without hyphens in front: "tiles"
+    enum class Kind : uint8_t { Flag, Text, Path } kind = Kind::Text;
+    bool repeatable = false;
+    std::vector<std::string> values;
+  };
+  std::vector<Typed> typed;
 };
 
+// `kind` of --emit is among them.
+bool emits(const CompileOptions& options, std::string_view kind);
 // What of it the importer takes.
 onnx::ImportOptions import_options(const CompileOptions& options);
 

@@ -38,6 +38,9 @@ struct ImportOptions {
   // others are an error that names the dimension and shows the option to give.
   // A range makes the dimension one that is known at run time only.
   std::map<std::string, GivenShape> input_shapes;
+  // --input-dim SYMBOL=8, or 1..8: of an open dimension by its name in the model, in all inputs; one of rank
+  // 1 each. MRV0150, MRV0151.
+  std::map<std::string, GivenShape> input_dims;
   // Inputs that become constants, those with a default value among them. MRV0138, MRV0139.
   std::map<std::string, BoundInput> bound_inputs;
   int64_t batch = 1;

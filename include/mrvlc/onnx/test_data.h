@@ -12,7 +12,8 @@ struct DeclaredValue {
   std::string name;
   Wrapper wrapper = Wrapper::None;
   bool has_shape = false;
-  Shape shape;  // -1: dynamic
+  Shape shape;                       // -1: dynamic
+  std::vector<std::string> symbols;  // of each dimension its name; may be empty
 };
 
 // In the order of the model, without those that an initializer gives a value.

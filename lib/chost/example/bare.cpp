@@ -1,5 +1,6 @@
 // bare.c: a program for a board without operating system.
-#include "text.h"
+#include "function.h"
+#include "infer.h"
 
 namespace mrvlc::chost {
 namespace {
@@ -66,6 +67,15 @@ std::string filled(std::string_view text, const std::string& stem) {
   return out;
 }
 
+// Arrays for NAME_infer.
+std::string typed_memory(std::string_view kind, const std::vector<Interface::Port>& ports) {
+  std::string text;
+  for (size_t i = 0; i < ports.size(); ++i)
+    text += fmt::format("static {} {}{}{};\n", ops::c_type(ports[i].type.elem), kind, i,
+                        array_dims(ports[i].type));
+  return text;
+}
+
 // Words of 8 bytes, so that elements of any type lie as they must.
 std::string memory(std::string_view kind, const std::string& macro, size_t count) {
   std::string text;
@@ -110,29 +120,57 @@ std::string open_devices(const Program& program) {
 
 }  // namespace
 
-std::string bare_text(const Program& program, const Interface& interface) {
-  const std::string& stem = program.options.file_stem;
+namespace {
+
+// By arrays of the tensors' types.
+std::string typed_call(const Program& program, const Interface& interface) {
+  std::string text;
+  for (size_t i = 0; i < interface.inputs.size(); ++i)
+    text += fmt::format("  board_input({0}, input{0}, K_INPUT{0}_BYTES);\n", i);
+  text += "  const int code = K_infer(";
+  for (size_t i = 0; i < interface.inputs.size(); ++i) text += fmt::format("input{}, ", i);
+  for (size_t i = 0; i < interface.outputs.size(); ++i) text += fmt::format("output{}, ", i);
+  return text + (infer_takes_device(program) ? "aligned, &device);\n" : "aligned);\n") +
+         "  if (code != 0) return code;\n";
+}
+
+// By structures of pointers, where a shape is not fixed.
+std::string untyped_call(const Interface& interface) {
+  return give_inputs(interface.inputs) + give_outputs(interface.outputs) +
+         "  if (K_run(&inputs, &outputs, aligned, &device, NULL, NULL, &error) != 0) return error.code;\n";
+}
+
+std::string bare_main(const Program& program, const Interface& interface, bool typed) {
   const bool regions = !program.module.regions.empty(), blob = program.options.weights == WeightsAs::Blob;
-  std::string out = filled(kHead, stem);
-  if (regions) out += filled(kDevice, stem);
-  if (blob) out += filled(kWeights, stem);
-  out += "#endif\n\nstatic unsigned char arena[K_ARENA_BYTES + K_ARENA_ALIGN];\n";
-  out += memory("input", "INPUT", interface.inputs.size()) +
-         memory("output", "OUTPUT", interface.outputs.size());
-  out +=
+  std::string out =
       "\nint main(void) {\n"
       "  unsigned char* const aligned = arena + (K_ARENA_ALIGN - (uintptr_t)arena % K_ARENA_ALIGN) % "
-      "K_ARENA_ALIGN;\n"
-      "  K_device device;\n  K_inputs inputs;\n  K_outputs outputs;\n  K_error error;\n";
+      "K_ARENA_ALIGN;\n";
+  if (!typed || regions || blob) out += "  K_device device;\n  K_error error;\n";
+  if (!typed) out += "  K_inputs inputs;\n  K_outputs outputs;\n";
   if (regions || blob) out += "  size_t bytes = 0;\n";
-  out += "  memset(&device, 0, sizeof device);\n";
+  if (!typed || regions || blob) out += "  memset(&device, 0, sizeof device);\n";
   if (regions) out += open_devices(program) + std::string(kGiveRegions);
   if (blob) out += kGiveWeights;
-  out += give_inputs(interface.inputs) + give_outputs(interface.outputs);
-  out += "  if (K_run(&inputs, &outputs, aligned, &device, NULL, NULL, &error) != 0) return error.code;\n";
+  out += typed ? typed_call(program, interface) : untyped_call(interface);
   for (size_t i = 0; i < interface.outputs.size(); ++i)
     out += fmt::format("  board_output({0}, output{0}, K_OUTPUT{0}_BYTES);\n", i);
-  return with_prefix(out + "  return 0;\n}\n", program.options.name);
+  return out + "  return 0;\n}\n";
+}
+
+}  // namespace
+
+std::string bare_text(const Program& program, const Interface& interface) {
+  const std::string& stem = program.options.file_stem;
+  const bool typed = infer_obstacle(interface).empty();
+  std::string out = filled(kHead, program.options.single ? "../" + stem : stem);
+  if (!program.module.regions.empty()) out += filled(kDevice, stem);
+  if (program.options.weights == WeightsAs::Blob) out += filled(kWeights, stem);
+  out += "#endif\n\nstatic unsigned char arena[K_ARENA_BYTES + K_ARENA_ALIGN];\n";
+  out += typed ? typed_memory("input", interface.inputs) + typed_memory("output", interface.outputs)
+               : memory("input", "INPUT", interface.inputs.size()) +
+                     memory("output", "OUTPUT", interface.outputs.size());
+  return with_prefix(out + bare_main(program, interface, typed), program.options.name);
 }
 
 }  // namespace mrvlc::chost

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "function.h"
+#include "infer.h"
 #include "mrvlc/support/file_names.h"
 #include "text.h"
 
@@ -78,9 +79,10 @@ bool needs_values(const std::vector<Interface::Port>& ports) {
 }
 
 // The functions by which example_main reads and writes.
-std::string port_files(const Interface& interface) {
+std::string port_files(const Interface& interface, bool single) {
   const bool in = needs_values(interface.inputs), out = needs_values(interface.outputs);
-  std::string text = in || out ? "#include \"mrvl/string.h\"\n\n" + kernel(Piece::example_values).text : "\n";
+  std::string text = (in || out) && !single ? "#include \"mrvl/string.h\"\n\n" : "\n";
+  if (in || out) text += kernel(Piece::example_values).text;
   text += fmt::format(
       "static int read_input(const char* path, const port* p, int may_repeat, tensor* t) {{\n  return "
       "{};\n}}\n\n"
@@ -237,8 +239,8 @@ CC ?= cc
 NATIVE ?= $(shell $(CC) -march=native -E -x c /dev/null >/dev/null 2>&1 && echo -march=native)
 CFLAGS ?= -O3 $(NATIVE)
 {2}
-{1}_example: main.c {1}.c {1}.h{8}{3}
-	$(CC) -std=c99 $(CFLAGS){5}{6} -o $@ main.c {1}.c{7}{3} $(LDFLAGS) $(MRVL_LIBS){4} -lm
+{1}_example: main.c {12}{1}.c {12}{1}.h{8}{3}
+	$(CC) -std=c99 $(CFLAGS){5}{6} -o $@ main.c {12}{1}.c{7}{3} $(LDFLAGS) $(MRVL_LIBS){4} -lm
 
 {9}clean:
 	rm -f {1}_example{10}
@@ -256,11 +258,17 @@ std::string example_text(const Program& program, const Interface& interface, int
   const bool device = !program.module.regions.empty(), threads = program.options.threads > 1;
   const bool large = arena_bytes >= kLargeArena;
   std::string out = fmt::format(
-      "/* Example: runs the model on .npy files. */\n#define _POSIX_C_SOURCE {}L\n{}#include \"{}.h\"\n\n"
+      "/* Example: runs the model on .npy files.{} */\n#define _POSIX_C_SOURCE {}L\n{}#include \"{}{}.h\"\n\n"
       "#include <stdint.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n{}#include "
       "<time.h>\n\n",
+      infer_obstacle(interface).empty()
+          ? fmt::format(" A program of your own needs two lines:\n *\n"
+                        " *   #include \"{}.h\"\n *   int rc = {};\n",
+                        program.options.file_stem, infer_call(program, interface))
+          : std::string(),
       threads ? 200112 : 199309, large ? "#define _DEFAULT_SOURCE /* madvise */\n" : "",
-      program.options.file_stem, large ? "#ifdef __linux__\n#include <sys/mman.h>\n#endif\n" : "");
+      program.options.single ? "../" : "", program.options.file_stem,
+      large ? "#ifdef __linux__\n#include <sys/mman.h>\n#endif\n" : "");
   out += kernel(Piece::example).text;
   if (device) {
     std::string targets;
@@ -277,7 +285,7 @@ std::string example_text(const Program& program, const Interface& interface, int
            kernel(Piece::example_weights).text;
   out += "\n" + port_table("input_ports", interface.inputs) + "\n" +
          port_table("output_ports", interface.outputs);
-  out += port_files(interface);
+  out += port_files(interface, program.options.single);
   if (threads) out += "\n" + kernel(Piece::example_threads).text;
   if (large) out += "\n" + kernel(Piece::example_arena).text;
   out += run_once(interface, threads) + "\n" + kernel(Piece::example_main).text + main_text(program, large);
@@ -288,11 +296,11 @@ namespace {
 
 // The board's own files come by CFLAGS and LDFLAGS.
 std::string bare_rule(const std::string& stem, const std::string& weights, const std::string& weights_read,
-                      const std::string& sources, const std::string& linked) {
+                      const std::string& sources, const std::string& linked, bool single) {
   return fmt::format(
-      "{0}_bare: bare.c {0}.c {0}.h{1}{3}\n"
-      "\t$(CC) -std=c99 $(CFLAGS) -o $@ bare.c {0}.c{2}{3} $(LDFLAGS){4} -lm\n\n",
-      stem, weights_read, weights, sources, linked);
+      "{0}_bare: bare.c {5}{0}.c {5}{0}.h{1}{3}\n"
+      "\t$(CC) -std=c99 $(CFLAGS) -o $@ bare.c {5}{0}.c{2}{3} $(LDFLAGS){4} -lm\n\n",
+      stem, weights_read, weights, sources, linked, single ? "../" : "");
 }
 
 }  // namespace
@@ -309,16 +317,19 @@ std::string makefile_text(const Program& program) {
     for (const char* flag : kStrictCalls) strict += fmt::format(" {}", flag);
   const std::string stem = program.options.file_stem;
   const WeightsAs as = program.options.weights;
-  const std::string weights = as == WeightsAs::Blob     ? ""
-                              : as == WeightsAs::Source ? " " + stem + "_weights.c"
-                                                        : " " + stem + "_weights.S";
+  const bool single = program.options.single;
+  const std::string weights = as == WeightsAs::Blob || single ? ""
+                              : as == WeightsAs::Source       ? " " + stem + "_weights.c"
+                                                              : " " + stem + "_weights.S";
   const std::string weights_read =
       as == WeightsAs::Linked ? fmt::format("{0} {1}_weights.bin", weights, stem) : weights;
-  return fmt::format(fmt::runtime(kMakefile), program.options.name, stem, device ? kSimulator : "", sources,
-                     linked, strict, program.options.threads > 1 ? " -pthread" : "", weights, weights_read,
-                     program.options.bare ? bare_rule(stem, weights, weights_read, sources, linked) : "",
-                     program.options.bare ? " " + program.options.name + "_bare" : "",
-                     device ? " on the simulator, which is where mrvlc is installed or built" : "");
+  return fmt::format(
+      fmt::runtime(kMakefile), program.options.name, stem, device ? kSimulator : "", sources, linked, strict,
+      program.options.threads > 1 ? " -pthread" : "", weights, weights_read,
+      program.options.bare ? bare_rule(stem, weights, weights_read, sources, linked, single) : "",
+      program.options.bare ? " " + program.options.name + "_bare" : "",
+      device ? " on the simulator, which is where mrvlc is installed or built" : "", single ? "../" : "",
+      single ? " -I.." : "");
 }
 
 }  // namespace mrvlc::chost

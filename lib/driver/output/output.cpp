@@ -1,6 +1,4 @@
 // OUT: placement.json, report.json, report.txt, idmap.json, the stub, the binaries, and manifest.json last.
-#include <set>
-
 #include "accuracy/quantize_report.h"
 #include "accuracy/quantized_model.h"
 #include "compiled_model.h"
@@ -15,6 +13,7 @@
 #include "mrvlc/support/parallel.h"
 #include "output/gates.h"
 #include "output/memory_json.h"
+#include "output/options_json.h"
 #include "output/output_folder.h"
 #include "output/partition_json.h"
 #include "output/report_page.h"
@@ -22,76 +21,6 @@
 namespace mrvlc::driver {
 
 namespace {
-
-Json json_texts(const std::vector<std::string>& texts) {
-  Json list = Json::array();
-  for (const std::string& t : texts) list.push_back(idmap::json_text(t));
-  return list;
-}
-
-Json options_json(const CompileOptions& o) {
-  Json shapes = Json::object();
-  for (const auto& [name, shape] : o.input_shapes) shapes[idmap::json_text(name)] = to_string(shape);
-  Json bound_inputs = Json::object();
-  for (const auto& [name, bound] : o.bound_inputs)
-    bound_inputs[idmap::json_text(name)] =
-        idmap::json_text(bound.tensor ? std::filesystem::path(bound.text).filename().string() : bound.text);
-  Json bounds = Json::object();
-  for (const auto& [name, shape] : o.bounds) bounds[idmap::json_text(name)] = to_string(shape);
-  Json rules = Json::array();
-  for (const auto& r : o.rules) rules.push_back(idmap::json_text(r.filename().string()));
-  Json ranges = Json::array();
-  for (const calibration::InputRange& r : o.input_ranges)
-    ranges.push_back({{"name", idmap::json_text(r.pattern)}, {"least", r.least}, {"most", r.most}});
-  Json precisions = Json::array();
-  for (const auto& [pattern, precision] : o.precisions)
-    precisions.push_back({{"name", idmap::json_text(pattern)}, {"precision", to_text(precision)}});
-  constexpr const char* kOnOverflow[] = {"report", "error", "cpu"};
-  constexpr const char* kProbes[] = {"within-budget", "always", "never", "within-budget"};
-  Json out = {{"target", o.targets},
-              {"tiles", o.tiles},
-              {"effort", o.effort},
-              {"wb_pin", o.pin_weights},
-              {"precision", o.precision},
-              {"precision_of", std::move(precisions)},
-              {"input_shape", shapes},
-              {"bound", bounds},
-              {"max_sequence", o.max_sequence},
-              {"batch", o.batch},
-              {"rules", rules},
-              {"default_rules", o.default_rules},
-              {"partition", o.partition_by == CompileOptions::PartitionBy::Cost ? "cost" : "greedy"},
-              {"host_model", idmap::json_text(o.host_model.filename().string())},
-              {"cpu", json_texts(o.cpu)},
-              {"accel", json_texts(o.accel)},
-              {"border", json_texts(o.borders)},
-              {"probe", kProbes[static_cast<size_t>(o.probe)]},
-              {"input_range", std::move(ranges)},
-              {"calibration", idmap::json_text(o.calibration.filename().string())},
-              {"accuracy_warning", o.accuracy_warning},
-              {"on_overflow", kOnOverflow[static_cast<size_t>(o.on_overflow)]},
-              {"on_device_error", {{"retries", o.on_device_error.retries}, {"cpu", o.on_device_error.cpu}}},
-              {"emit", std::set<std::string>(o.emit.begin(), o.emit.end())}};
-  for (const auto& [name, bound] : o.bound_inputs)
-    out["bind"][idmap::json_text(name)] =
-        idmap::json_text(bound.tensor ? std::filesystem::path(bound.text).filename().string() : bound.text);
-  if (!o.borders_after.empty()) out["border_after"] = json_texts(o.borders_after);
-  if (!o.together.empty()) out["together"] = json_texts(o.together);
-  if (o.max_region_layers) out["max_region_layers"] = *o.max_region_layers;
-  if (o.max_regions) out["max_regions"] = *o.max_regions;
-  if (o.weights != chost::WeightsAs::Linked)
-    out["weights"] = chost::kWeightsAs[static_cast<size_t>(o.weights)];
-  if (o.host_weights != chost::WeightType::F32)
-    out["host_weights"] = chost::kWeightTypes[static_cast<size_t>(o.host_weights)];
-  if (!o.data.empty()) out["data"] = idmap::json_text(o.data.filename().string());
-  if (!o.tuning.empty()) out["tuning"] = idmap::json_text(o.tuning.filename().string());
-  if (!o.placement.empty()) out["placement"] = idmap::json_text(o.placement.filename().string());
-  return out;
-}
-
-bool wants(const CompileOptions& options, std::string_view kind) {
-  return std::find(options.emit.begin(), options.emit.end(), kind) != options.emit.end();
-}
 
 Status write_json(OutputDir& dir, const std::string& name, const std::function<void(JsonWriter&)>& fill) {
   return dir.write_pieces(name, [&](const OutputDir::Pieces& piece) {
@@ -110,8 +39,8 @@ Status write_quantized(OutputDir& dir, const CompiledModel& m, const CompileOpti
 }
 
 Status write_extras(OutputDir& dir, const CompiledModel& m, const CompileOptions& options) {
-  if (wants(options, "ir")) MRVLC_TRY(dir.write(m.name + ".ir", ir::print(m.model.graph)));
-  if (!wants(options, "disasm")) return {};
+  if (emits(options, "ir")) MRVLC_TRY(dir.write(m.name + ".ir", ir::print(m.model.graph)));
+  if (!emits(options, "disasm")) return {};
   for (const auto& [graph, region] : all_regions(m.model.graph, m.partition)) {
     const backend::RegionCode& code = m.regions[region->id];
     std::vector<backend::CodeRange> ranges = code.instructions;
@@ -199,7 +128,7 @@ Json manifest_json(const CompiledModel& m, const CompileOptions& options, const 
   out["read"] = read_json(m.read);
   out["options"] = options_json(options);
   out["inputs"] = ports_json(m.model.graph, m.model.graph.inputs());
-  if (!m.model.bound_inputs.empty()) out["bound_inputs"] = json_texts(m.model.bound_inputs);
+  if (!m.model.bound_inputs.empty()) out["bound_inputs"] = idmap_texts(m.model.bound_inputs);
   out["outputs"] = ports_json(m.model.graph, m.model.graph.outputs());
   out["files"] = std::move(files);
   return out;

@@ -29,7 +29,7 @@ namespace {
 // That what is compiled and run is what was written: no other model's binary under the right name.
 Status check_sources(const OutputFolder& folder) {
   for (const std::string& file : weights_files(folder)) MRVLC_TRY(folder.check(file));
-  for (const std::string& file : {folder.name + ".c", std::string("main.c")}) MRVLC_TRY(folder.check(file));
+  for (const std::string& file : {folder.name + ".c", example_file(folder)}) MRVLC_TRY(folder.check(file));
   for (const std::string& file : folder.sources) MRVLC_TRY(folder.check(file));
   for (const auto& [file, hash] : folder.files) {
     if (file.ends_with(".mrvl") || file.ends_with(".h")) MRVLC_TRY(folder.check(file));

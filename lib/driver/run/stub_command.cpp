@@ -9,12 +9,27 @@
 namespace mrvlc::driver {
 namespace fs = std::filesystem;
 
+namespace {
+
+constexpr const char* kSingleExample = "example/main.c";
+
+// Of `compile --emit single`: the headers are in NAME.h, the weights in NAME.c.
+bool is_single(const OutputFolder& folder) {
+  return folder.files.contains(kSingleExample);
+}
+
+}  // namespace
+
 bool has_regions(const OutputFolder& folder) {
   return std::ranges::any_of(folder.files, [](const auto& f) { return f.first.ends_with(".mrvl"); });
 }
 
 bool has_headers(const OutputFolder& folder) {
-  return folder.files.contains("mrvl/device.h");
+  return is_single(folder) || folder.files.contains("mrvl/device.h");
+}
+
+std::string example_file(const OutputFolder& folder) {
+  return is_single(folder) ? kSingleExample : "main.c";
 }
 
 std::vector<std::string> weights_files(const OutputFolder& folder) {
@@ -42,8 +57,8 @@ std::vector<std::string> stub_command(const OutputFolder& folder, const std::str
   argv.insert(argv.end(), flags.begin(), flags.end());
   const auto file = [&](const std::string& name) { return (fs::path(places.sources) / name).string(); };
   // The assembler looks for the blob of weights (.incbin) where the sources are.
-  argv.insert(argv.end(), {"-Xassembler", "-I" + places.sources, "-o", places.program, file("main.c"),
-                           file(folder.name + ".c")});
+  argv.insert(argv.end(), {"-Xassembler", "-I" + places.sources, "-o", places.program,
+                           file(example_file(folder)), file(folder.name + ".c")});
   for (const std::string& weights : weights_files(folder))
     if (!weights.ends_with(".bin")) argv.push_back(file(weights));
   if (!has_headers(folder)) argv.push_back("-I" + (install_prefix() / "include").string());

@@ -23,6 +23,8 @@ struct StubPlaces {
   std::string link_folder, run_folder;
   std::string program;
 };
+// The example program: main.c, of `compile --emit single` in a folder of its own.
+std::string example_file(const OutputFolder& folder);
 // The words that compile it. Includes of the stub's own header are quoted, so OUT is no include folder: a
 // model called "features" must not hide <features.h>.
 std::vector<std::string> stub_command(const OutputFolder& folder, const std::string& cflags,

@@ -109,8 +109,24 @@ std::optional<TensorType> joined_type(const std::vector<DataSet>& sets, size_t i
   return type;
 }
 
-bool is_dynamic(const onnx::DeclaredValue& value) {
-  return !value.has_shape || std::find(value.shape.begin(), value.shape.end(), -1) != value.shape.end();
+// Has it dimensions that neither the model nor --input-dim gives a size?
+bool is_dynamic(const onnx::DeclaredValue& value, const onnx::ImportOptions& options) {
+  if (!value.has_shape) return true;
+  for (size_t i = 0; i < value.shape.size(); ++i)
+    if (value.shape[i] < 0 && !options.input_dims.contains(value.symbols[i])) return true;
+  return false;
+}
+
+// Where --input-dim says what dimensions are, data do not.
+void keep_dims(const onnx::DeclaredValue& value, const onnx::ImportOptions& options,
+               onnx::GivenShape& shape) {
+  if (value.shape.size() != shape.shape.size()) return;
+  for (size_t i = 0; i < value.shape.size(); ++i) {
+    const auto given = options.input_dims.find(value.symbols[i]);
+    if (value.shape[i] >= 0 || given == options.input_dims.end()) continue;
+    shape.shape[i] = given->second.shape[0];
+    shape.dynamic = (shape.dynamic & ~(1u << i)) | (given->second.dynamic & 1u) << i;
+  }
 }
 
 }  // namespace
@@ -120,7 +136,8 @@ std::vector<std::string> take_shapes(const std::vector<onnx::DeclaredValue>& dec
   std::vector<std::string> taken;
   for (size_t i = 0; i < declared.size(); ++i) {
     const onnx::DeclaredValue& value = declared[i];
-    if (options.input_shapes.contains(value.name) || (value.wrapper == Wrapper::None && !is_dynamic(value)))
+    if (options.input_shapes.contains(value.name) ||
+        (value.wrapper == Wrapper::None && !is_dynamic(value, options)))
       continue;
     auto type = joined_type(sets, i);
     if (!type) continue;  // said when it is run
@@ -131,6 +148,7 @@ std::vector<std::string> take_shapes(const std::vector<onnx::DeclaredValue>& dec
     if (type->wrapper != Wrapper::None) continue;
     onnx::GivenShape shape(type->shape);
     shape.dynamic = type->dynamic;
+    keep_dims(value, options, shape);
     options.input_shapes.emplace(value.name, std::move(shape));
     taken.push_back(value.name);
   }

@@ -22,9 +22,11 @@ Wrapper wrapper_of(const pb::TypeProto& type) {
 }
 
 DeclaredValue declared_value(const pb::ValueInfoProto& input) {
-  DeclaredValue out{input.name(), wrapper_of(input.type()), input.type().tensor_type().has_shape(), {}};
-  for (const auto& dim : input.type().tensor_type().shape().dim())
+  DeclaredValue out{input.name(), wrapper_of(input.type()), input.type().tensor_type().has_shape(), {}, {}};
+  for (const auto& dim : input.type().tensor_type().shape().dim()) {
     out.shape.push_back(dim.has_dim_value() ? dim.dim_value() : -1);
+    out.symbols.push_back(dim.dim_param());
+  }
   return out;
 }
 

@@ -15,6 +15,7 @@ MRVLC_DIAG(0607, Warning, Usage, "tuning file '{}' asks for '{}', which {}; it i
 MRVLC_DIAG(0608, Warning, Usage, "tuning file '{}' knows none of the {} layers that have more than one kernel: it is of another network, or of other options; 'mrvlc tune' measures this one")
 MRVLC_DIAG(0609, Note, Usage, "--host-weights fp16: {} tensor{} of weights in {} bytes instead of {}{}")
 MRVLC_DIAG(0610, Warning, Usage, "its weights stay fp32: {}")
+MRVLC_DIAG(0611, Error, Usage, "--emit single: {}; compile with --target host, or without --emit single")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode

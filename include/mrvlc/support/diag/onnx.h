@@ -31,7 +31,7 @@ MRVLC_DIAG(0123, Error, Rejected, "external data of tensor '{}': {}")
 MRVLC_DIAG(0124, Error, Io, "external data of tensor '{}': cannot read '{}': {}")
 MRVLC_DIAG(0125, Error, Rejected, "sparse tensor '{}': {}")
 MRVLC_DIAG(0130, Error, Rejected, "input '{}': {}")
-MRVLC_DIAG(0131, Error, Rejected, "input '{}': dimension {} ({}) is not known; give the shape, e.g. --input-shape {}={}")
+MRVLC_DIAG(0131, Error, Rejected, "input '{}': dimension {} ({}) is not known; give the shape, e.g. --input-shape {}={}{}")
 MRVLC_DIAG(0132, Error, Usage, "--input-shape: the model has no input '{}'{}; inputs are {}")
 MRVLC_DIAG(0133, Error, Usage, "--input-shape: {} does not fit input '{}': {}")
 MRVLC_DIAG(0134, Warning, Rejected, "input '{}': dimension 0 ({}) is taken for the batch and set to {}")
@@ -50,6 +50,8 @@ MRVLC_DIAG(0146, Warning, Rejected, "{} cannot run with these shapes (node '{}':
 MRVLC_DIAG(0147, Error, Limit, "the model to write takes {} bytes; a file of ONNX holds less than 2 GiB")
 MRVLC_DIAG(0148, Error, Rejected, "the operator cannot be written in today's ONNX: {}")
 MRVLC_DIAG(0149, Warning, Rejected, "output '{}' is listed more than once; the second is called '{}'")
+MRVLC_DIAG(0150, Error, Usage, "--input-dim: no input has an open dimension '{}'{}; open dimensions with a name: {}")
+MRVLC_DIAG(0151, Error, Usage, "dimension '{}' is {} by --input-dim, but {} in input '{}' by --input-shape")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode
