@@ -2,6 +2,10 @@
 # library mrvlc_tensor; DEPS are other components (edges of docs/architecture.md, checked by a test), LIBS are external.
 add_library(mrvlc_options INTERFACE)
 target_include_directories(mrvlc_options INTERFACE ${PROJECT_SOURCE_DIR}/include)
+# Checks of the C++ library and of glibc, and a guarded stack, in what is shipped; a debug build says itself what it checks.
+target_compile_options(mrvlc_options INTERFACE
+  $<$<CONFIG:Release>:-D_GLIBCXX_ASSERTIONS -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong>)
+target_link_options(mrvlc_options INTERFACE $<$<CONFIG:Release>:-Wl,-z,relro,-z,now>)
 target_compile_options(mrvlc_options INTERFACE -Wall -Wextra -Wshadow -Wconversion
   $<$<BOOL:${MRVLC_WERROR}>:-Werror>
   # GCC 12 reports std::string concatenation at -O2 and above (GCC bug 105329 and its duplicates).

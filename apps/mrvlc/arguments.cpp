@@ -69,15 +69,17 @@ Status add_words(const std::string& file, std::vector<std::string>& words) {
 
 }  // namespace
 
-Result<std::vector<std::string>> arguments(int argc, char** argv) {
+Result<std::vector<std::string>> arguments(int argc, char** argv, std::vector<std::string>& read) {
   std::vector<std::string> words;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     std::error_code ec;
-    if (word.size() > 1 && word[0] == '@' && std::filesystem::is_regular_file(word.substr(1), ec))
+    if (word.size() > 1 && word[0] == '@' && std::filesystem::is_regular_file(word.substr(1), ec)) {
       MRVLC_TRY(add_words(word.substr(1), words));
-    else
+      read.push_back(word.substr(1));
+    } else {
       words.push_back(normalised(word));
+    }
   }
   return words;
 }

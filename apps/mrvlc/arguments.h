@@ -9,10 +9,11 @@ namespace mrvlc::app {
 // -MD and its kin as CLI11 takes them; the words of FILE for @FILE, where there is such a file (as gcc has
 // it: words between white space, '...' and "..." and \ quote, # at the beginning of a word is a comment).
 // MRV0003: it is not closed.
-Result<std::vector<std::string>> arguments(int argc, char** argv);
+// `read` gets the files.
+Result<std::vector<std::string>> arguments(int argc, char** argv, std::vector<std::string>& read);
 
 // Behind `words` what they do not say themselves: options of $MRVLC_*, then of the project file
-// (docs/command-line.md). MRV0003, MRV0004: what is wrong with the file.
-Status add_defaults(const CLI::App& app, std::vector<std::string>& words);
+// (docs/command-line.md), which `read` gets. MRV0003, MRV0004: what is wrong with the file.
+Status add_defaults(const CLI::App& app, std::vector<std::string>& words, std::vector<std::string>& read);
 
 }  // namespace mrvlc::app

@@ -183,6 +183,7 @@ void add_compile(CLI::App& app, Context& context) {
     auto options = checked(*cmd, *a, context.messages);
     if (!options.ok()) return context.fail("mrvlc", options.error());
     Diagnostics diagnostics;
+    options->option_files.assign(context.read.begin(), context.read.end());
     if (context.shows_progress()) options->quantize_progress = show_progress;
     std::vector<std::string> summary;
     bool ok = driver::compile_last(

@@ -69,7 +69,8 @@ std::string variable_of(const CLI::Option& option) {
 
 class Defaults {
  public:
-  Defaults(const CLI::App& app, std::vector<std::string>& words) : app_(app), words_(words), typed_(words) {
+  Defaults(const CLI::App& app, std::vector<std::string>& words, std::vector<std::string>& read)
+      : app_(app), words_(words), read_(read), typed_(words) {
     command_ = command_of(app, words, path_);
     if (command_ != nullptr) add_options(*command_, options_);
   }
@@ -115,6 +116,7 @@ class Defaults {
     std::error_code ec;
     if (file.empty() || (!named && !std::filesystem::exists(file, ec))) return {};
     MRVLC_ASSIGN(const std::string text, read_file(file, kMaxBytes));
+    read_.push_back(file);
     std::string twice;
     const Json json = parse_strict<Json>(text, twice);
     if (!twice.empty()) return make_diag<DiagCode::MRV0003>(file, "it has '" + printable(twice) + "' twice");
@@ -188,7 +190,7 @@ class Defaults {
   }
 
   const CLI::App& app_;
-  std::vector<std::string>& words_;
+  std::vector<std::string>&words_, &read_;
   const std::vector<std::string> typed_;
   const CLI::App* command_ = nullptr;
   std::string path_;
@@ -198,8 +200,8 @@ class Defaults {
 
 }  // namespace
 
-Status add_defaults(const CLI::App& app, std::vector<std::string>& words) {
-  return Defaults(app, words).add();
+Status add_defaults(const CLI::App& app, std::vector<std::string>& words, std::vector<std::string>& read) {
+  return Defaults(app, words, read).add();
 }
 
 }  // namespace mrvlc::app

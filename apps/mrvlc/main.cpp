@@ -29,6 +29,13 @@ constexpr const char* kLostInputJson =
     R"("message":"cannot read an input file: it became shorter while it was read"})"
     "\n";
 
+constexpr const char* kAbortText =
+    "mrvlc: error MRV0007: internal error: a check of the C++ library failed\n";
+constexpr const char* kAbortJson =
+    R"({"file":"mrvlc","node":"","op_type":"","severity":"error","code":"MRV0007",)"
+    R"("message":"internal error: a check of the C++ library failed"})"
+    "\n";
+
 // Errors of the command line itself are found before its options are set, and must have the asked form as
 // well.
 bool json_asked(int argc, char** argv) {
@@ -41,9 +48,9 @@ bool json_asked(int argc, char** argv) {
 }
 
 void parse(CLI::App& app, int argc, char** argv, mrvlc::app::Context& context) {
-  auto words = mrvlc::app::arguments(argc, argv);
+  auto words = mrvlc::app::arguments(argc, argv, context.read);
   if (!words.ok()) return context.fail("mrvlc", words.error());
-  const mrvlc::Status added = mrvlc::app::add_defaults(app, *words);
+  const mrvlc::Status added = mrvlc::app::add_defaults(app, *words, context.read);
   if (!added.ok()) return context.fail("mrvlc", added.error());
   try {
     app.parse(std::vector<std::string>(words->rbegin(),
@@ -59,6 +66,7 @@ int run(int argc, char** argv) {
   context.messages.format = json_asked(argc, argv) ? "json" : "text";
   bool json = context.messages.format == "json";
   mrvlc::driver::handle_interrupts(json ? kInterruptedJson : kInterruptedText);
+  mrvlc::driver::handle_abort(json ? kAbortJson : kAbortText);
   mrvlc::driver::handle_lost_input(json ? kLostInputJson : kLostInputText);
   app.set_version_flag("--version", "mrvlc " MRVLC_VERSION);
   app.require_subcommand(1);

@@ -1,4 +1,5 @@
-// Handlers of SIGINT, SIGTERM and SIGBUS (a mapped input that was cut short), and the atomics they set.
+// Handlers of SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGABRT and SIGBUS (a mapped input that was cut short), and
+// the atomics they set.
 #include "mrvlc/driver/interrupt.h"
 
 #include <unistd.h>
@@ -15,7 +16,7 @@ namespace mrvlc::driver {
 namespace {
 
 // A signal handler has no other way to reach the program than objects of static lifetime.
-std::atomic<const char*> pending_text{""}, lost_input{""};
+std::atomic<const char*> pending_text{""}, lost_input{""}, abort_text{""};
 std::atomic<int> guards{0}, pending{0};
 std::atomic<bool> finished{false};  // by InterruptGuard::done()
 std::atomic<int64_t> first_ms{0};
@@ -30,8 +31,8 @@ int64_t now_ms() {
   return int64_t{t.tv_sec} * 1000 + t.tv_nsec / 1'000'000;
 }
 
-// As ExitClass::Io (support/diag.h).
-constexpr int kInputOutput = 3;
+// As ExitClass::Io and ExitClass::Internal (support/diag.h).
+constexpr int kInputOutput = 3, kInternal = 70;
 
 [[noreturn]] void end(const char* message, int code) {
   [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, message, std::strlen(message));
@@ -50,6 +51,11 @@ extern "C" void mrvlc_on_signal(int signal) {
   end(pending_text.load(), 128 + signal);
 }
 
+// A check of the C++ library failed: an internal error, told as one.
+extern "C" void mrvlc_on_abort(int) {
+  end(abort_text.load(), kInternal);
+}
+
 extern "C" void mrvlc_on_bus_error(int signal, siginfo_t* info, void*) {
   if (info->si_code == BUS_ADRERR) end(lost_input.load(), kInputOutput);
   ::signal(signal, SIG_DFL);  // the instruction is run again, and ends the process
@@ -62,7 +68,12 @@ void handle_interrupts(const char* message) {
   struct sigaction action {};
   action.sa_handler =
       mrvlc_on_signal;  // without SA_RESTART: calls that wait return, and their loops ask interrupted()
-  for (int signal : {SIGINT, SIGTERM}) ::sigaction(signal, &action, nullptr);
+  for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    struct sigaction before {};
+    // What is ignored stays so: nohup, and jobs in the background of a shell without job control.
+    if (::sigaction(signal, nullptr, &before) == 0 && before.sa_handler == SIG_IGN) continue;
+    ::sigaction(signal, &action, nullptr);
+  }
 }
 
 void handle_lost_input(const char* message) {
@@ -71,6 +82,11 @@ void handle_lost_input(const char* message) {
   action.sa_sigaction = mrvlc_on_bus_error;
   action.sa_flags = SA_SIGINFO;
   ::sigaction(SIGBUS, &action, nullptr);
+}
+
+void handle_abort(const char* message) {
+  abort_text = message;
+  ::signal(SIGABRT, mrvlc_on_abort);
 }
 
 int interrupted() {

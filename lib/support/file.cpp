@@ -169,7 +169,11 @@ Status OutputDir::write_pieces(const std::string& name, const std::function<void
   if (const fs::path folder = fs::path(name).parent_path(); !folder.empty())
     fs::create_directories(staging_ / folder, ec);
   if (ec) return make_diag<DiagCode::MRV0002>(shown.string(), ec.message());
-  Fd fd(::open((staging_ / name).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644));
+  Fd fd(::open((staging_ / name).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+  if (fd.get() < 0 && errno == EEXIST)
+    return make_diag<DiagCode::MRV0002>(shown.string(),
+                                        "two files of this output are called so; another --name, or another "
+                                        "name of a library's file, parts them");
   if (fd.get() < 0) return make_diag<DiagCode::MRV0002>(shown.string(), error_text());
   Sha256 hash;
   Status status;

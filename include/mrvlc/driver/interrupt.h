@@ -1,6 +1,6 @@
-// Ctrl-C and SIGTERM. With nothing half-done the process ends at once; while a Guard lives a first signal
-// only sets a flag, so that its owner cleans up and main returns 130; a further one ends the process in any
-// case.
+// Ctrl-C, SIGTERM, SIGHUP and SIGQUIT, if they are not ignored. With nothing half-done the process ends at
+// once; while a Guard lives a first signal only sets a flag, so that its owner cleans up and main returns
+// 130; a further one ends the process in any case.
 #pragma once
 #include <condition_variable>
 #include <functional>
@@ -15,6 +15,10 @@ void handle_interrupts(const char* message);
 // A mapped input file that another process cuts short shows as SIGBUS when what is gone is read: `message`
 // goes to stderr and the process ends with exit code 3. Any other SIGBUS is a crash as without this.
 void handle_lost_input(const char* message);
+
+// abort(), by a check of the C++ library above all: `message` goes to stderr and the process ends with exit
+// code 70.
+void handle_abort(const char* message);
 
 // The exit code that a signal seen under a Guard asks for, 128 + its number; 0 without one.
 int interrupted();

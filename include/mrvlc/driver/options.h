@@ -89,7 +89,8 @@ struct CompileOptions {
   std::filesystem::path depfile;                                     // -MF
   std::vector<std::string> depfile_targets, depfile_quoted_targets;  // -MT, -MQ
   bool depfile_phony = false;                                        // -MP
-  std::filesystem::path timing;                                      // --timing
+  std::vector<std::filesystem::path> option_files;  // that options came from: prerequisites of -MD
+  std::filesystem::path timing;                     // --timing
   std::filesystem::path external_data_dir;
   std::string dump_ir;                   // pass name
   std::vector<std::string> dump_stages;  // backends::stage_names()

@@ -29,6 +29,7 @@ class OutputDir {
   OutputDir& operator=(OutputDir&&) noexcept;
   ~OutputDir();
   // `name`: a path below the destination, with '/' ("main.c", "mrvl/device.h"); its folders are made.
+  // MRV0002: it is there already; so names of different parts never take each other's place.
   Status write(const std::string& name, std::string_view bytes);
   // A file that `fill` hands over piece by piece, of any size. Several threads may write, each a file of its
   // own.

@@ -1,10 +1,11 @@
 //@ piece floats
 /* Numbers as this text needs them, whatever flags it is compiled with (docs/compilers.md). */
-// In front of the headers: with -ffast-math, those of glibc offer vector functions of 4 ulp. Clang's calls of sqrtf and
-// others keep the flags of the command line whatever a text says, and it knows float_control for some machines only.
+// In front of the headers: with -ffast-math, those of glibc offer vector functions of 4 ulp. Clang's calls of
+// sqrtf and others keep the flags of the command line whatever a text says, and it knows float_control for
+// some machines only.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("no-unsafe-math-optimizations", "no-associative-math", "no-reciprocal-math", \
-                     "no-finite-math-only", "signed-zeros")
+    "no-finite-math-only", "signed-zeros")
 #elif defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
 #error "compile without -ffast-math, -Ofast and -ffinite-math-only: this compiler cannot take them back"
 #elif defined(__clang__) && __clang_major__ >= 11

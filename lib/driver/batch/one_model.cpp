@@ -2,7 +2,6 @@
 #include "batch/one_model.h"
 
 #include <fcntl.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -22,6 +21,7 @@
 #include "mrvlc/support/file.h"
 #include "mrvlc/support/hash.h"
 #include "output/output_folder.h"
+#include "run/process.h"
 
 namespace mrvlc::driver {
 namespace fs = std::filesystem;
@@ -49,8 +49,7 @@ std::string folder_text(const fs::path& folder) {
 
 // The process ends with its parent, has no more memory than it may, and writes nothing to the terminal.
 void confine(const OneModel& one) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != one.parent) ::_exit(0);  // it was gone before
+  end_with(one.parent, SIGKILL);
   if (const int64_t bytes = one.options->memory; bytes > 0) {
     // RLIMIT_DATA, not RLIMIT_AS: a model that is mapped takes addresses, and no memory of its own.
     const rlimit limit{static_cast<rlim_t>(bytes), static_cast<rlim_t>(bytes)};

@@ -8,6 +8,12 @@
 namespace mrvlc::driver {
 namespace {
 
+// make takes what stands on both sides of the first '=' of a rule for a variable, whatever quotes it, unless
+// a name without it comes first.
+bool looks_like_variable(const std::string& name) {
+  return name.find('=') != std::string::npos;
+}
+
 // As gcc -MD writes for GNU make: blanks and '#' take a backslash, backslashes in front of them are doubled,
 // '$' is doubled; ':' takes a backslash as well, or it would end the targets. A line feed cannot be written.
 std::string escaped(const std::string& path) {
@@ -30,6 +36,14 @@ std::string targets(const CompileOptions& options) {
   return text.empty() ? escaped((options.out / "manifest.json").string()) : text;
 }
 
+// Of the files one that make takes for nothing else; else mrvlc itself, which was read too.
+std::string first_name(const std::vector<std::string>& files) {
+  const auto plain = std::ranges::find_if_not(files, looks_like_variable);
+  if (plain != files.end()) return *plain;
+  std::error_code ec;
+  return escaped(std::filesystem::read_symlink("/proc/self/exe", ec).string());
+}
+
 }  // namespace
 
 std::string depfile_text(const CompileOptions& options, const std::vector<ReadFile>& read) {
@@ -39,22 +53,30 @@ std::string depfile_text(const CompileOptions& options, const std::vector<ReadFi
     if (std::find(files.begin(), files.end(), name) == files.end()) files.push_back(std::move(name));
   }
   std::string rule = targets(options) + ":", phony;
+  if (looks_like_variable(files.front())) rule += " " + first_name(files);
   for (size_t i = 0; i < files.size(); ++i) {
     rule += " " + files[i];
-    if (i > 0 && options.depfile_phony) phony += files[i] + ":\n";
+    if (i > 0 && options.depfile_phony && !looks_like_variable(files[i])) phony += files[i] + ":\n";
   }
   return rule + "\n" + phony;
 }
 
 namespace {
 
-// What was read, and a baseline, which has no part in OUT; one that OUT replaces is no prerequisite of it.
+// What was read; files that options came from; and a baseline, which has no part in OUT; one that OUT
+// replaces is no prerequisite of it.
 std::vector<ReadFile> prerequisites(const CompileOptions& options, std::vector<ReadFile> read) {
   const auto& baseline = options.gates.baseline;
   std::error_code ec;
   if (!baseline.empty() && !std::filesystem::equivalent(baseline, options.out, ec))
     read.push_back({ReadFile::Kind::Placement, baseline / "report.json", "report.json", {}});
+  for (const auto& file : options.option_files) read.push_back({ReadFile::Kind::Rules, file, {}, {}});
   return read;
+}
+
+Status refused(const std::string& name, std::string_view remedy) {
+  return make_diag<DiagCode::MRV0004>(
+      fmt::format("-MD: a Makefile cannot name '{}'{}", printable(name, 4096), remedy));
 }
 
 }  // namespace
@@ -62,12 +84,15 @@ std::vector<ReadFile> prerequisites(const CompileOptions& options, std::vector<R
 Status write_depfile(const CompileOptions& options, const std::vector<ReadFile>& files) {
   if (options.depfile.empty()) return {};
   const std::vector<ReadFile> read = prerequisites(options, files);
-  auto broken = [](const std::string& text) { return text.find('\n') != std::string::npos; };
-  bool any = broken(targets(options)) || std::any_of(read.begin(), read.end(), [&](const ReadFile& f) {
-               return broken(f.path.string());
-             });
-  if (any)
-    return make_diag<DiagCode::MRV0004>("-MD: a Makefile cannot name a file with a line feed in its name");
+  // What ends a rule and begins a command, or other things that no quote keeps from make.
+  const auto broken = [](const std::string& text) { return text.find_first_of("\n;|") != std::string::npos; };
+  const bool own_targets = !options.depfile_targets.empty() || !options.depfile_quoted_targets.empty();
+  const std::string named = targets(options);
+  if (broken(named) || (!own_targets && named.find_first_of("=%") != std::string::npos))
+    return refused(own_targets ? named : options.out.string(),
+                   own_targets ? "" : "; name the target with -MT or -MQ");
+  for (const ReadFile& file : read)
+    if (broken(file.path.string())) return refused(file.path.string(), "");
   return write_file_atomic(options.depfile, depfile_text(options, read));
 }
 

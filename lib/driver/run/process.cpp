@@ -1,9 +1,10 @@
-// posix_spawn with the output drained through a pipe; an interrupt ends the child's whole process group.
+// fork and exec with the output drained through a pipe. An interrupt ends the child's whole process group,
+// and the child does not outlive this process, however that ends.
 #include "run/process.h"
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -65,28 +66,62 @@ std::vector<char*> environment_with(const std::vector<std::string>& added) {
   return all;
 }
 
+// In the child, between fork and exec: nothing but calls that signal handlers may make.
+[[noreturn]] void become(char* const* args, char* const* variables, int output, int report, pid_t parent) {
+  ::setpgid(0, 0);  // a group of its own, so that all of it can be ended
+  ::dup2(output, STDOUT_FILENO);
+  ::dup2(output, STDERR_FILENO);
+  end_with(parent, SIGKILL);
+  ::execvpe(args[0], args, variables);
+  const int error = errno;
+  [[maybe_unused]] const ssize_t written = ::write(report, &error, sizeof error);
+  ::_exit(127);
+}
+
+// The child; `error` says why there is none, or why it is not the program.
+pid_t start(char* const* args, char* const* variables, int output, int& error) {
+  int report[2];  // closed by exec, or holds errno
+  if (::pipe2(report, O_CLOEXEC) != 0) {
+    error = errno;
+    return -1;
+  }
+  const pid_t parent = ::getpid();
+  const pid_t child = ::fork();
+  if (child == 0) become(args, variables, output, report[1], parent);
+  error = child < 0 ? errno : 0;
+  ::close(report[1]);
+  if (child > 0) {
+    ::setpgid(child, child);  // here too: who is first
+    ssize_t n = 0;
+    while ((n = ::read(report[0], &error, sizeof error)) < 0 && errno == EINTR) {
+    }
+    if (n == sizeof error)
+      while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+      }
+  }
+  ::close(report[0]);
+  return child;
+}
+
 }  // namespace
+
+void end_with(pid_t parent, int signal) {
+#ifdef __linux__
+  ::prctl(PR_SET_PDEATHSIG, signal);
+#endif
+  if (::getppid() != parent) ::_exit(128 + signal);  // it ended before
+}
 
 Result<ProcessResult> run_process(const std::vector<std::string>& argv,
                                   const std::vector<std::string>& environment, double seconds) {
   int fds[2];
   if (::pipe2(fds, O_CLOEXEC) != 0) return failed("pipe");
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, fds[1], STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, fds[1], STDERR_FILENO);
   std::vector<char*> args;
   for (const std::string& a : argv) args.push_back(const_cast<char*>(a.c_str()));
   args.push_back(nullptr);
   std::vector<char*> variables = environment_with(environment);
-  pid_t pid = 0;
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETPGROUP);  // a group of its own, so that all of it can be ended
-  int error = ::posix_spawnp(&pid, args[0], &actions, &attributes, args.data(), variables.data());
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
+  int error = 0;
+  const pid_t pid = start(args.data(), variables.data(), fds[1], error);
   ::close(fds[1]);
   if (error != 0) {
     ::close(fds[0]);

@@ -1,5 +1,7 @@
 // Child processes for `mrvlc run` and `verify`.
 #pragma once
+#include <sys/types.h>
+
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -20,6 +22,10 @@ struct ProcessResult {
 // everything it started; 0: no limit.
 Result<ProcessResult> run_process(const std::vector<std::string>& argv,
                                   const std::vector<std::string>& environment = {}, double seconds = 0);
+
+// In a child: the kernel sends it `signal` when the thread that made it ends; it ends itself where `parent`
+// is gone already.
+void end_with(pid_t parent, int signal);
 
 // Words between blanks.
 std::vector<std::string> split_words(std::string_view text);

@@ -37,15 +37,12 @@ struct Counts {
 };
 
 const std::string& compiler() {
-  static const std::string text = variable(
-      "MRVLC_PATTERN_CC",
-      "cc");
+  static const std::string text = variable("MRVLC_PATTERN_CC", "cc");
   return text;
 }
 
 std::string flags() {
-  return variable("MRVLC_PATTERN_FLAGS",
-                  "-fsanitize=address,undefined -fno-sanitize-recover=all") +
+  return variable("MRVLC_PATTERN_FLAGS", "-fsanitize=address,undefined -fno-sanitize-recover=all") +
          " -O1 -std=gnu99 -w -DMRVL_GUARD -I.";
 }
 
@@ -66,7 +63,8 @@ void write(const fs::path& folder, const std::string& name, const std::string& t
   std::ofstream(folder / name, std::ios::binary) << text;
 }
 
-void try_program(const Program& p, const chost::HostCode& code, const std::string& what, uint64_t seed, int64_t runs, Counts& counts) {
+void try_program(const Program& p, const chost::HostCode& code, const std::string& what, uint64_t seed,
+                 int64_t runs, Counts& counts) {
   static const test::TempDir dir;
   std::string sources = "try.c";
   for (const auto& [name, text] : code.files) {
@@ -77,9 +75,11 @@ void try_program(const Program& p, const chost::HostCode& code, const std::strin
   write(dir.path(), "try.c", try_text(p, seed, runs));
   std::string printed;
   const std::string run = variable("MRVLC_PATTERN_RUN", "");
-  int rc = test::shell(dir.path(), fmt::format("{} {} -o try {} -lm", compiler(), flags(), sources), &printed);
+  int rc =
+      test::shell(dir.path(), fmt::format("{} {} -o try {} -lm", compiler(), flags(), sources), &printed);
   if (rc == 0)
-    rc = test::shell(dir.path(), fmt::format("{} ./try 2> log || {{ tail -n 25 log; exit 1; }}", run), &printed);
+    rc = test::shell(dir.path(), fmt::format("{} ./try 2> log || {{ tail -n 25 log; exit 1; }}", run),
+                     &printed);
   INFO(what << "\n" << printed);
   CHECK(rc == 0);
   if (rc != 0) {
@@ -154,8 +154,8 @@ void try_operator(const ops::OpDef& op, uint64_t seed, int64_t runs, Counts& cou
       if (!code) continue;
       counts.tried.insert(std::string(op.name));
       try_program(*p, *code,
-                  fmt::format("{}-{}-{}-{}", op.name, seed, static_cast<int>(open), static_cast<int>(room)), ++number,
-                  runs, counts);
+                  fmt::format("{}-{}-{}-{}", op.name, seed, static_cast<int>(open), static_cast<int>(room)),
+                  ++number, runs, counts);
     }
   }
 }
@@ -166,11 +166,13 @@ TEST_CASE("shapes and values at their ends") {
   if (!test::have_tool("cc")) return;
   const bool whole = variable("MRVLC_PATTERNS", "") == "all";
   const std::string one = variable("MRVLC_PATTERN_OP", "");
-  const auto seeds = static_cast<uint64_t>(std::atoi(variable("MRVLC_PATTERN_SEEDS", whole ? "3" : "1").c_str()));
+  const auto seeds =
+      static_cast<uint64_t>(std::atoi(variable("MRVLC_PATTERN_SEEDS", whole ? "3" : "1").c_str()));
   const int64_t runs = std::atoi(variable("MRVLC_PATTERN_RUNS", whole ? "4000" : "300").c_str());
   // Those with scratch memory, or with operands that say how much there is, and a few others.
-  const std::set<std::string> few = {"Resize", "Upsample", "MeanVarianceNormalization", "Unique", "DFT", "Trilu", "OneHot",
-                                     "RoiAlign", "ReverseSequence", "NonMaxSuppression"};
+  const std::set<std::string> few = {
+      "Resize", "Upsample", "MeanVarianceNormalization", "Unique",           "DFT", "Trilu",
+      "OneHot", "RoiAlign", "ReverseSequence",           "NonMaxSuppression"};
   Counts counts;
   for (const ops::OpDef* op : ops::all_ops()) {
     const std::string name(op->name);
@@ -182,7 +184,8 @@ TEST_CASE("shapes and values at their ends") {
     if (!counts.tried.contains(name)) counts.untried.insert(name);
   }
   std::cout << fmt::format(
-      "{} operators, {} programs ({} too large), {} runs: {} with elements, {} empty, {} refused; the slowest took {:.3f} s\n",
+      "{} operators, {} programs ({} too large), {} runs: {} with elements, {} empty, {} refused; the "
+      "slowest took {:.3f} s\n",
       counts.tried.size(), counts.programs, counts.too_large, counts.runs, counts.full, counts.empty,
       counts.refused, counts.slowest);
   for (const std::string& name : counts.untried) std::cout << "no program of " << name << "\n";

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <map>
 
-#include "mrvlc/ops/emit.h"
 #include "mrvlc/ops/dynamic_shapes.h"
+#include "mrvlc/ops/emit.h"
 
 namespace mrvlc::patterns {
 namespace {
@@ -259,7 +259,11 @@ int main(void) {
 )C";
 
 char kind_of(ElementType elem) {
-  return elem == ElementType::F32 ? 'f' : elem == ElementType::F64 ? 'd' : elem == ElementType::Bool ? 'b' : elem == ElementType::String ? 's' : 'i';
+  return elem == ElementType::F32      ? 'f'
+         : elem == ElementType::F64    ? 'd'
+         : elem == ElementType::Bool   ? 'b'
+         : elem == ElementType::String ? 's'
+                                       : 'i';
 }
 
 std::string bytes_text(const Tensor& t) {
@@ -279,8 +283,9 @@ std::string bytes_text(const Tensor& t) {
 
 std::string tensor_row(const TensorType& type, const Shape& sample, std::string_view values, int64_t count) {
   const size_t size = static_cast<size_t>(type.elem == ElementType::String ? 0 : byte_size(type.elem));
-  return fmt::format("  {{'{}', {}, {}u, {{{}}}, {{{}}}, INT64_C({}), {}, {}, {}, NULL}},\n", kind_of(type.elem),
-                     type.rank(), type.dynamic, type.rank() == 0 ? "0" : fmt::format("{}", fmt::join(type.shape, ", ")),
+  return fmt::format("  {{'{}', {}, {}u, {{{}}}, {{{}}}, INT64_C({}), {}, {}, {}, NULL}},\n",
+                     kind_of(type.elem), type.rank(), type.dynamic,
+                     type.rank() == 0 ? "0" : fmt::format("{}", fmt::join(type.shape, ", ")),
                      sample.empty() ? "0" : fmt::format("{}", fmt::join(sample, ", ")), type.elements(),
                      size == 0 ? "sizeof(mrvl_string)" : fmt::format("{}", size), values, count);
 }
@@ -298,7 +303,8 @@ std::string try_text(const Program& p, uint64_t seed, int64_t runs) {
     const bool some = sample.elements() > 0;
     const bool texts = sample.elem() == ElementType::String;
     if (some)
-      values += fmt::format("static const {} values{}[] = {{{}}};\n", texts ? "mrvl_string" : "unsigned char", i, bytes_text(sample));
+      values += fmt::format("static const {} values{}[] = {{{}}};\n", texts ? "mrvl_string" : "unsigned char",
+                            i, bytes_text(sample));
     in += tensor_row(v.type, sample.shape(), some ? fmt::format("values{}", i) : "NULL", sample.elements());
     run += fmt::format("  inputs.{} = (const void*)in[{}].data;\n", v.name, i);
     for (size_t d = 0; d < v.type.shape.size(); ++d) {
@@ -314,7 +320,8 @@ std::string try_text(const Program& p, uint64_t seed, int64_t runs) {
     out += tensor_row(v.type, {}, "NULL", 0);
     run += fmt::format("  outputs.{} = (void*)out[{}].data;\n", v.name, i);
     if (v.type.dynamic != 0)
-      told += fmt::format("  memcpy(made[{}], outputs.{}_dim, {} * sizeof(int64_t));\n", i, v.name, v.type.rank());
+      told += fmt::format("  memcpy(made[{}], outputs.{}_dim, {} * sizeof(int64_t));\n", i, v.name,
+                          v.type.rank());
   }
   return text + values +
          fmt::format(

@@ -10,7 +10,11 @@ namespace mrvlc::patterns {
 
 // Which operands are known at run time only, and how far their dimensions may go.
 enum class Open : uint8_t { Recipe, Lists, All };  // constants stay; operands of one dimension keep it; all
-enum class Room : uint8_t { Narrow, Wide, Lopsided };  // bounds that all fit; large ones with little room; one large one
+enum class Room : uint8_t {
+  Narrow,
+  Wide,
+  Lopsided
+};  // bounds that all fit; large ones with little room; one large one
 
 struct Program {
   ir::Graph graph;
@@ -18,7 +22,8 @@ struct Program {
 };
 
 // Nothing when inference or the type of an operand does not allow it.
-std::optional<Program> make_program(const graphs::Model& model, const graphs::Node& node, Open open, Room room);
+std::optional<Program> make_program(const graphs::Model& model, const graphs::Node& node, Open open,
+                                    Room room);
 
 // main(): `runs` calls of m_run with all patterns of dimensions and values, or with as many at random. It
 // prints "RUNS OK EMPTY REFUSED".

@@ -196,6 +196,14 @@ TEST_CASE("while a new output replaces an old one, one of them is there, whole")
 }
 
 TEST_CASE("files of an output folder are listed by name") {
+  {
+    auto twice = OutputDir::create(scratch("twice") / "out");
+    REQUIRE(twice.ok());
+    CHECK(twice->write("bare.c", "1").ok());
+    const Status again = twice->write("bare.c", "2");
+    REQUIRE(!again.ok());
+    CHECK(again.error().message.find("two files") != std::string::npos);
+  }
   auto dir = OutputDir::create(scratch("listed") / "out");
   REQUIRE(dir.ok());
   for (const char* name : {"b", "c", "a"}) REQUIRE(dir->write(name, name).ok());
