@@ -272,14 +272,24 @@ void add_run(CLI::App& app, Context& context) {
 void add_profile(CLI::App& app, Context& context) {
   auto o = std::make_shared<driver::ProfileOptions>();
   auto dirs = std::make_shared<std::vector<std::string>>();
+  auto by = std::make_shared<std::string>();
   CLI::App* cmd = app.add_subcommand("profile", "cycles, bytes and utilisation by ONNX operator");
   cmd->add_option("OUT", o->out, "folder made by compile")->required()->type_name("");
   cmd->add_flag("--json", o->json, "JSON instead of text");
   cmd->add_option("--trace", o->trace, "write a trace that Perfetto opens");
+  cmd->add_option("--by", *by, "what is summed up: layer, or module (of the exported program, docs/idmap.md)")
+      ->check(CLI::IsMember({"layer", "module"}))
+      ->type_name("WHAT");
+  cmd->add_option("--depth", o->depth, "with --by module: parts of a module's name, e.g. 1 for layer1")
+      ->check(CLI::Range(1, 1000))
+      ->type_name("N");
   add_remote_options(*cmd, o->run);
   add_measuring_options(*cmd, *o);
   cmd->add_option("--target-dir", *dirs, "folder of target packages")->allow_extra_args(false);
-  cmd->callback([cmd, o, dirs, &context] {
+  cmd->callback([cmd, o, dirs, by, &context] {
+    o->by_module = *by == "module";
+    if (o->depth != 0 && !o->by_module)
+      return context.fail("mrvlc", make_diag<DiagCode::MRV0004>("--depth is for --by module"));
     for (const char* option : {"--html", "--bench", "--cc", "--cflags"})
       if (cmd->count(option) > 0 && !o->measure && o->run.on.empty())
         return context.fail("mrvlc", make_diag<DiagCode::MRV0004>(

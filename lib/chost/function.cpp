@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "mrvlc/ir/lineage.h"
+#include "mrvlc/ir/metadata.h"
 #include "mrvlc/support/characters.h"
 #include "mrvlc/tensor/float16.h"
+#include "names.h"
 #include "size_text.h"
 
 namespace mrvlc::chost {
@@ -264,8 +267,9 @@ Call Function::finish() {
   if (cut_) list += ", const ptrdiff_t part, const ptrdiff_t parts";
   FunctionText text;
   text.symbol = symbol_;
-  text.text = fmt::format("static {}{} {}({}) {{\n{}{}}}\n", attributes_, fallible ? "int" : "void", symbol_,
-                          list.empty() ? "void" : list, front_lines_, body_);
+  text.text =
+      fmt::format("{}static {}{} {}({}) {{\n{}{}}}\n", origin_comment(), attributes_,
+                  fallible ? "int" : "void", symbol_, list.empty() ? "void" : list, front_lines_, body_);
   text.expr = program_.expr(nodes_.front());
   for (size_t i = 1; i < nodes_.size(); ++i) text.fused.push_back(program_.expr(nodes_[i]));
   for (auto& f : front_) program_.functions.push_back(std::move(f));
@@ -275,6 +279,23 @@ Call Function::finish() {
     program_.functions.push_back(task());
   }
   return call;
+}
+
+// Where its nodes come from in the exported program, as far as the model says so; in C, a line.
+std::string Function::origin_comment() const {
+  constexpr size_t kMost = 3;
+  std::vector<std::string> origins;
+  for (const ir::SourceId id : ir::sources_of(program_.graph, nodes_)) {
+    std::string text = ir::to_string(ir::origin_of(program_.graph.sources()[id.index()]));
+    if (!text.empty() && std::ranges::find(origins, text) == origins.end())
+      origins.push_back(std::move(text));
+    if (origins.size() > kMost) break;
+  }
+  std::string shown;
+  for (size_t i = 0; i < std::min(kMost, origins.size()); ++i)
+    shown += (i == 0 ? "" : "; ") + comment_text(origins[i]);
+  if (shown.empty()) return {};
+  return fmt::format("/* from {}{} */\n", shown, origins.size() > kMost ? "; ..." : "");
 }
 
 // Takes the arguments from an array of addresses.

@@ -99,6 +99,7 @@ class Function {
   std::string declare_scratch(const Buffer& buffer);
   int64_t add_halves(const std::vector<float>& values);
   FunctionText task() const;
+  std::string origin_comment() const;
   Program& program_;
   std::vector<ir::NodeId> nodes_;
   std::string symbol_, body_, attributes_, front_lines_;  // declarations in front of the body

@@ -81,4 +81,18 @@ std::string c_char_array(std::string_view text) {
   return out + " 0}";
 }
 
+std::string comment_text(std::string_view text) {
+  constexpr size_t kMost = 200;
+  std::string out = text.size() > kMost ? "..." : "";
+  for (const char c : text.size() > kMost ? text.substr(text.size() - kMost) : text) {
+    const char last = out.empty() ? ' ' : out.back();
+    if ((last == '*' && c == '/') || (last == '/' && c == '*') || (last == '?' && c == '?')) out += ' ';
+    if (c >= ' ' && c <= '~')
+      out += c;
+    else
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  }
+  return out;
+}
+
 }  // namespace mrvlc::chost

@@ -31,4 +31,8 @@ std::string c_string(std::string_view text);
 std::string c_char_array(std::string_view text);
 bool is_long_literal(std::string_view text);
 
+// Text inside of a comment of one line: printable ASCII that neither ends nor opens a comment, nor forms a
+// trigraph; at most 200 characters, of more the last.
+std::string comment_text(std::string_view text);
+
 }  // namespace mrvlc::chost

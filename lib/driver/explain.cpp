@@ -148,7 +148,18 @@ std::string ranges_of(const Json& placement, const Json& node) {
   return out;
 }
 
-Result<std::string> explanation(const Json& placement, const std::optional<std::string>& node) {
+// Where the node comes from in the exported program, as far as the map says so.
+std::string origin_of(const Json& map, const Json& node) {
+  for (const Json& source : map.at("sources")) {
+    if (source.at("id") != node.at("id")) continue;
+    const std::string location = idmap::location_text(source);
+    return location.empty() ? "" : "  from " + location + "\n";
+  }
+  return {};
+}
+
+Result<std::string> explanation(const Json& placement, const Json& map,
+                                const std::optional<std::string>& node) {
   std::string text;
   if (!node) return table(placement.at("nodes"));
   const std::string wanted = idmap::json_text(*node);  // the name itself, or as it is shown
@@ -156,7 +167,7 @@ Result<std::string> explanation(const Json& placement, const std::optional<std::
     const Json& outputs = n.at("outputs");
     bool hit = n.at("name") == wanted || n.at("id") == wanted ||
                std::find(outputs.begin(), outputs.end(), wanted) != outputs.end();
-    if (hit) text += node_details(n) + ranges_of(placement, n);
+    if (hit) text += node_details(n) + origin_of(map, n) + ranges_of(placement, n);
   }
   if (text.empty())
     return usage(
@@ -170,10 +181,13 @@ Result<std::string> explanation(const Json& placement, const std::optional<std::
 Result<std::string> explain(const std::filesystem::path& out, const std::optional<std::string>& node) {
   MRVLC_ASSIGN(OutputFolder folder, open_output(out));
   MRVLC_ASSIGN(Json placement, folder.json("placement.json"));
-  if (node) return folder.reading([&] { return explanation(placement, node); });
+  if (node) {
+    MRVLC_ASSIGN(const Json map, folder.json("idmap.json"));
+    return folder.reading([&] { return explanation(placement, map, node); });
+  }
   MRVLC_ASSIGN(Json report, folder.json("report.json"));
   return folder.reading([&]() -> Result<std::string> {
-    MRVLC_ASSIGN(std::string text, explanation(placement, node));
+    MRVLC_ASSIGN(std::string text, explanation(placement, Json(), node));
     return text + expectation(report);
   });
 }

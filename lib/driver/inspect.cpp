@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "mrvlc/ir/metadata.h"
 #include "mrvlc/onnx/operator_use.h"
 #include "mrvlc/onnx/test_data.h"
 #include "mrvlc/ops/op.h"
@@ -27,6 +28,17 @@ std::string declared_lines(std::string_view kind, const Result<std::vector<onnx:
     out += fmt::format("{} {} : {}\n", kind, printable(value.name),
                        value.has_shape ? fmt::format("[{}]", fmt::join(dims, ",")) : "of any shape");
   }
+  return out;
+}
+
+// metadata_props of the model, its graph and its functions; of long texts the beginning.
+std::string metadata_lines(const ir::Graph& graph) {
+  std::string out;
+  if (graph.metadata == nullptr) return out;
+  for (const ir::Described& part : graph.metadata->parts)
+    for (const auto& [key, value] : part.properties)
+      out += fmt::format("metadata of {}: {}: {}\n", printable(part.of), printable(key.str()),
+                         printable(value.str()));
   return out;
 }
 
@@ -61,6 +73,7 @@ std::optional<std::string> inspect(const CompileOptions& options, Diagnostics& d
   std::string out = fmt::format("{}: IR version {}, opset {}, producer '{}'\n",
                                 printable(options.model.filename().string(), 4096), model->ir_version,
                                 model->opset, printable(model->producer));
+  out += metadata_lines(g);
   for (ir::ValueId id : g.inputs())
     out += fmt::format("input  {} : {}\n", printable(g.value(id).name), to_string(g.value(id).type));
   for (ir::ValueId id : g.outputs())

@@ -2,6 +2,8 @@
 #include <algorithm>
 
 #include "mrvlc/idmap/idmap.h"
+#include "mrvlc/ir/metadata.h"
+#include "mrvlc/support/printable.h"
 
 namespace mrvlc::idmap {
 namespace {
@@ -28,6 +30,7 @@ class MapWriter {
     section("host_functions", [&] { host_functions(); });
     if (!c_.partition.calls.empty()) section("calls", [&] { calls(); });
     write_precisions(out_, c_.graph, c_.partition);
+    if (c_.graph.metadata != nullptr) section("metadata", [&] { metadata(); });
     out_.end();
   }
 
@@ -88,6 +91,34 @@ class MapWriter {
       out_.end();
       out_.member("fate", name(fates_.place(ir::SourceId(i))));
       out_.member("reason", fates_.reason(ir::SourceId(i)));
+      if (s.metadata != nullptr && !s.metadata->properties.empty())
+        properties("metadata", s.metadata->properties);
+      if (const ir::Origin& origin = ir::origin_of(s); origin.known()) location(origin);
+      out_.end();
+    }
+  }
+  // Line feeds stay in values: tracebacks are lines.
+  void properties(const char* member, const ir::Properties& all) {
+    out_.key(member).object();
+    for (const auto& [key, value] : all) out_.member(json_text(key), printable_lines(value.str()));
+    out_.end();
+  }
+  void location(const ir::Origin& origin) {
+    out_.key("location").object();
+    if (!origin.file.empty()) {
+      text("file", origin.file);
+      out_.member("line", origin.line);
+    }
+    if (origin.in_module) text("module", origin.module);
+    if (!origin.class_name.empty()) text("class", origin.class_name);
+    out_.end();
+  }
+  // What the model says of itself, its graph and its functions.
+  void metadata() {
+    for (const ir::Described& d : c_.graph.metadata->parts) {
+      out_.object();
+      text("of", d.of);
+      properties("properties", d.properties);
       out_.end();
     }
   }

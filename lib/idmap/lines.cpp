@@ -6,11 +6,26 @@
 
 namespace mrvlc::idmap {
 
+std::string location_text(const Json& source) {
+  if (!source.contains("location")) return {};
+  const Json& l = source.at("location");
+  std::string text;
+  if (l.contains("file"))
+    text = fmt::format("{}:{}", l.at("file").get<std::string>(), l.at("line").get<uint32_t>());
+  if (!l.contains("module")) return text;
+  const auto module = l.at("module").get<std::string>(), cls = l.value("class", "");
+  if (!text.empty()) text += " in ";
+  text += module.empty() ? "the outermost module" : module;
+  if (!cls.empty()) text += fmt::format(" ({})", cls.substr(cls.rfind('.') + 1));  // npos + 1 is 0
+  return text;
+}
+
 std::string source_line(const Json& source) {
-  return fmt::format("source {} '{}' ({}): {}{}{}\n", source.at("id").get<std::string>(),
+  const std::string location = location_text(source);
+  return fmt::format("source {} '{}' ({}): {}{}{}{}{}\n", source.at("id").get<std::string>(),
                      source.at("name").get<std::string>(), source.at("op_type").get<std::string>(),
                      source.at("fate").get<std::string>(), source.at("reason") == "" ? "" : ", ",
-                     source.at("reason").get<std::string>());
+                     source.at("reason").get<std::string>(), location.empty() ? "" : ", from ", location);
 }
 
 std::string expression_line(const Json& e) {

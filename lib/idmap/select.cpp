@@ -19,8 +19,9 @@ namespace {
 using Holds = std::function<bool(const Json&)>;
 
 constexpr const char* kTables[] = {"sources", "expressions", "layers", "instructions", "host_functions"};
-constexpr const char* kCalls = "calls";      // only in maps of programs that call libraries
-constexpr const char* kTargets = "targets";  // not in maps of older versions
+constexpr const char* kCalls = "calls";        // only in maps of programs that call libraries
+constexpr const char* kTargets = "targets";    // not in maps of older versions
+constexpr const char* kMetadata = "metadata";  // only where the model has some
 
 bool contains(const Json& list, const Json& item) {
   return std::find(list.begin(), list.end(), item) != list.end();
@@ -265,7 +266,7 @@ Json merge(std::span<const std::pair<std::string, Json>> maps) {
       }
     };
     for (const char* table : kTables) add(table);
-    for (const char* table : {kCalls, kTargets})
+    for (const char* table : {kCalls, kTargets, kMetadata})
       if (map.contains(table)) add(table);
   }
   return out;

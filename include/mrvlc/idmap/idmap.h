@@ -32,6 +32,19 @@ struct SectionCounts {
 };
 std::vector<std::string> find_gaps(const Json& map, const std::vector<SectionCounts>& instruction_counts);
 
+// "net.py:12 in layer1.0 (Conv2d)": what an entry of `sources` says of where it comes from; or nothing.
+std::string location_text(const Json& source);
+// The same for each expression of a map: of its first source whose line is known, or else whose module is.
+class Locations {
+ public:
+  explicit Locations(const Json& map);
+  // The member `location` of that source, or null.
+  const Json* of(uint32_t expr_id) const;
+
+ private:
+  std::vector<const Json*> locations_;  // into the map
+};
+
 // "conv_7 (Conv)": names of the ONNX nodes that a node of the graph stands for, joined with " + ".
 std::string label(const ir::Graph& graph, ir::NodeId node);
 // The same for each expression of a map; empty when there is none.

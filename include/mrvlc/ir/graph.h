@@ -18,6 +18,9 @@ using NodeId = Id<struct NodeTag>;      // also the expression id ("expr_id") of
 using ValueId = Id<struct ValueTag>;    // an invalid one in an input list: optional input not given
 using SourceId = Id<struct SourceTag>;  // an ONNX node of the model
 
+struct Metadata;       // metadata.h
+struct ModelMetadata;  // the same
+
 struct Node {
   NodeId id;
   const OpSchema* op = nullptr;
@@ -71,6 +74,7 @@ struct Source {
   std::string id;  // "main/17"; "main/17.then_branch/3"; "main/4:MyFunction/2"
   std::string name, op_type, domain;
   std::vector<std::string> outputs;
+  std::shared_ptr<const Metadata> metadata = nullptr;  // metadata_props, and what they say; null: none
 };
 
 // How a node came to be; index = NodeId. Kept for erased nodes too.
@@ -84,6 +88,7 @@ struct Lineage {
 // What a graph holds, copied member by member; Graph adds to that that bodies are copied with their nodes.
 struct GraphTables {
   std::string name;
+  std::shared_ptr<const ModelMetadata> metadata;  // of the model, its graph and its functions; null: none
   // Expression ids of this graph's nodes begin here: 0 for the model's graph, see number_expressions.
   uint32_t first_expr = 0;
   // Of a part of another graph (part.h): those of its nodes there. Nodes behind these have that of the node

@@ -16,6 +16,7 @@ namespace mrvlc::report {
 
 struct GraphNode {  // of ONNX
   std::string id, name, op_type;
+  std::string location = {};  // "net.py:12 in layer1 (Linear)"; empty: not known
 };
 
 struct GraphItem {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "mrvlc/idmap/idmap.h"
+#include "mrvlc/ir/metadata.h"
 #include "mrvlc/ops/op.h"
 #include "mrvlc/ops/work.h"
 #include "mrvlc/partition/costs.h"
@@ -88,7 +89,7 @@ class GraphCollector {
 
   static void add_source(Item& item, const ir::Source& s) {
     const std::string& name = s.name.empty() && !s.outputs.empty() ? s.outputs[0] : s.name;
-    item.nodes.push_back({s.id, name, s.op_type});
+    item.nodes.push_back({s.id, name, s.op_type, ir::to_string(ir::origin_of(s))});
   }
   void add_end(Item::Kind kind, ir::ValueId id) {
     Item item;

@@ -4,8 +4,10 @@
 
 #include "accuracy/quantize_report.h"
 #include "accuracy/quantized_model.h"
+#include "mrvlc/ir/metadata.h"
 #include "mrvlc/ops/op.h"
 #include "mrvlc/ops/work.h"
+#include "mrvlc/support/printable.h"
 #include "mrvlc/support/saturating.h"
 #include "output/expected.h"
 #include "output/expected_text.h"
@@ -207,6 +209,18 @@ std::string_view precision_of(const CompiledModel& m, const CompileOptions& opti
   return std::ranges::any_of(layers, &quantize::LayerReport::integers) ? "mixed" : floats;
 }
 
+// What the model says of itself; of its graph and functions idmap.json does.
+Json model_json(const CompiledModel& m) {
+  Json out = {{"name", m.name}, {"sha256", m.model.sha256}};
+  if (m.model.graph.metadata == nullptr) return out;
+  for (const ir::Described& part : m.model.graph.metadata->parts) {
+    if (part.of != "model") continue;
+    for (const auto& [key, value] : part.properties)
+      out["metadata"][idmap::json_text(key.str())] = printable_lines(value.str());
+  }
+  return out;
+}
+
 }  // namespace
 
 Json report_json(const CompiledModel& m, const CompileOptions& options, const PlacedNodes& nodes,
@@ -215,7 +229,7 @@ Json report_json(const CompiledModel& m, const CompileOptions& options, const Pl
   for (size_t i = 0; i < regions.size(); ++i) list.push_back(region_json(m, m.regions[i], regions[i]));
   Json r;
   r["schema"] = "mrvlc-report-1";
-  r["model"] = {{"name", m.name}, {"sha256", m.model.sha256}};
+  r["model"] = model_json(m);
   r["target"] = {{"name", m.has_accelerator ? m.machine().name : "host"},
                  {"tiles", m.has_accelerator ? options.tiles : 0},
                  {"precision", precision_of(m, options)}};

@@ -12,6 +12,7 @@
 #include "output/output_folder.h"
 #include "profile/code_index.h"
 #include "profile/measured.h"
+#include "profile/modules.h"
 #include "profile/trace.h"
 
 namespace mrvlc::driver {
@@ -39,7 +40,13 @@ class Profiler {
       add_expected(*measured, report, map_);
       if (!options_.html.empty()) MRVLC_TRY(page(*measured));
     }
-    if (options_.json) return json(measured).dump(1) + "\n";
+    std::optional<std::vector<ModuleUse>> modules;
+    if (options_.by_module) {
+      MRVLC_ASSIGN(const Json placement, folder_.json("placement.json"));
+      modules = module_uses({map_, placement, report}, regions_, measured, options_.depth);
+    }
+    if (options_.json) return json(measured, modules).dump(1) + "\n";
+    if (modules) return modules_text(*modules);
     const std::string text =
         regions_.empty() ? "no region runs on the accelerator\n" : report::profile_text(regions_, SIZE_MAX);
     return measured ? text + measured_text(*measured, labels_) : text;
@@ -92,7 +99,8 @@ class Profiler {
              {{"dma_in", l.busy[0]}, {"dma_out", l.busy[1]}, {"pod", l.busy[2]}, {"pe", l.busy[3]}}}};
   }
 
-  Json json(const std::optional<Measured>& measured) const {
+  Json json(const std::optional<Measured>& measured,
+            const std::optional<std::vector<ModuleUse>>& modules) const {
     Json regions = Json::array();
     for (const report::Region& r : regions_) {
       Json layers = Json::array();
@@ -113,6 +121,7 @@ class Profiler {
                          {"layers", std::move(layers)}});
     }
     Json out = {{"schema", "mrvlc-profile-1"}, {"model", folder_.name}, {"regions", std::move(regions)}};
+    if (modules) out["modules"] = modules_json(*modules);
     if (measured) out["measured"] = measured_json(*measured, labels_);
     return out;
   }

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "attributes.h"
+#include "builder/metadata.h"
 #include "contrib/contrib.h"
 #include "functions.h"
 #include "inputs.h"
@@ -57,6 +58,7 @@ class Builder {
       : model_(model),
         options_(options),
         sink_(sink),
+        metadata_(model),
         functions_(model, sink),
         tensors_(std::move(tensors)) {}
 
@@ -107,8 +109,10 @@ class Builder {
   const Binding* capture(Scope& scope, std::string_view name);
   std::string ir_name(const Scope& scope, std::string_view name);
   std::string unique_name(std::string name);
-  ir::SourceId add_source(const std::string& scope_id, const pb::NodeProto& node, size_t index);
-  void record_sources(const std::string& scope_id, const pb::GraphProto& graph);
+  // `around`: the node whose function or body it is in, if any.
+  ir::SourceId add_source(const std::string& scope_id, const pb::NodeProto& node, size_t index,
+                          std::optional<ir::SourceId> around);
+  void record_sources(const std::string& scope_id, const pb::GraphProto& graph, ir::SourceId around);
   std::string shown_name(const Site& site) const;
   void report(const Site& site, Diag diag);
   // remedies.cpp
@@ -201,6 +205,7 @@ class Builder {
   pb::ModelProto& model_;
   const ImportOptions& options_;
   Sink& sink_;
+  MetadataTable metadata_;
   FunctionTable functions_;
   TensorDecoder tensors_;
   ir::Graph main_;

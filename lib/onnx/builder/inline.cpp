@@ -105,7 +105,7 @@ void Builder::inline_if(const Site& site, bool condition) {
     const std::string& actual = site.node.output(k);
     if (!actual.empty()) inner.result_names.try_emplace(formals.back(), ir_name(site.scope, actual));
   }
-  record_sources(id + "." + other, *dropped);
+  record_sources(id + "." + other, *dropped, site.source);
   // The branch belongs to this node's message, which is ours to change.
   auto& mutable_branch = const_cast<pb::GraphProto&>(*branch);
   add_initializers(inner, mutable_branch);

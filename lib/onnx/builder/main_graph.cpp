@@ -55,10 +55,12 @@ bool Builder::build(const Opsets& opsets) {
   if (!check_size()) return false;
   pb::GraphProto& graph = *model_.mutable_graph();
   graph_->name = graph.name();
+  graph_->metadata = metadata_.of_model();
   collect_main_names(graph);
   const auto nodes = static_cast<size_t>(graph.node_size());
   graph_->reserve(nodes, main_names_.size(), nodes);
-  for (int i = 0; i < graph.node_size(); ++i) add_source("main", graph.node(i), static_cast<size_t>(i));
+  for (int i = 0; i < graph.node_size(); ++i)
+    add_source("main", graph.node(i), static_cast<size_t>(i), std::nullopt);
   if (sink_.has_errors()) return false;
   Scope scope;
   scope.opsets = &opsets;
@@ -70,6 +72,7 @@ bool Builder::build(const Opsets& opsets) {
   add_nodes(scope, *graph.mutable_node());
   add_outputs(scope, graph);
   check_declared(scope, graph);
+  metadata_.report(sink_);
   return !sink_.has_errors();
 }
 

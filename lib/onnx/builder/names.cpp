@@ -70,7 +70,8 @@ bool Builder::charge(size_t bytes) {
   return false;
 }
 
-ir::SourceId Builder::add_source(const std::string& scope_id, const pb::NodeProto& node, size_t index) {
+ir::SourceId Builder::add_source(const std::string& scope_id, const pb::NodeProto& node, size_t index,
+                                 std::optional<ir::SourceId> around) {
   ir::Source source;
   source.id = fmt::format("{}/{}", scope_id, index);
   source.name = node.name();
@@ -80,21 +81,24 @@ ir::SourceId Builder::add_source(const std::string& scope_id, const pb::NodeProt
   size_t bytes = source.id.size() + source.name.size() + source.op_type.size() + source.domain.size();
   for (const auto& output : source.outputs) bytes += output.size();
   if (!charge(bytes)) return ir::SourceId(size_t{0});
-  if (rebuilding_ == 0) return graph_->add_source(std::move(source));
-  std::string id = source.id;
-  auto [it, is_new] = body_sources_.try_emplace(std::move(id));
-  if (is_new) it->second = graph_->add_source(std::move(source));
+  const auto add = [&] {
+    source.metadata = metadata_.of(node, around ? graph_->sources()[around->index()].metadata : nullptr);
+    return graph_->add_source(std::move(source));
+  };
+  if (rebuilding_ == 0) return add();
+  auto [it, is_new] = body_sources_.try_emplace(source.id);
+  if (is_new) it->second = add();
   return it->second;
 }
 
 // Nodes of a branch that is never taken are sources too; they lead to nothing.
-void Builder::record_sources(const std::string& scope_id, const pb::GraphProto& graph) {
+void Builder::record_sources(const std::string& scope_id, const pb::GraphProto& graph, ir::SourceId around) {
   for (int i = 0; i < graph.node_size(); ++i) {
     const pb::NodeProto& node = graph.node(i);
-    ir::SourceId id = add_source(scope_id, node, static_cast<size_t>(i));
+    ir::SourceId id = add_source(scope_id, node, static_cast<size_t>(i), around);
     const std::string prefix = graph_->sources()[id.index()].id;
     for (const auto& attribute : node.attribute()) {
-      if (attribute.has_g()) record_sources(prefix + "." + attribute.name().substr(0, 64), attribute.g());
+      if (attribute.has_g()) record_sources(prefix + "." + attribute.name().substr(0, 64), attribute.g(), id);
     }
   }
 }

@@ -70,7 +70,8 @@ void Builder::add_nodes(Scope& scope, google::protobuf::RepeatedPtrField<pb::Nod
     pb::NodeProto& node = nodes[static_cast<int>(i)];
     // The main graph's sources were added up front, in the order of the file.
     ir::SourceId source = scope.is_main() ? ir::SourceId(i) : ir::SourceId();
-    if (!scope.is_main()) source = scope.stands_for ? *scope.stands_for : add_source(scope.id, node, i);
+    if (!scope.is_main())
+      source = scope.stands_for ? *scope.stands_for : add_source(scope.id, node, i, scope.callers.back());
     add_node({scope, node, source});
     // What reads the results of a node that was refused is no mistake of its own, also in a body.
     if (sink_.has_errors())

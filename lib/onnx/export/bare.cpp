@@ -3,6 +3,7 @@
 
 #include "file/proto.h"
 #include "file/read_model.h"
+#include "file/wire.h"
 #include "mrvlc/support/diag/onnx.h"
 #include "mrvlc/support/file.h"
 #include "mrvlc/tensor/narrow.h"
@@ -39,6 +40,7 @@ class Barer {
     graph(*m.mutable_graph());
     for (auto& f : *m.mutable_functions()) {
       f.clear_doc_string();
+      *f.mutable_unknown_fields() = without_field(f.unknown_fields(), kFunctionMetadata);
       for (auto& n : *f.mutable_node()) node(n);
     }
   }
@@ -50,15 +52,20 @@ class Barer {
   void graph(pb::GraphProto& g) {
     g.clear_doc_string();
     g.clear_quantization_annotation();
+    *g.mutable_unknown_fields() = without_field(g.unknown_fields(), kGraphMetadata);
     for (auto& t : *g.mutable_initializer()) tensor(t);
     for (auto& t : *g.mutable_sparse_initializer()) tensor(*t.mutable_values());
     for (auto* values : {g.mutable_input(), g.mutable_output(), g.mutable_value_info()})
-      for (auto& v : *values) v.clear_doc_string();
+      for (auto& v : *values) {
+        v.clear_doc_string();
+        *v.mutable_unknown_fields() = without_field(v.unknown_fields(), kValueMetadata);
+      }
     for (auto& n : *g.mutable_node()) node(n);
   }
 
   void node(pb::NodeProto& n) {
     n.clear_doc_string();
+    *n.mutable_unknown_fields() = without_field(n.unknown_fields(), kNodeMetadata);
     for (auto& a : *n.mutable_attribute()) attribute(a);
   }
 
@@ -75,6 +82,7 @@ class Barer {
 
   void tensor(pb::TensorProto& t) {
     t.clear_doc_string();
+    *t.mutable_unknown_fields() = without_field(t.unknown_fields(), kTensorMetadata);
     const int64_t elements = elements_of(t);
     const bool outside = t.data_location() == pb::TensorProto::EXTERNAL;
     if (!outside && elements <= (is_integer(t.data_type()) ? kBareIntegers : kBareFloats)) return;

@@ -1,6 +1,9 @@
 // TypeProto, TensorProto (elements below a byte packed) and AttributeProto from what the IR holds.
 #include "export/encode.h"
 
+#include "file/wire.h"
+#include "mrvlc/ir/lineage.h"
+#include "mrvlc/ir/metadata.h"
 #include "mrvlc/tensor/narrow.h"
 
 namespace mrvlc::onnx {
@@ -85,6 +88,37 @@ void encode_attribute(const ir::Attr& attr, const std::string& name, pb::Attribu
           [&](const TensorType& v) { *type(Type::TYPE_PROTO).mutable_tp() = encode_type(v); },
       },
       attr);
+}
+
+void encode_metadata(const ir::Graph& graph, const ir::Node& node, pb::NodeProto& out) {
+  const ir::NodeId nodes[] = {node.id};
+  const ir::Properties* found = nullptr;
+  bool located = false;
+  for (const ir::SourceId id : ir::sources_of(graph, nodes)) {
+    const ir::Source& source = graph.sources()[id.index()];
+    if (source.metadata == nullptr || source.metadata->properties.empty()) continue;
+    const bool has_line = !ir::origin_of(source).file.empty();
+    if (found != nullptr && (located || !has_line)) continue;
+    found = &source.metadata->properties;
+    located = has_line;
+  }
+  if (found == nullptr) return;
+  for (const auto& [key, value] : *found)
+    add_property(*out.mutable_unknown_fields(), kNodeMetadata, key.str(), value.str());
+}
+
+void encode_metadata(const ir::Graph& graph, pb::ModelProto& out) {
+  if (graph.metadata == nullptr) return;
+  for (const ir::Described& part : graph.metadata->parts) {
+    for (const auto& [key, value] : part.properties) {
+      if (part.of == "graph")
+        add_property(*out.mutable_graph()->mutable_unknown_fields(), kGraphMetadata, key.str(), value.str());
+      if (part.of != "model") continue;
+      auto& entry = *out.add_metadata_props();
+      entry.set_key(key.str());
+      entry.set_value(value.str());
+    }
+  }
 }
 
 }  // namespace mrvlc::onnx

@@ -106,6 +106,7 @@ class GraphWriter {
     }
     for (ir::ValueId v : n.outputs) out.add_output(v.valid() ? name_of(v) : "");
     for (size_t i = 0; i < n.attrs.size(); ++i) write_attribute(n, i, out);
+    encode_metadata(g_, n, out);
     restate(n, out);
   }
 
@@ -240,6 +241,7 @@ Result<std::string> to_onnx(const ir::Graph& graph, std::string_view producer_ve
   Versions versions;
   MRVLC_TRY(GraphWriter(GraphWriter::Of::Model, graph, names, versions, *model.mutable_graph())
                 .write(graph.name.empty() ? "graph" : graph.name, graph.inputs().size(), {}));
+  encode_metadata(graph, model);
   add_opset(model, "", versions.opset);
   for (const auto& [domain, version] : versions.domains) add_opset(model, domain, version);
   std::string out;

@@ -78,6 +78,7 @@ class GraphWriter {
         text("id", n.id);
         text("name", n.name);
         text("op_type", n.op_type);
+        some("location", n.location);
         out_.end();
       });
     some("name", i.name);
@@ -129,7 +130,7 @@ GraphItem read_item(const Json& j, size_t regions, size_t graphs) {
   if (j.contains("nodes"))
     for (const Json& n : j.at("nodes"))
       i.nodes.push_back({n.at("id").get<std::string>(), n.at("name").get<std::string>(),
-                         n.at("op_type").get<std::string>()});
+                         n.at("op_type").get<std::string>(), n.value("location", "")});
   take(j, "name", i.name);
   take(j, "region", i.region);
   take(j, "layer", i.layer);

@@ -74,7 +74,8 @@ class GraphsJson {
     };
     if (!i.nodes.empty())
       out += ",\"nodes\":" + list(i.nodes, [&](const GraphNode& n) {
-               return fmt::format("[{},{},{}]", quoted(n.id), quoted(n.name), quoted(n.op_type));
+               const std::string from = n.location.empty() ? "" : "," + quoted(n.location);
+               return fmt::format("[{},{},{}{}]", quoted(n.id), quoted(n.name), quoted(n.op_type), from);
              });
     text("name", i.name, text_);
     number("region", i.region);

@@ -344,7 +344,7 @@ class GraphView {
     }
     const item = this.graph.items[this.selected], region = this.graph.regions[item.region];
     const row = (name, value) => value === undefined || value === '' ? [] : [el('dt', null, name), el('dd', null, value)];
-    const nodes = (item.nodes ?? []).map(([id, name, op]) => el('li', null, `${op} `, el('b', null, name), ` ${id}`));
+    const nodes = (item.nodes ?? []).map(([id, name, op, from]) => el('li', null, `${op} `, el('b', null, name), ` ${id}${from ? `, from ${from}` : ''}`));
     this.panel.replaceChildren(el('h3', null, item.full),
       el('ul', { class: 'onnx' }, ...nodes),
       el('dl', null,

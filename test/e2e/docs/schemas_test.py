@@ -113,6 +113,9 @@ def main():
     compile_model(digits, "grouped", "--max-region-layers", "3", "--border-after", "relu1")
     subprocess.run(["/usr/bin/python3", root / "test" / "e2e" / "report" / "if_model.py", "if.onnx", "large.onnx"], check=True)
     compile_model("if.onnx", "bodies")
+    subprocess.run(["/usr/bin/python3", "-B", root / "test" / "e2e" / "origin" / "torch_like.py", "torch.onnx"], check=True)
+    compile_model("torch.onnx", "torch")
+    schemas.check("profile", run("profile", "torch", "--by", "module", "--json").stdout, "profile --by module --json")
     run("targets", "new", "kernels", "--kind", "call")
     compile_model(digits, "library", "--target", "kernels,cn10ka,host", "--target-dir", ".")
     run("calibrate", digits, "--data", "samples", "-o", "calibration.json")
@@ -141,7 +144,7 @@ def main():
     schemas.check("batch", pathlib.Path("batch/batch.json").read_text(), "batch.json")
     schemas.check("cache", run("cache", "cache", "--json").stdout, "cache --json")
     schemas.check("ops", run("ops", "--json").stdout, "ops --json")
-    schemas.check("idmaps", run("map", "plain", "host", "--merge").stdout, "map --merge")
+    schemas.check("idmaps", run("map", "plain", "host", "torch", "--merge").stdout, "map --merge")
     schemas.check("target", (root / "lib" / "target" / "cn10ka" / "target.json").read_text(), "target.json")
     for arguments in (("compile", digits, "-o", "x", "--fail-on-fallback", "--cpu", "pool"), ("compile", "absent.onnx", "-o", "x"), ("compyle",)):
         for line in run("--log-format", "json", *arguments, codes=(2, 3, 5)).stderr.splitlines():
