@@ -50,7 +50,7 @@ MRVLC_DIAG(0146, Warning, Rejected, "{} cannot run with these shapes (node '{}':
 MRVLC_DIAG(0147, Error, Limit, "the model to write takes {} bytes; a file of ONNX holds less than 2 GiB")
 MRVLC_DIAG(0148, Error, Rejected, "the operator cannot be written in today's ONNX: {}")
 MRVLC_DIAG(0149, Warning, Rejected, "output '{}' is listed more than once; the second is called '{}'")
-MRVLC_DIAG(0150, Note, Rejected, "metadata_props: {}")
+MRVLC_DIAG(0150, Warning, Rejected, "metadata_props of {} nodes or functions are not listed in idmap.json: all together take over 64 MiB")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode
