@@ -185,7 +185,9 @@ def check_taken_apart():
     model = helper.make_model(helper.make_graph(nodes, "g", value[:1], value[1:], constants), ir_version=10,
                               opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)])
     onnx.save(model, "nbits.onnx")
-    assert "10 ONNX nodes" in run("inspect", "nbits.onnx").stdout
+    text = run("inspect", "nbits.onnx").stdout
+    assert "10 ONNX nodes, 10 operators" in text and " Gelu:5 com.microsoft.MatMulNBits:5" in text, text
+    assert text.count(f"{64 * 64} MACs") == 5 and f"{5 * 64 * 64} MACs" in text
     for options in ((), ("--target", "host")):
         files, stderr = compiled("nbits.onnx", f"nbits{len(options)}", *options)
         assert sum(s.get("host_nodes", 0) for s in files["report"]["partition"]["steps"]) <= 10, files["report"]["partition"]
