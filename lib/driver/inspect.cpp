@@ -42,6 +42,41 @@ std::string metadata_lines(const ir::Graph& graph) {
   return out;
 }
 
+// What an ONNX node became: an operator, or several where it was taken apart, the last of which gives its
+// results.
+struct Operator {
+  std::string type, name, results;
+  int64_t macs = 0;
+};
+
+std::vector<Operator> operators_of(const ir::Graph& g) {
+  std::map<std::vector<ir::SourceId>, size_t> left;  // operators of the same ONNX node that are still to come
+  const std::vector<ir::NodeId> order = g.topological_order();
+  for (ir::NodeId id : order) ++left[g.lineage(id).sources];
+  std::map<std::vector<ir::SourceId>, int64_t> macs;  // of operators that are parts
+  std::vector<Operator> out;
+  for (ir::NodeId id : order) {
+    const ir::Node& n = g.node(id);
+    const std::vector<ir::SourceId>& sources = g.lineage(id).sources;
+    Operator o{std::string(n.op->name), n.name, {}, ops::macs(g, n)};
+    for (ir::ValueId v : n.outputs) o.results += (o.results.empty() ? "" : ", ") + to_string(g.value(v).type);
+    const auto parts = macs.find(sources);
+    if (--left[sources] > 0) {
+      int64_t& sum = parts == macs.end() ? macs[sources] : parts->second;
+      sum = saturating_add(sum, o.macs);
+      continue;
+    }
+    if (parts != macs.end()) {
+      const ir::Source& source = g.sources()[sources.back().index()];
+      o.type = printable((source.domain.empty() ? "" : source.domain + ".") + source.op_type);
+      o.name = source.name;
+      o.macs = saturating_add(o.macs, parts->second);
+    }
+    out.push_back(std::move(o));
+  }
+  return out;
+}
+
 std::string shown_operator(const onnx::OperatorUse& use) {
   return fmt::format("{}{}{}", printable(use.domain), use.domain.empty() ? "" : ".", printable(use.name));
 }
@@ -87,18 +122,15 @@ std::optional<std::string> inspect(const CompileOptions& options, Diagnostics& d
   }
   std::map<std::string, int> counts;
   std::string nodes;
-  for (ir::NodeId id : g.topological_order()) {
-    const ir::Node& n = g.node(id);
-    ++counts[std::string(n.op->name)];
-    int64_t m = ops::macs(g, n);
-    macs = saturating_add(macs, m);
-    std::string types;
-    for (ir::ValueId o : n.outputs) types += (types.empty() ? "" : ", ") + to_string(g.value(o).type);
-    nodes += fmt::format("  {:<20} {:<40} {:<28} {}\n", n.op->name, printable(n.name, 40), types,
-                         m == 0 ? "" : fmt::format("{} MACs", m));
+  const std::vector<Operator> operators = operators_of(g);
+  for (const Operator& o : operators) {
+    ++counts[o.type];
+    macs = saturating_add(macs, o.macs);
+    nodes += fmt::format("  {:<20} {:<40} {:<28} {}\n", o.type, printable(o.name, 40), o.results,
+                         o.macs == 0 ? "" : fmt::format("{} MACs", o.macs));
   }
   out += fmt::format("{} ONNX nodes, {} operators, {} parameters ({} B), {} MACs\noperators:",
-                     g.sources().size(), g.topological_order().size(), parameters, parameter_bytes, macs);
+                     g.sources().size(), operators.size(), parameters, parameter_bytes, macs);
   for (const auto& [op, count] : counts) out += fmt::format(" {}:{}", op, count);
   return out + "\n" + nodes;
 }

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "mrvlc/ir/lineage.h"
+
 namespace mrvlc::ir {
 namespace {
 
@@ -149,15 +151,16 @@ const Origin& origin_of(const Source& source) {
   return source.metadata == nullptr ? kNone : source.metadata->origin;
 }
 
-const Origin& origin_of(const Graph& graph, std::span<const SourceId> sources) {
-  static const Origin kNone;
-  const Origin* found = &kNone;
-  for (const SourceId id : sources) {
-    const Origin& origin = origin_of(graph.sources()[id.index()]);
-    if (!origin.file.empty()) return origin;
-    if (!found->known()) found = &origin;
+std::shared_ptr<const Metadata> metadata_of(const Graph& graph, NodeId node) {
+  const NodeId nodes[] = {node};
+  std::shared_ptr<const Metadata> found;
+  for (const SourceId id : sources_of(graph, nodes)) {
+    const auto& metadata = graph.sources()[id.index()].metadata;
+    if (metadata == nullptr || metadata->properties.empty()) continue;
+    if (!metadata->origin.file.empty()) return metadata;
+    if (found == nullptr) found = metadata;
   }
-  return *found;
+  return found;
 }
 
 std::string to_string(const Origin& origin) {

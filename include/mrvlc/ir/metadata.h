@@ -51,9 +51,10 @@ Origin read_origin(std::span<const std::pair<std::string, std::string>> properti
 
 // Of an ONNX node; nothing known where the model does not say.
 const Origin& origin_of(const Source& source);
-// Of a node of the graph that comes from these ONNX nodes: of the first whose line is known, or else whose
-// module is.
-const Origin& origin_of(const Graph& graph, std::span<const SourceId> sources);
+
+// Of the ONNX nodes that this one comes from, of the first whose line is known, or else that has any; or
+// null.
+std::shared_ptr<const Metadata> metadata_of(const Graph& graph, NodeId node);
 
 // "net.py:12 in layer1.0 (Conv2d)", as it was written; empty where nothing is known.
 std::string to_string(const Origin& origin);

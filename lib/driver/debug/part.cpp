@@ -1,6 +1,7 @@
 // Copies a graph without some nodes: what nobody makes becomes an input, what nobody reads an output.
 #include "debug/part.h"
 
+#include "mrvlc/ir/metadata.h"
 #include "mrvlc/ops/op.h"
 #include "mrvlc/support/diag/tools.h"
 
@@ -9,7 +10,10 @@ namespace {
 
 class PartMaker {
  public:
-  PartMaker(const ir::Graph& graph, const Part& part) : from_(graph), part_(part) { made_.name = graph.name; }
+  PartMaker(const ir::Graph& graph, const Part& part) : from_(graph), part_(part) {
+    made_.name = graph.name;
+    made_.metadata = graph.metadata;
+  }
 
   Result<ir::Graph> make() {
     for (ir::NodeId id : from_.topological_order())
@@ -36,8 +40,9 @@ class PartMaker {
       MRVLC_ASSIGN(types, inferred(n, inputs));
     }
     ir::Lineage lineage;
-    lineage.sources = {made_.add_source({fmt::format("main/{}", made_.node_slots()), n.name,
-                                         std::string(n.op->name), std::string(n.op->domain), names})};
+    lineage.sources = {
+        made_.add_source({fmt::format("main/{}", made_.node_slots()), n.name, std::string(n.op->name),
+                          std::string(n.op->domain), names, ir::metadata_of(from_, n.id)})};
     lineage.pass = "import";
     const ir::NodeId copy = made_.add_node(*n.op, n.name, inputs, n.attrs, std::move(types), names, lineage);
     for (ir::ValueId v : n.inputs)

@@ -3,6 +3,7 @@
 #include "output/partition_json.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "mrvlc/idmap/idmap.h"
@@ -64,7 +65,8 @@ std::vector<size_t> step_numbers(const partition::Partition& p) {
 Json steps_json(const CompiledModel& m, const Times& times) {
   const std::vector<size_t> numbers = step_numbers(m.partition);
   Json list = Json::array();
-  int64_t host_nodes = 0;
+  // What was made of one ONNX node, an operator that was taken apart, is one.
+  std::set<std::vector<ir::SourceId>> host_nodes;
   double seconds = 0;
   for (size_t i = 0; i < numbers.size(); ++i) {
     const partition::Step& s = m.partition.steps[i];
@@ -73,9 +75,13 @@ Json steps_json(const CompiledModel& m, const Times& times) {
           {{"region", m.partition.regions[s.region].id}, {"seconds", times.regions[s.region].all()}});
       continue;
     }
-    for (ir::NodeId node : nodes_of(s, m.partition)) ++host_nodes, seconds += times.nodes[node.index()];
+    for (ir::NodeId node : nodes_of(s, m.partition)) {
+      host_nodes.insert(m.model.graph.lineage(node).sources);
+      seconds += times.nodes[node.index()];
+    }
     if (i + 1 < numbers.size() && numbers[i + 1] == numbers[i]) continue;
-    list.push_back({{"host_nodes", std::exchange(host_nodes, 0)}, {"seconds", std::exchange(seconds, 0.0)}});
+    list.push_back(
+        {{"host_nodes", std::exchange(host_nodes, {}).size()}, {"seconds", std::exchange(seconds, 0.0)}});
   }
   return list;
 }

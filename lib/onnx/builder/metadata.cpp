@@ -66,7 +66,6 @@ ir::Properties MetadataTable::properties(const Entries& entries, size_t& bytes) 
   found.reserve(entries.size());
   for (const auto& [key, value] : entries) {
     found.emplace_back(pooled(ir::shortened(key)), pooled(ir::shortened(value)));
-    for (const std::string* text : {&key, &value}) shortened_ += text->size() > ir::kMaxPropertyBytes;
     bytes += 16 + found.back().first.str().size() + found.back().second.str().size();
   }
   return found;
@@ -99,12 +98,7 @@ std::shared_ptr<const ir::Metadata> MetadataTable::of(const pb::NodeProto& node,
 }
 
 void MetadataTable::report(Sink& sink) const {
-  if (shortened_ != 0)
-    sink.add(make_diag<DiagCode::MRV0152>(
-        fmt::format("texts over {} KiB lost their middle: {}", ir::kMaxPropertyBytes >> 10, shortened_)));
-  if (left_out_ != 0)
-    sink.add(make_diag<DiagCode::MRV0152>(fmt::format(
-        "those of {} nodes or functions are left out, together they take over 64 MiB", left_out_)));
+  if (left_out_ != 0) sink.add(make_diag<DiagCode::MRV0152>(left_out_));
 }
 
 }  // namespace mrvlc::onnx

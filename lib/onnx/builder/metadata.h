@@ -48,7 +48,7 @@ class MetadataTable {
   std::shared_ptr<ir::ModelMetadata> model_;
   size_t bytes_left_ = size_t{64} << 20;    // of properties, those of every source counted
   size_t origins_left_ = size_t{64} << 20;  // of origins, the same
-  size_t shortened_ = 0, left_out_ = 0;     // texts; sources and parts
+  size_t left_out_ = 0;                     // sources and parts
 };
 
 }  // namespace mrvlc::onnx

@@ -2,7 +2,6 @@
 #include "export/encode.h"
 
 #include "file/wire.h"
-#include "mrvlc/ir/lineage.h"
 #include "mrvlc/ir/metadata.h"
 #include "mrvlc/tensor/narrow.h"
 
@@ -91,19 +90,9 @@ void encode_attribute(const ir::Attr& attr, const std::string& name, pb::Attribu
 }
 
 void encode_metadata(const ir::Graph& graph, const ir::Node& node, pb::NodeProto& out) {
-  const ir::NodeId nodes[] = {node.id};
-  const ir::Properties* found = nullptr;
-  bool located = false;
-  for (const ir::SourceId id : ir::sources_of(graph, nodes)) {
-    const ir::Source& source = graph.sources()[id.index()];
-    if (source.metadata == nullptr || source.metadata->properties.empty()) continue;
-    const bool has_line = !ir::origin_of(source).file.empty();
-    if (found != nullptr && (located || !has_line)) continue;
-    found = &source.metadata->properties;
-    located = has_line;
-  }
+  const auto found = ir::metadata_of(graph, node.id);
   if (found == nullptr) return;
-  for (const auto& [key, value] : *found)
+  for (const auto& [key, value] : found->properties)
     add_property(*out.mutable_unknown_fields(), kNodeMetadata, key.str(), value.str());
 }
 

@@ -108,6 +108,10 @@ def check_kept():
     print(f"int8: {found} of {instructions} instructions, {functions} of {all_functions} functions")
     assert found == instructions and functions == all_functions
     assert {"model", "graph"} <= {m["of"] for m in files["idmap"]["metadata"]}
+    run("reduce", "net.onnx", "--check", f"'{MRVLC}' compile -q {{}} -o reduced --fail-on-fallback", "--match", "Greater", "-o", "small.onnx")
+    files, _ = compiled("small.onnx", "small")
+    assert [s["location"]["module"] for s in files["idmap"]["sources"] if s["op_type"] == "Greater"] == [""], files["idmap"]["sources"]
+    assert files["report"]["model"]["metadata"] == {"author": "someone"}
     run("bundle", "net.onnx", "-o", "bundle.tar.gz")
     subprocess.run(["tar", "xzf", "bundle.tar.gz"], check=True)
     bare = next(pathlib.Path(".").glob("**/model.onnx")).read_bytes()
@@ -129,15 +133,14 @@ def check_hostile():
                            "namespace": f"{evil}: {evil}/x: y", "pkg.torch.onnx.name_scopes": "['" * 99999,
                            "pkg.torch.onnx.class_hierarchy": "\\"})
     onnx.save(helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 17)]), "evil.onnx")
-    files, stderr = compiled("evil.onnx", "evil", "--target", "host")
-    assert "MRV0152" in stderr, stderr
+    files, _ = compiled("evil.onnx", "evil", "--target", "host")
     size = sum(f.stat().st_size for f in pathlib.Path("evil").iterdir())
     print(f"hostile: {pathlib.Path('evil.onnx').stat().st_size} B of model, {size} B written")
     assert size < 4 << 20
     for s in files["idmap"]["sources"]:
         assert s["location"]["line"] == 7 and "bytes left out" in s["metadata"]["pkg.torch.onnx.stack_trace"]
     code = pathlib.Path("evil/evil.c").read_bytes()
-    assert code.count(b"/* from * / int x; / * ? ?/") == 1 or b"* / int x; / *" in code, "it is a comment still"
+    assert code.count(b"/* from * / int x; / * ? ?/:7 in [") == 1, "it is a comment still"
     assert all(32 <= b < 127 or b == 10 for b in code)
     subprocess.run(["gcc", *STRICT, "-Wcomment", "-Wtrigraphs", "-Ievil", "evil/evil.c"], check=True)
     for command in (("map", "evil", "--node", "n1"), ("explain", "evil", "--node", "n1"), ("profile", "evil", "--by", "module"), ("inspect", "evil.onnx")):
@@ -182,9 +185,12 @@ def check_taken_apart():
     model = helper.make_model(helper.make_graph(nodes, "g", value[:1], value[1:], constants), ir_version=10,
                               opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)])
     onnx.save(model, "nbits.onnx")
-    assert "10 ONNX nodes" in run("inspect", "nbits.onnx").stdout
+    text = run("inspect", "nbits.onnx").stdout
+    assert "10 ONNX nodes, 10 operators" in text and " Gelu:5 com.microsoft.MatMulNBits:5" in text, text
+    assert text.count(f"{64 * 64} MACs") == 5 and f"{5 * 64 * 64} MACs" in text
     for options in ((), ("--target", "host")):
         files, stderr = compiled("nbits.onnx", f"nbits{len(options)}", *options)
+        assert sum(s.get("host_nodes", 0) for s in files["report"]["partition"]["steps"]) <= 10, files["report"]["partition"]
         assert files["report"]["placement"]["onnx_nodes"] == 10 and files["report"]["placement"]["macs"] == 5 * 64 * 64
         nodes = files["placement"]["nodes"]
         assert [n["macs"] for n in nodes] == [64 * 64, 0] * 5, nodes

@@ -57,7 +57,7 @@ class Net:
         x = self.op("MaxPool", [x], [], "max_pool2d", kernel_shape=[2, 2], strides=[2, 2])
         x = self.branch(x)
         x = self.op("Scaled", [x], [("scale", "net.Scale")], "scaled", domain="pkg.net")
-        x = self.op("Sinh", [x], [], "sinh")  # not of the accelerator
+        x = self.op("Sinh", [x], [], "sinh")
         x = self.op("Reshape", [x, self.constant("shape", numpy.array([1, -1]))], [], "flatten")
         x = self.op("Gemm", [x, self.weight("fc.weight", [512, 10]), self.weight("fc.bias", [10])], [("fc", "torch.nn.modules.linear.Linear")], "linear")
         x = self.op("Softmax", [x], [], "softmax", axis=1)

@@ -52,7 +52,7 @@ MRVLC_DIAG(0148, Error, Rejected, "the operator cannot be written in today's ONN
 MRVLC_DIAG(0149, Warning, Rejected, "output '{}' is listed more than once; the second is called '{}'")
 MRVLC_DIAG(0150, Error, Usage, "--input-dim: no input has an open dimension '{}'{}; open dimensions with a name: {}")
 MRVLC_DIAG(0151, Error, Usage, "dimension '{}' is {} by --input-dim, but {} in input '{}' by --input-shape")
-MRVLC_DIAG(0152, Note, Rejected, "metadata_props: {}")
+MRVLC_DIAG(0152, Warning, Rejected, "metadata_props of {} nodes or functions are not listed in idmap.json: all together take over 64 MiB")
 // clang-format on
 
 }  // namespace mrvlc::DiagCode
